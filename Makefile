@@ -1,0 +1,102 @@
+# aspawn: every command starts here; `make help` lists them.
+
+VERSION := 0.1.0
+SONAME := libaspawn.so.0
+
+# What a caller may set.
+BUILD_DIR ?= build$(if $(TARGET),/$(TARGET))
+PREFIX ?= /usr/local
+DESTDIR ?=
+CFLAGS ?= -O2 -g
+LDFLAGS ?=
+WERROR ?= -Werror
+TARGET ?=
+ifeq ($(origin CC),default)
+CC := clang
+endif
+ifeq ($(origin CXX),default)
+CXX := clang++
+endif
+ifeq ($(origin AR),default)
+AR := $(if $(findstring gcc,$(CC)),gcc-ar,llvm-ar)
+endif
+
+is_clang := $(findstring clang,$(CC))
+target := $(if $(TARGET),--target=$(TARGET) $(TARGET_FLAGS))
+linker := $(if $(is_clang),-fuse-ld=$(or $(LLD),lld))
+
+# The compiler says which of the folders in include/syscall/arch.h is its own.
+arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
+	$(CC) $(target) -ffreestanding -Iinclude -include syscall/arch.h -M -x c /dev/null 2>/dev/null)))))
+-include $(wildcard syscall/arch/*/target.mk)
+
+warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-variadic-macros $(WERROR)
+common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP
+core := $(common) -ffreestanding -fPIC -fvisibility=hidden -fno-stack-protector $($(arch).cflags)
+
+sources := $(sort $(wildcard syscall/*.c aspawn/*.c))
+objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(BUILD_DIR)/syscall/arch/clone.o
+archive := $(BUILD_DIR)/libaspawn.a
+shared := $(BUILD_DIR)/libaspawn.so
+
+.PHONY: all
+all: $(archive) $(shared) ## the libraries, in BUILD_DIR (build); CC=gcc, TARGET=aarch64-linux-gnu
+
+$(archive): $(objects)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(shared): $(objects) aspawn/libaspawn.map
+	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostdlib -Wl,-soname,$(SONAME) \
+		-Wl,--version-script=aspawn/libaspawn.map -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(objects)
+
+$(BUILD_DIR)/syscall/arch/%.o: syscall/arch/$(arch)/%.S
+	@mkdir -p $(@D)
+	$(CC) $(target) -Iinclude -MMD -MP -g -c $< -o $@
+
+$(BUILD_DIR)/syscall/%.o: syscall/%.c
+	@mkdir -p $(@D)
+	$(CC) $(core) $(CFLAGS) -c $< -o $@
+
+$(BUILD_DIR)/aspawn/%.o: aspawn/%.c
+	@mkdir -p $(@D)
+	$(CC) $(core) $(CFLAGS) -c $< -o $@
+
+include test/test.mk
+include bench/bench.mk
+include examples/examples.mk
+
+.PHONY: install uninstall
+headers = $(shell cd include && find -L . -name '*.h')
+install: all ## headers, libraries, aspawn.pc and man pages, under DESTDIR and PREFIX
+	for header in $(headers); do \
+		install -D -m 644 include/$$header $(DESTDIR)$(PREFIX)/include/$$header || exit 1; done
+	install -D -m 644 $(archive) $(DESTDIR)$(PREFIX)/lib/libaspawn.a
+	install -D -m 755 $(shared) $(DESTDIR)$(PREFIX)/lib/libaspawn.so.$(VERSION)
+	ln -sf libaspawn.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libaspawn.so
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' aspawn/aspawn.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc
+	for page in $(wildcard doc/*.3); do \
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man3/$$(basename $$page) || exit 1; done
+
+uninstall: ## what install put there
+	for header in $(headers); do rm -f $(DESTDIR)$(PREFIX)/include/$$header; done
+	find $(DESTDIR)$(PREFIX)/include/syscall $(DESTDIR)$(PREFIX)/include/aspawn \
+		-depth -type d -empty -delete 2>/dev/null || true
+	rm -f $(DESTDIR)$(PREFIX)/lib/libaspawn.a $(DESTDIR)$(PREFIX)/lib/libaspawn.so* \
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc \
+		$(foreach page,$(wildcard doc/*.3),$(DESTDIR)$(PREFIX)/share/man/man3/$(notdir $(page)))
+
+.PHONY: format clean help
+format: ## clang-format, in place
+	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cc' | grep -v -e table.h)
+
+clean: ## remove BUILD_DIR
+	rm -rf $(BUILD_DIR)
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 20
+
+-include $(shell find $(BUILD_DIR) -name '*.d' 2>/dev/null)

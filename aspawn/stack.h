@@ -1,0 +1,55 @@
+/*
+ * The stack that children run on, and the block at its top by which parent,
+ * child and kernel agree on who uses it.
+ *
+ *   addr                                                          addr + size
+ *   | guard, no access | stack, grows down  ... | user data | struct control |
+ *
+ * Guard and size are multiples of 64 KiB, the largest page of any architecture.
+ */
+#ifndef ASPAWN_STACK_H
+#define ASPAWN_STACK_H
+
+#include <stdbool.h>
+
+#include <aspawn/aspawn.h>
+#include <syscall/signal.h>
+
+#define STACK_UNIT ((size_t)65536)
+#define STACK_GUARD STACK_UNIT
+#define STACK_ALIGN ((size_t)16)
+#define STACK_OWN ((size_t)1024) /* for the library's own frames */
+
+struct control {
+	/* A futex: 1 while a child runs on this stack. The kernel clears and
+	 * wakes it (CLONE_CHILD_CLEARTID), or the parent where memory is a copy. */
+	int busy;
+	int pid; /* the child, once the parent knows it */
+	int mode; /* enum aspawn_mode, of the last child */
+
+	/* For the child. */
+	int shared; /* it stores 1 here: seen by the parent if memory is shared */
+	bool reset_handlers;
+	int read_end, write_end; /* -1: no pipe */
+	aspawn_fn fn;
+	void *arg, *user_data;
+	size_t user_data_len;
+	union {
+		struct psys_sigset set;
+		unsigned char libc_sigset[128];
+	} old_mask;
+};
+
+/* Of a stack that has been mapped. */
+static inline PSYS_UNINSTRUMENTED struct control *stack_control(const struct Stack_t *stack)
+{
+	return (struct control *)((char *)stack->addr + stack->size) - 1;
+}
+
+/*
+ * Makes room for so many bytes of stack and data: 0, -EINVAL, -EBUSY,
+ * -EOVERFLOW, -ENOMEM. A stack that was large enough is left as it is.
+ */
+int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len);
+
+#endif

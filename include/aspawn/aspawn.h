@@ -1,0 +1,164 @@
+/*
+ * aspawn: start a program without suspending the caller.
+ *
+ * The child shares the parent's memory until it execs or exits, runs a function
+ * of the caller's on a stack of its own, and reports through a pipe. Memory is
+ * not copied, so the cost does not grow with the parent; the parent goes on at
+ * once, so it does not wait for the exec either.
+ *
+ * Every function here is async-signal-safe and thread-safe, and returns a
+ * negative error number on failure (the numbers are in syscall/errno.h). Two
+ * threads use two stacks.
+ *
+ * What the child's function may do: see ASPAWN_CHILD and aspawn(3).
+ */
+#ifndef ASPAWN_ASPAWN_H
+#define ASPAWN_ASPAWN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <syscall/base.h>
+#include <syscall/time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int pid_t; /* as every libc for Linux has it */
+
+/*
+ * A stack for children, owned by the caller and reused from one child to the
+ * next: {0} before its first use, aspawn_stack_free() after its last. Its
+ * mapping is at addr, size bytes, guard included.
+ */
+struct Stack_t {
+	void *addr;
+	size_t size;
+};
+
+/*
+ * What the child runs. All signals are blocked and no handler is set; what it
+ * returns is its exit status.
+ *
+ * write_end_fd  the pipe, CLOEXEC; -1 with ASPAWN_NO_PIPE
+ * old_sigset    the signal mask of the caller of aspawn: struct psys_sigset,
+ *               followed by zeros up to the size of a libc's sigset_t. The child
+ *               may change it, and sets it before it execs.
+ * user_data     the copy of the caller's data, aligned to 16 bytes
+ */
+typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *user_data,
+			 size_t user_data_len);
+
+/*
+ * To stand before each function that runs in a child: it shares the parent's
+ * memory and its thread pointer, so the stack protector and the sanitizers must
+ * keep out. It calls psys_*, the helpers of syscall/ and other such functions;
+ * a function of a libc, malloc, errno, or a lock may hang or corrupt the parent.
+ */
+#define ASPAWN_CHILD PSYS_UNINSTRUMENTED
+
+/*
+ * Starts a child that runs fn(arg, write_end_fd, old_sigset, copy of user_data,
+ * user_data_len) on cached_stack.
+ *
+ * pid                out: the child. It is the caller's to wait for.
+ * cached_stack       grown, if it must be, to hold the next two
+ * reserved_stack_sz  bytes of stack that fn needs
+ * user_data          copied before the call returns; NULL if user_data_len is 0
+ *
+ * Returns the read end of a CLOEXEC pipe, which is the caller's to close: its
+ * end of file says that no copy of the write end is left, normally because the
+ * child executed a program or exited.
+ *
+ * On failure *pid is untouched, there is no child, no descriptor is open, and
+ * the signal mask is as before; cached_stack may have grown.
+ *   -EINVAL     pid, cached_stack or fn is NULL; user_data is NULL and
+ *               user_data_len is not 0; cached_stack is no such stack
+ *   -EOVERFLOW  the sizes' sum is more than an address can hold
+ *   -EBUSY      a child still runs on cached_stack
+ *   -ENOMEM     no memory for the stack (mmap(2), mprotect(2)) or the child
+ *   -EMFILE, -ENFILE  no descriptor for the pipe (pipe(2))
+ *   -EAGAIN     RLIMIT_NPROC or the system's limits (clone(2))
+ * and whatever else pipe2(2) and clone(2) answer.
+ */
+PSYS_API int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_stack_sz,
+		    aspawn_fn fn, void *arg, void *user_data, size_t user_data_len);
+
+/* Make no pipe: the call returns 0 and write_end_fd is -1. */
+#define ASPAWN_NO_PIPE UINT64_C(1)
+/*
+ * Store a CLOEXEC pidfd of the child in *options->pidfd. Linux 5.2; -1 is
+ * stored, and the child runs, if the kernel has none to give.
+ */
+#define ASPAWN_PIDFD UINT64_C(2)
+/* Begin the child in the cgroup (version 2) whose folder options->cgroup_fd is.
+ * Linux 5.7, otherwise -ENOSYS. */
+#define ASPAWN_CGROUP UINT64_C(4)
+/* Suspend the caller until the child has executed a program or exited: for
+ * debuggers, which otherwise take breakpoints out of the parent too. */
+#define ASPAWN_VFORK UINT64_C(8)
+
+struct aspawn_options {
+	size_t size;    /* sizeof(struct aspawn_options): it may grow */
+	uint64_t flags; /* ASPAWN_... */
+	int *pidfd;     /* out, with ASPAWN_PIDFD; untouched on failure */
+	int cgroup_fd;  /* with ASPAWN_CGROUP */
+};
+
+/*
+ * As aspawn(), with options; NULL is as aspawn(). Further errors:
+ *   -EINVAL  an unknown flag; size is less than the first version's;
+ *            ASPAWN_PIDFD without pidfd
+ *   -E2BIG   size is larger than known, and what lies beyond is not zero
+ *   -EBADF   cgroup_fd is no descriptor
+ *   -ENOSYS  ASPAWN_CGROUP on a kernel that cannot
+ *   -EACCES, -EBUSY, -ENODEV, -EOPNOTSUPP  CLONE_INTO_CGROUP's (clone(2))
+ */
+PSYS_API int aspawn_with(const struct aspawn_options *options, pid_t *pid,
+			 struct Stack_t *cached_stack, size_t reserved_stack_sz, aspawn_fn fn,
+			 void *arg, void *user_data, size_t user_data_len);
+
+/*
+ * Whether a child still runs on the stack: 1 or 0, which is final until the next
+ * spawn on it. The kernel says so: a word on the stack is cleared when the
+ * child's exec or exit has let go of the memory (CLONE_CHILD_CLEARTID). The pipe
+ * does not say so. NULL, or a stack not used yet, is not busy.
+ */
+PSYS_API int aspawn_stack_busy(const struct Stack_t *stack);
+
+/*
+ * Waits until the stack is not busy, at most for timeout, a time from now; NULL:
+ * for ever. Does not reap the child.
+ *   0
+ *   -ETIMEDOUT  still busy
+ *   -EINVAL     tv_sec is negative, tv_nsec is not in [0, 999999999]
+ */
+PSYS_API int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *timeout);
+
+/*
+ * Unmaps the stack and makes it {0} again.
+ *   0
+ *   -EBUSY   a child still runs on it; nothing changed
+ *   -EINVAL  stack is NULL or no such stack
+ */
+PSYS_API int aspawn_stack_free(struct Stack_t *stack);
+
+/* How a child was made: what this kernel, or a filter in front of it, allows. */
+enum aspawn_mode {
+	ASPAWN_MODE_NONE,   /* no child yet */
+	ASPAWN_MODE_CLONE3, /* clone3, handlers reset by the kernel */
+	ASPAWN_MODE_CLONE3_NO_CLEAR, /* clone3, handlers reset by the child */
+	ASPAWN_MODE_CLONE,  /* clone */
+	ASPAWN_MODE_VFORK,  /* the caller was suspended: by ASPAWN_VFORK, or for want of another way */
+	ASPAWN_MODE_FORK,   /* memory was copied: the child's stores do not reach the parent */
+};
+
+/* How the last child on this stack was made. */
+PSYS_API enum aspawn_mode aspawn_mode(const struct Stack_t *stack);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * Files and descriptors: flags and structures of the calls that open, move,
+ * describe and close them.
+ * Source: include/uapi/linux/{fcntl,stat,close_range,memfd,mount,openat2}.h,
+ * include/uapi/asm-generic/{fcntl,ioctls}.h
+ */
+#ifndef PSYS_FILE_H
+#define PSYS_FILE_H
+
+#include <syscall/base.h>
+
+/* open, openat: how */
+#define PSYS_O_RDONLY 0
+#define PSYS_O_WRONLY 1
+#define PSYS_O_RDWR 2
+#define PSYS_O_ACCMODE 3
+#ifndef PSYS_O_CREAT
+#define PSYS_O_CREAT 0100
+#define PSYS_O_EXCL 0200
+#define PSYS_O_NOCTTY 0400
+#define PSYS_O_TRUNC 01000
+#define PSYS_O_APPEND 02000
+#define PSYS_O_NONBLOCK 04000
+#define PSYS_O_DSYNC 010000
+#define PSYS_O_NOATIME 01000000
+#define PSYS_O_CLOEXEC 02000000
+#define PSYS_O_SYNC 04010000
+#define PSYS_O_PATH 010000000
+#endif
+#ifndef PSYS_O_DIRECTORY
+#define PSYS_O_DIRECT 040000
+#define PSYS_O_LARGEFILE 0100000
+#define PSYS_O_DIRECTORY 0200000
+#define PSYS_O_NOFOLLOW 0400000
+#endif
+#ifndef PSYS_O_TMPFILE
+#define PSYS_O_TMPFILE (020000000 | PSYS_O_DIRECTORY)
+#endif
+
+/* the *at calls */
+#define PSYS_AT_FDCWD (-100)
+#define PSYS_AT_SYMLINK_NOFOLLOW 0x100
+#define PSYS_AT_REMOVEDIR 0x200
+#define PSYS_AT_EACCESS 0x200
+#define PSYS_AT_SYMLINK_FOLLOW 0x400
+#define PSYS_AT_NO_AUTOMOUNT 0x800
+#define PSYS_AT_EMPTY_PATH 0x1000
+
+/* faccessat2 */
+#define PSYS_F_OK 0
+#define PSYS_X_OK 1
+#define PSYS_W_OK 2
+#define PSYS_R_OK 4
+
+/* lseek */
+#define PSYS_SEEK_SET 0
+#define PSYS_SEEK_CUR 1
+#define PSYS_SEEK_END 2
+#define PSYS_SEEK_DATA 3
+#define PSYS_SEEK_HOLE 4
+
+/* fcntl */
+#define PSYS_F_DUPFD 0
+#define PSYS_F_GETFD 1
+#define PSYS_F_SETFD 2
+#define PSYS_F_GETFL 3
+#define PSYS_F_SETFL 4
+#define PSYS_F_DUPFD_CLOEXEC 1030
+#define PSYS_F_SETPIPE_SZ 1031
+#define PSYS_F_GETPIPE_SZ 1032
+#define PSYS_F_ADD_SEALS 1033
+#define PSYS_F_GET_SEALS 1034
+#define PSYS_FD_CLOEXEC 1
+
+/* close_range, since Linux 5.9; CLOEXEC since 5.11 */
+#define PSYS_CLOSE_RANGE_UNSHARE 2
+#define PSYS_CLOSE_RANGE_CLOEXEC 4
+
+/* memfd_create */
+#define PSYS_MFD_CLOEXEC 1
+#define PSYS_MFD_ALLOW_SEALING 2
+
+/* file types and permissions in a mode */
+#define PSYS_S_IFMT 0170000
+#define PSYS_S_IFSOCK 0140000
+#define PSYS_S_IFLNK 0120000
+#define PSYS_S_IFREG 0100000
+#define PSYS_S_IFBLK 0060000
+#define PSYS_S_IFDIR 0040000
+#define PSYS_S_IFCHR 0020000
+#define PSYS_S_IFIFO 0010000
+
+/* ioctl: terminals; the value is the architecture's where it says so */
+#ifndef PSYS_TIOCSCTTY
+#define PSYS_TIOCSCTTY 0x540E
+#define PSYS_TIOCGPGRP 0x540F
+#define PSYS_TIOCSPGRP 0x5410
+#define PSYS_TIOCGWINSZ 0x5413
+#define PSYS_TIOCNOTTY 0x5422
+#endif
+struct psys_winsize {
+	unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel;
+};
+
+/* statx: what is asked for, and answered */
+#define PSYS_STATX_TYPE 0x0001U
+#define PSYS_STATX_MODE 0x0002U
+#define PSYS_STATX_NLINK 0x0004U
+#define PSYS_STATX_UID 0x0008U
+#define PSYS_STATX_GID 0x0010U
+#define PSYS_STATX_INO 0x0100U
+#define PSYS_STATX_SIZE 0x0200U
+#define PSYS_STATX_BASIC_STATS 0x07ffU
+
+struct psys_statx_timestamp {
+	int64_t tv_sec;
+	uint32_t tv_nsec;
+	int32_t __reserved;
+};
+
+struct psys_statx {
+	uint32_t stx_mask;
+	uint32_t stx_blksize;
+	uint64_t stx_attributes;
+	uint32_t stx_nlink;
+	uint32_t stx_uid;
+	uint32_t stx_gid;
+	uint16_t stx_mode;
+	uint16_t __spare0[1];
+	uint64_t stx_ino;
+	uint64_t stx_size;
+	uint64_t stx_blocks;
+	uint64_t stx_attributes_mask;
+	struct psys_statx_timestamp stx_atime;
+	struct psys_statx_timestamp stx_btime;
+	struct psys_statx_timestamp stx_ctime;
+	struct psys_statx_timestamp stx_mtime;
+	uint32_t stx_rdev_major;
+	uint32_t stx_rdev_minor;
+	uint32_t stx_dev_major;
+	uint32_t stx_dev_minor;
+	uint64_t stx_mnt_id;
+	uint32_t stx_dio_mem_align;
+	uint32_t stx_dio_offset_align;
+	uint64_t __spare3[12];
+};
+
+/* getdents64: records of this form, d_reclen bytes each */
+struct psys_dirent64 {
+	uint64_t d_ino;
+	int64_t d_off;
+	unsigned short d_reclen;
+	unsigned char d_type;
+	char d_name[1]; /* with its NUL, to the end of the record */
+};
+#define PSYS_DT_UNKNOWN 0
+#define PSYS_DT_DIR 4
+#define PSYS_DT_REG 8
+#define PSYS_DT_LNK 10
+
+/* readv, writev, sendmsg, ... */
+struct psys_iovec {
+	void *iov_base;
+	size_t iov_len;
+};
+
+/* openat2, since Linux 5.6 */
+struct psys_open_how {
+	uint64_t flags;
+	uint64_t mode;
+	uint64_t resolve;
+};
+#define PSYS_RESOLVE_NO_XDEV 0x01
+#define PSYS_RESOLVE_NO_MAGICLINKS 0x02
+#define PSYS_RESOLVE_NO_SYMLINKS 0x04
+#define PSYS_RESOLVE_BENEATH 0x08
+#define PSYS_RESOLVE_IN_ROOT 0x10
+#define PSYS_RESOLVE_CACHED 0x20
+
+/* mount, umount2 */
+#define PSYS_MS_RDONLY 1
+#define PSYS_MS_NOSUID 2
+#define PSYS_MS_NODEV 4
+#define PSYS_MS_NOEXEC 8
+#define PSYS_MS_REMOUNT 32
+#define PSYS_MS_BIND 4096
+#define PSYS_MS_REC 16384
+#define PSYS_MS_PRIVATE (1 << 18)
+#define PSYS_MNT_DETACH 2
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * The calls that one line of table.h cannot say: an old one that newer
+ * architectures lack and a newer one replaces, 64-bit arguments, arguments
+ * whose order the architecture decides, calls that do not return.
+ */
+#ifndef PSYS_IRREGULAR_H
+#define PSYS_IRREGULAR_H
+
+#include <syscall/syscall.h>
+
+/*
+ * PSYS_SYSCALL(name, ...) makes the call with up to six arguments of any
+ * integer or pointer type and gives the kernel's long.
+ */
+#define PSYS_SYSCALL(...) PSYS_RAW(PSYS_NR_##__VA_ARGS__)
+#define PSYS_RAW(...) PSYS_JOIN(PSYS_RAW, PSYS_COUNT(__VA_ARGS__))(__VA_ARGS__)
+#define PSYS_RAW0(nr) psys_call0(nr)
+#define PSYS_RAW1(nr, a) psys_call1(nr, PSYS_WORD(a))
+#define PSYS_RAW2(nr, a, b) psys_call2(nr, PSYS_WORD(a), PSYS_WORD(b))
+#define PSYS_RAW3(nr, a, b, c) psys_call3(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c))
+#define PSYS_RAW4(nr, a, b, c, d) \
+	psys_call4(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d))
+#define PSYS_RAW5(nr, a, b, c, d, e) \
+	psys_call5(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d), PSYS_WORD(e))
+#define PSYS_RAW6(nr, a, b, c, d, e, f)                                         \
+	psys_call6(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d), \
+		   PSYS_WORD(e), PSYS_WORD(f))
+#define PSYS_COUNT(...) PSYS_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0, 0)
+#define PSYS_COUNT_(nr, a1, a2, a3, a4, a5, a6, count, ...) count
+#define PSYS_JOIN(a, b) PSYS_JOIN_(a, b)
+#define PSYS_JOIN_(a, b) a##b
+
+/*
+ * A 64-bit argument, in as many registers as the architecture wants; ODD is for
+ * one that would begin in an even register of some 32-bit ABIs, which then skip
+ * a register. Here: one register, and none skipped.
+ */
+#ifndef PSYS_ARG64
+#define PSYS_ARG64(value) (value)
+#define PSYS_ARG64_ODD(value) PSYS_ARG64(value)
+#endif
+
+/* exit(2) ends the calling thread, exit_group(2) the process. */
+PSYS_INLINE __attribute__((noreturn)) void psys_exit(int status)
+{
+	for (;;)
+		PSYS_SYSCALL(exit, status);
+}
+
+PSYS_INLINE __attribute__((noreturn)) void psys_exit_group(int status)
+{
+	for (;;)
+		PSYS_SYSCALL(exit_group, status);
+}
+
+/* open(2): mode matters with O_CREAT and O_TMPFILE only. */
+PSYS_INLINE int psys_open(const char *path, int flags, unsigned mode)
+{
+	return psys_openat(PSYS_AT_FDCWD, path, flags, mode);
+}
+
+/* dup2(2): with equal descriptors nothing changes, CLOEXEC included. */
+PSYS_INLINE int psys_dup2(int oldfd, int newfd)
+{
+#ifdef PSYS_NR_dup2
+	return (int)PSYS_SYSCALL(dup2, oldfd, newfd);
+#else
+	if (oldfd == newfd) {
+		long flags = psys_fcntl(oldfd, PSYS_F_GETFD, 0);
+		return flags < 0 ? (int)flags : newfd;
+	}
+	return psys_dup3(oldfd, newfd, 0);
+#endif
+}
+
+/* pread(2), pwrite(2): offset in bytes. */
+PSYS_INLINE long psys_pread64(int fd, void *buf, size_t count, int64_t offset)
+{
+	return PSYS_SYSCALL(pread64, fd, buf, count, PSYS_ARG64_ODD(offset));
+}
+
+PSYS_INLINE long psys_pwrite64(int fd, const void *buf, size_t count, int64_t offset)
+{
+	return PSYS_SYSCALL(pwrite64, fd, buf, count, PSYS_ARG64_ODD(offset));
+}
+
+/* lseek(2): the new offset in bytes. */
+PSYS_INLINE int64_t psys_lseek(int fd, int64_t offset, int whence)
+{
+#ifdef PSYS_NR__llseek
+	int64_t result;
+	long error = PSYS_SYSCALL(_llseek, fd, (unsigned long)((uint64_t)offset >> 32),
+				  (unsigned long)offset, &result, whence);
+	return error < 0 ? error : result;
+#else
+	return PSYS_SYSCALL(lseek, fd, offset, whence);
+#endif
+}
+
+/*
+ * mmap(2): offset in bytes, a multiple of the page size. An error is a pointer
+ * for which PSYS_IS_ERROR is true.
+ */
+#ifndef PSYS_ARCH_MMAP
+PSYS_INLINE void *psys_mmap(void *addr, size_t length, int protection, int flags, int fd,
+			    int64_t offset)
+{
+#ifdef PSYS_NR_mmap2 /* counts in units of 4096 bytes, whatever the page size */
+	if ((offset & 4095) != 0 || (uint64_t)offset >> 12 > (unsigned long)-1)
+		return (void *)-(long)PSYS_EINVAL;
+	return (void *)PSYS_SYSCALL(mmap2, addr, length, protection, flags, fd,
+				    (unsigned long)((uint64_t)offset >> 12));
+#else
+	return (void *)PSYS_SYSCALL(mmap, addr, length, protection, flags, fd, offset);
+#endif
+}
+#endif
+
+/*
+ * clone(2), for a child that has its own copy of the memory or, with a NULL
+ * stack, goes on where the parent stands. A child that shares memory must not
+ * return through a frame of the parent: start it by a thunk of clone.h.
+ */
+PSYS_INLINE int psys_clone(unsigned long flags, void *stack, int *parent_tid, int *child_tid,
+			   void *tls)
+{
+#ifdef PSYS_CLONE_BACKWARDS
+	return (int)PSYS_SYSCALL(clone, flags, stack, parent_tid, tls, child_tid);
+#elif defined(PSYS_CLONE_BACKWARDS2)
+	return (int)PSYS_SYSCALL(clone, stack, flags, parent_tid, child_tid, tls);
+#else
+	return (int)PSYS_SYSCALL(clone, flags, stack, parent_tid, child_tid, tls);
+#endif
+}
+
+#endif

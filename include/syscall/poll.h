@@ -1,0 +1,58 @@
+/*
+ * Waiting for descriptors and for words in memory.
+ * Source: include/uapi/asm-generic/poll.h,
+ * include/uapi/linux/{eventpoll,eventfd,futex}.h
+ */
+#ifndef PSYS_POLL_H
+#define PSYS_POLL_H
+
+#include <syscall/base.h>
+
+#define PSYS_POLLIN 0x001
+#define PSYS_POLLPRI 0x002
+#define PSYS_POLLOUT 0x004
+#define PSYS_POLLERR 0x008
+#define PSYS_POLLHUP 0x010
+#define PSYS_POLLNVAL 0x020
+
+struct psys_pollfd {
+	int fd;
+	short events;
+	short revents;
+};
+
+#define PSYS_EPOLL_CLOEXEC PSYS_O_CLOEXEC
+#define PSYS_EPOLL_CTL_ADD 1
+#define PSYS_EPOLL_CTL_DEL 2
+#define PSYS_EPOLL_CTL_MOD 3
+#define PSYS_EPOLLIN 0x00000001U
+#define PSYS_EPOLLOUT 0x00000004U
+#define PSYS_EPOLLERR 0x00000008U
+#define PSYS_EPOLLHUP 0x00000010U
+#define PSYS_EPOLLRDHUP 0x00002000U
+#define PSYS_EPOLLONESHOT 0x40000000U
+#define PSYS_EPOLLET 0x80000000U
+
+#ifndef PSYS_EPOLL_PACKED
+#define PSYS_EPOLL_PACKED
+#endif
+struct psys_epoll_event {
+	uint32_t events;
+	uint64_t data; /* the caller's own */
+} PSYS_EPOLL_PACKED;
+
+#define PSYS_EFD_SEMAPHORE 1
+#define PSYS_EFD_CLOEXEC PSYS_O_CLOEXEC
+#define PSYS_EFD_NONBLOCK PSYS_O_NONBLOCK
+
+/* futex: the operation. Without PRIVATE_FLAG it is shared between processes,
+ * which is what CLONE_CHILD_CLEARTID wakes. */
+#define PSYS_FUTEX_WAIT 0
+#define PSYS_FUTEX_WAKE 1
+#define PSYS_FUTEX_WAIT_BITSET 9
+#define PSYS_FUTEX_WAKE_BITSET 10
+#define PSYS_FUTEX_PRIVATE_FLAG 128
+#define PSYS_FUTEX_CLOCK_REALTIME 256
+#define PSYS_FUTEX_BITSET_MATCH_ANY 0xffffffffU
+
+#endif

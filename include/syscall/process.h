@@ -1,0 +1,184 @@
+/*
+ * Processes: clone, wait, limits, scheduling, identity.
+ * Source: include/uapi/linux/{sched,wait,resource,prctl,ioprio,pidfd,times}.h,
+ * include/uapi/asm-generic/resource.h
+ */
+#ifndef PSYS_PROCESS_H
+#define PSYS_PROCESS_H
+
+#include <syscall/base.h>
+#include <syscall/time.h>
+
+/* clone, clone3, unshare, setns; the low byte of clone's flags is the signal
+ * that the child sends when it ends */
+#define PSYS_CSIGNAL 0x000000ffUL
+#define PSYS_CLONE_NEWTIME 0x00000080UL /* unshare, setns and clone3 only */
+#define PSYS_CLONE_VM 0x00000100UL
+#define PSYS_CLONE_FS 0x00000200UL
+#define PSYS_CLONE_FILES 0x00000400UL
+#define PSYS_CLONE_SIGHAND 0x00000800UL
+#define PSYS_CLONE_PIDFD 0x00001000UL
+#define PSYS_CLONE_PTRACE 0x00002000UL
+#define PSYS_CLONE_VFORK 0x00004000UL
+#define PSYS_CLONE_PARENT 0x00008000UL
+#define PSYS_CLONE_THREAD 0x00010000UL
+#define PSYS_CLONE_NEWNS 0x00020000UL
+#define PSYS_CLONE_SYSVSEM 0x00040000UL
+#define PSYS_CLONE_SETTLS 0x00080000UL
+#define PSYS_CLONE_PARENT_SETTID 0x00100000UL
+#define PSYS_CLONE_CHILD_CLEARTID 0x00200000UL
+#define PSYS_CLONE_UNTRACED 0x00800000UL
+#define PSYS_CLONE_CHILD_SETTID 0x01000000UL
+#define PSYS_CLONE_NEWCGROUP 0x02000000UL
+#define PSYS_CLONE_NEWUTS 0x04000000UL
+#define PSYS_CLONE_NEWIPC 0x08000000UL
+#define PSYS_CLONE_NEWUSER 0x10000000UL
+#define PSYS_CLONE_NEWPID 0x20000000UL
+#define PSYS_CLONE_NEWNET 0x40000000UL
+#define PSYS_CLONE_IO 0x80000000UL
+/* clone3 only */
+#define PSYS_CLONE_CLEAR_SIGHAND 0x100000000ULL
+#define PSYS_CLONE_INTO_CGROUP 0x200000000ULL
+
+struct psys_clone_args {
+	uint64_t flags;
+	uint64_t pidfd;      /* int *: out, with CLONE_PIDFD */
+	uint64_t child_tid;  /* int *: with CLONE_CHILD_SETTID, CLONE_CHILD_CLEARTID */
+	uint64_t parent_tid; /* int *: out, with CLONE_PARENT_SETTID */
+	uint64_t exit_signal;
+	uint64_t stack; /* its lowest byte */
+	uint64_t stack_size;
+	uint64_t tls;
+	uint64_t set_tid; /* 5.5 */
+	uint64_t set_tid_size;
+	uint64_t cgroup; /* 5.7 */
+};
+#define PSYS_CLONE_ARGS_SIZE_VER0 64 /* Linux 5.3 */
+#define PSYS_CLONE_ARGS_SIZE_VER1 80 /* 5.5: set_tid */
+#define PSYS_CLONE_ARGS_SIZE_VER2 88 /* 5.7: cgroup */
+
+/* wait4, waitid */
+#define PSYS_WNOHANG 1
+#define PSYS_WUNTRACED 2
+#define PSYS_WSTOPPED 2
+#define PSYS_WEXITED 4
+#define PSYS_WCONTINUED 8
+#define PSYS_WNOWAIT 0x01000000
+#define PSYS___WALL 0x40000000
+#define PSYS_P_ALL 0
+#define PSYS_P_PID 1
+#define PSYS_P_PGID 2
+#define PSYS_P_PIDFD 3
+#define PSYS_WIFEXITED(status) (((status)&0x7f) == 0)
+#define PSYS_WEXITSTATUS(status) ((status) >> 8 & 0xff)
+#define PSYS_WIFSIGNALED(status) (((status)&0x7f) != 0 && ((status)&0x7f) != 0x7f)
+#define PSYS_WTERMSIG(status) ((status)&0x7f)
+
+/* wait4's and waitid's last argument. Its times are the kernel's long, also on
+ * 32-bit architectures, which have no newer form. */
+struct psys_rusage {
+	struct {
+		long tv_sec;
+		long tv_usec;
+	} ru_utime, ru_stime;
+	long ru_maxrss; /* KiB */
+	long ru_ixrss;
+	long ru_idrss;
+	long ru_isrss;
+	long ru_minflt;
+	long ru_majflt;
+	long ru_nswap;
+	long ru_inblock;
+	long ru_oublock;
+	long ru_msgsnd;
+	long ru_msgrcv;
+	long ru_nsignals;
+	long ru_nvcsw;
+	long ru_nivcsw;
+};
+
+/* prlimit64 */
+#define PSYS_RLIMIT_CPU 0
+#define PSYS_RLIMIT_FSIZE 1
+#define PSYS_RLIMIT_DATA 2
+#define PSYS_RLIMIT_STACK 3
+#define PSYS_RLIMIT_CORE 4
+#ifndef PSYS_RLIMIT_NOFILE
+#define PSYS_RLIMIT_RSS 5
+#define PSYS_RLIMIT_NPROC 6
+#define PSYS_RLIMIT_NOFILE 7
+#define PSYS_RLIMIT_MEMLOCK 8
+#define PSYS_RLIMIT_AS 9
+#endif
+#define PSYS_RLIMIT_LOCKS 10
+#define PSYS_RLIMIT_SIGPENDING 11
+#define PSYS_RLIMIT_MSGQUEUE 12
+#define PSYS_RLIMIT_NICE 13
+#define PSYS_RLIMIT_RTPRIO 14
+#define PSYS_RLIMIT_RTTIME 15
+#define PSYS_RLIM64_INFINITY (~UINT64_C(0))
+struct psys_rlimit64 {
+	uint64_t rlim_cur;
+	uint64_t rlim_max;
+};
+
+/* getpriority, setpriority; ioprio_set */
+#define PSYS_PRIO_PROCESS 0
+#define PSYS_PRIO_PGRP 1
+#define PSYS_PRIO_USER 2
+#define PSYS_IOPRIO_WHO_PROCESS 1
+#define PSYS_IOPRIO_WHO_PGRP 2
+#define PSYS_IOPRIO_WHO_USER 3
+#define PSYS_IOPRIO_CLASS_RT 1
+#define PSYS_IOPRIO_CLASS_BE 2
+#define PSYS_IOPRIO_CLASS_IDLE 3
+#define PSYS_IOPRIO_CLASS_SHIFT 13
+
+/* sched_setscheduler */
+#define PSYS_SCHED_NORMAL 0
+#define PSYS_SCHED_FIFO 1
+#define PSYS_SCHED_RR 2
+#define PSYS_SCHED_BATCH 3
+#define PSYS_SCHED_IDLE 5
+#define PSYS_SCHED_DEADLINE 6
+#define PSYS_SCHED_RESET_ON_FORK 0x40000000
+struct psys_sched_param {
+	int sched_priority;
+};
+
+/* prctl */
+#define PSYS_PR_SET_PDEATHSIG 1
+#define PSYS_PR_GET_PDEATHSIG 2
+#define PSYS_PR_GET_DUMPABLE 3
+#define PSYS_PR_SET_DUMPABLE 4
+#define PSYS_PR_SET_NAME 15
+#define PSYS_PR_GET_NAME 16
+#define PSYS_PR_SET_SECCOMP 22
+#define PSYS_PR_CAPBSET_READ 23
+#define PSYS_PR_CAPBSET_DROP 24
+#define PSYS_PR_GET_SECUREBITS 27
+#define PSYS_PR_SET_SECUREBITS 28
+#define PSYS_PR_SET_CHILD_SUBREAPER 36
+#define PSYS_PR_SET_NO_NEW_PRIVS 38
+#define PSYS_PR_GET_NO_NEW_PRIVS 39
+#define PSYS_PR_SET_THP_DISABLE 41
+#define PSYS_PR_CAP_AMBIENT 47
+#define PSYS_PR_CAP_AMBIENT_RAISE 2
+#define PSYS_PR_CAP_AMBIENT_CLEAR_ALL 4
+
+/* pidfd_open */
+#ifndef PSYS_PIDFD_NONBLOCK
+#define PSYS_PIDFD_NONBLOCK PSYS_O_NONBLOCK /* 5.10 */
+#endif
+
+/* uname */
+struct psys_utsname {
+	char sysname[65];
+	char nodename[65];
+	char release[65];
+	char version[65];
+	char machine[65];
+	char domainname[65];
+};
+
+#endif

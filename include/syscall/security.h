@@ -1,0 +1,97 @@
+/*
+ * Capabilities, seccomp, Landlock, random numbers.
+ * Source: include/uapi/linux/{capability,seccomp,filter,bpf_common,landlock,random}.h
+ */
+#ifndef PSYS_SECURITY_H
+#define PSYS_SECURITY_H
+
+#include <syscall/base.h>
+
+/* capget, capset: version 3 takes two data elements, of 32 capabilities each */
+#define PSYS_LINUX_CAPABILITY_VERSION_3 0x20080522
+struct psys_cap_user_header {
+	uint32_t version;
+	int pid;
+};
+struct psys_cap_user_data {
+	uint32_t effective;
+	uint32_t permitted;
+	uint32_t inheritable;
+};
+#define PSYS_CAP_CHOWN 0
+#define PSYS_CAP_DAC_OVERRIDE 1
+#define PSYS_CAP_KILL 5
+#define PSYS_CAP_SETGID 6
+#define PSYS_CAP_SETUID 7
+#define PSYS_CAP_SETPCAP 8
+#define PSYS_CAP_NET_BIND_SERVICE 10
+#define PSYS_CAP_NET_ADMIN 12
+#define PSYS_CAP_NET_RAW 13
+#define PSYS_CAP_SYS_CHROOT 18
+#define PSYS_CAP_SYS_ADMIN 21
+#define PSYS_CAP_SYS_NICE 23
+#define PSYS_CAP_SYS_RESOURCE 24
+
+/* seccomp: a filter is a program of classic BPF over struct psys_seccomp_data */
+#define PSYS_SECCOMP_SET_MODE_STRICT 0
+#define PSYS_SECCOMP_SET_MODE_FILTER 1
+#define PSYS_SECCOMP_FILTER_FLAG_TSYNC 1UL
+#define PSYS_SECCOMP_RET_KILL_PROCESS 0x80000000U
+#define PSYS_SECCOMP_RET_TRAP 0x00030000U
+#define PSYS_SECCOMP_RET_ERRNO 0x00050000U
+#define PSYS_SECCOMP_RET_ALLOW 0x7fff0000U
+struct psys_seccomp_data {
+	int nr;
+	uint32_t arch;
+	uint64_t instruction_pointer;
+	uint64_t args[6];
+};
+struct psys_sock_filter {
+	uint16_t code;
+	uint8_t jt;
+	uint8_t jf;
+	uint32_t k;
+};
+struct psys_sock_fprog {
+	unsigned short len; /* instructions */
+	struct psys_sock_filter *filter;
+};
+#define PSYS_BPF_LD 0x00
+#define PSYS_BPF_ALU 0x04
+#define PSYS_BPF_JMP 0x05
+#define PSYS_BPF_RET 0x06
+#define PSYS_BPF_W 0x00
+#define PSYS_BPF_ABS 0x20
+#define PSYS_BPF_AND 0x50
+#define PSYS_BPF_JEQ 0x10
+#define PSYS_BPF_JGE 0x30
+#define PSYS_BPF_JSET 0x40
+#define PSYS_BPF_K 0x00
+
+/* landlock_create_ruleset, landlock_add_rule, landlock_restrict_self; 5.13 */
+#define PSYS_LANDLOCK_CREATE_RULESET_VERSION 1U
+#define PSYS_LANDLOCK_RULE_PATH_BENEATH 1
+#define PSYS_LANDLOCK_RULE_NET_PORT 2
+#define PSYS_LANDLOCK_ACCESS_FS_EXECUTE (UINT64_C(1) << 0)
+#define PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE (UINT64_C(1) << 1)
+#define PSYS_LANDLOCK_ACCESS_FS_READ_FILE (UINT64_C(1) << 2)
+#define PSYS_LANDLOCK_ACCESS_FS_READ_DIR (UINT64_C(1) << 3)
+struct psys_landlock_ruleset_attr {
+	uint64_t handled_access_fs;
+	uint64_t handled_access_net; /* ABI 4 */
+	uint64_t scoped;             /* ABI 6 */
+};
+struct psys_landlock_path_beneath_attr {
+	uint64_t allowed_access;
+	int32_t parent_fd;
+} __attribute__((packed));
+struct psys_landlock_net_port_attr {
+	uint64_t allowed_access;
+	uint64_t port;
+};
+
+/* getrandom */
+#define PSYS_GRND_NONBLOCK 1
+#define PSYS_GRND_RANDOM 2
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * Signals: the kernel's set, action and information.
+ * Source: include/uapi/asm-generic/{signal,signal-defs,siginfo}.h
+ *
+ * The set is the kernel's, PSYS_NSIG bits; libc's sigset_t is larger. A pointer
+ * to a libc's set may be passed where a psys_sigset is read, never where the
+ * other way round.
+ */
+#ifndef PSYS_SIGNAL_H
+#define PSYS_SIGNAL_H
+
+#include <syscall/base.h>
+
+#ifndef PSYS_NSIG
+#define PSYS_NSIG 64
+#endif
+
+#define PSYS_SIGHUP 1
+#define PSYS_SIGINT 2
+#define PSYS_SIGQUIT 3
+#define PSYS_SIGILL 4
+#define PSYS_SIGTRAP 5
+#define PSYS_SIGABRT 6
+#define PSYS_SIGFPE 8
+#define PSYS_SIGKILL 9
+#define PSYS_SIGSEGV 11
+#define PSYS_SIGPIPE 13
+#define PSYS_SIGALRM 14
+#define PSYS_SIGTERM 15
+#ifndef PSYS_SIGCHLD
+#define PSYS_SIGBUS 7
+#define PSYS_SIGUSR1 10
+#define PSYS_SIGUSR2 12
+#define PSYS_SIGCHLD 17
+#define PSYS_SIGCONT 18
+#define PSYS_SIGSTOP 19
+#define PSYS_SIGTSTP 20
+#define PSYS_SIGTTIN 21
+#define PSYS_SIGTTOU 22
+#define PSYS_SIGURG 23
+#define PSYS_SIGXCPU 24
+#define PSYS_SIGXFSZ 25
+#define PSYS_SIGVTALRM 26
+#define PSYS_SIGPROF 27
+#define PSYS_SIGWINCH 28
+#define PSYS_SIGIO 29
+#define PSYS_SIGSYS 31
+#endif
+#define PSYS_SIGRTMIN 32 /* the kernel's; a libc keeps the first few for itself */
+
+#define PSYS_WORD_BITS (8 * sizeof(unsigned long))
+
+struct psys_sigset {
+	unsigned long sig[PSYS_NSIG / (8 * sizeof(unsigned long))];
+};
+#define PSYS_SIGSET_SIZE sizeof(struct psys_sigset)
+
+PSYS_INLINE void psys_sigfillset(struct psys_sigset *set)
+{
+	for (size_t i = 0; i < sizeof set->sig / sizeof set->sig[0]; i++)
+		set->sig[i] = ~0UL;
+}
+
+PSYS_INLINE void psys_sigemptyset(struct psys_sigset *set)
+{
+	for (size_t i = 0; i < sizeof set->sig / sizeof set->sig[0]; i++)
+		set->sig[i] = 0;
+}
+
+/* signal in [1, PSYS_NSIG] */
+PSYS_INLINE void psys_sigaddset(struct psys_sigset *set, int signal)
+{
+	size_t bit = (size_t)signal - 1;
+	set->sig[bit / PSYS_WORD_BITS] |= 1UL << bit % PSYS_WORD_BITS;
+}
+
+PSYS_INLINE void psys_sigdelset(struct psys_sigset *set, int signal)
+{
+	size_t bit = (size_t)signal - 1;
+	set->sig[bit / PSYS_WORD_BITS] &= ~(1UL << bit % PSYS_WORD_BITS);
+}
+
+PSYS_INLINE int psys_sigismember(const struct psys_sigset *set, int signal)
+{
+	size_t bit = (size_t)signal - 1;
+	return (int)(set->sig[bit / PSYS_WORD_BITS] >> bit % PSYS_WORD_BITS & 1);
+}
+
+/* rt_sigprocmask: how */
+#ifndef PSYS_SIG_BLOCK
+#define PSYS_SIG_BLOCK 0
+#define PSYS_SIG_UNBLOCK 1
+#define PSYS_SIG_SETMASK 2
+#endif
+
+/*
+ * rt_sigaction. A handler needs a restorer on the architectures that have the
+ * member: a function that calls rt_sigreturn; ignoring and default do not.
+ */
+#define PSYS_SIG_DFL ((uintptr_t)0)
+#define PSYS_SIG_IGN ((uintptr_t)1)
+#ifndef PSYS_SA_SIGINFO
+#define PSYS_SA_NOCLDSTOP 0x00000001UL
+#define PSYS_SA_NOCLDWAIT 0x00000002UL
+#define PSYS_SA_SIGINFO 0x00000004UL
+#endif
+#ifndef PSYS_SA_ONSTACK
+#define PSYS_SA_ONSTACK 0x08000000UL
+#define PSYS_SA_RESTART 0x10000000UL
+#define PSYS_SA_NODEFER 0x40000000UL
+#define PSYS_SA_RESETHAND 0x80000000UL
+#endif
+
+#ifndef PSYS_ARCH_SIGACTION
+struct psys_sigaction {
+	uintptr_t handler; /* PSYS_SIG_DFL, PSYS_SIG_IGN or a function's address */
+	unsigned long flags;
+#ifdef PSYS_SA_RESTORER
+	uintptr_t restorer;
+#endif
+	struct psys_sigset mask;
+};
+#endif
+
+/* What waitid, rt_sigtimedwait and an SA_SIGINFO handler are told. */
+#ifndef PSYS_ARCH_SIGINFO
+struct psys_siginfo {
+	int si_signo;
+	int si_errno;
+	int si_code;
+	union {
+		int pad[(128 - (sizeof(void *) == 8 ? 16 : 12)) / 4];
+		struct {
+			int si_pid;
+			unsigned si_uid;
+			int si_status; /* of a child: its exit status or signal */
+			long si_utime; /* clock ticks */
+			long si_stime;
+		} child;
+		struct {
+			int si_pid;
+			unsigned si_uid;
+			union {
+				int sival_int;
+				void *sival_ptr;
+			} si_value;
+		} queued;
+		struct {
+			void *si_addr;
+		} fault;
+		void *align;
+	} u;
+};
+#endif
+
+/* si_code for SIGCHLD and waitid */
+#define PSYS_CLD_EXITED 1
+#define PSYS_CLD_KILLED 2
+#define PSYS_CLD_DUMPED 3
+#define PSYS_CLD_TRAPPED 4
+#define PSYS_CLD_STOPPED 5
+#define PSYS_CLD_CONTINUED 6
+
+/* signalfd4: reads give records of this form */
+#define PSYS_SFD_CLOEXEC PSYS_O_CLOEXEC
+#define PSYS_SFD_NONBLOCK PSYS_O_NONBLOCK
+struct psys_signalfd_siginfo {
+	uint32_t ssi_signo;
+	int32_t ssi_errno;
+	int32_t ssi_code;
+	uint32_t ssi_pid;
+	uint32_t ssi_uid;
+	int32_t ssi_fd;
+	uint32_t ssi_tid;
+	uint32_t ssi_band;
+	uint32_t ssi_overrun;
+	uint32_t ssi_trapno;
+	int32_t ssi_status;
+	int32_t ssi_int;
+	uint64_t ssi_ptr;
+	uint64_t ssi_utime;
+	uint64_t ssi_stime;
+	uint64_t ssi_addr;
+	uint16_t ssi_addr_lsb;
+	uint16_t __pad2;
+	int32_t ssi_syscall;
+	uint64_t ssi_call_addr;
+	uint32_t ssi_arch;
+	uint8_t __pad[28];
+};
+
+#endif

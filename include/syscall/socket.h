@@ -1,0 +1,45 @@
+/*
+ * Sockets, as far as pairs of them and passing descriptors go. Addresses are
+ * the caller's: opaque here.
+ * Source: include/linux/socket.h, include/uapi/linux/socket.h
+ */
+#ifndef PSYS_SOCKET_H
+#define PSYS_SOCKET_H
+
+#include <syscall/base.h>
+#include <syscall/file.h>
+
+#define PSYS_AF_UNIX 1
+#ifndef PSYS_SOCK_STREAM
+#define PSYS_SOCK_STREAM 1
+#define PSYS_SOCK_DGRAM 2
+#endif
+#define PSYS_SOCK_SEQPACKET 5
+#define PSYS_SOCK_CLOEXEC PSYS_O_CLOEXEC
+#define PSYS_SOCK_NONBLOCK PSYS_O_NONBLOCK
+
+#ifndef PSYS_SOL_SOCKET
+#define PSYS_SOL_SOCKET 1
+#endif
+#define PSYS_SCM_RIGHTS 1
+#define PSYS_MSG_NOSIGNAL 0x4000
+#define PSYS_MSG_CMSG_CLOEXEC 0x40000000
+
+/* The kernel's struct user_msghdr. */
+struct psys_msghdr {
+	void *msg_name;
+	int msg_namelen;
+	struct psys_iovec *msg_iov;
+	size_t msg_iovlen;
+	void *msg_control; /* psys_cmsghdr records, each aligned to a size_t */
+	size_t msg_controllen;
+	unsigned msg_flags;
+};
+
+struct psys_cmsghdr {
+	size_t cmsg_len; /* this header included */
+	int cmsg_level;
+	int cmsg_type;
+};
+
+#endif

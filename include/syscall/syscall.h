@@ -1,0 +1,88 @@
+/*
+ * Pure system calls.
+ *
+ * psys_<name>() is the system call of that name, with the kernel's arguments in
+ * the kernel's order, as section 2 of the manual describes it; it returns the
+ * kernel's value, or a negative error number. There is no errno, no
+ * thread-local or global variable and no libc behind it: each may be called
+ * from any thread, from a signal handler, and from a child that shares its
+ * parent's memory. None is a cancellation point; none is restarted after
+ * -PSYS_EINTR.
+ *
+ * Each is an inline function here and a symbol of the same name in the library.
+ */
+#ifndef PSYS_SYSCALL_H
+#define PSYS_SYSCALL_H
+
+#include <syscall/arch.h>
+#include <syscall/errno.h>
+#include <syscall/file.h>
+#include <syscall/memory.h>
+#include <syscall/poll.h>
+#include <syscall/process.h>
+#include <syscall/security.h>
+#include <syscall/signal.h>
+#include <syscall/socket.h>
+#include <syscall/time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Any system call by its number, for callers in other languages. */
+PSYS_API long pure_syscall(long nr, long a1, long a2, long a3, long a4, long a5, long a6);
+
+#define PSYS_CALL0(since, type, name)     \
+	PSYS_INLINE type psys_##name(void) \
+	{                                  \
+		return (type)psys_call0(PSYS_NR_##name); \
+	}
+#define PSYS_CALL1(since, type, name, A, a)    \
+	PSYS_INLINE type psys_##name(A a)       \
+	{                                       \
+		return (type)psys_call1(PSYS_NR_##name, PSYS_WORD(a)); \
+	}
+#define PSYS_CALL2(since, type, name, A, a, B, b) \
+	PSYS_INLINE type psys_##name(A a, B b)     \
+	{                                          \
+		return (type)psys_call2(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b)); \
+	}
+#define PSYS_CALL3(since, type, name, A, a, B, b, C, c) \
+	PSYS_INLINE type psys_##name(A a, B b, C c)      \
+	{                                                \
+		return (type)psys_call3(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c)); \
+	}
+#define PSYS_CALL4(since, type, name, A, a, B, b, C, c, D, d) \
+	PSYS_INLINE type psys_##name(A a, B b, C c, D d)       \
+	{                                                      \
+		return (type)psys_call4(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
+					PSYS_WORD(d));         \
+	}
+#define PSYS_CALL5(since, type, name, A, a, B, b, C, c, D, d, E, e) \
+	PSYS_INLINE type psys_##name(A a, B b, C c, D d, E e)        \
+	{                                                            \
+		return (type)psys_call5(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
+					PSYS_WORD(d), PSYS_WORD(e)); \
+	}
+#define PSYS_CALL6(since, type, name, A, a, B, b, C, c, D, d, E, e, F, f) \
+	PSYS_INLINE type psys_##name(A a, B b, C c, D d, E e, F f)         \
+	{                                                                  \
+		return (type)psys_call6(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
+					PSYS_WORD(d), PSYS_WORD(e), PSYS_WORD(f)); \
+	}
+#include <syscall/table.h>
+#undef PSYS_CALL0
+#undef PSYS_CALL1
+#undef PSYS_CALL2
+#undef PSYS_CALL3
+#undef PSYS_CALL4
+#undef PSYS_CALL5
+#undef PSYS_CALL6
+
+#include <syscall/irregular.h>
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

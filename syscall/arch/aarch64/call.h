@@ -1,0 +1,91 @@
+/*
+ * aarch64
+ *
+ * number: x8   arguments: x0 x1 x2 x3 x4 x5   result: x0, -errno on error
+ * clobbered: nothing else
+ * man 2 syscall; arch/arm64/kernel/entry.S, invoke_syscall in syscall.c
+ */
+#ifndef PSYS_AARCH64_CALL_H
+#define PSYS_AARCH64_CALL_H
+
+#include "layout.h"
+#include "numbers.h"
+
+PSYS_INLINE long psys_call0(long nr)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0");
+	__asm__ volatile("svc #0" : "=r"(x0) : "r"(x8) : "memory");
+	return x0;
+}
+
+PSYS_INLINE long psys_call1(long nr, long a1)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a1;
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8) : "memory");
+	return x0;
+}
+
+PSYS_INLINE long psys_call2(long nr, long a1, long a2)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a1;
+	register long x1 __asm__("x1") = a2;
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1) : "memory");
+	return x0;
+}
+
+PSYS_INLINE long psys_call3(long nr, long a1, long a2, long a3)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a1;
+	register long x1 __asm__("x1") = a2;
+	register long x2 __asm__("x2") = a3;
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+	return x0;
+}
+
+PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a1;
+	register long x1 __asm__("x1") = a2;
+	register long x2 __asm__("x2") = a3;
+	register long x3 __asm__("x3") = a4;
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+	return x0;
+}
+
+PSYS_INLINE long psys_call5(long nr, long a1, long a2, long a3, long a4, long a5)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a1;
+	register long x1 __asm__("x1") = a2;
+	register long x2 __asm__("x2") = a3;
+	register long x3 __asm__("x3") = a4;
+	register long x4 __asm__("x4") = a5;
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
+			 : "memory");
+	return x0;
+}
+
+PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5, long a6)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a1;
+	register long x1 __asm__("x1") = a2;
+	register long x2 __asm__("x2") = a3;
+	register long x3 __asm__("x3") = a4;
+	register long x4 __asm__("x4") = a5;
+	register long x5 __asm__("x5") = a6;
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+}
+
+#endif

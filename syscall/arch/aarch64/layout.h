@@ -1,0 +1,13 @@
+/* aarch64: what its kernel numbers otherwise than most (uapi/asm/fcntl.h). */
+#ifndef PSYS_AARCH64_LAYOUT_H
+#define PSYS_AARCH64_LAYOUT_H
+
+#define PSYS_O_DIRECTORY 040000
+#define PSYS_O_NOFOLLOW 0100000
+#define PSYS_O_DIRECT 0200000
+#define PSYS_O_LARGEFILE 0400000
+
+/* clone takes tls before child_tid (CONFIG_CLONE_BACKWARDS). */
+#define PSYS_CLONE_BACKWARDS
+
+#endif

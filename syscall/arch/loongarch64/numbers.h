@@ -1,0 +1,11 @@
+/*
+ * loongarch64: system call numbers.
+ * Linux 7.2, scripts/syscall.tbl with the groups that
+ * arch/loongarch/kernel/Makefile.syscalls adds
+ */
+#ifndef PSYS_LOONGARCH64_NUMBERS_H
+#define PSYS_LOONGARCH64_NUMBERS_H
+
+#include "../generic/numbers.h"
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * riscv64: system call numbers.
+ * Linux 7.2, scripts/syscall.tbl with the groups that
+ * arch/riscv/kernel/Makefile.syscalls adds
+ */
+#ifndef PSYS_RISCV64_NUMBERS_H
+#define PSYS_RISCV64_NUMBERS_H
+
+#include "../generic/numbers.h"
+
+#define PSYS_NR_getrlimit 163
+#define PSYS_NR_setrlimit 164
+#define PSYS_NR_riscv_hwprobe 258
+#define PSYS_NR_riscv_flush_icache 259
+
+#endif

@@ -1,0 +1,48 @@
+/* Names and messages of error numbers, without a pointer to relocate. */
+#include <syscall/errno.h>
+
+/* All texts in one object, each found by its offset. */
+static const struct texts {
+#define ERROR(name, message)      \
+	char name[sizeof #name];  \
+	char name##_message[sizeof message];
+#include "errno_table.h"
+#undef ERROR
+} texts = {
+#define ERROR(name, message) #name, message,
+#include "errno_table.h"
+#undef ERROR
+};
+
+static const struct entry {
+	uint16_t number, name, message;
+} entries[] = {
+#define ERROR(name, message) \
+	{ PSYS_##name, offsetof(struct texts, name), offsetof(struct texts, name##_message) },
+#include "errno_table.h"
+#undef ERROR
+};
+
+static const struct entry *find(int error)
+{
+	unsigned number = error < 0 ? 0U - (unsigned)error : (unsigned)error;
+
+	for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+		if (entries[i].number == number)
+			return &entries[i];
+	return NULL;
+}
+
+PSYS_UNINSTRUMENTED const char *psys_errname(int error)
+{
+	const struct entry *entry = find(error);
+
+	return entry ? (const char *)&texts + entry->name : NULL;
+}
+
+PSYS_UNINSTRUMENTED const char *psys_strerror(int error)
+{
+	const struct entry *entry = find(error);
+
+	return entry ? (const char *)&texts + entry->message : "unknown error";
+}

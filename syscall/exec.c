@@ -1,0 +1,118 @@
+/* The search of execvp(3), without heap, environment or errno. */
+#include <syscall/exec.h>
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+PSYS_UNINSTRUMENTED int find_exe(const char *file, size_t file_len, char *constructed_path,
+				 const char **path, size_t path_max_len)
+{
+	const char *directory = *path;
+	if (!directory)
+		return 0;
+	const char *end = psys_strchrnul(directory, ':');
+	size_t length = (size_t)(end - directory);
+	size_t slash = length != 0; /* an empty directory is the current one */
+
+	*path = *end ? end + 1 : NULL;
+	if (length > path_max_len || file_len > path_max_len - length ||
+	    slash > path_max_len - length - file_len)
+		return -1;
+	psys_memcpy(constructed_path, directory, length);
+	if (slash)
+		constructed_path[length] = '/';
+	psys_memcpy(constructed_path + length + slash, file, file_len);
+	constructed_path[length + slash + file_len] = '\0';
+	return 1;
+}
+
+PSYS_UNINSTRUMENTED int handle_execve_err(int result, int *got_eaccess)
+{
+	switch (-result) {
+	case PSYS_EACCES:
+		*got_eaccess = 1;
+		return 0;
+	case PSYS_ENOENT:
+	case PSYS_ENOTDIR:
+	case PSYS_ENAMETOOLONG:
+	case PSYS_ELOOP:
+	case PSYS_ENODEV: /* automounters and network file systems */
+	case PSYS_ETIMEDOUT:
+	case PSYS_ESTALE:
+		return 0;
+	default:
+		return result;
+	}
+}
+
+/*
+ * /bin/sh path argv[1] ... The array is filled from its end, which lies nearest
+ * to what the stack holds already: one that is too large for the stack meets the
+ * guard page below it and cannot leap over it.
+ */
+static PSYS_UNINSTRUMENTED int exec_shell(const char *path, char *const argv[], char *const envp[])
+{
+	static const char shell[] = "/bin/sh";
+	enum { most = 1 << 17 };
+	size_t count = 0;
+
+	while (argv[count])
+		if (++count > most)
+			return -PSYS_E2BIG;
+
+	const char *shell_argv[count + 3];
+	shell_argv[count ? count + 1 : 2] = NULL;
+	for (size_t i = count; i > 1; i--) {
+		shell_argv[i] = argv[i - 1];
+		__asm__ volatile("" ::: "memory"); /* keep the order */
+	}
+	shell_argv[1] = path;
+	shell_argv[0] = shell;
+	return psys_execve(shell, (char *const *)shell_argv, envp);
+}
+
+static PSYS_UNINSTRUMENTED int exec_one(const char *path, char *const argv[], char *const envp[],
+					int flags)
+{
+	int result = psys_execve(path, argv, envp);
+
+	if (result == -PSYS_ENOEXEC && (flags & PSYS_EXEC_SHELL))
+		result = exec_shell(path, argv, envp);
+	return result;
+}
+
+PSYS_UNINSTRUMENTED int psys_execvpe(const char *file, char *const argv[], char *const envp[],
+				     const char *path, int flags)
+{
+	char candidate[PSYS_PATH_MAX];
+	size_t length = psys_strlen(file);
+	int got_eaccess = 0;
+
+	if (flags & ~PSYS_EXEC_SHELL)
+		return -PSYS_EINVAL;
+	if (!length)
+		return -PSYS_ENOENT;
+	if (*psys_strchrnul(file, '/'))
+		return exec_one(file, argv, envp, flags);
+	if (length > PSYS_NAME_MAX)
+		return -PSYS_ENAMETOOLONG;
+	if (!path)
+		path = "/bin:/usr/bin";
+	for (int found; (found = find_exe(file, length, candidate, &path, sizeof candidate - 1));) {
+		if (found < 0)
+			continue;
+		int result = handle_execve_err(exec_one(candidate, argv, envp, flags), &got_eaccess);
+		if (result < 0)
+			return result;
+	}
+	return got_eaccess ? -PSYS_EACCES : -PSYS_ENOENT;
+}
+
+PSYS_UNINSTRUMENTED const char *psys_getenv(char *const envp[], const char *name)
+{
+	size_t length = psys_strlen(name);
+
+	for (; *envp; envp++)
+		if (!psys_strncmp(*envp, name, length) && (*envp)[length] == '=')
+			return *envp + length + 1;
+	return NULL;
+}

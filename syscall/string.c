@@ -1,0 +1,140 @@
+/*
+ * Strings and bytes. Each loop has an empty asm statement that keeps compilers
+ * from turning it into a call of memcpy, memset or strlen, which do not exist
+ * here.
+ */
+#include <syscall/string.h>
+
+#define KEEP_LOOP() __asm__ volatile("")
+
+typedef unsigned long __attribute__((may_alias)) word;
+
+PSYS_UNINSTRUMENTED size_t psys_strlen(const char *text)
+{
+	size_t length = 0;
+
+	for (; text[length]; length++)
+		KEEP_LOOP();
+	return length;
+}
+
+PSYS_UNINSTRUMENTED int psys_strncmp(const char *a, const char *b, size_t length)
+{
+	for (; length; a++, b++, length--)
+		if (*a != *b || !*a)
+			return (unsigned char)*a - (unsigned char)*b;
+	return 0;
+}
+
+PSYS_UNINSTRUMENTED int psys_strcmp(const char *a, const char *b)
+{
+	return psys_strncmp(a, b, SIZE_MAX);
+}
+
+PSYS_UNINSTRUMENTED int psys_memcmp(const void *a, const void *b, size_t length)
+{
+	const unsigned char *p = a, *q = b;
+
+	for (; length; p++, q++, length--)
+		if (*p != *q)
+			return *p - *q;
+	return 0;
+}
+
+PSYS_UNINSTRUMENTED const char *psys_strchrnul(const char *text, int c)
+{
+	for (; *text && *text != (char)c; text++)
+		KEEP_LOOP();
+	return text;
+}
+
+PSYS_UNINSTRUMENTED void *psys_memcpy(void *to, const void *from, size_t length)
+{
+	unsigned char *t = to;
+	const unsigned char *f = from;
+
+	if (((uintptr_t)t | (uintptr_t)f) % sizeof(word) == 0)
+		for (; length >= sizeof(word); length -= sizeof(word)) {
+			*(word *)t = *(const word *)f;
+			t += sizeof(word);
+			f += sizeof(word);
+			KEEP_LOOP();
+		}
+	for (; length; length--) {
+		*t++ = *f++;
+		KEEP_LOOP();
+	}
+	return to;
+}
+
+PSYS_UNINSTRUMENTED void *psys_memset(void *to, int byte, size_t length)
+{
+	unsigned char *t = to;
+
+	for (; length; length--) {
+		*t++ = (unsigned char)byte;
+		KEEP_LOOP();
+	}
+	return to;
+}
+
+PSYS_UNINSTRUMENTED size_t psys_strlcpy(char *to, const char *from, size_t size)
+{
+	size_t length = psys_strlen(from);
+
+	if (size) {
+		size_t copied = length < size ? length : size - 1;
+		psys_memcpy(to, from, copied);
+		to[copied] = '\0';
+	}
+	return length;
+}
+
+static const uint64_t powers_of_ten[] = {
+	UINT64_C(1),
+	UINT64_C(10),
+	UINT64_C(100),
+	UINT64_C(1000),
+	UINT64_C(10000),
+	UINT64_C(100000),
+	UINT64_C(1000000),
+	UINT64_C(10000000),
+	UINT64_C(100000000),
+	UINT64_C(1000000000),
+	UINT64_C(10000000000),
+	UINT64_C(100000000000),
+	UINT64_C(1000000000000),
+	UINT64_C(10000000000000),
+	UINT64_C(100000000000000),
+	UINT64_C(1000000000000000),
+	UINT64_C(10000000000000000),
+	UINT64_C(100000000000000000),
+	UINT64_C(1000000000000000000),
+	UINT64_C(10000000000000000000),
+};
+
+/* By subtraction: 32-bit compilers call a function for a 64-bit division. */
+PSYS_UNINSTRUMENTED size_t psys_u64_to_decimal(char *to, uint64_t number)
+{
+	size_t count = 0;
+
+	for (int place = 19; place >= 0; place--) {
+		char digit = '0';
+		for (; number >= powers_of_ten[place]; number -= powers_of_ten[place]) {
+			digit++;
+			KEEP_LOOP();
+		}
+		if (digit != '0' || count || !place)
+			to[count++] = digit;
+	}
+	to[count] = '\0';
+	return count;
+}
+
+PSYS_UNINSTRUMENTED size_t psys_i64_to_decimal(char *to, int64_t number)
+{
+	if (number >= 0)
+		return psys_u64_to_decimal(to, (uint64_t)number);
+	*to = '-';
+	return 1 + psys_u64_to_decimal(to + 1, 0 - (uint64_t)number);
+}
