@@ -122,38 +122,44 @@ struct psys_sigaction {
 };
 #endif
 
-/* What waitid, rt_sigtimedwait and an SA_SIGINFO handler are told. */
-#ifndef PSYS_ARCH_SIGINFO
+/*
+ * The kernel's struct siginfo: what waitid, rt_sigtimedwait and a handler with
+ * PSYS_SA_SIGINFO are told. A libc's headers make macros of the usual member
+ * names (si_pid), so these have none of them.
+ */
 struct psys_siginfo {
-	int si_signo;
-	int si_errno;
-	int si_code;
+	int signo;
+#ifdef PSYS_SIGINFO_CODE_FIRST
+	int code;
+	int error;
+#else
+	int error;
+	int code;
+#endif
 	union {
 		int pad[(128 - (sizeof(void *) == 8 ? 16 : 12)) / 4];
-		struct {
-			int si_pid;
-			unsigned si_uid;
-			int si_status; /* of a child: its exit status or signal */
-			long si_utime; /* clock ticks */
-			long si_stime;
-		} child;
-		struct {
-			int si_pid;
-			unsigned si_uid;
-			union {
-				int sival_int;
-				void *sival_ptr;
-			} si_value;
-		} queued;
-		struct {
-			void *si_addr;
-		} fault;
 		void *align;
+		struct { /* SIGCHLD, and what waitid tells */
+			int pid;
+			unsigned uid;
+			int status;        /* the exit status, or the signal that ended it */
+			long utime, stime; /* clock ticks */
+		} child;
+		struct { /* kill, sigqueue */
+			int pid;
+			unsigned uid;
+			union {
+				int number;
+				void *pointer;
+			} value;
+		} queued;
+		struct { /* SIGSEGV, SIGBUS, SIGILL, SIGFPE */
+			void *addr;
+		} fault;
 	} u;
 };
-#endif
 
-/* si_code for SIGCHLD and waitid */
+/* code, for SIGCHLD and waitid */
 #define PSYS_CLD_EXITED 1
 #define PSYS_CLD_KILLED 2
 #define PSYS_CLD_DUMPED 3
