@@ -35,7 +35,8 @@ common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP
 core := $(common) -ffreestanding -fPIC -fvisibility=hidden -fno-stack-protector $($(arch).cflags)
 
 sources := $(sort $(wildcard syscall/*.c aspawn/*.c))
-objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(BUILD_DIR)/syscall/arch/clone.o
+assembly := $(filter-out start,$(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S))))
+objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o)
 archive := $(BUILD_DIR)/libaspawn.a
 shared := $(BUILD_DIR)/libaspawn.so
 

@@ -90,6 +90,16 @@
 #define PSYS_S_IFCHR 0020000
 #define PSYS_S_IFIFO 0010000
 
+/* ioctl: how most request numbers are made (uapi/asm-generic/ioctl.h) */
+#ifndef PSYS_IOC_READ
+#define PSYS_IOC_WRITE 1U
+#define PSYS_IOC_READ 2U
+#define PSYS_IOC_SIZE_BITS 14
+#endif
+#define PSYS_IOC(direction, type, number, size)                                      \
+	((unsigned long)(direction) << (16 + PSYS_IOC_SIZE_BITS) | (unsigned long)(size) << 16 | \
+	 (unsigned long)(type) << 8 | (unsigned long)(number))
+
 /* ioctl: terminals; the value is the architecture's where it says so */
 #ifndef PSYS_TIOCSCTTY
 #define PSYS_TIOCSCTTY 0x540E

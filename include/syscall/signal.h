@@ -94,8 +94,9 @@ PSYS_INLINE int psys_sigismember(const struct psys_sigset *set, int signal)
 #endif
 
 /*
- * rt_sigaction. A handler needs a restorer on the architectures that have the
- * member: a function that calls rt_sigreturn; ignoring and default do not.
+ * rt_sigaction. With PSYS_NEEDS_RESTORER defined, a handler is installed with
+ * PSYS_SA_RESTORER in flags and psys_restorer in restorer; elsewhere the kernel
+ * brings its own.
  */
 #define PSYS_SIG_DFL ((uintptr_t)0)
 #define PSYS_SIG_IGN ((uintptr_t)1)
@@ -120,6 +121,13 @@ struct psys_sigaction {
 #endif
 	struct psys_sigset mask;
 };
+#endif
+
+#ifdef PSYS_NEEDS_RESTORER
+#ifdef __cplusplus
+extern "C"
+#endif
+	PSYS_API void psys_restorer(void);
 #endif
 
 /*

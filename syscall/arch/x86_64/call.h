@@ -8,6 +8,7 @@
 #ifndef PSYS_X86_64_CALL_H
 #define PSYS_X86_64_CALL_H
 
+#include "layout.h"
 #include "numbers.h"
 
 PSYS_INLINE long psys_call0(long nr)

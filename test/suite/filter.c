@@ -1,0 +1,156 @@
+/* Seccomp filters, as programs of classic BPF. */
+#include "filter.h"
+
+#define LOAD(offset) \
+	{ PSYS_BPF_LD | PSYS_BPF_W | PSYS_BPF_ABS, 0, 0, (uint32_t)(offset) }
+#define JUMP(test, value, if_true, if_false) \
+	{ PSYS_BPF_JMP | (test) | PSYS_BPF_K, if_true, if_false, value }
+#define MASK(value) \
+	{ PSYS_BPF_ALU | PSYS_BPF_AND | PSYS_BPF_K, 0, 0, value }
+#define ANSWER(value) \
+	{ PSYS_BPF_RET | PSYS_BPF_K, 0, 0, value }
+#define ALLOW ANSWER(PSYS_SECCOMP_RET_ALLOW)
+#define FAIL(error) ANSWER(PSYS_SECCOMP_RET_ERRNO | (uint32_t)(error))
+
+/* Where the low half of an argument lies. */
+static size_t low_half(int argument)
+{
+	size_t at = offsetof(struct psys_seccomp_data, args) + 8 * (size_t)argument;
+
+	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? at + 4 : at;
+}
+
+static int install(struct psys_sock_filter *filter, size_t count, unsigned long flags)
+{
+	struct psys_sock_fprog program = { (unsigned short)count, filter };
+
+	psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	int r = psys_seccomp(PSYS_SECCOMP_SET_MODE_FILTER, flags, &program);
+	if (r == -PSYS_EINVAL || r == -PSYS_ENOSYS)
+		skip("no seccomp filters here");
+	CHECK(r >= 0);
+	return r;
+}
+
+void filter_refuse(long nr, int error)
+{
+	filter_refuse_flags(nr, 0, 0, error);
+}
+
+void filter_refuse_flags(long nr, int argument, uint32_t mask, int error)
+{
+	filter_refuse_flags_without(nr, argument, mask, 0, error);
+}
+
+void filter_refuse_flags_without(long nr, int argument, uint32_t set, uint32_t clear, int error)
+{
+	struct psys_sock_filter filter[] = {
+		LOAD(offsetof(struct psys_seccomp_data, nr)),
+		JUMP(PSYS_BPF_JEQ, (uint32_t)nr, 0, 3),
+		LOAD(low_half(argument)),
+		MASK(set | clear),
+		JUMP(PSYS_BPF_JEQ, set, 1, 0),
+		ALLOW,
+		FAIL(error),
+	};
+
+	install(filter, sizeof filter / sizeof filter[0], 0);
+}
+
+void filter_check_arguments(long nr, int count)
+{
+	struct psys_sock_filter filter[16] = {
+		LOAD(offsetof(struct psys_seccomp_data, nr)),
+		JUMP(PSYS_BPF_JEQ, (uint32_t)nr, 1, 0),
+		ALLOW,
+	};
+	size_t at = 3;
+
+	for (int i = 0; i < count; i++) {
+		size_t right = at + 2, wrong = 3 + 2 * (size_t)count + 1;
+		struct psys_sock_filter load = LOAD(low_half(i));
+		struct psys_sock_filter jump =
+			JUMP(PSYS_BPF_JEQ, 1001 + (uint32_t)i, 0, (uint8_t)(wrong - right));
+
+		filter[at++] = load;
+		filter[at++] = jump;
+	}
+	struct psys_sock_filter right = FAIL(PSYS_EDOM), wrong = FAIL(PSYS_ERANGE);
+	filter[at++] = right;
+	filter[at++] = wrong;
+	install(filter, at, 0);
+}
+
+/* --- a supervisor, by SECCOMP_RET_USER_NOTIF (include/uapi/linux/seccomp.h) -- */
+
+struct notification {
+	uint64_t id;
+	uint32_t pid, flags;
+	struct psys_seccomp_data data;
+};
+
+struct answer {
+	uint64_t id;
+	int64_t value;
+	int32_t error;
+	uint32_t flags;
+};
+
+enum { FILTER_FLAG_NEW_LISTENER = 8, ANSWER_CONTINUE = 1 };
+#define RET_USER_NOTIF 0x7fc00000U
+
+static unsigned long notif_ioctl(unsigned long number, size_t size)
+{
+	return PSYS_IOC(PSYS_IOC_READ | PSYS_IOC_WRITE, '!', number, size);
+}
+
+static struct supervisor {
+	struct thread thread;
+	int listener, ready;
+	uint64_t flags;
+	int error;
+} supervisor;
+
+/* A thread of the same memory: it has no filter, and reads the structure. */
+static int supervise(void *arg)
+{
+	(void)arg;
+	gate_wait(&supervisor.ready);
+	for (;;) {
+		struct notification notification;
+		struct answer answer;
+
+		psys_memset(&notification, 0, sizeof notification);
+		psys_memset(&answer, 0, sizeof answer);
+		if (psys_ioctl(supervisor.listener, notif_ioctl(0, sizeof notification),
+			       (unsigned long)&notification) < 0)
+			continue;
+		const struct psys_clone_args *args =
+			(const void *)(uintptr_t)notification.data.args[0];
+		answer.id = notification.id;
+		if (args->flags & supervisor.flags)
+			answer.error = -supervisor.error;
+		else
+			answer.flags = ANSWER_CONTINUE;
+		psys_ioctl(supervisor.listener, notif_ioctl(1, sizeof answer),
+			   (unsigned long)&answer);
+	}
+	return 0;
+}
+
+void filter_refuse_clone3_flags(uint64_t flags, int error)
+{
+	struct psys_sock_filter filter[] = {
+		LOAD(offsetof(struct psys_seccomp_data, nr)),
+		JUMP(PSYS_BPF_JEQ, PSYS_NR_clone3, 0, 1),
+		ANSWER(RET_USER_NOTIF),
+		ALLOW,
+	};
+
+	supervisor.flags = flags;
+	supervisor.error = error;
+	thread_start(&supervisor.thread, supervise, NULL);
+	supervisor.listener = install(filter, sizeof filter / sizeof filter[0],
+				      FILTER_FLAG_NEW_LISTENER);
+	gate_open(&supervisor.ready);
+}

@@ -1,0 +1,27 @@
+/*
+ * Seccomp filters that stand in for kernels and sandboxes that cannot be had:
+ * a call fails with an error, or its arguments are looked at. They hold for the
+ * calling thread, for good.
+ */
+#ifndef FILTER_H
+#define FILTER_H
+
+#include "harness.h"
+
+/* Every call of nr fails with error; with mask, those in which (argument & mask)
+ * == mask. Skips the test where there is no seccomp. */
+void filter_refuse(long nr, int error);
+void filter_refuse_flags(long nr, int argument, uint32_t mask, int error);
+
+/* Calls of nr whose flags & set == set and flags & clear == 0 fail with error. */
+void filter_refuse_flags_without(long nr, int argument, uint32_t set, uint32_t clear, int error);
+
+/* Calls of nr succeed with error EDOM if the first count arguments are 1001,
+ * 1002, ... and fail with ERANGE otherwise: neither is made. */
+void filter_check_arguments(long nr, int count);
+
+/* clone3 with any of these flags is answered with error by a supervisor that
+ * reads its structure; others go on. Skips the test where that cannot be. */
+void filter_refuse_clone3_flags(uint64_t flags, int error);
+
+#endif

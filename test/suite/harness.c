@@ -1,0 +1,266 @@
+/* The harness: runs the tests one by one and writes TAP. */
+#include "harness.h"
+
+enum { STATUS_FAILED = 1, STATUS_SKIPPED = 77 };
+
+char **environment;
+
+/* Between a test's process and the harness. */
+static struct report {
+	char skipped[120];
+} *report;
+
+/* ------------------------------------------------------------------ output */
+
+static struct line {
+	char text[512];
+	size_t length;
+} line;
+
+static void put(const char *text)
+{
+	size_t room = sizeof line.text - 1 - line.length;
+	size_t length = psys_strlcpy(line.text + line.length, text, room);
+
+	line.length += length < room ? length : room - 1;
+}
+
+static void put_number(int64_t number)
+{
+	char digits[PSYS_DECIMAL_SIZE];
+
+	psys_i64_to_decimal(digits, number);
+	put(digits);
+}
+
+/* One write a line: a console has other writers. */
+static void put_end(void)
+{
+	line.text[line.length++] = '\n';
+	psys_write(1, line.text, line.length);
+	line.length = 0;
+}
+
+void note(const char *text, int64_t number)
+{
+	put("# ");
+	put(text);
+	put(" ");
+	put_number(number);
+	put_end();
+}
+
+static void put_place(const char *file, int number, const char *what)
+{
+	put("#   ");
+	put(file);
+	put(":");
+	put_number(number);
+	put(": ");
+	put(what);
+}
+
+void check_failed(const char *file, int number, const char *what)
+{
+	put_place(file, number, what);
+	put_end();
+	psys_exit_group(STATUS_FAILED);
+}
+
+void check_equal(const char *file, int number, const char *what, int64_t actual, int64_t expected)
+{
+	if (actual == expected)
+		return;
+	put_place(file, number, what);
+	put(" -- is ");
+	put_number(actual);
+	put(", not ");
+	put_number(expected);
+	put_end();
+	psys_exit_group(STATUS_FAILED);
+}
+
+void skip(const char *reason)
+{
+	psys_strlcpy(report->skipped, reason, sizeof report->skipped);
+	psys_exit_group(STATUS_SKIPPED);
+}
+
+/* ----------------------------------------------------------------- running */
+
+/* The status of a test's process, or -1 when its time was up. */
+static int wait_for_test(int pid, int seconds)
+{
+	struct psys_timespec second = { 1, 0 };
+	struct psys_sigset chld;
+	int status;
+
+	psys_sigemptyset(&chld);
+	psys_sigaddset(&chld, PSYS_SIGCHLD);
+	for (int64_t end = monotonic_ns() + seconds * INT64_C(1000000000);;) {
+		if (psys_wait4(pid, &status, PSYS_WNOHANG, NULL) == pid)
+			return status;
+		if (monotonic_ns() > end)
+			return -1;
+		psys_rt_sigtimedwait(&chld, NULL, &second, PSYS_SIGSET_SIZE);
+	}
+}
+
+static int run(const struct test *test)
+{
+	struct psys_sigset none;
+	int pid = fork_child();
+
+	if (pid == 0) {
+		psys_sigemptyset(&none);
+		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &none, NULL, PSYS_SIGSET_SIZE);
+		psys_setpgid(0, 0);
+		test->run();
+		psys_exit_group(0);
+	}
+	if (pid < 0)
+		return -1;
+	psys_setpgid(pid, pid);
+	int status = wait_for_test(pid, test->seconds);
+	psys_kill(-pid, PSYS_SIGKILL); /* with whatever it left */
+	if (status < 0)
+		psys_wait4(pid, NULL, 0, NULL);
+	while (psys_wait4(-1, NULL, PSYS_WNOHANG, NULL) > 0)
+		continue; /* orphans, as init */
+	return status;
+}
+
+/* Returns whether it passed or was skipped. */
+static bool run_and_report(const struct test *test, int number)
+{
+	report->skipped[0] = '\0';
+	int status = run(test);
+	bool skipped = status >= 0 && PSYS_WIFEXITED(status) &&
+		       PSYS_WEXITSTATUS(status) == STATUS_SKIPPED;
+	bool passed = status == 0 || skipped;
+
+	if (status < 0)
+		note("time is up after seconds:", test->seconds);
+	else if (PSYS_WIFSIGNALED(status))
+		note("died of signal", PSYS_WTERMSIG(status));
+	put(passed ? "ok " : "not ok ");
+	put_number(number);
+	put(" - ");
+	put(test->name);
+	if (skipped) {
+		put(" # SKIP ");
+		put(report->skipped);
+	}
+	put_end();
+	return passed;
+}
+
+static int order(const struct test *a, const struct test *b)
+{
+	int files = psys_strcmp(a->file, b->file);
+
+	return files ? files : psys_strcmp(a->name, b->name);
+}
+
+extern struct test *__start_suite_tests[], *__stop_suite_tests[];
+extern struct role *__start_suite_roles[], *__stop_suite_roles[];
+
+/* By file, then name: linkers have orders of their own. */
+static void sort_tests(void)
+{
+	for (struct test **a = __start_suite_tests; a < __stop_suite_tests; a++)
+		for (struct test **b = a; b > __start_suite_tests && order(b[-1], b[0]) > 0; b--) {
+			struct test *swapped = b[0];
+			b[0] = b[-1];
+			b[-1] = swapped;
+		}
+}
+
+/* argv[1], if given: a part of the test's name or of its file's. */
+static bool is_wanted(const struct test *test, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		size_t length = psys_strlen(argv[i]);
+
+		for (const char *p = test->name; *p; p++)
+			if (!psys_strncmp(p, argv[i], length))
+				return true;
+		for (const char *p = test->file; *p; p++)
+			if (!psys_strncmp(p, argv[i], length))
+				return true;
+	}
+	return argc < 2;
+}
+
+static int run_suite(int argc, char **argv)
+{
+	struct psys_sigset chld;
+	struct psys_utsname name;
+	int number = 0, failed = 0;
+
+	report = shared_page();
+	psys_sigemptyset(&chld);
+	psys_sigaddset(&chld, PSYS_SIGCHLD);
+	psys_rt_sigprocmask(PSYS_SIG_BLOCK, &chld, NULL, PSYS_SIGSET_SIZE);
+
+	put("TAP version 13");
+	put_end();
+	psys_uname(&name);
+	put("# Linux ");
+	put(name.release);
+	put(" ");
+	put(name.machine);
+	put_end();
+	sort_tests();
+	for (struct test **test = __start_suite_tests; test < __stop_suite_tests; test++)
+		if (is_wanted(*test, argc, argv))
+			failed += !run_and_report(*test, ++number);
+	put("1..");
+	put_number(number);
+	put_end();
+	return failed != 0;
+}
+
+static int run_role(int argc, char **argv)
+{
+	for (struct role **role = __start_suite_roles; role < __stop_suite_roles; role++)
+		if (!psys_strcmp((*role)->name, argv[0] + 1))
+			return (*role)->run(argc, argv);
+	return 125;
+}
+
+/* The init of a bare kernel. */
+static _Noreturn void run_as_init(void)
+{
+	psys_mount("proc", "/proc", "proc", 0, NULL);
+	psys_mount("sys", "/sys", "sysfs", 0, NULL);
+	psys_mount("dev", "/dev", "devtmpfs", 0, NULL);
+	psys_mount("tmp", "/tmp", "tmpfs", 0, NULL);
+	run_suite(1, NULL);
+	sleep_ms(200); /* for the console */
+	psys_reboot((int)0xfee1dead, 672274793, 0x4321fedc, NULL); /* POWER_OFF */
+	psys_reboot((int)0xfee1dead, 672274793, 0x01234567, NULL); /* RESTART */
+	psys_exit_group(1);
+}
+
+int main(int argc, char **argv, char **envp)
+{
+	environment = envp;
+	if (psys_getpid() == 1)
+		run_as_init();
+	if (argc > 0 && argv[0][0] == '@')
+		return run_role(argc, argv);
+	return run_suite(argc, argv);
+}
+
+ASPAWN_CHILD int exec_role(const char *role, const char *argument)
+{
+	char name[64] = "@";
+	const char *argv[3];
+
+	psys_strlcpy(name + 1, role, sizeof name - 1);
+	argv[0] = name;
+	argv[1] = argument;
+	argv[2] = NULL;
+	return psys_execve("/proc/self/exe", (char *const *)argv, environment);
+}

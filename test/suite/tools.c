@@ -1,0 +1,285 @@
+/* What tests share: children, threads, counting what a process holds. */
+#include "harness.h"
+
+int reap(int pid)
+{
+	int status, r;
+
+	while ((r = psys_wait4(pid, &status, 0, NULL)) == -PSYS_EINTR)
+		continue;
+	CHECK_EQUAL(r, pid);
+	return PSYS_WIFEXITED(status) ? PSYS_WEXITSTATUS(status) : 128 + PSYS_WTERMSIG(status);
+}
+
+int fork_child(void)
+{
+	return psys_clone(PSYS_SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+enum { THREAD_STACK = 256 * 1024 };
+
+void thread_start(struct thread *thread, int (*fn)(void *), void *arg)
+{
+	thread->stack = psys_mmap(NULL, THREAD_STACK, PSYS_PROT_READ | PSYS_PROT_WRITE,
+				  PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
+	CHECK(!PSYS_IS_ERROR(thread->stack));
+	thread->tid = 1;
+	long tid = psys_clone_thunk(PSYS_CLONE_VM | PSYS_CLONE_FS | PSYS_CLONE_FILES |
+					    PSYS_CLONE_SIGHAND | PSYS_CLONE_THREAD |
+					    PSYS_CLONE_SYSVSEM | PSYS_CLONE_CHILD_CLEARTID,
+				    (char *)thread->stack + THREAD_STACK, NULL, &thread->tid, NULL,
+				    fn, arg);
+	if (tid == -PSYS_EINVAL)
+		skip("this emulator has no threads without a libc");
+	CHECK(tid > 0);
+}
+
+void thread_join(struct thread *thread)
+{
+	while (__atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE))
+		psys_futex(&thread->tid, PSYS_FUTEX_WAIT, 1, NULL, NULL, 0);
+	psys_munmap(thread->stack, THREAD_STACK);
+}
+
+void *shared_page(void)
+{
+	void *page = psys_mmap(NULL, 65536, PSYS_PROT_READ | PSYS_PROT_WRITE,
+			       PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
+
+	CHECK(!PSYS_IS_ERROR(page));
+	return page;
+}
+
+ASPAWN_CHILD void sleep_ms(int milliseconds)
+{
+	struct psys_timespec time = { milliseconds / 1000, milliseconds % 1000 * INT64_C(1000000) };
+
+	while (psys_clock_nanosleep(PSYS_CLOCK_MONOTONIC, 0, &time, &time) == -PSYS_EINTR)
+		continue;
+}
+
+int64_t monotonic_ns(void)
+{
+	struct psys_timespec time;
+
+	psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* --------------------------------------------------------------- counting */
+
+static int count_entries(const char *directory)
+{
+	static char records[32768] __attribute__((aligned(8)));
+	int fd = psys_open(directory, PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	int count = 0;
+	long length;
+
+	if (fd < 0)
+		return -1;
+	while ((length = psys_getdents64(fd, records, sizeof records)) > 0)
+		for (long at = 0; at < length;) {
+			struct psys_dirent64 *entry = (void *)(records + at);
+			count += entry->d_name[0] != '.';
+			at += entry->d_reclen;
+		}
+	psys_close(fd);
+	return count;
+}
+
+/* The whole of a small file, with a NUL; -1 without it. */
+static long read_file(const char *path, char *text, size_t size)
+{
+	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	size_t length = 0;
+	long got;
+
+	if (fd < 0)
+		return -1;
+	while (length < size - 1 && (got = psys_read(fd, text + length, size - 1 - length)) > 0)
+		length += (size_t)got;
+	psys_close(fd);
+	text[length] = '\0';
+	return (long)length;
+}
+
+int count_descriptors(void)
+{
+	int count = count_entries("/proc/self/fd");
+
+	return count < 0 ? count : count - 1; /* the one that counted */
+}
+
+int count_mappings(void)
+{
+	static char text[1 << 18];
+	int count = 0;
+
+	if (read_file("/proc/self/maps", text, sizeof text) < 0)
+		return -1;
+	for (const char *p = text; *p; p++)
+		count += *p == '\n';
+	return count;
+}
+
+bool have_children(void)
+{
+	return psys_waitid(PSYS_P_ALL, 0, NULL, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL) !=
+	       -PSYS_ECHILD;
+}
+
+uint64_t status_hex(int pid, const char *key)
+{
+	static char text[8192];
+	char path[64] = "/proc/self/status";
+	size_t length = psys_strlen(key);
+	uint64_t value = 0;
+
+	if (pid) {
+		size_t end = 6 + psys_i64_to_decimal(path + 6, pid);
+		psys_strlcpy(path + end, "/status", sizeof path - end);
+	}
+	CHECK(read_file(path, text, sizeof text) > 0);
+	for (const char *p = text; *p; p = *psys_strchrnul(p, '\n') ? psys_strchrnul(p, '\n') + 1 : "") {
+		if (psys_strncmp(p, key, length) || p[length] != ':')
+			continue;
+		for (p += length + 1; *p == ' ' || *p == '\t'; p++)
+			continue;
+		for (;; p++) {
+			unsigned digit = *p >= '0' && *p <= '9' ? (unsigned)(*p - '0') :
+					 *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a') + 10 :
+								  16;
+			if (digit == 16)
+				return value;
+			value = value << 4 | digit;
+		}
+	}
+	check_failed(__FILE__, __LINE__, key);
+}
+
+bool have_proc(void)
+{
+	return count_descriptors() >= 0;
+}
+
+bool memory_is_shared(void)
+{
+	struct Stack_t stack = { 0 };
+	int pid = spawn_without_pipe(&stack, child_returns, NULL);
+
+	CHECK_EQUAL(reap(pid), 0);
+	bool shared = aspawn_mode(&stack) != ASPAWN_MODE_FORK;
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	return shared;
+}
+
+/* ---------------------------------------------------------------- signals */
+
+void set_handler(int signal, void (*handler)(int))
+{
+	struct psys_sigaction action = { 0 };
+
+	action.handler = (uintptr_t)handler;
+#ifdef PSYS_NEEDS_RESTORER
+	action.flags = PSYS_SA_RESTORER;
+	action.restorer = (uintptr_t)psys_restorer;
+#endif
+	CHECK_EQUAL(psys_rt_sigaction(signal, &action, NULL, PSYS_SIGSET_SIZE), 0);
+}
+
+void set_disposition(int signal, uintptr_t disposition)
+{
+	struct psys_sigaction action = { 0 };
+
+	action.handler = disposition;
+	CHECK_EQUAL(psys_rt_sigaction(signal, &action, NULL, PSYS_SIGSET_SIZE), 0);
+}
+
+ASPAWN_CHILD uintptr_t get_disposition(int signal)
+{
+	struct psys_sigaction action;
+
+	return psys_rt_sigaction(signal, NULL, &action, PSYS_SIGSET_SIZE) < 0 ? (uintptr_t)-1 :
+										action.handler;
+}
+
+ASPAWN_CHILD struct psys_sigset get_mask(void)
+{
+	struct psys_sigset mask;
+
+	psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &mask, PSYS_SIGSET_SIZE);
+	return mask;
+}
+
+bool same_mask(struct psys_sigset a, struct psys_sigset b)
+{
+	return !psys_memcmp(&a, &b, sizeof a);
+}
+
+/* ---------------------------------------------------------------- spawning */
+
+int spawn(struct Stack_t *stack, aspawn_fn fn, void *arg, int *pid)
+{
+	int fd = aspawn(pid, stack, 16384, fn, arg, NULL, 0);
+
+	CHECK(fd >= 0);
+	return fd;
+}
+
+int spawn_without_pipe(struct Stack_t *stack, aspawn_fn fn, void *arg)
+{
+	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
+	int pid = -1;
+
+	CHECK_EQUAL(aspawn_with(&options, &pid, stack, 16384, fn, arg, NULL, 0), 0);
+	return pid;
+}
+
+ASPAWN_CHILD int child_returns(void *status, int fd, void *mask, void *data, size_t length)
+{
+	(void)fd, (void)mask, (void)data, (void)length;
+	return (int)(intptr_t)status;
+}
+
+ASPAWN_CHILD int child_execs_role(void *role, int fd, void *mask, void *data, size_t length)
+{
+	(void)data, (void)length;
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
+	int error = exec_role(role, NULL);
+	if (fd >= 0)
+		psys_write(fd, &error, sizeof error);
+	return 127;
+}
+
+ASPAWN_CHILD int child_waits(void *gate, int fd, void *mask, void *data, size_t length)
+{
+	(void)fd, (void)mask, (void)data, (void)length;
+	gate_wait(gate);
+	return 0;
+}
+
+ASPAWN_CHILD void gate_wait(int *gate)
+{
+	while (!__atomic_load_n(gate, __ATOMIC_ACQUIRE))
+		psys_futex(gate, PSYS_FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+void gate_open(int *gate)
+{
+	__atomic_store_n(gate, 1, __ATOMIC_RELEASE);
+	psys_futex(gate, PSYS_FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+}
+
+/* What a spawned command would be. */
+ROLE(exit_7)
+{
+	(void)argc, (void)argv;
+	return 7;
+}
+
+ROLE(lingers)
+{
+	(void)argc, (void)argv;
+	sleep_ms(300);
+	return 0;
+}
