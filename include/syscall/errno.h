@@ -5,7 +5,7 @@
 #ifndef PSYS_ERRNO_H
 #define PSYS_ERRNO_H
 
-#include <syscall/base.h>
+#include <syscall/arch.h>
 
 #define PSYS_EPERM 1
 #define PSYS_ENOENT 2

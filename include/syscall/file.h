@@ -7,7 +7,7 @@
 #ifndef PSYS_FILE_H
 #define PSYS_FILE_H
 
-#include <syscall/base.h>
+#include <syscall/arch.h>
 
 /* open, openat: how */
 #define PSYS_O_RDONLY 0
@@ -152,7 +152,14 @@ struct psys_statx {
 	uint64_t stx_mnt_id;
 	uint32_t stx_dio_mem_align;
 	uint32_t stx_dio_offset_align;
-	uint64_t __spare3[12];
+	uint64_t stx_subvol;
+	uint32_t stx_atomic_write_unit_min;
+	uint32_t stx_atomic_write_unit_max;
+	uint32_t stx_atomic_write_segments_max;
+	uint32_t stx_dio_read_offset_align;
+	uint32_t stx_atomic_write_unit_max_opt;
+	uint32_t __spare2[1];
+	uint64_t __spare3[8];
 };
 
 /* getdents64: records of this form, d_reclen bytes each */

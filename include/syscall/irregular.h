@@ -73,6 +73,16 @@ PSYS_INLINE int psys_dup2(int oldfd, int newfd)
 #endif
 }
 
+/* nanosleep(2) */
+PSYS_INLINE int psys_nanosleep(const struct psys_timespec *request, struct psys_timespec *remain)
+{
+#ifdef PSYS_NR_nanosleep
+	return (int)PSYS_SYSCALL(nanosleep, request, remain);
+#else /* the old call has 32-bit time: kernel/time/hrtimer.c makes it of this clock */
+	return psys_clock_nanosleep(PSYS_CLOCK_MONOTONIC, 0, request, remain);
+#endif
+}
+
 /* pread(2), pwrite(2): offset in bytes. */
 PSYS_INLINE long psys_pread64(int fd, void *buf, size_t count, int64_t offset)
 {

@@ -5,7 +5,7 @@
 #ifndef PSYS_MEMORY_H
 #define PSYS_MEMORY_H
 
-#include <syscall/base.h>
+#include <syscall/arch.h>
 
 #define PSYS_PROT_NONE 0
 #define PSYS_PROT_READ 1

@@ -6,7 +6,7 @@
 #ifndef PSYS_POLL_H
 #define PSYS_POLL_H
 
-#include <syscall/base.h>
+#include <syscall/arch.h>
 
 #define PSYS_POLLIN 0x001
 #define PSYS_POLLPRI 0x002

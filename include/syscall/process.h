@@ -6,7 +6,7 @@
 #ifndef PSYS_PROCESS_H
 #define PSYS_PROCESS_H
 
-#include <syscall/base.h>
+#include <syscall/arch.h>
 #include <syscall/time.h>
 
 /* clone, clone3, unshare, setns; the low byte of clone's flags is the signal

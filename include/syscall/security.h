@@ -5,7 +5,7 @@
 #ifndef PSYS_SECURITY_H
 #define PSYS_SECURITY_H
 
-#include <syscall/base.h>
+#include <syscall/arch.h>
 
 /* capget, capset: version 3 takes two data elements, of 32 capabilities each */
 #define PSYS_LINUX_CAPABILITY_VERSION_3 0x20080522
@@ -76,10 +76,14 @@ struct psys_sock_fprog {
 #define PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE (UINT64_C(1) << 1)
 #define PSYS_LANDLOCK_ACCESS_FS_READ_FILE (UINT64_C(1) << 2)
 #define PSYS_LANDLOCK_ACCESS_FS_READ_DIR (UINT64_C(1) << 3)
+/* An older kernel refuses a size beyond what it knows, unless zero follows. */
 struct psys_landlock_ruleset_attr {
 	uint64_t handled_access_fs;
 	uint64_t handled_access_net; /* ABI 4 */
 	uint64_t scoped;             /* ABI 6 */
+	uint64_t quiet_access_fs;
+	uint64_t quiet_access_net;
+	uint64_t quiet_scoped;
 };
 struct psys_landlock_path_beneath_attr {
 	uint64_t allowed_access;

@@ -9,7 +9,7 @@
 #ifndef PSYS_SIGNAL_H
 #define PSYS_SIGNAL_H
 
-#include <syscall/base.h>
+#include <syscall/arch.h>
 
 #ifndef PSYS_NSIG
 #define PSYS_NSIG 64

@@ -6,7 +6,7 @@
 #ifndef PSYS_SOCKET_H
 #define PSYS_SOCKET_H
 
-#include <syscall/base.h>
+#include <syscall/arch.h>
 #include <syscall/file.h>
 
 #define PSYS_AF_UNIX 1

@@ -26,6 +26,8 @@ PSYS_CALL5(4.11, int, statx, int, dirfd, const char *, path, int, flags, unsigne
 PSYS_CALL4(5.8, int, faccessat2, int, dirfd, const char *, path, int, mode, int, flags)
 PSYS_CALL4(2.6.16, int, readlinkat, int, dirfd, const char *, path, char *, buf, size_t, size)
 PSYS_CALL3(2.6.16, int, unlinkat, int, dirfd, const char *, path, int, flags)
+PSYS_CALL3(2.6.16, int, symlinkat, const char *, target, int, dirfd, const char *, path)
+PSYS_CALL4(2.6.16, int, mknodat, int, dirfd, const char *, path, unsigned, mode, unsigned, device)
 PSYS_CALL3(2.6.16, int, mkdirat, int, dirfd, const char *, path, unsigned, mode)
 PSYS_CALL3(2.4, long, getdents64, int, fd, void *, records, size_t, size)
 

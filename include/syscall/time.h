@@ -5,7 +5,7 @@
 #ifndef PSYS_TIME_H
 #define PSYS_TIME_H
 
-#include <syscall/base.h>
+#include <syscall/arch.h>
 
 #define PSYS_CLOCK_REALTIME 0
 #define PSYS_CLOCK_MONOTONIC 1

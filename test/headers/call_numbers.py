@@ -1,0 +1,79 @@
+"""The system call numbers: all of the kernel's, under the names that ours have.
+
+A plain name always means the wide form, so that on 32-bit architectures some
+calls are named otherwise than in the kernel's headers:
+
+    clock_gettime64, futex_time64 -> clock_gettime, futex   clock_gettime, futex -> ..._time32
+    getuid32 -> getuid                                      getuid -> getuid16
+    fcntl64 -> fcntl                                        fcntl -> fcntl32
+"""
+import re
+from functools import cache
+
+from kernel import NEWEST, checked, clang, include, macros, our_macros
+
+# Not calls: the bases that numbers count from, and places kept free in a table.
+NO_CALL = re.compile(r"__ARM_NR_BASE|__NR_(SYSCALL_\w+|OABI_SYSCALL_BASE|Linux|syscalls"
+                     r"|arch_specific_syscall|(unused|reserved)\d+)")
+
+# They take the 32-bit form of a structure (timespec, timex) that is 64-bit
+# everywhere else, and have no successor to take the plain name.
+NARROW_WITHOUT_SUCCESSOR = {"nanosleep", "adjtimex", "io_getevents"}
+
+TIME64 = re.compile(r"(\w+)_time64|((?:clock_(?:get|set|adj)time)|(?:timer(?:fd)?_[gs]ettime))64")
+
+
+@cache
+def kernel_numbers(target, suite):
+    """The kernel's own names and numbers, without __NR_."""
+    header = include("asm/unistd.h")
+    names = [name for name in macros(target, suite, header)
+             if re.match(r"__(ARM_)?NR_", name) and not NO_CALL.fullmatch(name)]
+    lines = "".join(f'"{name}" = {name};\n' for name in names)
+    text = checked(clang(target, suite, header + lines, "-E", "-P"))
+    return {name.replace("__ARM_NR_", "arm_").replace("__NR_", ""): number(value)
+            for name, value in re.findall(r'^"(\w+)" = (.*);$', text, re.M)}
+
+
+def number(text):
+    """Of a preprocessed number: 42, or (0x40000000 + 42)."""
+    if not re.fullmatch(r"[0-9a-fA-Fx+() ]+", text):
+        raise ValueError(f"not a number: {text}")
+    return sum(int(part, 0) for part in re.findall(r"\w+", text))
+
+
+def our_name(name, names):
+    """The name in our tree of what the kernel calls name, among its names."""
+    wide = TIME64.fullmatch(name)
+    if wide:
+        return wide[1] or wide[2]
+    if name == "fcntl64" or name.endswith("32") and name[:-2] in names:
+        return name[:-2]
+    if name == "fcntl" and "fcntl64" in names:
+        return "fcntl32"
+    if name + "32" in names:
+        return name + "16"
+    narrow = name in NARROW_WITHOUT_SUCCESSOR and "clock_gettime64" in names
+    if narrow or any(wide and name in wide.groups() for wide in map(TIME64.fullmatch, names)):
+        return name + "_time32"
+    return name
+
+
+def expected(target, suite):
+    names = kernel_numbers(target, suite)
+    return {our_name(name, names): value for name, value in names.items()}
+
+
+def differences(target, suite):
+    prefix = "PSYS_NR_"
+    ours = {name.removeprefix(prefix): int(value, 0)
+            for name, value in our_macros(target).items() if name.startswith(prefix)}
+    theirs = expected(target, suite)
+    for name, value in sorted(theirs.items(), key=lambda item: item[1]):
+        if name not in ours:
+            yield f"missing: #define {prefix}{name} {value}"
+        elif ours[name] != value:
+            yield f"{prefix}{name} is {ours[name]}, the kernel's {value}"
+    if suite == NEWEST:
+        for name in sorted(ours.keys() - theirs.keys()):
+            yield f"unknown to the kernel: {prefix}{name} {ours[name]}"

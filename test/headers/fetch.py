@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Fetch the kernel's headers, of the newest packaged kernel and of an old one.
+
+They are taken from the distribution's packages, through an apt root of its own
+(the host's apt stays as it is) and the mirror that the host itself uses, into
+${ASPAWN_CACHE:-${XDG_CACHE_HOME:-~/.cache}/aspawn}/headers/<suite>/:
+
+    version             of the package
+    include/            linux/, asm-generic/ ...: what every architecture shares
+    arch/<folder>/asm/  the kernel's exported headers of an architecture
+    source/             of its own headers those that internal.txt names
+"""
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from kernel import CACHE, SUITES, table
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+# Debian's architectures, one for each of the kernel's folders. In newer suites
+# one package holds the headers of all of them.
+FOLDERS = {"amd64": "x86", "arm64": "arm64", "armhf": "arm", "mips64el": "mips",
+           "ppc64el": "powerpc", "s390x": "s390"}
+
+
+def output(*command, **options):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, **options).stdout
+
+
+def mirror():
+    """Where the host's own sources get the release that it runs."""
+    codename = platform.freedesktop_os_release()["VERSION_CODENAME"]
+    for line in output("apt-get", "indextargets", "--format", "$(CODENAME) $(RELEASE) $(REPO_URI)",
+                       "Created-By: Packages").splitlines():
+        named, release, address = line.split(" ", 2)
+        if codename in (named, release):
+            return address
+    sys.exit(f"fetch.py: apt has no source for {codename}")
+
+
+class Apt:
+    """apt with a state of its own, in folder, that knows one suite."""
+
+    def __init__(self, folder, suite, architectures):
+        for name in ("state/lists/partial", "cache/archives/partial", "etc/apt.conf.d",
+                     "etc/preferences.d"):
+            (folder / name).mkdir(parents=True)
+        (folder / "status").touch()
+        (folder / "etc/sources.list").write_text(
+            f"deb [signed-by={KEYRING}] {mirror()} {suite} main\n")
+        quoted = " ".join(f'"{name}";' for name in architectures)
+        (folder / "config").write_text(f"""
+            Dir::State "{folder}/state"; Dir::State::status "{folder}/status";
+            Dir::Cache "{folder}/cache"; Dir::Etc "{folder}/etc";
+            APT::Architecture "{architectures[0]}"; APT::Architectures {{ {quoted} }};
+            Acquire::Languages "none"; Acquire::Check-Valid-Until "false";
+            APT::Sandbox::User "root";
+            """)
+        self.folder = folder
+        self.options = {"env": {**os.environ, "APT_CONFIG": str(folder / "config")}, "cwd": folder}
+        output("apt-get", "-qq", "update", **self.options)
+
+    def names(self, prefix, suffix):
+        """Packages of that form, the newest version last."""
+        names = output("apt-cache", "pkgnames", prefix, **self.options).split()
+        return output("sort", "-V", input="\n".join(n for n in names if n.endswith(suffix))).split()
+
+    def unpacked(self, package):
+        """The package's files, in a folder, and its version."""
+        output("apt-get", "-qq", "download", package, **self.options)
+        [archive] = self.folder.glob("*.deb")
+        files = self.folder / "files" / package.replace(":", "-")
+        files.mkdir(parents=True)
+        output("dpkg-deb", "-x", archive, files)
+        version = output("dpkg-deb", "-f", archive, "Version").strip()
+        archive.unlink()
+        return files, version
+
+
+def exported(apt, architectures, to):
+    """The headers for programs, of every architecture that the suite has."""
+    for name in architectures:
+        files, version = apt.unpacked(f"linux-libc-dev:{name}")
+        include = files / "usr/include"
+        shutil.copytree(include, to / "include", dirs_exist_ok=True,
+                        ignore=lambda _, names: [n for n in names if "-linux-gnu" in n])
+        if (files / "usr/lib/linux/uapi").is_dir():
+            shutil.copytree(files / "usr/lib/linux/uapi", to / "arch")
+            break
+        [asm] = include.glob("*-linux-gnu*/asm")
+        shutil.copytree(asm, to / "arch" / FOLDERS[name] / "asm")
+    (to / "include/unistd.h").touch()  # which linux/shm.h includes, up to Linux 6.12
+    (to / "version").write_text(version + "\n")
+
+
+def internal(apt, to):
+    """What internal.txt names of the headers that the kernel keeps to itself."""
+    files, _ = apt.unpacked(apt.names("linux-headers-", "-common")[-1])
+    [source] = (files / "usr/src").iterdir()
+    for folder in source.glob("arch/*/include"):
+        (to / "source" / folder.relative_to(source)).mkdir(parents=True)
+    for path, *_ in table("internal.txt"):
+        for header in source.glob(path):
+            copy = to / "source" / header.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(header, copy)
+
+
+def fetch(suite, architectures):
+    with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
+        apt = Apt(Path(scratch) / "apt", suite, architectures)
+        new = Path(scratch) / suite
+        exported(apt, architectures, new)
+        internal(apt, new)
+        shutil.rmtree(CACHE / suite, ignore_errors=True)
+        new.rename(CACHE / suite)
+    print(f"{suite}: {(CACHE / suite / 'version').read_text().strip()} in {CACHE / suite}")
+
+
+if __name__ == "__main__":
+    CACHE.mkdir(parents=True, exist_ok=True)
+    newest, *older = SUITES
+    fetch(newest, ["amd64"])
+    for suite in older:
+        fetch(suite, list(FOLDERS))

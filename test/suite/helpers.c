@@ -1,0 +1,247 @@
+/* The freestanding helpers: strings, numbers, error names, the search of PATH. */
+#include "harness.h"
+
+TEST(strings)
+{
+	char to[8];
+
+	CHECK_EQUAL(psys_strlen(""), 0);
+	CHECK_EQUAL(psys_strlen("four"), 4);
+	CHECK(psys_strcmp("a", "b") < 0 && psys_strcmp("b", "a") > 0);
+	CHECK(psys_strcmp("a", "ab") < 0 && psys_strcmp("same", "same") == 0);
+	CHECK(psys_strcmp("\xff", "a") > 0); /* as unsigned characters */
+	CHECK_EQUAL(psys_strncmp("abc", "abd", 2), 0);
+	CHECK(psys_strncmp("abc", "abd", 3) < 0);
+	CHECK_EQUAL(psys_memcmp("a\0b", "a\0b", 3), 0);
+	CHECK(psys_memcmp("a\0b", "a\0c", 3) < 0);
+	CHECK_EQUAL(*psys_strchrnul("a:b", ':'), ':');
+	CHECK_EQUAL(*psys_strchrnul("ab", ':'), '\0');
+	CHECK_EQUAL(psys_strlcpy(to, "fits", sizeof to), 4);
+	CHECK_EQUAL(psys_strcmp(to, "fits"), 0);
+	CHECK_EQUAL(psys_strlcpy(to, "is too long", sizeof to), 11);
+	CHECK_EQUAL(psys_strcmp(to, "is too "), 0);
+	CHECK_EQUAL(psys_strlcpy(to, "nothing", 0), 7);
+	CHECK_EQUAL(to[0], 'i');
+}
+
+TEST(memory)
+{
+	char from[64], to[64];
+
+	for (size_t i = 0; i < sizeof from; i++)
+		from[i] = (char)i;
+	for (size_t offset = 0; offset < 9; offset++)
+		for (size_t length = 0; length < 32; length++) {
+			psys_memset(to, '#', sizeof to);
+			CHECK(psys_memcpy(to + offset, from + 3, length) == to + offset);
+			CHECK_EQUAL(psys_memcmp(to + offset, from + 3, length), 0);
+			CHECK_EQUAL(to[offset + length], '#');
+			CHECK(!offset || to[offset - 1] == '#');
+		}
+}
+
+TEST(numbers_to_text)
+{
+	static const struct {
+		int64_t number;
+		const char *text;
+	} cases[] = {
+		{ 0, "0" },
+		{ 7, "7" },
+		{ 10, "10" },
+		{ -1, "-1" },
+		{ 1000000007, "1000000007" },
+		{ INT64_MAX, "9223372036854775807" },
+		{ INT64_MIN, "-9223372036854775808" },
+	};
+	char text[PSYS_DECIMAL_SIZE];
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		CHECK_EQUAL(psys_i64_to_decimal(text, cases[i].number),
+			    psys_strlen(cases[i].text));
+		CHECK_EQUAL(psys_strcmp(text, cases[i].text), 0);
+	}
+	CHECK_EQUAL(psys_u64_to_decimal(text, UINT64_MAX), 20);
+	CHECK_EQUAL(psys_strcmp(text, "18446744073709551615"), 0);
+}
+
+TEST(error_names)
+{
+	CHECK_EQUAL(psys_strcmp(psys_errname(PSYS_ENOENT), "ENOENT"), 0);
+	CHECK_EQUAL(psys_strcmp(psys_errname(-PSYS_ENOENT), "ENOENT"), 0);
+	CHECK_EQUAL(psys_strcmp(psys_errname(PSYS_EHWPOISON), "EHWPOISON"), 0);
+	CHECK_EQUAL(psys_strcmp(psys_strerror(-PSYS_EPERM), "operation not permitted"), 0);
+	CHECK(!psys_errname(0) && !psys_errname(4095) && !psys_errname(INT32_MIN));
+	CHECK_EQUAL(psys_strcmp(psys_strerror(0), "unknown error"), 0);
+
+	/* Each number has its own. */
+	for (int error = 1; error < 1200; error++) {
+		const char *name = psys_errname(error);
+		for (int other = 1; name && other < error; other++)
+			CHECK(!psys_errname(other) || psys_strcmp(name, psys_errname(other)));
+	}
+}
+
+TEST(environment_variables)
+{
+	char *envp[] = { "PATHOLOGY=1", "PATH=/a:/b", "EMPTY=", NULL };
+
+	CHECK_EQUAL(psys_strcmp(psys_getenv(envp, "PATH"), "/a:/b"), 0);
+	CHECK_EQUAL(psys_strcmp(psys_getenv(envp, "EMPTY"), ""), 0);
+	CHECK(!psys_getenv(envp, "PAT") && !psys_getenv(envp, "NONE"));
+}
+
+/* ------------------------------------------------------- the search of PATH */
+
+static const char *candidates(const char *path, const char *file)
+{
+	static char all[512];
+	char one[64];
+	size_t at = 0;
+	int found;
+
+	all[0] = '\0';
+	while ((found = find_exe(file, psys_strlen(file), one, &path, sizeof one - 1)) != 0) {
+		at += psys_strlcpy(all + at, found < 0 ? "(too long)" : one, sizeof all - at);
+		at += psys_strlcpy(all + at, " ", sizeof all - at);
+	}
+	return all;
+}
+
+TEST(an_empty_path_component_is_the_current_directory)
+{
+	CHECK_EQUAL(psys_strcmp(candidates("/bin:/usr/bin", "ls"), "/bin/ls /usr/bin/ls "), 0);
+	CHECK_EQUAL(psys_strcmp(candidates("", "ls"), "ls "), 0);
+	CHECK_EQUAL(psys_strcmp(candidates(":/bin", "ls"), "ls /bin/ls "), 0);
+	CHECK_EQUAL(psys_strcmp(candidates("/bin:", "ls"), "/bin/ls ls "), 0);
+	CHECK_EQUAL(psys_strcmp(candidates("/a::/b", "ls"), "/a/ls ls /b/ls "), 0);
+	CHECK_EQUAL(psys_strcmp(candidates("relative", "ls"), "relative/ls "), 0);
+}
+
+/* The last byte of the buffer lies before a page that faults. */
+TEST(a_path_of_the_most_bytes_does_not_overflow)
+{
+	enum { page = 65536, most = 99 };
+	char *memory = psys_mmap(NULL, 2 * page, PSYS_PROT_READ | PSYS_PROT_WRITE,
+				 PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
+	char *to = memory + page - (most + 1);
+	char directory[2 * most];
+
+	CHECK(!PSYS_IS_ERROR(memory));
+	CHECK_EQUAL(psys_mprotect(memory + page, page, PSYS_PROT_NONE), 0);
+	for (size_t length = 0; length < sizeof directory - 1; length++) {
+		const char *path = directory;
+
+		psys_memset(directory, 'd', length);
+		directory[length] = '\0';
+		int found = find_exe("file", 4, to, &path, most);
+		CHECK_EQUAL(found, length + (length != 0) + 4 <= most ? 1 : -1);
+		CHECK(!path);
+		if (found == 1)
+			CHECK_EQUAL(psys_strlen(to), length + (length != 0) + 4);
+	}
+	const char *path = "";
+	CHECK_EQUAL(find_exe("file", most + 1, to, &path, most), -1);
+	path = NULL;
+	CHECK_EQUAL(find_exe("file", 4, to, &path, most), 0);
+}
+
+TEST(what_a_failed_exec_means_for_the_search)
+{
+	int denied = 0;
+
+	CHECK_EQUAL(handle_execve_err(-PSYS_ENOENT, &denied), 0);
+	CHECK_EQUAL(handle_execve_err(-PSYS_ENOTDIR, &denied), 0);
+	CHECK_EQUAL(handle_execve_err(-PSYS_ENAMETOOLONG, &denied), 0);
+	CHECK_EQUAL(denied, 0);
+	CHECK_EQUAL(handle_execve_err(-PSYS_EACCES, &denied), 0);
+	CHECK_EQUAL(denied, 1);
+	CHECK_EQUAL(handle_execve_err(-PSYS_ENOEXEC, &denied), -PSYS_ENOEXEC);
+	CHECK_EQUAL(handle_execve_err(-PSYS_E2BIG, &denied), -PSYS_E2BIG);
+	CHECK_EQUAL(handle_execve_err(-PSYS_ETXTBSY, &denied), -PSYS_ETXTBSY);
+}
+
+/* A directory of this test's own, with files to find. */
+static void make_file(const char *path, const char *content, unsigned mode)
+{
+	int fd = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_TRUNC | PSYS_O_CLOEXEC, mode);
+
+	CHECK(fd >= 0);
+	CHECK_EQUAL(psys_write(fd, content, psys_strlen(content)), psys_strlen(content));
+	psys_close(fd);
+}
+
+static const char *make_directory(void)
+{
+	static char directory[64] = "/tmp/aspawn-suite-";
+
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	psys_i64_to_decimal(directory + psys_strlen(directory), psys_getpid());
+	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, directory, 0755), 0);
+	CHECK_EQUAL(psys_chdir(directory), 0);
+	return directory;
+}
+
+static void remove_directory(const char *directory)
+{
+	static const char *const names[] = { "script", "denied", "a/self", "a" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (psys_unlinkat(PSYS_AT_FDCWD, names[i], 0) < 0)
+			psys_unlinkat(PSYS_AT_FDCWD, names[i], PSYS_AT_REMOVEDIR);
+	psys_chdir("/");
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, directory, PSYS_AT_REMOVEDIR), 0);
+}
+
+static int try_exec(const char *file, const char *path, int flags)
+{
+	char *argv[] = { "@exit_7", NULL };
+	int pid = fork_child();
+
+	if (!pid)
+		psys_exit_group(-psys_execvpe(file, argv, environment, path, flags));
+	return reap(pid);
+}
+
+TEST(execvpe_searches_as_execvp)
+{
+	const char *directory = make_directory();
+	char name[300];
+
+	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, "a", 0755), 0);
+	CHECK_EQUAL(psys_symlinkat("/proc/self/exe", PSYS_AT_FDCWD, "a/self"), 0);
+	make_file("script", "exit 3\n", 0755);
+	make_file("denied", "", 0644);
+
+	CHECK_EQUAL(try_exec("self", "a", 0), 7);
+	CHECK_EQUAL(try_exec("a/self", "", 0), 7);
+	CHECK_EQUAL(try_exec("self", "/nowhere:script:a", 0), 7); /* ENOENT, ENOTDIR */
+	CHECK_EQUAL(try_exec("self", "/nowhere:script", 0), PSYS_ENOENT);
+	CHECK_EQUAL(try_exec("denied", "", 0), PSYS_EACCES);
+	CHECK_EQUAL(try_exec("denied", ":/nowhere", 0), PSYS_EACCES); /* remembered */
+	CHECK_EQUAL(try_exec("", "a", 0), PSYS_ENOENT);
+	CHECK_EQUAL(try_exec("script", "", 0), PSYS_ENOEXEC);
+	CHECK_EQUAL(try_exec("self", "a", 1 << 20), PSYS_EINVAL);
+	psys_memset(name, 'n', sizeof name - 1);
+	name[256] = '\0';
+	CHECK_EQUAL(try_exec(name, "a", 0), PSYS_ENAMETOOLONG);
+	int shell = try_exec("script", "", PSYS_EXEC_SHELL);
+	CHECK(shell == 3 || shell == PSYS_ENOENT); /* a bare kernel has no shell */
+	remove_directory(directory);
+}
+
+/* A directory in PATH that is longer than any path is passed over. */
+TEST(execvpe_passes_over_a_directory_too_long)
+{
+	static char path[3 * PSYS_PATH_MAX];
+	const char *directory = make_directory();
+
+	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, "a", 0755), 0);
+	CHECK_EQUAL(psys_symlinkat("/proc/self/exe", PSYS_AT_FDCWD, "a/self"), 0);
+	for (size_t length = PSYS_PATH_MAX - 10; length < PSYS_PATH_MAX + 10; length++) {
+		psys_memset(path, 'd', length);
+		psys_strlcpy(path + length, ":a", 3);
+		CHECK_EQUAL(try_exec("self", path, 0), 7);
+	}
+	remove_directory(directory);
+}
