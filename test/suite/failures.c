@@ -1,0 +1,236 @@
+/* What fails leaves nothing behind: no descriptor, no mapping, no child, no mask. */
+#include "filter.h"
+
+/* A spawn that must fail so, and change nothing. */
+static void check_fails(const struct aspawn_options *options, struct Stack_t *stack, size_t reserved,
+			int error)
+{
+	struct psys_sigset mask = get_mask();
+	struct Stack_t before = *stack;
+	int descriptors = count_descriptors(), mappings = count_mappings(), pid = -5;
+
+	CHECK_EQUAL(aspawn_with(options, &pid, stack, reserved, child_returns, NULL, NULL, 0), -error);
+	CHECK_EQUAL(pid, -5);
+	CHECK(same_mask(get_mask(), mask));
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK(!have_children());
+	CHECK_EQUAL(aspawn_stack_busy(stack), 0);
+	if (stack->addr == before.addr)
+		CHECK_EQUAL(count_mappings(), mappings);
+	CHECK_EQUAL(aspawn_stack_free(stack), 0);
+	CHECK(mappings < 0 || count_mappings() <= mappings);
+}
+
+TEST(bad_arguments)
+{
+	struct Stack_t stack = { 0 };
+	char data[4];
+	int pid = -5;
+
+	CHECK_EQUAL(aspawn(NULL, &stack, 0, child_returns, NULL, NULL, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn(&pid, NULL, 0, child_returns, NULL, NULL, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn(&pid, &stack, 0, NULL, NULL, NULL, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn(&pid, &stack, 0, child_returns, NULL, NULL, 1), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX, child_returns, NULL, data, 4), -PSYS_EOVERFLOW);
+	CHECK_EQUAL(aspawn(&pid, &stack, 4, child_returns, NULL, data, SIZE_MAX), -PSYS_EOVERFLOW);
+	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX / 2 + 1, child_returns, NULL, data, SIZE_MAX / 2),
+		    -PSYS_EOVERFLOW);
+	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX / 2, child_returns, NULL, NULL, 0), -PSYS_ENOMEM);
+	CHECK_EQUAL(pid, -5);
+	CHECK(!stack.addr && !stack.size && !have_children());
+}
+
+TEST(bad_options)
+{
+	struct {
+		struct aspawn_options options;
+		uint64_t future[4];
+	} large = { 0 };
+	struct aspawn_options options = { .size = sizeof options };
+	struct Stack_t stack = { 0 };
+	int pidfd = -5;
+
+	options.flags = UINT64_C(1) << 63;
+	check_fails(&options, &stack, 0, PSYS_EINVAL);
+	options.flags = ASPAWN_PIDFD;
+	check_fails(&options, &stack, 0, PSYS_EINVAL); /* no place for it */
+	options.flags = ASPAWN_CGROUP;
+	options.cgroup_fd = -1;
+	check_fails(&options, &stack, 0, PSYS_EBADF);
+	options.flags = 0;
+	options.size = 0;
+	check_fails(&options, &stack, 0, PSYS_EINVAL);
+	options.size = sizeof options - 1;
+	check_fails(&options, &stack, 0, PSYS_EINVAL);
+
+	/* A program that was built for a later library. */
+	large.options.size = sizeof large;
+	large.options.flags = ASPAWN_NO_PIPE;
+	large.future[3] = 1;
+	check_fails(&large.options, &stack, 0, PSYS_E2BIG);
+	large.future[3] = 0;
+	int pid;
+	CHECK_EQUAL(aspawn_with(&large.options, &pid, &stack, 0, child_returns, (void *)3, NULL, 0), 0);
+	CHECK_EQUAL(reap(pid), 3);
+	CHECK_EQUAL(pidfd, -5);
+}
+
+TEST(no_pipe_to_be_had)
+{
+	struct Stack_t stack = { 0 };
+
+	filter_refuse(PSYS_NR_pipe2, PSYS_ENFILE);
+	check_fails(NULL, &stack, 4096, PSYS_ENFILE);
+}
+
+TEST(no_descriptors_left)
+{
+	struct Stack_t stack = { 0 };
+	struct psys_rlimit64 limit;
+
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
+	int first = psys_dup(1);
+	psys_close(first);
+	CHECK(first > 2);
+	limit.rlim_cur = (unsigned)first + 1; /* room for one end */
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
+	check_fails(NULL, &stack, 4096, PSYS_EMFILE);
+}
+
+/* The pipe came on low descriptors and cannot be moved: both ends are closed. */
+TEST(no_descriptors_left_above_the_standard_streams)
+{
+	struct Stack_t stack = { 0 };
+	struct psys_rlimit64 limit;
+
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
+	limit.rlim_cur = 4;
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
+	for (int fd = 3; fd < 20; fd++)
+		psys_close(fd);
+	psys_close(0);
+	psys_close(2);
+	int pid = -5;
+	CHECK_EQUAL(aspawn(&pid, &stack, 4096, child_returns, NULL, NULL, 0), -PSYS_EMFILE);
+	CHECK_EQUAL(psys_fcntl(0, PSYS_F_GETFD, 0), -PSYS_EBADF);
+	CHECK_EQUAL(psys_fcntl(2, PSYS_F_GETFD, 0), -PSYS_EBADF);
+	CHECK_EQUAL(psys_fcntl(3, PSYS_F_GETFD, 0), -PSYS_EBADF);
+	CHECK_EQUAL(pid, -5);
+}
+
+#ifdef PSYS_NR_mmap2
+#define NR_MMAP PSYS_NR_mmap2
+#else
+#define NR_MMAP PSYS_NR_mmap
+#endif
+
+TEST(no_memory_for_the_stack)
+{
+	struct Stack_t stack = { 0 };
+
+	filter_refuse(NR_MMAP, PSYS_ENOMEM);
+	check_fails(NULL, &stack, 4096, PSYS_ENOMEM);
+}
+
+TEST(no_memory_behind_the_guard)
+{
+	struct Stack_t stack = { 0 };
+
+	filter_refuse(PSYS_NR_mprotect, PSYS_ENOMEM);
+	check_fails(NULL, &stack, 4096, PSYS_ENOMEM);
+}
+
+/* A stack that cannot grow is as it was, and still of use. */
+TEST(a_stack_that_cannot_grow_is_kept)
+{
+	struct Stack_t stack = { 0 };
+	int pid = spawn_without_pipe(&stack, child_returns, NULL);
+	CHECK_EQUAL(reap(pid), 0);
+	struct Stack_t before = stack;
+
+	filter_refuse(NR_MMAP, PSYS_ENOMEM);
+	CHECK_EQUAL(aspawn(&pid, &stack, 1 << 20, child_returns, NULL, NULL, 0), -PSYS_ENOMEM);
+	CHECK(stack.addr == before.addr && stack.size == before.size);
+	pid = spawn_without_pipe(&stack, child_returns, (void *)6);
+	CHECK_EQUAL(reap(pid), 6);
+}
+
+/* glibc BZ 29109: an error of clone was lost. */
+TEST(clone_fails)
+{
+	static const int errors[] = { PSYS_EAGAIN, PSYS_ENOMEM, PSYS_ENOSPC };
+
+	for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+		int test = fork_child();
+		if (!test) {
+			struct Stack_t stack = { 0 };
+			int pidfd = -5;
+			struct aspawn_options options = { .size = sizeof options,
+							  .flags = ASPAWN_PIDFD,
+							  .pidfd = &pidfd };
+
+			filter_refuse(PSYS_NR_clone3, errors[i]);
+			check_fails(NULL, &stack, 4096, errors[i]);
+			check_fails(&options, &stack, 4096, errors[i]);
+			CHECK_EQUAL(pidfd, -5);
+			psys_exit_group(0);
+		}
+		int status = reap(test);
+		if (status == 77)
+			psys_exit_group(77);
+		CHECK_EQUAL(status, 0);
+	}
+}
+
+TEST(every_way_to_clone_is_forbidden)
+{
+	struct Stack_t stack = { 0 };
+
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse(PSYS_NR_clone, PSYS_EPERM);
+	check_fails(NULL, &stack, 4096, PSYS_EPERM);
+}
+
+TEST(no_more_processes_allowed)
+{
+	struct Stack_t stack = { 0 };
+	struct psys_rlimit64 none = { 0, 0 };
+
+	/* RLIMIT_NPROC does not hold for root. */
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NPROC, &none, NULL), 0);
+	if (psys_setresgid(65534, 65534, 65534) < 0 || psys_setresuid(65534, 65534, 65534) < 0)
+		skip("may not become another user");
+	struct psys_sigset mask = get_mask();
+	int pid = -5, r = aspawn(&pid, &stack, 4096, child_returns, NULL, NULL, 0);
+	if (r >= 0)
+		skip("RLIMIT_NPROC does not hold here");
+	CHECK_EQUAL(r, -PSYS_EAGAIN);
+	CHECK_EQUAL(pid, -5);
+	CHECK(same_mask(get_mask(), mask));
+	CHECK(!have_children());
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+/* libuv/libuv#2133: fork needs as much again; sharing memory needs nothing. */
+TEST(no_address_space_left)
+{
+	struct Stack_t stack = { 0 };
+	struct psys_rlimit64 limit = { 1, 1 };
+
+	int pid = spawn_without_pipe(&stack, child_returns, NULL);
+	CHECK_EQUAL(reap(pid), 0);
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_AS, &limit, NULL), 0);
+	pid = spawn_without_pipe(&stack, child_returns, (void *)8);
+	CHECK_EQUAL(reap(pid), 8);
+}
+
+TEST(the_mask_cannot_be_set)
+{
+	struct Stack_t stack = { 0 };
+	int pid = -5;
+
+	filter_refuse(PSYS_NR_rt_sigprocmask, PSYS_EPERM);
+	CHECK_EQUAL(aspawn(&pid, &stack, 4096, child_returns, NULL, NULL, 0), -PSYS_EPERM);
+	CHECK_EQUAL(pid, -5);
+	CHECK(!stack.addr && !have_children());
+}

@@ -1,0 +1,249 @@
+/*
+ * The ladder: older kernels, containers, sandboxes and emulators, which a filter
+ * stands in for. On each rung the promises are the same.
+ */
+#include "filter.h"
+
+static ASPAWN_CHILD int child_checks(void *arg, int fd, void *mask, void *data, size_t length)
+{
+	(void)mask;
+	if (get_disposition(PSYS_SIGUSR1) != PSYS_SIG_DFL || get_disposition(PSYS_SIGPIPE) != PSYS_SIG_IGN)
+		return 1;
+	if (length != 5 || psys_memcmp(data, "data", 5))
+		return 2;
+	return fd >= 0 && psys_write(fd, "message", 7) == 7 ? (int)(intptr_t)arg : 3;
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+}
+
+static void check_mode(enum aspawn_mode mode)
+{
+	struct Stack_t stack = { 0 };
+	char text[8], data[] = "data";
+	int pid, pidfd = -2;
+	struct aspawn_options options = { .size = sizeof options,
+					  .flags = ASPAWN_PIDFD,
+					  .pidfd = &pidfd };
+
+	set_handler(PSYS_SIGUSR1, on_signal);
+	set_disposition(PSYS_SIGPIPE, PSYS_SIG_IGN);
+	for (int i = 0; i < 3; i++) {
+		int fd = aspawn_with(i ? &options : NULL, &pid, &stack, 16384, child_checks,
+				     (void *)66, data, sizeof data);
+		CHECK(fd >= 0);
+		CHECK_EQUAL(aspawn_mode(&stack), mode);
+		CHECK_EQUAL(psys_read(fd, text, sizeof text), 7);
+		CHECK_EQUAL(psys_read(fd, text, sizeof text), 0);
+		struct psys_timespec limit = { 10, 0 };
+		CHECK_EQUAL(aspawn_stack_wait(&stack, &limit), 0);
+		if (i && pidfd >= 0) {
+			struct psys_pollfd poll = { pidfd, PSYS_POLLIN, 0 };
+			CHECK_EQUAL(psys_ppoll(&poll, 1, NULL, NULL, PSYS_SIGSET_SIZE), 1);
+			psys_close(pidfd);
+		}
+		CHECK_EQUAL(reap(pid), 66);
+		psys_close(fd);
+	}
+	/* The stack becomes free at exec, not only at exit. */
+	pid = spawn_without_pipe(&stack, child_execs_role, "lingers");
+	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+	CHECK_EQUAL(psys_wait4(pid, NULL, PSYS_WNOHANG, NULL), 0);
+	CHECK_EQUAL(reap(pid), 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+/* The mode without any filter. */
+static enum aspawn_mode best_mode(void)
+{
+	struct Stack_t stack = { 0 };
+
+	CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_returns, NULL)), 0);
+	return aspawn_mode(&stack);
+}
+
+/* python/cpython#112334: the fast way was off for months and nobody saw. */
+TEST(the_best_rung_is_used)
+{
+	enum aspawn_mode mode = best_mode();
+
+	note("mode:", mode);
+	if (mode == ASPAWN_MODE_FORK)
+		skip("this emulator copies the memory");
+	CHECK_EQUAL(mode, ASPAWN_MODE_CLONE3);
+	check_mode(mode);
+}
+
+static void check_clone3_refused(int error)
+{
+	if (best_mode() == ASPAWN_MODE_FORK)
+		skip("this emulator copies the memory");
+	filter_refuse(PSYS_NR_clone3, error);
+	check_mode(ASPAWN_MODE_CLONE);
+}
+
+/* ocaml-multicore/eio#514, moby/moby#42680, systemd/systemd#34005 */
+TEST(clone3_is_missing)
+{
+	check_clone3_refused(PSYS_ENOSYS);
+}
+
+TEST(clone3_is_forbidden_by_a_container)
+{
+	check_clone3_refused(PSYS_EPERM);
+}
+
+TEST(clone3_is_denied_by_a_sandbox)
+{
+	check_clone3_refused(PSYS_EACCES);
+}
+
+TEST(clone3_refuses_its_structure)
+{
+	check_clone3_refused(PSYS_E2BIG);
+}
+
+TEST(clone3_refuses_every_flag)
+{
+	check_clone3_refused(PSYS_EINVAL);
+}
+
+TEST(clone3_without_clear_sighand)
+{
+	filter_refuse_clone3_flags(PSYS_CLONE_CLEAR_SIGHAND, PSYS_EINVAL);
+	check_mode(ASPAWN_MODE_CLONE3_NO_CLEAR);
+}
+
+#ifdef PSYS_CLONE_BACKWARDS2
+enum { clone_flags = 1 };
+#else
+enum { clone_flags = 0 };
+#endif
+
+TEST(clone_vm_only_with_vfork)
+{
+	if (best_mode() == ASPAWN_MODE_FORK)
+		skip("this emulator copies the memory");
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse_flags_without(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_CLONE_VFORK,
+				    PSYS_EINVAL);
+	check_mode(ASPAWN_MODE_VFORK);
+}
+
+TEST(no_clone_vm_at_all)
+{
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_EINVAL);
+	check_mode(ASPAWN_MODE_FORK);
+}
+
+TEST(no_clone_pidfd)
+{
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_PIDFD, PSYS_EINVAL);
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_EINVAL);
+	check_mode(ASPAWN_MODE_FORK);
+}
+
+/* swiftlang/swift-subprocess#271: no pidfd, and the parent hung. */
+TEST(no_pidfd_at_all)
+{
+	struct Stack_t stack = { 0 };
+	int pid, pidfd = -2;
+	struct aspawn_options options = { .size = sizeof options,
+					  .flags = ASPAWN_PIDFD | ASPAWN_NO_PIPE,
+					  .pidfd = &pidfd };
+
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_PIDFD, PSYS_EINVAL);
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_EINVAL);
+	filter_refuse(PSYS_NR_pidfd_open, PSYS_ENOSYS);
+	CHECK_EQUAL(aspawn_with(&options, &pid, &stack, 4096, child_returns, (void *)5, NULL, 0), 0);
+	CHECK_EQUAL(pidfd, -1);
+	CHECK_EQUAL(reap(pid), 5);
+}
+
+/* One caller's bad cgroup does not turn a rung off for the others. */
+TEST(a_cgroup_that_is_none)
+{
+	struct Stack_t stack = { 0 };
+	int pid = -5, ends[2];
+	enum aspawn_mode mode = best_mode();
+	struct aspawn_options options = { .size = sizeof options,
+					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP };
+
+	CHECK_EQUAL(psys_pipe2(ends, PSYS_O_CLOEXEC), 0);
+	options.cgroup_fd = ends[0];
+	int r = aspawn_with(&options, &pid, &stack, 4096, child_returns, NULL, NULL, 0);
+	CHECK(r == -PSYS_EBADF || r == -PSYS_ENOSYS);
+	CHECK_EQUAL(pid, -5);
+	CHECK_EQUAL(best_mode(), mode);
+	CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_returns, NULL)), 0);
+	CHECK_EQUAL(aspawn_mode(&stack), mode);
+}
+
+TEST(no_cgroup_without_clone3)
+{
+	struct Stack_t stack = { 0 };
+	int pid = -5;
+	struct aspawn_options options = { .size = sizeof options,
+					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP,
+					  .cgroup_fd = 0 };
+
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	CHECK_EQUAL(aspawn_with(&options, &pid, &stack, 4096, child_returns, NULL, NULL, 0), -PSYS_ENOSYS);
+	CHECK(!have_children());
+}
+
+TEST(a_child_begins_in_its_cgroup)
+{
+	struct Stack_t stack = { 0 };
+	char root[] = "/tmp/aspawn-cgroup", group[] = "/tmp/aspawn-cgroup/aspawn-test";
+	int pid;
+	struct aspawn_options options = { .size = sizeof options,
+					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP };
+
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	psys_mkdirat(PSYS_AT_FDCWD, root, 0700);
+	if (psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
+	    psys_mount("none", "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0 ||
+	    psys_mount("cgroup2", root, "cgroup2", 0, NULL) < 0)
+		skip("may not mount a cgroup file system");
+	psys_mkdirat(PSYS_AT_FDCWD, group, 0755);
+	options.cgroup_fd = psys_open(group, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	if (options.cgroup_fd < 0)
+		skip("may not make a cgroup");
+	int r = aspawn_with(&options, &pid, &stack, 16384, child_execs_role, "reports_cgroup", NULL, 0);
+	if (r == -PSYS_ENOSYS)
+		skip("no CLONE_INTO_CGROUP");
+	CHECK_EQUAL(r, 0);
+	CHECK_EQUAL(reap(pid), 0);
+	psys_close(options.cgroup_fd);
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, group, PSYS_AT_REMOVEDIR), 0);
+}
+
+ROLE(reports_cgroup)
+{
+	char text[256];
+	int fd = psys_open("/proc/self/cgroup", PSYS_O_RDONLY, 0);
+	long length = psys_read(fd, text, sizeof text - 1);
+
+	(void)argc, (void)argv;
+	for (long i = 0; i + 11 <= length; i++)
+		if (!psys_strncmp(text + i, "aspawn-test", 11))
+			return 0;
+	return 1;
+}
+
+/* python/cpython#91307: clone with shared memory after unshare(CLONE_NEWTIME). */
+TEST(a_time_namespace_for_children)
+{
+	if (best_mode() == ASPAWN_MODE_FORK)
+		skip("this emulator copies the memory");
+	if (psys_unshare(PSYS_CLONE_NEWTIME) < 0)
+		skip("may not unshare the time namespace");
+	note("mode:", best_mode());
+	check_mode(best_mode());
+}

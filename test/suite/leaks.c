@@ -1,0 +1,113 @@
+/* Nothing is left after very many spawns. */
+#include "harness.h"
+
+static void check_nothing_is_left(struct Stack_t *stack, int descriptors, int mappings)
+{
+	CHECK_EQUAL(aspawn_stack_wait(stack, NULL), 0);
+	CHECK_EQUAL(aspawn_stack_free(stack), 0);
+	CHECK(!have_children());
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK_EQUAL(count_mappings(), mappings);
+}
+
+/* Emulated machines take their time: fewer there. */
+static int how_many(int most)
+{
+	struct Stack_t stack = { 0 };
+	int64_t start = monotonic_ns();
+
+	for (int i = 0; i < 20; i++)
+		CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_returns, NULL)), 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	int64_t each = (monotonic_ns() - start) / 20;
+	return each * most < INT64_C(15000000000) ? most : most / 50;
+}
+
+TEST_SECONDS(a_hundred_thousand_spawns, 120)
+{
+	struct Stack_t stack = { 0 };
+	int spawns = how_many(100000), pidfd = -1, descriptors = count_descriptors();
+	int mappings = count_mappings();
+	struct aspawn_options options[] = {
+		{ .size = sizeof *options, .flags = ASPAWN_NO_PIPE },
+		{ .size = sizeof *options, .flags = ASPAWN_NO_PIPE | ASPAWN_PIDFD, .pidfd = &pidfd },
+		{ .size = sizeof *options },
+	};
+
+	note("spawns:", spawns);
+	for (int i = 0; i < spawns; i++) {
+		int pid, kind = i % 3;
+		int fd = aspawn_with(&options[kind], &pid, &stack, 4096, child_returns,
+				     (void *)(intptr_t)(i & 127), NULL, 0);
+		CHECK(fd >= 0);
+		CHECK_EQUAL(reap(pid), i & 127);
+		CHECK_EQUAL(aspawn_stack_busy(&stack), 0); /* a reaped child is off it */
+		if (kind == 1 && pidfd >= 0)
+			psys_close(pidfd);
+		if (kind == 2)
+			psys_close(fd);
+	}
+	check_nothing_is_left(&stack, descriptors, mappings);
+}
+
+/* glibc BZ 31695, swift-subprocess#319: what failed to exec left a pidfd or zombie. */
+static ASPAWN_CHILD int child_fails_to_exec(void *arg, int fd, void *mask, void *data, size_t length)
+{
+	char *argv[] = { NULL };
+	int error = psys_execve("/no such program", argv, argv);
+
+	(void)arg, (void)mask, (void)data, (void)length;
+	return psys_write(fd, &error, sizeof error) == sizeof error ? 127 : 1;
+}
+
+TEST_SECONDS(failing_execs_leave_nothing, 120)
+{
+	struct Stack_t stack = { 0 };
+	int spawns = how_many(20000), descriptors = count_descriptors(), mappings = count_mappings();
+
+	for (int i = 0; i < spawns; i++) {
+		int pid, error = 0, fd = spawn(&stack, child_fails_to_exec, NULL, &pid);
+
+		CHECK_EQUAL(psys_read(fd, &error, sizeof error), sizeof error);
+		CHECK_EQUAL(error, -PSYS_ENOENT);
+		psys_close(fd);
+		CHECK_EQUAL(reap(pid), 127);
+	}
+	check_nothing_is_left(&stack, descriptors, mappings);
+}
+
+/* Executed, not only exited: the kernel's other path. */
+TEST_SECONDS(execs_leave_nothing, 120)
+{
+	struct Stack_t stack = { 0 };
+	int spawns = how_many(2000), descriptors = count_descriptors(), mappings = count_mappings();
+
+	for (int i = 0; i < spawns; i++) {
+		int pid, fd = spawn(&stack, child_execs_role, "exit_7", &pid);
+
+		CHECK_EQUAL(reap(pid), 7);
+		psys_close(fd);
+		CHECK_EQUAL(aspawn_stack_busy(&stack), 0);
+	}
+	check_nothing_is_left(&stack, descriptors, mappings);
+}
+
+/* rtomayko: many children at once, a stack each. */
+TEST_SECONDS(two_hundred_children_at_once, 60)
+{
+	enum { children = 200 };
+	static struct Stack_t stacks[children];
+	static int pids[children];
+	int *gate = shared_page();
+	int descriptors = count_descriptors(), mappings = count_mappings();
+
+	for (int i = 0; i < children; i++)
+		pids[i] = spawn_without_pipe(&stacks[i], child_waits, gate);
+	gate_open(gate);
+	for (int i = 0; i < children; i++)
+		CHECK_EQUAL(reap(pids[i]), 0);
+	for (int i = 0; i < children; i++)
+		CHECK_EQUAL(aspawn_stack_free(&stacks[i]), 0);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK_EQUAL(count_mappings(), mappings);
+}
