@@ -200,12 +200,16 @@ TEST(no_cgroup_without_clone3)
 TEST(a_child_begins_in_its_cgroup)
 {
 	struct Stack_t stack = { 0 };
-	char root[] = "/tmp/aspawn-cgroup", group[] = "/tmp/aspawn-cgroup/aspawn-test";
+	char root[64] = "/tmp/aspawn-cgroup-", group[128];
 	int pid;
 	struct aspawn_options options = { .size = sizeof options,
 					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP };
 
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	psys_i64_to_decimal(root + psys_strlen(root), psys_getpid());
+	psys_strlcpy(group, root, sizeof group);
+	psys_strlcpy(group + psys_strlen(group), "/aspawn-test-", 16);
+	psys_i64_to_decimal(group + psys_strlen(group), psys_getpid());
 	psys_mkdirat(PSYS_AT_FDCWD, root, 0700);
 	if (psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
 	    psys_mount("none", "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0 ||
@@ -222,6 +226,8 @@ TEST(a_child_begins_in_its_cgroup)
 	CHECK_EQUAL(reap(pid), 0);
 	psys_close(options.cgroup_fd);
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, group, PSYS_AT_REMOVEDIR), 0);
+	CHECK_EQUAL(psys_umount2(root, PSYS_MNT_DETACH), 0);
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, root, PSYS_AT_REMOVEDIR), 0);
 }
 
 ROLE(reports_cgroup)

@@ -4,6 +4,7 @@
 enum { STATUS_FAILED = 1, STATUS_SKIPPED = 77 };
 
 char **environment;
+static char own_path[PSYS_PATH_MAX];
 
 /* Between a test's process and the harness. */
 static struct report {
@@ -236,6 +237,7 @@ static _Noreturn void run_as_init(void)
 	psys_mount("sys", "/sys", "sysfs", 0, NULL);
 	psys_mount("dev", "/dev", "devtmpfs", 0, NULL);
 	psys_mount("tmp", "/tmp", "tmpfs", 0, NULL);
+	psys_strlcpy(own_path, "/init", sizeof own_path);
 	run_suite(1, NULL);
 	sleep_ms(200); /* for the console */
 	psys_reboot((int)0xfee1dead, 672274793, 0x4321fedc, NULL); /* POWER_OFF */
@@ -248,19 +250,36 @@ int main(int argc, char **argv, char **envp)
 	environment = envp;
 	if (psys_getpid() == 1)
 		run_as_init();
+	if (psys_readlinkat(PSYS_AT_FDCWD, "/proc/self/exe", own_path, sizeof own_path - 1) <= 0)
+		psys_strlcpy(own_path, argv[0], sizeof own_path);
 	if (argc > 0 && argv[0][0] == '@')
 		return run_role(argc, argv);
 	return run_suite(argc, argv);
 }
 
+ASPAWN_CHILD void self_in_role(struct self *self, const char *role, const char *argument)
+{
+	const char *emulator = psys_getenv(environment, "SUITE_EMULATOR");
+	int n = 0;
+
+	self->name[0] = '@';
+	psys_strlcpy(self->name + 1, role, sizeof self->name - 1);
+	self->file = emulator ? emulator : own_path;
+	if (emulator) {
+		self->argv[n++] = emulator;
+		self->argv[n++] = "-0"; /* the program's argv[0] */
+	}
+	self->argv[n++] = self->name;
+	if (emulator)
+		self->argv[n++] = own_path;
+	self->argv[n++] = argument;
+	self->argv[n] = NULL;
+}
+
 ASPAWN_CHILD int exec_role(const char *role, const char *argument)
 {
-	char name[64] = "@";
-	const char *argv[3];
+	struct self self;
 
-	psys_strlcpy(name + 1, role, sizeof name - 1);
-	argv[0] = name;
-	argv[1] = argument;
-	argv[2] = NULL;
-	return psys_execve("/proc/self/exe", (char *const *)argv, environment);
+	self_in_role(&self, role, argument);
+	return psys_execve(self.file, (char *const *)self.argv, environment);
 }

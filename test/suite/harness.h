@@ -62,6 +62,18 @@ void note(const char *text, int64_t number);
 /* Executes this program in a role, never returning unless that fails. */
 ASPAWN_CHILD int exec_role(const char *role, const char *argument);
 
+/*
+ * How that is done: argv for this program in a role, and the file to execute.
+ * Under a user-mode emulator (its path is in SUITE_EMULATOR) that is the
+ * emulator.
+ */
+struct self {
+	const char *file;
+	const char *argv[6];
+	char name[64];
+};
+ASPAWN_CHILD void self_in_role(struct self *self, const char *role, const char *argument);
+
 extern char **environment;
 
 /* --- what tests share --------------------------------------------------- */

@@ -195,12 +195,22 @@ static void remove_directory(const char *directory)
 
 static int try_exec(const char *file, const char *path, int flags)
 {
-	char *argv[] = { "@exit_7", NULL };
+	struct self self;
 	int pid = fork_child();
 
+	self_in_role(&self, "exit_7", NULL);
 	if (!pid)
-		psys_exit_group(-psys_execvpe(file, argv, environment, path, flags));
+		psys_exit_group(-psys_execvpe(file, (char *const *)self.argv, environment, path, flags));
 	return reap(pid);
+}
+
+/* A name for this program, in a directory of PATH. */
+static void link_self(const char *path)
+{
+	struct self self;
+
+	self_in_role(&self, "", NULL);
+	CHECK_EQUAL(psys_symlinkat(self.file, PSYS_AT_FDCWD, path), 0);
 }
 
 TEST(execvpe_searches_as_execvp)
@@ -209,7 +219,7 @@ TEST(execvpe_searches_as_execvp)
 	char name[300];
 
 	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, "a", 0755), 0);
-	CHECK_EQUAL(psys_symlinkat("/proc/self/exe", PSYS_AT_FDCWD, "a/self"), 0);
+	link_self("a/self");
 	make_file("script", "exit 3\n", 0755);
 	make_file("denied", "", 0644);
 
@@ -237,7 +247,7 @@ TEST(execvpe_passes_over_a_directory_too_long)
 	const char *directory = make_directory();
 
 	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, "a", 0755), 0);
-	CHECK_EQUAL(psys_symlinkat("/proc/self/exe", PSYS_AT_FDCWD, "a/self"), 0);
+	link_self("a/self");
 	for (size_t length = PSYS_PATH_MAX - 10; length < PSYS_PATH_MAX + 10; length++) {
 		psys_memset(path, 'd', length);
 		psys_strlcpy(path + length, ":a", 3);

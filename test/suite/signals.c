@@ -52,11 +52,14 @@ static void check_child_signals(void)
 	CHECK_EQUAL(reap(pid), 0);
 
 	CHECK(same_mask(seen->old, before));
+	struct psys_sigset full;
+	psys_sigfillset(&full);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &full, NULL, PSYS_SIGSET_SIZE);
+	full = get_mask(); /* emulators keep some for themselves */
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
-		bool always = signal == PSYS_SIGKILL || signal == PSYS_SIGSTOP;
 		bool ignored = signal == PSYS_SIGPIPE || signal == PSYS_SIGINT ||
 			       signal == PSYS_NSIG - 1;
-		CHECK_EQUAL(psys_sigismember(&seen->now, signal), !always);
+		CHECK_EQUAL(psys_sigismember(&seen->now, signal), psys_sigismember(&full, signal));
 		CHECK_EQUAL(seen->dispositions[signal], ignored ? PSYS_SIG_IGN : PSYS_SIG_DFL);
 	}
 	/* The parent's own are untouched. */
@@ -196,12 +199,11 @@ TEST_SECONDS(signals_to_the_group_find_no_handler_in_the_child, 60)
 static struct Stack_t main_stack, handler_stack;
 static int handler_spawned, handler_refused;
 
-static void on_alarm(int signal)
+static __attribute__((noinline)) void spawn_in_handler(void)
 {
 	int pid;
 	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
 
-	(void)signal;
 	if (!aspawn_with(&options, &pid, &handler_stack, 4096, child_returns, (void *)1, NULL, 0) &&
 	    psys_wait4(pid, NULL, 0, NULL) == pid)
 		handler_spawned++;
@@ -213,6 +215,14 @@ static void on_alarm(int signal)
 		handler_refused++;
 	else
 		psys_exit_group(99);
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	if ((uintptr_t)__builtin_frame_address(0) % (2 * sizeof(void *)))
+		skip("this emulator misaligns the stack of a handler"); /* QEMU before 8.1 */
+	spawn_in_handler();
 }
 
 TEST_SECONDS(a_signal_handler_spawns, 60)
