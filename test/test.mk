@@ -1,19 +1,47 @@
-# Tests, a target for each kind; `make test` is what a contributor runs.
+# Tests, a target for each kind. All speak TAP; prove runs them.
 
 suite_sources := $(sort $(filter-out test/suite/freestanding.c,$(wildcard test/suite/*.c)))
-suite_flags = $(common) -fno-stack-protector -Wno-missing-field-initializers
+suite_flags = $(common) -Wno-missing-field-initializers
 
-# With no libc: what an emulator and a bare kernel run.
+# The suite with no libc: what an emulator and a bare kernel run.
 suite := $(BUILD_DIR)/suite
-suite_objects := $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/freestanding.c) \
-	$(BUILD_DIR)/syscall/start.o
-$(suite): $(suite_objects) $(archive)
+$(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/freestanding.c) \
+		$(BUILD_DIR)/syscall/start.o $(archive)
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
+
+$(BUILD_DIR)/test/suite/%.o: test/suite/%.c
+	@mkdir -p $(@D)
+	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic $($(arch).cflags) $(CFLAGS) -c $< -o $@
 
 $(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S
 	@mkdir -p $(@D)
 	$(CC) $(target) -Iinclude -g -c $< -o $@
 
-$(BUILD_DIR)/test/%.o: test/%.c
+# The same beside a libc, with what needs one. SANITIZE=address,undefined
+hosted := $(BUILD_DIR)/suite-hosted
+sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+$(hosted): $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(suite_sources) $(wildcard test/hosted/*.c)) $(archive)
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
+
+$(BUILD_DIR)/test/with-libc/%.o: test/%.c
 	@mkdir -p $(@D)
-	$(CC) $(suite_flags) -ffreestanding -fno-pic $(CFLAGS) -c $< -o $@
+	$(CC) $(suite_flags) $(if $(SANITIZE),,-fstack-protector-all) $(CFLAGS) $(sanitize) -c $< -o $@
+
+cplusplus := $(BUILD_DIR)/test/cplusplus
+$(cplusplus): test/hosted/cplusplus.cc $(archive)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -Iinclude -Wall -Wextra $(WERROR) $(CFLAGS) $^ $(linker) $(LDFLAGS) -o $@
+
+export BUILD_DIR CC
+
+.PHONY: test test-suite test-hosted test-checks
+test: test-suite test-hosted test-checks ## the suite without and with a libc, and the checks of what is built
+
+test-suite: $(suite) ## the suite, with no libc
+	prove --exec '' $(abspath $(suite))
+
+test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address,undefined
+	prove --exec '' $(abspath $(hosted)) $(abspath $(cplusplus))
+
+test-checks: all ## what the libraries contain, what install installs, the layering
+	prove $(wildcard test/checks/*.t)

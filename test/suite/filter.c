@@ -59,7 +59,7 @@ void filter_refuse_flags_without(long nr, int argument, uint32_t set, uint32_t c
 
 void filter_check_arguments(long nr, int count)
 {
-	struct psys_sock_filter filter[16] = {
+	struct psys_sock_filter filter[3 + 2 * 6 + 2] = {
 		LOAD(offsetof(struct psys_seccomp_data, nr)),
 		JUMP(PSYS_BPF_JEQ, (uint32_t)nr, 1, 0),
 		ALLOW,

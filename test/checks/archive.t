@@ -1,0 +1,84 @@
+#!/bin/sh
+# What the libraries contain: they need nobody, and have no state.
+. "$(dirname "$0")/tap.sh"
+build=${BUILD_DIR:-build}
+nm=${NM:-llvm-nm}
+archive=$build/libaspawn.a
+shared=$build/libaspawn.so
+
+# ASan's function is called only in a program that has it.
+undefined()
+{
+	$nm "$archive" 2>/dev/null | awk 'NF == 3 { defined[$3] }
+		$1 == "U" || $1 == "w" { wanted[$2] = $1 }
+		END { for (name in wanted)
+			if (!(name in defined) && !(wanted[name] == "w" && name == "__asan_unpoison_memory_region")) {
+				print name; found = 1 }
+			exit found }'
+}
+
+# A compiler that was told to optimize at link time leaves no sections to look at.
+has_sections()
+{
+	llvm-readobj --sections "$archive" 2>/dev/null | grep -q 'Name: .text'
+}
+
+no_writable_data()
+{
+	llvm-size -A "$archive" | awk '($1 ~ /^\.(data|bss|tdata|tbss)/) && $2 > 0 { print; found = 1 }
+		END { exit found }'
+}
+
+no_executable_stack()
+{
+	! llvm-readelf --program-headers "$shared" | grep GNU_STACK | grep -q RWE
+}
+
+needs_no_library()
+{
+	! llvm-readelf --dynamic "$shared" | grep NEEDED
+}
+
+# Position-independent code without a relocation of text, and no lazy binding.
+binds_now()
+{
+	llvm-readelf --dynamic "$shared" | grep -q NOW &&
+		! llvm-readelf --dynamic "$shared" | grep -q TEXTREL
+}
+
+exports_only_its_own()
+{
+	! $nm -D --defined-only "$shared" | awk '{ print $3 }' |
+		grep -v -E '^(psys_|aspawn|pure_syscall|find_exe|handle_execve_err|LIBASPAWN)'
+}
+
+# Static linking puts every global name into the program's.
+archive_names_are_prefixed()
+{
+	! $nm --extern-only --defined-only "$archive" | awk 'NF == 3 { print $3 }' |
+		grep -v -E '^(psys_|aspawn|pure_syscall|find_exe|handle_execve_err)'
+}
+
+text_is_small()
+{
+	llvm-size "$archive" | awk 'NR > 1 { text += $1 } END { print text; exit text > 16384 * 2 }'
+}
+
+has_soname()
+{
+	llvm-readelf --dynamic "$shared" | grep -q 'SONAME.*libaspawn\.so\.[0-9]'
+}
+
+check "no undefined symbol" undefined
+check "archive names are prefixed" archive_names_are_prefixed
+if has_sections; then
+	check "no writable data" no_writable_data
+else
+	skip "no writable data" "the objects are for optimizing at link time"
+fi
+check "no executable stack" no_executable_stack
+check "the shared library needs no other" needs_no_library
+check "the shared library binds at start" binds_now
+check "the shared library exports its own names only" exports_only_its_own
+check "the shared library has a soname" has_soname
+finish

@@ -1,0 +1,73 @@
+#!/bin/sh
+# make install, as a packager and as a user see it.
+. "$(dirname "$0")/tap.sh"
+build=${BUILD_DIR:-build}
+cc=${CC:-clang}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/program.c" <<'C'
+#include <aspawn/aspawn.h>
+#include <syscall/syscall.h>
+static ASPAWN_CHILD int child(void *arg, int fd, void *mask, void *data, size_t length)
+{
+	(void)arg, (void)fd, (void)mask, (void)data, (void)length;
+	return 42;
+}
+int main(void)
+{
+	struct Stack_t stack = { 0 };
+	pid_t pid;
+	int status;
+	if (aspawn(&pid, &stack, 4096, child, NULL, NULL, 0) < 0 || psys_wait4(pid, &status, 0, NULL) != pid)
+		return 1;
+	return PSYS_WEXITSTATUS(status) == 42 && !aspawn_stack_free(&stack) ? 0 : 2;
+}
+C
+
+installs()
+{
+	make -s install BUILD_DIR="$build" DESTDIR="$1" PREFIX="$2"
+}
+
+# What lies under DESTDIR speaks of PREFIX only.
+staged()
+{
+	installs "$work/stage" /opt/aspawn &&
+		test -f "$work/stage/opt/aspawn/include/aspawn/aspawn.h" &&
+		test -f "$work/stage/opt/aspawn/include/syscall/arch/x86_64/call.h" &&
+		test -f "$work/stage/opt/aspawn/lib/libaspawn.a" &&
+		test -e "$work/stage/opt/aspawn/lib/libaspawn.so" &&
+		! grep -r "$work" "$work/stage/opt/aspawn/lib/pkgconfig"
+}
+
+# With the installed headers and libraries alone, found by pkg-config.
+builds_by_pkg_config()
+{
+	installs "" "$work/prefix" &&
+		flags=$(PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs aspawn) &&
+		(cd "$work" && $cc program.c $flags -o shared && LD_LIBRARY_PATH=$work/prefix/lib ./shared) &&
+		(cd "$work" && $cc program.c $flags -static -o static 2>/dev/null && ./static)
+}
+
+man_page_is_found()
+{
+	test -f "$work/prefix/share/man/man3/aspawn.3" &&
+		man -M "$work/prefix/share/man" -w aspawn
+}
+
+uninstalls()
+{
+	make -s uninstall BUILD_DIR="$build" DESTDIR="" PREFIX="$work/prefix" &&
+		test -z "$(find "$work/prefix" -type f -o -type l)"
+}
+
+check "DESTDIR and PREFIX" staged
+check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
+if command -v man >/dev/null; then
+	check "the man page is there" man_page_is_found
+else
+	skip "the man page is there" "no man command"
+fi
+check "uninstall leaves nothing" uninstalls
+finish

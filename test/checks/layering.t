@@ -1,0 +1,52 @@
+#!/bin/sh
+# A storey uses those below it; the core includes the compiler's headers only.
+. "$(dirname "$0")/tap.sh"
+
+includes()
+{
+	grep -rhoE '#include [<"][^>"]+[>"]' "$@" --include='*.[chS]' | sed 's/#include //' | sort -u
+}
+
+core_includes_no_foreign_header()
+{
+	! includes syscall aspawn include |
+		grep -v -E '^<(stddef|stdint|stdarg|stdbool|limits)\.h>$|^<(syscall|aspawn)/|^"'
+}
+
+syscall_knows_no_spawning()
+{
+	! grep -rn 'aspawn/' syscall include/syscall --include='*.[chS]'
+}
+
+architectures_stay_in_their_folders()
+{
+	! grep -rnE '__(x86_64|i386|aarch64|arm|riscv|powerpc|s390|mips|sparc|loongarch|m68k)[A-Za-z0-9_]*__' \
+		syscall/*.c syscall/*.h aspawn include/syscall/*.h include/aspawn |
+		grep -v '^include/syscall/arch.h:'
+}
+
+headers_have_guards()
+{
+	for header in $(find include/ -name '*.h' ! -name table.h) syscall/arch/*/*.h; do
+		grep -q '^#ifndef PSYS_\|^#ifndef ASPAWN_' "$header" || echo "$header"
+	done | grep . && return 1
+	return 0
+}
+
+# Each public header can be the first and only one, in C and in C++.
+headers_stand_alone()
+{
+	for header in $(cd include && find syscall aspawn -maxdepth 1 -name '*.h' ! -name table.h ! -name irregular.h); do
+		for language in "c -std=c11" "c++ -std=c++17"; do
+			echo "#include <$header>" | ${CC:-clang} -Iinclude -Wall -Wextra -Werror \
+				-fsyntax-only -x $language - || return 1
+		done
+	done
+}
+
+check "the core includes no foreign header" core_includes_no_foreign_header
+check "syscall/ knows of no spawning" syscall_knows_no_spawning
+check "architectures are told apart in arch.h only" architectures_stay_in_their_folders
+check "headers have guards" headers_have_guards
+check "each header stands alone, in C and C++" headers_stand_alone
+finish

@@ -1,0 +1,26 @@
+# TAP for shell scripts: check NAME COMMAND..., skip NAME REASON, finish.
+number=0
+
+check()
+{
+	name=$1
+	shift
+	number=$((number + 1))
+	if output=$("$@" 2>&1); then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name"
+		echo "$output" | head -30 | sed 's/^/# /'
+	fi
+}
+
+skip()
+{
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
+finish()
+{
+	echo "1..$number"
+}

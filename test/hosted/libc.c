@@ -1,0 +1,231 @@
+/*
+ * Beside a libc: its headers first, then ours, and nothing of the libc's is
+ * touched. Compiled with the stack protector for every function.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../suite/harness.h"
+
+TEST(errno_is_untouched)
+{
+	struct Stack_t stack = { 0 };
+	int pid;
+
+	errno = 1234;
+	CHECK_EQUAL(psys_close(-1), -EBADF);
+	CHECK_EQUAL(psys_open("/no such file", O_RDONLY, 0), -ENOENT);
+	CHECK_EQUAL(aspawn(NULL, &stack, 0, child_returns, NULL, NULL, 0), -EINVAL);
+	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX / 2, child_returns, NULL, NULL, 0), -ENOMEM);
+	pid = spawn_without_pipe(&stack, child_execs_role, "exit_7");
+	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+	CHECK_EQUAL(reap(pid), 7);
+	CHECK_EQUAL(errno, 1234);
+}
+
+/* A caller may pass the libc's own where the layout is the same. */
+TEST(libc_structures_of_the_same_layout)
+{
+	struct timespec none = { 0, 0 };
+	sigset_t set;
+
+	CHECK_EQUAL(sizeof(struct psys_timespec), sizeof(struct timespec));
+	CHECK_EQUAL(sizeof(struct psys_iovec), sizeof(struct iovec));
+	CHECK_EQUAL(sizeof(struct psys_epoll_event), sizeof(struct epoll_event));
+	CHECK_EQUAL(sizeof(struct psys_siginfo), sizeof(siginfo_t));
+	CHECK_EQUAL(sizeof(struct psys_rlimit64), sizeof(struct rlimit));
+	CHECK_EQUAL(psys_nanosleep((struct psys_timespec *)&none, NULL), 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	CHECK(psys_sigismember((struct psys_sigset *)&set, PSYS_SIGUSR1));
+}
+
+/* The mask that the child is given is followed by zeros: a libc reads more. */
+static ASPAWN_CHILD int child_reads_libc_set(void *arg, int fd, void *mask, void *data, size_t length)
+{
+	const unsigned char *bytes = mask;
+
+	(void)arg, (void)fd, (void)data, (void)length;
+	for (size_t i = PSYS_SIGSET_SIZE; i < sizeof(sigset_t); i++)
+		if (bytes[i])
+			return 1;
+	return 0;
+}
+
+TEST(the_old_mask_has_the_size_of_a_libcs)
+{
+	struct Stack_t stack = { 0 };
+
+	for (int i = 0; i < 2; i++)
+		CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_reads_libc_set, NULL)), 0);
+}
+
+/* The thread is gone, its stack and thread pointer with it: a function with the
+ * stack protector would die at its first instruction. */
+static struct Stack_t lasting_stack;
+static int lasting_pid, lasting_gate;
+
+static void *spawn_and_end(void *arg)
+{
+	lasting_pid = spawn_without_pipe(&lasting_stack, child_waits, &lasting_gate);
+	return arg;
+}
+
+TEST(a_pthread_ends_before_its_child_execs)
+{
+	enum { size = 1 << 20 };
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	if (!memory_is_shared())
+		skip("memory is not shared here");
+	CHECK(stack != MAP_FAILED);
+	pthread_attr_init(&attributes);
+	CHECK_EQUAL(pthread_attr_setstack(&attributes, stack, size), 0);
+	CHECK_EQUAL(pthread_create(&thread, &attributes, spawn_and_end, NULL), 0);
+	CHECK_EQUAL(pthread_join(thread, NULL), 0);
+	CHECK_EQUAL(munmap(stack, size), 0);
+	CHECK_EQUAL(aspawn_stack_busy(&lasting_stack), 1);
+	gate_open(&lasting_gate);
+	CHECK_EQUAL(reap(lasting_pid), 0);
+}
+
+/* Cancelled at any instruction: never within aspawn, never with a child lost. */
+static struct Stack_t cancelled_stack;
+static volatile int spawned, reaped;
+
+static void *spawn_for_ever(void *arg)
+{
+	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
+	int pid;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	for (;;)
+		if (!aspawn_with(&options, &pid, &cancelled_stack, 4096, child_returns, NULL, NULL, 0))
+			spawned++;
+	return arg;
+}
+
+TEST_SECONDS(a_thread_cancelled_while_it_spawns, 60)
+{
+	for (int i = 0; i < 200; i++) {
+		pthread_t thread;
+		void *result;
+
+		CHECK_EQUAL(pthread_create(&thread, NULL, spawn_for_ever, NULL), 0);
+		usleep((unsigned)i * 10);
+		CHECK_EQUAL(pthread_cancel(thread), 0);
+		CHECK_EQUAL(pthread_join(thread, &result), 0);
+		CHECK(result == PTHREAD_CANCELED);
+		while (waitpid(-1, NULL, 0) > 0)
+			reaped++;
+		CHECK_EQUAL(aspawn_stack_busy(&cancelled_stack), 0);
+	}
+	CHECK(spawned > 0 && reaped >= spawned);
+}
+
+/* swiftlang/swift-subprocess#374: signal() in the child took a lock of abort(). */
+static volatile int stop_sigaction;
+
+static void *loop_sigaction(void *arg)
+{
+	while (!stop_sigaction)
+		signal(SIGABRT, SIG_DFL);
+	return arg;
+}
+
+TEST_SECONDS(another_thread_loops_sigaction_of_abort, 60)
+{
+	struct Stack_t stack = { 0 };
+	pthread_t thread;
+
+	CHECK_EQUAL(pthread_create(&thread, NULL, loop_sigaction, NULL), 0);
+	for (int i = 0; i < 500; i++)
+		CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_execs_role, "exit_7")), 7);
+	stop_sigaction = 1;
+	CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+/* openjdk/jdk#25428, glibc BZ 26275: SIGABRT ignored in the parent is so in the child. */
+static ASPAWN_CHILD int child_checks_abort(void *arg, int fd, void *mask, void *data, size_t length)
+{
+	(void)arg, (void)fd, (void)mask, (void)data, (void)length;
+	return get_disposition(PSYS_SIGABRT) == PSYS_SIG_IGN;
+}
+
+TEST(an_ignored_abort_is_ignored_in_the_child)
+{
+	struct Stack_t stack = { 0 };
+
+	signal(SIGABRT, SIG_IGN);
+	CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_checks_abort, NULL)), 1);
+}
+
+/* A real command, found in PATH by the child. */
+static ASPAWN_CHILD int child_runs_echo(void *ends, int fd, void *mask, void *words, size_t length)
+{
+	char *argv[] = { "echo", words, NULL };
+
+	(void)length;
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
+	psys_dup2(((int *)ends)[1], 1);
+	int error = psys_execvpe("echo", argv, environment, psys_getenv(environment, "PATH"), 0);
+	psys_write(fd, &error, sizeof error);
+	return 127;
+}
+
+TEST(a_real_command)
+{
+	struct Stack_t stack = { 0 };
+	char words[] = "spoken by echo", text[64] = { 0 };
+	int ends[2], pid, error;
+
+	CHECK_EQUAL(pipe2(ends, O_CLOEXEC), 0);
+	int fd = aspawn(&pid, &stack, 16384, child_runs_echo, ends, words, sizeof words);
+	CHECK(fd >= 0);
+	close(ends[1]);
+	CHECK_EQUAL(read(fd, &error, sizeof error), 0);
+	CHECK_EQUAL(reap(pid), 0);
+	CHECK_EQUAL(read(ends[0], text, sizeof text - 1), (long)sizeof words);
+	CHECK_EQUAL(strcmp(text, "spoken by echo\n"), 0);
+}
+
+/* An instrumented function leaves its frame poisoned when the child execs; the
+ * next child on the stack must not trip over that. */
+static int child_is_instrumented(void *arg, int fd, void *mask, void *data, size_t length)
+{
+	volatile char room[200];
+
+	(void)mask, (void)data, (void)length, (void)fd;
+	memset((void *)room, 1, sizeof room);
+	return exec_role(arg, NULL) + room[0];
+}
+
+TEST(a_stack_is_unpoisoned_for_reuse)
+{
+	struct Stack_t stack = { 0 };
+
+	for (int i = 0; i < 20; i++) {
+		int pid = i % 2 ? spawn_without_pipe(&stack, child_returns, (void *)7) :
+				  spawn_without_pipe(&stack, child_is_instrumented, "exit_7");
+		CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+		CHECK_EQUAL(reap(pid), 7);
+	}
+}
