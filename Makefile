@@ -11,6 +11,7 @@ CFLAGS ?= -O2 -g
 LDFLAGS ?=
 WERROR ?= -Werror
 TARGET ?=
+SANITIZE ?=
 ifeq ($(origin CC),default)
 CC := clang
 endif
@@ -32,7 +33,8 @@ arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-variadic-macros $(WERROR)
 common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP
-core := $(common) -ffreestanding -fPIC -fvisibility=hidden -fno-stack-protector $($(arch).cflags)
+sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+core := $(common) -ffreestanding -fPIC -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
 
 sources := $(sort $(wildcard syscall/*.c aspawn/*.c))
 assembly := $(filter-out start,$(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S))))
