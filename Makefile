@@ -15,16 +15,18 @@ SANITIZE ?=
 ifeq ($(origin CC),default)
 CC := clang
 endif
+# clang-19 goes with clang++-19, llvm-ar-19 and lld-19, gcc with g++ and gcc-ar.
+is_clang := $(findstring clang,$(CC))
 ifeq ($(origin CXX),default)
-CXX := clang++
+CXX := $(if $(is_clang),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(CC)))
 endif
 ifeq ($(origin AR),default)
-AR := $(if $(findstring gcc,$(CC)),gcc-ar,llvm-ar)
+AR := $(if $(is_clang),$(subst clang,llvm-ar,$(CC)),$(subst gcc,gcc-ar,$(CC)))
 endif
+LLD ?= $(subst clang,lld,$(CC))
 
-is_clang := $(findstring clang,$(CC))
 target := $(if $(TARGET),--target=$(TARGET) $(TARGET_FLAGS))
-linker := $(if $(is_clang),-fuse-ld=$(or $(LLD),lld))
+linker := $(if $(is_clang),-fuse-ld=$(LLD))
 
 # The compiler says which of the folders in include/syscall/arch.h is its own.
 arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
@@ -92,7 +94,11 @@ uninstall: ## what install put there
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc \
 		$(foreach page,$(wildcard doc/*.3),$(DESTDIR)$(PREFIX)/share/man/man3/$(notdir $(page)))
 
-.PHONY: format clean help
+.PHONY: lint format clean help
+lint: ## clang-tidy, and the check of the layering
+	clang-tidy --quiet --warnings-as-errors='*' $(sources) -- -std=c11 -Iinclude -ffreestanding
+	prove test/checks/layering.t
+
 format: ## clang-format, in place
 	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cc' | grep -v -e table.h)
 

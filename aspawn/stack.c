@@ -111,7 +111,7 @@ static bool is_before(struct psys_timespec a, struct psys_timespec b)
 
 static struct psys_timespec now(void)
 {
-	struct psys_timespec time;
+	struct psys_timespec time = { 0, 0 };
 
 	psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time);
 	return time;

@@ -45,3 +45,11 @@ test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address
 
 test-checks: all ## what the libraries contain, what install installs, the layering
 	prove $(wildcard test/checks/*.t)
+
+.PHONY: check-all test-compilers test-sanitized
+check-all: test test-compilers test-sanitized lint ## everything
+test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
+	prove --timer -v test/compilers.t
+
+test-sanitized: ## the suite under ASan and UBSan
+	$(MAKE) test-hosted SANITIZE=address,undefined BUILD_DIR=$(BUILD_DIR)/sanitized CFLAGS='-O1 -g'
