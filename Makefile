@@ -71,6 +71,21 @@ include test/test.mk
 include bench/bench.mk
 include examples/examples.mk
 
+# For another architecture, by clang 19 and lld 19 alone: no sysroot, no header
+# of anybody's. $(TARGETS) come from the folders.
+.PHONY: cross cross-all $(TARGETS:%=cross-%)
+$(TARGETS:%=cross-%): cross-%:
+	$(MAKE) -s all suite TARGET=$($*.triple) TARGET_FLAGS='$($*.flags)' \
+		CC=$(or $($*.cc),clang-19) BUILD_DIR=$(BUILD_DIR)/$*
+
+cross: cross-$(ARCH) ## ARCH=riscv64: the libraries and the suite for it
+
+cross-all: ## for every architecture, with a report
+	@for name in $(sort $(TARGETS)); do \
+		if $(MAKE) -s cross-$$name >$(BUILD_DIR)/cross-$$name.log 2>&1; then echo "built   $$name"; \
+		else echo "FAILED  $$name: $(BUILD_DIR)/cross-$$name.log"; failed=1; fi; \
+	done; exit $${failed:-0}
+
 .PHONY: install uninstall
 headers = $(shell cd include && find -L . -name '*.h')
 install: all ## headers, libraries, aspawn.pc and man pages, under DESTDIR and PREFIX

@@ -5,6 +5,8 @@ suite_flags = $(common) -Wno-missing-field-initializers
 
 # The suite with no libc: what an emulator and a bare kernel run.
 suite := $(BUILD_DIR)/suite
+.PHONY: suite
+suite: $(suite)
 $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/freestanding.c) \
 		$(BUILD_DIR)/syscall/start.o $(archive)
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
@@ -47,9 +49,14 @@ test-checks: all ## what the libraries contain, what install installs, the layer
 	prove $(wildcard test/checks/*.t)
 
 .PHONY: check-all test-compilers test-sanitized
-check-all: test test-compilers test-sanitized lint ## everything
+check-all: test test-compilers test-sanitized test-emulated lint ## everything
 test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
 	prove --timer -v test/compilers.t
 
 test-sanitized: ## the suite under ASan and UBSan
 	$(MAKE) test-hosted SANITIZE=address,undefined BUILD_DIR=$(BUILD_DIR)/sanitized CFLAGS='-O1 -g'
+
+# TARGETS="riscv64 s390x" for some only.
+.PHONY: test-emulated
+test-emulated: cross-all ## the suite of every architecture under qemu-user, where memory is a copy
+	SUITE_QUICK=1 prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(name):$($(name).emulator))

@@ -134,7 +134,7 @@ TEST_SECONDS(a_thread_cancelled_while_it_spawns, 60)
 #endif
 	if (HAS_ASAN)
 		skip("ASan takes what a cancelled thread leaves on its stack for an overflow");
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < scaled(200); i++) {
 		pthread_t thread;
 		void *result;
 

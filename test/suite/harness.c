@@ -5,6 +5,7 @@ enum { STATUS_FAILED = 1, STATUS_SKIPPED = 77 };
 
 char **environment;
 static char own_path[PSYS_PATH_MAX];
+static bool is_init;
 
 /* Between a test's process and the harness. */
 static struct report {
@@ -238,6 +239,7 @@ static _Noreturn void run_as_init(void)
 	psys_mount("dev", "/dev", "devtmpfs", 0, NULL);
 	psys_mount("tmp", "/tmp", "tmpfs", 0, NULL);
 	psys_strlcpy(own_path, "/init", sizeof own_path);
+	is_init = true;
 	run_suite(1, NULL);
 	sleep_ms(200); /* for the console */
 	psys_reboot((int)0xfee1dead, 672274793, 0x4321fedc, NULL); /* POWER_OFF */
@@ -255,6 +257,11 @@ int main(int argc, char **argv, char **envp)
 	if (argc > 0 && argv[0][0] == '@')
 		return run_role(argc, argv);
 	return run_suite(argc, argv);
+}
+
+int scaled(int count)
+{
+	return is_init || psys_getenv(environment, "SUITE_QUICK") ? count / 20 : count;
 }
 
 ASPAWN_CHILD void self_in_role(struct self *self, const char *role, const char *argument)

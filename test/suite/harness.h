@@ -76,6 +76,10 @@ ASPAWN_CHILD void self_in_role(struct self *self, const char *role, const char *
 
 extern char **environment;
 
+/* count, or a twentieth of it on a bare kernel or with SUITE_QUICK set: emulated
+ * machines take their time. */
+int scaled(int count);
+
 /* --- what tests share --------------------------------------------------- */
 
 /* The exit status of a child, or 128 + the signal that ended it. Reaps it. */

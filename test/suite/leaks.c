@@ -10,23 +10,10 @@ static void check_nothing_is_left(struct Stack_t *stack, int descriptors, int ma
 	CHECK_EQUAL(count_mappings(), mappings);
 }
 
-/* Emulated machines take their time: fewer there. */
-static int how_many(int most)
-{
-	struct Stack_t stack = { 0 };
-	int64_t start = monotonic_ns();
-
-	for (int i = 0; i < 20; i++)
-		CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_returns, NULL)), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
-	int64_t each = (monotonic_ns() - start) / 20;
-	return each * most < INT64_C(15000000000) ? most : most / 50;
-}
-
 TEST_SECONDS(a_hundred_thousand_spawns, 120)
 {
 	struct Stack_t stack = { 0 };
-	int spawns = how_many(100000), pidfd = -1, descriptors = count_descriptors();
+	int spawns = scaled(100000), pidfd = -1, descriptors = count_descriptors();
 	int mappings = count_mappings();
 	struct aspawn_options options[] = {
 		{ .size = sizeof *options, .flags = ASPAWN_NO_PIPE },
@@ -63,7 +50,7 @@ static ASPAWN_CHILD int child_fails_to_exec(void *arg, int fd, void *mask, void 
 TEST_SECONDS(failing_execs_leave_nothing, 120)
 {
 	struct Stack_t stack = { 0 };
-	int spawns = how_many(20000), descriptors = count_descriptors(), mappings = count_mappings();
+	int spawns = scaled(20000), descriptors = count_descriptors(), mappings = count_mappings();
 
 	for (int i = 0; i < spawns; i++) {
 		int pid, error = 0, fd = spawn(&stack, child_fails_to_exec, NULL, &pid);
@@ -80,7 +67,7 @@ TEST_SECONDS(failing_execs_leave_nothing, 120)
 TEST_SECONDS(execs_leave_nothing, 120)
 {
 	struct Stack_t stack = { 0 };
-	int spawns = how_many(2000), descriptors = count_descriptors(), mappings = count_mappings();
+	int spawns = scaled(2000), descriptors = count_descriptors(), mappings = count_mappings();
 
 	for (int i = 0; i < spawns; i++) {
 		int pid, fd = spawn(&stack, child_execs_role, "exit_7", &pid);

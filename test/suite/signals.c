@@ -143,7 +143,7 @@ static int thrower(void *stop)
 
 TEST_SECONDS(a_signal_storm_during_10000_spawns, 100)
 {
-	enum { spawns = 10000 };
+	const int spawns = scaled(10000);
 	struct Stack_t stack = { 0 };
 	int *stop = shared_page();
 
@@ -168,7 +168,7 @@ TEST_SECONDS(a_signal_storm_during_10000_spawns, 100)
 /* The storm hits the whole process group, children before their exec included. */
 TEST_SECONDS(signals_to_the_group_find_no_handler_in_the_child, 60)
 {
-	enum { spawns = 1000 };
+	const int spawns = scaled(1000);
 	struct Stack_t stack = { 0 };
 	int *stop = shared_page();
 
@@ -229,6 +229,7 @@ static void on_alarm(int signal)
 TEST_SECONDS(a_signal_handler_spawns, 60)
 {
 	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
+	const int enough = scaled(100);
 	int main_spawned = 0;
 
 	parent_pid = psys_getpid();
@@ -239,7 +240,7 @@ TEST_SECONDS(a_signal_handler_spawns, 60)
 			psys_kill(parent_pid, PSYS_SIGALRM);
 			sleep_ms(1);
 		}
-	for (int i = 0; i < 100000 && (handler_spawned < 100 || main_spawned < 100); i++) {
+	for (int i = 0; i < 100000 && (handler_spawned < enough || main_spawned < enough); i++) {
 		int pid = -1, status;
 		int r = aspawn_with(&options, &pid, &main_stack, 4096, child_returns, (void *)2, NULL, 0);
 		CHECK(r == 0 || r == -PSYS_EBUSY);
@@ -252,7 +253,7 @@ TEST_SECONDS(a_signal_handler_spawns, 60)
 	}
 	psys_kill(thrower_pid, PSYS_SIGKILL);
 	CHECK_EQUAL(reap(thrower_pid), 128 + PSYS_SIGKILL);
-	CHECK(handler_spawned >= 100 && main_spawned >= 100);
+	CHECK(handler_spawned >= enough && main_spawned >= enough);
 }
 
 /* ------------------------------------- the child is killed, at any instruction */
@@ -267,7 +268,7 @@ static ASPAWN_CHILD int child_works(void *arg, int fd, void *mask, void *data, s
 
 TEST_SECONDS(a_child_killed_anywhere_frees_its_stack, 60)
 {
-	enum { spawns = 2000 };
+	const int spawns = scaled(2000);
 	struct Stack_t stack = { 0 };
 	int killed = 0, before = count_descriptors();
 
@@ -284,7 +285,7 @@ TEST_SECONDS(a_child_killed_anywhere_frees_its_stack, 60)
 	}
 	CHECK_EQUAL(count_descriptors(), before);
 	CHECK(killed > 0);
-	note("of 2000 children killed:", killed);
+	note("children killed:", killed);
 }
 
 /* moby#42680: PDEATHSIG follows the spawning thread; clone does not add one. */

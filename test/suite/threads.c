@@ -1,14 +1,14 @@
 /* Threads: spawning at once, ending first, changing identity meanwhile. */
 #include "harness.h"
 
-enum { threads = 8, spawns = 200 };
+enum { threads = 8 };
 
 static int spawn_many(void *failures)
 {
 	struct Stack_t stack = { 0 };
 	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
 
-	for (int i = 0; i < spawns; i++) {
+	for (int i = 0; i < scaled(200); i++) {
 		int pid, status, with_pipe = i % 2;
 		int fd = aspawn_with(with_pipe ? NULL : &options, &pid, &stack, 16384,
 				     i % 4 ? child_returns : child_execs_role,
