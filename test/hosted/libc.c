@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "../suite/harness.h"
 
@@ -185,6 +186,41 @@ TEST(an_ignored_abort_is_ignored_in_the_child)
 
 	signal(SIGABRT, SIG_IGN);
 	CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_checks_abort, NULL)), 1);
+}
+
+/* An unwinder and a walker of frame pointers both stop at the child's first frame. */
+static _Unwind_Reason_Code count_frame(struct _Unwind_Context *context, void *count)
+{
+	(void)context;
+	return ++*(int *)count > 50 ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+static int child_unwinds(void *arg)
+{
+	void **frame = __builtin_frame_address(0);
+	int count = 0;
+
+	(void)arg;
+	if (frame[0]) /* the thunk's */
+		return 1;
+	return _Unwind_Backtrace(count_frame, &count) == _URC_END_OF_STACK && count <= 3 ? 42 : 2;
+}
+
+TEST(the_childs_first_frame_is_the_outermost)
+{
+	static char stack[1 << 20] __attribute__((aligned(16)));
+	struct psys_clone_args args = { .exit_signal = PSYS_SIGCHLD,
+					.stack = (uintptr_t)stack,
+					.stack_size = sizeof stack };
+	int pid = (int)psys_clone_thunk(PSYS_SIGCHLD, stack + sizeof stack, NULL, NULL, NULL,
+					child_unwinds, NULL);
+
+	CHECK(pid > 0);
+	CHECK_EQUAL(reap(pid), 42);
+	pid = (int)psys_clone3_thunk(&args, sizeof args, child_unwinds, NULL);
+	if (pid == -PSYS_ENOSYS)
+		skip("no clone3");
+	CHECK_EQUAL(reap(pid), 42);
 }
 
 /* A real command, found in PATH by the child. */

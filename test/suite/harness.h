@@ -76,6 +76,15 @@ ASPAWN_CHILD void self_in_role(struct self *self, const char *role, const char *
 
 extern char **environment;
 
+/* An address as a number that the compiler knows nothing about. */
+static inline ASPAWN_CHILD uintptr_t address_of(const volatile void *object)
+{
+	uintptr_t address = (uintptr_t)object;
+
+	__asm__ volatile("" : "+r"(address));
+	return address;
+}
+
 /* count, or a twentieth of it on a bare kernel or with SUITE_QUICK set: emulated
  * machines take their time. */
 int scaled(int count);

@@ -19,7 +19,7 @@ static ASPAWN_CHILD int child_checks_data(void *arg, int fd, void *mask, void *d
 	const unsigned char *bytes = data;
 
 	(void)mask;
-	if ((uintptr_t)data % 16 || data == arg)
+	if (address_of(data) % 16 || data == arg)
 		return 1;
 	for (size_t i = 0; i < length; i++)
 		if (bytes[i] != (unsigned char)(i * 7 + 3))
@@ -79,7 +79,7 @@ static ASPAWN_CHILD int child_uses_vectors(void *arg, int fd, void *mask, void *
 
 	(void)arg, (void)fd, (void)mask, (void)length;
 	sum += *loaded;
-	return sum[0] + sum[3] + ((uintptr_t)&sum % 16 ? 100 : 0);
+	return sum[0] + sum[3] + (address_of(&sum) % 16 ? 100 : 0);
 }
 
 TEST(vector_instructions_in_a_callback)

@@ -114,7 +114,6 @@ TEST(dup2_of_equal_descriptors)
 
 struct thunk {
 	int seen, aligned;
-	void *frame;
 };
 
 static ASPAWN_CHILD __attribute__((noinline)) int thunk_child(void *arg)
@@ -124,8 +123,7 @@ static ASPAWN_CHILD __attribute__((noinline)) int thunk_child(void *arg)
 	_Alignas(16) volatile char object[16] = { 0 };
 
 	thunk->seen = 1 + object[0];
-	thunk->aligned = (uintptr_t)object % 16 == 0;
-	/* The frame before this one: the outermost. */
+	thunk->aligned = address_of(object) % 16 == 0;
 	return 42;
 }
 
