@@ -1,0 +1,5 @@
+/* The program that every benchmark starts: it ends at once. */
+int main(void)
+{
+	return 0;
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The benchmarks' JSON as Markdown tables of medians and ratios.
+
+report.py FILE...       a table for each file, then the figures that are aimed at
+report.py --data FILE   lines of name and median, for the chart
+"""
+import json
+import pathlib
+import sys
+
+FLOOR, ASPAWN, POSIX_SPAWN = "BM_clone3_floor", "BM_aspawn", "BM_posix_spawn"
+TITLES = {
+    "responsiveness": "Time until the caller goes on",
+    "quick": "Time until the caller goes on",
+    "lifetime": "Time until the child has been reaped",
+    "memory": "Time until the caller goes on, by MiB that it has touched",
+}
+
+
+def medians(path):
+    """{(name, MiB): microseconds}"""
+    found = {}
+    for row in json.loads(path.read_text())["benchmarks"]:
+        if row.get("aggregate_name") != "median" or row.get("error_occurred"):
+            continue
+        parts = row["run_name"].split("/")
+        size = next((int(part[4:]) for part in parts if part.startswith("MiB:")), 0)
+        found[parts[0], size] = row["real_time"]
+    return found
+
+
+def print_table(path, found):
+    sizes = sorted({size for _, size in found})
+    names = sorted((name for name, size in found if size == sizes[-1]), key=lambda name: found[name, sizes[-1]])
+    print(f"\n**{TITLES.get(path.stem, path.stem)}** (microseconds; ratios are what carries over)\n")
+    if len(sizes) == 1:
+        print("| | median | of the floor | of posix_spawn |")
+        print("| --- | ---: | ---: | ---: |")
+        for name in names:
+            time = found[name, 0]
+            print(f"| {name} | {time:.1f} | {time / found[FLOOR, 0]:.2f} "
+                  f"| {time / found[POSIX_SPAWN, 0]:.2f} |")
+        return
+    print("| | " + " | ".join(str(size) for size in sizes) + f" | {sizes[-1]} of {sizes[0]} |")
+    print("| --- |" + " ---: |" * (len(sizes) + 1))
+    for name in names:
+        times = [found[name, size] for size in sizes]
+        print(f"| {name} | " + " | ".join(f"{time:.1f}" for time in times)
+              + f" | {times[-1] / times[0]:.2f} |")
+
+
+def print_aims(results):
+    found = results.get("responsiveness") or results.get("quick")
+    aims = []
+    if found:
+        aims += [
+            ("aspawn without a pipe / floor", found["BM_aspawn_no_pipe", 0] / found[FLOOR, 0], 1.10, True),
+            ("aspawn / floor", found[ASPAWN, 0] / found[FLOOR, 0], 1.6, True),
+            ("posix_spawn / aspawn", found[POSIX_SPAWN, 0] / found[ASPAWN, 0], 4, False),
+        ]
+    if "memory" in results:
+        found = results["memory"]
+        largest = max(size for _, size in found)
+        aims.append((f"aspawn with {largest} MiB / with none", found[ASPAWN, largest] / found[ASPAWN, 0], 1.15, True))
+    print("\n| aim | bound | measured | |\n| --- | ---: | ---: | --- |")
+    for text, ratio, bound, at_most in aims:
+        reached = ratio <= bound if at_most else ratio >= bound
+        print(f"| {text} | {'at most' if at_most else 'at least'} {bound:g} | {ratio:.2f} "
+              f"| {'reached' if reached else 'not reached'} |")
+
+
+def main(arguments):
+    if arguments[:1] == ["--data"]:
+        for (name, _), time in medians(pathlib.Path(arguments[1])).items():
+            print(name.removeprefix("BM_"), f"{time:.2f}")
+        return
+    results = {}
+    for path in map(pathlib.Path, arguments):
+        results[path.stem] = medians(path)
+        print_table(path, results[path.stem])
+    print_aims(results)
+
+
+main(sys.argv[1:])

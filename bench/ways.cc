@@ -1,0 +1,154 @@
+// See ways.h. BENCH_CHILD is the path of the child, from the Makefile.
+#include "ways.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <aspawn/aspawn.h>
+#include <syscall/clone.h>
+#include <syscall/syscall.h>
+
+static char child[] = BENCH_CHILD;
+static char *const argv[] = { child, nullptr };
+static char *const envp[] = { nullptr };
+
+long long now()
+{
+	timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static void reap(int pid)
+{
+	waitpid(pid, nullptr, 0);
+}
+
+// --- aspawn ---------------------------------------------------------------------
+
+static Stack_t stack;
+static int pipe_end = -1;
+
+static ASPAWN_CHILD int exec_child(void *, int, void *, void *, size_t)
+{
+	return psys_execve(child, argv, envp);
+}
+
+static int start_aspawn()
+{
+	pid_t pid;
+	pipe_end = aspawn(&pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
+	return pipe_end < 0 ? pipe_end : pid;
+}
+
+static void finish_aspawn(int pid)
+{
+	close(pipe_end);
+	reap(pid);
+}
+
+static void finish_no_reuse(int pid)
+{
+	finish_aspawn(pid);
+	aspawn_stack_free(&stack);
+}
+
+static int start_no_pipe()
+{
+	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE, nullptr, -1 };
+	pid_t pid;
+	int r = aspawn_with(&options, &pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
+	return r < 0 ? r : pid;
+}
+
+// --- the floor: what no spawn of this kind can do without ------------------------
+
+static ASPAWN_CHILD int exec_floor(void *)
+{
+	return psys_execve(child, argv, envp);
+}
+
+static int start_floor()
+{
+	static const size_t size = 65536;
+	static char *const bare = static_cast<char *>(
+		mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	psys_clone_args args = {};
+	psys_sigset all, old;
+
+	args.flags = PSYS_CLONE_VM | PSYS_CLONE_CLEAR_SIGHAND;
+	args.exit_signal = PSYS_SIGCHLD;
+	args.stack = reinterpret_cast<uintptr_t>(bare);
+	args.stack_size = size;
+	psys_sigfillset(&all);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
+	long pid = psys_clone3_thunk(&args, PSYS_CLONE_ARGS_SIZE_VER0, exec_floor, nullptr);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, nullptr, PSYS_SIGSET_SIZE);
+	return static_cast<int>(pid);
+}
+
+// --- what a libc offers ------------------------------------------------------------
+
+static int start_vfork()
+{
+	pid_t pid = vfork();
+	if (pid == 0) {
+		execve(child, argv, envp);
+		_exit(127);
+	}
+	return pid;
+}
+
+static int start_fork()
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		execve(child, argv, envp);
+		_exit(127);
+	}
+	return pid;
+}
+
+static int start_posix_spawn()
+{
+	pid_t pid;
+	return posix_spawn(&pid, child, nullptr, nullptr, argv, envp) ? -1 : pid;
+}
+
+static FILE *stream;
+
+static int start_popen()
+{
+	stream = popen(child, "r");
+	return stream ? 0 : -1;
+}
+
+static void finish_popen(int)
+{
+	pclose(stream);
+}
+
+static int start_system() // and to its end: there is no other way
+{
+	return system(child);
+}
+
+static void finish_nothing(int) {}
+
+const std::vector<Way> ways = {
+	{ "BM_clone3_floor", start_floor, reap },
+	{ "BM_aspawn_no_pipe", start_no_pipe, reap },
+	{ "BM_aspawn", start_aspawn, finish_aspawn },
+	{ "BM_aspawn_no_reuse", start_aspawn, finish_no_reuse },
+	{ "BM_vfork_with_shared_stack", start_vfork, reap },
+	{ "BM_posix_spawn", start_posix_spawn, reap },
+	{ "BM_fork", start_fork, reap },
+	{ "BM_popen", start_popen, finish_popen },
+	{ "BM_system", start_system, finish_nothing },
+};
