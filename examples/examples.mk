@@ -1,0 +1,25 @@
+# Programs to copy from, and the demonstration that they make together.
+
+examples_dir := $(BUILD_DIR)/examples
+example = $(CC) $(linker) -std=c11 -Iinclude -Wall -Wextra $(WERROR) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $(filter-out %.h,$^)
+
+$(examples_dir)/start: examples/start.c $(archive)
+	@mkdir -p $(@D)
+	$(example)
+
+$(examples_dir)/textindex: examples/textindex/textindex.c examples/textindex/methods.c examples/textindex/methods.h $(archive)
+	@mkdir -p $(@D)
+	$(example)
+
+$(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start.o $(archive)
+	@mkdir -p $(@D)
+	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
+
+.PHONY: examples demo
+examples: $(examples_dir)/start $(examples_dir)/textindex $(examples_dir)/freestanding
+
+demo: examples bench-quick ## start three commands, index real documents each way, compare the ways
+	$(examples_dir)/start
+	$(examples_dir)/freestanding
+	$(examples_dir)/textindex --method all --limit 2000
+	$(examples_dir)/textindex --method all --limit 500 --resident 1024

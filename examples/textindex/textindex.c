@@ -1,0 +1,334 @@
+/*
+ * An indexer's inner loop: walks directories of documents, runs a real filter on
+ * each, from several threads, and counts the words of the text that comes back.
+ * --method all does it each way and compares.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "methods.h"
+
+enum { MAX_FILTER_WORDS = 32 };
+
+static struct settings {
+	const char *method;
+	char *filter[MAX_FILTER_WORDS + 1]; /* [0] NULL: by the file's name */
+	long threads, limit, resident;
+} settings = { .method = "aspawn" };
+
+/* -------------------------------------------------------------- the documents */
+
+static struct documents {
+	char **paths;
+	size_t count, room;
+	size_t unreadable;
+} documents;
+
+static int add_document(const char *path, const struct stat *stat, int type, struct FTW *ftw)
+{
+	(void)ftw;
+	if (type == FTW_DNR || type == FTW_NS)
+		documents.unreadable++;
+	if (type != FTW_F || !S_ISREG(stat->st_mode))
+		return 0;
+	if (settings.limit && documents.count == (size_t)settings.limit)
+		return 1; /* enough */
+	if (documents.count == documents.room) {
+		size_t room = documents.room ? 2 * documents.room : 1024;
+		char **paths = realloc(documents.paths, room * sizeof *paths);
+		if (!paths)
+			return -1;
+		documents.paths = paths;
+		documents.room = room;
+	}
+	documents.paths[documents.count] = strdup(path);
+	return documents.paths[documents.count++] ? 0 : -1;
+}
+
+static int find_documents(char *const directories[])
+{
+	for (; *directories; directories++)
+		if (nftw(*directories, add_document, 64, FTW_PHYS) < 0) {
+			fprintf(stderr, "textindex: %s: %s\n", *directories, strerror(errno));
+			return -1;
+		}
+	return 0;
+}
+
+/* ------------------------------------------------------------------- a pass */
+
+struct totals {
+	size_t documents, words, failed;
+	int first_error; /* an error number, or -1: a filter failed itself */
+	double seconds;
+};
+
+static struct pass {
+	const struct method *method;
+	size_t next; /* the first document that nobody has taken */
+	struct totals totals;
+	pthread_mutex_t lock;
+	bool show_progress;
+} pass;
+
+static char *const *filter_for(const char *path)
+{
+	static char *const gzip[] = { "gzip", "-dc", NULL }, *const cat[] = { "cat", NULL };
+	size_t length = strlen(path);
+
+	if (settings.filter[0])
+		return settings.filter;
+	return length > 3 && !strcmp(path + length - 3, ".gz") ? gzip : cat;
+}
+
+/* Words of the text that comes through fd, up to its end. */
+static size_t count_words(int fd)
+{
+	static _Thread_local unsigned char text[65536];
+	size_t words = 0;
+	bool inside = false;
+
+	for (;;) {
+		ssize_t length = read(fd, text, sizeof text);
+		if (length < 0 && errno == EINTR)
+			continue;
+		if (length <= 0)
+			return words;
+		for (ssize_t i = 0; i < length; i++) {
+			bool space = isspace(text[i]);
+			words += !space && !inside;
+			inside = !space;
+		}
+	}
+}
+
+static void show_progress(size_t done)
+{
+	fprintf(stderr, "\r%-12s %zu of %zu documents", pass.method->name, done, documents.count);
+	fflush(stderr);
+}
+
+static void *work(void *arg)
+{
+	struct running running = { 0 };
+
+	for (;;) {
+		size_t i = __atomic_fetch_add(&pass.next, 1, __ATOMIC_RELAXED), words = 0;
+		if (i >= documents.count)
+			break;
+		int error = pass.method->start(&running, filter_for(documents.paths[i]),
+					       documents.paths[i]);
+		if (!error) {
+			words = count_words(running.output);
+			error = pass.method->finish(&running);
+		}
+		pthread_mutex_lock(&pass.lock);
+		pass.totals.documents++;
+		pass.totals.words += words;
+		pass.totals.failed += error != 0;
+		if (!pass.totals.first_error)
+			pass.totals.first_error = error;
+		if (pass.show_progress && pass.totals.documents % 64 == 0)
+			show_progress(pass.totals.documents);
+		pthread_mutex_unlock(&pass.lock);
+	}
+	aspawn_stack_wait(&running.stack, NULL);
+	aspawn_stack_free(&running.stack);
+	return arg;
+}
+
+static double seconds_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static struct totals run_pass(const struct method *method)
+{
+	pthread_t threads[256];
+	long started = 0;
+	double begin = seconds_now();
+
+	pass = (struct pass){ .method = method,
+			      .lock = PTHREAD_MUTEX_INITIALIZER,
+			      .show_progress = isatty(2) };
+	while (started < settings.threads &&
+	       pthread_create(&threads[started], NULL, work, NULL) == 0)
+		started++;
+	if (!started) /* then without */
+		work(NULL);
+	for (long i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	pass.totals.seconds = seconds_now() - begin;
+	if (pass.show_progress)
+		fprintf(stderr, "\r%*s\r", 60, "");
+	return pass.totals;
+}
+
+/* ------------------------------------------------------------------ the report */
+
+static void print_row(const char *name, const struct totals *totals, double slowest)
+{
+	printf("%-12s %10zu %12zu %8zu %9.2f %10.0f %8.2f\n", name, totals->documents, totals->words,
+	       totals->failed, totals->seconds, (double)totals->documents / totals->seconds,
+	       totals->seconds / slowest);
+	fflush(stdout);
+}
+
+/* 0, or 1 if a method counted otherwise than the first. */
+static int run(void)
+{
+	struct totals first = { 0 };
+	bool all = !strcmp(settings.method, "all"), differ = false, have_first = false;
+
+	printf("%-12s %10s %12s %8s %9s %10s %8s\n", "method", "documents", "words", "failed",
+	       "seconds", "spawns/s", all ? "ratio" : "");
+	for (size_t i = 0; i < method_count; i++) {
+		if (!all && strcmp(methods[i].name, settings.method) != 0)
+			continue;
+		struct totals totals = run_pass(&methods[i]);
+		if (!have_first)
+			first = totals;
+		have_first = true;
+		print_row(methods[i].name, &totals, first.seconds);
+		differ |= totals.words != first.words;
+	}
+	if (first.failed)
+		printf("%zu documents failed, the first: %s\n", first.failed,
+		       first.first_error < 0 ? "the filter failed" : strerror(first.first_error));
+	if (differ)
+		printf("the word counts differ\n");
+	return differ || (first.documents && first.failed == first.documents);
+}
+
+/* ---------------------------------------------------------------- the command */
+
+static const char usage[] =
+	"usage: textindex [option...] [directory...]\n"
+	"Counts the words of the documents in directories (/usr/share/doc, /usr/share/man),\n"
+	"each read through a filter program.\n"
+	"  --method NAME   aspawn (default), posix_spawn, vfork, fork, popen, or all: compare\n"
+	"  --filter WORDS  the filter, reading the file as its standard input\n"
+	"                  (default: gzip -dc for *.gz, else cat)\n"
+	"  --threads N     1 to 256 (default: as many as processors)\n"
+	"  --limit N       at most so many documents\n"
+	"  --resident MIB  touch so much memory first: what fork has to copy\n";
+
+static int refuse(const char *what, const char *value)
+{
+	fprintf(stderr, "textindex: %s: %s\n%s", what, value, usage);
+	return 2;
+}
+
+static bool parse_number(const char *text, long least, long most, long *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtol(text, &end, 10);
+	return !errno && *text && !*end && *number >= least && *number <= most;
+}
+
+static bool parse_filter(char *text)
+{
+	size_t count = 0;
+
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+		if (count == MAX_FILTER_WORDS)
+			return false;
+		settings.filter[count++] = word;
+	}
+	return count > 0;
+}
+
+static bool is_method(const char *name)
+{
+	for (size_t i = 0; i < method_count; i++)
+		if (!strcmp(methods[i].name, name))
+			return true;
+	return !strcmp(name, "all");
+}
+
+static int touch_memory(long mebibytes)
+{
+	size_t size = (size_t)mebibytes << 20;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED) {
+		perror("textindex: --resident");
+		return -1;
+	}
+	for (size_t at = 0; at < size; at += 4096)
+		memory[at] = 1;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "method", required_argument, NULL, 'm' },  { "filter", required_argument, NULL, 'f' },
+		{ "threads", required_argument, NULL, 't' }, { "limit", required_argument, NULL, 'l' },
+		{ "resident", required_argument, NULL, 'r' }, { "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static char *default_directories[] = { "/usr/share/doc", "/usr/share/man", NULL };
+
+	settings.threads = sysconf(_SC_NPROCESSORS_ONLN);
+	if (settings.threads < 1 || settings.threads > 256)
+		settings.threads = 4;
+	for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;)
+		switch (option) {
+		case 'm':
+			settings.method = optarg;
+			if (!is_method(optarg))
+				return refuse("no such method", optarg);
+			break;
+		case 'f':
+			if (!parse_filter(optarg))
+				return refuse("no filter of 1 to 32 words", optarg);
+			break;
+		case 't':
+			if (!parse_number(optarg, 1, 256, &settings.threads))
+				return refuse("not a number of threads", optarg);
+			break;
+		case 'l':
+			if (!parse_number(optarg, 1, 1L << 30, &settings.limit))
+				return refuse("not a number of documents", optarg);
+			break;
+		case 'r':
+			if (!parse_number(optarg, 1, 1L << 20, &settings.resident))
+				return refuse("not a number of MiB", optarg);
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		default:
+			fputs(usage, stderr);
+			return 2;
+		}
+	if (find_documents(optind < argc ? argv + optind : default_directories) < 0)
+		return 1;
+	printf("%zu documents", documents.count);
+	if (documents.unreadable)
+		printf(", %zu directories or files could not be read", documents.unreadable);
+	printf(", %ld threads", settings.threads);
+	if (settings.resident)
+		printf(", %ld MiB touched", settings.resident);
+	printf("\n");
+	if (settings.resident && touch_memory(settings.resident) < 0)
+		return 1;
+	return run();
+}
