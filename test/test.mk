@@ -13,7 +13,7 @@ $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/
 
 $(BUILD_DIR)/test/suite/%.o: test/suite/%.c
 	@mkdir -p $(@D)
-	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic $($(arch).cflags) $(CFLAGS) -c $< -o $@
+	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector $($(arch).cflags) $(CFLAGS) -c $< -o $@
 
 $(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S
 	@mkdir -p $(@D)

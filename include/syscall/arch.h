@@ -4,6 +4,7 @@
  *
  *     long psys_call0(long nr) ... long psys_call6(long nr, long a1, ..., long a6)
  *
+ * (or of psys_word, where a register holds more than a long),
  * numbers.h the system call numbers, and layout.h what its kernel lays out or
  * numbers differently from most.
  */
@@ -16,12 +17,37 @@
 #include "arch/x86_64/call.h"
 #elif defined(__aarch64__) && !defined(__ILP32__) && !defined(__AARCH64EB__)
 #include "arch/aarch64/call.h"
+#elif defined(__x86_64__) && defined(__ILP32__)
+#include "arch/x32/call.h"
+#elif defined(__i386__)
+#include "arch/i386/call.h"
+#elif defined(__ARM_EABI__) && defined(__ARMEL__)
+#include "arch/arm/call.h"
+#elif defined(__riscv) && __riscv_xlen == 64
+#include "arch/riscv64/call.h"
+#elif defined(__riscv) && __riscv_xlen == 32
+#include "arch/riscv32/call.h"
+#elif defined(__loongarch__) && __loongarch_grlen == 64
+#include "arch/loongarch64/call.h"
+#elif defined(__powerpc64__) && _CALL_ELF == 2
+#include "arch/powerpc64/call.h"
+#elif defined(__s390x__)
+#include "arch/s390x/call.h"
+#elif defined(__mips__) && _MIPS_SIM == _ABIO32
+#include "arch/mips/call.h"
+#elif defined(__mips__) && _MIPS_SIM == _ABI64
+#include "arch/mips64/call.h"
+#elif defined(__mips__) && _MIPS_SIM == _ABIN32
+#include "arch/mipsn32/call.h"
 #else
 #error "aspawn: no folder in syscall/arch for this architecture"
 #endif
 
-/* How an argument becomes a register's value. */
+/*
+ * The kernel's long: what a register holds, and how an argument becomes one.
+ */
 #ifndef PSYS_WORD
+typedef long psys_word;
 #define PSYS_WORD(argument) ((long)(argument))
 #endif
 

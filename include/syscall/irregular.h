@@ -10,7 +10,7 @@
 
 /*
  * PSYS_SYSCALL(name, ...) makes the call with up to six arguments of any
- * integer or pointer type and gives the kernel's long.
+ * integer or pointer type and gives the kernel's long, a psys_word.
  */
 #define PSYS_SYSCALL(...) PSYS_RAW(PSYS_NR_##__VA_ARGS__)
 #define PSYS_RAW(...) PSYS_JOIN(PSYS_RAW, PSYS_COUNT(__VA_ARGS__))(__VA_ARGS__)
@@ -86,21 +86,26 @@ PSYS_INLINE int psys_nanosleep(const struct psys_timespec *request, struct psys_
 /* pread(2), pwrite(2): offset in bytes. */
 PSYS_INLINE long psys_pread64(int fd, void *buf, size_t count, int64_t offset)
 {
-	return PSYS_SYSCALL(pread64, fd, buf, count, PSYS_ARG64_ODD(offset));
+	return (long)PSYS_SYSCALL(pread64, fd, buf, count, PSYS_ARG64_ODD(offset));
 }
 
 PSYS_INLINE long psys_pwrite64(int fd, const void *buf, size_t count, int64_t offset)
 {
-	return PSYS_SYSCALL(pwrite64, fd, buf, count, PSYS_ARG64_ODD(offset));
+	return (long)PSYS_SYSCALL(pwrite64, fd, buf, count, PSYS_ARG64_ODD(offset));
 }
 
 /* lseek(2): the new offset in bytes. */
 PSYS_INLINE int64_t psys_lseek(int fd, int64_t offset, int whence)
 {
+#if defined(PSYS_NR__llseek) || defined(PSYS_NR_llseek)
 #ifdef PSYS_NR__llseek
+	const long nr = PSYS_NR__llseek;
+#else
+	const long nr = PSYS_NR_llseek;
+#endif
 	int64_t result;
-	long error = PSYS_SYSCALL(_llseek, fd, (unsigned long)((uint64_t)offset >> 32),
-				  (unsigned long)offset, &result, whence);
+	long error = PSYS_RAW(nr, fd, (unsigned long)((uint64_t)offset >> 32),
+			      (unsigned long)offset, &result, whence);
 	return error < 0 ? error : result;
 #else
 	return PSYS_SYSCALL(lseek, fd, offset, whence);
@@ -118,11 +123,45 @@ PSYS_INLINE void *psys_mmap(void *addr, size_t length, int protection, int flags
 #ifdef PSYS_NR_mmap2 /* counts in units of 4096 bytes, whatever the page size */
 	if ((offset & 4095) != 0 || (uint64_t)offset >> 12 > (unsigned long)-1)
 		return (void *)-(long)PSYS_EINVAL;
-	return (void *)PSYS_SYSCALL(mmap2, addr, length, protection, flags, fd,
-				    (unsigned long)((uint64_t)offset >> 12));
+	return (void *)(long)PSYS_SYSCALL(mmap2, addr, length, protection, flags, fd,
+					  (unsigned long)((uint64_t)offset >> 12));
 #else
-	return (void *)PSYS_SYSCALL(mmap, addr, length, protection, flags, fd, offset);
+	return (void *)(long)PSYS_SYSCALL(mmap, addr, length, protection, flags, fd, offset);
 #endif
+}
+#endif
+
+#ifndef PSYS_NR_wait4 /* then there is waitid, which tells the same in other words */
+PSYS_INLINE int psys_wait4(int pid, int *status, int options, struct psys_rusage *usage)
+{
+	int which = pid > 0 ? PSYS_P_PID : pid == -1 ? PSYS_P_ALL : PSYS_P_PGID;
+	int id = pid > 0 ? pid : (int)(0U - (unsigned)pid);
+	struct psys_siginfo info;
+
+	if (options & (PSYS_WEXITED | PSYS_WNOWAIT))
+		return -PSYS_EINVAL;
+	info.u.child.pid = 0;
+	int error = psys_waitid(which, id, &info, options | PSYS_WEXITED, usage);
+	if (error < 0 || !info.u.child.pid)
+		return error;
+	if (status)
+		switch (info.code) {
+		case PSYS_CLD_EXITED:
+			*status = (info.u.child.status & 0xff) << 8;
+			break;
+		case PSYS_CLD_KILLED:
+			*status = info.u.child.status;
+			break;
+		case PSYS_CLD_DUMPED:
+			*status = info.u.child.status | 0x80;
+			break;
+		case PSYS_CLD_CONTINUED:
+			*status = 0xffff;
+			break;
+		default: /* trapped, stopped */
+			*status = (info.u.child.status << 8) | 0x7f;
+		}
+	return info.u.child.pid;
 }
 #endif
 

@@ -78,23 +78,23 @@ struct psys_clone_args {
  * 32-bit architectures, which have no newer form. */
 struct psys_rusage {
 	struct {
-		long tv_sec;
-		long tv_usec;
+		psys_word tv_sec;
+		psys_word tv_usec;
 	} ru_utime, ru_stime;
-	long ru_maxrss; /* KiB */
-	long ru_ixrss;
-	long ru_idrss;
-	long ru_isrss;
-	long ru_minflt;
-	long ru_majflt;
-	long ru_nswap;
-	long ru_inblock;
-	long ru_oublock;
-	long ru_msgsnd;
-	long ru_msgrcv;
-	long ru_nsignals;
-	long ru_nvcsw;
-	long ru_nivcsw;
+	psys_word ru_maxrss; /* KiB */
+	psys_word ru_ixrss;
+	psys_word ru_idrss;
+	psys_word ru_isrss;
+	psys_word ru_minflt;
+	psys_word ru_majflt;
+	psys_word ru_nswap;
+	psys_word ru_inblock;
+	psys_word ru_oublock;
+	psys_word ru_msgsnd;
+	psys_word ru_msgrcv;
+	psys_word ru_nsignals;
+	psys_word ru_nvcsw;
+	psys_word ru_nivcsw;
 };
 
 /* prlimit64 */

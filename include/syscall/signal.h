@@ -112,22 +112,29 @@ PSYS_INLINE int psys_sigismember(const struct psys_sigset *set, int signal)
 #define PSYS_SA_RESETHAND 0x80000000UL
 #endif
 
-#ifndef PSYS_ARCH_SIGACTION
 struct psys_sigaction {
+#ifdef PSYS_SIGACTION_FLAGS_FIRST
+	unsigned flags;
+#endif
 	uintptr_t handler; /* PSYS_SIG_DFL, PSYS_SIG_IGN or a function's address */
+#ifndef PSYS_SIGACTION_FLAGS_FIRST
 	unsigned long flags;
+#endif
 #ifdef PSYS_SA_RESTORER
 	uintptr_t restorer;
 #endif
 	struct psys_sigset mask;
 };
-#endif
 
 #ifdef PSYS_NEEDS_RESTORER
 #ifdef __cplusplus
 extern "C"
 #endif
 	PSYS_API void psys_restorer(void);
+#endif
+
+#ifndef PSYS_ARCH_SIGINFO_CLOCK
+typedef long psys_siginfo_clock;
 #endif
 
 /*
@@ -151,7 +158,7 @@ struct psys_siginfo {
 			int pid;
 			unsigned uid;
 			int status;        /* the exit status, or the signal that ended it */
-			long utime, stime; /* clock ticks */
+			psys_siginfo_clock utime, stime; /* clock ticks */
 		} child;
 		struct { /* kill, sigqueue */
 			int pid;

@@ -30,44 +30,45 @@ extern "C" {
 #endif
 
 /* Any system call by its number, for callers in other languages. */
-PSYS_API long pure_syscall(long nr, long a1, long a2, long a3, long a4, long a5, long a6);
+PSYS_API psys_word pure_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
+				psys_word a4, psys_word a5, psys_word a6);
 
 #define PSYS_CALL0(since, type, name)     \
 	PSYS_INLINE type psys_##name(void) \
 	{                                  \
-		return (type)psys_call0(PSYS_NR_##name); \
+		return (type)(long)psys_call0(PSYS_NR_##name); \
 	}
 #define PSYS_CALL1(since, type, name, A, a)    \
 	PSYS_INLINE type psys_##name(A a)       \
 	{                                       \
-		return (type)psys_call1(PSYS_NR_##name, PSYS_WORD(a)); \
+		return (type)(long)psys_call1(PSYS_NR_##name, PSYS_WORD(a)); \
 	}
 #define PSYS_CALL2(since, type, name, A, a, B, b) \
 	PSYS_INLINE type psys_##name(A a, B b)     \
 	{                                          \
-		return (type)psys_call2(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b)); \
+		return (type)(long)psys_call2(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b)); \
 	}
 #define PSYS_CALL3(since, type, name, A, a, B, b, C, c) \
 	PSYS_INLINE type psys_##name(A a, B b, C c)      \
 	{                                                \
-		return (type)psys_call3(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c)); \
+		return (type)(long)psys_call3(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c)); \
 	}
 #define PSYS_CALL4(since, type, name, A, a, B, b, C, c, D, d) \
 	PSYS_INLINE type psys_##name(A a, B b, C c, D d)       \
 	{                                                      \
-		return (type)psys_call4(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
+		return (type)(long)psys_call4(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
 					PSYS_WORD(d));         \
 	}
 #define PSYS_CALL5(since, type, name, A, a, B, b, C, c, D, d, E, e) \
 	PSYS_INLINE type psys_##name(A a, B b, C c, D d, E e)        \
 	{                                                            \
-		return (type)psys_call5(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
+		return (type)(long)psys_call5(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
 					PSYS_WORD(d), PSYS_WORD(e)); \
 	}
 #define PSYS_CALL6(since, type, name, A, a, B, b, C, c, D, d, E, e, F, f) \
 	PSYS_INLINE type psys_##name(A a, B b, C c, D d, E e, F f)         \
 	{                                                                  \
-		return (type)psys_call6(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
+		return (type)(long)psys_call6(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
 					PSYS_WORD(d), PSYS_WORD(e), PSYS_WORD(f)); \
 	}
 #include <syscall/table.h>

@@ -118,7 +118,9 @@ PSYS_CALL3(1.0, long, recvmsg, int, fd, struct psys_msghdr *, message, int, flag
 /* programs and children: execve(2), execveat(2), wait(2); clone(2) is irregular */
 PSYS_CALL3(1.0, int, execve, const char *, path, char *const *, argv, char *const *, envp)
 PSYS_CALL5(3.19, int, execveat, int, dirfd, const char *, path, char *const *, argv, char *const *, envp, int, flags)
+#ifdef PSYS_NR_wait4
 PSYS_CALL4(1.0, int, wait4, int, pid, int *, status, int, options, struct psys_rusage *, usage)
+#endif
 PSYS_CALL5(2.6.9, int, waitid, int, which, int, id, struct psys_siginfo *, info, int, options, struct psys_rusage *, usage)
 PSYS_CALL2(5.3, int, clone3, struct psys_clone_args *, args, size_t, size)
 

@@ -1,0 +1,20 @@
+/* arm: what its kernel does otherwise than most. */
+#ifndef PSYS_ARM_LAYOUT_H
+#define PSYS_ARM_LAYOUT_H
+
+/* uapi/asm/fcntl.h */
+#define PSYS_O_DIRECTORY 040000
+#define PSYS_O_NOFOLLOW 0100000
+#define PSYS_O_DIRECT 0200000
+#define PSYS_O_LARGEFILE 0400000
+
+#define PSYS_SA_RESTORER 0x04000000UL /* there, and not needed */
+
+/* clone takes tls before child_tid (CONFIG_CLONE_BACKWARDS). */
+#define PSYS_CLONE_BACKWARDS
+
+/* The low half first; a pair begins in an even register. */
+#define PSYS_ARG64(value) (uint32_t)(value), (uint32_t)((uint64_t)(value) >> 32)
+#define PSYS_ARG64_ODD(value) 0, PSYS_ARG64(value)
+
+#endif

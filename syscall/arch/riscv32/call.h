@@ -1,0 +1,18 @@
+/*
+ * riscv32
+ *
+ * number: a7   arguments: a0 a1 a2 a3 a4 a5   result: a0, -errno on error
+ * clobbered: the vector registers, nothing else
+ * man 2 syscall; arch/riscv/kernel/traps.c, do_trap_ecall_u;
+ * Documentation/arch/riscv/vector.rst, "Vector Register State Across System Calls"
+ * A 64-bit argument takes two registers, low half first, as in a C function of
+ * the kernel: any two, an even one or not (RISC-V ABIs, "Integer Calling Convention").
+ */
+#ifndef PSYS_RISCV32_CALL_H
+#define PSYS_RISCV32_CALL_H
+
+#include "../riscv64/stubs.h"
+#include "layout.h"
+#include "numbers.h"
+
+#endif
