@@ -1,0 +1,89 @@
+/*
+ * powerpc64: clone and clone3 with a function for the child to run on its new
+ * stack (declared in include/syscall/clone.h). The child never returns through
+ * a frame of its parent: it calls fn(arg) and exits with the result.
+ *
+ * fn and arg wait in r30 and r31, which a system call preserves; the parent's own
+ * lie below its stack pointer meanwhile, where 288 bytes are safe.
+ */
+#include "numbers.h"
+
+	.abiversion 2
+	.text
+
+	.macro	save
+	std	30, -16(1)
+	std	31, -8(1)
+	.cfi_offset 30, -16
+	.cfi_offset 31, -8
+	.endm
+
+	/* cr0 as the system call left it: back to the parent, or on in the child */
+	.macro	part
+	bso	1f
+	cmpdi	3, 0
+	beq	3f
+	b	2f
+1:	neg	3, 3
+2:	ld	30, -16(1)
+	ld	31, -8(1)
+	blr
+3:	.cfi_undefined lr		/* the outermost frame */
+	.endm
+
+	.macro	run
+	mr	3, 31
+	mr	12, 30
+	mtctr	30
+	li	31, 0
+	li	0, 0
+	mtlr	0
+	bctrl
+	li	0, PSYS_NR_exit
+	sc
+	trap
+	.endm
+
+/* long psys_clone_thunk(flags, stack, parent_tid, child_tid, tls, fn, arg)
+ *                       r3     r4     r5          r6         r7   r8  r9 */
+	.globl	psys_clone_thunk
+	.type	psys_clone_thunk, @function
+	.p2align 4
+psys_clone_thunk:
+	.cfi_startproc
+	save
+	mr	30, 8
+	mr	31, 9
+	clrrdi	4, 4, 4
+	li	0, 0
+	stdu	0, -32(4)		/* the least frame, with no caller's */
+	mr	10, 6			/* the kernel has tls before child_tid */
+	mr	6, 7
+	mr	7, 10
+	li	0, PSYS_NR_clone
+	sc
+	part
+	run
+	.cfi_endproc
+	.size	psys_clone_thunk, . - psys_clone_thunk
+
+/* long psys_clone3_thunk(args, size, fn, arg)
+ *                        r3    r4    r5  r6 */
+	.globl	psys_clone3_thunk
+	.type	psys_clone3_thunk, @function
+	.p2align 4
+psys_clone3_thunk:
+	.cfi_startproc
+	save
+	mr	30, 5
+	mr	31, 6
+	li	0, PSYS_NR_clone3
+	sc
+	part
+	li	0, 0
+	stdu	0, -32(1)		/* the least frame, with no caller's */
+	run
+	.cfi_endproc
+	.size	psys_clone3_thunk, . - psys_clone3_thunk
+
+	.section .note.GNU-stack, "", @progbits

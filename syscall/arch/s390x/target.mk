@@ -1,0 +1,3 @@
+TARGETS += s390x
+s390x.triple := s390x-linux-gnu
+s390x.emulator := qemu-s390x-static
