@@ -13,7 +13,7 @@ $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/
 
 $(BUILD_DIR)/test/suite/%.o: test/suite/%.c
 	@mkdir -p $(@D)
-	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector $($(arch).cflags) $(CFLAGS) -c $< -o $@
+	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector $(or $($(arch).position),-fno-pic) $($(arch).cflags) $(CFLAGS) -c $< -o $@
 
 $(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S
 	@mkdir -p $(@D)
@@ -60,3 +60,12 @@ test-sanitized: ## the suite under ASan and UBSan
 .PHONY: test-emulated
 test-emulated: cross-all ## the suite of every architecture under qemu-user, where memory is a copy
 	SUITE_QUICK=1 prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(name):$($(name).emulator))
+
+# PAIRS="x86_64-on-amd64-5.10" for some only. As root, test/kernels/install first.
+.PHONY: test-kernels
+test-kernels: cross-all ## the suite as the init of real kernels, under QEMU
+	test/kernels/run $(PAIRS)
+
+.PHONY: test-headers
+test-headers: ## the library's numbers, values and structures against the kernel's headers
+	prove --timer test/headers/headers.t

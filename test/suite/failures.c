@@ -35,7 +35,7 @@ TEST(bad_arguments)
 	CHECK_EQUAL(aspawn(&pid, &stack, 4, child_returns, NULL, data, SIZE_MAX), -PSYS_EOVERFLOW);
 	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX / 2 + 1, child_returns, NULL, data, SIZE_MAX / 2),
 		    -PSYS_EOVERFLOW);
-	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX / 2, child_returns, NULL, NULL, 0), -PSYS_ENOMEM);
+	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX - SIZE_MAX / 8, child_returns, NULL, NULL, 0), -PSYS_ENOMEM);
 	CHECK_EQUAL(pid, -5);
 	CHECK(!stack.addr && !stack.size && !have_children());
 }

@@ -50,8 +50,7 @@ static void check_mode(enum aspawn_mode mode)
 	/* The stack becomes free at exec, not only at exit. */
 	pid = spawn_without_pipe(&stack, child_execs_role, "lingers");
 	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
-	CHECK_EQUAL(psys_wait4(pid, NULL, PSYS_WNOHANG, NULL), 0);
-	CHECK_EQUAL(reap(pid), 0);
+	kill_lingering(pid);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 

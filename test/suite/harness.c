@@ -194,6 +194,19 @@ static bool is_wanted(const struct test *test, int argc, char **argv)
 	return argc < 2;
 }
 
+/* Pages begin where mprotect takes an address. */
+static size_t page_size(void)
+{
+	char *map = psys_mmap(NULL, 131072, PSYS_PROT_NONE, PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS,
+			      -1, 0);
+	size_t size = 4096;
+
+	while (psys_mprotect(map + size, 1, PSYS_PROT_NONE) == -PSYS_EINVAL)
+		size *= 2;
+	psys_munmap(map, 131072);
+	return size;
+}
+
 static int run_suite(int argc, char **argv)
 {
 	struct psys_sigset chld;
@@ -212,6 +225,8 @@ static int run_suite(int argc, char **argv)
 	put(name.release);
 	put(" ");
 	put(name.machine);
+	put(" ");
+	put_number((int64_t)page_size());
 	put_end();
 	sort_tests();
 	for (struct test **test = __start_suite_tests; test < __stop_suite_tests; test++)

@@ -94,6 +94,9 @@ int scaled(int count);
 /* The exit status of a child, or 128 + the signal that ended it. Reaps it. */
 int reap(int pid);
 
+/* Ends a child in the role "lingers", which must be running still. */
+void kill_lingering(int pid);
+
 /* fork(2) */
 int fork_child(void);
 

@@ -285,6 +285,13 @@ ROLE(exit_7)
 ROLE(lingers)
 {
 	(void)argc, (void)argv;
-	sleep_ms(300);
+	sleep_ms(60000);
 	return 0;
+}
+
+void kill_lingering(int pid)
+{
+	CHECK_EQUAL(psys_wait4(pid, NULL, PSYS_WNOHANG, NULL), 0);
+	CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
+	CHECK_EQUAL(reap(pid), 128 + PSYS_SIGKILL);
 }
