@@ -11,18 +11,16 @@
 #include "ladder.h"
 #include "stack.h"
 
+/* What is ignored stays ignored. */
 static PSYS_UNINSTRUMENTED void reset_handlers(void)
 {
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
-		struct psys_sigaction action;
+		struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
+		struct psys_sigaction reset = { .handler = PSYS_SIG_DFL };
 
-		if (psys_rt_sigaction(signal, NULL, &action, PSYS_SIGSET_SIZE) < 0 ||
-		    action.handler == PSYS_SIG_DFL || action.handler == PSYS_SIG_IGN)
-			continue; /* what is ignored stays ignored */
-		action.handler = PSYS_SIG_DFL;
-		action.flags = 0;
-		psys_sigemptyset(&action.mask);
-		psys_rt_sigaction(signal, &action, NULL, PSYS_SIGSET_SIZE);
+		if (psys_rt_sigaction(signal, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
+		    old->handler != PSYS_SIG_DFL && old->handler != PSYS_SIG_IGN)
+			psys_rt_sigaction(signal, &reset, NULL, PSYS_SIGSET_SIZE);
 	}
 }
 

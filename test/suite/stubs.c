@@ -76,7 +76,10 @@ TEST(results_above_two_gib)
 	if (fd == -PSYS_ENOSYS)
 		skip("no memfd_create");
 	CHECK_EQUAL(psys_pwrite64(fd, "x", 1, far), 1);
-	CHECK_EQUAL(psys_lseek(fd, 0, PSYS_SEEK_END), far + 1);
+	int64_t end = psys_lseek(fd, 0, PSYS_SEEK_END);
+	if (end == (int32_t)(far + 1) && psys_getenv(environment, "SUITE_EMULATOR"))
+		skip("this emulator cuts results to 32 bits"); /* QEMU of mips n32 */
+	CHECK_EQUAL(end, far + 1);
 	CHECK_EQUAL(psys_lseek(fd, far, PSYS_SEEK_SET), far);
 	CHECK_EQUAL(psys_read(fd, &byte, 1), 1);
 	CHECK_EQUAL(byte, 'x');

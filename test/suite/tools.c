@@ -180,32 +180,32 @@ bool memory_is_shared(void)
 
 /* ---------------------------------------------------------------- signals */
 
+/* Two of them each time: QEMU 7.2 takes one to be longer on riscv and loongarch. */
+
 void set_handler(int signal, void (*handler)(int))
 {
-	struct psys_sigaction action = { 0 };
+	struct psys_sigaction action[2] = { { .handler = (uintptr_t)handler } };
 
-	action.handler = (uintptr_t)handler;
 #ifdef PSYS_NEEDS_RESTORER
-	action.flags = PSYS_SA_RESTORER;
-	action.restorer = (uintptr_t)psys_restorer;
+	action->flags = PSYS_SA_RESTORER;
+	action->restorer = (uintptr_t)psys_restorer;
 #endif
-	CHECK_EQUAL(psys_rt_sigaction(signal, &action, NULL, PSYS_SIGSET_SIZE), 0);
+	CHECK_EQUAL(psys_rt_sigaction(signal, action, NULL, PSYS_SIGSET_SIZE), 0);
 }
 
 void set_disposition(int signal, uintptr_t disposition)
 {
-	struct psys_sigaction action = { 0 };
+	struct psys_sigaction action[2] = { { .handler = disposition } };
 
-	action.handler = disposition;
-	CHECK_EQUAL(psys_rt_sigaction(signal, &action, NULL, PSYS_SIGSET_SIZE), 0);
+	CHECK_EQUAL(psys_rt_sigaction(signal, action, NULL, PSYS_SIGSET_SIZE), 0);
 }
 
 ASPAWN_CHILD uintptr_t get_disposition(int signal)
 {
-	struct psys_sigaction action;
+	struct psys_sigaction action[2];
 
-	return psys_rt_sigaction(signal, NULL, &action, PSYS_SIGSET_SIZE) < 0 ? (uintptr_t)-1 :
-										action.handler;
+	return psys_rt_sigaction(signal, NULL, action, PSYS_SIGSET_SIZE) < 0 ? (uintptr_t)-1 :
+									       action->handler;
 }
 
 ASPAWN_CHILD struct psys_sigset get_mask(void)
