@@ -43,12 +43,15 @@
 #error "aspawn: no folder in syscall/arch for this architecture"
 #endif
 
-/*
- * The kernel's long: what a register holds, and how an argument becomes one.
- */
+/* What a register holds, and how an argument becomes that. */
 #ifndef PSYS_WORD
 typedef long psys_word;
 #define PSYS_WORD(argument) ((long)(argument))
+#endif
+
+/* The kernel's long in a structure: uapi/asm/posix_types.h, __kernel_long_t */
+#ifndef PSYS_ARCH_KERNEL_LONG
+typedef long psys_kernel_long;
 #endif
 
 #endif

@@ -78,23 +78,23 @@ struct psys_clone_args {
  * 32-bit architectures, which have no newer form. */
 struct psys_rusage {
 	struct {
-		psys_word tv_sec;
-		psys_word tv_usec;
+		psys_kernel_long tv_sec;
+		psys_kernel_long tv_usec;
 	} ru_utime, ru_stime;
-	psys_word ru_maxrss; /* KiB */
-	psys_word ru_ixrss;
-	psys_word ru_idrss;
-	psys_word ru_isrss;
-	psys_word ru_minflt;
-	psys_word ru_majflt;
-	psys_word ru_nswap;
-	psys_word ru_inblock;
-	psys_word ru_oublock;
-	psys_word ru_msgsnd;
-	psys_word ru_msgrcv;
-	psys_word ru_nsignals;
-	psys_word ru_nvcsw;
-	psys_word ru_nivcsw;
+	psys_kernel_long ru_maxrss; /* KiB */
+	psys_kernel_long ru_ixrss;
+	psys_kernel_long ru_idrss;
+	psys_kernel_long ru_isrss;
+	psys_kernel_long ru_minflt;
+	psys_kernel_long ru_majflt;
+	psys_kernel_long ru_nswap;
+	psys_kernel_long ru_inblock;
+	psys_kernel_long ru_oublock;
+	psys_kernel_long ru_msgsnd;
+	psys_kernel_long ru_msgrcv;
+	psys_kernel_long ru_nsignals;
+	psys_kernel_long ru_nvcsw;
+	psys_kernel_long ru_nivcsw;
 };
 
 /* prlimit64 */

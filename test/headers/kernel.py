@@ -22,6 +22,7 @@ class Target(NamedTuple):
     architecture: str  # our folder in syscall/arch
     folder: str        # the kernel's in arch
     triple: str        # clang's
+    flags: tuple       # clang's
 
     def has_calls(self):
         return (ROOT / "syscall/arch" / self.architecture / "call.h").exists()
@@ -34,7 +35,7 @@ def table(name):
 
 
 def targets():
-    return [Target(*row) for row in table("architectures.txt")]
+    return [Target(*row[:3], tuple(row[3:])) for row in table("architectures.txt")]
 
 
 def suites(target):
@@ -52,7 +53,7 @@ def clang(target, suite, source, *options):
     if suite:
         folders += [CACHE / suite / "arch" / target.folder, CACHE / suite / "include"]
     return subprocess.run(
-        [CLANG, f"--target={target.triple}", "-std=gnu11", "-ffreestanding", "-nostdlibinc", "-w",
+        [CLANG, f"--target={target.triple}", *target.flags, "-std=gnu11", "-ffreestanding", "-nostdlibinc", "-w",
          *(f"-I{folder}" for folder in folders), "-x", "c", *options, "-"],
         input=source, text=True, capture_output=True)
 

@@ -7,6 +7,9 @@
 
 #define PSYS_EPOLL_PACKED __attribute__((packed)) /* uapi/linux/eventpoll.h */
 
+typedef long long psys_kernel_long;
+#define PSYS_ARCH_KERNEL_LONG
+
 /* 64 bits that lie where 32 would (uapi/asm/siginfo.h). */
 typedef long long psys_siginfo_clock __attribute__((aligned(4)));
 #define PSYS_ARCH_SIGINFO_CLOCK
