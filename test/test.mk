@@ -49,7 +49,7 @@ test-checks: all ## what the libraries contain, what install installs, the layer
 	prove $(wildcard test/checks/*.t)
 
 .PHONY: check-all test-compilers test-sanitized
-check-all: test test-compilers test-sanitized test-emulated lint ## everything
+check-all: test test-compilers test-sanitized test-emulated test-kernels test-headers lint ## everything
 test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
 	prove --timer -v test/compilers.t
 

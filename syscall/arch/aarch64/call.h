@@ -2,8 +2,9 @@
  * aarch64
  *
  * number: x8   arguments: x0 x1 x2 x3 x4 x5   result: x0, -errno on error
- * clobbered: nothing else
- * man 2 syscall; arch/arm64/kernel/entry.S, invoke_syscall in syscall.c
+ * clobbered: of SVE the predicates and what is beyond 128 bits of each vector
+ * man 2 syscall; arch/arm64/kernel/entry.S, invoke_syscall in syscall.c;
+ * Documentation/arch/arm64/sve.rst, "System call behaviour"
  */
 #ifndef PSYS_AARCH64_CALL_H
 #define PSYS_AARCH64_CALL_H
@@ -11,11 +12,21 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifdef __ARM_FEATURE_SVE
+#define PSYS_CLOBBERS                                                                              \
+	"memory", "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", \
+		"p13", "p14", "p15", "z0", "z1", "z2", "z3", "z4", "z5", "z6", "z7", "z8", "z9",   \
+		"z10", "z11", "z12", "z13", "z14", "z15", "z16", "z17", "z18", "z19", "z20",       \
+		"z21", "z22", "z23", "z24", "z25", "z26", "z27", "z28", "z29", "z30", "z31"
+#else
+#define PSYS_CLOBBERS "memory"
+#endif
+
 PSYS_INLINE long psys_call0(long nr)
 {
 	register long x8 __asm__("x8") = nr;
 	register long x0 __asm__("x0");
-	__asm__ volatile("svc #0" : "=r"(x0) : "r"(x8) : "memory");
+	__asm__ volatile("svc #0" : "=r"(x0) : "r"(x8) : PSYS_CLOBBERS);
 	return x0;
 }
 
@@ -23,7 +34,7 @@ PSYS_INLINE long psys_call1(long nr, long a1)
 {
 	register long x8 __asm__("x8") = nr;
 	register long x0 __asm__("x0") = a1;
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8) : "memory");
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8) : PSYS_CLOBBERS);
 	return x0;
 }
 
@@ -32,7 +43,7 @@ PSYS_INLINE long psys_call2(long nr, long a1, long a2)
 	register long x8 __asm__("x8") = nr;
 	register long x0 __asm__("x0") = a1;
 	register long x1 __asm__("x1") = a2;
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1) : "memory");
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1) : PSYS_CLOBBERS);
 	return x0;
 }
 
@@ -42,7 +53,7 @@ PSYS_INLINE long psys_call3(long nr, long a1, long a2, long a3)
 	register long x0 __asm__("x0") = a1;
 	register long x1 __asm__("x1") = a2;
 	register long x2 __asm__("x2") = a3;
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : PSYS_CLOBBERS);
 	return x0;
 }
 
@@ -53,7 +64,7 @@ PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
 	register long x1 __asm__("x1") = a2;
 	register long x2 __asm__("x2") = a3;
 	register long x3 __asm__("x3") = a4;
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : PSYS_CLOBBERS);
 	return x0;
 }
 
@@ -68,7 +79,7 @@ PSYS_INLINE long psys_call5(long nr, long a1, long a2, long a3, long a4, long a5
 	__asm__ volatile("svc #0"
 			 : "+r"(x0)
 			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
-			 : "memory");
+			 : PSYS_CLOBBERS);
 	return x0;
 }
 
@@ -84,8 +95,10 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 	__asm__ volatile("svc #0"
 			 : "+r"(x0)
 			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-			 : "memory");
+			 : PSYS_CLOBBERS);
 	return x0;
 }
+
+#undef PSYS_CLOBBERS
 
 #endif
