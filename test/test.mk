@@ -66,6 +66,10 @@ test-emulated: cross-all ## the suite of every architecture under qemu-user, whe
 test-kernels: cross-all ## the suite as the init of real kernels, under QEMU
 	test/kernels/run $(PAIRS)
 
-.PHONY: test-headers
+.PHONY: test-headers reference
+reference: ## have.h and doc/syscalls.md, from the table of system calls
+	syscall/reference.py have
+	syscall/reference.py list
+
 test-headers: ## the library's numbers, values and structures against the kernel's headers
 	prove --timer test/headers/headers.t

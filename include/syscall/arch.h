@@ -52,6 +52,8 @@ typedef long psys_word;
 /* The kernel's long in a structure: uapi/asm/posix_types.h, __kernel_long_t */
 #ifndef PSYS_ARCH_KERNEL_LONG
 typedef long psys_kernel_long;
+typedef unsigned long psys_kernel_ulong;
+#define PSYS_KERNEL_LONG_BITS (8 * __SIZEOF_LONG__)
 #endif
 
 #endif

@@ -205,4 +205,161 @@ struct psys_open_how {
 #define PSYS_MS_PRIVATE (1 << 18)
 #define PSYS_MNT_DETACH 2
 
+/* mount_setattr, open_tree_attr */
+#define PSYS_MOUNT_ATTR_RDONLY 0x00000001
+#define PSYS_MOUNT_ATTR_NOSUID 0x00000002
+#define PSYS_MOUNT_ATTR_NODEV 0x00000004
+#define PSYS_MOUNT_ATTR_NOEXEC 0x00000008
+#define PSYS_MOUNT_ATTR_IDMAP 0x00100000
+struct psys_mount_attr {
+	uint64_t attr_set;
+	uint64_t attr_clr;
+	uint64_t propagation;
+	uint64_t userns_fd;
+};
+
+/* fsopen, fsmount, fsconfig, open_tree, move_mount */
+#define PSYS_FSOPEN_CLOEXEC 1
+#define PSYS_FSMOUNT_CLOEXEC 1
+#define PSYS_FSCONFIG_SET_FLAG 0
+#define PSYS_FSCONFIG_SET_STRING 1
+#define PSYS_FSCONFIG_CMD_CREATE 6
+#define PSYS_OPEN_TREE_CLONE 1
+#define PSYS_OPEN_TREE_CLOEXEC PSYS_O_CLOEXEC
+#define PSYS_MOVE_MOUNT_F_EMPTY_PATH 0x00000004
+
+/* statmount, listmount; listns */
+struct psys_mnt_id_req {
+	uint32_t size;
+	union {
+		uint32_t mnt_ns_fd;
+		uint32_t mnt_fd;
+	};
+	uint64_t mnt_id;
+	uint64_t param;
+	uint64_t mnt_ns_id;
+};
+
+struct psys_ns_id_req {
+	uint32_t size;
+	uint32_t spare;
+	uint64_t ns_id;
+	struct {
+		uint32_t ns_type;
+		uint32_t spare2;
+		uint64_t user_ns_id;
+	};
+};
+
+/* statfs, fstatfs: where there is one, the kernel's struct statfs64 */
+#ifndef PSYS_ARCH_STATFS
+#if PSYS_KERNEL_LONG_BITS == 64
+typedef psys_kernel_long psys_statfs_word;
+#else
+typedef uint32_t psys_statfs_word;
+#endif
+#ifndef PSYS_STATFS_PACKED
+#define PSYS_STATFS_PACKED
+#endif
+struct psys_statfs {
+	psys_statfs_word f_type;
+	psys_statfs_word f_bsize;
+	uint64_t f_blocks;
+	uint64_t f_bfree;
+	uint64_t f_bavail;
+	uint64_t f_files;
+	uint64_t f_ffree;
+	struct {
+		int val[2];
+	} f_fsid;
+	psys_statfs_word f_namelen;
+	psys_statfs_word f_frsize;
+	psys_statfs_word f_flags;
+	psys_statfs_word f_spare[4];
+} PSYS_STATFS_PACKED;
+#endif
+
+/* name_to_handle_at, open_by_handle_at */
+struct psys_file_handle {
+	uint32_t handle_bytes; /* of f_handle: before the call its size */
+	int handle_type;
+	unsigned char f_handle[];
+};
+
+/* file_getattr, file_setattr */
+struct psys_file_attr {
+	uint64_t fa_xflags;
+	uint32_t fa_extsize;
+	uint32_t fa_nextents;
+	uint32_t fa_projid;
+	uint32_t fa_cowextsize;
+};
+
+/* setxattrat, getxattrat; setxattr */
+struct psys_xattr_args {
+	uint64_t value; /* its address */
+	uint32_t size;
+	uint32_t flags;
+} __attribute__((aligned(8)));
+#define PSYS_XATTR_CREATE 1
+#define PSYS_XATTR_REPLACE 2
+
+/* cachestat */
+struct psys_cachestat_range {
+	uint64_t off;
+	uint64_t len;
+};
+
+struct psys_cachestat {
+	uint64_t nr_cache; /* pages */
+	uint64_t nr_dirty;
+	uint64_t nr_writeback;
+	uint64_t nr_evicted;
+	uint64_t nr_recently_evicted;
+};
+
+/* flock */
+#define PSYS_LOCK_SH 1
+#define PSYS_LOCK_EX 2
+#define PSYS_LOCK_NB 4
+#define PSYS_LOCK_UN 8
+
+/* renameat2, fallocate, fadvise64, sync_file_range, splice */
+#define PSYS_RENAME_NOREPLACE 1
+#define PSYS_RENAME_EXCHANGE 2
+#define PSYS_FALLOC_FL_KEEP_SIZE 1
+#define PSYS_FALLOC_FL_PUNCH_HOLE 2
+#define PSYS_POSIX_FADV_NORMAL 0
+#define PSYS_POSIX_FADV_RANDOM 1
+#define PSYS_POSIX_FADV_SEQUENTIAL 2
+#define PSYS_POSIX_FADV_WILLNEED 3
+#ifndef PSYS_POSIX_FADV_DONTNEED
+#define PSYS_POSIX_FADV_DONTNEED 4
+#define PSYS_POSIX_FADV_NOREUSE 5
+#endif
+#define PSYS_SYNC_FILE_RANGE_WAIT_BEFORE 1
+#define PSYS_SYNC_FILE_RANGE_WRITE 2
+#define PSYS_SYNC_FILE_RANGE_WAIT_AFTER 4
+#define PSYS_SPLICE_F_MOVE 1
+#define PSYS_SPLICE_F_NONBLOCK 2
+
+/* preadv2, pwritev2 */
+#define PSYS_RWF_HIPRI 0x01
+#define PSYS_RWF_DSYNC 0x02
+#define PSYS_RWF_SYNC 0x04
+#define PSYS_RWF_NOWAIT 0x08
+#define PSYS_RWF_APPEND 0x10
+
+/* inotify_init1, inotify_add_watch; fanotify_init, fanotify_mark */
+#define PSYS_IN_CLOEXEC PSYS_O_CLOEXEC
+#define PSYS_IN_NONBLOCK PSYS_O_NONBLOCK
+#define PSYS_IN_MODIFY 0x00000002
+#define PSYS_IN_CLOSE_WRITE 0x00000008
+#define PSYS_IN_CREATE 0x00000100
+#define PSYS_IN_DELETE 0x00000200
+#define PSYS_FAN_CLOEXEC 0x00000001
+#define PSYS_FAN_NONBLOCK 0x00000002
+#define PSYS_FAN_MARK_ADD 0x00000001
+#define PSYS_FAN_MARK_REMOVE 0x00000002
+
 #endif

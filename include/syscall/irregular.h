@@ -1,7 +1,8 @@
 /*
- * The calls that one line of table.h cannot say: an old one that newer
- * architectures lack and a newer one replaces, 64-bit arguments, arguments
- * whose order the architecture decides, calls that do not return.
+ * The calls that table.h has as PSYS_IRREGULAR: an old one that newer
+ * architectures lack and a newer one replaces, a wide one that 32-bit
+ * architectures have under another number, 64-bit arguments, arguments whose
+ * order the architecture decides, calls that do not return.
  */
 #ifndef PSYS_IRREGULAR_H
 #define PSYS_IRREGULAR_H
@@ -9,8 +10,8 @@
 #include <syscall/syscall.h>
 
 /*
- * PSYS_SYSCALL(name, ...) makes the call with up to six arguments of any
- * integer or pointer type and gives the kernel's long, a psys_word.
+ * PSYS_SYSCALL(name, ...) makes the call with up to six arguments (seven on mips,
+ * psys_call7) of any integer or pointer type and gives the kernel's long, a psys_word.
  */
 #define PSYS_SYSCALL(...) PSYS_RAW(PSYS_NR_##__VA_ARGS__)
 #define PSYS_RAW(...) PSYS_JOIN(PSYS_RAW, PSYS_COUNT(__VA_ARGS__))(__VA_ARGS__)
@@ -25,8 +26,11 @@
 #define PSYS_RAW6(nr, a, b, c, d, e, f)                                         \
 	psys_call6(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d), \
 		   PSYS_WORD(e), PSYS_WORD(f))
-#define PSYS_COUNT(...) PSYS_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0, 0)
-#define PSYS_COUNT_(nr, a1, a2, a3, a4, a5, a6, count, ...) count
+#define PSYS_RAW7(nr, a, b, c, d, e, f, g)                                      \
+	psys_call7(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d), \
+		   PSYS_WORD(e), PSYS_WORD(f), PSYS_WORD(g))
+#define PSYS_COUNT(...) PSYS_COUNT_(__VA_ARGS__, 7, 6, 5, 4, 3, 2, 1, 0, 0)
+#define PSYS_COUNT_(nr, a1, a2, a3, a4, a5, a6, a7, count, ...) count
 #define PSYS_JOIN(a, b) PSYS_JOIN_(a, b)
 #define PSYS_JOIN_(a, b) a##b
 
@@ -38,6 +42,14 @@
 #ifndef PSYS_ARG64
 #define PSYS_ARG64(value) (value)
 #define PSYS_ARG64_ODD(value) PSYS_ARG64(value)
+#endif
+
+/* An offset of preadv and its like: two longs everywhere, low half first
+ * (fs/read_write.c, pos_from_hilo); where one holds it all, the other is 0. */
+#ifndef PSYS_ARG_HALVES
+#define PSYS_ARG_HALVES(value)                   \
+	(unsigned long)(uint64_t)(value),         \
+		(unsigned long)((uint64_t)(value) >> 16 >> (8 * sizeof(long) - 16))
 #endif
 
 /* exit(2) ends the calling thread, exit_group(2) the process. */
@@ -73,6 +85,12 @@ PSYS_INLINE int psys_dup2(int oldfd, int newfd)
 #endif
 }
 
+/* pipe(2): some architectures return the descriptors in registers. */
+PSYS_INLINE int psys_pipe(int *fds)
+{
+	return psys_pipe2(fds, 0);
+}
+
 /* nanosleep(2) */
 PSYS_INLINE int psys_nanosleep(const struct psys_timespec *request, struct psys_timespec *remain)
 {
@@ -92,6 +110,168 @@ PSYS_INLINE long psys_pread64(int fd, void *buf, size_t count, int64_t offset)
 PSYS_INLINE long psys_pwrite64(int fd, const void *buf, size_t count, int64_t offset)
 {
 	return (long)PSYS_SYSCALL(pwrite64, fd, buf, count, PSYS_ARG64_ODD(offset));
+}
+
+PSYS_INLINE long psys_preadv(int fd, const struct psys_iovec *iov, size_t count, int64_t offset)
+{
+	return (long)PSYS_SYSCALL(preadv, fd, iov, count, PSYS_ARG_HALVES(offset));
+}
+
+PSYS_INLINE long psys_pwritev(int fd, const struct psys_iovec *iov, size_t count, int64_t offset)
+{
+	return (long)PSYS_SYSCALL(pwritev, fd, iov, count, PSYS_ARG_HALVES(offset));
+}
+
+PSYS_INLINE long psys_preadv2(int fd, const struct psys_iovec *iov, size_t count, int64_t offset,
+			      int flags)
+{
+	return (long)PSYS_SYSCALL(preadv2, fd, iov, count, PSYS_ARG_HALVES(offset), flags);
+}
+
+PSYS_INLINE long psys_pwritev2(int fd, const struct psys_iovec *iov, size_t count, int64_t offset,
+			       int flags)
+{
+	return (long)PSYS_SYSCALL(pwritev2, fd, iov, count, PSYS_ARG_HALVES(offset), flags);
+}
+
+/* truncate(2), ftruncate(2): length in bytes. */
+PSYS_INLINE int psys_truncate(const char *path, int64_t length)
+{
+#ifdef PSYS_NR_truncate64
+	return (int)PSYS_SYSCALL(truncate64, path, PSYS_ARG64_ODD(length));
+#else
+	return (int)PSYS_SYSCALL(truncate, path, length);
+#endif
+}
+
+PSYS_INLINE int psys_ftruncate(int fd, int64_t length)
+{
+#ifdef PSYS_NR_ftruncate64
+	return (int)PSYS_SYSCALL(ftruncate64, fd, PSYS_ARG64_ODD(length));
+#else
+	return (int)PSYS_SYSCALL(ftruncate, fd, length);
+#endif
+}
+
+/* fallocate(2), readahead(2): offset and length in bytes. */
+PSYS_INLINE int psys_fallocate(int fd, int mode, int64_t offset, int64_t length)
+{
+	return (int)PSYS_SYSCALL(fallocate, fd, mode, PSYS_ARG64(offset), PSYS_ARG64(length));
+}
+
+PSYS_INLINE int psys_readahead(int fd, int64_t offset, size_t count)
+{
+	return (int)PSYS_SYSCALL(readahead, fd, PSYS_ARG64_ODD(offset), count);
+}
+
+/* posix_fadvise(2), sync_file_range(2): some architectures have the last argument
+ * where it costs no register. */
+PSYS_INLINE int psys_fadvise64(int fd, int64_t offset, int64_t length, int advice)
+{
+#ifdef PSYS_NR_arm_fadvise64_64
+	return (int)PSYS_SYSCALL(arm_fadvise64_64, fd, advice, PSYS_ARG64(offset),
+				 PSYS_ARG64(length));
+#elif defined(PSYS_FADVISE_ADVICE_SECOND)
+	return (int)PSYS_SYSCALL(fadvise64_64, fd, advice, PSYS_ARG64(offset), PSYS_ARG64(length));
+#elif defined(PSYS_NR_fadvise64_64)
+	return (int)PSYS_SYSCALL(fadvise64_64, fd, PSYS_ARG64_ODD(offset), PSYS_ARG64(length), advice);
+#else
+	return (int)PSYS_SYSCALL(fadvise64, fd, PSYS_ARG64_ODD(offset), PSYS_ARG64(length), advice);
+#endif
+}
+
+PSYS_INLINE int psys_sync_file_range(int fd, int64_t offset, int64_t length, unsigned flags)
+{
+#ifdef PSYS_NR_sync_file_range2
+	return (int)PSYS_SYSCALL(sync_file_range2, fd, flags, PSYS_ARG64(offset),
+				 PSYS_ARG64(length));
+#else
+	return (int)PSYS_SYSCALL(sync_file_range, fd, PSYS_ARG64_ODD(offset), PSYS_ARG64(length),
+				 flags);
+#endif
+}
+
+/* fanotify_mark(2) */
+PSYS_INLINE int psys_fanotify_mark(int fd, unsigned flags, uint64_t mask, int dirfd,
+				   const char *path)
+{
+	return (int)PSYS_SYSCALL(fanotify_mark, fd, flags, PSYS_ARG64(mask), dirfd, path);
+}
+
+/* sendfile(2): *offset is read and moved on; NULL: the file's own. */
+PSYS_INLINE long psys_sendfile(int out_fd, int in_fd, int64_t *offset, size_t count)
+{
+#ifdef PSYS_NR_sendfile64
+	return (long)PSYS_SYSCALL(sendfile64, out_fd, in_fd, offset, count);
+#else
+	return (long)PSYS_SYSCALL(sendfile, out_fd, in_fd, offset, count);
+#endif
+}
+
+/* statfs(2) */
+PSYS_INLINE int psys_statfs(const char *path, struct psys_statfs *statfs)
+{
+#ifdef PSYS_NR_statfs64
+	return (int)PSYS_SYSCALL(statfs64, path, sizeof *statfs, statfs);
+#else
+	return (int)PSYS_SYSCALL(statfs, path, statfs);
+#endif
+}
+
+PSYS_INLINE int psys_fstatfs(int fd, struct psys_statfs *statfs)
+{
+#ifdef PSYS_NR_fstatfs64
+	return (int)PSYS_SYSCALL(fstatfs64, fd, sizeof *statfs, statfs);
+#else
+	return (int)PSYS_SYSCALL(fstatfs, fd, statfs);
+#endif
+}
+
+/* select(2): count descriptors, a bit each in words of the kernel's long; what is
+ * left of timeout is written to it. */
+#ifdef PSYS_HAVE_SELECT
+PSYS_INLINE int psys_select(int count, unsigned long *readable, unsigned long *writable,
+			    unsigned long *exceptional, struct psys_timeval *timeout)
+{
+#ifdef PSYS_NR__newselect
+	return (int)PSYS_SYSCALL(_newselect, count, readable, writable, exceptional, timeout);
+#else
+	return (int)PSYS_SYSCALL(select, count, readable, writable, exceptional, timeout);
+#endif
+}
+#endif
+
+/* accept(2) */
+PSYS_INLINE int psys_accept(int fd, void *addr, int *addr_length)
+{
+	return psys_accept4(fd, addr, addr_length, 0);
+}
+
+/* semop(2) */
+PSYS_INLINE int psys_semop(int set, struct psys_sembuf *operations, size_t count)
+{
+	return psys_semtimedop(set, operations, count, NULL);
+}
+
+/* semctl(2), shmctl(2), msgctl(2): what arg and buf are depends on cmd. The
+ * structures are those of uapi/asm/{sem,shm,msg}buf.h, struct *id64_ds, which
+ * some architectures have to ask for. */
+#ifndef PSYS_IPC_64
+#define PSYS_IPC_64 0
+#endif
+PSYS_INLINE int psys_semctl(int set, int index, int cmd, unsigned long arg)
+{
+	return (int)PSYS_SYSCALL(semctl, set, index, cmd | PSYS_IPC_64, arg);
+}
+
+PSYS_INLINE int psys_shmctl(int segment, int cmd, void *buf)
+{
+	return (int)PSYS_SYSCALL(shmctl, segment, cmd | PSYS_IPC_64, buf);
+}
+
+PSYS_INLINE int psys_msgctl(int queue, int cmd, void *buf)
+{
+	return (int)PSYS_SYSCALL(msgctl, queue, cmd | PSYS_IPC_64, buf);
 }
 
 /* lseek(2): the new offset in bytes. */
@@ -131,9 +311,12 @@ PSYS_INLINE void *psys_mmap(void *addr, size_t length, int protection, int flags
 }
 #endif
 
-#ifndef PSYS_NR_wait4 /* then there is waitid, which tells the same in other words */
+/* wait4(2), or waitid, which tells the same in other words. */
 PSYS_INLINE int psys_wait4(int pid, int *status, int options, struct psys_rusage *usage)
 {
+#ifdef PSYS_NR_wait4
+	return (int)PSYS_SYSCALL(wait4, pid, status, options, usage);
+#else
 	int which = pid > 0 ? PSYS_P_PID : pid == -1 ? PSYS_P_ALL : PSYS_P_PGID;
 	int id = pid > 0 ? pid : (int)(0U - (unsigned)pid);
 	struct psys_siginfo info;
@@ -162,8 +345,8 @@ PSYS_INLINE int psys_wait4(int pid, int *status, int options, struct psys_rusage
 			*status = (info.u.child.status << 8) | 0x7f;
 		}
 	return info.u.child.pid;
-}
 #endif
+}
 
 /*
  * clone(2), for a child that has its own copy of the memory or, with a NULL
@@ -180,6 +363,12 @@ PSYS_INLINE int psys_clone(unsigned long flags, void *stack, int *parent_tid, in
 #else
 	return (int)PSYS_SYSCALL(clone, flags, stack, parent_tid, child_tid, tls);
 #endif
+}
+
+/* fork(2) */
+PSYS_INLINE int psys_fork(void)
+{
+	return psys_clone(PSYS_SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
 #endif

@@ -34,4 +34,29 @@
 #define PSYS_MADV_FREE 8
 #define PSYS_MADV_HUGEPAGE 14
 
+#define PSYS_MS_ASYNC 1
+#define PSYS_MS_INVALIDATE 2
+#define PSYS_MS_SYNC 4
+
+#ifndef PSYS_MCL_CURRENT
+#define PSYS_MCL_CURRENT 1
+#define PSYS_MCL_FUTURE 2
+#define PSYS_MCL_ONFAULT 4
+#endif
+#define PSYS_MLOCK_ONFAULT 1
+
+/* mbind, set_mempolicy, get_mempolicy */
+#define PSYS_MPOL_DEFAULT 0
+#define PSYS_MPOL_PREFERRED 1
+#define PSYS_MPOL_BIND 2
+#define PSYS_MPOL_INTERLEAVE 3
+
+/* pkey_alloc: rights */
+#define PSYS_PKEY_DISABLE_ACCESS 1
+#define PSYS_PKEY_DISABLE_WRITE 2
+
+/* membarrier */
+#define PSYS_MEMBARRIER_CMD_QUERY 0
+#define PSYS_MEMBARRIER_CMD_GLOBAL 1
+
 #endif

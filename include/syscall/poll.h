@@ -7,6 +7,7 @@
 #define PSYS_POLL_H
 
 #include <syscall/arch.h>
+#include <syscall/signal.h>
 
 #define PSYS_POLLIN 0x001
 #define PSYS_POLLPRI 0x002
@@ -54,5 +55,33 @@ struct psys_epoll_event {
 #define PSYS_FUTEX_PRIVATE_FLAG 128
 #define PSYS_FUTEX_CLOCK_REALTIME 256
 #define PSYS_FUTEX_BITSET_MATCH_ANY 0xffffffffU
+
+/* futex_wait, futex_wake, futex_waitv, futex_requeue: flags */
+#define PSYS_FUTEX2_SIZE_U32 0x02
+#define PSYS_FUTEX2_PRIVATE PSYS_FUTEX_PRIVATE_FLAG
+
+struct psys_futex_waitv {
+	uint64_t val;
+	uint64_t uaddr;
+	uint32_t flags;
+	uint32_t __reserved; /* 0 */
+};
+
+/* set_robust_list */
+struct psys_robust_list {
+	struct psys_robust_list *next;
+};
+
+struct psys_robust_list_head {
+	struct psys_robust_list list;
+	long futex_offset;
+	struct psys_robust_list *list_op_pending;
+};
+
+/* pselect6: its last argument (fs/select.c) */
+struct psys_sigset_argpack {
+	const struct psys_sigset *p;
+	size_t size; /* PSYS_SIGSET_SIZE */
+};
 
 #endif

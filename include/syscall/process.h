@@ -181,4 +181,28 @@ struct psys_utsname {
 	char domainname[65];
 };
 
+/* sched_setattr, sched_getattr */
+struct psys_sched_attr {
+	uint32_t size; /* of this structure */
+	uint32_t sched_policy;
+	uint64_t sched_flags;
+	int32_t sched_nice;
+	uint32_t sched_priority;
+	uint64_t sched_runtime; /* nanoseconds */
+	uint64_t sched_deadline;
+	uint64_t sched_period;
+	uint32_t sched_util_min;
+	uint32_t sched_util_max;
+};
+
+/* getrusage */
+#define PSYS_RUSAGE_SELF 0
+#define PSYS_RUSAGE_CHILDREN (-1)
+#define PSYS_RUSAGE_THREAD 1
+
+/* kcmp */
+#define PSYS_KCMP_FILE 0
+#define PSYS_KCMP_VM 1
+#define PSYS_KCMP_FILES 2
+
 #endif

@@ -98,4 +98,21 @@ struct psys_landlock_net_port_attr {
 #define PSYS_GRND_NONBLOCK 1
 #define PSYS_GRND_RANDOM 2
 
+/* lsm_get_self_attr, lsm_set_self_attr */
+#define PSYS_LSM_ATTR_CURRENT 100
+#define PSYS_LSM_ATTR_EXEC 101
+struct psys_lsm_ctx {
+	uint64_t id;
+	uint64_t flags;
+	uint64_t len; /* of this record, in bytes */
+	uint64_t ctx_len;
+	uint8_t ctx[];
+};
+
+/* keyctl, add_key */
+#define PSYS_KEY_SPEC_THREAD_KEYRING (-1)
+#define PSYS_KEY_SPEC_PROCESS_KEYRING (-2)
+#define PSYS_KEYCTL_GET_KEYRING_ID 0
+#define PSYS_KEYCTL_READ 11
+
 #endif

@@ -210,4 +210,35 @@ struct psys_signalfd_siginfo {
 	uint8_t __pad[28];
 };
 
+/* sigaltstack: ss_flags says on the way back whether it is in use */
+#define PSYS_SS_ONSTACK 1
+#define PSYS_SS_DISABLE 2
+struct psys_sigaltstack {
+	void *ss_sp;
+#ifndef PSYS_SIGALTSTACK_SIZE_SECOND
+	int ss_flags;
+#endif
+	size_t ss_size;
+#ifdef PSYS_SIGALTSTACK_SIZE_SECOND
+	int ss_flags;
+#endif
+};
+
+/* timer_create, mq_notify: how to tell */
+#define PSYS_SIGEV_SIGNAL 0
+#define PSYS_SIGEV_NONE 1
+#define PSYS_SIGEV_THREAD_ID 4
+struct psys_sigevent {
+	union {
+		int number;
+		void *pointer;
+	} value;
+	int signo;
+	int notify;
+	union {
+		int pad[(64 - 8 - sizeof(void *)) / 4];
+		int tid; /* with PSYS_SIGEV_THREAD_ID */
+	} u;
+};
+
 #endif

@@ -42,4 +42,23 @@ struct psys_cmsghdr {
 	int cmsg_type;
 };
 
+/* sendmmsg, recvmmsg */
+struct psys_mmsghdr {
+	struct psys_msghdr msg_hdr;
+	unsigned msg_len; /* out, in bytes */
+};
+
+#define PSYS_AF_INET 2
+#define PSYS_AF_NETLINK 16
+#define PSYS_AF_INET6 10
+#define PSYS_MSG_PEEK 0x2
+#define PSYS_MSG_TRUNC 0x20
+#define PSYS_MSG_DONTWAIT 0x40
+#define PSYS_MSG_WAITALL 0x100
+
+/* shutdown */
+#define PSYS_SHUT_RD 0
+#define PSYS_SHUT_WR 1
+#define PSYS_SHUT_RDWR 2
+
 #endif

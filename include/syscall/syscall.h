@@ -17,6 +17,10 @@
 #include <syscall/arch.h>
 #include <syscall/errno.h>
 #include <syscall/file.h>
+#include <syscall/have.h>
+#include <syscall/io.h>
+#include <syscall/ipc.h>
+#include <syscall/machine.h>
 #include <syscall/memory.h>
 #include <syscall/poll.h>
 #include <syscall/process.h>
@@ -71,6 +75,7 @@ PSYS_API psys_word pure_syscall(psys_word nr, psys_word a1, psys_word a2, psys_w
 		return (type)(long)psys_call6(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
 					PSYS_WORD(d), PSYS_WORD(e), PSYS_WORD(f)); \
 	}
+#define PSYS_IRREGULAR(...) /* irregular.h */
 #include <syscall/table.h>
 #undef PSYS_CALL0
 #undef PSYS_CALL1
@@ -79,6 +84,7 @@ PSYS_API psys_word pure_syscall(psys_word nr, psys_word a1, psys_word a2, psys_w
 #undef PSYS_CALL4
 #undef PSYS_CALL5
 #undef PSYS_CALL6
+#undef PSYS_IRREGULAR
 
 #include <syscall/irregular.h>
 

@@ -58,6 +58,9 @@ WORDS = """
 #define __user
 #define u64 __u64
 #define s64 __s64
+#ifndef __counted_by
+#define __counted_by(member)
+#endif
 #undef sa_handler
 #define sigset_t struct kernel_sigset
 """

@@ -17,4 +17,8 @@
 #define PSYS_ARG64(value) (uint32_t)(value), (uint32_t)((uint64_t)(value) >> 32)
 #define PSYS_ARG64_ODD(value) 0, PSYS_ARG64(value)
 
+/* As the older calls of this ABI have it. */
+#define PSYS_STATFS_PACKED __attribute__((packed, aligned(4)))
+#define PSYS_IPC_64 0x100
+
 #endif

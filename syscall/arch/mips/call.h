@@ -116,6 +116,26 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 	return r7 ? -r2 : r2;
 }
 
+/* A 64-bit argument that begins in an even register can leave six too few. */
+PSYS_INLINE long psys_call7(long nr, long a1, long a2, long a3, long a4, long a5, long a6, long a7)
+{
+	register long r2 __asm__("$2") = nr;
+	register long r4 __asm__("$4") = a1;
+	register long r5 __asm__("$5") = a2;
+	register long r6 __asm__("$6") = a3;
+	register long r7 __asm__("$7") = a4;
+	register long r8 __asm__("$8") = a5;
+	register long r9 __asm__("$9") = a6;
+	register long r10 __asm__("$10") = a7;
+	__asm__ volatile("addiu $29, $29, -32; sw $8, 16($29); sw $9, 20($29); sw $10, 24($29); "
+			 "syscall; addiu $29, $29, 32"
+			 : "+r"(r2), "+r"(r7), "+r"(r8), "+r"(r9), "+r"(r10)
+			 : "r"(r4), "r"(r5), "r"(r6)
+			 : "$1", "$3", "$11", "$12", "$13", "$14", "$15", "$24", "$25", "hi", "lo",
+			   "memory");
+	return r7 ? -r2 : r2;
+}
+
 #undef PSYS_TRAP_WITH_STACK
 #undef PSYS_CLOBBERS
 

@@ -178,4 +178,38 @@
 #define PSYS_ERFKILL 167
 #define PSYS_EHWPOISON 168
 
+#define PSYS_SIGALTSTACK_SIZE_SECOND
+
+/* uapi/asm/statfs.h */
+#define PSYS_ARCH_STATFS
+struct psys_statfs {
+#if _MIPS_SIM == _ABI64
+	long f_type;
+	long f_bsize;
+	long f_frsize;
+#else
+	uint32_t f_type;
+	uint32_t f_bsize;
+	uint32_t f_frsize;
+	uint32_t __pad;
+#endif
+	uint64_t f_blocks;
+	uint64_t f_bfree;
+	uint64_t f_files;
+	uint64_t f_ffree;
+	uint64_t f_bavail;
+	struct {
+		int val[2];
+	} f_fsid;
+#if _MIPS_SIM == _ABI64
+	long f_namelen;
+	long f_flags;
+	long f_spare[5];
+#else
+	uint32_t f_namelen;
+	uint32_t f_flags;
+	uint32_t f_spare[5];
+#endif
+};
+
 #endif

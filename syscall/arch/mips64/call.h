@@ -12,6 +12,8 @@
 #include "../mips/family.h"
 #include "numbers.h"
 
+#define PSYS_IPC_64 0x100 /* kernel/syscalls/syscall_n*.tbl: sys_old_semctl */
+
 #define PSYS_CLOBBERS \
 	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", "hi", "lo", "memory"
 

@@ -13,6 +13,8 @@
 #include "../mips/family.h"
 #include "numbers.h"
 
+#define PSYS_IPC_64 0x100 /* kernel/syscalls/syscall_n*.tbl: sys_old_semctl */
+
 typedef long long psys_word;
 
 /*

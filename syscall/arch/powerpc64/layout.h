@@ -25,4 +25,8 @@
 /* clone takes tls before child_tid (CONFIG_CLONE_BACKWARDS). */
 #define PSYS_CLONE_BACKWARDS
 
+#define PSYS_MCL_CURRENT 0x2000
+#define PSYS_MCL_FUTURE 0x4000
+#define PSYS_MCL_ONFAULT 0x8000
+
 #endif

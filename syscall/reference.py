@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""What follows from the table of system calls, include/syscall/table.h:
+
+    syscall/reference.py have   include/syscall/have.h, a macro for each call that there is
+    syscall/reference.py list   doc/syscalls.md, the reference: needs clang 19
+
+Both are kept in the repository; `make reference` writes them, a test sees to it
+that they are those of the table.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+CALL = re.compile(r"PSYS_(?:CALL\d|IRREGULAR)\(([\d.]+), ([^,]+), (\w+)(?:, (.*))?\)")
+
+
+class Call(NamedTuple):
+    since: str
+    type: str
+    name: str
+    parameters: list  # (type, name)
+    section: str      # the comment before it
+
+    def have(self):
+        return f"PSYS_HAVE_{self.name.upper()}"
+
+    def prototype(self, name):
+        words = ", ".join(f"{kind}{'' if kind.endswith('*') else ' '}{argument}"
+                          for kind, argument in self.parameters)
+        return f"{self.type}{'' if self.type.endswith('*') else ' '}{name}({words or 'void'})"
+
+
+def lines():
+    """The table's lines: a Call, or a line of the preprocessor."""
+    text = (ROOT / "include/syscall/table.h").read_text().split("*/", 1)[1]
+    section = ""
+    for piece in re.findall(r"^#.*$|^PSYS_.*$|^/\*[\s\S]*?\*/", text, re.M):
+        found = CALL.fullmatch(piece)
+        if found:
+            since, kind, name, rest = found.groups()
+            words = rest.split(", ") if rest and rest != "void" else []
+            yield Call(since, kind, name, list(zip(words[::2], words[1::2])), section)
+        elif piece.startswith("#"):
+            yield re.sub(r" */\*.*", "", piece)
+        elif piece.startswith("/*"):
+            section = " ".join(piece.strip("/* ").replace("\n *", " ").split())
+        else:
+            sys.exit(f"reference.py: not understood: {piece[:70]}")
+
+
+def calls():
+    return [line for line in lines() if isinstance(line, Call)]
+
+
+def have():
+    yield """/*
+ * PSYS_HAVE_<NAME> is defined for each call that the architecture has.
+ * Written by reference.py, from table.h.
+ */
+#ifndef PSYS_HAVE_H
+#define PSYS_HAVE_H
+
+#include <syscall/arch.h>
+"""
+    for line in lines():
+        yield f"#define {line.have()}" if isinstance(line, Call) else line
+    yield "\n#endif"
+
+
+def architectures():
+    """Folder -> the macros that have.h defines there."""
+    for makefile in sorted((ROOT / "syscall/arch").glob("*/target.mk")):
+        text = makefile.read_text()
+        target = re.search(r"TARGETS \+= (\S+)", text)[1]
+        triple = re.search(rf"^{target}\.triple := (\S+)", text, re.M)[1]
+        flags = re.search(rf"^{target}\.flags := (.*)", text, re.M)
+        macros = subprocess.run(
+            ["clang-19", f"--target={triple}", *(flags[1].split() if flags else []), "-ffreestanding",
+             f"-I{ROOT}/include", "-include", "syscall/have.h", "-E", "-dM", "-x", "c", "/dev/null"],
+            check=True, text=True, stdout=subprocess.PIPE).stdout
+        yield makefile.parent.name, set(re.findall(r"#define (PSYS_HAVE_\w+)", macros))
+
+
+def reference():
+    known = dict(architectures())
+    table, names = calls(), set()
+    counts = ", ".join(f"{folder} {len(macros) - 1}" for folder, macros in known.items())
+    yield f"""# System calls
+
+Every system call of Linux, as a function without errno: `#include
+<syscall/syscall.h>`. Generated from `include/syscall/table.h`; **{len({call.name for call in table})}
+calls**, of which each architecture has: {counts}.
+
+*since* is the kernel version that brought the call, on the first architecture that
+had it. Where an architecture lacks a call there is no function: `#ifdef
+PSYS_HAVE_<NAME>`. What the numbers of the newest kernel have beyond this list stands,
+each with its reason, in `test/headers/exceptions.txt`."""
+    section = None
+    for call in table:
+        if call.section != section:
+            section = call.section
+            yield f"\n## {section}\n\n| since | | architectures |\n| --- | --- | --- |"
+        having = [folder for folder, macros in known.items() if call.have() in macros]
+        lacking = [folder for folder in known if folder not in having]
+        where = ("all" if not lacking else "all but " + ", ".join(lacking)
+                 if len(lacking) < len(having) else ", ".join(having))
+        yield f"| {call.since} | `{call.prototype('psys_' + call.name)}` | {where} |"
+
+
+WRITTEN = {"have": (ROOT / "include/syscall/have.h", have),
+           "list": (ROOT / "doc/syscalls.md", reference)}
+
+
+def text(what):
+    return "\n".join(WRITTEN[what][1]()) + "\n"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in WRITTEN:
+        sys.exit(__doc__)
+    WRITTEN[sys.argv[1]][0].write_text(text(sys.argv[1]))
