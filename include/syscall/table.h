@@ -313,8 +313,8 @@ PSYS_CALL1(1.0, long, times, struct psys_tms *, times)
 PSYS_CALL1(1.0, unsigned, alarm, unsigned, seconds)
 #endif
 #if PSYS_KERNEL_LONG_BITS == 64
-PSYS_CALL2(1.0, int, gettimeofday, struct psys_timeval *, time, void *, timezone)
-PSYS_CALL2(1.0, int, settimeofday, const struct psys_timeval *, time, const void *, timezone)
+PSYS_CALL2(1.0, int, gettimeofday, struct psys_timeval *, time, void *, tz)
+PSYS_CALL2(1.0, int, settimeofday, const struct psys_timeval *, time, const void *, tz)
 #ifdef PSYS_NR_time
 PSYS_CALL1(1.0, psys_kernel_long, time, psys_kernel_long *, seconds)
 #endif
