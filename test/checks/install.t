@@ -41,19 +41,40 @@ staged()
 		! grep -r "$work" "$work/stage/opt/aspawn/lib/pkgconfig"
 }
 
+installed_flags()
+{
+	PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs aspawn
+}
+
 # With the installed headers and libraries alone, found by pkg-config.
 builds_by_pkg_config()
 {
 	installs "" "$work/prefix" &&
-		flags=$(PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs aspawn) &&
+		flags=$(installed_flags) &&
 		(cd "$work" && $cc program.c $flags -o shared && LD_LIBRARY_PATH=$work/prefix/lib ./shared) &&
 		(cd "$work" && $cc program.c $flags -static -o static 2>/dev/null && ./static)
 }
 
-man_page_is_found()
+man_pages_are_found()
 {
-	test -f "$work/prefix/share/man/man3/aspawn.3" &&
-		man -M "$work/prefix/share/man" -w aspawn
+	for page in aspawn psys; do
+		test -f "$work/prefix/share/man/man3/$page.3" &&
+			man -M "$work/prefix/share/man" -w $page || return 1
+	done
+}
+
+man_pages_have_no_warning()
+{
+	! groff -man -ww -z "$work"/prefix/share/man/man3/*.3 2>&1 | grep .
+}
+
+program_in_manual_runs()
+{
+	sed -n '/^\.SH EXAMPLES/,/^\.EE/p' "$work/prefix/share/man/man3/psys.3" |
+		sed -e '/^\./d' -e 's/\\e/\\/g' -e 's/\\-/-/g' >"$work/manual.c" &&
+		flags=$(installed_flags) &&
+		(cd "$work" && $cc -Wall -Wextra -Werror manual.c $flags -static -o manual && ./manual manual.c >copy &&
+			cmp manual.c copy && ! ./manual missing 2>error && grep -x "no such file or directory" error)
 }
 
 uninstalls()
@@ -64,10 +85,16 @@ uninstalls()
 
 check "DESTDIR and PREFIX" staged
 check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
+check "the program in the manual runs" program_in_manual_runs
 if command -v man >/dev/null; then
-	check "the man page is there" man_page_is_found
+	check "the man pages are there" man_pages_are_found
 else
-	skip "the man page is there" "no man command"
+	skip "the man pages are there" "no man command"
+fi
+if command -v groff >/dev/null; then
+	check "the man pages have no warning" man_pages_have_no_warning
+else
+	skip "the man pages have no warning" "no groff command"
 fi
 check "uninstall leaves nothing" uninstalls
 finish
