@@ -21,6 +21,15 @@ struct psys_sembuf {
 	short sem_flg;
 };
 
+/* The last argument of semctl: a union, not a number, since on 64-bit big-endian
+ * machines the kernel takes val from the upper half. */
+union psys_semun {
+	int val;
+	void *buf; /* struct semid64_ds, struct seminfo */
+	unsigned short *array;
+	unsigned long all;
+};
+
 #define PSYS_IPC_PRIVATE 0
 #define PSYS_IPC_CREAT 00001000
 #define PSYS_IPC_EXCL 00002000

@@ -259,9 +259,9 @@ PSYS_INLINE int psys_semop(int set, struct psys_sembuf *operations, size_t count
 #ifndef PSYS_IPC_64
 #define PSYS_IPC_64 0
 #endif
-PSYS_INLINE int psys_semctl(int set, int index, int cmd, unsigned long arg)
+PSYS_INLINE int psys_semctl(int set, int index, int cmd, union psys_semun arg)
 {
-	return (int)PSYS_SYSCALL(semctl, set, index, cmd | PSYS_IPC_64, arg);
+	return (int)PSYS_SYSCALL(semctl, set, index, cmd | PSYS_IPC_64, arg.all);
 }
 
 PSYS_INLINE int psys_shmctl(int segment, int cmd, void *buf)
