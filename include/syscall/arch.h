@@ -39,6 +39,8 @@
 #include "arch/mips64/call.h"
 #elif defined(__mips__) && _MIPS_SIM == _ABIN32
 #include "arch/mipsn32/call.h"
+#elif defined(__sparc__) && defined(__arch64__)
+#include "arch/sparc64/call.h"
 #else
 #error "aspawn: no folder in syscall/arch for this architecture"
 #endif

@@ -227,6 +227,18 @@ PSYS_INLINE int psys_fstatfs(int fd, struct psys_statfs *statfs)
 #endif
 }
 
+/* rt_sigaction(2) */
+PSYS_INLINE int psys_rt_sigaction(int signal, const struct psys_sigaction *action,
+				  struct psys_sigaction *old_action, size_t sigsetsize)
+{
+#ifdef PSYS_RESTORER_ARGUMENT
+	return (int)PSYS_SYSCALL(rt_sigaction, signal, action, old_action,
+				 action ? action->restorer : 0, sigsetsize);
+#else
+	return (int)PSYS_SYSCALL(rt_sigaction, signal, action, old_action, sigsetsize);
+#endif
+}
+
 /* select(2): count descriptors, a bit each in words of the kernel's long; what is
  * left of timeout is written to it. */
 #ifdef PSYS_HAVE_SELECT
@@ -353,6 +365,7 @@ PSYS_INLINE int psys_wait4(int pid, int *status, int options, struct psys_rusage
  * stack, goes on where the parent stands. A child that shares memory must not
  * return through a frame of the parent: start it by a thunk of clone.h.
  */
+#ifndef PSYS_ARCH_CLONE
 PSYS_INLINE int psys_clone(unsigned long flags, void *stack, int *parent_tid, int *child_tid,
 			   void *tls)
 {
@@ -364,6 +377,7 @@ PSYS_INLINE int psys_clone(unsigned long flags, void *stack, int *parent_tid, in
 	return (int)PSYS_SYSCALL(clone, flags, stack, parent_tid, child_tid, tls);
 #endif
 }
+#endif
 
 /* fork(2) */
 PSYS_INLINE int psys_fork(void)

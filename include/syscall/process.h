@@ -79,7 +79,7 @@ struct psys_clone_args {
 struct psys_rusage {
 	struct {
 		psys_kernel_long tv_sec;
-		psys_kernel_long tv_usec;
+		psys_suseconds tv_usec;
 	} ru_utime, ru_stime;
 	psys_kernel_long ru_maxrss; /* KiB */
 	psys_kernel_long ru_ixrss;

@@ -95,8 +95,8 @@ PSYS_INLINE int psys_sigismember(const struct psys_sigset *set, int signal)
 
 /*
  * rt_sigaction. With PSYS_NEEDS_RESTORER defined, a handler is installed with
- * PSYS_SA_RESTORER in flags and psys_restorer in restorer; elsewhere the kernel
- * brings its own.
+ * psys_restorer in restorer and, where there is one, PSYS_SA_RESTORER in flags;
+ * elsewhere the kernel brings its own.
  */
 #define PSYS_SIG_DFL ((uintptr_t)0)
 #define PSYS_SIG_IGN ((uintptr_t)1)
@@ -120,7 +120,7 @@ struct psys_sigaction {
 #ifndef PSYS_SIGACTION_FLAGS_FIRST
 	unsigned long flags;
 #endif
-#ifdef PSYS_SA_RESTORER
+#if defined(PSYS_SA_RESTORER) || defined(PSYS_SIGACTION_RESTORER)
 	uintptr_t restorer;
 #endif
 	struct psys_sigset mask;

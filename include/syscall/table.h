@@ -266,7 +266,7 @@ PSYS_CALL3(2.6.19, int, getcpu, unsigned *, cpu, unsigned *, node, void *, unuse
 
 /* signals: rt_sigprocmask(2), sigaction(2), kill(2), pidfd_send_signal(2) */
 PSYS_CALL4(2.2, int, rt_sigprocmask, int, how, const struct psys_sigset *, set, struct psys_sigset *, oldset, size_t, sigsetsize)
-PSYS_CALL4(2.2, int, rt_sigaction, int, signal, const struct psys_sigaction *, action, struct psys_sigaction *, old_action, size_t, sigsetsize)
+PSYS_IRREGULAR(2.2, int, rt_sigaction, int, signal, const struct psys_sigaction *, action, struct psys_sigaction *, old_action, size_t, sigsetsize)
 PSYS_CALL2(2.2, int, rt_sigpending, struct psys_sigset *, set, size_t, sigsetsize)
 PSYS_CALL2(2.2, int, rt_sigsuspend, const struct psys_sigset *, mask, size_t, sigsetsize)
 PSYS_CALL4(2.2, int, rt_sigtimedwait, const struct psys_sigset *, set, struct psys_siginfo *, info, const struct psys_timespec *, timeout, size_t, sigsetsize)

@@ -32,10 +32,14 @@ struct psys_itimerspec {
 #define PSYS_TFD_NONBLOCK PSYS_O_NONBLOCK
 #define PSYS_TFD_TIMER_ABSTIME 1
 
+#ifndef PSYS_ARCH_SUSECONDS
+typedef psys_kernel_long psys_suseconds;
+#endif
+
 /* With seconds in the kernel's long: intervals, and times where that is 64 bits. */
 struct psys_timeval {
 	psys_kernel_long tv_sec;
-	psys_kernel_long tv_usec;
+	psys_suseconds tv_usec;
 };
 
 struct psys_itimerval {
@@ -71,7 +75,11 @@ struct psys_timex {
 	int64_t tolerance;
 	struct {
 		int64_t tv_sec;
+#ifdef PSYS_ARCH_SUSECONDS
+		psys_suseconds tv_usec;
+#else
 		int64_t tv_usec;
+#endif
 	} time;
 	int64_t tick;
 	int64_t ppsfreq;

@@ -187,8 +187,10 @@ void set_handler(int signal, void (*handler)(int))
 	struct psys_sigaction action[2] = { { .handler = (uintptr_t)handler } };
 
 #ifdef PSYS_NEEDS_RESTORER
-	action->flags = PSYS_SA_RESTORER;
 	action->restorer = (uintptr_t)psys_restorer;
+#ifdef PSYS_SA_RESTORER
+	action->flags = PSYS_SA_RESTORER;
+#endif
 #endif
 	CHECK_EQUAL(psys_rt_sigaction(signal, action, NULL, PSYS_SIGSET_SIZE), 0);
 }

@@ -1,0 +1,139 @@
+/*
+ * sparc64, the V9 ABI
+ *
+ * number: g1 (with ta 0x6d)   arguments: o0 o1 o2 o3 o4 o5
+ * result: o0; an error if the carry bit of xcc is set, as a positive number
+ * clobbered: g1, o1 (some calls have a second result), the condition codes, the
+ * floating-point registers
+ * man 2 syscall; arch/sparc/kernel/{syscalls.S,signal_64.c}
+ */
+#ifndef PSYS_SPARC64_CALL_H
+#define PSYS_SPARC64_CALL_H
+
+#include "layout.h"
+#include "numbers.h"
+
+/* After the trap: a negative number if there was an error. */
+#define PSYS_TRAP "ta 0x6d; sub %%g0, %[o0], %[g1]; movcs %%xcc, %[g1], %[o0]"
+#define PSYS_CLOBBERS                                                                          \
+	"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12", "f13", \
+		"f14", "f15", "f16", "f17", "f18", "f19", "f20", "f21", "f22", "f23", "f24",    \
+		"f25", "f26", "f27", "f28", "f29", "f30", "f31", "f32", "f34", "f36", "f38",    \
+		"f40", "f42", "f44", "f46", "f48", "f50", "f52", "f54", "f56", "f58", "f60",    \
+		"f62", "cc", "memory"
+
+PSYS_INLINE long psys_call0(long nr)
+{
+	register long g1 __asm__("g1") = nr;
+	register long o0 __asm__("o0");
+	__asm__ volatile(PSYS_TRAP
+			 : [g1] "+r"(g1), [o0] "=r"(o0)
+			 :
+			 : "o1", PSYS_CLOBBERS);
+	return o0;
+}
+
+PSYS_INLINE long psys_call1(long nr, long a1)
+{
+	register long g1 __asm__("g1") = nr;
+	register long o0 __asm__("o0") = a1;
+	__asm__ volatile(PSYS_TRAP
+			 : [g1] "+r"(g1), [o0] "+r"(o0)
+			 :
+			 : "o1", PSYS_CLOBBERS);
+	return o0;
+}
+
+PSYS_INLINE long psys_call2(long nr, long a1, long a2)
+{
+	register long g1 __asm__("g1") = nr;
+	register long o0 __asm__("o0") = a1;
+	register long o1 __asm__("o1") = a2;
+	__asm__ volatile(PSYS_TRAP
+			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
+			 :
+			 : PSYS_CLOBBERS);
+	return o0;
+}
+
+PSYS_INLINE long psys_call3(long nr, long a1, long a2, long a3)
+{
+	register long g1 __asm__("g1") = nr;
+	register long o0 __asm__("o0") = a1;
+	register long o1 __asm__("o1") = a2;
+	register long o2 __asm__("o2") = a3;
+	__asm__ volatile(PSYS_TRAP
+			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
+			 : "r"(o2)
+			 : PSYS_CLOBBERS);
+	return o0;
+}
+
+PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
+{
+	register long g1 __asm__("g1") = nr;
+	register long o0 __asm__("o0") = a1;
+	register long o1 __asm__("o1") = a2;
+	register long o2 __asm__("o2") = a3;
+	register long o3 __asm__("o3") = a4;
+	__asm__ volatile(PSYS_TRAP
+			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
+			 : "r"(o2), "r"(o3)
+			 : PSYS_CLOBBERS);
+	return o0;
+}
+
+PSYS_INLINE long psys_call5(long nr, long a1, long a2, long a3, long a4, long a5)
+{
+	register long g1 __asm__("g1") = nr;
+	register long o0 __asm__("o0") = a1;
+	register long o1 __asm__("o1") = a2;
+	register long o2 __asm__("o2") = a3;
+	register long o3 __asm__("o3") = a4;
+	register long o4 __asm__("o4") = a5;
+	__asm__ volatile(PSYS_TRAP
+			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
+			 : "r"(o2), "r"(o3), "r"(o4)
+			 : PSYS_CLOBBERS);
+	return o0;
+}
+
+PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5, long a6)
+{
+	register long g1 __asm__("g1") = nr;
+	register long o0 __asm__("o0") = a1;
+	register long o1 __asm__("o1") = a2;
+	register long o2 __asm__("o2") = a3;
+	register long o3 __asm__("o3") = a4;
+	register long o4 __asm__("o4") = a5;
+	register long o5 __asm__("o5") = a6;
+	__asm__ volatile(PSYS_TRAP
+			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
+			 : "r"(o2), "r"(o3), "r"(o4), "r"(o5)
+			 : PSYS_CLOBBERS);
+	return o0;
+}
+
+/* The child's results are its parent's pid and 1, the parent's the child's pid and 0
+ * (arch/sparc/kernel/process_64.c, copy_thread). */
+#define PSYS_ARCH_CLONE
+PSYS_INLINE int psys_clone(unsigned long flags, void *stack, int *parent_tid, int *child_tid,
+			   void *tls)
+{
+	register long g1 __asm__("g1") = PSYS_NR_clone;
+	register long o0 __asm__("o0") = (long)flags;
+	register long o1 __asm__("o1") = (long)stack;
+	register long o2 __asm__("o2") = (long)parent_tid;
+	register long o3 __asm__("o3") = (long)tls;
+	register long o4 __asm__("o4") = (long)child_tid;
+	__asm__ volatile(PSYS_TRAP
+			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
+			 : "r"(o2), "r"(o3), "r"(o4)
+			 : PSYS_CLOBBERS);
+	return o0 < 0 || !o1 ? (int)o0 : 0;
+}
+
+#undef PSYS_TRAP
+#undef PSYS_CLOBBERS
+
+#endif

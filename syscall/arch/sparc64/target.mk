@@ -1,0 +1,3 @@
+TARGETS += sparc64
+sparc64.triple := sparc64-linux-gnu
+sparc64.emulator := qemu-sparc64-static
