@@ -25,7 +25,7 @@ AR := $(if $(is_clang),$(subst clang,llvm-ar,$(CC)),$(subst gcc,gcc-ar,$(CC)))
 endif
 LLD ?= $(subst clang,lld,$(CC))
 
-target := $(if $(TARGET),--target=$(TARGET) $(TARGET_FLAGS))
+target := $(if $(TARGET),$(if $(is_clang),--target=$(TARGET)) $(TARGET_FLAGS))
 linker := $(if $(is_clang),-fuse-ld=$(LLD))
 
 # The compiler says which of the folders in include/syscall/arch.h is its own.
@@ -71,8 +71,8 @@ include test/test.mk
 include bench/bench.mk
 include examples/examples.mk
 
-# For another architecture, by clang 19 and lld 19 alone: no sysroot, no header
-# of anybody's. $(TARGETS) come from the folders.
+# For another architecture, by clang 19 and lld 19 alone, or by a gcc of its own (.cc):
+# no sysroot, no header of anybody's. $(TARGETS) come from the folders.
 .PHONY: cross cross-all $(TARGETS:%=cross-%)
 $(TARGETS:%=cross-%): cross-%:
 	$(MAKE) -s all suite TARGET=$($*.triple) TARGET_FLAGS='$($*.flags)' \
@@ -81,8 +81,10 @@ $(TARGETS:%=cross-%): cross-%:
 cross: cross-$(ARCH) ## ARCH=riscv64: the libraries and the suite for it
 
 cross-all: ## for every architecture, with a report
-	@for name in $(sort $(TARGETS)); do \
-		if $(MAKE) -s cross-$$name >$(BUILD_DIR)/cross-$$name.log 2>&1; then echo "built   $$name"; \
+	@for row in $(foreach name,$(sort $(TARGETS)),$(name):$($(name).cc)); do \
+		name=$${row%%:*} own=$${row#*:}; \
+		if [ -n "$$own" ] && ! command -v $$own >/dev/null; then echo "skipped $$name: no $$own"; \
+		elif $(MAKE) -s cross-$$name >$(BUILD_DIR)/cross-$$name.log 2>&1; then echo "built   $$name"; \
 		else echo "FAILED  $$name: $(BUILD_DIR)/cross-$$name.log"; failed=1; fi; \
 	done; exit $${failed:-0}
 

@@ -59,7 +59,7 @@ test-sanitized: ## the suite under ASan and UBSan
 # TARGETS="riscv64 s390x" for some only.
 .PHONY: test-emulated
 test-emulated: cross-all ## the suite of every architecture under qemu-user, where memory is a copy
-	SUITE_QUICK=1 prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(name):$($(name).emulator))
+	SUITE_QUICK=1 prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(name):$($(name).emulator)$(addprefix :,$($(name).cc)))
 
 # PAIRS="x86_64-on-amd64-5.10" for some only. As root, test/kernels/install first.
 .PHONY: test-kernels
