@@ -23,7 +23,7 @@
 struct control {
 	/* A futex: 1 while a child runs on this stack. The kernel clears and
 	 * wakes it (CLONE_CHILD_CLEARTID), or the parent where memory is a copy. */
-	int busy;
+	_Alignas(4) int busy; /* as a futex has to be, and m68k's int is not */
 	int pid; /* the child, once the parent knows it */
 	int mode; /* enum aspawn_mode, of the last child */
 

@@ -41,6 +41,8 @@
 #include "arch/mipsn32/call.h"
 #elif defined(__sparc__) && defined(__arch64__)
 #include "arch/sparc64/call.h"
+#elif defined(__m68k__)
+#include "arch/m68k/call.h"
 #else
 #error "aspawn: no folder in syscall/arch for this architecture"
 #endif

@@ -64,8 +64,8 @@ static void check_child_signals(void)
 	/* The parent's own are untouched. */
 	CHECK_EQUAL(get_disposition(PSYS_SIGPIPE), PSYS_SIG_IGN);
 	CHECK_EQUAL(get_disposition(PSYS_NSIG - 1), PSYS_SIG_IGN);
-	CHECK_EQUAL(get_disposition(PSYS_SIGUSR1), (intptr_t)on_signal);
-	CHECK_EQUAL(get_disposition(PSYS_NSIG), (intptr_t)on_signal);
+	CHECK_EQUAL(get_disposition(PSYS_SIGUSR1), (uintptr_t)on_signal);
+	CHECK_EQUAL(get_disposition(PSYS_NSIG), (uintptr_t)on_signal);
 }
 
 TEST(handlers_are_reset_and_ignored_stays_ignored)
@@ -220,8 +220,10 @@ static __attribute__((noinline)) void spawn_in_handler(void)
 
 static void on_alarm(int signal)
 {
+	const size_t two = 2 * sizeof(void *), most = __BIGGEST_ALIGNMENT__;
+
 	(void)signal;
-	if ((uintptr_t)__builtin_frame_address(0) % (2 * sizeof(void *)))
+	if ((uintptr_t)__builtin_frame_address(0) % (two < most ? two : most))
 		skip("this emulator misaligns the stack of a handler"); /* QEMU before 8.1 */
 	spawn_in_handler();
 }

@@ -214,7 +214,7 @@ TEST(a_handler_returns)
 	set_handler(PSYS_SIGUSR1, on_signal);
 	CHECK_EQUAL(psys_kill(psys_getpid(), PSYS_SIGUSR1), 0);
 	CHECK_EQUAL(handled, PSYS_SIGUSR1);
-	CHECK_EQUAL(get_disposition(PSYS_SIGUSR1), (intptr_t)on_signal);
+	CHECK_EQUAL(get_disposition(PSYS_SIGUSR1), (uintptr_t)on_signal);
 }
 
 TEST(structures_have_the_kernels_layout)
