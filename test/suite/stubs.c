@@ -166,6 +166,23 @@ TEST(clone_thunk_has_its_arguments_in_order)
 	CHECK_EQUAL(child_tid, 0);
 }
 
+/* In memory that parent and child share: an emulator stores both ids in the child. */
+TEST(clone_thunk_has_the_ids_stored)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	struct thunk *thunk = shared_page();
+	int *ids = shared_page();
+	int pid = (int)psys_clone_thunk(PSYS_CLONE_PARENT_SETTID | PSYS_CLONE_CHILD_SETTID |
+						PSYS_SIGCHLD,
+					stack + sizeof stack, &ids[0], &ids[1], NULL, thunk_child,
+					thunk);
+
+	CHECK(pid > 0);
+	CHECK_EQUAL(reap(pid), 42);
+	CHECK_EQUAL(ids[0], pid);
+	CHECK_EQUAL(ids[1], pid);
+}
+
 TEST(clone3_thunk_calls_and_exits)
 {
 	static char stack[65536] __attribute__((aligned(16)));
