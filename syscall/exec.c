@@ -70,8 +70,8 @@ static PSYS_UNINSTRUMENTED int exec_shell(const char *path, char *const argv[], 
 	return psys_execve(shell, (char *const *)shell_argv, envp);
 }
 
-static PSYS_UNINSTRUMENTED int exec_one(const char *path, char *const argv[], char *const envp[],
-					int flags)
+PSYS_UNINSTRUMENTED int psys_execve_or_shell(const char *path, char *const argv[], char *const envp[],
+					     int flags)
 {
 	int result = psys_execve(path, argv, envp);
 
@@ -92,7 +92,7 @@ PSYS_UNINSTRUMENTED int psys_execvpe(const char *file, char *const argv[], char 
 	if (!length)
 		return -PSYS_ENOENT;
 	if (*psys_strchrnul(file, '/'))
-		return exec_one(file, argv, envp, flags);
+		return psys_execve_or_shell(file, argv, envp, flags);
 	if (length > PSYS_NAME_MAX)
 		return -PSYS_ENAMETOOLONG;
 	if (!path)
@@ -100,7 +100,7 @@ PSYS_UNINSTRUMENTED int psys_execvpe(const char *file, char *const argv[], char 
 	for (int found; (found = find_exe(file, length, candidate, &path, sizeof candidate - 1));) {
 		if (found < 0)
 			continue;
-		int result = handle_execve_err(exec_one(candidate, argv, envp, flags), &got_eaccess);
+		int result = handle_execve_err(psys_execve_or_shell(candidate, argv, envp, flags), &got_eaccess);
 		if (result < 0)
 			return result;
 	}
