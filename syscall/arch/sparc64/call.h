@@ -13,94 +13,92 @@
 #include "layout.h"
 #include "numbers.h"
 
-/* After the trap: a negative number if there was an error. */
-#define PSYS_TRAP "ta 0x6d; sub %%g0, %[o0], %[g1]; movcs %%xcc, %[g1], %[o0]"
+/*
+ * After the trap: a negative number if there was an error. Clang has g1 as its
+ * scratch register in frames of more than 4 KiB, also right before an asm that has
+ * an operand there: it is filled within.
+ */
+#define PSYS_TRAP \
+	"mov %[nr], %%g1; ta 0x6d; sub %%g0, %[o0], %%g1; movcs %%xcc, %%g1, %[o0]"
 #define PSYS_CLOBBERS                                                                          \
 	"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12", "f13", \
 		"f14", "f15", "f16", "f17", "f18", "f19", "f20", "f21", "f22", "f23", "f24",    \
 		"f25", "f26", "f27", "f28", "f29", "f30", "f31", "f32", "f34", "f36", "f38",    \
 		"f40", "f42", "f44", "f46", "f48", "f50", "f52", "f54", "f56", "f58", "f60",    \
-		"f62", "cc", "memory"
+		"f62", "g1", "cc", "memory"
 
 PSYS_INLINE long psys_call0(long nr)
 {
-	register long g1 __asm__("g1") = nr;
 	register long o0 __asm__("o0");
 	__asm__ volatile(PSYS_TRAP
-			 : [g1] "+r"(g1), [o0] "=r"(o0)
-			 :
+			 : [o0] "=r"(o0)
+			 : [nr] "r"(nr)
 			 : "o1", PSYS_CLOBBERS);
 	return o0;
 }
 
 PSYS_INLINE long psys_call1(long nr, long a1)
 {
-	register long g1 __asm__("g1") = nr;
 	register long o0 __asm__("o0") = a1;
 	__asm__ volatile(PSYS_TRAP
-			 : [g1] "+r"(g1), [o0] "+r"(o0)
-			 :
+			 : [o0] "+r"(o0)
+			 : [nr] "r"(nr)
 			 : "o1", PSYS_CLOBBERS);
 	return o0;
 }
 
 PSYS_INLINE long psys_call2(long nr, long a1, long a2)
 {
-	register long g1 __asm__("g1") = nr;
 	register long o0 __asm__("o0") = a1;
 	register long o1 __asm__("o1") = a2;
 	__asm__ volatile(PSYS_TRAP
-			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
-			 :
+			 : [o0] "+r"(o0), "+r"(o1)
+			 : [nr] "r"(nr)
 			 : PSYS_CLOBBERS);
 	return o0;
 }
 
 PSYS_INLINE long psys_call3(long nr, long a1, long a2, long a3)
 {
-	register long g1 __asm__("g1") = nr;
 	register long o0 __asm__("o0") = a1;
 	register long o1 __asm__("o1") = a2;
 	register long o2 __asm__("o2") = a3;
 	__asm__ volatile(PSYS_TRAP
-			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
-			 : "r"(o2)
+			 : [o0] "+r"(o0), "+r"(o1)
+			 : [nr] "r"(nr), "r"(o2)
 			 : PSYS_CLOBBERS);
 	return o0;
 }
 
 PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
 {
-	register long g1 __asm__("g1") = nr;
 	register long o0 __asm__("o0") = a1;
 	register long o1 __asm__("o1") = a2;
 	register long o2 __asm__("o2") = a3;
 	register long o3 __asm__("o3") = a4;
 	__asm__ volatile(PSYS_TRAP
-			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
-			 : "r"(o2), "r"(o3)
+			 : [o0] "+r"(o0), "+r"(o1)
+			 : [nr] "r"(nr), "r"(o2), "r"(o3)
 			 : PSYS_CLOBBERS);
 	return o0;
 }
 
 PSYS_INLINE long psys_call5(long nr, long a1, long a2, long a3, long a4, long a5)
 {
-	register long g1 __asm__("g1") = nr;
 	register long o0 __asm__("o0") = a1;
 	register long o1 __asm__("o1") = a2;
 	register long o2 __asm__("o2") = a3;
 	register long o3 __asm__("o3") = a4;
 	register long o4 __asm__("o4") = a5;
 	__asm__ volatile(PSYS_TRAP
-			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
-			 : "r"(o2), "r"(o3), "r"(o4)
+			 : [o0] "+r"(o0), "+r"(o1)
+			 : [nr] "r"(nr), "r"(o2), "r"(o3), "r"(o4)
 			 : PSYS_CLOBBERS);
 	return o0;
 }
 
 PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5, long a6)
 {
-	register long g1 __asm__("g1") = nr;
 	register long o0 __asm__("o0") = a1;
 	register long o1 __asm__("o1") = a2;
 	register long o2 __asm__("o2") = a3;
@@ -108,8 +106,8 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 	register long o4 __asm__("o4") = a5;
 	register long o5 __asm__("o5") = a6;
 	__asm__ volatile(PSYS_TRAP
-			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
-			 : "r"(o2), "r"(o3), "r"(o4), "r"(o5)
+			 : [o0] "+r"(o0), "+r"(o1)
+			 : [nr] "r"(nr), "r"(o2), "r"(o3), "r"(o4), "r"(o5)
 			 : PSYS_CLOBBERS);
 	return o0;
 }
@@ -120,15 +118,15 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 PSYS_INLINE int psys_clone(unsigned long flags, void *stack, int *parent_tid, int *child_tid,
 			   void *tls)
 {
-	register long g1 __asm__("g1") = PSYS_NR_clone;
+	const long nr = PSYS_NR_clone;
 	register long o0 __asm__("o0") = (long)flags;
 	register long o1 __asm__("o1") = (long)stack;
 	register long o2 __asm__("o2") = (long)parent_tid;
 	register long o3 __asm__("o3") = (long)tls;
 	register long o4 __asm__("o4") = (long)child_tid;
 	__asm__ volatile(PSYS_TRAP
-			 : [g1] "+r"(g1), [o0] "+r"(o0), "+r"(o1)
-			 : "r"(o2), "r"(o3), "r"(o4)
+			 : [o0] "+r"(o0), "+r"(o1)
+			 : [nr] "r"(nr), "r"(o2), "r"(o3), "r"(o4)
 			 : PSYS_CLOBBERS);
 	return o0 < 0 || !o1 ? (int)o0 : 0;
 }
