@@ -3,13 +3,12 @@
  * looked at until the child is on its way: no handler of the parent runs in the
  * child, none finds a stack half set up, and the thread cannot be cancelled.
  */
-#include <aspawn/aspawn.h>
+#include <aspawn/command.h>
 
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "ladder.h"
-#include "stack.h"
+#include "spawn.h"
 
 /* What is ignored stays ignored. */
 static PSYS_UNINSTRUMENTED void reset_handlers(void)
@@ -24,12 +23,42 @@ static PSYS_UNINSTRUMENTED void reset_handlers(void)
 	}
 }
 
+PSYS_UNINSTRUMENTED void aspawn_fail(struct control *control, int step, int error)
+{
+	const struct aspawn_failure failure = { step, error };
+
+	control->step = step;
+	__atomic_store_n(&control->error, error, __ATOMIC_RELEASE);
+	/* Nobody may be there to read it, and a signal is blocked: one attempt. */
+	if (control->write_end >= 0)
+		psys_write(control->write_end, &failure, sizeof failure);
+	psys_exit_group(127);
+}
+
+/*
+ * Until this has been done each change to a descriptor is one to the parent's.
+ * What is not copied need not be closed: not by this, nor by the exec.
+ */
+static PSYS_UNINSTRUMENTED void take_table(struct control *control)
+{
+	int r = psys_close_range(control->kept, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
+
+	if (r < 0) /* before Linux 5.9: a copy of all */
+		r = psys_unshare(PSYS_CLONE_FILES);
+	if (r < 0)
+		aspawn_fail(control, ASPAWN_STEP_DESCRIPTORS, -r);
+	if (__atomic_exchange_n(&control->busy, RUNS, __ATOMIC_ACQ_REL) == PARENT_WAITS)
+		psys_futex(&control->busy, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 /* Where the child begins. */
 static PSYS_UNINSTRUMENTED int child_main(void *block)
 {
 	struct control *control = block;
 
 	__atomic_store_n(&control->shared, 1, __ATOMIC_RELAXED);
+	if (control->shares_table)
+		take_table(control);
 	if (control->read_end >= 0)
 		psys_close(control->read_end);
 	if (control->reset_handlers)
@@ -38,17 +67,14 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 				    control->user_data, control->user_data_len));
 }
 
-static void close_pipe(const int ends[2])
+void aspawn_close_pipe(const int ends[2])
 {
 	psys_close(ends[0]);
 	psys_close(ends[1]);
 }
 
-/*
- * A pipe that keeps clear of the child's standard streams, also when the parent
- * has closed its own.
- */
-static int make_pipe(int ends[2])
+/* Also when the parent has closed its own standard streams. */
+int aspawn_pipe(int ends[2])
 {
 	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
 
@@ -58,11 +84,11 @@ static int make_pipe(int ends[2])
 	int low[2] = { ends[0], ends[1] };
 	ends[0] = (int)psys_fcntl(low[0], PSYS_F_DUPFD_CLOEXEC, 3);
 	ends[1] = (int)psys_fcntl(low[1], PSYS_F_DUPFD_CLOEXEC, 3);
-	close_pipe(low);
+	aspawn_close_pipe(low);
 	if (ends[0] >= 0 && ends[1] >= 0)
 		return 0;
 	r = ends[0] < 0 ? ends[0] : ends[1];
-	close_pipe(ends); /* of a negative one: no effect */
+	aspawn_close_pipe(ends); /* of a negative one: no effect */
 	return r;
 }
 
@@ -101,38 +127,32 @@ static int copy_options(struct aspawn_options *to, const struct aspawn_options *
 	return 0;
 }
 
-/* On a reserved stack, with all signals blocked. */
 static int spawn(const struct aspawn_options *options, pid_t *pid, const struct Stack_t *stack,
-		 const struct psys_sigset *mask, aspawn_fn fn, void *arg, const void *user_data,
-		 size_t user_data_len)
+		 void *user_data)
 {
 	struct control *control = stack_control(stack);
-	char *top = (char *)control - user_data_len;
 	int ends[2] = { -1, -1 };
 	bool has_pipe = !(options->flags & ASPAWN_NO_PIPE);
 	int pidfd;
 
-	top -= (uintptr_t)top % STACK_ALIGN;
-	psys_memcpy(top, user_data, user_data_len);
 	if (has_pipe) {
-		int r = make_pipe(ends);
+		int r = aspawn_pipe(ends);
 		if (r < 0)
 			return r;
+		if (control->kept <= (unsigned)ends[1])
+			control->kept = (unsigned)ends[1] + 1;
 	}
 	control->read_end = ends[0];
 	control->write_end = ends[1];
-	control->fn = fn;
-	control->arg = arg;
-	control->user_data = top;
-	control->user_data_len = user_data_len;
-	control->old_mask.set = *mask;
 
-	long child = aspawn_clone_child(options, stack, top, child_main, &pidfd);
+	long child = aspawn_clone_child(options, stack, user_data, child_main, &pidfd);
 	if (child < 0) {
 		if (has_pipe)
-			close_pipe(ends);
+			aspawn_close_pipe(ends);
 		return (int)child;
 	}
+	if (control->shares_table && (has_pipe || !(options->flags & SPAWN_STILL)))
+		aspawn_stack_wait_for_table(stack);
 	*pid = (pid_t)child;
 	if (options->flags & ASPAWN_PIDFD)
 		*options->pidfd = pidfd;
@@ -140,6 +160,29 @@ static int spawn(const struct aspawn_options *options, pid_t *pid, const struct 
 		return 0;
 	psys_close(ends[1]);
 	return ends[0];
+}
+
+int aspawn_spawn(const struct aspawn_options *options, pid_t *pid, const struct Stack_t *stack,
+		 const struct psys_sigset *mask, aspawn_fn fn, void *arg, void *user_data,
+		 size_t user_data_len)
+{
+	struct control *control = stack_control(stack);
+	struct aspawn_options way = *options;
+
+	control->fn = fn;
+	control->arg = arg;
+	control->user_data = user_data;
+	control->user_data_len = user_data_len;
+	control->old_mask.set = *mask;
+	if (!(options->flags & SPAWN_LATE_PIPE))
+		return spawn(options, pid, stack, user_data);
+
+	way.flags |= ASPAWN_NO_PIPE | SPAWN_SHARING;
+	int r = spawn(&way, pid, stack, user_data);
+	if (!aspawn_is_refusal(r))
+		return r;
+	way.flags = options->flags | SPAWN_NOT_SHARING;
+	return spawn(&way, pid, stack, user_data);
 }
 
 int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t *cached_stack,
@@ -160,8 +203,11 @@ int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t
 	if (r < 0)
 		return r;
 	r = aspawn_stack_reserve(cached_stack, reserved_stack_sz, user_data_len);
-	if (r == 0)
-		r = spawn(&known, pid, cached_stack, &old, fn, arg, user_data, user_data_len);
+	if (r == 0) {
+		char *copy = aspawn_stack_place(cached_stack, user_data_len);
+		psys_memcpy(copy, user_data, user_data_len);
+		r = aspawn_spawn(&known, pid, cached_stack, &old, fn, arg, copy, user_data_len);
+	}
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, NULL, PSYS_SIGSET_SIZE);
 	return r;
 }

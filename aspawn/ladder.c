@@ -26,10 +26,18 @@ static const struct rung {
 	{ ASPAWN_MODE_FORK, false, 0, 0 },
 };
 
-static bool is_refusal(long error)
+bool aspawn_is_refusal(long error)
 {
 	return error == -PSYS_ENOSYS || error == -PSYS_EPERM || error == -PSYS_EACCES ||
 	       error == -PSYS_EINVAL || error == -PSYS_E2BIG;
+}
+
+static bool is_passed_over(const struct rung *rung, uint64_t flags)
+{
+	bool may_copy = rung->mode >= ASPAWN_MODE_VFORK;
+
+	return ((flags & SPAWN_SHARING) && may_copy) || ((flags & SPAWN_NOT_SHARING) && !may_copy) ||
+	       ((flags & SPAWN_COPY) && rung->mode != ASPAWN_MODE_FORK);
 }
 
 static uint64_t flags_of(const struct rung *rung, const struct aspawn_options *options)
@@ -38,6 +46,8 @@ static uint64_t flags_of(const struct rung *rung, const struct aspawn_options *o
 
 	if (flags & PSYS_CLONE_VM) {
 		flags |= PSYS_CLONE_CHILD_CLEARTID;
+		if ((options->flags & SPAWN_OWN_TABLE) && rung->mode < ASPAWN_MODE_VFORK)
+			flags |= PSYS_CLONE_FILES;
 		if (options->flags & ASPAWN_VFORK)
 			flags |= PSYS_CLONE_VFORK;
 	}
@@ -94,22 +104,26 @@ long aspawn_clone_child(const struct aspawn_options *options, const struct Stack
 	*pidfd = -1;
 	control->pid = 0;
 	control->shared = 0;
-	__atomic_store_n(&control->busy, 1, __ATOMIC_RELEASE);
 
 	const struct rung *rung = ladder;
 	for (; rung < end; rung++) {
 		if ((options->flags & ASPAWN_CGROUP) && !rung->clone3)
 			break;
+		if (is_passed_over(rung, options->flags))
+			continue;
 		flags = flags_of(rung, options);
+		control->shares_table = flags & PSYS_CLONE_FILES;
+		__atomic_store_n(&control->busy, control->shares_table ? SHARES_TABLE : RUNS,
+				 __ATOMIC_RELEASE);
 		/* 32-bit kernels before 6.19 take CLONE_CLEAR_SIGHAND and ignore it. */
 		control->reset_handlers = !(flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8;
 		pid = rung->clone3 ? call_clone3(flags, options, stack, stack_top, child, pidfd) :
 				     call_clone(flags, stack, stack_top, child, pidfd);
-		if (!is_refusal(pid))
+		if (!aspawn_is_refusal(pid))
 			break;
 	}
 	if (pid < 0) {
-		__atomic_store_n(&control->busy, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&control->busy, FREE, __ATOMIC_RELEASE);
 		if ((options->flags & ASPAWN_CGROUP) && (pid == -PSYS_EINVAL || pid == -PSYS_E2BIG))
 			return -PSYS_ENOSYS;
 		return pid;
@@ -121,7 +135,7 @@ long aspawn_clone_child(const struct aspawn_options *options, const struct Stack
 	bool copied = !(flags & PSYS_CLONE_VM) ||
 		      (suspended && !__atomic_load_n(&control->shared, __ATOMIC_RELAXED));
 	if (suspended || copied)
-		__atomic_store_n(&control->busy, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&control->busy, FREE, __ATOMIC_RELEASE);
 	control->mode = copied ? ASPAWN_MODE_FORK : suspended ? ASPAWN_MODE_VFORK : (int)rung->mode;
 	__atomic_store_n(&control->pid, (int)pid, __ATOMIC_RELEASE);
 	if ((options->flags & ASPAWN_PIDFD) && *pidfd < 0) {

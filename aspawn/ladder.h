@@ -4,6 +4,23 @@
 
 #include "stack.h"
 
+/* Beside the flags of aspawn_options, for callers within the library. */
+/* The child begins with its parent's descriptor table and takes a copy first, of
+ * what is below control->kept. */
+#define SPAWN_OWN_TABLE (UINT64_C(1) << 32)
+/* Do not wait for that. */
+#define SPAWN_STILL (UINT64_C(1) << 33)
+/* Only ways that are sure to share memory, or only those that are not. */
+#define SPAWN_SHARING (UINT64_C(1) << 34)
+#define SPAWN_NOT_SHARING (UINT64_C(1) << 35)
+/* Only with a copy of the memory. */
+#define SPAWN_COPY (UINT64_C(1) << 36)
+/* A pipe only if memory may be a copy. */
+#define SPAWN_LATE_PIPE (UINT64_C(1) << 37)
+
+/* Whether the error says that this way of cloning is not to be had here. */
+bool aspawn_is_refusal(long error);
+
 /*
  * Clones a child that runs child(control) on the stack below stack_top.
  * options is complete. Returns the pid or a negative error number, and stores

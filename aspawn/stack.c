@@ -3,6 +3,8 @@
 
 #include <syscall/syscall.h>
 
+#include "deadline.h"
+
 /* Of ASan's runtime, if the program has one: what an instrumented function left
  * poisoned when the child execed is no stack of anybody's any more. */
 __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *addr, size_t size);
@@ -87,34 +89,24 @@ int aspawn_stack_busy(const struct Stack_t *stack)
 		return 0;
 
 	struct control *control = stack_control(stack);
-	return __atomic_load_n(&control->busy, __ATOMIC_ACQUIRE) &&
+	return __atomic_load_n(&control->busy, __ATOMIC_ACQUIRE) != FREE &&
 	       !child_is_gone(__atomic_load_n(&control->pid, __ATOMIC_ACQUIRE));
 }
 
-/* A sum too large is the last time there is. */
-static struct psys_timespec sum(struct psys_timespec a, struct psys_timespec b)
+void aspawn_stack_wait_for_table(const struct Stack_t *stack)
 {
-	a.tv_nsec += b.tv_nsec;
-	if (a.tv_nsec >= 1000000000) {
-		a.tv_nsec -= 1000000000;
-		a.tv_sec++;
-	}
-	if (__builtin_add_overflow(a.tv_sec, b.tv_sec, &a.tv_sec))
-		a.tv_sec = INT64_MAX;
-	return a;
-}
+	const struct psys_timespec nap = { 0, 50000000 };
+	struct control *control = stack_control(stack);
+	int seen = SHARES_TABLE;
 
-static bool is_before(struct psys_timespec a, struct psys_timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
-}
-
-static struct psys_timespec now(void)
-{
-	struct psys_timespec time = { 0, 0 };
-
-	psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time);
-	return time;
+	if (!__atomic_compare_exchange_n(&control->busy, &seen, PARENT_WAITS, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return;
+	while (__atomic_load_n(&control->busy, __ATOMIC_ACQUIRE) == PARENT_WAITS)
+		if (psys_futex(&control->busy, PSYS_FUTEX_WAIT, PARENT_WAITS, &nap, NULL, 0) ==
+			    -PSYS_ETIMEDOUT &&
+		    !aspawn_stack_busy(stack))
+			return;
 }
 
 int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *timeout)
@@ -122,23 +114,22 @@ int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *t
 	/* The kernel wakes one waiter only, and some kernels none at exec: look
 	 * again after this time, whatever happens. */
 	const struct psys_timespec nap = { 0, 50000000 };
-	const struct psys_timespec never = { INT64_MAX, 0 };
 
-	if (timeout && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec > 999999999))
+	if (!deadline_is_valid(timeout))
 		return -PSYS_EINVAL;
 	if (!aspawn_stack_busy(stack))
 		return 0;
 
-	const struct psys_timespec deadline = timeout ? sum(now(), *timeout) : never;
+	const struct psys_timespec deadline = deadline_after(timeout);
 	do {
-		struct psys_timespec time = now();
-		if (!is_before(time, deadline))
+		if (deadline_has_passed(deadline))
 			return -PSYS_ETIMEDOUT;
-		struct psys_timespec until = sum(time, nap);
-		if (is_before(deadline, until))
-			until = deadline;
-		psys_futex(&stack_control(stack)->busy, PSYS_FUTEX_WAIT_BITSET, 1, &until, NULL,
-			   (int)PSYS_FUTEX_BITSET_MATCH_ANY);
+		struct psys_timespec until = deadline_sooner(deadline_after(&nap), deadline);
+		int *busy = &stack_control(stack)->busy;
+		int state = __atomic_load_n(busy, __ATOMIC_ACQUIRE);
+		if (state != FREE)
+			psys_futex(busy, PSYS_FUTEX_WAIT_BITSET, state, &until, NULL,
+				   (int)PSYS_FUTEX_BITSET_MATCH_ANY);
 	} while (aspawn_stack_busy(stack));
 	return 0;
 }

@@ -20,16 +20,28 @@
 #define STACK_ALIGN ((size_t)16)
 #define STACK_OWN ((size_t)1024) /* for the library's own frames */
 
+enum busy {
+	FREE,
+	RUNS,
+	SHARES_TABLE,       /* of descriptors, with its parent */
+	PARENT_WAITS,       /* for the end of that, at this futex */
+};
+
 struct control {
-	/* A futex: 1 while a child runs on this stack. The kernel clears and
+	/* A futex: not 0 while a child runs on this stack. The kernel clears and
 	 * wakes it (CLONE_CHILD_CLEARTID), or the parent where memory is a copy. */
-	_Alignas(4) int busy; /* as a futex has to be, and m68k's int is not */
+	_Alignas(4) int busy; /* enum busy; aligned as a futex has to be, and m68k's int is not */
 	int pid; /* the child, once the parent knows it */
 	int mode; /* enum aspawn_mode, of the last child */
 
 	/* For the child. */
 	int shared; /* it stores 1 here: seen by the parent if memory is shared */
 	bool reset_handlers;
+	bool shares_table; /* of descriptors: it takes a copy of those below kept first */
+	unsigned kept;
+	/* How far a command has come, and what went wrong there, if anything did:
+	 * struct aspawn_failure. The parent reads it when the stack is free. */
+	int step, error;
 	int read_end, write_end; /* -1: no pipe */
 	aspawn_fn fn;
 	void *arg, *user_data;
@@ -45,6 +57,17 @@ static inline PSYS_UNINSTRUMENTED struct control *stack_control(const struct Sta
 {
 	return (struct control *)((char *)stack->addr + stack->size) - 1;
 }
+
+/* Where so many bytes lie that a child is given: the stack begins below. */
+static inline void *aspawn_stack_place(const struct Stack_t *stack, size_t length)
+{
+	char *place = (char *)stack_control(stack) - length;
+
+	return place - (uintptr_t)place % STACK_ALIGN;
+}
+
+/* Waits until the child has a descriptor table of its own, or is no more. */
+void aspawn_stack_wait_for_table(const struct Stack_t *stack);
 
 /*
  * Makes room for so many bytes of stack and data: 0, -EINVAL, -EBUSY,

@@ -39,6 +39,9 @@ PSYS_API int handle_execve_err(int result, int *got_eaccess);
 /* A script that the kernel refuses with -PSYS_ENOEXEC is given to /bin/sh. */
 #define PSYS_EXEC_SHELL 1
 
+/* As execve(2); with PSYS_EXEC_SHELL see psys_execvpe(). */
+PSYS_API int psys_execve_or_shell(const char *path, char *const argv[], char *const envp[], int flags);
+
 /*
  * As execvp(3), with the list of directories given. A file with a slash is not
  * searched for. path NULL means "/bin:/usr/bin"; PSYS_EXEC_SHELL is the one

@@ -115,12 +115,6 @@ TEST(clone3_without_clear_sighand)
 	check_mode(ASPAWN_MODE_CLONE3_NO_CLEAR);
 }
 
-#ifdef PSYS_CLONE_BACKWARDS2
-enum { clone_flags = 1 };
-#else
-enum { clone_flags = 0 };
-#endif
-
 TEST(clone_vm_only_with_vfork)
 {
 	if (best_mode() == ASPAWN_MODE_FORK)

@@ -8,6 +8,13 @@
 
 #include "harness.h"
 
+/* Which argument of clone its flags are. */
+#ifdef PSYS_CLONE_BACKWARDS2
+enum { clone_flags = 1 };
+#else
+enum { clone_flags = 0 };
+#endif
+
 /* Every call of nr fails with error; with mask, those in which (argument & mask)
  * == mask. Skips the test where there is no seccomp. */
 void filter_refuse(long nr, int error);

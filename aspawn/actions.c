@@ -1,0 +1,460 @@
+/* What the child does with a command: its actions in their order, then exec. */
+#include <syscall/exec.h>
+#include <syscall/string.h>
+
+#include "plan.h"
+
+/* The lowest descriptor from first up that is the library's and not the
+ * command's: the pipe to the parent, and pipes of actions yet to come. */
+static PSYS_UNINSTRUMENTED int next_hidden(const struct control *control, const struct plan *plan,
+					   size_t done, int first)
+{
+	int lowest = control->write_end >= first ? control->write_end : INT32_MAX;
+
+	for (size_t i = done; i < plan->count; i++) {
+		const struct aspawn_action *action = &plan->actions[i];
+		if (action->kind == ASPAWN_ACTION_PIPE && (int)action->u >= first &&
+		    (int)action->u < lowest)
+			lowest = (int)action->u;
+	}
+	return lowest;
+}
+
+static PSYS_UNINSTRUMENTED bool is_hidden(const struct control *control, const struct plan *plan,
+					  size_t done, int fd)
+{
+	return fd >= 0 && next_hidden(control, plan, done, fd) == fd;
+}
+
+/* The command wants this number: whoever has it gets another. */
+static PSYS_UNINSTRUMENTED int make_room(struct control *control, struct plan *plan, size_t done, int fd)
+{
+	if (!is_hidden(control, plan, done, fd))
+		return 0;
+	int other = (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
+	if (other < 0)
+		return other;
+	if (control->write_end == fd)
+		control->write_end = other;
+	for (size_t i = done; i < plan->count; i++)
+		if (plan->actions[i].kind == ASPAWN_ACTION_PIPE && (int)plan->actions[i].u == fd)
+			plan->actions[i].u = (unsigned)other;
+	return 0;
+}
+
+/* dup2 that keeps the descriptor across exec also if it has the number already. */
+static PSYS_UNINSTRUMENTED int move(int from, int to)
+{
+	int r = from == to ? (int)psys_fcntl(from, PSYS_F_SETFD, 0) : psys_dup2(from, to);
+
+	return r < 0 ? r : 0;
+}
+
+/* A descriptor just opened is to be fd. */
+static PSYS_UNINSTRUMENTED int place(int opened, int fd, int cloexec)
+{
+	if (opened < 0 || opened == fd)
+		return opened < 0 ? opened : 0;
+	int r = psys_dup3(opened, fd, cloexec);
+	psys_close(opened);
+	return r < 0 ? r : 0;
+}
+
+static PSYS_UNINSTRUMENTED void close_one(int fd, bool at_exec)
+{
+	if (at_exec)
+		psys_fcntl(fd, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
+	else
+		psys_close(fd);
+}
+
+/* A number of a name in /proc/self/fd, or -1. */
+static PSYS_UNINSTRUMENTED int parse_fd(const char *name)
+{
+	int fd = 0;
+
+	for (; *name; name++) {
+		if (*name < '0' || *name > '9')
+			return -1;
+		fd = fd * 10 + (*name - '0');
+	}
+	return fd;
+}
+
+/* Before Linux 5.9 (5.11): those that are open by /proc, or else all numbers. */
+static PSYS_UNINSTRUMENTED int walk(int first, int last, bool at_exec)
+{
+	char records[1024] __attribute__((aligned(8)));
+	long length;
+	int fds = psys_open("/proc/self/fd", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+
+	if (fds < 0) {
+		struct psys_rlimit64 limit;
+		int r = psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit);
+		if (r < 0)
+			return r;
+		for (int fd = first; fd <= last && (uint64_t)fd < limit.rlim_cur; fd++)
+			close_one(fd, at_exec);
+		return 0;
+	}
+	while ((length = psys_getdents64(fds, records, sizeof records)) > 0)
+		for (long at = 0; at < length;) {
+			const struct psys_dirent64 *entry = (const void *)(records + at);
+			int fd = parse_fd(entry->d_name);
+			if (fd >= first && fd <= last && fd != fds)
+				close_one(fd, at_exec);
+			at += entry->d_reclen;
+		}
+	psys_close(fds);
+	return (int)length;
+}
+
+static PSYS_UNINSTRUMENTED int close_from(const struct control *control, const struct plan *plan,
+					  size_t done, int first, bool at_exec)
+{
+	for (int r, last;; first = last + 2) {
+		last = next_hidden(control, plan, done, first) - 1;
+		if (last >= first) {
+			r = psys_close_range((unsigned)first, (unsigned)last,
+					     at_exec ? PSYS_CLOSE_RANGE_CLOEXEC : 0);
+			if (r < 0)
+				r = walk(first, last, at_exec);
+			if (r < 0)
+				return r;
+		}
+		if (last == INT32_MAX - 1)
+			return 0;
+	}
+}
+
+static PSYS_UNINSTRUMENTED int open_at(const struct aspawn_action *action)
+{
+	int dirfd = action->b, flags = action->c;
+
+	if (action->kind == ASPAWN_ACTION_OPEN)
+		return place(psys_openat(dirfd, action->data, flags, (unsigned)action->u), action->a,
+			     flags & PSYS_O_CLOEXEC);
+	const struct psys_open_how how = { (unsigned)flags, action->u, action->v };
+	return place(psys_openat2(dirfd, action->data, &how, sizeof how), action->a,
+		     flags & PSYS_O_CLOEXEC);
+}
+
+static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, bool ignored)
+{
+	const struct psys_sigaction action = { .handler = ignored ? PSYS_SIG_IGN : PSYS_SIG_DFL };
+
+	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
+		if (!psys_sigismember(set, signal) || signal == PSYS_SIGKILL || signal == PSYS_SIGSTOP)
+			continue;
+		int r = psys_rt_sigaction(signal, &action, NULL, PSYS_SIGSET_SIZE);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static PSYS_UNINSTRUMENTED int become_user(const struct aspawn_action *action)
+{
+	unsigned uid = (unsigned)action->a, gid = (unsigned)action->b;
+	int r = psys_setgroups((size_t)action->u, action->data);
+
+	if (r >= 0)
+		r = psys_setresgid(gid, gid, gid);
+	if (r >= 0)
+		r = psys_setresuid(uid, uid, uid);
+	return r;
+}
+
+static PSYS_UNINSTRUMENTED int raise_ambient(int capability)
+{
+	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	struct psys_cap_user_data data[2];
+
+	if (capability < 0 || capability > 63)
+		return -PSYS_EINVAL;
+	int r = psys_capget(&header, data);
+	if (r < 0)
+		return r;
+	data[capability / 32].inheritable |= 1U << capability % 32;
+	r = psys_capset(&header, data);
+	return r < 0 ? r : psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_RAISE,
+				      (unsigned long)capability, 0, 0);
+}
+
+static PSYS_UNINSTRUMENTED int write_text(int dirfd, const char *path, const char *text)
+{
+	int fd = psys_openat(dirfd, path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return fd;
+	size_t length = psys_strlen(text);
+	long written = psys_write(fd, text, length);
+	psys_close(fd);
+	return written < 0 ? (int)written : (size_t)written < length ? -PSYS_EIO : 0;
+}
+
+static PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
+{
+	int r = psys_prctl(PSYS_PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0);
+
+	return r < 0 || psys_getppid() == parent ? r : -PSYS_ESRCH;
+}
+
+static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct plan *plan, size_t index)
+{
+	const struct aspawn_action *action = &plan->actions[index];
+	const int a = action->a, b = action->b;
+	const char *text = action->data;
+
+	switch (action->kind) {
+	case ASPAWN_ACTION_DUP2:
+		return move(a, b);
+	case ASPAWN_ACTION_OPEN:
+	case ASPAWN_ACTION_OPENAT2:
+		return open_at(action);
+	case ASPAWN_ACTION_PIPE:
+		return move((int)action->u, a);
+	case ASPAWN_ACTION_CLOSE: {
+		int r = psys_close(a);
+		return r == -PSYS_EBADF ? 0 : r;
+	}
+	case ASPAWN_ACTION_CLOSEFROM:
+	case ASPAWN_ACTION_CLOEXEC_FROM:
+		return close_from(control, plan, index, a, action->kind == ASPAWN_ACTION_CLOEXEC_FROM);
+	case ASPAWN_ACTION_CHDIR:
+		return psys_chdir(text);
+	case ASPAWN_ACTION_FCHDIR:
+		return psys_fchdir(a);
+	case ASPAWN_ACTION_CHROOT:
+		return psys_chroot(text);
+	case ASPAWN_ACTION_PIVOT_ROOT:
+		return psys_pivot_root(text, action->text[0]);
+	case ASPAWN_ACTION_SETSID:
+		return psys_setsid();
+	case ASPAWN_ACTION_SETPGID:
+		return psys_setpgid(0, a);
+	case ASPAWN_ACTION_CONTROLLING_TERMINAL:
+		return (int)psys_ioctl(a, PSYS_TIOCSCTTY, 0);
+	case ASPAWN_ACTION_FOREGROUND: {
+		int group = psys_getpgid(0);
+		return (int)psys_ioctl(a, PSYS_TIOCSPGRP, (uintptr_t)&group);
+	}
+	case ASPAWN_ACTION_SIGMASK:
+		psys_memcpy(&control->old_mask.set, action->data, PSYS_SIGSET_SIZE);
+		return 0;
+	case ASPAWN_ACTION_SIGNALS_DEFAULT:
+	case ASPAWN_ACTION_SIGNALS_IGNORE:
+		return set_dispositions(action->data, action->kind == ASPAWN_ACTION_SIGNALS_IGNORE);
+	case ASPAWN_ACTION_UMASK:
+		return psys_umask((unsigned)a);
+	case ASPAWN_ACTION_RLIMIT: {
+		const struct psys_rlimit64 limit = { action->u, action->v };
+		return psys_prlimit64(0, a, &limit, NULL);
+	}
+	case ASPAWN_ACTION_NICE:
+		return psys_setpriority(PSYS_PRIO_PROCESS, 0, a);
+	case ASPAWN_ACTION_SCHEDULER: {
+		const struct psys_sched_param param = { b };
+		return psys_sched_setscheduler(0, a, &param);
+	}
+	case ASPAWN_ACTION_AFFINITY:
+		return psys_sched_setaffinity(0, action->size, action->data);
+	case ASPAWN_ACTION_IOPRIO:
+		return psys_ioprio_set(PSYS_IOPRIO_WHO_PROCESS, 0, a);
+	case ASPAWN_ACTION_RESUID:
+		return psys_setresuid((unsigned)a, (unsigned)b, (unsigned)action->c);
+	case ASPAWN_ACTION_RESGID:
+		return psys_setresgid((unsigned)a, (unsigned)b, (unsigned)action->c);
+	case ASPAWN_ACTION_GROUPS:
+		return psys_setgroups((size_t)action->u, action->data);
+	case ASPAWN_ACTION_USER:
+		return become_user(action);
+	case ASPAWN_ACTION_CAP_DROP:
+		return psys_prctl(PSYS_PR_CAPBSET_DROP, (unsigned long)a, 0, 0, 0);
+	case ASPAWN_ACTION_CAP_AMBIENT:
+		return raise_ambient(a);
+	case ASPAWN_ACTION_SECUREBITS:
+		return psys_prctl(PSYS_PR_SET_SECUREBITS, (unsigned long)action->u, 0, 0, 0);
+	case ASPAWN_ACTION_NO_NEW_PRIVS:
+		return psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	case ASPAWN_ACTION_SECCOMP: {
+		struct psys_sock_fprog program = { (unsigned short)action->u,
+						   (struct psys_sock_filter *)(uintptr_t)action->data };
+		return psys_seccomp(PSYS_SECCOMP_SET_MODE_FILTER, 0, &program);
+	}
+	case ASPAWN_ACTION_LANDLOCK:
+		return psys_landlock_restrict_self(a, 0);
+	case ASPAWN_ACTION_PDEATHSIG:
+		return die_with_parent(a, plan->parent);
+	case ASPAWN_ACTION_UNSHARE:
+		return psys_unshare((unsigned long)action->u);
+	case ASPAWN_ACTION_SETNS:
+		return psys_setns(a, b);
+	case ASPAWN_ACTION_MOUNT:
+		return psys_mount(action->text[0], text, action->text[1], (unsigned long)action->u,
+				  action->text[2]);
+	case ASPAWN_ACTION_HOSTNAME:
+		return psys_sethostname(text, psys_strlen(text));
+	case ASPAWN_ACTION_JOIN_CGROUP:
+		return action == plan->joined ? 0 : write_text(a, "cgroup.procs", "0");
+	case ASPAWN_ACTION_OOM_SCORE_ADJ: {
+		char number[PSYS_DECIMAL_SIZE];
+		psys_i64_to_decimal(number, a);
+		return write_text(PSYS_AT_FDCWD, "/proc/self/oom_score_adj", number);
+	}
+	case ASPAWN_ACTION_WRITE:
+		return write_text(PSYS_AT_FDCWD, text, action->text[0]);
+	case ASPAWN_ACTION_PERSONALITY:
+		return psys_personality((unsigned long)action->u);
+	case ASPAWN_ACTION_CALL:
+		return action->call(action->pointer);
+	default:
+		return -PSYS_EINVAL;
+	}
+}
+
+/* The descriptor that the action replaces, or -1. */
+static PSYS_UNINSTRUMENTED int replaced(const struct aspawn_action *action)
+{
+	switch (action->kind) {
+	case ASPAWN_ACTION_DUP2:
+		return action->b;
+	case ASPAWN_ACTION_OPEN:
+	case ASPAWN_ACTION_OPENAT2:
+	case ASPAWN_ACTION_PIPE:
+	case ASPAWN_ACTION_CLOSE:
+		return action->a;
+	default:
+		return -1;
+	}
+}
+
+/* One that the command names cannot be one that it knows nothing of. */
+static PSYS_UNINSTRUMENTED bool names_hidden(const struct control *control, const struct plan *plan,
+					     size_t index)
+{
+	const struct aspawn_action *action = &plan->actions[index];
+	unsigned traits = aspawn_action_traits(action->kind)->traits;
+
+	return ((traits & USES_A) && is_hidden(control, plan, index, action->a)) ||
+	       ((traits & USES_B) && is_hidden(control, plan, index, action->b));
+}
+
+/*
+ * The path to try is in the upper half; the parent's directory, if it is wanted,
+ * stands right before it, so that a relative path begins there instead.
+ */
+struct candidate {
+	char text[2 * PSYS_PATH_MAX];
+	size_t directory; /* its length, with a slash; 0: none */
+};
+
+static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
+{
+	char *end = candidate->text + PSYS_PATH_MAX;
+	long size = psys_getcwd(candidate->text, PSYS_PATH_MAX);
+
+	if (size < 0)
+		return (int)size;
+	if (candidate->text[0] != '/') /* "(unreachable)" */
+		return -PSYS_ENOENT;
+	for (long i = 0; i < size - 1; i++)
+		end[-2 - i] = candidate->text[size - 2 - i];
+	end[-1] = '/';
+	candidate->directory = (size_t)size;
+	return 0;
+}
+
+/* The next path to try: NULL after the last. One that is too long is left out. */
+static PSYS_UNINSTRUMENTED const char *next_candidate(struct candidate *candidate, const char *file,
+						      const char **path)
+{
+	char *to = candidate->text + PSYS_PATH_MAX;
+
+	if (*psys_strchrnul(file, '/')) {
+		if (!*path)
+			return NULL;
+		*path = NULL;
+		if (*file == '/' || !candidate->directory)
+			return file;
+		return psys_strlcpy(to, file, PSYS_PATH_MAX) < PSYS_PATH_MAX ?
+			       to - candidate->directory : NULL;
+	}
+	size_t length = psys_strlen(file);
+	int found = length <= PSYS_NAME_MAX ? -1 : 0;
+	while (found < 0)
+		found = find_exe(file, length, to, path, PSYS_PATH_MAX - 1);
+	return !found ? NULL : *to == '/' ? to : to - candidate->directory;
+}
+
+/* Whether there is such a file: then it was its interpreter that was not found. */
+static PSYS_UNINSTRUMENTED bool exists(struct candidate *candidate, const char *file, const char *path)
+{
+	const char *found;
+
+	while ((found = next_candidate(candidate, file, &path)))
+		if (psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) == 0)
+			return true;
+	return false;
+}
+
+static PSYS_UNINSTRUMENTED _Noreturn void exec(struct control *control, const struct plan *plan,
+					       struct candidate *candidate)
+{
+	const int flags = plan->flags & ASPAWN_COMMAND_SHELL ? PSYS_EXEC_SHELL : 0;
+	const bool has_slash = *psys_strchrnul(plan->file, '/');
+	const char *path = plan->path, *all, *found;
+	int error = PSYS_ENOENT, got_eaccess = 0;
+
+	if (!path)
+		path = psys_getenv(plan->envp, "PATH");
+	if (!path)
+		path = "/bin:/usr/bin";
+	all = path;
+	control->step = ASPAWN_STEP_EXEC;
+	if (!*plan->file)
+		aspawn_fail(control, ASPAWN_STEP_SEARCH, PSYS_ENOENT);
+	while ((found = next_candidate(candidate, plan->file, &path))) {
+		int r = psys_execve_or_shell(found, plan->argv, plan->envp, flags);
+		if (has_slash || handle_execve_err(r, &got_eaccess) < 0) {
+			error = -r;
+			break;
+		}
+	}
+	if (!found && got_eaccess)
+		error = PSYS_EACCES;
+	else if (!found && !has_slash && psys_strlen(plan->file) > PSYS_NAME_MAX)
+		error = PSYS_ENAMETOOLONG;
+	if (error == PSYS_ENOENT && exists(candidate, plan->file, all))
+		aspawn_fail(control, ASPAWN_STEP_INTERPRETER, error);
+	aspawn_fail(control, found || has_slash || got_eaccess ? ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH, error);
+}
+
+PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, void *user_data,
+				       size_t length)
+{
+	struct control *control = arg;
+	struct plan *plan = user_data;
+	struct candidate candidate;
+	int r = 0;
+
+	(void)write_end, (void)length;
+	candidate.directory = 0;
+	if (plan->flags & ASPAWN_COMMAND_PARENT_DIRECTORY) {
+		r = take_directory(&candidate);
+		if (r < 0)
+			aspawn_fail(control, ASPAWN_STEP_SEARCH, -r);
+	}
+	for (size_t i = 0; i < plan->count; i++) {
+		int step = (int)i - plan->own_count;
+		control->step = step >= 0 ? step : ASPAWN_STEP_DESCRIPTORS;
+		r = names_hidden(control, plan, i) ? -PSYS_EBADF :
+						     make_room(control, plan, i + 1, replaced(&plan->actions[i]));
+		if (r >= 0)
+			r = perform_one(control, plan, i);
+		if (r < 0)
+			aspawn_fail(control, control->step, -r);
+	}
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
+	exec(control, plan, &candidate);
+}

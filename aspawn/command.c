@@ -1,0 +1,453 @@
+/* The parent's part of a command: to check it, to copy it, to start it. */
+#include <syscall/string.h>
+
+#include "plan.h"
+
+enum {
+	CHILD_STACK = 28 * 1024, /* two paths, and what psys_execve_or_shell needs */
+	MOST_ACTIONS = 100000,
+	MOST_BYTES = 1000000,
+};
+
+static const struct action_traits traits_of[] = {
+	[ASPAWN_ACTION_DUP2] = { "dup2", FD_A | FD_B | USES_A },
+	[ASPAWN_ACTION_OPEN] = { "open", FD_A | TEXT | USES_B },
+	[ASPAWN_ACTION_OPENAT2] = { "openat2", FD_A | TEXT | USES_B },
+	[ASPAWN_ACTION_PIPE] = { "pipe", FD_A },
+	[ASPAWN_ACTION_CLOSE] = { "close", FD_A },
+	[ASPAWN_ACTION_CLOSEFROM] = { "closefrom", FD_A },
+	[ASPAWN_ACTION_CLOEXEC_FROM] = { "cloexec_from", FD_A },
+	[ASPAWN_ACTION_CHDIR] = { "chdir", TEXT },
+	[ASPAWN_ACTION_FCHDIR] = { "fchdir", FD_A | USES_A },
+	[ASPAWN_ACTION_CHROOT] = { "chroot", TEXT },
+	[ASPAWN_ACTION_PIVOT_ROOT] = { "pivot_root", TEXT | TEXTS },
+	[ASPAWN_ACTION_SETSID] = { "setsid", 0 },
+	[ASPAWN_ACTION_SETPGID] = { "setpgid", 0 },
+	[ASPAWN_ACTION_CONTROLLING_TERMINAL] = { "controlling_terminal", FD_A | USES_A },
+	[ASPAWN_ACTION_FOREGROUND] = { "foreground", FD_A | USES_A },
+	[ASPAWN_ACTION_SIGMASK] = { "sigmask", BYTES | SET },
+	[ASPAWN_ACTION_SIGNALS_DEFAULT] = { "signals_default", BYTES | SET },
+	[ASPAWN_ACTION_SIGNALS_IGNORE] = { "signals_ignore", BYTES | SET },
+	[ASPAWN_ACTION_UMASK] = { "umask", 0 },
+	[ASPAWN_ACTION_RLIMIT] = { "rlimit", 0 },
+	[ASPAWN_ACTION_NICE] = { "nice", 0 },
+	[ASPAWN_ACTION_SCHEDULER] = { "scheduler", 0 },
+	[ASPAWN_ACTION_AFFINITY] = { "affinity", BYTES },
+	[ASPAWN_ACTION_IOPRIO] = { "ioprio", 0 },
+	[ASPAWN_ACTION_RESUID] = { "resuid", COPY },
+	[ASPAWN_ACTION_RESGID] = { "resgid", COPY },
+	[ASPAWN_ACTION_GROUPS] = { "groups", BYTES },
+	[ASPAWN_ACTION_USER] = { "user", BYTES | COPY },
+	[ASPAWN_ACTION_CAP_DROP] = { "cap_drop", 0 },
+	[ASPAWN_ACTION_CAP_AMBIENT] = { "cap_ambient", 0 },
+	[ASPAWN_ACTION_SECUREBITS] = { "securebits", 0 },
+	[ASPAWN_ACTION_NO_NEW_PRIVS] = { "no_new_privs", 0 },
+	[ASPAWN_ACTION_SECCOMP] = { "seccomp", BYTES },
+	[ASPAWN_ACTION_LANDLOCK] = { "landlock", FD_A | USES_A },
+	[ASPAWN_ACTION_PDEATHSIG] = { "pdeathsig", 0 },
+	[ASPAWN_ACTION_UNSHARE] = { "unshare", 0 },
+	[ASPAWN_ACTION_SETNS] = { "setns", FD_A | USES_A },
+	[ASPAWN_ACTION_MOUNT] = { "mount", TEXT | TEXTS },
+	[ASPAWN_ACTION_HOSTNAME] = { "hostname", TEXT },
+	[ASPAWN_ACTION_JOIN_CGROUP] = { "join_cgroup", FD_A | USES_A },
+	[ASPAWN_ACTION_OOM_SCORE_ADJ] = { "oom_score_adj", COPY },
+	[ASPAWN_ACTION_WRITE] = { "write", TEXT | TEXTS },
+	[ASPAWN_ACTION_PERSONALITY] = { "personality", 0 },
+	[ASPAWN_ACTION_CALL] = { "call", 0 },
+};
+
+PSYS_UNINSTRUMENTED const struct action_traits *aspawn_action_traits(int kind)
+{
+	return kind < 1 || (size_t)kind >= sizeof traits_of / sizeof *traits_of ? NULL : &traits_of[kind];
+}
+
+/* --- checking ------------------------------------------------------------- */
+
+/* What else has to be there, and the counts that say a size twice. */
+static bool is_complete(const struct aspawn_action *action)
+{
+	switch (action->kind) {
+	case ASPAWN_ACTION_PIPE:
+		return action->pointer;
+	case ASPAWN_ACTION_CALL:
+		return action->call;
+	case ASPAWN_ACTION_PIVOT_ROOT:
+	case ASPAWN_ACTION_WRITE:
+		return action->text[0];
+	case ASPAWN_ACTION_PDEATHSIG:
+		return action->a >= 0 && action->a <= PSYS_NSIG;
+	case ASPAWN_ACTION_GROUPS:
+	case ASPAWN_ACTION_USER:
+		return action->u <= MOST_BYTES && action->size == action->u * sizeof(unsigned);
+	case ASPAWN_ACTION_SECCOMP:
+		return action->u <= UINT16_MAX &&
+		       action->size == action->u * sizeof(struct psys_sock_filter);
+	case ASPAWN_ACTION_AFFINITY:
+		return action->size && action->size % sizeof(long) == 0;
+	default:
+		return true;
+	}
+}
+
+static int check_action(const struct aspawn_action *action)
+{
+	const struct action_traits *known = aspawn_action_traits(action->kind);
+	unsigned traits = known ? known->traits : 0;
+
+	if (!known || ((traits & FD_A) && action->a < 0) || ((traits & FD_B) && action->b < 0) ||
+	    ((traits & USES_B) && action->b < 0 && action->b != PSYS_AT_FDCWD) ||
+	    ((traits & TEXT) && !action->data) ||
+	    ((traits & BYTES) && !action->data && action->size) ||
+	    ((traits & SET) && action->size != PSYS_SIGSET_SIZE))
+		return -PSYS_EINVAL;
+	if ((traits & BYTES) && action->size > MOST_BYTES)
+		return -PSYS_E2BIG;
+	return is_complete(action) ? 0 : -PSYS_EINVAL;
+}
+
+/* The command as the newest structure. man 2 openat2, "Extensibility" */
+static int check(struct aspawn_command *to, const struct aspawn_command *from)
+{
+	if (from->size < sizeof *to)
+		return -PSYS_EINVAL;
+	for (size_t i = sizeof *to; i < from->size; i++)
+		if (((const char *)from)[i])
+			return -PSYS_E2BIG;
+	*to = *from;
+	if (!to->file || (!to->actions && to->action_count) ||
+	    to->flags & ~(ASPAWN_COMMAND_POLL | ASPAWN_COMMAND_SHELL | ASPAWN_COMMAND_PARENT_DIRECTORY |
+			  ASPAWN_COMMAND_STILL | ASPAWN_COMMAND_VFORK))
+		return -PSYS_EINVAL;
+	if (to->action_count > MOST_ACTIONS)
+		return -PSYS_E2BIG;
+	for (size_t i = 0; i < to->action_count; i++) {
+		int r = check_action(&to->actions[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- copying -------------------------------------------------------------- */
+
+/* Measures while base is NULL. Afterwards it copies. */
+struct packer {
+	char *base;
+	size_t size;
+	bool overflow;
+};
+
+/* Room for so many bytes, or NULL while measuring. */
+static void *room(struct packer *packer, size_t size, size_t align)
+{
+	size_t at = (packer->size + align - 1) & ~(align - 1);
+
+	if (at < packer->size || __builtin_add_overflow(at, size, &packer->size)) {
+		packer->overflow = true;
+		return NULL;
+	}
+	return packer->base ? packer->base + at : NULL;
+}
+
+static const void *pack(struct packer *packer, const void *from, size_t size, size_t align)
+{
+	void *to = room(packer, size, align);
+
+	return to && size ? psys_memcpy(to, from, size) : to;
+}
+
+static const char *pack_text(struct packer *packer, const char *text)
+{
+	return text ? pack(packer, text, psys_strlen(text) + 1, 1) : NULL;
+}
+
+static char **pack_texts(struct packer *packer, char *const *texts)
+{
+	size_t count = 0;
+
+	while (texts[count])
+		count++;
+	char **to = room(packer, (count + 1) * sizeof *to, sizeof *to);
+	for (size_t i = 0; i < count; i++) {
+		const char *text = pack_text(packer, texts[i]);
+		if (to)
+			to[i] = (char *)(uintptr_t)text;
+	}
+	if (to)
+		to[count] = NULL;
+	return to;
+}
+
+static void pack_actions(struct packer *packer, struct aspawn_action *to,
+			 const struct aspawn_action *from, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct aspawn_action action = from[i];
+		unsigned traits = aspawn_action_traits(action.kind)->traits;
+
+		if (traits & TEXT)
+			action.data = pack_text(packer, action.data);
+		if (traits & BYTES)
+			action.data = pack(packer, action.data, action.size, STACK_ALIGN);
+		for (int j = 0; j < 3 && (traits & TEXTS); j++)
+			action.text[j] = pack_text(packer, action.text[j]);
+		if (to)
+			to[i] = action;
+	}
+}
+
+/* What the library puts before the caller's actions. */
+struct actions {
+	const struct aspawn_action *first;
+	size_t count;
+};
+
+static struct plan *pack_command(struct packer *packer, const struct aspawn_command *command,
+				 struct actions own)
+{
+	static char *const nothing[] = { NULL };
+	char *const argv[] = { (char *)(uintptr_t)command->file, NULL };
+	const size_t count = own.count + command->action_count;
+	struct plan *plan = room(packer, sizeof *plan, STACK_ALIGN);
+	struct aspawn_action *actions = room(packer, count * sizeof *actions, sizeof(uint64_t));
+
+	pack_actions(packer, actions, own.first, own.count);
+	pack_actions(packer, actions ? actions + own.count : NULL, command->actions, command->action_count);
+	const struct plan made = {
+		.flags = command->flags,
+		.file = pack_text(packer, command->file),
+		.path = pack_text(packer, command->path),
+		.argv = pack_texts(packer, command->argv ? command->argv : argv),
+		.envp = pack_texts(packer, command->envp ? command->envp : nothing),
+		.actions = actions,
+		.count = count,
+		.own_count = (int)own.count,
+	};
+	if (plan)
+		*plan = made;
+	return plan;
+}
+
+/* --- starting ------------------------------------------------------------- */
+
+static void close_pipes(const struct plan *plan, bool also_parents)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct aspawn_action *action = &plan->actions[i];
+		if (action->kind != ASPAWN_ACTION_PIPE || action->c < 0)
+			continue;
+		psys_close(action->v);
+		if (also_parents)
+			psys_close(action->c);
+	}
+}
+
+static int make_pipes(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->actions[i].kind == ASPAWN_ACTION_PIPE)
+			plan->actions[i].c = -1;
+	for (size_t i = 0; i < plan->count; i++) {
+		struct aspawn_action *action = &plan->actions[i];
+		int ends[2];
+
+		if (action->kind != ASPAWN_ACTION_PIPE)
+			continue;
+		int r = aspawn_pipe(ends);
+		if (r < 0) {
+			close_pipes(plan, true);
+			return r;
+		}
+		action->c = ends[!action->b];
+		action->u = action->v = (unsigned)ends[!!action->b];
+	}
+	return 0;
+}
+
+static void give_pipes(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->actions[i].kind == ASPAWN_ACTION_PIPE)
+			*(int *)plan->actions[i].pointer = plan->actions[i].c;
+}
+
+/* How the child has to begin, for what its actions are. */
+struct beginning {
+	uint64_t flags;
+	unsigned kept; /* above all that actions before the first closefrom name */
+	const struct aspawn_action *cgroup;
+};
+
+static void keep(struct beginning *beginning, unsigned fd)
+{
+	if (beginning->kept <= fd)
+		beginning->kept = fd + 1;
+}
+
+static struct beginning beginning_of(struct plan *plan)
+{
+	struct beginning beginning = { 0, 0, NULL };
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct aspawn_action *action = &plan->actions[i];
+		unsigned traits = aspawn_action_traits(action->kind)->traits;
+
+		if (traits & COPY)
+			beginning.flags |= SPAWN_COPY;
+		if (action->kind == ASPAWN_ACTION_PIPE)
+			keep(&beginning, (unsigned)action->u);
+		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
+			plan->parent = psys_getpid();
+		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !beginning.cgroup)
+			beginning.cgroup = action;
+		if (beginning.flags & SPAWN_OWN_TABLE)
+			continue;
+		if (traits & USES_A)
+			keep(&beginning, (unsigned)action->a);
+		if ((traits & USES_B) && action->b >= 0)
+			keep(&beginning, (unsigned)action->b);
+		if (action->kind == ASPAWN_ACTION_CLOSEFROM) {
+			if (action->a > 0)
+				keep(&beginning, (unsigned)action->a - 1);
+			beginning.flags |= SPAWN_OWN_TABLE;
+		}
+	}
+	return beginning;
+}
+
+/* On a reserved stack, with all signals blocked. */
+static int start(struct aspawn_child *child, const struct Stack_t *stack, struct plan *plan,
+		 size_t size, const struct psys_sigset *mask)
+{
+	struct control *control = stack_control(stack);
+	int r = make_pipes(plan);
+
+	if (r < 0)
+		return r;
+
+	const struct beginning beginning = beginning_of(plan);
+	bool has_pipes = false;
+	for (size_t i = 0; i < plan->count; i++)
+		has_pipes |= plan->actions[i].kind == ASPAWN_ACTION_PIPE;
+	struct aspawn_child made = { .pidfd = -1, .fd = -1, .stack = stack, .failure = { ASPAWN_STEP_NONE, 0 } };
+	struct aspawn_options options = {
+		.size = sizeof options,
+		.flags = ASPAWN_PIDFD | beginning.flags,
+		.pidfd = &made.pidfd,
+		.cgroup_fd = -1,
+	};
+
+	if (plan->flags & ASPAWN_COMMAND_VFORK)
+		options.flags |= ASPAWN_VFORK;
+	/* The child's ends of pipes are closed here, not before it has copied them. */
+	if ((plan->flags & ASPAWN_COMMAND_STILL) && !has_pipes)
+		options.flags |= SPAWN_STILL;
+	if (!(plan->flags & (ASPAWN_COMMAND_POLL | ASPAWN_COMMAND_VFORK)) && !(options.flags & SPAWN_COPY))
+		options.flags |= SPAWN_LATE_PIPE;
+	control->kept = beginning.kept;
+	control->error = 0;
+	control->step = ASPAWN_STEP_DESCRIPTORS;
+	r = -PSYS_ENOSYS;
+	if (beginning.cgroup) {
+		options.cgroup_fd = beginning.cgroup->a;
+		options.flags |= ASPAWN_CGROUP;
+		plan->joined = beginning.cgroup;
+		r = aspawn_spawn(&options, &made.pid, stack, mask, aspawn_perform, control, plan, size);
+		options.flags &= ~ASPAWN_CGROUP;
+		plan->joined = NULL;
+	}
+	/* Why it cannot join is for the action to say. */
+	if (r < 0)
+		r = aspawn_spawn(&options, &made.pid, stack, mask, aspawn_perform, control, plan, size);
+	close_pipes(plan, r < 0);
+	if (r < 0)
+		return r;
+	if (r > 0)
+		made.fd = r;
+	give_pipes(plan);
+	*child = made;
+	return 0;
+}
+
+int aspawn_command_with(struct aspawn_child *child, struct Stack_t *stack,
+			const struct aspawn_command *command, const struct aspawn_action *own,
+			size_t own_count)
+{
+	const struct actions first = { own, own_count };
+	struct packer packer = { NULL, 0, false };
+	struct aspawn_command known;
+	struct psys_sigset all, mask;
+
+	if (!child || !stack || !command)
+		return -PSYS_EINVAL;
+	int r = check(&known, command);
+	if (r < 0)
+		return r;
+	pack_command(&packer, &known, first);
+	if (packer.overflow)
+		return -PSYS_EOVERFLOW;
+
+	const size_t size = packer.size;
+	psys_sigfillset(&all);
+	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
+	if (r < 0)
+		return r;
+	r = aspawn_stack_reserve(stack, CHILD_STACK, size);
+	if (r == 0) {
+		packer.base = aspawn_stack_place(stack, size);
+		packer.size = 0;
+		r = start(child, stack, pack_command(&packer, &known, first), size, &mask);
+	}
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
+	return r;
+}
+
+int aspawn_command(struct aspawn_child *child, struct Stack_t *stack,
+		   const struct aspawn_command *command)
+{
+	return aspawn_command_with(child, stack, command, NULL, 0);
+}
+
+/* --- saying what failed ---------------------------------------------------- */
+
+struct text {
+	char *to;
+	size_t size, length;
+};
+
+static void add(struct text *text, const char *more)
+{
+	size_t at = text->length < text->size ? text->length : text->size;
+
+	text->length += psys_strlcpy(text->to + at, more, text->size - at);
+}
+
+size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure,
+			   const struct aspawn_command *command)
+{
+	struct text text = { to, to ? size : 0, 0 };
+	char number[PSYS_DECIMAL_SIZE];
+
+	if (!failure)
+		return 0;
+	if (failure->step >= 0) {
+		const struct action_traits *known =
+			command && command->actions && (size_t)failure->step < command->action_count ?
+				aspawn_action_traits(command->actions[failure->step].kind) : NULL;
+		add(&text, "action ");
+		psys_i64_to_decimal(number, failure->step);
+		add(&text, number);
+		if (known)
+			add(&text, ", ");
+		add(&text, known ? known->name : "");
+	} else {
+		static const char stages[][16] = { "", "none", "clone", "descriptors",
+						   "path search", "exec", "interpreter" };
+		add(&text, failure->step >= ASPAWN_STEP_INTERPRETER ? stages[-failure->step] : "unknown");
+	}
+	const char *name = psys_errname(failure->error);
+	psys_i64_to_decimal(number, failure->error);
+	add(&text, ": ");
+	add(&text, name ? name : number);
+	return text.length;
+}

@@ -1,0 +1,75 @@
+/* Times to wait until. */
+#ifndef ASPAWN_DEADLINE_H
+#define ASPAWN_DEADLINE_H
+
+#include <stdbool.h>
+
+#include <syscall/syscall.h>
+
+#define DEADLINE_NEVER ((struct psys_timespec){ INT64_MAX, 0 })
+
+static inline struct psys_timespec deadline_now(void)
+{
+	struct psys_timespec time = { 0, 0 };
+
+	psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time);
+	return time;
+}
+
+/* A sum too large is the last time there is. */
+static inline struct psys_timespec deadline_sum(struct psys_timespec a, struct psys_timespec b)
+{
+	a.tv_nsec += b.tv_nsec;
+	if (a.tv_nsec >= 1000000000) {
+		a.tv_nsec -= 1000000000;
+		a.tv_sec++;
+	}
+	if (__builtin_add_overflow(a.tv_sec, b.tv_sec, &a.tv_sec))
+		a.tv_sec = INT64_MAX;
+	return a;
+}
+
+static inline bool deadline_is_before(struct psys_timespec a, struct psys_timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+static inline struct psys_timespec deadline_sooner(struct psys_timespec a, struct psys_timespec b)
+{
+	return deadline_is_before(a, b) ? a : b;
+}
+
+/* NULL is a time as well: for ever. */
+static inline bool deadline_is_valid(const struct psys_timespec *timeout)
+{
+	return !timeout || (timeout->tv_sec >= 0 && timeout->tv_nsec >= 0 &&
+			    timeout->tv_nsec <= 999999999);
+}
+
+static inline struct psys_timespec deadline_after(const struct psys_timespec *timeout)
+{
+	return timeout ? deadline_sum(deadline_now(), *timeout) : DEADLINE_NEVER;
+}
+
+/* What is left of it: 0 if it has passed. */
+static inline struct psys_timespec deadline_left(struct psys_timespec deadline)
+{
+	struct psys_timespec now = deadline_now();
+
+	if (!deadline_is_before(now, deadline))
+		return (struct psys_timespec){ 0, 0 };
+	deadline.tv_sec -= now.tv_sec;
+	deadline.tv_nsec -= now.tv_nsec;
+	if (deadline.tv_nsec < 0) {
+		deadline.tv_nsec += 1000000000;
+		deadline.tv_sec--;
+	}
+	return deadline;
+}
+
+static inline bool deadline_has_passed(struct psys_timespec deadline)
+{
+	return !deadline_is_before(deadline_now(), deadline);
+}
+
+#endif

@@ -1,0 +1,363 @@
+/* Each action of a command: its effect, seen by the program, and its failure. */
+#include "observe.h"
+
+static bool is_root(void)
+{
+	return psys_geteuid() == 0;
+}
+
+/* A file with this text, and its descriptor. */
+static int text_file(const char *text)
+{
+	int fd = psys_memfd_create("text", PSYS_MFD_CLOEXEC);
+
+	if (fd == -PSYS_ENOSYS)
+		skip("no memfd_create");
+	CHECK(fd >= 0);
+	CHECK_EQUAL(psys_write(fd, text, psys_strlen(text)), psys_strlen(text));
+	CHECK_EQUAL(psys_lseek(fd, 0, PSYS_SEEK_SET), 0);
+	return fd;
+}
+
+TEST(descriptors_are_moved_opened_and_closed)
+{
+	int a = text_file("a"), b = text_file("b");
+
+	CHECK_SHOWS("a", "reads:0", ASPAWN_DUP2(a, 0));
+	psys_lseek(a, 0, PSYS_SEEK_SET);
+	CHECK_SHOWS("b", "reads:9", ASPAWN_DUP2(a, 9), ASPAWN_DUP2(b, 9));
+	CHECK_SHOWS("closed", "descriptor:9", ASPAWN_DUP2(a, 9), ASPAWN_CLOSE(9));
+	CHECK_SHOWS("open", "descriptor:1", ASPAWN_CLOSE(9), ASPAWN_CLOSE(9));
+	CHECK_SHOWS("", "reads:8", ASPAWN_DEV_NULL(8));
+	CHECK_SHOWS("open", "descriptor:8", ASPAWN_OPEN(8, "/", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0));
+	CHECK_SHOWS("closed", "descriptor:8", ASPAWN_OPEN(8, "/", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0));
+	if (!have_proc())
+		return;
+	CHECK_SHOWS("", "reads:8", ASPAWN_OPEN(7, "/dev", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0),
+		    ASPAWN_OPENAT(8, 7, "null", PSYS_O_RDONLY, 0));
+}
+
+TEST(a_descriptor_moved_to_itself_stays_open)
+{
+	int a = text_file("a");
+
+	CHECK_EQUAL(psys_fcntl(a, PSYS_F_GETFD, 0), PSYS_FD_CLOEXEC);
+	CHECK_EQUAL(psys_dup3(a, 40, PSYS_O_CLOEXEC), 40);
+	CHECK_SHOWS("a", "reads:40", ASPAWN_DUP2(40, 40));
+	CHECK_SHOWS("closed", "descriptor:40", ASPAWN_SETSID());
+}
+
+TEST(an_openat2_below_its_directory)
+{
+	struct observation seen;
+	const struct aspawn_action actions[] = {
+		ASPAWN_OPEN(7, "/dev", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0),
+		ASPAWN_OPENAT2(8, 7, "null", PSYS_O_RDONLY, 0, PSYS_RESOLVE_BENEATH),
+	};
+
+	seen = observe(actions, 2, "reads:8");
+	if (seen.result == -PSYS_ENOSYS)
+		skip("no openat2");
+	CHECK_EQUAL(seen.result, 0);
+	CHECK_FAILS(1, PSYS_EXDEV, ASPAWN_OPEN(7, "/dev", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0),
+		    ASPAWN_OPENAT2(8, 7, "/dev/null", PSYS_O_RDONLY, 0, PSYS_RESOLVE_BENEATH));
+}
+
+TEST(closefrom_leaves_what_is_below)
+{
+	for (int fd = 3; fd < 64; fd++) /* what the tests themselves were given */
+		psys_close(fd);
+
+	int a = text_file("a");
+
+	CHECK(psys_dup3(a, 20, 0) == 20 && psys_dup3(a, 21, 0) == 21 && psys_dup3(a, 50, 0) == 50);
+	if (!is_emulated()) { /* it has some of its own */
+		CHECK_SHOWS("0 1 2", "descriptors", ASPAWN_CLOSEFROM(3));
+		CHECK_SHOWS("0 1 2 20", "descriptors", ASPAWN_CLOSEFROM(21));
+		CHECK_SHOWS("0 1 2 3", "descriptors", ASPAWN_DUP2(50, 3), ASPAWN_CLOSEFROM(4));
+		CHECK_SHOWS("0 1 2 5", "descriptors", ASPAWN_CLOSEFROM(3), ASPAWN_DUP2(1, 5));
+		CHECK_SHOWS("0 1 2", "descriptors", ASPAWN_CLOEXEC_FROM(3));
+	}
+	CHECK_SHOWS("closed", "descriptor:50", ASPAWN_CLOSEFROM(50));
+	CHECK_SHOWS("open", "descriptor:21", ASPAWN_CLOSEFROM(50));
+	CHECK_SHOWS("closed", "descriptor:20", ASPAWN_CLOEXEC_FROM(20), ASPAWN_DUP2(1, 30));
+	CHECK_SHOWS("open", "descriptor:30", ASPAWN_CLOEXEC_FROM(20), ASPAWN_DUP2(1, 30));
+}
+
+TEST(directories_and_the_umask)
+{
+	int root = psys_open("/", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+
+	CHECK_SHOWS("/dev", "directory", ASPAWN_CHDIR("/dev"));
+	CHECK_SHOWS("/", "directory", ASPAWN_CHDIR("/dev"), ASPAWN_FCHDIR(root));
+	CHECK_SHOWS("23", "umask", ASPAWN_UMASK(027));
+}
+
+TEST(sessions_and_groups)
+{
+	CHECK_SHOWS("leader", "session", ASPAWN_SETSID());
+	CHECK_SHOWS("member", "session", ASPAWN_SETPGID(0));
+	CHECK_SHOWS("leader", "group", ASPAWN_SETPGID(0));
+}
+
+TEST(signals_of_a_program)
+{
+	struct psys_sigset set;
+
+	psys_sigemptyset(&set);
+	psys_sigaddset(&set, PSYS_SIGTERM);
+	CHECK_SHOWS("open", "blocked:15", ASPAWN_UMASK(0));
+	psys_sigaddset(&set, PSYS_SIGKILL);
+	CHECK_SHOWS("blocked", "blocked:15", ASPAWN_SIGMASK(&set));
+	CHECK_SHOWS("ignored", "ignored:15", ASPAWN_SIGNALS_IGNORE(&set));
+	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN);
+	CHECK_SHOWS("ignored", "ignored:15", ASPAWN_UMASK(0));
+	CHECK_SHOWS("default", "ignored:15", ASPAWN_SIGNALS_DEFAULT(&set));
+	CHECK_EQUAL(get_disposition(PSYS_SIGTERM), PSYS_SIG_IGN);
+}
+
+TEST(limits_and_scheduling)
+{
+	const unsigned long first[16] = { 1 };
+
+	CHECK_SHOWS("10 20", "limit:0", ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 20));
+	CHECK_SHOWS("7", "nice", ASPAWN_NICE(7));
+	CHECK_SHOWS("3", "scheduler", ASPAWN_SCHEDULER(3 /* SCHED_BATCH */, 0));
+	if (!is_emulated())
+		CHECK_SHOWS("first", "affinity", ASPAWN_AFFINITY(first, sizeof first));
+	struct observation seen = observe((const struct aspawn_action[]){ ASPAWN_IOPRIO(
+						  PSYS_IOPRIO_CLASS_BE << PSYS_IOPRIO_CLASS_SHIFT | 6) },
+					  1, "ioprio");
+	if (seen.result != -PSYS_ENOSYS)
+		CHECK_EQUAL(psys_strcmp(seen.text, "16390"), 0);
+	CHECK_SHOWS("262144", "personality", ASPAWN_PERSONALITY(0x0040000)); /* ADDR_NO_RANDOMIZE */
+	CHECK_SHOWS("9", "pdeathsig", ASPAWN_PDEATHSIG(PSYS_SIGKILL));
+}
+
+TEST(no_new_privs_and_a_filter)
+{
+	static const struct psys_sock_filter no_getppid[] = {
+		{ 0x20, 0, 0, 0 },                     /* the number of the call */
+		{ 0x15, 0, 1, PSYS_NR_getppid },       /* if it is this one */
+		{ 0x06, 0, 0, 0x00050000 | PSYS_EDOM },
+		{ 0x06, 0, 0, 0x7fff0000 },
+	};
+	static const struct psys_sock_filter nonsense[] = { { 0xffff, 0, 0, 0 } };
+
+	if (is_emulated())
+		skip("no seccomp in an emulator");
+	CHECK_SHOWS("1", "no_new_privs", ASPAWN_NO_NEW_PRIVS());
+	struct observation seen = observe(
+		(const struct aspawn_action[]){ ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(no_getppid, 4) }, 2,
+		"getppid");
+	if (seen.result == -PSYS_EINVAL)
+		skip("no seccomp");
+	CHECK_EQUAL(seen.result, 0);
+	CHECK_EQUAL(psys_strcmp(seen.text, "EDOM"), 0);
+	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(nonsense, 1));
+}
+
+TEST(a_landlock_ruleset)
+{
+	struct psys_landlock_ruleset_attr attr = { .handled_access_fs = PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE };
+	int ruleset = psys_landlock_create_ruleset(&attr, sizeof(uint64_t), 0);
+
+	if (ruleset < 0)
+		skip("no landlock");
+	CHECK_SHOWS("EACCES", "writes:/dev/null", ASPAWN_NO_NEW_PRIVS(), ASPAWN_LANDLOCK(ruleset));
+	CHECK_FAILS(1, PSYS_EBADFD, ASPAWN_NO_NEW_PRIVS(), ASPAWN_LANDLOCK(1));
+}
+
+static ASPAWN_CHILD int sets_umask(void *arg)
+{
+	psys_umask((unsigned)(intptr_t)arg);
+	return 0;
+}
+
+static ASPAWN_CHILD int fails(void *arg)
+{
+	return -(int)(intptr_t)arg;
+}
+
+TEST(a_function_among_the_actions)
+{
+	CHECK_SHOWS("18", "umask", ASPAWN_UMASK(077), ASPAWN_CALL(sets_umask, (void *)022));
+	CHECK_FAILS(1, PSYS_EDOM, ASPAWN_UMASK(077), ASPAWN_CALL(fails, (void *)PSYS_EDOM));
+}
+
+TEST(a_user_and_the_parents_dumpable_flag)
+{
+	static const unsigned groups[] = { 5, 6 };
+
+	if (!is_root())
+		skip("not root");
+	if (is_emulated())
+		skip("an emulator may translate groups wrongly"); /* QEMU 7.2 of sparc64 */
+	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
+	/* The program itself may be in a folder that only root can reach. */
+	struct observation seen = observe(
+		(const struct aspawn_action[]){ ASPAWN_USER(65534, 65533, groups, 2) }, 1, "ids");
+	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
+	if (seen.result == -PSYS_EACCES)
+		CHECK_EQUAL(seen.failure.step, ASPAWN_STEP_EXEC);
+	else
+		CHECK_EQUAL(psys_strcmp(seen.text, "65534 65533 5 6"), 0);
+	CHECK_SHOWS("0 0 5 6", "ids", ASPAWN_GROUPS(groups, 2));
+	CHECK_SHOWS("0 0", "ids", ASPAWN_GROUPS(NULL, 0));
+	CHECK_SHOWS("0 77", "ids", ASPAWN_GROUPS(NULL, 0), ASPAWN_RESGID(77, -1, -1));
+	CHECK_SHOWS("77 0", "ids", ASPAWN_GROUPS(NULL, 0), ASPAWN_RESUID(77, 0, 0));
+	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
+}
+
+TEST(the_oom_score_is_the_childs_alone)
+{
+	char text[16] = "";
+	int fd = psys_open("/proc/self/oom_score_adj", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+
+	if (fd < 0)
+		skip("no /proc/self/oom_score_adj");
+	CHECK(psys_read(fd, text, sizeof text) > 0);
+	CHECK_SHOWS("321", "path:/proc/self/oom_score_adj", ASPAWN_OOM_SCORE_ADJ(321));
+	char after[16] = "";
+	CHECK_EQUAL(psys_lseek(fd, 0, PSYS_SEEK_SET), 0);
+	CHECK(psys_read(fd, after, sizeof after) > 0);
+	CHECK_EQUAL(psys_strcmp(text, after), 0);
+}
+
+TEST(capabilities)
+{
+	if (!is_root())
+		skip("not root");
+	if (is_emulated())
+		skip("no capabilities in an emulator");
+	CHECK_SHOWS("0", "bounding:18", ASPAWN_CAP_DROP(PSYS_CAP_SYS_CHROOT));
+	CHECK_SHOWS("1", "bounding:18", ASPAWN_CAP_DROP(PSYS_CAP_SYS_NICE));
+	CHECK_SHOWS("1", "ambient:18", ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT));
+	CHECK_SHOWS("0", "ambient:18", ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_NICE));
+	CHECK_SHOWS("1", "securebits", ASPAWN_SECUREBITS(1)); /* SECBIT_NOROOT */
+	CHECK_FAILS(0, PSYS_EINVAL, ASPAWN_CAP_DROP(9999));
+	CHECK_FAILS(0, PSYS_EINVAL, ASPAWN_CAP_AMBIENT(64));
+}
+
+TEST(namespaces_and_mounts)
+{
+	struct observation seen;
+	const struct aspawn_action name[] = { ASPAWN_UNSHARE(PSYS_CLONE_NEWUTS), ASPAWN_HOSTNAME("elsewhere") };
+
+	if (!is_root())
+		skip("not root");
+	seen = observe(name, 2, "hostname");
+	if (seen.result == -PSYS_EPERM || seen.result == -PSYS_EINVAL || seen.result == -PSYS_ENOSYS)
+		skip("no namespaces here");
+	CHECK_EQUAL(psys_strcmp(seen.text, "elsewhere"), 0);
+	if (have_proc()) {
+		int uts = psys_open("/proc/self/ns/uts", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+		CHECK(uts >= 0);
+		CHECK_SHOWS("open", "descriptor:1", ASPAWN_SETNS(uts, PSYS_CLONE_NEWUTS));
+	}
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	CHECK_SHOWS("open", "descriptor:8", ASPAWN_UNSHARE(PSYS_CLONE_NEWNS),
+		    ASPAWN_MOUNT(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL),
+		    ASPAWN_MOUNT("none", "/tmp", "tmpfs", 0, "size=64k"),
+		    ASPAWN_OPEN(8, "/tmp/new", PSYS_O_RDWR | PSYS_O_CREAT | PSYS_O_EXCL, 0600));
+	CHECK_EQUAL(psys_faccessat(PSYS_AT_FDCWD, "/tmp/new", PSYS_F_OK), -PSYS_ENOENT);
+}
+
+TEST(a_root_of_its_own)
+{
+	if (!is_root())
+		skip("not root");
+	/* The program is not there: that it cannot be executed shows the root. */
+	CHECK_FAILS(ASPAWN_STEP_EXEC, PSYS_ENOENT, ASPAWN_CHROOT("/dev"));
+	CHECK_FAILS(0, PSYS_ENOENT, ASPAWN_CHROOT("/no such directory"));
+}
+
+TEST(a_control_group_by_its_file)
+{
+	int none = psys_open("/", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+
+	/* No cgroup: then the action's own error, in its place. */
+	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0), ASPAWN_JOIN_CGROUP(none));
+	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_JOIN_CGROUP(333));
+}
+
+TEST(each_action_fails_in_its_place)
+{
+	const unsigned group = 1;
+	const unsigned long no_cpu[1] = { 0 };
+
+	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_DUP2(333, 0));
+	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_DUP2(333, 333));
+	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0), ASPAWN_OPEN(0, "/no such file", PSYS_O_RDONLY, 0));
+	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_OPENAT(0, 333, "file", PSYS_O_RDONLY, 0));
+	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0), ASPAWN_CHDIR("/no such directory"));
+	CHECK_FAILS(1, PSYS_ENOTDIR, ASPAWN_UMASK(0), ASPAWN_CHDIR("/dev/null"));
+	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_FCHDIR(333));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_SETPGID(0), ASPAWN_SETSID());
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_SETSID(), ASPAWN_SETPGID(0));
+	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_UMASK(0), ASPAWN_SETPGID(-1));
+	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_CONTROLLING_TERMINAL(333));
+	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_FOREGROUND(333));
+	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_UMASK(0), ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 20, 10));
+	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0), ASPAWN_WRITE("/no such file", "text"));
+	CHECK_FAILS(0, PSYS_EDOM, ASPAWN_CALL(fails, (void *)PSYS_EDOM), ASPAWN_CALL(fails, (void *)PSYS_ERANGE));
+	if (is_emulated())
+		return;
+	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_UMASK(0), ASPAWN_SCHEDULER(99, 0));
+	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_UMASK(0), ASPAWN_AFFINITY(no_cpu, sizeof no_cpu));
+	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_UMASK(0), ASPAWN_UNSHARE(1UL << 31));
+	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_SETNS(333, 0));
+	if (!is_root())
+		skip("not root");
+	CHECK_EQUAL(psys_setresuid(65534, 65534, 65534), 0);
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_CHROOT("/"));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_PIVOT_ROOT("/", "/"));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_GROUPS(&group, 1));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_USER(0, 0, &group, 1));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_RESUID(0, 0, 0));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_RESGID(7, 7, 7));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_CAP_DROP(PSYS_CAP_SYS_CHROOT));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_SECUREBITS(1));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_HOSTNAME("elsewhere"));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_MOUNT("none", "/dev", "tmpfs", 0, NULL));
+	CHECK_FAILS(1, PSYS_EACCES, ASPAWN_UMASK(0), ASPAWN_NICE(-20));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 1U << 30, 1U << 30));
+}
+
+/* An action that takes the number of the library's own pipe does not silence it. */
+TEST(the_librarys_own_pipe_gets_out_of_the_way)
+{
+	struct Stack_t stack = { 0 };
+	struct aspawn_child child;
+	struct aspawn_failure failure;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "shows", "reads:3");
+	struct aspawn_action actions[64];
+	size_t count = 0;
+
+	for (int fd = 3; fd < 60; fd++)
+		actions[count++] = (struct aspawn_action)ASPAWN_DUP2(0, fd);
+	actions[count++] = (struct aspawn_action)ASPAWN_CLOSEFROM(3);
+	actions[count++] = (struct aspawn_action)ASPAWN_CHDIR("/no such directory");
+	command.flags = ASPAWN_COMMAND_POLL;
+	command.actions = actions;
+	command.action_count = count;
+	CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+	CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_ENOENT);
+	CHECK_EQUAL(failure.step, (int)count - 1);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), 0);
+
+	/* And is no descriptor that a command could name. */
+	int next = psys_dup(0); /* what the pipe's end will be, and the other next to it */
+	psys_close(next);
+	for (int fd = next; fd < next + 2; fd++) {
+		const struct aspawn_action names_it = ASPAWN_DUP2(fd, 0);
+		command.actions = &names_it;
+		command.action_count = 1;
+		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_EBADF);
+		CHECK_EQUAL(failure.step, 0);
+		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), 0);
+	}
+}

@@ -1,0 +1,266 @@
+/* A child that begins with its parent's table of descriptors: neither is harmed. */
+#include "filter.h"
+#include "observe.h"
+
+enum { FIRST = 100, KEPT = 40 };
+
+/* Opens and closes all the while, and looks after what must stay open. */
+struct mover {
+	struct thread thread;
+	int stop, lost, rounds;
+};
+
+static int move(void *arg)
+{
+	struct mover *mover = arg;
+
+	while (!__atomic_load_n(&mover->stop, __ATOMIC_RELAXED)) {
+		int fd = psys_open("/dev/null", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+		int high = (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 300);
+		if (fd < 0 || high < 300 || psys_close(fd) < 0 || psys_close(high) < 0)
+			mover->lost++;
+		for (int i = 0; i < KEPT; i++)
+			if (psys_fcntl(FIRST + i, PSYS_F_GETFD, 0) != PSYS_FD_CLOEXEC)
+				mover->lost++;
+		mover->rounds++;
+	}
+	return 0;
+}
+
+static void start_mover(struct mover *mover)
+{
+	for (int i = 0; i < KEPT; i++)
+		CHECK_EQUAL(psys_dup3(2, FIRST + i, PSYS_O_CLOEXEC), FIRST + i);
+	thread_start(&mover->thread, move, mover);
+}
+
+static void stop_mover(struct mover *mover)
+{
+	__atomic_store_n(&mover->stop, 1, __ATOMIC_RELAXED);
+	thread_join(&mover->thread);
+	CHECK_EQUAL(mover->lost, 0);
+	CHECK(mover->rounds > 0);
+}
+
+/* Good ones, failing ones, and ones that are killed on the way. */
+static void spawn_among_movers(uint64_t flags, int spawns)
+{
+	static const struct aspawn_action actions[] = { ASPAWN_CLOSEFROM(3), ASPAWN_CHDIR("/no such directory") };
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct mover mover = { .stop = 0 };
+	int status, killed = 0;
+
+	command.flags = flags;
+	command.actions = actions;
+	start_mover(&mover);
+	for (int i = 0; i < spawns; i++) {
+		struct aspawn_child child;
+
+		command.action_count = i % 3 == 1 ? 2 : 1;
+		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		if (i % 3 == 2)
+			aspawn_kill(&child, PSYS_SIGKILL);
+		aspawn_started(&child, NULL, NULL);
+		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
+		if (status == PSYS_SIGKILL)
+			killed++;
+		else
+			CHECK_EQUAL(status, i % 3 == 1 ? 127 << 8 : 7 << 8);
+	}
+	stop_mover(&mover);
+	note("killed:", killed);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+TEST_SECONDS(closefrom_beside_a_thread_that_opens_and_closes, 60)
+{
+	spawn_among_movers(0, scaled(6000));
+}
+
+TEST_SECONDS(closefrom_without_a_wait, 60)
+{
+	/* The promise is broken here: it is about what the child sees. */
+	spawn_among_movers(ASPAWN_COMMAND_STILL, scaled(3000));
+}
+
+TEST_SECONDS(closefrom_before_close_range, 60)
+{
+	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
+	spawn_among_movers(0, scaled(1000));
+}
+
+/* What the command names is the child's when the call has returned. */
+TEST_SECONDS(a_descriptor_is_closed_right_after_the_call, 60)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_action actions[2] = { ASPAWN_CLOSEFROM(0), ASPAWN_CLOSEFROM(3) };
+
+	for (int i = 0; i < scaled(2000); i++) {
+		struct aspawn_child child;
+		int fd = psys_open("/dev/null", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0), status;
+
+		CHECK(fd >= 0);
+		actions[0] = (struct aspawn_action)ASPAWN_DUP2(fd, 0);
+		command.actions = actions;
+		command.action_count = 2;
+		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		psys_close(fd);
+		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
+		CHECK_EQUAL(status, 7 << 8);
+	}
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+TEST(no_table_of_its_own_to_be_had)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_action action = ASPAWN_CLOSEFROM(3);
+	struct aspawn_failure failure;
+	struct aspawn_child child;
+	int descriptors = count_descriptors();
+
+	if (!memory_is_shared())
+		skip("memory is a copy, and so is the table");
+	filter_refuse(PSYS_NR_close_range, PSYS_EPERM);
+	filter_refuse(PSYS_NR_unshare, PSYS_EPERM);
+	command.actions = &action;
+	command.action_count = 1;
+	for (int i = 0; i < 2; i++) {
+		command.flags = i ? ASPAWN_COMMAND_POLL : 0;
+		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_EPERM);
+		CHECK_EQUAL(failure.step, ASPAWN_STEP_DESCRIPTORS);
+		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), 0);
+	}
+	CHECK_EQUAL(count_descriptors(), descriptors);
+}
+
+TEST(closefrom_without_proc_or_close_range)
+{
+	struct psys_rlimit64 limit = { 200, 200 };
+
+	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
+	if (psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
+	    psys_mount(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0 ||
+	    psys_mount("none", "/proc", "tmpfs", 0, NULL) < 0)
+		skip("/proc cannot be hidden here");
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
+	CHECK_EQUAL(psys_dup3(2, 150, 0), 150);
+	CHECK_SHOWS("open", "descriptor:150", ASPAWN_UMASK(0));
+	CHECK_SHOWS("closed", "descriptor:150", ASPAWN_CLOSEFROM(3));
+	CHECK_SHOWS("closed", "descriptor:150", ASPAWN_CLOEXEC_FROM(3));
+}
+
+/* golang/go#22315: a program just written, whose writer's descriptor is in
+ * another thread's child, cannot be executed. */
+struct writer {
+	struct thread thread;
+	int number, failures, spawned, rounds;
+	const char *program;
+	size_t size;
+};
+
+static int write_and_spawn(void *arg)
+{
+	const struct aspawn_action close_all = ASPAWN_CLOSEFROM(3);
+	struct writer *writer = arg;
+	struct Stack_t stack = { 0 };
+	char path[64] = "/tmp/aspawn-writer-";
+
+	psys_i64_to_decimal(path + psys_strlen(path), psys_gettid());
+	char *const argv[] = { (char[]){ "@exit_7" }, NULL };
+	const struct aspawn_command command = {
+		.size = sizeof command, .file = path, .argv = argv, .actions = &close_all, .action_count = 1,
+	};
+	for (int i = 0; i < writer->rounds; i++) {
+		struct aspawn_child child;
+		int status = -1;
+		int fd = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_EXCL | PSYS_O_CLOEXEC, 0755);
+		writer->failures += psys_write(fd, writer->program, writer->size) != (long)writer->size;
+		psys_close(fd);
+		writer->failures += aspawn_command(&child, &stack, &command) != 0 ||
+				    aspawn_wait(&child, &status, NULL, NULL) != 0 || status != 7 << 8;
+		writer->spawned++;
+		psys_unlinkat(PSYS_AT_FDCWD, path, 0);
+	}
+	aspawn_stack_free(&stack);
+	return 0;
+}
+
+TEST_SECONDS(eight_threads_write_programs_and_spawn_them, 120)
+{
+	enum { THREADS = 8 };
+	struct writer writers[THREADS] = { 0 };
+	struct psys_statx status;
+	struct self self;
+	int spawned = 0, failures = 0;
+
+	if (!memory_is_shared() || is_emulated())
+		skip("memory is a copy");
+	self_in_role(&self, "exit_7", NULL);
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	int fd = psys_open(self.file, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	CHECK_EQUAL(psys_statx(fd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_SIZE, &status), 0);
+	const char *program = psys_mmap(NULL, (size_t)status.stx_size, PSYS_PROT_READ, PSYS_MAP_PRIVATE, fd, 0);
+	CHECK(!PSYS_IS_ERROR(program));
+	psys_close(fd);
+	for (int i = 0; i < THREADS; i++) {
+		writers[i].program = program;
+		writers[i].size = (size_t)status.stx_size;
+		writers[i].rounds = scaled(400);
+		thread_start(&writers[i].thread, write_and_spawn, &writers[i]);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		thread_join(&writers[i].thread);
+		spawned += writers[i].spawned;
+		failures += writers[i].failures;
+	}
+	note("programs written and spawned:", spawned);
+	CHECK_EQUAL(failures, 0);
+}
+
+/* Threads with pipes to their children: no child has another's. */
+static int lists(void *arg)
+{
+	struct writer *lister = arg;
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "shows", "descriptors");
+
+	for (int i = 0; i < lister->rounds; i++) {
+		char text[256] = "";
+		struct aspawn_run run = { .size = sizeof run, .input = "", .output = text,
+					  .output_size = sizeof text - 1 };
+		lister->failures += aspawn_run(&run, &stack, &command) != 0 ||
+				    psys_strcmp(text, "0 1 2") != 0;
+		lister->spawned++;
+	}
+	aspawn_stack_free(&stack);
+	return 0;
+}
+
+TEST_SECONDS(no_child_has_anothers_pipe, 60)
+{
+	enum { THREADS = 4 };
+	struct writer listers[THREADS] = { 0 };
+
+	if (is_emulated())
+		skip("an emulator has descriptors of its own");
+	for (int fd = 3; fd < 64; fd++)
+		psys_close(fd);
+	for (int i = 0; i < THREADS; i++) {
+		listers[i].rounds = scaled(500);
+		thread_start(&listers[i].thread, lists, &listers[i]);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		thread_join(&listers[i].thread);
+		CHECK(listers[i].spawned > 0);
+		CHECK_EQUAL(listers[i].failures, 0);
+	}
+}

@@ -1,0 +1,235 @@
+#include "observe.h"
+
+bool is_emulated(void)
+{
+	return psys_getenv(environment, "SUITE_EMULATOR");
+}
+
+struct aspawn_command command_in_role(struct self *self, const char *role, const char *argument)
+{
+	self_in_role(self, role, argument);
+	return (struct aspawn_command){ .size = sizeof(struct aspawn_command),
+					.file = self->file,
+					.argv = (char *const *)(uintptr_t)self->argv,
+					.envp = environment };
+}
+
+struct observation observe(const struct aspawn_action *actions, size_t count, const char *what)
+{
+	struct observation seen = { 0 };
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "shows", what);
+	struct aspawn_run run = { .size = sizeof run,
+				  .output = seen.text,
+				  .output_size = sizeof seen.text - 1 };
+
+	command.actions = actions;
+	command.action_count = count;
+	seen.result = aspawn_run(&run, &stack, &command);
+	seen.status = run.status;
+	seen.failure = run.failure;
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	return seen;
+}
+
+/* What was seen instead is worth more than that it was something else. */
+static void tell(const struct observation *seen, const char *what)
+{
+	note(what, seen->result);
+	note("step:", seen->failure.step);
+	note("status:", seen->status);
+	note(seen->text, (int)psys_strlen(seen->text));
+}
+
+void check_shows(const char *file, int line, const char *text, const char *what,
+		 const struct aspawn_action *actions, size_t count)
+{
+	struct observation seen = observe(actions, count, what);
+
+	if (seen.result == 0 && seen.status == 0 && !psys_strcmp(seen.text, text))
+		return;
+	tell(&seen, what);
+	check_failed(file, line, text);
+}
+
+void check_fails(const char *file, int line, int step, int error,
+		 const struct aspawn_action *actions, size_t count)
+{
+	struct observation seen = observe(actions, count, "");
+
+	if (seen.result == -error && seen.failure.step == step && seen.failure.error == error &&
+	    PSYS_WIFEXITED(seen.status) && PSYS_WEXITSTATUS(seen.status) == 127)
+		return;
+	tell(&seen, "failed otherwise:");
+	check_failed(file, line, psys_errname(error));
+}
+
+static void say(const char *text)
+{
+	psys_write(1, text, psys_strlen(text));
+}
+
+static void say_number(int64_t number)
+{
+	char text[PSYS_DECIMAL_SIZE];
+
+	psys_i64_to_decimal(text, number);
+	say(text);
+}
+
+/* The number after the colon, "limit:7". */
+static int argument_of(const char *what)
+{
+	int number = 0;
+
+	for (what = psys_strchrnul(what, ':'); *what && *++what;)
+		number = number * 10 + (*what - '0');
+	return number;
+}
+
+static bool is(const char *what, const char *name)
+{
+	return !psys_strncmp(what, name, psys_strlen(name));
+}
+
+static void show_file(int fd)
+{
+	char text[256];
+	long length = psys_read(fd, text, sizeof text - 1);
+
+	text[length > 0 ? length : 0] = '\0';
+	for (char *at = text; *at; at++)
+		if (*at == '\n')
+			*at = '\0';
+	say(text);
+}
+
+static void show_directory(void)
+{
+	char path[PSYS_PATH_MAX];
+
+	say(psys_getcwd(path, sizeof path) < 0 ? "none" : path);
+}
+
+/* Those below 64, and the close-on-exec ones of this program are not there. */
+static void show_descriptors(void)
+{
+	bool first = true;
+
+	for (int fd = 0; fd < 64; fd++) {
+		if (psys_fcntl(fd, PSYS_F_GETFD, 0) < 0)
+			continue;
+		if (!first)
+			say(" ");
+		first = false;
+		say_number(fd);
+	}
+}
+
+static void show_groups(void)
+{
+	unsigned groups[8];
+	int count = psys_getgroups(8, groups);
+
+	say_number(psys_getuid());
+	say(" ");
+	say_number(psys_getgid());
+	for (int i = 0; i < count; i++) {
+		say(" ");
+		say_number(groups[i]);
+	}
+}
+
+static void show_limit(int resource)
+{
+	struct psys_rlimit64 limit = { 0, 0 };
+
+	psys_prlimit64(0, resource, NULL, &limit);
+	say_number((int64_t)limit.rlim_cur);
+	say(" ");
+	say_number((int64_t)limit.rlim_max);
+}
+
+static void show_path(const char *path, int flags)
+{
+	int fd = psys_open(path, flags | PSYS_O_CLOEXEC, 0);
+
+	if (fd < 0)
+		say(psys_errname(fd));
+	else
+		show_file(fd);
+}
+
+static int get_prctl(int option, int argument)
+{
+	int value = 0;
+
+	if (option != PSYS_PR_GET_PDEATHSIG)
+		return psys_prctl(option, (unsigned long)argument, 0, 0, 0);
+	psys_prctl(option, (uintptr_t)&value, 0, 0, 0);
+	return value;
+}
+
+ROLE(shows)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	const char *rest = psys_strchrnul(what, ':');
+	int number = argument_of(what);
+	struct psys_sigset mask = get_mask();
+	struct psys_utsname name;
+	unsigned long cpus[16] = { 0 };
+
+	rest += *rest == ':';
+	if (is(what, "directory"))
+		show_directory();
+	else if (is(what, "descriptors"))
+		show_descriptors();
+	else if (is(what, "descriptor:"))
+		say(psys_fcntl(number, PSYS_F_GETFD, 0) < 0 ? "closed" : "open");
+	else if (is(what, "reads:"))
+		show_file(number);
+	else if (is(what, "path:"))
+		show_path(rest, PSYS_O_RDONLY);
+	else if (is(what, "writes:"))
+		show_path(rest, PSYS_O_WRONLY);
+	else if (is(what, "umask"))
+		say_number(psys_umask(0));
+	else if (is(what, "session"))
+		say(psys_getsid(0) == psys_getpid() ? "leader" : "member");
+	else if (is(what, "group"))
+		say(psys_getpgid(0) == psys_getpid() ? "leader" : "member");
+	else if (is(what, "limit:"))
+		show_limit(number);
+	else if (is(what, "nice"))
+		say_number(20 - psys_getpriority(PSYS_PRIO_PROCESS, 0));
+	else if (is(what, "scheduler"))
+		say_number(psys_sched_getscheduler(0));
+	else if (is(what, "affinity"))
+		say(psys_sched_getaffinity(0, sizeof cpus, cpus) < 0 ? "none" : cpus[0] == 1 ? "first" : "others");
+	else if (is(what, "ioprio"))
+		say_number(psys_ioprio_get(PSYS_IOPRIO_WHO_PROCESS, 0));
+	else if (is(what, "blocked:"))
+		say(psys_sigismember(&mask, number) ? "blocked" : "open");
+	else if (is(what, "ignored:"))
+		say(get_disposition(number) == PSYS_SIG_IGN ? "ignored" : "default");
+	else if (is(what, "ids"))
+		show_groups();
+	else if (is(what, "hostname"))
+		say(psys_uname(&name) < 0 ? "none" : name.nodename);
+	else if (is(what, "personality"))
+		say_number(psys_personality(0xffffffff) & 0xff0000);
+	else if (is(what, "no_new_privs"))
+		say_number(get_prctl(PSYS_PR_GET_NO_NEW_PRIVS, 0));
+	else if (is(what, "securebits"))
+		say_number(get_prctl(PSYS_PR_GET_SECUREBITS, 0));
+	else if (is(what, "bounding:"))
+		say_number(get_prctl(PSYS_PR_CAPBSET_READ, number));
+	else if (is(what, "ambient:"))
+		say_number(psys_prctl(PSYS_PR_CAP_AMBIENT, 1 /* IS_SET */, (unsigned long)number, 0, 0));
+	else if (is(what, "pdeathsig"))
+		say_number(get_prctl(PSYS_PR_GET_PDEATHSIG, 0));
+	else if (is(what, "getppid"))
+		say(psys_getppid() < 0 ? psys_errname(psys_getppid()) : "allowed");
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* Commands that run this program as an observer of what their actions did. */
+#ifndef OBSERVE_H
+#define OBSERVE_H
+
+#include <aspawn/command.h>
+
+#include "harness.h"
+
+struct observation {
+	int result; /* of aspawn_run() */
+	int status;
+	struct aspawn_failure failure;
+	char text[4096]; /* what it wrote */
+};
+
+/* Runs this program in the role "shows" what, after the actions. */
+struct observation observe(const struct aspawn_action *actions, size_t count, const char *what);
+
+/* CHECK_SHOWS("text", "what", action, ...) */
+#define CHECK_SHOWS(text, what, ...)                                                         \
+	do {                                                                                 \
+		const struct aspawn_action actions_[] = { __VA_ARGS__ };                     \
+		check_shows(__FILE__, __LINE__, text, what, actions_,                        \
+			    sizeof actions_ / sizeof *actions_);                             \
+	} while (0)
+void check_shows(const char *file, int line, const char *text, const char *what,
+		 const struct aspawn_action *actions, size_t count);
+
+/* CHECK_FAILS(step, error, action, ...): that action, or stage, with that error. */
+#define CHECK_FAILS(step, error, ...)                                                        \
+	do {                                                                                 \
+		const struct aspawn_action actions_[] = { __VA_ARGS__ };                     \
+		check_fails(__FILE__, __LINE__, step, error, actions_,                       \
+			    sizeof actions_ / sizeof *actions_);                             \
+	} while (0)
+void check_fails(const char *file, int line, int step, int error,
+		 const struct aspawn_action *actions, size_t count);
+
+bool is_emulated(void);
+
+/* This program as a command in a role; self is what it points to. */
+struct aspawn_command command_in_role(struct self *self, const char *role, const char *argument);
+
+#endif
