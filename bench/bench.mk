@@ -2,7 +2,7 @@
 # ways of starting a child, or of making a call, stand in one run of one program.
 
 bench_dir := $(BUILD_DIR)/bench
-bench_programs := responsiveness lifetime memory
+bench_programs := responsiveness lifetime memory commands descriptors
 bench_run = --benchmark_out_format=json --benchmark_report_aggregates_only=true
 syscall_run = $(bench_dir)/syscall $(bench_run) --benchmark_out=$(bench_dir)/syscall.json \
 	--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.02
@@ -27,8 +27,12 @@ bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall ## time until the
 		--benchmark_repetitions=15 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05
 	$(bench_dir)/memory $(bench_run) --benchmark_out=$(bench_dir)/memory.json \
 		--benchmark_repetitions=7 --benchmark_min_time=0.03
+	$(bench_dir)/commands $(bench_run) --benchmark_out=$(bench_dir)/commands.json \
+		--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05
+	$(bench_dir)/descriptors $(bench_run) --benchmark_out=$(bench_dir)/descriptors.json \
+		--benchmark_repetitions=9 --benchmark_min_time=0.02
 	$(syscall_run)
-	bench/report.py $(bench_dir)/responsiveness.json $(bench_dir)/lifetime.json $(bench_dir)/memory.json $(bench_dir)/syscall.json
+	bench/report.py $(bench_programs:%=$(bench_dir)/%.json) $(bench_dir)/syscall.json
 
 bench-quick: $(bench_dir)/responsiveness ## the first of them, in seconds
 	@$(bench_dir)/responsiveness $(bench_run) --benchmark_out=$(bench_dir)/quick.json \

@@ -1,7 +1,5 @@
 // How long the caller is held, against the memory that it has touched: as many
 // MiB as the name's number says, in small pages as a heap that grew has them.
-#include <benchmark/benchmark.h>
-
 #include <cstdio>
 #include <string>
 
@@ -38,18 +36,7 @@ static void touch(long mebibytes)
 static void measure(benchmark::State &state, const Way &way, long mebibytes)
 {
 	touch(mebibytes);
-	for (auto _ : state) {
-		long long begin = now();
-		int pid = way.start();
-		long long end = now();
-
-		if (pid < 0) {
-			state.SkipWithError("could not start the child");
-			break;
-		}
-		state.SetIterationTime(static_cast<double>(end - begin) * 1e-9);
-		way.finish(pid);
-	}
+	measure_blocked(state, way);
 }
 
 int main(int argc, char **argv)

@@ -9,24 +9,31 @@ import pathlib
 import sys
 
 FLOOR, ASPAWN, POSIX_SPAWN = "BM_clone3_floor", "BM_aspawn", "BM_posix_spawn"
+WITH, COMMAND, CLOSEFROM = "BM_aspawn_with", "BM_aspawn_command", "BM_aspawn_closefrom"
 TITLES = {
     "responsiveness": "Time until the caller goes on",
     "quick": "Time until the caller goes on",
     "lifetime": "Time until the child has been reaped",
     "memory": "Time until the caller goes on, by MiB that it has touched",
+    "commands": "Time until the caller goes on, of a command with its actions",
+    "blocked": "Time until the caller goes on, by descriptors that it has open",
+    "reaped": "Time until the child has been reaped, by descriptors of the caller",
     "syscall": "Time of a system call",
 }
 
 
 def medians(path):
-    """{(name, MiB): microseconds}"""
+    """{(name, size): microseconds}, the size in MiB or in descriptors"""
     found = {}
     for row in json.loads(path.read_text())["benchmarks"]:
         if row.get("aggregate_name") != "median" or row.get("error_occurred"):
             continue
         parts = row["run_name"].split("/")
-        size = next((int(part[4:]) for part in parts if part.startswith("MiB:")), 0)
-        found[parts[0], size] = row["real_time"]
+        name, size = "/".join(part for part in parts if ":" not in part and part != "manual_time"), 0
+        for part in parts:
+            if part.startswith(("MiB:", "descriptors:")):
+                size = int(part.split(":")[1])
+        found[name, size] = row["real_time"]
     return found
 
 
@@ -47,16 +54,23 @@ def print_calls(path):
     print("\nThe libc's clock_gettime reads the vDSO: no system call, where the clock allows that.")
 
 
-def print_table(path, found):
+def split(found, metric):
+    """Of names like way/metric, those of one metric, by way."""
+    return {(name.removesuffix(f"/{metric}"), size): time for (name, size), time in found.items()
+            if name.endswith(f"/{metric}")}
+
+
+def print_table(title, found):
     sizes = sorted({size for _, size in found})
     names = sorted((name for name, size in found if size == sizes[-1]), key=lambda name: found[name, sizes[-1]])
-    print(f"\n**{TITLES.get(path.stem, path.stem)}** (microseconds; ratios are what carries over)\n")
+    print(f"\n**{TITLES.get(title, title)}** (microseconds; ratios are what carries over)\n")
     if len(sizes) == 1:
-        print("| | median | of the floor | of posix_spawn |")
+        floor = FLOOR if (FLOOR, 0) in found else WITH
+        print(f"| | median | of {'the floor' if floor == FLOOR else floor} | of posix_spawn |")
         print("| --- | ---: | ---: | ---: |")
         for name in names:
             time = found[name, 0]
-            print(f"| {name} | {time:.1f} | {time / found[FLOOR, 0]:.2f} "
+            print(f"| {name} | {time:.1f} | {time / found[floor, 0]:.2f} "
                   f"| {time / found[POSIX_SPAWN, 0]:.2f} |")
         return
     print("| | " + " | ".join(str(size) for size in sizes) + f" | {sizes[-1]} of {sizes[0]} |")
@@ -80,6 +94,17 @@ def print_aims(results):
         found = results["memory"]
         largest = max(size for _, size in found)
         aims.append((f"aspawn with {largest} MiB / with none", found[ASPAWN, largest] / found[ASPAWN, 0], 1.15, True))
+    if "commands" in results:
+        found = results["commands"]
+        aims += [
+            ("aspawn_command / aspawn_with", found[COMMAND, 0] / found[WITH, 0], 1.25, True),
+            ("us that 12 actions add", found[f"{COMMAND}_12_actions", 0] - found[COMMAND, 0], 1, True),
+        ]
+    if "descriptors" in results:
+        for metric, bound in (("reaped", 1.5), ("blocked", 2.5)):
+            found = split(results["descriptors"], metric)
+            aims.append((f"closefrom with 10000 descriptors / with none, {metric}",
+                         found[CLOSEFROM, 10000] / found[CLOSEFROM, 0], bound, True))
     if not aims:
         return
     print("\n| aim | bound | measured | |\n| --- | ---: | ---: | --- |")
@@ -100,7 +125,11 @@ def main(arguments):
             print_calls(path)
             continue
         results[path.stem] = medians(path)
-        print_table(path, results[path.stem])
+        if path.stem == "descriptors":
+            for metric in ("blocked", "reaped"):
+                print_table(metric, split(results[path.stem], metric))
+        else:
+            print_table(path.stem, results[path.stem])
     print_aims(results)
 
 

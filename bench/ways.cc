@@ -18,14 +18,43 @@ static char child[] = BENCH_CHILD;
 static char *const argv[] = { child, nullptr };
 static char *const envp[] = { nullptr };
 
-long long now()
+// Nanoseconds of CLOCK_MONOTONIC.
+static long long now()
 {
 	timespec time;
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-static void reap(int pid)
+static void measure(benchmark::State &state, const Way &way, bool until_reaped)
+{
+	for (auto _ : state) {
+		long long begin = now();
+		int pid = way.start();
+		long long end = now();
+
+		if (pid < 0) {
+			state.SkipWithError("could not start the child");
+			break;
+		}
+		way.finish(pid);
+		if (until_reaped)
+			end = now();
+		state.SetIterationTime(static_cast<double>(end - begin) * 1e-9);
+	}
+}
+
+void measure_blocked(benchmark::State &state, const Way &way)
+{
+	measure(state, way, false);
+}
+
+void measure_reaped(benchmark::State &state, const Way &way)
+{
+	measure(state, way, true);
+}
+
+void reap(int pid)
 {
 	waitpid(pid, nullptr, 0);
 }

@@ -4,6 +4,8 @@
 #ifndef BENCH_WAYS_H
 #define BENCH_WAYS_H
 
+#include <benchmark/benchmark.h>
+
 #include <vector>
 
 struct Way {
@@ -14,7 +16,11 @@ struct Way {
 
 extern const std::vector<Way> ways;
 
-// Nanoseconds of CLOCK_MONOTONIC.
-long long now();
+// Waits for the child; for a finish().
+void reap(int pid);
+
+// Manual time: until the caller goes on, and until finish() has returned.
+void measure_blocked(benchmark::State &state, const Way &way);
+void measure_reaped(benchmark::State &state, const Way &way);
 
 #endif

@@ -7,6 +7,10 @@ $(examples_dir)/start: examples/start.c $(archive)
 	@mkdir -p $(@D)
 	$(example)
 
+$(examples_dir)/command: examples/command.c $(archive)
+	@mkdir -p $(@D)
+	$(example)
+
 $(examples_dir)/textindex: examples/textindex/textindex.c examples/textindex/methods.c examples/textindex/methods.h $(archive)
 	@mkdir -p $(@D)
 	$(example)
@@ -16,10 +20,11 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
 .PHONY: examples demo
-examples: $(examples_dir)/start $(examples_dir)/textindex $(examples_dir)/freestanding
+examples: $(examples_dir)/start $(examples_dir)/command $(examples_dir)/textindex $(examples_dir)/freestanding
 
 demo: examples bench-quick ## start three commands, index real documents each way, compare the ways
 	$(examples_dir)/start
+	$(examples_dir)/command
 	$(examples_dir)/freestanding
 	$(examples_dir)/textindex --method all --limit 2000
 	$(examples_dir)/textindex --method all --limit 100 --resident 1024

@@ -48,8 +48,20 @@ test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address
 test-checks: all ## what the libraries contain, what install installs, the layering
 	prove $(wildcard test/checks/*.t)
 
+# As long as SECONDS says, in a directory of its own.
+SECONDS ?= 60
+.PHONY: fuzz
+fuzz: $(BUILD_DIR)/fuzz/commands ## random commands, for SECONDS=60
+	mkdir -p $(BUILD_DIR)/fuzz/work && cd $(BUILD_DIR)/fuzz/work && ../commands -max_total_time=$(SECONDS) -max_len=512 -print_final_stats=1 \
+		-artifact_prefix=../
+
+$(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
+	@mkdir -p $(@D)
+	$(MAKE) $(BUILD_DIR)/fuzz/library/libaspawn.a BUILD_DIR=$(BUILD_DIR)/fuzz/library SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g'
+	clang++ -fuse-ld=lld -std=c++17 -Iinclude -Wall -Wextra -O1 -g -fsanitize=fuzzer,address,undefined $< $(BUILD_DIR)/fuzz/library/libaspawn.a -o $@
+
 .PHONY: check-all test-compilers test-sanitized
-check-all: test test-compilers test-sanitized test-emulated test-kernels test-headers lint ## everything
+check-all: test test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
 test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
 	prove --timer -v test/compilers.t
 

@@ -15,7 +15,10 @@
 #define ASPAWN_COMMAND_H
 
 #include <aspawn/aspawn.h>
+#include <syscall/file.h>
 #include <syscall/process.h>
+#include <syscall/security.h>
+#include <syscall/signal.h>
 
 #ifdef __cplusplus
 extern "C" {

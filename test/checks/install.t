@@ -57,7 +57,7 @@ builds_by_pkg_config()
 
 man_pages_are_found()
 {
-	for page in aspawn psys; do
+	for page in aspawn aspawn_command psys; do
 		test -f "$work/prefix/share/man/man3/$page.3" &&
 			man -M "$work/prefix/share/man" -w $page || return 1
 	done

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <aspawn/aspawn.h>
+#include <aspawn/command.h>
 #include <syscall/clone.h>
 #include <syscall/errno.h>
 #include <syscall/exec.h>
@@ -22,8 +23,20 @@ int main()
 		nullptr, &(status = 41), sizeof status);
 	bool spawned = fd >= 0 && waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 42;
 
-	std::printf("1..2\n");
+	static const aspawn_action actions[] = {
+		ASPAWN_DUP2(1, 9), ASPAWN_CHDIR("/"), ASPAWN_WRITE("/dev/null", "text"),
+		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 10), ASPAWN_CLOSEFROM(3),
+	};
+	static char *const argv[] = { const_cast<char *>("sh"), const_cast<char *>("-c"),
+				      const_cast<char *>("exit $(ulimit -t)"), nullptr };
+	const struct aspawn_command command = { sizeof command, 0, "sh", argv, nullptr, nullptr, actions, 5 };
+	aspawn_child child;
+	bool commanded = aspawn_command(&child, &stack, &command) == 0 &&
+			 aspawn_wait(&child, &status, nullptr, nullptr) == 0 && WEXITSTATUS(status) == 10;
+
+	std::printf("1..3\n");
 	std::printf("%sok 1 - a lambda runs in the child\n", spawned ? "" : "not ");
 	std::printf("%sok 2 - the stack is freed\n", aspawn_stack_free(&stack) == 0 ? "" : "not ");
+	std::printf("%sok 3 - a command of static actions\n", commanded ? "" : "not ");
 	return 0;
 }

@@ -76,13 +76,13 @@ static void spawn_among_movers(uint64_t flags, int spawns)
 
 TEST_SECONDS(closefrom_beside_a_thread_that_opens_and_closes, 60)
 {
-	spawn_among_movers(0, scaled(6000));
+	spawn_among_movers(0, scaled(3000));
 }
 
 TEST_SECONDS(closefrom_without_a_wait, 60)
 {
 	/* The promise is broken here: it is about what the child sees. */
-	spawn_among_movers(ASPAWN_COMMAND_STILL, scaled(3000));
+	spawn_among_movers(ASPAWN_COMMAND_STILL, scaled(1500));
 }
 
 TEST_SECONDS(closefrom_before_close_range, 60)
@@ -99,7 +99,7 @@ TEST_SECONDS(a_descriptor_is_closed_right_after_the_call, 60)
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct aspawn_action actions[2] = { ASPAWN_CLOSEFROM(0), ASPAWN_CLOSEFROM(3) };
 
-	for (int i = 0; i < scaled(2000); i++) {
+	for (int i = 0; i < scaled(1000); i++) {
 		struct aspawn_child child;
 		int fd = psys_open("/dev/null", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0), status;
 
@@ -213,7 +213,7 @@ TEST_SECONDS(eight_threads_write_programs_and_spawn_them, 120)
 	for (int i = 0; i < THREADS; i++) {
 		writers[i].program = program;
 		writers[i].size = (size_t)status.stx_size;
-		writers[i].rounds = scaled(400);
+		writers[i].rounds = scaled(300);
 		thread_start(&writers[i].thread, write_and_spawn, &writers[i]);
 	}
 	for (int i = 0; i < THREADS; i++) {

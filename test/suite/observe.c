@@ -218,7 +218,7 @@ ROLE(shows)
 	else if (is(what, "hostname"))
 		say(psys_uname(&name) < 0 ? "none" : name.nodename);
 	else if (is(what, "personality"))
-		say_number(psys_personality(0xffffffff) & 0xff0000);
+		say_number(psys_personality(0xffffffff) & 0x40000);
 	else if (is(what, "no_new_privs"))
 		say_number(get_prctl(PSYS_PR_GET_NO_NEW_PRIVS, 0));
 	else if (is(what, "securebits"))

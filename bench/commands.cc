@@ -1,0 +1,126 @@
+// A command with its actions, by each way that can say them: how long the caller is
+// held. The same three file actions and the same directory for all of them; and
+// what twelve actions cost that are as many as none.
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <aspawn/command.h>
+#include <syscall/syscall.h>
+
+#include "ways.h"
+
+static char child[] = BENCH_CHILD;
+static char *const argv[] = { child, nullptr };
+static char *const envp[] = { nullptr };
+static Stack_t stack;
+static int pidfd = -1;
+static aspawn_child handle;
+
+static void finish_with(int pid)
+{
+	reap(pid);
+	close(pidfd);
+}
+
+static ASPAWN_CHILD int exec_child(void *, int, void *, void *, size_t)
+{
+	return psys_execve(child, argv, envp);
+}
+
+// A primitive with what a command's handle needs: a pidfd, and no pipe.
+static int start_with()
+{
+	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE | ASPAWN_PIDFD, &pidfd, -1 };
+	pid_t pid;
+	int r = aspawn_with(&options, &pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
+	return r < 0 ? r : pid;
+}
+
+static const aspawn_action four[] = {
+	ASPAWN_OPEN(0, "/dev/null", PSYS_O_RDONLY, 0),
+	ASPAWN_DUP2(1, 7),
+	ASPAWN_CLOSE(7),
+	ASPAWN_CHDIR("/"),
+};
+static const aspawn_action twelve[] = {
+	ASPAWN_OPEN(0, "/dev/null", PSYS_O_RDONLY, 0),
+	ASPAWN_DUP2(1, 7),
+	ASPAWN_CLOSE(7),
+	ASPAWN_CHDIR("/"),
+	ASPAWN_UMASK(022),
+	ASPAWN_SETPGID(0),
+	ASPAWN_NICE(1),
+	ASPAWN_RLIMIT(PSYS_RLIMIT_CORE, 0, 0),
+	ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 10),
+	ASPAWN_NO_NEW_PRIVS(),
+	ASPAWN_DUP2(1, 8),
+	ASPAWN_CLOSE(8),
+};
+
+static int start_command(const aspawn_action *actions, size_t count)
+{
+	const struct aspawn_command command = { sizeof command, 0, child, argv, envp, nullptr, actions, count };
+	int r = aspawn_command(&handle, &stack, &command);
+	return r < 0 ? r : handle.pid;
+}
+
+static int start_no_actions() { return start_command(nullptr, 0); }
+static int start_four() { return start_command(four, 4); }
+static int start_twelve() { return start_command(twelve, 12); }
+
+static void finish_command(int)
+{
+	aspawn_wait(&handle, nullptr, nullptr, nullptr);
+}
+
+static int start_posix_spawn()
+{
+	static posix_spawn_file_actions_t *actions;
+	pid_t pid;
+
+	if (!actions) {
+		actions = new posix_spawn_file_actions_t;
+		posix_spawn_file_actions_init(actions);
+		posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+		posix_spawn_file_actions_adddup2(actions, 1, 7);
+		posix_spawn_file_actions_addclose(actions, 7);
+		posix_spawn_file_actions_addchdir_np(actions, "/");
+	}
+	return posix_spawn(&pid, child, actions, nullptr, argv, envp) ? -1 : pid;
+}
+
+static int start_fork()
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		int fd = open("/dev/null", O_RDONLY);
+		if (dup2(fd, 0) < 0 || dup2(1, 7) < 0 || close(7) < 0 || chdir("/") < 0)
+			_exit(127);
+		execve(child, argv, envp);
+		_exit(127);
+	}
+	return pid;
+}
+
+static const Way command_ways[] = {
+	{ "BM_aspawn_with", start_with, finish_with },
+	{ "BM_aspawn_command", start_no_actions, finish_command },
+	{ "BM_aspawn_command_4_actions", start_four, finish_command },
+	{ "BM_aspawn_command_12_actions", start_twelve, finish_command },
+	{ "BM_posix_spawn", start_posix_spawn, reap },
+	{ "BM_fork", start_fork, reap },
+};
+
+int main(int argc, char **argv)
+{
+	for (const Way &way : command_ways)
+		benchmark::RegisterBenchmark(way.name, measure_blocked, way)
+			->UseManualTime()
+			->Unit(benchmark::kMicrosecond);
+	benchmark::Initialize(&argc, argv);
+	benchmark::RunSpecifiedBenchmarks();
+	return 0;
+}

@@ -1,0 +1,102 @@
+// What open descriptors of the caller cost: until it goes on, and until the child
+// has been reaped. They are close-on-exec, as a server's are.
+#include <cstdlib>
+#include <string>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <aspawn/command.h>
+#include <syscall/syscall.h>
+
+#include "ways.h"
+
+static char child[] = BENCH_CHILD;
+static char *const argv[] = { child, nullptr };
+static char *const envp[] = { nullptr };
+static Stack_t stack;
+static aspawn_child handle;
+
+static int start_closefrom(uint64_t flags)
+{
+	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
+	const struct aspawn_command command = { sizeof command, flags, child, argv, envp, nullptr, &closefrom, 1 };
+	int r = aspawn_command(&handle, &stack, &command);
+	return r < 0 ? r : handle.pid;
+}
+
+static int start_closefrom_wait() { return start_closefrom(0); }
+static int start_closefrom_still() { return start_closefrom(ASPAWN_COMMAND_STILL); }
+
+static void finish_command(int)
+{
+	aspawn_wait(&handle, nullptr, nullptr, nullptr);
+}
+
+static int start_posix_spawn_closefrom()
+{
+	static posix_spawn_file_actions_t *actions;
+	pid_t pid;
+
+	if (!actions) {
+		actions = new posix_spawn_file_actions_t;
+		posix_spawn_file_actions_init(actions);
+		posix_spawn_file_actions_addclosefrom_np(actions, 3);
+	}
+	return posix_spawn(&pid, child, actions, nullptr, argv, envp) ? -1 : pid;
+}
+
+static void open_descriptors(long count)
+{
+	static long open_now;
+
+	for (; open_now < count; open_now++)
+		if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
+			std::abort();
+}
+
+static void measure(benchmark::State &state, const Way &way, long count, bool until_reaped)
+{
+	open_descriptors(count);
+	(until_reaped ? measure_reaped : measure_blocked)(state, way);
+}
+
+static const Way *way_named(const std::string &name)
+{
+	for (const Way &way : ways)
+		if (name == way.name)
+			return &way;
+	std::abort();
+}
+
+int main(int argc, char **argv)
+{
+	const Way compared[] = {
+		{ "BM_aspawn_closefrom", start_closefrom_wait, finish_command },
+		{ "BM_aspawn_closefrom_still", start_closefrom_still, finish_command },
+		*way_named("BM_aspawn_no_pipe"),
+		*way_named("BM_posix_spawn"),
+		{ "BM_posix_spawn_closefrom", start_posix_spawn_closefrom, reap },
+		*way_named("BM_vfork_with_shared_stack"),
+	};
+	rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max < 100100 ? limit.rlim_max : 100100;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	const long most = static_cast<long>(limit.rlim_cur) - 100;
+	for (long count : { 0L, 1000L, 10000L, most })
+		for (bool until_reaped : { false, true })
+			for (const Way &way : compared)
+				benchmark::RegisterBenchmark((std::string(way.name) +
+							      (until_reaped ? "/reaped" : "/blocked") +
+							      "/descriptors:" + std::to_string(count)).c_str(),
+							     measure, way, count, until_reaped)
+					->UseManualTime()
+					->Unit(benchmark::kMicrosecond);
+	benchmark::Initialize(&argc, argv);
+	benchmark::RunSpecifiedBenchmarks();
+	return 0;
+}
