@@ -11,7 +11,6 @@ static bool is_running(const struct aspawn_child *child)
 	return child && child->pid > 0;
 }
 
-/* A kernel without clock_gettime's 64 bits, or a poll that is refused: errors. */
 static int poll_until(int fd, struct psys_timespec deadline)
 {
 	struct psys_pollfd poll = { fd, PSYS_POLLIN, 0 };
@@ -48,7 +47,7 @@ static void look_at_memory(struct aspawn_child *child)
 
 static int find_out(struct aspawn_child *child, const struct psys_timespec *timeout)
 {
-	struct aspawn_failure failure;
+	struct aspawn_failure failure = { ASPAWN_STEP_NONE, 0 };
 	int r;
 
 	if (child->fd < 0) {

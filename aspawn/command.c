@@ -236,7 +236,7 @@ static void close_pipes(const struct plan *plan, bool also_parents)
 		const struct aspawn_action *action = &plan->actions[i];
 		if (action->kind != ASPAWN_ACTION_PIPE || action->c < 0)
 			continue;
-		psys_close(action->v);
+		psys_close((int)action->v);
 		if (also_parents)
 			psys_close(action->c);
 	}
@@ -292,7 +292,9 @@ static struct beginning beginning_of(struct plan *plan)
 		const struct aspawn_action *action = &plan->actions[i];
 		unsigned traits = aspawn_action_traits(action->kind)->traits;
 
-		if (traits & COPY)
+		/* The credentials of another user namespace are another user's. */
+		if ((traits & COPY) || (action->kind == ASPAWN_ACTION_SETNS &&
+					(!action->b || ((unsigned)action->b & PSYS_CLONE_NEWUSER))))
 			beginning.flags |= SPAWN_COPY;
 		if (action->kind == ASPAWN_ACTION_PIPE)
 			keep(&beginning, (unsigned)action->u);

@@ -15,6 +15,11 @@
 #include <aspawn/aspawn.h>
 #include <syscall/signal.h>
 
+/* A compiler that does not optimize calls these for structures: they are the library's. */
+#ifndef __OPTIMIZE__
+__asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
+#endif
+
 #define STACK_UNIT ((size_t)65536)
 #define STACK_GUARD STACK_UNIT
 #define STACK_ALIGN ((size_t)16)

@@ -141,6 +141,7 @@ struct aspawn_action {
 	{ ASPAWN_ACTION_MOUNT, 0, 0, 0, (uint64_t)(flags), 0, target, 0,         \
 	  { source, type, options }, NULL, NULL }
 #define ASPAWN_UNSHARE(flags) ASPAWN_ACTION_INT(UNSHARE, 0, 0, 0, flags, 0)
+/* [copy], below, if type is 0 or has PSYS_CLONE_NEWUSER. */
 #define ASPAWN_SETNS(fd, type) ASPAWN_ACTION_INT(SETNS, fd, type, 0, 0, 0)
 #define ASPAWN_HOSTNAME(name) ASPAWN_ACTION_OF(HOSTNAME, 0, 0, 0, 0, 0, name, 0, NULL)
 #define ASPAWN_UMASK(mask) ASPAWN_ACTION_INT(UMASK, mask, 0, 0, 0, 0)

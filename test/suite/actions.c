@@ -1,4 +1,5 @@
 /* Each action of a command: its effect, seen by the program, and its failure. */
+#include "filter.h"
 #include "observe.h"
 
 static bool is_root(void)
@@ -270,6 +271,70 @@ TEST(a_root_of_its_own)
 	/* The program is not there: that it cannot be executed shows the root. */
 	CHECK_FAILS(ASPAWN_STEP_EXEC, PSYS_ENOENT, ASPAWN_CHROOT("/dev"));
 	CHECK_FAILS(0, PSYS_ENOENT, ASPAWN_CHROOT("/no such directory"));
+}
+
+/* It begins there; or, without clone3, it goes there. */
+TEST(a_control_group)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "reports_cgroup", NULL);
+	struct aspawn_child child;
+	struct cgroup group;
+	int status;
+
+	make_cgroup(&group);
+	const struct aspawn_action actions[] = { ASPAWN_UMASK(0), ASPAWN_JOIN_CGROUP(group.fd) };
+	command.actions = actions;
+	command.action_count = 2;
+	for (int i = 0; i < 2; i++) {
+		if (i == 1)
+			filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
+		CHECK_EQUAL(status, 0);
+	}
+	remove_cgroup(&group);
+}
+
+/* ksh93/ksh#79: the child takes the terminal itself. */
+TEST(a_terminal_of_its_own)
+{
+	char name[32] = "/dev/pts/";
+	int number = 0, unlocked = 0;
+	int ptmx = psys_open("/dev/ptmx", PSYS_O_RDWR | PSYS_O_NOCTTY | PSYS_O_CLOEXEC, 0);
+
+	if (ptmx < 0 || psys_ioctl(ptmx, 0x80045430, (uintptr_t)&number) < 0 || /* TIOCGPTN */
+	    psys_ioctl(ptmx, 0x40045431, (uintptr_t)&unlocked) < 0)             /* TIOCSPTLCK */
+		skip("no pseudo-terminals");
+	psys_i64_to_decimal(name + psys_strlen(name), number);
+	CHECK_SHOWS("none", "terminal", ASPAWN_SETSID());
+	CHECK_SHOWS("foreground", "terminal", ASPAWN_SETSID(),
+		    ASPAWN_OPEN(0, name, PSYS_O_RDWR | PSYS_O_NOCTTY, 0), ASPAWN_CONTROLLING_TERMINAL(0),
+		    ASPAWN_FOREGROUND(0));
+	CHECK_FAILS(2, PSYS_ENOTTY, ASPAWN_SETSID(), ASPAWN_DEV_NULL(0), ASPAWN_CONTROLLING_TERMINAL(0));
+	CHECK_FAILS(2, PSYS_ENOTTY, ASPAWN_OPEN(0, name, PSYS_O_RDWR | PSYS_O_NOCTTY, 0), ASPAWN_SETSID(),
+		    ASPAWN_FOREGROUND(0));
+}
+
+TEST(a_root_that_is_exchanged)
+{
+	const struct aspawn_action actions[] = {
+		ASPAWN_UNSHARE(PSYS_CLONE_NEWNS),
+		ASPAWN_MOUNT(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL),
+		ASPAWN_MOUNT("none", "/tmp", "tmpfs", 0, "size=64k"),
+		ASPAWN_CHDIR("/tmp"),
+		ASPAWN_PIVOT_ROOT(".", "."),
+	};
+
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	struct observation seen = observe(actions, 5, "directory");
+	if (seen.result == -PSYS_EPERM || seen.failure.step == 4)
+		skip("not root, or the root is one that cannot be exchanged");
+	/* The program is not there. */
+	CHECK_EQUAL(seen.result, -PSYS_ENOENT);
+	CHECK_EQUAL(seen.failure.step, ASPAWN_STEP_EXEC);
 }
 
 TEST(a_control_group_by_its_file)

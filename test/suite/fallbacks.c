@@ -193,34 +193,19 @@ TEST(no_cgroup_without_clone3)
 TEST(a_child_begins_in_its_cgroup)
 {
 	struct Stack_t stack = { 0 };
-	char root[64] = "/tmp/aspawn-cgroup-", group[128];
+	struct cgroup group;
 	int pid;
-	struct aspawn_options options = { .size = sizeof options,
-					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP };
 
-	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
-	psys_i64_to_decimal(root + psys_strlen(root), psys_getpid());
-	psys_strlcpy(group, root, sizeof group);
-	psys_strlcpy(group + psys_strlen(group), "/aspawn-test-", 16);
-	psys_i64_to_decimal(group + psys_strlen(group), psys_getpid());
-	psys_mkdirat(PSYS_AT_FDCWD, root, 0700);
-	if (psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
-	    psys_mount("none", "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0 ||
-	    psys_mount("cgroup2", root, "cgroup2", 0, NULL) < 0)
-		skip("may not mount a cgroup file system");
-	psys_mkdirat(PSYS_AT_FDCWD, group, 0755);
-	options.cgroup_fd = psys_open(group, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
-	if (options.cgroup_fd < 0)
-		skip("may not make a cgroup");
+	make_cgroup(&group);
+	struct aspawn_options options = { .size = sizeof options,
+					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP,
+					  .cgroup_fd = group.fd };
 	int r = aspawn_with(&options, &pid, &stack, 16384, child_execs_role, "reports_cgroup", NULL, 0);
 	if (r == -PSYS_ENOSYS)
 		skip("no CLONE_INTO_CGROUP");
 	CHECK_EQUAL(r, 0);
 	CHECK_EQUAL(reap(pid), 0);
-	psys_close(options.cgroup_fd);
-	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, group, PSYS_AT_REMOVEDIR), 0);
-	CHECK_EQUAL(psys_umount2(root, PSYS_MNT_DETACH), 0);
-	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, root, PSYS_AT_REMOVEDIR), 0);
+	remove_cgroup(&group);
 }
 
 ROLE(reports_cgroup)

@@ -111,6 +111,14 @@ struct thread {
 void thread_start(struct thread *thread, int (*fn)(void *), void *arg);
 void thread_join(struct thread *thread);
 
+/* A new control group "aspawn-test-...", or the test is skipped. */
+struct cgroup {
+	char root[64], path[128];
+	int fd; /* of its folder */
+};
+void make_cgroup(struct cgroup *group);
+void remove_cgroup(struct cgroup *group);
+
 /* A page of memory that forked children share. */
 void *shared_page(void);
 

@@ -161,6 +161,15 @@ static void show_path(const char *path, int flags)
 		show_file(fd);
 }
 
+static void show_terminal(void)
+{
+	int fd = psys_open("/dev/tty", PSYS_O_RDWR | PSYS_O_CLOEXEC, 0), group = 0;
+
+	if (fd >= 0)
+		psys_ioctl(fd, PSYS_TIOCGPGRP, (uintptr_t)&group);
+	say(fd < 0 ? "none" : group == psys_getpgid(0) ? "foreground" : "background");
+}
+
 static int get_prctl(int option, int argument)
 {
 	int value = 0;
@@ -229,6 +238,8 @@ ROLE(shows)
 		say_number(psys_prctl(PSYS_PR_CAP_AMBIENT, 1 /* IS_SET */, (unsigned long)number, 0, 0));
 	else if (is(what, "pdeathsig"))
 		say_number(get_prctl(PSYS_PR_GET_PDEATHSIG, 0));
+	else if (is(what, "terminal"))
+		show_terminal();
 	else if (is(what, "getppid"))
 		say(psys_getppid() < 0 ? psys_errname(psys_getppid()) : "allowed");
 	return 0;

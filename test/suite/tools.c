@@ -297,3 +297,34 @@ void kill_lingering(int pid)
 	CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
 	CHECK_EQUAL(reap(pid), 128 + PSYS_SIGKILL);
 }
+
+void make_cgroup(struct cgroup *group)
+{
+	char *root = group->root, *path = group->path;
+
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	psys_strlcpy(root, "/tmp/aspawn-cgroup-", sizeof group->root);
+	psys_i64_to_decimal(root + psys_strlen(root), psys_getpid());
+	psys_strlcpy(path, root, sizeof group->path);
+	psys_strlcpy(path + psys_strlen(path), "/aspawn-test-", 16);
+	psys_i64_to_decimal(path + psys_strlen(path), psys_getpid());
+	psys_mkdirat(PSYS_AT_FDCWD, root, 0700);
+	if (psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
+	    psys_mount("none", "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0 ||
+	    psys_mount("cgroup2", root, "cgroup2", 0, NULL) < 0) {
+		psys_unlinkat(PSYS_AT_FDCWD, root, PSYS_AT_REMOVEDIR);
+		skip("may not mount a cgroup file system");
+	}
+	psys_mkdirat(PSYS_AT_FDCWD, path, 0755);
+	group->fd = psys_open(path, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	if (group->fd < 0)
+		skip("may not make a cgroup");
+}
+
+void remove_cgroup(struct cgroup *group)
+{
+	psys_close(group->fd);
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, group->path, PSYS_AT_REMOVEDIR), 0);
+	CHECK_EQUAL(psys_umount2(group->root, PSYS_MNT_DETACH), 0);
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, group->root, PSYS_AT_REMOVEDIR), 0);
+}

@@ -1,0 +1,92 @@
+// Eight threads that write a program each and start it, as a compiler's driver or a
+// test runner does: how often that fails with ETXTBSY, because another thread's child
+// still holds the descriptor that it was written through. A count, not a time.
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <aspawn/command.h>
+#include <syscall/errno.h>
+
+static char *const nothing[] = { nullptr };
+
+// 0 or an error number, and no child is left.
+static int start_posix_spawn(Stack_t *, const char *path)
+{
+	char *const argv[] = { const_cast<char *>(path), nullptr };
+	pid_t pid;
+	int error = posix_spawn(&pid, path, nullptr, nullptr, argv, nothing);
+	if (!error)
+		waitpid(pid, nullptr, 0);
+	return error;
+}
+
+static int start_command(Stack_t *stack, const char *path)
+{
+	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
+	const struct aspawn_command command = { sizeof command, 0, path, nullptr, nullptr, nullptr, &closefrom, 1 };
+	aspawn_child child;
+	int error = -aspawn_command(&child, stack, &command);
+	if (!error) {
+		error = -aspawn_started(&child, nullptr, nullptr);
+		aspawn_wait(&child, nullptr, nullptr, nullptr);
+	}
+	return error;
+}
+
+static std::string program()
+{
+	std::string text;
+	char part[4096];
+	int fd = open(BENCH_CHILD, O_RDONLY | O_CLOEXEC);
+	for (ssize_t n; (n = read(fd, part, sizeof part)) > 0;)
+		text.append(part, static_cast<size_t>(n));
+	close(fd);
+	return text;
+}
+
+static void compare(const char *name, int (*start)(Stack_t *, const char *), int seconds)
+{
+	const std::string text = program();
+	const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+	std::atomic<int> started{ 0 }, busy{ 0 }, others{ 0 };
+	std::vector<std::thread> threads;
+
+	for (int i = 0; i < 8; i++)
+		threads.emplace_back([&, i] {
+			const std::string path = "text_busy." + std::to_string(getpid()) + "." + std::to_string(i);
+			Stack_t stack{};
+			while (std::chrono::steady_clock::now() < end) {
+				int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+				bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+				close(fd);
+				int error = written ? start(&stack, path.c_str()) : EIO;
+				(error == 0 ? started : error == ETXTBSY ? busy : others)++;
+				unlink(path.c_str());
+			}
+			aspawn_stack_free(&stack);
+		});
+	for (std::thread &thread : threads)
+		thread.join();
+	std::printf("| %s | %d | %d | %d |\n", name, started.load(), busy.load(), others.load());
+}
+
+int main(int argc, char **argv)
+{
+	const int seconds = argc > 1 ? std::atoi(argv[1]) : 5;
+
+	std::printf("\n**Programs written and started by 8 threads for %d s**\n\n", seconds);
+	std::printf("| | started | ETXTBSY | other errors |\n| --- | ---: | ---: | ---: |\n");
+	compare("posix_spawn", start_posix_spawn, seconds);
+	compare("aspawn_command, ASPAWN_CLOSEFROM(3)", start_command, seconds);
+	return 0;
+}
