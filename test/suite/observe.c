@@ -5,6 +5,16 @@ bool is_emulated(void)
 	return psys_getenv(environment, "SUITE_EMULATOR");
 }
 
+bool may_mount(void)
+{
+	int pid = fork_child();
+
+	if (pid == 0)
+		psys_exit_group(psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
+				psys_mount(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0);
+	return reap(pid) == 0;
+}
+
 struct aspawn_command command_in_role(struct self *self, const char *role, const char *argument)
 {
 	self_in_role(self, role, argument);

@@ -38,6 +38,10 @@ void check_fails(const char *file, int line, int step, int error,
 
 bool is_emulated(void);
 
+/* Whether mounts can be made in a namespace of their own: as root, and where "/" is
+ * a mount, which it is not after a chroot. */
+bool may_mount(void);
+
 /* This program as a command in a role; self is what it points to. */
 struct aspawn_command command_in_role(struct self *self, const char *role, const char *argument);
 
