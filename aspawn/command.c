@@ -394,7 +394,8 @@ int aspawn_command_with(struct aspawn_child *child, struct Stack_t *stack,
 	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	r = aspawn_stack_reserve(stack, CHILD_STACK, size);
+	/* A shell is given the arguments in an array of the child's. */
+	r = aspawn_stack_reserve(stack, CHILD_STACK + (known.flags & ASPAWN_COMMAND_SHELL ? size : 0), size);
 	if (r == 0) {
 		packer.base = aspawn_stack_place(stack, size);
 		packer.size = 0;

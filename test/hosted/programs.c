@@ -79,5 +79,14 @@ TEST(a_script_without_an_interpreter)
 		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
 		CHECK_EQUAL(status, (shell ? 2 : 127) << 8);
 	}
+	/* More arguments than its stack has room for without being asked. */
+	static char *many[20000];
+	for (int i = 0; i < 19999; i++)
+		many[i] = (char *)"x";
+	command.argv = many;
+	CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+	CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
+	CHECK_EQUAL(status, (19998 % 256) << 8);
 	unlink(path);
 }
