@@ -196,8 +196,9 @@ static PSYS_UNINSTRUMENTED int write_text(int dirfd, const char *path, const cha
 static PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
 {
 	int r = psys_prctl(PSYS_PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0);
+	int now = psys_getppid(); /* 0: in another pid namespace */
 
-	return r < 0 || psys_getppid() == parent ? r : -PSYS_ESRCH;
+	return r < 0 || now == parent || now == 0 ? r : -PSYS_ESRCH;
 }
 
 static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct plan *plan, size_t index)
@@ -313,8 +314,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct plan 
 	}
 }
 
-/* The descriptor that the action replaces, or -1. */
-static PSYS_UNINSTRUMENTED int replaced(const struct aspawn_action *action)
+PSYS_UNINSTRUMENTED int aspawn_replaced(const struct aspawn_action *action)
 {
 	switch (action->kind) {
 	case ASPAWN_ACTION_DUP2:
@@ -336,6 +336,13 @@ static PSYS_UNINSTRUMENTED bool names_hidden(const struct control *control, cons
 	const struct aspawn_action *action = &plan->actions[index];
 	unsigned traits = aspawn_action_traits(action->kind)->traits;
 
+	/* Nor a pipe's other end, which is the caller's from now on. */
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct aspawn_action *pipe = &plan->actions[i];
+		if (pipe->kind == ASPAWN_ACTION_PIPE && i >= index &&
+		    (((traits & USES_A) && pipe->c == action->a) || ((traits & USES_B) && pipe->c == action->b)))
+			return true;
+	}
 	return ((traits & USES_A) && is_hidden(control, plan, index, action->a)) ||
 	       ((traits & USES_B) && is_hidden(control, plan, index, action->b));
 }
@@ -347,6 +354,7 @@ static PSYS_UNINSTRUMENTED bool names_hidden(const struct control *control, cons
 struct candidate {
 	char text[2 * PSYS_PATH_MAX];
 	size_t directory; /* its length, with a slash; 0: none */
+	int error;        /* of a relative path: why there is no directory for it */
 };
 
 static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
@@ -377,8 +385,10 @@ static PSYS_UNINSTRUMENTED const char *next_candidate(struct candidate *candidat
 		*path = NULL;
 		if (*file == '/' || !candidate->directory)
 			return file;
-		return psys_strlcpy(to, file, PSYS_PATH_MAX) < PSYS_PATH_MAX ?
-			       to - candidate->directory : NULL;
+		if (psys_strlcpy(to, file, PSYS_PATH_MAX) < PSYS_PATH_MAX)
+			return to - candidate->directory;
+		candidate->error = -PSYS_ENAMETOOLONG;
+		return file;
 	}
 	size_t length = psys_strlen(file);
 	int found = length <= PSYS_NAME_MAX ? -1 : 0;
@@ -411,11 +421,11 @@ static PSYS_UNINSTRUMENTED _Noreturn void exec(struct control *control, const st
 	if (!path)
 		path = "/bin:/usr/bin";
 	all = path;
-	control->step = ASPAWN_STEP_EXEC;
 	if (!*plan->file)
 		aspawn_fail(control, ASPAWN_STEP_SEARCH, PSYS_ENOENT);
 	while ((found = next_candidate(candidate, plan->file, &path))) {
-		int r = psys_execve_or_shell(found, plan->argv, plan->envp, flags);
+		int r = candidate->error && *found != '/' ? candidate->error :
+			psys_execve_or_shell(found, plan->argv, plan->envp, flags);
 		if (has_slash || handle_execve_err(r, &got_eaccess) < 0) {
 			error = -r;
 			break;
@@ -440,21 +450,24 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 
 	(void)write_end, (void)length;
 	candidate.directory = 0;
-	if (plan->flags & ASPAWN_COMMAND_PARENT_DIRECTORY) {
-		r = take_directory(&candidate);
-		if (r < 0)
-			aspawn_fail(control, ASPAWN_STEP_SEARCH, -r);
-	}
+	candidate.error = plan->flags & ASPAWN_COMMAND_PARENT_DIRECTORY ? take_directory(&candidate) : 0;
 	for (size_t i = 0; i < plan->count; i++) {
 		int step = (int)i - plan->own_count;
 		control->step = step >= 0 ? step : ASPAWN_STEP_DESCRIPTORS;
 		r = names_hidden(control, plan, i) ? -PSYS_EBADF :
-						     make_room(control, plan, i + 1, replaced(&plan->actions[i]));
+						     make_room(control, plan, i + 1, aspawn_replaced(&plan->actions[i]));
 		if (r >= 0)
 			r = perform_one(control, plan, i);
 		if (r < 0)
 			aspawn_fail(control, control->step, -r);
 	}
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
+	control->step = ASPAWN_STEP_EXEC;
+	if (control->write_end >= 0) {
+		const struct aspawn_failure none = { ASPAWN_STEP_EXEC, 0 };
+		psys_write(control->write_end, &none, sizeof none);
+	}
+	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
+	if (r < 0)
+		aspawn_fail(control, ASPAWN_STEP_EXEC, -r);
 	exec(control, plan, &candidate);
 }

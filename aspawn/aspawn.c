@@ -29,7 +29,7 @@ PSYS_UNINSTRUMENTED void aspawn_fail(struct control *control, int step, int erro
 
 	control->step = step;
 	__atomic_store_n(&control->error, error, __ATOMIC_RELEASE);
-	/* Nobody may be there to read it, and a signal is blocked: one attempt. */
+	/* One attempt: nobody may be there to read it. */
 	if (control->write_end >= 0)
 		psys_write(control->write_end, &failure, sizeof failure);
 	psys_exit_group(127);
@@ -47,6 +47,8 @@ static PSYS_UNINSTRUMENTED void take_table(struct control *control)
 		r = psys_unshare(PSYS_CLONE_FILES);
 	if (r < 0)
 		aspawn_fail(control, ASPAWN_STEP_DESCRIPTORS, -r);
+	if (control->pidfd >= 0) /* in the copy, if its number is among those kept */
+		psys_close(control->pidfd);
 	if (__atomic_exchange_n(&control->busy, RUNS, __ATOMIC_ACQ_REL) == PARENT_WAITS)
 		psys_futex(&control->busy, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 }

@@ -4,7 +4,8 @@
 #include "deadline.h"
 #include "plan.h"
 
-enum state { UNKNOWN, KNOWN, LOST };
+/* EXECUTING: it has said so, and may fail yet. */
+enum state { UNKNOWN, EXECUTING, KNOWN, LOST };
 
 static bool is_running(const struct aspawn_child *child)
 {
@@ -59,22 +60,29 @@ static int find_out(struct aspawn_child *child, const struct psys_timespec *time
 		look_at_memory(child);
 		return 0;
 	}
-	r = poll_until(child->fd, deadline_after(timeout));
-	if (r < 0)
-		return r;
-	long length;
-	do
-		length = psys_read(child->fd, &failure, sizeof failure);
-	while (length == -PSYS_EINTR);
-	if (length == sizeof failure) {
-		child->failure = failure;
-		child->state = KNOWN;
-		return 0;
+	const struct psys_timespec deadline = deadline_after(timeout);
+	for (;;) {
+		r = poll_until(child->fd, deadline);
+		if (r < 0)
+			return r;
+		long length = psys_read(child->fd, &failure, sizeof failure);
+		if (length == -PSYS_EINTR)
+			continue;
+		if (length != sizeof failure)
+			break;
+		child->state = failure.error ? KNOWN : EXECUTING;
+		if (failure.error) {
+			child->failure = failure;
+			return 0;
+		}
 	}
-	/* The end of file comes with the exec, or because the child was killed. */
-	if (child->stack->addr && stack_control(child->stack)->pid == child->pid)
-		aspawn_stack_wait(child->stack, timeout);
-	look_at_memory(child);
+	/* The end of file comes with the exec, or because the child was killed before. */
+	if (child->state != EXECUTING) {
+		if (child->stack->addr && stack_control(child->stack)->pid == child->pid)
+			aspawn_stack_wait(child->stack, timeout);
+		look_at_memory(child);
+		child->failure.error = PSYS_ECHILD;
+	}
 	child->state = KNOWN;
 	return 0;
 }
@@ -86,9 +94,9 @@ int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
 		failure->step = ASPAWN_STEP_NONE;
 		failure->error = 0;
 	}
-	if (!child || !deadline_is_valid(timeout) || (child->pid <= 0 && child->state == UNKNOWN))
+	if (!child || !deadline_is_valid(timeout) || (child->pid <= 0 && child->state <= EXECUTING))
 		return -PSYS_EINVAL;
-	if (child->state == UNKNOWN) {
+	if (child->state <= EXECUTING) {
 		int r = find_out(child, timeout);
 		if (r < 0)
 			return r;
@@ -162,7 +170,7 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	if (r < 0 && r != -PSYS_ECHILD)
 		return r;
 	aspawn_started(child, NULL, &at_once);
-	if (child->state == UNKNOWN)
+	if (child->state <= EXECUTING)
 		child->state = LOST;
 	if (r >= 0)
 		r = wait_for(child, &info, PSYS_WNOHANG, usage);

@@ -76,8 +76,11 @@ static bool is_complete(const struct aspawn_action *action)
 		return action->text[0];
 	case ASPAWN_ACTION_PDEATHSIG:
 		return action->a >= 0 && action->a <= PSYS_NSIG;
-	case ASPAWN_ACTION_GROUPS:
 	case ASPAWN_ACTION_USER:
+		if (action->a == -1 || action->b == -1) /* "as it is" */
+			return false;
+		/* fallthrough */
+	case ASPAWN_ACTION_GROUPS:
 		return action->u <= MOST_BYTES && action->size == action->u * sizeof(unsigned);
 	case ASPAWN_ACTION_SECCOMP:
 		return action->u <= UINT16_MAX &&
@@ -120,21 +123,17 @@ static int check(struct aspawn_command *to, const struct aspawn_command *from)
 		return -PSYS_EINVAL;
 	if (to->action_count > MOST_ACTIONS)
 		return -PSYS_E2BIG;
-	for (size_t i = 0; i < to->action_count; i++) {
-		int r = check_action(&to->actions[i]);
-		if (r < 0)
-			return r;
-	}
 	return 0;
 }
 
 /* --- copying -------------------------------------------------------------- */
 
-/* Measures while base is NULL. Afterwards it copies. */
+/* Measures while base is NULL. Afterwards it copies, and at most what it measured: a
+ * thread that changes the environment meanwhile gets an error. */
 struct packer {
 	char *base;
-	size_t size;
-	bool overflow;
+	size_t size, most;
+	int error;
 };
 
 /* Room for so many bytes, or NULL while measuring. */
@@ -142,11 +141,11 @@ static void *room(struct packer *packer, size_t size, size_t align)
 {
 	size_t at = (packer->size + align - 1) & ~(align - 1);
 
-	if (at < packer->size || __builtin_add_overflow(at, size, &packer->size)) {
-		packer->overflow = true;
-		return NULL;
-	}
-	return packer->base ? packer->base + at : NULL;
+	if (at < packer->size || __builtin_add_overflow(at, size, &packer->size))
+		packer->error = -PSYS_EOVERFLOW;
+	else if (packer->size > packer->most)
+		packer->error = -PSYS_EAGAIN;
+	return packer->base && !packer->error ? packer->base + at : NULL;
 }
 
 static const void *pack(struct packer *packer, const void *from, size_t size, size_t align)
@@ -158,7 +157,15 @@ static const void *pack(struct packer *packer, const void *from, size_t size, si
 
 static const char *pack_text(struct packer *packer, const char *text)
 {
-	return text ? pack(packer, text, psys_strlen(text) + 1, 1) : NULL;
+	if (!text)
+		return NULL;
+	size_t length = psys_strlen(text);
+	char *to = room(packer, length + 1, 1);
+	if (to) {
+		psys_memcpy(to, text, length);
+		to[length] = '\0';
+	}
+	return to;
 }
 
 static char **pack_texts(struct packer *packer, char *const *texts)
@@ -181,8 +188,13 @@ static char **pack_texts(struct packer *packer, char *const *texts)
 static void pack_actions(struct packer *packer, struct aspawn_action *to,
 			 const struct aspawn_action *from, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && !packer->error; i++) {
 		struct aspawn_action action = from[i];
+		int error = check_action(&action);
+		if (error) {
+			packer->error = error;
+			return;
+		}
 		unsigned traits = aspawn_action_traits(action.kind)->traits;
 
 		if (traits & TEXT)
@@ -284,6 +296,16 @@ static void keep(struct beginning *beginning, unsigned fd)
 		beginning->kept = fd + 1;
 }
 
+/* Whether the descriptor is what the caller calls so, whatever has been done before. */
+static bool is_callers(const struct plan *plan, const struct aspawn_action *user)
+{
+	for (const struct aspawn_action *action = plan->actions; action < user; action++)
+		if (aspawn_replaced(action) == user->a || action->kind == ASPAWN_ACTION_CALL ||
+		    (action->kind == ASPAWN_ACTION_CLOSEFROM && action->a <= user->a))
+			return false;
+	return true;
+}
+
 static struct beginning beginning_of(struct plan *plan)
 {
 	struct beginning beginning = { 0, 0, NULL };
@@ -292,15 +314,17 @@ static struct beginning beginning_of(struct plan *plan)
 		const struct aspawn_action *action = &plan->actions[i];
 		unsigned traits = aspawn_action_traits(action->kind)->traits;
 
-		/* The credentials of another user namespace are another user's. */
-		if ((traits & COPY) || (action->kind == ASPAWN_ACTION_SETNS &&
-					(!action->b || ((unsigned)action->b & PSYS_CLONE_NEWUSER))))
+		/* The credentials of another user namespace are another user's; a time
+		 * namespace is the memory's. */
+		if ((traits & COPY) ||
+		    (action->kind == ASPAWN_ACTION_SETNS &&
+		     (!action->b || ((unsigned)action->b & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)))))
 			beginning.flags |= SPAWN_COPY;
 		if (action->kind == ASPAWN_ACTION_PIPE)
 			keep(&beginning, (unsigned)action->u);
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			plan->parent = psys_getpid();
-		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !beginning.cgroup)
+		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !beginning.cgroup && is_callers(plan, action))
 			beginning.cgroup = action;
 		if (beginning.flags & SPAWN_OWN_TABLE)
 			continue;
@@ -356,11 +380,11 @@ static int start(struct aspawn_child *child, const struct Stack_t *stack, struct
 		plan->joined = beginning.cgroup;
 		r = aspawn_spawn(&options, &made.pid, stack, mask, aspawn_perform, control, plan, size);
 		options.flags &= ~ASPAWN_CGROUP;
-		plan->joined = NULL;
 	}
-	/* Why it cannot join is for the action to say. */
-	if (r < 0)
+	if (r < 0) {
+		plan->joined = NULL; /* why it cannot be is for the action to say */
 		r = aspawn_spawn(&options, &made.pid, stack, mask, aspawn_perform, control, plan, size);
+	}
 	close_pipes(plan, r < 0);
 	if (r < 0)
 		return r;
@@ -376,7 +400,7 @@ int aspawn_command_with(struct aspawn_child *child, struct Stack_t *stack,
 			size_t own_count)
 {
 	const struct actions first = { own, own_count };
-	struct packer packer = { NULL, 0, false };
+	struct packer packer = { NULL, 0, SIZE_MAX, 0 };
 	struct aspawn_command known;
 	struct psys_sigset all, mask;
 
@@ -386,10 +410,10 @@ int aspawn_command_with(struct aspawn_child *child, struct Stack_t *stack,
 	if (r < 0)
 		return r;
 	pack_command(&packer, &known, first);
-	if (packer.overflow)
-		return -PSYS_EOVERFLOW;
+	if (packer.error)
+		return packer.error;
 
-	const size_t size = packer.size;
+	const size_t size = packer.most = packer.size;
 	psys_sigfillset(&all);
 	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
@@ -399,7 +423,8 @@ int aspawn_command_with(struct aspawn_child *child, struct Stack_t *stack,
 	if (r == 0) {
 		packer.base = aspawn_stack_place(stack, size);
 		packer.size = 0;
-		r = start(child, stack, pack_command(&packer, &known, first), size, &mask);
+		struct plan *plan = pack_command(&packer, &known, first);
+		r = packer.error ? packer.error : start(child, stack, plan, size, &mask);
 	}
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;

@@ -59,14 +59,13 @@ static uint64_t flags_of(const struct rung *rung, const struct aspawn_options *o
 }
 
 static long call_clone3(uint64_t flags, const struct aspawn_options *options,
-			const struct Stack_t *stack, const char *stack_top, int (*child)(void *),
-			int *pidfd)
+			const struct Stack_t *stack, const char *stack_top, int (*child)(void *))
 {
 	struct control *control = stack_control(stack);
 	struct psys_clone_args args;
 
 	args.flags = flags;
-	args.pidfd = (uintptr_t)pidfd;
+	args.pidfd = (uintptr_t)&control->pidfd;
 	args.child_tid = (uintptr_t)&control->busy;
 	args.parent_tid = 0;
 	args.exit_signal = PSYS_SIGCHLD;
@@ -84,12 +83,12 @@ static long call_clone3(uint64_t flags, const struct aspawn_options *options,
 }
 
 static long call_clone(uint64_t flags, const struct Stack_t *stack, char *stack_top,
-		       int (*child)(void *), int *pidfd)
+		       int (*child)(void *))
 {
 	struct control *control = stack_control(stack);
 
 	/* The pidfd goes where the parent's copy of the pid would. */
-	return psys_clone_thunk((unsigned long)flags | PSYS_SIGCHLD, stack_top, pidfd,
+	return psys_clone_thunk((unsigned long)flags | PSYS_SIGCHLD, stack_top, &control->pidfd,
 				&control->busy, NULL, child, control);
 }
 
@@ -101,7 +100,7 @@ long aspawn_clone_child(const struct aspawn_options *options, const struct Stack
 	uint64_t flags = 0;
 	long pid = -PSYS_ENOSYS;
 
-	*pidfd = -1;
+	control->pidfd = -1;
 	control->pid = 0;
 	control->shared = 0;
 
@@ -117,8 +116,8 @@ long aspawn_clone_child(const struct aspawn_options *options, const struct Stack
 				 __ATOMIC_RELEASE);
 		/* 32-bit kernels before 6.19 take CLONE_CLEAR_SIGHAND and ignore it. */
 		control->reset_handlers = !(flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8;
-		pid = rung->clone3 ? call_clone3(flags, options, stack, stack_top, child, pidfd) :
-				     call_clone(flags, stack, stack_top, child, pidfd);
+		pid = rung->clone3 ? call_clone3(flags, options, stack, stack_top, child) :
+				     call_clone(flags, stack, stack_top, child);
 		if (!aspawn_is_refusal(pid))
 			break;
 	}
@@ -138,6 +137,7 @@ long aspawn_clone_child(const struct aspawn_options *options, const struct Stack
 		__atomic_store_n(&control->busy, FREE, __ATOMIC_RELEASE);
 	control->mode = copied ? ASPAWN_MODE_FORK : suspended ? ASPAWN_MODE_VFORK : (int)rung->mode;
 	__atomic_store_n(&control->pid, (int)pid, __ATOMIC_RELEASE);
+	*pidfd = control->pidfd;
 	if ((options->flags & ASPAWN_PIDFD) && *pidfd < 0) {
 		int fd = psys_pidfd_open((int)pid, 0);
 		*pidfd = fd < 0 ? -1 : fd;

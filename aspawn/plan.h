@@ -40,6 +40,9 @@ struct action_traits {
 /* NULL: no such kind. */
 const struct action_traits *aspawn_action_traits(int kind);
 
+/* The descriptor that the action replaces, or -1. */
+int aspawn_replaced(const struct aspawn_action *action);
+
 /* What the child does: never returns but by aspawn_fn's way. arg is the control
  * block, user_data the plan. */
 int aspawn_perform(void *arg, int write_end, void *mask, void *user_data, size_t length);

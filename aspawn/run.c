@@ -72,9 +72,9 @@ static bool has_ended(const struct collector *collector)
 
 static void end(struct collector *collector, int signal)
 {
-	if (collector->run->flags & ASPAWN_RUN_GROUP)
-		aspawn_kill_group(&collector->child, signal);
-	else
+	/* It may lead no group yet, or have gone to another. */
+	if (!(collector->run->flags & ASPAWN_RUN_GROUP) ||
+	    aspawn_kill_group(&collector->child, signal) < 0 || signal == PSYS_SIGKILL)
 		aspawn_kill(&collector->child, signal);
 }
 
@@ -189,5 +189,7 @@ int aspawn_run(struct aspawn_run *run, struct Stack_t *stack, const struct aspaw
 			done_with(&collector, i);
 	int waited = aspawn_wait(&collector.child, &run->status, &run->usage, NULL);
 	int started = aspawn_started(&collector.child, &run->failure, NULL);
+	if (r < 0 && run->failure.error == PSYS_ECHILD) /* it was ended before it ran */
+		return r;
 	return started < 0 && run->failure.error ? started : r < 0 ? r : waited;
 }

@@ -48,6 +48,7 @@ struct control {
 	 * struct aspawn_failure. The parent reads it when the stack is free. */
 	int step, error;
 	int read_end, write_end; /* -1: no pipe */
+	int pidfd;               /* the parent's, of this child; -1: none */
 	aspawn_fn fn;
 	void *arg, *user_data;
 	size_t user_data_len;

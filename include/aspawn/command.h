@@ -121,9 +121,9 @@ struct aspawn_action {
  * The cost does not depend on how many descriptors the caller has: the child
  * begins with its parent's table, and the first thing it does is to take a copy
  * that ends above the descriptors that actions before this one name
- * (close_range(2), Linux 5.9). So name low ones where there is a choice, and a
- * descriptor that only an ASPAWN_CALL before this action uses, name by
- * ASPAWN_DUP2 of it. aspawn_command() does not return before the child has that copy.
+ * (close_range(2), Linux 5.9). So name low ones where there is a choice; and one that
+ * only an ASPAWN_CALL before this action uses, or a path such as /proc/self/fd/9, name
+ * by ASPAWN_DUP2 of it. aspawn_command() does not return before the child has that copy.
  */
 #define ASPAWN_CLOSEFROM(first) ASPAWN_ACTION_INT(CLOSEFROM, first, 0, 0, 0, 0)
 /* Those from first up are closed by the exec, and no sooner. */
@@ -141,7 +141,7 @@ struct aspawn_action {
 	{ ASPAWN_ACTION_MOUNT, 0, 0, 0, (uint64_t)(flags), 0, target, 0,         \
 	  { source, type, options }, NULL, NULL }
 #define ASPAWN_UNSHARE(flags) ASPAWN_ACTION_INT(UNSHARE, 0, 0, 0, flags, 0)
-/* [copy], below, if type is 0 or has PSYS_CLONE_NEWUSER. */
+/* [copy], below, if type is 0 or has PSYS_CLONE_NEWUSER or PSYS_CLONE_NEWTIME. */
 #define ASPAWN_SETNS(fd, type) ASPAWN_ACTION_INT(SETNS, fd, type, 0, 0, 0)
 #define ASPAWN_HOSTNAME(name) ASPAWN_ACTION_OF(HOSTNAME, 0, 0, 0, 0, 0, name, 0, NULL)
 #define ASPAWN_UMASK(mask) ASPAWN_ACTION_INT(UMASK, mask, 0, 0, 0, 0)
@@ -168,8 +168,8 @@ struct aspawn_action {
 /*
  * The signal when the parent dies (PR_SET_PDEATHSIG), which the kernel sends
  * when the thread that called aspawn_command() ends, and forgets when the user
- * changes: put it behind ASPAWN_USER. A parent that has died before is an error
- * of this action, ESRCH.
+ * changes: put it behind ASPAWN_USER. A parent whose last thread has ended before is
+ * an error of this action, ESRCH; that only the thread has is not known.
  */
 #define ASPAWN_PDEATHSIG(signal) ASPAWN_ACTION_INT(PDEATHSIG, signal, 0, 0, 0, 0)
 
@@ -205,7 +205,7 @@ struct aspawn_action {
 /* const unsigned groups[count]. count 0: none. */
 #define ASPAWN_GROUPS(groups, count) \
 	ASPAWN_ACTION_OF(GROUPS, 0, 0, 0, count, 0, groups, (count) * sizeof(unsigned), NULL)
-/* Groups, group, user, in this order, and for good. [copy] */
+/* Groups, group, user, in this order, and for good; neither may be -1. [copy] */
 #define ASPAWN_USER(uid, gid, groups, count) \
 	ASPAWN_ACTION_OF(USER, uid, gid, 0, count, 0, groups, (count) * sizeof(unsigned), NULL)
 /* Out of the bounding set. */
@@ -259,7 +259,8 @@ struct aspawn_command {
 enum {
 	ASPAWN_STEP_NONE = -1,
 	ASPAWN_STEP_CLONE = -2,       /* no child */
-	ASPAWN_STEP_DESCRIPTORS = -3, /* no descriptor table of its own, for ASPAWN_CLOSEFROM */
+	ASPAWN_STEP_DESCRIPTORS = -3, /* no descriptor table of its own, for ASPAWN_CLOSEFROM;
+				       * or aspawn_run()'s own streams and group */
 	ASPAWN_STEP_SEARCH = -4,      /* not found in the search path */
 	ASPAWN_STEP_EXEC = -5,
 	ASPAWN_STEP_INTERPRETER = -6, /* the file is there, what is to interpret it is not */
@@ -267,14 +268,16 @@ enum {
 
 struct aspawn_failure {
 	int step;
-	int error; /* positive, PSYS_E...; PSYS_ECHILD: the child died there */
+	int error; /* positive, PSYS_E...; PSYS_ECHILD: the child died there, or
+		    * where is not known (ASPAWN_STEP_NONE) */
 };
 
 struct aspawn_child {
 	pid_t pid; /* 0: none, or waited for */
 	int pidfd; /* CLOEXEC; -1: the kernel has none */
-	/* CLOEXEC; -1 without ASPAWN_COMMAND_POLL. Readable when the command has failed,
-	 * hung up when the program runs. There is one too where memory is a copy. */
+	/* CLOEXEC: readable, or hung up, when aspawn_started() has something to say: ask
+	 * with no timeout, and poll again if it does not know. -1 without
+	 * ASPAWN_COMMAND_POLL, unless memory may be a copy. */
 	int fd;
 	const struct Stack_t *stack;
 	struct aspawn_failure failure;
@@ -291,8 +294,9 @@ struct aspawn_child {
  *            action_count is not 0, an unknown flag or kind of action, an action
  *            with a negative descriptor, a NULL that it needs, a signal that is
  *            none, or sizes that do not fit; size is less than the first version's
- *   -E2BIG   size is larger than known and not zero beyond; more than a million
- *            bytes in one action; more than 100000 actions
+ *   -E2BIG   size is larger than known and not zero beyond; an array of more than a
+ *            million bytes in an action; more than 100000 actions
+ *   -EAGAIN  also: another thread changed the command, or the environment, meanwhile
  * and those of aspawn_with().
  */
 PSYS_API int aspawn_command(struct aspawn_child *child, struct Stack_t *stack,

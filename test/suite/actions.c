@@ -156,6 +156,12 @@ TEST(no_new_privs_and_a_filter)
 	CHECK_EQUAL(seen.result, 0);
 	CHECK_EQUAL(psys_strcmp(seen.text, "EDOM"), 0);
 	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(nonsense, 1));
+
+	/* It may forbid what the library itself needs. */
+	struct psys_sock_filter no_mask[4];
+	psys_memcpy(no_mask, no_getppid, sizeof no_mask);
+	no_mask[1].k = PSYS_NR_rt_sigprocmask;
+	CHECK_FAILS(ASPAWN_STEP_EXEC, PSYS_EDOM, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(no_mask, 4));
 }
 
 TEST(a_landlock_ruleset)
@@ -254,7 +260,13 @@ TEST(namespaces_and_mounts)
 	if (have_proc()) {
 		int uts = psys_open("/proc/self/ns/uts", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 		CHECK(uts >= 0);
-		CHECK_SHOWS("open", "descriptor:1", ASPAWN_SETNS(uts, PSYS_CLONE_NEWUTS));
+		struct psys_utsname here;
+		CHECK_EQUAL(psys_uname(&here), 0);
+		CHECK_EQUAL(psys_unshare(PSYS_CLONE_NEWUTS), 0);
+		CHECK_EQUAL(psys_sethostname("inside", 6), 0);
+		CHECK_SHOWS("inside", "hostname", ASPAWN_UMASK(0));
+		CHECK_SHOWS(here.nodename, "hostname", ASPAWN_SETNS(uts, PSYS_CLONE_NEWUTS));
+		CHECK_SHOWS(here.nodename, "hostname", ASPAWN_SETNS(uts, 0));
 	}
 	if (!may_mount())
 		skip("may not mount");
@@ -289,13 +301,17 @@ TEST(a_control_group)
 	const struct aspawn_action actions[] = { ASPAWN_UMASK(0), ASPAWN_JOIN_CGROUP(group.fd) };
 	command.actions = actions;
 	command.action_count = 2;
-	for (int i = 0; i < 2; i++) {
-		if (i == 1)
+	for (int i = 0; i < 4; i++) {
+		/* A number that an action has given another meaning is not that group. */
+		const struct aspawn_action replaced[] = { ASPAWN_OPEN(group.fd, "/", PSYS_O_RDONLY, 0),
+							  ASPAWN_JOIN_CGROUP(group.fd) };
+		if (i == 2)
 			filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+		command.actions = i & 1 ? replaced : actions;
 		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), i & 1 ? -PSYS_ENOENT : 0);
 		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
-		CHECK_EQUAL(status, 0);
+		CHECK_EQUAL(status, i & 1 ? 127 << 8 : 0);
 	}
 	remove_cgroup(&group);
 }

@@ -59,7 +59,8 @@ TEST(a_command_that_is_none)
 		ASPAWN_OPENAT(0, -5, "", 0, 0), ASPAWN_PIPE_FROM(1, NULL), ASPAWN_CALL(NULL, NULL),
 		ASPAWN_WRITE("/dev/null", NULL), ASPAWN_PIVOT_ROOT("/", NULL), ASPAWN_SIGMASK(NULL),
 		ASPAWN_PDEATHSIG(PSYS_NSIG + 1), ASPAWN_AFFINITY(NULL, 8), ASPAWN_AFFINITY("12345678", 3),
-		ASPAWN_GROUPS(NULL, 3), ASPAWN_SECCOMP(NULL, 1), { 0, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
+		ASPAWN_GROUPS(NULL, 3), ASPAWN_SECCOMP(NULL, 1), ASPAWN_USER(-1, 5, NULL, 0),
+		ASPAWN_USER(5, -1, NULL, 0), { 0, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
 		{ 9999, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
 		{ -1, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
 	};
@@ -285,6 +286,9 @@ TEST(a_program_is_searched_for)
 	check_runs(&command, 7);
 	command.file = "./program";
 	check_runs(&command, 127);
+	command.file = self.file; /* absolute: whatever has become of the directory */
+	check_runs(&command, 7);
+	command.file = "./program";
 	command.flags = 0;
 	check_runs(&command, 7);
 	psys_unlinkat(PSYS_AT_FDCWD, "here/program", 0);
@@ -366,6 +370,74 @@ TEST(whether_it_has_started)
 		}
 		check_ends(&child, PSYS_SIGKILL);
 	}
+}
+
+static ASPAWN_CHILD int dies(void *arg)
+{
+	(void)arg;
+	psys_kill(psys_getpid(), PSYS_SIGKILL);
+	return 0;
+}
+
+/* Also where it can only be told by the pipe. */
+TEST(a_child_dies_on_the_way)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_action actions[] = { ASPAWN_CALL(dies, NULL), ASPAWN_RESUID(-1, -1, -1) };
+	struct aspawn_failure failure;
+
+	command.actions = actions;
+	for (int i = 0; i < 4; i++) {
+		command.action_count = i & 1 ? 1 : 2;
+		command.flags = i & 2 ? ASPAWN_COMMAND_POLL : 0;
+		struct aspawn_child child = start(&stack, &command);
+		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_ECHILD);
+		CHECK(failure.step == (aspawn_mode(&stack) == ASPAWN_MODE_FORK ? ASPAWN_STEP_NONE : 0));
+		check_ends(&child, PSYS_SIGKILL);
+	}
+}
+
+/* The environment grows while it is copied: an error or a child, and no harm. */
+static char growing[1000];
+
+static int grow(void *arg)
+{
+	int *stop = arg;
+
+	while (!__atomic_load_n(stop, __ATOMIC_RELAXED)) {
+		growing[20] = 'x';
+		growing[20] = '\0';
+	}
+	return 0;
+}
+
+TEST(the_environment_changes_meanwhile)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct thread thread;
+	char *envp[] = { growing, growing, growing, growing, NULL };
+	int stop = 0, status;
+
+	psys_memset(growing, 'x', sizeof growing - 1);
+	command.envp = envp;
+	if (is_emulated())
+		skip("the emulator needs its environment");
+	thread_start(&thread, grow, &stop);
+	for (int i = 0; i < scaled(4000); i++) {
+		struct aspawn_child child;
+		int r = aspawn_command(&child, &stack, &command);
+		CHECK(r == 0 || r == -PSYS_EAGAIN);
+		if (r == 0) {
+			CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
+			CHECK_EQUAL(status, 7 << 8);
+		}
+	}
+	stop = 1;
+	thread_join(&thread);
 }
 
 TEST(an_answer_that_was_overwritten)
@@ -571,6 +643,24 @@ TEST_SECONDS(a_whole_group_is_ended, 60)
 	CHECK_EQUAL(status, PSYS_SIGKILL);
 }
 
+/* The group is not there yet when its time is up, or the child has left it. */
+TEST_SECONDS(a_group_that_is_not_there, 40)
+{
+	const struct psys_timespec timeout = { 0, 0 }, grace = { 0, 0 };
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+	const struct aspawn_action leave = ASPAWN_SETPGID(psys_getpgid(0));
+	struct aspawn_run run = { .size = sizeof run, .flags = ASPAWN_RUN_GROUP, .timeout = &timeout,
+				  .grace = &grace };
+
+	command.actions = &leave;
+	for (int i = 0; i < 20; i++) {
+		command.action_count = i & 1;
+		CHECK_EQUAL(aspawn_run(&run, &stack, &command), -PSYS_ETIMEDOUT);
+	}
+}
+
 TEST(a_run_that_is_none)
 {
 	struct Stack_t stack = { 0 };
@@ -597,8 +687,13 @@ TEST(a_run_that_is_none)
 	CHECK_EQUAL(good.failure.step, ASPAWN_STEP_EXEC);
 }
 
-static void check_commands(void)
+static void check_commands(enum aspawn_mode mode)
 {
+	const struct aspawn_action action = ASPAWN_CLOSEFROM(3);
+	struct observation seen = observe(&action, 1, "directory");
+
+	if (mode != ASPAWN_MODE_NONE && !is_emulated())
+		CHECK_EQUAL(seen.mode, mode);
 	CHECK_SHOWS("/dev", "directory", ASPAWN_CLOSEFROM(3), ASPAWN_CHDIR("/dev"));
 	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_CLOSEFROM(3), ASPAWN_CHDIR("/no such directory"));
 	CHECK_FAILS(ASPAWN_STEP_EXEC, PSYS_ENOENT, ASPAWN_CLOSEFROM(3), ASPAWN_CHROOT("/dev"));
@@ -607,7 +702,7 @@ static void check_commands(void)
 TEST(commands_without_clone3)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
-	check_commands();
+	check_commands(ASPAWN_MODE_CLONE);
 }
 
 TEST(commands_with_vfork_only)
@@ -615,18 +710,18 @@ TEST(commands_with_vfork_only)
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	filter_refuse_flags_without(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM,
 				    PSYS_CLONE_VFORK, PSYS_EINVAL);
-	check_commands();
+	check_commands(ASPAWN_MODE_VFORK);
 }
 
 TEST(commands_in_a_copy_of_the_memory)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_EINVAL);
-	check_commands();
+	check_commands(ASPAWN_MODE_FORK);
 }
 
 TEST(commands_before_close_range)
 {
 	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
-	check_commands();
+	check_commands(ASPAWN_MODE_NONE);
 }

@@ -38,6 +38,7 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 	command.action_count = count;
 	seen.result = aspawn_run(&run, &stack, &command);
 	seen.status = run.status;
+	seen.mode = aspawn_mode(&stack);
 	seen.failure = run.failure;
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 	return seen;

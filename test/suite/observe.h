@@ -9,6 +9,7 @@
 struct observation {
 	int result; /* of aspawn_run() */
 	int status;
+	enum aspawn_mode mode;
 	struct aspawn_failure failure;
 	char text[4096]; /* what it wrote */
 };
