@@ -34,7 +34,7 @@ bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text
 	$(bench_dir)/commands $(bench_run) --benchmark_out=$(bench_dir)/commands.json \
 		--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05
 	$(bench_dir)/descriptors $(bench_run) --benchmark_out=$(bench_dir)/descriptors.json \
-		--benchmark_repetitions=9 --benchmark_min_time=0.02
+		--benchmark_repetitions=15 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.02
 	$(syscall_run)
 	bench/report.py $(bench_programs:%=$(bench_dir)/%.json) $(bench_dir)/syscall.json
 	cd $(bench_dir) && ./text_busy

@@ -50,11 +50,15 @@ static int start_posix_spawn_closefrom()
 
 static void open_descriptors(long count)
 {
-	static long open_now;
+	static std::vector<int> fds;
 
-	for (; open_now < count; open_now++)
-		if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
+	for (; static_cast<long>(fds.size()) > count; fds.pop_back())
+		close(fds.back());
+	while (static_cast<long>(fds.size()) < count) {
+		fds.push_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+		if (fds.back() < 0)
 			std::abort();
+	}
 }
 
 static void measure(benchmark::State &state, const Way &way, long count, bool until_reaped)

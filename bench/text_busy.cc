@@ -63,7 +63,7 @@ static void compare(const char *name, int (*start)(Stack_t *, const char *), int
 
 	for (int i = 0; i < 8; i++)
 		threads.emplace_back([&, i] {
-			const std::string path = "text_busy." + std::to_string(getpid()) + "." + std::to_string(i);
+			const std::string path = "./text_busy." + std::to_string(getpid()) + "." + std::to_string(i);
 			Stack_t stack{};
 			while (std::chrono::steady_clock::now() < end) {
 				int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
