@@ -12,7 +12,8 @@
 #include <syscall/security.h>
 #include <syscall/syscall.h>
 
-namespace {
+namespace
+{
 
 struct Input {
 	const uint8_t *data;
@@ -37,7 +38,8 @@ struct Input {
 
 // Memory that an action may point to: always readable, always with a NUL behind.
 char memory[4096];
-const char *const texts[] = { "/", "/dev/null", "/dev", "", "no such file", "/proc/self/comm", "text", memory };
+const char *const texts[] = { "/",    "/dev/null", "/dev", "", "no such file", "/proc/self/comm",
+			      "text", memory };
 
 const void *pointer(Input &input)
 {
@@ -71,7 +73,8 @@ bool is_harmless(const aspawn_action &action)
 aspawn_action random_action(Input &input, int *end)
 {
 	aspawn_action action = {};
-	action.kind = input.byte() < 250 ? input.byte() % (ASPAWN_ACTION_CALL + 1) : static_cast<int>(input.number());
+	action.kind = input.byte() < 250 ? input.byte() % (ASPAWN_ACTION_CALL + 1)
+					 : static_cast<int>(input.number());
 	action.a = static_cast<int>(input.number());
 	action.b = static_cast<int>(input.number());
 	action.c = static_cast<int>(input.number());
@@ -128,8 +131,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	Input input = { data, size };
 	std::vector<aspawn_action> actions;
 	static char *const argv[] = { const_cast<char *>("true"), nullptr };
-	struct aspawn_command command = { sizeof command, input.number() & 31, "true", argv, nullptr,
-					  "/bin", nullptr, 0 };
+	struct aspawn_command command = {
+		sizeof command, input.number() & 31, "true", argv, nullptr, "/bin", nullptr, 0
+	};
 	const psys_timespec limit = { 20, 0 };
 	aspawn_child child = {};
 	aspawn_failure failure;

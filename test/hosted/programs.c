@@ -8,26 +8,32 @@
 
 #include "../suite/observe.h"
 
-static void check_says(const char *script, const char *expected, const struct aspawn_action *actions,
-		       size_t count)
+static void check_says(const char *script, const char *expected,
+		       const struct aspawn_action *actions, size_t count)
 {
 	struct Stack_t stack = { 0 };
 	char text[256] = "";
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)(uintptr_t)script, NULL };
-	const struct aspawn_command command = { .size = sizeof command, .file = "sh", .argv = argv,
-						.actions = actions, .action_count = count };
-	struct aspawn_run run = { .size = sizeof run, .output = text, .output_size = sizeof text - 1 };
+	const struct aspawn_command command = { .size = sizeof command,
+						.file = "sh",
+						.argv = argv,
+						.actions = actions,
+						.action_count = count };
+	struct aspawn_run run = { .size = sizeof run,
+				  .output = text,
+				  .output_size = sizeof text - 1 };
 
 	int r = aspawn_run(&run, &stack, &command);
 	if (r || run.status || strcmp(text, expected))
-		printf("# %s: %s, step %d, status %d\n", script, text, run.failure.step, run.status);
+		printf("# %s: %s, step %d, status %d\n", script, text, run.failure.step,
+		       run.status);
 	CHECK(r == 0 && run.status == 0 && !strcmp(text, expected));
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-#define CHECK_SAYS(script, expected, ...)                                             \
-	do {                                                                          \
-		const struct aspawn_action actions_[] = { __VA_ARGS__ };              \
+#define CHECK_SAYS(script, expected, ...)                                                   \
+	do {                                                                                \
+		const struct aspawn_action actions_[] = { __VA_ARGS__ };                    \
 		check_says(script, expected, actions_, sizeof actions_ / sizeof *actions_); \
 	} while (0)
 
@@ -38,12 +44,15 @@ TEST(what_anybody_may_do)
 	CHECK_SAYS("ulimit -t", "17\n", ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 17, 17));
 	CHECK_SAYS("ulimit -n", "50\n", ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 50, 60));
 	CHECK_SAYS("nice", "5\n", ASPAWN_NICE(5));
-	CHECK_SAYS("test $(cut -d' ' -f6 /proc/$$/stat) = $$ && echo leader", "leader\n", ASPAWN_SETSID());
+	CHECK_SAYS("test $(cut -d' ' -f6 /proc/$$/stat) = $$ && echo leader", "leader\n",
+		   ASPAWN_SETSID());
 	CHECK_SAYS("stat -L -c %t:%T /proc/self/fd/0", "1:3\n", ASPAWN_DEV_NULL(0));
 	CHECK_SAYS("ls /proc/self/fd | tr '\\n' ' '", "0 1 2 3 ", ASPAWN_CLOSEFROM(3));
-	CHECK_SAYS("grep -h NoNewPrivs /proc/self/status", "NoNewPrivs:\t1\n", ASPAWN_NO_NEW_PRIVS());
-	CHECK_SAYS("kill -TERM $$; echo alive", "alive\n", ASPAWN_SIGNALS_IGNORE(&(struct psys_sigset){
-		.sig = { 1UL << (PSYS_SIGTERM - 1) } }));
+	CHECK_SAYS("grep -h NoNewPrivs /proc/self/status", "NoNewPrivs:\t1\n",
+		   ASPAWN_NO_NEW_PRIVS());
+	CHECK_SAYS("kill -TERM $$; echo alive", "alive\n",
+		   ASPAWN_SIGNALS_IGNORE(
+			   &(struct psys_sigset){ .sig = { 1UL << (PSYS_SIGTERM - 1) } }));
 }
 
 TEST(what_root_may_do)
@@ -52,9 +61,11 @@ TEST(what_root_may_do)
 
 	if (geteuid())
 		skip("not root");
-	CHECK_SAYS("id -u; id -g; id -G", "65534\n60000\n60000 4 5\n", ASPAWN_USER(65534, 60000, groups, 2));
+	CHECK_SAYS("id -u; id -g; id -G", "65534\n60000\n60000 4 5\n",
+		   ASPAWN_USER(65534, 60000, groups, 2));
 	CHECK_SAYS("cat /proc/self/oom_score_adj", "500\n", ASPAWN_OOM_SCORE_ADJ(500));
-	CHECK_SAYS("hostname", "elsewhere\n", ASPAWN_UNSHARE(PSYS_CLONE_NEWUTS), ASPAWN_HOSTNAME("elsewhere"));
+	CHECK_SAYS("hostname", "elsewhere\n", ASPAWN_UNSHARE(PSYS_CLONE_NEWUTS),
+		   ASPAWN_HOSTNAME("elsewhere"));
 	if (!may_mount())
 		skip("may not mount");
 	CHECK_SAYS("ls -A /tmp | wc -l", "0\n", ASPAWN_UNSHARE(PSYS_CLONE_NEWNS),

@@ -30,8 +30,10 @@ TEST(descriptors_are_moved_opened_and_closed)
 	CHECK_SHOWS("closed", "descriptor:9", ASPAWN_DUP2(a, 9), ASPAWN_CLOSE(9));
 	CHECK_SHOWS("open", "descriptor:1", ASPAWN_CLOSE(9), ASPAWN_CLOSE(9));
 	CHECK_SHOWS("", "reads:8", ASPAWN_DEV_NULL(8));
-	CHECK_SHOWS("open", "descriptor:8", ASPAWN_OPEN(8, "/", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0));
-	CHECK_SHOWS("closed", "descriptor:8", ASPAWN_OPEN(8, "/", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0));
+	CHECK_SHOWS("open", "descriptor:8",
+		    ASPAWN_OPEN(8, "/", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0));
+	CHECK_SHOWS("closed", "descriptor:8",
+		    ASPAWN_OPEN(8, "/", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0));
 	if (!have_proc())
 		return;
 	CHECK_SHOWS("", "reads:8", ASPAWN_OPEN(7, "/dev", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0),
@@ -126,9 +128,10 @@ TEST(limits_and_scheduling)
 	CHECK_SHOWS("3", "scheduler", ASPAWN_SCHEDULER(3 /* SCHED_BATCH */, 0));
 	if (!is_emulated())
 		CHECK_SHOWS("first", "affinity", ASPAWN_AFFINITY(first, sizeof first));
-	struct observation seen = observe((const struct aspawn_action[]){ ASPAWN_IOPRIO(
-						  PSYS_IOPRIO_CLASS_BE << PSYS_IOPRIO_CLASS_SHIFT | 6) },
-					  1, "ioprio");
+	struct observation seen =
+		observe((const struct aspawn_action[]){ ASPAWN_IOPRIO(
+				PSYS_IOPRIO_CLASS_BE << PSYS_IOPRIO_CLASS_SHIFT | 6) },
+			1, "ioprio");
 	if (seen.result != -PSYS_ENOSYS)
 		CHECK_EQUAL(psys_strcmp(seen.text, "16390"), 0);
 	CHECK_SHOWS("262144", "personality", ASPAWN_PERSONALITY(0x0040000)); /* ADDR_NO_RANDOMIZE */
@@ -138,8 +141,8 @@ TEST(limits_and_scheduling)
 TEST(no_new_privs_and_a_filter)
 {
 	static const struct psys_sock_filter no_getppid[] = {
-		{ 0x20, 0, 0, 0 },                     /* the number of the call */
-		{ 0x15, 0, 1, PSYS_NR_getppid },       /* if it is this one */
+		{ 0x20, 0, 0, 0 },               /* the number of the call */
+		{ 0x15, 0, 1, PSYS_NR_getppid }, /* if it is this one */
 		{ 0x06, 0, 0, 0x00050000 | PSYS_EDOM },
 		{ 0x06, 0, 0, 0x7fff0000 },
 	};
@@ -148,9 +151,10 @@ TEST(no_new_privs_and_a_filter)
 	if (is_emulated())
 		skip("no seccomp in an emulator");
 	CHECK_SHOWS("1", "no_new_privs", ASPAWN_NO_NEW_PRIVS());
-	struct observation seen = observe(
-		(const struct aspawn_action[]){ ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(no_getppid, 4) }, 2,
-		"getppid");
+	struct observation seen =
+		observe((const struct aspawn_action[]){ ASPAWN_NO_NEW_PRIVS(),
+							ASPAWN_SECCOMP(no_getppid, 4) },
+			2, "getppid");
 	if (seen.result == -PSYS_EINVAL)
 		skip("no seccomp");
 	CHECK_EQUAL(seen.result, 0);
@@ -166,7 +170,8 @@ TEST(no_new_privs_and_a_filter)
 
 TEST(a_landlock_ruleset)
 {
-	struct psys_landlock_ruleset_attr attr = { .handled_access_fs = PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE };
+	struct psys_landlock_ruleset_attr attr = { .handled_access_fs =
+							   PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE };
 	int ruleset = psys_landlock_create_ruleset(&attr, sizeof(uint64_t), 0);
 
 	if (ruleset < 0)
@@ -249,12 +254,14 @@ TEST(capabilities)
 TEST(namespaces_and_mounts)
 {
 	struct observation seen;
-	const struct aspawn_action name[] = { ASPAWN_UNSHARE(PSYS_CLONE_NEWUTS), ASPAWN_HOSTNAME("elsewhere") };
+	const struct aspawn_action name[] = { ASPAWN_UNSHARE(PSYS_CLONE_NEWUTS),
+					      ASPAWN_HOSTNAME("elsewhere") };
 
 	if (!is_root())
 		skip("not root");
 	seen = observe(name, 2, "hostname");
-	if (seen.result == -PSYS_EPERM || seen.result == -PSYS_EINVAL || seen.result == -PSYS_ENOSYS)
+	if (seen.result == -PSYS_EPERM || seen.result == -PSYS_EINVAL ||
+	    seen.result == -PSYS_ENOSYS)
 		skip("no namespaces here");
 	CHECK_EQUAL(psys_strcmp(seen.text, "elsewhere"), 0);
 	if (have_proc()) {
@@ -303,8 +310,9 @@ TEST(a_control_group)
 	command.action_count = 2;
 	for (int i = 0; i < 4; i++) {
 		/* A number that an action has given another meaning is not that group. */
-		const struct aspawn_action replaced[] = { ASPAWN_OPEN(group.fd, "/", PSYS_O_RDONLY, 0),
-							  ASPAWN_JOIN_CGROUP(group.fd) };
+		const struct aspawn_action replaced[] = {
+			ASPAWN_OPEN(group.fd, "/", PSYS_O_RDONLY, 0), ASPAWN_JOIN_CGROUP(group.fd)
+		};
 		if (i == 2)
 			filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 		command.actions = i & 1 ? replaced : actions;
@@ -329,11 +337,12 @@ TEST(a_terminal_of_its_own)
 	psys_i64_to_decimal(name + psys_strlen(name), number);
 	CHECK_SHOWS("none", "terminal", ASPAWN_SETSID());
 	CHECK_SHOWS("foreground", "terminal", ASPAWN_SETSID(),
-		    ASPAWN_OPEN(0, name, PSYS_O_RDWR | PSYS_O_NOCTTY, 0), ASPAWN_CONTROLLING_TERMINAL(0),
-		    ASPAWN_FOREGROUND(0));
-	CHECK_FAILS(2, PSYS_ENOTTY, ASPAWN_SETSID(), ASPAWN_DEV_NULL(0), ASPAWN_CONTROLLING_TERMINAL(0));
-	CHECK_FAILS(2, PSYS_ENOTTY, ASPAWN_OPEN(0, name, PSYS_O_RDWR | PSYS_O_NOCTTY, 0), ASPAWN_SETSID(),
-		    ASPAWN_FOREGROUND(0));
+		    ASPAWN_OPEN(0, name, PSYS_O_RDWR | PSYS_O_NOCTTY, 0),
+		    ASPAWN_CONTROLLING_TERMINAL(0), ASPAWN_FOREGROUND(0));
+	CHECK_FAILS(2, PSYS_ENOTTY, ASPAWN_SETSID(), ASPAWN_DEV_NULL(0),
+		    ASPAWN_CONTROLLING_TERMINAL(0));
+	CHECK_FAILS(2, PSYS_ENOTTY, ASPAWN_OPEN(0, name, PSYS_O_RDWR | PSYS_O_NOCTTY, 0),
+		    ASPAWN_SETSID(), ASPAWN_FOREGROUND(0));
 }
 
 TEST(a_root_that_is_exchanged)
@@ -373,8 +382,10 @@ TEST(each_action_fails_in_its_place)
 
 	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_DUP2(333, 0));
 	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_DUP2(333, 333));
-	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0), ASPAWN_OPEN(0, "/no such file", PSYS_O_RDONLY, 0));
-	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_OPENAT(0, 333, "file", PSYS_O_RDONLY, 0));
+	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0),
+		    ASPAWN_OPEN(0, "/no such file", PSYS_O_RDONLY, 0));
+	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0),
+		    ASPAWN_OPENAT(0, 333, "file", PSYS_O_RDONLY, 0));
 	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0), ASPAWN_CHDIR("/no such directory"));
 	CHECK_FAILS(1, PSYS_ENOTDIR, ASPAWN_UMASK(0), ASPAWN_CHDIR("/dev/null"));
 	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_FCHDIR(333));
@@ -385,7 +396,8 @@ TEST(each_action_fails_in_its_place)
 	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_FOREGROUND(333));
 	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_UMASK(0), ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 20, 10));
 	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0), ASPAWN_WRITE("/no such file", "text"));
-	CHECK_FAILS(0, PSYS_EDOM, ASPAWN_CALL(fails, (void *)PSYS_EDOM), ASPAWN_CALL(fails, (void *)PSYS_ERANGE));
+	CHECK_FAILS(0, PSYS_EDOM, ASPAWN_CALL(fails, (void *)PSYS_EDOM),
+		    ASPAWN_CALL(fails, (void *)PSYS_ERANGE));
 	if (is_emulated())
 		return;
 	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_UMASK(0), ASPAWN_SCHEDULER(99, 0));
@@ -407,7 +419,8 @@ TEST(each_action_fails_in_its_place)
 	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_HOSTNAME("elsewhere"));
 	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_MOUNT("none", "/dev", "tmpfs", 0, NULL));
 	CHECK_FAILS(1, PSYS_EACCES, ASPAWN_UMASK(0), ASPAWN_NICE(-20));
-	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0), ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 1U << 30, 1U << 30));
+	CHECK_FAILS(1, PSYS_EPERM, ASPAWN_UMASK(0),
+		    ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 1U << 30, 1U << 30));
 }
 
 /* An action that takes the number of the library's own pipe does not silence it. */

@@ -59,8 +59,8 @@ static void called(const char *name, int64_t result, const int *expected, size_t
 	note(name, result);
 }
 
-#define CALL(name, arguments, ...)                                                    \
-	called(#name, (intptr_t)psys_##name arguments, (const int[]){ __VA_ARGS__ },   \
+#define CALL(name, arguments, ...)                                                   \
+	called(#name, (intptr_t)psys_##name arguments, (const int[]){ __VA_ARGS__ }, \
 	       sizeof(const int[]){ __VA_ARGS__ } / sizeof(int))
 
 static char buf[512];
@@ -268,7 +268,8 @@ static void memory(void)
 	CALL(remap_file_pages, (odd, 1, 1, 0, 0), PSYS_EINVAL);
 	CALL(map_shadow_stack, (NULL, 0, ~0U), PSYS_EINVAL, PSYS_EOPNOTSUPP);
 	CALL(pkey_alloc, (~0UL, 0), PSYS_EINVAL);
-	CALL(pkey_free, (-1), PSYS_EINVAL, PSYS_EPERM); /* -1 where there are no keys, as the kernel has it */
+	CALL(pkey_free, (-1), PSYS_EINVAL,
+	     PSYS_EPERM); /* -1 where there are no keys, as the kernel has it */
 	CALL(pkey_mprotect, (odd, 1, 0, -1), PSYS_EINVAL);
 	CALL(process_vm_readv, (0, NULL, 0, NULL, 0, ~0UL), PSYS_EINVAL);
 	CALL(process_vm_writev, (0, NULL, 0, NULL, 0, ~0UL), PSYS_EINVAL);
@@ -653,10 +654,10 @@ static void architectures(void)
 static bool is_left_out(const char *name)
 {
 	static const char *const left_out[] = {
-		"exit", "exit_group", "fork",          /* the harness does */
-		"sync",                                /* of the whole machine */
-		"pause",                               /* for ever */
-		"vhangup",                             /* takes the terminal away */
+		"exit",          "exit_group",  "fork",          /* the harness does */
+		"sync",                                          /* of the whole machine */
+		"pause",                                         /* for ever */
+		"vhangup",                                       /* takes the terminal away */
 		"switch_endian", "swapcontext", "utrap_install", /* take the ground away */
 	};
 

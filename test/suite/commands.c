@@ -54,13 +54,26 @@ TEST(a_command_that_is_none)
 	struct aspawn_child child = { .pid = 77 };
 	const struct psys_sigset mask = get_mask();
 	static const struct aspawn_action wrong[] = {
-		ASPAWN_ACTION_INT(DUP2, -1, 0, 0, 0, 0), ASPAWN_DUP2(0, -1), ASPAWN_CLOSE(-1),
-		ASPAWN_CLOSEFROM(-1), ASPAWN_CHDIR(NULL), ASPAWN_OPEN(0, NULL, 0, 0),
-		ASPAWN_OPENAT(0, -5, "", 0, 0), ASPAWN_PIPE_FROM(1, NULL), ASPAWN_CALL(NULL, NULL),
-		ASPAWN_WRITE("/dev/null", NULL), ASPAWN_PIVOT_ROOT("/", NULL), ASPAWN_SIGMASK(NULL),
-		ASPAWN_PDEATHSIG(PSYS_NSIG + 1), ASPAWN_AFFINITY(NULL, 8), ASPAWN_AFFINITY("12345678", 3),
-		ASPAWN_GROUPS(NULL, 3), ASPAWN_SECCOMP(NULL, 1), ASPAWN_USER(-1, 5, NULL, 0),
-		ASPAWN_USER(5, -1, NULL, 0), { 0, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
+		ASPAWN_ACTION_INT(DUP2, -1, 0, 0, 0, 0),
+		ASPAWN_DUP2(0, -1),
+		ASPAWN_CLOSE(-1),
+		ASPAWN_CLOSEFROM(-1),
+		ASPAWN_CHDIR(NULL),
+		ASPAWN_OPEN(0, NULL, 0, 0),
+		ASPAWN_OPENAT(0, -5, "", 0, 0),
+		ASPAWN_PIPE_FROM(1, NULL),
+		ASPAWN_CALL(NULL, NULL),
+		ASPAWN_WRITE("/dev/null", NULL),
+		ASPAWN_PIVOT_ROOT("/", NULL),
+		ASPAWN_SIGMASK(NULL),
+		ASPAWN_PDEATHSIG(PSYS_NSIG + 1),
+		ASPAWN_AFFINITY(NULL, 8),
+		ASPAWN_AFFINITY("12345678", 3),
+		ASPAWN_GROUPS(NULL, 3),
+		ASPAWN_SECCOMP(NULL, 1),
+		ASPAWN_USER(-1, 5, NULL, 0),
+		ASPAWN_USER(5, -1, NULL, 0),
+		{ 0, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
 		{ 9999, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
 		{ -1, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
 	};
@@ -175,7 +188,9 @@ static void check_stage(const char *file, const char *path, int step, int error,
 	struct aspawn_child child;
 	struct aspawn_failure failure;
 	char told[64];
-	struct aspawn_command command = { .size = sizeof command, .file = file, .path = path, .envp = environment };
+	struct aspawn_command command = {
+		.size = sizeof command, .file = file, .path = path, .envp = environment
+	};
 
 	for (int poll = 0; poll < 2; poll++) {
 		command.flags = poll ? ASPAWN_COMMAND_POLL : 0;
@@ -184,7 +199,8 @@ static void check_stage(const char *file, const char *path, int step, int error,
 		CHECK_EQUAL(failure.error, error);
 		CHECK_EQUAL(failure.step, step);
 		check_ends(&child, 127 << 8);
-		CHECK_EQUAL(aspawn_failure_text(told, sizeof told, &failure, &command), psys_strlen(text));
+		CHECK_EQUAL(aspawn_failure_text(told, sizeof told, &failure, &command),
+			    psys_strlen(text));
 		CHECK_EQUAL(psys_strcmp(told, text), 0);
 	}
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
@@ -225,13 +241,16 @@ TEST(each_stage_has_its_name)
 
 	psys_memset(longest, 'x', sizeof longest - 1);
 	longest[sizeof longest - 1] = '\0';
-	check_stage("no-such-program", NULL, ASPAWN_STEP_SEARCH, PSYS_ENOENT, "path search: ENOENT");
+	check_stage("no-such-program", NULL, ASPAWN_STEP_SEARCH, PSYS_ENOENT,
+		    "path search: ENOENT");
 	check_stage("no-such-program", "", ASPAWN_STEP_SEARCH, PSYS_ENOENT, "path search: ENOENT");
 	check_stage("", NULL, ASPAWN_STEP_SEARCH, PSYS_ENOENT, "path search: ENOENT");
-	check_stage(longest, NULL, ASPAWN_STEP_SEARCH, PSYS_ENAMETOOLONG, "path search: ENAMETOOLONG");
+	check_stage(longest, NULL, ASPAWN_STEP_SEARCH, PSYS_ENAMETOOLONG,
+		    "path search: ENAMETOOLONG");
 	check_stage("/no-such-program", NULL, ASPAWN_STEP_EXEC, PSYS_ENOENT, "exec: ENOENT");
 	check_stage("/dev/null", NULL, ASPAWN_STEP_EXEC, PSYS_EACCES, "exec: EACCES");
-	check_stage("null", "/no-such-directory:/dev", ASPAWN_STEP_EXEC, PSYS_EACCES, "exec: EACCES");
+	check_stage("null", "/no-such-directory:/dev", ASPAWN_STEP_EXEC, PSYS_EACCES,
+		    "exec: EACCES");
 	enter_directory();
 	make_file("script", "#!/no such interpreter\n", 0755);
 	make_file("text", "no program\n", 0755);
@@ -313,8 +332,8 @@ TEST(the_command_may_go_when_the_call_has_returned)
 	char text[16] = "", *envp[] = { (char[]){ "A=B" }, NULL };
 	char file[PSYS_PATH_MAX], directory[] = "/dev";
 	int fd;
-	struct aspawn_action actions[] = { ASPAWN_CALL(waits_at_gate, NULL), ASPAWN_PIPE_FROM(1, &fd),
-					   ASPAWN_CHDIR(directory) };
+	struct aspawn_action actions[] = { ASPAWN_CALL(waits_at_gate, NULL),
+					   ASPAWN_PIPE_FROM(1, &fd), ASPAWN_CHDIR(directory) };
 
 	if (!memory_is_shared())
 		skip("memory is a copy");
@@ -341,7 +360,8 @@ TEST(the_command_may_go_when_the_call_has_returned)
 /* With a pipe and without: not yet, then yes; or killed on the way. */
 TEST(whether_it_has_started)
 {
-	static const struct aspawn_action actions[] = { ASPAWN_UMASK(0), ASPAWN_CALL(waits_at_gate, NULL) };
+	static const struct aspawn_action actions[] = { ASPAWN_UMASK(0),
+							ASPAWN_CALL(waits_at_gate, NULL) };
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
@@ -385,7 +405,8 @@ TEST(a_child_dies_on_the_way)
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	const struct aspawn_action actions[] = { ASPAWN_CALL(dies, NULL), ASPAWN_RESUID(-1, -1, -1) };
+	const struct aspawn_action actions[] = { ASPAWN_CALL(dies, NULL),
+						 ASPAWN_RESUID(-1, -1, -1) };
 	struct aspawn_failure failure;
 
 	command.actions = actions;
@@ -394,7 +415,8 @@ TEST(a_child_dies_on_the_way)
 		command.flags = i & 2 ? ASPAWN_COMMAND_POLL : 0;
 		struct aspawn_child child = start(&stack, &command);
 		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_ECHILD);
-		CHECK(failure.step == (aspawn_mode(&stack) == ASPAWN_MODE_FORK ? ASPAWN_STEP_NONE : 0));
+		CHECK(failure.step ==
+		      (aspawn_mode(&stack) == ASPAWN_MODE_FORK ? ASPAWN_STEP_NONE : 0));
 		check_ends(&child, PSYS_SIGKILL);
 	}
 }
@@ -549,8 +571,11 @@ TEST(more_is_fed_and_collected_than_pipes_hold)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "copies", NULL);
 	char *in = big(size), *out = big(size);
-	struct aspawn_run run = { .size = sizeof run, .input = in, .input_size = size,
-				  .output = out, .output_size = size };
+	struct aspawn_run run = { .size = sizeof run,
+				  .input = in,
+				  .input_size = size,
+				  .output = out,
+				  .output_size = size };
 	int descriptors = count_descriptors();
 
 	for (size_t i = 0; i < size; i++)
@@ -595,8 +620,11 @@ TEST_SECONDS(a_run_ends_in_time, 60)
 {
 	const struct psys_timespec timeout = { 0, 200000000 }, grace = { 0, 100000000 };
 	char out[16];
-	struct aspawn_run run = { .size = sizeof run, .timeout = &timeout, .grace = &grace,
-				  .output = out, .output_size = sizeof out };
+	struct aspawn_run run = { .size = sizeof run,
+				  .timeout = &timeout,
+				  .grace = &grace,
+				  .output = out,
+				  .output_size = sizeof out };
 
 	CHECK(nanoseconds_of(&run, "lingers", -PSYS_ETIMEDOUT) >= 200000000);
 	CHECK_EQUAL(run.status, PSYS_SIGTERM);
@@ -611,8 +639,11 @@ TEST_SECONDS(a_grandchild_holds_the_pipe, 40)
 {
 	const struct psys_timespec timeout = { 20, 0 }, grace = { 0, 300000000 };
 	char out[16];
-	struct aspawn_run run = { .size = sizeof run, .timeout = &timeout, .grace = &grace,
-				  .output = out, .output_size = sizeof out };
+	struct aspawn_run run = { .size = sizeof run,
+				  .timeout = &timeout,
+				  .grace = &grace,
+				  .output = out,
+				  .output_size = sizeof out };
 
 	nanoseconds_of(&run, "leaves_a_grandchild", 0);
 	CHECK_EQUAL(run.status, 3 << 8);
@@ -634,8 +665,12 @@ TEST_SECONDS(a_whole_group_is_ended, 60)
 	const struct psys_timespec timeout = { 1, 0 }, grace = { 0, 300000000 };
 	int status;
 	char out[16];
-	struct aspawn_run run = { .size = sizeof run, .flags = ASPAWN_RUN_GROUP, .timeout = &timeout,
-				  .grace = &grace, .output = out, .output_size = sizeof out };
+	struct aspawn_run run = { .size = sizeof run,
+				  .flags = ASPAWN_RUN_GROUP,
+				  .timeout = &timeout,
+				  .grace = &grace,
+				  .output = out,
+				  .output_size = sizeof out };
 
 	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		skip("no subreaper");
@@ -653,8 +688,9 @@ TEST_SECONDS(a_group_that_is_not_there, 40)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 	const struct aspawn_action leave = ASPAWN_SETPGID(psys_getpgid(0));
-	struct aspawn_run run = { .size = sizeof run, .flags = ASPAWN_RUN_GROUP, .timeout = &timeout,
-				  .grace = &grace };
+	struct aspawn_run run = {
+		.size = sizeof run, .flags = ASPAWN_RUN_GROUP, .timeout = &timeout, .grace = &grace
+	};
 
 	command.actions = &leave;
 	for (int i = 0; i < 20; i++) {
@@ -710,8 +746,8 @@ TEST(commands_without_clone3)
 TEST(commands_with_vfork_only)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
-	filter_refuse_flags_without(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM,
-				    PSYS_CLONE_VFORK, PSYS_EINVAL);
+	filter_refuse_flags_without(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_CLONE_VFORK,
+				    PSYS_EINVAL);
 	check_commands(ASPAWN_MODE_VFORK);
 }
 

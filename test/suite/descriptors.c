@@ -45,7 +45,8 @@ static void stop_mover(struct mover *mover)
 /* Good ones, failing ones, and ones that are killed on the way. */
 static void spawn_among_movers(uint64_t flags, int spawns)
 {
-	static const struct aspawn_action actions[] = { ASPAWN_CLOSEFROM(3), ASPAWN_CHDIR("/no such directory") };
+	static const struct aspawn_action actions[] = { ASPAWN_CLOSEFROM(3),
+							ASPAWN_CHDIR("/no such directory") };
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -176,16 +177,23 @@ static int write_and_spawn(void *arg)
 	psys_i64_to_decimal(path + psys_strlen(path), psys_gettid());
 	char *const argv[] = { (char[]){ "@exit_7" }, NULL };
 	const struct aspawn_command command = {
-		.size = sizeof command, .file = path, .argv = argv, .actions = &close_all, .action_count = 1,
+		.size = sizeof command,
+		.file = path,
+		.argv = argv,
+		.actions = &close_all,
+		.action_count = 1,
 	};
 	for (int i = 0; i < writer->rounds; i++) {
 		struct aspawn_child child;
 		int status = -1;
-		int fd = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_EXCL | PSYS_O_CLOEXEC, 0755);
-		writer->failures += psys_write(fd, writer->program, writer->size) != (long)writer->size;
+		int fd = psys_open(
+			path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_EXCL | PSYS_O_CLOEXEC, 0755);
+		writer->failures +=
+			psys_write(fd, writer->program, writer->size) != (long)writer->size;
 		psys_close(fd);
 		writer->failures += aspawn_command(&child, &stack, &command) != 0 ||
-				    aspawn_wait(&child, &status, NULL, NULL) != 0 || status != 7 << 8;
+				    aspawn_wait(&child, &status, NULL, NULL) != 0 ||
+				    status != 7 << 8;
 		writer->spawned++;
 		psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 	}
@@ -207,7 +215,8 @@ TEST_SECONDS(eight_threads_write_programs_and_spawn_them, 120)
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
 	int fd = psys_open(self.file, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 	CHECK_EQUAL(psys_statx(fd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_SIZE, &status), 0);
-	const char *program = psys_mmap(NULL, (size_t)status.stx_size, PSYS_PROT_READ, PSYS_MAP_PRIVATE, fd, 0);
+	const char *program =
+		psys_mmap(NULL, (size_t)status.stx_size, PSYS_PROT_READ, PSYS_MAP_PRIVATE, fd, 0);
 	CHECK(!PSYS_IS_ERROR(program));
 	psys_close(fd);
 	for (int i = 0; i < THREADS; i++) {
@@ -235,10 +244,12 @@ static int lists(void *arg)
 
 	for (int i = 0; i < lister->rounds; i++) {
 		char text[256] = "";
-		struct aspawn_run run = { .size = sizeof run, .input = "", .output = text,
+		struct aspawn_run run = { .size = sizeof run,
+					  .input = "",
+					  .output = text,
 					  .output_size = sizeof text - 1 };
-		lister->failures += aspawn_run(&run, &stack, &command) != 0 ||
-				    psys_strcmp(text, "0 1 2") != 0;
+		lister->failures +=
+			aspawn_run(&run, &stack, &command) != 0 || psys_strcmp(text, "0 1 2") != 0;
 		lister->spawned++;
 	}
 	aspawn_stack_free(&stack);

@@ -11,7 +11,8 @@ bool may_mount(void)
 
 	if (pid == 0)
 		psys_exit_group(psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
-				psys_mount(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0);
+				psys_mount(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) <
+					0);
 	return reap(pid) == 0;
 }
 
@@ -226,7 +227,9 @@ ROLE(shows)
 	else if (is(what, "scheduler"))
 		say_number(psys_sched_getscheduler(0));
 	else if (is(what, "affinity"))
-		say(psys_sched_getaffinity(0, sizeof cpus, cpus) < 0 ? "none" : cpus[0] == 1 ? "first" : "others");
+		say(psys_sched_getaffinity(0, sizeof cpus, cpus) < 0 ? "none"
+		    : cpus[0] == 1                                   ? "first"
+								     : "others");
 	else if (is(what, "ioprio"))
 		say_number(psys_ioprio_get(PSYS_IOPRIO_WHO_PROCESS, 0));
 	else if (is(what, "blocked:"))
@@ -246,7 +249,8 @@ ROLE(shows)
 	else if (is(what, "bounding:"))
 		say_number(get_prctl(PSYS_PR_CAPBSET_READ, number));
 	else if (is(what, "ambient:"))
-		say_number(psys_prctl(PSYS_PR_CAP_AMBIENT, 1 /* IS_SET */, (unsigned long)number, 0, 0));
+		say_number(psys_prctl(PSYS_PR_CAP_AMBIENT, 1 /* IS_SET */, (unsigned long)number, 0,
+				      0));
 	else if (is(what, "pdeathsig"))
 		say_number(get_prctl(PSYS_PR_GET_PDEATHSIG, 0));
 	else if (is(what, "terminal"))

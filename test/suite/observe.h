@@ -18,21 +18,21 @@ struct observation {
 struct observation observe(const struct aspawn_action *actions, size_t count, const char *what);
 
 /* CHECK_SHOWS("text", "what", action, ...) */
-#define CHECK_SHOWS(text, what, ...)                                                         \
-	do {                                                                                 \
-		const struct aspawn_action actions_[] = { __VA_ARGS__ };                     \
-		check_shows(__FILE__, __LINE__, text, what, actions_,                        \
-			    sizeof actions_ / sizeof *actions_);                             \
+#define CHECK_SHOWS(text, what, ...)                                     \
+	do {                                                             \
+		const struct aspawn_action actions_[] = { __VA_ARGS__ }; \
+		check_shows(__FILE__, __LINE__, text, what, actions_,    \
+			    sizeof actions_ / sizeof *actions_);         \
 	} while (0)
 void check_shows(const char *file, int line, const char *text, const char *what,
 		 const struct aspawn_action *actions, size_t count);
 
 /* CHECK_FAILS(step, error, action, ...): that action, or stage, with that error. */
-#define CHECK_FAILS(step, error, ...)                                                        \
-	do {                                                                                 \
-		const struct aspawn_action actions_[] = { __VA_ARGS__ };                     \
-		check_fails(__FILE__, __LINE__, step, error, actions_,                       \
-			    sizeof actions_ / sizeof *actions_);                             \
+#define CHECK_FAILS(step, error, ...)                                    \
+	do {                                                             \
+		const struct aspawn_action actions_[] = { __VA_ARGS__ }; \
+		check_fails(__FILE__, __LINE__, step, error, actions_,   \
+			    sizeof actions_ / sizeof *actions_);         \
 	} while (0)
 void check_fails(const char *file, int line, int step, int error,
 		 const struct aspawn_action *actions, size_t count);

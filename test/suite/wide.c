@@ -119,14 +119,17 @@ TEST(a_mask_of_64_bits_is_watched)
 	if (fd == -PSYS_ENOSYS || fd == -PSYS_EPERM)
 		skip("no fanotify, or not for this user");
 	CHECK(fd >= 0);
-	CHECK_EQUAL(psys_fanotify_mark(fd, PSYS_FAN_MARK_ADD, PSYS_FAN_OPEN, PSYS_AT_FDCWD, "/"), 0);
-	CHECK_EQUAL(psys_fanotify_mark(fd, PSYS_FAN_MARK_ADD, UINT64_C(1) << 63, PSYS_AT_FDCWD, "/"),
-		    -PSYS_EINVAL);
+	CHECK_EQUAL(psys_fanotify_mark(fd, PSYS_FAN_MARK_ADD, PSYS_FAN_OPEN, PSYS_AT_FDCWD, "/"),
+		    0);
+	CHECK_EQUAL(
+		psys_fanotify_mark(fd, PSYS_FAN_MARK_ADD, UINT64_C(1) << 63, PSYS_AT_FDCWD, "/"),
+		-PSYS_EINVAL);
 }
 
 TEST(times_beyond_2038)
 {
-	const struct psys_timespec times[2] = { { INT64_C(5000000000), 1 }, { INT64_C(6000000000), 2 } };
+	const struct psys_timespec times[2] = { { INT64_C(5000000000), 1 },
+						{ INT64_C(6000000000), 2 } };
 	const struct psys_itimerspec hundred_years = { { 0, 0 }, { INT64_C(3155760000), 0 } };
 	struct psys_itimerspec left;
 	struct psys_statx status;
@@ -140,7 +143,8 @@ TEST(times_beyond_2038)
 	CHECK(fd >= 0);
 	CHECK_EQUAL(psys_timerfd_settime(fd, 0, &hundred_years, NULL), 0);
 	CHECK_EQUAL(psys_timerfd_gettime(fd, &left), 0);
-	CHECK(left.it_value.tv_sec > INT64_C(3155759900) && left.it_value.tv_sec <= INT64_C(3155760000));
+	CHECK(left.it_value.tv_sec > INT64_C(3155759900) &&
+	      left.it_value.tv_sec <= INT64_C(3155760000));
 }
 
 TEST(file_systems_have_the_kernels_layout)
