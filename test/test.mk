@@ -41,9 +41,8 @@ test: test-suite test-hosted test-checks ## the suite without and with a libc, a
 test-suite: $(suite) ## the suite, with no libc
 	prove --exec '' $(abspath $(suite))
 
-# LeakSanitizer clones in a way that some tests forbid.
 test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address,undefined
-	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0 )prove --exec '' $(abspath $(hosted)) $(abspath $(cplusplus))
+	prove --exec '' $(abspath $(hosted)) $(abspath $(cplusplus))
 
 test-checks: all ## what the libraries contain, what install installs, the layering
 	prove $(wildcard test/checks/*.t)

@@ -95,7 +95,8 @@ static int argument_of(const char *what)
 {
 	int number = 0;
 
-	for (what = psys_strchrnul(what, ':'); *what && *++what;)
+	what = psys_strchrnul(what, ':');
+	for (what += *what == ':'; *what >= '0' && *what <= '9'; what++)
 		number = number * 10 + (*what - '0');
 	return number;
 }
