@@ -119,7 +119,7 @@ static int check(struct aspawn_command *to, const struct aspawn_command *from)
 	*to = *from;
 	if (!to->file || (!to->actions && to->action_count) ||
 	    to->flags & ~(ASPAWN_COMMAND_POLL | ASPAWN_COMMAND_SHELL | ASPAWN_COMMAND_PARENT_DIRECTORY |
-			  ASPAWN_COMMAND_STILL | ASPAWN_COMMAND_VFORK))
+			  ASPAWN_COMMAND_STILL | ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_NO_PIDFD))
 		return -PSYS_EINVAL;
 	if (to->action_count > MOST_ACTIONS)
 		return -PSYS_E2BIG;
@@ -363,12 +363,14 @@ static int start(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.cgroup_fd = -1,
 	};
 
+	if (plan->flags & ASPAWN_COMMAND_NO_PIDFD)
+		options.flags &= ~ASPAWN_PIDFD;
 	if (plan->flags & ASPAWN_COMMAND_VFORK)
 		options.flags |= ASPAWN_VFORK;
 	/* The child's ends of pipes are closed here, not before it has copied them. */
 	if ((plan->flags & ASPAWN_COMMAND_STILL) && !has_pipes)
 		options.flags |= SPAWN_STILL;
-	if (!(plan->flags & (ASPAWN_COMMAND_POLL | ASPAWN_COMMAND_VFORK)) && !(options.flags & SPAWN_COPY))
+	if (!(plan->flags & ASPAWN_COMMAND_POLL) && !(options.flags & SPAWN_COPY))
 		options.flags |= SPAWN_LATE_PIPE;
 	control->kept = beginning.kept;
 	control->error = 0;

@@ -34,7 +34,8 @@ bool aspawn_is_refusal(long error)
 
 static bool is_passed_over(const struct rung *rung, uint64_t flags)
 {
-	bool may_copy = rung->mode >= ASPAWN_MODE_VFORK;
+	/* CLONE_VFORK makes emulators fork without a word; none of those has clone3. */
+	bool may_copy = rung->mode >= ASPAWN_MODE_VFORK || ((flags & ASPAWN_VFORK) && !rung->clone3);
 
 	return ((flags & SPAWN_SHARING) && may_copy) || ((flags & SPAWN_NOT_SHARING) && !may_copy) ||
 	       ((flags & SPAWN_COPY) && rung->mode != ASPAWN_MODE_FORK);

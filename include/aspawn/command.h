@@ -243,6 +243,9 @@ struct aspawn_action {
 #define ASPAWN_COMMAND_STILL UINT64_C(8)
 /* As ASPAWN_VFORK: suspend the caller until the exec. */
 #define ASPAWN_COMMAND_VFORK UINT64_C(16)
+/* aspawn_child.pidfd is -1: for who waits by the pid, and may have no descriptor
+ * left to give. */
+#define ASPAWN_COMMAND_NO_PIDFD UINT64_C(32)
 
 struct aspawn_command {
 	size_t size;       /* sizeof(struct aspawn_command): it may grow */

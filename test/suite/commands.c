@@ -725,6 +725,57 @@ TEST(a_run_that_is_none)
 	CHECK_EQUAL(good.failure.step, ASPAWN_STEP_EXEC);
 }
 
+/* The caller is suspended until the exec, and has no pidfd. */
+static void check_suspended(void)
+{
+	const struct aspawn_action actions[] = { ASPAWN_CHDIR("/no such directory") };
+	struct Stack_t stack = { 0 };
+	struct aspawn_child child;
+	struct self self;
+
+	for (int i = 0; i < 3; i++) {
+		struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+		command.flags = ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_NO_PIDFD;
+		if (i == 1)
+			command.file = "/no such file";
+		command.actions = actions;
+		command.action_count = i == 2;
+		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		CHECK_EQUAL(child.pidfd, -1);
+		CHECK_EQUAL(aspawn_stack_busy(&stack), 0);
+		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), i ? -PSYS_ENOENT : 0);
+		CHECK_EQUAL(reap(child.pid), i ? 127 : 7);
+		if (child.fd >= 0)
+			psys_close(child.fd);
+	}
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+TEST(a_caller_that_is_suspended)
+{
+	check_suspended();
+}
+
+TEST(a_command_that_needs_no_descriptor)
+{
+	const struct psys_rlimit64 none = { 0, 0 };
+	struct Stack_t stack = { 0 };
+	struct aspawn_child child;
+	struct self self;
+
+	if (!memory_is_shared())
+		skip("memory is not shared here");
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &none, NULL), 0);
+	CHECK_EQUAL(aspawn_command(&child, &stack, &command), -PSYS_EMFILE);
+	for (int suspended = 0; suspended < 2; suspended++) {
+		command.flags = ASPAWN_COMMAND_NO_PIDFD | (suspended ? ASPAWN_COMMAND_VFORK : 0);
+		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(reap(child.pid), 7);
+	}
+}
+
 static void check_commands(enum aspawn_mode mode)
 {
 	const struct aspawn_action action = ASPAWN_CLOSEFROM(3);
@@ -732,6 +783,7 @@ static void check_commands(enum aspawn_mode mode)
 
 	if (mode != ASPAWN_MODE_NONE && !is_emulated())
 		CHECK_EQUAL(seen.mode, mode);
+	check_suspended();
 	CHECK_SHOWS("/dev", "directory", ASPAWN_CLOSEFROM(3), ASPAWN_CHDIR("/dev"));
 	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_CLOSEFROM(3), ASPAWN_CHDIR("/no such directory"));
 	CHECK_FAILS(ASPAWN_STEP_EXEC, PSYS_ENOENT, ASPAWN_CLOSEFROM(3), ASPAWN_CHROOT("/dev"));
