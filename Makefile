@@ -67,6 +67,7 @@ $(BUILD_DIR)/aspawn/%.o: aspawn/%.c
 	@mkdir -p $(@D)
 	$(CC) $(core) $(CFLAGS) -c $< -o $@
 
+include compat/compat.mk
 include test/test.mk
 include bench/bench.mk
 include examples/examples.mk

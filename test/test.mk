@@ -60,7 +60,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 	clang++ -fuse-ld=lld -std=c++17 -Iinclude -Wall -Wextra -O1 -g -fsanitize=fuzzer,address,undefined $< $(BUILD_DIR)/fuzz/library/libaspawn.a -o $@
 
 .PHONY: check-all test-compilers test-sanitized
-check-all: test test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
+check-all: test test-compat test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
 test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
 	prove --timer -v test/compilers.t
 
@@ -84,3 +84,22 @@ reference: ## have.h and doc/syscalls.md, from the table of system calls
 
 test-headers: ## the library's numbers, values and structures against the kernel's headers
 	prove --timer test/headers/headers.t
+
+# The drop-ins. What the standard says of the functions is tested with the libc's own
+# too: the tests are right if these pass, and the drop-ins are if there is no difference.
+compat_harness := $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(addprefix test/suite/,harness.c tools.c filter.c))
+standard := $(BUILD_DIR)/suite-standard
+$(standard): $(compat_harness) $(BUILD_DIR)/test/with-libc/compat/standard.o $(archive)
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
+
+compat_suite := $(BUILD_DIR)/suite-compat
+$(compat_suite): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(wildcard test/compat/*.c)) $(compat) $(archive)
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
+
+.PHONY: test-compat
+test-compat: $(standard) $(compat_suite) $(preload) ## the drop-ins, linked and preloaded, and the libc by the same tests
+	prove --exec '' $(abspath $(compat_suite))
+	prove --exec '' $(abspath $(standard))
+	LD_PRELOAD=$(abspath $(preload)) prove --exec '' $(abspath $(standard))
+	@if emulator=$$(command -v qemu-$$(uname -m)-static); then set -x; \
+		SUITE_QUICK=1 SUITE_EMULATOR=$$emulator prove --exec $$emulator $(abspath $(compat_suite)); fi

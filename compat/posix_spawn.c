@@ -1,0 +1,345 @@
+/*
+ * posix_spawn(), posix_spawnp(), and the list of file actions, which is one of
+ * aspawn's own actions. The attributes are the libc's: they are read by its own
+ * functions, whatever its structure.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <syscall/syscall.h>
+
+#include "spawn.h"
+
+/* Of libcs newer than this one's headers may be. */
+int posix_spawn_file_actions_addchdir(posix_spawn_file_actions_t *list, const char *path);
+int posix_spawn_file_actions_addfchdir(posix_spawn_file_actions_t *list, int fd);
+__attribute__((weak)) int posix_spawnattr_getcgroup_np(const posix_spawnattr_t *attr, int *cgroup);
+int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *file_actions,
+		const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *file_actions,
+		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+
+#ifndef O_LARGEFILE
+#define O_LARGEFILE 0
+#endif
+
+/* --- file actions ---------------------------------------------------------- */
+
+/* What lies in the libc's opaque structure. All zero is an empty list too. */
+struct file_actions {
+	struct aspawn_action *first;
+	size_t count, room;
+};
+_Static_assert(sizeof(struct file_actions) <= sizeof(posix_spawn_file_actions_t), "it has to fit");
+_Static_assert(_Alignof(struct file_actions) <= _Alignof(posix_spawn_file_actions_t), "and be aligned");
+
+static struct file_actions *list_of(posix_spawn_file_actions_t *list)
+{
+	return (struct file_actions *)(void *)list;
+}
+
+static int add(posix_spawn_file_actions_t *to, struct aspawn_action action)
+{
+	struct file_actions *list = list_of(to);
+
+	if (list->count == list->room) {
+		size_t room = list->room ? 2 * list->room : 8;
+		struct aspawn_action *more = reallocarray(list->first, room, sizeof *more);
+		if (!more)
+			return ENOMEM;
+		list->first = more;
+		list->room = room;
+	}
+	list->first[list->count++] = action;
+	return 0;
+}
+
+/* The standard has a descriptor refused here that no process can have. */
+static int add_of(posix_spawn_file_actions_t *to, int fd, struct aspawn_action action)
+{
+	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add(to, action);
+}
+
+/* With a copy of the path. */
+static int add_path(posix_spawn_file_actions_t *to, struct aspawn_action action)
+{
+	char *path = strdup(action.data);
+
+	if (!path)
+		return ENOMEM;
+	action.data = path;
+	int error = add(to, action);
+	if (error)
+		free(path);
+	return error;
+}
+
+int posix_spawn_file_actions_init(posix_spawn_file_actions_t *list)
+{
+	memset(list, 0, sizeof *list);
+	return 0;
+}
+
+int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *list)
+{
+	struct file_actions *known = list_of(list);
+
+	for (size_t i = 0; i < known->count; i++)
+		free((void *)(uintptr_t)known->first[i].data);
+	free(known->first);
+	memset(known, 0, sizeof *known);
+	return 0;
+}
+
+int posix_spawn_file_actions_addclose(posix_spawn_file_actions_t *list, int fd)
+{
+	const struct aspawn_action action = ASPAWN_CLOSE(fd);
+
+	return add_of(list, fd, action);
+}
+
+int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *list, int fd, int new_fd)
+{
+	const struct aspawn_action action = ASPAWN_DUP2(fd, new_fd);
+
+	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add_of(list, new_fd, action);
+}
+
+/* A descriptor that is open is closed before the file is opened, so that there is
+ * one to be had, and a file that can be open only once is not. */
+int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *list, int fd, const char *path, int flags,
+				     mode_t mode)
+{
+	const struct aspawn_action close = ASPAWN_CLOSE(fd);
+	const struct aspawn_action open = ASPAWN_OPEN(fd, path, flags | O_LARGEFILE, mode);
+	int error = add_of(list, fd, close);
+
+	if (error)
+		return error;
+	error = add_path(list, open);
+	if (error)
+		list_of(list)->count--;
+	return error;
+}
+
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *list, const char *path)
+{
+	const struct aspawn_action action = ASPAWN_CHDIR(path);
+
+	return add_path(list, action);
+}
+
+int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *list, int fd)
+{
+	const struct aspawn_action action = ASPAWN_FCHDIR(fd);
+
+	return add_of(list, fd, action);
+}
+
+/* The names that they have in POSIX.1-2024, and in newer libcs. */
+int posix_spawn_file_actions_addchdir(posix_spawn_file_actions_t *list, const char *path)
+{
+	return posix_spawn_file_actions_addchdir_np(list, path);
+}
+
+int posix_spawn_file_actions_addfchdir(posix_spawn_file_actions_t *list, int fd)
+{
+	return posix_spawn_file_actions_addfchdir_np(list, fd);
+}
+
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *list, int from)
+{
+	const struct aspawn_action action = ASPAWN_CLOSEFROM(from);
+
+	return add_of(list, from, action);
+}
+
+int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *list, int fd)
+{
+	const struct aspawn_action action = ASPAWN_FOREGROUND(fd);
+
+	return add_of(list, fd, action);
+}
+
+/* --- attributes ------------------------------------------------------------ */
+
+/* The flag is refused where the libc has no function to read what it is about. */
+#ifndef POSIX_SPAWN_SETCGROUP
+#define POSIX_SPAWN_SETCGROUP 0x100
+#endif
+#ifndef POSIX_SPAWN_SETSID
+#define POSIX_SPAWN_SETSID 0x80
+#endif
+#ifndef POSIX_SPAWN_USEVFORK
+#define POSIX_SPAWN_USEVFORK 0x40
+#endif
+
+enum {
+	KNOWN_FLAGS = POSIX_SPAWN_RESETIDS | POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
+		      POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSCHEDPARAM | POSIX_SPAWN_SETSCHEDULER |
+		      POSIX_SPAWN_USEVFORK | POSIX_SPAWN_SETSID | POSIX_SPAWN_SETCGROUP,
+	MOST_ATTRIBUTES = 8,
+};
+
+struct attributes {
+	struct aspawn_action actions[MOST_ATTRIBUTES];
+	size_t count;
+	sigset_t mask, defaults;
+	struct sched_param param;
+};
+
+static ASPAWN_CHILD int set_param(void *param)
+{
+	return psys_sched_setparam(0, param);
+}
+
+static void append(struct attributes *attributes, struct aspawn_action action)
+{
+	attributes->actions[attributes->count++] = action;
+}
+
+static int scheduling(struct attributes *attributes, const posix_spawnattr_t *attr, int flags)
+{
+	int policy, error = posix_spawnattr_getschedparam(attr, &attributes->param);
+
+	if (error)
+		return error;
+	if (!(flags & POSIX_SPAWN_SETSCHEDULER)) {
+		const struct aspawn_action action = ASPAWN_CALL(set_param, &attributes->param);
+		append(attributes, action);
+		return 0;
+	}
+	error = posix_spawnattr_getschedpolicy(attr, &policy);
+	if (error)
+		return error;
+	const struct aspawn_action action = ASPAWN_SCHEDULER(policy, attributes->param.sched_priority);
+	append(attributes, action);
+	return 0;
+}
+
+/*
+ * A change of user begins in a copy of the memory, which is as slow as fork(2);
+ * where there is nothing to change, nothing is done.
+ */
+static void reset_ids(struct attributes *attributes)
+{
+	const uid_t uid = getuid();
+	const gid_t gid = getgid();
+	const struct aspawn_action group = ASPAWN_RESGID(-1, gid, -1), user = ASPAWN_RESUID(-1, uid, -1);
+
+	if (gid != getegid())
+		append(attributes, group);
+	if (uid != geteuid())
+		append(attributes, user);
+}
+
+static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr, int flags)
+{
+	const struct aspawn_action session = ASPAWN_SETSID();
+	int error = 0, cgroup;
+	pid_t group;
+
+	to->count = 0;
+	if (flags & ~KNOWN_FLAGS)
+		return EINVAL;
+	if (flags & POSIX_SPAWN_SETCGROUP) {
+		if (!posix_spawnattr_getcgroup_np)
+			return EINVAL;
+		error = posix_spawnattr_getcgroup_np(attr, &cgroup);
+		const struct aspawn_action action = ASPAWN_JOIN_CGROUP(cgroup);
+		append(to, action);
+	}
+	if (flags & POSIX_SPAWN_SETSIGDEF) {
+		const struct aspawn_action action = ASPAWN_SIGNALS_DEFAULT((struct psys_sigset *)&to->defaults);
+		posix_spawnattr_getsigdefault(attr, &to->defaults);
+		append(to, action);
+	}
+	if (flags & (POSIX_SPAWN_SETSCHEDPARAM | POSIX_SPAWN_SETSCHEDULER) && !error)
+		error = scheduling(to, attr, flags);
+	if (flags & POSIX_SPAWN_SETSID)
+		append(to, session);
+	if (flags & POSIX_SPAWN_SETPGROUP) {
+		posix_spawnattr_getpgroup(attr, &group);
+		const struct aspawn_action action = ASPAWN_SETPGID(group);
+		append(to, action);
+	}
+	if (flags & POSIX_SPAWN_RESETIDS)
+		reset_ids(to);
+	if (flags & POSIX_SPAWN_SETSIGMASK)
+		posix_spawnattr_getsigmask(attr, &to->mask);
+	return error;
+}
+
+/* --- spawning --------------------------------------------------------------- */
+
+static int spawn_file(struct spawn *spawn, const posix_spawn_file_actions_t *file_actions,
+		      const posix_spawnattr_t *attr)
+{
+	const struct file_actions *list = (const void *)file_actions;
+	struct attributes attributes;
+	short flags = 0;
+
+	attributes.count = 0;
+	if (attr) {
+		posix_spawnattr_getflags(attr, &flags);
+		int error = read_attributes(&attributes, attr, flags);
+		if (error)
+			return error;
+	}
+	spawn->before = (struct action_list){ attributes.actions, attributes.count };
+	if (flags & POSIX_SPAWN_SETSIGMASK)
+		spawn->mask = (struct psys_sigset *)&attributes.mask;
+	if (list)
+		spawn->actions = (struct action_list){ list->first, list->count };
+	return aspawn_compat_spawn(spawn);
+}
+
+/* A name without a slash is of the current directory, which is what an empty
+ * search path means. */
+static const char here[] = "";
+
+/* The caller's, not of the new environment. */
+static const char *search_path(void)
+{
+	const char *path = getenv("PATH");
+
+	return path ? path : "/bin:/usr/bin";
+}
+
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *file_actions,
+		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	struct spawn spawn = { .pid = pid, .file = path, .path = here, .argv = argv, .envp = envp };
+
+	return spawn_file(&spawn, file_actions, attr);
+}
+
+int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *file_actions,
+		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	struct spawn spawn = { .pid = pid, .file = file, .path = search_path(), .argv = argv, .envp = envp };
+
+	return spawn_file(&spawn, file_actions, attr);
+}
+
+int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *file_actions,
+		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	struct spawn spawn = { .pidfd = pidfd, .file = path, .path = here, .argv = argv, .envp = envp };
+
+	return spawn_file(&spawn, file_actions, attr);
+}
+
+int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *file_actions,
+		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	struct spawn spawn = { .pidfd = pidfd, .file = file, .path = search_path(), .argv = argv, .envp = envp };
+
+	return spawn_file(&spawn, file_actions, attr);
+}

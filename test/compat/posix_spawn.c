@@ -1,0 +1,220 @@
+/* The drop-in of posix_spawn() where kernels lack something, and beyond the libc. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../suite/filter.h"
+
+int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *file_actions,
+		const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *file_actions,
+		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+
+static char *const argv[] = { "sh", "-c", "exit 7", NULL };
+
+static void check_spawns(void)
+{
+	posix_spawn_file_actions_t actions;
+	int descriptors = count_descriptors(), status;
+	pid_t pid = -5;
+
+	posix_spawn_file_actions_init(&actions);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQUAL(posix_spawn(&pid, "/no such file", NULL, NULL, argv, environ), ENOENT);
+		CHECK_EQUAL(pid, -5);
+		CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+	}
+	CHECK_EQUAL(posix_spawnp(&pid, "sh", &actions, NULL, argv, environ), 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 7 << 8);
+	posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+	CHECK_EQUAL(posix_spawnp(&pid, "sh", &actions, NULL, argv, environ), 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 7 << 8);
+	posix_spawn_file_actions_adddup2(&actions, 77, 1);
+	pid = -5;
+	CHECK_EQUAL(posix_spawnp(&pid, "sh", &actions, NULL, argv, environ), EBADF);
+	CHECK_EQUAL(pid, -5);
+	posix_spawn_file_actions_destroy(&actions);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+}
+
+TEST(posix_spawn_as_ever)
+{
+	check_spawns();
+}
+
+TEST(posix_spawn_without_clone3)
+{
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	check_spawns();
+}
+
+TEST(posix_spawn_in_a_copy_of_the_memory)
+{
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_EINVAL);
+	check_spawns();
+}
+
+TEST(posix_spawn_before_close_range)
+{
+	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
+	check_spawns();
+}
+
+/* What it is not made for is left as it is; a list of zeros is an empty one. */
+TEST(posix_spawn_with_a_list_of_zeros)
+{
+	posix_spawn_file_actions_t actions = { 0 };
+	int status;
+	pid_t pid;
+
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, environ), 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 7 << 8);
+}
+
+/* Nothing is mapped for a spawn after the first, and nothing is kept of a large one. */
+TEST(stacks_are_kept)
+{
+	static char large[1 << 17];
+	char *many[8] = { "sh", "-c", "exit 7" };
+	int status, mappings = 0;
+	pid_t pid;
+
+	psys_memset(large, 'x', sizeof large - 1);
+	for (int i = 0; i < 20; i++) {
+		for (int j = 3; j < 7; j++)
+			many[j] = i == 10 ? large : NULL;
+		CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", NULL, NULL, many, environ), 0);
+		CHECK(waitpid(pid, &status, 0) == pid && status == 7 << 8);
+		if (i == 1)
+			mappings = count_mappings();
+		if (i > 1 && i < 10)
+			CHECK_EQUAL(count_mappings(), mappings);
+	}
+	CHECK(count_mappings() <= mappings);
+}
+
+static void *spawn_at_once(void *barrier)
+{
+	pid_t pid;
+	int status;
+
+	for (int i = 0; i < scaled(40); i++) {
+		pthread_barrier_wait(barrier);
+		CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ), 0);
+		CHECK(waitpid(pid, &status, 0) == pid && status == 7 << 8);
+	}
+	return NULL;
+}
+
+TEST_SECONDS(more_threads_than_stacks, 60)
+{
+	enum { count = 40 };
+	pthread_t threads[count];
+	pthread_barrier_t barrier;
+
+	pthread_barrier_init(&barrier, NULL, count);
+	for (int i = 0; i < count; i++)
+		CHECK_EQUAL(pthread_create(&threads[i], NULL, spawn_at_once, &barrier), 0);
+	for (int i = 0; i < count; i++)
+		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+}
+
+/* Cancelled at any instruction: never within the call, never with a child lost. */
+static int spawned;
+
+static void *spawn_for_ever(void *arg)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	for (pid_t pid;;)
+		if (posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ) == 0)
+			__atomic_add_fetch(&spawned, 1, __ATOMIC_RELAXED);
+	return arg;
+}
+
+TEST_SECONDS(threads_that_are_cancelled, 60)
+{
+#ifdef __SANITIZE_ADDRESS__
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#define HAS_ASAN __has_feature(address_sanitizer)
+#else
+#define HAS_ASAN 0
+#endif
+	if (HAS_ASAN)
+		skip("ASan takes what a cancelled thread leaves on its stack for an overflow");
+	if (psys_getenv(environ, "SUITE_EMULATOR"))
+		skip("the emulator dies of such signals");
+	int reaped = 0, descriptors = count_descriptors();
+
+	for (int i = 0; i < scaled(100); i++) {
+		pthread_t thread;
+		void *result;
+		CHECK_EQUAL(pthread_create(&thread, NULL, spawn_for_ever, NULL), 0);
+		usleep((unsigned)i * 20);
+		CHECK_EQUAL(pthread_cancel(thread), 0);
+		CHECK_EQUAL(pthread_join(thread, &result), 0);
+		CHECK(result == PTHREAD_CANCELED);
+		while (waitpid(-1, NULL, 0) > 0)
+			reaped++;
+	}
+	CHECK(reaped >= spawned);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+}
+
+/* Without ids to change there is nothing to be slow for: the memory is shared, which
+ * is seen in a process that may not have a copy. */
+TEST(ids_that_are_reset_already)
+{
+	posix_spawnattr_t attr;
+	int status;
+	pid_t pid;
+
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_RESETIDS);
+	filter_refuse_flags_without(PSYS_NR_clone, clone_flags, 0, PSYS_CLONE_VM, PSYS_EPERM);
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", NULL, &attr, argv, environ), 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 7 << 8);
+	posix_spawnattr_destroy(&attr);
+}
+
+TEST(a_pidfd_in_place_of_a_pid)
+{
+	siginfo_t info;
+	int pidfd = -5, descriptors = count_descriptors();
+
+	CHECK_EQUAL(pidfd_spawn(&pidfd, "/no such file", NULL, NULL, argv, environ), ENOENT);
+	CHECK_EQUAL(pidfd_spawn(&pidfd, "sh", NULL, NULL, argv, environ), ENOENT);
+	CHECK_EQUAL(pidfd, -5);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK_EQUAL(pidfd_spawnp(&pidfd, "sh", NULL, NULL, argv, environ), 0);
+	CHECK_EQUAL(fcntl(pidfd, F_GETFD), FD_CLOEXEC);
+	struct pollfd poll_one = { pidfd, POLLIN, 0 };
+	CHECK_EQUAL(poll(&poll_one, 1, -1), 1);
+	CHECK_EQUAL(waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, &info, WEXITED), 0);
+	CHECK_EQUAL(info.si_status, 7);
+	close(pidfd);
+
+	struct rlimit none = { 0, 0 };
+	CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+	CHECK_EQUAL(pidfd_spawn(&pidfd, "/bin/sh", NULL, NULL, argv, environ), EMFILE);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+TEST(no_pidfd_to_be_had)
+{
+	int pidfd = -5;
+
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_PIDFD, PSYS_EINVAL);
+	filter_refuse(PSYS_NR_pidfd_open, PSYS_ENOSYS);
+	CHECK_EQUAL(pidfd_spawn(&pidfd, "/bin/sh", NULL, NULL, argv, environ), ENOSYS);
+	CHECK_EQUAL(pidfd, -5);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
