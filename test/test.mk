@@ -24,6 +24,7 @@ hosted := $(BUILD_DIR)/suite-hosted
 $(hosted): $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(suite_sources) $(wildcard test/hosted/*.c)) $(archive)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
+$(BUILD_DIR)/test/with-libc/compat/%.o: suite_flags += -Icompat/include
 $(BUILD_DIR)/test/with-libc/%.o: test/%.c
 	@mkdir -p $(@D)
 	$(CC) $(suite_flags) $(if $(SANITIZE),,-fstack-protector-all) $(CFLAGS) $(sanitize) -c $< -o $@
@@ -89,7 +90,7 @@ test-headers: ## the library's numbers, values and structures against the kernel
 # too: the tests are right if these pass, and the drop-ins are if there is no difference.
 compat_harness := $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(addprefix test/suite/,harness.c tools.c filter.c))
 standard := $(BUILD_DIR)/suite-standard
-$(standard): $(compat_harness) $(BUILD_DIR)/test/with-libc/compat/standard.o $(archive)
+$(standard): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(wildcard test/compat/standard*.c)) $(archive)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
 compat_suite := $(BUILD_DIR)/suite-compat

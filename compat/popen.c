@@ -1,0 +1,182 @@
+/* popen() and pclose(), with or without their shell. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shell.h"
+
+/* Streams that are open: a later child must not have them, and pclose() finds the
+ * child by them. */
+static struct stream {
+	struct stream *next;
+	FILE *file;
+	pid_t pid;
+	int fd;
+	ino_t pipe;
+} *streams;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_streams(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void unlock_streams(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(lock_streams, unlock_streams, unlock_streams);
+}
+
+static ino_t pipe_of(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) ? status.st_ino : 0;
+}
+
+struct mode {
+	bool reads, cloexec;
+};
+
+static bool parse(const char *text, struct mode *mode)
+{
+	bool writes = false;
+
+	mode->reads = mode->cloexec = false;
+	for (; *text; text++)
+		switch (*text) {
+		case 'r':
+			mode->reads = true;
+			break;
+		case 'w':
+			writes = true;
+			break;
+		case 'e':
+			mode->cloexec = true;
+			break;
+		default:
+			return false;
+		}
+	return mode->reads != writes;
+}
+
+/* One that was closed by fclose() is not open any more, and its number another's. */
+static int spawn_with_end(struct stream *stream, const char *command, int end, int target)
+{
+	const struct aspawn_action give = ASPAWN_DUP2(end, target);
+	struct spawn spawn = { .pid = &stream->pid, .path = "", .actions = { &give, 1 } };
+	struct aspawn_action *closes;
+	size_t count = 0;
+
+	for (struct stream *other = streams; other; other = other->next)
+		count++;
+	closes = malloc((count + 1) * sizeof *closes);
+	if (!closes)
+		return ENOMEM;
+	count = 0;
+	for (struct stream *other = streams; other; other = other->next) {
+		const struct aspawn_action action = ASPAWN_CLOSE(other->fd);
+		if (pipe_of(other->fd) == other->pipe)
+			closes[count++] = action;
+	}
+	spawn.before = (struct action_list){ closes, count };
+	int error = aspawn_compat_spawn_line(&spawn, command);
+	free(closes);
+	return error;
+}
+
+/* With the streams locked: what is not among them yet is CLOEXEC. */
+static int open_stream(struct stream *stream, const char *command, const struct mode *mode)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return errno;
+	const int own = ends[!mode->reads], childs = ends[mode->reads];
+	stream->fd = own;
+	stream->pipe = pipe_of(own);
+	stream->file = fdopen(own, mode->reads ? "r" : "w");
+	int error = stream->file ? spawn_with_end(stream, command, childs, mode->reads) : errno;
+	close(childs);
+	if (!error) {
+		if (!mode->cloexec)
+			fcntl(own, F_SETFD, 0);
+		return 0;
+	}
+	if (stream->file)
+		fclose(stream->file);
+	else
+		close(own);
+	return error;
+}
+
+static struct stream *take_out(const FILE *file)
+{
+	for (struct stream **at = &streams; *at; at = &(*at)->next) {
+		struct stream *found = *at;
+		if (found->file != file)
+			continue;
+		*at = found->next;
+		return found;
+	}
+	return NULL;
+}
+
+FILE *popen(const char *command, const char *text)
+{
+	struct mode mode;
+	struct stream *stream;
+	int state;
+
+	if (!parse(text, &mode)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	stream = malloc(sizeof *stream);
+	if (!stream)
+		return NULL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	lock_streams();
+	int error = open_stream(stream, command, &mode);
+	if (!error) {
+		free(take_out(stream->file)); /* closed by fclose() */
+		stream->next = streams;
+		streams = stream;
+	}
+	unlock_streams();
+	pthread_setcancelstate(state, NULL);
+	if (!error)
+		return stream->file;
+	free(stream);
+	errno = error;
+	return NULL;
+}
+
+int pclose(FILE *file)
+{
+	int status, state;
+
+	lock_streams();
+	struct stream *stream = take_out(file);
+	unlock_streams();
+	if (!stream) {
+		errno = ECHILD;
+		return -1;
+	}
+	const pid_t pid = stream->pid;
+	free(stream);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	fclose(file);
+	pid_t r = aspawn_compat_wait(pid, &status);
+	pthread_setcancelstate(state, NULL);
+	return r < 0 ? -1 : status;
+}

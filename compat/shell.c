@@ -1,0 +1,235 @@
+/*
+ * Whether a command line needs a shell. Most that programs pass to system() and
+ * popen() are a program and its arguments, for which the shell only executes it. The
+ * rules name what is certain, not what is special: a byte, a word or a variable that
+ * they do not know goes to the shell.
+ */
+#define _GNU_SOURCE
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shell.h"
+
+/* --- words ------------------------------------------------------------------- */
+
+/* What is itself in every shell. The first word has less: it could be an assignment,
+ * a job, or a label. */
+static const char plain_first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=";
+
+/* Reserved words and commands of the shell itself, of dash, bash, busybox, ksh, mksh,
+ * yash and zsh, sorted; not those that are a program's in a faster form, as cat. */
+static const char *const own_words[] = {
+	".", ":", "[", "alias", "alloc", "array", "autoload", "bg", "bind", "bindkey", "break",
+	"builtin", "bye", "caller", "case", "cd", "chdir", "command", "compctl", "compgen",
+	"complete", "compopt", "continue", "coproc", "declare", "dirs", "disable", "disown", "do",
+	"done", "echo", "echotc", "echoti", "elif", "else", "emulate", "enable", "end", "enum",
+	"esac", "eval", "exec", "exit", "export", "false", "fc", "fg", "fi", "float", "for",
+	"foreach", "function", "functions", "getln", "getopts", "global", "hash", "hist", "history",
+	"if", "in", "integer", "jobs", "kill", "let", "limit", "local", "log", "login", "logout",
+	"mapfile", "nameref", "namespace", "newgrp", "nocorrect", "noglob", "popd", "print",
+	"printf", "pushd", "pushln", "pwd", "r", "read", "readarray", "readonly", "redirect",
+	"rehash", "repeat", "return", "sched", "select", "set", "setopt", "shift", "shopt", "source",
+	"stop", "suspend", "test", "then", "time", "times", "trap", "true", "ttyctl", "type",
+	"typeset", "ulimit", "umask", "unalias", "unfunction", "unhash", "unlimit", "unset",
+	"unsetopt", "until", "vared", "vpath", "wait", "whence", "where", "which", "while",
+	"zcompile", "zle", "zmodload", "zparseopts", "zstyle",
+};
+
+static int compare_word(const void *word, const void *entry)
+{
+	return strcmp(word, *(const char *const *)entry);
+}
+
+static bool is_own_word(const char *word)
+{
+	return bsearch(word, own_words, sizeof own_words / sizeof *own_words, sizeof *own_words,
+		       compare_word);
+}
+
+/* Splits the text in place; argv has room. 0: this is not for us. */
+static size_t split(char *text, char **argv)
+{
+	size_t count = 0;
+
+	for (;;) {
+		text += strspn(text, " \t");
+		if (!*text)
+			break;
+		size_t length = strspn(text, count ? plain : plain_first);
+		if (!length || (text[length] && text[length] != ' ' && text[length] != '\t') || *text == '=')
+			return 0;
+		argv[count++] = text;
+		text += length;
+		if (*text)
+			*text++ = '\0';
+	}
+	argv[count] = NULL;
+	if (!count || **argv == '-' || **argv == '+' || is_own_word(*argv))
+		return 0;
+	return count;
+}
+
+/* --- environment ---------------------------------------------------------------- */
+
+/* Variables that shells read or change before they execute anything. */
+static bool is_shells(const char *name, size_t length)
+{
+	static const char names[] = " ENV FPATH IFS KSH_VERSION LINENO OPTARG OPTIND PPID PS1 PS2 PS3 PS4 "
+				    "RANDOM SECONDS SHELLOPTS ";
+
+	if (length >= 4 && !memcmp(name, "BASH", 4))
+		return true;
+	const char *found = memmem(names, sizeof names - 1, name, length);
+	return found && found > names && found[-1] == ' ' && found[length] == ' ';
+}
+
+/* Whether a shell leaves all of it as it is. Those with no proper name some leave out. */
+static bool is_plain_environment(char *const *envp, size_t *count)
+{
+	static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	static const char rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+
+	for (*count = 0; envp[*count]; ++*count) {
+		const char *name = envp[*count];
+		size_t length = strspn(name, rest);
+		if (!length || name[length] != '=' || !strchr(first, *name) || is_shells(name, length))
+			return false;
+	}
+	return true;
+}
+
+/* A shell has the directory in PWD: the one it was given, if it is right. */
+static bool is_here(const char *pwd)
+{
+	struct stat named, here;
+
+	return pwd && *pwd == '/' && !strstr(pwd, "/.") && !stat(pwd, &named) && !stat(".", &here) &&
+	       named.st_dev == here.st_dev && named.st_ino == here.st_ino;
+}
+
+/* --- search --------------------------------------------------------------------- */
+
+enum found { NOWHERE, THERE, UNSURE };
+
+static enum found look_at(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return NOWHERE;
+	return S_ISREG(status.st_mode) && access(path, X_OK) == 0 ? THERE : UNSURE;
+}
+
+/* Only where all of the search path means the same to everybody. */
+static bool search(const char *file, char to[PATH_MAX])
+{
+	const char *path = getenv("PATH");
+	const size_t length = strlen(file);
+
+	if (!path || strpbrk(path, "%~"))
+		return false;
+	for (size_t part; *path == '/'; path += part + 1) {
+		part = strcspn(path, ":");
+		if (part + 1 + length >= PATH_MAX)
+			return false;
+		memcpy(to, path, part);
+		to[part] = '/';
+		memcpy(to + part + 1, file, length + 1);
+		enum found found = look_at(to);
+		if (found != NOWHERE)
+			return found == THERE;
+		if (!path[part])
+			return false;
+	}
+	return false;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+/* A shell that runs with another's rights may lay them down. */
+static bool has_other_rights(void)
+{
+	return getuid() != geteuid() || getgid() != getegid();
+}
+
+static void make_environment(char **to, size_t count, char *pwd)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!pwd || strncmp(environ[i], "PWD=", 4) != 0)
+			to[kept++] = environ[i];
+	if (pwd)
+		to[kept++] = pwd;
+	to[kept] = NULL;
+}
+
+bool aspawn_compat_is_direct(const char *command, struct direct *direct)
+{
+	static const char name[] = "PWD=";
+	const size_t length = strlen(command), most = length / 2 + 2;
+	size_t count;
+
+	/* First what is quick to see. */
+	if (length > 65536 || strpbrk(command, "|&;<>()$`\\\"'*?[]#~{}!^\n") || has_other_rights()
+	    || !is_plain_environment(environ, &count))
+		return false;
+
+	struct memory {
+		char path[PATH_MAX], pwd[sizeof name + PATH_MAX];
+		char *pointers[];
+	} *memory = malloc(sizeof *memory + (most + count + 2) * sizeof(char *) + length + 1);
+	if (!memory)
+		return false;
+	direct->memory = memory;
+	direct->argv = memory->pointers;
+	direct->envp = memory->pointers + most;
+	char *text = memcpy(memory->pointers + most + count + 2, command, length + 1);
+	if (!split(text, direct->argv))
+		goto shell;
+
+	direct->path = direct->argv[0];
+	if (strchr(direct->path, '/')) {
+		if (look_at(direct->path) != THERE)
+			goto shell;
+	} else {
+		if (!search(direct->argv[0], memory->path))
+			goto shell;
+		direct->path = memory->path;
+	}
+
+	bool here = is_here(getenv("PWD"));
+	memcpy(memory->pwd, name, sizeof name - 1);
+	if (!here && !getcwd(memory->pwd + sizeof name - 1, PATH_MAX))
+		goto shell;
+	make_environment(direct->envp, count, here ? NULL : memory->pwd);
+	return true;
+shell:
+	free(memory);
+	return false;
+}
+
+int aspawn_compat_spawn_line(struct spawn *spawn, const char *command)
+{
+	/* "--", as the standard has it since 2024: a command may begin with a dash. */
+	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)"--", (char *)(uintptr_t)command, NULL };
+	struct direct direct;
+
+	if (aspawn_compat_is_direct(command, &direct)) {
+		spawn->file = direct.path;
+		spawn->argv = direct.argv;
+		spawn->envp = direct.envp;
+		int error = aspawn_compat_spawn(spawn);
+		free(direct.memory);
+		if (!error)
+			return 0;
+	}
+	spawn->file = "/bin/sh";
+	spawn->argv = argv;
+	spawn->envp = environ;
+	return aspawn_compat_spawn(spawn);
+}

@@ -1,0 +1,357 @@
+/*
+ * Which commands go to a shell, and that nobody can tell: what the drop-in makes of a
+ * command line against what dash makes of it, and bash where there was no shell.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../compat/shell.h"
+#include "../suite/harness.h"
+
+enum way { OURS, DASH, BASH };
+
+struct outcome {
+	int status;
+	char text[4096];
+};
+
+static bool is_direct(const char *command)
+{
+	struct direct direct;
+	bool answer = aspawn_compat_is_direct(command, &direct);
+
+	if (answer)
+		free(direct.memory);
+	return answer;
+}
+
+static struct outcome outcome_of(const char *command, enum way way)
+{
+	struct outcome outcome = { 0 };
+	int ends[2];
+	size_t length = 0;
+	ssize_t r;
+
+	CHECK_EQUAL(pipe2(ends, O_CLOEXEC), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+		alarm(10);
+		dup2(null, 0);
+		dup2(ends[1], 1);
+		dup2(ends[1], 2);
+		if (way == OURS) {
+			int status = system(command);
+			_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+		}
+		execl(way == DASH ? "/bin/dash" : "/bin/bash", "sh", "-c", "--", command, NULL);
+		_exit(255);
+	}
+	close(ends[1]);
+	while ((r = read(ends[0], outcome.text + length, sizeof outcome.text - 1 - length)) > 0)
+		length += (size_t)r;
+	close(ends[0]);
+	CHECK(waitpid(pid, &outcome.status, 0) == pid);
+	return outcome;
+}
+
+static void compare(const char *command, enum way way)
+{
+	struct outcome ours = outcome_of(command, OURS), shells = outcome_of(command, way);
+
+	if (ours.status == shells.status && !strcmp(ours.text, shells.text))
+		return;
+	printf("# [%s] ours: %x %.300s# %s: %x %.300s\n", command, (unsigned)ours.status, ours.text,
+	       way == DASH ? "dash" : "bash", (unsigned)shells.status, shells.text);
+	fflush(stdout);
+	CHECK(!"the same");
+}
+
+static void compare_all(const char *command)
+{
+	compare(command, DASH);
+	if (is_direct(command) && access("/bin/bash", X_OK) == 0)
+		compare(command, BASH);
+}
+
+/* A directory with some programs in it, and nothing else to be found. */
+static char folder[] = "/tmp/aspawn-shell-XXXXXX";
+
+static void make_file(const char *name, const char *text, mode_t mode)
+{
+	int fd = open(name, O_CREAT | O_WRONLY | O_TRUNC, mode);
+
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fchmod(fd, mode) == 0);
+	close(fd);
+}
+
+static void make_folder(void)
+{
+	static const char show[] = "#!/bin/sh\nprintf '%s:' \"$0\" \"$@\"; echo; exit $#\n";
+	char path[64];
+
+	if (readlink("/bin/sh", path, sizeof path) <= 0 || access("/bin/dash", X_OK) || strncmp(path, "dash", 4))
+		skip("sh is not dash here");
+	CHECK(mkdtemp(folder) && chdir(folder) == 0 && mkdir("bin", 0755) == 0 && mkdir("bin/folder", 0755) == 0);
+	snprintf(path, sizeof path, "%s/bin", folder);
+	make_file("bin/show", show, 0755);
+	make_file("bin/a-b.c+d_9", show, 0755);
+	make_file("bin/-dash", show, 0755);
+	make_file("bin/a%b", show, 0755);
+	make_file("bin/set", show, 0755);
+	make_file("bin/time", show, 0755);
+	make_file("bin/denied", show, 0644);
+	make_file("bin/script", "echo no interpreter $0 $#; exit 4\n", 0755);
+	make_file("bin/broken", "#!/no/such/interpreter\n", 0755);
+	make_file("bin/fails", "#!/bin/sh\necho to standard error >&2; exit 9\n", 0755);
+	CHECK(clearenv() == 0 && setenv("PATH", path, 1) == 0 && setenv("PWD", folder, 1) == 0);
+}
+
+static void remove_folder(void)
+{
+	CHECK_EQUAL(chdir("/"), 0);
+	pid_t pid = fork();
+	if (pid == 0)
+		execl("/bin/rm", "rm", "-r", folder, NULL);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+}
+
+TEST_SECONDS(commands_by_both_ways, 60)
+{
+	static const struct {
+		const char *command;
+		bool direct;
+	} rows[] = {
+		{ "show", true },
+		{ "show a b c", true },
+		{ "  show\ta   b\t", true },
+		{ "show -x --long=value key=value a,b a:b @ %1 + /a/b ../c .", true },
+		{ "bin/show x", true },
+		{ "./bin/show x", true },
+		{ "a-b.c+d_9 x", true },
+		{ "fails", true },
+		{ "/bin/true", true },
+		{ "/bin/false x", true },
+		{ "/bin/echo words", true },
+		/* not found, or not to be executed: the shell says so */
+		{ "nowhere", false },
+		{ "./nowhere x", false },
+		{ "denied", false },
+		{ "bin/denied", false },
+		{ "folder", false },
+		{ "bin/folder", false },
+		{ "bin", false },
+		{ "script a b", true }, /* what cannot be executed is interpreted by the shell */
+		{ "./bin/script a", true },
+		{ "broken", true },
+		/* nothing at all */
+		{ "", false },
+		{ " \t ", false },
+		/* expansions */
+		{ "show $HOME", false },
+		{ "show ${X-y}", false },
+		{ "show `echo x`", false },
+		{ "show $(echo x)", false },
+		{ "show $((1+2))", false },
+		{ "show *", false },
+		{ "show b?n", false },
+		{ "show [b]in", false },
+		{ "show ~", false },
+		{ "show ~/x", false },
+		{ "show x=~", false },
+		{ "show {a,b}", false },
+		{ "show !", false },
+		{ "show ^x", false },
+		/* quotes */
+		{ "show 'a b'", false },
+		{ "show \"a b\"", false },
+		{ "show a\\ b", false },
+		{ "sh\\ow", false },
+		{ "'show' x", false },
+		{ "show 'unclosed", false },
+		/* lists, pipes, redirections, groups */
+		{ "show a; show b", false },
+		{ "show a;", false },
+		{ "show a && show b", false },
+		{ "show a || show b", false },
+		{ "show a | show b", false },
+		{ "show a &", false },
+		{ "show a\nshow b", false },
+		{ "show a\n", false },
+		{ "show >file", false },
+		{ "show 2>&1", false },
+		{ "show </dev/null", false },
+		{ "(show a)", false },
+		{ "{ show a; }", false },
+		{ "show a)", false },
+		{ "show # comment", false },
+		{ "# comment", false },
+		{ "show a#b", false },
+		/* assignments */
+		{ "A=b", false },
+		{ "A=b show", false },
+		{ "A=b show $A", false },
+		{ "a+=b", false },
+		{ "show =x", false },
+		/* reserved words and what the shell does itself */
+		{ "if true", false },
+		{ "if true; then show a; fi", false },
+		{ "for i in a b; do show $i; done", false },
+		{ "while false; do show; done", false },
+		{ "case x in x) show;; esac", false },
+		{ "! show", false },
+		{ "time", false },
+		{ "echo words", false },
+		{ "echo -n -e words", false },
+		{ "printf %s words", false },
+		{ "test a", false },
+		{ "true", false },
+		{ "false", false },
+		{ ":", false },
+		{ ". ./nowhere", false },
+		{ "exit 5", false },
+		{ "exec show a", false },
+		{ "eval show a", false },
+		{ "cd /", false },
+		{ "pwd", false },
+		{ "set -- a", false },
+		{ "set -x", false },
+		{ "command show a", false },
+		{ "type show", false },
+		{ "kill -0 1", false },
+		{ "umask", false },
+		{ "ulimit -n", false },
+		{ "wait", false },
+		{ "trap", false },
+		{ "read x", false },
+		{ "return 3", false },
+		{ "export X", false },
+		{ "unset X", false },
+		{ "function x", false },
+		{ "show() { :; }", false },
+		{ "[", false },
+		{ "[ a ]", false },
+		{ "[[ a ]]", false },
+		{ "..", false },
+		{ ".", false },
+		{ "-dash", false },
+		{ "+x", false },
+		{ "a%b", false },
+		{ "%1", false },
+		/* other bytes */
+		{ "show \x01", false },
+		{ "show a\rb", false },
+		{ "show a\vb", false },
+		{ "show \xc3\xa4", false },
+		{ "show\xc2\xa0x", false },
+	};
+
+	make_folder();
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (is_direct(rows[i].command) != rows[i].direct) {
+			printf("# [%s]\n", rows[i].command);
+			fflush(stdout);
+			CHECK(!"direct as expected");
+		}
+		/* bash looks at a broken interpreter's name, dash and the kernel do not. */
+		if (strcmp(rows[i].command, "broken") != 0 && !strstr(rows[i].command, "script"))
+			compare_all(rows[i].command);
+		else
+			compare(rows[i].command, DASH);
+	}
+	note("commands:", (int64_t)(sizeof rows / sizeof *rows));
+	remove_folder();
+}
+
+/* What a shell makes of its environment. */
+TEST(environments_by_both_ways)
+{
+	static const struct {
+		const char *name, *value;
+		bool direct;
+	} rows[] = {
+		{ "HARMLESS", "x", true }, { "PWD", NULL, true },    { "PWD", "/usr", true },
+		{ "PWD", "relative", true }, { "PWD", "/./", true },
+		{ "IFS", "x", false },	     { "OPTIND", "5", false }, { "PPID", "5", false },
+		{ "PS4", "x", false },	     { "ENV", "x", false },    { "BASH_ENV", "x", false },
+		{ "BASH_FUNC_show%%", "() { echo function; }", false },
+		{ "a.b", "x", false },	     { "SHELLOPTS", "xtrace", false },
+	};
+	char before[64];
+
+	make_folder();
+	snprintf(before, sizeof before, "%s", getenv("PWD"));
+	setenv("LC_ALL", "C", 1);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (rows[i].value)
+			setenv(rows[i].name, rows[i].value, 1);
+		else
+			unsetenv(rows[i].name);
+		CHECK_EQUAL(is_direct("/usr/bin/env"), rows[i].direct);
+		/* The order is nobody's. */
+		make_file("sorted", "#!/bin/sh\n/usr/bin/env | /usr/bin/grep -v '^_=\\|^SHLVL=' | /usr/bin/sort\n", 0755);
+		if (strcmp(rows[i].name, "PPID") != 0) /* it is the one or the other's */
+			compare_all("./sorted");
+		unsetenv(rows[i].name);
+		setenv("PWD", before, 1);
+	}
+	const char *paths[] = { "bin:/bin", ":/bin", "/bin:~/bin", "/bin%builtin:/bin", "relative" };
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		setenv("PATH", paths[i], 1);
+		CHECK(!is_direct("show a"));
+		compare("show a", DASH);
+	}
+	unsetenv("PATH");
+	CHECK(!is_direct("ls"));
+	remove_folder();
+}
+
+TEST(a_shell_that_lays_rights_down)
+{
+	if (geteuid())
+		skip("not root");
+	CHECK(is_direct("/bin/true"));
+	CHECK_EQUAL(seteuid(1000), 0);
+	CHECK(!is_direct("/bin/true"));
+}
+
+/* Random lines of words, blanks and what is special, but for what runs at the same
+ * time, which is never twice the same. FUZZ_LINES for more. */
+TEST_SECONDS(random_commands_by_both_ways, 3600)
+{
+	static const char *const parts[] = {
+		"show", "show", "show", "fails", "bin/show", "a", "b", "x=y", "-x", "--", "nowhere", "shift", "time",
+		"echo", "true", "exit", "7", ".", "..", "/", ":", ",", "@", "%", "+", "=", "_", "^", "!", "#", "~",
+		"$", "$x", "$?", "*", "?", "[a]", "{", "}", "{a,b}", "(", ")", "'", "\"", "\\", "`", "&&",
+		"||", ";", "<", "in", "if", "then", "fi", "do", "\n", "\t", "\xff", "\x01",
+	};
+	const char *wanted = getenv("FUZZ_LINES");
+	unsigned seed = 1;
+	int direct = 0, count = wanted ? atoi(wanted) : scaled(400);
+
+	make_folder();
+	for (int i = 0; i < count; i++) {
+		char line[256] = "";
+		seed = wanted ? seed + 0x9e3779b9 : (unsigned)i;
+		srandom(seed);
+		if (random() % 2)
+			strcat(line, "show ");
+		for (long n = random() % 7; n >= 0; n--) {
+			strcat(line, parts[(unsigned long)random() % (random() % 3 ? 26 : sizeof parts / sizeof *parts)]);
+			strcat(line, random() % 3 ? " " : "");
+		}
+		direct += is_direct(line);
+		compare_all(line);
+	}
+	note("executed directly:", direct);
+	note("of:", count);
+	CHECK(direct > count / 20);
+	remove_folder();
+}

@@ -1,0 +1,300 @@
+/* What the standard and the manual say of system(), popen() and pclose(), for the
+ * libc's own and for the drop-ins. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../suite/harness.h"
+
+static volatile sig_atomic_t handled;
+
+static void handle(int signal)
+{
+	handled = signal;
+}
+
+/* A program that needs no shell, and one that does. */
+static const char *const exits_with_3[] = { "/bin/sh /dev/fd/9", "exit 3" };
+
+static void make_fd_9(const char *script)
+{
+	int ends[2];
+
+	CHECK(pipe(ends) == 0 && dup2(ends[0], 9) == 9);
+	CHECK(write(ends[1], script, strlen(script)) == (ssize_t)strlen(script));
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST(system_returns_the_status)
+{
+	make_fd_9("exit 3\n");
+	for (int i = 0; i < 2; i++)
+		CHECK_EQUAL(system(exits_with_3[i]), 3 << 8);
+	CHECK_EQUAL(system("kill -9 $$"), 9);
+	CHECK_EQUAL(system("exec /no/such/file 2>/dev/null"), 127 << 8);
+	CHECK_EQUAL(system(""), 0);
+	CHECK_EQUAL(system("  "), 0);
+	CHECK(system(NULL) != 0);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+/* The message and the status are the shell's. */
+TEST(a_program_that_is_not_there)
+{
+	char text[128] = "";
+	int ends[2];
+
+	CHECK(pipe(ends) == 0 && dup2(ends[1], 2) == 2);
+	CHECK_EQUAL(system("no-such-program with arguments"), 127 << 8);
+	CHECK_EQUAL(system("/no/such/program"), 127 << 8);
+	CHECK_EQUAL(system("/dev/null x"), 126 << 8);
+	CHECK(read(ends[0], text, sizeof text - 1) > 0);
+	CHECK(strstr(text, "no-such-program: not found"));
+}
+
+TEST(system_and_the_terminals_signals)
+{
+	/* The shell's child asks its parent's parent to be interrupted. */
+	static const char script[] = "kill -INT $PPID; kill -QUIT $PPID; exit 5";
+
+	signal(SIGINT, handle);
+	signal(SIGQUIT, SIG_DFL);
+	CHECK_EQUAL(system(script), 5 << 8);
+	CHECK_EQUAL(handled, 0);
+	CHECK(signal(SIGINT, SIG_DFL) == handle);
+	CHECK(signal(SIGQUIT, SIG_DFL) == SIG_DFL);
+
+	/* The child has them as the caller had. */
+	CHECK_EQUAL(system("kill -INT $$"), SIGINT);
+	CHECK_EQUAL(WTERMSIG(system("kill -QUIT $$")), SIGQUIT);
+	make_fd_9("kill -INT $$; exit 6\n");
+	/* Of a program that a signal ended some shells are the parent, others have become it. */
+	int status = system(exits_with_3[0]);
+	CHECK(status == SIGINT || status == (128 + SIGINT) << 8);
+	signal(SIGINT, SIG_IGN);
+	CHECK_EQUAL(system("kill -INT $$; exit 6"), 6 << 8);
+	make_fd_9("kill -INT $$; exit 6\n");
+	CHECK_EQUAL(system(exits_with_3[0]), 6 << 8);
+	CHECK(signal(SIGINT, SIG_DFL) == SIG_IGN);
+}
+
+/* SIGCHLD is blocked until the child has been waited for. */
+static int stolen;
+
+static void steal(int signal)
+{
+	(void)signal;
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		stolen++;
+}
+
+TEST(system_and_sigchld)
+{
+	sigset_t mask;
+
+	signal(SIGCHLD, steal);
+	for (int i = 0; i < 20; i++)
+		CHECK_EQUAL(system(i % 2 ? "exit 4" : "/bin/false"), i % 2 ? 4 << 8 : 1 << 8);
+	CHECK_EQUAL(stolen, 0);
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	CHECK(!sigismember(&mask, SIGCHLD));
+	signal(SIGCHLD, SIG_IGN);
+	errno = 0;
+	CHECK_EQUAL(system("exit 4"), -1);
+	CHECK_EQUAL(errno, ECHILD);
+}
+
+static void *call_system(void *failed)
+{
+	for (int i = 0; i < scaled(40); i++)
+		if (system(i % 2 ? "exit 4" : "/bin/false") != (i % 2 ? 4 << 8 : 1 << 8))
+			__atomic_store_n((int *)failed, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+TEST_SECONDS(system_in_threads, 60)
+{
+	pthread_t threads[8];
+	int failed = 0;
+
+	signal(SIGINT, handle);
+	for (int i = 0; i < 8; i++)
+		CHECK_EQUAL(pthread_create(&threads[i], NULL, call_system, &failed), 0);
+	for (int i = 0; i < 8; i++)
+		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+	CHECK_EQUAL(failed, 0);
+	CHECK(signal(SIGINT, SIG_DFL) == handle);
+}
+
+static void *sleep_in_system(void *arg)
+{
+	system(arg);
+	return NULL;
+}
+
+/* A thread that is cancelled ends its child, and the signals are as before. */
+TEST(system_is_cancelled)
+{
+	char *const commands[] = { "/bin/sleep 100", "sleep 100 && :" };
+	pthread_t thread;
+	void *result;
+
+	if (psys_getenv(environ, "SUITE_EMULATOR"))
+		skip("the emulator dies of such signals");
+	signal(SIGINT, handle);
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQUAL(pthread_create(&thread, NULL, sleep_in_system, commands[i]), 0);
+		usleep(50000);
+		CHECK_EQUAL(pthread_cancel(thread), 0);
+		CHECK_EQUAL(pthread_join(thread, &result), 0);
+		CHECK(result == PTHREAD_CANCELED);
+		CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+	}
+	CHECK(signal(SIGINT, SIG_DFL) == handle);
+}
+
+/* --- streams ------------------------------------------------------------------- */
+
+TEST(popen_reads)
+{
+	static const char *const commands[] = { "/bin/echo some words", "echo some words" };
+	char text[64];
+
+	for (int i = 0; i < 2; i++) {
+		FILE *file = popen(commands[i], "r");
+		CHECK(file && fgets(text, sizeof text, file) && !strcmp(text, "some words\n"));
+		CHECK(!fgets(text, sizeof text, file) && feof(file));
+		CHECK_EQUAL(pclose(file), 0);
+	}
+	FILE *file = popen("exit 9", "r");
+	CHECK(file && pclose(file) == 9 << 8);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+TEST(popen_writes)
+{
+	static const char *const commands[] = { "/usr/bin/cmp - /tmp/aspawn-popen-test", "cmp - /tmp/aspawn-popen-test && exit 0" };
+	FILE *file = fopen("/tmp/aspawn-popen-test", "w");
+
+	CHECK(file && fputs("some words\n", file) >= 0 && fclose(file) == 0);
+	for (int i = 0; i < 2; i++) {
+		file = popen(commands[i], "w");
+		CHECK(file && fputs("some words\n", file) >= 0);
+		CHECK_EQUAL(pclose(file), 0);
+	}
+	unlink("/tmp/aspawn-popen-test");
+}
+
+TEST(popen_modes)
+{
+	static const char *const bad[] = { "", "x", "rw", "e", "r+", "rb" };
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		errno = 0;
+		CHECK(!popen("exit 0", bad[i]));
+		CHECK_EQUAL(errno, EINVAL);
+	}
+	for (int i = 0; i < 2; i++) {
+		FILE *file = popen("exit 0", i ? "re" : "r");
+		CHECK(file);
+		CHECK_EQUAL(fcntl(fileno(file), F_GETFD), i ? FD_CLOEXEC : 0);
+		CHECK_EQUAL(pclose(file), 0);
+	}
+}
+
+/* Otherwise cat would never see the end of its input. */
+TEST(later_children_do_not_hold_earlier_streams)
+{
+	FILE *writers[10];
+
+	for (int i = 0; i < 10; i++)
+		CHECK((writers[i] = popen(i % 2 ? "/bin/cat" : "cat && exit 0", "w")));
+	for (int i = 0; i < 10; i++)
+		CHECK_EQUAL(pclose(writers[i]), 0);
+}
+
+/* The pipe's ends get the numbers that the child is to have. */
+TEST(popen_without_standard_streams)
+{
+	char text[16];
+
+	for (int i = 0; i < 4; i++) {
+		int kept[3];
+		for (int fd = 0; fd < 3; fd++) {
+			kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+			if (fd < 2)
+				close(fd);
+		}
+		FILE *reader = popen(i % 2 ? "/bin/echo words" : "echo words", "r");
+		FILE *writer = popen(i / 2 ? "/usr/bin/cmp - /dev/null" : "cmp - /dev/null && exit 0", "w");
+		bool read = reader && fgets(text, sizeof text, reader) && !strcmp(text, "words\n");
+		int status = reader ? pclose(reader) : -1;
+		bool wrote = writer && pclose(writer) == 0;
+		for (int fd = 0; fd < 3; fd++) {
+			dup2(kept[fd], fd);
+			close(kept[fd]);
+		}
+		CHECK(read && status == 0 && wrote);
+	}
+}
+
+TEST(pclose_waits_through_signals)
+{
+	struct sigaction action = { .sa_handler = handle };
+	FILE *file = popen("sleep 0.3; exit 2", "r");
+
+	CHECK(file);
+	sigaction(SIGALRM, &action, NULL);
+	ualarm(10000, 10000);
+	CHECK_EQUAL(pclose(file), 2 << 8);
+	CHECK_EQUAL(handled, SIGALRM);
+}
+
+static void *call_popen(void *failed)
+{
+	char text[64];
+
+	for (int i = 0; i < scaled(40); i++) {
+		FILE *file = popen(i % 2 ? "/bin/echo words" : "echo words", "r");
+		if (!file || !fgets(text, sizeof text, file) || strcmp(text, "words\n") || pclose(file))
+			__atomic_store_n((int *)failed, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+TEST_SECONDS(popen_in_threads, 60)
+{
+	pthread_t threads[8];
+	int failed = 0;
+
+	for (int i = 0; i < 8; i++)
+		CHECK_EQUAL(pthread_create(&threads[i], NULL, call_popen, &failed), 0);
+	for (int i = 0; i < 8; i++)
+		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+	CHECK_EQUAL(failed, 0);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+TEST(a_forked_child_has_streams_of_its_own)
+{
+	int status;
+	FILE *file = popen("cat && exit 0", "w");
+	pid_t child = fork();
+
+	CHECK(file);
+	if (child == 0) {
+		FILE *other = popen("/bin/true", "r");
+		_exit(other && pclose(other) == 0 ? 0 : 1);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	CHECK_EQUAL(pclose(file), 0);
+}
