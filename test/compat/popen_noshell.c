@@ -1,0 +1,172 @@
+/* popen_noshell(), as programs that were written for it call it. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <popen_noshell.h>
+
+#include "../suite/harness.h"
+
+static void check_reads_in(const char *file, int line, FILE *stream, const char *expected,
+			   struct popen_noshell_pass_to_pclose *arg)
+{
+	char text[256];
+
+	if (!stream)
+		check_failed(file, line, "a stream");
+	size_t length = fread(text, 1, sizeof text - 1, stream);
+	text[length] = '\0';
+	if (strcmp(text, expected)) {
+		printf("# %s\n", text);
+		fflush(stdout);
+		check_failed(file, line, expected);
+	}
+	check_equal(file, line, "status", pclose_noshell(arg), 0);
+}
+#define CHECK_READS(stream, expected) check_reads_in(__FILE__, __LINE__, stream, expected, &arg)
+
+static const char *const both[] = { "sh", "-c", "echo output; echo error >&2", NULL };
+
+TEST(noshell_reads)
+{
+	static const char *const words[] = { "echo", "some words", "$HOME", "", NULL };
+	static const char *const input[] = { "cat", NULL };
+	struct popen_noshell_pass_to_pclose arg;
+
+	CHECK_READS(popen_noshell("echo", words, "r", &arg, 0), "some words $HOME \n");
+	CHECK_READS(popen_noshell("cat", input, "r", &arg, 0), ""); /* of /dev/null */
+	FILE *file = popen_noshell("sh", (const char *const[]){ "sh", "-c", "exit 5", NULL }, "r", &arg, 0);
+	CHECK(file == arg.fp && arg.pid > 0);
+	CHECK_EQUAL(fcntl(fileno(file), F_GETFD), FD_CLOEXEC);
+	CHECK_EQUAL(pclose_noshell(&arg), 5 << 8);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+TEST(noshell_writes)
+{
+	static const char *const argv[] = { "sh", "-c", "read a; echo seen; test \"$a\" = words", NULL };
+	struct popen_noshell_pass_to_pclose arg;
+	FILE *file = popen_noshell("sh", argv, "w", &arg, 0);
+
+	CHECK(file && fputs("words\n", file) >= 0);
+	CHECK_EQUAL(pclose_noshell(&arg), 0);
+}
+
+TEST(noshell_modes_of_standard_error)
+{
+	struct popen_noshell_pass_to_pclose arg;
+	int ends[2];
+	char text[16] = "";
+
+	CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0 && dup2(ends[1], 2) == 2);
+	CHECK_READS(popen_noshell("sh", both, "r", &arg, 1), "output\n");
+	CHECK_READS(popen_noshell("sh", both, "r", &arg, 2), "output\nerror\n");
+	CHECK(read(ends[0], text, sizeof text) == -1 && errno == EAGAIN);
+	CHECK_READS(popen_noshell("sh", both, "r", &arg, 0), "output\n");
+	CHECK(read(ends[0], text, sizeof text) == 6 && !strcmp(text, "error\n"));
+	for (int mode = 0; mode < 3; mode++) {
+		CHECK(popen_noshell("sh", both, "w", &arg, mode));
+		CHECK_EQUAL(pclose_noshell(&arg), 0);
+	}
+	CHECK(!popen_noshell("sh", both, "r", &arg, 3) && errno == EINVAL);
+	CHECK(!popen_noshell("sh", both, "r", &arg, -1) && errno == EINVAL);
+}
+
+TEST(noshell_errors)
+{
+	static const char *const argv[] = { "no-such-program", NULL };
+	struct popen_noshell_pass_to_pclose arg;
+	int descriptors = count_descriptors();
+
+	CHECK(!popen_noshell(argv[0], argv, "r", &arg, 0) && errno == ENOENT);
+	CHECK(!popen_noshell("sh", both, "x", &arg, 0) && errno == EINVAL);
+	CHECK(!popen_noshell("sh", both, "rw", &arg, 0) && errno == EINVAL);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+TEST(noshell_splits)
+{
+	static const struct {
+		const char *command, *output;
+	} rows[] = {
+		{ "echo a b", "a b\n" },
+		{ "  echo\ta   b ", "a b\n" },
+		{ "echo 'a   b' \"c  d\"", "a   b c  d\n" },
+		{ "echo 'a \" b' \"c ' d\"", "a \" b c ' d\n" },
+		{ "'echo' x", "x\n" },
+		{ "echo a '' b", "a  b\n" },
+		{ "echo *.none ~ # x", "*.none ~ # x\n" },
+	};
+	static const char *const bad[] = {
+		"", "   ", "echo 'a", "echo a'b'", "echo 'a'b", "echo \"a\"'b'", "echo \"", "echo a\\ b",
+		"echo $HOME", "echo `id`", "echo a;id", "echo a|id", "echo a&", "echo >a", "echo <a",
+		"echo (a)", "echo a\nid", "echo !1", "echo '$HOME'", "echo a\"",
+	};
+	struct popen_noshell_pass_to_pclose arg;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		CHECK_READS(popen_noshell_compat(rows[i].command, "r", &arg), rows[i].output);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		errno = 0;
+		CHECK(!popen_noshell_compat(bad[i], "r", &arg));
+		CHECK_EQUAL(errno, EINVAL);
+	}
+	CHECK(popen_noshell_compat("cat", "w", &arg));
+	CHECK_EQUAL(pclose_noshell(&arg), 0);
+}
+
+/* All of them closed, in each order. */
+TEST(noshell_without_standard_streams)
+{
+	char text[64];
+
+	for (int i = 0; i < 8; i++) {
+		struct popen_noshell_pass_to_pclose reader, writer;
+		int kept[3];
+		for (int fd = 0; fd < 3; fd++) {
+			kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+			if (i & 1 << fd)
+				close(fd);
+		}
+		FILE *in = popen_noshell("sh", both, "r", &reader, 2);
+		FILE *out = popen_noshell_compat("cat", "w", &writer);
+		bool right = in && out && fgets(text, sizeof text, in) && !strcmp(text, "output\n");
+		right = right && fgets(text, sizeof text, in) && !strcmp(text, "error\n");
+		right = right && pclose_noshell(&reader) == 0 && pclose_noshell(&writer) == 0;
+		for (int fd = 0; fd < 3; fd++) {
+			dup2(kept[fd], fd);
+			close(kept[fd]);
+		}
+		CHECK(right);
+	}
+}
+
+static void *call_noshell(void *failed)
+{
+	for (int i = 0; i < scaled(50); i++) {
+		struct popen_noshell_pass_to_pclose arg;
+		char text[16] = "";
+		FILE *file = popen_noshell_compat("/bin/echo words", "r", &arg);
+		if (!file || !fgets(text, sizeof text, file) || strcmp(text, "words\n") || pclose_noshell(&arg))
+			__atomic_store_n((int *)failed, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+TEST_SECONDS(noshell_in_threads, 60)
+{
+	pthread_t threads[8];
+	int failed = 0;
+
+	for (int i = 0; i < 8; i++)
+		CHECK_EQUAL(pthread_create(&threads[i], NULL, call_noshell, &failed), 0);
+	for (int i = 0; i < 8; i++)
+		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+	CHECK_EQUAL(failed, 0);
+}
