@@ -108,8 +108,10 @@ uninstall: ## what install put there
 	for header in $(headers); do rm -f $(DESTDIR)$(PREFIX)/include/$$header; done
 	find $(DESTDIR)$(PREFIX)/include/syscall $(DESTDIR)$(PREFIX)/include/aspawn \
 		-depth -type d -empty -delete 2>/dev/null || true
+	rm -rf $(DESTDIR)$(PREFIX)/include/aspawn-compat
 	rm -f $(DESTDIR)$(PREFIX)/lib/libaspawn.a $(DESTDIR)$(PREFIX)/lib/libaspawn.so* \
-		$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc \
+		$(DESTDIR)$(PREFIX)/lib/libaspawn-compat.a $(DESTDIR)$(PREFIX)/lib/libaspawn-preload.so \
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn-compat.pc \
 		$(foreach page,$(wildcard doc/*.3),$(DESTDIR)$(PREFIX)/share/man/man3/$(notdir $(page)))
 
 .PHONY: lint format clean help

@@ -20,3 +20,11 @@ $(compat): $(compat_objects)
 $(preload): $(compat_objects) $(archive) compat/preload.map
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--gc-sections \
 		-Wl,--version-script=compat/preload.map -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(compat_objects) $(archive) -pthread
+
+.PHONY: install-compat
+install-compat: install compat ## the drop-ins too, with aspawn-compat.pc
+	install -D -m 644 compat/include/popen_noshell.h $(DESTDIR)$(PREFIX)/include/aspawn-compat/popen_noshell.h
+	install -D -m 644 $(compat) $(DESTDIR)$(PREFIX)/lib/libaspawn-compat.a
+	install -D -m 755 $(preload) $(DESTDIR)$(PREFIX)/lib/libaspawn-preload.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' compat/aspawn-compat.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn-compat.pc

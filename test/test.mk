@@ -98,9 +98,10 @@ $(compat_suite): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-li
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
 .PHONY: test-compat
-test-compat: $(standard) $(compat_suite) $(preload) ## the drop-ins, linked and preloaded, and the libc by the same tests
+test-compat: $(standard) $(compat_suite) $(preload) all ## the drop-ins, linked and preloaded, and the libc by the same tests
 	prove --exec '' $(abspath $(compat_suite))
 	prove --exec '' $(abspath $(standard))
 	LD_PRELOAD=$(abspath $(preload)) prove --exec '' $(abspath $(standard))
+	prove test/compat/drop-ins.t
 	@if emulator=$$(command -v qemu-$$(uname -m)-static); then set -x; \
 		SUITE_QUICK=1 SUITE_EMULATOR=$$emulator prove --exec $$emulator $(abspath $(compat_suite)); fi

