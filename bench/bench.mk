@@ -52,3 +52,18 @@ bench-syscall: $(bench_dir)/syscall ## the last of them, in seconds
 bench-chart: ## doc/responsiveness.svg, of the last bench
 	bench/report.py --data $(bench_dir)/responsiveness.json >$(bench_dir)/responsiveness.dat
 	gnuplot -e "data='$(bench_dir)/responsiveness.dat'" bench/responsiveness.gnuplot >doc/responsiveness.svg
+
+# The drop-ins beside the libc's own, in one program.
+$(bench_dir)/compat/child: bench/compat/child.c $(BUILD_DIR)/syscall/start.o
+	@mkdir -p $(@D)
+	$(CC) $(linker) -O2 -ffreestanding -static -nostdlib -Iinclude -o $@ $^
+
+$(bench_dir)/compat/table: bench/compat/table.cc $(compat) $(archive) $(bench_dir)/compat/child
+	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -Icompat/include \
+		-DBENCH_CHILD='"$(abspath $(bench_dir))/compat/child"' -o $@ $< $(compat) $(archive) -lbenchmark -ldl -pthread
+
+.PHONY: bench-compat
+bench-compat: $(bench_dir)/compat/table ## the drop-ins, and what the libc has: processor time of a command
+	$(bench_dir)/compat/table $(bench_run) --benchmark_out=$(bench_dir)/compat/table.json \
+		--benchmark_repetitions=15 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.1
+	bench/compat/report.py $(bench_dir)/compat/table.json

@@ -10,9 +10,33 @@
 
 #include <popen_noshell.h>
 
+#include <syscall/syscall.h>
+
 #include "spawn.h"
 
 enum { LEAVE, IGNORE, TO_OUTPUT };
+
+/*
+ * Nobody waits for the exec: who reads is not woken for it, which is a good part of the
+ * time. The pool does not give a stack away that the child is still on.
+ */
+static int start(pid_t *pid, const struct aspawn_command *command)
+{
+	struct Stack_t own, *stack = aspawn_compat_take_stack(&own);
+	struct aspawn_child child;
+	int r = aspawn_command(&child, stack, command);
+
+	if (r == 0) {
+		*pid = child.pid;
+		/* Its own stack is unmapped next; and who fails writes to a pipe, if there is one. */
+		if (stack == &own || child.fd >= 0)
+			aspawn_started(&child, NULL, NULL);
+		if (child.fd >= 0)
+			psys_close(child.fd);
+	}
+	aspawn_compat_give_stack(stack);
+	return -r;
+}
 
 static int spawn_with_end(struct popen_noshell_pass_to_pclose *made, const char *file,
 			  const char *const *argv, int end, bool reads, int stderr_mode)
@@ -28,15 +52,17 @@ static int spawn_with_end(struct popen_noshell_pass_to_pclose *made, const char 
 
 	if (stderr_mode == TO_OUTPUT)
 		actions[2] = to_output;
-	const struct spawn spawn = {
-		.pid = &made->pid,
+	const struct aspawn_command command = {
+		.size = sizeof command,
+		.flags = ASPAWN_COMMAND_NO_PIDFD,
 		.file = file,
 		.path = path ? path : "/bin:/usr/bin",
 		.argv = (char *const *)(uintptr_t)argv,
 		.envp = environ,
-		.actions = { actions, stderr_mode == LEAVE ? 2 : 3 },
+		.actions = actions,
+		.action_count = stderr_mode == LEAVE ? 2 : 3,
 	};
-	return aspawn_compat_spawn(&spawn);
+	return start(&made->pid, &command);
 }
 
 static int open_stream(struct popen_noshell_pass_to_pclose *made, const char *file,

@@ -25,8 +25,9 @@ struct popen_noshell_pass_to_pclose {
  *
  * stderr_mode  0: the caller's, 1: /dev/null, 2: where its standard output goes
  *
- * NULL with errno if it fails: EINVAL of the arguments; and what posix_spawnp() says,
- * so that a program that is not there is an error here.
+ * The call does not wait for the program: if it cannot be executed the stream ends at
+ * once, and the status is that of exit(127). NULL with errno if there is no child:
+ * EINVAL of the arguments, and the errors of pipe2(2) and clone(2).
  */
 FILE *popen_noshell(const char *file, const char *const *argv, const char *type,
 		    struct popen_noshell_pass_to_pclose *pclose_arg, int stderr_mode);

@@ -83,7 +83,11 @@ TEST(noshell_errors)
 	struct popen_noshell_pass_to_pclose arg;
 	int descriptors = count_descriptors();
 
-	CHECK(!popen_noshell(argv[0], argv, "r", &arg, 0) && errno == ENOENT);
+	for (int i = 0; i < 3; i++) {
+		FILE *file = popen_noshell(argv[0], argv, "r", &arg, i);
+		CHECK(file && fgetc(file) == EOF);
+		CHECK_EQUAL(pclose_noshell(&arg), 127 << 8);
+	}
 	CHECK(!popen_noshell("sh", both, "x", &arg, 0) && errno == EINVAL);
 	CHECK(!popen_noshell("sh", both, "rw", &arg, 0) && errno == EINVAL);
 	CHECK_EQUAL(count_descriptors(), descriptors);
@@ -145,6 +149,22 @@ TEST(noshell_without_standard_streams)
 		}
 		CHECK(right);
 	}
+}
+
+/* More than there are stacks in the pool, and the caller is never held for an exec. */
+TEST(noshell_many_at_once)
+{
+	enum { count = 60 };
+	struct popen_noshell_pass_to_pclose args[count];
+	char line[16];
+
+	for (int i = 0; i < count; i++)
+		CHECK(popen_noshell_compat("echo words", "r", &args[i]));
+	for (int i = 0; i < count; i++) {
+		CHECK(fgets(line, sizeof line, args[i].fp) && !strcmp(line, "words\n"));
+		CHECK_EQUAL(pclose_noshell(&args[i]), 0);
+	}
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
 static void *call_noshell(void *failed)
