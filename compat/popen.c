@@ -113,7 +113,7 @@ static int open_stream(struct stream *stream, const char *command, const struct 
 		return 0;
 	}
 	if (stream->file)
-		fclose(stream->file);
+		(void)fclose(stream->file);
 	else
 		close(own);
 	return error;
@@ -141,7 +141,7 @@ FILE *popen(const char *command, const char *text)
 		errno = EINVAL;
 		return NULL;
 	}
-	stream = malloc(sizeof *stream);
+	stream = calloc(1, sizeof *stream);
 	if (!stream)
 		return NULL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
@@ -175,7 +175,7 @@ int pclose(FILE *file)
 	const pid_t pid = stream->pid;
 	free(stream);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	fclose(file);
+	(void)fclose(file); /* that what was written did not arrive, the status tells */
 	pid_t r = aspawn_compat_wait(pid, &status);
 	pthread_setcancelstate(state, NULL);
 	return r < 0 ? -1 : status;

@@ -76,7 +76,7 @@ static int open_stream(struct popen_noshell_pass_to_pclose *made, const char *fi
 	int error = made->fp ? spawn_with_end(made, file, argv, ends[reads], reads, stderr_mode) : errno;
 	close(ends[reads]);
 	if (error && made->fp)
-		fclose(made->fp);
+		(void)fclose(made->fp);
 	else if (error)
 		close(ends[!reads]);
 	return error;
@@ -170,7 +170,7 @@ int pclose_noshell(struct popen_noshell_pass_to_pclose *arg)
 	int status, state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	fclose(arg->fp); /* that what was written did not arrive, the status tells */
+	(void)fclose(arg->fp); /* that what was written did not arrive, the status tells */
 	pid_t pid = aspawn_compat_wait(arg->pid, &status);
 	pthread_setcancelstate(state, NULL);
 	return pid < 0 ? -1 : status;

@@ -242,7 +242,7 @@ static void reset_ids(struct attributes *attributes)
 static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr, int flags)
 {
 	const struct aspawn_action session = ASPAWN_SETSID();
-	int error = 0, cgroup;
+	int error = 0, cgroup = -1;
 	pid_t group;
 
 	to->count = 0;
@@ -278,7 +278,7 @@ static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr,
 
 /* --- spawning --------------------------------------------------------------- */
 
-static int spawn_file(struct spawn *spawn, const posix_spawn_file_actions_t *file_actions,
+static int spawn_file(struct spawn spawn, const posix_spawn_file_actions_t *file_actions,
 		      const posix_spawnattr_t *attr)
 {
 	const struct file_actions *list = (const void *)file_actions;
@@ -292,12 +292,12 @@ static int spawn_file(struct spawn *spawn, const posix_spawn_file_actions_t *fil
 		if (error)
 			return error;
 	}
-	spawn->before = (struct action_list){ attributes.actions, attributes.count };
+	spawn.before = (struct action_list){ attributes.actions, attributes.count };
 	if (flags & POSIX_SPAWN_SETSIGMASK)
-		spawn->mask = (struct psys_sigset *)&attributes.mask;
+		spawn.mask = (struct psys_sigset *)&attributes.mask;
 	if (list)
-		spawn->actions = (struct action_list){ list->first, list->count };
-	return aspawn_compat_spawn(spawn);
+		spawn.actions = (struct action_list){ list->first, list->count };
+	return aspawn_compat_spawn(&spawn);
 }
 
 /* A name without a slash is of the current directory, which is what an empty
@@ -315,31 +315,31 @@ static const char *search_path(void)
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *file_actions,
 		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	struct spawn spawn = { .pid = pid, .file = path, .path = here, .argv = argv, .envp = envp };
+	const struct spawn spawn = { .pid = pid, .file = path, .path = here, .argv = argv, .envp = envp };
 
-	return spawn_file(&spawn, file_actions, attr);
+	return spawn_file(spawn, file_actions, attr);
 }
 
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *file_actions,
 		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	struct spawn spawn = { .pid = pid, .file = file, .path = search_path(), .argv = argv, .envp = envp };
+	const struct spawn spawn = { .pid = pid, .file = file, .path = search_path(), .argv = argv, .envp = envp };
 
-	return spawn_file(&spawn, file_actions, attr);
+	return spawn_file(spawn, file_actions, attr);
 }
 
 int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *file_actions,
 		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	struct spawn spawn = { .pidfd = pidfd, .file = path, .path = here, .argv = argv, .envp = envp };
+	const struct spawn spawn = { .pidfd = pidfd, .file = path, .path = here, .argv = argv, .envp = envp };
 
-	return spawn_file(&spawn, file_actions, attr);
+	return spawn_file(spawn, file_actions, attr);
 }
 
 int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *file_actions,
 		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	struct spawn spawn = { .pidfd = pidfd, .file = file, .path = search_path(), .argv = argv, .envp = envp };
+	const struct spawn spawn = { .pidfd = pidfd, .file = file, .path = search_path(), .argv = argv, .envp = envp };
 
-	return spawn_file(&spawn, file_actions, attr);
+	return spawn_file(spawn, file_actions, attr);
 }

@@ -97,7 +97,15 @@ compat_suite := $(BUILD_DIR)/suite-compat
 $(compat_suite): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(wildcard test/compat/*.c)) $(compat) $(archive)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
-.PHONY: test-compat
+.PHONY: test-compat test-programs fuzz-shell
+test-programs: $(preload) ## test suites of programs, with and without the preload; PYTHON=python3
+	prove --timer -v test/compat/programs.t
+
+# LINES random command lines, by the drop-in and by dash and bash.
+LINES ?= 10000
+fuzz-shell: $(compat_suite) ## random command lines: popen and system against dash and bash; LINES=10000
+	FUZZ_LINES=$(LINES) $(abspath $(compat_suite)) random_commands
+
 test-compat: $(standard) $(compat_suite) $(preload) all ## the drop-ins, linked and preloaded, and the libc by the same tests
 	prove --exec '' $(abspath $(compat_suite))
 	prove --exec '' $(abspath $(standard))

@@ -333,14 +333,13 @@ TEST_SECONDS(random_commands_by_both_ways, 3600)
 		"||", ";", "<", "in", "if", "then", "fi", "do", "\n", "\t", "\xff", "\x01",
 	};
 	const char *wanted = getenv("FUZZ_LINES");
-	unsigned seed = 1;
+	unsigned seed = wanted ? (unsigned)getpid() : 0;
 	int direct = 0, count = wanted ? atoi(wanted) : scaled(400);
 
 	make_folder();
 	for (int i = 0; i < count; i++) {
 		char line[256] = "";
-		seed = wanted ? seed + 0x9e3779b9 : (unsigned)i;
-		srandom(seed);
+		srandom(seed++);
 		if (random() % 2)
 			strcat(line, "show ");
 		for (long n = random() % 7; n >= 0; n--) {
