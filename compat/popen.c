@@ -21,19 +21,15 @@ static struct stream {
 } *streams;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void lock_streams(void)
+/* Another thread may have held it; the list is whole at any instant. */
+static void renew_lock(void)
 {
-	pthread_mutex_lock(&lock);
-}
-
-static void unlock_streams(void)
-{
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_init(&lock, NULL);
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-	pthread_atfork(lock_streams, unlock_streams, unlock_streams);
+	pthread_atfork(NULL, NULL, renew_lock);
 }
 
 static ino_t pipe_of(int fd)
@@ -145,14 +141,14 @@ FILE *popen(const char *command, const char *text)
 	if (!stream)
 		return NULL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	lock_streams();
+	pthread_mutex_lock(&lock);
 	int error = open_stream(stream, command, &mode);
 	if (!error) {
 		free(take_out(stream->file)); /* closed by fclose() */
 		stream->next = streams;
 		streams = stream;
 	}
-	unlock_streams();
+	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(state, NULL);
 	if (!error)
 		return stream->file;
@@ -165,9 +161,9 @@ int pclose(FILE *file)
 {
 	int status, state;
 
-	lock_streams();
+	pthread_mutex_lock(&lock);
 	struct stream *stream = take_out(file);
-	unlock_streams();
+	pthread_mutex_unlock(&lock);
 	if (!stream) {
 		errno = ECHILD;
 		return -1;

@@ -19,6 +19,18 @@ static struct {
 	struct sigaction interrupt, quit;
 } ignored = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* The other threads that wait are not in this process. */
+static void forget_callers(void)
+{
+	pthread_mutex_init(&ignored.lock, NULL);
+	ignored.callers = 0;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forget_callers);
+}
+
 static void ignore_signals(struct psys_sigset *defaults)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };

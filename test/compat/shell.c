@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,6 +321,40 @@ TEST(a_shell_that_lays_rights_down)
 	CHECK(is_direct("/bin/true"));
 	CHECK_EQUAL(seteuid(1000), 0);
 	CHECK(!is_direct("/bin/true"));
+}
+
+static int stop_calling;
+
+static void *call_for_ever(void *arg)
+{
+	while (!__atomic_load_n(&stop_calling, __ATOMIC_RELAXED)) {
+		FILE *file = popen("/bin/true", "r");
+		if (file)
+			pclose(file);
+		system("/bin/true");
+	}
+	return arg;
+}
+
+TEST_SECONDS(forked_children_of_threads_that_call, 60)
+{
+	pthread_t threads[3];
+	int status;
+
+	for (int i = 0; i < 3; i++)
+		CHECK_EQUAL(pthread_create(&threads[i], NULL, call_for_ever, NULL), 0);
+	for (int i = 0; i < scaled(300); i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			FILE *file = popen("/bin/true", "r");
+			_exit(file && pclose(file) == 0 && system("/bin/true") == 0 ? 0 : 1);
+		}
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK_EQUAL(status, 0);
+	}
+	__atomic_store_n(&stop_calling, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
 }
 
 /* Random lines of words, blanks and what is special, but for what runs at the same
