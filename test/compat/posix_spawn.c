@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../suite/filter.h"
+#include "sanitizer.h"
 
 int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *file_actions,
 		const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
@@ -140,13 +141,6 @@ static void *spawn_for_ever(void *arg)
 
 TEST_SECONDS(threads_that_are_cancelled, 60)
 {
-#ifdef __SANITIZE_ADDRESS__
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#define HAS_ASAN __has_feature(address_sanitizer)
-#else
-#define HAS_ASAN 0
-#endif
 	if (HAS_ASAN)
 		skip("ASan takes what a cancelled thread leaves on its stack for an overflow");
 	if (psys_getenv(environ, "SUITE_EMULATOR"))
