@@ -277,12 +277,16 @@ TEST(namespaces_and_mounts)
 	}
 	if (!may_mount())
 		skip("may not mount");
+	char place[64] = "/tmp/aspawn-mount-";
+	psys_i64_to_decimal(place + psys_strlen(place), psys_getpid());
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, place, 0700), 0);
 	CHECK_SHOWS("open", "descriptor:8", ASPAWN_UNSHARE(PSYS_CLONE_NEWNS),
 		    ASPAWN_MOUNT(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL),
-		    ASPAWN_MOUNT("none", "/tmp", "tmpfs", 0, "size=64k"),
-		    ASPAWN_OPEN(8, "/tmp/new", PSYS_O_RDWR | PSYS_O_CREAT | PSYS_O_EXCL, 0600));
-	CHECK_EQUAL(psys_faccessat(PSYS_AT_FDCWD, "/tmp/new", PSYS_F_OK), -PSYS_ENOENT);
+		    ASPAWN_MOUNT("none", place, "tmpfs", 0, "size=64k"), ASPAWN_CHDIR(place),
+		    ASPAWN_OPEN(8, "new", PSYS_O_RDWR | PSYS_O_CREAT | PSYS_O_EXCL, 0600));
+	/* Nothing of that is here. */
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, place, PSYS_AT_REMOVEDIR), 0);
 }
 
 TEST(a_root_of_its_own)
