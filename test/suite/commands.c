@@ -758,7 +758,7 @@ TEST(a_caller_that_is_suspended)
 
 TEST(a_command_that_needs_no_descriptor)
 {
-	const struct psys_rlimit64 none = { 0, 0 };
+	struct psys_rlimit64 limit;
 	struct Stack_t stack = { 0 };
 	struct aspawn_child child;
 	struct self self;
@@ -766,7 +766,13 @@ TEST(a_command_that_needs_no_descriptor)
 	if (!memory_is_shared())
 		skip("memory is not shared here");
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &none, NULL), 0);
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
+	/* The program may need some: its loader opens libraries. */
+	const struct aspawn_action as_before = ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max);
+	command.actions = &as_before;
+	command.action_count = 1;
+	limit.rlim_cur = 0;
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
 	CHECK_EQUAL(aspawn_command(&child, &stack, &command), -PSYS_EMFILE);
 	for (int suspended = 0; suspended < 2; suspended++) {
 		command.flags = ASPAWN_COMMAND_NO_PIDFD | (suspended ? ASPAWN_COMMAND_VFORK : 0);
