@@ -449,7 +449,7 @@ TEST(the_environment_changes_meanwhile)
 	if (is_emulated())
 		skip("the emulator needs its environment");
 	thread_start(&thread, grow, &stop);
-	for (int i = 0; i < scaled(4000); i++) {
+	for (int i = 0; i < scaled(800); i++) {
 		struct aspawn_child child;
 		int r = aspawn_command(&child, &stack, &command);
 		CHECK(r == 0 || r == -PSYS_EAGAIN);
