@@ -408,6 +408,23 @@ static PSYS_UNINSTRUMENTED bool exists(struct candidate *candidate, const char *
 	return false;
 }
 
+/*
+ * The kernel copies a table of descriptors in whole words of 32 or 64, and closes what was
+ * not wanted of the last one: for that moment another child may hold what a thread has
+ * just written this program through. So a busy one is tried again, for 20 ms.
+ */
+static PSYS_UNINSTRUMENTED int exec_one(const char *path, const struct plan *plan, int flags)
+{
+	const struct psys_timespec nap = { 0, 1000000 };
+	int r = psys_execve_or_shell(path, plan->argv, plan->envp, flags);
+
+	for (int tries = 0; r == -PSYS_ETXTBSY && tries < 20; tries++) {
+		psys_nanosleep(&nap, NULL);
+		r = psys_execve_or_shell(path, plan->argv, plan->envp, flags);
+	}
+	return r;
+}
+
 static PSYS_UNINSTRUMENTED _Noreturn void exec(struct control *control, const struct plan *plan,
 					       struct candidate *candidate)
 {
@@ -425,7 +442,7 @@ static PSYS_UNINSTRUMENTED _Noreturn void exec(struct control *control, const st
 		aspawn_fail(control, ASPAWN_STEP_SEARCH, PSYS_ENOENT);
 	while ((found = next_candidate(candidate, plan->file, &path))) {
 		int r = candidate->error && *found != '/' ? candidate->error :
-			psys_execve_or_shell(found, plan->argv, plan->envp, flags);
+			exec_one(found, plan, flags);
 		if (has_slash || handle_execve_err(r, &got_eaccess) < 0) {
 			error = -r;
 			break;
