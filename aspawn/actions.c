@@ -1,5 +1,4 @@
-/* What the child does with a command: its actions in their order, then exec. */
-#include <syscall/exec.h>
+/* What the child does with a command: its actions in their order. */
 #include <syscall/string.h>
 
 #include "plan.h"
@@ -337,9 +336,9 @@ static PSYS_UNINSTRUMENTED bool names_hidden(const struct control *control, cons
 	unsigned traits = aspawn_action_traits(action->kind)->traits;
 
 	/* Nor a pipe's other end, which is the caller's from now on. */
-	for (size_t i = 0; i < plan->count; i++) {
+	for (size_t i = index; i < plan->count; i++) {
 		const struct aspawn_action *pipe = &plan->actions[i];
-		if (pipe->kind == ASPAWN_ACTION_PIPE && i >= index &&
+		if (pipe->kind == ASPAWN_ACTION_PIPE &&
 		    (((traits & USES_A) && pipe->c == action->a) || ((traits & USES_B) && pipe->c == action->b)))
 			return true;
 	}
@@ -347,127 +346,16 @@ static PSYS_UNINSTRUMENTED bool names_hidden(const struct control *control, cons
 	       ((traits & USES_B) && is_hidden(control, plan, index, action->b));
 }
 
-/*
- * The path to try is in the upper half; the parent's directory, if it is wanted,
- * stands right before it, so that a relative path begins there instead.
- */
-struct candidate {
-	char text[2 * PSYS_PATH_MAX];
-	size_t directory; /* its length, with a slash; 0: none */
-	int error;        /* of a relative path: why there is no directory for it */
-};
-
-static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
-{
-	char *end = candidate->text + PSYS_PATH_MAX;
-	long size = psys_getcwd(candidate->text, PSYS_PATH_MAX);
-
-	if (size < 0)
-		return (int)size;
-	if (candidate->text[0] != '/') /* "(unreachable)" */
-		return -PSYS_ENOENT;
-	for (long i = 0; i < size - 1; i++)
-		end[-2 - i] = candidate->text[size - 2 - i];
-	end[-1] = '/';
-	candidate->directory = (size_t)size;
-	return 0;
-}
-
-/* The next path to try: NULL after the last. One that is too long is left out. */
-static PSYS_UNINSTRUMENTED const char *next_candidate(struct candidate *candidate, const char *file,
-						      const char **path)
-{
-	char *to = candidate->text + PSYS_PATH_MAX;
-
-	if (*psys_strchrnul(file, '/')) {
-		if (!*path)
-			return NULL;
-		*path = NULL;
-		if (*file == '/' || !candidate->directory)
-			return file;
-		if (psys_strlcpy(to, file, PSYS_PATH_MAX) < PSYS_PATH_MAX)
-			return to - candidate->directory;
-		candidate->error = -PSYS_ENAMETOOLONG;
-		return file;
-	}
-	size_t length = psys_strlen(file);
-	int found = length <= PSYS_NAME_MAX ? -1 : 0;
-	while (found < 0)
-		found = find_exe(file, length, to, path, PSYS_PATH_MAX - 1);
-	return !found ? NULL : *to == '/' ? to : to - candidate->directory;
-}
-
-/* Whether there is such a file: then it was its interpreter that was not found. */
-static PSYS_UNINSTRUMENTED bool exists(struct candidate *candidate, const char *file, const char *path)
-{
-	const char *found;
-
-	while ((found = next_candidate(candidate, file, &path)))
-		if (psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) == 0)
-			return true;
-	return false;
-}
-
-/*
- * The kernel copies a table of descriptors in whole words of 32 or 64, and closes what was
- * not wanted of the last one: for that moment another child may hold what a thread has
- * just written this program through. So a busy one is tried again, for 20 ms.
- */
-static PSYS_UNINSTRUMENTED int exec_one(const char *path, const struct plan *plan, int flags)
-{
-	const struct psys_timespec nap = { 0, 1000000 };
-	int r = psys_execve_or_shell(path, plan->argv, plan->envp, flags);
-
-	for (int tries = 0; r == -PSYS_ETXTBSY && tries < 20; tries++) {
-		psys_nanosleep(&nap, NULL);
-		r = psys_execve_or_shell(path, plan->argv, plan->envp, flags);
-	}
-	return r;
-}
-
-static PSYS_UNINSTRUMENTED _Noreturn void exec(struct control *control, const struct plan *plan,
-					       struct candidate *candidate)
-{
-	const int flags = plan->flags & ASPAWN_COMMAND_SHELL ? PSYS_EXEC_SHELL : 0;
-	const bool has_slash = *psys_strchrnul(plan->file, '/');
-	const char *path = plan->path, *all, *found;
-	int error = PSYS_ENOENT, got_eaccess = 0;
-
-	if (!path)
-		path = psys_getenv(plan->envp, "PATH");
-	if (!path)
-		path = "/bin:/usr/bin";
-	all = path;
-	if (!*plan->file)
-		aspawn_fail(control, ASPAWN_STEP_SEARCH, PSYS_ENOENT);
-	while ((found = next_candidate(candidate, plan->file, &path))) {
-		int r = candidate->error && *found != '/' ? candidate->error :
-			exec_one(found, plan, flags);
-		if (has_slash || handle_execve_err(r, &got_eaccess) < 0) {
-			error = -r;
-			break;
-		}
-	}
-	if (!found && got_eaccess)
-		error = PSYS_EACCES;
-	else if (!found && !has_slash && psys_strlen(plan->file) > PSYS_NAME_MAX)
-		error = PSYS_ENAMETOOLONG;
-	if (error == PSYS_ENOENT && exists(candidate, plan->file, all))
-		aspawn_fail(control, ASPAWN_STEP_INTERPRETER, error);
-	aspawn_fail(control, found || has_slash || got_eaccess ? ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH, error);
-}
-
 PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, void *user_data,
 				       size_t length)
 {
 	struct control *control = arg;
 	struct plan *plan = user_data;
-	struct candidate candidate;
+	struct candidate candidate; /* from now on: the directory may be another at the end */
 	int r = 0;
 
 	(void)write_end, (void)length;
-	candidate.directory = 0;
-	candidate.error = plan->flags & ASPAWN_COMMAND_PARENT_DIRECTORY ? take_directory(&candidate) : 0;
+	aspawn_begin_search(&candidate, plan);
 	for (size_t i = 0; i < plan->count; i++) {
 		int step = (int)i - plan->own_count;
 		control->step = step >= 0 ? step : ASPAWN_STEP_DESCRIPTORS;
@@ -486,5 +374,5 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		aspawn_fail(control, ASPAWN_STEP_EXEC, -r);
-	exec(control, plan, &candidate);
+	aspawn_execute(control, plan, &candidate);
 }

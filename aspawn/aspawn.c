@@ -94,10 +94,7 @@ int aspawn_pipe(int ends[2])
 	return r;
 }
 
-/*
- * The caller's options as the newest structure, however old or new its own is.
- * man 2 openat2, "Extensibility"
- */
+/* The caller's options as the structure that is known, however new its own is. */
 static int copy_options(struct aspawn_options *to, const struct aspawn_options *from)
 {
 	to->size = sizeof *to;
@@ -107,11 +104,9 @@ static int copy_options(struct aspawn_options *to, const struct aspawn_options *
 	if (!from)
 		return 0;
 
-	if (from->size < sizeof *to)
-		return -PSYS_EINVAL;
-	for (size_t i = sizeof *to; i < from->size; i++)
-		if (((const char *)from)[i])
-			return -PSYS_E2BIG;
+	int r = aspawn_check_size(from, from->size, sizeof *to);
+	if (r < 0)
+		return r;
 
 	to->flags = from->flags;
 	if (to->flags & ~(ASPAWN_NO_PIPE | ASPAWN_PIDFD | ASPAWN_CGROUP | ASPAWN_VFORK))

@@ -81,7 +81,8 @@ static int find_out(struct aspawn_child *child, const struct psys_timespec *time
 		if (child->stack->addr && stack_control(child->stack)->pid == child->pid)
 			aspawn_stack_wait(child->stack, timeout);
 		look_at_memory(child);
-		child->failure.error = PSYS_ECHILD;
+		if (!child->failure.error)
+			child->failure.error = PSYS_ECHILD;
 	}
 	child->state = KNOWN;
 	return 0;

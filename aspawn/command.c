@@ -6,116 +6,14 @@
 enum {
 	CHILD_STACK = 28 * 1024, /* two paths, and what psys_execve_or_shell needs */
 	MOST_ACTIONS = 100000,
-	MOST_BYTES = 1000000,
 };
 
-static const struct action_traits traits_of[] = {
-	[ASPAWN_ACTION_DUP2] = { "dup2", FD_A | FD_B | USES_A },
-	[ASPAWN_ACTION_OPEN] = { "open", FD_A | TEXT | USES_B },
-	[ASPAWN_ACTION_OPENAT2] = { "openat2", FD_A | TEXT | USES_B },
-	[ASPAWN_ACTION_PIPE] = { "pipe", FD_A },
-	[ASPAWN_ACTION_CLOSE] = { "close", FD_A },
-	[ASPAWN_ACTION_CLOSEFROM] = { "closefrom", FD_A },
-	[ASPAWN_ACTION_CLOEXEC_FROM] = { "cloexec_from", FD_A },
-	[ASPAWN_ACTION_CHDIR] = { "chdir", TEXT },
-	[ASPAWN_ACTION_FCHDIR] = { "fchdir", FD_A | USES_A },
-	[ASPAWN_ACTION_CHROOT] = { "chroot", TEXT },
-	[ASPAWN_ACTION_PIVOT_ROOT] = { "pivot_root", TEXT | TEXTS },
-	[ASPAWN_ACTION_SETSID] = { "setsid", 0 },
-	[ASPAWN_ACTION_SETPGID] = { "setpgid", 0 },
-	[ASPAWN_ACTION_CONTROLLING_TERMINAL] = { "controlling_terminal", FD_A | USES_A },
-	[ASPAWN_ACTION_FOREGROUND] = { "foreground", FD_A | USES_A },
-	[ASPAWN_ACTION_SIGMASK] = { "sigmask", BYTES | SET },
-	[ASPAWN_ACTION_SIGNALS_DEFAULT] = { "signals_default", BYTES | SET },
-	[ASPAWN_ACTION_SIGNALS_IGNORE] = { "signals_ignore", BYTES | SET },
-	[ASPAWN_ACTION_UMASK] = { "umask", 0 },
-	[ASPAWN_ACTION_RLIMIT] = { "rlimit", 0 },
-	[ASPAWN_ACTION_NICE] = { "nice", 0 },
-	[ASPAWN_ACTION_SCHEDULER] = { "scheduler", 0 },
-	[ASPAWN_ACTION_AFFINITY] = { "affinity", BYTES },
-	[ASPAWN_ACTION_IOPRIO] = { "ioprio", 0 },
-	[ASPAWN_ACTION_RESUID] = { "resuid", COPY },
-	[ASPAWN_ACTION_RESGID] = { "resgid", COPY },
-	[ASPAWN_ACTION_GROUPS] = { "groups", BYTES },
-	[ASPAWN_ACTION_USER] = { "user", BYTES | COPY },
-	[ASPAWN_ACTION_CAP_DROP] = { "cap_drop", 0 },
-	[ASPAWN_ACTION_CAP_AMBIENT] = { "cap_ambient", 0 },
-	[ASPAWN_ACTION_SECUREBITS] = { "securebits", 0 },
-	[ASPAWN_ACTION_NO_NEW_PRIVS] = { "no_new_privs", 0 },
-	[ASPAWN_ACTION_SECCOMP] = { "seccomp", BYTES },
-	[ASPAWN_ACTION_LANDLOCK] = { "landlock", FD_A | USES_A },
-	[ASPAWN_ACTION_PDEATHSIG] = { "pdeathsig", 0 },
-	[ASPAWN_ACTION_UNSHARE] = { "unshare", 0 },
-	[ASPAWN_ACTION_SETNS] = { "setns", FD_A | USES_A },
-	[ASPAWN_ACTION_MOUNT] = { "mount", TEXT | TEXTS },
-	[ASPAWN_ACTION_HOSTNAME] = { "hostname", TEXT },
-	[ASPAWN_ACTION_JOIN_CGROUP] = { "join_cgroup", FD_A | USES_A },
-	[ASPAWN_ACTION_OOM_SCORE_ADJ] = { "oom_score_adj", COPY },
-	[ASPAWN_ACTION_WRITE] = { "write", TEXT | TEXTS },
-	[ASPAWN_ACTION_PERSONALITY] = { "personality", 0 },
-	[ASPAWN_ACTION_CALL] = { "call", 0 },
-};
-
-PSYS_UNINSTRUMENTED const struct action_traits *aspawn_action_traits(int kind)
-{
-	return kind < 1 || (size_t)kind >= sizeof traits_of / sizeof *traits_of ? NULL : &traits_of[kind];
-}
-
-/* --- checking ------------------------------------------------------------- */
-
-/* What else has to be there, and the counts that say a size twice. */
-static bool is_complete(const struct aspawn_action *action)
-{
-	switch (action->kind) {
-	case ASPAWN_ACTION_PIPE:
-		return action->pointer;
-	case ASPAWN_ACTION_CALL:
-		return action->call;
-	case ASPAWN_ACTION_PIVOT_ROOT:
-	case ASPAWN_ACTION_WRITE:
-		return action->text[0];
-	case ASPAWN_ACTION_PDEATHSIG:
-		return action->a >= 0 && action->a <= PSYS_NSIG;
-	case ASPAWN_ACTION_USER:
-		if (action->a == -1 || action->b == -1) /* "as it is" */
-			return false;
-		/* fallthrough */
-	case ASPAWN_ACTION_GROUPS:
-		return action->u <= MOST_BYTES && action->size == action->u * sizeof(unsigned);
-	case ASPAWN_ACTION_SECCOMP:
-		return action->u <= UINT16_MAX &&
-		       action->size == action->u * sizeof(struct psys_sock_filter);
-	case ASPAWN_ACTION_AFFINITY:
-		return action->size && action->size % sizeof(long) == 0;
-	default:
-		return true;
-	}
-}
-
-static int check_action(const struct aspawn_action *action)
-{
-	const struct action_traits *known = aspawn_action_traits(action->kind);
-	unsigned traits = known ? known->traits : 0;
-
-	if (!known || ((traits & FD_A) && action->a < 0) || ((traits & FD_B) && action->b < 0) ||
-	    ((traits & USES_B) && action->b < 0 && action->b != PSYS_AT_FDCWD) ||
-	    ((traits & TEXT) && !action->data) ||
-	    ((traits & BYTES) && !action->data && action->size) ||
-	    ((traits & SET) && action->size != PSYS_SIGSET_SIZE))
-		return -PSYS_EINVAL;
-	if ((traits & BYTES) && action->size > MOST_BYTES)
-		return -PSYS_E2BIG;
-	return is_complete(action) ? 0 : -PSYS_EINVAL;
-}
-
-/* The command as the newest structure. man 2 openat2, "Extensibility" */
 static int check(struct aspawn_command *to, const struct aspawn_command *from)
 {
-	if (from->size < sizeof *to)
-		return -PSYS_EINVAL;
-	for (size_t i = sizeof *to; i < from->size; i++)
-		if (((const char *)from)[i])
-			return -PSYS_E2BIG;
+	int r = aspawn_check_size(from, from->size, sizeof *to);
+
+	if (r < 0)
+		return r;
 	*to = *from;
 	if (!to->file || (!to->actions && to->action_count) ||
 	    to->flags & ~(ASPAWN_COMMAND_POLL | ASPAWN_COMMAND_SHELL | ASPAWN_COMMAND_PARENT_DIRECTORY |
@@ -190,7 +88,7 @@ static void pack_actions(struct packer *packer, struct aspawn_action *to,
 {
 	for (size_t i = 0; i < count && !packer->error; i++) {
 		struct aspawn_action action = from[i];
-		int error = check_action(&action);
+		int error = aspawn_check_action(&action);
 		if (error) {
 			packer->error = error;
 			return;
@@ -287,6 +185,7 @@ static void give_pipes(const struct plan *plan)
 struct beginning {
 	uint64_t flags;
 	unsigned kept; /* above all that actions before the first closefrom name */
+	bool has_pipes;
 	const struct aspawn_action *cgroup;
 };
 
@@ -308,7 +207,7 @@ static bool is_callers(const struct plan *plan, const struct aspawn_action *user
 
 static struct beginning beginning_of(struct plan *plan)
 {
-	struct beginning beginning = { 0, 0, NULL };
+	struct beginning beginning = { 0, 0, false, NULL };
 
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct aspawn_action *action = &plan->actions[i];
@@ -320,8 +219,10 @@ static struct beginning beginning_of(struct plan *plan)
 		    (action->kind == ASPAWN_ACTION_SETNS &&
 		     (!action->b || ((unsigned)action->b & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)))))
 			beginning.flags |= SPAWN_COPY;
-		if (action->kind == ASPAWN_ACTION_PIPE)
+		if (action->kind == ASPAWN_ACTION_PIPE) {
+			beginning.has_pipes = true;
 			keep(&beginning, (unsigned)action->u);
+		}
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			plan->parent = psys_getpid();
 		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !beginning.cgroup && is_callers(plan, action))
@@ -352,9 +253,6 @@ static int start(struct aspawn_child *child, const struct Stack_t *stack, struct
 		return r;
 
 	const struct beginning beginning = beginning_of(plan);
-	bool has_pipes = false;
-	for (size_t i = 0; i < plan->count; i++)
-		has_pipes |= plan->actions[i].kind == ASPAWN_ACTION_PIPE;
 	struct aspawn_child made = { .pidfd = -1, .fd = -1, .stack = stack, .failure = { ASPAWN_STEP_NONE, 0 } };
 	struct aspawn_options options = {
 		.size = sizeof options,
@@ -368,7 +266,7 @@ static int start(struct aspawn_child *child, const struct Stack_t *stack, struct
 	if (plan->flags & ASPAWN_COMMAND_VFORK)
 		options.flags |= ASPAWN_VFORK;
 	/* The child's ends of pipes are closed here, not before it has copied them. */
-	if ((plan->flags & ASPAWN_COMMAND_STILL) && !has_pipes)
+	if ((plan->flags & ASPAWN_COMMAND_STILL) && !beginning.has_pipes)
 		options.flags |= SPAWN_STILL;
 	if (!(plan->flags & ASPAWN_COMMAND_POLL) && !(options.flags & SPAWN_COPY))
 		options.flags |= SPAWN_LATE_PIPE;
@@ -436,48 +334,4 @@ int aspawn_command(struct aspawn_child *child, struct Stack_t *stack,
 		   const struct aspawn_command *command)
 {
 	return aspawn_command_with(child, stack, command, NULL, 0);
-}
-
-/* --- saying what failed ---------------------------------------------------- */
-
-struct text {
-	char *to;
-	size_t size, length;
-};
-
-static void add(struct text *text, const char *more)
-{
-	size_t at = text->length < text->size ? text->length : text->size;
-
-	text->length += psys_strlcpy(text->to + at, more, text->size - at);
-}
-
-size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure,
-			   const struct aspawn_command *command)
-{
-	struct text text = { to, to ? size : 0, 0 };
-	char number[PSYS_DECIMAL_SIZE];
-
-	if (!failure)
-		return 0;
-	if (failure->step >= 0) {
-		const struct action_traits *known =
-			command && command->actions && (size_t)failure->step < command->action_count ?
-				aspawn_action_traits(command->actions[failure->step].kind) : NULL;
-		add(&text, "action ");
-		psys_i64_to_decimal(number, failure->step);
-		add(&text, number);
-		if (known)
-			add(&text, ", ");
-		add(&text, known ? known->name : "");
-	} else {
-		static const char stages[][16] = { "", "none", "clone", "descriptors",
-						   "path search", "exec", "interpreter" };
-		add(&text, failure->step >= ASPAWN_STEP_INTERPRETER ? stages[-failure->step] : "unknown");
-	}
-	const char *name = psys_errname(failure->error);
-	psys_i64_to_decimal(number, failure->error);
-	add(&text, ": ");
-	add(&text, name ? name : number);
-	return text.length;
 }

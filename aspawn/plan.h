@@ -3,6 +3,7 @@
 #define ASPAWN_PLAN_H
 
 #include <aspawn/command.h>
+#include <syscall/exec.h>
 #include <syscall/syscall.h>
 
 #include "spawn.h"
@@ -40,8 +41,27 @@ struct action_traits {
 /* NULL: no such kind. */
 const struct action_traits *aspawn_action_traits(int kind);
 
+/* 0, -EINVAL or -E2BIG. */
+int aspawn_check_action(const struct aspawn_action *action);
+
 /* The descriptor that the action replaces, or -1. */
 int aspawn_replaced(const struct aspawn_action *action);
+
+/*
+ * The path to try is in the upper half; the parent's directory, if it is wanted,
+ * stands right before it, so that a relative path begins there instead.
+ */
+struct candidate {
+	char text[2 * PSYS_PATH_MAX];
+	size_t directory; /* its length, with a slash; 0: none */
+	int error;        /* of a relative path: why there is no directory for it */
+};
+
+/* Before the actions, which may go to another directory. */
+void aspawn_begin_search(struct candidate *candidate, const struct plan *plan);
+/* After them. */
+_Noreturn void aspawn_execute(struct control *control, const struct plan *plan,
+			      struct candidate *candidate);
 
 /* What the child does: never returns but by aspawn_fn's way. arg is the control
  * block, user_data the plan. */

@@ -136,11 +136,11 @@ static int live_without_sigpipe(struct collector *collector)
 
 static int check(const struct aspawn_run *run)
 {
-	if (!run || run->size < sizeof *run)
+	if (!run)
 		return -PSYS_EINVAL;
-	for (size_t i = sizeof *run; i < run->size; i++)
-		if (((const char *)run)[i])
-			return -PSYS_E2BIG;
+	int r = aspawn_check_size(run, run->size, sizeof *run);
+	if (r < 0)
+		return r;
 	if (run->flags & ~ASPAWN_RUN_GROUP || (!run->input && run->input_size) ||
 	    (!run->output && run->output_size) || (!run->error && run->error_size) ||
 	    !deadline_is_valid(run->timeout) || !deadline_is_valid(run->grace))

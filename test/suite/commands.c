@@ -1,27 +1,9 @@
-/* Commands: starting, asking, waiting, killing, the search, whole lives. */
+/* Commands: starting, asking, waiting, killing, and what a kernel lacks. */
 #include "filter.h"
 #include "observe.h"
 
 static const struct psys_timespec at_once = { 0, 0 };
 static const struct psys_timespec soon = { 0, 100000000 };
-
-static struct aspawn_child start(struct Stack_t *stack, const struct aspawn_command *command)
-{
-	struct aspawn_child child;
-
-	CHECK_EQUAL(aspawn_command(&child, stack, command), 0);
-	CHECK(child.pid > 0);
-	return child;
-}
-
-static void check_ends(struct aspawn_child *child, int expected)
-{
-	int status = -1;
-
-	CHECK_EQUAL(aspawn_wait(child, &status, NULL, NULL), 0);
-	CHECK_EQUAL(status, expected);
-	CHECK_EQUAL(child->pid, 0);
-}
 
 TEST(a_command_runs)
 {
@@ -33,7 +15,7 @@ TEST(a_command_runs)
 	int descriptors = count_descriptors(), status;
 
 	for (int i = 0; i < 3; i++) {
-		struct aspawn_child child = start(&stack, &command);
+		struct aspawn_child child = start_command(&stack, &command);
 		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), 0);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_NONE);
 		usage.ru_maxrss = -1;
@@ -104,7 +86,7 @@ TEST(a_command_that_is_none)
 	CHECK_EQUAL(aspawn_command(&child, &stack, &larger.command), -PSYS_E2BIG);
 	CHECK(stack.addr == unused.addr && child.pid == 77 && same_mask(get_mask(), mask));
 	larger.more = 0;
-	child = start(&stack, &larger.command);
+	child = start_command(&stack, &larger.command);
 	check_ends(&child, 7 << 8);
 }
 
@@ -113,7 +95,7 @@ TEST(a_child_that_is_none)
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	struct aspawn_child none = { 0 }, child = start(&stack, &command);
+	struct aspawn_child none = { 0 }, child = start_command(&stack, &command);
 	struct aspawn_failure failure;
 	const struct psys_timespec never = { -1, 0 };
 
@@ -138,7 +120,7 @@ static void check_waits_and_kills(void)
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
-	struct aspawn_child child = start(&stack, &command);
+	struct aspawn_child child = start_command(&stack, &command);
 	int status;
 
 	CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
@@ -169,150 +151,16 @@ TEST(somebody_else_reaps_the_child)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	int descriptors = count_descriptors();
-	struct aspawn_child child = start(&stack, &command);
+	struct aspawn_child child = start_command(&stack, &command);
 
 	CHECK_EQUAL(reap(child.pid), 7);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), -PSYS_ESRCH);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), -PSYS_ECHILD);
 	CHECK_EQUAL(child.pid, 0);
 	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
-	child = start(&stack, &command);
+	child = start_command(&stack, &command);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), -PSYS_ECHILD);
 	CHECK_EQUAL(count_descriptors(), descriptors);
-}
-
-/* golang/go#58964: which of the stages failed. */
-static void check_stage(const char *file, const char *path, int step, int error, const char *text)
-{
-	struct Stack_t stack = { 0 };
-	struct aspawn_child child;
-	struct aspawn_failure failure;
-	char told[64];
-	struct aspawn_command command = {
-		.size = sizeof command, .file = file, .path = path, .envp = environment
-	};
-
-	for (int poll = 0; poll < 2; poll++) {
-		command.flags = poll ? ASPAWN_COMMAND_POLL : 0;
-		child = start(&stack, &command);
-		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -error);
-		CHECK_EQUAL(failure.error, error);
-		CHECK_EQUAL(failure.step, step);
-		check_ends(&child, 127 << 8);
-		CHECK_EQUAL(aspawn_failure_text(told, sizeof told, &failure, &command),
-			    psys_strlen(text));
-		CHECK_EQUAL(psys_strcmp(told, text), 0);
-	}
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
-}
-
-/* In a directory of its own, that the test goes to. */
-static void enter_directory(void)
-{
-	char path[64] = "/tmp/aspawn-suite-";
-
-	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
-	psys_i64_to_decimal(path + psys_strlen(path), psys_getpid());
-	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, path, 0755), 0);
-	CHECK_EQUAL(psys_chdir(path), 0);
-}
-
-static void leave_directory(void)
-{
-	char path[PSYS_PATH_MAX];
-
-	CHECK(psys_getcwd(path, sizeof path) > 0);
-	CHECK_EQUAL(psys_chdir("/"), 0);
-	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, path, PSYS_AT_REMOVEDIR), 0);
-}
-
-static void make_file(const char *path, const char *text, unsigned mode)
-{
-	int fd = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_EXCL | PSYS_O_CLOEXEC, mode);
-
-	CHECK(fd >= 0);
-	CHECK_EQUAL(psys_write(fd, text, psys_strlen(text)), psys_strlen(text));
-	psys_close(fd);
-}
-
-TEST(each_stage_has_its_name)
-{
-	char longest[PSYS_NAME_MAX + 2];
-
-	psys_memset(longest, 'x', sizeof longest - 1);
-	longest[sizeof longest - 1] = '\0';
-	check_stage("no-such-program", NULL, ASPAWN_STEP_SEARCH, PSYS_ENOENT,
-		    "path search: ENOENT");
-	check_stage("no-such-program", "", ASPAWN_STEP_SEARCH, PSYS_ENOENT, "path search: ENOENT");
-	check_stage("", NULL, ASPAWN_STEP_SEARCH, PSYS_ENOENT, "path search: ENOENT");
-	check_stage(longest, NULL, ASPAWN_STEP_SEARCH, PSYS_ENAMETOOLONG,
-		    "path search: ENAMETOOLONG");
-	check_stage("/no-such-program", NULL, ASPAWN_STEP_EXEC, PSYS_ENOENT, "exec: ENOENT");
-	check_stage("/dev/null", NULL, ASPAWN_STEP_EXEC, PSYS_EACCES, "exec: EACCES");
-	check_stage("null", "/no-such-directory:/dev", ASPAWN_STEP_EXEC, PSYS_EACCES,
-		    "exec: EACCES");
-	enter_directory();
-	make_file("script", "#!/no such interpreter\n", 0755);
-	make_file("text", "no program\n", 0755);
-	check_stage("./script", NULL, ASPAWN_STEP_INTERPRETER, PSYS_ENOENT, "interpreter: ENOENT");
-	check_stage("script", ":/dev", ASPAWN_STEP_INTERPRETER, PSYS_ENOENT, "interpreter: ENOENT");
-	if (!is_emulated())
-		check_stage("text", ".", ASPAWN_STEP_EXEC, PSYS_ENOEXEC, "exec: ENOEXEC");
-	psys_unlinkat(PSYS_AT_FDCWD, "script", 0);
-	psys_unlinkat(PSYS_AT_FDCWD, "text", 0);
-	leave_directory();
-}
-
-static void check_runs(const struct aspawn_command *command, int expected)
-{
-	struct Stack_t stack = { 0 };
-	struct aspawn_child child = start(&stack, command);
-
-	check_ends(&child, expected << 8);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
-}
-
-TEST(a_program_is_searched_for)
-{
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	char path[] = "PATH=/no-such-directory:here", *with_path[] = { path, NULL };
-	static const struct aspawn_action deeper[] = { ASPAWN_CHDIR("here") };
-
-	if (is_emulated())
-		skip("the emulator is the file");
-	enter_directory();
-	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, "here", 0755), 0);
-	CHECK_EQUAL(psys_symlinkat(self.file, PSYS_AT_FDCWD, "here/program"), 0);
-	command.file = "program";
-	command.path = "/dev:here";
-	check_runs(&command, 7);
-	command.path = NULL;
-	check_runs(&command, 127);
-	command.envp = with_path;
-	check_runs(&command, 7);
-
-	/* Relative to where the child went, as execvp has it; or to where the parent is. */
-	command.actions = deeper;
-	command.action_count = 1;
-	check_runs(&command, 127);
-	command.path = "";
-	check_runs(&command, 7);
-	command.path = NULL;
-	command.flags = ASPAWN_COMMAND_PARENT_DIRECTORY;
-	check_runs(&command, 7);
-	command.file = "here/program";
-	check_runs(&command, 7);
-	command.file = "./program";
-	check_runs(&command, 127);
-	command.file = self.file; /* absolute: whatever has become of the directory */
-	check_runs(&command, 7);
-	command.file = "./program";
-	command.flags = 0;
-	check_runs(&command, 7);
-	psys_unlinkat(PSYS_AT_FDCWD, "here/program", 0);
-	psys_unlinkat(PSYS_AT_FDCWD, "here", PSYS_AT_REMOVEDIR);
-	leave_directory();
 }
 
 static int gate;
@@ -343,7 +191,7 @@ TEST(the_command_may_go_when_the_call_has_returned)
 	command.actions = actions;
 	command.action_count = 3;
 	gate = 0;
-	struct aspawn_child child = start(&stack, &command);
+	struct aspawn_child child = start_command(&stack, &command);
 	CHECK_EQUAL(aspawn_started(&child, NULL, &at_once), -PSYS_ETIMEDOUT);
 	psys_memset(file, '#', sizeof file);
 	psys_memset(directory, '#', sizeof directory);
@@ -374,7 +222,7 @@ TEST(whether_it_has_started)
 	for (int i = 0; i < 4; i++) {
 		command.flags = i & 1 ? ASPAWN_COMMAND_POLL : 0;
 		gate = 0;
-		struct aspawn_child child = start(&stack, &command);
+		struct aspawn_child child = start_command(&stack, &command);
 		CHECK_EQUAL(child.fd >= 0, i & 1);
 		CHECK_EQUAL(aspawn_started(&child, &failure, &soon), -PSYS_ETIMEDOUT);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_NONE);
@@ -413,7 +261,7 @@ TEST(a_child_dies_on_the_way)
 	for (int i = 0; i < 4; i++) {
 		command.action_count = i & 1 ? 1 : 2;
 		command.flags = i & 2 ? ASPAWN_COMMAND_POLL : 0;
-		struct aspawn_child child = start(&stack, &command);
+		struct aspawn_child child = start_command(&stack, &command);
 		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_ECHILD);
 		CHECK(failure.step ==
 		      (aspawn_mode(&stack) == ASPAWN_MODE_FORK ? ASPAWN_STEP_NONE : 0));
@@ -469,12 +317,12 @@ TEST(an_answer_that_was_overwritten)
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	struct aspawn_child first = start(&stack, &command), second;
+	struct aspawn_child first = start_command(&stack, &command), second;
 
 	if (first.fd >= 0)
 		skip("memory is a copy, and there is always a pipe");
 	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
-	second = start(&stack, &command);
+	second = start_command(&stack, &command);
 	CHECK_EQUAL(aspawn_started(&first, NULL, NULL), -PSYS_ESTALE);
 	CHECK_EQUAL(aspawn_started(&second, NULL, NULL), 0);
 	check_ends(&first, 7 << 8);
@@ -493,7 +341,7 @@ TEST(pipes_to_and_from_a_command)
 
 	command.actions = actions;
 	command.action_count = 3;
-	struct aspawn_child child = start(&stack, &command);
+	struct aspawn_child child = start_command(&stack, &command);
 	CHECK(in >= 0 && out >= 0);
 	CHECK_EQUAL(psys_fcntl(in, PSYS_F_GETFD, 0), PSYS_FD_CLOEXEC);
 	CHECK_EQUAL(psys_fcntl(out, PSYS_F_GETFD, 0), PSYS_FD_CLOEXEC);
@@ -524,205 +372,11 @@ TEST(a_pipe_whose_number_an_action_takes)
 	actions[count++] = (struct aspawn_action)ASPAWN_PIPE_FROM(1, &out);
 	command.actions = actions;
 	command.action_count = count;
-	struct aspawn_child child = start(&stack, &command);
+	struct aspawn_child child = start_command(&stack, &command);
 	CHECK_EQUAL(psys_write(in, "text", 4), 4);
 	psys_close(in);
 	CHECK_EQUAL(psys_read(out, text, sizeof text), 4);
 	check_ends(&child, 0);
-}
-
-/* --- whole lives ----------------------------------------------------------- */
-
-ROLE(copies)
-{
-	char text[1000];
-	long length;
-
-	(void)argc, (void)argv;
-	while ((length = psys_read(0, text, sizeof text)) > 0)
-		for (long at = 0, r; at < length; at += r)
-			if ((r = psys_write(1, text + at, (size_t)(length - at))) < 0)
-				return 1;
-	return 0;
-}
-
-ROLE(leaves_a_grandchild)
-{
-	(void)argc, (void)argv;
-	psys_write(1, "text", 4);
-	if (psys_fork() == 0)
-		sleep_ms(60000);
-	return 3;
-}
-
-static char *big(size_t size)
-{
-	char *text = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
-			       PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
-
-	CHECK(!PSYS_IS_ERROR(text));
-	return text;
-}
-
-TEST(more_is_fed_and_collected_than_pipes_hold)
-{
-	enum { size = 1 << 20 };
-	struct Stack_t stack = { 0 };
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, "copies", NULL);
-	char *in = big(size), *out = big(size);
-	struct aspawn_run run = { .size = sizeof run,
-				  .input = in,
-				  .input_size = size,
-				  .output = out,
-				  .output_size = size };
-	int descriptors = count_descriptors();
-
-	for (size_t i = 0; i < size; i++)
-		in[i] = (char)(i * 31 + (i >> 8));
-	CHECK_EQUAL(aspawn_run(&run, &stack, &command), 0);
-	CHECK_EQUAL(run.status, 0);
-	CHECK_EQUAL(run.output_length, size);
-	CHECK_EQUAL(psys_memcmp(in, out, size), 0);
-	run.output_size = 1000; /* and now more than there is room for */
-	CHECK_EQUAL(aspawn_run(&run, &stack, &command), -PSYS_ENOBUFS);
-	CHECK_EQUAL(run.output_length, 1000);
-	CHECK_EQUAL(psys_memcmp(in, out, 1000), 0);
-	CHECK_EQUAL(count_descriptors(), descriptors);
-	CHECK(!have_children());
-}
-
-TEST(nobody_reads_what_is_fed)
-{
-	enum { size = 1 << 20 };
-	struct Stack_t stack = { 0 };
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	struct aspawn_run run = { .size = sizeof run, .input = big(size), .input_size = size };
-
-	CHECK_EQUAL(aspawn_run(&run, &stack, &command), 0); /* SIGPIPE would kill this test */
-	CHECK_EQUAL(run.status, 7 << 8);
-}
-
-static int64_t nanoseconds_of(struct aspawn_run *run, const char *role, int expected)
-{
-	struct Stack_t stack = { 0 };
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, role, NULL);
-	int64_t before = monotonic_ns();
-
-	CHECK_EQUAL(aspawn_run(run, &stack, &command), expected);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
-	return monotonic_ns() - before;
-}
-
-TEST_SECONDS(a_run_ends_in_time, 60)
-{
-	const struct psys_timespec timeout = { 0, 200000000 }, grace = { 0, 100000000 };
-	char out[16];
-	struct aspawn_run run = { .size = sizeof run,
-				  .timeout = &timeout,
-				  .grace = &grace,
-				  .output = out,
-				  .output_size = sizeof out };
-
-	CHECK(nanoseconds_of(&run, "lingers", -PSYS_ETIMEDOUT) >= 200000000);
-	CHECK_EQUAL(run.status, PSYS_SIGTERM);
-	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* and so it is in the program */
-	CHECK(nanoseconds_of(&run, "lingers", -PSYS_ETIMEDOUT) >= 300000000);
-	CHECK_EQUAL(run.status, PSYS_SIGKILL);
-	CHECK(!have_children());
-}
-
-/* golang/go#23019: the grandchild lives for a minute, and this test for less. */
-TEST_SECONDS(a_grandchild_holds_the_pipe, 40)
-{
-	const struct psys_timespec timeout = { 20, 0 }, grace = { 0, 300000000 };
-	char out[16];
-	struct aspawn_run run = { .size = sizeof run,
-				  .timeout = &timeout,
-				  .grace = &grace,
-				  .output = out,
-				  .output_size = sizeof out };
-
-	nanoseconds_of(&run, "leaves_a_grandchild", 0);
-	CHECK_EQUAL(run.status, 3 << 8);
-	CHECK_EQUAL(run.output_length, 4);
-}
-
-ROLE(leads_a_group)
-{
-	(void)argc, (void)argv;
-	if (psys_fork() == 0)
-		set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN);
-	psys_write(1, "x", 1);
-	sleep_ms(60000);
-	return 0;
-}
-
-TEST_SECONDS(a_whole_group_is_ended, 60)
-{
-	const struct psys_timespec timeout = { 1, 0 }, grace = { 0, 300000000 };
-	int status;
-	char out[16];
-	struct aspawn_run run = { .size = sizeof run,
-				  .flags = ASPAWN_RUN_GROUP,
-				  .timeout = &timeout,
-				  .grace = &grace,
-				  .output = out,
-				  .output_size = sizeof out };
-
-	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-		skip("no subreaper");
-	nanoseconds_of(&run, "leads_a_group", -PSYS_ETIMEDOUT);
-	CHECK_EQUAL(run.output_length, 2);
-	CHECK(psys_wait4(-1, &status, 0, NULL) > 0); /* the grandchild */
-	CHECK_EQUAL(status, PSYS_SIGKILL);
-}
-
-/* The group is not there yet when its time is up, or the child has left it. */
-TEST_SECONDS(a_group_that_is_not_there, 40)
-{
-	const struct psys_timespec timeout = { 0, 0 }, grace = { 0, 0 };
-	struct Stack_t stack = { 0 };
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
-	const struct aspawn_action leave = ASPAWN_SETPGID(psys_getpgid(0));
-	struct aspawn_run run = {
-		.size = sizeof run, .flags = ASPAWN_RUN_GROUP, .timeout = &timeout, .grace = &grace
-	};
-
-	command.actions = &leave;
-	for (int i = 0; i < 20; i++) {
-		command.action_count = i & 1;
-		CHECK_EQUAL(aspawn_run(&run, &stack, &command), -PSYS_ETIMEDOUT);
-	}
-}
-
-TEST(a_run_that_is_none)
-{
-	struct Stack_t stack = { 0 };
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	struct aspawn_run bad, good = { .size = sizeof good };
-	const struct psys_timespec never = { 0, -1 };
-
-	CHECK_EQUAL(aspawn_run(NULL, &stack, &command), -PSYS_EINVAL);
-	bad = good, bad.size--;
-	CHECK_EQUAL(aspawn_run(&bad, &stack, &command), -PSYS_EINVAL);
-	bad = good, bad.flags = 1 << 9;
-	CHECK_EQUAL(aspawn_run(&bad, &stack, &command), -PSYS_EINVAL);
-	bad = good, bad.output_size = 1;
-	CHECK_EQUAL(aspawn_run(&bad, &stack, &command), -PSYS_EINVAL);
-	bad = good, bad.grace = &never;
-	CHECK_EQUAL(aspawn_run(&bad, &stack, &command), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_run(&good, &stack, NULL), -PSYS_EINVAL);
-	CHECK_EQUAL(good.failure.step, ASPAWN_STEP_CLONE);
-	CHECK_EQUAL(aspawn_run(&good, &stack, &command), 0);
-	CHECK_EQUAL(good.status, 7 << 8);
-	command.file = "/no such program";
-	CHECK_EQUAL(aspawn_run(&good, &stack, &command), -PSYS_ENOENT);
-	CHECK_EQUAL(good.failure.step, ASPAWN_STEP_EXEC);
 }
 
 /* The caller is suspended until the exec, and has no pidfd. */

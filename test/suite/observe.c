@@ -25,6 +25,24 @@ struct aspawn_command command_in_role(struct self *self, const char *role, const
 					.envp = environment };
 }
 
+struct aspawn_child start_command(struct Stack_t *stack, const struct aspawn_command *command)
+{
+	struct aspawn_child child;
+
+	CHECK_EQUAL(aspawn_command(&child, stack, command), 0);
+	CHECK(child.pid > 0);
+	return child;
+}
+
+void check_ends(struct aspawn_child *child, int expected)
+{
+	int status = -1;
+
+	CHECK_EQUAL(aspawn_wait(child, &status, NULL, NULL), 0);
+	CHECK_EQUAL(status, expected);
+	CHECK_EQUAL(child->pid, 0);
+}
+
 struct observation observe(const struct aspawn_action *actions, size_t count, const char *what)
 {
 	struct observation seen = { 0 };

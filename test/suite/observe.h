@@ -46,4 +46,10 @@ bool may_mount(void);
 /* This program as a command in a role; self is what it points to. */
 struct aspawn_command command_in_role(struct self *self, const char *role, const char *argument);
 
+/* Starts it, or the test fails. */
+struct aspawn_child start_command(struct Stack_t *stack, const struct aspawn_command *command);
+
+/* Waits for its end, which must have this status, as of wait(2). */
+void check_ends(struct aspawn_child *child, int expected);
+
 #endif

@@ -1,0 +1,110 @@
+/* Where the child finds the program, and what it says if it cannot be executed. */
+#include <syscall/string.h>
+
+#include "plan.h"
+
+static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
+{
+	char *end = candidate->text + PSYS_PATH_MAX;
+	long size = psys_getcwd(candidate->text, PSYS_PATH_MAX);
+
+	if (size < 0)
+		return (int)size;
+	if (candidate->text[0] != '/') /* "(unreachable)" */
+		return -PSYS_ENOENT;
+	for (long i = 0; i < size - 1; i++)
+		end[-2 - i] = candidate->text[size - 2 - i];
+	end[-1] = '/';
+	candidate->directory = (size_t)size;
+	return 0;
+}
+
+PSYS_UNINSTRUMENTED void aspawn_begin_search(struct candidate *candidate, const struct plan *plan)
+{
+	candidate->directory = 0;
+	candidate->error = plan->flags & ASPAWN_COMMAND_PARENT_DIRECTORY ? take_directory(candidate) : 0;
+}
+
+/* The next path to try: NULL after the last. One that is too long is left out. */
+static PSYS_UNINSTRUMENTED const char *next_candidate(struct candidate *candidate, const char *file,
+						      const char **path)
+{
+	char *to = candidate->text + PSYS_PATH_MAX;
+
+	if (*psys_strchrnul(file, '/')) {
+		if (!*path)
+			return NULL;
+		*path = NULL;
+		if (*file == '/' || !candidate->directory)
+			return file;
+		if (psys_strlcpy(to, file, PSYS_PATH_MAX) < PSYS_PATH_MAX)
+			return to - candidate->directory;
+		candidate->error = -PSYS_ENAMETOOLONG;
+		return file;
+	}
+	size_t length = psys_strlen(file);
+	int found = length <= PSYS_NAME_MAX ? -1 : 0;
+	while (found < 0)
+		found = find_exe(file, length, to, path, PSYS_PATH_MAX - 1);
+	return !found ? NULL : *to == '/' ? to : to - candidate->directory;
+}
+
+/* Whether there is such a file: then it was its interpreter that was not found. */
+static PSYS_UNINSTRUMENTED bool exists(struct candidate *candidate, const char *file, const char *path)
+{
+	const char *found;
+
+	while ((found = next_candidate(candidate, file, &path)))
+		if (psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * The kernel copies a table of descriptors in whole words of 32 or 64, and closes what was
+ * not wanted of the last one: for that moment another child may hold what a thread has
+ * just written this program through. So a busy one is tried again, for 20 ms.
+ */
+static PSYS_UNINSTRUMENTED int exec_one(const char *path, const struct plan *plan, int flags)
+{
+	const struct psys_timespec nap = { 0, 1000000 };
+	int r = psys_execve_or_shell(path, plan->argv, plan->envp, flags);
+
+	for (int tries = 0; r == -PSYS_ETXTBSY && tries < 20; tries++) {
+		psys_nanosleep(&nap, NULL);
+		r = psys_execve_or_shell(path, plan->argv, plan->envp, flags);
+	}
+	return r;
+}
+
+PSYS_UNINSTRUMENTED void aspawn_execute(struct control *control, const struct plan *plan,
+					struct candidate *candidate)
+{
+	const int flags = plan->flags & ASPAWN_COMMAND_SHELL ? PSYS_EXEC_SHELL : 0;
+	const bool has_slash = *psys_strchrnul(plan->file, '/');
+	const char *path = plan->path, *all, *found;
+	int error = PSYS_ENOENT, got_eaccess = 0;
+
+	if (!path)
+		path = psys_getenv(plan->envp, "PATH");
+	if (!path)
+		path = "/bin:/usr/bin";
+	all = path;
+	if (!*plan->file)
+		aspawn_fail(control, ASPAWN_STEP_SEARCH, PSYS_ENOENT);
+	while ((found = next_candidate(candidate, plan->file, &path))) {
+		int r = candidate->error && *found != '/' ? candidate->error :
+			exec_one(found, plan, flags);
+		if (has_slash || handle_execve_err(r, &got_eaccess) < 0) {
+			error = -r;
+			break;
+		}
+	}
+	if (!found && got_eaccess)
+		error = PSYS_EACCES;
+	else if (!found && !has_slash && psys_strlen(plan->file) > PSYS_NAME_MAX)
+		error = PSYS_ENAMETOOLONG;
+	if (error == PSYS_ENOENT && exists(candidate, plan->file, all))
+		aspawn_fail(control, ASPAWN_STEP_INTERPRETER, error);
+	aspawn_fail(control, found || has_slash || got_eaccess ? ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH, error);
+}
