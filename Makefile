@@ -82,6 +82,7 @@ $(TARGETS:%=cross-%): cross-%:
 cross: cross-$(ARCH) ## ARCH=riscv64: the libraries and the suite for it
 
 cross-all: ## for every architecture, with a report
+	@mkdir -p $(BUILD_DIR)
 	@for row in $(foreach name,$(sort $(TARGETS)),$(name):$($(name).cc)); do \
 		name=$${row%%:*} own=$${row#*:}; \
 		if [ -n "$$own" ] && ! command -v $$own >/dev/null; then echo "skipped $$name: no $$own"; \
