@@ -17,7 +17,8 @@ static int check(struct aspawn_command *to, const struct aspawn_command *from)
 	*to = *from;
 	if (!to->file || (!to->actions && to->action_count) ||
 	    to->flags & ~(ASPAWN_COMMAND_POLL | ASPAWN_COMMAND_SHELL | ASPAWN_COMMAND_PARENT_DIRECTORY |
-			  ASPAWN_COMMAND_STILL | ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_NO_PIDFD))
+			  ASPAWN_COMMAND_STILL | ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_NO_PIDFD |
+			  ASPAWN_COMMAND_FORK))
 		return -PSYS_EINVAL;
 	if (to->action_count > MOST_ACTIONS)
 		return -PSYS_E2BIG;
@@ -265,6 +266,8 @@ static int start(struct aspawn_child *child, const struct Stack_t *stack, struct
 		options.flags &= ~ASPAWN_PIDFD;
 	if (plan->flags & ASPAWN_COMMAND_VFORK)
 		options.flags |= ASPAWN_VFORK;
+	if (plan->flags & ASPAWN_COMMAND_FORK)
+		options.flags |= SPAWN_COPY;
 	/* The child's ends of pipes are closed here, not before it has copied them. */
 	if ((plan->flags & ASPAWN_COMMAND_STILL) && !beginning.has_pipes)
 		options.flags |= SPAWN_STILL;

@@ -246,6 +246,9 @@ struct aspawn_action {
 /* aspawn_child.pidfd is -1: for who waits by the pid, and may have no descriptor
  * left to give. */
 #define ASPAWN_COMMAND_NO_PIDFD UINT64_C(32)
+/* The child begins in a copy of the memory, as by fork(2), at its cost: what an
+ * ASPAWN_CALL stores does not reach the caller. */
+#define ASPAWN_COMMAND_FORK UINT64_C(64)
 
 struct aspawn_command {
 	size_t size;       /* sizeof(struct aspawn_command): it may grow */

@@ -410,6 +410,36 @@ TEST(a_caller_that_is_suspended)
 	check_suspended();
 }
 
+static ASPAWN_CHILD int store(void *arg)
+{
+	*(int *)arg = 1;
+	return 0;
+}
+
+TEST(a_command_in_a_copy_of_the_memory)
+{
+	int stored = 0;
+	const struct aspawn_action actions[] = { ASPAWN_CALL(store, &stored), ASPAWN_CHDIR("/no such directory") };
+	struct Stack_t stack = { 0 };
+	struct self self;
+
+	for (size_t count = 1; count <= 2; count++) {
+		struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+		struct aspawn_child child;
+		command.flags = ASPAWN_COMMAND_FORK;
+		command.actions = actions;
+		command.action_count = count;
+		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_FORK);
+		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), count == 1 ? 0 : -PSYS_ENOENT);
+		CHECK_EQUAL(reap(child.pid), count == 1 ? 7 : 127);
+		CHECK_EQUAL(stored, 0);
+		psys_close(child.fd);
+		psys_close(child.pidfd);
+	}
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
 TEST(a_command_that_needs_no_descriptor)
 {
 	struct psys_rlimit64 limit;
