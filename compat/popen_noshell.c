@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,26 @@
 #include "spawn.h"
 
 enum { LEAVE, IGNORE, TO_OUTPUT };
+
+static int fork_mode = POPEN_NOSHELL_MODE_CLONE;
+
+void popen_noshell_set_fork_mode(int mode)
+{
+	__atomic_store_n(&fork_mode, mode, __ATOMIC_RELAXED);
+}
+
+int popen_noshell_get_fork_mode(void)
+{
+	return __atomic_load_n(&fork_mode, __ATOMIC_RELAXED);
+}
+
+struct program {
+	const char *file;
+	char *const *argv;
+	int end; /* of the pipe */
+	bool reads;
+	int stderr_mode;
+};
 
 /*
  * Nobody waits for the exec: who reads is not woken for it, which is a good part of the
@@ -38,42 +59,76 @@ static int start(pid_t *pid, const struct aspawn_command *command)
 	return -r;
 }
 
-static int spawn_with_end(struct popen_noshell_pass_to_pclose *made, const char *file,
-			  const char *const *argv, int end, bool reads, int stderr_mode)
+static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 {
 	/* The end of the pipe first: it may have a number that the others take. */
 	struct aspawn_action actions[] = {
-		ASPAWN_DUP2(end, reads),
-		ASPAWN_DEV_NULL(!reads),
+		ASPAWN_DUP2(program->end, program->reads),
+		ASPAWN_DEV_NULL(!program->reads),
 		ASPAWN_DEV_NULL(2),
 	};
 	const struct aspawn_action to_output = ASPAWN_DUP2(1, 2);
 	const char *path = getenv("PATH");
 
-	if (stderr_mode == TO_OUTPUT)
+	if (program->stderr_mode == TO_OUTPUT)
 		actions[2] = to_output;
 	const struct aspawn_command command = {
 		.size = sizeof command,
-		.flags = ASPAWN_COMMAND_NO_PIDFD,
-		.file = file,
+		.flags = ASPAWN_COMMAND_NO_PIDFD | (copies ? ASPAWN_COMMAND_FORK : 0),
+		.file = program->file,
 		.path = path ? path : "/bin:/usr/bin",
-		.argv = (char *const *)(uintptr_t)argv,
+		.argv = program->argv,
 		.envp = environ,
 		.actions = actions,
-		.action_count = stderr_mode == LEAVE ? 2 : 3,
+		.action_count = program->stderr_mode == LEAVE ? 2 : 3,
 	};
-	return start(&made->pid, &command);
+	return start(pid, &command);
 }
 
-static int open_stream(struct popen_noshell_pass_to_pclose *made, const char *file,
-		       const char *const *argv, bool reads, int stderr_mode)
+static int by_posix_spawn(pid_t *pid, const struct program *program)
 {
+	posix_spawn_file_actions_t actions;
+	int error = posix_spawn_file_actions_init(&actions);
+
+	if (error)
+		return error;
+	error = posix_spawn_file_actions_adddup2(&actions, program->end, program->reads);
+	if (!error)
+		error = posix_spawn_file_actions_addopen(&actions, !program->reads, "/dev/null", O_RDWR, 0);
+	if (!error && program->stderr_mode == IGNORE)
+		error = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_RDWR, 0);
+	if (!error && program->stderr_mode == TO_OUTPUT)
+		error = posix_spawn_file_actions_adddup2(&actions, 1, 2);
+	if (!error)
+		error = posix_spawnp(pid, program->file, &actions, NULL, program->argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
+static int spawn_with_end(pid_t *pid, const struct program *program)
+{
+	switch (popen_noshell_get_fork_mode()) {
+	case POPEN_NOSHELL_MODE_CLONE:
+		return by_aspawn(pid, program, false);
+	case POPEN_NOSHELL_MODE_FORK:
+		return by_aspawn(pid, program, true);
+	case POPEN_NOSHELL_MODE_POSIX_SPAWN:
+		return by_posix_spawn(pid, program);
+	default:
+		return EINVAL;
+	}
+}
+
+static int open_stream(struct popen_noshell_pass_to_pclose *made, struct program *program)
+{
+	const bool reads = program->reads;
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return errno;
+	program->end = ends[reads];
 	made->fp = fdopen(ends[!reads], reads ? "r" : "w");
-	int error = made->fp ? spawn_with_end(made, file, argv, ends[reads], reads, stderr_mode) : errno;
+	int error = made->fp ? spawn_with_end(&made->pid, program) : errno;
 	close(ends[reads]);
 	if (error && made->fp)
 		(void)fclose(made->fp);
@@ -86,13 +141,18 @@ FILE *popen_noshell(const char *file, const char *const *argv, const char *type,
 		    struct popen_noshell_pass_to_pclose *pclose_arg, int stderr_mode)
 {
 	struct popen_noshell_pass_to_pclose made = { NULL, 0 };
-	const bool reads = !strcmp(type, "r");
+	struct program program = {
+		.file = file,
+		.argv = (char *const *)(uintptr_t)argv,
+		.reads = !strcmp(type, "r"),
+		.stderr_mode = stderr_mode,
+	};
 	int error = EINVAL, state;
 
 	*pclose_arg = made;
-	if ((reads || !strcmp(type, "w")) && stderr_mode >= LEAVE && stderr_mode <= TO_OUTPUT) {
+	if ((program.reads || !strcmp(type, "w")) && stderr_mode >= LEAVE && stderr_mode <= TO_OUTPUT) {
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-		error = open_stream(&made, file, argv, reads, stderr_mode);
+		error = open_stream(&made, &program);
 		pthread_setcancelstate(state, NULL);
 	}
 	if (error) {

@@ -45,6 +45,29 @@ FILE *popen_noshell_compat(const char *command, const char *type,
  * with errno. */
 int pclose_noshell(struct popen_noshell_pass_to_pclose *arg);
 
+/*
+ * How programs are started from now on, by all threads. The default shares memory and
+ * does not wait; FORK copies it; POSIX_SPAWN is posix_spawnp(), whose errors the call
+ * has: NULL, and no child. With an unknown mode nothing can be started (EINVAL).
+ */
+#define POPEN_NOSHELL_MODE_CLONE 0
+#define POPEN_NOSHELL_MODE_FORK 1
+#define POPEN_NOSHELL_MODE_POSIX_SPAWN 2
+void popen_noshell_set_fork_mode(int mode);
+int popen_noshell_get_fork_mode(void);
+
+/*
+ * Runs fn(arg) in a child that shares the memory, on a stack of its own, with the
+ * caller's signal mask and no signal handler; what fn returns is the exit status. The
+ * caller is suspended until the child has executed a program or ended, as by vfork(2):
+ * fn does what a child of vfork() may, and may return. The caller's errno is kept.
+ *
+ * Returns the pid, which is to be waited for, or -1 with errno (mmap(2), clone(2)).
+ * *memory_to_free_on_child_exit is NULL: nothing is left to free(), which does no harm.
+ */
+#define POPEN_NOSHELL_STACK_SIZE (8 * 1024 * 1024) /* bytes that fn has */
+pid_t popen_noshell_vmfork(int (*fn)(void *), void *arg, void **memory_to_free_on_child_exit);
+
 #ifdef __cplusplus
 }
 #endif

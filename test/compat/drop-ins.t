@@ -23,7 +23,7 @@ needs_the_libc_only()
 archive_names_are_its_own()
 {
 	! $nm --extern-only --defined-only "$build/libaspawn-compat.a" | awk 'NF == 3 { print $3 }' |
-		grep -v -x -E "$replaced|aspawn_compat_[a-z_]+|popen_noshell(_compat)?|pclose_noshell"
+		grep -v -x -E "$replaced|aspawn_compat_[a-z_]+|popen_noshell(_compat|_vmfork|_[gs]et_fork_mode)?|pclose_noshell"
 }
 
 # All functions that touch a list of file actions, of whatever libc is here.

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -45,6 +46,107 @@ TEST(noshell_reads)
 	CHECK_EQUAL(fcntl(fileno(file), F_GETFD), FD_CLOEXEC);
 	CHECK_EQUAL(pclose_noshell(&arg), 5 << 8);
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+/* What is read, written and refused is the same in each mode, but for who says that
+ * there is no such program. */
+TEST(noshell_modes_of_fork)
+{
+	static const char *const none[] = { "no-such-program", NULL };
+	static const char *const cat[] = { "sh", "-c", "read a; test \"$a\" = words", NULL };
+	struct popen_noshell_pass_to_pclose arg;
+	int descriptors = count_descriptors();
+
+	CHECK_EQUAL(popen_noshell_get_fork_mode(), POPEN_NOSHELL_MODE_CLONE);
+	for (int mode = POPEN_NOSHELL_MODE_CLONE; mode <= POPEN_NOSHELL_MODE_POSIX_SPAWN; mode++) {
+		popen_noshell_set_fork_mode(mode);
+		CHECK_EQUAL(popen_noshell_get_fork_mode(), mode);
+		CHECK_READS(popen_noshell("sh", both, "r", &arg, 1), "output\n");
+		CHECK_READS(popen_noshell("sh", both, "r", &arg, 2), "output\nerror\n");
+		CHECK_READS(popen_noshell_compat("echo 'a b'", "r", &arg), "a b\n");
+		FILE *file = popen_noshell("sh", cat, "w", &arg, 1);
+		CHECK(file && fputs("words\n", file) >= 0);
+		CHECK_EQUAL(pclose_noshell(&arg), 0);
+		errno = 0;
+		file = popen_noshell(none[0], none, "r", &arg, 0);
+		if (mode == POPEN_NOSHELL_MODE_POSIX_SPAWN) {
+			CHECK(!file && errno == ENOENT);
+		} else {
+			CHECK(file && fgetc(file) == EOF);
+			CHECK_EQUAL(pclose_noshell(&arg), 127 << 8);
+		}
+	}
+	popen_noshell_set_fork_mode(3);
+	CHECK(!popen_noshell("sh", both, "r", &arg, 0) && errno == EINVAL);
+	popen_noshell_set_fork_mode(POPEN_NOSHELL_MODE_CLONE);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+struct filter {
+	int in[2], out[2];
+	int status;
+};
+
+/* What programs that use it do in the child: functions of the libc. */
+static int run_filter(void *arg)
+{
+	static char *const argv[] = { "tr", "a-z", "A-Z", NULL };
+	const struct filter *filter = arg;
+	sigset_t mask;
+
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	if (sigismember(&mask, SIGUSR1) != 1 || sigismember(&mask, SIGUSR2) != 0)
+		return 2;
+	if (dup2(filter->in[0], 0) < 0 || dup2(filter->out[1], 1) < 0)
+		return 3;
+	execvp(argv[0], argv);
+	return 4;
+}
+
+/* Deeper than a stack of the pool. */
+static int return_status(void *arg)
+{
+	volatile char frame[4 << 20];
+	struct filter *filter = arg;
+
+	for (size_t i = 0; i < sizeof frame; i += 4096)
+		frame[i] = 1;
+	execv("/no such file", (char *[]){ NULL });
+	if (memory_is_shared())
+		filter->status++; /* the caller is suspended: seen by it */
+	return 6 + frame[0];
+}
+
+TEST(noshell_vmfork)
+{
+	struct filter filter = { .status = 0 };
+	void *memory = &filter;
+	char text[16] = "";
+	sigset_t mask, before;
+	int status, descriptors = count_descriptors();
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	sigprocmask(SIG_SETMASK, &mask, &before);
+	CHECK(pipe2(filter.in, O_CLOEXEC) == 0 && pipe2(filter.out, O_CLOEXEC) == 0);
+	pid_t pid = popen_noshell_vmfork(run_filter, &filter, &memory);
+	CHECK(pid > 0 && !memory);
+	close(filter.in[0]);
+	close(filter.out[1]);
+	CHECK_EQUAL(write(filter.in[1], "words", 5), 5);
+	close(filter.in[1]);
+	CHECK(read(filter.out[0], text, sizeof text) == 5 && !strcmp(text, "WORDS"));
+	close(filter.out[0]);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+
+	errno = E2BIG;
+	pid = popen_noshell_vmfork(return_status, &filter, &memory);
+	CHECK_EQUAL(errno, E2BIG);
+	CHECK_EQUAL(filter.status, memory_is_shared());
+	CHECK(waitpid(pid, &status, 0) == pid && status == 7 << 8);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
 TEST(noshell_writes)
