@@ -12,6 +12,7 @@ ${ASPAWN_CACHE:-${XDG_CACHE_HOME:-~/.cache}/aspawn}/headers/<suite>/:
 """
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,12 @@ def mirror():
     sys.exit(f"fetch.py: apt has no source for {codename}")
 
 
+def settings():
+    """How the host's own apt reaches its mirror, through which proxy, and what it takes from it."""
+    return "".join(line for line in output("apt-config", "dump", "Acquire").splitlines(keepends=True)
+                   if re.match("Acquire::(?!IndexTargets|Languages)", line))
+
+
 class Apt:
     """apt with a state of its own, in folder, that knows one suite."""
 
@@ -55,7 +62,7 @@ class Apt:
         (folder / "etc/sources.list").write_text(
             f"deb [signed-by={KEYRING}] {mirror()} {suite} main\n")
         quoted = " ".join(f'"{name}";' for name in architectures)
-        (folder / "config").write_text(f"""
+        (folder / "config").write_text(settings() + f"""
             Dir::State "{folder}/state"; Dir::State::status "{folder}/status";
             Dir::Cache "{folder}/cache"; Dir::Etc "{folder}/etc";
             APT::Architecture "{architectures[0]}"; APT::Architectures {{ {quoted} }};
