@@ -153,6 +153,7 @@ struct psys_sched_param {
 #define PSYS_PR_SET_DUMPABLE 4
 #define PSYS_PR_SET_NAME 15
 #define PSYS_PR_GET_NAME 16
+#define PSYS_PR_GET_SECCOMP 21
 #define PSYS_PR_SET_SECCOMP 22
 #define PSYS_PR_CAPBSET_READ 23
 #define PSYS_PR_CAPBSET_DROP 24

@@ -134,7 +134,10 @@ TEST(limits_and_scheduling)
 			1, "ioprio");
 	if (seen.result != -PSYS_ENOSYS)
 		CHECK_EQUAL(psys_strcmp(seen.text, "16390"), 0);
-	CHECK_SHOWS("262144", "personality", ASPAWN_PERSONALITY(0x0040000)); /* ADDR_NO_RANDOMIZE */
+	seen = observe((const struct aspawn_action[]){ ASPAWN_PERSONALITY(0x0040000 /* ADDR_NO_RANDOMIZE */) },
+		       1, "personality");
+	if (seen.result != -PSYS_ENOSYS && seen.result != -PSYS_EPERM) /* containers' filters */
+		CHECK_EQUAL(psys_strcmp(seen.text, "262144"), 0);
 	CHECK_SHOWS("9", "pdeathsig", ASPAWN_PDEATHSIG(PSYS_SIGKILL));
 }
 
@@ -236,16 +239,28 @@ TEST(the_oom_score_is_the_childs_alone)
 	CHECK_EQUAL(psys_strcmp(text, after), 0);
 }
 
+static bool has_capability(int capability)
+{
+	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	struct psys_cap_user_data data[2];
+
+	CHECK_EQUAL(psys_capget(&header, data), 0);
+	return data[capability / 32].permitted & 1U << capability % 32;
+}
+
 TEST(capabilities)
 {
 	if (!is_root())
 		skip("not root");
 	if (is_emulated())
 		skip("no capabilities in an emulator");
+	if (!has_capability(PSYS_CAP_SYS_CHROOT) || !has_capability(PSYS_CAP_CHOWN) ||
+	    !has_capability(PSYS_CAP_SETPCAP))
+		skip("a root that lacks some");
 	CHECK_SHOWS("0", "bounding:18", ASPAWN_CAP_DROP(PSYS_CAP_SYS_CHROOT));
 	CHECK_SHOWS("1", "bounding:18", ASPAWN_CAP_DROP(PSYS_CAP_SYS_NICE));
 	CHECK_SHOWS("1", "ambient:18", ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT));
-	CHECK_SHOWS("0", "ambient:18", ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_NICE));
+	CHECK_SHOWS("0", "ambient:18", ASPAWN_CAP_AMBIENT(PSYS_CAP_CHOWN));
 	CHECK_SHOWS("1", "securebits", ASPAWN_SECUREBITS(1)); /* SECBIT_NOROOT */
 	CHECK_FAILS(0, PSYS_EINVAL, ASPAWN_CAP_DROP(9999));
 	CHECK_FAILS(0, PSYS_EINVAL, ASPAWN_CAP_AMBIENT(64));

@@ -22,7 +22,7 @@ enum { COUNT = sizeof names / sizeof *names, OK = -1, NOBODY = 0x3fffffff };
 
 static struct {
 	bool called[COUNT];
-	int calls, missing, wrong;
+	int calls, missing, filtered, wrong;
 } seen;
 
 static int index_of(const char *name)
@@ -31,7 +31,7 @@ static int index_of(const char *name)
 		if (!psys_strcmp(names[i], name))
 			return i;
 	note(name, -1);
-	skip("a call that is not in the table");
+	check_failed(__FILE__, __LINE__, "a call that is in the table");
 }
 
 /* An expected result: 0, OK for any that is not an error, or an error number. */
@@ -53,6 +53,11 @@ static void called(const char *name, int64_t result, const int *expected, size_t
 		return;
 	if (result == -PSYS_ENOSYS) {
 		seen.missing++;
+		return;
+	}
+	/* A container's filter may refuse what the kernel would look at. */
+	if (result == -PSYS_EPERM && psys_prctl(PSYS_PR_GET_SECCOMP, 0, 0, 0, 0) == 2) {
+		seen.filtered++;
 		return;
 	}
 	seen.wrong++;
@@ -690,6 +695,7 @@ TEST(every_call)
 	note("calls in the table:", COUNT);
 	note("called:", seen.calls);
 	note("of which this kernel lacks:", seen.missing);
+	note("and a filter refuses:", seen.filtered);
 	CHECK_EQUAL(seen.wrong, 0);
 	for (int i = 0; i < COUNT; i++)
 		if (!seen.called[i] && !is_left_out(names[i])) {
