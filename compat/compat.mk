@@ -3,6 +3,7 @@
 compat_sources := $(wildcard compat/*.c)
 compat_objects := $(compat_sources:%.c=$(BUILD_DIR)/%.o)
 compat := $(BUILD_DIR)/libaspawn-compat.a
+comma := ,
 preload := $(BUILD_DIR)/libaspawn-preload.so
 
 .PHONY: compat
@@ -16,9 +17,11 @@ $(compat): $(compat_objects)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-# It exports what replaces the libc's, and nothing else.
+# It exports what replaces the libc's, and nothing else. Every program below loads it,
+# so it is small to load: one segment of code and constants, one hash table.
 $(preload): $(compat_objects) $(archive) compat/preload.map
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--gc-sections \
+		-Wl,--hash-style=gnu,$(if $(is_clang),--no-rosegment,-z$(comma)noseparate-code) \
 		-Wl,--version-script=compat/preload.map -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(compat_objects) $(archive) -pthread
 
 .PHONY: install-compat
