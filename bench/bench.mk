@@ -53,17 +53,41 @@ bench-chart: ## doc/responsiveness.svg, of the last bench
 	bench/report.py --data $(bench_dir)/responsiveness.json >$(bench_dir)/responsiveness.dat
 	gnuplot -e "data='$(bench_dir)/responsiveness.dat'" bench/responsiveness.gnuplot >doc/responsiveness.svg
 
-# The drop-ins beside the libc's own, in one program.
+# The drop-ins beside the libc's own, in one program; popen_noshell.c is in it a second
+# time, under other names, on the libc's posix_spawnp.
+compat_bench = $(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -Icompat/include \
+	-DBENCH_CHILD='"$(abspath $(bench_dir))/compat/child"' -o $@ $(filter-out %.h %/child,$^) -lbenchmark -ldl -pthread
+noshell_names := popen_noshell popen_noshell_compat pclose_noshell popen_noshell_set_fork_mode popen_noshell_get_fork_mode
+libcs_names := posix_spawnp $(addprefix posix_spawn_file_actions_,init destroy adddup2 addopen)
+
 $(bench_dir)/compat/child: bench/compat/child.c $(BUILD_DIR)/syscall/start.o
 	@mkdir -p $(@D)
 	$(CC) $(linker) -O2 -ffreestanding -static -nostdlib -Iinclude -o $@ $^
 
-$(bench_dir)/compat/table: bench/compat/table.cc $(compat) $(archive) $(bench_dir)/compat/child
-	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -Icompat/include \
-		-DBENCH_CHILD='"$(abspath $(bench_dir))/compat/child"' -o $@ $< $(compat) $(archive) -lbenchmark -ldl -pthread
+$(bench_dir)/compat/over_libcs.o: compat/popen_noshell.c
+	@mkdir -p $(@D)
+	$(CC) $(common) -Icompat/include $(CFLAGS) $(foreach name,$(noshell_names),-D$(name)=over_libcs_$(name)) \
+		$(foreach name,$(libcs_names),-D$(name)=libcs_$(name)) -c $< -o $@
 
-.PHONY: bench-compat
-bench-compat: $(bench_dir)/compat/table ## the drop-ins, and what the libc has: processor time of a command
+$(bench_dir)/compat/table: bench/compat/table.cc bench/compat/measure.cc bench/compat/libcs.cc bench/compat/measure.h \
+		bench/compat/libcs.h $(bench_dir)/compat/over_libcs.o $(compat) $(archive) $(bench_dir)/compat/child
+	$(compat_bench)
+
+$(bench_dir)/compat/touched: bench/compat/touched.cc bench/compat/measure.cc bench/compat/measure.h $(archive) $(bench_dir)/compat/child
+	$(compat_bench)
+
+$(bench_dir)/compat/launch: bench/compat/launch.c
+	@mkdir -p $(@D)
+	$(CC) $(linker) -std=c11 -O2 -Wall -Wextra $(WERROR) -o $@ $<
+
+.PHONY: bench-compat bench-programs
+bench-compat: $(bench_dir)/compat/table $(bench_dir)/compat/touched bench-programs ## the drop-ins, and what the libc has: processor time of commands and of programs
 	$(bench_dir)/compat/table $(bench_run) --benchmark_out=$(bench_dir)/compat/table.json \
-		--benchmark_repetitions=15 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.1
-	bench/compat/report.py $(bench_dir)/compat/table.json
+		--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.1
+	$(bench_dir)/compat/touched $(bench_run) --benchmark_out=$(bench_dir)/compat/touched.json \
+		--benchmark_repetitions=5 --benchmark_min_time=0.05
+	bench/compat/report.py $(bench_dir)/compat/table.json $(bench_dir)/compat/touched.json $(bench_dir)/compat/programs
+
+# Needs hyperfine; make, ninja, python3, awk and lua are measured if they are there.
+bench-programs: $(preload) $(bench_dir)/compat/launch $(bench_dir)/compat/child ## programs with and without the preload: wall and processor time
+	bench/compat/programs.sh $(abspath $(preload)) $(bench_dir)/compat

@@ -1,25 +1,36 @@
 #!/usr/bin/env python3
-"""The drop-ins' benchmark as a table of medians, and what is aimed at: report.py FILE"""
+"""The drop-ins' benchmarks as tables of medians, and what is aimed at.
+
+report.py TABLE.json TOUCHED.json PROGRAMS/
+"""
 import json
+import pathlib
+import statistics
 import sys
 
 FLOOR = "vfork + exec"
 AIMS = [
-    ("popen_noshell / vfork + exec, total", "popen_noshell", FLOOR, "total", 1.10, True),
-    ("libc's popen / popen, total", "libc's popen", "popen", "total", 3, False),
-    ("libc's system / system, total", "libc's system", "system", "total", 3, False),
-    ("posix_spawn / libc's, until the caller goes on", "posix_spawn", "libc's posix_spawn", "blocked", 0.80, True),
+    ("popen_noshell / vfork + exec, total", "**popen_noshell**", FLOOR, "total", 1.10, True),
+    ("popen of the libc / popen, total", "popen of the libc", "**popen**", "total", 3, False),
+    ("system of the libc / system, total", "system of the libc", "**system**", "total", 3, False),
+    ("posix_spawn / of the libc, until the caller goes on", "**posix_spawn**", "posix_spawn of the libc",
+     "blocked", 0.80, True),
+    ("posix_spawn / of the libc, total", "**posix_spawn**", "posix_spawn of the libc", "total", 1, True),
 ]
 
 
-def main(path):
+def medians(path):
+    """{name: {counter: microseconds}}"""
     rows = {}
-    with open(path, encoding="utf-8") as file:
-        for row in json.load(file)["benchmarks"]:
-            if row.get("aggregate_name") == "median" and not row.get("error_occurred"):
-                name = row["run_name"].removesuffix("/real_time")
-                rows[name] = {key: row[key] for key in ("user", "system", "blocked")}
-                rows[name]["total"] = row["user"] + row["system"]
+    for row in json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["benchmarks"]:
+        if row.get("aggregate_name") == "median" and not row.get("error_occurred"):
+            name = row["run_name"].removesuffix("/real_time")
+            rows[name] = {key: row[key] for key in ("user", "system", "blocked")}
+            rows[name]["total"] = row["user"] + row["system"]
+    return rows
+
+
+def print_table(rows):
     print("\n**Processor time of a command's whole life** (microseconds; ratios are what carries over)\n")
     print("| | user | system | total | of vfork + exec | the caller is held |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
@@ -34,4 +45,42 @@ def main(path):
               f"| {'reached' if reached else 'not reached'} |")
 
 
-main(sys.argv[1])
+def print_touched(rows):
+    by_size = {}
+    for name, row in rows.items():
+        way, size = name.split("/MiB:")
+        by_size.setdefault(int(size), {})[way] = row["total"]
+    ways = list(next(iter(by_size.values())))
+    print("\n**Processor time of a command's whole life, by MiB that its parent has touched** "
+          "(microseconds; ratios are what carries over)\n")
+    print("| MiB | " + " | ".join(ways) + f" | {ways[-1]} / {ways[0]} |")
+    print("| ---: |" + " ---: |" * (len(ways) + 1))
+    for size, row in sorted(by_size.items()):
+        print(f"| {size} | " + " | ".join(f"{row[way]:.0f}" for way in ways)
+              + f" | {row[ways[-1]] / row[ways[0]]:.1f} |")
+
+
+def print_programs(folder):
+    """Each file has runs without and with the preload by turns."""
+    files = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    if not files:
+        return
+    print("\n**Programs with and without the preload** (milliseconds; ratios are what carries over)\n")
+    print("| | wall, without | with | ratio | processor, without | with | ratio |")
+    print("| --- |" + " ---: |" * 6)
+    for path in files:
+        runs = json.loads(path.read_text(encoding="utf-8"))["results"]
+        cells = []
+        for of in (lambda run: run["median"], lambda run: run["user"] + run["system"]):
+            without, preloaded = (1e3 * statistics.median(map(of, half)) for half in (runs[::2], runs[1::2]))
+            cells += [f"{without:.0f}", f"{preloaded:.0f}", f"{preloaded / without:.2f}"]
+        print(f"| {path.stem} | " + " | ".join(cells) + " |")
+
+
+def main(table, touched, programs):
+    print_table(medians(table))
+    print_touched(medians(touched))
+    print_programs(pathlib.Path(programs))
+
+
+main(*sys.argv[1:])

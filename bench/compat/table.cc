@@ -5,97 +5,31 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <spawn.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-#include <benchmark/benchmark.h>
 
 #include <popen_noshell.h>
 
-static char child[] = BENCH_CHILD;
-static char *const argv[] = { child, nullptr };
+#include "libcs.h"
+#include "measure.h"
 
-// The libc's own, whose names the drop-ins have taken.
-template <typename Function> static Function *libc(const char *name, Function *)
+static const char *path()
 {
-	static void *library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	void *found = dlsym(library, name);
-	if (!found)
-		abort();
-	return reinterpret_cast<Function *>(found);
-}
-#define LIBC(function) libc(#function, function)
-
-static double now()
-{
-	timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return double(time.tv_sec) * 1e6 + double(time.tv_nsec) / 1e3;
+	return child_argv[0];
 }
 
-static double microseconds(timeval time)
+static bool by_spawn(decltype(posix_spawn) *spawn)
 {
-	return double(time.tv_sec) * 1e6 + double(time.tv_usec);
-}
-
-static rusage usage_of_all()
-{
-	rusage own, childrens;
-	getrusage(RUSAGE_SELF, &own);
-	getrusage(RUSAGE_CHILDREN, &childrens);
-	timeradd(&own.ru_utime, &childrens.ru_utime, &own.ru_utime);
-	timeradd(&own.ru_stime, &childrens.ru_stime, &own.ru_stime);
-	return own;
-}
-
-static double returned; // when the call that starts the child did
-
-static bool reap(pid_t pid)
-{
-	int status;
-	return waitpid(pid, &status, 0) == pid && status == 0;
+	pid_t pid;
+	int error = spawn(&pid, path(), nullptr, nullptr, child_argv, environ);
+	goes_on();
+	return !error && reap(pid);
 }
 
 static bool reads_line(FILE *file)
 {
 	char line[16];
 	return file && fgets(line, sizeof line, file);
-}
-
-static bool by_vfork()
-{
-	pid_t pid = vfork();
-	if (pid == 0) {
-		execv(child, argv);
-		_exit(127);
-	}
-	returned = now();
-	return reap(pid);
-}
-
-static bool by_fork()
-{
-	pid_t pid = fork();
-	if (pid == 0) {
-		execv(child, argv);
-		_exit(127);
-	}
-	returned = now();
-	return reap(pid);
-}
-
-static bool by_spawn(decltype(posix_spawn) *spawn)
-{
-	pid_t pid;
-	int error = spawn(&pid, child, nullptr, nullptr, argv, environ);
-	returned = now();
-	return !error && reap(pid);
 }
 
 static bool by_ours()
@@ -109,26 +43,44 @@ static bool by_libcs()
 	return by_spawn(spawn);
 }
 
-static bool by_noshell()
+template <int mode> static bool by_noshell()
 {
 	popen_noshell_pass_to_pclose arg;
-	FILE *file = popen_noshell(child, argv, "r", &arg, 0);
-	returned = now();
+	popen_noshell_set_fork_mode(mode);
+	FILE *file = popen_noshell(path(), child_argv, "r", &arg, 0);
+	goes_on();
 	return reads_line(file) && pclose_noshell(&arg) == 0;
 }
 
-static bool by_noshell_compat()
+template <int mode> static bool by_noshell_compat()
 {
 	popen_noshell_pass_to_pclose arg;
-	FILE *file = popen_noshell_compat(child, "r", &arg);
-	returned = now();
+	popen_noshell_set_fork_mode(mode);
+	FILE *file = popen_noshell_compat(path(), "r", &arg);
+	goes_on();
+	return reads_line(file) && pclose_noshell(&arg) == 0;
+}
+
+static bool by_noshell_over_libcs()
+{
+	popen_noshell_pass_to_pclose arg;
+	FILE *file = over_libcs_popen_noshell(path(), child_argv, "r", &arg, 0);
+	goes_on();
+	return reads_line(file) && pclose_noshell(&arg) == 0;
+}
+
+static bool by_noshell_compat_over_libcs()
+{
+	popen_noshell_pass_to_pclose arg;
+	FILE *file = over_libcs_popen_noshell_compat(path(), "r", &arg);
+	goes_on();
 	return reads_line(file) && pclose_noshell(&arg) == 0;
 }
 
 static bool by_popen()
 {
-	FILE *file = popen(child, "r");
-	returned = now();
+	FILE *file = popen(path(), "r");
+	goes_on();
 	return reads_line(file) && pclose(file) == 0;
 }
 
@@ -136,70 +88,55 @@ static bool by_libcs_popen()
 {
 	static auto *const open = LIBC(popen);
 	static auto *const close = LIBC(pclose);
-	FILE *file = open(child, "r");
-	returned = now();
+	FILE *file = open(path(), "r");
+	goes_on();
 	return reads_line(file) && close(file) == 0;
 }
 
 static bool by_system()
 {
-	bool ran = system(child) == 0;
-	returned = now();
+	bool ran = system(path()) == 0;
+	goes_on();
 	return ran;
 }
 
 static bool by_libcs_system()
 {
 	static auto *const run = LIBC(system);
-	bool ran = run(child) == 0;
-	returned = now();
+	bool ran = run(path()) == 0;
+	goes_on();
 	return ran;
 }
 
-static void measure(benchmark::State &state, bool (*run)())
-{
-	double blocked = 0;
-	rusage before = usage_of_all();
-	for (auto _ : state) {
-		double begin = now();
-		if (!run()) {
-			state.SkipWithError("it did not run");
-			break;
-		}
-		blocked += returned - begin;
-	}
-	rusage after = usage_of_all();
-	auto each = benchmark::Counter::kAvgIterations;
-	state.counters["user"] = { microseconds(after.ru_utime) - microseconds(before.ru_utime), each };
-	state.counters["system"] = { microseconds(after.ru_stime) - microseconds(before.ru_stime), each };
-	state.counters["blocked"] = { blocked, each };
-}
-
-int main(int argc, char **arguments)
+int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
-		bool (*run)();
+		Run run;
 	} rows[] = {
 		{ "vfork + exec", by_vfork },
+		{ "**popen_noshell**", by_noshell<POPEN_NOSHELL_MODE_CLONE> },
+		{ "**popen_noshell_compat**", by_noshell_compat<POPEN_NOSHELL_MODE_CLONE> },
+		{ "posix_spawn of the libc", by_libcs },
+		{ "**posix_spawn**", by_ours },
+		{ "popen_noshell over posix_spawn of the libc", by_noshell_over_libcs },
+		{ "popen_noshell_compat over posix_spawn of the libc", by_noshell_compat_over_libcs },
 		{ "fork + exec", by_fork },
-		{ "posix_spawn", by_ours },
-		{ "libc's posix_spawn", by_libcs },
-		{ "popen_noshell", by_noshell },
-		{ "popen_noshell_compat", by_noshell_compat },
-		{ "popen", by_popen },
-		{ "libc's popen", by_libcs_popen },
-		{ "system", by_system },
-		{ "libc's system", by_libcs_system },
+		{ "popen_noshell over fork", by_noshell<POPEN_NOSHELL_MODE_FORK> },
+		{ "popen_noshell_compat over fork", by_noshell_compat<POPEN_NOSHELL_MODE_FORK> },
+		{ "system of the libc", by_libcs_system },
+		{ "**system**", by_system },
+		{ "popen of the libc", by_libcs_popen },
+		{ "**popen**", by_popen },
 	};
 	const size_t size = 200 << 20;
 	char *memory = static_cast<char *>(malloc(size));
 	memset(memory, 1, size / 2);
 	benchmark::DoNotOptimize(memory);
-	int null = open("/dev/null", O_WRONLY);
-	dup2(null, 1);
+	write_to_dev_null();
+	over_libcs_popen_noshell_set_fork_mode(POPEN_NOSHELL_MODE_POSIX_SPAWN);
 	for (const auto &row : rows)
 		benchmark::RegisterBenchmark(row.name, measure, row.run)->UseRealTime();
-	benchmark::Initialize(&argc, arguments);
+	benchmark::Initialize(&argc, argv);
 	benchmark::RunSpecifiedBenchmarks();
 }

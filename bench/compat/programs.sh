@@ -1,0 +1,76 @@
+#!/bin/sh
+# programs.sh PRELOAD DIRECTORY
+# Programs that start others, with and without the preload, by hyperfine: by turns, so
+# that what changes on the machine meanwhile is in both. DIRECTORY has the benchmarks'
+# programs, and gets programs/*.json; the name of each file is the row's.
+set -eu
+preload=$1
+here=$(cd "$2" && pwd)
+results=$here/programs
+tree=$here/tree
+rm -rf "$results" "$tree"
+mkdir -p "$results" "$tree/text" "$tree/code"
+command -v hyperfine >/dev/null || { echo "skipped programs with and without the preload: no hyperfine"; exit 0; }
+
+# compare NAME PREPARE COMMAND
+compare()
+{
+	program=${3%% *}
+	command -v "$program" >/dev/null || { echo "skipped $1: no $program"; return; }
+	set -- "$1" "$2" "env LD_PRELOAD= $3" "env LD_PRELOAD=$preload $3"
+	echo "$1"
+	hyperfine -N --style none --warmup 1 --runs 5 --prepare "$2" --export-json "$results/$1.json" \
+		"$3" "$4" "$3" "$4" "$3" "$4" >"$results/log" 2>&1 || { cat "$results/log"; exit 1; }
+}
+
+for i in $(seq 500); do
+	echo "document $i" >"$tree/text/$i.txt"
+done
+for i in $(seq 60); do
+	echo "int value_$i(int x) { return x * $i; }" >"$tree/code/$i.c"
+done
+cat >"$tree/Makefile" <<'M'
+texts := $(patsubst text/%,out/%,$(wildcard text/*))
+objects := $(patsubst code/%.c,out/%.o,$(wildcard code/*.c))
+copied: $(texts)
+compiled: $(objects)
+out/%.txt: text/%.txt
+	cp $< $@
+out/%.o: code/%.c
+	$(CC) -c -o $@ $<
+M
+{
+	printf 'rule copy\n  command = cp $in $out\nrule compile\n  command = cc -c -o $out $in\n'
+	for i in $(seq 500); do echo "build out/$i.txt: copy text/$i.txt"; done
+	for i in $(seq 60); do echo "build out/$i.o: compile code/$i.c"; done
+	echo "build copied: phony $(seq -f 'out/%g.txt' -s ' ' 500)"
+	echo "build compiled: phony $(seq -f 'out/%g.o' -s ' ' 60)"
+} >"$tree/build.ninja"
+cat >"$tree/posix_spawn.py" <<'P'
+import subprocess
+for _ in range(500):
+    subprocess.run(["/bin/true"], close_fds=False, check=True)
+P
+cat >"$tree/default.py" <<'P'
+import subprocess
+for _ in range(500):
+    subprocess.run(["/bin/true"], check=True)
+P
+echo 'for _ = 1, 500 do local file = io.popen("/bin/echo a line") assert(file:read("l") == "a line") file:close() end' >"$tree/popen.lua"
+echo 'BEGIN { for (i = 0; i < 500; i++) if (system("/bin/true")) exit 1 }' >"$tree/system.awk"
+
+# The interpreter itself, not a script that looks for it.
+python=$(python3 -c 'import sys; print(sys.executable)' || echo python3)
+clean="sh -c 'rm -rf $tree/out $tree/.ninja_log && mkdir $tree/out'"
+compare "a C program with posix_spawn, 2000 static children" true "$here/launch 2000 0 $here/child"
+compare "the same with 200 MiB touched" true "$here/launch 2000 200 $here/child"
+compare "the same, 500 times true of coreutils" true "$here/launch 500 200 /bin/true"
+compare "Lua, io.popen, 500 commands" true "lua5.4 $tree/popen.lua"
+compare "awk, system, 500 commands" true "awk -f $tree/system.awk"
+compare "Python, subprocess with close_fds=False, 500 commands" true "$python $tree/posix_spawn.py"
+compare "Python, subprocess, 500 commands" true "$python $tree/default.py"
+compare "GNU make, 500 files copied" "$clean" "make -s -j2 -C $tree copied"
+compare "GNU make, 60 C files compiled" "$clean" "make -s -j2 -C $tree compiled"
+compare "ninja, 500 files copied" "$clean" "ninja --quiet -C $tree copied"
+compare "ninja, 60 C files compiled" "$clean" "ninja --quiet -C $tree compiled"
+rm -rf "$tree" "$results/log"

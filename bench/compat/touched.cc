@@ -1,0 +1,73 @@
+// The processor time of a command's whole life, by the MiB that its parent has touched,
+// in small pages as a heap that grew has them.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <aspawn/aspawn.h>
+#include <syscall/syscall.h>
+
+#include "measure.h"
+
+static ASPAWN_CHILD int execute(void *envp, int, void *mask, void *argv, size_t)
+{
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, static_cast<psys_sigset *>(mask), nullptr, PSYS_SIGSET_SIZE);
+	psys_execve(static_cast<char **>(argv)[0], static_cast<char **>(argv), static_cast<char **>(envp));
+	return 127;
+}
+
+static bool by_aspawn()
+{
+	static Stack_t stack;
+	static const aspawn_options no_pipe = { sizeof no_pipe, ASPAWN_NO_PIPE, nullptr, -1 };
+	pid_t pid;
+	char *argv[] = { child_argv[0], nullptr };
+	int error = aspawn_with(&no_pipe, &pid, &stack, 4096, execute, environ, argv, sizeof argv);
+	goes_on();
+	return !error && reap(pid);
+}
+
+// From the size that the row before has left.
+static void touch(long mebibytes)
+{
+	static long touched;
+	const size_t size = static_cast<size_t>(mebibytes - touched) << 20;
+
+	if (!size)
+		return;
+	touched = mebibytes;
+	void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED) {
+		std::perror("mmap");
+		std::exit(1);
+	}
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	for (size_t at = 0; at < size; at += 4096)
+		static_cast<char *>(memory)[at] = 1;
+}
+
+static void measure_touched(benchmark::State &state, Run run, long mebibytes)
+{
+	touch(mebibytes);
+	measure(state, run);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		Run run;
+	} ways[] = { { "aspawn", by_aspawn }, { "vfork", by_vfork }, { "fork", by_fork } };
+
+	write_to_dev_null();
+	for (long size : { 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 4096 })
+		for (const auto &way : ways)
+			benchmark::RegisterBenchmark((way.name + ("/MiB:" + std::to_string(size))).c_str(),
+						     measure_touched, way.run, size)
+				->UseRealTime();
+	benchmark::Initialize(&argc, argv);
+	benchmark::RunSpecifiedBenchmarks();
+}
