@@ -27,4 +27,4 @@ demo: examples bench-quick ## start three commands, index real documents each wa
 	$(examples_dir)/command
 	$(examples_dir)/freestanding
 	$(examples_dir)/textindex --method all --limit 2000
-	$(examples_dir)/textindex --method all --limit 100 --resident 1024
+	$(examples_dir)/textindex --method all --limit 100 --resident 1024 --threads 8
