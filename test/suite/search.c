@@ -4,13 +4,12 @@
 /* golang/go#58964: which of the stages failed. */
 static void check_stage(const char *file, const char *path, int step, int error, const char *text)
 {
+	static char *const envp[] = { (char *)"PATH=/usr/bin:/bin", NULL };
 	struct Stack_t stack = { 0 };
 	struct aspawn_child child;
 	struct aspawn_failure failure;
 	char told[64];
-	struct aspawn_command command = {
-		.size = sizeof command, .file = file, .path = path, .envp = environment
-	};
+	struct aspawn_command command = { .size = sizeof command, .file = file, .path = path, .envp = envp };
 
 	for (int poll = 0; poll < 2; poll++) {
 		command.flags = poll ? ASPAWN_COMMAND_POLL : 0;
