@@ -15,16 +15,21 @@ $(examples_dir)/textindex: examples/textindex/textindex.c examples/textindex/met
 	@mkdir -p $(@D)
 	$(example)
 
+$(examples_dir)/poller: $(wildcard examples/poller/*.c examples/poller/*.h) $(archive)
+	@mkdir -p $(@D)
+	$(example)
+
 $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start.o $(archive)
 	@mkdir -p $(@D)
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
 .PHONY: examples demo
-examples: $(examples_dir)/start $(examples_dir)/command $(examples_dir)/textindex $(examples_dir)/freestanding
+examples: $(examples_dir)/start $(examples_dir)/command $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding
 
-demo: examples bench-quick ## start three commands, index real documents each way, compare the ways
+demo: examples bench-quick ## start three commands, index real documents and poll real checks each way, compare the ways
 	$(examples_dir)/start
 	$(examples_dir)/command
 	$(examples_dir)/freestanding
 	$(examples_dir)/textindex --method all --limit 2000
 	$(examples_dir)/textindex --method all --limit 100 --resident 1024 --threads 8
+	$(examples_dir)/poller --demo --method all --repeat 20 --timeout 0.5 || test $$? = 1 # some of its checks are to fail

@@ -1,0 +1,25 @@
+/* The event loop: starts the checks, and sees to each until it has been reaped. */
+#ifndef LOOP_H
+#define LOOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "list.h"
+#include "methods.h"
+#include "result.h"
+
+struct job {
+	const struct list *list;
+	const struct method *method;
+	size_t concurrency, repeat;
+	uint64_t timeout, delay; /* nanoseconds; 0: none */
+	int interrupt;           /* readable: to end now */
+	bool verbose, show_progress;
+};
+
+/* Returns when no check is left. false: it could not begin, and why is on stderr. */
+bool loop_run(const struct job *job, struct result *result);
+
+#endif
