@@ -1,7 +1,7 @@
 # Programs to copy from, and the demonstration that they make together.
 
 examples_dir := $(BUILD_DIR)/examples
-example = $(CC) $(linker) -std=c11 -Iinclude -Wall -Wextra $(WERROR) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $(filter-out %.h,$^)
+example = $(CC) $(linker) -std=c11 -Iinclude -Wall -Wextra $(WERROR) $(CFLAGS) $(sanitize) $(LDFLAGS) -pthread -o $@ $(filter-out %.h,$^)
 
 $(examples_dir)/start: examples/start.c $(archive)
 	@mkdir -p $(@D)
@@ -23,8 +23,11 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 	@mkdir -p $(@D)
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
-.PHONY: examples demo
+.PHONY: examples test-examples demo
 examples: $(examples_dir)/start $(examples_dir)/command $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding
+
+test-examples: $(examples_dir)/poller $(examples_dir)/textindex ## the poller and the indexer, with real commands
+	prove --timer $(sort $(wildcard test/examples/*.t))
 
 demo: examples bench-quick ## start three commands, index real documents and poll real checks each way, compare the ways
 	$(examples_dir)/start

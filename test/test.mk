@@ -37,7 +37,7 @@ $(cplusplus): test/hosted/cplusplus.cc $(archive)
 export BUILD_DIR CC
 
 .PHONY: test test-suite test-hosted test-checks
-test: test-suite test-hosted test-checks ## the suite without and with a libc, and the checks of what is built
+test: test-suite test-hosted test-checks test-examples ## the suite without and with a libc, the checks of what is built, the examples
 
 test-suite: $(suite) ## the suite, with no libc
 	prove --exec '' $(abspath $(suite))

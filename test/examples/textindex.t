@@ -1,0 +1,25 @@
+#!/bin/sh
+# The indexer, beside much memory: each way to start its filters counts the same words.
+. "$(dirname "$0")/../checks/tap.sh"
+textindex=${BUILD_DIR:-build}/examples/textindex
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+
+counts_the_same()
+{
+	"$textindex" --resident 1024 --threads 8 --limit 200 --method all >"$out" && cat "$out" &&
+		awk 'NR > 2 { print; rows++; failed += $4; words += $3 == 0; same[$3] } END { for (count in same) kinds++
+			exit !(rows == 5 && kinds == 1 && !failed && !words) }' "$out"
+}
+
+refuses_what_is_wrong()
+{
+	for wrong in "--threads 0" "--threads 257" "--limit x" "--resident -1" "--method none" "--none"; do
+		"$textindex" $wrong >"$out" 2>&1
+		test $? -eq 2 && grep "usage: textindex" "$out" || return 1
+	done
+}
+
+check "all ways count the same words" counts_the_same
+check "wrong arguments" refuses_what_is_wrong
+finish
