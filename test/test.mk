@@ -98,8 +98,12 @@ $(compat_suite): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-li
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
 .PHONY: test-compat test-compat-linked test-programs fuzz-shell
-test-programs: $(preload) ## test suites of programs, with and without the preload; PYTHON=python3
-	prove --timer -v test/compat/programs.t
+# PROGRAMS="make gawk" for some only. As root, test/programs/install first. The slow first.
+PROGRAMS ?= python make perl git php $(filter-out python make perl git php,$(basename $(notdir $(wildcard test/programs/*.t))))
+test-programs: $(preload) ## test suites of programs, test by test, without and with the preload
+	@rm -rf $(BUILD_DIR)/programs
+	prove --timer -j3 $(PROGRAMS:%=test/programs/%.t)
+	@cat $(BUILD_DIR)/programs/* 2>/dev/null || true
 
 # LINES random command lines, by the drop-in and by dash and bash.
 LINES ?= 10000
@@ -113,5 +117,6 @@ test-compat: test-compat-linked $(standard) $(preload) all ## the drop-ins, link
 	prove --exec '' $(abspath $(standard))
 	LD_PRELOAD=$(abspath $(preload)) prove --exec '' $(abspath $(standard))
 	prove test/compat/drop-ins.t
+	$(MAKE) test-programs
 	@if emulator=$$(command -v qemu-$$(uname -m)-static); then set -x; \
 		SUITE_QUICK=1 SUITE_EMULATOR=$$emulator prove --exec $$emulator $(abspath $(compat_suite)); fi

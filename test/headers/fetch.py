@@ -54,13 +54,14 @@ def settings():
 class Apt:
     """apt with a state of its own, in folder, that knows one suite."""
 
-    def __init__(self, folder, suite, architectures):
+    def __init__(self, folder, suite, architectures, sources=False):
         for name in ("state/lists/partial", "cache/archives/partial", "etc/apt.conf.d",
                      "etc/preferences.d"):
             (folder / name).mkdir(parents=True)
         (folder / "status").touch()
-        (folder / "etc/sources.list").write_text(
-            f"deb [signed-by={KEYRING}] {mirror()} {suite} main\n")
+        (folder / "etc/sources.list").write_text("".join(
+            f"{kind} [signed-by={KEYRING}] {mirror()} {suite} main\n"
+            for kind in (["deb", "deb-src"] if sources else ["deb"])))
         quoted = " ".join(f'"{name}";' for name in architectures)
         (folder / "config").write_text(settings() + f"""
             Dir::State "{folder}/state"; Dir::State::status "{folder}/status";
@@ -87,6 +88,17 @@ class Apt:
         output("dpkg-deb", "-x", archive, files)
         version = output("dpkg-deb", "-f", archive, "Version").strip()
         archive.unlink()
+        return files, version
+
+    def source(self, package):
+        """A source package's files with its patches, in a folder, and its version."""
+        folder = self.folder / "source" / package
+        folder.mkdir(parents=True)
+        output("apt-get", "-qq", "source", package, **{**self.options, "cwd": folder},
+               stderr=subprocess.DEVNULL)
+        [description] = folder.glob("*.dsc")
+        [files] = (path for path in folder.iterdir() if path.is_dir())
+        [version] = re.findall(r"^Version: (.*)", description.read_text(), re.MULTILINE)
         return files, version
 
 
