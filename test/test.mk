@@ -61,7 +61,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 	clang++ -fuse-ld=lld -std=c++17 -Iinclude -Wall -Wextra -O1 -g -fsanitize=fuzzer,address,undefined $< $(BUILD_DIR)/fuzz/library/libaspawn.a -o $@
 
 .PHONY: check-all test-compilers test-sanitized
-check-all: test test-compat test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
+check-all: test test-compat test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
 test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
 	prove --timer -v test/compilers.t
 
@@ -97,13 +97,21 @@ compat_suite := $(BUILD_DIR)/suite-compat
 $(compat_suite): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(wildcard test/compat/*.c)) $(compat) $(archive)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
-.PHONY: test-compat test-compat-linked test-programs fuzz-shell
+.PHONY: test-compat test-compat-linked test-programs test-programs-notice fuzz-shell
 # PROGRAMS="make gawk" for some only. As root, test/programs/install first. The slow first.
 PROGRAMS ?= python make perl git php $(filter-out python make perl git php,$(basename $(notdir $(wildcard test/programs/*.t))))
 test-programs: $(preload) ## test suites of programs, test by test, without and with the preload
 	@rm -rf $(BUILD_DIR)/programs
 	prove --timer -j3 $(PROGRAMS:%=test/programs/%.t)
 	@cat $(BUILD_DIR)/programs/* 2>/dev/null || true
+
+broken := $(BUILD_DIR)/test/broken.so
+$(broken): test/programs/broken.c
+	@mkdir -p $(@D)
+	$(CC) $(common) $(linker) $(CFLAGS) -fPIC -shared -o $@ $<
+
+test-programs-notice: $(preload) $(broken) ## that each of these suites notices a preload that starts nothing
+	BROKEN=$(abspath $(broken)) prove --timer -j3 $(PROGRAMS:%=test/programs/%.t)
 
 # LINES random command lines, by the drop-in and by dash and bash.
 LINES ?= 10000

@@ -24,7 +24,7 @@ results()
 	done
 }
 
-check "the helper of git's tests is built" build_helper
 binds "" git --version
+check "the helper of git's tests is built" build_helper
 same "git $(git --version | sed 's/.* //')" 150
 finish

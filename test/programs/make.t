@@ -4,15 +4,13 @@
 needs make perl
 source_of make-dfsg
 
-# The suite gives its programs an environment of its own.
+# The suite gives its programs an environment of its own, to which the preload is added.
 results()
 {
 	cp -r "$source/tests" "$source/src" .
 	sed 's/@[A-Z_]*@//' tests/config-flags.pm.in >tests/config-flags.pm
-	mkdir bin
-	printf '#!/bin/sh\n%s exec %s "$@"\n' "${preloading:+LD_PRELOAD=$preloading}" "$(command -v make)" >bin/make
-	chmod +x bin/make
-	cd tests && perl run_make_tests.pl -srcdir "$PWD/.." -make "$PWD/../bin/make" |
+	sed -i "s/'LD_LIBRARY_PATH',/& 'LD_PRELOAD',/" tests/test_driver.pl
+	cd tests && preloaded perl run_make_tests.pl -srcdir "$PWD/.." -make "$(command -v make)" |
 		sed -n 's,^\([a-z]*/[^ ]*\) \.\.* \(.*\),\1\t\2,p'
 }
 
