@@ -6,10 +6,13 @@
  */
 #define _GNU_SOURCE
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <syscall/syscall.h>
 
 #include "shell.h"
 
@@ -156,6 +159,21 @@ static bool has_other_rights(void)
 	return getuid() != geteuid() || getgid() != getegid();
 }
 
+/* Shells differ in what they leave of a signal mask, and of SIGCHLD that is ignored. */
+static bool has_plain_signals(const struct psys_sigset *mask)
+{
+	struct psys_sigset none, now;
+	struct sigaction child;
+
+	if (!mask) {
+		psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &now, PSYS_SIGSET_SIZE);
+		mask = &now;
+	}
+	psys_sigemptyset(&none);
+	return !memcmp(mask, &none, sizeof none) && sigaction(SIGCHLD, NULL, &child) == 0 &&
+	       child.sa_handler != SIG_IGN;
+}
+
 static void make_environment(char **to, size_t count, char *pwd)
 {
 	size_t kept = 0;
@@ -219,7 +237,7 @@ int aspawn_compat_spawn_line(struct spawn *spawn, const char *command)
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)"--", (char *)(uintptr_t)command, NULL };
 	struct direct direct;
 
-	if (aspawn_compat_is_direct(command, &direct)) {
+	if (has_plain_signals(spawn->mask) && aspawn_compat_is_direct(command, &direct)) {
 		spawn->file = direct.path;
 		spawn->argv = direct.argv;
 		spawn->envp = direct.envp;

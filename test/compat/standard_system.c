@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,6 +112,89 @@ TEST(system_and_sigchld)
 	errno = 0;
 	CHECK_EQUAL(system("exit 4"), -1);
 	CHECK_EQUAL(errno, ECHILD);
+}
+
+/* Nobody else's child is waited for, by pclose() neither. */
+TEST(other_children_are_left_alone)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(6);
+	CHECK(waitid(P_PID, (id_t)child, &(siginfo_t){ 0 }, WEXITED | WNOWAIT) == 0);
+	CHECK_EQUAL(system("exit 4"), 4 << 8);
+	CHECK_EQUAL(system("/bin/false"), 1 << 8);
+	FILE *file = popen("exit 5", "r");
+	CHECK(file && pclose(file) == 5 << 8);
+	CHECK(waitpid(child, &status, WNOHANG) == child && status == 6 << 8);
+}
+
+/* The first line that a command writes. */
+static void read_line_of(const char *command, char text[64])
+{
+	FILE *file = popen(command, "r");
+
+	CHECK(file && fgets(text, 64, file));
+	pclose(file);
+}
+
+TEST(the_environment_of_a_command)
+{
+	static const char *const commands[] = { "/usr/bin/printenv SET_BEFORE", "printenv SET_BEFORE && exit 0" };
+	char text[64];
+
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQUAL(setenv("SET_BEFORE", "words", 1), 0);
+		read_line_of(commands[i], text);
+		CHECK(!strcmp(text, "words\n"));
+		CHECK(system("test $SET_BEFORE = words") == 0 && unsetenv("SET_BEFORE") == 0);
+		CHECK_EQUAL(system(commands[i]), 1 << 8);
+	}
+}
+
+/* Some shells let no signal be blocked, or SIGCHLD be ignored: a command has them
+ * as the shell leaves them, whether it needs one or not. */
+TEST(the_signals_of_a_command)
+{
+	static const char *const commands[] = { "/bin/grep SigBlk /proc/self/status", "/bin/grep SigIgn /proc/self/status" };
+	static const int ignored[] = { 0, SIGUSR2, SIGCHLD };
+	char direct[64], shells[64], by_shell[64];
+	sigset_t set;
+
+	CHECK_EQUAL(system("/bin/grep -q SigBlk:.0000000000000000 /proc/self/status"), 0);
+	for (int i = 0; i < 6; i++) {
+		sigemptyset(&set);
+		if (i % 2)
+			sigaddset(&set, SIGUSR1);
+		sigprocmask(SIG_SETMASK, &set, NULL);
+		if (ignored[i / 2])
+			signal(ignored[i / 2], SIG_IGN);
+		for (int j = 0; j < 2; j++) {
+			snprintf(by_shell, sizeof by_shell, "%s; exit 0", commands[j]);
+			read_line_of(commands[j], direct);
+			read_line_of(by_shell, shells);
+			CHECK(!strcmp(direct, shells));
+		}
+	}
+}
+
+/* As if it had ended with 127; popen() may say it itself. */
+TEST(no_shell_at_all)
+{
+	char folder[] = "/tmp/aspawn-compat-XXXXXX";
+
+	if (psys_getenv(environ, "SUITE_EMULATOR"))
+		skip("the emulator would be missing too");
+	CHECK(mkdtemp(folder) && chdir(folder) == 0 && rmdir(folder) == 0);
+	if (chroot("."))
+		skip("may not change the root");
+	CHECK_EQUAL(system(NULL), 0);
+	CHECK_EQUAL(system("exit 3"), 127 << 8);
+	CHECK_EQUAL(system("/bin/true"), 127 << 8);
+	FILE *file = popen("exit 3", "r");
+	CHECK(!file || pclose(file) == 127 << 8);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
 static void *call_system(void *failed)
@@ -245,6 +329,39 @@ TEST(popen_without_standard_streams)
 		}
 		CHECK(read && status == 0 && wrote);
 	}
+}
+
+TEST(pclose_of_a_child_that_is_reaped)
+{
+	int status;
+	FILE *file = popen("exit 2", "r");
+
+	CHECK(file && wait(&status) > 0 && status == 2 << 8);
+	errno = 0;
+	CHECK_EQUAL(pclose(file), -1);
+	CHECK_EQUAL(errno, ECHILD);
+}
+
+TEST(popen_at_the_limit_of_descriptors)
+{
+	struct rlimit limit = { 10, 10 };
+	int descriptors = count_descriptors();
+
+	CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	while (dup(0) >= 0)
+		continue;
+	errno = 0;
+	CHECK(!popen("exit 2", "r"));
+	CHECK_EQUAL(errno, EMFILE);
+	close(9); /* there is one, which is not enough */
+	CHECK(!popen("/bin/true", "r"));
+	CHECK(fcntl(9, F_GETFD) == -1);
+	for (int fd = 3; fd < 9; fd++)
+		close(fd);
+	CHECK(count_descriptors() <= descriptors);
+	FILE *file = popen("exit 2", "r");
+	CHECK(file && pclose(file) == 2 << 8);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
 TEST(pclose_waits_through_signals)
