@@ -139,7 +139,7 @@ int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *list, int 
 {
 	const struct aspawn_action action = ASPAWN_FCHDIR(fd);
 
-	return add_of(list, fd, action);
+	return fd < 0 ? EBADF : add(list, action); /* of others the answer is fchdir()'s */
 }
 
 /* The names that they have in POSIX.1-2024, and in newer libcs. */

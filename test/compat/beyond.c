@@ -1,0 +1,79 @@
+/* Where the drop-ins keep to the standard, and glibc 2.36 does not. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../suite/harness.h"
+#include "sanitizer.h"
+
+/* A directory that no process can have is refused at once, another one by fchdir(). */
+TEST(a_directory_that_is_not_open)
+{
+	char *const argv[] = { "true", NULL };
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	CHECK_EQUAL(posix_spawn_file_actions_addfchdir_np(&actions, -1), EBADF);
+	CHECK_EQUAL(posix_spawn_file_actions_addfchdir_np(&actions, (int)sysconf(_SC_OPEN_MAX)), 0);
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/true", &actions, NULL, argv, environ), EBADF);
+	posix_spawn_file_actions_destroy(&actions);
+}
+
+/* What open() was asked for is there when the program is executed. */
+TEST(a_file_that_is_opened_to_be_closed)
+{
+	char *const argv[] = { "sh", "-c", "test ! -e /proc/self/fd/9", NULL };
+	posix_spawn_file_actions_t actions;
+	int status;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, 9, "/dev/null", O_RDWR | O_CLOEXEC, 0), 0);
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, environ), 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	posix_spawn_file_actions_destroy(&actions);
+}
+
+/* system() says that there is no child, not that its shell has ended. */
+TEST(no_process_for_a_command)
+{
+	struct rlimit none = { 0, 0 };
+
+	if (geteuid() || psys_getenv(environ, "SUITE_EMULATOR"))
+		skip("not root, which no limit holds, or not a process of its own");
+	CHECK(setrlimit(RLIMIT_NPROC, &none) == 0 && setuid(1000) == 0);
+	for (int i = 0; i < 2; i++) {
+		errno = 0;
+		CHECK_EQUAL(system(i ? "/bin/true" : "exit 3"), -1);
+		CHECK_EQUAL(errno, EAGAIN);
+		if (HAS_ASAN)
+			continue; /* its popen() is the libc's */
+		errno = 0;
+		CHECK(!popen(i ? "/bin/true" : "exit 3", "r"));
+		CHECK_EQUAL(errno, EAGAIN);
+	}
+}
+
+/* popen() says why there is no stream. */
+TEST(no_shell_for_a_stream)
+{
+	char folder[] = "/tmp/aspawn-compat-XXXXXX";
+
+	if (psys_getenv(environ, "SUITE_EMULATOR"))
+		skip("the emulator would be missing too");
+	if (HAS_ASAN)
+		skip("its popen() is the libc's");
+	CHECK(mkdtemp(folder) && chdir(folder) == 0 && rmdir(folder) == 0);
+	if (chroot("."))
+		skip("may not change the root");
+	errno = 0;
+	CHECK(!popen("exit 3", "r"));
+	CHECK_EQUAL(errno, ENOENT);
+}
