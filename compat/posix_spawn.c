@@ -10,6 +10,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <syscall/syscall.h>
@@ -239,6 +240,15 @@ static void reset_ids(struct attributes *attributes)
 		append(attributes, user);
 }
 
+/* What the kernel says of another directory. */
+static int check_cgroup(int fd)
+{
+	enum { CGROUP2_MAGIC = 0x63677270 }; /* linux/magic.h */
+	struct statfs status;
+
+	return fstatfs(fd, &status) == 0 && status.f_type == CGROUP2_MAGIC ? 0 : EBADF;
+}
+
 static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr, int flags)
 {
 	const struct aspawn_action session = ASPAWN_SETSID();
@@ -251,7 +261,8 @@ static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr,
 	if (flags & POSIX_SPAWN_SETCGROUP) {
 		if (!posix_spawnattr_getcgroup_np)
 			return EINVAL;
-		error = posix_spawnattr_getcgroup_np(attr, &cgroup);
+		posix_spawnattr_getcgroup_np(attr, &cgroup);
+		error = check_cgroup(cgroup);
 		const struct aspawn_action action = ASPAWN_JOIN_CGROUP(cgroup);
 		append(to, action);
 	}
