@@ -61,7 +61,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 	clang++ -fuse-ld=lld -std=c++17 -Iinclude -Wall -Wextra -O1 -g -fsanitize=fuzzer,address,undefined $< $(BUILD_DIR)/fuzz/library/libaspawn.a -o $@
 
 .PHONY: check-all test-compilers test-sanitized
-check-all: test test-compat test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
+check-all: test test-compat test-compat-newer-libc test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
 test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
 	prove --timer -v test/compilers.t
 
@@ -120,6 +120,11 @@ fuzz-shell: $(compat_suite) ## random command lines: popen and system against da
 
 test-compat-linked: $(compat_suite)
 	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0 )prove --exec '' $(abspath $(compat_suite))
+
+# test/compat/fetch first.
+.PHONY: test-compat-newer-libc
+test-compat-newer-libc: $(preload) ## the drop-ins with the newest packaged libc, and the preload built with the host's
+	prove --timer test/compat/newer-libc.t
 
 test-compat: test-compat-linked $(standard) $(preload) all ## the drop-ins, linked and preloaded, and the libc by the same tests
 	prove --exec '' $(abspath $(standard))
