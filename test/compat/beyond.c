@@ -26,6 +26,19 @@ TEST(a_directory_that_is_not_open)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
+/* A newer libc may know of more than is done here: better none than without it. */
+TEST(a_flag_that_nobody_knows)
+{
+	char *const argv[] = { "true", NULL };
+	posix_spawnattr_t attr;
+	pid_t pid = -5;
+
+	posix_spawnattr_init(&attr);
+	attr.__flags = 0x4000;
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/true", NULL, &attr, argv, environ), EINVAL);
+	CHECK_EQUAL(pid, -5);
+}
+
 /* What open() was asked for is there when the program is executed. */
 TEST(a_file_that_is_opened_to_be_closed)
 {
