@@ -48,7 +48,9 @@ TEST(a_file_that_is_opened_to_be_closed)
 	pid_t pid;
 
 	posix_spawn_file_actions_init(&actions);
-	CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, 9, "/dev/null", O_RDWR | O_CLOEXEC, 0), 0);
+	CHECK_EQUAL(
+		posix_spawn_file_actions_addopen(&actions, 9, "/dev/null", O_RDWR | O_CLOEXEC, 0),
+		0);
 	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, environ), 0);
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	posix_spawn_file_actions_destroy(&actions);

@@ -19,7 +19,8 @@
 #include "../suite/harness.h"
 
 /* The exit status of a script, with these actions and attributes. */
-static int run(const char *script, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr)
+static int run(const char *script, const posix_spawn_file_actions_t *actions,
+	       const posix_spawnattr_t *attr)
 {
 	char *argv[] = { "sh", "-c", (char *)(uintptr_t)script, NULL };
 	pid_t pid = -5;
@@ -41,10 +42,11 @@ TEST(the_rest_is_as_after_a_fork)
 	umask(0123);
 	CHECK(chdir("/usr") == 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0);
 	CHECK_EQUAL(setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + 3), 0);
-	snprintf(script, sizeof script,
-		 "test $PPID = %d && test $(pwd -P) = /usr && test $(umask) = 0123 && test $(nice) = %d && "
-		 "test $(ulimit -Sn) = 77 && test $(ulimit -Hn) = 88 && test $(cut -d' ' -f6 /proc/$$/stat) = %d",
-		 getpid(), getpriority(PRIO_PROCESS, 0), getsid(0));
+	snprintf(
+		script, sizeof script,
+		"test $PPID = %d && test $(pwd -P) = /usr && test $(umask) = 0123 && test $(nice) = %d && "
+		"test $(ulimit -Sn) = 77 && test $(ulimit -Hn) = 88 && test $(cut -d' ' -f6 /proc/$$/stat) = %d",
+		getpid(), getpriority(PRIO_PROCESS, 0), getsid(0));
 	CHECK_EQUAL(run(script, NULL, NULL), 0);
 }
 
@@ -70,7 +72,8 @@ static FILE *make_file(char *path, const char *text)
 	int fd = mkstemp(path);
 	FILE *file = fdopen(fd, "r+");
 
-	CHECK(file && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && lseek(fd, 0, SEEK_SET) == 0);
+	CHECK(file && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+	      lseek(fd, 0, SEEK_SET) == 0);
 	return file;
 }
 
@@ -103,7 +106,10 @@ TEST(locks_are_kept)
 	CHECK_EQUAL(run(":", NULL, NULL), 0);
 	pid_t child = fork();
 	if (child == 0)
-		_exit(fcntl(fileno(file), F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK && lock.l_pid == getppid() ? 0 : 1);
+		_exit(fcntl(fileno(file), F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK &&
+				      lock.l_pid == getppid()
+			      ? 0
+			      : 1);
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 	posix_spawn_file_actions_destroy(&actions);
 	unlink(path);
@@ -145,7 +151,8 @@ TEST(a_program_that_sets_its_user)
 	if (geteuid() || psys_getenv(environ, "SUITE_EMULATOR"))
 		skip("not root, or not a program of this machine's");
 	close(mkstemp(path));
-	snprintf(script, sizeof script, "cat $(command -v id) >%s && chown 1234 %s && chmod 4755 %s", path, path, path);
+	snprintf(script, sizeof script,
+		 "cat $(command -v id) >%s && chown 1234 %s && chmod 4755 %s", path, path, path);
 	CHECK_EQUAL(run(script, NULL, NULL), 0);
 	CHECK_EQUAL(pipe2(ends, O_CLOEXEC), 0);
 	posix_spawn_file_actions_init(&actions);
@@ -192,7 +199,8 @@ TEST(the_errors_of_the_calls)
 	posix_spawn_file_actions_adddup2(&actions, 77, 5);
 	CHECK_EQUAL(run(":", &actions, NULL), -EBADF);
 	posix_spawn_file_actions_destroy(&actions);
-	CHECK_EQUAL(posix_spawn_file_actions_init(&actions), 0); /* what was destroyed can be used again */
+	CHECK_EQUAL(posix_spawn_file_actions_init(&actions),
+		    0); /* what was destroyed can be used again */
 	CHECK_EQUAL(run(":", &actions, NULL), 0);
 	posix_spawn_file_actions_destroy(&actions);
 
@@ -232,9 +240,12 @@ TEST(attributes_are_what_was_set)
 	CHECK_EQUAL(posix_spawnattr_init(&attr), 0);
 	CHECK(posix_spawnattr_getflags(&attr, &flags) == 0 && flags == 0);
 	CHECK(posix_spawnattr_getpgroup(&attr, &group) == 0 && group == 0);
-	for (short flag = POSIX_SPAWN_RESETIDS; flag <= POSIX_SPAWN_SETSCHEDULER; flag = (short)(flag * 2))
-		CHECK(posix_spawnattr_setflags(&attr, flag) == 0 && posix_spawnattr_getflags(&attr, &flags) == 0 && flags == flag);
-	CHECK(posix_spawnattr_setpgroup(&attr, 7) == 0 && posix_spawnattr_getpgroup(&attr, &group) == 0 && group == 7);
+	for (short flag = POSIX_SPAWN_RESETIDS; flag <= POSIX_SPAWN_SETSCHEDULER;
+	     flag = (short)(flag * 2))
+		CHECK(posix_spawnattr_setflags(&attr, flag) == 0 &&
+		      posix_spawnattr_getflags(&attr, &flags) == 0 && flags == flag);
+	CHECK(posix_spawnattr_setpgroup(&attr, 7) == 0 &&
+	      posix_spawnattr_getpgroup(&attr, &group) == 0 && group == 7);
 	CHECK(posix_spawnattr_setschedpolicy(&attr, SCHED_RR) == 0);
 	CHECK(posix_spawnattr_getschedpolicy(&attr, &policy) == 0 && policy == SCHED_RR);
 	CHECK(posix_spawnattr_setschedparam(&attr, &param) == 0);
@@ -242,10 +253,12 @@ TEST(attributes_are_what_was_set)
 	CHECK(posix_spawnattr_getschedparam(&attr, &param) == 0 && param.sched_priority == 3);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
-	CHECK(posix_spawnattr_setsigmask(&attr, &set) == 0 && posix_spawnattr_getsigmask(&attr, &other) == 0);
+	CHECK(posix_spawnattr_setsigmask(&attr, &set) == 0 &&
+	      posix_spawnattr_getsigmask(&attr, &other) == 0);
 	CHECK(sigismember(&other, SIGUSR1) && !sigismember(&other, SIGUSR2));
 	sigaddset(&set, SIGUSR2);
-	CHECK(posix_spawnattr_setsigdefault(&attr, &set) == 0 && posix_spawnattr_getsigdefault(&attr, &other) == 0);
+	CHECK(posix_spawnattr_setsigdefault(&attr, &set) == 0 &&
+	      posix_spawnattr_getsigdefault(&attr, &other) == 0);
 	CHECK(sigismember(&other, SIGUSR1) && sigismember(&other, SIGUSR2));
 	CHECK_EQUAL(posix_spawnattr_destroy(&attr), 0);
 	CHECK_EQUAL(posix_spawnattr_init(&attr), 0);

@@ -53,7 +53,10 @@ TEST(a_descriptor_of_the_child)
 
 TEST(attributes_and_actions_of_a_child_with_a_descriptor)
 {
-	char *const argv[] = { "sh", "-c", "read word; test $word = words && test $(cut -d' ' -f5 /proc/$$/stat) = $$", NULL };
+	char *const argv[] = {
+		"sh", "-c",
+		"read word; test $word = words && test $(cut -d' ' -f5 /proc/$$/stat) = $$", NULL
+	};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	siginfo_t info;
@@ -77,9 +80,11 @@ TEST(errors_with_a_descriptor)
 	posix_spawn_file_actions_t actions;
 	int pidfd = -5, descriptors = count_descriptors();
 
-	CHECK_EQUAL(pidfd_spawn(&pidfd, "/no such file", NULL, NULL, exits_with_7, environ), ENOENT);
+	CHECK_EQUAL(pidfd_spawn(&pidfd, "/no such file", NULL, NULL, exits_with_7, environ),
+		    ENOENT);
 	CHECK_EQUAL(pidfd_spawn(&pidfd, "sh", NULL, NULL, exits_with_7, environ), ENOENT);
-	CHECK_EQUAL(pidfd_spawnp(&pidfd, "no such file", NULL, NULL, exits_with_7, environ), ENOENT);
+	CHECK_EQUAL(pidfd_spawnp(&pidfd, "no such file", NULL, NULL, exits_with_7, environ),
+		    ENOENT);
 	CHECK_EQUAL(pidfd_spawnp(&pidfd, "/tmp", NULL, NULL, exits_with_7, environ), EACCES);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, 77, 0);
