@@ -56,15 +56,14 @@ static const void *pack(struct packer *packer, const void *from, size_t size, si
 
 static const char *pack_text(struct packer *packer, const char *text)
 {
-	if (!text)
+	if (!text || packer->error)
 		return NULL;
-	size_t length = psys_strlen(text);
-	char *to = room(packer, length + 1, 1);
-	if (to) {
-		psys_memcpy(to, text, length);
-		to[length] = '\0';
-	}
-	return to;
+	if (!packer->base)
+		return room(packer, psys_strlen(text) + 1, 1);
+	/* In one pass, to what is left. */
+	char *to = packer->base + packer->size;
+	size_t length = psys_strlcpy(to, text, packer->most - packer->size);
+	return room(packer, length + 1, 1);
 }
 
 static char **pack_texts(struct packer *packer, char *const *texts)

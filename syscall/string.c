@@ -80,12 +80,14 @@ PSYS_UNINSTRUMENTED void *psys_memset(void *to, int byte, size_t length)
 
 PSYS_UNINSTRUMENTED size_t psys_strlcpy(char *to, const char *from, size_t size)
 {
-	size_t length = psys_strlen(from);
+	size_t length = 0;
 
-	if (size) {
-		size_t copied = length < size ? length : size - 1;
-		psys_memcpy(to, from, copied);
-		to[copied] = '\0';
+	for (; length < size && (to[length] = from[length]); length++)
+		KEEP_LOOP();
+	if (length == size) {
+		if (size)
+			to[size - 1] = '\0';
+		length += psys_strlen(from + length);
 	}
 	return length;
 }
