@@ -108,8 +108,8 @@ outcomes()
 	cut -f2- "$work/with" | cut -d' ' -f1 | sort | uniq -c | awk '{ printf "%s%s %s", separator, $1, tolower($2); separator = ", " }'
 }
 
-# What has differed is run again, to tell tests that are not always the same from those
-# that the preload changes: with it there must be nothing that was never so without.
+# What has differed is run again, to tell tests that are not always the same, which are
+# named, from those that the preload changes: which never end with it as without.
 same_results()
 {
 	least=$1
@@ -126,11 +126,14 @@ same_results()
 	done
 	names_in "$work/with" >"$work/names"
 	echo "@ $(wc -l <"$work/names") | $(outcomes)"
-	cut -f1 "$work/without" | uniq -d | sed 's/^/= not always the same without the preload: /'
+	comm -12 "$work/with" "$work/without" | cut -f1 | sort -u >"$work/same"
+	for way in without with; do
+		cut -f1 "$work/$way" | uniq -d | comm -12 - "$work/same" | sed "s/^/= not always the same $way the preload: /"
+	done
 	sed -n 's/\t\(fail\|error\|not ok\).*//p' "$work/with" | sed 's/^/= it fails both ways: /'
 	test "$(wc -l <"$work/names")" -ge "$least" || { echo "less than $least"; tail -20 "$work/errors"; return 1; }
 	names_in "$work/without" | diff - "$work/names" || return 1
-	! comm -23 "$work/with" "$work/without" | grep .
+	! comm -23 "$work/names" "$work/same" | grep .
 }
 
 # Of a preload that fails: whether it is loaded where the suite starts its programs.
