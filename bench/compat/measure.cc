@@ -8,6 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <aspawn/aspawn.h>
+#include <syscall/syscall.h>
+
 static char child[] = BENCH_CHILD;
 char *const child_argv[] = { child, nullptr };
 
@@ -66,6 +69,52 @@ bool by_fork()
 	}
 	goes_on();
 	return reap(pid);
+}
+
+struct Child {
+	char *argv[2];
+	int output; // -1: as its parent's
+};
+
+static ASPAWN_CHILD int execute(void *envp, int, void *mask, void *data, size_t)
+{
+	Child *self = static_cast<Child *>(data);
+	if (self->output >= 0)
+		psys_dup2(self->output, 1);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, static_cast<psys_sigset *>(mask), nullptr, PSYS_SIGSET_SIZE);
+	psys_execve(self->argv[0], self->argv, static_cast<char **>(envp));
+	return 127;
+}
+
+static pid_t start(int output)
+{
+	static Stack_t stack;
+	static const aspawn_options no_pipe = { sizeof no_pipe, ASPAWN_NO_PIPE, nullptr, -1 };
+	pid_t pid;
+	Child self = { { child, nullptr }, output };
+	int error = aspawn_with(&no_pipe, &pid, &stack, 4096, execute, environ, &self, sizeof self);
+	return error ? -1 : pid;
+}
+
+bool by_aspawn()
+{
+	pid_t pid = start(-1);
+	goes_on();
+	return reap(pid);
+}
+
+bool by_aspawn_and_pipe()
+{
+	int ends[2];
+	char line[16];
+	if (pipe2(ends, O_CLOEXEC))
+		return false;
+	pid_t pid = start(ends[1]);
+	goes_on();
+	close(ends[1]);
+	bool has_line = read(ends[0], line, sizeof line) > 0;
+	close(ends[0]);
+	return reap(pid) && has_line;
 }
 
 void measure(benchmark::State &state, Run run)

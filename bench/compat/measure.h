@@ -17,6 +17,8 @@ void goes_on();
 bool reap(pid_t pid);
 bool by_vfork();
 bool by_fork();
+bool by_aspawn();
+bool by_aspawn_and_pipe(); // the line read by read(2)
 
 // Counters in microseconds: user, system, and blocked: until goes_on().
 void measure(benchmark::State &state, Run run);

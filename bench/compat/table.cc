@@ -115,6 +115,8 @@ int main(int argc, char **argv)
 		Run run;
 	} rows[] = {
 		{ "vfork + exec", by_vfork },
+		{ "aspawn", by_aspawn },
+		{ "aspawn, a pipe and read", by_aspawn_and_pipe },
 		{ "**popen_noshell**", by_noshell<POPEN_NOSHELL_MODE_CLONE> },
 		{ "**popen_noshell_compat**", by_noshell_compat<POPEN_NOSHELL_MODE_CLONE> },
 		{ "posix_spawn of the libc", by_libcs },

@@ -5,30 +5,8 @@
 #include <string>
 
 #include <sys/mman.h>
-#include <unistd.h>
-
-#include <aspawn/aspawn.h>
-#include <syscall/syscall.h>
 
 #include "measure.h"
-
-static ASPAWN_CHILD int execute(void *envp, int, void *mask, void *argv, size_t)
-{
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, static_cast<psys_sigset *>(mask), nullptr, PSYS_SIGSET_SIZE);
-	psys_execve(static_cast<char **>(argv)[0], static_cast<char **>(argv), static_cast<char **>(envp));
-	return 127;
-}
-
-static bool by_aspawn()
-{
-	static Stack_t stack;
-	static const aspawn_options no_pipe = { sizeof no_pipe, ASPAWN_NO_PIPE, nullptr, -1 };
-	pid_t pid;
-	char *argv[] = { child_argv[0], nullptr };
-	int error = aspawn_with(&no_pipe, &pid, &stack, 4096, execute, environ, argv, sizeof argv);
-	goes_on();
-	return !error && reap(pid);
-}
 
 // From the size that the row before has left.
 static void touch(long mebibytes)
