@@ -2,6 +2,7 @@
 
 compat_sources := $(wildcard compat/*.c)
 compat_objects := $(compat_sources:%.c=$(BUILD_DIR)/%.o)
+preload_objects := $(BUILD_DIR)/compat/preload/once.o
 compat := $(BUILD_DIR)/libaspawn-compat.a
 comma := ,
 preload := $(BUILD_DIR)/libaspawn-preload.so
@@ -19,10 +20,10 @@ $(compat): $(compat_objects)
 
 # It exports what replaces the libc's, and nothing else. Every program below loads it,
 # so it is small to load: one segment of code and constants, one hash table.
-$(preload): $(compat_objects) $(archive) compat/preload.map
+$(preload): $(compat_objects) $(preload_objects) $(archive) compat/preload/preload.map
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--gc-sections \
 		-Wl,--hash-style=gnu,$(if $(is_clang),--no-rosegment,-z$(comma)noseparate-code) \
-		-Wl,--version-script=compat/preload.map -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(compat_objects) $(archive) -pthread
+		-Wl,--version-script=compat/preload/preload.map -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(filter-out %.map,$^) -pthread
 
 .PHONY: install-compat
 install-compat: install compat ## the drop-ins too, with aspawn-compat.pc

@@ -61,19 +61,19 @@ def print_touched(rows):
 
 
 def print_programs(folder):
-    """Each file has runs without and with the preload by turns."""
+    """Each file has runs without the preload, with it, and with it once, by turns."""
     files = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
     if not files:
         return
-    print("\n**Programs with and without the preload** (milliseconds; ratios are what carries over)\n")
-    print("| | wall, without | with | ratio | processor, without | with | ratio |")
+    print("\n**Programs without the preload, and the ratio with it** (milliseconds)\n")
+    print("| | wall | preload | once | processor | preload | once |")
     print("| --- |" + " ---: |" * 6)
     for path in files:
         runs = json.loads(path.read_text(encoding="utf-8"))["results"]
         cells = []
         for of in (lambda run: run["median"], lambda run: run["user"] + run["system"]):
-            without, preloaded = (1e3 * statistics.median(map(of, half)) for half in (runs[::2], runs[1::2]))
-            cells += [f"{without:.0f}", f"{preloaded:.0f}", f"{preloaded / without:.2f}"]
+            without, always, once = (statistics.median(map(of, runs[i::3])) for i in range(3))
+            cells += [f"{1e3 * without:.0f}", f"{always / without:.2f}", f"{once / without:.2f}"]
         print(f"| {path.stem} | " + " | ".join(cells) + " |")
 
 

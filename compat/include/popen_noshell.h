@@ -65,7 +65,7 @@ int popen_noshell_get_fork_mode(void);
  * Returns the pid, which is to be waited for, or -1 with errno (mmap(2), clone(2)).
  * *memory_to_free_on_child_exit is NULL: nothing is left to free(), which does no harm.
  */
-#define POPEN_NOSHELL_STACK_SIZE (8 * 1024 * 1024) /* bytes that fn has */
+#define POPEN_NOSHELL_STACK_SIZE 8388608 /* bytes that fn has */
 pid_t popen_noshell_vmfork(int (*fn)(void *), void *arg, void **memory_to_free_on_child_exit);
 
 #ifdef __cplusplus

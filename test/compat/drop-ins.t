@@ -97,6 +97,18 @@ same()
 		grep -q "libaspawn-preload.so \[0\]: normal symbol .$function'"
 }
 
+# The variable, and what the program's children have of the list.
+children_have()
+{
+	test "$(ASPAWN_PRELOAD=$1 LD_PRELOAD=$2 sh -c env | sed -n 's/^LD_PRELOAD=//p')" = "$3"
+}
+
+only_once()
+{
+	children_have "" "$preload" "$preload" && children_have twice "$preload" "$preload" &&
+		children_have once "$preload" "" && children_have once "libc.so.6 $preload:libm.so.6" "libc.so.6:libm.so.6"
+}
+
 program()
 {
 	name=$1
@@ -148,6 +160,7 @@ check "the preload exports what it replaces and nothing else" exports_what_it_re
 check "it replaces all that touches file actions" replaces_all_file_actions
 check "it needs the libc and nothing else" needs_the_libc_only
 check "names in the archive are its own" archive_names_are_its_own
+check "with ASPAWN_PRELOAD=once it is for one program, not for its children" only_once
 if command -v pkg-config >/dev/null; then
 	check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
 	check "uninstall leaves nothing" uninstalls

@@ -1,0 +1,47 @@
+/*
+ * ASPAWN_PRELOAD=once: the drop-ins are for this program, and not for those that it
+ * starts, each of which would load them too.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+static int is_own(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strcmp(slash ? slash + 1 : path, "libaspawn-preload.so");
+}
+
+/* The list without this library. */
+static void leave_out(char *list, char *rest)
+{
+	char *place;
+
+	*rest = '\0';
+	for (char *path = strtok_r(list, " :", &place); path; path = strtok_r(NULL, " :", &place)) {
+		if (is_own(path))
+			continue;
+		if (*rest)
+			strcat(rest, ":");
+		strcat(rest, path);
+	}
+}
+
+__attribute__((constructor)) static void spare_children(void)
+{
+	const char *wish = getenv("ASPAWN_PRELOAD"), *now = getenv("LD_PRELOAD");
+
+	if (!wish || strcmp(wish, "once") != 0 || !now)
+		return;
+	char *list = strdup(now), *rest = malloc(strlen(now) + 1);
+	if (list && rest) {
+		leave_out(list, rest);
+		if (*rest)
+			setenv("LD_PRELOAD", rest, 1);
+		else
+			unsetenv("LD_PRELOAD");
+	}
+	free(list);
+	free(rest);
+}
