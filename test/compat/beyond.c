@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../suite/harness.h"
-#include "sanitizer.h"
+#include "../hosted/sanitizer.h"
 
 /* A directory that no process can have is refused at once, another one by fchdir(). */
 TEST(a_directory_that_is_not_open)

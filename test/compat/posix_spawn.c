@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../suite/filter.h"
-#include "sanitizer.h"
+#include "../hosted/sanitizer.h"
 
 int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *file_actions,
 		const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);

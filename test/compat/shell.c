@@ -15,7 +15,7 @@
 
 #include "../../compat/shell.h"
 #include "../suite/harness.h"
-#include "sanitizer.h"
+#include "../hosted/sanitizer.h"
 
 enum way { OURS, DASH, BASH };
 

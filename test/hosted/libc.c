@@ -23,6 +23,7 @@
 #include <unwind.h>
 
 #include "../suite/harness.h"
+#include "sanitizer.h"
 
 /* LeakSanitizer clones in a way that some tests forbid, and has no place in programs
  * that are given no environment. */
@@ -134,13 +135,6 @@ static void *spawn_for_ever(void *arg)
 
 TEST_SECONDS(a_thread_cancelled_while_it_spawns, 60)
 {
-#ifdef __SANITIZE_ADDRESS__
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#define HAS_ASAN __has_feature(address_sanitizer)
-#else
-#define HAS_ASAN 0
-#endif
 	if (HAS_ASAN)
 		skip("ASan takes what a cancelled thread leaves on its stack for an overflow");
 	for (int i = 0; i < scaled(200); i++) {

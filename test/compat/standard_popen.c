@@ -1,0 +1,192 @@
+/* What the standard and the manual say of the streams of popen() and pclose(). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../suite/harness.h"
+
+static volatile sig_atomic_t handled;
+
+static void handle(int signal)
+{
+	handled = signal;
+}
+
+TEST(popen_reads)
+{
+	static const char *const commands[] = { "/bin/echo some words", "echo some words" };
+	char text[64];
+
+	for (int i = 0; i < 2; i++) {
+		FILE *file = popen(commands[i], "r");
+		CHECK(file && fgets(text, sizeof text, file) && !strcmp(text, "some words\n"));
+		CHECK(!fgets(text, sizeof text, file) && feof(file));
+		CHECK_EQUAL(pclose(file), 0);
+	}
+	FILE *file = popen("exit 9", "r");
+	CHECK(file && pclose(file) == 9 << 8);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+TEST(popen_writes)
+{
+	static const char *const commands[] = { "/usr/bin/cmp - /tmp/aspawn-popen-test",
+						"cmp - /tmp/aspawn-popen-test && exit 0" };
+	FILE *file = fopen("/tmp/aspawn-popen-test", "w");
+
+	CHECK(file && fputs("some words\n", file) >= 0 && fclose(file) == 0);
+	for (int i = 0; i < 2; i++) {
+		file = popen(commands[i], "w");
+		CHECK(file && fputs("some words\n", file) >= 0);
+		CHECK_EQUAL(pclose(file), 0);
+	}
+	unlink("/tmp/aspawn-popen-test");
+}
+
+TEST(popen_modes)
+{
+	static const char *const bad[] = { "", "x", "rw", "e", "r+", "rb" };
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		errno = 0;
+		CHECK(!popen("exit 0", bad[i]));
+		CHECK_EQUAL(errno, EINVAL);
+	}
+	for (int i = 0; i < 2; i++) {
+		FILE *file = popen("exit 0", i ? "re" : "r");
+		CHECK(file);
+		CHECK_EQUAL(fcntl(fileno(file), F_GETFD), i ? FD_CLOEXEC : 0);
+		CHECK_EQUAL(pclose(file), 0);
+	}
+}
+
+/* Otherwise cat would never see the end of its input. */
+TEST(later_children_do_not_hold_earlier_streams)
+{
+	FILE *writers[10];
+
+	for (int i = 0; i < 10; i++)
+		CHECK((writers[i] = popen(i % 2 ? "/bin/cat" : "cat && exit 0", "w")));
+	for (int i = 0; i < 10; i++)
+		CHECK_EQUAL(pclose(writers[i]), 0);
+}
+
+/* The pipe's ends get the numbers that the child is to have. */
+TEST(popen_without_standard_streams)
+{
+	char text[16];
+
+	for (int i = 0; i < 4; i++) {
+		int kept[3];
+		for (int fd = 0; fd < 3; fd++) {
+			kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+			if (fd < 2)
+				close(fd);
+		}
+		FILE *reader = popen(i % 2 ? "/bin/echo words" : "echo words", "r");
+		FILE *writer = popen(
+			i / 2 ? "/usr/bin/cmp - /dev/null" : "cmp - /dev/null && exit 0", "w");
+		bool read = reader && fgets(text, sizeof text, reader) && !strcmp(text, "words\n");
+		int status = reader ? pclose(reader) : -1;
+		bool wrote = writer && pclose(writer) == 0;
+		for (int fd = 0; fd < 3; fd++) {
+			dup2(kept[fd], fd);
+			close(kept[fd]);
+		}
+		CHECK(read && status == 0 && wrote);
+	}
+}
+
+TEST(pclose_of_a_child_that_is_reaped)
+{
+	int status;
+	FILE *file = popen("exit 2", "r");
+
+	CHECK(file && wait(&status) > 0 && status == 2 << 8);
+	errno = 0;
+	CHECK_EQUAL(pclose(file), -1);
+	CHECK_EQUAL(errno, ECHILD);
+}
+
+TEST(popen_at_the_limit_of_descriptors)
+{
+	struct rlimit limit = { 10, 10 };
+	int descriptors = count_descriptors();
+
+	CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	while (dup(0) >= 0)
+		continue;
+	errno = 0;
+	CHECK(!popen("exit 2", "r"));
+	CHECK_EQUAL(errno, EMFILE);
+	close(9); /* there is one, which is not enough */
+	CHECK(!popen("/bin/true", "r"));
+	CHECK(fcntl(9, F_GETFD) == -1);
+	for (int fd = 3; fd < 9; fd++)
+		close(fd);
+	CHECK(count_descriptors() <= descriptors);
+	FILE *file = popen("exit 2", "r");
+	CHECK(file && pclose(file) == 2 << 8);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+TEST(pclose_waits_through_signals)
+{
+	struct sigaction action = { .sa_handler = handle };
+	FILE *file = popen("sleep 0.3; exit 2", "r");
+
+	CHECK(file);
+	sigaction(SIGALRM, &action, NULL);
+	ualarm(10000, 10000);
+	CHECK_EQUAL(pclose(file), 2 << 8);
+	CHECK_EQUAL(handled, SIGALRM);
+}
+
+static void *call_popen(void *failed)
+{
+	char text[64];
+
+	for (int i = 0; i < scaled(40); i++) {
+		FILE *file = popen(i % 2 ? "/bin/echo words" : "echo words", "r");
+		if (!file || !fgets(text, sizeof text, file) || strcmp(text, "words\n") ||
+		    pclose(file))
+			__atomic_store_n((int *)failed, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+TEST_SECONDS(popen_in_threads, 60)
+{
+	pthread_t threads[8];
+	int failed = 0;
+
+	for (int i = 0; i < 8; i++)
+		CHECK_EQUAL(pthread_create(&threads[i], NULL, call_popen, &failed), 0);
+	for (int i = 0; i < 8; i++)
+		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+	CHECK_EQUAL(failed, 0);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+TEST(a_forked_child_has_streams_of_its_own)
+{
+	int status;
+	FILE *file = popen("cat && exit 0", "w");
+	pid_t child = fork();
+
+	CHECK(file);
+	if (child == 0) {
+		FILE *other = popen("/bin/true", "r");
+		_exit(other && pclose(other) == 0 ? 0 : 1);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	CHECK_EQUAL(pclose(file), 0);
+}
