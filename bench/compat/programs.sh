@@ -1,7 +1,7 @@
 #!/bin/sh
 # programs.sh PRELOAD DIRECTORY
 # Programs that start others, by hyperfine: without the preload, with it, and with it once,
-# by turns, so that what changes on the machine meanwhile is in all. DIRECTORY has the benchmarks'
+# forth and back, so that what changes on the machine meanwhile is in all. DIRECTORY has the benchmarks'
 # programs, and gets programs/*.json; the name of each file is the row's.
 set -eu
 preload=$1
@@ -19,8 +19,8 @@ compare()
 	command -v "$program" >/dev/null || { echo "skipped $1: no $program"; return; }
 	set -- "$1" "$2" "env LD_PRELOAD= $3" "env LD_PRELOAD=$preload $3" "env ASPAWN_PRELOAD=once LD_PRELOAD=$preload $3"
 	echo "$1"
-	hyperfine -N --style none --warmup 1 --runs 5 --prepare "$2" --export-json "$results/$1.json" \
-		"$3" "$4" "$5" "$3" "$4" "$5" "$3" "$4" "$5" >"$results/log" 2>&1 || { cat "$results/log"; exit 1; }
+	hyperfine -N --style none --warmup 1 --runs 4 --prepare "$2" --export-json "$results/$1.json" \
+		"$3" "$4" "$5" "$5" "$4" "$3" "$3" "$4" "$5" "$5" "$4" "$3" >"$results/log" 2>&1 || { cat "$results/log"; exit 1; }
 }
 
 for i in $(seq 500); do

@@ -61,7 +61,7 @@ def print_touched(rows):
 
 
 def print_programs(folder):
-    """Each file has runs without the preload, with it, and with it once, by turns."""
+    """Each file has runs without the preload, with it, and with it once, in this order first."""
     files = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
     if not files:
         return
@@ -70,9 +70,11 @@ def print_programs(folder):
     print("| --- |" + " ---: |" * 6)
     for path in files:
         runs = json.loads(path.read_text(encoding="utf-8"))["results"]
+        commands = list(dict.fromkeys(run["command"] for run in runs))
         cells = []
         for of in (lambda run: run["median"], lambda run: run["user"] + run["system"]):
-            without, always, once = (statistics.median(map(of, runs[i::3])) for i in range(3))
+            without, always, once = (statistics.median(of(run) for run in runs if run["command"] == command)
+                                     for command in commands)
             cells += [f"{1e3 * without:.0f}", f"{always / without:.2f}", f"{once / without:.2f}"]
         print(f"| {path.stem} | " + " | ".join(cells) + " |")
 
