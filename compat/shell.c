@@ -81,36 +81,50 @@ static size_t split(char *text, char **argv)
 /* Variables that shells read or change before they execute anything. */
 static bool is_shells(const char *name, size_t length)
 {
-	static const char names[] = " ENV FPATH IFS KSH_VERSION LINENO OPTARG OPTIND PPID PS1 PS2 PS3 PS4 "
-				    "RANDOM SECONDS SHELLOPTS ";
+	static const char names[][12] = {
+		"ENV", "FPATH", "IFS", "KSH_VERSION", "LINENO", "OPTARG", "OPTIND", "PPID",
+		"PS1", "PS2", "PS3", "PS4", "RANDOM", "SECONDS", "SHELLOPTS",
+	};
 
 	if (length >= 4 && !memcmp(name, "BASH", 4))
 		return true;
-	const char *found = memmem(names, sizeof names - 1, name, length);
-	return found && found > names && found[-1] == ' ' && found[length] == ' ';
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (*name == *names[i] && !strncmp(name, names[i], length) && !names[i][length])
+			return true;
+	return false;
+}
+
+static bool is_letter(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
 }
 
 /* Whether a shell leaves all of it as it is. Those with no proper name some leave out. */
 static bool is_plain_environment(char *const *envp, size_t *count)
 {
-	static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-	static const char rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-
 	for (*count = 0; envp[*count]; ++*count) {
-		const char *name = envp[*count];
-		size_t length = strspn(name, rest);
-		if (!length || name[length] != '=' || !strchr(first, *name) || is_shells(name, length))
+		const char *name = envp[*count], *end = name;
+
+		if (!is_letter(*name))
+			return false;
+		while (is_letter(*end) || (*end >= '0' && *end <= '9'))
+			end++;
+		if (*end != '=' || is_shells(name, (size_t)(end - name)))
 			return false;
 	}
 	return true;
 }
 
 /* A shell has the directory in PWD: the one it was given, if it is right. */
-static bool is_here(const char *pwd)
+static bool is_here(const char *pwd, const char *directory)
 {
 	struct stat named, here;
 
-	return pwd && *pwd == '/' && !strstr(pwd, "/.") && !stat(pwd, &named) && !stat(".", &here) &&
+	if (!pwd || *pwd != '/')
+		return false;
+	if (!strcmp(pwd, directory))
+		return true;
+	return !strstr(pwd, "/.") && !stat(pwd, &named) && !stat(".", &here) &&
 	       named.st_dev == here.st_dev && named.st_ino == here.st_ino;
 }
 
@@ -118,13 +132,14 @@ static bool is_here(const char *pwd)
 
 enum found { NOWHERE, THERE, UNSURE };
 
+/* Whether it is for this user to execute, the exec tells; if not, the shell says so. */
 static enum found look_at(const char *path)
 {
 	struct stat status;
 
 	if (stat(path, &status))
 		return NOWHERE;
-	return S_ISREG(status.st_mode) && access(path, X_OK) == 0 ? THERE : UNSURE;
+	return S_ISREG(status.st_mode) && (status.st_mode & 0111) ? THERE : UNSURE;
 }
 
 /* Only where all of the search path means the same to everybody. */
@@ -220,11 +235,11 @@ bool aspawn_compat_is_direct(const char *command, struct direct *direct)
 		direct->path = memory->path;
 	}
 
-	bool here = is_here(getenv("PWD"));
 	memcpy(memory->pwd, name, sizeof name - 1);
-	if (!here && !getcwd(memory->pwd + sizeof name - 1, PATH_MAX))
+	char *directory = memory->pwd + sizeof name - 1;
+	if (!getcwd(directory, PATH_MAX))
 		goto shell;
-	make_environment(direct->envp, count, here ? NULL : memory->pwd);
+	make_environment(direct->envp, count, is_here(getenv("PWD"), directory) ? NULL : memory->pwd);
 	return true;
 shell:
 	free(memory);
