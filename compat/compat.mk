@@ -19,11 +19,12 @@ $(compat): $(compat_objects)
 	$(AR) rcs $@ $^
 
 # It exports what replaces the libc's, and nothing else. Every program below loads it,
-# so it is small to load: one segment of code and constants, one hash table.
+# so it is small to load: one segment to read and one to write, and the functions of the
+# libc are looked up when they are called.
 $(preload): $(compat_objects) $(preload_objects) $(archive) compat/preload/preload.map
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--gc-sections \
 		-Wl,--hash-style=gnu,$(if $(is_clang),--no-rosegment,-z$(comma)noseparate-code) \
-		-Wl,--version-script=compat/preload/preload.map -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(filter-out %.map,$^) -pthread
+		-Wl,--version-script=compat/preload/preload.map -Wl,-Bsymbolic,-z,lazy,-z,norelro,-z,noexecstack -o $@ $(filter-out %.map,$^) -pthread
 
 .PHONY: install-compat
 install-compat: install compat ## the drop-ins too, with aspawn-compat.pc
