@@ -83,6 +83,11 @@ static char **pack_texts(struct packer *packer, char *const *texts)
 	return to;
 }
 
+static char *const *give_texts(struct packer *packer, char *const *texts, bool borrows)
+{
+	return borrows ? texts : pack_texts(packer, texts);
+}
+
 static void pack_actions(struct packer *packer, struct aspawn_action *to,
 			 const struct aspawn_action *from, size_t count)
 {
@@ -118,6 +123,8 @@ static struct plan *pack_command(struct packer *packer, const struct aspawn_comm
 	static char *const nothing[] = { NULL };
 	char *const argv[] = { (char *)(uintptr_t)command->file, NULL };
 	const size_t count = own.count + command->action_count;
+	/* For a shell the room for an array of the child's is measured here. */
+	const bool borrows = (command->flags & ASPAWN_COMMAND_VFORK) && !(command->flags & ASPAWN_COMMAND_SHELL);
 	struct plan *plan = room(packer, sizeof *plan, STACK_ALIGN);
 	struct aspawn_action *actions = room(packer, count * sizeof *actions, sizeof(uint64_t));
 
@@ -127,8 +134,8 @@ static struct plan *pack_command(struct packer *packer, const struct aspawn_comm
 		.flags = command->flags,
 		.file = pack_text(packer, command->file),
 		.path = pack_text(packer, command->path),
-		.argv = pack_texts(packer, command->argv ? command->argv : argv),
-		.envp = pack_texts(packer, command->envp ? command->envp : nothing),
+		.argv = command->argv ? give_texts(packer, command->argv, borrows) : pack_texts(packer, argv),
+		.envp = give_texts(packer, command->envp ? command->envp : nothing, borrows),
 		.actions = actions,
 		.count = count,
 		.own_count = (int)own.count,

@@ -46,11 +46,12 @@ static uint64_t flags_of(const struct rung *rung, const struct aspawn_options *o
 	uint64_t flags = rung->flags;
 
 	if (flags & PSYS_CLONE_VM) {
-		flags |= PSYS_CLONE_CHILD_CLEARTID;
 		if ((options->flags & SPAWN_OWN_TABLE) && rung->mode < ASPAWN_MODE_VFORK)
 			flags |= PSYS_CLONE_FILES;
 		if (options->flags & ASPAWN_VFORK)
 			flags |= PSYS_CLONE_VFORK;
+		if (!(flags & PSYS_CLONE_VFORK))
+			flags |= PSYS_CLONE_CHILD_CLEARTID;
 	}
 	if (options->flags & ASPAWN_PIDFD)
 		flags |= rung->pidfd;

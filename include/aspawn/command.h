@@ -241,7 +241,8 @@ struct aspawn_action {
 /* No thread opens, closes or duplicates a descriptor until aspawn_started()
  * has answered: with ASPAWN_CLOSEFROM the call need not wait for the child. */
 #define ASPAWN_COMMAND_STILL UINT64_C(8)
-/* As ASPAWN_VFORK: suspend the caller until the exec. */
+/* As ASPAWN_VFORK: suspend the caller until the exec. argv and envp, however long, are
+ * not copied then, but for ASPAWN_COMMAND_SHELL. */
 #define ASPAWN_COMMAND_VFORK UINT64_C(16)
 /* aspawn_child.pidfd is -1: for who waits by the pid, and may have no descriptor
  * left to give. */

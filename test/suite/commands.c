@@ -410,6 +410,26 @@ TEST(a_caller_that_is_suspended)
 	check_suspended();
 }
 
+/* Arguments may be megabytes: copied only where the caller goes on. */
+TEST(a_suspended_caller_lends_its_arguments)
+{
+	static char longest[100 * 1024];
+	struct Stack_t lent = { 0 }, copied = { 0 };
+	struct self self;
+
+	psys_memset(longest, 'x', sizeof longest - 1);
+	struct aspawn_command command = command_in_role(&self, "exit_7", longest);
+	struct aspawn_child child = start_command(&copied, &command);
+	check_ends(&child, 7 << 8);
+	command.flags = ASPAWN_COMMAND_VFORK;
+	child = start_command(&lent, &command);
+	check_ends(&child, 7 << 8);
+	CHECK(copied.size > sizeof longest);
+	CHECK(lent.size + sizeof longest / 2 < copied.size);
+	CHECK_EQUAL(aspawn_stack_free(&lent), 0);
+	CHECK_EQUAL(aspawn_stack_free(&copied), 0);
+}
+
 static ASPAWN_CHILD int store(void *arg)
 {
 	*(int *)arg = 1;
