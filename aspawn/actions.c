@@ -10,7 +10,7 @@ static PSYS_UNINSTRUMENTED int next_hidden(const struct control *control, const 
 {
 	int lowest = control->write_end >= first ? control->write_end : INT32_MAX;
 
-	for (size_t i = done; i < plan->count; i++) {
+	for (size_t i = done; i < plan->pipe_end; i++) {
 		const struct aspawn_action *action = &plan->actions[i];
 		if (action->kind == ASPAWN_ACTION_PIPE && (int)action->u >= first &&
 		    (int)action->u < lowest)
@@ -35,7 +35,7 @@ static PSYS_UNINSTRUMENTED int make_room(struct control *control, struct plan *p
 		return other;
 	if (control->write_end == fd)
 		control->write_end = other;
-	for (size_t i = done; i < plan->count; i++)
+	for (size_t i = done; i < plan->pipe_end; i++)
 		if (plan->actions[i].kind == ASPAWN_ACTION_PIPE && (int)plan->actions[i].u == fd)
 			plan->actions[i].u = (unsigned)other;
 	return 0;
@@ -336,7 +336,7 @@ static PSYS_UNINSTRUMENTED bool names_hidden(const struct control *control, cons
 	unsigned traits = aspawn_action_traits(action->kind)->traits;
 
 	/* Nor a pipe's other end, which is the caller's from now on. */
-	for (size_t i = index; i < plan->count; i++) {
+	for (size_t i = index; i < plan->pipe_end; i++) {
 		const struct aspawn_action *pipe = &plan->actions[i];
 		if (pipe->kind == ASPAWN_ACTION_PIPE &&
 		    (((traits & USES_A) && pipe->c == action->a) || ((traits & USES_B) && pipe->c == action->b)))

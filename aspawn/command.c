@@ -149,7 +149,7 @@ static struct plan *pack_command(struct packer *packer, const struct aspawn_comm
 
 static void close_pipes(const struct plan *plan, bool also_parents)
 {
-	for (size_t i = 0; i < plan->count; i++) {
+	for (size_t i = 0; i < plan->pipe_end; i++) {
 		const struct aspawn_action *action = &plan->actions[i];
 		if (action->kind != ASPAWN_ACTION_PIPE || action->c < 0)
 			continue;
@@ -159,12 +159,14 @@ static void close_pipes(const struct plan *plan, bool also_parents)
 	}
 }
 
-static int make_pipes(const struct plan *plan)
+static int make_pipes(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++)
-		if (plan->actions[i].kind == ASPAWN_ACTION_PIPE)
+		if (plan->actions[i].kind == ASPAWN_ACTION_PIPE) {
 			plan->actions[i].c = -1;
-	for (size_t i = 0; i < plan->count; i++) {
+			plan->pipe_end = i + 1;
+		}
+	for (size_t i = 0; i < plan->pipe_end; i++) {
 		struct aspawn_action *action = &plan->actions[i];
 		int ends[2];
 
@@ -183,7 +185,7 @@ static int make_pipes(const struct plan *plan)
 
 static void give_pipes(const struct plan *plan)
 {
-	for (size_t i = 0; i < plan->count; i++)
+	for (size_t i = 0; i < plan->pipe_end; i++)
 		if (plan->actions[i].kind == ASPAWN_ACTION_PIPE)
 			*(int *)plan->actions[i].pointer = plan->actions[i].c;
 }

@@ -14,7 +14,7 @@ struct plan {
 	const char *path; /* NULL: of the environment */
 	char *const *argv, *const *envp;
 	struct aspawn_action *actions;
-	size_t count;
+	size_t count, pipe_end; /* beyond the last pipe among them */
 	int own_count; /* of the first actions, which are not the caller's */
 	int parent;    /* a pid, for ASPAWN_PDEATHSIG */
 	/* The action that need not be done any more: the child began in its cgroup. */
