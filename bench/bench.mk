@@ -76,17 +76,23 @@ $(bench_dir)/compat/table: bench/compat/table.cc bench/compat/measure.cc bench/c
 $(bench_dir)/compat/touched: bench/compat/touched.cc bench/compat/measure.cc bench/compat/measure.h $(archive) $(bench_dir)/compat/child
 	$(compat_bench)
 
+$(bench_dir)/compat/spawns: bench/compat/spawns.cc bench/compat/measure.cc bench/compat/measure.h bench/compat/libcs.h \
+		$(compat) $(archive) $(bench_dir)/compat/child
+	$(compat_bench)
+
 $(bench_dir)/compat/launch: bench/compat/launch.c
 	@mkdir -p $(@D)
 	$(CC) $(linker) -std=c11 -O2 -Wall -Wextra $(WERROR) -o $@ $<
 
 .PHONY: bench-compat bench-programs
-bench-compat: $(bench_dir)/compat/table $(bench_dir)/compat/touched bench-programs ## the drop-ins, and what the libc has: processor time of commands and of programs
+bench-compat: $(bench_dir)/compat/table $(bench_dir)/compat/spawns $(bench_dir)/compat/touched bench-programs ## the drop-ins, and what the libc has: processor time of commands and of programs
 	$(bench_dir)/compat/table $(bench_run) --benchmark_out=$(bench_dir)/compat/table.json \
 		--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.1
+	$(bench_dir)/compat/spawns $(bench_run) --benchmark_out=$(bench_dir)/compat/spawns.json \
+		--benchmark_repetitions=9 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05
 	$(bench_dir)/compat/touched $(bench_run) --benchmark_out=$(bench_dir)/compat/touched.json \
 		--benchmark_repetitions=5 --benchmark_min_time=0.05
-	bench/compat/report.py $(bench_dir)/compat/table.json $(bench_dir)/compat/touched.json $(bench_dir)/compat/programs
+	bench/compat/report.py $(addprefix $(bench_dir)/compat/,table.json spawns.json touched.json programs)
 
 # Needs hyperfine; make, ninja, python3, awk and lua are measured if they are there.
 bench-programs: $(preload) $(bench_dir)/compat/launch $(bench_dir)/compat/child ## programs with and without the preload: wall and processor time

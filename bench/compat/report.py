@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The drop-ins' benchmarks as tables of medians, and what is aimed at.
 
-report.py TABLE.json TOUCHED.json PROGRAMS/
+report.py TABLE.json SPAWNS.json TOUCHED.json PROGRAMS/
 """
 import json
 import pathlib
@@ -45,6 +45,17 @@ def print_table(rows):
               f"| {'reached' if reached else 'not reached'} |")
 
 
+def print_spawns(rows):
+    print("\n**posix_spawn of the libc, by what is asked of it, and the ratio of ours** "
+          "(microseconds; ratios are what carries over)\n")
+    print("| | the caller is held | ours | processor | ours |\n| --- | ---: | ---: | ---: | ---: |")
+    pairs = [(name.removesuffix("@libc"), row, rows[name.removesuffix("libc") + "ours"])
+             for name, row in rows.items() if name.endswith("@libc")]
+    for name, libcs, ours in sorted(pairs, key=lambda pair: pair[2]["blocked"] / pair[1]["blocked"]):
+        cells = [f"{libcs[key]:.0f} | {ours[key] / libcs[key]:.2f}" for key in ("blocked", "total")]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
 def print_touched(rows):
     by_size = {}
     for name, row in rows.items():
@@ -79,8 +90,9 @@ def print_programs(folder):
         print(f"| {path.stem} | " + " | ".join(cells) + " |")
 
 
-def main(table, touched, programs):
+def main(table, spawns, touched, programs):
     print_table(medians(table))
+    print_spawns(medians(spawns))
     print_touched(medians(touched))
     print_programs(pathlib.Path(programs))
 
