@@ -34,7 +34,8 @@ enum busy {
 
 struct control {
 	/* A futex: not 0 while a child runs on this stack. The kernel clears and
-	 * wakes it (CLONE_CHILD_CLEARTID), or the parent where memory is a copy. */
+	 * wakes it (CLONE_CHILD_CLEARTID); where the parent was suspended or memory is
+	 * a copy, the parent clears it. */
 	_Alignas(4) int busy; /* enum busy; aligned as a futex has to be, and m68k's int is not */
 	int pid; /* the child, once the parent knows it */
 	int mode; /* enum aspawn_mode, of the last child */

@@ -122,8 +122,8 @@ PSYS_API int aspawn_with(const struct aspawn_options *options, pid_t *pid,
 /*
  * Whether a child still runs on the stack: 1 or 0, which is final until the next
  * spawn on it. The kernel says so: a word on the stack is cleared when the
- * child's exec or exit has let go of the memory (CLONE_CHILD_CLEARTID). The pipe
- * does not say so. NULL, or a stack not used yet, is not busy.
+ * child's exec or exit has let go of the memory (CLONE_CHILD_CLEARTID, or the end
+ * of CLONE_VFORK). The pipe does not say so. NULL, or a stack not used yet, is not busy.
  */
 PSYS_API int aspawn_stack_busy(const struct Stack_t *stack);
 
