@@ -97,7 +97,7 @@ compat_suite := $(BUILD_DIR)/suite-compat
 $(compat_suite): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(wildcard test/compat/*.c)) $(compat) $(archive)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
-.PHONY: test-compat test-compat-linked test-programs test-programs-notice fuzz-shell
+.PHONY: test-compat test-compat-linked test-programs test-programs-notice fuzz-compat
 # PROGRAMS="make gawk" for some only. As root, test/programs/install first. The slow first.
 PROGRAMS ?= python make perl git php $(filter-out python make perl git php,$(basename $(notdir $(wildcard test/programs/*.t))))
 test-programs: $(preload) ## test suites of programs, test by test, without and with the preload
@@ -115,8 +115,8 @@ test-programs-notice: $(preload) $(broken) ## that each of these suites notices 
 
 # LINES random command lines, by the drop-in and by dash and bash.
 LINES ?= 10000
-fuzz-shell: $(compat_suite) ## random command lines: popen and system against dash and bash; LINES=10000
-	FUZZ_LINES=$(LINES) $(abspath $(compat_suite)) random_commands
+fuzz-compat: $(compat_suite) ## random command lines against dash and bash, random lists against the libc's posix_spawn; LINES=10000
+	FUZZ_LINES=$(LINES) $(abspath $(compat_suite)) random_
 
 test-compat-linked: $(compat_suite)
 	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0 )prove --exec '' $(abspath $(compat_suite))
