@@ -317,8 +317,11 @@ void make_cgroup(struct cgroup *group)
 	}
 	psys_mkdirat(PSYS_AT_FDCWD, path, 0755);
 	group->fd = psys_open(path, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
-	if (group->fd < 0)
+	if (group->fd < 0) {
+		psys_umount2(root, PSYS_MNT_DETACH);
+		psys_unlinkat(PSYS_AT_FDCWD, root, PSYS_AT_REMOVEDIR);
 		skip("may not make a cgroup");
+	}
 }
 
 void remove_cgroup(struct cgroup *group)
