@@ -103,18 +103,39 @@ bool by_aspawn()
 	return reap(pid);
 }
 
-bool by_aspawn_and_pipe()
+static pid_t start_by_vfork(int output)
+{
+	pid_t pid = vfork();
+	if (pid == 0) {
+		dup2(output, 1);
+		execv(child, child_argv);
+		_exit(127);
+	}
+	return pid;
+}
+
+static bool with_pipe(pid_t (*way)(int output))
 {
 	int ends[2];
 	char line[16];
 	if (pipe2(ends, O_CLOEXEC))
 		return false;
-	pid_t pid = start(ends[1]);
+	pid_t pid = way(ends[1]);
 	goes_on();
 	close(ends[1]);
 	bool has_line = read(ends[0], line, sizeof line) > 0;
 	close(ends[0]);
 	return reap(pid) && has_line;
+}
+
+bool by_aspawn_and_pipe()
+{
+	return with_pipe(start);
+}
+
+bool by_vfork_and_pipe()
+{
+	return with_pipe(start_by_vfork);
 }
 
 void measure(benchmark::State &state, Run run)

@@ -19,6 +19,7 @@ bool by_vfork();
 bool by_fork();
 bool by_aspawn();
 bool by_aspawn_and_pipe(); // the line read by read(2)
+bool by_vfork_and_pipe();
 
 // Counters in microseconds: user, system, and blocked: until goes_on().
 void measure(benchmark::State &state, Run run);

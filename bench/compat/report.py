@@ -11,6 +11,8 @@ import sys
 FLOOR = "vfork + exec"
 AIMS = [
     ("popen_noshell / vfork + exec, total", "**popen_noshell**", FLOOR, "total", 1.10, True),
+    ("popen_noshell / vfork + exec with a pipe, total", "**popen_noshell**", FLOOR + ", a pipe and read", "total",
+     1.10, True),
     ("popen of the libc / popen, total", "popen of the libc", "**popen**", "total", 3, False),
     ("system of the libc / system, total", "system of the libc", "**system**", "total", 3, False),
     ("posix_spawn / of the libc, until the caller goes on", "**posix_spawn**", "posix_spawn of the libc",

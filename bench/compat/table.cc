@@ -115,6 +115,7 @@ int main(int argc, char **argv)
 		Run run;
 	} rows[] = {
 		{ "vfork + exec", by_vfork },
+		{ "vfork + exec, a pipe and read", by_vfork_and_pipe },
 		{ "aspawn", by_aspawn },
 		{ "aspawn, a pipe and read", by_aspawn_and_pipe },
 		{ "**popen_noshell**", by_noshell<POPEN_NOSHELL_MODE_CLONE> },
