@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 #include <popen_noshell.h>
 
-#include "../suite/harness.h"
+#include "threads.h"
 
 static void check_reads_in(const char *file, int line, FILE *stream, const char *expected,
 			   struct popen_noshell_pass_to_pclose *arg)
@@ -283,12 +282,5 @@ static void *call_noshell(void *failed)
 
 TEST_SECONDS(noshell_in_threads, 60)
 {
-	pthread_t threads[8];
-	int failed = 0;
-
-	for (int i = 0; i < 8; i++)
-		CHECK_EQUAL(pthread_create(&threads[i], NULL, call_noshell, &failed), 0);
-	for (int i = 0; i < 8; i++)
-		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
-	CHECK_EQUAL(failed, 0);
+	check_in_threads(8, call_noshell);
 }

@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "standard_run.h"

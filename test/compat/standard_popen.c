@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../suite/harness.h"
+#include "threads.h"
 
 static volatile sig_atomic_t handled;
 
@@ -165,14 +164,7 @@ static void *call_popen(void *failed)
 
 TEST_SECONDS(popen_in_threads, 60)
 {
-	pthread_t threads[8];
-	int failed = 0;
-
-	for (int i = 0; i < 8; i++)
-		CHECK_EQUAL(pthread_create(&threads[i], NULL, call_popen, &failed), 0);
-	for (int i = 0; i < 8; i++)
-		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
-	CHECK_EQUAL(failed, 0);
+	check_in_threads(8, call_popen);
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 

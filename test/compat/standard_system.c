@@ -7,12 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../suite/harness.h"
+#include "threads.h"
 
 static volatile sig_atomic_t handled;
 
@@ -206,15 +204,8 @@ static void *call_system(void *failed)
 
 TEST_SECONDS(system_in_threads, 60)
 {
-	pthread_t threads[8];
-	int failed = 0;
-
 	signal(SIGINT, handle);
-	for (int i = 0; i < 8; i++)
-		CHECK_EQUAL(pthread_create(&threads[i], NULL, call_system, &failed), 0);
-	for (int i = 0; i < 8; i++)
-		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
-	CHECK_EQUAL(failed, 0);
+	check_in_threads(8, call_system);
 	CHECK(signal(SIGINT, SIG_DFL) == handle);
 }
 

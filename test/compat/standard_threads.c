@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "standard_run.h"
+#include "threads.h"
 
 static void handle(int signal)
 {
@@ -73,14 +74,7 @@ static void *spawn_many(void *failed)
 
 TEST_SECONDS(twenty_threads, 60)
 {
-	pthread_t threads[20];
-	int failed = 0;
-
-	for (int i = 0; i < 20; i++)
-		CHECK_EQUAL(pthread_create(&threads[i], NULL, spawn_many, &failed), 0);
-	for (int i = 0; i < 20; i++)
-		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
-	CHECK_EQUAL(failed, 0);
+	check_in_threads(20, spawn_many);
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
