@@ -20,7 +20,7 @@ $(compat): $(compat_objects)
 
 # It exports what replaces the libc's, and nothing else. Every program below loads it,
 # so it is small to load: one segment to read and one to write, and the functions of the
-# libc are looked up when they are called.
+# libc are looked up when they are called. For that its table of them stays writable.
 $(preload): $(compat_objects) $(preload_objects) $(archive) compat/preload/preload.map
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--gc-sections \
 		-Wl,--hash-style=gnu,$(if $(is_clang),--no-rosegment,-z$(comma)noseparate-code) \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # programs.sh PRELOAD DIRECTORY
 # Programs that start others, by hyperfine: without the preload, with it, and with it once,
-# forth and back, so that what changes on the machine meanwhile is in all. DIRECTORY has the benchmarks'
-# programs, and gets programs/*.json; the name of each file is the row's.
+# forth and back, so that what changes on the machine meanwhile is in all. DIRECTORY has
+# the benchmarks' programs, and gets programs/*.json; the name of each file is the row's.
 set -eu
 preload=$1
 here=$(cd "$2" && pwd)
