@@ -71,7 +71,7 @@ test-sanitized: ## the suite under ASan and UBSan
 # TARGETS="riscv64 s390x" for some only.
 .PHONY: test-emulated
 test-emulated: cross-all ## the suite of every architecture under qemu-user, where memory is a copy
-	SUITE_QUICK=1 prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(name):$($(name).emulator)$(addprefix :,$($(name).cc)))
+	SUITE_QUICK=1 prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(BUILD_DIR)/$(name)/suite:$($(name).emulator)$(addprefix :,$($(name).cc)))
 
 # PAIRS="x86_64-on-amd64-5.10" for some only. As root, test/kernels/install first.
 .PHONY: test-kernels
@@ -131,5 +131,4 @@ test-compat: test-compat-linked $(standard) $(preload) all ## the drop-ins, link
 	LD_PRELOAD=$(abspath $(preload)) prove --exec '' $(abspath $(standard))
 	prove test/compat/drop-ins.t
 	$(MAKE) test-programs
-	@if emulator=$$(command -v qemu-$$(uname -m)-static); then set -x; \
-		SUITE_QUICK=1 SUITE_EMULATOR=$$emulator prove --exec $$emulator $(abspath $(compat_suite)); fi
+	SUITE_QUICK=1 prove --exec test/emulated $(abspath $(compat_suite)):qemu-$(shell uname -m)-static
