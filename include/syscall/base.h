@@ -59,8 +59,17 @@
 
 /*
  * A system call's result is an error when it lies in [-4095, -1]; the error
- * number is then its negative. (include/linux/err.h, MAX_ERRNO)
+ * number is then its negative. (include/linux/err.h, MAX_ERRNO) Of an offset on a
+ * 32-bit machine all 64 bits count.
  */
-#define PSYS_IS_ERROR(result) ((unsigned long)(result) > -4096UL)
+#ifdef __cplusplus
+#define PSYS_IS_ERROR(result)                                                        \
+	(sizeof(result) > sizeof(long) ? (unsigned long long)(result) > -4096ULL :   \
+					 (unsigned long)(result) > -4096UL)
+#else
+#define PSYS_IS_ERROR(result)                                         \
+	((unsigned long long)_Generic((result), int64_t: (result),    \
+				      default: (long)(result)) > -4096ULL)
+#endif
 
 #endif

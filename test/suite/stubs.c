@@ -89,6 +89,9 @@ TEST(results_above_two_gib)
 	CHECK_EQUAL(psys_pread64(fd, &byte, 1, far & 0xffffffff), 1);
 	CHECK_EQUAL(byte, 0);
 	CHECK_EQUAL(psys_lseek(fd, -1, PSYS_SEEK_SET), -PSYS_EINVAL);
+	CHECK(PSYS_IS_ERROR(psys_lseek(fd, -1, PSYS_SEEK_SET)));
+	CHECK(!PSYS_IS_ERROR(psys_lseek(fd, 0xfffff800, PSYS_SEEK_SET)));
+	CHECK(!PSYS_IS_ERROR(psys_lseek(fd, INT64_C(0x1fffff800), PSYS_SEEK_SET)));
 }
 
 TEST(errors_are_negative_numbers)
