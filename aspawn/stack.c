@@ -17,7 +17,7 @@ static bool is_stack(const struct Stack_t *stack)
 
 static bool is_mapped(const struct Stack_t *stack)
 {
-	return stack && stack->addr;
+	return stack && stack->addr && is_stack(stack);
 }
 
 static int map(struct Stack_t *stack, size_t size)
@@ -93,9 +93,12 @@ int aspawn_stack_busy(const struct Stack_t *stack)
 	       !child_is_gone(__atomic_load_n(&control->pid, __ATOMIC_ACQUIRE));
 }
 
+/* The kernel wakes one waiter only, and some kernels none at exec: look again after
+ * this time, whatever happens. */
+static const struct psys_timespec nap = { 0, 50000000 };
+
 void aspawn_stack_wait_for_table(const struct Stack_t *stack)
 {
-	const struct psys_timespec nap = { 0, 50000000 };
 	struct control *control = stack_control(stack);
 	int seen = SHARES_TABLE;
 
@@ -111,10 +114,6 @@ void aspawn_stack_wait_for_table(const struct Stack_t *stack)
 
 int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *timeout)
 {
-	/* The kernel wakes one waiter only, and some kernels none at exec: look
-	 * again after this time, whatever happens. */
-	const struct psys_timespec nap = { 0, 50000000 };
-
 	if (!deadline_is_valid(timeout))
 		return -PSYS_EINVAL;
 	if (!aspawn_stack_busy(stack))

@@ -18,6 +18,9 @@ TEST(an_unused_stack)
 	CHECK_EQUAL(aspawn(&pid, &odder, 0, child_returns, NULL, NULL, 0), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_NONE);
 	CHECK_EQUAL(aspawn_mode(NULL), ASPAWN_MODE_NONE);
+	CHECK_EQUAL(aspawn_mode(&odder), ASPAWN_MODE_NONE);
+	CHECK_EQUAL(aspawn_stack_busy(&odder), 0);
+	CHECK_EQUAL(aspawn_stack_wait(&odder, NULL), 0);
 	CHECK_EQUAL(pid, -5);
 }
 
