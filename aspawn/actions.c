@@ -328,6 +328,21 @@ PSYS_UNINSTRUMENTED int aspawn_replaced(const struct aspawn_action *action)
 	}
 }
 
+/* A pipe's other end is the caller's from now on, unless the command has given its number
+ * to something of its own. */
+static PSYS_UNINSTRUMENTED bool is_callers_end(const struct plan *plan, size_t index, int fd)
+{
+	for (size_t i = index; i < plan->pipe_end; i++) {
+		if (plan->actions[i].kind != ASPAWN_ACTION_PIPE || plan->actions[i].c != fd)
+			continue;
+		for (size_t j = 0; j < index; j++)
+			if (aspawn_replaced(&plan->actions[j]) == fd)
+				return false;
+		return true;
+	}
+	return false;
+}
+
 /* One that the command names cannot be one that it knows nothing of. */
 static PSYS_UNINSTRUMENTED bool names_hidden(const struct control *control, const struct plan *plan,
 					     size_t index)
@@ -335,15 +350,25 @@ static PSYS_UNINSTRUMENTED bool names_hidden(const struct control *control, cons
 	const struct aspawn_action *action = &plan->actions[index];
 	unsigned traits = aspawn_action_traits(action->kind)->traits;
 
-	/* Nor a pipe's other end, which is the caller's from now on. */
-	for (size_t i = index; i < plan->pipe_end; i++) {
-		const struct aspawn_action *pipe = &plan->actions[i];
-		if (pipe->kind == ASPAWN_ACTION_PIPE &&
-		    (((traits & USES_A) && pipe->c == action->a) || ((traits & USES_B) && pipe->c == action->b)))
-			return true;
-	}
-	return ((traits & USES_A) && is_hidden(control, plan, index, action->a)) ||
-	       ((traits & USES_B) && is_hidden(control, plan, index, action->b));
+	return ((traits & USES_A) && (is_hidden(control, plan, index, action->a) ||
+				      is_callers_end(plan, index, action->a))) ||
+	       ((traits & USES_B) && (is_hidden(control, plan, index, action->b) ||
+				      is_callers_end(plan, index, action->b)));
+}
+
+/* That the actions are done. A parent that has gone already must not cost the program its
+ * life: the signal is taken back before the mask lets it through. */
+static PSYS_UNINSTRUMENTED void tell(int write_end)
+{
+	const struct aspawn_failure none = { ASPAWN_STEP_EXEC, 0 };
+	const struct psys_timespec at_once = { 0, 0 };
+	struct psys_sigset pipe;
+
+	if (psys_write(write_end, &none, sizeof none) != -PSYS_EPIPE)
+		return;
+	psys_sigemptyset(&pipe);
+	psys_sigaddset(&pipe, PSYS_SIGPIPE);
+	psys_rt_sigtimedwait(&pipe, NULL, &at_once, PSYS_SIGSET_SIZE);
 }
 
 PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, void *user_data,
@@ -367,10 +392,8 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 			aspawn_fail(control, control->step, -r);
 	}
 	control->step = ASPAWN_STEP_EXEC;
-	if (control->write_end >= 0) {
-		const struct aspawn_failure none = { ASPAWN_STEP_EXEC, 0 };
-		psys_write(control->write_end, &none, sizeof none);
-	}
+	if (control->write_end >= 0)
+		tell(control->write_end);
 	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		aspawn_fail(control, ASPAWN_STEP_EXEC, -r);

@@ -442,6 +442,30 @@ TEST(each_action_fails_in_its_place)
 		    ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 1U << 30, 1U << 30));
 }
 
+/* The parent's end of a pipe yet to come has the number in the parent: no matter. */
+TEST(a_number_that_is_the_commands_before_it_is_a_pipes)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int next = psys_dup(0), out;
+
+	psys_close(next);
+	for (int fd = next; fd < next + 2; fd++) {
+		const struct aspawn_action actions[] = {
+			ASPAWN_OPEN(fd, "/", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0),
+			ASPAWN_FCHDIR(fd),
+			ASPAWN_PIPE_FROM(1, &out),
+		};
+		command.actions = actions;
+		command.action_count = 3;
+		struct aspawn_child child = start_command(&stack, &command);
+		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		check_ends(&child, 7 << 8);
+		psys_close(out);
+	}
+}
+
 /* An action that takes the number of the library's own pipe does not silence it. */
 TEST(the_librarys_own_pipe_gets_out_of_the_way)
 {

@@ -355,6 +355,41 @@ TEST(pipes_to_and_from_a_command)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
+static ASPAWN_CHILD int waits_for_an_orphans_life(void *parent)
+{
+	while (psys_getppid() == *(int *)parent)
+		psys_sched_yield();
+	return 0;
+}
+
+/* Nobody reads that it has begun any more: no reason to die of SIGPIPE. */
+TEST(a_parent_that_goes_before_the_exec)
+{
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_POLL, ASPAWN_COMMAND_FORK };
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_child child;
+	int launcher, status;
+
+	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		skip("no orphans to be had here");
+	for (int i = 0; i < 3; i++) {
+		const struct aspawn_action action = ASPAWN_CALL(waits_for_an_orphans_life, &launcher);
+		command.flags = flags[i];
+		command.actions = &action;
+		command.action_count = 1;
+		int pid = psys_fork();
+		if (pid == 0) {
+			launcher = psys_getpid();
+			psys_exit_group(aspawn_command(&child, &stack, &command) < 0);
+		}
+		CHECK_EQUAL(reap(pid), 0);
+		CHECK(psys_wait4(-1, &status, 0, NULL) > 0);
+		CHECK_EQUAL(status, 7 << 8);
+	}
+}
+
 /* Its number belongs to another action of the same command: both get their own. */
 TEST(a_pipe_whose_number_an_action_takes)
 {
