@@ -204,6 +204,13 @@ static void keep(struct beginning *beginning, unsigned fd)
 		beginning->kept = fd + 1;
 }
 
+/* A path by which the child would find its own descriptors. */
+static bool leads_to_descriptors(const struct aspawn_action *action)
+{
+	return aspawn_action_traits(action->kind)->traits & TEXT &&
+	       (!psys_strncmp(action->data, "/dev/fd", 7) || !psys_strncmp(action->data, "/proc/", 6));
+}
+
 /* Whether the descriptor is what the caller calls so, whatever has been done before. */
 static bool is_callers(const struct plan *plan, const struct aspawn_action *user)
 {
@@ -242,6 +249,8 @@ static struct beginning beginning_of(struct plan *plan)
 			keep(&beginning, (unsigned)action->a);
 		if ((traits & USES_B) && action->b >= 0)
 			keep(&beginning, (unsigned)action->b);
+		if (leads_to_descriptors(action))
+			keep(&beginning, INT32_MAX);
 		if (action->kind == ASPAWN_ACTION_CLOSEFROM) {
 			if (action->a > 0)
 				keep(&beginning, (unsigned)action->a - 1);

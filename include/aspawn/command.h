@@ -121,9 +121,10 @@ struct aspawn_action {
  * The cost does not depend on how many descriptors the caller has: the child
  * begins with its parent's table, and the first thing it does is to take a copy
  * that ends above the descriptors that actions before this one name
- * (close_range(2), Linux 5.9). So name low ones where there is a choice; and one that
- * only an ASPAWN_CALL before this action uses, or a path such as /proc/self/fd/9, name
- * by ASPAWN_DUP2 of it. aspawn_command() does not return before the child has that copy.
+ * (close_range(2), Linux 5.9), or of all if one has a path in /proc or /dev/fd. So name
+ * low ones where there is a choice; and one that only an ASPAWN_CALL before this action
+ * uses, or a symbolic link to /proc/self/fd/9, name by ASPAWN_DUP2 of it.
+ * aspawn_command() does not return before the child has that copy.
  */
 #define ASPAWN_CLOSEFROM(first) ASPAWN_ACTION_INT(CLOSEFROM, first, 0, 0, 0, 0)
 /* Those from first up are closed by the exec, and no sooner. */
