@@ -25,6 +25,18 @@ static int check(struct aspawn_command *to, const struct aspawn_command *from)
 	return 0;
 }
 
+bool aspawn_has_action(const struct aspawn_command *command, int kind)
+{
+	struct aspawn_command known;
+
+	if (!command || check(&known, command) < 0)
+		return false;
+	for (size_t i = 0; i < known.action_count; i++)
+		if (known.actions[i].kind == kind)
+			return true;
+	return false;
+}
+
 /* --- copying -------------------------------------------------------------- */
 
 /* Measures while base is NULL. Afterwards it copies, and at most what it measured: a

@@ -72,6 +72,9 @@ int aspawn_command_with(struct aspawn_child *child, struct Stack_t *stack,
 			const struct aspawn_command *command, const struct aspawn_action *own,
 			size_t own_count);
 
+/* Whether it is a command, and has an action of the kind. */
+bool aspawn_has_action(const struct aspawn_command *command, int kind);
+
 /* To the process group that a child leads. */
 int aspawn_kill_group(struct aspawn_child *child, int signal);
 

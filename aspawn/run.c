@@ -162,6 +162,7 @@ int aspawn_run(struct aspawn_run *run, struct Stack_t *stack, const struct aspaw
 		return r;
 	run->output_length = run->error_length = 0;
 	run->status = 0;
+	run->usage = (struct psys_rusage){ 0 };
 	run->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0 };
 	if (run->input)
 		actions[count++] = (struct aspawn_action)ASPAWN_PIPE_TO(0, &collector.polled[INPUT].fd);
@@ -171,7 +172,8 @@ int aspawn_run(struct aspawn_run *run, struct Stack_t *stack, const struct aspaw
 		actions[count++] = (struct aspawn_action)ASPAWN_PIPE_FROM(1, &collector.polled[OUTPUT].fd);
 	if (run->error)
 		actions[count++] = (struct aspawn_action)ASPAWN_PIPE_FROM(2, &collector.polled[ERROR].fd);
-	if (run->flags & ASPAWN_RUN_GROUP)
+	/* A session of its own is a group too; and who leads a group can make none. */
+	if (run->flags & ASPAWN_RUN_GROUP && !aspawn_has_action(command, ASPAWN_ACTION_SETSID))
 		actions[count++] = (struct aspawn_action)ASPAWN_SETPGID(0);
 
 	r = aspawn_command_with(&collector.child, stack, command, actions, count);

@@ -384,6 +384,8 @@ struct aspawn_run {
  * blocked meanwhile; no thread is made and no signal handler set.
  *   -ETIMEDOUT   ended for its timeout
  *   -ENOBUFS     ended because it wrote more than fits
+ *   -ECHILD      it ran, and somebody else reaped it, or SIGCHLD is ignored: what it
+ *                wrote is there, its status is not (ASPAWN_STEP_NONE)
  *   -EINVAL, -E2BIG  of *run, as for aspawn_command(); a buffer NULL with a size
  * and those of aspawn_command(), pipe2(2), and the command's failure, which
  * run->failure has the place of (ASPAWN_STEP_CLONE: no child).

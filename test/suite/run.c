@@ -72,6 +72,36 @@ TEST(nobody_reads_what_is_fed)
 	CHECK_EQUAL(run.status, 7 << 8);
 }
 
+/* A session is a group too. */
+TEST(a_group_that_is_a_session)
+{
+	const struct aspawn_action session = ASPAWN_SETSID();
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_run run = { .size = sizeof run, .flags = ASPAWN_RUN_GROUP };
+
+	command.actions = &session;
+	command.action_count = 1;
+	CHECK_EQUAL(aspawn_run(&run, &stack, &command), 0);
+	CHECK_EQUAL(run.status, 7 << 8);
+}
+
+TEST(nobody_can_tell_how_a_run_ended)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_run run = { .size = sizeof run, .status = 5 };
+
+	run.usage.ru_maxrss = -5;
+	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
+	CHECK_EQUAL(aspawn_run(&run, &stack, &command), -PSYS_ECHILD);
+	CHECK_EQUAL(run.status, 0);
+	CHECK_EQUAL(run.usage.ru_maxrss, 0);
+	CHECK_EQUAL(run.failure.step, ASPAWN_STEP_NONE);
+}
+
 static int64_t nanoseconds_of(struct aspawn_run *run, const char *role, int expected)
 {
 	struct Stack_t stack = { 0 };
