@@ -91,22 +91,17 @@ static int find_out(struct aspawn_child *child, const struct psys_timespec *time
 int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
 		   const struct psys_timespec *timeout)
 {
-	if (failure) {
-		failure->step = ASPAWN_STEP_NONE;
-		failure->error = 0;
-	}
+	int r = 0;
+
 	if (!child || !deadline_is_valid(timeout) || (child->pid <= 0 && child->state <= EXECUTING))
-		return -PSYS_EINVAL;
-	if (child->state <= EXECUTING) {
-		int r = find_out(child, timeout);
-		if (r < 0)
-			return r;
-	}
-	if (child->state == LOST)
-		return -PSYS_ESTALE;
+		r = -PSYS_EINVAL;
+	else if (child->state <= EXECUTING)
+		r = find_out(child, timeout);
+	if (r == 0 && child->state == LOST)
+		r = -PSYS_ESTALE;
 	if (failure)
-		*failure = child->failure;
-	return -child->failure.error;
+		*failure = r < 0 ? (struct aspawn_failure){ ASPAWN_STEP_NONE, -r } : child->failure;
+	return r < 0 ? r : -child->failure.error;
 }
 
 /* Another's wait, or SIGCHLD ignored, may have taken it: then there is nothing to

@@ -21,8 +21,10 @@ size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *f
 	struct text text = { to, to ? size : 0, 0 };
 	char number[PSYS_DECIMAL_SIZE];
 
-	if (!failure)
+	if (!failure) {
+		add(&text, "");
 		return 0;
+	}
 	if (failure->step >= 0) {
 		const struct action_traits *known =
 			command && command->actions && (size_t)failure->step < command->action_count ?

@@ -314,7 +314,8 @@ PSYS_API int aspawn_command(struct aspawn_child *child, struct Stack_t *stack,
  * Waits until the program runs: 0. If the command failed before that, returns
  * the negative error and stores where in *failure, if that is not NULL. timeout
  * is a time from now; NULL: for ever.
- *   -ETIMEDOUT  not known yet (failure->step is ASPAWN_STEP_NONE)
+ * These have no step (ASPAWN_STEP_NONE):
+ *   -ETIMEDOUT  not known yet
  *   -ESTALE     the stack has had another child since, and there was no
  *               ASPAWN_COMMAND_POLL (ASPAWN_STEP_NONE)
  *   -EINVAL     child is no child; timeout is no time (ASPAWN_STEP_NONE)
@@ -344,7 +345,8 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 
 /*
  * "action 2, setsid: EPERM", "exec: ENOENT". At most size - 1 bytes and a NUL;
- * returns the length of the whole. command may be NULL: then without the name.
+ * returns the length of the whole. command may be NULL: then without the name. No
+ * failure, no text.
  */
 PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure,
 				    const struct aspawn_command *command);

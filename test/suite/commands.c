@@ -108,6 +108,7 @@ TEST(a_child_that_is_none)
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_NSIG + 1), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_started(NULL, &failure, NULL), -PSYS_EINVAL);
 	CHECK_EQUAL(failure.step, ASPAWN_STEP_NONE);
+	CHECK_EQUAL(failure.error, PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_started(&none, NULL, NULL), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_started(&child, NULL, &never), -PSYS_EINVAL);
 	check_ends(&child, 7 << 8);
@@ -226,6 +227,7 @@ TEST(whether_it_has_started)
 		CHECK_EQUAL(child.fd >= 0, i & 1);
 		CHECK_EQUAL(aspawn_started(&child, &failure, &soon), -PSYS_ETIMEDOUT);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_NONE);
+		CHECK_EQUAL(failure.error, PSYS_ETIMEDOUT);
 		if (i & 2) {
 			CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 			CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_ECHILD);

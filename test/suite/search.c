@@ -21,6 +21,8 @@ static void check_stage(const char *file, const char *path, int step, int error,
 		CHECK_EQUAL(aspawn_failure_text(told, sizeof told, &failure, &command),
 			    psys_strlen(text));
 		CHECK_EQUAL(psys_strcmp(told, text), 0);
+		CHECK_EQUAL(aspawn_failure_text(told, sizeof told, NULL, &command), 0);
+		CHECK_EQUAL(*told, '\0');
 	}
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
