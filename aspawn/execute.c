@@ -95,7 +95,8 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct control *control, const struct pl
 	while ((found = next_candidate(candidate, plan->file, &path))) {
 		int r = candidate->error && *found != '/' ? candidate->error :
 			exec_one(found, plan, flags);
-		if (has_slash || handle_execve_err(r, &got_eaccess) < 0) {
+		/* An empty search path, the current directory, leaves nothing to go on to. */
+		if (has_slash || (!*all && r != -PSYS_ENOENT) || handle_execve_err(r, &got_eaccess) < 0) {
 			error = -r;
 			break;
 		}

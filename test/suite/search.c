@@ -73,6 +73,10 @@ TEST(each_stage_has_its_name)
 	check_stage("null", "/no-such-directory:/dev", ASPAWN_STEP_EXEC, PSYS_EACCES,
 		    "exec: EACCES");
 	enter_directory();
+	CHECK_EQUAL(psys_symlinkat("loop", PSYS_AT_FDCWD, "loop"), 0);
+	check_stage("loop", "", ASPAWN_STEP_EXEC, PSYS_ELOOP, "exec: ELOOP"); /* no search */
+	check_stage("loop", ":/dev", ASPAWN_STEP_SEARCH, PSYS_ENOENT, "path search: ENOENT");
+	psys_unlinkat(PSYS_AT_FDCWD, "loop", 0);
 	make_file("script", "#!/no such interpreter\n", 0755);
 	make_file("text", "no program\n", 0755);
 	check_stage("./script", NULL, ASPAWN_STEP_INTERPRETER, PSYS_ENOENT, "interpreter: ENOENT");
