@@ -4,8 +4,9 @@
 #include "plan.h"
 
 enum {
-	CHILD_STACK = 28 * 1024, /* two paths, and what psys_execve_or_shell needs */
-	MOST_ACTIONS = 100000,
+	CALL_STACK = 16 * 1024, /* what ASPAWN_CALL promises its functions */
+	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX + 4 * 1024, /* a candidate, and the library's frames */
+	MOST_ACTIONS = 10000000, /* a close for each descriptor that there may be, and more */
 };
 
 static int check(struct aspawn_command *to, const struct aspawn_command *from)

@@ -226,7 +226,7 @@ struct aspawn_action {
 
 /* Writes the text to the file path, which exists, in one write(2). */
 #define ASPAWN_WRITE(path, text) ASPAWN_ACTION_OF(WRITE, 0, 0, 0, 0, 0, path, 0, text)
-/* Calls function(arg). What arg points to is not copied. */
+/* Calls function(arg), which has 16 KiB of stack. What arg points to is not copied. */
 #define ASPAWN_CALL(function, arg) \
 	{ ASPAWN_ACTION_CALL, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, arg, function }
 
@@ -287,6 +287,7 @@ struct aspawn_child {
 	 * with no timeout, and poll again if it does not know. -1 without
 	 * ASPAWN_COMMAND_POLL, unless memory may be a copy. */
 	int fd;
+	/* The library's own. The Stack_t stays where it is until aspawn_wait(). */
 	const struct Stack_t *stack;
 	struct aspawn_failure failure;
 	int state;
@@ -303,7 +304,7 @@ struct aspawn_child {
  *            with a negative descriptor, a NULL that it needs, a signal that is
  *            none, or sizes that do not fit; size is less than the first version's
  *   -E2BIG   size is larger than known and not zero beyond; an array of more than a
- *            million bytes in an action; more than 100000 actions
+ *            million bytes in an action; more than ten million actions
  *   -EAGAIN  also: another thread changed the command, or the environment, meanwhile
  * and those of aspawn_with().
  */
@@ -317,8 +318,8 @@ PSYS_API int aspawn_command(struct aspawn_child *child, struct Stack_t *stack,
  * These have no step (ASPAWN_STEP_NONE):
  *   -ETIMEDOUT  not known yet
  *   -ESTALE     the stack has had another child since, and there was no
- *               ASPAWN_COMMAND_POLL (ASPAWN_STEP_NONE)
- *   -EINVAL     child is no child; timeout is no time (ASPAWN_STEP_NONE)
+ *               ASPAWN_COMMAND_POLL
+ *   -EINVAL     child is no child; timeout is no time
  */
 PSYS_API int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
 			    const struct psys_timespec *timeout);
