@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include <syscall/syscall.h>
+
 #include "spawn.h"
 
 enum {
@@ -24,7 +26,7 @@ struct Stack_t *aspawn_compat_take_stack(struct Stack_t *own)
 		if (__atomic_load_n(&slot->taken, __ATOMIC_RELAXED) ||
 		    __atomic_exchange_n(&slot->taken, true, __ATOMIC_ACQUIRE))
 			continue;
-		/* After a fork() it may look busy: another process is on the original. */
+		/* popen_noshell() gives it back while its child is on it. */
 		if (!aspawn_stack_busy(&slot->stack))
 			return &slot->stack;
 		__atomic_store_n(&slot->taken, false, __ATOMIC_RELEASE);
@@ -45,11 +47,17 @@ void aspawn_compat_give_stack(struct Stack_t *stack)
 		__atomic_store_n(&slot->taken, false, __ATOMIC_RELEASE);
 }
 
-/* The threads that had taken the others are not in this process. */
+/* The threads that had taken the others are not in this process; nor are the children
+ * on them, who are on the originals: they would look busy for ever. */
 static void forget_threads(void)
 {
-	for (struct slot *slot = pool; slot < pool + SLOTS; slot++)
+	for (struct slot *slot = pool; slot < pool + SLOTS; slot++) {
+		if (aspawn_stack_busy(&slot->stack)) {
+			psys_munmap(slot->stack.addr, slot->stack.size);
+			slot->stack = (struct Stack_t){ NULL, 0 };
+		}
 		__atomic_store_n(&slot->taken, false, __ATOMIC_RELAXED);
+	}
 }
 
 __attribute__((constructor)) static void watch_forks(void)

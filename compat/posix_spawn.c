@@ -289,6 +289,14 @@ static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr,
 
 /* --- spawning --------------------------------------------------------------- */
 
+/* As glibc has it, and programs print it, though the standard promises nothing of errno. */
+static int with_errno(int error)
+{
+	if (error)
+		errno = error;
+	return error;
+}
+
 static int spawn_file(struct spawn spawn, const posix_spawn_file_actions_t *file_actions,
 		      const posix_spawnattr_t *attr)
 {
@@ -301,14 +309,14 @@ static int spawn_file(struct spawn spawn, const posix_spawn_file_actions_t *file
 		posix_spawnattr_getflags(attr, &flags);
 		int error = read_attributes(&attributes, attr, flags);
 		if (error)
-			return error;
+			return with_errno(error);
 	}
 	spawn.before = (struct action_list){ attributes.actions, attributes.count };
 	if (flags & POSIX_SPAWN_SETSIGMASK)
 		spawn.mask = (struct psys_sigset *)&attributes.mask;
 	if (list)
 		spawn.actions = (struct action_list){ list->first, list->count };
-	return aspawn_compat_spawn(&spawn);
+	return with_errno(aspawn_compat_spawn(&spawn));
 }
 
 /* A name without a slash is of the current directory, which is what an empty

@@ -30,10 +30,12 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 	int r = aspawn_command(child, stack, command);
 
 	if (r == 0) {
-		r = aspawn_started(child, NULL, NULL);
+		struct aspawn_failure failure;
+
+		r = aspawn_started(child, &failure, NULL);
 		/* Killed before the exec, or nobody can say: it is the caller's child, and
 		 * its status tells. */
-		if (r == -PSYS_ECHILD || r == -PSYS_ESTALE)
+		if (r == -PSYS_ECHILD || (r == -PSYS_ESTALE && failure.step == ASPAWN_STEP_NONE))
 			r = 0;
 		if (child->fd >= 0)
 			psys_close(child->fd);
@@ -84,12 +86,13 @@ int aspawn_compat_spawn(const struct spawn *spawn)
 		.action_count = count,
 	};
 	int r = start(&child, &command);
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, NULL, PSYS_SIGSET_SIZE);
-	if (actions != few)
-		free(actions);
+	/* Before a handler of SIGCHLD asks for it. */
 	if (r == 0 && spawn->pid)
 		*spawn->pid = child.pid;
 	if (r == 0 && spawn->pidfd)
 		*spawn->pidfd = child.pidfd;
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, NULL, PSYS_SIGSET_SIZE);
+	if (actions != few)
+		free(actions);
 	return -r;
 }

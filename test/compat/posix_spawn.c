@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +71,21 @@ TEST(posix_spawn_before_close_range)
 	check_spawns();
 }
 
+/* An error is an error, also one that the library itself has a meaning for. */
+TEST(posix_spawn_of_a_stale_file)
+{
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addchdir_np(&actions, "/");
+	filter_refuse(PSYS_NR_chdir, PSYS_ESTALE);
+	errno = 0;
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, environ), ESTALE);
+	CHECK_EQUAL(errno, ESTALE); /* as glibc leaves it */
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
 /* What it is not made for is left as it is; a list of zeros is an empty one. */
 TEST(posix_spawn_with_a_list_of_zeros)
 {
@@ -125,6 +143,101 @@ TEST_SECONDS(more_threads_than_stacks, 60)
 		CHECK_EQUAL(pthread_create(&threads[i], NULL, spawn_at_once, &barrier), 0);
 	for (int i = 0; i < count; i++)
 		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+}
+
+/* Children that wait within posix_spawn() until let_in() opens the other end. */
+static char fifo[64];
+
+static void make_fifo(posix_spawn_file_actions_t *actions)
+{
+	snprintf(fifo, sizeof fifo, "/tmp/aspawn-suite-fifo-%d", (int)getpid());
+	CHECK_EQUAL(mkfifo(fifo, 0600), 0);
+	posix_spawn_file_actions_init(actions);
+	posix_spawn_file_actions_addopen(actions, 0, fifo, O_RDONLY, 0);
+}
+
+static volatile pid_t stored, seen;
+
+static void look(int signal)
+{
+	(void)signal;
+	seen = stored;
+}
+
+static void *let_in_with_a_signal(void *caller)
+{
+	int fd = open(fifo, O_WRONLY | O_CLOEXEC); /* the child is in its action */
+
+	CHECK(fd >= 0);
+	/* Whose caller has all signals blocked. */
+	CHECK_EQUAL(pthread_kill(*(pthread_t *)caller, SIGUSR1), 0);
+	close(fd);
+	return NULL;
+}
+
+/* A handler that has waited for the call to end finds the pid there. */
+TEST(the_pid_is_there_before_a_handler_asks)
+{
+	posix_spawn_file_actions_t actions;
+	pthread_t self = pthread_self(), thread;
+	int status;
+
+	if (psys_getenv(environ, "SUITE_EMULATOR"))
+		skip("the emulator does not suspend the caller");
+	make_fifo(&actions);
+	signal(SIGUSR1, look);
+	CHECK_EQUAL(pthread_create(&thread, NULL, let_in_with_a_signal, &self), 0);
+	CHECK_EQUAL(posix_spawn((pid_t *)&stored, "/bin/sh", &actions, NULL, argv, environ), 0);
+	CHECK_EQUAL(pthread_join(thread, NULL), 0);
+	CHECK(seen > 0 && seen == stored);
+	CHECK(waitpid(stored, &status, 0) == stored && status == 7 << 8);
+	unlink(fifo);
+}
+
+static void *spawn_through_fifo(void *actions)
+{
+	pid_t pid;
+
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", actions, NULL, argv, environ), 0);
+	return NULL;
+}
+
+static void check_a_stack_is_kept(void)
+{
+	pid_t pid;
+
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ), 0);
+	filter_refuse(PSYS_NR_mmap, PSYS_ENOMEM);
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ), 0);
+}
+
+/* Every stack is in use when the process forks: they are the parent's children, and the
+ * forked one can use them all. */
+TEST(a_fork_takes_its_stacks_back)
+{
+	enum { count = 16 };
+	posix_spawn_file_actions_t actions;
+	pthread_t threads[count];
+	int status;
+
+	make_fifo(&actions);
+	for (int i = 0; i < count; i++)
+		CHECK_EQUAL(pthread_create(&threads[i], NULL, spawn_through_fifo, &actions), 0);
+	usleep(200000); /* each is in open(2), or the test is easier than it should be */
+	pid_t pid = fork();
+	if (pid == 0) {
+		check_a_stack_is_kept();
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_EQUAL(status, 0);
+	int fd = open(fifo, O_WRONLY | O_CLOEXEC);
+	for (int i = 0; i < count; i++)
+		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+	close(fd);
+	while (wait(NULL) > 0)
+		continue;
+	unlink(fifo);
 }
 
 /* Cancelled at any instruction: never within the call, never with a child lost. */

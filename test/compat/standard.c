@@ -54,6 +54,9 @@ TEST(a_name_without_a_slash)
 	CHECK_EQUAL(posix_spawnp(&pid, "a-script", NULL, NULL, argv, envp), ENOENT);
 	CHECK_EQUAL(posix_spawn(&pid, "sh", NULL, NULL, sh_true, environ), ENOENT);
 	CHECK_EQUAL(posix_spawnp(&pid, "", NULL, NULL, argv, envp), ENOENT);
+	CHECK_EQUAL(symlink("loop", "loop"), 0);
+	CHECK_EQUAL(posix_spawn(&pid, "loop", NULL, NULL, argv, envp), ELOOP);
+	CHECK_EQUAL(unlink("loop"), 0);
 	CHECK_EQUAL(pid, -5);
 	CHECK_EQUAL(setenv("PATH", folder, 1), 0);
 	CHECK_EQUAL(posix_spawnp(&pid, "a-script", NULL, NULL, argv, envp), 0);

@@ -154,6 +154,15 @@ TEST(all_are_closed_from_here)
 	CHECK_EQUAL(status, 0);
 	CHECK(fcntl(150, F_GETFD) == 0); /* the parent's own are as before */
 	posix_spawn_file_actions_destroy(&actions);
+
+	/* What is to be closed can be opened once more before. */
+	posix_spawn_file_actions_init(&actions);
+	CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, 0, "/proc/self/fd/150", O_RDONLY, 0), 0);
+	CHECK_EQUAL(posix_spawn_file_actions_addchdir_np(&actions, "/dev/fd"), 0);
+	CHECK_EQUAL(posix_spawn_file_actions_addclosefrom_np(&actions, 3), 0);
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", &actions, NULL, sh_true, environ), 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	posix_spawn_file_actions_destroy(&actions);
 }
 
 TEST(directories)
@@ -240,6 +249,14 @@ TEST(a_list_is_used_again_and_is_long)
 		CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", &actions, NULL, sh_true, environ), 0);
 		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	}
+	posix_spawn_file_actions_destroy(&actions);
+
+	/* One for each descriptor that there may be. */
+	posix_spawn_file_actions_init(&actions);
+	for (int i = 0; i < scaled(200000); i++)
+		CHECK_EQUAL(posix_spawn_file_actions_addclose(&actions, 3 + i % 1000), 0);
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", &actions, NULL, sh_true, environ), 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawn_file_actions_init(&actions);
 	CHECK_SAYS("echo empty", "empty\n", &actions, NULL);
