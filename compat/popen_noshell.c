@@ -212,12 +212,13 @@ FILE *popen_noshell_compat(const char *command, const char *type,
 	char **argv = malloc((strlen(command) / 2 + 2) * sizeof *argv);
 	FILE *file = NULL;
 
-	errno = ENOMEM;
-	if (text && argv) {
+	*pclose_arg = (struct popen_noshell_pass_to_pclose){ NULL, 0 };
+	if (!text || !argv)
+		errno = ENOMEM;
+	else if (!split(text, argv))
 		errno = EINVAL;
-		if (split(text, argv))
-			file = popen_noshell(argv[0], (const char *const *)argv, type, pclose_arg, LEAVE);
-	}
+	else
+		file = popen_noshell(argv[0], (const char *const *)argv, type, pclose_arg, LEAVE);
 	int error = errno;
 	free(argv);
 	free(text);
@@ -229,6 +230,10 @@ int pclose_noshell(struct popen_noshell_pass_to_pclose *arg)
 {
 	int status, state;
 
+	if (!arg->fp) {
+		errno = EINVAL;
+		return -1;
+	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	(void)fclose(arg->fp); /* that what was written did not arrive, the status tells */
 	pid_t pid = aspawn_compat_wait(arg->pid, &status);

@@ -221,6 +221,7 @@ TEST(noshell_splits)
 		errno = 0;
 		CHECK(!popen_noshell_compat(bad[i], "r", &arg));
 		CHECK_EQUAL(errno, EINVAL);
+		CHECK_EQUAL(pclose_noshell(&arg), -1); /* no stream, no harm */
 	}
 	CHECK(popen_noshell_compat("cat", "w", &arg));
 	CHECK_EQUAL(pclose_noshell(&arg), 0);
