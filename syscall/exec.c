@@ -73,8 +73,10 @@ static PSYS_UNINSTRUMENTED int exec_shell(const char *path, char *const argv[], 
 PSYS_UNINSTRUMENTED int psys_execve_or_shell(const char *path, char *const argv[], char *const envp[],
 					     int flags)
 {
-	int result = psys_execve(path, argv, envp);
+	if (flags & ~PSYS_EXEC_SHELL)
+		return -PSYS_EINVAL;
 
+	int result = psys_execve(path, argv, envp);
 	if (result == -PSYS_ENOEXEC && (flags & PSYS_EXEC_SHELL))
 		result = exec_shell(path, argv, envp);
 	return result;

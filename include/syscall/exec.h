@@ -39,7 +39,12 @@ PSYS_API int handle_execve_err(int result, int *got_eaccess);
 /* A script that the kernel refuses with -PSYS_ENOEXEC is given to /bin/sh. */
 #define PSYS_EXEC_SHELL 1
 
-/* As execve(2); with PSYS_EXEC_SHELL see psys_execvpe(). */
+/*
+ * As execve(2), and what PSYS_EXEC_SHELL, the one flag, says. Returns on failure
+ * only, a negative error number: -PSYS_EINVAL (unknown flag), -PSYS_E2BIG (argv too
+ * long to be given to a shell), or execve(2)'s. Needs a few words of stack and, for
+ * PSYS_EXEC_SHELL, those that psys_execvpe() names.
+ */
 PSYS_API int psys_execve_or_shell(const char *path, char *const argv[], char *const envp[], int flags);
 
 /*
