@@ -68,13 +68,21 @@ man_pages_have_no_warning()
 	! groff -man -ww -z "$work"/prefix/share/man/man3/*.3 2>&1 | grep .
 }
 
-program_in_manual_runs()
+# builds_program_of PAGE: the example of the page, as $work/PAGE
+builds_program_of()
 {
-	sed -n '/^\.SH EXAMPLES/,/^\.EE/p' "$work/prefix/share/man/man3/psys.3" |
-		sed -e '/^\./d' -e 's/\\e/\\/g' -e 's/\\-/-/g' >"$work/manual.c" &&
+	sed -n '/^\.SH EXAMPLES/,/^\.EE/p' "$work/prefix/share/man/man3/$1.3" |
+		sed -e '/^\./d' -e 's/\\e/\\/g' -e 's/\\-/-/g' >"$work/$1.c" &&
 		flags=$(installed_flags) &&
-		(cd "$work" && $cc -Wall -Wextra -Werror manual.c $flags -static -o manual && ./manual manual.c >copy &&
-			cmp manual.c copy && ! ./manual missing 2>error && grep -x "no such file or directory" error)
+		(cd "$work" && $cc -Wall -Wextra -Werror "$1.c" $flags -static -o "$1")
+}
+
+programs_in_manual_run()
+{
+	builds_program_of psys && builds_program_of aspawn &&
+		(cd "$work" && ./psys psys.c >copy && cmp psys.c copy &&
+			! ./psys missing 2>error && grep -x "no such file or directory" error &&
+			./aspawn >output && grep -x hello output)
 }
 
 uninstalls()
@@ -85,7 +93,7 @@ uninstalls()
 
 check "DESTDIR and PREFIX" staged
 check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
-check "the program in the manual runs" program_in_manual_runs
+check "the programs in the manual run" programs_in_manual_run
 if command -v man >/dev/null; then
 	check "the man pages are there" man_pages_are_found
 else
