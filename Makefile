@@ -92,6 +92,10 @@ cross-all: ## for every architecture, with a report
 
 .PHONY: install uninstall
 headers = $(shell cd include && find -L . -name '*.h')
+man3 = $(DESTDIR)$(PREFIX)/share/man/man3
+# Each other name below NAME in a page, with the page: aspawn_run:aspawn_command.3
+man_links = $(foreach page,$(wildcard doc/*.3),$(patsubst %,%:$(notdir $(page)),$(filter-out $(basename $(notdir $(page))), \
+	$(shell sed -n -e '/^\.SH NAME/,/\\-/{/^\./d' -e 's/\\-.*//' -e 's/,//g' -e p -e '}' $(page)))))
 install: all ## headers, libraries, aspawn.pc and man pages, under DESTDIR and PREFIX
 	for header in $(headers); do \
 		install -D -m 644 include/$$header $(DESTDIR)$(PREFIX)/include/$$header || exit 1; done
@@ -103,7 +107,9 @@ install: all ## headers, libraries, aspawn.pc and man pages, under DESTDIR and P
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' aspawn/aspawn.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc
 	for page in $(wildcard doc/*.3); do \
-		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man3/$$(basename $$page) || exit 1; done
+		install -D -m 644 $$page $(man3)/$$(basename $$page) || exit 1; done
+	for link in $(man_links); do \
+		echo ".so man3/$${link#*:}" >$(man3)/$${link%:*}.3 || exit 1; done
 
 uninstall: ## what install put there
 	for header in $(headers); do rm -f $(DESTDIR)$(PREFIX)/include/$$header; done
@@ -113,7 +119,7 @@ uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/lib/libaspawn.a $(DESTDIR)$(PREFIX)/lib/libaspawn.so* \
 		$(DESTDIR)$(PREFIX)/lib/libaspawn-compat.a $(DESTDIR)$(PREFIX)/lib/libaspawn-preload.so \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn-compat.pc \
-		$(foreach page,$(wildcard doc/*.3),$(DESTDIR)$(PREFIX)/share/man/man3/$(notdir $(page)))
+		$(patsubst %,$(man3)/%,$(notdir $(wildcard doc/*.3)) $(foreach link,$(man_links),$(firstword $(subst :, ,$(link))).3))
 
 .PHONY: lint format clean help
 lint: ## clang-tidy, and the check of the layering

@@ -3,6 +3,7 @@
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}
 cc=${CC:-clang}
+nm=${NM:-llvm-nm}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -55,17 +56,26 @@ builds_by_pkg_config()
 		(cd "$work" && $cc program.c $flags -static -o static 2>/dev/null && ./static)
 }
 
+# Of every function but the wrappers of system calls.
+functions()
+{
+	$nm -D --defined-only "$build/libaspawn.so" | sed -n 's/.* \(aspawn[^@]*\).*/\1/p'
+	echo find_exe handle_execve_err psys_execvpe psys_execve_or_shell psys_getenv \
+		psys_errname psys_strerror psys_clone_thunk psys_clone3_thunk pure_syscall
+}
+
 man_pages_are_found()
 {
-	for page in aspawn aspawn_command psys; do
-		test -f "$work/prefix/share/man/man3/$page.3" &&
-			man -M "$work/prefix/share/man" -w $page || return 1
+	for page in psys $(functions); do
+		man -M "$work/prefix/share/man" -w "$page" &&
+			man -M "$work/prefix/share/man" "$page" | grep -qi "$page(" || return 1
 	done
 }
 
+# There, for the pages that are a name only of another one.
 man_pages_have_no_warning()
 {
-	! groff -man -ww -z "$work"/prefix/share/man/man3/*.3 2>&1 | grep .
+	! (cd "$work/prefix/share/man" && groff -man -ww -z man3/*.3 2>&1) | grep .
 }
 
 # builds_program_of PAGE: the example of the page, as $work/PAGE
