@@ -1,9 +1,11 @@
 /*
- * A program without a libc that spawns a real command:
+ * A program without a libc that spawns a real command. In a checkout, after make:
  *
- *     cc -static -nostdlib -ffreestanding freestanding.c start.o -laspawn
+ *     cc -O2 -static -nostdlib -ffreestanding -fno-stack-protector -Iinclude \
+ *         examples/freestanding.c syscall/arch/x86_64/start.S build/libaspawn.a
  *
- * start.o is the entry point, syscall/arch/<arch>/start.S.
+ * start.S is the entry point, one for each architecture, and is not installed. Without
+ * -O2 clang calls memset for an initializer, which is a libc's.
  */
 #include <aspawn/aspawn.h>
 #include <syscall/exec.h>
