@@ -81,7 +81,7 @@ $(TARGETS:%=cross-%): cross-%:
 
 cross: cross-$(ARCH) ## ARCH=riscv64: the libraries and the suite for it
 
-cross-all: ## for every architecture, with a report
+cross-all: ## cross for every architecture, with a report
 	@mkdir -p $(BUILD_DIR)
 	@for row in $(foreach name,$(sort $(TARGETS)),$(name):$($(name).cc)); do \
 		name=$${row%%:*} own=$${row#*:}; \
@@ -134,6 +134,6 @@ clean: ## remove BUILD_DIR
 	rm -rf $(BUILD_DIR)
 
 help: ## this list
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 20
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 26
 
 -include $(shell find $(BUILD_DIR) -name '*.d' 2>/dev/null)

@@ -39,13 +39,13 @@ bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text
 	bench/report.py $(bench_programs:%=$(bench_dir)/%.json) $(bench_dir)/syscall.json
 	cd $(bench_dir) && ./text_busy
 
-bench-quick: $(bench_dir)/responsiveness ## the first of them, in seconds
+bench-quick: $(bench_dir)/responsiveness ## of bench only the time until the caller goes on, in seconds
 	@$(bench_dir)/responsiveness $(bench_run) --benchmark_out=$(bench_dir)/quick.json \
 		--benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.02 \
 		>$(bench_dir)/quick.txt 2>&1 || { cat $(bench_dir)/quick.txt; exit 1; }
 	@bench/report.py $(bench_dir)/quick.json
 
-bench-syscall: $(bench_dir)/syscall ## the last of them, in seconds
+bench-syscall: $(bench_dir)/syscall ## of bench only the time of a system call, in seconds
 	@$(syscall_run) >$(bench_dir)/syscall.txt 2>&1 || { cat $(bench_dir)/syscall.txt; exit 1; }
 	@bench/report.py $(bench_dir)/syscall.json
 

@@ -24,7 +24,7 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
 .PHONY: examples test-examples demo
-examples: $(examples_dir)/start $(examples_dir)/command $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding
+examples: $(examples_dir)/start $(examples_dir)/command $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
 
 test-examples: $(examples_dir)/poller $(examples_dir)/textindex ## the poller and the indexer, with real commands
 	prove --timer $(sort $(wildcard test/examples/*.t))

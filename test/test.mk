@@ -110,7 +110,7 @@ $(broken): test/programs/broken.c
 	@mkdir -p $(@D)
 	$(CC) $(common) $(linker) $(CFLAGS) -fPIC -shared -o $@ $<
 
-test-programs-notice: $(preload) $(broken) ## that each of these suites notices a preload that starts nothing
+test-programs-notice: $(preload) $(broken) ## that each suite of test-programs notices a preload that starts nothing
 	BROKEN=$(abspath $(broken)) prove --timer -j3 $(PROGRAMS:%=test/programs/%.t)
 
 # LINES random command lines, by the drop-in and by dash and bash.
