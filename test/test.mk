@@ -32,7 +32,7 @@ $(BUILD_DIR)/test/with-libc/%.o: test/%.c
 cplusplus := $(BUILD_DIR)/test/cplusplus
 $(cplusplus): test/hosted/cplusplus.cc $(archive)
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -Iinclude -Wall -Wextra $(WERROR) $(CFLAGS) $(sanitize) $^ $(linker) $(LDFLAGS) -o $@
+	$(CXX) -std=c++11 -Iinclude -Wall -Wextra -Wpedantic $(WERROR) $(CFLAGS) $(sanitize) $^ $(linker) $(LDFLAGS) -o $@
 
 export BUILD_DIR CC
 

@@ -228,8 +228,9 @@ struct psys_mount_attr {
 #define PSYS_OPEN_TREE_CLOEXEC PSYS_O_CLOEXEC
 #define PSYS_MOVE_MOUNT_F_EMPTY_PATH 0x00000004
 
-/* statmount, listmount; listns */
-struct psys_mnt_id_req {
+/* statmount, listmount; listns. __extension__, here and below: an anonymous member, or
+ * an array without a size, which C99 or C++ does not have and every compiler does. */
+__extension__ struct psys_mnt_id_req {
 	uint32_t size;
 	union {
 		uint32_t mnt_ns_fd;
@@ -240,7 +241,7 @@ struct psys_mnt_id_req {
 	uint64_t mnt_ns_id;
 };
 
-struct psys_ns_id_req {
+__extension__ struct psys_ns_id_req {
 	uint32_t size;
 	uint32_t spare;
 	uint64_t ns_id;
@@ -280,7 +281,7 @@ struct psys_statfs {
 #endif
 
 /* name_to_handle_at, open_by_handle_at */
-struct psys_file_handle {
+__extension__ struct psys_file_handle {
 	uint32_t handle_bytes; /* of f_handle: before the call its size */
 	int handle_type;
 	unsigned char f_handle[];

@@ -101,7 +101,7 @@ struct psys_landlock_net_port_attr {
 /* lsm_get_self_attr, lsm_set_self_attr */
 #define PSYS_LSM_ATTR_CURRENT 100
 #define PSYS_LSM_ATTR_EXEC 101
-struct psys_lsm_ctx {
+__extension__ struct psys_lsm_ctx {
 	uint64_t id;
 	uint64_t flags;
 	uint64_t len; /* of this record, in bytes */

@@ -78,13 +78,14 @@ man_pages_have_no_warning()
 	! (cd "$work/prefix/share/man" && groff -man -ww -z man3/*.3 2>&1) | grep .
 }
 
-# builds_program_of PAGE: the example of the page, as $work/PAGE
+# builds_program_of PAGE: the example of the page, as $work/PAGE, in the oldest C that the
+# headers are for
 builds_program_of()
 {
 	sed -n '/^\.SH EXAMPLES/,/^\.EE/p' "$work/prefix/share/man/man3/$1.3" |
 		sed -e '/^\./d' -e 's/\\e/\\/g' -e 's/\\-/-/g' >"$work/$1.c" &&
 		flags=$(installed_flags) &&
-		(cd "$work" && $cc -Wall -Wextra -Werror "$1.c" $flags -static -o "$1")
+		(cd "$work" && $cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$1.c" $flags -static -o "$1")
 }
 
 programs_in_manual_run()

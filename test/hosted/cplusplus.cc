@@ -1,4 +1,4 @@
-// The headers in C++17, and a callback that is a lambda.
+// The headers in C++11, with -Wpedantic, and a callback that is a lambda.
 #include <cstdio>
 #include <sys/wait.h>
 
