@@ -7,7 +7,8 @@ SONAME := libaspawn.so.0
 BUILD_DIR ?= build$(if $(TARGET),/$(TARGET))
 PREFIX ?= /usr/local
 DESTDIR ?=
-CFLAGS ?= -O2 -g
+# Not -g: valgrind 3.19 gives up at a library with the DWARF 5 of clang.
+CFLAGS ?= -O2 -gdwarf-4
 LDFLAGS ?=
 WERROR ?= -Werror
 TARGET ?=
@@ -57,7 +58,7 @@ $(shared): $(objects) aspawn/libaspawn.map
 
 $(BUILD_DIR)/syscall/arch/%.o: syscall/arch/$(arch)/%.S
 	@mkdir -p $(@D)
-	$(CC) $(target) -Iinclude -MMD -MP -g -c $< -o $@
+	$(CC) $(target) -Iinclude -MMD -MP -gdwarf-4 -c $< -o $@
 
 $(BUILD_DIR)/syscall/%.o: syscall/%.c
 	@mkdir -p $(@D)

@@ -17,7 +17,7 @@ $(BUILD_DIR)/test/suite/%.o: test/suite/%.c
 
 $(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S
 	@mkdir -p $(@D)
-	$(CC) $(target) -Iinclude -g -c $< -o $@
+	$(CC) $(target) -Iinclude -gdwarf-4 -c $< -o $@
 
 # The same beside a libc, with what needs one. SANITIZE=address,undefined
 hosted := $(BUILD_DIR)/suite-hosted
