@@ -68,7 +68,7 @@
 					 (unsigned long)(result) > -4096UL)
 #else
 #define PSYS_IS_ERROR(result)                                         \
-	((unsigned long long)_Generic((result), int64_t: (result),    \
+	((unsigned long long)__extension__ _Generic((result), int64_t: (result),    \
 				      default: (long)(result)) > -4096ULL)
 #endif
 

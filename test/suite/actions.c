@@ -223,6 +223,39 @@ TEST(a_function_among_the_actions)
 	CHECK_FAILS(1, PSYS_EDOM, ASPAWN_UMASK(077), ASPAWN_CALL(fails, (void *)PSYS_EDOM));
 }
 
+static ASPAWN_CHILD int uses_its_stack(void *arg)
+{
+	volatile char all[16 * 1024 - 256];
+
+	(void)arg;
+	for (size_t i = 0; i < sizeof all; i += 256)
+		all[i] = 1;
+	return 0;
+}
+
+/* However the size of the copied arguments comes to lie in a stack of whole units. */
+TEST(a_function_has_its_stack)
+{
+	static const struct aspawn_action action = ASPAWN_CALL(uses_its_stack, NULL);
+	enum { unit = 65536, step = 2048 };
+	static char text[unit];
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", text);
+
+	command.actions = &action;
+	command.action_count = 1;
+	for (size_t length = 0; length < sizeof text; length += step) {
+		struct Stack_t stack = { 0 };
+		text[length] = '\0';
+		struct aspawn_child child = start_command(&stack, &command);
+		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		check_ends(&child, 7 << 8);
+		CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+		psys_memset(text, 'x', length + step);
+		text[sizeof text - 1] = '\0';
+	}
+}
+
 TEST(a_user_and_the_parents_dumpable_flag)
 {
 	static const unsigned groups[] = { 5, 6 };
