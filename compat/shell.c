@@ -99,10 +99,11 @@ static bool is_letter(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
 }
 
-/* Whether a shell leaves all of it as it is. Those with no proper name some leave out. */
+/* Whether a shell leaves all of it as it is. Those with no proper name some leave out.
+ * There is none at all after clearenv(). */
 static bool is_plain_environment(char *const *envp, size_t *count)
 {
-	for (*count = 0; envp[*count]; ++*count) {
+	for (*count = 0; envp && envp[*count]; ++*count) {
 		const char *name = envp[*count], *end = name;
 
 		if (!is_letter(*name))

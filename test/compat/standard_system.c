@@ -150,6 +150,25 @@ TEST(the_environment_of_a_command)
 	}
 }
 
+/* Not even an empty one: there is no list. */
+TEST(commands_without_an_environment)
+{
+	char text[64] = "";
+
+	CHECK_EQUAL(clearenv(), 0);
+	CHECK(!environ);
+	CHECK_EQUAL(system("/bin/true"), 0);
+	CHECK_EQUAL(system("exit 3"), 3 << 8);
+	FILE *file = popen("/usr/bin/env", "r");
+	CHECK(file);
+	while (fgets(text, sizeof text, file)) /* the shell's own */
+		CHECK(!strncmp(text, "PWD=", 4) || !strncmp(text, "SHLVL=", 6) || !strncmp(text, "_=", 2));
+	CHECK_EQUAL(pclose(file), 0);
+	file = popen("/usr/bin/cmp - /dev/null", "w");
+	CHECK(file);
+	CHECK_EQUAL(pclose(file), 0);
+}
+
 /* Some shells let no signal be blocked, or SIGCHLD be ignored: a command has them
  * as the shell leaves them, whether it needs one or not. */
 TEST(the_signals_of_a_command)
