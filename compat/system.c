@@ -12,23 +12,38 @@
 #include "shell.h"
 
 /* While any thread waits in system(), the terminal's signals are for its child: the
- * first one has them ignored, the last one brings back what was there. */
+ * first one has them ignored, the last one brings back what was there. A handler may
+ * call fork() while its own thread has the lock, so that is recursive. */
 static struct {
 	pthread_mutex_t lock;
 	int callers;
 	struct sigaction interrupt, quit;
-} ignored = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} ignored = { .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
 
-/* The other threads that wait are not in this process. */
-static void forget_callers(void)
+/* No other thread is halfway while there is a fork. */
+static void before_fork(void)
 {
-	pthread_mutex_init(&ignored.lock, NULL);
-	ignored.callers = 0;
+	pthread_mutex_lock(&ignored.lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&ignored.lock);
+}
+
+/* The child inherits the signals as they are, so it keeps the count and what was there:
+ * it may be in system() itself, by a handler that forked, and what another thread had
+ * ignored is not to be taken for what it wants. The lock is of a thread that is not here. */
+static void in_forked_child(void)
+{
+	static const pthread_mutex_t unlocked = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+	ignored.lock = unlocked;
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-	pthread_atfork(NULL, NULL, forget_callers);
+	pthread_atfork(before_fork, after_fork, in_forked_child);
 }
 
 static void ignore_signals(struct psys_sigset *defaults)

@@ -213,6 +213,89 @@ TEST(no_shell_at_all)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
+static pid_t forked = -1;
+
+static void fork_in_handler(int signal)
+{
+	int error = errno;
+
+	(void)signal;
+	forked = fork();
+	errno = error;
+}
+
+static bool is_handler(int signal, void (*handler)(int))
+{
+	struct sigaction action;
+
+	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == handler;
+}
+
+/* Both processes return from system(), and both have their signals again. */
+TEST(a_handler_forks_during_system)
+{
+	static const char *const commands[] = { "/bin/sleep 0.3", "sleep 0.3 && :" };
+	struct sigaction action = { .sa_handler = fork_in_handler };
+	int status;
+
+	sigaction(SIGALRM, &action, NULL);
+	for (int i = 0; i < 2; i++) {
+		signal(SIGINT, handle);
+		signal(SIGQUIT, SIG_DFL);
+		ualarm(100000, 0);
+		int r = system(commands[i]);
+		CHECK(forked != -1);
+		if (forked == 0) { /* which has no child to wait for */
+			bool right = r == -1 && is_handler(SIGINT, handle) && is_handler(SIGQUIT, SIG_DFL) &&
+				     system("kill -INT $$") == SIGINT && is_handler(SIGINT, handle);
+			_exit(right ? 0 : 1);
+		}
+		CHECK_EQUAL(r, 0);
+		CHECK(is_handler(SIGINT, handle) && is_handler(SIGQUIT, SIG_DFL));
+		CHECK(waitpid(forked, &status, 0) == forked);
+		CHECK_EQUAL(status, 0);
+	}
+}
+
+static void *system_until_told(void *command)
+{
+	system(command);
+	return NULL;
+}
+
+/* The child has the signals ignored, as fork() found them; its commands have them as
+ * they were before any system(). */
+TEST(a_fork_during_another_threads_system)
+{
+	char command[64], byte;
+	int ready[2], end[2], status;
+	pthread_t thread;
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, handle);
+	CHECK(pipe(ready) == 0 && pipe(end) == 0);
+	snprintf(command, sizeof command, "echo >&%d; read x <&%d", ready[1], end[0]);
+	CHECK_EQUAL(pthread_create(&thread, NULL, system_until_told, command), 0);
+	CHECK_EQUAL(read(ready[0], &byte, 1), 1);
+	pid_t child = fork();
+	if (child == 0) {
+		for (int i = 0; i < 2; i++) {
+			make_fd_9("kill -INT $$; exit 6\n");
+			int r = system(exits_with_3[0]);
+			if (!is_handler(SIGINT, SIG_IGN) || system("kill -INT $$; exit 3") != SIGINT ||
+			    WTERMSIG(system("kill -QUIT $$; exit 3")) != SIGQUIT ||
+			    (r != SIGINT && r != (128 + SIGINT) << 8))
+				_exit(1);
+		}
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK_EQUAL(write(end[1], "\n", 1), 1);
+	CHECK_EQUAL(pthread_join(thread, NULL), 0);
+	CHECK_EQUAL(status, 0);
+	CHECK(is_handler(SIGINT, SIG_DFL) && is_handler(SIGQUIT, handle));
+}
+
 static void *call_system(void *failed)
 {
 	for (int i = 0; i < scaled(40); i++)
