@@ -125,8 +125,20 @@ static bool is_here(const char *pwd, const char *directory)
 		return false;
 	if (!strcmp(pwd, directory))
 		return true;
-	return !strstr(pwd, "/.") && !stat(pwd, &named) && !stat(".", &here) &&
+	return !stat(pwd, &named) && !stat(".", &here) &&
 	       named.st_dev == here.st_dev && named.st_ino == here.st_ino;
+}
+
+/* "." or "..", with which a name is right for some shells only. */
+static bool has_dots(const char *path)
+{
+	while ((path = strstr(path, "/."))) {
+		path += 2;
+		path += *path == '.';
+		if (!*path || *path == '/')
+			return true;
+	}
+	return false;
 }
 
 /* --- search --------------------------------------------------------------------- */
@@ -240,7 +252,11 @@ bool aspawn_compat_is_direct(const char *command, struct direct *direct)
 	char *directory = memory->pwd + sizeof name - 1;
 	if (!getcwd(directory, PATH_MAX))
 		goto shell;
-	make_environment(direct->envp, count, is_here(getenv("PWD"), directory) ? NULL : memory->pwd);
+	const char *pwd = getenv("PWD");
+	const bool here = is_here(pwd, directory);
+	if (here && has_dots(pwd))
+		goto shell;
+	make_environment(direct->envp, count, here ? NULL : memory->pwd);
 	return true;
 shell:
 	free(memory);

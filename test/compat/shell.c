@@ -315,6 +315,45 @@ TEST(environments_by_both_ways)
 	remove_folder();
 }
 
+/* PWD may be by a link, whatever its name: it is what the shell would have left. */
+TEST(directories_by_both_ways)
+{
+	static const struct {
+		const char *below;
+		bool direct;
+	} rows[] = {
+		{ "", true },
+		{ "/.local/link", true },
+		{ "/.local/..link", true },
+		{ "/.local/...", true },
+		{ "/.local//link/", true },
+		{ "/.local/../.local/link", false },
+		{ "/./.local/link", false },
+		{ "/.local/link/.", false },
+		{ "/.local/link/../bin", false },
+		/* not where the others are */
+		{ "/.local", true },
+		{ "/.local/..", true },
+		{ "/nowhere/..", true },
+	};
+	char name[128];
+
+	make_folder();
+	CHECK(mkdir(".local", 0755) == 0 && symlink("../bin", ".local/link") == 0);
+	CHECK(symlink("../bin", ".local/..link") == 0 && symlink("../bin", ".local/...") == 0 && chdir("bin") == 0);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		snprintf(name, sizeof name, "%s%s", folder, rows[i].below);
+		setenv("PWD", name, 1);
+		if (is_direct("/usr/bin/printenv PWD") != rows[i].direct) {
+			printf("# [%s]\n", name);
+			fflush(stdout);
+			CHECK(!"direct as expected");
+		}
+		compare_all("/usr/bin/printenv PWD");
+	}
+	remove_folder();
+}
+
 TEST(a_shell_that_lays_rights_down)
 {
 	if (geteuid())
