@@ -99,18 +99,42 @@ static bool is_letter(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
 }
 
+/* The variables that have been seen, by a hash of their names; half of it stays free.
+ * A shell passes a name on once. */
+enum { MOST_VARIABLES = 512, SLOTS = 2 * MOST_VARIABLES };
+struct seen {
+	uint16_t slots[SLOTS]; /* 1 + the index */
+};
+
+static bool is_first(struct seen *seen, char *const *envp, size_t index, size_t length, unsigned hash)
+{
+	for (hash ^= hash >> 15;; hash++) {
+		uint16_t *slot = &seen->slots[hash % SLOTS];
+		if (!*slot) {
+			*slot = (uint16_t)(index + 1);
+			return true;
+		}
+		if (!strncmp(envp[*slot - 1], envp[index], length))
+			return false;
+	}
+}
+
 /* Whether a shell leaves all of it as it is. Those with no proper name some leave out.
  * There is none at all after clearenv(). */
 static bool is_plain_environment(char *const *envp, size_t *count)
 {
+	struct seen seen = { 0 };
+
 	for (*count = 0; envp && envp[*count]; ++*count) {
 		const char *name = envp[*count], *end = name;
+		unsigned hash = 0;
 
-		if (!is_letter(*name))
+		if (!is_letter(*name) || *count == MOST_VARIABLES)
 			return false;
-		while (is_letter(*end) || (*end >= '0' && *end <= '9'))
-			end++;
-		if (*end != '=' || is_shells(name, (size_t)(end - name)))
+		for (; is_letter(*end) || (*end >= '0' && *end <= '9'); end++)
+			hash = hash * 31 + (unsigned char)*end;
+		const size_t length = (size_t)(end - name);
+		if (*end != '=' || is_shells(name, length) || !is_first(&seen, envp, *count, length + 1, hash))
 			return false;
 	}
 	return true;

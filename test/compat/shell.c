@@ -315,6 +315,50 @@ TEST(environments_by_both_ways)
 	remove_folder();
 }
 
+/* A shell passes the last one on, and searches by it. */
+TEST(variables_that_are_there_twice)
+{
+	static char path[64], path_again[64], pwd[64];
+	static char numbered[513][16], *many[514];
+	static char *const rows[][6] = {
+		{ path, pwd, "A=1", "AB=1", "B=1" }, /* not this one */
+		{ path, pwd, "Aa=1", "BB=1" },	     /* nor this, of equal hashes */
+		{ path, pwd, "A=1", "A=2" },
+		{ path, pwd, "A=1", "B=1", "A=1" },
+		{ "PATH=/nowhere", path, pwd },
+		{ path, path_again, "PATH=/nowhere", pwd },
+		{ path, pwd, "PWD=/usr" },
+	};
+	char **before;
+
+	make_folder();
+	before = environ;
+	snprintf(path, sizeof path, "PATH=%s/bin:/usr/bin", folder);
+	strcpy(path_again, path);
+	snprintf(pwd, sizeof pwd, "PWD=%s", folder);
+	make_file("bin/sorted", "#!/bin/sh\n/usr/bin/printenv A; /usr/bin/env | /usr/bin/grep -v '^_=\\|^SHLVL=' | /usr/bin/sort\n", 0755);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		environ = (char **)(uintptr_t)rows[i];
+		CHECK_EQUAL(is_direct("sorted"), i < 2);
+		compare_all("sorted");
+		compare_all("printenv A");
+	}
+
+	/* Only so many are looked at. */
+	for (int i = 0; i < 513; i++) {
+		snprintf(numbered[i], sizeof numbered[i], "NAME%d=%d", i, i);
+		many[i] = numbered[i];
+	}
+	environ = many;
+	CHECK(!is_direct("/usr/bin/env"));
+	many[512] = NULL;
+	CHECK(is_direct("/usr/bin/env"));
+	many[511] = numbered[0];
+	CHECK(!is_direct("/usr/bin/env"));
+	environ = before;
+	remove_folder();
+}
+
 /* PWD may be by a link, whatever its name: it is what the shell would have left. */
 TEST(directories_by_both_ways)
 {
