@@ -272,6 +272,34 @@ TEST_SECONDS(commands_by_both_ways, 60)
 	remove_folder();
 }
 
+/* All that bash says are its own words, of whatever version: also if there is such a file. */
+TEST(words_of_bash)
+{
+	static const char show[] = "#!/bin/sh\necho a file\n";
+	char word[64], path[80];
+	int count = 0;
+
+	if (access("/bin/bash", X_OK))
+		skip("no bash");
+	FILE *list = popen("/bin/bash -c 'compgen -b -k'", "r");
+	CHECK(list);
+	make_folder();
+	while (fgets(word, sizeof word, list)) {
+		word[strcspn(word, "\n")] = '\0';
+		snprintf(path, sizeof path, "bin/%s", word);
+		if (strcmp(word, ".") != 0)
+			make_file(path, show, 0755);
+		if (is_direct(word)) {
+			printf("# [%s]\n", word);
+			fflush(stdout);
+			CHECK(!"a word of bash's own");
+		}
+		count++;
+	}
+	CHECK(pclose(list) == 0 && count > 60);
+	remove_folder();
+}
+
 /* What a shell makes of its environment. */
 TEST(environments_by_both_ways)
 {
