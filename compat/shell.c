@@ -81,9 +81,10 @@ static size_t split(char *text, char **argv)
 /* Variables that shells read or change before they execute anything. */
 static bool is_shells(const char *name, size_t length)
 {
-	static const char names[][12] = {
-		"ENV", "FPATH", "IFS", "KSH_VERSION", "LINENO", "OPTARG", "OPTIND", "PPID",
-		"PS1", "PS2", "PS3", "PS4", "RANDOM", "SECONDS", "SHELLOPTS",
+	static const char names[][16] = {
+		"COMP_WORDBREAKS", "ENV", "EPOCHREALTIME", "EPOCHSECONDS", "FPATH", "HISTCMD", "IFS",
+		"KSH_VERSION", "LINENO", "OPTARG", "OPTERR", "OPTIND", "POSIXLY_CORRECT", "PPID",
+		"PS1", "PS2", "PS3", "PS4", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM",
 	};
 
 	if (length >= 4 && !memcmp(name, "BASH", 4))
@@ -163,6 +164,14 @@ static bool has_dots(const char *path)
 			return true;
 	}
 	return false;
+}
+
+/* bash takes OLDPWD out if it is none, others do not. */
+static bool is_directory(const char *path)
+{
+	struct stat status;
+
+	return *path == '/' && !stat(path, &status) && S_ISDIR(status.st_mode);
 }
 
 /* --- search --------------------------------------------------------------------- */
@@ -276,9 +285,9 @@ bool aspawn_compat_is_direct(const char *command, struct direct *direct)
 	char *directory = memory->pwd + sizeof name - 1;
 	if (!getcwd(directory, PATH_MAX))
 		goto shell;
-	const char *pwd = getenv("PWD");
+	const char *pwd = getenv("PWD"), *old = getenv("OLDPWD");
 	const bool here = is_here(pwd, directory);
-	if (here && has_dots(pwd))
+	if ((here && has_dots(pwd)) || (old && !is_directory(old)))
 		goto shell;
 	make_environment(direct->envp, count, here ? NULL : memory->pwd);
 	return true;

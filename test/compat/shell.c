@@ -313,6 +313,9 @@ TEST(environments_by_both_ways)
 		{ "PS4", "x", false },	     { "ENV", "x", false },    { "BASH_ENV", "x", false },
 		{ "BASH_FUNC_show%%", "() { echo function; }", false },
 		{ "a.b", "x", false },	     { "SHELLOPTS", "xtrace", false },
+		{ "OLDPWD", "/usr", true },  { "OLDPWD", "/usr/../bin", true },
+		{ "OLDPWD", "/nowhere", false }, { "OLDPWD", "/etc/passwd", false },
+		{ "OLDPWD", "bin", false },  { "OLDPWD", "", false },
 	};
 	char before[64];
 
@@ -340,6 +343,53 @@ TEST(environments_by_both_ways)
 	}
 	unsetenv("PATH");
 	CHECK(!is_direct("ls"));
+	remove_folder();
+}
+
+/* What is passed on as it is, for all names that bash knows of itself, and some more. */
+TEST_SECONDS(variables_by_both_ways, 60)
+{
+	static const char *const values[] = { "/nowhere", "", "1" };
+	static char names[400][32] = {
+		"POSIXLY_CORRECT", "POSIX_PEDANTIC", "OLDPWD", "TMOUT", "MAIL", "MAILPATH", "MAILCHECK", "CDPATH",
+		"GLOBIGNORE", "IGNOREEOF", "INPUTRC", "HISTCONTROL", "HISTFILE", "HISTIGNORE", "HISTSIZE",
+		"HISTTIMEFORMAT", "FIGNORE", "EXECIGNORE", "CHILD_MAX", "COLUMNS", "LINES", "EMACS", "INSIDE_EMACS",
+		"HOSTFILE", "HOME", "LANG", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "TERM",
+		"TIMEFORMAT", "TMPDIR", "PROMPT_COMMAND", "PROMPT_DIRTRIM", "PS0", "FCEDIT", "EDITOR", "VISUAL",
+		"SHELL", "USER", "LOGNAME", "TEXTDOMAIN", "TEXTDOMAINDIR", "auto_resume", "histchars", "FPATH",
+	};
+	char command[64];
+	int count = 0, direct = 0;
+
+	if (access("/bin/bash", X_OK))
+		skip("no bash");
+	while (*names[count])
+		count++;
+	FILE *list = popen("/usr/bin/env -i /bin/bash -c 'compgen -v' sh", "r");
+	CHECK(list);
+	while (count < 400 && fgets(names[count], sizeof *names, list)) {
+		names[count][strcspn(names[count], "\n")] = '\0';
+		count++;
+	}
+	CHECK_EQUAL(pclose(list), 0);
+	make_folder();
+	for (int i = 0; i < count; i++) {
+		/* Told of as different, or compared elsewhere. */
+		if (!strcmp(names[i], "_") || !strcmp(names[i], "SHLVL") || !strcmp(names[i], "PATH") ||
+		    !strcmp(names[i], "PWD"))
+			continue;
+		snprintf(command, sizeof command, "/usr/bin/printenv %.31s", names[i]);
+		for (int j = 0; j < (scaled(20) == 20 ? 3 : 1); j++) {
+			setenv(names[i], values[j], 1);
+			if (is_direct(command)) {
+				direct++;
+				compare_all(command);
+			}
+			unsetenv(names[i]);
+		}
+	}
+	note("passed on directly:", direct);
+	CHECK(direct > count / 2);
 	remove_folder();
 }
 
