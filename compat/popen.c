@@ -171,8 +171,13 @@ int pclose(FILE *file)
 	const pid_t pid = stream->pid;
 	free(stream);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	(void)fclose(file); /* that what was written did not arrive, the status tells */
+	const int error = fclose(file) ? errno : 0;
 	pid_t r = aspawn_compat_wait(pid, &status);
 	pthread_setcancelstate(state, NULL);
-	return r < 0 ? -1 : status;
+	if (r < 0)
+		return -1;
+	if (status || !error)
+		return status;
+	errno = error; /* the program is content, but what was written last is lost */
+	return -1;
 }

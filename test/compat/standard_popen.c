@@ -115,6 +115,37 @@ TEST(pclose_of_a_child_that_is_reaped)
 	CHECK_EQUAL(errno, ECHILD);
 }
 
+/* What is lost is no success, unless the program says itself that there was none. The
+ * child is gone in any case. */
+TEST(pclose_of_what_nobody_reads)
+{
+	static const struct {
+		const char *command;
+		int status;
+	} rows[] = {
+		{ "/bin/true", -1 }, { "exit 0", -1 }, { "/bin/false", 1 << 8 }, { "exit 3", 3 << 8 }, { "kill -9 $$", 9 },
+	};
+	siginfo_t ended;
+
+	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		FILE *file = popen(rows[i].command, "w");
+		CHECK(file && fputs("words", file) >= 0);
+		CHECK_EQUAL(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
+		errno = 0;
+		CHECK_EQUAL(pclose(file), rows[i].status);
+		CHECK_EQUAL(errno, EPIPE);
+		CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+	}
+	/* It is the last of it that counts: this was told already. */
+	FILE *file = popen("exit 0", "w");
+	CHECK(file && fputs("words", file) >= 0);
+	CHECK_EQUAL(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
+	CHECK_EQUAL(fflush(file), EOF);
+	CHECK_EQUAL(pclose(file), 0);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
 TEST(popen_at_the_limit_of_descriptors)
 {
 	struct rlimit limit = { 10, 10 };
