@@ -157,6 +157,7 @@ FILE *popen(const char *command, const char *text)
 	return NULL;
 }
 
+/* Of a stream that is not from popen() it is fclose(), as that is pclose() to glibc. */
 int pclose(FILE *file)
 {
 	int status, state;
@@ -164,10 +165,8 @@ int pclose(FILE *file)
 	pthread_mutex_lock(&lock);
 	struct stream *stream = take_out(file);
 	pthread_mutex_unlock(&lock);
-	if (!stream) {
-		errno = ECHILD;
-		return -1;
-	}
+	if (!stream)
+		return fclose(file);
 	const pid_t pid = stream->pid;
 	free(stream);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);

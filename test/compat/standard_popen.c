@@ -146,6 +146,25 @@ TEST(pclose_of_what_nobody_reads)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
+/* Undefined by the standard; glibc closes it, and programs do that by mistake. */
+TEST(pclose_of_another_stream)
+{
+	FILE *file = popen("/bin/cat", "w");
+	FILE *volatile other = fopen("/dev/null", "r"); /* gcc sees the mistake otherwise */
+
+	CHECK(file && other);
+	int fd = fileno(other);
+	CHECK_EQUAL(pclose(other), 0);
+	CHECK(fcntl(fd, F_GETFD) == -1);
+	CHECK((other = fopen("/dev/full", "w")) && fputs("words", other) >= 0);
+	fd = fileno(other);
+	errno = 0;
+	CHECK_EQUAL(pclose(other), EOF);
+	CHECK_EQUAL(errno, ENOSPC);
+	CHECK(fcntl(fd, F_GETFD) == -1);
+	CHECK_EQUAL(pclose(file), 0);
+}
+
 TEST(popen_at_the_limit_of_descriptors)
 {
 	struct rlimit limit = { 10, 10 };
