@@ -76,6 +76,23 @@ TEST(no_process_for_a_command)
 	}
 }
 
+TEST(no_memory_for_a_command)
+{
+	struct rlimit none = { 4096, 4096 };
+
+	if (HAS_ASAN || psys_getenv(environ, "SUITE_EMULATOR"))
+		skip("takes memory of its own");
+	CHECK_EQUAL(setrlimit(RLIMIT_AS, &none), 0);
+	for (int i = 0; i < 2; i++) {
+		errno = 0;
+		CHECK_EQUAL(system(i ? "/bin/true" : "exit 3"), -1);
+		CHECK_EQUAL(errno, ENOMEM);
+		errno = 0;
+		CHECK(!popen(i ? "/bin/true" : "exit 3", "r"));
+		CHECK_EQUAL(errno, ENOMEM);
+	}
+}
+
 /* popen() says why there is no stream. */
 TEST(no_shell_for_a_stream)
 {

@@ -213,6 +213,21 @@ TEST(no_shell_at_all)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
+/* There is a child, and it is the shell that cannot begin. */
+TEST(a_command_that_is_too_long)
+{
+	static char command[300000];
+
+	if (psys_getenv(environ, "SUITE_EMULATOR"))
+		skip("it has limits of its own");
+	memset(command, ' ', sizeof command - 1);
+	memcpy(command, "exit 3", 6);
+	CHECK_EQUAL(system(command), 127 << 8);
+	memcpy(command, "/bin/true", 9);
+	CHECK_EQUAL(system(command), 127 << 8);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
 static pid_t forked = -1;
 
 static void fork_in_handler(int signal)
