@@ -63,13 +63,13 @@
  * 32-bit machine all 64 bits count.
  */
 #ifdef __cplusplus
-#define PSYS_IS_ERROR(result)                                                        \
-	(sizeof(result) > sizeof(long) ? (unsigned long long)(result) > -4096ULL :   \
-					 (unsigned long)(result) > -4096UL)
+#define PSYS_IS_ERROR(result)                                                    \
+	(sizeof(result) > sizeof(long) ? (unsigned long long)(result) > -4096ULL \
+				       : (unsigned long)(result) > -4096UL)
 #else
-#define PSYS_IS_ERROR(result)                                         \
-	((unsigned long long)__extension__ _Generic((result), int64_t: (result),    \
-				      default: (long)(result)) > -4096ULL)
+#define PSYS_IS_ERROR(result)                                                         \
+	((unsigned long long)__extension__ _Generic((result),                         \
+		int64_t: (result), default: (long)(result)) > -4096ULL)
 #endif
 
 #endif
