@@ -37,17 +37,18 @@ TEST(popen_reads)
 
 TEST(popen_writes)
 {
-	static const char *const commands[] = { "/usr/bin/cmp - /tmp/aspawn-popen-test",
-						"cmp - /tmp/aspawn-popen-test && exit 0" };
-	FILE *file = fopen("/tmp/aspawn-popen-test", "w");
+	static const char *const commands[] = { "/usr/bin/cmp - %s", "cmp - %s && exit 0" };
+	char path[] = "/tmp/aspawn-popen-XXXXXX", command[64];
+	FILE *file = fdopen(mkstemp(path), "w");
 
 	CHECK(file && fputs("some words\n", file) >= 0 && fclose(file) == 0);
 	for (int i = 0; i < 2; i++) {
-		file = popen(commands[i], "w");
+		snprintf(command, sizeof command, commands[i], path);
+		file = popen(command, "w");
 		CHECK(file && fputs("some words\n", file) >= 0);
 		CHECK_EQUAL(pclose(file), 0);
 	}
-	unlink("/tmp/aspawn-popen-test");
+	unlink(path);
 }
 
 TEST(popen_modes)

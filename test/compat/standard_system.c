@@ -26,10 +26,13 @@ static void make_fd_9(const char *script)
 {
 	int ends[2];
 
-	CHECK(pipe(ends) == 0 && dup2(ends[0], 9) == 9);
+	CHECK(pipe(ends) == 0);
 	CHECK(write(ends[1], script, strlen(script)) == (ssize_t)strlen(script));
-	close(ends[0]);
 	close(ends[1]);
+	if (ends[0] == 9)
+		return;
+	CHECK_EQUAL(dup2(ends[0], 9), 9);
+	close(ends[0]);
 }
 
 TEST(system_returns_the_status)

@@ -201,11 +201,12 @@ TEST(a_child_begins_in_its_cgroup)
 					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP,
 					  .cgroup_fd = group.fd };
 	int r = aspawn_with(&options, &pid, &stack, 16384, child_execs_role, "reports_cgroup", NULL, 0);
+	if (r == 0)
+		CHECK_EQUAL(reap(pid), 0);
+	remove_cgroup(&group);
 	if (r == -PSYS_ENOSYS)
 		skip("no CLONE_INTO_CGROUP");
 	CHECK_EQUAL(r, 0);
-	CHECK_EQUAL(reap(pid), 0);
-	remove_cgroup(&group);
 }
 
 ROLE(reports_cgroup)
