@@ -221,7 +221,7 @@ static void keep(struct beginning *beginning, unsigned fd)
 static bool leads_to_descriptors(const struct aspawn_action *action)
 {
 	return aspawn_action_traits(action->kind)->traits & TEXT &&
-	       (!psys_strncmp(action->data, "/dev/fd", 7) || !psys_strncmp(action->data, "/proc/", 6));
+	       (!psys_strncmp(action->data, "/dev/fd", 7) || !psys_strncmp(action->data, "/proc", 5));
 }
 
 /* Whether the descriptor is what the caller calls so, whatever has been done before. */

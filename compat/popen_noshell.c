@@ -43,8 +43,15 @@ struct program {
  */
 static int start(pid_t *pid, const struct aspawn_command *command)
 {
-	struct Stack_t own, *stack = aspawn_compat_take_stack(&own);
+	struct psys_sigset all, old;
 	struct aspawn_child child;
+	struct Stack_t own;
+
+	/* A handler that forks would have the child unmap the stack that is looked at. */
+	psys_sigfillset(&all);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
+	struct Stack_t *stack = aspawn_compat_take_stack(&own);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, NULL, PSYS_SIGSET_SIZE);
 	int r = aspawn_command(&child, stack, command);
 
 	if (r == 0) {

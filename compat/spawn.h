@@ -27,7 +27,8 @@ struct spawn {
  */
 int aspawn_compat_spawn(const struct spawn *spawn);
 
-/* A stack for a child: one of the pool's, or *own if they are all in use. */
+/* A stack for a child: one of the pool's, or *own if they are all in use. With all
+ * signals blocked. */
 struct Stack_t *aspawn_compat_take_stack(struct Stack_t *own);
 void aspawn_compat_give_stack(struct Stack_t *stack);
 

@@ -92,17 +92,23 @@ TEST(a_path_that_is_a_descriptor_that_closefrom_closes)
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	const char *const paths[] = { "/proc/self/fd/70", "/dev/fd/70" };
+	static const char *const paths[][2] = {
+		{ "/", "/proc/self/fd/70" },
+		{ "/", "/dev/fd/70" },
+		{ "/proc", "self/fd/70" },
+	};
 
 	CHECK_EQUAL(psys_dup2(0, 70), 70);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		const struct aspawn_action actions[] = {
-			ASPAWN_OPEN(0, paths[i], PSYS_O_RDONLY, 0),
+			ASPAWN_CHDIR(paths[i][0]),
+			ASPAWN_OPEN(0, paths[i][1], PSYS_O_RDONLY, 0),
 			ASPAWN_CLOSEFROM(3),
 		};
 		command.actions = actions;
-		command.action_count = 2;
-		if (psys_faccessat(PSYS_AT_FDCWD, paths[i], PSYS_F_OK) < 0)
+		command.action_count = 3;
+		psys_chdir(paths[i][0]);
+		if (psys_faccessat(PSYS_AT_FDCWD, paths[i][1], PSYS_F_OK) < 0)
 			continue; /* no such directory here */
 		struct aspawn_child child = start_command(&stack, &command);
 		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
