@@ -39,7 +39,7 @@ common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 core := $(common) -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
 
-sources := $(sort $(wildcard syscall/*.c aspawn/*.c))
+sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c))
 assembly := $(filter-out start,$(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S))))
 objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o)
 archive := $(BUILD_DIR)/libaspawn.a
@@ -65,6 +65,10 @@ $(BUILD_DIR)/syscall/%.o: syscall/%.c
 	$(CC) $(core) $(CFLAGS) -c $< -o $@
 
 $(BUILD_DIR)/aspawn/%.o: aspawn/%.c
+	@mkdir -p $(@D)
+	$(CC) $(core) $(CFLAGS) -c $< -o $@
+
+$(BUILD_DIR)/command/%.o: command/%.c
 	@mkdir -p $(@D)
 	$(CC) $(core) $(CFLAGS) -c $< -o $@
 

@@ -1,16 +1,55 @@
 /*
- * The spawn itself. The caller's signals stay blocked from before the stack is
- * looked at until the child is on its way: no handler of the parent runs in the
- * child, none finds a stack half set up, and the thread cannot be cancelled.
+ * The spawn itself: who does what, in which order, and why in that order.
+ *
+ * parent  blocks all signals before it looks at the stack. Otherwise a handler could spawn
+ *         on the same stack, or, between clone and exec, run in the child on the parent's
+ *         memory. The thread cannot be cancelled meanwhile either.
+ * parent  reserves the stack, copies user_data to it and fills the control block, from
+ *         which the child takes all it needs: the caller's own frame goes on changing.
+ * parent  makes the pipe, where there is one, and clones. It tries one method after another
+ *         until the kernel takes one.
+ * child   takes its own descriptor table first, if it began with the parent's: until then
+ *         whatever it closes, the parent loses.
+ * child   closes the read end. If the parent dies now, writing to the pipe fails at once.
+ * child   resets caught signals to SIG_DFL if the kernel did not, leaves ignored ones ignored
+ *         as execve(2) does, and keeps all blocked. fn sets the mask, right before it execs.
+ * child   runs fn, and ends by exit_group: no destructor of the parent's runs.
+ * kernel  clears the state's word and wakes its waiters when exec or exit has let go of the
+ *         memory. Only then is the stack free; the pipe's end may come earlier or later.
+ * parent  meanwhile waits for the child's own descriptor table, if it is to have one, as the
+ *         caller may change descriptors afterwards; closes its copy of the write end, so that
+ *         the pipe ends with the child; stores the results and sets the mask last. A handler
+ *         of SIGCHLD finds *pid.
  */
-#include <aspawn/command.h>
+#include <aspawn/aspawn.h>
 
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "spawn.h"
+#include "clone.h"
+#include "watch.h"
 
-/* What is ignored stays ignored. */
+/* --- the child ------------------------------------------------------------ */
+
+/*
+ * Until this returns, the child shares the parent's descriptor table: touch no descriptor
+ * before. Descriptors from keep_below up are not copied, so nobody has to close them.
+ */
+static PSYS_UNINSTRUMENTED int unshare_files(struct control *control, struct stack_state *state)
+{
+	int r = psys_close_range(control->keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
+
+	if (r < 0) /* before Linux 5.9: a copy of all */
+		r = psys_unshare(PSYS_CLONE_FILES);
+	if (r < 0)
+		return r;
+	if (control->pidfd >= 0) /* in the copy, if its number is among those kept */
+		psys_close(control->pidfd);
+	if (__atomic_exchange_n(&state->use, RUNNING, __ATOMIC_ACQ_REL) == FILES_AWAITED)
+		psys_futex(&state->use, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+	return 0;
+}
+
 static PSYS_UNINSTRUMENTED void reset_handlers(void)
 {
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
@@ -23,51 +62,25 @@ static PSYS_UNINSTRUMENTED void reset_handlers(void)
 	}
 }
 
-PSYS_UNINSTRUMENTED void aspawn_fail(struct control *control, int step, int error)
-{
-	const struct aspawn_failure failure = { step, error };
-
-	control->step = step;
-	__atomic_store_n(&control->error, error, __ATOMIC_RELEASE);
-	/* One attempt: nobody may be there to read it. */
-	if (control->write_end >= 0)
-		psys_write(control->write_end, &failure, sizeof failure);
-	psys_exit_group(127);
-}
-
-/*
- * Until this has been done each change to a descriptor is one to the parent's.
- * What is not copied need not be closed: not by this, nor by the exec.
- */
-static PSYS_UNINSTRUMENTED void take_table(struct control *control)
-{
-	int r = psys_close_range(control->kept, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
-
-	if (r < 0) /* before Linux 5.9: a copy of all */
-		r = psys_unshare(PSYS_CLONE_FILES);
-	if (r < 0)
-		aspawn_fail(control, ASPAWN_STEP_DESCRIPTORS, -r);
-	if (control->pidfd >= 0) /* in the copy, if its number is among those kept */
-		psys_close(control->pidfd);
-	if (__atomic_exchange_n(&control->busy, RUNS, __ATOMIC_ACQ_REL) == PARENT_WAITS)
-		psys_futex(&control->busy, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
 /* Where the child begins. */
 static PSYS_UNINSTRUMENTED int child_main(void *block)
 {
 	struct control *control = block;
 
 	__atomic_store_n(&control->shared, 1, __ATOMIC_RELAXED);
-	if (control->shares_table)
-		take_table(control);
-	if (control->read_end >= 0)
+	if (control->shares_files)
+		control->files_error = unshare_files(control, control->state);
+	if (control->read_end >= 0 && !control->files_error)
 		psys_close(control->read_end);
 	if (control->reset_handlers)
 		reset_handlers();
+	if (control->watch)
+		aspawn_watch_begin(control->watch);
 	psys_exit_group(control->fn(control->arg, control->write_end, &control->old_mask,
 				    control->user_data, control->user_data_len));
 }
+
+/* --- the parent ------------------------------------------------------------ */
 
 void aspawn_close_pipe(const int ends[2])
 {
@@ -94,118 +107,167 @@ int aspawn_pipe(int ends[2])
 	return r;
 }
 
-/* The caller's options as the structure that is known, however new its own is. */
-static int copy_options(struct aspawn_options *to, const struct aspawn_options *from)
+static void fill(struct control *control, const struct request *request,
+		 const struct Stack_t *stack)
 {
-	to->size = sizeof *to;
-	to->flags = 0;
-	to->pidfd = NULL;
-	to->cgroup_fd = -1;
-	if (!from)
-		return 0;
+	control->state = stack_state(stack);
+	control->keep_below = request->keep_below;
+	control->files_error = 0;
+	control->read_end = control->write_end = -1;
+	control->watch = NULL;
+	control->fn = request->fn;
+	control->arg = request->arg;
+	control->user_data = request->user_data;
+	control->user_data_len = request->user_data_len;
+	psys_memset(&control->old_mask, 0, sizeof control->old_mask);
+	control->old_mask.set = request->mask;
+}
 
-	int r = aspawn_check_size(from, from->size, sizeof *to);
+/* What the child reports through, if it is not there yet. */
+static int make_channels(struct control *control, const struct request *request,
+			 const struct clone_method *method)
+{
+	const bool may_copy = aspawn_clone_may_copy(method, request);
+	int ends[2];
+
+	if (request->watch_copy && may_copy && !control->watch)
+		control->watch = aspawn_watch_make();
+	if (control->read_end >= 0 || request->pipe == NO_PIPE ||
+	    (request->pipe == PIPE_IF_COPIED && !may_copy))
+		return 0;
+	int r = aspawn_pipe(ends);
 	if (r < 0)
 		return r;
-
-	to->flags = from->flags;
-	if (to->flags & ~(ASPAWN_NO_PIPE | ASPAWN_PIDFD | ASPAWN_CGROUP | ASPAWN_VFORK))
-		return -PSYS_EINVAL;
-	if (to->flags & ASPAWN_PIDFD) {
-		to->pidfd = from->pidfd;
-		if (!to->pidfd)
-			return -PSYS_EINVAL;
-	}
-	if (to->flags & ASPAWN_CGROUP) {
-		to->cgroup_fd = from->cgroup_fd;
-		if (to->cgroup_fd < 0)
-			return -PSYS_EBADF;
-	}
+	control->read_end = ends[0];
+	control->write_end = ends[1];
+	if (control->keep_below <= (unsigned)ends[1])
+		control->keep_below = (unsigned)ends[1] + 1;
 	return 0;
 }
 
-static int spawn(const struct aspawn_options *options, pid_t *pid, const struct Stack_t *stack,
-		 void *user_data)
+static void close_channels(const struct control *control)
 {
-	struct control *control = stack_control(stack);
-	int ends[2] = { -1, -1 };
-	bool has_pipe = !(options->flags & ASPAWN_NO_PIPE);
-	int pidfd;
-
-	if (has_pipe) {
-		int r = aspawn_pipe(ends);
-		if (r < 0)
-			return r;
-		if (control->kept <= (unsigned)ends[1])
-			control->kept = (unsigned)ends[1] + 1;
-	}
-	control->read_end = ends[0];
-	control->write_end = ends[1];
-
-	long child = aspawn_clone_child(options, stack, user_data, child_main, &pidfd);
-	if (child < 0) {
-		if (has_pipe)
-			aspawn_close_pipe(ends);
-		return (int)child;
-	}
-	if (control->shares_table && (has_pipe || !(options->flags & SPAWN_STILL)))
-		aspawn_stack_wait_for_table(stack);
-	*pid = (pid_t)child;
-	if (options->flags & ASPAWN_PIDFD)
-		*options->pidfd = pidfd;
-	if (!has_pipe)
-		return 0;
-	psys_close(ends[1]);
-	return ends[0];
+	aspawn_watch_free(control->watch);
+	psys_close(control->read_end); /* of a negative one: no effect */
+	psys_close(control->write_end);
 }
 
-int aspawn_spawn(const struct aspawn_options *options, pid_t *pid, const struct Stack_t *stack,
-		 const struct psys_sigset *mask, aspawn_fn fn, void *arg, void *user_data,
-		 size_t user_data_len)
+/* One method after another. The pid, or why there is no child. */
+static long clone_child(struct control *control, const struct request *request,
+			const struct Stack_t *stack)
+{
+	const struct clone_method *method = aspawn_clone_methods;
+	int cgroup_fd = request->cgroup_fd;
+	long r = -PSYS_ENOSYS;
+
+	while (method->mode != ASPAWN_MODE_NONE) {
+		if (!aspawn_clone_fits(method, request, cgroup_fd >= 0)) {
+			method++;
+			continue;
+		}
+		r = make_channels(control, request, method);
+		if (r < 0)
+			return r;
+		r = aspawn_clone(method, request, cgroup_fd, stack, child_main);
+		if (r < 0 && cgroup_fd >= 0 && request->cgroup_is_optional)
+			cgroup_fd = -1;
+		else if (r < 0 && aspawn_clone_is_refused(r))
+			method++;
+		else
+			return r;
+	}
+	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
+}
+
+int aspawn_spawn(struct spawned *spawned, const struct request *request,
+		 const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
-	struct aspawn_options way = *options;
 
-	control->fn = fn;
-	control->arg = arg;
-	control->user_data = user_data;
-	control->user_data_len = user_data_len;
-	control->old_mask.set = *mask;
-	if (!(options->flags & SPAWN_LATE_PIPE))
-		return spawn(options, pid, stack, user_data);
+	fill(control, request, stack);
+	long pid = clone_child(control, request, stack);
+	if (pid < 0) {
+		close_channels(control);
+		return (int)pid;
+	}
+	if (control->shares_files && (request->await_files || control->write_end >= 0))
+		aspawn_stack_await_files(stack, &request->mask);
+	spawned->pid = (pid_t)pid;
+	spawned->pidfd = control->pidfd;
+	spawned->read_end = control->read_end;
+	spawned->watch = control->watch;
+	if (request->wants_pidfd && spawned->pidfd < 0) {
+		int fd = psys_pidfd_open((int)pid, 0);
+		spawned->pidfd = fd < 0 ? -1 : fd;
+	}
+	if (control->write_end >= 0)
+		psys_close(control->write_end);
+	return 0;
+}
 
-	way.flags |= ASPAWN_NO_PIPE | SPAWN_SHARING;
-	int r = spawn(&way, pid, stack, user_data);
-	if (!aspawn_is_refusal(r))
+/* --- the public calls ------------------------------------------------------- */
+
+static int read_options(struct request *request, const struct aspawn_options *options)
+{
+	if (!options)
+		return 0;
+
+	int r = aspawn_check_size(options, options->size, sizeof *options);
+	if (r < 0)
 		return r;
-	way.flags = options->flags | SPAWN_NOT_SHARING;
-	return spawn(&way, pid, stack, user_data);
+	const uint64_t flags = options->flags;
+	if (flags & ~(ASPAWN_NO_PIPE | ASPAWN_PIDFD | ASPAWN_CGROUP | ASPAWN_VFORK))
+		return -PSYS_EINVAL;
+	if (flags & ASPAWN_NO_PIPE)
+		request->pipe = NO_PIPE;
+	request->suspend = flags & ASPAWN_VFORK;
+	if (flags & ASPAWN_PIDFD) {
+		request->wants_pidfd = true;
+		if (!options->pidfd)
+			return -PSYS_EINVAL;
+	}
+	if (flags & ASPAWN_CGROUP) {
+		request->cgroup_fd = options->cgroup_fd;
+		if (request->cgroup_fd < 0)
+			return -PSYS_EBADF;
+	}
+	return 0;
 }
 
 int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t *cached_stack,
 		size_t reserved_stack_sz, aspawn_fn fn, void *arg, void *user_data,
 		size_t user_data_len)
 {
-	struct aspawn_options known;
-	struct psys_sigset all, old;
+	struct request request = {
+		.pipe = PIPE, .cgroup_fd = -1, .fn = fn, .arg = arg, .user_data_len = user_data_len,
+	};
+	struct spawned spawned;
+	struct psys_sigset all;
 
 	if (!pid || !cached_stack || !fn || (!user_data && user_data_len))
 		return -PSYS_EINVAL;
-	int r = copy_options(&known, options);
+	int r = read_options(&request, options);
 	if (r < 0)
 		return r;
 
 	psys_sigfillset(&all);
-	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
+	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &request.mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
 	r = aspawn_stack_reserve(cached_stack, reserved_stack_sz, user_data_len);
 	if (r == 0) {
-		char *copy = aspawn_stack_place(cached_stack, user_data_len);
-		psys_memcpy(copy, user_data, user_data_len);
-		r = aspawn_spawn(&known, pid, cached_stack, &old, fn, arg, copy, user_data_len);
+		request.user_data = aspawn_stack_place(cached_stack, user_data_len);
+		psys_memcpy(request.user_data, user_data, user_data_len);
+		r = aspawn_spawn(&spawned, &request, cached_stack);
 	}
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, NULL, PSYS_SIGSET_SIZE);
+	if (r == 0) {
+		*pid = spawned.pid;
+		if (request.wants_pidfd)
+			*options->pidfd = spawned.pidfd;
+		if (spawned.read_end >= 0)
+			r = spawned.read_end;
+	}
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request.mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
 }
 

@@ -72,4 +72,21 @@ static inline bool deadline_has_passed(struct psys_timespec deadline)
 	return !deadline_is_before(deadline_now(), deadline);
 }
 
+/*
+ * Sleeps while the word, a shared futex, has this value, and not beyond the deadline. It
+ * may return early: the kernel wakes one waiter only, and some kernels none at exec, so
+ * that the caller has to look again every 50 ms whatever happens.
+ */
+static inline void deadline_sleep_on(int *word, int value, struct psys_timespec deadline)
+{
+	static const struct psys_timespec nap = { 0, 50000000 }, moment = { 0, 1000000 };
+	struct psys_timespec until = deadline_sooner(deadline_after(&nap), deadline);
+	int r = psys_futex(word, PSYS_FUTEX_WAIT_BITSET, value, &until, NULL,
+			   (int)PSYS_FUTEX_BITSET_MATCH_ANY);
+
+	/* Otherwise a futex that a filter forbids would have the caller spin. */
+	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
+		psys_nanosleep(&moment, NULL);
+}
+
 #endif

@@ -1,19 +1,46 @@
-/* What aspawn() and aspawn_command() share. */
+/* The spawn, as the layers above ask for it. */
 #ifndef ASPAWN_SPAWN_H
 #define ASPAWN_SPAWN_H
 
+#include <stdbool.h>
+
+#include <aspawn/aspawn.h>
 #include <syscall/errno.h>
+#include <syscall/signal.h>
 
-#include "ladder.h"
+enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
-/*
- * The spawn itself, on a reserved stack whose lowest used byte is user_data, with
- * all signals blocked; mask is the caller's. options is complete. Returns the read
- * end of the pipe, 0 if there is none, or a negative error number.
- */
-int aspawn_spawn(const struct aspawn_options *options, pid_t *pid, const struct Stack_t *stack,
-		 const struct psys_sigset *mask, aspawn_fn fn, void *arg, void *user_data,
-		 size_t user_data_len);
+struct request {
+	bool copy_memory; /* as fork(2); otherwise it is shared if that is possible */
+	bool suspend;     /* the caller, until the exec (CLONE_VFORK); never with copy_memory */
+	/* The child begins with its parent's descriptor table (CLONE_FILES) and first takes a
+	 * copy of what is below keep_below. Unless memory may be a copy. */
+	bool unshare_files;
+	bool await_files; /* do not return before it has done so */
+	unsigned keep_below;
+	enum report_pipe pipe;
+	bool watch_copy; /* where memory may be a copy, make an exec_watch */
+	bool wants_pidfd;
+	int cgroup_fd;           /* -1: none */
+	bool cgroup_is_optional; /* if it is refused, begin without */
+
+	struct psys_sigset mask; /* the caller's */
+	aspawn_fn fn;
+	void *arg, *user_data; /* user_data lies on the stack; the child's frames below */
+	size_t user_data_len;
+};
+
+struct spawned {
+	pid_t pid;
+	int pidfd;                /* -1: not requested or not supported */
+	int read_end;             /* of the pipe; -1: none */
+	struct exec_watch *watch; /* NULL: none; aspawn_watch_free() */
+};
+
+/* On a reserved stack, with all signals blocked: 0 or a negative error number, and then
+ * nothing is left of it. */
+int aspawn_spawn(struct spawned *spawned, const struct request *request,
+		 const struct Stack_t *stack);
 
 /*
  * Of a structure that begins with its size and may be older or newer than the one
@@ -32,8 +59,5 @@ static inline int aspawn_check_size(const void *structure, size_t size, size_t k
 /* A CLOEXEC pipe that keeps clear of the standard streams: 0 or an error. */
 int aspawn_pipe(int ends[2]);
 void aspawn_close_pipe(const int ends[2]);
-
-/* Ends the child, whose command failed at this step. error is positive. */
-_Noreturn void aspawn_fail(struct control *control, int step, int error);
 
 #endif

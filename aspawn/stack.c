@@ -9,10 +9,11 @@
  * poisoned when the child execed is no stack of anybody's any more. */
 __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *addr, size_t size);
 
+/* After a fork between two stores a stack may have a size and no address: it is unused. */
 static bool is_stack(const struct Stack_t *stack)
 {
-	return stack->addr ? stack->size > STACK_GUARD && stack->size % STACK_UNIT == 0 :
-			     stack->size == 0;
+	return (stack->size > STACK_LOWEST && stack->size % STACK_UNIT == 0) ||
+	       (!stack->addr && stack->size == 0);
 }
 
 static bool is_mapped(const struct Stack_t *stack)
@@ -20,27 +21,54 @@ static bool is_mapped(const struct Stack_t *stack)
 	return stack && stack->addr && is_stack(stack);
 }
 
-static int map(struct Stack_t *stack, size_t size)
+static void set_addr(struct Stack_t *stack, void *addr)
 {
-	char *addr = psys_mmap(NULL, size, PSYS_PROT_NONE,
+	__atomic_store_n(&stack->addr, addr, __ATOMIC_RELEASE);
+}
+
+/* Unmaps it only when nobody finds it here any more. */
+static void unmap(struct Stack_t *stack)
+{
+	const struct Stack_t old = *stack;
+
+	set_addr(stack, NULL);
+	if (old.addr)
+		psys_munmap(old.addr, old.size);
+	__atomic_store_n(&stack->size, 0, __ATOMIC_RELEASE);
+}
+
+static void *map(size_t size)
+{
+	char *addr = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
 			       PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS | PSYS_MAP_STACK, -1, 0);
 	if (PSYS_IS_ERROR(addr))
-		return (int)(intptr_t)addr;
+		return addr;
 
-	int r = psys_mprotect(addr + STACK_GUARD, size - STACK_GUARD,
-			      PSYS_PROT_READ | PSYS_PROT_WRITE);
+	int r = psys_mprotect(addr + STACK_UNIT, STACK_LOWEST - STACK_UNIT, PSYS_PROT_NONE);
 	if (r < 0) {
 		psys_munmap(addr, size);
-		return r;
+		return (void *)(intptr_t)r;
 	}
-	stack->addr = addr;
-	stack->size = size;
+	/* Before Linux 4.14 a copy is busy for as long as the child is. */
+	psys_madvise(addr, STACK_UNIT, PSYS_MADV_WIPEONFORK);
+	return addr;
+}
+
+static int grow(struct Stack_t *stack, size_t size)
+{
+	void *addr = map(size);
+
+	if (PSYS_IS_ERROR(addr))
+		return (int)(intptr_t)addr;
+	unmap(stack);
+	__atomic_store_n(&stack->size, size, __ATOMIC_RELEASE);
+	set_addr(stack, addr);
 	return 0;
 }
 
 int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len)
 {
-	size_t size = sizeof(struct control) + STACK_OWN + 2 * STACK_ALIGN + STACK_GUARD +
+	size_t size = sizeof(struct control) + STACK_OWN + 2 * STACK_ALIGN + STACK_LOWEST +
 		      STACK_UNIT - 1;
 
 	if (!is_stack(stack))
@@ -52,25 +80,19 @@ int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len
 
 	if (aspawn_stack_busy(stack))
 		return -PSYS_EBUSY;
-	if (stack->size < size) {
-		struct Stack_t old = { stack->addr, stack->size };
-		int r = map(stack, size);
+	if (!stack->addr || stack->size < size) {
+		int r = grow(stack, size);
 		if (r < 0)
 			return r;
-		if (old.addr)
-			psys_munmap(old.addr, old.size);
 	}
 	if (__asan_unpoison_memory_region)
-		__asan_unpoison_memory_region((char *)stack->addr + STACK_GUARD,
-					      stack->size - STACK_GUARD);
+		__asan_unpoison_memory_region((char *)stack->addr + STACK_LOWEST,
+					      stack->size - STACK_LOWEST);
 	return 0;
 }
 
-/*
- * For a kernel that does not clear the word at exec, or could not: a child that
- * is a zombie, or no more, runs nowhere.
- */
-static bool child_is_gone(int pid)
+/* For a kernel that does not clear the word at exec, or could not. */
+bool aspawn_child_is_gone(int pid)
 {
 	struct psys_siginfo info;
 
@@ -88,28 +110,39 @@ int aspawn_stack_busy(const struct Stack_t *stack)
 	if (!is_mapped(stack))
 		return 0;
 
-	struct control *control = stack_control(stack);
-	return __atomic_load_n(&control->busy, __ATOMIC_ACQUIRE) != FREE &&
-	       !child_is_gone(__atomic_load_n(&control->pid, __ATOMIC_ACQUIRE));
+	struct stack_state *state = stack_state(stack);
+	return __atomic_load_n(&state->use, __ATOMIC_ACQUIRE) != FREE &&
+	       !aspawn_child_is_gone(__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE));
 }
 
-/* The kernel wakes one waiter only, and some kernels none at exec: look again after
- * this time, whatever happens. */
-static const struct psys_timespec nap = { 0, 50000000 };
-
-void aspawn_stack_wait_for_table(const struct Stack_t *stack)
+/* Returns true if the time is up before the child has its own table. */
+static bool files_awaited_for(const struct Stack_t *stack, const struct psys_timespec *time)
 {
-	struct control *control = stack_control(stack);
-	int seen = SHARES_TABLE;
+	int *use = &stack_state(stack)->use;
 
-	if (!__atomic_compare_exchange_n(&control->busy, &seen, PARENT_WAITS, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	while (__atomic_load_n(use, __ATOMIC_ACQUIRE) == FILES_AWAITED) {
+		int r = psys_futex(use, PSYS_FUTEX_WAIT, FILES_AWAITED, time, NULL, 0);
+		if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR)
+			return true;
+	}
+	return false;
+}
+
+void aspawn_stack_await_files(const struct Stack_t *stack, const struct psys_sigset *mask)
+{
+	static const struct psys_timespec usual = { 0, 5000000 };
+	struct psys_sigset all;
+	int seen = SHARES_FILES;
+
+	if (!__atomic_compare_exchange_n(&stack_state(stack)->use, &seen, FILES_AWAITED, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+	    !files_awaited_for(stack, &usual))
 		return;
-	while (__atomic_load_n(&control->busy, __ATOMIC_ACQUIRE) == PARENT_WAITS)
-		if (psys_futex(&control->busy, PSYS_FUTEX_WAIT, PARENT_WAITS, &nap, NULL, 0) ==
-			    -PSYS_ETIMEDOUT &&
-		    !aspawn_stack_busy(stack))
-			return;
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, &all, PSYS_SIGSET_SIZE);
+	while (__atomic_load_n(&stack_state(stack)->use, __ATOMIC_ACQUIRE) == FILES_AWAITED &&
+	       aspawn_stack_busy(stack))
+		deadline_sleep_on(&stack_state(stack)->use, FILES_AWAITED, DEADLINE_NEVER);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
 }
 
 int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *timeout)
@@ -123,12 +156,10 @@ int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *t
 	do {
 		if (deadline_has_passed(deadline))
 			return -PSYS_ETIMEDOUT;
-		struct psys_timespec until = deadline_sooner(deadline_after(&nap), deadline);
-		int *busy = &stack_control(stack)->busy;
-		int state = __atomic_load_n(busy, __ATOMIC_ACQUIRE);
-		if (state != FREE)
-			psys_futex(busy, PSYS_FUTEX_WAIT_BITSET, state, &until, NULL,
-				   (int)PSYS_FUTEX_BITSET_MATCH_ANY);
+		int *use = &stack_state(stack)->use;
+		int seen = __atomic_load_n(use, __ATOMIC_ACQUIRE);
+		if (seen != FREE)
+			deadline_sleep_on(use, seen, deadline);
 	} while (aspawn_stack_busy(stack));
 	return 0;
 }
@@ -139,14 +170,11 @@ int aspawn_stack_free(struct Stack_t *stack)
 		return -PSYS_EINVAL;
 	if (aspawn_stack_busy(stack))
 		return -PSYS_EBUSY;
-	if (stack->addr)
-		psys_munmap(stack->addr, stack->size);
-	stack->addr = NULL;
-	stack->size = 0;
+	unmap(stack);
 	return 0;
 }
 
 enum aspawn_mode aspawn_mode(const struct Stack_t *stack)
 {
-	return is_mapped(stack) ? (enum aspawn_mode)stack_control(stack)->mode : ASPAWN_MODE_NONE;
+	return is_mapped(stack) ? (enum aspawn_mode)stack_state(stack)->mode : ASPAWN_MODE_NONE;
 }

@@ -1,11 +1,16 @@
 /*
- * The stack that children run on, and the block at its top by which parent,
- * child and kernel agree on who uses it.
+ * The stack that children run on, and the two blocks by which parent, child and
+ * kernel agree on who uses it.
  *
- *   addr                                                          addr + size
- *   | guard, no access | stack, grows down  ... | user data | struct control |
+ *   addr                                                                   addr + size
+ *   | struct stack_state | guard, no access | stack, grows down ... | user data | struct control |
  *
- * Guard and size are multiples of 64 KiB, the largest page of any architecture.
+ * State and guard take 64 KiB each, the largest page of any architecture, and size is
+ * a multiple of that. The state lies apart because a fork wipes it (MADV_WIPEONFORK):
+ * no child runs on the copy of a stack, so the copy is free from the first instant.
+ *
+ * addr is not NULL only while addr and size are those of a mapping, at each instruction:
+ * another thread may fork at any of them.
  */
 #ifndef ASPAWN_STACK_H
 #define ASPAWN_STACK_H
@@ -21,35 +26,43 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
 #endif
 
 #define STACK_UNIT ((size_t)65536)
-#define STACK_GUARD STACK_UNIT
+#define STACK_LOWEST (2 * STACK_UNIT) /* where the child's part begins */
 #define STACK_ALIGN ((size_t)16)
 #define STACK_OWN ((size_t)1024) /* for the library's own frames */
 
-enum busy {
-	FREE,
-	RUNS,
-	SHARES_TABLE,       /* of descriptors, with its parent */
-	PARENT_WAITS,       /* for the end of that, at this futex */
+/*
+ *            clone                                exec, exit (the kernel)
+ *   FREE --+-------> RUNNING -----------------------------------> FREE
+ *          |            ^
+ *          |            | the child has its own descriptor table
+ *          |            +------------------+
+ *          |            |                  |
+ *          +-------> SHARES_FILES ----> FILES_AWAITED    both end as RUNNING does
+ *                              the parent sleeps
+ */
+enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED };
+
+/* The parent's, and the kernel's. All zero: no child has been here. */
+struct stack_state {
+	/* A futex. The kernel clears and wakes it (CLONE_CHILD_CLEARTID); where the parent
+	 * was suspended or memory is a copy, the parent clears it. */
+	_Alignas(4) int use; /* enum stack_use; aligned as a futex has to be, and m68k's int is not */
+	int pid;             /* the last child, once the parent knows it */
+	int mode;            /* enum aspawn_mode, of the last child */
 };
 
+/* The child's. It is in the copy too, where memory is one. */
 struct control {
-	/* A futex: not 0 while a child runs on this stack. The kernel clears and
-	 * wakes it (CLONE_CHILD_CLEARTID); where the parent was suspended or memory is
-	 * a copy, the parent clears it. */
-	_Alignas(4) int busy; /* enum busy; aligned as a futex has to be, and m68k's int is not */
-	int pid; /* the child, once the parent knows it */
-	int mode; /* enum aspawn_mode, of the last child */
-
-	/* For the child. */
-	int shared; /* it stores 1 here: seen by the parent if memory is shared */
+	struct stack_state *state;
+	int shared; /* the child stores 1 here: seen by the parent if memory is shared */
 	bool reset_handlers;
-	bool shares_table; /* of descriptors: it takes a copy of those below kept first */
-	unsigned kept;
-	/* How far a command has come, and what went wrong there, if anything did:
-	 * struct aspawn_failure. The parent reads it when the stack is free. */
-	int step, error;
+	bool shares_files;   /* take a copy of the descriptors below keep_below first */
+	bool began_in_cgroup;
+	unsigned keep_below;
+	int files_error;         /* out: why that failed, a negative error; fn is to report it */
 	int read_end, write_end; /* -1: no pipe */
 	int pidfd;               /* the parent's, of this child; -1: none */
+	struct exec_watch *watch; /* NULL: none */
 	aspawn_fn fn;
 	void *arg, *user_data;
 	size_t user_data_len;
@@ -59,7 +72,12 @@ struct control {
 	} old_mask;
 };
 
-/* Of a stack that has been mapped. */
+/* These are of a stack that has been mapped. */
+static inline PSYS_UNINSTRUMENTED struct stack_state *stack_state(const struct Stack_t *stack)
+{
+	return stack->addr;
+}
+
 static inline PSYS_UNINSTRUMENTED struct control *stack_control(const struct Stack_t *stack)
 {
 	return (struct control *)((char *)stack->addr + stack->size) - 1;
@@ -73,13 +91,20 @@ static inline void *aspawn_stack_place(const struct Stack_t *stack, size_t lengt
 	return place - (uintptr_t)place % STACK_ALIGN;
 }
 
-/* Waits until the child has a descriptor table of its own, or is no more. */
-void aspawn_stack_wait_for_table(const struct Stack_t *stack);
-
 /*
  * Makes room for so many bytes of stack and data: 0, -EINVAL, -EBUSY,
  * -EOVERFLOW, -ENOMEM. A stack that was large enough is left as it is.
  */
 int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len);
+
+/*
+ * With all signals blocked: returns when the child has a descriptor table of its own, or
+ * is no more. A child that is frozen or stopped may take for ever: after a while the
+ * caller's signal mask is set meanwhile.
+ */
+void aspawn_stack_await_files(const struct Stack_t *stack, const struct psys_sigset *mask);
+
+/* True if the child was reaped, is a zombie, or is no more: it runs nowhere. */
+bool aspawn_child_is_gone(int pid);
 
 #endif

@@ -56,11 +56,9 @@ static int start(pid_t *pid, const struct aspawn_command *command)
 
 	if (r == 0) {
 		*pid = child.pid;
-		/* Its own stack is unmapped next; and who fails writes to a pipe, if there is one. */
-		if (stack == &own || child.fd >= 0)
+		if (stack == &own) /* it is unmapped next */
 			aspawn_started(&child, NULL, NULL);
-		if (child.fd >= 0)
-			psys_close(child.fd);
+		aspawn_release(&child);
 	}
 	aspawn_compat_give_stack(stack);
 	return -r;

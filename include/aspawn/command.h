@@ -251,6 +251,9 @@ struct aspawn_action {
 /* The child begins in a copy of the memory, as by fork(2), at its cost: what an
  * ASPAWN_CALL stores does not reach the caller. */
 #define ASPAWN_COMMAND_FORK UINT64_C(64)
+/* With ASPAWN_CLOSEFROM: copy all descriptors all the same, at their cost, for an action
+ * whose path leads to one by a symbolic link. */
+#define ASPAWN_COMMAND_COPY_DESCRIPTORS UINT64_C(128)
 
 struct aspawn_command {
 	size_t size;       /* sizeof(struct aspawn_command): it may grow */
@@ -280,6 +283,8 @@ struct aspawn_failure {
 		    * where is not known (ASPAWN_STEP_NONE) */
 };
 
+struct exec_watch; /* the library's own */
+
 struct aspawn_child {
 	pid_t pid; /* 0: none, or waited for */
 	int pidfd; /* CLOEXEC; -1: the kernel has none */
@@ -288,9 +293,10 @@ struct aspawn_child {
 	 * ASPAWN_COMMAND_POLL, unless memory may be a copy. */
 	int fd;
 	/* The library's own. The Stack_t stays where it is until aspawn_wait(). */
+	int report, state;
+	struct exec_watch *watch;
 	const struct Stack_t *stack;
 	struct aspawn_failure failure;
-	int state;
 };
 
 /*
@@ -335,6 +341,13 @@ PSYS_API int aspawn_started(struct aspawn_child *child, struct aspawn_failure *f
  */
 PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
 			 const struct psys_timespec *timeout);
+
+/*
+ * Closes what the child's handle has open, and waits for nothing: for callers that wait by
+ * pid. aspawn_wait() and aspawn_kill() go on to work, by the pid. May be repeated.
+ *   -EINVAL  child is no child
+ */
+PSYS_API int aspawn_release(struct aspawn_child *child);
 
 /*
  * Sends the signal, through the pidfd: never to another process of the same

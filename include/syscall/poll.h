@@ -67,6 +67,10 @@ struct psys_futex_waitv {
 	uint32_t __reserved; /* 0 */
 };
 
+/* What the kernel keeps in the word of a robust futex (set_robust_list). */
+#define PSYS_FUTEX_WAITERS 0x80000000U
+#define PSYS_FUTEX_OWNER_DIED 0x40000000U
+
 /* set_robust_list */
 struct psys_robust_list {
 	struct psys_robust_list *next;

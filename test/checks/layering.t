@@ -1,5 +1,5 @@
 #!/bin/sh
-# A storey uses those below it; the core includes the compiler's headers only.
+# Each layer depends only on those below it; the core includes the compiler's headers only.
 . "$(dirname "$0")/tap.sh"
 
 includes()
@@ -9,7 +9,7 @@ includes()
 
 core_includes_no_foreign_header()
 {
-	! includes syscall aspawn include |
+	! includes syscall aspawn command include |
 		grep -v -E '^<(stddef|stdint|stdarg|stdbool|limits)\.h>$|^<(syscall|aspawn)/|^"'
 }
 
@@ -18,10 +18,15 @@ syscall_knows_no_spawning()
 	! grep -rn 'aspawn/' syscall include/syscall --include='*.[chS]'
 }
 
+aspawn_knows_no_commands()
+{
+	! grep -rnE 'command/|aspawn/command\.h' syscall aspawn include/syscall include/aspawn/aspawn.h --include='*.[chS]'
+}
+
 architectures_stay_in_their_folders()
 {
 	! grep -rnE '__(x86_64|i386|aarch64|arm|riscv|powerpc|s390|mips|sparc|loongarch|m68k)[A-Za-z0-9_]*__' \
-		syscall/*.c syscall/*.h aspawn include/syscall/*.h include/aspawn |
+		syscall/*.c syscall/*.h aspawn command include/syscall/*.h include/aspawn |
 		grep -v '^include/syscall/arch.h:'
 }
 
@@ -46,6 +51,7 @@ headers_stand_alone()
 
 check "the core includes no foreign header" core_includes_no_foreign_header
 check "syscall/ knows of no spawning" syscall_knows_no_spawning
+check "aspawn/ knows of no commands" aspawn_knows_no_commands
 check "architectures are told apart in arch.h only" architectures_stay_in_their_folders
 check "headers have guards" headers_have_guards
 check "each header stands alone, in C and C++" headers_stand_alone

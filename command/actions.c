@@ -1,43 +1,40 @@
 /* What the child does with a command: its actions in their order. */
 #include <syscall/string.h>
 
-#include "plan.h"
+#include "prepared.h"
 
-/* The lowest descriptor from first up that is the library's and not the
- * command's: the pipe to the parent, and pipes of actions yet to come. */
-static PSYS_UNINSTRUMENTED int next_hidden(const struct control *control, const struct plan *plan,
-					   size_t done, int first)
+/* The lowest descriptor from first up that is reserved for the library: the pipe to the
+ * parent, and those of pipe actions from index on. */
+static PSYS_UNINSTRUMENTED int next_reserved(const struct prepared *prepared, size_t index, int first)
 {
-	int lowest = control->write_end >= first ? control->write_end : INT32_MAX;
+	int lowest = prepared->report_fd >= first ? prepared->report_fd : INT32_MAX;
 
-	for (size_t i = done; i < plan->pipe_end; i++) {
-		const struct aspawn_action *action = &plan->actions[i];
-		if (action->kind == ASPAWN_ACTION_PIPE && (int)action->u >= first &&
-		    (int)action->u < lowest)
-			lowest = (int)action->u;
+	for (size_t i = 0; i < prepared->pipe_count; i++) {
+		const struct command_pipe *pipe = &prepared->pipes[i];
+		if (pipe->action >= index && pipe->moved_end >= first && pipe->moved_end < lowest)
+			lowest = pipe->moved_end;
 	}
 	return lowest;
 }
 
-static PSYS_UNINSTRUMENTED bool is_hidden(const struct control *control, const struct plan *plan,
-					  size_t done, int fd)
+static PSYS_UNINSTRUMENTED bool is_reserved(const struct prepared *prepared, size_t index, int fd)
 {
-	return fd >= 0 && next_hidden(control, plan, done, fd) == fd;
+	return fd >= 0 && next_reserved(prepared, index, fd) == fd;
 }
 
-/* The command wants this number: whoever has it gets another. */
-static PSYS_UNINSTRUMENTED int make_room(struct control *control, struct plan *plan, size_t done, int fd)
+/* Moves the library's own descriptor off this number: the command needs it. */
+static PSYS_UNINSTRUMENTED int relocate(struct prepared *prepared, size_t index, int fd)
 {
-	if (!is_hidden(control, plan, done, fd))
+	if (!is_reserved(prepared, index, fd))
 		return 0;
 	int other = (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
 	if (other < 0)
 		return other;
-	if (control->write_end == fd)
-		control->write_end = other;
-	for (size_t i = done; i < plan->pipe_end; i++)
-		if (plan->actions[i].kind == ASPAWN_ACTION_PIPE && (int)plan->actions[i].u == fd)
-			plan->actions[i].u = (unsigned)other;
+	if (prepared->report_fd == fd)
+		prepared->report_fd = other;
+	for (size_t i = 0; i < prepared->pipe_count; i++)
+		if (prepared->pipes[i].action >= index && prepared->pipes[i].moved_end == fd)
+			prepared->pipes[i].moved_end = other;
 	return 0;
 }
 
@@ -81,7 +78,7 @@ static PSYS_UNINSTRUMENTED int parse_fd(const char *name)
 }
 
 /* Before Linux 5.9 (5.11): those that are open by /proc, or else all numbers. */
-static PSYS_UNINSTRUMENTED int walk(int first, int last, bool at_exec)
+static PSYS_UNINSTRUMENTED int close_via_proc(int first, int last, bool at_exec)
 {
 	char records[1024] __attribute__((aligned(8)));
 	long length;
@@ -108,16 +105,16 @@ static PSYS_UNINSTRUMENTED int walk(int first, int last, bool at_exec)
 	return (int)length;
 }
 
-static PSYS_UNINSTRUMENTED int close_from(const struct control *control, const struct plan *plan,
-					  size_t done, int first, bool at_exec)
+static PSYS_UNINSTRUMENTED int close_from(const struct prepared *prepared, size_t index, int first,
+					  bool at_exec)
 {
 	for (int r, last;; first = last + 2) {
-		last = next_hidden(control, plan, done, first) - 1;
+		last = next_reserved(prepared, index, first) - 1;
 		if (last >= first) {
 			r = psys_close_range((unsigned)first, (unsigned)last,
 					     at_exec ? PSYS_CLOSE_RANGE_CLOEXEC : 0);
 			if (r < 0)
-				r = walk(first, last, at_exec);
+				r = close_via_proc(first, last, at_exec);
 			if (r < 0)
 				return r;
 		}
@@ -200,9 +197,19 @@ static PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
 	return r < 0 || now == parent || now == 0 ? r : -PSYS_ESRCH;
 }
 
-static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct plan *plan, size_t index)
+/* The child's end of the action's pipe. */
+static PSYS_UNINSTRUMENTED int childs_end(const struct prepared *prepared, size_t index)
 {
-	const struct aspawn_action *action = &plan->actions[index];
+	const struct command_pipe *pipe = prepared->pipes;
+
+	while (pipe->action != index)
+		pipe++;
+	return pipe->moved_end;
+}
+
+static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepared *prepared, size_t index)
+{
+	const struct aspawn_action *action = &prepared->actions[index];
 	const int a = action->a, b = action->b;
 	const char *text = action->data;
 
@@ -213,13 +220,13 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct plan 
 	case ASPAWN_ACTION_OPENAT2:
 		return open_at(action);
 	case ASPAWN_ACTION_PIPE:
-		return move((int)action->u, a);
+		return move(childs_end(prepared, index), a);
 	case ASPAWN_ACTION_CLOSE: /* it is closed whatever close(2) says */
 		psys_close(a);
 		return 0;
 	case ASPAWN_ACTION_CLOSEFROM:
 	case ASPAWN_ACTION_CLOEXEC_FROM:
-		return close_from(control, plan, index, a, action->kind == ASPAWN_ACTION_CLOEXEC_FROM);
+		return close_from(prepared, index, a, action->kind == ASPAWN_ACTION_CLOEXEC_FROM);
 	case ASPAWN_ACTION_CHDIR:
 		return psys_chdir(text);
 	case ASPAWN_ACTION_FCHDIR:
@@ -284,7 +291,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct plan 
 	case ASPAWN_ACTION_LANDLOCK:
 		return psys_landlock_restrict_self(a, 0);
 	case ASPAWN_ACTION_PDEATHSIG:
-		return die_with_parent(a, plan->parent);
+		return die_with_parent(a, prepared->parent);
 	case ASPAWN_ACTION_UNSHARE:
 		return psys_unshare((unsigned long)action->u);
 	case ASPAWN_ACTION_SETNS:
@@ -295,7 +302,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct plan 
 	case ASPAWN_ACTION_HOSTNAME:
 		return psys_sethostname(text, psys_strlen(text));
 	case ASPAWN_ACTION_JOIN_CGROUP:
-		return action == plan->joined ? 0 : write_text(a, "cgroup.procs", "0");
+		return action == prepared->joined && control->began_in_cgroup ? 0 : write_text(a, "cgroup.procs", "0");
 	case ASPAWN_ACTION_OOM_SCORE_ADJ: {
 		char number[PSYS_DECIMAL_SIZE];
 		psys_i64_to_decimal(number, a);
@@ -327,43 +334,54 @@ PSYS_UNINSTRUMENTED int aspawn_replaced(const struct aspawn_action *action)
 	}
 }
 
-/* A pipe's other end is the caller's from now on, unless the command has given its number
- * to something of its own. */
-static PSYS_UNINSTRUMENTED bool is_callers_end(const struct plan *plan, size_t index, int fd)
+/* The parent's end of a pipe action yet to come is not the command's, unless the command
+ * has given its number to something of its own. */
+static PSYS_UNINSTRUMENTED bool is_parents_end(const struct prepared *prepared, size_t index, int fd)
 {
-	for (size_t i = index; i < plan->pipe_end; i++) {
-		if (plan->actions[i].kind != ASPAWN_ACTION_PIPE || plan->actions[i].c != fd)
+	for (size_t i = 0; i < prepared->pipe_count; i++) {
+		if (prepared->pipes[i].action < index || prepared->pipes[i].parents_end != fd)
 			continue;
 		for (size_t j = 0; j < index; j++)
-			if (aspawn_replaced(&plan->actions[j]) == fd)
+			if (aspawn_replaced(&prepared->actions[j]) == fd)
 				return false;
 		return true;
 	}
 	return false;
 }
 
-/* One that the command names cannot be one that it knows nothing of. */
-static PSYS_UNINSTRUMENTED bool names_hidden(const struct control *control, const struct plan *plan,
-					     size_t index)
+/* True if the action uses a number of the library's own pipes: the caller cannot mean them. */
+static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, size_t index)
 {
-	const struct aspawn_action *action = &plan->actions[index];
-	unsigned traits = aspawn_action_traits(action->kind)->traits;
+	const struct aspawn_action *action = &prepared->actions[index];
+	unsigned has = aspawn_action_info(action->kind)->has;
 
-	return ((traits & USES_A) && (is_hidden(control, plan, index, action->a) ||
-				      is_callers_end(plan, index, action->a))) ||
-	       ((traits & USES_B) && (is_hidden(control, plan, index, action->b) ||
-				      is_callers_end(plan, index, action->b)));
+	return ((has & USES_A) && (is_reserved(prepared, index, action->a) ||
+				   is_parents_end(prepared, index, action->a))) ||
+	       ((has & USES_B) && (is_reserved(prepared, index, action->b) ||
+				   is_parents_end(prepared, index, action->b)));
 }
 
-/* That the actions are done. A parent that has gone already must not cost the program its
- * life: the signal is taken back before the mask lets it through. */
-static PSYS_UNINSTRUMENTED void tell(int write_end)
+PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int step, int error)
+{
+	const struct aspawn_failure failure = { step, error };
+
+	prepared->step = step;
+	__atomic_store_n(&prepared->error, error, __ATOMIC_RELEASE);
+	/* One attempt: nobody may be there to read it. */
+	if (prepared->report_fd >= 0)
+		psys_write(prepared->report_fd, &failure, sizeof failure);
+	psys_exit_group(127);
+}
+
+/* Report that all actions succeeded. If the parent is gone, the write raises SIGPIPE:
+ * consume it while it is still blocked. */
+static PSYS_UNINSTRUMENTED void report_success(int report_fd)
 {
 	const struct aspawn_failure none = { ASPAWN_STEP_EXEC, 0 };
 	const struct psys_timespec at_once = { 0, 0 };
 	struct psys_sigset pipe;
 
-	if (psys_write(write_end, &none, sizeof none) != -PSYS_EPIPE)
+	if (psys_write(report_fd, &none, sizeof none) != -PSYS_EPIPE)
 		return;
 	psys_sigemptyset(&pipe);
 	psys_sigaddset(&pipe, PSYS_SIGPIPE);
@@ -374,27 +392,30 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 				       size_t length)
 {
 	struct control *control = arg;
-	struct plan *plan = user_data;
+	struct prepared *prepared = user_data;
 	struct candidate candidate; /* from now on: the directory may be another at the end */
 	int r = 0;
 
-	(void)write_end, (void)length;
-	aspawn_begin_search(&candidate, plan);
-	for (size_t i = 0; i < plan->count; i++) {
-		int step = (int)i - plan->own_count;
-		control->step = step >= 0 ? step : ASPAWN_STEP_DESCRIPTORS;
-		r = names_hidden(control, plan, i) ? -PSYS_EBADF :
-						     make_room(control, plan, i + 1, aspawn_replaced(&plan->actions[i]));
+	(void)length;
+	prepared->report_fd = write_end;
+	if (control->files_error)
+		aspawn_fail(prepared, ASPAWN_STEP_DESCRIPTORS, -control->files_error);
+	aspawn_begin_search(&candidate, prepared);
+	for (size_t i = 0; i < prepared->count; i++) {
+		int step = (int)i - prepared->own_count;
+		prepared->step = step >= 0 ? step : ASPAWN_STEP_DESCRIPTORS;
+		r = uses_reserved(prepared, i) ? -PSYS_EBADF :
+						 relocate(prepared, i + 1, aspawn_replaced(&prepared->actions[i]));
 		if (r >= 0)
-			r = perform_one(control, plan, i);
+			r = perform_one(control, prepared, i);
 		if (r < 0)
-			aspawn_fail(control, control->step, -r);
+			aspawn_fail(prepared, prepared->step, -r);
 	}
-	control->step = ASPAWN_STEP_EXEC;
-	if (control->write_end >= 0)
-		tell(control->write_end);
+	prepared->step = ASPAWN_STEP_EXEC;
+	if (prepared->report_fd >= 0)
+		report_success(prepared->report_fd);
 	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
 	if (r < 0)
-		aspawn_fail(control, ASPAWN_STEP_EXEC, -r);
-	aspawn_execute(control, plan, &candidate);
+		aspawn_fail(prepared, ASPAWN_STEP_EXEC, -r);
+	aspawn_execute(prepared, &candidate);
 }

@@ -1,20 +1,20 @@
-/* What is known of each action, and whether one is well formed. */
-#include "plan.h"
+/* What is known of each kind of action, and whether an action is valid. */
+#include "prepared.h"
 
 enum { MOST_BYTES = 1000000 };
 
-static const struct action_traits traits_of[] = {
+static const struct action_info infos[] = {
 	[ASPAWN_ACTION_DUP2] = { "dup2", FD_A | FD_B | USES_A },
-	[ASPAWN_ACTION_OPEN] = { "open", FD_A | TEXT | USES_B },
-	[ASPAWN_ACTION_OPENAT2] = { "openat2", FD_A | TEXT | USES_B },
+	[ASPAWN_ACTION_OPEN] = { "open", FD_A | PATH | USES_B },
+	[ASPAWN_ACTION_OPENAT2] = { "openat2", FD_A | PATH | USES_B },
 	[ASPAWN_ACTION_PIPE] = { "pipe", FD_A },
 	[ASPAWN_ACTION_CLOSE] = { "close", FD_A },
 	[ASPAWN_ACTION_CLOSEFROM] = { "closefrom", FD_A },
 	[ASPAWN_ACTION_CLOEXEC_FROM] = { "cloexec_from", FD_A },
-	[ASPAWN_ACTION_CHDIR] = { "chdir", TEXT },
+	[ASPAWN_ACTION_CHDIR] = { "chdir", PATH },
 	[ASPAWN_ACTION_FCHDIR] = { "fchdir", FD_A | USES_A },
-	[ASPAWN_ACTION_CHROOT] = { "chroot", TEXT },
-	[ASPAWN_ACTION_PIVOT_ROOT] = { "pivot_root", TEXT | TEXTS },
+	[ASPAWN_ACTION_CHROOT] = { "chroot", PATH },
+	[ASPAWN_ACTION_PIVOT_ROOT] = { "pivot_root", PATH | STRINGS },
 	[ASPAWN_ACTION_SETSID] = { "setsid", 0 },
 	[ASPAWN_ACTION_SETPGID] = { "setpgid", 0 },
 	[ASPAWN_ACTION_CONTROLLING_TERMINAL] = { "controlling_terminal", FD_A | USES_A },
@@ -41,18 +41,18 @@ static const struct action_traits traits_of[] = {
 	[ASPAWN_ACTION_PDEATHSIG] = { "pdeathsig", 0 },
 	[ASPAWN_ACTION_UNSHARE] = { "unshare", 0 },
 	[ASPAWN_ACTION_SETNS] = { "setns", FD_A | USES_A },
-	[ASPAWN_ACTION_MOUNT] = { "mount", TEXT | TEXTS },
-	[ASPAWN_ACTION_HOSTNAME] = { "hostname", TEXT },
-	[ASPAWN_ACTION_JOIN_CGROUP] = { "join_cgroup", FD_A | USES_A },
+	[ASPAWN_ACTION_MOUNT] = { "mount", PATH | STRINGS },
+	[ASPAWN_ACTION_HOSTNAME] = { "hostname", PATH },
+	[ASPAWN_ACTION_JOIN_CGROUP] = { "join_cgroup", FD_A | USES_A | COPY },
 	[ASPAWN_ACTION_OOM_SCORE_ADJ] = { "oom_score_adj", COPY },
-	[ASPAWN_ACTION_WRITE] = { "write", TEXT | TEXTS },
+	[ASPAWN_ACTION_WRITE] = { "write", PATH | STRINGS },
 	[ASPAWN_ACTION_PERSONALITY] = { "personality", 0 },
 	[ASPAWN_ACTION_CALL] = { "call", 0 },
 };
 
-PSYS_UNINSTRUMENTED const struct action_traits *aspawn_action_traits(int kind)
+PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(int kind)
 {
-	return kind < 1 || (size_t)kind >= sizeof traits_of / sizeof *traits_of ? NULL : &traits_of[kind];
+	return kind < 1 || (size_t)kind >= sizeof infos / sizeof *infos ? NULL : &infos[kind];
 }
 
 /* What else has to be there, and the counts that say a size twice. */
@@ -86,16 +86,16 @@ static bool is_complete(const struct aspawn_action *action)
 
 int aspawn_check_action(const struct aspawn_action *action)
 {
-	const struct action_traits *known = aspawn_action_traits(action->kind);
-	unsigned traits = known ? known->traits : 0;
+	const struct action_info *known = aspawn_action_info(action->kind);
+	unsigned has = known ? known->has : 0;
 
-	if (!known || ((traits & FD_A) && action->a < 0) || ((traits & FD_B) && action->b < 0) ||
-	    ((traits & USES_B) && action->b < 0 && action->b != PSYS_AT_FDCWD) ||
-	    ((traits & TEXT) && !action->data) ||
-	    ((traits & BYTES) && !action->data && action->size) ||
-	    ((traits & SET) && action->size != PSYS_SIGSET_SIZE))
+	if (!known || ((has & FD_A) && action->a < 0) || ((has & FD_B) && action->b < 0) ||
+	    ((has & USES_B) && action->b < 0 && action->b != PSYS_AT_FDCWD) ||
+	    ((has & PATH) && !action->data) ||
+	    ((has & BYTES) && !action->data && action->size) ||
+	    ((has & SET) && action->size != PSYS_SIGSET_SIZE))
 		return -PSYS_EINVAL;
-	if ((traits & BYTES) && action->size > MOST_BYTES)
+	if ((has & BYTES) && action->size > MOST_BYTES)
 		return -PSYS_E2BIG;
 	return is_complete(action) ? 0 : -PSYS_EINVAL;
 }

@@ -1,7 +1,7 @@
 /* A failure as a text. */
 #include <syscall/string.h>
 
-#include "plan.h"
+#include "prepared.h"
 
 struct text {
 	char *to;
@@ -26,9 +26,9 @@ size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *f
 		return 0;
 	}
 	if (failure->step >= 0) {
-		const struct action_traits *known =
+		const struct action_info *known =
 			command && command->actions && (size_t)failure->step < command->action_count ?
-				aspawn_action_traits(command->actions[failure->step].kind) : NULL;
+				aspawn_action_info(command->actions[failure->step].kind) : NULL;
 		add(&text, "action ");
 		psys_i64_to_decimal(number, failure->step);
 		add(&text, number);

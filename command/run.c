@@ -1,6 +1,6 @@
 /* A command's whole life: fed, collected from, and ended when its time is up. */
-#include "deadline.h"
-#include "plan.h"
+#include "../aspawn/deadline.h"
+#include "prepared.h"
 
 enum { INPUT, OUTPUT, ERROR, END, POLLED };
 

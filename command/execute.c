@@ -1,7 +1,7 @@
 /* Where the child finds the program, and what it says if it cannot be executed. */
 #include <syscall/string.h>
 
-#include "plan.h"
+#include "prepared.h"
 
 static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
 {
@@ -19,10 +19,10 @@ static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_begin_search(struct candidate *candidate, const struct plan *plan)
+PSYS_UNINSTRUMENTED void aspawn_begin_search(struct candidate *candidate, const struct prepared *prepared)
 {
 	candidate->directory = 0;
-	candidate->error = plan->flags & ASPAWN_COMMAND_PARENT_DIRECTORY ? take_directory(candidate) : 0;
+	candidate->error = prepared->flags & ASPAWN_COMMAND_PARENT_DIRECTORY ? take_directory(candidate) : 0;
 }
 
 /* The next path to try: NULL after the last. One that is too long is left out. */
@@ -65,36 +65,35 @@ static PSYS_UNINSTRUMENTED bool exists(struct candidate *candidate, const char *
  * not wanted of the last one: for that moment another child may hold what a thread has
  * just written this program through. So a busy one is tried again, for 20 ms.
  */
-static PSYS_UNINSTRUMENTED int exec_one(const char *path, const struct plan *plan, int flags)
+static PSYS_UNINSTRUMENTED int exec_one(const char *path, const struct prepared *prepared, int flags)
 {
 	const struct psys_timespec nap = { 0, 1000000 };
-	int r = psys_execve_or_shell(path, plan->argv, plan->envp, flags);
+	int r = psys_execve_or_shell(path, prepared->argv, prepared->envp, flags);
 
 	for (int tries = 0; r == -PSYS_ETXTBSY && tries < 20; tries++) {
 		psys_nanosleep(&nap, NULL);
-		r = psys_execve_or_shell(path, plan->argv, plan->envp, flags);
+		r = psys_execve_or_shell(path, prepared->argv, prepared->envp, flags);
 	}
 	return r;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_execute(struct control *control, const struct plan *plan,
-					struct candidate *candidate)
+PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candidate *candidate)
 {
-	const int flags = plan->flags & ASPAWN_COMMAND_SHELL ? PSYS_EXEC_SHELL : 0;
-	const bool has_slash = *psys_strchrnul(plan->file, '/');
-	const char *path = plan->path, *all, *found;
+	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL ? PSYS_EXEC_SHELL : 0;
+	const bool has_slash = *psys_strchrnul(prepared->file, '/');
+	const char *path = prepared->path, *all, *found;
 	int error = PSYS_ENOENT, got_eaccess = 0;
 
 	if (!path)
-		path = psys_getenv(plan->envp, "PATH");
+		path = psys_getenv(prepared->envp, "PATH");
 	if (!path)
 		path = "/bin:/usr/bin";
 	all = path;
-	if (!*plan->file)
-		aspawn_fail(control, ASPAWN_STEP_SEARCH, PSYS_ENOENT);
-	while ((found = next_candidate(candidate, plan->file, &path))) {
+	if (!*prepared->file)
+		aspawn_fail(prepared, ASPAWN_STEP_SEARCH, PSYS_ENOENT);
+	while ((found = next_candidate(candidate, prepared->file, &path))) {
 		int r = candidate->error && *found != '/' ? candidate->error :
-			exec_one(found, plan, flags);
+			exec_one(found, prepared, flags);
 		/* An empty search path, the current directory, leaves nothing to go on to. */
 		if (has_slash || (!*all && r != -PSYS_ENOENT) || handle_execve_err(r, &got_eaccess) < 0) {
 			error = -r;
@@ -103,9 +102,9 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct control *control, const struct pl
 	}
 	if (!found && got_eaccess)
 		error = PSYS_EACCES;
-	else if (!found && !has_slash && psys_strlen(plan->file) > PSYS_NAME_MAX)
+	else if (!found && !has_slash && psys_strlen(prepared->file) > PSYS_NAME_MAX)
 		error = PSYS_ENAMETOOLONG;
-	if (error == PSYS_ENOENT && exists(candidate, plan->file, all))
-		aspawn_fail(control, ASPAWN_STEP_INTERPRETER, error);
-	aspawn_fail(control, found || has_slash || got_eaccess ? ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH, error);
+	if (error == PSYS_ENOENT && exists(candidate, prepared->file, all))
+		aspawn_fail(prepared, ASPAWN_STEP_INTERPRETER, error);
+	aspawn_fail(prepared, found || has_slash || got_eaccess ? ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH, error);
 }

@@ -1,0 +1,143 @@
+/*
+ * The methods of cloning, from the best down. One that the kernel lacks or a filter
+ * forbids answers with one of a few errors, and the next is tried. Nothing is
+ * remembered: a refusal costs a fraction of a microsecond, and a filter or a time
+ * namespace may be one thread's own.
+ */
+#include "clone.h"
+
+#include <syscall/clone.h>
+#include <syscall/syscall.h>
+
+const struct clone_method aspawn_clone_methods[] = {
+	{ ASPAWN_MODE_CLONE3, true, PSYS_CLONE_VM | PSYS_CLONE_CLEAR_SIGHAND },
+	/* Linux 5.3 and 5.4, some sandboxes */
+	{ ASPAWN_MODE_CLONE3_NO_CLEAR, true, PSYS_CLONE_VM },
+	/* before 5.3; filters that cannot look into clone3's structure */
+	{ ASPAWN_MODE_CLONE, false, PSYS_CLONE_VM },
+	/* user-mode emulators, where it is a fork and may refuse CLONE_PIDFD */
+	{ ASPAWN_MODE_VFORK, false, PSYS_CLONE_VM | PSYS_CLONE_VFORK },
+	/* a copy that begins in a cgroup */
+	{ ASPAWN_MODE_FORK, true, 0 },
+	/* after unshare(CLONE_NEWTIME), Linux 5.6 to 5.18 */
+	{ ASPAWN_MODE_FORK, false, 0 },
+	{ ASPAWN_MODE_NONE, false, 0 },
+};
+
+bool aspawn_clone_may_copy(const struct clone_method *method, const struct request *request)
+{
+	/* Emulators turn CLONE_VFORK into a fork and say nothing; none of them has clone3. */
+	return !(method->flags & PSYS_CLONE_VM) ||
+	       (!method->clone3 && (request->suspend || method->flags & PSYS_CLONE_VFORK));
+}
+
+bool aspawn_clone_fits(const struct clone_method *method, const struct request *request,
+		       bool into_cgroup)
+{
+	if (into_cgroup && !method->clone3)
+		return false;
+	if (request->copy_memory)
+		return !(method->flags & PSYS_CLONE_VM) && (!method->clone3 || into_cgroup);
+	return method->flags & PSYS_CLONE_VM || !method->clone3;
+}
+
+bool aspawn_clone_is_refused(long error)
+{
+	return error == -PSYS_ENOSYS || error == -PSYS_EPERM || error == -PSYS_EACCES ||
+	       error == -PSYS_EINVAL || error == -PSYS_E2BIG;
+}
+
+static uint64_t flags_of(const struct clone_method *method, const struct request *request,
+			 bool into_cgroup)
+{
+	uint64_t flags = method->flags;
+
+	if (flags & PSYS_CLONE_VM) {
+		if (request->unshare_files && !(method->flags & PSYS_CLONE_VFORK))
+			flags |= PSYS_CLONE_FILES;
+		if (request->suspend)
+			flags |= PSYS_CLONE_VFORK;
+		if (!(flags & PSYS_CLONE_VFORK))
+			flags |= PSYS_CLONE_CHILD_CLEARTID;
+	}
+	if (request->wants_pidfd && method->mode < ASPAWN_MODE_VFORK)
+		flags |= PSYS_CLONE_PIDFD;
+	if (into_cgroup)
+		flags |= PSYS_CLONE_INTO_CGROUP;
+	return flags;
+}
+
+static long call_clone3(uint64_t flags, int cgroup_fd, const struct Stack_t *stack,
+			const char *stack_top, int (*child)(void *))
+{
+	struct control *control = stack_control(stack);
+	struct psys_clone_args args;
+
+	args.flags = flags;
+	args.pidfd = (uintptr_t)&control->pidfd;
+	args.child_tid = (uintptr_t)&stack_state(stack)->use;
+	args.parent_tid = 0;
+	args.exit_signal = PSYS_SIGCHLD;
+	args.stack = (uintptr_t)stack->addr + STACK_LOWEST;
+	args.stack_size = (uintptr_t)stack_top - args.stack;
+	args.tls = 0;
+	args.set_tid = 0;
+	args.set_tid_size = 0;
+	args.cgroup = (uint64_t)cgroup_fd;
+	/* Linux 5.4 refuses what goes beyond the structure that it knows. */
+	return psys_clone3_thunk(&args,
+				 flags & PSYS_CLONE_INTO_CGROUP ? PSYS_CLONE_ARGS_SIZE_VER2 :
+								  PSYS_CLONE_ARGS_SIZE_VER0,
+				 child, control);
+}
+
+static long call_clone(uint64_t flags, const struct Stack_t *stack, char *stack_top,
+		       int (*child)(void *))
+{
+	struct control *control = stack_control(stack);
+
+	/* The pidfd goes where the parent's copy of the pid would. */
+	return psys_clone_thunk((unsigned long)flags | PSYS_SIGCHLD, stack_top, &control->pidfd,
+				&stack_state(stack)->use, NULL, child, control);
+}
+
+/* After CLONE_VFORK the child has let go of the memory, or it never shared it and has
+ * not stored its mark. */
+static void note_child(const struct Stack_t *stack, const struct clone_method *method,
+		       uint64_t flags, int pid)
+{
+	struct stack_state *state = stack_state(stack);
+	bool suspended = flags & PSYS_CLONE_VFORK;
+	bool copied = !(flags & PSYS_CLONE_VM) ||
+		      (suspended && !__atomic_load_n(&stack_control(stack)->shared, __ATOMIC_RELAXED));
+
+	if (suspended || copied)
+		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+	state->mode = copied ? ASPAWN_MODE_FORK : suspended ? ASPAWN_MODE_VFORK : (int)method->mode;
+	__atomic_store_n(&state->pid, pid, __ATOMIC_RELEASE);
+}
+
+long aspawn_clone(const struct clone_method *method, const struct request *request, int cgroup_fd,
+		  const struct Stack_t *stack, int (*child)(void *))
+{
+	struct control *control = stack_control(stack);
+	struct stack_state *state = stack_state(stack);
+	const uint64_t flags = flags_of(method, request, cgroup_fd >= 0);
+
+	control->shared = 0;
+	control->pidfd = -1;
+	control->shares_files = flags & PSYS_CLONE_FILES;
+	control->began_in_cgroup = cgroup_fd >= 0;
+	/* 32-bit kernels before 6.19 take CLONE_CLEAR_SIGHAND and ignore it. */
+	control->reset_handlers = !(flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8;
+	state->pid = 0;
+	__atomic_store_n(&state->use, control->shares_files ? SHARES_FILES : RUNNING,
+			 __ATOMIC_RELEASE);
+	long pid = method->clone3 ? call_clone3(flags, cgroup_fd, stack, request->user_data, child) :
+				    call_clone(flags, stack, request->user_data, child);
+	if (pid < 0)
+		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+	else
+		note_child(stack, method, flags, (int)pid);
+	return pid;
+}

@@ -1,0 +1,36 @@
+/* Making the child, whatever the kernel or a filter in front of it allows. */
+#ifndef ASPAWN_CLONE_H
+#define ASPAWN_CLONE_H
+
+#include "spawn.h"
+#include "stack.h"
+
+struct clone_method {
+	enum aspawn_mode mode;
+	bool clone3;
+	uint64_t flags;
+};
+
+/* From the best down; the last has ASPAWN_MODE_NONE. */
+extern const struct clone_method aspawn_clone_methods[];
+
+/* True if the method can do what is requested. */
+bool aspawn_clone_fits(const struct clone_method *method, const struct request *request,
+		       bool into_cgroup);
+
+/* True if the child's memory may turn out to be a copy. */
+bool aspawn_clone_may_copy(const struct clone_method *method, const struct request *request);
+
+/* True if the error says that the kernel, an emulator or a filter does not have this
+ * method, so that the next is worth a try. */
+bool aspawn_clone_is_refused(long error);
+
+/*
+ * Clones a child that runs child(control) on the stack below user_data, and notes in the
+ * stack's state who is on it. Returns the pid or a negative error number.
+ * cgroup_fd is -1 for none.
+ */
+long aspawn_clone(const struct clone_method *method, const struct request *request, int cgroup_fd,
+		  const struct Stack_t *stack, int (*child)(void *));
+
+#endif

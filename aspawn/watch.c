@@ -1,0 +1,60 @@
+/* Waiting for the exec of a child that has a copy of the memory. */
+#include "watch.h"
+
+#include <syscall/syscall.h>
+
+#include "deadline.h"
+#include "stack.h"
+
+enum { NOT_BEGUN = 0, UNSUPPORTED = 1 }; /* otherwise as the kernel has it */
+
+struct exec_watch {
+	struct psys_robust_list_head head;
+	struct psys_robust_list entry;
+	_Alignas(4) unsigned word;
+};
+
+struct exec_watch *aspawn_watch_make(void)
+{
+	void *page = psys_mmap(NULL, sizeof(struct exec_watch), PSYS_PROT_READ | PSYS_PROT_WRITE,
+			       PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
+
+	return PSYS_IS_ERROR(page) ? NULL : page;
+}
+
+void aspawn_watch_free(struct exec_watch *watch)
+{
+	if (watch)
+		psys_munmap(watch, sizeof *watch);
+}
+
+PSYS_UNINSTRUMENTED void aspawn_watch_begin(struct exec_watch *watch)
+{
+	watch->head.list.next = &watch->entry;
+	watch->entry.next = &watch->head.list;
+	watch->head.futex_offset = (long)((char *)&watch->word - (char *)&watch->entry);
+	watch->head.list_op_pending = NULL;
+	/* The kernel wakes only if it reads that somebody waits. */
+	__atomic_store_n(&watch->word, PSYS_FUTEX_WAITERS | (unsigned)psys_gettid(), __ATOMIC_RELEASE);
+	if (psys_set_robust_list(&watch->head, sizeof watch->head) >= 0)
+		return;
+	__atomic_store_n(&watch->word, UNSUPPORTED, __ATOMIC_RELEASE);
+	psys_futex((int *)&watch->word, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+int aspawn_watch_wait(struct exec_watch *watch, int pid, const struct psys_timespec *timeout)
+{
+	const struct psys_timespec deadline = deadline_after(timeout);
+
+	for (;;) {
+		unsigned seen = __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE);
+		if (seen == UNSUPPORTED)
+			return -PSYS_ENOSYS;
+		/* It may have been killed before it began. */
+		if (seen & PSYS_FUTEX_OWNER_DIED || aspawn_child_is_gone(pid))
+			return 0;
+		if (deadline_has_passed(deadline))
+			return -PSYS_ETIMEDOUT;
+		deadline_sleep_on((int *)&watch->word, (int)seen, deadline);
+	}
+}

@@ -1,0 +1,156 @@
+/* What the actions of a command need of the clone. */
+#include <syscall/string.h>
+
+#include "prepared.h"
+
+static void keep(struct requirements *requirements, unsigned fd)
+{
+	if (requirements->keep_below <= fd)
+		requirements->keep_below = fd + 1;
+}
+
+/* --- paths that are descriptors --------------------------------------------- */
+
+struct component {
+	const char *at;
+	size_t length;
+};
+
+/* The next of a path, without empty ones and "."; length 0 after the last. */
+static struct component next_component(const char **path)
+{
+	struct component component;
+
+	do {
+		while (**path == '/')
+			++*path;
+		component.at = *path;
+		component.length = (size_t)(psys_strchrnul(*path, '/') - *path);
+		*path += component.length;
+	} while (component.length == 1 && *component.at == '.');
+	return component;
+}
+
+static bool is(struct component component, const char *name)
+{
+	return !psys_strncmp(component.at, name, component.length) && !name[component.length];
+}
+
+static bool is_among(struct component component, const char (*names)[12], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is(component, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_number(struct component component)
+{
+	for (size_t i = 0; i < component.length; i++)
+		if (component.at[i] < '0' || component.at[i] > '9')
+			return false;
+	return component.length;
+}
+
+/* These of /dev are no descriptors, and so common that they are worth knowing. */
+static bool is_plain_device(const char *below_dev)
+{
+	static const char names[][12] = { "null", "zero", "full", "random", "urandom", "tty" };
+	struct component name = next_component(&below_dev);
+
+	return is_among(name, names, sizeof names / sizeof *names) && !next_component(&below_dev).length;
+}
+
+/*
+ * True if the path may lead to descriptors of the process that opens it, so that these have
+ * to be there. A symbolic link of another name is not seen: ASPAWN_COMMAND_COPY_DESCRIPTORS.
+ */
+static bool may_be_descriptor(const char *path)
+{
+	static const char names[][12] = { "proc", "dev", "fd", "self", "thread-self", "stdin", "stdout", "stderr" };
+	const bool absolute = *path == '/';
+	struct component component = next_component(&path);
+
+	if (absolute && is(component, "dev"))
+		return !is_plain_device(path);
+	for (; component.length; component = next_component(&path)) {
+		const char *rest = path;
+		bool last = !next_component(&rest).length;
+
+		if (is_among(component, names, sizeof names / sizeof *names) ||
+		    (absolute && is(component, "..")) || (!absolute && last && is_number(component)))
+			return true;
+	}
+	return false;
+}
+
+static bool names_descriptor(const struct aspawn_action *action)
+{
+	const bool two = action->kind == ASPAWN_ACTION_MOUNT || action->kind == ASPAWN_ACTION_PIVOT_ROOT;
+
+	return (aspawn_action_info(action->kind)->has & PATH && may_be_descriptor(action->data)) ||
+	       (two && action->text[0] && may_be_descriptor(action->text[0]));
+}
+
+/* --- all of it ---------------------------------------------------------------- */
+
+/* True if no earlier action replaces or closes it, so that the number still means the
+ * caller's descriptor. */
+static bool is_callers(const struct prepared *prepared, const struct aspawn_action *user)
+{
+	for (const struct aspawn_action *action = prepared->actions; action < user; action++)
+		if (aspawn_replaced(action) == user->a || action->kind == ASPAWN_ACTION_CALL ||
+		    (action->kind == ASPAWN_ACTION_CLOSEFROM && action->a <= user->a))
+			return false;
+	return true;
+}
+
+/* The credentials of another user namespace are another user's; a time namespace is the
+ * memory's. */
+static bool needs_copy(const struct aspawn_action *action)
+{
+	return aspawn_action_info(action->kind)->has & COPY ||
+	       (action->kind == ASPAWN_ACTION_SETNS &&
+		(!action->b || ((unsigned)action->b & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME))));
+}
+
+static void keep_used(struct requirements *requirements, const struct aspawn_action *action)
+{
+	const unsigned has = aspawn_action_info(action->kind)->has;
+
+	if (has & USES_A)
+		keep(requirements, (unsigned)action->a);
+	if (has & USES_B && action->b >= 0)
+		keep(requirements, (unsigned)action->b);
+	if (names_descriptor(action))
+		keep(requirements, INT32_MAX);
+}
+
+struct requirements aspawn_requirements(const struct prepared *prepared)
+{
+	struct requirements requirements = { 0 };
+
+	for (size_t i = 0; i < prepared->pipe_count; i++)
+		keep(&requirements, (unsigned)prepared->pipes[i].childs_end);
+	if (prepared->flags & ASPAWN_COMMAND_COPY_DESCRIPTORS)
+		keep(&requirements, INT32_MAX);
+	for (const struct aspawn_action *action = prepared->actions;
+	     action < prepared->actions + prepared->count; action++) {
+		if (needs_copy(action))
+			requirements.copy_memory = true;
+		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
+			requirements.parent = true;
+		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup &&
+		    is_callers(prepared, action))
+			requirements.cgroup = action;
+		if (requirements.unshare_files)
+			continue;
+		keep_used(&requirements, action);
+		if (action->kind == ASPAWN_ACTION_CLOSEFROM) {
+			if (action->a > 0)
+				keep(&requirements, (unsigned)action->a - 1);
+			requirements.unshare_files = true;
+		}
+	}
+	return requirements;
+}
