@@ -43,17 +43,18 @@ static int read_reports(struct aspawn_child *child, struct psys_timespec deadlin
 	struct aspawn_failure report;
 
 	while (child->state != KNOWN) {
-		int r = poll_until(child->report, deadline);
-		if (r < 0)
-			return r;
 		long length = psys_read(child->report, &report, sizeof report);
-		if (length == -PSYS_EINTR)
-			continue;
-		if (length != sizeof report)
+		if (length == -PSYS_EAGAIN) {
+			int r = poll_until(child->report, deadline);
+			if (r < 0)
+				return r;
+		} else if (length == sizeof report) {
+			if (report.error)
+				child->failure = report;
+			child->state = report.error ? KNOWN : EXECUTING;
+		} else if (length != -PSYS_EINTR) {
 			break;
-		if (report.error)
-			child->failure = report;
-		child->state = report.error ? KNOWN : EXECUTING;
+		}
 	}
 	return 0;
 }

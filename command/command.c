@@ -249,6 +249,8 @@ static int start(struct aspawn_child *child, const struct Stack_t *stack, struct
 	if (r < 0)
 		return r;
 	give_pipes(prepared);
+	if (spawned.read_end >= 0)
+		psys_fcntl(spawned.read_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
 	*child = (struct aspawn_child){
 		.pid = spawned.pid,
 		.pidfd = spawned.pidfd,

@@ -21,10 +21,9 @@ size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *f
 	struct text text = { to, to ? size : 0, 0 };
 	char number[PSYS_DECIMAL_SIZE];
 
-	if (!failure) {
-		add(&text, "");
+	add(&text, "");
+	if (!failure || !failure->error)
 		return 0;
-	}
 	if (failure->step >= 0) {
 		const struct action_info *known =
 			command && command->actions && (size_t)failure->step < command->action_count ?
@@ -36,13 +35,14 @@ size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *f
 			add(&text, ", ");
 		add(&text, known ? known->name : "");
 	} else {
-		static const char stages[][16] = { "", "none", "clone", "descriptors",
+		static const char stages[][16] = { "", "", "clone", "descriptors",
 						   "path search", "exec", "interpreter" };
 		add(&text, failure->step >= ASPAWN_STEP_INTERPRETER ? stages[-failure->step] : "unknown");
 	}
+	if (text.length)
+		add(&text, ": ");
 	const char *name = psys_errname(failure->error);
 	psys_i64_to_decimal(number, failure->error);
-	add(&text, ": ");
 	add(&text, name ? name : number);
 	return text.length;
 }

@@ -107,11 +107,13 @@ static unsigned long notif_ioctl(unsigned long number, size_t size)
 static struct supervisor {
 	struct thread thread;
 	int listener, ready;
+	void (*decide)(const struct notification *notification, struct answer *answer);
 	uint64_t flags;
 	int error;
+	int *reached, *go;
 } supervisor;
 
-/* A thread of the same memory: it has no filter, and reads the structure. */
+/* A thread of the same memory: it has no filter, and reads what the calls point to. */
 static int supervise(void *arg)
 {
 	(void)arg;
@@ -125,32 +127,71 @@ static int supervise(void *arg)
 		if (psys_ioctl(supervisor.listener, notif_ioctl(0, sizeof notification),
 			       (unsigned long)&notification) < 0)
 			continue;
-		const struct psys_clone_args *args =
-			(const void *)(uintptr_t)notification.data.args[0];
 		answer.id = notification.id;
-		if (args->flags & supervisor.flags)
-			answer.error = -supervisor.error;
-		else
-			answer.flags = ANSWER_CONTINUE;
+		answer.flags = ANSWER_CONTINUE;
+		supervisor.decide(&notification, &answer);
 		psys_ioctl(supervisor.listener, notif_ioctl(1, sizeof answer),
 			   (unsigned long)&answer);
 	}
 	return 0;
 }
 
-void filter_refuse_clone3_flags(uint64_t flags, int error)
+static void install_supervisor(long nr)
 {
 	struct psys_sock_filter filter[] = {
 		LOAD(offsetof(struct psys_seccomp_data, nr)),
-		JUMP(PSYS_BPF_JEQ, PSYS_NR_clone3, 0, 1),
+		JUMP(PSYS_BPF_JEQ, (uint32_t)nr, 0, 1),
 		ANSWER(RET_USER_NOTIF),
 		ALLOW,
 	};
 
-	supervisor.flags = flags;
-	supervisor.error = error;
 	thread_start(&supervisor.thread, supervise, NULL);
 	supervisor.listener = install(filter, sizeof filter / sizeof filter[0],
 				      FILTER_FLAG_NEW_LISTENER);
 	gate_open(&supervisor.ready);
+}
+
+static void refuse_flags(const struct notification *notification, struct answer *answer)
+{
+	const struct psys_clone_args *args = (const void *)(uintptr_t)notification->data.args[0];
+
+	if (!(args->flags & supervisor.flags))
+		return;
+	answer->flags = 0;
+	answer->error = -supervisor.error;
+}
+
+void filter_refuse_clone3_flags(uint64_t flags, int error)
+{
+	supervisor.flags = flags;
+	supervisor.error = error;
+	supervisor.decide = refuse_flags;
+	install_supervisor(PSYS_NR_clone3);
+}
+
+static void hold(const struct notification *notification, struct answer *answer)
+{
+	(void)notification, (void)answer;
+	gate_open(supervisor.reached);
+	gate_wait(supervisor.go);
+}
+
+void filter_hold(long nr, int *reached, int *go)
+{
+	supervisor.reached = reached;
+	supervisor.go = go;
+	supervisor.decide = hold;
+	install_supervisor(nr);
+}
+
+void filter_trap(long nr)
+{
+	struct psys_sock_filter filter[] = {
+		LOAD(offsetof(struct psys_seccomp_data, nr)),
+		JUMP(PSYS_BPF_JEQ, (uint32_t)nr, 0, 1),
+		ANSWER(PSYS_SECCOMP_RET_TRAP),
+		ALLOW,
+	};
+
+	install(filter, sizeof filter / sizeof filter[0], 0);
 }

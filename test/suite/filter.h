@@ -13,6 +13,13 @@
 enum { clone_flags = 1 };
 #else
 enum { clone_flags = 0 };
+/* The first call of nr, by this thread or a child of it, opens the gate *reached and goes
+ * on when *go is opened; others go on at once. Skips the test where that cannot be. */
+void filter_hold(long nr, int *reached, int *go);
+
+/* Calls of nr are not made, and raise SIGSYS in the thread instead. */
+void filter_trap(long nr);
+
 #endif
 
 /* Every call of nr fails with error; with mask, those in which (argument & mask)
@@ -30,5 +37,12 @@ void filter_check_arguments(long nr, int count);
 /* clone3 with any of these flags is answered with error by a supervisor that
  * reads its structure; others go on. Skips the test where that cannot be. */
 void filter_refuse_clone3_flags(uint64_t flags, int error);
+
+/* The first call of nr, by this thread or a child of it, opens the gate *reached and goes
+ * on when *go is opened; others go on at once. Skips the test where that cannot be. */
+void filter_hold(long nr, int *reached, int *go);
+
+/* Calls of nr are not made, and raise SIGSYS in the thread instead. */
+void filter_trap(long nr);
 
 #endif

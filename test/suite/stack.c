@@ -203,7 +203,7 @@ TEST(the_guard_and_the_size_are_whole_pages_anywhere)
 	CHECK_EQUAL(psys_mprotect(stack.addr, 65536, PSYS_PROT_NONE), 0); /* a page boundary */
 }
 
-/* The word is the kernel's; a copy of it in a forked process is not. */
+/* The word is the kernel's; a copy of it in a forked process is nobody's. */
 TEST(a_forked_copy_of_a_busy_stack_becomes_free)
 {
 	struct Stack_t stack = { 0 };

@@ -1,0 +1,337 @@
+/* Where a fork, a handler, a sibling or a stopped child comes in between. */
+#include "filter.h"
+#include "observe.h"
+
+/* --- a fork ------------------------------------------------------------------ */
+
+/* musl, glibc and we were seen to take the copy for busy, for the other child's whole life. */
+TEST(a_forked_copy_of_a_busy_stack_is_free_at_once)
+{
+	struct Stack_t stack = { 0 };
+	int *gate = shared_page();
+
+	if (!memory_is_shared())
+		skip("memory is not shared here");
+	int pid = spawn_without_pipe(&stack, child_waits, gate);
+	int copy = fork_child();
+	if (!copy) {
+		CHECK_EQUAL(aspawn_stack_busy(&stack), 0);
+		CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_returns, (void *)3)), 3);
+		CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+		psys_exit_group(0);
+	}
+	CHECK_EQUAL(reap(copy), 0);
+	CHECK_EQUAL(aspawn_stack_busy(&stack), 1);
+	gate_open(gate);
+	CHECK_EQUAL(reap(pid), 0);
+}
+
+static ASPAWN_CHILD int child_asks(void *stack, int fd, void *mask, void *data, size_t length)
+{
+	(void)fd, (void)mask, (void)data, (void)length;
+	return aspawn_stack_busy(stack);
+}
+
+/* It is not the parent of who is on it, as a forked copy is not; but it is no copy. */
+TEST(a_process_that_shares_memory_sees_a_busy_stack)
+{
+	struct Stack_t stack = { 0 }, other = { 0 };
+	int gate = 0;
+
+	if (!memory_is_shared())
+		skip("memory is not shared here");
+	int pid = spawn_without_pipe(&stack, child_waits, &gate);
+	CHECK_EQUAL(reap(spawn_without_pipe(&other, child_asks, &stack)), 1);
+	gate_open(&gate);
+	CHECK_EQUAL(reap(pid), 0);
+}
+
+static struct {
+	struct Stack_t stack;
+	int stop, rounds;
+} busy_thread;
+
+static int spawns_and_frees(void *arg)
+{
+	(void)arg;
+	while (!__atomic_load_n(&busy_thread.stop, __ATOMIC_RELAXED)) {
+		int pid = -1;
+		size_t size = busy_thread.rounds % 2 ? 200000 : 4096; /* it grows */
+
+		if (aspawn_with(&(struct aspawn_options){ .size = sizeof(struct aspawn_options),
+							   .flags = ASPAWN_NO_PIPE },
+				&pid, &busy_thread.stack, size, child_returns, NULL, NULL, 0) == 0)
+			psys_wait4(pid, NULL, 0, NULL);
+		if (busy_thread.rounds++ % 4 == 3)
+			aspawn_stack_free(&busy_thread.stack);
+	}
+	return 0;
+}
+
+/* At any instruction of a reservation, a spawn, a growth and a free. Seen before: the copy
+ * crashed (2 of 4000), was busy or no valid stack for ever (18 of 3000). */
+TEST_SECONDS(a_fork_beside_a_thread_that_spawns_and_frees, 60)
+{
+	struct thread thread;
+
+	if (!memory_is_shared())
+		skip("memory is not shared here");
+	thread_start(&thread, spawns_and_frees, NULL);
+	for (int i = scaled(6000); i; i--) {
+		int copy = fork_child();
+		if (!copy) {
+			struct Stack_t *stack = &busy_thread.stack;
+			CHECK_EQUAL(aspawn_stack_busy(stack), 0);
+			if (i % 8 == 0)
+				CHECK_EQUAL(reap(spawn_without_pipe(stack, child_returns, (void *)3)), 3);
+			CHECK_EQUAL(aspawn_stack_free(stack), 0);
+			psys_exit_group(0);
+		}
+		CHECK_EQUAL(reap(copy), 0);
+	}
+	__atomic_store_n(&busy_thread.stop, 1, __ATOMIC_RELAXED);
+	thread_join(&thread);
+	CHECK(busy_thread.rounds > 0);
+}
+
+static struct Stack_t unmapped_stack;
+static bool was_forgotten;
+
+static void look_at_it(int signal)
+{
+	(void)signal;
+	was_forgotten = !unmapped_stack.addr;
+}
+
+/* A fork right after the unmapping finds no address of what is gone. */
+TEST(a_stack_is_forgotten_before_it_is_unmapped)
+{
+	CHECK_EQUAL(reap(spawn_without_pipe(&unmapped_stack, child_returns, NULL)), 0);
+	set_handler(PSYS_SIGSYS, look_at_it);
+	filter_trap(PSYS_NR_munmap);
+	CHECK_EQUAL(aspawn_stack_free(&unmapped_stack), 0);
+	CHECK(was_forgotten);
+}
+
+/* --- a sibling that inherited the pipe ----------------------------------------- */
+
+/* In the child, whose pipe the sibling holds for ten seconds. */
+static ASPAWN_CHILD int leave_a_sibling(void *pid)
+{
+	int sibling = psys_clone(PSYS_SIGCHLD, NULL, NULL, NULL, NULL);
+
+	if (sibling == 0) {
+		sleep_ms(10000);
+		psys_exit_group(0);
+	}
+	*(int *)pid = sibling;
+	return 0;
+}
+
+static ASPAWN_CHILD int leave_a_sibling_and_die(void *pid)
+{
+	leave_a_sibling(pid);
+	psys_kill(psys_getpid(), PSYS_SIGKILL);
+	return 0;
+}
+
+/* The answer comes while the sibling lives. */
+static void check_sibling(uint64_t flags, const struct aspawn_action *action, aspawn_call leave, int result)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, result ? "no such role" : "exit_7", NULL);
+	int *sibling = shared_page();
+	const struct aspawn_action actions[] = { ASPAWN_CALL(leave, sibling), *action };
+	int descriptors = count_descriptors(), mappings = count_mappings();
+
+	command.flags |= flags;
+	command.actions = actions;
+	command.action_count = 2;
+	if (result == -PSYS_ENOENT)
+		command.file = "/no/such/file";
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_started(&child, NULL, NULL), result);
+	CHECK_EQUAL(psys_kill(*sibling, 0), 0);
+	CHECK_EQUAL(psys_kill(*sibling, PSYS_SIGKILL), 0);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK_EQUAL(count_mappings(), mappings);
+}
+
+TEST(a_sibling_that_holds_the_pipe_does_not_delay_the_answer)
+{
+	const struct aspawn_action nothing = ASPAWN_UMASK(022), user = ASPAWN_RESUID(-1, -1, -1);
+
+	if (is_emulated())
+		skip("an emulator tells of the exec by the pipe alone");
+	for (int result = 0; result >= -PSYS_ENOENT; result -= PSYS_ENOENT) {
+		check_sibling(0, &nothing, leave_a_sibling, result);
+		check_sibling(ASPAWN_COMMAND_POLL, &nothing, leave_a_sibling, result);
+		check_sibling(ASPAWN_COMMAND_FORK, &nothing, leave_a_sibling, result);
+		check_sibling(ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_POLL, &nothing, leave_a_sibling, result);
+		check_sibling(0, &user, leave_a_sibling, result);
+		check_sibling(ASPAWN_COMMAND_POLL, &user, leave_a_sibling, result);
+	}
+}
+
+TEST(a_sibling_that_holds_the_pipe_of_a_child_that_was_killed)
+{
+	const struct aspawn_action nothing = ASPAWN_UMASK(022);
+
+	if (is_emulated())
+		skip("an emulator tells of the exec by the pipe alone");
+	check_sibling(0, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
+	check_sibling(ASPAWN_COMMAND_POLL, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
+	check_sibling(ASPAWN_COMMAND_FORK, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
+}
+
+/* --- a child that stops on its way ----------------------------------------------- */
+
+static int reached, go, main_thread;
+
+static void let_it_go(int signal)
+{
+	(void)signal;
+	gate_open(&go);
+}
+
+static int signals_the_caller(void *arg)
+{
+	(void)arg;
+	gate_wait(&reached);
+	sleep_ms(50);
+	return psys_tgkill(psys_getpid(), main_thread, PSYS_SIGUSR1);
+}
+
+/* As in a frozen cgroup, or by SIGSTOP: its parent waits for its descriptor table, and was
+ * seen to do so with all signals blocked. Here only the handler lets it go on. */
+TEST(signals_are_handled_while_a_child_with_closefrom_is_stopped)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_action action = ASPAWN_CLOSEFROM(3);
+	struct psys_sigset mask = get_mask();
+	struct thread thread;
+
+	if (!memory_is_shared())
+		skip("memory is not shared here");
+	main_thread = psys_gettid();
+	set_handler(PSYS_SIGUSR1, let_it_go);
+	thread_start(&thread, signals_the_caller, NULL);
+	filter_hold(PSYS_NR_close_range, &reached, &go);
+	command.actions = &action;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK(same_mask(get_mask(), mask));
+	CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+	check_ends(&child, 7 << 8);
+	thread_join(&thread);
+}
+
+/* --- calls that fail ------------------------------------------------------------- */
+
+static struct aspawn_child waited_for;
+
+static int waits_and_is_refused(void *arg)
+{
+	(void)arg;
+	filter_refuse_flags_without(PSYS_NR_waitid, 3, 0, PSYS_WNOWAIT, PSYS_EPERM);
+	return aspawn_wait(&waited_for, NULL, NULL, NULL) == -PSYS_EPERM ? 0 : 1;
+}
+
+/* The handle was released, and the zombie stayed. */
+TEST(a_wait_that_fails_keeps_the_child)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct thread thread;
+
+	if (!memory_is_shared())
+		skip("memory is not shared here");
+	waited_for = start_command(&stack, &command);
+	thread_start(&thread, waits_and_is_refused, NULL);
+	thread_join(&thread);
+	check_ends(&waited_for, 7 << 8);
+	CHECK(!have_children());
+}
+
+/* --- what is left behind ----------------------------------------------------------- */
+
+/* Of commands in a copy of the memory a pipe stayed open in the caller. */
+TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int descriptors = count_descriptors(), mappings = -1;
+
+	for (int i = 0; i < 10; i++) {
+		static const uint64_t flags[] = { ASPAWN_COMMAND_FORK, 0, ASPAWN_COMMAND_POLL,
+						  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_POLL,
+						  ASPAWN_COMMAND_VFORK };
+		command.flags = flags[i % 5] | (i < 5 ? ASPAWN_COMMAND_NO_PIDFD : 0);
+		struct aspawn_child child = start_command(&stack, &command);
+		if (i % 2)
+			CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_release(&child), 0);
+		CHECK_EQUAL(aspawn_release(&child), 0);
+		CHECK_EQUAL(reap(child.pid), 7);
+		CHECK_EQUAL(count_descriptors(), descriptors);
+		if (mappings < 0)
+			mappings = count_mappings();
+		CHECK_EQUAL(count_mappings(), mappings);
+	}
+	command.flags = ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_NO_PIDFD;
+	for (int i = 0; i < 5; i++) {
+		struct aspawn_child child = start_command(&stack, &command);
+		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(reap(child.pid), 7);
+	}
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK_EQUAL(count_mappings(), mappings);
+}
+
+TEST(a_released_child_is_waited_for_and_killed)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+	struct aspawn_child none = { 0 }, child = start_command(&stack, &command);
+
+	CHECK_EQUAL(aspawn_release(NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_release(&none), 0);
+	CHECK(psys_fcntl(0, PSYS_F_GETFD, 0) >= 0); /* {0} has no descriptor 0 */
+	CHECK_EQUAL(aspawn_release(&child), 0);
+	CHECK_EQUAL(aspawn_kill(&child, 0), 0);
+	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+	check_ends(&child, PSYS_SIGKILL);
+	CHECK_EQUAL(aspawn_release(&child), 0);
+}
+
+static ASPAWN_CHILD int child_looks_behind_the_mask(void *arg, int fd, void *mask, void *data, size_t length)
+{
+	const unsigned char *bytes = mask;
+	int others = 0;
+
+	(void)fd, (void)data, (void)length;
+	for (size_t i = sizeof(struct psys_sigset); i < 128; i++)
+		others += bytes[i] != 0;
+	psys_memset(mask, 0xff, 128); /* for the next child */
+	*(int *)arg += others;
+	return 0;
+}
+
+/* A libc's sigset_t is larger than the kernel's. */
+TEST(the_mask_is_followed_by_zeros_on_a_used_stack)
+{
+	struct Stack_t stack = { 0 };
+	int *others = shared_page();
+
+	for (int i = 0; i < 3; i++)
+		CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_looks_behind_the_mask, others)), 0);
+	CHECK_EQUAL(*others, 0);
+}
