@@ -87,33 +87,134 @@ TEST(closefrom_leaves_what_is_below)
 	CHECK_SHOWS("open", "descriptor:30", ASPAWN_CLOEXEC_FROM(20), ASPAWN_DUP2(1, 30));
 }
 
+/* One action that opens the path, before a closefrom. */
+static struct aspawn_child open_before_closefrom(const char *directory, const char *path, int first, uint64_t flags)
+{
+	static struct Stack_t stack;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_action actions[] = {
+		ASPAWN_CHDIR(directory),
+		ASPAWN_OPEN(0, path, PSYS_O_RDONLY, 0),
+		ASPAWN_CLOSEFROM(first),
+	};
+
+	command.flags |= flags;
+	command.actions = actions;
+	command.action_count = 3;
+	return start_command(&stack, &command);
+}
+
 TEST(a_path_that_is_a_descriptor_that_closefrom_closes)
+{
+	static const char *const paths[][2] = {
+		{ "/", "/proc/self/fd/70" },
+		{ "/", "//proc/self/fd/70" },
+		{ "/", "/./proc/./self//fd/70" },
+		{ "/", "/dev/fd/70" },
+		{ "/", "/dev/./fd/70" },
+		{ "/", "//./dev/fd/70" },
+		{ "/", "/tmp/../dev/fd/70" },
+		{ "/", "proc/self/fd/70" },
+		{ "/proc", "self/fd/70" },
+		{ "/proc/self", "fd/70" },
+		{ "/proc/self/fd", "70" },
+		{ "/dev", "fd/70" },
+		{ "/tmp", "../proc/self/fd/70" },
+		{ "/dev", "stderr" },
+		{ "/", "/dev/stderr" },
+	};
+
+	CHECK_EQUAL(psys_dup2(0, 70), 70);
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		psys_chdir(paths[i][0]);
+		if (psys_faccessat(PSYS_AT_FDCWD, paths[i][1], PSYS_F_OK) < 0)
+			continue; /* no such directory here */
+		struct aspawn_child child = open_before_closefrom(paths[i][0], paths[i][1], 1, 0);
+		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		check_ends(&child, 7 << 8);
+	}
+}
+
+/* Of a link with a name of its own only the caller knows. */
+TEST(a_symbolic_link_to_a_descriptor_needs_a_flag)
+{
+	char link[64] = "/tmp/aspawn-link-";
+
+	if (!memory_is_shared() || !have_proc())
+		skip("the table is a copy here, or there is no /proc");
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	psys_i64_to_decimal(link + psys_strlen(link), psys_getpid());
+	CHECK_EQUAL(psys_dup2(0, 70), 70);
+	CHECK_EQUAL(psys_symlinkat("/proc/self/fd/70", PSYS_AT_FDCWD, link), 0);
+	struct aspawn_child child = open_before_closefrom("/", link, 3, 0);
+	int without = aspawn_started(&child, NULL, NULL);
+	check_ends(&child, without ? 127 << 8 : 7 << 8);
+	child = open_before_closefrom("/", link, 3, ASPAWN_COMMAND_COPY_DESCRIPTORS);
+	int with = aspawn_started(&child, NULL, NULL);
+	check_ends(&child, 7 << 8);
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, link, 0), 0);
+	CHECK_EQUAL(without, -PSYS_ENOENT);
+	CHECK_EQUAL(with, 0);
+}
+
+static ASPAWN_CHILD int is_not_copied(void *fd)
+{
+	return psys_fcntl((int)(intptr_t)fd, PSYS_F_GETFD, 0) == -PSYS_EBADF ? 0 : -PSYS_EEXIST;
+}
+
+/* Such as log files: the cost must not depend on the number of descriptors. */
+TEST(paths_that_are_no_descriptors_need_no_copy_of_all)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	static const char *const paths[][2] = {
-		{ "/", "/proc/self/fd/70" },
-		{ "/", "/dev/fd/70" },
-		{ "/proc", "self/fd/70" },
+		{ "/", "/dev/null" }, { "/", "//dev/./null" }, { "/", "/tmp/" }, { "/tmp", "." }, { "/tmp", ".." },
 	};
 
-	CHECK_EQUAL(psys_dup2(0, 70), 70);
-	for (int i = 0; i < 3; i++) {
+	if (!memory_is_shared() || psys_close_range(500, ~0U, 0) < 0)
+		skip("all descriptors are copied here");
+	CHECK_EQUAL(psys_dup2(0, 400), 400); /* the kernel copies whole words of 64 */
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
 		const struct aspawn_action actions[] = {
 			ASPAWN_CHDIR(paths[i][0]),
 			ASPAWN_OPEN(0, paths[i][1], PSYS_O_RDONLY, 0),
+			ASPAWN_CALL(is_not_copied, (void *)400),
 			ASPAWN_CLOSEFROM(3),
 		};
+		struct aspawn_failure failure;
+
+		psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
 		command.actions = actions;
-		command.action_count = 3;
-		psys_chdir(paths[i][0]);
-		if (psys_faccessat(PSYS_AT_FDCWD, paths[i][1], PSYS_F_OK) < 0)
-			continue; /* no such directory here */
+		command.action_count = 4;
 		struct aspawn_child child = start_command(&stack, &command);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), 0);
 		check_ends(&child, 7 << 8);
 	}
+}
+
+/* The source of a mount is a path too. */
+TEST(a_mount_of_a_descriptor_before_closefrom)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_action actions[] = {
+		ASPAWN_MOUNT("/proc/self/fd/70", "/tmp", NULL, PSYS_MS_BIND, NULL),
+		ASPAWN_CLOSEFROM(3),
+	};
+
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	if (!may_mount() || !have_proc() || psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
+	    psys_mount(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0)
+		skip("no mounts here");
+	CHECK_EQUAL(psys_dup2(psys_open("/dev", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0), 70), 70);
+	command.actions = actions;
+	command.action_count = 2;
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+	check_ends(&child, 7 << 8);
 }
 
 TEST(directories_and_the_umask)

@@ -1,4 +1,5 @@
 /* Whole lives of commands: fed, collected from, ended in time. */
+#include "filter.h"
 #include "observe.h"
 
 ROLE(copies)
@@ -221,4 +222,43 @@ TEST(a_run_that_is_none)
 	command.file = "/no such program";
 	CHECK_EQUAL(aspawn_run(&good, &stack, &command), -PSYS_ENOENT);
 	CHECK_EQUAL(good.failure.step, ASPAWN_STEP_EXEC);
+}
+
+/* It went on for ever, its timeout notwithstanding. */
+static void check_run_without_poll(int expected)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	const struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+	const struct psys_timespec second = { 1, 0 };
+	char output[10];
+	struct aspawn_run run = { .size = sizeof run, .timeout = &second, .output = output, .output_size = sizeof output };
+	int descriptors = count_descriptors();
+
+	CHECK_EQUAL(aspawn_run(&run, &stack, &command), expected);
+	CHECK_EQUAL(run.failure.step, ASPAWN_STEP_NONE);
+	CHECK_EQUAL(run.failure.error, -expected);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK(!have_children());
+}
+
+TEST(a_run_whose_poll_fails_ends_the_command)
+{
+	filter_refuse(PSYS_NR_ppoll, PSYS_EPERM);
+	check_run_without_poll(-PSYS_EPERM);
+}
+
+/* Four entries are more than RLIMIT_NOFILE lets poll, two are not. */
+TEST(a_run_polls_what_it_uses)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct psys_rlimit64 three = { 3, 3 };
+	struct aspawn_run run = { .size = sizeof run };
+
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &three, NULL), 0);
+	psys_close(0);
+	CHECK_EQUAL(aspawn_run(&run, &stack, &command), 0);
+	CHECK_EQUAL(run.status, 7 << 8);
 }

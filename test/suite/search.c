@@ -139,3 +139,22 @@ TEST(a_program_is_searched_for)
 	psys_unlinkat(PSYS_AT_FDCWD, "here", PSYS_AT_REMOVEDIR);
 	leave_directory();
 }
+
+static void check_text(int step, int error, const char *expected)
+{
+	const struct aspawn_failure failure = { step, error };
+	char text[64] = "unchanged";
+
+	CHECK_EQUAL(aspawn_failure_text(text, sizeof text, &failure, NULL), psys_strlen(expected));
+	CHECK_EQUAL(psys_strcmp(text, expected), 0);
+}
+
+/* It said "none: 0". */
+TEST(where_nothing_failed_there_is_no_text)
+{
+	check_text(ASPAWN_STEP_NONE, 0, "");
+	check_text(ASPAWN_STEP_NONE, PSYS_ETIMEDOUT, "ETIMEDOUT");
+	check_text(ASPAWN_STEP_NONE, PSYS_ECHILD, "ECHILD");
+	check_text(ASPAWN_STEP_CLONE, PSYS_EAGAIN, "clone: EAGAIN");
+	check_text(3, PSYS_EPERM, "action 3: EPERM");
+}

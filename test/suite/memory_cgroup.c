@@ -1,0 +1,72 @@
+/*
+ * The OOM killer ends every process that shares the memory of its victim, and spares only
+ * one that was suspended in vfork. So a command that joins a cgroup begins in a copy of it.
+ */
+#include "observe.h"
+
+enum { ARGUMENTS = 12, LENGTH = 120000 };
+
+static bool write_to(int dirfd, const char *file, const char *text)
+{
+	int fd = psys_openat(dirfd, file, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+	long r = psys_write(fd, text, psys_strlen(text));
+
+	psys_close(fd);
+	return r > 0;
+}
+
+/* 1.4 MB of arguments, which the exec has to copy. */
+static void make_arguments(const char *argv[ARGUMENTS + 2])
+{
+	char *text = psys_mmap(NULL, LENGTH, PSYS_PROT_READ | PSYS_PROT_WRITE,
+			       PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
+
+	CHECK(!PSYS_IS_ERROR(text));
+	psys_memset(text, 'x', LENGTH - 1);
+	for (int i = 1; i <= ARGUMENTS; i++)
+		argv[i] = text;
+	argv[ARGUMENTS + 1] = NULL;
+}
+
+static void check_out_of_memory(uint64_t flags)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const char *argv[ARGUMENTS + 2] = { self.argv[0] };
+	struct cgroup group;
+	int status;
+
+	make_cgroup(&group);
+	int root = psys_open(group.root, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	if (!write_to(root, "cgroup.subtree_control", "+memory") || !write_to(group.fd, "memory.max", "300000")) {
+		psys_close(root);
+		remove_cgroup(&group);
+		skip("no memory controller of version 2");
+	}
+	write_to(group.fd, "memory.swap.max", "0");
+	make_arguments(argv);
+	const struct aspawn_action action = ASPAWN_JOIN_CGROUP(group.fd);
+	command.flags |= flags;
+	command.argv = (char *const *)argv;
+	command.actions = &action;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(&stack, &command);
+	/* That this process is here to see it is what is tested. */
+	CHECK(aspawn_started(&child, NULL, NULL) < 0);
+	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
+	CHECK(PSYS_WIFSIGNALED(status) && PSYS_WTERMSIG(status) == PSYS_SIGKILL);
+	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_FORK);
+	psys_close(root);
+	remove_cgroup(&group);
+}
+
+TEST(a_command_out_of_its_cgroups_memory_leaves_its_parent_alive)
+{
+	check_out_of_memory(0);
+}
+
+TEST(a_suspended_caller_of_a_command_out_of_memory)
+{
+	check_out_of_memory(ASPAWN_COMMAND_VFORK);
+}
