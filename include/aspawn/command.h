@@ -121,10 +121,13 @@ struct aspawn_action {
  * The cost does not depend on how many descriptors the caller has: the child
  * begins with its parent's table, and the first thing it does is to take a copy
  * that ends above the descriptors that actions before this one name
- * (close_range(2), Linux 5.9), or of all if one has a path in /proc or /dev/fd. So name
- * low ones where there is a choice; and one that only an ASPAWN_CALL before this action
- * uses, or a symbolic link to /proc/self/fd/9, name by ASPAWN_DUP2 of it.
- * aspawn_command() does not return before the child has that copy.
+ * (close_range(2), Linux 5.9), or of all if one has a path that may lead to a descriptor,
+ * as /proc, /dev/stdin or fd/9. Prefer low numbers. If an earlier ASPAWN_CALL needs a
+ * descriptor, keep it with ASPAWN_DUP2(fd, fd); for a symbolic link of another name to
+ * /proc/self/fd there is ASPAWN_COMMAND_COPY_DESCRIPTORS.
+ * aspawn_command() does not return before the child has that copy. If the child is stopped
+ * before, it waits with the caller's signal mask; with ASPAWN_COMMAND_VFORK only SIGKILL
+ * ends that wait.
  */
 #define ASPAWN_CLOSEFROM(first) ASPAWN_ACTION_INT(CLOSEFROM, first, 0, 0, 0, 0)
 /* Those from first up are closed by the exec, and no sooner. */
@@ -187,18 +190,18 @@ struct aspawn_action {
 #define ASPAWN_OOM_SCORE_ADJ(value) ASPAWN_ACTION_INT(OOM_SCORE_ADJ, value, 0, 0, 0, 0)
 #define ASPAWN_PERSONALITY(persona) ASPAWN_ACTION_INT(PERSONALITY, 0, 0, 0, persona, 0)
 /*
- * The control group (version 2) whose folder fd is: the child begins in it
- * (CLONE_INTO_CGROUP), or writes to its cgroup.procs where that is not possible.
+ * The control group (version 2) whose directory fd is: the child begins in it
+ * (CLONE_INTO_CGROUP), or writes to its cgroup.procs where that is not possible. [copy]
+ * The OOM killer ends every process that shares the memory of its victim, the caller too.
+ * Never under CLONE_VFORK: a frozen group would suspend the caller for good.
  */
 #define ASPAWN_JOIN_CGROUP(fd) ASPAWN_ACTION_INT(JOIN_CGROUP, fd, 0, 0, 0, 0)
 
-/* --- rights ---------------------------------------------------------------
+/* --- credentials ----------------------------------------------------------
  *
- * [copy] These are a matter of the memory, which parent and child share until the
- * exec: they would take the parent's PR_GET_DUMPABLE away, change its
- * oom_score_adj, or leave memory that an unprivileged process can write to in the
- * hands of a privileged one. A command that has one of them begins in a copy of
- * the memory, as by fork(2), and costs as much. */
+ * [copy] These change state of the shared memory (dumpable, oom_score_adj, who the OOM
+ * killer ends), or would run with new credentials on memory that the parent can write.
+ * A command that has one of them begins in a copy of the memory, at fork(2)'s cost. */
 
 /* As setresuid(2), setresgid(2): -1 leaves one as it is. [copy] */
 #define ASPAWN_RESUID(real, effective, saved) ASPAWN_ACTION_INT(RESUID, real, effective, saved, 0, 0)
@@ -224,9 +227,12 @@ struct aspawn_action {
 
 /* --- anything else -------------------------------------------------------- */
 
-/* Writes the text to the file path, which exists, in one write(2). */
+/* Writes the text to the file path, which exists, in one write(2). Not to what concerns
+ * the memory, which is the parent's too: oom_score_adj, the cgroup.procs of a group with
+ * a limit of memory. */
 #define ASPAWN_WRITE(path, text) ASPAWN_ACTION_OF(WRITE, 0, 0, 0, 0, 0, path, 0, text)
-/* Calls function(arg), which has 16 KiB of stack. What arg points to is not copied. */
+/* Calls function(arg), which has 16 KiB of stack. What arg points to is not copied. It
+ * must not join a cgroup with a limit of memory: the OOM killer would end the parent too. */
 #define ASPAWN_CALL(function, arg) \
 	{ ASPAWN_ACTION_CALL, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, arg, function }
 
@@ -242,11 +248,11 @@ struct aspawn_action {
 /* No thread opens, closes or duplicates a descriptor until aspawn_started()
  * has answered: with ASPAWN_CLOSEFROM the call need not wait for the child. */
 #define ASPAWN_COMMAND_STILL UINT64_C(8)
-/* As ASPAWN_VFORK: suspend the caller until the exec. argv and envp, however long, are
- * not copied then, but for ASPAWN_COMMAND_SHELL. */
+/* As ASPAWN_VFORK: suspend the caller until the exec, except with [copy] actions. argv and
+ * envp, however long, are not copied then, except for ASPAWN_COMMAND_SHELL. A caller whose
+ * child is stopped or frozen meanwhile can only be killed. */
 #define ASPAWN_COMMAND_VFORK UINT64_C(16)
-/* aspawn_child.pidfd is -1: for who waits by the pid, and may have no descriptor
- * left to give. */
+/* aspawn_child.pidfd is -1: for callers that wait by pid, or may be out of descriptors. */
 #define ASPAWN_COMMAND_NO_PIDFD UINT64_C(32)
 /* The child begins in a copy of the memory, as by fork(2), at its cost: what an
  * ASPAWN_CALL stores does not reach the caller. */
@@ -287,10 +293,14 @@ struct exec_watch; /* the library's own */
 
 struct aspawn_child {
 	pid_t pid; /* 0: none, or waited for */
-	int pidfd; /* CLOEXEC; -1: the kernel has none */
-	/* CLOEXEC: readable, or hung up, when aspawn_started() has something to say: ask
-	 * with no timeout, and poll again if it does not know. -1 without
-	 * ASPAWN_COMMAND_POLL, unless memory may be a copy. */
+	/* aspawn_wait() and aspawn_release() close these two. Take them out of epoll before:
+	 * a child on its way to its exec may hold a copy, and epoll reports a descriptor until
+	 * its last copy is closed. */
+	int pidfd; /* CLOEXEC; -1: not requested or not supported */
+	/* CLOEXEC; -1 without ASPAWN_COMMAND_POLL. Readable, or hung up, when aspawn_started()
+	 * may know the answer: call it with a timeout of 0, and poll again if it does not. A
+	 * process forked by another thread may hold the pipe's end back: ask again at other
+	 * events too. */
 	int fd;
 	/* The library's own. The Stack_t stays where it is until aspawn_wait(). */
 	int report, state;
@@ -359,8 +369,8 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 
 /*
  * "action 2, setsid: EPERM", "exec: ENOENT". At most size - 1 bytes and a NUL;
- * returns the length of the whole. command may be NULL: then without the name. No
- * failure, no text.
+ * returns the length of the whole. command may be NULL: then without the name. Without
+ * a failure (NULL, or error 0) the text is empty.
  */
 PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure,
 				    const struct aspawn_command *command);
@@ -392,7 +402,8 @@ struct aspawn_run {
 	size_t output_length, error_length; /* out: bytes collected */
 	int status;                         /* out: as of aspawn_wait() */
 	struct psys_rusage usage;           /* out */
-	struct aspawn_failure failure;      /* out: step is ASPAWN_STEP_NONE if it ran */
+	/* out: step is ASPAWN_STEP_NONE if it ran; error then says why it was ended, if it was */
+	struct aspawn_failure failure;
 };
 
 /*
