@@ -303,7 +303,7 @@ struct aspawn_child {
 	 * events too. */
 	int fd;
 	/* The library's own. The Stack_t stays where it is until aspawn_wait(). */
-	int report, state;
+	int report, state, copied;
 	struct exec_watch *watch;
 	const struct Stack_t *stack;
 	struct aspawn_failure failure;
