@@ -47,16 +47,24 @@ void aspawn_compat_give_stack(struct Stack_t *stack)
 		__atomic_store_n(&slot->taken, false, __ATOMIC_RELEASE);
 }
 
-/* The threads that had taken the others are not in this process; nor are the children
- * on them, who are on the originals: they would look busy for ever. */
+/*
+ * After fork(): other threads are gone, and running children use the parent's copy of a
+ * stack. A thread may have been anywhere in the use of what it had taken, also between
+ * unmapping a stack and forgetting it: its memory is not looked at. Where a fork does not
+ * wipe the state of a stack (Linux before 4.14, user-mode emulators), a copy under a child
+ * of popen_noshell() is busy for as long as the child is.
+ */
 static void forget_threads(void)
 {
 	for (struct slot *slot = pool; slot < pool + SLOTS; slot++) {
-		if (aspawn_stack_busy(&slot->stack)) {
-			psys_munmap(slot->stack.addr, slot->stack.size);
-			slot->stack = (struct Stack_t){ NULL, 0 };
-		}
-		__atomic_store_n(&slot->taken, false, __ATOMIC_RELAXED);
+		const struct Stack_t stack = slot->stack;
+
+		if (!__atomic_load_n(&slot->taken, __ATOMIC_ACQUIRE) && !aspawn_stack_busy(&stack))
+			continue;
+		slot->stack = (struct Stack_t){ NULL, 0 };
+		if (stack.addr)
+			psys_munmap(stack.addr, stack.size);
+		__atomic_store_n(&slot->taken, false, __ATOMIC_RELEASE);
 	}
 }
 

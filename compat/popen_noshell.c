@@ -43,15 +43,9 @@ struct program {
  */
 static int start(pid_t *pid, const struct aspawn_command *command)
 {
-	struct psys_sigset all, old;
 	struct aspawn_child child;
 	struct Stack_t own;
-
-	/* A handler that forks would have the child unmap the stack that is looked at. */
-	psys_sigfillset(&all);
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
 	struct Stack_t *stack = aspawn_compat_take_stack(&own);
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, NULL, PSYS_SIGSET_SIZE);
 	int r = aspawn_command(&child, stack, command);
 
 	if (r == 0) {
@@ -68,8 +62,10 @@ static int start(pid_t *pid, const struct aspawn_command *command)
 
 static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 {
-	/* The end of the pipe first: it may have a number that the others take. */
+	struct psys_sigset all, old;
+	/* The end of the pipe before what takes a number: it may have that number. */
 	struct aspawn_action actions[] = {
+		ASPAWN_SIGMASK(&old),
 		ASPAWN_DUP2(program->end, program->reads),
 		ASPAWN_DEV_NULL(!program->reads),
 		ASPAWN_DEV_NULL(2),
@@ -78,7 +74,7 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 	const char *path = getenv("PATH");
 
 	if (program->stderr_mode == TO_OUTPUT)
-		actions[2] = to_output;
+		actions[3] = to_output;
 	const struct aspawn_command command = {
 		.size = sizeof command,
 		.flags = ASPAWN_COMMAND_NO_PIDFD | (copies ? ASPAWN_COMMAND_FORK : 0),
@@ -87,9 +83,17 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 		.argv = program->argv,
 		.envp = environ,
 		.actions = actions,
-		.action_count = program->stderr_mode == LEAVE ? 2 : 3,
+		.action_count = program->stderr_mode == LEAVE ? 3 : 4,
 	};
-	return start(pid, &command);
+
+	/* A handler that forks would have its child take back the stack that is in use here. */
+	psys_sigfillset(&all);
+	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
+	if (r < 0)
+		return -r;
+	r = start(pid, &command);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, NULL, PSYS_SIGSET_SIZE);
+	return r;
 }
 
 static int by_posix_spawn(pid_t *pid, const struct program *program)

@@ -27,8 +27,9 @@ struct spawn {
  */
 int aspawn_compat_spawn(const struct spawn *spawn);
 
-/* A stack for a child: one of the pool's, or *own if they are all in use. With all
- * signals blocked. */
+/* A stack for a child: one of the pool's, or *own if they are all in use. All signals are
+ * blocked from before it is taken until after it is given back: the child of a handler
+ * that forks takes back all that are taken. */
 struct Stack_t *aspawn_compat_take_stack(struct Stack_t *own);
 void aspawn_compat_give_stack(struct Stack_t *stack);
 

@@ -107,8 +107,12 @@ static unsigned long notif_ioctl(unsigned long number, size_t size)
 static struct supervisor {
 	struct thread thread;
 	int listener, ready;
-	uint64_t flags;
+	void (*decide)(const struct notification *notification, struct answer *answer);
+	uint64_t flags; /* of clone3 */
 	int error;
+	void (*after)(int tid); /* of munmap */
+	int tid;
+	uint64_t unmapped; /* by a call that a signal has interrupted since, and that is made again */
 } supervisor;
 
 /* A thread of the same memory: it has no filter, and reads the structure. */
@@ -125,32 +129,64 @@ static int supervise(void *arg)
 		if (psys_ioctl(supervisor.listener, notif_ioctl(0, sizeof notification),
 			       (unsigned long)&notification) < 0)
 			continue;
-		const struct psys_clone_args *args =
-			(const void *)(uintptr_t)notification.data.args[0];
 		answer.id = notification.id;
-		if (args->flags & supervisor.flags)
-			answer.error = -supervisor.error;
-		else
-			answer.flags = ANSWER_CONTINUE;
-		psys_ioctl(supervisor.listener, notif_ioctl(1, sizeof answer),
-			   (unsigned long)&answer);
+		supervisor.decide(&notification, &answer);
+		if (psys_ioctl(supervisor.listener, notif_ioctl(1, sizeof answer), (unsigned long)&answer) == 0)
+			supervisor.unmapped = 0;
 	}
 	return 0;
 }
 
-void filter_refuse_clone3_flags(uint64_t flags, int error)
+static void watch(long nr, void (*decide)(const struct notification *, struct answer *))
 {
 	struct psys_sock_filter filter[] = {
 		LOAD(offsetof(struct psys_seccomp_data, nr)),
-		JUMP(PSYS_BPF_JEQ, PSYS_NR_clone3, 0, 1),
+		JUMP(PSYS_BPF_JEQ, (uint32_t)nr, 0, 1),
 		ANSWER(RET_USER_NOTIF),
 		ALLOW,
 	};
 
-	supervisor.flags = flags;
-	supervisor.error = error;
+	supervisor.decide = decide;
 	thread_start(&supervisor.thread, supervise, NULL);
 	supervisor.listener = install(filter, sizeof filter / sizeof filter[0],
 				      FILTER_FLAG_NEW_LISTENER);
 	gate_open(&supervisor.ready);
+}
+
+static void refuse_clone3(const struct notification *notification, struct answer *answer)
+{
+	const struct psys_clone_args *args = (const void *)(uintptr_t)notification->data.args[0];
+
+	if (args->flags & supervisor.flags)
+		answer->error = -supervisor.error;
+	else
+		answer->flags = ANSWER_CONTINUE;
+}
+
+void filter_refuse_clone3_flags(uint64_t flags, int error)
+{
+	supervisor.flags = flags;
+	supervisor.error = error;
+	watch(PSYS_NR_clone3, refuse_clone3);
+}
+
+static void follow_munmap(const struct notification *notification, struct answer *answer)
+{
+	const uint64_t *args = notification->data.args;
+
+	if ((int)notification->pid != supervisor.tid) { /* of another memory */
+		answer->flags = ANSWER_CONTINUE;
+		return;
+	}
+	if (args[0] != supervisor.unmapped)
+		answer->error = psys_munmap((void *)(uintptr_t)args[0], (size_t)args[1]);
+	supervisor.unmapped = args[0];
+	supervisor.after((int)notification->pid);
+}
+
+void filter_follow_munmap(void (*after)(int tid))
+{
+	supervisor.after = after;
+	supervisor.tid = psys_gettid();
+	watch(PSYS_NR_munmap, follow_munmap);
 }

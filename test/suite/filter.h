@@ -31,4 +31,8 @@ void filter_check_arguments(long nr, int count);
  * reads its structure; others go on. Skips the test where that cannot be. */
 void filter_refuse_clone3_flags(uint64_t flags, int error);
 
+/* Each munmap of this thread is made, then stays on its way out until after(tid) has
+ * returned, which another thread calls. The same skip. */
+void filter_follow_munmap(void (*after)(int tid));
+
 #endif
