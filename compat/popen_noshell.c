@@ -39,33 +39,30 @@ struct program {
 
 /*
  * Nobody waits for the exec: who reads is not woken for it, which is a good part of the
- * time. The pool does not give a stack away that the child is still on.
+ * time. The pool gives no stack away that the child is still on.
  */
-static int start(pid_t *pid, const struct aspawn_command *command)
+static int start(pid_t *pid, struct section *section, const struct aspawn_command *command)
 {
 	struct aspawn_child child;
-	struct Stack_t own;
-	struct Stack_t *stack = aspawn_compat_take_stack(&own);
-	int r = aspawn_command(&child, stack, command);
+	int r = aspawn_command(&child, &section->workspace->stack, command);
 
-	if (r == 0) {
-		*pid = child.pid;
-		/* Its own stack is unmapped next; and who fails writes to a pipe, if there is one. */
-		if (stack == &own || child.fd >= 0)
-			aspawn_started(&child, NULL, NULL);
-		if (child.fd >= 0)
-			psys_close(child.fd);
-	}
-	aspawn_compat_give_stack(stack);
-	return -r;
+	if (r < 0)
+		return -r;
+	*pid = child.pid;
+	/* Its own stack is unmapped next; and who fails writes to a pipe, if there is one. */
+	if (section->workspace == &section->own || child.fd >= 0)
+		aspawn_started(&child, NULL, NULL);
+	if (child.fd >= 0)
+		psys_close(child.fd);
+	return 0;
 }
 
 static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 {
-	struct psys_sigset all, old;
+	struct section section;
 	/* The end of the pipe before what takes a number: it may have that number. */
 	struct aspawn_action actions[] = {
-		ASPAWN_SIGMASK(&old),
+		ASPAWN_SIGMASK(&section.mask),
 		ASPAWN_DUP2(program->end, program->reads),
 		ASPAWN_DEV_NULL(!program->reads),
 		ASPAWN_DEV_NULL(2),
@@ -86,14 +83,12 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 		.action_count = program->stderr_mode == LEAVE ? 3 : 4,
 	};
 
-	/* A handler that forks would have its child take back the stack that is in use here. */
-	psys_sigfillset(&all);
-	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
-	if (r < 0)
-		return -r;
-	r = start(pid, &command);
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, NULL, PSYS_SIGSET_SIZE);
-	return r;
+	int error = aspawn_compat_enter(&section);
+	if (error)
+		return error;
+	error = start(pid, &section, &command);
+	aspawn_compat_leave(&section);
+	return error;
 }
 
 static int by_posix_spawn(pid_t *pid, const struct program *program)
