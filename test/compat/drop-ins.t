@@ -4,6 +4,7 @@
 build=${BUILD_DIR:-build}
 cc=${CC:-clang}
 nm=${NM:-llvm-nm}
+ar=${AR:-llvm-ar}
 preload=$(realpath "$build")/libaspawn-preload.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,6 +19,18 @@ exports_what_it_replaces()
 needs_the_libc_only()
 {
 	! llvm-readelf --dynamic "$preload" | grep NEEDED | grep -v -E '\[(libc\.|ld-linux|libpthread\.)'
+}
+
+# Otherwise no program that loads it has a shadow stack.
+allows_shadow_stacks()
+{
+	case $(uname -m) in
+	x86_64) features="IBT, SHSTK" ;;
+	*) features="BTI, PAC" ;;
+	esac
+	llvm-readelf --notes "$preload" | grep "feature: $features" &&
+		test "$(llvm-readelf --notes "$build/libaspawn-compat.a" | grep -c "feature: $features")" -eq \
+			"$($ar t "$build/libaspawn-compat.a" | wc -l)"
 }
 
 archive_names_are_its_own()
@@ -159,6 +172,10 @@ printf '%s\n' "/bin/echo words" "echo words | tr a-z A-Z" "no-such-program" "exi
 check "the preload exports what it replaces and nothing else" exports_what_it_replaces
 check "it replaces all that touches file actions" replaces_all_file_actions
 check "it needs the libc and nothing else" needs_the_libc_only
+case $(uname -m) in
+x86_64 | aarch64) check "it allows shadow stacks" allows_shadow_stacks ;;
+*) skip "it allows shadow stacks" "no such notes on this architecture" ;;
+esac
 check "names in the archive are its own" archive_names_are_its_own
 check "with ASPAWN_PRELOAD=once it is for one program, not for its children" only_once
 if command -v pkg-config >/dev/null; then
