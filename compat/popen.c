@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include <syscall/syscall.h>
 
@@ -97,7 +98,11 @@ static int open_stream(struct stream *stream, const char *command, const struct 
 	stream->fd = own;
 	stream->pipe = pipe_of(own);
 	stream->file = fdopen(own, mode->reads ? "r" : "w");
-	int error = stream->file ? spawn_with_end(stream, command, childs, mode->reads) : errno;
+	int error = errno;
+	if (stream->file) {
+		fwide(stream->file, -1); /* POSIX has it byte-oriented */
+		error = spawn_with_end(stream, command, childs, mode->reads);
+	}
 	close(childs);
 	if (!error) {
 		if (!mode->cloexec)
