@@ -95,6 +95,26 @@ uninstalls()
 		test -z "$(find "$work/prefix" -type f -o -type l)"
 }
 
+# Programs that were written for the original have <unistd.h> from its header, and no more
+# than their own flags.
+cat >"$work/written-for-it.c" <<'C'
+#include "popen_noshell.h"
+int main(void)
+{
+	struct popen_noshell_pass_to_pclose arg;
+	const char *const argv[] = { "cat", NULL };
+	FILE *file = popen_noshell("cat", argv, "r", &arg, 0);
+	return !file || isatty(fileno(file)) || getppid() == arg.pid || pclose_noshell(&arg);
+}
+C
+
+builds_what_was_written_for_it()
+{
+	for flags in -std=gnu99 -std=gnu11 "-x c++"; do
+		$cc -Wall -Wextra -Werror -Icompat/include $flags -c "$work/written-for-it.c" -o "$work/object" || return 1
+	done
+}
+
 # What a program writes is the same with the preload; the first word is the function
 # that it must have been bound to it.
 same()
@@ -178,6 +198,7 @@ x86_64 | aarch64) check "it allows shadow stacks" allows_shadow_stacks ;;
 esac
 check "names in the archive are its own" archive_names_are_its_own
 check "with ASPAWN_PRELOAD=once it is for one program, not for its children" only_once
+check "the header has what the original's has" builds_what_was_written_for_it
 if command -v pkg-config >/dev/null; then
 	check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
 	check "uninstall leaves nothing" uninstalls
