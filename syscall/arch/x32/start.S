@@ -26,3 +26,9 @@ _start:
 	.size	_start, . - _start
 
 	.section .note.GNU-stack, "", @progbits
+
+	.section .note.gnu.property, "a"
+	.p2align 2
+	.long	4, 12, 5		/* as in clone.S */
+	.asciz	"GNU"
+	.long	0xc0000002, 4, 3
