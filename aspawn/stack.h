@@ -60,7 +60,7 @@ struct control {
 };
 
 /* Of a stack that has been mapped. */
-static inline PSYS_UNINSTRUMENTED struct control *stack_control(const struct Stack_t *stack)
+PSYS_INLINE struct control *stack_control(const struct Stack_t *stack)
 {
 	return (struct control *)((char *)stack->addr + stack->size) - 1;
 }
