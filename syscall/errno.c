@@ -23,7 +23,7 @@ static const struct entry {
 #undef ERROR
 };
 
-static const struct entry *find(int error)
+static PSYS_UNINSTRUMENTED const struct entry *find(int error)
 {
 	unsigned number = error < 0 ? 0U - (unsigned)error : (unsigned)error;
 
