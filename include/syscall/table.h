@@ -138,6 +138,7 @@ PSYS_IRREGULAR(2.6.37, int, psys_fanotify_mark, int, fd, unsigned, flags, uint64
 PSYS_CALL1(1.0, int, psys_chdir, PSYS_NR_chdir, const char *, path)
 PSYS_CALL1(1.0, int, psys_fchdir, PSYS_NR_fchdir, int, fd)
 PSYS_CALL1(1.0, int, psys_chroot, PSYS_NR_chroot, const char *, path)
+PSYS_CALL2(7.3, int, psys_fchroot, PSYS_NR_fchroot, int, fd, unsigned, flags)
 PSYS_CALL1(1.0, int, psys_umask, PSYS_NR_umask, unsigned, mask)
 PSYS_CALL2(2.2, long, psys_getcwd, PSYS_NR_getcwd, char *, buf, size_t, size)
 

@@ -220,6 +220,7 @@ static void places(void)
 	CALL(chdir, (""), PSYS_ENOENT);
 	CALL(fchdir, (-1), PSYS_EBADF);
 	CALL(chroot, (""), PSYS_ENOENT);
+	CALL(fchroot, (-1, 0), PSYS_EBADF);
 	CALL(umask, (022), OK);
 	CALL(getcwd, (buf, 0), PSYS_ERANGE);
 	CALL(mount, (NULL, "", NULL, 0, NULL), PSYS_ENOENT, PSYS_EFAULT);

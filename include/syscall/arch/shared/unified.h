@@ -3,7 +3,7 @@
  * counted from what the ABI adds to every number, PSYS_NUMBER_BASE. A new system call
  * of the kernel gets one line here. (447, memfd_secret, is not on all architectures:
  * it stands in their own files.)
- * Linux 7.2, scripts/syscall.tbl, and the same lines of each architecture's table
+ * Linux 7.3-rc7, scripts/syscall.tbl, and the same lines of each architecture's table
  */
 #ifndef PSYS_UNIFIED_H
 #define PSYS_UNIFIED_H
@@ -59,5 +59,6 @@
 #define PSYS_NR_file_setattr (PSYS_NUMBER_BASE + 469)
 #define PSYS_NR_listns (PSYS_NUMBER_BASE + 470)
 #define PSYS_NR_rseq_slice_yield (PSYS_NUMBER_BASE + 471)
+#define PSYS_NR_fchroot (PSYS_NUMBER_BASE + 472)
 
 #endif
