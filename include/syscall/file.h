@@ -221,10 +221,12 @@ struct psys_mount_attr {
 /* fsopen, fsmount, fsconfig, open_tree, move_mount */
 #define PSYS_FSOPEN_CLOEXEC 1
 #define PSYS_FSMOUNT_CLOEXEC 1
+#define PSYS_FSMOUNT_NAMESPACE 2
 #define PSYS_FSCONFIG_SET_FLAG 0
 #define PSYS_FSCONFIG_SET_STRING 1
 #define PSYS_FSCONFIG_CMD_CREATE 6
 #define PSYS_OPEN_TREE_CLONE 1
+#define PSYS_OPEN_TREE_NAMESPACE 2
 #define PSYS_OPEN_TREE_CLOEXEC PSYS_O_CLOEXEC
 #define PSYS_MOVE_MOUNT_F_EMPTY_PATH 0x00000004
 
