@@ -16,6 +16,7 @@
 
 #include <syscall/arch.h>
 #include <syscall/errno.h>
+#include <syscall/exec.h>
 #include <syscall/file.h>
 #include <syscall/have.h>
 #include <syscall/io.h>
@@ -34,7 +35,7 @@ extern "C" {
 #endif
 
 /* Any system call by its number, for callers in other languages. */
-PSYS_API psys_word pure_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
+PSYS_API psys_word psys_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
 				psys_word a4, psys_word a5, psys_word a6);
 
 #define PSYS_CALL0(since, type, name, nr)          \
