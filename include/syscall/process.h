@@ -103,7 +103,7 @@ struct psys_rusage {
 	psys_kernel_long ru_nivcsw;
 };
 
-/* prlimit64 */
+/* getrlimit, setrlimit, prlimit64 */
 #define PSYS_RLIMIT_CPU 0
 #define PSYS_RLIMIT_FSIZE 1
 #define PSYS_RLIMIT_DATA 2

@@ -55,13 +55,17 @@ PSYS_CALL2(3.17, int, psys_memfd_create, PSYS_NR_memfd_create, const char *, nam
 PSYS_CALL1(5.14, int, psys_memfd_secret, PSYS_NR_memfd_secret, unsigned, flags)
 #endif
 
-/* files: open(2), openat2(2), statx(2), access(2), readlink(2), rename(2), ... */
+/* files: open(2), openat2(2), stat(2), statx(2), access(2), readlink(2), rename(2), ... */
 PSYS_IRREGULAR(1.0, int, psys_open, const char *, path, int, flags, unsigned, mode)
 PSYS_CALL4(2.6.16, int, psys_openat, PSYS_NR_openat, int, dirfd, const char *, path, int, flags, unsigned, mode)
 PSYS_CALL4(5.6, int, psys_openat2, PSYS_NR_openat2, int, dirfd, const char *, path, const struct psys_open_how *, how, size_t, size)
 PSYS_CALL5(2.6.39, int, psys_name_to_handle_at, PSYS_NR_name_to_handle_at, int, dirfd, const char *, path, struct psys_file_handle *, handle, void *, mount_id, int, flags)
 PSYS_CALL3(2.6.39, int, psys_open_by_handle_at, PSYS_NR_open_by_handle_at, int, mount_fd, struct psys_file_handle *, handle, int, flags)
 PSYS_CALL5(4.11, int, psys_statx, PSYS_NR_statx, int, dirfd, const char *, path, int, flags, unsigned, mask, struct psys_statx *, statx)
+PSYS_IRREGULAR(4.11, int, psys_stat, const char *, path, struct psys_stat *, status)
+PSYS_IRREGULAR(4.11, int, psys_lstat, const char *, path, struct psys_stat *, status)
+PSYS_IRREGULAR(4.11, int, psys_fstat, int, fd, struct psys_stat *, status)
+PSYS_IRREGULAR(4.11, int, psys_fstatat, int, dirfd, const char *, path, struct psys_stat *, status, int, flags)
 PSYS_IRREGULAR(1.0, int, psys_statfs, const char *, path, struct psys_statfs *, statfs)
 PSYS_IRREGULAR(1.0, int, psys_fstatfs, int, fd, struct psys_statfs *, statfs)
 PSYS_CALL3(2.6.16, int, psys_faccessat, PSYS_NR_faccessat, int, dirfd, const char *, path, int, mode)
@@ -242,6 +246,8 @@ PSYS_CALL5(3.5, int, psys_kcmp, PSYS_NR_kcmp, int, pid1, int, pid2, int, type, u
 
 /* limits and scheduling: getrlimit(2), getpriority(2), sched(7), ioprio_set(2).
  * getpriority answers 40 to 1 for the nice values -20 to 19. */
+PSYS_IRREGULAR(2.6.36, int, psys_getrlimit, int, resource, struct psys_rlimit64 *, limit)
+PSYS_IRREGULAR(2.6.36, int, psys_setrlimit, int, resource, const struct psys_rlimit64 *, limit)
 PSYS_CALL4(2.6.36, int, psys_prlimit64, PSYS_NR_prlimit64, int, pid, int, resource, const struct psys_rlimit64 *, new_limit, struct psys_rlimit64 *, old_limit)
 PSYS_CALL2(1.0, int, psys_getrusage, PSYS_NR_getrusage, int, who, struct psys_rusage *, usage)
 PSYS_CALL2(1.0, int, psys_getpriority, PSYS_NR_getpriority, int, which, int, who)

@@ -122,6 +122,7 @@ static void files(void)
 {
 	struct psys_open_how how = { 0 };
 	struct psys_statx statx;
+	struct psys_stat status;
 	struct psys_statfs statfs;
 	struct psys_file_attr attr = { 0 };
 	union {
@@ -135,6 +136,10 @@ static void files(void)
 	CALL(name_to_handle_at, (-1, "x", &u.handle, buf, 0), PSYS_EBADF);
 	CALL(open_by_handle_at, (-1, &u.handle, 0), PSYS_EBADF, PSYS_EINVAL, PSYS_EPERM);
 	CALL(statx, (-1, "x", 0, 0, &statx), PSYS_EBADF);
+	CALL(stat, ("", &status), PSYS_ENOENT);
+	CALL(lstat, ("", &status), PSYS_ENOENT);
+	CALL(fstat, (-1, &status), PSYS_EBADF);
+	CALL(fstatat, (-1, "x", &status, 0), PSYS_EBADF);
 	CALL(statfs, ("", &statfs), PSYS_ENOENT);
 	CALL(fstatfs, (-1, &statfs), PSYS_EBADF);
 	CALL(faccessat, (-1, "x", 0), PSYS_EBADF);
@@ -329,6 +334,10 @@ static void identity(void)
 
 static void limits(void)
 {
+	struct psys_rlimit64 limit = { 0 };
+
+	CALL(getrlimit, (-1, &limit), PSYS_EINVAL);
+	CALL(setrlimit, (-1, &limit), PSYS_EINVAL);
 	CALL(prlimit64, (0, -1, NULL, NULL), PSYS_EINVAL);
 	CALL(getrusage, (99, NULL), PSYS_EINVAL);
 	CALL(getpriority, (99, 0), PSYS_EINVAL);
