@@ -3,7 +3,7 @@
  * main(argc, argv, envp) and exits with its result.
  * System V ABI, Intel386 supplement, "Process Initialization": argc is at (esp)
  */
-#include "numbers.h"
+#include <syscall/arch/i386/numbers.h>
 
 	.text
 	.globl	_start

@@ -3,7 +3,7 @@
  * main(argc, argv, envp) and exits with its result.
  * argc and all that follows it are of 32 bits (fs/compat_binfmt_elf.c).
  */
-#include "numbers.h"
+#include <syscall/arch/x32/numbers.h>
 
 	.text
 	.globl	_start

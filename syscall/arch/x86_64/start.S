@@ -3,7 +3,7 @@
  * main(argc, argv, envp) and exits with its result.
  * System V ABI, AMD64 supplement, "Process Initialization": argc is at (rsp)
  */
-#include "numbers.h"
+#include <syscall/arch/x86_64/numbers.h>
 
 	.text
 	.globl	_start
