@@ -114,6 +114,14 @@ for arch in x86_64 aarch64; do
 		fi
 	done
 done
+# Where a register that other releases have has no name.
+for compiler in mipsisa32r6-linux-gnu-gcc mipsisa64r6-linux-gnuabi64-gcc; do
+	if command -v $compiler >/dev/null; then
+		check "a wrapper is compiled: $compiler" compile good $compiler
+	else
+		skip "a wrapper is compiled: $compiler" "not installed"
+	fi
+done
 for compiler in clang-14 clang-19; do
 	name="a wrapper is called with PSYS_NO_INLINE_CALLS: $compiler"
 	if command -v $compiler >/dev/null; then
