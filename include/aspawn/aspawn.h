@@ -52,8 +52,9 @@ typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *us
 
 /*
  * To stand before each function that runs in a child: it shares the parent's
- * memory and its thread pointer, so the stack protector and the sanitizers must
- * keep out. It calls psys_*, the helpers of syscall/ and other such functions;
+ * memory and its thread pointer, so the stack protector, the sanitizers and profiles
+ * must keep out (what no attribute keeps out: PSYS_UNINSTRUMENTED in syscall/base.h).
+ * It calls psys_*, the helpers of syscall/ and other such functions;
  * a function of a libc, malloc, errno, or a lock may hang or corrupt the parent.
  */
 #define ASPAWN_CHILD PSYS_UNINSTRUMENTED

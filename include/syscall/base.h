@@ -96,9 +96,21 @@
  * In a program the wrappers are inline functions; syscall/symbols.c defines
  * this otherwise, to give the archive a symbol for each. Clang inlines a function
  * that must not be profiled into others only if it must.
+ *
+ * PSYS_NO_INLINE_CALLS, defined before the first of these headers, makes them functions
+ * that are called, with a copy in each unit that calls them. It is for units with a function
+ * whose attributes an inlined system call does not go with:
+ * - target("+sve") and gcc, if the unit has no SVE (-march): such a function keeps vectors
+ *   across the trap, and all but 128 bits of each are lost.
+ * - target("no-sse") and its like and clang 19, which refuses to inline what was compiled
+ *   with more features.
  */
 #ifndef PSYS_INLINE
-#ifdef __clang__
+#if defined(PSYS_NO_INLINE_CALLS) && PSYS_HAS_ATTRIBUTE(noipa)
+#define PSYS_INLINE static __attribute__((unused, noipa)) PSYS_UNINSTRUMENTED
+#elif defined(PSYS_NO_INLINE_CALLS)
+#define PSYS_INLINE static __attribute__((unused, noinline)) PSYS_UNINSTRUMENTED
+#elif defined(__clang__)
 #define PSYS_INLINE static inline __attribute__((always_inline)) PSYS_UNINSTRUMENTED
 #else
 #define PSYS_INLINE static inline PSYS_UNINSTRUMENTED

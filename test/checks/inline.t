@@ -93,6 +93,16 @@ refuses_worse()
 		test "$(judge worse | grep -c '^refused')" = "$(grep -c '^int f_' "$work/worse.c")"
 }
 
+# Into a function that lacks a feature of the unit clang 19 inlines nothing, and says so.
+cat >"$work/fewer.c" <<'C'
+#include <syscall/syscall.h>
+__attribute__((target("no-sse"))) int f_fewer(int fd) { return psys_close(fd); }
+C
+is_called()
+{
+	compile fewer "$@" -DPSYS_NO_INLINE_CALLS && judge fewer | grep 'refused f_fewer:.*\(call\|jmp\)'
+}
+
 for arch in x86_64 aarch64; do
 	for compiler in "clang --target=$arch-linux-gnu" "$arch-linux-gnu-gcc"; do
 		if command -v ${compiler%% *} >/dev/null; then
@@ -103,5 +113,21 @@ for arch in x86_64 aarch64; do
 			skip "what is more is refused: $compiler" "not installed"
 		fi
 	done
+done
+# Where a register that other releases have has no name.
+for compiler in mipsisa32r6-linux-gnu-gcc mipsisa64r6-linux-gnuabi64-gcc; do
+	if command -v $compiler >/dev/null; then
+		check "a wrapper is compiled: $compiler" compile good $compiler
+	else
+		skip "a wrapper is compiled: $compiler" "not installed"
+	fi
+done
+for compiler in clang-14 clang-19; do
+	name="a wrapper is called with PSYS_NO_INLINE_CALLS: $compiler"
+	if command -v $compiler >/dev/null; then
+		check "$name" is_called $compiler --target=x86_64-linux-gnu
+	else
+		skip "$name" "not installed"
+	fi
 done
 finish

@@ -2,7 +2,7 @@
  * aarch64
  *
  * number: x8   arguments: x0 x1 x2 x3 x4 x5   result: x0, -errno on error
- * clobbered: of SVE the predicates and what is beyond 128 bits of each vector
+ * clobbered: of SVE the predicates, ffr, and what is beyond 128 bits of each vector
  * man 2 syscall; arch/arm64/kernel/entry.S, invoke_syscall in syscall.c;
  * Documentation/arch/arm64/sve.rst, "System call behaviour"
  */
@@ -12,14 +12,26 @@
 #include "layout.h"
 #include "numbers.h"
 
-#ifdef __ARM_FEATURE_SVE
-#define PSYS_CLOBBERS                                                                              \
-	"memory", "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", \
-		"p13", "p14", "p15", "z0", "z1", "z2", "z3", "z4", "z5", "z6", "z7", "z8", "z9",   \
-		"z10", "z11", "z12", "z13", "z14", "z15", "z16", "z17", "z18", "z19", "z20",       \
-		"z21", "z22", "z23", "z24", "z25", "z26", "z27", "z28", "z29", "z30", "z31"
+/*
+ * A function may have SVE by an attribute, of which no macro tells, so what costs nothing
+ * is listed always. Clang ignores what a function's target lacks. It has no name for ffr, but
+ * moves no asm with "memory" past its readers. To gcc z8 is d8, which a function without SVE
+ * would have to save: it has the vectors only where the whole unit has SVE, and
+ * PSYS_NO_INLINE_CALLS (base.h) is for the others.
+ */
+#define PSYS_PREDICATES                                                                        \
+	"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", \
+		"p14", "p15"
+#define PSYS_VECTORS                                                                           \
+	"z0", "z1", "z2", "z3", "z4", "z5", "z6", "z7", "z8", "z9", "z10", "z11", "z12", "z13", \
+		"z14", "z15", "z16", "z17", "z18", "z19", "z20", "z21", "z22", "z23", "z24",     \
+		"z25", "z26", "z27", "z28", "z29", "z30", "z31"
+#ifdef __clang__
+#define PSYS_CLOBBERS "memory", PSYS_PREDICATES, PSYS_VECTORS
+#elif defined(__ARM_FEATURE_SVE)
+#define PSYS_CLOBBERS "memory", "ffr", "ffrt", PSYS_PREDICATES, PSYS_VECTORS
 #else
-#define PSYS_CLOBBERS "memory"
+#define PSYS_CLOBBERS "memory", "ffr", "ffrt", PSYS_PREDICATES
 #endif
 
 PSYS_INLINE long psys_call0(long nr)
@@ -99,6 +111,8 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 	return x0;
 }
 
+#undef PSYS_PREDICATES
+#undef PSYS_VECTORS
 #undef PSYS_CLOBBERS
 
 #endif

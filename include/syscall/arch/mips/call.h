@@ -14,7 +14,7 @@
 #include "numbers.h"
 
 #define PSYS_CLOBBERS                                                                          \
-	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", "hi", "lo", "memory"
+	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", PSYS_HI_LO "memory"
 
 /* The fifth and the sixth argument, from $8 and $9 to the stack. */
 #define PSYS_TRAP_WITH_STACK \
@@ -131,12 +131,13 @@ PSYS_INLINE long psys_call7(long nr, long a1, long a2, long a3, long a4, long a5
 			 "syscall; addiu $29, $29, 32"
 			 : "+r"(r2), "+r"(r7), "+r"(r8), "+r"(r9), "+r"(r10)
 			 : "r"(r4), "r"(r5), "r"(r6)
-			 : "$1", "$3", "$11", "$12", "$13", "$14", "$15", "$24", "$25", "hi", "lo",
+			 : "$1", "$3", "$11", "$12", "$13", "$14", "$15", "$24", "$25", PSYS_HI_LO
 			   "memory");
 	return r7 ? -r2 : r2;
 }
 
 #undef PSYS_TRAP_WITH_STACK
 #undef PSYS_CLOBBERS
+#undef PSYS_HI_LO
 
 #endif

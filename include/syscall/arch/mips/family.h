@@ -9,6 +9,13 @@
 /* clone takes tls before child_tid (CONFIG_CLONE_BACKWARDS). */
 #define PSYS_CLONE_BACKWARDS
 
+/* What a multiplication leaves, which the kernel does not save; release 6 has no such registers. */
+#if defined(__mips_isa_rev) && __mips_isa_rev >= 6
+#define PSYS_HI_LO
+#else
+#define PSYS_HI_LO "hi", "lo",
+#endif
+
 #define PSYS_O_CREAT 0x0100
 #define PSYS_O_EXCL 0x0400
 #define PSYS_O_NOCTTY 0x0800

@@ -15,7 +15,7 @@
 #define PSYS_IPC_64 0x100 /* kernel/syscalls/syscall_n*.tbl: sys_old_semctl */
 
 #define PSYS_CLOBBERS \
-	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", "hi", "lo", "memory"
+	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", PSYS_HI_LO "memory"
 
 PSYS_INLINE long psys_call0(long nr)
 {
@@ -113,5 +113,6 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 }
 
 #undef PSYS_CLOBBERS
+#undef PSYS_HI_LO
 
 #endif

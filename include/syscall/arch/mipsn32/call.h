@@ -33,7 +33,7 @@ typedef long long psys_word;
 #endif
 
 #define PSYS_CLOBBERS \
-	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", "hi", "lo", "memory"
+	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", PSYS_HI_LO "memory"
 
 PSYS_INLINE psys_word psys_call0(psys_word nr)
 {
@@ -134,5 +134,6 @@ PSYS_INLINE psys_word psys_call6(psys_word nr, psys_word a1, psys_word a2, psys_
 }
 
 #undef PSYS_CLOBBERS
+#undef PSYS_HI_LO
 
 #endif
