@@ -22,7 +22,7 @@ ifeq ($(origin CXX),default)
 CXX := $(if $(is_clang),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(CC)))
 endif
 ifeq ($(origin AR),default)
-AR := $(if $(is_clang),$(subst clang,llvm-ar,$(CC)),$(subst gcc,gcc-ar,$(CC)))
+AR := $(if $(is_clang),$(subst clang,llvm-ar,$(CC)),$(subst gcc,gcc-ar,$(CC:musl-%=%)))
 endif
 LLD ?= $(subst clang,lld,$(CC))
 

@@ -109,13 +109,16 @@ void aspawn_compat_leave(struct section *section)
 static void forget_threads(void)
 {
 	for (struct workspace *workspace = pool; workspace < pool + COUNT; workspace++) {
-		const struct Stack_t stack = workspace->stack;
+		/* No copy of the struct: QEMU 7.2 calls handlers on a misaligned stack. */
+		void *addr = workspace->stack.addr;
+		const size_t size = workspace->stack.size;
 
-		if (!__atomic_load_n(&workspace->taken, __ATOMIC_ACQUIRE) && !aspawn_stack_busy(&stack))
+		if (!__atomic_load_n(&workspace->taken, __ATOMIC_ACQUIRE) && !aspawn_stack_busy(&workspace->stack))
 			continue;
-		workspace->stack = (struct Stack_t){ NULL, 0 };
-		if (stack.addr)
-			psys_munmap(stack.addr, stack.size);
+		workspace->stack.addr = NULL;
+		workspace->stack.size = 0;
+		if (addr)
+			psys_munmap(addr, size);
 		__atomic_store_n(&workspace->taken, false, __ATOMIC_RELEASE);
 	}
 }

@@ -81,10 +81,16 @@ static int spawn_with_end(struct stream *stream, const char *command, int end, i
 {
 	const struct aspawn_action actions[] = { ASPAWN_CALL(close_streams, streams), ASPAWN_DUP2(end, target) };
 	const struct spawn spawn = { .pid = &stream->pid, .path = "", .actions = { actions, 2 } };
+	struct section section;
 
 	for (struct stream *other = streams; other; other = other->next)
 		other->is_open = pipe_of(other->fd) == other->pipe;
-	return aspawn_compat_spawn_line(&spawn, command);
+	int error = aspawn_compat_enter(&section);
+	if (error)
+		return error;
+	error = aspawn_compat_spawn_line(&section, &spawn, command);
+	aspawn_compat_leave(&section);
+	return error;
 }
 
 /* With the streams locked: what is not among them yet is CLOEXEC. */

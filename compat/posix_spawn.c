@@ -17,9 +17,11 @@
 
 #include "spawn.h"
 
-/* Of libcs newer than this one's headers may be. */
+/* Of libcs newer than this one's headers may be, and of others. */
 int posix_spawn_file_actions_addchdir(posix_spawn_file_actions_t *list, const char *path);
 int posix_spawn_file_actions_addfchdir(posix_spawn_file_actions_t *list, int fd);
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *list, int from);
+int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *list, int fd);
 __attribute__((weak)) int posix_spawnattr_getcgroup_np(const posix_spawnattr_t *attr, int *cgroup);
 int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *file_actions,
 		const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);

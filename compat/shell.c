@@ -5,7 +5,6 @@
  * they do not know goes to the shell.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -292,31 +291,23 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 	return true;
 }
 
-int aspawn_compat_spawn_line(const struct spawn *spawn, const char *command)
+int aspawn_compat_spawn_line(struct section *section, const struct spawn *spawn, const char *command)
 {
 	/* "--", as the standard has it since 2024: a command may begin with a dash. */
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)"--", (char *)(uintptr_t)command, NULL };
 	struct spawn line = *spawn;
-	struct section section;
 	struct direct direct;
-	int error = aspawn_compat_enter(&section);
 
-	if (error)
-		return error;
-	error = ENOEXEC;
-	if (has_plain_signals(spawn->mask ? spawn->mask : &section.mask) &&
-	    aspawn_compat_is_direct(command, &section, &direct)) {
+	if (has_plain_signals(spawn->mask ? spawn->mask : &section->mask) &&
+	    aspawn_compat_is_direct(command, section, &direct)) {
 		line.file = direct.path;
 		line.argv = direct.argv;
 		line.envp = direct.envp;
-		error = aspawn_compat_spawn_in(&section, &line);
+		if (aspawn_compat_spawn_in(section, &line) == 0)
+			return 0;
 	}
-	if (error) {
-		line.file = "/bin/sh";
-		line.argv = argv;
-		line.envp = environ;
-		error = aspawn_compat_spawn_in(&section, &line);
-	}
-	aspawn_compat_leave(&section);
-	return error;
+	line.file = "/bin/sh";
+	line.argv = argv;
+	line.envp = environ;
+	return aspawn_compat_spawn_in(section, &line);
 }

@@ -12,13 +12,13 @@
 #include "shell.h"
 
 /* While any thread waits in system(), the terminal's signals are for its child: the
- * first one has them ignored, the last one brings back what was there. A handler may
- * call fork() while its own thread has the lock, so that is recursive. */
+ * first one has them ignored, the last one brings back what was there. Who has the lock
+ * has all signals blocked: no handler calls fork() while its own thread has it. */
 static struct {
 	pthread_mutex_t lock;
 	int callers;
 	struct sigaction interrupt, quit;
-} ignored = { .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
+} ignored = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* No other thread is halfway while there is a fork. */
 static void before_fork(void)
@@ -36,9 +36,7 @@ static void after_fork(void)
  * ignored is not to be taken for what it wants. The lock is of a thread that is not here. */
 static void in_forked_child(void)
 {
-	static const pthread_mutex_t unlocked = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-
-	ignored.lock = unlocked;
+	pthread_mutex_init(&ignored.lock, NULL);
 }
 
 __attribute__((constructor)) static void watch_forks(void)
@@ -75,14 +73,40 @@ static void restore_signals(void)
 }
 
 struct call {
-	sigset_t mask;
+	struct psys_sigset mask; /* the caller's */
 	pid_t pid;
 };
 
+/* 0, or an error number: then there is no child. */
+static int start(struct call *call, struct section *section, const char *command)
+{
+	struct psys_sigset defaults;
+
+	call->mask = section->mask;
+	ignore_signals(&defaults);
+	const struct aspawn_action action = ASPAWN_SIGNALS_DEFAULT(&defaults);
+	const struct spawn spawn = {
+		.pid = &call->pid,
+		.path = "",
+		.before = { &action, 1 },
+		.mask = &call->mask,
+	};
+	const int error = aspawn_compat_spawn_line(section, &spawn, command);
+	if (error)
+		restore_signals();
+	else /* blocked until the child has been waited for */
+		psys_sigaddset(&section->mask, SIGCHLD);
+	return error;
+}
+
 static void finish(const struct call *call)
 {
+	struct psys_sigset all;
+
+	psys_sigfillset(&all);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
 	restore_signals();
-	pthread_sigmask(SIG_SETMASK, &call->mask, NULL);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &call->mask, NULL, PSYS_SIGSET_SIZE);
 }
 
 /* A thread that is cancelled leaves no child behind. */
@@ -109,35 +133,25 @@ static int wait_for(struct call *call)
 
 int system(const char *command)
 {
-	struct psys_sigset defaults;
+	struct section section;
 	struct call call;
-	sigset_t block;
 
 	if (!command)
 		return access("/bin/sh", X_OK) == 0;
-	sigemptyset(&block);
-	sigaddset(&block, SIGCHLD);
-	int error = pthread_sigmask(SIG_BLOCK, &block, &call.mask);
+	int error = aspawn_compat_enter(&section);
 	if (error) {
 		errno = error;
 		return -1;
 	}
-	ignore_signals(&defaults);
-
-	const struct aspawn_action action = ASPAWN_SIGNALS_DEFAULT(&defaults);
-	struct spawn spawn = {
-		.pid = &call.pid,
-		.path = "",
-		.before = { &action, 1 },
-		.mask = (struct psys_sigset *)&call.mask,
-	};
-	error = aspawn_compat_spawn_line(&spawn, command);
-	/* A shell that cannot be executed is one that has ended so. */
-	int status = error == EAGAIN || error == ENOMEM ? -1 : 127 << 8;
-	if (!error) {
-		status = wait_for(&call);
-		error = status < 0 ? errno : 0;
+	error = start(&call, &section, command);
+	aspawn_compat_leave(&section);
+	if (error) {
+		errno = error;
+		/* A shell that cannot be executed is one that has ended so. */
+		return error == EAGAIN || error == ENOMEM ? -1 : 127 << 8;
 	}
+	int status = wait_for(&call);
+	error = status < 0 ? errno : 0;
 	finish(&call);
 	if (error)
 		errno = error;

@@ -126,9 +126,13 @@ test-compat-linked: $(compat_suite)
 test-compat-newer-libc: $(preload) ## the drop-ins with the newest packaged libc, and the preload built with the host's
 	prove --timer test/compat/newer-libc.t
 
+.PHONY: test-compat-musl
+test-compat-musl: ## the drop-ins with musl, by musl-gcc: linked, static and loaded before it
+	prove --timer test/compat/musl.t
+
 test-compat: test-compat-linked $(standard) $(preload) all ## the drop-ins, linked and preloaded, and the libc by the same tests
 	prove --exec '' $(abspath $(standard))
 	LD_PRELOAD=$(abspath $(preload)) prove --exec '' $(abspath $(standard))
 	prove test/compat/drop-ins.t
-	$(MAKE) test-programs
+	$(MAKE) test-compat-musl test-programs
 	SUITE_QUICK=1 prove --exec test/emulated $(abspath $(compat_suite)):qemu-$(shell uname -m)-static

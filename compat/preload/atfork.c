@@ -4,11 +4,9 @@
  * they need symbols to be looked up in every program that loads it, and on many systems
  * have no note of shadow stacks, so that the whole library would have none.
  */
-#include <features.h>
-
-#ifdef __GLIBC__
 #include <pthread.h>
 
+#ifdef __GLIBC__
 /* What that calls. The last is by what the library would be known when it is unloaded,
  * which it never is (-z nodelete). */
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);

@@ -95,6 +95,30 @@ uninstalls()
 		test -z "$(find "$work/prefix" -type f -o -type l)"
 }
 
+# The libc would call what is not there any more.
+cat >"$work/unloads.c" <<'C'
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int status = argc;
+	void *library = dlopen(argv[1], RTLD_NOW);
+	int (*call)(const char *) = library ? (int (*)(const char *))dlsym(library, "system") : 0;
+	if (!call || call("exit 3") != 3 << 8 || dlclose(library))
+		return 1;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(0);
+	return waitpid(pid, &status, 0) != pid || status;
+}
+C
+
+is_unloaded_without_harm()
+{
+	$cc -o "$work/unloads" "$work/unloads.c" -ldl && "$work/unloads" "$preload"
+}
+
 # Programs that were written for the original have <unistd.h> from its header, and no more
 # than their own flags.
 cat >"$work/written-for-it.c" <<'C'
@@ -198,6 +222,7 @@ x86_64 | aarch64) check "it allows shadow stacks" allows_shadow_stacks ;;
 esac
 check "names in the archive are its own" archive_names_are_its_own
 check "with ASPAWN_PRELOAD=once it is for one program, not for its children" only_once
+check "a program that loads and unloads it forks" is_unloaded_without_harm
 check "the header has what the original's has" builds_what_was_written_for_it
 if command -v pkg-config >/dev/null; then
 	check "pkg-config finds it; shared and static programs run" builds_by_pkg_config

@@ -134,7 +134,45 @@ TEST(a_handler_forks_while_popen_noshell_frees_its_stack)
 		if (is_child)
 			_exit(file ? 0 : 1);
 		CHECK(file);
-		CHECK_EQUAL(pclose_noshell(&stream), 0);
+		int status = pclose_noshell(&stream); /* some heaps unmap there */
+		if (is_child)
+			_exit(0);
+		CHECK_EQUAL(status, 0);
 	}
 	CHECK(handled > 0);
+}
+
+static int sibling;
+
+/* It has copies of all descriptors that are open here at this moment. */
+static void fork_a_sibling(int tid)
+{
+	(void)tid;
+	sibling = (int)psys_clone(PSYS_SIGCHLD, NULL, NULL, NULL, NULL);
+	if (sibling == 0) {
+		sleep_ms(5000);
+		psys_exit_group(0);
+	}
+}
+
+/* A user is changed in a copy of the memory, so the answer cannot come through the memory. */
+TEST(posix_spawn_that_resets_ids_does_not_wait_for_a_sibling)
+{
+	posix_spawnattr_t attr;
+	int status;
+	pid_t pid;
+
+	if (geteuid())
+		skip("not root");
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_RESETIDS);
+	CHECK(setegid(1000) == 0 && seteuid(1000) == 0);
+	filter_precede_clone(fork_a_sibling);
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", NULL, &attr, argv, environ), 0);
+	CHECK(sibling > 0);
+	CHECK_EQUAL(waitpid(sibling, NULL, WNOHANG), 0); /* still there */
+	CHECK(waitpid(pid, &status, 0) == pid && status == 7 << 8);
+	CHECK_EQUAL(kill(sibling, SIGKILL), 0);
+	CHECK_EQUAL(waitpid(sibling, NULL, 0), sibling);
+	posix_spawnattr_destroy(&attr);
 }

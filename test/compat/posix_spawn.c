@@ -14,11 +14,7 @@
 
 #include "../suite/filter.h"
 #include "../hosted/sanitizer.h"
-
-int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *file_actions,
-		const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
-int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *file_actions,
-		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+#include "newer.h"
 
 static char *const argv[] = { "sh", "-c", "exit 7", NULL };
 

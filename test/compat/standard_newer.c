@@ -7,7 +7,10 @@
 
 #include "../suite/harness.h"
 
-#if defined __GLIBC_PREREQ && __GLIBC_PREREQ(2, 39)
+#ifndef __GLIBC_PREREQ /* another libc */
+#define __GLIBC_PREREQ(major, minor) 0
+#endif
+#if __GLIBC_PREREQ(2, 39)
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>

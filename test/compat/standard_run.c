@@ -3,6 +3,7 @@
 #include "standard_run.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,14 @@
 #include <unistd.h>
 
 char *const sh_true[] = { "sh", "-c", ":", NULL };
+
+bool has_scheduling(void)
+{
+	posix_spawnattr_t attr;
+
+	posix_spawnattr_init(&attr);
+	return posix_spawnattr_setschedpolicy(&attr, SCHED_OTHER) == 0;
+}
 
 void check_writes_in(const char *file, int line, char *const *argv, const char *expected,
 		     posix_spawnattr_t *attr)

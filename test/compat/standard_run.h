@@ -5,10 +5,14 @@
 #include <spawn.h>
 
 #include "../suite/harness.h"
+#include "newer.h"
 
 typedef posix_spawn_file_actions_t file_actions;
 
 extern char *const sh_true[]; /* does nothing, well */
+
+/* musl has no policy and priority in the attributes. */
+bool has_scheduling(void);
 
 /* What a program that changes nothing of itself writes; a shell has its own mask. */
 #define CHECK_WRITES(argv, expected, attr) check_writes_in(__FILE__, __LINE__, argv, expected, attr)

@@ -110,7 +110,7 @@ static struct supervisor {
 	void (*decide)(const struct notification *notification, struct answer *answer);
 	uint64_t flags; /* of clone3 */
 	int error;
-	void (*after)(int tid); /* of munmap */
+	void (*then)(int tid);
 	int tid;
 	uint64_t unmapped; /* by a call that a signal has interrupted since, and that is made again */
 	int *reached, *go; /* of a call that is held */
@@ -209,12 +209,26 @@ static void follow_munmap(const struct notification *notification, struct answer
 	if (args[0] != supervisor.unmapped)
 		answer->error = psys_munmap((void *)(uintptr_t)args[0], (size_t)args[1]);
 	supervisor.unmapped = args[0];
-	supervisor.after((int)notification->pid);
+	supervisor.then((int)notification->pid);
 }
 
 void filter_follow_munmap(void (*after)(int tid))
 {
-	supervisor.after = after;
+	supervisor.then = after;
 	supervisor.tid = psys_gettid();
 	watch(PSYS_NR_munmap, follow_munmap);
+}
+
+static void precede_clone(const struct notification *notification, struct answer *answer)
+{
+	if ((int)notification->pid == supervisor.tid)
+		supervisor.then((int)notification->pid);
+	answer->flags = ANSWER_CONTINUE;
+}
+
+void filter_precede_clone(void (*before)(int tid))
+{
+	supervisor.then = before;
+	supervisor.tid = psys_gettid();
+	watch(PSYS_NR_clone, precede_clone);
 }

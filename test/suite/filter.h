@@ -49,4 +49,7 @@ void filter_trap(long nr);
  * returned, which another thread calls. The same skip. */
 void filter_follow_munmap(void (*after)(int tid));
 
+/* Each clone of this thread waits until before(tid) has returned, as above. */
+void filter_precede_clone(void (*before)(int tid));
+
 #endif

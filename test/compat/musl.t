@@ -1,0 +1,51 @@
+#!/bin/sh
+# The drop-ins with musl: linked, linked statically, and as a library that a program loads
+# before its libc. The libc's own functions are not tested by the same tests, as it lacks some.
+. "$(dirname "$0")/../checks/tap.sh"
+build=$(realpath "${BUILD_DIR:-build}")/musl
+if ! command -v musl-gcc >/dev/null; then
+	echo "1..0 # SKIP no musl-gcc: apt-get install musl-tools"
+	exit
+fi
+
+# make_of TARGET [VARIABLE=VALUE...]: by musl-gcc, and of the caller's make nothing else.
+make_of()
+{
+	env -u MAKEFLAGS -u MAKELEVEL make -s -j2 CC=musl-gcc BUILD_DIR="$build" "$@"
+}
+
+# What did not pass.
+passes()
+{
+	"$@" >"$build/output" 2>&1
+	status=$?
+	grep -v '^ok' "$build/output"
+	test $status = 0 && ! grep '^not ok' "$build/output"
+}
+
+passes_if_static()
+{
+	rm "$build/suite-compat"
+	make_of "$build/suite-compat" LDFLAGS=-static && passes "$build/suite-compat"
+}
+
+# Else its own would pass.
+replaces_its_functions()
+{
+	for name in posix_spawn posix_spawnp popen pclose system; do
+		llvm-nm -D --defined-only "$build/libaspawn-preload.so" | grep -q " T $name\$" || return 1
+	done
+}
+
+loads_the_preload()
+{
+	make_of "$build/suite-standard" LDFLAGS="$build/libaspawn-preload.so -Wl,-rpath,$build" &&
+		passes "$build/suite-standard"
+}
+
+check "the drop-ins and their tests are built" make_of compat "$build/suite-compat"
+check "linked" passes "$build/suite-compat"
+check "linked statically" passes_if_static
+check "the preload has its functions" replaces_its_functions
+check "loaded" loads_the_preload
+finish

@@ -1,0 +1,110 @@
+/* posix_spawn(), popen() and system() where programs seldom call them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../hosted/sanitizer.h"
+#include "standard_run.h"
+
+static bool reads_words(const char *command)
+{
+	char text[16];
+	FILE *file = popen(command, "r");
+
+	return file && fgets(text, sizeof text, file) && !strcmp(text, "words\n") && pclose(file) == 0;
+}
+
+static bool all_of_them_work(void)
+{
+	int status;
+	pid_t pid;
+
+	return reads_words("/bin/echo words") && reads_words("echo words") && system("/bin/true") == 0 &&
+	       system("exit 3") == 3 << 8 && posix_spawnp(&pid, "sh", NULL, NULL, sh_true, environ) == 0 &&
+	       waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void *call_all(void *right)
+{
+	*(bool *)right = all_of_them_work();
+	return NULL;
+}
+
+TEST(a_thread_with_the_smallest_stack)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	bool right = false;
+
+	if (HAS_ASAN)
+		skip("ASan needs more");
+	CHECK_EQUAL(pthread_attr_init(&attr), 0);
+	CHECK_EQUAL(pthread_attr_setstacksize(&attr, (size_t)sysconf(_SC_THREAD_STACK_MIN)), 0);
+	CHECK_EQUAL(pthread_create(&thread, &attr, call_all, &right), 0);
+	CHECK_EQUAL(pthread_join(thread, NULL), 0);
+	CHECK(right);
+}
+
+/* What the child of vfork() does is done to its parent's memory. */
+TEST(posix_spawn_in_a_child_of_vfork)
+{
+	int status;
+
+	for (int i = 0; i < 40; i++) {
+		volatile int error = -1;
+		pid_t child = vfork(), pid;
+		if (child == 0) {
+			int own;
+			error = posix_spawn(&pid, i % 2 ? "/bin/sh" : "/no such file", NULL, NULL, sh_true, environ);
+			_exit(error || (waitpid(pid, &own, 0) == pid && own == 0) ? 0 : 1);
+		}
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK_EQUAL(status, 0);
+		if (memory_is_shared())
+			CHECK_EQUAL(error, i % 2 ? 0 : ENOENT);
+	}
+	CHECK(all_of_them_work());
+}
+
+static int result;
+
+static void call_all_at_exit(void)
+{
+	char right = all_of_them_work();
+
+	CHECK_EQUAL(write(result, &right, 1), 1);
+}
+
+TEST(functions_called_at_exit)
+{
+	int ends[2], status;
+	char right = 0;
+
+	CHECK_EQUAL(pipe(ends), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		result = ends[1];
+		atexit(call_all_at_exit);
+		exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	CHECK(read(ends[0], &right, 1) == 1 && right);
+}
+
+TEST(no_environment_at_all)
+{
+	int status;
+	pid_t pid;
+
+	environ = NULL;
+	CHECK(all_of_them_work());
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", NULL, NULL, sh_true, NULL), 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
