@@ -107,7 +107,7 @@ PSYS_API int psys_execve_or_shell(const char *path, char *const argv[], char *co
  * element of argv.
  *
  * Returns on failure only, a negative error number: -PSYS_ENOENT (not found, or
- * an empty file), -PSYS_EACCES (found, none may be executed),
+ * an empty file), -PSYS_EACCES (found, but access to it is denied),
  * -PSYS_ENAMETOOLONG (file is longer than a name can be), -PSYS_EINVAL (unknown
  * flag), -PSYS_E2BIG (argv too long to be given to a shell), or execve(2)'s.
  */

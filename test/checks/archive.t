@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the libraries contain: they need nobody, and have no state.
+# What the libraries contain: they need no other library, and have no state.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}
 nm=${NM:-llvm-nm}

@@ -1,4 +1,4 @@
-/* mips o32: what its kernel does otherwise than that of the 64-bit ABIs. */
+/* mips o32: what differs from the 64-bit ABIs. */
 #ifndef PSYS_MIPS_LAYOUT_H
 #define PSYS_MIPS_LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* mips64 n64: what its kernel does otherwise than that of the o32 ABI. */
+/* mips64 n64: what differs from the o32 ABI. */
 #ifndef PSYS_MIPS64_LAYOUT_H
 #define PSYS_MIPS64_LAYOUT_H
 

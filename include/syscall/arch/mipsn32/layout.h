@@ -1,4 +1,4 @@
-/* mips64 n32: what its kernel does otherwise than that of the o32 ABI. */
+/* mips64 n32: what differs from the o32 ABI. */
 #ifndef PSYS_MIPSN32_LAYOUT_H
 #define PSYS_MIPSN32_LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* riscv32: what its kernel does otherwise than most. */
+/* riscv32: what differs from most architectures. */
 #ifndef PSYS_RISCV32_LAYOUT_H
 #define PSYS_RISCV32_LAYOUT_H
 

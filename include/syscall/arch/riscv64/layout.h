@@ -1,4 +1,4 @@
-/* riscv64: what its kernel does otherwise than most. */
+/* riscv64: what differs from most architectures. */
 #ifndef PSYS_RISCV64_LAYOUT_H
 #define PSYS_RISCV64_LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* x32: what its kernel lays out otherwise than most. */
+/* x32: what differs from most architectures. */
 #ifndef PSYS_X32_LAYOUT_H
 #define PSYS_X32_LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* x86_64: what its kernel lays out otherwise than most. */
+/* x86_64: what differs from most architectures. */
 #ifndef PSYS_X86_64_LAYOUT_H
 #define PSYS_X86_64_LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* riscv, 32 and 64 bits: what its kernel does otherwise than most. */
+/* riscv, 32 and 64 bits: what differs from most architectures. */
 #ifndef PSYS_RISCV_LAYOUT_H
 #define PSYS_RISCV_LAYOUT_H
 
