@@ -65,8 +65,8 @@ struct psys_search {
  * one candidate itself.
  *
  * Candidates are written to the size bytes of buffer, more than prefix: PSYS_PATH_MAX and
- * prefix are enough, longer candidates are left out. The first prefix bytes of buffer, 0 or more, are the
- * caller's: a directory and its slash, put before each relative candidate.
+ * prefix are enough, longer candidates are left out. The first prefix bytes of buffer, 0 or
+ * more, are the caller's: a directory and its slash, put before each relative candidate.
  *
  * file, path and buffer must last as long as the search. Nothing is allocated: a search
  * may be given up at any time.
