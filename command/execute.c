@@ -3,18 +3,16 @@
 
 #include "prepared.h"
 
+/* Puts the current directory and a slash at the start of the candidate's text. */
 static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
 {
-	char *end = candidate->text + PSYS_PATH_MAX;
 	long size = psys_getcwd(candidate->text, PSYS_PATH_MAX);
 
 	if (size < 0)
 		return (int)size;
 	if (candidate->text[0] != '/') /* "(unreachable)" */
 		return -PSYS_ENOENT;
-	for (long i = 0; i < size - 1; i++)
-		end[-2 - i] = candidate->text[size - 2 - i];
-	end[-1] = '/';
+	candidate->text[size - 1] = '/';
 	candidate->directory = (size_t)size;
 	return 0;
 }
@@ -25,36 +23,23 @@ PSYS_UNINSTRUMENTED void aspawn_begin_search(struct candidate *candidate, const 
 	candidate->error = prepared->flags & ASPAWN_COMMAND_PARENT_DIRECTORY ? take_directory(candidate) : 0;
 }
 
-/* The next path to try: NULL after the last. One that is too long is left out. */
-static PSYS_UNINSTRUMENTED const char *next_candidate(struct candidate *candidate, const char *file,
-						      const char **path)
+static PSYS_UNINSTRUMENTED void begin(struct psys_search *search, const struct prepared *prepared,
+				      struct candidate *candidate)
 {
-	char *to = candidate->text + PSYS_PATH_MAX;
+	const char *path = prepared->path ? prepared->path : psys_getenv(prepared->envp, "PATH");
 
-	if (*psys_strchrnul(file, '/')) {
-		if (!*path)
-			return NULL;
-		*path = NULL;
-		if (*file == '/' || !candidate->directory)
-			return file;
-		if (psys_strlcpy(to, file, PSYS_PATH_MAX) < PSYS_PATH_MAX)
-			return to - candidate->directory;
-		candidate->error = -PSYS_ENAMETOOLONG;
-		return file;
-	}
-	size_t length = psys_strlen(file);
-	int found = length <= PSYS_NAME_MAX ? -1 : 0;
-	while (found < 0)
-		found = psys_find_exe(file, length, to, path, PSYS_PATH_MAX - 1);
-	return !found ? NULL : *to == '/' ? to : to - candidate->directory;
+	psys_search_begin(search, prepared->file, path, candidate->text, sizeof candidate->text,
+			  candidate->directory);
 }
 
-/* Whether there is such a file: then it was its interpreter that was not found. */
-static PSYS_UNINSTRUMENTED bool exists(struct candidate *candidate, const char *file, const char *path)
+/* True if there is such a file: then its interpreter was not found. */
+static PSYS_UNINSTRUMENTED bool exists(const struct prepared *prepared, struct candidate *candidate)
 {
+	struct psys_search search;
 	const char *found;
 
-	while ((found = next_candidate(candidate, file, &path)))
+	begin(&search, prepared, candidate);
+	while ((found = psys_search_next(&search)))
 		if (psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) == 0)
 			return true;
 	return false;
@@ -81,30 +66,16 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candid
 {
 	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL ? PSYS_EXEC_SHELL : 0;
 	const bool has_slash = *psys_strchrnul(prepared->file, '/');
-	const char *path = prepared->path, *all, *found;
-	int error = PSYS_ENOENT, got_eaccess = 0;
+	struct psys_search search;
+	const char *found;
 
-	if (!path)
-		path = psys_getenv(prepared->envp, "PATH");
-	if (!path)
-		path = "/bin:/usr/bin";
-	all = path;
-	if (!*prepared->file)
-		aspawn_fail(prepared, ASPAWN_STEP_SEARCH, PSYS_ENOENT);
-	while ((found = next_candidate(candidate, prepared->file, &path))) {
-		int r = candidate->error && *found != '/' ? candidate->error :
-			exec_one(found, prepared, flags);
-		/* An empty search path, the current directory, leaves nothing to go on to. */
-		if (has_slash || (!*all && r != -PSYS_ENOENT) || psys_handle_execve_err(r, &got_eaccess) < 0) {
-			error = -r;
+	begin(&search, prepared, candidate);
+	while ((found = psys_search_next(&search)))
+		if (!psys_search_continue(&search, candidate->error && *found != '/' ?
+					  candidate->error : exec_one(found, prepared, flags)))
 			break;
-		}
-	}
-	if (!found && got_eaccess)
-		error = PSYS_EACCES;
-	else if (!found && !has_slash && psys_strlen(prepared->file) > PSYS_NAME_MAX)
-		error = PSYS_ENAMETOOLONG;
-	if (error == PSYS_ENOENT && exists(candidate, prepared->file, all))
-		aspawn_fail(prepared, ASPAWN_STEP_INTERPRETER, error);
-	aspawn_fail(prepared, found || has_slash || got_eaccess ? ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH, error);
+	if (search.error == -PSYS_ENOENT && exists(prepared, candidate))
+		aspawn_fail(prepared, ASPAWN_STEP_INTERPRETER, PSYS_ENOENT);
+	aspawn_fail(prepared, found || has_slash || search.error == -PSYS_EACCES ?
+		    ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH, -search.error);
 }

@@ -70,10 +70,7 @@ struct requirements {
 };
 struct requirements aspawn_requirements(const struct prepared *prepared);
 
-/*
- * The path to try is in the upper half; the parent's directory, if it is wanted,
- * stands right before it, so that a relative path begins there instead.
- */
+/* The path to try. The parent's directory, if it is wanted, stands before a relative one. */
 struct candidate {
 	char text[2 * PSYS_PATH_MAX];
 	size_t directory; /* its length, with a slash; 0: none */

@@ -1,14 +1,14 @@
 /* Names and messages of error numbers, without a pointer to relocate. */
 #include <syscall/errno.h>
 
-/* All texts in one object, each found by its offset. */
-static const struct texts {
+/* All strings in one object, each found by its offset. */
+static const struct strings {
 #define ERROR(name, message)      \
 	char name[sizeof #name];  \
 	char name##_message[sizeof message];
 #include "errno_table.h"
 #undef ERROR
-} texts = {
+} strings = {
 #define ERROR(name, message) #name, message,
 #include "errno_table.h"
 #undef ERROR
@@ -18,7 +18,7 @@ static const struct entry {
 	uint16_t number, name, message;
 } entries[] = {
 #define ERROR(name, message) \
-	{ PSYS_##name, offsetof(struct texts, name), offsetof(struct texts, name##_message) },
+	{ PSYS_##name, offsetof(struct strings, name), offsetof(struct strings, name##_message) },
 #include "errno_table.h"
 #undef ERROR
 };
@@ -39,12 +39,12 @@ PSYS_UNINSTRUMENTED const char *psys_errname(int error)
 {
 	const struct entry *entry = find(error);
 
-	return entry ? (const char *)&texts + entry->name : unknown;
+	return entry ? (const char *)&strings + entry->name : unknown;
 }
 
 PSYS_UNINSTRUMENTED const char *psys_strerror(int error)
 {
 	const struct entry *entry = find(error);
 
-	return entry ? (const char *)&texts + entry->message : unknown;
+	return entry ? (const char *)&strings + entry->message : unknown;
 }

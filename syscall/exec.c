@@ -44,6 +44,73 @@ PSYS_UNINSTRUMENTED int psys_handle_execve_err(int result, int *got_eaccess)
 	}
 }
 
+PSYS_UNINSTRUMENTED void psys_search_begin(struct psys_search *search, const char *file,
+					   const char *path, char *buffer, size_t size,
+					   size_t prefix)
+{
+	const int has_slash = *psys_strchrnul(file, '/') != '\0';
+
+	if (!path)
+		path = PSYS_PATH_DEFAULT;
+	search->error = -PSYS_ENOENT;
+	search->only = has_slash || !*path;
+	search->file = file;
+	search->path = *file ? path : NULL;
+	search->buffer = buffer;
+	search->size = size;
+	search->prefix = prefix;
+	if (!has_slash && psys_strlen(file) > PSYS_NAME_MAX) {
+		search->error = -PSYS_ENAMETOOLONG;
+		search->path = NULL;
+	}
+}
+
+/* A file with a slash: its own only candidate. */
+static PSYS_UNINSTRUMENTED const char *file_itself(struct psys_search *search, char *to,
+						   size_t room)
+{
+	search->path = NULL;
+	if (*search->file == '/' || !search->prefix)
+		return search->file;
+	if (psys_strlcpy(to, search->file, room) < room)
+		return search->buffer;
+	search->error = -PSYS_ENAMETOOLONG;
+	return NULL;
+}
+
+PSYS_UNINSTRUMENTED const char *psys_search_next(struct psys_search *search)
+{
+	char *to = search->buffer + search->prefix;
+	const size_t room = search->size - search->prefix;
+	int found = -1;
+
+	if (!search->path)
+		return NULL;
+	if (*psys_strchrnul(search->file, '/'))
+		return file_itself(search, to, room);
+	while (found < 0)
+		found = psys_find_exe(search->file, psys_strlen(search->file), to, &search->path,
+				      room - 1);
+	if (!found)
+		return NULL;
+	return *to == '/' ? to : search->buffer;
+}
+
+PSYS_UNINSTRUMENTED int psys_search_continue(struct psys_search *search, int result)
+{
+	int got_eaccess = 0;
+
+	if ((search->only && result != -PSYS_ENOENT) ||
+	    psys_handle_execve_err(result, &got_eaccess) < 0) {
+		search->error = result;
+		search->path = NULL;
+		return 0;
+	}
+	if (got_eaccess)
+		search->error = -PSYS_EACCES;
+	return 1;
+}
+
 /*
  * /bin/sh path argv[1] ... The array is filled from its end, which lies nearest
  * to what the stack holds already: one that is too large for the stack meets the
@@ -70,8 +137,8 @@ static PSYS_UNINSTRUMENTED int exec_shell(const char *path, char *const argv[], 
 	return psys_execve(shell, (char *const *)shell_argv, envp);
 }
 
-PSYS_UNINSTRUMENTED int psys_execve_or_shell(const char *path, char *const argv[], char *const envp[],
-					     int flags)
+PSYS_UNINSTRUMENTED int psys_execve_or_shell(const char *path, char *const argv[],
+					     char *const envp[], int flags)
 {
 	if (flags & ~PSYS_EXEC_SHELL)
 		return -PSYS_EINVAL;
@@ -85,28 +152,18 @@ PSYS_UNINSTRUMENTED int psys_execve_or_shell(const char *path, char *const argv[
 PSYS_UNINSTRUMENTED int psys_execvpe(const char *file, char *const argv[], char *const envp[],
 				     const char *path, int flags)
 {
-	char candidate[PSYS_PATH_MAX];
-	size_t length = psys_strlen(file);
-	int got_eaccess = 0;
+	char buffer[PSYS_PATH_MAX];
+	struct psys_search search;
+	const char *candidate;
 
 	if (flags & ~PSYS_EXEC_SHELL)
 		return -PSYS_EINVAL;
-	if (!length)
-		return -PSYS_ENOENT;
-	if (*psys_strchrnul(file, '/'))
-		return psys_execve_or_shell(file, argv, envp, flags);
-	if (length > PSYS_NAME_MAX)
-		return -PSYS_ENAMETOOLONG;
-	if (!path)
-		path = "/bin:/usr/bin";
-	for (int found; (found = psys_find_exe(file, length, candidate, &path, sizeof candidate - 1));) {
-		if (found < 0)
-			continue;
-		int result = psys_handle_execve_err(psys_execve_or_shell(candidate, argv, envp, flags), &got_eaccess);
-		if (result < 0)
-			return result;
-	}
-	return got_eaccess ? -PSYS_EACCES : -PSYS_ENOENT;
+	psys_search_begin(&search, file, path, buffer, sizeof buffer, 0);
+	while ((candidate = psys_search_next(&search)))
+		if (!psys_search_continue(&search,
+					  psys_execve_or_shell(candidate, argv, envp, flags)))
+			break;
+	return search.error;
 }
 
 PSYS_UNINSTRUMENTED const char *psys_getenv(char *const envp[], const char *name)

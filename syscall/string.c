@@ -9,11 +9,11 @@
 
 typedef unsigned long __attribute__((may_alias)) word;
 
-PSYS_UNINSTRUMENTED size_t psys_strlen(const char *text)
+PSYS_UNINSTRUMENTED size_t psys_strlen(const char *string)
 {
 	size_t length = 0;
 
-	for (; text[length]; length++)
+	for (; string[length]; length++)
 		KEEP_LOOP();
 	return length;
 }
@@ -41,11 +41,11 @@ PSYS_UNINSTRUMENTED int psys_memcmp(const void *a, const void *b, size_t length)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED const char *psys_strchrnul(const char *text, int c)
+PSYS_UNINSTRUMENTED const char *psys_strchrnul(const char *string, int c)
 {
-	for (; *text && *text != (char)c; text++)
+	for (; *string && *string != (char)c; string++)
 		KEEP_LOOP();
-	return text;
+	return string;
 }
 
 PSYS_UNINSTRUMENTED void *psys_memcpy(void *to, const void *from, size_t length)

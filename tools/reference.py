@@ -100,7 +100,11 @@ calls**, of which each architecture has: {counts}.
 *since* is the kernel version that brought the call, on the first architecture that
 had it. Where an architecture lacks a call there is no function: `#ifdef
 PSYS_HAVE_<NAME>`. What the numbers of the newest kernel have beyond this list stands,
-each with its reason, in `test/headers/exceptions.txt`."""
+each with its reason, in `test/headers/exceptions.txt`.
+
+To add a call: its number in `include/syscall/arch/shared/unified.h`, a line in
+`include/syscall/table.h`, its structures and flags in the header of its subject, a line in
+`test/suite/calls.c`; then `make reference` and `make test-headers`."""
     section = None
     for call in table:
         if call.section != section:

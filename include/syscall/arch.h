@@ -47,11 +47,7 @@
 #error "aspawn: no directory in include/syscall/arch for this architecture"
 #endif
 
-/* What a register holds, and how an argument becomes that. */
-#ifndef PSYS_WORD
-typedef long psys_word;
-#define PSYS_WORD(argument) ((long)(argument))
-#endif
+#include "arch/shared/word.h"
 
 /* The kernel's long in a structure: uapi/asm/posix_types.h, __kernel_long_t */
 #ifndef PSYS_ARCH_KERNEL_LONG

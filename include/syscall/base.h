@@ -1,5 +1,5 @@
 /*
- * What every other header of this storey needs: the attributes of its
+ * What every other header of this layer needs: the attributes of its
  * functions and the way an argument becomes a register.
  */
 #ifndef PSYS_BASE_H

@@ -221,7 +221,7 @@ PSYS_INLINE long psys_sendfile(int out_fd, int in_fd, int64_t *offset, size_t co
  * -PSYS_ENAMETOOLONG   path, or a name in it, is too long
  * -PSYS_ENOENT         no such file, or an empty path without PSYS_AT_EMPTY_PATH
  * -PSYS_ENOSYS         Linux before 4.11, or a filter that rejects statx
- * -PSYS_ENOTDIR        a directory of path, or dirfd, is none
+ * -PSYS_ENOTDIR        a directory of path, or dirfd, is not a directory
  *
  * As the kernel's own stat, they do not mount what an automounter would.
  */
@@ -407,7 +407,7 @@ PSYS_INLINE void *psys_mmap(void *addr, size_t length, int protection, int flags
 }
 #endif
 
-/* wait4(2), or waitid, which tells the same in other words. */
+/* wait4(2), or waitid, whose answer is translated. */
 PSYS_INLINE int psys_wait4(int pid, int *status, int options, struct psys_rusage *usage)
 {
 #ifdef PSYS_NR_wait4

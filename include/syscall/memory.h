@@ -52,7 +52,7 @@
 #define PSYS_MPOL_BIND 2
 #define PSYS_MPOL_INTERLEAVE 3
 
-/* pkey_alloc: rights */
+/* pkey_alloc: access rights */
 #define PSYS_PKEY_DISABLE_ACCESS 1
 #define PSYS_PKEY_DISABLE_WRITE 2
 

@@ -154,7 +154,7 @@ struct psys_siginfo {
 	union {
 		int pad[(128 - (sizeof(void *) == 8 ? 16 : 12)) / 4];
 		void *align;
-		struct { /* SIGCHLD, and what waitid tells */
+		struct { /* SIGCHLD, and what waitid reports */
 			int pid;
 			unsigned uid;
 			int status;        /* the exit status, or the signal that ended it */
@@ -224,7 +224,7 @@ struct psys_sigaltstack {
 #endif
 };
 
-/* timer_create, mq_notify: how to tell */
+/* timer_create, mq_notify: how to notify */
 #define PSYS_SIGEV_SIGNAL 0
 #define PSYS_SIGEV_NONE 1
 #define PSYS_SIGEV_THREAD_ID 4

@@ -12,13 +12,13 @@ extern "C" {
 #endif
 
 /* As strlen, strcmp, strncmp, memcmp. */
-PSYS_API size_t psys_strlen(const char *text);
+PSYS_API size_t psys_strlen(const char *string);
 PSYS_API int psys_strcmp(const char *a, const char *b);
 PSYS_API int psys_strncmp(const char *a, const char *b, size_t length);
 PSYS_API int psys_memcmp(const void *a, const void *b, size_t length);
 
-/* The first c in text, or the NUL that ends it. */
-PSYS_API const char *psys_strchrnul(const char *text, int c);
+/* Returns the first c in string, or the NUL that ends it. */
+PSYS_API const char *psys_strchrnul(const char *string, int c);
 
 /* As memcpy, memset. */
 PSYS_API void *psys_memcpy(void *to, const void *from, size_t length);

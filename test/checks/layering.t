@@ -30,6 +30,14 @@ architectures_stay_in_their_directories()
 		grep -v '^include/syscall/arch.h:'
 }
 
+# What two architectures have in common is in shared/: none includes another's file.
+architectures_share_by_shared()
+{
+	! grep -rnE '#include ("\.\./|<syscall/arch/)' include/syscall/arch syscall/arch |
+		grep -v -e '"\.\./shared/' -e '/shared/[^:]*:.*"\.\./[a-z0-9]*\.h"' |
+		awk -F'[:/<]' '{ own = $1 == "syscall" ? $3 : $4 } !index($0, "<syscall/arch/" own "/")' | grep .
+}
+
 headers_have_guards()
 {
 	for header in $(find include/ -name '*.h' ! -name table.h); do
@@ -53,6 +61,7 @@ check "the core includes no foreign header" core_includes_no_foreign_header
 check "syscall/ knows of no spawning" syscall_knows_no_spawning
 check "aspawn/ knows of no commands" aspawn_knows_no_commands
 check "architectures are told apart in arch.h only" architectures_stay_in_their_directories
+check "architectures share by arch/shared/ only" architectures_share_by_shared
 check "headers have guards" headers_have_guards
 check "each header stands alone, in C and C++" headers_stand_alone
 finish

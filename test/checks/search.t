@@ -13,7 +13,7 @@ functions()
 		awk 'NF == 3 && $2 == "T" { print $3 }' | grep '^psys_' | sort
 }
 
-# What is declared in include/, but for the thunks, which are assembly.
+# Each function of the archive is named in include/.
 found_by_grep()
 {
 	grep -rhoE '\bpsys_[a-z0-9_]+\b' include | sort -u >"$work/words"

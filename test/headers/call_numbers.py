@@ -1,7 +1,7 @@
 """The system call numbers: all of the kernel's, under the names that ours have.
 
 A plain name always means the wide form, so that on 32-bit architectures some
-calls are named otherwise than in the kernel's headers:
+calls have another name than in the kernel's headers:
 
     clock_gettime64, futex_time64 -> clock_gettime, futex   clock_gettime, futex -> ..._time32
     getuid32 -> getuid                                      getuid -> getuid16

@@ -48,6 +48,6 @@ def unused():
 
 
 def outdated():
-    """What reference.py writes, where another text stands."""
+    """The files that differ from what reference.py writes."""
     return [f"{path.name}: run `make reference`" for what, (path, _) in WRITTEN.items()
             if path.read_text() != text(what)]

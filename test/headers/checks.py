@@ -25,10 +25,10 @@ def internal(target):
     """What internal.txt lists, cut out of the kernel's source: from the newest
     package that has this architecture's, since packages drop architectures."""
     sources = [CACHE / suite / "source" for suite in SUITES]
-    source = next(path for path in sources if (path / "arch" / target.folder).is_dir())
+    source = next(path for path in sources if (path / "arch" / target.directory).is_dir())
     values, structs = {}, {}
     for path, *wanted in table("internal.txt"):
-        file = source / path.replace("*", target.folder)
+        file = source / path.replace("*", target.directory)
         text = re.sub(r"/\*.*?\*/", " ", file.read_text(), flags=re.S) if file.exists() else ""
         for want in wanted:
             kind, _, name = want.rpartition(":")

@@ -7,7 +7,7 @@ ${ASPAWN_CACHE:-${XDG_CACHE_HOME:-~/.cache}/aspawn}/headers/<suite>/:
 
     version             of the package
     include/            linux/, asm-generic/ ...: what every architecture shares
-    arch/<folder>/asm/  the kernel's exported headers of an architecture
+    arch/<directory>/asm/  the kernel's exported headers of an architecture
     source/             of its own headers those that internal.txt names
 """
 import os
@@ -24,9 +24,9 @@ from kernel import CACHE, SUITES, table
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-# Debian's architectures, one for each of the kernel's folders. In newer suites
+# Debian's architectures, one for each of the kernel's directories. In newer suites
 # one package holds the headers of all of them.
-FOLDERS = {"amd64": "x86", "arm64": "arm64", "armhf": "arm", "mips64el": "mips",
+DIRECTORIES = {"amd64": "x86", "arm64": "arm64", "armhf": "arm", "mips64el": "mips",
            "ppc64el": "powerpc", "s390x": "s390"}
 
 
@@ -52,26 +52,26 @@ def settings():
 
 
 class Apt:
-    """apt with a state of its own, in folder, that knows one suite."""
+    """apt with a state of its own, in directory, that knows one suite."""
 
-    def __init__(self, folder, suite, architectures, sources=False):
+    def __init__(self, directory, suite, architectures, sources=False):
         for name in ("state/lists/partial", "cache/archives/partial", "etc/apt.conf.d",
                      "etc/preferences.d"):
-            (folder / name).mkdir(parents=True)
-        (folder / "status").touch()
-        (folder / "etc/sources.list").write_text("".join(
+            (directory / name).mkdir(parents=True)
+        (directory / "status").touch()
+        (directory / "etc/sources.list").write_text("".join(
             f"{kind} [signed-by={KEYRING}] {mirror()} {suite} main\n"
             for kind in (["deb", "deb-src"] if sources else ["deb"])))
         quoted = " ".join(f'"{name}";' for name in architectures)
-        (folder / "config").write_text(settings() + f"""
-            Dir::State "{folder}/state"; Dir::State::status "{folder}/status";
-            Dir::Cache "{folder}/cache"; Dir::Etc "{folder}/etc";
+        (directory / "config").write_text(settings() + f"""
+            Dir::State "{directory}/state"; Dir::State::status "{directory}/status";
+            Dir::Cache "{directory}/cache"; Dir::Etc "{directory}/etc";
             APT::Architecture "{architectures[0]}"; APT::Architectures {{ {quoted} }};
             Acquire::Languages "none"; Acquire::Check-Valid-Until "false";
             APT::Sandbox::User "root";
             """)
-        self.folder = folder
-        self.options = {"env": {**os.environ, "APT_CONFIG": str(folder / "config")}, "cwd": folder}
+        self.directory = directory
+        self.options = {"env": {**os.environ, "APT_CONFIG": str(directory / "config")}, "cwd": directory}
         output("apt-get", "-qq", "update", **self.options)
 
     def names(self, prefix, suffix):
@@ -80,10 +80,10 @@ class Apt:
         return output("sort", "-V", input="\n".join(n for n in names if n.endswith(suffix))).split()
 
     def unpacked(self, package):
-        """The package's files, in a folder, and its version."""
+        """The package's files, in a directory, and its version."""
         output("apt-get", "-qq", "download", package, **self.options)
-        [archive] = self.folder.glob("*.deb")
-        files = self.folder / "files" / package.replace(":", "-")
+        [archive] = self.directory.glob("*.deb")
+        files = self.directory / "files" / package.replace(":", "-")
         files.mkdir(parents=True)
         output("dpkg-deb", "-x", archive, files)
         version = output("dpkg-deb", "-f", archive, "Version").strip()
@@ -91,13 +91,13 @@ class Apt:
         return files, version
 
     def source(self, package):
-        """A source package's files with its patches, in a folder, and its version."""
-        folder = self.folder / "source" / package
-        folder.mkdir(parents=True)
-        output("apt-get", "-qq", "source", package, **{**self.options, "cwd": folder},
+        """A source package's files with its patches, in a directory, and its version."""
+        directory = self.directory / "source" / package
+        directory.mkdir(parents=True)
+        output("apt-get", "-qq", "source", package, **{**self.options, "cwd": directory},
                stderr=subprocess.DEVNULL)
-        [description] = folder.glob("*.dsc")
-        [files] = (path for path in folder.iterdir() if path.is_dir())
+        [description] = directory.glob("*.dsc")
+        [files] = (path for path in directory.iterdir() if path.is_dir())
         [version] = re.findall(r"^Version: (.*)", description.read_text(), re.MULTILINE)
         return files, version
 
@@ -113,7 +113,7 @@ def exported(apt, architectures, to):
             shutil.copytree(files / "usr/lib/linux/uapi", to / "arch")
             break
         [asm] = include.glob("*-linux-gnu*/asm")
-        shutil.copytree(asm, to / "arch" / FOLDERS[name] / "asm")
+        shutil.copytree(asm, to / "arch" / DIRECTORIES[name] / "asm")
     (to / "include/unistd.h").touch()  # which linux/shm.h includes, up to Linux 6.12
     (to / "version").write_text(version + "\n")
 
@@ -122,8 +122,8 @@ def internal(apt, to):
     """What internal.txt names of the headers that the kernel keeps to itself."""
     files, _ = apt.unpacked(apt.names("linux-headers-", "-common")[-1])
     [source] = (files / "usr/src").iterdir()
-    for folder in source.glob("arch/*/include"):
-        (to / "source" / folder.relative_to(source)).mkdir(parents=True)
+    for directory in source.glob("arch/*/include"):
+        (to / "source" / directory.relative_to(source)).mkdir(parents=True)
     for path, *_ in table("internal.txt"):
         for header in source.glob(path):
             copy = to / "source" / header.relative_to(source)
@@ -147,4 +147,4 @@ if __name__ == "__main__":
     newest, *older = SUITES
     fetch(newest, ["amd64"])
     for suite in older:
-        fetch(suite, list(FOLDERS))
+        fetch(suite, list(DIRECTORIES))

@@ -20,7 +20,7 @@ NEWEST = SUITES[0]
 
 class Target(NamedTuple):
     architecture: str  # our directory in include/syscall/arch
-    folder: str        # the kernel's in arch
+    directory: str        # the kernel's in arch
     triple: str        # clang's
     flags: tuple       # clang's
 
@@ -40,7 +40,7 @@ def targets():
 
 def suites(target):
     """Those whose package has the architecture."""
-    return [suite for suite in SUITES if (CACHE / suite / "arch" / target.folder).is_dir()]
+    return [suite for suite in SUITES if (CACHE / suite / "arch" / target.directory).is_dir()]
 
 
 def version(suite):
@@ -49,12 +49,12 @@ def version(suite):
 
 def clang(target, suite, source, *options):
     """Compile source with our headers and, if a suite is named, the kernel's."""
-    folders = [ROOT / "include"]
+    directories = [ROOT / "include"]
     if suite:
-        folders += [CACHE / suite / "arch" / target.folder, CACHE / suite / "include"]
+        directories += [CACHE / suite / "arch" / target.directory, CACHE / suite / "include"]
     return subprocess.run(
         [CLANG, f"--target={target.triple}", *target.flags, "-std=gnu11", "-ffreestanding", "-nostdlibinc", "-w",
-         *(f"-I{folder}" for folder in folders), "-x", "c", *options, "-"],
+         *(f"-I{directory}" for directory in directories), "-x", "c", *options, "-"],
         input=source, text=True, capture_output=True)
 
 

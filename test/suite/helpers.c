@@ -293,3 +293,99 @@ TEST(names_without_a_prefix)
 	CHECK_EQUAL(denied, 1);
 	CHECK_EQUAL(pure_syscall(PSYS_NR_getpid, 0, 0, 0, 0, 0, 0), psys_getpid());
 }
+
+/* ------------------------------------------- the same search, for other callers */
+
+/* The candidates, each of which fails with -ENOENT. */
+static const char *searched(const char *file, const char *path, char *buffer, size_t size, size_t prefix,
+			    int *error)
+{
+	static char all[1024];
+	struct psys_search search;
+	const char *candidate;
+	size_t at = 0;
+
+	all[0] = '\0';
+	psys_search_begin(&search, file, path, buffer, size, prefix);
+	while ((candidate = psys_search_next(&search))) {
+		at += psys_strlcpy(all + at, candidate, sizeof all - at);
+		at += psys_strlcpy(all + at, " ", sizeof all - at);
+		if (!psys_search_continue(&search, -PSYS_ENOENT))
+			break;
+	}
+	CHECK(!psys_search_next(&search));
+	*error = search.error;
+	return all;
+}
+
+TEST(a_search_has_the_candidates_of_execvp)
+{
+	static const struct {
+		const char *file, *path, *candidates;
+		int error;
+	} cases[] = {
+		{ "ls", "/bin:/usr/bin", "/bin/ls /usr/bin/ls ", PSYS_ENOENT },
+		{ "ls", NULL, "/bin/ls /usr/bin/ls ", PSYS_ENOENT },
+		{ "ls", ":a", "ls a/ls ", PSYS_ENOENT },
+		{ "ls", "", "ls ", PSYS_ENOENT },
+		{ "./ls", "/bin", "./ls ", PSYS_ENOENT },
+		{ "/bin/ls", "/usr", "/bin/ls ", PSYS_ENOENT },
+		{ "", "/bin", "", PSYS_ENOENT },
+		{ "ls", "/a directory that is too long for this buffer:/bin", "/bin/ls ", PSYS_ENOENT },
+	};
+	char buffer[32], name[300];
+	int error;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *got = searched(cases[i].file, cases[i].path, buffer, sizeof buffer, 0, &error);
+		CHECK_EQUAL(psys_strcmp(got, cases[i].candidates), 0);
+		CHECK_EQUAL(error, -cases[i].error);
+	}
+	psys_memset(name, 'n', sizeof name);
+	name[256] = '\0';
+	CHECK_EQUAL(*searched(name, "/bin", buffer, sizeof buffer, 0, &error), '\0');
+	CHECK_EQUAL(error, -PSYS_ENAMETOOLONG);
+}
+
+/* For a command that has gone to another directory by then. */
+TEST(a_search_puts_a_directory_before_relative_candidates)
+{
+	char buffer[32] = "/was/here/";
+	const size_t prefix = psys_strlen(buffer);
+	int error;
+
+	CHECK_EQUAL(psys_strcmp(searched("ls", ":/bin:a", buffer, sizeof buffer, prefix, &error),
+				"/was/here/ls /bin/ls /was/here/a/ls "), 0);
+	CHECK_EQUAL(psys_strcmp(searched("./ls", "", buffer, sizeof buffer, prefix, &error),
+				"/was/here/./ls "), 0);
+	CHECK_EQUAL(psys_strcmp(searched("/bin/ls", "", buffer, sizeof buffer, prefix, &error),
+				"/bin/ls "), 0);
+	CHECK_EQUAL(psys_strcmp(searched("./a-file-of-many-letters", "", buffer, sizeof buffer, prefix, &error),
+				""), 0);
+	CHECK_EQUAL(error, -PSYS_ENAMETOOLONG);
+	CHECK_EQUAL(psys_memcmp(buffer, "/was/here/", prefix), 0);
+}
+
+static int search_ends_with(const char *file, const char *path, const int *results)
+{
+	struct psys_search search;
+	char buffer[64];
+
+	psys_search_begin(&search, file, path, buffer, sizeof buffer, 0);
+	while (psys_search_next(&search))
+		if (!psys_search_continue(&search, *results++))
+			break;
+	return search.error;
+}
+
+TEST(a_search_reports_the_error_that_matters)
+{
+#define ENDS_WITH(file, path, ...) search_ends_with(file, path, (const int[]){ __VA_ARGS__ })
+	CHECK_EQUAL(ENDS_WITH("x", "a:b", -PSYS_ENOENT, -PSYS_ENOTDIR), -PSYS_ENOENT);
+	CHECK_EQUAL(ENDS_WITH("x", "a:b", -PSYS_EACCES, -PSYS_ENOENT), -PSYS_EACCES);
+	CHECK_EQUAL(ENDS_WITH("x", "a:b", -PSYS_ENOENT, -PSYS_ENOEXEC), -PSYS_ENOEXEC);
+	CHECK_EQUAL(ENDS_WITH("x", "a:b", -PSYS_EACCES, -PSYS_ENOMEM), -PSYS_ENOMEM);
+	CHECK_EQUAL(ENDS_WITH("x", "a:b:c", -PSYS_E2BIG), -PSYS_E2BIG);
+	CHECK_EQUAL(ENDS_WITH("./x", "a:b", -PSYS_ENOTDIR), -PSYS_ENOTDIR);
+	CHECK_EQUAL(ENDS_WITH("x", "", -PSYS_ELOOP), -PSYS_ELOOP);
+}

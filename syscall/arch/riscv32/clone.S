@@ -1,2 +1,4 @@
-/* riscv32: clone and clone3, as with 64 bits. */
-#include "../riscv64/clone.S"
+/* riscv32: clone and clone3 with a function for the child. */
+#include <syscall/arch/riscv32/numbers.h>
+
+#include "../shared/riscv/clone.S"

@@ -1,4 +1,4 @@
-/* aarch64: what its kernel numbers otherwise than most (uapi/asm/fcntl.h). */
+/* aarch64: what differs from most architectures (uapi/asm/fcntl.h). */
 #ifndef PSYS_AARCH64_LAYOUT_H
 #define PSYS_AARCH64_LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* arm: what its kernel does otherwise than most. */
+/* arm: what differs from most architectures. */
 #ifndef PSYS_ARM_LAYOUT_H
 #define PSYS_ARM_LAYOUT_H
 

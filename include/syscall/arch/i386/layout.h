@@ -1,4 +1,4 @@
-/* i386: what its kernel does otherwise than most. */
+/* i386: what differs from most architectures. */
 #ifndef PSYS_I386_LAYOUT_H
 #define PSYS_I386_LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* m68k: what its kernel does otherwise than most. */
+/* m68k: what differs from most architectures. */
 #ifndef PSYS_M68K_LAYOUT_H
 #define PSYS_M68K_LAYOUT_H
 

@@ -9,7 +9,6 @@
 #ifndef PSYS_MIPS_CALL_H
 #define PSYS_MIPS_CALL_H
 
-#include "family.h"
 #include "layout.h"
 #include "numbers.h"
 

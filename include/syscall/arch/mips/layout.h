@@ -1,6 +1,8 @@
-/* mips o32: what its kernel does otherwise than that of the 64-bit ABIs. */
+/* mips o32: what differs from the 64-bit ABIs. */
 #ifndef PSYS_MIPS_LAYOUT_H
 #define PSYS_MIPS_LAYOUT_H
+
+#include "../shared/mips/layout.h"
 
 /* In the byte order's order; a pair begins in an even register. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

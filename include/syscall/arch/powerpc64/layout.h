@@ -1,4 +1,4 @@
-/* powerpc64: what its kernel does otherwise than most. */
+/* powerpc64: what differs from most architectures. */
 #ifndef PSYS_POWERPC64_LAYOUT_H
 #define PSYS_POWERPC64_LAYOUT_H
 

@@ -11,8 +11,9 @@
 #ifndef PSYS_RISCV32_CALL_H
 #define PSYS_RISCV32_CALL_H
 
-#include "../riscv64/stubs.h"
 #include "layout.h"
 #include "numbers.h"
+
+#include "../shared/riscv/stubs.h"
 
 #endif

@@ -1,9 +1,8 @@
-/* riscv32: what its kernel does otherwise than most. */
+/* riscv32: what differs from most architectures. */
 #ifndef PSYS_RISCV32_LAYOUT_H
 #define PSYS_RISCV32_LAYOUT_H
 
-/* clone takes tls before child_tid (CONFIG_CLONE_BACKWARDS). */
-#define PSYS_CLONE_BACKWARDS
+#include "../shared/riscv/layout.h"
 
 /* The low half first; a pair may begin in any register. */
 #define PSYS_ARG64(value) (uint32_t)(value), (uint32_t)((uint64_t)(value) >> 32)

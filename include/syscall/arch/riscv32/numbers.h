@@ -8,6 +8,7 @@
 #define PSYS_RISCV32_NUMBERS_H
 
 #include "../shared/generic/common.h"
+#include "../shared/riscv/numbers.h"
 #include "../shared/time64.h"
 
 #define PSYS_NR_statfs64 43
@@ -18,7 +19,5 @@
 #define PSYS_NR_sendfile64 71
 #define PSYS_NR_mmap2 222
 #define PSYS_NR_fadvise64_64 223
-#define PSYS_NR_riscv_hwprobe 258
-#define PSYS_NR_riscv_flush_icache 259
 
 #endif

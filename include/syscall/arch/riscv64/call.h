@@ -11,6 +11,7 @@
 
 #include "layout.h"
 #include "numbers.h"
-#include "stubs.h"
+
+#include "../shared/riscv/stubs.h"
 
 #endif

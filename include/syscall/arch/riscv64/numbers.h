@@ -7,10 +7,9 @@
 #define PSYS_RISCV64_NUMBERS_H
 
 #include "../shared/generic/numbers.h"
+#include "../shared/riscv/numbers.h"
 
 #define PSYS_NR_getrlimit 163
 #define PSYS_NR_setrlimit 164
-#define PSYS_NR_riscv_hwprobe 258
-#define PSYS_NR_riscv_flush_icache 259
 
 #endif

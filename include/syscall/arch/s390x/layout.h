@@ -1,4 +1,4 @@
-/* s390x: what its kernel does otherwise than most. */
+/* s390x: what differs from most architectures. */
 #ifndef PSYS_S390X_LAYOUT_H
 #define PSYS_S390X_LAYOUT_H
 

@@ -1,5 +1,5 @@
 /*
- * sparc64: what its kernel does otherwise than most. Its numbers for errors, signals,
+ * sparc64: what differs from most architectures. Its numbers for errors, signals,
  * flags and requests are those of SunOS.
  * uapi/asm/{errno,fcntl,mman,resource,signal,socket,ioctls,posix_types}.h
  */

@@ -1,11 +1,12 @@
-/* x32: what its kernel lays out otherwise than most. */
+/* x32: what differs from most architectures. */
 #ifndef PSYS_X32_LAYOUT_H
 #define PSYS_X32_LAYOUT_H
 
-#define PSYS_SA_RESTORER 0x04000000UL
-#define PSYS_NEEDS_RESTORER /* arch/x86/kernel/signal_64.c, x32_setup_rt_frame */
+#include "../shared/x86_64/layout.h"
 
-#define PSYS_EPOLL_PACKED __attribute__((packed)) /* uapi/linux/eventpoll.h */
+/* A pointer, a size and a flag word get zeros above them. So does an int, of which the
+ * kernel takes the lower half. */
+#define PSYS_WORD_FROM unsigned long
 
 typedef long long psys_kernel_long;
 typedef unsigned long long psys_kernel_ulong;

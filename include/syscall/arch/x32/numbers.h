@@ -1,340 +1,49 @@
 /*
  * x32: system call numbers.
- * Linux 7.2, arch/x86/entry/syscalls/syscall_64.tbl (abi common and x32),
+ * Linux 7.2, arch/x86/entry/syscalls/syscall_64.tbl (abi x32),
  * each with __X32_SYSCALL_BIT, 0x40000000 (arch/x86/include/uapi/asm/unistd.h)
  */
 #ifndef PSYS_X32_NUMBERS_H
 #define PSYS_X32_NUMBERS_H
 
 #define PSYS_NUMBER_BASE 0x40000000
-#include "../shared/unified.h"
+#include "../shared/x86_64/numbers.h"
 
-#define PSYS_NR_read 0x40000000
-#define PSYS_NR_write 0x40000001
-#define PSYS_NR_open 0x40000002
-#define PSYS_NR_close 0x40000003
-#define PSYS_NR_stat 0x40000004
-#define PSYS_NR_fstat 0x40000005
-#define PSYS_NR_lstat 0x40000006
-#define PSYS_NR_poll 0x40000007
-#define PSYS_NR_lseek 0x40000008
-#define PSYS_NR_mmap 0x40000009
-#define PSYS_NR_mprotect 0x4000000a
-#define PSYS_NR_munmap 0x4000000b
-#define PSYS_NR_brk 0x4000000c
-#define PSYS_NR_rt_sigprocmask 0x4000000e
-#define PSYS_NR_pread64 0x40000011
-#define PSYS_NR_pwrite64 0x40000012
-#define PSYS_NR_access 0x40000015
-#define PSYS_NR_pipe 0x40000016
-#define PSYS_NR_select 0x40000017
-#define PSYS_NR_sched_yield 0x40000018
-#define PSYS_NR_mremap 0x40000019
-#define PSYS_NR_msync 0x4000001a
-#define PSYS_NR_mincore 0x4000001b
-#define PSYS_NR_madvise 0x4000001c
-#define PSYS_NR_shmget 0x4000001d
-#define PSYS_NR_shmat 0x4000001e
-#define PSYS_NR_shmctl 0x4000001f
-#define PSYS_NR_dup 0x40000020
-#define PSYS_NR_dup2 0x40000021
-#define PSYS_NR_pause 0x40000022
-#define PSYS_NR_nanosleep 0x40000023
-#define PSYS_NR_getitimer 0x40000024
-#define PSYS_NR_alarm 0x40000025
-#define PSYS_NR_setitimer 0x40000026
-#define PSYS_NR_getpid 0x40000027
-#define PSYS_NR_sendfile 0x40000028
-#define PSYS_NR_socket 0x40000029
-#define PSYS_NR_connect 0x4000002a
-#define PSYS_NR_accept 0x4000002b
-#define PSYS_NR_sendto 0x4000002c
-#define PSYS_NR_shutdown 0x40000030
-#define PSYS_NR_bind 0x40000031
-#define PSYS_NR_listen 0x40000032
-#define PSYS_NR_getsockname 0x40000033
-#define PSYS_NR_getpeername 0x40000034
-#define PSYS_NR_socketpair 0x40000035
-#define PSYS_NR_clone 0x40000038
-#define PSYS_NR_fork 0x40000039
-#define PSYS_NR_vfork 0x4000003a
-#define PSYS_NR_exit 0x4000003c
-#define PSYS_NR_wait4 0x4000003d
-#define PSYS_NR_kill 0x4000003e
-#define PSYS_NR_uname 0x4000003f
-#define PSYS_NR_semget 0x40000040
-#define PSYS_NR_semop 0x40000041
-#define PSYS_NR_semctl 0x40000042
-#define PSYS_NR_shmdt 0x40000043
-#define PSYS_NR_msgget 0x40000044
-#define PSYS_NR_msgsnd 0x40000045
-#define PSYS_NR_msgrcv 0x40000046
-#define PSYS_NR_msgctl 0x40000047
-#define PSYS_NR_fcntl 0x40000048
-#define PSYS_NR_flock 0x40000049
-#define PSYS_NR_fsync 0x4000004a
-#define PSYS_NR_fdatasync 0x4000004b
-#define PSYS_NR_truncate 0x4000004c
-#define PSYS_NR_ftruncate 0x4000004d
-#define PSYS_NR_getdents 0x4000004e
-#define PSYS_NR_getcwd 0x4000004f
-#define PSYS_NR_chdir 0x40000050
-#define PSYS_NR_fchdir 0x40000051
-#define PSYS_NR_rename 0x40000052
-#define PSYS_NR_mkdir 0x40000053
-#define PSYS_NR_rmdir 0x40000054
-#define PSYS_NR_creat 0x40000055
-#define PSYS_NR_link 0x40000056
-#define PSYS_NR_unlink 0x40000057
-#define PSYS_NR_symlink 0x40000058
-#define PSYS_NR_readlink 0x40000059
-#define PSYS_NR_chmod 0x4000005a
-#define PSYS_NR_fchmod 0x4000005b
-#define PSYS_NR_chown 0x4000005c
-#define PSYS_NR_fchown 0x4000005d
-#define PSYS_NR_lchown 0x4000005e
-#define PSYS_NR_umask 0x4000005f
-#define PSYS_NR_gettimeofday 0x40000060
-#define PSYS_NR_getrlimit 0x40000061
-#define PSYS_NR_getrusage 0x40000062
-#define PSYS_NR_sysinfo 0x40000063
-#define PSYS_NR_times 0x40000064
-#define PSYS_NR_getuid 0x40000066
-#define PSYS_NR_syslog 0x40000067
-#define PSYS_NR_getgid 0x40000068
-#define PSYS_NR_setuid 0x40000069
-#define PSYS_NR_setgid 0x4000006a
-#define PSYS_NR_geteuid 0x4000006b
-#define PSYS_NR_getegid 0x4000006c
-#define PSYS_NR_setpgid 0x4000006d
-#define PSYS_NR_getppid 0x4000006e
-#define PSYS_NR_getpgrp 0x4000006f
-#define PSYS_NR_setsid 0x40000070
-#define PSYS_NR_setreuid 0x40000071
-#define PSYS_NR_setregid 0x40000072
-#define PSYS_NR_getgroups 0x40000073
-#define PSYS_NR_setgroups 0x40000074
-#define PSYS_NR_setresuid 0x40000075
-#define PSYS_NR_getresuid 0x40000076
-#define PSYS_NR_setresgid 0x40000077
-#define PSYS_NR_getresgid 0x40000078
-#define PSYS_NR_getpgid 0x40000079
-#define PSYS_NR_setfsuid 0x4000007a
-#define PSYS_NR_setfsgid 0x4000007b
-#define PSYS_NR_getsid 0x4000007c
-#define PSYS_NR_capget 0x4000007d
-#define PSYS_NR_capset 0x4000007e
-#define PSYS_NR_rt_sigsuspend 0x40000082
-#define PSYS_NR_utime 0x40000084
-#define PSYS_NR_mknod 0x40000085
-#define PSYS_NR_personality 0x40000087
-#define PSYS_NR_ustat 0x40000088
-#define PSYS_NR_statfs 0x40000089
-#define PSYS_NR_fstatfs 0x4000008a
-#define PSYS_NR_sysfs 0x4000008b
-#define PSYS_NR_getpriority 0x4000008c
-#define PSYS_NR_setpriority 0x4000008d
-#define PSYS_NR_sched_setparam 0x4000008e
-#define PSYS_NR_sched_getparam 0x4000008f
-#define PSYS_NR_sched_setscheduler 0x40000090
-#define PSYS_NR_sched_getscheduler 0x40000091
-#define PSYS_NR_sched_get_priority_max 0x40000092
-#define PSYS_NR_sched_get_priority_min 0x40000093
-#define PSYS_NR_sched_rr_get_interval 0x40000094
-#define PSYS_NR_mlock 0x40000095
-#define PSYS_NR_munlock 0x40000096
-#define PSYS_NR_mlockall 0x40000097
-#define PSYS_NR_munlockall 0x40000098
-#define PSYS_NR_vhangup 0x40000099
-#define PSYS_NR_modify_ldt 0x4000009a
-#define PSYS_NR_pivot_root 0x4000009b
-#define PSYS_NR_prctl 0x4000009d
-#define PSYS_NR_arch_prctl 0x4000009e
-#define PSYS_NR_adjtimex 0x4000009f
-#define PSYS_NR_setrlimit 0x400000a0
-#define PSYS_NR_chroot 0x400000a1
-#define PSYS_NR_sync 0x400000a2
-#define PSYS_NR_acct 0x400000a3
-#define PSYS_NR_settimeofday 0x400000a4
-#define PSYS_NR_mount 0x400000a5
-#define PSYS_NR_umount2 0x400000a6
-#define PSYS_NR_swapon 0x400000a7
-#define PSYS_NR_swapoff 0x400000a8
-#define PSYS_NR_reboot 0x400000a9
-#define PSYS_NR_sethostname 0x400000aa
-#define PSYS_NR_setdomainname 0x400000ab
-#define PSYS_NR_iopl 0x400000ac
-#define PSYS_NR_ioperm 0x400000ad
-#define PSYS_NR_init_module 0x400000af
-#define PSYS_NR_delete_module 0x400000b0
-#define PSYS_NR_quotactl 0x400000b3
-#define PSYS_NR_getpmsg 0x400000b5
-#define PSYS_NR_putpmsg 0x400000b6
-#define PSYS_NR_afs_syscall 0x400000b7
-#define PSYS_NR_tuxcall 0x400000b8
-#define PSYS_NR_security 0x400000b9
-#define PSYS_NR_gettid 0x400000ba
-#define PSYS_NR_readahead 0x400000bb
-#define PSYS_NR_setxattr 0x400000bc
-#define PSYS_NR_lsetxattr 0x400000bd
-#define PSYS_NR_fsetxattr 0x400000be
-#define PSYS_NR_getxattr 0x400000bf
-#define PSYS_NR_lgetxattr 0x400000c0
-#define PSYS_NR_fgetxattr 0x400000c1
-#define PSYS_NR_listxattr 0x400000c2
-#define PSYS_NR_llistxattr 0x400000c3
-#define PSYS_NR_flistxattr 0x400000c4
-#define PSYS_NR_removexattr 0x400000c5
-#define PSYS_NR_lremovexattr 0x400000c6
-#define PSYS_NR_fremovexattr 0x400000c7
-#define PSYS_NR_tkill 0x400000c8
-#define PSYS_NR_time 0x400000c9
-#define PSYS_NR_futex 0x400000ca
-#define PSYS_NR_sched_setaffinity 0x400000cb
-#define PSYS_NR_sched_getaffinity 0x400000cc
-#define PSYS_NR_io_destroy 0x400000cf
-#define PSYS_NR_io_getevents 0x400000d0
-#define PSYS_NR_io_cancel 0x400000d2
-#define PSYS_NR_lookup_dcookie 0x400000d4
-#define PSYS_NR_epoll_create 0x400000d5
-#define PSYS_NR_remap_file_pages 0x400000d8
-#define PSYS_NR_getdents64 0x400000d9
-#define PSYS_NR_set_tid_address 0x400000da
-#define PSYS_NR_restart_syscall 0x400000db
-#define PSYS_NR_semtimedop 0x400000dc
-#define PSYS_NR_fadvise64 0x400000dd
-#define PSYS_NR_timer_settime 0x400000df
-#define PSYS_NR_timer_gettime 0x400000e0
-#define PSYS_NR_timer_getoverrun 0x400000e1
-#define PSYS_NR_timer_delete 0x400000e2
-#define PSYS_NR_clock_settime 0x400000e3
-#define PSYS_NR_clock_gettime 0x400000e4
-#define PSYS_NR_clock_getres 0x400000e5
-#define PSYS_NR_clock_nanosleep 0x400000e6
-#define PSYS_NR_exit_group 0x400000e7
-#define PSYS_NR_epoll_wait 0x400000e8
-#define PSYS_NR_epoll_ctl 0x400000e9
-#define PSYS_NR_tgkill 0x400000ea
-#define PSYS_NR_utimes 0x400000eb
-#define PSYS_NR_mbind 0x400000ed
-#define PSYS_NR_set_mempolicy 0x400000ee
-#define PSYS_NR_get_mempolicy 0x400000ef
-#define PSYS_NR_mq_open 0x400000f0
-#define PSYS_NR_mq_unlink 0x400000f1
-#define PSYS_NR_mq_timedsend 0x400000f2
-#define PSYS_NR_mq_timedreceive 0x400000f3
-#define PSYS_NR_mq_getsetattr 0x400000f5
-#define PSYS_NR_add_key 0x400000f8
-#define PSYS_NR_request_key 0x400000f9
-#define PSYS_NR_keyctl 0x400000fa
-#define PSYS_NR_ioprio_set 0x400000fb
-#define PSYS_NR_ioprio_get 0x400000fc
-#define PSYS_NR_inotify_init 0x400000fd
-#define PSYS_NR_inotify_add_watch 0x400000fe
-#define PSYS_NR_inotify_rm_watch 0x400000ff
-#define PSYS_NR_migrate_pages 0x40000100
-#define PSYS_NR_openat 0x40000101
-#define PSYS_NR_mkdirat 0x40000102
-#define PSYS_NR_mknodat 0x40000103
-#define PSYS_NR_fchownat 0x40000104
-#define PSYS_NR_futimesat 0x40000105
-#define PSYS_NR_newfstatat 0x40000106
-#define PSYS_NR_unlinkat 0x40000107
-#define PSYS_NR_renameat 0x40000108
-#define PSYS_NR_linkat 0x40000109
-#define PSYS_NR_symlinkat 0x4000010a
-#define PSYS_NR_readlinkat 0x4000010b
-#define PSYS_NR_fchmodat 0x4000010c
-#define PSYS_NR_faccessat 0x4000010d
-#define PSYS_NR_pselect6 0x4000010e
-#define PSYS_NR_ppoll 0x4000010f
-#define PSYS_NR_unshare 0x40000110
-#define PSYS_NR_splice 0x40000113
-#define PSYS_NR_tee 0x40000114
-#define PSYS_NR_sync_file_range 0x40000115
-#define PSYS_NR_utimensat 0x40000118
-#define PSYS_NR_epoll_pwait 0x40000119
-#define PSYS_NR_signalfd 0x4000011a
-#define PSYS_NR_timerfd_create 0x4000011b
-#define PSYS_NR_eventfd 0x4000011c
-#define PSYS_NR_fallocate 0x4000011d
-#define PSYS_NR_timerfd_settime 0x4000011e
-#define PSYS_NR_timerfd_gettime 0x4000011f
-#define PSYS_NR_accept4 0x40000120
-#define PSYS_NR_signalfd4 0x40000121
-#define PSYS_NR_eventfd2 0x40000122
-#define PSYS_NR_epoll_create1 0x40000123
-#define PSYS_NR_dup3 0x40000124
-#define PSYS_NR_pipe2 0x40000125
-#define PSYS_NR_inotify_init1 0x40000126
-#define PSYS_NR_perf_event_open 0x4000012a
-#define PSYS_NR_fanotify_init 0x4000012c
-#define PSYS_NR_fanotify_mark 0x4000012d
-#define PSYS_NR_prlimit64 0x4000012e
-#define PSYS_NR_name_to_handle_at 0x4000012f
-#define PSYS_NR_open_by_handle_at 0x40000130
-#define PSYS_NR_clock_adjtime 0x40000131
-#define PSYS_NR_syncfs 0x40000132
-#define PSYS_NR_setns 0x40000134
-#define PSYS_NR_getcpu 0x40000135
-#define PSYS_NR_kcmp 0x40000138
-#define PSYS_NR_finit_module 0x40000139
-#define PSYS_NR_sched_setattr 0x4000013a
-#define PSYS_NR_sched_getattr 0x4000013b
-#define PSYS_NR_renameat2 0x4000013c
-#define PSYS_NR_seccomp 0x4000013d
-#define PSYS_NR_getrandom 0x4000013e
-#define PSYS_NR_memfd_create 0x4000013f
-#define PSYS_NR_kexec_file_load 0x40000140
-#define PSYS_NR_bpf 0x40000141
-#define PSYS_NR_userfaultfd 0x40000143
-#define PSYS_NR_membarrier 0x40000144
-#define PSYS_NR_mlock2 0x40000145
-#define PSYS_NR_copy_file_range 0x40000146
-#define PSYS_NR_pkey_mprotect 0x40000149
-#define PSYS_NR_pkey_alloc 0x4000014a
-#define PSYS_NR_pkey_free 0x4000014b
-#define PSYS_NR_statx 0x4000014c
-#define PSYS_NR_io_pgetevents 0x4000014d
-#define PSYS_NR_rseq 0x4000014e
-#define PSYS_NR_uretprobe 0x4000014f
-#define PSYS_NR_uprobe 0x40000150
-#define PSYS_NR_memfd_secret 0x400001bf
-#define PSYS_NR_rt_sigaction 0x40000200
-#define PSYS_NR_rt_sigreturn 0x40000201
-#define PSYS_NR_ioctl 0x40000202
-#define PSYS_NR_readv 0x40000203
-#define PSYS_NR_writev 0x40000204
-#define PSYS_NR_recvfrom 0x40000205
-#define PSYS_NR_sendmsg 0x40000206
-#define PSYS_NR_recvmsg 0x40000207
-#define PSYS_NR_execve 0x40000208
-#define PSYS_NR_ptrace 0x40000209
-#define PSYS_NR_rt_sigpending 0x4000020a
-#define PSYS_NR_rt_sigtimedwait 0x4000020b
-#define PSYS_NR_rt_sigqueueinfo 0x4000020c
-#define PSYS_NR_sigaltstack 0x4000020d
-#define PSYS_NR_timer_create 0x4000020e
-#define PSYS_NR_mq_notify 0x4000020f
-#define PSYS_NR_kexec_load 0x40000210
-#define PSYS_NR_waitid 0x40000211
-#define PSYS_NR_set_robust_list 0x40000212
-#define PSYS_NR_get_robust_list 0x40000213
-#define PSYS_NR_vmsplice 0x40000214
-#define PSYS_NR_move_pages 0x40000215
-#define PSYS_NR_preadv 0x40000216
-#define PSYS_NR_pwritev 0x40000217
-#define PSYS_NR_rt_tgsigqueueinfo 0x40000218
-#define PSYS_NR_recvmmsg 0x40000219
-#define PSYS_NR_sendmmsg 0x4000021a
-#define PSYS_NR_process_vm_readv 0x4000021b
-#define PSYS_NR_process_vm_writev 0x4000021c
-#define PSYS_NR_setsockopt 0x4000021d
-#define PSYS_NR_getsockopt 0x4000021e
-#define PSYS_NR_io_setup 0x4000021f
-#define PSYS_NR_io_submit 0x40000220
-#define PSYS_NR_execveat 0x40000221
-#define PSYS_NR_preadv2 0x40000222
-#define PSYS_NR_pwritev2 0x40000223
+#define PSYS_NR_rt_sigaction (PSYS_NUMBER_BASE + 512)
+#define PSYS_NR_rt_sigreturn (PSYS_NUMBER_BASE + 513)
+#define PSYS_NR_ioctl (PSYS_NUMBER_BASE + 514)
+#define PSYS_NR_readv (PSYS_NUMBER_BASE + 515)
+#define PSYS_NR_writev (PSYS_NUMBER_BASE + 516)
+#define PSYS_NR_recvfrom (PSYS_NUMBER_BASE + 517)
+#define PSYS_NR_sendmsg (PSYS_NUMBER_BASE + 518)
+#define PSYS_NR_recvmsg (PSYS_NUMBER_BASE + 519)
+#define PSYS_NR_execve (PSYS_NUMBER_BASE + 520)
+#define PSYS_NR_ptrace (PSYS_NUMBER_BASE + 521)
+#define PSYS_NR_rt_sigpending (PSYS_NUMBER_BASE + 522)
+#define PSYS_NR_rt_sigtimedwait (PSYS_NUMBER_BASE + 523)
+#define PSYS_NR_rt_sigqueueinfo (PSYS_NUMBER_BASE + 524)
+#define PSYS_NR_sigaltstack (PSYS_NUMBER_BASE + 525)
+#define PSYS_NR_timer_create (PSYS_NUMBER_BASE + 526)
+#define PSYS_NR_mq_notify (PSYS_NUMBER_BASE + 527)
+#define PSYS_NR_kexec_load (PSYS_NUMBER_BASE + 528)
+#define PSYS_NR_waitid (PSYS_NUMBER_BASE + 529)
+#define PSYS_NR_set_robust_list (PSYS_NUMBER_BASE + 530)
+#define PSYS_NR_get_robust_list (PSYS_NUMBER_BASE + 531)
+#define PSYS_NR_vmsplice (PSYS_NUMBER_BASE + 532)
+#define PSYS_NR_move_pages (PSYS_NUMBER_BASE + 533)
+#define PSYS_NR_preadv (PSYS_NUMBER_BASE + 534)
+#define PSYS_NR_pwritev (PSYS_NUMBER_BASE + 535)
+#define PSYS_NR_rt_tgsigqueueinfo (PSYS_NUMBER_BASE + 536)
+#define PSYS_NR_recvmmsg (PSYS_NUMBER_BASE + 537)
+#define PSYS_NR_sendmmsg (PSYS_NUMBER_BASE + 538)
+#define PSYS_NR_process_vm_readv (PSYS_NUMBER_BASE + 539)
+#define PSYS_NR_process_vm_writev (PSYS_NUMBER_BASE + 540)
+#define PSYS_NR_setsockopt (PSYS_NUMBER_BASE + 541)
+#define PSYS_NR_getsockopt (PSYS_NUMBER_BASE + 542)
+#define PSYS_NR_io_setup (PSYS_NUMBER_BASE + 543)
+#define PSYS_NR_io_submit (PSYS_NUMBER_BASE + 544)
+#define PSYS_NR_execveat (PSYS_NUMBER_BASE + 545)
+#define PSYS_NR_preadv2 (PSYS_NUMBER_BASE + 546)
+#define PSYS_NR_pwritev2 (PSYS_NUMBER_BASE + 547)
 
 #endif

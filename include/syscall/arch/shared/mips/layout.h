@@ -3,8 +3,8 @@
  * signals, flags and requests are those of IRIX.
  * uapi/asm/{errno,fcntl,mman,resource,signal,socket,ioctls}.h, asm/socket.h
  */
-#ifndef PSYS_MIPS_FAMILY_H
-#define PSYS_MIPS_FAMILY_H
+#ifndef PSYS_MIPS_SHARED_LAYOUT_H
+#define PSYS_MIPS_SHARED_LAYOUT_H
 
 /* clone takes tls before child_tid (CONFIG_CLONE_BACKWARDS). */
 #define PSYS_CLONE_BACKWARDS

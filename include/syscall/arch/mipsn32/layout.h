@@ -1,0 +1,12 @@
+/* mips64 n32: what differs from the o32 ABI. */
+#ifndef PSYS_MIPSN32_LAYOUT_H
+#define PSYS_MIPSN32_LAYOUT_H
+
+#include "../shared/mips/layout.h"
+
+/* 32 bits are kept with their sign above them, whatever their type. */
+#define PSYS_WORD_FROM long
+
+#define PSYS_IPC_64 0x100 /* kernel/syscalls/syscall_n*.tbl: sys_old_semctl */
+
+#endif
