@@ -207,8 +207,9 @@ int aspawn_spawn(struct spawned *spawned, const struct request *request,
 
 /* --- the public calls ------------------------------------------------------- */
 
-static int read_options(struct request *request, const struct aspawn_options *options)
+static int read_options(struct request *request, int **pidfd, const struct aspawn_options *options)
 {
+	*pidfd = NULL;
 	if (!options)
 		return 0;
 
@@ -223,7 +224,8 @@ static int read_options(struct request *request, const struct aspawn_options *op
 	request->suspend = flags & ASPAWN_VFORK;
 	if (flags & ASPAWN_PIDFD) {
 		request->wants_pidfd = true;
-		if (!options->pidfd)
+		*pidfd = options->pidfd;
+		if (!*pidfd)
 			return -PSYS_EINVAL;
 	}
 	if (flags & ASPAWN_CGROUP) {
@@ -243,10 +245,11 @@ int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t
 	};
 	struct spawned spawned;
 	struct psys_sigset all;
+	int *pidfd;
 
 	if (!pid || !cached_stack || !fn || (!user_data && user_data_len))
 		return -PSYS_EINVAL;
-	int r = read_options(&request, options);
+	int r = read_options(&request, &pidfd, options);
 	if (r < 0)
 		return r;
 
@@ -262,8 +265,8 @@ int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t
 	}
 	if (r == 0) {
 		*pid = spawned.pid;
-		if (request.wants_pidfd)
-			*options->pidfd = spawned.pidfd;
+		if (pidfd)
+			*pidfd = spawned.pidfd;
 		if (spawned.read_end >= 0)
 			r = spawned.read_end;
 	}
