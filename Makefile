@@ -29,7 +29,7 @@ LLD ?= $(subst clang,lld,$(CC))
 target := $(if $(TARGET),$(if $(is_clang),--target=$(TARGET)) $(TARGET_FLAGS))
 linker := $(if $(is_clang),-fuse-ld=$(LLD))
 
-# The compiler says which of the folders in include/syscall/arch.h is its own.
+# The compiler says which directory of include/syscall/arch.h is its own.
 arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
 	$(CC) $(target) -ffreestanding -Iinclude -include syscall/arch.h -M -x c /dev/null 2>/dev/null)))))
 -include $(wildcard syscall/arch/*/target.mk)
@@ -37,7 +37,7 @@ arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-variadic-macros $(WERROR)
 common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
-core := $(common) -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
+core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
 
 sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c))
 assembly := $(filter-out start,$(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S))))
@@ -78,7 +78,7 @@ include bench/bench.mk
 include examples/examples.mk
 
 # For another architecture, by clang 19 and lld 19 alone, or by a gcc of its own (.cc):
-# no sysroot, no header of anybody's. $(TARGETS) come from the folders.
+# no sysroot, no foreign header. $(TARGETS) come from syscall/arch/*/target.mk.
 .PHONY: cross cross-all $(TARGETS:%=cross-%)
 $(TARGETS:%=cross-%): cross-%:
 	$(MAKE) -s all suite TARGET=$($*.triple) TARGET_FLAGS='$($*.flags)' \
@@ -96,7 +96,7 @@ cross-all: ## cross for every architecture, with a report
 	done; exit $${failed:-0}
 
 .PHONY: install uninstall
-headers = $(shell cd include && find -L . -name '*.h')
+headers = $(shell cd include && find . -name '*.h')
 man3 = $(DESTDIR)$(PREFIX)/share/man/man3
 # Each other name below NAME in a page, with the page: aspawn_run:aspawn_command.3
 man_links = $(foreach page,$(wildcard doc/*.3),$(patsubst %,%:$(notdir $(page)),$(filter-out $(basename $(notdir $(page))), \
@@ -129,7 +129,7 @@ uninstall: ## what install put there
 .PHONY: lint format clean help
 lint: ## clang-tidy, and the check of the layering
 	clang-tidy --quiet --warnings-as-errors='*' $(sources) -- -std=c11 -Iinclude -ffreestanding
-	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) compat/preload/once.c -- -std=c11 -Iinclude -Icompat/include
+	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) $(wildcard compat/preload/*.c) -- -std=c11 -Iinclude -Icompat/include
 	prove test/checks/layering.t
 
 format: ## clang-format, in place

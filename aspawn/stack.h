@@ -73,12 +73,12 @@ struct control {
 };
 
 /* These are of a stack that has been mapped. */
-static inline PSYS_UNINSTRUMENTED struct stack_state *stack_state(const struct Stack_t *stack)
+PSYS_INLINE struct stack_state *stack_state(const struct Stack_t *stack)
 {
 	return stack->addr;
 }
 
-static inline PSYS_UNINSTRUMENTED struct control *stack_control(const struct Stack_t *stack)
+PSYS_INLINE struct control *stack_control(const struct Stack_t *stack)
 {
 	return (struct control *)((char *)stack->addr + stack->size) - 1;
 }

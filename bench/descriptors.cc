@@ -30,6 +30,18 @@ static int start_closefrom(uint64_t flags)
 static int start_closefrom_wait() { return start_closefrom(0); }
 static int start_closefrom_still() { return start_closefrom(ASPAWN_COMMAND_STILL); }
 
+/* Its output goes to a log file. */
+static int start_closefrom_log()
+{
+	static const aspawn_action actions[] = {
+		ASPAWN_OPEN(1, "/tmp/aspawn-bench.log", PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
+		ASPAWN_CLOSEFROM(3),
+	};
+	const struct aspawn_command command = { sizeof command, 0, child, argv, envp, nullptr, actions, 2 };
+	int r = aspawn_command(&handle, &stack, &command);
+	return r < 0 ? r : handle.pid;
+}
+
 static void finish_command(int)
 {
 	aspawn_wait(&handle, nullptr, nullptr, nullptr);
@@ -80,6 +92,7 @@ int main(int argc, char **argv)
 	const Way compared[] = {
 		{ "BM_aspawn_closefrom", start_closefrom_wait, finish_command },
 		{ "BM_aspawn_closefrom_still", start_closefrom_still, finish_command },
+		{ "BM_aspawn_closefrom_log", start_closefrom_log, finish_command },
 		*way_named("BM_aspawn_no_pipe"),
 		*way_named("BM_posix_spawn"),
 		{ "BM_posix_spawn_closefrom", start_posix_spawn_closefrom, reap },

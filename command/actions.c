@@ -367,9 +367,16 @@ PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int step, int er
 
 	prepared->step = step;
 	__atomic_store_n(&prepared->error, error, __ATOMIC_RELEASE);
-	/* One attempt: nobody may be there to read it. */
-	if (prepared->report_fd >= 0)
+	/* One attempt: nobody may be there to read it, and SIGPIPE is no longer blocked when
+	 * the exec has failed. */
+	if (prepared->report_fd >= 0) {
+		struct psys_sigset pipe;
+
+		psys_sigemptyset(&pipe);
+		psys_sigaddset(&pipe, PSYS_SIGPIPE);
+		psys_rt_sigprocmask(PSYS_SIG_BLOCK, &pipe, NULL, PSYS_SIGSET_SIZE);
 		psys_write(prepared->report_fd, &failure, sizeof failure);
+	}
 	psys_exit_group(127);
 }
 

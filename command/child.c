@@ -31,11 +31,6 @@ static bool has_stack(const struct aspawn_child *child)
 	return child->stack->addr && stack_state(child->stack)->pid == child->pid;
 }
 
-static bool is_copy(const struct aspawn_child *child)
-{
-	return child->watch || (has_stack(child) && stack_state(child->stack)->mode == ASPAWN_MODE_FORK);
-}
-
 /* What the child wrote to the pipe, up to its failure or the pipe's end: 0, or
  * -ETIMEDOUT. A sibling that inherited the pipe may hold its end back. */
 static int read_reports(struct aspawn_child *child, struct psys_timespec deadline)
@@ -65,7 +60,7 @@ static int wait_for_exec(struct aspawn_child *child, const struct psys_timespec 
 	const struct psys_timespec deadline = deadline_after(timeout);
 	int r = -PSYS_ENOSYS;
 
-	if (!is_copy(child))
+	if (!child->copied)
 		return has_stack(child) ? aspawn_stack_wait(child->stack, timeout) : 0;
 	if (child->watch)
 		r = aspawn_watch_wait(child->watch, child->pid, timeout);
@@ -102,7 +97,7 @@ static int find_out(struct aspawn_child *child, const struct psys_timespec *time
 		return 0;
 	if (r < 0)
 		return r;
-	if (!is_copy(child) && has_stack(child))
+	if (!child->copied && has_stack(child))
 		read_memory(child);
 	else if (child->report < 0)
 		child->state = OVERWRITTEN;
@@ -146,7 +141,7 @@ int aspawn_release(struct aspawn_child *child)
 		return -PSYS_EINVAL;
 	if (child->pid == 0) /* waited for: nothing is open any more */
 		return 0;
-	if (child->state <= EXECUTING && is_copy(child))
+	if (child->state <= EXECUTING && child->copied)
 		child->state = OVERWRITTEN;
 	release_reports(child);
 	if (child->pidfd >= 0)

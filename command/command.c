@@ -256,6 +256,7 @@ static int start(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.pidfd = spawned.pidfd,
 		.fd = flags & ASPAWN_COMMAND_POLL ? spawned.read_end : -1,
 		.report = spawned.read_end,
+		.copied = stack_state(stack)->mode == ASPAWN_MODE_FORK,
 		.watch = spawned.watch,
 		.stack = stack,
 		.failure = { ASPAWN_STEP_NONE, 0 },

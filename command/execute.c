@@ -45,7 +45,7 @@ static PSYS_UNINSTRUMENTED const char *next_candidate(struct candidate *candidat
 	size_t length = psys_strlen(file);
 	int found = length <= PSYS_NAME_MAX ? -1 : 0;
 	while (found < 0)
-		found = find_exe(file, length, to, path, PSYS_PATH_MAX - 1);
+		found = psys_find_exe(file, length, to, path, PSYS_PATH_MAX - 1);
 	return !found ? NULL : *to == '/' ? to : to - candidate->directory;
 }
 
@@ -95,7 +95,7 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candid
 		int r = candidate->error && *found != '/' ? candidate->error :
 			exec_one(found, prepared, flags);
 		/* An empty search path, the current directory, leaves nothing to go on to. */
-		if (has_slash || (!*all && r != -PSYS_ENOENT) || handle_execve_err(r, &got_eaccess) < 0) {
+		if (has_slash || (!*all && r != -PSYS_ENOENT) || psys_handle_execve_err(r, &got_eaccess) < 0) {
 			error = -r;
 			break;
 		}

@@ -43,6 +43,6 @@ size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *f
 		add(&text, ": ");
 	const char *name = psys_errname(failure->error);
 	psys_i64_to_decimal(number, failure->error);
-	add(&text, name ? name : number);
+	add(&text, *name == 'E' ? name : number); /* otherwise "unknown error" */
 	return text.length;
 }

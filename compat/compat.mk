@@ -2,7 +2,7 @@
 
 compat_sources := $(wildcard compat/*.c)
 compat_objects := $(compat_sources:%.c=$(BUILD_DIR)/%.o)
-preload_objects := $(BUILD_DIR)/compat/preload/once.o
+preload_objects := $(patsubst %.c,$(BUILD_DIR)/%.o,$(wildcard compat/preload/*.c))
 compat := $(BUILD_DIR)/libaspawn-compat.a
 comma := ,
 preload := $(BUILD_DIR)/libaspawn-preload.so
@@ -12,7 +12,7 @@ compat: $(compat) $(preload) ## the drop-ins: libaspawn-compat.a and libaspawn-p
 
 $(BUILD_DIR)/compat/%.o: compat/%.c
 	@mkdir -p $(@D)
-	$(CC) $(common) -Icompat/include -fPIC -ffunction-sections $(CFLAGS) $(sanitize) -c $< -o $@
+	$(CC) $(common) -Icompat/include -fPIC -ffunction-sections $($(arch).cflags) $(CFLAGS) $(sanitize) -c $< -o $@
 
 $(compat): $(compat_objects)
 	@rm -f $@
@@ -20,11 +20,12 @@ $(compat): $(compat_objects)
 
 # It exports what replaces the libc's, and nothing else. Every program below loads it,
 # so it is small to load: one segment to read and one to write, and the functions of the
-# libc are looked up when they are called. For that its table of them stays writable.
+# libc are looked up when they are called. For that its table of them stays writable. It
+# is never unloaded: the libc keeps pointers to its functions, for fork().
 $(preload): $(compat_objects) $(preload_objects) $(archive) compat/preload/preload.map
-	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--gc-sections \
+	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostartfiles -Wl,-soname,$(@F) -Wl,--gc-sections \
 		-Wl,--hash-style=gnu,$(if $(is_clang),--no-rosegment,-z$(comma)noseparate-code) \
-		-Wl,--version-script=compat/preload/preload.map -Wl,-Bsymbolic,-z,lazy,-z,norelro,-z,noexecstack -o $@ $(filter-out %.map,$^) -pthread
+		-Wl,--version-script=compat/preload/preload.map -Wl,-Bsymbolic,-z,lazy,-z,norelro,-z,noexecstack,-z,nodelete -o $@ $(filter-out %.map,$^) -pthread
 
 .PHONY: install-compat
 install-compat: install compat ## the drop-ins too, with aspawn-compat.pc

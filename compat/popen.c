@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
+
+#include <syscall/syscall.h>
 
 #include "shell.h"
 
@@ -18,6 +21,7 @@ static struct stream {
 	pid_t pid;
 	int fd;
 	ino_t pipe;
+	bool is_open; /* for the next child; one that was closed by fclose() is not */
 } *streams;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -65,29 +69,22 @@ static bool parse(const char *text, struct mode *mode)
 	return mode->reads != writes;
 }
 
-/* One that was closed by fclose() is not open any more, and its number another's. */
+static ASPAWN_CHILD int close_streams(void *first)
+{
+	for (const struct stream *stream = first; stream; stream = stream->next)
+		if (stream->is_open)
+			psys_close(stream->fd);
+	return 0;
+}
+
 static int spawn_with_end(struct stream *stream, const char *command, int end, int target)
 {
-	const struct aspawn_action give = ASPAWN_DUP2(end, target);
-	struct spawn spawn = { .pid = &stream->pid, .path = "", .actions = { &give, 1 } };
-	struct aspawn_action *closes;
-	size_t count = 0;
+	const struct aspawn_action actions[] = { ASPAWN_CALL(close_streams, streams), ASPAWN_DUP2(end, target) };
+	const struct spawn spawn = { .pid = &stream->pid, .path = "", .actions = { actions, 2 } };
 
 	for (struct stream *other = streams; other; other = other->next)
-		count++;
-	closes = malloc((count + 1) * sizeof *closes);
-	if (!closes)
-		return ENOMEM;
-	count = 0;
-	for (struct stream *other = streams; other; other = other->next) {
-		const struct aspawn_action action = ASPAWN_CLOSE(other->fd);
-		if (pipe_of(other->fd) == other->pipe)
-			closes[count++] = action;
-	}
-	spawn.before = (struct action_list){ closes, count };
-	int error = aspawn_compat_spawn_line(&spawn, command);
-	free(closes);
-	return error;
+		other->is_open = pipe_of(other->fd) == other->pipe;
+	return aspawn_compat_spawn_line(&spawn, command);
 }
 
 /* With the streams locked: what is not among them yet is CLOEXEC. */
@@ -101,7 +98,11 @@ static int open_stream(struct stream *stream, const char *command, const struct 
 	stream->fd = own;
 	stream->pipe = pipe_of(own);
 	stream->file = fdopen(own, mode->reads ? "r" : "w");
-	int error = stream->file ? spawn_with_end(stream, command, childs, mode->reads) : errno;
+	int error = errno;
+	if (stream->file) {
+		fwide(stream->file, -1); /* POSIX has it byte-oriented */
+		error = spawn_with_end(stream, command, childs, mode->reads);
+	}
 	close(childs);
 	if (!error) {
 		if (!mode->cloexec)

@@ -39,35 +39,28 @@ struct program {
 
 /*
  * Nobody waits for the exec: who reads is not woken for it, which is a good part of the
- * time. The pool does not give a stack away that the child is still on.
+ * time. The pool gives no stack away that the child is still on.
  */
-static int start(pid_t *pid, const struct aspawn_command *command)
+static int start(pid_t *pid, struct section *section, const struct aspawn_command *command)
 {
-	struct psys_sigset all, old;
 	struct aspawn_child child;
-	struct Stack_t own;
+	int r = aspawn_command(&child, &section->workspace->stack, command);
 
-	/* A handler that forks would have the child unmap the stack that is looked at. */
-	psys_sigfillset(&all);
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
-	struct Stack_t *stack = aspawn_compat_take_stack(&own);
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, NULL, PSYS_SIGSET_SIZE);
-	int r = aspawn_command(&child, stack, command);
-
-	if (r == 0) {
-		*pid = child.pid;
-		if (stack == &own) /* it is unmapped next */
-			aspawn_started(&child, NULL, NULL);
-		aspawn_release(&child);
-	}
-	aspawn_compat_give_stack(stack);
-	return -r;
+	if (r < 0)
+		return -r;
+	*pid = child.pid;
+	if (section->workspace == &section->own) /* its own stack is unmapped next */
+		aspawn_started(&child, NULL, NULL);
+	aspawn_release(&child);
+	return 0;
 }
 
 static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 {
-	/* The end of the pipe first: it may have a number that the others take. */
+	struct section section;
+	/* The end of the pipe before what takes a number: it may have that number. */
 	struct aspawn_action actions[] = {
+		ASPAWN_SIGMASK(&section.mask),
 		ASPAWN_DUP2(program->end, program->reads),
 		ASPAWN_DEV_NULL(!program->reads),
 		ASPAWN_DEV_NULL(2),
@@ -76,7 +69,7 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 	const char *path = getenv("PATH");
 
 	if (program->stderr_mode == TO_OUTPUT)
-		actions[2] = to_output;
+		actions[3] = to_output;
 	const struct aspawn_command command = {
 		.size = sizeof command,
 		.flags = ASPAWN_COMMAND_NO_PIDFD | (copies ? ASPAWN_COMMAND_FORK : 0),
@@ -85,9 +78,15 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 		.argv = program->argv,
 		.envp = environ,
 		.actions = actions,
-		.action_count = program->stderr_mode == LEAVE ? 2 : 3,
+		.action_count = program->stderr_mode == LEAVE ? 3 : 4,
 	};
-	return start(pid, &command);
+
+	int error = aspawn_compat_enter(&section);
+	if (error)
+		return error;
+	error = start(pid, &section, &command);
+	aspawn_compat_leave(&section);
+	return error;
 }
 
 static int by_posix_spawn(pid_t *pid, const struct program *program)

@@ -253,7 +253,7 @@ static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr,
 {
 	const struct aspawn_action session = ASPAWN_SETSID();
 	int error = 0, cgroup = -1;
-	pid_t group;
+	pid_t group = 0;
 
 	to->count = 0;
 	if (flags & ~KNOWN_FLAGS)
@@ -261,29 +261,30 @@ static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr,
 	if (flags & POSIX_SPAWN_SETCGROUP) {
 		if (!posix_spawnattr_getcgroup_np)
 			return EINVAL;
-		posix_spawnattr_getcgroup_np(attr, &cgroup);
-		error = check_cgroup(cgroup);
+		error = posix_spawnattr_getcgroup_np(attr, &cgroup);
+		if (!error)
+			error = check_cgroup(cgroup);
 		const struct aspawn_action action = ASPAWN_JOIN_CGROUP(cgroup);
 		append(to, action);
 	}
-	if (flags & POSIX_SPAWN_SETSIGDEF) {
+	if (flags & POSIX_SPAWN_SETSIGDEF && !error) {
 		const struct aspawn_action action = ASPAWN_SIGNALS_DEFAULT((struct psys_sigset *)&to->defaults);
-		posix_spawnattr_getsigdefault(attr, &to->defaults);
+		error = posix_spawnattr_getsigdefault(attr, &to->defaults);
 		append(to, action);
 	}
 	if (flags & (POSIX_SPAWN_SETSCHEDPARAM | POSIX_SPAWN_SETSCHEDULER) && !error)
 		error = scheduling(to, attr, flags);
 	if (flags & POSIX_SPAWN_SETSID)
 		append(to, session);
-	if (flags & POSIX_SPAWN_SETPGROUP) {
-		posix_spawnattr_getpgroup(attr, &group);
+	if (flags & POSIX_SPAWN_SETPGROUP && !error) {
+		error = posix_spawnattr_getpgroup(attr, &group);
 		const struct aspawn_action action = ASPAWN_SETPGID(group);
 		append(to, action);
 	}
 	if (flags & POSIX_SPAWN_RESETIDS)
 		reset_ids(to);
-	if (flags & POSIX_SPAWN_SETSIGMASK)
-		posix_spawnattr_getsigmask(attr, &to->mask);
+	if (flags & POSIX_SPAWN_SETSIGMASK && !error)
+		error = posix_spawnattr_getsigmask(attr, &to->mask);
 	return error;
 }
 
@@ -306,8 +307,9 @@ static int spawn_file(struct spawn spawn, const posix_spawn_file_actions_t *file
 
 	attributes.count = 0;
 	if (attr) {
-		posix_spawnattr_getflags(attr, &flags);
-		int error = read_attributes(&attributes, attr, flags);
+		int error = posix_spawnattr_getflags(attr, &flags);
+		if (!error)
+			error = read_attributes(&attributes, attr, flags);
 		if (error)
 			return with_errno(error);
 	}

@@ -5,6 +5,7 @@
  * they do not know goes to the shell.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -223,13 +224,9 @@ static bool has_other_rights(void)
 /* Shells differ in what they leave of a signal mask, and of SIGCHLD that is ignored. */
 static bool has_plain_signals(const struct psys_sigset *mask)
 {
-	struct psys_sigset none, now;
+	struct psys_sigset none;
 	struct sigaction child;
 
-	if (!mask) {
-		psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &now, PSYS_SIGSET_SIZE);
-		mask = &now;
-	}
 	psys_sigemptyset(&none);
 	return !memcmp(mask, &none, sizeof none) && sigaction(SIGCHLD, NULL, &child) == 0 &&
 	       child.sa_handler != SIG_IGN;
@@ -240,16 +237,16 @@ static void make_environment(char **to, size_t count, char *pwd)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (!pwd || strncmp(environ[i], "PWD=", 4) != 0)
+		if (strncmp(environ[i], "PWD=", 4) != 0)
 			to[kept++] = environ[i];
-	if (pwd)
-		to[kept++] = pwd;
+	to[kept++] = pwd;
 	to[kept] = NULL;
 }
 
-bool aspawn_compat_is_direct(const char *command, struct direct *direct)
+bool aspawn_compat_is_direct(const char *command, struct section *section, struct direct *direct)
 {
 	static const char name[] = "PWD=";
+	static char *nothing[] = { NULL };
 	const size_t length = strlen(command), most = length / 2 + 2;
 	size_t count;
 
@@ -261,58 +258,65 @@ bool aspawn_compat_is_direct(const char *command, struct direct *direct)
 	struct memory {
 		char path[PATH_MAX], pwd[sizeof name + PATH_MAX];
 		char *pointers[];
-	} *memory = malloc(sizeof *memory + (most + count + 2) * sizeof(char *) + length + 1);
+	} *memory = aspawn_compat_scratch(section, sizeof *memory + (most + count + 2) * sizeof(char *) + length + 1);
 	if (!memory)
 		return false;
-	direct->memory = memory;
 	direct->argv = memory->pointers;
-	direct->envp = memory->pointers + most;
 	char *text = memcpy(memory->pointers + most + count + 2, command, length + 1);
 	if (!split(text, direct->argv))
-		goto shell;
+		return false;
 
 	direct->path = direct->argv[0];
 	if (strchr(direct->path, '/')) {
 		if (look_at(direct->path) != THERE)
-			goto shell;
+			return false;
 	} else {
 		if (!search(direct->argv[0], memory->path))
-			goto shell;
+			return false;
 		direct->path = memory->path;
 	}
 
 	memcpy(memory->pwd, name, sizeof name - 1);
 	char *directory = memory->pwd + sizeof name - 1;
-	if (!getcwd(directory, PATH_MAX))
-		goto shell;
+	if (psys_getcwd(directory, PATH_MAX) < 0 || *directory != '/') /* "(unreachable)" */
+		return false;
 	const char *pwd = getenv("PWD"), *old = getenv("OLDPWD");
 	const bool here = is_here(pwd, directory);
 	if ((here && has_dots(pwd)) || (old && !is_directory(old)))
-		goto shell;
-	make_environment(direct->envp, count, here ? NULL : memory->pwd);
+		return false;
+	direct->envp = environ ? environ : nothing;
+	if (!here) {
+		direct->envp = memory->pointers + most;
+		make_environment(direct->envp, count, memory->pwd);
+	}
 	return true;
-shell:
-	free(memory);
-	return false;
 }
 
-int aspawn_compat_spawn_line(struct spawn *spawn, const char *command)
+int aspawn_compat_spawn_line(const struct spawn *spawn, const char *command)
 {
 	/* "--", as the standard has it since 2024: a command may begin with a dash. */
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)"--", (char *)(uintptr_t)command, NULL };
+	struct spawn line = *spawn;
+	struct section section;
 	struct direct direct;
+	int error = aspawn_compat_enter(&section);
 
-	if (has_plain_signals(spawn->mask) && aspawn_compat_is_direct(command, &direct)) {
-		spawn->file = direct.path;
-		spawn->argv = direct.argv;
-		spawn->envp = direct.envp;
-		int error = aspawn_compat_spawn(spawn);
-		free(direct.memory);
-		if (!error)
-			return 0;
+	if (error)
+		return error;
+	error = ENOEXEC;
+	if (has_plain_signals(spawn->mask ? spawn->mask : &section.mask) &&
+	    aspawn_compat_is_direct(command, &section, &direct)) {
+		line.file = direct.path;
+		line.argv = direct.argv;
+		line.envp = direct.envp;
+		error = aspawn_compat_spawn_in(&section, &line);
 	}
-	spawn->file = "/bin/sh";
-	spawn->argv = argv;
-	spawn->envp = environ;
-	return aspawn_compat_spawn(spawn);
+	if (error) {
+		line.file = "/bin/sh";
+		line.argv = argv;
+		line.envp = environ;
+		error = aspawn_compat_spawn_in(&section, &line);
+	}
+	aspawn_compat_leave(&section);
+	return error;
 }

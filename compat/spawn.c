@@ -1,6 +1,5 @@
 /* A spawn that answers when the program runs, or why it does not. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -23,58 +22,55 @@ pid_t aspawn_compat_wait(pid_t pid, int *status)
  * debuggers and valgrind know no other child that shares memory. No pidfd unless it is
  * asked for: who is at the limit of descriptors can spawn all the same.
  */
-static int start(struct aspawn_child *child, const struct aspawn_command *command)
+static int start(struct aspawn_child *child, struct Stack_t *stack, const struct aspawn_command *command)
 {
-	struct Stack_t own;
-	struct Stack_t *stack = aspawn_compat_take_stack(&own);
+	struct aspawn_failure failure;
 	int r = aspawn_command(child, stack, command);
 
-	if (r == 0) {
-		struct aspawn_failure failure;
-
-		r = aspawn_started(child, &failure, NULL);
-		/* Killed before the exec, or nobody can say: it is the caller's child, and
-		 * its status tells. */
-		if (r == -PSYS_ECHILD || (r == -PSYS_ESTALE && failure.step == ASPAWN_STEP_NONE))
-			r = 0;
-		if (child->fd >= 0)
-			psys_close(child->fd);
-		if (r == 0 && child->pidfd < 0 && !(command->flags & ASPAWN_COMMAND_NO_PIDFD)) {
-			psys_kill(child->pid, PSYS_SIGKILL);
-			r = -PSYS_ENOSYS;
-		}
-		if (r < 0 && child->pidfd >= 0)
-			psys_close(child->pidfd);
-		if (r < 0)
-			while (psys_wait4(child->pid, NULL, 0, NULL) == -PSYS_EINTR)
-				continue;
+	if (r < 0)
+		return r;
+	r = aspawn_started(child, &failure, NULL);
+	/* Killed before the exec, or nobody can say: it is the caller's child, and
+	 * its status tells. */
+	if (r == -PSYS_ECHILD || (r == -PSYS_ESTALE && failure.step == ASPAWN_STEP_NONE))
+		r = 0;
+	if (child->fd >= 0)
+		psys_close(child->fd);
+	if (r == 0 && child->pidfd < 0 && !(command->flags & ASPAWN_COMMAND_NO_PIDFD)) {
+		psys_kill(child->pid, PSYS_SIGKILL);
+		r = -PSYS_ENOSYS;
 	}
-	aspawn_compat_give_stack(stack);
+	if (r < 0 && child->pidfd >= 0)
+		psys_close(child->pidfd);
+	if (r < 0)
+		while (psys_wait4(child->pid, NULL, 0, NULL) == -PSYS_EINTR)
+			continue;
 	return r;
 }
 
-int aspawn_compat_spawn(const struct spawn *spawn)
+static void append(struct aspawn_action **to, struct action_list list)
 {
-	enum { FEW = 16 };
+	if (list.count)
+		memcpy(*to, list.first, list.count * sizeof **to);
+	*to += list.count;
+}
+
+int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
+{
 	const size_t count = 1 + spawn->before.count + spawn->actions.count;
-	struct aspawn_action few[FEW], *actions = few;
-	struct psys_sigset all, old;
+	const struct aspawn_action mask = ASPAWN_SIGMASK(spawn->mask ? spawn->mask : &section->mask);
+	struct aspawn_action few[1 + FEW_ACTIONS], *actions = few;
 	struct aspawn_child child;
 
-	if (count > FEW)
-		actions = malloc(count * sizeof *actions);
+	if (count > sizeof few / sizeof *few)
+		actions = aspawn_compat_scratch(section, count * sizeof *actions);
 	if (!actions)
 		return ENOMEM;
-	psys_sigfillset(&all);
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
 
-	const struct aspawn_action mask = ASPAWN_SIGMASK(spawn->mask ? spawn->mask : &old);
-	actions[0] = mask;
-	if (spawn->before.count)
-		memcpy(actions + 1, spawn->before.first, spawn->before.count * sizeof *actions);
-	if (spawn->actions.count)
-		memcpy(actions + 1 + spawn->before.count, spawn->actions.first,
-		       spawn->actions.count * sizeof *actions);
+	struct aspawn_action *end = actions;
+	append(&end, (struct action_list){ &mask, 1 });
+	append(&end, spawn->before);
+	append(&end, spawn->actions);
 	const struct aspawn_command command = {
 		.size = sizeof command,
 		.flags = ASPAWN_COMMAND_VFORK | (spawn->pidfd ? 0 : ASPAWN_COMMAND_NO_PIDFD),
@@ -85,14 +81,23 @@ int aspawn_compat_spawn(const struct spawn *spawn)
 		.actions = actions,
 		.action_count = count,
 	};
-	int r = start(&child, &command);
+	int r = start(&child, &section->workspace->stack, &command);
 	/* Before a handler of SIGCHLD asks for it. */
 	if (r == 0 && spawn->pid)
 		*spawn->pid = child.pid;
 	if (r == 0 && spawn->pidfd)
 		*spawn->pidfd = child.pidfd;
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, NULL, PSYS_SIGSET_SIZE);
-	if (actions != few)
-		free(actions);
 	return -r;
+}
+
+int aspawn_compat_spawn(const struct spawn *spawn)
+{
+	struct section section;
+	int error = aspawn_compat_enter(&section);
+
+	if (error)
+		return error;
+	error = aspawn_compat_spawn_in(&section, spawn);
+	aspawn_compat_leave(&section);
+	return error;
 }

@@ -117,8 +117,12 @@ int system(const char *command)
 		return access("/bin/sh", X_OK) == 0;
 	sigemptyset(&block);
 	sigaddset(&block, SIGCHLD);
+	int error = pthread_sigmask(SIG_BLOCK, &block, &call.mask);
+	if (error) {
+		errno = error;
+		return -1;
+	}
 	ignore_signals(&defaults);
-	pthread_sigmask(SIG_BLOCK, &block, &call.mask);
 
 	const struct aspawn_action action = ASPAWN_SIGNALS_DEFAULT(&defaults);
 	struct spawn spawn = {
@@ -127,7 +131,7 @@ int system(const char *command)
 		.before = { &action, 1 },
 		.mask = (struct psys_sigset *)&call.mask,
 	};
-	int error = aspawn_compat_spawn_line(&spawn, command);
+	error = aspawn_compat_spawn_line(&spawn, command);
 	/* A shell that cannot be executed is one that has ended so. */
 	int status = error == EAGAIN || error == ENOMEM ? -1 : 127 << 8;
 	if (!error) {

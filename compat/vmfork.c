@@ -16,7 +16,8 @@ static ASPAWN_CHILD int run(void *arg, int write_end, void *mask, void *data, si
 	const struct call *call = data;
 
 	(void)arg, (void)write_end, (void)size;
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
+	if (psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE) < 0)
+		return 127;
 	return call->fn(call->arg);
 }
 

@@ -11,6 +11,10 @@ $(examples_dir)/command: examples/command.c $(archive)
 	@mkdir -p $(@D)
 	$(example)
 
+$(examples_dir)/event_loop: examples/event_loop.c $(archive)
+	@mkdir -p $(@D)
+	$(example)
+
 $(examples_dir)/textindex: examples/textindex/textindex.c examples/textindex/methods.c examples/textindex/methods.h $(archive)
 	@mkdir -p $(@D)
 	$(example)
@@ -24,9 +28,9 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
 .PHONY: examples test-examples demo
-examples: $(examples_dir)/start $(examples_dir)/command $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
+examples: $(examples_dir)/start $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
 
-test-examples: $(examples_dir)/poller $(examples_dir)/textindex ## the poller and the indexer, with real commands
+test-examples: examples ## the examples, with real commands
 	prove --timer $(sort $(wildcard test/examples/*.t))
 
 demo: examples bench-quick ## start three commands, index real documents and poll real checks each way, compare the ways

@@ -23,7 +23,9 @@ static const struct entry {
 #undef ERROR
 };
 
-static const struct entry *find(int error)
+static const char unknown[] = "unknown error";
+
+static PSYS_UNINSTRUMENTED const struct entry *find(int error)
 {
 	unsigned number = error < 0 ? 0U - (unsigned)error : (unsigned)error;
 
@@ -37,12 +39,12 @@ PSYS_UNINSTRUMENTED const char *psys_errname(int error)
 {
 	const struct entry *entry = find(error);
 
-	return entry ? (const char *)&texts + entry->name : NULL;
+	return entry ? (const char *)&texts + entry->name : unknown;
 }
 
 PSYS_UNINSTRUMENTED const char *psys_strerror(int error)
 {
 	const struct entry *entry = find(error);
 
-	return entry ? (const char *)&texts + entry->message : "unknown error";
+	return entry ? (const char *)&texts + entry->message : unknown;
 }

@@ -3,8 +3,8 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-PSYS_UNINSTRUMENTED int find_exe(const char *file, size_t file_len, char *constructed_path,
-				 const char **path, size_t path_max_len)
+PSYS_UNINSTRUMENTED int psys_find_exe(const char *file, size_t file_len, char *constructed_path,
+				      const char **path, size_t path_max_len)
 {
 	const char *directory = *path;
 	if (!directory)
@@ -25,7 +25,7 @@ PSYS_UNINSTRUMENTED int find_exe(const char *file, size_t file_len, char *constr
 	return 1;
 }
 
-PSYS_UNINSTRUMENTED int handle_execve_err(int result, int *got_eaccess)
+PSYS_UNINSTRUMENTED int psys_handle_execve_err(int result, int *got_eaccess)
 {
 	switch (-result) {
 	case PSYS_EACCES:
@@ -99,10 +99,10 @@ PSYS_UNINSTRUMENTED int psys_execvpe(const char *file, char *const argv[], char 
 		return -PSYS_ENAMETOOLONG;
 	if (!path)
 		path = "/bin:/usr/bin";
-	for (int found; (found = find_exe(file, length, candidate, &path, sizeof candidate - 1));) {
+	for (int found; (found = psys_find_exe(file, length, candidate, &path, sizeof candidate - 1));) {
 		if (found < 0)
 			continue;
-		int result = handle_execve_err(psys_execve_or_shell(candidate, argv, envp, flags), &got_eaccess);
+		int result = psys_handle_execve_err(psys_execve_or_shell(candidate, argv, envp, flags), &got_eaccess);
 		if (result < 0)
 			return result;
 	}

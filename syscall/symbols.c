@@ -10,7 +10,7 @@
 
 #include <syscall/syscall.h>
 
-PSYS_UNINSTRUMENTED psys_word pure_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
+PSYS_UNINSTRUMENTED psys_word psys_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
 					   psys_word a4, psys_word a5, psys_word a6)
 {
 	return psys_call6(nr, a1, a2, a3, a4, a5, a6);

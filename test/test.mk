@@ -80,8 +80,8 @@ test-kernels: cross-all ## the suite as the init of real kernels, under QEMU
 
 .PHONY: test-headers reference
 reference: ## have.h and doc/syscalls.md, from the table of system calls
-	syscall/reference.py have
-	syscall/reference.py list
+	tools/reference.py have
+	tools/reference.py list
 
 test-headers: ## the library's numbers, values and structures against the kernel's headers
 	prove --timer test/headers/headers.t

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <sys/types.h>
+#include <unistd.h> /* programs that were written for it have that from here */
 
 #ifdef __cplusplus
 extern "C" {

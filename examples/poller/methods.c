@@ -16,9 +16,7 @@
 
 static int fail(char why[REASON], const char *what, int error)
 {
-	const char *name = psys_errname(error);
-
-	snprintf(why, REASON, "%s: %s", what, name ? name : "unknown error");
+	snprintf(why, REASON, "%s: %s", what, psys_errname(error));
 	return -1;
 }
 

@@ -92,8 +92,10 @@ PSYS_API int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_st
  * stored, and the child runs, if the kernel has none to give.
  */
 #define ASPAWN_PIDFD UINT64_C(2)
-/* Begin the child in the cgroup (version 2) whose folder options->cgroup_fd is.
- * Linux 5.7, otherwise -ENOSYS. */
+/* Begin the child in the cgroup (version 2) whose directory options->cgroup_fd is.
+ * Linux 5.7, otherwise -ENOSYS. If the child exceeds that group's limit of memory before
+ * its exec, the OOM killer ends the caller too, as it shares the memory; ASPAWN_VFORK
+ * spares it, but a frozen group then suspends it for good. */
 #define ASPAWN_CGROUP UINT64_C(4)
 /* Suspend the caller until the child has executed a program or exited: for
  * debuggers, which otherwise take breakpoints out of the parent too. */

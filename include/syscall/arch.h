@@ -1,12 +1,12 @@
 /*
- * The architectures: one line each, and the only place where they are told
- * apart. A folder's call.h holds the register-level stubs
+ * The architectures: one line each, and the only place that tells them apart.
+ * arch/<arch>/call.h holds the register-level stubs
  *
  *     long psys_call0(long nr) ... long psys_call6(long nr, long a1, ..., long a6)
  *
- * (or of psys_word, where a register holds more than a long),
- * numbers.h the system call numbers, and layout.h what its kernel lays out or
- * numbers differently from most.
+ * (or of psys_word, where a register holds more than a long), numbers.h the
+ * system call numbers, and layout.h the structures and constants that differ from
+ * those of most architectures. The assembly is in syscall/arch/<arch>/.
  */
 #ifndef PSYS_ARCH_H
 #define PSYS_ARCH_H
@@ -44,7 +44,7 @@
 #elif defined(__m68k__)
 #include "arch/m68k/call.h"
 #else
-#error "aspawn: no folder in syscall/arch for this architecture"
+#error "aspawn: no directory in include/syscall/arch for this architecture"
 #endif
 
 /* What a register holds, and how an argument becomes that. */

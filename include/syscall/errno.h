@@ -148,10 +148,15 @@
 extern "C" {
 #endif
 
-/* "ENOENT" for 2 or -2; NULL for a number that is no error. Static. */
+/*
+ * Returns "ENOENT" for 2 or -2, and "unknown error" for a number that the table does not
+ * have, 0 among them: never NULL. The name of an error begins with an E, "unknown error"
+ * does not. The string is constant and lasts. Async-signal-safe.
+ */
 PSYS_API const char *psys_errname(int error);
 
-/* "no such file or directory" for 2 or -2; "unknown error" for another. Static. */
+/* Returns "no such file or directory" for 2 or -2, "unknown error" for another number. The
+ * string is constant and lasts. Async-signal-safe. */
 PSYS_API const char *psys_strerror(int error);
 
 #ifdef __cplusplus

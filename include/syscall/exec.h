@@ -25,8 +25,8 @@ extern "C" {
  * -1  this one would be longer than path_max_len: nothing was written; another
  *     call goes on with the next
  */
-PSYS_API int find_exe(const char *file, size_t file_len, char *constructed_path,
-		      const char **path, size_t path_max_len);
+PSYS_API int psys_find_exe(const char *file, size_t file_len, char *constructed_path,
+			   const char **path, size_t path_max_len);
 
 /*
  * What a failed execve() of a candidate means for the search. Returns 0: try the
@@ -34,7 +34,7 @@ PSYS_API int find_exe(const char *file, size_t file_len, char *constructed_path,
  * reported when no other is found. Otherwise returns result, a negative error
  * number: the program was found and cannot be run.
  */
-PSYS_API int handle_execve_err(int result, int *got_eaccess);
+PSYS_API int psys_handle_execve_err(int result, int *got_eaccess);
 
 /* A script that the kernel refuses with -PSYS_ENOEXEC is given to /bin/sh. */
 #define PSYS_EXEC_SHELL 1
@@ -66,6 +66,10 @@ PSYS_API const char *psys_getenv(char *const envp[], const char *name);
 
 #ifdef __cplusplus
 }
+#endif
+
+#ifndef PSYS_NO_UNPREFIXED
+#include <syscall/unprefixed.h> /* find_exe(), handle_execve_err(), pure_syscall() */
 #endif
 
 #endif

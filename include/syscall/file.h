@@ -8,6 +8,7 @@
 #define PSYS_FILE_H
 
 #include <syscall/arch.h>
+#include <syscall/time.h>
 
 /* open, openat: how */
 #define PSYS_O_RDONLY 0
@@ -162,6 +163,34 @@ struct psys_statx {
 	uint64_t __spare3[8];
 };
 
+/* stat, lstat, fstat, fstatat: one structure on every architecture, filled in by statx.
+ * Sizes and times have 64 bits; a file has no size or inode number that does not fit. */
+struct psys_stat {
+	uint64_t st_dev;
+	uint64_t st_ino;
+	uint64_t st_rdev; /* of a device file: which device */
+	int64_t st_size;  /* bytes */
+	uint64_t st_blocks; /* of 512 bytes */
+	struct psys_timespec st_atim;
+	struct psys_timespec st_mtim;
+	struct psys_timespec st_ctim;
+	uint32_t st_mode; /* PSYS_S_IFMT: the type */
+	uint32_t st_nlink;
+	uint32_t st_uid;
+	uint32_t st_gid;
+	uint32_t st_blksize; /* bytes: a good size for reads and writes */
+	uint32_t __reserved;
+};
+
+/* A device's number in st_dev, st_rdev and mknodat, and its halves, as makedev(3). */
+#define PSYS_MAKEDEV(major, minor)                                                       \
+	(((uint64_t)((major)&0xfffff000U) << 32) | ((uint64_t)((major)&0xfffU) << 8) |    \
+	 ((uint64_t)((minor)&0xffffff00U) << 12) | ((minor)&0xffU))
+#define PSYS_MAJOR(device) \
+	((unsigned)((uint64_t)(device) >> 32 & 0xfffff000U) | ((unsigned)((device) >> 8) & 0xfffU))
+#define PSYS_MINOR(device) \
+	((unsigned)((uint64_t)(device) >> 12 & 0xffffff00U) | ((unsigned)(device)&0xffU))
+
 /* getdents64: records of this form, d_reclen bytes each */
 struct psys_dirent64 {
 	uint64_t d_ino;
@@ -221,10 +250,12 @@ struct psys_mount_attr {
 /* fsopen, fsmount, fsconfig, open_tree, move_mount */
 #define PSYS_FSOPEN_CLOEXEC 1
 #define PSYS_FSMOUNT_CLOEXEC 1
+#define PSYS_FSMOUNT_NAMESPACE 2
 #define PSYS_FSCONFIG_SET_FLAG 0
 #define PSYS_FSCONFIG_SET_STRING 1
 #define PSYS_FSCONFIG_CMD_CREATE 6
 #define PSYS_OPEN_TREE_CLONE 1
+#define PSYS_OPEN_TREE_NAMESPACE 2
 #define PSYS_OPEN_TREE_CLOEXEC PSYS_O_CLOEXEC
 #define PSYS_MOVE_MOUNT_F_EMPTY_PATH 0x00000004
 

@@ -23,12 +23,12 @@
 	psys_call4(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d))
 #define PSYS_RAW5(nr, a, b, c, d, e) \
 	psys_call5(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d), PSYS_WORD(e))
-#define PSYS_RAW6(nr, a, b, c, d, e, f)                                         \
-	psys_call6(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d), \
-		   PSYS_WORD(e), PSYS_WORD(f))
-#define PSYS_RAW7(nr, a, b, c, d, e, f, g)                                      \
-	psys_call7(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d), \
-		   PSYS_WORD(e), PSYS_WORD(f), PSYS_WORD(g))
+#define PSYS_RAW6(nr, a, b, c, d, e, f)                                                      \
+	psys_call6(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d), PSYS_WORD(e), \
+		   PSYS_WORD(f))
+#define PSYS_RAW7(nr, a, b, c, d, e, f, g)                                                   \
+	psys_call7(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), PSYS_WORD(d), PSYS_WORD(e), \
+		   PSYS_WORD(f), PSYS_WORD(g))
 #define PSYS_COUNT(...) PSYS_COUNT_(__VA_ARGS__, 7, 6, 5, 4, 3, 2, 1, 0, 0)
 #define PSYS_COUNT_(nr, a1, a2, a3, a4, a5, a6, a7, count, ...) count
 #define PSYS_JOIN(a, b) PSYS_JOIN_(a, b)
@@ -47,8 +47,8 @@
 /* An offset of preadv and its like: two longs everywhere, low half first
  * (fs/read_write.c, pos_from_hilo); where one holds it all, the other is 0. */
 #ifndef PSYS_ARG_HALVES
-#define PSYS_ARG_HALVES(value)                   \
-	(unsigned long)(uint64_t)(value),         \
+#define PSYS_ARG_HALVES(value)            \
+	(unsigned long)(uint64_t)(value), \
 		(unsigned long)((uint64_t)(value) >> 16 >> (8 * sizeof(long) - 16))
 #endif
 
@@ -174,7 +174,8 @@ PSYS_INLINE int psys_fadvise64(int fd, int64_t offset, int64_t length, int advic
 #elif defined(PSYS_FADVISE_ADVICE_SECOND)
 	return (int)PSYS_SYSCALL(fadvise64_64, fd, advice, PSYS_ARG64(offset), PSYS_ARG64(length));
 #elif defined(PSYS_NR_fadvise64_64)
-	return (int)PSYS_SYSCALL(fadvise64_64, fd, PSYS_ARG64_ODD(offset), PSYS_ARG64(length), advice);
+	return (int)PSYS_SYSCALL(fadvise64_64, fd, PSYS_ARG64_ODD(offset), PSYS_ARG64(length),
+				 advice);
 #else
 	return (int)PSYS_SYSCALL(fadvise64, fd, PSYS_ARG64_ODD(offset), PSYS_ARG64(length), advice);
 #endif
@@ -206,6 +207,89 @@ PSYS_INLINE long psys_sendfile(int out_fd, int in_fd, int64_t *offset, size_t co
 #else
 	return (long)PSYS_SYSCALL(sendfile, out_fd, in_fd, offset, count);
 #endif
+}
+
+/*
+ * fstatat(2), stat(2), lstat(2), fstat(2), made by statx(2), since Linux 4.11. Return 0, or
+ * statx's error; *status is written on success only and must not be NULL.
+ *
+ * -PSYS_EACCES         a directory of path may not be searched
+ * -PSYS_EBADF          fd or, with a relative path, dirfd is not open
+ * -PSYS_EFAULT         path is no address
+ * -PSYS_EINVAL         unknown flag; PSYS_AT_SYMLINK_NOFOLLOW and PSYS_AT_EMPTY_PATH are known
+ * -PSYS_ELOOP          too many symbolic links
+ * -PSYS_ENAMETOOLONG   path, or a name in it, is too long
+ * -PSYS_ENOENT         no such file, or an empty path without PSYS_AT_EMPTY_PATH
+ * -PSYS_ENOSYS         Linux before 4.11, or a filter that rejects statx
+ * -PSYS_ENOTDIR        a directory of path, or dirfd, is none
+ *
+ * As the kernel's own stat, they do not mount what an automounter would.
+ */
+PSYS_INLINE int psys_fstatat(int dirfd, const char *path, struct psys_stat *status, int flags)
+{
+	struct psys_statx statx;
+	int error = psys_statx(dirfd, path, flags | PSYS_AT_NO_AUTOMOUNT, PSYS_STATX_BASIC_STATS,
+			       &statx);
+
+	if (error < 0)
+		return error;
+	status->st_dev = PSYS_MAKEDEV(statx.stx_dev_major, statx.stx_dev_minor);
+	status->st_ino = statx.stx_ino;
+	status->st_rdev = PSYS_MAKEDEV(statx.stx_rdev_major, statx.stx_rdev_minor);
+	status->st_size = (int64_t)statx.stx_size;
+	status->st_blocks = statx.stx_blocks;
+	status->st_atim.tv_sec = statx.stx_atime.tv_sec;
+	status->st_atim.tv_nsec = statx.stx_atime.tv_nsec;
+	status->st_mtim.tv_sec = statx.stx_mtime.tv_sec;
+	status->st_mtim.tv_nsec = statx.stx_mtime.tv_nsec;
+	status->st_ctim.tv_sec = statx.stx_ctime.tv_sec;
+	status->st_ctim.tv_nsec = statx.stx_ctime.tv_nsec;
+	status->st_mode = statx.stx_mode;
+	status->st_nlink = statx.stx_nlink;
+	status->st_uid = statx.stx_uid;
+	status->st_gid = statx.stx_gid;
+	status->st_blksize = statx.stx_blksize;
+	status->__reserved = 0;
+	return 0;
+}
+
+PSYS_INLINE int psys_stat(const char *path, struct psys_stat *status)
+{
+	return psys_fstatat(PSYS_AT_FDCWD, path, status, 0);
+}
+
+PSYS_INLINE int psys_lstat(const char *path, struct psys_stat *status)
+{
+	return psys_fstatat(PSYS_AT_FDCWD, path, status, PSYS_AT_SYMLINK_NOFOLLOW);
+}
+
+PSYS_INLINE int psys_fstat(int fd, struct psys_stat *status)
+{
+	if (fd < 0) /* PSYS_AT_FDCWD is a directory to statx */
+		return -PSYS_EBADF;
+	return psys_fstatat(fd, "", status, PSYS_AT_EMPTY_PATH);
+}
+
+/*
+ * getrlimit(2), setrlimit(2), made by prlimit64(2): 64 bits on every architecture. No limit
+ * is PSYS_RLIM64_INFINITY. Return 0, or an error:
+ *
+ * -PSYS_EFAULT   limit is NULL or no address
+ * -PSYS_EINVAL   no such resource, or rlim_cur is above rlim_max
+ * -PSYS_EPERM    setrlimit: raises rlim_max without CAP_SYS_RESOURCE
+ */
+PSYS_INLINE int psys_getrlimit(int resource, struct psys_rlimit64 *limit)
+{
+	if (!limit) /* which prlimit64 allows */
+		return -PSYS_EFAULT;
+	return psys_prlimit64(0, resource, NULL, limit);
+}
+
+PSYS_INLINE int psys_setrlimit(int resource, const struct psys_rlimit64 *limit)
+{
+	if (!limit)
+		return -PSYS_EFAULT;
+	return psys_prlimit64(0, resource, limit, NULL);
 }
 
 /* statfs(2) */

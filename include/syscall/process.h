@@ -39,6 +39,12 @@
 /* clone3 only */
 #define PSYS_CLONE_CLEAR_SIGHAND 0x100000000ULL
 #define PSYS_CLONE_INTO_CGROUP 0x200000000ULL
+#define PSYS_CLONE_AUTOREAP 0x400000000ULL /* 7.1: no zombie, no exit signal */
+#define PSYS_CLONE_NNP 0x800000000ULL /* 7.1: sets no_new_privs */
+#define PSYS_CLONE_PIDFD_AUTOKILL 0x1000000000ULL /* 7.1: closing the pidfd kills */
+#define PSYS_CLONE_EMPTY_MNTNS 0x2000000000ULL /* 7.1 */
+/* unshare only */
+#define PSYS_UNSHARE_EMPTY_MNTNS 0x00100000UL /* 7.1 */
 
 struct psys_clone_args {
 	uint64_t flags;
@@ -97,7 +103,7 @@ struct psys_rusage {
 	psys_kernel_long ru_nivcsw;
 };
 
-/* prlimit64 */
+/* getrlimit, setrlimit, prlimit64 */
 #define PSYS_RLIMIT_CPU 0
 #define PSYS_RLIMIT_FSIZE 1
 #define PSYS_RLIMIT_DATA 2
@@ -171,6 +177,44 @@ struct psys_sched_param {
 #ifndef PSYS_PIDFD_NONBLOCK
 #define PSYS_PIDFD_NONBLOCK PSYS_O_NONBLOCK /* 5.10 */
 #endif
+#define PSYS_PIDFD_THREAD PSYS_O_EXCL /* 6.9: of one thread */
+
+/* pidfd_send_signal, since 6.9: to which of them the signal goes */
+#define PSYS_PIDFD_SIGNAL_THREAD 1UL
+#define PSYS_PIDFD_SIGNAL_THREAD_GROUP 2UL
+#define PSYS_PIDFD_SIGNAL_PROCESS_GROUP 4UL
+
+/* ioctl of a pidfd, since 6.13: mask says what is asked for, then what is filled in. The
+ * request has the structure's size in it; older kernels fill in less of it. */
+struct psys_pidfd_info {
+	uint64_t mask;
+	uint64_t cgroupid;
+	uint32_t pid;
+	uint32_t tgid;
+	uint32_t ppid;
+	uint32_t ruid;
+	uint32_t rgid;
+	uint32_t euid;
+	uint32_t egid;
+	uint32_t suid;
+	uint32_t sgid;
+	uint32_t fsuid;
+	uint32_t fsgid;
+	int32_t exit_code; /* as wait4's status; 6.15 */
+	uint32_t coredump_mask;
+	uint32_t coredump_signal;
+	uint32_t coredump_code;
+	uint32_t coredump_pad;
+	uint64_t supported_mask;
+};
+#define PSYS_PIDFD_INFO_PID 1UL
+#define PSYS_PIDFD_INFO_CREDS 2UL
+#define PSYS_PIDFD_INFO_CGROUPID 4UL
+#define PSYS_PIDFD_INFO_EXIT 8UL
+#define PSYS_PIDFD_INFO_COREDUMP 16UL
+#define PSYS_PIDFD_INFO_SUPPORTED_MASK 32UL
+#define PSYS_PIDFD_GET_INFO \
+	PSYS_IOC(PSYS_IOC_READ | PSYS_IOC_WRITE, 0xff, 11, sizeof(struct psys_pidfd_info))
 
 /* uname */
 struct psys_utsname {

@@ -16,6 +16,7 @@
 
 #include <syscall/arch.h>
 #include <syscall/errno.h>
+#include <syscall/exec.h>
 #include <syscall/file.h>
 #include <syscall/have.h>
 #include <syscall/io.h>
@@ -34,46 +35,46 @@ extern "C" {
 #endif
 
 /* Any system call by its number, for callers in other languages. */
-PSYS_API psys_word pure_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
+PSYS_API psys_word psys_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
 				psys_word a4, psys_word a5, psys_word a6);
 
-#define PSYS_CALL0(since, type, name)     \
-	PSYS_INLINE type psys_##name(void) \
-	{                                  \
-		return (type)(long)psys_call0(PSYS_NR_##name); \
-	}
-#define PSYS_CALL1(since, type, name, A, a)    \
-	PSYS_INLINE type psys_##name(A a)       \
-	{                                       \
-		return (type)(long)psys_call1(PSYS_NR_##name, PSYS_WORD(a)); \
-	}
-#define PSYS_CALL2(since, type, name, A, a, B, b) \
-	PSYS_INLINE type psys_##name(A a, B b)     \
+#define PSYS_CALL0(since, type, name, nr)          \
+	PSYS_INLINE type name(void)                \
 	{                                          \
-		return (type)(long)psys_call2(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b)); \
+		return (type)(long)psys_call0(nr); \
 	}
-#define PSYS_CALL3(since, type, name, A, a, B, b, C, c) \
-	PSYS_INLINE type psys_##name(A a, B b, C c)      \
-	{                                                \
-		return (type)(long)psys_call3(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c)); \
+#define PSYS_CALL1(since, type, name, nr, A, a)                  \
+	PSYS_INLINE type name(A a)                               \
+	{                                                        \
+		return (type)(long)psys_call1(nr, PSYS_WORD(a)); \
 	}
-#define PSYS_CALL4(since, type, name, A, a, B, b, C, c, D, d) \
-	PSYS_INLINE type psys_##name(A a, B b, C c, D d)       \
-	{                                                      \
-		return (type)(long)psys_call4(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
-					PSYS_WORD(d));         \
+#define PSYS_CALL2(since, type, name, nr, A, a, B, b)                          \
+	PSYS_INLINE type name(A a, B b)                                        \
+	{                                                                      \
+		return (type)(long)psys_call2(nr, PSYS_WORD(a), PSYS_WORD(b)); \
 	}
-#define PSYS_CALL5(since, type, name, A, a, B, b, C, c, D, d, E, e) \
-	PSYS_INLINE type psys_##name(A a, B b, C c, D d, E e)        \
-	{                                                            \
-		return (type)(long)psys_call5(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
-					PSYS_WORD(d), PSYS_WORD(e)); \
+#define PSYS_CALL3(since, type, name, nr, A, a, B, b, C, c)                                  \
+	PSYS_INLINE type name(A a, B b, C c)                                                 \
+	{                                                                                    \
+		return (type)(long)psys_call3(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c)); \
 	}
-#define PSYS_CALL6(since, type, name, A, a, B, b, C, c, D, d, E, e, F, f) \
-	PSYS_INLINE type psys_##name(A a, B b, C c, D d, E e, F f)         \
-	{                                                                  \
-		return (type)(long)psys_call6(PSYS_NR_##name, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
-					PSYS_WORD(d), PSYS_WORD(e), PSYS_WORD(f)); \
+#define PSYS_CALL4(since, type, name, nr, A, a, B, b, C, c, D, d)                           \
+	PSYS_INLINE type name(A a, B b, C c, D d)                                           \
+	{                                                                                   \
+		return (type)(long)psys_call4(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
+					      PSYS_WORD(d));                                \
+	}
+#define PSYS_CALL5(since, type, name, nr, A, a, B, b, C, c, D, d, E, e)                     \
+	PSYS_INLINE type name(A a, B b, C c, D d, E e)                                      \
+	{                                                                                   \
+		return (type)(long)psys_call5(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
+					      PSYS_WORD(d), PSYS_WORD(e));                  \
+	}
+#define PSYS_CALL6(since, type, name, nr, A, a, B, b, C, c, D, d, E, e, F, f)               \
+	PSYS_INLINE type name(A a, B b, C c, D d, E e, F f)                                 \
+	{                                                                                   \
+		return (type)(long)psys_call6(nr, PSYS_WORD(a), PSYS_WORD(b), PSYS_WORD(c), \
+					      PSYS_WORD(d), PSYS_WORD(e), PSYS_WORD(f));    \
 	}
 #define PSYS_IRREGULAR(...) /* irregular.h */
 #include <syscall/table.h>

@@ -5,6 +5,9 @@ build=${BUILD_DIR:-build}
 nm=${NM:-llvm-nm}
 archive=$build/libaspawn.a
 shared=$build/libaspawn.so
+cc=${CC:-clang}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
 # ASan's function is called only in a program that has it.
 undefined()
@@ -49,14 +52,39 @@ binds_now()
 exports_only_its_own()
 {
 	! $nm -D --defined-only "$shared" | awk '{ print $3 }' |
-		grep -v -E '^(psys_|aspawn|pure_syscall|find_exe|handle_execve_err|LIBASPAWN)'
+		grep -v -E '^((psys|aspawn)_|aspawn(@|$)|LIBASPAWN)'
 }
 
-# Static linking puts every global name into the program's.
+# Static linking puts every global name into the program's. An ABI names __atomic_load_4.
 archive_names_are_prefixed()
 {
 	! $nm --extern-only --defined-only "$archive" | awk 'NF == 3 { print $3 }' |
-		grep -v -E '^(psys_|aspawn|pure_syscall|find_exe|handle_execve_err)'
+		grep -v -E '^((psys|aspawn|_)_|aspawn$)'
+}
+
+# The names that the library had before it had a prefix, and a use of each of its parts.
+a_program_has_its_own_find_exe()
+{
+	cat >"$work/own.c" <<'C'
+#include <aspawn/aspawn.h>
+#include <aspawn/command.h>
+#ifdef ALL
+#define PSYS_NO_UNPREFIXED
+#include <syscall/syscall.h>
+#endif
+int find_exe(void) { return 1; }
+int handle_execve_err(void) { return 2; }
+int pure_syscall(void) { return 3; }
+int psys_execvpe(), psys_syscall();
+void *const uses[] = { (void *)aspawn_command, (void *)psys_execvpe, (void *)psys_syscall };
+int main(void)
+{
+	return !uses[0] || find_exe() + handle_execve_err() + pure_syscall() != 6;
+}
+C
+	$cc -Iinclude -w "$work/own.c" "$archive" -o "$work/own" && "$work/own" || return 1
+	sed -i '/^int psys_/d' "$work/own.c"
+	$cc -DALL -Iinclude "$work/own.c" "$archive" -o "$work/own" && "$work/own"
 }
 
 # Of x86_64, as it is built for use: what a program of aspawn() has of it. symbols.o
@@ -76,6 +104,11 @@ has_soname()
 
 check "no undefined symbol" undefined
 check "archive names are prefixed" archive_names_are_prefixed
+if has_sections && [ -z "${SANITIZE-}" ]; then
+	check "a program has its own find_exe()" a_program_has_its_own_find_exe
+else
+	skip "a program has its own find_exe()" "it would need the archive's own flags"
+fi
 if has_sections; then
 	check "no writable data" no_writable_data
 else

@@ -60,8 +60,8 @@ builds_by_pkg_config()
 functions()
 {
 	$nm -D --defined-only "$build/libaspawn.so" | sed -n 's/.* \(aspawn[^@]*\).*/\1/p'
-	echo find_exe handle_execve_err psys_execvpe psys_execve_or_shell psys_getenv \
-		psys_errname psys_strerror psys_clone_thunk psys_clone3_thunk pure_syscall
+	echo psys_find_exe psys_handle_execve_err psys_execvpe psys_execve_or_shell psys_getenv \
+		psys_errname psys_strerror psys_clone_thunk psys_clone3_thunk psys_syscall psys_stat psys_fstatat psys_getrlimit
 }
 
 man_pages_are_found()

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../suite/harness.h"
+#include "../suite/filter.h"
 #include "../hosted/sanitizer.h"
 
 /* A directory that no process can have is refused at once, another one by fchdir(). */
@@ -91,6 +92,51 @@ TEST(no_memory_for_a_command)
 		CHECK(!popen(i ? "/bin/true" : "exit 3", "r"));
 		CHECK_EQUAL(errno, ENOMEM);
 	}
+}
+
+static __attribute__((noinline)) void leave_ones_on_the_stack(void)
+{
+	volatile char frame[8192];
+
+	for (size_t i = 0; i < sizeof frame; i++)
+		frame[i] = -1;
+}
+
+static struct psys_sigset mask_now(void)
+{
+	struct psys_sigset mask;
+
+	CHECK_EQUAL(psys_rt_sigprocmask(PSYS_SIG_SETMASK, NULL, &mask, PSYS_SIGSET_SIZE), 0);
+	return mask;
+}
+
+/* No call goes on with a mask that nobody has stored. */
+TEST(a_sandbox_forbids_to_block_signals)
+{
+	const struct psys_sigset before = mask_now();
+	char *const argv[] = { "true", NULL };
+	pid_t pid;
+
+	filter_refuse_flags_without(PSYS_NR_rt_sigprocmask, 0, 0, SIG_SETMASK, PSYS_EPERM); /* SIG_BLOCK */
+	for (int i = 0; i < 2; i++) {
+		const char *command = i ? "/bin/true" : "exit 0";
+		leave_ones_on_the_stack();
+		errno = 0;
+		int r = system(command);
+		CHECK(same_mask(mask_now(), before));
+		CHECK(r == -1 && errno == EPERM);
+		CHECK(signal(SIGINT, SIG_DFL) == SIG_DFL);
+		leave_ones_on_the_stack();
+		if (HAS_ASAN)
+			continue; /* its popen() is the libc's */
+		FILE *file = popen(command, "r");
+		CHECK(file);
+		CHECK_EQUAL(pclose(file), 0);
+	}
+	filter_refuse(PSYS_NR_rt_sigprocmask, PSYS_EPERM);
+	leave_ones_on_the_stack();
+	CHECK_EQUAL(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ), EPERM);
+	CHECK(HAS_ASAN || (!popen("exit 0", "r") && errno == EPERM));
 }
 
 /* popen() says why there is no stream. */

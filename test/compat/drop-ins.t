@@ -4,6 +4,7 @@
 build=${BUILD_DIR:-build}
 cc=${CC:-clang}
 nm=${NM:-llvm-nm}
+ar=${AR:-llvm-ar}
 preload=$(realpath "$build")/libaspawn-preload.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,6 +19,18 @@ exports_what_it_replaces()
 needs_the_libc_only()
 {
 	! llvm-readelf --dynamic "$preload" | grep NEEDED | grep -v -E '\[(libc\.|ld-linux|libpthread\.)'
+}
+
+# Otherwise no program that loads it has a shadow stack.
+allows_shadow_stacks()
+{
+	case $(uname -m) in
+	x86_64) features="IBT, SHSTK" ;;
+	*) features="BTI, PAC" ;;
+	esac
+	llvm-readelf --notes "$preload" | grep "feature: $features" &&
+		test "$(llvm-readelf --notes "$build/libaspawn-compat.a" | grep -c "feature: $features")" -eq \
+			"$($ar t "$build/libaspawn-compat.a" | wc -l)"
 }
 
 archive_names_are_its_own()
@@ -80,6 +93,26 @@ uninstalls()
 {
 	make -s uninstall BUILD_DIR="$build" DESTDIR= PREFIX="$work/prefix" &&
 		test -z "$(find "$work/prefix" -type f -o -type l)"
+}
+
+# Programs that were written for the original have <unistd.h> from its header, and no more
+# than their own flags.
+cat >"$work/written-for-it.c" <<'C'
+#include "popen_noshell.h"
+int main(void)
+{
+	struct popen_noshell_pass_to_pclose arg;
+	const char *const argv[] = { "cat", NULL };
+	FILE *file = popen_noshell("cat", argv, "r", &arg, 0);
+	return !file || isatty(fileno(file)) || getppid() == arg.pid || pclose_noshell(&arg);
+}
+C
+
+builds_what_was_written_for_it()
+{
+	for flags in -std=gnu99 -std=gnu11 "-x c++"; do
+		$cc -Wall -Wextra -Werror -Icompat/include $flags -c "$work/written-for-it.c" -o "$work/object" || return 1
+	done
 }
 
 # What a program writes is the same with the preload; the first word is the function
@@ -159,8 +192,13 @@ printf '%s\n' "/bin/echo words" "echo words | tr a-z A-Z" "no-such-program" "exi
 check "the preload exports what it replaces and nothing else" exports_what_it_replaces
 check "it replaces all that touches file actions" replaces_all_file_actions
 check "it needs the libc and nothing else" needs_the_libc_only
+case $(uname -m) in
+x86_64 | aarch64) check "it allows shadow stacks" allows_shadow_stacks ;;
+*) skip "it allows shadow stacks" "no such notes on this architecture" ;;
+esac
 check "names in the archive are its own" archive_names_are_its_own
 check "with ASPAWN_PRELOAD=once it is for one program, not for its children" only_once
+check "the header has what the original's has" builds_what_was_written_for_it
 if command -v pkg-config >/dev/null; then
 	check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
 	check "uninstall leaves nothing" uninstalls

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include <popen_noshell.h>
 
@@ -29,6 +30,16 @@ static void check_reads_in(const char *file, int line, FILE *stream, const char 
 	check_equal(file, line, "status", pclose_noshell(arg), 0);
 }
 #define CHECK_READS(stream, expected) check_reads_in(__FILE__, __LINE__, stream, expected, &arg)
+
+/* As of fdopen(): a program may read wide characters. */
+TEST(noshells_stream_has_no_orientation)
+{
+	struct popen_noshell_pass_to_pclose arg;
+	FILE *file = popen_noshell_compat("echo words", "r", &arg);
+
+	CHECK(file && fwide(file, 0) == 0 && fgetwc(file) == L'w');
+	CHECK_EQUAL(pclose_noshell(&arg), 0);
+}
 
 static const char *const both[] = { "sh", "-c", "echo output; echo error >&2", NULL };
 

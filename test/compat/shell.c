@@ -26,11 +26,12 @@ struct outcome {
 
 static bool is_direct(const char *command)
 {
+	struct section section;
 	struct direct direct;
-	bool answer = aspawn_compat_is_direct(command, &direct);
 
-	if (answer)
-		free(direct.memory);
+	CHECK_EQUAL(aspawn_compat_enter(&section), 0);
+	bool answer = aspawn_compat_is_direct(command, &section, &direct);
+	aspawn_compat_leave(&section);
 	return answer;
 }
 

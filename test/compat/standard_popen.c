@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "threads.h"
 
@@ -64,6 +65,17 @@ TEST(popen_modes)
 		FILE *file = popen("exit 0", i ? "re" : "r");
 		CHECK(file);
 		CHECK_EQUAL(fcntl(fileno(file), F_GETFD), i ? FD_CLOEXEC : 0);
+		CHECK_EQUAL(pclose(file), 0);
+	}
+}
+
+TEST(popens_stream_is_byte_oriented)
+{
+	static const char *const modes[] = { "r", "w", "re" };
+
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+		FILE *file = popen("exit 0", modes[i]);
+		CHECK(file && fwide(file, 0) < 0);
 		CHECK_EQUAL(pclose(file), 0);
 	}
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -279,6 +280,53 @@ TEST(a_handler_forks_during_system)
 		CHECK(waitpid(forked, &status, 0) == forked);
 		CHECK_EQUAL(status, 0);
 	}
+}
+
+static int is_over, forks;
+
+static void fork_and_reap(int signal)
+{
+	int error = errno;
+	pid_t child = fork();
+
+	(void)signal;
+	if (child == 0)
+		_exit(0);
+	CHECK(waitpid(child, NULL, 0) == child);
+	forks++;
+	errno = error;
+}
+
+static void *interrupt_for_ever(void *thread)
+{
+	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
+		pthread_kill(*(pthread_t *)thread, SIGALRM);
+		usleep(50);
+	}
+	return NULL;
+}
+
+/* fork() takes the locks of the heap: their owner must not be the thread that it interrupts. */
+TEST_SECONDS(a_handler_forks_beside_another_thread_during_system, 60)
+{
+	static char command[22000];
+	struct sigaction action = { .sa_handler = fork_and_reap };
+	pthread_t self = pthread_self(), thread;
+
+#ifdef M_TRIM_THRESHOLD /* a heap that asks the system each time holds its locks for longer */
+	mallopt(M_TRIM_THRESHOLD, 0);
+	mallopt(M_TOP_PAD, 0);
+	mallopt(M_MMAP_THRESHOLD, 1 << 24);
+#endif
+	memset(command, ' ', sizeof command - 1);
+	memcpy(command, "/bin/true", 9);
+	sigaction(SIGALRM, &action, NULL);
+	CHECK_EQUAL(pthread_create(&thread, NULL, interrupt_for_ever, &self), 0);
+	for (int i = 0; i < scaled(1000); i++)
+		CHECK_EQUAL(system(i % 4 ? command : "exit 0"), 0);
+	__atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+	CHECK_EQUAL(pthread_join(thread, NULL), 0);
+	note("forks:", forks);
 }
 
 static void *system_until_told(void *command)

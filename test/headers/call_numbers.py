@@ -10,7 +10,7 @@ calls are named otherwise than in the kernel's headers:
 import re
 from functools import cache
 
-from kernel import NEWEST, checked, clang, include, macros, our_macros
+from kernel import NEWEST, checked, clang, include, macros, our_headers, our_macros, table
 
 # Not calls: the bases that numbers count from, and places kept free in a table.
 NO_CALL = re.compile(r"__ARM_NR_BASE|__NR_(SYSCALL_\w+|OABI_SYSCALL_BASE|Linux|syscalls"
@@ -29,10 +29,23 @@ def kernel_numbers(target, suite):
     header = include("asm/unistd.h")
     names = [name for name in macros(target, suite, header)
              if re.match(r"__(ARM_)?NR_", name) and not NO_CALL.fullmatch(name)]
+    return {name.replace("__ARM_NR_", "arm_").replace("__NR_", ""): value
+            for name, value in values(target, suite, header, names)}
+
+
+@cache
+def our_numbers(target):
+    """Ours, without PSYS_NR_."""
+    names = [name for name in our_macros(target) if name.startswith("PSYS_NR_")]
+    return {name.removeprefix("PSYS_NR_"): value
+            for name, value in values(target, None, include(*our_headers(target)), names)}
+
+
+def values(target, suite, header, names):
+    """Each macro of names with its number."""
     lines = "".join(f'"{name}" = {name};\n' for name in names)
     text = checked(clang(target, suite, header + lines, "-E", "-P"))
-    return {name.replace("__ARM_NR_", "arm_").replace("__NR_", ""): number(value)
-            for name, value in re.findall(r'^"(\w+)" = (.*);$', text, re.M)}
+    return [(name, number(value)) for name, value in re.findall(r'^"(\w+)" = (.*);$', text, re.M)]
 
 
 def number(text):
@@ -64,16 +77,30 @@ def expected(target, suite):
     return {our_name(name, names): value for name, value in names.items()}
 
 
+UPCOMING = {name: int(value) for name, value, *_ in table("upcoming.txt")}
+packaged = set()  # those that the newest packaged kernel knows
+
+
+def is_upcoming(name, ours):
+    """True if upcoming.txt has it with this number, counted from the ABI's base."""
+    return UPCOMING.get(name) == ours[name] - ours["clone3"] + 435
+
+
+def outdated():
+    """The rows of upcoming.txt that are not needed any more."""
+    return [f"upcoming.txt: {name}" for name in sorted(packaged)]
+
+
 def differences(target, suite):
-    prefix = "PSYS_NR_"
-    ours = {name.removeprefix(prefix): int(value, 0)
-            for name, value in our_macros(target).items() if name.startswith(prefix)}
+    ours = our_numbers(target)
     theirs = expected(target, suite)
     for name, value in sorted(theirs.items(), key=lambda item: item[1]):
         if name not in ours:
-            yield f"missing: #define {prefix}{name} {value}"
+            yield f"missing: PSYS_NR_{name} {value}"
         elif ours[name] != value:
-            yield f"{prefix}{name} is {ours[name]}, the kernel's {value}"
+            yield f"PSYS_NR_{name} is {ours[name]}, the kernel's {value}"
     if suite == NEWEST:
+        packaged.update(UPCOMING.keys() & theirs.keys())
         for name in sorted(ours.keys() - theirs.keys()):
-            yield f"unknown to the kernel: {prefix}{name} {ours[name]}"
+            if not is_upcoming(name, ours):
+                yield f"unknown to the kernel: PSYS_NR_{name} {ours[name]}"

@@ -5,7 +5,7 @@ import sys
 
 from kernel import NEWEST, ROOT, clang, include, our_headers, our_macros, table
 
-sys.path.append(str(ROOT / "syscall"))
+sys.path.append(str(ROOT / "tools"))
 from reference import WRITTEN, Call, lines, text
 
 EXCEPTIONS = {name for name, *_ in table("exceptions.txt")}

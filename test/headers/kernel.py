@@ -19,13 +19,13 @@ NEWEST = SUITES[0]
 
 
 class Target(NamedTuple):
-    architecture: str  # our folder in syscall/arch
+    architecture: str  # our directory in include/syscall/arch
     folder: str        # the kernel's in arch
     triple: str        # clang's
     flags: tuple       # clang's
 
     def has_calls(self):
-        return (ROOT / "syscall/arch" / self.architecture / "call.h").exists()
+        return (ROOT / "include/syscall/arch" / self.architecture / "call.h").exists()
 
 
 def table(name):
@@ -49,7 +49,7 @@ def version(suite):
 
 def clang(target, suite, source, *options):
     """Compile source with our headers and, if a suite is named, the kernel's."""
-    folders = [ROOT / "include", ROOT]
+    folders = [ROOT / "include"]
     if suite:
         folders += [CACHE / suite / "arch" / target.folder, CACHE / suite / "include"]
     return subprocess.run(

@@ -372,7 +372,7 @@ TEST(a_user_and_the_parents_dumpable_flag)
 	if (is_emulated())
 		skip("an emulator may translate groups wrongly"); /* QEMU 7.2 of sparc64 */
 	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
-	/* The program itself may be in a folder that only root can reach. */
+	/* The program itself may be in a directory that only root can reach. */
 	struct observation seen = observe(
 		(const struct aspawn_action[]){ ASPAWN_USER(65534, 65533, groups, 2) }, 1, "ids");
 	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);

@@ -1,6 +1,6 @@
 /*
- * The ladder: older kernels, containers, sandboxes and emulators, which a filter
- * stands in for. On each rung the promises are the same.
+ * The clone methods: older kernels, containers, sandboxes and emulators, simulated by
+ * filters. With each method the promises are the same.
  */
 #include "filter.h"
 
@@ -64,7 +64,7 @@ static enum aspawn_mode best_mode(void)
 }
 
 /* python/cpython#112334: the fast way was off for months and nobody saw. */
-TEST(the_best_rung_is_used)
+TEST(the_best_clone_method_is_used)
 {
 	enum aspawn_mode mode = best_mode();
 
@@ -158,7 +158,7 @@ TEST(no_pidfd_at_all)
 	CHECK_EQUAL(reap(pid), 5);
 }
 
-/* One caller's bad cgroup does not turn a rung off for the others. */
+/* One caller's bad cgroup does not turn a method off for the others. */
 TEST(a_cgroup_that_is_none)
 {
 	struct Stack_t stack = { 0 };

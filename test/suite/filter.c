@@ -108,9 +108,12 @@ static struct supervisor {
 	struct thread thread;
 	int listener, ready;
 	void (*decide)(const struct notification *notification, struct answer *answer);
-	uint64_t flags;
+	uint64_t flags; /* of clone3 */
 	int error;
-	int *reached, *go;
+	void (*after)(int tid); /* of munmap */
+	int tid;
+	uint64_t unmapped; /* by a call that a signal has interrupted since, and that is made again */
+	int *reached, *go; /* of a call that is held */
 } supervisor;
 
 /* A thread of the same memory: it has no filter, and reads what the calls point to. */
@@ -128,15 +131,14 @@ static int supervise(void *arg)
 			       (unsigned long)&notification) < 0)
 			continue;
 		answer.id = notification.id;
-		answer.flags = ANSWER_CONTINUE;
 		supervisor.decide(&notification, &answer);
-		psys_ioctl(supervisor.listener, notif_ioctl(1, sizeof answer),
-			   (unsigned long)&answer);
+		if (psys_ioctl(supervisor.listener, notif_ioctl(1, sizeof answer), (unsigned long)&answer) == 0)
+			supervisor.unmapped = 0;
 	}
 	return 0;
 }
 
-static void install_supervisor(long nr)
+static void watch(long nr, void (*decide)(const struct notification *, struct answer *))
 {
 	struct psys_sock_filter filter[] = {
 		LOAD(offsetof(struct psys_seccomp_data, nr)),
@@ -145,33 +147,34 @@ static void install_supervisor(long nr)
 		ALLOW,
 	};
 
+	supervisor.decide = decide;
 	thread_start(&supervisor.thread, supervise, NULL);
 	supervisor.listener = install(filter, sizeof filter / sizeof filter[0],
 				      FILTER_FLAG_NEW_LISTENER);
 	gate_open(&supervisor.ready);
 }
 
-static void refuse_flags(const struct notification *notification, struct answer *answer)
+static void refuse_clone3(const struct notification *notification, struct answer *answer)
 {
 	const struct psys_clone_args *args = (const void *)(uintptr_t)notification->data.args[0];
 
-	if (!(args->flags & supervisor.flags))
-		return;
-	answer->flags = 0;
-	answer->error = -supervisor.error;
+	if (args->flags & supervisor.flags)
+		answer->error = -supervisor.error;
+	else
+		answer->flags = ANSWER_CONTINUE;
 }
 
 void filter_refuse_clone3_flags(uint64_t flags, int error)
 {
 	supervisor.flags = flags;
 	supervisor.error = error;
-	supervisor.decide = refuse_flags;
-	install_supervisor(PSYS_NR_clone3);
+	watch(PSYS_NR_clone3, refuse_clone3);
 }
 
 static void hold(const struct notification *notification, struct answer *answer)
 {
-	(void)notification, (void)answer;
+	(void)notification;
+	answer->flags = ANSWER_CONTINUE;
 	gate_open(supervisor.reached);
 	gate_wait(supervisor.go);
 }
@@ -180,8 +183,7 @@ void filter_hold(long nr, int *reached, int *go)
 {
 	supervisor.reached = reached;
 	supervisor.go = go;
-	supervisor.decide = hold;
-	install_supervisor(nr);
+	watch(nr, hold);
 }
 
 void filter_trap(long nr)
@@ -194,4 +196,25 @@ void filter_trap(long nr)
 	};
 
 	install(filter, sizeof filter / sizeof filter[0], 0);
+}
+
+static void follow_munmap(const struct notification *notification, struct answer *answer)
+{
+	const uint64_t *args = notification->data.args;
+
+	if ((int)notification->pid != supervisor.tid) { /* of another memory */
+		answer->flags = ANSWER_CONTINUE;
+		return;
+	}
+	if (args[0] != supervisor.unmapped)
+		answer->error = psys_munmap((void *)(uintptr_t)args[0], (size_t)args[1]);
+	supervisor.unmapped = args[0];
+	supervisor.after((int)notification->pid);
+}
+
+void filter_follow_munmap(void (*after)(int tid))
+{
+	supervisor.after = after;
+	supervisor.tid = psys_gettid();
+	watch(PSYS_NR_munmap, follow_munmap);
 }

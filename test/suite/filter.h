@@ -45,4 +45,8 @@ void filter_hold(long nr, int *reached, int *go);
 /* Calls of nr are not made, and raise SIGSYS in the thread instead. */
 void filter_trap(long nr);
 
+/* Each munmap of this thread is made, then stays on its way out until after(tid) has
+ * returned, which another thread calls. The same skip. */
+void filter_follow_munmap(void (*after)(int tid));
+
 #endif

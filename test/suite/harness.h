@@ -114,7 +114,7 @@ void thread_join(struct thread *thread);
 /* A new control group "aspawn-test-...", or the test is skipped. */
 struct cgroup {
 	char root[64], path[128];
-	int fd; /* of its folder */
+	int fd; /* of its directory */
 };
 void make_cgroup(struct cgroup *group);
 void remove_cgroup(struct cgroup *group);

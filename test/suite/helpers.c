@@ -1,4 +1,6 @@
 /* The freestanding helpers: strings, numbers, error names, the search of PATH. */
+#include <aspawn/command.h>
+
 #include "harness.h"
 
 TEST(strings)
@@ -71,15 +73,36 @@ TEST(error_names)
 	CHECK_EQUAL(psys_strcmp(psys_errname(-PSYS_ENOENT), "ENOENT"), 0);
 	CHECK_EQUAL(psys_strcmp(psys_errname(PSYS_EHWPOISON), "EHWPOISON"), 0);
 	CHECK_EQUAL(psys_strcmp(psys_strerror(-PSYS_EPERM), "operation not permitted"), 0);
-	CHECK(!psys_errname(0) && !psys_errname(4095) && !psys_errname(INT32_MIN));
 	CHECK_EQUAL(psys_strcmp(psys_strerror(0), "unknown error"), 0);
 
 	/* Each number has its own. */
 	for (int error = 1; error < 1200; error++) {
 		const char *name = psys_errname(error);
-		for (int other = 1; name && other < error; other++)
-			CHECK(!psys_errname(other) || psys_strcmp(name, psys_errname(other)));
+		for (int other = 1; *name == 'E' && other < error; other++)
+			CHECK(psys_strcmp(name, psys_errname(other)));
 	}
+}
+
+TEST(errname_of_an_unknown_number_is_not_null)
+{
+	static const int numbers[] = { 0, 4095, -4095, 512, 100000, INT32_MAX, INT32_MIN };
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		CHECK(psys_errname(numbers[i]) != NULL);
+		CHECK_EQUAL(psys_strcmp(psys_errname(numbers[i]), "unknown error"), 0);
+	}
+}
+
+TEST(a_failure_with_an_unknown_error_has_its_number)
+{
+	struct aspawn_failure failure = { ASPAWN_STEP_EXEC, 4000 };
+	char text[32];
+
+	aspawn_failure_text(text, sizeof text, &failure, NULL);
+	CHECK_EQUAL(psys_strcmp(text, "exec: 4000"), 0);
+	failure.error = PSYS_EACCES;
+	aspawn_failure_text(text, sizeof text, &failure, NULL);
+	CHECK_EQUAL(psys_strcmp(text, "exec: EACCES"), 0);
 }
 
 TEST(environment_variables)
@@ -101,7 +124,7 @@ static const char *candidates(const char *path, const char *file)
 	int found;
 
 	all[0] = '\0';
-	while ((found = find_exe(file, psys_strlen(file), one, &path, sizeof one - 1)) != 0) {
+	while ((found = psys_find_exe(file, psys_strlen(file), one, &path, sizeof one - 1)) != 0) {
 		at += psys_strlcpy(all + at, found < 0 ? "(too long)" : one, sizeof all - at);
 		at += psys_strlcpy(all + at, " ", sizeof all - at);
 	}
@@ -134,31 +157,31 @@ TEST(a_path_of_the_most_bytes_does_not_overflow)
 
 		psys_memset(directory, 'd', length);
 		directory[length] = '\0';
-		int found = find_exe("file", 4, to, &path, most);
+		int found = psys_find_exe("file", 4, to, &path, most);
 		CHECK_EQUAL(found, length + (length != 0) + 4 <= most ? 1 : -1);
 		CHECK(!path);
 		if (found == 1)
 			CHECK_EQUAL(psys_strlen(to), length + (length != 0) + 4);
 	}
 	const char *path = "";
-	CHECK_EQUAL(find_exe("file", most + 1, to, &path, most), -1);
+	CHECK_EQUAL(psys_find_exe("file", most + 1, to, &path, most), -1);
 	path = NULL;
-	CHECK_EQUAL(find_exe("file", 4, to, &path, most), 0);
+	CHECK_EQUAL(psys_find_exe("file", 4, to, &path, most), 0);
 }
 
 TEST(what_a_failed_exec_means_for_the_search)
 {
 	int denied = 0;
 
-	CHECK_EQUAL(handle_execve_err(-PSYS_ENOENT, &denied), 0);
-	CHECK_EQUAL(handle_execve_err(-PSYS_ENOTDIR, &denied), 0);
-	CHECK_EQUAL(handle_execve_err(-PSYS_ENAMETOOLONG, &denied), 0);
+	CHECK_EQUAL(psys_handle_execve_err(-PSYS_ENOENT, &denied), 0);
+	CHECK_EQUAL(psys_handle_execve_err(-PSYS_ENOTDIR, &denied), 0);
+	CHECK_EQUAL(psys_handle_execve_err(-PSYS_ENAMETOOLONG, &denied), 0);
 	CHECK_EQUAL(denied, 0);
-	CHECK_EQUAL(handle_execve_err(-PSYS_EACCES, &denied), 0);
+	CHECK_EQUAL(psys_handle_execve_err(-PSYS_EACCES, &denied), 0);
 	CHECK_EQUAL(denied, 1);
-	CHECK_EQUAL(handle_execve_err(-PSYS_ENOEXEC, &denied), -PSYS_ENOEXEC);
-	CHECK_EQUAL(handle_execve_err(-PSYS_E2BIG, &denied), -PSYS_E2BIG);
-	CHECK_EQUAL(handle_execve_err(-PSYS_ETXTBSY, &denied), -PSYS_ETXTBSY);
+	CHECK_EQUAL(psys_handle_execve_err(-PSYS_ENOEXEC, &denied), -PSYS_ENOEXEC);
+	CHECK_EQUAL(psys_handle_execve_err(-PSYS_E2BIG, &denied), -PSYS_E2BIG);
+	CHECK_EQUAL(psys_handle_execve_err(-PSYS_ETXTBSY, &denied), -PSYS_ETXTBSY);
 }
 
 /* A directory of this test's own, with files to find. */
@@ -254,4 +277,19 @@ TEST(execvpe_passes_over_a_directory_too_long)
 		CHECK_EQUAL(try_exec("self", path, 0), 7);
 	}
 	remove_directory(directory);
+}
+
+/* Inline functions of syscall.h, for programs that know these names. */
+TEST(names_without_a_prefix)
+{
+	const char *path = "/bin:/usr/bin";
+	char to[16];
+	int denied = 0;
+
+	CHECK_EQUAL(find_exe("ls", 2, to, &path, sizeof to - 1), 1);
+	CHECK_EQUAL(psys_strcmp(to, "/bin/ls"), 0);
+	CHECK_EQUAL(psys_strcmp(path, "/usr/bin"), 0);
+	CHECK_EQUAL(handle_execve_err(-PSYS_EACCES, &denied), 0);
+	CHECK_EQUAL(denied, 1);
+	CHECK_EQUAL(pure_syscall(PSYS_NR_getpid, 0, 0, 0, 0, 0, 0), psys_getpid());
 }

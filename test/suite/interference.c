@@ -295,6 +295,22 @@ TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 	CHECK_EQUAL(count_mappings(), mappings);
 }
 
+/* Its exec fails when nobody reads the pipe any more, and SIGPIPE is not blocked. */
+TEST(a_released_child_whose_program_is_missing_exits_127)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	command.file = "/no/such/file";
+	command.flags |= ASPAWN_COMMAND_FORK;
+	for (int i = 0; i < 20; i++) {
+		struct aspawn_child child = start_command(&stack, &command);
+		CHECK_EQUAL(aspawn_release(&child), 0);
+		check_ends(&child, 127 << 8);
+	}
+}
+
 TEST(a_released_child_is_waited_for_and_killed)
 {
 	struct Stack_t stack = { 0 };

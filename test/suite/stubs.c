@@ -32,7 +32,7 @@ static void check_arguments(int count)
 		filter_check_arguments(PSYS_NR_getpid, count);
 		CHECK_EQUAL(call(count), -PSYS_EDOM);
 		if (count == 6)
-			CHECK_EQUAL(pure_syscall(PSYS_NR_getpid, 1001, 1002, 1003, 1004, 1005, 1006),
+			CHECK_EQUAL(psys_syscall(PSYS_NR_getpid, 1001, 1002, 1003, 1004, 1005, 1006),
 				    -PSYS_EDOM);
 		psys_exit_group(0);
 	}

@@ -185,3 +185,156 @@ TEST(ipc_has_the_structures_of_today)
 	CHECK_EQUAL(psys_semctl(set, 1, PSYS_GETVAL, (union psys_semun){ 0 }), 77);
 	CHECK_EQUAL(psys_semctl(set, 0, PSYS_IPC_RMID, (union psys_semun){ 0 }), 0);
 }
+
+/* ------------------------------------------------ stat and its like, by statx */
+
+static const char *new_file(const char *content)
+{
+	static char path[64] = "/tmp/aspawn-stat-";
+
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	psys_i64_to_decimal(path + psys_strlen(path), psys_getpid());
+	int fd = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_TRUNC | PSYS_O_CLOEXEC, 0600);
+	CHECK(fd >= 0);
+	CHECK_EQUAL(psys_write(fd, content, psys_strlen(content)), psys_strlen(content));
+	psys_close(fd);
+	return path;
+}
+
+static void check_same_file(const struct psys_stat *a, const struct psys_stat *b)
+{
+	CHECK_EQUAL(a->st_dev, b->st_dev);
+	CHECK_EQUAL(a->st_ino, b->st_ino);
+	CHECK_EQUAL(a->st_mode, b->st_mode);
+	CHECK_EQUAL(a->st_nlink, b->st_nlink);
+	CHECK_EQUAL(a->st_size, b->st_size);
+	CHECK_EQUAL(a->st_ctim.tv_sec, b->st_ctim.tv_sec);
+	CHECK_EQUAL(a->st_ctim.tv_nsec, b->st_ctim.tv_nsec);
+}
+
+TEST(stat_has_one_structure_on_every_architecture)
+{
+	const struct psys_timespec times[2] = { { 1500000000, 123456789 }, { 1600000000, 987654321 } };
+	const char *path = new_file("12345");
+	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	struct psys_stat status, by_fd = { 0 }, by_dirfd = { 0 };
+
+	CHECK_EQUAL(psys_fchmod(fd, 0640), 0);
+	CHECK_EQUAL(psys_utimensat(PSYS_AT_FDCWD, path, times, 0), 0);
+	psys_memset(&status, '#', sizeof status);
+	CHECK_EQUAL(psys_stat(path, &status), 0);
+	CHECK_EQUAL(status.st_mode, PSYS_S_IFREG | 0640);
+	CHECK_EQUAL(status.st_size, 5);
+	CHECK_EQUAL(status.st_nlink, 1);
+	CHECK_EQUAL(status.st_uid, psys_geteuid());
+	CHECK_EQUAL(status.st_rdev, 0);
+	CHECK(status.st_ino && status.st_blksize >= 512 && status.st_blocks < 1000);
+	CHECK_EQUAL(status.st_atim.tv_sec, times[0].tv_sec);
+	CHECK_EQUAL(status.st_atim.tv_nsec, times[0].tv_nsec);
+	CHECK_EQUAL(status.st_mtim.tv_sec, times[1].tv_sec);
+	CHECK_EQUAL(status.st_mtim.tv_nsec, times[1].tv_nsec);
+	CHECK(status.st_ctim.tv_sec > times[1].tv_sec || !have_proc()); /* a machine without a clock */
+
+	CHECK_EQUAL(psys_fstat(fd, &by_fd), 0);
+	check_same_file(&status, &by_fd);
+	CHECK_EQUAL(psys_fstatat(PSYS_AT_FDCWD, path, &by_dirfd, 0), 0);
+	check_same_file(&status, &by_dirfd);
+	CHECK_EQUAL(psys_fstatat(fd, "", &by_dirfd, PSYS_AT_EMPTY_PATH), 0);
+	check_same_file(&status, &by_dirfd);
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, path, 0), 0);
+	CHECK_EQUAL(psys_fstat(fd, &by_fd), 0);
+	CHECK_EQUAL(by_fd.st_nlink, 0);
+}
+
+TEST(lstat_does_not_follow_a_link)
+{
+	const char *path = new_file("12345");
+	struct psys_stat status = { 0 };
+	char link[80];
+
+	psys_strlcpy(link, path, sizeof link);
+	psys_strlcpy(link + psys_strlen(link), "-link", 6);
+	psys_unlinkat(PSYS_AT_FDCWD, link, 0);
+	CHECK_EQUAL(psys_symlinkat(path, PSYS_AT_FDCWD, link), 0);
+	CHECK_EQUAL(psys_lstat(link, &status), 0);
+	CHECK_EQUAL(status.st_mode & PSYS_S_IFMT, PSYS_S_IFLNK);
+	CHECK_EQUAL(status.st_size, psys_strlen(path));
+	CHECK_EQUAL(psys_fstatat(PSYS_AT_FDCWD, link, &status, PSYS_AT_SYMLINK_NOFOLLOW), 0);
+	CHECK_EQUAL(status.st_mode & PSYS_S_IFMT, PSYS_S_IFLNK);
+	CHECK_EQUAL(psys_stat(link, &status), 0);
+	CHECK_EQUAL(status.st_mode & PSYS_S_IFMT, PSYS_S_IFREG);
+	CHECK_EQUAL(status.st_size, 5);
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, link, 0), 0);
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, path, 0), 0);
+}
+
+TEST(stat_of_a_large_file_and_of_late_times)
+{
+	const struct psys_timespec times[2] = { { INT64_C(5000000000), 1 }, { INT64_C(6000000000), 2 } };
+	struct psys_stat status = { 0 };
+	int fd = open_file();
+
+	CHECK_EQUAL(psys_ftruncate(fd, FAR), 0);
+	CHECK_EQUAL(psys_utimensat(fd, NULL, times, 0), 0);
+	CHECK_EQUAL(psys_fstat(fd, &status), 0);
+	CHECK_EQUAL(status.st_size, FAR);
+	CHECK_EQUAL(status.st_blocks, 0);
+	CHECK_EQUAL(status.st_mtim.tv_sec, INT64_C(6000000000));
+}
+
+TEST(a_device_has_its_number)
+{
+	struct psys_stat status = { 0 };
+
+	CHECK_EQUAL(PSYS_MAKEDEV(1, 3), 0x103);
+	CHECK(PSYS_MAKEDEV(0xfedcba98U, 0x76543210U) == UINT64_C(0xfedcb765432a9810));
+	CHECK_EQUAL(PSYS_MAJOR(PSYS_MAKEDEV(0xfedcba98U, 0x76543210U)), 0xfedcba98U);
+	CHECK_EQUAL(PSYS_MINOR(PSYS_MAKEDEV(0xfedcba98U, 0x76543210U)), 0x76543210U);
+	if (psys_stat("/dev/null", &status) < 0)
+		skip("no /dev/null");
+	CHECK_EQUAL(status.st_mode & PSYS_S_IFMT, PSYS_S_IFCHR);
+	CHECK_EQUAL(status.st_rdev, PSYS_MAKEDEV(1, 3));
+}
+
+TEST(stat_fails_as_the_kernels_own)
+{
+	struct psys_stat status = { 0 };
+
+	psys_memset(&status, '#', sizeof status);
+	CHECK_EQUAL(psys_stat("", &status), -PSYS_ENOENT);
+	CHECK_EQUAL(psys_lstat("/no such file", &status), -PSYS_ENOENT);
+	CHECK_EQUAL(psys_stat(NULL, &status), -PSYS_EFAULT);
+	CHECK_EQUAL(psys_fstat(-1, &status), -PSYS_EBADF);
+	CHECK_EQUAL(psys_fstat(PSYS_AT_FDCWD, &status), -PSYS_EBADF); /* not the directory */
+	CHECK_EQUAL(psys_fstat(9999, &status), -PSYS_EBADF);
+	CHECK_EQUAL(psys_fstatat(-1, "x", &status, 0), -PSYS_EBADF);
+	CHECK_EQUAL(psys_fstatat(PSYS_AT_FDCWD, "/", &status, 1 << 30), -PSYS_EINVAL);
+	CHECK_EQUAL(status.st_mode, 0x23232323); /* written on success only */
+}
+
+TEST(limits_are_those_of_prlimit)
+{
+	struct psys_rlimit64 limit = { 0 }, other = { 0 }, lower;
+	int pid = fork_child();
+
+	if (pid) {
+		CHECK_EQUAL(reap(pid), 0);
+		return;
+	}
+	CHECK_EQUAL(psys_getrlimit(PSYS_RLIMIT_NOFILE, &limit), 0);
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &other), 0);
+	CHECK_EQUAL(limit.rlim_cur, other.rlim_cur);
+	CHECK_EQUAL(limit.rlim_max, other.rlim_max);
+	lower.rlim_cur = 17;
+	lower.rlim_max = limit.rlim_max;
+	CHECK_EQUAL(psys_setrlimit(PSYS_RLIMIT_NOFILE, &lower), 0);
+	CHECK_EQUAL(psys_getrlimit(PSYS_RLIMIT_NOFILE, &other), 0);
+	CHECK_EQUAL(other.rlim_cur, 17);
+	CHECK_EQUAL(other.rlim_max, limit.rlim_max);
+	lower.rlim_max = 16; /* below rlim_cur */
+	CHECK_EQUAL(psys_setrlimit(PSYS_RLIMIT_NOFILE, &lower), -PSYS_EINVAL);
+	CHECK_EQUAL(psys_getrlimit(99, &limit), -PSYS_EINVAL);
+	CHECK_EQUAL(psys_getrlimit(PSYS_RLIMIT_NOFILE, NULL), -PSYS_EFAULT);
+	CHECK_EQUAL(psys_setrlimit(PSYS_RLIMIT_NOFILE, NULL), -PSYS_EFAULT);
+	psys_exit_group(0);
+}

@@ -3,7 +3,7 @@
  * stack (declared in include/syscall/clone.h). The child never returns through
  * a frame of its parent: it calls fn(arg) and exits with the result.
  */
-#include "numbers.h"
+#include <syscall/arch/aarch64/numbers.h>
 
 	.text
 
@@ -59,10 +59,11 @@ psys_clone3_thunk:
 
 	.section .note.GNU-stack, "", %progbits
 
-/* BTI and PAC: every indirect call lands on bti c, no return address is left
- * unsigned on a stack. (ELF for the Arm 64-bit Architecture, "Program Property") */
+/* BTI, PAC and GCS: every indirect call lands on bti c, no return address is left
+ * unsigned on a stack, every return matches its call. (ELF for the Arm 64-bit
+ * Architecture, "Program Property") */
 	.section .note.gnu.property, "a"
 	.p2align 3
 	.long	4, 16, 5		/* sizes of name and data, NT_GNU_PROPERTY_TYPE_0 */
 	.asciz	"GNU"
-	.long	0xc0000000, 4, 3, 0	/* GNU_PROPERTY_AARCH64_FEATURE_1_AND: BTI | PAC */
+	.long	0xc0000000, 4, 7, 0	/* GNU_PROPERTY_AARCH64_FEATURE_1_AND: BTI | PAC | GCS */

@@ -3,7 +3,7 @@
  * main(argc, argv, envp) and exits with its result.
  * The kernel leaves argc at sp (fs/binfmt_elf.c, create_elf_tables).
  */
-#include "numbers.h"
+#include <syscall/arch/aarch64/numbers.h>
 
 	.text
 	.globl	_start
@@ -26,3 +26,9 @@ _start:
 	.size	_start, . - _start
 
 	.section .note.GNU-stack, "", %progbits
+
+	.section .note.gnu.property, "a"
+	.p2align 3
+	.long	4, 16, 5		/* as in clone.S */
+	.asciz	"GNU"
+	.long	0xc0000000, 4, 7, 0

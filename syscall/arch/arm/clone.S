@@ -6,7 +6,7 @@
  * ARM code, also where everything else is Thumb: callers come by way of bl, which
  * the linker makes a blx, or of a pointer; fn may be either.
  */
-#include "numbers.h"
+#include <syscall/arch/arm/numbers.h>
 
 	.syntax	unified
 	.cfi_sections .debug_frame	/* .cantunwind is for the run-time unwinder */

@@ -3,7 +3,7 @@
  * main(argc, argv, envp) and exits with its result. ARM code, main may be Thumb.
  * The kernel leaves argc at sp (fs/binfmt_elf.c, create_elf_tables).
  */
-#include "numbers.h"
+#include <syscall/arch/arm/numbers.h>
 
 	.syntax	unified
 	.cfi_sections .debug_frame

@@ -3,7 +3,7 @@
  * (declared in include/syscall/clone.h). The child never returns through a frame
  * of its parent: it calls fn(arg) and exits with the result.
  */
-#include "numbers.h"
+#include <syscall/arch/i386/numbers.h>
 
 	.text
 

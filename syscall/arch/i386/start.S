@@ -3,7 +3,7 @@
  * main(argc, argv, envp) and exits with its result.
  * System V ABI, Intel386 supplement, "Process Initialization": argc is at (esp)
  */
-#include "numbers.h"
+#include <syscall/arch/i386/numbers.h>
 
 	.text
 	.globl	_start
@@ -30,3 +30,9 @@ _start:
 	.size	_start, . - _start
 
 	.section .note.GNU-stack, "", @progbits
+
+	.section .note.gnu.property, "a"
+	.p2align 2
+	.long	4, 12, 5		/* as in clone.S */
+	.asciz	"GNU"
+	.long	0xc0000002, 4, 3

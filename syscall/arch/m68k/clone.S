@@ -5,7 +5,7 @@
  *
  * fn waits in a1, which a system call preserves.
  */
-#include "numbers.h"
+#include <syscall/arch/m68k/numbers.h>
 
 	.text
 

@@ -3,7 +3,7 @@
  * main(argc, argv, envp) and exits with its result.
  * The kernel leaves argc at sp (fs/binfmt_elf.c, create_elf_tables).
  */
-#include "numbers.h"
+#include <syscall/arch/mips64/numbers.h>
 
 	.set	noreorder
 	.text

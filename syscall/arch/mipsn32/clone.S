@@ -5,7 +5,7 @@
  *
  * fn is called through $25, where position-independent code expects its address.
  */
-#include "numbers.h"
+#include <syscall/arch/mipsn32/numbers.h>
 
 	.set	noreorder
 	.text

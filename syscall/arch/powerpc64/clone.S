@@ -6,7 +6,7 @@
  * fn and arg wait in r30 and r31, which a system call preserves; the parent's own
  * lie below its stack pointer meanwhile, where 288 bytes are safe.
  */
-#include "numbers.h"
+#include <syscall/arch/powerpc64/numbers.h>
 
 	.abiversion 2
 	.text

@@ -4,7 +4,7 @@
  * The kernel leaves argc at r1 and this address in r12 (fs/binfmt_elf.c,
  * create_elf_tables; arch/powerpc/kernel/process.c, start_thread).
  */
-#include "numbers.h"
+#include <syscall/arch/powerpc64/numbers.h>
 
 	.abiversion 2
 	.text

@@ -4,7 +4,7 @@
  * returns through a frame of its parent: it calls fn(arg) and exits with the
  * result.
  */
-#include "numbers.h"
+#include <syscall/arch/riscv64/numbers.h>
 
 	.text
 

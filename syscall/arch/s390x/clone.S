@@ -6,7 +6,7 @@
  * A function owns the 160 bytes above its stack pointer that its caller left for
  * it to save registers in.
  */
-#include "numbers.h"
+#include <syscall/arch/s390x/numbers.h>
 
 	.text
 

@@ -13,7 +13,7 @@
  * 7.0, goes on with stale memory where that faults. Stored before the trap, none are
  * left; and the frame's page is written to.
  */
-#include "numbers.h"
+#include <syscall/arch/sparc64/numbers.h>
 
 #define BIAS 2047		/* of the stack pointer */
 #define FRAME 176		/* the least: 16 registers, then six arguments of a callee */

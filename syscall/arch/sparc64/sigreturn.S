@@ -3,7 +3,7 @@
  * It is a return address as a call leaves one: a return goes 8 bytes beyond. The
  * unwinder knows the two instructions there as a signal frame.
  */
-#include "numbers.h"
+#include <syscall/arch/sparc64/numbers.h>
 
 	.text
 	.globl	psys_restorer

@@ -4,7 +4,7 @@
  * The kernel leaves argc above room for a register window at sp, which is biased
  * by 2047 (fs/binfmt_elf.c, create_elf_tables).
  */
-#include "numbers.h"
+#include <syscall/arch/sparc64/numbers.h>
 
 	.text
 	.globl	_start

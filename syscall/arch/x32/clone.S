@@ -4,7 +4,7 @@
  * of its parent: it calls fn(arg) and exits with the result. Pointers come with
  * zeros above them, other words with anything.
  */
-#include "numbers.h"
+#include <syscall/arch/x32/numbers.h>
 
 	.text
 

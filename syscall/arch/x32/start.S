@@ -3,7 +3,7 @@
  * main(argc, argv, envp) and exits with its result.
  * argc and all that follows it are of 32 bits (fs/compat_binfmt_elf.c).
  */
-#include "numbers.h"
+#include <syscall/arch/x32/numbers.h>
 
 	.text
 	.globl	_start
@@ -26,3 +26,9 @@ _start:
 	.size	_start, . - _start
 
 	.section .note.GNU-stack, "", @progbits
+
+	.section .note.gnu.property, "a"
+	.p2align 2
+	.long	4, 12, 5		/* as in clone.S */
+	.asciz	"GNU"
+	.long	0xc0000002, 4, 3

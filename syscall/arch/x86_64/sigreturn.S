@@ -2,7 +2,7 @@
  * x86_64: where a signal handler returns to (declared in include/syscall/signal.h).
  * The unwinder knows this sequence of instructions as a signal frame.
  */
-#include "numbers.h"
+#include <syscall/arch/x86_64/numbers.h>
 
 	.text
 	.globl	psys_restorer

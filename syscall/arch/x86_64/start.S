@@ -3,7 +3,7 @@
  * main(argc, argv, envp) and exits with its result.
  * System V ABI, AMD64 supplement, "Process Initialization": argc is at (rsp)
  */
-#include "numbers.h"
+#include <syscall/arch/x86_64/numbers.h>
 
 	.text
 	.globl	_start
@@ -26,3 +26,9 @@ _start:
 	.size	_start, . - _start
 
 	.section .note.GNU-stack, "", @progbits
+
+	.section .note.gnu.property, "a"
+	.p2align 3
+	.long	4, 16, 5		/* as in clone.S */
+	.asciz	"GNU"
+	.long	0xc0000002, 4, 3, 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What follows from the table of system calls, include/syscall/table.h:
 
-    syscall/reference.py have   include/syscall/have.h, a macro for each call that there is
-    syscall/reference.py list   doc/syscalls.md, the reference: needs clang 19
+    tools/reference.py have   include/syscall/have.h, a macro for each call that there is
+    tools/reference.py list   doc/syscalls.md, the reference: needs clang 19
 
 Both are kept in the repository; `make reference` writes them, a test sees to it
 that they are those of the table.
@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-CALL = re.compile(r"PSYS_(?:CALL\d|IRREGULAR)\(([\d.]+), ([^,]+), (\w+)(?:, (.*))?\)")
+CALL = re.compile(r"PSYS_(?:CALL\d|IRREGULAR)\(([\d.]+), ([^,]+), psys_(\w+)"
+                  r"(?:, PSYS_NR_(\w+))?(?:, (.*))?\)")
 
 
 class Call(NamedTuple):
     since: str
     type: str
-    name: str
+    name: str         # without psys_
     parameters: list  # (type, name)
     section: str      # the comment before it
 
@@ -40,7 +41,9 @@ def lines():
     for piece in re.findall(r"^#.*$|^PSYS_.*$|^/\*[\s\S]*?\*/", text, re.M):
         found = CALL.fullmatch(piece)
         if found:
-            since, kind, name, rest = found.groups()
+            since, kind, name, number, rest = found.groups()
+            if number and number != name:
+                sys.exit(f"reference.py: psys_{name} has the number of {number}")
             words = rest.split(", ") if rest and rest != "void" else []
             yield Call(since, kind, name, list(zip(words[::2], words[1::2])), section)
         elif piece.startswith("#"):
@@ -71,7 +74,7 @@ def have():
 
 
 def architectures():
-    """Folder -> the macros that have.h defines there."""
+    """Directory -> the macros that have.h defines there."""
     for makefile in sorted((ROOT / "syscall/arch").glob("*/target.mk")):
         text = makefile.read_text()
         target = re.search(r"TARGETS \+= (\S+)", text)[1]
@@ -87,7 +90,7 @@ def architectures():
 def reference():
     known = dict(architectures())
     table, names = calls(), set()
-    counts = ", ".join(f"{folder} {len(macros) - 1}" for folder, macros in known.items())
+    counts = ", ".join(f"{architecture} {len(macros) - 1}" for architecture, macros in known.items())
     yield f"""# System calls
 
 Every system call of Linux, as a function without errno: `#include
@@ -103,8 +106,8 @@ each with its reason, in `test/headers/exceptions.txt`."""
         if call.section != section:
             section = call.section
             yield f"\n## {section}\n\n| since | | architectures |\n| --- | --- | --- |"
-        having = [folder for folder, macros in known.items() if call.have() in macros]
-        lacking = [folder for folder in known if folder not in having]
+        having = [architecture for architecture, macros in known.items() if call.have() in macros]
+        lacking = [architecture for architecture in known if architecture not in having]
         where = ("all" if not lacking else "all but " + ", ".join(lacking)
                  if len(lacking) < len(having) else ", ".join(having))
         yield f"| {call.since} | `{call.prototype('psys_' + call.name)}` | {where} |"

@@ -8,6 +8,10 @@
 #ifndef PSYS_MIPSN32_NUMBERS_H
 #define PSYS_MIPSN32_NUMBERS_H
 
+#define PSYS_NUMBER_BASE 6000
+#include "../shared/unified.h"
+#include "../shared/time64.h"
+
 #define PSYS_NR_read 6000
 #define PSYS_NR_write 6001
 #define PSYS_NR_open 6002
@@ -338,72 +342,5 @@
 #define PSYS_NR_statx 6330
 #define PSYS_NR_rseq 6331
 #define PSYS_NR_io_pgetevents_time32 6332
-#define PSYS_NR_clock_gettime 6403
-#define PSYS_NR_clock_settime 6404
-#define PSYS_NR_clock_adjtime 6405
-#define PSYS_NR_clock_getres 6406
-#define PSYS_NR_clock_nanosleep 6407
-#define PSYS_NR_timer_gettime 6408
-#define PSYS_NR_timer_settime 6409
-#define PSYS_NR_timerfd_gettime 6410
-#define PSYS_NR_timerfd_settime 6411
-#define PSYS_NR_utimensat 6412
-#define PSYS_NR_pselect6 6413
-#define PSYS_NR_ppoll 6414
-#define PSYS_NR_io_pgetevents 6416
-#define PSYS_NR_recvmmsg 6417
-#define PSYS_NR_mq_timedsend 6418
-#define PSYS_NR_mq_timedreceive 6419
-#define PSYS_NR_semtimedop 6420
-#define PSYS_NR_rt_sigtimedwait 6421
-#define PSYS_NR_futex 6422
-#define PSYS_NR_sched_rr_get_interval 6423
-#define PSYS_NR_pidfd_send_signal 6424
-#define PSYS_NR_io_uring_setup 6425
-#define PSYS_NR_io_uring_enter 6426
-#define PSYS_NR_io_uring_register 6427
-#define PSYS_NR_open_tree 6428
-#define PSYS_NR_move_mount 6429
-#define PSYS_NR_fsopen 6430
-#define PSYS_NR_fsconfig 6431
-#define PSYS_NR_fsmount 6432
-#define PSYS_NR_fspick 6433
-#define PSYS_NR_pidfd_open 6434
-#define PSYS_NR_clone3 6435
-#define PSYS_NR_close_range 6436
-#define PSYS_NR_openat2 6437
-#define PSYS_NR_pidfd_getfd 6438
-#define PSYS_NR_faccessat2 6439
-#define PSYS_NR_process_madvise 6440
-#define PSYS_NR_epoll_pwait2 6441
-#define PSYS_NR_mount_setattr 6442
-#define PSYS_NR_quotactl_fd 6443
-#define PSYS_NR_landlock_create_ruleset 6444
-#define PSYS_NR_landlock_add_rule 6445
-#define PSYS_NR_landlock_restrict_self 6446
-#define PSYS_NR_process_mrelease 6448
-#define PSYS_NR_futex_waitv 6449
-#define PSYS_NR_set_mempolicy_home_node 6450
-#define PSYS_NR_cachestat 6451
-#define PSYS_NR_fchmodat2 6452
-#define PSYS_NR_map_shadow_stack 6453
-#define PSYS_NR_futex_wake 6454
-#define PSYS_NR_futex_wait 6455
-#define PSYS_NR_futex_requeue 6456
-#define PSYS_NR_statmount 6457
-#define PSYS_NR_listmount 6458
-#define PSYS_NR_lsm_get_self_attr 6459
-#define PSYS_NR_lsm_set_self_attr 6460
-#define PSYS_NR_lsm_list_modules 6461
-#define PSYS_NR_mseal 6462
-#define PSYS_NR_setxattrat 6463
-#define PSYS_NR_getxattrat 6464
-#define PSYS_NR_listxattrat 6465
-#define PSYS_NR_removexattrat 6466
-#define PSYS_NR_open_tree_attr 6467
-#define PSYS_NR_file_getattr 6468
-#define PSYS_NR_file_setattr 6469
-#define PSYS_NR_listns 6470
-#define PSYS_NR_rseq_slice_yield 6471
 
 #endif

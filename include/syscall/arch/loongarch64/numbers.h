@@ -6,6 +6,6 @@
 #ifndef PSYS_LOONGARCH64_NUMBERS_H
 #define PSYS_LOONGARCH64_NUMBERS_H
 
-#include "../generic/numbers.h"
+#include "../shared/generic/numbers.h"
 
 #endif

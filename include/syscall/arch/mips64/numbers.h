@@ -6,6 +6,9 @@
 #ifndef PSYS_MIPS64_NUMBERS_H
 #define PSYS_MIPS64_NUMBERS_H
 
+#define PSYS_NUMBER_BASE 5000
+#include "../shared/unified.h"
+
 #define PSYS_NR_read 5000
 #define PSYS_NR_write 5001
 #define PSYS_NR_open 5002
@@ -332,52 +335,5 @@
 #define PSYS_NR_statx 5326
 #define PSYS_NR_rseq 5327
 #define PSYS_NR_io_pgetevents 5328
-#define PSYS_NR_pidfd_send_signal 5424
-#define PSYS_NR_io_uring_setup 5425
-#define PSYS_NR_io_uring_enter 5426
-#define PSYS_NR_io_uring_register 5427
-#define PSYS_NR_open_tree 5428
-#define PSYS_NR_move_mount 5429
-#define PSYS_NR_fsopen 5430
-#define PSYS_NR_fsconfig 5431
-#define PSYS_NR_fsmount 5432
-#define PSYS_NR_fspick 5433
-#define PSYS_NR_pidfd_open 5434
-#define PSYS_NR_clone3 5435
-#define PSYS_NR_close_range 5436
-#define PSYS_NR_openat2 5437
-#define PSYS_NR_pidfd_getfd 5438
-#define PSYS_NR_faccessat2 5439
-#define PSYS_NR_process_madvise 5440
-#define PSYS_NR_epoll_pwait2 5441
-#define PSYS_NR_mount_setattr 5442
-#define PSYS_NR_quotactl_fd 5443
-#define PSYS_NR_landlock_create_ruleset 5444
-#define PSYS_NR_landlock_add_rule 5445
-#define PSYS_NR_landlock_restrict_self 5446
-#define PSYS_NR_process_mrelease 5448
-#define PSYS_NR_futex_waitv 5449
-#define PSYS_NR_set_mempolicy_home_node 5450
-#define PSYS_NR_cachestat 5451
-#define PSYS_NR_fchmodat2 5452
-#define PSYS_NR_map_shadow_stack 5453
-#define PSYS_NR_futex_wake 5454
-#define PSYS_NR_futex_wait 5455
-#define PSYS_NR_futex_requeue 5456
-#define PSYS_NR_statmount 5457
-#define PSYS_NR_listmount 5458
-#define PSYS_NR_lsm_get_self_attr 5459
-#define PSYS_NR_lsm_set_self_attr 5460
-#define PSYS_NR_lsm_list_modules 5461
-#define PSYS_NR_mseal 5462
-#define PSYS_NR_setxattrat 5463
-#define PSYS_NR_getxattrat 5464
-#define PSYS_NR_listxattrat 5465
-#define PSYS_NR_removexattrat 5466
-#define PSYS_NR_open_tree_attr 5467
-#define PSYS_NR_file_getattr 5468
-#define PSYS_NR_file_setattr 5469
-#define PSYS_NR_listns 5470
-#define PSYS_NR_rseq_slice_yield 5471
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef PSYS_RISCV64_NUMBERS_H
 #define PSYS_RISCV64_NUMBERS_H
 
-#include "../generic/numbers.h"
+#include "../shared/generic/numbers.h"
 
 #define PSYS_NR_getrlimit 163
 #define PSYS_NR_setrlimit 164

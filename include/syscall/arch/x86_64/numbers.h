@@ -5,6 +5,8 @@
 #ifndef PSYS_X86_64_NUMBERS_H
 #define PSYS_X86_64_NUMBERS_H
 
+#include "../shared/unified.h"
+
 #define PSYS_NR_read 0
 #define PSYS_NR_write 1
 #define PSYS_NR_open 2
@@ -342,53 +344,6 @@
 #define PSYS_NR_rseq 334
 #define PSYS_NR_uretprobe 335
 #define PSYS_NR_uprobe 336
-#define PSYS_NR_pidfd_send_signal 424
-#define PSYS_NR_io_uring_setup 425
-#define PSYS_NR_io_uring_enter 426
-#define PSYS_NR_io_uring_register 427
-#define PSYS_NR_open_tree 428
-#define PSYS_NR_move_mount 429
-#define PSYS_NR_fsopen 430
-#define PSYS_NR_fsconfig 431
-#define PSYS_NR_fsmount 432
-#define PSYS_NR_fspick 433
-#define PSYS_NR_pidfd_open 434
-#define PSYS_NR_clone3 435
-#define PSYS_NR_close_range 436
-#define PSYS_NR_openat2 437
-#define PSYS_NR_pidfd_getfd 438
-#define PSYS_NR_faccessat2 439
-#define PSYS_NR_process_madvise 440
-#define PSYS_NR_epoll_pwait2 441
-#define PSYS_NR_mount_setattr 442
-#define PSYS_NR_quotactl_fd 443
-#define PSYS_NR_landlock_create_ruleset 444
-#define PSYS_NR_landlock_add_rule 445
-#define PSYS_NR_landlock_restrict_self 446
 #define PSYS_NR_memfd_secret 447
-#define PSYS_NR_process_mrelease 448
-#define PSYS_NR_futex_waitv 449
-#define PSYS_NR_set_mempolicy_home_node 450
-#define PSYS_NR_cachestat 451
-#define PSYS_NR_fchmodat2 452
-#define PSYS_NR_map_shadow_stack 453
-#define PSYS_NR_futex_wake 454
-#define PSYS_NR_futex_wait 455
-#define PSYS_NR_futex_requeue 456
-#define PSYS_NR_statmount 457
-#define PSYS_NR_listmount 458
-#define PSYS_NR_lsm_get_self_attr 459
-#define PSYS_NR_lsm_set_self_attr 460
-#define PSYS_NR_lsm_list_modules 461
-#define PSYS_NR_mseal 462
-#define PSYS_NR_setxattrat 463
-#define PSYS_NR_getxattrat 464
-#define PSYS_NR_listxattrat 465
-#define PSYS_NR_removexattrat 466
-#define PSYS_NR_open_tree_attr 467
-#define PSYS_NR_file_getattr 468
-#define PSYS_NR_file_setattr 469
-#define PSYS_NR_listns 470
-#define PSYS_NR_rseq_slice_yield 471
 
 #endif

@@ -8,6 +8,10 @@
 #ifndef PSYS_MIPS_NUMBERS_H
 #define PSYS_MIPS_NUMBERS_H
 
+#define PSYS_NUMBER_BASE 4000
+#include "../shared/unified.h"
+#include "../shared/time64.h"
+
 #define PSYS_NR_syscall 4000
 #define PSYS_NR_exit 4001
 #define PSYS_NR_fork 4002
@@ -378,72 +382,5 @@
 #define PSYS_NR_msgsnd 4400
 #define PSYS_NR_msgrcv 4401
 #define PSYS_NR_msgctl 4402
-#define PSYS_NR_clock_gettime 4403
-#define PSYS_NR_clock_settime 4404
-#define PSYS_NR_clock_adjtime 4405
-#define PSYS_NR_clock_getres 4406
-#define PSYS_NR_clock_nanosleep 4407
-#define PSYS_NR_timer_gettime 4408
-#define PSYS_NR_timer_settime 4409
-#define PSYS_NR_timerfd_gettime 4410
-#define PSYS_NR_timerfd_settime 4411
-#define PSYS_NR_utimensat 4412
-#define PSYS_NR_pselect6 4413
-#define PSYS_NR_ppoll 4414
-#define PSYS_NR_io_pgetevents 4416
-#define PSYS_NR_recvmmsg 4417
-#define PSYS_NR_mq_timedsend 4418
-#define PSYS_NR_mq_timedreceive 4419
-#define PSYS_NR_semtimedop 4420
-#define PSYS_NR_rt_sigtimedwait 4421
-#define PSYS_NR_futex 4422
-#define PSYS_NR_sched_rr_get_interval 4423
-#define PSYS_NR_pidfd_send_signal 4424
-#define PSYS_NR_io_uring_setup 4425
-#define PSYS_NR_io_uring_enter 4426
-#define PSYS_NR_io_uring_register 4427
-#define PSYS_NR_open_tree 4428
-#define PSYS_NR_move_mount 4429
-#define PSYS_NR_fsopen 4430
-#define PSYS_NR_fsconfig 4431
-#define PSYS_NR_fsmount 4432
-#define PSYS_NR_fspick 4433
-#define PSYS_NR_pidfd_open 4434
-#define PSYS_NR_clone3 4435
-#define PSYS_NR_close_range 4436
-#define PSYS_NR_openat2 4437
-#define PSYS_NR_pidfd_getfd 4438
-#define PSYS_NR_faccessat2 4439
-#define PSYS_NR_process_madvise 4440
-#define PSYS_NR_epoll_pwait2 4441
-#define PSYS_NR_mount_setattr 4442
-#define PSYS_NR_quotactl_fd 4443
-#define PSYS_NR_landlock_create_ruleset 4444
-#define PSYS_NR_landlock_add_rule 4445
-#define PSYS_NR_landlock_restrict_self 4446
-#define PSYS_NR_process_mrelease 4448
-#define PSYS_NR_futex_waitv 4449
-#define PSYS_NR_set_mempolicy_home_node 4450
-#define PSYS_NR_cachestat 4451
-#define PSYS_NR_fchmodat2 4452
-#define PSYS_NR_map_shadow_stack 4453
-#define PSYS_NR_futex_wake 4454
-#define PSYS_NR_futex_wait 4455
-#define PSYS_NR_futex_requeue 4456
-#define PSYS_NR_statmount 4457
-#define PSYS_NR_listmount 4458
-#define PSYS_NR_lsm_get_self_attr 4459
-#define PSYS_NR_lsm_set_self_attr 4460
-#define PSYS_NR_lsm_list_modules 4461
-#define PSYS_NR_mseal 4462
-#define PSYS_NR_setxattrat 4463
-#define PSYS_NR_getxattrat 4464
-#define PSYS_NR_listxattrat 4465
-#define PSYS_NR_removexattrat 4466
-#define PSYS_NR_open_tree_attr 4467
-#define PSYS_NR_file_getattr 4468
-#define PSYS_NR_file_setattr 4469
-#define PSYS_NR_listns 4470
-#define PSYS_NR_rseq_slice_yield 4471
 
 #endif

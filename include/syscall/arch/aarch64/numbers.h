@@ -6,7 +6,7 @@
 #ifndef PSYS_AARCH64_NUMBERS_H
 #define PSYS_AARCH64_NUMBERS_H
 
-#include "../generic/numbers.h"
+#include "../shared/generic/numbers.h"
 
 #define PSYS_NR_renameat 38
 #define PSYS_NR_getrlimit 163

@@ -6,6 +6,9 @@
 #ifndef PSYS_X32_NUMBERS_H
 #define PSYS_X32_NUMBERS_H
 
+#define PSYS_NUMBER_BASE 0x40000000
+#include "../shared/unified.h"
+
 #define PSYS_NR_read 0x40000000
 #define PSYS_NR_write 0x40000001
 #define PSYS_NR_open 0x40000002
@@ -296,54 +299,7 @@
 #define PSYS_NR_rseq 0x4000014e
 #define PSYS_NR_uretprobe 0x4000014f
 #define PSYS_NR_uprobe 0x40000150
-#define PSYS_NR_pidfd_send_signal 0x400001a8
-#define PSYS_NR_io_uring_setup 0x400001a9
-#define PSYS_NR_io_uring_enter 0x400001aa
-#define PSYS_NR_io_uring_register 0x400001ab
-#define PSYS_NR_open_tree 0x400001ac
-#define PSYS_NR_move_mount 0x400001ad
-#define PSYS_NR_fsopen 0x400001ae
-#define PSYS_NR_fsconfig 0x400001af
-#define PSYS_NR_fsmount 0x400001b0
-#define PSYS_NR_fspick 0x400001b1
-#define PSYS_NR_pidfd_open 0x400001b2
-#define PSYS_NR_clone3 0x400001b3
-#define PSYS_NR_close_range 0x400001b4
-#define PSYS_NR_openat2 0x400001b5
-#define PSYS_NR_pidfd_getfd 0x400001b6
-#define PSYS_NR_faccessat2 0x400001b7
-#define PSYS_NR_process_madvise 0x400001b8
-#define PSYS_NR_epoll_pwait2 0x400001b9
-#define PSYS_NR_mount_setattr 0x400001ba
-#define PSYS_NR_quotactl_fd 0x400001bb
-#define PSYS_NR_landlock_create_ruleset 0x400001bc
-#define PSYS_NR_landlock_add_rule 0x400001bd
-#define PSYS_NR_landlock_restrict_self 0x400001be
 #define PSYS_NR_memfd_secret 0x400001bf
-#define PSYS_NR_process_mrelease 0x400001c0
-#define PSYS_NR_futex_waitv 0x400001c1
-#define PSYS_NR_set_mempolicy_home_node 0x400001c2
-#define PSYS_NR_cachestat 0x400001c3
-#define PSYS_NR_fchmodat2 0x400001c4
-#define PSYS_NR_map_shadow_stack 0x400001c5
-#define PSYS_NR_futex_wake 0x400001c6
-#define PSYS_NR_futex_wait 0x400001c7
-#define PSYS_NR_futex_requeue 0x400001c8
-#define PSYS_NR_statmount 0x400001c9
-#define PSYS_NR_listmount 0x400001ca
-#define PSYS_NR_lsm_get_self_attr 0x400001cb
-#define PSYS_NR_lsm_set_self_attr 0x400001cc
-#define PSYS_NR_lsm_list_modules 0x400001cd
-#define PSYS_NR_mseal 0x400001ce
-#define PSYS_NR_setxattrat 0x400001cf
-#define PSYS_NR_getxattrat 0x400001d0
-#define PSYS_NR_listxattrat 0x400001d1
-#define PSYS_NR_removexattrat 0x400001d2
-#define PSYS_NR_open_tree_attr 0x400001d3
-#define PSYS_NR_file_getattr 0x400001d4
-#define PSYS_NR_file_setattr 0x400001d5
-#define PSYS_NR_listns 0x400001d6
-#define PSYS_NR_rseq_slice_yield 0x400001d7
 #define PSYS_NR_rt_sigaction 0x40000200
 #define PSYS_NR_rt_sigreturn 0x40000201
 #define PSYS_NR_ioctl 0x40000202

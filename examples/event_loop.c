@@ -1,0 +1,88 @@
+/*
+ * Two hundred commands, sixteen at once, in one epoll loop.
+ *
+ *	event_loop [COUNT]
+ *
+ * What a loop has to know: take a descriptor out of epoll before it is closed, which
+ * aspawn_wait() does. A child on its way to its exec may hold a copy of it, and while any
+ * copy is open epoll goes on to report it, under a number that is another's by then.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <aspawn/command.h>
+#include <syscall/errno.h>
+
+enum { AT_ONCE = 16 };
+
+static struct job {
+	struct aspawn_child child;
+	struct Stack_t stack;
+	uint32_t number; /* 0: not running */
+} jobs[AT_ONCE];
+
+static int epoll, count = 200, started, running, failed, stale;
+
+static void start(struct job *job)
+{
+	char *const argv[] = { "sleep", "0.002", NULL };
+	const struct aspawn_command command = {
+		.size = sizeof command,
+		.file = "sleep",
+		.argv = argv,
+		.envp = environ,
+	};
+	struct epoll_event event = { .events = EPOLLIN };
+
+	int r = aspawn_command(&job->child, &job->stack, &command);
+	if (r < 0 || job->child.pidfd < 0) {
+		fprintf(stderr, "aspawn_command: %s\n", r < 0 ? psys_errname(r) : "no pidfd");
+		exit(1);
+	}
+	job->number = (uint32_t)++started;
+	event.data.u64 = (uint64_t)job->number << 32 | (uint64_t)(job - jobs);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, job->child.pidfd, &event);
+	running++;
+}
+
+static void finish(struct job *job, uint32_t number)
+{
+	int status;
+
+	if (job->number != number) {
+		stale++;
+		return;
+	}
+	epoll_ctl(epoll, EPOLL_CTL_DEL, job->child.pidfd, NULL); /* before it is closed */
+	if (aspawn_wait(&job->child, &status, NULL, NULL) < 0 || status)
+		failed++;
+	job->number = 0;
+	running--;
+	if (started < count)
+		start(job);
+}
+
+int main(int argc, char **argv)
+{
+	struct epoll_event events[AT_ONCE];
+
+	if (argc > 1)
+		count = atoi(argv[1]);
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll < 0)
+		return 1;
+	while (running < AT_ONCE && started < count)
+		start(&jobs[running]);
+	while (running) {
+		int ready = epoll_wait(epoll, events, AT_ONCE, -1);
+		for (int i = 0; i < ready; i++)
+			finish(&jobs[events[i].data.u64 % AT_ONCE], (uint32_t)(events[i].data.u64 >> 32));
+	}
+	for (int i = 0; i < AT_ONCE; i++)
+		aspawn_stack_free(&jobs[i].stack);
+	printf("%d commands, %d failed, %d stale events\n", count, failed, stale);
+	return failed || stale;
+}

@@ -1,0 +1,33 @@
+/*
+ * The names without a prefix that programs know from before the library had one. They
+ * are inline functions, and no symbols of the library: a program may have functions of
+ * these names. One that includes <syscall/syscall.h> or <syscall/exec.h> too defines
+ * PSYS_NO_UNPREFIXED before.
+ */
+#ifndef PSYS_UNPREFIXED_H
+#define PSYS_UNPREFIXED_H
+
+#include <syscall/arch.h>
+#include <syscall/exec.h>
+
+/* psys_syscall() */
+PSYS_INLINE psys_word pure_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
+				   psys_word a4, psys_word a5, psys_word a6)
+{
+	return psys_call6(nr, a1, a2, a3, a4, a5, a6);
+}
+
+/* psys_find_exe() */
+PSYS_INLINE int find_exe(const char *file, size_t file_len, char *constructed_path,
+			 const char **path, size_t path_max_len)
+{
+	return psys_find_exe(file, file_len, constructed_path, path, path_max_len);
+}
+
+/* psys_handle_execve_err() */
+PSYS_INLINE int handle_execve_err(int result, int *got_eaccess)
+{
+	return psys_handle_execve_err(result, got_eaccess);
+}
+
+#endif

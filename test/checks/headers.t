@@ -1,0 +1,65 @@
+#!/bin/sh
+# A copy of include/ needs nothing else: each public header is the first and only one of
+# a program, for every target, in C and in C++. No symbolic link, which some checkouts
+# and archives lack.
+. "$(dirname "$0")/tap.sh"
+clang=${CLANG:-clang-19}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# "NAME TRIPLE FLAGS" of each target.
+targets()
+{
+	sed -n 's/^TARGETS += //p' syscall/arch/*/target.mk | tr ' ' '\n' | while read -r name; do
+		triple=$(sed -n "s/^$name\.triple := //p" syscall/arch/*/target.mk)
+		flags=$(sed -n "s/^$name\.flags := //p" syscall/arch/*/target.mk)
+		echo "$name --target=$triple $flags"
+	done
+}
+
+# compiles LANGUAGE STANDARD TARGET...: each file of $work/LANGUAGE, alone. One process
+# of the compiler proper compiles all of them, which takes a third of the time.
+compiles()
+{
+	language=$1 standard=$2
+	shift 2
+	eval "set -- $($clang "$@" -std=$standard -ffreestanding -nostdlibinc -I"$work/include" \
+		-Wall -Wextra -Wpedantic -Wno-variadic-macros -Werror -fsyntax-only \
+		-x $language "$work/first" '-###' 2>&1 | tail -1)"
+	"$@" "$work/$language"/*
+}
+
+# For each target; what fails is printed.
+every_target_compiles()
+{
+	failed=0
+	while read -r name flags; do
+		compiles "$1" "$2" $flags || { echo "that was $name"; failed=1; }
+	done <"$work/targets"
+	return $failed
+}
+
+has_no_link()
+{
+	! find include -type l | grep .
+}
+
+cp -R include "$work/include"
+mkdir "$work/c" "$work/c++"
+echo 'int first;' >"$work/first"
+# table.h is a list for macros of its includer.
+for header in $(cd include && find syscall aspawn -maxdepth 1 -name '*.h' ! -name table.h); do
+	for language in c c++; do
+		echo "#include <$header>" >"$work/$language/$(echo "$header" | tr / -)"
+	done
+done
+targets >"$work/targets"
+
+check "no symbolic link in include/" has_no_link
+if command -v "$clang" >/dev/null; then
+	check "each header compiles alone for every target, in C11" every_target_compiles c c11
+	check "each header compiles alone for every target, in C++17" every_target_compiles c++ c++17
+else
+	skip "each header compiles alone for every target" "no $clang"
+fi
+finish

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Everything that is linked says that it can run with shadow stacks and landing pads: a
+# program has them only if each of its parts says so, down to the last object.
+. "$(dirname "$0")/tap.sh"
+build=${BUILD_DIR:-build}
+readelf=$(command -v llvm-readelf-19 || echo llvm-readelf) # older ones do not know GCS by name
+
+# says FEATURES FILE: an object file, a library, a program, or an archive, of which all members
+says()
+{
+	notes=$($readelf --notes "$2") || return 1
+	said=$(echo "$notes" | grep -c "feature: $1\$")
+	case $2 in
+	*.a) test "$said" -gt 0 && test "$said" -eq "$(echo "$notes" | grep -c '^File:')" ;;
+	*) test "$said" -eq 1 ;;
+	esac || { echo "$2:"; echo "$notes"; return 1; }
+}
+
+all_say()
+{
+	features=$1
+	shift
+	for file; do
+		says "$features" "$file" || return 1
+	done
+}
+
+cross_builds_say()
+{
+	# Of the caller's make nothing is inherited.
+	env -u MAKEFLAGS -u MAKELEVEL -u CC make -s cross-"$1" BUILD_DIR="$build" &&
+		all_say "$2" "$build/$1/libaspawn.so" "$build/$1/libaspawn.a" "$build/$1/suite"
+}
+
+x86="IBT, SHSTK" aarch64="BTI, PAC.*" # an older compiler knows nothing of GCS
+case $(uname -m) in
+x86_64) native=$x86 ;;
+aarch64) native=$aarch64 ;;
+*) native= ;;
+esac
+if [ -n "$native" ]; then
+	check "the libraries and the suite" all_say "$native" "$build/libaspawn.so" "$build/libaspawn.a" \
+		$(ls "$build/suite" 2>/dev/null)
+else
+	skip "the libraries and the suite" "no such notes on this architecture"
+fi
+if command -v clang-19 >/dev/null; then
+	check "for aarch64" cross_builds_say aarch64 "BTI, PAC, GCS"
+	check "for x86_64" cross_builds_say x86_64 "$x86"
+else
+	skip "for aarch64" "no clang-19"
+	skip "for x86_64" "no clang-19"
+fi
+finish
