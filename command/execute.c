@@ -22,7 +22,7 @@ static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
 PSYS_UNINSTRUMENTED void aspawn_begin_search(struct candidate *candidate, const struct prepared *prepared)
 {
 	candidate->directory = 0;
-	candidate->error = prepared->flags & ASPAWN_COMMAND_PARENT_DIRECTORY ? take_directory(candidate) : 0;
+	candidate->error = prepared->flags & ASPAWN_COMMAND_RELATIVE_TO_CALLER ? take_directory(candidate) : 0;
 }
 
 /* The next path to try: NULL after the last. One that is too long is left out. */
@@ -77,34 +77,42 @@ static PSYS_UNINSTRUMENTED int exec_one(const char *path, const struct prepared 
 	return r;
 }
 
+static PSYS_UNINSTRUMENTED _Noreturn void fail_at(struct prepared *prepared, int step, int error,
+						  const char *file)
+{
+	prepared->report.step = step;
+	aspawn_fail(prepared, error, file);
+}
+
 PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candidate *candidate)
 {
-	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL ? PSYS_EXEC_SHELL : 0;
-	const bool has_slash = *psys_strchrnul(prepared->file, '/');
-	const char *path = prepared->path, *all, *found;
-	int error = PSYS_ENOENT, got_eaccess = 0;
+	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? PSYS_EXEC_SHELL : 0;
+	const char *file = prepared->file, *path = prepared->path, *all, *found;
+	const bool has_slash = *psys_strchrnul(file, '/');
+	int error = -PSYS_ENOENT, got_eaccess = 0;
 
 	if (!path)
 		path = psys_getenv(prepared->envp, "PATH");
 	if (!path)
 		path = "/bin:/usr/bin";
 	all = path;
-	if (!*prepared->file)
-		aspawn_fail(prepared, ASPAWN_STEP_SEARCH, PSYS_ENOENT);
-	while ((found = next_candidate(candidate, prepared->file, &path))) {
+	if (!*file)
+		fail_at(prepared, ASPAWN_STEP_SEARCH, -PSYS_ENOENT, file);
+	while ((found = next_candidate(candidate, file, &path))) {
 		int r = candidate->error && *found != '/' ? candidate->error :
 			exec_one(found, prepared, flags);
 		/* An empty search path, the current directory, leaves nothing to go on to. */
 		if (has_slash || (!*all && r != -PSYS_ENOENT) || psys_handle_execve_err(r, &got_eaccess) < 0) {
-			error = -r;
+			error = r;
 			break;
 		}
 	}
 	if (!found && got_eaccess)
-		error = PSYS_EACCES;
-	else if (!found && !has_slash && psys_strlen(prepared->file) > PSYS_NAME_MAX)
-		error = PSYS_ENAMETOOLONG;
-	if (error == PSYS_ENOENT && exists(candidate, prepared->file, all))
-		aspawn_fail(prepared, ASPAWN_STEP_INTERPRETER, error);
-	aspawn_fail(prepared, found || has_slash || got_eaccess ? ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH, error);
+		error = -PSYS_EACCES;
+	else if (!found && !has_slash && psys_strlen(file) > PSYS_NAME_MAX)
+		error = -PSYS_ENAMETOOLONG;
+	if (error == -PSYS_ENOENT && exists(candidate, file, all))
+		fail_at(prepared, ASPAWN_STEP_INTERPRETER, error, file);
+	fail_at(prepared, found || has_slash || got_eaccess ? ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH, error,
+		found ? found : file);
 }

@@ -118,7 +118,8 @@ enum aspawn_action_kind {
 typedef int (*aspawn_call)(void *arg);
 
 /*
- * 64 bytes on every architecture, for ever. Each member of the union belongs to the kind
+ * 64 bytes on every architecture, for ever; it owns nothing and may be copied. Languages
+ * without this header take it as opaque bytes and use the functions. Each member of the union belongs to the kind
  * of the same name, and its members are the arguments of that kind's macro and function,
  * in their order; the actions below explain them. What a kind does not use is zero.
  */
@@ -191,7 +192,7 @@ struct aspawn_action {
 		struct { aspawn_call function; void *arg; } call;
 
 		uint64_t room[7] __attribute__((aligned(8))); /* the size of all */
-	} as;
+	} u;
 };
 
 typedef char aspawn_action_has_64_bytes[sizeof(struct aspawn_action) == 64 ? 1 : -1];

@@ -4,7 +4,7 @@
  *	char text[4096];
  *	struct aspawn_io io = { .size = sizeof io, .out = { .data = text, .size = sizeof text } };
  *
- *	if (aspawn_run(ASPAWN_ARGS("uname", "-sr"), &io) == 0)
+ *	if (aspawn_run(ASPAWN_COMMAND("uname", "-sr"), &io) == 0 && io.status == 0)
  *		printf("%s", text);
  *
  * From the smallest use to the largest:
@@ -48,8 +48,10 @@ extern "C" {
 enum aspawn_stream {
 	ASPAWN_INHERIT = 0,   /* the caller's own */
 	ASPAWN_NULL = -1,     /* /dev/null */
-	ASPAWN_PIPE = -2,     /* a new pipe, whose other end is in aspawn_child.in, .out, .err */
-	ASPAWN_TO_STDOUT = -3 /* of err alone: the same as out, in the order written */
+	ASPAWN_PIPE = -2,     /* a new pipe, whose other end is in aspawn_child.in_fd, .out_fd, .err_fd */
+	/* Of std_err alone: the same as std_out, in the order written. Not as what an action
+	 * opens as 1: that takes an ASPAWN_DUP2(1, 2) after it. */
+	ASPAWN_TO_STDOUT = -3
 };
 
 enum aspawn_command_flags {
@@ -77,7 +79,9 @@ enum aspawn_command_flags {
 	ASPAWN_COMMAND_FORK = 64,
 	/* With ASPAWN_CLOSEFROM: copy all descriptors all the same, at their cost, for an
 	 * action whose path leads to one through a symbolic link. */
-	ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS = 128
+	ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS = 128,
+	/* The caller's ends of all pipes are O_NONBLOCK; the program's are blocking. */
+	ASPAWN_COMMAND_NONBLOCK = 256
 };
 
 /*
@@ -87,11 +91,12 @@ enum aspawn_command_flags {
  * change and go as soon as the call has returned.
  */
 struct aspawn_command {
-	size_t size;                                  /* sizeof(struct aspawn_command) */
-	uint64_t flags __attribute__((aligned(8)));   /* enum aspawn_command_flags */
+	uint64_t size __attribute__((aligned(8))); /* sizeof(struct aspawn_command) */
+	uint64_t flags;                            /* enum aspawn_command_flags */
 
-	/* The program; NULL: argv[0]. Without a slash it is searched for in path, by the
-	 * child, so that a failure names it. */
+	/* The program; NULL: argv[0]. Without a slash it is searched for in search_path, by the
+	 * child, so that a failure names it. Relative with a slash: from the directory that the
+	 * actions change to. */
 	const char *file;
 	char *const *argv; /* ends with NULL; NULL: only file. ASPAWN_ARGV() writes one */
 	/* The environment, ends with NULL. NULL: the caller's environ, as it is during the
@@ -99,7 +104,7 @@ struct aspawn_command {
 	char *const *envp;
 	/* Of the search, as PATH. NULL: PATH of the program's environment, after the actions;
 	 * if there is none, "/bin:/usr/bin". */
-	const char *path;
+	const char *search_path;
 
 	const struct aspawn_action *actions; /* in their order; NULL if action_count is 0 */
 	size_t action_count;
@@ -111,9 +116,10 @@ struct aspawn_command {
 	struct aspawn_pool *pool;
 	struct Stack_t *stack;
 
-	/* enum aspawn_stream, or a descriptor above 2; made before the actions. 1 for out, and
-	 * 2 for err, are the same as ASPAWN_INHERIT. */
-	int in, out, err;
+	/* enum aspawn_stream, or a descriptor above 2; made before the actions, which may
+	 * replace them. 1 for std_out, and 2 for std_err, are the same as ASPAWN_INHERIT; any
+	 * other number from 0 to 2 but 0, which always means ASPAWN_INHERIT, is -EINVAL. */
+	int std_in, std_out, std_err;
 	int reserved; /* 0 */
 };
 
@@ -127,7 +133,7 @@ enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * sizeof(void *) }; /* of the first ver
  *	struct aspawn_command command = {
  *		.size = sizeof command,
  *		.argv = ASPAWN_ARGV("check_http", "-H", host),
- *		.out = ASPAWN_PIPE,
+ *		.std_out = ASPAWN_PIPE,
  *	};
  *
  * In C++: auto args = ASPAWN_ARGV("check_http", "-H", host); command.argv = args;
@@ -135,7 +141,7 @@ enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * sizeof(void *) }; /* of the first ver
 #define ASPAWN_ARGV(...) ((char *const *)(uintptr_t)(const char *const[]){ __VA_ARGS__, NULL })
 /* A whole command of nothing but arguments: a const struct aspawn_command *, which lasts as
  * long as the block; in C++ as long as the expression, which is the call. */
-#define ASPAWN_ARGS(...)                                                        \
+#define ASPAWN_COMMAND(...)                                                        \
 	(&(const struct aspawn_command){ .size = sizeof(struct aspawn_command), \
 					 .argv = ASPAWN_ARGV(__VA_ARGS__) })
 #endif
@@ -146,7 +152,7 @@ enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * sizeof(void *) }; /* of the first ver
 enum aspawn_step {
 	ASPAWN_STEP_NONE = -1,        /* nothing failed, or it is not known where */
 	ASPAWN_STEP_DESCRIPTORS = -2, /* to copy the descriptors, for ASPAWN_CLOSEFROM */
-	ASPAWN_STEP_STREAMS = -3,     /* in, out, err, or the group of ASPAWN_IO_KILL_GROUP */
+	ASPAWN_STEP_STREAMS = -3,     /* std_in, std_out, std_err, or the group of ASPAWN_IO_KILL_GROUP */
 	ASPAWN_STEP_SEARCH = -4,      /* file is nowhere in the search path */
 	ASPAWN_STEP_EXEC = -5,        /* execve(2) */
 	ASPAWN_STEP_INTERPRETER = -6  /* file is there, but not what its first line, or its
@@ -175,7 +181,7 @@ typedef char aspawn_failure_has_128_bytes[sizeof(struct aspawn_failure) == 128 ?
 PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure);
 
 /* The same for a status as of aspawn_wait(): "exit 3", "killed by SIGSEGV", "killed by
- * SIGABRT (core dumped)", "killed by signal 40". */
+ * SIGABRT (core dumped)", "killed by signal 40"; -1: "no status". At most 63 bytes. */
 PSYS_API size_t aspawn_status_text(char *to, size_t size, int status);
 
 /* --- run: from start to end in one call ---------------------------------------------- */
@@ -191,9 +197,10 @@ struct aspawn_output {
 	void *data;
 	size_t size;   /* bytes at data */
 	size_t length; /* result: bytes of output, without the NUL */
-	/* Called with each piece of output, on the calling thread. 0: go on. A negative number
-	 * ends the program, and is what the call returns. bytes is valid during the call;
-	 * count is never 0. It must return: no longjmp, no exception. */
+	/* Called with each piece of output, on the calling thread, where it may use malloc and
+	 * stdio. 0 or positive: go on. A negative number ends the program, and is what the call
+	 * returns. bytes is valid during the call; count is never 0. It must return: no
+	 * longjmp, no exception. */
 	int (*sink)(void *arg, const void *bytes, size_t count);
 	void *arg;
 };
@@ -214,13 +221,16 @@ enum aspawn_io_flags {
 	ASPAWN_IO_KILL_GROUP = 1,
 	/* aspawn_run(): without input the program has the caller's standard input; otherwise
 	 * it has /dev/null, so that it does not wait for a terminal. */
-	ASPAWN_IO_INHERIT_INPUT = 2
+	ASPAWN_IO_INHERIT_INPUT = 2,
+	/* Output that does not fit in data is read and dropped, and does not end the program;
+	 * length counts all of it. */
+	ASPAWN_IO_DROP_EXCESS = 4
 };
 
 /* What to feed, where to collect, how long; and what came of it. */
 struct aspawn_io {
-	size_t size;                                /* sizeof(struct aspawn_io) */
-	uint64_t flags __attribute__((aligned(8))); /* enum aspawn_io_flags */
+	uint64_t size __attribute__((aligned(8))); /* sizeof(struct aspawn_io) */
+	uint64_t flags;                            /* enum aspawn_io_flags */
 
 	const void *input; /* for standard input, which is closed after it; NULL: none */
 	size_t input_size; /* bytes */
@@ -234,9 +244,9 @@ struct aspawn_io {
 
 	/* The results, always stored if the call got past -EINVAL and -E2BIG. */
 	int end;    /* enum aspawn_end */
-	int status; /* as of aspawn_wait(); 0 if there is none */
-	struct psys_rusage usage;
+	int status; /* as of aspawn_wait(), also of a program that was not executed; -1: none */
 	struct aspawn_failure failure;
+	struct psys_rusage usage;
 };
 
 enum { /* of the first version */
@@ -248,8 +258,8 @@ enum { /* of the first version */
  * The calling thread is blocked; no other thread is made. SIGPIPE of a program that does
  * not read its input does not reach the caller.
  *
- * command  as for aspawn_start(). in, out and err that are ASPAWN_INHERIT become what *io
- *          asks for: a pipe, if there is input or an output; otherwise /dev/null for in.
+ * command  as for aspawn_start(). std_in, std_out and std_err that are ASPAWN_INHERIT become what *io
+ *          asks for: a pipe, if there is input or an output; otherwise /dev/null for std_in.
  * io       must not be NULL
  *
  * A program that ends while another process still holds its output open is read from for
@@ -270,7 +280,14 @@ enum { /* of the first version */
  *   and what aspawn_start() returns
  * Rests on ppoll(2), waitid(2), pipe(7).
  */
-PSYS_API int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io);
+PSYS_API PSYS_MUST_CHECK int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io);
+
+/*
+ * The outcome of aspawn_run() or aspawn_communicate() as one text, for people: "exit 3",
+ * "timed out, killed by SIGTERM", "not started: search \"unmae\": ENOENT", "EMFILE". result
+ * is what the call returned. As aspawn_failure_text(), at most 319 bytes; "" of NULL.
+ */
+PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io);
 
 /* --- start: a child to deal with yourself ----------------------------------------------- */
 
@@ -289,10 +306,10 @@ struct aspawn_child {
 	 * something to say: ask it with timeout 0, and poll on if it does not know. -1 without
 	 * ASPAWN_COMMAND_STARTED_FD. */
 	int started_fd;
-	/* The caller's ends of pipes (ASPAWN_PIPE), CLOEXEC and blocking: in to write to, out
-	 * and err to read from. The caller closes them; only aspawn_communicate() does
-	 * otherwise. -1: none. */
-	int in, out, err;
+	/* The caller's ends of pipes (ASPAWN_PIPE), CLOEXEC: in_fd to write to, out_fd and err_fd
+	 * to read from; above 2. -1: none. The caller closes them; only aspawn_communicate()
+	 * does otherwise. Who takes one over, or closes it early, stores -1 here. */
+	int in_fd, out_fd, err_fd;
 	uint64_t own[13] __attribute__((aligned(8))); /* the library's */
 };
 
@@ -309,8 +326,8 @@ typedef char aspawn_child_has_128_bytes[sizeof(struct aspawn_child) == 128 ? 1 :
  * On failure there is no child, no descriptor is open, and *child is no child: its pid is 0,
  * its descriptors are -1, and aspawn_release() of it does nothing.
  *   -EINVAL     child or command is NULL; file and argv[0] are NULL; both pool and stack
- *               are given; in, out or err is an invalid number, or ASPAWN_TO_STDOUT for
- *               another stream than err; actions is NULL and action_count is not 0; an
+ *               are given; a stream is an invalid number, or ASPAWN_TO_STDOUT for another
+ *               than std_err; actions and action_count are not both 0, or both not 0; an
  *               unknown flag or kind of action; an invalid argument of an action
  *               (aspawn/action.h); size is less than ASPAWN_COMMAND_SIZE_VER0; reserved is
  *               not 0
@@ -324,7 +341,7 @@ typedef char aspawn_child_has_128_bytes[sizeof(struct aspawn_child) == 128 ? 1 :
  *   -EOVERFLOW  the sizes' sum is more than an address can hold
  *   and what else clone(2) returns
  */
-PSYS_API int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command);
+PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command);
 
 /*
  * Waits until it is known whether the program is executed; timeout_ms as everywhere. Can be
@@ -345,7 +362,7 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
 
 /*
  * Waits for the child's end, reaps it, and releases it: closes pidfd and started_fd, and
- * returns its memory to the pool. child.in, out and err stay open.
+ * returns its memory to the pool. child.in_fd, out_fd and err_fd stay open.
  *
  * status  out, may be NULL: as of wait(2), for WIFEXITED() or PSYS_WIFEXITED() and so on,
  *         or aspawn_status_text()
@@ -366,16 +383,25 @@ PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_ru
 			 int64_t timeout_ms);
 
 /*
- * Feeds and collects through child.in, out and err, waits for the child's end, ends it where
+ * Returns 1 if the child has ended, 0 if not; it is not reaped, so that its group can still
+ * be killed. Never blocks.
+ *   -ECHILD  another has reaped it, or SIGCHLD is ignored
+ *   -EINVAL  child is NULL or no child, or was waited for
+ * Rests on waitid(2), WNOWAIT.
+ */
+PSYS_API int aspawn_ended(struct aspawn_child *child);
+
+/*
+ * Feeds and collects through child.in_fd, out_fd and err_fd, waits for the child's end, ends it where
  * *io says so, and reaps it: all of aspawn_run() but the start. On return the three
  * descriptors are closed and -1, and the child is released, also on failure (it is
  * killed then), except after -EINVAL and -E2BIG, which change nothing.
  *
  * Returns what aspawn_run() does, without the errors of the start. -EINVAL also: child is
- * NULL or no child, or was waited for; input without child.in, or an output without
- * child.out or child.err.
+ * NULL or no child, or was waited for; input without child.in_fd, or an output without
+ * child.out_fd or child.err_fd.
  */
-PSYS_API int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
+PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
 /*
  * Releases everything but the process: closes pidfd and started_fd, returns the memory to
@@ -459,7 +485,7 @@ typedef char aspawn_io_has_its_size[sizeof(struct aspawn_io) == ASPAWN_IO_SIZE_V
 #ifdef __cplusplus
 }
 
-/* What ASPAWN_ARGV and ASPAWN_ARGS make in C++. */
+/* What ASPAWN_ARGV and ASPAWN_COMMAND make in C++. */
 template <size_t Count> struct aspawn_argv {
 	const char *strings[Count + 1];
 
@@ -487,7 +513,7 @@ inline aspawn_argv<sizeof...(Strings) + 1> ASPAWN_ARGV(const char *first, String
 }
 
 template <typename... Strings>
-inline aspawn_args<sizeof...(Strings) + 1> ASPAWN_ARGS(const char *first, Strings... rest)
+inline aspawn_args<sizeof...(Strings) + 1> ASPAWN_COMMAND(const char *first, Strings... rest)
 {
 	return { ASPAWN_ARGV(first, rest...), aspawn_command() };
 }
