@@ -37,6 +37,15 @@ struct aspawn_child start_command(struct Stack_t *stack, const struct aspawn_com
 	return child;
 }
 
+int why_not_started(struct aspawn_child *child)
+{
+	struct aspawn_failure failure;
+	int r = aspawn_wait_started(child, &failure, -1);
+
+	CHECK_EQUAL(r, failure.error ? -PSYS_ECANCELED : 0);
+	return failure.error;
+}
+
 void check_ends(struct aspawn_child *child, int expected)
 {
 	struct aspawn_failure failure;

@@ -50,6 +50,9 @@ struct aspawn_command command_in_role(struct self *self, const char *role, const
 /* Starts a copy of it on the stack, or the test fails; stack NULL: as the command says. */
 struct aspawn_child start_command(struct Stack_t *stack, const struct aspawn_command *command);
 
+/* Waits until it is known whether it started: 0, or the failure's error, which is negative. */
+int why_not_started(struct aspawn_child *child);
+
 /* Waits for its end, which must have this status, as of wait(2). What aspawn_wait() returns
  * must fit it: -ECANCELED only of exit 127, or of a signal before the exec. */
 void check_ends(struct aspawn_child *child, int expected);
