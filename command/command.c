@@ -297,9 +297,10 @@ int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *c
 
 int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command)
 {
-	struct own_actions own = { .count = 0 };
+	struct own_actions own; /* cleared in part: a whole one is a memset of a libc's */
 	struct aspawn_command known;
 
+	own.count = 0;
 	if (!child)
 		return -PSYS_EINVAL;
 	*child = (struct aspawn_child){ .pidfd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1 };

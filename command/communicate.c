@@ -337,11 +337,12 @@ static int choose_streams(struct aspawn_command *command, const struct aspawn_io
 
 int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 {
-	struct own_actions own = { .count = 0 };
+	struct own_actions own; /* cleared in part: a whole one is a memset of a libc's */
 	struct aspawn_command known;
 	struct aspawn_child child;
 	int r = check_io(io);
 
+	own.count = 0;
 	if (r == 0)
 		r = aspawn_read_command(&known, command);
 	if (r == 0)
