@@ -384,7 +384,6 @@ static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t in
 	const size_t string = info->paths[0] ? info->paths[0] : info->strings[0];
 	char number[PSYS_DECIMAL_SIZE];
 
-	prepared->report.kind = action->kind;
 	psys_i64_to_decimal(number, info->subject ? member_int(action, info->subject) : 0);
 	aspawn_fail(prepared, error, string ? member_pointer(action, string) : info->subject ? number : NULL);
 }
@@ -440,6 +439,7 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 		int r;
 
 		prepared->report.step = step >= 0 ? step : ASPAWN_STEP_STREAMS;
+		prepared->report.kind = step >= 0 ? prepared->actions[i].kind : 0;
 		r = uses_reserved(prepared, i) ? -PSYS_EBADF :
 						 relocate(prepared, i + 1, replaced_by(&prepared->actions[i]));
 		if (r >= 0)
@@ -448,6 +448,7 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 			fail_action(prepared, i, r);
 	}
 	prepared->report.step = ASPAWN_STEP_EXEC;
+	prepared->report.kind = 0;
 	if (prepared->report_fd >= 0)
 		report_success(prepared);
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
