@@ -24,7 +24,7 @@ static void add(struct text *text, const char *more)
 	text->length += psys_strlcpy(text->to + at, more, text->size - at);
 }
 
-static void add_number(struct text *text, int number)
+static void add_number(struct text *text, int64_t number)
 {
 	char digits[PSYS_DECIMAL_SIZE];
 
@@ -41,7 +41,7 @@ static void add_error(struct text *text, int error)
 	if (*name == 'E') /* otherwise "unknown error" */
 		add(text, name);
 	else
-		add_number(text, error);
+		add_number(text, error < 0 ? -(int64_t)error : error);
 }
 
 static void add_step(struct text *text, const struct aspawn_failure *failure)
