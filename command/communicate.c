@@ -274,8 +274,10 @@ static int conclude(struct communication *communication, int looped)
 		io->end = communication->end;
 		return communication->result;
 	}
-	if (looped < 0)
+	if (looped < 0) {
+		io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
 		return looped;
+	}
 	if (waited == -PSYS_ECANCELED)
 		io->end = ASPAWN_END_NOT_STARTED;
 	else if (waited == 0)
