@@ -4,7 +4,8 @@
  *	const struct aspawn_action actions[] = {
  *		ASPAWN_OPEN(1, "check.log", PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
  *		ASPAWN_CHDIR("/srv/checks"),
- *		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 10),
+ *		ASPAWN_DUP2(1, 2),
+ *		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 11),
  *	};
  *
  * A command (aspawn/command.h) performs its actions in the order of the array, in the
@@ -29,6 +30,9 @@
  * aspawn_start(), as for a NULL where none is allowed). "Errors" lists what the action
  * itself can fail with, in aspawn_failure.error; "none" leaves out what only a sandbox
  * (seccomp, a security module) would answer. The manual page that is named has the rest.
+ *
+ * Actions that take rights away come late. A usual order: SETSID or SETPGID, OPEN, RLIMIT,
+ * CHDIR, USER, PDEATHSIG, NO_NEW_PRIVS, CLOSEFROM(3).
  *
  * [copy] Such an action changes state of the memory, which parent and child share until
  * the exec, or would leave one of them able to write to the memory of another user's
@@ -267,11 +271,12 @@ PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
  * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last: it
  * makes the start faster, not slower, when the caller has many descriptors open.
  *
- * With it the child copies only the descriptors below the highest that an earlier action
- * uses (close_range(2), Linux 5.9), whatever else the caller has open; so prefer low
- * numbers there. An earlier action with a path in /proc or /dev/fd copies all. If an
- * earlier ASPAWN_CALL, or a symbolic link into /proc/self/fd, needs a descriptor, keep it
- * with ASPAWN_DUP2(fd, fd). aspawn_start() does not return before the child has its copy:
+ * Faster, because the child gets only the descriptors below the highest that an earlier
+ * action uses (close_range(2), Linux 5.9); so prefer low numbers there. It gets all if an
+ * earlier action has a path that may lead to one (in /proc or /dev, or as fd/9). What such a
+ * path does not show needs a hint: for an earlier ASPAWN_CALL that uses a descriptor
+ * ASPAWN_DUP2(fd, fd), for a symbolic link of another name into /proc/self/fd
+ * ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS. aspawn_start() does not return before the child has its copy:
  * see ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED.
  * Errors: of ASPAWN_STEP_DESCRIPTORS: ENOMEM, EMFILE.
  */
@@ -427,7 +432,8 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
 
 /*
  * Becomes the user for good: sets the supplementary groups, then all three group IDs,
- * then all three user IDs. count 0: no supplementary groups. aspawn_start() returns
+ * then all three user IDs. count 0 (groups may be NULL): no supplementary groups. Later
+ * actions have the user's rights only; HOME and USER stay as they are. aspawn_start() returns
  * -EINVAL if uid or gid is -1. [copy]
  * Errors: EPERM, EINVAL (not mapped in this user namespace; too many groups), EAGAIN.
  */

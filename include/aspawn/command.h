@@ -27,8 +27,15 @@
  * The others have the same size for ever.
  *
  * Every function is async-signal-safe and thread-safe, uses no heap, and changes neither
- * errno nor a signal handler. One child is used by one thread at a time. A time is in
- * milliseconds; as a function's argument, negative means no limit and 0 means at once.
+ * errno nor a signal handler. A handler that runs meanwhile does not end a call: none returns
+ * -EINTR. A child may be passed from thread to thread, but is used by one at a time; to be
+ * able to cancel a wait, poll pidfd instead. A time is in milliseconds; as a function's
+ * argument, negative means no limit and 0 means at once.
+ *
+ * After fork(2) the new process has copies of the handles of its parent's children. It may
+ * only call aspawn_release() on them and close in_fd, out_fd and err_fd. Its copy of a pool
+ * works. A process that is forked while another thread is in aspawn_start(), and does not
+ * execute, holds the other ends of that child's pipes: exclude that with a lock.
  */
 #ifndef ASPAWN_COMMAND_H
 #define ASPAWN_COMMAND_H
@@ -55,8 +62,9 @@ enum aspawn_stream {
 };
 
 enum aspawn_command_flags {
-	/* Make aspawn_child.started_fd, to poll for the start. Otherwise aspawn_wait_started()
-	 * reads the answer from the memory that the child shares, at no cost. */
+	/* Make aspawn_child.started_fd, to poll for the start. Not needed to learn of failures: a
+	 * child that fails ends, and its pidfd is readable. It is for those who must know of
+	 * success too; aspawn_wait_started() needs none, and waits at no cost. */
 	ASPAWN_COMMAND_STARTED_FD = 1,
 	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
 	ASPAWN_COMMAND_SHELL_ON_ENOEXEC = 2,
@@ -102,7 +110,7 @@ struct aspawn_command {
 	/* The environment, ends with NULL. NULL: the caller's environ, as it is during the
 	 * call (empty in a program without a libc). ASPAWN_SETENV() and the like change it. */
 	char *const *envp;
-	/* Of the search, as PATH. NULL: PATH of the program's environment, after the actions;
+	/* Directories to search file in, as of PATH; not the program's own path. NULL: PATH of the program's environment, after the actions;
 	 * if there is none, "/bin:/usr/bin". */
 	const char *search_path;
 
@@ -110,9 +118,9 @@ struct aspawn_command {
 	size_t action_count;
 
 	/* The child begins on memory of the caller's process, until it executes: that of the
-	 * pool, or of the stack, which no other child may be using. Neither may move or go
-	 * before the child has been waited for or released. Both NULL: a mapping for this
-	 * child alone, which costs some system calls more. */
+	 * pool, or of the stack, which no other child may be using. The stack may not move or go
+	 * before the child has been waited for or released, the pool as aspawn_pool_trim()
+	 * says. Both NULL: a mapping for this child alone, some system calls more. */
 	struct aspawn_pool *pool;
 	struct Stack_t *stack;
 
@@ -127,8 +135,8 @@ enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * sizeof(void *) }; /* of the first ver
 
 #ifndef __cplusplus
 /*
- * Arguments as an array, for aspawn_command.argv. In a function it lasts as long as the
- * block that it is written in, so there it cannot initialize a static command:
+ * Arguments as an array, for aspawn_command.argv. In a function it lasts until the } of
+ * its block, so not beyond an if { }, and cannot initialize a static command:
  *
  *	struct aspawn_command command = {
  *		.size = sizeof command,
@@ -166,7 +174,8 @@ struct aspawn_failure {
 	uint32_t kind; /* enum aspawn_action_kind of the action; 0 for the other steps */
 	uint32_t reserved;
 	/* The path, name or number that failed, with a NUL; its end if it is longer, empty if
-	 * there is none. */
+	 * there is none. Whole when the answer is given first; the handle keeps its last 39
+	 * bytes. */
 	char subject[112];
 };
 
@@ -195,7 +204,7 @@ struct aspawn_output {
 	/* Without a sink, the output is stored here, at most size - 1 bytes, and a NUL after
 	 * it. With a sink, a buffer to read into; NULL: a small one of the library's own. */
 	void *data;
-	size_t size;   /* bytes at data */
+	size_t size;   /* bytes at data; more output than fits ends the program: -ENOBUFS */
 	size_t length; /* result: bytes of output, without the NUL */
 	/* Called with each piece of output, on the calling thread, where it may use malloc and
 	 * stdio. 0 or positive: go on. A negative number ends the program, and is what the call
@@ -216,8 +225,9 @@ enum aspawn_end {
 };
 
 enum aspawn_io_flags {
-	/* Send the signals of a timeout, and the like, to the program's whole process group.
-	 * aspawn_run() makes it the leader of one, unless an action does. */
+	/* Send the signals of a timeout, and the like, to the program's whole process group: a
+	 * shell's commands do not end with it. aspawn_run() makes the program the leader of a
+	 * group, unless it has an ASPAWN_SETSID() or ASPAWN_SETPGID(). */
 	ASPAWN_IO_KILL_GROUP = 1,
 	/* aspawn_run(): without input the program has the caller's standard input; otherwise
 	 * it has /dev/null, so that it does not wait for a terminal. */
@@ -236,7 +246,8 @@ struct aspawn_io {
 	size_t input_size; /* bytes */
 	struct aspawn_output out, err;
 
-	/* From the call on, until SIGTERM. 0 or negative: no limit. */
+	/* From the call on, until SIGTERM, to the program alone; to all of its group with
+	 * ASPAWN_IO_KILL_GROUP. 0 or negative: no limit (unlike a function's argument). */
 	int64_t timeout_ms __attribute__((aligned(8)));
 	/* From SIGTERM to SIGKILL; and from the program's end, as long as other processes still
 	 * hold its output open. 0: one second. Negative: none, SIGKILL at once. */
@@ -292,19 +303,25 @@ PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct a
 /* --- start: a child to deal with yourself ----------------------------------------------- */
 
 /*
- * A child, from aspawn_start() to aspawn_wait(). It may be moved by memcpy, if only one
- * copy is used; it points to nothing of the caller's except the pool and the stack.
- * 128 bytes on every architecture, for ever.
+ * A child, from aspawn_start() to aspawn_wait(). It may be moved by memcpy between any two
+ * calls, if only one copy is used; it points to nothing of the caller's except the pool and
+ * the stack. All zero is no child too: aspawn_release() of it does nothing, and its
+ * descriptors, 0, are none. 128 bytes on every architecture, for ever.
  */
 struct aspawn_child {
 	pid_t pid; /* 0: no child, or waited for */
 	/* CLOEXEC, the library's to close; readable when the child has ended. -1: not wanted,
-	 * or not supported. Remove both from epoll(7) before aspawn_wait() or
-	 * aspawn_release(). pidfd_open(2), Linux 5.3 to poll. */
+	 * or not supported: poll(2) ignores that, so call aspawn_ended() from a timer.
+	 * pidfd_open(2), Linux 5.3 to poll. Remove both from poll(2)'s array or epoll(7) before a
+	 * call that closes them, aspawn_wait(), aspawn_communicate() or aspawn_release(): a
+	 * child on its way to its exec may hold a copy, and epoll reports a descriptor until
+	 * its last copy is closed. */
 	int pidfd;
-	/* CLOEXEC, the library's to close; readable, or hung up, when aspawn_wait_started() has
-	 * something to say: ask it with timeout 0, and poll on if it does not know. -1 without
-	 * ASPAWN_COMMAND_STARTED_FD. */
+	/* CLOEXEC, the library's to close; -1 without ASPAWN_COMMAND_STARTED_FD. Readable when
+	 * the child has failed, or is about to execute, and hung up when it has: ask
+	 * aspawn_wait_started() with timeout 0, and poll on if it does not know, which reads
+	 * what was there. A process that another thread forked meanwhile delays the hang-up:
+	 * ask also when pidfd is readable. */
 	int started_fd;
 	/* The caller's ends of pipes (ASPAWN_PIPE), CLOEXEC: in_fd to write to, out_fd and err_fd
 	 * to read from; above 2. -1: none. The caller closes them; only aspawn_communicate()
@@ -319,13 +336,20 @@ typedef char aspawn_child_has_128_bytes[sizeof(struct aspawn_child) == 128 ? 1 :
  * Starts a command, and returns when the child exists: before its actions, and before the
  * program is executed, whose failure is therefore not an error here.
  *
+ * It takes some microseconds, whatever the actions do, with these exceptions. With
+ * ASPAWN_CLOSEFROM it waits until the child has run its first system call, which is before
+ * all actions and touches no file; if the child is stopped or frozen there, signals are
+ * handled meanwhile. With a [copy] action or ASPAWN_COMMAND_FORK it costs what fork(2)
+ * does. With ASPAWN_COMMAND_VFORK it waits for the exec, and while the child is stopped
+ * only SIGKILL ends that; so it does in user-mode emulators.
+ *
  * child    out: for the functions below; at last aspawn_wait(), or aspawn_release() if the
  *          caller reaps by pid. It may be uninitialized.
  * command  copied
  *
  * On failure there is no child, no descriptor is open, and *child is no child: its pid is 0,
  * its descriptors are -1, and aspawn_release() of it does nothing.
- *   -EINVAL     child or command is NULL; file and argv[0] are NULL; both pool and stack
+ *   -EINVAL     (most often: size was not set.) child or command is NULL; file and argv[0] are NULL; both pool and stack
  *               are given; a stream is an invalid number, or ASPAWN_TO_STDOUT for another
  *               than std_err; actions and action_count are not both 0, or both not 0; an
  *               unknown flag or kind of action; an invalid argument of an action
@@ -344,25 +368,28 @@ typedef char aspawn_child_has_128_bytes[sizeof(struct aspawn_child) == 128 ? 1 :
 PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command);
 
 /*
- * Waits until it is known whether the program is executed; timeout_ms as everywhere. Can be
- * asked again, and after aspawn_wait(), which makes failure->subject shorter; not after
- * aspawn_release().
+ * Waits until it is known whether the program is executed; timeout_ms as everywhere. May be
+ * repeated, also after aspawn_wait() and aspawn_communicate(); failure->subject then holds its
+ * last 39 bytes.
  *
  * failure  out, may be NULL; error is 0 unless -ECANCELED is returned
  *
- *   0           it is executing. (A program that is killed during its exec counts too.)
+ *   0           it is executing, or was killed by a signal during execve(2) itself, which
+ *               cannot be told apart
  *   -ECANCELED  it never will be: *failure says why
  *   -ETIMEDOUT  not known yet
- *   -ESTALE     not known any more: another child has used command.stack since
- *   -EINVAL     child is NULL or no child, or was released
+ *   -ESTALE     not known any more: another child has used command.stack since, or
+ *               aspawn_release() was called
+ *   -EINVAL     child is NULL or no child
  * Rests on futex(2), CLONE_CHILD_CLEARTID.
  */
 PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
 				 int64_t timeout_ms);
 
 /*
- * Waits for the child's end, reaps it, and releases it: closes pidfd and started_fd, and
- * returns its memory to the pool. child.in_fd, out_fd and err_fd stay open.
+ * Waits for the child's end, reaps it, closes pidfd and started_fd, and returns its memory to
+ * the pool. It reads no pipe: a program that fills one never ends, so read first, or use
+ * aspawn_communicate(). child.in_fd, out_fd and err_fd stay open: close them yourself.
  *
  * status  out, may be NULL: as of wait(2), for WIFEXITED() or PSYS_WIFEXITED() and so on,
  *         or aspawn_status_text()
@@ -370,12 +397,15 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
  *         in getrusage(2)
  *
  *   0           it ran, and is reaped
- *   -ECANCELED  it is reaped, and was never executed: *status is exit 127, and
- *               aspawn_wait_started() says why
+ *   -ECANCELED  it is reaped, and was never executed: *status is exit 127, or the signal
+ *               that ended it before, and aspawn_wait_started() says why
  *   -ETIMEDOUT  still running, nothing has changed
- *   -ECHILD     another has reaped it, or SIGCHLD is ignored; it is released,
- *               *status and *usage are untouched
+ *   -ECHILD     another has reaped it, or SIGCHLD is ignored; *status and *usage are
+ *               untouched
  *   -EINVAL     child is NULL or no child, or was waited for
+ * After 0, -ECANCELED and -ECHILD pid is 0, and pidfd and started_fd are -1.
+ * Without a pidfd, or after aspawn_release(), it goes by the number: if another reaps the
+ * child and a new one of this process gets its number, that one is waited for.
  * Without a pidfd that can be polled (before Linux 5.3) a timeout is looked at every 5 ms.
  * Rests on waitid(2).
  */
@@ -404,18 +434,21 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
 /*
- * Releases everything but the process: closes pidfd and started_fd, returns the memory to
- * the pool as soon as the child has left it. For callers that reap by pid, with
- * waitpid(2). May be repeated, and after aspawn_wait() does nothing.
- * aspawn_wait() and aspawn_kill() go on to work, by pid, as long as nobody else reaps.
+ * Releases everything but the process: closes pidfd and started_fd, and returns the memory
+ * to the pool, which gives it out again when the child has left it. Without a pool and a
+ * stack it waits for that, at most until the exec. For callers that reap by pid, with
+ * waitpid(2): somebody must. May be repeated; after aspawn_wait() it does nothing.
+ * aspawn_ended(), aspawn_wait() and the kills go on to work, by the number, as long as nobody
+ * else reaps; that the program was never executed is not known any more.
  *   -EINVAL  child is NULL
  */
 PSYS_API int aspawn_release(struct aspawn_child *child);
 
 /*
  * Sends the signal to the child, through its pidfd: never to another process that got the
- * number later. 0 sends nothing, and says whether it could. It misses what the child has
- * started: its own children do not get it.
+ * number later. 0 sends nothing, and says whether it could, also to one that has ended and
+ * is not reaped. It misses what the child has started. Before the exec all signals but
+ * SIGKILL and SIGSTOP wait until then.
  *   -EINVAL  child is NULL or no child, or was waited for; no such signal
  *   -ESRCH   it has been reaped by another
  *   -EPERM   it runs as another user
@@ -426,15 +459,14 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 
 /*
  * Sends the signal to the process group that the child leads, after ASPAWN_SETPGID(0) or
- * ASPAWN_SETSID(). It misses processes that have made a group or session of their own
- * (daemons, the jobs of an interactive shell), those of another user, and, of a signal other
- * than SIGKILL, those that ignore it. When the child has been waited for, nothing can be
- * sent any more: kill the group first.
- *   -EINVAL  as of aspawn_kill()
- *   -ESRCH   there is no such group: the child leads none, or not yet (after
- *            aspawn_wait_started() it does)
- *   -EPERM   no member may be sent to
- * Rests on kill(2).
+ * ASPAWN_SETSID(); to the child alone if it leads none, or not yet. It misses processes that
+ * have made a group or session of their own (daemons, the jobs of an interactive shell) and
+ * those of another user. It works until the child has been waited for, also when it has
+ * ended. So to end a whole tree: send SIGTERM; do not wait for the child, even if its
+ * pidfd is readable; after a grace send SIGKILL; then aspawn_wait().
+ *   -EINVAL, -ESRCH, -EPERM  as of aspawn_kill()
+ * Rests on kill(2), after a look whether the child has been reaped: in a process with
+ * another waitpid(-1) that can be too late, and aspawn_kill_cgroup() is safe.
  */
 PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
@@ -457,8 +489,9 @@ PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 /*
  * Memory for children to begin on, kept from one to the next: with it a start maps nothing.
  * {0} before its first use. Any number of threads may use one at the same time; no lock is
- * taken, so it works in signal handlers and after fork(2). It must not move, nor go, while
- * a child on it has neither been waited for nor released. 64 bytes for ever.
+ * taken, so it works in signal handlers and after fork(2). It must not move while a
+ * child runs in its memory, also a released one, and may go when aspawn_pool_trim() has
+ * returned 0. 64 bytes for ever.
  *
  *	static struct aspawn_pool pool;
  *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
