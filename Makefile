@@ -34,7 +34,7 @@ arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
 	$(CC) $(target) -ffreestanding -Iinclude -include syscall/arch.h -M -x c /dev/null 2>/dev/null)))))
 -include $(wildcard syscall/arch/*/target.mk)
 
-warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-variadic-macros $(WERROR)
+warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-variadic-macros -Wno-missing-field-initializers $(WERROR)
 common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)

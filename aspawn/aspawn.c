@@ -207,13 +207,27 @@ int aspawn_spawn(struct spawned *spawned, const struct request *request,
 
 /* --- the public calls ------------------------------------------------------- */
 
-static int read_options(struct request *request, int **pidfd, const struct aspawn_options *options)
+int aspawn_read_structure(void *to, size_t known, const void *from, size_t size, size_t first_version)
 {
+	if (size < first_version)
+		return -PSYS_EINVAL;
+	for (size_t i = known; i < size; i++)
+		if (((const char *)from)[i])
+			return -PSYS_E2BIG;
+	psys_memset(to, 0, known);
+	psys_memcpy(to, from, size < known ? size : known);
+	return 0;
+}
+
+static int read_options(struct request *request, int **pidfd, const struct aspawn_options *given)
+{
+	struct aspawn_options known, *options = &known;
+
 	*pidfd = NULL;
-	if (!options)
+	if (!given)
 		return 0;
 
-	int r = aspawn_check_size(options, options->size, sizeof *options);
+	int r = aspawn_read_structure(&known, sizeof known, given, given->size, ASPAWN_OPTIONS_SIZE_VER0);
 	if (r < 0)
 		return r;
 	const uint64_t flags = options->flags;

@@ -6,7 +6,7 @@
 #include "stack.h"
 
 struct clone_method {
-	enum aspawn_mode mode;
+	enum aspawn_clone_mode mode;
 	bool clone3;
 	uint64_t flags;
 };

@@ -46,6 +46,14 @@ static inline bool deadline_is_valid(const struct psys_timespec *timeout)
 			    timeout->tv_nsec <= 999999999);
 }
 
+/* Milliseconds as a time; NULL, for ever, if they are negative. */
+static inline const struct psys_timespec *deadline_from_ms(struct psys_timespec *to, int64_t ms)
+{
+	to->tv_sec = ms / 1000;
+	to->tv_nsec = ms % 1000 * 1000000;
+	return ms < 0 ? NULL : to;
+}
+
 static inline struct psys_timespec deadline_after(const struct psys_timespec *timeout)
 {
 	return timeout ? deadline_sum(deadline_now(), *timeout) : DEADLINE_NEVER;

@@ -43,18 +43,11 @@ int aspawn_spawn(struct spawned *spawned, const struct request *request,
 		 const struct Stack_t *stack);
 
 /*
- * Of a structure that begins with its size and may be older or newer than the one
- * that is known: 0, -EINVAL, or -E2BIG if it says more. man 2 openat2, "Extensibility"
+ * Copies a structure that begins with its size, and may be older or newer than the one that
+ * is known: 0, -EINVAL if it is smaller than the first version, -E2BIG if it says more than
+ * is known. man 2 openat2, "Extensibility"
  */
-static inline int aspawn_check_size(const void *structure, size_t size, size_t known)
-{
-	if (size < known)
-		return -PSYS_EINVAL;
-	for (size_t i = known; i < size; i++)
-		if (((const char *)structure)[i])
-			return -PSYS_E2BIG;
-	return 0;
-}
+int aspawn_read_structure(void *to, size_t known, const void *from, size_t size, size_t first_version);
 
 /* A CLOEXEC pipe that keeps clear of the standard streams: 0 or an error. */
 int aspawn_pipe(int ends[2]);

@@ -174,7 +174,7 @@ int aspawn_stack_free(struct Stack_t *stack)
 	return 0;
 }
 
-enum aspawn_mode aspawn_mode(const struct Stack_t *stack)
+int aspawn_mode(const struct Stack_t *stack)
 {
-	return is_mapped(stack) ? (enum aspawn_mode)stack_state(stack)->mode : ASPAWN_MODE_NONE;
+	return is_mapped(stack) ? stack_state(stack)->mode : ASPAWN_MODE_NONE;
 }

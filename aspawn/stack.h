@@ -48,11 +48,14 @@ struct stack_state {
 	 * was suspended or memory is a copy, the parent clears it. */
 	_Alignas(4) int use; /* enum stack_use; aligned as a futex has to be, and m68k's int is not */
 	int pid;             /* the last child, once the parent knows it */
-	int mode;            /* enum aspawn_mode, of the last child */
+	int mode;            /* enum aspawn_clone_mode, of the last child */
 };
 
-/* The child's. It is in the copy too, where memory is one. */
+/* The child's. It is in the copy too, where memory is one. While no child uses it, the
+ * first two are a pool's. */
 struct control {
+	struct Stack_t stack;
+	struct control *next;
 	struct stack_state *state;
 	int shared; /* the child stores 1 here: seen by the parent if memory is shared */
 	bool reset_handlers;

@@ -125,13 +125,18 @@ static PSYS_UNINSTRUMENTED int close_from(const struct prepared *prepared, size_
 
 static PSYS_UNINSTRUMENTED int open_at(const struct aspawn_action *action)
 {
-	int dirfd = action->b, flags = action->c;
+	const int fd = action->u.openat.fd, flags = action->u.openat.flags;
 
-	if (action->kind == ASPAWN_ACTION_OPEN)
-		return place(psys_openat(dirfd, action->data, flags, (unsigned)action->u), action->a,
-			     flags & PSYS_O_CLOEXEC);
-	const struct psys_open_how how = { (unsigned)flags, action->u, action->v };
-	return place(psys_openat2(dirfd, action->data, &how, sizeof how), action->a,
+	return place(psys_openat(action->u.openat.dirfd, action->u.openat.path, flags, action->u.openat.mode),
+		     fd, flags & PSYS_O_CLOEXEC);
+}
+
+static PSYS_UNINSTRUMENTED int open_at2(const struct aspawn_action *action)
+{
+	const int fd = action->u.openat2.fd, flags = action->u.openat2.flags;
+	const struct psys_open_how how = { (unsigned)flags, action->u.openat2.mode, action->u.openat2.resolve };
+
+	return place(psys_openat2(action->u.openat2.dirfd, action->u.openat2.path, &how, sizeof how), fd,
 		     flags & PSYS_O_CLOEXEC);
 }
 
@@ -151,8 +156,8 @@ static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, b
 
 static PSYS_UNINSTRUMENTED int become_user(const struct aspawn_action *action)
 {
-	unsigned uid = (unsigned)action->a, gid = (unsigned)action->b;
-	int r = psys_setgroups((size_t)action->u, action->data);
+	const unsigned uid = action->u.user.uid, gid = action->u.user.gid;
+	int r = psys_setgroups(action->u.user.count, action->u.user.groups);
 
 	if (r >= 0)
 		r = psys_setresgid(gid, gid, gid);
@@ -207,131 +212,134 @@ static PSYS_UNINSTRUMENTED int childs_end(const struct prepared *prepared, size_
 	return pipe->moved_end;
 }
 
+/* Every signal at its default, ignored ones too, and none blocked. */
+static PSYS_UNINSTRUMENTED int reset_signals(struct psys_sigset *mask)
+{
+	struct psys_sigset all;
+
+	psys_sigemptyset(mask);
+	psys_sigfillset(&all);
+	return set_dispositions(&all, false);
+}
+
 static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepared *prepared, size_t index)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
-	const int a = action->a, b = action->b;
-	const char *text = action->data;
 
-	switch (action->kind) {
+	switch ((enum aspawn_action_kind)action->kind) {
 	case ASPAWN_ACTION_DUP2:
-		return move(a, b);
-	case ASPAWN_ACTION_OPEN:
-	case ASPAWN_ACTION_OPENAT2:
+		return move(action->u.dup2.from, action->u.dup2.to);
+	case ASPAWN_ACTION_OPENAT:
 		return open_at(action);
-	case ASPAWN_ACTION_PIPE:
-		return move(childs_end(prepared, index), a);
+	case ASPAWN_ACTION_OPENAT2:
+		return open_at2(action);
+	case ASPAWN_ACTION_OUTPUT_PIPE:
+	case ASPAWN_ACTION_INPUT_PIPE:
+		return move(childs_end(prepared, index), replaced_by(action));
 	case ASPAWN_ACTION_CLOSE: /* it is closed whatever close(2) says */
-		psys_close(a);
+		psys_close(action->u.close.fd);
 		return 0;
 	case ASPAWN_ACTION_CLOSEFROM:
+		return close_from(prepared, index, action->u.closefrom.first, false);
 	case ASPAWN_ACTION_CLOEXEC_FROM:
-		return close_from(prepared, index, a, action->kind == ASPAWN_ACTION_CLOEXEC_FROM);
+		return close_from(prepared, index, action->u.cloexec_from.first, true);
+	case ASPAWN_ACTION_SETENV: /* the environment has been prepared */
+	case ASPAWN_ACTION_UNSETENV:
+	case ASPAWN_ACTION_CLEARENV:
+		return 0;
 	case ASPAWN_ACTION_CHDIR:
-		return psys_chdir(text);
+		return psys_chdir(action->u.chdir.path);
 	case ASPAWN_ACTION_FCHDIR:
-		return psys_fchdir(a);
-	case ASPAWN_ACTION_CHROOT:
-		return psys_chroot(text);
-	case ASPAWN_ACTION_PIVOT_ROOT:
-		return psys_pivot_root(text, action->text[0]);
+		return psys_fchdir(action->u.fchdir.fd);
+	case ASPAWN_ACTION_UMASK:
+		return psys_umask(action->u.umask.mask);
 	case ASPAWN_ACTION_SETSID:
 		return psys_setsid();
 	case ASPAWN_ACTION_SETPGID:
-		return psys_setpgid(0, a);
+		return psys_setpgid(0, action->u.setpgid.pgid);
 	case ASPAWN_ACTION_CONTROLLING_TERMINAL:
-		return (int)psys_ioctl(a, PSYS_TIOCSCTTY, 0);
+		return (int)psys_ioctl(action->u.controlling_terminal.fd, PSYS_TIOCSCTTY, 0);
 	case ASPAWN_ACTION_FOREGROUND: {
 		int group = psys_getpgid(0);
-		return (int)psys_ioctl(a, PSYS_TIOCSPGRP, (uintptr_t)&group);
+		return (int)psys_ioctl(action->u.foreground.fd, PSYS_TIOCSPGRP, (uintptr_t)&group);
 	}
+	case ASPAWN_ACTION_RESET_SIGNALS:
+		return reset_signals(&control->old_mask.set);
 	case ASPAWN_ACTION_SIGMASK:
-		psys_memcpy(&control->old_mask.set, action->data, PSYS_SIGSET_SIZE);
+		psys_memcpy(&control->old_mask.set, action->u.sigmask.set, PSYS_SIGSET_SIZE);
 		return 0;
 	case ASPAWN_ACTION_SIGNALS_DEFAULT:
+		return set_dispositions(action->u.signals_default.set, false);
 	case ASPAWN_ACTION_SIGNALS_IGNORE:
-		return set_dispositions(action->data, action->kind == ASPAWN_ACTION_SIGNALS_IGNORE);
-	case ASPAWN_ACTION_UMASK:
-		return psys_umask((unsigned)a);
+		return set_dispositions(action->u.signals_ignore.set, true);
+	case ASPAWN_ACTION_PDEATHSIG:
+		return die_with_parent(action->u.pdeathsig.signal, prepared->parent);
 	case ASPAWN_ACTION_RLIMIT: {
-		const struct psys_rlimit64 limit = { action->u, action->v };
-		return psys_prlimit64(0, a, &limit, NULL);
+		const struct psys_rlimit64 limit = { action->u.rlimit.soft, action->u.rlimit.hard };
+		return psys_prlimit64(0, action->u.rlimit.resource, &limit, NULL);
 	}
 	case ASPAWN_ACTION_NICE:
-		return psys_setpriority(PSYS_PRIO_PROCESS, 0, a);
+		return psys_setpriority(PSYS_PRIO_PROCESS, 0, action->u.nice.value);
 	case ASPAWN_ACTION_SCHEDULER: {
-		const struct psys_sched_param param = { b };
-		return psys_sched_setscheduler(0, a, &param);
+		const struct psys_sched_param param = { action->u.scheduler.priority };
+		return psys_sched_setscheduler(0, action->u.scheduler.policy, &param);
 	}
 	case ASPAWN_ACTION_AFFINITY:
-		return psys_sched_setaffinity(0, action->size, action->data);
+		return psys_sched_setaffinity(0, action->u.affinity.size, action->u.affinity.mask);
 	case ASPAWN_ACTION_IOPRIO:
-		return psys_ioprio_set(PSYS_IOPRIO_WHO_PROCESS, 0, a);
-	case ASPAWN_ACTION_RESUID:
-		return psys_setresuid((unsigned)a, (unsigned)b, (unsigned)action->c);
-	case ASPAWN_ACTION_RESGID:
-		return psys_setresgid((unsigned)a, (unsigned)b, (unsigned)action->c);
-	case ASPAWN_ACTION_GROUPS:
-		return psys_setgroups((size_t)action->u, action->data);
+		return psys_ioprio_set(PSYS_IOPRIO_WHO_PROCESS, 0, action->u.ioprio.value);
+	case ASPAWN_ACTION_OOM_SCORE_ADJ: {
+		char number[PSYS_DECIMAL_SIZE];
+		psys_i64_to_decimal(number, action->u.oom_score_adj.value);
+		return write_text(PSYS_AT_FDCWD, "/proc/self/oom_score_adj", number);
+	}
+	case ASPAWN_ACTION_PERSONALITY:
+		return psys_personality(action->u.personality.persona);
+	case ASPAWN_ACTION_JOIN_CGROUP:
+		return action == prepared->joined && control->began_in_cgroup ? 0 :
+			write_text(action->u.join_cgroup.fd, "cgroup.procs", "0");
 	case ASPAWN_ACTION_USER:
 		return become_user(action);
+	case ASPAWN_ACTION_RESUID:
+		return psys_setresuid(action->u.resuid.real, action->u.resuid.effective, action->u.resuid.saved);
+	case ASPAWN_ACTION_RESGID:
+		return psys_setresgid(action->u.resgid.real, action->u.resgid.effective, action->u.resgid.saved);
+	case ASPAWN_ACTION_GROUPS:
+		return psys_setgroups(action->u.groups.count, action->u.groups.groups);
 	case ASPAWN_ACTION_CAP_DROP:
-		return psys_prctl(PSYS_PR_CAPBSET_DROP, (unsigned long)a, 0, 0, 0);
+		return psys_prctl(PSYS_PR_CAPBSET_DROP, (unsigned long)action->u.cap_drop.capability, 0, 0, 0);
 	case ASPAWN_ACTION_CAP_AMBIENT:
-		return raise_ambient(a);
+		return raise_ambient(action->u.cap_ambient.capability);
 	case ASPAWN_ACTION_SECUREBITS:
-		return psys_prctl(PSYS_PR_SET_SECUREBITS, (unsigned long)action->u, 0, 0, 0);
+		return psys_prctl(PSYS_PR_SET_SECUREBITS, action->u.securebits.bits, 0, 0, 0);
 	case ASPAWN_ACTION_NO_NEW_PRIVS:
 		return psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	case ASPAWN_ACTION_SECCOMP: {
-		struct psys_sock_fprog program = { (unsigned short)action->u,
-						   (struct psys_sock_filter *)(uintptr_t)action->data };
+		struct psys_sock_fprog program = { (unsigned short)action->u.seccomp.count,
+						   (struct psys_sock_filter *)(uintptr_t)action->u.seccomp.filter };
 		return psys_seccomp(PSYS_SECCOMP_SET_MODE_FILTER, 0, &program);
 	}
 	case ASPAWN_ACTION_LANDLOCK:
-		return psys_landlock_restrict_self(a, 0);
-	case ASPAWN_ACTION_PDEATHSIG:
-		return die_with_parent(a, prepared->parent);
+		return psys_landlock_restrict_self(action->u.landlock.ruleset_fd, 0);
+	case ASPAWN_ACTION_CHROOT:
+		return psys_chroot(action->u.chroot.path);
+	case ASPAWN_ACTION_PIVOT_ROOT:
+		return psys_pivot_root(action->u.pivot_root.new_root, action->u.pivot_root.put_old);
 	case ASPAWN_ACTION_UNSHARE:
-		return psys_unshare((unsigned long)action->u);
+		return psys_unshare((unsigned long)action->u.unshare.flags);
 	case ASPAWN_ACTION_SETNS:
-		return psys_setns(a, b);
+		return psys_setns(action->u.setns.fd, action->u.setns.type);
 	case ASPAWN_ACTION_MOUNT:
-		return psys_mount(action->text[0], text, action->text[1], (unsigned long)action->u,
-				  action->text[2]);
+		return psys_mount(action->u.mount.source, action->u.mount.target, action->u.mount.type,
+				  (unsigned long)action->u.mount.flags, action->u.mount.options);
 	case ASPAWN_ACTION_HOSTNAME:
-		return psys_sethostname(text, psys_strlen(text));
-	case ASPAWN_ACTION_JOIN_CGROUP:
-		return action == prepared->joined && control->began_in_cgroup ? 0 : write_text(a, "cgroup.procs", "0");
-	case ASPAWN_ACTION_OOM_SCORE_ADJ: {
-		char number[PSYS_DECIMAL_SIZE];
-		psys_i64_to_decimal(number, a);
-		return write_text(PSYS_AT_FDCWD, "/proc/self/oom_score_adj", number);
-	}
+		return psys_sethostname(action->u.hostname.name, psys_strlen(action->u.hostname.name));
 	case ASPAWN_ACTION_WRITE:
-		return write_text(PSYS_AT_FDCWD, text, action->text[0]);
-	case ASPAWN_ACTION_PERSONALITY:
-		return psys_personality((unsigned long)action->u);
+		return write_text(PSYS_AT_FDCWD, action->u.write.path, action->u.write.text);
 	case ASPAWN_ACTION_CALL:
-		return action->call(action->pointer);
-	default:
-		return -PSYS_EINVAL;
+		return action->u.call.function(action->u.call.arg);
 	}
-}
-
-PSYS_UNINSTRUMENTED int aspawn_replaced(const struct aspawn_action *action)
-{
-	switch (action->kind) {
-	case ASPAWN_ACTION_DUP2:
-		return action->b;
-	case ASPAWN_ACTION_OPEN:
-	case ASPAWN_ACTION_OPENAT2:
-	case ASPAWN_ACTION_PIPE:
-	case ASPAWN_ACTION_CLOSE:
-		return action->a;
-	default:
-		return -1;
-	}
+	return -PSYS_EINVAL;
 }
 
 /* The parent's end of a pipe action yet to come is not the command's, unless the command
@@ -342,7 +350,7 @@ static PSYS_UNINSTRUMENTED bool is_parents_end(const struct prepared *prepared, 
 		if (prepared->pipes[i].action < index || prepared->pipes[i].parents_end != fd)
 			continue;
 		for (size_t j = 0; j < index; j++)
-			if (aspawn_replaced(&prepared->actions[j]) == fd)
+			if (replaced_by(&prepared->actions[j]) == fd)
 				return false;
 		return true;
 	}
@@ -353,20 +361,38 @@ static PSYS_UNINSTRUMENTED bool is_parents_end(const struct prepared *prepared, 
 static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, size_t index)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
-	unsigned has = aspawn_action_info(action->kind)->has;
+	const size_t uses = aspawn_action_info(action->kind)->uses;
+	const int fd = uses ? member_int(action, uses) : -1;
 
-	return ((has & USES_A) && (is_reserved(prepared, index, action->a) ||
-				   is_parents_end(prepared, index, action->a))) ||
-	       ((has & USES_B) && (is_reserved(prepared, index, action->b) ||
-				   is_parents_end(prepared, index, action->b)));
+	return fd >= 0 && (is_reserved(prepared, index, fd) || is_parents_end(prepared, index, fd));
 }
 
-PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int step, int error)
-{
-	const struct aspawn_failure failure = { step, error };
+/* --- reporting ---------------------------------------------------------------- */
 
-	prepared->step = step;
-	__atomic_store_n(&prepared->error, error, __ATOMIC_RELEASE);
+/* The end of it, if it is longer. */
+static PSYS_UNINSTRUMENTED void set_subject(struct aspawn_failure *report, const char *subject)
+{
+	const size_t length = psys_strlen(subject), most = sizeof report->subject - 1;
+
+	psys_strlcpy(report->subject, length > most ? subject + length - most : subject, most + 1);
+}
+
+static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t index, int error)
+{
+	const struct aspawn_action *action = &prepared->actions[index];
+	const struct action_info *info = aspawn_action_info(action->kind);
+	const size_t string = info->paths[0] ? info->paths[0] : info->strings[0];
+	char number[PSYS_DECIMAL_SIZE];
+
+	psys_i64_to_decimal(number, info->subject ? member_int(action, info->subject) : 0);
+	aspawn_fail(prepared, error, string ? member_pointer(action, string) : info->subject ? number : NULL);
+}
+
+PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int error, const char *subject)
+{
+	if (subject)
+		set_subject(&prepared->report, subject);
+	__atomic_store_n(&prepared->report.error, error, __ATOMIC_RELEASE);
 	/* One attempt: nobody may be there to read it, and SIGPIPE is no longer blocked when
 	 * the exec has failed. */
 	if (prepared->report_fd >= 0) {
@@ -375,25 +401,26 @@ PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int step, int er
 		psys_sigemptyset(&pipe);
 		psys_sigaddset(&pipe, PSYS_SIGPIPE);
 		psys_rt_sigprocmask(PSYS_SIG_BLOCK, &pipe, NULL, PSYS_SIGSET_SIZE);
-		psys_write(prepared->report_fd, &failure, sizeof failure);
+		psys_write(prepared->report_fd, &prepared->report, sizeof prepared->report);
 	}
 	psys_exit_group(127);
 }
 
 /* Report that all actions succeeded. If the parent is gone, the write raises SIGPIPE:
  * consume it while it is still blocked. */
-static PSYS_UNINSTRUMENTED void report_success(int report_fd)
+static PSYS_UNINSTRUMENTED void report_success(const struct prepared *prepared)
 {
-	const struct aspawn_failure none = { ASPAWN_STEP_EXEC, 0 };
 	const struct psys_timespec at_once = { 0, 0 };
 	struct psys_sigset pipe;
 
-	if (psys_write(report_fd, &none, sizeof none) != -PSYS_EPIPE)
+	if (psys_write(prepared->report_fd, &prepared->report, sizeof prepared->report) != -PSYS_EPIPE)
 		return;
 	psys_sigemptyset(&pipe);
 	psys_sigaddset(&pipe, PSYS_SIGPIPE);
 	psys_rt_sigtimedwait(&pipe, NULL, &at_once, PSYS_SIGSET_SIZE);
 }
+
+/* --- all of it ------------------------------------------------------------------ */
 
 PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, void *user_data,
 				       size_t length)
@@ -401,28 +428,31 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 	struct control *control = arg;
 	struct prepared *prepared = user_data;
 	struct candidate candidate; /* from now on: the directory may be another at the end */
-	int r = 0;
 
 	(void)length;
 	prepared->report_fd = write_end;
 	if (control->files_error)
-		aspawn_fail(prepared, ASPAWN_STEP_DESCRIPTORS, -control->files_error);
+		aspawn_fail(prepared, control->files_error, NULL);
 	aspawn_begin_search(&candidate, prepared);
 	for (size_t i = 0; i < prepared->count; i++) {
-		int step = (int)i - prepared->own_count;
-		prepared->step = step >= 0 ? step : ASPAWN_STEP_DESCRIPTORS;
+		const int step = (int)i - prepared->own_count;
+		int r;
+
+		prepared->report.step = step >= 0 ? step : ASPAWN_STEP_STREAMS;
+		prepared->report.kind = step >= 0 ? prepared->actions[i].kind : 0;
 		r = uses_reserved(prepared, i) ? -PSYS_EBADF :
-						 relocate(prepared, i + 1, aspawn_replaced(&prepared->actions[i]));
+						 relocate(prepared, i + 1, replaced_by(&prepared->actions[i]));
 		if (r >= 0)
 			r = perform_one(control, prepared, i);
 		if (r < 0)
-			aspawn_fail(prepared, prepared->step, -r);
+			fail_action(prepared, i, r);
 	}
-	prepared->step = ASPAWN_STEP_EXEC;
+	prepared->report.step = ASPAWN_STEP_EXEC;
+	prepared->report.kind = 0;
 	if (prepared->report_fd >= 0)
-		report_success(prepared->report_fd);
-	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
+		report_success(prepared);
+	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
 	if (r < 0)
-		aspawn_fail(prepared, ASPAWN_STEP_EXEC, -r);
+		aspawn_fail(prepared, r, NULL);
 	aspawn_execute(prepared, &candidate);
 }

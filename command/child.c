@@ -1,14 +1,14 @@
 /* The handle of a child: whether it started, its end, signals to it. */
+#include "child.h"
+
 #include <syscall/string.h>
 
 #include "../aspawn/deadline.h"
 #include "../aspawn/watch.h"
+#include "pool.h"
 #include "prepared.h"
 
-/* What is known of the start. EXECUTING: the child has reported that its exec is next. */
-enum state { UNKNOWN, EXECUTING, KNOWN, OVERWRITTEN };
-
-static bool is_running(const struct aspawn_child *child)
+static bool is_child(const struct aspawn_child *child)
 {
 	return child && child->pid > 0;
 }
@@ -25,28 +25,68 @@ static int poll_until(int fd, struct psys_timespec deadline)
 	return r == 0 ? -PSYS_ETIMEDOUT : r < 0 ? r : 0;
 }
 
-/* True if no other child has been on the stack since. After a fork it knows of none. */
-static bool has_stack(const struct aspawn_child *child)
+/* --- whether it started ---------------------------------------------------- */
+
+static const struct Stack_t *stack_of(const struct child_state *state)
 {
-	return child->stack->addr && stack_state(child->stack)->pid == child->pid;
+	return state->callers ? state->callers : &state->stack;
 }
 
-/* What the child wrote to the pipe, up to its failure or the pipe's end: 0, or
- * -ETIMEDOUT. A sibling that inherited the pipe may hold its end back. */
-static int read_reports(struct aspawn_child *child, struct psys_timespec deadline)
+/* True if no other child has been on the stack since. After a fork it knows of none. */
+static bool has_stack(struct aspawn_child *child)
+{
+	const struct Stack_t *stack = stack_of(child_state(child));
+
+	return stack->addr && stack_state(stack)->pid == child->pid;
+}
+
+void aspawn_give_stack(struct child_state *state)
+{
+	const struct Stack_t stack = state->stack;
+
+	state->stack.addr = NULL;
+	if (state->pool)
+		aspawn_pool_give(state->pool, stack);
+	else if (stack.addr)
+		while (aspawn_stack_free((struct Stack_t *)&stack) == -PSYS_EBUSY)
+			aspawn_stack_wait(&stack, NULL);
+	state->pool = NULL;
+}
+
+static void set_failure(struct child_state *state, const struct aspawn_failure *failure)
+{
+	const size_t length = psys_strlen(failure->subject), most = sizeof state->subject - 1;
+
+	state->known = KNOWN;
+	state->step = failure->step;
+	state->error = failure->error;
+	state->kind = failure->kind;
+	psys_strlcpy(state->subject, length > most ? failure->subject + length - most : failure->subject, most + 1);
+}
+
+static void get_failure(struct aspawn_failure *failure, const struct child_state *state)
+{
+	*failure = (struct aspawn_failure){ state->step, state->error, state->kind, 0, "" };
+	psys_strlcpy(failure->subject, state->subject, sizeof failure->subject);
+}
+
+/* What the child wrote to the pipe, up to its failure, which is stored, or the pipe's end: 0,
+ * or -ETIMEDOUT. A sibling that inherited the pipe may hold its end back. */
+static int read_reports(struct child_state *state, struct aspawn_failure *failure, struct psys_timespec deadline)
 {
 	struct aspawn_failure report;
 
-	while (child->state != KNOWN) {
-		long length = psys_read(child->report, &report, sizeof report);
+	while (state->known != KNOWN) {
+		long length = psys_read(state->report, &report, sizeof report);
 		if (length == -PSYS_EAGAIN) {
-			int r = poll_until(child->report, deadline);
+			int r = poll_until(state->report, deadline);
 			if (r < 0)
 				return r;
+		} else if (length == sizeof report && report.error) {
+			*failure = report;
+			set_failure(state, failure);
 		} else if (length == sizeof report) {
-			if (report.error)
-				child->failure = report;
-			child->state = report.error ? KNOWN : EXECUTING;
+			state->known = EXECUTING;
 		} else if (length != -PSYS_EINTR) {
 			break;
 		}
@@ -55,100 +95,118 @@ static int read_reports(struct aspawn_child *child, struct psys_timespec deadlin
 }
 
 /* Waits until the child has execed or ended. */
-static int wait_for_exec(struct aspawn_child *child, const struct psys_timespec *timeout)
+static int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *failure,
+			 const struct psys_timespec *timeout)
 {
+	struct child_state *state = child_state(child);
 	const struct psys_timespec deadline = deadline_after(timeout);
 	int r = -PSYS_ENOSYS;
 
-	if (!child->copied)
-		return has_stack(child) ? aspawn_stack_wait(child->stack, timeout) : 0;
-	if (child->watch)
-		r = aspawn_watch_wait(child->watch, child->pid, timeout);
-	return r == -PSYS_ENOSYS ? read_reports(child, deadline) : r;
-}
-
-static void set_failure(struct aspawn_child *child, int step, int error)
-{
-	child->failure = (struct aspawn_failure){ step, error };
-	child->state = KNOWN;
+	if (!state->copied)
+		return has_stack(child) ? aspawn_stack_wait(stack_of(state), timeout) : 0;
+	if (state->watch)
+		r = aspawn_watch_wait(state->watch, child->pid, timeout);
+	return r == -PSYS_ENOSYS ? read_reports(state, failure, deadline) : r;
 }
 
 /* What the child stored in the memory that it shared, after it has let go of it. */
-static void read_memory(struct aspawn_child *child)
+static void read_memory(struct aspawn_child *child, struct aspawn_failure *failure)
 {
-	const struct prepared *prepared = stack_control(child->stack)->user_data;
+	const struct prepared *prepared = stack_control(stack_of(child_state(child)))->user_data;
 
-	if (prepared->error)
-		set_failure(child, prepared->step, prepared->error);
-	else if (prepared->step == ASPAWN_STEP_EXEC)
-		set_failure(child, ASPAWN_STEP_NONE, 0);
-	else
-		set_failure(child, prepared->step, PSYS_ECHILD);
+	*failure = prepared->report;
+	if (!failure->error && failure->step == ASPAWN_STEP_EXEC)
+		failure->step = ASPAWN_STEP_NONE;
+	else if (!failure->error)
+		failure->error = -PSYS_ECHILD;
 }
 
-static int find_out(struct aspawn_child *child, const struct psys_timespec *timeout)
+static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
+		    const struct psys_timespec *timeout)
 {
 	const struct psys_timespec at_once = { 0, 0 };
-	int r = wait_for_exec(child, timeout);
+	struct child_state *state = child_state(child);
+	int r = wait_for_exec(child, failure, timeout);
 
-	if (child->report >= 0)
-		read_reports(child, deadline_after(&at_once));
-	if (child->state == KNOWN)
+	if (state->report >= 0)
+		read_reports(state, failure, deadline_after(&at_once));
+	if (state->known == KNOWN)
 		return 0;
 	if (r < 0)
 		return r;
-	if (!child->copied && has_stack(child))
-		read_memory(child);
-	else if (child->report < 0)
-		child->state = OVERWRITTEN;
-	else
-		set_failure(child, ASPAWN_STEP_NONE, child->state == EXECUTING ? 0 : PSYS_ECHILD);
+	if (!state->copied && has_stack(child)) {
+		read_memory(child, failure);
+	} else if (state->report < 0) {
+		state->known = OVERWRITTEN;
+		return 0;
+	} else if (state->known != EXECUTING) {
+		failure->error = -PSYS_ECHILD;
+	}
+	set_failure(state, failure);
 	return 0;
 }
 
 /* Not the descriptor that the caller polls: it is the caller's to take out of its loop. */
 static void release_reports(struct aspawn_child *child)
 {
-	aspawn_watch_free(child->watch);
-	child->watch = NULL;
-	if (child->report >= 0 && child->report != child->fd)
-		psys_close(child->report);
-	if (child->report != child->fd)
-		child->report = -1;
+	struct child_state *state = child_state(child);
+
+	aspawn_watch_free(state->watch);
+	state->watch = NULL;
+	if (state->report >= 0 && state->report != child->started_fd)
+		psys_close(state->report);
+	if (state->report != child->started_fd)
+		state->report = -1;
+	aspawn_give_stack(state);
 }
 
-int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
-		   const struct psys_timespec *timeout)
+/* Also of one that has been waited for. */
+static int wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
+			const struct psys_timespec *timeout)
 {
-	int r = 0;
+	struct child_state *state = child_state(child);
 
-	if (!child || !deadline_is_valid(timeout) || (child->pid <= 0 && child->state <= EXECUTING))
-		r = -PSYS_EINVAL;
-	else if (child->state <= EXECUTING)
-		r = find_out(child, timeout);
-	if (r == 0)
+	*failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+	if (state->known <= EXECUTING) {
+		int r = find_out(child, failure, timeout);
+		if (r < 0)
+			return r;
 		release_reports(child);
-	if (r == 0 && child->state == OVERWRITTEN)
-		r = -PSYS_ESTALE;
-	if (failure)
-		*failure = r < 0 ? (struct aspawn_failure){ ASPAWN_STEP_NONE, -r } : child->failure;
-	return r < 0 ? r : -child->failure.error;
+	} else if (state->known == KNOWN) {
+		get_failure(failure, state);
+	}
+	return state->known == OVERWRITTEN ? -PSYS_ESTALE : failure->error ? -PSYS_ECANCELED : 0;
 }
+
+int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t timeout_ms)
+{
+	struct aspawn_failure unwanted, *to = failure ? failure : &unwanted;
+	struct psys_timespec timeout;
+
+	*to = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+	if (!child || (child->pid <= 0 && child_state(child)->known != KNOWN))
+		return -PSYS_EINVAL;
+	return wait_started(child, to, deadline_from_ms(&timeout, timeout_ms));
+}
+
+/* --- its end ---------------------------------------------------------------- */
 
 int aspawn_release(struct aspawn_child *child)
 {
-	if (!child || child->pid < 0)
+	if (!child)
 		return -PSYS_EINVAL;
-	if (child->pid == 0) /* waited for: nothing is open any more */
+	if (child->pid <= 0) /* waited for, or never started: nothing is open */
 		return 0;
-	if (child->state <= EXECUTING && child->copied)
-		child->state = OVERWRITTEN;
+
+	struct child_state *state = child_state(child);
+	if (state->known <= EXECUTING)
+		state->known = OVERWRITTEN;
 	release_reports(child);
 	if (child->pidfd >= 0)
 		psys_close(child->pidfd);
-	if (child->fd >= 0)
-		psys_close(child->fd);
-	child->pidfd = child->fd = child->report = -1;
+	if (child->started_fd >= 0)
+		psys_close(child->started_fd);
+	child->pidfd = child->started_fd = state->report = -1;
 	return 0;
 }
 
@@ -166,16 +224,25 @@ static int wait_for(const struct aspawn_child *child, struct psys_siginfo *info,
 	return r < 0 ? r : info->u.child.pid;
 }
 
+int aspawn_ended(struct aspawn_child *child)
+{
+	struct psys_siginfo info;
+
+	if (!is_child(child))
+		return -PSYS_EINVAL;
+	int r = wait_for(child, &info, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
+	return r < 0 ? r : r != 0;
+}
+
 /* Until it has ended; it is not reaped. */
-static int wait_for_end(const struct aspawn_child *child, struct psys_timespec deadline)
+static int wait_for_end(struct aspawn_child *child, struct psys_timespec deadline)
 {
 	const struct psys_timespec nap = { 0, 5000000 };
-	struct psys_siginfo info;
 
 	if (child->pidfd >= 0)
 		return poll_until(child->pidfd, deadline);
 	for (;;) {
-		int r = wait_for(child, &info, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
+		int r = aspawn_ended(child);
 		if (r)
 			return r < 0 ? r : 0;
 		if (deadline_has_passed(deadline))
@@ -184,42 +251,50 @@ static int wait_for_end(const struct aspawn_child *child, struct psys_timespec d
 	}
 }
 
-int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
-		const struct psys_timespec *timeout)
+static int wait_status(const struct psys_siginfo *info)
+{
+	const int status = info->u.child.status;
+
+	return info->code == PSYS_CLD_EXITED ? (status & 0xff) << 8 :
+	       info->code == PSYS_CLD_DUMPED ? status | 0x80 : status;
+}
+
+int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage, int64_t timeout_ms)
 {
 	const struct psys_timespec at_once = { 0, 0 };
+	struct psys_timespec timeout;
+	const struct psys_timespec *limit = deadline_from_ms(&timeout, timeout_ms);
+	struct aspawn_failure failure;
 	struct psys_siginfo info;
 	int r = 0;
 
-	if (!is_running(child) || !deadline_is_valid(timeout))
+	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (timeout || child->pidfd < 0)
-		r = wait_for_end(child, deadline_after(timeout));
-	if (r == 0)
-		do
-			r = wait_for(child, &info, PSYS_WNOWAIT, NULL);
-		while (r == -PSYS_EINTR);
+	if (limit || child->pidfd < 0)
+		r = wait_for_end(child, deadline_after(limit));
+	while (r >= 0 && (r = wait_for(child, &info, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
+		r = 0;
 	if (r < 0 && r != -PSYS_ECHILD)
 		return r;
-	aspawn_started(child, NULL, &at_once);
-	if (r >= 0)
-		do
-			r = wait_for(child, &info, 0, usage);
-		while (r == -PSYS_EINTR);
+	int started = wait_started(child, &failure, &at_once);
+	while (r >= 0 && (r = wait_for(child, &info, 0, usage)) == -PSYS_EINTR)
+		r = 0;
 	if (r < 0 && r != -PSYS_ECHILD)
 		return r;
 	/* Another's wait, or SIGCHLD ignored, may have taken it: then there is nothing to
 	 * hold on to any more. */
+	if (has_stack(child)) /* also where the kernel does not clear the word */
+		__atomic_store_n(&stack_state(stack_of(child_state(child)))->use, FREE, __ATOMIC_RELEASE);
 	aspawn_release(child);
 	child->pid = 0;
 	if (r < 0)
 		return r;
 	if (status)
-		*status = info.code == PSYS_CLD_EXITED ? (info.u.child.status & 0xff) << 8 :
-			  info.code == PSYS_CLD_DUMPED ? info.u.child.status | 0x80 :
-							 info.u.child.status;
-	return 0;
+		*status = wait_status(&info);
+	return started == -PSYS_ECANCELED ? started : 0;
 }
+
+/* --- signals ------------------------------------------------------------------ */
 
 /* While it is not reaped its number is nobody else's. */
 static int kill_unreaped(const struct aspawn_child *child, int pid, int signal)
@@ -234,7 +309,7 @@ int aspawn_kill(struct aspawn_child *child, int signal)
 {
 	int r = -PSYS_ENOSYS;
 
-	if (!is_running(child) || signal < 0 || signal > PSYS_NSIG)
+	if (!is_child(child) || signal < 0 || signal > PSYS_NSIG)
 		return -PSYS_EINVAL;
 	if (child->pidfd >= 0)
 		r = psys_pidfd_send_signal(child->pidfd, signal, NULL, 0);
@@ -243,5 +318,20 @@ int aspawn_kill(struct aspawn_child *child, int signal)
 
 int aspawn_kill_group(struct aspawn_child *child, int signal)
 {
-	return kill_unreaped(child, -child->pid, signal);
+	if (!is_child(child) || signal < 0 || signal > PSYS_NSIG)
+		return -PSYS_EINVAL;
+	int r = kill_unreaped(child, -child->pid, signal);
+	/* It may lead no group yet, or have gone to another. */
+	return r == -PSYS_ESRCH ? aspawn_kill(child, signal) : r;
+}
+
+int aspawn_kill_cgroup(int cgroup_fd)
+{
+	int fd = psys_openat(cgroup_fd, "cgroup.kill", PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return fd;
+	long r = psys_write(fd, "1", 1);
+	psys_close(fd);
+	return r < 0 ? (int)r : 0;
 }

@@ -1,105 +1,42 @@
 /* The parent's part of a command: to check it, to copy it, to start it. */
 #include <syscall/string.h>
 
+#include "child.h"
+#include "environment.h"
+#include "pool.h"
 #include "prepared.h"
 
 enum {
 	CALL_STACK = 16 * 1024, /* what ASPAWN_CALL promises its functions */
 	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX + 4 * 1024, /* a candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* a close for each descriptor that there may be, and more */
+	ALL_FLAGS = 2 * ASPAWN_COMMAND_NONBLOCK - 1,
 };
 
-static int check(struct aspawn_command *to, const struct aspawn_command *from)
+int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from)
 {
-	int r = aspawn_check_size(from, from->size, sizeof *to);
-
+	if (!from)
+		return -PSYS_EINVAL;
+	int r = aspawn_read_structure(to, sizeof *to, from, from->size, ASPAWN_COMMAND_SIZE_VER0);
 	if (r < 0)
 		return r;
-	*to = *from;
-	if (!to->file || (!to->actions && to->action_count) ||
-	    to->flags & ~(ASPAWN_COMMAND_POLL | ASPAWN_COMMAND_SHELL | ASPAWN_COMMAND_PARENT_DIRECTORY |
-			  ASPAWN_COMMAND_STILL | ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_NO_PIDFD |
-			  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_COPY_DESCRIPTORS))
+	if (!to->file && to->argv)
+		to->file = to->argv[0];
+	if (!to->file || !to->actions != !to->action_count || to->flags & ~(uint64_t)ALL_FLAGS ||
+	    (to->pool && to->stack) || to->reserved)
 		return -PSYS_EINVAL;
-	if (to->action_count > MOST_ACTIONS)
-		return -PSYS_E2BIG;
-	return 0;
+	return to->action_count > MOST_ACTIONS ? -PSYS_E2BIG : 0;
 }
 
-bool aspawn_has_action(const struct aspawn_command *command, int kind)
+bool aspawn_has_action(const struct aspawn_command *command, uint32_t kind)
 {
-	struct aspawn_command known;
-
-	if (!command || check(&known, command) < 0)
-		return false;
-	for (size_t i = 0; i < known.action_count; i++)
-		if (known.actions[i].kind == kind)
+	for (size_t i = 0; i < command->action_count; i++)
+		if (command->actions[i].kind == kind)
 			return true;
 	return false;
 }
 
-/* --- copying -------------------------------------------------------------- */
-
-/* Measures while base is NULL. Afterwards it copies, and at most what it measured: a
- * thread that changes the environment meanwhile gets an error. */
-struct arena {
-	char *base;
-	size_t size, most;
-	int error;
-};
-
-/* So many bytes, or NULL while measuring. */
-static void *allocate(struct arena *arena, size_t size, size_t align)
-{
-	size_t at = (arena->size + align - 1) & ~(align - 1);
-
-	if (at < arena->size || __builtin_add_overflow(at, size, &arena->size))
-		arena->error = -PSYS_EOVERFLOW;
-	else if (arena->size > arena->most)
-		arena->error = -PSYS_EAGAIN;
-	return arena->base && !arena->error ? arena->base + at : NULL;
-}
-
-static const void *copy(struct arena *arena, const void *from, size_t size, size_t align)
-{
-	void *to = allocate(arena, size, align);
-
-	return to && size ? psys_memcpy(to, from, size) : to;
-}
-
-static const char *copy_string(struct arena *arena, const char *string)
-{
-	if (!string || arena->error)
-		return NULL;
-	if (!arena->base)
-		return allocate(arena, psys_strlen(string) + 1, 1);
-	/* In one pass, to what is left. */
-	char *to = arena->base + arena->size;
-	size_t length = psys_strlcpy(to, string, arena->most - arena->size);
-	return allocate(arena, length + 1, 1);
-}
-
-static char *const *copy_strings(struct arena *arena, char *const *strings)
-{
-	size_t count = 0;
-
-	while (strings[count])
-		count++;
-	char **to = allocate(arena, (count + 1) * sizeof *to, sizeof *to);
-	for (size_t i = 0; i < count; i++) {
-		const char *string = copy_string(arena, strings[i]);
-		if (to)
-			to[i] = (char *)(uintptr_t)string;
-	}
-	if (to)
-		to[count] = NULL;
-	return to;
-}
-
-static char *const *lend_or_copy(struct arena *arena, char *const *strings, bool lends)
-{
-	return lends ? strings : copy_strings(arena, strings);
-}
+/* --- preparing ------------------------------------------------------------ */
 
 /* Checked, with all that they point to. Returns how many of them are pipes. */
 static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
@@ -109,66 +46,68 @@ static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
 
 	for (size_t i = 0; i < count && !arena->error; i++) {
 		struct aspawn_action action = from[i];
-		int error = aspawn_check_action(&action);
-		if (error) {
-			arena->error = error;
-			break;
-		}
-		unsigned has = aspawn_action_info(action.kind)->has;
+		const struct action_info *info;
 
-		pipes += action.kind == ASPAWN_ACTION_PIPE;
-		if (has & PATH)
-			action.data = copy_string(arena, action.data);
-		if (has & BYTES)
-			action.data = copy(arena, action.data, action.size, STACK_ALIGN);
-		for (int j = 0; j < 3 && (has & STRINGS); j++)
-			action.text[j] = copy_string(arena, action.text[j]);
+		arena->error = aspawn_check_action(&action);
+		if (arena->error)
+			break;
+		info = aspawn_action_info(action.kind);
+		pipes += is_pipe(&action);
+		for (int j = 0; j < 2; j++) {
+			if (info->paths[j])
+				set_member_pointer(&action, info->paths[j],
+						   aspawn_copy_string(arena, member_pointer(&action, info->paths[j])));
+			if (info->strings[j])
+				set_member_pointer(&action, info->strings[j],
+						   aspawn_copy_string(arena, member_pointer(&action, info->strings[j])));
+		}
+		if (info->array)
+			set_member_pointer(&action, info->array,
+					   aspawn_copy(arena, member_pointer(&action, info->array),
+						       aspawn_array_size(&action), STACK_ALIGN));
 		if (to)
 			to[i] = action;
 	}
 	return pipes;
 }
 
-/* What the library puts before the caller's actions. */
-struct actions {
-	const struct aspawn_action *first;
-	size_t count;
-};
-
 static struct prepared *prepare(struct arena *arena, const struct aspawn_command *command,
-				struct actions own)
+				const struct own_actions *own)
 {
-	static char *const nothing[] = { NULL };
-	char *const argv[] = { (char *)(uintptr_t)command->file, NULL };
-	const size_t count = own.count + command->action_count;
+	char *const only_file[] = { (char *)(uintptr_t)command->file, NULL };
+	const size_t count = own->count + command->action_count;
 	/* For a shell the child needs an array of its own, whose size is measured here. */
-	const bool lends = (command->flags & ASPAWN_COMMAND_VFORK) && !(command->flags & ASPAWN_COMMAND_SHELL);
-	struct prepared *prepared = allocate(arena, sizeof *prepared, STACK_ALIGN);
-	struct aspawn_action *actions = allocate(arena, count * sizeof *actions, sizeof(uint64_t));
-	size_t pipes = copy_actions(arena, actions, own.first, own.count);
+	const bool lends = (command->flags & ASPAWN_COMMAND_VFORK) &&
+			   !(command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC);
+	struct prepared *prepared = aspawn_allocate(arena, sizeof *prepared, STACK_ALIGN);
+	struct aspawn_action *actions = aspawn_allocate(arena, count * sizeof *actions, sizeof(uint64_t));
+	size_t pipes = copy_actions(arena, actions, own->list, own->count);
 
-	pipes += copy_actions(arena, actions ? actions + own.count : NULL, command->actions,
+	pipes += copy_actions(arena, actions ? actions + own->count : NULL, command->actions,
 			      command->action_count);
-	const struct prepared made = {
+	if (arena->error)
+		return NULL;
+	struct prepared made = {
 		.flags = command->flags,
-		.file = copy_string(arena, command->file),
-		.path = copy_string(arena, command->path),
-		.argv = command->argv ? lend_or_copy(arena, command->argv, lends) : copy_strings(arena, argv),
-		.envp = lend_or_copy(arena, command->envp ? command->envp : nothing, lends),
+		.file = aspawn_copy_string(arena, command->file),
+		.path = aspawn_copy_string(arena, command->search_path),
+		.argv = !command->argv ? aspawn_copy_strings(arena, only_file) :
+			lends ? command->argv : aspawn_copy_strings(arena, command->argv),
+		.envp = aspawn_make_environment(arena, command, lends),
 		.actions = actions,
 		.count = count,
-		.own_count = (int)own.count,
-		.pipes = allocate(arena, pipes * sizeof *made.pipes, sizeof(size_t)),
+		.own_count = (int)own->count,
+		.pipes = aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(size_t)),
 		.pipe_count = pipes,
 		.report_fd = -1,
-		.step = ASPAWN_STEP_DESCRIPTORS,
+		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
 	};
 	if (prepared)
 		*prepared = made;
 	return prepared;
 }
 
-/* --- starting ------------------------------------------------------------- */
+/* --- pipes ---------------------------------------------------------------- */
 
 static void close_pipes(const struct prepared *prepared, bool also_parents)
 {
@@ -187,10 +126,10 @@ static int make_pipes(struct prepared *prepared)
 	struct command_pipe *pipe = prepared->pipes;
 
 	for (size_t i = 0; i < prepared->count; i++)
-		if (prepared->actions[i].kind == ASPAWN_ACTION_PIPE)
+		if (is_pipe(&prepared->actions[i]))
 			*pipe++ = (struct command_pipe){ i, -1, -1, -1 };
 	for (pipe = prepared->pipes; pipe < prepared->pipes + prepared->pipe_count; pipe++) {
-		const bool child_writes = prepared->actions[pipe->action].b;
+		const bool child_writes = prepared->actions[pipe->action].kind == ASPAWN_ACTION_OUTPUT_PIPE;
 		int ends[2];
 		int r = aspawn_pipe(ends);
 
@@ -208,12 +147,56 @@ static void give_pipes(const struct prepared *prepared)
 {
 	for (size_t i = 0; i < prepared->pipe_count; i++) {
 		const struct command_pipe *pipe = &prepared->pipes[i];
-		*(int *)prepared->actions[pipe->action].pointer = pipe->parents_end;
+		const struct aspawn_action *action = &prepared->actions[pipe->action];
+
+		if (prepared->flags & ASPAWN_COMMAND_NONBLOCK)
+			psys_fcntl(pipe->parents_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
+		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
+			*action->u.output_pipe.read_end = pipe->parents_end;
+		else
+			*action->u.input_pipe.write_end = pipe->parents_end;
 	}
 }
 
+/* --- streams -------------------------------------------------------------- */
+
+static int add_stream(struct own_actions *own, int fd, int stream, int *end)
+{
+	struct aspawn_action *action = &own->list[own->count];
+
+	*end = -1;
+	if (stream == ASPAWN_INHERIT || (fd > 0 && stream == fd))
+		return 0;
+	if (stream == ASPAWN_NULL)
+		aspawn_action_open(action, fd, "/dev/null", fd ? PSYS_O_WRONLY : PSYS_O_RDONLY, 0);
+	else if (stream == ASPAWN_PIPE && fd == 0)
+		aspawn_action_input_pipe(action, fd, end);
+	else if (stream == ASPAWN_PIPE)
+		aspawn_action_output_pipe(action, fd, end);
+	else if (stream == ASPAWN_TO_STDOUT && fd == 2)
+		aspawn_action_dup2(action, 1, 2);
+	else if (stream > 2)
+		aspawn_action_dup2(action, stream, fd);
+	else
+		return -PSYS_EINVAL;
+	own->count++;
+	return 0;
+}
+
+static int add_streams(struct own_actions *own, const struct aspawn_command *command,
+		       struct aspawn_child *child)
+{
+	int r = add_stream(own, 0, command->std_in, &child->in_fd);
+
+	if (r == 0)
+		r = add_stream(own, 1, command->std_out, &child->out_fd);
+	return r < 0 ? r : add_stream(own, 2, command->std_err, &child->err_fd);
+}
+
+/* --- starting ------------------------------------------------------------- */
+
 /* On a reserved stack, with all signals blocked. */
-static int start(struct aspawn_child *child, const struct Stack_t *stack, struct prepared *prepared,
+static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct prepared *prepared,
 		 size_t size, const struct psys_sigset *mask)
 {
 	struct spawned spawned;
@@ -229,12 +212,12 @@ static int start(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
 		.unshare_files = requirements.unshare_files,
 		/* The child's ends of pipes are closed here, not before it has copied them. */
-		.await_files = !(flags & ASPAWN_COMMAND_STILL) || prepared->pipe_count,
+		.await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED) || prepared->pipe_count,
 		.keep_below = requirements.keep_below,
-		.pipe = flags & ASPAWN_COMMAND_POLL ? PIPE : PIPE_IF_COPIED,
+		.pipe = flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED,
 		.watch_copy = true,
 		.wants_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD),
-		.cgroup_fd = requirements.cgroup ? requirements.cgroup->a : -1,
+		.cgroup_fd = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1,
 		.cgroup_is_optional = true, /* why it cannot be is for the action to say */
 		.mask = *mask,
 		.fn = aspawn_perform,
@@ -251,56 +234,76 @@ static int start(struct aspawn_child *child, const struct Stack_t *stack, struct
 	give_pipes(prepared);
 	if (spawned.read_end >= 0)
 		psys_fcntl(spawned.read_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
-	*child = (struct aspawn_child){
-		.pid = spawned.pid,
-		.pidfd = spawned.pidfd,
-		.fd = flags & ASPAWN_COMMAND_POLL ? spawned.read_end : -1,
-		.report = spawned.read_end,
-		.copied = stack_state(stack)->mode == ASPAWN_MODE_FORK,
-		.watch = spawned.watch,
-		.stack = stack,
-		.failure = { ASPAWN_STEP_NONE, 0 },
-	};
+	child->pid = spawned.pid;
+	child->pidfd = spawned.pidfd;
+	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;
+	child_state(child)->report = spawned.read_end;
+	child_state(child)->watch = spawned.watch;
+	child_state(child)->copied = stack_state(stack)->mode == ASPAWN_MODE_FORK;
 	return 0;
 }
 
-int aspawn_command_with(struct aspawn_child *child, struct Stack_t *stack,
-			const struct aspawn_command *command, const struct aspawn_action *own,
-			size_t own_count)
+/* With all signals blocked. Its stack is the caller's, the pool's, or one for it alone. */
+static int start(struct aspawn_child *child, const struct aspawn_command *command,
+		 const struct own_actions *own, struct arena *arena, const struct psys_sigset *mask)
 {
-	const struct actions first = { own, own_count };
-	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
-	struct aspawn_command known;
-	struct psys_sigset all, mask;
+	struct child_state *state = child_state(child);
+	const size_t size = arena->most = arena->size;
 
-	if (!child || !stack || !command)
-		return -PSYS_EINVAL;
-	int r = check(&known, command);
+	state->callers = command->stack;
+	state->pool = command->pool;
+	if (command->pool)
+		state->stack = aspawn_pool_take(command->pool);
+	struct Stack_t *stack = command->stack ? command->stack : &state->stack;
+	/* A shell is given the arguments in an array of the child's. */
+	int r = aspawn_stack_reserve(
+		stack, CHILD_STACK + (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? size : 0), size);
+	if (r == 0) {
+		arena->base = aspawn_stack_place(stack, size);
+		arena->size = 0;
+		struct prepared *prepared = prepare(arena, command, own);
+		r = arena->error ? arena->error : spawn(child, stack, prepared, size, mask);
+	}
+	if (r < 0)
+		aspawn_give_stack(state);
+	return r;
+}
+
+int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *command,
+		      struct own_actions *own)
+{
+	static const struct aspawn_child none = { .pidfd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1 };
+	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
+	struct aspawn_child made = none;
+	struct psys_sigset all, mask;
+	int r = add_streams(own, command, &made);
+
+	*child = none;
 	if (r < 0)
 		return r;
-	prepare(&arena, &known, first);
+	prepare(&arena, command, own);
 	if (arena.error)
 		return arena.error;
-
-	const size_t size = arena.most = arena.size;
 	psys_sigfillset(&all);
 	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	/* A shell is given the arguments in an array of the child's. */
-	r = aspawn_stack_reserve(stack, CHILD_STACK + (known.flags & ASPAWN_COMMAND_SHELL ? size : 0), size);
-	if (r == 0) {
-		arena.base = aspawn_stack_place(stack, size);
-		arena.size = 0;
-		struct prepared *prepared = prepare(&arena, &known, first);
-		r = arena.error ? arena.error : start(child, stack, prepared, size, &mask);
-	}
+	r = start(&made, command, own, &arena, &mask);
+	if (r == 0)
+		*child = made;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
 }
 
-int aspawn_command(struct aspawn_child *child, struct Stack_t *stack,
-		   const struct aspawn_command *command)
+int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command)
 {
-	return aspawn_command_with(child, stack, command, NULL, 0);
+	struct own_actions own; /* cleared in part: a whole one is a memset of a libc's */
+	struct aspawn_command known;
+
+	own.count = 0;
+	if (!child)
+		return -PSYS_EINVAL;
+	*child = (struct aspawn_child){ .pidfd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1 };
+	int r = aspawn_read_command(&known, command);
+	return r < 0 ? r : aspawn_start_with(child, &known, &own);
 }

@@ -20,7 +20,7 @@ static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
 PSYS_UNINSTRUMENTED void aspawn_begin_search(struct candidate *candidate, const struct prepared *prepared)
 {
 	candidate->directory = 0;
-	candidate->error = prepared->flags & ASPAWN_COMMAND_PARENT_DIRECTORY ? take_directory(candidate) : 0;
+	candidate->error = prepared->flags & ASPAWN_COMMAND_RELATIVE_TO_CALLER ? take_directory(candidate) : 0;
 }
 
 static PSYS_UNINSTRUMENTED void begin(struct psys_search *search, const struct prepared *prepared,
@@ -62,9 +62,16 @@ static PSYS_UNINSTRUMENTED int exec_one(const char *path, const struct prepared 
 	return r;
 }
 
+static PSYS_UNINSTRUMENTED _Noreturn void fail_at(struct prepared *prepared, int step, int error,
+						  const char *file)
+{
+	prepared->report.step = step;
+	aspawn_fail(prepared, error, file);
+}
+
 PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candidate *candidate)
 {
-	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL ? PSYS_EXEC_SHELL : 0;
+	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? PSYS_EXEC_SHELL : 0;
 	const bool has_slash = *psys_strchrnul(prepared->file, '/');
 	struct psys_search search;
 	const char *found;
@@ -75,7 +82,7 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candid
 					  candidate->error : exec_one(found, prepared, flags)))
 			break;
 	if (search.error == -PSYS_ENOENT && exists(prepared, candidate))
-		aspawn_fail(prepared, ASPAWN_STEP_INTERPRETER, PSYS_ENOENT);
-	aspawn_fail(prepared, found || has_slash || search.error == -PSYS_EACCES ?
-		    ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH, -search.error);
+		fail_at(prepared, ASPAWN_STEP_INTERPRETER, search.error, prepared->file);
+	fail_at(prepared, found || has_slash || search.error == -PSYS_EACCES ? ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH,
+		search.error, found ? found : prepared->file);
 }

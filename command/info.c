@@ -1,101 +1,183 @@
 /* What is known of each kind of action, and whether an action is valid. */
+#include <syscall/string.h>
+
 #include "prepared.h"
 
 enum { MOST_BYTES = 1000000 };
 
+#define AT(member) offsetof(struct aspawn_action, u.member)
+
 static const struct action_info infos[] = {
-	[ASPAWN_ACTION_DUP2] = { "dup2", FD_A | FD_B | USES_A },
-	[ASPAWN_ACTION_OPEN] = { "open", FD_A | PATH | USES_B },
-	[ASPAWN_ACTION_OPENAT2] = { "openat2", FD_A | PATH | USES_B },
-	[ASPAWN_ACTION_PIPE] = { "pipe", FD_A },
-	[ASPAWN_ACTION_CLOSE] = { "close", FD_A },
-	[ASPAWN_ACTION_CLOSEFROM] = { "closefrom", FD_A },
-	[ASPAWN_ACTION_CLOEXEC_FROM] = { "cloexec_from", FD_A },
-	[ASPAWN_ACTION_CHDIR] = { "chdir", PATH },
-	[ASPAWN_ACTION_FCHDIR] = { "fchdir", FD_A | USES_A },
-	[ASPAWN_ACTION_CHROOT] = { "chroot", PATH },
-	[ASPAWN_ACTION_PIVOT_ROOT] = { "pivot_root", PATH | STRINGS },
-	[ASPAWN_ACTION_SETSID] = { "setsid", 0 },
-	[ASPAWN_ACTION_SETPGID] = { "setpgid", 0 },
-	[ASPAWN_ACTION_CONTROLLING_TERMINAL] = { "controlling_terminal", FD_A | USES_A },
-	[ASPAWN_ACTION_FOREGROUND] = { "foreground", FD_A | USES_A },
-	[ASPAWN_ACTION_SIGMASK] = { "sigmask", BYTES | SET },
-	[ASPAWN_ACTION_SIGNALS_DEFAULT] = { "signals_default", BYTES | SET },
-	[ASPAWN_ACTION_SIGNALS_IGNORE] = { "signals_ignore", BYTES | SET },
-	[ASPAWN_ACTION_UMASK] = { "umask", 0 },
-	[ASPAWN_ACTION_RLIMIT] = { "rlimit", 0 },
-	[ASPAWN_ACTION_NICE] = { "nice", 0 },
-	[ASPAWN_ACTION_SCHEDULER] = { "scheduler", 0 },
-	[ASPAWN_ACTION_AFFINITY] = { "affinity", BYTES },
-	[ASPAWN_ACTION_IOPRIO] = { "ioprio", 0 },
-	[ASPAWN_ACTION_RESUID] = { "resuid", COPY },
-	[ASPAWN_ACTION_RESGID] = { "resgid", COPY },
-	[ASPAWN_ACTION_GROUPS] = { "groups", BYTES },
-	[ASPAWN_ACTION_USER] = { "user", BYTES | COPY },
-	[ASPAWN_ACTION_CAP_DROP] = { "cap_drop", 0 },
-	[ASPAWN_ACTION_CAP_AMBIENT] = { "cap_ambient", 0 },
-	[ASPAWN_ACTION_SECUREBITS] = { "securebits", 0 },
-	[ASPAWN_ACTION_NO_NEW_PRIVS] = { "no_new_privs", 0 },
-	[ASPAWN_ACTION_SECCOMP] = { "seccomp", BYTES },
-	[ASPAWN_ACTION_LANDLOCK] = { "landlock", FD_A | USES_A },
-	[ASPAWN_ACTION_PDEATHSIG] = { "pdeathsig", 0 },
-	[ASPAWN_ACTION_UNSHARE] = { "unshare", 0 },
-	[ASPAWN_ACTION_SETNS] = { "setns", FD_A | USES_A },
-	[ASPAWN_ACTION_MOUNT] = { "mount", PATH | STRINGS },
-	[ASPAWN_ACTION_HOSTNAME] = { "hostname", PATH },
-	[ASPAWN_ACTION_JOIN_CGROUP] = { "join_cgroup", FD_A | USES_A | COPY },
-	[ASPAWN_ACTION_OOM_SCORE_ADJ] = { "oom_score_adj", COPY },
-	[ASPAWN_ACTION_WRITE] = { "write", PATH | STRINGS },
-	[ASPAWN_ACTION_PERSONALITY] = { "personality", 0 },
-	[ASPAWN_ACTION_CALL] = { "call", 0 },
+	[ASPAWN_ACTION_DUP2] = { "dup2", .fds = { AT(dup2.from), AT(dup2.to) }, .uses = AT(dup2.from),
+				 .replaces = AT(dup2.to), .subject = AT(dup2.from) },
+	[ASPAWN_ACTION_OPENAT] = { "open", .fds = { AT(openat.fd) }, .uses = AT(openat.dirfd),
+				   .replaces = AT(openat.fd), .paths = { AT(openat.path) } },
+	[ASPAWN_ACTION_OPENAT2] = { "openat2", .fds = { AT(openat2.fd) }, .uses = AT(openat2.dirfd),
+				    .replaces = AT(openat2.fd), .paths = { AT(openat2.path) } },
+	[ASPAWN_ACTION_OUTPUT_PIPE] = { "output_pipe", .fds = { AT(output_pipe.fd) },
+					.replaces = AT(output_pipe.fd), .subject = AT(output_pipe.fd) },
+	[ASPAWN_ACTION_INPUT_PIPE] = { "input_pipe", .fds = { AT(input_pipe.fd) },
+				       .replaces = AT(input_pipe.fd), .subject = AT(input_pipe.fd) },
+	[ASPAWN_ACTION_CLOSE] = { "close", .fds = { AT(close.fd) }, .replaces = AT(close.fd),
+				  .subject = AT(close.fd) },
+	[ASPAWN_ACTION_CLOSEFROM] = { "closefrom", .fds = { AT(closefrom.first) },
+				      .subject = AT(closefrom.first) },
+	[ASPAWN_ACTION_CLOEXEC_FROM] = { "cloexec_from", .fds = { AT(cloexec_from.first) },
+					 .subject = AT(cloexec_from.first) },
+
+	[ASPAWN_ACTION_SETENV] = { "setenv", .strings = { AT(setenv.name), AT(setenv.value) } },
+	[ASPAWN_ACTION_UNSETENV] = { "unsetenv", .strings = { AT(unsetenv.name) } },
+	[ASPAWN_ACTION_CLEARENV] = { "clearenv" },
+
+	[ASPAWN_ACTION_CHDIR] = { "chdir", .paths = { AT(chdir.path) } },
+	[ASPAWN_ACTION_FCHDIR] = { "fchdir", .fds = { AT(fchdir.fd) }, .uses = AT(fchdir.fd),
+				   .subject = AT(fchdir.fd) },
+	[ASPAWN_ACTION_UMASK] = { "umask" },
+
+	[ASPAWN_ACTION_SETSID] = { "setsid" },
+	[ASPAWN_ACTION_SETPGID] = { "setpgid", .subject = AT(setpgid.pgid) },
+	[ASPAWN_ACTION_CONTROLLING_TERMINAL] = { "controlling_terminal", .fds = { AT(controlling_terminal.fd) },
+						 .uses = AT(controlling_terminal.fd),
+						 .subject = AT(controlling_terminal.fd) },
+	[ASPAWN_ACTION_FOREGROUND] = { "foreground", .fds = { AT(foreground.fd) },
+				       .uses = AT(foreground.fd), .subject = AT(foreground.fd) },
+
+	[ASPAWN_ACTION_RESET_SIGNALS] = { "reset_signals" },
+	[ASPAWN_ACTION_SIGMASK] = { "sigmask", .array = AT(sigmask.set) },
+	[ASPAWN_ACTION_SIGNALS_DEFAULT] = { "signals_default", .array = AT(signals_default.set) },
+	[ASPAWN_ACTION_SIGNALS_IGNORE] = { "signals_ignore", .array = AT(signals_ignore.set) },
+	[ASPAWN_ACTION_PDEATHSIG] = { "pdeathsig", .subject = AT(pdeathsig.signal) },
+
+	[ASPAWN_ACTION_RLIMIT] = { "rlimit", .subject = AT(rlimit.resource) },
+	[ASPAWN_ACTION_NICE] = { "nice", .subject = AT(nice.value) },
+	[ASPAWN_ACTION_SCHEDULER] = { "scheduler", .subject = AT(scheduler.policy) },
+	[ASPAWN_ACTION_AFFINITY] = { "affinity", .array = AT(affinity.mask) },
+	[ASPAWN_ACTION_IOPRIO] = { "ioprio", .subject = AT(ioprio.value) },
+	[ASPAWN_ACTION_OOM_SCORE_ADJ] = { "oom_score_adj", .copies = true, .subject = AT(oom_score_adj.value) },
+	[ASPAWN_ACTION_PERSONALITY] = { "personality" },
+	[ASPAWN_ACTION_JOIN_CGROUP] = { "join_cgroup", .copies = true, .fds = { AT(join_cgroup.fd) },
+					.uses = AT(join_cgroup.fd), .subject = AT(join_cgroup.fd) },
+
+	[ASPAWN_ACTION_USER] = { "user", .copies = true, .array = AT(user.groups), .subject = AT(user.uid) },
+	[ASPAWN_ACTION_RESUID] = { "resuid", .copies = true },
+	[ASPAWN_ACTION_RESGID] = { "resgid", .copies = true },
+	[ASPAWN_ACTION_GROUPS] = { "groups", .array = AT(groups.groups) },
+	[ASPAWN_ACTION_CAP_DROP] = { "cap_drop", .subject = AT(cap_drop.capability) },
+	[ASPAWN_ACTION_CAP_AMBIENT] = { "cap_ambient", .subject = AT(cap_ambient.capability) },
+	[ASPAWN_ACTION_SECUREBITS] = { "securebits" },
+	[ASPAWN_ACTION_NO_NEW_PRIVS] = { "no_new_privs" },
+	[ASPAWN_ACTION_SECCOMP] = { "seccomp", .array = AT(seccomp.filter) },
+	[ASPAWN_ACTION_LANDLOCK] = { "landlock", .fds = { AT(landlock.ruleset_fd) },
+				     .uses = AT(landlock.ruleset_fd), .subject = AT(landlock.ruleset_fd) },
+
+	[ASPAWN_ACTION_CHROOT] = { "chroot", .paths = { AT(chroot.path) } },
+	[ASPAWN_ACTION_PIVOT_ROOT] = { "pivot_root", .paths = { AT(pivot_root.new_root), AT(pivot_root.put_old) } },
+	[ASPAWN_ACTION_UNSHARE] = { "unshare" },
+	[ASPAWN_ACTION_SETNS] = { "setns", .fds = { AT(setns.fd) }, .uses = AT(setns.fd), .subject = AT(setns.fd) },
+	[ASPAWN_ACTION_MOUNT] = { "mount", .paths = { AT(mount.target), AT(mount.source) },
+				  .strings = { AT(mount.type), AT(mount.options) }, .optional = true },
+	[ASPAWN_ACTION_HOSTNAME] = { "hostname", .strings = { AT(hostname.name) } },
+
+	[ASPAWN_ACTION_WRITE] = { "write", .paths = { AT(write.path) }, .strings = { AT(write.text) } },
+	[ASPAWN_ACTION_CALL] = { "call" },
 };
 
-PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(int kind)
+PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(uint32_t kind)
 {
-	return kind < 1 || (size_t)kind >= sizeof infos / sizeof *infos ? NULL : &infos[kind];
+	return kind < 1 || kind >= sizeof infos / sizeof *infos ? NULL : &infos[kind];
 }
 
-/* What else has to be there, and the counts that say a size twice. */
+/* Bytes of the array, if the kind has one. */
+size_t aspawn_array_size(const struct aspawn_action *action)
+{
+	size_t count, each;
+
+	switch (action->kind) {
+	case ASPAWN_ACTION_SIGMASK:
+	case ASPAWN_ACTION_SIGNALS_DEFAULT:
+	case ASPAWN_ACTION_SIGNALS_IGNORE:
+		return PSYS_SIGSET_SIZE;
+	case ASPAWN_ACTION_AFFINITY:
+		return action->u.affinity.size;
+	case ASPAWN_ACTION_USER:
+		count = action->u.user.count;
+		each = sizeof *action->u.user.groups;
+		break;
+	case ASPAWN_ACTION_GROUPS:
+		count = action->u.groups.count;
+		each = sizeof *action->u.groups.groups;
+		break;
+	case ASPAWN_ACTION_SECCOMP:
+		count = action->u.seccomp.count;
+		each = sizeof(struct psys_sock_filter);
+		break;
+	default:
+		return 0;
+	}
+	return count > MOST_BYTES ? SIZE_MAX : count * each;
+}
+
+static bool is_name(const char *name)
+{
+	return *name && !*psys_strchrnul(name, '=');
+}
+
+/* What the table does not say. */
 static bool is_complete(const struct aspawn_action *action)
 {
 	switch (action->kind) {
-	case ASPAWN_ACTION_PIPE:
-		return action->pointer;
+	case ASPAWN_ACTION_OUTPUT_PIPE:
+		return action->u.output_pipe.read_end;
+	case ASPAWN_ACTION_INPUT_PIPE:
+		return action->u.input_pipe.write_end;
+	case ASPAWN_ACTION_SETENV:
+		return is_name(action->u.setenv.name);
+	case ASPAWN_ACTION_UNSETENV:
+		return is_name(action->u.unsetenv.name);
 	case ASPAWN_ACTION_CALL:
-		return action->call;
-	case ASPAWN_ACTION_PIVOT_ROOT:
-	case ASPAWN_ACTION_WRITE:
-		return action->text[0];
+		return action->u.call.function;
 	case ASPAWN_ACTION_PDEATHSIG:
-		return action->a >= 0 && action->a <= PSYS_NSIG;
-	case ASPAWN_ACTION_USER:
-		if (action->a == -1 || action->b == -1) /* "as it is" */
-			return false;
-		/* fallthrough */
-	case ASPAWN_ACTION_GROUPS:
-		return action->u <= MOST_BYTES && action->size == action->u * sizeof(unsigned);
+		return action->u.pdeathsig.signal >= 0 && action->u.pdeathsig.signal <= PSYS_NSIG;
+	case ASPAWN_ACTION_USER: /* -1 would leave it as it is */
+		return action->u.user.uid != (unsigned)-1 && action->u.user.gid != (unsigned)-1;
 	case ASPAWN_ACTION_SECCOMP:
-		return action->u <= UINT16_MAX &&
-		       action->size == action->u * sizeof(struct psys_sock_filter);
+		return action->u.seccomp.count <= UINT16_MAX;
 	case ASPAWN_ACTION_AFFINITY:
-		return action->size && action->size % sizeof(long) == 0;
+		return action->u.affinity.size && action->u.affinity.size % sizeof(long) == 0;
 	default:
 		return true;
 	}
 }
 
+static bool has_its_strings(const struct aspawn_action *action, const struct action_info *info)
+{
+	if (info->paths[0] && !member_pointer(action, info->paths[0]))
+		return false;
+	if (info->optional)
+		return true;
+	for (int i = 0; i < 2; i++)
+		if ((info->paths[i] && !member_pointer(action, info->paths[i])) ||
+		    (info->strings[i] && !member_pointer(action, info->strings[i])))
+			return false;
+	return true;
+}
+
 int aspawn_check_action(const struct aspawn_action *action)
 {
-	const struct action_info *known = aspawn_action_info(action->kind);
-	unsigned has = known ? known->has : 0;
+	const struct action_info *info = aspawn_action_info(action->kind);
 
-	if (!known || ((has & FD_A) && action->a < 0) || ((has & FD_B) && action->b < 0) ||
-	    ((has & USES_B) && action->b < 0 && action->b != PSYS_AT_FDCWD) ||
-	    ((has & PATH) && !action->data) ||
-	    ((has & BYTES) && !action->data && action->size) ||
-	    ((has & SET) && action->size != PSYS_SIGSET_SIZE))
+	if (!info || action->flags || !has_its_strings(action, info))
 		return -PSYS_EINVAL;
-	if ((has & BYTES) && action->size > MOST_BYTES)
-		return -PSYS_E2BIG;
-	return is_complete(action) ? 0 : -PSYS_EINVAL;
+	for (int i = 0; i < 2; i++)
+		if (info->fds[i] && member_int(action, info->fds[i]) < 0)
+			return -PSYS_EINVAL;
+	if (info->uses && member_int(action, info->uses) < 0 &&
+	    member_int(action, info->uses) != PSYS_AT_FDCWD)
+		return -PSYS_EINVAL;
+	if (!is_complete(action))
+		return -PSYS_EINVAL;
+	if (!info->array)
+		return 0;
+	const size_t size = aspawn_array_size(action);
+	return size > MOST_BYTES ? -PSYS_E2BIG : size && !member_pointer(action, info->array) ? -PSYS_EINVAL : 0;
 }

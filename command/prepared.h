@@ -9,12 +9,19 @@
 #include "../aspawn/spawn.h"
 #include "../aspawn/stack.h"
 
-/* The pipe of an ASPAWN_PIPE_...: three numbers of two ends. */
+/* The pipe of an action: three numbers of two ends. */
 struct command_pipe {
 	size_t action;   /* its index */
 	int parents_end; /* -1: not made yet */
 	int childs_end;  /* as the parent knows it, and closes it */
 	int moved_end;   /* the same, where the child has it now */
+};
+
+/* What the library puts before the caller's actions: of the streams, and of a run. */
+enum { MOST_OWN_ACTIONS = 4 };
+struct own_actions {
+	struct aspawn_action list[MOST_OWN_ACTIONS];
+	size_t count;
 };
 
 struct prepared {
@@ -30,36 +37,67 @@ struct prepared {
 	int parent; /* a pid, for ASPAWN_PDEATHSIG */
 	const struct aspawn_action *joined; /* already, if the child began in its cgroup */
 
-	/* The child's. The parent reads step and error when the stack is free. */
+	/* The child's. The parent reads the report when the stack is free: how far the child
+	 * has come, and what failed there, if anything did. */
 	int report_fd; /* -1: no pipe */
-	int step, error;
+	struct aspawn_failure report;
 };
 
-enum {
-	FD_A = 1,      /* a is a descriptor number */
-	FD_B = 2,      /* and b */
-	USES_A = 4,    /* a, or b, is a descriptor of the parent's */
-	USES_B = 8,
-	PATH = 16,     /* data is a string */
-	BYTES = 32,    /* data is size bytes */
-	SET = 64,      /* a set of signals */
-	STRINGS = 128, /* more strings are in text */
-	COPY = 256,    /* needs a copy of the memory */
-};
-
+/* Of each kind of action. Members are offsets in struct aspawn_action; 0: none. */
 struct action_info {
-	char name[22];
-	unsigned short has;
+	char name[21];
+	bool copies;   /* it needs a copy of the memory */
+	bool optional; /* all strings but the first path may be NULL */
+	unsigned char fds[2];     /* descriptor numbers: not negative */
+	unsigned char uses;       /* which of the caller's descriptors it uses; may be AT_FDCWD */
+	unsigned char replaces;   /* which descriptor is another one, or closed, afterwards */
+	unsigned char paths[2], strings[2];
+	unsigned char array;      /* aspawn_array_size() */
+	unsigned char subject;    /* the number that a failure names, if there is no string */
 };
 
 /* NULL: no such kind. */
-const struct action_info *aspawn_action_info(int kind);
+const struct action_info *aspawn_action_info(uint32_t kind);
+
+PSYS_INLINE int member_int(const struct aspawn_action *action, size_t offset)
+{
+	int value;
+
+	__builtin_memcpy(&value, (const char *)action + offset, sizeof value);
+	return value;
+}
+
+PSYS_INLINE const void *member_pointer(const struct aspawn_action *action, size_t offset)
+{
+	const void *pointer;
+
+	__builtin_memcpy(&pointer, (const char *)action + offset, sizeof pointer);
+	return pointer;
+}
+
+PSYS_INLINE void set_member_pointer(struct aspawn_action *action, size_t offset, const void *pointer)
+{
+	__builtin_memcpy((char *)action + offset, &pointer, sizeof pointer);
+}
+
+/* Bytes of its array. */
+size_t aspawn_array_size(const struct aspawn_action *action);
 
 /* 0, -EINVAL or -E2BIG. */
 int aspawn_check_action(const struct aspawn_action *action);
 
 /* The descriptor that the action replaces, or -1. */
-int aspawn_replaced(const struct aspawn_action *action);
+PSYS_INLINE int replaced_by(const struct aspawn_action *action)
+{
+	const size_t offset = aspawn_action_info(action->kind)->replaces;
+
+	return offset ? member_int(action, offset) : -1;
+}
+
+PSYS_INLINE bool is_pipe(const struct aspawn_action *action)
+{
+	return action->kind == ASPAWN_ACTION_OUTPUT_PIPE || action->kind == ASPAWN_ACTION_INPUT_PIPE;
+}
 
 /* How the child has to begin, for what its actions are. */
 struct requirements {
@@ -82,22 +120,22 @@ void aspawn_begin_search(struct candidate *candidate, const struct prepared *pre
 /* After them. */
 _Noreturn void aspawn_execute(struct prepared *prepared, struct candidate *candidate);
 
-/* Ends the child, whose command failed at this step. error is positive. */
-_Noreturn void aspawn_fail(struct prepared *prepared, int step, int error);
+/* Ends the child, whose command failed at prepared->report.step. error is negative. The
+ * subject may be NULL. */
+_Noreturn void aspawn_fail(struct prepared *prepared, int error, const char *subject);
 
 /* The child's function: arg is the struct control, user_data the struct prepared. It
  * never returns. */
 int aspawn_perform(void *arg, int write_end, void *mask, void *user_data, size_t length);
 
-/* aspawn_command() with actions of the library's own before the caller's. */
-int aspawn_command_with(struct aspawn_child *child, struct Stack_t *stack,
-			const struct aspawn_command *command, const struct aspawn_action *own,
-			size_t own_count);
+/* Copies the caller's structure, of whatever version, into one of this version. */
+int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from);
 
-/* True if it is a command, and has an action of the kind. */
-bool aspawn_has_action(const struct aspawn_command *command, int kind);
+/* aspawn_start() of a command that has been read, with own actions before the caller's. */
+int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *command,
+		      struct own_actions *own);
 
-/* To the process group that a child leads. */
-int aspawn_kill_group(struct aspawn_child *child, int signal);
+/* True if the command has an action of the kind. */
+bool aspawn_has_action(const struct aspawn_command *command, uint32_t kind);
 
 #endif

@@ -63,7 +63,7 @@ static bool is_plain_device(const char *below_dev)
 
 /*
  * True if the path may lead to descriptors of the process that opens it, so that these have
- * to be there. A symbolic link of another name is not seen: ASPAWN_COMMAND_COPY_DESCRIPTORS.
+ * to be there. A symbolic link of another name is not seen: ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS.
  */
 static bool may_be_descriptor(const char *path)
 {
@@ -86,21 +86,25 @@ static bool may_be_descriptor(const char *path)
 
 static bool names_descriptor(const struct aspawn_action *action)
 {
-	const bool two = action->kind == ASPAWN_ACTION_MOUNT || action->kind == ASPAWN_ACTION_PIVOT_ROOT;
+	const struct action_info *info = aspawn_action_info(action->kind);
 
-	return (aspawn_action_info(action->kind)->has & PATH && may_be_descriptor(action->data)) ||
-	       (two && action->text[0] && may_be_descriptor(action->text[0]));
+	for (int i = 0; i < 2; i++) {
+		const char *path = info->paths[i] ? member_pointer(action, info->paths[i]) : NULL;
+		if (path && may_be_descriptor(path))
+			return true;
+	}
+	return false;
 }
 
 /* --- all of it ---------------------------------------------------------------- */
 
 /* True if no earlier action replaces or closes it, so that the number still means the
  * caller's descriptor. */
-static bool is_callers(const struct prepared *prepared, const struct aspawn_action *user)
+static bool is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd)
 {
 	for (const struct aspawn_action *action = prepared->actions; action < user; action++)
-		if (aspawn_replaced(action) == user->a || action->kind == ASPAWN_ACTION_CALL ||
-		    (action->kind == ASPAWN_ACTION_CLOSEFROM && action->a <= user->a))
+		if (replaced_by(action) == fd || action->kind == ASPAWN_ACTION_CALL ||
+		    (action->kind == ASPAWN_ACTION_CLOSEFROM && action->u.closefrom.first <= fd))
 			return false;
 	return true;
 }
@@ -109,19 +113,19 @@ static bool is_callers(const struct prepared *prepared, const struct aspawn_acti
  * memory's. */
 static bool needs_copy(const struct aspawn_action *action)
 {
-	return aspawn_action_info(action->kind)->has & COPY ||
+	const unsigned type = (unsigned)action->u.setns.type;
+
+	return aspawn_action_info(action->kind)->copies ||
 	       (action->kind == ASPAWN_ACTION_SETNS &&
-		(!action->b || ((unsigned)action->b & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME))));
+		(!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 }
 
 static void keep_used(struct requirements *requirements, const struct aspawn_action *action)
 {
-	const unsigned has = aspawn_action_info(action->kind)->has;
+	const size_t uses = aspawn_action_info(action->kind)->uses;
 
-	if (has & USES_A)
-		keep(requirements, (unsigned)action->a);
-	if (has & USES_B && action->b >= 0)
-		keep(requirements, (unsigned)action->b);
+	if (uses && member_int(action, uses) >= 0)
+		keep(requirements, (unsigned)member_int(action, uses));
 	if (names_descriptor(action))
 		keep(requirements, INT32_MAX);
 }
@@ -132,7 +136,7 @@ struct requirements aspawn_requirements(const struct prepared *prepared)
 
 	for (size_t i = 0; i < prepared->pipe_count; i++)
 		keep(&requirements, (unsigned)prepared->pipes[i].childs_end);
-	if (prepared->flags & ASPAWN_COMMAND_COPY_DESCRIPTORS)
+	if (prepared->flags & ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)
 		keep(&requirements, INT32_MAX);
 	for (const struct aspawn_action *action = prepared->actions;
 	     action < prepared->actions + prepared->count; action++) {
@@ -141,14 +145,14 @@ struct requirements aspawn_requirements(const struct prepared *prepared)
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			requirements.parent = true;
 		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup &&
-		    is_callers(prepared, action))
+		    is_callers(prepared, action, action->u.join_cgroup.fd))
 			requirements.cgroup = action;
 		if (requirements.unshare_files)
 			continue;
 		keep_used(&requirements, action);
 		if (action->kind == ASPAWN_ACTION_CLOSEFROM) {
-			if (action->a > 0)
-				keep(&requirements, (unsigned)action->a - 1);
+			if (action->u.closefrom.first > 0)
+				keep(&requirements, (unsigned)action->u.closefrom.first - 1);
 			requirements.unshare_files = true;
 		}
 	}

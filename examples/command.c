@@ -1,46 +1,42 @@
 /*
- * A check with a directory, a session, a limit and a log, as a monitoring server
- * starts thousands: the command is data, the caller goes on at once, and what fails
- * has its place.
+ * A check with a directory, a session, a limit and its output in a pipe, as a monitoring
+ * server starts thousands: the command is data, the caller goes on at once, and a failure
+ * says which action it was.
  *
  *	command [FILE [ARGUMENT...]]
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <unistd.h>
 
 #include <aspawn/command.h>
-#include <syscall/errno.h>
 
-extern char **environ;
-
-static int report(struct aspawn_child *child, const struct aspawn_command *command, int out)
+static int report(struct aspawn_child *child)
 {
 	struct aspawn_failure failure;
 	char text[4096];
 	ssize_t length;
 	int status;
 
-	if (aspawn_started(child, &failure, NULL) < 0) {
-		aspawn_failure_text(text, sizeof text, &failure, command);
-		fprintf(stderr, "%s: %s\n", command->file, text);
+	if (aspawn_wait_started(child, &failure, -1) < 0) {
+		aspawn_failure_text(text, sizeof text, &failure);
+		fprintf(stderr, "not started: %s\n", text);
 	}
-	while ((length = read(out, text, sizeof text)) > 0)
+	while ((length = read(child->out_fd, text, sizeof text)) > 0)
 		fwrite(text, 1, (size_t)length, stdout);
-	close(out);
-	int r = aspawn_wait(child, &status, NULL, NULL);
-	if (r < 0)
+	close(child->out_fd);
+	int r = aspawn_wait(child, &status, NULL, -1); /* also of one that was never executed */
+	if (r < 0 && r != -PSYS_ECANCELED) {
 		fprintf(stderr, "wait: %s\n", psys_errname(r));
-	return r < 0 ? 1 : PSYS_WEXITSTATUS(status);
+		return 1;
+	}
+	aspawn_status_text(text, sizeof text, status);
+	printf("%s\n", text);
+	return PSYS_WEXITSTATUS(status);
 }
 
 int main(int argc, char **argv)
 {
-	char *const usual[] = { "sh", "-c", "pwd; ulimit -t; ls -l /proc/self/fd | wc -l", NULL };
-	int out;
-	const struct aspawn_action actions[] = {
-		ASPAWN_DEV_NULL(0),
-		ASPAWN_PIPE_FROM(1, &out),
+	static const struct aspawn_action actions[] = {
 		ASPAWN_CHDIR("/"),
 		ASPAWN_SETSID(),
 		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 10),
@@ -48,22 +44,19 @@ int main(int argc, char **argv)
 	};
 	const struct aspawn_command command = {
 		.size = sizeof command,
-		.file = argc > 1 ? argv[1] : usual[0],
-		.argv = argc > 1 ? argv + 1 : usual,
-		.envp = environ,
+		.argv = argc > 1 ? argv + 1 :
+				   ASPAWN_ARGV("sh", "-c", "pwd; ulimit -t; ls -l /proc/self/fd | wc -l"),
+		.std_in = ASPAWN_NULL,
+		.std_out = ASPAWN_PIPE,
 		.actions = actions,
 		.action_count = sizeof actions / sizeof *actions,
 	};
-	struct Stack_t stack = { 0 };
 	struct aspawn_child child;
 
-	int r = aspawn_command(&child, &stack, &command);
+	int r = aspawn_start(&child, &command);
 	if (r < 0) {
-		fprintf(stderr, "aspawn_command: %s\n", psys_errname(r));
+		fprintf(stderr, "aspawn_start: %s\n", psys_errname(r));
 		return 1;
 	}
-	/* The caller is here before the check has begun. */
-	int status = report(&child, &command, out);
-	aspawn_stack_free(&stack);
-	return status;
+	return report(&child); /* the caller is here before the check has begun */
 }

@@ -1,45 +1,40 @@
 /*
- * Two hundred commands, sixteen at once, in one epoll loop.
+ * Two hundred commands, sixteen at once, in one epoll loop, on the memory of one pool.
  *
  *	event_loop [COUNT]
  *
- * What a loop has to know: take a descriptor out of epoll before it is closed, which
- * aspawn_wait() does. A child on its way to its exec may hold a copy of it, and while any
- * copy is open epoll goes on to report it, under a number that is another's by then.
+ * Take a pidfd out of epoll before aspawn_wait() closes it. Another child on its way to its
+ * exec may hold a copy, and epoll reports a descriptor until its last copy is closed: by
+ * then its number may be another's.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include <aspawn/command.h>
-#include <syscall/errno.h>
 
 enum { AT_ONCE = 16 };
 
 static struct job {
 	struct aspawn_child child;
-	struct Stack_t stack;
 	uint32_t number; /* 0: not running */
 } jobs[AT_ONCE];
 
+static struct aspawn_pool pool;
 static int epoll, count = 200, started, running, failed, stale;
 
 static void start(struct job *job)
 {
-	char *const argv[] = { "sleep", "0.002", NULL };
 	const struct aspawn_command command = {
 		.size = sizeof command,
-		.file = "sleep",
-		.argv = argv,
-		.envp = environ,
+		.argv = ASPAWN_ARGV("sleep", "0.002"),
+		.pool = &pool,
 	};
 	struct epoll_event event = { .events = EPOLLIN };
 
-	int r = aspawn_command(&job->child, &job->stack, &command);
+	int r = aspawn_start(&job->child, &command);
 	if (r < 0 || job->child.pidfd < 0) {
-		fprintf(stderr, "aspawn_command: %s\n", r < 0 ? psys_errname(r) : "no pidfd");
+		fprintf(stderr, "aspawn_start: %s\n", r < 0 ? psys_errname(r) : "no pidfd");
 		exit(1);
 	}
 	job->number = (uint32_t)++started;
@@ -57,7 +52,7 @@ static void finish(struct job *job, uint32_t number)
 		return;
 	}
 	epoll_ctl(epoll, EPOLL_CTL_DEL, job->child.pidfd, NULL); /* before it is closed */
-	if (aspawn_wait(&job->child, &status, NULL, NULL) < 0 || status)
+	if (aspawn_wait(&job->child, &status, NULL, -1) < 0 || status)
 		failed++;
 	job->number = 0;
 	running--;
@@ -81,8 +76,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < ready; i++)
 			finish(&jobs[events[i].data.u64 % AT_ONCE], (uint32_t)(events[i].data.u64 >> 32));
 	}
-	for (int i = 0; i < AT_ONCE; i++)
-		aspawn_stack_free(&jobs[i].stack);
+	aspawn_pool_trim(&pool);
 	printf("%d commands, %d failed, %d stale events\n", count, failed, stale);
 	return failed || stale;
 }

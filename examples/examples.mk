@@ -7,6 +7,10 @@ $(examples_dir)/start: examples/start.c $(archive)
 	@mkdir -p $(@D)
 	$(example)
 
+$(examples_dir)/run: examples/run.c $(archive)
+	@mkdir -p $(@D)
+	$(example)
+
 $(examples_dir)/command: examples/command.c $(archive)
 	@mkdir -p $(@D)
 	$(example)
@@ -28,13 +32,14 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
 .PHONY: examples test-examples demo
-examples: $(examples_dir)/start $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
+examples: $(examples_dir)/start $(examples_dir)/run $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
 
 test-examples: examples ## the examples, with real commands
 	prove --timer $(sort $(wildcard test/examples/*.t))
 
 demo: examples bench-quick ## start three commands, index real documents and poll real checks each way, compare the ways
 	$(examples_dir)/start
+	$(examples_dir)/run
 	$(examples_dir)/command
 	$(examples_dir)/freestanding
 	$(examples_dir)/textindex --method all --limit 2000

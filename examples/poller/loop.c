@@ -332,8 +332,6 @@ bool loop_run(const struct job *job, struct result *result)
 	else
 		perror("poller: the event loop");
 	result->duration = now() - begun;
-	for (size_t i = 0; loop.slots && i < job->concurrency; i++)
-		aspawn_stack_free(&loop.slots[i].running.stack);
 	free(loop.slots);
 	if (loop.epoll >= 0)
 		close(loop.epoll);

@@ -66,69 +66,54 @@ void methods_kill(const struct method *method, const struct running *running)
 
 /* ------------------------------------------------------------------ aspawn */
 
-static int output; /* of the check that is being started, which is one at a time */
+static struct aspawn_pool pool;
 static struct aspawn_action actions[] = {
-	/* No terminal either: nobody is there to answer a question. */
-	ASPAWN_SETSID(),   ASPAWN_DEV_NULL(0),  ASPAWN_PIPE_FROM(1, &output),
-	ASPAWN_DUP2(1, 2), ASPAWN_CLOSEFROM(3), ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 0, 0),
+	ASPAWN_SETSID(), /* no terminal either: nobody is there to answer a question */
+	ASPAWN_CLOSEFROM(3),
+	ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 0, 0),
 };
 /* Without the limit, as long as there is none to set. */
 static size_t action_count = sizeof actions / sizeof *actions - 1;
 
 void methods_limit_descriptors(const struct rlimit *limit)
 {
-	action_count = sizeof actions / sizeof *actions;
-	actions[action_count - 1] = (struct aspawn_action)ASPAWN_RLIMIT(
-		PSYS_RLIMIT_NOFILE, limit->rlim_cur, limit->rlim_max);
-}
-
-static struct aspawn_command command_of(char *const words[])
-{
-	return (struct aspawn_command){
-		.size = sizeof(struct aspawn_command),
-		.file = words ? words[0] : NULL,
-		.argv = words,
-		.envp = environ,
-		.actions = actions,
-		.action_count = action_count,
-	};
-}
-
-static int fail_at(char why[REASON], const struct aspawn_failure *failure)
-{
-	const struct aspawn_command command = command_of(NULL);
-
-	aspawn_failure_text(why, REASON, failure, &command);
-	return -1;
+	aspawn_action_rlimit(&actions[action_count++], PSYS_RLIMIT_NOFILE, limit->rlim_cur, limit->rlim_max);
 }
 
 static int start_aspawn(struct running *running, char *const words[], char why[REASON])
 {
-	const struct aspawn_command command = command_of(words);
-	int r = aspawn_command(&running->child, &running->stack, &command);
+	const struct aspawn_command command = {
+		.size = sizeof command,
+		.flags = ASPAWN_COMMAND_NONBLOCK,
+		.argv = words,
+		.std_in = ASPAWN_NULL,
+		.std_out = ASPAWN_PIPE,
+		.std_err = ASPAWN_TO_STDOUT,
+		.actions = actions,
+		.action_count = action_count,
+		.pool = &pool,
+	};
+	int r = aspawn_start(&running->child, &command);
 
-	if (r < 0) {
-		const struct aspawn_failure failure = { ASPAWN_STEP_CLONE, -r };
-		return fail_at(why, &failure);
-	}
+	if (r < 0)
+		return fail(why, "start", r);
 	running->pid = running->child.pid;
 	running->pidfd = running->child.pidfd;
-	running->output = output;
-	make_nonblocking(output);
+	running->output = running->child.out_fd;
 	return 0;
 }
 
 static int finish_aspawn(struct running *running, int *status, char why[REASON])
 {
-	const struct psys_timespec at_once = { 0, 0 }; /* it has ended: all is known */
 	struct aspawn_failure failure;
 
-	int r = aspawn_wait(&running->child, status, NULL, NULL);
-	if (r < 0)
-		return fail(why, "wait", -r);
-	if (aspawn_started(&running->child, &failure, &at_once) < 0)
-		return fail_at(why, &failure);
-	return 0;
+	aspawn_wait_started(&running->child, &failure, -1); /* it has ended: at once */
+	int r = aspawn_wait(&running->child, status, NULL, -1);
+	if (r == -PSYS_ECANCELED)
+		aspawn_failure_text(why, REASON, &failure);
+	else if (r < 0)
+		fail(why, "wait", r);
+	return r < 0 ? -1 : 0;
 }
 
 /* ------------------------------------------------------------- posix_spawn */

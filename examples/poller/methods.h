@@ -15,16 +15,15 @@
 
 enum {
 	METHODS = 3,
-	REASON = 64, /* bytes for why a check could not be started */
+	REASON = 128, /* bytes for why a check could not be started */
 };
 
-/* A check that runs, or at {0} none; the next in its place has the same stack. */
+/* A check that runs; {0}: none. */
 struct running {
 	pid_t pid;                 /* 0: not known yet */
 	int pidfd;                 /* readable when it has ended; -1: not known yet */
 	int output;                /* a pipe, which does not block; -1: closed */
 	struct aspawn_child child; /* aspawn's */
-	struct Stack_t stack;      /* aspawn's */
 	FILE *stream;              /* popen's */
 };
 

@@ -11,10 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <syscall/errno.h>
-#include <syscall/exec.h>
-#include <syscall/syscall.h>
-
 struct files {
 	int input, output[2];
 };
@@ -64,50 +60,36 @@ static int reap(struct running *running)
 
 /* ------------------------------------------------------------------ aspawn */
 
-struct command {
-	struct files files;
-	char *const *argv;
-	char *const *envp;
-	const char *path;
-};
-
-static ASPAWN_CHILD int run_filter(void *arg, int write_end, void *old_sigset, void *user_data,
-				   size_t user_data_len)
-{
-	const struct command *command = user_data;
-	int error;
-
-	(void)arg, (void)user_data_len;
-	if ((error = psys_dup2(command->files.input, 0)) >= 0 &&
-	    (error = psys_dup2(command->files.output[1], 1)) >= 0) {
-		psys_rt_sigprocmask(PSYS_SIG_SETMASK, old_sigset, NULL, PSYS_SIGSET_SIZE);
-		error = psys_execvpe(command->argv[0], command->argv, command->envp, command->path, 0);
-	}
-	psys_write(write_end, &error, sizeof error);
-	return 127;
-}
+static struct aspawn_pool pool; /* of all threads */
 
 static int start_aspawn(struct running *running, char *const filter[], const char *file)
 {
-	struct command command = { .argv = filter, .envp = environ, .path = getenv("PATH") };
-	int error = open_files(&command.files, file);
+	const struct aspawn_action actions[] = { ASPAWN_OPEN(0, file, PSYS_O_RDONLY, 0) };
+	const struct aspawn_command command = {
+		.size = sizeof command,
+		.argv = filter,
+		.std_out = ASPAWN_PIPE,
+		.actions = actions,
+		.action_count = 1,
+		.pool = &pool,
+	};
+	int r = aspawn_start(&running->child, &command);
 
-	if (error)
-		return error;
-	aspawn_stack_wait(&running->stack, NULL); /* the last one has been reaped: at once */
-	running->message = aspawn(&running->pid, &running->stack, 16384, run_filter, NULL, &command,
-				  sizeof command);
-	return keep_output(running, &command.files, running->message < 0 ? -running->message : 0);
+	running->output = running->child.out_fd;
+	return -r;
 }
 
 static int finish_aspawn(struct running *running)
 {
-	int error = 0, result = reap(running);
+	struct aspawn_failure failure;
+	int status;
 
-	if (read(running->message, &error, sizeof error) == sizeof error)
-		result = -error;
-	close(running->message);
-	return result;
+	close(running->output);
+	int r = aspawn_wait(&running->child, &status, NULL, -1);
+	if (r == 0)
+		return result_of(status);
+	aspawn_wait_started(&running->child, &failure, 0);
+	return failure.error ? -failure.error : -r;
 }
 
 /* ------------------------------------------------------------- posix_spawn */

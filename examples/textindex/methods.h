@@ -8,15 +8,14 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include <aspawn/aspawn.h>
+#include <aspawn/command.h>
 
 /* What a thread keeps: one at a time is running. */
 struct running {
 	int output;	      /* the filter's: to be read to its end */
 	pid_t pid;
 	FILE *stream;	      /* popen's */
-	int message;	      /* aspawn's: an error of the exec */
-	struct Stack_t stack; /* aspawn's, kept from one to the next */
+	struct aspawn_child child; /* aspawn's */
 };
 
 struct method {

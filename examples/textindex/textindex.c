@@ -143,8 +143,6 @@ static void *work(void *arg)
 			show_progress(pass.totals.documents);
 		pthread_mutex_unlock(&pass.lock);
 	}
-	aspawn_stack_wait(&running.stack, NULL);
-	aspawn_stack_free(&running.stack);
 	return arg;
 }
 

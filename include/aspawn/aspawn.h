@@ -43,8 +43,9 @@ struct Stack_t {
  *
  * write_end_fd  the pipe, CLOEXEC; -1 with ASPAWN_NO_PIPE
  * old_sigset    the signal mask of the caller of aspawn: struct psys_sigset,
- *               followed by zeros up to the size of a libc's sigset_t. The child
- *               may change it, and sets it before it execs.
+ *               followed by zeros up to the size of a libc's sigset_t. fn must set it
+ *               before it execs: psys_rt_sigprocmask(PSYS_SIG_SETMASK, old_sigset, NULL,
+ *               PSYS_SIGSET_SIZE). Otherwise the program runs with all signals blocked.
  * user_data     the copy of the caller's data, aligned to 16 bytes
  */
 typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *user_data,
@@ -65,7 +66,8 @@ typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *us
  *
  * pid                out: the child. It is the caller's to wait for.
  * cached_stack       grown, if it must be, to hold the next two
- * reserved_stack_sz  bytes of stack that fn needs
+ * reserved_stack_sz  bytes of stack that fn needs, user_data not counted; 16384 is ample
+ *                    for psys_execvpe() of syscall/exec.h
  * user_data          copied before the call returns; NULL if user_data_len is 0
  *
  * Returns the read end of a CLOEXEC pipe, which is the caller's to close: its
@@ -86,28 +88,31 @@ typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *us
 PSYS_API int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_stack_sz,
 		    aspawn_fn fn, void *arg, void *user_data, size_t user_data_len);
 
-/* Make no pipe: the call returns 0 and write_end_fd is -1. */
-#define ASPAWN_NO_PIPE UINT64_C(1)
-/*
- * Store a CLOEXEC pidfd of the child in *options->pidfd. Linux 5.2; -1 is
- * stored, and the child runs, if the kernel has none to give.
- */
-#define ASPAWN_PIDFD UINT64_C(2)
-/* Begin the child in the cgroup (version 2) whose directory options->cgroup_fd is.
- * Linux 5.7, otherwise -ENOSYS. If the child exceeds that group's limit of memory before
- * its exec, the OOM killer ends the caller too, as it shares the memory; ASPAWN_VFORK
- * spares it, but a frozen group then suspends it for good. */
-#define ASPAWN_CGROUP UINT64_C(4)
-/* Suspend the caller until the child has executed a program or exited: for
- * debuggers, which otherwise take breakpoints out of the parent too. */
-#define ASPAWN_VFORK UINT64_C(8)
+enum aspawn_flags {
+	/* Make no pipe: the call returns 0 (no descriptor) and write_end_fd is -1. */
+	ASPAWN_NO_PIPE = 1,
+	/* Store a CLOEXEC pidfd of the child in *options->pidfd. Linux 5.2; -1 is stored, and
+	 * the child runs, if it is not supported. */
+	ASPAWN_PIDFD = 2,
+	/* Begin the child in the cgroup (version 2) whose directory options->cgroup_fd is.
+	 * Linux 5.7, otherwise -ENOSYS. If the child exceeds that group's limit of memory
+	 * before its exec, the OOM killer ends the caller too, as it shares the memory;
+	 * ASPAWN_VFORK spares it, but a frozen group then suspends it for good. */
+	ASPAWN_CGROUP = 4,
+	/* Suspend the caller until the child has executed a program or exited: for debuggers,
+	 * which otherwise take breakpoints out of the parent too. */
+	ASPAWN_VFORK = 8
+};
 
 struct aspawn_options {
-	size_t size;    /* sizeof(struct aspawn_options): it may grow */
-	uint64_t flags; /* ASPAWN_... */
+	uint64_t size __attribute__((aligned(8))); /* sizeof(struct aspawn_options): it may grow */
+	uint64_t flags; /* enum aspawn_flags */
 	int *pidfd;     /* out, with ASPAWN_PIDFD; untouched on failure */
 	int cgroup_fd;  /* with ASPAWN_CGROUP */
+	int reserved;   /* 0 */
 };
+
+enum { ASPAWN_OPTIONS_SIZE_VER0 = sizeof(struct aspawn_options) }; /* of the first version */
 
 /*
  * As aspawn(), with options; NULL is as aspawn(). Further errors:
@@ -148,17 +153,17 @@ PSYS_API int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_ti
 PSYS_API int aspawn_stack_free(struct Stack_t *stack);
 
 /* How a child was made: what this kernel, or a filter in front of it, allows. */
-enum aspawn_mode {
+enum aspawn_clone_mode {
 	ASPAWN_MODE_NONE,   /* no child yet */
 	ASPAWN_MODE_CLONE3, /* clone3, handlers reset by the kernel */
 	ASPAWN_MODE_CLONE3_NO_CLEAR, /* clone3, handlers reset by the child */
 	ASPAWN_MODE_CLONE,  /* clone */
-	ASPAWN_MODE_VFORK,  /* the caller was suspended: by ASPAWN_VFORK, or for want of another way */
+	ASPAWN_MODE_VFORK,  /* the caller was suspended: by ASPAWN_VFORK, or because there is no other way */
 	ASPAWN_MODE_FORK,   /* memory was copied: the child's stores do not reach the parent */
 };
 
-/* How the last child on this stack was made. */
-PSYS_API enum aspawn_mode aspawn_mode(const struct Stack_t *stack);
+/* How the last child on this stack was made: enum aspawn_clone_mode. */
+PSYS_API int aspawn_mode(const struct Stack_t *stack);
 
 #ifdef __cplusplus
 }

@@ -1,426 +1,554 @@
 /*
- * Commands: what happens between clone and exec, as data.
+ * Commands: start a program without suspending the caller, wait for it, talk to it.
  *
- * A command names a program and, in an array of actions, what its process does
- * before: these descriptors, this directory, this group, these limits.
- * aspawn_command() starts it and returns at once; aspawn_started() tells whether
- * it execs, or which action failed and why; aspawn_wait() and aspawn_kill() are
- * for the rest of its life; aspawn_run() is all of that in one call.
+ *	char text[4096];
+ *	struct aspawn_io io = { .size = sizeof io, .out = { .data = text, .size = sizeof text } };
  *
- * Every function here is async-signal-safe and thread-safe, uses no heap, and
- * returns a negative error number on failure. A child belongs to one thread at a
- * time. aspawn_command(3) lists the actions with their errors.
+ *	if (aspawn_run(ASPAWN_COMMAND("uname", "-sr"), &io) == 0 && io.status == 0)
+ *		printf("%s", text);
+ *
+ * From the smallest use to the largest:
+ *
+ *   aspawn_run()      starts a command, feeds it, collects its output, waits: one call
+ *   aspawn_start()    starts it and returns at once; then aspawn_wait_started(),
+ *                     aspawn_kill(), aspawn_communicate(), aspawn_wait()
+ *   actions           what the new process does before it executes: aspawn/action.h
+ *   aspawn_pool       keeps the memory of ended children for the next ones
+ *   aspawn()          the primitive below all this: a function of yours in the child,
+ *                     aspawn/aspawn.h
+ *
+ * Errors: every function that returns int returns 0, or a negative error number of
+ * syscall/errno.h (-PSYS_ENOENT, the same as -ENOENT of a libc). -ECANCELED means one
+ * thing everywhere: the program was never executed, and a struct aspawn_failure says why.
+ * Any other error is the call's own.
+ *
+ * Structures: a structure that begins with size may grow with a later version. Zero it, and
+ * set size to its sizeof; an older or newer library then knows which members there are.
+ * The others have the same size for ever.
+ *
+ * Every function is async-signal-safe and thread-safe, uses no heap, and changes neither
+ * errno nor a signal handler. A handler that runs meanwhile does not end a call: none returns
+ * -EINTR. A child may be passed from thread to thread, but is used by one at a time; to be
+ * able to cancel a wait, poll pidfd instead. A time is in milliseconds; as a function's
+ * argument, negative means no limit and 0 means at once.
+ *
+ * After fork(2) the new process has copies of the handles of its parent's children. It may
+ * only call aspawn_release() on them and close in_fd, out_fd and err_fd. Its copy of a pool
+ * works. A process that is forked while another thread is in aspawn_start(), and does not
+ * execute, holds the other ends of that child's pipes: exclude that with a lock.
  */
 #ifndef ASPAWN_COMMAND_H
 #define ASPAWN_COMMAND_H
 
-#include <aspawn/aspawn.h>
-#include <syscall/file.h>
-#include <syscall/process.h>
-#include <syscall/security.h>
-#include <syscall/signal.h>
+#include <aspawn/action.h>
+#include <aspawn/version.h>
+#include <syscall/errno.h> /* PSYS_E..., psys_errname() */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A function of the caller's among the actions: 0, or a negative error number.
- * It follows the rules of ASPAWN_CHILD, and does not exec or exit. */
-typedef int (*aspawn_call)(void *arg);
+/* --- a command ---------------------------------------------------------------- */
 
-enum aspawn_action_kind {
-	ASPAWN_ACTION_DUP2 = 1,
-	ASPAWN_ACTION_OPEN,
-	ASPAWN_ACTION_OPENAT2,
-	ASPAWN_ACTION_PIPE,
-	ASPAWN_ACTION_CLOSE,
-	ASPAWN_ACTION_CLOSEFROM,
-	ASPAWN_ACTION_CLOEXEC_FROM,
-	ASPAWN_ACTION_CHDIR,
-	ASPAWN_ACTION_FCHDIR,
-	ASPAWN_ACTION_CHROOT,
-	ASPAWN_ACTION_PIVOT_ROOT,
-	ASPAWN_ACTION_SETSID,
-	ASPAWN_ACTION_SETPGID,
-	ASPAWN_ACTION_CONTROLLING_TERMINAL,
-	ASPAWN_ACTION_FOREGROUND,
-	ASPAWN_ACTION_SIGMASK,
-	ASPAWN_ACTION_SIGNALS_DEFAULT,
-	ASPAWN_ACTION_SIGNALS_IGNORE,
-	ASPAWN_ACTION_UMASK,
-	ASPAWN_ACTION_RLIMIT,
-	ASPAWN_ACTION_NICE,
-	ASPAWN_ACTION_SCHEDULER,
-	ASPAWN_ACTION_AFFINITY,
-	ASPAWN_ACTION_IOPRIO,
-	ASPAWN_ACTION_RESUID,
-	ASPAWN_ACTION_RESGID,
-	ASPAWN_ACTION_GROUPS,
-	ASPAWN_ACTION_USER,
-	ASPAWN_ACTION_CAP_DROP,
-	ASPAWN_ACTION_CAP_AMBIENT,
-	ASPAWN_ACTION_SECUREBITS,
-	ASPAWN_ACTION_NO_NEW_PRIVS,
-	ASPAWN_ACTION_SECCOMP,
-	ASPAWN_ACTION_LANDLOCK,
-	ASPAWN_ACTION_PDEATHSIG,
-	ASPAWN_ACTION_UNSHARE,
-	ASPAWN_ACTION_SETNS,
-	ASPAWN_ACTION_MOUNT,
-	ASPAWN_ACTION_HOSTNAME,
-	ASPAWN_ACTION_JOIN_CGROUP,
-	ASPAWN_ACTION_OOM_SCORE_ADJ,
-	ASPAWN_ACTION_WRITE,
-	ASPAWN_ACTION_PERSONALITY,
-	ASPAWN_ACTION_CALL,
+/* Where a standard stream of the program comes from or goes to. A number above 2 is a
+ * descriptor of the caller's, which stays open there. */
+enum aspawn_stream {
+	ASPAWN_INHERIT = 0,   /* the caller's own */
+	ASPAWN_NULL = -1,     /* /dev/null */
+	ASPAWN_PIPE = -2,     /* a new pipe, whose other end is in aspawn_child.in_fd, .out_fd, .err_fd */
+	/* Of std_err alone: the same as std_out, in the order written. Not as what an action
+	 * opens as 1: that takes an ASPAWN_DUP2(1, 2) after it. */
+	ASPAWN_TO_STDOUT = -3
 };
 
-/* Made by the macros below; what a member means depends on the kind. */
-struct aspawn_action {
-	int kind;
-	int a, b, c;
-	uint64_t u, v;
-	const void *data; /* so many bytes; where size is 0, a text */
-	size_t size;
-	const char *text[3];
-	void *pointer;
-	aspawn_call call;
+enum aspawn_command_flags {
+	/* Make aspawn_child.started_fd, to poll for the start. Not needed to learn of failures: a
+	 * child that fails ends, and its pidfd is readable. It is for those who must know of
+	 * success too; aspawn_wait_started() needs none, and waits at no cost. */
+	ASPAWN_COMMAND_STARTED_FD = 1,
+	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
+	ASPAWN_COMMAND_SHELL_ON_ENOEXEC = 2,
+	/* A relative file, or search path, begins in the caller's directory, not in the one
+	 * that the actions change to. Cannot reach it after a change of the root. */
+	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
+	/* The caller promises that no thread opens, closes or duplicates a descriptor until
+	 * aspawn_wait_started() has answered. With ASPAWN_CLOSEFROM, and no pipe,
+	 * aspawn_start() then does not wait for the child to copy its descriptors. */
+	ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED = 8,
+	/* Suspend the calling thread until the exec, as vfork(2) does. For debuggers, which
+	 * otherwise lose breakpoints of the caller; and for very long argv and envp, which
+	 * are not copied then, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC. */
+	ASPAWN_COMMAND_VFORK = 16,
+	/* Make no pidfd: aspawn_child.pidfd is -1. For callers that wait by pid, or may be
+	 * out of descriptors. */
+	ASPAWN_COMMAND_NO_PIDFD = 32,
+	/* Begin the child in a copy of the memory, as fork(2) does and at its cost: what an
+	 * ASPAWN_CALL stores does not reach the caller. For valgrind. */
+	ASPAWN_COMMAND_FORK = 64,
+	/* With ASPAWN_CLOSEFROM: copy all descriptors all the same, at their cost, for an
+	 * action whose path leads to one through a symbolic link. */
+	ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS = 128,
+	/* The caller's ends of all pipes are O_NONBLOCK; the program's are blocking. */
+	ASPAWN_COMMAND_NONBLOCK = 256
 };
 
-#define ASPAWN_ACTION_OF(kind, a, b, c, u, v, data, size, text)                              \
-	{ ASPAWN_ACTION_##kind, (int)(a), (int)(b), (int)(c), (uint64_t)(u), (uint64_t)(v),  \
-	  data, size, { text, NULL, NULL }, NULL, NULL }
-#define ASPAWN_ACTION_INT(kind, a, b, c, u, v) ASPAWN_ACTION_OF(kind, a, b, c, u, v, NULL, 0, NULL)
-
-/* --- descriptors -------------------------------------------------------- */
-
-/* dup2(from, to). Of equal ones: the descriptor stays open in the program. */
-#define ASPAWN_DUP2(from, to) ASPAWN_ACTION_INT(DUP2, from, to, 0, 0, 0)
-/* Opens path (openat(2)), as descriptor fd of the program. */
-#define ASPAWN_OPEN(fd, path, flags, mode) \
-	ASPAWN_OPENAT(fd, PSYS_AT_FDCWD, path, flags, mode)
-#define ASPAWN_OPENAT(fd, dirfd, path, flags, mode) \
-	ASPAWN_ACTION_OF(OPEN, fd, dirfd, flags, mode, 0, path, 0, NULL)
-/* The same by openat2(2), with its resolve flags. Linux 5.6. */
-#define ASPAWN_OPENAT2(fd, dirfd, path, flags, mode, resolve) \
-	ASPAWN_ACTION_OF(OPENAT2, fd, dirfd, flags, mode, resolve, path, 0, NULL)
-#define ASPAWN_DEV_NULL(fd) ASPAWN_OPEN(fd, "/dev/null", PSYS_O_RDWR, 0)
 /*
- * A new pipe: the program has an end as its descriptor fd, the caller the other,
- * CLOEXEC, in *end, which is untouched if aspawn_command() fails.
+ * A program and how to start it. Only size and argv (or file) must be set; zero everywhere
+ * else is a good default. Everything is the caller's. aspawn_start() and aspawn_run()
+ * copy all of it, with what it points to except the pool and the stack, so that it may
+ * change and go as soon as the call has returned.
  */
-#define ASPAWN_PIPE_FROM(fd, read_end) \
-	{ ASPAWN_ACTION_PIPE, (int)(fd), 1, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, read_end, NULL }
-#define ASPAWN_PIPE_TO(fd, write_end) \
-	{ ASPAWN_ACTION_PIPE, (int)(fd), 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, write_end, NULL }
-/* Closes fd. One that is not open is no error. */
-#define ASPAWN_CLOSE(fd) ASPAWN_ACTION_INT(CLOSE, fd, 0, 0, 0, 0)
-/*
- * Closes all from first up.
- *
- * The cost does not depend on how many descriptors the caller has: the child
- * begins with its parent's table, and the first thing it does is to take a copy
- * that ends above the descriptors that actions before this one name
- * (close_range(2), Linux 5.9), or of all if one has a path that may lead to a descriptor,
- * as /proc, /dev/stdin or fd/9. Prefer low numbers. If an earlier ASPAWN_CALL needs a
- * descriptor, keep it with ASPAWN_DUP2(fd, fd); for a symbolic link of another name to
- * /proc/self/fd there is ASPAWN_COMMAND_COPY_DESCRIPTORS.
- * aspawn_command() does not return before the child has that copy. If the child is stopped
- * before, it waits with the caller's signal mask; with ASPAWN_COMMAND_VFORK only SIGKILL
- * ends that wait.
- */
-#define ASPAWN_CLOSEFROM(first) ASPAWN_ACTION_INT(CLOSEFROM, first, 0, 0, 0, 0)
-/* Those from first up are closed by the exec, and no sooner. */
-#define ASPAWN_CLOEXEC_FROM(first) ASPAWN_ACTION_INT(CLOEXEC_FROM, first, 0, 0, 0, 0)
-
-/* --- directories and mounts --------------------------------------------- */
-
-#define ASPAWN_CHDIR(path) ASPAWN_ACTION_OF(CHDIR, 0, 0, 0, 0, 0, path, 0, NULL)
-#define ASPAWN_FCHDIR(fd) ASPAWN_ACTION_INT(FCHDIR, fd, 0, 0, 0, 0)
-#define ASPAWN_CHROOT(path) ASPAWN_ACTION_OF(CHROOT, 0, 0, 0, 0, 0, path, 0, NULL)
-#define ASPAWN_PIVOT_ROOT(new_root, put_old) \
-	ASPAWN_ACTION_OF(PIVOT_ROOT, 0, 0, 0, 0, 0, new_root, 0, put_old)
-/* mount(2): source, type and options may be NULL. */
-#define ASPAWN_MOUNT(source, target, type, flags, options)                        \
-	{ ASPAWN_ACTION_MOUNT, 0, 0, 0, (uint64_t)(flags), 0, target, 0,         \
-	  { source, type, options }, NULL, NULL }
-#define ASPAWN_UNSHARE(flags) ASPAWN_ACTION_INT(UNSHARE, 0, 0, 0, flags, 0)
-/* [copy], below, if type is 0 or has PSYS_CLONE_NEWUSER or PSYS_CLONE_NEWTIME. */
-#define ASPAWN_SETNS(fd, type) ASPAWN_ACTION_INT(SETNS, fd, type, 0, 0, 0)
-#define ASPAWN_HOSTNAME(name) ASPAWN_ACTION_OF(HOSTNAME, 0, 0, 0, 0, 0, name, 0, NULL)
-#define ASPAWN_UMASK(mask) ASPAWN_ACTION_INT(UMASK, mask, 0, 0, 0, 0)
-
-/* --- sessions, groups and terminals ------------------------------------- */
-
-#define ASPAWN_SETSID() ASPAWN_ACTION_INT(SETSID, 0, 0, 0, 0, 0)
-/* 0: a group of its own */
-#define ASPAWN_SETPGID(pgid) ASPAWN_ACTION_INT(SETPGID, pgid, 0, 0, 0, 0)
-/* After ASPAWN_SETSID(): the terminal fd is the session's (TIOCSCTTY). */
-#define ASPAWN_CONTROLLING_TERMINAL(fd) ASPAWN_ACTION_INT(CONTROLLING_TERMINAL, fd, 0, 0, 0, 0)
-/* The process's group is the foreground one of the terminal fd (tcsetpgrp). */
-#define ASPAWN_FOREGROUND(fd) ASPAWN_ACTION_INT(FOREGROUND, fd, 0, 0, 0, 0)
-
-/* --- signals ------------------------------------------------------------- */
-
-/* const struct psys_sigset *. Without: the mask of the thread that calls. */
-#define ASPAWN_SIGMASK(set) ASPAWN_ACTION_OF(SIGMASK, 0, 0, 0, 0, 0, set, PSYS_SIGSET_SIZE, NULL)
-/* What has a handler is always reset; these also if they are ignored. */
-#define ASPAWN_SIGNALS_DEFAULT(set) \
-	ASPAWN_ACTION_OF(SIGNALS_DEFAULT, 0, 0, 0, 0, 0, set, PSYS_SIGSET_SIZE, NULL)
-#define ASPAWN_SIGNALS_IGNORE(set) \
-	ASPAWN_ACTION_OF(SIGNALS_IGNORE, 0, 0, 0, 0, 0, set, PSYS_SIGSET_SIZE, NULL)
-/*
- * The signal when the parent dies (PR_SET_PDEATHSIG), which the kernel sends
- * when the thread that called aspawn_command() ends, and forgets when the user
- * changes: put it behind ASPAWN_USER. A parent whose last thread has ended before is
- * an error of this action, ESRCH; that only the thread has is not known.
- */
-#define ASPAWN_PDEATHSIG(signal) ASPAWN_ACTION_INT(PDEATHSIG, signal, 0, 0, 0, 0)
-
-/* --- limits and scheduling ----------------------------------------------- */
-
-#define ASPAWN_RLIMIT(resource, soft, hard) ASPAWN_ACTION_INT(RLIMIT, resource, 0, 0, soft, hard)
-#define ASPAWN_NICE(value) ASPAWN_ACTION_INT(NICE, value, 0, 0, 0, 0)
-#define ASPAWN_SCHEDULER(policy, priority) ASPAWN_ACTION_INT(SCHEDULER, policy, priority, 0, 0, 0)
-/* A mask of so many bytes, a multiple of a long's. */
-#define ASPAWN_AFFINITY(mask, size) ASPAWN_ACTION_OF(AFFINITY, 0, 0, 0, 0, 0, mask, size, NULL)
-/* class << PSYS_IOPRIO_CLASS_SHIFT | level */
-#define ASPAWN_IOPRIO(value) ASPAWN_ACTION_INT(IOPRIO, value, 0, 0, 0, 0)
-/* From -1000 to 1000. [copy] */
-#define ASPAWN_OOM_SCORE_ADJ(value) ASPAWN_ACTION_INT(OOM_SCORE_ADJ, value, 0, 0, 0, 0)
-#define ASPAWN_PERSONALITY(persona) ASPAWN_ACTION_INT(PERSONALITY, 0, 0, 0, persona, 0)
-/*
- * The control group (version 2) whose directory fd is: the child begins in it
- * (CLONE_INTO_CGROUP), or writes to its cgroup.procs where that is not possible. [copy]
- * The OOM killer ends every process that shares the memory of its victim, the caller too.
- * Never under CLONE_VFORK: a frozen group would suspend the caller for good.
- */
-#define ASPAWN_JOIN_CGROUP(fd) ASPAWN_ACTION_INT(JOIN_CGROUP, fd, 0, 0, 0, 0)
-
-/* --- credentials ----------------------------------------------------------
- *
- * [copy] These change state of the shared memory (dumpable, oom_score_adj, who the OOM
- * killer ends), or would run with new credentials on memory that the parent can write.
- * A command that has one of them begins in a copy of the memory, at fork(2)'s cost. */
-
-/* As setresuid(2), setresgid(2): -1 leaves one as it is. [copy] */
-#define ASPAWN_RESUID(real, effective, saved) ASPAWN_ACTION_INT(RESUID, real, effective, saved, 0, 0)
-#define ASPAWN_RESGID(real, effective, saved) ASPAWN_ACTION_INT(RESGID, real, effective, saved, 0, 0)
-/* const unsigned groups[count]. count 0: none. */
-#define ASPAWN_GROUPS(groups, count) \
-	ASPAWN_ACTION_OF(GROUPS, 0, 0, 0, count, 0, groups, (count) * sizeof(unsigned), NULL)
-/* Groups, group, user, in this order, and for good; neither may be -1. [copy] */
-#define ASPAWN_USER(uid, gid, groups, count) \
-	ASPAWN_ACTION_OF(USER, uid, gid, 0, count, 0, groups, (count) * sizeof(unsigned), NULL)
-/* Out of the bounding set. */
-#define ASPAWN_CAP_DROP(capability) ASPAWN_ACTION_INT(CAP_DROP, capability, 0, 0, 0, 0)
-/* Into the inheritable and the ambient set: the program has it, if the child does. */
-#define ASPAWN_CAP_AMBIENT(capability) ASPAWN_ACTION_INT(CAP_AMBIENT, capability, 0, 0, 0, 0)
-#define ASPAWN_SECUREBITS(bits) ASPAWN_ACTION_INT(SECUREBITS, 0, 0, 0, bits, 0)
-#define ASPAWN_NO_NEW_PRIVS() ASPAWN_ACTION_INT(NO_NEW_PRIVS, 0, 0, 0, 0, 0)
-/* const struct psys_sock_filter filter[count]. Actions behind it, and the exec,
- * are made under it. */
-#define ASPAWN_SECCOMP(filter, count)                                    \
-	ASPAWN_ACTION_OF(SECCOMP, 0, 0, 0, count, 0, filter,             \
-			 (count) * sizeof(struct psys_sock_filter), NULL)
-#define ASPAWN_LANDLOCK(ruleset_fd) ASPAWN_ACTION_INT(LANDLOCK, ruleset_fd, 0, 0, 0, 0)
-
-/* --- anything else -------------------------------------------------------- */
-
-/* Writes the text to the file path, which exists, in one write(2). Not to what concerns
- * the memory, which is the parent's too: oom_score_adj, the cgroup.procs of a group with
- * a limit of memory. */
-#define ASPAWN_WRITE(path, text) ASPAWN_ACTION_OF(WRITE, 0, 0, 0, 0, 0, path, 0, text)
-/* Calls function(arg), which has 16 KiB of stack. What arg points to is not copied. It
- * must not join a cgroup with a limit of memory: the OOM killer would end the parent too. */
-#define ASPAWN_CALL(function, arg) \
-	{ ASPAWN_ACTION_CALL, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, arg, function }
-
-/* --- a command ------------------------------------------------------------ */
-
-/* aspawn_child.fd is a descriptor to poll for the start. */
-#define ASPAWN_COMMAND_POLL UINT64_C(1)
-/* A file that the kernel cannot execute (ENOEXEC) is given to /bin/sh. */
-#define ASPAWN_COMMAND_SHELL UINT64_C(2)
-/* A relative file or search path is the parent's, not of the directory that the
- * actions have gone to. Of no use with a new root. */
-#define ASPAWN_COMMAND_PARENT_DIRECTORY UINT64_C(4)
-/* No thread opens, closes or duplicates a descriptor until aspawn_started()
- * has answered: with ASPAWN_CLOSEFROM the call need not wait for the child. */
-#define ASPAWN_COMMAND_STILL UINT64_C(8)
-/* As ASPAWN_VFORK: suspend the caller until the exec, except with [copy] actions. argv and
- * envp, however long, are not copied then, except for ASPAWN_COMMAND_SHELL. A caller whose
- * child is stopped or frozen meanwhile can only be killed. */
-#define ASPAWN_COMMAND_VFORK UINT64_C(16)
-/* aspawn_child.pidfd is -1: for callers that wait by pid, or may be out of descriptors. */
-#define ASPAWN_COMMAND_NO_PIDFD UINT64_C(32)
-/* The child begins in a copy of the memory, as by fork(2), at its cost: what an
- * ASPAWN_CALL stores does not reach the caller. */
-#define ASPAWN_COMMAND_FORK UINT64_C(64)
-/* With ASPAWN_CLOSEFROM: copy all descriptors all the same, at their cost, for an action
- * whose path leads to one by a symbolic link. */
-#define ASPAWN_COMMAND_COPY_DESCRIPTORS UINT64_C(128)
-
 struct aspawn_command {
-	size_t size;       /* sizeof(struct aspawn_command): it may grow */
-	uint64_t flags;    /* ASPAWN_COMMAND_... */
-	const char *file;  /* searched for if it has no slash */
-	char *const *argv; /* NULL: only file */
-	char *const *envp; /* NULL: empty */
-	const char *path;  /* of the search; NULL: PATH in envp, or "/bin:/usr/bin" */
-	const struct aspawn_action *actions;
+	uint64_t size __attribute__((aligned(8))); /* sizeof(struct aspawn_command) */
+	uint64_t flags;                            /* enum aspawn_command_flags */
+
+	/* The program; NULL: argv[0]. Without a slash it is searched for in search_path, by the
+	 * child, so that a failure names it. Relative with a slash: from the directory that the
+	 * actions change to. */
+	const char *file;
+	char *const *argv; /* ends with NULL; NULL: only file. ASPAWN_ARGV() writes one */
+	/* The environment, ends with NULL. NULL: the caller's environ, as it is during the
+	 * call (empty in a program without a libc). ASPAWN_SETENV() and the like change it. */
+	char *const *envp;
+	/* Directories to search file in, as of PATH; not the program's own path. NULL: PATH of the program's environment, after the actions;
+	 * if there is none, "/bin:/usr/bin". */
+	const char *search_path;
+
+	const struct aspawn_action *actions; /* in their order; NULL if action_count is 0 */
 	size_t action_count;
+
+	/* The child begins on memory of the caller's process, until it executes: that of the
+	 * pool, or of the stack, which no other child may be using. The stack may not move or go
+	 * before the child has been waited for or released, the pool as aspawn_pool_trim()
+	 * says. Both NULL: a mapping for this child alone, some system calls more. */
+	struct aspawn_pool *pool;
+	struct Stack_t *stack;
+
+	/* enum aspawn_stream, or a descriptor above 2; made before the actions, which may
+	 * replace them. 1 for std_out, and 2 for std_err, are the same as ASPAWN_INHERIT; any
+	 * other number from 0 to 2 but 0, which always means ASPAWN_INHERIT, is -EINVAL. */
+	int std_in, std_out, std_err;
+	int reserved; /* 0 */
 };
 
-/* Where it failed: the index of an action, or one of these. */
-enum {
-	ASPAWN_STEP_NONE = -1,
-	ASPAWN_STEP_CLONE = -2,       /* no child */
-	ASPAWN_STEP_DESCRIPTORS = -3, /* no descriptor table of its own, for ASPAWN_CLOSEFROM;
-				       * or aspawn_run()'s own streams and group */
-	ASPAWN_STEP_SEARCH = -4,      /* not found in the search path */
-	ASPAWN_STEP_EXEC = -5,
-	ASPAWN_STEP_INTERPRETER = -6, /* the file is there, what is to interpret it is not */
-};
+enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * sizeof(void *) }; /* of the first version */
 
-struct aspawn_failure {
-	int step;
-	int error; /* positive, PSYS_E...; PSYS_ECHILD: the child died there, or
-		    * where is not known (ASPAWN_STEP_NONE) */
-};
-
-struct exec_watch; /* the library's own */
-
-struct aspawn_child {
-	pid_t pid; /* 0: none, or waited for */
-	/* aspawn_wait() and aspawn_release() close these two. Take them out of epoll before:
-	 * a child on its way to its exec may hold a copy, and epoll reports a descriptor until
-	 * its last copy is closed. */
-	int pidfd; /* CLOEXEC; -1: not requested or not supported */
-	/* CLOEXEC; -1 without ASPAWN_COMMAND_POLL. Readable, or hung up, when aspawn_started()
-	 * may know the answer: call it with a timeout of 0, and poll again if it does not. A
-	 * process forked by another thread may hold the pipe's end back: ask again at other
-	 * events too. */
-	int fd;
-	/* The library's own. The Stack_t stays where it is until aspawn_wait(). */
-	int report, state, copied;
-	struct exec_watch *watch;
-	const struct Stack_t *stack;
-	struct aspawn_failure failure;
-};
-
+#ifndef __cplusplus
 /*
- * Starts the command on the stack, and returns 0 at once. All of *command is
- * copied: it may change, and go, when the call has returned. *child is for the
- * functions below, and at last for aspawn_wait(), which releases it.
+ * Arguments as an array, for aspawn_command.argv. In a function it lasts until the } of
+ * its block, so not beyond an if { }, and cannot initialize a static command:
  *
- * On failure there is no child and *child is untouched.
- *   -EINVAL  child, stack, command or its file is NULL, actions is NULL and
- *            action_count is not 0, an unknown flag or kind of action, an action
- *            with a negative descriptor, a NULL that it needs, a signal that is
- *            none, or sizes that do not fit; size is less than the first version's
- *   -E2BIG   size is larger than known and not zero beyond; an array of more than a
- *            million bytes in an action; more than ten million actions
- *   -EAGAIN  also: another thread changed the command, or the environment, meanwhile
- * and those of aspawn_with().
+ *	struct aspawn_command command = {
+ *		.size = sizeof command,
+ *		.argv = ASPAWN_ARGV("check_http", "-H", host),
+ *		.std_out = ASPAWN_PIPE,
+ *	};
+ *
+ * In C++: auto args = ASPAWN_ARGV("check_http", "-H", host); command.argv = args;
  */
-PSYS_API int aspawn_command(struct aspawn_child *child, struct Stack_t *stack,
-			    const struct aspawn_command *command);
+#define ASPAWN_ARGV(...) ((char *const *)(uintptr_t)(const char *const[]){ __VA_ARGS__, NULL })
+/* A whole command of nothing but arguments: a const struct aspawn_command *, which lasts as
+ * long as the block; in C++ as long as the expression, which is the call. */
+#define ASPAWN_COMMAND(...)                                                        \
+	(&(const struct aspawn_command){ .size = sizeof(struct aspawn_command), \
+					 .argv = ASPAWN_ARGV(__VA_ARGS__) })
+#endif
+
+/* --- what failed ------------------------------------------------------------------ */
+
+/* Where a command failed: the index of an action, from 0, or one of these. */
+enum aspawn_step {
+	ASPAWN_STEP_NONE = -1,        /* nothing failed, or it is not known where */
+	ASPAWN_STEP_DESCRIPTORS = -2, /* to copy the descriptors, for ASPAWN_CLOSEFROM */
+	ASPAWN_STEP_STREAMS = -3,     /* std_in, std_out, std_err, or the group of ASPAWN_IO_KILL_GROUP */
+	ASPAWN_STEP_SEARCH = -4,      /* file is nowhere in the search path */
+	ASPAWN_STEP_EXEC = -5,        /* execve(2) */
+	ASPAWN_STEP_INTERPRETER = -6  /* file is there, but not what its first line, or its
+				       * ELF header, names to interpret it */
+};
+
+/* 128 bytes on every architecture, for ever; a copy of it is complete. */
+struct aspawn_failure {
+	int step;  /* index of the action, or enum aspawn_step */
+	int error; /* negative; 0: nothing failed. -ECHILD: the child died there, of a signal */
+	uint32_t kind; /* enum aspawn_action_kind of the action; 0 for the other steps */
+	uint32_t reserved;
+	/* The path, name or number that failed, with a NUL; its end if it is longer, empty if
+	 * there is none. Whole when the answer is given first; the handle keeps its last 39
+	 * bytes. */
+	char subject[112];
+};
+
+typedef char aspawn_failure_has_128_bytes[sizeof(struct aspawn_failure) == 128 ? 1 : -1];
 
 /*
- * Waits until the program runs: 0. If the command failed before that, returns
- * the negative error and stores where in *failure, if that is not NULL. timeout
- * is a time from now; NULL: for ever.
- * These have no step (ASPAWN_STEP_NONE):
+ * Writes a failure as text, for people: action 2, chdir "/srv/checks": ENOENT, or
+ * search "unmae": ENOENT. As snprintf(3): at most size - 1 bytes and a NUL (nothing if size
+ * is 0), and returns the length of the whole text, which is at most 255. No failure, or
+ * NULL: an empty text and 0.
+ */
+PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure);
+
+/* The same for a status as of aspawn_wait(): "exit 3", "killed by SIGSEGV", "killed by
+ * SIGABRT (core dumped)", "killed by signal 40"; -1: "no status". At most 63 bytes. */
+PSYS_API size_t aspawn_status_text(char *to, size_t size, int status);
+
+/* --- run: from start to end in one call ---------------------------------------------- */
+
+/*
+ * Where output goes. All zero: nothing is wanted (aspawn_run() lets the program inherit
+ * the caller's stream; of a pipe that exists, everything is read and dropped).
+ * The same size for ever.
+ */
+struct aspawn_output {
+	/* Without a sink, the output is stored here, at most size - 1 bytes, and a NUL after
+	 * it. With a sink, a buffer to read into; NULL: a small one of the library's own. */
+	void *data;
+	size_t size;   /* bytes at data; more output than fits ends the program: -ENOBUFS */
+	size_t length; /* result: bytes of output, without the NUL */
+	/* Called with each piece of output, on the calling thread, where it may use malloc and
+	 * stdio. 0 or positive: go on. A negative number ends the program, and is what the call
+	 * returns. bytes is valid during the call; count is never 0. It must return: no
+	 * longjmp, no exception. */
+	int (*sink)(void *arg, const void *bytes, size_t count);
+	void *arg;
+};
+
+/* What became of a command. */
+enum aspawn_end {
+	ASPAWN_END_UNKNOWN = 0,  /* the call failed before there was a child, or lost it */
+	ASPAWN_END_RAN,          /* it ran, and ended by itself or by another's signal */
+	ASPAWN_END_NOT_STARTED,  /* it was never executed: failure says why */
+	ASPAWN_END_TIMED_OUT,    /* it was ended: timeout_ms had passed */
+	ASPAWN_END_FULL,         /* it was ended: more output than data holds */
+	ASPAWN_END_SINK          /* it was ended: a sink returned an error */
+};
+
+enum aspawn_io_flags {
+	/* Send the signals of a timeout, and the like, to the program's whole process group: a
+	 * shell's commands do not end with it. aspawn_run() makes the program the leader of a
+	 * group, unless it has an ASPAWN_SETSID() or ASPAWN_SETPGID(). */
+	ASPAWN_IO_KILL_GROUP = 1,
+	/* aspawn_run(): without input the program has the caller's standard input; otherwise
+	 * it has /dev/null, so that it does not wait for a terminal. */
+	ASPAWN_IO_INHERIT_INPUT = 2,
+	/* Output that does not fit in data is read and dropped, and does not end the program;
+	 * length counts all of it. */
+	ASPAWN_IO_DROP_EXCESS = 4
+};
+
+/* What to feed, where to collect, how long; and what came of it. */
+struct aspawn_io {
+	uint64_t size __attribute__((aligned(8))); /* sizeof(struct aspawn_io) */
+	uint64_t flags;                            /* enum aspawn_io_flags */
+
+	const void *input; /* for standard input, which is closed after it; NULL: none */
+	size_t input_size; /* bytes */
+	struct aspawn_output out, err;
+
+	/* From the call on, until SIGTERM, to the program alone; to all of its group with
+	 * ASPAWN_IO_KILL_GROUP. 0 or negative: no limit (unlike a function's argument). */
+	int64_t timeout_ms __attribute__((aligned(8)));
+	/* From SIGTERM to SIGKILL; and from the program's end, as long as other processes still
+	 * hold its output open. 0: one second. Negative: none, SIGKILL at once. */
+	int64_t grace_ms __attribute__((aligned(8)));
+
+	/* The results, always stored if the call got past -EINVAL and -E2BIG. */
+	int end;    /* enum aspawn_end */
+	int status; /* as of aspawn_wait(), also of a program that was not executed; -1: none */
+	struct aspawn_failure failure;
+	struct psys_rusage usage;
+};
+
+enum { /* of the first version */
+	ASPAWN_IO_SIZE_VER0 = 16 + 12 * sizeof(void *) + 16 + 8 + sizeof(struct psys_rusage) + 128
+};
+
+/*
+ * Runs a command from start to end: aspawn_start(), aspawn_communicate(), aspawn_wait().
+ * The calling thread is blocked; no other thread is made. SIGPIPE of a program that does
+ * not read its input does not reach the caller.
+ *
+ * command  as for aspawn_start(). std_in, std_out and std_err that are ASPAWN_INHERIT become what *io
+ *          asks for: a pipe, if there is input or an output; otherwise /dev/null for std_in.
+ * io       must not be NULL
+ *
+ * A program that ends while another process still holds its output open is read from for
+ * grace_ms more.
+ *
+ * 0 means that the program was executed and has ended: whether it succeeded is in
+ * io->status. On failure everything has been ended, reaped and closed.
+ *   -ECANCELED  it was never executed: io->failure (ASPAWN_END_NOT_STARTED)
+ *   -ETIMEDOUT  ended, its time was over (ASPAWN_END_TIMED_OUT)
+ *   -ENOBUFS    ended, its output did not fit (ASPAWN_END_FULL). What fits is in data.
+ *   what a sink returned (ASPAWN_END_SINK)
+ *   -ECHILD     it ran, but another has reaped it, or SIGCHLD is ignored: the output is
+ *               complete, status and usage are not known (ASPAWN_END_UNKNOWN)
+ *   -EINVAL, -E2BIG  of *io: NULL, size is less than the first version's, or larger than
+ *               known and not zero beyond; an unknown flag; input NULL and input_size not
+ *               0, data NULL without a sink and size not 0; input, or an output, for a
+ *               stream that command sends elsewhere
+ *   and what aspawn_start() returns
+ * Rests on ppoll(2), waitid(2), pipe(7).
+ */
+PSYS_API PSYS_MUST_CHECK int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io);
+
+/*
+ * The outcome of aspawn_run() or aspawn_communicate() as one text, for people: "exit 3",
+ * "timed out, killed by SIGTERM", "not started: search \"unmae\": ENOENT", "EMFILE". result
+ * is what the call returned. As aspawn_failure_text(), at most 319 bytes; "" of NULL.
+ */
+PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io);
+
+/* --- start: a child to deal with yourself ----------------------------------------------- */
+
+/*
+ * A child, from aspawn_start() to aspawn_wait(). It may be moved by memcpy between any two
+ * calls, if only one copy is used; it points to nothing of the caller's except the pool and
+ * the stack. All zero is no child too: aspawn_release() of it does nothing, and its
+ * descriptors, 0, are none. 128 bytes on every architecture, for ever.
+ */
+struct aspawn_child {
+	pid_t pid; /* 0: no child, or waited for */
+	/* CLOEXEC, the library's to close; readable when the child has ended. -1: not wanted,
+	 * or not supported: poll(2) ignores that, so call aspawn_ended() from a timer.
+	 * pidfd_open(2), Linux 5.3 to poll. Remove both from poll(2)'s array or epoll(7) before a
+	 * call that closes them, aspawn_wait(), aspawn_communicate() or aspawn_release(): a
+	 * child on its way to its exec may hold a copy, and epoll reports a descriptor until
+	 * its last copy is closed. */
+	int pidfd;
+	/* CLOEXEC, the library's to close; -1 without ASPAWN_COMMAND_STARTED_FD. Readable when
+	 * the child has failed, or is about to execute, and hung up when it has: ask
+	 * aspawn_wait_started() with timeout 0, and poll on if it does not know, which reads
+	 * what was there. A process that another thread forked meanwhile delays the hang-up:
+	 * ask also when pidfd is readable. */
+	int started_fd;
+	/* The caller's ends of pipes (ASPAWN_PIPE), CLOEXEC: in_fd to write to, out_fd and err_fd
+	 * to read from; above 2. -1: none. The caller closes them; only aspawn_communicate()
+	 * does otherwise. Who takes one over, or closes it early, stores -1 here. */
+	int in_fd, out_fd, err_fd;
+	uint64_t own[13] __attribute__((aligned(8))); /* the library's */
+};
+
+typedef char aspawn_child_has_128_bytes[sizeof(struct aspawn_child) == 128 ? 1 : -1];
+
+/*
+ * Starts a command, and returns when the child exists: before its actions, and before the
+ * program is executed, whose failure is therefore not an error here.
+ *
+ * It takes some microseconds, whatever the actions do, with these exceptions. With
+ * ASPAWN_CLOSEFROM it waits until the child has run its first system call, which is before
+ * all actions and touches no file; if the child is stopped or frozen there, signals are
+ * handled meanwhile. With a [copy] action or ASPAWN_COMMAND_FORK it costs what fork(2)
+ * does. With ASPAWN_COMMAND_VFORK it waits for the exec, and while the child is stopped
+ * only SIGKILL ends that; so it does in user-mode emulators.
+ *
+ * child    out: for the functions below; at last aspawn_wait(), or aspawn_release() if the
+ *          caller reaps by pid. It may be uninitialized.
+ * command  copied
+ *
+ * On failure there is no child, no descriptor is open, and *child is no child: its pid is 0,
+ * its descriptors are -1, and aspawn_release() of it does nothing.
+ *   -EINVAL     (most often: size was not set.) child or command is NULL; file and argv[0] are NULL; both pool and stack
+ *               are given; a stream is an invalid number, or ASPAWN_TO_STDOUT for another
+ *               than std_err; actions and action_count are not both 0, or both not 0; an
+ *               unknown flag or kind of action; an invalid argument of an action
+ *               (aspawn/action.h); size is less than ASPAWN_COMMAND_SIZE_VER0; reserved is
+ *               not 0
+ *   -E2BIG      size is larger than known and not zero beyond; an action with an array of
+ *               more than a million bytes; more than ten million actions
+ *   -EBUSY      a child still runs on command->stack
+ *   -ENOMEM     no memory for the stack (mmap(2)) or the child
+ *   -EMFILE, -ENFILE  no descriptor for a pipe or the pidfd
+ *   -EAGAIN     RLIMIT_NPROC or the system's limits (clone(2)); or another thread changed
+ *               the command, or the environment, during the call
+ *   -EOVERFLOW  the sizes' sum is more than an address can hold
+ *   and what else clone(2) returns
+ */
+PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command);
+
+/*
+ * Waits until it is known whether the program is executed; timeout_ms as everywhere. May be
+ * repeated, also after aspawn_wait() and aspawn_communicate(); failure->subject then holds its
+ * last 39 bytes.
+ *
+ * failure  out, may be NULL; error is 0 unless -ECANCELED is returned
+ *
+ *   0           it is executing, or was killed by a signal during execve(2) itself, which
+ *               cannot be told apart
+ *   -ECANCELED  it never will be: *failure says why
  *   -ETIMEDOUT  not known yet
- *   -ESTALE     the stack has had another child since, and there was no
- *               ASPAWN_COMMAND_POLL
- *   -EINVAL     child is no child; timeout is no time
+ *   -ESTALE     not known any more: another child has used command.stack since, or
+ *               aspawn_release() was called
+ *   -EINVAL     child is NULL or no child
+ * Rests on futex(2), CLONE_CHILD_CLEARTID.
  */
-PSYS_API int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
-			    const struct psys_timespec *timeout);
+PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
+				 int64_t timeout_ms);
 
 /*
- * Waits for the end, at most for timeout, a time from now (NULL: for ever), and
- * reaps the child: *status is as wait(2) has it (PSYS_WIFEXITED ...), 127 exited
- * if the command failed; *usage, if not NULL, is what it used. Closes pidfd and
- * fd; aspawn_started() goes on to answer.
- *   -ETIMEDOUT  still running
- *   -ECHILD     somebody else has reaped it, or SIGCHLD is ignored: released too
- *   -EINVAL     child is no child, or waited for already; timeout is no time
+ * Waits for the child's end, reaps it, closes pidfd and started_fd, and returns its memory to
+ * the pool. It reads no pipe: a program that fills one never ends, so read first, or use
+ * aspawn_communicate(). child.in_fd, out_fd and err_fd stay open: close them yourself.
+ *
+ * status  out, may be NULL: as of wait(2), for WIFEXITED() or PSYS_WIFEXITED() and so on,
+ *         or aspawn_status_text()
+ * usage   out, may be NULL: what it and its reaped children used; KiB, bytes and times as
+ *         in getrusage(2)
+ *
+ *   0           it ran, and is reaped
+ *   -ECANCELED  it is reaped, and was never executed: *status is exit 127, or the signal
+ *               that ended it before, and aspawn_wait_started() says why
+ *   -ETIMEDOUT  still running, nothing has changed
+ *   -ECHILD     another has reaped it, or SIGCHLD is ignored; *status and *usage are
+ *               untouched
+ *   -EINVAL     child is NULL or no child, or was waited for
+ * After 0, -ECANCELED and -ECHILD pid is 0, and pidfd and started_fd are -1.
+ * Without a pidfd, or after aspawn_release(), it goes by the number: if another reaps the
+ * child and a new one of this process gets its number, that one is waited for.
+ * Without a pidfd that can be polled (before Linux 5.3) a timeout is looked at every 5 ms.
+ * Rests on waitid(2).
  */
 PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
-			 const struct psys_timespec *timeout);
+			 int64_t timeout_ms);
 
 /*
- * Closes what the child's handle has open, and waits for nothing: for callers that wait by
- * pid. aspawn_wait() and aspawn_kill() go on to work, by the pid. May be repeated.
- *   -EINVAL  child is no child
+ * Returns 1 if the child has ended, 0 if not; it is not reaped, so that its group can still
+ * be killed. Never blocks.
+ *   -ECHILD  another has reaped it, or SIGCHLD is ignored
+ *   -EINVAL  child is NULL or no child, or was waited for
+ * Rests on waitid(2), WNOWAIT.
+ */
+PSYS_API int aspawn_ended(struct aspawn_child *child);
+
+/*
+ * Feeds and collects through child.in_fd, out_fd and err_fd, waits for the child's end, ends it where
+ * *io says so, and reaps it: all of aspawn_run() but the start. On return the three
+ * descriptors are closed and -1, and the child is released, also on failure (it is
+ * killed then), except after -EINVAL and -E2BIG, which change nothing.
+ *
+ * Returns what aspawn_run() does, without the errors of the start. -EINVAL also: child is
+ * NULL or no child, or was waited for; input without child.in_fd, or an output without
+ * child.out_fd or child.err_fd.
+ */
+PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
+
+/*
+ * Releases everything but the process: closes pidfd and started_fd, and returns the memory
+ * to the pool, which gives it out again when the child has left it. Without a pool and a
+ * stack it waits for that, at most until the exec. For callers that reap by pid, with
+ * waitpid(2): somebody must. May be repeated; after aspawn_wait() it does nothing.
+ * aspawn_ended(), aspawn_wait() and the kills go on to work, by the number, as long as nobody
+ * else reaps; that the program was never executed is not known any more.
+ *   -EINVAL  child is NULL
  */
 PSYS_API int aspawn_release(struct aspawn_child *child);
 
 /*
- * Sends the signal, through the pidfd: never to another process of the same
- * number. 0 asks whether that would be allowed.
- *   -EINVAL  child is no child, or waited for; no such signal
- *   -ESRCH, -EPERM  kill(2)
+ * Sends the signal to the child, through its pidfd: never to another process that got the
+ * number later. 0 sends nothing, and says whether it could, also to one that has ended and
+ * is not reaped. It misses what the child has started. Before the exec all signals but
+ * SIGKILL and SIGSTOP wait until then.
+ *   -EINVAL  child is NULL or no child, or was waited for; no such signal
+ *   -ESRCH   it has been reaped by another
+ *   -EPERM   it runs as another user
+ * Rests on pidfd_send_signal(2), Linux 5.1; without, on waitid(2) and kill(2): then another
+ * thread that reaps it at the same moment can redirect the signal.
  */
 PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 
 /*
- * "action 2, setsid: EPERM", "exec: ENOENT". At most size - 1 bytes and a NUL;
- * returns the length of the whole. command may be NULL: then without the name. Without
- * a failure (NULL, or error 0) the text is empty.
+ * Sends the signal to the process group that the child leads, after ASPAWN_SETPGID(0) or
+ * ASPAWN_SETSID(); to the child alone if it leads none, or not yet. It misses processes that
+ * have made a group or session of their own (daemons, the jobs of an interactive shell) and
+ * those of another user. It works until the child has been waited for, also when it has
+ * ended. So to end a whole tree: send SIGTERM; do not wait for the child, even if its
+ * pidfd is readable; after a grace send SIGKILL; then aspawn_wait().
+ *   -EINVAL, -ESRCH, -EPERM  as of aspawn_kill()
+ * Rests on kill(2), after a look whether the child has been reaped: in a process with
+ * another waitpid(-1) that can be too late, and aspawn_kill_cgroup() is safe.
  */
-PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure,
-				    const struct aspawn_command *command);
-
-/* --- a whole life --------------------------------------------------------- */
-
-/* Signals go to the process group, which the command is made the leader of. */
-#define ASPAWN_RUN_GROUP UINT64_C(1)
-
-/* In: what to feed and where to collect. Out: what became of it. */
-struct aspawn_run {
-	size_t size;    /* sizeof(struct aspawn_run): it may grow */
-	uint64_t flags; /* ASPAWN_RUN_... */
-	/* Standard input: NULL and 0: /dev/null. */
-	const void *input;
-	size_t input_size;
-	/* Standard output and error; NULL and 0: the caller's own. No NUL is added. */
-	void *output;
-	size_t output_size;
-	void *error;
-	size_t error_size;
-	/* From the start; NULL: none. When it has passed, or a buffer is full and
-	 * more comes: SIGTERM, and after grace SIGKILL. */
-	const struct psys_timespec *timeout;
-	/* Also how long a pipe that a grandchild holds is read from after the
-	 * child's end. NULL: a second. */
-	const struct psys_timespec *grace;
-
-	size_t output_length, error_length; /* out: bytes collected */
-	int status;                         /* out: as of aspawn_wait() */
-	struct psys_rusage usage;           /* out */
-	/* out: step is ASPAWN_STEP_NONE if it ran; error then says why it was ended, if it was */
-	struct aspawn_failure failure;
-};
+PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
- * Runs the command to its end: 0 if it ran, whatever its status. The caller is
- * blocked meanwhile; no thread is made and no signal handler set.
- *   -ETIMEDOUT   ended for its timeout
- *   -ENOBUFS     ended because it wrote more than fits
- *   -ECHILD      it ran, and somebody else reaped it, or SIGCHLD is ignored: what it
- *                wrote is there, its status is not (ASPAWN_STEP_NONE)
- *   -EINVAL, -E2BIG  of *run, as for aspawn_command(); a buffer NULL with a size
- * and those of aspawn_command(), pipe2(2), and the command's failure, which
- * run->failure has the place of (ASPAWN_STEP_CLONE: no child).
+ * Kills (SIGKILL) every process of the control group whose directory is open as cgroup_fd,
+ * and of all groups below it: also those that are forked meanwhile, and those that have
+ * changed their session. With ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to
+ * end a command with all that it started. It misses only processes that have been moved to
+ * another group. It does not wait for their end.
+ *   -EBADF       no such descriptor
+ *   -ENOENT      not a control group of version 2, the root, or before Linux 5.14
+ *   -EACCES      cgroup.kill may not be written
+ *   -EOPNOTSUPP  a threaded group
+ * Rests on cgroups(7), cgroup.kill.
  */
-PSYS_API int aspawn_run(struct aspawn_run *run, struct Stack_t *stack,
-			const struct aspawn_command *command);
+PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
+
+/* --- pool: many children ------------------------------------------------------------------ */
+
+/*
+ * Memory for children to begin on, kept from one to the next: with it a start maps nothing.
+ * {0} before its first use. Any number of threads may use one at the same time; no lock is
+ * taken, so it works in signal handlers and after fork(2). It must not move while a
+ * child runs in its memory, also a released one, and may go when aspawn_pool_trim() has
+ * returned 0. 64 bytes for ever.
+ *
+ *	static struct aspawn_pool pool;
+ *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
+ */
+struct aspawn_pool {
+	uint64_t own[8] __attribute__((aligned(8)));
+};
+
+typedef char aspawn_pool_has_64_bytes[sizeof(struct aspawn_pool) == 64 ? 1 : -1];
+
+/*
+ * Unmaps what no child uses: in a quiet moment, or at last.
+ *   0        nothing is left, and the pool may go
+ *   -EBUSY   some is in use; the rest is unmapped
+ *   -EINVAL  pool is NULL
+ */
+PSYS_API int aspawn_pool_trim(struct aspawn_pool *pool);
+
+/* The sizes that an older library and a newer caller agree on. */
+typedef char
+	aspawn_command_has_size[sizeof(struct aspawn_command) == ASPAWN_COMMAND_SIZE_VER0 ? 1 : -1];
+typedef char aspawn_io_has_its_size[sizeof(struct aspawn_io) == ASPAWN_IO_SIZE_VER0 ? 1 : -1];
 
 #ifdef __cplusplus
+}
+
+/* What ASPAWN_ARGV and ASPAWN_COMMAND make in C++. */
+template <size_t Count> struct aspawn_argv {
+	const char *strings[Count + 1];
+
+	operator char *const *() const & { return const_cast<char *const *>(strings); }
+	operator char *const *() const && = delete; /* it would not outlive the expression */
+};
+
+template <size_t Count> struct aspawn_args {
+	aspawn_argv<Count> argv;
+	mutable aspawn_command command;
+
+	operator const aspawn_command *() const
+	{
+		command = aspawn_command();
+		command.size = sizeof command;
+		command.argv = argv;
+		return &command;
+	}
+};
+
+template <typename... Strings>
+inline aspawn_argv<sizeof...(Strings) + 1> ASPAWN_ARGV(const char *first, Strings... rest)
+{
+	return { { first, rest..., nullptr } };
+}
+
+template <typename... Strings>
+inline aspawn_args<sizeof...(Strings) + 1> ASPAWN_COMMAND(const char *first, Strings... rest)
+{
+	return { ASPAWN_ARGV(first, rest...), aspawn_command() };
 }
 #endif
 

@@ -120,6 +120,9 @@
 /* A function of the library that is not inline. */
 #define PSYS_API __attribute__((visibility("default")))
 
+/* A result that only a mistake ignores. */
+#define PSYS_MUST_CHECK __attribute__((warn_unused_result))
+
 /*
  * A system call's result is an error when it lies in [-4095, -1]; the error
  * number is then its negative. (include/linux/err.h, MAX_ERRNO) Of an offset on a

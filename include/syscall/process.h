@@ -83,10 +83,7 @@ struct psys_clone_args {
 /* wait4's and waitid's last argument. Its times are the kernel's long, also on
  * 32-bit architectures, which have no newer form. */
 struct psys_rusage {
-	struct {
-		psys_kernel_long tv_sec;
-		psys_suseconds tv_usec;
-	} ru_utime, ru_stime;
+	struct psys_timeval ru_utime, ru_stime;
 	psys_kernel_long ru_maxrss; /* KiB */
 	psys_kernel_long ru_ixrss;
 	psys_kernel_long ru_idrss;
@@ -122,7 +119,7 @@ struct psys_rusage {
 #define PSYS_RLIMIT_NICE 13
 #define PSYS_RLIMIT_RTPRIO 14
 #define PSYS_RLIMIT_RTTIME 15
-#define PSYS_RLIM64_INFINITY (~UINT64_C(0))
+#define PSYS_RLIM64_INFINITY 0xffffffffffffffffULL
 struct psys_rlimit64 {
 	uint64_t rlim_cur;
 	uint64_t rlim_max;

@@ -109,9 +109,9 @@ printf '%s\n' true no-such-check no-such-check "$work/not-executable" "$work/no-
 what_could_not_be_started()
 {
 	poll_exits 1 missing && are aspawn "ok=1 no-start=4" &&
-		grep -F "aspawn: 2 could not be started, path search: ENOENT (first: line 2)" out &&
-		grep -F "aspawn: 1 could not be started, exec: EACCES (first: line 4)" out &&
-		grep -F "aspawn: 1 could not be started, interpreter: ENOENT (first: line 5)" out
+		grep -F "aspawn: 2 could not be started, search \"no-such-check\": ENOENT (first: line 2)" out &&
+		grep -F "aspawn: 1 could not be started, exec \"$work/not-executable\": EACCES (first: line 4)" out &&
+		grep -F "aspawn: 1 could not be started, interpreter \"$work/no-interpreter\": ENOENT (first: line 5)" out
 }
 
 what_posix_spawn_could_not_start()

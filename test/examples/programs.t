@@ -2,6 +2,8 @@
 # The small examples do what they say.
 . "$(dirname "$0")/../checks/tap.sh"
 examples=${BUILD_DIR:-build}/examples
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
 
 # A descriptor that is closed while a child holds a copy of it goes on to be reported.
 no_stale_events()
@@ -9,12 +11,26 @@ no_stale_events()
 	"$examples/event_loop" 2000 | tee /dev/stderr | grep -q '^2000 commands, 0 failed, 0 stale events$'
 }
 
-# Ten commands that fail at an action leave no descriptor open.
 reports_a_failure()
 {
-	"$examples/command" /no/such/program 2>&1 | grep -q 'ENOENT'
+	"$examples/command" /no/such/program 2>&1 | grep -Fx 'not started: exec "/no/such/program": ENOENT'
+}
+
+runs_in_one_call()
+{
+	"$examples/run" /etc >"$out" && grep -Fx "$(uname -sr)" "$out" &&
+		grep -Fx "ls /etc: exit 0, $(ls -lR /etc | wc -c) bytes" "$out" &&
+		! "$examples/run" /no/such/directory >"$out" 2>&1 && grep -Fx "ls /no/such/directory: exit 2, 0 bytes" "$out"
+}
+
+needs_no_libc()
+{
+	"$examples/freestanding" | grep -Fx "spoken by a real command" &&
+		PATH=/nowhere "$examples/freestanding" 2>&1 | grep -Fx 'not started: search "echo": ENOENT'
 }
 
 check "an event loop takes descriptors out of epoll before they are closed" no_stale_events
 check "a command that fails says where" reports_a_failure
+check "a command in one call, and a sink that grows" runs_in_one_call
+check "a command without a libc" needs_no_libc
 finish

@@ -15,21 +15,20 @@ static void check_says(const char *script, const char *expected,
 	char text[256] = "";
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)(uintptr_t)script, NULL };
 	const struct aspawn_command command = { .size = sizeof command,
-						.file = "sh",
 						.argv = argv,
+						.stack = &stack,
 						.actions = actions,
 						.action_count = count };
-	struct aspawn_run run = { .size = sizeof run,
-				  .output = text,
-				  .output_size = sizeof text - 1 };
+	struct aspawn_io io = { .size = sizeof io, .out = { .data = text, .size = sizeof text } };
 
-	int r = aspawn_run(&run, &stack, &command);
-	if (r || run.status || strcmp(text, expected)) {
-		printf("# %s: %s, step %d, status %d\n", script, text, run.failure.step,
-		       run.status);
+	int r = aspawn_run(&command, &io);
+	if (r || io.status || strcmp(text, expected)) {
+		char outcome[320];
+		aspawn_io_text(outcome, sizeof outcome, r, &io);
+		printf("# %s: %s, %s\n", script, text, outcome);
 		fflush(stdout);
 	}
-	CHECK(r == 0 && run.status == 0 && !strcmp(text, expected));
+	CHECK(r == 0 && io.status == 0 && !strcmp(text, expected));
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
@@ -84,12 +83,12 @@ TEST(a_script_without_an_interpreter)
 
 	CHECK(fd >= 0 && fchmod(fd, 0755) == 0 && write(fd, "exit $#\n", 8) == 8 && close(fd) == 0);
 	char *const argv[] = { path, (char *)"a", (char *)"b", NULL };
-	struct aspawn_command command = { .size = sizeof command, .file = path, .argv = argv };
+	struct aspawn_command command = { .size = sizeof command, .file = path, .argv = argv, .stack = &stack };
 	for (int shell = 0; shell < 2; shell++) {
-		command.flags = shell ? ASPAWN_COMMAND_SHELL : 0;
-		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), shell ? 0 : -PSYS_ENOEXEC);
-		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
+		command.flags = shell ? ASPAWN_COMMAND_SHELL_ON_ENOEXEC : 0;
+		CHECK_EQUAL(aspawn_start(&child, &command), 0);
+		CHECK_EQUAL(why_not_started(&child), shell ? 0 : -PSYS_ENOEXEC);
+		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), shell ? 0 : -PSYS_ECANCELED);
 		CHECK_EQUAL(status, (shell ? 2 : 127) << 8);
 	}
 	/* More arguments than its stack has room for without being asked. */
@@ -97,9 +96,9 @@ TEST(a_script_without_an_interpreter)
 	for (int i = 0; i < 19999; i++)
 		many[i] = (char *)"x";
 	command.argv = many;
-	CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
-	CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
-	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
+	CHECK_EQUAL(aspawn_start(&child, &command), 0);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
+	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), 0);
 	CHECK_EQUAL(status, (19998 % 256) << 8);
 	unlink(path);
 }

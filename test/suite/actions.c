@@ -59,7 +59,7 @@ TEST(an_openat2_below_its_directory)
 	};
 
 	seen = observe(actions, 2, "reads:8");
-	if (seen.result == -PSYS_ENOSYS)
+	if (seen.failure.error == -PSYS_ENOSYS)
 		skip("no openat2");
 	CHECK_EQUAL(seen.result, 0);
 	CHECK_FAILS(1, PSYS_EXDEV, ASPAWN_OPEN(7, "/dev", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0),
@@ -131,7 +131,7 @@ TEST(a_path_that_is_a_descriptor_that_closefrom_closes)
 		if (psys_faccessat(PSYS_AT_FDCWD, paths[i][1], PSYS_F_OK) < 0)
 			continue; /* no such directory here */
 		struct aspawn_child child = open_before_closefrom(paths[i][0], paths[i][1], 1, 0);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		check_ends(&child, 7 << 8);
 	}
 }
@@ -148,13 +148,16 @@ TEST(a_symbolic_link_to_a_descriptor_needs_a_flag)
 	CHECK_EQUAL(psys_dup2(0, 70), 70);
 	CHECK_EQUAL(psys_symlinkat("/proc/self/fd/70", PSYS_AT_FDCWD, link), 0);
 	struct aspawn_child child = open_before_closefrom("/", link, 3, 0);
-	int without = aspawn_started(&child, NULL, NULL);
+	struct aspawn_failure failure;
+	int without = aspawn_wait_started(&child, &failure, -1);
 	check_ends(&child, without ? 127 << 8 : 7 << 8);
-	child = open_before_closefrom("/", link, 3, ASPAWN_COMMAND_COPY_DESCRIPTORS);
-	int with = aspawn_started(&child, NULL, NULL);
+	child = open_before_closefrom("/", link, 3, ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS);
+	int with = aspawn_wait_started(&child, NULL, -1);
 	check_ends(&child, 7 << 8);
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, link, 0), 0);
-	CHECK_EQUAL(without, -PSYS_ENOENT);
+	CHECK_EQUAL(without, -PSYS_ECANCELED);
+	CHECK_EQUAL(failure.error, -PSYS_ENOENT);
+	CHECK_EQUAL(psys_strcmp(failure.subject, link), 0);
 	CHECK_EQUAL(with, 0);
 }
 
@@ -189,7 +192,7 @@ TEST(paths_that_are_no_descriptors_need_no_copy_of_all)
 		command.actions = actions;
 		command.action_count = 4;
 		struct aspawn_child child = start_command(&stack, &command);
-		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), 0);
 		check_ends(&child, 7 << 8);
 	}
 }
@@ -213,7 +216,7 @@ TEST(a_mount_of_a_descriptor_before_closefrom)
 	command.actions = actions;
 	command.action_count = 2;
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 	check_ends(&child, 7 << 8);
 }
 
@@ -262,11 +265,11 @@ TEST(limits_and_scheduling)
 		observe((const struct aspawn_action[]){ ASPAWN_IOPRIO(
 				PSYS_IOPRIO_CLASS_BE << PSYS_IOPRIO_CLASS_SHIFT | 6) },
 			1, "ioprio");
-	if (seen.result != -PSYS_ENOSYS)
+	if (seen.failure.error != -PSYS_ENOSYS)
 		CHECK_EQUAL(psys_strcmp(seen.text, "16390"), 0);
 	seen = observe((const struct aspawn_action[]){ ASPAWN_PERSONALITY(0x0040000 /* ADDR_NO_RANDOMIZE */) },
 		       1, "personality");
-	if (seen.result != -PSYS_ENOSYS && seen.result != -PSYS_EPERM) /* containers' filters */
+	if (seen.failure.error != -PSYS_ENOSYS && seen.failure.error != -PSYS_EPERM) /* containers' filters */
 		CHECK_EQUAL(psys_strcmp(seen.text, "262144"), 0);
 	CHECK_SHOWS("9", "pdeathsig", ASPAWN_PDEATHSIG(PSYS_SIGKILL));
 }
@@ -288,7 +291,7 @@ TEST(no_new_privs_and_a_filter)
 		observe((const struct aspawn_action[]){ ASPAWN_NO_NEW_PRIVS(),
 							ASPAWN_SECCOMP(no_getppid, 4) },
 			2, "getppid");
-	if (seen.result == -PSYS_EINVAL)
+	if (seen.failure.error == -PSYS_EINVAL)
 		skip("no seccomp");
 	CHECK_EQUAL(seen.result, 0);
 	CHECK_EQUAL(psys_strcmp(seen.text, "EDOM"), 0);
@@ -355,7 +358,7 @@ TEST(a_function_has_its_stack)
 		struct Stack_t stack = { 0 };
 		text[length] = '\0';
 		struct aspawn_child child = start_command(&stack, &command);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		check_ends(&child, 7 << 8);
 		CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 		psys_memset(text, 'x', length + step);
@@ -376,7 +379,7 @@ TEST(a_user_and_the_parents_dumpable_flag)
 	struct observation seen = observe(
 		(const struct aspawn_action[]){ ASPAWN_USER(65534, 65533, groups, 2) }, 1, "ids");
 	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
-	if (seen.result == -PSYS_EACCES)
+	if (seen.failure.error == -PSYS_EACCES)
 		CHECK_EQUAL(seen.failure.step, ASPAWN_STEP_EXEC);
 	else
 		CHECK_EQUAL(psys_strcmp(seen.text, "65534 65533 5 6"), 0);
@@ -438,8 +441,8 @@ TEST(namespaces_and_mounts)
 	if (!is_root())
 		skip("not root");
 	seen = observe(name, 2, "hostname");
-	if (seen.result == -PSYS_EPERM || seen.result == -PSYS_EINVAL ||
-	    seen.result == -PSYS_ENOSYS)
+	if (seen.failure.error == -PSYS_EPERM || seen.failure.error == -PSYS_EINVAL ||
+	    seen.failure.error == -PSYS_ENOSYS)
 		skip("no namespaces here");
 	CHECK_EQUAL(psys_strcmp(seen.text, "elsewhere"), 0);
 	if (have_proc()) {
@@ -481,9 +484,8 @@ static void check_control_group(void)
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "reports_cgroup", NULL);
-	struct aspawn_child child;
+	struct aspawn_failure failure;
 	struct cgroup group;
-	int status;
 
 	make_cgroup(&group);
 	const struct aspawn_action actions[] = { ASPAWN_UMASK(0), ASPAWN_JOIN_CGROUP(group.fd) };
@@ -495,10 +497,10 @@ static void check_control_group(void)
 			ASPAWN_OPEN(group.fd, "/", PSYS_O_RDONLY, 0), ASPAWN_JOIN_CGROUP(group.fd)
 		};
 		command.actions = i ? replaced : actions;
-		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), i ? -PSYS_ENOENT : 0);
-		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
-		CHECK_EQUAL(status, i ? 127 << 8 : 0);
+		struct aspawn_child child = start_command(&stack, &command);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), i ? -PSYS_ECANCELED : 0);
+		CHECK_EQUAL(failure.error, i ? -PSYS_ENOENT : 0);
+		check_ends(&child, i ? 127 << 8 : 0);
 	}
 	remove_cgroup(&group);
 }
@@ -554,7 +556,8 @@ TEST(a_root_that_is_exchanged)
 	if (seen.failure.step == 4)
 		skip("the root is one that cannot be exchanged"); /* a kernel's first one */
 	/* The program is not there. */
-	CHECK_EQUAL(seen.result, -PSYS_ENOENT);
+	CHECK_EQUAL(seen.result, -PSYS_ECANCELED);
+	CHECK_EQUAL(seen.failure.error, -PSYS_ENOENT);
 	CHECK_EQUAL(seen.failure.step, ASPAWN_STEP_EXEC);
 }
 
@@ -628,12 +631,12 @@ TEST(a_number_that_is_the_commands_before_it_is_a_pipes)
 		const struct aspawn_action actions[] = {
 			ASPAWN_OPEN(fd, "/", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0),
 			ASPAWN_FCHDIR(fd),
-			ASPAWN_PIPE_FROM(1, &out),
+			ASPAWN_OUTPUT_PIPE(1, &out),
 		};
 		command.actions = actions;
 		command.action_count = 3;
 		struct aspawn_child child = start_command(&stack, &command);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		check_ends(&child, 7 << 8);
 		psys_close(out);
 	}
@@ -643,7 +646,6 @@ TEST(a_number_that_is_the_commands_before_it_is_a_pipes)
 TEST(the_librarys_own_pipe_gets_out_of_the_way)
 {
 	struct Stack_t stack = { 0 };
-	struct aspawn_child child;
 	struct aspawn_failure failure;
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", "reads:3");
@@ -654,13 +656,14 @@ TEST(the_librarys_own_pipe_gets_out_of_the_way)
 		actions[count++] = (struct aspawn_action)ASPAWN_DUP2(0, fd);
 	actions[count++] = (struct aspawn_action)ASPAWN_CLOSEFROM(3);
 	actions[count++] = (struct aspawn_action)ASPAWN_CHDIR("/no such directory");
-	command.flags = ASPAWN_COMMAND_POLL;
+	command.flags = ASPAWN_COMMAND_STARTED_FD;
 	command.actions = actions;
 	command.action_count = count;
-	CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
-	CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_ENOENT);
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(failure.error, -PSYS_ENOENT);
 	CHECK_EQUAL(failure.step, (int)count - 1);
-	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), 0);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECANCELED);
 
 	/* And is no descriptor that a command could name. */
 	int next = psys_dup(0); /* what the pipe's end will be, and the other next to it */
@@ -669,9 +672,10 @@ TEST(the_librarys_own_pipe_gets_out_of_the_way)
 		const struct aspawn_action names_it = ASPAWN_DUP2(fd, 0);
 		command.actions = &names_it;
 		command.action_count = 1;
-		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
-		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_EBADF);
+		child = start_command(&stack, &command);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+		CHECK_EQUAL(failure.error, -PSYS_EBADF);
 		CHECK_EQUAL(failure.step, 0);
-		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECANCELED);
 	}
 }

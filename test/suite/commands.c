@@ -2,48 +2,72 @@
 #include "filter.h"
 #include "observe.h"
 
-static const struct psys_timespec at_once = { 0, 0 };
-static const struct psys_timespec soon = { 0, 100000000 };
+enum { AT_ONCE = 0, SOON = 100 }; /* milliseconds */
 
 TEST(a_command_runs)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	struct aspawn_failure failure = { 5, 5 };
+	struct aspawn_failure failure = { 5, 5, 5, 0, "x" };
 	struct psys_rusage usage;
 	int descriptors = count_descriptors(), status;
 
 	for (int i = 0; i < 3; i++) {
 		struct aspawn_child child = start_command(&stack, &command);
-		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), 0);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_NONE);
+		CHECK(failure.error == 0 && failure.kind == 0 && !*failure.subject);
 		usage.ru_maxrss = -1;
-		CHECK_EQUAL(aspawn_wait(&child, &status, &usage, NULL), 0);
+		CHECK_EQUAL(aspawn_wait(&child, &status, &usage, -1), 0);
 		CHECK(PSYS_WIFEXITED(status) && PSYS_WEXITSTATUS(status) == 7);
 		CHECK(usage.ru_maxrss >= 0);
-		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), 0); /* it remembers */
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, 0), 0); /* it remembers */
 	}
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-TEST(a_command_that_is_none)
+/* There is no child, and *child says so whatever it was. */
+static void check_refused(const struct aspawn_command *command, int error)
+{
+	struct aspawn_child child;
+
+	psys_memset(&child, 0x55, sizeof child);
+	CHECK_EQUAL(aspawn_start(&child, command), error);
+	CHECK_EQUAL(child.pid, 0);
+	CHECK(child.pidfd == -1 && child.started_fd == -1);
+	CHECK(child.in_fd == -1 && child.out_fd == -1 && child.err_fd == -1);
+	CHECK_EQUAL(aspawn_release(&child), 0);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), -PSYS_EINVAL);
+}
+
+TEST(rejects_an_invalid_command)
 {
 	struct Stack_t stack = { 0 }, unused = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	const struct aspawn_command good = command_in_role(&self, "exit_7", NULL);
-	struct aspawn_child child = { .pid = 77 };
+	struct aspawn_command good = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_child child;
 	const struct psys_sigset mask = get_mask();
 	static const struct aspawn_action wrong[] = {
-		ASPAWN_ACTION_INT(DUP2, -1, 0, 0, 0, 0),
+		ASPAWN_DUP2(-1, 0),
 		ASPAWN_DUP2(0, -1),
 		ASPAWN_CLOSE(-1),
 		ASPAWN_CLOSEFROM(-1),
+		ASPAWN_SETENV(NULL, "a"),
+		ASPAWN_SETENV("", "a"),
+		ASPAWN_SETENV("A=B", "a"),
+		ASPAWN_SETENV("A", NULL),
+		ASPAWN_UNSETENV(NULL),
+		ASPAWN_UNSETENV(""),
+		ASPAWN_UNSETENV("A="),
 		ASPAWN_CHDIR(NULL),
 		ASPAWN_OPEN(0, NULL, 0, 0),
 		ASPAWN_OPENAT(0, -5, "", 0, 0),
-		ASPAWN_PIPE_FROM(1, NULL),
+		ASPAWN_OUTPUT_PIPE(1, NULL),
+		ASPAWN_INPUT_PIPE(0, NULL),
 		ASPAWN_CALL(NULL, NULL),
 		ASPAWN_WRITE("/dev/null", NULL),
 		ASPAWN_PIVOT_ROOT("/", NULL),
@@ -53,67 +77,104 @@ TEST(a_command_that_is_none)
 		ASPAWN_AFFINITY("12345678", 3),
 		ASPAWN_GROUPS(NULL, 3),
 		ASPAWN_SECCOMP(NULL, 1),
-		ASPAWN_USER(-1, 5, NULL, 0),
-		ASPAWN_USER(5, -1, NULL, 0),
-		{ 0, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
-		{ 9999, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
-		{ -1, 0, 0, 0, 0, 0, NULL, 0, { NULL, NULL, NULL }, NULL, NULL },
+		ASPAWN_USER(-1U, 5, NULL, 0),
+		ASPAWN_USER(5, -1U, NULL, 0),
+		{ .kind = 0 },
+		{ .kind = ASPAWN_ACTION_CALL + 1 },
+		{ .kind = 9999 },
+		{ .kind = UINT32_MAX },
+		{ .kind = ASPAWN_ACTION_CLEARENV, .flags = 1 },
 	};
+	static const int streams[] = { 1, 2, -4, -100, INT32_MIN };
 	struct aspawn_command bad;
 
-	CHECK_EQUAL(aspawn_command(NULL, &stack, &good), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_command(&child, NULL, &good), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_command(&child, &stack, NULL), -PSYS_EINVAL);
-	bad = good, bad.file = NULL;
-	CHECK_EQUAL(aspawn_command(&child, &stack, &bad), -PSYS_EINVAL);
-	bad = good, bad.size = sizeof bad - 1;
-	CHECK_EQUAL(aspawn_command(&child, &stack, &bad), -PSYS_EINVAL);
-	bad = good, bad.flags = UINT64_C(1) << 63;
-	CHECK_EQUAL(aspawn_command(&child, &stack, &bad), -PSYS_EINVAL);
+	good.stack = &stack;
+	CHECK_EQUAL(aspawn_start(NULL, &good), -PSYS_EINVAL);
+	check_refused(NULL, -PSYS_EINVAL);
+	bad = good, bad.pool = &pool;
+	check_refused(&bad, -PSYS_EINVAL);
+	bad = good, bad.reserved = 1;
+	check_refused(&bad, -PSYS_EINVAL);
+	bad = good, bad.file = NULL, bad.argv = NULL;
+	check_refused(&bad, -PSYS_EINVAL);
+	char *const no_arguments[] = { NULL };
+	bad = good, bad.file = NULL, bad.argv = no_arguments;
+	check_refused(&bad, -PSYS_EINVAL);
+	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+		bad = good, bad.std_in = streams[i];
+		check_refused(&bad, -PSYS_EINVAL);
+		bad = good, bad.std_out = streams[i];
+		if (streams[i] != 1)
+			check_refused(&bad, -PSYS_EINVAL);
+		bad = good, bad.std_err = streams[i];
+		if (streams[i] != 2)
+			check_refused(&bad, -PSYS_EINVAL);
+	}
+	bad = good, bad.std_in = ASPAWN_TO_STDOUT;
+	check_refused(&bad, -PSYS_EINVAL);
+	bad = good, bad.std_out = ASPAWN_TO_STDOUT;
+	check_refused(&bad, -PSYS_EINVAL);
+	bad = good, bad.actions = wrong;
+	check_refused(&bad, -PSYS_EINVAL);
+	bad = good, bad.size = ASPAWN_COMMAND_SIZE_VER0 - 1;
+	check_refused(&bad, -PSYS_EINVAL);
+	for (int bit = 9; bit < 64; bit++) { /* above ASPAWN_COMMAND_NONBLOCK */
+		bad = good, bad.flags = UINT64_C(1) << bit;
+		check_refused(&bad, -PSYS_EINVAL);
+	}
+	bad = good, bad.size = 0;
+	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.action_count = 1;
-	CHECK_EQUAL(aspawn_command(&child, &stack, &bad), -PSYS_EINVAL);
+	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.action_count = SIZE_MAX, bad.actions = wrong;
-	CHECK_EQUAL(aspawn_command(&child, &stack, &bad), -PSYS_E2BIG);
+	check_refused(&bad, -PSYS_E2BIG);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		bad = good, bad.actions = &wrong[i], bad.action_count = 1;
-		CHECK_EQUAL(aspawn_command(&child, &stack, &bad), -PSYS_EINVAL);
+		check_refused(&bad, -PSYS_EINVAL);
 	}
 	struct {
 		struct aspawn_command command;
 		uint64_t more;
 	} larger = { good, 1 };
 	larger.command.size = sizeof larger;
-	CHECK_EQUAL(aspawn_command(&child, &stack, &larger.command), -PSYS_E2BIG);
-	CHECK(stack.addr == unused.addr && child.pid == 77 && same_mask(get_mask(), mask));
+	check_refused(&larger.command, -PSYS_E2BIG);
+	CHECK(stack.addr == unused.addr && same_mask(get_mask(), mask));
+	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
 	larger.more = 0;
-	child = start_command(&stack, &larger.command);
+	CHECK_EQUAL(aspawn_start(&child, &larger.command), 0);
 	check_ends(&child, 7 << 8);
 }
 
-TEST(a_child_that_is_none)
+TEST(rejects_an_invalid_child)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct aspawn_child none = { 0 }, child = start_command(&stack, &command);
 	struct aspawn_failure failure;
-	const struct psys_timespec never = { -1, 0 };
 
-	CHECK_EQUAL(aspawn_wait(NULL, NULL, NULL, NULL), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_wait(&none, NULL, NULL, NULL), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, &never), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_kill(NULL, 0), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_kill(&none, 0), -PSYS_EINVAL);
+	for (int i = 0; i < 2; i++) {
+		struct aspawn_child *invalid = i ? &none : NULL;
+
+		CHECK_EQUAL(aspawn_wait(invalid, NULL, NULL, -1), -PSYS_EINVAL);
+		CHECK_EQUAL(aspawn_wait(invalid, NULL, NULL, 0), -PSYS_EINVAL);
+		CHECK_EQUAL(aspawn_ended(invalid), -PSYS_EINVAL);
+		CHECK_EQUAL(aspawn_kill(invalid, 0), -PSYS_EINVAL);
+		CHECK_EQUAL(aspawn_kill_group(invalid, 0), -PSYS_EINVAL);
+		CHECK_EQUAL(aspawn_wait_started(invalid, NULL, -1), -PSYS_EINVAL);
+		CHECK_EQUAL(aspawn_wait_started(invalid, &failure, -1), -PSYS_EINVAL);
+		CHECK_EQUAL(failure.step, ASPAWN_STEP_NONE);
+		CHECK_EQUAL(failure.error, 0);
+	}
 	CHECK_EQUAL(aspawn_kill(&child, -1), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_NSIG + 1), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_started(NULL, &failure, NULL), -PSYS_EINVAL);
-	CHECK_EQUAL(failure.step, ASPAWN_STEP_NONE);
-	CHECK_EQUAL(failure.error, PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_started(&none, NULL, NULL), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_started(&child, NULL, &never), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_kill_group(&child, -1), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_kill_group(&child, PSYS_NSIG + 1), -PSYS_EINVAL);
 	check_ends(&child, 7 << 8);
-	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_ended(&child), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), -PSYS_EINVAL);
 }
 
 static void check_waits_and_kills(void)
@@ -124,9 +185,10 @@ static void check_waits_and_kills(void)
 	struct aspawn_child child = start_command(&stack, &command);
 	int status;
 
-	CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
-	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, &at_once), -PSYS_ETIMEDOUT);
-	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, &soon), -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
+	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, AT_ONCE), -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, SOON), -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(aspawn_ended(&child), 0);
 	CHECK_EQUAL(aspawn_kill(&child, 0), 0);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	check_ends(&child, PSYS_SIGKILL);
@@ -151,16 +213,19 @@ TEST(somebody_else_reaps_the_child)
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	int descriptors = count_descriptors();
+	int descriptors = count_descriptors(), status = 77;
 	struct aspawn_child child = start_command(&stack, &command);
 
 	CHECK_EQUAL(reap(child.pid), 7);
+	CHECK_EQUAL(aspawn_ended(&child), -PSYS_ECHILD);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), -PSYS_ESRCH);
-	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), -PSYS_ECHILD);
+	CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), -PSYS_ESRCH);
+	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), -PSYS_ECHILD);
+	CHECK_EQUAL(status, 77);
 	CHECK_EQUAL(child.pid, 0);
 	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
 	child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), -PSYS_ECHILD);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECHILD);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
@@ -182,7 +247,7 @@ TEST(the_command_may_go_when_the_call_has_returned)
 	char file[PSYS_PATH_MAX], directory[] = "/dev";
 	int fd;
 	struct aspawn_action actions[] = { ASPAWN_CALL(waits_at_gate, NULL),
-					   ASPAWN_PIPE_FROM(1, &fd), ASPAWN_CHDIR(directory) };
+					   ASPAWN_OUTPUT_PIPE(1, &fd), ASPAWN_CHDIR(directory) };
 
 	if (!memory_is_shared())
 		skip("memory is a copy");
@@ -193,7 +258,7 @@ TEST(the_command_may_go_when_the_call_has_returned)
 	command.action_count = 3;
 	gate = 0;
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_started(&child, NULL, &at_once), -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, AT_ONCE), -PSYS_ETIMEDOUT);
 	psys_memset(file, '#', sizeof file);
 	psys_memset(directory, '#', sizeof directory);
 	psys_memset(actions, 0xff, sizeof actions);
@@ -221,21 +286,23 @@ TEST(whether_it_has_started)
 	command.actions = actions;
 	command.action_count = 2;
 	for (int i = 0; i < 4; i++) {
-		command.flags = i & 1 ? ASPAWN_COMMAND_POLL : 0;
+		command.flags = i & 1 ? ASPAWN_COMMAND_STARTED_FD : 0;
 		gate = 0;
 		struct aspawn_child child = start_command(&stack, &command);
-		CHECK_EQUAL(child.fd >= 0, i & 1);
-		CHECK_EQUAL(aspawn_started(&child, &failure, &soon), -PSYS_ETIMEDOUT);
+		CHECK_EQUAL(child.started_fd >= 0, i & 1);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, SOON), -PSYS_ETIMEDOUT);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_NONE);
-		CHECK_EQUAL(failure.error, PSYS_ETIMEDOUT);
+		CHECK_EQUAL(failure.error, 0);
 		if (i & 2) {
 			CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
-			CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_ECHILD);
+			CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+			CHECK_EQUAL(failure.error, -PSYS_ECHILD);
 			CHECK_EQUAL(failure.step, 1);
+			CHECK_EQUAL(failure.kind, ASPAWN_ACTION_CALL);
 		} else {
 			gate_open(&gate);
-			CHECK_EQUAL(aspawn_started(&child, &failure, NULL), 0);
-			CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, &soon), -PSYS_ETIMEDOUT);
+			CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), 0);
+			CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, SOON), -PSYS_ETIMEDOUT);
 			CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 		}
 		check_ends(&child, PSYS_SIGKILL);
@@ -256,15 +323,16 @@ TEST(a_child_dies_on_the_way)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_action actions[] = { ASPAWN_CALL(dies, NULL),
-						 ASPAWN_RESUID(-1, -1, -1) };
+						 ASPAWN_RESUID(-1U, -1U, -1U) };
 	struct aspawn_failure failure;
 
 	command.actions = actions;
 	for (int i = 0; i < 4; i++) {
 		command.action_count = i & 1 ? 1 : 2;
-		command.flags = i & 2 ? ASPAWN_COMMAND_POLL : 0;
+		command.flags = i & 2 ? ASPAWN_COMMAND_STARTED_FD : 0;
 		struct aspawn_child child = start_command(&stack, &command);
-		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_ECHILD);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+		CHECK_EQUAL(failure.error, -PSYS_ECHILD);
 		CHECK(failure.step ==
 		      (aspawn_mode(&stack) == ASPAWN_MODE_FORK ? ASPAWN_STEP_NONE : 0));
 		check_ends(&child, PSYS_SIGKILL);
@@ -296,16 +364,17 @@ TEST(the_environment_changes_meanwhile)
 
 	psys_memset(growing, 'x', sizeof growing - 1);
 	command.envp = envp;
+	command.stack = &stack;
 	if (is_emulated())
 		skip("the emulator needs its environment");
 	thread_start(&thread, grow, &stop);
 	for (int i = 0; i < scaled(800); i++) {
 		struct aspawn_child child;
-		int r = aspawn_command(&child, &stack, &command);
+		int r = aspawn_start(&child, &command);
 		CHECK(r == 0 || r == -PSYS_EAGAIN);
 		refused += r != 0;
 		if (r == 0) {
-			CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
+			CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), 0);
 			CHECK_EQUAL(status, 7 << 8);
 		}
 	}
@@ -325,8 +394,9 @@ TEST(an_answer_that_was_overwritten)
 		skip("memory is a copy, and there is always a pipe");
 	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
 	second = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_started(&first, NULL, NULL), -PSYS_ESTALE);
-	CHECK_EQUAL(aspawn_started(&second, NULL, NULL), 0);
+	CHECK_EQUAL(aspawn_wait_started(&first, NULL, -1), -PSYS_ESTALE);
+	CHECK_EQUAL(aspawn_wait_started(&first, NULL, AT_ONCE), -PSYS_ESTALE);
+	CHECK_EQUAL(aspawn_wait_started(&second, NULL, -1), 0);
 	check_ends(&first, 7 << 8);
 	check_ends(&second, 7 << 8);
 }
@@ -337,8 +407,8 @@ TEST(pipes_to_and_from_a_command)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "copies", NULL);
 	int descriptors = count_descriptors(), in = -1, out = -1;
-	const struct aspawn_action actions[] = { ASPAWN_CLOSEFROM(3), ASPAWN_PIPE_TO(0, &in),
-						 ASPAWN_PIPE_FROM(1, &out) };
+	const struct aspawn_action actions[] = { ASPAWN_CLOSEFROM(3), ASPAWN_INPUT_PIPE(0, &in),
+						 ASPAWN_OUTPUT_PIPE(1, &out) };
 	char text[8] = "";
 
 	command.actions = actions;
@@ -367,7 +437,7 @@ static ASPAWN_CHILD int waits_for_an_orphans_life(void *parent)
 /* Nobody reads that it has begun any more: no reason to die of SIGPIPE. */
 TEST(a_parent_that_goes_before_the_exec)
 {
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_POLL, ASPAWN_COMMAND_FORK };
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_FORK };
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -378,13 +448,14 @@ TEST(a_parent_that_goes_before_the_exec)
 		skip("no orphans to be had here");
 	for (int i = 0; i < 3; i++) {
 		const struct aspawn_action action = ASPAWN_CALL(waits_for_an_orphans_life, &launcher);
+		command.stack = &stack;
 		command.flags = flags[i];
 		command.actions = &action;
 		command.action_count = 1;
 		int pid = psys_fork();
 		if (pid == 0) {
 			launcher = psys_getpid();
-			psys_exit_group(aspawn_command(&child, &stack, &command) < 0);
+			psys_exit_group(aspawn_start(&child, &command) < 0);
 		}
 		CHECK_EQUAL(reap(pid), 0);
 		CHECK(psys_wait4(-1, &status, 0, NULL) > 0);
@@ -405,8 +476,8 @@ TEST(a_pipe_whose_number_an_action_takes)
 
 	for (int fd = 3; fd < 30; fd++)
 		actions[count++] = (struct aspawn_action)ASPAWN_DEV_NULL(fd);
-	actions[count++] = (struct aspawn_action)ASPAWN_PIPE_TO(0, &in);
-	actions[count++] = (struct aspawn_action)ASPAWN_PIPE_FROM(1, &out);
+	actions[count++] = (struct aspawn_action)ASPAWN_INPUT_PIPE(0, &in);
+	actions[count++] = (struct aspawn_action)ASPAWN_OUTPUT_PIPE(1, &out);
 	command.actions = actions;
 	command.action_count = count;
 	struct aspawn_child child = start_command(&stack, &command);
@@ -429,12 +500,13 @@ static void check_suspended(void)
 		command.flags = ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_NO_PIDFD;
 		if (i == 1)
 			command.file = "/no such file";
-		command.actions = actions;
+		command.actions = i == 2 ? actions : NULL;
 		command.action_count = i == 2;
-		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		command.stack = &stack;
+		CHECK_EQUAL(aspawn_start(&child, &command), 0);
 		CHECK_EQUAL(child.pidfd, -1);
 		CHECK_EQUAL(aspawn_stack_busy(&stack), 0);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), i ? -PSYS_ENOENT : 0);
+		CHECK_EQUAL(why_not_started(&child), i ? -PSYS_ENOENT : 0);
 		CHECK_EQUAL(reap(child.pid), i ? 127 : 7);
 	}
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
@@ -484,9 +556,10 @@ TEST(a_command_in_a_copy_of_the_memory)
 		command.flags = ASPAWN_COMMAND_FORK;
 		command.actions = actions;
 		command.action_count = count;
-		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		command.stack = &stack;
+		CHECK_EQUAL(aspawn_start(&child, &command), 0);
 		CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_FORK);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), count == 1 ? 0 : -PSYS_ENOENT);
+		CHECK_EQUAL(why_not_started(&child), count == 1 ? 0 : -PSYS_ENOENT);
 		CHECK_EQUAL(reap(child.pid), count == 1 ? 7 : 127);
 		CHECK_EQUAL(stored, 0);
 		aspawn_release(&child);
@@ -509,18 +582,19 @@ TEST(a_command_that_needs_no_descriptor)
 	const struct aspawn_action as_before = ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max);
 	command.actions = &as_before;
 	command.action_count = 1;
+	command.stack = &stack;
 	limit.rlim_cur = 0;
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
-	CHECK_EQUAL(aspawn_command(&child, &stack, &command), -PSYS_EMFILE);
+	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EMFILE);
 	for (int suspended = 0; suspended < 2; suspended++) {
 		command.flags = ASPAWN_COMMAND_NO_PIDFD | (suspended ? ASPAWN_COMMAND_VFORK : 0);
-		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_start(&child, &command), 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		CHECK_EQUAL(reap(child.pid), 7);
 	}
 }
 
-static void check_commands(enum aspawn_mode mode)
+static void check_commands(enum aspawn_clone_mode mode)
 {
 	const struct aspawn_action action = ASPAWN_CLOSEFROM(3);
 	struct observation seen = observe(&action, 1, "directory");

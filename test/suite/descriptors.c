@@ -54,21 +54,25 @@ static void spawn_among_movers(uint64_t flags, int spawns)
 	int status, killed = 0;
 
 	command.flags = flags;
+	command.stack = &stack;
 	command.actions = actions;
 	start_mover(&mover);
 	for (int i = 0; i < spawns; i++) {
 		struct aspawn_child child;
 
 		command.action_count = i % 3 == 1 ? 2 : 1;
-		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		CHECK_EQUAL(aspawn_start(&child, &command), 0);
 		if (i % 3 == 2)
 			aspawn_kill(&child, PSYS_SIGKILL);
-		aspawn_started(&child, NULL, NULL);
-		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
-		if (status == PSYS_SIGKILL && i % 3 == 2)
+		aspawn_wait_started(&child, NULL, -1);
+		int r = aspawn_wait(&child, &status, NULL, -1);
+		if (status == PSYS_SIGKILL && i % 3 == 2) {
+			CHECK(r == 0 || r == -PSYS_ECANCELED);
 			killed++;
-		else
+		} else {
+			CHECK_EQUAL(r, i % 3 == 1 ? -PSYS_ECANCELED : 0);
 			CHECK_EQUAL(status, i % 3 == 1 ? 127 << 8 : 7 << 8);
+		}
 	}
 	stop_mover(&mover);
 	note("killed:", killed);
@@ -83,7 +87,7 @@ TEST_SECONDS(closefrom_beside_a_thread_that_opens_and_closes, 60)
 TEST_SECONDS(closefrom_without_a_wait, 60)
 {
 	/* The promise is broken here: it is about what the child sees. */
-	spawn_among_movers(ASPAWN_COMMAND_STILL, scaled(1500));
+	spawn_among_movers(ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED, scaled(1500));
 }
 
 TEST_SECONDS(closefrom_before_close_range, 60)
@@ -106,11 +110,12 @@ TEST_SECONDS(a_descriptor_is_closed_right_after_the_call, 60)
 
 		CHECK(fd >= 0);
 		actions[0] = (struct aspawn_action)ASPAWN_DUP2(fd, 0);
+		command.stack = &stack;
 		command.actions = actions;
 		command.action_count = 2;
-		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
+		CHECK_EQUAL(aspawn_start(&child, &command), 0);
 		psys_close(fd);
-		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), 0);
 		CHECK_EQUAL(status, 7 << 8);
 	}
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
@@ -130,14 +135,16 @@ TEST(no_table_of_its_own_to_be_had)
 		skip("memory is a copy, and so is the table");
 	filter_refuse(PSYS_NR_close_range, PSYS_EPERM);
 	filter_refuse(PSYS_NR_unshare, PSYS_EPERM);
+	command.stack = &stack;
 	command.actions = &action;
 	command.action_count = 1;
 	for (int i = 0; i < 2; i++) {
-		command.flags = i ? ASPAWN_COMMAND_POLL : 0;
-		CHECK_EQUAL(aspawn_command(&child, &stack, &command), 0);
-		CHECK_EQUAL(aspawn_started(&child, &failure, NULL), -PSYS_EPERM);
+		command.flags = i ? ASPAWN_COMMAND_STARTED_FD : 0;
+		CHECK_EQUAL(aspawn_start(&child, &command), 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+		CHECK_EQUAL(failure.error, -PSYS_EPERM);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_DESCRIPTORS);
-		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECANCELED);
 	}
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
@@ -182,6 +189,7 @@ static int write_and_spawn(void *arg)
 		.argv = argv,
 		.actions = &close_all,
 		.action_count = 1,
+		.stack = &stack,
 	};
 	for (int i = 0; i < writer->rounds; i++) {
 		struct aspawn_child child;
@@ -191,8 +199,8 @@ static int write_and_spawn(void *arg)
 		writer->failures +=
 			psys_write(fd, writer->program, writer->size) != (long)writer->size;
 		psys_close(fd);
-		writer->failures += aspawn_command(&child, &stack, &command) != 0 ||
-				    aspawn_wait(&child, &status, NULL, NULL) != 0 ||
+		writer->failures += aspawn_start(&child, &command) != 0 ||
+				    aspawn_wait(&child, &status, NULL, -1) != 0 ||
 				    status != 7 << 8;
 		writer->spawned++;
 		psys_unlinkat(PSYS_AT_FDCWD, path, 0);
@@ -242,14 +250,13 @@ static int lists(void *arg)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", "descriptors");
 
+	command.stack = &stack;
 	for (int i = 0; i < lister->rounds; i++) {
 		char text[256] = "";
-		struct aspawn_run run = { .size = sizeof run,
-					  .input = "",
-					  .output = text,
-					  .output_size = sizeof text - 1 };
-		lister->failures +=
-			aspawn_run(&run, &stack, &command) != 0 || psys_strcmp(text, "0 1 2") != 0;
+		struct aspawn_io io = { .size = sizeof io,
+					.input = "",
+					.out = { .data = text, .size = sizeof text } };
+		lister->failures += aspawn_run(&command, &io) != 0 || psys_strcmp(text, "0 1 2") != 0;
 		lister->spawned++;
 	}
 	aspawn_stack_free(&stack);

@@ -19,7 +19,7 @@ static void on_signal(int signal)
 	(void)signal;
 }
 
-static void check_mode(enum aspawn_mode mode)
+static void check_mode(enum aspawn_clone_mode mode)
 {
 	struct Stack_t stack = { 0 };
 	char text[8], data[] = "data";
@@ -55,7 +55,7 @@ static void check_mode(enum aspawn_mode mode)
 }
 
 /* The mode without any filter. */
-static enum aspawn_mode best_mode(void)
+static enum aspawn_clone_mode best_mode(void)
 {
 	struct Stack_t stack = { 0 };
 
@@ -66,7 +66,7 @@ static enum aspawn_mode best_mode(void)
 /* python/cpython#112334: the fast way was off for months and nobody saw. */
 TEST(the_best_clone_method_is_used)
 {
-	enum aspawn_mode mode = best_mode();
+	enum aspawn_clone_mode mode = best_mode();
 
 	note("mode:", mode);
 	if (mode == ASPAWN_MODE_FORK)
@@ -163,7 +163,7 @@ TEST(a_cgroup_that_is_none)
 {
 	struct Stack_t stack = { 0 };
 	int pid = -5, ends[2];
-	enum aspawn_mode mode = best_mode();
+	enum aspawn_clone_mode mode = best_mode();
 	struct aspawn_options options = { .size = sizeof options,
 					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP };
 

@@ -95,13 +95,13 @@ TEST(errname_of_an_unknown_number_is_not_null)
 
 TEST(a_failure_with_an_unknown_error_has_its_number)
 {
-	struct aspawn_failure failure = { ASPAWN_STEP_EXEC, 4000 };
+	struct aspawn_failure failure = { ASPAWN_STEP_EXEC, -4000, 0, 0, "" };
 	char text[32];
 
-	aspawn_failure_text(text, sizeof text, &failure, NULL);
+	aspawn_failure_text(text, sizeof text, &failure);
 	CHECK_EQUAL(psys_strcmp(text, "exec: 4000"), 0);
-	failure.error = PSYS_EACCES;
-	aspawn_failure_text(text, sizeof text, &failure, NULL);
+	failure.error = -PSYS_EACCES;
+	aspawn_failure_text(text, sizeof text, &failure);
 	CHECK_EQUAL(psys_strcmp(text, "exec: EACCES"), 0);
 }
 

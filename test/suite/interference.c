@@ -151,10 +151,10 @@ static void check_sibling(uint64_t flags, const struct aspawn_action *action, as
 	if (result == -PSYS_ENOENT)
 		command.file = "/no/such/file";
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_started(&child, NULL, NULL), result);
+	CHECK_EQUAL(why_not_started(&child), result);
 	CHECK_EQUAL(psys_kill(*sibling, 0), 0);
 	CHECK_EQUAL(psys_kill(*sibling, PSYS_SIGKILL), 0);
-	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, NULL), 0);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), result ? -PSYS_ECANCELED : 0);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK_EQUAL(count_mappings(), mappings);
@@ -168,11 +168,11 @@ TEST(a_sibling_that_holds_the_pipe_does_not_delay_the_answer)
 		skip("an emulator tells of the exec by the pipe alone");
 	for (int result = 0; result >= -PSYS_ENOENT; result -= PSYS_ENOENT) {
 		check_sibling(0, &nothing, leave_a_sibling, result);
-		check_sibling(ASPAWN_COMMAND_POLL, &nothing, leave_a_sibling, result);
+		check_sibling(ASPAWN_COMMAND_STARTED_FD, &nothing, leave_a_sibling, result);
 		check_sibling(ASPAWN_COMMAND_FORK, &nothing, leave_a_sibling, result);
-		check_sibling(ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_POLL, &nothing, leave_a_sibling, result);
+		check_sibling(ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_STARTED_FD, &nothing, leave_a_sibling, result);
 		check_sibling(0, &user, leave_a_sibling, result);
-		check_sibling(ASPAWN_COMMAND_POLL, &user, leave_a_sibling, result);
+		check_sibling(ASPAWN_COMMAND_STARTED_FD, &user, leave_a_sibling, result);
 	}
 }
 
@@ -183,7 +183,7 @@ TEST(a_sibling_that_holds_the_pipe_of_a_child_that_was_killed)
 	if (is_emulated())
 		skip("an emulator tells of the exec by the pipe alone");
 	check_sibling(0, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
-	check_sibling(ASPAWN_COMMAND_POLL, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
+	check_sibling(ASPAWN_COMMAND_STARTED_FD, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
 	check_sibling(ASPAWN_COMMAND_FORK, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
 }
 
@@ -226,7 +226,7 @@ TEST(signals_are_handled_while_a_child_with_closefrom_is_stopped)
 	command.action_count = 1;
 	struct aspawn_child child = start_command(&stack, &command);
 	CHECK(same_mask(get_mask(), mask));
-	CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 	check_ends(&child, 7 << 8);
 	thread_join(&thread);
 }
@@ -239,7 +239,7 @@ static int waits_and_is_refused(void *arg)
 {
 	(void)arg;
 	filter_refuse_flags_without(PSYS_NR_waitid, 3, 0, PSYS_WNOWAIT, PSYS_EPERM);
-	return aspawn_wait(&waited_for, NULL, NULL, NULL) == -PSYS_EPERM ? 0 : 1;
+	return aspawn_wait(&waited_for, NULL, NULL, -1) == -PSYS_EPERM ? 0 : 1;
 }
 
 /* The handle was released, and the zombie stayed. */
@@ -270,13 +270,13 @@ TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 	int descriptors = count_descriptors(), mappings = -1;
 
 	for (int i = 0; i < 10; i++) {
-		static const uint64_t flags[] = { ASPAWN_COMMAND_FORK, 0, ASPAWN_COMMAND_POLL,
-						  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_POLL,
+		static const uint64_t flags[] = { ASPAWN_COMMAND_FORK, 0, ASPAWN_COMMAND_STARTED_FD,
+						  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_STARTED_FD,
 						  ASPAWN_COMMAND_VFORK };
 		command.flags = flags[i % 5] | (i < 5 ? ASPAWN_COMMAND_NO_PIDFD : 0);
 		struct aspawn_child child = start_command(&stack, &command);
 		if (i % 2)
-			CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+			CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 		CHECK_EQUAL(reap(child.pid), 7);
@@ -288,7 +288,7 @@ TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 	command.flags = ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_NO_PIDFD;
 	for (int i = 0; i < 5; i++) {
 		struct aspawn_child child = start_command(&stack, &command);
-		CHECK_EQUAL(aspawn_started(&child, NULL, NULL), 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		CHECK_EQUAL(reap(child.pid), 7);
 	}
 	CHECK_EQUAL(count_descriptors(), descriptors);

@@ -27,20 +27,41 @@ struct aspawn_command command_in_role(struct self *self, const char *role, const
 
 struct aspawn_child start_command(struct Stack_t *stack, const struct aspawn_command *command)
 {
+	struct aspawn_command on_stack = *command;
 	struct aspawn_child child;
 
-	CHECK_EQUAL(aspawn_command(&child, stack, command), 0);
+	if (stack)
+		on_stack.stack = stack;
+	CHECK_EQUAL(aspawn_start(&child, &on_stack), 0);
 	CHECK(child.pid > 0);
 	return child;
 }
 
+int why_not_started(struct aspawn_child *child)
+{
+	struct aspawn_failure failure;
+	int r = aspawn_wait_started(child, &failure, -1);
+
+	CHECK_EQUAL(r, failure.error ? -PSYS_ECANCELED : 0);
+	return failure.error;
+}
+
 void check_ends(struct aspawn_child *child, int expected)
 {
+	struct aspawn_failure failure;
 	int status = -1;
+	int r = aspawn_wait(child, &status, NULL, -1);
 
-	CHECK_EQUAL(aspawn_wait(child, &status, NULL, NULL), 0);
+	CHECK(r == 0 || r == -PSYS_ECANCELED);
 	CHECK_EQUAL(status, expected);
 	CHECK_EQUAL(child->pid, 0);
+	if (r == 0)
+		return;
+	CHECK_EQUAL(aspawn_wait_started(child, &failure, 0), -PSYS_ECANCELED);
+	if (failure.error == -PSYS_ECHILD)
+		CHECK(PSYS_WIFSIGNALED(status));
+	else
+		CHECK_EQUAL(status, 127 << 8);
 }
 
 struct observation observe(const struct aspawn_action *actions, size_t count, const char *what)
@@ -49,16 +70,16 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", what);
-	struct aspawn_run run = { .size = sizeof run,
-				  .output = seen.text,
-				  .output_size = sizeof seen.text - 1 };
+	struct aspawn_io io = { .size = sizeof io, .out = { .data = seen.text, .size = sizeof seen.text } };
 
-	command.actions = actions;
+	command.stack = &stack;
+	command.actions = count ? actions : NULL;
 	command.action_count = count;
-	seen.result = aspawn_run(&run, &stack, &command);
-	seen.status = run.status;
+	seen.result = aspawn_run(&command, &io);
+	seen.status = io.status;
+	seen.end = io.end;
 	seen.mode = aspawn_mode(&stack);
-	seen.failure = run.failure;
+	seen.failure = io.failure;
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 	return seen;
 }
@@ -67,7 +88,9 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 static void tell(const struct observation *seen, const char *what)
 {
 	note(what, seen->result);
+	note("end:", seen->end);
 	note("step:", seen->failure.step);
+	note(psys_errname(seen->failure.error), seen->failure.error);
 	note("status:", seen->status);
 	note(seen->text, (int)psys_strlen(seen->text));
 }
@@ -77,7 +100,8 @@ void check_shows(const char *file, int line, const char *text, const char *what,
 {
 	struct observation seen = observe(actions, count, what);
 
-	if (seen.result == 0 && seen.status == 0 && !psys_strcmp(seen.text, text))
+	if (seen.result == 0 && seen.status == 0 && seen.end == ASPAWN_END_RAN &&
+	    seen.failure.error == 0 && !psys_strcmp(seen.text, text))
 		return;
 	tell(&seen, what);
 	check_failed(file, line, text);
@@ -88,8 +112,9 @@ void check_fails(const char *file, int line, int step, int error,
 {
 	struct observation seen = observe(actions, count, "");
 
-	if (seen.result == -error && seen.failure.step == step && seen.failure.error == error &&
-	    PSYS_WIFEXITED(seen.status) && PSYS_WEXITSTATUS(seen.status) == 127)
+	if (seen.result == -PSYS_ECANCELED && seen.end == ASPAWN_END_NOT_STARTED &&
+	    seen.failure.step == step && seen.failure.error == -error &&
+	    seen.failure.kind == (step >= 0 ? actions[step].kind : 0) && seen.status == 127 << 8)
 		return;
 	tell(&seen, "failed otherwise:");
 	check_failed(file, line, psys_errname(error));

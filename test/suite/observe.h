@@ -7,9 +7,10 @@
 #include "harness.h"
 
 struct observation {
-	int result; /* of aspawn_run() */
+	int result; /* of aspawn_run(): -ECANCELED if an action or a stage has failed */
 	int status;
-	enum aspawn_mode mode;
+	int end; /* enum aspawn_end */
+	int mode; /* enum aspawn_clone_mode */
 	struct aspawn_failure failure;
 	char text[4096]; /* what it wrote */
 };
@@ -27,7 +28,7 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 void check_shows(const char *file, int line, const char *text, const char *what,
 		 const struct aspawn_action *actions, size_t count);
 
-/* CHECK_FAILS(step, error, action, ...): that action, or stage, with that error. */
+/* CHECK_FAILS(step, error, action, ...): that action, or stage, with that error (positive). */
 #define CHECK_FAILS(step, error, ...)                                    \
 	do {                                                             \
 		const struct aspawn_action actions_[] = { __VA_ARGS__ }; \
@@ -46,10 +47,14 @@ bool may_mount(void);
 /* This program as a command in a role; self is what it points to. */
 struct aspawn_command command_in_role(struct self *self, const char *role, const char *argument);
 
-/* Starts it, or the test fails. */
+/* Starts a copy of it on the stack, or the test fails; stack NULL: as the command says. */
 struct aspawn_child start_command(struct Stack_t *stack, const struct aspawn_command *command);
 
-/* Waits for its end, which must have this status, as of wait(2). */
+/* Waits until it is known whether it started: 0, or the failure's error, which is negative. */
+int why_not_started(struct aspawn_child *child);
+
+/* Waits for its end, which must have this status, as of wait(2). What aspawn_wait() returns
+ * must fit it: -ECANCELED only of exit 127, or of a signal before the exec. */
 void check_ends(struct aspawn_child *child, int expected);
 
 #endif

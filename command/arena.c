@@ -1,0 +1,51 @@
+/* Memory on the child's stack, measured first and filled then. */
+#include "arena.h"
+
+#include <syscall/string.h>
+
+void *aspawn_allocate(struct arena *arena, size_t size, size_t align)
+{
+	size_t at = (arena->size + align - 1) & ~(align - 1);
+
+	if (at < arena->size || __builtin_add_overflow(at, size, &arena->size))
+		arena->error = -PSYS_EOVERFLOW;
+	else if (arena->size > arena->most)
+		arena->error = -PSYS_EAGAIN;
+	return arena->base && !arena->error ? arena->base + at : NULL;
+}
+
+const void *aspawn_copy(struct arena *arena, const void *from, size_t size, size_t align)
+{
+	void *to = aspawn_allocate(arena, size, align);
+
+	return to && size ? psys_memcpy(to, from, size) : to;
+}
+
+const char *aspawn_copy_string(struct arena *arena, const char *string)
+{
+	if (!string || arena->error)
+		return NULL;
+	if (!arena->base)
+		return aspawn_allocate(arena, psys_strlen(string) + 1, 1);
+	/* In one pass, to what is left. */
+	char *to = arena->base + arena->size;
+	size_t length = psys_strlcpy(to, string, arena->most - arena->size);
+	return aspawn_allocate(arena, length + 1, 1);
+}
+
+char *const *aspawn_copy_strings(struct arena *arena, char *const *strings)
+{
+	size_t count = 0;
+
+	while (strings[count])
+		count++;
+	char **to = aspawn_allocate(arena, (count + 1) * sizeof *to, sizeof *to);
+	for (size_t i = 0; i < count; i++) {
+		const char *string = aspawn_copy_string(arena, strings[i]);
+		if (to)
+			to[i] = (char *)(uintptr_t)string;
+	}
+	if (to)
+		to[count] = NULL;
+	return to;
+}

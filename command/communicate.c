@@ -1,0 +1,361 @@
+/* A command's whole life: fed, collected from, and terminated when its time is up. */
+#include <syscall/string.h>
+
+#include "../aspawn/deadline.h"
+#include "child.h"
+#include "prepared.h"
+
+enum { INPUT, OUTPUT, ERROR, END, POLLED };
+
+struct communication {
+	struct aspawn_io *io;
+	struct aspawn_child *child;
+	struct psys_pollfd polled[POLLED]; /* fd -1: done with */
+	size_t fed;
+	int end; /* why it is to end, enum aspawn_end; 0: it is not */
+	int result;
+};
+
+static int *end_of(struct aspawn_child *child, int which)
+{
+	return which == INPUT ? &child->in_fd : which == OUTPUT ? &child->out_fd : &child->err_fd;
+}
+
+static void done_with(struct communication *communication, int which)
+{
+	int *fd = end_of(communication->child, which);
+
+	if (*fd >= 0)
+		psys_close(*fd);
+	*fd = communication->polled[which].fd = -1;
+}
+
+/* The first reason counts. */
+static void end_it(struct communication *communication, int end, int result)
+{
+	if (communication->end)
+		return;
+	communication->end = end;
+	communication->result = result;
+}
+
+/* --- bytes ---------------------------------------------------------------- */
+
+static void feed(struct communication *communication)
+{
+	const struct aspawn_io *io = communication->io;
+	long r = 0;
+
+	if (communication->fed < io->input_size)
+		r = psys_write(communication->child->in_fd, (const char *)io->input + communication->fed,
+			       io->input_size - communication->fed);
+	if (r > 0)
+		communication->fed += (size_t)r;
+	if ((r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR) || communication->fed == io->input_size)
+		done_with(communication, INPUT);
+}
+
+static void give_to_sink(struct communication *communication, struct aspawn_output *output,
+			 const void *bytes, long count)
+{
+	output->length += (size_t)count;
+	int r = output->sink(output->arg, bytes, (size_t)count);
+	if (r < 0)
+		end_it(communication, ASPAWN_END_SINK, r);
+}
+
+/* What does not fit is read all the same, and dropped: to know that it was there. */
+static void collect(struct communication *communication, int which, struct aspawn_output *output)
+{
+	char small[1024];
+	const bool drops = communication->io->flags & ASPAWN_IO_DROP_EXCESS || !output->data;
+	size_t room = output->size && output->length < output->size - 1 ? output->size - 1 - output->length : 0;
+	char *to = room ? (char *)output->data + output->length : small;
+
+	if (output->sink) {
+		to = output->size ? output->data : small;
+		room = output->size;
+	}
+	long r = psys_read(*end_of(communication->child, which), to, room ? room : sizeof small);
+	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
+		return;
+	if (r <= 0)
+		done_with(communication, which);
+	else if (output->sink)
+		give_to_sink(communication, output, to, r);
+	else if (room || drops)
+		output->length += (size_t)r;
+	else
+		end_it(communication, ASPAWN_END_FULL, -PSYS_ENOBUFS);
+}
+
+static void transfer(struct communication *communication)
+{
+	if (communication->polled[INPUT].revents)
+		feed(communication);
+	if (communication->polled[OUTPUT].revents)
+		collect(communication, OUTPUT, &communication->io->out);
+	if (communication->polled[ERROR].revents)
+		collect(communication, ERROR, &communication->io->err);
+}
+
+/* A text in any case. */
+static void terminate_text(struct aspawn_output *output)
+{
+	if (output->data && output->size && !output->sink)
+		((char *)output->data)[output->length < output->size ? output->length : output->size - 1] = '\0';
+}
+
+/* --- the event loop --------------------------------------------------------- */
+
+/* ppoll(2) of those in use: there may be fewer than RLIMIT_NOFILE allows to be polled. */
+static int poll_used(struct communication *communication, struct psys_timespec timeout)
+{
+	struct psys_pollfd used[POLLED];
+	int from[POLLED];
+	unsigned count = 0;
+
+	for (int i = 0; i < POLLED; i++) {
+		communication->polled[i].revents = 0;
+		if (communication->polled[i].fd < 0)
+			continue;
+		used[count] = communication->polled[i];
+		from[count++] = i;
+	}
+	int r = psys_ppoll(used, count, &timeout, NULL, 0);
+	for (unsigned i = 0; i < count && r > 0; i++)
+		communication->polled[from[i]].revents = used[i].revents;
+	return r;
+}
+
+/* 1, 0, or why that cannot be known. */
+static int has_ended(const struct communication *communication)
+{
+	if (communication->polled[END].fd >= 0)
+		return communication->polled[END].revents != 0;
+	int r = aspawn_ended(communication->child);
+	return r == -PSYS_ECHILD ? 1 : r;
+}
+
+static void terminate(struct communication *communication, int signal)
+{
+	if (communication->io->flags & ASPAWN_IO_KILL_GROUP)
+		aspawn_kill_group(communication->child, signal);
+	/* It may have gone to another group. */
+	if (!(communication->io->flags & ASPAWN_IO_KILL_GROUP) || signal == PSYS_SIGKILL)
+		aspawn_kill(communication->child, signal);
+}
+
+static struct psys_timespec grace_from_now(const struct communication *communication)
+{
+	const int64_t ms = communication->io->grace_ms;
+	struct psys_timespec grace;
+
+	deadline_from_ms(&grace, ms < 0 ? 0 : ms ? ms : 1000);
+	return deadline_after(&grace);
+}
+
+/* Until the child has ended and its output too, or longer than that must not be waited:
+ * 0, or why it cannot be waited for. */
+static int event_loop(struct communication *communication)
+{
+	const struct psys_timespec tick = { 0, 10000000 };
+	struct psys_timespec timeout, deadline;
+	bool ended = false;
+	int signal = 0;
+
+	deadline = deadline_after(deadline_from_ms(&timeout, communication->io->timeout_ms ?
+								     communication->io->timeout_ms : -1));
+	while (!ended || communication->polled[OUTPUT].fd >= 0 || communication->polled[ERROR].fd >= 0) {
+		struct psys_timespec left = deadline_left(deadline);
+		if (!ended && communication->polled[END].fd < 0)
+			left = deadline_sooner(left, tick);
+		int r = poll_used(communication, left);
+		if (r > 0)
+			transfer(communication);
+		if (!ended && r >= 0)
+			r = has_ended(communication);
+		if (r < 0 && r != -PSYS_EINTR)
+			return r;
+		if (!ended && r > 0) {
+			ended = true;
+			communication->polled[END].fd = -1;
+			deadline = grace_from_now(communication);
+			continue;
+		}
+		const bool is_late = deadline_has_passed(deadline);
+		if (ended && (is_late || communication->end))
+			break; /* a grandchild has the pipe still */
+		if (ended || !(is_late || (communication->end && !signal)))
+			continue;
+		end_it(communication, ASPAWN_END_TIMED_OUT, -PSYS_ETIMEDOUT);
+		deadline = signal ? DEADLINE_NEVER : grace_from_now(communication);
+		signal = signal || communication->io->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
+		terminate(communication, signal);
+	}
+	if (communication->end && communication->io->flags & ASPAWN_IO_KILL_GROUP)
+		terminate(communication, PSYS_SIGKILL); /* whoever is left of it */
+	return 0;
+}
+
+/* Writing to a pipe that nobody reads must not raise the caller's SIGPIPE. */
+static int without_sigpipe(struct communication *communication)
+{
+	const struct psys_timespec at_once = { 0, 0 };
+	struct psys_sigset pipe, mask, pending;
+
+	psys_sigemptyset(&pipe);
+	psys_sigaddset(&pipe, PSYS_SIGPIPE);
+	psys_sigemptyset(&pending);
+	psys_rt_sigpending(&pending, PSYS_SIGSET_SIZE);
+	int r = psys_rt_sigprocmask(PSYS_SIG_BLOCK, &pipe, &mask, PSYS_SIGSET_SIZE);
+	if (r < 0)
+		return r;
+	r = event_loop(communication);
+	if (!psys_sigismember(&pending, PSYS_SIGPIPE))
+		psys_rt_sigtimedwait(&pipe, NULL, &at_once, PSYS_SIGSET_SIZE);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
+	return r;
+}
+
+/* --- the public calls --------------------------------------------------------- */
+
+static bool is_output(const struct aspawn_output *output)
+{
+	return output->data || !output->size;
+}
+
+static bool is_wanted(const struct aspawn_output *output)
+{
+	return output->sink || output->size;
+}
+
+/* Whatever version the caller's structure is of, it has all members of the first. */
+static int check_io(const struct aspawn_io *io)
+{
+	struct aspawn_io known;
+
+	if (!io)
+		return -PSYS_EINVAL;
+	int r = aspawn_read_structure(&known, sizeof known, io, io->size, ASPAWN_IO_SIZE_VER0);
+	if (r < 0)
+		return r;
+	return known.flags & ~(uint64_t)(ASPAWN_IO_KILL_GROUP | ASPAWN_IO_INHERIT_INPUT | ASPAWN_IO_DROP_EXCESS) ||
+	       (!known.input && known.input_size) || !is_output(&known.out) || !is_output(&known.err) ?
+		       -PSYS_EINVAL : 0;
+}
+
+static void clear_results(struct aspawn_io *io)
+{
+	io->out.length = io->err.length = 0;
+	io->end = ASPAWN_END_UNKNOWN;
+	io->status = -1;
+	io->usage = (struct psys_rusage){ 0 };
+	io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+	terminate_text(&io->out);
+	terminate_text(&io->err);
+}
+
+/* What the wait says, and what became of it. */
+static int conclude(struct communication *communication, int looped)
+{
+	struct aspawn_io *io = communication->io;
+	int waited = aspawn_wait(communication->child, &io->status, &io->usage, -1);
+	int started = aspawn_wait_started(communication->child, &io->failure, 0);
+
+	aspawn_release(communication->child); /* if the wait has failed */
+	if (communication->end) {
+		/* It may have been ended before it was executed. */
+		if (started == -PSYS_ECANCELED && io->failure.error != -PSYS_ECHILD) {
+			io->end = ASPAWN_END_NOT_STARTED;
+			return started;
+		}
+		io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+		io->end = communication->end;
+		return communication->result;
+	}
+	if (looped < 0) {
+		io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+		return looped;
+	}
+	if (waited == -PSYS_ECANCELED)
+		io->end = ASPAWN_END_NOT_STARTED;
+	else if (waited == 0)
+		io->end = ASPAWN_END_RAN;
+	return waited;
+}
+
+static int communicate(struct aspawn_child *child, struct aspawn_io *io)
+{
+	struct communication communication = { .io = io, .child = child };
+
+	for (int i = INPUT; i <= ERROR; i++) {
+		communication.polled[i].fd = *end_of(child, i);
+		communication.polled[i].events = i == INPUT ? PSYS_POLLOUT : PSYS_POLLIN;
+		if (communication.polled[i].fd >= 0)
+			psys_fcntl(communication.polled[i].fd, PSYS_F_SETFL, PSYS_O_NONBLOCK);
+	}
+	communication.polled[END].fd = child->pidfd;
+	communication.polled[END].events = PSYS_POLLIN;
+	int looped = without_sigpipe(&communication);
+	if (looped < 0)
+		terminate(&communication, PSYS_SIGKILL);
+	for (int i = INPUT; i <= ERROR; i++)
+		done_with(&communication, i);
+	int r = conclude(&communication, looped);
+	terminate_text(&io->out);
+	terminate_text(&io->err);
+	return r;
+}
+
+int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
+{
+	int r = check_io(io);
+
+	if (r < 0)
+		return r;
+	if (!child || child->pid <= 0 || (io->input && child->in_fd < 0) ||
+	    (is_wanted(&io->out) && child->out_fd < 0) || (is_wanted(&io->err) && child->err_fd < 0))
+		return -PSYS_EINVAL;
+	clear_results(io);
+	return communicate(child, io);
+}
+
+/* The streams that *io asks for, where the command leaves them to the caller. */
+static int choose_streams(struct aspawn_command *command, const struct aspawn_io *io)
+{
+	if (command->std_in == ASPAWN_INHERIT && io->input)
+		command->std_in = ASPAWN_PIPE;
+	else if (command->std_in == ASPAWN_INHERIT && !(io->flags & ASPAWN_IO_INHERIT_INPUT))
+		command->std_in = ASPAWN_NULL;
+	if (command->std_out == ASPAWN_INHERIT && is_wanted(&io->out))
+		command->std_out = ASPAWN_PIPE;
+	if (command->std_err == ASPAWN_INHERIT && is_wanted(&io->err))
+		command->std_err = ASPAWN_PIPE;
+	return (io->input && command->std_in != ASPAWN_PIPE) ||
+	       (is_wanted(&io->out) && command->std_out != ASPAWN_PIPE) ||
+	       (is_wanted(&io->err) && command->std_err != ASPAWN_PIPE) ? -PSYS_EINVAL : 0;
+}
+
+int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
+{
+	struct own_actions own; /* cleared in part: a whole one is a memset of a libc's */
+	struct aspawn_command known;
+	struct aspawn_child child;
+	int r = check_io(io);
+
+	own.count = 0;
+	if (r == 0)
+		r = aspawn_read_command(&known, command);
+	if (r == 0)
+		r = choose_streams(&known, io);
+	if (r < 0)
+		return r;
+	clear_results(io);
+	/* setsid() already makes a group, and fails for a group leader. */
+	if (io->flags & ASPAWN_IO_KILL_GROUP && !aspawn_has_action(&known, ASPAWN_ACTION_SETSID) &&
+	    !aspawn_has_action(&known, ASPAWN_ACTION_SETPGID))
+		aspawn_action_setpgid(&own.list[own.count++], 0);
+	r = aspawn_start_with(&child, &known, &own);
+	return r < 0 ? r : communicate(&child, io);
+}

@@ -1,0 +1,91 @@
+/* The program's environment: the command's, as its actions change it. */
+#include "environment.h"
+
+#include <syscall/string.h>
+
+/* Of a libc, if the program has one. */
+extern char **environ __attribute__((weak));
+
+static char *const *base_of(const struct aspawn_command *command)
+{
+	static char *const nothing[] = { NULL };
+
+	if (command->envp)
+		return command->envp;
+	return &environ && environ ? environ : nothing;
+}
+
+/* The name that the action sets or unsets; NULL: none. */
+static const char *name_of(const struct aspawn_action *action)
+{
+	return action->kind == ASPAWN_ACTION_SETENV	? action->u.setenv.name :
+	       action->kind == ASPAWN_ACTION_UNSETENV	? action->u.unsetenv.name : NULL;
+}
+
+/* True if an action from this one on takes the variable out or sets it anew. */
+static bool is_changed(const struct aspawn_command *command, size_t from, const char *name, size_t length)
+{
+	for (size_t i = from; i < command->action_count; i++) {
+		const char *other = name_of(&command->actions[i]);
+
+		if (command->actions[i].kind == ASPAWN_ACTION_CLEARENV ||
+		    (other && !psys_strncmp(name, other, length) && !other[length]))
+			return true;
+	}
+	return false;
+}
+
+static char *copy_variable(struct arena *arena, const char *name, const char *value)
+{
+	const size_t length = psys_strlen(name), rest = psys_strlen(value);
+	char *to = aspawn_allocate(arena, length + 1 + rest + 1, 1);
+
+	if (!to)
+		return NULL;
+	psys_memcpy(to, name, length);
+	to[length] = '=';
+	psys_memcpy(to + length + 1, value, rest + 1);
+	return to;
+}
+
+static bool has_changes(const struct aspawn_command *command)
+{
+	for (size_t i = 0; i < command->action_count; i++)
+		if (command->actions[i].kind >= ASPAWN_ACTION_SETENV &&
+		    command->actions[i].kind <= ASPAWN_ACTION_CLEARENV)
+			return true;
+	return false;
+}
+
+char *const *aspawn_make_environment(struct arena *arena, const struct aspawn_command *command, bool lends)
+{
+	char *const *base = base_of(command);
+	size_t most = 1, count = 0;
+
+	if (!has_changes(command))
+		return lends ? base : aspawn_copy_strings(arena, base);
+	while (base[most - 1])
+		most++;
+	char **to = aspawn_allocate(arena, (most + command->action_count) * sizeof *to, sizeof *to);
+	for (size_t i = 0; i < most - 1; i++) {
+		const char *variable = base[i];
+		if (!variable || is_changed(command, 0, variable, (size_t)(psys_strchrnul(variable, '=') - variable)))
+			continue;
+		if (!lends)
+			variable = aspawn_copy_string(arena, variable);
+		if (to)
+			to[count++] = (char *)(uintptr_t)variable;
+	}
+	for (size_t i = 0; i < command->action_count; i++) {
+		const struct aspawn_action *action = &command->actions[i];
+		if (action->kind != ASPAWN_ACTION_SETENV ||
+		    is_changed(command, i + 1, action->u.setenv.name, psys_strlen(action->u.setenv.name)))
+			continue;
+		char *variable = copy_variable(arena, action->u.setenv.name, action->u.setenv.value);
+		if (to)
+			to[count++] = variable;
+	}
+	if (to)
+		to[count] = NULL;
+	return to;
+}

@@ -1,0 +1,182 @@
+/* Failures, statuses and outcomes as texts. */
+#include <syscall/string.h>
+
+#include "prepared.h"
+
+struct text {
+	char *to;
+	size_t size, length;
+};
+
+static struct text text_at(char *to, size_t size)
+{
+	const struct text text = { to, to ? size : 0, 0 };
+
+	if (text.size)
+		*to = '\0';
+	return text;
+}
+
+static void add(struct text *text, const char *more)
+{
+	size_t at = text->length < text->size ? text->length : text->size;
+
+	text->length += psys_strlcpy(text->to + at, more, text->size - at);
+}
+
+static void add_number(struct text *text, int64_t number)
+{
+	char digits[PSYS_DECIMAL_SIZE];
+
+	psys_i64_to_decimal(digits, number);
+	add(text, digits);
+}
+
+/* --- failures --------------------------------------------------------------- */
+
+static void add_error(struct text *text, int error)
+{
+	const char *name = psys_errname(error);
+
+	if (*name == 'E') /* otherwise "unknown error" */
+		add(text, name);
+	else
+		add_number(text, error < 0 ? -(int64_t)error : error);
+}
+
+static void add_step(struct text *text, const struct aspawn_failure *failure)
+{
+	static const char stages[][12] = { "", "", "descriptors", "streams", "search", "exec", "interpreter" };
+	const struct action_info *info = aspawn_action_info(failure->kind);
+
+	if (failure->step >= 0) {
+		add(text, "action ");
+		add_number(text, failure->step);
+		add(text, info ? ", " : "");
+		add(text, info ? info->name : "");
+	} else {
+		add(text, failure->step >= ASPAWN_STEP_INTERPRETER ? stages[-failure->step] : "unknown");
+	}
+}
+
+static bool is_number(const char *text)
+{
+	text += *text == '-';
+	for (; *text; text++)
+		if (*text < '0' || *text > '9')
+			return false;
+	return true;
+}
+
+static void add_subject(struct text *text, const struct aspawn_failure *failure)
+{
+	const char *quote = is_number(failure->subject) ? "" : "\"";
+	char subject[sizeof failure->subject + 1];
+
+	if (!*failure->subject)
+		return;
+	psys_strlcpy(subject, failure->subject, sizeof failure->subject);
+	add(text, text->length ? " " : "");
+	add(text, quote);
+	add(text, subject);
+	add(text, quote);
+}
+
+static void add_failure(struct text *text, const struct aspawn_failure *failure)
+{
+	const size_t before = text->length;
+
+	if (!failure || !failure->error)
+		return;
+	add_step(text, failure);
+	add_subject(text, failure);
+	if (text->length > before)
+		add(text, ": ");
+	add_error(text, failure->error);
+}
+
+size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure)
+{
+	struct text text = text_at(to, size);
+
+	add_failure(&text, failure);
+	return text.length;
+}
+
+/* --- statuses --------------------------------------------------------------- */
+
+static const struct {
+	unsigned char number;
+	char name[10];
+} signals[] = {
+	{ PSYS_SIGHUP, "SIGHUP" },	 { PSYS_SIGINT, "SIGINT" },	  { PSYS_SIGQUIT, "SIGQUIT" },
+	{ PSYS_SIGILL, "SIGILL" },	 { PSYS_SIGTRAP, "SIGTRAP" },	  { PSYS_SIGABRT, "SIGABRT" },
+	{ PSYS_SIGBUS, "SIGBUS" },	 { PSYS_SIGFPE, "SIGFPE" },	  { PSYS_SIGKILL, "SIGKILL" },
+	{ PSYS_SIGUSR1, "SIGUSR1" },	 { PSYS_SIGSEGV, "SIGSEGV" },	  { PSYS_SIGUSR2, "SIGUSR2" },
+	{ PSYS_SIGPIPE, "SIGPIPE" },	 { PSYS_SIGALRM, "SIGALRM" },	  { PSYS_SIGTERM, "SIGTERM" },
+	{ PSYS_SIGXCPU, "SIGXCPU" },	 { PSYS_SIGXFSZ, "SIGXFSZ" },	  { PSYS_SIGVTALRM, "SIGVTALRM" },
+	{ PSYS_SIGPROF, "SIGPROF" },	 { PSYS_SIGIO, "SIGIO" },
+	{ PSYS_SIGSYS, "SIGSYS" },
+};
+
+static void add_signal(struct text *text, int signal)
+{
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (signals[i].number == signal) {
+			add(text, signals[i].name);
+			return;
+		}
+	add(text, "signal ");
+	add_number(text, signal);
+}
+
+static void add_status(struct text *text, int status)
+{
+	if (status == -1) {
+		add(text, "no status");
+	} else if (PSYS_WIFEXITED(status)) {
+		add(text, "exit ");
+		add_number(text, PSYS_WEXITSTATUS(status));
+	} else {
+		add(text, "killed by ");
+		add_signal(text, PSYS_WTERMSIG(status));
+		add(text, status & 0x80 ? " (core dumped)" : "");
+	}
+}
+
+size_t aspawn_status_text(char *to, size_t size, int status)
+{
+	struct text text = text_at(to, size);
+
+	add_status(&text, status);
+	return text.length;
+}
+
+/* --- outcomes ---------------------------------------------------------------- */
+
+size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io)
+{
+	static const char ends[][20] = { [ASPAWN_END_TIMED_OUT] = "timed out, ", [ASPAWN_END_FULL] = "too much output, ",
+					 [ASPAWN_END_SINK] = "ended by its sink, " };
+	struct text text = text_at(to, size);
+
+	if (!io)
+		return 0;
+	switch (io->end) {
+	case ASPAWN_END_UNKNOWN:
+		add_error(&text, result);
+		break;
+	case ASPAWN_END_NOT_STARTED:
+		add(&text, "not started: ");
+		add_failure(&text, &io->failure);
+		break;
+	case ASPAWN_END_TIMED_OUT:
+	case ASPAWN_END_FULL:
+	case ASPAWN_END_SINK:
+		add(&text, ends[io->end]);
+		/* fallthrough */
+	default:
+		add_status(&text, io->status);
+	}
+	return text.length;
+}

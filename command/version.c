@@ -1,0 +1,7 @@
+/* Which version is loaded. */
+#include <aspawn/version.h>
+
+int aspawn_version(void)
+{
+	return ASPAWN_VERSION;
+}

@@ -1,0 +1,565 @@
+/*
+ * Actions: what a new process does before it executes its program.
+ *
+ *	const struct aspawn_action actions[] = {
+ *		ASPAWN_OPEN(1, "check.log", PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
+ *		ASPAWN_CHDIR("/srv/checks"),
+ *		ASPAWN_DUP2(1, 2),
+ *		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 11),
+ *	};
+ *
+ * A command (aspawn/command.h) performs its actions in the order of the array, in the
+ * child. The first one that fails ends the child; the failure gives its index.
+ *
+ * Each action can be made in two ways, with the same arguments in the same order:
+ *
+ *   ASPAWN_CHDIR("/srv")                        for tables: an initializer
+ *   aspawn_action_chdir(&actions[n++], "/srv")  for code, and for other languages
+ *
+ * In C the macro is a braced initializer: to assign it, write a cast in front of it,
+ * actions[n++] = (struct aspawn_action)ASPAWN_CHDIR("/srv"). It is constant if its
+ * arguments are, so a table can be static const. In C++ it is an expression.
+ *
+ * Neither way checks or copies anything, and no function here can fail: aspawn_start()
+ * checks all actions, and copies them with the strings and arrays that they point to.
+ * Until then these must stay valid. All functions here are async-signal-safe and
+ * thread-safe, and overwrite all of *action, which may be uninitialized.
+ *
+ * A descriptor that an action uses is the caller's, by its number there, unless an
+ * earlier action has replaced it. Descriptor numbers must not be negative (-EINVAL of
+ * aspawn_start(), as for a NULL where none is allowed). "Errors" lists what the action
+ * itself can fail with, in aspawn_failure.error; "none" leaves out what only a sandbox
+ * (seccomp, a security module) would answer. The manual page that is named has the rest.
+ *
+ * Actions that take rights away come late. A usual order: SETSID or SETPGID, OPEN, RLIMIT,
+ * CHDIR, USER, PDEATHSIG, NO_NEW_PRIVS, CLOSEFROM(3).
+ *
+ * [copy] Such an action changes state of the memory, which parent and child share until
+ * the exec, or would leave one of them able to write to the memory of another user's
+ * process. A command that has one begins in a copy of the memory, at fork(2)'s cost:
+ * what an ASPAWN_CALL stores does not reach the caller then.
+ */
+#ifndef ASPAWN_ACTION_H
+#define ASPAWN_ACTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <aspawn/aspawn.h>    /* ASPAWN_CHILD */
+#include <syscall/file.h>     /* PSYS_O_..., PSYS_AT_FDCWD, PSYS_RESOLVE_... */
+#include <syscall/process.h>  /* PSYS_RLIMIT_..., PSYS_SCHED_..., PSYS_CLONE_NEW... */
+#include <syscall/security.h> /* PSYS_CAP_..., struct psys_sock_filter */
+#include <syscall/signal.h>   /* PSYS_SIG..., struct psys_sigset */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The numbers are part of the ABI: they never change, and new ones are added at the end.
+ * 0 is no action, so that an element which was never filled is -EINVAL, not skipped. */
+enum aspawn_action_kind {
+	ASPAWN_ACTION_DUP2 = 1,
+	ASPAWN_ACTION_OPENAT = 2,
+	ASPAWN_ACTION_OPENAT2 = 3,
+	ASPAWN_ACTION_OUTPUT_PIPE = 4,
+	ASPAWN_ACTION_INPUT_PIPE = 5,
+	ASPAWN_ACTION_CLOSE = 6,
+	ASPAWN_ACTION_CLOSEFROM = 7,
+	ASPAWN_ACTION_CLOEXEC_FROM = 8,
+
+	ASPAWN_ACTION_SETENV = 9,
+	ASPAWN_ACTION_UNSETENV = 10,
+	ASPAWN_ACTION_CLEARENV = 11,
+
+	ASPAWN_ACTION_CHDIR = 12,
+	ASPAWN_ACTION_FCHDIR = 13,
+	ASPAWN_ACTION_UMASK = 14,
+
+	ASPAWN_ACTION_SETSID = 15,
+	ASPAWN_ACTION_SETPGID = 16,
+	ASPAWN_ACTION_CONTROLLING_TERMINAL = 17,
+	ASPAWN_ACTION_FOREGROUND = 18,
+
+	ASPAWN_ACTION_RESET_SIGNALS = 19,
+	ASPAWN_ACTION_SIGMASK = 20,
+	ASPAWN_ACTION_SIGNALS_DEFAULT = 21,
+	ASPAWN_ACTION_SIGNALS_IGNORE = 22,
+	ASPAWN_ACTION_PDEATHSIG = 23,
+
+	ASPAWN_ACTION_RLIMIT = 24,
+	ASPAWN_ACTION_NICE = 25,
+	ASPAWN_ACTION_SCHEDULER = 26,
+	ASPAWN_ACTION_AFFINITY = 27,
+	ASPAWN_ACTION_IOPRIO = 28,
+	ASPAWN_ACTION_OOM_SCORE_ADJ = 29,
+	ASPAWN_ACTION_PERSONALITY = 30,
+	ASPAWN_ACTION_JOIN_CGROUP = 31,
+
+	ASPAWN_ACTION_USER = 32,
+	ASPAWN_ACTION_RESUID = 33,
+	ASPAWN_ACTION_RESGID = 34,
+	ASPAWN_ACTION_GROUPS = 35,
+	ASPAWN_ACTION_CAP_DROP = 36,
+	ASPAWN_ACTION_CAP_AMBIENT = 37,
+	ASPAWN_ACTION_SECUREBITS = 38,
+	ASPAWN_ACTION_NO_NEW_PRIVS = 39,
+	ASPAWN_ACTION_SECCOMP = 40,
+	ASPAWN_ACTION_LANDLOCK = 41,
+
+	ASPAWN_ACTION_CHROOT = 42,
+	ASPAWN_ACTION_PIVOT_ROOT = 43,
+	ASPAWN_ACTION_UNSHARE = 44,
+	ASPAWN_ACTION_SETNS = 45,
+	ASPAWN_ACTION_MOUNT = 46,
+	ASPAWN_ACTION_HOSTNAME = 47,
+
+	ASPAWN_ACTION_WRITE = 48,
+	ASPAWN_ACTION_CALL = 49
+};
+
+/* A function for ASPAWN_CALL. Returns 0, or a negative error number, which is the
+ * action's failure. */
+typedef int (*aspawn_call)(void *arg);
+
+/*
+ * 64 bytes on every architecture, for ever; it owns nothing and may be copied. Languages
+ * without this header take it as opaque bytes and use the functions. Each member of the union belongs to the kind
+ * of the same name, and its members are the arguments of that kind's macro and function,
+ * in their order; the actions below explain them. What a kind does not use is zero.
+ */
+struct aspawn_action {
+	uint32_t kind;  /* enum aspawn_action_kind */
+	uint32_t flags; /* 0: no flag exists yet, and an unknown one is -EINVAL */
+	union {
+		struct { int from, to; } dup2;
+		struct { int fd, dirfd; const char *path; int flags; unsigned mode; } openat;
+		struct {
+			int fd, dirfd;
+			const char *path;
+			int flags;
+			unsigned mode;
+			uint64_t resolve;
+		} openat2;
+		struct { int fd; int *read_end; } output_pipe;
+		struct { int fd; int *write_end; } input_pipe;
+		struct { int fd; } close;
+		struct { int first; } closefrom;
+		struct { int first; } cloexec_from;
+
+		struct { const char *name, *value; } setenv;
+		struct { const char *name; } unsetenv;
+
+		struct { const char *path; } chdir;
+		struct { int fd; } fchdir;
+		struct { unsigned mask; } umask;
+
+		struct { int pgid; } setpgid;
+		struct { int fd; } controlling_terminal;
+		struct { int fd; } foreground;
+
+		struct { const void *set; } sigmask;
+		struct { const void *set; } signals_default;
+		struct { const void *set; } signals_ignore;
+		struct { int signal; } pdeathsig;
+
+		struct { int resource; uint64_t soft, hard; } rlimit;
+		struct { int value; } nice;
+		struct { int policy, priority; } scheduler;
+		struct { const void *mask; size_t size; } affinity;
+		struct { int value; } ioprio;
+		struct { int value; } oom_score_adj;
+		struct { unsigned persona; } personality;
+		struct { int fd; } join_cgroup;
+
+		struct { unsigned uid, gid; const unsigned *groups; size_t count; } user;
+		struct { unsigned real, effective, saved; } resuid;
+		struct { unsigned real, effective, saved; } resgid;
+		struct { const unsigned *groups; size_t count; } groups;
+		struct { int capability; } cap_drop;
+		struct { int capability; } cap_ambient;
+		struct { unsigned bits; } securebits;
+		struct { const void *filter; size_t count; } seccomp;
+		struct { int ruleset_fd; } landlock;
+
+		struct { const char *path; } chroot;
+		struct { const char *new_root, *put_old; } pivot_root;
+		struct { uint64_t flags; } unshare;
+		struct { int fd, type; } setns;
+		struct {
+			const char *source, *target, *type;
+			uint64_t flags;
+			const char *options;
+		} mount;
+		struct { const char *name; } hostname;
+
+		struct { const char *path, *text; } write;
+		struct { aspawn_call function; void *arg; } call;
+
+		uint64_t room[7] __attribute__((aligned(8))); /* the size of all */
+	} u;
+};
+
+typedef char aspawn_action_has_64_bytes[sizeof(struct aspawn_action) == 64 ? 1 : -1];
+
+/* How the macros below are made: the library's own. */
+#ifdef __cplusplus
+#define ASPAWN_MAKE(KIND, name, ...) ::aspawn_made(aspawn_action_##name, __VA_ARGS__)
+#define ASPAWN_MAKE_PLAIN(KIND, name) ::aspawn_made(aspawn_action_##name)
+#else
+#define ASPAWN_MAKE(KIND, name, ...) { ASPAWN_ACTION_##KIND, 0, { .name = { __VA_ARGS__ } } }
+#define ASPAWN_MAKE_PLAIN(KIND, name) { ASPAWN_ACTION_##KIND, 0, { .room = { 0 } } }
+#endif
+
+/* --- descriptors ------------------------------------------------------------
+ *
+ * For standard input, output and error see first aspawn_command.in, .out and .err. */
+
+/*
+ * Makes descriptor to of the program the same file as from, and inheritable: dup2(2). If
+ * both are equal it stays open across the exec, even with FD_CLOEXEC set.
+ * Errors: EBADF (from is not open, or to is RLIMIT_NOFILE or more).
+ */
+PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to);
+#define ASPAWN_DUP2(from, to) ASPAWN_MAKE(DUP2, dup2, from, to)
+
+/*
+ * Opens path as descriptor fd of the program: open(2). flags are PSYS_O_..., the same
+ * numbers as the libc's O_...; mode is for PSYS_O_CREAT, otherwise 0. A path that blocks
+ * (a FIFO) blocks the child alone.
+ * Errors: open(2)'s (ENOENT, EACCES, EISDIR, ELOOP ...); EMFILE; EBADF (fd is
+ * RLIMIT_NOFILE or more).
+ */
+PSYS_API void aspawn_action_open(struct aspawn_action *action, int fd, const char *path, int flags,
+				 unsigned mode);
+#define ASPAWN_OPEN(fd, path, flags, mode) ASPAWN_OPENAT(fd, PSYS_AT_FDCWD, path, flags, mode)
+
+/* The same; a relative path begins in the directory dirfd, or PSYS_AT_FDCWD: openat(2).
+ * Errors: also EBADF, ENOTDIR (dirfd). */
+PSYS_API void aspawn_action_openat(struct aspawn_action *action, int fd, int dirfd,
+				   const char *path, int flags, unsigned mode);
+#define ASPAWN_OPENAT(fd, dirfd, path, flags, mode) \
+	ASPAWN_MAKE(OPENAT, openat, fd, dirfd, path, flags, mode)
+
+/* The same with PSYS_RESOLVE_...: openat2(2), Linux 5.6.
+ * Errors: also ENOSYS (older kernel), EINVAL (flags, mode or resolve), EXDEV, ELOOP, EAGAIN
+ * (resolve does not allow the path). */
+PSYS_API void aspawn_action_openat2(struct aspawn_action *action, int fd, int dirfd,
+				    const char *path, int flags, unsigned mode, uint64_t resolve);
+#define ASPAWN_OPENAT2(fd, dirfd, path, flags, mode, resolve) \
+	ASPAWN_MAKE(OPENAT2, openat2, fd, dirfd, path, flags, mode, resolve)
+
+/* /dev/null, to read and to write, as descriptor fd. Errors: as ASPAWN_OPEN. */
+PSYS_API void aspawn_action_dev_null(struct aspawn_action *action, int fd);
+#define ASPAWN_DEV_NULL(fd) ASPAWN_OPEN(fd, "/dev/null", PSYS_O_RDWR, 0)
+
+/*
+ * A new pipe: the program writes to its descriptor fd, the caller reads from *read_end,
+ * or the other way round. The caller's end is stored by aspawn_start(), only if that
+ * succeeds; it is CLOEXEC and blocking, and the caller closes it. pipe(2).
+ * Errors: EBADF (fd is RLIMIT_NOFILE or more). -EMFILE and -ENFILE are aspawn_start()'s.
+ */
+PSYS_API void aspawn_action_output_pipe(struct aspawn_action *action, int fd, int *read_end);
+PSYS_API void aspawn_action_input_pipe(struct aspawn_action *action, int fd, int *write_end);
+#define ASPAWN_OUTPUT_PIPE(fd, read_end) ASPAWN_MAKE(OUTPUT_PIPE, output_pipe, fd, read_end)
+#define ASPAWN_INPUT_PIPE(fd, write_end) ASPAWN_MAKE(INPUT_PIPE, input_pipe, fd, write_end)
+
+/* Closes fd. Errors: none; a descriptor that is not open is ignored. */
+PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
+#define ASPAWN_CLOSE(fd) ASPAWN_MAKE(CLOSE, close, fd)
+
+/*
+ * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last: it
+ * makes the start faster, not slower, when the caller has many descriptors open.
+ *
+ * Faster, because the child gets only the descriptors below the highest that an earlier
+ * action uses (close_range(2), Linux 5.9); so prefer low numbers there. It gets all if an
+ * earlier action has a path that may lead to one (in /proc or /dev, or as fd/9). What such a
+ * path does not show needs a hint: for an earlier ASPAWN_CALL that uses a descriptor
+ * ASPAWN_DUP2(fd, fd), for a symbolic link of another name into /proc/self/fd
+ * ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS. aspawn_start() does not return before the child has its copy:
+ * see ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED.
+ * Errors: of ASPAWN_STEP_DESCRIPTORS: ENOMEM, EMFILE.
+ */
+PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
+#define ASPAWN_CLOSEFROM(first) ASPAWN_MAKE(CLOSEFROM, closefrom, first)
+
+/* Sets FD_CLOEXEC on all descriptors from first up: later actions can still use them.
+ * Errors: none. */
+PSYS_API void aspawn_action_cloexec_from(struct aspawn_action *action, int first);
+#define ASPAWN_CLOEXEC_FROM(first) ASPAWN_MAKE(CLOEXEC_FROM, cloexec_from, first)
+
+/* --- environment --------------------------------------------------------------
+ *
+ * These change the program's environment, which begins as aspawn_command.envp, in the
+ * order of the array; the caller's stays as it is. Errors: none. aspawn_start() returns
+ * -EINVAL if name is NULL, empty, or has a '=', or if value is NULL. */
+
+PSYS_API void aspawn_action_setenv(struct aspawn_action *action, const char *name,
+				   const char *value);
+PSYS_API void aspawn_action_unsetenv(struct aspawn_action *action, const char *name);
+PSYS_API void aspawn_action_clearenv(struct aspawn_action *action);
+#define ASPAWN_SETENV(name, value) ASPAWN_MAKE(SETENV, setenv, name, value)
+#define ASPAWN_UNSETENV(name) ASPAWN_MAKE(UNSETENV, unsetenv, name)
+#define ASPAWN_CLEARENV() ASPAWN_MAKE_PLAIN(CLEARENV, clearenv)
+
+/* --- directory ------------------------------------------------------------------ */
+
+/* chdir(2). Errors: ENOENT, ENOTDIR, EACCES, ELOOP. */
+PSYS_API void aspawn_action_chdir(struct aspawn_action *action, const char *path);
+#define ASPAWN_CHDIR(path) ASPAWN_MAKE(CHDIR, chdir, path)
+
+/* fchdir(2). Errors: EBADF, ENOTDIR, EACCES. */
+PSYS_API void aspawn_action_fchdir(struct aspawn_action *action, int fd);
+#define ASPAWN_FCHDIR(fd) ASPAWN_MAKE(FCHDIR, fchdir, fd)
+
+/* umask(2), also for files that later actions create. Errors: none. */
+PSYS_API void aspawn_action_umask(struct aspawn_action *action, unsigned mask);
+#define ASPAWN_UMASK(mask) ASPAWN_MAKE(UMASK, umask, mask)
+
+/* --- sessions, process groups, terminals ------------------------------------------ */
+
+/* A new session, without a controlling terminal, and a new process group in it:
+ * setsid(2). Errors: EPERM (the process leads a group, by an earlier action). */
+PSYS_API void aspawn_action_setsid(struct aspawn_action *action);
+#define ASPAWN_SETSID() ASPAWN_MAKE_PLAIN(SETSID, setsid)
+
+/* Joins the process group pgid of the caller's session; 0: a new group, which the process
+ * leads, as aspawn_kill_group() needs it. setpgid(2). Errors: EPERM (no such group in
+ * the session; the process leads a session), EINVAL (pgid is negative). */
+PSYS_API void aspawn_action_setpgid(struct aspawn_action *action, int pgid);
+#define ASPAWN_SETPGID(pgid) ASPAWN_MAKE(SETPGID, setpgid, pgid)
+
+/* After ASPAWN_SETSID(): makes the terminal fd the session's controlling terminal
+ * (TIOCSCTTY, ioctl_tty(2)). Errors: EBADF, ENOTTY, EPERM (not a session leader without a
+ * terminal, or the terminal is another session's). */
+PSYS_API void aspawn_action_controlling_terminal(struct aspawn_action *action, int fd);
+#define ASPAWN_CONTROLLING_TERMINAL(fd) ASPAWN_MAKE(CONTROLLING_TERMINAL, controlling_terminal, fd)
+
+/* Makes the process's group the foreground group of its controlling terminal fd, as
+ * tcsetpgrp(3). The child does it, so it cannot come too late. Errors: EBADF, ENOTTY. */
+PSYS_API void aspawn_action_foreground(struct aspawn_action *action, int fd);
+#define ASPAWN_FOREGROUND(fd) ASPAWN_MAKE(FOREGROUND, foreground, fd)
+
+/* --- signals ----------------------------------------------------------------------
+ *
+ * Without these actions the program begins with the mask of the thread that calls
+ * aspawn_start(), ignored signals ignored, and handled ones at their default, as after
+ * execve(2).
+ *
+ * A set is a struct psys_sigset or a libc's sigset_t: PSYS_SIGSET_SIZE bytes are read,
+ * with which both begin. Signals that cannot be changed (SIGKILL, SIGSTOP) are left out.
+ * Errors: none, except for ASPAWN_PDEATHSIG. */
+
+/* The program begins with no signal blocked and none ignored. What a server, or a caller
+ * whose own parent ignored or blocked signals, usually wants. */
+PSYS_API void aspawn_action_reset_signals(struct aspawn_action *action);
+#define ASPAWN_RESET_SIGNALS() ASPAWN_MAKE_PLAIN(RESET_SIGNALS, reset_signals)
+
+/* The program begins with this mask. During the actions all signals stay blocked. */
+PSYS_API void aspawn_action_sigmask(struct aspawn_action *action, const void *set);
+#define ASPAWN_SIGMASK(set) ASPAWN_MAKE(SIGMASK, sigmask, set)
+
+/* Sets these to their default, or ignores them. */
+PSYS_API void aspawn_action_signals_default(struct aspawn_action *action, const void *set);
+PSYS_API void aspawn_action_signals_ignore(struct aspawn_action *action, const void *set);
+#define ASPAWN_SIGNALS_DEFAULT(set) ASPAWN_MAKE(SIGNALS_DEFAULT, signals_default, set)
+#define ASPAWN_SIGNALS_IGNORE(set) ASPAWN_MAKE(SIGNALS_IGNORE, signals_ignore, set)
+
+/*
+ * The program gets the signal when its parent ends: PR_SET_PDEATHSIG, prctl(2). 0: no
+ * signal; aspawn_start() returns -EINVAL for an invalid one.
+ *
+ * The kernel sends it when the thread that called aspawn_start() ends, even if its
+ * process lives on; and forgets it when the user changes, so put it after ASPAWN_USER,
+ * and when a set-user-ID program is executed.
+ * Errors: ESRCH (the parent process has ended already).
+ */
+PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
+#define ASPAWN_PDEATHSIG(signal) ASPAWN_MAKE(PDEATHSIG, pdeathsig, signal)
+
+/* --- limits and scheduling ---------------------------------------------------------- */
+
+/*
+ * setrlimit(2): resource is PSYS_RLIMIT_..., whose documentation has the units. No limit
+ * is PSYS_RLIM64_INFINITY: a libc's RLIM_INFINITY can be a number of 32 bits.
+ * Errors: EINVAL (no such resource, soft is above hard), EPERM (hard is raised).
+ */
+PSYS_API void aspawn_action_rlimit(struct aspawn_action *action, int resource, uint64_t soft,
+				   uint64_t hard);
+#define ASPAWN_RLIMIT(resource, soft, hard) ASPAWN_MAKE(RLIMIT, rlimit, resource, soft, hard)
+
+/* The nice value itself, from -20 to 19, not a difference: setpriority(2). Errors: EACCES
+ * (lower than RLIMIT_NICE allows). */
+PSYS_API void aspawn_action_nice(struct aspawn_action *action, int value);
+#define ASPAWN_NICE(value) ASPAWN_MAKE(NICE, nice, value)
+
+/* sched_setscheduler(2): PSYS_SCHED_..., and a priority from 1 to 99 for FIFO and RR,
+ * otherwise 0. Errors: EINVAL, EPERM. */
+PSYS_API void aspawn_action_scheduler(struct aspawn_action *action, int policy, int priority);
+#define ASPAWN_SCHEDULER(policy, priority) ASPAWN_MAKE(SCHEDULER, scheduler, policy, priority)
+
+/* sched_setaffinity(2): size bytes of mask, a multiple of sizeof(long), as of a libc's
+ * cpu_set_t. Errors: EINVAL (none of these processors is allowed). */
+PSYS_API void aspawn_action_affinity(struct aspawn_action *action, const void *mask, size_t size);
+#define ASPAWN_AFFINITY(mask, size) ASPAWN_MAKE(AFFINITY, affinity, mask, size)
+
+/* ioprio_set(2): class << PSYS_IOPRIO_CLASS_SHIFT | level. Errors: EINVAL, EPERM. */
+PSYS_API void aspawn_action_ioprio(struct aspawn_action *action, int value);
+#define ASPAWN_IOPRIO(value) ASPAWN_MAKE(IOPRIO, ioprio, value)
+
+/* How soon the kernel kills the process when memory is short, from -1000 (never) to 1000
+ * (first): proc(5), /proc/pid/oom_score_adj. [copy] Errors: EACCES (lower than allowed),
+ * EINVAL (out of range), ENOENT (no /proc). */
+PSYS_API void aspawn_action_oom_score_adj(struct aspawn_action *action, int value);
+#define ASPAWN_OOM_SCORE_ADJ(value) ASPAWN_MAKE(OOM_SCORE_ADJ, oom_score_adj, value)
+
+/* personality(2). Errors: EINVAL. */
+PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned persona);
+#define ASPAWN_PERSONALITY(persona) ASPAWN_MAKE(PERSONALITY, personality, persona)
+
+/*
+ * Joins the control group (version 2) whose directory is open as fd: cgroups(7). The child
+ * begins in it (CLONE_INTO_CGROUP, Linux 5.7), or writes to its cgroup.procs. [copy]
+ * Otherwise a group that is out of memory could take the parent along.
+ * Errors: EBADF, ENOENT (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
+ */
+PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
+#define ASPAWN_JOIN_CGROUP(fd) ASPAWN_MAKE(JOIN_CGROUP, join_cgroup, fd)
+
+/* --- credentials and sandboxes --------------------------------------------------------
+ *
+ * credentials(7), capabilities(7). Users and groups are the libc's uid_t and gid_t. */
+
+/*
+ * Becomes the user for good: sets the supplementary groups, then all three group IDs,
+ * then all three user IDs. count 0 (groups may be NULL): no supplementary groups. Later
+ * actions have the user's rights only; HOME and USER stay as they are. aspawn_start() returns
+ * -EINVAL if uid or gid is -1. [copy]
+ * Errors: EPERM, EINVAL (not mapped in this user namespace; too many groups), EAGAIN.
+ */
+PSYS_API void aspawn_action_user(struct aspawn_action *action, unsigned uid, unsigned gid,
+				 const unsigned *groups, size_t count);
+#define ASPAWN_USER(uid, gid, groups, count) ASPAWN_MAKE(USER, user, uid, gid, groups, count)
+
+/* setresuid(2), setresgid(2): (unsigned)-1 leaves one as it is. [copy]
+ * Errors: EPERM, EINVAL, EAGAIN. */
+PSYS_API void aspawn_action_resuid(struct aspawn_action *action, unsigned real, unsigned effective,
+				   unsigned saved);
+PSYS_API void aspawn_action_resgid(struct aspawn_action *action, unsigned real, unsigned effective,
+				   unsigned saved);
+#define ASPAWN_RESUID(real, effective, saved) ASPAWN_MAKE(RESUID, resuid, real, effective, saved)
+#define ASPAWN_RESGID(real, effective, saved) ASPAWN_MAKE(RESGID, resgid, real, effective, saved)
+
+/* setgroups(2): exactly these supplementary groups. Errors: EPERM, EINVAL. */
+PSYS_API void aspawn_action_groups(struct aspawn_action *action, const unsigned *groups,
+				   size_t count);
+#define ASPAWN_GROUPS(list, count) ASPAWN_MAKE(GROUPS, groups, list, count)
+
+/* Removes PSYS_CAP_... from the bounding set: PR_CAPBSET_DROP, prctl(2). Errors: EPERM,
+ * EINVAL (no such capability). */
+PSYS_API void aspawn_action_cap_drop(struct aspawn_action *action, int capability);
+#define ASPAWN_CAP_DROP(capability) ASPAWN_MAKE(CAP_DROP, cap_drop, capability)
+
+/* Adds a capability that the process has to its inheritable and ambient sets, so that the
+ * program keeps it: PR_CAP_AMBIENT, prctl(2), Linux 4.3. Errors: EPERM (the process does
+ * not have it), EINVAL. */
+PSYS_API void aspawn_action_cap_ambient(struct aspawn_action *action, int capability);
+#define ASPAWN_CAP_AMBIENT(capability) ASPAWN_MAKE(CAP_AMBIENT, cap_ambient, capability)
+
+/* PR_SET_SECUREBITS, prctl(2). Errors: EPERM. */
+PSYS_API void aspawn_action_securebits(struct aspawn_action *action, unsigned bits);
+#define ASPAWN_SECUREBITS(bits) ASPAWN_MAKE(SECUREBITS, securebits, bits)
+
+/* No exec of the process grants privileges any more: PR_SET_NO_NEW_PRIVS, prctl(2).
+ * Errors: none. */
+PSYS_API void aspawn_action_no_new_privs(struct aspawn_action *action);
+#define ASPAWN_NO_NEW_PRIVS() ASPAWN_MAKE_PLAIN(NO_NEW_PRIVS, no_new_privs)
+
+/*
+ * seccomp(2): a filter of count instructions, struct psys_sock_filter or the kernel's
+ * struct sock_filter. Needs ASPAWN_NO_NEW_PRIVS() before it, or CAP_SYS_ADMIN. Later
+ * actions, the library's report to the parent, and the exec run under it, so it must
+ * allow write, rt_sigprocmask, exit_group and execve.
+ * Errors: EACCES, EINVAL, ENOMEM, ENOSYS.
+ */
+PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *filter, size_t count);
+#define ASPAWN_SECCOMP(filter, count) ASPAWN_MAKE(SECCOMP, seccomp, filter, count)
+
+/* landlock_restrict_self(2), Linux 5.13; later actions and the exec are restricted too.
+ * Needs ASPAWN_NO_NEW_PRIVS() before it, or CAP_SYS_ADMIN.
+ * Errors: EBADF, EBADFD (not a ruleset), EPERM, E2BIG, ENOSYS, EOPNOTSUPP. */
+PSYS_API void aspawn_action_landlock(struct aspawn_action *action, int ruleset_fd);
+#define ASPAWN_LANDLOCK(ruleset_fd) ASPAWN_MAKE(LANDLOCK, landlock, ruleset_fd)
+
+/* --- roots, namespaces, mounts ---------------------------------------------------------- */
+
+/* chroot(2); it does not change the directory: an ASPAWN_CHDIR("/") usually follows.
+ * Errors: EPERM, ENOENT, ENOTDIR, EACCES. */
+PSYS_API void aspawn_action_chroot(struct aspawn_action *action, const char *path);
+#define ASPAWN_CHROOT(path) ASPAWN_MAKE(CHROOT, chroot, path)
+
+/* pivot_root(2), in a mount namespace of the child's own. Errors: EPERM, EINVAL, EBUSY,
+ * ENOENT, ENOTDIR. */
+PSYS_API void aspawn_action_pivot_root(struct aspawn_action *action, const char *new_root,
+				       const char *put_old);
+#define ASPAWN_PIVOT_ROOT(new_root, put_old) ASPAWN_MAKE(PIVOT_ROOT, pivot_root, new_root, put_old)
+
+/* unshare(2): PSYS_CLONE_NEW.... Errors: EPERM, EINVAL, ENOSPC, ENOMEM, EUSERS. */
+PSYS_API void aspawn_action_unshare(struct aspawn_action *action, uint64_t flags);
+#define ASPAWN_UNSHARE(flags) ASPAWN_MAKE(UNSHARE, unshare, flags)
+
+/* setns(2): fd of a namespace or a pidfd; type is one PSYS_CLONE_NEW..., several for a
+ * pidfd, or 0 for any. [copy] if type is 0 or has PSYS_CLONE_NEWUSER or PSYS_CLONE_NEWTIME.
+ * Errors: EBADF, EINVAL, EPERM, ESRCH. */
+PSYS_API void aspawn_action_setns(struct aspawn_action *action, int fd, int type);
+#define ASPAWN_SETNS(fd, type) ASPAWN_MAKE(SETNS, setns, fd, type)
+
+/* mount(2): all strings but target may be NULL. Errors: EPERM, EINVAL, ENODEV, ENOENT,
+ * ENOTDIR, EBUSY and what the file system answers. */
+PSYS_API void aspawn_action_mount(struct aspawn_action *action, const char *source,
+				  const char *target, const char *type, uint64_t flags,
+				  const char *options);
+#define ASPAWN_MOUNT(source, target, type, flags, options) \
+	ASPAWN_MAKE(MOUNT, mount, source, target, type, flags, options)
+
+/* sethostname(2), of the UTS namespace that the process is in: without ASPAWN_UNSHARE that
+ * is the whole machine's. Errors: EPERM, EINVAL (longer than 64 bytes). */
+PSYS_API void aspawn_action_hostname(struct aspawn_action *action, const char *name);
+#define ASPAWN_HOSTNAME(name) ASPAWN_MAKE(HOSTNAME, hostname, name)
+
+/* --- anything else ------------------------------------------------------------------------ */
+
+/* Writes text to the file path, which must exist, by one write(2): for files of /proc,
+ * /sys and control groups. Errors: open(2)'s and write(2)'s; EIO (a part was written). */
+PSYS_API void aspawn_action_write(struct aspawn_action *action, const char *path, const char *text);
+#define ASPAWN_WRITE(path, text) ASPAWN_MAKE(WRITE, write, path, text)
+
+/*
+ * Calls function(arg) in the child, with 16 KiB of stack. It follows the rules of
+ * ASPAWN_CHILD (aspawn/aspawn.h), with which it is declared, and neither executes a program
+ * nor exits. What arg points to is not copied: it must stay valid until
+ * aspawn_wait_started() has answered.
+ * Errors: what the function returns.
+ */
+PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call function, void *arg);
+#define ASPAWN_CALL(function, arg) ASPAWN_MAKE(CALL, call, function, arg)
+
+#ifdef __cplusplus
+}
+
+/* The library's own: an action by the function that makes it, with that function's types. */
+template <typename Type> struct aspawn_exactly {
+	typedef Type type;
+};
+template <typename... Types>
+inline aspawn_action aspawn_made(void (*make)(aspawn_action *, Types...),
+				 typename aspawn_exactly<Types>::type... arguments)
+{
+	aspawn_action action;
+
+	make(&action, arguments...);
+	return action;
+}
+#endif
+
+#endif
