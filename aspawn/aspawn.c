@@ -250,6 +250,12 @@ static int read_options(struct request *request, int **pidfd, const struct aspaw
 	return 0;
 }
 
+/* It would be copied over itself, or unmapped before. */
+static bool is_within(const void *user_data, const struct Stack_t *stack)
+{
+	return (uintptr_t)user_data - (uintptr_t)stack->addr < stack->size;
+}
+
 int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t *cached_stack,
 		size_t reserved_stack_sz, aspawn_fn fn, void *arg, void *user_data,
 		size_t user_data_len)
@@ -261,7 +267,8 @@ int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t
 	struct psys_sigset all;
 	int *pidfd;
 
-	if (!pid || !cached_stack || !fn || (!user_data && user_data_len))
+	if (!pid || !cached_stack || !fn || (!user_data && user_data_len) ||
+	    is_within(user_data, cached_stack))
 		return -PSYS_EINVAL;
 	int r = read_options(&request, &pidfd, options);
 	if (r < 0)

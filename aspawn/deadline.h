@@ -8,15 +8,17 @@
 
 #define DEADLINE_NEVER ((struct psys_timespec){ INT64_MAX, 0 })
 
+/* If the clock is refused (by a filter: libcs read the vDSO) it is as late as it can be, so
+ * that every time limit has passed and a wait without one goes on. */
 static inline struct psys_timespec deadline_now(void)
 {
-	struct psys_timespec time = { 0, 0 };
+	struct psys_timespec time;
 
-	psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time);
-	return time;
+	return psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time) < 0 ?
+		       (struct psys_timespec){ INT64_MAX - 1, 0 } : time;
 }
 
-/* A sum too large is the last time there is. */
+/* A sum too large is the last time before DEADLINE_NEVER. */
 static inline struct psys_timespec deadline_sum(struct psys_timespec a, struct psys_timespec b)
 {
 	a.tv_nsec += b.tv_nsec;
@@ -24,8 +26,8 @@ static inline struct psys_timespec deadline_sum(struct psys_timespec a, struct p
 		a.tv_nsec -= 1000000000;
 		a.tv_sec++;
 	}
-	if (__builtin_add_overflow(a.tv_sec, b.tv_sec, &a.tv_sec))
-		a.tv_sec = INT64_MAX;
+	if (__builtin_add_overflow(a.tv_sec, b.tv_sec, &a.tv_sec) || a.tv_sec == INT64_MAX)
+		return (struct psys_timespec){ INT64_MAX - 1, 0 };
 	return a;
 }
 
@@ -56,7 +58,11 @@ static inline const struct psys_timespec *deadline_from_ms(struct psys_timespec 
 
 static inline struct psys_timespec deadline_after(const struct psys_timespec *timeout)
 {
-	return timeout ? deadline_sum(deadline_now(), *timeout) : DEADLINE_NEVER;
+	const struct psys_timespec now = deadline_now();
+
+	if (!timeout)
+		return DEADLINE_NEVER;
+	return now.tv_sec == INT64_MAX - 1 ? (struct psys_timespec){ 0, 0 } : deadline_sum(now, *timeout);
 }
 
 /* What is left of it: 0 if it has passed. */
@@ -88,9 +94,8 @@ static inline bool deadline_has_passed(struct psys_timespec deadline)
 static inline void deadline_sleep_on(int *word, int value, struct psys_timespec deadline)
 {
 	static const struct psys_timespec nap = { 0, 50000000 }, moment = { 0, 1000000 };
-	struct psys_timespec until = deadline_sooner(deadline_after(&nap), deadline);
-	int r = psys_futex(word, PSYS_FUTEX_WAIT_BITSET, value, &until, NULL,
-			   (int)PSYS_FUTEX_BITSET_MATCH_ANY);
+	const struct psys_timespec time = deadline_sooner(deadline_left(deadline), nap);
+	int r = psys_futex(word, PSYS_FUTEX_WAIT, value, &time, NULL, 0);
 
 	/* Otherwise a futex that a filter forbids would have the caller spin. */
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)

@@ -62,8 +62,8 @@ static const aspawn_action twelve[] = {
 
 static int start_command(const aspawn_action *actions, size_t count)
 {
-	const struct aspawn_command command = { sizeof command, 0, child, argv, envp, nullptr, actions, count };
-	int r = aspawn_command(&handle, &stack, &command);
+	const struct aspawn_command command = { sizeof command, 0, child, argv, envp, nullptr, count ? actions : nullptr, count, nullptr, &stack, 0, 0, 0, 0 };
+	int r = aspawn_start(&handle, &command);
 	return r < 0 ? r : handle.pid;
 }
 
@@ -73,7 +73,7 @@ static int start_twelve() { return start_command(twelve, 12); }
 
 static void finish_command(int)
 {
-	aspawn_wait(&handle, nullptr, nullptr, nullptr);
+	aspawn_wait(&handle, nullptr, nullptr, -1);
 }
 
 static int start_posix_spawn()

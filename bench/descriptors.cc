@@ -22,13 +22,13 @@ static aspawn_child handle;
 static int start_closefrom(uint64_t flags)
 {
 	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
-	const struct aspawn_command command = { sizeof command, flags, child, argv, envp, nullptr, &closefrom, 1 };
-	int r = aspawn_command(&handle, &stack, &command);
+	const struct aspawn_command command = { sizeof command, flags, child, argv, envp, nullptr, &closefrom, 1, nullptr, &stack, 0, 0, 0, 0 };
+	int r = aspawn_start(&handle, &command);
 	return r < 0 ? r : handle.pid;
 }
 
 static int start_closefrom_wait() { return start_closefrom(0); }
-static int start_closefrom_still() { return start_closefrom(ASPAWN_COMMAND_STILL); }
+static int start_closefrom_still() { return start_closefrom(ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED); }
 
 /* Its output goes to a log file. */
 static int start_closefrom_log()
@@ -37,14 +37,14 @@ static int start_closefrom_log()
 		ASPAWN_OPEN(1, "/tmp/aspawn-bench.log", PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
 		ASPAWN_CLOSEFROM(3),
 	};
-	const struct aspawn_command command = { sizeof command, 0, child, argv, envp, nullptr, actions, 2 };
-	int r = aspawn_command(&handle, &stack, &command);
+	const struct aspawn_command command = { sizeof command, 0, child, argv, envp, nullptr, actions, 2, nullptr, &stack, 0, 0, 0, 0 };
+	int r = aspawn_start(&handle, &command);
 	return r < 0 ? r : handle.pid;
 }
 
 static void finish_command(int)
 {
-	aspawn_wait(&handle, nullptr, nullptr, nullptr);
+	aspawn_wait(&handle, nullptr, nullptr, -1);
 }
 
 static int start_posix_spawn_closefrom()

@@ -33,12 +33,12 @@ static int start_posix_spawn(Stack_t *, const char *path)
 static int start_command(Stack_t *stack, const char *path)
 {
 	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
-	const struct aspawn_command command = { sizeof command, 0, path, nullptr, nullptr, nullptr, &closefrom, 1 };
+	const struct aspawn_command command = { sizeof command, 0, path, nullptr, nullptr, nullptr, &closefrom, 1, nullptr, stack, 0, 0, 0, 0 };
 	aspawn_child child;
-	int error = -aspawn_command(&child, stack, &command);
+	int error = -aspawn_start(&child, &command);
 	if (!error) {
-		error = -aspawn_started(&child, nullptr, nullptr);
-		aspawn_wait(&child, nullptr, nullptr, nullptr);
+		error = -aspawn_wait_started(&child, nullptr, -1);
+		aspawn_wait(&child, nullptr, nullptr, -1);
 	}
 	return error;
 }

@@ -71,7 +71,7 @@ static void get_failure(struct aspawn_failure *failure, const struct child_state
 }
 
 /* What the child wrote to the pipe, up to its failure, which is stored, or the pipe's end: 0,
- * or -ETIMEDOUT. A sibling that inherited the pipe may hold its end back. */
+ * -ETIMEDOUT or an error of read(2). A sibling that inherited the pipe may hold its end back. */
 static int read_reports(struct child_state *state, struct aspawn_failure *failure, struct psys_timespec deadline)
 {
 	struct aspawn_failure report;
@@ -87,7 +87,9 @@ static int read_reports(struct child_state *state, struct aspawn_failure *failur
 			set_failure(state, failure);
 		} else if (length == sizeof report) {
 			state->known = EXECUTING;
-		} else if (length != -PSYS_EINTR) {
+		} else if (length < 0 && length != -PSYS_EINTR) {
+			return (int)length;
+		} else if (length >= 0) {
 			break;
 		}
 	}
@@ -128,8 +130,10 @@ static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
 	struct child_state *state = child_state(child);
 	int r = wait_for_exec(child, failure, timeout);
 
-	if (state->report >= 0)
-		read_reports(state, failure, deadline_after(&at_once));
+	if (state->report >= 0) {
+		int read = read_reports(state, failure, deadline_after(&at_once));
+		r = r == 0 && read < 0 && read != -PSYS_ETIMEDOUT ? read : r;
+	}
 	if (state->known == KNOWN)
 		return 0;
 	if (r < 0)

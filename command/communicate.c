@@ -14,6 +14,7 @@ struct communication {
 	size_t fed;
 	int end; /* why it is to end, enum aspawn_end; 0: it is not */
 	int result;
+	int error; /* why it cannot go on; 0: it can */
 };
 
 static int *end_of(struct aspawn_child *child, int which)
@@ -79,7 +80,9 @@ static void collect(struct communication *communication, int which, struct aspaw
 	long r = psys_read(*end_of(communication->child, which), to, room ? room : sizeof small);
 	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
 		return;
-	if (r <= 0)
+	if (r < 0)
+		communication->error = (int)r;
+	else if (r == 0)
 		done_with(communication, which);
 	else if (output->sink)
 		give_to_sink(communication, output, to, r);
@@ -137,13 +140,16 @@ static int has_ended(const struct communication *communication)
 	return r == -PSYS_ECHILD ? 1 : r;
 }
 
-static void terminate(struct communication *communication, int signal)
+static int terminate(struct communication *communication, int signal)
 {
+	int r = 0;
+
 	if (communication->io->flags & ASPAWN_IO_KILL_GROUP)
-		aspawn_kill_group(communication->child, signal);
+		r = aspawn_kill_group(communication->child, signal);
 	/* It may have gone to another group. */
 	if (!(communication->io->flags & ASPAWN_IO_KILL_GROUP) || signal == PSYS_SIGKILL)
-		aspawn_kill(communication->child, signal);
+		r = aspawn_kill(communication->child, signal);
+	return r;
 }
 
 static struct psys_timespec grace_from_now(const struct communication *communication)
@@ -173,6 +179,8 @@ static int event_loop(struct communication *communication)
 		int r = poll_used(communication, left);
 		if (r > 0)
 			transfer(communication);
+		if (communication->error)
+			return communication->error;
 		if (!ended && r >= 0)
 			r = has_ended(communication);
 		if (r < 0 && r != -PSYS_EINTR)
@@ -191,7 +199,9 @@ static int event_loop(struct communication *communication)
 		end_it(communication, ASPAWN_END_TIMED_OUT, -PSYS_ETIMEDOUT);
 		deadline = signal ? DEADLINE_NEVER : grace_from_now(communication);
 		signal = signal || communication->io->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
-		terminate(communication, signal);
+		r = terminate(communication, signal);
+		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it has become another user's */
+			return r;
 	}
 	if (communication->end && communication->io->flags & ASPAWN_IO_KILL_GROUP)
 		terminate(communication, PSYS_SIGKILL); /* whoever is left of it */
@@ -256,14 +266,16 @@ static void clear_results(struct aspawn_io *io)
 	terminate_text(&io->err);
 }
 
-/* What the wait says, and what became of it. */
-static int conclude(struct communication *communication, int looped)
+/* What the wait says, and what became of it. One that may not be killed is left alone. */
+static int conclude(struct communication *communication, int looped, bool is_left)
 {
 	struct aspawn_io *io = communication->io;
-	int waited = aspawn_wait(communication->child, &io->status, &io->usage, -1);
+	int waited = aspawn_wait(communication->child, &io->status, &io->usage, is_left ? 0 : -1);
 	int started = aspawn_wait_started(communication->child, &io->failure, 0);
 
 	aspawn_release(communication->child); /* if the wait has failed */
+	if (looped < 0)
+		return looped;
 	if (communication->end) {
 		/* It may have been ended before it was executed. */
 		if (started == -PSYS_ECANCELED && io->failure.error != -PSYS_ECHILD) {
@@ -292,17 +304,18 @@ static int communicate(struct aspawn_child *child, struct aspawn_io *io)
 	for (int i = INPUT; i <= ERROR; i++) {
 		communication.polled[i].fd = *end_of(child, i);
 		communication.polled[i].events = i == INPUT ? PSYS_POLLOUT : PSYS_POLLIN;
-		if (communication.polled[i].fd >= 0)
+		long r = communication.polled[i].fd < 0 ? 0 :
 			psys_fcntl(communication.polled[i].fd, PSYS_F_SETFL, PSYS_O_NONBLOCK);
+		if (r < 0)
+			communication.error = (int)r;
 	}
 	communication.polled[END].fd = child->pidfd;
 	communication.polled[END].events = PSYS_POLLIN;
-	int looped = without_sigpipe(&communication);
-	if (looped < 0)
-		terminate(&communication, PSYS_SIGKILL);
+	int looped = communication.error ? communication.error : without_sigpipe(&communication);
+	bool is_left = looped < 0 && terminate(&communication, PSYS_SIGKILL) == -PSYS_EPERM;
 	for (int i = INPUT; i <= ERROR; i++)
 		done_with(&communication, i);
-	int r = conclude(&communication, looped);
+	int r = conclude(&communication, looped, is_left);
 	terminate_text(&io->out);
 	terminate_text(&io->err);
 	return r;

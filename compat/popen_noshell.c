@@ -44,13 +44,13 @@ struct program {
 static int start(pid_t *pid, struct section *section, const struct aspawn_command *command)
 {
 	struct aspawn_child child;
-	int r = aspawn_command(&child, &section->workspace->stack, command);
+	int r = aspawn_start(&child, command);
 
 	if (r < 0)
 		return -r;
 	*pid = child.pid;
 	if (section->workspace == &section->own) /* its own stack is unmapped next */
-		aspawn_started(&child, NULL, NULL);
+		aspawn_wait_started(&child, NULL, -1);
 	aspawn_release(&child);
 	return 0;
 }
@@ -70,11 +70,11 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 
 	if (program->stderr_mode == TO_OUTPUT)
 		actions[3] = to_output;
-	const struct aspawn_command command = {
+	struct aspawn_command command = {
 		.size = sizeof command,
 		.flags = ASPAWN_COMMAND_NO_PIDFD | (copies ? ASPAWN_COMMAND_FORK : 0),
 		.file = program->file,
-		.path = path ? path : "/bin:/usr/bin",
+		.search_path = path ? path : "/bin:/usr/bin",
 		.argv = program->argv,
 		.envp = environ,
 		.actions = actions,
@@ -84,6 +84,7 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 	int error = aspawn_compat_enter(&section);
 	if (error)
 		return error;
+	command.stack = &section.workspace->stack;
 	error = start(pid, &section, &command);
 	aspawn_compat_leave(&section);
 	return error;

@@ -69,14 +69,21 @@ static int add_of(posix_spawn_file_actions_t *to, int fd, struct aspawn_action a
 	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add(to, action);
 }
 
+/* Where its path is; NULL if it has none. */
+static const char **path_of(struct aspawn_action *action)
+{
+	return action->kind == ASPAWN_ACTION_OPENAT ? &action->u.openat.path :
+	       action->kind == ASPAWN_ACTION_CHDIR  ? &action->u.chdir.path : NULL;
+}
+
 /* With a copy of the path. */
 static int add_path(posix_spawn_file_actions_t *to, struct aspawn_action action)
 {
-	char *path = strdup(action.data);
+	char *path = strdup(*path_of(&action));
 
 	if (!path)
 		return ENOMEM;
-	action.data = path;
+	*path_of(&action) = path;
 	int error = add(to, action);
 	if (error)
 		free(path);
@@ -93,8 +100,11 @@ int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *list)
 {
 	struct file_actions *known = list_of(list);
 
-	for (size_t i = 0; i < known->count; i++)
-		free((void *)(uintptr_t)known->first[i].data);
+	for (size_t i = 0; i < known->count; i++) {
+		const char **path = path_of(&known->first[i]);
+		if (path)
+			free((void *)(uintptr_t)*path);
+	}
 	free(known->first);
 	memset(known, 0, sizeof *known);
 	return 0;

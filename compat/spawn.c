@@ -22,20 +22,20 @@ pid_t aspawn_compat_wait(pid_t pid, int *status)
  * debuggers and valgrind know no other child that shares memory. No pidfd unless it is
  * asked for: who is at the limit of descriptors can spawn all the same.
  */
-static int start(struct aspawn_child *child, struct Stack_t *stack, const struct aspawn_command *command)
+static int start(struct aspawn_child *child, const struct aspawn_command *command)
 {
 	struct aspawn_failure failure;
-	int r = aspawn_command(child, stack, command);
+	int r = aspawn_start(child, command);
 
 	if (r < 0)
 		return r;
-	r = aspawn_started(child, &failure, NULL);
+	r = aspawn_wait_started(child, &failure, -1);
 	/* Killed before the exec, or nobody can say: it is the caller's child, and
 	 * its status tells. */
-	if (r == -PSYS_ECHILD || (r == -PSYS_ESTALE && failure.step == ASPAWN_STEP_NONE))
+	if (r == -PSYS_ESTALE)
 		r = 0;
-	if (child->fd >= 0)
-		psys_close(child->fd);
+	else if (r == -PSYS_ECANCELED)
+		r = failure.error == -PSYS_ECHILD ? 0 : failure.error;
 	if (r == 0 && child->pidfd < 0 && !(command->flags & ASPAWN_COMMAND_NO_PIDFD)) {
 		psys_kill(child->pid, PSYS_SIGKILL);
 		r = -PSYS_ENOSYS;
@@ -57,6 +57,7 @@ static void append(struct aspawn_action **to, struct action_list list)
 
 int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
 {
+	static char *const nothing[] = { NULL };
 	const size_t count = 1 + spawn->before.count + spawn->actions.count;
 	const struct aspawn_action mask = ASPAWN_SIGMASK(spawn->mask ? spawn->mask : &section->mask);
 	struct aspawn_action few[1 + FEW_ACTIONS], *actions = few;
@@ -75,13 +76,14 @@ int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
 		.size = sizeof command,
 		.flags = ASPAWN_COMMAND_VFORK | (spawn->pidfd ? 0 : ASPAWN_COMMAND_NO_PIDFD),
 		.file = spawn->file,
-		.path = spawn->path,
+		.search_path = spawn->path,
 		.argv = spawn->argv,
-		.envp = spawn->envp,
+		.envp = spawn->envp ? spawn->envp : nothing,
 		.actions = actions,
 		.action_count = count,
+		.stack = &section->workspace->stack,
 	};
-	int r = start(&child, &section->workspace->stack, &command);
+	int r = start(&child, &command);
 	/* Before a handler of SIGCHLD asks for it. */
 	if (r == 0 && spawn->pid)
 		*spawn->pid = child.pid;

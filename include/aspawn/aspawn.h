@@ -77,7 +77,8 @@ typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *us
  * On failure *pid is untouched, there is no child, no descriptor is open, and
  * the signal mask is as before; cached_stack may have grown.
  *   -EINVAL     pid, cached_stack or fn is NULL; user_data is NULL and
- *               user_data_len is not 0; cached_stack is no such stack
+ *               user_data_len is not 0; user_data lies in the stack; cached_stack
+ *               is no such stack
  *   -EOVERFLOW  the sizes' sum is more than an address can hold
  *   -EBUSY      a child still runs on cached_stack
  *   -ENOMEM     no memory for the stack (mmap(2), mprotect(2)) or the child

@@ -282,6 +282,8 @@ enum { /* of the first version */
  *   -ETIMEDOUT  ended, its time was over (ASPAWN_END_TIMED_OUT)
  *   -ENOBUFS    ended, its output did not fit (ASPAWN_END_FULL). What fits is in data.
  *   what a sink returned (ASPAWN_END_SINK)
+ *   -EPERM      it had to be ended, but has become another user's: it runs on, and is not
+ *               reaped (ASPAWN_END_UNKNOWN)
  *   -ECHILD     it ran, but another has reaped it, or SIGCHLD is ignored: the output is
  *               complete, status and usage are not known (ASPAWN_END_UNKNOWN)
  *   -EINVAL, -E2BIG  of *io: NULL, size is less than the first version's, or larger than
