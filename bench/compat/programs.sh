@@ -59,6 +59,68 @@ P
 echo 'for _ = 1, 500 do local file = io.popen("/bin/echo a line") assert(file:read("l") == "a line") file:close() end' >"$tree/popen.lua"
 echo 'BEGIN { for (i = 0; i < 500; i++) if (system("/bin/true")) exit 1 }' >"$tree/system.awk"
 
+# Runtimes that call posix_spawn: each program starts COUNT children one after the other and
+# writes, after what they write, the median time of one until it is reaped, in microseconds.
+# COUNT PROGRAM [MIB [DESCRIPTORS]], the last two for its parent.
+cat >"$tree/spawns.py" <<'P'
+import os, resource, statistics, subprocess, sys, time
+count, program, mib, descriptors = int(sys.argv[1]), sys.argv[2], *map(int, (sys.argv[3:] + ["0", "0"])[:2])
+memory = b"x" * (mib << 20)
+if descriptors:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+for _ in range(descriptors):
+    os.dup(0)
+times = []
+for _ in range(count):
+    begin = time.perf_counter()
+    subprocess.run([program], check=True)
+    times.append(time.perf_counter() - begin)
+print(statistics.median(times) * 1e6)
+P
+cat >"$tree/spawns.rs" <<'P'
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let mut times: Vec<f64> = Vec::new();
+    for _ in 0..arguments[1].parse().unwrap() {
+        let begin = std::time::Instant::now();
+        assert!(std::process::Command::new(&arguments[2]).status().unwrap().success());
+        times.push(begin.elapsed().as_secs_f64());
+    }
+    times.sort_by(|a, b| a.total_cmp(b));
+    println!("{}", times[times.len() / 2] * 1e6);
+}
+P
+rust=rustc # which is said to be missing if it is
+if command -v rustc >/dev/null; then
+	rustc -O -o "$here/rust" "$tree/spawns.rs"
+	rust=$here/rust
+fi
+
+# Since 3.13 subprocess calls posix_spawn: the one that bench/compat/fetch has, or the host's.
+fetched=${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}/python
+if [ -d "$fetched" ]; then
+	loader=$(find "$fetched/usr/lib64" -name 'ld-linux*')
+	newer="env PYTHONHOME=$fetched/usr $loader --library-path $(dirname "$(find "$fetched/usr/lib" -name libc.so.6)") $fetched/usr/bin/python3.13"
+else
+	newer=$(python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null || echo python3.13)
+fi
+
+# runtime NAME COMMAND: without and with the preload in turn, 15 times
+runtime()
+{
+	program=${2%% *}
+	command -v "$program" >/dev/null || { echo "skipped $1: no $program"; return; }
+	echo "$1"
+	for i in $(seq 15); do
+		# shellcheck disable=SC2086 # a word each
+		echo "$1	$($2 | tail -n 1)	$(LD_PRELOAD=$preload $2 | tail -n 1)"
+	done >>"$results/runtimes"
+}
+runtime "Python 3.13, subprocess.run" "$newer $tree/spawns.py 400 $here/child"
+runtime "the same, 1 GiB touched" "$newer $tree/spawns.py 400 $here/child 1024"
+runtime "the same, 19 000 descriptors" "$newer $tree/spawns.py 100 $here/child 0 19000"
+runtime "Rust, Command::status" "$rust 400 $here/child"
+
 # The interpreter itself, not a script that looks for it.
 python=$(python3 -c 'import sys; print(sys.executable)' || echo python3)
 clean="sh -c 'rm -rf $tree/out $tree/.ninja_log && mkdir $tree/out'"

@@ -92,11 +92,28 @@ def print_programs(folder):
         print(f"| {path.stem} | " + " | ".join(cells) + " |")
 
 
+def print_runtimes(path):
+    """Each line is a name and one run without the preload and with it."""
+    if not path.exists():
+        return
+    rows = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, *times = line.split("\t")
+        rows.setdefault(name, []).append([float(time) for time in times])
+    print("\n**A child of a runtime, from the call until it is reaped, and the ratio with the preload** "
+          "(microseconds)\n")
+    print("| | without | preload |\n| --- | ---: | ---: |")
+    for name, times in rows.items():
+        without, preloaded = (statistics.median(column) for column in zip(*times))
+        print(f"| {name} | {without:.0f} | {preloaded / without:.2f} |")
+
+
 def main(table, spawns, touched, programs):
     print_table(medians(table))
     print_spawns(medians(spawns))
     print_touched(medians(touched))
     print_programs(pathlib.Path(programs))
+    print_runtimes(pathlib.Path(programs) / "runtimes")
 
 
 main(*sys.argv[1:])
