@@ -61,7 +61,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 	clang++ -fuse-ld=lld -std=c++17 -Iinclude -Wall -Wextra -O1 -g -fsanitize=fuzzer,address,undefined $< $(BUILD_DIR)/fuzz/library/libaspawn.a -o $@
 
 .PHONY: check-all test-compilers test-sanitized
-check-all: test test-compat test-compat-newer-libc test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
+check-all: test test-faults-all test-compat test-compat-newer-libc test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
 test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
 	prove --timer -v test/compilers.t
 
@@ -136,3 +136,26 @@ test-compat: test-compat-linked $(standard) $(preload) all ## the drop-ins, link
 	prove test/compat/drop-ins.t
 	$(MAKE) test-compat-musl test-programs
 	SUITE_QUICK=1 prove --exec test/emulated $(abspath $(compat_suite)):qemu-$(shell uname -m)-static
+
+# SCENARIOS="run system" for some only.
+.PHONY: test-faults test-faults-all
+faults := $(BUILD_DIR)/faults/scenarios
+test-faults: $(faults) ## each system call fails in turn, for each way to use the library
+	prove -v test/faults/faults.py :: $(SCENARIOS)
+
+test-faults-all: $(faults) ## the same with all errors, and with second failures
+	prove -v test/faults/faults.py :: --all $(SCENARIOS)
+
+$(faults): $(patsubst %,$(BUILD_DIR)/test/with-libc/faults/%.o,harness scenarios) $(compat) $(archive) $(BUILD_DIR)/faults/program
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $(filter-out %/program,$^)
+
+$(BUILD_DIR)/faults/program: $(BUILD_DIR)/test/faults/program.o $(BUILD_DIR)/syscall/start.o $(archive)
+	@mkdir -p $(@D)
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
+	printf 'exec "%s"\n' $(abspath $@) >$(@D)/script && chmod 755 $(@D)/script
+
+$(BUILD_DIR)/test/faults/%.o: test/faults/%.c
+	@mkdir -p $(@D)
+	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic $(CFLAGS) -c $< -o $@
+
+$(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include

@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+"""Makes each system call of the library fail in turn, and checks what scenarios.c promises.
+
+faults.py [--all] [SCENARIO...]      injects faults, prints TAP
+faults.py SCENARIO FAULT...          one run, as failures below are printed
+faults.py SCENARIO trace             the calls of a run without faults
+
+A fault is WHO:CALL:NUMBER:ERROR, "child:close:2:EIO": the child's second close() fails;
+with ":on" it and all after it. The error KILL kills the child there instead.
+
+The scenario's process asks here before each call (SECCOMP_RET_USER_NOTIF,
+seccomp_unotify(2)). parent is the process that calls the library, child each other one that
+has not executed a program yet.
+"""
+import collections, ctypes, errno, fcntl, itertools, multiprocessing, os, re, select
+import signal, socket, struct, subprocess, sys, time
+
+SCENARIOS = os.path.abspath(os.environ.get('BUILD_DIR', 'build')) + '/faults/scenarios'
+PROGRAM = os.path.dirname(SCENARIOS) + '/program'
+
+PATIENCE = 15         # seconds, of what takes milliseconds: it hangs
+MOST_CALLS = 2000     # of one process, where a few tens are enough: it spins
+MOST_OCCURRENCES = 8  # of a call by one process that are made to fail
+MOST_ALIKE = 2        # failures of the same calls that are printed
+
+# The errors that a call may fail with while what it is about is there and right. Not those
+# that say otherwise, which would be a lie: EBADF, ECHILD, ESRCH, EFAULT. EPERM and ENOSYS
+# are also a filter's, and possible for all. Those in lower case pass: they come once.
+ERRORS = {
+    'clone': 'EAGAIN ENOMEM EPERM ENOSYS EINVAL',
+    'clone3': 'ENOSYS EAGAIN ENOMEM EPERM EINVAL E2BIG EACCES',
+    'close': 'EIO eintr',
+    'close_range': 'ENOSYS EPERM ENOMEM EMFILE',
+    'dup2': 'EMFILE ebusy eintr', 'dup3': 'EMFILE ebusy eintr',
+    'execve': 'ENOENT EACCES ETXTBSY etxtbsy ENOMEM EAGAIN EIO E2BIG ELOOP',
+    'faccessat': 'EACCES ENOENT EIO',
+    'fcntl': 'EMFILE EPERM eagain',
+    'futex': 'EPERM ENOSYS ENOMEM eintr eagain',
+    'getcwd': 'ENOENT ENOMEM',
+    'mmap': 'ENOMEM EAGAIN', 'mprotect': 'ENOMEM EACCES', 'munmap': 'ENOMEM',
+    'nanosleep': 'EPERM eintr',
+    'openat': 'EMFILE ENFILE ENOENT EACCES eintr',
+    'pidfd_open': 'ENOSYS EMFILE EPERM',
+    'pidfd_send_signal': 'ENOSYS EPERM',
+    'pipe2': 'EMFILE ENFILE ENOMEM',
+    'ppoll': 'ENOMEM EPERM EINVAL eintr',
+    'read': 'EIO EPERM eintr eagain',
+    'rt_sigtimedwait': 'EPERM eintr',
+    'setresuid': 'EAGAIN EPERM', 'setresgid': 'EPERM',
+    'unshare': 'ENOSYS EPERM ENOMEM',
+    'wait4': 'EPERM ENOSYS eintr', 'waitid': 'EPERM ENOSYS EINVAL eintr',
+    'write': 'EIO ENOSPC EPIPE eintr eagain',
+}
+OTHERS = 'EPERM ENOSYS ENOMEM'
+WAITS = {'futex', 'waitid', 'wait4', 'kill', 'clock_gettime', 'nanosleep', 'ppoll'}
+# Without them no program can go on.
+NEVER = {'exit_group', 'rt_sigreturn', 'restart_syscall'}
+
+# What a failure costs although the library did all that can be done: of these faults in
+# these scenarios, these broken promises. Each with its reason.
+EXCEPTIONS = [
+    (r'.*', r'parent:rt_sigprocmask:', r'(lost|left): (SigBlk|SigPnd|ShdPnd)',
+     'it is the call that brings the mask back'),
+    (r'aspawn_growing_stack', r'parent:rt_sigprocmask:2:', r'.* status 0x2b00$',
+     'the second child inherits the mask that the first call could not bring back'),
+    (r'system.*', r'parent:rt_sigaction:', r'(lost|left): (SigIgn|SigCgt)',
+     'it is the call that brings the dispositions back'),
+    (r'.*', r'parent:close:', r'left: descriptor \d+ is /dev/null',
+     'the place of the closed one, Supervisor.close'),
+    (r'(posix|pidfd)_spawn.*|popen.*|system.*', r'parent:wait4:\d:(EPERM|ENOSYS)',
+     r'(lost|left): children',
+     'a child that may not be waited for stays a zombie'),
+    (r'run.*', r'parent:waitid:\d:(EPERM|ENOSYS|EINVAL)', r'(lost|left): children',
+     'the same: aspawn_run() has no handle to give back'),
+    (r'.*', r'child:(rt_sigprocmask|execve|write|faccessat):\d:KILL',
+     r'(said to run, status 0x9|aspawn_run: 0(, status 0x9)?)$',
+     'killed on the way into the exec: it cannot be told from killed behind it'),
+    (r'.*', r'child:write:', r'said to run, status 0x7f00',
+     'nobody hears of a failure that cannot be written'),
+    (r'.*', r'child:(rt_sigtimedwait|rt_sigprocmask:2):', r'.* status 0xd$',
+     'SIGPIPE of a parent that has let go, which can be neither blocked nor taken back'),
+    (r'.*', r'parent:munmap:', r'(lost|left): mappings', 'what is to be unmapped stays'),
+]
+
+Fault = collections.namedtuple('Fault', 'who call number error on')
+Run = collections.namedtuple('Run', 'trace hits broken skipped')
+
+FAULTS_OFF, FAULTS_ON, BEGIN, END = range(1000000, 1000004)  # harness.c's enum mark
+CONTINUE = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
+NOTIFICATION = struct.Struct('=QIIiIQ6Q')  # struct seccomp_notif
+RECEIVE, SEND, ADD_DESCRIPTOR = 0xc0502100, 0xc0182101, 0x40182103  # linux/seccomp.h
+
+def read_numbers():
+    """The names of the calls, by number: what <sys/syscall.h> of this machine says."""
+    macros = subprocess.run([os.environ.get('CC', 'cc'), '-dM', '-E', '-x', 'c', '-'], text=True,
+                            input='#include <sys/syscall.h>', stdout=subprocess.PIPE, check=True)
+    values = dict(re.findall(r'#define (__NR\w+) (\w+)', macros.stdout))
+    return {int(values.get(value, value)): name[len('__NR_'):] for name, value in values.items()
+            if name.startswith('__NR_') and values.get(value, value).isdigit()}
+
+
+names = read_numbers()
+
+
+def parse(text):
+    who, call, number, error, *on = text.split(':')
+    return Fault(who, call, int(number), error, bool(on))
+
+
+def unparse(fault):
+    return ':'.join([fault.who, fault.call, str(fault.number), fault.error] + ['on'] * fault.on)
+
+
+class Supervisor:
+    """Answers the calls of one process and its children, until it ends."""
+
+    def __init__(self, scenario, faults):
+        self.faults, self.hits = faults, set()
+        self.trace, self.counts, self.broken = [], collections.Counter(), []
+        self.executable, self.calls = {}, collections.Counter()
+        self.in_scenario = self.in_library = False
+        ours, its = socket.socketpair()
+        self.process = subprocess.Popen([SCENARIOS, scenario, str(its.fileno())],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        pass_fds=[its.fileno()])
+        its.close()
+        _, fds, _, _ = socket.recv_fds(ours, 1, 1)
+        ours.close()
+        self.listener = fds[0] if fds else None
+
+    def run(self):
+        if self.listener is not None:
+            self.serve()
+        skipped = self.finish()
+        if self.listener is not None:
+            os.close(self.listener)
+        return Run(self.trace, self.hits, self.broken, skipped)
+
+    def serve(self):
+        end = os.pidfd_open(self.process.pid)
+        poll = select.poll()
+        poll.register(self.listener, select.POLLIN)
+        poll.register(end, select.POLLIN)
+        deadline = time.monotonic() + PATIENCE
+        try:
+            while True:
+                ready = dict(poll.poll(PATIENCE * 1000))
+                if not ready or time.monotonic() > deadline:
+                    return self.broken.append(f'hangs, {len(self.trace)} calls, {self.last}')
+                if ready.get(self.listener, 0) & select.POLLIN:
+                    if not self.answer_one():
+                        return self.broken.append(f'spins, {MOST_CALLS} calls, {self.last}')
+                elif end in ready or ready.get(self.listener):
+                    return
+        finally:
+            os.close(end)
+
+    def answer_one(self):
+        buffer = bytearray(NOTIFICATION.size)
+        try:
+            fcntl.ioctl(self.listener, RECEIVE, buffer)
+        except OSError:  # it was killed meanwhile
+            return True
+        key, pid, _, number, _, _, argument, *_ = NOTIFICATION.unpack(buffer)
+        error = self.decide(pid, number, argument)
+        if error and names[number] == 'close':
+            self.close(key, argument)
+        answer = struct.pack('=QqiI', key, 0, -error, 0) if error is not None else \
+            struct.pack('=QqiI', key, 0, 0, CONTINUE)
+        try:
+            fcntl.ioctl(self.listener, SEND, answer)
+        except OSError:
+            pass
+        self.calls[pid] += 1
+        return self.calls[pid] < MOST_CALLS
+
+    def close(self, key, fd):
+        """It is closed whatever close(2) answers: here another file takes its place."""
+        null = os.open('/dev/null', os.O_RDWR)
+        try:
+            fcntl.ioctl(self.listener, ADD_DESCRIPTOR, struct.pack(
+                '=QIIII', key, 1, null, fd & 0xffffffff, os.O_CLOEXEC))
+        except OSError:
+            pass
+        os.close(null)
+
+    def decide(self, pid, number, argument):
+        """The error of this call, 0 to pass over a mark, None to let it be made."""
+        if FAULTS_OFF <= number <= END:
+            self.mark(number, ctypes.c_int(argument).value)
+            return 0
+        self.last = names.get(number, str(number))
+        if not self.in_scenario:
+            return None
+        who = 'parent' if pid == self.process.pid else 'child'
+        if who == 'parent' and not self.in_library or who == 'child' and self.has_executed(pid):
+            return None
+        call = self.last
+        self.trace.append((who, call))
+        self.counts[who, call] += 1
+        for fault in self.faults:
+            if (fault.who, fault.call) == (who, call) and \
+                    (self.counts[who, call] == fault.number or
+                     fault.on and self.counts[who, call] > fault.number):
+                self.hits.add(fault)
+                if fault.error != 'KILL':
+                    return getattr(errno, fault.error)
+                os.kill(pid, signal.SIGKILL)
+        return None
+
+    def has_executed(self, pid):
+        try:
+            self.executable[pid] = os.readlink(f'/proc/{pid}/exe')
+        except OSError:  # killed
+            return True
+        return self.executable[pid] != SCENARIOS
+
+    def mark(self, mark, argument):
+        if mark in (FAULTS_OFF, FAULTS_ON):
+            self.in_library = mark == FAULTS_ON
+        self.in_scenario = mark == BEGIN or self.in_scenario and mark != END
+        ran = list(self.executable.values()).count(PROGRAM)
+        if mark == END and argument >= 0 and argument != ran:
+            self.broken.append(f'{ran} programs ran, {argument} are said to have')
+
+    def finish(self):
+        """Ends all that is left; what the scenario had to say."""
+        if self.broken and self.broken[-1].startswith(('hangs', 'spins')):
+            os.kill(self.process.pid, signal.SIGKILL)
+        end_children(self.process.pid)
+        text = self.process.stdout.read().decode(errors='replace').splitlines()
+        self.process.stdout.close()
+        status = self.process.wait()
+        if status == 77:
+            return '; '.join(text)
+        self.broken += text
+        if status not in (0, 1, -signal.SIGKILL):
+            self.broken.append(f'ended with {status}')
+        return None
+
+
+def children():
+    return [int(pid) for pid in open(f'/proc/self/task/{os.getpid()}/children').read().split()]
+
+
+def end_children(main):
+    """Those of the main process come to this one when it has ended (a subreaper)."""
+    os.waitid(os.P_PID, main, os.WEXITED | os.WNOWAIT)
+    while rest := [pid for pid in children() if pid != main]:
+        for pid in rest:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
+def excused(scenario, faults, broken):
+    return any(re.fullmatch(where, scenario) and re.match(what, broken) and
+               any(re.match(fault, unparse(hit)) for hit in faults)
+               for where, fault, what, _ in EXCEPTIONS)
+
+
+def errors_of(call):
+    return ERRORS.get(call, OTHERS).split()
+
+
+def single_faults(trace, everything):
+    """Each call that was made, with each error, once and from then on; or a part of that."""
+    for (who, call), count in collections.Counter(trace).items():
+        if call in NEVER:
+            continue
+        numbers = range(1, min(count, MOST_OCCURRENCES) + 1) if everything else sorted({1, count})
+        errors = errors_of(call) if everything else errors_of(call)[:2]
+        errors += ['kill'] * (who == 'child')
+        for number, error in itertools.product(numbers, errors):
+            yield (Fault(who, call, number, error.upper(), False),)
+            if error.isupper() and (everything or (number == 1 and error == errors[0])):
+                yield (Fault(who, call, number, error, True),)
+
+
+def second_faults(first, trace):
+    """What the library does about a fault fails too."""
+    fault = first[0]
+    seen = collections.Counter()
+    after = False
+    for key in trace:
+        seen[key] += 1
+        if after and key[1] not in NEVER and seen[key] <= MOST_OCCURRENCES and not (
+                fault.on and key == (fault.who, fault.call)):
+            yield first + (Fault(*key, seen[key], errors_of(key[1])[0].upper(), False),)
+        after = after or (key == (fault.who, fault.call) and seen[key] == fault.number)
+
+
+def path_of(trace):
+    """What each process did, without what depends on who was faster."""
+    def of(who):
+        calls = (call for process, call in trace if process == who and call not in WAITS)
+        return tuple(call for call, _ in itertools.groupby(calls))
+    return of('parent'), of('child')
+
+
+def test(scenario, everything):
+    """(injections, lines about what broke, why it was skipped)"""
+    quiet = Supervisor(scenario, ()).run()
+    if quiet.skipped is not None or quiet.broken:
+        return 0, [f'without faults: {line}' for line in quiet.broken], quiet.skipped
+    injections, lines, paths, alike = 0, [], {path_of(quiet.trace)}, collections.Counter()
+    hung = set()
+    todo = collections.deque(single_faults(quiet.trace, everything))
+    while todo:
+        faults = todo.popleft()
+        kind = tuple((fault.who, fault.call) for fault in faults)
+        if kind in hung:
+            continue
+        run = Supervisor(scenario, faults).run()
+        injections += len(run.hits)
+        broken = [line for line in run.broken if not excused(scenario, run.hits, line)]
+        if broken:
+            alike[kind] += 1
+            if alike[kind] <= MOST_ALIKE:
+                lines.append(f'test/faults/faults.py {scenario} {" ".join(map(unparse, faults))}')
+                lines += [f'    {line}' for line in broken[:6]]
+            if alike[kind] == MOST_ALIKE and broken[0].startswith('hangs'):
+                hung.add(kind)  # they take long
+        elif everything and len(faults) == 1 and path_of(run.trace) not in paths:
+            paths.add(path_of(run.trace))
+            todo += second_faults(faults, run.trace)
+    return injections, lines, None
+
+
+def become_subreaper():
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def show(scenario, faults):
+    become_subreaper()
+    run = Supervisor(scenario, [parse(fault) for fault in faults if fault != 'trace']).run()
+    if 'trace' in faults:
+        print('\n'.join(f'{who:7}{call}' for who, call in run.trace))
+    print('\n'.join(run.broken) or 'all promises are kept')
+    return 1 if run.broken else 0
+
+
+def main(arguments):
+    everything = '--all' in arguments
+    chosen = [argument for argument in arguments if argument != '--all']
+    if len(chosen) > 1 and (':' in chosen[1] or chosen[1] == 'trace'):
+        return show(chosen[0], chosen[1:])
+    known = subprocess.run([SCENARIOS], stdout=subprocess.PIPE, text=True, check=True)
+    chosen = chosen or known.stdout.split()
+    total = 0
+    print(f'1..{len(chosen)}', flush=True)
+    with multiprocessing.Pool(2, become_subreaper) as pool:
+        results = pool.imap(Test(everything), chosen)
+        for number, (scenario, (injections, lines, skipped)) in enumerate(zip(chosen, results), 1):
+            total += injections
+            print(f"{'not ' if lines else ''}ok {number} - {scenario}: {injections} injections" +
+                  (f' # SKIP {skipped}' if skipped is not None else ''), flush=True)
+            for line in lines:
+                print('# ' + line, flush=True)
+    print(f'# {total} injections in all')
+    return 0
+
+
+class Test:
+    def __init__(self, everything):
+        self.everything = everything
+
+    def __call__(self, scenario):
+        return test(scenario, self.everything)
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,96 @@
+/*
+ * What the scenarios start. It ends with 42 if it was started as asked, and with 43 if
+ * something of that is missing: what every program inherits, and what its arguments name.
+ */
+#include <stdbool.h>
+
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+static bool is_inherited(bool blocked)
+{
+	struct psys_sigset mask = { { 0 } };
+	struct psys_sigaction caught = { 0 }, ignored = { 0 };
+
+	psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &mask, PSYS_SIGSET_SIZE);
+	psys_rt_sigaction(PSYS_SIGHUP, NULL, &caught, PSYS_SIGSET_SIZE);
+	psys_rt_sigaction(PSYS_SIGUSR2, NULL, &ignored, PSYS_SIGSET_SIZE);
+	return psys_sigismember(&mask, PSYS_SIGUSR1) == blocked &&
+	       !psys_sigismember(&mask, PSYS_SIGCHLD) && !psys_sigismember(&mask, PSYS_SIGPIPE) &&
+	       caught.handler == PSYS_SIG_DFL && ignored.handler == PSYS_SIG_IGN;
+}
+
+static bool is_open(int fd)
+{
+	return psys_fcntl(fd, PSYS_F_GETFD, 0) >= 0;
+}
+
+static bool has_only_standard_streams(void)
+{
+	for (int fd = 3; fd < 256; fd++)
+		if (is_open(fd))
+			return false;
+	return is_open(0) && is_open(1) && is_open(2);
+}
+
+static bool copies(void)
+{
+	char text[4096];
+	long length;
+
+	while ((length = psys_read(0, text, sizeof text)) > 0)
+		if (psys_write(1, text, (size_t)length) != length)
+			return false;
+	return length == 0;
+}
+
+static bool lingers(void)
+{
+	for (;;)
+		psys_ppoll(NULL, 0, NULL, NULL, 0);
+}
+
+static bool stays(void)
+{
+	const struct psys_sigaction ignore = { .handler = PSYS_SIG_IGN };
+
+	psys_rt_sigaction(PSYS_SIGTERM, &ignore, NULL, PSYS_SIGSET_SIZE);
+	psys_write(1, "ready\n", 6);
+	return lingers();
+}
+
+static bool is_true(const char *what)
+{
+	char directory[64];
+
+	if (!psys_strcmp(what, "unblocked"))
+		return true;
+	if (!psys_strcmp(what, "closed"))
+		return has_only_standard_streams();
+	if (!psys_strcmp(what, "root"))
+		return psys_getcwd(directory, sizeof directory) == 2 && psys_umask(0) == 027;
+	if (!psys_strcmp(what, "leads"))
+		return psys_getpgid(0) == psys_getpid();
+	if (!psys_strcmp(what, "user"))
+		return psys_getuid() == 65534 && psys_getgid() == 65534 &&
+		       psys_getgroups(0, NULL) == 1;
+	if (!psys_strcmp(what, "writes"))
+		return psys_write(1, "written\n", 8) == 8;
+	if (!psys_strcmp(what, "copies"))
+		return copies();
+	if (!psys_strcmp(what, "lingers"))
+		return lingers();
+	if (!psys_strcmp(what, "stays"))
+		return stays();
+	return false;
+}
+
+int main(int argc, char **argv);
+int main(int argc, char **argv)
+{
+	bool right = is_inherited(argc < 2 || psys_strcmp(argv[1], "unblocked") != 0);
+
+	for (int i = 1; i < argc; i++)
+		right = is_true(argv[i]) && right;
+	return right ? 42 : 43;
+}
