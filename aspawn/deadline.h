@@ -58,10 +58,9 @@ static inline const struct psys_timespec *deadline_from_ms(struct psys_timespec 
 
 static inline struct psys_timespec deadline_after(const struct psys_timespec *timeout)
 {
-	const struct psys_timespec now = deadline_now();
-
 	if (!timeout)
 		return DEADLINE_NEVER;
+	const struct psys_timespec now = deadline_now();
 	return now.tv_sec == INT64_MAX - 1 ? (struct psys_timespec){ 0, 0 } : deadline_sum(now, *timeout);
 }
 
