@@ -33,7 +33,7 @@ static ASPAWN_CHILD int exec_child(void *, int, void *, void *, size_t)
 // A primitive with what a command's handle needs: a pidfd, and no pipe.
 static int start_with()
 {
-	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE | ASPAWN_PIDFD, &pidfd, -1 };
+	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE | ASPAWN_PIDFD, &pidfd, -1, 0 };
 	pid_t pid;
 	int r = aspawn_with(&options, &pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
 	return r < 0 ? r : pid;

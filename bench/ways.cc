@@ -90,7 +90,7 @@ static void finish_no_reuse(int pid)
 
 static int start_no_pipe()
 {
-	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE, nullptr, -1 };
+	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE, nullptr, -1, 0 };
 	pid_t pid;
 	int r = aspawn_with(&options, &pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
 	return r < 0 ? r : pid;
