@@ -101,11 +101,11 @@ static int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *fail
 			 const struct psys_timespec *timeout)
 {
 	struct child_state *state = child_state(child);
-	const struct psys_timespec deadline = deadline_after(timeout);
 	int r = -PSYS_ENOSYS;
 
 	if (!state->copied)
 		return has_stack(child) ? aspawn_stack_wait(stack_of(state), timeout) : 0;
+	const struct psys_timespec deadline = deadline_after(timeout);
 	if (state->watch)
 		r = aspawn_watch_wait(state->watch, child->pid, timeout);
 	return r == -PSYS_ENOSYS ? read_reports(state, failure, deadline) : r;
