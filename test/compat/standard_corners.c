@@ -37,8 +37,10 @@ static void *call_all(void *right)
 	return NULL;
 }
 
-TEST(a_thread_with_the_smallest_stack)
+/* The smallest that glibc allows; musl allows 2 KiB, with which its own functions die. */
+TEST(a_thread_with_a_stack_of_16_kib)
 {
+	const long least = sysconf(_SC_THREAD_STACK_MIN);
 	pthread_attr_t attr;
 	pthread_t thread;
 	bool right = false;
@@ -46,29 +48,34 @@ TEST(a_thread_with_the_smallest_stack)
 	if (HAS_ASAN)
 		skip("ASan needs more");
 	CHECK_EQUAL(pthread_attr_init(&attr), 0);
-	CHECK_EQUAL(pthread_attr_setstacksize(&attr, (size_t)sysconf(_SC_THREAD_STACK_MIN)), 0);
+	CHECK_EQUAL(pthread_attr_setstacksize(&attr, least > 16384 ? (size_t)least : 16384), 0);
 	CHECK_EQUAL(pthread_create(&thread, &attr, call_all, &right), 0);
 	CHECK_EQUAL(pthread_join(thread, NULL), 0);
 	CHECK(right);
 }
 
-/* What the child of vfork() does is done to its parent's memory. */
+/* The error of a posix_spawn() in a child of vfork(): what that does is done to this memory. */
+static __attribute__((noinline)) int spawn_in_child_of_vfork(const char *path)
+{
+	volatile int error = -1;
+	int status;
+	pid_t child = vfork();
+
+	if (child == 0) {
+		pid_t pid;
+		error = posix_spawn(&pid, path, NULL, NULL, sh_true, environ);
+		_exit(error || (waitpid(pid, &status, 0) == pid && status == 0) ? 0 : 1);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK_EQUAL(status, 0);
+	return error;
+}
+
 TEST(posix_spawn_in_a_child_of_vfork)
 {
-	int status;
-
-	for (int i = 0; i < 40; i++) {
-		volatile int error = -1;
-		pid_t child = vfork(), pid;
-		if (child == 0) {
-			int own;
-			error = posix_spawn(&pid, i % 2 ? "/bin/sh" : "/no such file", NULL, NULL, sh_true, environ);
-			_exit(error || (waitpid(pid, &own, 0) == pid && own == 0) ? 0 : 1);
-		}
-		CHECK(waitpid(child, &status, 0) == child);
-		CHECK_EQUAL(status, 0);
-		if (memory_is_shared())
-			CHECK_EQUAL(error, i % 2 ? 0 : ENOENT);
+	for (int i = 0; i < 20; i++) {
+		int found = spawn_in_child_of_vfork("/bin/sh"), not_found = spawn_in_child_of_vfork("/no such file");
+		CHECK(!memory_is_shared() || (found == 0 && not_found == ENOENT));
 	}
 	CHECK(all_of_them_work());
 }
