@@ -109,5 +109,6 @@ PSYS_INLINE psys_word psys_call6(psys_word nr, psys_word a1, psys_word a2, psys_
 }
 
 #undef PSYS_CLOBBERS
+#undef PSYS_HI_LO
 
 #endif
