@@ -13,7 +13,10 @@
 
 #include "../aspawn/stack.h"
 
-enum { MOST_KEPT = 64 };
+enum {
+	MOST_KEPT = 64,
+	LARGEST_KEPT = 1024 * 1024, /* what a long list of arguments needed is given back */
+};
 
 struct pool {
 	struct control *list;
@@ -71,7 +74,8 @@ void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 	__atomic_sub_fetch(&pool->taken, 1, __ATOMIC_RELAXED);
 	if (!stack.addr)
 		return;
-	if (__atomic_load_n(&pool->kept, __ATOMIC_RELAXED) >= MOST_KEPT && aspawn_stack_free(&stack) == 0)
+	if ((stack.size > LARGEST_KEPT || __atomic_load_n(&pool->kept, __ATOMIC_RELAXED) >= MOST_KEPT) &&
+	    aspawn_stack_free(&stack) == 0)
 		return;
 	struct control *control = stack_control(&stack);
 	control->stack = stack;

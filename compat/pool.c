@@ -1,8 +1,8 @@
 /*
- * Workspaces that are kept from one spawn to the next, so that nothing is mapped for it.
- * One is taken by an atomic exchange: no thread waits for another, and a signal handler
- * that spawns takes the next one. There is no heap here: fork() takes its locks, also in
- * a handler that has interrupted their owner.
+ * What is kept from one spawn to the next, so that nothing is mapped for it: the stacks of
+ * children, and scratch memory. Scratch is taken by an atomic exchange: no thread waits for
+ * another, and a signal handler that spawns takes the next one. There is no heap here:
+ * fork() takes its locks, also in a handler that has interrupted their owner.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,54 +17,49 @@ enum {
 	SCRATCH_UNIT = 64 * 1024,
 };
 
-static struct workspace pool[COUNT];
+struct aspawn_pool aspawn_compat_stacks;
+static struct scratch kept[COUNT];
 
-static bool is_pooled(const struct workspace *workspace)
+static bool is_kept(const struct scratch *scratch)
 {
-	return workspace >= pool && workspace < pool + COUNT;
+	return scratch >= kept && scratch < kept + COUNT;
 }
 
-static bool take(struct workspace *workspace)
+static bool take(struct scratch *scratch)
 {
-	if (__atomic_load_n(&workspace->taken, __ATOMIC_RELAXED) ||
-	    __atomic_exchange_n(&workspace->taken, true, __ATOMIC_ACQUIRE))
-		return false;
-	/* popen_noshell() gives it back while its child is on it. */
-	if (!aspawn_stack_busy(&workspace->stack))
-		return true;
-	__atomic_store_n(&workspace->taken, false, __ATOMIC_RELEASE);
-	return false;
+	return !__atomic_load_n(&scratch->taken, __ATOMIC_RELAXED) &&
+	       !__atomic_exchange_n(&scratch->taken, true, __ATOMIC_ACQUIRE);
 }
 
 /* Of the two fields the address is set last and cleared first: another thread may fork
  * in between, and its child uses what is left. */
-static void free_scratch(struct workspace *workspace)
+static void free_scratch(struct scratch *scratch)
 {
-	void *scratch = workspace->scratch;
+	void *memory = scratch->memory;
 
-	__atomic_store_n(&workspace->scratch, NULL, __ATOMIC_RELEASE);
-	if (scratch)
-		psys_munmap(scratch, workspace->scratch_size);
+	__atomic_store_n(&scratch->memory, NULL, __ATOMIC_RELEASE);
+	if (memory)
+		psys_munmap(memory, scratch->size);
 }
 
 void *aspawn_compat_scratch(struct section *section, size_t size)
 {
-	struct workspace *workspace = section->workspace;
+	struct scratch *scratch = section->scratch;
 
-	if (workspace->scratch && workspace->scratch_size >= size)
-		return workspace->scratch;
+	if (scratch->memory && scratch->size >= size)
+		return scratch->memory;
 	if (size > SIZE_MAX - SCRATCH_UNIT)
 		return NULL;
-	free_scratch(workspace);
+	free_scratch(scratch);
 	size += SCRATCH_UNIT - 1;
 	size -= size % SCRATCH_UNIT;
-	void *scratch = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
-				  PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
-	if (PSYS_IS_ERROR(scratch))
+	void *memory = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
+				 PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
+	if (PSYS_IS_ERROR(memory))
 		return NULL;
-	workspace->scratch_size = size;
-	__atomic_store_n(&workspace->scratch, scratch, __ATOMIC_RELEASE);
-	return scratch;
+	scratch->size = size;
+	__atomic_store_n(&scratch->memory, memory, __ATOMIC_RELEASE);
+	return memory;
 }
 
 int aspawn_compat_enter(struct section *section)
@@ -75,52 +70,33 @@ int aspawn_compat_enter(struct section *section)
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &section->mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return -r;
-	for (struct workspace *workspace = pool; workspace < pool + COUNT; workspace++)
-		if (take(workspace)) {
-			section->workspace = workspace;
-			return 0;
+	section->own = (struct scratch){ .memory = NULL };
+	section->scratch = &section->own;
+	for (struct scratch *scratch = kept; scratch < kept + COUNT; scratch++)
+		if (take(scratch)) {
+			section->scratch = scratch;
+			break;
 		}
-	section->own = (struct workspace){ .stack = { NULL, 0 } };
-	section->workspace = &section->own;
 	return 0;
 }
 
 void aspawn_compat_leave(struct section *section)
 {
-	struct workspace *workspace = section->workspace;
-	const bool pooled = is_pooled(workspace);
+	struct scratch *scratch = section->scratch;
+	const bool returns = is_kept(scratch);
 
-	if (!pooled || workspace->stack.size > MOST_KEPT)
-		aspawn_stack_free(&workspace->stack);
-	if (workspace->scratch && (!pooled || workspace->scratch_size > MOST_KEPT))
-		free_scratch(workspace);
-	if (pooled)
-		__atomic_store_n(&workspace->taken, false, __ATOMIC_RELEASE);
+	if (!returns || scratch->size > MOST_KEPT)
+		free_scratch(scratch);
+	if (returns)
+		__atomic_store_n(&scratch->taken, false, __ATOMIC_RELEASE);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &section->mask, NULL, PSYS_SIGSET_SIZE);
 }
 
-/*
- * After fork(): other threads are gone, and running children use the parent's copy of a
- * stack. A thread may have been anywhere in the use of what it had taken, also between
- * unmapping a stack and forgetting it: its memory is not looked at. Where a fork does not
- * wipe the state of a stack (Linux before 4.14, user-mode emulators), a copy under a child
- * of popen_noshell() is busy for as long as the child is.
- */
+/* After fork(): the threads that had taken these are gone. The pool of stacks needs nothing. */
 static void forget_threads(void)
 {
-	for (struct workspace *workspace = pool; workspace < pool + COUNT; workspace++) {
-		/* No copy of the struct: QEMU 7.2 calls handlers on a misaligned stack. */
-		void *addr = workspace->stack.addr;
-		const size_t size = workspace->stack.size;
-
-		if (!__atomic_load_n(&workspace->taken, __ATOMIC_ACQUIRE) && !aspawn_stack_busy(&workspace->stack))
-			continue;
-		workspace->stack.addr = NULL;
-		workspace->stack.size = 0;
-		if (addr)
-			psys_munmap(addr, size);
-		__atomic_store_n(&workspace->taken, false, __ATOMIC_RELEASE);
-	}
+	for (struct scratch *scratch = kept; scratch < kept + COUNT; scratch++)
+		__atomic_store_n(&scratch->taken, false, __ATOMIC_RELEASE);
 }
 
 __attribute__((constructor)) static void watch_forks(void)

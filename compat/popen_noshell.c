@@ -41,7 +41,7 @@ struct program {
  * Nobody waits for the exec: who reads is not woken for it, which is a good part of the
  * time. The pool gives no stack away that the child is still on.
  */
-static int start(pid_t *pid, struct section *section, const struct aspawn_command *command)
+static int start(pid_t *pid, const struct aspawn_command *command)
 {
 	struct aspawn_child child;
 	int r = aspawn_start(&child, command);
@@ -49,8 +49,6 @@ static int start(pid_t *pid, struct section *section, const struct aspawn_comman
 	if (r < 0)
 		return -r;
 	*pid = child.pid;
-	if (section->workspace == &section->own) /* its own stack is unmapped next */
-		aspawn_wait_started(&child, NULL, -1);
 	aspawn_release(&child);
 	return 0;
 }
@@ -70,7 +68,7 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 
 	if (program->stderr_mode == TO_OUTPUT)
 		actions[3] = to_output;
-	struct aspawn_command command = {
+	const struct aspawn_command command = {
 		.size = sizeof command,
 		.flags = ASPAWN_COMMAND_NO_PIDFD | (copies ? ASPAWN_COMMAND_FORK : 0),
 		.file = program->file,
@@ -79,13 +77,13 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 		.envp = environ,
 		.actions = actions,
 		.action_count = program->stderr_mode == LEAVE ? 3 : 4,
+		.pool = &aspawn_compat_stacks,
 	};
 
 	int error = aspawn_compat_enter(&section);
 	if (error)
 		return error;
-	command.stack = &section.workspace->stack;
-	error = start(pid, &section, &command);
+	error = start(pid, &command);
 	aspawn_compat_leave(&section);
 	return error;
 }

@@ -81,7 +81,7 @@ int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
 		.envp = spawn->envp ? spawn->envp : nothing,
 		.actions = actions,
 		.action_count = count,
-		.stack = &section->workspace->stack,
+		.pool = &aspawn_compat_stacks,
 	};
 	int r = start(&child, &command);
 	/* Before a handler of SIGCHLD asks for it. */

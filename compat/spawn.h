@@ -9,21 +9,23 @@
 
 /* --- a section in which a thread spawns -------------------------------------- */
 
+/* The stacks of all children of the drop-ins. */
+extern struct aspawn_pool aspawn_compat_stacks;
+
 /* Memory that is kept from one spawn to the next. */
-struct workspace {
-	struct Stack_t stack; /* the child's */
-	void *scratch;        /* the caller's */
-	size_t scratch_size;
+struct scratch {
+	void *memory;
+	size_t size;
 	bool taken;
 };
 
 /*
- * Between these two all signals are blocked, and the workspace is this thread's: one of the
- * pool's, or its own if they are all in use. A handler that ran meanwhile and called fork()
- * would have its child take back what its own thread goes on to use.
+ * Between these two all signals are blocked, and the scratch memory is this thread's: one of
+ * those that are kept, or its own if they are all in use. A handler that ran meanwhile and
+ * called fork() would have its child take back what its own thread goes on to use.
  */
 struct section {
-	struct workspace *workspace, own;
+	struct scratch *scratch, own;
 	struct psys_sigset mask; /* as it was before */
 };
 
