@@ -9,13 +9,13 @@ cc=${CC:-clang}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# ASan's function is called only in a program that has it.
+# ASan's function is called only in a program that has it, a libc's environ read likewise.
 undefined()
 {
 	$nm "$archive" 2>/dev/null | awk 'NF == 3 { defined[$3] }
-		$1 == "U" || $1 == "w" { wanted[$2] = $1 }
+		$1 ~ /^[Uwv]$/ { wanted[$2] = $1 }
 		END { for (name in wanted)
-			if (!(name in defined) && !(wanted[name] == "w" && name == "__asan_unpoison_memory_region")) {
+			if (!(name in defined) && !(wanted[name] ~ /^[wv]$/ && name ~ /^(__asan_unpoison_memory_region|environ)$/) && name != "_GLOBAL_OFFSET_TABLE_") {
 				print name; found = 1 }
 			exit found }'
 }
@@ -76,7 +76,7 @@ int find_exe(void) { return 1; }
 int handle_execve_err(void) { return 2; }
 int pure_syscall(void) { return 3; }
 int psys_execvpe(), psys_syscall();
-void *const uses[] = { (void *)aspawn_command, (void *)psys_execvpe, (void *)psys_syscall };
+void *const uses[] = { (void *)aspawn_start, (void *)psys_execvpe, (void *)psys_syscall };
 int main(void)
 {
 	return !uses[0] || find_exe() + handle_execve_err() + pure_syscall() != 6;
@@ -87,15 +87,31 @@ C
 	$cc -DALL -Iinclude "$work/own.c" "$archive" -o "$work/own" && "$work/own"
 }
 
-# Of x86_64, as it is built for use: what a program of aspawn() has of it. symbols.o
-# is not counted, of whose functions, a system call each, a linker takes those that are
-# called; nor are the commands, which are another layer.
-text_is_small()
+# What a program links of the archive that uses one function: bytes of text, without those
+# of symbols.o, a system call each, of which a linker takes those that are called.
+text_of()
 {
-	left_out=symbols$(cd command && printf '|%s' *.c | sed 's/\.c//g')
-	llvm-size "$archive" | awk '
-		NR > 1 && $6 !~ /^('"$left_out"')\.o$/ { text += $1 }
-		END { print text; exit text == 0 || text > 20480 }'
+	echo "int $1(); int main(void) { return $1(); }" >"$work/use.c"
+	$cc -w -static "$work/use.c" "$archive" -o "$work/use" -Wl,-t,-t 2>&1 |
+		sed -n 's/.*libaspawn\.a[()]\([^()]*\.o\).*/\1/p' | sort -u >"$work/members"
+	llvm-size "$archive" | awk -v members="$work/members" '
+		BEGIN { while ((getline name < members) > 0) wanted[name] }
+		NR > 1 && $6 != "symbols.o" && $6 in wanted { text += $1 }
+		END { print text + 0 }'
+}
+
+# at_most BYTES FUNCTION
+at_most()
+{
+	text=$(text_of "$2")
+	echo "$text" && [ "$text" -gt 0 ] && [ "$text" -le "$1" ]
+}
+
+all_text_is_at_most()
+{
+	llvm-size "$archive" | awk -v most="$1" '
+		NR > 1 && $6 != "symbols.o" { text += $1 }
+		END { print text; exit text == 0 || text > most }'
 }
 
 has_soname()
@@ -116,7 +132,9 @@ else
 	skip "no writable data" "the objects are for optimizing at link time"
 fi
 if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS+set}${SANITIZE+set}" ]; then
-	check "at most 20 KiB of text" text_is_small
+	check "aspawn() is at most 8 KiB of text" at_most 8192 aspawn
+	check "aspawn_run() is at most 40 KiB of text" at_most 40960 aspawn_run
+	check "all is at most 48 KiB of text" all_text_is_at_most 49152
 fi
 check "no executable stack" no_executable_stack
 check "the shared library needs no other" needs_no_library

@@ -90,10 +90,17 @@ builds_program_of()
 
 programs_in_manual_run()
 {
-	builds_program_of psys && builds_program_of aspawn &&
-		(cd "$work" && ./psys psys.c >copy && cmp psys.c copy &&
-			! ./psys missing 2>error && grep -x "no such file or directory" error &&
-			./aspawn >output && grep -x hello output)
+	for page in psys aspawn aspawn_start aspawn_run aspawn_action; do
+		builds_program_of $page || return 1
+	done
+	(cd "$work" && ./psys psys.c >copy && cmp psys.c copy &&
+		! ./psys missing 2>error && grep -x "no such file or directory" error &&
+		./aspawn >output && grep -x hello output &&
+		./aspawn_start >output && grep -x "ls: exit 0" output &&
+		./aspawn_run >output && grep -x "$(uname -sr)" output &&
+		./aspawn_action >output && grep -x 10 output &&
+		! ./aspawn_action /no/such/directory 2>error &&
+		grep -x 'not started: action 0, chdir "/no/such/directory": ENOENT' error)
 }
 
 uninstalls()

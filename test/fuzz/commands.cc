@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include <dirent.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <aspawn/command.h>
@@ -64,45 +66,82 @@ bool is_harmless(const aspawn_action &action)
 	case ASPAWN_ACTION_FOREGROUND:
 		return false;
 	case ASPAWN_ACTION_SCHEDULER: // a real-time loop would starve the machine
-		return action.a != 1 && action.a != 2;
+		return action.u.scheduler.policy != 1 && action.u.scheduler.policy != 2;
 	default:
 		return true;
 	}
 }
 
+// A size beyond what there is would be the caller's lie, unless it is refused.
+size_t size_of_array(Input &input, size_t each)
+{
+	uint64_t size = input.number();
+	if (size > sizeof memory / each && size <= 1000000)
+		size = 8 * (input.byte() % (sizeof memory / 8 / each));
+	return static_cast<size_t>(size);
+}
+
+const void *array(Input &input)
+{
+	return input.byte() % 8 ? memory : nullptr;
+}
+
+// Every byte is random, and then the pointers are made what a caller may give.
 aspawn_action random_action(Input &input, int *end)
 {
 	aspawn_action action = {};
 	action.kind = input.byte() < 250 ? input.byte() % (ASPAWN_ACTION_CALL + 1)
-					 : static_cast<int>(input.number());
-	action.a = static_cast<int>(input.number());
-	action.b = static_cast<int>(input.number());
-	action.c = static_cast<int>(input.number());
-	action.u = input.number();
-	action.v = input.number();
-	switch (action.kind) {
-	case ASPAWN_ACTION_SIGMASK:
-	case ASPAWN_ACTION_SIGNALS_DEFAULT:
-	case ASPAWN_ACTION_SIGNALS_IGNORE:
-	case ASPAWN_ACTION_AFFINITY:
-	case ASPAWN_ACTION_GROUPS:
-	case ASPAWN_ACTION_USER:
-	case ASPAWN_ACTION_SECCOMP:
-		// A size beyond what there is would be the caller's lie, unless it is refused.
-		action.size = input.number();
-		if (action.size > sizeof memory && action.size <= 1000000)
-			action.size = 8 * (action.u = input.byte() % 64);
-		action.data = input.byte() % 8 ? memory : nullptr;
-		break;
-	default:
-		action.data = pointer(input);
-		action.size = input.number();
+					 : static_cast<uint32_t>(input.number());
+	action.flags = input.byte() < 250 ? 0 : static_cast<uint32_t>(input.number());
+	if (action.kind == ASPAWN_ACTION_RLIMIT) {
+		aspawn_action_rlimit(&action, static_cast<int>(input.number()), input.number(), input.number());
+		return action;
 	}
-	for (const char *&text : action.text)
-		text = static_cast<const char *>(pointer(input));
-	action.pointer = action.kind == ASPAWN_ACTION_CALL ? nullptr : end;
-	action.call = input.byte() % 4 ? call : nullptr;
+	int *numbers = reinterpret_cast<int *>(&action.u);
+	for (size_t i = 0; i < sizeof action.u / sizeof *numbers; i++)
+		numbers[i] = static_cast<int>(input.number());
+
+	auto text = [&] { return static_cast<const char *>(pointer(input)); };
+	auto &u = action.u;
+	switch (action.kind) {
+	case ASPAWN_ACTION_OPENAT: u.openat.path = text(); break;
+	case ASPAWN_ACTION_OPENAT2: u.openat2.path = text(); break;
+	case ASPAWN_ACTION_OUTPUT_PIPE: u.output_pipe.read_end = input.byte() % 8 ? end : nullptr; break;
+	case ASPAWN_ACTION_INPUT_PIPE: u.input_pipe.write_end = input.byte() % 8 ? end : nullptr; break;
+	case ASPAWN_ACTION_SETENV: u.setenv = { text(), text() }; break;
+	case ASPAWN_ACTION_UNSETENV: u.unsetenv.name = text(); break;
+	case ASPAWN_ACTION_CHDIR: u.chdir.path = text(); break;
+	case ASPAWN_ACTION_CHROOT: u.chroot.path = text(); break;
+	case ASPAWN_ACTION_WRITE: u.write = { text(), text() }; break;
+	case ASPAWN_ACTION_MOUNT: u.mount = { text(), text(), text(), input.number(), text() }; break;
+	case ASPAWN_ACTION_PIVOT_ROOT: u.pivot_root = { text(), text() }; break;
+	case ASPAWN_ACTION_HOSTNAME: u.hostname.name = text(); break;
+	case ASPAWN_ACTION_SIGMASK: u.sigmask.set = array(input); break;
+	case ASPAWN_ACTION_SIGNALS_DEFAULT: u.signals_default.set = array(input); break;
+	case ASPAWN_ACTION_SIGNALS_IGNORE: u.signals_ignore.set = array(input); break;
+	case ASPAWN_ACTION_AFFINITY: u.affinity = { array(input), size_of_array(input, 1) }; break;
+	case ASPAWN_ACTION_USER:
+		u.user.groups = static_cast<const unsigned *>(array(input));
+		u.user.count = size_of_array(input, sizeof(unsigned));
+		break;
+	case ASPAWN_ACTION_GROUPS:
+		u.groups.groups = static_cast<const unsigned *>(array(input));
+		u.groups.count = size_of_array(input, sizeof(unsigned));
+		break;
+	case ASPAWN_ACTION_SECCOMP:
+		u.seccomp = { array(input), size_of_array(input, sizeof(struct psys_sock_filter)) };
+		break;
+	case ASPAWN_ACTION_CALL: u.call = { input.byte() % 4 ? call : nullptr, nullptr }; break;
+	default: break;
+	}
 	return action;
+}
+
+// Mostly a valid one; a descriptor that is open, or none, or no number for one.
+int random_stream(Input &input)
+{
+	uint8_t kind = input.byte();
+	return kind < 100 ? 0 : kind < 240 ? -(kind % 4) : static_cast<int>(input.number());
 }
 
 int count_descriptors()
@@ -128,16 +167,30 @@ void check(bool holds, const char *what)
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static Stack_t stack;
+	static aspawn_pool pool;
+	static char *const empty[] = { nullptr };
 	Input input = { data, size };
 	std::vector<aspawn_action> actions;
 	static char *const argv[] = { const_cast<char *>("true"), nullptr };
-	struct aspawn_command command = {
-		sizeof command, input.number() & 31, "true", argv, nullptr, "/bin", nullptr, 0
-	};
-	const psys_timespec limit = { 20, 0 };
-	aspawn_child child = {};
+	struct aspawn_command command = {};
+	const int64_t limit = 20000;
+	aspawn_child child;
 	aspawn_failure failure;
-	int status;
+	char text[320];
+	int status = -1;
+
+	command.size = sizeof command;
+	command.flags = input.number() & 511;
+	command.file = input.byte() % 8 ? "true" : nullptr;
+	command.argv = input.byte() % 8 ? argv : nullptr;
+	command.envp = input.byte() % 2 ? empty : nullptr;
+	command.search_path = input.byte() % 8 ? "/bin" : nullptr;
+	const uint8_t memory_of = input.byte();
+	command.stack = memory_of % 3 == 0 || memory_of == 255 ? &stack : nullptr;
+	command.pool = memory_of % 3 == 1 || memory_of == 255 ? &pool : nullptr;
+	command.std_in = random_stream(input);
+	command.std_out = random_stream(input);
+	command.std_err = random_stream(input);
 
 	std::vector<int> ends(input.byte() % 24, -1);
 	for (int &end : ends) {
@@ -145,21 +198,47 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (is_harmless(action))
 			actions.push_back(action);
 	}
-	command.actions = actions.data();
+	command.actions = actions.empty() ? nullptr : actions.data();
 	command.action_count = actions.size();
+	const bool communicates = input.byte() % 4 == 0, releases = input.byte() % 8 == 0;
 
 	int before = count_descriptors();
-	int r = aspawn_command(&child, &stack, &command);
+	std::memset(&child, 0x55, sizeof child);
+	int r = aspawn_start(&child, &command);
 	if (r < 0) {
 		check(child.pid == 0, "a child after an error");
+		check(child.pidfd == -1 && child.started_fd == -1, "a descriptor after an error");
+		check(child.in_fd == -1 && child.out_fd == -1 && child.err_fd == -1, "a pipe after an error");
+		check(aspawn_release(&child) == 0, "no release after an error");
 	} else {
-		r = aspawn_started(&child, &failure, &limit);
-		check(r != -PSYS_ETIMEDOUT || failure.step != ASPAWN_STEP_NONE, "it never starts");
+		r = aspawn_wait_started(&child, &failure, limit);
+		check(r == 0 || r == -PSYS_ECANCELED, "it never starts");
+		check((r == 0) == (failure.error == 0) && failure.error <= 0, "a failure that does not fit");
 		check(failure.step < static_cast<int>(actions.size()), "a step that there is not");
+		check(failure.kind == (failure.step < 0 ? 0 : actions[failure.step].kind), "a kind that is another's");
+		check(aspawn_failure_text(text, sizeof text, &failure) <= 255, "a text that is too long");
+		if (releases)
+			check(aspawn_release(&child) == 0, "no release");
+		const int fds[] = { child.in_fd, child.out_fd, child.err_fd };
 		aspawn_kill(&child, PSYS_SIGKILL);
-		check(aspawn_wait(&child, &status, nullptr, &limit) == 0, "it never ends");
+		if (communicates) {
+			struct aspawn_io io = {};
+			io.size = sizeof io;
+			io.timeout_ms = limit;
+			r = aspawn_communicate(&child, &io);
+			check(r == 0 || r == -PSYS_ECANCELED, "it never ends");
+			check(aspawn_io_text(text, sizeof text, r, &io) <= 319, "an outcome that is too long");
+		} else {
+			r = aspawn_wait(&child, &status, nullptr, limit);
+			check(r == 0 || r == -PSYS_ECANCELED, "it never ends");
+			check(r == 0 || WIFSIGNALED(status) || WEXITSTATUS(status) == 127, "another status than 127");
+			for (int fd : fds)
+				if (fd >= 0)
+					close(fd);
+		}
 		check(!aspawn_stack_busy(&stack), "its stack is busy");
 	}
+	check(aspawn_pool_trim(&pool) == 0, "the pool is in use");
 	for (int &end : ends)
 		if (end >= 0)
 			close(end);

@@ -1,5 +1,6 @@
 // The headers in C++11, with -Wpedantic, and a callback that is a lambda.
 #include <cstdio>
+#include <cstring>
 #include <sys/wait.h>
 
 #include <aspawn/aspawn.h>
@@ -29,14 +30,49 @@ int main()
 	};
 	static char *const argv[] = { const_cast<char *>("sh"), const_cast<char *>("-c"),
 				      const_cast<char *>("exit $(ulimit -t)"), nullptr };
-	const struct aspawn_command command = { sizeof command, 0, "sh", argv, nullptr, nullptr, actions, 5 };
+	const aspawn_command command = { sizeof command, 0, "sh", argv, nullptr, nullptr, actions, 5,
+					 nullptr, &stack, 0, 0, 0, 0 };
 	aspawn_child child;
-	bool commanded = aspawn_command(&child, &stack, &command) == 0 &&
-			 aspawn_wait(&child, &status, nullptr, nullptr) == 0 && WEXITSTATUS(status) == 10;
+	bool commanded = aspawn_start(&child, &command) == 0 &&
+			 aspawn_wait(&child, &status, nullptr, -1) == 0 && WEXITSTATUS(status) == 10;
 
-	std::printf("1..3\n");
+	char text[16];
+	aspawn_io io{};
+	io.size = sizeof io;
+	io.out.data = text;
+	io.out.size = sizeof text;
+	bool ran = aspawn_run(ASPAWN_COMMAND("printf", "%s-%s", "a", "b"), &io) == 0 && io.status == 0 &&
+		   std::strcmp(text, "a-b") == 0;
+
+	// A pool, a stream, a sink that is a lambda, and an action that is assigned.
+	static aspawn_pool pool;
+	int bytes = 0;
+	auto args = ASPAWN_ARGV("sh", "-c", "echo $VALUE");
+	aspawn_action action = ASPAWN_DUP2(1, 9);
+	action = ASPAWN_SETENV("VALUE", "of a variable");
+	aspawn_command piped{};
+	piped.size = sizeof piped;
+	piped.argv = args;
+	piped.actions = &action;
+	piped.action_count = 1;
+	piped.pool = &pool;
+	piped.std_out = ASPAWN_PIPE;
+	aspawn_io sunk{};
+	sunk.size = sizeof sunk;
+	sunk.out.sink = [](void *arg, const void *, size_t count) -> int {
+		*static_cast<int *>(arg) += static_cast<int>(count);
+		return 0;
+	};
+	sunk.out.arg = &bytes;
+	bool talked = aspawn_start(&child, &piped) == 0 && aspawn_communicate(&child, &sunk) == 0 &&
+		      bytes == 14 && sunk.end == ASPAWN_END_RAN && aspawn_pool_trim(&pool) == 0;
+
+	std::printf("1..6\n");
 	std::printf("%sok 1 - a lambda runs in the child\n", spawned ? "" : "not ");
 	std::printf("%sok 2 - the stack is freed\n", aspawn_stack_free(&stack) == 0 ? "" : "not ");
 	std::printf("%sok 3 - a command of static actions\n", commanded ? "" : "not ");
+	std::printf("%sok 4 - a command of nothing but arguments\n", ran ? "" : "not ");
+	std::printf("%sok 5 - a pool, a stream, a sink and a variable\n", talked ? "" : "not ");
+	std::printf("%sok 6 - the version that is loaded\n", aspawn_version() == ASPAWN_VERSION ? "" : "not ");
 	return 0;
 }

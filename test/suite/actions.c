@@ -252,6 +252,58 @@ TEST(signals_of_a_program)
 	CHECK_EQUAL(get_disposition(PSYS_SIGTERM), PSYS_SIG_IGN);
 }
 
+static void handle(int signal)
+{
+	(void)signal;
+}
+
+static void check_signal(const char *text, const char *what, int signal, const struct aspawn_action *actions, size_t count)
+{
+	char asked[24];
+
+	psys_strlcpy(asked, what, sizeof asked);
+	psys_i64_to_decimal(asked + psys_strlen(asked), signal);
+	check_shows(__FILE__, __LINE__, text, asked, actions, count);
+}
+
+TEST(reset_signals_resets_ignored_and_blocked_ones)
+{
+	const struct aspawn_action nothing = ASPAWN_UMASK(0), reset = ASPAWN_RESET_SIGNALS();
+	struct psys_sigset usr2, mask;
+
+	psys_sigemptyset(&usr2);
+	psys_sigaddset(&usr2, PSYS_SIGUSR2);
+	const struct aspawn_action then_others[] = {
+		ASPAWN_RESET_SIGNALS(), ASPAWN_SIGNALS_IGNORE(&usr2), ASPAWN_SIGMASK(&usr2)
+	}, others_before[] = {
+		ASPAWN_SIGNALS_IGNORE(&usr2), ASPAWN_SIGMASK(&usr2), ASPAWN_RESET_SIGNALS()
+	};
+	set_disposition(PSYS_SIGUSR1, PSYS_SIG_IGN);
+	set_handler(PSYS_SIGHUP, handle);
+	psys_sigemptyset(&mask);
+	psys_sigaddset(&mask, PSYS_SIGTERM);
+	psys_sigaddset(&mask, PSYS_SIGUSR1);
+	CHECK_EQUAL(psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE), 0);
+	check_signal("ignored", "ignored:", PSYS_SIGUSR1, &nothing, 1);
+	check_signal("blocked", "blocked:", PSYS_SIGTERM, &nothing, 1);
+	for (int signal = 1; signal <= 31; signal++) {
+		if (is_emulated() && signal % 5)
+			continue; /* each start takes long there */
+		check_signal("open", "blocked:", signal, &reset, 1);
+		check_signal("default", "ignored:", signal, &reset, 1);
+	}
+	check_signal("default", "ignored:", PSYS_SIGUSR1, &reset, 1);
+	check_signal("ignored", "ignored:", PSYS_SIGUSR2, then_others, 3);
+	check_signal("blocked", "blocked:", PSYS_SIGUSR2, then_others, 3);
+	check_signal("open", "blocked:", PSYS_SIGTERM, then_others, 3);
+	check_signal("default", "ignored:", PSYS_SIGUSR2, others_before, 3);
+	check_signal("open", "blocked:", PSYS_SIGUSR2, others_before, 3);
+	/* And nothing of it has happened here. */
+	CHECK_EQUAL(get_disposition(PSYS_SIGUSR1), PSYS_SIG_IGN);
+	CHECK_EQUAL(get_disposition(PSYS_SIGHUP), (uintptr_t)handle);
+	CHECK(same_mask(get_mask(), mask));
+}
+
 TEST(limits_and_scheduling)
 {
 	const unsigned long first[16] = { 1 };
@@ -678,4 +730,117 @@ TEST(the_librarys_own_pipe_gets_out_of_the_way)
 		CHECK_EQUAL(failure.step, 0);
 		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECANCELED);
 	}
+}
+
+/* --- two ways to make one ------------------------------------------------------ */
+
+/* The function overwrites all of an action with what the macro is, byte by byte. */
+#define CHECK_SAME(function, ...)                                                         \
+	do {                                                                              \
+		static const struct aspawn_action macro_ = __VA_ARGS__;                   \
+		struct aspawn_action made_;                                               \
+		psys_memset(&made_, 0xa5, sizeof made_);                                  \
+		aspawn_action_##function;                                                 \
+		CHECK_EQUAL(psys_memcmp(&made_, &macro_, sizeof made_), 0);               \
+		CHECK(macro_.kind >= 1 && macro_.kind <= ASPAWN_ACTION_CALL);             \
+		CHECK_EQUAL(macro_.flags, 0);                                             \
+		made_kinds[macro_.kind] = true;                                           \
+	} while (0)
+
+static int nowhere;
+static const unsigned some_groups[] = { 1, 2 };
+static const struct psys_sigset some_set;
+static const char one[] = "one", two[] = "two", three[] = "three", four[] = "four";
+
+TEST(every_function_that_makes_an_action_equals_its_macro)
+{
+	static bool made_kinds[ASPAWN_ACTION_CALL + 1];
+
+#define made (&made_)
+	CHECK_SAME(dup2(made, 3, 4), ASPAWN_DUP2(3, 4));
+	CHECK_SAME(open(made, 3, one, PSYS_O_RDWR, 0600), ASPAWN_OPEN(3, one, PSYS_O_RDWR, 0600));
+	CHECK_SAME(openat(made, 3, 4, one, PSYS_O_RDWR, 0600), ASPAWN_OPENAT(3, 4, one, PSYS_O_RDWR, 0600));
+	CHECK_SAME(openat2(made, 3, 4, one, PSYS_O_RDWR, 0600, UINT64_MAX - 1),
+		   ASPAWN_OPENAT2(3, 4, one, PSYS_O_RDWR, 0600, UINT64_MAX - 1));
+	CHECK_SAME(output_pipe(made, 3, &nowhere), ASPAWN_OUTPUT_PIPE(3, &nowhere));
+	CHECK_SAME(input_pipe(made, 3, &nowhere), ASPAWN_INPUT_PIPE(3, &nowhere));
+	CHECK_SAME(close(made, 3), ASPAWN_CLOSE(3));
+	CHECK_SAME(closefrom(made, 3), ASPAWN_CLOSEFROM(3));
+	CHECK_SAME(cloexec_from(made, 3), ASPAWN_CLOEXEC_FROM(3));
+	CHECK_SAME(setenv(made, one, two), ASPAWN_SETENV(one, two));
+	CHECK_SAME(unsetenv(made, one), ASPAWN_UNSETENV(one));
+	CHECK_SAME(clearenv(made), ASPAWN_CLEARENV());
+	CHECK_SAME(chdir(made, one), ASPAWN_CHDIR(one));
+	CHECK_SAME(fchdir(made, 3), ASPAWN_FCHDIR(3));
+	CHECK_SAME(umask(made, 077), ASPAWN_UMASK(077));
+	CHECK_SAME(setsid(made), ASPAWN_SETSID());
+	CHECK_SAME(setpgid(made, 7), ASPAWN_SETPGID(7));
+	CHECK_SAME(controlling_terminal(made, 3), ASPAWN_CONTROLLING_TERMINAL(3));
+	CHECK_SAME(foreground(made, 3), ASPAWN_FOREGROUND(3));
+	CHECK_SAME(reset_signals(made), ASPAWN_RESET_SIGNALS());
+	CHECK_SAME(sigmask(made, &some_set), ASPAWN_SIGMASK(&some_set));
+	CHECK_SAME(signals_default(made, &some_set), ASPAWN_SIGNALS_DEFAULT(&some_set));
+	CHECK_SAME(signals_ignore(made, &some_set), ASPAWN_SIGNALS_IGNORE(&some_set));
+	CHECK_SAME(pdeathsig(made, 9), ASPAWN_PDEATHSIG(9));
+	CHECK_SAME(rlimit(made, 1, 2, UINT64_MAX - 1), ASPAWN_RLIMIT(1, 2, UINT64_MAX - 1));
+	CHECK_SAME(nice(made, -5), ASPAWN_NICE(-5));
+	CHECK_SAME(scheduler(made, 1, 2), ASPAWN_SCHEDULER(1, 2));
+	CHECK_SAME(affinity(made, &some_groups, 8), ASPAWN_AFFINITY(&some_groups, 8));
+	CHECK_SAME(ioprio(made, 1), ASPAWN_IOPRIO(1));
+	CHECK_SAME(oom_score_adj(made, -1), ASPAWN_OOM_SCORE_ADJ(-1));
+	CHECK_SAME(personality(made, 1), ASPAWN_PERSONALITY(1));
+	CHECK_SAME(join_cgroup(made, 3), ASPAWN_JOIN_CGROUP(3));
+	CHECK_SAME(user(made, 1, 2, some_groups, 2), ASPAWN_USER(1, 2, some_groups, 2));
+	CHECK_SAME(resuid(made, 1, 2, 3), ASPAWN_RESUID(1, 2, 3));
+	CHECK_SAME(resgid(made, 1, 2, 3), ASPAWN_RESGID(1, 2, 3));
+	CHECK_SAME(groups(made, some_groups, 2), ASPAWN_GROUPS(some_groups, 2));
+	CHECK_SAME(cap_drop(made, 1), ASPAWN_CAP_DROP(1));
+	CHECK_SAME(cap_ambient(made, 1), ASPAWN_CAP_AMBIENT(1));
+	CHECK_SAME(securebits(made, 1), ASPAWN_SECUREBITS(1));
+	CHECK_SAME(no_new_privs(made), ASPAWN_NO_NEW_PRIVS());
+	CHECK_SAME(seccomp(made, &some_groups, 2), ASPAWN_SECCOMP(&some_groups, 2));
+	CHECK_SAME(landlock(made, 3), ASPAWN_LANDLOCK(3));
+	CHECK_SAME(chroot(made, one), ASPAWN_CHROOT(one));
+	CHECK_SAME(pivot_root(made, one, two), ASPAWN_PIVOT_ROOT(one, two));
+	CHECK_SAME(unshare(made, UINT64_MAX), ASPAWN_UNSHARE(UINT64_MAX));
+	CHECK_SAME(setns(made, 3, 4), ASPAWN_SETNS(3, 4));
+	CHECK_SAME(mount(made, one, two, three, UINT64_MAX, four),
+		   ASPAWN_MOUNT(one, two, three, UINT64_MAX, four));
+	CHECK_SAME(hostname(made, one), ASPAWN_HOSTNAME(one));
+	CHECK_SAME(write(made, one, two), ASPAWN_WRITE(one, two));
+	CHECK_SAME(call(made, fails, &nowhere), ASPAWN_CALL(fails, &nowhere));
+#undef made
+	for (int kind = 1; kind <= ASPAWN_ACTION_CALL; kind++)
+		CHECK(made_kinds[kind]);
+	/* Its path is the library's. */
+	struct aspawn_action null, open = ASPAWN_OPEN(3, NULL, PSYS_O_RDWR, 0);
+	aspawn_action_dev_null(&null, 3);
+	CHECK_EQUAL(psys_strcmp(null.u.openat.path, "/dev/null"), 0);
+	null.u.openat.path = NULL;
+	CHECK(null.kind == open.kind && !null.flags && !psys_memcmp(&null.u.openat, &open.u.openat, sizeof open.u.openat));
+}
+
+/* An element that was never filled, and what a later version may know. */
+TEST(unknown_kinds_and_flags_of_actions_are_invalid)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_child child;
+	struct aspawn_action actions[2] = { ASPAWN_UMASK(0), ASPAWN_UMASK(0) };
+
+	command.actions = actions;
+	command.action_count = 2;
+	static const uint32_t kinds[] = { 0, ASPAWN_ACTION_CALL + 1, 255, UINT32_MAX };
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		actions[1].kind = kinds[i];
+		CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
+	}
+	actions[1].kind = ASPAWN_ACTION_UMASK;
+	for (uint32_t flag = 1; flag; flag <<= 1) {
+		actions[1].flags = flag;
+		CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
+	}
+	actions[1].flags = 0;
+	child = start_command(NULL, &command);
+	check_ends(&child, 7 << 8);
 }

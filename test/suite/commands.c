@@ -229,6 +229,25 @@ TEST(somebody_else_reaps_the_child)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
+/* Its step is none of the caller's actions, and has no kind. */
+TEST(a_stream_that_is_not_open)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_failure failure;
+
+	command.std_err = 900;
+	for (int i = 0; i < 3; i++) {
+		command.flags = i == 1 ? ASPAWN_COMMAND_STARTED_FD : i == 2 ? ASPAWN_COMMAND_FORK : 0;
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+		CHECK_EQUAL(failure.step, ASPAWN_STEP_STREAMS);
+		CHECK_EQUAL(failure.error, -PSYS_EBADF);
+		CHECK_EQUAL(failure.kind, 0);
+		check_ends(&child, 127 << 8);
+	}
+}
+
 static int gate;
 
 static ASPAWN_CHILD int waits_at_gate(void *arg)

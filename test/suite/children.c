@@ -1,0 +1,385 @@
+/* Handles of children: moved, released, asked; and signals to all that a child has started. */
+#include "filter.h"
+#include "observe.h"
+
+/* --- a handle that moves ------------------------------------------------------------ */
+
+/* The handle, at another place; the old one is overwritten. */
+static struct aspawn_child *moved(struct aspawn_child *child)
+{
+	static struct aspawn_child places[2];
+	struct aspawn_child *to = child == &places[0] ? &places[1] : &places[0];
+
+	psys_memcpy(to, child, sizeof *to);
+	psys_memset(child, 0x55, sizeof *child);
+	return to;
+}
+
+static void check_moving(const struct aspawn_command *command)
+{
+	int descriptors = count_descriptors(), mappings = count_mappings();
+	struct aspawn_failure failure;
+	struct aspawn_child first, *child = &first;
+	int status = -1;
+
+	first = start_command(NULL, command);
+	child = moved(child);
+	int r = aspawn_wait_started(child, &failure, 0);
+	CHECK(r == 0 || r == -PSYS_ETIMEDOUT);
+	child = moved(child);
+	CHECK_EQUAL(aspawn_wait_started(child, &failure, -1), 0);
+	child = moved(child);
+	CHECK_EQUAL(aspawn_ended(child), 0);
+	child = moved(child);
+	CHECK_EQUAL(aspawn_wait(child, &status, NULL, 0), -PSYS_ETIMEDOUT);
+	child = moved(child);
+	CHECK_EQUAL(aspawn_kill_group(child, 0), 0);
+	child = moved(child);
+	CHECK_EQUAL(aspawn_kill(child, PSYS_SIGKILL), 0);
+	child = moved(child);
+	CHECK_EQUAL(aspawn_wait(child, &status, NULL, -1), 0);
+	CHECK_EQUAL(status, PSYS_SIGKILL);
+	child = moved(child);
+	CHECK_EQUAL(aspawn_wait_started(child, &failure, -1), 0);
+	child = moved(child);
+	CHECK_EQUAL(aspawn_release(child), 0);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK_EQUAL(count_mappings(), mappings);
+}
+
+TEST(a_handle_moves_between_all_calls)
+{
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_FORK,
+					  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_STARTED_FD,
+					  ASPAWN_COMMAND_NO_PIDFD, ASPAWN_COMMAND_VFORK };
+	static struct aspawn_pool pool;
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		for (int memory = 0; memory < 3; memory++) {
+			command.flags = flags[i];
+			command.pool = memory == 1 ? &pool : NULL;
+			command.stack = memory == 2 ? &stack : NULL;
+			if (memory && i == 0) { /* what is kept is mapped */
+				struct aspawn_child child = start_command(NULL, &command);
+				CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+				check_ends(&child, PSYS_SIGKILL);
+			}
+			check_moving(&command);
+		}
+	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+TEST(a_handle_moves_before_it_communicates)
+{
+	static struct aspawn_pool pool;
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "copies", NULL);
+	int descriptors = count_descriptors();
+
+	command.std_in = command.std_out = ASPAWN_PIPE;
+	for (int memory = 0; memory < 3; memory++) {
+		char text[8] = "";
+		struct aspawn_io io = { .size = sizeof io,
+					.input = "text",
+					.input_size = 4,
+					.out = { .data = text, .size = sizeof text } };
+
+		command.pool = memory == 1 ? &pool : NULL;
+		command.stack = memory == 2 ? &stack : NULL;
+		struct aspawn_child first = start_command(NULL, &command), *child = moved(&first);
+		CHECK_EQUAL(aspawn_communicate(child, &io), 0);
+		CHECK_EQUAL(psys_strcmp(text, "text"), 0);
+		child = moved(child);
+		CHECK_EQUAL(child->pid, 0);
+		CHECK(child->in_fd == -1 && child->out_fd == -1 && child->err_fd == -1);
+		CHECK_EQUAL(aspawn_wait_started(child, NULL, -1), 0);
+		CHECK_EQUAL(aspawn_release(child), 0);
+		CHECK_EQUAL(count_descriptors(), descriptors);
+	}
+	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+TEST(a_handle_of_a_failing_command_moves)
+{
+	static struct aspawn_pool pool;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_action action = ASPAWN_CHDIR("/no such directory");
+	struct aspawn_failure failure;
+
+	command.pool = &pool;
+	command.actions = &action;
+	command.action_count = 1;
+	for (int i = 0; i < 4; i++) {
+		struct aspawn_child first = start_command(NULL, &command), *child = moved(&first);
+		int status = -1;
+
+		if (i & 1) {
+			CHECK_EQUAL(why_not_started(child), -PSYS_ENOENT);
+			child = moved(child);
+		}
+		if (i & 2) {
+			CHECK_EQUAL(aspawn_wait(child, &status, NULL, -1), -PSYS_ECANCELED);
+			CHECK_EQUAL(status, 127 << 8);
+			child = moved(child);
+		}
+		CHECK_EQUAL(aspawn_wait_started(child, &failure, -1), -PSYS_ECANCELED);
+		CHECK_EQUAL(failure.error, -PSYS_ENOENT);
+		CHECK_EQUAL(failure.step, 0);
+		CHECK_EQUAL(failure.kind, ASPAWN_ACTION_CHDIR);
+		CHECK_EQUAL(psys_strcmp(failure.subject, "/no such directory"), 0);
+		if (!(i & 2)) {
+			child = moved(child);
+			check_ends(child, 127 << 8);
+		}
+	}
+	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+}
+
+TEST(a_long_subject_keeps_its_end_in_the_handle)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_failure first, later;
+	char path[400];
+
+	for (size_t i = 0; i < sizeof path - 1; i++)
+		path[i] = i % 10 ? (char)('a' + i % 26) : '/';
+	path[sizeof path - 1] = '\0';
+	command.file = path;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_wait_started(&child, &first, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(psys_strcmp(first.subject, path + sizeof path - sizeof first.subject), 0);
+	check_ends(&child, 127 << 8);
+	CHECK_EQUAL(aspawn_wait_started(&child, &later, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(psys_strlen(later.subject), 39);
+	CHECK_EQUAL(psys_strcmp(later.subject, path + sizeof path - 40), 0);
+}
+
+/* --- whether it has ended ------------------------------------------------------------- */
+
+static void await_end(struct aspawn_child *child)
+{
+	while (aspawn_ended(child) == 0)
+		sleep_ms(1);
+}
+
+TEST(ended_does_not_reap)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+
+	for (int i = 0; i < 4; i++) {
+		command.flags = i & 1 ? ASPAWN_COMMAND_NO_PIDFD : 0;
+		struct aspawn_child child = start_command(NULL, &command);
+
+		CHECK_EQUAL(aspawn_ended(&child), 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
+		if (i & 2)
+			CHECK_EQUAL(aspawn_release(&child), 0); /* now by its number */
+		CHECK_EQUAL(aspawn_ended(&child), 0);
+		CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGTERM), 0);
+		await_end(&child);
+		CHECK_EQUAL(aspawn_ended(&child), 1);
+		CHECK_EQUAL(aspawn_ended(&child), 1);
+		CHECK_EQUAL(aspawn_kill(&child, 0), 0); /* a zombie can be sent to */
+		CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), 0);
+		check_ends(&child, PSYS_SIGTERM);
+		CHECK_EQUAL(aspawn_ended(&child), -PSYS_EINVAL);
+	}
+	CHECK(!have_children());
+}
+
+TEST(ended_of_a_child_that_another_has_reaped)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int descriptors = count_descriptors();
+
+	for (int i = 0; i < 2; i++) {
+		command.flags = i ? ASPAWN_COMMAND_NO_PIDFD : 0;
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(reap(child.pid), 7);
+		CHECK_EQUAL(aspawn_ended(&child), -PSYS_ECHILD);
+		CHECK_EQUAL(aspawn_release(&child), 0);
+		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECHILD);
+	}
+	CHECK_EQUAL(count_descriptors(), descriptors);
+}
+
+/* --- groups --------------------------------------------------------------------------- */
+
+static ASPAWN_CHILD int waits_at_gate(void *gate)
+{
+	gate_wait(gate);
+	return 0;
+}
+
+/* Says the number of a process that lingers, in the group, or with "session" in another
+ * session; and stays, or ends with "ends". */
+ROLE(starts_another)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	int pid = fork_child();
+
+	if (pid == 0) {
+		if (!psys_strcmp(how, "session"))
+			psys_setsid();
+		pid = psys_getpid();
+		psys_write(1, &pid, sizeof pid);
+		sleep_ms(60000);
+		return 0;
+	}
+	if (psys_strcmp(how, "ends"))
+		sleep_ms(60000);
+	return 0;
+}
+
+/* Its orphans are this process's to reap. */
+static struct aspawn_child start_another(struct self *self, const char *how, const struct aspawn_action *action,
+					 int *other)
+{
+	struct aspawn_command command = command_in_role(self, "starts_another", how);
+
+	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		skip("no orphans to be had here");
+	command.std_out = ASPAWN_PIPE;
+	command.actions = action;
+	command.action_count = action != NULL;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(psys_read(child.out_fd, other, sizeof *other), sizeof *other);
+	psys_close(child.out_fd);
+	child.out_fd = -1;
+	return child;
+}
+
+TEST(kill_group_reaches_a_grandchild)
+{
+	const struct aspawn_action leads[] = { ASPAWN_SETPGID(0), ASPAWN_SETSID() };
+	struct self self;
+	int other;
+
+	for (int i = 0; i < 2; i++) {
+		struct aspawn_child child = start_another(&self, "stays", &leads[i], &other);
+
+		CHECK_EQUAL(aspawn_kill_group(&child, 0), 0);
+		CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), 0);
+		check_ends(&child, PSYS_SIGKILL);
+		CHECK_EQUAL(reap(other), 128 + PSYS_SIGKILL);
+	}
+	CHECK(!have_children());
+}
+
+/* The group of one that has ended, and is not reaped, is nobody else's. */
+TEST(kill_group_of_a_leader_that_has_ended)
+{
+	const struct aspawn_action leads = ASPAWN_SETPGID(0);
+	struct self self;
+	int other;
+
+	for (int i = 0; i < 2; i++) {
+		struct aspawn_child child = start_another(&self, "ends", &leads, &other);
+
+		if (i)
+			CHECK_EQUAL(aspawn_release(&child), 0);
+		await_end(&child);
+		CHECK_EQUAL(psys_kill(other, 0), 0);
+		CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), 0);
+		CHECK_EQUAL(reap(other), 128 + PSYS_SIGKILL);
+		CHECK_EQUAL(aspawn_ended(&child), 1);
+		check_ends(&child, 0);
+		CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), -PSYS_EINVAL);
+	}
+}
+
+/* Nobody but the child: its group is the caller's own. */
+TEST(kill_group_of_a_child_that_leads_none_kills_it_alone)
+{
+	struct self self;
+	int other;
+	struct aspawn_child child = start_another(&self, "stays", NULL, &other);
+
+	CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), 0);
+	check_ends(&child, PSYS_SIGKILL);
+	kill_lingering(other);
+}
+
+TEST(kill_group_before_the_group_exists)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int *gate = shared_page();
+	const struct aspawn_action actions[] = { ASPAWN_CALL(waits_at_gate, gate), ASPAWN_SETPGID(0) };
+	static const int signals[] = { PSYS_SIGKILL, PSYS_SIGTERM };
+
+	command.actions = actions;
+	command.action_count = 2;
+	for (int i = 0; i < 4; i++) {
+		command.flags = i & 1 ? ASPAWN_COMMAND_NO_PIDFD : 0;
+		*gate = 0;
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(aspawn_kill_group(&child, signals[i / 2]), 0);
+		if (i / 2)
+			gate_open(gate); /* it is blocked until the exec */
+		check_ends(&child, signals[i / 2]);
+	}
+}
+
+TEST(kill_group_misses_another_session)
+{
+	const struct aspawn_action leads = ASPAWN_SETPGID(0);
+	struct self self;
+	int other;
+	struct aspawn_child child = start_another(&self, "session", &leads, &other);
+
+	CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), 0);
+	check_ends(&child, PSYS_SIGKILL);
+	kill_lingering(other);
+}
+
+/* --- control groups --------------------------------------------------------------------- */
+
+TEST(kill_cgroup_of_what_is_no_control_group)
+{
+	int directory = psys_open("/dev", PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	int descriptors = count_descriptors();
+
+	CHECK_EQUAL(aspawn_kill_cgroup(-1), -PSYS_EBADF);
+	CHECK_EQUAL(aspawn_kill_cgroup(900), -PSYS_EBADF);
+	CHECK(directory >= 0);
+	CHECK_EQUAL(aspawn_kill_cgroup(directory), -PSYS_ENOENT);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+}
+
+TEST(kill_cgroup_reaches_another_session)
+{
+	struct cgroup group;
+	struct self self;
+	int other, outsider;
+
+	make_cgroup(&group);
+	int known = psys_faccessat(group.fd, "cgroup.kill", PSYS_F_OK);
+	if (known < 0) {
+		remove_cgroup(&group);
+		skip("this kernel has no cgroup.kill");
+	}
+	const struct aspawn_action join = ASPAWN_JOIN_CGROUP(group.fd);
+	struct aspawn_child child = start_another(&self, "session", &join, &other);
+	struct aspawn_child outside = start_another(&self, "ends", NULL, &outsider);
+	int descriptors = count_descriptors();
+
+	CHECK_EQUAL(aspawn_kill_cgroup(group.fd), 0);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	check_ends(&child, PSYS_SIGKILL);
+	CHECK_EQUAL(reap(other), 128 + PSYS_SIGKILL);
+	check_ends(&outside, 0);
+	kill_lingering(outsider);
+	CHECK_EQUAL(aspawn_kill_cgroup(group.fd), 0); /* of nobody */
+	remove_cgroup(&group);
+}
