@@ -253,7 +253,7 @@ static int read_options(struct request *request, int **pidfd, const struct aspaw
 /* It would be copied over itself, or unmapped before. */
 static bool is_within(const void *user_data, const struct Stack_t *stack)
 {
-	return (uintptr_t)user_data - (uintptr_t)stack->addr < stack->size;
+	return stack->addr && (uintptr_t)user_data - (uintptr_t)stack->addr < stack->size;
 }
 
 int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t *cached_stack,

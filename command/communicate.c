@@ -274,8 +274,10 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 	int started = aspawn_wait_started(communication->child, &io->failure, 0);
 
 	aspawn_release(communication->child); /* if the wait has failed */
-	if (looped < 0)
+	if (looped < 0) {
+		io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
 		return looped;
+	}
 	if (communication->end) {
 		/* It may have been ended before it was executed. */
 		if (started == -PSYS_ECANCELED && io->failure.error != -PSYS_ECHILD) {
