@@ -274,7 +274,7 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (limit || child->pidfd < 0)
+	if (limit)
 		r = wait_for_end(child, deadline_after(limit));
 	while (r >= 0 && (r = wait_for(child, &info, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
 		r = 0;

@@ -65,8 +65,9 @@ static void give_to_sink(struct communication *communication, struct aspawn_outp
 		end_it(communication, ASPAWN_END_SINK, r);
 }
 
-/* What does not fit is read all the same, and dropped: to know that it was there. */
-static void collect(struct communication *communication, int which, struct aspawn_output *output)
+/* Returns how many bytes it has read. What does not fit is read all the same, and dropped: to
+ * know that it was there. */
+static long collect(struct communication *communication, int which, struct aspawn_output *output)
 {
 	char small[1024];
 	const bool drops = communication->io->flags & ASPAWN_IO_DROP_EXCESS || !output->data;
@@ -74,12 +75,12 @@ static void collect(struct communication *communication, int which, struct aspaw
 	char *to = room ? (char *)output->data + output->length : small;
 
 	if (output->sink) {
-		to = output->size ? output->data : small;
-		room = output->size;
+		room = output->data ? output->size : 0;
+		to = room ? output->data : small;
 	}
 	long r = psys_read(*end_of(communication->child, which), to, room ? room : sizeof small);
 	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
-		return;
+		return 0;
 	if (r < 0)
 		communication->error = (int)r;
 	else if (r == 0)
@@ -90,6 +91,19 @@ static void collect(struct communication *communication, int which, struct aspaw
 		output->length += (size_t)r;
 	else
 		end_it(communication, ASPAWN_END_FULL, -PSYS_ENOBUFS);
+	return r;
+}
+
+/* What is in the pipe already, and no more: another process may go on to write. */
+static void drain(struct communication *communication, int which, struct aspawn_output *output)
+{
+	long left = communication->polled[which].fd < 0 ? 0 :
+		    psys_fcntl(communication->polled[which].fd, PSYS_F_GETPIPE_SZ, 0), r = 1;
+
+	while (left > 0 && r > 0 && !communication->end) {
+		r = collect(communication, which, output);
+		left -= r;
+	}
 }
 
 static void transfer(struct communication *communication)
@@ -192,8 +206,11 @@ static int event_loop(struct communication *communication)
 			continue;
 		}
 		const bool is_late = deadline_has_passed(deadline);
-		if (ended && (is_late || communication->end))
-			break; /* a grandchild has the pipe still */
+		if (ended && (is_late || communication->end)) { /* a grandchild has the pipe still */
+			drain(communication, OUTPUT, &communication->io->out);
+			drain(communication, ERROR, &communication->io->err);
+			break;
+		}
 		if (ended || !(is_late || (communication->end && !signal)))
 			continue;
 		end_it(communication, ASPAWN_END_TIMED_OUT, -PSYS_ETIMEDOUT);
@@ -205,7 +222,7 @@ static int event_loop(struct communication *communication)
 	}
 	if (communication->end && communication->io->flags & ASPAWN_IO_KILL_GROUP)
 		terminate(communication, PSYS_SIGKILL); /* whoever is left of it */
-	return 0;
+	return communication->error;
 }
 
 /* Writing to a pipe that nobody reads must not raise the caller's SIGPIPE. */
@@ -232,7 +249,7 @@ static int without_sigpipe(struct communication *communication)
 
 static bool is_output(const struct aspawn_output *output)
 {
-	return output->data || !output->size;
+	return output->data || output->sink || !output->size;
 }
 
 static bool is_wanted(const struct aspawn_output *output)

@@ -212,7 +212,7 @@ typedef char aspawn_action_has_64_bytes[sizeof(struct aspawn_action) == 64 ? 1 :
 
 /* --- descriptors ------------------------------------------------------------
  *
- * For standard input, output and error see first aspawn_command.in, .out and .err. */
+ * For standard input, output and error see first aspawn_command.std_in, .std_out and .std_err. */
 
 /*
  * Makes descriptor to of the program the same file as from, and inheritable: dup2(2). If
