@@ -58,6 +58,8 @@ static void feed(struct communication *communication)
 static void give_to_sink(struct communication *communication, struct aspawn_output *output,
 			 const void *bytes, long count)
 {
+	if (communication->end == ASPAWN_END_SINK)
+		return; /* drop it: a sink is not called after an error */
 	output->length += (size_t)count;
 	int r = output->sink(output->arg, bytes, (size_t)count);
 	if (r < 0)
