@@ -70,7 +70,7 @@ static void give_to_sink(struct communication *communication, struct aspawn_outp
 static void collect(struct communication *communication, int which, struct aspawn_output *output)
 {
 	char small[1024];
-	const bool drops = communication->io->flags & ASPAWN_IO_DROP_EXCESS || !output->data;
+	const bool drops = communication->io->flags & ASPAWN_IO_DROP_EXCESS || !output->size;
 	size_t room = output->size && output->length < output->size - 1 ? output->size - 1 - output->length : 0;
 	char *to = room ? (char *)output->data + output->length : small;
 
