@@ -59,6 +59,8 @@ static void feed(struct communication *communication)
 static void give_to_sink(struct communication *communication, struct aspawn_output *output,
 			 const void *bytes, long count)
 {
+	if (communication->end == ASPAWN_END_SINK)
+		return; /* drop it: a sink is not called after an error */
 	output->length += (size_t)count;
 	int r = output->sink(output->arg, bytes, (size_t)count);
 	if (r < 0)
@@ -70,7 +72,7 @@ static void give_to_sink(struct communication *communication, struct aspawn_outp
 static long collect(struct communication *communication, int which, struct aspawn_output *output)
 {
 	char small[1024];
-	const bool drops = communication->io->flags & ASPAWN_IO_DROP_EXCESS || !output->data;
+	const bool drops = communication->io->flags & ASPAWN_IO_DROP_EXCESS || !output->size;
 	size_t room = output->size && output->length < output->size - 1 ? output->size - 1 - output->length : 0;
 	char *to = room ? (char *)output->data + output->length : small;
 

@@ -332,3 +332,353 @@ TEST(a_run_polls_what_it_uses)
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.status, 7 << 8);
 }
+
+/* --- outputs ------------------------------------------------------------------- */
+
+/* Writes so many letters to standard output and error in turn: "1000" to the first, "1000e"
+ * to the second, "1000b" to both; then ends. */
+ROLE(writes_letters)
+{
+	const char *text = argc > 1 ? argv[1] : "";
+	int count = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		count = count * 10 + (*text - '0');
+	for (int fd = 1; fd <= 2; fd++) {
+		if (fd == 1 ? *text == 'e' : !*text)
+			continue;
+		for (int i = 0; i < count; i += 1000) {
+			char letters[1000];
+			for (int j = 0; j < 1000; j++)
+				letters[j] = (char)('a' + (i + j) % 26);
+			const int length = count - i < 1000 ? count - i : 1000;
+			if (psys_write(fd, letters, (size_t)length) != length)
+				return 1;
+		}
+	}
+	return 5;
+}
+
+struct sink {
+	size_t calls, bytes, most; /* most: of one call */
+	size_t calls_until_error;  /* 0: none */
+	int returns, error;
+	int slow_ms;
+	bool is_wrong, is_foreign;
+	const char *buffer;
+};
+
+static int take_letters(void *arg, const void *bytes, size_t count)
+{
+	struct sink *sink = arg;
+
+	sink->calls++;
+	if (!count)
+		sink->is_wrong = true;
+	for (size_t i = 0; i < count; i++)
+		if (((const char *)bytes)[i] != (char)('a' + (sink->bytes + i) % 26))
+			sink->is_wrong = true;
+	if (sink->buffer && bytes != sink->buffer)
+		sink->is_foreign = true;
+	sink->bytes += count;
+	if (count > sink->most)
+		sink->most = count;
+	if (sink->slow_ms)
+		sleep_ms(sink->slow_ms);
+	return sink->calls_until_error && sink->calls >= sink->calls_until_error ? sink->error : sink->returns;
+}
+
+static struct aspawn_command letters_command(struct self *self, const char *letters)
+{
+	return command_in_role(self, "writes_letters", letters);
+}
+
+TEST(sinks_get_all_output_in_pieces)
+{
+	struct self self;
+	const struct aspawn_command command = letters_command(&self, "100000b");
+	struct sink out = { 0 }, err = { .returns = 17 }; /* positive: go on */
+	struct aspawn_io io = { .size = sizeof io,
+				.out = { .sink = take_letters, .arg = &out },
+				.err = { .sink = take_letters, .arg = &err } };
+
+	CHECK_EQUAL(aspawn_run(&command, &io), 0);
+	CHECK_EQUAL(io.end, ASPAWN_END_RAN);
+	CHECK_EQUAL(io.status, 5 << 8);
+	CHECK(!out.is_wrong && !err.is_wrong);
+	CHECK_EQUAL(out.bytes, 100000);
+	CHECK_EQUAL(err.bytes, 100000);
+	CHECK_EQUAL(io.out.length, 100000);
+	CHECK_EQUAL(io.err.length, 100000);
+	CHECK(out.calls > 1);
+}
+
+TEST(sinks_read_into_the_callers_buffer)
+{
+	enum { size = 16 };
+	struct self self;
+	const struct aspawn_command command = letters_command(&self, "1000");
+	char buffer[size + 1];
+	struct sink sink = { .buffer = buffer };
+	struct aspawn_io io = { .size = sizeof io,
+				.out = { .data = buffer, .size = size, .sink = take_letters, .arg = &sink } };
+
+	buffer[size] = '#';
+	CHECK_EQUAL(aspawn_run(&command, &io), 0);
+	CHECK_EQUAL(io.status, 5 << 8);
+	CHECK(!sink.is_wrong && !sink.is_foreign);
+	CHECK_EQUAL(sink.bytes, 1000);
+	CHECK_EQUAL(io.out.length, 1000);
+	CHECK(sink.most <= size && sink.calls >= 1000 / size);
+	CHECK_EQUAL(buffer[size], '#');
+}
+
+TEST(sinks_may_be_without_a_buffer)
+{
+	struct self self;
+	const struct aspawn_command command = letters_command(&self, "1000");
+	char unused[1] = "#";
+	struct sink sink = { 0 };
+	struct aspawn_io io = { .size = sizeof io, .out = { .data = unused, .sink = take_letters, .arg = &sink } };
+
+	CHECK_EQUAL(aspawn_run(&command, &io), 0);
+	CHECK_EQUAL(sink.bytes, 1000);
+	CHECK_EQUAL(unused[0], '#');
+}
+
+TEST(a_sinks_error_ends_the_command)
+{
+	struct self self;
+	const struct aspawn_command command = letters_command(&self, "10000000");
+	int descriptors = count_descriptors();
+
+	for (size_t calls = 1; calls < 4; calls++) {
+		struct sink sink = { .calls_until_error = calls, .error = -777 };
+		struct aspawn_io io = { .size = sizeof io, .out = { .sink = take_letters, .arg = &sink } };
+		CHECK_EQUAL(aspawn_run(&command, &io), -777);
+		CHECK_EQUAL(io.end, ASPAWN_END_SINK);
+		CHECK_EQUAL(io.status, PSYS_SIGTERM);
+		CHECK_EQUAL(io.failure.error, 0);
+		CHECK_EQUAL(io.out.length, sink.bytes);
+		CHECK(!have_children());
+		CHECK_EQUAL(count_descriptors(), descriptors);
+	}
+}
+
+/* What it could not take it must not be given again and again. */
+TEST(a_sink_is_not_called_after_its_error)
+{
+	struct self self;
+	const struct aspawn_command command = letters_command(&self, "10000000");
+
+	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* and so it is in the program, which goes on for a while */
+	for (int round = 0; round < 10; round++) {
+		struct sink sink = { .calls_until_error = 1, .error = -777 };
+		struct aspawn_io io = { .size = sizeof io, .grace_ms = 50, .out = { .sink = take_letters, .arg = &sink } };
+		CHECK_EQUAL(aspawn_run(&command, &io), -777);
+		CHECK_EQUAL(sink.calls, 1);
+	}
+}
+
+/* size - 1 bytes fit, with a NUL after them. */
+TEST(output_fits_or_ends_the_command)
+{
+	static const struct {
+		const char *letters;
+		size_t size;
+		int r;
+	} cases[] = { { "0", 1, 0 },	   { "0", 10, 0 },	 { "9", 10, 0 },	 { "1", 1, -PSYS_ENOBUFS },
+		      { "1", 2, 0 },	   { "10", 10, -PSYS_ENOBUFS }, { "11", 10, -PSYS_ENOBUFS },
+		      { "100000", 50, -PSYS_ENOBUFS }, { "100000", 100001, 0 }, { "100000", 100000, -PSYS_ENOBUFS } };
+	static char data[100002];
+	struct self self;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (int drop = 0; drop < 2; drop++) {
+			const size_t size = cases[i].size;
+			const struct aspawn_command command = letters_command(&self, cases[i].letters);
+			struct aspawn_io io = { .size = sizeof io,
+						.flags = drop ? ASPAWN_IO_DROP_EXCESS : 0,
+						.out = { .data = data, .size = size } };
+			int r = drop ? 0 : cases[i].r;
+			size_t all = 0;
+
+			for (const char *digit = cases[i].letters; *digit; digit++)
+				all = all * 10 + (size_t)(*digit - '0');
+			const size_t stored = all < size ? all : size - 1;
+			psys_memset(data, '#', sizeof data);
+			CHECK_EQUAL(aspawn_run(&command, &io), r);
+			CHECK_EQUAL(io.end, r ? ASPAWN_END_FULL : ASPAWN_END_RAN);
+			if (!r)
+				CHECK_EQUAL(io.status, 5 << 8);
+			CHECK_EQUAL(io.out.length, drop ? all : stored);
+			for (size_t j = 0; j < stored; j++)
+				CHECK_EQUAL(data[j], 'a' + (char)(j % 1000 % 26 + j / 1000 * 1000 % 26) % 26);
+			CHECK_EQUAL(data[stored], 0);
+			CHECK_EQUAL(data[size], '#');
+		}
+}
+
+TEST(output_and_errors_are_kept_apart)
+{
+	struct self self;
+	const struct aspawn_command command = letters_command(&self, "100b");
+	char out[200], err[50];
+	struct aspawn_io io = { .size = sizeof io,
+				.flags = ASPAWN_IO_DROP_EXCESS,
+				.out = { .data = out, .size = sizeof out },
+				.err = { .data = err, .size = sizeof err } };
+
+	CHECK_EQUAL(aspawn_run(&command, &io), 0);
+	CHECK_EQUAL(io.out.length, 100);
+	CHECK_EQUAL(psys_strlen(out), 100);
+	CHECK_EQUAL(io.err.length, 100);
+	CHECK_EQUAL(psys_strlen(err), 49);
+	io.flags = 0;
+	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ENOBUFS);
+	CHECK_EQUAL(io.end, ASPAWN_END_FULL);
+	CHECK_EQUAL(psys_strlen(err), 49);
+}
+
+/* The output of a pipe that exists but is not wanted is read and dropped. */
+TEST(output_that_is_not_wanted_is_dropped)
+{
+	struct self self;
+	struct aspawn_command command = letters_command(&self, "1000000b");
+	char data[1] = "#";
+	struct aspawn_io io = { .size = sizeof io };
+
+	command.std_out = command.std_err = ASPAWN_PIPE;
+	CHECK_EQUAL(aspawn_run(&command, &io), 0);
+	CHECK_EQUAL(io.status, 5 << 8);
+	io.out.data = data; /* without a size it is not wanted either */
+	CHECK_EQUAL(aspawn_run(&command, &io), 0);
+	CHECK_EQUAL(io.status, 5 << 8);
+	CHECK_EQUAL(data[0], '#');
+}
+
+/* Nothing of an earlier run may be taken for output. */
+TEST(output_is_a_string_on_every_return)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	char out[4], err[4];
+	struct aspawn_io io = { .size = sizeof io,
+				.out = { .data = out, .size = sizeof out },
+				.err = { .data = err, .size = sizeof err } };
+	struct psys_rlimit64 limit;
+
+	for (int i = 0; i < 5; i++) {
+		int r, end = ASPAWN_END_RAN, expected = 0;
+		command = command_in_role(&self, i == 2 ? "lingers" : "exit_7", NULL);
+		io.timeout_ms = i == 2 ? 1 : 0;
+		psys_memset(out, '#', sizeof out);
+		psys_memset(err, '#', sizeof err);
+		io.out.length = io.err.length = 77;
+		if (i == 1) {
+			command.file = "/no such program";
+			expected = -PSYS_ECANCELED, end = ASPAWN_END_NOT_STARTED;
+		} else if (i == 2) {
+			expected = -PSYS_ETIMEDOUT, end = ASPAWN_END_TIMED_OUT;
+		} else if (i == 3) {
+			command.std_in = -4;
+			expected = -PSYS_EINVAL, end = ASPAWN_END_UNKNOWN;
+		} else if (i == 4) {
+			CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
+			limit.rlim_cur = 3;
+			CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
+			expected = -PSYS_EMFILE, end = ASPAWN_END_UNKNOWN;
+		}
+		r = aspawn_run(&command, &io);
+		CHECK_EQUAL(r, expected);
+		CHECK_EQUAL(io.end, end);
+		CHECK(io.out.length == 0 && io.err.length == 0);
+		CHECK(out[0] == 0 && err[0] == 0);
+		if (end == ASPAWN_END_UNKNOWN) {
+			CHECK_EQUAL(io.status, -1);
+			CHECK_EQUAL(io.failure.error, 0);
+		}
+	}
+}
+
+/* --- ends ---------------------------------------------------------------------- */
+
+/* SIGKILL at once, though SIGTERM would do. */
+TEST(a_negative_grace_is_none)
+{
+	struct aspawn_io io = { .size = sizeof io, .timeout_ms = 1, .grace_ms = -1 };
+
+	milliseconds_of(&io, "lingers", -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(io.status, PSYS_SIGKILL);
+	io.grace_ms = INT64_MIN;
+	milliseconds_of(&io, "lingers", -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(io.status, PSYS_SIGKILL);
+}
+
+TEST(times_of_a_run_that_are_no_limits)
+{
+	static const int64_t times[] = { 0, -1, INT64_MIN, INT64_MAX };
+
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		for (size_t j = 0; j < sizeof times / sizeof *times; j++) {
+			struct aspawn_io io = { .size = sizeof io, .timeout_ms = times[i], .grace_ms = times[j] };
+			milliseconds_of(&io, "exit_7", 0);
+			CHECK_EQUAL(io.status, 7 << 8);
+		}
+}
+
+/* --- versions ------------------------------------------------------------------ */
+
+TEST(structures_of_later_versions)
+{
+	struct self self;
+	const struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	union {
+		struct aspawn_io io;
+		unsigned char bytes[sizeof(struct aspawn_io) + 9];
+	} larger = { .io = { .size = sizeof(struct aspawn_io) } };
+
+	CHECK_EQUAL(sizeof(struct aspawn_io), ASPAWN_IO_SIZE_VER0);
+	CHECK_EQUAL(sizeof(struct aspawn_command), ASPAWN_COMMAND_SIZE_VER0);
+	for (size_t size = sizeof larger.io; size <= sizeof larger.bytes; size++) {
+		psys_memset(&larger, 0, sizeof larger);
+		larger.io.size = size;
+		CHECK_EQUAL(aspawn_run(&command, &larger.io), 0);
+		CHECK_EQUAL(larger.io.status, 7 << 8);
+		if (size == sizeof larger.io)
+			continue;
+		larger.bytes[size - 1] = 1;
+		CHECK_EQUAL(aspawn_run(&command, &larger.io), -PSYS_E2BIG);
+		larger.io.size--; /* beyond it nothing is looked at */
+		CHECK_EQUAL(aspawn_run(&command, &larger.io), 0);
+	}
+}
+
+/* --- arguments ------------------------------------------------------------------- */
+
+TEST(commands_of_nothing_but_arguments)
+{
+	struct self self;
+	char out[64];
+	struct aspawn_io io = { .size = sizeof io,
+				.flags = ASPAWN_IO_DROP_EXCESS,
+				.out = { .data = out, .size = sizeof out } };
+
+	if (is_emulated())
+		skip("the emulator is the file");
+	self_in_role(&self, "exit_7", NULL);
+	/* argv[0] is the file, so this program is begun as its suite, with no test to run. */
+	CHECK_EQUAL(aspawn_run(ASPAWN_COMMAND(self.file, "no such test"), &io), 0);
+	CHECK_EQUAL(io.status, 0);
+	CHECK_EQUAL(aspawn_run(ASPAWN_COMMAND("/no such program"), &io), -PSYS_ECANCELED);
+	CHECK_EQUAL(psys_strcmp(io.failure.subject, "/no such program"), 0);
+	const struct aspawn_command command = {
+		.size = sizeof command,
+		.file = self.file,
+		.argv = ASPAWN_ARGV("@writes_letters", "42"),
+	};
+	CHECK(!command.argv[2]);
+	CHECK_EQUAL(aspawn_run(&command, &io), 0);
+	CHECK_EQUAL(io.status, 5 << 8);
+	CHECK_EQUAL(io.out.length, 42);
+}
