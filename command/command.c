@@ -97,7 +97,7 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 		.actions = actions,
 		.count = count,
 		.own_count = (int)own->count,
-		.pipes = aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(size_t)),
+		.pipes = pipes ? aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(size_t)) : NULL,
 		.pipe_count = pipes,
 		.report_fd = -1,
 		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
@@ -123,12 +123,14 @@ static void close_pipes(const struct prepared *prepared, bool also_parents)
 
 static int make_pipes(struct prepared *prepared)
 {
-	struct command_pipe *pipe = prepared->pipes;
+	struct command_pipe *pipe = prepared->pipes, *const end = pipe + prepared->pipe_count;
 
-	for (size_t i = 0; i < prepared->count; i++)
+	if (!pipe)
+		return 0;
+	for (size_t i = 0; i < prepared->count && pipe < end; i++)
 		if (is_pipe(&prepared->actions[i]))
 			*pipe++ = (struct command_pipe){ i, -1, -1, -1 };
-	for (pipe = prepared->pipes; pipe < prepared->pipes + prepared->pipe_count; pipe++) {
+	for (pipe = prepared->pipes; pipe < end; pipe++) {
 		const bool child_writes = prepared->actions[pipe->action].kind == ASPAWN_ACTION_OUTPUT_PIPE;
 		int ends[2];
 		int r = aspawn_pipe(ends);

@@ -32,7 +32,7 @@ struct prepared {
 	struct aspawn_action *actions;
 	size_t count;
 	int own_count; /* of the first actions, which are the library's */
-	struct command_pipe *pipes;
+	struct command_pipe *pipes; /* NULL: none */
 	size_t pipe_count;
 	int parent; /* a pid, for ASPAWN_PDEATHSIG */
 	const struct aspawn_action *joined; /* already, if the child began in its cgroup */
