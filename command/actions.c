@@ -1,6 +1,7 @@
 /* What the child does with a command: its actions in their order. */
 #include <syscall/string.h>
 
+#include "../aspawn/watch.h"
 #include "prepared.h"
 
 /* The lowest descriptor from first up that is reserved for the library: the pipe to the
@@ -392,6 +393,8 @@ PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int error, const
 {
 	if (subject)
 		set_subject(&prepared->report, subject);
+	if (prepared->watch)
+		aspawn_watch_set_executing(prepared->watch, false);
 	__atomic_store_n(&prepared->report.error, error, __ATOMIC_RELEASE);
 	/* One attempt: nobody may be there to read it, and SIGPIPE is no longer blocked when
 	 * the exec has failed. */
@@ -431,6 +434,7 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 
 	(void)length;
 	prepared->report_fd = write_end;
+	prepared->watch = control->watch;
 	if (control->files_error)
 		aspawn_fail(prepared, control->files_error, NULL);
 	aspawn_begin_search(&candidate, prepared);
@@ -449,6 +453,9 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 	}
 	prepared->report.step = ASPAWN_STEP_EXEC;
 	prepared->report.kind = 0;
+	/* The pipe alone would not do: an action may have forbidden to write. */
+	if (prepared->watch)
+		aspawn_watch_set_executing(prepared->watch, true);
 	if (prepared->report_fd >= 0)
 		report_success(prepared);
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);

@@ -123,6 +123,12 @@ static void read_memory(struct aspawn_child *child, struct aspawn_failure *failu
 		failure->error = -PSYS_ECHILD;
 }
 
+/* As the child had it last, where no memory is shared but the watch's. */
+static bool is_executing(const struct child_state *state)
+{
+	return state->watch ? aspawn_watch_is_executing(state->watch) : state->known == EXECUTING;
+}
+
 static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
 		    const struct psys_timespec *timeout)
 {
@@ -143,7 +149,7 @@ static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
 	} else if (state->report < 0) {
 		state->known = OVERWRITTEN;
 		return 0;
-	} else if (state->known != EXECUTING) {
+	} else if (!is_executing(state)) {
 		failure->error = -PSYS_ECHILD;
 	}
 	set_failure(state, failure);

@@ -123,24 +123,29 @@ static void close_pipes(const struct prepared *prepared, bool also_parents)
 
 static int make_pipes(struct prepared *prepared)
 {
-	struct command_pipe *pipe = prepared->pipes, *const end = pipe + prepared->pipe_count;
+	struct command_pipe *const first = prepared->pipes, *pipe = first;
 
-	if (!pipe)
+	if (!first)
 		return 0;
+	struct command_pipe *const end = first + prepared->pipe_count;
 	for (size_t i = 0; i < prepared->count && pipe < end; i++)
 		if (is_pipe(&prepared->actions[i]))
 			*pipe++ = (struct command_pipe){ i, -1, -1, -1 };
-	for (pipe = prepared->pipes; pipe < end; pipe++) {
+	for (pipe = first; pipe < end; pipe++) {
 		const bool child_writes = prepared->actions[pipe->action].kind == ASPAWN_ACTION_OUTPUT_PIPE;
 		int ends[2];
 		int r = aspawn_pipe(ends);
 
+		if (r == 0) {
+			pipe->parents_end = ends[!child_writes];
+			pipe->childs_end = pipe->moved_end = ends[child_writes];
+			if (prepared->flags & ASPAWN_COMMAND_NONBLOCK)
+				r = (int)psys_fcntl(pipe->parents_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
+		}
 		if (r < 0) {
 			close_pipes(prepared, true);
 			return r;
 		}
-		pipe->parents_end = ends[!child_writes];
-		pipe->childs_end = pipe->moved_end = ends[child_writes];
 	}
 	return 0;
 }
@@ -151,8 +156,6 @@ static void give_pipes(const struct prepared *prepared)
 		const struct command_pipe *pipe = &prepared->pipes[i];
 		const struct aspawn_action *action = &prepared->actions[pipe->action];
 
-		if (prepared->flags & ASPAWN_COMMAND_NONBLOCK)
-			psys_fcntl(pipe->parents_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
 		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
 			*action->u.output_pipe.read_end = pipe->parents_end;
 		else

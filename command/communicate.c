@@ -52,7 +52,9 @@ static void feed(struct communication *communication)
 			       io->input_size - communication->fed);
 	if (r > 0)
 		communication->fed += (size_t)r;
-	if ((r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR) || communication->fed == io->input_size)
+	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_EPIPE)
+		communication->error = (int)r;
+	if (r == -PSYS_EPIPE || communication->fed == io->input_size)
 		done_with(communication, INPUT);
 }
 
@@ -307,13 +309,13 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 		io->end = communication->end;
 		return communication->result;
 	}
-	if (looped < 0) {
-		io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
-		return looped;
-	}
+	if (waited == -PSYS_ECHILD && started == -PSYS_ECANCELED)
+		waited = started; /* another has reaped it, but it never ran */
 	if (waited == -PSYS_ECANCELED)
 		io->end = ASPAWN_END_NOT_STARTED;
-	else if (waited == 0)
+	else
+		io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+	if (waited == 0)
 		io->end = ASPAWN_END_RAN;
 	return waited;
 }

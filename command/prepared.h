@@ -40,6 +40,7 @@ struct prepared {
 	/* The child's. The parent reads the report when the stack is free: how far the child
 	 * has come, and what failed there, if anything did. */
 	int report_fd; /* -1: no pipe */
+	struct exec_watch *watch; /* NULL: none */
 	struct aspawn_failure report;
 };
 
