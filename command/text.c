@@ -21,7 +21,7 @@ static void add(struct text *text, const char *more)
 {
 	size_t at = text->length < text->size ? text->length : text->size;
 
-	text->length += psys_strlcpy(text->to + at, more, text->size - at);
+	text->length += psys_strlcpy(at ? text->to + at : text->to, more, text->size - at);
 }
 
 static void add_number(struct text *text, int64_t number)

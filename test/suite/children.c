@@ -241,14 +241,20 @@ ROLE(starts_another)
 	return 0;
 }
 
-/* Its orphans are this process's to reap. */
+/* Of orphans. */
+static void become_reaper(void)
+{
+	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		skip("orphans go to another process here");
+}
+
+/* The other is this process's to reap when it is an orphan. */
 static struct aspawn_child start_another(struct self *self, const char *how, const struct aspawn_action *action,
 					 int *other)
 {
 	struct aspawn_command command = command_in_role(self, "starts_another", how);
 
-	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-		skip("no orphans to be had here");
+	become_reaper();
 	command.std_out = ASPAWN_PIPE;
 	command.actions = action;
 	command.action_count = action != NULL;
@@ -363,6 +369,7 @@ TEST(kill_cgroup_reaches_another_session)
 	struct self self;
 	int other, outsider;
 
+	become_reaper();
 	make_cgroup(&group);
 	int known = psys_faccessat(group.fd, "cgroup.kill", PSYS_F_OK);
 	if (known < 0) {

@@ -11,7 +11,7 @@ static ASPAWN_CHILD int waits_at_gate(void *gate)
 /* Where the child's stack is: in the caller's memory, if that is shared. */
 static ASPAWN_CHILD int records_its_stack(void *where)
 {
-	char here;
+	char here = 0;
 
 	*(uintptr_t *)where = address_of(&here);
 	return 0;

@@ -116,7 +116,7 @@ TEST(nobody_can_tell_how_a_run_ended)
 	CHECK_EQUAL(io.failure.error, 0);
 }
 
-static int64_t milliseconds_of(struct aspawn_io *io, const char *role, int expected)
+static int64_t nanoseconds_of(struct aspawn_io *io, const char *role, int expected)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -125,7 +125,7 @@ static int64_t milliseconds_of(struct aspawn_io *io, const char *role, int expec
 
 	CHECK_EQUAL(aspawn_run(&command, io), expected);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
-	return (monotonic_ns() - before) / 1000000;
+	return monotonic_ns() - before;
 }
 
 TEST_SECONDS(a_run_ends_in_time, 60)
@@ -136,11 +136,11 @@ TEST_SECONDS(a_run_ends_in_time, 60)
 				.grace_ms = 100,
 				.out = { .data = out, .size = sizeof out } };
 
-	CHECK(milliseconds_of(&io, "lingers", -PSYS_ETIMEDOUT) >= 200);
+	CHECK(nanoseconds_of(&io, "lingers", -PSYS_ETIMEDOUT) >= 200000000);
 	CHECK_EQUAL(io.end, ASPAWN_END_TIMED_OUT);
 	CHECK_EQUAL(io.status, PSYS_SIGTERM);
 	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* and so it is in the program */
-	CHECK(milliseconds_of(&io, "lingers", -PSYS_ETIMEDOUT) >= 300);
+	CHECK(nanoseconds_of(&io, "lingers", -PSYS_ETIMEDOUT) >= 300000000);
 	CHECK_EQUAL(io.end, ASPAWN_END_TIMED_OUT);
 	CHECK_EQUAL(io.status, PSYS_SIGKILL);
 	CHECK(!have_children());
@@ -155,7 +155,7 @@ TEST_SECONDS(a_grandchild_holds_the_pipe, 40)
 				.grace_ms = 300,
 				.out = { .data = out, .size = sizeof out } };
 
-	milliseconds_of(&io, "leaves_a_grandchild", 0);
+	nanoseconds_of(&io, "leaves_a_grandchild", 0);
 	CHECK_EQUAL(io.end, ASPAWN_END_RAN);
 	CHECK_EQUAL(io.status, 3 << 8);
 	CHECK_EQUAL(io.out.length, 4);
@@ -184,7 +184,7 @@ TEST_SECONDS(a_whole_group_is_ended, 60)
 
 	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		skip("no subreaper");
-	milliseconds_of(&io, "leads_a_group", -PSYS_ETIMEDOUT);
+	nanoseconds_of(&io, "leads_a_group", -PSYS_ETIMEDOUT);
 	CHECK_EQUAL(io.out.length, 2);
 	CHECK(psys_wait4(-1, &status, 0, NULL) > 0); /* the grandchild */
 	CHECK_EQUAL(status, PSYS_SIGKILL);
@@ -608,10 +608,10 @@ TEST(a_negative_grace_is_none)
 {
 	struct aspawn_io io = { .size = sizeof io, .timeout_ms = 1, .grace_ms = -1 };
 
-	milliseconds_of(&io, "lingers", -PSYS_ETIMEDOUT);
+	nanoseconds_of(&io, "lingers", -PSYS_ETIMEDOUT);
 	CHECK_EQUAL(io.status, PSYS_SIGKILL);
 	io.grace_ms = INT64_MIN;
-	milliseconds_of(&io, "lingers", -PSYS_ETIMEDOUT);
+	nanoseconds_of(&io, "lingers", -PSYS_ETIMEDOUT);
 	CHECK_EQUAL(io.status, PSYS_SIGKILL);
 }
 
@@ -622,7 +622,7 @@ TEST(times_of_a_run_that_are_no_limits)
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 		for (size_t j = 0; j < sizeof times / sizeof *times; j++) {
 			struct aspawn_io io = { .size = sizeof io, .timeout_ms = times[i], .grace_ms = times[j] };
-			milliseconds_of(&io, "exit_7", 0);
+			nanoseconds_of(&io, "exit_7", 0);
 			CHECK_EQUAL(io.status, 7 << 8);
 		}
 }
