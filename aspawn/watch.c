@@ -12,6 +12,7 @@ struct exec_watch {
 	struct psys_robust_list_head head;
 	struct psys_robust_list entry;
 	_Alignas(4) unsigned word;
+	bool executing;
 };
 
 struct exec_watch *aspawn_watch_make(void)
@@ -40,6 +41,16 @@ PSYS_UNINSTRUMENTED void aspawn_watch_begin(struct exec_watch *watch)
 		return;
 	__atomic_store_n(&watch->word, UNSUPPORTED, __ATOMIC_RELEASE);
 	psys_futex((int *)&watch->word, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+PSYS_UNINSTRUMENTED void aspawn_watch_set_executing(struct exec_watch *watch, bool executing)
+{
+	__atomic_store_n(&watch->executing, executing, __ATOMIC_RELEASE);
+}
+
+bool aspawn_watch_is_executing(const struct exec_watch *watch)
+{
+	return __atomic_load_n(&watch->executing, __ATOMIC_ACQUIRE);
 }
 
 int aspawn_watch_wait(struct exec_watch *watch, int pid, const struct psys_timespec *timeout)

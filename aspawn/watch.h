@@ -8,6 +8,8 @@
 #ifndef ASPAWN_WATCH_H
 #define ASPAWN_WATCH_H
 
+#include <stdbool.h>
+
 #include <syscall/base.h>
 #include <syscall/time.h>
 
@@ -19,6 +21,11 @@ void aspawn_watch_free(struct exec_watch *watch);
 
 /* In the child. */
 void aspawn_watch_begin(struct exec_watch *watch);
+/* True: its exec is next. False: that has failed. */
+void aspawn_watch_set_executing(struct exec_watch *watch, bool executing);
+
+/* What the child has set last. */
+bool aspawn_watch_is_executing(const struct exec_watch *watch);
 
 /* 0; -ETIMEDOUT; -ENOSYS if this kernel, an emulator or a filter cannot tell. */
 int aspawn_watch_wait(struct exec_watch *watch, int pid, const struct psys_timespec *timeout);
