@@ -41,6 +41,18 @@ static struct aspawn_command on_stack(struct Stack_t *stack, struct self *self, 
 	return command;
 }
 
+ROLE(writes_a_lot)
+{
+	static const char zeros[1000];
+	int64_t left = 60000;
+
+	(void)argc, (void)argv;
+	for (long r; left > 0; left -= r)
+		if ((r = psys_write(1, zeros, sizeof zeros)) < 0)
+			return 1;
+	return 0;
+}
+
 TEST(more_is_fed_and_collected_than_pipes_hold)
 {
 	enum { size = 1 << 20 };
@@ -681,4 +693,29 @@ TEST(commands_of_nothing_but_arguments)
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.status, 5 << 8);
 	CHECK_EQUAL(io.out.length, 42);
+}
+
+static int slow_sink(void *arg, const void *bytes, size_t count)
+{
+	(void)bytes;
+	*(size_t *)arg += count;
+	sleep_ms(20);
+	return 0;
+}
+
+/* The grace was over while the sink slept, and what the pipe held was lost. */
+TEST(a_slow_sink_gets_all_that_the_pipe_holds)
+{
+	struct self self;
+	const struct aspawn_command command = command_in_role(&self, "writes_a_lot", "60000");
+	static const int64_t graces[] = { -1, 1, 100 };
+
+	for (size_t i = 0; i < sizeof graces / sizeof *graces; i++) {
+		size_t got = 0;
+		struct aspawn_io io = { .size = sizeof io, .grace_ms = graces[i],
+					.out = { .sink = slow_sink, .arg = &got } };
+		CHECK_EQUAL(aspawn_run(&command, &io), 0);
+		CHECK_EQUAL(io.status, 0);
+		CHECK_EQUAL(got, 60000);
+	}
 }
