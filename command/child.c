@@ -138,7 +138,9 @@ static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
 
 	if (state->report >= 0) {
 		int read = read_reports(state, failure, deadline_after(&at_once));
-		r = r == 0 && read < 0 && read != -PSYS_ETIMEDOUT ? read : r;
+		/* What is in memory as well needs no pipe. */
+		const bool in_memory = state->copied ? state->watch != NULL : has_stack(child);
+		r = r == 0 && read < 0 && read != -PSYS_ETIMEDOUT && !in_memory ? read : r;
 	}
 	if (state->known == KNOWN)
 		return 0;
