@@ -20,6 +20,23 @@ static bool is_inherited(bool blocked)
 	       caught.handler == PSYS_SIG_DFL && ignored.handler == PSYS_SIG_IGN;
 }
 
+static bool is_reset(void)
+{
+	struct psys_sigset mask = { { 0 } }, none;
+	struct psys_sigaction ignored = { 0 };
+
+	psys_sigemptyset(&none);
+	psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &mask, PSYS_SIGSET_SIZE);
+	psys_rt_sigaction(PSYS_SIGUSR2, NULL, &ignored, PSYS_SIGSET_SIZE);
+	return !psys_memcmp(&mask, &none, PSYS_SIGSET_SIZE) && ignored.handler == PSYS_SIG_DFL;
+}
+
+/* SET=1 is the whole environment. */
+static bool has_only_set(char *const *envp)
+{
+	return envp[0] && !psys_strcmp(envp[0], "SET=1") && !envp[1];
+}
+
 static bool is_open(int fd)
 {
 	return psys_fcntl(fd, PSYS_F_GETFD, 0) >= 0;
@@ -63,7 +80,7 @@ static bool is_true(const char *what)
 {
 	char directory[64];
 
-	if (!psys_strcmp(what, "unblocked"))
+	if (!psys_strcmp(what, "unblocked") || !psys_strcmp(what, "reset"))
 		return true;
 	if (!psys_strcmp(what, "closed"))
 		return has_only_standard_streams();
@@ -76,6 +93,8 @@ static bool is_true(const char *what)
 		       psys_getgroups(0, NULL) == 1;
 	if (!psys_strcmp(what, "writes"))
 		return psys_write(1, "written\n", 8) == 8;
+	if (!psys_strcmp(what, "complains"))
+		return psys_write(2, "written\n", 8) == 8;
 	if (!psys_strcmp(what, "copies"))
 		return copies();
 	if (!psys_strcmp(what, "lingers"))
@@ -88,9 +107,11 @@ static bool is_true(const char *what)
 int main(int argc, char **argv);
 int main(int argc, char **argv)
 {
-	bool right = is_inherited(argc < 2 || psys_strcmp(argv[1], "unblocked") != 0);
+	bool right = argc > 1 && !psys_strcmp(argv[1], "reset") ? is_reset() :
+		     is_inherited(argc < 2 || psys_strcmp(argv[1], "unblocked") != 0);
 
 	for (int i = 1; i < argc; i++)
-		right = is_true(argv[i]) && right;
+		right = (psys_strcmp(argv[i], "environment") ? is_true(argv[i]) :
+							       has_only_set(argv + argc + 1)) && right;
 	return right ? 42 : 43;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,16 +83,24 @@ static void with_namespace(void)
 }
 
 /* Nobody else sees the mount, which goes with the process. */
-static void with_cgroup(void)
+static void with_cgroups(void)
 {
-	char path[PATH_MAX + 32];
-
-	snprintf(path, sizeof path, "/sys/fs/cgroup/aspawn-faults");
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, NULL) ||
-	    (mkdir(path, 0755) && errno != EEXIST))
+	    mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, NULL))
+		not_here("cgroups");
+}
+
+static void make_cgroup(const char *path)
+{
+	if (mkdir(path, 0755) && errno != EEXIST)
 		not_here("cgroups");
 	place(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), CGROUP);
+}
+
+static void with_cgroup(void)
+{
+	with_cgroups();
+	make_cgroup("/sys/fs/cgroup/aspawn-faults");
 }
 
 /* --- aspawn ------------------------------------------------------------------------- */
@@ -256,74 +265,146 @@ SCENARIO(aspawn_stack_wait)
 
 /* --- commands ------------------------------------------------------------------------ */
 
+static struct aspawn_pool pool;
 static int pipe_end;
 
-/* The end of a child: what is known of it must be true. */
-static bool end_of(struct aspawn_child *child, int expected, const struct psys_timespec *timeout)
+/* On the stack, until another memory is stored. */
+static struct aspawn_command program_as(const char *role)
 {
-	struct aspawn_failure failure = { 0, 0 };
-	int started, r, status = -1;
-	const int pid = child->pid;
+	static char *argv[3];
 
-	WITH_FAULTS(started = aspawn_started(child, &failure, NULL));
-	promise(started <= 0 && failure.error == -started, "aspawn_started: %d, error %d", started,
-		failure.error);
-	promise(started < 0 || failure.step == ASPAWN_STEP_NONE, "aspawn_started: 0, step %d",
-		failure.step);
-	WITH_FAULTS(r = aspawn_wait(child, &status, NULL, timeout));
-	if (r < 0 && child->pid == pid) /* still ours */
-		r = aspawn_wait(child, &status, NULL, NULL);
-	promise(r == 0, "aspawn_wait: %d, and the child is not reaped", r);
+	argv[0] = program;
+	argv[1] = (char *)(uintptr_t)role;
+	return (struct aspawn_command){ .size = sizeof(struct aspawn_command),
+					.argv = argv,
+					.stack = &stack };
+}
+
+static void free_memory(void)
+{
+	int r;
+
+	free_stack();
+	WITH_FAULTS(r = aspawn_pool_trim(&pool));
 	if (r < 0)
-		return false;
-	promise(child->pid == 0 && child->pidfd == -1 && child->fd == -1,
-		"aspawn_wait releases the child");
-	promise(started || status == expected, "said to run, status %#x", status);
-	promise(failure.step == ASPAWN_STEP_NONE || status == CANNOT || status == KILLED,
-		"said to have failed (step %d, error %d), status %#x", failure.step, failure.error,
-		status);
-	promise(status == expected || status == CANNOT || status == KILLED, "status %#x", status);
-	count(status);
-	return started == 0 && status == expected;
+		r = aspawn_pool_trim(&pool);
+	promise(r == 0, "aspawn_pool_trim: %d", r);
+}
+
+static bool has_no_descriptor(const struct aspawn_child *child)
+{
+	return child->pidfd == -1 && child->started_fd == -1;
+}
+
+static bool has_no_pipe(const struct aspawn_child *child)
+{
+	return child->in_fd == -1 && child->out_fd == -1 && child->err_fd == -1;
+}
+
+static void close_pipe(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void close_pipes(struct aspawn_child *child)
+{
+	close_pipe(&child->in_fd);
+	close_pipe(&child->out_fd);
+	close_pipe(&child->err_fd);
+	close_pipe(&pipe_end);
 }
 
 static bool start(struct aspawn_child *child, const struct aspawn_command *command)
 {
-	struct aspawn_child untouched;
 	int r;
 
-	memset(&untouched, 0x5a, sizeof untouched);
-	*child = untouched;
+	memset(child, 0x5a, sizeof *child);
 	pipe_end = UNTOUCHED;
-	WITH_FAULTS(r = aspawn_command(child, &stack, command));
-	promise(r == 0 || !memcmp(child, &untouched, sizeof untouched),
-		"aspawn_command: %d, and a child", r);
-	promise(r == 0 || pipe_end == UNTOUCHED, "aspawn_command: %d, and a pipe", r);
-	if (r < 0)
-		free_stack();
-	return r == 0;
+	WITH_FAULTS(r = aspawn_start(child, command));
+	promise(r <= 0, "aspawn_start: %d", r);
+	if (r == 0) {
+		promise(child->pid > 0 && (child->in_fd >= 0) == (command->std_in == ASPAWN_PIPE) &&
+				(child->out_fd >= 0) == (command->std_out == ASPAWN_PIPE) &&
+				(child->err_fd >= 0) == (command->std_err == ASPAWN_PIPE),
+			"aspawn_start: pid %d, pipes %d, %d, %d", child->pid, child->in_fd,
+			child->out_fd, child->err_fd);
+		return true;
+	}
+	promise(!child->pid && has_no_descriptor(child) && has_no_pipe(child) &&
+			pipe_end == UNTOUCHED && aspawn_release(child) == 0,
+		"aspawn_start: %d, and a child", r);
+	free_memory();
+	return false;
+}
+
+/* With no faults, if it has failed with them. */
+static int wait_again(struct aspawn_child *child, int r, int *status)
+{
+	if (r < 0 && r != -ECANCELED && child->pid > 0)
+		r = aspawn_wait(child, status, NULL, -1);
+	promise(r == 0 || r == -ECANCELED, "aspawn_wait: %d, and the child is not reaped", r);
+	promise(child->pid == 0 && has_no_descriptor(child), "aspawn_wait releases the child");
+	return r;
+}
+
+/* The end of a child: what is known of it must be true. */
+static bool end_of(struct aspawn_child *child, int expected, int64_t timeout_ms)
+{
+	struct aspawn_failure failure, later;
+	int started, r, status = -1;
+
+	WITH_FAULTS(started = aspawn_wait_started(child, &failure, -1));
+	promise(started <= 0 && (started == -ECANCELED ? failure.error < 0 : !failure.error),
+		"aspawn_wait_started: %d, error %d", started, failure.error);
+	promise(failure.error || failure.step == ASPAWN_STEP_NONE,
+		"aspawn_wait_started: %d, step %d", started, failure.step);
+	WITH_FAULTS(r = aspawn_wait(child, &status, NULL, timeout_ms));
+	r = wait_again(child, r, &status);
+	promise(started || r == 0, "said to run, and then not");
+	promise(started != -ECANCELED || r == -ECANCELED, "aspawn_wait: %d of one that failed", r);
+	promise(r != -ECANCELED || status == CANNOT || status == KILLED,
+		"said to have failed, status %#x", status);
+	promise(r == -ECANCELED || status == expected, "said to run, status %#x", status);
+	WITH_FAULTS(r = aspawn_wait_started(child, &later, -1));
+	promise(started == -ECANCELED ? r == started && later.error == failure.error &&
+						later.step == failure.step :
+					started || r == 0,
+		"aspawn_wait_started: %d, and then %d", started, r);
+	count(status);
+	return started == 0 && status == expected;
+}
+
+/* On memory that is freed later. */
+static bool lives(const struct aspawn_command *command)
+{
+	struct aspawn_child child;
+
+	if (!start(&child, command))
+		return false;
+	bool right = end_of(&child, RIGHT, -1);
+	close_pipes(&child);
+	return right;
+}
+
+static bool lives_alone(const struct aspawn_command *command)
+{
+	bool right = lives(command);
+
+	free_memory();
+	return right;
 }
 
 static bool command(uint64_t flags, const struct aspawn_action *actions, size_t count,
 		    const char *role)
 {
-	char *const argv[] = { program, (char *)(uintptr_t)role, NULL };
-	const struct aspawn_command it = { .size = sizeof it,
-					   .flags = flags,
-					   .file = program,
-					   .argv = argv,
-					   .envp = environ,
-					   .actions = actions,
-					   .action_count = count };
-	struct aspawn_child child;
+	struct aspawn_command it = program_as(role);
 
-	if (!start(&child, &it))
-		return false;
-	bool right = end_of(&child, RIGHT, NULL);
-	if (pipe_end >= 0)
-		close(pipe_end);
-	free_stack();
-	return right;
+	it.flags = flags;
+	it.actions = actions;
+	it.action_count = count;
+	return lives_alone(&it);
 }
 
 #define COMMAND(name, prepare, flags, role, ...)                                        \
@@ -340,6 +421,12 @@ static const struct psys_sigset usr2 = { { 1UL << (PSYS_SIGUSR2 - 1) } };
 static const unsigned long processor = 1;
 static const struct psys_sock_filter allow[] = { { PSYS_BPF_RET | PSYS_BPF_K, 0, 0,
 						   PSYS_SECCOMP_RET_ALLOW } };
+static const struct psys_sock_filter no_write[] = {
+	{ PSYS_BPF_LD | PSYS_BPF_W | PSYS_BPF_ABS, 0, 0, 0 },
+	{ PSYS_BPF_JMP | PSYS_BPF_JEQ | PSYS_BPF_K, 0, 1, SYS_write },
+	{ PSYS_BPF_RET | PSYS_BPF_K, 0, 0, PSYS_SECCOMP_RET_ERRNO | EPERM },
+	{ PSYS_BPF_RET | PSYS_BPF_K, 0, 0, PSYS_SECCOMP_RET_ALLOW },
+};
 
 static ASPAWN_CHILD int nothing(void *arg)
 {
@@ -347,29 +434,47 @@ static ASPAWN_CHILD int nothing(void *arg)
 	return 0;
 }
 
+/* The child is on its way to the exec for so long. */
+static ASPAWN_CHILD int sleeps(void *arg)
+{
+	const struct psys_timespec nap = { 0, 20000000 };
+
+	(void)arg;
+	psys_nanosleep(&nap, NULL);
+	return 0;
+}
+
 #define PLAIN ASPAWN_CLOSE(19)
 COMMAND(command, NULL, 0, NULL, PLAIN)
-COMMAND(command_poll, NULL, ASPAWN_COMMAND_POLL, NULL, PLAIN)
-COMMAND(command_parent_directory, NULL, ASPAWN_COMMAND_PARENT_DIRECTORY, NULL, ASPAWN_CHDIR("/"))
+COMMAND(command_started_fd, NULL, ASPAWN_COMMAND_STARTED_FD, NULL, PLAIN)
+COMMAND(command_relative_to_caller, NULL, ASPAWN_COMMAND_RELATIVE_TO_CALLER, NULL,
+	ASPAWN_CHDIR("/"))
 COMMAND(command_vfork, NULL, ASPAWN_COMMAND_VFORK, NULL, PLAIN)
 COMMAND(command_no_pidfd, NULL, ASPAWN_COMMAND_NO_PIDFD, NULL, PLAIN)
 COMMAND(command_fork, NULL, ASPAWN_COMMAND_FORK, NULL, PLAIN)
-COMMAND(command_fork_poll, NULL, ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_POLL, NULL, PLAIN)
-COMMAND(redirections, with_root, 0, NULL, ASPAWN_DEV_NULL(0), ASPAWN_PIPE_FROM(1, &pipe_end),
+COMMAND(command_fork_started_fd, NULL, ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_STARTED_FD, NULL, PLAIN)
+COMMAND(redirections, with_root, 0, NULL, ASPAWN_DEV_NULL(0), ASPAWN_OUTPUT_PIPE(1, &pipe_end),
 	ASPAWN_DUP2(1, 2), ASPAWN_OPENAT2(3, ROOT, "dev/null", O_RDWR, 0, 0), ASPAWN_DUP2(0, 0),
 	ASPAWN_CLOSE(3))
+COMMAND(input_pipe, NULL, 0, NULL, ASPAWN_INPUT_PIPE(0, &pipe_end))
 COMMAND(closefrom, NULL, 0, "closed", ASPAWN_CLOSEFROM(3))
-COMMAND(closefrom_pipe, NULL, 0, "closed", ASPAWN_PIPE_FROM(1, &pipe_end), ASPAWN_CLOSEFROM(3))
-COMMAND(closefrom_poll, NULL, ASPAWN_COMMAND_POLL, "closed", ASPAWN_CLOSEFROM(3))
-COMMAND(closefrom_still, NULL, ASPAWN_COMMAND_STILL, "closed", ASPAWN_CLOSEFROM(3))
+COMMAND(closefrom_pipe, NULL, 0, "closed", ASPAWN_OUTPUT_PIPE(1, &pipe_end), ASPAWN_CLOSEFROM(3))
+COMMAND(closefrom_started_fd, NULL, ASPAWN_COMMAND_STARTED_FD, "closed", ASPAWN_CLOSEFROM(3))
+COMMAND(closefrom_descriptors_unchanged, NULL, ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED, "closed",
+	ASPAWN_CLOSEFROM(3))
+COMMAND(closefrom_copies_all, NULL, ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS, "closed",
+	ASPAWN_CLOSEFROM(3))
 COMMAND(closefrom_vfork, NULL, ASPAWN_COMMAND_VFORK, "closed", ASPAWN_CLOSEFROM(3))
 COMMAND(cloexec_from, NULL, 0, "closed", ASPAWN_CLOEXEC_FROM(3))
+COMMAND(environment, NULL, 0, "environment", ASPAWN_SETENV("GONE", "1"), ASPAWN_CLEARENV(),
+	ASPAWN_SETENV("SET", "1"), ASPAWN_SETENV("TOO", "1"), ASPAWN_UNSETENV("TOO"))
 COMMAND(directories, with_root, 0, "root", ASPAWN_CHDIR("/usr"), ASPAWN_FCHDIR(ROOT),
 	ASPAWN_CHROOT("/"), ASPAWN_UMASK(027))
 COMMAND(session, NULL, 0, "leads", ASPAWN_SETSID())
 COMMAND(group, NULL, 0, "leads", ASPAWN_SETPGID(0))
 COMMAND(signals, NULL, 0, NULL, ASPAWN_SIGMASK(&usr1), ASPAWN_SIGNALS_DEFAULT(&interrupt),
 	ASPAWN_SIGNALS_IGNORE(&usr2))
+COMMAND(reset_signals, NULL, 0, "reset", ASPAWN_RESET_SIGNALS())
 COMMAND(limits, NULL, 0, NULL, ASPAWN_RLIMIT(PSYS_RLIMIT_CORE, 0, 0), ASPAWN_NICE(5),
 	ASPAWN_SCHEDULER(PSYS_SCHED_BATCH, 0), ASPAWN_AFFINITY(&processor, sizeof processor),
 	ASPAWN_IOPRIO(2 << PSYS_IOPRIO_CLASS_SHIFT | 7), ASPAWN_PERSONALITY(0))
@@ -380,6 +485,10 @@ COMMAND(capabilities, NULL, 0, NULL, ASPAWN_CAP_DROP(1), ASPAWN_CAP_AMBIENT(2),
 	ASPAWN_SECUREBITS(0))
 COMMAND(sandbox, with_rules, 0, NULL, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(allow, 1),
 	ASPAWN_LANDLOCK(RULES))
+COMMAND(sandbox_forbids_write, NULL, 0, NULL, ASPAWN_NO_NEW_PRIVS(),
+	ASPAWN_SECCOMP(no_write, sizeof no_write / sizeof *no_write))
+COMMAND(sandbox_forbids_write_fork, NULL, ASPAWN_COMMAND_FORK, NULL, ASPAWN_NO_NEW_PRIVS(),
+	ASPAWN_SECCOMP(no_write, sizeof no_write / sizeof *no_write))
 COMMAND(parent_death, NULL, 0, NULL, ASPAWN_PDEATHSIG(SIGTERM))
 COMMAND(namespaces, with_namespace, 0, NULL, ASPAWN_SETNS(NAMESPACE, PSYS_CLONE_NEWUTS),
 	ASPAWN_UNSHARE(PSYS_CLONE_NEWNS | PSYS_CLONE_NEWUTS),
@@ -406,105 +515,368 @@ SCENARIO(terminal)
 	return right;
 }
 
-/* The rest of its life belongs to who waits by the pid. */
-static bool release(uint64_t flags)
-{
-	const struct aspawn_command it = {
-		.size = sizeof it, .flags = flags, .file = program, .envp = environ
-	};
-	struct aspawn_child child;
-	int r, status = -1;
-
-	if (!start(&child, &it))
-		return false;
-	WITH_FAULTS(r = aspawn_release(&child));
-	promise(r == 0, "aspawn_release: %d", r);
-	WITH_FAULTS(r = aspawn_wait(&child, &status, NULL, NULL));
-	if (r < 0)
-		r = aspawn_wait(&child, &status, NULL, NULL);
-	promise(r == 0 && (status == RIGHT || status == CANNOT || status == KILLED),
-		"aspawn_wait: %d, status %#x", r, status);
-	count(status);
-	free_stack();
-	return status == RIGHT;
-}
-
-SCENARIO(release)
-{
-	return release(0);
-}
-
-SCENARIO(release_poll)
-{
-	return release(ASPAWN_COMMAND_POLL);
-}
-
-SCENARIO(release_fork)
-{
-	return release(ASPAWN_COMMAND_FORK);
-}
-
 SCENARIO(command_search)
 {
 	char path[PATH_MAX + 16];
-	const struct aspawn_command it = {
-		.size = sizeof it, .file = "program", .path = path, .envp = environ
-	};
-	struct aspawn_child child;
+	struct aspawn_command it = program_as(NULL);
 
 	snprintf(path, sizeof path, "/nowhere:%s", directory);
-	bool right = start(&child, &it) && end_of(&child, RIGHT, NULL);
-	free_stack();
-	return right;
+	it.file = "program";
+	it.search_path = path;
+	return lives_alone(&it);
 }
 
-SCENARIO(command_shell)
+SCENARIO(command_shell_on_enoexec)
 {
-	const struct aspawn_command it = {
-		.size = sizeof it, .flags = ASPAWN_COMMAND_SHELL, .file = script, .envp = environ
-	};
-	struct aspawn_child child;
+	struct aspawn_command it = program_as(NULL);
 
-	bool right = start(&child, &it) && end_of(&child, RIGHT, NULL);
-	free_stack();
-	return right;
+	it.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC;
+	it.file = script;
+	return lives_alone(&it);
 }
 
-static bool missing_with(uint64_t flags)
+static bool missing_with(uint64_t flags, struct Stack_t *memory)
 {
-	const struct aspawn_command it = {
-		.size = sizeof it, .flags = flags, .file = "/nowhere/program", .envp = environ
-	};
+	struct aspawn_command it = program_as(NULL);
+	struct aspawn_failure failure;
 	struct aspawn_child child;
 
+	it.flags = flags;
+	it.stack = memory;
+	it.file = "/nowhere/program";
 	if (!start(&child, &it))
 		return false;
-	end_of(&child, CANNOT, NULL);
-	bool right = child.failure.error == ENOENT;
-	free_stack();
+	end_of(&child, RIGHT, -1);
+	bool right = aspawn_wait_started(&child, &failure, 0) == -ECANCELED &&
+		     failure.error == -ENOENT && failure.step == ASPAWN_STEP_EXEC;
+	free_memory();
 	return right;
 }
 
 SCENARIO(command_missing)
 {
-	return missing_with(0);
+	return missing_with(0, &stack);
 }
 
-SCENARIO(command_missing_poll)
+SCENARIO(command_missing_own_memory)
 {
-	return missing_with(ASPAWN_COMMAND_POLL);
+	return missing_with(0, NULL);
+}
+
+SCENARIO(command_missing_started_fd)
+{
+	return missing_with(ASPAWN_COMMAND_STARTED_FD, &stack);
+}
+
+SCENARIO(command_missing_fork)
+{
+	return missing_with(ASPAWN_COMMAND_FORK, &stack);
+}
+
+/* --- memory: a pool's, or for one child alone -------------------------------------------- */
+
+static bool command_in(struct aspawn_pool *memory, uint64_t flags, bool closes)
+{
+	const struct aspawn_action closefrom[] = { ASPAWN_CLOSEFROM(3) };
+	struct aspawn_command it = program_as(closes ? "closed" : NULL);
+
+	it.stack = NULL;
+	it.pool = memory;
+	it.flags = flags;
+	it.actions = closes ? closefrom : NULL;
+	it.action_count = closes;
+	bool first = lives(&it);
+	return lives_alone(&it) && first;
+}
+
+SCENARIO(pool)
+{
+	return command_in(&pool, 0, false);
+}
+
+SCENARIO(pool_closefrom)
+{
+	return command_in(&pool, 0, true);
+}
+
+SCENARIO(pool_fork)
+{
+	return command_in(&pool, ASPAWN_COMMAND_FORK, false);
+}
+
+SCENARIO(pool_vfork)
+{
+	return command_in(&pool, ASPAWN_COMMAND_VFORK, false);
+}
+
+SCENARIO(own_memory)
+{
+	return command_in(NULL, 0, false);
+}
+
+SCENARIO(own_memory_closefrom)
+{
+	return command_in(NULL, 0, true);
+}
+
+SCENARIO(own_memory_fork)
+{
+	return command_in(NULL, ASPAWN_COMMAND_FORK, false);
+}
+
+SCENARIO(own_memory_vfork)
+{
+	return command_in(NULL, ASPAWN_COMMAND_VFORK, false);
+}
+
+SCENARIO(pool_of_two)
+{
+	const struct aspawn_action slow[] = { ASPAWN_CALL(sleeps, NULL) };
+	struct aspawn_command it = program_as(NULL);
+	struct aspawn_child one, other;
+	int r;
+
+	it.stack = NULL;
+	it.pool = &pool;
+	it.actions = slow;
+	it.action_count = 1;
+	if (!start(&one, &it))
+		return false;
+	WITH_FAULTS(r = aspawn_pool_trim(&pool));
+	promise(r == -EBUSY, "aspawn_pool_trim beside a child: %d", r);
+	r = aspawn_start(&other, &it);
+	bool right = end_of(&one, RIGHT, -1) && r == 0;
+	if (r == 0)
+		right = end_of(&other, RIGHT, -1) && right;
+	free_memory();
+	return right;
+}
+
+/* --- streams -------------------------------------------------------------------------------- */
+
+/* 0 is a file that a program would copy if it were not given another. */
+static void with_input(void)
+{
+	const int input = open(script, O_RDONLY);
+
+	if (input < 0 || dup2(input, 0) < 0)
+		not_here("input");
+	close(input);
+}
+
+/* What a program wrote that is said to be right. */
+static bool collects(const struct aspawn_command *command, const char *expected)
+{
+	struct aspawn_child child;
+	char text[64] = "";
+
+	if (!start(&child, command))
+		return false;
+	close_pipe(&child.in_fd);
+	const int from = child.out_fd >= 0 ? child.out_fd : child.err_fd;
+	for (size_t length = 0; length < sizeof text - 1;) {
+		const ssize_t r = read(from, text + length, sizeof text - 1 - length);
+		if (r <= 0)
+			break;
+		length += (size_t)r;
+	}
+	bool right = end_of(&child, RIGHT, -1);
+	promise(!right || !strcmp(text, expected), "its output is %s", text);
+	close_pipes(&child);
+	free_memory();
+	return right;
+}
+
+SCENARIO(stream_pipes)
+{
+	struct aspawn_command it = program_as("complains");
+
+	it.std_in = it.std_out = it.std_err = ASPAWN_PIPE;
+	return lives_alone(&it);
+}
+
+SCENARIO(stream_pipe)
+{
+	struct aspawn_command it = program_as("writes");
+
+	it.std_out = ASPAWN_PIPE;
+	return collects(&it, "written\n");
+}
+
+SCENARIO(stream_to_stdout)
+{
+	struct aspawn_command it = program_as("complains");
+
+	it.std_out = ASPAWN_PIPE;
+	it.std_err = ASPAWN_TO_STDOUT;
+	return collects(&it, "written\n");
+}
+
+SCENARIO_WITH(with_input, stream_null)
+{
+	struct aspawn_command it = program_as("copies");
+
+	it.std_in = it.std_err = ASPAWN_NULL;
+	it.std_out = ASPAWN_PIPE;
+	return collects(&it, "");
+}
+
+SCENARIO(stream_descriptor)
+{
+	struct aspawn_command it = program_as("copies");
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) || write(ends[1], "given\n", 6) != 6)
+		not_here("pipes");
+	close(ends[1]);
+	it.std_in = ends[0];
+	it.std_out = ASPAWN_PIPE;
+	bool right = collects(&it, "given\n");
+	close(ends[0]);
+	return right;
+}
+
+SCENARIO(stream_closefrom)
+{
+	const struct aspawn_action closefrom[] = { ASPAWN_CLOSEFROM(3) };
+	struct aspawn_command it = program_as("closed");
+
+	it.std_in = it.std_out = it.std_err = ASPAWN_PIPE;
+	it.actions = closefrom;
+	it.action_count = 1;
+	return lives_alone(&it);
+}
+
+static bool is_nonblocking(int fd)
+{
+	return fcntl(fd, F_GETFL) & O_NONBLOCK;
+}
+
+SCENARIO(stream_nonblock)
+{
+	const struct psys_timespec nap = { 0, 2000000 };
+	struct aspawn_command it = program_as("copies");
+	struct aspawn_child child;
+
+	it.flags = ASPAWN_COMMAND_NONBLOCK;
+	it.std_in = it.std_out = ASPAWN_PIPE;
+	if (!start(&child, &it))
+		return false;
+	promise(is_nonblocking(child.in_fd) && is_nonblocking(child.out_fd),
+		"the caller's ends would block");
+	if (aspawn_wait_started(&child, NULL, -1) == 0)
+		psys_nanosleep(&nap, NULL); /* it may see an end that is not its end */
+	close_pipe(&child.in_fd);
+	bool right = end_of(&child, RIGHT, -1);
+	close_pipes(&child);
+	free_memory();
+	return right;
+}
+
+/* --- a child to deal with oneself ------------------------------------------------------- */
+
+/* The rest of its life belongs to who waits by the pid. */
+static bool release(const struct aspawn_command *command, bool after_exec)
+{
+	struct aspawn_child child;
+	int r, status = -1;
+
+	if (!start(&child, command))
+		return false;
+	if (after_exec) {
+		r = aspawn_wait_started(&child, NULL, -1);
+		promise(r == 0 || r == -ECANCELED, "aspawn_wait_started: %d", r);
+	}
+	WITH_FAULTS(r = aspawn_release(&child));
+	promise(r == 0 && child.pid > 0 && has_no_descriptor(&child), "aspawn_release: %d", r);
+	WITH_FAULTS(r = aspawn_release(&child));
+	promise(r == 0, "aspawn_release, again: %d", r);
+	WITH_FAULTS(r = aspawn_wait(&child, &status, NULL, -1));
+	wait_again(&child, r, &status);
+	promise(status == RIGHT || status == CANNOT || status == KILLED, "released, status %#x",
+		status);
+	count(status);
+	close_pipes(&child);
+	free_memory();
+	return status == RIGHT;
+}
+
+static bool release_from(struct Stack_t *memory, struct aspawn_pool *pooled, uint64_t flags)
+{
+	const struct aspawn_action slow[] = { ASPAWN_CALL(sleeps, NULL) };
+	struct aspawn_command it = program_as(NULL);
+
+	it.flags = flags;
+	it.stack = memory;
+	it.pool = pooled;
+	it.actions = slow;
+	it.action_count = 1;
+	return release(&it, false);
+}
+
+SCENARIO(release)
+{
+	return release_from(&stack, NULL, 0);
+}
+
+SCENARIO(release_started_fd)
+{
+	return release_from(&stack, NULL, ASPAWN_COMMAND_STARTED_FD);
+}
+
+SCENARIO(release_fork)
+{
+	return release_from(&stack, NULL, ASPAWN_COMMAND_FORK);
+}
+
+SCENARIO(release_pool)
+{
+	return release_from(NULL, &pool, 0);
+}
+
+SCENARIO(release_own_memory)
+{
+	return release_from(NULL, NULL, 0);
+}
+
+SCENARIO(release_own_memory_fork)
+{
+	return release_from(NULL, NULL, ASPAWN_COMMAND_FORK);
+}
+
+static bool release_after_exec(struct Stack_t *memory, struct aspawn_pool *pooled)
+{
+	struct aspawn_command it = program_as(NULL);
+
+	it.stack = memory;
+	it.pool = pooled;
+	it.std_out = ASPAWN_PIPE;
+	return release(&it, true);
+}
+
+SCENARIO(release_after_exec)
+{
+	return release_after_exec(&stack, NULL);
+}
+
+SCENARIO(release_after_exec_pool)
+{
+	return release_after_exec(NULL, &pool);
+}
+
+SCENARIO(release_after_exec_own_memory)
+{
+	return release_after_exec(NULL, NULL);
 }
 
 static bool wait_with_timeout(uint64_t flags)
 {
-	const struct psys_timespec late = { 1000, 0 };
-	const struct aspawn_command it = {
-		.size = sizeof it, .flags = flags, .file = program, .envp = environ
-	};
+	struct aspawn_command it = program_as(NULL);
 	struct aspawn_child child;
 
-	bool right = start(&child, &it) && end_of(&child, RIGHT, &late);
-	free_stack();
+	it.flags = flags;
+	bool right = start(&child, &it) && end_of(&child, RIGHT, 1000000);
+	free_memory();
 	return right;
 }
 
@@ -518,182 +890,460 @@ SCENARIO(wait_no_pidfd)
 	return wait_with_timeout(ASPAWN_COMMAND_NO_PIDFD);
 }
 
-/* One that would stay for ever. */
-static bool end_lingering(uint64_t flags, bool waits)
+SCENARIO(wait_started_timeout)
 {
-	char *const argv[] = { program, (char *)(uintptr_t) "lingers", NULL };
-	const struct aspawn_command it = {
-		.size = sizeof it, .flags = flags, .file = program, .argv = argv, .envp = environ
-	};
-	const struct psys_timespec soon = { 0, 2000000 };
+	const struct aspawn_action slow[] = { ASPAWN_CALL(sleeps, NULL) };
+	struct aspawn_command it = program_as(NULL);
+	struct aspawn_failure failure;
 	struct aspawn_child child;
-	int r = -ETIMEDOUT, status = -1;
+	int soon, late;
 
+	it.actions = slow;
+	it.action_count = 1;
+	if (!start(&child, &it))
+		return false;
+	WITH_FAULTS(soon = aspawn_wait_started(&child, &failure, 1));
+	promise(soon <= 0 && (failure.error < 0) == (soon == -ECANCELED),
+		"aspawn_wait_started: %d, error %d", soon, failure.error);
+	WITH_FAULTS(late = aspawn_wait_started(&child, &failure, 1000000));
+	promise(late <= 0 && (failure.error < 0) == (late == -ECANCELED),
+		"aspawn_wait_started: %d, error %d", late, failure.error);
+	bool right = end_of(&child, RIGHT, -1);
+	free_memory();
+	return right && late == 0;
+}
+
+/* One that would stay for ever. */
+static bool end_lingering(uint64_t flags, const struct aspawn_action *actions, size_t count,
+			  int wait_ms, int (*ends)(struct aspawn_child *, int))
+{
+	struct aspawn_command it = program_as("lingers");
+	struct aspawn_child child;
+	int r, status = -1;
+
+	it.flags = flags;
+	it.actions = actions;
+	it.action_count = count;
 	if (!start(&child, &it))
 		return false;
 	const int pid = child.pid;
-	if (waits) {
-		WITH_FAULTS(r = aspawn_wait(&child, &status, NULL, &soon));
-		promise(r <= 0 && (r || status == CANNOT || status == KILLED),
-			"aspawn_wait: %d, status %#x", r, status);
+	if (wait_ms >= 0) {
+		WITH_FAULTS(r = aspawn_wait(&child, &status, NULL, wait_ms));
+		promise(r, "said to run, status %#x", status);
+		promise(r != -ECANCELED || status == CANNOT || status == KILLED,
+			"said to have failed, status %#x", status);
+		promise((child.pid == pid) == (r && r != -ECANCELED && r != -ECHILD),
+			"aspawn_wait: %d, pid %d", r, child.pid);
 	}
-	promise(child.pid == pid || r == 0, "aspawn_wait: %d, and the child is not reaped", r);
-	if (child.pid != pid)
-		return kill(pid, SIGKILL), free_stack(), false;
-	WITH_FAULTS(r = aspawn_kill(&child, SIGTERM));
+	if (child.pid == 0)
+		return free_memory(), false;
+	WITH_FAULTS(r = ends(&child, SIGTERM));
 	if (r < 0)
-		r = aspawn_kill(&child, SIGTERM);
-	promise(r == 0 || r == -ESRCH, "aspawn_kill: %d", r);
+		r = ends(&child, SIGTERM);
+	promise(r == 0, "it cannot be ended: %d", r);
 	it_may_have_run();
-	WITH_FAULTS(r = aspawn_wait(&child, &status, NULL, NULL));
-	if (r < 0 && child.pid == pid)
-		r = aspawn_wait(&child, &status, NULL, NULL);
-	promise(r == 0, "aspawn_wait: %d, and the child is not reaped", r);
+	WITH_FAULTS(r = aspawn_wait(&child, &status, NULL, -1));
+	wait_again(&child, r, &status);
 	promise(status == SIGTERM || status == CANNOT || status == KILLED, "status %#x", status);
-	free_stack();
+	free_memory();
 	return status == SIGTERM;
 }
 
 SCENARIO(wait_expires)
 {
-	return end_lingering(0, true);
+	return end_lingering(0, NULL, 0, 2, aspawn_kill);
+}
+
+SCENARIO(wait_expires_at_once)
+{
+	return end_lingering(0, NULL, 0, 0, aspawn_kill);
 }
 
 SCENARIO(wait_expires_no_pidfd)
 {
-	return end_lingering(ASPAWN_COMMAND_NO_PIDFD, true);
+	return end_lingering(ASPAWN_COMMAND_NO_PIDFD, NULL, 0, 2, aspawn_kill);
 }
 
 SCENARIO(kill)
 {
-	return end_lingering(0, false);
+	return end_lingering(0, NULL, 0, -1, aspawn_kill);
 }
 
 SCENARIO(kill_no_pidfd)
 {
-	return end_lingering(ASPAWN_COMMAND_NO_PIDFD, false);
+	return end_lingering(ASPAWN_COMMAND_NO_PIDFD, NULL, 0, -1, aspawn_kill);
+}
+
+SCENARIO(kill_group)
+{
+	const struct aspawn_action leads[] = { ASPAWN_SETPGID(0) };
+
+	return end_lingering(0, leads, 1, -1, aspawn_kill_group);
+}
+
+SCENARIO(kill_group_no_pidfd)
+{
+	const struct aspawn_action leads[] = { ASPAWN_SETSID() };
+
+	return end_lingering(ASPAWN_COMMAND_NO_PIDFD, leads, 1, 2, aspawn_kill_group);
+}
+
+SCENARIO(kill_group_of_none)
+{
+	return end_lingering(0, NULL, 0, -1, aspawn_kill_group);
+}
+
+/* It is executed, or has ended, before the group is killed: it is in it. A group that was
+ * killed before is no use: Linux 6.18 kills what CLONE_INTO_CGROUP begins in it. */
+SCENARIO_WITH(with_cgroups, kill_cgroup)
+{
+	static const char path[] = "/sys/fs/cgroup/aspawn-faults-to-kill";
+	const struct aspawn_action joins[] = { ASPAWN_JOIN_CGROUP(CGROUP) };
+	struct aspawn_command it = program_as("lingers");
+	struct aspawn_child child;
+	int r, status = -1;
+
+	it.actions = joins;
+	it.action_count = 1;
+	rmdir(path);
+	make_cgroup(path);
+	if (!start(&child, &it))
+		return close(CGROUP), rmdir(path), false;
+	const int started = aspawn_wait_started(&child, NULL, -1);
+	WITH_FAULTS(r = aspawn_kill_cgroup(CGROUP));
+	if (r < 0)
+		r = aspawn_kill_cgroup(CGROUP);
+	promise(r == 0, "aspawn_kill_cgroup: %d", r);
+	it_may_have_run();
+	WITH_FAULTS(r = aspawn_wait(&child, &status, NULL, -1));
+	wait_again(&child, r, &status);
+	promise(status == SIGKILL || (started && status == CANNOT), "status %#x", status);
+	close(CGROUP);
+	rmdir(path);
+	free_memory();
+	return started == 0 && status == SIGKILL;
+}
+
+static bool has_ended(uint64_t flags)
+{
+	struct aspawn_command it = program_as("lingers");
+	struct aspawn_child child;
+	int before, after, status = -1;
+	siginfo_t info;
+
+	it.flags = flags;
+	if (!start(&child, &it))
+		return false;
+	const bool runs = aspawn_wait_started(&child, NULL, -1) == 0;
+	WITH_FAULTS(before = aspawn_ended(&child));
+	kill(child.pid, SIGTERM);
+	waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT);
+	WITH_FAULTS(after = aspawn_ended(&child));
+	promise(after < 0 || after == 1, "aspawn_ended: %d", after);
+	it_may_have_run();
+	wait_again(&child, -1, &status);
+	promise(before < 1 || !runs, "said to run, status %#x", status);
+	promise(status == (runs ? SIGTERM : CANNOT) || status == KILLED, "status %#x", status);
+	free_memory();
+	return before == 0 && after == 1;
+}
+
+SCENARIO(ended)
+{
+	return has_ended(0);
+}
+
+SCENARIO(ended_no_pidfd)
+{
+	return has_ended(ASPAWN_COMMAND_NO_PIDFD);
 }
 
 /* --- a whole life --------------------------------------------------------------------- */
 
-static bool run(struct aspawn_run *run, const char *role, int expected, int status)
+static void check_output(const struct aspawn_output *output, bool all)
 {
-	char *const argv[] = { program, (char *)(uintptr_t)role, NULL };
-	const struct aspawn_command it = {
-		.size = sizeof it, .file = program, .argv = argv, .envp = environ
-	};
+	if (output->sink || !output->size)
+		return;
+	promise(all || output->length < output->size, "%zu bytes in %zu", output->length, output->size);
+	const size_t stored = output->length < output->size ? output->length : output->size - 1;
+	promise(!((char *)output->data)[stored], "no NUL after %zu bytes", stored);
+}
+
+/* What became of a command, of which the right end is this status. */
+static void check_io(int r, const struct aspawn_io *io, int status)
+{
+	const bool not_started = io->end == ASPAWN_END_NOT_STARTED;
+
+	promise(r <= 0 && (r == 0) == (io->end == ASPAWN_END_RAN) &&
+			(r == -ECANCELED) == not_started &&
+			(r == -ETIMEDOUT) == (io->end == ASPAWN_END_TIMED_OUT) &&
+			(r == -ENOBUFS) == (io->end == ASPAWN_END_FULL),
+		"run: %d, end %d", r, io->end);
+	promise(not_started ? io->failure.error < 0 :
+			      !io->failure.error && io->failure.step == ASPAWN_STEP_NONE,
+		"run: %d, step %d, error %d", r, io->failure.step, io->failure.error);
+	promise(r || io->status == status, "said to run, status %#x", io->status);
+	promise(!not_started || io->status == CANNOT || io->status == KILLED || io->status == -1,
+		"run: not started, status %#x", io->status);
+	check_output(&io->out, io->flags & ASPAWN_IO_DROP_EXCESS);
+	check_output(&io->err, io->flags & ASPAWN_IO_DROP_EXCESS);
+	if (r == 0)
+		count(io->status);
+	else if (!not_started)
+		it_may_have_run();
+}
+
+/* A slow machine may get the second signal before the first has done its work. */
+static bool is_right(int r, const struct aspawn_io *io, int expected, int status)
+{
+	return r == expected &&
+	       (io->status == status || (r == -ETIMEDOUT && io->status >= 0 && io->status < 128));
+}
+
+static bool run(struct aspawn_io *io, const char *role, int expected, int status)
+{
+	const struct aspawn_command it = program_as(role);
 	int r;
 
-	run->size = sizeof *run;
-	WITH_FAULTS(r = aspawn_run(run, &stack, &it));
-	if (r == 0) {
-		promise(run->failure.step == ASPAWN_STEP_NONE && !run->failure.error,
-			"aspawn_run: 0, step %d, error %d", run->failure.step, run->failure.error);
-		promise(run->status == status, "aspawn_run: 0, status %#x", run->status);
-		count(run->status);
-	} else {
-		promise(r < 0, "aspawn_run: %d", r);
-		if (run->failure.step == ASPAWN_STEP_NONE)
-			it_may_have_run();
-	}
-	free_stack();
-	/* A slow machine may get the second signal before the first has done its work. */
-	return r == expected && (run->status == status || (r == -ETIMEDOUT && run->status < 128));
+	io->size = sizeof *io;
+	WITH_FAULTS(r = aspawn_run(&it, io));
+	check_io(r, io, status);
+	free_memory();
+	return is_right(r, io, expected, status);
 }
 
 SCENARIO(run)
 {
-	struct aspawn_run it = { 0 };
+	struct aspawn_io io = { 0 };
 
-	return run(&it, NULL, 0, RIGHT);
+	return run(&io, NULL, 0, RIGHT);
+}
+
+SCENARIO(run_own_memory)
+{
+	struct aspawn_io io = { .size = sizeof io };
+	struct aspawn_command it = program_as(NULL);
+	int r;
+
+	it.stack = NULL;
+	WITH_FAULTS(r = aspawn_run(&it, &io));
+	check_io(r, &io, RIGHT);
+	return is_right(r, &io, 0, RIGHT);
+}
+
+SCENARIO(run_pool)
+{
+	struct aspawn_io io = { .size = sizeof io };
+	struct aspawn_command it = program_as(NULL);
+	int r;
+
+	it.stack = NULL;
+	it.pool = &pool;
+	WITH_FAULTS(r = aspawn_run(&it, &io));
+	check_io(r, &io, RIGHT);
+	free_memory();
+	return is_right(r, &io, 0, RIGHT);
+}
+
+SCENARIO_WITH(with_input, run_inherits_input)
+{
+	struct aspawn_io io = { .flags = ASPAWN_IO_INHERIT_INPUT };
+
+	return run(&io, NULL, 0, RIGHT);
 }
 
 SCENARIO(run_output)
 {
 	char output[16], error[16];
-	struct aspawn_run it = { .output = output,
-				 .output_size = sizeof output,
-				 .error = error,
-				 .error_size = sizeof error };
-	bool right = run(&it, "writes", 0, RIGHT);
+	struct aspawn_io io = { .out = { .data = output, .size = sizeof output },
+				.err = { .data = error, .size = sizeof error } };
+	bool right = run(&io, "writes", 0, RIGHT);
 
-	promise(it.output_length == 0 || (it.output_length == 8 && !memcmp(output, "written\n", 8)),
-		"output of %zu bytes", it.output_length);
-	return right && it.output_length == 8;
+	promise(io.out.length == 0 || !strcmp(output, "written\n"), "its output is %s", output);
+	promise(!right || io.out.length == 8, "output of %zu bytes", io.out.length);
+	return right;
 }
 
 SCENARIO(run_input)
 {
-	static char input[200000], output[200000];
-	struct aspawn_run it = { .input = input,
-				 .input_size = sizeof input,
-				 .output = output,
-				 .output_size = sizeof output };
+	static char input[200000], output[sizeof input + 1];
+	struct aspawn_io io = { .input = input,
+				.input_size = sizeof input,
+				.out = { .data = output, .size = sizeof output } };
 	memset(input, 'x', sizeof input);
 	memset(output, 0, sizeof output);
-	bool right = run(&it, "copies", 0, RIGHT);
+	bool right = run(&io, "copies", 0, RIGHT);
 
-	promise(!memcmp(input, output, it.output_length), "another output");
-	return right && it.output_length == sizeof output;
+	promise(!memcmp(input, output, io.out.length), "another output");
+	promise(!right || io.out.length == sizeof input, "output of %zu bytes", io.out.length);
+	return right;
 }
 
 SCENARIO(run_too_much)
 {
-	char output[2];
-	struct aspawn_run it = { .output = output, .output_size = sizeof output };
+	char output[3];
+	struct aspawn_io io = { .out = { .data = output, .size = sizeof output } };
 
-	run(&it, "writes", -ENOBUFS, RIGHT);
-	return it.output_length == sizeof output;
+	run(&io, "writes", -ENOBUFS, RIGHT);
+	return io.end == ASPAWN_END_FULL && !strcmp(output, "wr");
 }
 
-static bool run_timeout_with(uint64_t flags, const char *role, int status)
+SCENARIO(run_drops_excess)
 {
-	const struct psys_timespec soon = { 0, 20000000 }, grace = { 0, 10000000 };
-	char output[16];
-	struct aspawn_run it = { .flags = flags,
-				 .timeout = &soon,
-				 .grace = &grace,
-				 .output = output,
-				 .output_size = sizeof output };
+	char output[3];
+	struct aspawn_io io = { .flags = ASPAWN_IO_DROP_EXCESS,
+				.out = { .data = output, .size = sizeof output } };
 
-	return run(&it, role, -ETIMEDOUT, status);
+	return run(&io, "writes", 0, RIGHT) && io.out.length == 8 && !strcmp(output, "wr");
+}
+
+static size_t sunk;
+
+static int sink(void *arg, const void *bytes, size_t count)
+{
+	promise(count && count <= 8 && !memcmp(bytes, "written\n", count), "%zu bytes", count);
+	sunk += count;
+	return *(const int *)arg;
+}
+
+static bool run_sink(int answer, int expected)
+{
+	struct aspawn_io io = { .out = { .sink = sink, .arg = &answer } };
+
+	sunk = 0;
+	bool right = run(&io, "writes", expected, RIGHT);
+	promise(io.out.length == sunk, "%zu of %zu bytes", sunk, io.out.length);
+	promise((io.end == ASPAWN_END_SINK) <= (sunk && answer < 0), "end %d", io.end);
+	return answer ? io.end == ASPAWN_END_SINK : right && sunk == 8;
+}
+
+SCENARIO(run_sink)
+{
+	return run_sink(0, 0);
+}
+
+SCENARIO(run_sink_fails)
+{
+	return run_sink(-EDOM, -EDOM);
+}
+
+static bool run_timeout_with(uint64_t flags, int64_t grace_ms, const char *role, int status)
+{
+	char output[16];
+	struct aspawn_io io = { .flags = flags,
+				.timeout_ms = 20,
+				.grace_ms = grace_ms,
+				.out = { .data = output, .size = sizeof output } };
+
+	return run(&io, role, -ETIMEDOUT, status);
 }
 
 SCENARIO(run_timeout)
 {
-	return run_timeout_with(0, "lingers", SIGTERM);
+	return run_timeout_with(0, 10, "lingers", SIGTERM);
 }
 
 SCENARIO(run_timeout_ignored)
 {
-	return run_timeout_with(0, "stays", SIGKILL);
+	return run_timeout_with(0, 10, "stays", SIGKILL);
+}
+
+SCENARIO(run_timeout_no_grace)
+{
+	return run_timeout_with(0, -1, "lingers", SIGKILL);
 }
 
 SCENARIO(run_timeout_group)
 {
-	return run_timeout_with(ASPAWN_RUN_GROUP, "stays", SIGKILL);
+	return run_timeout_with(ASPAWN_IO_KILL_GROUP, 10, "stays", SIGKILL);
 }
 
 SCENARIO(run_ends_in_time)
 {
-	const struct psys_timespec late = { 1000, 0 };
-	struct aspawn_run it = { .timeout = &late, .flags = ASPAWN_RUN_GROUP };
+	struct aspawn_io io = { .timeout_ms = 1000000, .flags = ASPAWN_IO_KILL_GROUP };
 
-	return run(&it, NULL, 0, RIGHT);
+	return run(&io, NULL, 0, RIGHT);
 }
 
 SCENARIO(run_missing)
 {
-	const struct aspawn_command it = { .size = sizeof it,
-					   .file = "/nowhere/program",
-					   .envp = environ };
-	struct aspawn_run run = { .size = sizeof run };
+	struct aspawn_io io = { .size = sizeof io };
+	struct aspawn_command it = program_as(NULL);
 	int r;
 
-	WITH_FAULTS(r = aspawn_run(&run, &stack, &it));
-	promise(r < 0, "aspawn_run: %d", r);
-	free_stack();
-	return r == -ENOENT && run.failure.step == ASPAWN_STEP_EXEC;
+	it.file = "/nowhere/program";
+	WITH_FAULTS(r = aspawn_run(&it, &io));
+	check_io(r, &io, RIGHT);
+	free_memory();
+	return r == -ECANCELED && io.failure.error == -ENOENT &&
+	       io.failure.step == ASPAWN_STEP_EXEC;
+}
+
+/* The handle stays with the caller, who reaps one that the call has left. */
+static bool communicate(const struct aspawn_command *command, struct aspawn_io *io, int expected,
+			int status)
+{
+	struct aspawn_child child;
+	int r, left;
+
+	if (!start(&child, command))
+		return false;
+	io->size = sizeof *io;
+	WITH_FAULTS(r = aspawn_communicate(&child, io));
+	check_io(r, io, status);
+	promise(has_no_descriptor(&child) && has_no_pipe(&child),
+		"aspawn_communicate: %d, descriptors %d, %d, %d, %d, %d", r, child.pidfd,
+		child.started_fd, child.in_fd, child.out_fd, child.err_fd);
+	promise(child.pid == 0 || (r < 0 && io->status == -1),
+		"aspawn_communicate: %d, and a child", r);
+	if (child.pid) {
+		kill(child.pid, SIGKILL);
+		wait_again(&child, -1, &left);
+	}
+	free_memory();
+	return is_right(r, io, expected, status);
+}
+
+SCENARIO(communicate)
+{
+	static char input[100000], output[sizeof input + 1];
+	struct aspawn_io io = { .input = input,
+				.input_size = sizeof input,
+				.out = { .data = output, .size = sizeof output } };
+	struct aspawn_command it = program_as("copies");
+
+	memset(input, 'x', sizeof input);
+	memset(output, 0, sizeof output);
+	it.std_in = it.std_out = it.std_err = ASPAWN_PIPE;
+	bool right = communicate(&it, &io, 0, RIGHT);
+	promise(!memcmp(input, output, io.out.length), "another output");
+	promise(!right || io.out.length == sizeof input, "output of %zu bytes", io.out.length);
+	return right;
+}
+
+SCENARIO(communicate_own_memory_sink)
+{
+	const int answer = 0;
+	struct aspawn_io io = { .err = { .sink = sink, .arg = (void *)(uintptr_t)&answer } };
+	struct aspawn_command it = program_as("complains");
+
+	sunk = 0;
+	it.stack = NULL;
+	it.flags = ASPAWN_COMMAND_NO_PIDFD | ASPAWN_COMMAND_STARTED_FD;
+	it.std_err = ASPAWN_PIPE;
+	return communicate(&it, &io, 0, RIGHT) && sunk == 8;
+}
+
+SCENARIO(communicate_timeout)
+{
+	const struct aspawn_action leads[] = { ASPAWN_SETPGID(0) };
+	struct aspawn_io io = { .flags = ASPAWN_IO_KILL_GROUP, .timeout_ms = 20, .grace_ms = 10 };
+	struct aspawn_command it = program_as("stays");
+
+	it.actions = leads;
+	it.action_count = 1;
+	it.std_out = ASPAWN_PIPE;
+	return communicate(&it, &io, -ETIMEDOUT, SIGKILL);
 }
 
 /* --- the drop-ins ---------------------------------------------------------------------- */
