@@ -175,7 +175,7 @@ static int event_loop(struct communication *communication)
 		int r = poll_used(communication, left);
 		if (r > 0)
 			transfer(communication);
-		if (!ended && r >= 0)
+		if (!ended && (r >= 0 || r == -PSYS_EINTR)) /* signals may come faster than the tick */
 			r = has_ended(communication);
 		if (r < 0 && r != -PSYS_EINTR)
 			return r;
