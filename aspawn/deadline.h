@@ -48,12 +48,22 @@ static inline bool deadline_is_valid(const struct psys_timespec *timeout)
 			    timeout->tv_nsec <= 999999999);
 }
 
-/* Milliseconds as a time; NULL, for ever, if they are negative. */
+/* Milliseconds as a time; NULL, for ever, if they are negative. Divided digit by digit, in
+ * base 65536: 32-bit compilers call a function of a library to divide 64 bits. */
 static inline const struct psys_timespec *deadline_from_ms(struct psys_timespec *to, int64_t ms)
 {
-	to->tv_sec = ms / 1000;
-	to->tv_nsec = ms % 1000 * 1000000;
-	return ms < 0 ? NULL : to;
+	uint32_t rest = 0;
+
+	if (ms < 0)
+		return NULL;
+	to->tv_sec = 0;
+	for (int shift = 48; shift >= 0; shift -= 16) {
+		rest = rest << 16 | ((uint32_t)(ms >> shift) & 0xffff);
+		to->tv_sec = to->tv_sec << 16 | rest / 1000;
+		rest %= 1000;
+	}
+	to->tv_nsec = rest * 1000000;
+	return to;
 }
 
 static inline struct psys_timespec deadline_after(const struct psys_timespec *timeout)

@@ -196,7 +196,7 @@ int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failu
 	struct psys_timespec timeout;
 
 	*to = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
-	if (!child || (child->pid <= 0 && child_state(child)->known != KNOWN))
+	if (!child || (child->pid <= 0 && child_state(child)->known <= EXECUTING))
 		return -PSYS_EINVAL;
 	return wait_started(child, to, deadline_from_ms(&timeout, timeout_ms));
 }

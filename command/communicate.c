@@ -199,7 +199,7 @@ static int event_loop(struct communication *communication)
 			transfer(communication);
 		if (communication->error)
 			return communication->error;
-		if (!ended && r >= 0)
+		if (!ended && (r >= 0 || r == -PSYS_EINTR)) /* signals may come faster than the tick */
 			r = has_ended(communication);
 		if (r < 0 && r != -PSYS_EINTR)
 			return r;
@@ -360,6 +360,10 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 /* The streams that *io asks for, where the command leaves them to the caller. */
 static int choose_streams(struct aspawn_command *command, const struct aspawn_io *io)
 {
+	if (command->std_out == 1)
+		command->std_out = ASPAWN_INHERIT;
+	if (command->std_err == 2)
+		command->std_err = ASPAWN_INHERIT;
 	if (command->std_in == ASPAWN_INHERIT && io->input)
 		command->std_in = ASPAWN_PIPE;
 	else if (command->std_in == ASPAWN_INHERIT && !(io->flags & ASPAWN_IO_INHERIT_INPUT))

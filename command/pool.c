@@ -50,13 +50,21 @@ static void push(struct pool *pool, struct control *first)
 					    __ATOMIC_RELAXED));
 }
 
+static bool is_in_use(const struct control *element)
+{
+	return __atomic_load_n(&stack_state(&element->stack)->use, __ATOMIC_ACQUIRE) != FREE;
+}
+
 struct Stack_t aspawn_pool_take(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
 	struct control *list = take_all(pool), **at = &list, *found;
 
-	while ((found = *at) && aspawn_stack_busy(&found->stack))
+	while ((found = *at) && is_in_use(found))
 		at = &found->next;
+	/* Where the kernel does not clear the word: whether the child is gone costs two calls. */
+	if (!found && list && !aspawn_stack_busy(&list->stack))
+		found = *(at = &list);
 	if (found)
 		*at = found->next;
 	push(pool, list);

@@ -61,7 +61,7 @@ static void add_step(struct text *text, const struct aspawn_failure *failure)
 
 static bool is_number(const char *text)
 {
-	text += *text == '-';
+	text += *text == '-' && text[1];
 	for (; *text; text++)
 		if (*text < '0' || *text > '9')
 			return false;

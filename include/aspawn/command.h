@@ -507,7 +507,8 @@ typedef char aspawn_pool_has_64_bytes[sizeof(struct aspawn_pool) == 64 ? 1 : -1]
 /*
  * Unmaps what no child uses: in a quiet moment, or at last.
  *   0        nothing is left, and the pool may go
- *   -EBUSY   some is in use; the rest is unmapped
+ *   -EBUSY   some is in use; the rest is unmapped. Also after a fork(2) beside a thread
+ *            that was starting a child
  *   -EINVAL  pool is NULL
  */
 PSYS_API int aspawn_pool_trim(struct aspawn_pool *pool);

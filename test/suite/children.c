@@ -213,13 +213,60 @@ TEST(ended_of_a_child_that_another_has_reaped)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-/* --- groups --------------------------------------------------------------------------- */
+/* --- signals to the caller -------------------------------------------------------------- */
+
+static volatile int handled;
+
+static void count_it(int signal)
+{
+	(void)signal;
+	handled++;
+}
 
 static ASPAWN_CHILD int waits_at_gate(void *gate)
 {
 	gate_wait(gate);
 	return 0;
 }
+
+TEST(no_call_returns_eintr)
+{
+	const struct psys_itimerval storm = { { 0, 2000 }, { 0, 2000 } };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+	int *gate = shared_page();
+	const struct aspawn_action action = ASPAWN_CALL(waits_at_gate, gate);
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_NO_PIDFD, ASPAWN_COMMAND_FORK,
+					  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_STARTED_FD };
+
+	command.actions = &action;
+	command.action_count = 1;
+	set_handler(PSYS_SIGALRM, count_it);
+	CHECK_EQUAL(psys_setitimer(PSYS_ITIMER_REAL, &storm, NULL), 0);
+	for (int i = 0; i < 4; i++) {
+		struct aspawn_io io = { .size = sizeof io, .timeout_ms = 40 };
+
+		command.flags = flags[i];
+		*gate = 0;
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(aspawn_wait_started(&child, NULL, 40), -PSYS_ETIMEDOUT);
+		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, 40), -PSYS_ETIMEDOUT);
+		gate_open(gate);
+		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
+		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, 40), -PSYS_ETIMEDOUT);
+		CHECK_EQUAL(aspawn_ended(&child), 0);
+		if (i % 2) {
+			CHECK_EQUAL(aspawn_communicate(&child, &io), -PSYS_ETIMEDOUT);
+			CHECK_EQUAL(io.status, PSYS_SIGTERM);
+		} else {
+			CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGTERM), 0);
+			check_ends(&child, PSYS_SIGTERM);
+		}
+	}
+	CHECK(handled > 0);
+}
+
+/* --- groups --------------------------------------------------------------------------- */
 
 /* Says the number of a process that lingers, in the group, or with "session" in another
  * session; and stays, or ends with "ends". */
