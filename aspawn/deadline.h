@@ -62,7 +62,7 @@ static inline const struct psys_timespec *deadline_from_ms(struct psys_timespec 
 		to->tv_sec = to->tv_sec << 16 | rest / 1000;
 		rest %= 1000;
 	}
-	to->tv_nsec = rest * 1000000;
+	to->tv_nsec = (int64_t)rest * 1000000;
 	return to;
 }
 

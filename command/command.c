@@ -102,8 +102,9 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 		.report_fd = -1,
 		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
 	};
-	if (prepared)
-		*prepared = made;
+	if (!prepared || !actions) /* it was measured only */
+		return NULL;
+	*prepared = made;
 	return prepared;
 }
 
