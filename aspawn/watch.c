@@ -12,7 +12,7 @@ struct exec_watch {
 	struct psys_robust_list_head head;
 	struct psys_robust_list entry;
 	_Alignas(4) unsigned word;
-	bool executing;
+	int executing;
 };
 
 struct exec_watch *aspawn_watch_make(void)

@@ -71,7 +71,7 @@ struct Stack_t aspawn_pool_take(struct aspawn_pool *public)
 	__atomic_add_fetch(&pool->taken, 1, __ATOMIC_RELAXED);
 	if (!found)
 		return (struct Stack_t){ NULL, 0 };
-	__atomic_sub_fetch(&pool->kept, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&pool->kept, -1, __ATOMIC_RELAXED);
 	return found->stack;
 }
 
@@ -79,7 +79,7 @@ void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 {
 	struct pool *pool = pool_of(public);
 
-	__atomic_sub_fetch(&pool->taken, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_RELAXED);
 	if (!stack.addr)
 		return;
 	if ((stack.size > LARGEST_KEPT || __atomic_load_n(&pool->kept, __ATOMIC_RELAXED) >= MOST_KEPT) &&
@@ -104,7 +104,7 @@ int aspawn_pool_trim(struct aspawn_pool *public)
 
 		next = list->next;
 		if (aspawn_stack_free(&stack) == 0) {
-			__atomic_sub_fetch(&pool->kept, 1, __ATOMIC_RELAXED);
+			__atomic_add_fetch(&pool->kept, -1, __ATOMIC_RELAXED);
 			continue;
 		}
 		list->next = busy;

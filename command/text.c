@@ -121,11 +121,15 @@ static const struct {
 
 static void add_signal(struct text *text, int signal)
 {
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		if (signals[i].number == signal) {
-			add(text, signals[i].name);
-			return;
-		}
+	enum { COUNT = sizeof signals / sizeof *signals };
+	size_t i = 0;
+
+	while (i < COUNT && signals[i].number != signal)
+		i++;
+	if (i < COUNT) {
+		add(text, signals[i].name);
+		return;
+	}
 	add(text, "signal ");
 	add_number(text, signal);
 }
