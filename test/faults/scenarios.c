@@ -1093,6 +1093,17 @@ static void check_io(int r, const struct aspawn_io *io, int status)
 		it_may_have_run();
 }
 
+/* One that was killed and could not be waited for may be on its memory still. */
+static void free_memory_after(const struct aspawn_io *io)
+{
+	if (io->status == -1) {
+		aspawn_stack_wait(&stack, NULL);
+		while (aspawn_pool_trim(&pool) == -EBUSY)
+			sched_yield();
+	}
+	free_memory();
+}
+
 /* A slow machine may get the second signal before the first has done its work. */
 static bool is_right(int r, const struct aspawn_io *io, int expected, int status)
 {
@@ -1108,7 +1119,7 @@ static bool run(struct aspawn_io *io, const char *role, int expected, int status
 	io->size = sizeof *io;
 	WITH_FAULTS(r = aspawn_run(&it, io));
 	check_io(r, io, status);
-	free_memory();
+	free_memory_after(io);
 	return is_right(r, io, expected, status);
 }
 
@@ -1141,7 +1152,7 @@ SCENARIO(run_pool)
 	it.pool = &pool;
 	WITH_FAULTS(r = aspawn_run(&it, &io));
 	check_io(r, &io, RIGHT);
-	free_memory();
+	free_memory_after(&io);
 	return is_right(r, &io, 0, RIGHT);
 }
 
@@ -1274,7 +1285,7 @@ SCENARIO(run_missing)
 	it.file = "/nowhere/program";
 	WITH_FAULTS(r = aspawn_run(&it, &io));
 	check_io(r, &io, RIGHT);
-	free_memory();
+	free_memory_after(&io);
 	return r == -ECANCELED && io.failure.error == -ENOENT &&
 	       io.failure.step == ASPAWN_STEP_EXEC;
 }
