@@ -1,7 +1,9 @@
 # aspawn: every command starts here; `make help` lists them.
 
-VERSION := 0.1.0
-SONAME := libaspawn.so.0
+version_of = $(shell sed -n 's/^\#define ASPAWN_VERSION_$(1) //p' include/aspawn/version.h)
+VERSION := $(call version_of,MAJOR).$(call version_of,MINOR).$(call version_of,PATCH)
+# Until 1.0 each minor version may break the ABI.
+SONAME := libaspawn.so.$(call version_of,MAJOR).$(call version_of,MINOR)
 
 # What a caller may set.
 BUILD_DIR ?= build$(if $(TARGET),/$(TARGET))

@@ -477,7 +477,8 @@ PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
  * and of all groups below it: also those that are forked meanwhile, and those that have
  * changed their session. With ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to
  * end a command with all that it started. It misses only processes that have been moved to
- * another group. It does not wait for their end.
+ * another group. It does not wait for their end. Make a new group for the next command: on
+ * Linux 6.18 a child that begins in one that was killed before is killed too.
  *   -EBADF       no such descriptor
  *   -ENOENT      not a control group of version 2, the root, or before Linux 5.14
  *   -EACCES      cgroup.kill may not be written
