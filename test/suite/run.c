@@ -711,9 +711,10 @@ TEST(a_slow_sink_gets_all_that_the_pipe_holds)
 	static const int64_t graces[] = { -1, 1, 100 };
 
 	for (size_t i = 0; i < sizeof graces / sizeof *graces; i++) {
+		static char buffer[16000];
 		size_t got = 0;
 		struct aspawn_io io = { .size = sizeof io, .grace_ms = graces[i],
-					.out = { .sink = slow_sink, .arg = &got } };
+					.out = { .data = buffer, .size = sizeof buffer, .sink = slow_sink, .arg = &got } };
 		CHECK_EQUAL(aspawn_run(&command, &io), 0);
 		CHECK_EQUAL(io.status, 0);
 		CHECK_EQUAL(got, 60000);
