@@ -73,9 +73,9 @@ def print_touched(rows):
               + f" | {row[ways[-1]] / row[ways[0]]:.1f} |")
 
 
-def print_programs(folder):
+def print_programs(directory):
     """Each file has runs without the preload, with it, and with it once, in this order first."""
-    files = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    files = sorted(directory.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
     if not files:
         return
     print("\n**Programs without the preload, and the ratio with it** (milliseconds)\n")

@@ -14,7 +14,7 @@ def entry(number, name, mode, content=b"", device=(0, 0)):
 
 
 def initramfs(program):
-    """With program as /init, the console, and folders to mount file systems on."""
+    """With program as /init, the console, and directories to mount file systems on."""
     entries = [("dev", stat.S_IFDIR | 0o755), ("proc", stat.S_IFDIR | 0o555),
                ("sys", stat.S_IFDIR | 0o555), ("tmp", stat.S_IFDIR | 0o1777),
                ("dev/console", stat.S_IFCHR | 0o600, b"", CONSOLE),

@@ -13,8 +13,8 @@ results()
 {
 	cp -r "$source/t" "$source/ext" .
 	mkdir lib
-	for folder in $(perl -MConfig -e 'print "$Config{privlibexp} $Config{archlibexp}"') /usr/lib/*/perl-base; do
-		cp -rsn "$folder/." lib
+	for directory in $(perl -MConfig -e 'print "$Config{privlibexp} $Config{archlibexp}"') /usr/lib/*/perl-base; do
+		cp -rsn "$directory/." lib
 	done
 	cp "$source/lib/open.t" lib
 	ln -s "$(command -v perl)" t/perl

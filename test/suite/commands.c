@@ -464,7 +464,7 @@ TEST(a_parent_that_goes_before_the_exec)
 	int launcher, status;
 
 	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-		skip("no orphans to be had here");
+		skip("no orphans here");
 	for (int i = 0; i < 3; i++) {
 		const struct aspawn_action action = ASPAWN_CALL(waits_for_an_orphans_life, &launcher);
 		command.stack = &stack;
