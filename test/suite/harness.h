@@ -85,7 +85,7 @@ static inline ASPAWN_CHILD uintptr_t address_of(const volatile void *object)
 	return address;
 }
 
-/* count, or a twentieth of it on a bare kernel or with SUITE_QUICK set: emulated
+/* count, a fiftieth of it on a bare kernel, or a twentieth with SUITE_QUICK set: emulated
  * machines take their time. */
 int scaled(int count);
 
