@@ -200,23 +200,30 @@ TEST(paths_that_are_no_descriptors_need_no_copy_of_all)
 /* The source of a mount is a path too. */
 TEST(a_mount_of_a_descriptor_before_closefrom)
 {
+	char path[64] = "/tmp/aspawn-mount-"; /* the program itself may lie in /tmp */
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_action actions[] = {
-		ASPAWN_MOUNT("/proc/self/fd/70", "/tmp", NULL, PSYS_MS_BIND, NULL),
+		ASPAWN_MOUNT("/proc/self/fd/70", path, NULL, PSYS_MS_BIND, NULL),
 		ASPAWN_CLOSEFROM(3),
 	};
 
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	psys_i64_to_decimal(path + psys_strlen(path), psys_getpid());
 	if (!may_mount() || !have_proc() || psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
 	    psys_mount(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0)
 		skip("no mounts here");
 	CHECK_EQUAL(psys_dup2(psys_open("/dev", PSYS_O_RDONLY | PSYS_O_DIRECTORY, 0), 70), 70);
 	command.actions = actions;
 	command.action_count = 2;
+	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, path, 0700), 0);
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
+	int started = aspawn_wait_started(&child, NULL, -1);
+	int mounted = psys_umount2(path, PSYS_MNT_DETACH);
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, path, PSYS_AT_REMOVEDIR), 0);
+	CHECK_EQUAL(started, 0);
+	CHECK_EQUAL(mounted, 0);
 	check_ends(&child, 7 << 8);
 }
 
