@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 	static const struct aspawn_action actions[] = {
 		ASPAWN_CHDIR("/"),
 		ASPAWN_SETSID(),
-		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 10),
+		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 11),
 		ASPAWN_CLOSEFROM(3),
 	};
 	const struct aspawn_command command = {
