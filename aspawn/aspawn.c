@@ -107,8 +107,7 @@ int aspawn_pipe(int ends[2])
 	return r;
 }
 
-static void fill(struct control *control, const struct request *request,
-		 const struct Stack_t *stack)
+static void fill(struct control *control, const struct request *request, const struct Stack_t *stack)
 {
 	control->state = stack_state(stack);
 	control->keep_below = request->keep_below;
@@ -179,8 +178,7 @@ static long clone_child(struct control *control, const struct request *request,
 	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
 }
 
-int aspawn_spawn(struct spawned *spawned, const struct request *request,
-		 const struct Stack_t *stack)
+int aspawn_spawn(struct spawned *spawned, const struct request *request, const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
 
@@ -207,7 +205,8 @@ int aspawn_spawn(struct spawned *spawned, const struct request *request,
 
 /* --- the public calls ------------------------------------------------------- */
 
-int aspawn_read_structure(void *to, size_t known, const void *from, size_t size, size_t first_version)
+int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
+			  size_t first_version)
 {
 	if (size < first_version)
 		return -PSYS_EINVAL;
@@ -227,7 +226,8 @@ static int read_options(struct request *request, int **pidfd, const struct aspaw
 	if (!given)
 		return 0;
 
-	int r = aspawn_read_structure(&known, sizeof known, given, given->size, ASPAWN_OPTIONS_SIZE_VER0);
+	int r = aspawn_read_structure(&known, sizeof known, given, given->size,
+				      ASPAWN_OPTIONS_SIZE_VER0);
 	if (r < 0)
 		return r;
 	const uint64_t flags = options->flags;
@@ -261,7 +261,11 @@ int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t
 		size_t user_data_len)
 {
 	struct request request = {
-		.pipe = PIPE, .cgroup_fd = -1, .fn = fn, .arg = arg, .user_data_len = user_data_len,
+		.pipe = PIPE,
+		.cgroup_fd = -1,
+		.fn = fn,
+		.arg = arg,
+		.user_data_len = user_data_len,
 	};
 	struct spawned spawned;
 	struct psys_sigset all;

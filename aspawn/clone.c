@@ -108,8 +108,9 @@ static void note_child(const struct Stack_t *stack, const struct clone_method *m
 {
 	struct stack_state *state = stack_state(stack);
 	bool suspended = flags & PSYS_CLONE_VFORK;
-	bool copied = !(flags & PSYS_CLONE_VM) ||
-		      (suspended && !__atomic_load_n(&stack_control(stack)->shared, __ATOMIC_RELAXED));
+	bool copied =
+		!(flags & PSYS_CLONE_VM) ||
+		(suspended && !__atomic_load_n(&stack_control(stack)->shared, __ATOMIC_RELAXED));
 
 	if (suspended || copied)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
@@ -133,8 +134,9 @@ long aspawn_clone(const struct clone_method *method, const struct request *reque
 	state->pid = 0;
 	__atomic_store_n(&state->use, control->shares_files ? SHARES_FILES : RUNNING,
 			 __ATOMIC_RELEASE);
-	long pid = method->clone3 ? call_clone3(flags, cgroup_fd, stack, request->user_data, child) :
-				    call_clone(flags, stack, request->user_data, child);
+	long pid = method->clone3 ?
+			   call_clone3(flags, cgroup_fd, stack, request->user_data, child) :
+			   call_clone(flags, stack, request->user_data, child);
 	if (pid < 0)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	else

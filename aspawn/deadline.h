@@ -15,7 +15,8 @@ static inline struct psys_timespec deadline_now(void)
 	struct psys_timespec time;
 
 	return psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time) < 0 ?
-		       (struct psys_timespec){ INT64_MAX - 1, 0 } : time;
+		       (struct psys_timespec){ INT64_MAX - 1, 0 } :
+		       time;
 }
 
 /* A sum too large is the last time before DEADLINE_NEVER. */
@@ -44,8 +45,8 @@ static inline struct psys_timespec deadline_sooner(struct psys_timespec a, struc
 /* NULL is a time as well: for ever. */
 static inline bool deadline_is_valid(const struct psys_timespec *timeout)
 {
-	return !timeout || (timeout->tv_sec >= 0 && timeout->tv_nsec >= 0 &&
-			    timeout->tv_nsec <= 999999999);
+	return !timeout ||
+	       (timeout->tv_sec >= 0 && timeout->tv_nsec >= 0 && timeout->tv_nsec <= 999999999);
 }
 
 /* Milliseconds as a time; NULL, for ever, if they are negative. Divided digit by digit, in
@@ -71,7 +72,8 @@ static inline struct psys_timespec deadline_after(const struct psys_timespec *ti
 	if (!timeout)
 		return DEADLINE_NEVER;
 	const struct psys_timespec now = deadline_now();
-	return now.tv_sec == INT64_MAX - 1 ? (struct psys_timespec){ 0, 0 } : deadline_sum(now, *timeout);
+	return now.tv_sec == INT64_MAX - 1 ? (struct psys_timespec){ 0, 0 } :
+					     deadline_sum(now, *timeout);
 }
 
 /* What is left of it: 0 if it has passed. */

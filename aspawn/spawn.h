@@ -47,7 +47,8 @@ int aspawn_spawn(struct spawned *spawned, const struct request *request,
  * is known: 0, -EINVAL if it is smaller than the first version, -E2BIG if it says more than
  * is known. man 2 openat2, "Extensibility"
  */
-int aspawn_read_structure(void *to, size_t known, const void *from, size_t size, size_t first_version);
+int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
+			  size_t first_version);
 
 /* A CLOEXEC pipe that keeps clear of the standard streams: 0 or an error. */
 int aspawn_pipe(int ends[2]);

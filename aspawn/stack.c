@@ -99,7 +99,8 @@ bool aspawn_child_is_gone(int pid)
 	if (!pid) /* not known yet, its parent is still in aspawn() */
 		return false;
 	info.u.child.pid = 0;
-	if (psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL) == 0 &&
+	if (psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL) ==
+		    0 &&
 	    info.u.child.pid == pid)
 		return true;
 	return psys_kill(pid, 0) == -PSYS_ESRCH;

@@ -59,12 +59,12 @@ struct control {
 	struct stack_state *state;
 	int shared; /* the child stores 1 here: seen by the parent if memory is shared */
 	bool reset_handlers;
-	bool shares_files;   /* take a copy of the descriptors below keep_below first */
+	bool shares_files; /* take a copy of the descriptors below keep_below first */
 	bool began_in_cgroup;
 	unsigned keep_below;
-	int files_error;         /* out: why that failed, a negative error; fn is to report it */
-	int read_end, write_end; /* -1: no pipe */
-	int pidfd;               /* the parent's, of this child; -1: none */
+	int files_error;          /* out: why that failed, a negative error; fn is to report it */
+	int read_end, write_end;  /* -1: no pipe */
+	int pidfd;                /* the parent's, of this child; -1: none */
 	struct exec_watch *watch; /* NULL: none */
 	aspawn_fn fn;
 	void *arg, *user_data;

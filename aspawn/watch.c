@@ -36,7 +36,8 @@ PSYS_UNINSTRUMENTED void aspawn_watch_begin(struct exec_watch *watch)
 	watch->head.futex_offset = (long)((char *)&watch->word - (char *)&watch->entry);
 	watch->head.list_op_pending = NULL;
 	/* The kernel wakes only if it reads that somebody waits. */
-	__atomic_store_n(&watch->word, PSYS_FUTEX_WAITERS | (unsigned)psys_gettid(), __ATOMIC_RELEASE);
+	__atomic_store_n(&watch->word, PSYS_FUTEX_WAITERS | (unsigned)psys_gettid(),
+			 __ATOMIC_RELEASE);
 	if (psys_set_robust_list(&watch->head, sizeof watch->head) >= 0)
 		return;
 	__atomic_store_n(&watch->word, UNSUPPORTED, __ATOMIC_RELEASE);

@@ -33,7 +33,8 @@ static ASPAWN_CHILD int exec_child(void *, int, void *, void *, size_t)
 // A primitive with what a command's handle needs: a pidfd, and no pipe.
 static int start_with()
 {
-	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE | ASPAWN_PIDFD, &pidfd, -1, 0 };
+	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE | ASPAWN_PIDFD,
+						&pidfd, -1, 0 };
 	pid_t pid;
 	int r = aspawn_with(&options, &pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
 	return r < 0 ? r : pid;
@@ -62,14 +63,26 @@ static const aspawn_action twelve[] = {
 
 static int start_command(const aspawn_action *actions, size_t count)
 {
-	const struct aspawn_command command = { sizeof command, 0, child, argv, envp, nullptr, count ? actions : nullptr, count, nullptr, &stack, 0, 0, 0, 0 };
+	const struct aspawn_command command = {
+		sizeof command, 0,       child,  argv, envp, nullptr, count ? actions : nullptr,
+		count,          nullptr, &stack, 0,    0,    0,       0
+	};
 	int r = aspawn_start(&handle, &command);
 	return r < 0 ? r : handle.pid;
 }
 
-static int start_no_actions() { return start_command(nullptr, 0); }
-static int start_four() { return start_command(four, 4); }
-static int start_twelve() { return start_command(twelve, 12); }
+static int start_no_actions()
+{
+	return start_command(nullptr, 0);
+}
+static int start_four()
+{
+	return start_command(four, 4);
+}
+static int start_twelve()
+{
+	return start_command(twelve, 12);
+}
 
 static void finish_command(int)
 {

@@ -22,22 +22,35 @@ static aspawn_child handle;
 static int start_closefrom(uint64_t flags)
 {
 	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
-	const struct aspawn_command command = { sizeof command, flags, child, argv, envp, nullptr, &closefrom, 1, nullptr, &stack, 0, 0, 0, 0 };
+	const struct aspawn_command command = {
+		sizeof command, flags,  child, argv, envp, nullptr, &closefrom, 1,
+		nullptr,        &stack, 0,     0,    0,    0
+	};
 	int r = aspawn_start(&handle, &command);
 	return r < 0 ? r : handle.pid;
 }
 
-static int start_closefrom_wait() { return start_closefrom(0); }
-static int start_closefrom_still() { return start_closefrom(ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED); }
+static int start_closefrom_wait()
+{
+	return start_closefrom(0);
+}
+static int start_closefrom_still()
+{
+	return start_closefrom(ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED);
+}
 
 /* Its output goes to a log file. */
 static int start_closefrom_log()
 {
 	static const aspawn_action actions[] = {
-		ASPAWN_OPEN(1, "/tmp/aspawn-bench.log", PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
+		ASPAWN_OPEN(1, "/tmp/aspawn-bench.log",
+			    PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
 		ASPAWN_CLOSEFROM(3),
 	};
-	const struct aspawn_command command = { sizeof command, 0, child, argv, envp, nullptr, actions, 2, nullptr, &stack, 0, 0, 0, 0 };
+	const struct aspawn_command command = {
+		sizeof command, 0,      child, argv, envp, nullptr, actions, 2,
+		nullptr,        &stack, 0,     0,    0,    0
+	};
 	int r = aspawn_start(&handle, &command);
 	return r < 0 ? r : handle.pid;
 }
@@ -107,10 +120,12 @@ int main(int argc, char **argv)
 	for (long count : { 0L, 1000L, 10000L, most })
 		for (bool until_reaped : { false, true })
 			for (const Way &way : compared)
-				benchmark::RegisterBenchmark((std::string(way.name) +
-							      (until_reaped ? "/reaped" : "/blocked") +
-							      "/descriptors:" + std::to_string(count)).c_str(),
-							     measure, way, count, until_reaped)
+				benchmark::RegisterBenchmark(
+					(std::string(way.name) +
+					 (until_reaped ? "/reaped" : "/blocked") +
+					 "/descriptors:" + std::to_string(count))
+						.c_str(),
+					measure, way, count, until_reaped)
 					->UseManualTime()
 					->Unit(benchmark::kMicrosecond);
 	benchmark::Initialize(&argc, argv);

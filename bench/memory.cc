@@ -44,8 +44,8 @@ int main(int argc, char **argv)
 	for (long size : sizes)
 		for (const Way &way : ways)
 			benchmark::RegisterBenchmark(
-				(std::string(way.name) + "/MiB:" + std::to_string(size)).c_str(), measure,
-				way, size)
+				(std::string(way.name) + "/MiB:" + std::to_string(size)).c_str(),
+				measure, way, size)
 				->UseManualTime()
 				->Unit(benchmark::kMicrosecond);
 	benchmark::Initialize(&argc, argv);

@@ -46,8 +46,7 @@ static struct timespec libc_time;
 static struct psys_timespec kernel_time;
 
 // call is a type of its own each time, so that it is inlined into the loop.
-template <typename Call>
-static void add(const char *name, Call call)
+template <typename Call> static void add(const char *name, Call call)
 {
 	benchmark::RegisterBenchmark(name, [call](benchmark::State &state) {
 		if (call() < 0)

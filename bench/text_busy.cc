@@ -33,7 +33,10 @@ static int start_posix_spawn(Stack_t *, const char *path)
 static int start_command(Stack_t *stack, const char *path)
 {
 	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
-	const struct aspawn_command command = { sizeof command, 0, path, nullptr, nullptr, nullptr, &closefrom, 1, nullptr, stack, 0, 0, 0, 0 };
+	const struct aspawn_command command = {
+		sizeof command, 0,     path, nullptr, nullptr, nullptr, &closefrom, 1,
+		nullptr,        stack, 0,    0,       0,       0
+	};
 	aspawn_child child;
 	int error = -aspawn_start(&child, &command);
 	if (!error) {
@@ -63,11 +66,14 @@ static void compare(const char *name, int (*start)(Stack_t *, const char *), int
 
 	for (int i = 0; i < 8; i++)
 		threads.emplace_back([&, i] {
-			const std::string path = "./text_busy." + std::to_string(getpid()) + "." + std::to_string(i);
+			const std::string path =
+				"./text_busy." + std::to_string(getpid()) + "." + std::to_string(i);
 			Stack_t stack{};
 			while (std::chrono::steady_clock::now() < end) {
-				int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
-				bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+				int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+					      0755);
+				bool written = write(fd, text.data(), text.size()) ==
+					       static_cast<ssize_t>(text.size());
 				close(fd);
 				int error = written ? start(&stack, path.c_str()) : EIO;
 				(error == 0 ? started : error == ETXTBSY ? busy : others)++;

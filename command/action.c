@@ -19,13 +19,14 @@ void aspawn_action_dup2(struct aspawn_action *action, int from, int to)
 	SET(dup2, to);
 }
 
-void aspawn_action_open(struct aspawn_action *action, int fd, const char *path, int flags, unsigned mode)
+void aspawn_action_open(struct aspawn_action *action, int fd, const char *path, int flags,
+			unsigned mode)
 {
 	aspawn_action_openat(action, fd, PSYS_AT_FDCWD, path, flags, mode);
 }
 
-void aspawn_action_openat(struct aspawn_action *action, int fd, int dirfd, const char *path, int flags,
-			  unsigned mode)
+void aspawn_action_openat(struct aspawn_action *action, int fd, int dirfd, const char *path,
+			  int flags, unsigned mode)
 {
 	make(action, ASPAWN_ACTION_OPENAT);
 	SET(openat, fd);
@@ -35,8 +36,8 @@ void aspawn_action_openat(struct aspawn_action *action, int fd, int dirfd, const
 	SET(openat, mode);
 }
 
-void aspawn_action_openat2(struct aspawn_action *action, int fd, int dirfd, const char *path, int flags,
-			   unsigned mode, uint64_t resolve)
+void aspawn_action_openat2(struct aspawn_action *action, int fd, int dirfd, const char *path,
+			   int flags, unsigned mode, uint64_t resolve)
 {
 	make(action, ASPAWN_ACTION_OPENAT2);
 	SET(openat2, fd);
@@ -224,8 +225,8 @@ void aspawn_action_join_cgroup(struct aspawn_action *action, int fd)
 	SET(join_cgroup, fd);
 }
 
-void aspawn_action_user(struct aspawn_action *action, unsigned uid, unsigned gid, const unsigned *groups,
-			size_t count)
+void aspawn_action_user(struct aspawn_action *action, unsigned uid, unsigned gid,
+			const unsigned *groups, size_t count)
 {
 	make(action, ASPAWN_ACTION_USER);
 	SET(user, uid);
@@ -234,7 +235,8 @@ void aspawn_action_user(struct aspawn_action *action, unsigned uid, unsigned gid
 	SET(user, count);
 }
 
-void aspawn_action_resuid(struct aspawn_action *action, unsigned real, unsigned effective, unsigned saved)
+void aspawn_action_resuid(struct aspawn_action *action, unsigned real, unsigned effective,
+			  unsigned saved)
 {
 	make(action, ASPAWN_ACTION_RESUID);
 	SET(resuid, real);
@@ -242,7 +244,8 @@ void aspawn_action_resuid(struct aspawn_action *action, unsigned real, unsigned 
 	SET(resuid, saved);
 }
 
-void aspawn_action_resgid(struct aspawn_action *action, unsigned real, unsigned effective, unsigned saved)
+void aspawn_action_resgid(struct aspawn_action *action, unsigned real, unsigned effective,
+			  unsigned saved)
 {
 	make(action, ASPAWN_ACTION_RESGID);
 	SET(resgid, real);
@@ -299,7 +302,8 @@ void aspawn_action_chroot(struct aspawn_action *action, const char *path)
 	SET(chroot, path);
 }
 
-void aspawn_action_pivot_root(struct aspawn_action *action, const char *new_root, const char *put_old)
+void aspawn_action_pivot_root(struct aspawn_action *action, const char *new_root,
+			      const char *put_old)
 {
 	make(action, ASPAWN_ACTION_PIVOT_ROOT);
 	SET(pivot_root, new_root);

@@ -6,7 +6,8 @@
 
 /* The lowest descriptor from first up that is reserved for the library: the pipe to the
  * parent, and those of pipe actions from index on. */
-static PSYS_UNINSTRUMENTED int next_reserved(const struct prepared *prepared, size_t index, int first)
+static PSYS_UNINSTRUMENTED int next_reserved(const struct prepared *prepared, size_t index,
+					     int first)
 {
 	int lowest = prepared->report_fd >= first ? prepared->report_fd : INT32_MAX;
 
@@ -128,17 +129,19 @@ static PSYS_UNINSTRUMENTED int open_at(const struct aspawn_action *action)
 {
 	const int fd = action->u.openat.fd, flags = action->u.openat.flags;
 
-	return place(psys_openat(action->u.openat.dirfd, action->u.openat.path, flags, action->u.openat.mode),
+	return place(psys_openat(action->u.openat.dirfd, action->u.openat.path, flags,
+				 action->u.openat.mode),
 		     fd, flags & PSYS_O_CLOEXEC);
 }
 
 static PSYS_UNINSTRUMENTED int open_at2(const struct aspawn_action *action)
 {
 	const int fd = action->u.openat2.fd, flags = action->u.openat2.flags;
-	const struct psys_open_how how = { (unsigned)flags, action->u.openat2.mode, action->u.openat2.resolve };
+	const struct psys_open_how how = { (unsigned)flags, action->u.openat2.mode,
+					   action->u.openat2.resolve };
 
-	return place(psys_openat2(action->u.openat2.dirfd, action->u.openat2.path, &how, sizeof how), fd,
-		     flags & PSYS_O_CLOEXEC);
+	return place(psys_openat2(action->u.openat2.dirfd, action->u.openat2.path, &how, sizeof how),
+		     fd, flags & PSYS_O_CLOEXEC);
 }
 
 static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, bool ignored)
@@ -146,7 +149,8 @@ static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, b
 	const struct psys_sigaction action = { .handler = ignored ? PSYS_SIG_IGN : PSYS_SIG_DFL };
 
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
-		if (!psys_sigismember(set, signal) || signal == PSYS_SIGKILL || signal == PSYS_SIGSTOP)
+		if (!psys_sigismember(set, signal) || signal == PSYS_SIGKILL ||
+		    signal == PSYS_SIGSTOP)
 			continue;
 		int r = psys_rt_sigaction(signal, &action, NULL, PSYS_SIGSET_SIZE);
 		if (r < 0)
@@ -179,8 +183,9 @@ static PSYS_UNINSTRUMENTED int raise_ambient(int capability)
 		return r;
 	data[capability / 32].inheritable |= 1U << capability % 32;
 	r = psys_capset(&header, data);
-	return r < 0 ? r : psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_RAISE,
-				      (unsigned long)capability, 0, 0);
+	return r < 0 ? r :
+		       psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_RAISE,
+				  (unsigned long)capability, 0, 0);
 }
 
 static PSYS_UNINSTRUMENTED int write_text(int dirfd, const char *path, const char *text)
@@ -223,7 +228,8 @@ static PSYS_UNINSTRUMENTED int reset_signals(struct psys_sigset *mask)
 	return set_dispositions(&all, false);
 }
 
-static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepared *prepared, size_t index)
+static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepared *prepared,
+					   size_t index)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
 
@@ -297,18 +303,22 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_PERSONALITY:
 		return psys_personality(action->u.personality.persona);
 	case ASPAWN_ACTION_JOIN_CGROUP:
-		return action == prepared->joined && control->began_in_cgroup ? 0 :
-			write_text(action->u.join_cgroup.fd, "cgroup.procs", "0");
+		return action == prepared->joined && control->began_in_cgroup ?
+			       0 :
+			       write_text(action->u.join_cgroup.fd, "cgroup.procs", "0");
 	case ASPAWN_ACTION_USER:
 		return become_user(action);
 	case ASPAWN_ACTION_RESUID:
-		return psys_setresuid(action->u.resuid.real, action->u.resuid.effective, action->u.resuid.saved);
+		return psys_setresuid(action->u.resuid.real, action->u.resuid.effective,
+				      action->u.resuid.saved);
 	case ASPAWN_ACTION_RESGID:
-		return psys_setresgid(action->u.resgid.real, action->u.resgid.effective, action->u.resgid.saved);
+		return psys_setresgid(action->u.resgid.real, action->u.resgid.effective,
+				      action->u.resgid.saved);
 	case ASPAWN_ACTION_GROUPS:
 		return psys_setgroups(action->u.groups.count, action->u.groups.groups);
 	case ASPAWN_ACTION_CAP_DROP:
-		return psys_prctl(PSYS_PR_CAPBSET_DROP, (unsigned long)action->u.cap_drop.capability, 0, 0, 0);
+		return psys_prctl(PSYS_PR_CAPBSET_DROP,
+				  (unsigned long)action->u.cap_drop.capability, 0, 0, 0);
 	case ASPAWN_ACTION_CAP_AMBIENT:
 		return raise_ambient(action->u.cap_ambient.capability);
 	case ASPAWN_ACTION_SECUREBITS:
@@ -316,8 +326,10 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_NO_NEW_PRIVS:
 		return psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	case ASPAWN_ACTION_SECCOMP: {
-		struct psys_sock_fprog program = { (unsigned short)action->u.seccomp.count,
-						   (struct psys_sock_filter *)(uintptr_t)action->u.seccomp.filter };
+		struct psys_sock_fprog program = {
+			(unsigned short)action->u.seccomp.count,
+			(struct psys_sock_filter *)(uintptr_t)action->u.seccomp.filter
+		};
 		return psys_seccomp(PSYS_SECCOMP_SET_MODE_FILTER, 0, &program);
 	}
 	case ASPAWN_ACTION_LANDLOCK:
@@ -331,10 +343,12 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_SETNS:
 		return psys_setns(action->u.setns.fd, action->u.setns.type);
 	case ASPAWN_ACTION_MOUNT:
-		return psys_mount(action->u.mount.source, action->u.mount.target, action->u.mount.type,
-				  (unsigned long)action->u.mount.flags, action->u.mount.options);
+		return psys_mount(action->u.mount.source, action->u.mount.target,
+				  action->u.mount.type, (unsigned long)action->u.mount.flags,
+				  action->u.mount.options);
 	case ASPAWN_ACTION_HOSTNAME:
-		return psys_sethostname(action->u.hostname.name, psys_strlen(action->u.hostname.name));
+		return psys_sethostname(action->u.hostname.name,
+					psys_strlen(action->u.hostname.name));
 	case ASPAWN_ACTION_WRITE:
 		return write_text(PSYS_AT_FDCWD, action->u.write.path, action->u.write.text);
 	case ASPAWN_ACTION_CALL:
@@ -386,7 +400,10 @@ static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t in
 	char number[PSYS_DECIMAL_SIZE];
 
 	psys_i64_to_decimal(number, info->subject ? member_int(action, info->subject) : 0);
-	aspawn_fail(prepared, error, string ? member_pointer(action, string) : info->subject ? number : NULL);
+	aspawn_fail(prepared, error,
+		    string        ? member_pointer(action, string) :
+		    info->subject ? number :
+				    NULL);
 }
 
 PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int error, const char *subject)
@@ -416,7 +433,8 @@ static PSYS_UNINSTRUMENTED void report_success(const struct prepared *prepared)
 	const struct psys_timespec at_once = { 0, 0 };
 	struct psys_sigset pipe;
 
-	if (psys_write(prepared->report_fd, &prepared->report, sizeof prepared->report) != -PSYS_EPIPE)
+	if (psys_write(prepared->report_fd, &prepared->report, sizeof prepared->report) !=
+	    -PSYS_EPIPE)
 		return;
 	psys_sigemptyset(&pipe);
 	psys_sigaddset(&pipe, PSYS_SIGPIPE);
@@ -444,8 +462,9 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 
 		prepared->report.step = step >= 0 ? step : ASPAWN_STEP_STREAMS;
 		prepared->report.kind = step >= 0 ? prepared->actions[i].kind : 0;
-		r = uses_reserved(prepared, i) ? -PSYS_EBADF :
-						 relocate(prepared, i + 1, replaced_by(&prepared->actions[i]));
+		r = uses_reserved(prepared, i) ?
+			    -PSYS_EBADF :
+			    relocate(prepared, i + 1, replaced_by(&prepared->actions[i]));
 		if (r >= 0)
 			r = perform_one(control, prepared, i);
 		if (r < 0)

@@ -61,7 +61,8 @@ static void set_failure(struct child_state *state, const struct aspawn_failure *
 	state->step = failure->step;
 	state->error = failure->error;
 	state->kind = failure->kind;
-	psys_strlcpy(state->subject, length > most ? failure->subject + length - most : failure->subject, most + 1);
+	psys_strlcpy(state->subject,
+		     length > most ? failure->subject + length - most : failure->subject, most + 1);
 }
 
 static void get_failure(struct aspawn_failure *failure, const struct child_state *state)
@@ -72,7 +73,8 @@ static void get_failure(struct aspawn_failure *failure, const struct child_state
 
 /* What the child wrote to the pipe, up to its failure, which is stored, or the pipe's end: 0,
  * -ETIMEDOUT or an error of read(2). A sibling that inherited the pipe may hold its end back. */
-static int read_reports(struct child_state *state, struct aspawn_failure *failure, struct psys_timespec deadline)
+static int read_reports(struct child_state *state, struct aspawn_failure *failure,
+			struct psys_timespec deadline)
 {
 	struct aspawn_failure report;
 
@@ -190,7 +192,8 @@ static int wait_started(struct aspawn_child *child, struct aspawn_failure *failu
 	return state->known == OVERWRITTEN ? -PSYS_ESTALE : failure->error ? -PSYS_ECANCELED : 0;
 }
 
-int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t timeout_ms)
+int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
+			int64_t timeout_ms)
 {
 	struct aspawn_failure unwanted, *to = failure ? failure : &unwanted;
 	struct psys_timespec timeout;
@@ -268,10 +271,12 @@ static int wait_status(const struct psys_siginfo *info)
 	const int status = info->u.child.status;
 
 	return info->code == PSYS_CLD_EXITED ? (status & 0xff) << 8 :
-	       info->code == PSYS_CLD_DUMPED ? status | 0x80 : status;
+	       info->code == PSYS_CLD_DUMPED ? status | 0x80 :
+					       status;
 }
 
-int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage, int64_t timeout_ms)
+int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
+		int64_t timeout_ms)
 {
 	const struct psys_timespec at_once = { 0, 0 };
 	struct psys_timespec timeout;
@@ -296,7 +301,8 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	/* Another's wait, or SIGCHLD ignored, may have taken it: then there is nothing to
 	 * hold on to any more. */
 	if (has_stack(child)) /* also where the kernel does not clear the word */
-		__atomic_store_n(&stack_state(stack_of(child_state(child)))->use, FREE, __ATOMIC_RELEASE);
+		__atomic_store_n(&stack_state(stack_of(child_state(child)))->use, FREE,
+				 __ATOMIC_RELEASE);
 	aspawn_release(child);
 	child->pid = 0;
 	if (r < 0)

@@ -10,8 +10,8 @@
 enum known { NOT_KNOWN, EXECUTING, KNOWN, OVERWRITTEN };
 
 struct child_state {
-	struct Stack_t stack;    /* a pool's, or for this child alone; {0}: given back */
-	struct Stack_t *callers; /* NULL: the stack above */
+	struct Stack_t stack;     /* a pool's, or for this child alone; {0}: given back */
+	struct Stack_t *callers;  /* NULL: the stack above */
 	struct aspawn_pool *pool; /* NULL: none */
 	struct exec_watch *watch; /* NULL: none */
 	int report;               /* the pipe; -1: none */

@@ -8,7 +8,8 @@
 
 enum {
 	CALL_STACK = 16 * 1024, /* what ASPAWN_CALL promises its functions */
-	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX + 4 * 1024, /* a candidate, and the library's frames */
+	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX +
+		      4 * 1024,  /* a candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* a close for each descriptor that there may be, and more */
 	ALL_FLAGS = 2 * ASPAWN_COMMAND_NONBLOCK - 1,
 };
@@ -55,11 +56,15 @@ static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
 		pipes += is_pipe(&action);
 		for (int j = 0; j < 2; j++) {
 			if (info->paths[j])
-				set_member_pointer(&action, info->paths[j],
-						   aspawn_copy_string(arena, member_pointer(&action, info->paths[j])));
+				set_member_pointer(
+					&action, info->paths[j],
+					aspawn_copy_string(
+						arena, member_pointer(&action, info->paths[j])));
 			if (info->strings[j])
-				set_member_pointer(&action, info->strings[j],
-						   aspawn_copy_string(arena, member_pointer(&action, info->strings[j])));
+				set_member_pointer(
+					&action, info->strings[j],
+					aspawn_copy_string(
+						arena, member_pointer(&action, info->strings[j])));
 		}
 		if (info->array)
 			set_member_pointer(&action, info->array,
@@ -80,7 +85,8 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 	const bool lends = (command->flags & ASPAWN_COMMAND_VFORK) &&
 			   !(command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC);
 	struct prepared *prepared = aspawn_allocate(arena, sizeof *prepared, STACK_ALIGN);
-	struct aspawn_action *actions = aspawn_allocate(arena, count * sizeof *actions, sizeof(uint64_t));
+	struct aspawn_action *actions =
+		aspawn_allocate(arena, count * sizeof *actions, sizeof(uint64_t));
 	size_t pipes = copy_actions(arena, actions, own->list, own->count);
 
 	pipes += copy_actions(arena, actions ? actions + own->count : NULL, command->actions,
@@ -92,12 +98,14 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 		.file = aspawn_copy_string(arena, command->file),
 		.path = aspawn_copy_string(arena, command->search_path),
 		.argv = !command->argv ? aspawn_copy_strings(arena, only_file) :
-			lends ? command->argv : aspawn_copy_strings(arena, command->argv),
+			lends          ? command->argv :
+					 aspawn_copy_strings(arena, command->argv),
 		.envp = aspawn_make_environment(arena, command, lends),
 		.actions = actions,
 		.count = count,
 		.own_count = (int)own->count,
-		.pipes = pipes ? aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(size_t)) : NULL,
+		.pipes = pipes ? aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(size_t)) :
+				 NULL,
 		.pipe_count = pipes,
 		.report_fd = -1,
 		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
@@ -133,7 +141,8 @@ static int make_pipes(struct prepared *prepared)
 		if (is_pipe(&prepared->actions[i]))
 			*pipe++ = (struct command_pipe){ i, -1, -1, -1 };
 	for (pipe = first; pipe < end; pipe++) {
-		const bool child_writes = prepared->actions[pipe->action].kind == ASPAWN_ACTION_OUTPUT_PIPE;
+		const bool child_writes =
+			prepared->actions[pipe->action].kind == ASPAWN_ACTION_OUTPUT_PIPE;
 		int ends[2];
 		int r = aspawn_pipe(ends);
 
@@ -141,7 +150,8 @@ static int make_pipes(struct prepared *prepared)
 			pipe->parents_end = ends[!child_writes];
 			pipe->childs_end = pipe->moved_end = ends[child_writes];
 			if (prepared->flags & ASPAWN_COMMAND_NONBLOCK)
-				r = (int)psys_fcntl(pipe->parents_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
+				r = (int)psys_fcntl(pipe->parents_end, PSYS_F_SETFL,
+						    PSYS_O_NONBLOCK);
 		}
 		if (r < 0) {
 			close_pipes(prepared, true);
@@ -218,7 +228,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
 		.unshare_files = requirements.unshare_files,
 		/* The child's ends of pipes are closed here, not before it has copied them. */
-		.await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED) || prepared->pipe_count,
+		.await_files =
+			!(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED) || prepared->pipe_count,
 		.keep_below = requirements.keep_below,
 		.pipe = flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED,
 		.watch_copy = true,
@@ -263,7 +274,8 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 	struct Stack_t *stack = command->stack ? command->stack : &state->stack;
 	/* A shell is given the arguments in an array of the child's. */
 	int r = aspawn_stack_reserve(
-		stack, CHILD_STACK + (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? size : 0), size);
+		stack, CHILD_STACK + (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? size : 0),
+		size);
 	if (r == 0) {
 		arena->base = aspawn_stack_place(stack, size);
 		arena->size = 0;
@@ -278,7 +290,9 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 		      struct own_actions *own)
 {
-	static const struct aspawn_child none = { .pidfd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1 };
+	static const struct aspawn_child none = {
+		.pidfd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1
+	};
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 	struct aspawn_child made = none;
 	struct psys_sigset all, mask;
@@ -309,7 +323,9 @@ int aspawn_start(struct aspawn_child *child, const struct aspawn_command *comman
 	own.count = 0;
 	if (!child)
 		return -PSYS_EINVAL;
-	*child = (struct aspawn_child){ .pidfd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1 };
+	*child = (struct aspawn_child){
+		.pidfd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1
+	};
 	int r = aspawn_read_command(&known, command);
 	return r < 0 ? r : aspawn_start_with(child, &known, &own);
 }

@@ -48,7 +48,8 @@ static void feed(struct communication *communication)
 	long r = 0;
 
 	if (communication->fed < io->input_size)
-		r = psys_write(communication->child->in_fd, (const char *)io->input + communication->fed,
+		r = psys_write(communication->child->in_fd,
+			       (const char *)io->input + communication->fed,
 			       io->input_size - communication->fed);
 	if (r > 0)
 		communication->fed += (size_t)r;
@@ -75,7 +76,9 @@ static long collect(struct communication *communication, int which, struct aspaw
 {
 	char small[1024];
 	const bool drops = communication->io->flags & ASPAWN_IO_DROP_EXCESS || !output->size;
-	size_t room = output->size && output->length < output->size - 1 ? output->size - 1 - output->length : 0;
+	size_t room = output->size && output->length < output->size - 1 ?
+			      output->size - 1 - output->length :
+			      0;
 	char *to = room ? (char *)output->data + output->length : small;
 
 	if (output->sink) {
@@ -101,8 +104,10 @@ static long collect(struct communication *communication, int which, struct aspaw
 /* What is in the pipe already, and no more: another process may go on to write. */
 static void drain(struct communication *communication, int which, struct aspawn_output *output)
 {
-	long left = communication->polled[which].fd < 0 ? 0 :
-		    psys_fcntl(communication->polled[which].fd, PSYS_F_GETPIPE_SZ, 0), r = 1;
+	long left = communication->polled[which].fd < 0 ?
+			    0 :
+			    psys_fcntl(communication->polled[which].fd, PSYS_F_GETPIPE_SZ, 0),
+	     r = 1;
 
 	while (left > 0 && r > 0 && !communication->end) {
 		r = collect(communication, which, output);
@@ -124,7 +129,8 @@ static void transfer(struct communication *communication)
 static void terminate_text(struct aspawn_output *output)
 {
 	if (output->data && output->size && !output->sink)
-		((char *)output->data)[output->length < output->size ? output->length : output->size - 1] = '\0';
+		((char *)output->data)[output->length < output->size ? output->length :
+								       output->size - 1] = '\0';
 }
 
 /* --- the event loop --------------------------------------------------------- */
@@ -188,9 +194,10 @@ static int event_loop(struct communication *communication)
 	bool ended = false;
 	int signal = 0;
 
-	deadline = deadline_after(deadline_from_ms(&timeout, communication->io->timeout_ms ?
-								     communication->io->timeout_ms : -1));
-	while (!ended || communication->polled[OUTPUT].fd >= 0 || communication->polled[ERROR].fd >= 0) {
+	deadline = deadline_after(deadline_from_ms(
+		&timeout, communication->io->timeout_ms ? communication->io->timeout_ms : -1));
+	while (!ended || communication->polled[OUTPUT].fd >= 0 ||
+	       communication->polled[ERROR].fd >= 0) {
 		struct psys_timespec left = deadline_left(deadline);
 		if (!ended && communication->polled[END].fd < 0)
 			left = deadline_sooner(left, tick);
@@ -199,7 +206,8 @@ static int event_loop(struct communication *communication)
 			transfer(communication);
 		if (communication->error)
 			return communication->error;
-		if (!ended && (r >= 0 || r == -PSYS_EINTR)) /* signals may come faster than the tick */
+		if (!ended &&
+		    (r >= 0 || r == -PSYS_EINTR)) /* signals may come faster than the tick */
 			r = has_ended(communication);
 		if (r < 0 && r != -PSYS_EINTR)
 			return r;
@@ -271,9 +279,12 @@ static int check_io(const struct aspawn_io *io)
 	int r = aspawn_read_structure(&known, sizeof known, io, io->size, ASPAWN_IO_SIZE_VER0);
 	if (r < 0)
 		return r;
-	return known.flags & ~(uint64_t)(ASPAWN_IO_KILL_GROUP | ASPAWN_IO_INHERIT_INPUT | ASPAWN_IO_DROP_EXCESS) ||
-	       (!known.input && known.input_size) || !is_output(&known.out) || !is_output(&known.err) ?
-		       -PSYS_EINVAL : 0;
+	return known.flags & ~(uint64_t)(ASPAWN_IO_KILL_GROUP | ASPAWN_IO_INHERIT_INPUT |
+					 ASPAWN_IO_DROP_EXCESS) ||
+			       (!known.input && known.input_size) || !is_output(&known.out) ||
+			       !is_output(&known.err) ?
+		       -PSYS_EINVAL :
+		       0;
 }
 
 static void clear_results(struct aspawn_io *io)
@@ -328,7 +339,8 @@ static int communicate(struct aspawn_child *child, struct aspawn_io *io)
 		communication.polled[i].fd = *end_of(child, i);
 		communication.polled[i].events = i == INPUT ? PSYS_POLLOUT : PSYS_POLLIN;
 		long r = communication.polled[i].fd < 0 ? 0 :
-			psys_fcntl(communication.polled[i].fd, PSYS_F_SETFL, PSYS_O_NONBLOCK);
+							  psys_fcntl(communication.polled[i].fd,
+								     PSYS_F_SETFL, PSYS_O_NONBLOCK);
 		if (r < 0)
 			communication.error = (int)r;
 	}
@@ -373,8 +385,10 @@ static int choose_streams(struct aspawn_command *command, const struct aspawn_io
 	if (command->std_err == ASPAWN_INHERIT && is_wanted(&io->err))
 		command->std_err = ASPAWN_PIPE;
 	return (io->input && command->std_in != ASPAWN_PIPE) ||
-	       (is_wanted(&io->out) && command->std_out != ASPAWN_PIPE) ||
-	       (is_wanted(&io->err) && command->std_err != ASPAWN_PIPE) ? -PSYS_EINVAL : 0;
+			       (is_wanted(&io->out) && command->std_out != ASPAWN_PIPE) ||
+			       (is_wanted(&io->err) && command->std_err != ASPAWN_PIPE) ?
+		       -PSYS_EINVAL :
+		       0;
 }
 
 int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)

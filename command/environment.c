@@ -18,12 +18,14 @@ static char *const *base_of(const struct aspawn_command *command)
 /* The name that the action sets or unsets; NULL: none. */
 static const char *name_of(const struct aspawn_action *action)
 {
-	return action->kind == ASPAWN_ACTION_SETENV	? action->u.setenv.name :
-	       action->kind == ASPAWN_ACTION_UNSETENV	? action->u.unsetenv.name : NULL;
+	return action->kind == ASPAWN_ACTION_SETENV   ? action->u.setenv.name :
+	       action->kind == ASPAWN_ACTION_UNSETENV ? action->u.unsetenv.name :
+							NULL;
 }
 
 /* True if an action from this one on takes the variable out or sets it anew. */
-static bool is_changed(const struct aspawn_command *command, size_t from, const char *name, size_t length)
+static bool is_changed(const struct aspawn_command *command, size_t from, const char *name,
+		       size_t length)
 {
 	for (size_t i = from; i < command->action_count; i++) {
 		const char *other = name_of(&command->actions[i]);
@@ -57,7 +59,8 @@ static bool has_changes(const struct aspawn_command *command)
 	return false;
 }
 
-char *const *aspawn_make_environment(struct arena *arena, const struct aspawn_command *command, bool lends)
+char *const *aspawn_make_environment(struct arena *arena, const struct aspawn_command *command,
+				     bool lends)
 {
 	char *const *base = base_of(command);
 	size_t most = 1, count = 0;
@@ -69,7 +72,8 @@ char *const *aspawn_make_environment(struct arena *arena, const struct aspawn_co
 	char **to = aspawn_allocate(arena, (most + command->action_count) * sizeof *to, sizeof *to);
 	for (size_t i = 0; i < most - 1; i++) {
 		const char *variable = base[i];
-		if (!variable || is_changed(command, 0, variable, (size_t)(psys_strchrnul(variable, '=') - variable)))
+		if (!variable || is_changed(command, 0, variable,
+					    (size_t)(psys_strchrnul(variable, '=') - variable)))
 			continue;
 		if (!lends)
 			variable = aspawn_copy_string(arena, variable);
@@ -79,7 +83,8 @@ char *const *aspawn_make_environment(struct arena *arena, const struct aspawn_co
 	for (size_t i = 0; i < command->action_count; i++) {
 		const struct aspawn_action *action = &command->actions[i];
 		if (action->kind != ASPAWN_ACTION_SETENV ||
-		    is_changed(command, i + 1, action->u.setenv.name, psys_strlen(action->u.setenv.name)))
+		    is_changed(command, i + 1, action->u.setenv.name,
+			       psys_strlen(action->u.setenv.name)))
 			continue;
 		char *variable = copy_variable(arena, action->u.setenv.name, action->u.setenv.value);
 		if (to)

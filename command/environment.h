@@ -5,6 +5,7 @@
 #include "arena.h"
 
 /* lends: the strings of the command's environment need not be copied. */
-char *const *aspawn_make_environment(struct arena *arena, const struct aspawn_command *command, bool lends);
+char *const *aspawn_make_environment(struct arena *arena, const struct aspawn_command *command,
+				     bool lends);
 
 #endif

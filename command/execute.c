@@ -17,10 +17,12 @@ static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_begin_search(struct candidate *candidate, const struct prepared *prepared)
+PSYS_UNINSTRUMENTED void aspawn_begin_search(struct candidate *candidate,
+					     const struct prepared *prepared)
 {
 	candidate->directory = 0;
-	candidate->error = prepared->flags & ASPAWN_COMMAND_RELATIVE_TO_CALLER ? take_directory(candidate) : 0;
+	candidate->error =
+		prepared->flags & ASPAWN_COMMAND_RELATIVE_TO_CALLER ? take_directory(candidate) : 0;
 }
 
 static PSYS_UNINSTRUMENTED void begin(struct psys_search *search, const struct prepared *prepared,
@@ -79,10 +81,13 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candid
 	begin(&search, prepared, candidate);
 	while ((found = psys_search_next(&search)))
 		if (!psys_search_continue(&search, candidate->error && *found != '/' ?
-					  candidate->error : exec_one(found, prepared, flags)))
+							   candidate->error :
+							   exec_one(found, prepared, flags)))
 			break;
 	if (search.error == -PSYS_ENOENT && exists(prepared, candidate))
 		fail_at(prepared, ASPAWN_STEP_INTERPRETER, search.error, prepared->file);
-	fail_at(prepared, found || has_slash || search.error == -PSYS_EACCES ? ASPAWN_STEP_EXEC : ASPAWN_STEP_SEARCH,
+	fail_at(prepared,
+		found || has_slash || search.error == -PSYS_EACCES ? ASPAWN_STEP_EXEC :
+								     ASPAWN_STEP_SEARCH,
 		search.error, found ? found : prepared->file);
 }

@@ -8,14 +8,16 @@ enum { MOST_BYTES = 1000000 };
 #define AT(member) offsetof(struct aspawn_action, u.member)
 
 static const struct action_info infos[] = {
-	[ASPAWN_ACTION_DUP2] = { "dup2", .fds = { AT(dup2.from), AT(dup2.to) }, .uses = AT(dup2.from),
-				 .replaces = AT(dup2.to), .subject = AT(dup2.from) },
+	[ASPAWN_ACTION_DUP2] = { "dup2", .fds = { AT(dup2.from), AT(dup2.to) },
+				 .uses = AT(dup2.from), .replaces = AT(dup2.to),
+				 .subject = AT(dup2.from) },
 	[ASPAWN_ACTION_OPENAT] = { "open", .fds = { AT(openat.fd) }, .uses = AT(openat.dirfd),
 				   .replaces = AT(openat.fd), .paths = { AT(openat.path) } },
 	[ASPAWN_ACTION_OPENAT2] = { "openat2", .fds = { AT(openat2.fd) }, .uses = AT(openat2.dirfd),
 				    .replaces = AT(openat2.fd), .paths = { AT(openat2.path) } },
 	[ASPAWN_ACTION_OUTPUT_PIPE] = { "output_pipe", .fds = { AT(output_pipe.fd) },
-					.replaces = AT(output_pipe.fd), .subject = AT(output_pipe.fd) },
+					.replaces = AT(output_pipe.fd),
+					.subject = AT(output_pipe.fd) },
 	[ASPAWN_ACTION_INPUT_PIPE] = { "input_pipe", .fds = { AT(input_pipe.fd) },
 				       .replaces = AT(input_pipe.fd), .subject = AT(input_pipe.fd) },
 	[ASPAWN_ACTION_CLOSE] = { "close", .fds = { AT(close.fd) }, .replaces = AT(close.fd),
@@ -36,7 +38,8 @@ static const struct action_info infos[] = {
 
 	[ASPAWN_ACTION_SETSID] = { "setsid" },
 	[ASPAWN_ACTION_SETPGID] = { "setpgid", .subject = AT(setpgid.pgid) },
-	[ASPAWN_ACTION_CONTROLLING_TERMINAL] = { "controlling_terminal", .fds = { AT(controlling_terminal.fd) },
+	[ASPAWN_ACTION_CONTROLLING_TERMINAL] = { "controlling_terminal",
+						 .fds = { AT(controlling_terminal.fd) },
 						 .uses = AT(controlling_terminal.fd),
 						 .subject = AT(controlling_terminal.fd) },
 	[ASPAWN_ACTION_FOREGROUND] = { "foreground", .fds = { AT(foreground.fd) },
@@ -53,12 +56,14 @@ static const struct action_info infos[] = {
 	[ASPAWN_ACTION_SCHEDULER] = { "scheduler", .subject = AT(scheduler.policy) },
 	[ASPAWN_ACTION_AFFINITY] = { "affinity", .array = AT(affinity.mask) },
 	[ASPAWN_ACTION_IOPRIO] = { "ioprio", .subject = AT(ioprio.value) },
-	[ASPAWN_ACTION_OOM_SCORE_ADJ] = { "oom_score_adj", .copies = true, .subject = AT(oom_score_adj.value) },
+	[ASPAWN_ACTION_OOM_SCORE_ADJ] = { "oom_score_adj", .copies = true,
+					  .subject = AT(oom_score_adj.value) },
 	[ASPAWN_ACTION_PERSONALITY] = { "personality" },
 	[ASPAWN_ACTION_JOIN_CGROUP] = { "join_cgroup", .copies = true, .fds = { AT(join_cgroup.fd) },
 					.uses = AT(join_cgroup.fd), .subject = AT(join_cgroup.fd) },
 
-	[ASPAWN_ACTION_USER] = { "user", .copies = true, .array = AT(user.groups), .subject = AT(user.uid) },
+	[ASPAWN_ACTION_USER] = { "user", .copies = true, .array = AT(user.groups),
+				 .subject = AT(user.uid) },
 	[ASPAWN_ACTION_RESUID] = { "resuid", .copies = true },
 	[ASPAWN_ACTION_RESGID] = { "resgid", .copies = true },
 	[ASPAWN_ACTION_GROUPS] = { "groups", .array = AT(groups.groups) },
@@ -68,17 +73,22 @@ static const struct action_info infos[] = {
 	[ASPAWN_ACTION_NO_NEW_PRIVS] = { "no_new_privs" },
 	[ASPAWN_ACTION_SECCOMP] = { "seccomp", .array = AT(seccomp.filter) },
 	[ASPAWN_ACTION_LANDLOCK] = { "landlock", .fds = { AT(landlock.ruleset_fd) },
-				     .uses = AT(landlock.ruleset_fd), .subject = AT(landlock.ruleset_fd) },
+				     .uses = AT(landlock.ruleset_fd),
+				     .subject = AT(landlock.ruleset_fd) },
 
 	[ASPAWN_ACTION_CHROOT] = { "chroot", .paths = { AT(chroot.path) } },
-	[ASPAWN_ACTION_PIVOT_ROOT] = { "pivot_root", .paths = { AT(pivot_root.new_root), AT(pivot_root.put_old) } },
+	[ASPAWN_ACTION_PIVOT_ROOT] = { "pivot_root", .paths = { AT(pivot_root.new_root),
+								AT(pivot_root.put_old) } },
 	[ASPAWN_ACTION_UNSHARE] = { "unshare" },
-	[ASPAWN_ACTION_SETNS] = { "setns", .fds = { AT(setns.fd) }, .uses = AT(setns.fd), .subject = AT(setns.fd) },
+	[ASPAWN_ACTION_SETNS] = { "setns", .fds = { AT(setns.fd) }, .uses = AT(setns.fd),
+				  .subject = AT(setns.fd) },
 	[ASPAWN_ACTION_MOUNT] = { "mount", .paths = { AT(mount.target), AT(mount.source) },
-				  .strings = { AT(mount.type), AT(mount.options) }, .optional = true },
+				  .strings = { AT(mount.type), AT(mount.options) },
+				  .optional = true },
 	[ASPAWN_ACTION_HOSTNAME] = { "hostname", .strings = { AT(hostname.name) } },
 
-	[ASPAWN_ACTION_WRITE] = { "write", .paths = { AT(write.path) }, .strings = { AT(write.text) } },
+	[ASPAWN_ACTION_WRITE] = { "write", .paths = { AT(write.path) },
+				  .strings = { AT(write.text) } },
 	[ASPAWN_ACTION_CALL] = { "call" },
 };
 
@@ -179,5 +189,7 @@ int aspawn_check_action(const struct aspawn_action *action)
 	if (!info->array)
 		return 0;
 	const size_t size = aspawn_array_size(action);
-	return size > MOST_BYTES ? -PSYS_E2BIG : size && !member_pointer(action, info->array) ? -PSYS_EINVAL : 0;
+	return size > MOST_BYTES                            ? -PSYS_E2BIG :
+	       size && !member_pointer(action, info->array) ? -PSYS_EINVAL :
+							      0;
 }

@@ -39,8 +39,8 @@ static void push(struct pool *pool, struct control *first)
 {
 	struct control *head = NULL, *last = first;
 
-	if (!first || __atomic_compare_exchange_n(&pool->list, &head, first, false, __ATOMIC_RELEASE,
-						  __ATOMIC_RELAXED))
+	if (!first || __atomic_compare_exchange_n(&pool->list, &head, first, false,
+						  __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		return;
 	while (last->next)
 		last = last->next;
@@ -82,7 +82,8 @@ void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_RELAXED);
 	if (!stack.addr)
 		return;
-	if ((stack.size > LARGEST_KEPT || __atomic_load_n(&pool->kept, __ATOMIC_RELAXED) >= MOST_KEPT) &&
+	if ((stack.size > LARGEST_KEPT ||
+	     __atomic_load_n(&pool->kept, __ATOMIC_RELAXED) >= MOST_KEPT) &&
 	    aspawn_stack_free(&stack) == 0)
 		return;
 	struct control *control = stack_control(&stack);

@@ -31,15 +31,15 @@ struct prepared {
 	char *const *argv, *const *envp;
 	struct aspawn_action *actions;
 	size_t count;
-	int own_count; /* of the first actions, which are the library's */
+	int own_count;              /* of the first actions, which are the library's */
 	struct command_pipe *pipes; /* NULL: none */
 	size_t pipe_count;
-	int parent; /* a pid, for ASPAWN_PDEATHSIG */
+	int parent;                         /* a pid, for ASPAWN_PDEATHSIG */
 	const struct aspawn_action *joined; /* already, if the child began in its cgroup */
 
 	/* The child's. The parent reads the report when the stack is free: how far the child
 	 * has come, and what failed there, if anything did. */
-	int report_fd; /* -1: no pipe */
+	int report_fd;            /* -1: no pipe */
 	struct exec_watch *watch; /* NULL: none */
 	struct aspawn_failure report;
 };
@@ -47,14 +47,14 @@ struct prepared {
 /* Of each kind of action. Members are offsets in struct aspawn_action; 0: none. */
 struct action_info {
 	char name[21];
-	bool copies;   /* it needs a copy of the memory */
-	bool optional; /* all strings but the first path may be NULL */
-	unsigned char fds[2];     /* descriptor numbers: not negative */
-	unsigned char uses;       /* which of the caller's descriptors it uses; may be AT_FDCWD */
-	unsigned char replaces;   /* which descriptor is another one, or closed, afterwards */
+	bool copies;            /* it needs a copy of the memory */
+	bool optional;          /* all strings but the first path may be NULL */
+	unsigned char fds[2];   /* descriptor numbers: not negative */
+	unsigned char uses;     /* which of the caller's descriptors it uses; may be AT_FDCWD */
+	unsigned char replaces; /* which descriptor is another one, or closed, afterwards */
 	unsigned char paths[2], strings[2];
-	unsigned char array;      /* aspawn_array_size() */
-	unsigned char subject;    /* the number that a failure names, if there is no string */
+	unsigned char array;   /* aspawn_array_size() */
+	unsigned char subject; /* the number that a failure names, if there is no string */
 };
 
 /* NULL: no such kind. */
@@ -103,7 +103,7 @@ PSYS_INLINE bool is_pipe(const struct aspawn_action *action)
 /* How the child has to begin, for what its actions are. */
 struct requirements {
 	bool copy_memory, unshare_files;
-	bool parent; /* an action asks for its pid */
+	bool parent;         /* an action asks for its pid */
 	unsigned keep_below; /* above all descriptors that actions before the first closefrom use */
 	const struct aspawn_action *cgroup; /* to begin in; NULL: none */
 };

@@ -58,7 +58,8 @@ static bool is_plain_device(const char *below_dev)
 	static const char names[][12] = { "null", "zero", "full", "random", "urandom", "tty" };
 	struct component name = next_component(&below_dev);
 
-	return is_among(name, names, sizeof names / sizeof *names) && !next_component(&below_dev).length;
+	return is_among(name, names, sizeof names / sizeof *names) &&
+	       !next_component(&below_dev).length;
 }
 
 /*
@@ -67,7 +68,8 @@ static bool is_plain_device(const char *below_dev)
  */
 static bool may_be_descriptor(const char *path)
 {
-	static const char names[][12] = { "proc", "dev", "fd", "self", "thread-self", "stdin", "stdout", "stderr" };
+	static const char names[][12] = { "proc",        "dev",   "fd",     "self",
+					  "thread-self", "stdin", "stdout", "stderr" };
 	const bool absolute = *path == '/';
 	struct component component = next_component(&path);
 

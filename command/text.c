@@ -46,7 +46,8 @@ static void add_error(struct text *text, int error)
 
 static void add_step(struct text *text, const struct aspawn_failure *failure)
 {
-	static const char stages[][12] = { "", "", "descriptors", "streams", "search", "exec", "interpreter" };
+	static const char stages[][12] = { "",       "",     "descriptors", "streams",
+					   "search", "exec", "interpreter" };
 	const struct action_info *info = aspawn_action_info(failure->kind);
 
 	if (failure->step >= 0) {
@@ -55,7 +56,8 @@ static void add_step(struct text *text, const struct aspawn_failure *failure)
 		add(text, info ? ", " : "");
 		add(text, info ? info->name : "");
 	} else {
-		add(text, failure->step >= ASPAWN_STEP_INTERPRETER ? stages[-failure->step] : "unknown");
+		add(text,
+		    failure->step >= ASPAWN_STEP_INTERPRETER ? stages[-failure->step] : "unknown");
 	}
 }
 
@@ -109,14 +111,13 @@ static const struct {
 	unsigned char number;
 	char name[10];
 } signals[] = {
-	{ PSYS_SIGHUP, "SIGHUP" },	 { PSYS_SIGINT, "SIGINT" },	  { PSYS_SIGQUIT, "SIGQUIT" },
-	{ PSYS_SIGILL, "SIGILL" },	 { PSYS_SIGTRAP, "SIGTRAP" },	  { PSYS_SIGABRT, "SIGABRT" },
-	{ PSYS_SIGBUS, "SIGBUS" },	 { PSYS_SIGFPE, "SIGFPE" },	  { PSYS_SIGKILL, "SIGKILL" },
-	{ PSYS_SIGUSR1, "SIGUSR1" },	 { PSYS_SIGSEGV, "SIGSEGV" },	  { PSYS_SIGUSR2, "SIGUSR2" },
-	{ PSYS_SIGPIPE, "SIGPIPE" },	 { PSYS_SIGALRM, "SIGALRM" },	  { PSYS_SIGTERM, "SIGTERM" },
-	{ PSYS_SIGXCPU, "SIGXCPU" },	 { PSYS_SIGXFSZ, "SIGXFSZ" },	  { PSYS_SIGVTALRM, "SIGVTALRM" },
-	{ PSYS_SIGPROF, "SIGPROF" },	 { PSYS_SIGIO, "SIGIO" },
-	{ PSYS_SIGSYS, "SIGSYS" },
+	{ PSYS_SIGHUP, "SIGHUP" },   { PSYS_SIGINT, "SIGINT" },   { PSYS_SIGQUIT, "SIGQUIT" },
+	{ PSYS_SIGILL, "SIGILL" },   { PSYS_SIGTRAP, "SIGTRAP" }, { PSYS_SIGABRT, "SIGABRT" },
+	{ PSYS_SIGBUS, "SIGBUS" },   { PSYS_SIGFPE, "SIGFPE" },   { PSYS_SIGKILL, "SIGKILL" },
+	{ PSYS_SIGUSR1, "SIGUSR1" }, { PSYS_SIGSEGV, "SIGSEGV" }, { PSYS_SIGUSR2, "SIGUSR2" },
+	{ PSYS_SIGPIPE, "SIGPIPE" }, { PSYS_SIGALRM, "SIGALRM" }, { PSYS_SIGTERM, "SIGTERM" },
+	{ PSYS_SIGXCPU, "SIGXCPU" }, { PSYS_SIGXFSZ, "SIGXFSZ" }, { PSYS_SIGVTALRM, "SIGVTALRM" },
+	{ PSYS_SIGPROF, "SIGPROF" }, { PSYS_SIGIO, "SIGIO" },     { PSYS_SIGSYS, "SIGSYS" },
 };
 
 static void add_signal(struct text *text, int signal)
@@ -160,7 +161,8 @@ size_t aspawn_status_text(char *to, size_t size, int status)
 
 size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io)
 {
-	static const char ends[][20] = { [ASPAWN_END_TIMED_OUT] = "timed out, ", [ASPAWN_END_FULL] = "too much output, ",
+	static const char ends[][20] = { [ASPAWN_END_TIMED_OUT] = "timed out, ",
+					 [ASPAWN_END_FULL] = "too much output, ",
 					 [ASPAWN_END_SINK] = "ended by its sink, " };
 	struct text text = text_at(to, size);
 

@@ -22,7 +22,7 @@ static struct stream {
 	int fd;
 	ino_t pipe;
 	bool is_open; /* for the next child; one that was closed by fclose() is not */
-} *streams;
+} * streams;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Another thread may have held it; the list is whole at any instant. */
@@ -79,7 +79,8 @@ static ASPAWN_CHILD int close_streams(void *first)
 
 static int spawn_with_end(struct stream *stream, const char *command, int end, int target)
 {
-	const struct aspawn_action actions[] = { ASPAWN_CALL(close_streams, streams), ASPAWN_DUP2(end, target) };
+	const struct aspawn_action actions[] = { ASPAWN_CALL(close_streams, streams),
+						 ASPAWN_DUP2(end, target) };
 	const struct spawn spawn = { .pid = &stream->pid, .path = "", .actions = { actions, 2 } };
 	struct section section;
 

@@ -97,7 +97,8 @@ static int by_posix_spawn(pid_t *pid, const struct program *program)
 		return error;
 	error = posix_spawn_file_actions_adddup2(&actions, program->end, program->reads);
 	if (!error)
-		error = posix_spawn_file_actions_addopen(&actions, !program->reads, "/dev/null", O_RDWR, 0);
+		error = posix_spawn_file_actions_addopen(&actions, !program->reads, "/dev/null",
+							 O_RDWR, 0);
 	if (!error && program->stderr_mode == IGNORE)
 		error = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_RDWR, 0);
 	if (!error && program->stderr_mode == TO_OUTPUT)
@@ -153,7 +154,8 @@ FILE *popen_noshell(const char *file, const char *const *argv, const char *type,
 	int error = EINVAL, state;
 
 	*pclose_arg = made;
-	if ((program.reads || !strcmp(type, "w")) && stderr_mode >= LEAVE && stderr_mode <= TO_OUTPUT) {
+	if ((program.reads || !strcmp(type, "w")) && stderr_mode >= LEAVE &&
+	    stderr_mode <= TO_OUTPUT) {
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 		error = open_stream(&made, &program);
 		pthread_setcancelstate(state, NULL);

@@ -40,7 +40,8 @@ struct file_actions {
 	size_t count, room;
 };
 _Static_assert(sizeof(struct file_actions) <= sizeof(posix_spawn_file_actions_t), "it has to fit");
-_Static_assert(_Alignof(struct file_actions) <= _Alignof(posix_spawn_file_actions_t), "and be aligned");
+_Static_assert(_Alignof(struct file_actions) <= _Alignof(posix_spawn_file_actions_t),
+	       "and be aligned");
 
 static struct file_actions *list_of(posix_spawn_file_actions_t *list)
 {
@@ -73,7 +74,8 @@ static int add_of(posix_spawn_file_actions_t *to, int fd, struct aspawn_action a
 static const char **path_of(struct aspawn_action *action)
 {
 	return action->kind == ASPAWN_ACTION_OPENAT ? &action->u.openat.path :
-	       action->kind == ASPAWN_ACTION_CHDIR  ? &action->u.chdir.path : NULL;
+	       action->kind == ASPAWN_ACTION_CHDIR  ? &action->u.chdir.path :
+						      NULL;
 }
 
 /* With a copy of the path. */
@@ -126,8 +128,8 @@ int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *list, int fd, i
 
 /* A descriptor that is open is closed before the file is opened, so that there is
  * one to be had, and a file that can be open only once is not. */
-int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *list, int fd, const char *path, int flags,
-				     mode_t mode)
+int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *list, int fd, const char *path,
+				     int flags, mode_t mode)
 {
 	const struct aspawn_action close = ASPAWN_CLOSE(fd);
 	const struct aspawn_action open = ASPAWN_OPEN(fd, path, flags | O_LARGEFILE, mode);
@@ -231,7 +233,8 @@ static int scheduling(struct attributes *attributes, const posix_spawnattr_t *at
 	error = posix_spawnattr_getschedpolicy(attr, &policy);
 	if (error)
 		return error;
-	const struct aspawn_action action = ASPAWN_SCHEDULER(policy, attributes->param.sched_priority);
+	const struct aspawn_action action =
+		ASPAWN_SCHEDULER(policy, attributes->param.sched_priority);
 	append(attributes, action);
 	return 0;
 }
@@ -244,7 +247,8 @@ static void reset_ids(struct attributes *attributes)
 {
 	const uid_t uid = getuid();
 	const gid_t gid = getgid();
-	const struct aspawn_action group = ASPAWN_RESGID(-1, gid, -1), user = ASPAWN_RESUID(-1, uid, -1);
+	const struct aspawn_action group = ASPAWN_RESGID(-1, gid, -1),
+				   user = ASPAWN_RESUID(-1, uid, -1);
 
 	if (gid != getegid())
 		append(attributes, group);
@@ -280,7 +284,8 @@ static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr,
 		append(to, action);
 	}
 	if (flags & POSIX_SPAWN_SETSIGDEF && !error) {
-		const struct aspawn_action action = ASPAWN_SIGNALS_DEFAULT((struct psys_sigset *)&to->defaults);
+		const struct aspawn_action action =
+			ASPAWN_SIGNALS_DEFAULT((struct psys_sigset *)&to->defaults);
 		error = posix_spawnattr_getsigdefault(attr, &to->defaults);
 		append(to, action);
 	}
@@ -348,7 +353,9 @@ static const char *search_path(void)
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *file_actions,
 		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	const struct spawn spawn = { .pid = pid, .file = path, .path = here, .argv = argv, .envp = envp };
+	const struct spawn spawn = {
+		.pid = pid, .file = path, .path = here, .argv = argv, .envp = envp
+	};
 
 	return spawn_file(spawn, file_actions, attr);
 }
@@ -356,7 +363,9 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *file_actions,
 		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	const struct spawn spawn = { .pid = pid, .file = file, .path = search_path(), .argv = argv, .envp = envp };
+	const struct spawn spawn = {
+		.pid = pid, .file = file, .path = search_path(), .argv = argv, .envp = envp
+	};
 
 	return spawn_file(spawn, file_actions, attr);
 }
@@ -364,7 +373,9 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *file_actions,
 		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	const struct spawn spawn = { .pidfd = pidfd, .file = path, .path = here, .argv = argv, .envp = envp };
+	const struct spawn spawn = {
+		.pidfd = pidfd, .file = path, .path = here, .argv = argv, .envp = envp
+	};
 
 	return spawn_file(spawn, file_actions, attr);
 }
@@ -372,7 +383,9 @@ int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *
 int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *file_actions,
 		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	const struct spawn spawn = { .pidfd = pidfd, .file = file, .path = search_path(), .argv = argv, .envp = envp };
+	const struct spawn spawn = {
+		.pidfd = pidfd, .file = file, .path = search_path(), .argv = argv, .envp = envp
+	};
 
 	return spawn_file(spawn, file_actions, attr);
 }

@@ -20,11 +20,14 @@
 
 /* What is itself in every shell. The first word has less: it could be an assignment,
  * a job, or a label. */
-static const char plain_first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
-static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=";
+static const char plain_first[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
+static const char plain[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=";
 
 /* Reserved words and commands of the shell itself, of dash, bash, busybox, ksh, mksh,
  * yash and zsh, sorted; not those that are a program's in a faster form, as cat. */
+/* clang-format off */
 static const char *const own_words[] = {
 	".", ":", "[", "alias", "alloc", "array", "autoload", "bg", "bind", "bindkey", "break",
 	"builtin", "bye", "caller", "case", "cd", "chdir", "command", "compctl", "compgen",
@@ -41,6 +44,7 @@ static const char *const own_words[] = {
 	"unlimit", "unset", "unsetopt", "until", "vared", "vpath", "wait", "whence", "where",
 	"which", "while", "zcompile", "zle", "zmodload", "zparseopts", "zstyle",
 };
+/* clang-format on */
 
 static int compare_word(const void *word, const void *entry)
 {
@@ -63,7 +67,8 @@ static size_t split(char *text, char **argv)
 		if (!*text)
 			break;
 		size_t length = strspn(text, count ? plain : plain_first);
-		if (!length || (text[length] && text[length] != ' ' && text[length] != '\t') || *text == '=')
+		if (!length || (text[length] && text[length] != ' ' && text[length] != '\t') ||
+		    *text == '=')
 			return 0;
 		argv[count++] = text;
 		text += length;
@@ -81,11 +86,13 @@ static size_t split(char *text, char **argv)
 /* Variables that shells read or change before they execute anything. */
 static bool is_shells(const char *name, size_t length)
 {
+	/* clang-format off */
 	static const char names[][16] = {
 		"COMP_WORDBREAKS", "ENV", "EPOCHREALTIME", "EPOCHSECONDS", "FPATH", "HISTCMD", "IFS",
 		"KSH_VERSION", "LINENO", "OPTARG", "OPTERR", "OPTIND", "POSIXLY_CORRECT", "PPID",
 		"PS1", "PS2", "PS3", "PS4", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM",
 	};
+	/* clang-format on */
 
 	if (length >= 4 && !memcmp(name, "BASH", 4))
 		return true;
@@ -107,7 +114,8 @@ struct seen {
 	uint16_t slots[SLOTS]; /* 1 + the index */
 };
 
-static bool is_first(struct seen *seen, char *const *envp, size_t index, size_t length, unsigned hash)
+static bool is_first(struct seen *seen, char *const *envp, size_t index, size_t length,
+		     unsigned hash)
 {
 	for (hash ^= hash >> 15;; hash++) {
 		uint16_t *slot = &seen->slots[hash % SLOTS];
@@ -135,7 +143,8 @@ static bool is_plain_environment(char *const *envp, size_t *count)
 		for (; is_letter(*end) || (*end >= '0' && *end <= '9'); end++)
 			hash = hash * 31 + (unsigned char)*end;
 		const size_t length = (size_t)(end - name);
-		if (*end != '=' || is_shells(name, length) || !is_first(&seen, envp, *count, length + 1, hash))
+		if (*end != '=' || is_shells(name, length) ||
+		    !is_first(&seen, envp, *count, length + 1, hash))
 			return false;
 	}
 	return true;
@@ -150,8 +159,8 @@ static bool is_here(const char *pwd, const char *directory)
 		return false;
 	if (!strcmp(pwd, directory))
 		return true;
-	return !stat(pwd, &named) && !stat(".", &here) &&
-	       named.st_dev == here.st_dev && named.st_ino == here.st_ino;
+	return !stat(pwd, &named) && !stat(".", &here) && named.st_dev == here.st_dev &&
+	       named.st_ino == here.st_ino;
 }
 
 /* "." or "..", with which a name is right for some shells only. */
@@ -250,14 +259,15 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 	size_t count;
 
 	/* First what is quick to see. */
-	if (length > 65536 || strpbrk(command, "|&;<>()$`\\\"'*?[]#~{}!^\n") || has_other_rights()
-	    || !is_plain_environment(environ, &count))
+	if (length > 65536 || strpbrk(command, "|&;<>()$`\\\"'*?[]#~{}!^\n") ||
+	    has_other_rights() || !is_plain_environment(environ, &count))
 		return false;
 
 	struct memory {
 		char path[PATH_MAX], pwd[sizeof name + PATH_MAX];
 		char *pointers[];
-	} *memory = aspawn_compat_scratch(section, sizeof *memory + (most + count + 2) * sizeof(char *) + length + 1);
+	} *memory = aspawn_compat_scratch(
+		section, sizeof *memory + (most + count + 2) * sizeof(char *) + length + 1);
 	if (!memory)
 		return false;
 	direct->argv = memory->pointers;
@@ -294,7 +304,8 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 int aspawn_compat_spawn_line(struct section *section, const struct spawn *spawn, const char *command)
 {
 	/* "--", as the standard has it since 2024: a command may begin with a dash. */
-	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)"--", (char *)(uintptr_t)command, NULL };
+	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)"--", (char *)(uintptr_t)command,
+			       NULL };
 	struct spawn line = *spawn;
 	struct direct direct;
 

@@ -24,6 +24,7 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
  * *spawn is the caller's, with at most FEW_ACTIONS. What fails to be executed goes to the
  * shell, which says so.
  */
-int aspawn_compat_spawn_line(struct section *section, const struct spawn *spawn, const char *command);
+int aspawn_compat_spawn_line(struct section *section, const struct spawn *spawn,
+			     const char *command);
 
 #endif

@@ -48,8 +48,8 @@ struct action_list {
 enum { FEW_ACTIONS = 15 };
 
 struct spawn {
-	pid_t *pid; /* out; these two may be NULL */
-	int *pidfd; /* out: CLOEXEC */
+	pid_t *pid;              /* out; these two may be NULL */
+	int *pidfd;              /* out: CLOEXEC */
 	const char *file, *path; /* as of struct aspawn_command */
 	char *const *argv, *const *envp;
 	struct action_list before, actions; /* done in this order */

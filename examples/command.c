@@ -45,7 +45,8 @@ int main(int argc, char **argv)
 	const struct aspawn_command command = {
 		.size = sizeof command,
 		.argv = argc > 1 ? argv + 1 :
-				   ASPAWN_ARGV("sh", "-c", "pwd; ulimit -t; ls -l /proc/self/fd | wc -l"),
+				   ASPAWN_ARGV("sh", "-c",
+					       "pwd; ulimit -t; ls -l /proc/self/fd | wc -l"),
 		.std_in = ASPAWN_NULL,
 		.std_out = ASPAWN_PIPE,
 		.actions = actions,

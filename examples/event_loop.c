@@ -74,7 +74,8 @@ int main(int argc, char **argv)
 	while (running) {
 		int ready = epoll_wait(epoll, events, AT_ONCE, -1);
 		for (int i = 0; i < ready; i++)
-			finish(&jobs[events[i].data.u64 % AT_ONCE], (uint32_t)(events[i].data.u64 >> 32));
+			finish(&jobs[events[i].data.u64 % AT_ONCE],
+			       (uint32_t)(events[i].data.u64 >> 32));
 	}
 	aspawn_pool_trim(&pool);
 	printf("%d commands, %d failed, %d stale events\n", count, failed, stale);

@@ -34,7 +34,8 @@ static ASPAWN_CHILD int run_command(void *arg, int write_end, void *old_sigset, 
 	(void)arg, (void)user_data_len;
 	if ((error = psys_dup2(command->output, 1)) >= 0 && (error = psys_dup2(1, 2)) >= 0) {
 		psys_rt_sigprocmask(PSYS_SIG_SETMASK, old_sigset, NULL, PSYS_SIGSET_SIZE);
-		error = psys_execvpe(command->argv[0], command->argv, command->envp, command->path, 0);
+		error = psys_execvpe(command->argv[0], command->argv, command->envp, command->path,
+				     0);
 	}
 	psys_write(write_end, &error, sizeof error); /* only on failure is there a message */
 	return 127;

@@ -3,8 +3,8 @@
 
 /* All strings in one object, each found by its offset. */
 static const struct strings {
-#define ERROR(name, message)      \
-	char name[sizeof #name];  \
+#define ERROR(name, message)     \
+	char name[sizeof #name]; \
 	char name##_message[sizeof message];
 #include "errno_table.h"
 #undef ERROR

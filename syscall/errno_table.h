@@ -1,4 +1,5 @@
 /* Name and message of each error number; includers define ERROR(name, message). */
+/* clang-format off */
 ERROR(EPERM, "operation not permitted")
 ERROR(ENOENT, "no such file or directory")
 ERROR(ESRCH, "no such process")

@@ -66,8 +66,7 @@ PSYS_UNINSTRUMENTED void psys_search_begin(struct psys_search *search, const cha
 }
 
 /* A file with a slash: its own only candidate. */
-static PSYS_UNINSTRUMENTED const char *file_itself(struct psys_search *search, char *to,
-						   size_t room)
+static PSYS_UNINSTRUMENTED const char *file_itself(struct psys_search *search, char *to, size_t room)
 {
 	search->path = NULL;
 	if (*search->file == '/' || !search->prefix)

@@ -23,7 +23,8 @@ int main(int argc, char **argv)
 		pid_t pid;
 		int status, error = posix_spawn(&pid, argv[3], NULL, NULL, argv + 3, environ);
 		if (error || waitpid(pid, &status, 0) != pid || status) {
-			fprintf(stderr, "launch: %s: %s\n", argv[3], error ? strerror(error) : "it failed");
+			fprintf(stderr, "launch: %s: %s\n", argv[3],
+				error ? strerror(error) : "it failed");
 			return 1;
 		}
 	}

@@ -81,7 +81,8 @@ static ASPAWN_CHILD int execute(void *envp, int, void *mask, void *data, size_t)
 	Child *self = static_cast<Child *>(data);
 	if (self->output >= 0)
 		psys_dup2(self->output, 1);
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, static_cast<psys_sigset *>(mask), nullptr, PSYS_SIGSET_SIZE);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, static_cast<psys_sigset *>(mask), nullptr,
+			    PSYS_SIGSET_SIZE);
 	psys_execve(self->argv[0], self->argv, static_cast<char **>(envp));
 	return 127;
 }
@@ -152,8 +153,10 @@ void measure(benchmark::State &state, Run run)
 	}
 	rusage after = usage_of_all();
 	auto each = benchmark::Counter::kAvgIterations;
-	state.counters["user"] = { microseconds(after.ru_utime) - microseconds(before.ru_utime), each };
-	state.counters["system"] = { microseconds(after.ru_stime) - microseconds(before.ru_stime), each };
+	state.counters["user"] = { microseconds(after.ru_utime) - microseconds(before.ru_utime),
+				   each };
+	state.counters["system"] = { microseconds(after.ru_stime) - microseconds(before.ru_stime),
+				     each };
 	state.counters["blocked"] = { blocked, each };
 }
 

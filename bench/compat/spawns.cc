@@ -80,7 +80,8 @@ static void all_attributes(Request &is)
 	sigfillset(&all);
 	posix_spawnattr_setsigdefault(&is.attributes, &all);
 	posix_spawnattr_setflags(&is.attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
-							 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_RESETIDS);
+							 POSIX_SPAWN_SETSIGMASK |
+							 POSIX_SPAWN_RESETIDS);
 }
 
 template <int kibibytes> static void arguments(Request &is)
@@ -138,10 +139,11 @@ static void measure_asked(benchmark::State &state, const Library *library, Ask a
 		std::signal(signal, SIG_DFL);
 }
 
-#define FILE_ACTIONS(get)                                                                            \
-	get(posix_spawn_file_actions_init), get(posix_spawn_file_actions_destroy),                   \
-		get(posix_spawn_file_actions_adddup2), get(posix_spawn_file_actions_addopen),        \
-		get(posix_spawn_file_actions_addclose), get(posix_spawn_file_actions_addclosefrom_np), \
+#define FILE_ACTIONS(get)                                                                     \
+	get(posix_spawn_file_actions_init), get(posix_spawn_file_actions_destroy),            \
+		get(posix_spawn_file_actions_adddup2), get(posix_spawn_file_actions_addopen), \
+		get(posix_spawn_file_actions_addclose),                                       \
+		get(posix_spawn_file_actions_addclosefrom_np),                                \
 		get(posix_spawn_file_actions_addchdir_np)
 #define OURS(function) function
 
@@ -174,8 +176,9 @@ int main(int argc, char **argv)
 	write_to_dev_null();
 	for (const auto &row : asked)
 		for (const Library &library : libraries)
-			benchmark::RegisterBenchmark((std::string(row.name) + '@' + library.name).c_str(), measure_asked,
-						     &library, row.ask)
+			benchmark::RegisterBenchmark(
+				(std::string(row.name) + '@' + library.name).c_str(), measure_asked,
+				&library, row.ask)
 				->UseRealTime();
 	benchmark::Initialize(&argc, argv);
 	benchmark::RunSpecifiedBenchmarks();

@@ -17,7 +17,8 @@ static void touch(long mebibytes)
 	if (!size)
 		return;
 	touched = mebibytes;
-	void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory =
+		mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED) {
 		std::perror("mmap");
 		std::exit(1);
@@ -43,8 +44,9 @@ int main(int argc, char **argv)
 	write_to_dev_null();
 	for (long size : { 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 4096 })
 		for (const auto &way : ways)
-			benchmark::RegisterBenchmark((way.name + ("/MiB:" + std::to_string(size))).c_str(),
-						     measure_touched, way.run, size)
+			benchmark::RegisterBenchmark(
+				(way.name + ("/MiB:" + std::to_string(size))).c_str(),
+				measure_touched, way.run, size)
 				->UseRealTime();
 	benchmark::Initialize(&argc, argv);
 	benchmark::RunSpecifiedBenchmarks();

@@ -9,7 +9,8 @@
 #ifdef __GLIBC__
 /* What that calls. The last is by what the library would be known when it is unloaded,
  * which it never is (-z nodelete). */
-int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+		      void *library);
 
 int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
 {

@@ -77,7 +77,8 @@ static size_t action_count = sizeof actions / sizeof *actions - 1;
 
 void methods_limit_descriptors(const struct rlimit *limit)
 {
-	aspawn_action_rlimit(&actions[action_count++], PSYS_RLIMIT_NOFILE, limit->rlim_cur, limit->rlim_max);
+	aspawn_action_rlimit(&actions[action_count++], PSYS_RLIMIT_NOFILE, limit->rlim_cur,
+			     limit->rlim_max);
 }
 
 static int start_aspawn(struct running *running, char *const words[], char why[REASON])

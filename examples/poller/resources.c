@@ -43,8 +43,7 @@ bool resources_descriptors(size_t concurrency)
 	if (limit.rlim_max < needed) {
 		fprintf(stderr,
 			"poller: --concurrency %zu needs %llu descriptors, the hard limit is %llu (ulimit -Hn)\n",
-			concurrency, (unsigned long long)needed,
-			(unsigned long long)limit.rlim_max);
+			concurrency, (unsigned long long)needed, (unsigned long long)limit.rlim_max);
 		return false;
 	}
 	methods_limit_descriptors(&limit);

@@ -12,9 +12,9 @@
 
 /* What a thread keeps: one at a time is running. */
 struct running {
-	int output;	      /* the filter's: to be read to its end */
+	int output; /* the filter's: to be read to its end */
 	pid_t pid;
-	FILE *stream;	      /* popen's */
+	FILE *stream;              /* popen's */
 	struct aspawn_child child; /* aspawn's */
 };
 

@@ -180,9 +180,9 @@ static struct totals run_pass(const struct method *method)
 
 static void print_row(const char *name, const struct totals *totals, double slowest)
 {
-	printf("%-12s %10zu %12zu %8zu %9.2f %10.0f %8.2f\n", name, totals->documents, totals->words,
-	       totals->failed, totals->seconds, (double)totals->documents / totals->seconds,
-	       totals->seconds / slowest);
+	printf("%-12s %10zu %12zu %8zu %9.2f %10.0f %8.2f\n", name, totals->documents,
+	       totals->words, totals->failed, totals->seconds,
+	       (double)totals->documents / totals->seconds, totals->seconds / slowest);
 	fflush(stdout);
 }
 
@@ -279,9 +279,12 @@ static int touch_memory(long mebibytes)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "method", required_argument, NULL, 'm' },  { "filter", required_argument, NULL, 'f' },
-		{ "threads", required_argument, NULL, 't' }, { "limit", required_argument, NULL, 'l' },
-		{ "resident", required_argument, NULL, 'r' }, { "help", no_argument, NULL, 'h' },
+		{ "method", required_argument, NULL, 'm' },
+		{ "filter", required_argument, NULL, 'f' },
+		{ "threads", required_argument, NULL, 't' },
+		{ "limit", required_argument, NULL, 'l' },
+		{ "resident", required_argument, NULL, 'r' },
+		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static char *default_directories[] = { "/usr/share/doc", "/usr/share/man", NULL };

@@ -123,10 +123,12 @@ typedef int (*aspawn_call)(void *arg);
 
 /*
  * 64 bytes on every architecture, for ever; it owns nothing and may be copied. Languages
- * without this header take it as opaque bytes and use the functions. Each member of the union belongs to the kind
- * of the same name, and its members are the arguments of that kind's macro and function,
- * in their order; the actions below explain them. What a kind does not use is zero.
+ * without this header take it as opaque bytes and use the functions. Each member of the
+ * union belongs to the kind of the same name, and its members are the arguments of that
+ * kind's macro and function, in their order; the actions below explain them. What a kind
+ * does not use is zero.
  */
+/* clang-format off */
 struct aspawn_action {
 	uint32_t kind;  /* enum aspawn_action_kind */
 	uint32_t flags; /* 0: no flag exists yet, and an unknown one is -EINVAL */
@@ -198,10 +200,12 @@ struct aspawn_action {
 		uint64_t room[7] __attribute__((aligned(8))); /* the size of all */
 	} u;
 };
+/* clang-format on */
 
 typedef char aspawn_action_has_64_bytes[sizeof(struct aspawn_action) == 64 ? 1 : -1];
 
 /* How the macros below are made: the library's own. */
+/* clang-format off */
 #ifdef __cplusplus
 #define ASPAWN_MAKE(KIND, name, ...) ::aspawn_made(aspawn_action_##name, __VA_ARGS__)
 #define ASPAWN_MAKE_PLAIN(KIND, name) ::aspawn_made(aspawn_action_##name)
@@ -209,6 +213,7 @@ typedef char aspawn_action_has_64_bytes[sizeof(struct aspawn_action) == 64 ? 1 :
 #define ASPAWN_MAKE(KIND, name, ...) { ASPAWN_ACTION_##KIND, 0, { .name = { __VA_ARGS__ } } }
 #define ASPAWN_MAKE_PLAIN(KIND, name) { ASPAWN_ACTION_##KIND, 0, { .room = { 0 } } }
 #endif
+/* clang-format on */
 
 /* --- descriptors ------------------------------------------------------------
  *

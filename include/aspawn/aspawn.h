@@ -106,7 +106,8 @@ enum aspawn_flags {
 };
 
 struct aspawn_options {
-	uint64_t size __attribute__((aligned(8))); /* sizeof(struct aspawn_options): it may grow */
+	/* sizeof(struct aspawn_options): it may grow */
+	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* enum aspawn_flags */
 	int *pidfd;     /* out, with ASPAWN_PIDFD; untouched on failure */
 	int cgroup_fd;  /* with ASPAWN_CGROUP */
@@ -155,12 +156,14 @@ PSYS_API int aspawn_stack_free(struct Stack_t *stack);
 
 /* How a child was made: what this kernel, or a filter in front of it, allows. */
 enum aspawn_clone_mode {
-	ASPAWN_MODE_NONE,   /* no child yet */
-	ASPAWN_MODE_CLONE3, /* clone3, handlers reset by the kernel */
+	ASPAWN_MODE_NONE,            /* no child yet */
+	ASPAWN_MODE_CLONE3,          /* clone3, handlers reset by the kernel */
 	ASPAWN_MODE_CLONE3_NO_CLEAR, /* clone3, handlers reset by the child */
-	ASPAWN_MODE_CLONE,  /* clone */
-	ASPAWN_MODE_VFORK,  /* the caller was suspended: by ASPAWN_VFORK, or because there is no other way */
-	ASPAWN_MODE_FORK,   /* memory was copied: the child's stores do not reach the parent */
+	ASPAWN_MODE_CLONE,           /* clone */
+	/* the caller was suspended: by ASPAWN_VFORK, or because there is no other way */
+	ASPAWN_MODE_VFORK,
+	/* memory was copied: the child's stores do not reach the parent */
+	ASPAWN_MODE_FORK,
 };
 
 /* How the last child on this stack was made: enum aspawn_clone_mode. */

@@ -53,9 +53,10 @@ extern "C" {
 /* Where a standard stream of the program comes from or goes to. A number above 2 is a
  * descriptor of the caller's, which stays open there. */
 enum aspawn_stream {
-	ASPAWN_INHERIT = 0,   /* the caller's own */
-	ASPAWN_NULL = -1,     /* /dev/null */
-	ASPAWN_PIPE = -2,     /* a new pipe, whose other end is in aspawn_child.in_fd, .out_fd, .err_fd */
+	ASPAWN_INHERIT = 0, /* the caller's own */
+	ASPAWN_NULL = -1,   /* /dev/null */
+	/* a new pipe, whose other end is in aspawn_child.in_fd, .out_fd, .err_fd */
+	ASPAWN_PIPE = -2,
 	/* Of std_err alone: the same as std_out, in the order written. Not as what an action
 	 * opens as 1: that takes an ASPAWN_DUP2(1, 2) after it. */
 	ASPAWN_TO_STDOUT = -3
@@ -99,8 +100,9 @@ enum aspawn_command_flags {
  * change and go as soon as the call has returned.
  */
 struct aspawn_command {
-	uint64_t size __attribute__((aligned(8))); /* sizeof(struct aspawn_command) */
-	uint64_t flags;                            /* enum aspawn_command_flags */
+	/* sizeof(struct aspawn_command) */
+	uint64_t size __attribute__((aligned(8)));
+	uint64_t flags; /* enum aspawn_command_flags */
 
 	/* The program; NULL: argv[0]. Without a slash it is searched for in search_path, by the
 	 * child, so that a failure names it. Relative with a slash: from the directory that the
@@ -149,7 +151,7 @@ enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * sizeof(void *) }; /* of the first ver
 #define ASPAWN_ARGV(...) ((char *const *)(uintptr_t)(const char *const[]){ __VA_ARGS__, NULL })
 /* A whole command of nothing but arguments: a const struct aspawn_command *, which lasts as
  * long as the block; in C++ as long as the expression, which is the call. */
-#define ASPAWN_COMMAND(...)                                                        \
+#define ASPAWN_COMMAND(...)                                                     \
 	(&(const struct aspawn_command){ .size = sizeof(struct aspawn_command), \
 					 .argv = ASPAWN_ARGV(__VA_ARGS__) })
 #endif
@@ -160,17 +162,18 @@ enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * sizeof(void *) }; /* of the first ver
 enum aspawn_step {
 	ASPAWN_STEP_NONE = -1,        /* nothing failed, or it is not known where */
 	ASPAWN_STEP_DESCRIPTORS = -2, /* to copy the descriptors, for ASPAWN_CLOSEFROM */
-	ASPAWN_STEP_STREAMS = -3,     /* std_in, std_out, std_err, or the group of ASPAWN_IO_KILL_GROUP */
-	ASPAWN_STEP_SEARCH = -4,      /* file is nowhere in the search path */
-	ASPAWN_STEP_EXEC = -5,        /* execve(2) */
-	ASPAWN_STEP_INTERPRETER = -6  /* file is there, but not what its first line, or its
+	/* std_in, std_out, std_err, or the group of ASPAWN_IO_KILL_GROUP */
+	ASPAWN_STEP_STREAMS = -3,
+	ASPAWN_STEP_SEARCH = -4,     /* file is nowhere in the search path */
+	ASPAWN_STEP_EXEC = -5,       /* execve(2) */
+	ASPAWN_STEP_INTERPRETER = -6 /* file is there, but not what its first line, or its
 				       * ELF header, names to interpret it */
 };
 
 /* 128 bytes on every architecture, for ever; a copy of it is complete. */
 struct aspawn_failure {
-	int step;  /* index of the action, or enum aspawn_step */
-	int error; /* negative; 0: nothing failed. -ECHILD: the child died there, of a signal */
+	int step;      /* index of the action, or enum aspawn_step */
+	int error;     /* negative; 0: nothing failed. -ECHILD: the child died there, of a signal */
 	uint32_t kind; /* enum aspawn_action_kind of the action; 0 for the other steps */
 	uint32_t reserved;
 	/* The path, name or number that failed, with a NUL; its end if it is longer, empty if
@@ -216,12 +219,12 @@ struct aspawn_output {
 
 /* What became of a command. */
 enum aspawn_end {
-	ASPAWN_END_UNKNOWN = 0,  /* the call failed before there was a child, or lost it */
-	ASPAWN_END_RAN,          /* it ran, and ended by itself or by another's signal */
-	ASPAWN_END_NOT_STARTED,  /* it was never executed: failure says why */
-	ASPAWN_END_TIMED_OUT,    /* it was ended: timeout_ms had passed */
-	ASPAWN_END_FULL,         /* it was ended: more output than data holds */
-	ASPAWN_END_SINK          /* it was ended: a sink returned an error */
+	ASPAWN_END_UNKNOWN = 0, /* the call failed before there was a child, or lost it */
+	ASPAWN_END_RAN,         /* it ran, and ended by itself or by another's signal */
+	ASPAWN_END_NOT_STARTED, /* it was never executed: failure says why */
+	ASPAWN_END_TIMED_OUT,   /* it was ended: timeout_ms had passed */
+	ASPAWN_END_FULL,        /* it was ended: more output than data holds */
+	ASPAWN_END_SINK         /* it was ended: a sink returned an error */
 };
 
 enum aspawn_io_flags {
@@ -239,8 +242,9 @@ enum aspawn_io_flags {
 
 /* What to feed, where to collect, how long; and what came of it. */
 struct aspawn_io {
-	uint64_t size __attribute__((aligned(8))); /* sizeof(struct aspawn_io) */
-	uint64_t flags;                            /* enum aspawn_io_flags */
+	/* sizeof(struct aspawn_io) */
+	uint64_t size __attribute__((aligned(8)));
+	uint64_t flags; /* enum aspawn_io_flags */
 
 	const void *input; /* for standard input, which is closed after it; NULL: none */
 	size_t input_size; /* bytes */
@@ -260,7 +264,8 @@ struct aspawn_io {
 	struct psys_rusage usage;
 };
 
-enum { /* of the first version */
+enum {
+	/* of the first version */
 	ASPAWN_IO_SIZE_VER0 = 16 + 12 * sizeof(void *) + 16 + 8 + sizeof(struct psys_rusage) + 128
 };
 
@@ -367,7 +372,8 @@ typedef char aspawn_child_has_128_bytes[sizeof(struct aspawn_child) == 128 ? 1 :
  *   -EOVERFLOW  the sizes' sum is more than an address can hold
  *   and what else clone(2) returns
  */
-PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command);
+PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
+					  const struct aspawn_command *command);
 
 /*
  * Waits until it is known whether the program is executed; timeout_ms as everywhere. May be
@@ -523,12 +529,14 @@ typedef char aspawn_io_has_its_size[sizeof(struct aspawn_io) == ASPAWN_IO_SIZE_V
 }
 
 /* What ASPAWN_ARGV and ASPAWN_COMMAND make in C++. */
+/* clang-format off */
 template <size_t Count> struct aspawn_argv {
 	const char *strings[Count + 1];
 
 	operator char *const *() const & { return const_cast<char *const *>(strings); }
 	operator char *const *() const && = delete; /* it would not outlive the expression */
 };
+/* clang-format on */
 
 template <size_t Count> struct aspawn_args {
 	aspawn_argv<Count> argv;

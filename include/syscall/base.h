@@ -87,10 +87,10 @@
  * -fstack-clash-protection, -fcf-protection and the thunks of -mretpoline and
  * -mindirect-branch= need not be kept out: they touch the function's own stack only.
  */
-#define PSYS_UNINSTRUMENTED                                                              \
-	PSYS_NO_SANITIZE PSYS_NO_COVERAGE PSYS_NO_INTERCEPTION PSYS_NO_STACK_PROTECTOR   \
-		PSYS_NO_SPLIT_STACK PSYS_NO_STACK_LIMIT PSYS_NO_PROFILE PSYS_NO_PATCHING \
-			PSYS_NO_XRAY __attribute__((no_instrument_function))
+#define PSYS_UNINSTRUMENTED                                                                           \
+	PSYS_NO_SANITIZE PSYS_NO_COVERAGE PSYS_NO_INTERCEPTION PSYS_NO_STACK_PROTECTOR                \
+		PSYS_NO_SPLIT_STACK PSYS_NO_STACK_LIMIT PSYS_NO_PROFILE PSYS_NO_PATCHING PSYS_NO_XRAY \
+		__attribute__((no_instrument_function))
 
 /*
  * In a program the wrappers are inline functions; syscall/symbols.c defines
@@ -129,13 +129,14 @@
  * 32-bit machine all 64 bits count.
  */
 #ifdef __cplusplus
-#define PSYS_IS_ERROR(result)                                                    \
-	(sizeof(result) > sizeof(long) ? (unsigned long long)(result) > -4096ULL \
-				       : (unsigned long)(result) > -4096UL)
+#define PSYS_IS_ERROR(result)                                                      \
+	(sizeof(result) > sizeof(long) ? (unsigned long long)(result) > -4096ULL : \
+					 (unsigned long)(result) > -4096UL)
 #else
-#define PSYS_IS_ERROR(result)                                                         \
-	((unsigned long long)__extension__ _Generic((result),                         \
-		int64_t: (result), default: (long)(result)) > -4096ULL)
+#define PSYS_IS_ERROR(result)                                           \
+	((unsigned long long)__extension__ _Generic((result), int64_t   \
+						    : (result), default \
+						    : (long)(result)) > -4096ULL)
 #endif
 
 #endif

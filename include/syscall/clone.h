@@ -28,8 +28,8 @@ PSYS_API long psys_clone_thunk(unsigned long flags, void *stack, int *parent_tid
  * clone3(2), since Linux 5.3. args->stack + args->stack_size must be aligned to
  * 16 bytes; size is that of *args, PSYS_CLONE_ARGS_SIZE_VER0 or more.
  */
-PSYS_API long psys_clone3_thunk(const struct psys_clone_args *args, size_t size,
-				int (*fn)(void *), void *arg);
+PSYS_API long psys_clone3_thunk(const struct psys_clone_args *args, size_t size, int (*fn)(void *),
+				void *arg);
 
 #ifdef __cplusplus
 }

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-#define PSYS_PATH_MAX 4096 /* a path's most bytes, NUL included */
-#define PSYS_NAME_MAX 255  /* a file name's most bytes */
+#define PSYS_PATH_MAX 4096                /* a path's most bytes, NUL included */
+#define PSYS_NAME_MAX 255                 /* a file name's most bytes */
 #define PSYS_PATH_DEFAULT "/bin:/usr/bin" /* searched where no list is given */
 
 /*
@@ -98,7 +98,8 @@ PSYS_API int psys_search_continue(struct psys_search *search, int result);
  * long to be given to a shell), or execve(2)'s. Needs a few words of stack and, for
  * PSYS_EXEC_SHELL, those that psys_execvpe() names.
  */
-PSYS_API int psys_execve_or_shell(const char *path, char *const argv[], char *const envp[], int flags);
+PSYS_API int psys_execve_or_shell(const char *path, char *const argv[], char *const envp[],
+				  int flags);
 
 /*
  * As execvp(3), with the list of directories given. A file with a slash is not

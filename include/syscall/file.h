@@ -97,7 +97,7 @@
 #define PSYS_IOC_READ 2U
 #define PSYS_IOC_SIZE_BITS 14
 #endif
-#define PSYS_IOC(direction, type, number, size)                                      \
+#define PSYS_IOC(direction, type, number, size)                                                  \
 	((unsigned long)(direction) << (16 + PSYS_IOC_SIZE_BITS) | (unsigned long)(size) << 16 | \
 	 (unsigned long)(type) << 8 | (unsigned long)(number))
 
@@ -168,8 +168,8 @@ struct psys_statx {
 struct psys_stat {
 	uint64_t st_dev;
 	uint64_t st_ino;
-	uint64_t st_rdev; /* of a device file: which device */
-	int64_t st_size;  /* bytes */
+	uint64_t st_rdev;   /* of a device file: which device */
+	int64_t st_size;    /* bytes */
 	uint64_t st_blocks; /* of 512 bytes */
 	struct psys_timespec st_atim;
 	struct psys_timespec st_mtim;
@@ -183,8 +183,8 @@ struct psys_stat {
 };
 
 /* A device's number in st_dev, st_rdev and mknodat, and its halves, as makedev(3). */
-#define PSYS_MAKEDEV(major, minor)                                                       \
-	(((uint64_t)((major)&0xfffff000U) << 32) | ((uint64_t)((major)&0xfffU) << 8) |    \
+#define PSYS_MAKEDEV(major, minor)                                                     \
+	(((uint64_t)((major)&0xfffff000U) << 32) | ((uint64_t)((major)&0xfffU) << 8) | \
 	 ((uint64_t)((minor)&0xffffff00U) << 12) | ((minor)&0xffU))
 #define PSYS_MAJOR(device) \
 	((unsigned)((uint64_t)(device) >> 32 & 0xfffff000U) | ((unsigned)((device) >> 8) & 0xfffU))

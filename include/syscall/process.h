@@ -39,10 +39,10 @@
 /* clone3 only */
 #define PSYS_CLONE_CLEAR_SIGHAND 0x100000000ULL
 #define PSYS_CLONE_INTO_CGROUP 0x200000000ULL
-#define PSYS_CLONE_AUTOREAP 0x400000000ULL /* 7.1: no zombie, no exit signal */
-#define PSYS_CLONE_NNP 0x800000000ULL /* 7.1: sets no_new_privs */
+#define PSYS_CLONE_AUTOREAP 0x400000000ULL        /* 7.1: no zombie, no exit signal */
+#define PSYS_CLONE_NNP 0x800000000ULL             /* 7.1: sets no_new_privs */
 #define PSYS_CLONE_PIDFD_AUTOKILL 0x1000000000ULL /* 7.1: closing the pidfd kills */
-#define PSYS_CLONE_EMPTY_MNTNS 0x2000000000ULL /* 7.1 */
+#define PSYS_CLONE_EMPTY_MNTNS 0x2000000000ULL    /* 7.1 */
 /* unshare only */
 #define PSYS_UNSHARE_EMPTY_MNTNS 0x00100000UL /* 7.1 */
 

@@ -130,7 +130,8 @@ struct psys_sigaction {
 #ifdef __cplusplus
 extern "C"
 #endif
-	PSYS_API void psys_restorer(void);
+	PSYS_API void
+	psys_restorer(void);
 #endif
 
 #ifndef PSYS_ARCH_SIGINFO_CLOCK
@@ -157,7 +158,7 @@ struct psys_siginfo {
 		struct { /* SIGCHLD, and what waitid reports */
 			int pid;
 			unsigned uid;
-			int status;        /* the exit status, or the signal that ended it */
+			int status; /* the exit status, or the signal that ended it */
 			psys_siginfo_clock utime, stime; /* clock ticks */
 		} child;
 		struct { /* kill, sigqueue */

@@ -13,6 +13,7 @@
  * of its own for: the bytes of a socket address, a structure that grows (bpf,
  * perf_event_open), one that depends on a command (prctl, semctl).
  */
+/* clang-format off */
 
 /* descriptors: read(2), write(2), close(2), close_range(2), dup(2), pipe(2), fcntl(2) */
 PSYS_CALL3(1.0, long, psys_read, PSYS_NR_read, int, fd, void *, buf, size_t, count)

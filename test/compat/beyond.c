@@ -117,7 +117,8 @@ TEST(a_sandbox_forbids_to_block_signals)
 	char *const argv[] = { "true", NULL };
 	pid_t pid;
 
-	filter_refuse_flags_without(PSYS_NR_rt_sigprocmask, 0, 0, SIG_SETMASK, PSYS_EPERM); /* SIG_BLOCK */
+	filter_refuse_flags_without(PSYS_NR_rt_sigprocmask, 0, 0, SIG_SETMASK,
+				    PSYS_EPERM); /* SIG_BLOCK */
 	for (int i = 0; i < 4; i++) {
 		const char *command = i % 2 ? "/bin/true" : "exit 0";
 		if (i == 2)

@@ -205,7 +205,8 @@ static void check_a_stack_is_kept(void)
 
 	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ), 0);
 	CHECK_EQUAL(setrlimit(RLIMIT_AS, &nothing_more), 0);
-	CHECK_EQUAL(posix_spawn(&pid, "/no such file", NULL, NULL, argv, environ), ENOENT); /* not ENOMEM */
+	CHECK_EQUAL(posix_spawn(&pid, "/no such file", NULL, NULL, argv, environ),
+		    ENOENT); /* not ENOMEM */
 }
 
 /* Every stack is in use when the process forks: they are the parent's children, and the

@@ -22,16 +22,16 @@
 
 /* --- both libraries ---------------------------------------------------------- */
 
-#define FUNCTIONS(of)                                                            \
-	of(posix_spawn);                                                         \
-	of(posix_spawnp);                                                        \
-	of(posix_spawn_file_actions_init);                                       \
-	of(posix_spawn_file_actions_destroy);                                    \
-	of(posix_spawn_file_actions_adddup2);                                    \
-	of(posix_spawn_file_actions_addclose);                                   \
-	of(posix_spawn_file_actions_addopen);                                    \
-	of(posix_spawn_file_actions_addchdir_np);                                \
-	of(posix_spawn_file_actions_addfchdir_np);                               \
+#define FUNCTIONS(of)                              \
+	of(posix_spawn);                           \
+	of(posix_spawnp);                          \
+	of(posix_spawn_file_actions_init);         \
+	of(posix_spawn_file_actions_destroy);      \
+	of(posix_spawn_file_actions_adddup2);      \
+	of(posix_spawn_file_actions_addclose);     \
+	of(posix_spawn_file_actions_addopen);      \
+	of(posix_spawn_file_actions_addchdir_np);  \
+	of(posix_spawn_file_actions_addfchdir_np); \
 	of(posix_spawn_file_actions_addclosefrom_np)
 
 #define DECLARE(function) __typeof__(function) *function
@@ -55,12 +55,12 @@ static struct library libcs(void)
 
 	if (!libc)
 		skip("the libc is not glibc, or is in the program");
-#define FIND(function)                                                           \
-	do {                                                                     \
-		void *found = dlsym(libc, #function);                            \
-		if (!found)                                                      \
-			skip("the libc has no " #function);                      \
-		memcpy(&library.function, &found, sizeof found);                 \
+#define FIND(function)                                           \
+	do {                                                     \
+		void *found = dlsym(libc, #function);            \
+		if (!found)                                      \
+			skip("the libc has no " #function);      \
+		memcpy(&library.function, &found, sizeof found); \
 	} while (0)
 	FUNCTIONS(FIND);
 	return library;
@@ -109,7 +109,8 @@ static void make_folder(const char *program)
 /* What actions make, and the program. */
 static void remove_made(void)
 {
-	static const char *const names[] = { "new", "missing", "sub/new", "sub/missing", "sub/two", "sub/sub", "report" };
+	static const char *const names[] = { "new",     "missing", "sub/new", "sub/missing",
+					     "sub/two", "sub/sub", "report" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		unlink(names[i]);
@@ -136,8 +137,8 @@ static void find_descriptors(int to)
 		ssize_t length = readlink(path, target, sizeof target);
 		if (fd == to || length < 0 || fstat(fd, &status))
 			continue;
-		dprintf(to, "%d %.*s %x %o\n", fd, (int)length, target, (unsigned)fcntl(fd, F_GETFL),
-			(unsigned)status.st_mode);
+		dprintf(to, "%d %.*s %x %o\n", fd, (int)length, target,
+			(unsigned)fcntl(fd, F_GETFL), (unsigned)status.st_mode);
 	}
 }
 
@@ -193,23 +194,35 @@ static const int numbers[] = { 0, 1, 2, 3, 20, 21, 22, 23, 24, 25, 26, 40, 40, -
 
 static int add_any(const struct library *library, posix_spawn_file_actions_t *actions)
 {
-	static const char *const files[] = { "one", "two", "sub/one", "sub", "missing", "/dev/null", "new", "new" };
+	static const char *const files[] = { "one",     "two",       "sub/one", "sub",
+					     "missing", "/dev/null", "new",     "new" };
 	static const char *const folders[] = { "sub", "sub", ".", "missing", "one", folder };
 	static const int flags[] = {
-		O_RDONLY, O_WRONLY, O_RDWR, O_RDWR | O_CREAT, O_WRONLY | O_CREAT | O_EXCL,
-		O_WRONLY | O_CREAT | O_APPEND, O_DIRECTORY | O_RDONLY, O_RDONLY | O_NONBLOCK,
+		O_RDONLY,
+		O_WRONLY,
+		O_RDWR,
+		O_RDWR | O_CREAT,
+		O_WRONLY | O_CREAT | O_EXCL,
+		O_WRONLY | O_CREAT | O_APPEND,
+		O_DIRECTORY | O_RDONLY,
+		O_RDONLY | O_NONBLOCK,
 	};
 	const int a = ANY(numbers), b = ANY(numbers), flag = ANY(flags);
 	const char *file = ANY(files), *to = ANY(folders);
 
 	switch (any(10)) {
-	case 0: case 1: case 2:
+	case 0:
+	case 1:
+	case 2:
 		say("dup2 %d %d; ", a, b);
 		return library->posix_spawn_file_actions_adddup2(actions, a, b);
-	case 3: case 4:
+	case 3:
+	case 4:
 		say("close %d; ", a);
 		return library->posix_spawn_file_actions_addclose(actions, a);
-	case 5: case 6: case 7:
+	case 5:
+	case 6:
+	case 7:
 		say("open %d %s %o; ", a, file, (unsigned)flag);
 		return library->posix_spawn_file_actions_addopen(actions, a, file, flag, 0640);
 	case 8:
@@ -228,8 +241,9 @@ static int add_any(const struct library *library, posix_spawn_file_actions_t *ac
 static void set_any(posix_spawnattr_t *attributes)
 {
 	static const short flags[] = {
-		POSIX_SPAWN_SETPGROUP, POSIX_SPAWN_SETSIGDEF, POSIX_SPAWN_SETSIGMASK, POSIX_SPAWN_SETSID,
-		POSIX_SPAWN_RESETIDS, POSIX_SPAWN_SETSCHEDULER, POSIX_SPAWN_SETSCHEDPARAM,
+		POSIX_SPAWN_SETPGROUP,     POSIX_SPAWN_SETSIGDEF, POSIX_SPAWN_SETSIGMASK,
+		POSIX_SPAWN_SETSID,        POSIX_SPAWN_RESETIDS,  POSIX_SPAWN_SETSCHEDULER,
+		POSIX_SPAWN_SETSCHEDPARAM,
 	};
 	static const int policies[] = { SCHED_OTHER, SCHED_BATCH, SCHED_BATCH, SCHED_IDLE, 99 };
 	static const int groups[] = { 0, 0, 0, 1 << 28, -1 };
@@ -254,7 +268,8 @@ static void set_any(posix_spawnattr_t *attributes)
 	posix_spawnattr_setpgroup(attributes, group);
 	posix_spawnattr_setschedpolicy(attributes, policy);
 	posix_spawnattr_setschedparam(attributes, &param);
-	say("flags %x group %d policy %d priority %d; ", (unsigned)set, group, policy, param.sched_priority);
+	say("flags %x group %d policy %d priority %d; ", (unsigned)set, group, policy,
+	    param.sched_priority);
 }
 
 /* The errors of the functions in their order, and what came of it. */
@@ -264,9 +279,12 @@ struct outcome {
 	char text[8192];
 };
 
-static void run(struct outcome *outcome, const struct library *library, const struct self *self, unsigned seed)
+static void run(struct outcome *outcome, const struct library *library, const struct self *self,
+		unsigned seed)
 {
-	static const char *const wrong[] = { "/missing", "sub", "no-program", "./no-program", "one/x", "tool", "" };
+	static const char *const wrong[] = {
+		"/missing", "sub", "no-program", "./no-program", "one/x", "tool", ""
+	};
 	char *const *argv = (char *const *)(uintptr_t)self->argv;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -284,8 +302,8 @@ static void run(struct outcome *outcome, const struct library *library, const st
 	const char *file = any(4) ? self->file : ANY(wrong);
 	const bool searches = any(2);
 	say("%s %s", searches ? "search" : "execute", file);
-	outcome->error = (searches ? library->posix_spawnp : library->posix_spawn)(&pid, file, &actions, &attributes,
-										  argv, environ);
+	outcome->error = (searches ? library->posix_spawnp : library->posix_spawn)(
+		&pid, file, &actions, &attributes, argv, environ);
 	if (outcome->error) {
 		CHECK_EQUAL(pid, -5);
 		CHECK_EQUAL(waitpid(-1, NULL, WNOHANG), -1);
@@ -335,8 +353,9 @@ TEST_SECONDS(random_lists_by_both_libraries, 3600)
 		failed += first.error != 0;
 		if (!memcmp(&first, &second, sizeof first))
 			continue;
-		printf("# seed %u: %s\n# ours %d %x\n%s# libc's %d %x\n%s", seed, request, first.error,
-		       (unsigned)first.status, first.text, second.error, (unsigned)second.status, second.text);
+		printf("# seed %u: %s\n# ours %d %x\n%s# libc's %d %x\n%s", seed, request,
+		       first.error, (unsigned)first.status, first.text, second.error,
+		       (unsigned)second.status, second.text);
 		fflush(stdout);
 		for (size_t j = 0; j < 16; j++)
 			CHECK_EQUAL(first.errors[j], second.errors[j]);

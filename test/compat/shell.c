@@ -91,7 +91,8 @@ static void make_file(const char *name, const char *text, mode_t mode)
 {
 	int fd = open(name, O_CREAT | O_WRONLY | O_TRUNC, mode);
 
-	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fchmod(fd, mode) == 0);
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+	      fchmod(fd, mode) == 0);
 	close(fd);
 }
 
@@ -100,9 +101,11 @@ static void make_folder(void)
 	static const char show[] = "#!/bin/sh\nprintf '%s:' \"$0\" \"$@\"; echo; exit $#\n";
 	char path[64];
 
-	if (readlink("/bin/sh", path, sizeof path) <= 0 || access("/bin/dash", X_OK) || strncmp(path, "dash", 4))
+	if (readlink("/bin/sh", path, sizeof path) <= 0 || access("/bin/dash", X_OK) ||
+	    strncmp(path, "dash", 4))
 		skip("sh is not dash here");
-	CHECK(mkdtemp(folder) && chdir(folder) == 0 && mkdir("bin", 0755) == 0 && mkdir("bin/folder", 0755) == 0);
+	CHECK(mkdtemp(folder) && chdir(folder) == 0 && mkdir("bin", 0755) == 0 &&
+	      mkdir("bin/folder", 0755) == 0);
 	snprintf(path, sizeof path, "%s/bin", folder);
 	make_file("bin/show", show, 0755);
 	make_file("bin/a-b.c+d_9", show, 0755);
@@ -308,15 +311,26 @@ TEST(environments_by_both_ways)
 		const char *name, *value;
 		bool direct;
 	} rows[] = {
-		{ "HARMLESS", "x", true }, { "PWD", NULL, true },    { "PWD", "/usr", true },
-		{ "PWD", "relative", true }, { "PWD", "/./", true },
-		{ "IFS", "x", false },	     { "OPTIND", "5", false }, { "PPID", "5", false },
-		{ "PS4", "x", false },	     { "ENV", "x", false },    { "BASH_ENV", "x", false },
+		{ "HARMLESS", "x", true },
+		{ "PWD", NULL, true },
+		{ "PWD", "/usr", true },
+		{ "PWD", "relative", true },
+		{ "PWD", "/./", true },
+		{ "IFS", "x", false },
+		{ "OPTIND", "5", false },
+		{ "PPID", "5", false },
+		{ "PS4", "x", false },
+		{ "ENV", "x", false },
+		{ "BASH_ENV", "x", false },
 		{ "BASH_FUNC_show%%", "() { echo function; }", false },
-		{ "a.b", "x", false },	     { "SHELLOPTS", "xtrace", false },
-		{ "OLDPWD", "/usr", true },  { "OLDPWD", "/usr/../bin", true },
-		{ "OLDPWD", "/nowhere", false }, { "OLDPWD", "/etc/passwd", false },
-		{ "OLDPWD", "bin", false },  { "OLDPWD", "", false },
+		{ "a.b", "x", false },
+		{ "SHELLOPTS", "xtrace", false },
+		{ "OLDPWD", "/usr", true },
+		{ "OLDPWD", "/usr/../bin", true },
+		{ "OLDPWD", "/nowhere", false },
+		{ "OLDPWD", "/etc/passwd", false },
+		{ "OLDPWD", "bin", false },
+		{ "OLDPWD", "", false },
 	};
 	char before[64];
 
@@ -330,7 +344,10 @@ TEST(environments_by_both_ways)
 			unsetenv(rows[i].name);
 		CHECK_EQUAL(is_direct("/usr/bin/env"), rows[i].direct);
 		/* The order is nobody's. */
-		make_file("sorted", "#!/bin/sh\n/usr/bin/env | /usr/bin/grep -v '^_=\\|^SHLVL=' | /usr/bin/sort\n", 0755);
+		make_file(
+			"sorted",
+			"#!/bin/sh\n/usr/bin/env | /usr/bin/grep -v '^_=\\|^SHLVL=' | /usr/bin/sort\n",
+			0755);
 		if (strcmp(rows[i].name, "PPID") != 0) /* it is the one or the other's */
 			compare_all("./sorted");
 		unsetenv(rows[i].name);
@@ -351,6 +368,7 @@ TEST(environments_by_both_ways)
 TEST_SECONDS(variables_by_both_ways, 60)
 {
 	static const char *const values[] = { "/nowhere", "", "1" };
+	/* clang-format off */
 	static char names[400][32] = {
 		"POSIXLY_CORRECT", "POSIX_PEDANTIC", "OLDPWD", "TMOUT", "MAIL", "MAILPATH", "MAILCHECK", "CDPATH",
 		"GLOBIGNORE", "IGNOREEOF", "INPUTRC", "HISTCONTROL", "HISTFILE", "HISTIGNORE", "HISTSIZE",
@@ -359,6 +377,7 @@ TEST_SECONDS(variables_by_both_ways, 60)
 		"TIMEFORMAT", "TMPDIR", "PROMPT_COMMAND", "PROMPT_DIRTRIM", "PS0", "FCEDIT", "EDITOR", "VISUAL",
 		"SHELL", "USER", "LOGNAME", "TEXTDOMAIN", "TEXTDOMAINDIR", "auto_resume", "histchars", "FPATH",
 	};
+	/* clang-format on */
 	char command[64];
 	int count = 0, direct = 0;
 
@@ -376,8 +395,8 @@ TEST_SECONDS(variables_by_both_ways, 60)
 	make_folder();
 	for (int i = 0; i < count; i++) {
 		/* Told of as different, or compared elsewhere. */
-		if (!strcmp(names[i], "_") || !strcmp(names[i], "SHLVL") || !strcmp(names[i], "PATH") ||
-		    !strcmp(names[i], "PWD"))
+		if (!strcmp(names[i], "_") || !strcmp(names[i], "SHLVL") ||
+		    !strcmp(names[i], "PATH") || !strcmp(names[i], "PWD"))
 			continue;
 		snprintf(command, sizeof command, "/usr/bin/printenv %.31s", names[i]);
 		for (int j = 0; j < (scaled(20) == 20 ? 3 : 1); j++) {
@@ -401,11 +420,9 @@ TEST(variables_that_are_there_twice)
 	static char numbered[513][16], *many[514];
 	static char *const rows[][6] = {
 		{ path, pwd, "A=1", "AB=1", "B=1" }, /* not this one */
-		{ path, pwd, "Aa=1", "BB=1" },	     /* nor this, of equal hashes */
-		{ path, pwd, "A=1", "A=2" },
-		{ path, pwd, "A=1", "B=1", "A=1" },
-		{ "PATH=/nowhere", path, pwd },
-		{ path, path_again, "PATH=/nowhere", pwd },
+		{ path, pwd, "Aa=1", "BB=1" },       /* nor this, of equal hashes */
+		{ path, pwd, "A=1", "A=2" },         { path, pwd, "A=1", "B=1", "A=1" },
+		{ "PATH=/nowhere", path, pwd },      { path, path_again, "PATH=/nowhere", pwd },
 		{ path, pwd, "PWD=/usr" },
 	};
 	char **before;
@@ -415,7 +432,10 @@ TEST(variables_that_are_there_twice)
 	snprintf(path, sizeof path, "PATH=%s/bin:/usr/bin", folder);
 	strcpy(path_again, path);
 	snprintf(pwd, sizeof pwd, "PWD=%s", folder);
-	make_file("bin/sorted", "#!/bin/sh\n/usr/bin/printenv A; /usr/bin/env | /usr/bin/grep -v '^_=\\|^SHLVL=' | /usr/bin/sort\n", 0755);
+	make_file(
+		"bin/sorted",
+		"#!/bin/sh\n/usr/bin/printenv A; /usr/bin/env | /usr/bin/grep -v '^_=\\|^SHLVL=' | /usr/bin/sort\n",
+		0755);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		environ = (char **)(uintptr_t)rows[i];
 		CHECK_EQUAL(is_direct("sorted"), i < 2);
@@ -463,7 +483,8 @@ TEST(directories_by_both_ways)
 
 	make_folder();
 	CHECK(mkdir(".local", 0755) == 0 && symlink("../bin", ".local/link") == 0);
-	CHECK(symlink("../bin", ".local/..link") == 0 && symlink("../bin", ".local/...") == 0 && chdir("bin") == 0);
+	CHECK(symlink("../bin", ".local/..link") == 0 && symlink("../bin", ".local/...") == 0 &&
+	      chdir("bin") == 0);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		snprintf(name, sizeof name, "%s%s", folder, rows[i].below);
 		setenv("PWD", name, 1);
@@ -528,10 +549,13 @@ TEST_SECONDS(forked_children_of_threads_that_call, 60)
 TEST_SECONDS(random_commands_by_both_ways, 3600)
 {
 	static const char *const parts[] = {
-		"show", "show", "show", "fails", "bin/show", "a", "b", "x=y", "-x", "--", "nowhere", "shift", "time",
-		"echo", "true", "exit", "7", ".", "..", "/", ":", ",", "@", "%", "+", "=", "_", "^", "!", "#", "~",
-		"$x", "$?", "*", "?", "[a]", "{", "}", "{a,b}", "(", ")", "'", "\"", "\\", "`", "&&",
-		"||", ";", "<", "in", "if", "then", "fi", "do", "\n", "\t", "\xff", "\x01",
+		"show", "show",    "show",  "fails", "bin/show", "a",    "b",    "x=y", "-x",
+		"--",   "nowhere", "shift", "time",  "echo",     "true", "exit", "7",   ".",
+		"..",   "/",       ":",     ",",     "@",        "%",    "+",    "=",   "_",
+		"^",    "!",       "#",     "~",     "$x",       "$?",   "*",    "?",   "[a]",
+		"{",    "}",       "{a,b}", "(",     ")",        "'",    "\"",   "\\",  "`",
+		"&&",   "||",      ";",     "<",     "in",       "if",   "then", "fi",  "do",
+		"\n",   "\t",      "\xff",  "\x01",
 	};
 	const char *wanted = getenv("FUZZ_LINES");
 	unsigned seed = wanted ? (unsigned)getpid() : 0;
@@ -544,10 +568,12 @@ TEST_SECONDS(random_commands_by_both_ways, 3600)
 		if (random() % 2)
 			strcat(line, "show ");
 		for (long n = random() % 7; n >= 0; n--) {
-			strcat(line, parts[(unsigned long)random() % (random() % 3 ? 26 : sizeof parts / sizeof *parts)]);
+			strcat(line, parts[(unsigned long)random() %
+					   (random() % 3 ? 26 : sizeof parts / sizeof *parts)]);
 			strcat(line, random() % 3 ? " " : "");
 		}
-		if (strstr(line, "\\&") || strstr(line, "\\|") || strstr(line, "&&&") || strstr(line, "|||"))
+		if (strstr(line, "\\&") || strstr(line, "\\|") || strstr(line, "&&&") ||
+		    strstr(line, "|||"))
 			continue;
 		direct += is_direct(line);
 		compare_all(line);

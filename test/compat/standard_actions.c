@@ -24,8 +24,7 @@ TEST(descriptors_that_none_can_be)
 		CHECK_EQUAL(posix_spawn_file_actions_addclose(&actions, fd), EBADF);
 		CHECK_EQUAL(posix_spawn_file_actions_adddup2(&actions, fd, 1), EBADF);
 		CHECK_EQUAL(posix_spawn_file_actions_adddup2(&actions, 1, fd), EBADF);
-		CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, fd, "/", O_RDONLY, 0),
-			    EBADF);
+		CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, fd, "/", O_RDONLY, 0), EBADF);
 		CHECK_EQUAL(posix_spawn_file_actions_addclosefrom_np(&actions, fd), EBADF);
 		CHECK_EQUAL(posix_spawn_file_actions_addtcsetpgrp_np(&actions, fd), EBADF);
 	}
@@ -42,8 +41,7 @@ TEST(an_action_opens_a_file)
 	CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, 9, path, O_RDWR, 0), 0);
 	memset(path, 'x', sizeof path - 1); /* it was copied */
 	CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, 0, "/dev/zero", O_RDONLY, 0), 0);
-	CHECK_SAYS("stat -L -c %t:%T /proc/self/fd/9 /proc/self/fd/0", "1:3\n1:5\n", &actions,
-		   NULL);
+	CHECK_SAYS("stat -L -c %t:%T /proc/self/fd/9 /proc/self/fd/0", "1:3\n1:5\n", &actions, NULL);
 	posix_spawn_file_actions_destroy(&actions);
 }
 
@@ -73,8 +71,7 @@ TEST(actions_are_done_in_their_order)
 	posix_spawn_file_actions_adddup2(&actions, 5, 6);
 	posix_spawn_file_actions_addclose(&actions, 5);
 	posix_spawn_file_actions_addopen(&actions, 5, "/dev/zero", O_RDWR, 0);
-	CHECK_SAYS("stat -L -c %t:%T /proc/self/fd/5 /proc/self/fd/6", "1:5\n1:3\n", &actions,
-		   NULL);
+	CHECK_SAYS("stat -L -c %t:%T /proc/self/fd/5 /proc/self/fd/6", "1:5\n1:3\n", &actions, NULL);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 5, "/dev/null", O_RDWR, 0);
@@ -112,8 +109,7 @@ TEST(a_descriptor_duplicated_to_itself_is_inherited)
 	char script[64];
 
 	posix_spawn_file_actions_init(&actions);
-	snprintf(script, sizeof script, "test -e /proc/self/fd/%d && echo there || echo closed",
-		 fd);
+	snprintf(script, sizeof script, "test -e /proc/self/fd/%d && echo there || echo closed", fd);
 	CHECK_SAYS(script, "closed\n", NULL, NULL);
 	posix_spawn_file_actions_adddup2(&actions, fd, fd);
 	CHECK_SAYS(script, "there\n", &actions, NULL);
@@ -157,7 +153,8 @@ TEST(all_are_closed_from_here)
 
 	/* What is to be closed can be opened once more before. */
 	posix_spawn_file_actions_init(&actions);
-	CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, 0, "/proc/self/fd/150", O_RDONLY, 0), 0);
+	CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, 0, "/proc/self/fd/150", O_RDONLY, 0),
+		    0);
 	CHECK_EQUAL(posix_spawn_file_actions_addchdir_np(&actions, "/dev/fd"), 0);
 	CHECK_EQUAL(posix_spawn_file_actions_addclosefrom_np(&actions, 3), 0);
 	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", &actions, NULL, sh_true, environ), 0);

@@ -18,7 +18,8 @@ static bool reads_words(const char *command)
 	char text[16];
 	FILE *file = popen(command, "r");
 
-	return file && fgets(text, sizeof text, file) && !strcmp(text, "words\n") && pclose(file) == 0;
+	return file && fgets(text, sizeof text, file) && !strcmp(text, "words\n") &&
+	       pclose(file) == 0;
 }
 
 static bool all_of_them_work(void)
@@ -26,8 +27,9 @@ static bool all_of_them_work(void)
 	int status;
 	pid_t pid;
 
-	return reads_words("/bin/echo words") && reads_words("echo words") && system("/bin/true") == 0 &&
-	       system("exit 3") == 3 << 8 && posix_spawnp(&pid, "sh", NULL, NULL, sh_true, environ) == 0 &&
+	return reads_words("/bin/echo words") && reads_words("echo words") &&
+	       system("/bin/true") == 0 && system("exit 3") == 3 << 8 &&
+	       posix_spawnp(&pid, "sh", NULL, NULL, sh_true, environ) == 0 &&
 	       waitpid(pid, &status, 0) == pid && status == 0;
 }
 
@@ -74,7 +76,8 @@ static __attribute__((noinline)) int spawn_in_child_of_vfork(const char *path)
 TEST(posix_spawn_in_a_child_of_vfork)
 {
 	for (int i = 0; i < 20; i++) {
-		int found = spawn_in_child_of_vfork("/bin/sh"), not_found = spawn_in_child_of_vfork("/no such file");
+		int found = spawn_in_child_of_vfork("/bin/sh"),
+		    not_found = spawn_in_child_of_vfork("/no such file");
 		CHECK(!memory_is_shared() || (found == 0 && not_found == ENOENT));
 	}
 	CHECK(all_of_them_work());

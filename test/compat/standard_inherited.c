@@ -107,9 +107,9 @@ TEST(locks_are_kept)
 	pid_t child = fork();
 	if (child == 0)
 		_exit(fcntl(fileno(file), F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK &&
-				      lock.l_pid == getppid()
-			      ? 0
-			      : 1);
+				      lock.l_pid == getppid() ?
+			      0 :
+			      1);
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 	posix_spawn_file_actions_destroy(&actions);
 	unlink(path);
@@ -251,7 +251,8 @@ TEST(attributes_are_what_was_set)
 		CHECK(posix_spawnattr_getschedpolicy(&attr, &policy) == 0 && policy == SCHED_RR);
 		CHECK(posix_spawnattr_setschedparam(&attr, &param) == 0);
 		param.sched_priority = 0;
-		CHECK(posix_spawnattr_getschedparam(&attr, &param) == 0 && param.sched_priority == 3);
+		CHECK(posix_spawnattr_getschedparam(&attr, &param) == 0 &&
+		      param.sched_priority == 3);
 	}
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);

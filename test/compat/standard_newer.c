@@ -39,8 +39,8 @@ TEST(a_descriptor_of_the_child)
 	for (int i = 0; i < 2; i++) {
 		siginfo_t info = { 0 };
 		int pidfd = -5;
-		int error = i ? pidfd_spawnp(&pidfd, "sh", NULL, NULL, exits_with_7, environ)
-			      : pidfd_spawn(&pidfd, "/bin/sh", NULL, NULL, exits_with_7, environ);
+		int error = i ? pidfd_spawnp(&pidfd, "sh", NULL, NULL, exits_with_7, environ) :
+				pidfd_spawn(&pidfd, "/bin/sh", NULL, NULL, exits_with_7, environ);
 		CHECK_EQUAL(error, 0);
 		CHECK_EQUAL(fcntl(pidfd, F_GETFD), FD_CLOEXEC);
 		pid_t pid = pidfd_getpid(pidfd);
@@ -83,11 +83,9 @@ TEST(errors_with_a_descriptor)
 	posix_spawn_file_actions_t actions;
 	int pidfd = -5, descriptors = count_descriptors();
 
-	CHECK_EQUAL(pidfd_spawn(&pidfd, "/no such file", NULL, NULL, exits_with_7, environ),
-		    ENOENT);
+	CHECK_EQUAL(pidfd_spawn(&pidfd, "/no such file", NULL, NULL, exits_with_7, environ), ENOENT);
 	CHECK_EQUAL(pidfd_spawn(&pidfd, "sh", NULL, NULL, exits_with_7, environ), ENOENT);
-	CHECK_EQUAL(pidfd_spawnp(&pidfd, "no such file", NULL, NULL, exits_with_7, environ),
-		    ENOENT);
+	CHECK_EQUAL(pidfd_spawnp(&pidfd, "no such file", NULL, NULL, exits_with_7, environ), ENOENT);
 	CHECK_EQUAL(pidfd_spawnp(&pidfd, "/tmp", NULL, NULL, exits_with_7, environ), EACCES);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, 77, 0);

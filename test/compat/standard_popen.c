@@ -104,8 +104,8 @@ TEST(popen_without_standard_streams)
 				close(fd);
 		}
 		FILE *reader = popen(i % 2 ? "/bin/echo words" : "echo words", "r");
-		FILE *writer = popen(
-			i / 2 ? "/usr/bin/cmp - /dev/null" : "cmp - /dev/null && exit 0", "w");
+		FILE *writer =
+			popen(i / 2 ? "/usr/bin/cmp - /dev/null" : "cmp - /dev/null && exit 0", "w");
 		bool read = reader && fgets(text, sizeof text, reader) && !strcmp(text, "words\n");
 		int status = reader ? pclose(reader) : -1;
 		bool wrote = writer && pclose(writer) == 0;
@@ -136,7 +136,8 @@ TEST(pclose_of_what_nobody_reads)
 		const char *command;
 		int status;
 	} rows[] = {
-		{ "/bin/true", -1 }, { "exit 0", -1 }, { "/bin/false", 1 << 8 }, { "exit 3", 3 << 8 }, { "kill -9 $$", 9 },
+		{ "/bin/true", -1 },  { "exit 0", -1 },    { "/bin/false", 1 << 8 },
+		{ "exit 3", 3 << 8 }, { "kill -9 $$", 9 },
 	};
 	siginfo_t ended;
 

@@ -142,7 +142,8 @@ static void read_line_of(const char *command, char text[64])
 
 TEST(the_environment_of_a_command)
 {
-	static const char *const commands[] = { "/usr/bin/printenv SET_BEFORE", "printenv SET_BEFORE && exit 0" };
+	static const char *const commands[] = { "/usr/bin/printenv SET_BEFORE",
+						"printenv SET_BEFORE && exit 0" };
 	char text[64];
 
 	for (int i = 0; i < 2; i++) {
@@ -166,7 +167,8 @@ TEST(commands_without_an_environment)
 	FILE *file = popen("/usr/bin/env", "r");
 	CHECK(file);
 	while (fgets(text, sizeof text, file)) /* the shell's own */
-		CHECK(!strncmp(text, "PWD=", 4) || !strncmp(text, "SHLVL=", 6) || !strncmp(text, "_=", 2));
+		CHECK(!strncmp(text, "PWD=", 4) || !strncmp(text, "SHLVL=", 6) ||
+		      !strncmp(text, "_=", 2));
 	CHECK_EQUAL(pclose(file), 0);
 	file = popen("/usr/bin/cmp - /dev/null", "w");
 	CHECK(file);
@@ -177,7 +179,8 @@ TEST(commands_without_an_environment)
  * as the shell leaves them, whether it needs one or not. */
 TEST(the_signals_of_a_command)
 {
-	static const char *const commands[] = { "/bin/grep SigBlk /proc/self/status", "/bin/grep SigIgn /proc/self/status" };
+	static const char *const commands[] = { "/bin/grep SigBlk /proc/self/status",
+						"/bin/grep SigIgn /proc/self/status" };
 	static const int ignored[] = { 0, SIGUSR2, SIGCHLD };
 	char direct[64], shells[64], by_shell[64];
 	sigset_t set;
@@ -271,7 +274,8 @@ TEST(a_handler_forks_during_system)
 		int r = system(i ? script : "/bin/sh /dev/fd/9");
 		CHECK(forked != -1);
 		if (forked == 0) { /* which has no child to wait for */
-			bool right = r == -1 && is_handler(SIGINT, handle) && is_handler(SIGQUIT, SIG_DFL) &&
+			bool right = r == -1 && is_handler(SIGINT, handle) &&
+				     is_handler(SIGQUIT, SIG_DFL) &&
 				     system("kill -INT $$") == SIGINT && is_handler(SIGINT, handle);
 			_exit(right ? 0 : 1);
 		}
@@ -356,7 +360,8 @@ TEST(a_fork_during_another_threads_system)
 		for (int i = 0; i < 2; i++) {
 			make_fd_9("kill -INT $$; exit 6\n");
 			int r = system(exits_with_3[0]);
-			if (!is_handler(SIGINT, SIG_IGN) || system("kill -INT $$; exit 3") != SIGINT ||
+			if (!is_handler(SIGINT, SIG_IGN) ||
+			    system("kill -INT $$; exit 3") != SIGINT ||
 			    WTERMSIG(system("kill -QUIT $$; exit 3")) != SIGQUIT ||
 			    (r != SIGINT && r != (128 + SIGINT) << 8))
 				_exit(1);

@@ -107,11 +107,13 @@ static bool is_true(const char *what)
 int main(int argc, char **argv);
 int main(int argc, char **argv)
 {
-	bool right = argc > 1 && !psys_strcmp(argv[1], "reset") ? is_reset() :
-		     is_inherited(argc < 2 || psys_strcmp(argv[1], "unblocked") != 0);
+	bool right = argc > 1 && !psys_strcmp(argv[1], "reset") ?
+			     is_reset() :
+			     is_inherited(argc < 2 || psys_strcmp(argv[1], "unblocked") != 0);
 
 	for (int i = 1; i < argc; i++)
 		right = (psys_strcmp(argv[i], "environment") ? is_true(argv[i]) :
-							       has_only_set(argv + argc + 1)) && right;
+							       has_only_set(argv + argc + 1)) &&
+			right;
 	return right ? 42 : 43;
 }

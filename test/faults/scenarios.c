@@ -368,9 +368,9 @@ static bool end_of(struct aspawn_child *child, int expected, int64_t timeout_ms)
 		"said to have failed, status %#x", status);
 	promise(r == -ECANCELED || status == expected, "said to run, status %#x", status);
 	WITH_FAULTS(r = aspawn_wait_started(child, &later, -1));
-	promise(started == -ECANCELED ? r == started && later.error == failure.error &&
-						later.step == failure.step :
-					started || r == 0,
+	promise(started == -ECANCELED ?
+			r == started && later.error == failure.error && later.step == failure.step :
+			started || r == 0,
 		"aspawn_wait_started: %d, and then %d", started, r);
 	count(status);
 	return started == 0 && status == expected;
@@ -447,8 +447,7 @@ static ASPAWN_CHILD int sleeps(void *arg)
 #define PLAIN ASPAWN_CLOSE(19)
 COMMAND(command, NULL, 0, NULL, PLAIN)
 COMMAND(command_started_fd, NULL, ASPAWN_COMMAND_STARTED_FD, NULL, PLAIN)
-COMMAND(command_relative_to_caller, NULL, ASPAWN_COMMAND_RELATIVE_TO_CALLER, NULL,
-	ASPAWN_CHDIR("/"))
+COMMAND(command_relative_to_caller, NULL, ASPAWN_COMMAND_RELATIVE_TO_CALLER, NULL, ASPAWN_CHDIR("/"))
 COMMAND(command_vfork, NULL, ASPAWN_COMMAND_VFORK, NULL, PLAIN)
 COMMAND(command_no_pidfd, NULL, ASPAWN_COMMAND_NO_PIDFD, NULL, PLAIN)
 COMMAND(command_fork, NULL, ASPAWN_COMMAND_FORK, NULL, PLAIN)
@@ -481,8 +480,7 @@ COMMAND(limits, NULL, 0, NULL, ASPAWN_RLIMIT(PSYS_RLIMIT_CORE, 0, 0), ASPAWN_NIC
 COMMAND(user, NULL, 0, "user", ASPAWN_USER(65534, 65534, nobodys, 1))
 COMMAND(ids, NULL, 0, "user", ASPAWN_GROUPS(nobodys, 1), ASPAWN_RESGID(65534, 65534, 65534),
 	ASPAWN_RESUID(65534, 65534, 65534))
-COMMAND(capabilities, NULL, 0, NULL, ASPAWN_CAP_DROP(1), ASPAWN_CAP_AMBIENT(2),
-	ASPAWN_SECUREBITS(0))
+COMMAND(capabilities, NULL, 0, NULL, ASPAWN_CAP_DROP(1), ASPAWN_CAP_AMBIENT(2), ASPAWN_SECUREBITS(0))
 COMMAND(sandbox, with_rules, 0, NULL, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(allow, 1),
 	ASPAWN_LANDLOCK(RULES))
 COMMAND(sandbox_forbids_write, NULL, 0, NULL, ASPAWN_NO_NEW_PRIVS(),
@@ -1064,7 +1062,8 @@ static void check_output(const struct aspawn_output *output, bool all)
 {
 	if (output->sink || !output->size)
 		return;
-	promise(all || output->length < output->size, "%zu bytes in %zu", output->length, output->size);
+	promise(all || output->length < output->size, "%zu bytes in %zu", output->length,
+		output->size);
 	const size_t stored = output->length < output->size ? output->length : output->size - 1;
 	promise(!((char *)output->data)[stored], "no NUL after %zu bytes", stored);
 }
@@ -1286,8 +1285,7 @@ SCENARIO(run_missing)
 	WITH_FAULTS(r = aspawn_run(&it, &io));
 	check_io(r, &io, RIGHT);
 	free_memory_after(&io);
-	return r == -ECANCELED && io.failure.error == -ENOENT &&
-	       io.failure.step == ASPAWN_STEP_EXEC;
+	return r == -ECANCELED && io.failure.error == -ENOENT && io.failure.step == ASPAWN_STEP_EXEC;
 }
 
 /* The handle stays with the caller, who reaps one that the call has left. */

@@ -90,11 +90,12 @@ const void *array(Input &input)
 aspawn_action random_action(Input &input, int *end)
 {
 	aspawn_action action = {};
-	action.kind = input.byte() < 250 ? input.byte() % (ASPAWN_ACTION_CALL + 1)
-					 : static_cast<uint32_t>(input.number());
+	action.kind = input.byte() < 250 ? input.byte() % (ASPAWN_ACTION_CALL + 1) :
+					   static_cast<uint32_t>(input.number());
 	action.flags = input.byte() < 250 ? 0 : static_cast<uint32_t>(input.number());
 	if (action.kind == ASPAWN_ACTION_RLIMIT) {
-		aspawn_action_rlimit(&action, static_cast<int>(input.number()), input.number(), input.number());
+		aspawn_action_rlimit(&action, static_cast<int>(input.number()), input.number(),
+				     input.number());
 		return action;
 	}
 	int *numbers = reinterpret_cast<int *>(&action.u);
@@ -103,6 +104,7 @@ aspawn_action random_action(Input &input, int *end)
 
 	auto text = [&] { return static_cast<const char *>(pointer(input)); };
 	auto &u = action.u;
+	// clang-format off
 	switch (action.kind) {
 	case ASPAWN_ACTION_OPENAT: u.openat.path = text(); break;
 	case ASPAWN_ACTION_OPENAT2: u.openat2.path = text(); break;
@@ -134,6 +136,7 @@ aspawn_action random_action(Input &input, int *end)
 	case ASPAWN_ACTION_CALL: u.call = { input.byte() % 4 ? call : nullptr, nullptr }; break;
 	default: break;
 	}
+	// clang-format on
 	return action;
 }
 
@@ -208,15 +211,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (r < 0) {
 		check(child.pid == 0, "a child after an error");
 		check(child.pidfd == -1 && child.started_fd == -1, "a descriptor after an error");
-		check(child.in_fd == -1 && child.out_fd == -1 && child.err_fd == -1, "a pipe after an error");
+		check(child.in_fd == -1 && child.out_fd == -1 && child.err_fd == -1,
+		      "a pipe after an error");
 		check(aspawn_release(&child) == 0, "no release after an error");
 	} else {
 		r = aspawn_wait_started(&child, &failure, limit);
 		check(r == 0 || r == -PSYS_ECANCELED, "it never starts");
-		check((r == 0) == (failure.error == 0) && failure.error <= 0, "a failure that does not fit");
+		check((r == 0) == (failure.error == 0) && failure.error <= 0,
+		      "a failure that does not fit");
 		check(failure.step < static_cast<int>(actions.size()), "a step that there is not");
-		check(failure.kind == (failure.step < 0 ? 0 : actions[failure.step].kind), "a kind that is another's");
-		check(aspawn_failure_text(text, sizeof text, &failure) <= 255, "a text that is too long");
+		check(failure.kind == (failure.step < 0 ? 0 : actions[failure.step].kind),
+		      "a kind that is another's");
+		check(aspawn_failure_text(text, sizeof text, &failure) <= 255,
+		      "a text that is too long");
 		if (releases)
 			check(aspawn_release(&child) == 0, "no release");
 		const int fds[] = { child.in_fd, child.out_fd, child.err_fd };
@@ -227,11 +234,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			io.timeout_ms = limit;
 			r = aspawn_communicate(&child, &io);
 			check(r == 0 || r == -PSYS_ECANCELED, "it never ends");
-			check(aspawn_io_text(text, sizeof text, r, &io) <= 319, "an outcome that is too long");
+			check(aspawn_io_text(text, sizeof text, r, &io) <= 319,
+			      "an outcome that is too long");
 		} else {
 			r = aspawn_wait(&child, &status, nullptr, limit);
 			check(r == 0 || r == -PSYS_ECANCELED, "it never ends");
-			check(r == 0 || WIFSIGNALED(status) || WEXITSTATUS(status) == 127, "another status than 127");
+			check(r == 0 || WIFSIGNALED(status) || WEXITSTATUS(status) == 127,
+			      "another status than 127");
 			for (int fd : fds)
 				if (fd >= 0)
 					close(fd);

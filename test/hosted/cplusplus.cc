@@ -25,24 +25,30 @@ int main()
 	bool spawned = fd >= 0 && waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 42;
 
 	static const aspawn_action actions[] = {
-		ASPAWN_DUP2(1, 9), ASPAWN_CHDIR("/"), ASPAWN_WRITE("/dev/null", "text"),
-		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 10), ASPAWN_CLOSEFROM(3),
+		ASPAWN_DUP2(1, 9),
+		ASPAWN_CHDIR("/"),
+		ASPAWN_WRITE("/dev/null", "text"),
+		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 10),
+		ASPAWN_CLOSEFROM(3),
 	};
 	static char *const argv[] = { const_cast<char *>("sh"), const_cast<char *>("-c"),
 				      const_cast<char *>("exit $(ulimit -t)"), nullptr };
-	const aspawn_command command = { sizeof command, 0, "sh", argv, nullptr, nullptr, actions, 5,
-					 nullptr, &stack, 0, 0, 0, 0 };
+	const aspawn_command command = {
+		sizeof command, 0,      "sh", argv, nullptr, nullptr, actions, 5,
+		nullptr,        &stack, 0,    0,    0,       0
+	};
 	aspawn_child child;
 	bool commanded = aspawn_start(&child, &command) == 0 &&
-			 aspawn_wait(&child, &status, nullptr, -1) == 0 && WEXITSTATUS(status) == 10;
+			 aspawn_wait(&child, &status, nullptr, -1) == 0 &&
+			 WEXITSTATUS(status) == 10;
 
 	char text[16];
 	aspawn_io io{};
 	io.size = sizeof io;
 	io.out.data = text;
 	io.out.size = sizeof text;
-	bool ran = aspawn_run(ASPAWN_COMMAND("printf", "%s-%s", "a", "b"), &io) == 0 && io.status == 0 &&
-		   std::strcmp(text, "a-b") == 0;
+	bool ran = aspawn_run(ASPAWN_COMMAND("printf", "%s-%s", "a", "b"), &io) == 0 &&
+		   io.status == 0 && std::strcmp(text, "a-b") == 0;
 
 	// A pool, a stream, a sink that is a lambda, and an action that is assigned.
 	static aspawn_pool pool;
@@ -73,6 +79,7 @@ int main()
 	std::printf("%sok 3 - a command of static actions\n", commanded ? "" : "not ");
 	std::printf("%sok 4 - a command of nothing but arguments\n", ran ? "" : "not ");
 	std::printf("%sok 5 - a pool, a stream, a sink and a variable\n", talked ? "" : "not ");
-	std::printf("%sok 6 - the version that is loaded\n", aspawn_version() == ASPAWN_VERSION ? "" : "not ");
+	std::printf("%sok 6 - the version that is loaded\n",
+		    aspawn_version() == ASPAWN_VERSION ? "" : "not ");
 	return 0;
 }

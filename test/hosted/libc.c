@@ -67,7 +67,8 @@ TEST(libc_structures_of_the_same_layout)
 }
 
 /* The mask that the child is given is followed by zeros: a libc reads more. */
-static ASPAWN_CHILD int child_reads_libc_set(void *arg, int fd, void *mask, void *data, size_t length)
+static ASPAWN_CHILD int child_reads_libc_set(void *arg, int fd, void *mask, void *data,
+					     size_t length)
 {
 	const unsigned char *bytes = mask;
 
@@ -128,7 +129,8 @@ static void *spawn_for_ever(void *arg)
 
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 	for (;;)
-		if (!aspawn_with(&options, &pid, &cancelled_stack, 4096, child_returns, NULL, NULL, 0))
+		if (!aspawn_with(&options, &pid, &cancelled_stack, 4096, child_returns, NULL, NULL,
+				 0))
 			spawned++;
 	return arg;
 }

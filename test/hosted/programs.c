@@ -83,7 +83,9 @@ TEST(a_script_without_an_interpreter)
 
 	CHECK(fd >= 0 && fchmod(fd, 0755) == 0 && write(fd, "exit $#\n", 8) == 8 && close(fd) == 0);
 	char *const argv[] = { path, (char *)"a", (char *)"b", NULL };
-	struct aspawn_command command = { .size = sizeof command, .file = path, .argv = argv, .stack = &stack };
+	struct aspawn_command command = {
+		.size = sizeof command, .file = path, .argv = argv, .stack = &stack
+	};
 	for (int shell = 0; shell < 2; shell++) {
 		command.flags = shell ? ASPAWN_COMMAND_SHELL_ON_ENOEXEC : 0;
 		CHECK_EQUAL(aspawn_start(&child, &command), 0);

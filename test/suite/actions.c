@@ -88,7 +88,8 @@ TEST(closefrom_leaves_what_is_below)
 }
 
 /* One action that opens the path, before a closefrom. */
-static struct aspawn_child open_before_closefrom(const char *directory, const char *path, int first, uint64_t flags)
+static struct aspawn_child open_before_closefrom(const char *directory, const char *path, int first,
+						 uint64_t flags)
 {
 	static struct Stack_t stack;
 	struct self self;
@@ -108,20 +109,13 @@ static struct aspawn_child open_before_closefrom(const char *directory, const ch
 TEST(a_path_that_is_a_descriptor_that_closefrom_closes)
 {
 	static const char *const paths[][2] = {
-		{ "/", "/proc/self/fd/70" },
-		{ "/", "//proc/self/fd/70" },
-		{ "/", "/./proc/./self//fd/70" },
-		{ "/", "/dev/fd/70" },
-		{ "/", "/dev/./fd/70" },
-		{ "/", "//./dev/fd/70" },
-		{ "/", "/tmp/../dev/fd/70" },
-		{ "/", "proc/self/fd/70" },
-		{ "/proc", "self/fd/70" },
-		{ "/proc/self", "fd/70" },
-		{ "/proc/self/fd", "70" },
-		{ "/dev", "fd/70" },
-		{ "/tmp", "../proc/self/fd/70" },
-		{ "/dev", "stderr" },
+		{ "/", "/proc/self/fd/70" },      { "/", "//proc/self/fd/70" },
+		{ "/", "/./proc/./self//fd/70" }, { "/", "/dev/fd/70" },
+		{ "/", "/dev/./fd/70" },          { "/", "//./dev/fd/70" },
+		{ "/", "/tmp/../dev/fd/70" },     { "/", "proc/self/fd/70" },
+		{ "/proc", "self/fd/70" },        { "/proc/self", "fd/70" },
+		{ "/proc/self/fd", "70" },        { "/dev", "fd/70" },
+		{ "/tmp", "../proc/self/fd/70" }, { "/dev", "stderr" },
 		{ "/", "/dev/stderr" },
 	};
 
@@ -173,7 +167,8 @@ TEST(paths_that_are_no_descriptors_need_no_copy_of_all)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	static const char *const paths[][2] = {
-		{ "/", "/dev/null" }, { "/", "//dev/./null" }, { "/", "/tmp/" }, { "/tmp", "." }, { "/tmp", ".." },
+		{ "/", "/dev/null" }, { "/", "//dev/./null" }, { "/", "/tmp/" },
+		{ "/tmp", "." },      { "/tmp", ".." },
 	};
 
 	if (!memory_is_shared() || psys_close_range(500, ~0U, 0) < 0)
@@ -264,7 +259,8 @@ static void handle(int signal)
 	(void)signal;
 }
 
-static void check_signal(const char *text, const char *what, int signal, const struct aspawn_action *actions, size_t count)
+static void check_signal(const char *text, const char *what, int signal,
+			 const struct aspawn_action *actions, size_t count)
 {
 	char asked[24];
 
@@ -280,11 +276,12 @@ TEST(reset_signals_resets_ignored_and_blocked_ones)
 
 	psys_sigemptyset(&usr2);
 	psys_sigaddset(&usr2, PSYS_SIGUSR2);
-	const struct aspawn_action then_others[] = {
-		ASPAWN_RESET_SIGNALS(), ASPAWN_SIGNALS_IGNORE(&usr2), ASPAWN_SIGMASK(&usr2)
-	}, others_before[] = {
-		ASPAWN_SIGNALS_IGNORE(&usr2), ASPAWN_SIGMASK(&usr2), ASPAWN_RESET_SIGNALS()
-	};
+	const struct aspawn_action then_others[] = { ASPAWN_RESET_SIGNALS(),
+						     ASPAWN_SIGNALS_IGNORE(&usr2),
+						     ASPAWN_SIGMASK(&usr2) },
+				   others_before[] = { ASPAWN_SIGNALS_IGNORE(&usr2),
+						       ASPAWN_SIGMASK(&usr2),
+						       ASPAWN_RESET_SIGNALS() };
 	set_disposition(PSYS_SIGUSR1, PSYS_SIG_IGN);
 	set_handler(PSYS_SIGHUP, handle);
 	psys_sigemptyset(&mask);
@@ -326,9 +323,11 @@ TEST(limits_and_scheduling)
 			1, "ioprio");
 	if (seen.failure.error != -PSYS_ENOSYS)
 		CHECK_EQUAL(psys_strcmp(seen.text, "16390"), 0);
-	seen = observe((const struct aspawn_action[]){ ASPAWN_PERSONALITY(0x0040000 /* ADDR_NO_RANDOMIZE */) },
+	seen = observe((const struct aspawn_action[]){ ASPAWN_PERSONALITY(
+			       0x0040000 /* ADDR_NO_RANDOMIZE */) },
 		       1, "personality");
-	if (seen.failure.error != -PSYS_ENOSYS && seen.failure.error != -PSYS_EPERM) /* containers' filters */
+	if (seen.failure.error != -PSYS_ENOSYS &&
+	    seen.failure.error != -PSYS_EPERM) /* containers' filters */
 		CHECK_EQUAL(psys_strcmp(seen.text, "262144"), 0);
 	CHECK_SHOWS("9", "pdeathsig", ASPAWN_PDEATHSIG(PSYS_SIGKILL));
 }
@@ -638,8 +637,7 @@ TEST(each_action_fails_in_its_place)
 	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_DUP2(333, 333));
 	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0),
 		    ASPAWN_OPEN(0, "/no such file", PSYS_O_RDONLY, 0));
-	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0),
-		    ASPAWN_OPENAT(0, 333, "file", PSYS_O_RDONLY, 0));
+	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_OPENAT(0, 333, "file", PSYS_O_RDONLY, 0));
 	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0), ASPAWN_CHDIR("/no such directory"));
 	CHECK_FAILS(1, PSYS_ENOTDIR, ASPAWN_UMASK(0), ASPAWN_CHDIR("/dev/null"));
 	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_FCHDIR(333));
@@ -742,16 +740,16 @@ TEST(the_librarys_own_pipe_gets_out_of_the_way)
 /* --- two ways to make one ------------------------------------------------------ */
 
 /* The function overwrites all of an action with what the macro is, byte by byte. */
-#define CHECK_SAME(function, ...)                                                         \
-	do {                                                                              \
-		static const struct aspawn_action macro_ = __VA_ARGS__;                   \
-		struct aspawn_action made_;                                               \
-		psys_memset(&made_, 0xa5, sizeof made_);                                  \
-		aspawn_action_##function;                                                 \
-		CHECK_EQUAL(psys_memcmp(&made_, &macro_, sizeof made_), 0);               \
-		CHECK(macro_.kind >= 1 && macro_.kind <= ASPAWN_ACTION_CALL);             \
-		CHECK_EQUAL(macro_.flags, 0);                                             \
-		made_kinds[macro_.kind] = true;                                           \
+#define CHECK_SAME(function, ...)                                             \
+	do {                                                                  \
+		static const struct aspawn_action macro_ = __VA_ARGS__;       \
+		struct aspawn_action made_;                                   \
+		psys_memset(&made_, 0xa5, sizeof made_);                      \
+		aspawn_action_##function;                                     \
+		CHECK_EQUAL(psys_memcmp(&made_, &macro_, sizeof made_), 0);   \
+		CHECK(macro_.kind >= 1 && macro_.kind <= ASPAWN_ACTION_CALL); \
+		CHECK_EQUAL(macro_.flags, 0);                                 \
+		made_kinds[macro_.kind] = true;                               \
 	} while (0)
 
 static int nowhere;
@@ -766,7 +764,8 @@ TEST(every_function_that_makes_an_action_equals_its_macro)
 #define made (&made_)
 	CHECK_SAME(dup2(made, 3, 4), ASPAWN_DUP2(3, 4));
 	CHECK_SAME(open(made, 3, one, PSYS_O_RDWR, 0600), ASPAWN_OPEN(3, one, PSYS_O_RDWR, 0600));
-	CHECK_SAME(openat(made, 3, 4, one, PSYS_O_RDWR, 0600), ASPAWN_OPENAT(3, 4, one, PSYS_O_RDWR, 0600));
+	CHECK_SAME(openat(made, 3, 4, one, PSYS_O_RDWR, 0600),
+		   ASPAWN_OPENAT(3, 4, one, PSYS_O_RDWR, 0600));
 	CHECK_SAME(openat2(made, 3, 4, one, PSYS_O_RDWR, 0600, UINT64_MAX - 1),
 		   ASPAWN_OPENAT2(3, 4, one, PSYS_O_RDWR, 0600, UINT64_MAX - 1));
 	CHECK_SAME(output_pipe(made, 3, &nowhere), ASPAWN_OUTPUT_PIPE(3, &nowhere));
@@ -824,7 +823,8 @@ TEST(every_function_that_makes_an_action_equals_its_macro)
 	aspawn_action_dev_null(&null, 3);
 	CHECK_EQUAL(psys_strcmp(null.u.openat.path, "/dev/null"), 0);
 	null.u.openat.path = NULL;
-	CHECK(null.kind == open.kind && !null.flags && !psys_memcmp(&null.u.openat, &open.u.openat, sizeof open.u.openat));
+	CHECK(null.kind == open.kind && !null.flags &&
+	      !psys_memcmp(&null.u.openat, &open.u.openat, sizeof open.u.openat));
 }
 
 /* An element that was never filled, and what a later version may know. */

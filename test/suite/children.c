@@ -49,9 +49,12 @@ static void check_moving(const struct aspawn_command *command)
 
 TEST(a_handle_moves_between_all_calls)
 {
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_FORK,
+	static const uint64_t flags[] = { 0,
+					  ASPAWN_COMMAND_STARTED_FD,
+					  ASPAWN_COMMAND_FORK,
 					  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_STARTED_FD,
-					  ASPAWN_COMMAND_NO_PIDFD, ASPAWN_COMMAND_VFORK };
+					  ASPAWN_COMMAND_NO_PIDFD,
+					  ASPAWN_COMMAND_VFORK };
 	static struct aspawn_pool pool;
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -296,8 +299,8 @@ static void become_reaper(void)
 }
 
 /* The other is this process's to reap when it is an orphan. */
-static struct aspawn_child start_another(struct self *self, const char *how, const struct aspawn_action *action,
-					 int *other)
+static struct aspawn_child start_another(struct self *self, const char *how,
+					 const struct aspawn_action *action, int *other)
 {
 	struct aspawn_command command = command_in_role(self, "starts_another", how);
 
@@ -368,7 +371,8 @@ TEST(kill_group_before_the_group_exists)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	int *gate = shared_page();
-	const struct aspawn_action actions[] = { ASPAWN_CALL(waits_at_gate, gate), ASPAWN_SETPGID(0) };
+	const struct aspawn_action actions[] = { ASPAWN_CALL(waits_at_gate, gate),
+						 ASPAWN_SETPGID(0) };
 	static const int signals[] = { PSYS_SIGKILL, PSYS_SIGTERM };
 
 	command.actions = actions;

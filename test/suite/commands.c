@@ -238,7 +238,9 @@ TEST(a_stream_that_is_not_open)
 
 	command.std_err = 900;
 	for (int i = 0; i < 3; i++) {
-		command.flags = i == 1 ? ASPAWN_COMMAND_STARTED_FD : i == 2 ? ASPAWN_COMMAND_FORK : 0;
+		command.flags = i == 1 ? ASPAWN_COMMAND_STARTED_FD :
+				i == 2 ? ASPAWN_COMMAND_FORK :
+					 0;
 		struct aspawn_child child = start_command(NULL, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_STREAMS);
@@ -466,7 +468,8 @@ TEST(a_parent_that_goes_before_the_exec)
 	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		skip("no orphans here");
 	for (int i = 0; i < 3; i++) {
-		const struct aspawn_action action = ASPAWN_CALL(waits_for_an_orphans_life, &launcher);
+		const struct aspawn_action action =
+			ASPAWN_CALL(waits_for_an_orphans_life, &launcher);
 		command.stack = &stack;
 		command.flags = flags[i];
 		command.actions = &action;
@@ -565,7 +568,8 @@ static ASPAWN_CHILD int store(void *arg)
 TEST(a_command_in_a_copy_of_the_memory)
 {
 	int stored = 0;
-	const struct aspawn_action actions[] = { ASPAWN_CALL(store, &stored), ASPAWN_CHDIR("/no such directory") };
+	const struct aspawn_action actions[] = { ASPAWN_CALL(store, &stored),
+						 ASPAWN_CHDIR("/no such directory") };
 	struct Stack_t stack = { 0 };
 	struct self self;
 
@@ -598,7 +602,8 @@ TEST(a_command_that_needs_no_descriptor)
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
 	/* The program may need some: its loader opens libraries. */
-	const struct aspawn_action as_before = ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max);
+	const struct aspawn_action as_before =
+		ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max);
 	command.actions = &as_before;
 	command.action_count = 1;
 	command.stack = &stack;
@@ -624,7 +629,8 @@ static void check_commands(enum aspawn_clone_mode mode)
 	CHECK_SHOWS("/dev", "directory", ASPAWN_CLOSEFROM(3), ASPAWN_CHDIR("/dev"));
 	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_CLOSEFROM(3), ASPAWN_CHDIR("/no such directory"));
 	if (psys_geteuid() == 0)
-		CHECK_FAILS(ASPAWN_STEP_EXEC, PSYS_ENOENT, ASPAWN_CLOSEFROM(3), ASPAWN_CHROOT("/dev"));
+		CHECK_FAILS(ASPAWN_STEP_EXEC, PSYS_ENOENT, ASPAWN_CLOSEFROM(3),
+			    ASPAWN_CHROOT("/dev"));
 }
 
 TEST(commands_without_clone3)

@@ -200,8 +200,7 @@ static int write_and_spawn(void *arg)
 			psys_write(fd, writer->program, writer->size) != (long)writer->size;
 		psys_close(fd);
 		writer->failures += aspawn_start(&child, &command) != 0 ||
-				    aspawn_wait(&child, &status, NULL, -1) != 0 ||
-				    status != 7 << 8;
+				    aspawn_wait(&child, &status, NULL, -1) != 0 || status != 7 << 8;
 		writer->spawned++;
 		psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 	}
@@ -256,7 +255,8 @@ static int lists(void *arg)
 		struct aspawn_io io = { .size = sizeof io,
 					.input = "",
 					.out = { .data = text, .size = sizeof text } };
-		lister->failures += aspawn_run(&command, &io) != 0 || psys_strcmp(text, "0 1 2") != 0;
+		lister->failures +=
+			aspawn_run(&command, &io) != 0 || psys_strcmp(text, "0 1 2") != 0;
 		lister->spawned++;
 	}
 	aspawn_stack_free(&stack);

@@ -29,7 +29,8 @@ static char *const three[] = { (char *)"A=1", (char *)"B=2", (char *)"AB=3", NUL
 static char *const nothing[] = { NULL };
 
 /* Whichever way the environment comes to the child. */
-static void check_environment(char *const *envp, const char *text, const struct aspawn_action *actions, size_t count)
+static void check_environment(char *const *envp, const char *text,
+			      const struct aspawn_action *actions, size_t count)
 {
 	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_VFORK, ASPAWN_COMMAND_FORK,
 					  ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_SHELL_ON_ENOEXEC };
@@ -45,11 +46,10 @@ static void check_environment(char *const *envp, const char *text, const struct 
 	}
 }
 
-#define CHECK_ENVIRONMENT(envp, text, ...)                                     \
-	do {                                                                   \
-		const struct aspawn_action actions_[] = { __VA_ARGS__ };       \
-		check_environment(envp, text, actions_,                        \
-				  sizeof actions_ / sizeof *actions_);         \
+#define CHECK_ENVIRONMENT(envp, text, ...)                                                   \
+	do {                                                                                 \
+		const struct aspawn_action actions_[] = { __VA_ARGS__ };                     \
+		check_environment(envp, text, actions_, sizeof actions_ / sizeof *actions_); \
 	} while (0)
 
 /* QEMU's emulators add variables of their own to an empty environment, or sort it. */
@@ -79,7 +79,8 @@ TEST(setenv_adds_and_replaces)
 	CHECK_ENVIRONMENT(three, "A=1 B=2 AB=3 ABC=9 ", ASPAWN_SETENV("ABC", "9"));
 	/* The last one counts, and there is but one of it. */
 	CHECK_ENVIRONMENT(three, "B=2 AB=3 A=8 ", ASPAWN_SETENV("A", "9"), ASPAWN_SETENV("A", "8"));
-	CHECK_ENVIRONMENT(nothing, "B=2 A=3 ", ASPAWN_SETENV("A", "1"), ASPAWN_SETENV("B", "2"), ASPAWN_SETENV("A", "3"));
+	CHECK_ENVIRONMENT(nothing, "B=2 A=3 ", ASPAWN_SETENV("A", "1"), ASPAWN_SETENV("B", "2"),
+			  ASPAWN_SETENV("A", "3"));
 }
 
 TEST(unsetenv_removes)
@@ -90,7 +91,8 @@ TEST(unsetenv_removes)
 	CHECK_ENVIRONMENT(three, "B=2 AB=3 ", ASPAWN_UNSETENV("A"));
 	CHECK_ENVIRONMENT(three, "A=1 B=2 ", ASPAWN_UNSETENV("AB"));
 	CHECK_ENVIRONMENT(three, "A=1 B=2 AB=3 ", ASPAWN_UNSETENV("ABC"));
-	CHECK_ENVIRONMENT(three, "", ASPAWN_UNSETENV("A"), ASPAWN_UNSETENV("B"), ASPAWN_UNSETENV("AB"));
+	CHECK_ENVIRONMENT(three, "", ASPAWN_UNSETENV("A"), ASPAWN_UNSETENV("B"),
+			  ASPAWN_UNSETENV("AB"));
 	CHECK_ENVIRONMENT(nothing, "", ASPAWN_UNSETENV("A"));
 	CHECK_ENVIRONMENT(twice, "B=2 ", ASPAWN_UNSETENV("A"));
 	CHECK_ENVIRONMENT(twice, "B=2 A=5 ", ASPAWN_SETENV("A", "5"));
@@ -111,11 +113,11 @@ TEST(environment_actions_are_done_in_their_order)
 	CHECK_ENVIRONMENT(three, "B=2 AB=3 A=9 ", ASPAWN_UNSETENV("A"), ASPAWN_SETENV("A", "9"));
 	CHECK_ENVIRONMENT(three, "", ASPAWN_SETENV("C", "9"), ASPAWN_CLEARENV());
 	CHECK_ENVIRONMENT(three, "C=9 ", ASPAWN_CLEARENV(), ASPAWN_SETENV("C", "9"));
-	CHECK_ENVIRONMENT(three, "D=5 ", ASPAWN_SETENV("C", "9"), ASPAWN_CLEARENV(), ASPAWN_SETENV("D", "5"),
-			  ASPAWN_UNSETENV("C"));
+	CHECK_ENVIRONMENT(three, "D=5 ", ASPAWN_SETENV("C", "9"), ASPAWN_CLEARENV(),
+			  ASPAWN_SETENV("D", "5"), ASPAWN_UNSETENV("C"));
 	/* Others between them change nothing. */
-	CHECK_ENVIRONMENT(three, "A=1 B=2 C=9 ", ASPAWN_UMASK(0), ASPAWN_SETENV("C", "9"), ASPAWN_CHDIR("/"),
-			  ASPAWN_UNSETENV("AB"), ASPAWN_CLOSEFROM(3));
+	CHECK_ENVIRONMENT(three, "A=1 B=2 C=9 ", ASPAWN_UMASK(0), ASPAWN_SETENV("C", "9"),
+			  ASPAWN_CHDIR("/"), ASPAWN_UNSETENV("AB"), ASPAWN_CLOSEFROM(3));
 }
 
 /* A string without a '=' is not a variable of any name; it is passed on. */
@@ -160,7 +162,8 @@ TEST(changed_environments_are_copied)
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows_environment", NULL);
-	char name[] = "NAME", value[] = "value", variable[] = "A=1", *envp[] = { variable, NULL }, shown[64];
+	char name[] = "NAME", value[] = "value", variable[] = "A=1", *envp[] = { variable, NULL },
+	     shown[64];
 	struct aspawn_action actions[2];
 	struct aspawn_io io = { .size = sizeof io, .out = { .data = shown, .size = sizeof shown } };
 
@@ -238,13 +241,17 @@ TEST(path_of_the_changed_environment_is_searched)
 	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, directory, 0755), 0);
 	CHECK_EQUAL(psys_symlinkat(self.file, PSYS_AT_FDCWD, program), 0);
 	const struct aspawn_action set[] = { ASPAWN_SETENV("PATH", directory) },
-				   unset[] = { ASPAWN_SETENV("PATH", directory), ASPAWN_UNSETENV("PATH") },
+				   unset[] = { ASPAWN_SETENV("PATH", directory),
+					       ASPAWN_UNSETENV("PATH") },
 				   clear[] = { ASPAWN_SETENV("PATH", directory), ASPAWN_CLEARENV() };
 	const struct {
 		const struct aspawn_action *actions;
 		size_t count;
 		int status;
-	} cases[] = { { set, 1, 7 << 8 }, { unset, 2, 127 << 8 }, { clear, 2, 127 << 8 }, { NULL, 0, 127 << 8 } };
+	} cases[] = { { set, 1, 7 << 8 },
+		      { unset, 2, 127 << 8 },
+		      { clear, 2, 127 << 8 },
+		      { NULL, 0, 127 << 8 } };
 	command.file = "program";
 	command.envp = elsewhere;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -274,7 +281,8 @@ TEST(large_environments_with_changes)
 	static char shown[65536];
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows_environment", NULL);
-	const struct aspawn_action actions[] = { ASPAWN_UNSETENV("V7"), ASPAWN_SETENV("V8", "9"), ASPAWN_SETENV("V9", "8") };
+	const struct aspawn_action actions[] = { ASPAWN_UNSETENV("V7"), ASPAWN_SETENV("V8", "9"),
+						 ASPAWN_SETENV("V9", "8") };
 	struct aspawn_io io = { .size = sizeof io, .out = { .data = shown, .size = sizeof shown } };
 	size_t length = 0;
 

@@ -2,14 +2,15 @@
 #include "filter.h"
 
 /* A spawn that must fail so, and change nothing. */
-static void check_fails(const struct aspawn_options *options, struct Stack_t *stack, size_t reserved,
-			int error)
+static void check_fails(const struct aspawn_options *options, struct Stack_t *stack,
+			size_t reserved, int error)
 {
 	struct psys_sigset mask = get_mask();
 	struct Stack_t before = *stack;
 	int descriptors = count_descriptors(), mappings = count_mappings(), pid = -5;
 
-	CHECK_EQUAL(aspawn_with(options, &pid, stack, reserved, child_returns, NULL, NULL, 0), -error);
+	CHECK_EQUAL(aspawn_with(options, &pid, stack, reserved, child_returns, NULL, NULL, 0),
+		    -error);
 	CHECK_EQUAL(pid, -5);
 	CHECK(same_mask(get_mask(), mask));
 	CHECK_EQUAL(count_descriptors(), descriptors);
@@ -35,7 +36,8 @@ TEST(bad_arguments)
 	CHECK_EQUAL(aspawn(&pid, &stack, 4, child_returns, NULL, data, SIZE_MAX), -PSYS_EOVERFLOW);
 	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX / 2 + 1, child_returns, NULL, data, SIZE_MAX / 2),
 		    -PSYS_EOVERFLOW);
-	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX - SIZE_MAX / 8, child_returns, NULL, NULL, 0), -PSYS_ENOMEM);
+	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX - SIZE_MAX / 8, child_returns, NULL, NULL, 0),
+		    -PSYS_ENOMEM);
 	CHECK_EQUAL(pid, -5);
 	CHECK(!stack.addr && !stack.size && !have_children());
 }
@@ -70,7 +72,8 @@ TEST(bad_options)
 	check_fails(&large.options, &stack, 0, PSYS_E2BIG);
 	large.future[3] = 0;
 	int pid;
-	CHECK_EQUAL(aspawn_with(&large.options, &pid, &stack, 0, child_returns, (void *)3, NULL, 0), 0);
+	CHECK_EQUAL(aspawn_with(&large.options, &pid, &stack, 0, child_returns, (void *)3, NULL, 0),
+		    0);
 	CHECK_EQUAL(reap(pid), 3);
 	CHECK_EQUAL(pidfd, -5);
 }

@@ -7,7 +7,8 @@
 static ASPAWN_CHILD int child_checks(void *arg, int fd, void *mask, void *data, size_t length)
 {
 	(void)mask;
-	if (get_disposition(PSYS_SIGUSR1) != PSYS_SIG_DFL || get_disposition(PSYS_SIGPIPE) != PSYS_SIG_IGN)
+	if (get_disposition(PSYS_SIGUSR1) != PSYS_SIG_DFL ||
+	    get_disposition(PSYS_SIGPIPE) != PSYS_SIG_IGN)
 		return 1;
 	if (length != 5 || psys_memcmp(data, "data", 5))
 		return 2;
@@ -186,7 +187,8 @@ TEST(no_cgroup_without_clone3)
 					  .cgroup_fd = 0 };
 
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
-	CHECK_EQUAL(aspawn_with(&options, &pid, &stack, 4096, child_returns, NULL, NULL, 0), -PSYS_ENOSYS);
+	CHECK_EQUAL(aspawn_with(&options, &pid, &stack, 4096, child_returns, NULL, NULL, 0),
+		    -PSYS_ENOSYS);
 	CHECK(!have_children());
 }
 
@@ -200,7 +202,8 @@ TEST(a_child_begins_in_its_cgroup)
 	struct aspawn_options options = { .size = sizeof options,
 					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP,
 					  .cgroup_fd = group.fd };
-	int r = aspawn_with(&options, &pid, &stack, 16384, child_execs_role, "reports_cgroup", NULL, 0);
+	int r = aspawn_with(&options, &pid, &stack, 16384, child_execs_role, "reports_cgroup", NULL,
+			    0);
 	if (r == 0)
 		CHECK_EQUAL(reap(pid), 0);
 	remove_cgroup(&group);

@@ -1,6 +1,7 @@
 /* Seccomp filters, as programs of classic BPF. */
 #include "filter.h"
 
+/* clang-format off */
 #define LOAD(offset) \
 	{ PSYS_BPF_LD | PSYS_BPF_W | PSYS_BPF_ABS, 0, 0, (uint32_t)(offset) }
 #define JUMP(test, value, if_true, if_false) \
@@ -9,6 +10,7 @@
 	{ PSYS_BPF_ALU | PSYS_BPF_AND | PSYS_BPF_K, 0, 0, value }
 #define ANSWER(value) \
 	{ PSYS_BPF_RET | PSYS_BPF_K, 0, 0, value }
+/* clang-format on */
 #define ALLOW ANSWER(PSYS_SECCOMP_RET_ALLOW)
 #define FAIL(error) ANSWER(PSYS_SECCOMP_RET_ERRNO | (uint32_t)(error))
 
@@ -132,7 +134,8 @@ static int supervise(void *arg)
 			continue;
 		answer.id = notification.id;
 		supervisor.decide(&notification, &answer);
-		if (psys_ioctl(supervisor.listener, notif_ioctl(1, sizeof answer), (unsigned long)&answer) == 0)
+		if (psys_ioctl(supervisor.listener, notif_ioctl(1, sizeof answer),
+			       (unsigned long)&answer) == 0)
 			supervisor.unmapped = 0;
 	}
 	return 0;
@@ -149,8 +152,8 @@ static void watch(long nr, void (*decide)(const struct notification *, struct an
 
 	supervisor.decide = decide;
 	thread_start(&supervisor.thread, supervise, NULL);
-	supervisor.listener = install(filter, sizeof filter / sizeof filter[0],
-				      FILTER_FLAG_NEW_LISTENER);
+	supervisor.listener =
+		install(filter, sizeof filter / sizeof filter[0], FILTER_FLAG_NEW_LISTENER);
 	gate_open(&supervisor.ready);
 }
 

@@ -10,7 +10,7 @@ static bool is_init;
 /* Between a test's process and the harness. */
 static struct report {
 	char skipped[120];
-} *report;
+} * report;
 
 /* ------------------------------------------------------------------ output */
 
@@ -142,8 +142,8 @@ static bool run_and_report(const struct test *test, int number)
 		note("once more, time was up after seconds:", test->seconds);
 		status = run(test);
 	}
-	bool skipped = status >= 0 && PSYS_WIFEXITED(status) &&
-		       PSYS_WEXITSTATUS(status) == STATUS_SKIPPED;
+	bool skipped =
+		status >= 0 && PSYS_WIFEXITED(status) && PSYS_WEXITSTATUS(status) == STATUS_SKIPPED;
 	bool passed = status == 0 || skipped;
 
 	if (status < 0)
@@ -220,7 +220,8 @@ static void begin_as_usual(void)
 	int fd;
 
 	for (int signal = 1; signal <= PSYS_NSIG; signal++)
-		if (psys_rt_sigaction(signal, NULL, old, PSYS_SIGSET_SIZE) >= 0 && old->handler == PSYS_SIG_IGN)
+		if (psys_rt_sigaction(signal, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
+		    old->handler == PSYS_SIG_IGN)
 			psys_rt_sigaction(signal, &usual, NULL, PSYS_SIGSET_SIZE);
 	do
 		fd = psys_open("/dev/null", PSYS_O_RDWR, 0);
@@ -278,7 +279,7 @@ static _Noreturn void run_as_init(void)
 	psys_strlcpy(own_path, "/init", sizeof own_path);
 	is_init = true;
 	run_suite(1, NULL);
-	sleep_ms(200); /* for the console */
+	sleep_ms(200);                                             /* for the console */
 	psys_reboot((int)0xfee1dead, 672274793, 0x4321fedc, NULL); /* POWER_OFF */
 	psys_reboot((int)0xfee1dead, 672274793, 0x01234567, NULL); /* RESTART */
 	psys_exit_group(1);

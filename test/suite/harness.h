@@ -31,26 +31,26 @@ struct role {
 
 /* TEST(name) { ... }, TEST_SECONDS for one that needs more than the usual 20. */
 #define TEST(name) TEST_SECONDS(name, 20)
-#define TEST_SECONDS(name, seconds)                                                       \
-	static void name(void);                                                           \
-	__attribute__((used, section("suite_tests"))) static struct test *test_##name =   \
-		&(struct test){ #name, __FILE__, name, seconds };                         \
+#define TEST_SECONDS(name, seconds)                                                     \
+	static void name(void);                                                         \
+	__attribute__((used, section("suite_tests"))) static struct test *test_##name = \
+		&(struct test){ #name, __FILE__, name, seconds };                       \
 	static void name(void)
 
-#define ROLE(name)                                                                        \
-	static int role_##name(int argc, char **argv);                                    \
-	__attribute__((used, section("suite_roles"))) static struct role *entry_##name =  \
-		&(struct role){ #name, role_##name };                                     \
+#define ROLE(name)                                                                       \
+	static int role_##name(int argc, char **argv);                                   \
+	__attribute__((used, section("suite_roles"))) static struct role *entry_##name = \
+		&(struct role){ #name, role_##name };                                    \
 	static int role_##name(int argc, char **argv)
 
 /* Ends the test, and says where and why. */
-#define CHECK(condition)                                                \
-	do {                                                            \
-		if (!(condition))                                       \
-			check_failed(__FILE__, __LINE__, #condition);   \
+#define CHECK(condition)                                              \
+	do {                                                          \
+		if (!(condition))                                     \
+			check_failed(__FILE__, __LINE__, #condition); \
 	} while (0)
-#define CHECK_EQUAL(actual, expected)                                                    \
-	check_equal(__FILE__, __LINE__, #actual " == " #expected, (int64_t)(actual),     \
+#define CHECK_EQUAL(actual, expected)                                                \
+	check_equal(__FILE__, __LINE__, #actual " == " #expected, (int64_t)(actual), \
 		    (int64_t)(expected))
 _Noreturn void check_failed(const char *file, int line, const char *what);
 void check_equal(const char *file, int line, const char *what, int64_t actual, int64_t expected);

@@ -59,8 +59,7 @@ TEST(numbers_to_text)
 	char text[PSYS_DECIMAL_SIZE];
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		CHECK_EQUAL(psys_i64_to_decimal(text, cases[i].number),
-			    psys_strlen(cases[i].text));
+		CHECK_EQUAL(psys_i64_to_decimal(text, cases[i].number), psys_strlen(cases[i].text));
 		CHECK_EQUAL(psys_strcmp(text, cases[i].text), 0);
 	}
 	CHECK_EQUAL(psys_u64_to_decimal(text, UINT64_MAX), 20);
@@ -223,7 +222,8 @@ static int try_exec(const char *file, const char *path, int flags)
 
 	self_in_role(&self, "exit_7", NULL);
 	if (!pid)
-		psys_exit_group(-psys_execvpe(file, (char *const *)self.argv, environment, path, flags));
+		psys_exit_group(
+			-psys_execvpe(file, (char *const *)self.argv, environment, path, flags));
 	return reap(pid);
 }
 
@@ -297,8 +297,8 @@ TEST(names_without_a_prefix)
 /* ------------------------------------------- the same search, for other callers */
 
 /* The candidates, each of which fails with -ENOENT. */
-static const char *searched(const char *file, const char *path, char *buffer, size_t size, size_t prefix,
-			    int *error)
+static const char *searched(const char *file, const char *path, char *buffer, size_t size,
+			    size_t prefix, int *error)
 {
 	static char all[1024];
 	struct psys_search search;
@@ -331,13 +331,15 @@ TEST(a_search_has_the_candidates_of_execvp)
 		{ "./ls", "/bin", "./ls ", PSYS_ENOENT },
 		{ "/bin/ls", "/usr", "/bin/ls ", PSYS_ENOENT },
 		{ "", "/bin", "", PSYS_ENOENT },
-		{ "ls", "/a directory that is too long for this buffer:/bin", "/bin/ls ", PSYS_ENOENT },
+		{ "ls", "/a directory that is too long for this buffer:/bin", "/bin/ls ",
+		  PSYS_ENOENT },
 	};
 	char buffer[32], name[300];
 	int error;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const char *got = searched(cases[i].file, cases[i].path, buffer, sizeof buffer, 0, &error);
+		const char *got =
+			searched(cases[i].file, cases[i].path, buffer, sizeof buffer, 0, &error);
 		CHECK_EQUAL(psys_strcmp(got, cases[i].candidates), 0);
 		CHECK_EQUAL(error, -cases[i].error);
 	}
@@ -355,13 +357,18 @@ TEST(a_search_puts_a_directory_before_relative_candidates)
 	int error;
 
 	CHECK_EQUAL(psys_strcmp(searched("ls", ":/bin:a", buffer, sizeof buffer, prefix, &error),
-				"/was/here/ls /bin/ls /was/here/a/ls "), 0);
+				"/was/here/ls /bin/ls /was/here/a/ls "),
+		    0);
 	CHECK_EQUAL(psys_strcmp(searched("./ls", "", buffer, sizeof buffer, prefix, &error),
-				"/was/here/./ls "), 0);
+				"/was/here/./ls "),
+		    0);
 	CHECK_EQUAL(psys_strcmp(searched("/bin/ls", "", buffer, sizeof buffer, prefix, &error),
-				"/bin/ls "), 0);
-	CHECK_EQUAL(psys_strcmp(searched("./a-file-of-many-letters", "", buffer, sizeof buffer, prefix, &error),
-				""), 0);
+				"/bin/ls "),
+		    0);
+	CHECK_EQUAL(psys_strcmp(searched("./a-file-of-many-letters", "", buffer, sizeof buffer,
+					 prefix, &error),
+				""),
+		    0);
 	CHECK_EQUAL(error, -PSYS_ENAMETOOLONG);
 	CHECK_EQUAL(psys_memcmp(buffer, "/was/here/", prefix), 0);
 }

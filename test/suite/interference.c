@@ -59,7 +59,7 @@ static int spawns_and_frees(void *arg)
 		size_t size = busy_thread.rounds % 2 ? 200000 : 4096; /* it grows */
 
 		if (aspawn_with(&(struct aspawn_options){ .size = sizeof(struct aspawn_options),
-							   .flags = ASPAWN_NO_PIPE },
+							  .flags = ASPAWN_NO_PIPE },
 				&pid, &busy_thread.stack, size, child_returns, NULL, NULL, 0) == 0)
 			psys_wait4(pid, NULL, 0, NULL);
 		if (busy_thread.rounds++ % 4 == 3)
@@ -83,7 +83,9 @@ TEST_SECONDS(a_fork_beside_a_thread_that_spawns_and_frees, 60)
 			struct Stack_t *stack = &busy_thread.stack;
 			CHECK_EQUAL(aspawn_stack_busy(stack), 0);
 			if (i % 8 == 0)
-				CHECK_EQUAL(reap(spawn_without_pipe(stack, child_returns, (void *)3)), 3);
+				CHECK_EQUAL(
+					reap(spawn_without_pipe(stack, child_returns, (void *)3)),
+					3);
 			CHECK_EQUAL(aspawn_stack_free(stack), 0);
 			psys_exit_group(0);
 		}
@@ -136,11 +138,13 @@ static ASPAWN_CHILD int leave_a_sibling_and_die(void *pid)
 }
 
 /* The answer comes while the sibling lives. */
-static void check_sibling(uint64_t flags, const struct aspawn_action *action, aspawn_call leave, int result)
+static void check_sibling(uint64_t flags, const struct aspawn_action *action, aspawn_call leave,
+			  int result)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
-	struct aspawn_command command = command_in_role(&self, result ? "no such role" : "exit_7", NULL);
+	struct aspawn_command command =
+		command_in_role(&self, result ? "no such role" : "exit_7", NULL);
 	int *sibling = shared_page();
 	const struct aspawn_action actions[] = { ASPAWN_CALL(leave, sibling), *action };
 	int descriptors = count_descriptors(), mappings = count_mappings();
@@ -170,7 +174,8 @@ TEST(a_sibling_that_holds_the_pipe_does_not_delay_the_answer)
 		check_sibling(0, &nothing, leave_a_sibling, result);
 		check_sibling(ASPAWN_COMMAND_STARTED_FD, &nothing, leave_a_sibling, result);
 		check_sibling(ASPAWN_COMMAND_FORK, &nothing, leave_a_sibling, result);
-		check_sibling(ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_STARTED_FD, &nothing, leave_a_sibling, result);
+		check_sibling(ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_STARTED_FD, &nothing,
+			      leave_a_sibling, result);
 		check_sibling(0, &user, leave_a_sibling, result);
 		check_sibling(ASPAWN_COMMAND_STARTED_FD, &user, leave_a_sibling, result);
 	}
@@ -328,7 +333,8 @@ TEST(a_released_child_is_waited_for_and_killed)
 	CHECK_EQUAL(aspawn_release(&child), 0);
 }
 
-static ASPAWN_CHILD int child_looks_behind_the_mask(void *arg, int fd, void *mask, void *data, size_t length)
+static ASPAWN_CHILD int child_looks_behind_the_mask(void *arg, int fd, void *mask, void *data,
+						    size_t length)
 {
 	const unsigned char *bytes = mask;
 	int others = 0;
@@ -348,6 +354,7 @@ TEST(the_mask_is_followed_by_zeros_on_a_used_stack)
 	int *others = shared_page();
 
 	for (int i = 0; i < 3; i++)
-		CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_looks_behind_the_mask, others)), 0);
+		CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_looks_behind_the_mask, others)),
+			    0);
 	CHECK_EQUAL(*others, 0);
 }

@@ -39,7 +39,8 @@ static void check_out_of_memory(uint64_t flags)
 
 	make_cgroup(&group);
 	int root = psys_open(group.root, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
-	if (!write_to(root, "cgroup.subtree_control", "+memory") || !write_to(group.fd, "memory.max", "300000")) {
+	if (!write_to(root, "cgroup.subtree_control", "+memory") ||
+	    !write_to(group.fd, "memory.max", "300000")) {
 		psys_close(root);
 		remove_cgroup(&group);
 		skip("no memory controller of version 2");

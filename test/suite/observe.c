@@ -70,7 +70,8 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", what);
-	struct aspawn_io io = { .size = sizeof io, .out = { .data = seen.text, .size = sizeof seen.text } };
+	struct aspawn_io io = { .size = sizeof io,
+				.out = { .data = seen.text, .size = sizeof seen.text } };
 
 	command.stack = &stack;
 	command.actions = count ? actions : NULL;
@@ -271,9 +272,9 @@ ROLE(shows)
 	else if (is(what, "scheduler"))
 		say_number(psys_sched_getscheduler(0));
 	else if (is(what, "affinity"))
-		say(psys_sched_getaffinity(0, sizeof cpus, cpus) < 0 ? "none"
-		    : cpus[0] == 1                                   ? "first"
-								     : "others");
+		say(psys_sched_getaffinity(0, sizeof cpus, cpus) < 0 ? "none" :
+		    cpus[0] == 1                                     ? "first" :
+								       "others");
 	else if (is(what, "ioprio"))
 		say_number(psys_ioprio_get(PSYS_IOPRIO_WHO_PROCESS, 0));
 	else if (is(what, "blocked:"))

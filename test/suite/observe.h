@@ -9,7 +9,7 @@
 struct observation {
 	int result; /* of aspawn_run(): -ECANCELED if an action or a stage has failed */
 	int status;
-	int end; /* enum aspawn_end */
+	int end;  /* enum aspawn_end */
 	int mode; /* enum aspawn_clone_mode */
 	struct aspawn_failure failure;
 	char text[4096]; /* what it wrote */

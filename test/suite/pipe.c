@@ -97,7 +97,7 @@ TEST(a_parent_without_standard_streams)
  */
 static struct orphan {
 	int child_waits, parent_gone, result;
-} *orphan;
+} * orphan;
 
 static ASPAWN_CHILD int child_writes_after_parent(void *arg, int fd, void *mask, void *data,
 						  size_t length)

@@ -371,7 +371,8 @@ static int use_pool(void *arg)
 			failed |= aspawn_wait(&good, &status, NULL, -1) != 0;
 		}
 		failed |= status != 7 << 8;
-		failed |= aspawn_wait(&bad, &status, NULL, -1) != -PSYS_ECANCELED || status != 127 << 8;
+		failed |= aspawn_wait(&bad, &status, NULL, -1) != -PSYS_ECANCELED ||
+			  status != 127 << 8;
 		if (i % 16 == 0) {
 			int r = aspawn_pool_trim(user->pool);
 			failed |= r != 0 && r != -PSYS_EBUSY;
@@ -381,7 +382,8 @@ static int use_pool(void *arg)
 	return 0;
 }
 
-static void start_users(struct user *users, int count, struct aspawn_pool *pool, int rounds, int *stop)
+static void start_users(struct user *users, int count, struct aspawn_pool *pool, int rounds,
+			int *stop)
 {
 	for (int i = 0; i < count; i++) {
 		users[i] = (struct user){ .pool = pool, .rounds = rounds, .stop = stop };
@@ -493,8 +495,8 @@ TEST_SECONDS(a_fork_beside_threads_that_use_the_pool, 60)
 			for (int j = 0; j < 3; j++) {
 				struct aspawn_child child;
 				int status;
-				if (aspawn_start(&child, &command) || aspawn_wait(&child, &status, NULL, 10000) ||
-				    status != 7 << 8)
+				if (aspawn_start(&child, &command) ||
+				    aspawn_wait(&child, &status, NULL, 10000) || status != 7 << 8)
 					psys_exit_group(1);
 			}
 			psys_exit_group(0);

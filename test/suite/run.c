@@ -211,9 +211,10 @@ TEST_SECONDS(a_group_that_is_not_there, 40)
 	const struct aspawn_action leave = ASPAWN_SETPGID(psys_getpgid(0));
 
 	for (int i = 0; i < 20; i++) {
-		struct aspawn_io io = {
-			.size = sizeof io, .flags = ASPAWN_IO_KILL_GROUP, .timeout_ms = 1, .grace_ms = i & 2 ? 1 : -1
-		};
+		struct aspawn_io io = { .size = sizeof io,
+					.flags = ASPAWN_IO_KILL_GROUP,
+					.timeout_ms = 1,
+					.grace_ms = i & 2 ? 1 : -1 };
 		command.actions = i & 1 ? &leave : NULL;
 		command.action_count = i & 1;
 		CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ETIMEDOUT);
@@ -222,7 +223,8 @@ TEST_SECONDS(a_group_that_is_not_there, 40)
 	}
 }
 
-static void check_invalid(const struct aspawn_command *command, const struct aspawn_io *io, int expected)
+static void check_invalid(const struct aspawn_command *command, const struct aspawn_io *io,
+			  int expected)
 {
 	struct aspawn_io bad = *io;
 
@@ -274,8 +276,10 @@ TEST(run_rejects_streams_that_the_command_sends_elsewhere)
 	struct self self;
 	const struct aspawn_command good = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_io feeds = { .size = sizeof feeds, .input = "x", .input_size = 1 },
-			       collects = { .size = sizeof collects, .out = { .data = out, .size = sizeof out } },
-			       collects_errors = { .size = sizeof collects, .err = { .data = out, .size = sizeof out } };
+			       collects = { .size = sizeof collects,
+					    .out = { .data = out, .size = sizeof out } },
+			       collects_errors = { .size = sizeof collects,
+						   .err = { .data = out, .size = sizeof out } };
 	struct aspawn_command bad;
 	static const int elsewhere[] = { ASPAWN_NULL, 3, 1000 };
 
@@ -305,7 +309,9 @@ static void check_run_without_poll(int expected)
 	struct self self;
 	const struct aspawn_command command = on_stack(&stack, &self, "lingers");
 	char output[10];
-	struct aspawn_io io = { .size = sizeof io, .timeout_ms = 1000, .out = { .data = output, .size = sizeof output } };
+	struct aspawn_io io = { .size = sizeof io,
+				.timeout_ms = 1000,
+				.out = { .data = output, .size = sizeof output } };
 	int descriptors = count_descriptors();
 
 	CHECK_EQUAL(aspawn_run(&command, &io), expected);
@@ -335,7 +341,8 @@ TEST(a_run_polls_what_it_uses)
 	if (!memory_is_shared())
 		skip("a copy of the memory needs a pipe more");
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
-	const struct aspawn_action usual = ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max);
+	const struct aspawn_action usual =
+		ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max);
 	command.actions = &usual;
 	command.action_count = 1;
 	limit.rlim_cur = 3;
@@ -397,7 +404,8 @@ static int take_letters(void *arg, const void *bytes, size_t count)
 		sink->most = count;
 	if (sink->slow_ms)
 		sleep_ms(sink->slow_ms);
-	return sink->calls_until_error && sink->calls >= sink->calls_until_error ? sink->error : sink->returns;
+	return sink->calls_until_error && sink->calls >= sink->calls_until_error ? sink->error :
+										   sink->returns;
 }
 
 static struct aspawn_command letters_command(struct self *self, const char *letters)
@@ -432,8 +440,10 @@ TEST(sinks_read_into_the_callers_buffer)
 	const struct aspawn_command command = letters_command(&self, "1000");
 	char buffer[size + 1];
 	struct sink sink = { .buffer = buffer };
-	struct aspawn_io io = { .size = sizeof io,
-				.out = { .data = buffer, .size = size, .sink = take_letters, .arg = &sink } };
+	struct aspawn_io io = {
+		.size = sizeof io,
+		.out = { .data = buffer, .size = size, .sink = take_letters, .arg = &sink }
+	};
 
 	buffer[size] = '#';
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
@@ -451,7 +461,8 @@ TEST(sinks_may_be_without_a_buffer)
 	const struct aspawn_command command = letters_command(&self, "1000");
 	char unused[1] = "#";
 	struct sink sink = { 0 };
-	struct aspawn_io io = { .size = sizeof io, .out = { .data = unused, .sink = take_letters, .arg = &sink } };
+	struct aspawn_io io = { .size = sizeof io,
+				.out = { .data = unused, .sink = take_letters, .arg = &sink } };
 
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(sink.bytes, 1000);
@@ -466,7 +477,8 @@ TEST(a_sinks_error_ends_the_command)
 
 	for (size_t calls = 1; calls < 4; calls++) {
 		struct sink sink = { .calls_until_error = calls, .error = -777 };
-		struct aspawn_io io = { .size = sizeof io, .out = { .sink = take_letters, .arg = &sink } };
+		struct aspawn_io io = { .size = sizeof io,
+					.out = { .sink = take_letters, .arg = &sink } };
 		CHECK_EQUAL(aspawn_run(&command, &io), -777);
 		CHECK_EQUAL(io.end, ASPAWN_END_SINK);
 		CHECK_EQUAL(io.status, PSYS_SIGTERM);
@@ -483,10 +495,13 @@ TEST(a_sink_is_not_called_after_its_error)
 	struct self self;
 	const struct aspawn_command command = letters_command(&self, "10000000");
 
-	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* and so it is in the program, which goes on for a while */
+	set_disposition(PSYS_SIGTERM,
+			PSYS_SIG_IGN); /* and so it is in the program, which goes on for a while */
 	for (int round = 0; round < 10; round++) {
 		struct sink sink = { .calls_until_error = 1, .error = -777 };
-		struct aspawn_io io = { .size = sizeof io, .grace_ms = 50, .out = { .sink = take_letters, .arg = &sink } };
+		struct aspawn_io io = { .size = sizeof io,
+					.grace_ms = 50,
+					.out = { .sink = take_letters, .arg = &sink } };
 		CHECK_EQUAL(aspawn_run(&command, &io), -777);
 		CHECK_EQUAL(sink.calls, 1);
 	}
@@ -499,16 +514,24 @@ TEST(output_fits_or_ends_the_command)
 		const char *letters;
 		size_t size;
 		int r;
-	} cases[] = { { "0", 1, 0 },	   { "0", 10, 0 },	 { "9", 10, 0 },	 { "1", 1, -PSYS_ENOBUFS },
-		      { "1", 2, 0 },	   { "10", 10, -PSYS_ENOBUFS }, { "11", 10, -PSYS_ENOBUFS },
-		      { "100000", 50, -PSYS_ENOBUFS }, { "100000", 100001, 0 }, { "100000", 100000, -PSYS_ENOBUFS } };
+	} cases[] = { { "0", 1, 0 },
+		      { "0", 10, 0 },
+		      { "9", 10, 0 },
+		      { "1", 1, -PSYS_ENOBUFS },
+		      { "1", 2, 0 },
+		      { "10", 10, -PSYS_ENOBUFS },
+		      { "11", 10, -PSYS_ENOBUFS },
+		      { "100000", 50, -PSYS_ENOBUFS },
+		      { "100000", 100001, 0 },
+		      { "100000", 100000, -PSYS_ENOBUFS } };
 	static char data[100002];
 	struct self self;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (int drop = 0; drop < 2; drop++) {
 			const size_t size = cases[i].size;
-			const struct aspawn_command command = letters_command(&self, cases[i].letters);
+			const struct aspawn_command command =
+				letters_command(&self, cases[i].letters);
 			struct aspawn_io io = { .size = sizeof io,
 						.flags = drop ? ASPAWN_IO_DROP_EXCESS : 0,
 						.out = { .data = data, .size = size } };
@@ -525,7 +548,8 @@ TEST(output_fits_or_ends_the_command)
 				CHECK_EQUAL(io.status, 5 << 8);
 			CHECK_EQUAL(io.out.length, drop ? all : stored);
 			for (size_t j = 0; j < stored; j++)
-				CHECK_EQUAL(data[j], 'a' + (char)(j % 1000 % 26 + j / 1000 * 1000 % 26) % 26);
+				CHECK_EQUAL(data[j],
+					    'a' + (char)(j % 1000 % 26 + j / 1000 * 1000 % 26) % 26);
 			CHECK_EQUAL(data[stored], 0);
 			CHECK_EQUAL(data[size], '#');
 		}
@@ -633,7 +657,9 @@ TEST(times_of_a_run_that_are_no_limits)
 
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 		for (size_t j = 0; j < sizeof times / sizeof *times; j++) {
-			struct aspawn_io io = { .size = sizeof io, .timeout_ms = times[i], .grace_ms = times[j] };
+			struct aspawn_io io = { .size = sizeof io,
+						.timeout_ms = times[i],
+						.grace_ms = times[j] };
 			nanoseconds_of(&io, "exit_7", 0);
 			CHECK_EQUAL(io.status, 7 << 8);
 		}
@@ -713,8 +739,12 @@ TEST(a_slow_sink_gets_all_that_the_pipe_holds)
 	for (size_t i = 0; i < sizeof graces / sizeof *graces; i++) {
 		static char buffer[16000];
 		size_t got = 0;
-		struct aspawn_io io = { .size = sizeof io, .grace_ms = graces[i],
-					.out = { .data = buffer, .size = sizeof buffer, .sink = slow_sink, .arg = &got } };
+		struct aspawn_io io = { .size = sizeof io,
+					.grace_ms = graces[i],
+					.out = { .data = buffer,
+						 .size = sizeof buffer,
+						 .sink = slow_sink,
+						 .arg = &got } };
 		CHECK_EQUAL(aspawn_run(&command, &io), 0);
 		CHECK_EQUAL(io.status, 0);
 		CHECK_EQUAL(got, 60000);

@@ -15,7 +15,9 @@ static void check_stage(const char *file, const char *path, int step, int error,
 	static char *const envp[] = { (char *)"PATH=/usr/bin:/bin", NULL };
 	struct Stack_t stack = { 0 };
 	struct aspawn_failure failure;
-	struct aspawn_command command = { .size = sizeof command, .file = file, .search_path = path, .envp = envp };
+	struct aspawn_command command = {
+		.size = sizeof command, .file = file, .search_path = path, .envp = envp
+	};
 
 	for (int poll = 0; poll < 2; poll++) {
 		command.flags = poll ? ASPAWN_COMMAND_STARTED_FD : 0;
@@ -68,22 +70,29 @@ TEST(each_stage_has_its_name)
 	longest[sizeof longest - 1] = '\0';
 	psys_memset(too_long + 8, 'x', 111);
 	psys_strlcpy(too_long + 119, "\": ENAMETOOLONG", 20);
-	check_stage("no-such-program", NULL, ASPAWN_STEP_SEARCH, PSYS_ENOENT, "search \"no-such-program\": ENOENT");
-	check_stage("no-such-program", "", ASPAWN_STEP_SEARCH, PSYS_ENOENT, "search \"no-such-program\": ENOENT");
+	check_stage("no-such-program", NULL, ASPAWN_STEP_SEARCH, PSYS_ENOENT,
+		    "search \"no-such-program\": ENOENT");
+	check_stage("no-such-program", "", ASPAWN_STEP_SEARCH, PSYS_ENOENT,
+		    "search \"no-such-program\": ENOENT");
 	check_stage("", NULL, ASPAWN_STEP_SEARCH, PSYS_ENOENT, "search: ENOENT");
 	check_stage(longest, NULL, ASPAWN_STEP_SEARCH, PSYS_ENAMETOOLONG, too_long);
-	check_stage("/no-such-program", NULL, ASPAWN_STEP_EXEC, PSYS_ENOENT, "exec \"/no-such-program\": ENOENT");
+	check_stage("/no-such-program", NULL, ASPAWN_STEP_EXEC, PSYS_ENOENT,
+		    "exec \"/no-such-program\": ENOENT");
 	check_stage("/dev/null", NULL, ASPAWN_STEP_EXEC, PSYS_EACCES, "exec \"/dev/null\": EACCES");
-	check_stage("null", "/no-such-directory:/dev", ASPAWN_STEP_EXEC, PSYS_EACCES, "exec \"null\": EACCES");
+	check_stage("null", "/no-such-directory:/dev", ASPAWN_STEP_EXEC, PSYS_EACCES,
+		    "exec \"null\": EACCES");
 	enter_directory();
 	CHECK_EQUAL(psys_symlinkat("loop", PSYS_AT_FDCWD, "loop"), 0);
-	check_stage("loop", "", ASPAWN_STEP_EXEC, PSYS_ELOOP, "exec \"loop\": ELOOP"); /* no search */
+	check_stage("loop", "", ASPAWN_STEP_EXEC, PSYS_ELOOP,
+		    "exec \"loop\": ELOOP"); /* no search */
 	check_stage("loop", ":/dev", ASPAWN_STEP_SEARCH, PSYS_ENOENT, "search \"loop\": ENOENT");
 	psys_unlinkat(PSYS_AT_FDCWD, "loop", 0);
 	make_file("script", "#!/no such interpreter\n", 0755);
 	make_file("text", "no program\n", 0755);
-	check_stage("./script", NULL, ASPAWN_STEP_INTERPRETER, PSYS_ENOENT, "interpreter \"./script\": ENOENT");
-	check_stage("script", ":/dev", ASPAWN_STEP_INTERPRETER, PSYS_ENOENT, "interpreter \"script\": ENOENT");
+	check_stage("./script", NULL, ASPAWN_STEP_INTERPRETER, PSYS_ENOENT,
+		    "interpreter \"./script\": ENOENT");
+	check_stage("script", ":/dev", ASPAWN_STEP_INTERPRETER, PSYS_ENOENT,
+		    "interpreter \"script\": ENOENT");
 	if (!is_emulated())
 		check_stage("text", ".", ASPAWN_STEP_EXEC, PSYS_ENOEXEC, "exec \"./text\": ENOEXEC");
 	psys_unlinkat(PSYS_AT_FDCWD, "script", 0);

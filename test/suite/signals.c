@@ -244,7 +244,8 @@ TEST_SECONDS(a_signal_handler_spawns, 60)
 		}
 	for (int i = 0; i < 100000 && (handler_spawned < enough || main_spawned < enough); i++) {
 		int pid = -1, status;
-		int r = aspawn_with(&options, &pid, &main_stack, 4096, child_returns, (void *)2, NULL, 0);
+		int r = aspawn_with(&options, &pid, &main_stack, 4096, child_returns, (void *)2,
+				    NULL, 0);
 		CHECK(r == 0 || r == -PSYS_EBUSY);
 		if (r)
 			continue;

@@ -206,7 +206,8 @@ TEST(with_vfork_the_parent_goes_on_after_the_exec)
 	struct Stack_t stack = { 0 };
 	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_VFORK };
 	bool shared = memory_is_shared();
-	int pid, fd = aspawn_with(&options, &pid, &stack, 16384, child_execs_role, "lingers", NULL, 0);
+	int pid, fd = aspawn_with(&options, &pid, &stack, 16384, child_execs_role, "lingers", NULL,
+				  0);
 
 	CHECK(fd >= 0);
 	CHECK_EQUAL(aspawn_stack_busy(&stack), 0);

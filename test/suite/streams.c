@@ -16,10 +16,12 @@ ROLE(shows_streams)
 			kind = "unknown";
 		else if ((file.stx_mode & PSYS_S_IFMT) == PSYS_S_IFIFO)
 			kind = "pipe";
-		else if ((file.stx_mode & PSYS_S_IFMT) == PSYS_S_IFCHR && file.stx_rdev_major == 1 && file.stx_rdev_minor == 3)
+		else if ((file.stx_mode & PSYS_S_IFMT) == PSYS_S_IFCHR &&
+			 file.stx_rdev_major == 1 && file.stx_rdev_minor == 3)
 			kind = "null";
 		psys_write(30, kind, psys_strlen(kind));
-		if (psys_fcntl(fd, PSYS_F_GETFL, 0) > 0 && psys_fcntl(fd, PSYS_F_GETFL, 0) & PSYS_O_NONBLOCK)
+		if (psys_fcntl(fd, PSYS_F_GETFL, 0) > 0 &&
+		    psys_fcntl(fd, PSYS_F_GETFL, 0) & PSYS_O_NONBLOCK)
 			psys_write(30, "+", 1);
 		psys_write(30, " ", 1);
 	}
@@ -144,7 +146,8 @@ TEST(each_kind_of_standard_stream)
 	check_streams(&command, pipe[1], pipe[1], pipe[1], "pipe pipe pipe ");
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	/* What the caller had is what it has. */
-	CHECK(psys_fcntl(pipe[0], PSYS_F_GETFD, 0) == PSYS_FD_CLOEXEC && psys_fcntl(pipe[1], PSYS_F_GETFD, 0) == PSYS_FD_CLOEXEC);
+	CHECK(psys_fcntl(pipe[0], PSYS_F_GETFD, 0) == PSYS_FD_CLOEXEC &&
+	      psys_fcntl(pipe[1], PSYS_F_GETFD, 0) == PSYS_FD_CLOEXEC);
 	for (int fd = 0; fd < 3; fd++)
 		CHECK_EQUAL(psys_fcntl(fd, PSYS_F_GETFD, 0), 0);
 }
@@ -274,9 +277,11 @@ TEST(actions_come_after_the_standard_streams)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "writes", "aBc");
-	const struct aspawn_action crossed[] = { ASPAWN_DUP2(1, 9), ASPAWN_DUP2(2, 1), ASPAWN_DUP2(9, 2), ASPAWN_CLOSE(9) };
+	const struct aspawn_action crossed[] = { ASPAWN_DUP2(1, 9), ASPAWN_DUP2(2, 1),
+						 ASPAWN_DUP2(9, 2), ASPAWN_CLOSE(9) };
 	int read_end;
-	const struct aspawn_action replaced[] = { ASPAWN_OUTPUT_PIPE(1, &read_end), ASPAWN_CLOSEFROM(3) };
+	const struct aspawn_action replaced[] = { ASPAWN_OUTPUT_PIPE(1, &read_end),
+						  ASPAWN_CLOSEFROM(3) };
 
 	command.std_out = command.std_err = ASPAWN_PIPE;
 	command.actions = crossed;
@@ -315,7 +320,8 @@ TEST(ends_of_pipes_are_cloexec_and_non_blocking_where_asked_for)
 		for (int i = 0; i < 4; i++) {
 			CHECK(ends[i] > 2);
 			CHECK_EQUAL(psys_fcntl(ends[i], PSYS_F_GETFD, 0), PSYS_FD_CLOEXEC);
-			CHECK_EQUAL(psys_fcntl(ends[i], PSYS_F_GETFL, 0) & PSYS_O_NONBLOCK, nonblock ? PSYS_O_NONBLOCK : 0);
+			CHECK_EQUAL(psys_fcntl(ends[i], PSYS_F_GETFL, 0) & PSYS_O_NONBLOCK,
+				    nonblock ? PSYS_O_NONBLOCK : 0);
 		}
 		check_ends(&child, 0);
 		/* The program's are blocking. */

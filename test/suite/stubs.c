@@ -175,10 +175,9 @@ TEST(clone_thunk_has_the_ids_stored)
 	static char stack[65536] __attribute__((aligned(16)));
 	struct thunk *thunk = shared_page();
 	int *ids = shared_page();
-	int pid = (int)psys_clone_thunk(PSYS_CLONE_PARENT_SETTID | PSYS_CLONE_CHILD_SETTID |
-						PSYS_SIGCHLD,
-					stack + sizeof stack, &ids[0], &ids[1], NULL, thunk_child,
-					thunk);
+	int pid = (int)psys_clone_thunk(
+		PSYS_CLONE_PARENT_SETTID | PSYS_CLONE_CHILD_SETTID | PSYS_SIGCHLD,
+		stack + sizeof stack, &ids[0], &ids[1], NULL, thunk_child, thunk);
 
 	CHECK(pid > 0);
 	CHECK_EQUAL(reap(pid), 42);

@@ -88,7 +88,8 @@ static struct aspawn_failure failure_of(int step, int error, uint32_t kind, cons
 	return failure;
 }
 
-static void check_failure(int step, int error, uint32_t kind, const char *subject, const char *expected)
+static void check_failure(int step, int error, uint32_t kind, const char *subject,
+			  const char *expected)
 {
 	const struct aspawn_failure failure = failure_of(step, error, kind, subject);
 	const struct source source = { .failure = &failure };
@@ -98,7 +99,8 @@ static void check_failure(int step, int error, uint32_t kind, const char *subjec
 
 TEST(failures_as_texts)
 {
-	check_failure(2, -PSYS_ENOENT, ASPAWN_ACTION_CHDIR, "/srv/checks", "action 2, chdir \"/srv/checks\": ENOENT");
+	check_failure(2, -PSYS_ENOENT, ASPAWN_ACTION_CHDIR, "/srv/checks",
+		      "action 2, chdir \"/srv/checks\": ENOENT");
 	check_failure(0, -PSYS_EBADF, ASPAWN_ACTION_DUP2, "33", "action 0, dup2 33: EBADF");
 	check_failure(0, -PSYS_EINVAL, ASPAWN_ACTION_SETPGID, "-5", "action 0, setpgid -5: EINVAL");
 	check_failure(1, -PSYS_EPERM, ASPAWN_ACTION_SETSID, "", "action 1, setsid: EPERM");
@@ -110,7 +112,8 @@ TEST(failures_as_texts)
 	check_failure(ASPAWN_STEP_STREAMS, -PSYS_EBADF, 0, "333", "streams 333: EBADF");
 	check_failure(ASPAWN_STEP_SEARCH, -PSYS_ENOENT, 0, "unmae", "search \"unmae\": ENOENT");
 	check_failure(ASPAWN_STEP_EXEC, -PSYS_EACCES, 0, "/dev/null", "exec \"/dev/null\": EACCES");
-	check_failure(ASPAWN_STEP_INTERPRETER, -PSYS_ENOENT, 0, "script", "interpreter \"script\": ENOENT");
+	check_failure(ASPAWN_STEP_INTERPRETER, -PSYS_ENOENT, 0, "script",
+		      "interpreter \"script\": ENOENT");
 	check_failure(ASPAWN_STEP_NONE, -PSYS_ECHILD, 0, "", "ECHILD");
 	check_failure(-7, -PSYS_EPERM, 0, "", "unknown: EPERM");
 	check_failure(INT32_MIN, -PSYS_EPERM, 0, "", "unknown: EPERM");
@@ -177,11 +180,14 @@ TEST(outcomes_as_texts)
 {
 	check_outcome(0, ASPAWN_END_RAN, 3 << 8, "exit 3");
 	check_outcome(0, ASPAWN_END_RAN, PSYS_SIGSEGV, "killed by SIGSEGV");
-	check_outcome(-PSYS_ECANCELED, ASPAWN_END_NOT_STARTED, 127 << 8, "not started: search \"unmae\": ENOENT");
-	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_END_TIMED_OUT, PSYS_SIGTERM, "timed out, killed by SIGTERM");
+	check_outcome(-PSYS_ECANCELED, ASPAWN_END_NOT_STARTED, 127 << 8,
+		      "not started: search \"unmae\": ENOENT");
+	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_END_TIMED_OUT, PSYS_SIGTERM,
+		      "timed out, killed by SIGTERM");
 	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_END_TIMED_OUT, 0, "timed out, exit 0");
 	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_END_TIMED_OUT, -1, "timed out, no status");
-	check_outcome(-PSYS_ENOBUFS, ASPAWN_END_FULL, PSYS_SIGTERM, "too much output, killed by SIGTERM");
+	check_outcome(-PSYS_ENOBUFS, ASPAWN_END_FULL, PSYS_SIGTERM,
+		      "too much output, killed by SIGTERM");
 	check_outcome(-77, ASPAWN_END_SINK, PSYS_SIGKILL, "ended by its sink, killed by SIGKILL");
 	check_outcome(-PSYS_EMFILE, ASPAWN_END_UNKNOWN, -1, "EMFILE");
 	check_outcome(-PSYS_ECHILD, ASPAWN_END_UNKNOWN, -1, "ECHILD");
@@ -198,7 +204,8 @@ static struct aspawn_failure failed(const struct aspawn_command *command, bool a
 	CHECK_EQUAL(aspawn_wait_started(&child, &first, -1), -PSYS_ECANCELED);
 	CHECK_EQUAL(aspawn_wait_started(&child, &later, -1), -PSYS_ECANCELED);
 	if (also_later) {
-		CHECK(later.step == first.step && later.error == first.error && later.kind == first.kind);
+		CHECK(later.step == first.step && later.error == first.error &&
+		      later.kind == first.kind);
 		const size_t length = psys_strlen(first.subject), kept = psys_strlen(later.subject);
 		CHECK_EQUAL(kept, length < 39 ? length : 39);
 		CHECK_EQUAL(psys_strcmp(later.subject, first.subject + length - kept), 0);
@@ -270,15 +277,20 @@ static void check_subject(struct aspawn_action action, const char *text)
 
 TEST(failures_name_what_failed)
 {
-	check_subject((struct aspawn_action)ASPAWN_CHDIR("/no such directory"), "action 0, chdir \"/no such directory\": ENOENT");
-	check_subject((struct aspawn_action)ASPAWN_OPEN(5, "/no such file", PSYS_O_RDONLY, 0), "action 0, open \"/no such file\": ENOENT");
-	check_subject((struct aspawn_action)ASPAWN_OPENAT(5, 333, "file", PSYS_O_RDONLY, 0), "action 0, open \"file\": EBADF");
+	check_subject((struct aspawn_action)ASPAWN_CHDIR("/no such directory"),
+		      "action 0, chdir \"/no such directory\": ENOENT");
+	check_subject((struct aspawn_action)ASPAWN_OPEN(5, "/no such file", PSYS_O_RDONLY, 0),
+		      "action 0, open \"/no such file\": ENOENT");
+	check_subject((struct aspawn_action)ASPAWN_OPENAT(5, 333, "file", PSYS_O_RDONLY, 0),
+		      "action 0, open \"file\": EBADF");
 	check_subject((struct aspawn_action)ASPAWN_DUP2(333, 4), "action 0, dup2 333: EBADF");
 	check_subject((struct aspawn_action)ASPAWN_FCHDIR(333), "action 0, fchdir 333: EBADF");
 	check_subject((struct aspawn_action)ASPAWN_SETPGID(-1), "action 0, setpgid -1: EINVAL");
-	check_subject((struct aspawn_action)ASPAWN_WRITE("/no such file", "text"), "action 0, write \"/no such file\": ENOENT");
+	check_subject((struct aspawn_action)ASPAWN_WRITE("/no such file", "text"),
+		      "action 0, write \"/no such file\": ENOENT");
 	check_subject((struct aspawn_action)ASPAWN_CALL(fails, NULL), "action 0, call: EDOM");
-	check_subject((struct aspawn_action)ASPAWN_RLIMIT(999, 1, 1), "action 0, rlimit 999: EINVAL");
+	check_subject((struct aspawn_action)ASPAWN_RLIMIT(999, 1, 1),
+		      "action 0, rlimit 999: EINVAL");
 	check_subject((struct aspawn_action)ASPAWN_CHDIR(""), "action 0, chdir: ENOENT");
 }
 
@@ -306,5 +318,6 @@ TEST(outcomes_of_runs_as_texts)
 TEST(the_version_is_that_of_the_headers)
 {
 	CHECK_EQUAL(aspawn_version(), ASPAWN_VERSION);
-	CHECK_EQUAL(ASPAWN_VERSION, ASPAWN_VERSION_MAJOR * 10000 + ASPAWN_VERSION_MINOR * 100 + ASPAWN_VERSION_PATCH);
+	CHECK_EQUAL(ASPAWN_VERSION, ASPAWN_VERSION_MAJOR * 10000 + ASPAWN_VERSION_MINOR * 100 +
+					    ASPAWN_VERSION_PATCH);
 }

@@ -29,11 +29,10 @@ void thread_start(struct thread *thread, int (*fn)(void *), void *arg)
 				  PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 	CHECK(!PSYS_IS_ERROR(thread->stack));
 	thread->tid = 1;
-	long tid = psys_clone_thunk(PSYS_CLONE_VM | PSYS_CLONE_FS | PSYS_CLONE_FILES |
-					    PSYS_CLONE_SIGHAND | PSYS_CLONE_THREAD |
-					    PSYS_CLONE_SYSVSEM | PSYS_CLONE_CHILD_CLEARTID,
-				    (char *)thread->stack + THREAD_STACK, NULL, &thread->tid, NULL,
-				    fn, arg);
+	long tid = psys_clone_thunk(
+		PSYS_CLONE_VM | PSYS_CLONE_FS | PSYS_CLONE_FILES | PSYS_CLONE_SIGHAND |
+			PSYS_CLONE_THREAD | PSYS_CLONE_SYSVSEM | PSYS_CLONE_CHILD_CLEARTID,
+		(char *)thread->stack + THREAD_STACK, NULL, &thread->tid, NULL, fn, arg);
 	if (tid == -PSYS_EINVAL)
 		skip("this emulator has no threads without a libc");
 	CHECK(tid > 0);
@@ -145,7 +144,8 @@ uint64_t status_hex(int pid, const char *key)
 		psys_strlcpy(path + end, "/status", sizeof path - end);
 	}
 	CHECK(read_file(path, text, sizeof text) > 0);
-	for (const char *p = text; *p; p = *psys_strchrnul(p, '\n') ? psys_strchrnul(p, '\n') + 1 : "") {
+	for (const char *p = text; *p;
+	     p = *psys_strchrnul(p, '\n') ? psys_strchrnul(p, '\n') + 1 : "") {
 		if (psys_strncmp(p, key, length) || p[length] != ':')
 			continue;
 		for (p += length + 1; *p == ' ' || *p == '\t'; p++)

@@ -119,11 +119,9 @@ TEST(a_mask_of_64_bits_is_watched)
 	if (fd == -PSYS_ENOSYS || fd == -PSYS_EPERM)
 		skip("no fanotify, or not for this user");
 	CHECK(fd >= 0);
-	CHECK_EQUAL(psys_fanotify_mark(fd, PSYS_FAN_MARK_ADD, PSYS_FAN_OPEN, PSYS_AT_FDCWD, "/"),
-		    0);
-	CHECK_EQUAL(
-		psys_fanotify_mark(fd, PSYS_FAN_MARK_ADD, UINT64_C(1) << 63, PSYS_AT_FDCWD, "/"),
-		-PSYS_EINVAL);
+	CHECK_EQUAL(psys_fanotify_mark(fd, PSYS_FAN_MARK_ADD, PSYS_FAN_OPEN, PSYS_AT_FDCWD, "/"), 0);
+	CHECK_EQUAL(psys_fanotify_mark(fd, PSYS_FAN_MARK_ADD, UINT64_C(1) << 63, PSYS_AT_FDCWD, "/"),
+		    -PSYS_EINVAL);
 }
 
 TEST(times_beyond_2038)
@@ -214,7 +212,8 @@ static void check_same_file(const struct psys_stat *a, const struct psys_stat *b
 
 TEST(stat_has_one_structure_on_every_architecture)
 {
-	const struct psys_timespec times[2] = { { 1500000000, 123456789 }, { 1600000000, 987654321 } };
+	const struct psys_timespec times[2] = { { 1500000000, 123456789 },
+						{ 1600000000, 987654321 } };
 	const char *path = new_file("12345");
 	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 	struct psys_stat status, by_fd = { 0 }, by_dirfd = { 0 };
@@ -234,7 +233,8 @@ TEST(stat_has_one_structure_on_every_architecture)
 	CHECK_EQUAL(status.st_atim.tv_nsec, times[0].tv_nsec);
 	CHECK_EQUAL(status.st_mtim.tv_sec, times[1].tv_sec);
 	CHECK_EQUAL(status.st_mtim.tv_nsec, times[1].tv_nsec);
-	CHECK_EQUAL(psys_clock_gettime(PSYS_CLOCK_REALTIME, &now), 0); /* some machines begin in 1970 */
+	CHECK_EQUAL(psys_clock_gettime(PSYS_CLOCK_REALTIME, &now),
+		    0); /* some machines begin in 1970 */
 	CHECK(now.tv_sec - status.st_ctim.tv_sec <= 20 && now.tv_sec >= status.st_ctim.tv_sec);
 
 	CHECK_EQUAL(psys_fstat(fd, &by_fd), 0);
@@ -272,7 +272,8 @@ TEST(lstat_does_not_follow_a_link)
 
 TEST(stat_of_a_large_file_and_of_late_times)
 {
-	const struct psys_timespec times[2] = { { INT64_C(5000000000), 1 }, { INT64_C(6000000000), 2 } };
+	const struct psys_timespec times[2] = { { INT64_C(5000000000), 1 },
+						{ INT64_C(6000000000), 2 } };
 	struct psys_stat status = { 0 };
 	int fd = open_file();
 

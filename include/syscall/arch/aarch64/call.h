@@ -19,12 +19,12 @@
  * would have to save: it has the vectors only where the whole unit has SVE, and
  * PSYS_NO_INLINE_CALLS (base.h) is for the others.
  */
-#define PSYS_PREDICATES                                                                        \
+#define PSYS_PREDICATES                                                                         \
 	"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", \
 		"p14", "p15"
-#define PSYS_VECTORS                                                                           \
+#define PSYS_VECTORS                                                                            \
 	"z0", "z1", "z2", "z3", "z4", "z5", "z6", "z7", "z8", "z9", "z10", "z11", "z12", "z13", \
-		"z14", "z15", "z16", "z17", "z18", "z19", "z20", "z21", "z22", "z23", "z24",     \
+		"z14", "z15", "z16", "z17", "z18", "z19", "z20", "z21", "z22", "z23", "z24",    \
 		"z25", "z26", "z27", "z28", "z29", "z30", "z31"
 #ifdef __clang__
 #define PSYS_CLOBBERS "memory", PSYS_PREDICATES, PSYS_VECTORS

@@ -22,10 +22,10 @@
 #ifdef __thumb__
 #define PSYS_NUMBER(nr) long number = nr
 #define PSYS_NUMBER_IN "h"
-#define PSYS_SVC                 \
-	"mov r12, r7\n\t"        \
-	"mov r7, %[number]\n\t"  \
-	"svc #0\n\t"             \
+#define PSYS_SVC                \
+	"mov r12, r7\n\t"       \
+	"mov r7, %[number]\n\t" \
+	"svc #0\n\t"            \
 	"mov r7, r12"
 #define PSYS_CLOBBERS "r12", "memory"
 #else
@@ -116,7 +116,8 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 	register long r5 __asm__("r5") = a6;
 	__asm__ volatile(PSYS_SVC
 			 : "+r"(r0)
-			 : [number] PSYS_NUMBER_IN(number), "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5)
+			 : [number] PSYS_NUMBER_IN(number), "r"(r1), "r"(r2), "r"(r3), "r"(r4),
+			   "r"(r5)
 			 : PSYS_CLOBBERS);
 	return r0;
 }

@@ -12,8 +12,7 @@
 #include "layout.h"
 #include "numbers.h"
 
-#define PSYS_CLOBBERS \
-	"$t0", "$t1", "$t2", "$t3", "$t4", "$t5", "$t6", "$t7", "$t8", "memory"
+#define PSYS_CLOBBERS "$t0", "$t1", "$t2", "$t3", "$t4", "$t5", "$t6", "$t7", "$t8", "memory"
 
 PSYS_INLINE long psys_call0(long nr)
 {

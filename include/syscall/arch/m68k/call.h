@@ -52,10 +52,7 @@ PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
 	register long d2 __asm__("d2") = a2;
 	register long d3 __asm__("d3") = a3;
 	register long d4 __asm__("d4") = a4;
-	__asm__ volatile("trap #0"
-			 : "+r"(d0)
-			 : "r"(d1), "r"(d2), "r"(d3), "r"(d4)
-			 : "memory");
+	__asm__ volatile("trap #0" : "+r"(d0) : "r"(d1), "r"(d2), "r"(d3), "r"(d4) : "memory");
 	return d0;
 }
 

@@ -12,7 +12,7 @@
 #include "layout.h"
 #include "numbers.h"
 
-#define PSYS_CLOBBERS                                                                          \
+#define PSYS_CLOBBERS \
 	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", PSYS_HI_LO "memory"
 
 /* The fifth and the sixth argument, from $8 and $9 to the stack. */
@@ -23,10 +23,7 @@ PSYS_INLINE long psys_call0(long nr)
 {
 	register long r2 __asm__("$2") = nr;
 	register long r7 __asm__("$7");
-	__asm__ volatile("syscall"
-			 : "+r"(r2), "=r"(r7)
-			 :
-			 : "$8", "$9", PSYS_CLOBBERS);
+	__asm__ volatile("syscall" : "+r"(r2), "=r"(r7) : : "$8", "$9", PSYS_CLOBBERS);
 	return r7 ? -r2 : r2;
 }
 
@@ -35,10 +32,7 @@ PSYS_INLINE long psys_call1(long nr, long a1)
 	register long r2 __asm__("$2") = nr;
 	register long r4 __asm__("$4") = a1;
 	register long r7 __asm__("$7");
-	__asm__ volatile("syscall"
-			 : "+r"(r2), "=r"(r7)
-			 : "r"(r4)
-			 : "$8", "$9", PSYS_CLOBBERS);
+	__asm__ volatile("syscall" : "+r"(r2), "=r"(r7) : "r"(r4) : "$8", "$9", PSYS_CLOBBERS);
 	return r7 ? -r2 : r2;
 }
 
@@ -130,8 +124,8 @@ PSYS_INLINE long psys_call7(long nr, long a1, long a2, long a3, long a4, long a5
 			 "syscall; addiu $29, $29, 32"
 			 : "+r"(r2), "+r"(r7), "+r"(r8), "+r"(r9), "+r"(r10)
 			 : "r"(r4), "r"(r5), "r"(r6)
-			 : "$1", "$3", "$11", "$12", "$13", "$14", "$15", "$24", "$25", PSYS_HI_LO
-			   "memory");
+			 : "$1", "$3", "$11", "$12", "$13", "$14", "$15", "$24", "$25",
+			   PSYS_HI_LO "memory");
 	return r7 ? -r2 : r2;
 }
 

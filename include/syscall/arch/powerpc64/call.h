@@ -23,8 +23,7 @@ PSYS_INLINE long psys_call0(long nr)
 	__asm__ volatile(PSYS_TRAP
 			 : "+r"(r0), "=r"(r3)
 			 :
-			 : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12",
-			   PSYS_CLOBBERS);
+			 : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", PSYS_CLOBBERS);
 	return r3;
 }
 
@@ -35,8 +34,7 @@ PSYS_INLINE long psys_call1(long nr, long a1)
 	__asm__ volatile(PSYS_TRAP
 			 : "+r"(r0), "+r"(r3)
 			 :
-			 : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12",
-			   PSYS_CLOBBERS);
+			 : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", PSYS_CLOBBERS);
 	return r3;
 }
 
@@ -48,8 +46,7 @@ PSYS_INLINE long psys_call2(long nr, long a1, long a2)
 	__asm__ volatile(PSYS_TRAP
 			 : "+r"(r0), "+r"(r3), "+r"(r4)
 			 :
-			 : "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12",
-			   PSYS_CLOBBERS);
+			 : "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", PSYS_CLOBBERS);
 	return r3;
 }
 
@@ -62,8 +59,7 @@ PSYS_INLINE long psys_call3(long nr, long a1, long a2, long a3)
 	__asm__ volatile(PSYS_TRAP
 			 : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5)
 			 :
-			 : "r6", "r7", "r8", "r9", "r10", "r11", "r12",
-			   PSYS_CLOBBERS);
+			 : "r6", "r7", "r8", "r9", "r10", "r11", "r12", PSYS_CLOBBERS);
 	return r3;
 }
 
@@ -77,8 +73,7 @@ PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
 	__asm__ volatile(PSYS_TRAP
 			 : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6)
 			 :
-			 : "r7", "r8", "r9", "r10", "r11", "r12",
-			   PSYS_CLOBBERS);
+			 : "r7", "r8", "r9", "r10", "r11", "r12", PSYS_CLOBBERS);
 	return r3;
 }
 
@@ -93,8 +88,7 @@ PSYS_INLINE long psys_call5(long nr, long a1, long a2, long a3, long a4, long a5
 	__asm__ volatile(PSYS_TRAP
 			 : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6), "+r"(r7)
 			 :
-			 : "r8", "r9", "r10", "r11", "r12",
-			   PSYS_CLOBBERS);
+			 : "r8", "r9", "r10", "r11", "r12", PSYS_CLOBBERS);
 	return r3;
 }
 
@@ -110,8 +104,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 	__asm__ volatile(PSYS_TRAP
 			 : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6), "+r"(r7), "+r"(r8)
 			 :
-			 : "r9", "r10", "r11", "r12",
-			   PSYS_CLOBBERS);
+			 : "r9", "r10", "r11", "r12", PSYS_CLOBBERS);
 	return r3;
 }
 

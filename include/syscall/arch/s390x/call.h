@@ -16,10 +16,7 @@ PSYS_INLINE long psys_call0(long nr)
 {
 	register long r1 __asm__("r1") = nr;
 	register long r2 __asm__("r2");
-	__asm__ volatile("svc 0"
-			 : "=r"(r2)
-			 : "r"(r1)
-			 : "cc", "memory");
+	__asm__ volatile("svc 0" : "=r"(r2) : "r"(r1) : "cc", "memory");
 	return r2;
 }
 
@@ -27,10 +24,7 @@ PSYS_INLINE long psys_call1(long nr, long a1)
 {
 	register long r1 __asm__("r1") = nr;
 	register long r2 __asm__("r2") = a1;
-	__asm__ volatile("svc 0"
-			 : "+r"(r2)
-			 : "r"(r1)
-			 : "cc", "memory");
+	__asm__ volatile("svc 0" : "+r"(r2) : "r"(r1) : "cc", "memory");
 	return r2;
 }
 
@@ -39,10 +33,7 @@ PSYS_INLINE long psys_call2(long nr, long a1, long a2)
 	register long r1 __asm__("r1") = nr;
 	register long r2 __asm__("r2") = a1;
 	register long r3 __asm__("r3") = a2;
-	__asm__ volatile("svc 0"
-			 : "+r"(r2)
-			 : "r"(r1), "r"(r3)
-			 : "cc", "memory");
+	__asm__ volatile("svc 0" : "+r"(r2) : "r"(r1), "r"(r3) : "cc", "memory");
 	return r2;
 }
 
@@ -52,10 +43,7 @@ PSYS_INLINE long psys_call3(long nr, long a1, long a2, long a3)
 	register long r2 __asm__("r2") = a1;
 	register long r3 __asm__("r3") = a2;
 	register long r4 __asm__("r4") = a3;
-	__asm__ volatile("svc 0"
-			 : "+r"(r2)
-			 : "r"(r1), "r"(r3), "r"(r4)
-			 : "cc", "memory");
+	__asm__ volatile("svc 0" : "+r"(r2) : "r"(r1), "r"(r3), "r"(r4) : "cc", "memory");
 	return r2;
 }
 
@@ -66,10 +54,7 @@ PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
 	register long r3 __asm__("r3") = a2;
 	register long r4 __asm__("r4") = a3;
 	register long r5 __asm__("r5") = a4;
-	__asm__ volatile("svc 0"
-			 : "+r"(r2)
-			 : "r"(r1), "r"(r3), "r"(r4), "r"(r5)
-			 : "cc", "memory");
+	__asm__ volatile("svc 0" : "+r"(r2) : "r"(r1), "r"(r3), "r"(r4), "r"(r5) : "cc", "memory");
 	return r2;
 }
 

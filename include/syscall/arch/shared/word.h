@@ -14,14 +14,14 @@ typedef long psys_word;
  * compilers, even where it is not taken.) */
 #elif defined(__cplusplus)
 typedef long long psys_word;
-#define PSYS_WORD(argument)                                             \
-	(sizeof(argument) > sizeof(long) ? (psys_word)(argument) :       \
+#define PSYS_WORD(argument)                                        \
+	(sizeof(argument) > sizeof(long) ? (psys_word)(argument) : \
 					   (psys_word)(PSYS_WORD_FROM)(argument))
 #else
 typedef long long psys_word;
-#define PSYS_WORD(argument)                                              \
-	((psys_word)__builtin_choose_expr(sizeof(argument) > sizeof(long), \
-					  argument, (PSYS_WORD_FROM)(argument)))
+#define PSYS_WORD(argument)                                                           \
+	((psys_word) __builtin_choose_expr(sizeof(argument) > sizeof(long), argument, \
+					   (PSYS_WORD_FROM)(argument)))
 #endif
 
 #endif

@@ -18,9 +18,8 @@
  * scratch register in frames of more than 4 KiB, also right before an asm that has
  * an operand there: it is filled within.
  */
-#define PSYS_TRAP \
-	"mov %[nr], %%g1; ta 0x6d; sub %%g0, %[o0], %%g1; movcs %%xcc, %%g1, %[o0]"
-#define PSYS_CLOBBERS                                                                          \
+#define PSYS_TRAP "mov %[nr], %%g1; ta 0x6d; sub %%g0, %[o0], %%g1; movcs %%xcc, %%g1, %[o0]"
+#define PSYS_CLOBBERS                                                                           \
 	"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12", "f13", \
 		"f14", "f15", "f16", "f17", "f18", "f19", "f20", "f21", "f22", "f23", "f24",    \
 		"f25", "f26", "f27", "f28", "f29", "f30", "f31", "f32", "f34", "f36", "f38",    \
@@ -30,20 +29,14 @@
 PSYS_INLINE long psys_call0(long nr)
 {
 	register long o0 __asm__("o0");
-	__asm__ volatile(PSYS_TRAP
-			 : [o0] "=r"(o0)
-			 : [nr] "r"(nr)
-			 : "o1", PSYS_CLOBBERS);
+	__asm__ volatile(PSYS_TRAP : [o0] "=r"(o0) : [nr] "r"(nr) : "o1", PSYS_CLOBBERS);
 	return o0;
 }
 
 PSYS_INLINE long psys_call1(long nr, long a1)
 {
 	register long o0 __asm__("o0") = a1;
-	__asm__ volatile(PSYS_TRAP
-			 : [o0] "+r"(o0)
-			 : [nr] "r"(nr)
-			 : "o1", PSYS_CLOBBERS);
+	__asm__ volatile(PSYS_TRAP : [o0] "+r"(o0) : [nr] "r"(nr) : "o1", PSYS_CLOBBERS);
 	return o0;
 }
 
@@ -51,10 +44,7 @@ PSYS_INLINE long psys_call2(long nr, long a1, long a2)
 {
 	register long o0 __asm__("o0") = a1;
 	register long o1 __asm__("o1") = a2;
-	__asm__ volatile(PSYS_TRAP
-			 : [o0] "+r"(o0), "+r"(o1)
-			 : [nr] "r"(nr)
-			 : PSYS_CLOBBERS);
+	__asm__ volatile(PSYS_TRAP : [o0] "+r"(o0), "+r"(o1) : [nr] "r"(nr) : PSYS_CLOBBERS);
 	return o0;
 }
 

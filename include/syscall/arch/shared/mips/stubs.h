@@ -14,10 +14,7 @@ PSYS_INLINE psys_word psys_call0(psys_word nr)
 {
 	register psys_word r2 __asm__("$2") = nr;
 	register psys_word r7 __asm__("$7");
-	__asm__ volatile("syscall"
-			 : "+r"(r2), "=r"(r7)
-			 :
-			 : "$8", "$9", PSYS_CLOBBERS);
+	__asm__ volatile("syscall" : "+r"(r2), "=r"(r7) : : "$8", "$9", PSYS_CLOBBERS);
 	return r7 ? -r2 : r2;
 }
 
@@ -26,10 +23,7 @@ PSYS_INLINE psys_word psys_call1(psys_word nr, psys_word a1)
 	register psys_word r2 __asm__("$2") = nr;
 	register psys_word r4 __asm__("$4") = a1;
 	register psys_word r7 __asm__("$7");
-	__asm__ volatile("syscall"
-			 : "+r"(r2), "=r"(r7)
-			 : "r"(r4)
-			 : "$8", "$9", PSYS_CLOBBERS);
+	__asm__ volatile("syscall" : "+r"(r2), "=r"(r7) : "r"(r4) : "$8", "$9", PSYS_CLOBBERS);
 	return r7 ? -r2 : r2;
 }
 
@@ -61,7 +55,7 @@ PSYS_INLINE psys_word psys_call3(psys_word nr, psys_word a1, psys_word a2, psys_
 }
 
 PSYS_INLINE psys_word psys_call4(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
-			 psys_word a4)
+				 psys_word a4)
 {
 	register psys_word r2 __asm__("$2") = nr;
 	register psys_word r4 __asm__("$4") = a1;
@@ -76,7 +70,7 @@ PSYS_INLINE psys_word psys_call4(psys_word nr, psys_word a1, psys_word a2, psys_
 }
 
 PSYS_INLINE psys_word psys_call5(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
-			 psys_word a4, psys_word a5)
+				 psys_word a4, psys_word a5)
 {
 	register psys_word r2 __asm__("$2") = nr;
 	register psys_word r4 __asm__("$4") = a1;
@@ -92,7 +86,7 @@ PSYS_INLINE psys_word psys_call5(psys_word nr, psys_word a1, psys_word a2, psys_
 }
 
 PSYS_INLINE psys_word psys_call6(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
-			 psys_word a4, psys_word a5, psys_word a6)
+				 psys_word a4, psys_word a5, psys_word a6)
 {
 	register psys_word r2 __asm__("$2") = nr;
 	register psys_word r4 __asm__("$4") = a1;

@@ -42,7 +42,7 @@ PSYS_INLINE psys_word psys_call3(psys_word nr, psys_word a1, psys_word a2, psys_
 }
 
 PSYS_INLINE psys_word psys_call4(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
-				psys_word a4)
+				 psys_word a4)
 {
 	psys_word result;
 	register psys_word r10 __asm__("r10") = a4;
@@ -54,7 +54,7 @@ PSYS_INLINE psys_word psys_call4(psys_word nr, psys_word a1, psys_word a2, psys_
 }
 
 PSYS_INLINE psys_word psys_call5(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
-				psys_word a4, psys_word a5)
+				 psys_word a4, psys_word a5)
 {
 	psys_word result;
 	register psys_word r10 __asm__("r10") = a4;
@@ -67,7 +67,7 @@ PSYS_INLINE psys_word psys_call5(psys_word nr, psys_word a1, psys_word a2, psys_
 }
 
 PSYS_INLINE psys_word psys_call6(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
-				psys_word a4, psys_word a5, psys_word a6)
+				 psys_word a4, psys_word a5, psys_word a6)
 {
 	psys_word result;
 	register psys_word r10 __asm__("r10") = a4;
