@@ -376,7 +376,7 @@ static PSYS_UNINSTRUMENTED bool is_parents_end(const struct prepared *prepared, 
 static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, size_t index)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
-	const size_t uses = aspawn_action_info(action->kind)->uses;
+	const size_t uses = aspawn_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
 
 	return fd >= 0 && (is_reserved(prepared, index, fd) || is_parents_end(prepared, index, fd));
@@ -395,7 +395,7 @@ static PSYS_UNINSTRUMENTED void set_subject(struct aspawn_failure *report, const
 static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t index, int error)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
-	const struct action_info *info = aspawn_action_info(action->kind);
+	const struct action_info *info = &aspawn_action_infos[action->kind];
 	const size_t string = info->paths[0] ? info->paths[0] : info->strings[0];
 	char number[PSYS_DECIMAL_SIZE];
 

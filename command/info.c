@@ -7,7 +7,7 @@ enum { MOST_BYTES = 1000000 };
 
 #define AT(member) offsetof(struct aspawn_action, u.member)
 
-static const struct action_info infos[] = {
+const struct action_info aspawn_action_infos[] = {
 	[ASPAWN_ACTION_DUP2] = { "dup2", .fds = { AT(dup2.from), AT(dup2.to) },
 				 .uses = AT(dup2.from), .replaces = AT(dup2.to),
 				 .subject = AT(dup2.from) },
@@ -94,7 +94,9 @@ static const struct action_info infos[] = {
 
 PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(uint32_t kind)
 {
-	return kind < 1 || kind >= sizeof infos / sizeof *infos ? NULL : &infos[kind];
+	return kind < 1 || kind >= sizeof aspawn_action_infos / sizeof *aspawn_action_infos ?
+		       NULL :
+		       &aspawn_action_infos[kind];
 }
 
 /* Bytes of the array, if the kind has one. */
@@ -176,7 +178,7 @@ int aspawn_check_action(const struct aspawn_action *action)
 {
 	const struct action_info *info = aspawn_action_info(action->kind);
 
-	if (!info || action->flags || !has_its_strings(action, info))
+	if (!info || action->flags || (has_strings(info) && !has_its_strings(action, info)))
 		return -PSYS_EINVAL;
 	for (int i = 0; i < 2; i++)
 		if (info->fds[i] && member_int(action, info->fds[i]) < 0)
