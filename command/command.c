@@ -262,8 +262,6 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	if (r < 0)
 		return r;
 	give_pipes(prepared);
-	if (spawned.read_end >= 0)
-		psys_fcntl(spawned.read_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
 	child->pid = spawned.pid;
 	child->pidfd = spawned.pidfd;
 	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;
