@@ -80,7 +80,7 @@ TEST(rejects_an_invalid_command)
 		ASPAWN_USER(-1U, 5, NULL, 0),
 		ASPAWN_USER(5, -1U, NULL, 0),
 		{ .kind = 0 },
-		{ .kind = ASPAWN_ACTION_CALL + 1 },
+		{ .kind = LAST_ACTION + 1 },
 		{ .kind = 9999 },
 		{ .kind = UINT32_MAX },
 		{ .kind = ASPAWN_ACTION_CLEARENV, .flags = 1 },
