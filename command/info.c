@@ -49,6 +49,8 @@ const struct action_info aspawn_action_infos[] = {
 	[ASPAWN_ACTION_SIGMASK] = { "sigmask", .array = AT(sigmask.set) },
 	[ASPAWN_ACTION_SIGNALS_DEFAULT] = { "signals_default", .array = AT(signals_default.set) },
 	[ASPAWN_ACTION_SIGNALS_IGNORE] = { "signals_ignore", .array = AT(signals_ignore.set) },
+	[ASPAWN_ACTION_SIGNAL_DEFAULT] = { "signal_default", .subject = AT(signal_default.signal) },
+	[ASPAWN_ACTION_SIGNAL_IGNORE] = { "signal_ignore", .subject = AT(signal_ignore.signal) },
 	[ASPAWN_ACTION_PDEATHSIG] = { "pdeathsig", .subject = AT(pdeathsig.signal) },
 
 	[ASPAWN_ACTION_RLIMIT] = { "rlimit", .subject = AT(rlimit.resource) },
@@ -134,6 +136,11 @@ static bool is_name(const char *name)
 	return *name && !*psys_strchrnul(name, '=');
 }
 
+static bool is_signal(int signal)
+{
+	return signal > 0 && signal <= PSYS_NSIG;
+}
+
 /* What the table does not say. */
 static bool is_complete(const struct aspawn_action *action)
 {
@@ -149,7 +156,11 @@ static bool is_complete(const struct aspawn_action *action)
 	case ASPAWN_ACTION_CALL:
 		return action->u.call.function;
 	case ASPAWN_ACTION_PDEATHSIG:
-		return action->u.pdeathsig.signal >= 0 && action->u.pdeathsig.signal <= PSYS_NSIG;
+		return action->u.pdeathsig.signal == 0 || is_signal(action->u.pdeathsig.signal);
+	case ASPAWN_ACTION_SIGNAL_DEFAULT:
+		return is_signal(action->u.signal_default.signal);
+	case ASPAWN_ACTION_SIGNAL_IGNORE:
+		return is_signal(action->u.signal_ignore.signal);
 	case ASPAWN_ACTION_USER: /* -1 would leave it as it is */
 		return action->u.user.uid != (unsigned)-1 && action->u.user.gid != (unsigned)-1;
 	case ASPAWN_ACTION_SECCOMP:

@@ -251,7 +251,9 @@ TEST(signals_of_a_program)
 	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN);
 	CHECK_SHOWS("ignored", "ignored:15", ASPAWN_UMASK(0));
 	CHECK_SHOWS("default", "ignored:15", ASPAWN_SIGNALS_DEFAULT(&set));
+	CHECK_SHOWS("default", "ignored:15", ASPAWN_SIGNAL_DEFAULT(PSYS_SIGTERM));
 	CHECK_EQUAL(get_disposition(PSYS_SIGTERM), PSYS_SIG_IGN);
+	CHECK_SHOWS("ignored", "ignored:12", ASPAWN_SIGNAL_IGNORE(PSYS_SIGUSR2));
 }
 
 static void handle(int signal)
@@ -787,6 +789,8 @@ TEST(every_function_that_makes_an_action_equals_its_macro)
 	CHECK_SAME(sigmask(made, &some_set), ASPAWN_SIGMASK(&some_set));
 	CHECK_SAME(signals_default(made, &some_set), ASPAWN_SIGNALS_DEFAULT(&some_set));
 	CHECK_SAME(signals_ignore(made, &some_set), ASPAWN_SIGNALS_IGNORE(&some_set));
+	CHECK_SAME(signal_default(made, 15), ASPAWN_SIGNAL_DEFAULT(15));
+	CHECK_SAME(signal_ignore(made, 15), ASPAWN_SIGNAL_IGNORE(15));
 	CHECK_SAME(pdeathsig(made, 9), ASPAWN_PDEATHSIG(9));
 	CHECK_SAME(rlimit(made, 1, 2, UINT64_MAX - 1), ASPAWN_RLIMIT(1, 2, UINT64_MAX - 1));
 	CHECK_SAME(nice(made, -5), ASPAWN_NICE(-5));
