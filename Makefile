@@ -8,6 +8,9 @@ SONAME := libaspawn.so.$(call version_of,MAJOR).$(call version_of,MINOR)
 # What a caller may set.
 BUILD_DIR ?= build$(if $(TARGET),/$(TARGET))
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
 # Not -g: valgrind 3.19 gives up at a library with the DWARF 5 of clang.
 CFLAGS ?= -O2 -gdwarf-4
@@ -98,35 +101,44 @@ cross-all: ## cross for every architecture, with a report
 	done; exit $${failed:-0}
 
 .PHONY: install uninstall
-headers = $(shell cd include && find . -name '*.h')
-man3 = $(DESTDIR)$(PREFIX)/share/man/man3
+# A word of the shell: paths may have spaces.
+quote = '$(subst ','\'',$(1))'
+in_lib := $(call quote,$(DESTDIR)$(LIBDIR))
+in_include := $(call quote,$(DESTDIR)$(INCLUDEDIR))
+in_man := $(call quote,$(DESTDIR)$(MANDIR))/man3
+headers = $(shell cd include && find . -name '*.h' | sed 's|^\./||')
 # Each other name below NAME in a page, with the page: aspawn_run:aspawn_command.3
 man_links = $(foreach page,$(wildcard doc/*.3),$(patsubst %,%:$(notdir $(page)),$(filter-out $(basename $(notdir $(page))), \
 	$(shell sed -n -e '/^\.SH NAME/,/\\-/{/^\./d' -e 's/\\-.*//' -e 's/,//g' -e p -e '}' $(page)))))
-install: all ## headers, libraries, aspawn.pc and man pages, under DESTDIR and PREFIX
-	for header in $(headers); do \
-		install -D -m 644 include/$$header $(DESTDIR)$(PREFIX)/include/$$header || exit 1; done
-	install -D -m 644 $(archive) $(DESTDIR)$(PREFIX)/lib/libaspawn.a
-	install -D -m 755 $(shared) $(DESTDIR)$(PREFIX)/lib/libaspawn.so.$(VERSION)
-	ln -sf libaspawn.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libaspawn.so
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' aspawn/aspawn.pc.in \
-		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc
-	for page in $(wildcard doc/*.3); do \
-		install -D -m 644 $$page $(man3)/$$(basename $$page) || exit 1; done
-	for link in $(man_links); do \
-		echo ".so man3/$${link#*:}" >$(man3)/$${link%:*}.3 || exit 1; done
+# For others to read, whatever the umask of who installs; in directories that are there, as they are.
+installing := set -eu; umask 022;
+# pc_file TEMPLATE, to standard output. What is below PREFIX goes along when that is moved.
+below_prefix = $(subst ^,,$(subst ^$(PREFIX)/,$${prefix}/,^$(1)))
+pc_value = -e $(call quote,s|@$(1)@|$(subst |,\|,$(subst &,\&,$(2)))|)
+pc_file = sed $(call pc_value,PREFIX,$(PREFIX)) $(call pc_value,INCLUDEDIR,$(call below_prefix,$(INCLUDEDIR))) \
+	$(call pc_value,LIBDIR,$(call below_prefix,$(LIBDIR))) $(call pc_value,VERSION,$(VERSION)) $(1)
 
-uninstall: ## what install put there
-	for header in $(headers); do rm -f $(DESTDIR)$(PREFIX)/include/$$header; done
-	find $(DESTDIR)$(PREFIX)/include/syscall $(DESTDIR)$(PREFIX)/include/aspawn \
+install: all ## headers, libraries, aspawn.pc and man pages: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR
+	$(installing) for header in $(headers); do \
+		mkdir -p $(in_include)/"$${header%/*}"; \
+		install -m 644 "include/$$header" $(in_include)/"$$header"; done
+	$(installing) mkdir -p $(in_lib)/pkgconfig; \
+		install -m 644 $(archive) $(in_lib)/libaspawn.a; \
+		install -m 755 $(shared) $(in_lib)/libaspawn.so.$(VERSION); \
+		ln -sf libaspawn.so.$(VERSION) $(in_lib)/$(SONAME); \
+		ln -sf $(SONAME) $(in_lib)/libaspawn.so; \
+		$(call pc_file,aspawn/aspawn.pc.in) >$(in_lib)/pkgconfig/aspawn.pc
+	$(installing) mkdir -p $(in_man); install -m 644 $(wildcard doc/*.3) $(in_man); \
+		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/"$${link%:*}.3"; done
+
+uninstall: ## what install and install-compat put there
+	set -eu; for header in $(headers) aspawn-compat/popen_noshell.h; do rm -f $(in_include)/"$$header"; done
+	set -eu; for file in libaspawn.a libaspawn.so $(SONAME) libaspawn.so.$(VERSION) libaspawn-compat.a \
+		libaspawn-preload.so pkgconfig/aspawn.pc pkgconfig/aspawn-compat.pc; do rm -f $(in_lib)/"$$file"; done
+	set -eu; for page in $(notdir $(wildcard doc/*.3)) $(foreach link,$(man_links),$(firstword $(subst :, ,$(link))).3); do \
+		rm -f $(in_man)/"$$page"; done
+	find $(in_include)/syscall $(in_include)/aspawn $(in_include)/aspawn-compat \
 		-depth -type d -empty -delete 2>/dev/null || true
-	rm -rf $(DESTDIR)$(PREFIX)/include/aspawn-compat
-	rm -f $(DESTDIR)$(PREFIX)/lib/libaspawn.a $(DESTDIR)$(PREFIX)/lib/libaspawn.so* \
-		$(DESTDIR)$(PREFIX)/lib/libaspawn-compat.a $(DESTDIR)$(PREFIX)/lib/libaspawn-preload.so \
-		$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn-compat.pc \
-		$(patsubst %,$(man3)/%,$(notdir $(wildcard doc/*.3)) $(foreach link,$(man_links),$(firstword $(subst :, ,$(link))).3))
 
 .PHONY: lint format clean help
 lint: ## clang-format, clang-tidy, and the check of the layering

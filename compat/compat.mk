@@ -29,8 +29,7 @@ $(preload): $(compat_objects) $(preload_objects) $(archive) compat/preload/prelo
 
 .PHONY: install-compat
 install-compat: install compat ## the drop-ins too, with aspawn-compat.pc
-	install -D -m 644 compat/include/popen_noshell.h $(DESTDIR)$(PREFIX)/include/aspawn-compat/popen_noshell.h
-	install -D -m 644 $(compat) $(DESTDIR)$(PREFIX)/lib/libaspawn-compat.a
-	install -D -m 755 $(preload) $(DESTDIR)$(PREFIX)/lib/libaspawn-preload.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' compat/aspawn-compat.pc.in \
-		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn-compat.pc
+	$(installing) mkdir -p $(in_include)/aspawn-compat; \
+		install -m 644 compat/include/popen_noshell.h $(in_include)/aspawn-compat; \
+		install -m 644 $(compat) $(in_lib); install -m 755 $(preload) $(in_lib); \
+		$(call pc_file,compat/aspawn-compat.pc.in) >$(in_lib)/pkgconfig/aspawn-compat.pc

@@ -42,6 +42,23 @@ staged()
 		! grep -r "$work" "$work/stage/opt/aspawn/lib/pkgconfig"
 }
 
+# As a distribution has it: a directory of libraries for each architecture.
+honours_directories()
+{
+	make -s install install-compat BUILD_DIR="$build" DESTDIR="$work/multiarch" PREFIX=/usr LIBDIR=/usr/lib/some-linux-gnu \
+			INCLUDEDIR=/opt/headers MANDIR=/usr/man &&
+		(cd "$work/multiarch" && test -f usr/lib/some-linux-gnu/libaspawn.a && test -f opt/headers/aspawn/aspawn.h &&
+			test -f usr/man/man3/aspawn.3 && test ! -e usr/include && test ! -e usr/share &&
+			cd usr/lib/some-linux-gnu/pkgconfig &&
+			for name in aspawn aspawn-compat; do
+				grep -Fx 'libdir=${prefix}/lib/some-linux-gnu' $name.pc &&
+					grep -Fx 'includedir=/opt/headers' $name.pc || return 1
+			done) &&
+		make -s uninstall BUILD_DIR="$build" DESTDIR="$work/multiarch" PREFIX=/usr LIBDIR=/usr/lib/some-linux-gnu \
+			INCLUDEDIR=/opt/headers MANDIR=/usr/man &&
+		test -z "$(find "$work/multiarch" ! -type d)"
+}
+
 installed_flags()
 {
 	PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs aspawn
@@ -110,6 +127,7 @@ uninstalls()
 }
 
 check "DESTDIR and PREFIX" staged
+check "LIBDIR, INCLUDEDIR and MANDIR" honours_directories
 check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
 check "the programs in the manual run" programs_in_manual_run
 if command -v man >/dev/null; then
