@@ -167,15 +167,19 @@ install: all ## headers, libraries, aspawn.pc and man pages: DESTDIR, PREFIX, LI
 		$(call pc_file,aspawn/aspawn.pc.in) >$(in_lib)/pkgconfig/aspawn.pc
 	$(installing) mkdir -p $(in_man); install -m 644 $(wildcard doc/*.3) $(in_man); \
 		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/"$${link%:*}.3"; done
+	@test -z $(call quote,$(DESTDIR)) && test "$$(id -u)" = 0 && PATH=$$PATH:/sbin:/usr/sbin && $(LDCONFIG) 2>/dev/null && \
+		$(LDCONFIG) -p 2>/dev/null | grep -qF $(call quote,$(LIBDIR)/$(SONAME)) || \
+	printf '%s\n' $(call quote,If programs do not find $(LIBDIR)/$(SONAME): run ldconfig as root with that directory in \
+		/etc/ld.so.conf or$(comma) with musl$(comma) list it in /etc/ld-musl-*.path; or set LD_LIBRARY_PATH.)
 
 uninstall: ## what install and install-compat put there
-	set -eu; for header in $(headers) aspawn-compat/popen_noshell.h; do rm -f $(in_include)/"$$header"; done
-	set -eu; for file in libaspawn.a libaspawn.so $(SONAME) libaspawn.so.$(VERSION) libaspawn-compat.a \
+	$(absolute)for header in $(headers) aspawn-compat/popen_noshell.h; do rm -f $(in_include)/"$$header"; done
+	for file in libaspawn.a libaspawn.so $(SONAME) libaspawn.so.$(VERSION) libaspawn-compat.a \
 		libaspawn-preload.so pkgconfig/aspawn.pc pkgconfig/aspawn-compat.pc; do rm -f $(in_lib)/"$$file"; done
-	set -eu; for page in $(notdir $(wildcard doc/*.3)) $(foreach link,$(man_links),$(firstword $(subst :, ,$(link))).3); do \
+	for page in $(notdir $(wildcard doc/*.3)) $(foreach link,$(man_links),$(firstword $(subst :, ,$(link))).3); do \
 		rm -f $(in_man)/"$$page"; done
-	find $(in_include)/syscall $(in_include)/aspawn $(in_include)/aspawn-compat \
-		-depth -type d -empty -delete 2>/dev/null || true
+	for directory in $(shell cd include && find * -depth -type d) aspawn-compat; do \
+		rmdir $(in_include)/"$$directory" 2>/dev/null || true; done
 
 .PHONY: lint format clean help
 lint: ## clang-format, clang-tidy, and the check of the layering
