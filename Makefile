@@ -182,14 +182,19 @@ uninstall: ## what install and install-compat put there
 		rmdir $(in_include)/"$$directory" 2>/dev/null || true; done
 
 .PHONY: lint format clean help
-lint: ## clang-format, clang-tidy, and the check of the layering
-	clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h' '*.cc')
+tracked = $(or $(shell git ls-files $(1) 2>/dev/null),$(error lint and format need the list of files that git has))
+# Those whose first line names the interpreter.
+scripts = $(shell awk 'FNR == 1 && /^.!\/.*$(1)$$/ { print FILENAME } { nextfile }' $(call tracked,))
+lint: ## clang-format, clang-tidy, shellcheck, flake8, and the check of the layering
+	clang-format --dry-run -Werror $(call tracked,'*.c' '*.h' '*.cc')
+	shellcheck $(sort $(call scripts,sh) $(call tracked,'*.sh'))
+	flake8 $(sort $(call scripts,python3) $(call tracked,'*.py'))
 	clang-tidy --quiet --warnings-as-errors='*' $(sources) -- -std=c11 -Iinclude -ffreestanding
 	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) $(wildcard compat/preload/*.c) -- -std=c11 -Iinclude -Icompat/include
 	prove test/checks/layering.t
 
 format: ## clang-format, in place
-	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cc')
+	clang-format -i $(call tracked,'*.c' '*.h' '*.cc')
 
 clean: ## remove BUILD_DIR
 	rm -rf $(BUILD_DIR)

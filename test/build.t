@@ -9,6 +9,7 @@ unset BUILD_DIR CC CXX AR CFLAGS CPPFLAGS LDFLAGS SANITIZE WERROR TARGET DESTDIR
 chmod 755 "$work"
 nobody=65534
 
+# shellcheck disable=SC2046 # a word each
 # tree NAME: a copy of what is built from, in $work/NAME, and there we are
 tree()
 {

@@ -103,9 +103,10 @@ is_called()
 	compile fewer "$@" -DPSYS_NO_INLINE_CALLS && judge fewer | grep 'refused f_fewer:.*\(call\|jmp\)'
 }
 
+# shellcheck disable=SC2086 # a word each
 for arch in x86_64 aarch64; do
 	for compiler in "clang --target=$arch-linux-gnu" "$arch-linux-gnu-gcc"; do
-		if command -v ${compiler%% *} >/dev/null; then
+		if command -v "${compiler%% *}" >/dev/null; then
 			check "an inlined wrapper is the trap: $compiler" is_the_trap $compiler
 			check "what is more is refused: $compiler" refuses_worse $compiler
 		else

@@ -115,6 +115,7 @@ installed_flags()
 	PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs aspawn
 }
 
+# shellcheck disable=SC2086 # flags, a word each
 # With the installed headers and libraries alone, found by pkg-config.
 builds_by_pkg_config()
 {
@@ -146,6 +147,7 @@ man_pages_have_no_warning()
 	! (cd "$work/prefix/share/man" && groff -man -ww -z man3/*.3 2>&1) | grep .
 }
 
+# shellcheck disable=SC2086 # flags, a word each
 # builds_program_of PAGE: the example of the page, as $work/PAGE, in the oldest C that the
 # headers are for
 builds_program_of()

@@ -160,6 +160,7 @@ for compiler in gcc-12 clang-14; do
 	fi
 done
 
+# shellcheck disable=SC2043 # a list, if of one
 for compiler in gcc-12; do
 	each keeps_out "keeps out" $compiler <<'FLAGS'
 -fprofile-arcs

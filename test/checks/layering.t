@@ -38,6 +38,7 @@ architectures_share_by_shared()
 		awk -F'[:/<]' '{ own = $1 == "syscall" ? $3 : $4 } !index($0, "<syscall/arch/" own "/")' | grep .
 }
 
+# shellcheck disable=SC2044 # names of ours have no spaces
 headers_have_guards()
 {
 	for header in $(find include/ -name '*.h' ! -name table.h); do
@@ -46,6 +47,7 @@ headers_have_guards()
 	return 0
 }
 
+# shellcheck disable=SC2044,SC2086 # names of ours have no spaces; flags, a word each
 # Each public header can be the first and only one, in C and in C++.
 headers_stand_alone()
 {

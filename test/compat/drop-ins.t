@@ -77,6 +77,7 @@ int main(void)
 }
 C
 
+# shellcheck disable=SC2086 # flags, a word each
 # Nothing of the libc's own is linked where a drop-in is.
 builds_by_pkg_config()
 {
@@ -132,6 +133,7 @@ int main(void)
 }
 C
 
+# shellcheck disable=SC2086 # flags, a word each
 builds_what_was_written_for_it()
 {
 	for flags in -std=gnu99 -std=gnu11 "-x c++"; do

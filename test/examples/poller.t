@@ -1,5 +1,6 @@
 #!/bin/sh
 # The poller, with real commands: what is counted, what is killed, what is left.
+# shellcheck disable=SC1003,SC2002,SC2013,SC2094 # odd lists of checks are what is tested
 . "$(dirname "$0")/../checks/tap.sh"
 build=$(realpath "${BUILD_DIR:-build}")
 poller=$build/examples/poller
@@ -42,7 +43,7 @@ are()
 # Whether a process of the file of pids is left, after a moment for init to reap it.
 some_are_left()
 {
-	for moment in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		left=
 		for pid in $(cat "$1"); do
 			state=$(sed -n 's/.*) \(.\).*/\1/p' /proc/"$pid"/stat 2>/dev/null)
@@ -52,6 +53,7 @@ some_are_left()
 		sleep 0.1
 	done
 	echo "left:$left"
+	# shellcheck disable=SC2086 # a word each
 	kill $left
 }
 
@@ -62,7 +64,7 @@ none_is_left()
 
 lines_of()
 {
-	for i in $(seq "$1"); do echo "$2"; done
+	for _ in $(seq "$1"); do echo "$2"; done
 }
 
 now_ms()
@@ -192,7 +194,7 @@ no_list()
 refuses()
 {
 	rm -f trace
-	poll_exits 2 "$@" trace-list && grep "usage: poller" err && ! test -e trace && ! test -s out ||
+	{ poll_exits 2 "$@" trace-list && grep "usage: poller" err && ! test -e trace && ! test -s out; } ||
 		{ echo "not refused: $*"; return 1; }
 }
 
@@ -294,7 +296,7 @@ a_delay_between_starts()
 {
 	echo "sh -c 'date +%s%3N >>times'" >stamped
 	rm -f times
-	poll --delay 60 --repeat 6 stamped && test "$(wc -l <times)" -eq 6 &&
+	poll --delay 60 --repeat 6 stamped && test "$(wc -l <./times)" -eq 6 &&
 		sort -n times | awk 'NR == 1 { first = $1 } { last = $1 } END { print last - first; exit last - first < 250 }'
 }
 

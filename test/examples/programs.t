@@ -16,6 +16,7 @@ reports_a_failure()
 	"$examples/command" /no/such/program 2>&1 | grep -Fx 'not started: exec "/no/such/program": ENOENT'
 }
 
+# shellcheck disable=SC2012 # the output of ls is what is counted
 runs_in_one_call()
 {
 	"$examples/run" /etc >"$out" && grep -Fx "$(uname -sr)" "$out" &&

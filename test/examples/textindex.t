@@ -15,6 +15,7 @@ counts_the_same()
 refuses_what_is_wrong()
 {
 	for wrong in "--threads 0" "--threads 257" "--limit x" "--resident -1" "--method none" "--none"; do
+		# shellcheck disable=SC2086 # a word each
 		"$textindex" $wrong >"$out" 2>&1
 		test $? -eq 2 && grep "usage: textindex" "$out" || return 1
 	done

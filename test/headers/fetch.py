@@ -27,7 +27,7 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 # Debian's architectures, one for each of the kernel's directories. In newer suites
 # one package holds the headers of all of them.
 DIRECTORIES = {"amd64": "x86", "arm64": "arm64", "armhf": "arm", "mips64el": "mips",
-           "ppc64el": "powerpc", "s390x": "s390"}
+               "ppc64el": "powerpc", "s390x": "s390"}
 
 
 def output(*command, **options):
