@@ -35,7 +35,7 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 examples: $(examples_dir)/start $(examples_dir)/run $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
 
 test-examples: examples ## the examples, with real commands
-	prove --timer $(sort $(wildcard test/examples/*.t))
+	test/prove --timer $(sort $(wildcard test/examples/*.t))
 
 demo: examples bench-quick ## start three commands, index real documents and poll real checks each way, compare the ways
 	$(examples_dir)/start
