@@ -50,12 +50,12 @@ bench-quick: $(bench_dir)/responsiveness ## of bench only how long the caller is
 	@$(bench_dir)/responsiveness $(call brief_run,responsiveness,--benchmark_repetitions=9 \
 		--benchmark_enable_random_interleaving=true --benchmark_min_time=0.01)
 
-bench-memory: $(bench_dir)/memory ## the same, by a caller that has touched 1 GiB
+bench-memory: $(bench_dir)/memory ## of bench only how long a caller is blocked that has touched 1 GiB, in seconds
 	@mkdir -p $(brief_dir)
 	@$(bench_dir)/memory $(call brief_run,memory,--benchmark_repetitions=9 --benchmark_min_time=0.005 \
 		'--benchmark_filter=^(aspawn|vfork|posix_spawn|fork)/MiB:(0|1024)/')
 
-bench-descriptors: $(bench_dir)/descriptors ## the same, and until the child is reaped, by a caller with 10000 descriptors
+bench-descriptors: $(bench_dir)/descriptors ## of bench only what 10000 open descriptors cost, in seconds
 	@mkdir -p $(brief_dir)
 	@$(bench_dir)/descriptors $(call brief_run,descriptors,--benchmark_repetitions=9 --benchmark_min_time=0.01 \
 		--benchmark_enable_random_interleaving=true \

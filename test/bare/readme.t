@@ -48,4 +48,5 @@ while commands=$("$here/commands" $block) && [ -n "$commands" ]; do
 	block=$((block + 1))
 done
 check "README has commands" test $block -gt 1
+sed -n 's/^ *\([0-9]* skipped:\|tests:\)/# \1/p' "$log"
 finish
