@@ -1,0 +1,2 @@
+extern const char *host;
+extern struct aspawn_pool pool;
