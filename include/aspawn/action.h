@@ -42,9 +42,6 @@
 #ifndef ASPAWN_ACTION_H
 #define ASPAWN_ACTION_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <aspawn/aspawn.h>    /* ASPAWN_CHILD */
 #include <syscall/file.h>     /* PSYS_O_..., PSYS_AT_FDCWD, PSYS_RESOLVE_... */
 #include <syscall/process.h>  /* PSYS_RLIMIT_..., PSYS_SCHED_..., PSYS_CLONE_NEW... */
@@ -207,7 +204,7 @@ struct aspawn_action {
 };
 /* clang-format on */
 
-typedef char aspawn_action_has_64_bytes[sizeof(struct aspawn_action) == 64 ? 1 : -1];
+PSYS_ASSERT(aspawn_action_has_64_bytes, sizeof(struct aspawn_action) == 64);
 
 /* How the macros below are made: the library's own. */
 /* clang-format off */

@@ -15,9 +15,6 @@
 #ifndef ASPAWN_ASPAWN_H
 #define ASPAWN_ASPAWN_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <syscall/base.h>
 #include <syscall/time.h>
 
@@ -114,7 +111,8 @@ struct aspawn_options {
 	int reserved;   /* 0 */
 };
 
-enum { ASPAWN_OPTIONS_SIZE_VER0 = sizeof(struct aspawn_options) }; /* of the first version */
+enum { ASPAWN_OPTIONS_SIZE_VER0 = 32 }; /* of the first version */
+PSYS_ASSERT(aspawn_options_has_its_size, sizeof(struct aspawn_options) == ASPAWN_OPTIONS_SIZE_VER0);
 
 /*
  * As aspawn(), with options; NULL is as aspawn(). Further errors:

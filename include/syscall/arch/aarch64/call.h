@@ -12,6 +12,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * A function may have SVE by an attribute, of which no macro tells, so what costs nothing
  * is listed always. Clang ignores what a function's target lacks. It has no name for ffr, but
@@ -114,5 +115,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 #undef PSYS_PREDICATES
 #undef PSYS_VECTORS
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

@@ -14,6 +14,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * In Thumb code r7 may be the frame pointer, which no compiler lets go of: it
  * waits in r12 for the end of the call. The number comes from a high register
@@ -126,5 +127,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 #undef PSYS_NUMBER_IN
 #undef PSYS_SVC
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

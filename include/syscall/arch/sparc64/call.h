@@ -13,6 +13,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * After the trap: a negative number if there was an error. Clang has g1 as its
  * scratch register in frames of more than 4 KiB, also right before an asm that has
@@ -123,5 +124,7 @@ PSYS_INLINE int psys_clone(unsigned long flags, void *stack, int *parent_tid, in
 
 #undef PSYS_TRAP
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <syscall/base.h>
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * A function may have vectors by an attribute, of which no macro tells, so they are listed
  * always: that costs a function without them nothing. Gcc has names for them since 13, for
@@ -109,5 +110,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 
 #undef PSYS_VECTORS
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif
