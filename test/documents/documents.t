@@ -150,17 +150,29 @@ def test_program(block):
     result(name, problem)
 
 
+def same(a, b, what):
+    return f'__extension__ _Static_assert({a} == {b}, "{what}");'
+
+
+def members(body):
+    without_parameters = re.sub(r"\([^*].*?\)", "()", body)
+    for function, other in re.findall(r"\(\*(\w+)\)\(|(\w+)(?:\[\w+\])?\s*(?=[,;])", without_parameters):
+        yield function or other
+
+
 def structures(code):
     """Assertions that each structure shown, if it is whole, is the one of the headers."""
     for name, body in re.findall(r"^struct (\w+) \{\n(.*?)^\};", code, re.MULTILINE | re.DOTALL):
-        if "..." in re.sub(r"/\*.*?\*/", "", body):
+        bare = re.sub(r"/\*.*?\*/", "", body)
+        if "..." in bare:
             continue
         yield f"struct shown_{name} {{\n{body}}};"
-        yield f'__extension__ _Static_assert(sizeof(struct shown_{name}) == sizeof(struct {name}), "size of {name}");'
-        for member in re.findall(r"\(\*(\w+)\)\(|(\w+)(?:\[\w+\])?\s*(?=[,;])", re.sub(r"\([^*].*?\)", "()", body)):
-            member = "".join(member)
-            yield (f"__extension__ _Static_assert(__builtin_offsetof(struct shown_{name}, {member}) == "
-                   f'__builtin_offsetof(struct {name}, {member}), "{name}.{member}");')
+        yield same(f"sizeof(struct shown_{name})", f"sizeof(struct {name})", name)
+        for member in members(bare):
+            shown, real = f"struct shown_{name}", f"struct {name}"
+            yield same(f"__builtin_offsetof({shown}, {member})", f"__builtin_offsetof({real}, {member})", member)
+            yield same(f"__builtin_types_compatible_p(__typeof__((({shown} *)0)->{member}), "
+                       f"__typeof__((({real} *)0)->{member}))", "1", f"type of {member}")
 
 
 def test_fragment(block):
@@ -179,6 +191,29 @@ def test_fragment(block):
                 continue
             result(name, failure(compiler, *[C, CPLUSPLUS][language], "-Wno-unused", "-c", source,
                                  "-o", work / "fragment.o", *flags("--cflags")))
+
+
+def declarations(code):
+    """Of a SYNOPSIS, its #include and the functions and types, which agree with the header's."""
+    functions = re.sub(r"^struct \w+ \{\n.*?^\};", "", code, flags=re.MULTILINE | re.DOTALL)
+    yield from re.findall(r"^#include .*", code, re.MULTILINE)
+    yield from structures(code)
+    for function in re.findall(r"^[a-z][^;{}#]*\([^;{}#]*\);$", functions, re.MULTILINE):
+        if not function.endswith("(arguments);"):  # of any system call
+            yield function
+
+
+def test_synopsis(block):
+    name = f"{block.document}, SYNOPSIS"
+    found = list(declarations(block.code))
+    source = work / "synopsis.c"
+    source.write_text("\n".join(found) + "\n")
+    for compiler, _ in compilers():
+        if not shutil.which(compiler):
+            skip(f"{name}, {compiler}", f"no {compiler}")
+            continue
+        result(f"{name}, {len(found)} declarations, {compiler}", failure(
+            compiler, "-std=gnu11", *WARNINGS, "-c", source, "-o", work / "synopsis.o", *flags("--cflags")))
 
 
 def test_line(document, line):
@@ -201,6 +236,8 @@ def test_documents():
                 test_program(block)
             elif block.kind == "fragment":
                 test_fragment(block)
+            elif block.kind == "synopsis":
+                test_synopsis(block)
     for document, line in compiler_lines():
         test_line(document, line)
 

@@ -11,7 +11,7 @@ TEXTS = [ROOT / "README.md", *sorted(ROOT.glob("doc/*.md"))]
 class Block(NamedTuple):
     document: str  # as README.md or psys.3
     number: int    # of the document's blocks of this kind, from 1
-    kind: str      # program, fragment, c++, sh or text
+    kind: str      # program, fragment, synopsis, c++, sh or text
     line: int      # of its first line, in the document
     code: str
     shown: str     # what the text says it prints, or ""
@@ -41,19 +41,30 @@ def numbered(document, found):
     return blocks
 
 
+def without_escapes(line):
+    return (line.replace("\\-", "-").replace("\\(aq", "'").replace("\\&", "")
+            .replace("\\e", "\\"))
+
+
+def in_bold(line):
+    """The text of a line of a SYNOPSIS: arguments of .B have a space between them."""
+    macro, _, rest = line.partition(" ")
+    words = [quoted or word for quoted, word in re.findall(r'"([^"]*)"|(\S+)', rest)]
+    return (" " if macro == ".B" else "").join(words)
+
+
 def of_page(path):
-    """What lies between .EX and .EE, without roff's escapes."""
+    """What lies between .EX and .EE, and the SYNOPSIS, without roff's escapes."""
     found, code = [], None
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        if line == ".EX":
-            code, begin = [], number + 1
-        elif line == ".EE":
+        if line in (".EX", ".nf"):
+            code, begin, is_synopsis = [], number + 1, line == ".nf"
+        elif line in (".EE", ".fi"):
             text = "\n".join(code) + "\n"
-            found.append((kind_of(text), begin, text))
+            found.append(("synopsis" if is_synopsis else kind_of(text), begin, text))
             code = None
-        elif code is not None and not line.startswith("."):
-            code.append(line.replace("\\-", "-").replace("\\(aq", "'").replace("\\&", "")
-                        .replace("\\e", "\\"))
+        elif code is not None and (is_synopsis or not line.startswith(".")):
+            code.append(without_escapes(in_bold(line) if is_synopsis else line))
     return numbered(path.name, found)
 
 

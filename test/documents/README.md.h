@@ -1,2 +1,0 @@
-extern const char *host;
-extern struct aspawn_pool pool;
