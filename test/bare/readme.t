@@ -24,7 +24,7 @@ makes_a_system()
 		git -c safe.directory='*' archive HEAD | tar -x -C "$system/aspawn"
 }
 
-# runs COMMANDS: what went wrong is shown if they fail
+# runs COMMAND: what went wrong is shown if it fails
 runs()
 {
 	"$here/run" "$system" sh -ec "cd /aspawn
@@ -42,11 +42,11 @@ system=$work/system
 trap 'rm -rf "$work"' EXIT
 : >"$log"
 check "a bare system, with a copy of HEAD" makes_a_system
-block=1
-while commands=$("$here/commands" $block) && [ -n "$commands" ]; do
-	check "$(echo "$commands" | tr '\n' ' ')" runs "$commands"
-	block=$((block + 1))
+count=0
+while command=$("$here/commands" $((count + 1))) && [ -n "$command" ]; do
+	check "$command" runs "$command"
+	count=$((count + 1))
 done
-check "README has commands" test $block -gt 1
+check "README has commands" test $count -gt 1
 sed -n 's/^ *\([0-9]* skipped:\|tests:\)/# \1/p' "$log"
 finish
