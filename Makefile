@@ -186,7 +186,7 @@ lint: ## clang-format, clang-tidy, and the check of the layering
 	clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h' '*.cc')
 	clang-tidy --quiet --warnings-as-errors='*' $(sources) -- -std=c11 -Iinclude -ffreestanding
 	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) $(wildcard compat/preload/*.c) -- -std=c11 -Iinclude -Icompat/include
-	prove test/checks/layering.t
+	test/prove test/checks/layering.t
 
 format: ## clang-format, in place
 	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cc')
