@@ -1,6 +1,6 @@
 /*
- * ASPAWN_PRELOAD=once: the drop-ins are for this program, and not for those that it
- * starts, each of which would load them too.
+ * ASPAWN_PRELOAD=once: removes this library from LD_PRELOAD, so that the program's children do
+ * not load it too.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int is_own(const char *path)
 	return !strcmp(slash ? slash + 1 : path, "libaspawn-preload.so");
 }
 
-/* The list without this library. */
+/* Copies the list without this library. */
 static void leave_out(char *list, char *rest)
 {
 	char *place;
