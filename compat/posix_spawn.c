@@ -65,7 +65,7 @@ static int add(posix_spawn_file_actions_t *to, struct aspawn_action action)
 }
 
 /* POSIX: fails with EBADF if the descriptor is negative, or OPEN_MAX or more. */
-static int add_of(posix_spawn_file_actions_t *to, int fd, struct aspawn_action action)
+static int add_with_fd(posix_spawn_file_actions_t *to, int fd, struct aspawn_action action)
 {
 	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add(to, action);
 }
@@ -100,15 +100,15 @@ int posix_spawn_file_actions_init(posix_spawn_file_actions_t *list)
 
 int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *list)
 {
-	struct file_actions *known = list_of(list);
+	struct file_actions *stored = list_of(list);
 
-	for (size_t i = 0; i < known->count; i++) {
-		const char **path = path_of(&known->first[i]);
+	for (size_t i = 0; i < stored->count; i++) {
+		const char **path = path_of(&stored->first[i]);
 		if (path)
 			free((void *)(uintptr_t)*path);
 	}
-	free(known->first);
-	memset(known, 0, sizeof *known);
+	free(stored->first);
+	memset(stored, 0, sizeof *stored);
 	return 0;
 }
 
@@ -116,14 +116,14 @@ int posix_spawn_file_actions_addclose(posix_spawn_file_actions_t *list, int fd)
 {
 	const struct aspawn_action action = ASPAWN_CLOSE(fd);
 
-	return add_of(list, fd, action);
+	return add_with_fd(list, fd, action);
 }
 
 int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *list, int fd, int new_fd)
 {
 	const struct aspawn_action action = ASPAWN_DUP2(fd, new_fd);
 
-	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add_of(list, new_fd, action);
+	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add_with_fd(list, new_fd, action);
 }
 
 /* POSIX closes the descriptor before it opens the file: this frees a descriptor, and serves
@@ -133,7 +133,7 @@ int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *list, int fd, c
 {
 	const struct aspawn_action close = ASPAWN_CLOSE(fd);
 	const struct aspawn_action open = ASPAWN_OPEN(fd, path, flags | O_LARGEFILE, mode);
-	int error = add_of(list, fd, close);
+	int error = add_with_fd(list, fd, close);
 
 	if (error)
 		return error;
@@ -172,14 +172,14 @@ int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *list, i
 {
 	const struct aspawn_action action = ASPAWN_CLOSEFROM(from);
 
-	return add_of(list, from, action);
+	return add_with_fd(list, from, action);
 }
 
 int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *list, int fd)
 {
 	const struct aspawn_action action = ASPAWN_FOREGROUND(fd);
 
-	return add_of(list, fd, action);
+	return add_with_fd(list, fd, action);
 }
 
 /* --- attributes ------------------------------------------------------------ */

@@ -84,7 +84,7 @@ static size_t split(char *text, char **argv)
 /* --- environment ---------------------------------------------------------------- */
 
 /* True for variables that shells read or change before they execute anything. */
-static bool is_shells(const char *name, size_t length)
+static bool is_shell_variable(const char *name, size_t length)
 {
 	/* clang-format off */
 	static const char names[][16] = {
@@ -143,7 +143,7 @@ static bool is_plain_environment(char *const *envp, size_t *count)
 		for (; is_letter(*end) || (*end >= '0' && *end <= '9'); end++)
 			hash = hash * 31 + (unsigned char)*end;
 		const size_t length = (size_t)(end - name);
-		if (*end != '=' || is_shells(name, length) ||
+		if (*end != '=' || is_shell_variable(name, length) ||
 		    !is_first(&seen, envp, *count, length + 1, hash))
 			return false;
 	}
@@ -151,7 +151,7 @@ static bool is_plain_environment(char *const *envp, size_t *count)
 }
 
 /* True if a shell would keep this PWD, because it names the current directory. */
-static bool is_here(const char *pwd, const char *directory)
+static bool is_current_directory(const char *pwd, const char *directory)
 {
 	struct stat named, here;
 
@@ -164,7 +164,7 @@ static bool is_here(const char *pwd, const char *directory)
 }
 
 /* True if a component is "." or "..": only some shells keep such a PWD. */
-static bool has_dots(const char *path)
+static bool has_dot_component(const char *path)
 {
 	while ((path = strstr(path, "/."))) {
 		path += 2;
@@ -185,16 +185,16 @@ static bool is_directory(const char *path)
 
 /* --- search --------------------------------------------------------------------- */
 
-enum found { NOWHERE, THERE, UNSURE };
+enum found { NOT_FOUND, EXECUTABLE, UNSURE };
 
 /* The execute permission of this user is not checked: if the exec fails, the shell reports it. */
-static enum found look_at(const char *path)
+static enum found check_file(const char *path)
 {
 	struct stat status;
 
 	if (stat(path, &status))
-		return NOWHERE;
-	return S_ISREG(status.st_mode) && (status.st_mode & 0111) ? THERE : UNSURE;
+		return NOT_FOUND;
+	return S_ISREG(status.st_mode) && (status.st_mode & 0111) ? EXECUTABLE : UNSURE;
 }
 
 /* Finds file in PATH. Fails if shells could disagree about PATH: it has a relative directory or
@@ -213,9 +213,9 @@ static bool search(const char *file, char to[PATH_MAX])
 		memcpy(to, path, part);
 		to[part] = '/';
 		memcpy(to + part + 1, file, length + 1);
-		enum found found = look_at(to);
-		if (found != NOWHERE)
-			return found == THERE;
+		enum found found = check_file(to);
+		if (found != NOT_FOUND)
+			return found == EXECUTABLE;
 		if (!path[part])
 			return false;
 	}
@@ -278,7 +278,7 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 
 	direct->path = direct->argv[0];
 	if (strchr(direct->path, '/')) {
-		if (look_at(direct->path) != THERE)
+		if (check_file(direct->path) != EXECUTABLE)
 			return false;
 	} else {
 		if (!search(direct->argv[0], memory->path))
@@ -291,8 +291,8 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 	if (psys_getcwd(directory, PATH_MAX) < 0 || *directory != '/') /* "(unreachable)" */
 		return false;
 	const char *pwd = getenv("PWD"), *old = getenv("OLDPWD");
-	const bool here = is_here(pwd, directory);
-	if ((here && has_dots(pwd)) || (old && !is_directory(old)))
+	const bool here = is_current_directory(pwd, directory);
+	if ((here && has_dot_component(pwd)) || (old && !is_directory(old)))
 		return false;
 	direct->envp = environ ? environ : nothing;
 	if (!here) {
