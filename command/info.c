@@ -1,4 +1,4 @@
-/* What is known of each kind of action, and whether an action is valid. */
+/* The table of action kinds, and the check of an action. */
 #include <syscall/string.h>
 
 #include "prepared.h"
@@ -97,7 +97,6 @@ PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(uint32_t kind)
 	return kind < 1 || kind >= sizeof infos / sizeof *infos ? NULL : &infos[kind];
 }
 
-/* Bytes of the array, if the kind has one. */
 size_t aspawn_array_size(const struct aspawn_action *action)
 {
 	size_t count, each;
@@ -132,7 +131,7 @@ static bool is_name(const char *name)
 	return *name && !*psys_strchrnul(name, '=');
 }
 
-/* What the table does not say. */
+/* Checks what the table does not describe. */
 static bool is_complete(const struct aspawn_action *action)
 {
 	switch (action->kind) {
@@ -148,7 +147,7 @@ static bool is_complete(const struct aspawn_action *action)
 		return action->u.call.function;
 	case ASPAWN_ACTION_PDEATHSIG:
 		return action->u.pdeathsig.signal >= 0 && action->u.pdeathsig.signal <= PSYS_NSIG;
-	case ASPAWN_ACTION_USER: /* -1 would leave it as it is */
+	case ASPAWN_ACTION_USER: /* with -1 setresuid(2) would change nothing */
 		return action->u.user.uid != (unsigned)-1 && action->u.user.gid != (unsigned)-1;
 	case ASPAWN_ACTION_SECCOMP:
 		return action->u.seccomp.count <= UINT16_MAX;
