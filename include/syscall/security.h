@@ -76,7 +76,7 @@ struct psys_sock_fprog {
 #define PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE (UINT64_C(1) << 1)
 #define PSYS_LANDLOCK_ACCESS_FS_READ_FILE (UINT64_C(1) << 2)
 #define PSYS_LANDLOCK_ACCESS_FS_READ_DIR (UINT64_C(1) << 3)
-/* An older kernel refuses a size beyond what it knows, unless zero follows. */
+/* An older kernel rejects a larger structure than its own, unless the rest is zero. */
 struct psys_landlock_ruleset_attr {
 	uint64_t handled_access_fs;
 	uint64_t handled_access_net; /* ABI 4 */

@@ -12,7 +12,7 @@
 #include "layout.h"
 #include "numbers.h"
 
-/* After the trap: a negative number if there was an error. */
+/* Negates the result after an error. */
 #define PSYS_TRAP "sc; bns+ 1f; neg %1, %1; 1:"
 #define PSYS_CLOBBERS "cr0", "cr1", "cr5", "cr6", "cr7", "ctr", "xer", "memory"
 
