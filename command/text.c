@@ -1,4 +1,4 @@
-/* Failures, statuses and outcomes as texts. */
+/* Formats failures, statuses and outcomes as text. */
 #include <syscall/string.h>
 
 #include "prepared.h"

@@ -76,7 +76,7 @@ struct psys_sock_fprog {
 #define PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE 2U
 #define PSYS_LANDLOCK_ACCESS_FS_READ_FILE 4U
 #define PSYS_LANDLOCK_ACCESS_FS_READ_DIR 8U
-/* An older kernel refuses a size beyond what it knows, unless zero follows. */
+/* An older kernel rejects a larger structure than its own, unless the rest is zero. */
 struct psys_landlock_ruleset_attr {
 	uint64_t handled_access_fs;
 	uint64_t handled_access_net; /* ABI 4 */

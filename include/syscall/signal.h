@@ -2,9 +2,8 @@
  * Signals: the kernel's set, action and information.
  * Source: include/uapi/asm-generic/{signal,signal-defs,siginfo}.h
  *
- * The set is the kernel's, PSYS_NSIG bits; libc's sigset_t is larger. A pointer
- * to a libc's set may be passed where a psys_sigset is read, never where the
- * other way round.
+ * The set is the kernel's, of PSYS_NSIG bits; a libc's sigset_t is larger. A pointer to a libc's
+ * set may be passed where a psys_sigset is read, never a psys_sigset to a libc.
  */
 #ifndef PSYS_SIGNAL_H
 #define PSYS_SIGNAL_H
@@ -96,9 +95,9 @@ PSYS_INLINE int psys_sigismember(const struct psys_sigset *set, int signal)
 #endif
 
 /*
- * rt_sigaction. With PSYS_NEEDS_RESTORER defined, a handler is installed with
- * psys_restorer in restorer and, where there is one, PSYS_SA_RESTORER in flags;
- * elsewhere the kernel brings its own.
+ * rt_sigaction. If PSYS_NEEDS_RESTORER is defined, a handler needs psys_restorer in restorer and,
+ * where the architecture has the flag, PSYS_SA_RESTORER in flags. Elsewhere the kernel has its own
+ * restorer.
  */
 #define PSYS_SIG_DFL 0UL
 #define PSYS_SIG_IGN 1UL
@@ -141,9 +140,8 @@ typedef long psys_siginfo_clock;
 #endif
 
 /*
- * The kernel's struct siginfo: what waitid, rt_sigtimedwait and a handler with
- * PSYS_SA_SIGINFO are told. A libc's headers make macros of the usual member
- * names (si_pid), so these have none of them.
+ * The kernel's struct siginfo, for waitid, rt_sigtimedwait and handlers with PSYS_SA_SIGINFO. The
+ * members do not have their usual names (si_pid), as libc headers define these as macros.
  */
 struct psys_siginfo {
 	int signo;
@@ -157,7 +155,7 @@ struct psys_siginfo {
 	union {
 		int pad[(128 - 8 - __SIZEOF_POINTER__) / 4];
 		void *align;
-		struct { /* SIGCHLD, and what waitid reports */
+		struct { /* SIGCHLD, waitid */
 			int pid;
 			unsigned uid;
 			int status; /* the exit status, or the signal that ended it */
@@ -185,7 +183,7 @@ struct psys_siginfo {
 #define PSYS_CLD_STOPPED 5
 #define PSYS_CLD_CONTINUED 6
 
-/* signalfd4: reads give records of this form */
+/* signalfd4: records of its reads */
 #define PSYS_SFD_CLOEXEC PSYS_O_CLOEXEC
 #define PSYS_SFD_NONBLOCK PSYS_O_NONBLOCK
 struct psys_signalfd_siginfo {
@@ -213,7 +211,7 @@ struct psys_signalfd_siginfo {
 	uint8_t __pad[28];
 };
 
-/* sigaltstack: ss_flags says on the way back whether it is in use */
+/* sigaltstack: on return, ss_flags shows if the stack is in use */
 #define PSYS_SS_ONSTACK 1
 #define PSYS_SS_DISABLE 2
 struct psys_sigaltstack {

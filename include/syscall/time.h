@@ -34,7 +34,7 @@ struct psys_itimerspec {
 typedef psys_kernel_long psys_suseconds;
 #endif
 
-/* With seconds in the kernel's long: intervals, and times where that is 64 bits. */
+/* With the kernel's long: for intervals, and for times where that long has 64 bits. */
 struct psys_timeval {
 	psys_kernel_long tv_sec;
 	psys_suseconds tv_usec;

@@ -16,9 +16,9 @@
 
 #ifndef PSYS_DECLARATIONS_ONLY
 /*
- * In Thumb code r7 may be the frame pointer, which no compiler lets go of: it
- * waits in r12 for the end of the call. The number comes from a high register
- * ("h"), from which every Thumb can move it without a change of flags.
+ * In Thumb code r7 may be the frame pointer, which compilers do not allow as an operand, so it is
+ * saved in r12. The number is in a high register ("h"): every Thumb version can move it from there
+ * without changing flags.
  */
 #ifdef __thumb__
 #define PSYS_NUMBER(nr) long number = nr

@@ -110,7 +110,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 	return r7 ? -r2 : r2;
 }
 
-/* A 64-bit argument that begins in an even register can leave six too few. */
+/* Six registers are too few if a 64-bit argument skips one. */
 PSYS_INLINE long psys_call7(long nr, long a1, long a2, long a3, long a4, long a5, long a6, long a7)
 {
 	register long r2 __asm__("$2") = nr;

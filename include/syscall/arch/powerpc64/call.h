@@ -13,7 +13,7 @@
 #include "numbers.h"
 
 #ifndef PSYS_DECLARATIONS_ONLY
-/* After the trap: a negative number if there was an error. */
+/* Negates the result after an error. */
 #define PSYS_TRAP "sc; bns+ 1f; neg %1, %1; 1:"
 #define PSYS_CLOBBERS "cr0", "cr1", "cr5", "cr6", "cr7", "ctr", "xer", "memory"
 

@@ -15,9 +15,8 @@
 
 #ifndef PSYS_DECLARATIONS_ONLY
 /*
- * After the trap: a negative number if there was an error. Clang has g1 as its
- * scratch register in frames of more than 4 KiB, also right before an asm that has
- * an operand there: it is filled within.
+ * Negates the result after an error. The asm itself loads g1: in frames of more than 4 KiB clang
+ * uses g1 as its scratch register even right before an asm that has an operand in g1.
  */
 #define PSYS_TRAP "mov %[nr], %%g1; ta 0x6d; sub %%g0, %[o0], %%g1; movcs %%xcc, %%g1, %[o0]"
 #define PSYS_CLOBBERS                                                                           \
