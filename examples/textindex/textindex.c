@@ -206,13 +206,13 @@ static void print_row(const char *name, const struct totals *totals, double seco
 static void print_verdict(const char *name, double ratios[], long rounds)
 {
 	const double middle = median(ratios, rounds);
-	const double low = ratios[rounds / 8], high = ratios[rounds - 1 - rounds / 8];
+	const double low = ratios[rounds / 5], high = ratios[rounds - 1 - rounds / 5];
 	const char *verdict = "as long, within the noise";
 
 	if (low > 1 && middle > 1.05)
 		verdict = "longer";
 	if (high < 1 && middle < 0.95)
-		verdict = "less long";
+		verdict = "less";
 	printf("=> %s takes %.2f times the time of %s (rounds: %.2f to %.2f): %s\n", name, middle,
 	       methods[0].name, ratios[0], ratios[rounds - 1], verdict);
 }
