@@ -13,7 +13,7 @@ $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/
 
 $(BUILD_DIR)/test/suite/%.o: test/suite/%.c
 	@mkdir -p $(@D)
-	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector $(or $($(arch).position),-fno-pic) $($(arch).cflags) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
 
 $(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S
 	@mkdir -p $(@D)
@@ -156,6 +156,6 @@ $(BUILD_DIR)/faults/program: $(BUILD_DIR)/test/faults/program.o $(BUILD_DIR)/sys
 
 $(BUILD_DIR)/test/faults/%.o: test/faults/%.c
 	@mkdir -p $(@D)
-	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
 
 $(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include
