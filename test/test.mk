@@ -159,3 +159,8 @@ $(BUILD_DIR)/test/faults/%.o: test/faults/%.c
 	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
 
 $(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include
+
+# As root, test/packages/install first.
+.PHONY: test-debian
+test-debian: ## the Debian packages: built, checked by lintian, used and purged in a bare system
+	prove --timer test/packages/debian.t
