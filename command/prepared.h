@@ -44,11 +44,11 @@ struct prepared {
 	struct aspawn_failure report;
 };
 
-/* Of each kind of action. Members are offsets in struct aspawn_action; 0: none. */
+/* Of each kind of action, in 32 bytes. Members are offsets in struct aspawn_action; 0: none. */
 struct action_info {
 	char name[21];
-	bool copies;            /* it needs a copy of the memory */
-	bool optional;          /* all strings but the first path may be NULL */
+	bool copies : 1;        /* it needs a copy of the memory */
+	bool optional : 1;      /* all strings but the first path may be NULL */
 	unsigned char fds[2];   /* descriptor numbers: not negative */
 	unsigned char uses;     /* which of the caller's descriptors it uses; may be AT_FDCWD */
 	unsigned char replaces; /* which descriptor is another one, or closed, afterwards */
@@ -57,8 +57,14 @@ struct action_info {
 	unsigned char subject; /* the number that a failure names, if there is no string */
 };
 
-/* NULL: no such kind. */
+/* By kind; for one that is not checked yet aspawn_action_info(), NULL: no such kind. */
+extern const struct action_info aspawn_action_infos[];
 const struct action_info *aspawn_action_info(uint32_t kind);
+
+PSYS_INLINE bool has_strings(const struct action_info *info)
+{
+	return info->paths[0] || info->strings[0];
+}
 
 PSYS_INLINE int member_int(const struct aspawn_action *action, size_t offset)
 {
@@ -90,7 +96,7 @@ int aspawn_check_action(const struct aspawn_action *action);
 /* The descriptor that the action replaces, or -1. */
 PSYS_INLINE int replaced_by(const struct aspawn_action *action)
 {
-	const size_t offset = aspawn_action_info(action->kind)->replaces;
+	const size_t offset = aspawn_action_infos[action->kind].replaces;
 
 	return offset ? member_int(action, offset) : -1;
 }

@@ -4,13 +4,12 @@ compat_sources := $(wildcard compat/*.c)
 compat_objects := $(compat_sources:%.c=$(BUILD_DIR)/%.o)
 preload_objects := $(patsubst %.c,$(BUILD_DIR)/%.o,$(wildcard compat/preload/*.c))
 compat := $(BUILD_DIR)/libaspawn-compat.a
-comma := ,
 preload := $(BUILD_DIR)/libaspawn-preload.so
 
 .PHONY: compat
 compat: $(compat) $(preload) ## the drop-ins: libaspawn-compat.a and libaspawn-preload.so
 
-$(BUILD_DIR)/compat/%.o: compat/%.c
+$(BUILD_DIR)/compat/%.o: compat/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(common) -Icompat/include -fPIC -ffunction-sections $($(arch).cflags) $(CPPFLAGS) $(CFLAGS) $(sanitize) -c $< -o $@
 
@@ -24,7 +23,7 @@ $(compat): $(compat_objects)
 # is never unloaded: the libc keeps pointers to its functions, for fork().
 $(preload): $(compat_objects) $(preload_objects) $(archive) compat/preload/preload.map
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostartfiles -Wl,-soname,$(@F) -Wl,--gc-sections \
-		-Wl,--hash-style=gnu,$(if $(is_clang),--no-rosegment,-z$(comma)noseparate-code) \
+		-Wl,--hash-style=gnu,$(if $(findstring -fuse-ld=lld,$(linker) $(CC) $(LDFLAGS)),--no-rosegment,-z$(comma)noseparate-code) \
 		-Wl,--version-script=compat/preload/preload.map -Wl,-Bsymbolic,-z,lazy,-z,norelro,-z,noexecstack,-z,nodelete -o $@ $(filter-out %.map,$^) -pthread
 
 .PHONY: install-compat

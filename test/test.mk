@@ -11,11 +11,11 @@ $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/
 		$(BUILD_DIR)/syscall/start.o $(archive)
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
 
-$(BUILD_DIR)/test/suite/%.o: test/suite/%.c
+$(BUILD_DIR)/test/suite/%.o: test/suite/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
 
-$(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S
+$(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S $(built)
 	@mkdir -p $(@D)
 	$(CC) $(target) -Iinclude -gdwarf-4 -c $< -o $@
 
@@ -25,7 +25,7 @@ $(hosted): $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(suite_sources) 
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
 $(BUILD_DIR)/test/with-libc/compat/%.o: suite_flags += -Icompat/include
-$(BUILD_DIR)/test/with-libc/%.o: test/%.c
+$(BUILD_DIR)/test/with-libc/%.o: test/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(suite_flags) $(if $(SANITIZE),,-fstack-protector-all) $(CFLAGS) $(sanitize) -c $< -o $@
 
@@ -40,10 +40,10 @@ export BUILD_DIR CC
 test: test-suite test-hosted test-checks test-examples ## the suite without and with a libc, the checks of what is built, the examples
 
 test-suite: $(suite) ## the suite, with no libc
-	prove --exec '' $(abspath $(suite))
+	prove --exec '' '$(abspath $(suite))'
 
 test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address,undefined
-	prove --exec '' $(abspath $(hosted)) $(abspath $(cplusplus))
+	prove --exec '' '$(abspath $(hosted))' '$(abspath $(cplusplus))'
 
 test-checks: all ## what the libraries contain, what install installs, the layering
 	prove $(wildcard test/checks/*.t)
@@ -60,8 +60,11 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 	$(MAKE) $(BUILD_DIR)/fuzz/library/libaspawn.a BUILD_DIR=$(BUILD_DIR)/fuzz/library SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g'
 	clang++ -fuse-ld=lld -std=c++17 -Iinclude -Wall -Wextra -O1 -g -fsanitize=fuzzer,address,undefined $< $(BUILD_DIR)/fuzz/library/libaspawn.a -o $@
 
-.PHONY: check-all test-compilers test-sanitized
-check-all: test test-faults-all test-compat test-compat-newer-libc test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
+.PHONY: check-all test-build test-compilers test-sanitized
+check-all: test test-build test-faults-all test-compat test-compat-newer-libc test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
+test-build: ## make and make install with other compilers, users, settings and paths
+	prove --timer -v test/build.t
+
 test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
 	prove --timer -v test/compilers.t
 
@@ -119,7 +122,7 @@ fuzz-compat: $(compat_suite) ## random command lines against dash and bash, rand
 	FUZZ_LINES=$(LINES) $(abspath $(compat_suite)) random_
 
 test-compat-linked: $(compat_suite)
-	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0 )prove --exec '' $(abspath $(compat_suite))
+	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0 )prove --exec '' '$(abspath $(compat_suite))'
 
 # test/compat/fetch first.
 .PHONY: test-compat-newer-libc
@@ -131,8 +134,8 @@ test-compat-musl: ## the drop-ins with musl, by musl-gcc: linked, static and loa
 	prove --timer test/compat/musl.t
 
 test-compat: test-compat-linked $(standard) $(preload) all ## the drop-ins, linked and preloaded, and the libc by the same tests
-	prove --exec '' $(abspath $(standard))
-	LD_PRELOAD=$(abspath $(preload)) prove --exec '' $(abspath $(standard))
+	prove --exec '' '$(abspath $(standard))'
+	LD_PRELOAD='$(abspath $(preload))' prove --exec '' '$(abspath $(standard))'
 	prove test/compat/drop-ins.t
 	$(MAKE) test-compat-musl test-programs
 	SUITE_QUICK=1 prove --exec test/emulated $(abspath $(compat_suite)):qemu-$(shell uname -m)-static
@@ -154,7 +157,7 @@ $(BUILD_DIR)/faults/program: $(BUILD_DIR)/test/faults/program.o $(BUILD_DIR)/sys
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
 	printf 'exec "%s"\n' $(abspath $@) >$(@D)/script && chmod 755 $(@D)/script
 
-$(BUILD_DIR)/test/faults/%.o: test/faults/%.c
+$(BUILD_DIR)/test/faults/%.o: test/faults/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
 

@@ -114,7 +114,10 @@ enum aspawn_action_kind {
 	ASPAWN_ACTION_HOSTNAME = 47,
 
 	ASPAWN_ACTION_WRITE = 48,
-	ASPAWN_ACTION_CALL = 49
+	ASPAWN_ACTION_CALL = 49,
+
+	ASPAWN_ACTION_SIGNAL_DEFAULT = 50,
+	ASPAWN_ACTION_SIGNAL_IGNORE = 51
 };
 
 /* A function for ASPAWN_CALL. Returns 0, or a negative error number, which is the
@@ -162,6 +165,8 @@ struct aspawn_action {
 		struct { const void *set; } sigmask;
 		struct { const void *set; } signals_default;
 		struct { const void *set; } signals_ignore;
+		struct { int signal; } signal_default;
+		struct { int signal; } signal_ignore;
 		struct { int signal; } pdeathsig;
 
 		struct { int resource; uint64_t soft, hard; } rlimit;
@@ -353,7 +358,7 @@ PSYS_API void aspawn_action_foreground(struct aspawn_action *action, int fd);
  *
  * A set is a struct psys_sigset or a libc's sigset_t: PSYS_SIGSET_SIZE bytes are read,
  * with which both begin. Signals that cannot be changed (SIGKILL, SIGSTOP) are left out.
- * Errors: none, except for ASPAWN_PDEATHSIG. */
+ * Errors: none, unless an action names them. */
 
 /* The program begins with no signal blocked and none ignored. What a server, or a caller
  * whose own parent ignored or blocked signals, usually wants. */
@@ -369,6 +374,13 @@ PSYS_API void aspawn_action_signals_default(struct aspawn_action *action, const 
 PSYS_API void aspawn_action_signals_ignore(struct aspawn_action *action, const void *set);
 #define ASPAWN_SIGNALS_DEFAULT(set) ASPAWN_MAKE(SIGNALS_DEFAULT, signals_default, set)
 #define ASPAWN_SIGNALS_IGNORE(set) ASPAWN_MAKE(SIGNALS_IGNORE, signals_ignore, set)
+
+/* The same for one signal. aspawn_start() returns -EINVAL for an invalid one.
+ * Errors: EINVAL (SIGKILL, SIGSTOP). */
+PSYS_API void aspawn_action_signal_default(struct aspawn_action *action, int signal);
+PSYS_API void aspawn_action_signal_ignore(struct aspawn_action *action, int signal);
+#define ASPAWN_SIGNAL_DEFAULT(signal) ASPAWN_MAKE(SIGNAL_DEFAULT, signal_default, signal)
+#define ASPAWN_SIGNAL_IGNORE(signal) ASPAWN_MAKE(SIGNAL_IGNORE, signal_ignore, signal)
 
 /*
  * The program gets the signal when its parent ends: PR_SET_PDEATHSIG, prctl(2). 0: no
