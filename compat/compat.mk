@@ -11,7 +11,7 @@ compat: $(compat) $(preload) ## the drop-ins: libaspawn-compat.a and libaspawn-p
 
 $(BUILD_DIR)/compat/%.o: compat/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(common) -Icompat/include -fPIC -ffunction-sections $($(arch).cflags) $(CPPFLAGS) $(CFLAGS) $(sanitize) -c $< -o $@
+	$(CC) $(common) -Icompat/include -fPIC -ffunction-sections $($(arch).cflags) $(CFLAGS) $(sanitize) -c $< -o $@
 
 $(compat): $(compat_objects)
 	@rm -f $@

@@ -167,3 +167,11 @@ $(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include
 .PHONY: test-debian
 test-debian: ## the Debian packages: built, checked by lintian, used and purged in a bare system
 	prove --timer test/packages/debian.t
+
+# test/packages/install first.
+.PHONY: test-abi abi-baseline
+test-abi: all ## that the library fits programs linked with the first version of its soname
+	prove test/abi/abi.t
+
+abi-baseline: all ## record what test-abi compares with
+	test/abi/record $(shared) test/abi/$(subst .so.,-,$(SONAME)).abi
