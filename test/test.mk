@@ -164,6 +164,7 @@ $(BUILD_DIR)/test/faults/%.o: test/faults/%.c $(built)
 $(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include
 
 # As root, test/packages/install first.
+check-all: test-abi test-debian
 .PHONY: test-debian
 test-debian: ## the Debian packages: built, checked by lintian, used and purged in a bare system
 	prove --timer test/packages/debian.t
