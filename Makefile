@@ -72,6 +72,7 @@ arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-variadic-macros -Wno-missing-field-initializers $(WERROR)
 common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP $(CPPFLAGS)
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+# After CFLAGS: a distribution asks for the stack protector there, whose canary a child cannot have.
 core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
 
 sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c))
@@ -104,15 +105,15 @@ $(BUILD_DIR)/syscall/arch/%.o: syscall/arch/$(arch)/%.S $(built)
 
 $(BUILD_DIR)/syscall/%.o: syscall/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(core) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 $(BUILD_DIR)/aspawn/%.o: aspawn/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(core) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 $(BUILD_DIR)/command/%.o: command/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(core) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 include compat/compat.mk
 include test/test.mk

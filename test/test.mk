@@ -14,7 +14,7 @@ $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/
 
 $(BUILD_DIR)/test/suite/%.o: test/suite/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector $(or $($(arch).position),-fno-pic) $($(arch).cflags) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
 
 $(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S $(built)
 	@mkdir -p $(@D)
@@ -176,6 +176,20 @@ $(BUILD_DIR)/faults/program: $(BUILD_DIR)/test/faults/program.o $(BUILD_DIR)/sys
 
 $(BUILD_DIR)/test/faults/%.o: test/faults/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
 
 $(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include
+
+# As root, test/packages/install first.
+check-all: test-abi test-debian
+.PHONY: test-debian
+test-debian: ## the Debian packages: built, checked by lintian, used and purged in a bare system
+	prove --timer test/packages/debian.t
+
+# test/packages/install first.
+.PHONY: test-abi abi-baseline
+test-abi: all ## that the library fits programs linked with the first version of its soname
+	prove test/abi/abi.t
+
+abi-baseline: all ## record what test-abi compares with
+	test/abi/record $(shared) test/abi/$(subst .so.,-,$(SONAME)).abi
