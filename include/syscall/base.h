@@ -118,7 +118,9 @@
 #endif
 
 /* A function of the library that is not inline. */
+#ifndef PSYS_API
 #define PSYS_API __attribute__((visibility("default")))
+#endif
 
 /* A result that only a mistake ignores. */
 #define PSYS_MUST_CHECK __attribute__((warn_unused_result))
