@@ -3,8 +3,10 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* they are the definitions */
 
 #include <syscall/base.h>
+#ifndef PSYS_NO_SYMBOLS
 #undef PSYS_INLINE
 #define PSYS_INLINE PSYS_API PSYS_UNINSTRUMENTED
+#endif
 
 #include <syscall/syscall.h>
 

@@ -145,7 +145,9 @@ typedef __UINT64_TYPE__ uint64_t;
 #endif
 
 /* A function of the library that is not inline. */
+#ifndef PSYS_API
 #define PSYS_API __attribute__((visibility("default")))
+#endif
 
 /* For functions whose result the caller must use. */
 #define PSYS_MUST_CHECK __attribute__((warn_unused_result))
