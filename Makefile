@@ -72,6 +72,7 @@ arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-variadic-macros -Wno-missing-field-initializers $(WERROR)
 common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP $(CPPFLAGS)
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+# After CFLAGS: a distribution asks for the stack protector there, whose canary a child cannot have.
 core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
 
 sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c))
@@ -104,20 +105,21 @@ $(BUILD_DIR)/syscall/arch/%.o: syscall/arch/$(arch)/%.S $(built)
 
 $(BUILD_DIR)/syscall/%.o: syscall/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(core) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 $(BUILD_DIR)/aspawn/%.o: aspawn/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(core) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 $(BUILD_DIR)/command/%.o: command/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(core) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 include compat/compat.mk
 include test/test.mk
 include bench/bench.mk
 include examples/examples.mk
+include dist.mk
 
 # For another architecture, by clang 19 and lld 19 alone, or by a gcc of its own (.cc):
 # no sysroot, no foreign header. $(TARGETS) come from syscall/arch/*/target.mk.
@@ -191,7 +193,7 @@ lint: ## clang-format, clang-tidy, shellcheck, flake8, and the check of the laye
 	flake8 $(sort $(call scripts,python3) $(call tracked,'*.py'))
 	clang-tidy --quiet --warnings-as-errors='*' $(sources) -- -std=c11 -Iinclude -ffreestanding
 	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) $(wildcard compat/preload/*.c) -- -std=c11 -Iinclude -Icompat/include
-	prove test/checks/layering.t
+	test/prove test/checks/layering.t
 
 format: ## clang-format, in place
 	clang-format -i $(call tracked,'*.c' '*.h' '*.cc')

@@ -1,25 +1,26 @@
 /*
- * The spawn itself: who does what, in which order, and why in that order.
+ * The spawn: who does what, in which order, and why.
  *
- * parent  blocks all signals before it looks at the stack. Otherwise a handler could spawn
- *         on the same stack, or, between clone and exec, run in the child on the parent's
- *         memory. The thread cannot be cancelled meanwhile either.
- * parent  reserves the stack, copies user_data to it and fills the control block, from
- *         which the child takes all it needs: the caller's own frame goes on changing.
- * parent  makes the pipe, where there is one, and clones. It tries one method after another
- *         until the kernel takes one.
- * child   takes its own descriptor table first, if it began with the parent's: until then
- *         whatever it closes, the parent loses.
- * child   closes the read end. If the parent dies now, writing to the pipe fails at once.
- * child   resets caught signals to SIG_DFL if the kernel did not, leaves ignored ones ignored
- *         as execve(2) does, and keeps all blocked. fn sets the mask, right before it execs.
- * child   runs fn, and ends by exit_group: no destructor of the parent's runs.
- * kernel  clears the state's word and wakes its waiters when exec or exit has let go of the
- *         memory. Only then is the stack free; the pipe's end may come earlier or later.
- * parent  meanwhile waits for the child's own descriptor table, if it is to have one, as the
- *         caller may change descriptors afterwards; closes its copy of the write end, so that
- *         the pipe ends with the child; stores the results and sets the mask last. A handler
- *         of SIGCHLD finds *pid.
+ * parent  blocks all signals before it checks the stack. Otherwise a handler could spawn on the
+ *         same stack, or run in the child on the parent's memory. Blocked signals also keep
+ *         thread cancellation out.
+ * parent  reserves the stack, copies user_data to it and fills the control block, which holds all
+ *         that the child needs: the child cannot use the parent's frame, which goes on changing.
+ * parent  makes the pipe, if one is requested, and clones. It tries one clone method after
+ *         another until the kernel accepts one.
+ * child   first unshares the descriptor table, if it began on the parent's: before that, a
+ *         descriptor that the child closes is closed in the parent.
+ * child   closes the read end. If the parent then dies, the child's write fails at once.
+ * child   resets caught signals to SIG_DFL if the kernel did not, and leaves ignored signals
+ *         ignored, as execve(2) does. All signals stay blocked until fn sets the mask, right
+ *         before its exec.
+ * child   runs fn, and ends by exit_group: no destructor of the parent runs.
+ * kernel  clears the stack's word and wakes its waiters when the child's exec or exit has released
+ *         the memory. Only then is the stack free; the pipe's end may come earlier or later.
+ * parent  meanwhile waits until the child has unshared the descriptor table, as the caller may
+ *         change descriptors afterwards. It closes its copy of the write end, so that the pipe
+ *         ends with the child. It stores the results and restores the mask last, so that a
+ *         SIGCHLD handler finds *pid.
  */
 #include <aspawn/aspawn.h>
 
@@ -39,11 +40,11 @@ static PSYS_UNINSTRUMENTED int unshare_files(struct control *control, struct sta
 {
 	int r = psys_close_range(control->keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
 
-	if (r < 0) /* before Linux 5.9: a copy of all */
+	if (r < 0) /* before Linux 5.9: copy all */
 		r = psys_unshare(PSYS_CLONE_FILES);
 	if (r < 0)
 		return r;
-	if (control->pidfd >= 0) /* in the copy, if its number is among those kept */
+	if (control->pidfd >= 0) /* the parent's pidfd may be among the copied descriptors */
 		psys_close(control->pidfd);
 	if (__atomic_exchange_n(&state->use, RUNNING, __ATOMIC_ACQ_REL) == FILES_AWAITED)
 		psys_futex(&state->use, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -53,7 +54,7 @@ static PSYS_UNINSTRUMENTED int unshare_files(struct control *control, struct sta
 static PSYS_UNINSTRUMENTED void reset_handlers(void)
 {
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
-		struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
+		struct psys_sigaction old[2]; /* QEMU 7.2 writes beyond one on riscv and loongarch */
 		struct psys_sigaction reset = { .handler = PSYS_SIG_DFL };
 
 		if (psys_rt_sigaction(signal, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
@@ -62,7 +63,7 @@ static PSYS_UNINSTRUMENTED void reset_handlers(void)
 	}
 }
 
-/* Where the child begins. */
+/* The child's entry point. */
 static PSYS_UNINSTRUMENTED int child_main(void *block)
 {
 	struct control *control = block;
@@ -88,7 +89,7 @@ void aspawn_close_pipe(const int ends[2])
 	psys_close(ends[1]);
 }
 
-/* Also when the parent has closed its own standard streams. */
+/* If the parent has closed standard streams, the pipe could get their numbers. */
 int aspawn_pipe(int ends[2])
 {
 	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
@@ -122,7 +123,7 @@ static void fill(struct control *control, const struct request *request, const s
 	control->old_mask.set = request->mask;
 }
 
-/* What the child reports through, if it is not there yet. */
+/* Makes the pipe and the exec_watch that this clone method needs, unless they exist. */
 static int make_channels(struct control *control, const struct request *request,
 			 const struct clone_method *method)
 {
@@ -151,7 +152,7 @@ static void close_channels(const struct control *control)
 	psys_close(control->write_end);
 }
 
-/* One method after another. The pid, or why there is no child. */
+/* Tries one clone method after another. Returns the pid or a negative error number. */
 static long clone_child(struct control *control, const struct request *request,
 			const struct Stack_t *stack)
 {
@@ -251,7 +252,7 @@ static int read_options(struct request *request, int **pidfd, const struct aspaw
 	return 0;
 }
 
-/* It would be copied over itself, or unmapped before. */
+/* True if user_data lies on the stack, where it would be overwritten or unmapped. */
 static bool is_within(const void *user_data, const struct Stack_t *stack)
 {
 	return stack->addr && (uintptr_t)user_data - (uintptr_t)stack->addr < stack->size;

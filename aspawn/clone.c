@@ -1,8 +1,7 @@
 /*
- * The methods of cloning, from the best down. One that the kernel lacks or a filter
- * forbids answers with one of a few errors, and the next is tried. Nothing is
- * remembered: a refusal costs a fraction of a microsecond, and a filter or a time
- * namespace may be one thread's own.
+ * The clone methods, from the best to the last fallback. If the kernel or a seccomp filter rejects
+ * a method, the next is tried. No result is cached: a rejection costs a fraction of a microsecond,
+ * and a filter or a time namespace may belong to one thread only.
  */
 #include "clone.h"
 
@@ -15,9 +14,9 @@ const struct clone_method aspawn_clone_methods[] = {
 	{ ASPAWN_MODE_CLONE3_NO_CLEAR, true, PSYS_CLONE_VM },
 	/* before 5.3; filters that cannot look into clone3's structure */
 	{ ASPAWN_MODE_CLONE, false, PSYS_CLONE_VM },
-	/* user-mode emulators, where it is a fork and may refuse CLONE_PIDFD */
+	/* user-mode emulators, which make it a fork and may reject CLONE_PIDFD */
 	{ ASPAWN_MODE_VFORK, false, PSYS_CLONE_VM | PSYS_CLONE_VFORK },
-	/* a copy that begins in a cgroup */
+	/* copied memory, beginning in a cgroup */
 	{ ASPAWN_MODE_FORK, true, 0 },
 	/* after unshare(CLONE_NEWTIME), Linux 5.6 to 5.18 */
 	{ ASPAWN_MODE_FORK, false, 0 },
@@ -26,7 +25,7 @@ const struct clone_method aspawn_clone_methods[] = {
 
 bool aspawn_clone_may_copy(const struct clone_method *method, const struct request *request)
 {
-	/* Emulators turn CLONE_VFORK into a fork and say nothing; none of them has clone3. */
+	/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */
 	return !(method->flags & PSYS_CLONE_VM) ||
 	       (!method->clone3 && (request->suspend || method->flags & PSYS_CLONE_VFORK));
 }
@@ -84,7 +83,7 @@ static long call_clone3(uint64_t flags, int cgroup_fd, const struct Stack_t *sta
 	args.set_tid = 0;
 	args.set_tid_size = 0;
 	args.cgroup = (uint64_t)cgroup_fd;
-	/* Linux 5.4 refuses what goes beyond the structure that it knows. */
+	/* Linux 5.4 rejects a structure larger than its own. */
 	return psys_clone3_thunk(&args,
 				 flags & PSYS_CLONE_INTO_CGROUP ? PSYS_CLONE_ARGS_SIZE_VER2 :
 								  PSYS_CLONE_ARGS_SIZE_VER0,
@@ -96,13 +95,13 @@ static long call_clone(uint64_t flags, const struct Stack_t *stack, char *stack_
 {
 	struct control *control = stack_control(stack);
 
-	/* The pidfd goes where the parent's copy of the pid would. */
+	/* With CLONE_PIDFD, clone(2) stores the pidfd at parent_tid. */
 	return psys_clone_thunk((unsigned long)flags | PSYS_SIGCHLD, stack_top, &control->pidfd,
 				&stack_state(stack)->use, NULL, child, control);
 }
 
-/* After CLONE_VFORK the child has let go of the memory, or it never shared it and has
- * not stored its mark. */
+/* Records the child. After CLONE_VFORK the child no longer uses the stack. If control->shared is
+ * still 0 then, the child had a copy of the memory. */
 static void note_child(const struct Stack_t *stack, const struct clone_method *method,
 		       uint64_t flags, int pid)
 {
@@ -129,7 +128,7 @@ long aspawn_clone(const struct clone_method *method, const struct request *reque
 	control->pidfd = -1;
 	control->shares_files = flags & PSYS_CLONE_FILES;
 	control->began_in_cgroup = cgroup_fd >= 0;
-	/* 32-bit kernels before 6.19 take CLONE_CLEAR_SIGHAND and ignore it. */
+	/* 32-bit kernels before 6.19 accept CLONE_CLEAR_SIGHAND and ignore it. */
 	control->reset_handlers = !(flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8;
 	state->pid = 0;
 	__atomic_store_n(&state->use, control->shares_files ? SHARES_FILES : RUNNING,

@@ -1,4 +1,4 @@
-/* Making the child, whatever the kernel or a filter in front of it allows. */
+/* Makes the child, by the best clone method that the kernel, or a seccomp filter, allows. */
 #ifndef ASPAWN_CLONE_H
 #define ASPAWN_CLONE_H
 
@@ -11,7 +11,7 @@ struct clone_method {
 	uint64_t flags;
 };
 
-/* From the best down; the last has ASPAWN_MODE_NONE. */
+/* Ordered from the best to the last fallback; ASPAWN_MODE_NONE ends the list. */
 extern const struct clone_method aspawn_clone_methods[];
 
 /* True if the method can do what is requested. */
@@ -21,14 +21,14 @@ bool aspawn_clone_fits(const struct clone_method *method, const struct request *
 /* True if the child's memory may turn out to be a copy. */
 bool aspawn_clone_may_copy(const struct clone_method *method, const struct request *request);
 
-/* True if the error says that the kernel, an emulator or a filter does not have this
- * method, so that the next is worth a try. */
+/* True if the kernel, an emulator or a seccomp filter rejects the clone method; the caller then
+ * tries the next. */
 bool aspawn_clone_is_refused(long error);
 
 /*
- * Clones a child that runs child(control) on the stack below user_data, and notes in the
- * stack's state who is on it. Returns the pid or a negative error number.
- * cgroup_fd is -1 for none.
+ * Clones a child that runs child(control) on the stack below user_data, and stores the child's
+ * pid and clone mode in the stack's state. cgroup_fd -1: no cgroup. Returns the pid or a negative
+ * error number.
  */
 long aspawn_clone(const struct clone_method *method, const struct request *request, int cgroup_fd,
 		  const struct Stack_t *stack, int (*child)(void *));

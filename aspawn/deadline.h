@@ -1,4 +1,4 @@
-/* Times to wait until. */
+/* Absolute times at which a wait ends. */
 #ifndef ASPAWN_DEADLINE_H
 #define ASPAWN_DEADLINE_H
 
@@ -8,8 +8,8 @@
 
 #define DEADLINE_NEVER ((struct psys_timespec){ INT64_MAX, 0 })
 
-/* If the clock is refused (by a filter: libcs read the vDSO) it is as late as it can be, so
- * that every time limit has passed and a wait without one goes on. */
+/* A filter may forbid clock_gettime(), as libcs read the vDSO instead. Then this returns the time
+ * just before DEADLINE_NEVER: every time limit has passed, and a wait without a limit goes on. */
 static inline struct psys_timespec deadline_now(void)
 {
 	struct psys_timespec time;
@@ -19,7 +19,7 @@ static inline struct psys_timespec deadline_now(void)
 		       time;
 }
 
-/* A sum too large is the last time before DEADLINE_NEVER. */
+/* A sum that overflows becomes the time just before DEADLINE_NEVER. */
 static inline struct psys_timespec deadline_sum(struct psys_timespec a, struct psys_timespec b)
 {
 	a.tv_nsec += b.tv_nsec;
@@ -42,15 +42,15 @@ static inline struct psys_timespec deadline_sooner(struct psys_timespec a, struc
 	return deadline_is_before(a, b) ? a : b;
 }
 
-/* NULL is a time as well: for ever. */
+/* NULL is valid: no limit. */
 static inline bool deadline_is_valid(const struct psys_timespec *timeout)
 {
 	return !timeout ||
 	       (timeout->tv_sec >= 0 && timeout->tv_nsec >= 0 && timeout->tv_nsec <= 999999999);
 }
 
-/* Milliseconds as a time; NULL, for ever, if they are negative. Divided digit by digit, in
- * base 65536: 32-bit compilers call a function of a library to divide 64 bits. */
+/* Converts milliseconds; returns NULL, no limit, for a negative number. Divides in digits of 16
+ * bits: for a 64-bit division, 32-bit compilers call a library function, which is not linked. */
 static inline const struct psys_timespec *deadline_from_ms(struct psys_timespec *to, int64_t ms)
 {
 	uint32_t rest = 0;
@@ -76,7 +76,7 @@ static inline struct psys_timespec deadline_after(const struct psys_timespec *ti
 					     deadline_sum(now, *timeout);
 }
 
-/* What is left of it: 0 if it has passed. */
+/* Returns the time left until the deadline; 0 if it has passed. */
 static inline struct psys_timespec deadline_left(struct psys_timespec deadline)
 {
 	struct psys_timespec now = deadline_now();
@@ -98,9 +98,9 @@ static inline bool deadline_has_passed(struct psys_timespec deadline)
 }
 
 /*
- * Sleeps while the word, a shared futex, has this value, and not beyond the deadline. It
- * may return early: the kernel wakes one waiter only, and some kernels none at exec, so
- * that the caller has to look again every 50 ms whatever happens.
+ * Sleeps while *word, a shared futex, equals value, at most until the deadline. Returns after
+ * 50 ms at the latest, and the caller checks again: the kernel wakes only one waiter, and some
+ * sandboxes wake none at exec.
  */
 static inline void deadline_sleep_on(int *word, int value, struct psys_timespec deadline)
 {
@@ -108,7 +108,7 @@ static inline void deadline_sleep_on(int *word, int value, struct psys_timespec 
 	const struct psys_timespec time = deadline_sooner(deadline_left(deadline), nap);
 	int r = psys_futex(word, PSYS_FUTEX_WAIT, value, &time, NULL, 0);
 
-	/* Otherwise a futex that a filter forbids would have the caller spin. */
+	/* If a filter forbids futex(2), sleep anyway: otherwise the caller would spin. */
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
 		psys_nanosleep(&moment, NULL);
 }

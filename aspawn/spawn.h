@@ -1,4 +1,4 @@
-/* The spawn, as the layers above ask for it. */
+/* The spawn primitive, as aspawn() and the commands call it. */
 #ifndef ASPAWN_SPAWN_H
 #define ASPAWN_SPAWN_H
 
@@ -11,22 +11,22 @@
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
 struct request {
-	bool copy_memory; /* as fork(2); otherwise it is shared if that is possible */
-	bool suspend;     /* the caller, until the exec (CLONE_VFORK); never with copy_memory */
-	/* The child begins with its parent's descriptor table (CLONE_FILES) and first takes a
-	 * copy of what is below keep_below. Unless memory may be a copy. */
+	bool copy_memory; /* as fork(2); otherwise memory is shared where the kernel allows it */
+	bool suspend; /* suspend the caller until the exec (CLONE_VFORK); not with copy_memory */
+	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
+	 * descriptors below keep_below. Ignored where memory may be a copy. */
 	bool unshare_files;
-	bool await_files; /* do not return before it has done so */
+	bool await_files; /* do not return before the child has copied them */
 	unsigned keep_below;
 	enum report_pipe pipe;
 	bool watch_copy; /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
 	int cgroup_fd;           /* -1: none */
-	bool cgroup_is_optional; /* if it is refused, begin without */
+	bool cgroup_is_optional; /* if the kernel rejects the cgroup, start the child without it */
 
 	struct psys_sigset mask; /* the caller's */
 	aspawn_fn fn;
-	void *arg, *user_data; /* user_data lies on the stack; the child's frames below */
+	void *arg, *user_data; /* user_data lies on the stack; the child's frames begin below it */
 	size_t user_data_len;
 };
 
@@ -37,20 +37,20 @@ struct spawned {
 	struct exec_watch *watch; /* NULL: none; aspawn_watch_free() */
 };
 
-/* On a reserved stack, with all signals blocked: 0 or a negative error number, and then
- * nothing is left of it. */
+/* Called with a reserved stack and all signals blocked. Returns 0, or a negative error number
+ * with neither a child nor an open descriptor left. */
 int aspawn_spawn(struct spawned *spawned, const struct request *request,
 		 const struct Stack_t *stack);
 
 /*
- * Copies a structure that begins with its size, and may be older or newer than the one that
- * is known: 0, -EINVAL if it is smaller than the first version, -E2BIG if it says more than
- * is known. man 2 openat2, "Extensibility"
+ * Copies an extensible structure, which may be older or newer than this library's, as openat2(2)
+ * describes in "Extensibility". Returns 0, -EINVAL if it is smaller than the first version, or
+ * -E2BIG if a member that the library does not know is not 0.
  */
 int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
 			  size_t first_version);
 
-/* A CLOEXEC pipe that keeps clear of the standard streams: 0 or an error. */
+/* Makes a CLOEXEC pipe whose descriptors are above 2. Returns 0 or a negative error number. */
 int aspawn_pipe(int ends[2]);
 void aspawn_close_pipe(const int ends[2]);
 

@@ -1,15 +1,15 @@
-/* Reserving, reusing and freeing the stacks of children. */
+/* Reserves, reuses and frees the stacks of children. */
 #include "stack.h"
 
 #include <syscall/syscall.h>
 
 #include "deadline.h"
 
-/* Of ASan's runtime, if the program has one: what an instrumented function left
- * poisoned when the child execed is no stack of anybody's any more. */
+/* From ASan's runtime, if the program has it: an instrumented function leaves its frame poisoned
+ * when the child execs. */
 __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *addr, size_t size);
 
-/* After a fork between two stores a stack may have a size and no address: it is unused. */
+/* A stack may have a size and no address, if a fork came between the two stores: it is unused. */
 static bool is_stack(const struct Stack_t *stack)
 {
 	return (stack->size > STACK_LOWEST && stack->size % STACK_UNIT == 0) ||
@@ -26,7 +26,7 @@ static void set_addr(struct Stack_t *stack, void *addr)
 	__atomic_store_n(&stack->addr, addr, __ATOMIC_RELEASE);
 }
 
-/* Unmaps it only when nobody finds it here any more. */
+/* Clears the address before it unmaps: another thread may fork in between. */
 static void unmap(struct Stack_t *stack)
 {
 	const struct Stack_t old = *stack;
@@ -49,7 +49,7 @@ static void *map(size_t size)
 		psys_munmap(addr, size);
 		return (void *)(intptr_t)r;
 	}
-	/* Before Linux 4.14 a copy is busy for as long as the child is. */
+	/* Fails before Linux 4.14: then a forked copy of the stack is busy while the child is. */
 	psys_madvise(addr, STACK_UNIT, PSYS_MADV_WIPEONFORK);
 	return addr;
 }
@@ -91,12 +91,12 @@ int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len
 	return 0;
 }
 
-/* For a kernel that does not clear the word at exec, or could not. */
+/* Needed where the kernel did not clear the stack's word. */
 bool aspawn_child_is_gone(int pid)
 {
 	struct psys_siginfo info;
 
-	if (!pid) /* not known yet, its parent is still in aspawn() */
+	if (!pid) /* the parent is still in aspawn() and has not stored it */
 		return false;
 	info.u.child.pid = 0;
 	if (psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL) ==
@@ -116,7 +116,7 @@ int aspawn_stack_busy(const struct Stack_t *stack)
 	       !aspawn_child_is_gone(__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE));
 }
 
-/* Returns true if the time is up before the child has its own table. */
+/* Returns true if the time is up before the child has its own descriptor table. */
 static bool files_awaited_for(const struct Stack_t *stack, const struct psys_timespec *time)
 {
 	int *use = &stack_state(stack)->use;

@@ -1,16 +1,15 @@
 /*
- * The stack that children run on, and the two blocks by which parent, child and
- * kernel agree on who uses it.
+ * The stack of a child, and the two blocks that record if a child still uses it.
  *
  *   addr                                                                   addr + size
  *   | struct stack_state | guard, no access | stack, grows down ... | user data | struct control |
  *
- * State and guard take 64 KiB each, the largest page of any architecture, and size is
- * a multiple of that. The state lies apart because a fork wipes it (MADV_WIPEONFORK):
- * no child runs on the copy of a stack, so the copy is free from the first instant.
+ * State and guard take 64 KiB each, the largest page size of any architecture; size is a multiple
+ * of 64 KiB. The state has pages of its own because a fork wipes them (MADV_WIPEONFORK): no child
+ * runs on the forked copy of a stack, so the copy is free at once.
  *
- * addr is not NULL only while addr and size are those of a mapping, at each instruction:
- * another thread may fork at any of them.
+ * Whenever addr is not NULL, addr and size describe a mapping: another thread may fork between
+ * any two instructions.
  */
 #ifndef ASPAWN_STACK_H
 #define ASPAWN_STACK_H
@@ -20,13 +19,13 @@
 #include <aspawn/aspawn.h>
 #include <syscall/signal.h>
 
-/* A compiler that does not optimize calls these for structures: they are the library's. */
+/* Without optimization the compiler calls memcpy and memset to copy structures. */
 #ifndef __OPTIMIZE__
 __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
 #endif
 
 #define STACK_UNIT ((size_t)65536)
-#define STACK_LOWEST (2 * STACK_UNIT) /* where the child's part begins */
+#define STACK_LOWEST (2 * STACK_UNIT) /* offset of the child's part */
 #define STACK_ALIGN ((size_t)16)
 #define STACK_OWN ((size_t)1024) /* for the library's own frames */
 
@@ -42,27 +41,27 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
  */
 enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED };
 
-/* The parent's, and the kernel's. All zero: no child has been here. */
+/* Written by the parent and the kernel. All zero: the stack has had no child. */
 struct stack_state {
-	/* A futex. The kernel clears and wakes it (CLONE_CHILD_CLEARTID); where the parent
-	 * was suspended or memory is a copy, the parent clears it. */
-	_Alignas(4) int use; /* enum stack_use; aligned as a futex has to be, and m68k's int is not */
+	/* enum stack_use, a futex. The kernel clears and wakes it (CLONE_CHILD_CLEARTID). The
+	 * parent clears it if the parent was suspended or memory is a copy. */
+	_Alignas(4) int use; /* futex(2) wants 4 bytes; m68k aligns int to 2 */
 	int pid;             /* the last child, once the parent knows it */
 	int mode;            /* enum aspawn_clone_mode, of the last child */
 };
 
-/* The child's. It is in the copy too, where memory is one. While no child uses it, the
- * first two are a pool's. */
+/* The child's input, also in a copy of the memory. While no child uses the stack, a pool uses the
+ * first two members. */
 struct control {
 	struct Stack_t stack;
 	struct control *next;
 	struct stack_state *state;
-	int shared; /* the child stores 1 here: seen by the parent if memory is shared */
+	int shared; /* the child stores 1: the parent sees it if memory is shared */
 	bool reset_handlers;
 	bool shares_files; /* take a copy of the descriptors below keep_below first */
 	bool began_in_cgroup;
 	unsigned keep_below;
-	int files_error;          /* out: why that failed, a negative error; fn is to report it */
+	int files_error;          /* out: error of that copy, negative; fn reports it */
 	int read_end, write_end;  /* -1: no pipe */
 	int pidfd;                /* the parent's, of this child; -1: none */
 	struct exec_watch *watch; /* NULL: none */
@@ -75,7 +74,7 @@ struct control {
 	} old_mask;
 };
 
-/* These are of a stack that has been mapped. */
+/* The stack must be mapped. */
 PSYS_INLINE struct stack_state *stack_state(const struct Stack_t *stack)
 {
 	return stack->addr;
@@ -86,7 +85,7 @@ PSYS_INLINE struct control *stack_control(const struct Stack_t *stack)
 	return (struct control *)((char *)stack->addr + stack->size) - 1;
 }
 
-/* Where so many bytes lie that a child is given: the stack begins below. */
+/* Returns the address for length bytes of user data; the child's frames begin below it. */
 static inline void *aspawn_stack_place(const struct Stack_t *stack, size_t length)
 {
 	char *place = (char *)stack_control(stack) - length;
@@ -95,19 +94,19 @@ static inline void *aspawn_stack_place(const struct Stack_t *stack, size_t lengt
 }
 
 /*
- * Makes room for so many bytes of stack and data: 0, -EINVAL, -EBUSY,
- * -EOVERFLOW, -ENOMEM. A stack that was large enough is left as it is.
+ * Maps the stack, or replaces it by a larger one, so that reserved bytes of frames and data_len
+ * bytes of data fit. Returns 0, -EINVAL, -EBUSY, -EOVERFLOW or -ENOMEM.
  */
 int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len);
 
 /*
- * With all signals blocked: returns when the child has a descriptor table of its own, or
- * is no more. A child that is frozen or stopped may take for ever: after a while the
- * caller's signal mask is set meanwhile.
+ * Called with all signals blocked. Returns when the child has its own descriptor table, or has
+ * ended. A stopped or frozen child may take for ever, so after 5 ms the wait goes on with the
+ * caller's signal mask.
  */
 void aspawn_stack_await_files(const struct Stack_t *stack, const struct psys_sigset *mask);
 
-/* True if the child was reaped, is a zombie, or is no more: it runs nowhere. */
+/* True if the child is a zombie or was reaped. */
 bool aspawn_child_is_gone(int pid);
 
 #endif

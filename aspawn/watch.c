@@ -1,4 +1,4 @@
-/* Waiting for the exec of a child that has a copy of the memory. */
+/* Waits for the exec of a child that has a copy of the memory. */
 #include "watch.h"
 
 #include <syscall/syscall.h>
@@ -6,7 +6,7 @@
 #include "deadline.h"
 #include "stack.h"
 
-enum { NOT_BEGUN = 0, UNSUPPORTED = 1 }; /* otherwise as the kernel has it */
+enum { NOT_BEGUN = 0, UNSUPPORTED = 1 }; /* any other value has the kernel's format */
 
 struct exec_watch {
 	struct psys_robust_list_head head;
@@ -35,7 +35,7 @@ PSYS_UNINSTRUMENTED void aspawn_watch_begin(struct exec_watch *watch)
 	watch->entry.next = &watch->head.list;
 	watch->head.futex_offset = (long)((char *)&watch->word - (char *)&watch->entry);
 	watch->head.list_op_pending = NULL;
-	/* The kernel wakes only if it reads that somebody waits. */
+	/* The kernel wakes nobody unless FUTEX_WAITERS is set. */
 	__atomic_store_n(&watch->word, PSYS_FUTEX_WAITERS | (unsigned)psys_gettid(),
 			 __ATOMIC_RELEASE);
 	if (psys_set_robust_list(&watch->head, sizeof watch->head) >= 0)
@@ -62,7 +62,7 @@ int aspawn_watch_wait(struct exec_watch *watch, int pid, const struct psys_times
 		unsigned seen = __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE);
 		if (seen == UNSUPPORTED)
 			return -PSYS_ENOSYS;
-		/* It may have been killed before it began. */
+		/* The child may have been killed before it registered the futex. */
 		if (seen & PSYS_FUTEX_OWNER_DIED || aspawn_child_is_gone(pid))
 			return 0;
 		if (deadline_has_passed(deadline))

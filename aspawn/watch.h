@@ -1,9 +1,8 @@
 /*
- * When a child in a copy of the memory has execed or ended. Where memory is shared the
- * kernel clears the stack's word then. Here the child registers a word in a page that
- * both have (MAP_SHARED) as a robust futex that it holds: exec and exit let go of it, and
- * the kernel says so and wakes the parent (kernel/futex/core.c, exit_robust_list). The
- * end of a pipe would not do: any sibling may have inherited that.
+ * Detects the exec or end of a child that has a copy of the memory, where the kernel cannot clear
+ * the parent's stack word. The child registers a word in a MAP_SHARED page as a robust futex that
+ * it owns. At exec and exit the kernel marks the word and wakes the parent (kernel/futex/core.c,
+ * exit_robust_list). The end of a pipe could come late: a sibling may have inherited the pipe.
  */
 #ifndef ASPAWN_WATCH_H
 #define ASPAWN_WATCH_H
@@ -15,19 +14,19 @@
 
 struct exec_watch;
 
-/* NULL if there is no memory for it. */
+/* Returns NULL if there is no memory. */
 struct exec_watch *aspawn_watch_make(void);
 void aspawn_watch_free(struct exec_watch *watch);
 
-/* In the child. */
+/* Called in the child. */
 void aspawn_watch_begin(struct exec_watch *watch);
-/* True: its exec is next. False: that has failed. */
+/* The child sets true before its exec, and false if the exec has failed. */
 void aspawn_watch_set_executing(struct exec_watch *watch, bool executing);
 
-/* What the child has set last. */
+/* Returns the value that the child has set last. */
 bool aspawn_watch_is_executing(const struct exec_watch *watch);
 
-/* 0; -ETIMEDOUT; -ENOSYS if this kernel, an emulator or a filter cannot tell. */
+/* Returns 0, -ETIMEDOUT, or -ENOSYS if robust futexes are not supported or a filter forbids them. */
 int aspawn_watch_wait(struct exec_watch *watch, int pid, const struct psys_timespec *timeout);
 
 #endif

@@ -1,4 +1,4 @@
-// How long the caller is held, against the memory that it has touched: as many
+// How long the caller is blocked, against the memory that it has touched: as many
 // MiB as the name's number says, in small pages as a heap that grew has them.
 #include <cstdio>
 #include <string>

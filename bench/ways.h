@@ -19,7 +19,7 @@ extern const std::vector<Way> ways;
 // Waits for the child; for a finish().
 void reap(int pid);
 
-// Manual time: until the caller goes on, and until finish() has returned.
+// Manual time: until start() has returned, and until finish() has.
 void measure_blocked(benchmark::State &state, const Way &way);
 void measure_reaped(benchmark::State &state, const Way &way);
 

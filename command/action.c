@@ -2,8 +2,8 @@
 #include <aspawn/action.h>
 #include <syscall/string.h>
 
-/* All of it is zero at first. To assign a whole structure would leave its padding, and what
- * its member of the union does not cover, as they were. */
+/* Clears all bytes: an assignment of the structure would leave padding, and the rest of the union,
+ * uninitialized. */
 static void make(struct aspawn_action *action, uint32_t kind)
 {
 	psys_memset(action, 0, sizeof *action);

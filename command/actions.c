@@ -1,11 +1,11 @@
-/* What the child does with a command: its actions in their order. */
+/* The child's part of a command: performs the actions in their order. */
 #include <syscall/string.h>
 
 #include "../aspawn/watch.h"
 #include "prepared.h"
 
-/* The lowest descriptor from first up that is reserved for the library: the pipe to the
- * parent, and those of pipe actions from index on. */
+/* Returns the lowest reserved descriptor from first up, or INT32_MAX. Reserved are the report pipe
+ * and the pipes of actions from index on. */
 static PSYS_UNINSTRUMENTED int next_reserved(const struct prepared *prepared, size_t index,
 					     int first)
 {
@@ -40,7 +40,7 @@ static PSYS_UNINSTRUMENTED int relocate(struct prepared *prepared, size_t index,
 	return 0;
 }
 
-/* dup2 that keeps the descriptor across exec also if it has the number already. */
+/* dup2(2), which also clears FD_CLOEXEC if both numbers are equal. */
 static PSYS_UNINSTRUMENTED int move(int from, int to)
 {
 	int r = from == to ? (int)psys_fcntl(from, PSYS_F_SETFD, 0) : psys_dup2(from, to);
@@ -48,7 +48,7 @@ static PSYS_UNINSTRUMENTED int move(int from, int to)
 	return r < 0 ? r : 0;
 }
 
-/* A descriptor just opened is to be fd. */
+/* Moves a descriptor that was just opened to the number fd. */
 static PSYS_UNINSTRUMENTED int place(int opened, int fd, int cloexec)
 {
 	if (opened < 0 || opened == fd)
@@ -66,7 +66,7 @@ static PSYS_UNINSTRUMENTED void close_one(int fd, bool at_exec)
 		psys_close(fd);
 }
 
-/* A number of a name in /proc/self/fd, or -1. */
+/* Returns the number of an entry of /proc/self/fd, or -1 for "." and "..". */
 static PSYS_UNINSTRUMENTED int parse_fd(const char *name)
 {
 	int fd = 0;
@@ -79,7 +79,8 @@ static PSYS_UNINSTRUMENTED int parse_fd(const char *name)
 	return fd;
 }
 
-/* Before Linux 5.9 (5.11): those that are open by /proc, or else all numbers. */
+/* Fallback for close_range(2), Linux 5.9 (its CLOEXEC 5.11): closes the descriptors that
+ * /proc/self/fd lists, or, without /proc, all numbers up to the limit. */
 static PSYS_UNINSTRUMENTED int close_via_proc(int first, int last, bool at_exec)
 {
 	char records[1024] __attribute__((aligned(8)));
@@ -208,12 +209,12 @@ static PSYS_UNINSTRUMENTED int write_text(int dirfd, const char *path, const cha
 static PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
 {
 	int r = psys_prctl(PSYS_PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0);
-	int now = psys_getppid(); /* 0: in another pid namespace */
+	int now = psys_getppid(); /* 0: the parent is in another pid namespace */
 
 	return r < 0 || now == parent || now == 0 ? r : -PSYS_ESRCH;
 }
 
-/* The child's end of the action's pipe. */
+/* Returns the child's end of the action's pipe. */
 static PSYS_UNINSTRUMENTED int childs_end(const struct prepared *prepared, size_t index)
 {
 	const struct command_pipe *pipe = prepared->pipes;
@@ -223,7 +224,7 @@ static PSYS_UNINSTRUMENTED int childs_end(const struct prepared *prepared, size_
 	return pipe->moved_end;
 }
 
-/* Every signal at its default, ignored ones too, and none blocked. */
+/* Resets all signals to their default, ignored ones too, and empties the mask. */
 static PSYS_UNINSTRUMENTED int reset_signals(struct psys_sigset *mask)
 {
 	struct psys_sigset all;
@@ -248,14 +249,14 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_OUTPUT_PIPE:
 	case ASPAWN_ACTION_INPUT_PIPE:
 		return move(childs_end(prepared, index), replaced_by(action));
-	case ASPAWN_ACTION_CLOSE: /* it is closed whatever close(2) says */
+	case ASPAWN_ACTION_CLOSE: /* close(2) closes the descriptor even if it fails */
 		psys_close(action->u.close.fd);
 		return 0;
 	case ASPAWN_ACTION_CLOSEFROM:
 		return close_from(prepared, index, action->u.closefrom.first, false);
 	case ASPAWN_ACTION_CLOEXEC_FROM:
 		return close_from(prepared, index, action->u.cloexec_from.first, true);
-	case ASPAWN_ACTION_SETENV: /* the environment has been prepared */
+	case ASPAWN_ACTION_SETENV: /* done by the parent, in aspawn_make_environment() */
 	case ASPAWN_ACTION_UNSETENV:
 	case ASPAWN_ACTION_CLEARENV:
 		return 0;
@@ -366,8 +367,8 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	return -PSYS_EINVAL;
 }
 
-/* The parent's end of a pipe action yet to come is not the command's, unless the command
- * has given its number to something of its own. */
+/* True if fd is the parent's end of a pipe whose action is still to come, and no earlier action
+ * has replaced it: the caller cannot mean that descriptor. */
 static PSYS_UNINSTRUMENTED bool is_parents_end(const struct prepared *prepared, size_t index, int fd)
 {
 	for (size_t i = 0; i < prepared->pipe_count; i++) {
@@ -393,7 +394,7 @@ static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, s
 
 /* --- reporting ---------------------------------------------------------------- */
 
-/* The end of it, if it is longer. */
+/* Stores the subject, or its end if it is too long. */
 static PSYS_UNINSTRUMENTED void set_subject(struct aspawn_failure *report, const char *subject)
 {
 	const size_t length = psys_strlen(subject), most = sizeof report->subject - 1;
@@ -422,8 +423,8 @@ PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int error, const
 	if (prepared->watch)
 		aspawn_watch_set_executing(prepared->watch, false);
 	__atomic_store_n(&prepared->report.error, error, __ATOMIC_RELEASE);
-	/* One attempt: nobody may be there to read it, and SIGPIPE is no longer blocked when
-	 * the exec has failed. */
+	/* After a failed exec SIGPIPE is no longer blocked, and the parent may be gone: block the
+	 * signal, and ignore the result of the write. */
 	if (prepared->report_fd >= 0) {
 		struct psys_sigset pipe;
 
@@ -457,7 +458,7 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 {
 	struct control *control = arg;
 	struct prepared *prepared = user_data;
-	struct candidate candidate; /* from now on: the directory may be another at the end */
+	struct candidate candidate;
 
 	(void)length;
 	prepared->report_fd = write_end;
@@ -481,7 +482,7 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 	}
 	prepared->report.step = ASPAWN_STEP_EXEC;
 	prepared->report.kind = 0;
-	/* The pipe alone would not do: an action may have forbidden to write. */
+	/* Report through the shared page too: a seccomp action may have forbidden the write. */
 	if (prepared->watch)
 		aspawn_watch_set_executing(prepared->watch, true);
 	if (prepared->report_fd >= 0)

@@ -1,4 +1,4 @@
-/* Memory on the child's stack, measured first and filled then. */
+/* Allocates memory on the child's stack. */
 #include "arena.h"
 
 #include <syscall/string.h>
@@ -27,7 +27,7 @@ const char *aspawn_copy_string(struct arena *arena, const char *string)
 		return NULL;
 	if (!arena->base)
 		return aspawn_allocate(arena, psys_strlen(string) + 1, 1);
-	/* In one pass, to what is left. */
+	/* The string may have grown since the first pass: copy at most what fits. */
 	char *to = arena->base + arena->size;
 	size_t length = psys_strlcpy(to, string, arena->most - arena->size);
 	return aspawn_allocate(arena, length + 1, 1);

@@ -1,4 +1,4 @@
-/* Memory on the child's stack, measured first and filled then. */
+/* Allocates memory on the child's stack, in two passes: the first measures, the second fills. */
 #ifndef COMMAND_ARENA_H
 #define COMMAND_ARENA_H
 
@@ -6,20 +6,20 @@
 
 #include <aspawn/command.h>
 
-/* Measures while base is NULL. Afterwards it fills, and at most what it measured: a thread
- * that changes the environment meanwhile gets an error. */
+/* The first pass has base NULL. The second pass fills at most the measured size: if another thread
+ * changes the command or the environment meanwhile, error is -EAGAIN. */
 struct arena {
 	char *base;
 	size_t size, most;
 	int error;
 };
 
-/* So many bytes, or NULL while measuring. */
+/* Returns size bytes, or NULL in the first pass or after an error. */
 void *aspawn_allocate(struct arena *arena, size_t size, size_t align);
 
 const void *aspawn_copy(struct arena *arena, const void *from, size_t size, size_t align);
 
-/* NULL: NULL. */
+/* string may be NULL; then returns NULL. */
 const char *aspawn_copy_string(struct arena *arena, const char *string);
 
 char *const *aspawn_copy_strings(struct arena *arena, char *const *strings);

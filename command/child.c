@@ -1,4 +1,4 @@
-/* The handle of a child: whether it started, its end, signals to it. */
+/* The handle of a child: waits for its exec and its end, and sends signals. */
 #include "child.h"
 
 #include <syscall/string.h>
@@ -25,14 +25,15 @@ static int poll_until(int fd, struct psys_timespec deadline)
 	return r == 0 ? -PSYS_ETIMEDOUT : r < 0 ? r : 0;
 }
 
-/* --- whether it started ---------------------------------------------------- */
+/* --- the start --------------------------------------------------------------- */
 
 static const struct Stack_t *stack_of(const struct child_state *state)
 {
 	return state->callers ? state->callers : &state->stack;
 }
 
-/* True if no other child has been on the stack since. After a fork it knows of none. */
+/* True if this child was the last on its stack. False in a forked process, whose copy of the
+ * stack's state is zero. */
 static bool has_stack(struct aspawn_child *child)
 {
 	const struct Stack_t *stack = stack_of(child_state(child));
@@ -71,8 +72,8 @@ static void get_failure(struct aspawn_failure *failure, const struct child_state
 	psys_strlcpy(failure->subject, state->subject, sizeof failure->subject);
 }
 
-/* What the child wrote to the pipe, up to its failure, which is stored, or the pipe's end: 0,
- * -ETIMEDOUT or an error of read(2). A sibling that inherited the pipe may hold its end back. */
+/* Reads the child's reports until a failure, which is stored, or the end of the pipe. Returns 0,
+ * -ETIMEDOUT or an error of read(2). A sibling that inherited the pipe may delay its end. */
 static int read_reports(struct child_state *state, struct aspawn_failure *failure,
 			struct psys_timespec deadline)
 {
@@ -112,7 +113,7 @@ static int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *fail
 	return r == -PSYS_ENOSYS ? read_reports(state, failure, deadline) : r;
 }
 
-/* What the child stored in the memory that it shared, after it has let go of it. */
+/* Reads the report from the child's stack, after the child has left the stack. */
 static void read_memory(struct aspawn_child *child, struct aspawn_failure *failure)
 {
 	const struct prepared *prepared = stack_control(stack_of(child_state(child)))->user_data;
@@ -124,7 +125,7 @@ static void read_memory(struct aspawn_child *child, struct aspawn_failure *failu
 		failure->error = -PSYS_ECHILD;
 }
 
-/* As the child had it last, where no memory is shared but the watch's. */
+/* For a child in a copy of the memory: true if its last report says that its exec is next. */
 static bool is_executing(const struct child_state *state)
 {
 	return state->watch ? aspawn_watch_is_executing(state->watch) : state->known == EXECUTING;
@@ -139,7 +140,7 @@ static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
 
 	if (state->report >= 0) {
 		int read = read_reports(state, failure, deadline_after(&at_once));
-		/* What is in memory as well needs no pipe. */
+		/* If memory has the answer too, a failed read does not matter. */
 		const bool in_memory = state->copied ? state->watch != NULL : has_stack(child);
 		r = r == 0 && read < 0 && read != -PSYS_ETIMEDOUT && !in_memory ? read : r;
 	}
@@ -159,7 +160,7 @@ static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
 	return 0;
 }
 
-/* Not the descriptor that the caller polls: it is the caller's to take out of its loop. */
+/* Keeps started_fd open: the caller may still poll it. */
 static void release_reports(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
@@ -173,7 +174,7 @@ static void release_reports(struct aspawn_child *child)
 	aspawn_give_stack(state);
 }
 
-/* Also of one that has been waited for. */
+/* Works also after aspawn_wait(). */
 static int wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
 			const struct psys_timespec *timeout)
 {
@@ -203,7 +204,7 @@ int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failu
 	return wait_started(child, to, deadline_from_ms(&timeout, timeout_ms));
 }
 
-/* --- its end ---------------------------------------------------------------- */
+/* --- the end ------------------------------------------------------------------ */
 
 int aspawn_release(struct aspawn_child *child)
 {
@@ -224,7 +225,7 @@ int aspawn_release(struct aspawn_child *child)
 	return 0;
 }
 
-/* waitid(2) for this child alone. The pid of it, 0 if it runs still, or an error. */
+/* waitid(2) for this child. Returns its pid, 0 if it still runs, or a negative error number. */
 static int wait_for(const struct aspawn_child *child, struct psys_siginfo *info, int options,
 		    struct psys_rusage *usage)
 {
@@ -248,7 +249,7 @@ int aspawn_ended(struct aspawn_child *child)
 	return r < 0 ? r : r != 0;
 }
 
-/* Until it has ended; it is not reaped. */
+/* Waits until the child has ended, without reaping it. */
 static int wait_for_end(struct aspawn_child *child, struct psys_timespec deadline)
 {
 	const struct psys_timespec nap = { 0, 5000000 };
@@ -297,9 +298,9 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 		r = 0;
 	if (r < 0 && r != -PSYS_ECHILD)
 		return r;
-	/* Another's wait, or SIGCHLD ignored, may have taken it: then there is nothing to
-	 * hold on to any more. */
-	if (has_stack(child)) /* also where the kernel does not clear the word */
+	/* -ECHILD: another wait, or an ignored SIGCHLD, has reaped the child. Release the handle
+	 * in that case too. */
+	if (has_stack(child)) /* the kernel may not have cleared the stack's word */
 		__atomic_store_n(&stack_state(stack_of(child_state(child)))->use, FREE,
 				 __ATOMIC_RELEASE);
 	aspawn_release(child);
@@ -313,7 +314,7 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 
 /* --- signals ------------------------------------------------------------------ */
 
-/* While it is not reaped its number is nobody else's. */
+/* As long as the child is not reaped, no other process can get its number. */
 static int kill_unreaped(const struct aspawn_child *child, int pid, int signal)
 {
 	struct psys_siginfo info;
@@ -338,7 +339,7 @@ int aspawn_kill_group(struct aspawn_child *child, int signal)
 	if (!is_child(child) || signal < 0 || signal > PSYS_NSIG)
 		return -PSYS_EINVAL;
 	int r = kill_unreaped(child, -child->pid, signal);
-	/* It may lead no group yet, or have gone to another. */
+	/* The child may not lead a group yet, or may have left it. */
 	return r == -PSYS_ESRCH ? aspawn_kill(child, signal) : r;
 }
 

@@ -1,4 +1,4 @@
-/* The parent's part of a command: to check it, to copy it, to start it. */
+/* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
 #include "child.h"
@@ -7,10 +7,10 @@
 #include "prepared.h"
 
 enum {
-	CALL_STACK = 16 * 1024, /* what ASPAWN_CALL promises its functions */
+	CALL_STACK = 16 * 1024, /* promised to functions of ASPAWN_CALL */
 	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX +
-		      4 * 1024,  /* a candidate, and the library's frames */
-	MOST_ACTIONS = 10000000, /* a close for each descriptor that there may be, and more */
+		      4 * 1024,  /* struct candidate, and the library's frames */
+	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
 	ALL_FLAGS = 2 * ASPAWN_COMMAND_NONBLOCK - 1,
 };
 
@@ -71,8 +71,8 @@ static void copy_action(struct arena *arena, struct aspawn_action *to,
 	}
 }
 
-/* With all that they point to. They are checked when they are measured, where to is NULL.
- * Returns how many of them are pipes. */
+/* Copies actions, with all that they point to. The first pass, where to is NULL, measures and
+ * checks them. Returns the number of pipe actions. */
 static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
 			   const struct aspawn_action *from, size_t count)
 {
@@ -94,7 +94,7 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 {
 	char *const only_file[] = { (char *)(uintptr_t)command->file, NULL };
 	const size_t count = own->count + command->action_count;
-	/* For a shell the child needs an array of its own, whose size is measured here. */
+	/* To execute a shell script the child copies argv to its stack, which is measured here. */
 	const bool lends = (command->flags & ASPAWN_COMMAND_VFORK) &&
 			   !(command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC);
 	struct prepared *prepared = aspawn_allocate(arena, sizeof *prepared, STACK_ALIGN);
@@ -123,7 +123,7 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 		.report_fd = -1,
 		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
 	};
-	if (!prepared || !actions) /* it was measured only */
+	if (!prepared || !actions) /* the first pass, which only measures */
 		return NULL;
 	*prepared = made;
 	return prepared;
@@ -224,7 +224,7 @@ static int add_streams(struct own_actions *own, const struct aspawn_command *com
 
 /* --- starting ------------------------------------------------------------- */
 
-/* On a reserved stack, with all signals blocked. */
+/* Called with a reserved stack and all signals blocked. */
 static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct prepared *prepared,
 		 size_t size, const struct psys_sigset *mask)
 {
@@ -240,7 +240,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.copy_memory = requirements.copy_memory || flags & ASPAWN_COMMAND_FORK,
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
 		.unshare_files = requirements.unshare_files,
-		/* The child's ends of pipes are closed here, not before it has copied them. */
+		/* The parent closes the child's ends of pipes after the child has copied them. */
 		.await_files =
 			!(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED) || prepared->pipe_count,
 		.keep_below = requirements.keep_below,
@@ -248,7 +248,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.watch_copy = true,
 		.wants_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD),
 		.cgroup_fd = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1,
-		.cgroup_is_optional = true, /* why it cannot be is for the action to say */
+		.cgroup_is_optional = true, /* the action joins it then, and reports an error */
 		.mask = *mask,
 		.fn = aspawn_perform,
 		.arg = stack_control(stack),
@@ -271,7 +271,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	return 0;
 }
 
-/* With all signals blocked. Its stack is the caller's, the pool's, or one for it alone. */
+/* Called with all signals blocked. The child's stack is the caller's, a stack of the pool, or a new
+ * one. */
 static int start(struct aspawn_child *child, const struct aspawn_command *command,
 		 const struct own_actions *own, struct arena *arena, const struct psys_sigset *mask)
 {
@@ -283,7 +284,7 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 	if (command->pool)
 		state->stack = aspawn_pool_take(command->pool);
 	struct Stack_t *stack = command->stack ? command->stack : &state->stack;
-	/* A shell is given the arguments in an array of the child's. */
+	/* For /bin/sh the child makes an array of the arguments on its stack. */
 	int r = aspawn_stack_reserve(
 		stack, CHILD_STACK + (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? size : 0),
 		size);
@@ -328,7 +329,7 @@ int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *c
 
 int aspawn_start(struct aspawn_child *child, const struct aspawn_command *command)
 {
-	struct own_actions own; /* cleared in part: a whole one is a memset of a libc's */
+	struct own_actions own; /* not initialized as a whole, as that calls memset() */
 	struct aspawn_command known;
 
 	own.count = 0;

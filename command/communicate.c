@@ -1,4 +1,4 @@
-/* A command's whole life: fed, collected from, and terminated when its time is up. */
+/* Runs a command to its end: feeds it, collects its output, terminates it after a timeout. */
 #include <syscall/string.h>
 
 #include "../aspawn/deadline.h"
@@ -10,11 +10,11 @@ enum { INPUT, OUTPUT, ERROR, END, POLLED };
 struct communication {
 	struct aspawn_io *io;
 	struct aspawn_child *child;
-	struct psys_pollfd polled[POLLED]; /* fd -1: done with */
-	size_t fed;
-	int end; /* why it is to end, enum aspawn_end; 0: it is not */
-	int result;
-	int error; /* why it cannot go on; 0: it can */
+	struct psys_pollfd polled[POLLED]; /* fd -1: closed or not used */
+	size_t fed;                        /* bytes of input written */
+	int end;    /* why the program is to be ended, enum aspawn_end; 0: it is not */
+	int result; /* with end: what the call returns */
+	int error;  /* of a read or write; 0: none */
 };
 
 static int *end_of(struct aspawn_child *child, int which)
@@ -22,7 +22,7 @@ static int *end_of(struct aspawn_child *child, int which)
 	return which == INPUT ? &child->in_fd : which == OUTPUT ? &child->out_fd : &child->err_fd;
 }
 
-static void done_with(struct communication *communication, int which)
+static void close_end(struct communication *communication, int which)
 {
 	int *fd = end_of(communication->child, which);
 
@@ -31,7 +31,7 @@ static void done_with(struct communication *communication, int which)
 	*fd = communication->polled[which].fd = -1;
 }
 
-/* The first reason counts. */
+/* Keeps the first reason. */
 static void end_it(struct communication *communication, int end, int result)
 {
 	if (communication->end)
@@ -56,22 +56,22 @@ static void feed(struct communication *communication)
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_EPIPE)
 		communication->error = (int)r;
 	if (r == -PSYS_EPIPE || communication->fed == io->input_size)
-		done_with(communication, INPUT);
+		close_end(communication, INPUT);
 }
 
 static void give_to_sink(struct communication *communication, struct aspawn_output *output,
 			 const void *bytes, long count)
 {
 	if (communication->end == ASPAWN_END_SINK)
-		return; /* drop it: a sink is not called after an error */
+		return; /* a sink is not called again after its error */
 	output->length += (size_t)count;
 	int r = output->sink(output->arg, bytes, (size_t)count);
 	if (r < 0)
 		end_it(communication, ASPAWN_END_SINK, r);
 }
 
-/* Returns how many bytes it has read. What does not fit is read all the same, and dropped: to
- * know that it was there. */
+/* Returns the number of bytes read. Reads output that does not fit too, to detect it, and drops
+ * it. */
 static long collect(struct communication *communication, int which, struct aspawn_output *output)
 {
 	char small[1024];
@@ -91,7 +91,7 @@ static long collect(struct communication *communication, int which, struct aspaw
 	if (r < 0)
 		communication->error = (int)r;
 	else if (r == 0)
-		done_with(communication, which);
+		close_end(communication, which);
 	else if (output->sink)
 		give_to_sink(communication, output, to, r);
 	else if (room || drops)
@@ -101,7 +101,7 @@ static long collect(struct communication *communication, int which, struct aspaw
 	return r;
 }
 
-/* What is in the pipe already, and no more: another process may go on to write. */
+/* Reads at most the pipe's capacity: another process may go on to write. */
 static void drain(struct communication *communication, int which, struct aspawn_output *output)
 {
 	long left = communication->polled[which].fd < 0 ?
@@ -125,7 +125,7 @@ static void transfer(struct communication *communication)
 		collect(communication, ERROR, &communication->io->err);
 }
 
-/* A text in any case. */
+/* Terminates the output with a NUL, also when it was truncated. */
 static void terminate_text(struct aspawn_output *output)
 {
 	if (output->data && output->size && !output->sink)
@@ -135,7 +135,7 @@ static void terminate_text(struct aspawn_output *output)
 
 /* --- the event loop --------------------------------------------------------- */
 
-/* ppoll(2) of those in use: there may be fewer than RLIMIT_NOFILE allows to be polled. */
+/* ppoll(2) of the used descriptors only: it fails if there are more entries than RLIMIT_NOFILE. */
 static int poll_used(struct communication *communication, struct psys_timespec timeout)
 {
 	struct psys_pollfd used[POLLED];
@@ -155,7 +155,7 @@ static int poll_used(struct communication *communication, struct psys_timespec t
 	return r;
 }
 
-/* 1, 0, or why that cannot be known. */
+/* Returns 1 if the child has ended, 0 if not, or a negative error number. */
 static int has_ended(const struct communication *communication)
 {
 	if (communication->polled[END].fd >= 0)
@@ -170,7 +170,7 @@ static int terminate(struct communication *communication, int signal)
 
 	if (communication->io->flags & ASPAWN_IO_KILL_GROUP)
 		r = aspawn_kill_group(communication->child, signal);
-	/* It may have gone to another group. */
+	/* The child may have left its group. */
 	if (!(communication->io->flags & ASPAWN_IO_KILL_GROUP) || signal == PSYS_SIGKILL)
 		r = aspawn_kill(communication->child, signal);
 	return r;
@@ -185,8 +185,8 @@ static struct psys_timespec grace_from_now(const struct communication *communica
 	return deadline_after(&grace);
 }
 
-/* Until the child has ended and its output too, or longer than that must not be waited:
- * 0, or why it cannot be waited for. */
+/* Runs until the child and its output have ended, or a timeout forbids to wait longer. Returns 0, or
+ * a negative error number if the child cannot be waited for. */
 static int event_loop(struct communication *communication)
 {
 	const struct psys_timespec tick = { 0, 10000000 };
@@ -207,7 +207,7 @@ static int event_loop(struct communication *communication)
 		if (communication->error)
 			return communication->error;
 		if (!ended &&
-		    (r >= 0 || r == -PSYS_EINTR)) /* signals may come faster than the tick */
+		    (r >= 0 || r == -PSYS_EINTR)) /* frequent signals may interrupt every tick */
 			r = has_ended(communication);
 		if (r < 0 && r != -PSYS_EINTR)
 			return r;
@@ -218,7 +218,7 @@ static int event_loop(struct communication *communication)
 			continue;
 		}
 		const bool is_late = deadline_has_passed(deadline);
-		if (ended && (is_late || communication->end)) { /* a grandchild has the pipe still */
+		if (ended && (is_late || communication->end)) { /* a grandchild holds the pipe */
 			drain(communication, OUTPUT, &communication->io->out);
 			drain(communication, ERROR, &communication->io->err);
 			break;
@@ -229,15 +229,15 @@ static int event_loop(struct communication *communication)
 		deadline = signal ? DEADLINE_NEVER : grace_from_now(communication);
 		signal = signal || communication->io->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
 		r = terminate(communication, signal);
-		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it has become another user's */
+		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it runs as another user now */
 			return r;
 	}
 	if (communication->end && communication->io->flags & ASPAWN_IO_KILL_GROUP)
-		terminate(communication, PSYS_SIGKILL); /* whoever is left of it */
+		terminate(communication, PSYS_SIGKILL); /* the rest of the group */
 	return communication->error;
 }
 
-/* Writing to a pipe that nobody reads must not raise the caller's SIGPIPE. */
+/* Runs the event loop with SIGPIPE blocked, and consumes a SIGPIPE of its writes. */
 static int without_sigpipe(struct communication *communication)
 {
 	const struct psys_timespec at_once = { 0, 0 };
@@ -269,7 +269,7 @@ static bool is_wanted(const struct aspawn_output *output)
 	return output->sink || output->size;
 }
 
-/* Whatever version the caller's structure is of, it has all members of the first. */
+/* Checks the members of the first version, which all versions have. */
 static int check_io(const struct aspawn_io *io)
 {
 	struct aspawn_io known;
@@ -298,7 +298,7 @@ static void clear_results(struct aspawn_io *io)
 	terminate_text(&io->err);
 }
 
-/* What the wait says, and what became of it. One that may not be killed is left alone. */
+/* Reaps the child and stores the results. is_left: the child may not be killed, so do not wait. */
 static int conclude(struct communication *communication, int looped, bool is_left)
 {
 	struct aspawn_io *io = communication->io;
@@ -311,7 +311,7 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 		return looped;
 	}
 	if (communication->end) {
-		/* It may have been ended before it was executed. */
+		/* The child may have been ended before its exec. */
 		if (started == -PSYS_ECANCELED && io->failure.error != -PSYS_ECHILD) {
 			io->end = ASPAWN_END_NOT_STARTED;
 			return started;
@@ -349,7 +349,7 @@ static int communicate(struct aspawn_child *child, struct aspawn_io *io)
 	int looped = communication.error ? communication.error : without_sigpipe(&communication);
 	bool is_left = looped < 0 && terminate(&communication, PSYS_SIGKILL) == -PSYS_EPERM;
 	for (int i = INPUT; i <= ERROR; i++)
-		done_with(&communication, i);
+		close_end(&communication, i);
 	int r = conclude(&communication, looped, is_left);
 	terminate_text(&io->out);
 	terminate_text(&io->err);
@@ -369,7 +369,7 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 	return communicate(child, io);
 }
 
-/* The streams that *io asks for, where the command leaves them to the caller. */
+/* Sets the inherited streams of the command to what *io asks for. */
 static int choose_streams(struct aspawn_command *command, const struct aspawn_io *io)
 {
 	if (command->std_out == 1)
@@ -393,7 +393,7 @@ static int choose_streams(struct aspawn_command *command, const struct aspawn_io
 
 int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 {
-	struct own_actions own; /* cleared in part: a whole one is a memset of a libc's */
+	struct own_actions own; /* not initialized as a whole, as that calls memset() */
 	struct aspawn_command known;
 	struct aspawn_child child;
 	int r = check_io(io);

@@ -1,9 +1,9 @@
-/* The program's environment: the command's, as its actions change it. */
+/* The program's environment: that of the command, changed by its actions. */
 #include "environment.h"
 
 #include <syscall/string.h>
 
-/* Of a libc, if the program has one. */
+/* From the libc, if the program has one. */
 extern char **environ __attribute__((weak));
 
 static char *const *base_of(const struct aspawn_command *command)
@@ -23,7 +23,7 @@ static const char *name_of(const struct aspawn_action *action)
 							NULL;
 }
 
-/* True if an action from this one on takes the variable out or sets it anew. */
+/* True if an action, with an index of at least from, unsets or replaces the variable. */
 static bool is_changed(const struct aspawn_command *command, size_t from, const char *name,
 		       size_t length)
 {

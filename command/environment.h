@@ -1,10 +1,11 @@
-/* The program's environment: the command's, as its actions change it. */
+/* The program's environment: that of the command, changed by its actions. */
 #ifndef COMMAND_ENVIRONMENT_H
 #define COMMAND_ENVIRONMENT_H
 
 #include "arena.h"
 
-/* lends: the strings of the command's environment need not be copied. */
+/* Returns the environment, or NULL while the arena measures. lends: do not copy the strings of the
+ * command's environment. */
 char *const *aspawn_make_environment(struct arena *arena, const struct aspawn_command *command,
 				     bool lends);
 

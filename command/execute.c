@@ -1,4 +1,4 @@
-/* Where the child finds the program, and what it says if it cannot be executed. */
+/* The child finds and executes the program, or reports why it cannot. */
 #include <syscall/string.h>
 
 #include "prepared.h"
@@ -34,7 +34,7 @@ static PSYS_UNINSTRUMENTED void begin(struct psys_search *search, const struct p
 			  candidate->directory);
 }
 
-/* True if there is such a file: then its interpreter was not found. */
+/* True if the file exists: then execve(2) did not find its interpreter. */
 static PSYS_UNINSTRUMENTED bool exists(const struct prepared *prepared, struct candidate *candidate)
 {
 	struct psys_search search;
@@ -48,9 +48,9 @@ static PSYS_UNINSTRUMENTED bool exists(const struct prepared *prepared, struct c
 }
 
 /*
- * The kernel copies a table of descriptors in whole words of 32 or 64, and closes what was
- * not wanted of the last one: for that moment another child may hold what a thread has
- * just written this program through. So a busy one is tried again, for 20 ms.
+ * Tries a busy file again, for 20 ms. The kernel copies a descriptor table in words of 32 or 64, and
+ * then closes the unwanted descriptors of the last word. So for a moment another child may hold the
+ * descriptor through which a thread has just written this program.
  */
 static PSYS_UNINSTRUMENTED int exec_one(const char *path, const struct prepared *prepared, int flags)
 {

@@ -1,4 +1,4 @@
-/* What is known of each kind of action, and whether an action is valid. */
+/* The table of action kinds, and the check of an action. */
 #include <syscall/string.h>
 
 #include "prepared.h"
@@ -101,7 +101,6 @@ PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(uint32_t kind)
 		       &aspawn_action_infos[kind];
 }
 
-/* Bytes of the array, if the kind has one. */
 size_t aspawn_array_size(const struct aspawn_action *action)
 {
 	size_t count, each;
@@ -141,7 +140,7 @@ static bool is_signal(int signal)
 	return signal > 0 && signal <= PSYS_NSIG;
 }
 
-/* What the table does not say. */
+/* Checks what the table does not describe. */
 static bool is_complete(const struct aspawn_action *action)
 {
 	switch (action->kind) {
@@ -161,7 +160,7 @@ static bool is_complete(const struct aspawn_action *action)
 		return is_signal(action->u.signal_default.signal);
 	case ASPAWN_ACTION_SIGNAL_IGNORE:
 		return is_signal(action->u.signal_ignore.signal);
-	case ASPAWN_ACTION_USER: /* -1 would leave it as it is */
+	case ASPAWN_ACTION_USER: /* with -1 setresuid(2) would change nothing */
 		return action->u.user.uid != (unsigned)-1 && action->u.user.gid != (unsigned)-1;
 	case ASPAWN_ACTION_SECCOMP:
 		return action->u.seccomp.count <= UINT16_MAX;

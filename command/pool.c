@@ -1,11 +1,12 @@
 /*
- * A list of stacks without a lock. Who takes one takes the whole list, by one exchange, and
- * pushes the rest back: nobody reads an element that another may have unmapped, and none
- * comes back behind one's back (ABA). For that moment others find the list empty and map a
- * stack, so that the list may grow; it keeps MOST_KEPT.
+ * A list of stacks without a lock. To take a stack, a thread takes the whole list by one atomic
+ * exchange and pushes the rest back. So no thread reads an element that another thread may unmap,
+ * or take and give back (ABA). Meanwhile other threads find the list empty and map a new stack;
+ * the list keeps at most about MOST_KEPT.
  *
- * An element lies in the control block of its stack. A fork beside any of this copies a
- * list that is whole; what another thread had taken is lost to the copy.
+ * An element of the list lies in the control block of its stack. At every instant the list is
+ * consistent, so a forked child can use its copy; stacks that other threads had taken are lost to
+ * the forked child.
  */
 #include "pool.h"
 
@@ -15,14 +16,14 @@
 
 enum {
 	MOST_KEPT = 64,
-	LARGEST_KEPT = 1024 * 1024, /* what a long list of arguments needed is given back */
+	LARGEST_KEPT = 1024 * 1024, /* bytes; a larger stack, of long arguments, is unmapped */
 };
 
 struct pool {
 	struct control *list;
-	int kept, taken; /* how many, roughly, when others are at it */
+	int kept, taken; /* numbers of stacks; approximate while other threads use the pool */
 };
-_Static_assert(sizeof(struct pool) <= sizeof(struct aspawn_pool), "it has to fit");
+_Static_assert(sizeof(struct pool) <= sizeof(struct aspawn_pool), "must fit");
 
 static struct pool *pool_of(struct aspawn_pool *pool)
 {
@@ -34,7 +35,7 @@ static struct control *take_all(struct pool *pool)
 	return __atomic_exchange_n(&pool->list, NULL, __ATOMIC_ACQUIRE);
 }
 
-/* A list, whose last element is found only if others have pushed meanwhile. */
+/* Pushes a whole list. Looks for its last element only if the pool is not empty. */
 static void push(struct pool *pool, struct control *first)
 {
 	struct control *head = NULL, *last = first;
@@ -62,7 +63,8 @@ struct Stack_t aspawn_pool_take(struct aspawn_pool *public)
 
 	while ((found = *at) && is_in_use(found))
 		at = &found->next;
-	/* Where the kernel does not clear the word: whether the child is gone costs two calls. */
+	/* The kernel may not clear the stack's word: aspawn_stack_busy() also looks for the child,
+	 * which costs two system calls, so ask for one stack only. */
 	if (!found && list && !aspawn_stack_busy(&list->stack))
 		found = *(at = &list);
 	if (found)

@@ -1,13 +1,13 @@
-/* Stacks that are kept from one child to the next. */
+/* A pool of stacks, which later children reuse. */
 #ifndef COMMAND_POOL_H
 #define COMMAND_POOL_H
 
 #include <aspawn/command.h>
 
-/* One that no child is on, or {0} if there is none. With all signals blocked. */
+/* Returns a stack that no child uses, or {0} if there is none. Called with all signals blocked. */
 struct Stack_t aspawn_pool_take(struct aspawn_pool *pool);
 
-/* Also one that a child is still on. */
+/* Gives a stack back; a child may still run on it. stack {0} only ends the matching take. */
 void aspawn_pool_give(struct aspawn_pool *pool, struct Stack_t stack);
 
 #endif

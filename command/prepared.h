@@ -1,4 +1,4 @@
-/* A command as it lies on the child's stack, and what is known of each kind of action. */
+/* A prepared command, as it lies on the child's stack, and the table of action kinds. */
 #ifndef COMMAND_PREPARED_H
 #define COMMAND_PREPARED_H
 
@@ -9,15 +9,15 @@
 #include "../aspawn/spawn.h"
 #include "../aspawn/stack.h"
 
-/* The pipe of an action: three numbers of two ends. */
+/* The pipe of an action. */
 struct command_pipe {
-	size_t action;   /* its index */
+	size_t action;   /* index of the action */
 	int parents_end; /* -1: not made yet */
-	int childs_end;  /* as the parent knows it, and closes it */
-	int moved_end;   /* the same, where the child has it now */
+	int childs_end;  /* its number in the parent, which closes it */
+	int moved_end;   /* its number in the child, which may have moved it */
 };
 
-/* What the library puts before the caller's actions: of the streams, and of a run. */
+/* Actions of the library, before the caller's: standard streams, and the group of a run. */
 enum { MOST_OWN_ACTIONS = 4 };
 struct own_actions {
 	struct aspawn_action list[MOST_OWN_ACTIONS];
@@ -27,38 +27,39 @@ struct own_actions {
 struct prepared {
 	uint64_t flags;
 	const char *file;
-	const char *path; /* NULL: of the environment */
+	const char *path; /* search path; NULL: PATH of the environment */
 	char *const *argv, *const *envp;
 	struct aspawn_action *actions;
 	size_t count;
-	int own_count;              /* of the first actions, which are the library's */
+	int own_count;              /* the first own_count actions are the library's */
 	struct command_pipe *pipes; /* NULL: none */
 	size_t pipe_count;
-	int parent;                         /* a pid, for ASPAWN_PDEATHSIG */
-	const struct aspawn_action *joined; /* already, if the child began in its cgroup */
+	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG */
+	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone did, or NULL */
 
-	/* The child's. The parent reads the report when the stack is free: how far the child
-	 * has come, and what failed there, if anything did. */
+	/* Written by the child. The parent reads the report when the stack is free: the last step
+	 * of the child, and its error. */
 	int report_fd;            /* -1: no pipe */
 	struct exec_watch *watch; /* NULL: none */
 	struct aspawn_failure report;
 };
 
-/* Of each kind of action, in 32 bytes. Members are offsets in struct aspawn_action; 0: none. */
+/* Properties of a kind of action, in 32 bytes. Integers are offsets in struct aspawn_action; 0: none. */
 struct action_info {
 	char name[21];
-	bool copies : 1;        /* it needs a copy of the memory */
-	bool optional : 1;      /* all strings but the first path may be NULL */
-	unsigned char fds[2];   /* descriptor numbers: not negative */
-	unsigned char uses;     /* which of the caller's descriptors it uses; may be AT_FDCWD */
-	unsigned char replaces; /* which descriptor is another one, or closed, afterwards */
+	bool copies : 1;        /* the action needs a copy of the memory */
+	bool optional : 1;      /* all strings except the first path may be NULL */
+	unsigned char fds[2];   /* descriptor numbers, which must not be negative */
+	unsigned char uses;     /* a descriptor of the caller that the action uses, or AT_FDCWD */
+	unsigned char replaces; /* a descriptor that the action replaces or closes */
 	unsigned char paths[2], strings[2];
-	unsigned char array;   /* aspawn_array_size() */
-	unsigned char subject; /* the number that a failure names, if there is no string */
+	unsigned char array;   /* a pointer to aspawn_array_size() bytes */
+	unsigned char subject; /* the number that a failure names, if the kind has no string */
 };
 
-/* By kind; for one that is not checked yet aspawn_action_info(), NULL: no such kind. */
+/* By kind, which aspawn_check_action() has found valid. */
 extern const struct action_info aspawn_action_infos[];
+/* Returns NULL if the kind is invalid. */
 const struct action_info *aspawn_action_info(uint32_t kind);
 
 PSYS_INLINE bool has_strings(const struct action_info *info)
@@ -87,13 +88,13 @@ PSYS_INLINE void set_member_pointer(struct aspawn_action *action, size_t offset,
 	__builtin_memcpy((char *)action + offset, &pointer, sizeof pointer);
 }
 
-/* Bytes of its array. */
+/* Returns the size of the action's array in bytes; 0 if the kind has none. */
 size_t aspawn_array_size(const struct aspawn_action *action);
 
-/* 0, -EINVAL or -E2BIG. */
+/* Returns 0, -EINVAL or -E2BIG. */
 int aspawn_check_action(const struct aspawn_action *action);
 
-/* The descriptor that the action replaces, or -1. */
+/* Returns the descriptor that the action replaces, or -1. */
 PSYS_INLINE int replaced_by(const struct aspawn_action *action)
 {
 	const size_t offset = aspawn_action_infos[action->kind].replaces;
@@ -106,39 +107,38 @@ PSYS_INLINE bool is_pipe(const struct aspawn_action *action)
 	return action->kind == ASPAWN_ACTION_OUTPUT_PIPE || action->kind == ASPAWN_ACTION_INPUT_PIPE;
 }
 
-/* How the child has to begin, for what its actions are. */
+/* What the actions of a command require of the clone. */
 struct requirements {
 	bool copy_memory, unshare_files;
-	bool parent;         /* an action asks for its pid */
+	bool parent;         /* an action needs the parent's pid */
 	unsigned keep_below; /* above all descriptors that actions before the first closefrom use */
-	const struct aspawn_action *cgroup; /* to begin in; NULL: none */
+	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
 };
 struct requirements aspawn_requirements(const struct prepared *prepared);
 
-/* The path to try. The parent's directory, if it is wanted, stands before a relative one. */
+/* A path to execute. With ASPAWN_COMMAND_RELATIVE_TO_CALLER it begins with the caller's directory. */
 struct candidate {
 	char text[2 * PSYS_PATH_MAX];
-	size_t directory; /* its length, with a slash; 0: none */
-	int error;        /* of a relative path: why there is no directory for it */
+	size_t directory; /* length of the directory with its slash; 0: none */
+	int error;        /* why the directory is not known: fails relative paths */
 };
 
-/* Before the actions, which may go to another directory. */
+/* Called before the actions, which may change the directory. */
 void aspawn_begin_search(struct candidate *candidate, const struct prepared *prepared);
-/* After them. */
+/* Called after the actions. */
 _Noreturn void aspawn_execute(struct prepared *prepared, struct candidate *candidate);
 
-/* Ends the child, whose command failed at prepared->report.step. error is negative. The
- * subject may be NULL. */
+/* Reports that prepared->report.step failed, and exits. error is negative; subject may be NULL. */
 _Noreturn void aspawn_fail(struct prepared *prepared, int error, const char *subject);
 
-/* The child's function: arg is the struct control, user_data the struct prepared. It
- * never returns. */
+/* The aspawn_fn of commands: arg is the struct control, user_data the struct prepared. Does not
+ * return. */
 int aspawn_perform(void *arg, int write_end, void *mask, void *user_data, size_t length);
 
-/* Copies the caller's structure, of whatever version, into one of this version. */
+/* Copies the caller's structure, which may be of another version, and checks it. */
 int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from);
 
-/* aspawn_start() of a command that has been read, with own actions before the caller's. */
+/* aspawn_start() of a command from aspawn_read_command(), with own actions before the caller's. */
 int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 		      struct own_actions *own);
 

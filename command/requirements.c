@@ -1,4 +1,4 @@
-/* What the actions of a command need of the clone. */
+/* Scans the actions of a command for what they require of the clone. */
 #include <syscall/string.h>
 
 #include "prepared.h"
@@ -16,7 +16,7 @@ struct component {
 	size_t length;
 };
 
-/* The next of a path, without empty ones and "."; length 0 after the last. */
+/* Returns the next component of the path, skipping empty ones and "."; length 0 after the last. */
 static struct component next_component(const char **path)
 {
 	struct component component;
@@ -31,7 +31,7 @@ static struct component next_component(const char **path)
 	return component;
 }
 
-static bool is(struct component component, const char *name)
+static bool component_is(struct component component, const char *name)
 {
 	return !psys_strncmp(component.at, name, component.length) && !name[component.length];
 }
@@ -39,7 +39,7 @@ static bool is(struct component component, const char *name)
 static bool is_among(struct component component, const char (*names)[12], size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is(component, names[i]))
+		if (component_is(component, names[i]))
 			return true;
 	return false;
 }
@@ -52,7 +52,7 @@ static bool is_number(struct component component)
 	return component.length;
 }
 
-/* These of /dev are no descriptors, and so common that they are worth knowing. */
+/* Common files of /dev that are no descriptors. */
 static bool is_plain_device(const char *below_dev)
 {
 	static const char names[][12] = { "null", "zero", "full", "random", "urandom", "tty" };
@@ -63,8 +63,8 @@ static bool is_plain_device(const char *below_dev)
 }
 
 /*
- * True if the path may lead to descriptors of the process that opens it, so that these have
- * to be there. A symbolic link of another name is not seen: ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS.
+ * True if the path may lead to a descriptor of the child, which must then have copies of all. Does
+ * not detect symbolic links of other names: for these is ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS.
  */
 static bool may_be_descriptor(const char *path)
 {
@@ -73,14 +73,15 @@ static bool may_be_descriptor(const char *path)
 	const bool absolute = *path == '/';
 	struct component component = next_component(&path);
 
-	if (absolute && is(component, "dev"))
+	if (absolute && component_is(component, "dev"))
 		return !is_plain_device(path);
 	for (; component.length; component = next_component(&path)) {
 		const char *rest = path;
 		bool last = !next_component(&rest).length;
 
 		if (is_among(component, names, sizeof names / sizeof *names) ||
-		    (absolute && is(component, "..")) || (!absolute && last && is_number(component)))
+		    (absolute && component_is(component, "..")) ||
+		    (!absolute && last && is_number(component)))
 			return true;
 	}
 	return false;
@@ -111,8 +112,8 @@ static bool is_callers(const struct prepared *prepared, const struct aspawn_acti
 	return true;
 }
 
-/* The credentials of another user namespace are another user's; a time namespace is the
- * memory's. */
+/* Joining a user namespace changes credentials, as a change of user does. A time namespace belongs
+ * to the memory. */
 static bool needs_copy(const struct aspawn_action *action)
 {
 	const unsigned type = (unsigned)action->u.setns.type;

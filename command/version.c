@@ -1,4 +1,4 @@
-/* Which version is loaded. */
+/* The version of the loaded library. */
 #include <aspawn/version.h>
 
 int aspawn_version(void)

@@ -1,8 +1,8 @@
 /*
- * What is kept from one spawn to the next, so that nothing is mapped for it: the stacks of
- * children, and scratch memory. Scratch is taken by an atomic exchange: no thread waits for
- * another, and a signal handler that spawns takes the next one. There is no heap here:
- * fork() takes its locks, also in a handler that has interrupted their owner.
+ * Memory that is reused by later spawns, so that a spawn maps nothing: stacks of children, and
+ * scratch memory. An atomic exchange takes a scratch: no thread waits for another. No heap is
+ * used here: a handler that interrupts malloc() may call fork(), which takes malloc's locks and
+ * would wait for its own thread.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 enum {
 	COUNT = 16,
-	MOST_KEPT = 512 * 1024, /* what a long list of arguments needed is given back */
+	MOST_KEPT = 512 * 1024, /* bytes; larger scratch memory is unmapped after use */
 	SCRATCH_UNIT = 64 * 1024,
 };
 
@@ -31,8 +31,8 @@ static bool take(struct scratch *scratch)
 	       !__atomic_exchange_n(&scratch->taken, true, __ATOMIC_ACQUIRE);
 }
 
-/* Of the two fields the address is set last and cleared first: another thread may fork
- * in between, and its child uses what is left. */
+/* The address is stored last and cleared first: another thread may fork in between, and its
+ * child must not use an address without a mapping. */
 static void free_scratch(struct scratch *scratch)
 {
 	void *memory = scratch->memory;
@@ -92,7 +92,8 @@ void aspawn_compat_leave(struct section *section)
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &section->mask, NULL, PSYS_SIGSET_SIZE);
 }
 
-/* After fork(): the threads that had taken these are gone. The pool of stacks needs nothing. */
+/* After fork() the threads that had taken scratch memory do not exist in the child. The pool of
+ * stacks needs no repair. */
 static void forget_threads(void)
 {
 	for (struct scratch *scratch = kept; scratch < kept + COUNT; scratch++)

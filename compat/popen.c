@@ -1,4 +1,4 @@
-/* popen() and pclose(), with or without their shell. */
+/* popen() and pclose(), without a shell where none is needed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -13,19 +13,19 @@
 
 #include "shell.h"
 
-/* Streams that are open: a later child must not have them, and pclose() finds the
- * child by them. */
+/* Open streams: later children must not inherit them, and pclose() finds the child's pid here. */
 static struct stream {
 	struct stream *next;
 	FILE *file;
 	pid_t pid;
 	int fd;
 	ino_t pipe;
-	bool is_open; /* for the next child; one that was closed by fclose() is not */
+	bool is_open; /* set before each spawn; false after the caller's fclose() */
 } * streams;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Another thread may have held it; the list is whole at any instant. */
+/* In a forked child: the lock may belong to a thread of the parent. The list is consistent at
+ * every instant. */
 static void renew_lock(void)
 {
 	pthread_mutex_init(&lock, NULL);
@@ -94,7 +94,8 @@ static int spawn_with_end(struct stream *stream, const char *command, int end, i
 	return error;
 }
 
-/* With the streams locked: what is not among them yet is CLOEXEC. */
+/* Called with the lock held. The caller's end is CLOEXEC until the stream is in the list;
+ * otherwise a child of another thread could inherit it. */
 static int open_stream(struct stream *stream, const char *command, const struct mode *mode)
 {
 	int ends[2];
@@ -107,7 +108,7 @@ static int open_stream(struct stream *stream, const char *command, const struct 
 	stream->file = fdopen(own, mode->reads ? "r" : "w");
 	int error = errno;
 	if (stream->file) {
-		fwide(stream->file, -1); /* POSIX has it byte-oriented */
+		fwide(stream->file, -1); /* POSIX: byte-oriented */
 		error = spawn_with_end(stream, command, childs, mode->reads);
 	}
 	close(childs);
@@ -152,7 +153,7 @@ FILE *popen(const char *command, const char *text)
 	pthread_mutex_lock(&lock);
 	int error = open_stream(stream, command, &mode);
 	if (!error) {
-		free(take_out(stream->file)); /* closed by fclose() */
+		free(take_out(stream->file)); /* an older stream that fclose() closed */
 		stream->next = streams;
 		streams = stream;
 	}
@@ -165,7 +166,7 @@ FILE *popen(const char *command, const char *text)
 	return NULL;
 }
 
-/* Of a stream that is not from popen() it is fclose(), as that is pclose() to glibc. */
+/* A stream that is not from popen() is only closed, as by glibc's pclose(). */
 int pclose(FILE *file)
 {
 	int status, state;
@@ -185,6 +186,6 @@ int pclose(FILE *file)
 		return -1;
 	if (status || !error)
 		return status;
-	errno = error; /* the program is content, but what was written last is lost */
+	errno = error; /* the program succeeded, but the last written data is lost */
 	return -1;
 }

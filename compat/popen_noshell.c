@@ -38,8 +38,8 @@ struct program {
 };
 
 /*
- * Nobody waits for the exec: who reads is not woken for it, which is a good part of the
- * time. The pool gives no stack away that the child is still on.
+ * Does not wait for the exec: the extra wakeup would be a good part of the whole cost. The pool
+ * does not reuse a stack before its child has left it.
  */
 static int start(pid_t *pid, const struct aspawn_command *command)
 {
@@ -56,7 +56,7 @@ static int start(pid_t *pid, const struct aspawn_command *command)
 static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 {
 	struct section section;
-	/* The end of the pipe before what takes a number: it may have that number. */
+	/* Duplicate the pipe first: its descriptor may be 0, 1 or 2, which later actions replace. */
 	struct aspawn_action actions[] = {
 		ASPAWN_SIGMASK(&section.mask),
 		ASPAWN_DUP2(program->end, program->reads),
@@ -168,7 +168,8 @@ FILE *popen_noshell(const char *file, const char *const *argv, const char *type,
 	return made.fp;
 }
 
-/* One word, in place: what follows it, or NULL if it is none. */
+/* Ends the word with a NUL, in place, without its quotes. Returns what follows the word, or NULL
+ * if the word is invalid. */
 static char *end_of_word(char **word)
 {
 	static const char blank[] = " \t";
@@ -190,7 +191,8 @@ static char *end_of_word(char **word)
 	return end;
 }
 
-/* argv has room. */
+/* Splits the line in place; argv must have room for all words and NULL. Returns false if the line
+ * has no word or needs a shell. */
 static bool split(char *text, char **argv)
 {
 	size_t count = 0;
@@ -240,7 +242,7 @@ int pclose_noshell(struct popen_noshell_pass_to_pclose *arg)
 		return -1;
 	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	(void)fclose(arg->fp); /* that what was written did not arrive, the status tells */
+	(void)fclose(arg->fp); /* the program's status shows if written data was lost */
 	pid_t pid = aspawn_compat_wait(arg->pid, &status);
 	pthread_setcancelstate(state, NULL);
 	return pid < 0 ? -1 : status;

@@ -1,7 +1,7 @@
 /*
- * posix_spawn(), posix_spawnp(), and the list of file actions, which is one of
- * aspawn's own actions. The attributes are the libc's: they are read by its own
- * functions, whatever its structure.
+ * posix_spawn(), posix_spawnp(), and the functions of file actions, whose list consists of
+ * struct aspawn_action. Attribute objects stay the libc's and are read by the libc's functions, so
+ * that their layout does not matter here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #include "spawn.h"
 
-/* Of libcs newer than this one's headers may be, and of others. */
+/* Functions that the headers of an older libc, or of musl, do not declare. */
 int posix_spawn_file_actions_addchdir(posix_spawn_file_actions_t *list, const char *path);
 int posix_spawn_file_actions_addfchdir(posix_spawn_file_actions_t *list, int fd);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *list, int from);
@@ -34,14 +34,14 @@ int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t 
 
 /* --- file actions ---------------------------------------------------------- */
 
-/* What lies in the libc's opaque structure. All zero is an empty list too. */
+/* Stored in the libc's opaque structure. All zero is an empty list. */
 struct file_actions {
 	struct aspawn_action *first;
 	size_t count, room;
 };
-_Static_assert(sizeof(struct file_actions) <= sizeof(posix_spawn_file_actions_t), "it has to fit");
+_Static_assert(sizeof(struct file_actions) <= sizeof(posix_spawn_file_actions_t), "must fit");
 _Static_assert(_Alignof(struct file_actions) <= _Alignof(posix_spawn_file_actions_t),
-	       "and be aligned");
+	       "must be aligned");
 
 static struct file_actions *list_of(posix_spawn_file_actions_t *list)
 {
@@ -64,13 +64,13 @@ static int add(posix_spawn_file_actions_t *to, struct aspawn_action action)
 	return 0;
 }
 
-/* The standard has a descriptor refused here that no process can have. */
-static int add_of(posix_spawn_file_actions_t *to, int fd, struct aspawn_action action)
+/* POSIX: fails with EBADF if the descriptor is negative, or OPEN_MAX or more. */
+static int add_with_fd(posix_spawn_file_actions_t *to, int fd, struct aspawn_action action)
 {
 	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add(to, action);
 }
 
-/* Where its path is; NULL if it has none. */
+/* Returns the address of the action's path member, or NULL if the action has none. */
 static const char **path_of(struct aspawn_action *action)
 {
 	return action->kind == ASPAWN_ACTION_OPENAT ? &action->u.openat.path :
@@ -78,7 +78,7 @@ static const char **path_of(struct aspawn_action *action)
 						      NULL;
 }
 
-/* With a copy of the path. */
+/* Adds the action with a copy of its path. */
 static int add_path(posix_spawn_file_actions_t *to, struct aspawn_action action)
 {
 	char *path = strdup(*path_of(&action));
@@ -100,15 +100,15 @@ int posix_spawn_file_actions_init(posix_spawn_file_actions_t *list)
 
 int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *list)
 {
-	struct file_actions *known = list_of(list);
+	struct file_actions *stored = list_of(list);
 
-	for (size_t i = 0; i < known->count; i++) {
-		const char **path = path_of(&known->first[i]);
+	for (size_t i = 0; i < stored->count; i++) {
+		const char **path = path_of(&stored->first[i]);
 		if (path)
 			free((void *)(uintptr_t)*path);
 	}
-	free(known->first);
-	memset(known, 0, sizeof *known);
+	free(stored->first);
+	memset(stored, 0, sizeof *stored);
 	return 0;
 }
 
@@ -116,24 +116,24 @@ int posix_spawn_file_actions_addclose(posix_spawn_file_actions_t *list, int fd)
 {
 	const struct aspawn_action action = ASPAWN_CLOSE(fd);
 
-	return add_of(list, fd, action);
+	return add_with_fd(list, fd, action);
 }
 
 int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *list, int fd, int new_fd)
 {
 	const struct aspawn_action action = ASPAWN_DUP2(fd, new_fd);
 
-	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add_of(list, new_fd, action);
+	return fd < 0 || fd >= sysconf(_SC_OPEN_MAX) ? EBADF : add_with_fd(list, new_fd, action);
 }
 
-/* A descriptor that is open is closed before the file is opened, so that there is
- * one to be had, and a file that can be open only once is not. */
+/* POSIX closes the descriptor before it opens the file: this frees a descriptor, and serves
+ * files that can be open only once. */
 int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *list, int fd, const char *path,
 				     int flags, mode_t mode)
 {
 	const struct aspawn_action close = ASPAWN_CLOSE(fd);
 	const struct aspawn_action open = ASPAWN_OPEN(fd, path, flags | O_LARGEFILE, mode);
-	int error = add_of(list, fd, close);
+	int error = add_with_fd(list, fd, close);
 
 	if (error)
 		return error;
@@ -154,10 +154,10 @@ int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *list, int 
 {
 	const struct aspawn_action action = ASPAWN_FCHDIR(fd);
 
-	return fd < 0 ? EBADF : add(list, action); /* of others the answer is fchdir()'s */
+	return fd < 0 ? EBADF : add(list, action); /* fchdir() checks the upper limit */
 }
 
-/* The names that they have in POSIX.1-2024, and in newer libcs. */
+/* The names of POSIX.1-2024 and newer libcs. */
 int posix_spawn_file_actions_addchdir(posix_spawn_file_actions_t *list, const char *path)
 {
 	return posix_spawn_file_actions_addchdir_np(list, path);
@@ -172,19 +172,20 @@ int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *list, i
 {
 	const struct aspawn_action action = ASPAWN_CLOSEFROM(from);
 
-	return add_of(list, from, action);
+	return add_with_fd(list, from, action);
 }
 
 int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *list, int fd)
 {
 	const struct aspawn_action action = ASPAWN_FOREGROUND(fd);
 
-	return add_of(list, fd, action);
+	return add_with_fd(list, fd, action);
 }
 
 /* --- attributes ------------------------------------------------------------ */
 
-/* The flag is refused where the libc has no function to read what it is about. */
+/* Flags that older headers lack. SETCGROUP is rejected if the libc has no function to read its
+ * attribute. */
 #ifndef POSIX_SPAWN_SETCGROUP
 #define POSIX_SPAWN_SETCGROUP 0x100
 #endif
@@ -239,10 +240,8 @@ static int scheduling(struct attributes *attributes, const posix_spawnattr_t *at
 	return 0;
 }
 
-/*
- * A change of user begins in a copy of the memory, which is as slow as fork(2);
- * where there is nothing to change, nothing is done.
- */
+/* Adds an action only where an ID differs: an action of credentials makes the spawn copy the
+ * memory, at the cost of fork(2). */
 static void reset_ids(struct attributes *attributes)
 {
 	const uid_t uid = getuid();
@@ -256,7 +255,7 @@ static void reset_ids(struct attributes *attributes)
 		append(attributes, user);
 }
 
-/* What the kernel says of another directory. */
+/* Fails with EBADF if the descriptor is no cgroup directory, as clone3(2) does. */
 static int check_cgroup(int fd)
 {
 	enum { CGROUP2_MAGIC = 0x63677270 }; /* linux/magic.h */
@@ -307,7 +306,7 @@ static int read_attributes(struct attributes *to, const posix_spawnattr_t *attr,
 
 /* --- spawning --------------------------------------------------------------- */
 
-/* As glibc has it, and programs print it, though the standard promises nothing of errno. */
+/* glibc sets errno too, and programs print it, though POSIX does not require it. */
 static int with_errno(int error)
 {
 	if (error)
@@ -338,11 +337,11 @@ static int spawn_file(struct spawn spawn, const posix_spawn_file_actions_t *file
 	return with_errno(aspawn_compat_spawn(&spawn));
 }
 
-/* A name without a slash is of the current directory, which is what an empty
- * search path means. */
+/* posix_spawn() does not search: a name without a slash is in the current directory, which an
+ * empty search path means. */
 static const char here[] = "";
 
-/* The caller's, not of the new environment. */
+/* PATH of the caller, not of the new environment. */
 static const char *search_path(void)
 {
 	const char *path = getenv("PATH");

@@ -1,8 +1,7 @@
 /*
- * Whether a command line needs a shell. Most that programs pass to system() and
- * popen() are a program and its arguments, for which the shell only executes it. The
- * rules name what is certain, not what is special: a byte, a word or a variable that
- * they do not know goes to the shell.
+ * Decides if a command line needs a shell. Most command lines of system() and popen() are a
+ * program and its arguments: a shell would only execute that program. All rules are
+ * allow-lists: a command with a byte, word or variable that is not known goes to the shell.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -18,15 +17,15 @@
 
 /* --- words ------------------------------------------------------------------- */
 
-/* What is itself in every shell. The first word has less: it could be an assignment,
- * a job, or a label. */
+/* Bytes that no shell treats specially. Fewer are allowed in the first word, which could be an
+ * assignment, a job or a label. */
 static const char plain_first[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
 static const char plain[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=";
 
-/* Reserved words and commands of the shell itself, of dash, bash, busybox, ksh, mksh,
- * yash and zsh, sorted; not those that are a program's in a faster form, as cat. */
+/* Reserved words and builtins of dash, bash, busybox, ksh, mksh, yash and zsh, sorted. Builtins
+ * that only replace a program of the same behaviour, as cat, are left out. */
 /* clang-format off */
 static const char *const own_words[] = {
 	".", ":", "[", "alias", "alloc", "array", "autoload", "bg", "bind", "bindkey", "break",
@@ -57,7 +56,8 @@ static bool is_own_word(const char *word)
 		       compare_word);
 }
 
-/* Splits the text in place; argv has room. 0: this is not for us. */
+/* Splits the line in place; argv must have room for all words and NULL. Returns their number,
+ * or 0 if the line needs a shell. */
 static size_t split(char *text, char **argv)
 {
 	size_t count = 0;
@@ -83,8 +83,8 @@ static size_t split(char *text, char **argv)
 
 /* --- environment ---------------------------------------------------------------- */
 
-/* Variables that shells read or change before they execute anything. */
-static bool is_shells(const char *name, size_t length)
+/* True for variables that shells read or change before they execute anything. */
+static bool is_shell_variable(const char *name, size_t length)
 {
 	/* clang-format off */
 	static const char names[][16] = {
@@ -107,11 +107,11 @@ static bool is_letter(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
 }
 
-/* The variables that have been seen, by a hash of their names; half of it stays free.
- * A shell passes a name on once. */
+/* Finds duplicate variables, of which a shell passes on only one. A hash table of the names, at
+ * most half full. */
 enum { MOST_VARIABLES = 512, SLOTS = 2 * MOST_VARIABLES };
 struct seen {
-	uint16_t slots[SLOTS]; /* 1 + the index */
+	uint16_t slots[SLOTS]; /* 1 + index in envp; 0: empty */
 };
 
 static bool is_first(struct seen *seen, char *const *envp, size_t index, size_t length,
@@ -128,8 +128,8 @@ static bool is_first(struct seen *seen, char *const *envp, size_t index, size_t 
 	}
 }
 
-/* Whether a shell leaves all of it as it is. Those with no proper name some leave out.
- * There is none at all after clearenv(). */
+/* True if every shell passes the environment on unchanged. Some shells drop variables whose name
+ * is no identifier. After clearenv(), envp is NULL. */
 static bool is_plain_environment(char *const *envp, size_t *count)
 {
 	struct seen seen = { 0 };
@@ -143,15 +143,15 @@ static bool is_plain_environment(char *const *envp, size_t *count)
 		for (; is_letter(*end) || (*end >= '0' && *end <= '9'); end++)
 			hash = hash * 31 + (unsigned char)*end;
 		const size_t length = (size_t)(end - name);
-		if (*end != '=' || is_shells(name, length) ||
+		if (*end != '=' || is_shell_variable(name, length) ||
 		    !is_first(&seen, envp, *count, length + 1, hash))
 			return false;
 	}
 	return true;
 }
 
-/* A shell has the directory in PWD: the one it was given, if it is right. */
-static bool is_here(const char *pwd, const char *directory)
+/* True if a shell would keep this PWD, because it names the current directory. */
+static bool is_current_directory(const char *pwd, const char *directory)
 {
 	struct stat named, here;
 
@@ -163,8 +163,8 @@ static bool is_here(const char *pwd, const char *directory)
 	       named.st_ino == here.st_ino;
 }
 
-/* "." or "..", with which a name is right for some shells only. */
-static bool has_dots(const char *path)
+/* True if a component is "." or "..": only some shells keep such a PWD. */
+static bool has_dot_component(const char *path)
 {
 	while ((path = strstr(path, "/."))) {
 		path += 2;
@@ -175,7 +175,7 @@ static bool has_dots(const char *path)
 	return false;
 }
 
-/* bash takes OLDPWD out if it is none, others do not. */
+/* bash removes an OLDPWD that is no directory, other shells do not. */
 static bool is_directory(const char *path)
 {
 	struct stat status;
@@ -185,19 +185,20 @@ static bool is_directory(const char *path)
 
 /* --- search --------------------------------------------------------------------- */
 
-enum found { NOWHERE, THERE, UNSURE };
+enum found { NOT_FOUND, EXECUTABLE, UNSURE };
 
-/* Whether it is for this user to execute, the exec tells; if not, the shell says so. */
-static enum found look_at(const char *path)
+/* The execute permission of this user is not checked: if the exec fails, the shell reports it. */
+static enum found check_file(const char *path)
 {
 	struct stat status;
 
 	if (stat(path, &status))
-		return NOWHERE;
-	return S_ISREG(status.st_mode) && (status.st_mode & 0111) ? THERE : UNSURE;
+		return NOT_FOUND;
+	return S_ISREG(status.st_mode) && (status.st_mode & 0111) ? EXECUTABLE : UNSURE;
 }
 
-/* Only where all of the search path means the same to everybody. */
+/* Finds file in PATH. Fails if shells could disagree about PATH: it has a relative directory or
+ * a special character, or the first match is not executable. */
 static bool search(const char *file, char to[PATH_MAX])
 {
 	const char *path = getenv("PATH");
@@ -212,9 +213,9 @@ static bool search(const char *file, char to[PATH_MAX])
 		memcpy(to, path, part);
 		to[part] = '/';
 		memcpy(to + part + 1, file, length + 1);
-		enum found found = look_at(to);
-		if (found != NOWHERE)
-			return found == THERE;
+		enum found found = check_file(to);
+		if (found != NOT_FOUND)
+			return found == EXECUTABLE;
 		if (!path[part])
 			return false;
 	}
@@ -223,13 +224,13 @@ static bool search(const char *file, char to[PATH_MAX])
 
 /* --- all of it -------------------------------------------------------------------- */
 
-/* A shell that runs with another's rights may lay them down. */
-static bool has_other_rights(void)
+/* A set-id shell may drop privileges (bash without -p): never bypass it. */
+static bool is_set_id(void)
 {
 	return getuid() != geteuid() || getgid() != getegid();
 }
 
-/* Shells differ in what they leave of a signal mask, and of SIGCHLD that is ignored. */
+/* Some shells unblock signals, or reset an ignored SIGCHLD, before they execute a program. */
 static bool has_plain_signals(const struct psys_sigset *mask)
 {
 	struct psys_sigset none;
@@ -258,9 +259,9 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 	const size_t length = strlen(command), most = length / 2 + 2;
 	size_t count;
 
-	/* First what is quick to see. */
-	if (length > 65536 || strpbrk(command, "|&;<>()$`\\\"'*?[]#~{}!^\n") ||
-	    has_other_rights() || !is_plain_environment(environ, &count))
+	/* Cheap checks first. */
+	if (length > 65536 || strpbrk(command, "|&;<>()$`\\\"'*?[]#~{}!^\n") || is_set_id() ||
+	    !is_plain_environment(environ, &count))
 		return false;
 
 	struct memory {
@@ -277,7 +278,7 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 
 	direct->path = direct->argv[0];
 	if (strchr(direct->path, '/')) {
-		if (look_at(direct->path) != THERE)
+		if (check_file(direct->path) != EXECUTABLE)
 			return false;
 	} else {
 		if (!search(direct->argv[0], memory->path))
@@ -290,8 +291,8 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 	if (psys_getcwd(directory, PATH_MAX) < 0 || *directory != '/') /* "(unreachable)" */
 		return false;
 	const char *pwd = getenv("PWD"), *old = getenv("OLDPWD");
-	const bool here = is_here(pwd, directory);
-	if ((here && has_dots(pwd)) || (old && !is_directory(old)))
+	const bool here = is_current_directory(pwd, directory);
+	if ((here && has_dot_component(pwd)) || (old && !is_directory(old)))
 		return false;
 	direct->envp = environ ? environ : nothing;
 	if (!here) {
@@ -303,7 +304,7 @@ bool aspawn_compat_is_direct(const char *command, struct section *section, struc
 
 int aspawn_compat_spawn_line(struct section *section, const struct spawn *spawn, const char *command)
 {
-	/* "--", as the standard has it since 2024: a command may begin with a dash. */
+	/* "--" as in POSIX.1-2024: the command may begin with a dash. */
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)"--", (char *)(uintptr_t)command,
 			       NULL };
 	struct spawn line = *spawn;

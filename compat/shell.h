@@ -1,4 +1,4 @@
-/* A command line for a shell, and whether it takes one. */
+/* Spawns a command line of system() or popen(), without a shell where none is needed. */
 #ifndef COMPAT_SHELL_H
 #define COMPAT_SHELL_H
 
@@ -13,16 +13,15 @@ struct direct {
 };
 
 /*
- * Whether executing a program is all that a shell would do with the command, whichever
- * shell it is. If there is any doubt, false. What is found lies in the section's scratch
- * memory.
+ * True if any shell would do nothing with the command but execute a program; false in case of
+ * doubt. *direct points into the section's scratch memory.
  */
 bool aspawn_compat_is_direct(const char *command, struct section *section, struct direct *direct);
 
 /*
- * Spawns the command, by /bin/sh unless it can be executed directly; the rest of
- * *spawn is the caller's, with at most FEW_ACTIONS. What fails to be executed goes to the
- * shell, which says so.
+ * Spawns the command directly if it needs no shell, otherwise by /bin/sh. If the direct exec
+ * fails, the shell gets the command and reports the error. Sets file, argv and envp of a copy of
+ * *spawn, which may have at most FEW_ACTIONS actions. Returns 0 or a positive error number.
  */
 int aspawn_compat_spawn_line(struct section *section, const struct spawn *spawn,
 			     const char *command);

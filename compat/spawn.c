@@ -1,4 +1,4 @@
-/* A spawn that answers when the program runs, or why it does not. */
+/* A spawn that waits for the exec and returns its error. */
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,9 +18,9 @@ pid_t aspawn_compat_wait(pid_t pid, int *status)
 }
 
 /*
- * CLONE_VFORK, as libcs have it: the caller has to wait for the exec anyway, and
- * debuggers and valgrind know no other child that shares memory. No pidfd unless it is
- * asked for: who is at the limit of descriptors can spawn all the same.
+ * The command has CLONE_VFORK, as in a libc: the caller has to wait for the exec anyway, and
+ * debuggers and valgrind support no other child that shares memory. A pidfd is made only if
+ * requested, so that a caller at its limit of descriptors can spawn.
  */
 static int start(struct aspawn_child *child, const struct aspawn_command *command)
 {
@@ -30,8 +30,8 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 	if (r < 0)
 		return r;
 	r = aspawn_wait_started(child, &failure, -1);
-	/* Killed before the exec, or nobody can say: it is the caller's child, and
-	 * its status tells. */
+	/* The child was killed before the exec, or the answer is lost: the caller gets the child,
+	 * and learns the outcome from its status. */
 	if (r == -PSYS_ESTALE)
 		r = 0;
 	else if (r == -PSYS_ECANCELED)
@@ -84,7 +84,7 @@ int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
 		.pool = &aspawn_compat_stacks,
 	};
 	int r = start(&child, &command);
-	/* Before a handler of SIGCHLD asks for it. */
+	/* Signals are still blocked: a SIGCHLD handler finds the pid stored. */
 	if (r == 0 && spawn->pid)
 		*spawn->pid = child.pid;
 	if (r == 0 && spawn->pidfd)

@@ -1,4 +1,4 @@
-/* What the drop-ins share: a spawn that waits for the exec, and the memory for it. */
+/* Shared by the drop-ins: a spawn that waits for the exec, and the memory for it. */
 #ifndef COMPAT_SPAWN_H
 #define COMPAT_SPAWN_H
 
@@ -12,7 +12,7 @@
 /* The stacks of all children of the drop-ins. */
 extern struct aspawn_pool aspawn_compat_stacks;
 
-/* Memory that is kept from one spawn to the next. */
+/* Memory that is reused by later spawns. */
 struct scratch {
 	void *memory;
 	size_t size;
@@ -20,21 +20,21 @@ struct scratch {
 };
 
 /*
- * Between these two all signals are blocked, and the scratch memory is this thread's: one of
- * those that are kept, or its own if they are all in use. A handler that ran meanwhile and
- * called fork() would have its child take back what its own thread goes on to use.
+ * From enter to leave the thread has all signals blocked and owns the scratch memory: a kept
+ * one, or section->own if all kept ones are in use. Signals are blocked because a handler could
+ * call fork(): the child would mark the scratch as free and then go on to use it.
  */
 struct section {
 	struct scratch *scratch, own;
 	struct psys_sigset mask; /* as it was before */
 };
 
-/* 0, or a positive error number: then there is nothing to leave. */
+/* Returns 0 or a positive error number; after an error do not call leave. */
 int aspawn_compat_enter(struct section *section);
 void aspawn_compat_leave(struct section *section);
 
-/* So many bytes until the end of the section, aligned to a page; NULL: there are none. The
- * next call may unmap what the one before has returned. */
+/* Returns size bytes, aligned to a page and valid until the section ends, or NULL if there is no
+ * memory. The next call may unmap the memory of the previous one. */
 void *aspawn_compat_scratch(struct section *section, size_t size);
 
 /* --- spawning ------------------------------------------------------------------ */
@@ -44,7 +44,7 @@ struct action_list {
 	size_t count;
 };
 
-/* With so many actions in all a spawn needs no scratch memory. */
+/* A spawn with at most this many actions, before and actions together, needs no scratch memory. */
 enum { FEW_ACTIONS = 15 };
 
 struct spawn {
@@ -52,20 +52,20 @@ struct spawn {
 	int *pidfd;              /* out: CLOEXEC */
 	const char *file, *path; /* as of struct aspawn_command */
 	char *const *argv, *const *envp;
-	struct action_list before, actions; /* done in this order */
+	struct action_list before, actions; /* in this order */
 	const struct psys_sigset *mask;     /* NULL: the caller's */
 };
 
 /*
- * 0 when the program runs; otherwise a positive error number, what is out is
- * untouched, and there is no child left. No signal handler of the caller's runs meanwhile,
- * and its thread is not cancelled.
+ * Returns 0 when the program runs. On failure it returns a positive error number, *pid and
+ * *pidfd are untouched, and the child is reaped. No signal handler of the calling thread runs
+ * meanwhile, and the thread is not cancelled.
  */
 int aspawn_compat_spawn(const struct spawn *spawn);
-/* The same in a section that the caller has entered. */
+/* The same within a section that the caller has entered. */
 int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn);
 
-/* waitpid() for this child, whatever interrupts it: the pid, or -1 with errno. */
+/* waitpid(), repeated after EINTR. Returns the pid, or -1 with errno. */
 pid_t aspawn_compat_wait(pid_t pid, int *status);
 
 #endif

@@ -1,4 +1,4 @@
-/* system(), with or without its shell. */
+/* system(), without a shell where none is needed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -11,16 +11,17 @@
 
 #include "shell.h"
 
-/* While any thread waits in system(), the terminal's signals are for its child: the
- * first one has them ignored, the last one brings back what was there. Who has the lock
- * has all signals blocked: no handler calls fork() while its own thread has it. */
+/* While any thread is in system(), SIGINT and SIGQUIT are ignored, so that they end only the
+ * child: the first caller ignores them, the last one restores the caller's dispositions. A thread
+ * blocks all signals before it takes the lock: otherwise a handler could call fork(), which waits
+ * for the lock of its own thread. */
 static struct {
 	pthread_mutex_t lock;
 	int callers;
 	struct sigaction interrupt, quit;
 } ignored = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* No other thread is halfway while there is a fork. */
+/* A fork waits until no other thread is changing the dispositions. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&ignored.lock);
@@ -31,9 +32,9 @@ static void after_fork(void)
 	pthread_mutex_unlock(&ignored.lock);
 }
 
-/* The child inherits the signals as they are, so it keeps the count and what was there:
- * it may be in system() itself, by a handler that forked, and what another thread had
- * ignored is not to be taken for what it wants. The lock is of a thread that is not here. */
+/* The child inherits ignored signals, so it keeps the count and the saved dispositions: a handler
+ * may have forked during system(), and the child must not take SIG_IGN of another thread's
+ * system() for its own disposition. The lock is made anew: its owner is the parent's thread. */
 static void in_forked_child(void)
 {
 	pthread_mutex_init(&ignored.lock, NULL);
@@ -77,7 +78,7 @@ struct call {
 	pid_t pid;
 };
 
-/* 0, or an error number: then there is no child. */
+/* Returns 0, or a positive error number if there is no child. */
 static int start(struct call *call, struct section *section, const char *command)
 {
 	struct psys_sigset defaults;
@@ -94,7 +95,7 @@ static int start(struct call *call, struct section *section, const char *command
 	const int error = aspawn_compat_spawn_line(section, &spawn, command);
 	if (error)
 		restore_signals();
-	else /* blocked until the child has been waited for */
+	else /* keep SIGCHLD blocked until the child is reaped */
 		psys_sigaddset(&section->mask, SIGCHLD);
 	return error;
 }
@@ -109,7 +110,7 @@ static void finish(const struct call *call)
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &call->mask, NULL, PSYS_SIGSET_SIZE);
 }
 
-/* A thread that is cancelled leaves no child behind. */
+/* Cancellation handler: kill and reap the child. */
 static void cancelled(void *arg)
 {
 	struct call *call = arg;
@@ -147,7 +148,7 @@ int system(const char *command)
 	aspawn_compat_leave(&section);
 	if (error) {
 		errno = error;
-		/* A shell that cannot be executed is one that has ended so. */
+		/* POSIX: if the shell cannot be executed, the status is that of exit(127). */
 		return error == EAGAIN || error == ENOMEM ? -1 : 127 << 8;
 	}
 	int status = wait_for(&call);

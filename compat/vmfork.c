@@ -27,7 +27,7 @@ pid_t popen_noshell_vmfork(int (*fn)(void *), void *arg, void **memory_to_free_o
 						.flags = ASPAWN_NO_PIPE | ASPAWN_VFORK };
 	struct call call = { fn, arg };
 	struct Stack_t stack = { NULL, 0 };
-	const int before = errno; /* the child's is the same variable */
+	const int before = errno; /* the child shares this variable */
 	pid_t pid;
 
 	*memory_to_free_on_child_exit = NULL;

@@ -44,9 +44,12 @@ int main(int argc, char **argv)
 	};
 	const struct aspawn_command command = {
 		.size = sizeof command,
-		.argv = argc > 1 ? argv + 1 :
-				   ASPAWN_ARGV("sh", "-c",
-					       "pwd; ulimit -t; ls -l /proc/self/fd | wc -l"),
+		.argv = argc > 1 ?
+				argv + 1 :
+				ASPAWN_ARGV(
+					"sh", "-c",
+					"echo directory $(pwd), processor time $(ulimit -t) s; "
+					"test -e /proc/$$/fd/3 || echo no descriptor but 0, 1, 2"),
 		.std_in = ASPAWN_NULL,
 		.std_out = ASPAWN_PIPE,
 		.actions = actions,

@@ -1,7 +1,7 @@
-/* Names and messages of error numbers, without a pointer to relocate. */
+/* Names and messages of error numbers, without pointers, which would need relocations. */
 #include <syscall/errno.h>
 
-/* All strings in one object, each found by its offset. */
+/* All strings in one object, addressed by offsets. */
 static const struct strings {
 #define ERROR(name, message)     \
 	char name[sizeof #name]; \

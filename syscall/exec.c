@@ -65,7 +65,7 @@ PSYS_UNINSTRUMENTED void psys_search_begin(struct psys_search *search, const cha
 	}
 }
 
-/* A file with a slash: its own only candidate. */
+/* A file with a slash is the only candidate. */
 static PSYS_UNINSTRUMENTED const char *file_itself(struct psys_search *search, char *to, size_t room)
 {
 	search->path = NULL;
@@ -111,9 +111,8 @@ PSYS_UNINSTRUMENTED int psys_search_continue(struct psys_search *search, int res
 }
 
 /*
- * /bin/sh path argv[1] ... The array is filled from its end, which lies nearest
- * to what the stack holds already: one that is too large for the stack meets the
- * guard page below it and cannot leap over it.
+ * Executes /bin/sh path argv[1] ... The array is filled from its end, next to the used part of the
+ * stack: if the array is too large for the stack, the first write beyond hits the guard page.
  */
 static PSYS_UNINSTRUMENTED int exec_shell(const char *path, char *const argv[], char *const envp[])
 {

@@ -1,7 +1,6 @@
 /*
- * Strings and bytes. Each loop has an empty asm statement that keeps compilers
- * from turning it into a call of memcpy, memset or strlen, which do not exist
- * here.
+ * Strings and bytes. The empty asm statement of each loop keeps compilers from replacing the loop
+ * by a call of memcpy, memset or strlen, which do not exist here.
  */
 #include <syscall/string.h>
 
@@ -122,7 +121,7 @@ static const uint64_t powers_of_ten[] = {
 	UINT64_C(10000000000000000000),
 };
 
-/* By subtraction: 32-bit compilers call a function for a 64-bit division. */
+/* Subtracts powers of ten: for a 64-bit division, 32-bit compilers call a library function. */
 PSYS_UNINSTRUMENTED size_t psys_u64_to_decimal(char *to, uint64_t number)
 {
 	size_t count = 0;

@@ -1,12 +1,12 @@
-/*
- * A symbol for every wrapper of syscall.h, for callers that cannot use inline
- * functions, and the raw call.
- */
+/* Defines a symbol for each wrapper of syscall.h, for callers that cannot use inline functions, and
+ * psys_syscall(). */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* they are the definitions */
 
 #include <syscall/base.h>
+#ifndef PSYS_NO_SYMBOLS
 #undef PSYS_INLINE
 #define PSYS_INLINE PSYS_API PSYS_UNINSTRUMENTED
+#endif
 
 #include <syscall/syscall.h>
 

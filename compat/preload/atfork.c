@@ -1,14 +1,14 @@
 /*
- * pthread_atfork() of the preload. That of glibc is in a part of it that is linked
- * statically, with the startup files of a shared library, which the preload does without:
- * they need symbols to be looked up in every program that loads it, and on many systems
- * have no note of shadow stacks, so that the whole library would have none.
+ * pthread_atfork() of the preload, which is linked without startup files. The startup files would
+ * add symbol lookups to the start of every program that loads the preload, and on many systems
+ * they lack the note of shadow stacks, so the whole library would lack it. glibc's own
+ * pthread_atfork() is a static function that needs the startup files.
  */
 #include <pthread.h>
 
 #ifdef __GLIBC__
-/* What that calls. The last is by what the library would be known when it is unloaded,
- * which it never is (-z nodelete). */
+/* The last argument identifies the library when it is unloaded; the preload never is
+ * (-z nodelete). */
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 		      void *library);
 

@@ -1,6 +1,6 @@
 /*
- * ASPAWN_PRELOAD=once: the drop-ins are for this program, and not for those that it
- * starts, each of which would load them too.
+ * ASPAWN_PRELOAD=once: removes this library from LD_PRELOAD, so that the program's children do
+ * not load it too.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -13,8 +13,8 @@ static int is_own(const char *path)
 	return !strcmp(slash ? slash + 1 : path, "libaspawn-preload.so");
 }
 
-/* The list without this library. */
-static void leave_out(char *list, char *rest)
+/* Copies the list without this library. */
+static void copy_others(char *list, char *rest)
 {
 	char *place;
 
@@ -30,13 +30,13 @@ static void leave_out(char *list, char *rest)
 
 __attribute__((constructor)) static void spare_children(void)
 {
-	const char *wish = getenv("ASPAWN_PRELOAD"), *now = getenv("LD_PRELOAD");
+	const char *setting = getenv("ASPAWN_PRELOAD"), *preload = getenv("LD_PRELOAD");
 
-	if (!wish || strcmp(wish, "once") != 0 || !now)
+	if (!setting || strcmp(setting, "once") != 0 || !preload)
 		return;
-	char *list = strdup(now), *rest = malloc(strlen(now) + 1);
+	char *list = strdup(preload), *rest = malloc(strlen(preload) + 1);
 	if (list && rest) {
-		leave_out(list, rest);
+		copy_others(list, rest);
 		if (*rest)
 			setenv("LD_PRELOAD", rest, 1);
 		else

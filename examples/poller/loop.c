@@ -177,7 +177,7 @@ static void end(struct loop *loop, struct slot *slot, enum outcome why)
 
 static bool may_start(const struct loop *loop)
 {
-	return !loop->is_stopping && loop->begun < loop->result->planned;
+	return !loop->is_stopping && loop->begun < loop->job->until;
 }
 
 static void start(struct loop *loop)
@@ -324,6 +324,7 @@ static bool prepare(struct loop *loop)
 bool loop_run(const struct job *job, struct result *result)
 {
 	struct loop loop = { .job = job, .result = result, .epoll = -1, .next_deadline = NEVER };
+	loop.begun = result->start_count; /* of the rounds before */
 	bool is_prepared = prepare(&loop);
 	const uint64_t begun = now();
 
@@ -331,7 +332,7 @@ bool loop_run(const struct job *job, struct result *result)
 		loop_over(&loop);
 	else
 		perror("poller: the event loop");
-	result->duration = now() - begun;
+	result->duration += now() - begun;
 	free(loop.slots);
 	if (loop.epoll >= 0)
 		close(loop.epoll);

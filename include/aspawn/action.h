@@ -1,5 +1,5 @@
 /*
- * Actions: what a new process does before it executes its program.
+ * Actions: what a new process does before its exec.
  *
  *	const struct aspawn_action actions[] = {
  *		ASPAWN_OPEN(1, "check.log", PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
@@ -25,25 +25,22 @@
  * Until then these must stay valid. All functions here are async-signal-safe and
  * thread-safe, and overwrite all of *action, which may be uninitialized.
  *
- * A descriptor that an action uses is the caller's, by its number there, unless an
- * earlier action has replaced it. Descriptor numbers must not be negative (-EINVAL of
- * aspawn_start(), as for a NULL where none is allowed). "Errors" lists what the action
- * itself can fail with, in aspawn_failure.error; "none" leaves out what only a sandbox
- * (seccomp, a security module) would answer. The manual page that is named has the rest.
+ * A descriptor that an action uses is the caller's descriptor of this number, unless an earlier
+ * action has replaced it. aspawn_start() fails with -EINVAL if a descriptor is negative, or a
+ * pointer is NULL where NULL is not allowed. "Errors" lists what the action itself can fail with,
+ * in aspawn_failure.error; "none" ignores sandboxes (seccomp, security modules). The named manual
+ * page has the details.
  *
- * Actions that take rights away come late. A usual order: SETSID or SETPGID, OPEN, RLIMIT,
- * CHDIR, USER, PDEATHSIG, NO_NEW_PRIVS, CLOSEFROM(3).
+ * Put actions that drop privileges last. A usual order: SETSID or SETPGID, OPEN, RLIMIT, CHDIR,
+ * USER, PDEATHSIG, NO_NEW_PRIVS, CLOSEFROM(3).
  *
- * [copy] Such an action changes state of the memory, which parent and child share until
- * the exec, or would leave one of them able to write to the memory of another user's
- * process. A command that has one begins in a copy of the memory, at fork(2)'s cost:
- * what an ASPAWN_CALL stores does not reach the caller then.
+ * [copy] marks actions that change state of the shared memory (oom_score_adj, dumpable), or would
+ * run with new credentials on memory that the parent can write. A command with such an action
+ * begins in a copy of the memory, at fork(2)'s cost; what an ASPAWN_CALL stores does not reach the
+ * caller then.
  */
 #ifndef ASPAWN_ACTION_H
 #define ASPAWN_ACTION_H
-
-#include <stddef.h>
-#include <stdint.h>
 
 #include <aspawn/aspawn.h>    /* ASPAWN_CHILD */
 #include <syscall/file.h>     /* PSYS_O_..., PSYS_AT_FDCWD, PSYS_RESOLVE_... */
@@ -55,8 +52,8 @@
 extern "C" {
 #endif
 
-/* The numbers are part of the ABI: they never change, and new ones are added at the end.
- * 0 is no action, so that an element which was never filled is -EINVAL, not skipped. */
+/* The numbers are part of the ABI: they never change, and new ones are added at the end. 0 is
+ * invalid, so that an element which was never filled is rejected. */
 enum aspawn_action_kind {
 	ASPAWN_ACTION_DUP2 = 1,
 	ASPAWN_ACTION_OPENAT = 2,
@@ -120,16 +117,14 @@ enum aspawn_action_kind {
 	ASPAWN_ACTION_SIGNAL_IGNORE = 51
 };
 
-/* A function for ASPAWN_CALL. Returns 0, or a negative error number, which is the
- * action's failure. */
+/* A function for ASPAWN_CALL. Returns 0, or a negative error number if the action fails. */
 typedef int (*aspawn_call)(void *arg);
 
 /*
- * 64 bytes on every architecture, for ever; it owns nothing and may be copied. Languages
- * without this header take it as opaque bytes and use the functions. Each member of the
- * union belongs to the kind of the same name, and its members are the arguments of that
- * kind's macro and function, in their order; the actions below explain them. What a kind
- * does not use is zero.
+ * Always 64 bytes, on every architecture. Owns nothing and may be copied. Bindings of other
+ * languages treat it as opaque bytes and use the functions. Each member of the union belongs to the
+ * kind of the same name and holds the arguments of its macro and function, in their order; unused
+ * bytes are zero.
  */
 /* clang-format off */
 struct aspawn_action {
@@ -202,14 +197,14 @@ struct aspawn_action {
 		struct { const char *path, *text; } write;
 		struct { aspawn_call function; void *arg; } call;
 
-		uint64_t room[7] __attribute__((aligned(8))); /* the size of all */
+		uint64_t room[7] __attribute__((aligned(8))); /* sets the size of the union */
 	} u;
 };
 /* clang-format on */
 
-typedef char aspawn_action_has_64_bytes[sizeof(struct aspawn_action) == 64 ? 1 : -1];
+PSYS_ASSERT(aspawn_action_has_64_bytes, sizeof(struct aspawn_action) == 64);
 
-/* How the macros below are made: the library's own. */
+/* Internal: the common part of the macros below. */
 /* clang-format off */
 #ifdef __cplusplus
 #define ASPAWN_MAKE(KIND, name, ...) ::aspawn_made(aspawn_action_##name, __VA_ARGS__)
@@ -222,11 +217,11 @@ typedef char aspawn_action_has_64_bytes[sizeof(struct aspawn_action) == 64 ? 1 :
 
 /* --- descriptors ------------------------------------------------------------
  *
- * For standard input, output and error see first aspawn_command.std_in, .std_out and .std_err. */
+ * For standard streams aspawn_command.std_in, .std_out and .std_err are usually enough. */
 
 /*
- * Makes descriptor to of the program the same file as from, and inheritable: dup2(2). If
- * both are equal it stays open across the exec, even with FD_CLOEXEC set.
+ * Makes descriptor to of the program a copy of from: dup2(2). If both are equal, clears
+ * FD_CLOEXEC, so that the descriptor stays open across the exec.
  * Errors: EBADF (from is not open, or to is RLIMIT_NOFILE or more).
  */
 PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to);
@@ -243,14 +238,15 @@ PSYS_API void aspawn_action_open(struct aspawn_action *action, int fd, const cha
 				 unsigned mode);
 #define ASPAWN_OPEN(fd, path, flags, mode) ASPAWN_OPENAT(fd, PSYS_AT_FDCWD, path, flags, mode)
 
-/* The same; a relative path begins in the directory dirfd, or PSYS_AT_FDCWD: openat(2).
+/* As ASPAWN_OPEN, but a relative path begins in the directory dirfd: openat(2). PSYS_AT_FDCWD is
+ * the current directory.
  * Errors: also EBADF, ENOTDIR (dirfd). */
 PSYS_API void aspawn_action_openat(struct aspawn_action *action, int fd, int dirfd,
 				   const char *path, int flags, unsigned mode);
 #define ASPAWN_OPENAT(fd, dirfd, path, flags, mode) \
 	ASPAWN_MAKE(OPENAT, openat, fd, dirfd, path, flags, mode)
 
-/* The same with PSYS_RESOLVE_...: openat2(2), Linux 5.6.
+/* As ASPAWN_OPENAT, with PSYS_RESOLVE_...: openat2(2), Linux 5.6.
  * Errors: also ENOSYS (older kernel), EINVAL (flags, mode or resolve), EXDEV, ELOOP, EAGAIN
  * (resolve does not allow the path). */
 PSYS_API void aspawn_action_openat2(struct aspawn_action *action, int fd, int dirfd,
@@ -258,15 +254,15 @@ PSYS_API void aspawn_action_openat2(struct aspawn_action *action, int fd, int di
 #define ASPAWN_OPENAT2(fd, dirfd, path, flags, mode, resolve) \
 	ASPAWN_MAKE(OPENAT2, openat2, fd, dirfd, path, flags, mode, resolve)
 
-/* /dev/null, to read and to write, as descriptor fd. Errors: as ASPAWN_OPEN. */
+/* Opens /dev/null as descriptor fd, for reading and writing. Errors: as ASPAWN_OPEN. */
 PSYS_API void aspawn_action_dev_null(struct aspawn_action *action, int fd);
 #define ASPAWN_DEV_NULL(fd) ASPAWN_OPEN(fd, "/dev/null", PSYS_O_RDWR, 0)
 
 /*
- * A new pipe: the program writes to its descriptor fd, the caller reads from *read_end,
- * or the other way round. The caller's end is stored by aspawn_start(), only if that
- * succeeds; it is CLOEXEC and blocking, and the caller closes it. pipe(2).
- * Errors: EBADF (fd is RLIMIT_NOFILE or more). -EMFILE and -ENFILE are aspawn_start()'s.
+ * Makes a pipe. Output: the program writes to descriptor fd, the caller reads from *read_end.
+ * Input: the caller writes to *write_end, the program reads from fd. aspawn_start() stores the
+ * caller's end if it succeeds; that end is CLOEXEC and blocking, and the caller closes it. pipe(2).
+ * Errors: EBADF (fd is RLIMIT_NOFILE or more). aspawn_start() fails with -EMFILE or -ENFILE.
  */
 PSYS_API void aspawn_action_output_pipe(struct aspawn_action *action, int fd, int *read_end);
 PSYS_API void aspawn_action_input_pipe(struct aspawn_action *action, int fd, int *write_end);
@@ -278,17 +274,16 @@ PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
 #define ASPAWN_CLOSE(fd) ASPAWN_MAKE(CLOSE, close, fd)
 
 /*
- * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last: it
- * makes the start faster, not slower, when the caller has many descriptors open.
+ * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last: it makes the
+ * start faster if the caller has many descriptors open, because the child copies only descriptors
+ * up to the highest that an earlier action uses (close_range(2), Linux 5.9). So prefer low numbers.
  *
- * Faster, because the child gets only the descriptors below the highest that an earlier
- * action uses (close_range(2), Linux 5.9); so prefer low numbers there. It gets all if an
- * earlier action has a path that may lead to one (in /proc or /dev, or as fd/9). What such a
- * path does not show needs a hint: for an earlier ASPAWN_CALL that uses a descriptor
- * ASPAWN_DUP2(fd, fd), for a symbolic link of another name into /proc/self/fd
- * ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS. aspawn_start() does not return before the child has its copy:
- * see ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED.
- * Errors: of ASPAWN_STEP_DESCRIPTORS: ENOMEM, EMFILE.
+ * The child copies all descriptors if an earlier action has a path that may lead to a descriptor
+ * (in /proc or /dev, or as fd/9). Two uses of a descriptor are not detected: if an earlier
+ * ASPAWN_CALL needs it, keep it with ASPAWN_DUP2(fd, fd); if a symbolic link of another name leads
+ * to it, set ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS. aspawn_start() returns when the child has its
+ * copy: see ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED.
+ * Errors, of ASPAWN_STEP_DESCRIPTORS: ENOMEM, EMFILE.
  */
 PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
 #define ASPAWN_CLOSEFROM(first) ASPAWN_MAKE(CLOSEFROM, closefrom, first)
@@ -300,9 +295,9 @@ PSYS_API void aspawn_action_cloexec_from(struct aspawn_action *action, int first
 
 /* --- environment --------------------------------------------------------------
  *
- * These change the program's environment, which begins as aspawn_command.envp, in the
- * order of the array; the caller's stays as it is. Errors: none. aspawn_start() returns
- * -EINVAL if name is NULL, empty, or has a '=', or if value is NULL. */
+ * These actions change the program's environment, which begins as aspawn_command.envp; the caller's
+ * is not changed. Errors: none. aspawn_start() fails with -EINVAL if name is NULL, empty or
+ * contains '=', or if value is NULL. */
 
 PSYS_API void aspawn_action_setenv(struct aspawn_action *action, const char *name,
 				   const char *value);
@@ -328,14 +323,14 @@ PSYS_API void aspawn_action_umask(struct aspawn_action *action, unsigned mask);
 
 /* --- sessions, process groups, terminals ------------------------------------------ */
 
-/* A new session, without a controlling terminal, and a new process group in it:
- * setsid(2). Errors: EPERM (the process leads a group, by an earlier action). */
+/* Makes a new session, without a controlling terminal, and a process group: setsid(2).
+ * Errors: EPERM (an earlier action has made the process a group leader). */
 PSYS_API void aspawn_action_setsid(struct aspawn_action *action);
 #define ASPAWN_SETSID() ASPAWN_MAKE_PLAIN(SETSID, setsid)
 
-/* Joins the process group pgid of the caller's session; 0: a new group, which the process
- * leads, as aspawn_kill_group() needs it. setpgid(2). Errors: EPERM (no such group in
- * the session; the process leads a session), EINVAL (pgid is negative). */
+/* Joins the process group pgid of the caller's session: setpgid(2). 0 makes a new group, which
+ * the process leads, as aspawn_kill_group() requires. Errors: EPERM (no such group in the
+ * session; the process leads a session), EINVAL (pgid is negative). */
 PSYS_API void aspawn_action_setpgid(struct aspawn_action *action, int pgid);
 #define ASPAWN_SETPGID(pgid) ASPAWN_MAKE(SETPGID, setpgid, pgid)
 
@@ -346,22 +341,20 @@ PSYS_API void aspawn_action_controlling_terminal(struct aspawn_action *action, i
 #define ASPAWN_CONTROLLING_TERMINAL(fd) ASPAWN_MAKE(CONTROLLING_TERMINAL, controlling_terminal, fd)
 
 /* Makes the process's group the foreground group of its controlling terminal fd, as
- * tcsetpgrp(3). The child does it, so it cannot come too late. Errors: EBADF, ENOTTY. */
+ * tcsetpgrp(3), before the program runs. Errors: EBADF, ENOTTY. */
 PSYS_API void aspawn_action_foreground(struct aspawn_action *action, int fd);
 #define ASPAWN_FOREGROUND(fd) ASPAWN_MAKE(FOREGROUND, foreground, fd)
 
 /* --- signals ----------------------------------------------------------------------
  *
  * Without these actions the program begins with the mask of the thread that calls
- * aspawn_start(), ignored signals ignored, and handled ones at their default, as after
- * execve(2).
+ * aspawn_start(); ignored signals stay ignored, and caught signals are reset, as by execve(2).
  *
- * A set is a struct psys_sigset or a libc's sigset_t: PSYS_SIGSET_SIZE bytes are read,
- * with which both begin. Signals that cannot be changed (SIGKILL, SIGSTOP) are left out.
- * Errors: none, unless an action names them. */
+ * A set is a struct psys_sigset or a libc's sigset_t: its first PSYS_SIGSET_SIZE bytes are read.
+ * SIGKILL and SIGSTOP in a set have no effect. Errors: none, unless an action names them. */
 
-/* The program begins with no signal blocked and none ignored. What a server, or a caller
- * whose own parent ignored or blocked signals, usually wants. */
+/* The program begins with no signal blocked and none ignored. Usually right for a server, or a
+ * caller whose own parent blocked or ignored signals. */
 PSYS_API void aspawn_action_reset_signals(struct aspawn_action *action);
 #define ASPAWN_RESET_SIGNALS() ASPAWN_MAKE_PLAIN(RESET_SIGNALS, reset_signals)
 
@@ -369,7 +362,7 @@ PSYS_API void aspawn_action_reset_signals(struct aspawn_action *action);
 PSYS_API void aspawn_action_sigmask(struct aspawn_action *action, const void *set);
 #define ASPAWN_SIGMASK(set) ASPAWN_MAKE(SIGMASK, sigmask, set)
 
-/* Sets these to their default, or ignores them. */
+/* Resets the signals of the set to their default, or ignores them. */
 PSYS_API void aspawn_action_signals_default(struct aspawn_action *action, const void *set);
 PSYS_API void aspawn_action_signals_ignore(struct aspawn_action *action, const void *set);
 #define ASPAWN_SIGNALS_DEFAULT(set) ASPAWN_MAKE(SIGNALS_DEFAULT, signals_default, set)
@@ -384,11 +377,11 @@ PSYS_API void aspawn_action_signal_ignore(struct aspawn_action *action, int sign
 
 /*
  * The program gets the signal when its parent ends: PR_SET_PDEATHSIG, prctl(2). 0: no
- * signal; aspawn_start() returns -EINVAL for an invalid one.
+ * signal. aspawn_start() fails with -EINVAL if the signal is invalid.
  *
- * The kernel sends it when the thread that called aspawn_start() ends, even if its
- * process lives on; and forgets it when the user changes, so put it after ASPAWN_USER,
- * and when a set-user-ID program is executed.
+ * The kernel sends the signal when the thread that called aspawn_start() ends, even if its
+ * process lives on. A change of user, or the exec of a set-user-ID program, clears the setting:
+ * put this action after ASPAWN_USER.
  * Errors: ESRCH (the parent process has ended already).
  */
 PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
@@ -397,16 +390,16 @@ PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
 /* --- limits and scheduling ---------------------------------------------------------- */
 
 /*
- * setrlimit(2): resource is PSYS_RLIMIT_..., whose documentation has the units. No limit
- * is PSYS_RLIM64_INFINITY: a libc's RLIM_INFINITY can be a number of 32 bits.
- * Errors: EINVAL (no such resource, soft is above hard), EPERM (hard is raised).
+ * setrlimit(2): resource is PSYS_RLIMIT_..., whose documentation has the units.
+ * PSYS_RLIM64_INFINITY is no limit; a libc's RLIM_INFINITY may have only 32 bits.
+ * Errors: EINVAL (invalid resource; soft is above hard), EPERM (hard is raised).
  */
 PSYS_API void aspawn_action_rlimit(struct aspawn_action *action, int resource, uint64_t soft,
 				   uint64_t hard);
 #define ASPAWN_RLIMIT(resource, soft, hard) ASPAWN_MAKE(RLIMIT, rlimit, resource, soft, hard)
 
-/* The nice value itself, from -20 to 19, not a difference: setpriority(2). Errors: EACCES
- * (lower than RLIMIT_NICE allows). */
+/* Sets the nice value, from -20 to 19: setpriority(2). Errors: EACCES (lower than RLIMIT_NICE
+ * allows). */
 PSYS_API void aspawn_action_nice(struct aspawn_action *action, int value);
 #define ASPAWN_NICE(value) ASPAWN_MAKE(NICE, nice, value)
 
@@ -415,8 +408,8 @@ PSYS_API void aspawn_action_nice(struct aspawn_action *action, int value);
 PSYS_API void aspawn_action_scheduler(struct aspawn_action *action, int policy, int priority);
 #define ASPAWN_SCHEDULER(policy, priority) ASPAWN_MAKE(SCHEDULER, scheduler, policy, priority)
 
-/* sched_setaffinity(2): size bytes of mask, a multiple of sizeof(long), as of a libc's
- * cpu_set_t. Errors: EINVAL (none of these processors is allowed). */
+/* sched_setaffinity(2): mask may be a libc's cpu_set_t; size is in bytes, a multiple of
+ * sizeof(long). Errors: EINVAL (none of these processors is allowed). */
 PSYS_API void aspawn_action_affinity(struct aspawn_action *action, const void *mask, size_t size);
 #define ASPAWN_AFFINITY(mask, size) ASPAWN_MAKE(AFFINITY, affinity, mask, size)
 
@@ -424,9 +417,9 @@ PSYS_API void aspawn_action_affinity(struct aspawn_action *action, const void *m
 PSYS_API void aspawn_action_ioprio(struct aspawn_action *action, int value);
 #define ASPAWN_IOPRIO(value) ASPAWN_MAKE(IOPRIO, ioprio, value)
 
-/* How soon the kernel kills the process when memory is short, from -1000 (never) to 1000
- * (first): proc(5), /proc/pid/oom_score_adj. [copy] Errors: EACCES (lower than allowed),
- * EINVAL (out of range), ENOENT (no /proc). */
+/* Sets how soon the OOM killer chooses the process, from -1000 (never) to 1000 (first): proc(5),
+ * /proc/pid/oom_score_adj. [copy] Errors: EACCES (lower than allowed), EINVAL (out of range),
+ * ENOENT (no /proc). */
 PSYS_API void aspawn_action_oom_score_adj(struct aspawn_action *action, int value);
 #define ASPAWN_OOM_SCORE_ADJ(value) ASPAWN_MAKE(OOM_SCORE_ADJ, oom_score_adj, value)
 
@@ -436,8 +429,8 @@ PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned p
 
 /*
  * Joins the control group (version 2) whose directory is open as fd: cgroups(7). The child
- * begins in it (CLONE_INTO_CGROUP, Linux 5.7), or writes to its cgroup.procs. [copy]
- * Otherwise a group that is out of memory could take the parent along.
+ * begins in the group (CLONE_INTO_CGROUP, Linux 5.7), or writes to its cgroup.procs. [copy]
+ * With shared memory the OOM killer of that group could kill the parent too.
  * Errors: EBADF, ENOENT (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
  */
 PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
@@ -449,16 +442,16 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
 
 /*
  * Becomes the user for good: sets the supplementary groups, then all three group IDs,
- * then all three user IDs. count 0 (groups may be NULL): no supplementary groups. Later
- * actions have the user's rights only; HOME and USER stay as they are. aspawn_start() returns
- * -EINVAL if uid or gid is -1. [copy]
+ * then all three user IDs. With count 0 there are no supplementary groups, and groups may be NULL.
+ * Later actions have only the user's privileges. HOME and USER are not changed. aspawn_start()
+ * fails with -EINVAL if uid or gid is -1. [copy]
  * Errors: EPERM, EINVAL (not mapped in this user namespace; too many groups), EAGAIN.
  */
 PSYS_API void aspawn_action_user(struct aspawn_action *action, unsigned uid, unsigned gid,
 				 const unsigned *groups, size_t count);
 #define ASPAWN_USER(uid, gid, groups, count) ASPAWN_MAKE(USER, user, uid, gid, groups, count)
 
-/* setresuid(2), setresgid(2): (unsigned)-1 leaves one as it is. [copy]
+/* setresuid(2), setresgid(2): (unsigned)-1 leaves an ID unchanged. [copy]
  * Errors: EPERM, EINVAL, EAGAIN. */
 PSYS_API void aspawn_action_resuid(struct aspawn_action *action, unsigned real, unsigned effective,
 				   unsigned saved);
@@ -467,7 +460,7 @@ PSYS_API void aspawn_action_resgid(struct aspawn_action *action, unsigned real, 
 #define ASPAWN_RESUID(real, effective, saved) ASPAWN_MAKE(RESUID, resuid, real, effective, saved)
 #define ASPAWN_RESGID(real, effective, saved) ASPAWN_MAKE(RESGID, resgid, real, effective, saved)
 
-/* setgroups(2): exactly these supplementary groups. Errors: EPERM, EINVAL. */
+/* setgroups(2): sets the supplementary groups. Errors: EPERM, EINVAL. */
 PSYS_API void aspawn_action_groups(struct aspawn_action *action, const unsigned *groups,
 				   size_t count);
 #define ASPAWN_GROUPS(list, count) ASPAWN_MAKE(GROUPS, groups, list, count)
@@ -477,9 +470,9 @@ PSYS_API void aspawn_action_groups(struct aspawn_action *action, const unsigned 
 PSYS_API void aspawn_action_cap_drop(struct aspawn_action *action, int capability);
 #define ASPAWN_CAP_DROP(capability) ASPAWN_MAKE(CAP_DROP, cap_drop, capability)
 
-/* Adds a capability that the process has to its inheritable and ambient sets, so that the
- * program keeps it: PR_CAP_AMBIENT, prctl(2), Linux 4.3. Errors: EPERM (the process does
- * not have it), EINVAL. */
+/* Adds a capability of the process to its inheritable and ambient sets, so that the program keeps
+ * the capability: PR_CAP_AMBIENT, prctl(2), Linux 4.3. Errors: EPERM (the process does not have
+ * the capability), EINVAL. */
 PSYS_API void aspawn_action_cap_ambient(struct aspawn_action *action, int capability);
 #define ASPAWN_CAP_AMBIENT(capability) ASPAWN_MAKE(CAP_AMBIENT, cap_ambient, capability)
 
@@ -487,30 +480,29 @@ PSYS_API void aspawn_action_cap_ambient(struct aspawn_action *action, int capabi
 PSYS_API void aspawn_action_securebits(struct aspawn_action *action, unsigned bits);
 #define ASPAWN_SECUREBITS(bits) ASPAWN_MAKE(SECUREBITS, securebits, bits)
 
-/* No exec of the process grants privileges any more: PR_SET_NO_NEW_PRIVS, prctl(2).
- * Errors: none. */
+/* From now on no exec grants privileges: PR_SET_NO_NEW_PRIVS, prctl(2). Errors: none. */
 PSYS_API void aspawn_action_no_new_privs(struct aspawn_action *action);
 #define ASPAWN_NO_NEW_PRIVS() ASPAWN_MAKE_PLAIN(NO_NEW_PRIVS, no_new_privs)
 
 /*
  * seccomp(2): a filter of count instructions, struct psys_sock_filter or the kernel's
- * struct sock_filter. Needs ASPAWN_NO_NEW_PRIVS() before it, or CAP_SYS_ADMIN. Later
- * actions, the library's report to the parent, and the exec run under it, so it must
- * allow write, rt_sigprocmask, exit_group and execve.
+ * struct sock_filter. Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN. Later actions, the
+ * library's report to the parent, and the exec run under the filter, so the filter must allow
+ * write, rt_sigprocmask, exit_group and execve.
  * Errors: EACCES, EINVAL, ENOMEM, ENOSYS.
  */
 PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *filter, size_t count);
 #define ASPAWN_SECCOMP(filter, count) ASPAWN_MAKE(SECCOMP, seccomp, filter, count)
 
-/* landlock_restrict_self(2), Linux 5.13; later actions and the exec are restricted too.
- * Needs ASPAWN_NO_NEW_PRIVS() before it, or CAP_SYS_ADMIN.
+/* landlock_restrict_self(2), Linux 5.13; restricts later actions and the exec too.
+ * Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN.
  * Errors: EBADF, EBADFD (not a ruleset), EPERM, E2BIG, ENOSYS, EOPNOTSUPP. */
 PSYS_API void aspawn_action_landlock(struct aspawn_action *action, int ruleset_fd);
 #define ASPAWN_LANDLOCK(ruleset_fd) ASPAWN_MAKE(LANDLOCK, landlock, ruleset_fd)
 
 /* --- roots, namespaces, mounts ---------------------------------------------------------- */
 
-/* chroot(2); it does not change the directory: an ASPAWN_CHDIR("/") usually follows.
+/* chroot(2), which does not change the directory: an ASPAWN_CHDIR("/") usually follows.
  * Errors: EPERM, ENOENT, ENOTDIR, EACCES. */
 PSYS_API void aspawn_action_chroot(struct aspawn_action *action, const char *path);
 #define ASPAWN_CHROOT(path) ASPAWN_MAKE(CHROOT, chroot, path)
@@ -525,37 +517,36 @@ PSYS_API void aspawn_action_pivot_root(struct aspawn_action *action, const char 
 PSYS_API void aspawn_action_unshare(struct aspawn_action *action, uint64_t flags);
 #define ASPAWN_UNSHARE(flags) ASPAWN_MAKE(UNSHARE, unshare, flags)
 
-/* setns(2): fd of a namespace or a pidfd; type is one PSYS_CLONE_NEW..., several for a
- * pidfd, or 0 for any. [copy] if type is 0 or has PSYS_CLONE_NEWUSER or PSYS_CLONE_NEWTIME.
+/* setns(2): fd is a namespace or a pidfd; type is one PSYS_CLONE_NEW..., several for a pidfd, or
+ * 0 for any. [copy] if type is 0 or contains PSYS_CLONE_NEWUSER or PSYS_CLONE_NEWTIME.
  * Errors: EBADF, EINVAL, EPERM, ESRCH. */
 PSYS_API void aspawn_action_setns(struct aspawn_action *action, int fd, int type);
 #define ASPAWN_SETNS(fd, type) ASPAWN_MAKE(SETNS, setns, fd, type)
 
-/* mount(2): all strings but target may be NULL. Errors: EPERM, EINVAL, ENODEV, ENOENT,
- * ENOTDIR, EBUSY and what the file system answers. */
+/* mount(2): all strings except target may be NULL. Errors: EPERM, EINVAL, ENODEV, ENOENT,
+ * ENOTDIR, EBUSY and errors of the file system. */
 PSYS_API void aspawn_action_mount(struct aspawn_action *action, const char *source,
 				  const char *target, const char *type, uint64_t flags,
 				  const char *options);
 #define ASPAWN_MOUNT(source, target, type, flags, options) \
 	ASPAWN_MAKE(MOUNT, mount, source, target, type, flags, options)
 
-/* sethostname(2), of the UTS namespace that the process is in: without ASPAWN_UNSHARE that
- * is the whole machine's. Errors: EPERM, EINVAL (longer than 64 bytes). */
+/* sethostname(2), in the UTS namespace of the process: without ASPAWN_UNSHARE usually that of the
+ * whole machine. Errors: EPERM, EINVAL (longer than 64 bytes). */
 PSYS_API void aspawn_action_hostname(struct aspawn_action *action, const char *name);
 #define ASPAWN_HOSTNAME(name) ASPAWN_MAKE(HOSTNAME, hostname, name)
 
 /* --- anything else ------------------------------------------------------------------------ */
 
-/* Writes text to the file path, which must exist, by one write(2): for files of /proc,
- * /sys and control groups. Errors: open(2)'s and write(2)'s; EIO (a part was written). */
+/* Writes a string to the existing file path, by one write(2): for files of /proc, /sys and control
+ * groups. Errors: those of open(2) and write(2); EIO (only a part was written). */
 PSYS_API void aspawn_action_write(struct aspawn_action *action, const char *path, const char *text);
 #define ASPAWN_WRITE(path, text) ASPAWN_MAKE(WRITE, write, path, text)
 
 /*
- * Calls function(arg) in the child, with 16 KiB of stack. It follows the rules of
- * ASPAWN_CHILD (aspawn/aspawn.h), with which it is declared, and neither executes a program
- * nor exits. What arg points to is not copied: it must stay valid until
- * aspawn_wait_started() has answered.
+ * Calls function(arg) in the child, with 16 KiB of stack. Declare the function with ASPAWN_CHILD
+ * (aspawn/aspawn.h), whose rules it follows; it must neither execute a program nor exit. What arg
+ * points to is not copied, and must stay valid until the child has executed or failed: aspawn_wait_started().
  * Errors: what the function returns.
  */
 PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call function, void *arg);
@@ -564,7 +555,7 @@ PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call funct
 #ifdef __cplusplus
 }
 
-/* The library's own: an action by the function that makes it, with that function's types. */
+/* Internal: makes an action by its function, with the types of that function's parameters. */
 template <typename Type> struct aspawn_exactly {
 	typedef Type type;
 };

@@ -1,22 +1,17 @@
 /*
  * aspawn: start a program without suspending the caller.
  *
- * The child shares the parent's memory until it execs or exits, runs a function
- * of the caller's on a stack of its own, and reports through a pipe. Memory is
- * not copied, so the cost does not grow with the parent; the parent goes on at
- * once, so it does not wait for the exec either.
+ * The child shares the parent's memory until it execs or exits, runs the caller's function on a
+ * stack of its own, and reports through a pipe. Memory is not copied, so the cost does not grow
+ * with the parent. The parent runs on at once and does not wait for the exec.
  *
- * Every function here is async-signal-safe and thread-safe, and returns a
- * negative error number on failure (the numbers are in syscall/errno.h). Two
- * threads use two stacks.
+ * Every function here is async-signal-safe and thread-safe, and returns a negative error number
+ * (syscall/errno.h) on failure. Each thread uses stacks of its own.
  *
  * What the child's function may do: see ASPAWN_CHILD and aspawn(3).
  */
 #ifndef ASPAWN_ASPAWN_H
 #define ASPAWN_ASPAWN_H
-
-#include <stddef.h>
-#include <stdint.h>
 
 #include <syscall/base.h>
 #include <syscall/time.h>
@@ -28,9 +23,9 @@ extern "C" {
 typedef int pid_t; /* as every libc for Linux has it */
 
 /*
- * A stack for children, owned by the caller and reused from one child to the
- * next: {0} before its first use, aspawn_stack_free() after its last. Its
- * mapping is at addr, size bytes, guard included.
+ * A stack for children, owned by the caller and reused by later children: {0} before its first
+ * use, aspawn_stack_free() after its last. The mapping begins at addr and has size bytes, guard
+ * included.
  */
 struct Stack_t {
 	void *addr;
@@ -38,8 +33,8 @@ struct Stack_t {
 };
 
 /*
- * What the child runs. All signals are blocked and no handler is set; what it
- * returns is its exit status.
+ * The function that the child runs, with all signals blocked and no handler set. Its return value
+ * is the child's exit status.
  *
  * write_end_fd  the pipe, CLOEXEC; -1 with ASPAWN_NO_PIPE
  * old_sigset    the signal mask of the caller of aspawn: struct psys_sigset,
@@ -52,11 +47,11 @@ typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *us
 			 size_t user_data_len);
 
 /*
- * To stand before each function that runs in a child: it shares the parent's
- * memory and its thread pointer, so the stack protector, the sanitizers and profiles
- * must keep out (what no attribute keeps out: PSYS_UNINSTRUMENTED in syscall/base.h).
- * It calls psys_*, the helpers of syscall/ and other such functions;
- * a function of a libc, malloc, errno, or a lock may hang or corrupt the parent.
+ * Declare each function that runs in a child with this. The child shares the parent's memory and
+ * thread pointer, so its functions must not be instrumented by the stack protector, sanitizers or
+ * profilers (PSYS_UNINSTRUMENTED in syscall/base.h lists what no attribute turns off). They may
+ * call psys_*, the helpers of syscall/ and other ASPAWN_CHILD functions. Functions of a libc,
+ * malloc, errno or a lock may hang or corrupt the parent.
  */
 #define ASPAWN_CHILD PSYS_UNINSTRUMENTED
 
@@ -64,27 +59,26 @@ typedef int (*aspawn_fn)(void *arg, int write_end_fd, void *old_sigset, void *us
  * Starts a child that runs fn(arg, write_end_fd, old_sigset, copy of user_data,
  * user_data_len) on cached_stack.
  *
- * pid                out: the child. It is the caller's to wait for.
- * cached_stack       grown, if it must be, to hold the next two
- * reserved_stack_sz  bytes of stack that fn needs, user_data not counted; 16384 is ample
- *                    for psys_execvpe() of syscall/exec.h
+ * pid                out: the child, which the caller has to wait for
+ * cached_stack       mapped, or grown, to hold reserved_stack_sz and user_data_len bytes
+ * reserved_stack_sz  bytes of stack for fn, user_data not counted; 16384 is ample for
+ *                    psys_execvpe() of syscall/exec.h
  * user_data          copied before the call returns; NULL if user_data_len is 0
  *
- * Returns the read end of a CLOEXEC pipe, which is the caller's to close: its
- * end of file says that no copy of the write end is left, normally because the
- * child executed a program or exited.
+ * Returns the read end of a CLOEXEC pipe, which the caller closes. Its end of file means that no
+ * copy of the write end is left, normally because the child executed a program or exited.
  *
  * On failure *pid is untouched, there is no child, no descriptor is open, and
  * the signal mask is as before; cached_stack may have grown.
  *   -EINVAL     pid, cached_stack or fn is NULL; user_data is NULL and
- *               user_data_len is not 0; user_data lies in the stack; cached_stack
- *               is no such stack
+ *               user_data_len is not 0; user_data lies in the stack; cached_stack is neither
+ *               {0} nor a stack of this library
  *   -EOVERFLOW  the sizes' sum is more than an address can hold
  *   -EBUSY      a child still runs on cached_stack
  *   -ENOMEM     no memory for the stack (mmap(2), mprotect(2)) or the child
  *   -EMFILE, -ENFILE  no descriptor for the pipe (pipe(2))
  *   -EAGAIN     RLIMIT_NPROC or the system's limits (clone(2))
- * and whatever else pipe2(2) and clone(2) answer.
+ * and other errors of pipe2(2) and clone(2).
  */
 PSYS_API int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_stack_sz,
 		    aspawn_fn fn, void *arg, void *user_data, size_t user_data_len);
@@ -92,21 +86,22 @@ PSYS_API int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_st
 enum aspawn_flags {
 	/* Make no pipe: the call returns 0 (no descriptor) and write_end_fd is -1. */
 	ASPAWN_NO_PIPE = 1,
-	/* Store a CLOEXEC pidfd of the child in *options->pidfd. Linux 5.2; -1 is stored, and
-	 * the child runs, if it is not supported. */
+	/* Store a CLOEXEC pidfd of the child in *options->pidfd. Linux 5.2; on older kernels -1
+	 * is stored, and the child runs. */
 	ASPAWN_PIDFD = 2,
-	/* Begin the child in the cgroup (version 2) whose directory options->cgroup_fd is.
-	 * Linux 5.7, otherwise -ENOSYS. If the child exceeds that group's limit of memory
-	 * before its exec, the OOM killer ends the caller too, as it shares the memory;
-	 * ASPAWN_VFORK spares it, but a frozen group then suspends it for good. */
+	/* Start the child in the cgroup (version 2) whose directory is open as
+	 * options->cgroup_fd. Linux 5.7, otherwise -ENOSYS. If the child exceeds the cgroup's
+	 * memory limit before its exec, the OOM killer also kills the caller, which shares the
+	 * memory. ASPAWN_VFORK spares the caller, but then a frozen cgroup suspends the caller
+	 * for good. */
 	ASPAWN_CGROUP = 4,
-	/* Suspend the caller until the child has executed a program or exited: for debuggers,
-	 * which otherwise take breakpoints out of the parent too. */
+	/* Suspend the caller until the child has executed a program or exited. For debuggers,
+	 * which otherwise remove breakpoints from the parent too. */
 	ASPAWN_VFORK = 8
 };
 
 struct aspawn_options {
-	/* sizeof(struct aspawn_options): it may grow */
+	/* sizeof(struct aspawn_options); a later version may have more members */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* enum aspawn_flags */
 	int *pidfd;     /* out, with ASPAWN_PIDFD; untouched on failure */
@@ -114,32 +109,33 @@ struct aspawn_options {
 	int reserved;   /* 0 */
 };
 
-enum { ASPAWN_OPTIONS_SIZE_VER0 = sizeof(struct aspawn_options) }; /* of the first version */
+enum { ASPAWN_OPTIONS_SIZE_VER0 = 32 }; /* of the first version */
+PSYS_ASSERT(aspawn_options_has_its_size, sizeof(struct aspawn_options) == ASPAWN_OPTIONS_SIZE_VER0);
 
 /*
- * As aspawn(), with options; NULL is as aspawn(). Further errors:
- *   -EINVAL  an unknown flag; size is less than the first version's;
- *            ASPAWN_PIDFD without pidfd
- *   -E2BIG   size is larger than known, and what lies beyond is not zero
- *   -EBADF   cgroup_fd is no descriptor
- *   -ENOSYS  ASPAWN_CGROUP on a kernel that cannot
- *   -EACCES, -EBUSY, -ENODEV, -EOPNOTSUPP  CLONE_INTO_CGROUP's (clone(2))
+ * As aspawn(), with options, which may be NULL. Further errors:
+ *   -EINVAL  an unknown flag; size is less than the first version's; ASPAWN_PIDFD, and pidfd is
+ *            NULL
+ *   -E2BIG   size is larger than this library's, and a byte beyond is not zero
+ *   -EBADF   cgroup_fd is not open
+ *   -ENOSYS  ASPAWN_CGROUP is not supported by the kernel, or forbidden by a filter
+ *   -EACCES, -EBUSY, -ENODEV, -EOPNOTSUPP  errors of CLONE_INTO_CGROUP (clone(2))
  */
 PSYS_API int aspawn_with(const struct aspawn_options *options, pid_t *pid,
 			 struct Stack_t *cached_stack, size_t reserved_stack_sz, aspawn_fn fn,
 			 void *arg, void *user_data, size_t user_data_len);
 
 /*
- * Whether a child still runs on the stack: 1 or 0, which is final until the next
- * spawn on it. The kernel says so: a word on the stack is cleared when the
- * child's exec or exit has let go of the memory (CLONE_CHILD_CLEARTID, or the end
- * of CLONE_VFORK). The pipe does not say so. NULL, or a stack not used yet, is not busy.
+ * Returns 1 if a child still runs on the stack, 0 if not; 0 is final until the next spawn on the
+ * stack. The kernel clears a word on the stack when the child's exec or exit has released the
+ * memory (CLONE_CHILD_CLEARTID, or the end of CLONE_VFORK). The pipe does not show that. NULL and
+ * an unused stack are not busy.
  */
 PSYS_API int aspawn_stack_busy(const struct Stack_t *stack);
 
 /*
- * Waits until the stack is not busy, at most for timeout, a time from now; NULL:
- * for ever. Does not reap the child.
+ * Waits until the stack is not busy, at most for timeout from now; NULL: no limit. Does not reap
+ * the child.
  *   0
  *   -ETIMEDOUT  still busy
  *   -EINVAL     tv_sec is negative, tv_nsec is not in [0, 999999999]
@@ -150,23 +146,23 @@ PSYS_API int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_ti
  * Unmaps the stack and makes it {0} again.
  *   0
  *   -EBUSY   a child still runs on it; nothing changed
- *   -EINVAL  stack is NULL or no such stack
+ *   -EINVAL  stack is NULL, or neither {0} nor a stack of this library
  */
 PSYS_API int aspawn_stack_free(struct Stack_t *stack);
 
-/* How a child was made: what this kernel, or a filter in front of it, allows. */
+/* The clone method of a child: the first that the kernel and seccomp filters allow. */
 enum aspawn_clone_mode {
 	ASPAWN_MODE_NONE,            /* no child yet */
 	ASPAWN_MODE_CLONE3,          /* clone3, handlers reset by the kernel */
 	ASPAWN_MODE_CLONE3_NO_CLEAR, /* clone3, handlers reset by the child */
 	ASPAWN_MODE_CLONE,           /* clone */
-	/* the caller was suspended: by ASPAWN_VFORK, or because there is no other way */
+	/* CLONE_VFORK: the caller was suspended, by ASPAWN_VFORK or as a fallback */
 	ASPAWN_MODE_VFORK,
 	/* memory was copied: the child's stores do not reach the parent */
 	ASPAWN_MODE_FORK,
 };
 
-/* How the last child on this stack was made: enum aspawn_clone_mode. */
+/* Returns the clone method of the last child on this stack: enum aspawn_clone_mode. */
 PSYS_API int aspawn_mode(const struct Stack_t *stack);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 /*
- * The architectures: one line each, and the only place that tells them apart.
- * arch/<arch>/call.h holds the register-level stubs
+ * The architectures, a line each: the only place that distinguishes them.
+ * arch/<arch>/call.h has the register-level stubs
  *
  *     long psys_call0(long nr) ... long psys_call6(long nr, long a1, ..., long a6)
  *
- * (or of psys_word, where a register holds more than a long), numbers.h the
- * system call numbers, and layout.h the structures and constants that differ from
- * those of most architectures. The assembly is in syscall/arch/<arch>/.
+ * (with psys_word instead of long where registers are wider), numbers.h the system call
+ * numbers, and layout.h the structures and constants that differ from those of most
+ * architectures. The assembly is in syscall/arch/<arch>/.
  */
 #ifndef PSYS_ARCH_H
 #define PSYS_ARCH_H

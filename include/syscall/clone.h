@@ -16,17 +16,16 @@ extern "C" {
 #endif
 
 /*
- * clone(2). stack is one past the highest byte of the child's stack, not NULL,
- * and is rounded down to the ABI's alignment; a few words below it are written.
- * The arguments have this order on every architecture; those that flags do not
- * ask for are not read.
+ * clone(2). stack is one past the highest byte of the child's stack, not NULL. It is rounded
+ * down to the ABI's alignment, and a few words below it are written. The order of the arguments
+ * is the same on every architecture; arguments that flags do not require are not read.
  */
 PSYS_API long psys_clone_thunk(unsigned long flags, void *stack, int *parent_tid, int *child_tid,
 			       void *tls, int (*fn)(void *), void *arg);
 
 /*
- * clone3(2), since Linux 5.3. args->stack + args->stack_size must be aligned to
- * 16 bytes; size is that of *args, PSYS_CLONE_ARGS_SIZE_VER0 or more.
+ * clone3(2), since Linux 5.3. args->stack + args->stack_size must be aligned to 16 bytes; size is
+ * the size of *args in bytes, at least PSYS_CLONE_ARGS_SIZE_VER0.
  */
 PSYS_API long psys_clone3_thunk(const struct psys_clone_args *args, size_t size, int (*fn)(void *),
 				void *arg);

@@ -42,7 +42,7 @@
 #define PSYS_EDOM 33
 #define PSYS_ERANGE 34
 
-/* From here on some architectures number otherwise, in their layout.h. */
+/* From here on some architectures have other numbers, in their layout.h. */
 #ifndef PSYS_EDEADLK
 #define PSYS_EDEADLK 35
 #define PSYS_ENAMETOOLONG 36
@@ -149,14 +149,13 @@ extern "C" {
 #endif
 
 /*
- * Returns "ENOENT" for 2 or -2, and "unknown error" for a number that the table does not
- * have, 0 among them: never NULL. The name of an error begins with an E, "unknown error"
- * does not. The string is constant and lasts. Async-signal-safe.
+ * Returns "ENOENT" for 2 or -2, and "unknown error" for 0 and unknown numbers, never NULL. Only the
+ * name of an error begins with an E. The string is constant and static. Async-signal-safe.
  */
 PSYS_API const char *psys_errname(int error);
 
-/* Returns "no such file or directory" for 2 or -2, "unknown error" for another number. The
- * string is constant and lasts. Async-signal-safe. */
+/* Returns "no such file or directory" for 2 or -2, and "unknown error" for 0 and unknown numbers.
+ * The string is constant and static. Async-signal-safe. */
 PSYS_API const char *psys_strerror(int error);
 
 #ifdef __cplusplus

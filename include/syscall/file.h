@@ -91,7 +91,7 @@
 #define PSYS_S_IFCHR 0020000
 #define PSYS_S_IFIFO 0010000
 
-/* ioctl: how most request numbers are made (uapi/asm-generic/ioctl.h) */
+/* ioctl: the format of most request numbers (uapi/asm-generic/ioctl.h) */
 #ifndef PSYS_IOC_READ
 #define PSYS_IOC_WRITE 1U
 #define PSYS_IOC_READ 2U
@@ -101,7 +101,7 @@
 	((unsigned long)(direction) << (16 + PSYS_IOC_SIZE_BITS) | (unsigned long)(size) << 16 | \
 	 (unsigned long)(type) << 8 | (unsigned long)(number))
 
-/* ioctl: terminals; the value is the architecture's where it says so */
+/* ioctl: terminals; some architectures have other values */
 #ifndef PSYS_TIOCSCTTY
 #define PSYS_TIOCSCTTY 0x540E
 #define PSYS_TIOCGPGRP 0x540F
@@ -113,7 +113,7 @@ struct psys_winsize {
 	unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel;
 };
 
-/* statx: what is asked for, and answered */
+/* statx: requested and returned fields */
 #define PSYS_STATX_TYPE 0x0001U
 #define PSYS_STATX_MODE 0x0002U
 #define PSYS_STATX_NLINK 0x0004U
@@ -163,12 +163,12 @@ struct psys_statx {
 	uint64_t __spare3[8];
 };
 
-/* stat, lstat, fstat, fstatat: one structure on every architecture, filled in by statx.
- * Sizes and times have 64 bits; a file has no size or inode number that does not fit. */
+/* stat, lstat, fstat, fstatat: one structure on every architecture, filled in by statx. Sizes,
+ * inode numbers and times have 64 bits. */
 struct psys_stat {
 	uint64_t st_dev;
 	uint64_t st_ino;
-	uint64_t st_rdev;   /* of a device file: which device */
+	uint64_t st_rdev;   /* the device that a device file stands for */
 	int64_t st_size;    /* bytes */
 	uint64_t st_blocks; /* of 512 bytes */
 	struct psys_timespec st_atim;
@@ -182,7 +182,7 @@ struct psys_stat {
 	uint32_t __reserved;
 };
 
-/* A device's number in st_dev, st_rdev and mknodat, and its halves, as makedev(3). */
+/* Device numbers of st_dev, st_rdev and mknodat, as makedev(3). */
 #define PSYS_MAKEDEV(major, minor)                                                     \
 	(((uint64_t)((major)&0xfffff000U) << 32) | ((uint64_t)((major)&0xfffU) << 8) | \
 	 ((uint64_t)((minor)&0xffffff00U) << 12) | ((minor)&0xffU))
@@ -259,8 +259,8 @@ struct psys_mount_attr {
 #define PSYS_OPEN_TREE_CLOEXEC PSYS_O_CLOEXEC
 #define PSYS_MOVE_MOUNT_F_EMPTY_PATH 0x00000004
 
-/* statmount, listmount; listns. __extension__, here and below: an anonymous member, or
- * an array without a size, which C99 or C++ does not have and every compiler does. */
+/* statmount, listmount; listns. __extension__ here and below: C99 has no anonymous members, and C++
+ * no arrays without a size; compilers have both. */
 __extension__ struct psys_mnt_id_req {
 	uint32_t size;
 	union {
@@ -283,8 +283,8 @@ __extension__ struct psys_ns_id_req {
 	};
 };
 
-/* statfs, fstatfs: where there is one, the kernel's struct statfs64 */
-#ifndef PSYS_ARCH_STATFS
+/* statfs, fstatfs: the kernel's struct statfs64 where the architecture has it */
+#if !defined(PSYS_ARCH_STATFS) && !defined(PSYS_DECLARATIONS_ONLY)
 #if PSYS_KERNEL_LONG_BITS == 64
 typedef psys_kernel_long psys_statfs_word;
 #else
@@ -394,5 +394,9 @@ struct psys_cachestat {
 #define PSYS_FAN_OPEN 0x00000020
 #define PSYS_FAN_MARK_ADD 0x00000001
 #define PSYS_FAN_MARK_REMOVE 0x00000002
+
+/* timerfd_create */
+#define PSYS_TFD_CLOEXEC PSYS_O_CLOEXEC
+#define PSYS_TFD_NONBLOCK PSYS_O_NONBLOCK
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Input and output in the background.
+ * Asynchronous input and output.
  * Source: include/uapi/linux/{io_uring,aio_abi}.h, fs/aio.c
  */
 #ifndef PSYS_IO_H
@@ -8,7 +8,7 @@
 #include <syscall/arch.h>
 #include <syscall/signal.h>
 
-/* io_uring_setup: where in the mapped rings what lies */
+/* io_uring_setup: offsets in the mapped rings */
 struct psys_io_sqring_offsets {
 	uint32_t head;
 	uint32_t tail;

@@ -21,8 +21,8 @@ struct psys_sembuf {
 	short sem_flg;
 };
 
-/* The last argument of semctl: a union, not a number, since on 64-bit big-endian
- * machines the kernel takes val from the upper half. */
+/* The last argument of semctl: on 64-bit big-endian machines the kernel takes val from the upper
+ * half. */
 union psys_semun {
 	int val;
 	void *buf; /* struct semid64_ds, struct seminfo */

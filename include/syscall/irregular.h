@@ -1,8 +1,7 @@
 /*
- * The calls that table.h has as PSYS_IRREGULAR: an old one that newer
- * architectures lack and a newer one replaces, a wide one that 32-bit
- * architectures have under another number, 64-bit arguments, arguments whose
- * order the architecture decides, calls that do not return.
+ * The wrappers that table.h marks PSYS_IRREGULAR: old calls that newer architectures replace by
+ * newer calls, wide calls that have another number on 32-bit architectures, calls with 64-bit
+ * arguments or an order of arguments that depends on the architecture, calls that do not return.
  */
 #ifndef PSYS_IRREGULAR_H
 #define PSYS_IRREGULAR_H
@@ -10,8 +9,8 @@
 #include <syscall/syscall.h>
 
 /*
- * PSYS_SYSCALL(name, ...) makes the call with up to six arguments (seven on mips,
- * psys_call7) of any integer or pointer type and gives the kernel's long, a psys_word.
+ * PSYS_SYSCALL(name, ...) makes the call with up to six arguments (on mips seven, psys_call7) of
+ * any integer or pointer type. Its value is the kernel's long, a psys_word.
  */
 #define PSYS_SYSCALL(...) PSYS_RAW(PSYS_NR_##__VA_ARGS__)
 #define PSYS_RAW(...) PSYS_JOIN(PSYS_RAW, PSYS_COUNT(__VA_ARGS__))(__VA_ARGS__)
@@ -35,17 +34,17 @@
 #define PSYS_JOIN_(a, b) a##b
 
 /*
- * A 64-bit argument, in as many registers as the architecture wants; ODD is for
- * one that would begin in an even register of some 32-bit ABIs, which then skip
- * a register. Here: one register, and none skipped.
+ * Passes a 64-bit argument in as many registers as the architecture requires. ODD is for an
+ * argument before which some 32-bit ABIs skip a register, as they pass pairs in even ones. This is
+ * the default: one register, and none skipped.
  */
 #ifndef PSYS_ARG64
 #define PSYS_ARG64(value) (value)
 #define PSYS_ARG64_ODD(value) PSYS_ARG64(value)
 #endif
 
-/* An offset of preadv and its like: two longs everywhere, low half first
- * (fs/read_write.c, pos_from_hilo); where one holds it all, the other is 0. */
+/* An offset of preadv and the like: two longs on every architecture, low half first
+ * (fs/read_write.c, pos_from_hilo); if one long holds the offset, the other is 0. */
 #ifndef PSYS_ARG_HALVES
 #define PSYS_ARG_HALVES(value)            \
 	(unsigned long)(uint64_t)(value), \
@@ -65,13 +64,13 @@ PSYS_INLINE __attribute__((noreturn)) void psys_exit_group(int status)
 		PSYS_SYSCALL(exit_group, status);
 }
 
-/* open(2): mode matters with O_CREAT and O_TMPFILE only. */
+/* open(2): mode is used only with O_CREAT and O_TMPFILE. */
 PSYS_INLINE int psys_open(const char *path, int flags, unsigned mode)
 {
 	return psys_openat(PSYS_AT_FDCWD, path, flags, mode);
 }
 
-/* dup2(2): with equal descriptors nothing changes, CLOEXEC included. */
+/* dup2(2): with equal descriptors nothing changes, not even CLOEXEC. */
 PSYS_INLINE int psys_dup2(int oldfd, int newfd)
 {
 #ifdef PSYS_NR_dup2
@@ -96,7 +95,7 @@ PSYS_INLINE int psys_nanosleep(const struct psys_timespec *request, struct psys_
 {
 #ifdef PSYS_NR_nanosleep
 	return (int)PSYS_SYSCALL(nanosleep, request, remain);
-#else /* the old call has 32-bit time: kernel/time/hrtimer.c makes it of this clock */
+#else /* the old call has 32-bit time; kernel/time/hrtimer.c uses the same clock for it */
 	return psys_clock_nanosleep(PSYS_CLOCK_MONOTONIC, 0, request, remain);
 #endif
 }
@@ -164,8 +163,8 @@ PSYS_INLINE int psys_readahead(int fd, int64_t offset, size_t count)
 	return (int)PSYS_SYSCALL(readahead, fd, PSYS_ARG64_ODD(offset), count);
 }
 
-/* posix_fadvise(2), sync_file_range(2): some architectures have the last argument
- * where it costs no register. */
+/* posix_fadvise(2), sync_file_range(2): some architectures move the last argument, to skip no
+ * register. */
 PSYS_INLINE int psys_fadvise64(int fd, int64_t offset, int64_t length, int advice)
 {
 #ifdef PSYS_NR_arm_fadvise64_64
@@ -199,7 +198,7 @@ PSYS_INLINE int psys_fanotify_mark(int fd, unsigned flags, uint64_t mask, int di
 	return (int)PSYS_SYSCALL(fanotify_mark, fd, flags, PSYS_ARG64(mask), dirfd, path);
 }
 
-/* sendfile(2): *offset is read and moved on; NULL: the file's own. */
+/* sendfile(2): reads and advances *offset; NULL: the file's own offset. */
 PSYS_INLINE long psys_sendfile(int out_fd, int in_fd, int64_t *offset, size_t count)
 {
 #ifdef PSYS_NR_sendfile64
@@ -210,20 +209,20 @@ PSYS_INLINE long psys_sendfile(int out_fd, int in_fd, int64_t *offset, size_t co
 }
 
 /*
- * fstatat(2), stat(2), lstat(2), fstat(2), made by statx(2), since Linux 4.11. Return 0, or
- * statx's error; *status is written on success only and must not be NULL.
+ * fstatat(2), stat(2), lstat(2), fstat(2), implemented by statx(2), Linux 4.11. Return 0 or an error
+ * of statx. *status is written only on success; status must not be NULL.
  *
  * -PSYS_EACCES         a directory of path may not be searched
  * -PSYS_EBADF          fd or, with a relative path, dirfd is not open
- * -PSYS_EFAULT         path is no address
- * -PSYS_EINVAL         unknown flag; PSYS_AT_SYMLINK_NOFOLLOW and PSYS_AT_EMPTY_PATH are known
+ * -PSYS_EFAULT         path is an invalid address
+ * -PSYS_EINVAL         a flag other than PSYS_AT_SYMLINK_NOFOLLOW and PSYS_AT_EMPTY_PATH
  * -PSYS_ELOOP          too many symbolic links
  * -PSYS_ENAMETOOLONG   path, or a name in it, is too long
  * -PSYS_ENOENT         no such file, or an empty path without PSYS_AT_EMPTY_PATH
  * -PSYS_ENOSYS         Linux before 4.11, or a filter that rejects statx
  * -PSYS_ENOTDIR        a directory of path, or dirfd, is not a directory
  *
- * As the kernel's own stat, they do not mount what an automounter would.
+ * As the kernel's own stat, they do not trigger an automount.
  */
 PSYS_INLINE int psys_fstatat(int dirfd, const char *path, struct psys_stat *status, int flags)
 {
@@ -271,16 +270,16 @@ PSYS_INLINE int psys_fstat(int fd, struct psys_stat *status)
 }
 
 /*
- * getrlimit(2), setrlimit(2), made by prlimit64(2): 64 bits on every architecture. No limit
- * is PSYS_RLIM64_INFINITY. Return 0, or an error:
+ * getrlimit(2), setrlimit(2), implemented by prlimit64(2), with 64 bits on every architecture.
+ * PSYS_RLIM64_INFINITY is no limit. Return 0, or an error:
  *
- * -PSYS_EFAULT   limit is NULL or no address
- * -PSYS_EINVAL   no such resource, or rlim_cur is above rlim_max
- * -PSYS_EPERM    setrlimit: raises rlim_max without CAP_SYS_RESOURCE
+ * -PSYS_EFAULT   limit is NULL or an invalid address
+ * -PSYS_EINVAL   resource is invalid, or rlim_cur is above rlim_max
+ * -PSYS_EPERM    setrlimit raises rlim_max without CAP_SYS_RESOURCE
  */
 PSYS_INLINE int psys_getrlimit(int resource, struct psys_rlimit64 *limit)
 {
-	if (!limit) /* which prlimit64 allows */
+	if (!limit) /* prlimit64 allows NULL */
 		return -PSYS_EFAULT;
 	return psys_prlimit64(0, resource, NULL, limit);
 }
@@ -323,8 +322,8 @@ PSYS_INLINE int psys_rt_sigaction(int signal, const struct psys_sigaction *actio
 #endif
 }
 
-/* select(2): count descriptors, a bit each in words of the kernel's long; what is
- * left of timeout is written to it. */
+/* select(2): sets of count bits, in words of the kernel's long; stores the remaining time in
+ * *timeout. */
 #ifdef PSYS_HAVE_SELECT
 PSYS_INLINE int psys_select(int count, unsigned long *readable, unsigned long *writable,
 			    unsigned long *exceptional, struct psys_timeval *timeout)
@@ -349,9 +348,8 @@ PSYS_INLINE int psys_semop(int set, struct psys_sembuf *operations, size_t count
 	return psys_semtimedop(set, operations, count, NULL);
 }
 
-/* semctl(2), shmctl(2), msgctl(2): what arg and buf are depends on cmd. The
- * structures are those of uapi/asm/{sem,shm,msg}buf.h, struct *id64_ds, which
- * some architectures have to ask for. */
+/* semctl(2), shmctl(2), msgctl(2): the types of arg and buf depend on cmd. The structures are
+ * struct *id64_ds of uapi/asm/{sem,shm,msg}buf.h, which some architectures select by a flag. */
 #ifndef PSYS_IPC_64
 #define PSYS_IPC_64 0
 #endif
@@ -370,7 +368,7 @@ PSYS_INLINE int psys_msgctl(int queue, int cmd, void *buf)
 	return (int)PSYS_SYSCALL(msgctl, queue, cmd | PSYS_IPC_64, buf);
 }
 
-/* lseek(2): the new offset in bytes. */
+/* lseek(2): returns the new offset in bytes. */
 PSYS_INLINE int64_t psys_lseek(int fd, int64_t offset, int whence)
 {
 #if defined(PSYS_NR__llseek) || defined(PSYS_NR_llseek)
@@ -396,7 +394,7 @@ PSYS_INLINE int64_t psys_lseek(int fd, int64_t offset, int whence)
 PSYS_INLINE void *psys_mmap(void *addr, size_t length, int protection, int flags, int fd,
 			    int64_t offset)
 {
-#ifdef PSYS_NR_mmap2 /* counts in units of 4096 bytes, whatever the page size */
+#ifdef PSYS_NR_mmap2 /* takes the offset in units of 4096 bytes, whatever the page size */
 	if ((offset & 4095) != 0 || (uint64_t)offset >> 12 > (unsigned long)-1)
 		return (void *)-(long)PSYS_EINVAL;
 	return (void *)(long)PSYS_SYSCALL(mmap2, addr, length, protection, flags, fd,
@@ -407,7 +405,7 @@ PSYS_INLINE void *psys_mmap(void *addr, size_t length, int protection, int flags
 }
 #endif
 
-/* wait4(2), or waitid, whose answer is translated. */
+/* wait4(2), or waitid(2) with its result converted. */
 PSYS_INLINE int psys_wait4(int pid, int *status, int options, struct psys_rusage *usage)
 {
 #ifdef PSYS_NR_wait4
@@ -445,8 +443,7 @@ PSYS_INLINE int psys_wait4(int pid, int *status, int options, struct psys_rusage
 }
 
 /*
- * clone(2), for a child that has its own copy of the memory or, with a NULL
- * stack, goes on where the parent stands. A child that shares memory must not
+ * clone(2), for a child that has its own copy of the memory. A child that shares memory must not
  * return through a frame of the parent: start it by a thunk of clone.h.
  */
 #ifndef PSYS_ARCH_CLONE

@@ -10,7 +10,7 @@
 struct psys_sysinfo {
 	psys_kernel_long uptime; /* seconds */
 	psys_kernel_ulong loads[3];
-	psys_kernel_ulong totalram; /* this and what follows in units of mem_unit bytes */
+	psys_kernel_ulong totalram; /* this and the following in units of mem_unit bytes */
 	psys_kernel_ulong freeram;
 	psys_kernel_ulong sharedram;
 	psys_kernel_ulong bufferram;

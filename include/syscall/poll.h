@@ -37,17 +37,19 @@ struct psys_pollfd {
 #ifndef PSYS_EPOLL_PACKED
 #define PSYS_EPOLL_PACKED
 #endif
+#ifndef PSYS_DECLARATIONS_ONLY
 struct psys_epoll_event {
 	uint32_t events;
 	uint64_t data; /* the caller's own */
 } PSYS_EPOLL_PACKED;
+#endif
 
 #define PSYS_EFD_SEMAPHORE 1
 #define PSYS_EFD_CLOEXEC PSYS_O_CLOEXEC
 #define PSYS_EFD_NONBLOCK PSYS_O_NONBLOCK
 
-/* futex: the operation. Without PRIVATE_FLAG it is shared between processes,
- * which is what CLONE_CHILD_CLEARTID wakes. */
+/* futex: operations. Without PRIVATE_FLAG the futex is shared between processes;
+ * CLONE_CHILD_CLEARTID wakes a shared futex. */
 #define PSYS_FUTEX_WAIT 0
 #define PSYS_FUTEX_WAKE 1
 #define PSYS_FUTEX_WAIT_BITSET 9
@@ -67,7 +69,7 @@ struct psys_futex_waitv {
 	uint32_t __reserved; /* 0 */
 };
 
-/* What the kernel keeps in the word of a robust futex (set_robust_list). */
+/* Bits of the word of a robust futex (set_robust_list). */
 #define PSYS_FUTEX_WAITERS 0x80000000U
 #define PSYS_FUTEX_OWNER_DIED 0x40000000U
 

@@ -52,7 +52,7 @@ struct psys_clone_args {
 	uint64_t child_tid;  /* int *: with CLONE_CHILD_SETTID, CLONE_CHILD_CLEARTID */
 	uint64_t parent_tid; /* int *: out, with CLONE_PARENT_SETTID */
 	uint64_t exit_signal;
-	uint64_t stack; /* its lowest byte */
+	uint64_t stack; /* address of its lowest byte */
 	uint64_t stack_size;
 	uint64_t tls;
 	uint64_t set_tid; /* 5.5 */
@@ -80,8 +80,8 @@ struct psys_clone_args {
 #define PSYS_WIFSIGNALED(status) (((status)&0x7f) != 0 && ((status)&0x7f) != 0x7f)
 #define PSYS_WTERMSIG(status) ((status)&0x7f)
 
-/* wait4's and waitid's last argument. Its times are the kernel's long, also on
- * 32-bit architectures, which have no newer form. */
+/* The last argument of wait4 and waitid. Times are the kernel's long; 32-bit architectures have no
+ * form with 64-bit times. */
 struct psys_rusage {
 	struct psys_timeval ru_utime, ru_stime;
 	psys_kernel_long ru_maxrss; /* KiB */
@@ -174,15 +174,15 @@ struct psys_sched_param {
 #ifndef PSYS_PIDFD_NONBLOCK
 #define PSYS_PIDFD_NONBLOCK PSYS_O_NONBLOCK /* 5.10 */
 #endif
-#define PSYS_PIDFD_THREAD PSYS_O_EXCL /* 6.9: of one thread */
+#define PSYS_PIDFD_THREAD PSYS_O_EXCL /* 6.9: refers to one thread */
 
-/* pidfd_send_signal, since 6.9: to which of them the signal goes */
+/* pidfd_send_signal, since 6.9: the scope of the signal */
 #define PSYS_PIDFD_SIGNAL_THREAD 1UL
 #define PSYS_PIDFD_SIGNAL_THREAD_GROUP 2UL
 #define PSYS_PIDFD_SIGNAL_PROCESS_GROUP 4UL
 
-/* ioctl of a pidfd, since 6.13: mask says what is asked for, then what is filled in. The
- * request has the structure's size in it; older kernels fill in less of it. */
+/* ioctl of a pidfd, since 6.13: mask has the requested, on return the filled members. The request
+ * number contains the structure's size; older kernels fill in fewer members. */
 struct psys_pidfd_info {
 	uint64_t mask;
 	uint64_t cgroupid;

@@ -2,9 +2,8 @@
  * Signals: the kernel's set, action and information.
  * Source: include/uapi/asm-generic/{signal,signal-defs,siginfo}.h
  *
- * The set is the kernel's, PSYS_NSIG bits; libc's sigset_t is larger. A pointer
- * to a libc's set may be passed where a psys_sigset is read, never where the
- * other way round.
+ * The set is the kernel's, of PSYS_NSIG bits; a libc's sigset_t is larger. A pointer to a libc's
+ * set may be passed where a psys_sigset is read, never a psys_sigset to a libc.
  */
 #ifndef PSYS_SIGNAL_H
 #define PSYS_SIGNAL_H
@@ -48,13 +47,14 @@
 #endif
 #define PSYS_SIGRTMIN 32 /* the kernel's; a libc keeps the first few for itself */
 
-#define PSYS_WORD_BITS (8 * sizeof(unsigned long))
+#define PSYS_WORD_BITS (8 * __SIZEOF_LONG__)
 
 struct psys_sigset {
-	unsigned long sig[PSYS_NSIG / (8 * sizeof(unsigned long))];
+	unsigned long sig[PSYS_NSIG / PSYS_WORD_BITS];
 };
-#define PSYS_SIGSET_SIZE sizeof(struct psys_sigset)
+#define PSYS_SIGSET_SIZE (PSYS_NSIG / 8)
 
+#ifndef PSYS_DECLARATIONS_ONLY
 PSYS_INLINE void psys_sigfillset(struct psys_sigset *set)
 {
 	for (size_t i = 0; i < sizeof set->sig / sizeof set->sig[0]; i++)
@@ -85,6 +85,7 @@ PSYS_INLINE int psys_sigismember(const struct psys_sigset *set, int signal)
 	size_t bit = (size_t)signal - 1;
 	return (int)(set->sig[bit / PSYS_WORD_BITS] >> bit % PSYS_WORD_BITS & 1);
 }
+#endif
 
 /* rt_sigprocmask: how */
 #ifndef PSYS_SIG_BLOCK
@@ -94,12 +95,12 @@ PSYS_INLINE int psys_sigismember(const struct psys_sigset *set, int signal)
 #endif
 
 /*
- * rt_sigaction. With PSYS_NEEDS_RESTORER defined, a handler is installed with
- * psys_restorer in restorer and, where there is one, PSYS_SA_RESTORER in flags;
- * elsewhere the kernel brings its own.
+ * rt_sigaction. If PSYS_NEEDS_RESTORER is defined, a handler needs psys_restorer in restorer and,
+ * where the architecture has the flag, PSYS_SA_RESTORER in flags. Elsewhere the kernel has its own
+ * restorer.
  */
-#define PSYS_SIG_DFL ((uintptr_t)0)
-#define PSYS_SIG_IGN ((uintptr_t)1)
+#define PSYS_SIG_DFL 0UL
+#define PSYS_SIG_IGN 1UL
 #ifndef PSYS_SA_SIGINFO
 #define PSYS_SA_NOCLDSTOP 0x00000001UL
 #define PSYS_SA_NOCLDWAIT 0x00000002UL
@@ -139,9 +140,8 @@ typedef long psys_siginfo_clock;
 #endif
 
 /*
- * The kernel's struct siginfo: what waitid, rt_sigtimedwait and a handler with
- * PSYS_SA_SIGINFO are told. A libc's headers make macros of the usual member
- * names (si_pid), so these have none of them.
+ * The kernel's struct siginfo, for waitid, rt_sigtimedwait and handlers with PSYS_SA_SIGINFO. The
+ * members do not have their usual names (si_pid), as libc headers define these as macros.
  */
 struct psys_siginfo {
 	int signo;
@@ -153,9 +153,9 @@ struct psys_siginfo {
 	int code;
 #endif
 	union {
-		int pad[(128 - (sizeof(void *) == 8 ? 16 : 12)) / 4];
+		int pad[(128 - 8 - __SIZEOF_POINTER__) / 4];
 		void *align;
-		struct { /* SIGCHLD, and what waitid reports */
+		struct { /* SIGCHLD, waitid */
 			int pid;
 			unsigned uid;
 			int status; /* the exit status, or the signal that ended it */
@@ -183,7 +183,7 @@ struct psys_siginfo {
 #define PSYS_CLD_STOPPED 5
 #define PSYS_CLD_CONTINUED 6
 
-/* signalfd4: reads give records of this form */
+/* signalfd4: records of its reads */
 #define PSYS_SFD_CLOEXEC PSYS_O_CLOEXEC
 #define PSYS_SFD_NONBLOCK PSYS_O_NONBLOCK
 struct psys_signalfd_siginfo {
@@ -211,7 +211,7 @@ struct psys_signalfd_siginfo {
 	uint8_t __pad[28];
 };
 
-/* sigaltstack: ss_flags says on the way back whether it is in use */
+/* sigaltstack: on return, ss_flags shows if the stack is in use */
 #define PSYS_SS_ONSTACK 1
 #define PSYS_SS_DISABLE 2
 struct psys_sigaltstack {
@@ -237,7 +237,7 @@ struct psys_sigevent {
 	int signo;
 	int notify;
 	union {
-		int pad[(64 - 8 - sizeof(void *)) / 4];
+		int pad[(64 - 8 - __SIZEOF_POINTER__) / 4];
 		int tid; /* with PSYS_SIGEV_THREAD_ID */
 	} u;
 };

@@ -1,6 +1,5 @@
 /*
- * Sockets, as far as pairs of them and passing descriptors go. Addresses are
- * the caller's: opaque here.
+ * Sockets: socket pairs, and passing descriptors. Addresses are opaque bytes.
  * Source: include/linux/socket.h, include/uapi/linux/socket.h
  */
 #ifndef PSYS_SOCKET_H

@@ -17,7 +17,7 @@ PSYS_API int psys_strcmp(const char *a, const char *b);
 PSYS_API int psys_strncmp(const char *a, const char *b, size_t length);
 PSYS_API int psys_memcmp(const void *a, const void *b, size_t length);
 
-/* Returns the first c in string, or the NUL that ends it. */
+/* Returns a pointer to the first c in string, or to its NUL. */
 PSYS_API const char *psys_strchrnul(const char *string, int c);
 
 /* As memcpy, memset. */
@@ -25,14 +25,14 @@ PSYS_API void *psys_memcpy(void *to, const void *from, size_t length);
 PSYS_API void *psys_memset(void *to, int byte, size_t length);
 
 /*
- * As strlcpy: copies at most size - 1 bytes and a NUL. Returns the length of
- * from: the copy is whole if that is less than size.
+ * As strlcpy: copies at most size - 1 bytes and a NUL. Returns the length of from; the copy is
+ * complete if the length is less than size.
  */
 PSYS_API size_t psys_strlcpy(char *to, const char *from, size_t size);
 
 /*
- * The number's decimal digits, with a NUL. to has room for PSYS_DECIMAL_SIZE
- * bytes. Returns the length.
+ * Stores the number's decimal digits and a NUL in to, of PSYS_DECIMAL_SIZE bytes. Returns the
+ * length.
  */
 #define PSYS_DECIMAL_SIZE 21
 PSYS_API size_t psys_u64_to_decimal(char *to, uint64_t number);

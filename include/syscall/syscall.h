@@ -1,13 +1,11 @@
 /*
  * Pure system calls.
  *
- * psys_<name>() is the system call of that name, with the kernel's arguments in
- * the kernel's order, as section 2 of the manual describes it; it returns the
- * kernel's value, or a negative error number. There is no errno, no
- * thread-local or global variable and no libc behind it: each may be called
- * from any thread, from a signal handler, and from a child that shares its
- * parent's memory. None is a cancellation point; none is restarted after
- * -PSYS_EINTR.
+ * psys_<name>() is the system call of that name, with the kernel's arguments in the kernel's order,
+ * as section 2 of the manual describes it. Returns the kernel's value, or a negative error number.
+ * The wrappers use no errno, no thread-local or global variable and no libc: each may be called from
+ * any thread, from a signal handler, and from a child that shares its parent's memory. No wrapper is
+ * a cancellation point, and none restarts the call after -PSYS_EINTR.
  *
  * Each is an inline function here and a symbol of the same name in the library.
  */
@@ -38,6 +36,7 @@ extern "C" {
 PSYS_API psys_word psys_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
 				psys_word a4, psys_word a5, psys_word a6);
 
+#ifndef PSYS_DECLARATIONS_ONLY
 #define PSYS_CALL0(since, type, name, nr)          \
 	PSYS_INLINE type name(void)                \
 	{                                          \
@@ -88,6 +87,7 @@ PSYS_API psys_word psys_syscall(psys_word nr, psys_word a1, psys_word a2, psys_w
 #undef PSYS_IRREGULAR
 
 #include <syscall/irregular.h>
+#endif
 
 #ifdef __cplusplus
 }

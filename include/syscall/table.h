@@ -1,17 +1,16 @@
 /*
  * The system calls, a line each: the kernel version that brought the call, the type
  * of the result, the function, its number, then type and name of each argument in the
- * kernel's order. This line is the function's declaration and definition: syscall.h
- * expands it. `make reference` writes have.h and doc/syscalls.md from this file.
+ * kernel's order. syscall.h expands the line to the function's definition. `make reference`
+ * writes have.h and doc/syscalls.md from this file.
  *
- * Includers define PSYS_CALL0 to PSYS_CALL6, and PSYS_IRREGULAR for functions
- * that are more than one call of one form: irregular.h has their bodies. There is no
- * include guard. A line within #if is for the architectures that have the call.
+ * Includers define PSYS_CALL0 to PSYS_CALL6, and PSYS_IRREGULAR for functions whose bodies are in
+ * irregular.h. There is no include guard. Lines within #if are for the architectures that have
+ * the call.
  *
- * Time is 64-bit and so are offsets, on every architecture: a plain name means
- * the wide form, whatever number it has. void * is what the caller brings a type
- * of its own for: the bytes of a socket address, a structure that grows (bpf,
- * perf_event_open), one that depends on a command (prctl, semctl).
+ * Times and offsets have 64 bits on every architecture: a plain name means the wide form, whatever
+ * its number. void * is for arguments of the caller's own type: a socket address, a structure that
+ * grows (bpf, perf_event_open) or depends on a command (prctl, semctl).
  */
 /* clang-format off */
 
@@ -93,7 +92,7 @@ PSYS_CALL4(2.6.22, int, psys_utimensat, PSYS_NR_utimensat, int, dirfd, const cha
 PSYS_CALL5(6.17, int, psys_file_getattr, PSYS_NR_file_getattr, int, dirfd, const char *, path, struct psys_file_attr *, attr, size_t, size, unsigned, flags)
 PSYS_CALL5(6.17, int, psys_file_setattr, PSYS_NR_file_setattr, int, dirfd, const char *, path, struct psys_file_attr *, attr, size_t, size, unsigned, flags)
 
-/* files by a path alone, which newer architectures do not have */
+/* files by path without a directory descriptor: newer architectures lack these calls */
 #ifdef PSYS_NR_access
 PSYS_CALL2(1.0, int, psys_access, PSYS_NR_access, const char *, path, int, mode)
 PSYS_CALL2(1.0, int, psys_chmod, PSYS_NR_chmod, const char *, path, unsigned, mode)
@@ -246,7 +245,7 @@ PSYS_CALL3(3.17, long, psys_getrandom, PSYS_NR_getrandom, void *, buf, size_t, c
 PSYS_CALL5(3.5, int, psys_kcmp, PSYS_NR_kcmp, int, pid1, int, pid2, int, type, unsigned long, index1, unsigned long, index2)
 
 /* limits and scheduling: getrlimit(2), getpriority(2), sched(7), ioprio_set(2).
- * getpriority answers 40 to 1 for the nice values -20 to 19. */
+ * getpriority returns 40 to 1 for the nice values -20 to 19. */
 PSYS_IRREGULAR(2.6.36, int, psys_getrlimit, int, resource, struct psys_rlimit64 *, limit)
 PSYS_IRREGULAR(2.6.36, int, psys_setrlimit, int, resource, const struct psys_rlimit64 *, limit)
 PSYS_CALL4(2.6.36, int, psys_prlimit64, PSYS_NR_prlimit64, int, pid, int, resource, const struct psys_rlimit64 *, new_limit, struct psys_rlimit64 *, old_limit)
@@ -296,7 +295,7 @@ PSYS_CALL0(1.0, int, psys_pause, PSYS_NR_pause)
 #endif
 
 /* time: clock_gettime(2), timer_create(2), timerfd_create(2), adjtimex(2).
- * What has seconds in a long is left to architectures where that is 64 bits. */
+ * Calls with seconds in a long are only for architectures with a 64-bit long. */
 PSYS_CALL2(2.5.63, int, psys_clock_gettime, PSYS_NR_clock_gettime, int, clock, struct psys_timespec *, time)
 PSYS_CALL2(2.5.63, int, psys_clock_settime, PSYS_NR_clock_settime, int, clock, const struct psys_timespec *, time)
 PSYS_CALL2(2.5.63, int, psys_clock_getres, PSYS_NR_clock_getres, int, clock, struct psys_timespec *, resolution)
@@ -365,7 +364,7 @@ PSYS_CALL6(2.6.19, int, psys_epoll_pwait, PSYS_NR_epoll_pwait, int, epfd, struct
 PSYS_CALL6(5.11, int, psys_epoll_pwait2, PSYS_NR_epoll_pwait2, int, epfd, struct psys_epoll_event *, events, int, count, const struct psys_timespec *, timeout, const struct psys_sigset *, mask, size_t, sigsetsize)
 PSYS_CALL2(2.6.27, int, psys_eventfd2, PSYS_NR_eventfd2, unsigned, value, int, flags)
 
-/* input and output in the background: io_uring(7), io_setup(2) */
+/* asynchronous input and output: io_uring(7), io_setup(2) */
 PSYS_CALL2(5.1, int, psys_io_uring_setup, PSYS_NR_io_uring_setup, unsigned, entries, struct psys_io_uring_params *, params)
 PSYS_CALL6(5.1, int, psys_io_uring_enter, PSYS_NR_io_uring_enter, int, fd, unsigned, to_submit, unsigned, min_complete, unsigned, flags, const void *, arg, size_t, size)
 PSYS_CALL4(5.1, int, psys_io_uring_register, PSYS_NR_io_uring_register, int, fd, unsigned, operation, void *, arg, unsigned, count)
@@ -423,7 +422,7 @@ PSYS_CALL1(2.0, int, psys_shmdt, PSYS_NR_shmdt, const void *, addr)
 PSYS_IRREGULAR(2.0, int, psys_shmctl, int, segment, int, cmd, void *, buf)
 
 /* programs and children: fork(2), clone(2), execve(2), execveat(2), wait(2), ptrace(2).
- * clone and clone3 beside a shared memory: clone.h */
+ * clone and clone3 with shared memory: clone.h */
 PSYS_IRREGULAR(1.0, int, psys_fork, void)
 PSYS_IRREGULAR(1.0, int, psys_clone, unsigned long, flags, void *, stack, int *, parent_tid, int *, child_tid, void *, tls)
 PSYS_CALL2(5.3, int, psys_clone3, PSYS_NR_clone3, struct psys_clone_args *, args, size_t, size)

@@ -27,16 +27,14 @@ struct psys_itimerspec {
 	struct psys_timespec it_value;
 };
 
-/* timerfd_create, timerfd_settime */
-#define PSYS_TFD_CLOEXEC PSYS_O_CLOEXEC
-#define PSYS_TFD_NONBLOCK PSYS_O_NONBLOCK
+/* timerfd_settime */
 #define PSYS_TFD_TIMER_ABSTIME 1
 
 #ifndef PSYS_ARCH_SUSECONDS
 typedef psys_kernel_long psys_suseconds;
 #endif
 
-/* With seconds in the kernel's long: intervals, and times where that is 64 bits. */
+/* With the kernel's long: for intervals, and for times where that long has 64 bits. */
 struct psys_timeval {
 	psys_kernel_long tv_sec;
 	psys_suseconds tv_usec;

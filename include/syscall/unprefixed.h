@@ -1,8 +1,7 @@
 /*
- * The names without a prefix that programs know from before the library had one. They
- * are inline functions, and no symbols of the library: a program may have functions of
- * these names. One that includes <syscall/syscall.h> or <syscall/exec.h> too defines
- * PSYS_NO_UNPREFIXED before.
+ * Old names without a prefix, for programs that use them. They are inline functions, not symbols of
+ * the library, so a program may define functions of these names. Such a program defines
+ * PSYS_NO_UNPREFIXED before it includes <syscall/syscall.h> or <syscall/exec.h>.
  */
 #ifndef PSYS_UNPREFIXED_H
 #define PSYS_UNPREFIXED_H

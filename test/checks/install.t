@@ -147,32 +147,6 @@ man_pages_have_no_warning()
 	! (cd "$work/prefix/share/man" && groff -man -ww -z man3/*.3 2>&1) | grep .
 }
 
-# shellcheck disable=SC2086 # flags, a word each
-# builds_program_of PAGE: the example of the page, as $work/PAGE, in the oldest C that the
-# headers are for
-builds_program_of()
-{
-	sed -n '/^\.SH EXAMPLES/,/^\.EE/p' "$work/prefix/share/man/man3/$1.3" |
-		sed -e '/^\./d' -e 's/\\e/\\/g' -e 's/\\-/-/g' >"$work/$1.c" &&
-		flags=$(installed_flags) &&
-		(cd "$work" && $cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$1.c" $flags -static -o "$1")
-}
-
-programs_in_manual_run()
-{
-	for page in psys aspawn aspawn_start aspawn_run aspawn_action; do
-		builds_program_of $page || return 1
-	done
-	(cd "$work" && ./psys psys.c >copy && cmp psys.c copy &&
-		! ./psys missing 2>error && grep -x "no such file or directory" error &&
-		./aspawn >output && grep -x hello output &&
-		./aspawn_start >output && grep -x "ls: exit 0" output &&
-		./aspawn_run >output && grep -x "$(uname -sr)" output &&
-		./aspawn_action >output && grep -x 10 output &&
-		! ./aspawn_action /no/such/directory 2>error &&
-		grep -x 'not started: action 0, chdir "/no/such/directory": ENOENT' error)
-}
-
 # What others have put there stays, as does what is only named like a file of the library.
 uninstalls()
 {
@@ -198,7 +172,6 @@ check "LIBDIR, INCLUDEDIR and MANDIR" honours_directories
 check "relative directories are refused" refuses_relative_paths
 check "aspawn.pc follows its prefix" pkg_config_follows_a_move
 check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
-check "the programs in the manual run" programs_in_manual_run
 if command -v man >/dev/null; then
 	check "the man pages are there" man_pages_are_found
 else

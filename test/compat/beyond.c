@@ -14,7 +14,7 @@
 #include "../hosted/sanitizer.h"
 
 /* A directory that no process can have is refused at once, another one by fchdir(). */
-TEST(a_directory_that_is_not_open)
+TEST(addfchdir_rejects_negative_descriptors)
 {
 	char *const argv[] = { "true", NULL };
 	posix_spawn_file_actions_t actions;
@@ -28,7 +28,7 @@ TEST(a_directory_that_is_not_open)
 }
 
 /* A newer libc may know of more than is done here: better none than without it. */
-TEST(a_flag_that_nobody_knows)
+TEST(posix_spawn_rejects_unknown_flags)
 {
 	char *const argv[] = { "true", NULL };
 	posix_spawnattr_t attr;
@@ -41,7 +41,7 @@ TEST(a_flag_that_nobody_knows)
 }
 
 /* What open() was asked for is there when the program is executed. */
-TEST(a_file_that_is_opened_to_be_closed)
+TEST(addopen_keeps_o_cloexec)
 {
 	char *const argv[] = { "sh", "-c", "test ! -e /proc/self/fd/9", NULL };
 	posix_spawn_file_actions_t actions;
@@ -58,7 +58,7 @@ TEST(a_file_that_is_opened_to_be_closed)
 }
 
 /* system() says that there is no child, not that its shell has ended. */
-TEST(no_process_for_a_command)
+TEST(system_is_minus_one_if_no_process_can_be_made)
 {
 	struct rlimit none = { 0, 0 };
 
@@ -77,7 +77,7 @@ TEST(no_process_for_a_command)
 	}
 }
 
-TEST(no_memory_for_a_command)
+TEST(system_and_popen_fail_with_enomem)
 {
 	struct rlimit none = { 4096, 4096 };
 
@@ -111,7 +111,7 @@ static struct psys_sigset mask_now(void)
 }
 
 /* No call goes on with a mask that nobody has stored. */
-TEST(a_sandbox_forbids_to_block_signals)
+TEST(calls_fail_if_signals_cannot_be_blocked)
 {
 	const struct psys_sigset before = mask_now();
 	char *const argv[] = { "true", NULL };
@@ -140,7 +140,7 @@ TEST(a_sandbox_forbids_to_block_signals)
 }
 
 /* popen() says why there is no stream. */
-TEST(no_shell_for_a_stream)
+TEST(popen_fails_without_a_shell)
 {
 	char folder[] = "/tmp/aspawn-compat-XXXXXX";
 

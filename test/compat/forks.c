@@ -88,12 +88,12 @@ static void check_forks_beside(void *(*function)(void *))
 	CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
-TEST(a_fork_beside_a_thread_that_frees_the_stack_of_posix_spawn)
+TEST(a_fork_while_posix_spawn_unmaps_a_stack_is_safe)
 {
 	check_forks_beside(spawn_with_many_actions);
 }
 
-TEST(a_fork_beside_a_thread_that_frees_the_stack_of_popen_noshell)
+TEST(a_fork_while_popen_noshell_unmaps_a_stack_is_safe)
 {
 	check_forks_beside(open_for_ever);
 }
@@ -123,7 +123,7 @@ static void fork_in_handler(int signal)
 }
 
 /* Both processes go on with the call. */
-TEST(a_handler_forks_while_popen_noshell_frees_its_stack)
+TEST(a_handler_may_fork_while_popen_noshell_unmaps_a_stack)
 {
 	struct sigaction action = { .sa_handler = fork_in_handler };
 

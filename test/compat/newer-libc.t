@@ -28,7 +28,7 @@ passes()
 	LD_PRELOAD=$preload "$@" >"$newer/output" 2>&1
 	status=$?
 	grep -v '^ok' "$newer/output"
-	test $status = 0 && grep -q '^ok .*errors_with_a_descriptor' "$newer/output" && ! grep '^not ok' "$newer/output"
+	test $status = 0 && grep -q '^ok .*pidfd_spawn_reports_errors' "$newer/output" && ! grep '^not ok' "$newer/output"
 }
 
 replaces_all_file_actions()

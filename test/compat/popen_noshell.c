@@ -61,7 +61,7 @@ TEST(noshell_reads)
 
 /* What is read, written and refused is the same in each mode, but for who says that
  * there is no such program. */
-TEST(noshell_modes_of_fork)
+TEST(noshell_behaves_the_same_in_each_mode)
 {
 	static const char *const none[] = { "no-such-program", NULL };
 	static const char *const cat[] = { "sh", "-c", "read a; test \"$a\" = words", NULL };
@@ -129,7 +129,7 @@ static int return_status(void *arg)
 	return 6 + frame[0];
 }
 
-TEST(noshell_vmfork)
+TEST(noshell_vmfork_runs_a_function)
 {
 	struct filter filter = { .status = 0 };
 	void *memory = &filter;
@@ -171,7 +171,7 @@ TEST(noshell_writes)
 	CHECK_EQUAL(pclose_noshell(&arg), 0);
 }
 
-TEST(noshell_modes_of_standard_error)
+TEST(noshell_redirects_standard_error)
 {
 	struct popen_noshell_pass_to_pclose arg;
 	int ends[2];
@@ -191,7 +191,7 @@ TEST(noshell_modes_of_standard_error)
 	CHECK(!popen_noshell("sh", both, "r", &arg, -1) && errno == EINVAL);
 }
 
-TEST(noshell_errors)
+TEST(noshell_reports_errors)
 {
 	static const char *const argv[] = { "no-such-program", NULL };
 	struct popen_noshell_pass_to_pclose arg;
@@ -208,7 +208,7 @@ TEST(noshell_errors)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-TEST(noshell_splits)
+TEST(noshell_splits_command_lines)
 {
 	static const struct {
 		const char *command, *output;
@@ -243,7 +243,7 @@ TEST(noshell_splits)
 }
 
 /* All of them closed, in each order. */
-TEST(noshell_without_standard_streams)
+TEST(noshell_works_without_standard_streams)
 {
 	char text[64];
 
@@ -269,7 +269,7 @@ TEST(noshell_without_standard_streams)
 }
 
 /* More than there are stacks in the pool, and the caller is never held for an exec. */
-TEST(noshell_many_at_once)
+TEST(noshell_runs_many_at_once)
 {
 	enum { count = 60 };
 	struct popen_noshell_pass_to_pclose args[count];
@@ -297,7 +297,7 @@ static void *call_noshell(void *failed)
 	return NULL;
 }
 
-TEST_SECONDS(noshell_in_threads, 60)
+TEST_SECONDS(noshell_is_thread_safe, 60)
 {
 	check_in_threads(8, call_noshell);
 }

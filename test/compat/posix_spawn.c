@@ -43,32 +43,32 @@ static void check_spawns(void)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-TEST(posix_spawn_as_ever)
+TEST(posix_spawn_works)
 {
 	check_spawns();
 }
 
-TEST(posix_spawn_without_clone3)
+TEST(posix_spawn_works_without_clone3)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	check_spawns();
 }
 
-TEST(posix_spawn_in_a_copy_of_the_memory)
+TEST(posix_spawn_works_in_a_copy_of_the_memory)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_EINVAL);
 	check_spawns();
 }
 
-TEST(posix_spawn_before_close_range)
+TEST(posix_spawn_works_without_close_range)
 {
 	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
 	check_spawns();
 }
 
 /* An error is an error, also one that the library itself has a meaning for. */
-TEST(posix_spawn_of_a_stale_file)
+TEST(posix_spawn_returns_estale_of_the_exec)
 {
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
@@ -83,7 +83,7 @@ TEST(posix_spawn_of_a_stale_file)
 }
 
 /* What it is not made for is left as it is; a list of zeros is an empty one. */
-TEST(posix_spawn_with_a_list_of_zeros)
+TEST(a_zeroed_list_of_actions_is_empty)
 {
 	posix_spawn_file_actions_t actions = { 0 };
 	int status;
@@ -94,7 +94,7 @@ TEST(posix_spawn_with_a_list_of_zeros)
 }
 
 /* Nothing is mapped for a spawn after the first, and nothing is kept of a large one. */
-TEST(stacks_are_kept)
+TEST(later_spawns_map_nothing)
 {
 	static char large[1 << 17];
 	char *many[8] = { "sh", "-c", "exit 7" };
@@ -128,7 +128,7 @@ static void *spawn_at_once(void *barrier)
 	return NULL;
 }
 
-TEST_SECONDS(more_threads_than_stacks, 60)
+TEST_SECONDS(more_threads_than_stacks_may_spawn, 60)
 {
 	enum { count = 40 };
 	pthread_t threads[count];
@@ -172,7 +172,7 @@ static void *let_in_with_a_signal(void *caller)
 }
 
 /* A handler that has waited for the call to end finds the pid there. */
-TEST(the_pid_is_there_before_a_handler_asks)
+TEST(the_pid_is_stored_before_a_handler_runs)
 {
 	posix_spawn_file_actions_t actions;
 	pthread_t self = pthread_self(), thread;
@@ -238,13 +238,13 @@ static void check_a_fork_takes_its_stacks_back(void)
 	unlink(fifo);
 }
 
-TEST(a_fork_takes_its_stacks_back)
+TEST(a_forked_process_may_use_all_stacks)
 {
 	check_a_fork_takes_its_stacks_back();
 }
 
 /* The copies of the stacks say that children are on them. */
-TEST(a_fork_that_wipes_nothing_takes_its_stacks_back)
+TEST(a_forked_process_may_use_all_stacks_without_wipeonfork)
 {
 	filter_refuse(PSYS_NR_madvise, PSYS_EINVAL);
 	check_a_fork_takes_its_stacks_back();
@@ -262,7 +262,7 @@ static void *spawn_for_ever(void *arg)
 	return arg;
 }
 
-TEST_SECONDS(threads_that_are_cancelled, 60)
+TEST_SECONDS(cancellation_does_not_interrupt_posix_spawn, 60)
 {
 	if (HAS_ASAN)
 		skip("ASan takes what a cancelled thread leaves on its stack for an overflow");
@@ -287,7 +287,7 @@ TEST_SECONDS(threads_that_are_cancelled, 60)
 
 /* Without ids to change there is nothing to be slow for: the memory is shared, which
  * is seen in a process that may not have a copy. */
-TEST(ids_that_are_reset_already)
+TEST(resetids_without_a_difference_copies_no_memory)
 {
 	posix_spawnattr_t attr;
 	int status;
@@ -301,7 +301,7 @@ TEST(ids_that_are_reset_already)
 	posix_spawnattr_destroy(&attr);
 }
 
-TEST(a_pidfd_in_place_of_a_pid)
+TEST(pidfd_spawn_returns_a_pidfd)
 {
 	siginfo_t info;
 	int pidfd = -5, descriptors = count_descriptors();
@@ -324,7 +324,7 @@ TEST(a_pidfd_in_place_of_a_pid)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-TEST(no_pidfd_to_be_had)
+TEST(pidfd_spawn_fails_without_pidfds)
 {
 	int pidfd = -5;
 

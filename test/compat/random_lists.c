@@ -324,7 +324,7 @@ static void handler(int signal)
 }
 
 /* FUZZ_LINES for more. */
-TEST_SECONDS(random_lists_by_both_libraries, 3600)
+TEST_SECONDS(random_lists_equal_the_libcs_results, 3600)
 {
 	static struct outcome first, second;
 	const struct library here = ours(), there = libcs();

@@ -129,7 +129,7 @@ static void remove_folder(void)
 	CHECK(waitpid(pid, NULL, 0) == pid);
 }
 
-TEST_SECONDS(commands_by_both_ways, 60)
+TEST_SECONDS(commands_equal_the_shells_results, 60)
 {
 	static const struct {
 		const char *command;
@@ -277,7 +277,7 @@ TEST_SECONDS(commands_by_both_ways, 60)
 }
 
 /* All that bash says are its own words, of whatever version: also if there is such a file. */
-TEST(words_of_bash)
+TEST(builtins_of_bash_go_to_the_shell)
 {
 	static const char show[] = "#!/bin/sh\necho a file\n";
 	char word[64], path[80];
@@ -305,7 +305,7 @@ TEST(words_of_bash)
 }
 
 /* What a shell makes of its environment. */
-TEST(environments_by_both_ways)
+TEST(environments_equal_the_shells_results)
 {
 	static const struct {
 		const char *name, *value;
@@ -365,7 +365,7 @@ TEST(environments_by_both_ways)
 }
 
 /* What is passed on as it is, for all names that bash knows of itself, and some more. */
-TEST_SECONDS(variables_by_both_ways, 60)
+TEST_SECONDS(variables_equal_the_shells_results, 60)
 {
 	static const char *const values[] = { "/nowhere", "", "1" };
 	/* clang-format off */
@@ -414,7 +414,7 @@ TEST_SECONDS(variables_by_both_ways, 60)
 }
 
 /* A shell passes the last one on, and searches by it. */
-TEST(variables_that_are_there_twice)
+TEST(duplicate_variables_go_to_the_shell)
 {
 	static char path[64], path_again[64], pwd[64];
 	static char numbered[513][16], *many[514];
@@ -459,7 +459,7 @@ TEST(variables_that_are_there_twice)
 }
 
 /* PWD may be by a link, whatever its name: it is what the shell would have left. */
-TEST(directories_by_both_ways)
+TEST(directories_equal_the_shells_results)
 {
 	static const struct {
 		const char *below;
@@ -498,7 +498,7 @@ TEST(directories_by_both_ways)
 	remove_folder();
 }
 
-TEST(a_shell_that_lays_rights_down)
+TEST(set_id_programs_use_the_shell)
 {
 	if (geteuid())
 		skip("not root");
@@ -521,7 +521,7 @@ static void *call_for_ever(void *arg)
 	return arg;
 }
 
-TEST_SECONDS(forked_children_of_threads_that_call, 60)
+TEST_SECONDS(forked_children_may_call_popen_and_system, 60)
 {
 	pthread_t threads[3];
 	int status;
@@ -546,7 +546,7 @@ TEST_SECONDS(forked_children_of_threads_that_call, 60)
 
 /* Random lines of words, blanks and what is special, but for what runs at the same
  * time, which is never twice the same. FUZZ_LINES for more. */
-TEST_SECONDS(random_commands_by_both_ways, 3600)
+TEST_SECONDS(random_commands_equal_the_shells_results, 3600)
 {
 	static const char *const parts[] = {
 		"show", "show",    "show",  "fails", "bin/show", "a",    "b",    "x=y", "-x",

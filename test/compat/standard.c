@@ -15,7 +15,7 @@
 
 #include "standard_run.h"
 
-TEST(arguments_and_environment)
+TEST(the_program_gets_its_arguments_and_environment)
 {
 	char *const envp[] = { "A=b", NULL }, *const nothing[] = { NULL };
 	char text[64];
@@ -28,7 +28,7 @@ TEST(arguments_and_environment)
 	CHECK_EQUAL(run_script("kill -9 $$", text, sizeof text, NULL, NULL, environ), 9);
 }
 
-TEST(a_pid_that_nobody_wants)
+TEST(pid_may_be_null)
 {
 	int status;
 
@@ -37,7 +37,7 @@ TEST(a_pid_that_nobody_wants)
 }
 
 /* posix_spawn() takes a path, posix_spawnp() searches in the caller's PATH. */
-TEST(a_name_without_a_slash)
+TEST(posix_spawnp_searches_path)
 {
 	char *const argv[] = { "zero", NULL }, *const envp[] = { "PATH=/no such directory", NULL };
 	char folder[] = "/tmp/aspawn-compat-XXXXXX";
@@ -72,7 +72,7 @@ TEST(a_name_without_a_slash)
 	CHECK(unlink("a-script") == 0 && rmdir(folder) == 0);
 }
 
-TEST(programs_that_cannot_run)
+TEST(programs_that_cannot_run_are_errors)
 {
 	char path[] = "/tmp/aspawn-compat-XXXXXX";
 	int fd = mkstemp(path);
@@ -88,7 +88,7 @@ TEST(programs_that_cannot_run)
 	unlink(path);
 }
 
-TEST(more_arguments_than_fit)
+TEST(too_many_arguments_are_e2big)
 {
 	static char *argv[3000];
 	static char large[1024];

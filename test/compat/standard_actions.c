@@ -14,7 +14,7 @@
 
 #include "standard_run.h"
 
-TEST(descriptors_that_none_can_be)
+TEST(rejects_invalid_descriptors)
 {
 	file_actions actions;
 
@@ -32,7 +32,7 @@ TEST(descriptors_that_none_can_be)
 	CHECK_EQUAL(posix_spawn_file_actions_destroy(&actions), 0);
 }
 
-TEST(an_action_opens_a_file)
+TEST(addopen_opens_a_file)
 {
 	file_actions actions;
 	char path[] = "/dev/null";
@@ -45,7 +45,7 @@ TEST(an_action_opens_a_file)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-TEST(an_action_makes_a_file)
+TEST(addopen_creates_a_file)
 {
 	file_actions actions;
 	char path[] = "/tmp/aspawn-compat-XXXXXX";
@@ -62,7 +62,7 @@ TEST(an_action_makes_a_file)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-TEST(actions_are_done_in_their_order)
+TEST(file_actions_are_done_in_their_order)
 {
 	file_actions actions;
 
@@ -82,7 +82,7 @@ TEST(actions_are_done_in_their_order)
 }
 
 /* Opening closes first what was open: no further descriptor is needed. */
-TEST(an_action_opens_at_the_limit_of_descriptors)
+TEST(addopen_works_at_the_limit_of_descriptors)
 {
 	struct rlimit limit = { 8, 8 };
 	file_actions actions;
@@ -102,7 +102,7 @@ TEST(an_action_opens_at_the_limit_of_descriptors)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-TEST(a_descriptor_duplicated_to_itself_is_inherited)
+TEST(adddup2_to_itself_clears_cloexec)
 {
 	file_actions actions;
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -117,7 +117,7 @@ TEST(a_descriptor_duplicated_to_itself_is_inherited)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-TEST(closing_what_is_not_open)
+TEST(addclose_ignores_a_closed_descriptor)
 {
 	file_actions actions;
 
@@ -127,7 +127,7 @@ TEST(closing_what_is_not_open)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-TEST(all_are_closed_from_here)
+TEST(addclosefrom_closes_higher_descriptors)
 {
 	file_actions actions;
 
@@ -162,7 +162,7 @@ TEST(all_are_closed_from_here)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-TEST(directories)
+TEST(addchdir_and_addfchdir_change_the_directory)
 {
 	file_actions actions;
 	int fd = open("/usr", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -188,7 +188,7 @@ TEST(directories)
 }
 
 /* The program is looked for where the actions have gone to. */
-TEST(a_relative_path_after_a_directory)
+TEST(a_relative_path_begins_in_the_new_directory)
 {
 	file_actions actions;
 	pid_t pid;
@@ -204,7 +204,7 @@ TEST(a_relative_path_after_a_directory)
 }
 
 /* In a session of its own, whose terminal it is. */
-TEST(the_foreground_of_a_terminal)
+TEST(addtcsetpgrp_sets_the_foreground_group)
 {
 	file_actions actions;
 	posix_spawnattr_t attr;
@@ -231,7 +231,7 @@ TEST(the_foreground_of_a_terminal)
 	CHECK_EQUAL(status, 0);
 }
 
-TEST(a_list_is_used_again_and_is_long)
+TEST(a_list_may_be_reused_and_long)
 {
 	file_actions actions;
 	pid_t pid;

@@ -8,7 +8,7 @@
 
 #include "standard_run.h"
 
-TEST(groups_and_sessions)
+TEST(setpgroup_and_setsid)
 {
 	static const char group[] =
 		"test $(cut -d' ' -f5 /proc/$$/stat) = $$ && echo leader || echo member";
@@ -32,7 +32,7 @@ TEST(groups_and_sessions)
 	posix_spawnattr_destroy(&attr);
 }
 
-TEST(the_signal_mask)
+TEST(setsigmask_sets_the_mask)
 {
 	char *argv[] = { "grep", "SigBlk", "/proc/self/status", NULL };
 	posix_spawnattr_t attr;
@@ -59,7 +59,7 @@ static void handle(int signal)
 	handled = signal;
 }
 
-TEST(signals_to_their_defaults)
+TEST(setsigdef_resets_signals)
 {
 	static const char script[] = "kill -USR1 $$; kill -USR2 $$; echo alive";
 	posix_spawnattr_t attr;
@@ -86,7 +86,7 @@ TEST(signals_to_their_defaults)
 	posix_spawnattr_destroy(&attr);
 }
 
-TEST(scheduling)
+TEST(setscheduler_and_setschedparam)
 {
 	static const char script[] = "cut -d' ' -f40,41 /proc/$$/stat"; /* priority and policy */
 	struct sched_param param = { 50 };
@@ -117,7 +117,7 @@ TEST(scheduling)
 	posix_spawnattr_destroy(&attr);
 }
 
-TEST(effective_ids_are_reset)
+TEST(resetids_resets_the_effective_ids)
 {
 	posix_spawnattr_t attr;
 

@@ -40,7 +40,7 @@ static void *call_all(void *right)
 }
 
 /* The smallest that glibc allows; musl allows 2 KiB, with which its own functions die. */
-TEST(a_thread_with_a_stack_of_16_kib)
+TEST(calls_work_on_a_stack_of_16_kib)
 {
 	const long least = sysconf(_SC_THREAD_STACK_MIN);
 	pthread_attr_t attr;
@@ -73,7 +73,7 @@ static __attribute__((noinline)) int spawn_in_child_of_vfork(const char *path)
 	return error;
 }
 
-TEST(posix_spawn_in_a_child_of_vfork)
+TEST(posix_spawn_works_in_a_child_of_vfork)
 {
 	for (int i = 0; i < 20; i++) {
 		int found = spawn_in_child_of_vfork("/bin/sh"),
@@ -92,7 +92,7 @@ static void call_all_at_exit(void)
 	CHECK_EQUAL(write(result, &right, 1), 1);
 }
 
-TEST(functions_called_at_exit)
+TEST(calls_work_in_atexit_functions)
 {
 	int ends[2], status;
 	char right = 0;
@@ -108,7 +108,7 @@ TEST(functions_called_at_exit)
 	CHECK(read(ends[0], &right, 1) == 1 && right);
 }
 
-TEST(no_environment_at_all)
+TEST(calls_work_without_an_environment)
 {
 	int status;
 	pid_t pid;

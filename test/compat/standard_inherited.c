@@ -34,7 +34,7 @@ static int run(const char *script, const posix_spawn_file_actions_t *actions,
 }
 
 /* "As though fork() had been called": what has no attribute is the caller's. */
-TEST(the_rest_is_as_after_a_fork)
+TEST(the_program_inherits_as_after_a_fork)
 {
 	struct rlimit limit = { 77, 88 };
 	char script[512];
@@ -51,7 +51,7 @@ TEST(the_rest_is_as_after_a_fork)
 }
 
 /* Signals that are pending are the parent's alone. */
-TEST(no_signal_is_pending)
+TEST(pending_signals_are_not_inherited)
 {
 	char *argv[] = { "grep", "-q", "^ShdPnd:\t0*$", "/proc/self/status", NULL };
 	sigset_t set;
@@ -78,7 +78,7 @@ static FILE *make_file(char *path, const char *text)
 }
 
 /* The description is the same: who reads in the child has read in the parent. */
-TEST(descriptors_share_their_offset)
+TEST(inherited_descriptors_share_their_offset)
 {
 	char path[] = "/tmp/aspawn-compat-XXXXXX", script[64];
 	FILE *file = make_file(path, "first\nsecond\n");
@@ -91,7 +91,7 @@ TEST(descriptors_share_their_offset)
 }
 
 /* Of the process: that the child closes the file gives no lock up. */
-TEST(locks_are_kept)
+TEST(the_parent_keeps_its_record_locks)
 {
 	char path[] = "/tmp/aspawn-compat-XXXXXX";
 	FILE *file = make_file(path, "text");
@@ -138,7 +138,7 @@ TEST(ids_are_reset_before_the_actions)
 }
 
 /* The set-user-ID bit of the program counts after all attributes. */
-TEST(a_program_that_sets_its_user)
+TEST(set_user_id_programs_change_their_user)
 {
 	char path[] = "/tmp/aspawn-compat-XXXXXX", script[128];
 	char *argv[] = { "id", "-u", NULL };
@@ -174,7 +174,7 @@ TEST(a_program_that_sets_its_user)
 }
 
 /* Whatever open(), dup2() and exec() say is the answer. */
-TEST(the_errors_of_the_calls)
+TEST(errors_of_actions_and_exec_are_returned)
 {
 	char loop[] = "/tmp/aspawn-compat-XXXXXX", name[300];
 	static const struct {
@@ -215,7 +215,7 @@ TEST(the_errors_of_the_calls)
 }
 
 /* As fork() says it. */
-TEST(more_processes_than_may_be)
+TEST(posix_spawn_is_eagain_at_rlimit_nproc)
 {
 	struct rlimit none = { 0, 0 };
 
@@ -228,7 +228,7 @@ TEST(more_processes_than_may_be)
 }
 
 /* Unlike the list of actions, they are always the libc's; the drop-in reads them. */
-TEST(attributes_are_what_was_set)
+TEST(attributes_return_the_values_set)
 {
 	posix_spawnattr_t attr;
 	struct sched_param param = { 3 };

@@ -26,7 +26,7 @@
 static char *const exits_with_7[] = { "sh", "-c", "exit 7", NULL };
 
 /* The headers are not those of another libc. */
-TEST(the_libc_that_runs_is_the_one_that_was_meant)
+TEST(the_running_libc_matches_the_headers)
 {
 	char version[16];
 
@@ -34,7 +34,7 @@ TEST(the_libc_that_runs_is_the_one_that_was_meant)
 	CHECK(!strcmp(gnu_get_libc_version(), version));
 }
 
-TEST(a_descriptor_of_the_child)
+TEST(pidfd_spawn_and_pidfd_spawnp_run_programs)
 {
 	for (int i = 0; i < 2; i++) {
 		siginfo_t info = { 0 };
@@ -54,7 +54,7 @@ TEST(a_descriptor_of_the_child)
 	}
 }
 
-TEST(attributes_and_actions_of_a_child_with_a_descriptor)
+TEST(pidfd_spawn_has_attributes_and_actions)
 {
 	char *const argv[] = {
 		"sh", "-c",
@@ -78,7 +78,7 @@ TEST(attributes_and_actions_of_a_child_with_a_descriptor)
 }
 
 /* There is no child then, and what the descriptor was it is. */
-TEST(errors_with_a_descriptor)
+TEST(pidfd_spawn_reports_errors)
 {
 	posix_spawn_file_actions_t actions;
 	int pidfd = -5, descriptors = count_descriptors();
@@ -96,7 +96,7 @@ TEST(errors_with_a_descriptor)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
 
-TEST(a_control_group_to_begin_in)
+TEST(setcgroup_begins_in_the_cgroup)
 {
 	char *const argv[] = { "grep", "-q", "^0::.*/aspawn-test-", "/proc/self/cgroup", NULL };
 	posix_spawnattr_t attr;
@@ -121,7 +121,7 @@ TEST(a_control_group_to_begin_in)
 	remove_cgroup(&group);
 }
 
-TEST(a_control_group_that_is_none)
+TEST(setcgroup_rejects_an_invalid_descriptor)
 {
 	posix_spawnattr_t attr;
 	pid_t pid = -5;

@@ -52,7 +52,7 @@ TEST(popen_writes)
 	unlink(path);
 }
 
-TEST(popen_modes)
+TEST(popen_rejects_invalid_modes)
 {
 	static const char *const bad[] = { "", "x", "rw", "e", "r+", "rb" };
 
@@ -92,7 +92,7 @@ TEST(later_children_do_not_hold_earlier_streams)
 }
 
 /* The pipe's ends get the numbers that the child is to have. */
-TEST(popen_without_standard_streams)
+TEST(popen_works_without_standard_streams)
 {
 	char text[16];
 
@@ -117,7 +117,7 @@ TEST(popen_without_standard_streams)
 	}
 }
 
-TEST(pclose_of_a_child_that_is_reaped)
+TEST(pclose_is_echild_if_the_child_was_reaped)
 {
 	int status;
 	FILE *file = popen("exit 2", "r");
@@ -130,7 +130,7 @@ TEST(pclose_of_a_child_that_is_reaped)
 
 /* What is lost is no success, unless the program says itself that there was none. The
  * child is gone in any case. */
-TEST(pclose_of_what_nobody_reads)
+TEST(pclose_fails_if_written_data_is_lost)
 {
 	static const struct {
 		const char *command;
@@ -161,7 +161,7 @@ TEST(pclose_of_what_nobody_reads)
 }
 
 /* Undefined by the standard; glibc closes it, and programs do that by mistake. */
-TEST(pclose_of_another_stream)
+TEST(pclose_closes_a_stream_that_is_not_popens)
 {
 	FILE *file = popen("/bin/cat", "w");
 	FILE *volatile other = fopen("/dev/null", "r"); /* gcc sees the mistake otherwise */
@@ -179,7 +179,7 @@ TEST(pclose_of_another_stream)
 	CHECK_EQUAL(pclose(file), 0);
 }
 
-TEST(popen_at_the_limit_of_descriptors)
+TEST(popen_is_emfile_at_the_limit_of_descriptors)
 {
 	struct rlimit limit = { 10, 10 };
 	int descriptors = count_descriptors();
@@ -201,7 +201,7 @@ TEST(popen_at_the_limit_of_descriptors)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-TEST(pclose_waits_through_signals)
+TEST(pclose_is_not_interrupted_by_signals)
 {
 	struct sigaction action = { .sa_handler = handle };
 	FILE *file = popen("sleep 0.3; exit 2", "r");
@@ -226,13 +226,13 @@ static void *call_popen(void *failed)
 	return NULL;
 }
 
-TEST_SECONDS(popen_in_threads, 60)
+TEST_SECONDS(popen_is_thread_safe, 60)
 {
 	check_in_threads(8, call_popen);
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-TEST(a_forked_child_has_streams_of_its_own)
+TEST(a_forked_child_may_open_streams)
 {
 	int status;
 	FILE *file = popen("cat && exit 0", "w");

@@ -50,7 +50,7 @@ TEST(system_returns_the_status)
 }
 
 /* The message and the status are the shell's. */
-TEST(a_program_that_is_not_there)
+TEST(a_missing_program_has_the_shells_message_and_status)
 {
 	char text[128] = "";
 	int ends[2];
@@ -63,7 +63,7 @@ TEST(a_program_that_is_not_there)
 	CHECK(strstr(text, "no-such-program: not found"));
 }
 
-TEST(system_and_the_terminals_signals)
+TEST(system_ignores_sigint_and_sigquit)
 {
 	/* The shell's child asks its parent's parent to be interrupted. */
 	static const char script[] = "kill -INT $PPID; kill -QUIT $PPID; exit 5";
@@ -99,7 +99,7 @@ static void steal(int signal)
 		stolen++;
 }
 
-TEST(system_and_sigchld)
+TEST(system_blocks_sigchld)
 {
 	sigset_t mask;
 
@@ -116,7 +116,7 @@ TEST(system_and_sigchld)
 }
 
 /* Nobody else's child is waited for, by pclose() neither. */
-TEST(other_children_are_left_alone)
+TEST(system_and_pclose_reap_no_other_children)
 {
 	int status;
 	pid_t child = fork();
@@ -140,7 +140,7 @@ static void read_line_of(const char *command, char text[64])
 	pclose(file);
 }
 
-TEST(the_environment_of_a_command)
+TEST(commands_inherit_the_environment)
 {
 	static const char *const commands[] = { "/usr/bin/printenv SET_BEFORE",
 						"printenv SET_BEFORE && exit 0" };
@@ -156,7 +156,7 @@ TEST(the_environment_of_a_command)
 }
 
 /* Not even an empty one: there is no list. */
-TEST(commands_without_an_environment)
+TEST(commands_run_without_an_environment)
 {
 	char text[64] = "";
 
@@ -177,7 +177,7 @@ TEST(commands_without_an_environment)
 
 /* Some shells let no signal be blocked, or SIGCHLD be ignored: a command has them
  * as the shell leaves them, whether it needs one or not. */
-TEST(the_signals_of_a_command)
+TEST(commands_have_the_shells_signals)
 {
 	static const char *const commands[] = { "/bin/grep SigBlk /proc/self/status",
 						"/bin/grep SigIgn /proc/self/status" };
@@ -203,7 +203,7 @@ TEST(the_signals_of_a_command)
 }
 
 /* As if it had ended with 127; popen() may say it itself. */
-TEST(no_shell_at_all)
+TEST(system_is_127_without_a_shell)
 {
 	char folder[] = "/tmp/aspawn-compat-XXXXXX";
 
@@ -221,7 +221,7 @@ TEST(no_shell_at_all)
 }
 
 /* There is a child, and it is the shell that cannot begin. */
-TEST(a_command_that_is_too_long)
+TEST(a_command_that_is_too_long_is_127)
 {
 	static char command[300000];
 
@@ -257,7 +257,7 @@ static bool is_handler(int signal, void (*handler)(int))
 }
 
 /* Both processes return from system(), and both have their signals again. */
-TEST(a_handler_forks_during_system)
+TEST(a_handler_may_fork_during_system)
 {
 	struct sigaction action = { .sa_handler = fork_in_handler };
 	char script[64];
@@ -312,7 +312,7 @@ static void *interrupt_for_ever(void *thread)
 }
 
 /* fork() takes the locks of the heap: their owner must not be the thread that it interrupts. */
-TEST_SECONDS(a_handler_forks_beside_another_thread_during_system, 60)
+TEST_SECONDS(a_handler_may_fork_beside_another_thread_during_system, 60)
 {
 	static char command[22000];
 	struct sigaction action = { .sa_handler = fork_and_reap };
@@ -343,7 +343,7 @@ static void *system_until_told(void *command)
 
 /* The child has the signals ignored, as fork() found them; its commands have them as
  * they were before any system(). */
-TEST(a_fork_during_another_threads_system)
+TEST(a_fork_during_another_threads_system_keeps_signals)
 {
 	char command[64], byte;
 	int ready[2], end[2], status;
@@ -383,7 +383,7 @@ static void *call_system(void *failed)
 	return NULL;
 }
 
-TEST_SECONDS(system_in_threads, 60)
+TEST_SECONDS(system_is_thread_safe, 60)
 {
 	signal(SIGINT, handle);
 	check_in_threads(8, call_system);
@@ -397,7 +397,7 @@ static void *sleep_in_system(void *arg)
 }
 
 /* A thread that is cancelled ends its child, and the signals are as before. */
-TEST(system_is_cancelled)
+TEST(cancelling_system_ends_its_child)
 {
 	char *const commands[] = { "/bin/sleep 100", "sleep 100 && :" };
 	pthread_t thread;

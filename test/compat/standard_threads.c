@@ -19,7 +19,7 @@ static void handle(int signal)
 }
 
 /* The child of a spawn that fails is nobody's to see. */
-TEST(a_failure_raises_no_handler_that_could_reap)
+TEST(no_sigchld_handler_runs_for_a_failed_spawn)
 {
 	pid_t pid;
 
@@ -35,7 +35,7 @@ TEST(a_failure_raises_no_handler_that_could_reap)
 	CHECK(waitpid(pid, NULL, 0) == -1 && errno == ECHILD);
 }
 
-TEST(a_signal_storm)
+TEST(posix_spawn_withstands_a_signal_storm)
 {
 	struct itimerval often = { { 0, 300 }, { 0, 300 } };
 	pid_t pid;
@@ -72,7 +72,7 @@ static void *spawn_many(void *failed)
 	return NULL;
 }
 
-TEST_SECONDS(twenty_threads, 60)
+TEST_SECONDS(twenty_threads_may_spawn, 60)
 {
 	check_in_threads(20, spawn_many);
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
@@ -88,7 +88,7 @@ static void *spawn_when_cancelled(void *arg)
 	return NULL;
 }
 
-TEST(a_cancellation_that_is_pending)
+TEST(a_pending_cancellation_does_not_interrupt_posix_spawn)
 {
 	pthread_t thread;
 	int seen = 0;
@@ -100,7 +100,7 @@ TEST(a_cancellation_that_is_pending)
 }
 
 /* Of a process with threads that are spawning. */
-TEST_SECONDS(a_forked_child_spawns, 60)
+TEST_SECONDS(a_forked_child_of_spawning_threads_may_spawn, 60)
 {
 	pthread_t thread[4];
 	int failed = 0, status;

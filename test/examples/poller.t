@@ -1,6 +1,6 @@
 #!/bin/sh
 # The poller, with real commands: what is counted, what is killed, what is left.
-# shellcheck disable=SC1003,SC2002,SC2013,SC2094 # odd lists of checks are what is tested
+# shellcheck disable=SC1003,SC2002,SC2094 # odd lists of checks are what is tested
 . "$(dirname "$0")/../checks/tap.sh"
 build=$(realpath "${BUILD_DIR:-build}")
 poller=$build/examples/poller
@@ -94,6 +94,15 @@ repeats()
 	poll --repeat 3 statuses && are aspawn "ok=21 warning=18 critical=15 unknown=12 exited=9 signal=6" &&
 		poll --repeat 3 --concurrency 1 - <statuses &&
 		are aspawn "ok=21 warning=18 critical=15 unknown=12 exited=9 signal=6"
+}
+
+methods_take_turns()
+{
+	echo true >one
+	poll --verbose --concurrency 1 --repeat 5 --rounds 2 --method all one &&
+		test "$(grep ' line 1 ok ' out | cut -d ' ' -f 1 | uniq -c | awk '{ printf "%s %s, ", $1, $2 }')" = \
+			"2 aspawn, 2 posix_spawn, 2 popen, 3 aspawn, 3 posix_spawn, 3 popen, " &&
+		are aspawn "ok=5" && are posix_spawn "ok=5" && are popen "ok=5"
 }
 
 # What a parent ignores is inherited: then children are reaped by nobody.
@@ -202,7 +211,7 @@ wrong_arguments()
 {
 	echo "touch $work/trace" >trace-list
 	refuses --concurrency 0 && refuses --concurrency 1x && refuses --timeout -1 && refuses --timeout nan &&
-		refuses --timeout '' && refuses --delay 1.5 && refuses --repeat 0 && refuses --method fork &&
+		refuses --timeout '' && refuses --delay 1.5 && refuses --repeat 0 && refuses --rounds 0 && refuses --method fork &&
 		refuses --resident 0 && refuses --no-such-option && refuses another-list && refuses --demo &&
 		poll trace-list && test -e trace
 }
@@ -370,6 +379,7 @@ for method in aspawn posix_spawn popen; do
 	check "statuses are counted, $method" statuses_are_counted $method
 done
 check "the list is gone over again; it may be standard input" repeats
+check "methods that are compared take turns" methods_take_turns
 check "SIGCHLD is ignored by the parent" counts_if_sigchld_is_ignored
 check "what could not be started, and why" what_could_not_be_started
 check "what posix_spawn could not start, and why" what_posix_spawn_could_not_start

@@ -33,7 +33,7 @@ const char *__asan_default_options(void)
 	return "detect_leaks=0";
 }
 
-TEST(errno_is_untouched)
+TEST(errno_is_not_changed)
 {
 	struct Stack_t stack = { 0 };
 	int pid;
@@ -50,7 +50,7 @@ TEST(errno_is_untouched)
 }
 
 /* A caller may pass the libc's own where the layout is the same. */
-TEST(libc_structures_of_the_same_layout)
+TEST(libc_structures_have_the_same_layout)
 {
 	struct timespec none = { 0, 0 };
 	sigset_t set;
@@ -79,7 +79,7 @@ static ASPAWN_CHILD int child_reads_libc_set(void *arg, int fd, void *mask, void
 	return 0;
 }
 
-TEST(the_old_mask_has_the_size_of_a_libcs)
+TEST(the_old_mask_has_the_size_of_the_libcs_sigset_t)
 {
 	struct Stack_t stack = { 0 };
 
@@ -98,7 +98,7 @@ static void *spawn_and_end(void *arg)
 	return arg;
 }
 
-TEST(a_pthread_ends_before_its_child_execs)
+TEST(a_pthread_may_end_before_its_child_execs)
 {
 	enum { size = 1 << 20 };
 	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -135,7 +135,7 @@ static void *spawn_for_ever(void *arg)
 	return arg;
 }
 
-TEST_SECONDS(a_thread_cancelled_while_it_spawns, 60)
+TEST_SECONDS(cancellation_does_not_interrupt_a_spawn, 60)
 {
 	if (HAS_ASAN)
 		skip("ASan takes what a cancelled thread leaves on its stack for an overflow");
@@ -165,7 +165,7 @@ static void *loop_sigaction(void *arg)
 	return arg;
 }
 
-TEST_SECONDS(another_thread_loops_sigaction_of_abort, 60)
+TEST_SECONDS(a_child_does_not_deadlock_with_sigaction_of_abort, 60)
 {
 	struct Stack_t stack = { 0 };
 	pthread_t thread;
@@ -240,7 +240,7 @@ static ASPAWN_CHILD int child_runs_echo(void *ends, int fd, void *mask, void *wo
 	return 127;
 }
 
-TEST(a_real_command)
+TEST(a_callback_runs_a_command_found_in_path)
 {
 	struct Stack_t stack = { 0 };
 	char words[] = "spoken by echo", text[64] = { 0 };

@@ -38,7 +38,7 @@ static void check_says(const char *script, const char *expected,
 		check_says(script, expected, actions_, sizeof actions_ / sizeof *actions_); \
 	} while (0)
 
-TEST(what_anybody_may_do)
+TEST(actions_are_seen_by_other_programs)
 {
 	CHECK_SAYS("pwd", "/usr\n", ASPAWN_CHDIR("/usr"));
 	CHECK_SAYS("umask", "0027\n", ASPAWN_UMASK(027));
@@ -56,7 +56,7 @@ TEST(what_anybody_may_do)
 			   &(struct psys_sigset){ .sig = { 1UL << (PSYS_SIGTERM - 1) } }));
 }
 
-TEST(what_root_may_do)
+TEST(privileged_actions_are_seen_by_other_programs)
 {
 	static const unsigned groups[] = { 4, 5 };
 
@@ -74,7 +74,7 @@ TEST(what_root_may_do)
 		   ASPAWN_MOUNT("none", "/tmp", "tmpfs", 0, NULL));
 }
 
-TEST(a_script_without_an_interpreter)
+TEST(a_script_without_an_interpreter_runs_by_the_shell)
 {
 	struct Stack_t stack = { 0 };
 	char path[] = "/tmp/aspawn-script-XXXXXX";

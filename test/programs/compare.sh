@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # For the suites of programs: what each test says without and with the preload.
 #
 #	needs COMMAND...               or all is skipped

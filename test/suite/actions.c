@@ -20,7 +20,7 @@ static int text_file(const char *text)
 	return fd;
 }
 
-TEST(descriptors_are_moved_opened_and_closed)
+TEST(descriptor_actions_duplicate_open_and_close)
 {
 	int a = text_file("a"), b = text_file("b");
 
@@ -40,7 +40,7 @@ TEST(descriptors_are_moved_opened_and_closed)
 		    ASPAWN_OPENAT(8, 7, "null", PSYS_O_RDONLY, 0));
 }
 
-TEST(a_descriptor_moved_to_itself_stays_open)
+TEST(dup2_to_itself_keeps_a_descriptor_across_the_exec)
 {
 	int a = text_file("a");
 
@@ -50,7 +50,7 @@ TEST(a_descriptor_moved_to_itself_stays_open)
 	CHECK_SHOWS("closed", "descriptor:40", ASPAWN_SETSID());
 }
 
-TEST(an_openat2_below_its_directory)
+TEST(openat2_opens_beneath_its_directory)
 {
 	struct observation seen;
 	const struct aspawn_action actions[] = {
@@ -66,7 +66,7 @@ TEST(an_openat2_below_its_directory)
 		    ASPAWN_OPENAT2(8, 7, "/dev/null", PSYS_O_RDONLY, 0, PSYS_RESOLVE_BENEATH));
 }
 
-TEST(closefrom_leaves_what_is_below)
+TEST(closefrom_keeps_lower_descriptors)
 {
 	for (int fd = 3; fd < 64; fd++) /* what the tests themselves were given */
 		psys_close(fd);
@@ -106,7 +106,7 @@ static struct aspawn_child open_before_closefrom(const char *directory, const ch
 	return start_command(&stack, &command);
 }
 
-TEST(a_path_that_is_a_descriptor_that_closefrom_closes)
+TEST(closefrom_copies_descriptors_that_paths_name)
 {
 	static const char *const paths[][2] = {
 		{ "/", "/proc/self/fd/70" },      { "/", "//proc/self/fd/70" },
@@ -131,7 +131,7 @@ TEST(a_path_that_is_a_descriptor_that_closefrom_closes)
 }
 
 /* Of a link with a name of its own only the caller knows. */
-TEST(a_symbolic_link_to_a_descriptor_needs_a_flag)
+TEST(a_symbolic_link_to_a_descriptor_needs_copy_all_descriptors)
 {
 	char link[64] = "/tmp/aspawn-link-";
 
@@ -161,7 +161,7 @@ static ASPAWN_CHILD int is_not_copied(void *fd)
 }
 
 /* Such as log files: the cost must not depend on the number of descriptors. */
-TEST(paths_that_are_no_descriptors_need_no_copy_of_all)
+TEST(other_paths_do_not_copy_all_descriptors)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -193,7 +193,7 @@ TEST(paths_that_are_no_descriptors_need_no_copy_of_all)
 }
 
 /* The source of a mount is a path too. */
-TEST(a_mount_of_a_descriptor_before_closefrom)
+TEST(closefrom_copies_descriptors_that_a_mount_names)
 {
 	char path[64] = "/tmp/aspawn-mount-"; /* the program itself may lie in /tmp */
 	struct Stack_t stack = { 0 };
@@ -222,7 +222,7 @@ TEST(a_mount_of_a_descriptor_before_closefrom)
 	check_ends(&child, 7 << 8);
 }
 
-TEST(directories_and_the_umask)
+TEST(directory_and_umask_actions)
 {
 	int root = psys_open("/", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 
@@ -231,14 +231,14 @@ TEST(directories_and_the_umask)
 	CHECK_SHOWS("23", "umask", ASPAWN_UMASK(027));
 }
 
-TEST(sessions_and_groups)
+TEST(session_and_process_group_actions)
 {
 	CHECK_SHOWS("leader", "session", ASPAWN_SETSID());
 	CHECK_SHOWS("member", "session", ASPAWN_SETPGID(0));
 	CHECK_SHOWS("leader", "group", ASPAWN_SETPGID(0));
 }
 
-TEST(signals_of_a_program)
+TEST(signal_actions_set_mask_and_dispositions)
 {
 	struct psys_sigset set;
 
@@ -310,7 +310,7 @@ TEST(reset_signals_resets_ignored_and_blocked_ones)
 	CHECK(same_mask(get_mask(), mask));
 }
 
-TEST(limits_and_scheduling)
+TEST(limit_and_scheduling_actions)
 {
 	const unsigned long first[16] = { 1 };
 
@@ -334,7 +334,7 @@ TEST(limits_and_scheduling)
 	CHECK_SHOWS("9", "pdeathsig", ASPAWN_PDEATHSIG(PSYS_SIGKILL));
 }
 
-TEST(no_new_privs_and_a_filter)
+TEST(no_new_privs_and_seccomp_actions)
 {
 	static const struct psys_sock_filter no_getppid[] = {
 		{ 0x20, 0, 0, 0 },               /* the number of the call */
@@ -364,7 +364,7 @@ TEST(no_new_privs_and_a_filter)
 	CHECK_FAILS(ASPAWN_STEP_EXEC, PSYS_EDOM, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(no_mask, 4));
 }
 
-TEST(a_landlock_ruleset)
+TEST(landlock_restricts_the_program)
 {
 	struct psys_landlock_ruleset_attr attr = { .handled_access_fs =
 							   PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE };
@@ -387,7 +387,7 @@ static ASPAWN_CHILD int fails(void *arg)
 	return -(int)(intptr_t)arg;
 }
 
-TEST(a_function_among_the_actions)
+TEST(call_actions_run_in_their_order)
 {
 	CHECK_SHOWS("18", "umask", ASPAWN_UMASK(077), ASPAWN_CALL(sets_umask, (void *)022));
 	CHECK_FAILS(1, PSYS_EDOM, ASPAWN_UMASK(077), ASPAWN_CALL(fails, (void *)PSYS_EDOM));
@@ -404,7 +404,7 @@ static ASPAWN_CHILD int uses_its_stack(void *arg)
 }
 
 /* However the size of the copied arguments comes to lie in a stack of whole units. */
-TEST(a_function_has_its_stack)
+TEST(call_actions_have_16_kib_of_stack)
 {
 	static const struct aspawn_action action = ASPAWN_CALL(uses_its_stack, NULL);
 	enum { unit = 65536, step = 2048 };
@@ -426,7 +426,7 @@ TEST(a_function_has_its_stack)
 	}
 }
 
-TEST(a_user_and_the_parents_dumpable_flag)
+TEST(a_change_of_user_keeps_the_parent_dumpable)
 {
 	static const unsigned groups[] = { 5, 6 };
 
@@ -450,7 +450,7 @@ TEST(a_user_and_the_parents_dumpable_flag)
 	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
 }
 
-TEST(the_oom_score_is_the_childs_alone)
+TEST(oom_score_adj_does_not_change_the_parent)
 {
 	char text[16] = "";
 	int fd = psys_open("/proc/self/oom_score_adj", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
@@ -474,7 +474,7 @@ static bool has_capability(int capability)
 	return data[capability / 32].permitted & 1U << capability % 32;
 }
 
-TEST(capabilities)
+TEST(capability_actions)
 {
 	if (!is_root())
 		skip("not root");
@@ -492,7 +492,7 @@ TEST(capabilities)
 	CHECK_FAILS(0, PSYS_EINVAL, ASPAWN_CAP_AMBIENT(64));
 }
 
-TEST(namespaces_and_mounts)
+TEST(namespace_and_mount_actions)
 {
 	struct observation seen;
 	const struct aspawn_action name[] = { ASPAWN_UNSHARE(PSYS_CLONE_NEWUTS),
@@ -530,7 +530,7 @@ TEST(namespaces_and_mounts)
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, place, PSYS_AT_REMOVEDIR), 0);
 }
 
-TEST(a_root_of_its_own)
+TEST(chroot_changes_the_root)
 {
 	if (!is_root())
 		skip("not root");
@@ -566,20 +566,20 @@ static void check_control_group(void)
 }
 
 /* It begins there. */
-TEST(a_control_group)
+TEST(join_cgroup_begins_in_the_cgroup)
 {
 	check_control_group();
 }
 
 /* It goes there. */
-TEST(a_control_group_without_clone3)
+TEST(join_cgroup_without_clone3_writes_cgroup_procs)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	check_control_group();
 }
 
 /* ksh93/ksh#79: the child takes the terminal itself. */
-TEST(a_terminal_of_its_own)
+TEST(a_session_gets_its_controlling_terminal)
 {
 	char name[32] = "/dev/pts/";
 	int number = 0, unlocked = 0;
@@ -599,7 +599,7 @@ TEST(a_terminal_of_its_own)
 		    ASPAWN_SETSID(), ASPAWN_FOREGROUND(0));
 }
 
-TEST(a_root_that_is_exchanged)
+TEST(pivot_root_changes_the_root)
 {
 	const struct aspawn_action actions[] = {
 		ASPAWN_UNSHARE(PSYS_CLONE_NEWNS),
@@ -621,7 +621,7 @@ TEST(a_root_that_is_exchanged)
 	CHECK_EQUAL(seen.failure.step, ASPAWN_STEP_EXEC);
 }
 
-TEST(a_control_group_by_its_file)
+TEST(join_cgroup_reports_an_invalid_descriptor)
 {
 	int none = psys_open("/", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 
@@ -630,7 +630,7 @@ TEST(a_control_group_by_its_file)
 	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_JOIN_CGROUP(333));
 }
 
-TEST(each_action_fails_in_its_place)
+TEST(a_failing_action_is_reported_by_its_index)
 {
 	const unsigned group = 1;
 	const unsigned long no_cpu[1] = { 0 };
@@ -678,7 +678,7 @@ TEST(each_action_fails_in_its_place)
 }
 
 /* The parent's end of a pipe yet to come has the number in the parent: no matter. */
-TEST(a_number_that_is_the_commands_before_it_is_a_pipes)
+TEST(an_action_may_use_the_number_of_a_later_pipe)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -702,7 +702,7 @@ TEST(a_number_that_is_the_commands_before_it_is_a_pipes)
 }
 
 /* An action that takes the number of the library's own pipe does not silence it. */
-TEST(the_librarys_own_pipe_gets_out_of_the_way)
+TEST(reserved_descriptors_are_relocated)
 {
 	struct Stack_t stack = { 0 };
 	struct aspawn_failure failure;
@@ -759,7 +759,7 @@ static const unsigned some_groups[] = { 1, 2 };
 static const struct psys_sigset some_set;
 static const char one[] = "one", two[] = "two", three[] = "three", four[] = "four";
 
-TEST(every_function_that_makes_an_action_equals_its_macro)
+TEST(action_functions_equal_their_macros)
 {
 	static bool made_kinds[LAST_ACTION + 1];
 
@@ -832,7 +832,7 @@ TEST(every_function_that_makes_an_action_equals_its_macro)
 }
 
 /* An element that was never filled, and what a later version may know. */
-TEST(unknown_kinds_and_flags_of_actions_are_invalid)
+TEST(rejects_unknown_kinds_and_flags_of_actions)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);

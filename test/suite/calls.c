@@ -682,7 +682,7 @@ static bool is_left_out(const char *name)
 	return false;
 }
 
-TEST(every_call)
+TEST(every_system_call_returns_as_expected)
 {
 	if (psys_getenv(environment, "SUITE_EMULATOR"))
 		skip("an emulator has errors of its own");

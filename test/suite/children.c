@@ -47,7 +47,7 @@ static void check_moving(const struct aspawn_command *command)
 	CHECK_EQUAL(count_mappings(), mappings);
 }
 
-TEST(a_handle_moves_between_all_calls)
+TEST(a_handle_may_move_between_all_calls)
 {
 	static const uint64_t flags[] = { 0,
 					  ASPAWN_COMMAND_STARTED_FD,
@@ -76,7 +76,7 @@ TEST(a_handle_moves_between_all_calls)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-TEST(a_handle_moves_before_it_communicates)
+TEST(a_handle_may_move_before_communicate)
 {
 	static struct aspawn_pool pool;
 	struct Stack_t stack = { 0 };
@@ -108,7 +108,7 @@ TEST(a_handle_moves_before_it_communicates)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-TEST(a_handle_of_a_failing_command_moves)
+TEST(a_handle_of_a_failing_command_may_move)
 {
 	static struct aspawn_pool pool;
 	struct self self;
@@ -199,7 +199,7 @@ TEST(ended_does_not_reap)
 	CHECK(!have_children());
 }
 
-TEST(ended_of_a_child_that_another_has_reaped)
+TEST(ended_is_echild_if_another_wait_reaped_the_child)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -333,7 +333,7 @@ TEST(kill_group_reaches_a_grandchild)
 }
 
 /* The group of one that has ended, and is not reaped, is nobody else's. */
-TEST(kill_group_of_a_leader_that_has_ended)
+TEST(kill_group_works_after_the_leader_has_ended)
 {
 	const struct aspawn_action leads = ASPAWN_SETPGID(0);
 	struct self self;
@@ -355,7 +355,7 @@ TEST(kill_group_of_a_leader_that_has_ended)
 }
 
 /* Nobody but the child: its group is the caller's own. */
-TEST(kill_group_of_a_child_that_leads_none_kills_it_alone)
+TEST(kill_group_without_a_group_kills_the_child_alone)
 {
 	struct self self;
 	int other;
@@ -366,7 +366,7 @@ TEST(kill_group_of_a_child_that_leads_none_kills_it_alone)
 	kill_lingering(other);
 }
 
-TEST(kill_group_before_the_group_exists)
+TEST(kill_group_before_setpgid_reaches_the_child)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -388,7 +388,7 @@ TEST(kill_group_before_the_group_exists)
 	}
 }
 
-TEST(kill_group_misses_another_session)
+TEST(kill_group_does_not_reach_another_session)
 {
 	const struct aspawn_action leads = ASPAWN_SETPGID(0);
 	struct self self;
@@ -402,7 +402,7 @@ TEST(kill_group_misses_another_session)
 
 /* --- control groups --------------------------------------------------------------------- */
 
-TEST(kill_cgroup_of_what_is_no_control_group)
+TEST(kill_cgroup_rejects_other_directories)
 {
 	int directory = psys_open("/dev", PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 	int descriptors = count_descriptors();

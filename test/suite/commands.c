@@ -4,7 +4,7 @@
 
 enum { AT_ONCE = 0, SOON = 100 }; /* milliseconds */
 
-TEST(a_command_runs)
+TEST(a_command_runs_and_is_reaped)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -210,7 +210,7 @@ TEST(a_child_without_a_pidfd_is_waited_for_and_killed)
 	check_waits_and_kills();
 }
 
-TEST(somebody_else_reaps_the_child)
+TEST(calls_fail_if_another_wait_reaps_the_child)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -232,7 +232,7 @@ TEST(somebody_else_reaps_the_child)
 }
 
 /* Its step is none of the caller's actions, and has no kind. */
-TEST(a_stream_that_is_not_open)
+TEST(a_closed_standard_stream_fails_at_step_streams)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -261,7 +261,7 @@ static ASPAWN_CHILD int waits_at_gate(void *arg)
 	return 0;
 }
 
-TEST(the_command_may_go_when_the_call_has_returned)
+TEST(start_copies_the_command)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -295,7 +295,7 @@ TEST(the_command_may_go_when_the_call_has_returned)
 }
 
 /* With a pipe and without: not yet, then yes; or killed on the way. */
-TEST(whether_it_has_started)
+TEST(wait_started_times_out_then_reports_exec_or_kill)
 {
 	static const struct aspawn_action actions[] = { ASPAWN_UMASK(0),
 							ASPAWN_CALL(waits_at_gate, NULL) };
@@ -340,7 +340,7 @@ static ASPAWN_CHILD int dies(void *arg)
 }
 
 /* Also where it can only be told by the pipe. */
-TEST(a_child_dies_on_the_way)
+TEST(wait_started_reports_a_child_killed_by_a_signal)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -376,7 +376,7 @@ static int grow(void *arg)
 	return 0;
 }
 
-TEST(the_environment_changes_meanwhile)
+TEST(start_tolerates_a_concurrent_change_of_the_environment)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -406,7 +406,7 @@ TEST(the_environment_changes_meanwhile)
 	note("refused:", refused);
 }
 
-TEST(an_answer_that_was_overwritten)
+TEST(wait_started_is_estale_after_the_stack_is_reused)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -424,7 +424,7 @@ TEST(an_answer_that_was_overwritten)
 	check_ends(&second, 7 << 8);
 }
 
-TEST(pipes_to_and_from_a_command)
+TEST(pipe_actions_connect_caller_and_program)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -458,7 +458,7 @@ static ASPAWN_CHILD int waits_for_an_orphans_life(void *parent)
 }
 
 /* Nobody reads that it has begun any more: no reason to die of SIGPIPE. */
-TEST(a_parent_that_goes_before_the_exec)
+TEST(no_sigpipe_if_the_parent_ends_before_the_exec)
 {
 	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_FORK };
 	struct Stack_t stack = { 0 };
@@ -488,7 +488,7 @@ TEST(a_parent_that_goes_before_the_exec)
 }
 
 /* Its number belongs to another action of the same command: both get their own. */
-TEST(a_pipe_whose_number_an_action_takes)
+TEST(a_pipe_is_relocated_if_an_action_takes_its_number)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -536,13 +536,13 @@ static void check_suspended(void)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-TEST(a_caller_that_is_suspended)
+TEST(vfork_suspends_the_caller_until_the_exec)
 {
 	check_suspended();
 }
 
 /* Arguments may be megabytes: copied only where the caller goes on. */
-TEST(a_suspended_caller_lends_its_arguments)
+TEST(vfork_does_not_copy_arguments)
 {
 	static char longest[100 * 1024];
 	struct Stack_t lent = { 0 }, copied = { 0 };
@@ -567,7 +567,7 @@ static ASPAWN_CHILD int store(void *arg)
 	return 0;
 }
 
-TEST(a_command_in_a_copy_of_the_memory)
+TEST(fork_flag_copies_the_memory)
 {
 	int stored = 0;
 	const struct aspawn_action actions[] = { ASPAWN_CALL(store, &stored),
@@ -592,7 +592,7 @@ TEST(a_command_in_a_copy_of_the_memory)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-TEST(a_command_that_needs_no_descriptor)
+TEST(no_pidfd_needs_no_descriptor)
 {
 	struct psys_rlimit64 limit;
 	struct Stack_t stack = { 0 };
@@ -635,13 +635,13 @@ static void check_commands(enum aspawn_clone_mode mode)
 			    ASPAWN_CHROOT("/dev"));
 }
 
-TEST(commands_without_clone3)
+TEST(commands_fall_back_to_clone)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	check_commands(ASPAWN_MODE_CLONE);
 }
 
-TEST(commands_with_vfork_only)
+TEST(commands_fall_back_to_clone_vfork)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	filter_refuse_flags_without(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_CLONE_VFORK,
@@ -649,14 +649,14 @@ TEST(commands_with_vfork_only)
 	check_commands(ASPAWN_MODE_VFORK);
 }
 
-TEST(commands_in_a_copy_of_the_memory)
+TEST(commands_fall_back_to_fork)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_EINVAL);
 	check_commands(ASPAWN_MODE_FORK);
 }
 
-TEST(commands_before_close_range)
+TEST(commands_work_without_close_range)
 {
 	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
 	check_commands(ASPAWN_MODE_NONE);

@@ -79,25 +79,25 @@ static void spawn_among_movers(uint64_t flags, int spawns)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-TEST_SECONDS(closefrom_beside_a_thread_that_opens_and_closes, 60)
+TEST_SECONDS(closefrom_does_not_disturb_threads_that_open_and_close, 60)
 {
 	spawn_among_movers(0, scaled(3000));
 }
 
-TEST_SECONDS(closefrom_without_a_wait, 60)
+TEST_SECONDS(closefrom_with_descriptors_unchanged_does_not_wait, 60)
 {
 	/* The promise is broken here: it is about what the child sees. */
 	spawn_among_movers(ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED, scaled(1500));
 }
 
-TEST_SECONDS(closefrom_before_close_range, 60)
+TEST_SECONDS(closefrom_falls_back_to_unshare, 60)
 {
 	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
 	spawn_among_movers(0, scaled(1000));
 }
 
 /* What the command names is the child's when the call has returned. */
-TEST_SECONDS(a_descriptor_is_closed_right_after_the_call, 60)
+TEST_SECONDS(a_descriptor_may_be_closed_right_after_start, 60)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -121,7 +121,7 @@ TEST_SECONDS(a_descriptor_is_closed_right_after_the_call, 60)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-TEST(no_table_of_its_own_to_be_had)
+TEST(closefrom_fails_if_unshare_is_forbidden)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -149,7 +149,7 @@ TEST(no_table_of_its_own_to_be_had)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-TEST(closefrom_without_proc_or_close_range)
+TEST(closefrom_works_without_proc_and_close_range)
 {
 	struct psys_rlimit64 limit = { 200, 200 };
 
@@ -208,7 +208,7 @@ static int write_and_spawn(void *arg)
 	return 0;
 }
 
-TEST_SECONDS(eight_threads_write_programs_and_spawn_them, 120)
+TEST_SECONDS(no_etxtbsy_when_threads_write_and_spawn_programs, 120)
 {
 	enum { THREADS = 8 };
 	struct writer writers[THREADS] = { 0 };
@@ -263,7 +263,7 @@ static int lists(void *arg)
 	return 0;
 }
 
-TEST_SECONDS(no_child_has_anothers_pipe, 60)
+TEST_SECONDS(no_child_inherits_another_childs_pipe, 60)
 {
 	enum { THREADS = 4 };
 	struct writer listers[THREADS] = { 0 };

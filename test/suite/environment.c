@@ -121,7 +121,7 @@ TEST(environment_actions_are_done_in_their_order)
 }
 
 /* A string without a '=' is not a variable of any name; it is passed on. */
-TEST(environment_strings_without_an_equals_sign)
+TEST(environment_strings_without_an_equals_sign_are_kept)
 {
 	static char *const odd[] = { (char *)"A", (char *)"", (char *)"=B", (char *)"AB=1", NULL };
 
@@ -157,7 +157,7 @@ TEST(without_envp_the_environment_is_environ)
 }
 
 /* The caller may change and free it all as soon as the call has returned. */
-TEST(changed_environments_are_copied)
+TEST(start_copies_a_changed_environment)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -273,7 +273,7 @@ TEST(path_of_the_changed_environment_is_searched)
 }
 
 /* More than one page, and more than one read. */
-TEST(large_environments_with_changes)
+TEST(large_environments_can_be_changed)
 {
 	enum { variables = 2000 };
 	static char text[variables][16];

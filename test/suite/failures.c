@@ -22,7 +22,7 @@ static void check_fails(const struct aspawn_options *options, struct Stack_t *st
 	CHECK(mappings < 0 || count_mappings() <= mappings);
 }
 
-TEST(bad_arguments)
+TEST(rejects_invalid_arguments)
 {
 	struct Stack_t stack = { 0 };
 	char data[4];
@@ -42,7 +42,7 @@ TEST(bad_arguments)
 	CHECK(!stack.addr && !stack.size && !have_children());
 }
 
-TEST(bad_options)
+TEST(rejects_invalid_options)
 {
 	struct {
 		struct aspawn_options options;
@@ -78,7 +78,7 @@ TEST(bad_options)
 	CHECK_EQUAL(pidfd, -5);
 }
 
-TEST(no_pipe_to_be_had)
+TEST(a_failing_pipe_fails_the_spawn)
 {
 	struct Stack_t stack = { 0 };
 
@@ -86,7 +86,7 @@ TEST(no_pipe_to_be_had)
 	check_fails(NULL, &stack, 4096, PSYS_ENFILE);
 }
 
-TEST(no_descriptors_left)
+TEST(spawn_is_emfile_without_free_descriptors)
 {
 	struct Stack_t stack = { 0 };
 	struct psys_rlimit64 limit;
@@ -101,7 +101,7 @@ TEST(no_descriptors_left)
 }
 
 /* The pipe came on low descriptors and cannot be moved: both ends are closed. */
-TEST(no_descriptors_left_above_the_standard_streams)
+TEST(spawn_is_emfile_without_descriptors_above_2)
 {
 	struct Stack_t stack = { 0 };
 	struct psys_rlimit64 limit;
@@ -127,7 +127,7 @@ TEST(no_descriptors_left_above_the_standard_streams)
 #define NR_MMAP PSYS_NR_mmap
 #endif
 
-TEST(no_memory_for_the_stack)
+TEST(a_failing_mmap_fails_the_spawn)
 {
 	struct Stack_t stack = { 0 };
 
@@ -135,7 +135,7 @@ TEST(no_memory_for_the_stack)
 	check_fails(NULL, &stack, 4096, PSYS_ENOMEM);
 }
 
-TEST(no_memory_behind_the_guard)
+TEST(a_failing_mprotect_fails_the_spawn)
 {
 	struct Stack_t stack = { 0 };
 
@@ -159,7 +159,7 @@ TEST(a_stack_that_cannot_grow_is_kept)
 }
 
 /* glibc BZ 29109: an error of clone was lost. */
-TEST(clone_fails)
+TEST(a_failing_clone_leaves_nothing)
 {
 	static const int errors[] = { PSYS_EAGAIN, PSYS_ENOMEM, PSYS_ENOSPC };
 
@@ -185,7 +185,7 @@ TEST(clone_fails)
 	}
 }
 
-TEST(every_way_to_clone_is_forbidden)
+TEST(spawn_is_eperm_if_every_clone_method_is_forbidden)
 {
 	struct Stack_t stack = { 0 };
 
@@ -194,7 +194,7 @@ TEST(every_way_to_clone_is_forbidden)
 	check_fails(NULL, &stack, 4096, PSYS_EPERM);
 }
 
-TEST(no_more_processes_allowed)
+TEST(spawn_is_eagain_at_rlimit_nproc)
 {
 	struct Stack_t stack = { 0 };
 	struct psys_rlimit64 none = { 0, 0 };
@@ -215,7 +215,7 @@ TEST(no_more_processes_allowed)
 }
 
 /* libuv/libuv#2133: fork needs as much again; sharing memory needs nothing. */
-TEST(no_address_space_left)
+TEST(spawn_needs_no_address_space)
 {
 	struct Stack_t stack = { 0 };
 	struct psys_rlimit64 limit = { 1, 1 };
@@ -227,7 +227,7 @@ TEST(no_address_space_left)
 	CHECK_EQUAL(reap(pid), 8);
 }
 
-TEST(the_mask_cannot_be_set)
+TEST(a_failing_sigprocmask_fails_the_spawn)
 {
 	struct Stack_t stack = { 0 };
 	int pid = -5;

@@ -85,38 +85,38 @@ static void check_clone3_refused(int error)
 }
 
 /* ocaml-multicore/eio#514, moby/moby#42680, systemd/systemd#34005 */
-TEST(clone3_is_missing)
+TEST(clone3_enosys_falls_back_to_clone)
 {
 	check_clone3_refused(PSYS_ENOSYS);
 }
 
-TEST(clone3_is_forbidden_by_a_container)
+TEST(clone3_eperm_falls_back_to_clone)
 {
 	check_clone3_refused(PSYS_EPERM);
 }
 
-TEST(clone3_is_denied_by_a_sandbox)
+TEST(clone3_eacces_falls_back_to_clone)
 {
 	check_clone3_refused(PSYS_EACCES);
 }
 
-TEST(clone3_refuses_its_structure)
+TEST(clone3_e2big_falls_back_to_clone)
 {
 	check_clone3_refused(PSYS_E2BIG);
 }
 
-TEST(clone3_refuses_every_flag)
+TEST(clone3_einval_falls_back_to_clone)
 {
 	check_clone3_refused(PSYS_EINVAL);
 }
 
-TEST(clone3_without_clear_sighand)
+TEST(clone3_without_clear_sighand_is_used)
 {
 	filter_refuse_clone3_flags(PSYS_CLONE_CLEAR_SIGHAND, PSYS_EINVAL);
 	check_mode(ASPAWN_MODE_CLONE3_NO_CLEAR);
 }
 
-TEST(clone_vm_only_with_vfork)
+TEST(clone_vm_falls_back_to_clone_vfork)
 {
 	if (best_mode() == ASPAWN_MODE_FORK)
 		skip("this emulator copies the memory");
@@ -126,14 +126,14 @@ TEST(clone_vm_only_with_vfork)
 	check_mode(ASPAWN_MODE_VFORK);
 }
 
-TEST(no_clone_vm_at_all)
+TEST(without_clone_vm_falls_back_to_fork)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_EINVAL);
 	check_mode(ASPAWN_MODE_FORK);
 }
 
-TEST(no_clone_pidfd)
+TEST(without_clone_pidfd_falls_back_to_pidfd_open)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_PIDFD, PSYS_EINVAL);
@@ -142,7 +142,7 @@ TEST(no_clone_pidfd)
 }
 
 /* swiftlang/swift-subprocess#271: no pidfd, and the parent hung. */
-TEST(no_pidfd_at_all)
+TEST(pidfd_is_minus_one_if_not_supported)
 {
 	struct Stack_t stack = { 0 };
 	int pid, pidfd = -2;
@@ -160,7 +160,7 @@ TEST(no_pidfd_at_all)
 }
 
 /* One caller's bad cgroup does not turn a method off for the others. */
-TEST(a_cgroup_that_is_none)
+TEST(an_invalid_cgroup_disables_no_clone_method)
 {
 	struct Stack_t stack = { 0 };
 	int pid = -5, ends[2];
@@ -178,7 +178,7 @@ TEST(a_cgroup_that_is_none)
 	CHECK_EQUAL(aspawn_mode(&stack), mode);
 }
 
-TEST(no_cgroup_without_clone3)
+TEST(cgroup_option_is_enosys_without_clone3)
 {
 	struct Stack_t stack = { 0 };
 	int pid = -5;
@@ -226,7 +226,7 @@ ROLE(reports_cgroup)
 }
 
 /* python/cpython#91307: clone with shared memory after unshare(CLONE_NEWTIME). */
-TEST(a_time_namespace_for_children)
+TEST(a_time_namespace_for_children_falls_back_to_fork)
 {
 	if (best_mode() == ASPAWN_MODE_FORK)
 		skip("this emulator copies the memory");

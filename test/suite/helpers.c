@@ -3,7 +3,7 @@
 
 #include "harness.h"
 
-TEST(strings)
+TEST(string_functions)
 {
 	char to[8];
 
@@ -26,7 +26,7 @@ TEST(strings)
 	CHECK_EQUAL(to[0], 'i');
 }
 
-TEST(memory)
+TEST(memory_functions)
 {
 	char from[64], to[64];
 
@@ -42,7 +42,7 @@ TEST(memory)
 		}
 }
 
-TEST(numbers_to_text)
+TEST(numbers_to_decimal)
 {
 	static const struct {
 		int64_t number;
@@ -66,7 +66,7 @@ TEST(numbers_to_text)
 	CHECK_EQUAL(psys_strcmp(text, "18446744073709551615"), 0);
 }
 
-TEST(error_names)
+TEST(error_names_and_messages)
 {
 	CHECK_EQUAL(psys_strcmp(psys_errname(PSYS_ENOENT), "ENOENT"), 0);
 	CHECK_EQUAL(psys_strcmp(psys_errname(-PSYS_ENOENT), "ENOENT"), 0);
@@ -104,7 +104,7 @@ TEST(a_failure_with_an_unknown_error_has_its_number)
 	CHECK_EQUAL(psys_strcmp(text, "exec: EACCES"), 0);
 }
 
-TEST(environment_variables)
+TEST(getenv_finds_whole_names)
 {
 	char *envp[] = { "PATHOLOGY=1", "PATH=/a:/b", "EMPTY=", NULL };
 
@@ -141,7 +141,7 @@ TEST(an_empty_path_component_is_the_current_directory)
 }
 
 /* The last byte of the buffer lies before a page that faults. */
-TEST(a_path_of_the_most_bytes_does_not_overflow)
+TEST(a_path_of_maximum_length_does_not_overflow)
 {
 	enum { page = 65536, most = 99 };
 	char *memory = psys_mmap(NULL, 2 * page, PSYS_PROT_READ | PSYS_PROT_WRITE,
@@ -168,7 +168,7 @@ TEST(a_path_of_the_most_bytes_does_not_overflow)
 	CHECK_EQUAL(psys_find_exe("file", 4, to, &path, most), 0);
 }
 
-TEST(what_a_failed_exec_means_for_the_search)
+TEST(handle_execve_err_decides_if_the_search_goes_on)
 {
 	int denied = 0;
 
@@ -264,7 +264,7 @@ TEST(execvpe_searches_as_execvp)
 }
 
 /* A directory in PATH that is longer than any path is passed over. */
-TEST(execvpe_passes_over_a_directory_too_long)
+TEST(execvpe_skips_a_directory_that_is_too_long)
 {
 	static char path[3 * PSYS_PATH_MAX];
 	const char *directory = make_directory();
@@ -280,7 +280,7 @@ TEST(execvpe_passes_over_a_directory_too_long)
 }
 
 /* Inline functions of syscall.h, for programs that know these names. */
-TEST(names_without_a_prefix)
+TEST(unprefixed_names_work)
 {
 	const char *path = "/bin:/usr/bin";
 	char to[16];
@@ -385,7 +385,7 @@ static int search_ends_with(const char *file, const char *path, const int *resul
 	return search.error;
 }
 
-TEST(a_search_reports_the_error_that_matters)
+TEST(a_search_reports_the_most_relevant_error)
 {
 #define ENDS_WITH(file, path, ...) search_ends_with(file, path, (const int[]){ __VA_ARGS__ })
 	CHECK_EQUAL(ENDS_WITH("x", "a:b", -PSYS_ENOENT, -PSYS_ENOTDIR), -PSYS_ENOENT);

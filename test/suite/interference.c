@@ -70,7 +70,7 @@ static int spawns_and_frees(void *arg)
 
 /* At any instruction of a reservation, a spawn, a growth and a free. Seen before: the copy
  * crashed (2 of 4000), was busy or no valid stack for ever (18 of 3000). */
-TEST_SECONDS(a_fork_beside_a_thread_that_spawns_and_frees, 60)
+TEST_SECONDS(a_fork_beside_a_spawning_thread_gets_usable_stacks, 60)
 {
 	struct thread thread;
 
@@ -106,7 +106,7 @@ static void look_at_it(int signal)
 }
 
 /* A fork right after the unmapping finds no address of what is gone. */
-TEST(a_stack_is_forgotten_before_it_is_unmapped)
+TEST(a_stacks_address_is_cleared_before_munmap)
 {
 	CHECK_EQUAL(reap(spawn_without_pipe(&unmapped_stack, child_returns, NULL)), 0);
 	set_handler(PSYS_SIGSYS, look_at_it);
@@ -181,7 +181,7 @@ TEST(a_sibling_that_holds_the_pipe_does_not_delay_the_answer)
 	}
 }
 
-TEST(a_sibling_that_holds_the_pipe_of_a_child_that_was_killed)
+TEST(a_sibling_that_holds_the_pipe_does_not_hide_a_killed_child)
 {
 	const struct aspawn_action nothing = ASPAWN_UMASK(022);
 

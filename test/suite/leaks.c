@@ -10,7 +10,7 @@ static void check_nothing_is_left(struct Stack_t *stack, int descriptors, int ma
 	CHECK_EQUAL(count_mappings(), mappings);
 }
 
-TEST_SECONDS(a_hundred_thousand_spawns, 120)
+TEST_SECONDS(a_hundred_thousand_spawns_leak_nothing, 120)
 {
 	struct Stack_t stack = { 0 };
 	int spawns = scaled(100000), pidfd = -1, descriptors = count_descriptors();
@@ -47,7 +47,7 @@ static ASPAWN_CHILD int child_fails_to_exec(void *arg, int fd, void *mask, void 
 	return psys_write(fd, &error, sizeof error) == sizeof error ? 127 : 1;
 }
 
-TEST_SECONDS(failing_execs_leave_nothing, 120)
+TEST_SECONDS(failing_execs_leak_nothing, 120)
 {
 	struct Stack_t stack = { 0 };
 	int spawns = scaled(20000), descriptors = count_descriptors(), mappings = count_mappings();
@@ -64,7 +64,7 @@ TEST_SECONDS(failing_execs_leave_nothing, 120)
 }
 
 /* Executed, not only exited: the kernel's other path. */
-TEST_SECONDS(execs_leave_nothing, 120)
+TEST_SECONDS(execs_leak_nothing, 120)
 {
 	struct Stack_t stack = { 0 };
 	int spawns = scaled(2000), descriptors = count_descriptors(), mappings = count_mappings();
@@ -80,7 +80,7 @@ TEST_SECONDS(execs_leave_nothing, 120)
 }
 
 /* rtomayko: many children at once, a stack each. */
-TEST_SECONDS(two_hundred_children_at_once, 60)
+TEST_SECONDS(two_hundred_children_run_at_once, 60)
 {
 	enum { children = 200 };
 	static struct Stack_t stacks[children];

@@ -62,12 +62,12 @@ static void check_out_of_memory(uint64_t flags)
 	remove_cgroup(&group);
 }
 
-TEST(a_command_out_of_its_cgroups_memory_leaves_its_parent_alive)
+TEST(the_oom_killer_of_a_cgroup_spares_the_parent)
 {
 	check_out_of_memory(0);
 }
 
-TEST(a_suspended_caller_of_a_command_out_of_memory)
+TEST(the_oom_killer_of_a_cgroup_spares_a_suspended_parent)
 {
 	check_out_of_memory(ASPAWN_COMMAND_VFORK);
 }

@@ -37,7 +37,7 @@ static ASPAWN_CHILD int child_sends(void *text, int fd, void *mask, void *data, 
 	return 0;
 }
 
-TEST(a_message_arrives)
+TEST(the_parent_reads_the_childs_message)
 {
 	struct Stack_t stack = { 0 };
 	char text[16] = { 0 };
@@ -64,7 +64,7 @@ static ASPAWN_CHILD int child_replaces_streams(void *arg, int fd, void *mask, vo
 	return psys_write(fd, "still there", 11) == 11 ? 0 : 3;
 }
 
-TEST(a_parent_without_standard_streams)
+TEST(the_pipe_avoids_closed_standard_streams)
 {
 	for (int closed = 1; closed < 8; closed++) {
 		struct Stack_t stack = { 0 };
@@ -176,7 +176,7 @@ TEST(the_spawned_program_inherits_no_pipe)
 		CHECK_EQUAL(reap(pids[i]), 0);
 }
 
-TEST(without_a_pipe_none_is_open)
+TEST(no_pipe_opens_no_descriptor)
 {
 	struct Stack_t stack = { 0 };
 	int before = count_descriptors();
@@ -203,7 +203,7 @@ static ASPAWN_CHILD int child_sends_much(void *arg, int fd, void *mask, void *da
 	return 0;
 }
 
-TEST(a_message_larger_than_the_pipe)
+TEST(a_full_pipe_blocks_only_the_child)
 {
 	static char block[4096];
 	struct Stack_t stack = { 0 };

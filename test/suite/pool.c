@@ -24,7 +24,7 @@ static void run_once(const struct aspawn_command *command)
 	check_ends(&child, 7 << 8);
 }
 
-TEST(sequential_commands_reuse_one_stack_of_the_pool)
+TEST(a_pool_reuses_its_stack)
 {
 	static struct aspawn_pool pool;
 	struct self self;
@@ -58,7 +58,7 @@ TEST(sequential_commands_reuse_one_stack_of_the_pool)
 	CHECK_EQUAL(count_mappings(), before);
 }
 
-TEST(a_command_that_needs_more_than_the_pools_stack_has)
+TEST(a_pool_grows_a_stack_that_is_too_small)
 {
 	static struct aspawn_pool pool;
 	static char longest[100 * 1024];
@@ -113,7 +113,7 @@ static void check_many(struct aspawn_pool *pool)
 	psys_munmap(gate, 65536);
 }
 
-TEST_SECONDS(two_hundred_commands_at_once_on_one_pool, 60)
+TEST_SECONDS(two_hundred_commands_run_at_once_on_one_pool, 60)
 {
 	static struct aspawn_pool pool;
 	int before = count_mappings();
@@ -130,7 +130,7 @@ TEST_SECONDS(two_hundred_commands_at_once_on_one_pool, 60)
 	CHECK_EQUAL(count_mappings(), before);
 }
 
-TEST_SECONDS(two_hundred_commands_at_once_without_pool_or_stack, 60)
+TEST_SECONDS(two_hundred_commands_run_at_once_without_pool_or_stack, 60)
 {
 	int before = count_mappings();
 
@@ -399,7 +399,7 @@ static void stop_users(struct user *users, int count)
 	}
 }
 
-TEST_SECONDS(eight_threads_use_one_pool, 60)
+TEST_SECONDS(a_pool_serves_eight_threads, 60)
 {
 	static struct aspawn_pool pool;
 	struct user users[8];
@@ -448,7 +448,7 @@ static void on_alarm(int signal)
 	run_in_handler();
 }
 
-TEST_SECONDS(a_signal_handler_interrupts_a_start_and_uses_the_same_pool, 100)
+TEST_SECONDS(a_signal_handler_may_use_the_pool_of_an_interrupted_start, 100)
 {
 	const int enough = scaled(400);
 	struct self self;
@@ -476,7 +476,7 @@ TEST_SECONDS(a_signal_handler_interrupts_a_start_and_uses_the_same_pool, 100)
 }
 
 /* The copy finds a list that is whole, and no stack busy: the children on them are not its. */
-TEST_SECONDS(a_fork_beside_threads_that_use_the_pool, 60)
+TEST_SECONDS(a_forked_process_may_use_its_copy_of_a_pool, 60)
 {
 	static struct aspawn_pool pool;
 	struct self self;
@@ -509,7 +509,7 @@ TEST_SECONDS(a_fork_beside_threads_that_use_the_pool, 60)
 }
 
 /* What the child of a fork may do with handles: release them. The parent does not notice. */
-TEST(a_copied_process_releases_the_handles_of_its_parent)
+TEST(a_forked_process_may_release_its_parents_handles)
 {
 	static struct aspawn_pool pool;
 	struct Stack_t stack = { 0 };
@@ -558,7 +558,7 @@ TEST(a_copied_process_releases_the_handles_of_its_parent)
 }
 
 /* With a pool, no later child is on the stack of one that has not been asked. */
-TEST(an_answer_on_a_pool_is_not_overwritten)
+TEST(a_pool_does_not_overwrite_an_unread_answer)
 {
 	static struct aspawn_pool pool;
 	struct self self, other;

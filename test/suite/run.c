@@ -53,7 +53,7 @@ ROLE(writes_a_lot)
 	return 0;
 }
 
-TEST(more_is_fed_and_collected_than_pipes_hold)
+TEST(run_feeds_and_collects_more_than_a_pipe_holds)
 {
 	enum { size = 1 << 20 };
 	struct Stack_t stack = { 0 };
@@ -84,7 +84,7 @@ TEST(more_is_fed_and_collected_than_pipes_hold)
 	CHECK(!have_children());
 }
 
-TEST(nobody_reads_what_is_fed)
+TEST(unread_input_raises_no_sigpipe)
 {
 	enum { size = 1 << 20 };
 	struct Stack_t stack = { 0 };
@@ -97,7 +97,7 @@ TEST(nobody_reads_what_is_fed)
 }
 
 /* A session is a group too. */
-TEST(a_group_that_is_a_session)
+TEST(kill_group_accepts_setsid_as_its_group)
 {
 	const struct aspawn_action session = ASPAWN_SETSID();
 	struct Stack_t stack = { 0 };
@@ -111,7 +111,7 @@ TEST(a_group_that_is_a_session)
 	CHECK_EQUAL(io.status, 7 << 8);
 }
 
-TEST(nobody_can_tell_how_a_run_ended)
+TEST(run_is_echild_if_sigchld_is_ignored)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -140,7 +140,7 @@ static int64_t nanoseconds_of(struct aspawn_io *io, const char *role, int expect
 	return monotonic_ns() - before;
 }
 
-TEST_SECONDS(a_run_ends_in_time, 60)
+TEST_SECONDS(run_ends_the_command_after_its_timeout, 60)
 {
 	char out[16];
 	struct aspawn_io io = { .size = sizeof io,
@@ -159,7 +159,7 @@ TEST_SECONDS(a_run_ends_in_time, 60)
 }
 
 /* golang/go#23019: the grandchild lives for a minute, and this test for less. */
-TEST_SECONDS(a_grandchild_holds_the_pipe, 40)
+TEST_SECONDS(a_grandchild_that_holds_the_pipe_delays_run_by_its_grace, 40)
 {
 	char out[16];
 	struct aspawn_io io = { .size = sizeof io,
@@ -184,7 +184,7 @@ ROLE(leads_a_group)
 	return 0;
 }
 
-TEST_SECONDS(a_whole_group_is_ended, 60)
+TEST_SECONDS(run_ends_the_whole_group, 60)
 {
 	int status;
 	char out[16];
@@ -203,7 +203,7 @@ TEST_SECONDS(a_whole_group_is_ended, 60)
 }
 
 /* The group is not there yet when its time is up, or the child has left it. */
-TEST_SECONDS(a_group_that_is_not_there, 40)
+TEST_SECONDS(a_timeout_ends_a_child_outside_its_group, 40)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -323,14 +323,14 @@ static void check_run_without_poll(int expected)
 	CHECK(!have_children());
 }
 
-TEST(a_run_whose_poll_fails_ends_the_command)
+TEST(run_ends_the_command_if_poll_fails)
 {
 	filter_refuse(PSYS_NR_ppoll, PSYS_EPERM);
 	check_run_without_poll(-PSYS_EPERM);
 }
 
 /* Four entries are more than RLIMIT_NOFILE lets poll, two are not. */
-TEST(a_run_polls_what_it_uses)
+TEST(run_polls_only_used_descriptors)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -555,7 +555,7 @@ TEST(output_fits_or_ends_the_command)
 		}
 }
 
-TEST(output_and_errors_are_kept_apart)
+TEST(standard_output_and_error_are_kept_apart)
 {
 	struct self self;
 	const struct aspawn_command command = letters_command(&self, "100b");
@@ -577,7 +577,7 @@ TEST(output_and_errors_are_kept_apart)
 }
 
 /* The output of a pipe that exists but is not wanted is read and dropped. */
-TEST(output_that_is_not_wanted_is_dropped)
+TEST(output_that_is_not_requested_is_dropped)
 {
 	struct self self;
 	struct aspawn_command command = letters_command(&self, "1000000b");
@@ -594,7 +594,7 @@ TEST(output_that_is_not_wanted_is_dropped)
 }
 
 /* Nothing of an earlier run may be taken for output. */
-TEST(output_is_a_string_on_every_return)
+TEST(output_ends_with_nul_on_every_return)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -640,7 +640,7 @@ TEST(output_is_a_string_on_every_return)
 /* --- ends ---------------------------------------------------------------------- */
 
 /* SIGKILL at once, though SIGTERM would do. */
-TEST(a_negative_grace_is_none)
+TEST(a_negative_grace_sends_sigkill_at_once)
 {
 	struct aspawn_io io = { .size = sizeof io, .timeout_ms = 1, .grace_ms = -1 };
 
@@ -651,7 +651,7 @@ TEST(a_negative_grace_is_none)
 	CHECK_EQUAL(io.status, PSYS_SIGKILL);
 }
 
-TEST(times_of_a_run_that_are_no_limits)
+TEST(zero_and_negative_timeouts_are_no_limit)
 {
 	static const int64_t times[] = { 0, -1, INT64_MIN, INT64_MAX };
 
@@ -667,7 +667,7 @@ TEST(times_of_a_run_that_are_no_limits)
 
 /* --- versions ------------------------------------------------------------------ */
 
-TEST(structures_of_later_versions)
+TEST(accepts_larger_structures_if_the_rest_is_zero)
 {
 	struct self self;
 	const struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -694,7 +694,7 @@ TEST(structures_of_later_versions)
 
 /* --- arguments ------------------------------------------------------------------- */
 
-TEST(commands_of_nothing_but_arguments)
+TEST(command_macro_runs_arguments)
 {
 	struct self self;
 	char out[64];

@@ -62,7 +62,7 @@ static void make_file(const char *path, const char *text, unsigned mode)
 	psys_close(fd);
 }
 
-TEST(each_stage_has_its_name)
+TEST(a_failure_names_its_step)
 {
 	char longest[PSYS_NAME_MAX + 2], too_long[200] = "search \"";
 
@@ -109,7 +109,7 @@ static void check_runs(const struct aspawn_command *command, int expected)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-TEST(a_program_is_searched_for)
+TEST(a_program_is_found_in_its_search_path)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -160,7 +160,7 @@ static void check_text(int step, int error, const char *expected)
 }
 
 /* It said "none: 0". */
-TEST(where_nothing_failed_there_is_no_text)
+TEST(no_failure_is_an_empty_text)
 {
 	check_text(ASPAWN_STEP_NONE, 0, "");
 	check_text(3, 0, "");

@@ -68,7 +68,7 @@ static void check_child_signals(void)
 	CHECK_EQUAL(get_disposition(PSYS_NSIG), (uintptr_t)on_signal);
 }
 
-TEST(handlers_are_reset_and_ignored_stays_ignored)
+TEST(handlers_are_reset_and_ignored_signals_stay_ignored)
 {
 	check_child_signals();
 }
@@ -85,7 +85,7 @@ TEST(handlers_are_reset_without_clear_sighand)
 	check_child_signals();
 }
 
-TEST(the_programs_mask_is_the_callers)
+TEST(the_program_has_the_callers_mask)
 {
 	struct Stack_t stack = { 0 };
 	struct psys_sigset set;
@@ -141,7 +141,7 @@ static int thrower(void *stop)
 	return 0;
 }
 
-TEST_SECONDS(a_signal_storm_during_10000_spawns, 100)
+TEST_SECONDS(no_handler_runs_in_a_child_during_a_signal_storm, 100)
 {
 	const int spawns = scaled(10000);
 	struct Stack_t stack = { 0 };
@@ -166,7 +166,7 @@ TEST_SECONDS(a_signal_storm_during_10000_spawns, 100)
 }
 
 /* The storm hits the whole process group, children before their exec included. */
-TEST_SECONDS(signals_to_the_group_find_no_handler_in_the_child, 60)
+TEST_SECONDS(no_handler_runs_in_a_child_when_its_group_is_signalled, 60)
 {
 	const int spawns = scaled(1000);
 	struct Stack_t stack = { 0 };
@@ -228,7 +228,7 @@ static void on_alarm(int signal)
 	spawn_in_handler();
 }
 
-TEST_SECONDS(a_signal_handler_spawns, 60)
+TEST_SECONDS(a_signal_handler_may_spawn, 60)
 {
 	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
 	const int enough = scaled(100);

@@ -59,7 +59,7 @@ static ASPAWN_CHILD int child_uses_stack(void *arg, int fd, void *mask, void *da
 	return room[512];
 }
 
-TEST(the_reserved_stack_is_there)
+TEST(the_reserved_stack_is_usable)
 {
 	struct Stack_t stack = { 0 };
 	char data[100] = { 0 };
@@ -82,7 +82,7 @@ static ASPAWN_CHILD int child_uses_vectors(void *arg, int fd, void *mask, void *
 	return sum[0] + sum[3] + (address_of(&sum) % __alignof__(vector) ? 100 : 0);
 }
 
-TEST(vector_instructions_in_a_callback)
+TEST(callbacks_may_use_vector_instructions)
 {
 	struct Stack_t stack = { 0 };
 	int data[4] = { 10, 20, 30, 40 }, pid;
@@ -171,7 +171,7 @@ TEST(a_callback_that_blocks_in_open_does_not_block_the_parent)
 	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 }
 
-TEST(a_pidfd_is_the_childs)
+TEST(the_pidfd_refers_to_the_child)
 {
 	struct Stack_t stack = { 0 };
 	int gate = 0, pidfd = -2, pid = 0;
@@ -229,7 +229,7 @@ static ASPAWN_CHILD int child_spawns(void *arg, int fd, void *mask, void *data, 
 	return aspawn_stack_free(&stack) ? 101 : status >> 8;
 }
 
-TEST(a_child_spawns_a_child)
+TEST(a_child_may_spawn_a_child)
 {
 	struct Stack_t stack = { 0 };
 	int pid = spawn_without_pipe(&stack, child_spawns, NULL);

@@ -1,7 +1,7 @@
 /* The stack: when it is free, how it grows, what guards it. */
 #include "harness.h"
 
-TEST(an_unused_stack)
+TEST(an_unused_stack_is_not_busy_and_may_be_freed)
 {
 	struct Stack_t stack = { 0 }, odd = { NULL, 65536 }, odder = { &stack, 0 };
 	struct psys_timespec soon = { 0, 1 };
@@ -60,7 +60,7 @@ TEST(a_busy_stack_is_refused_and_nothing_changes)
 	CHECK_EQUAL(reap(pid), 4);
 }
 
-TEST(the_longest_timeout_is_no_overflow)
+TEST(the_longest_timeout_does_not_overflow)
 {
 	struct Stack_t stack = { 0 };
 	struct psys_timespec longest = { INT64_MAX, 999999999 };
@@ -70,7 +70,7 @@ TEST(the_longest_timeout_is_no_overflow)
 	CHECK_EQUAL(reap(pid), 7);
 }
 
-TEST(free_after_exec_while_the_program_runs)
+TEST(a_stack_is_free_after_the_exec)
 {
 	struct Stack_t stack = { 0 };
 
@@ -90,7 +90,7 @@ static ASPAWN_CHILD int child_closes_all(void *gate, int fd, void *mask, void *d
 	return 11;
 }
 
-TEST(a_callback_that_closed_everything_still_has_its_stack)
+TEST(a_stack_is_busy_after_the_callback_closed_the_pipe)
 {
 	struct Stack_t stack = { 0 };
 	int gate = 0, pid;
@@ -119,7 +119,7 @@ static ASPAWN_CHILD int child_leaves_a_sibling(void *arg, int fd, void *mask, vo
 	return child_execs_role("exit_7", fd, mask, data, length);
 }
 
-TEST(a_sibling_that_holds_the_pipe_does_not_hold_the_stack)
+TEST(a_stack_is_free_although_a_sibling_holds_the_pipe)
 {
 	struct Stack_t stack = { 0 };
 	struct psys_timespec limit = { 5, 0 };
@@ -193,7 +193,7 @@ TEST(a_stack_overflow_kills_the_child_alone)
 		CHECK(!below[i]);
 }
 
-TEST(the_guard_and_the_size_are_whole_pages_anywhere)
+TEST(guard_and_size_are_multiples_of_64_kib)
 {
 	struct Stack_t stack = { 0 };
 	int pid = spawn_without_pipe(&stack, child_returns, NULL);

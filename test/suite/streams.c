@@ -114,7 +114,7 @@ static void check_streams(struct aspawn_command *command, int in, int out, int e
 	check_failed(__FILE__, __LINE__, text);
 }
 
-TEST(each_kind_of_standard_stream)
+TEST(each_kind_of_standard_stream_is_connected)
 {
 	enum { I = ASPAWN_INHERIT, N = ASPAWN_NULL, P = ASPAWN_PIPE, S = ASPAWN_TO_STDOUT };
 	struct self self;
@@ -153,7 +153,7 @@ TEST(each_kind_of_standard_stream)
 }
 
 /* Pipes that are made then must not come to lie on 0 to 2, where the program's are. */
-TEST(standard_streams_of_a_caller_that_has_none)
+TEST(standard_streams_work_if_the_callers_are_closed)
 {
 	enum { I = ASPAWN_INHERIT, N = ASPAWN_NULL, P = ASPAWN_PIPE, S = ASPAWN_TO_STDOUT };
 	struct self self;
@@ -227,7 +227,7 @@ TEST(standard_streams_reject_invalid_numbers)
 }
 
 /* The failure is of the streams, not of an action of the caller's. */
-TEST(a_standard_stream_that_is_not_open)
+TEST(a_standard_stream_that_is_not_open_is_reported)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -253,7 +253,7 @@ TEST(a_standard_stream_that_is_not_open)
 	}
 }
 
-TEST(standard_error_goes_where_standard_output_goes_in_the_order_written)
+TEST(to_stdout_keeps_the_order_of_output_and_errors)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "writes", "aBcDEf");
@@ -303,7 +303,7 @@ TEST(actions_come_after_the_standard_streams)
 	check_ends(&child, 0);
 }
 
-TEST(ends_of_pipes_are_cloexec_and_non_blocking_where_asked_for)
+TEST(pipe_ends_are_cloexec_and_nonblock_is_optional)
 {
 	struct self self;
 	struct aspawn_command command = streams_command(&self);

@@ -49,7 +49,7 @@ TEST(each_argument_is_in_its_register)
 }
 
 /* Where there is no seccomp: six arguments, each of which matters. */
-TEST(six_arguments_of_mmap_and_pwrite)
+TEST(mmap_and_pwrite_get_six_arguments)
 {
 	enum { size = 65536 };
 	char *place = psys_mmap(NULL, 3 * size, PSYS_PROT_NONE,
@@ -67,7 +67,7 @@ TEST(six_arguments_of_mmap_and_pwrite)
 	CHECK_EQUAL(psys_strcmp(mapped, "second"), 0);
 }
 
-TEST(results_above_two_gib)
+TEST(results_above_two_gib_are_no_errors)
 {
 	int fd = psys_memfd_create("offsets", PSYS_MFD_CLOEXEC);
 	const int64_t far = INT64_C(0x123456789);
@@ -105,7 +105,7 @@ TEST(errors_are_negative_numbers)
 		    -PSYS_EINVAL);
 }
 
-TEST(dup2_of_equal_descriptors)
+TEST(dup2_of_equal_descriptors_changes_nothing)
 {
 	int fd = psys_dup(1);
 
@@ -170,7 +170,7 @@ TEST(clone_thunk_has_its_arguments_in_order)
 }
 
 /* In memory that parent and child share: an emulator stores both ids in the child. */
-TEST(clone_thunk_has_the_ids_stored)
+TEST(clone_thunk_stores_the_ids)
 {
 	static char stack[65536] __attribute__((aligned(16)));
 	struct thunk *thunk = shared_page();
@@ -203,7 +203,7 @@ TEST(clone3_thunk_calls_and_exits)
 	CHECK_EQUAL(psys_clone3_thunk(&args, 1, thunk_child, thunk), -PSYS_EINVAL);
 }
 
-TEST(signal_sets)
+TEST(signal_set_functions)
 {
 	struct psys_sigset set;
 
@@ -228,7 +228,7 @@ static void on_signal(int signal)
 	handled = signal;
 }
 
-TEST(a_handler_returns)
+TEST(a_signal_handler_returns_through_its_restorer)
 {
 	set_handler(PSYS_SIGUSR1, on_signal);
 	CHECK_EQUAL(psys_kill(psys_getpid(), PSYS_SIGUSR1), 0);
@@ -278,7 +278,7 @@ TEST(structures_have_the_kernels_layout)
 	CHECK_EQUAL(poll.revents, PSYS_POLLIN);
 }
 
-TEST(descriptors_over_a_socket)
+TEST(sendmsg_passes_descriptors)
 {
 	int pair[2], passed = -1;
 	char byte = 'b';

@@ -121,7 +121,7 @@ TEST(failures_as_texts)
 	check_failure(3, 0, ASPAWN_ACTION_CHDIR, "/srv", ""); /* none */
 }
 
-TEST(no_failure_and_no_outcome_are_empty_texts)
+TEST(texts_of_no_failure_and_null_are_empty)
 {
 	char text[8];
 
@@ -152,7 +152,7 @@ TEST(each_kind_of_action_has_a_name)
 }
 
 /* Never more than 255 bytes, so that a caller needs no second attempt. */
-TEST(the_longest_failure_and_outcome)
+TEST(the_longest_texts_have_the_documented_length)
 {
 	char subject[112], text[SIZE];
 
@@ -315,7 +315,7 @@ TEST(outcomes_of_runs_as_texts)
 	CHECK_EQUAL(psys_strcmp(text, "timed out, killed by SIGTERM"), 0);
 }
 
-TEST(the_version_is_that_of_the_headers)
+TEST(the_version_equals_the_headers)
 {
 	CHECK_EQUAL(aspawn_version(), ASPAWN_VERSION);
 	CHECK_EQUAL(ASPAWN_VERSION, ASPAWN_VERSION_MAJOR * 10000 + ASPAWN_VERSION_MINOR * 100 +

@@ -24,7 +24,7 @@ static int spawn_many(void *failures)
 	return 0;
 }
 
-TEST_SECONDS(eight_threads_spawn_at_once, 60)
+TEST_SECONDS(eight_threads_may_spawn_at_once, 60)
 {
 	struct thread thread[threads];
 	int failures = 0, descriptors = count_descriptors();
@@ -49,7 +49,7 @@ static int spawn_and_end(void *arg)
 	return 0;
 }
 
-TEST(a_thread_ends_before_its_child_execs)
+TEST(a_thread_may_end_before_its_child_execs)
 {
 	struct thread thread;
 
@@ -69,7 +69,7 @@ static int wait_for_stack(void *stack)
 	return aspawn_stack_wait(stack, NULL);
 }
 
-TEST(two_threads_wait_for_one_stack)
+TEST(two_threads_may_wait_for_one_stack)
 {
 	struct Stack_t stack = { 0 };
 	struct thread thread[2];
@@ -101,7 +101,7 @@ static ASPAWN_CHILD int child_changes_group(void *arg, int fd, void *mask, void 
 	return r == -PSYS_EPERM ? 1 : r ? 2 : psys_getegid() == 1 ? 1 : 3;
 }
 
-TEST(a_child_changes_its_group_beside_64_threads)
+TEST(a_child_may_change_its_group_beside_64_threads)
 {
 	struct thread thread[64];
 	struct Stack_t stack = { 0 };

@@ -35,7 +35,7 @@ static char byte_at(int fd, int64_t offset)
 	return byte;
 }
 
-TEST(truncation_beyond_four_gib)
+TEST(truncate_works_beyond_four_gib)
 {
 	int fd = open_file();
 
@@ -50,7 +50,7 @@ TEST(truncation_beyond_four_gib)
 	CHECK_EQUAL(psys_ftruncate(fd, -FAR), -PSYS_EINVAL);
 }
 
-TEST(vectors_beyond_four_gib)
+TEST(preadv_and_pwritev_work_beyond_four_gib)
 {
 	int fd = open_file();
 	char got = '?';
@@ -67,7 +67,7 @@ TEST(vectors_beyond_four_gib)
 	CHECK_EQUAL(psys_preadv2(fd, &in, 1, FAR, 1 << 30), -PSYS_EOPNOTSUPP);
 }
 
-TEST(allocation_beyond_four_gib)
+TEST(fallocate_works_beyond_four_gib)
 {
 	const int hole = PSYS_FALLOC_FL_PUNCH_HOLE | PSYS_FALLOC_FL_KEEP_SIZE;
 	int fd = open_file();
@@ -82,7 +82,7 @@ TEST(allocation_beyond_four_gib)
 }
 
 /* A length of 1 << 31 is negative if its halves are exchanged. */
-TEST(advice_beyond_four_gib)
+TEST(fadvise_works_beyond_four_gib)
 {
 	const int64_t length = INT64_C(1) << 31, offset = INT64_C(0x100000063);
 	int fd = open_file(), result;
@@ -98,7 +98,7 @@ TEST(advice_beyond_four_gib)
 	CHECK_EQUAL(psys_sync_file_range(fd, -1, length, 0), -PSYS_EINVAL);
 }
 
-TEST(a_file_is_sent_from_beyond_four_gib)
+TEST(sendfile_works_beyond_four_gib)
 {
 	int fd = open_file(), ends[2];
 	int64_t offset = FAR;
@@ -112,7 +112,7 @@ TEST(a_file_is_sent_from_beyond_four_gib)
 	CHECK_EQUAL(got, 'x');
 }
 
-TEST(a_mask_of_64_bits_is_watched)
+TEST(fanotify_mark_passes_64_bits)
 {
 	int fd = psys_fanotify_init(PSYS_FAN_CLOEXEC, PSYS_O_RDONLY);
 
@@ -124,7 +124,7 @@ TEST(a_mask_of_64_bits_is_watched)
 		    -PSYS_EINVAL);
 }
 
-TEST(times_beyond_2038)
+TEST(times_beyond_2038_are_kept)
 {
 	const struct psys_timespec times[2] = { { INT64_C(5000000000), 1 },
 						{ INT64_C(6000000000), 2 } };
@@ -145,7 +145,7 @@ TEST(times_beyond_2038)
 	      left.it_value.tv_sec <= INT64_C(3155760000));
 }
 
-TEST(file_systems_have_the_kernels_layout)
+TEST(statfs_has_the_kernels_layout)
 {
 	struct psys_statfs status;
 
@@ -162,7 +162,7 @@ TEST(file_systems_have_the_kernels_layout)
 
 /* Of the two structures of shmctl the old one has the size of the segment in its
  * first 32 bytes. */
-TEST(ipc_has_the_structures_of_today)
+TEST(shmctl_uses_the_newer_structure)
 {
 	enum { SIZE = 0x56000, WORDS = 40 };
 	unsigned long words[WORDS] = { 0 };
@@ -270,7 +270,7 @@ TEST(lstat_does_not_follow_a_link)
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, path, 0), 0);
 }
 
-TEST(stat_of_a_large_file_and_of_late_times)
+TEST(stat_has_64_bit_sizes_and_times)
 {
 	const struct psys_timespec times[2] = { { INT64_C(5000000000), 1 },
 						{ INT64_C(6000000000), 2 } };
@@ -285,7 +285,7 @@ TEST(stat_of_a_large_file_and_of_late_times)
 	CHECK_EQUAL(status.st_mtim.tv_sec, INT64_C(6000000000));
 }
 
-TEST(a_device_has_its_number)
+TEST(device_numbers_are_split_and_joined)
 {
 	struct psys_stat status = { 0 };
 
@@ -299,7 +299,7 @@ TEST(a_device_has_its_number)
 	CHECK_EQUAL(status.st_rdev, PSYS_MAKEDEV(1, 3));
 }
 
-TEST(stat_fails_as_the_kernels_own)
+TEST(stat_fails_with_the_kernels_errors)
 {
 	struct psys_stat status = { 0 };
 
@@ -315,7 +315,7 @@ TEST(stat_fails_as_the_kernels_own)
 	CHECK_EQUAL(status.st_mode, 0x23232323); /* written on success only */
 }
 
-TEST(limits_are_those_of_prlimit)
+TEST(getrlimit_and_setrlimit_equal_prlimit)
 {
 	struct psys_rlimit64 limit = { 0 }, other = { 0 }, lower;
 	int pid = fork_child();

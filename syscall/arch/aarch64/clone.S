@@ -16,7 +16,7 @@ psys_clone_thunk:
 	.cfi_startproc
 	hint	#34			/* bti c */
 	and	x1, x1, #-16
-	mov	x9, x3			/* the kernel has tls before child_tid */
+	mov	x9, x3			/* the kernel takes tls before child_tid */
 	mov	x3, x4
 	mov	x4, x9
 	mov	x8, #PSYS_NR_clone

@@ -1,7 +1,7 @@
 /*
  * arm before version 7: the functions that compilers call for the __atomic
- * builtins on a word. What they need the kernel keeps at fixed addresses in
- * every process, as its processor does it:
+ * builtins on a word. They use helpers that the kernel maps at fixed addresses in
+ * every process, in the form for its processor:
  *
  *   0xffff0fc0  kuser_cmpxchg: if *r2 == r0, stores r1 there, sets r0 to 0 and C;
  *               changes r3, r12 and flags too; a barrier before and after
@@ -9,7 +9,7 @@
  *
  * Each returns to lr. (Documentation/arch/arm/kernel_user_helpers.rst)
  *
- * Weak, since libgcc and compiler-rt define the same, and hidden.
+ * Weak, as libgcc and compiler-rt define the same functions, and hidden.
  */
 	.syntax	unified
 	.cfi_sections .debug_frame
@@ -96,7 +96,7 @@ function __sync_val_compare_and_swap_4
 	bcc	1b
 	mov	r0, r5
 	b	3f
-2:	helper	0xfa0			/* what was loaded is in r0 and stays there */
+2:	helper	0xfa0			/* preserves r0, the loaded value */
 	blx	r12
 3:	leave
 end __sync_val_compare_and_swap_4

@@ -3,8 +3,8 @@
  * (declared in include/syscall/clone.h). The child never returns through a frame
  * of its parent: it calls fn(arg) and exits with the result.
  *
- * ARM code, also where everything else is Thumb: callers come by way of bl, which
- * the linker makes a blx, or of a pointer; fn may be either.
+ * ARM code, also if everything else is Thumb: the linker turns a caller's bl into blx, and a
+ * pointer call works in both modes. fn may be ARM or Thumb.
  */
 #include <syscall/arch/arm/numbers.h>
 
@@ -27,7 +27,7 @@ psys_clone_thunk:
 	.cfi_rel_offset r5, 4
 	.cfi_rel_offset r6, 8
 	.cfi_rel_offset r7, 12
-	mov	r4, r3			/* the kernel has tls before child_tid */
+	mov	r4, r3			/* the kernel takes tls before child_tid */
 	ldr	r3, [sp, #16]
 	ldr	r5, [sp, #20]
 	ldr	r6, [sp, #24]

@@ -34,7 +34,7 @@ psys_clone_thunk:
 	mov	%eax, 4(%ecx)		/* fn */
 	mov	16(%esp), %ebx
 	mov	24(%esp), %edx
-	mov	32(%esp), %esi		/* the kernel has tls before child_tid */
+	mov	32(%esp), %esi		/* the kernel takes tls before child_tid */
 	mov	28(%esp), %edi
 	mov	$PSYS_NR_clone, %eax
 	int	$0x80

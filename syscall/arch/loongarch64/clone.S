@@ -9,8 +9,7 @@
 
 /* long psys_clone_thunk(flags, stack, parent_tid, child_tid, tls, fn, arg)
  *                       a0     a1     a2          a3         a4   a5  a6
- * The kernel has them in the same order, and leaves all but a0 and t0 to t8 as
- * they are. */
+ * The kernel takes the same order, and preserves all registers except a0 and t0 to t8. */
 	.globl	psys_clone_thunk
 	.type	psys_clone_thunk, @function
 	.p2align 2

@@ -3,7 +3,7 @@
  * (declared in include/syscall/clone.h). The child never returns through a frame
  * of its parent: it calls fn(arg) and exits with the result.
  *
- * fn waits in a1, which a system call preserves.
+ * a1, which system calls preserve, holds fn.
  */
 #include <syscall/arch/m68k/numbers.h>
 
@@ -38,7 +38,7 @@ psys_clone_thunk:
 	and.l	#-16, %d2
 	sub.l	#16, %d2
 	move.l	%d2, %a0
-	move.l	44(%sp), (%a0)		/* arg waits on the child's stack */
+	move.l	44(%sp), (%a0)		/* keep arg on the child's stack */
 	move.l	28(%sp), %d3
 	move.l	32(%sp), %d4
 	move.l	36(%sp), %d5

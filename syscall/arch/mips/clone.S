@@ -17,7 +17,7 @@
 	.p2align 4
 psys_clone_thunk:
 	.cfi_startproc
-	lw	$8, 16($29)		/* tls, which the kernel has before child_tid */
+	lw	$8, 16($29)		/* tls: the kernel takes it before child_tid */
 	lw	$9, 20($29)
 	lw	$10, 24($29)
 	addiu	$29, $29, -24
@@ -63,7 +63,7 @@ psys_clone3_thunk:
 	.cfi_startproc
 	addiu	$29, $29, -16
 	.cfi_adjust_cfa_offset 16
-	sw	$16, 0($29)		/* a system call keeps these; the parent wants its own */
+	sw	$16, 0($29)		/* system calls preserve these: save the parent's */
 	sw	$17, 4($29)
 	.cfi_rel_offset 16, 0
 	.cfi_rel_offset 17, 4

@@ -3,4 +3,4 @@ mips64el.triple := mips64el-linux-gnuabi64
 mips64el.emulator := qemu-mips64el-static
 mips64.triple := mips64-linux-gnuabi64
 mips64.emulator := qemu-mips64-static
-mips64.position := -fPIE # n64 calls know no other
+mips64.position := -fPIE # n64 has no other calls

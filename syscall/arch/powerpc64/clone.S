@@ -3,8 +3,8 @@
  * stack (declared in include/syscall/clone.h). The child never returns through
  * a frame of its parent: it calls fn(arg) and exits with the result.
  *
- * fn and arg wait in r30 and r31, which a system call preserves; the parent's own
- * lie below its stack pointer meanwhile, where 288 bytes are safe.
+ * r30 and r31, which system calls preserve, hold fn and arg. The parent's values of them are
+ * saved below its stack pointer, in the 288 bytes of the red zone.
  */
 #include <syscall/arch/powerpc64/numbers.h>
 
@@ -18,7 +18,7 @@
 	.cfi_offset 31, -8
 	.endm
 
-	/* cr0 as the system call left it: back to the parent, or on in the child */
+	/* cr0 is the system call's: returns in the parent, goes on in the child */
 	.macro	part
 	bso	1f
 	cmpdi	3, 0
@@ -56,8 +56,8 @@ psys_clone_thunk:
 	mr	31, 9
 	clrrdi	4, 4, 4
 	li	0, 0
-	stdu	0, -32(4)		/* the least frame, with no caller's */
-	mr	10, 6			/* the kernel has tls before child_tid */
+	stdu	0, -32(4)		/* a minimal frame, without back chain */
+	mr	10, 6			/* the kernel takes tls before child_tid */
 	mr	6, 7
 	mr	7, 10
 	li	0, PSYS_NR_clone
@@ -81,7 +81,7 @@ psys_clone3_thunk:
 	sc
 	part
 	li	0, 0
-	stdu	0, -32(1)		/* the least frame, with no caller's */
+	stdu	0, -32(1)		/* a minimal frame, without back chain */
 	run
 	.cfi_endproc
 	.size	psys_clone3_thunk, . - psys_clone3_thunk

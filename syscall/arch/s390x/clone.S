@@ -3,8 +3,8 @@
  * (declared in include/syscall/clone.h). The child never returns through a frame
  * of its parent: it calls fn(arg) and exits with the result.
  *
- * A function owns the 160 bytes above its stack pointer that its caller left for
- * it to save registers in.
+ * A function may save registers in the 160 bytes above its stack pointer, which its caller has
+ * reserved.
  */
 #include <syscall/arch/s390x/numbers.h>
 
@@ -21,10 +21,10 @@ psys_clone_thunk:
 	lg	%r1, 168(%r15)
 	nill	%r3, 0xfff8
 	aghi	%r3, -176
-	xc	0(8, %r3), 0(%r3)	/* no caller's frame */
-	stg	%r0, 160(%r3)		/* fn and arg wait on the child's stack */
+	xc	0(8, %r3), 0(%r3)	/* back chain: no caller */
+	stg	%r0, 160(%r3)		/* keep fn and arg on the child's stack */
 	stg	%r1, 168(%r3)
-	lgr	%r0, %r2		/* the kernel has stack before flags */
+	lgr	%r0, %r2		/* the kernel takes stack before flags */
 	lgr	%r2, %r3
 	lgr	%r3, %r0
 	lghi	%r1, PSYS_NR_clone

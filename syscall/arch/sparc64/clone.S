@@ -3,21 +3,20 @@
  * stack (declared in include/syscall/clone.h). The child never returns through a
  * frame of its parent: it calls fn(arg) and exits with the result.
  *
- * The kernel copies the caller's frame, as memory has it, to the child's stack
- * (arch/sparc/kernel/process_64.c, clone_stackframe); emulators copy nothing and
- * begin where the stack ends. So there is room for a frame above that end, the
- * frame that is copied is the least one, and fn and arg wait in g4 and g5, which a
- * system call preserves.
+ * The kernel copies the caller's frame from memory to the child's stack
+ * (arch/sparc/kernel/process_64.c, clone_stackframe); emulators copy nothing, and the
+ * child begins at the end of its stack. So this reserves a frame above that end, and makes the
+ * copied frame minimal. g4 and g5, which system calls preserve, hold fn and arg.
  *
- * The kernel stores what is left in the register windows itself but, before Linux
- * 7.0, goes on with stale memory where that faults. Stored before the trap, none are
- * left; and the frame's page is written to.
+ * The kernel stores the register windows itself but, before Linux 7.0, goes on with stale memory if
+ * the store faults. So this flushes the windows before the trap, which also writes to the frame's
+ * page.
  */
 #include <syscall/arch/sparc64/numbers.h>
 
 #define BIAS 2047		/* of the stack pointer */
-#define FRAME 176		/* the least: 16 registers, then six arguments of a callee */
-#define SAVED_FP 112		/* where in it a register window's frame pointer lies */
+#define FRAME 176		/* the minimum: 16 registers, then six arguments of a callee */
+#define SAVED_FP 112		/* offset of a register window's frame pointer */
 
 	.text
 
@@ -74,7 +73,7 @@ psys_clone_thunk:
 	and	%i1, -16, %o1
 	sub	%o1, BIAS + FRAME, %o1
 	mov	%i2, %o2
-	mov	%i4, %o3		/* the kernel has tls before child_tid */
+	mov	%i4, %o3		/* the kernel takes tls before child_tid */
 	mov	%i3, %o4
 	trap	PSYS_NR_clone
 	bcs,pn	%xcc, 1f
@@ -89,9 +88,9 @@ psys_clone_thunk:
 
 /* long psys_clone3_thunk(args, size, fn, arg)
  *                        i0    i1    i2  i3
- * To the kernel the end of the stack is the stack pointer, bias and all: it is given
- * a copy of args with a shorter stack. A size that it would refuse is left to it. */
-#define STACK_SIZE 48		/* its place in args */
+ * The kernel takes the end of the stack as the biased stack pointer, so it gets a copy of args with
+ * a shorter stack. An invalid size is passed on, for the kernel to reject. */
+#define STACK_SIZE 48		/* offset in args */
 	.globl	psys_clone3_thunk
 	.type	psys_clone3_thunk, @function
 	.p2align 4
@@ -114,7 +113,7 @@ psys_clone3_thunk:
 	bne,pt	%xcc, 1b
 	stb	%l1, [%o0 + %l0]
 	ldx	[%o0 + STACK_SIZE], %l1
-	brz,pn	%l1, 2f			/* the parent's */
+	brz,pn	%l1, 2f			/* no stack of its own */
 	sub	%l1, BIAS + FRAME, %l1
 	stx	%l1, [%o0 + STACK_SIZE]
 2:	call	clone3
@@ -123,7 +122,7 @@ psys_clone3_thunk:
 	.cfi_endproc
 	.size	psys_clone3_thunk, . - psys_clone3_thunk
 
-	/* Its own frame, without the copy. There is no second result. */
+	/* clone3 copies no frame, and has no second result. */
 	.type	clone3, @function
 	.p2align 4
 clone3:

@@ -2,7 +2,7 @@
  * aarch64
  *
  * number: x8   arguments: x0 x1 x2 x3 x4 x5   result: x0, -errno on error
- * clobbered: of SVE the predicates, ffr, and what is beyond 128 bits of each vector
+ * clobbered: SVE's predicates, ffr, and each vector beyond its first 128 bits
  * man 2 syscall; arch/arm64/kernel/entry.S, invoke_syscall in syscall.c;
  * Documentation/arch/arm64/sve.rst, "System call behaviour"
  */
@@ -12,12 +12,13 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
- * A function may have SVE by an attribute, of which no macro tells, so what costs nothing
- * is listed always. Clang ignores what a function's target lacks. It has no name for ffr, but
- * moves no asm with "memory" past its readers. To gcc z8 is d8, which a function without SVE
- * would have to save: it has the vectors only where the whole unit has SVE, and
- * PSYS_NO_INLINE_CALLS (base.h) is for the others.
+ * Clobbered SVE state. No macro shows if a function has SVE by an attribute, so all that costs
+ * nothing is always listed: clang ignores registers that a function's target lacks. Clang has no
+ * name for ffr, but moves no asm with "memory" past instructions that read ffr. Gcc takes z8 for d8,
+ * which a function without SVE would save: so for gcc the vectors are listed only if the whole unit
+ * has SVE, and other units define PSYS_NO_INLINE_CALLS (base.h).
  */
 #define PSYS_PREDICATES                                                                         \
 	"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", \
@@ -114,5 +115,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 #undef PSYS_PREDICATES
 #undef PSYS_VECTORS
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

@@ -7,7 +7,7 @@
 #define PSYS_O_DIRECT 0200000
 #define PSYS_O_LARGEFILE 0400000
 
-#define PSYS_SA_RESTORER 0x04000000UL /* there, and not needed */
+#define PSYS_SA_RESTORER 0x04000000UL /* exists, but is not needed */
 
 /* clone takes tls before child_tid (CONFIG_CLONE_BACKWARDS). */
 #define PSYS_CLONE_BACKWARDS

@@ -14,10 +14,11 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
- * In Thumb code r7 may be the frame pointer, which no compiler lets go of: it
- * waits in r12 for the end of the call. The number comes from a high register
- * ("h"), from which every Thumb can move it without a change of flags.
+ * In Thumb code r7 may be the frame pointer, which compilers do not allow as an operand, so it is
+ * saved in r12. The number is in a high register ("h"): every Thumb version can move it from there
+ * without changing flags.
  */
 #ifdef __thumb__
 #define PSYS_NUMBER(nr) long number = nr
@@ -126,5 +127,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 #undef PSYS_NUMBER_IN
 #undef PSYS_SVC
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

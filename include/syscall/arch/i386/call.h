@@ -4,8 +4,8 @@
  * number: eax   arguments: ebx ecx edx esi edi ebp   result: eax, -errno on error
  * clobbered: nothing else
  * man 2 syscall; arch/x86/entry/entry_64_compat.S, entry_INT80_compat; entry_32.S
- * A 64-bit argument takes two registers, low half first (entry/syscalls/syscall_32.tbl
- * names sys_ia32_pread64, which has them so).
+ * A 64-bit argument takes two registers, low half first (sys_ia32_pread64 of
+ * entry/syscalls/syscall_32.tbl).
  */
 #ifndef PSYS_I386_CALL_H
 #define PSYS_I386_CALL_H
@@ -13,6 +13,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 PSYS_INLINE long psys_call0(long nr)
 {
 	long result;
@@ -65,9 +66,9 @@ PSYS_INLINE long psys_call5(long nr, long a1, long a2, long a3, long a4, long a5
 }
 
 /*
- * ebp may be the frame pointer, which no compiler lets go of: it waits on the
- * stack. The sixth argument is in memory, for want of a register, and is pushed
- * before esp, which may be how it is addressed, has moved.
+ * ebp may be the frame pointer, which compilers do not allow as an operand, so it is saved on the
+ * stack. No register is left for the sixth argument: it is a memory operand, and pushed first, as
+ * it may be addressed by esp.
  */
 PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5, long a6)
 {
@@ -83,5 +84,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 			 : "memory");
 	return result;
 }
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

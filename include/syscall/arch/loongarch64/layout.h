@@ -1,5 +1,5 @@
 /*
- * loongarch64: its kernel lays out and numbers everything as most do. clone takes
+ * loongarch64: structures and constants are those of most architectures. clone takes
  * child_tid before tls (no CONFIG_CLONE_BACKWARDS).
  */
 #ifndef PSYS_LOONGARCH64_LAYOUT_H

@@ -8,7 +8,7 @@
 #define PSYS_O_DIRECT 0200000
 #define PSYS_O_LARGEFILE 0400000
 
-#define PSYS_SIGACTION_RESTORER /* there, and not used: asm/signal.h */
+#define PSYS_SIGACTION_RESTORER /* exists, but is not used: asm/signal.h */
 
 /* The high half first; a pair may begin in any register. */
 #define PSYS_ARG64(value) (uint32_t)((uint64_t)(value) >> 32), (uint32_t)(value)

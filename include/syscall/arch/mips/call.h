@@ -12,6 +12,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 #define PSYS_CLOBBERS \
 	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", PSYS_HI_LO "memory"
 
@@ -109,7 +110,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 	return r7 ? -r2 : r2;
 }
 
-/* A 64-bit argument that begins in an even register can leave six too few. */
+/* Six registers are too few if a 64-bit argument skips one. */
 PSYS_INLINE long psys_call7(long nr, long a1, long a2, long a3, long a4, long a5, long a6, long a7)
 {
 	register long r2 __asm__("$2") = nr;
@@ -132,5 +133,7 @@ PSYS_INLINE long psys_call7(long nr, long a1, long a2, long a3, long a4, long a5
 #undef PSYS_TRAP_WITH_STACK
 #undef PSYS_CLOBBERS
 #undef PSYS_HI_LO
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

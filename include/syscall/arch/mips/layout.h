@@ -4,7 +4,7 @@
 
 #include "../shared/mips/layout.h"
 
-/* In the byte order's order; a pair begins in an even register. */
+/* The halves are in the byte order of the machine; a pair begins in an even register. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PSYS_ARG64(value) (uint32_t)((uint64_t)(value) >> 32), (uint32_t)(value)
 #else

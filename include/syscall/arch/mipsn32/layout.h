@@ -4,7 +4,7 @@
 
 #include "../shared/mips/layout.h"
 
-/* 32 bits are kept with their sign above them, whatever their type. */
+/* 32-bit values of any type are extended with their sign. */
 #define PSYS_WORD_FROM long
 
 #define PSYS_IPC_64 0x100 /* kernel/syscalls/syscall_n*.tbl: sys_old_semctl */

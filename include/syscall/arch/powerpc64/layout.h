@@ -10,7 +10,7 @@
 
 #define PSYS_MAP_NORESERVE 0x40 /* uapi/asm/mman.h */
 
-#define PSYS_SA_RESTORER 0x04000000UL /* there, and not needed */
+#define PSYS_SA_RESTORER 0x04000000UL /* exists, but is not needed */
 
 /* uapi/asm/ioctl.h, ioctls.h */
 #define PSYS_IOC_READ 2U

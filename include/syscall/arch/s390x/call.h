@@ -12,6 +12,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 PSYS_INLINE long psys_call0(long nr)
 {
 	register long r1 __asm__("r1") = nr;
@@ -89,7 +90,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 	return r2;
 }
 
-/* mmap takes its arguments in memory (arch/s390/kernel/syscall.c, old_mmap's way). */
+/* mmap takes its arguments in memory, as old_mmap (arch/s390/kernel/syscall.c). */
 #define PSYS_ARCH_MMAP
 PSYS_INLINE void *psys_mmap(void *addr, size_t length, int protection, int flags, int fd,
 			    int64_t offset)
@@ -104,5 +105,7 @@ PSYS_INLINE void *psys_mmap(void *addr, size_t length, int protection, int flags
 	arguments[5] = (unsigned long)offset;
 	return (void *)psys_call1(PSYS_NR_mmap, (long)arguments);
 }
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * The system call numbers that all architectures share: those given since Linux 5.1,
- * counted from what the ABI adds to every number, PSYS_NUMBER_BASE. A new system call
- * of the kernel gets one line here. (447, memfd_secret, is not on all architectures:
- * it stands in their own files.)
+ * The system call numbers since Linux 5.1, which are the same on all architectures, except for
+ * PSYS_NUMBER_BASE, which an ABI may add to every number. A new system call needs one line here.
+ * (447, memfd_secret, is in the files of the architectures that have it.)
  * Linux 7.3-rc7, scripts/syscall.tbl, and the same lines of each architecture's table
  */
 #ifndef PSYS_UNIFIED_H

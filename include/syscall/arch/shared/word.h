@@ -1,7 +1,7 @@
 /*
- * psys_word, what a register holds, and PSYS_WORD(), how an argument becomes one. Where
- * registers are wider than a long, layout.h defines PSYS_WORD_FROM, the type by which 32
- * bits of an argument are extended: unsigned long for zeros, long for the sign.
+ * psys_word, the type of a register, and PSYS_WORD(), which converts an argument to it. Where
+ * registers are wider than a long, layout.h defines PSYS_WORD_FROM, the type by which 32-bit
+ * arguments are extended: unsigned long with zeros, long with the sign.
  */
 #ifndef PSYS_WORD_H
 #define PSYS_WORD_H
@@ -10,8 +10,8 @@
 typedef long psys_word;
 #define PSYS_WORD(argument) ((long)(argument))
 
-/* 64 bits stay as they are. (A cast of a pointer to another size is an error to some C
- * compilers, even where it is not taken.) */
+/* 64-bit arguments are not converted. (Some C compilers reject a cast of a pointer to another size
+ * even in a branch that is not taken.) */
 #elif defined(__cplusplus)
 typedef long long psys_word;
 #define PSYS_WORD(argument)                                        \

@@ -13,10 +13,10 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
- * After the trap: a negative number if there was an error. Clang has g1 as its
- * scratch register in frames of more than 4 KiB, also right before an asm that has
- * an operand there: it is filled within.
+ * Negates the result after an error. The asm itself loads g1: in frames of more than 4 KiB clang
+ * uses g1 as its scratch register even right before an asm that has an operand in g1.
  */
 #define PSYS_TRAP "mov %[nr], %%g1; ta 0x6d; sub %%g0, %[o0], %%g1; movcs %%xcc, %%g1, %[o0]"
 #define PSYS_CLOBBERS                                                                           \
@@ -123,5 +123,7 @@ PSYS_INLINE int psys_clone(unsigned long flags, void *stack, int *parent_tid, in
 
 #undef PSYS_TRAP
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

@@ -58,7 +58,7 @@
 #define PSYS_SA_NODEFER 0x020UL
 #define PSYS_SA_RESETHAND 0x004UL
 
-/* No flag says so, but it is needed, as an argument (arch/sparc/kernel/sys_sparc_64.c,
+/* The restorer is an argument of the call, without a flag (arch/sparc/kernel/sys_sparc_64.c,
  * rt_sigaction). */
 #define PSYS_NEEDS_RESTORER
 #define PSYS_SIGACTION_RESTORER

@@ -4,8 +4,8 @@
 
 #include "../shared/x86_64/layout.h"
 
-/* A pointer, a size and a flag word get zeros above them. So does an int, of which the
- * kernel takes the lower half. */
+/* Pointers, sizes and flag words are extended with zeros. So is an int, of which the kernel reads
+ * only the lower half. */
 #define PSYS_WORD_FROM unsigned long
 
 typedef long long psys_kernel_long;
@@ -13,11 +13,11 @@ typedef unsigned long long psys_kernel_ulong;
 #define PSYS_KERNEL_LONG_BITS 64
 #define PSYS_ARCH_KERNEL_LONG
 
-/* 64 bits that lie where 32 would (uapi/asm/siginfo.h). */
+/* 64 bits, aligned as 32 bits (uapi/asm/siginfo.h). */
 typedef long long psys_siginfo_clock __attribute__((aligned(4)));
 #define PSYS_ARCH_SIGINFO_CLOCK
 
-/* preadv and its like take an offset in one register (fs/read_write.c,
+/* preadv and the like take an offset in one register (fs/read_write.c,
  * compat_sys_preadv64v2). */
 #define PSYS_ARG_HALVES(value) (value)
 

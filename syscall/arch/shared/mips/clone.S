@@ -26,9 +26,9 @@ psys_clone_thunk:
 	li	$12, -16
 	and	$5, $5, $12
 	ADDIU	$5, $5, -16
-	sd	$9, 0($5)		/* fn and arg wait on the child's stack */
+	sd	$9, 0($5)		/* keep fn and arg on the child's stack */
 	sd	$10, 8($5)
-	move	$12, $7			/* the kernel has tls before child_tid */
+	move	$12, $7			/* the kernel takes tls before child_tid */
 	move	$7, $8
 	move	$8, $12
 	li	$2, PSYS_NR_clone
@@ -64,7 +64,7 @@ psys_clone3_thunk:
 	.cfi_startproc
 	ADDIU	$29, $29, -16
 	.cfi_adjust_cfa_offset 16
-	sd	$16, 0($29)		/* a system call keeps these; the parent wants its own */
+	sd	$16, 0($29)		/* system calls preserve these: save the parent's */
 	sd	$17, 8($29)
 	.cfi_rel_offset 16, 0
 	.cfi_rel_offset 17, 8

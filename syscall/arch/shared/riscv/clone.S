@@ -14,7 +14,7 @@
 psys_clone_thunk:
 	.cfi_startproc
 	andi	a1, a1, -16
-	mv	t0, a3			/* the kernel has tls before child_tid */
+	mv	t0, a3			/* the kernel takes tls before child_tid */
 	mv	a3, a4
 	mv	a4, t0
 	li	a7, PSYS_NR_clone

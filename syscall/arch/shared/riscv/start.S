@@ -19,7 +19,7 @@ _start:
 	.cfi_startproc
 	.cfi_undefined ra
 	.option	push
-	.option	norelax			/* this one must not itself go by way of gp */
+	.option	norelax			/* relaxed, it would use gp before gp is set */
 	lla	gp, __global_pointer$
 	.option	pop
 	li	s0, 0

@@ -1,10 +1,10 @@
 /*
  * x86_64 and x32: clone and clone3 with a function for the child to run on its new
  * stack (declared in include/syscall/clone.h). The child never returns through
- * a frame of its parent: it calls fn(arg) and exits with the result. On x32 pointers come
- * with zeros above them, other words with anything.
+ * a frame of its parent: it calls fn(arg) and exits with the result. On x32 the upper half of a
+ * register is zero for a pointer, undefined for other words.
  */
-/* Of pointers and longs: with 32 bits of one the processor clears what is above. */
+/* Registers for pointers and longs: a move of the 32-bit half clears the upper half. */
 #ifdef __ILP32__
 #define AX %eax
 #define CX %ecx
@@ -34,7 +34,7 @@ psys_clone_thunk:
 	mov	8(%rsp), AX
 	and	$-16, SI
 	sub	$16, SI
-	mov	%rax, (%rsi)		/* arg waits on the child's stack */
+	mov	%rax, (%rsi)		/* keep arg on the child's stack */
 #ifdef __ILP32__
 	mov	%edi, %edi
 #endif

@@ -1,6 +1,6 @@
 /*
- * The table that newer architectures share, those of its system call numbers
- * that mean the same with 32 and with 64 bits.
+ * The kernel's generic table of newer architectures: the system call numbers that are the same with
+ * 32 and with 64 bits.
  * Linux 7.2, scripts/syscall.tbl (include/uapi/asm-generic/unistd.h)
  */
 #ifndef PSYS_GENERIC_COMMON_H

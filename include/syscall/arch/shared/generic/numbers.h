@@ -1,6 +1,6 @@
 /*
- * The table that newer architectures share, its system call numbers on those
- * of 64 bits. What only some of them have stands in their own folders.
+ * The kernel's generic table of newer architectures: the system call numbers with 64 bits. Numbers
+ * of single architectures are in their own directories.
  * Linux 7.2, scripts/syscall.tbl (include/uapi/asm-generic/unistd.h)
  */
 #ifndef PSYS_GENERIC_NUMBERS_H

@@ -7,11 +7,11 @@
 
 #include <syscall/base.h>
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
- * A function may have vectors by an attribute, of which no macro tells, so they are listed
- * always: that costs a function without them nothing. Gcc has names for them since 13, for
- * all since 14; clang 14 has none for the state beside the vectors, which it takes
- * any asm to change.
+ * Clobbered vector registers. No macro shows if a function has vectors by an attribute, so they are
+ * always listed, which costs a function without vectors nothing. Gcc knows their names since 13,
+ * all since 14; clang 14 does not know the other vector state, but assumes that any asm changes it.
  */
 #define PSYS_VECTORS                                                                            \
 	"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", \
@@ -109,5 +109,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 
 #undef PSYS_VECTORS
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif
