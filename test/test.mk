@@ -36,8 +36,8 @@ $(cplusplus): test/hosted/cplusplus.cc $(archive)
 
 export BUILD_DIR CC
 
-.PHONY: test test-suite test-hosted test-checks
-test: test-suite test-hosted test-checks test-examples ## the suite without and with a libc, the checks of what is built, the examples
+.PHONY: test test-suite test-hosted test-checks test-users
+test: test-suite test-hosted test-checks test-users test-examples ## the suite without and with a libc, the checks of what is built, users, the examples
 
 test-suite: $(suite) ## the suite, with no libc
 	prove --exec '' $(abspath $(suite))
@@ -47,6 +47,9 @@ test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address
 
 test-checks: all ## what the libraries contain, what install installs, the layering
 	prove $(wildcard test/checks/*.t)
+
+test-users: all ## a binding for another language
+	prove $(wildcard test/users/*.t)
 
 # As long as SECONDS says, in a directory of its own.
 SECONDS ?= 60
