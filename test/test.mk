@@ -97,6 +97,11 @@ test-emulated: cross-all ## the suite of every architecture under qemu-user, whe
 test-kernels: cross-all ## the suite as the init of real kernels, under QEMU
 	test/kernels/run $(PAIRS)
 
+# As root, test/consumers/install first.
+.PHONY: test-consumers
+test-consumers: all compat ## projects of CMake, Meson, Zig and make that use the library
+	prove --timer test/consumers/consumers.t
+
 .PHONY: test-headers reference
 reference: ## have.h and doc/syscalls.md, from the table of system calls
 	tools/reference.py have
