@@ -120,6 +120,7 @@ include test/test.mk
 include bench/bench.mk
 include examples/examples.mk
 include dist.mk
+include tools/cmake.mk
 
 # For another architecture, by clang 19 and lld 19 alone, or by a gcc of its own (.cc):
 # no sysroot, no foreign header. $(TARGETS) come from syscall/arch/*/target.mk.

@@ -38,9 +38,9 @@ $(cplusplus): test/hosted/cplusplus.cc $(archive)
 export BUILD_DIR CC
 summary = +@test/prove --summary $(MAKE) --no-print-directory
 
-.PHONY: test test-suite test-hosted test-checks test-documents
+.PHONY: test test-suite test-hosted test-checks test-documents test-users
 test: ## the suite without and with a libc, the checks of what is built, the examples, the documents
-	$(summary) test-suite test-hosted test-checks test-examples test-documents
+	$(summary) test-suite test-hosted test-checks test-users test-examples test-documents
 
 test-suite: $(suite) ## the suite, with no libc
 	test/prove --exec '' '$(abspath $(suite))'
@@ -58,6 +58,9 @@ test-documents: all compat ## the programs and fragments that README.md and the 
 .PHONY: test-readme
 test-readme: ## the commands that README.md begins with, on a bare Debian 12: 5 minutes
 	test/prove --timer test/bare/readme.t
+
+test-users: all ## a binding for another language
+	test/prove $(wildcard test/users/*.t)
 
 # As long as SECONDS says, in a directory of its own.
 SECONDS ?= 60
@@ -93,6 +96,11 @@ test-emulated: cross-all ## the suite of every architecture under qemu-user, whe
 .PHONY: test-kernels
 test-kernels: cross-all ## the suite as the init of real kernels, under QEMU
 	test/kernels/run $(PAIRS)
+
+# As root, test/consumers/install first.
+.PHONY: test-consumers
+test-consumers: all compat ## projects of CMake, Meson, Zig and make that use the library
+	prove --timer test/consumers/consumers.t
 
 .PHONY: test-headers reference
 reference: ## have.h and doc/syscalls.md, from the table of system calls
