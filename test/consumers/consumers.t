@@ -27,7 +27,7 @@ files_of_tree=$(cd "$tree" && find . | sort)
 project()
 {
 	mkdir -p "$work/$1" && cd "$root/test/consumers" && cp -R "$2"/. ./*.c ./*.cc aarch64.* "$work/$1" &&
-		cd "$work/$1"
+		cd "$work/$1" || return
 }
 
 # runs DIRECTORY PROGRAM...

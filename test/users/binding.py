@@ -113,8 +113,8 @@ def moved(child):
 
 def wait(child):
     status = c.c_int(-1)
-    return lib.aspawn_wait(c.byref(child), c.byref(status), None, -1), text(lib.aspawn_status_text,
-                                                                          status.value)
+    r = lib.aspawn_wait(c.byref(child), c.byref(status), None, -1)
+    return r, text(lib.aspawn_status_text, status.value)
 
 
 def read_all(fd):
