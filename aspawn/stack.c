@@ -7,7 +7,8 @@
 
 /* Of ASan's runtime, if the program has one: what an instrumented function left
  * poisoned when the child execed is no stack of anybody's any more. */
-__attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *addr, size_t size);
+__attribute__((weak, visibility("default"))) void
+__asan_unpoison_memory_region(const volatile void *addr, size_t size);
 
 /* After a fork between two stores a stack may have a size and no address: it is unused. */
 static bool is_stack(const struct Stack_t *stack)
