@@ -12,6 +12,8 @@
 enum { clone_flags = 1 };
 #else
 enum { clone_flags = 0 };
+#endif
+
 /* The first call of nr, by this thread or its child, opens the gate *reached and waits until *go is
  * opened; later calls do not wait. Skips the test if that is not possible. */
 void filter_hold(long nr, int *reached, int *go);
@@ -19,9 +21,7 @@ void filter_hold(long nr, int *reached, int *go);
 /* Calls of nr raise SIGSYS in the thread, and are not made. */
 void filter_trap(long nr);
 
-#endif
-
-/* All calls of nr fail with error; with flags, only calls with (argument & flags) == flags. Skip the
+/* All calls of nr fail with error; with mask, only calls with (argument & mask) == mask. Skip the
  * test without seccomp. */
 void filter_refuse(long nr, int error);
 void filter_refuse_flags(long nr, int argument, uint32_t mask, int error);
