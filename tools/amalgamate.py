@@ -135,21 +135,26 @@ def merge(sequences):
             waiting[following] -= 1
 
 
+def condition(architectures):
+    """The lines of an #if for these."""
+    words = [f"defined({macro(architecture)})" for architecture in architectures]
+    lines = ["#if " + words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + len(word) > 86:
+            lines[-1] += " || \\"
+            lines.append("\t" + word)
+        else:
+            lines[-1] += " || " + word
+    return lines
+
+
 def with_conditions(merged):
     """Lines: each text in a condition on the architectures that have it."""
     merged = list(merged)
     for i, (users, (path, _), text) in enumerate(merged):
         conditional = len(users) < len(ARCHITECTURES)
         if conditional and (i == 0 or merged[i - 1][0] != users):
-            words = [f"defined({macro(user)})" for user in users]
-            lines = ["#if " + words[0]]
-            for word in words[1:]:
-                if len(lines[-1]) + len(word) > 86:
-                    lines[-1] += " || \\"
-                    lines.append("\t" + word)
-                else:
-                    lines[-1] += " || " + word
-            yield from ["", *lines]
+            yield from ["", *condition(users)]
         yield from ["", banner(name_of(path)), text]
         if conditional and (i + 1 == len(merged) or merged[i + 1][0] != users):
             yield from ["", f"#endif /* {', '.join(users)} */"]
@@ -261,6 +266,18 @@ def assembly():
     first, last = text.index("#if defined"), text.index("#endif\n", text.index("#error")) + 7
     yield choice(text[first:last])
     yield from with_conditions(merge(sequences))
+
+    users = {}
+    for architecture, items in sequences.items():
+        for name in re.findall(r"\.globl\s+(\w+)", "\n".join(text for _, text in items)):
+            users.setdefault(name, []).append(architecture)
+    yield from ["", "/* As the functions of aspawn.c. */", "#ifndef ASPAWN_EXPORT"]
+    for name, architectures in users.items():
+        hidden = [f"\t.hidden\t{name}"]
+        if len(architectures) < len(ARCHITECTURES):
+            hidden = [*condition(architectures), *hidden, "#endif"]
+        yield from hidden
+    yield "#endif"
 
 
 # --- the four files ----------------------------------------------------------------------

@@ -189,10 +189,10 @@ static void start(struct loop *loop)
 
 	const uint64_t begun = now();
 	bool is_started = job->method->start(&slot->running, check->words, why) == 0;
-	const uint64_t held = now() - begun;
+	const uint64_t blocked = now() - begun;
 
-	loop->result->starts[loop->result->start_count++] = held;
-	loop->next_start = begun + held + job->delay;
+	loop->result->starts[loop->result->start_count++] = blocked;
+	loop->next_start = begun + blocked + job->delay;
 	if (!is_started) {
 		record(loop, check, NOT_STARTED, 0, 0, why);
 		return;

@@ -33,7 +33,7 @@ struct result {
 		char text[REASON];
 		size_t count, line; /* the first in the list */
 	} reasons[REASONS];
-	/* In nanoseconds: how long each start held the loop; from the start to when it
+	/* In nanoseconds: how long each start blocked the loop; from the start to when it
 	 * had been reaped. */
 	uint64_t *starts, *latencies;
 	size_t start_count, latency_count;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The suite with aspawn.c and aspawn.S, compiled with no option but the target's, in place of
 # the library: without a libc, natively and under an emulator, and beside a libc with what
-# distributions compile with. TARGETS="aarch64 s390x" for others of the emulated.
+# distributions compile with. Of the emulated, the tests of what depends on the architecture.
+# TARGETS="riscv64" for others of them.
 . "$(dirname "$0")/tools.sh"
 tools/amalgamate.py "$work" || exit
 # compiles_library COMPILER FLAGS...
@@ -18,7 +19,7 @@ passes()
 	# Of the caller's make nothing else is inherited.
 	env -u MAKEFLAGS -u MAKELEVEL make -s -j2 "$suite" BUILD_DIR="$work/build" \
 		objects="$work/c.o $work/S.o" "$@" &&
-		SUITE_QUICK=1 eval "prove $run"
+		SUITE_QUICK=1 eval "prove $run" </dev/null
 	status=$?
 	rm -rf "$work/build"
 	return $status
@@ -42,7 +43,7 @@ passes_emulated()
 	emulator=$1 triple=$2
 	shift 2
 	compiles_library clang-19 --target="$triple" "$@" -nostdlibinc -O2 &&
-		passes suite '--exec test/emulated "$suite:$emulator"' CC=clang-19 \
+		passes suite '--exec "$emulator" "$suite" :: stubs.c spawn.c commands_' CC=clang-19 \
 			TARGET="$triple" TARGET_FLAGS="$*"
 }
 
@@ -59,9 +60,10 @@ for target in ${TARGETS:-aarch64 s390x}; do
 	emulator=$(of emulator)
 	if [ -n "$(of cc)" ] || ! command -v clang-19 >/dev/null; then
 		skip "$target: the suite" "no clang-19 for it"
-	elif ! command -v "$emulator" >/dev/null; then
+	elif ! SUITE_EMULATOR=$(command -v "$emulator"); then
 		skip "$target: the suite" "no $emulator"
 	else
+		export SUITE_EMULATOR
 		# shellcheck disable=SC2046 # a word each
 		check "$target: the suite" passes_emulated "$emulator" "$(of triple)" $(of flags)
 	fi

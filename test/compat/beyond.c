@@ -1,4 +1,4 @@
-/* Where the drop-ins keep to the standard, and glibc 2.36 does not. */
+/* Where the drop-ins follow the standard, and glibc 2.36 does not. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "../suite/filter.h"
 #include "../hosted/sanitizer.h"
 
-/* A directory that no process can have is refused at once, another one by fchdir(). */
+/* A negative descriptor is rejected at once, another closed one by fchdir(). */
 TEST(addfchdir_rejects_negative_descriptors)
 {
 	char *const argv[] = { "true", NULL };
@@ -27,7 +27,7 @@ TEST(addfchdir_rejects_negative_descriptors)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* A newer libc may know of more than is done here: better none than without it. */
+/* A newer libc may have more flags: a spawn that ignored one would be wrong. */
 TEST(posix_spawn_rejects_unknown_flags)
 {
 	char *const argv[] = { "true", NULL };
@@ -40,7 +40,7 @@ TEST(posix_spawn_rejects_unknown_flags)
 	CHECK_EQUAL(pid, -5);
 }
 
-/* What open() was asked for is there when the program is executed. */
+/* The file is closed when the program is executed. */
 TEST(addopen_keeps_o_cloexec)
 {
 	char *const argv[] = { "sh", "-c", "test ! -e /proc/self/fd/9", NULL };
@@ -57,7 +57,7 @@ TEST(addopen_keeps_o_cloexec)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* system() says that there is no child, not that its shell has ended. */
+/* system() returns -1, not the status of a shell. */
 TEST(system_is_minus_one_if_no_process_can_be_made)
 {
 	struct rlimit none = { 0, 0 };
@@ -110,7 +110,7 @@ static struct psys_sigset mask_now(void)
 	return mask;
 }
 
-/* No call goes on with a mask that nobody has stored. */
+/* The old mask is not known then, so no call may use it. */
 TEST(calls_fail_if_signals_cannot_be_blocked)
 {
 	const struct psys_sigset before = mask_now();
@@ -139,16 +139,16 @@ TEST(calls_fail_if_signals_cannot_be_blocked)
 	CHECK_EQUAL(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ), EPERM);
 }
 
-/* popen() says why there is no stream. */
+/* popen() sets errno. */
 TEST(popen_fails_without_a_shell)
 {
-	char folder[] = "/tmp/aspawn-compat-XXXXXX";
+	char directory[] = "/tmp/aspawn-compat-XXXXXX";
 
 	if (psys_getenv(environ, "SUITE_EMULATOR"))
 		skip("the emulator would be missing too");
 	if (HAS_ASAN)
 		skip("its popen() is the libc's");
-	CHECK(mkdtemp(folder) && chdir(folder) == 0 && rmdir(folder) == 0);
+	CHECK(mkdtemp(directory) && chdir(directory) == 0 && rmdir(directory) == 0);
 	if (chroot("."))
 		skip("may not change the root");
 	errno = 0;

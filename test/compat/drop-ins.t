@@ -1,5 +1,5 @@
 #!/bin/sh
-# The drop-ins as they are built and installed, and programs that know nothing of them.
+# The built and installed drop-ins, and unchanged programs.
 . "$(dirname "$0")/../checks/tap.sh"
 build=${BUILD_DIR:-build}
 cc=${CC:-clang}
@@ -21,7 +21,7 @@ needs_the_libc_only()
 	! llvm-readelf --dynamic "$preload" | grep NEEDED | grep -v -E '\[(libc\.|ld-linux|libpthread\.)'
 }
 
-# Otherwise no program that loads it has a shadow stack.
+# A program that loads a library without the note has no shadow stack.
 allows_shadow_stacks()
 {
 	case $(uname -m) in
@@ -39,7 +39,7 @@ archive_names_are_its_own()
 		grep -v -x -E "$replaced|aspawn_compat_[a-z_]+|popen_noshell(_compat|_vmfork|_[gs]et_fork_mode)?|pclose_noshell"
 }
 
-# All functions that touch a list of file actions, of whatever libc is here.
+# All functions of the host's libc that use a list of file actions.
 replaces_all_file_actions()
 {
 	$nm -D --defined-only "$(ldd "$(command -v sh)" | awk '/libc\.so/ { print $3 }')" |
@@ -77,8 +77,8 @@ int main(void)
 }
 C
 
+# The drop-ins are linked instead of the libc's functions.
 # shellcheck disable=SC2086 # flags, a word each
-# Nothing of the libc's own is linked where a drop-in is.
 builds_by_pkg_config()
 {
 	make -s install-compat BUILD_DIR="$build" PREFIX="$work/prefix" DESTDIR= &&
@@ -96,7 +96,7 @@ uninstalls()
 		test -z "$(find "$work/prefix" -type f -o -type l)"
 }
 
-# The libc would call what is not there any more.
+# Otherwise the libc would call functions that are unmapped.
 cat >"$work/unloads.c" <<'C'
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -120,8 +120,7 @@ is_unloaded_without_harm()
 	$cc -o "$work/unloads" "$work/unloads.c" -ldl && "$work/unloads" "$preload"
 }
 
-# Programs that were written for the original have <unistd.h> from its header, and no more
-# than their own flags.
+# Programs written for the original rely on <unistd.h> of its header, and use their own flags only.
 cat >"$work/written-for-it.c" <<'C'
 #include "popen_noshell.h"
 int main(void)
@@ -141,8 +140,8 @@ builds_what_was_written_for_it()
 	done
 }
 
-# What a program writes is the same with the preload; the first word is the function
-# that it must have been bound to it.
+# same FUNCTION COMMAND...: the program binds the function of the preload, and its output is the
+# same as without the preload.
 same()
 {
 	function=$1
@@ -156,7 +155,7 @@ same()
 		grep -q "libaspawn-preload.so \[0\]: normal symbol .$function'"
 }
 
-# The variable, and what the program's children have of the list.
+# children_have SETTING LD_PRELOAD EXPECTED: the LD_PRELOAD that children of the program see.
 children_have()
 {
 	test "$(ASPAWN_PRELOAD=$1 LD_PRELOAD=$2 sh -c env | sed -n 's/^LD_PRELOAD=//p')" = "$3"

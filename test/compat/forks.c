@@ -1,4 +1,4 @@
-/* fork(), by another thread or by a signal handler, at the worst moments of a call. */
+/* fork() by another thread or a signal handler, at the worst moments of a call. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 static char *const argv[] = { "sh", "-c", "exit 7", NULL };
 
-/* Children that do nothing must be able to. */
+/* Forked children that only call the drop-ins must succeed. */
 static void check_forks(int count)
 {
 	int status;
@@ -58,7 +58,7 @@ static char large[100000];
 static const char *const words[] = { "true", large, large, large, large, large, large, NULL };
 static struct popen_noshell_pass_to_pclose stream;
 
-/* Its child runs on a copy of the stack, so that it can be freed at once. */
+/* The child runs in a copy of the memory, so the stack can be unmapped at once. */
 static FILE *open_with_large_arguments(void)
 {
 	psys_memset(large, 'x', sizeof large - 1);
@@ -122,7 +122,7 @@ static void fork_in_handler(int signal)
 	CHECK_EQUAL(status, 0);
 }
 
-/* Both processes go on with the call. */
+/* Both processes complete the call. */
 TEST(a_handler_may_fork_while_popen_noshell_unmaps_a_stack)
 {
 	struct sigaction action = { .sa_handler = fork_in_handler };
@@ -144,7 +144,7 @@ TEST(a_handler_may_fork_while_popen_noshell_unmaps_a_stack)
 
 static int sibling;
 
-/* It has copies of all descriptors that are open here at this moment. */
+/* The sibling has copies of all descriptors that are open at this moment. */
 static void fork_a_sibling(int tid)
 {
 	(void)tid;
@@ -155,7 +155,7 @@ static void fork_a_sibling(int tid)
 	}
 }
 
-/* A user is changed in a copy of the memory, so the answer cannot come through the memory. */
+/* The child changes its user in a copy of the memory, so it cannot report through the memory. */
 TEST(posix_spawn_that_resets_ids_does_not_wait_for_a_sibling)
 {
 	posix_spawnattr_t attr;
@@ -170,7 +170,7 @@ TEST(posix_spawn_that_resets_ids_does_not_wait_for_a_sibling)
 	filter_precede_clone(fork_a_sibling);
 	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", NULL, &attr, argv, environ), 0);
 	CHECK(sibling > 0);
-	CHECK_EQUAL(waitpid(sibling, NULL, WNOHANG), 0); /* still there */
+	CHECK_EQUAL(waitpid(sibling, NULL, WNOHANG), 0); /* the sibling still runs */
 	CHECK(waitpid(pid, &status, 0) == pid && status == 7 << 8);
 	CHECK_EQUAL(kill(sibling, SIGKILL), 0);
 	CHECK_EQUAL(waitpid(sibling, NULL, 0), sibling);

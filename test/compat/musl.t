@@ -1,6 +1,6 @@
 #!/bin/sh
-# The drop-ins with musl: linked, linked statically, and as a library that a program loads
-# before its libc. The libc's own functions are not tested by the same tests, as it lacks some.
+# The drop-ins with musl: linked, linked statically, and preloaded. musl's own functions are not
+# tested, as it lacks some.
 . "$(dirname "$0")/../checks/tap.sh"
 build=$(realpath "${BUILD_DIR:-build}")/musl
 if ! command -v musl-gcc >/dev/null; then
@@ -8,13 +8,13 @@ if ! command -v musl-gcc >/dev/null; then
 	exit
 fi
 
-# make_of TARGET [VARIABLE=VALUE...]: by musl-gcc, and of the caller's make nothing else.
+# make_of TARGET [VARIABLE=VALUE...]: by musl-gcc, without the caller's make variables.
 make_of()
 {
 	env -u MAKEFLAGS -u MAKELEVEL make -s -j2 CC=musl-gcc BUILD_DIR="$build" "$@"
 }
 
-# What did not pass.
+# Prints the tests that did not pass.
 passes()
 {
 	"$@" >"$build/output" 2>&1
@@ -29,7 +29,7 @@ passes_if_static()
 	make_of "$build/suite-compat" LDFLAGS=-static && passes "$build/suite-compat"
 }
 
-# Else its own would pass.
+# Otherwise the tests would pass with musl's own functions.
 replaces_its_functions()
 {
 	for name in posix_spawn posix_spawnp popen pclose system; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The drop-ins with a newer libc, that test/compat/fetch has: linked with it, and the
-# preload that was built with the host's, which is what a program of another system gets.
+# The drop-ins with a newer libc, which test/compat/fetch fetches: linked, and by a preload that was
+# built with the host's libc.
 . "$(dirname "$0")/../checks/tap.sh"
 build=$(realpath "${BUILD_DIR:-build}")
 nm=${NM:-llvm-nm}
@@ -20,7 +20,7 @@ builds()
 		LDFLAGS="-static-libgcc -Wl,--dynamic-linker=$loader -Wl,-rpath,$files"
 }
 
-# What did not pass, and at least that which only a newer libc has was run.
+# Prints the tests that did not pass. A test that only a newer libc has must have run.
 passes()
 {
 	preload=$1

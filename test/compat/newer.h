@@ -1,4 +1,4 @@
-/* What the drop-ins have on every libc, and only newer ones, or not all, declare. */
+/* Functions of the drop-ins that not every libc declares. */
 #ifndef NEWER_H
 #define NEWER_H
 

@@ -1,4 +1,4 @@
-/* popen_noshell(), as programs that were written for it call it. */
+/* popen_noshell(), as existing programs call it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -59,8 +59,7 @@ TEST(noshell_reads)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* What is read, written and refused is the same in each mode, but for who says that
- * there is no such program. */
+/* All modes read, write and reject the same, except that POSIX_SPAWN returns the error of the exec. */
 TEST(noshell_behaves_the_same_in_each_mode)
 {
 	static const char *const none[] = { "no-such-program", NULL };
@@ -99,7 +98,7 @@ struct filter {
 	int status;
 };
 
-/* What programs that use it do in the child: functions of the libc. */
+/* Existing programs call functions of the libc in the child. */
 static int run_filter(void *arg)
 {
 	static char *const argv[] = { "tr", "a-z", "A-Z", NULL };
@@ -125,7 +124,7 @@ static int return_status(void *arg)
 		frame[i] = 1;
 	execv("/no such file", (char *[]){ NULL });
 	if (memory_is_shared())
-		filter->status++; /* the caller is suspended: seen by it */
+		filter->status++; /* shared memory: the caller sees it */
 	return 6 + frame[0];
 }
 
@@ -236,13 +235,13 @@ TEST(noshell_splits_command_lines)
 		errno = 0;
 		CHECK(!popen_noshell_compat(bad[i], "r", &arg));
 		CHECK_EQUAL(errno, EINVAL);
-		CHECK_EQUAL(pclose_noshell(&arg), -1); /* no stream, no harm */
+		CHECK_EQUAL(pclose_noshell(&arg), -1); /* there is no stream */
 	}
 	CHECK(popen_noshell_compat("cat", "w", &arg));
 	CHECK_EQUAL(pclose_noshell(&arg), 0);
 }
 
-/* All of them closed, in each order. */
+/* With each combination of closed standard streams. */
 TEST(noshell_works_without_standard_streams)
 {
 	char text[64];
@@ -268,7 +267,7 @@ TEST(noshell_works_without_standard_streams)
 	}
 }
 
-/* More than there are stacks in the pool, and the caller is never held for an exec. */
+/* More children than scratch memory and stacks are kept. */
 TEST(noshell_runs_many_at_once)
 {
 	enum { count = 60 };

@@ -1,4 +1,4 @@
-/* The drop-in of posix_spawn() where kernels lack something, and beyond the libc. */
+/* The drop-in of posix_spawn(): fallbacks, and behaviour beyond the libc's. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +67,7 @@ TEST(posix_spawn_works_without_close_range)
 	check_spawns();
 }
 
-/* An error is an error, also one that the library itself has a meaning for. */
+/* ESTALE of the exec must not be taken for the library's own -ESTALE. */
 TEST(posix_spawn_returns_estale_of_the_exec)
 {
 	posix_spawn_file_actions_t actions;
@@ -78,11 +78,11 @@ TEST(posix_spawn_returns_estale_of_the_exec)
 	filter_refuse(PSYS_NR_chdir, PSYS_ESTALE);
 	errno = 0;
 	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, environ), ESTALE);
-	CHECK_EQUAL(errno, ESTALE); /* as glibc leaves it */
+	CHECK_EQUAL(errno, ESTALE); /* glibc sets errno too */
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* What it is not made for is left as it is; a list of zeros is an empty one. */
+/* Some programs zero the object instead of calling init. */
 TEST(a_zeroed_list_of_actions_is_empty)
 {
 	posix_spawn_file_actions_t actions = { 0 };
@@ -93,7 +93,7 @@ TEST(a_zeroed_list_of_actions_is_empty)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 7 << 8);
 }
 
-/* Nothing is mapped for a spawn after the first, and nothing is kept of a large one. */
+/* Only the first spawn maps memory, and memory of a large spawn is unmapped. */
 TEST(later_spawns_map_nothing)
 {
 	static char large[1 << 17];
@@ -162,16 +162,15 @@ static void look(int signal)
 
 static void *let_in_with_a_signal(void *caller)
 {
-	int fd = open(fifo, O_WRONLY | O_CLOEXEC); /* the child is in its action */
+	int fd = open(fifo, O_WRONLY | O_CLOEXEC); /* returns when the child is in its action */
 
 	CHECK(fd >= 0);
-	/* Whose caller has all signals blocked. */
+	/* The caller of posix_spawn() has all signals blocked. */
 	CHECK_EQUAL(pthread_kill(*(pthread_t *)caller, SIGUSR1), 0);
 	close(fd);
 	return NULL;
 }
 
-/* A handler that has waited for the call to end finds the pid there. */
 TEST(the_pid_is_stored_before_a_handler_runs)
 {
 	posix_spawn_file_actions_t actions;
@@ -209,8 +208,8 @@ static void check_a_stack_is_kept(void)
 		    ENOENT); /* not ENOMEM */
 }
 
-/* Every stack is in use when the process forks: they are the parent's children, and the
- * forked one can use them all. */
+/* All stacks are in use when the process forks. The children on them are the parent's, so the forked
+ * process can use all its copies. */
 static void check_a_fork_takes_its_stacks_back(void)
 {
 	enum { count = 16 };
@@ -221,7 +220,7 @@ static void check_a_fork_takes_its_stacks_back(void)
 	make_fifo(&actions);
 	for (int i = 0; i < count; i++)
 		CHECK_EQUAL(pthread_create(&threads[i], NULL, spawn_through_fifo, &actions), 0);
-	usleep(200000); /* each is in open(2), or the test is easier than it should be */
+	usleep(200000); /* likely all are in open(2); otherwise the test shows less */
 	pid_t pid = fork();
 	if (pid == 0) {
 		check_a_stack_is_kept();
@@ -243,14 +242,14 @@ TEST(a_forked_process_may_use_all_stacks)
 	check_a_fork_takes_its_stacks_back();
 }
 
-/* The copies of the stacks say that children are on them. */
+/* The copies of the stacks are busy then. */
 TEST(a_forked_process_may_use_all_stacks_without_wipeonfork)
 {
 	filter_refuse(PSYS_NR_madvise, PSYS_EINVAL);
 	check_a_fork_takes_its_stacks_back();
 }
 
-/* Cancelled at any instruction: never within the call, never with a child lost. */
+/* Cancelled at any instruction: never within the call, which would lose the child. */
 static int spawned;
 
 static void *spawn_for_ever(void *arg)
@@ -285,8 +284,7 @@ TEST_SECONDS(cancellation_does_not_interrupt_posix_spawn, 60)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-/* Without ids to change there is nothing to be slow for: the memory is shared, which
- * is seen in a process that may not have a copy. */
+/* The spawn must share memory: this process is not allowed to copy it. */
 TEST(resetids_without_a_difference_copies_no_memory)
 {
 	posix_spawnattr_t attr;

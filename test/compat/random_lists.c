@@ -1,6 +1,6 @@
 /*
- * Random file actions and attributes, given to both posix_spawn() of this library and
- * the libc's: the error or what the program finds has to be the same.
+ * Gives random file actions and attributes to posix_spawn() of this library and of the libc: the
+ * error, or what the program observes, must be the same.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -66,12 +66,12 @@ static struct library libcs(void)
 	return library;
 }
 
-/* --- what there is to act on --------------------------------------------------- */
+/* --- files and descriptors -------------------------------------------------------- */
 
-static char folder[] = "/tmp/aspawn-lists-XXXXXX";
+static char workdir[] = "/tmp/aspawn-lists-XXXXXX";
 static char report[64];
 
-/* So that what the harness has open is left alone. */
+/* Opens the file as this number, clear of the harness's descriptors. */
 static void hold(int number, const char *path, int flags)
 {
 	int fd = open(path, flags);
@@ -89,10 +89,10 @@ static void make_file(const char *name, mode_t mode)
 	close(fd);
 }
 
-static void make_folder(const char *program)
+static void make_directory(const char *program)
 {
-	CHECK(mkdtemp(folder) && chdir(folder) == 0 && mkdir("sub", 0755) == 0);
-	snprintf(report, sizeof report, "%s/report", folder);
+	CHECK(mkdtemp(workdir) && chdir(workdir) == 0 && mkdir("sub", 0755) == 0);
+	snprintf(report, sizeof report, "%s/report", workdir);
 	make_file("one", 0644);
 	make_file("two", 0644);
 	make_file("no-program", 0755);
@@ -106,7 +106,7 @@ static void make_folder(const char *program)
 	hold(25, "sub/one", O_RDONLY | O_CLOEXEC);
 }
 
-/* What actions make, and the program. */
+/* Removes files that actions have made, and the program. */
 static void remove_made(void)
 {
 	static const char *const names[] = { "new",     "missing", "sub/new", "sub/missing",
@@ -116,17 +116,17 @@ static void remove_made(void)
 		unlink(names[i]);
 }
 
-static void remove_folder(void)
+static void remove_directory(void)
 {
 	static const char *const names[] = { "one", "two", "no-program", "sub/one", "sub/tool" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		unlink(names[i]);
 	rmdir("sub");
-	CHECK(chdir("/") == 0 && rmdir(folder) == 0);
+	CHECK(chdir("/") == 0 && rmdir(workdir) == 0);
 }
 
-/* --- what the program finds ------------------------------------------------------ */
+/* --- what the program observes ---------------------------------------------------- */
 
 static void find_descriptors(int to)
 {
@@ -171,7 +171,7 @@ ROLE(finds)
 
 /* --- requests -------------------------------------------------------------------- */
 
-static char request[1024]; /* in words, for who has to look at it */
+static char request[1024]; /* in words, for the report of a difference */
 
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
@@ -196,7 +196,7 @@ static int add_any(const struct library *library, posix_spawn_file_actions_t *ac
 {
 	static const char *const files[] = { "one",     "two",       "sub/one", "sub",
 					     "missing", "/dev/null", "new",     "new" };
-	static const char *const folders[] = { "sub", "sub", ".", "missing", "one", folder };
+	static const char *const directories[] = { "sub", "sub", ".", "missing", "one", workdir };
 	static const int flags[] = {
 		O_RDONLY,
 		O_WRONLY,
@@ -208,7 +208,7 @@ static int add_any(const struct library *library, posix_spawn_file_actions_t *ac
 		O_RDONLY | O_NONBLOCK,
 	};
 	const int a = ANY(numbers), b = ANY(numbers), flag = ANY(flags);
-	const char *file = ANY(files), *to = ANY(folders);
+	const char *file = ANY(files), *to = ANY(directories);
 
 	switch (any(10)) {
 	case 0:
@@ -272,7 +272,7 @@ static void set_any(posix_spawnattr_t *attributes)
 	    param.sched_priority);
 }
 
-/* The errors of the functions in their order, and what came of it. */
+/* The errors of the functions in their order, and the result of the spawn. */
 struct outcome {
 	int errors[16];
 	int error, status;
@@ -337,12 +337,12 @@ TEST_SECONDS(random_lists_equal_the_libcs_results, 3600)
 
 	if (!memory_is_shared())
 		skip("where memory is a copy the libc's posix_spawn cannot tell errors");
-	/* One of the numbers is never to be had. */
+	/* One of the numbers is above the limit. */
 	CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	limit.rlim_cur = limit.rlim_max < 1024 ? limit.rlim_max : 1024;
 	CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	self_in_role(&self, "finds", report);
-	make_folder(self.file);
+	make_directory(self.file);
 	setenv("PATH", "sub:/no-such-directory", 1);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGUSR1, handler);
@@ -364,6 +364,6 @@ TEST_SECONDS(random_lists_equal_the_libcs_results, 3600)
 	note("ran:", ran);
 	note("failed:", failed);
 	remove_made();
-	remove_folder();
+	remove_directory();
 	CHECK(ran > count / 10 && failed > count / 10);
 }

@@ -1,6 +1,6 @@
 /*
- * Which commands go to a shell, and that nobody can tell: what the drop-in makes of a
- * command line against what dash makes of it, and bash where there was no shell.
+ * Which commands go to a shell. The drop-in's result of a command line must equal that of dash, and
+ * if no shell was used also that of bash.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -84,8 +84,8 @@ static void compare_all(const char *command)
 		compare(command, BASH);
 }
 
-/* A directory with some programs in it, and nothing else to be found. */
-static char folder[] = "/tmp/aspawn-shell-XXXXXX";
+/* The working directory: it has some programs, and PATH names nothing else. */
+static char directory[] = "/tmp/aspawn-shell-XXXXXX";
 
 static void make_file(const char *name, const char *text, mode_t mode)
 {
@@ -96,7 +96,7 @@ static void make_file(const char *name, const char *text, mode_t mode)
 	close(fd);
 }
 
-static void make_folder(void)
+static void make_directory(void)
 {
 	static const char show[] = "#!/bin/sh\nprintf '%s:' \"$0\" \"$@\"; echo; exit $#\n";
 	char path[64];
@@ -104,9 +104,9 @@ static void make_folder(void)
 	if (readlink("/bin/sh", path, sizeof path) <= 0 || access("/bin/dash", X_OK) ||
 	    strncmp(path, "dash", 4))
 		skip("sh is not dash here");
-	CHECK(mkdtemp(folder) && chdir(folder) == 0 && mkdir("bin", 0755) == 0 &&
-	      mkdir("bin/folder", 0755) == 0);
-	snprintf(path, sizeof path, "%s/bin", folder);
+	CHECK(mkdtemp(directory) && chdir(directory) == 0 && mkdir("bin", 0755) == 0 &&
+	      mkdir("bin/subdirectory", 0755) == 0);
+	snprintf(path, sizeof path, "%s/bin", directory);
 	make_file("bin/show", show, 0755);
 	make_file("bin/a-b.c+d_9", show, 0755);
 	make_file("bin/-dash", show, 0755);
@@ -117,15 +117,15 @@ static void make_folder(void)
 	make_file("bin/script", "echo no interpreter $0 $#; exit 4\n", 0755);
 	make_file("bin/broken", "#!/no/such/interpreter\n", 0755);
 	make_file("bin/fails", "#!/bin/sh\necho to standard error >&2; exit 9\n", 0755);
-	CHECK(clearenv() == 0 && setenv("PATH", path, 1) == 0 && setenv("PWD", folder, 1) == 0);
+	CHECK(clearenv() == 0 && setenv("PATH", path, 1) == 0 && setenv("PWD", directory, 1) == 0);
 }
 
-static void remove_folder(void)
+static void remove_directory(void)
 {
 	CHECK_EQUAL(chdir("/"), 0);
 	pid_t pid = fork();
 	if (pid == 0)
-		execl("/bin/rm", "rm", "-r", folder, NULL);
+		execl("/bin/rm", "rm", "-r", directory, NULL);
 	CHECK(waitpid(pid, NULL, 0) == pid);
 }
 
@@ -146,15 +146,15 @@ TEST_SECONDS(commands_equal_the_shells_results, 60)
 		{ "/bin/true", true },
 		{ "/bin/false x", true },
 		{ "/bin/echo words", true },
-		/* not found, or not to be executed: the shell says so */
+		/* not found, or not executable: the shell reports it */
 		{ "nowhere", false },
 		{ "./nowhere x", false },
 		{ "denied", false },
 		{ "bin/denied", false },
-		{ "folder", false },
-		{ "bin/folder", false },
+		{ "subdirectory", false },
+		{ "bin/subdirectory", false },
 		{ "bin", false },
-		{ "script a b", true }, /* what cannot be executed is interpreted by the shell */
+		{ "script a b", true }, /* ENOEXEC: the shell interprets the script */
 		{ "./bin/script a", true },
 		{ "broken", true },
 		/* nothing at all */
@@ -206,7 +206,7 @@ TEST_SECONDS(commands_equal_the_shells_results, 60)
 		{ "A=b show $A", false },
 		{ "a+=b", false },
 		{ "show =x", false },
-		/* reserved words and what the shell does itself */
+		/* reserved words and builtins */
 		{ "if true", false },
 		{ "if true; then show a; fi", false },
 		{ "for i in a b; do show $i; done", false },
@@ -259,24 +259,24 @@ TEST_SECONDS(commands_equal_the_shells_results, 60)
 		{ "show\xc2\xa0x", false },
 	};
 
-	make_folder();
+	make_directory();
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		if (is_direct(rows[i].command) != rows[i].direct) {
 			printf("# [%s]\n", rows[i].command);
 			fflush(stdout);
 			CHECK(!"direct as expected");
 		}
-		/* bash looks at a broken interpreter's name, dash and the kernel do not. */
+		/* bash checks the name of a missing interpreter; dash and the kernel do not. */
 		if (strcmp(rows[i].command, "broken") != 0 && !strstr(rows[i].command, "script"))
 			compare_all(rows[i].command);
 		else
 			compare(rows[i].command, DASH);
 	}
 	note("commands:", (int64_t)(sizeof rows / sizeof *rows));
-	remove_folder();
+	remove_directory();
 }
 
-/* All that bash says are its own words, of whatever version: also if there is such a file. */
+/* All builtins that this version of bash lists, even if a file of that name exists. */
 TEST(builtins_of_bash_go_to_the_shell)
 {
 	static const char show[] = "#!/bin/sh\necho a file\n";
@@ -287,7 +287,7 @@ TEST(builtins_of_bash_go_to_the_shell)
 		skip("no bash");
 	FILE *list = popen("/bin/bash -c 'compgen -b -k'", "r");
 	CHECK(list);
-	make_folder();
+	make_directory();
 	while (fgets(word, sizeof word, list)) {
 		word[strcspn(word, "\n")] = '\0';
 		snprintf(path, sizeof path, "bin/%s", word);
@@ -301,10 +301,9 @@ TEST(builtins_of_bash_go_to_the_shell)
 		count++;
 	}
 	CHECK(pclose(list) == 0 && count > 60);
-	remove_folder();
+	remove_directory();
 }
 
-/* What a shell makes of its environment. */
 TEST(environments_equal_the_shells_results)
 {
 	static const struct {
@@ -334,7 +333,7 @@ TEST(environments_equal_the_shells_results)
 	};
 	char before[64];
 
-	make_folder();
+	make_directory();
 	snprintf(before, sizeof before, "%s", getenv("PWD"));
 	setenv("LC_ALL", "C", 1);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -343,12 +342,12 @@ TEST(environments_equal_the_shells_results)
 		else
 			unsetenv(rows[i].name);
 		CHECK_EQUAL(is_direct("/usr/bin/env"), rows[i].direct);
-		/* The order is nobody's. */
+		/* The order does not matter. */
 		make_file(
 			"sorted",
 			"#!/bin/sh\n/usr/bin/env | /usr/bin/grep -v '^_=\\|^SHLVL=' | /usr/bin/sort\n",
 			0755);
-		if (strcmp(rows[i].name, "PPID") != 0) /* it is the one or the other's */
+		if (strcmp(rows[i].name, "PPID") != 0) /* differs in each run */
 			compare_all("./sorted");
 		unsetenv(rows[i].name);
 		setenv("PWD", before, 1);
@@ -361,10 +360,10 @@ TEST(environments_equal_the_shells_results)
 	}
 	unsetenv("PATH");
 	CHECK(!is_direct("ls"));
-	remove_folder();
+	remove_directory();
 }
 
-/* What is passed on as it is, for all names that bash knows of itself, and some more. */
+/* All variables that bash knows, and some more. */
 TEST_SECONDS(variables_equal_the_shells_results, 60)
 {
 	static const char *const values[] = { "/nowhere", "", "1" };
@@ -392,9 +391,9 @@ TEST_SECONDS(variables_equal_the_shells_results, 60)
 		count++;
 	}
 	CHECK_EQUAL(pclose(list), 0);
-	make_folder();
+	make_directory();
 	for (int i = 0; i < count; i++) {
-		/* Told of as different, or compared elsewhere. */
+		/* Documented as different, or compared elsewhere. */
 		if (!strcmp(names[i], "_") || !strcmp(names[i], "SHLVL") ||
 		    !strcmp(names[i], "PATH") || !strcmp(names[i], "PWD"))
 			continue;
@@ -410,28 +409,28 @@ TEST_SECONDS(variables_equal_the_shells_results, 60)
 	}
 	note("passed on directly:", direct);
 	CHECK(direct > count / 2);
-	remove_folder();
+	remove_directory();
 }
 
-/* A shell passes the last one on, and searches by it. */
+/* A shell passes only the last one on, and uses it to search. */
 TEST(duplicate_variables_go_to_the_shell)
 {
 	static char path[64], path_again[64], pwd[64];
 	static char numbered[513][16], *many[514];
 	static char *const rows[][6] = {
-		{ path, pwd, "A=1", "AB=1", "B=1" }, /* not this one */
-		{ path, pwd, "Aa=1", "BB=1" },       /* nor this, of equal hashes */
+		{ path, pwd, "A=1", "AB=1", "B=1" }, /* no duplicate */
+		{ path, pwd, "Aa=1", "BB=1" },       /* no duplicate, but equal hashes */
 		{ path, pwd, "A=1", "A=2" },         { path, pwd, "A=1", "B=1", "A=1" },
 		{ "PATH=/nowhere", path, pwd },      { path, path_again, "PATH=/nowhere", pwd },
 		{ path, pwd, "PWD=/usr" },
 	};
 	char **before;
 
-	make_folder();
+	make_directory();
 	before = environ;
-	snprintf(path, sizeof path, "PATH=%s/bin:/usr/bin", folder);
+	snprintf(path, sizeof path, "PATH=%s/bin:/usr/bin", directory);
 	strcpy(path_again, path);
-	snprintf(pwd, sizeof pwd, "PWD=%s", folder);
+	snprintf(pwd, sizeof pwd, "PWD=%s", directory);
 	make_file(
 		"bin/sorted",
 		"#!/bin/sh\n/usr/bin/printenv A; /usr/bin/env | /usr/bin/grep -v '^_=\\|^SHLVL=' | /usr/bin/sort\n",
@@ -443,7 +442,7 @@ TEST(duplicate_variables_go_to_the_shell)
 		compare_all("printenv A");
 	}
 
-	/* Only so many are looked at. */
+	/* More variables than the limit. */
 	for (int i = 0; i < 513; i++) {
 		snprintf(numbered[i], sizeof numbered[i], "NAME%d=%d", i, i);
 		many[i] = numbered[i];
@@ -455,10 +454,10 @@ TEST(duplicate_variables_go_to_the_shell)
 	many[511] = numbered[0];
 	CHECK(!is_direct("/usr/bin/env"));
 	environ = before;
-	remove_folder();
+	remove_directory();
 }
 
-/* PWD may be by a link, whatever its name: it is what the shell would have left. */
+/* A shell keeps a PWD that names the directory through a symbolic link. */
 TEST(directories_equal_the_shells_results)
 {
 	static const struct {
@@ -474,19 +473,19 @@ TEST(directories_equal_the_shells_results)
 		{ "/./.local/link", false },
 		{ "/.local/link/.", false },
 		{ "/.local/link/../bin", false },
-		/* not where the others are */
+		/* in another directory */
 		{ "/.local", true },
 		{ "/.local/..", true },
 		{ "/nowhere/..", true },
 	};
 	char name[128];
 
-	make_folder();
+	make_directory();
 	CHECK(mkdir(".local", 0755) == 0 && symlink("../bin", ".local/link") == 0);
 	CHECK(symlink("../bin", ".local/..link") == 0 && symlink("../bin", ".local/...") == 0 &&
 	      chdir("bin") == 0);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		snprintf(name, sizeof name, "%s%s", folder, rows[i].below);
+		snprintf(name, sizeof name, "%s%s", directory, rows[i].below);
 		setenv("PWD", name, 1);
 		if (is_direct("/usr/bin/printenv PWD") != rows[i].direct) {
 			printf("# [%s]\n", name);
@@ -495,7 +494,7 @@ TEST(directories_equal_the_shells_results)
 		}
 		compare_all("/usr/bin/printenv PWD");
 	}
-	remove_folder();
+	remove_directory();
 }
 
 TEST(set_id_programs_use_the_shell)
@@ -544,8 +543,8 @@ TEST_SECONDS(forked_children_may_call_popen_and_system, 60)
 		CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
 }
 
-/* Random lines of words, blanks and what is special, but for what runs at the same
- * time, which is never twice the same. FUZZ_LINES for more. */
+/* Random lines of words, blanks and special characters, except for commands that run at the same
+ * time, whose result differs in each run. FUZZ_LINES for more. */
 TEST_SECONDS(random_commands_equal_the_shells_results, 3600)
 {
 	static const char *const parts[] = {
@@ -561,7 +560,7 @@ TEST_SECONDS(random_commands_equal_the_shells_results, 3600)
 	unsigned seed = wanted ? (unsigned)getpid() : 0;
 	int direct = 0, count = wanted ? atoi(wanted) : scaled(400);
 
-	make_folder();
+	make_directory();
 	for (int i = 0; i < count; i++) {
 		char line[256] = "";
 		srandom(seed++);
@@ -581,5 +580,5 @@ TEST_SECONDS(random_commands_equal_the_shells_results, 3600)
 	note("executed directly:", direct);
 	note("of:", count);
 	CHECK(direct > count / 20);
-	remove_folder();
+	remove_directory();
 }

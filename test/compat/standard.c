@@ -1,7 +1,7 @@
 /*
- * What the standard and the manual say of posix_spawn(), by nothing but the libc's
- * interface: for the libc itself, for the drop-in linked, and for it preloaded. So are
- * the other files whose names begin with standard_.
+ * What the standard and the manual require of posix_spawn(), by the libc's interface only. Runs with
+ * the libc itself, and with the drop-in linked and preloaded. So do the other files whose names begin
+ * with standard_.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,7 +36,7 @@ TEST(pid_may_be_null)
 	CHECK(wait(&status) > 0 && status == 0);
 }
 
-/* posix_spawn() takes a path, posix_spawnp() searches in the caller's PATH. */
+/* posix_spawn() takes a path; posix_spawnp() searches the caller's PATH. */
 TEST(posix_spawnp_searches_path)
 {
 	char *const argv[] = { "zero", NULL }, *const envp[] = { "PATH=/no such directory", NULL };
@@ -84,7 +84,7 @@ TEST(programs_that_cannot_run_are_errors)
 	CHECK_FAILS(EACCES, "/tmp", NULL, NULL);
 	CHECK_FAILS(EACCES, path, NULL, NULL);
 	CHECK(chmod(path, 0755) == 0);
-	CHECK_FAILS(ENOEXEC, path, NULL, NULL); /* no shell is tried */
+	CHECK_FAILS(ENOEXEC, path, NULL, NULL); /* posix_spawn() tries no shell */
 	unlink(path);
 }
 
@@ -102,7 +102,7 @@ TEST(too_many_arguments_are_e2big)
 	CHECK_EQUAL(posix_spawnp(&pid, "true", NULL, NULL, argv, environ), 0);
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	if (psys_getenv(environ, "SUITE_EMULATOR"))
-		return;                             /* it has limits of its own */
+		return;                             /* the emulator has limits of its own */
 	struct rlimit limit = { 1 << 20, 1 << 20 }; /* a quarter of it is for arguments */
 	CHECK_EQUAL(setrlimit(RLIMIT_STACK, &limit), 0);
 	pid = -5;

@@ -1,4 +1,4 @@
-/* What the standard and the manual say of the file actions of posix_spawn(). */
+/* What the standard and the manual require of the file actions of posix_spawn(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ TEST(addopen_opens_a_file)
 
 	posix_spawn_file_actions_init(&actions);
 	CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, 9, path, O_RDWR, 0), 0);
-	memset(path, 'x', sizeof path - 1); /* it was copied */
+	memset(path, 'x', sizeof path - 1); /* addopen has copied the path */
 	CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, 0, "/dev/zero", O_RDONLY, 0), 0);
 	CHECK_SAYS("stat -L -c %t:%T /proc/self/fd/9 /proc/self/fd/0", "1:3\n1:5\n", &actions, NULL);
 	posix_spawn_file_actions_destroy(&actions);
@@ -81,7 +81,7 @@ TEST(file_actions_are_done_in_their_order)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* Opening closes first what was open: no further descriptor is needed. */
+/* The action closes the descriptor first, so it needs no free descriptor. */
 TEST(addopen_works_at_the_limit_of_descriptors)
 {
 	struct rlimit limit = { 8, 8 };
@@ -137,7 +137,7 @@ TEST(addclosefrom_closes_higher_descriptors)
 	CHECK_EQUAL(posix_spawn_file_actions_adddup2(&actions, 1, 5), 0);
 	CHECK_EQUAL(posix_spawn_file_actions_addclosefrom_np(&actions, 6), 0);
 	CHECK_EQUAL(posix_spawn_file_actions_adddup2(&actions, 2, 12), 0);
-	/* The pipe that run_script() adds would be closed by then. */
+	/* Not by run_script(), whose pipe would be closed. */
 	pid_t pid;
 	int status;
 	char *argv[] = {
@@ -148,10 +148,10 @@ TEST(addclosefrom_closes_higher_descriptors)
 	CHECK_EQUAL(posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, environ), 0);
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK_EQUAL(status, 0);
-	CHECK(fcntl(150, F_GETFD) == 0); /* the parent's own are as before */
+	CHECK(fcntl(150, F_GETFD) == 0); /* the parent's descriptors are unchanged */
 	posix_spawn_file_actions_destroy(&actions);
 
-	/* What is to be closed can be opened once more before. */
+	/* An earlier action may use a descriptor that closefrom closes. */
 	posix_spawn_file_actions_init(&actions);
 	CHECK_EQUAL(posix_spawn_file_actions_addopen(&actions, 0, "/proc/self/fd/150", O_RDONLY, 0),
 		    0);
@@ -187,7 +187,6 @@ TEST(addchdir_and_addfchdir_change_the_directory)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* The program is looked for where the actions have gone to. */
 TEST(a_relative_path_begins_in_the_new_directory)
 {
 	file_actions actions;
@@ -203,7 +202,7 @@ TEST(a_relative_path_begins_in_the_new_directory)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* In a session of its own, whose terminal it is. */
+/* In a session of its own, with a controlling terminal. */
 TEST(addtcsetpgrp_sets_the_foreground_group)
 {
 	file_actions actions;
@@ -248,7 +247,7 @@ TEST(a_list_may_be_reused_and_long)
 	}
 	posix_spawn_file_actions_destroy(&actions);
 
-	/* One for each descriptor that there may be. */
+	/* One action for each possible descriptor. */
 	posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < scaled(200000); i++)
 		CHECK_EQUAL(posix_spawn_file_actions_addclose(&actions, 3 + i % 1000), 0);

@@ -1,4 +1,4 @@
-/* What the standard and the manual say of the attributes of posix_spawn(). */
+/* What the standard and the manual require of the attributes of posix_spawn(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -24,7 +24,7 @@ TEST(setpgroup_and_setsid)
 	CHECK_SAYS(session, "member\n", NULL, &attr);
 	posix_spawnattr_setpgroup(&attr, getpgrp());
 	CHECK_SAYS(group, "member\n", NULL, &attr);
-	posix_spawnattr_setpgroup(&attr, 0x3fffffff); /* there is none */
+	posix_spawnattr_setpgroup(&attr, 0x3fffffff); /* no such group */
 	CHECK_FAILS(EPERM, "/bin/sh", NULL, &attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID);
 	CHECK_SAYS(session, "leader\n", NULL, &attr);
@@ -68,7 +68,7 @@ TEST(setsigdef_resets_signals)
 
 	signal(SIGUSR1, SIG_IGN);
 	signal(SIGUSR2, SIG_IGN);
-	CHECK_SAYS(script, "alive\n", NULL, NULL); /* what is ignored stays so */
+	CHECK_SAYS(script, "alive\n", NULL, NULL); /* ignored signals stay ignored */
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
 	CHECK_SAYS(script, "alive\n", NULL, &attr);
@@ -99,7 +99,7 @@ TEST(setscheduler_and_setschedparam)
 	CHECK_EQUAL(posix_spawnattr_setschedparam(&attr, &param), 0);
 	CHECK_SAYS(script, "0 0\n", NULL, &attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSCHEDPARAM);
-	CHECK_FAILS(EINVAL, "/bin/sh", NULL, &attr); /* none for this policy */
+	CHECK_FAILS(EINVAL, "/bin/sh", NULL, &attr); /* invalid priority for this policy */
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSCHEDULER);
 	CHECK_FAILS(EINVAL, "/bin/sh", NULL, &attr);
 

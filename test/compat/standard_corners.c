@@ -1,4 +1,4 @@
-/* posix_spawn(), popen() and system() where programs seldom call them. */
+/* posix_spawn(), popen() and system() in unusual places. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +39,7 @@ static void *call_all(void *right)
 	return NULL;
 }
 
-/* The smallest that glibc allows; musl allows 2 KiB, with which its own functions die. */
+/* The smallest stack that glibc allows; musl allows 2 KiB, with which its own functions overflow. */
 TEST(calls_work_on_a_stack_of_16_kib)
 {
 	const long least = sysconf(_SC_THREAD_STACK_MIN);
@@ -56,7 +56,7 @@ TEST(calls_work_on_a_stack_of_16_kib)
 	CHECK(right);
 }
 
-/* The error of a posix_spawn() in a child of vfork(): what that does is done to this memory. */
+/* Returns the error of a posix_spawn() in a child of vfork(), which shares this memory. */
 static __attribute__((noinline)) int spawn_in_child_of_vfork(const char *path)
 {
 	volatile int error = -1;

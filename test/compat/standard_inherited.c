@@ -1,6 +1,6 @@
 /*
- * What the standard says that a spawned program has of its parent, in which order it is
- * changed, and what is an error: for the libc's own posix_spawn() and for the drop-in.
+ * What the standard requires of inheritance, of the order of changes, and of errors: for the libc's
+ * posix_spawn() and for the drop-in.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "standard_run.h"
 
-/* The exit status of a script, with these actions and attributes. */
+/* Returns the exit status of a script, with these actions and attributes. */
 static int run(const char *script, const posix_spawn_file_actions_t *actions,
 	       const posix_spawnattr_t *attr)
 {
@@ -33,7 +33,7 @@ static int run(const char *script, const posix_spawn_file_actions_t *actions,
 	return status;
 }
 
-/* "As though fork() had been called": what has no attribute is the caller's. */
+/* "As though fork() had been called": without an attribute the caller's state is inherited. */
 TEST(the_program_inherits_as_after_a_fork)
 {
 	struct rlimit limit = { 77, 88 };
@@ -50,7 +50,6 @@ TEST(the_program_inherits_as_after_a_fork)
 	CHECK_EQUAL(run(script, NULL, NULL), 0);
 }
 
-/* Signals that are pending are the parent's alone. */
 TEST(pending_signals_are_not_inherited)
 {
 	char *argv[] = { "grep", "-q", "^ShdPnd:\t0*$", "/proc/self/status", NULL };
@@ -77,7 +76,7 @@ static FILE *make_file(char *path, const char *text)
 	return file;
 }
 
-/* The description is the same: who reads in the child has read in the parent. */
+/* Parent and child share the open file description. */
 TEST(inherited_descriptors_share_their_offset)
 {
 	char path[] = "/tmp/aspawn-compat-XXXXXX", script[64];
@@ -90,7 +89,7 @@ TEST(inherited_descriptors_share_their_offset)
 	unlink(path);
 }
 
-/* Of the process: that the child closes the file gives no lock up. */
+/* Record locks belong to the process: the child's close must not release them. */
 TEST(the_parent_keeps_its_record_locks)
 {
 	char path[] = "/tmp/aspawn-compat-XXXXXX";
@@ -115,7 +114,7 @@ TEST(the_parent_keeps_its_record_locks)
 	unlink(path);
 }
 
-/* Attributes first: a file that only the real user may open is opened by it. */
+/* Attributes come first, so an action opens files with the real user's privileges. */
 TEST(ids_are_reset_before_the_actions)
 {
 	char path[] = "/tmp/aspawn-compat-XXXXXX";
@@ -137,7 +136,7 @@ TEST(ids_are_reset_before_the_actions)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* The set-user-ID bit of the program counts after all attributes. */
+/* The program's set-user-ID bit takes effect after all attributes. */
 TEST(set_user_id_programs_change_their_user)
 {
 	char path[] = "/tmp/aspawn-compat-XXXXXX", script[128];
@@ -173,7 +172,7 @@ TEST(set_user_id_programs_change_their_user)
 	unlink(path);
 }
 
-/* Whatever open(), dup2() and exec() say is the answer. */
+/* Errors of open(), dup2() and exec() are the error of the call. */
 TEST(errors_of_actions_and_exec_are_returned)
 {
 	char loop[] = "/tmp/aspawn-compat-XXXXXX", name[300];
@@ -200,7 +199,7 @@ TEST(errors_of_actions_and_exec_are_returned)
 	CHECK_EQUAL(run(":", &actions, NULL), -EBADF);
 	posix_spawn_file_actions_destroy(&actions);
 	CHECK_EQUAL(posix_spawn_file_actions_init(&actions),
-		    0); /* what was destroyed can be used again */
+		    0); /* init makes a destroyed object usable again */
 	CHECK_EQUAL(run(":", &actions, NULL), 0);
 	posix_spawn_file_actions_destroy(&actions);
 
@@ -214,7 +213,7 @@ TEST(errors_of_actions_and_exec_are_returned)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* As fork() says it. */
+/* The error of fork(). */
 TEST(posix_spawn_is_eagain_at_rlimit_nproc)
 {
 	struct rlimit none = { 0, 0 };
@@ -227,7 +226,7 @@ TEST(posix_spawn_is_eagain_at_rlimit_nproc)
 	CHECK(system("exit 3") != 3 << 8);
 }
 
-/* Unlike the list of actions, they are always the libc's; the drop-in reads them. */
+/* Attribute objects are always the libc's; the drop-in only reads them. */
 TEST(attributes_return_the_values_set)
 {
 	posix_spawnattr_t attr;

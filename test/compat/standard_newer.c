@@ -1,6 +1,5 @@
 /*
- * What newer libcs have beside posix_spawn(): a descriptor of the child in place of its
- * pid, and a control group to begin in. Nothing of it is there before glibc 2.39.
+ * Extensions of glibc 2.39: pidfd_spawn(), which returns a pidfd, and POSIX_SPAWN_SETCGROUP.
  */
 #define _GNU_SOURCE
 #include <features.h>
@@ -25,7 +24,6 @@
 
 static char *const exits_with_7[] = { "sh", "-c", "exit 7", NULL };
 
-/* The headers are not those of another libc. */
 TEST(the_running_libc_matches_the_headers)
 {
 	char version[16];
@@ -77,7 +75,7 @@ TEST(pidfd_spawn_has_attributes_and_actions)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-/* There is no child then, and what the descriptor was it is. */
+/* There is no child then, and the pidfd is unchanged. */
 TEST(pidfd_spawn_reports_errors)
 {
 	posix_spawn_file_actions_t actions;

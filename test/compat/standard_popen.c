@@ -1,4 +1,4 @@
-/* What the standard and the manual say of the streams of popen() and pclose(). */
+/* What the standard and the manual require of popen() and pclose(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +91,7 @@ TEST(later_children_do_not_hold_earlier_streams)
 		CHECK_EQUAL(pclose(writers[i]), 0);
 }
 
-/* The pipe's ends get the numbers that the child is to have. */
+/* The pipe's ends get the numbers of the child's streams. */
 TEST(popen_works_without_standard_streams)
 {
 	char text[16];
@@ -128,8 +128,7 @@ TEST(pclose_is_echild_if_the_child_was_reaped)
 	CHECK_EQUAL(errno, ECHILD);
 }
 
-/* What is lost is no success, unless the program says itself that there was none. The
- * child is gone in any case. */
+/* Lost data is an error, unless the program itself fails. The child is reaped in any case. */
 TEST(pclose_fails_if_written_data_is_lost)
 {
 	static const struct {
@@ -151,7 +150,7 @@ TEST(pclose_fails_if_written_data_is_lost)
 		CHECK_EQUAL(errno, EPIPE);
 		CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 	}
-	/* It is the last of it that counts: this was told already. */
+	/* Only data lost at the close counts: fflush() has already reported this. */
 	FILE *file = popen("exit 0", "w");
 	CHECK(file && fputs("words", file) >= 0);
 	CHECK_EQUAL(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
@@ -160,11 +159,11 @@ TEST(pclose_fails_if_written_data_is_lost)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* Undefined by the standard; glibc closes it, and programs do that by mistake. */
+/* Undefined by the standard, but programs do it by mistake, and glibc closes the stream. */
 TEST(pclose_closes_a_stream_that_is_not_popens)
 {
 	FILE *file = popen("/bin/cat", "w");
-	FILE *volatile other = fopen("/dev/null", "r"); /* gcc sees the mistake otherwise */
+	FILE *volatile other = fopen("/dev/null", "r"); /* volatile: gcc warns of the mistake */
 
 	CHECK(file && other);
 	int fd = fileno(other);
@@ -190,7 +189,7 @@ TEST(popen_is_emfile_at_the_limit_of_descriptors)
 	errno = 0;
 	CHECK(!popen("exit 2", "r"));
 	CHECK_EQUAL(errno, EMFILE);
-	close(9); /* there is one, which is not enough */
+	close(9); /* one free descriptor is not enough */
 	CHECK(!popen("/bin/true", "r"));
 	CHECK(fcntl(9, F_GETFD) == -1);
 	for (int fd = 3; fd < 9; fd++)

@@ -1,4 +1,4 @@
-/* How the cases of posix_spawn() run a program, and what they check of it. */
+/* Runs programs by posix_spawn(), and checks their output. */
 #ifndef STANDARD_RUN_H
 #define STANDARD_RUN_H
 
@@ -9,28 +9,28 @@
 
 typedef posix_spawn_file_actions_t file_actions;
 
-extern char *const sh_true[]; /* does nothing, well */
+extern char *const sh_true[]; /* succeeds and does nothing */
 
 /* musl has no policy and priority in the attributes. */
 bool has_scheduling(void);
 
-/* What a program that changes nothing of itself writes; a shell has its own mask. */
+/* For a program that changes no attributes itself; a shell changes its mask. */
 #define CHECK_WRITES(argv, expected, attr) check_writes_in(__FILE__, __LINE__, argv, expected, attr)
 void check_writes_in(const char *file, int line, char *const *argv, const char *expected,
 		     posix_spawnattr_t *attr);
 
-/* Runs the script with these actions and attributes, standard output to a pipe: its
- * status, or a negative error. */
+/* Runs the script with these actions and attributes, standard output to a pipe. Returns its status,
+ * or a negative error. */
 int run_script(const char *script, char *text, size_t size, file_actions *actions,
 	       posix_spawnattr_t *attr, char *const *envp);
 
-/* It writes this, and succeeds. */
+/* Checks that the script writes this and succeeds. */
 #define CHECK_SAYS(script, expected, actions, attr) \
 	check_says_in(__FILE__, __LINE__, script, expected, actions, attr)
 void check_says_in(const char *file, int line, const char *script, const char *expected,
 		   file_actions *actions, posix_spawnattr_t *attr);
 
-/* It fails so, and leaves nothing behind. */
+/* Checks that the spawn fails with this error and leaves no child. */
 #define CHECK_FAILS(error, path, actions, attr) \
 	check_fails_in(__FILE__, __LINE__, error, path, actions, attr)
 void check_fails_in(const char *file, int line, int error, const char *path, file_actions *actions,

@@ -1,4 +1,4 @@
-/* What the standard and the manual say of system(), and of commands by popen() too. */
+/* What the standard and the manual require of system(), and of commands of popen(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,6 @@ TEST(system_returns_the_status)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* The message and the status are the shell's. */
 TEST(a_missing_program_has_the_shells_message_and_status)
 {
 	char text[128] = "";
@@ -65,7 +64,7 @@ TEST(a_missing_program_has_the_shells_message_and_status)
 
 TEST(system_ignores_sigint_and_sigquit)
 {
-	/* The shell's child asks its parent's parent to be interrupted. */
+	/* The command sends the signals to this process. */
 	static const char script[] = "kill -INT $PPID; kill -QUIT $PPID; exit 5";
 
 	signal(SIGINT, handle);
@@ -75,11 +74,11 @@ TEST(system_ignores_sigint_and_sigquit)
 	CHECK(signal(SIGINT, SIG_DFL) == handle);
 	CHECK(signal(SIGQUIT, SIG_DFL) == SIG_DFL);
 
-	/* The child has them as the caller had. */
+	/* The child has the caller's dispositions. */
 	CHECK_EQUAL(system("kill -INT $$"), SIGINT);
 	CHECK_EQUAL(WTERMSIG(system("kill -QUIT $$")), SIGQUIT);
 	make_fd_9("kill -INT $$; exit 6\n");
-	/* Of a program that a signal ended some shells are the parent, others have become it. */
+	/* Some shells stay the program's parent and exit with 128 + signal, others exec it. */
 	int status = system(exits_with_3[0]);
 	CHECK(status == SIGINT || status == (128 + SIGINT) << 8);
 	signal(SIGINT, SIG_IGN);
@@ -115,7 +114,6 @@ TEST(system_blocks_sigchld)
 	CHECK_EQUAL(errno, ECHILD);
 }
 
-/* Nobody else's child is waited for, by pclose() neither. */
 TEST(system_and_pclose_reap_no_other_children)
 {
 	int status;
@@ -131,7 +129,7 @@ TEST(system_and_pclose_reap_no_other_children)
 	CHECK(waitpid(child, &status, WNOHANG) == child && status == 6 << 8);
 }
 
-/* The first line that a command writes. */
+/* Reads the first line that a command writes. */
 static void read_line_of(const char *command, char text[64])
 {
 	FILE *file = popen(command, "r");
@@ -155,7 +153,7 @@ TEST(commands_inherit_the_environment)
 	}
 }
 
-/* Not even an empty one: there is no list. */
+/* environ is NULL. */
 TEST(commands_run_without_an_environment)
 {
 	char text[64] = "";
@@ -166,7 +164,7 @@ TEST(commands_run_without_an_environment)
 	CHECK_EQUAL(system("exit 3"), 3 << 8);
 	FILE *file = popen("/usr/bin/env", "r");
 	CHECK(file);
-	while (fgets(text, sizeof text, file)) /* the shell's own */
+	while (fgets(text, sizeof text, file)) /* variables of the shell itself */
 		CHECK(!strncmp(text, "PWD=", 4) || !strncmp(text, "SHLVL=", 6) ||
 		      !strncmp(text, "_=", 2));
 	CHECK_EQUAL(pclose(file), 0);
@@ -175,8 +173,8 @@ TEST(commands_run_without_an_environment)
 	CHECK_EQUAL(pclose(file), 0);
 }
 
-/* Some shells let no signal be blocked, or SIGCHLD be ignored: a command has them
- * as the shell leaves them, whether it needs one or not. */
+/* Some shells unblock signals, or reset an ignored SIGCHLD. A command has these signals as the shell
+ * would leave them, also without a shell. */
 TEST(commands_have_the_shells_signals)
 {
 	static const char *const commands[] = { "/bin/grep SigBlk /proc/self/status",
@@ -202,14 +200,14 @@ TEST(commands_have_the_shells_signals)
 	}
 }
 
-/* As if it had ended with 127; popen() may say it itself. */
+/* popen() may also fail itself. */
 TEST(system_is_127_without_a_shell)
 {
-	char folder[] = "/tmp/aspawn-compat-XXXXXX";
+	char directory[] = "/tmp/aspawn-compat-XXXXXX";
 
 	if (psys_getenv(environ, "SUITE_EMULATOR"))
 		skip("the emulator would be missing too");
-	CHECK(mkdtemp(folder) && chdir(folder) == 0 && rmdir(folder) == 0);
+	CHECK(mkdtemp(directory) && chdir(directory) == 0 && rmdir(directory) == 0);
 	if (chroot("."))
 		skip("may not change the root");
 	CHECK_EQUAL(system(NULL), 0);
@@ -220,7 +218,7 @@ TEST(system_is_127_without_a_shell)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* There is a child, and it is the shell that cannot begin. */
+/* The child exists, but the exec of the shell fails. */
 TEST(a_command_that_is_too_long_is_127)
 {
 	static char command[300000];
@@ -256,7 +254,7 @@ static bool is_handler(int signal, void (*handler)(int))
 	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == handler;
 }
 
-/* Both processes return from system(), and both have their signals again. */
+/* Both processes return from system(), with their dispositions restored. */
 TEST(a_handler_may_fork_during_system)
 {
 	struct sigaction action = { .sa_handler = fork_in_handler };
@@ -273,7 +271,7 @@ TEST(a_handler_may_fork_during_system)
 		forked = -1;
 		int r = system(i ? script : "/bin/sh /dev/fd/9");
 		CHECK(forked != -1);
-		if (forked == 0) { /* which has no child to wait for */
+		if (forked == 0) { /* the forked process has no child to wait for */
 			bool right = r == -1 && is_handler(SIGINT, handle) &&
 				     is_handler(SIGQUIT, SIG_DFL) &&
 				     system("kill -INT $$") == SIGINT && is_handler(SIGINT, handle);
@@ -311,14 +309,14 @@ static void *interrupt_for_ever(void *thread)
 	return NULL;
 }
 
-/* fork() takes the locks of the heap: their owner must not be the thread that it interrupts. */
+/* fork() takes the locks of the heap, which the interrupted thread must not hold. */
 TEST_SECONDS(a_handler_may_fork_beside_another_thread_during_system, 60)
 {
 	static char command[22000];
 	struct sigaction action = { .sa_handler = fork_and_reap };
 	pthread_t self = pthread_self(), thread;
 
-#ifdef M_TRIM_THRESHOLD /* a heap that asks the system each time holds its locks for longer */
+#ifdef M_TRIM_THRESHOLD /* the heap then makes more system calls, with its locks held */
 	mallopt(M_TRIM_THRESHOLD, 0);
 	mallopt(M_TOP_PAD, 0);
 	mallopt(M_MMAP_THRESHOLD, 1 << 24);
@@ -327,7 +325,7 @@ TEST_SECONDS(a_handler_may_fork_beside_another_thread_during_system, 60)
 	memcpy(command, "/bin/true", 9);
 	sigaction(SIGALRM, &action, NULL);
 	CHECK_EQUAL(pthread_create(&thread, NULL, interrupt_for_ever, &self), 0);
-	gate_open(&has_begun); /* musl's fork() waits for a pthread_create() that it has interrupted */
+	gate_open(&has_begun); /* musl's fork() would wait for an interrupted pthread_create() */
 	for (int i = 0; i < scaled(300); i++)
 		CHECK_EQUAL(system(i % 4 ? command : "exit 0"), 0);
 	__atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
@@ -341,8 +339,8 @@ static void *system_until_told(void *command)
 	return NULL;
 }
 
-/* The child has the signals ignored, as fork() found them; its commands have them as
- * they were before any system(). */
+/* The forked child inherits ignored signals; its commands get the dispositions from before any
+ * system(). */
 TEST(a_fork_during_another_threads_system_keeps_signals)
 {
 	char command[64], byte;
@@ -396,7 +394,7 @@ static void *sleep_in_system(void *arg)
 	return NULL;
 }
 
-/* A thread that is cancelled ends its child, and the signals are as before. */
+/* The dispositions are restored. */
 TEST(cancelling_system_ends_its_child)
 {
 	char *const commands[] = { "/bin/sleep 100", "sleep 100 && :" };

@@ -18,7 +18,7 @@ static void handle(int signal)
 	(void)signal;
 }
 
-/* The child of a spawn that fails is nobody's to see. */
+/* The caller must not see the child of a failed spawn. */
 TEST(no_sigchld_handler_runs_for_a_failed_spawn)
 {
 	pid_t pid;
@@ -78,7 +78,7 @@ TEST_SECONDS(twenty_threads_may_spawn, 60)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
-/* It is not acted on in the call: the caller learns of its child. */
+/* A cancellation within the call would lose the child's pid. */
 static void *spawn_when_cancelled(void *arg)
 {
 	pthread_cancel(pthread_self());
@@ -99,7 +99,6 @@ TEST(a_pending_cancellation_does_not_interrupt_posix_spawn)
 	CHECK(waitpid(-1, NULL, 0) > 0);
 }
 
-/* Of a process with threads that are spawning. */
 TEST_SECONDS(a_forked_child_of_spawning_threads_may_spawn, 60)
 {
 	pthread_t thread[4];

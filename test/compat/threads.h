@@ -6,7 +6,7 @@
 
 #include "../suite/harness.h"
 
-/* Each calls function(&failed), which stores 1 there if something is wrong. */
+/* Each thread calls function(&failed), which stores 1 there after a failure. */
 static inline void check_in_threads(int count, void *(*function)(void *failed))
 {
 	pthread_t threads[32];

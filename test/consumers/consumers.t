@@ -235,6 +235,21 @@ meson_installs()
 		meson_builds --pkg-config-path "$prefix/meson/lib/pkgconfig" && runs build run run-cc drop-in
 )
 
+zig_dependency()
+(
+	project zig zig && cp -R "$tree" aspawn && quietly "$zig" build -j2 && runs zig-out/bin run drop-in
+)
+
+# All of its sources, although build.zig has a list of them.
+zig_installs()
+(
+	project zig-tree zig && cp -R "$tree" aspawn && cd aspawn &&
+		quietly "$zig" build -j2 --prefix "$work/by zig" && same_as_make "$work/by zig/lib" &&
+		test -f "$work/by zig/include/aspawn/aspawn.h" && grep "version = \"$version\"" build.zig.zon &&
+		quietly "$zig" build -j2 -Dtarget=riscv64-linux-musl --prefix "$work/riscv64" &&
+		readelf -h "$work/riscv64/lib/libaspawn.a" | grep RISC-V
+)
+
 leaves_the_tree_alone()
 {
 	test "$files_of_tree" = "$(cd "$tree" && find . | sort)"
@@ -249,7 +264,7 @@ checks_with()
 		if command -v "$command" >/dev/null; then
 			check "$1" "$2"
 		else
-			skip "$1" "no $command command"
+			skip "$1" "no ${command##*/} command"
 		fi
 		shift 2
 	done
@@ -283,5 +298,8 @@ else
 	checks_with cmake "CMake, for aarch64" cmake_cross
 	checks_with meson "Meson, for aarch64" meson_cross
 fi
+checks_with "$zig" \
+	"Zig, a dependency" zig_dependency \
+	"Zig, all of the libraries, and for riscv64" zig_installs
 check "the sources are left as they were" leaves_the_tree_alone
 finish

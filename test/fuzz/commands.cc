@@ -152,10 +152,10 @@ int random_stream(Input &input)
 int count_descriptors()
 {
 	int count = 0;
-	DIR *folder = opendir("/proc/self/fd");
-	while (folder && readdir(folder))
+	DIR *directory = opendir("/proc/self/fd");
+	while (directory && readdir(directory))
 		count++;
-	closedir(folder);
+	closedir(directory);
 	return count;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Beside a libc: its headers first, then ours, and nothing of the libc's is
- * touched. Compiled with the stack protector for every function.
+ * In a program with a libc: the libc's headers come first, and its state is not changed. Compiled
+ * with the stack protector for every function.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,8 +25,8 @@
 #include "../suite/harness.h"
 #include "sanitizer.h"
 
-/* LeakSanitizer clones in a way that some tests forbid, and has no place in programs
- * that are given no environment. */
+/* LeakSanitizer uses a clone that some tests forbid, and reads the environment, which some tests
+ * leave empty. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -49,7 +49,7 @@ TEST(errno_is_not_changed)
 	CHECK_EQUAL(errno, 1234);
 }
 
-/* A caller may pass the libc's own where the layout is the same. */
+/* A caller may pass structures of the libc. */
 TEST(libc_structures_have_the_same_layout)
 {
 	struct timespec none = { 0, 0 };
@@ -66,7 +66,7 @@ TEST(libc_structures_have_the_same_layout)
 	CHECK(psys_sigismember((struct psys_sigset *)&set, PSYS_SIGUSR1));
 }
 
-/* The mask that the child is given is followed by zeros: a libc reads more. */
+/* A libc reads more bytes of the mask than the kernel's set has. */
 static ASPAWN_CHILD int child_reads_libc_set(void *arg, int fd, void *mask, void *data,
 					     size_t length)
 {
@@ -87,8 +87,8 @@ TEST(the_old_mask_has_the_size_of_the_libcs_sigset_t)
 		CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_reads_libc_set, NULL)), 0);
 }
 
-/* The thread is gone, its stack and thread pointer with it: a function with the
- * stack protector would die at its first instruction. */
+/* The thread's stack and thread block are unmapped: a function with the stack protector would fault
+ * at its first instruction. */
 static struct Stack_t lasting_stack;
 static int lasting_pid, lasting_gate;
 
@@ -118,7 +118,7 @@ TEST(a_pthread_may_end_before_its_child_execs)
 	CHECK_EQUAL(reap(lasting_pid), 0);
 }
 
-/* Cancelled at any instruction: never within aspawn, never with a child lost. */
+/* Cancelled at any instruction: never within aspawn(), which would lose the child. */
 static struct Stack_t cancelled_stack;
 static volatile int spawned, reaped;
 
@@ -177,7 +177,7 @@ TEST_SECONDS(a_child_does_not_deadlock_with_sigaction_of_abort, 60)
 	CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
-/* openjdk/jdk#25428, glibc BZ 26275: SIGABRT ignored in the parent is so in the child. */
+/* openjdk/jdk#25428, glibc BZ 26275: an ignored SIGABRT stays ignored in the child. */
 static ASPAWN_CHILD int child_checks_abort(void *arg, int fd, void *mask, void *data, size_t length)
 {
 	(void)arg, (void)fd, (void)mask, (void)data, (void)length;
@@ -192,7 +192,7 @@ TEST(an_ignored_abort_is_ignored_in_the_child)
 	CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_checks_abort, NULL)), 1);
 }
 
-/* An unwinder and a walker of frame pointers both stop at the child's first frame. */
+/* Unwinding by tables and by frame pointers both stop at the child's first frame. */
 static _Unwind_Reason_Code count_frame(struct _Unwind_Context *context, void *count)
 {
 	(void)context;
@@ -227,7 +227,7 @@ TEST(the_childs_first_frame_is_the_outermost)
 	CHECK_EQUAL(reap(pid), 42);
 }
 
-/* A real command, found in PATH by the child. */
+/* The child finds a command in PATH. */
 static ASPAWN_CHILD int child_runs_echo(void *ends, int fd, void *mask, void *words, size_t length)
 {
 	char *argv[] = { "echo", words, NULL };
@@ -256,8 +256,8 @@ TEST(a_callback_runs_a_command_found_in_path)
 	CHECK_EQUAL(strcmp(text, "spoken by echo\n"), 0);
 }
 
-/* An instrumented function leaves its frame poisoned when the child execs; the
- * next child on the stack must not trip over that. */
+/* An instrumented function leaves its frame poisoned when the child execs; the next child uses the
+ * same stack. */
 static int child_is_instrumented(void *arg, int fd, void *mask, void *data, size_t length)
 {
 	volatile char room[200];

@@ -1,4 +1,4 @@
-/* The effect of actions, seen by programs that know nothing of this library. */
+/* The effects of actions, seen by other programs. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ TEST(a_script_without_an_interpreter_runs_by_the_shell)
 		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), shell ? 0 : -PSYS_ECANCELED);
 		CHECK_EQUAL(status, (shell ? 2 : 127) << 8);
 	}
-	/* More arguments than its stack has room for without being asked. */
+	/* The array for the shell needs more stack than the default. */
 	static char *many[20000];
 	for (int i = 0; i < 19999; i++)
 		many[i] = (char *)"x";

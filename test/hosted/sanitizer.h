@@ -1,5 +1,4 @@
-/* Whether the program is under AddressSanitizer, which has functions of the libc in a
- * form of its own and takes some things for errors. */
+/* HAS_ASAN: AddressSanitizer replaces functions of the libc and reports some tests as errors. */
 #ifndef SANITIZER_H
 #define SANITIZER_H
 

@@ -1,4 +1,4 @@
-/* psys_stat() and its like say what the libc's functions say, device numbers included. */
+/* psys_stat() and the like return what the libc's functions return, device numbers included. */
 #define _GNU_SOURCE
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -7,7 +7,7 @@ static bool is_root(void)
 	return psys_geteuid() == 0;
 }
 
-/* A file with this text, and its descriptor. */
+/* Returns the descriptor of a new file with this text. */
 static int text_file(const char *text)
 {
 	int fd = psys_memfd_create("text", PSYS_MFD_CLOEXEC);
@@ -68,13 +68,13 @@ TEST(openat2_opens_beneath_its_directory)
 
 TEST(closefrom_keeps_lower_descriptors)
 {
-	for (int fd = 3; fd < 64; fd++) /* what the tests themselves were given */
+	for (int fd = 3; fd < 64; fd++) /* inherited by the test itself */
 		psys_close(fd);
 
 	int a = text_file("a");
 
 	CHECK(psys_dup3(a, 20, 0) == 20 && psys_dup3(a, 21, 0) == 21 && psys_dup3(a, 50, 0) == 50);
-	if (!is_emulated()) { /* it has some of its own */
+	if (!is_emulated()) { /* an emulator has descriptors of its own */
 		CHECK_SHOWS("0 1 2", "descriptors", ASPAWN_CLOSEFROM(3));
 		CHECK_SHOWS("0 1 2 20", "descriptors", ASPAWN_CLOSEFROM(21));
 		CHECK_SHOWS("0 1 2 3", "descriptors", ASPAWN_DUP2(50, 3), ASPAWN_CLOSEFROM(4));
@@ -87,7 +87,7 @@ TEST(closefrom_keeps_lower_descriptors)
 	CHECK_SHOWS("open", "descriptor:30", ASPAWN_CLOEXEC_FROM(20), ASPAWN_DUP2(1, 30));
 }
 
-/* One action that opens the path, before a closefrom. */
+/* Starts a command that opens the path, and then closes from first. */
 static struct aspawn_child open_before_closefrom(const char *directory, const char *path, int first,
 						 uint64_t flags)
 {
@@ -130,7 +130,7 @@ TEST(closefrom_copies_descriptors_that_paths_name)
 	}
 }
 
-/* Of a link with a name of its own only the caller knows. */
+/* The library cannot know where a symbolic link leads. */
 TEST(a_symbolic_link_to_a_descriptor_needs_copy_all_descriptors)
 {
 	char link[64] = "/tmp/aspawn-link-";
@@ -160,7 +160,7 @@ static ASPAWN_CHILD int is_not_copied(void *fd)
 	return psys_fcntl((int)(intptr_t)fd, PSYS_F_GETFD, 0) == -PSYS_EBADF ? 0 : -PSYS_EEXIST;
 }
 
-/* Such as log files: the cost must not depend on the number of descriptors. */
+/* For paths such as log files the cost must not depend on the number of descriptors. */
 TEST(other_paths_do_not_copy_all_descriptors)
 {
 	struct Stack_t stack = { 0 };
@@ -173,7 +173,7 @@ TEST(other_paths_do_not_copy_all_descriptors)
 
 	if (!memory_is_shared() || psys_close_range(500, ~0U, 0) < 0)
 		skip("all descriptors are copied here");
-	CHECK_EQUAL(psys_dup2(0, 400), 400); /* the kernel copies whole words of 64 */
+	CHECK_EQUAL(psys_dup2(0, 400), 400); /* beyond the first word of 64, which is copied */
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
 		const struct aspawn_action actions[] = {
 			ASPAWN_CHDIR(paths[i][0]),
@@ -195,7 +195,7 @@ TEST(other_paths_do_not_copy_all_descriptors)
 /* The source of a mount is a path too. */
 TEST(closefrom_copies_descriptors_that_a_mount_names)
 {
-	char path[64] = "/tmp/aspawn-mount-"; /* the program itself may lie in /tmp */
+	char path[64] = "/tmp/aspawn-mount-"; /* not /tmp, which may hold this program */
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -294,7 +294,7 @@ TEST(reset_signals_resets_ignored_and_blocked_ones)
 	check_signal("blocked", "blocked:", PSYS_SIGTERM, &nothing, 1);
 	for (int signal = 1; signal <= 31; signal++) {
 		if (is_emulated() && signal % 5)
-			continue; /* each start takes long there */
+			continue; /* a start takes long under an emulator */
 		check_signal("open", "blocked:", signal, &reset, 1);
 		check_signal("default", "ignored:", signal, &reset, 1);
 	}
@@ -304,7 +304,7 @@ TEST(reset_signals_resets_ignored_and_blocked_ones)
 	check_signal("open", "blocked:", PSYS_SIGTERM, then_others, 3);
 	check_signal("default", "ignored:", PSYS_SIGUSR2, others_before, 3);
 	check_signal("open", "blocked:", PSYS_SIGUSR2, others_before, 3);
-	/* And nothing of it has happened here. */
+	/* The caller's dispositions have not changed. */
 	CHECK_EQUAL(get_disposition(PSYS_SIGUSR1), PSYS_SIG_IGN);
 	CHECK_EQUAL(get_disposition(PSYS_SIGHUP), (uintptr_t)handle);
 	CHECK(same_mask(get_mask(), mask));
@@ -357,7 +357,7 @@ TEST(no_new_privs_and_seccomp_actions)
 	CHECK_EQUAL(psys_strcmp(seen.text, "EDOM"), 0);
 	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(nonsense, 1));
 
-	/* It may forbid what the library itself needs. */
+	/* A filter that forbids a call that the library needs. */
 	struct psys_sock_filter no_mask[4];
 	psys_memcpy(no_mask, no_getppid, sizeof no_mask);
 	no_mask[1].k = PSYS_NR_rt_sigprocmask;
@@ -403,7 +403,7 @@ static ASPAWN_CHILD int uses_its_stack(void *arg)
 	return 0;
 }
 
-/* However the size of the copied arguments comes to lie in a stack of whole units. */
+/* For every size of the copied arguments, as the stack's size is a multiple of 64 KiB. */
 TEST(call_actions_have_16_kib_of_stack)
 {
 	static const struct aspawn_action action = ASPAWN_CALL(uses_its_stack, NULL);
@@ -435,7 +435,7 @@ TEST(a_change_of_user_keeps_the_parent_dumpable)
 	if (is_emulated())
 		skip("an emulator may translate groups wrongly"); /* QEMU 7.2 of sparc64 */
 	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
-	/* The program itself may be in a directory that only root can reach. */
+	/* The test program may be in a directory that only root can reach. */
 	struct observation seen = observe(
 		(const struct aspawn_action[]){ ASPAWN_USER(65534, 65533, groups, 2) }, 1, "ids");
 	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
@@ -526,7 +526,7 @@ TEST(namespace_and_mount_actions)
 		    ASPAWN_MOUNT(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL),
 		    ASPAWN_MOUNT("none", place, "tmpfs", 0, "size=64k"), ASPAWN_CHDIR(place),
 		    ASPAWN_OPEN(8, "new", PSYS_O_RDWR | PSYS_O_CREAT | PSYS_O_EXCL, 0600));
-	/* Nothing of that is here. */
+	/* This process's namespace has not changed. */
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, place, PSYS_AT_REMOVEDIR), 0);
 }
 
@@ -534,7 +534,7 @@ TEST(chroot_changes_the_root)
 {
 	if (!is_root())
 		skip("not root");
-	/* The program is not there: that it cannot be executed shows the root. */
+	/* The program is not below the new root: ENOENT of the exec shows the change. */
 	CHECK_FAILS(ASPAWN_STEP_EXEC, PSYS_ENOENT, ASPAWN_CHROOT("/dev"));
 	CHECK_FAILS(0, PSYS_ENOENT, ASPAWN_CHROOT("/no such directory"));
 }
@@ -552,7 +552,7 @@ static void check_control_group(void)
 	command.actions = actions;
 	command.action_count = 2;
 	for (int i = 0; i < 2; i++) {
-		/* A number that an action has given another meaning is not that group. */
+		/* If an action replaces the descriptor, the clone must not use it. */
 		const struct aspawn_action replaced[] = {
 			ASPAWN_OPEN(group.fd, "/", PSYS_O_RDONLY, 0), ASPAWN_JOIN_CGROUP(group.fd)
 		};
@@ -565,13 +565,11 @@ static void check_control_group(void)
 	remove_cgroup(&group);
 }
 
-/* It begins there. */
 TEST(join_cgroup_begins_in_the_cgroup)
 {
 	check_control_group();
 }
 
-/* It goes there. */
 TEST(join_cgroup_without_clone3_writes_cgroup_procs)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
@@ -614,8 +612,8 @@ TEST(pivot_root_changes_the_root)
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
 	struct observation seen = observe(actions, 5, "directory");
 	if (seen.failure.step == 4)
-		skip("the root is one that cannot be exchanged"); /* a kernel's first one */
-	/* The program is not there. */
+		skip("the root cannot be exchanged"); /* the kernel's initial rootfs */
+	/* The program is not below the new root. */
 	CHECK_EQUAL(seen.result, -PSYS_ECANCELED);
 	CHECK_EQUAL(seen.failure.error, -PSYS_ENOENT);
 	CHECK_EQUAL(seen.failure.step, ASPAWN_STEP_EXEC);
@@ -625,7 +623,7 @@ TEST(join_cgroup_reports_an_invalid_descriptor)
 {
 	int none = psys_open("/", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 
-	/* No cgroup: then the action's own error, in its place. */
+	/* The clone ignores an invalid cgroup; the action reports it. */
 	CHECK_FAILS(1, PSYS_ENOENT, ASPAWN_UMASK(0), ASPAWN_JOIN_CGROUP(none));
 	CHECK_FAILS(1, PSYS_EBADF, ASPAWN_UMASK(0), ASPAWN_JOIN_CGROUP(333));
 }
@@ -677,7 +675,7 @@ TEST(a_failing_action_is_reported_by_its_index)
 		    ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 1U << 30, 1U << 30));
 }
 
-/* The parent's end of a pipe yet to come has the number in the parent: no matter. */
+/* In the parent the number belongs to a pipe's end; the child's descriptor is another. */
 TEST(an_action_may_use_the_number_of_a_later_pipe)
 {
 	struct Stack_t stack = { 0 };
@@ -701,7 +699,7 @@ TEST(an_action_may_use_the_number_of_a_later_pipe)
 	}
 }
 
-/* An action that takes the number of the library's own pipe does not silence it. */
+/* Actions replace the number of the report pipe, and the child can still report. */
 TEST(reserved_descriptors_are_relocated)
 {
 	struct Stack_t stack = { 0 };
@@ -724,8 +722,8 @@ TEST(reserved_descriptors_are_relocated)
 	CHECK_EQUAL(failure.step, (int)count - 1);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECANCELED);
 
-	/* And is no descriptor that a command could name. */
-	int next = psys_dup(0); /* what the pipe's end will be, and the other next to it */
+	/* A command cannot use the report pipe's numbers. */
+	int next = psys_dup(0); /* the pipe will have this number and the next */
 	psys_close(next);
 	for (int fd = next; fd < next + 2; fd++) {
 		const struct aspawn_action names_it = ASPAWN_DUP2(fd, 0);
@@ -739,9 +737,9 @@ TEST(reserved_descriptors_are_relocated)
 	}
 }
 
-/* --- two ways to make one ------------------------------------------------------ */
+/* --- functions and macros ------------------------------------------------------- */
 
-/* The function overwrites all of an action with what the macro is, byte by byte. */
+/* The function makes the same bytes as the macro, whatever the action was before. */
 #define CHECK_SAME(function, ...)                                           \
 	do {                                                                \
 		static const struct aspawn_action macro_ = __VA_ARGS__;     \
@@ -822,7 +820,7 @@ TEST(action_functions_equal_their_macros)
 #undef made
 	for (int kind = 1; kind <= LAST_ACTION; kind++)
 		CHECK(made_kinds[kind]);
-	/* Its path is the library's. */
+	/* The path of ASPAWN_DEV_NULL is a string of the library. */
 	struct aspawn_action null, open = ASPAWN_OPEN(3, NULL, PSYS_O_RDWR, 0);
 	aspawn_action_dev_null(&null, 3);
 	CHECK_EQUAL(psys_strcmp(null.u.openat.path, "/dev/null"), 0);
@@ -831,7 +829,7 @@ TEST(action_functions_equal_their_macros)
 	      !psys_memcmp(&null.u.openat, &open.u.openat, sizeof open.u.openat));
 }
 
-/* An element that was never filled, and what a later version may know. */
+/* An element that was never filled, and kinds and flags of later versions. */
 TEST(rejects_unknown_kinds_and_flags_of_actions)
 {
 	struct self self;

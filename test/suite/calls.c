@@ -1,7 +1,6 @@
 /*
- * Every call of the table, once: with the result that is known, or with an
- * argument that is wrong and the error that it has to give. A kernel that is too
- * old, or built without, says ENOSYS; that is counted.
+ * Every call of the table, once: with a known result, or with an invalid argument and its error. If
+ * the kernel lacks the call it returns ENOSYS, which is counted.
  */
 #include "harness.h"
 
@@ -34,7 +33,7 @@ static int index_of(const char *name)
 	check_failed(__FILE__, __LINE__, "a call that is in the table");
 }
 
-/* An expected result: 0, OK for any that is not an error, or an error number. */
+/* True if the result is expected: 0, OK for any that is not an error, or an error number. */
 static bool is_one_of(int64_t result, const int *expected, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -55,7 +54,7 @@ static void called(const char *name, int64_t result, const int *expected, size_t
 		seen.missing++;
 		return;
 	}
-	/* A container's filter may refuse what the kernel would look at. */
+	/* A container's filter may reject the call before the kernel checks the argument. */
 	if (result == -PSYS_EPERM && psys_prctl(PSYS_PR_GET_SECCOMP, 0, 0, 0, 0) == 2) {
 		seen.filtered++;
 		return;
@@ -211,7 +210,7 @@ static void attributes_and_watches(void)
 	CALL(inotify_add_watch, (-1, "/", PSYS_IN_CREATE), PSYS_EBADF);
 	CALL(inotify_rm_watch, (-1, 0), PSYS_EBADF);
 	CALL(fanotify_init, (~0U, 0), PSYS_EINVAL, PSYS_EPERM);
-	/* No event has a bit above the 32nd: which half is which. */
+	/* No event has a bit above the 32nd: this shows swapped halves. */
 	CALL(fanotify_mark, (-1, PSYS_FAN_MARK_ADD, 1, -1, "/"), PSYS_EBADF);
 	CALL(fanotify_mark, (-1, PSYS_FAN_MARK_ADD, UINT64_C(1) << 63, -1, "/"), PSYS_EINVAL);
 }
@@ -280,7 +279,7 @@ static void memory(void)
 	CALL(map_shadow_stack, (NULL, 0, ~0U), PSYS_EINVAL, PSYS_EOPNOTSUPP);
 	CALL(pkey_alloc, (~0UL, 0), PSYS_EINVAL);
 	CALL(pkey_free, (-1), PSYS_EINVAL,
-	     PSYS_EPERM); /* -1 where there are no keys, as the kernel has it */
+	     PSYS_EPERM); /* the kernel returns -1 without protection keys */
 	CALL(pkey_mprotect, (odd, 1, 0, -1), PSYS_EINVAL);
 	CALL(process_vm_readv, (0, NULL, 0, NULL, 0, ~0UL), PSYS_EINVAL);
 	CALL(process_vm_writev, (0, NULL, 0, NULL, 0, ~0UL), PSYS_EINVAL);
@@ -521,7 +520,7 @@ static void sockets(void)
 static void queues(void)
 {
 	struct psys_sembuf operation = { 0, 0, 0 };
-	const int key = 0x61737077; /* nobody's */
+	const int key = 0x61737077; /* not in use */
 
 	CALL(mq_open, ("", 0, 0, NULL), PSYS_ENOENT);
 	CALL(mq_unlink, (""), PSYS_ENOENT);
@@ -665,7 +664,7 @@ static void architectures(void)
 #endif
 }
 
-/* Those that no test can survive, or that others make all the time. */
+/* Calls that end the test or the machine, or that the harness makes anyway. */
 static bool is_left_out(const char *name)
 {
 	static const char *const left_out[] = {

@@ -1,10 +1,10 @@
-/* Handles of children: moved, released, asked; and signals to all that a child has started. */
+/* Handles of children: moving, releasing, asking; signals to a child and its descendants. */
 #include "filter.h"
 #include "observe.h"
 
 /* --- a handle that moves ------------------------------------------------------------ */
 
-/* The handle, at another place; the old one is overwritten. */
+/* Moves the handle, and overwrites the old one. */
 static struct aspawn_child *moved(struct aspawn_child *child)
 {
 	static struct aspawn_child places[2];
@@ -65,7 +65,7 @@ TEST(a_handle_may_move_between_all_calls)
 			command.flags = flags[i];
 			command.pool = memory == 1 ? &pool : NULL;
 			command.stack = memory == 2 ? &stack : NULL;
-			if (memory && i == 0) { /* what is kept is mapped */
+			if (memory && i == 0) { /* map the kept memory first */
 				struct aspawn_child child = start_command(NULL, &command);
 				CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 				check_ends(&child, PSYS_SIGKILL);
@@ -165,7 +165,7 @@ TEST(a_long_subject_keeps_its_end_in_the_handle)
 	CHECK_EQUAL(psys_strcmp(later.subject, path + sizeof path - 40), 0);
 }
 
-/* --- whether it has ended ------------------------------------------------------------- */
+/* --- the end of a child --------------------------------------------------------------- */
 
 static void await_end(struct aspawn_child *child)
 {
@@ -185,13 +185,14 @@ TEST(ended_does_not_reap)
 		CHECK_EQUAL(aspawn_ended(&child), 0);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		if (i & 2)
-			CHECK_EQUAL(aspawn_release(&child), 0); /* now by its number */
+			CHECK_EQUAL(aspawn_release(&child),
+				    0); /* the calls below then use the pid */
 		CHECK_EQUAL(aspawn_ended(&child), 0);
 		CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGTERM), 0);
 		await_end(&child);
 		CHECK_EQUAL(aspawn_ended(&child), 1);
 		CHECK_EQUAL(aspawn_ended(&child), 1);
-		CHECK_EQUAL(aspawn_kill(&child, 0), 0); /* a zombie can be sent to */
+		CHECK_EQUAL(aspawn_kill(&child, 0), 0); /* a zombie accepts signals */
 		CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), 0);
 		check_ends(&child, PSYS_SIGTERM);
 		CHECK_EQUAL(aspawn_ended(&child), -PSYS_EINVAL);
@@ -271,8 +272,8 @@ TEST(no_call_returns_eintr)
 
 /* --- groups --------------------------------------------------------------------------- */
 
-/* Says the number of a process that lingers, in the group, or with "session" in another
- * session; and stays, or ends with "ends". */
+/* Starts a lingering process, with "session" in another session, and writes its pid. Lingers
+ * itself, or ends with "ends". */
 ROLE(starts_another)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -291,14 +292,14 @@ ROLE(starts_another)
 	return 0;
 }
 
-/* Of orphans. */
+/* Orphans become children of this process. */
 static void become_reaper(void)
 {
 	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		skip("orphans go to another process here");
 }
 
-/* The other is this process's to reap when it is an orphan. */
+/* *other, when it is an orphan, must be reaped by this process. */
 static struct aspawn_child start_another(struct self *self, const char *how,
 					 const struct aspawn_action *action, int *other)
 {
@@ -332,7 +333,7 @@ TEST(kill_group_reaches_a_grandchild)
 	CHECK(!have_children());
 }
 
-/* The group of one that has ended, and is not reaped, is nobody else's. */
+/* As long as the leader is not reaped, no other group can get its number. */
 TEST(kill_group_works_after_the_leader_has_ended)
 {
 	const struct aspawn_action leads = ASPAWN_SETPGID(0);
@@ -354,7 +355,7 @@ TEST(kill_group_works_after_the_leader_has_ended)
 	}
 }
 
-/* Nobody but the child: its group is the caller's own. */
+/* The child is in the caller's group, which must not get the signal. */
 TEST(kill_group_without_a_group_kills_the_child_alone)
 {
 	struct self self;
@@ -383,7 +384,7 @@ TEST(kill_group_before_setpgid_reaches_the_child)
 		struct aspawn_child child = start_command(NULL, &command);
 		CHECK_EQUAL(aspawn_kill_group(&child, signals[i / 2]), 0);
 		if (i / 2)
-			gate_open(gate); /* it is blocked until the exec */
+			gate_open(gate); /* SIGTERM is blocked until the exec */
 		check_ends(&child, signals[i / 2]);
 	}
 }
@@ -438,6 +439,6 @@ TEST(kill_cgroup_reaches_another_session)
 	CHECK_EQUAL(reap(other), 128 + PSYS_SIGKILL);
 	check_ends(&outside, 0);
 	kill_lingering(outsider);
-	CHECK_EQUAL(aspawn_kill_cgroup(group.fd), 0); /* of nobody */
+	CHECK_EQUAL(aspawn_kill_cgroup(group.fd), 0); /* an empty group */
 	remove_cgroup(&group);
 }

@@ -1,4 +1,4 @@
-/* Commands: starting, asking, waiting, killing, and what a kernel lacks. */
+/* Commands: starting, waiting, killing, and fallbacks. */
 #include "filter.h"
 #include "observe.h"
 
@@ -22,13 +22,13 @@ TEST(a_command_runs_and_is_reaped)
 		CHECK_EQUAL(aspawn_wait(&child, &status, &usage, -1), 0);
 		CHECK(PSYS_WIFEXITED(status) && PSYS_WEXITSTATUS(status) == 7);
 		CHECK(usage.ru_maxrss >= 0);
-		CHECK_EQUAL(aspawn_wait_started(&child, &failure, 0), 0); /* it remembers */
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, 0), 0); /* may be repeated */
 	}
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-/* There is no child, and *child says so whatever it was. */
+/* The start fails, and *child is no child, whatever it was before. */
 static void check_refused(const struct aspawn_command *command, int error)
 {
 	struct aspawn_child child;
@@ -231,7 +231,6 @@ TEST(calls_fail_if_another_wait_reaps_the_child)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-/* Its step is none of the caller's actions, and has no kind. */
 TEST(a_closed_standard_stream_fails_at_step_streams)
 {
 	struct self self;
@@ -294,7 +293,7 @@ TEST(start_copies_the_command)
 	check_ends(&child, 0);
 }
 
-/* With a pipe and without: not yet, then yes; or killed on the way. */
+/* With and without started_fd. */
 TEST(wait_started_times_out_then_reports_exec_or_kill)
 {
 	static const struct aspawn_action actions[] = { ASPAWN_UMASK(0),
@@ -339,7 +338,7 @@ static ASPAWN_CHILD int dies(void *arg)
 	return 0;
 }
 
-/* Also where it can only be told by the pipe. */
+/* Also in a copy of the memory, where only the pipe reports. */
 TEST(wait_started_reports_a_child_killed_by_a_signal)
 {
 	struct Stack_t stack = { 0 };
@@ -362,7 +361,7 @@ TEST(wait_started_reports_a_child_killed_by_a_signal)
 	}
 }
 
-/* The environment grows while it is copied: an error or a child, and no harm. */
+/* The environment grows while it is copied: the start fails or succeeds, and overflows nothing. */
 static char growing[100000];
 
 static int grow(void *arg)
@@ -457,7 +456,7 @@ static ASPAWN_CHILD int waits_for_an_orphans_life(void *parent)
 	return 0;
 }
 
-/* Nobody reads that it has begun any more: no reason to die of SIGPIPE. */
+/* The child's report then raises SIGPIPE. */
 TEST(no_sigpipe_if_the_parent_ends_before_the_exec)
 {
 	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_FORK };
@@ -487,7 +486,6 @@ TEST(no_sigpipe_if_the_parent_ends_before_the_exec)
 	}
 }
 
-/* Its number belongs to another action of the same command: both get their own. */
 TEST(a_pipe_is_relocated_if_an_action_takes_its_number)
 {
 	struct Stack_t stack = { 0 };
@@ -511,7 +509,7 @@ TEST(a_pipe_is_relocated_if_an_action_takes_its_number)
 	check_ends(&child, 0);
 }
 
-/* The caller is suspended until the exec, and has no pidfd. */
+/* Starts a command with VFORK and NO_PIDFD. */
 static void check_suspended(void)
 {
 	const struct aspawn_action actions[] = { ASPAWN_CHDIR("/no such directory") };
@@ -541,7 +539,7 @@ TEST(vfork_suspends_the_caller_until_the_exec)
 	check_suspended();
 }
 
-/* Arguments may be megabytes: copied only where the caller goes on. */
+/* Arguments may have megabytes. */
 TEST(vfork_does_not_copy_arguments)
 {
 	static char longest[100 * 1024];
@@ -603,7 +601,7 @@ TEST(no_pidfd_needs_no_descriptor)
 		skip("memory is not shared here");
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
-	/* The program may need some: its loader opens libraries. */
+	/* Restore the limit: the program's loader opens libraries. */
 	const struct aspawn_action as_before =
 		ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max);
 	command.actions = &as_before;

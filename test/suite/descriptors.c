@@ -1,10 +1,10 @@
-/* A child that begins with its parent's table of descriptors: neither is harmed. */
+/* A child that begins on its parent's descriptor table does not disturb the parent. */
 #include "filter.h"
 #include "observe.h"
 
 enum { FIRST = 100, KEPT = 40 };
 
-/* Opens and closes all the while, and looks after what must stay open. */
+/* A thread that opens and closes descriptors, and checks that its own stay open. */
 struct mover {
 	struct thread thread;
 	int stop, lost, rounds;
@@ -42,7 +42,7 @@ static void stop_mover(struct mover *mover)
 	CHECK(mover->rounds > 0);
 }
 
-/* Good ones, failing ones, and ones that are killed on the way. */
+/* Starts commands that succeed, that fail, and that are killed before their exec. */
 static void spawn_among_movers(uint64_t flags, int spawns)
 {
 	static const struct aspawn_action actions[] = { ASPAWN_CLOSEFROM(3),
@@ -86,7 +86,7 @@ TEST_SECONDS(closefrom_does_not_disturb_threads_that_open_and_close, 60)
 
 TEST_SECONDS(closefrom_with_descriptors_unchanged_does_not_wait, 60)
 {
-	/* The promise is broken here: it is about what the child sees. */
+	/* This breaks the flag's promise, which only matters to the child. */
 	spawn_among_movers(ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED, scaled(1500));
 }
 
@@ -96,7 +96,7 @@ TEST_SECONDS(closefrom_falls_back_to_unshare, 60)
 	spawn_among_movers(0, scaled(1000));
 }
 
-/* What the command names is the child's when the call has returned. */
+/* The child has its copies when the call has returned. */
 TEST_SECONDS(a_descriptor_may_be_closed_right_after_start, 60)
 {
 	struct Stack_t stack = { 0 };
@@ -165,8 +165,8 @@ TEST(closefrom_works_without_proc_and_close_range)
 	CHECK_SHOWS("closed", "descriptor:150", ASPAWN_CLOEXEC_FROM(3));
 }
 
-/* golang/go#22315: a program just written, whose writer's descriptor is in
- * another thread's child, cannot be executed. */
+/* golang/go#22315: ETXTBSY if another thread's child holds the descriptor through which a program
+ * was just written. */
 struct writer {
 	struct thread thread;
 	int number, failures, spawned, rounds;
@@ -241,7 +241,7 @@ TEST_SECONDS(no_etxtbsy_when_threads_write_and_spawn_programs, 120)
 	CHECK_EQUAL(failures, 0);
 }
 
-/* Threads with pipes to their children: no child has another's. */
+/* Threads with pipes to their children: no child has the pipe of another. */
 static int lists(void *arg)
 {
 	struct writer *lister = arg;

@@ -1,7 +1,7 @@
-/* The environment of a program: what it begins as, and the actions that change it. */
+/* The environment of a program, and the actions that change it. */
 #include "observe.h"
 
-/* All variables in their order, with a space after each. */
+/* Writes all variables in their order, each with a space. */
 ROLE(shows_environment)
 {
 	(void)argc, (void)argv;
@@ -28,7 +28,7 @@ static void check_shown(const struct aspawn_command *command, const char *text)
 static char *const three[] = { (char *)"A=1", (char *)"B=2", (char *)"AB=3", NULL };
 static char *const nothing[] = { NULL };
 
-/* Whichever way the environment comes to the child. */
+/* Checks with each way to pass the environment to the child. */
 static void check_environment(char *const *envp, const char *text,
 			      const struct aspawn_action *actions, size_t count)
 {
@@ -77,7 +77,7 @@ TEST(setenv_adds_and_replaces)
 	CHECK_ENVIRONMENT(three, "B=2 AB=3 A=9 ", ASPAWN_SETENV("A", "9"));
 	CHECK_ENVIRONMENT(three, "A=1 B=2 AB=9 ", ASPAWN_SETENV("AB", "9"));
 	CHECK_ENVIRONMENT(three, "A=1 B=2 AB=3 ABC=9 ", ASPAWN_SETENV("ABC", "9"));
-	/* The last one counts, and there is but one of it. */
+	/* The last value wins, and there is one such variable. */
 	CHECK_ENVIRONMENT(three, "B=2 AB=3 A=8 ", ASPAWN_SETENV("A", "9"), ASPAWN_SETENV("A", "8"));
 	CHECK_ENVIRONMENT(nothing, "B=2 A=3 ", ASPAWN_SETENV("A", "1"), ASPAWN_SETENV("B", "2"),
 			  ASPAWN_SETENV("A", "3"));
@@ -115,12 +115,12 @@ TEST(environment_actions_are_done_in_their_order)
 	CHECK_ENVIRONMENT(three, "C=9 ", ASPAWN_CLEARENV(), ASPAWN_SETENV("C", "9"));
 	CHECK_ENVIRONMENT(three, "D=5 ", ASPAWN_SETENV("C", "9"), ASPAWN_CLEARENV(),
 			  ASPAWN_SETENV("D", "5"), ASPAWN_UNSETENV("C"));
-	/* Others between them change nothing. */
+	/* Other actions in between change nothing. */
 	CHECK_ENVIRONMENT(three, "A=1 B=2 C=9 ", ASPAWN_UMASK(0), ASPAWN_SETENV("C", "9"),
 			  ASPAWN_CHDIR("/"), ASPAWN_UNSETENV("AB"), ASPAWN_CLOSEFROM(3));
 }
 
-/* A string without a '=' is not a variable of any name; it is passed on. */
+/* A string without '=' is passed on; no name matches it. */
 TEST(environment_strings_without_an_equals_sign_are_kept)
 {
 	static char *const odd[] = { (char *)"A", (char *)"", (char *)"=B", (char *)"AB=1", NULL };
@@ -133,7 +133,7 @@ TEST(environment_strings_without_an_equals_sign_are_kept)
 
 extern char **environ __attribute__((weak));
 
-/* The caller's environ, as it is now; empty where there is no libc. */
+/* The caller's current environ; empty without a libc. */
 TEST(without_envp_the_environment_is_environ)
 {
 	char one[] = "ONE=1", *changed[] = { one, NULL };
@@ -156,7 +156,6 @@ TEST(without_envp_the_environment_is_environ)
 	CHECK_ENVIRONMENT(NULL, "A=1 ", ASPAWN_SETENV("A", "1"));
 }
 
-/* The caller may change and free it all as soon as the call has returned. */
 TEST(start_copies_a_changed_environment)
 {
 	struct Stack_t stack = { 0 };
@@ -168,7 +167,7 @@ TEST(start_copies_a_changed_environment)
 	struct aspawn_io io = { .size = sizeof io, .out = { .data = shown, .size = sizeof shown } };
 
 	need_own_environment();
-	/* The child does not go on before the FIFO's other end, this process, has opened it. */
+	/* The child waits until this process opens the other end of the FIFO. */
 	char path[64] = "/tmp/aspawn-environment-";
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
 	psys_i64_to_decimal(path + psys_strlen(path), psys_getpid());
@@ -262,7 +261,7 @@ TEST(path_of_the_changed_environment_is_searched)
 			child = start_command(NULL, &command);
 			check_ends(&child, cases[i].status);
 		}
-	/* The search path of the command comes before it. */
+	/* command.search_path takes precedence. */
 	command.search_path = "/no such directory";
 	command.actions = set;
 	command.action_count = 1;
@@ -272,7 +271,7 @@ TEST(path_of_the_changed_environment_is_searched)
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, directory, PSYS_AT_REMOVEDIR), 0);
 }
 
-/* More than one page, and more than one read. */
+/* Larger than a page, and than one read. */
 TEST(large_environments_can_be_changed)
 {
 	enum { variables = 2000 };

@@ -1,7 +1,7 @@
-/* What fails leaves nothing behind: no descriptor, no mapping, no child, no mask. */
+/* A failed spawn leaves nothing behind: no descriptor, mapping, child or changed mask. */
 #include "filter.h"
 
-/* A spawn that must fail so, and change nothing. */
+/* Checks that the spawn fails with the error, and changes nothing. */
 static void check_fails(const struct aspawn_options *options, struct Stack_t *stack,
 			size_t reserved, int error)
 {
@@ -55,7 +55,7 @@ TEST(rejects_invalid_options)
 	options.flags = UINT64_C(1) << 63;
 	check_fails(&options, &stack, 0, PSYS_EINVAL);
 	options.flags = ASPAWN_PIDFD;
-	check_fails(&options, &stack, 0, PSYS_EINVAL); /* no place for it */
+	check_fails(&options, &stack, 0, PSYS_EINVAL); /* pidfd is NULL */
 	options.flags = ASPAWN_CGROUP;
 	options.cgroup_fd = -1;
 	check_fails(&options, &stack, 0, PSYS_EBADF);
@@ -143,7 +143,7 @@ TEST(a_failing_mprotect_fails_the_spawn)
 	check_fails(NULL, &stack, 4096, PSYS_ENOMEM);
 }
 
-/* A stack that cannot grow is as it was, and still of use. */
+/* The stack is unchanged, and still usable. */
 TEST(a_stack_that_cannot_grow_is_kept)
 {
 	struct Stack_t stack = { 0 };
@@ -199,14 +199,14 @@ TEST(spawn_is_eagain_at_rlimit_nproc)
 	struct Stack_t stack = { 0 };
 	struct psys_rlimit64 none = { 0, 0 };
 
-	/* RLIMIT_NPROC does not hold for root. */
+	/* RLIMIT_NPROC does not apply to root. */
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NPROC, &none, NULL), 0);
 	if (psys_setresgid(65534, 65534, 65534) < 0 || psys_setresuid(65534, 65534, 65534) < 0)
 		skip("may not become another user");
 	struct psys_sigset mask = get_mask();
 	int pid = -5, r = aspawn(&pid, &stack, 4096, child_returns, NULL, NULL, 0);
 	if (r >= 0)
-		skip("RLIMIT_NPROC does not hold here");
+		skip("RLIMIT_NPROC has no effect here");
 	CHECK_EQUAL(r, -PSYS_EAGAIN);
 	CHECK_EQUAL(pid, -5);
 	CHECK(same_mask(get_mask(), mask));
@@ -214,7 +214,7 @@ TEST(spawn_is_eagain_at_rlimit_nproc)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-/* libuv/libuv#2133: fork needs as much again; sharing memory needs nothing. */
+/* libuv/libuv#2133: fork needs the same amount of memory again; shared memory needs none. */
 TEST(spawn_needs_no_address_space)
 {
 	struct Stack_t stack = { 0 };

@@ -1,6 +1,6 @@
 /*
- * The clone methods: older kernels, containers, sandboxes and emulators, simulated by
- * filters. With each method the promises are the same.
+ * The clone methods. Seccomp filters simulate older kernels, containers, sandboxes and emulators.
+ * Every method passes the same checks.
  */
 #include "filter.h"
 
@@ -55,7 +55,7 @@ static void check_mode(enum aspawn_clone_mode mode)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-/* The mode without any filter. */
+/* Returns the clone method without a filter. */
 static enum aspawn_clone_mode best_mode(void)
 {
 	struct Stack_t stack = { 0 };
@@ -64,7 +64,7 @@ static enum aspawn_clone_mode best_mode(void)
 	return aspawn_mode(&stack);
 }
 
-/* python/cpython#112334: the fast way was off for months and nobody saw. */
+/* python/cpython#112334: the fast path was disabled for months, unnoticed. */
 TEST(the_best_clone_method_is_used)
 {
 	enum aspawn_clone_mode mode = best_mode();
@@ -151,7 +151,7 @@ TEST(clone_refuses_a_pidfd_alone)
 	check_mode(ASPAWN_MODE_CLONE);
 }
 
-/* swiftlang/swift-subprocess#271: no pidfd, and the parent hung. */
+/* swiftlang/swift-subprocess#271: the parent hung without a pidfd. */
 TEST(pidfd_is_minus_one_if_not_supported)
 {
 	struct Stack_t stack = { 0 };
@@ -169,7 +169,6 @@ TEST(pidfd_is_minus_one_if_not_supported)
 	CHECK_EQUAL(reap(pid), 5);
 }
 
-/* One caller's bad cgroup does not turn a method off for the others. */
 TEST(an_invalid_cgroup_disables_no_clone_method)
 {
 	struct Stack_t stack = { 0 };

@@ -14,7 +14,7 @@
 #define ALLOW ANSWER(PSYS_SECCOMP_RET_ALLOW)
 #define FAIL(error) ANSWER(PSYS_SECCOMP_RET_ERRNO | (uint32_t)(error))
 
-/* Where the low half of an argument lies. */
+/* Returns the offset of an argument's low half. */
 static size_t low_half(int argument)
 {
 	size_t at = offsetof(struct psys_seccomp_data, args) + 8 * (size_t)argument;
@@ -114,11 +114,11 @@ static struct supervisor {
 	int error;
 	void (*then)(int tid);
 	int tid;
-	uint64_t unmapped; /* by a call that a signal has interrupted since, and that is made again */
-	int *reached, *go; /* of a call that is held */
+	uint64_t unmapped; /* address of the last munmap: a signal may restart the call */
+	int *reached, *go; /* gates of filter_hold() */
 } supervisor;
 
-/* A thread of the same memory: it has no filter, and reads what the calls point to. */
+/* A thread without the filter, which reads the memory that the calls point to. */
 static int supervise(void *arg)
 {
 	(void)arg;
@@ -205,7 +205,7 @@ static void follow_munmap(const struct notification *notification, struct answer
 {
 	const uint64_t *args = notification->data.args;
 
-	if ((int)notification->pid != supervisor.tid) { /* of another memory */
+	if ((int)notification->pid != supervisor.tid) { /* its memory is another */
 		answer->flags = ANSWER_CONTINUE;
 		return;
 	}

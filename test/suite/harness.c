@@ -7,7 +7,7 @@ char **environment;
 static char own_path[PSYS_PATH_MAX];
 static bool is_init;
 
-/* Between a test's process and the harness. */
+/* Shared by a test's process and the harness. */
 static struct report {
 	char skipped[120];
 } * report;
@@ -35,7 +35,7 @@ static void put_number(int64_t number)
 	put(digits);
 }
 
-/* One write a line: a console has other writers. */
+/* Writes a whole line at once: a console has other writers. */
 static void put_end(void)
 {
 	line.text[line.length++] = '\n';
@@ -90,7 +90,7 @@ void skip(const char *reason)
 
 /* ----------------------------------------------------------------- running */
 
-/* The status of a test's process, or -1 when its time was up. */
+/* Returns the status of the test's process, or -1 after a timeout. */
 static int wait_for_test(int pid, int seconds)
 {
 	struct psys_timespec second = { 1, 0 };
@@ -124,7 +124,7 @@ static int run(const struct test *test)
 		return -1;
 	psys_setpgid(pid, pid);
 	int status = wait_for_test(pid, test->seconds);
-	psys_kill(-pid, PSYS_SIGKILL); /* with whatever it left */
+	psys_kill(-pid, PSYS_SIGKILL); /* and processes that the test left */
 	if (status < 0)
 		psys_wait4(pid, NULL, 0, NULL);
 	while (psys_wait4(-1, NULL, PSYS_WNOHANG, NULL) > 0)
@@ -132,13 +132,13 @@ static int run(const struct test *test)
 	return status;
 }
 
-/* Returns whether it passed or was skipped. */
+/* Returns true if the test passed or was skipped. */
 static bool run_and_report(const struct test *test, int number)
 {
 	report->skipped[0] = '\0';
 	int status = run(test);
 	if (status < 0 && psys_getenv(environment, "SUITE_EMULATOR")) {
-		/* It forks beside threads of its own, which can deadlock. */
+		/* An emulator forks while its own threads run, which can deadlock. */
 		note("once more, time was up after seconds:", test->seconds);
 		status = run(test);
 	}
@@ -172,7 +172,7 @@ static int order(const struct test *a, const struct test *b)
 extern struct test *__start_suite_tests[], *__stop_suite_tests[];
 extern struct role *__start_suite_roles[], *__stop_suite_roles[];
 
-/* By file, then name: linkers have orders of their own. */
+/* By file, then name: the order of linkers differs. */
 static void sort_tests(void)
 {
 	for (struct test **a = __start_suite_tests; a < __stop_suite_tests; a++)
@@ -199,7 +199,7 @@ static bool is_wanted(const struct test *test, int argc, char **argv)
 	return argc < 2;
 }
 
-/* Pages begin where mprotect takes an address. */
+/* The smallest alignment that mprotect accepts. */
 static size_t page_size(void)
 {
 	char *map = psys_mmap(NULL, 131072, PSYS_PROT_NONE, PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS,
@@ -212,11 +212,11 @@ static size_t page_size(void)
 	return size;
 }
 
-/* Whatever runs the suite may have signals ignored and streams closed. */
+/* The caller of the suite may have ignored signals and closed streams. */
 static void begin_as_usual(void)
 {
 	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
-	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
+	struct psys_sigaction old[2]; /* QEMU 7.2 writes beyond one on riscv and loongarch */
 	int fd;
 
 	for (int signal = 1; signal <= PSYS_NSIG; signal++)

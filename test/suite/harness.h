@@ -1,11 +1,9 @@
 /*
- * The harness of the test suite. The suite is one program of the library and
- * nothing else, so that it runs linked with a libc, without one, under an
- * emulator, and as the init of a bare kernel.
+ * The harness of the test suite. The suite is one program that uses only the library, so it runs
+ * with a libc, without one, under an emulator, and as the init of a bare kernel.
  *
- * Each TEST runs in a process of its own, with a time limit; it passes unless a
- * CHECK fails, it dies, or the limit passes. A ROLE is what the program does
- * when a test executes it: what a spawned command would be.
+ * Each TEST runs in a process of its own. It fails if a CHECK fails, the process dies, or the time
+ * limit passes. A ROLE is what the program does when a test executes it as a command.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -29,7 +27,7 @@ struct role {
 	int (*run)(int argc, char **argv);
 };
 
-/* TEST(name) { ... }, TEST_SECONDS for one that needs more than the usual 20. */
+/* TEST(name) { ... }; TEST_SECONDS for a time limit other than 20 seconds. */
 #define TEST(name) TEST_SECONDS(name, 20)
 #define TEST_SECONDS(name, seconds)                                                     \
 	static void name(void);                                                         \
@@ -43,7 +41,7 @@ struct role {
 		&(struct role){ #name, role_##name };                                    \
 	static int role_##name(int argc, char **argv)
 
-/* Ends the test, and says where and why. */
+/* Ends the test and prints the failed condition, unless it is true. */
 #define CHECK(condition)                                              \
 	do {                                                          \
 		if (!(condition))                                     \
@@ -56,16 +54,15 @@ _Noreturn void check_failed(const char *file, int line, const char *what);
 void check_equal(const char *file, int line, const char *what, int64_t actual, int64_t expected);
 _Noreturn void skip(const char *reason);
 
-/* A line of diagnostics: "# text number". */
+/* Prints a line of diagnostics: "# text number". */
 void note(const char *text, int64_t number);
 
-/* Executes this program in a role, never returning unless that fails. */
+/* Executes this program in a role. Returns only on failure. */
 ASPAWN_CHILD int exec_role(const char *role, const char *argument);
 
 /*
- * How that is done: argv for this program in a role, and the file to execute.
- * Under a user-mode emulator (its path is in SUITE_EMULATOR) that is the
- * emulator.
+ * The file and argv that execute this program in a role. Under a user-mode emulator (its path is in
+ * SUITE_EMULATOR) the file is the emulator.
  */
 struct self {
 	const char *file;
@@ -76,7 +73,7 @@ ASPAWN_CHILD void self_in_role(struct self *self, const char *role, const char *
 
 extern char **environment;
 
-/* An address as a number that the compiler knows nothing about. */
+/* Returns an address as a number, opaque to the compiler. */
 static inline ASPAWN_CHILD uintptr_t address_of(const volatile void *object)
 {
 	uintptr_t address = (uintptr_t)object;
@@ -85,24 +82,24 @@ static inline ASPAWN_CHILD uintptr_t address_of(const volatile void *object)
 	return address;
 }
 
-/* count, a fiftieth of it on a bare kernel, or a twentieth with SUITE_QUICK set: emulated
- * machines take their time. */
+/* Returns count, a fiftieth of it on a bare kernel, or a twentieth with SUITE_QUICK: emulated
+ * machines are slow. */
 int scaled(int count);
 
-/* --- what tests share --------------------------------------------------- */
+/* --- helpers of tests ----------------------------------------------------- */
 
-/* The exit status of a child, or 128 + the signal that ended it. Reaps it. */
+/* Reaps a child. Returns its exit status, or 128 + the signal that killed it. */
 int reap(int pid);
 
-/* Ends a child in the role "lingers", which must be running still. */
+/* Kills a child in the role "lingers", which must still be running. */
 void kill_lingering(int pid);
 
 /* fork(2) */
 int fork_child(void);
 
 /*
- * A thread, without a libc's knowledge: fn runs on a stack of its own and
- * shares everything but has no thread pointer of its own. join waits for it.
+ * A thread that a libc does not know: fn runs on a stack of its own, without a thread pointer of its
+ * own. join waits for its end.
  */
 struct thread {
 	int tid; /* a futex: cleared by the kernel when the thread ends */
@@ -111,7 +108,7 @@ struct thread {
 void thread_start(struct thread *thread, int (*fn)(void *), void *arg);
 void thread_join(struct thread *thread);
 
-/* A new control group "aspawn-test-...", or the test is skipped. */
+/* Makes a control group "aspawn-test-...", or skips the test. */
 struct cgroup {
 	char root[64], path[128];
 	int fd; /* of its directory */
@@ -119,36 +116,36 @@ struct cgroup {
 void make_cgroup(struct cgroup *group);
 void remove_cgroup(struct cgroup *group);
 
-/* A page of memory that forked children share. */
+/* Returns a page of memory that forked children share. */
 void *shared_page(void);
 
 ASPAWN_CHILD void sleep_ms(int milliseconds);
 int64_t monotonic_ns(void);
 
-/* How many descriptors this process has open, and mappings; -1 without /proc. */
+/* Return the number of open descriptors, and of mappings; -1 without /proc. */
 int count_descriptors(void);
 int count_mappings(void);
 bool have_children(void);
 
-/* The value of a line of /proc/<pid>/status, in base 16; pid 0: self. */
+/* Returns the hexadecimal value of a line of /proc/<pid>/status; pid 0: self. */
 uint64_t status_hex(int pid, const char *key);
 bool have_proc(void);
 
-/* Whether aspawn() shares memory with its children here (not in an emulator). */
+/* True if aspawn() shares memory with its children; false in an emulator. */
 bool memory_is_shared(void);
 
-/* A signal handler; with no libc the kernel needs the restorer of the arch. */
+/* Sets a signal handler, with the architecture's restorer. */
 void set_handler(int signal, void (*handler)(int));
 void set_disposition(int signal, uintptr_t disposition);
 ASPAWN_CHILD uintptr_t get_disposition(int signal);
 ASPAWN_CHILD struct psys_sigset get_mask(void);
 bool same_mask(struct psys_sigset a, struct psys_sigset b);
 
-/* Spawns with all defaults, failing the test if that fails. */
+/* Spawns with defaults, or fails the test. */
 int spawn(struct Stack_t *stack, aspawn_fn fn, void *arg, int *pid);
 int spawn_without_pipe(struct Stack_t *stack, aspawn_fn fn, void *arg);
 
-/* Callbacks that many tests need. */
+/* Common callbacks. */
 ASPAWN_CHILD int child_returns(void *status, int fd, void *mask, void *data, size_t length);
 ASPAWN_CHILD int child_execs_role(void *role, int fd, void *mask, void *data, size_t length);
 ASPAWN_CHILD int child_waits(void *gate, int fd, void *mask, void *data, size_t length);

@@ -74,7 +74,7 @@ TEST(error_names_and_messages)
 	CHECK_EQUAL(psys_strcmp(psys_strerror(-PSYS_EPERM), "operation not permitted"), 0);
 	CHECK_EQUAL(psys_strcmp(psys_strerror(0), "unknown error"), 0);
 
-	/* Each number has its own. */
+	/* No two numbers have the same name. */
 	for (int error = 1; error < 1200; error++) {
 		const char *name = psys_errname(error);
 		for (int other = 1; *name == 'E' && other < error; other++)
@@ -140,7 +140,7 @@ TEST(an_empty_path_component_is_the_current_directory)
 	CHECK_EQUAL(psys_strcmp(candidates("relative", "ls"), "relative/ls "), 0);
 }
 
-/* The last byte of the buffer lies before a page that faults. */
+/* A page that faults follows the buffer. */
 TEST(a_path_of_maximum_length_does_not_overflow)
 {
 	enum { page = 65536, most = 99 };
@@ -183,7 +183,7 @@ TEST(handle_execve_err_decides_if_the_search_goes_on)
 	CHECK_EQUAL(psys_handle_execve_err(-PSYS_ETXTBSY, &denied), -PSYS_ETXTBSY);
 }
 
-/* A directory of this test's own, with files to find. */
+/* Makes a file in the test's own directory. */
 static void make_file(const char *path, const char *content, unsigned mode)
 {
 	int fd = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_TRUNC | PSYS_O_CLOEXEC, mode);
@@ -227,7 +227,7 @@ static int try_exec(const char *file, const char *path, int flags)
 	return reap(pid);
 }
 
-/* A name for this program, in a directory of PATH. */
+/* Makes a link to this program. */
 static void link_self(const char *path)
 {
 	struct self self;
@@ -251,7 +251,7 @@ TEST(execvpe_searches_as_execvp)
 	CHECK_EQUAL(try_exec("self", "/nowhere:script:a", 0), 7); /* ENOENT, ENOTDIR */
 	CHECK_EQUAL(try_exec("self", "/nowhere:script", 0), PSYS_ENOENT);
 	CHECK_EQUAL(try_exec("denied", "", 0), PSYS_EACCES);
-	CHECK_EQUAL(try_exec("denied", ":/nowhere", 0), PSYS_EACCES); /* remembered */
+	CHECK_EQUAL(try_exec("denied", ":/nowhere", 0), PSYS_EACCES); /* not ENOENT */
 	CHECK_EQUAL(try_exec("", "a", 0), PSYS_ENOENT);
 	CHECK_EQUAL(try_exec("script", "", 0), PSYS_ENOEXEC);
 	CHECK_EQUAL(try_exec("self", "a", 1 << 20), PSYS_EINVAL);
@@ -263,7 +263,7 @@ TEST(execvpe_searches_as_execvp)
 	remove_directory(directory);
 }
 
-/* A directory in PATH that is longer than any path is passed over. */
+/* A directory in PATH is longer than any path. */
 TEST(execvpe_skips_a_directory_that_is_too_long)
 {
 	static char path[3 * PSYS_PATH_MAX];
@@ -279,7 +279,7 @@ TEST(execvpe_skips_a_directory_that_is_too_long)
 	remove_directory(directory);
 }
 
-/* Inline functions of syscall.h, for programs that know these names. */
+/* The inline functions of unprefixed.h. */
 TEST(unprefixed_names_work)
 {
 	const char *path = "/bin:/usr/bin";
@@ -296,7 +296,7 @@ TEST(unprefixed_names_work)
 
 /* ------------------------------------------- the same search, for other callers */
 
-/* The candidates, each of which fails with -ENOENT. */
+/* Returns the candidates of a search in which each fails with -ENOENT. */
 static const char *searched(const char *file, const char *path, char *buffer, size_t size,
 			    size_t prefix, int *error)
 {
@@ -349,7 +349,7 @@ TEST(a_search_has_the_candidates_of_execvp)
 	CHECK_EQUAL(error, -PSYS_ENAMETOOLONG);
 }
 
-/* For a command that has gone to another directory by then. */
+/* As for a command whose actions change the directory. */
 TEST(a_search_puts_a_directory_before_relative_candidates)
 {
 	char buffer[32] = "/was/here/";

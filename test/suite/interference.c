@@ -1,10 +1,10 @@
-/* Where a fork, a handler, a sibling or a stopped child comes in between. */
+/* Interference by a fork, a handler, a sibling or a stopped child. */
 #include "filter.h"
 #include "observe.h"
 
 /* --- a fork ------------------------------------------------------------------ */
 
-/* musl, glibc and we were seen to take the copy for busy, for the other child's whole life. */
+/* Without MADV_WIPEONFORK the copy was busy as long as the parent's child lived. */
 TEST(a_forked_copy_of_a_busy_stack_is_free_at_once)
 {
 	struct Stack_t stack = { 0 };
@@ -32,7 +32,7 @@ static ASPAWN_CHILD int child_asks(void *stack, int fd, void *mask, void *data, 
 	return aspawn_stack_busy(stack);
 }
 
-/* It is not the parent of who is on it, as a forked copy is not; but it is no copy. */
+/* A vfork child is not the parent of the stack's child, but its stack is no copy. */
 TEST(a_process_that_shares_memory_sees_a_busy_stack)
 {
 	struct Stack_t stack = { 0 }, other = { 0 };
@@ -56,7 +56,7 @@ static int spawns_and_frees(void *arg)
 	(void)arg;
 	while (!__atomic_load_n(&busy_thread.stop, __ATOMIC_RELAXED)) {
 		int pid = -1;
-		size_t size = busy_thread.rounds % 2 ? 200000 : 4096; /* it grows */
+		size_t size = busy_thread.rounds % 2 ? 200000 : 4096; /* makes the stack grow */
 
 		if (aspawn_with(&(struct aspawn_options){ .size = sizeof(struct aspawn_options),
 							  .flags = ASPAWN_NO_PIPE },
@@ -68,8 +68,8 @@ static int spawns_and_frees(void *arg)
 	return 0;
 }
 
-/* At any instruction of a reservation, a spawn, a growth and a free. Seen before: the copy
- * crashed (2 of 4000), was busy or no valid stack for ever (18 of 3000). */
+/* Forks at any instruction of a reservation, a spawn, a growth and a free. Seen before: the copy
+ * crashed (2 of 4000), or was busy or invalid for ever (18 of 3000). */
 TEST_SECONDS(a_fork_beside_a_spawning_thread_gets_usable_stacks, 60)
 {
 	struct thread thread;
@@ -105,7 +105,7 @@ static void look_at_it(int signal)
 	was_forgotten = !unmapped_stack.addr;
 }
 
-/* A fork right after the unmapping finds no address of what is gone. */
+/* A fork right after munmap() must find no address. */
 TEST(a_stacks_address_is_cleared_before_munmap)
 {
 	CHECK_EQUAL(reap(spawn_without_pipe(&unmapped_stack, child_returns, NULL)), 0);
@@ -117,7 +117,7 @@ TEST(a_stacks_address_is_cleared_before_munmap)
 
 /* --- a sibling that inherited the pipe ----------------------------------------- */
 
-/* In the child, whose pipe the sibling holds for ten seconds. */
+/* Runs in the child: forks a sibling that holds the pipe for ten seconds. */
 static ASPAWN_CHILD int leave_a_sibling(void *pid)
 {
 	int sibling = psys_clone(PSYS_SIGCHLD, NULL, NULL, NULL, NULL);
@@ -137,7 +137,7 @@ static ASPAWN_CHILD int leave_a_sibling_and_die(void *pid)
 	return 0;
 }
 
-/* The answer comes while the sibling lives. */
+/* Checks that the answer comes while the sibling lives. */
 static void check_sibling(uint64_t flags, const struct aspawn_action *action, aspawn_call leave,
 			  int result)
 {
@@ -192,7 +192,7 @@ TEST(a_sibling_that_holds_the_pipe_does_not_hide_a_killed_child)
 	check_sibling(ASPAWN_COMMAND_FORK, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
 }
 
-/* --- a child that stops on its way ----------------------------------------------- */
+/* --- a child that is stopped before its exec -------------------------------------- */
 
 static int reached, go, main_thread;
 
@@ -210,8 +210,8 @@ static int signals_the_caller(void *arg)
 	return psys_tgkill(psys_getpid(), main_thread, PSYS_SIGUSR1);
 }
 
-/* As in a frozen cgroup, or by SIGSTOP: its parent waits for its descriptor table, and was
- * seen to do so with all signals blocked. Here only the handler lets it go on. */
+/* As in a frozen cgroup, or by SIGSTOP. The parent waits until the child has its own descriptor
+ * table; once it did so with all signals blocked. Here only the handler lets the child continue. */
 TEST(signals_are_handled_while_a_child_with_closefrom_is_stopped)
 {
 	struct Stack_t stack = { 0 };
@@ -247,7 +247,7 @@ static int waits_and_is_refused(void *arg)
 	return aspawn_wait(&waited_for, NULL, NULL, -1) == -PSYS_EPERM ? 0 : 1;
 }
 
-/* The handle was released, and the zombie stayed. */
+/* Once the handle was released, and the zombie stayed. */
 TEST(a_wait_that_fails_keeps_the_child)
 {
 	struct Stack_t stack = { 0 };
@@ -264,9 +264,9 @@ TEST(a_wait_that_fails_keeps_the_child)
 	CHECK(!have_children());
 }
 
-/* --- what is left behind ----------------------------------------------------------- */
+/* --- leaks --------------------------------------------------------------------------- */
 
-/* Of commands in a copy of the memory a pipe stayed open in the caller. */
+/* Once a pipe of commands in a copy of the memory stayed open in the caller. */
 TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 {
 	struct Stack_t stack = { 0 };
@@ -300,7 +300,7 @@ TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 	CHECK_EQUAL(count_mappings(), mappings);
 }
 
-/* Its exec fails when nobody reads the pipe any more, and SIGPIPE is not blocked. */
+/* The exec fails after the pipe's reader is gone, when SIGPIPE is not blocked. */
 TEST(a_released_child_whose_program_is_missing_exits_127)
 {
 	struct Stack_t stack = { 0 };
@@ -325,7 +325,7 @@ TEST(a_released_child_is_waited_for_and_killed)
 
 	CHECK_EQUAL(aspawn_release(NULL), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_release(&none), 0);
-	CHECK(psys_fcntl(0, PSYS_F_GETFD, 0) >= 0); /* {0} has no descriptor 0 */
+	CHECK(psys_fcntl(0, PSYS_F_GETFD, 0) >= 0); /* release of {0} does not close 0 */
 	CHECK_EQUAL(aspawn_release(&child), 0);
 	CHECK_EQUAL(aspawn_kill(&child, 0), 0);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);

@@ -1,4 +1,4 @@
-/* Nothing is left after very many spawns. */
+/* Many spawns leak nothing. */
 #include "harness.h"
 
 static void check_nothing_is_left(struct Stack_t *stack, int descriptors, int mappings)
@@ -28,7 +28,7 @@ TEST_SECONDS(a_hundred_thousand_spawns_leak_nothing, 120)
 				     (void *)(intptr_t)(i & 127), NULL, 0);
 		CHECK(fd >= 0);
 		CHECK_EQUAL(reap(pid), i & 127);
-		CHECK_EQUAL(aspawn_stack_busy(&stack), 0); /* a reaped child is off it */
+		CHECK_EQUAL(aspawn_stack_busy(&stack), 0); /* the child is reaped */
 		if (kind == 1 && pidfd >= 0)
 			psys_close(pidfd);
 		if (kind == 2)
@@ -37,7 +37,7 @@ TEST_SECONDS(a_hundred_thousand_spawns_leak_nothing, 120)
 	check_nothing_is_left(&stack, descriptors, mappings);
 }
 
-/* glibc BZ 31695, swift-subprocess#319: what failed to exec left a pidfd or zombie. */
+/* glibc BZ 31695, swift-subprocess#319: a failed exec left a pidfd or a zombie. */
 static ASPAWN_CHILD int child_fails_to_exec(void *arg, int fd, void *mask, void *data, size_t length)
 {
 	char *argv[] = { NULL };
@@ -63,7 +63,7 @@ TEST_SECONDS(failing_execs_leak_nothing, 120)
 	check_nothing_is_left(&stack, descriptors, mappings);
 }
 
-/* Executed, not only exited: the kernel's other path. */
+/* The kernel releases the memory at exec by another path than at exit. */
 TEST_SECONDS(execs_leak_nothing, 120)
 {
 	struct Stack_t stack = { 0 };

@@ -1,6 +1,6 @@
 /*
- * The OOM killer ends every process that shares the memory of its victim, and spares only
- * one that was suspended in vfork. So a command that joins a cgroup begins in a copy of it.
+ * The OOM killer kills every process that shares the memory of its victim, except a process that is
+ * suspended in vfork. So a command that joins a cgroup begins in a copy of the memory.
  */
 #include "observe.h"
 
@@ -53,7 +53,7 @@ static void check_out_of_memory(uint64_t flags)
 	command.actions = &action;
 	command.action_count = 1;
 	struct aspawn_child child = start_command(&stack, &command);
-	/* That this process is here to see it is what is tested. */
+	/* The test passes if this process survives. */
 	int r = aspawn_wait(&child, &status, NULL, -1); /* in its exec, or before */
 	CHECK(r == 0 || r == -PSYS_ECANCELED);
 	CHECK(PSYS_WIFSIGNALED(status) && PSYS_WTERMSIG(status) == PSYS_SIGKILL);

@@ -85,8 +85,8 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 	return seen;
 }
 
-/* What was seen instead is worth more than that it was something else. */
-static void tell(const struct observation *seen, const char *what)
+/* Prints what was observed, before a check fails. */
+static void report(const struct observation *seen, const char *what)
 {
 	note(what, seen->result);
 	note("end:", seen->end);
@@ -104,7 +104,7 @@ void check_shows(const char *file, int line, const char *text, const char *what,
 	if (seen.result == 0 && seen.status == 0 && seen.end == ASPAWN_END_RAN &&
 	    seen.failure.error == 0 && !psys_strcmp(seen.text, text))
 		return;
-	tell(&seen, what);
+	report(&seen, what);
 	check_failed(file, line, text);
 }
 
@@ -117,7 +117,7 @@ void check_fails(const char *file, int line, int step, int error,
 	    seen.failure.step == step && seen.failure.error == -error &&
 	    seen.failure.kind == (step >= 0 ? actions[step].kind : 0) && seen.status == 127 << 8)
 		return;
-	tell(&seen, "failed otherwise:");
+	report(&seen, "failed otherwise:");
 	check_failed(file, line, psys_errname(error));
 }
 
@@ -134,7 +134,7 @@ static void say_number(int64_t number)
 	say(text);
 }
 
-/* The number after the colon, "limit:7". */
+/* Returns the number after the colon: "limit:7". */
 static int argument_of(const char *what)
 {
 	int number = 0;
@@ -169,7 +169,7 @@ static void show_directory(void)
 	say(psys_getcwd(path, sizeof path) < 0 ? "none" : path);
 }
 
-/* Those below 64, and the close-on-exec ones of this program are not there. */
+/* Writes the open descriptors below 64. */
 static void show_descriptors(void)
 {
 	bool first = true;

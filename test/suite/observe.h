@@ -1,4 +1,4 @@
-/* Commands that run this program as an observer of what their actions did. */
+/* Commands that run this program to observe the effects of their actions. */
 #ifndef OBSERVE_H
 #define OBSERVE_H
 
@@ -8,12 +8,12 @@
 #include "last_action.h"
 
 struct observation {
-	int result; /* of aspawn_run(): -ECANCELED if an action or a stage has failed */
+	int result; /* of aspawn_run(): -ECANCELED if an action or another step has failed */
 	int status;
 	int end;  /* enum aspawn_end */
 	int mode; /* enum aspawn_clone_mode */
 	struct aspawn_failure failure;
-	char text[4096]; /* what it wrote */
+	char text[4096]; /* the program's output */
 };
 
 /* Runs this program in the role "shows" what, after the actions. */
@@ -29,7 +29,7 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 void check_shows(const char *file, int line, const char *text, const char *what,
 		 const struct aspawn_action *actions, size_t count);
 
-/* CHECK_FAILS(step, error, action, ...): that action, or stage, with that error (positive). */
+/* CHECK_FAILS(step, error, action, ...): checks that this step fails with this error (positive). */
 #define CHECK_FAILS(step, error, ...)                                    \
 	do {                                                             \
 		const struct aspawn_action actions_[] = { __VA_ARGS__ }; \
@@ -41,21 +41,21 @@ void check_fails(const char *file, int line, int step, int error,
 
 bool is_emulated(void);
 
-/* Whether mounts can be made in a namespace of their own: as root, and where "/" is
- * a mount, which it is not after a chroot. */
+/* True if the test may mount in a namespace of its own: as root, and if "/" is a mount, which it is
+ * not after a chroot. */
 bool may_mount(void);
 
-/* This program as a command in a role; self is what it points to. */
+/* Returns a command that runs this program in a role; the command points to *self. */
 struct aspawn_command command_in_role(struct self *self, const char *role, const char *argument);
 
-/* Starts a copy of it on the stack, or the test fails; stack NULL: as the command says. */
+/* Starts the command on the stack, or fails the test; stack NULL: on the command's own memory. */
 struct aspawn_child start_command(struct Stack_t *stack, const struct aspawn_command *command);
 
-/* Waits until it is known whether it started: 0, or the failure's error, which is negative. */
+/* Waits for the exec. Returns 0, or the negative error of the failure. */
 int why_not_started(struct aspawn_child *child);
 
-/* Waits for its end, which must have this status, as of wait(2). What aspawn_wait() returns
- * must fit it: -ECANCELED only of exit 127, or of a signal before the exec. */
+/* Waits for the child's end, and checks its status, as wait(2) stores it. aspawn_wait() may return
+ * -ECANCELED only with exit 127 or a signal. */
 void check_ends(struct aspawn_child *child, int expected);
 
 #endif

@@ -1,4 +1,4 @@
-/* The pipe: for messages, and for an end of file when the child has gone. */
+/* The pipe: messages, and its end of file after the child's exec or exit. */
 #include "harness.h"
 
 static bool is_readable(int fd, int timeout_ms)
@@ -91,9 +91,8 @@ TEST(the_pipe_avoids_closed_standard_streams)
 }
 
 /*
- * openjdk/jdk#13956: a helper held the write end's other end itself. Here the
- * parent dies while the child waits: the child's write then fails, as nobody
- * else has the read end.
+ * openjdk/jdk#13956: a helper process held the read end of its own pipe. Here the parent dies while
+ * the child waits: the child's write then fails, as no other process has the read end.
  */
 static struct orphan {
 	int child_waits, parent_gone, result;
@@ -127,7 +126,7 @@ TEST(a_parent_killed_before_the_exec_leaves_no_reader)
 	gate_open(&orphan->parent_gone);
 	for (int i = 0; i < 1000 && !__atomic_load_n(&orphan->result, __ATOMIC_ACQUIRE); i++)
 		sleep_ms(5);
-	CHECK_EQUAL(orphan->result, -PSYS_EPIPE); /* and SIGPIPE is blocked */
+	CHECK_EQUAL(orphan->result, -PSYS_EPIPE); /* SIGPIPE is blocked */
 }
 
 /* musl 75990040: the caller's dup2 onto the internal descriptor. */
@@ -186,7 +185,7 @@ TEST(no_pipe_opens_no_descriptor)
 	CHECK_EQUAL(reap(pid), 0);
 }
 
-/* A full pipe is the reader's to empty: the child waits, the parent does not. */
+/* If the pipe is full the child waits for the reader; the parent does not wait. */
 static ASPAWN_CHILD int child_sends_much(void *arg, int fd, void *mask, void *data, size_t length)
 {
 	char block[1024];

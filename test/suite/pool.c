@@ -1,4 +1,4 @@
-/* Pools: the memory of ended children is kept, reused, given back, and shared by all. */
+/* Pools: memory of ended children is kept, reused, given back, and shared by threads. */
 #include "filter.h"
 #include "observe.h"
 
@@ -8,7 +8,7 @@ static ASPAWN_CHILD int waits_at_gate(void *gate)
 	return 0;
 }
 
-/* Where the child's stack is: in the caller's memory, if that is shared. */
+/* Stores the address of the child's stack in the caller's memory, if memory is shared. */
 static ASPAWN_CHILD int records_its_stack(void *where)
 {
 	char here = 0;
@@ -41,7 +41,7 @@ TEST(a_pool_reuses_its_stack)
 	with_one = count_mappings();
 	for (int i = 0; i < scaled(200); i++) {
 		next = 0;
-		/* Each way of waiting gives it back. */
+		/* Each way to wait gives the stack back. */
 		struct aspawn_child child = start_command(NULL, &command);
 		if (i % 3 == 1)
 			CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
@@ -75,7 +75,7 @@ TEST(a_pool_grows_a_stack_that_is_too_small)
 	larger.pool = &pool;
 	run_once(&larger);
 	run_once(&command);
-	CHECK_EQUAL(count_mappings(), with_one); /* grown, not one more */
+	CHECK_EQUAL(count_mappings(), with_one); /* the stack has grown: no second one */
 	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 }
@@ -84,7 +84,7 @@ TEST(a_pool_grows_a_stack_that_is_too_small)
 
 enum { MANY = 200 };
 
-/* All of them before their exec at the same time. Each can be waited for in any order. */
+/* All children are before their exec at the same time; they are waited for in any order. */
 static void check_many(struct aspawn_pool *pool)
 {
 	static struct aspawn_child children[MANY];
@@ -165,15 +165,15 @@ TEST(trim_of_a_pool_in_use_is_busy_and_unmaps_the_rest)
 	gate_open(&gate);
 	for (int i = 0; i < 3; i++)
 		check_ends(&children[i], 7 << 8);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY); /* the fourth has not been asked */
+	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY); /* the fourth handle has its stack */
 	int with_one = count_mappings();
 	CHECK(before < 0 || (with_one < with_four && with_one > before));
 	CHECK_EQUAL(aspawn_wait_started(&children[3], NULL, -1), 0);
 	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
-	check_ends(&children[3], 7 << 8); /* the pool might be gone */
+	check_ends(&children[3], 7 << 8); /* gives the stack back */
 	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-	run_once(&command); /* it can be used again */
+	run_once(&command); /* the pool may be used again */
 	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 }
@@ -210,7 +210,7 @@ TEST(a_start_that_fails_gives_its_stack_back_to_the_pool)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
-	/* One that is refused for what it says takes none. */
+	/* An invalid command takes no stack. */
 	command.pool = &unused;
 	command.std_out = -100;
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
@@ -218,7 +218,7 @@ TEST(a_start_that_fails_gives_its_stack_back_to_the_pool)
 	CHECK(!have_children());
 }
 
-/* The kernel refuses the child itself, after the pipes have been made. */
+/* The clone fails after the pipes have been made. */
 TEST(a_clone_that_fails_gives_its_stack_back)
 {
 	static struct aspawn_pool pool;
@@ -266,7 +266,7 @@ TEST(a_released_child_keeps_its_stack_of_the_pool_until_its_exec)
 	CHECK_EQUAL(aspawn_release(&held), 0); /* at once */
 	CHECK_EQUAL(aspawn_wait_started(&held, NULL, -1), -PSYS_ESTALE);
 	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
-	/* Nobody else gets it. */
+	/* No other child gets the stack. */
 	uintptr_t where = 0;
 	const struct aspawn_action action = ASPAWN_CALL(records_its_stack, &where);
 	command.actions = &action;
@@ -289,7 +289,7 @@ static int opens_later(void *gate)
 	return 0;
 }
 
-/* There is no pool that could keep it: it is unmapped, and not under the child. */
+/* No pool keeps the memory: it is unmapped, but not before the child has left it. */
 TEST(a_release_without_pool_or_stack_waits_for_the_exec)
 {
 	struct self self;
@@ -345,7 +345,7 @@ struct user {
 	int rounds, failures, *stop;
 };
 
-/* Two at a time, good ones, missing ones, released ones; now and then a trim. */
+/* Starts two at a time: commands that succeed, fail or are released; sometimes trims the pool. */
 static int use_pool(void *arg)
 {
 	struct user *user = arg;
@@ -417,7 +417,7 @@ static struct aspawn_pool interrupted_pool;
 static struct aspawn_command interrupted_command;
 static volatile int handler_failures, handler_runs, alarms_left;
 
-/* Only one: a handler that takes longer than an interval would leave no time to others. */
+/* Not periodic: a handler that takes longer than the interval would starve the rest. */
 static void set_alarm(int microseconds)
 {
 	const struct psys_itimerval alarm = { { 0, 0 }, { 0, microseconds } };
@@ -460,7 +460,7 @@ TEST_SECONDS(a_signal_handler_may_use_the_pool_of_an_interrupted_start, 100)
 	for (; handler_runs < enough || runs < enough; runs++) {
 		struct aspawn_child child;
 		alarms_left = 2;
-		set_alarm(1 + runs * 7 % 200); /* another instruction each time */
+		set_alarm(1 + runs * 7 % 200); /* interrupts another instruction each time */
 		CHECK_EQUAL(aspawn_start(&child, &interrupted_command), 0);
 		if (runs % 2)
 			CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
@@ -475,7 +475,7 @@ TEST_SECONDS(a_signal_handler_may_use_the_pool_of_an_interrupted_start, 100)
 	CHECK_EQUAL(count_mappings(), before);
 }
 
-/* The copy finds a list that is whole, and no stack busy: the children on them are not its. */
+/* The forked copy's list is consistent, and no stack is busy: the children are the parent's. */
 TEST_SECONDS(a_forked_process_may_use_its_copy_of_a_pool, 60)
 {
 	static struct aspawn_pool pool;
@@ -491,7 +491,7 @@ TEST_SECONDS(a_forked_process_may_use_its_copy_of_a_pool, 60)
 	for (int i = 0; i < scaled(200); i++) {
 		int pid = psys_fork();
 		if (pid == 0) {
-			/* Long before the parent's children let go of their stacks. */
+			/* Long before the parent's children leave their stacks. */
 			for (int j = 0; j < 3; j++) {
 				struct aspawn_child child;
 				int status;
@@ -508,7 +508,7 @@ TEST_SECONDS(a_forked_process_may_use_its_copy_of_a_pool, 60)
 	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
 }
 
-/* What the child of a fork may do with handles: release them. The parent does not notice. */
+/* The release must not affect the parent. */
 TEST(a_forked_process_may_release_its_parents_handles)
 {
 	static struct aspawn_pool pool;
@@ -557,7 +557,7 @@ TEST(a_forked_process_may_release_its_parents_handles)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-/* With a pool, no later child is on the stack of one that has not been asked. */
+/* The pool does not reuse a stack before its child's answer has been read. */
 TEST(a_pool_does_not_overwrite_an_unread_answer)
 {
 	static struct aspawn_pool pool;

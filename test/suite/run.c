@@ -1,4 +1,4 @@
-/* Whole lives of commands: fed, collected from, ended in time. */
+/* aspawn_run() and aspawn_communicate(): input, output, timeouts. */
 #include "filter.h"
 #include "observe.h"
 
@@ -74,7 +74,7 @@ TEST(run_feeds_and_collects_more_than_a_pipe_holds)
 	CHECK_EQUAL(io.out.length, size);
 	CHECK_EQUAL(psys_memcmp(in, out, size), 0);
 	CHECK_EQUAL(out[size], 0);
-	io.out.size = 1001; /* and now more than there is room for */
+	io.out.size = 1001; /* now the output does not fit */
 	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ENOBUFS);
 	CHECK_EQUAL(io.end, ASPAWN_END_FULL);
 	CHECK_EQUAL(io.out.length, 1000);
@@ -96,7 +96,6 @@ TEST(unread_input_raises_no_sigpipe)
 	CHECK_EQUAL(io.status, 7 << 8);
 }
 
-/* A session is a group too. */
 TEST(kill_group_accepts_setsid_as_its_group)
 {
 	const struct aspawn_action session = ASPAWN_SETSID();
@@ -151,14 +150,14 @@ TEST_SECONDS(run_ends_the_command_after_its_timeout, 60)
 	CHECK(nanoseconds_of(&io, "lingers", -PSYS_ETIMEDOUT) >= 200000000);
 	CHECK_EQUAL(io.end, ASPAWN_END_TIMED_OUT);
 	CHECK_EQUAL(io.status, PSYS_SIGTERM);
-	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* and so it is in the program */
+	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* the program inherits it */
 	CHECK(nanoseconds_of(&io, "lingers", -PSYS_ETIMEDOUT) >= 300000000);
 	CHECK_EQUAL(io.end, ASPAWN_END_TIMED_OUT);
 	CHECK_EQUAL(io.status, PSYS_SIGKILL);
 	CHECK(!have_children());
 }
 
-/* golang/go#23019: the grandchild lives for a minute, and this test for less. */
+/* golang/go#23019. The grandchild lives for a minute, longer than the test's time limit. */
 TEST_SECONDS(a_grandchild_that_holds_the_pipe_delays_run_by_its_grace, 40)
 {
 	char out[16];
@@ -202,7 +201,7 @@ TEST_SECONDS(run_ends_the_whole_group, 60)
 	CHECK_EQUAL(status, PSYS_SIGKILL);
 }
 
-/* The group is not there yet when its time is up, or the child has left it. */
+/* At the timeout the child has not made its group yet, or has left it. */
 TEST_SECONDS(a_timeout_ends_a_child_outside_its_group, 40)
 {
 	struct Stack_t stack = { 0 };
@@ -269,7 +268,6 @@ TEST(run_rejects_an_invalid_io)
 	CHECK_EQUAL(good.status, 127 << 8);
 }
 
-/* What is wanted of a stream that the command sends elsewhere can never come. */
 TEST(run_rejects_streams_that_the_command_sends_elsewhere)
 {
 	char out[8];
@@ -293,7 +291,7 @@ TEST(run_rejects_streams_that_the_command_sends_elsewhere)
 	}
 	bad = good, bad.std_err = ASPAWN_TO_STDOUT;
 	check_invalid(&bad, &collects_errors, -PSYS_EINVAL);
-	/* The other streams are free, and ASPAWN_PIPE is what is wanted. */
+	/* The other streams are inherited, and ASPAWN_PIPE is valid. */
 	struct aspawn_command command = good;
 	struct aspawn_io io = collects;
 	command.std_in = command.std_err = ASPAWN_NULL;
@@ -302,7 +300,7 @@ TEST(run_rejects_streams_that_the_command_sends_elsewhere)
 	CHECK_EQUAL(io.status, 7 << 8);
 }
 
-/* It went on for ever, its timeout notwithstanding. */
+/* Once this ran for ever, despite its timeout. */
 static void check_run_without_poll(int expected)
 {
 	struct Stack_t stack = { 0 };
@@ -329,7 +327,7 @@ TEST(run_ends_the_command_if_poll_fails)
 	check_run_without_poll(-PSYS_EPERM);
 }
 
-/* Four entries are more than RLIMIT_NOFILE lets poll, two are not. */
+/* RLIMIT_NOFILE allows to poll two entries, but not four. */
 TEST(run_polls_only_used_descriptors)
 {
 	struct Stack_t stack = { 0 };
@@ -354,8 +352,8 @@ TEST(run_polls_only_used_descriptors)
 
 /* --- outputs ------------------------------------------------------------------- */
 
-/* Writes so many letters to standard output and error in turn: "1000" to the first, "1000e"
- * to the second, "1000b" to both; then ends. */
+/* Writes this number of letters: "1000" to standard output, "1000e" to standard error, "1000b" to
+ * both in turn. */
 ROLE(writes_letters)
 {
 	const char *text = argc > 1 ? argv[1] : "";
@@ -489,14 +487,12 @@ TEST(a_sinks_error_ends_the_command)
 	}
 }
 
-/* What it could not take it must not be given again and again. */
 TEST(a_sink_is_not_called_after_its_error)
 {
 	struct self self;
 	const struct aspawn_command command = letters_command(&self, "10000000");
 
-	set_disposition(PSYS_SIGTERM,
-			PSYS_SIG_IGN); /* and so it is in the program, which goes on for a while */
+	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* inherited: the program runs on for a while */
 	for (int round = 0; round < 10; round++) {
 		struct sink sink = { .calls_until_error = 1, .error = -777 };
 		struct aspawn_io io = { .size = sizeof io,
@@ -576,7 +572,7 @@ TEST(standard_output_and_error_are_kept_apart)
 	CHECK_EQUAL(psys_strlen(err), 49);
 }
 
-/* The output of a pipe that exists but is not wanted is read and dropped. */
+/* The command has a pipe, but *io has no output. */
 TEST(output_that_is_not_requested_is_dropped)
 {
 	struct self self;
@@ -587,13 +583,13 @@ TEST(output_that_is_not_requested_is_dropped)
 	command.std_out = command.std_err = ASPAWN_PIPE;
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.status, 5 << 8);
-	io.out.data = data; /* without a size it is not wanted either */
+	io.out.data = data; /* without a size: not requested either */
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.status, 5 << 8);
 	CHECK_EQUAL(data[0], '#');
 }
 
-/* Nothing of an earlier run may be taken for output. */
+/* The buffer must not keep output of an earlier run. */
 TEST(output_ends_with_nul_on_every_return)
 {
 	struct self self;
@@ -639,7 +635,6 @@ TEST(output_ends_with_nul_on_every_return)
 
 /* --- ends ---------------------------------------------------------------------- */
 
-/* SIGKILL at once, though SIGTERM would do. */
 TEST(a_negative_grace_sends_sigkill_at_once)
 {
 	struct aspawn_io io = { .size = sizeof io, .timeout_ms = 1, .grace_ms = -1 };
@@ -687,7 +682,7 @@ TEST(accepts_larger_structures_if_the_rest_is_zero)
 			continue;
 		larger.bytes[size - 1] = 1;
 		CHECK_EQUAL(aspawn_run(&command, &larger.io), -PSYS_E2BIG);
-		larger.io.size--; /* beyond it nothing is looked at */
+		larger.io.size--; /* bytes beyond size are not read */
 		CHECK_EQUAL(aspawn_run(&command, &larger.io), 0);
 	}
 }
@@ -705,7 +700,7 @@ TEST(command_macro_runs_arguments)
 	if (is_emulated())
 		skip("the emulator is the file");
 	self_in_role(&self, "exit_7", NULL);
-	/* argv[0] is the file, so this program is begun as its suite, with no test to run. */
+	/* argv[0] is the file, so the program runs as the suite, with no matching test. */
 	CHECK_EQUAL(aspawn_run(ASPAWN_COMMAND(self.file, "no such test"), &io), 0);
 	CHECK_EQUAL(io.status, 0);
 	CHECK_EQUAL(aspawn_run(ASPAWN_COMMAND("/no such program"), &io), -PSYS_ECANCELED);
@@ -729,7 +724,7 @@ static int slow_sink(void *arg, const void *bytes, size_t count)
 	return 0;
 }
 
-/* The grace was over while the sink slept, and what the pipe held was lost. */
+/* Once the grace period passed while the sink slept, and the pipe's contents were lost. */
 TEST(a_slow_sink_gets_all_that_the_pipe_holds)
 {
 	struct self self;

@@ -1,4 +1,4 @@
-/* Where a program is found, and which stage it is that fails. */
+/* The search for a program, and the step that a failure names. */
 #include "observe.h"
 
 static void check_told(const struct aspawn_failure *failure, const char *text)
@@ -9,7 +9,7 @@ static void check_told(const struct aspawn_failure *failure, const char *text)
 	CHECK_EQUAL(psys_strcmp(told, text), 0);
 }
 
-/* golang/go#58964: which of the stages failed. */
+/* golang/go#58964: a failure names its step. */
 static void check_stage(const char *file, const char *path, int step, int error, const char *text)
 {
 	static char *const envp[] = { (char *)"PATH=/usr/bin:/bin", NULL };
@@ -33,7 +33,7 @@ static void check_stage(const char *file, const char *path, int step, int error,
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-/* In a directory of its own, that the test goes to. */
+/* Changes to a new directory of the test. */
 static void enter_directory(void)
 {
 	char path[64] = "/tmp/aspawn-suite-";
@@ -129,7 +129,7 @@ TEST(a_program_is_found_in_its_search_path)
 	command.envp = with_path;
 	check_runs(&command, 7);
 
-	/* Relative to where the child went, as execvp has it; or to where the parent is. */
+	/* Relative to the child's directory, as with execvp; or to the caller's, by a flag. */
 	command.actions = deeper;
 	command.action_count = 1;
 	check_runs(&command, 127);
@@ -142,7 +142,7 @@ TEST(a_program_is_found_in_its_search_path)
 	check_runs(&command, 7);
 	command.file = "./program";
 	check_runs(&command, 127);
-	command.file = self.file; /* absolute: whatever has become of the directory */
+	command.file = self.file; /* absolute: the directory does not matter */
 	check_runs(&command, 7);
 	command.file = "./program";
 	command.flags = 0;
@@ -159,7 +159,7 @@ static void check_text(int step, int error, const char *expected)
 	check_told(&failure, expected);
 }
 
-/* It said "none: 0". */
+/* Once the text was "none: 0". */
 TEST(no_failure_is_an_empty_text)
 {
 	check_text(ASPAWN_STEP_NONE, 0, "");

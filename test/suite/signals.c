@@ -55,13 +55,13 @@ static void check_child_signals(void)
 	struct psys_sigset full;
 	psys_sigfillset(&full);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &full, NULL, PSYS_SIGSET_SIZE);
-	full = get_mask(); /* emulators keep some for themselves */
+	full = get_mask(); /* emulators reserve some signals */
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
 		bool ignored = get_disposition(signal) == PSYS_SIG_IGN;
 		CHECK_EQUAL(psys_sigismember(&seen->now, signal), psys_sigismember(&full, signal));
 		CHECK_EQUAL(seen->dispositions[signal], ignored ? PSYS_SIG_IGN : PSYS_SIG_DFL);
 	}
-	/* The parent's own are untouched. */
+	/* The parent's dispositions are unchanged. */
 	CHECK_EQUAL(get_disposition(PSYS_SIGPIPE), PSYS_SIG_IGN);
 	CHECK_EQUAL(get_disposition(PSYS_NSIG - 1), PSYS_SIG_IGN);
 	CHECK_EQUAL(get_disposition(PSYS_SIGUSR1), (uintptr_t)on_signal);
@@ -208,7 +208,7 @@ static __attribute__((noinline)) void spawn_in_handler(void)
 	if (!aspawn_with(&options, &pid, &handler_stack, 4096, child_returns, (void *)1, NULL, 0) &&
 	    psys_wait4(pid, NULL, 0, NULL) == pid)
 		handler_spawned++;
-	/* The stack of the interrupted code: either it spawns or it is busy. */
+	/* Uses the stack of the interrupted code: the spawn succeeds, or the stack is busy. */
 	int r = aspawn_with(&options, &pid, &main_stack, 4096, child_returns, (void *)1, NULL, 0);
 	if (!r)
 		psys_wait4(pid, NULL, 0, NULL);
@@ -297,7 +297,7 @@ TEST(a_child_that_faults_dies_alone)
 	struct Stack_t stack = { 0 };
 	struct psys_rlimit64 none = { 0, 0 };
 
-	/* Linux before 5.16 kills all who share the memory of a core dump. */
+	/* Before Linux 5.16 a core dump kills all processes that share the memory. */
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_CORE, &none, NULL), 0);
 	psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0);
 	int pid = spawn_without_pipe(&stack, (aspawn_fn)(uintptr_t)16, NULL);

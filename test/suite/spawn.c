@@ -1,4 +1,4 @@
-/* The spawn itself: what the child is given and what the parent gets. */
+/* The spawn: what the child and the parent get. */
 #include "harness.h"
 
 TEST(what_fn_returns_is_the_exit_status)
@@ -13,7 +13,7 @@ TEST(what_fn_returns_is_the_exit_status)
 	CHECK(!stack.addr && !stack.size);
 }
 
-/* Compares the copy with a pattern, and the original's place with its own. */
+/* Checks the copy's contents, and that it is not the original. */
 static ASPAWN_CHILD int child_checks_data(void *arg, int fd, void *mask, void *data, size_t length)
 {
 	const unsigned char *bytes = data;
@@ -42,7 +42,7 @@ TEST(user_data_is_copied_and_aligned)
 			data[at + 1] = (unsigned char)(at * 7 + 3);
 		int fd = aspawn(&pid, &stack, 8192, child_checks_data, data, data + 1, lengths[i]);
 		CHECK(fd >= 0);
-		psys_memcpy(data, zero, sizeof data); /* the caller's again */
+		psys_memcpy(data, zero, sizeof data); /* the caller may reuse its data */
 		CHECK_EQUAL(reap(pid), 0);
 		psys_close(fd);
 	}
@@ -101,7 +101,7 @@ TEST(the_spawned_program_runs)
 	int pid, fd = spawn(&stack, child_execs_role, "exit_7", &pid);
 	int error;
 
-	CHECK_EQUAL(psys_read(fd, &error, sizeof error), 0); /* no error came */
+	CHECK_EQUAL(psys_read(fd, &error, sizeof error), 0); /* no error */
 	CHECK_EQUAL(reap(pid), 7);
 }
 
@@ -126,7 +126,7 @@ TEST(a_missing_program_is_reported_through_the_pipe)
 	CHECK_EQUAL(reap(pid), 127);
 }
 
-/* The child's first act may wait: the parent is already going on. */
+/* The child waits for the parent, which therefore was not suspended. */
 TEST(the_parent_is_not_suspended)
 {
 	struct Stack_t stack = { 0 };
@@ -162,7 +162,7 @@ TEST(a_callback_that_blocks_in_open_does_not_block_the_parent)
 	psys_i64_to_decimal(path + psys_strlen(path), psys_getpid());
 	CHECK_EQUAL(psys_mknodat(PSYS_AT_FDCWD, path, PSYS_S_IFIFO | 0600, 0), 0);
 	int fd = spawn(&stack, child_opens_fifo, path, &pid);
-	/* Only the parent can open the other end: it has come this far. */
+	/* Only the parent opens the other end. */
 	int fifo = psys_open(path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
 	CHECK(fifo >= 0);
 	CHECK_EQUAL(psys_write(fifo, "A", 1), 1);

@@ -106,7 +106,7 @@ TEST(a_stack_is_busy_after_the_callback_closed_the_pipe)
 	CHECK_EQUAL(reap(pid), 11);
 }
 
-/* And too late, or never: musl b7bc9665. Here a sibling holds the write end. */
+/* musl b7bc9665: the pipe's end comes too late, or never. Here a sibling holds the write end. */
 static ASPAWN_CHILD int child_leaves_a_sibling(void *arg, int fd, void *mask, void *data,
 					       size_t length)
 {
@@ -176,7 +176,7 @@ TEST(a_stack_overflow_kills_the_child_alone)
 	enum { page = 65536 };
 	struct Stack_t stack = { 0 };
 	struct psys_rlimit64 none = { 0, 0 };
-	/* What lies below the stack, probably, must not be written. */
+	/* This mapping probably lies below the stack: it must not be written. */
 	char *neighbour = psys_mmap(NULL, 16 * page, PSYS_PROT_READ | PSYS_PROT_WRITE,
 				    PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 
@@ -203,7 +203,7 @@ TEST(guard_and_size_are_multiples_of_64_kib)
 	CHECK_EQUAL(psys_mprotect(stack.addr, 65536, PSYS_PROT_NONE), 0); /* a page boundary */
 }
 
-/* The word is the kernel's; a copy of it in a forked process is nobody's. */
+/* The kernel does not clear the word of a forked copy. */
 TEST(a_forked_copy_of_a_busy_stack_becomes_free)
 {
 	struct Stack_t stack = { 0 };

@@ -1,8 +1,8 @@
-/* Standard streams of a command: where each comes from or goes to. */
+/* Standard streams of a command. */
 #include "observe.h"
 
-/* What 0, 1 and 2 are, seen by the program: closed, a null device, a pipe, or another, with
- * "+" if it does not block. It writes to 30: the streams are what is looked at. */
+/* Writes what 0, 1 and 2 are: closed, the null device, a pipe, or other, with "+" if non-blocking.
+ * Writes to 30, as the streams are under test. */
 ROLE(shows_streams)
 {
 	struct psys_statx file;
@@ -28,7 +28,7 @@ ROLE(shows_streams)
 	return 0;
 }
 
-/* Writes the letters of the argument: capitals to standard error. */
+/* Writes the letters of the argument, capitals to standard error. */
 ROLE(writes)
 {
 	for (const char *at = argc > 1 ? argv[1] : ""; *at; at++)
@@ -37,7 +37,7 @@ ROLE(writes)
 	return 0;
 }
 
-/* All that comes until the end of file. */
+/* Reads until the end of file, and compares. */
 static void check_reads(int fd, const char *text)
 {
 	char all[256];
@@ -123,7 +123,7 @@ TEST(each_kind_of_standard_stream_is_connected)
 	int descriptors;
 
 	CHECK_EQUAL(psys_pipe2(pipe, PSYS_O_CLOEXEC), 0);
-	/* The caller's own are no pipes and not null. */
+	/* The caller's own streams are neither pipes nor the null device. */
 	for (int fd = 0; fd < 3; fd++)
 		CHECK_EQUAL(psys_dup3(other, fd, 0), fd);
 	descriptors = count_descriptors();
@@ -145,14 +145,14 @@ TEST(each_kind_of_standard_stream_is_connected)
 	check_streams(&command, I, I, pipe[1], "other other pipe ");
 	check_streams(&command, pipe[1], pipe[1], pipe[1], "pipe pipe pipe ");
 	CHECK_EQUAL(count_descriptors(), descriptors);
-	/* What the caller had is what it has. */
+	/* The caller's descriptors are unchanged. */
 	CHECK(psys_fcntl(pipe[0], PSYS_F_GETFD, 0) == PSYS_FD_CLOEXEC &&
 	      psys_fcntl(pipe[1], PSYS_F_GETFD, 0) == PSYS_FD_CLOEXEC);
 	for (int fd = 0; fd < 3; fd++)
 		CHECK_EQUAL(psys_fcntl(fd, PSYS_F_GETFD, 0), 0);
 }
 
-/* Pipes that are made then must not come to lie on 0 to 2, where the program's are. */
+/* Otherwise the pipes would get the numbers 0 to 2, which the program's streams need. */
 TEST(standard_streams_work_if_the_callers_are_closed)
 {
 	enum { I = ASPAWN_INHERIT, N = ASPAWN_NULL, P = ASPAWN_PIPE, S = ASPAWN_TO_STDOUT };
@@ -226,7 +226,7 @@ TEST(standard_streams_reject_invalid_numbers)
 	CHECK(!have_children());
 }
 
-/* The failure is of the streams, not of an action of the caller's. */
+/* The step is ASPAWN_STEP_STREAMS, not an action of the caller. */
 TEST(a_standard_stream_that_is_not_open_is_reported)
 {
 	struct self self;
@@ -291,7 +291,7 @@ TEST(actions_come_after_the_standard_streams)
 	check_reads(child.err_fd, "ac");
 	close_ends(&child);
 	check_ends(&child, 0);
-	/* ASPAWN_TO_STDOUT means std_out, not what an action opens as 1. */
+	/* ASPAWN_TO_STDOUT means std_out, not the file that an action opens as 1. */
 	command.std_err = ASPAWN_TO_STDOUT;
 	command.actions = replaced;
 	command.action_count = 2;
@@ -324,7 +324,7 @@ TEST(pipe_ends_are_cloexec_and_nonblock_is_optional)
 				    nonblock ? PSYS_O_NONBLOCK : 0);
 		}
 		check_ends(&child, 0);
-		/* The program's are blocking. */
+		/* The program's ends are blocking. */
 		char shown[64];
 		long length = psys_read(report_pipe[0], shown, sizeof shown - 1);
 		shown[length > 0 ? length : 0] = '\0';

@@ -1,4 +1,4 @@
-/* The register-level calls: each argument in its place, errors as they are. */
+/* The register-level calls: arguments, results, errors. */
 #include "filter.h"
 
 static long call(int count)
@@ -23,7 +23,7 @@ static long call(int count)
 	}
 }
 
-/* In a process of its own: a filter stays. */
+/* In a process of its own, as a filter cannot be removed. */
 static void check_arguments(int count)
 {
 	int pid = fork_child();
@@ -48,7 +48,7 @@ TEST(each_argument_is_in_its_register)
 		check_arguments(count);
 }
 
-/* Where there is no seccomp: six arguments, each of which matters. */
+/* Shows all six arguments without seccomp. */
 TEST(mmap_and_pwrite_get_six_arguments)
 {
 	enum { size = 65536 };
@@ -125,7 +125,7 @@ struct thunk {
 static ASPAWN_CHILD __attribute__((noinline)) int thunk_child(void *arg)
 {
 	struct thunk *thunk = arg;
-	/* An object that wants the ABI's alignment is where it should be. */
+	/* The compiler relies on the ABI's alignment of the stack. */
 	_Alignas(16) volatile char object[16] = { 0 };
 
 	thunk->seen = 1 + object[0];
@@ -150,7 +150,7 @@ TEST(clone_thunk_aligns_calls_and_exits)
 	}
 }
 
-/* tls is set only if asked for; child_tid and parent_tid are not swapped. */
+/* tls is set only with its flag; child_tid and parent_tid are not swapped. */
 TEST(clone_thunk_has_its_arguments_in_order)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -169,7 +169,7 @@ TEST(clone_thunk_has_its_arguments_in_order)
 	CHECK_EQUAL(child_tid, 0);
 }
 
-/* In memory that parent and child share: an emulator stores both ids in the child. */
+/* In shared memory, as an emulator stores both ids in the child. */
 TEST(clone_thunk_stores_the_ids)
 {
 	static char stack[65536] __attribute__((aligned(16)));

@@ -1,9 +1,9 @@
-/* Failures, statuses and outcomes as texts, and the version. */
+/* Formatted failures, statuses and outcomes; the version. */
 #include "observe.h"
 
 enum { SIZE = 400 };
 
-/* One of the three functions, with what it is called with. */
+/* One of the three functions, and its arguments. */
 struct source {
 	const struct aspawn_failure *failure;
 	const struct aspawn_io *io;
@@ -17,7 +17,7 @@ static size_t text_of(const struct source *source, char *to, size_t size)
 				 aspawn_status_text(to, size, source->number);
 }
 
-/* Whole, and cut at each size, as snprintf(3) does it; no byte beyond is touched. */
+/* Checks the whole text, and its truncation at each size, as by snprintf(3). */
 static void check_source(const struct source *source, const char *expected)
 {
 	const size_t length = psys_strlen(expected);
@@ -64,7 +64,7 @@ TEST(statuses_as_texts)
 	check_status(64, "killed by signal 64");
 }
 
-/* Of statuses that the kernel made. */
+/* Statuses from the kernel. */
 TEST(statuses_of_children_as_texts)
 {
 	struct self self;
@@ -137,7 +137,6 @@ TEST(texts_of_no_failure_and_null_are_empty)
 	}
 }
 
-/* Each kind has a name of its own. */
 TEST(each_kind_of_action_has_a_name)
 {
 	char names[LAST_ACTION + 1][40];
@@ -151,7 +150,7 @@ TEST(each_kind_of_action_has_a_name)
 	}
 }
 
-/* Never more than 255 bytes, so that a caller needs no second attempt. */
+/* Callers rely on the documented maximum of a buffer's size. */
 TEST(the_longest_texts_have_the_documented_length)
 {
 	char subject[112], text[SIZE];
@@ -216,7 +215,7 @@ static struct aspawn_failure failed(const struct aspawn_command *command, bool a
 	return first;
 }
 
-/* A path too long for a failure keeps its end, which says more than its begin. */
+/* The end of a path says more than its beginning. */
 TEST(subjects_too_long_keep_their_end)
 {
 	enum { most = sizeof((struct aspawn_failure *)0)->subject - 1 };

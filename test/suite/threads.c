@@ -1,4 +1,4 @@
-/* Threads: spawning at once, ending first, changing identity meanwhile. */
+/* Threads that spawn at once, end before the child, or change credentials. */
 #include "harness.h"
 
 enum { threads = 8 };
@@ -38,7 +38,7 @@ TEST_SECONDS(eight_threads_may_spawn_at_once, 60)
 	CHECK(!have_children());
 }
 
-/* The thread that spawned ends, its stack is unmapped, and the child goes on. */
+/* The thread that spawned ends, and its stack is unmapped, while the child runs. */
 static struct Stack_t outliving_stack;
 static int outliving_pid, outliving_gate;
 

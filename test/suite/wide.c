@@ -1,7 +1,7 @@
 /*
- * What differs by architecture, seen by its effect: 64-bit arguments, which take
- * two registers on 32-bit ones (aligned or not, high or low half first, the last
- * argument first), times beyond 2038, and structures that there are two of.
+ * Wrappers that differ by architecture: 64-bit arguments, which take two registers on 32-bit
+ * architectures (aligned or not, high or low half first, the last argument first), times beyond
+ * 2038, and structures of which the kernel has two versions.
  */
 #include "harness.h"
 
@@ -81,7 +81,7 @@ TEST(fallocate_works_beyond_four_gib)
 	CHECK_EQUAL(psys_fallocate(fd, 0, FAR, -1), -PSYS_EINVAL);
 }
 
-/* A length of 1 << 31 is negative if its halves are exchanged. */
+/* A length of 1 << 31 is negative if its halves are swapped. */
 TEST(fadvise_works_beyond_four_gib)
 {
 	const int64_t length = INT64_C(1) << 31, offset = INT64_C(0x100000063);
@@ -160,8 +160,7 @@ TEST(statfs_has_the_kernels_layout)
 	CHECK_EQUAL(status.f_type, 0x9fa0);
 }
 
-/* Of the two structures of shmctl the old one has the size of the segment in its
- * first 32 bytes. */
+/* The older structure of shmctl has the segment's size in its first 32 bytes. */
 TEST(shmctl_uses_the_newer_structure)
 {
 	enum { SIZE = 0x56000, WORDS = 40 };
@@ -184,7 +183,7 @@ TEST(shmctl_uses_the_newer_structure)
 	CHECK_EQUAL(psys_semctl(set, 0, PSYS_IPC_RMID, (union psys_semun){ 0 }), 0);
 }
 
-/* ------------------------------------------------ stat and its like, by statx */
+/* ------------------------------------------------ stat and the like, by statx */
 
 static const char *new_file(const char *content)
 {
