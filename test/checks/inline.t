@@ -110,8 +110,8 @@ for arch in x86_64 aarch64; do
 			check "an inlined wrapper is the trap: $compiler" is_the_trap $compiler
 			check "what is more is refused: $compiler" refuses_worse $compiler
 		else
-			skip "an inlined wrapper is the trap: $compiler" "not installed"
-			skip "what is more is refused: $compiler" "not installed"
+			skip "an inlined wrapper is the trap: $compiler" "no ${compiler%% *}"
+			skip "what is more is refused: $compiler" "no ${compiler%% *}"
 		fi
 	done
 done
@@ -120,7 +120,7 @@ for compiler in mipsisa32r6-linux-gnu-gcc mipsisa64r6-linux-gnuabi64-gcc; do
 	if command -v $compiler >/dev/null; then
 		check "a wrapper is compiled: $compiler" compile good $compiler
 	else
-		skip "a wrapper is compiled: $compiler" "not installed"
+		skip "a wrapper is compiled: $compiler" "no ${compiler%% *}"
 	fi
 done
 for compiler in clang-14 clang-19; do
@@ -128,7 +128,7 @@ for compiler in clang-14 clang-19; do
 	if command -v $compiler >/dev/null; then
 		check "$name" is_called $compiler --target=x86_64-linux-gnu
 	else
-		skip "$name" "not installed"
+		skip "$name" "no ${compiler%% *}"
 	fi
 done
 finish
