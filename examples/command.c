@@ -1,7 +1,7 @@
 /*
- * A check with a directory, a session, a limit and its output in a pipe, as a monitoring
- * server starts thousands: the command is data, the caller goes on at once, and a failure
- * says which action it was.
+ * A check with a directory, an environment, a session, a limit and its output in a pipe, as
+ * a monitoring server starts thousands: the command is data, the caller goes on at once, and
+ * a failure says which action it was.
  *
  *	command [FILE [ARGUMENT...]]
  */
@@ -38,7 +38,8 @@ int main(int argc, char **argv)
 {
 	static const struct aspawn_action actions[] = {
 		ASPAWN_CHDIR("/"),
-		ASPAWN_SETSID(),
+		ASPAWN_SETENV("LC_ALL", "C"),
+		ASPAWN_SETSID(), /* a process group too */
 		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 11),
 		ASPAWN_CLOSEFROM(3),
 	};
@@ -48,7 +49,7 @@ int main(int argc, char **argv)
 				argv + 1 :
 				ASPAWN_ARGV(
 					"sh", "-c",
-					"echo directory $(pwd), processor time $(ulimit -t) s; "
+					"echo directory $(pwd), locale $LC_ALL, processor time $(ulimit -t) s; "
 					"test -e /proc/$$/fd/3 || echo no descriptor but 0, 1, 2"),
 		.std_in = ASPAWN_NULL,
 		.std_out = ASPAWN_PIPE,
