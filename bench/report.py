@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The benchmarks' JSON as Markdown tables of medians and ratios.
+"""Prints the benchmarks' JSON as Markdown tables of medians and ratios.
 
 report.py FILE...       a table for each file, then the figures that are aimed at
 report.py --data FILE   lines of name and median, for the chart
@@ -51,7 +51,7 @@ def print_calls(path):
     for way, times in found.items():
         print(f"| {way} | " + " | ".join(f"{time:.0f} | {time / found[floor][call]:.2f}"
                                          for call, time in times.items()) + " |")
-    print("\nThe libc's clock_gettime reads the vDSO: no system call, where the clock allows that.")
+    print("\nThe libc's clock_gettime reads the vDSO: no system call, if the clock allows that.")
 
 
 def split(found, metric):

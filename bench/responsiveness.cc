@@ -1,4 +1,4 @@
-// How long the caller is held: from the call until it goes on.
+// How long the caller is blocked: from the call until it returns.
 #include "ways.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /*
- * A command from start to end in one call: its output in an array, and, where its length
- * is not known, in a buffer that grows.
+ * Runs a command in one call: its output in an array, and, if the length is not known, in a buffer
+ * that grows.
  *
  *     cc run.c $(pkg-config --cflags --libs aspawn)
  */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The drop-ins' benchmarks as tables of medians, and what is aimed at.
+"""Prints the drop-ins' benchmarks as tables of medians, and compares them with the aims.
 
 report.py TABLE.json SPAWNS.json TOUCHED.json PROGRAMS/
 """
@@ -34,7 +34,7 @@ def medians(path):
 
 def print_table(rows):
     print("\n**Processor time of a command's whole life** (microseconds; ratios are what carries over)\n")
-    print("| | user | system | total | of vfork + exec | the caller is held |")
+    print("| | user | system | total | of vfork + exec | caller blocked |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, row in sorted(rows.items(), key=lambda item: item[1]["total"]):
         print(f"| {name} | {row['user']:.1f} | {row['system']:.1f} | {row['total']:.1f} "
@@ -50,7 +50,7 @@ def print_table(rows):
 def print_spawns(rows):
     print("\n**posix_spawn of the libc, by what is asked of it, and the ratio of ours** "
           "(microseconds; ratios are what carries over)\n")
-    print("| | the caller is held | ours | processor | ours |\n| --- | ---: | ---: | ---: | ---: |")
+    print("| | blocked | ratio | processor | ratio |\n| --- | ---: | ---: | ---: | ---: |")
     pairs = [(name.removesuffix("@libc"), row, rows[name.removesuffix("libc") + "ours"])
              for name, row in rows.items() if name.endswith("@libc")]
     for name, libcs, ours in sorted(pairs, key=lambda pair: pair[2]["blocked"] / pair[1]["blocked"]):
@@ -74,7 +74,7 @@ def print_touched(rows):
 
 
 def print_programs(directory):
-    """Each file has runs without the preload, with it, and with it once, in this order first."""
+    """Each file begins with runs without the preload, with it, and with ASPAWN_PRELOAD=once."""
     files = sorted(directory.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
     if not files:
         return
