@@ -11,13 +11,13 @@ import sys
 FLOOR, ASPAWN, POSIX_SPAWN = "BM_clone3_floor", "BM_aspawn", "BM_posix_spawn"
 WITH, COMMAND, CLOSEFROM = "BM_aspawn_with", "BM_aspawn_command", "BM_aspawn_closefrom"
 TITLES = {
-    "responsiveness": "Time until the caller goes on",
-    "quick": "Time until the caller goes on",
-    "lifetime": "Time until the child has been reaped",
-    "memory": "Time until the caller goes on, by MiB that it has touched",
-    "commands": "Time until the caller goes on, of a command with its actions",
-    "blocked": "Time until the caller goes on, by descriptors that it has open",
-    "reaped": "Time until the child has been reaped, by descriptors of the caller",
+    "responsiveness": "Time until the call returns",
+    "quick": "Time until the call returns",
+    "lifetime": "Time until the child is reaped",
+    "memory": "Time until the call returns, by MiB that the caller has touched",
+    "commands": "Time until the call returns, for a command with actions",
+    "blocked": "Time until the call returns, by open descriptors of the caller",
+    "reaped": "Time until the child is reaped, by open descriptors of the caller",
     "syscall": "Time of a system call",
 }
 
@@ -38,14 +38,14 @@ def medians(path):
 
 
 def print_calls(path):
-    """The names are way/call; in the order of the program."""
+    """The names are way/call, in the order of the program."""
     found = {}
     for row in sorted(json.loads(path.read_text())["benchmarks"], key=lambda row: row["family_index"]):
         if row.get("aggregate_name") == "median" and not row.get("error_occurred"):
             way, call = row["run_name"].split("/")
             found.setdefault(way, {})[call] = row["real_time"]
     floor = next(iter(found))
-    print(f"\n**{TITLES[path.stem]}** (nanoseconds, and of the {floor}; ratios are what carries over)\n")
+    print(f"\n**{TITLES[path.stem]}** (nanoseconds, and of the {floor}; only ratios carry over)\n")
     print("| | " + " | ".join(f"{call} | ratio" for call in found[floor]) + " |")
     print("| --- |" + " ---: |" * (2 * len(found[floor])))
     for way, times in found.items():
@@ -55,7 +55,7 @@ def print_calls(path):
 
 
 def split(found, metric):
-    """Of names like way/metric, those of one metric, by way."""
+    """Selects one metric from names like way/metric."""
     return {(name.removesuffix(f"/{metric}"), size): time for (name, size), time in found.items()
             if name.endswith(f"/{metric}")}
 
@@ -63,7 +63,7 @@ def split(found, metric):
 def print_table(title, found):
     sizes = sorted({size for _, size in found})
     names = sorted((name for name, size in found if size == sizes[-1]), key=lambda name: found[name, sizes[-1]])
-    print(f"\n**{TITLES.get(title, title)}** (microseconds; ratios are what carries over)\n")
+    print(f"\n**{TITLES.get(title, title)}** (microseconds; only ratios carry over)\n")
     if len(sizes) == 1:
         floor = FLOOR if (FLOOR, 0) in found else WITH
         print(f"| | median | of {'the floor' if floor == FLOOR else floor} | of posix_spawn |")

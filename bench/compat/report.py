@@ -33,7 +33,7 @@ def medians(path):
 
 
 def print_table(rows):
-    print("\n**Processor time of a command's whole life** (microseconds; ratios are what carries over)\n")
+    print("\n**Processor time of a command's whole life** (microseconds; only ratios carry over)\n")
     print("| | user | system | total | of vfork + exec | caller blocked |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, row in sorted(rows.items(), key=lambda item: item[1]["total"]):
@@ -48,8 +48,8 @@ def print_table(rows):
 
 
 def print_spawns(rows):
-    print("\n**posix_spawn of the libc, by what is asked of it, and the ratio of ours** "
-          "(microseconds; ratios are what carries over)\n")
+    print("\n**posix_spawn of the libc with various actions and attributes, and the ratio of the drop-in** "
+          "(microseconds; only ratios carry over)\n")
     print("| | blocked | ratio | processor | ratio |\n| --- | ---: | ---: | ---: | ---: |")
     pairs = [(name.removesuffix("@libc"), row, rows[name.removesuffix("libc") + "ours"])
              for name, row in rows.items() if name.endswith("@libc")]
@@ -65,7 +65,7 @@ def print_touched(rows):
         by_size.setdefault(int(size), {})[way] = row["total"]
     ways = list(next(iter(by_size.values())))
     print("\n**Processor time of a command's whole life, by MiB that its parent has touched** "
-          "(microseconds; ratios are what carries over)\n")
+          "(microseconds; only ratios carry over)\n")
     print("| MiB | " + " | ".join(ways) + f" | {ways[-1]} / {ways[0]} |")
     print("| ---: |" + " ---: |" * (len(ways) + 1))
     for size, row in sorted(by_size.items()):
