@@ -1,6 +1,6 @@
 /*
- * A command from start to end in one call: its output in an array, or, where its length
- * is not known, in a buffer that grows; with a limit of time, for all that it starts.
+ * Runs a command in one call: its output in an array, or, if its length is not known, in a buffer
+ * that grows; with a time limit for all that it starts.
  *
  *     cc run.c $(pkg-config --cflags --libs aspawn)
  */
