@@ -1,5 +1,5 @@
-# Speed, by google-benchmark (libbenchmark-dev). What is read off is a ratio: all
-# ways of starting a child, or of making a call, stand in one run of one program.
+# Benchmarks, by google-benchmark (libbenchmark-dev). Only ratios matter: all ways to start a
+# child, or to make a call, are measured in one run of one program.
 
 bench_dir := $(BUILD_DIR)/bench
 bench_programs := responsiveness lifetime memory commands descriptors
@@ -61,7 +61,7 @@ bench-descriptors: $(bench_dir)/descriptors ## of bench only what 10000 open des
 		--benchmark_enable_random_interleaving=true \
 		'--benchmark_filter=^(aspawn_start, closefrom(, descriptors unchanged)?|vfork|posix_spawn|posix_spawn, closefrom)/.*descriptors:(0|10000)/')
 
-bench-syscall: $(bench_dir)/syscall ## of bench only the time of a system call, in seconds
+bench-syscall: $(bench_dir)/syscall ## only the time of a system call, in seconds
 	@$(syscall_run) >$(bench_dir)/syscall.txt 2>&1 || { cat $(bench_dir)/syscall.txt; exit 1; }
 	@bench/report.py $(bench_dir)/syscall.json
 
@@ -69,8 +69,8 @@ bench-chart: ## doc/responsiveness.svg, of the last bench
 	bench/report.py --data $(bench_dir)/responsiveness.json >$(bench_dir)/responsiveness.dat
 	gnuplot -e "data='$(bench_dir)/responsiveness.dat'" bench/responsiveness.gnuplot >doc/responsiveness.svg
 
-# The drop-ins beside the libc's own, in one program; popen_noshell.c is in it a second
-# time, under other names, on the libc's posix_spawnp.
+# The drop-ins and the libc's functions in one program. popen_noshell.c is built a second time,
+# under other names, on the libc's posix_spawnp.
 compat_bench = $(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -Icompat/include \
 	-DBENCH_CHILD='"$(abspath $(bench_dir))/compat/child"' -o $@ $(filter-out %.h %/child,$^) -lbenchmark -ldl -pthread
 noshell_names := popen_noshell popen_noshell_compat pclose_noshell popen_noshell_set_fork_mode popen_noshell_get_fork_mode
@@ -101,7 +101,7 @@ $(bench_dir)/compat/launch: bench/compat/launch.c
 	$(CC) $(linker) -std=c11 -O2 -Wall -Wextra $(WERROR) -o $@ $<
 
 .PHONY: bench-compat bench-programs
-bench-compat: $(bench_dir)/compat/table $(bench_dir)/compat/spawns $(bench_dir)/compat/touched bench-programs ## the drop-ins, and what the libc has: processor time of commands and of programs
+bench-compat: $(bench_dir)/compat/table $(bench_dir)/compat/spawns $(bench_dir)/compat/touched bench-programs ## the drop-ins and the functions of the libc: processor time of commands and of programs
 	$(bench_dir)/compat/table $(bench_run) --benchmark_out=$(bench_dir)/compat/table.json \
 		--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.1
 	$(bench_dir)/compat/spawns $(bench_run) --benchmark_out=$(bench_dir)/compat/spawns.json \

@@ -1,6 +1,5 @@
-// A command with its actions, by each way that can say them: how long the caller is
-// blocked. The same three file actions and the same directory for all of them; and
-// what twelve actions cost that are as many as none.
+// How long a command with actions blocks the caller, by each way that supports them: three
+// file actions and a change of directory. And the cost of twelve more actions.
 #include <cstdlib>
 
 #include <fcntl.h>
@@ -30,7 +29,7 @@ static ASPAWN_CHILD int exec_child(void *, int, void *, void *, size_t)
 	return psys_execve(child, argv, envp);
 }
 
-// A primitive with what a command's handle needs: a pidfd, and no pipe.
+// aspawn() with a pidfd and without a pipe, as a command uses it.
 static int start_with()
 {
 	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE | ASPAWN_PIDFD,

@@ -1,5 +1,5 @@
-// What open descriptors of the caller cost: until the call returns, and until the child
-// has been reaped. They are close-on-exec, as a server's are.
+// The cost of the caller's open descriptors: how long the caller is blocked, and the time
+// until the child is reaped. The descriptors are close-on-exec, as those of a server.
 #include <cstdlib>
 #include <string>
 
@@ -39,7 +39,7 @@ static int start_closefrom_still()
 	return start_closefrom(ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED);
 }
 
-/* Its output goes to a log file. */
+/* The output goes to a log file. */
 static int start_closefrom_log()
 {
 	static const aspawn_action actions[] = {

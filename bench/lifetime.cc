@@ -1,4 +1,4 @@
-// From the call until the child has been reaped.
+// The time from the call until the child is reaped.
 #include "ways.h"
 
 int main(int argc, char **argv)

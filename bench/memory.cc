@@ -1,5 +1,5 @@
-// How long the caller is blocked, against the memory that it has touched: as many
-// MiB as the name's number says, in small pages as a heap that grew has them.
+// How long the caller is blocked, by the memory that it has touched: the number in the name,
+// in MiB, in small pages as a grown heap has them.
 #include <cstdio>
 #include <string>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The benchmarks' JSON as Markdown tables of medians and ratios.
+"""Prints the benchmarks' JSON as Markdown tables of medians and ratios.
 
 report.py FILE...          tables of each file, then the figures that are aimed at
 report.py --brief FILE...  tables of each file, and a sentence that says what they show

@@ -1,5 +1,5 @@
-// One system call, by each way to make it. The floor is the instruction, written by
-// hand; an inlined wrapper is to cost as much.
+// One system call, by each way to make it. The lower bound is the instruction, written by
+// hand; an inlined wrapper should cost the same.
 #include <benchmark/benchmark.h>
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include <syscall/syscall.h>
 
-// The symbols of the archive, which this file's inline functions are named like.
+// The archive's symbols, which have the names of this file's inline functions.
 extern "C" {
 int called_getpid(void) __asm__("psys_getpid");
 long called_read(int fd, void *buf, size_t count) __asm__("psys_read");
@@ -45,7 +45,7 @@ static char byte;
 static struct timespec libc_time;
 static struct psys_timespec kernel_time;
 
-// call is a type of its own each time, so that it is inlined into the loop.
+// Each call has a type of its own, so that it is inlined into the loop.
 template <typename Call> static void add(const char *name, Call call)
 {
 	benchmark::RegisterBenchmark(name, [call](benchmark::State &state) {
@@ -88,7 +88,7 @@ static void add_clock_gettime()
 	    [] { return psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &kernel_time); });
 	add("psys, called/clock_gettime",
 	    [] { return called_clock_gettime(PSYS_CLOCK_MONOTONIC, &kernel_time); });
-	// Reads the vDSO: no system call, where the kernel's clock allows that.
+	// Reads the vDSO: no system call, if the kernel's clock allows that.
 	add("libc/clock_gettime", [] { return clock_gettime(CLOCK_MONOTONIC, &libc_time); });
 	add("syscall(2)/clock_gettime",
 	    [] { return syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &libc_time); });

@@ -1,6 +1,6 @@
-// Eight threads that write a program each and start it, as a compiler's driver or a
-// test runner does: how often that fails with ETXTBSY, because another thread's child
-// still holds the descriptor that it was written through. A count, not a time.
+// Eight threads each write a program and start it, as a compiler's driver or a test runner
+// does. Counts how often the start fails with ETXTBSY, because another thread's child still
+// holds the descriptor through which the program was written.
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -19,7 +19,7 @@
 
 static char *const nothing[] = { nullptr };
 
-// 0 or an error number, and no child is left.
+// Returns 0 or an error number; no child is left.
 static int start_posix_spawn(Stack_t *, const char *path)
 {
 	char *const argv[] = { const_cast<char *>(path), nullptr };

@@ -96,7 +96,7 @@ static int start_no_pipe()
 	return r < 0 ? r : pid;
 }
 
-// --- the floor: what no spawn of this kind can do without ------------------------
+// --- the lower bound: the system calls that every spawn of this kind needs --------
 
 static ASPAWN_CHILD int exec_floor(void *)
 {
@@ -122,7 +122,7 @@ static int start_floor()
 	return static_cast<int>(pid);
 }
 
-// --- what a libc offers ------------------------------------------------------------
+// --- functions of the libc -----------------------------------------------------------
 
 static int start_vfork()
 {
@@ -163,7 +163,7 @@ static void finish_popen(int)
 	pclose(stream);
 }
 
-static int start_system() // and to its end: there is no other way
+static int start_system() // includes the child's end, as system() waits for it
 {
 	return system(child);
 }

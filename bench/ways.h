@@ -1,6 +1,6 @@
-// The ways to start a program that are compared. Each starts the same child with
-// the same arguments and an empty environment; start() is what is timed, finish()
-// what is not: waiting for the child, so that each iteration begins in silence.
+// The compared ways to start a program. Each starts the same child with the same arguments
+// and an empty environment. start() is timed; finish() is not: it waits for the child, so
+// that no iteration disturbs the next.
 #ifndef BENCH_WAYS_H
 #define BENCH_WAYS_H
 
@@ -16,10 +16,10 @@ struct Way {
 
 extern const std::vector<Way> ways;
 
-// Waits for the child; for a finish().
+// Waits for the child; a finish().
 void reap(int pid);
 
-// Manual time: until start() has returned, and until finish() has.
+// Manual time: until start() returns, and until finish() has returned.
 void measure_blocked(benchmark::State &state, const Way &way);
 void measure_reaped(benchmark::State &state, const Way &way);
 

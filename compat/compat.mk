@@ -1,4 +1,4 @@
-# Drop-ins for programs that exist, beside a libc: to link with, and to preload.
+# Drop-ins for existing programs with a libc, by linking or by a preload.
 
 compat_sources := $(wildcard compat/*.c)
 compat_objects := $(compat_sources:%.c=$(BUILD_DIR)/%.o)
@@ -17,10 +17,10 @@ $(compat): $(compat_objects)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-# It exports what replaces the libc's, and nothing else. Every program below loads it,
-# so it is small to load: one segment to read and one to write, and the functions of the
-# libc are looked up when they are called. For that its table of them stays writable. It
-# is never unloaded: the libc keeps pointers to its functions, for fork().
+# The preload exports only the functions that replace the libc's. Every descendant loads it, so it
+# must be cheap to load: it has one read-only and one writable segment, and binds lazily, for which
+# its global offset table stays writable (no relro). It is never unloaded, as the libc keeps
+# pointers to its fork handlers.
 $(preload): $(compat_objects) $(preload_objects) $(archive) compat/preload/preload.map
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostartfiles -Wl,-soname,$(@F) -Wl,--gc-sections \
 		-Wl,--hash-style=gnu,$(if $(findstring -fuse-ld=lld,$(linker) $(CC) $(LDFLAGS)),--no-rosegment,-z$(comma)noseparate-code) \

@@ -1,7 +1,7 @@
 /*
- * A check with a directory, a session, a limit and its output in a pipe, as a monitoring
- * server starts thousands: the command is data, the caller goes on at once, and a failure
- * says which action it was.
+ * A check with a directory, an environment, a session, a limit and its output in a pipe, of which
+ * a monitoring server starts thousands. The command is data, the call returns at once, and a
+ * failure names the action.
  *
  *	command [FILE [ARGUMENT...]]
  */
@@ -24,7 +24,7 @@ static int report(struct aspawn_child *child)
 	while ((length = read(child->out_fd, text, sizeof text)) > 0)
 		fwrite(text, 1, (size_t)length, stdout);
 	close(child->out_fd);
-	int r = aspawn_wait(child, &status, NULL, -1); /* also of one that was never executed */
+	int r = aspawn_wait(child, &status, NULL, -1); /* needed even if the exec failed */
 	if (r < 0 && r != -PSYS_ECANCELED) {
 		fprintf(stderr, "wait: %s\n", psys_errname(r));
 		return 1;
@@ -38,7 +38,8 @@ int main(int argc, char **argv)
 {
 	static const struct aspawn_action actions[] = {
 		ASPAWN_CHDIR("/"),
-		ASPAWN_SETSID(),
+		ASPAWN_SETENV("LC_ALL", "C"),
+		ASPAWN_SETSID(), /* a process group too */
 		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 11),
 		ASPAWN_CLOSEFROM(3),
 	};
@@ -48,7 +49,7 @@ int main(int argc, char **argv)
 				argv + 1 :
 				ASPAWN_ARGV(
 					"sh", "-c",
-					"echo directory $(pwd), processor time $(ulimit -t) s; "
+					"echo directory $(pwd), locale $LC_ALL, processor time $(ulimit -t) s; "
 					"test -e /proc/$$/fd/3 || echo no descriptor but 0, 1, 2"),
 		.std_in = ASPAWN_NULL,
 		.std_out = ASPAWN_PIPE,
@@ -62,5 +63,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "aspawn_start: %s\n", psys_errname(r));
 		return 1;
 	}
-	return report(&child); /* the caller is here before the check has begun */
+	return report(&child); /* reached before the check has begun */
 }

@@ -3,9 +3,9 @@
  *
  *	event_loop [COUNT]
  *
- * Take a pidfd out of epoll before aspawn_wait() closes it. Another child on its way to its
- * exec may hold a copy, and epoll reports a descriptor until its last copy is closed: by
- * then its number may be another's.
+ * Remove a pidfd from epoll before aspawn_wait() closes it. Another child before its exec may hold a
+ * copy, and epoll reports a descriptor until its last copy is closed: by then the number may belong
+ * to another file.
  */
 #include <stdio.h>
 #include <stdlib.h>

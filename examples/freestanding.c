@@ -4,8 +4,8 @@
  *     cc -O2 -static -nostdlib -ffreestanding -fno-stack-protector -Iinclude \
  *         examples/freestanding.c syscall/arch/x86_64/start.S build/libaspawn.a
  *
- * start.S is the entry point, one for each architecture, and is not installed. Without
- * -O2 clang calls memset for an initializer, which is a libc's.
+ * start.S is the entry point; each architecture has its own, and it is not installed. Without -O2
+ * clang calls memset() of a libc for an initializer.
  */
 #include <aspawn/command.h>
 #include <syscall/string.h>

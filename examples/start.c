@@ -1,6 +1,6 @@
 /*
- * For a start: three commands, found in PATH by the child, their output and
- * errors read through pipes, the last of them missing.
+ * aspawn(): three commands, which the child searches for in PATH; their output and errors are read
+ * through pipes. The last command does not exist.
  *
  *     cc start.c $(pkg-config --cflags --libs aspawn)
  */
@@ -16,7 +16,7 @@
 #include <syscall/exec.h>
 #include <syscall/syscall.h>
 
-/* Copied to the child's stack: the parent may forget it at once. */
+/* Copied to the child's stack: need not outlive the call. */
 struct command {
 	char *const *argv;
 	char *const *envp;
@@ -24,7 +24,7 @@ struct command {
 	int output;
 };
 
-/* Runs in the child: only psys_* and its like, no libc. */
+/* Runs in the child: may call psys_* and the like, no libc. */
 static ASPAWN_CHILD int run_command(void *arg, int write_end, void *old_sigset, void *user_data,
 				    size_t user_data_len)
 {
@@ -37,7 +37,7 @@ static ASPAWN_CHILD int run_command(void *arg, int write_end, void *old_sigset, 
 		error = psys_execvpe(command->argv[0], command->argv, command->envp, command->path,
 				     0);
 	}
-	psys_write(write_end, &error, sizeof error); /* only on failure is there a message */
+	psys_write(write_end, &error, sizeof error); /* only on failure */
 	return 127;
 }
 
@@ -81,7 +81,7 @@ int main(void)
 	char *const ls[] = { "ls", "-d", "/etc", "/no such directory", NULL };
 	char *const missing[] = { "no-such-command", NULL };
 	char *const *commands[] = { uname, ls, missing };
-	struct Stack_t stack = { 0 }; /* one for all: each child is done with it before the next */
+	struct Stack_t stack = { 0 }; /* reused: each child leaves it before the next begins */
 	int failed = 0;
 
 	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {

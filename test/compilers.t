@@ -1,13 +1,12 @@
 #!/bin/sh
-# The suite, with and without a libc, by each compiler that is supported and at
-# each level of optimization, with fewer repetitions. A compiler that is not
-# installed is a skip.
+# Runs the suite, with and without a libc, by each supported compiler at each level of
+# optimization, with fewer repetitions. Skips a compiler that is not installed.
 . "$(dirname "$0")/checks/tap.sh"
 build=${BUILD_DIR:-build}/compilers
 
 passes()
 {
-	# Of the caller's make nothing else is inherited.
+	# Without the caller's other make variables.
 	env -u MAKEFLAGS -u MAKELEVEL SUITE_QUICK=1 make -s -j2 test-suite test-hosted \
 		CC="$1" CFLAGS="$2 -g" BUILD_DIR="$build/$1$(echo "$2" | tr -d ' ')"
 }

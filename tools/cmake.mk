@@ -8,10 +8,9 @@ pointer_size = $(shell $(CC) $(target) -dM -E -x c /dev/null | sed -n 's/.*__SIZ
 .PHONY: install-cmake uninstall-cmake
 install: install-cmake
 install-cmake:
-	for file in $(cmake_files); do \
+	set -eu; umask 022; to='$(DESTDIR)$(LIBDIR)'/cmake/aspawn; mkdir -p "$$to"; for file in $(cmake_files); do \
 		sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SONAME@|$(SONAME)|' -e 's|@POINTER_SIZE@|$(pointer_size)|' \
-			-e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' aspawn/$$file.in | \
-			install -D -m 644 /dev/stdin '$(DESTDIR)$(LIBDIR)'/cmake/aspawn/$$file || exit 1; done
+			-e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' aspawn/$$file.in >"$$to/$$file"; done
 
 uninstall: uninstall-cmake
 uninstall-cmake:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What follows from the table of system calls, include/syscall/table.h:
+"""Generates files from the table of system calls, include/syscall/table.h:
 
-    tools/reference.py have   include/syscall/have.h, a macro for each call that there is
+    tools/reference.py have   include/syscall/have.h, a macro for each call
     tools/reference.py list   doc/syscalls.md, the reference: needs clang 19
 
-Both are kept in the repository; `make reference` writes them, a test sees to it
-that they are those of the table.
+Both files are in the repository; `make reference` writes them, and a test checks that they match the
+table.
 """
 import re
 import subprocess
@@ -74,7 +74,7 @@ def have():
 
 
 def architectures():
-    """Directory -> the macros that have.h defines there."""
+    """Architecture -> the macros that have.h defines for it."""
     for makefile in sorted((ROOT / "syscall/arch").glob("*/target.mk")):
         text = makefile.read_text()
         target = re.search(r"TARGETS \+= (\S+)", text)[1]
@@ -98,13 +98,13 @@ Every system call of Linux, as a function without errno: `#include
 calls**, of which each architecture has: {counts}.
 
 *since* is the kernel version that brought the call, on the first architecture that
-had it. Where an architecture lacks a call there is no function: `#ifdef
-PSYS_HAVE_<NAME>`. What the numbers of the newest kernel have beyond this list stands,
-each with its reason, in `test/headers/exceptions.txt`.
+had it. If an architecture lacks a call there is no function: `#ifdef
+PSYS_HAVE_<NAME>`. `test/headers/exceptions.txt` lists the other numbers of the newest kernel,
+each with the reason why it has no function.
 
-To add a call: its number in `include/syscall/arch/shared/unified.h`, a line in
-`include/syscall/table.h`, its structures and flags in the header of its subject, a line in
-`test/suite/calls.c`; then `make reference` and `make test-headers`."""
+To add a call, add its number to `include/syscall/arch/shared/unified.h`, a line to
+`include/syscall/table.h`, its structures and flags to the header of its subject, and a line to
+`test/suite/calls.c`; then run `make reference` and `make test-headers`."""
     section = None
     for call in table:
         if call.section != section:
@@ -112,7 +112,7 @@ To add a call: its number in `include/syscall/arch/shared/unified.h`, a line in
             yield f"\n## {section}\n\n| since | | architectures |\n| --- | --- | --- |"
         having = [architecture for architecture, macros in known.items() if call.have() in macros]
         lacking = [architecture for architecture in known if architecture not in having]
-        where = ("all" if not lacking else "all but " + ", ".join(lacking)
+        where = ("all" if not lacking else "all except " + ", ".join(lacking)
                  if len(lacking) < len(having) else ", ".join(having))
         yield f"| {call.since} | `{call.prototype('psys_' + call.name)}` | {where} |"
 

@@ -1,4 +1,4 @@
-/* The program that is started: it writes a line and ends. */
+/* The started program: writes a line and ends. */
 #include <syscall/syscall.h>
 
 int main(void)

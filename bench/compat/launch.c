@@ -1,5 +1,5 @@
-/* A launcher: so many children, one after the other, as a build tool or a job runner
- * starts them. launch COUNT MIB PROGRAM [ARGUMENT...] touches MIB of memory first. */
+/* Starts COUNT children, one after the other, as a build tool or a job runner does. launch COUNT MIB
+ * PROGRAM [ARGUMENT...] touches MIB of memory first. */
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// What popen_noshell.c calls where it is to be over the libc's posix_spawnp.
+// The functions that popen_noshell.c calls when it is built on the libc's posix_spawnp.
 #include "libcs.h"
 
 #include <spawn.h>

@@ -73,7 +73,7 @@ bool by_fork()
 
 struct Child {
 	char *argv[2];
-	int output; // -1: as its parent's
+	int output; // -1: inherited
 };
 
 static ASPAWN_CHILD int execute(void *envp, int, void *mask, void *data, size_t)

@@ -1,4 +1,4 @@
-// What a command's whole life costs, in processor time of its parent and its own.
+// Measures the processor time of a command's whole life, of the parent and the command.
 #ifndef BENCH_COMPAT_MEASURE_H
 #define BENCH_COMPAT_MEASURE_H
 
@@ -8,10 +8,10 @@
 
 extern char *const child_argv[]; // a static program that writes a line; its path is BENCH_CHILD
 
-// Returns when the command is over: whether all went well.
+// Returns when the command has ended; true if it succeeded.
 using Run = bool (*)();
 
-// To be called by a Run when the call that starts the child has returned.
+// A Run calls this when the call that starts the child has returned.
 void goes_on();
 
 bool reap(pid_t pid);
@@ -24,7 +24,7 @@ bool by_vfork_and_pipe();
 // Counters in microseconds: user, system, and blocked: until goes_on().
 void measure(benchmark::State &state, Run run);
 
-// The child's line goes there, where no way reads it.
+// The child's output, if the way does not read it.
 void write_to_dev_null();
 
 #endif

@@ -1,8 +1,8 @@
 #!/bin/sh
 # programs.sh PRELOAD DIRECTORY
-# Programs that start others, by hyperfine: without the preload, with it, and with it once,
-# forth and back, so that what changes on the machine meanwhile is in all. DIRECTORY has
-# the benchmarks' programs, and gets programs/*.json; the name of each file is the row's.
+# Measures programs that start others, by hyperfine: without the preload, with it, and with
+# ASPAWN_PRELOAD=once, in alternating order, so that changes of the machine's load affect all.
+# DIRECTORY has the benchmarks' programs, and gets programs/*.json, a file for each row.
 set -eu
 preload=$1
 here=$(cd "$2" && pwd)
@@ -59,9 +59,9 @@ P
 echo 'for _ = 1, 500 do local file = io.popen("/bin/echo a line") assert(file:read("l") == "a line") file:close() end' >"$tree/popen.lua"
 echo 'BEGIN { for (i = 0; i < 500; i++) if (system("/bin/true")) exit 1 }' >"$tree/system.awk"
 
-# Runtimes that call posix_spawn: each program starts COUNT children one after the other and
-# writes, after what they write, the median time of one until it is reaped, in microseconds.
-# COUNT PROGRAM [MIB [DESCRIPTORS]], the last two for its parent.
+# Runtimes that call posix_spawn. Each program starts COUNT children one after the other. At the end
+# it writes the median time of a child until it is reaped, in microseconds.
+# COUNT PROGRAM [MIB [DESCRIPTORS]]: memory and descriptors of the parent.
 cat >"$tree/spawns.py" <<'P'
 import os, resource, statistics, subprocess, sys, time
 count, program, mib, descriptors = int(sys.argv[1]), sys.argv[2], *map(int, (sys.argv[3:] + ["0", "0"])[:2])
@@ -90,13 +90,13 @@ fn main() {
     println!("{}", times[times.len() / 2] * 1e6);
 }
 P
-rust=rustc # which is said to be missing if it is
+rust=rustc # reported as missing if it is
 if command -v rustc >/dev/null; then
 	rustc -O -o "$here/rust" "$tree/spawns.rs"
 	rust=$here/rust
 fi
 
-# Since 3.13 subprocess calls posix_spawn: the one that bench/compat/fetch has, or the host's.
+# Since 3.13 subprocess calls posix_spawn. Uses the Python of bench/compat/fetch, or the host's.
 fetched=${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}/python
 if [ -d "$fetched" ]; then
 	loader=$(find "$fetched/usr/lib64" -name 'ld-linux*')
@@ -105,7 +105,7 @@ else
 	newer=$(python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null || echo python3.13)
 fi
 
-# runtime NAME COMMAND: without and with the preload in turn, 15 times
+# runtime NAME COMMAND: runs it 15 times without and with the preload, alternating.
 runtime()
 {
 	program=${2%% *}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The drop-ins' benchmarks as tables of medians, and what is aimed at.
+"""Prints the drop-ins' benchmarks as tables of medians, and compares them with the aims.
 
 report.py TABLE.json SPAWNS.json TOUCHED.json PROGRAMS/
 """
@@ -65,7 +65,7 @@ def print_touched(rows):
         by_size.setdefault(int(size), {})[way] = row["total"]
     ways = list(next(iter(by_size.values())))
     print("\n**Processor time of a command's whole life, by MiB that its parent has touched** "
-          "(microseconds; ratios are what carries over)\n")
+          "(microseconds; only ratios carry over)\n")
     print("| MiB | " + " | ".join(ways) + f" | {ways[-1]} / {ways[0]} |")
     print("| ---: |" + " ---: |" * (len(ways) + 1))
     for size, row in sorted(by_size.items()):
@@ -74,7 +74,7 @@ def print_touched(rows):
 
 
 def print_programs(directory):
-    """Each file has runs without the preload, with it, and with it once, in this order first."""
+    """Each file begins with runs without the preload, with it, and with ASPAWN_PRELOAD=once."""
     files = sorted(directory.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
     if not files:
         return

@@ -1,5 +1,5 @@
-// posix_spawn and the libc's, by what is asked of them. Each library has lists of file
-// actions of its own.
+// The drop-in's and the libc's posix_spawn, with various actions and attributes. Each library
+// has file-action objects of its own.
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -23,7 +23,7 @@ struct Library {
 	decltype(posix_spawn_file_actions_addchdir_np) *addchdir;
 };
 
-// What is asked for.
+// The requested actions and attributes.
 struct Request {
 	const Library *library;
 	posix_spawn_file_actions_t actions;

@@ -1,6 +1,6 @@
-// The processor time of a command's whole life, by each way to start it: the drop-ins,
-// and what the libc has, in one program with 200 MiB of which half is touched. Those
-// that give a stream read the child's line from it, the others let it go to /dev/null.
+// The processor time of a command's whole life, by each way to start it: the drop-ins and the
+// libc's functions, in one program with 200 MiB of which half is touched. Ways with a stream
+// read the child's line; for the others the output is /dev/null.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
-// The processor time of a command's whole life, by the MiB that its parent has touched,
-// in small pages as a heap that grew has them.
+// The processor time of a command's whole life, by the MiB that its parent has touched, in
+// small pages as a grown heap has them.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "measure.h"
 
-// From the size that the row before has left.
+// Grows from the size of the previous row.
 static void touch(long mebibytes)
 {
 	static long touched;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the libraries contain: they need no other library, and have no state.
+# The libraries need no other library, and have no state.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}
 nm=${NM:-llvm-nm}
@@ -9,7 +9,7 @@ cc=${CC:-clang}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# ASan's function is called only in a program that has it, a libc's environ read likewise.
+# ASan's function and a libc's environ are weak references, used only if the program has them.
 undefined()
 {
 	$nm "$archive" 2>/dev/null | awk 'NF == 3 { defined[$3] }
@@ -20,7 +20,7 @@ undefined()
 			exit found }'
 }
 
-# A compiler that was told to optimize at link time leaves no sections to look at.
+# With link-time optimization the objects have no sections to check.
 has_sections()
 {
 	llvm-readobj --sections "$archive" 2>/dev/null | grep -q 'Name: .text'
@@ -55,14 +55,15 @@ exports_only_its_own()
 		grep -v -E '^((psys|aspawn)_|aspawn(@|$)|LIBASPAWN)'
 }
 
-# Static linking puts every global name into the program's. An ABI names __atomic_load_4.
+# With static linking every global name is in the program's namespace. __atomic_load_4 belongs to an
+# ABI.
 archive_names_are_prefixed()
 {
 	! $nm --extern-only --defined-only "$archive" | awk 'NF == 3 { print $3 }' |
 		grep -v -E '^((psys|aspawn|_)_|aspawn$)'
 }
 
-# The names that the library had before it had a prefix, and a use of each of its parts.
+# A program that defines the library's old names without a prefix, and uses each part of the library.
 a_program_has_its_own_find_exe()
 {
 	cat >"$work/own.c" <<'C'
@@ -87,8 +88,8 @@ C
 	$cc -DALL -Iinclude "$work/own.c" "$archive" -o "$work/own" && "$work/own"
 }
 
-# What a program links of the archive that uses one function: bytes of text, without those
-# of symbols.o, a system call each, of which a linker takes those that are called.
+# Prints the bytes of text that a program with one function links from the archive, without
+# symbols.o, of which a linker takes only called functions.
 text_of()
 {
 	echo "int $1(); int main(void) { return $1(); }" >"$work/use.c"

@@ -89,6 +89,15 @@ cffi_computes_the_layouts()
 		"${CC:-clang}" -std=c11 -Iinclude -fsyntax-only "$work/layouts.c"
 }
 
+# The program of doc/bindings.md, with the library that was built.
+cffi_runs_a_command()
+{
+	sed -n '/^```python/,/^```/{/^```/d;p;}' doc/bindings.md |
+		sed "s|\"libaspawn.so[.0-9]*\"|\"${BUILD_DIR:-build}/libaspawn.so\"|" >"$work/program.py"
+	python3 -W ignore "$work/program.py" >"$work/output" &&
+		printf '%s\n0 True\n' "$(uname -sr)" | diff - "$work/output"
+}
+
 public_headers >"$work/all.h"
 sizes >"$work/sizes.c"
 if ! command -v bindgen >/dev/null; then
@@ -106,6 +115,7 @@ if ! python3 -c 'import cffi' 2>/dev/null; then
 	skip "cffi reads the declarations" "no python3 with cffi"
 else
 	check "cffi computes the same layouts" cffi_computes_the_layouts
+	check "cffi runs a command, as documented" cffi_runs_a_command
 	if command -v "$clang" >/dev/null; then
 		check "cffi reads the declarations of every target" cffi_reads_every_target
 	else

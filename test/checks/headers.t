@@ -1,7 +1,6 @@
 #!/bin/sh
-# A copy of include/ needs nothing else: each public header is the first and only one of
-# a program, for every target, in C and in C++. No symbolic link, which some checkouts
-# and archives lack.
+# A copy of include/ is complete: a program may include each public header alone, for every
+# target, in C and in C++. There is no symbolic link, as some checkouts and archives lose them.
 . "$(dirname "$0")/tap.sh"
 clang=${CLANG:-clang-19}
 work=$(mktemp -d)
@@ -17,8 +16,8 @@ targets()
 	done
 }
 
-# compiles LANGUAGE STANDARD TARGET...: each file of $work/LANGUAGE, alone. One process
-# of the compiler proper compiles all of them, which takes a third of the time.
+# compiles LANGUAGE STANDARD TARGET...: compiles each file of $work/LANGUAGE alone. One process of
+# the compiler proper compiles all files, which takes a third of the time.
 compiles()
 {
 	language=$1 standard=$2
@@ -29,7 +28,7 @@ compiles()
 	"$@" "$work/$language"/*
 }
 
-# For each target; what fails is printed.
+# Prints the targets that fail.
 every_target_compiles()
 {
 	failed=0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What an inlined wrapper becomes: moves between registers, and the trap.
+# An inlined wrapper is only moves between registers, and the trap.
 . "$(dirname "$0")/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -20,7 +20,7 @@ int f_openat(int dirfd, const char *path, int flags, unsigned mode)
 }
 C
 
-# Each does a little more, and none may pass.
+# Each of these does a little more, and must fail the check.
 cat >"$work/worse.c" <<'C'
 #include <syscall/syscall.h>
 int error;
@@ -44,8 +44,8 @@ compile()
 	"$@" -std=c11 -ffreestanding -O2 -ffunction-sections -Iinclude -c "$work/$file.c" -o "$work/$file.o"
 }
 
-# The functions in FILE that are more than moves of registers and constants, one
-# trap and the return, each with the first instruction that is; and their number.
+# Prints the functions in FILE that are more than moves of registers and constants, one trap and the
+# return, each with its first other instruction; and their number.
 judge()
 {
 	llvm-objdump -d --no-show-raw-insn --no-leading-addr "$work/$1.o" | awk '
@@ -71,7 +71,7 @@ judge()
 		registers = $0
 	}
 	returns { refuse("after the return " instruction) }
-	# Where a branch may end, and the signed return address; by number from an old objdump.
+	# Landing pads and signing of the return address; an old objdump prints numbers.
 	mnemonic ~ /^(endbr64|bti|paciasp|autiasp)$/ || mnemonic == "hint" && registers ~ /^#(25|29|34)$/ { next }
 	mnemonic == "syscall" || mnemonic == "svc" { traps++; next }
 	mnemonic ~ /^retq?$/ { returns++; next }
@@ -93,7 +93,8 @@ refuses_worse()
 		test "$(judge worse | grep -c '^refused')" = "$(grep -c '^int f_' "$work/worse.c")"
 }
 
-# Into a function that lacks a feature of the unit clang 19 inlines nothing, and says so.
+# Clang 19 reports an error if a wrapper would be inlined into a function that lacks a feature of the
+# unit.
 cat >"$work/fewer.c" <<'C'
 #include <syscall/syscall.h>
 __attribute__((target("no-sse"))) int f_fewer(int fd) { return psys_close(fd); }
@@ -110,17 +111,17 @@ for arch in x86_64 aarch64; do
 			check "an inlined wrapper is the trap: $compiler" is_the_trap $compiler
 			check "what is more is refused: $compiler" refuses_worse $compiler
 		else
-			skip "an inlined wrapper is the trap: $compiler" "not installed"
-			skip "what is more is refused: $compiler" "not installed"
+			skip "an inlined wrapper is the trap: $compiler" "no ${compiler%% *}"
+			skip "what is more is refused: $compiler" "no ${compiler%% *}"
 		fi
 	done
 done
-# Where a register that other releases have has no name.
+# Compilers that do not know the name of a register that other releases know.
 for compiler in mipsisa32r6-linux-gnu-gcc mipsisa64r6-linux-gnuabi64-gcc; do
 	if command -v $compiler >/dev/null; then
 		check "a wrapper is compiled: $compiler" compile good $compiler
 	else
-		skip "a wrapper is compiled: $compiler" "not installed"
+		skip "a wrapper is compiled: $compiler" "no ${compiler%% *}"
 	fi
 done
 for compiler in clang-14 clang-19; do
@@ -128,7 +129,7 @@ for compiler in clang-14 clang-19; do
 	if command -v $compiler >/dev/null; then
 		check "$name" is_called $compiler --target=x86_64-linux-gnu
 	else
-		skip "$name" "not installed"
+		skip "$name" "no ${compiler%% *}"
 	fi
 done
 finish

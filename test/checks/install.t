@@ -1,5 +1,5 @@
 #!/bin/sh
-# make install, as a packager and as a user see it.
+# make install, for a packager and for a user.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}
 cc=${CC:-clang}
@@ -35,7 +35,7 @@ installs()
 	make -s "${3:-install}" BUILD_DIR="$build" DESTDIR="$1" PREFIX="$2"
 }
 
-# What lies under DESTDIR speaks of PREFIX only.
+# Files under DESTDIR refer to PREFIX only.
 staged()
 {
 	installs "$work/stage" /opt/aspawn &&
@@ -125,7 +125,7 @@ builds_by_pkg_config()
 		(cd "$work" && $cc program.c $flags -static -o static 2>/dev/null && ./static)
 }
 
-# Of every function but the wrappers of system calls.
+# Every exported function except the wrappers of system calls.
 functions()
 {
 	$nm -D --defined-only "$build/libaspawn.so" | sed -n 's/.* \(aspawn[^@]*\).*/\1/p'
@@ -141,7 +141,7 @@ man_pages_are_found()
 	done
 }
 
-# There, for the pages that are a name only of another one.
+# In this directory, as a link page includes man3/PAGE.
 man_pages_have_no_warning()
 {
 	! (cd "$work/prefix/share/man" && groff -man -ww -z man3/*.3 2>&1) | grep .

@@ -1,12 +1,12 @@
 #!/bin/sh
-# A function marked ASPAWN_CHILD, and the wrappers in it, compiled with each kind of
-# instrumentation: no reference to a symbol, the thread pointer or a shadow stack that
-# they do not have without it. The same function unmarked has some, or the kind is no test.
+# A function marked ASPAWN_CHILD, and the wrappers in it, compiled with each kind of instrumentation:
+# the instrumentation must add no reference to a symbol, the thread pointer or a shadow stack. In the
+# same function without the mark it must add some, otherwise the test shows nothing.
 . "$(dirname "$0")/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Something for each kind to act on. Without instrumentation it names no symbol.
+# Code for each kind to instrument. Without instrumentation it refers to no symbol.
 cat >"$work/child.c" <<'C'
 #include <aspawn/aspawn.h>
 #include <syscall/syscall.h>
@@ -51,8 +51,8 @@ MARK int child(void *arg, int fd, void *mask, void *data, size_t length)
 }
 C
 
-# What of "COMPILER" "FLAGS" "LEVEL" the function and the wrappers refer to, a line each.
-# A wrapper is no symbol at -O0, which inlines none.
+# Prints the references of the function and the wrappers, compiled by "COMPILER" "FLAGS" "LEVEL". At
+# -O0 wrappers are not inlined, and a call of a wrapper does not count.
 references()
 {
 	# shellcheck disable=SC2086 # a word each
@@ -74,7 +74,7 @@ references()
 }
 objdump=$(command -v llvm-objdump-19 || echo llvm-objdump)
 
-# beyond "COMPILER" "FLAGS" LEVEL...: what the flags add, but for their definitions
+# beyond "COMPILER" "FLAGS" LEVEL...: prints the references that the flags add
 beyond()
 {
 	compiler=$1 flags=$2 definitions=
@@ -104,7 +104,7 @@ is_harmless()
 	extra=$(beyond "$1" "$2 -DMARK=" -O2 -O0) && echo "$extra" && [ -z "$extra" ]
 }
 
-# What a compiler does not have is no failure of ours; that it has none is no success.
+# True if the compiler has the option; otherwise the check is skipped.
 supports()
 {
 	# shellcheck disable=SC2086
@@ -116,17 +116,17 @@ each()
 {
 	while read -r flags; do
 		if ! command -v "${3%% *}" >/dev/null; then
-			skip "$2: $3 $flags" "not installed"
+			skip "$2: $3 $flags" "no ${3%% *}"
 		elif ! supports "$3" "$flags"; then
-			skip "$2: $3 $flags" "not an option of this compiler, or not here"
+			skip "$2: $3 $flags" "not an option of ${3%% *}, or not here"
 		else
 			check "$2: $3 $flags" "$1" "$3" "$flags"
 		fi
 	done
 }
 
-# In the library, of which all that runs in a child is marked: what such a function calls
-# is marked too. An unmarked one is known by -finstrument-functions.
+# In the library, all functions that run in a child are marked, and call only marked functions.
+# -finstrument-functions shows unmarked functions.
 calls_marked_functions_only()
 {
 	for file in syscall/*.c aspawn/*.c command/*.c; do
@@ -156,7 +156,7 @@ for compiler in gcc-12 clang-14; do
 	if command -v $compiler >/dev/null; then
 		check "$name" calls_marked_functions_only $compiler
 	else
-		skip "$name" "not installed"
+		skip "$name" "no $compiler"
 	fi
 done
 

@@ -30,7 +30,7 @@ architectures_stay_in_their_directories()
 		grep -v '^include/syscall/arch.h:'
 }
 
-# What two architectures have in common is in shared/: none includes another's file.
+# Common parts of architectures are in shared/: no architecture includes a file of another.
 architectures_share_by_shared()
 {
 	! grep -rnE '#include ("\.\./|<syscall/arch/)' include/syscall/arch syscall/arch |
@@ -47,8 +47,8 @@ headers_have_guards()
 	return 0
 }
 
+# A program may include each public header alone, in C and in C++.
 # shellcheck disable=SC2044,SC2086 # names of ours have no spaces; flags, a word each
-# Each public header can be the first and only one, in C and in C++.
 headers_stand_alone()
 {
 	for header in $(cd include && find syscall aspawn -maxdepth 1 -name '*.h' ! -name table.h ! -name irregular.h); do

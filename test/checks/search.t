@@ -1,6 +1,6 @@
 #!/bin/sh
-# Each function of the library is found in include/ under its full name, by grep and by
-# ctags: no name is pasted together by a macro.
+# grep and ctags find each function of the library in include/ under its full name: no macro pastes
+# a name together.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}
 nm=${NM:-llvm-nm}
@@ -21,7 +21,7 @@ found_by_grep()
 	functions | grep -qx psys_openat
 }
 
-# The definition, which for a line of the table is that line.
+# The definition; for a call of the table it is the table's line.
 found_by_ctags()
 {
 	ctags -R -f - include syscall | awk '$NF == "f" || /\tf\t/ { print $1 }' | sort -u >"$work/tags"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Everything that is linked says that it can run with shadow stacks and landing pads: a
-# program has them only if each of its parts says so, down to the last object.
+# Every linked object has the note of shadow stacks and landing pads: a program has them only if all
+# its objects have the note.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}
 readelf=$(command -v llvm-readelf-19 || echo llvm-readelf) # older ones do not know GCS by name
 
-# says FEATURES FILE: an object file, a library, a program, or an archive, of which all members
+# says FEATURES FILE: true if the object, library, program, or each member of the archive, has them
 says()
 {
 	notes=$($readelf --notes "$2") || return 1
@@ -27,7 +27,7 @@ all_say()
 
 cross_builds_say()
 {
-	# Of the caller's make nothing is inherited.
+	# Without the caller's make variables.
 	env -u MAKEFLAGS -u MAKELEVEL -u CC make -s cross-"$1" BUILD_DIR="$build" &&
 		all_say "$2" "$build/$1/libaspawn.so" "$build/$1/libaspawn.a" "$build/$1/suite"
 }

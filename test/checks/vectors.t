@@ -1,11 +1,11 @@
 #!/bin/sh
-# What is kept of scalable vectors across an inlined system call, which loses them: nothing,
-# also in a function that has them by an attribute. A function without them pays nothing.
+# A system call clears scalable vectors: compilers keep none across an inlined call, also in a
+# function that has vectors by an attribute. Functions without vectors pay nothing.
 . "$(dirname "$0")/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Read before the trap, and written after: the trap may have changed *vector.
+# Reads *vector before the trap and stores it afterwards.
 cat >"$work/kept.c" <<'C'
 #include <syscall/syscall.h>
 #ifdef __riscv
@@ -72,8 +72,8 @@ assembly()
 		-S "$work/$1.c" -o -
 }
 
-# Of an assembly, each vector register that is a source after a trap, or a call, before it
-# was written there. A store has sources only, all else writes its first operand.
+# Prints each vector register that is read after a trap, or a call, before it is written. A store
+# only reads its operands; other instructions write their first operand.
 kept()
 {
 	awk '
@@ -126,7 +126,7 @@ try()
 	if command -v "${compiler%% *}" >/dev/null; then
 		check "$name${1:+ $1}" "$what" "$compiler" "$@"
 	else
-		skip "$name${1:+ $1}" "not installed"
+		skip "$name${1:+ $1}" "no ${compiler%% *}"
 	fi
 }
 
@@ -152,7 +152,7 @@ if [ "$(riscv64-linux-gnu-gcc -dumpversion 2>/dev/null | cut -d. -f1)0" -ge 140 
 	try riscv64-linux-gnu-gcc keeps_nothing "keeps nothing" "$rvv"
 	try riscv64-linux-gnu-gcc keeps_nothing "keeps nothing"
 else
-	skip "keeps nothing: riscv64-linux-gnu-gcc" "not installed, or older than 14"
+	skip "keeps nothing: riscv64-linux-gnu-gcc" "no riscv64-linux-gnu-gcc, or older than 14"
 fi
 for compiler in "clang-14 --target=riscv64-linux-gnu" "clang-19 --target=riscv64-linux-gnu" \
 		riscv64-linux-gnu-gcc; do

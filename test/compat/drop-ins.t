@@ -214,17 +214,17 @@ print(subprocess.run(["/bin/echo", "words"], close_fds=False, capture_output=Tru
 P
 printf '%s\n' "/bin/echo words" "echo words | tr a-z A-Z" "no-such-program" "exit 3" >"$work/commands"
 
-check "the preload exports what it replaces and nothing else" exports_what_it_replaces
-check "it replaces all that touches file actions" replaces_all_file_actions
-check "it needs the libc and nothing else" needs_the_libc_only
+check "the preload exports only the functions that it replaces" exports_what_it_replaces
+check "the preload replaces all functions of file actions" replaces_all_file_actions
+check "the preload needs only the libc" needs_the_libc_only
 case $(uname -m) in
-x86_64 | aarch64) check "it allows shadow stacks" allows_shadow_stacks ;;
-*) skip "it allows shadow stacks" "no such notes on this architecture" ;;
+x86_64 | aarch64) check "the preload allows shadow stacks" allows_shadow_stacks ;;
+*) skip "the preload allows shadow stacks" "no such notes on this architecture" ;;
 esac
-check "names in the archive are its own" archive_names_are_its_own
-check "with ASPAWN_PRELOAD=once it is for one program, not for its children" only_once
-check "a program that loads and unloads it forks" is_unloaded_without_harm
-check "the header has what the original's has" builds_what_was_written_for_it
+check "archive names are prefixed" archive_names_are_its_own
+check "ASPAWN_PRELOAD=once: children do not load the preload" only_once
+check "a program may load and unload the preload, and fork" is_unloaded_without_harm
+check "programs written for popen_noshell compile" builds_what_was_written_for_it
 if command -v pkg-config >/dev/null; then
 	check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
 	check "uninstall leaves nothing" uninstalls

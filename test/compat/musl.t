@@ -44,8 +44,8 @@ loads_the_preload()
 }
 
 check "the drop-ins and their tests are built" make_of compat "$build/suite-compat"
-check "linked" passes "$build/suite-compat"
-check "linked statically" passes_if_static
-check "the preload has its functions" replaces_its_functions
-check "loaded" loads_the_preload
+check "the drop-ins work with musl, linked" passes "$build/suite-compat"
+check "the drop-ins work with musl, linked statically" passes_if_static
+check "the preload replaces musl's functions" replaces_its_functions
+check "the drop-ins work with musl, preloaded" loads_the_preload
 finish

@@ -41,8 +41,8 @@ replaces_all_file_actions()
 }
 
 check "the suites are built" builds
-check "the newer libc itself" passes "" "$newer/suite-standard"
-check "the drop-ins linked with it" passes "" "$newer/suite-compat"
-check "the preload that was built with an older one" passes "$build/libaspawn-preload.so" "$newer/suite-standard"
-check "it replaces all that the newer libc has" replaces_all_file_actions
+check "the newer libc itself passes" passes "" "$newer/suite-standard"
+check "the drop-ins work linked with the newer libc" passes "" "$newer/suite-compat"
+check "a preload built with an older libc works with the newer" passes "$build/libaspawn-preload.so" "$newer/suite-standard"
+check "the preload replaces all functions of file actions of the newer libc" replaces_all_file_actions
 finish

@@ -226,7 +226,7 @@ TEST(addtcsetpgrp_sets_the_foreground_group)
 	}
 	CHECK(waitpid(session, &status, 0) == session);
 	if (status == 77 << 8)
-		skip("no controlling terminal to be had");
+		skip("no controlling terminal available");
 	CHECK_EQUAL(status, 0);
 }
 

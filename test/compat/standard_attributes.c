@@ -105,7 +105,7 @@ TEST(setscheduler_and_setschedparam)
 
 	param.sched_priority = 1;
 	if (sched_setscheduler(0, SCHED_FIFO, &param))
-		skip("no policy of real time to be had");
+		skip("may not set a real-time policy");
 	param.sched_priority = 7;
 	CHECK_EQUAL(posix_spawnattr_setschedpolicy(&attr, SCHED_RR), 0);
 	CHECK_EQUAL(posix_spawnattr_setschedparam(&attr, &param), 0);

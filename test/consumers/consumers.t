@@ -87,7 +87,8 @@ find_package_in()
 	place=$1 name=$2
 	shift 2
 	project "$name" cmake-find-package && libraries=$place/lib &&
-		cmake_builds -DCMAKE_PREFIX_PATH="$place" "$@" && runs build run run-cc drop-in
+		cmake_builds -DCMAKE_PREFIX_PATH="$place" "$@" && runs build run run-cc drop-in &&
+		! grep -r "$prefix" build # from where it has been moved
 }
 
 cmake_finds_static()

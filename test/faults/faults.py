@@ -31,14 +31,14 @@ import time
 SCENARIOS = os.path.abspath(os.environ.get('BUILD_DIR', 'build')) + '/faults/scenarios'
 PROGRAM = os.path.dirname(SCENARIOS) + '/program'
 
-PATIENCE = 15         # seconds, of what takes milliseconds: it hangs
-MOST_CALLS = 2000     # of one process, where a few tens are enough: it spins
-MOST_OCCURRENCES = 8  # of a call by one process that are made to fail
+PATIENCE = 15         # seconds; a scenario takes milliseconds, so it hangs
+MOST_CALLS = 2000     # of one process; a few tens are usual, so it spins
+MOST_OCCURRENCES = 8  # of one call by one process that are failed in turn
 MOST_ALIKE = 2        # failures of the same calls that are printed
 
-# The errors that a call may fail with while what it is about is there and right. Not those
-# that say otherwise, which would be a lie: EBADF, ECHILD, ESRCH, EFAULT. EPERM and ENOSYS
-# are also a filter's, and possible for all. Those in lower case pass: they come once.
+# The errors that a call with valid arguments may fail with. Not errors that say that an argument is
+# invalid, which would be false: EBADF, ECHILD, ESRCH, EFAULT. A filter may return EPERM and ENOSYS
+# for any call. Errors in lower case are transient: they occur once.
 ERRORS = {
     'clone': 'EAGAIN ENOMEM EPERM ENOSYS EINVAL',
     'clone3': 'ENOSYS EAGAIN ENOMEM EPERM EINVAL E2BIG EACCES',
@@ -66,11 +66,10 @@ ERRORS = {
 }
 OTHERS = 'EPERM ENOSYS ENOMEM'
 WAITS = {'futex', 'waitid', 'wait4', 'kill', 'clock_gettime', 'nanosleep', 'ppoll'}
-# Without them no program can go on.
+# Calls without which no program can run.
 NEVER = {'exit_group', 'rt_sigreturn', 'restart_syscall'}
 
-# What a failure costs although the library did all that can be done: of these faults in
-# these scenarios, these broken promises. Each with its reason.
+# Promises that no library could keep, for these faults in these scenarios, each with its reason.
 EXCEPTIONS = [
     (r'.*', r'parent:rt_sigprocmask:', r'(lost|left): (SigBlk|SigPnd|ShdPnd)',
      'it is the call that brings the mask back'),
@@ -116,7 +115,7 @@ RECEIVE, SEND, ADD_DESCRIPTOR = 0xc0502100, 0xc0182101, 0x40182103  # linux/secc
 
 
 def read_numbers():
-    """The names of the calls, by number: what <sys/syscall.h> of this machine says."""
+    """The names of the calls by number, from <sys/syscall.h> of this machine."""
     macros = subprocess.run([os.environ.get('CC', 'cc'), '-dM', '-E', '-x', 'c', '-'], text=True,
                             input='#include <sys/syscall.h>', stdout=subprocess.PIPE, check=True)
     values = dict(re.findall(r'#define (__NR\w+) (\w+)', macros.stdout))
@@ -137,7 +136,7 @@ def unparse(fault):
 
 
 class Supervisor:
-    """Answers the calls of one process and its children, until it ends."""
+    """Decides about the system calls of one process and its children, until it ends."""
 
     def __init__(self, scenario, faults):
         self.faults, self.hits = faults, set()
@@ -200,7 +199,7 @@ class Supervisor:
         return self.calls[pid] < MOST_CALLS
 
     def close(self, key, fd):
-        """It is closed whatever close(2) answers: here another file takes its place."""
+        """close(2) closes the descriptor even if it fails: replaces it by /dev/null."""
         null = os.open('/dev/null', os.O_RDWR)
         try:
             fcntl.ioctl(self.listener, ADD_DESCRIPTOR, struct.pack(
@@ -210,7 +209,7 @@ class Supervisor:
         os.close(null)
 
     def decide(self, pid, number, argument):
-        """The error of this call, 0 to pass over a mark, None to let it be made."""
+        """Returns the error of this call, 0 for a mark, None to let the kernel make the call."""
         if FAULTS_OFF <= number <= END:
             self.mark(number, ctypes.c_int(argument).value)
             return 0
@@ -249,7 +248,7 @@ class Supervisor:
             self.broken.append(f'{ran} programs ran, {argument} are said to have')
 
     def finish(self):
-        """Ends all that is left; what the scenario had to say."""
+        """Kills remaining processes, and returns the scenario's output."""
         if self.broken and self.broken[-1].startswith(('hangs', 'spins')):
             os.kill(self.process.pid, signal.SIGKILL)
         end_children(self.process.pid)
@@ -269,7 +268,7 @@ def children():
 
 
 def end_children(main):
-    """Those of the main process come to this one when it has ended (a subreaper)."""
+    """Reaps children of the ended main process, which this subreaper inherits."""
     os.waitid(os.P_PID, main, os.WEXITED | os.WNOWAIT)
     while rest := [pid for pid in children() if pid != main]:
         for pid in rest:
@@ -288,7 +287,7 @@ def errors_of(call):
 
 
 def single_faults(trace, everything):
-    """Each call that was made, with each error, once and from then on; or a part of that."""
+    """Yields each call of the trace with each error, once and persistently; or a selection."""
     for (who, call), count in collections.Counter(trace).items():
         if call in NEVER:
             continue
@@ -302,7 +301,7 @@ def single_faults(trace, everything):
 
 
 def second_faults(first, trace):
-    """What the library does about a fault fails too."""
+    """Yields second faults: calls of the library's error path fail too."""
     fault = first[0]
     seen = collections.Counter()
     after = False
@@ -315,7 +314,7 @@ def second_faults(first, trace):
 
 
 def path_of(trace):
-    """What each process did, without what depends on who was faster."""
+    """The calls of each process, without those that depend on timing."""
     def of(who):
         calls = (call for process, call in trace if process == who and call not in WAITS)
         return tuple(call for call, _ in itertools.groupby(calls))

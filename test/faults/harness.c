@@ -1,4 +1,4 @@
-/* The process of a scenario: what it looked like before and after, and its filter. */
+/* The process of a scenario: compares its state before and after, and installs the filter. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 enum { NOT_HERE = 77 };
 
-/* No such calls: they tell the supervisor. The numbers are in faults.py too. */
+/* Invalid calls that inform the supervisor. The numbers are in faults.py too. */
 enum mark { FAULTS_OFF = 1000000, FAULTS_ON, BEGIN, END };
 
 char program[PATH_MAX], directory[PATH_MAX], script[PATH_MAX];
@@ -80,7 +80,7 @@ int status_of(pid_t pid)
 	return status;
 }
 
-/* --- all that a spawn must leave as it was ------------------------------------------ */
+/* --- the state that a spawn must not change ------------------------------------------ */
 
 struct world {
 	char text[16384];
@@ -178,7 +178,7 @@ static void take(struct world *world)
 	add_rest(world);
 }
 
-/* Lines of one that the other has not. */
+/* Prints the lines of one that the other lacks. */
 static void compare(const struct world *one, const struct world *other, const char *what)
 {
 	char text[sizeof one->text], *place;
@@ -234,7 +234,7 @@ static void on_signal(int signal)
 	(void)signal;
 }
 
-/* What a child inherits, which the program looks at, and what it does not. */
+/* Sets dispositions and a mask that the program checks. */
 static void prepare_signals(void)
 {
 	sigset_t blocked;
@@ -260,8 +260,8 @@ static const struct scenario *find(const char *name)
 	not_here(name);
 }
 
-/* No argument: prints the names. NAME: runs it with no faults but strace's. NAME SOCKET: asks
- * there what is to fail. */
+/* Without an argument: prints the names. NAME: runs the scenario without faults, or with those of
+ * strace. NAME SOCKET: asks there which calls fail. */
 int main(int argc, char **argv)
 {
 	static struct world before, after;
@@ -282,7 +282,7 @@ int main(int argc, char **argv)
 	snprintf(script, sizeof script, "%s/script", directory);
 	prepare_signals();
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* without the supervisor all calls fail */
-	/* Where descriptors are closed by number, that are these. */
+	/* The fallback that closes by number goes up to this limit. */
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 256, 256 });
 	setenv("PATH", directory, 1);
 	if (scenario->prepare)
@@ -303,7 +303,7 @@ int main(int argc, char **argv)
 	take(&after);
 	compare(&before, &after, "lost");
 	compare(&after, &before, "left");
-	sigprocmask(SIG_SETMASK, &mask, NULL); /* what restores it may have failed */
+	sigprocmask(SIG_SETMASK, &mask, NULL); /* the library's restore may have failed */
 	promise(scenario->run(), "it does not work any more");
 	return broken ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 /*
- * A scenario calls functions of the library and says what became of it. It is run three
- * times in one process: as a rehearsal, while calls of the system fail, and again, when
- * all has to work as before.
+ * A scenario calls functions of the library and checks the results. It runs three times in one
+ * process: as a rehearsal, with failing system calls, and again without faults, when everything must
+ * work as before.
  */
 #ifndef FAULTS_HARNESS_H
 #define FAULTS_HARNESS_H
@@ -11,7 +11,7 @@
 
 struct scenario {
 	const char *name;
-	bool (*run)(void); /* true: it did all that it was asked for */
+	bool (*run)(void); /* returns true if everything succeeded */
 	void (*prepare)(void);
 };
 
@@ -23,11 +23,11 @@ struct scenario {
 		&(const struct scenario){ #name, scenario_##name, prepare };                     \
 	static bool scenario_##name(void)
 
-/* The program that is started, the directory that it is in, and a script of it. */
+/* The started program, its directory, and a script that executes it. */
 extern char program[], directory[], script[];
 
-/* The library's calls, alone, are made to fail: those of the parent only in here. In the
- * child they are from its beginning until it executes a program. */
+/* In the parent, system calls fail only within these parentheses; in the child, from its start until
+ * its exec. */
 #define WITH_FAULTS(...)       \
 	do {                   \
 		faults(true);  \
@@ -36,18 +36,18 @@ extern char program[], directory[], script[];
 	} while (0)
 void faults(bool on);
 
-/* Prints what was promised, unless it was kept. */
+/* Prints the promise if it was broken. */
 void promise(bool kept, const char *what, ...) __attribute__((format(printf, 2, 3)));
 
-/* As the library has it, this program has been executed. */
+/* The library has reported that the program was executed. */
 void it_ran(void);
-/* It has not said whether. */
+/* The library has not reported if the program was executed. */
 void it_may_have_run(void);
 
-/* Ends the process: this machine cannot do it. */
+/* Skips the scenario: this machine does not support it. */
 _Noreturn void not_here(const char *why);
 
-/* Waits for the end of a child that is the scenario's to wait for: as of waitpid(2). */
+/* Waits for a child that the scenario itself must reap. Returns its status, as waitpid(2) stores it. */
 int status_of(pid_t pid);
 
 #endif

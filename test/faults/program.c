@@ -1,6 +1,6 @@
 /*
- * What the scenarios start. It ends with 42 if it was started as asked, and with 43 if
- * something of that is missing: what every program inherits, and what its arguments name.
+ * The program that scenarios start. Exits with 42 if it was started as requested, and with 43 if a
+ * check fails, of what every program inherits or of what the arguments name.
  */
 #include <stdbool.h>
 
@@ -31,7 +31,7 @@ static bool is_reset(void)
 	return !psys_memcmp(&mask, &none, PSYS_SIGSET_SIZE) && ignored.handler == PSYS_SIG_DFL;
 }
 
-/* SET=1 is the whole environment. */
+/* True if SET=1 is the whole environment. */
 static bool has_only_set(char *const *envp)
 {
 	return envp[0] && !psys_strcmp(envp[0], "SET=1") && !envp[1];

@@ -1,6 +1,6 @@
 /*
- * All that the library offers, one scenario for each way to use it. A scenario holds the
- * library to its word: what it says has happened, and what it promises of a failure.
+ * One scenario for each way to use the library. A scenario checks that results which the library
+ * reports are true, and that failures keep the documented promises.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,14 +29,14 @@
 
 extern char **environ;
 
-/* Statuses, as of wait(2). KILLED: before it could execute anything, by the supervisor. */
+/* Statuses, as wait(2) stores them. KILLED: by the supervisor, before the exec. */
 enum { RIGHT = 42 << 8, WRONG = 43 << 8, CANNOT = 127 << 8, KILLED = SIGKILL, UNTOUCHED = -7 };
-/* Descriptors that scenarios name. */
+/* Descriptors that scenarios use. */
 enum { ROOT = 20, RULES, NAMESPACE, CGROUP, TERMINAL };
 
 static struct Stack_t stack;
 
-/* The program ran, if it is its status; -1 tells nothing. */
+/* Records from the status that the program ran; -1: no information. */
 static void count(int status)
 {
 	if (status == RIGHT || status == WRONG)
@@ -82,7 +82,7 @@ static void with_namespace(void)
 	place(open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC), NAMESPACE);
 }
 
-/* Nobody else sees the mount, which goes with the process. */
+/* Mounts in a namespace of the process, which ends with it. */
 static void with_cgroups(void)
 {
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -268,7 +268,7 @@ SCENARIO(aspawn_stack_wait)
 static struct aspawn_pool pool;
 static int pipe_end;
 
-/* On the stack, until another memory is stored. */
+/* Uses the stack, unless the caller sets another memory. */
 static struct aspawn_command program_as(const char *role)
 {
 	static char *argv[3];
@@ -339,7 +339,7 @@ static bool start(struct aspawn_child *child, const struct aspawn_command *comma
 	return false;
 }
 
-/* With no faults, if it has failed with them. */
+/* Waits again without faults, if the wait has failed with faults. */
 static int wait_again(struct aspawn_child *child, int r, int *status)
 {
 	if (r < 0 && r != -ECANCELED && child->pid > 0)
@@ -349,7 +349,7 @@ static int wait_again(struct aspawn_child *child, int r, int *status)
 	return r;
 }
 
-/* The end of a child: what is known of it must be true. */
+/* Waits for the end of a child, and checks all that the library reports of it. */
 static bool end_of(struct aspawn_child *child, int expected, int64_t timeout_ms)
 {
 	struct aspawn_failure failure, later;
@@ -376,7 +376,7 @@ static bool end_of(struct aspawn_child *child, int expected, int64_t timeout_ms)
 	return started == 0 && status == expected;
 }
 
-/* On memory that is freed later. */
+/* Runs the command, and frees its memory. */
 static bool lives(const struct aspawn_command *command)
 {
 	struct aspawn_child child;
@@ -434,7 +434,7 @@ static ASPAWN_CHILD int nothing(void *arg)
 	return 0;
 }
 
-/* The child is on its way to the exec for so long. */
+/* Delays the child's exec. */
 static ASPAWN_CHILD int sleeps(void *arg)
 {
 	const struct psys_timespec nap = { 0, 20000000 };
@@ -571,7 +571,7 @@ SCENARIO(command_missing_fork)
 	return missing_with(ASPAWN_COMMAND_FORK, &stack);
 }
 
-/* --- memory: a pool's, or for one child alone -------------------------------------------- */
+/* --- memory of a pool, and without a pool ------------------------------------------------- */
 
 static bool command_in(struct aspawn_pool *memory, uint64_t flags, bool closes)
 {
@@ -652,7 +652,7 @@ SCENARIO(pool_of_two)
 
 /* --- streams -------------------------------------------------------------------------------- */
 
-/* 0 is a file that a program would copy if it were not given another. */
+/* Standard input is a file, which a program would copy if it inherited it. */
 static void with_input(void)
 {
 	const int input = open(script, O_RDONLY);
@@ -662,7 +662,7 @@ static void with_input(void)
 	close(input);
 }
 
-/* What a program wrote that is said to be right. */
+/* True if the run succeeds with the expected output. */
 static bool collects(const struct aspawn_command *command, const char *expected)
 {
 	struct aspawn_child child;
@@ -771,9 +771,9 @@ SCENARIO(stream_nonblock)
 	return right;
 }
 
-/* --- a child to deal with oneself ------------------------------------------------------- */
+/* --- a child and its handle ----------------------------------------------------------------- */
 
-/* The rest of its life belongs to who waits by the pid. */
+/* Releases the handle, and waits by pid. */
 static bool release(const struct aspawn_command *command, bool after_exec)
 {
 	struct aspawn_child child;
@@ -911,7 +911,7 @@ SCENARIO(wait_started_timeout)
 	return right && late == 0;
 }
 
-/* One that would stay for ever. */
+/* Ends a program that would run for ever. */
 static bool end_lingering(uint64_t flags, const struct aspawn_action *actions, size_t count,
 			  int wait_ms, int (*ends)(struct aspawn_child *, int))
 {
@@ -991,8 +991,8 @@ SCENARIO(kill_group_of_none)
 	return end_lingering(0, NULL, 0, -1, aspawn_kill_group);
 }
 
-/* It is executed, or has ended, before the group is killed: it is in it. A group that was
- * killed before is no use: Linux 6.18 kills what CLONE_INTO_CGROUP begins in it. */
+/* The program is executed, or has ended, before its cgroup is killed. Linux 6.18 kills children that
+ * CLONE_INTO_CGROUP starts in a cgroup that was killed before, so each run makes a new one. */
 SCENARIO_WITH(with_cgroups, kill_cgroup)
 {
 	static const char path[] = "/sys/fs/cgroup/aspawn-faults-to-kill";
@@ -1068,7 +1068,7 @@ static void check_output(const struct aspawn_output *output, bool all)
 	promise(!((char *)output->data)[stored], "no NUL after %zu bytes", stored);
 }
 
-/* What became of a command, of which the right end is this status. */
+/* Checks the results of a run whose program should end with this status. */
 static void check_io(int r, const struct aspawn_io *io, int status)
 {
 	const bool not_started = io->end == ASPAWN_END_NOT_STARTED;
@@ -1092,7 +1092,7 @@ static void check_io(int r, const struct aspawn_io *io, int status)
 		it_may_have_run();
 }
 
-/* One that was killed and could not be waited for may be on its memory still. */
+/* A killed child that could not be waited for may still use its memory. */
 static void free_memory_after(const struct aspawn_io *io)
 {
 	if (io->status == -1) {
@@ -1103,7 +1103,7 @@ static void free_memory_after(const struct aspawn_io *io)
 	free_memory();
 }
 
-/* A slow machine may get the second signal before the first has done its work. */
+/* On a slow machine SIGKILL may come before SIGTERM has ended the program. */
 static bool is_right(int r, const struct aspawn_io *io, int expected, int status)
 {
 	return r == expected &&
@@ -1288,7 +1288,7 @@ SCENARIO(run_missing)
 	return r == -ECANCELED && io.failure.error == -ENOENT && io.failure.step == ASPAWN_STEP_EXEC;
 }
 
-/* The handle stays with the caller, who reaps one that the call has left. */
+/* Reaps a child that the call could not reap. */
 static bool communicate(const struct aspawn_command *command, struct aspawn_io *io, int expected,
 			int status)
 {
@@ -1463,7 +1463,7 @@ SCENARIO(pidfd_spawn)
 	return info.si_status == 42;
 }
 
-/* With any signal blocked they leave all to a shell. */
+/* With a blocked signal the drop-ins would always use a shell. */
 static void without_mask(void)
 {
 	sigset_t none;

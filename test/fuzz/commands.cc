@@ -1,5 +1,5 @@
-// Commands of random actions, strings and sizes: an error or a child, and never a
-// crash of the parent, a descriptor left or a process left. libFuzzer; make fuzz.
+// Commands of random actions, strings and sizes: the start fails or makes a child. The parent
+// never crashes, and no descriptor or process is left. libFuzzer; make fuzz.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +29,7 @@ struct Input {
 	}
 	uint64_t number()
 	{
-		// Small ones are what most actions mean, wild ones what they must refuse.
+		// Small numbers are usually valid, large ones must be rejected.
 		uint8_t kind = byte();
 		if (kind < 200)
 			return kind % 50;
@@ -40,7 +40,7 @@ struct Input {
 	}
 };
 
-// Memory that an action may point to: always readable, always with a NUL behind.
+// Memory that an action may point to: always readable, and ending with a NUL.
 char memory[4096];
 const char *const texts[] = { "/",    "/dev/null", "/dev", "", "no such file", "/proc/self/comm",
 			      "text", memory };
@@ -56,7 +56,7 @@ ASPAWN_CHILD int call(void *)
 	return 0;
 }
 
-// What would change more than the child: as root of a machine that is to live on.
+// False for actions that, as root, would change more than the child.
 bool is_harmless(const aspawn_action &action)
 {
 	switch (action.kind) {
@@ -74,7 +74,7 @@ bool is_harmless(const aspawn_action &action)
 	}
 }
 
-// A size beyond what there is would be the caller's lie, unless it is refused.
+// A size beyond the memory would be invalid use, unless the library rejects it.
 size_t size_of_array(Input &input, size_t each)
 {
 	uint64_t size = input.number();
@@ -88,7 +88,7 @@ const void *array(Input &input)
 	return input.byte() % 8 ? memory : nullptr;
 }
 
-// Every byte is random, and then the pointers are made what a caller may give.
+// All bytes are random; then the pointers are set to valid memory or NULL.
 aspawn_action random_action(Input &input, int *end)
 {
 	aspawn_action action = {};
@@ -142,7 +142,7 @@ aspawn_action random_action(Input &input, int *end)
 	return action;
 }
 
-// Mostly a valid one; a descriptor that is open, or none, or no number for one.
+// Usually valid; sometimes a descriptor, open or not, or an invalid number.
 int random_stream(Input &input)
 {
 	uint8_t kind = input.byte();

@@ -1,4 +1,4 @@
-"""The system call numbers: all of the kernel's, under the names that ours have.
+"""Compares the system call numbers with all of the kernel's, under our names.
 
 A plain name always means the wide form, so that on 32-bit architectures some
 calls have another name than in the kernel's headers:
@@ -12,12 +12,12 @@ from functools import cache
 
 from kernel import NEWEST, checked, clang, include, macros, our_headers, our_macros, table
 
-# Not calls: the bases that numbers count from, and places kept free in a table.
+# No calls: bases of numbers, and reserved places in a table.
 NO_CALL = re.compile(r"__ARM_NR_BASE|__NR_(SYSCALL_\w+|OABI_SYSCALL_BASE|Linux|syscalls"
                      r"|arch_specific_syscall|(unused|reserved)\d+)")
 
-# They take the 32-bit form of a structure (timespec, timex) that is 64-bit
-# everywhere else, and have no successor to take the plain name.
+# Calls that take the 32-bit form of a structure (timespec, timex) which is 64-bit on other
+# architectures, and have no successor with the plain name.
 NARROW_WITHOUT_SUCCESSOR = {"nanosleep", "adjtimex", "io_getevents"}
 
 TIME64 = re.compile(r"(\w+)_time64|((?:clock_(?:get|set|adj)time)|(?:timer(?:fd)?_[gs]ettime))64")

@@ -1,5 +1,5 @@
-"""The table of calls: nothing that the kernel numbers is missing from it, and each
-of its lines is a function with just these types (irregular.h's too)."""
+"""The table of calls lacks no number of the kernel, and each of its lines is a function
+of exactly these types (those of irregular.h too)."""
 import re
 import sys
 
@@ -25,7 +25,7 @@ def differences(target, suite):
 
 
 def wrong_types(target):
-    """Each as a pointer to a function of the table's type, within the table's #if."""
+    """Yields each call as a pointer to a function of the table's type, within the table's #if."""
     table_lines = list(lines())
     source = include(*our_headers(target)) + '#line 1 "calls"\n'
     source += "\n".join(pointer(line) if isinstance(line, Call) else line for line in table_lines) + "\n"
@@ -43,7 +43,7 @@ def pointer(call):
 
 
 def unused():
-    """The rows of exceptions.txt that no number needed."""
+    """Returns the rows of exceptions.txt that no number needs."""
     return [f"exceptions.txt: {name}" for name in sorted(EXCEPTIONS - used)]
 
 

@@ -1,4 +1,4 @@
-"""A translation unit with the kernel's headers in it, exported and internal.
+"""Makes translation units that include the kernel's headers, exported and internal.
 
 Comparisons are static assertions, one on a line: a compiler needs no target's
 libc or machine to judge them, and says of each that fails what it compared.
@@ -16,14 +16,14 @@ def kernel_headers(target):
     return "".join([SPARC, *guarded, internal(target)])
 
 
-# Without it sparc's headers give programs the 32 signals that it once had.
+# Without this macro sparc's headers define only the 32 signals of older kernels.
 SPARC = "#define __WANT_POSIX1B_SIGNALS__\n"
 
 
 @cache
 def internal(target):
-    """What internal.txt lists, cut out of the kernel's source: from the newest
-    package that has this architecture's, since packages drop architectures."""
+    """Returns the definitions that internal.txt lists, cut out of the kernel's source: from the
+    newest package with this architecture, as packages drop architectures."""
     sources = [CACHE / suite / "source" for suite in SUITES]
     source = next(path for path in sources if (path / "arch" / target.directory).is_dir())
     values, structs = {}, {}
@@ -51,8 +51,8 @@ def macros_like(pattern, text):
             for name, value in macros if fnmatch.fnmatchcase(name, pattern)}
 
 
-# The words that the structs are written in. What programs are shown of the
-# signal set, and of what is in a sigaction, is not everywhere what the kernel has.
+# Definitions that the structs need. On some architectures the exported signal set and sigaction
+# differ from the kernel's own.
 WORDS = """
 #include <stddef.h>
 #define __user
@@ -68,7 +68,7 @@ SIGNAL_SET = "struct kernel_sigset { unsigned long sig[_NSIG / 8 / sizeof(long)]
 
 
 class Failure:
-    """A check that did not hold: what was compared, or what there is not."""
+    """A failed check: what was compared, or what is missing."""
 
     def __init__(self, message, values):
         self.message = message

@@ -1,4 +1,4 @@
-"""The constants: each PSYS_X of ours against the kernel's X.
+"""Compares each constant PSYS_X with the kernel's X.
 
 What is compared follows from our headers. constants.txt has those whose
 counterpart has another name, and those that have none, with the reason.
@@ -23,7 +23,7 @@ def counterpart(name):
 
 
 def constants(target):
-    """Ours, without the numbers of calls and without what has no value."""
+    """Returns our constants, without the numbers of calls and without macros that have no value."""
     return {name: counterpart(name) for name, text in our_macros(target).items()
             if name.startswith("PSYS_") and not re.match(r"PSYS_(NR|HAVE)_", name)
             and text}
@@ -42,7 +42,7 @@ def differences(target, suite):
 
 
 def alone(target):
-    """A header included by itself says what it says beside the others."""
+    """A header defines the same constants alone as with the others."""
     together = our_macros(target)
     for header in our_headers(target):
         for name, text in macros(target, None, include(header)).items():
@@ -51,5 +51,5 @@ def alone(target):
 
 
 def unused():
-    """The rows of constants.txt that no constant needed."""
+    """Returns the rows of constants.txt that no constant needs."""
     return [f"constants.txt: {pattern}" for pattern, *_ in ROWS if pattern not in used]

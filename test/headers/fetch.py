@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fetch the kernel's headers, of the newest packaged kernel and of an old one.
+"""Fetch the headers of the newest packaged kernel and of an old one.
 
 They are taken from the distribution's packages, through an apt root of its own
 (the host's apt stays as it is) and the mirror that the host itself uses, into
@@ -24,8 +24,8 @@ from kernel import CACHE, SUITES, table
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-# Debian's architectures, one for each of the kernel's directories. In newer suites
-# one package holds the headers of all of them.
+# A Debian architecture for each directory of the kernel. In newer suites one package has the
+# headers of all architectures.
 DIRECTORIES = {"amd64": "x86", "arm64": "arm64", "armhf": "arm", "mips64el": "mips",
                "ppc64el": "powerpc", "s390x": "s390"}
 
@@ -35,7 +35,7 @@ def output(*command, **options):
 
 
 def mirror():
-    """Where the host's own sources get the release that it runs."""
+    """Returns the mirror of the host's own release."""
     codename = platform.freedesktop_os_release()["VERSION_CODENAME"]
     for line in output("apt-get", "indextargets", "--format", "$(CODENAME) $(RELEASE) $(REPO_URI)",
                        "Created-By: Packages").splitlines():
@@ -46,13 +46,13 @@ def mirror():
 
 
 def settings():
-    """How the host's own apt reaches its mirror, through which proxy, and what it takes from it."""
+    """Returns the settings of the host's apt for its mirror and proxy."""
     return "".join(line for line in output("apt-config", "dump", "Acquire").splitlines(keepends=True)
                    if re.match("Acquire::(?!IndexTargets|Languages)", line))
 
 
 class Apt:
-    """apt with a state of its own, in directory, that knows one suite."""
+    """apt with its own state in a directory, for one suite."""
 
     def __init__(self, directory, suite, architectures, sources=False):
         for name in ("state/lists/partial", "cache/archives/partial", "etc/apt.conf.d",
@@ -75,7 +75,7 @@ class Apt:
         output("apt-get", "-qq", "update", **self.options)
 
     def names(self, prefix, suffix):
-        """Packages of that form, the newest version last."""
+        """Returns the packages that match, the newest version last."""
         names = output("apt-cache", "pkgnames", prefix, **self.options).split()
         return output("sort", "-V", input="\n".join(n for n in names if n.endswith(suffix))).split()
 
@@ -103,7 +103,7 @@ class Apt:
 
 
 def exported(apt, architectures, to):
-    """The headers for programs, of every architecture that the suite has."""
+    """Fetches the exported headers of every architecture of the suite."""
     for name in architectures:
         files, version = apt.unpacked(f"linux-libc-dev:{name}")
         include = files / "usr/include"
@@ -119,7 +119,7 @@ def exported(apt, architectures, to):
 
 
 def internal(apt, to):
-    """What internal.txt names of the headers that the kernel keeps to itself."""
+    """Fetches the internal headers that internal.txt names."""
     files, _ = apt.unpacked(apt.names("linux-headers-", "-common")[-1])
     [source] = (files / "usr/src").iterdir()
     for directory in source.glob("arch/*/include"):

@@ -1,4 +1,4 @@
-"""What is compared, and the compiler's view of the kernel's headers and of ours."""
+"""The compared architectures, and compilations with the kernel's headers and with ours."""
 import os
 import re
 import subprocess
@@ -12,8 +12,8 @@ CACHE = Path(os.environ.get("ASPAWN_CACHE") or
              Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aspawn") / "headers"
 CLANG = os.environ.get("CLANG", "clang-19")
 
-# The newest first: with it everything has to agree, both ways. With an older
-# kernel no more can be asked than that what it knows has not changed.
+# The newest first: with it everything must agree, in both directions. With an older kernel, what
+# that kernel knows must agree.
 SUITES = ["sid", "bookworm"]
 NEWEST = SUITES[0]
 
@@ -39,7 +39,7 @@ def targets():
 
 
 def suites(target):
-    """Those whose package has the architecture."""
+    """Returns the suites whose package has the architecture."""
     return [suite for suite in SUITES if (CACHE / suite / "arch" / target.directory).is_dir()]
 
 
@@ -59,7 +59,7 @@ def clang(target, suite, source, *options):
 
 
 def checked(result):
-    """What the compiler printed; an exception if it could not compile."""
+    """Returns the compiler's output; raises an exception if it fails."""
     if result.returncode:
         raise RuntimeError(result.stderr.strip())
     return result.stdout
@@ -77,7 +77,7 @@ def include(*names):
 
 @cache
 def our_headers(target):
-    """Those of the calls; before an architecture has any, its numbers."""
+    """Returns the macros of the calls; for an architecture without calls, its numbers."""
     if not target.has_calls():
         return (f"syscall/arch/{target.architecture}/numbers.h",)
     others = {path.name for path in (ROOT / "include/syscall").glob("*.h")}

@@ -1,4 +1,4 @@
-"""The structures: size, and offset and size of each member, against the kernel's.
+"""Compares the structures with the kernel's: size, and offset and size of each member.
 
 struct psys_x is compared with the kernel's struct x. structures.txt has those
 that differ in their names, and members that do. Bit-fields have no offset to
@@ -15,7 +15,7 @@ PREFIX = "psys_"
 
 
 def layouts(target, suite, headers):
-    """The members of every structure: tag -> paths (a.b.c) of what has no parts."""
+    """The members of every structure: tag -> paths (a.b.c) of scalar members."""
     text = checked(clang(target, suite, headers, "-fsyntax-only", "-Xclang",
                          "-fdump-record-layouts-complete"))
     found = {}
@@ -41,7 +41,7 @@ def leaves(lines):
 
 @cache
 def measured(target):
-    """What ours measure: tag -> (size, path -> (offset, size))."""
+    """The layout of our structures: tag -> (size, path -> (offset, size))."""
     headers = include(*our_headers(target), "stddef.h")
     tags = {tag: paths for tag, paths in layouts(target, None, headers).items()
             if tag.startswith(PREFIX)}
@@ -66,7 +66,7 @@ def size_of(tag, path):
 
 
 def differences(target, suite):
-    """An older kernel may know less: a structure or its last members."""
+    """An older kernel may lack a structure, or its last members."""
     kernel = kernel_headers(target)
     theirs = layouts(target, suite, kernel)
     checks = []  # (what it says, C expression)

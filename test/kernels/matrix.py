@@ -1,4 +1,4 @@
-"""What is run on what: the tables kernels and machines, and the pairs they make."""
+"""The matrix of the tables kernels and machines: pairs of a program and a kernel."""
 import os
 import sys
 from pathlib import Path
@@ -48,7 +48,7 @@ PAIRS = {pair.name: pair for pair in (
 
 
 def pairs(names):
-    """Those named, or all."""
+    """Returns the named pairs, or all."""
     unknown = [name for name in names if name not in PAIRS]
     if unknown:
         sys.exit(f"no such pair: {' '.join(unknown)}; there are:\n  " + "\n  ".join(PAIRS))

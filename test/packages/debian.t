@@ -112,7 +112,7 @@ purged_packages_leave_nothing()
 		files >"$work/after" && diff "$work/before" "$work/after"
 }
 
-# step TEST NAME. Each needs those before it.
+# step TEST NAME
 reason=$(obstacle)
 step()
 {
@@ -124,6 +124,7 @@ step()
 }
 
 step builds "the packages are built by a user, with what Build-Depends names"
+[ -e "$work/build.log" ] || reason=${reason:-"there are no packages"}
 step runs_the_suite "the suite runs in the build"
 if command -v lintian >/dev/null; then
 	step lintian_is_silent "lintian has no error and no warning"

@@ -1,4 +1,4 @@
-/* A preload that starts nothing: the suite of a program that calls it has to notice. */
+/* A preload that starts nothing: the suites of programs must fail with it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <spawn.h>

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# For the suites of programs: what each test says without and with the preload.
+# Compares the results of a program's test suite without and with the preload.
 #
 #	needs COMMAND...               or all is skipped
 #	source_of PACKAGE              what fetch has of it, in $source, or all is skipped
@@ -7,13 +7,12 @@
 #	same NAME LEAST                compares what the function results writes, at least
 #	                               so many tests; the row of the table is of that name
 #
-# results runs the suite in an empty directory and writes a line for each test: its
-# name, a tab, and what became of it. What the suite starts is started by `preloaded`,
-# or has $preloading in its environment. With BROKEN set to a preload that starts
-# nothing there has to be a difference.
+# results runs the suite in an empty directory and writes a line for each test: its name, a tab,
+# and its result. It starts the suite's programs by `preloaded`, or with $preloading in their
+# environment. With BROKEN set to a preload that starts nothing the results must differ.
 . "$(dirname "$0")/../checks/tap.sh"
 
-# Who waits forever fails.
+# A suite that hangs fails.
 if [ -z "${LIMITED:-}" ]; then
 	export LIMITED=1
 	exec timeout -k 10 "${LIMIT:-900}" "$0"
@@ -29,8 +28,7 @@ test -e "$preload" || { echo "Bail out! No $preload"; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What suites expect of a machine: no more descriptors than usual, English, and
-# nothing of the make that started this.
+# Suites expect a usual limit of descriptors, English messages, and no variables of make.
 ulimit -n 1024
 export LC_ALL=C
 unset MAKEFLAGS MAKELEVEL MFLAGS BUILD_DIR CC LD_PRELOAD PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE
@@ -88,7 +86,7 @@ binds()
 	check "$suite binds $functions" binds_exactly "$@"
 }
 
-# One run, in a directory of its own; its results in $work/$1.
+# Runs the suite once, in a directory of its own; the results are in $work/$1.
 run()
 {
 	preloading=$2
@@ -103,14 +101,14 @@ names_in()
 	cut -f1 "$1" | sort -u
 }
 
-# The first word of each, counted.
+# Counts the first words.
 outcomes()
 {
 	cut -f2- "$work/with" | cut -d' ' -f1 | sort | uniq -c | awk '{ printf "%s%s %s", separator, $1, tolower($2); separator = ", " }'
 }
 
-# What has differed is run again, to tell tests that are not always the same, which are
-# named, from those that the preload changes: which never end with it as without.
+# Runs the suite again after a difference, to distinguish unstable tests, which are named, from
+# tests that the preload changes: those never have the same result with it.
 same_results()
 {
 	least=$1
@@ -137,7 +135,7 @@ same_results()
 	! comm -23 "$work/names" "$work/same" | grep .
 }
 
-# Of a preload that fails: whether it is loaded where the suite starts its programs.
+# With a broken preload: true if it is loaded where the suite starts its programs.
 notices()
 {
 	run without ""

@@ -4,8 +4,8 @@
 needs gawk make cmp
 source_of gawk
 
-# Where the suite looks for what would have been built is what is installed. What fails
-# both ways needs other locales, or extensions that are for the tests alone.
+# The suite expects files of a build: links lead to the installed files. Tests that also fail
+# without the preload need other locales, or extensions that are built for the tests alone.
 results()
 {
 	cp -r "$source/." .

@@ -1,6 +1,6 @@
 #!/bin/sh
-# git, by those of its own tests that are about starting programs: it forks, and must
-# not notice. The helper of the tests is built; git is the one installed.
+# git, by its own tests that start programs. git forks, so the preload must change nothing. The
+# helper of the tests is built; git itself is the installed one.
 . "$(dirname "$0")/compare.sh"
 needs git clang ld.lld make perl
 source_of git

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Gnulib's tests of posix_spawn, which m4's source has.
+# Gnulib's tests of posix_spawn, from m4's source.
 . "$(dirname "$0")/compare.sh"
 needs clang ld.lld
 source_of m4
 
-# What they need of its own replacements is here. One is given a script to execute.
+# Stubs for the gnulib functions that the tests need. One test gets a script to execute.
 build_tests()
 {
 	cp -r "$source/tests" "$work/built"

@@ -1,5 +1,5 @@
--- What the reference manual says of io.popen, of closing its files, and of os.execute.
--- A line for each: its name, a tab, and what came of it.
+-- Checks io.popen, closing its files, and os.execute against the reference manual. Writes a
+-- line for each check: its name, a tab, and its result.
 
 local function test(name, f)
 	local ok, message = pcall(f)

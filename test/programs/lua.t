@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lua: the interpreter's suite is not in Debian's source, so that these tests, in
-# lua.lua, are our own: what the reference manual says of io.popen and os.execute.
+# Lua: Debian's source lacks the interpreter's suite, so lua.lua has tests of our own, after the
+# reference manual's io.popen and os.execute.
 . "$(dirname "$0")/compare.sh"
 needs lua5.4
 script=$(realpath "$(dirname "$0")/lua.lua")

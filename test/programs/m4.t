@@ -4,7 +4,7 @@
 needs m4
 source_of m4
 
-# Each is checked for its status, its output and its errors.
+# Each example checks its status, output and errors.
 results()
 {
 	cp -r "$source/checks" "$source/examples" .

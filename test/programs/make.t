@@ -4,7 +4,7 @@
 needs make perl
 source_of make-dfsg
 
-# The suite gives its programs an environment of its own, to which the preload is added.
+# The suite sets its own environment for programs, to which the preload is added.
 results()
 {
 	cp -r "$source/tests" "$source/src" .

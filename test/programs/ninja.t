@@ -1,5 +1,5 @@
 #!/bin/sh
-# ninja: the tests of its parts, built from source, and of what the installed one writes.
+# ninja: its unit tests, built from source, and tests of the installed program's output.
 . "$(dirname "$0")/compare.sh"
 needs ninja clang++ ld.lld python3 script
 source_of ninja-build

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Perl, by those of its own tests that start programs: it forks, and must not notice.
+# Perl, by its own tests that start programs. Perl forks, so the preload must change nothing.
 . "$(dirname "$0")/compare.sh"
 needs perl
 source_of perl
@@ -8,7 +8,7 @@ tests="t/io/argv.t t/io/dup.t t/io/inplace.t t/io/open.t t/io/openpid.t t/io/pip
 	t/op/die_exit.t t/op/exec.t t/op/fork.t t/op/getppid.t t/op/kill0.t
 	lib/open.t ext/IPC-Open3/t/IPC-Open2.t ext/IPC-Open3/t/IPC-Open3.t ext/IPC-Open3/t/fd.t"
 
-# They want the library beside them: the installed one.
+# The tests expect the library beside them: links to the installed one.
 results()
 {
 	cp -r "$source/t" "$source/ext" .

@@ -1,5 +1,5 @@
 #!/bin/sh
-# PHP, by those of its own tests that start programs.
+# PHP, by its own tests that start programs.
 . "$(dirname "$0")/compare.sh"
 needs php
 source_of php8.2

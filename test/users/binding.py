@@ -189,7 +189,7 @@ def reads_what_failed():
 
 
 def polls_and_kills():
-    child = start(command("sh", "-c", "echo ready; sleep 1000 & wait", actions=[("setpgid", 0)],
+    child = start(command("sh", "-c", "echo ready; sleep 100 & wait", actions=[("setpgid", 0)],
                           flags=NONBLOCK, std_out=PIPE))
     assert not os.get_blocking(child.out_fd)
     poll = select.poll()
@@ -206,14 +206,14 @@ def polls_and_kills():
     assert read_all(child.out_fd) == b""  # of sleep too
     assert wait(child) == (0, "killed by SIGTERM")
 
-    child = start(command("sleep", "1000"))
+    child = start(command("sleep", "100"))
     assert lib.aspawn_kill(c.byref(child), signal.SIGKILL) == 0
     assert wait(child)[1] == "killed by SIGKILL"
     assert lib.aspawn_kill(c.byref(child), signal.SIGKILL) == -errno.EINVAL
 
 
 def ends_what_takes_too_long():
-    result, io, _ = run(command("sh", "-c", "sleep 1000; :"), flags=KILL_GROUP, timeout_ms=300)
+    result, io, _ = run(command("sh", "-c", "sleep 100; :"), flags=KILL_GROUP, timeout_ms=300)
     assert result == -errno.ETIMEDOUT and io.end == TIMED_OUT
     assert text(lib.aspawn_io_text, result, c.byref(io)) == "timed out, killed by SIGTERM"
 
