@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A check with a directory, an environment, a session, a limit and its output in a pipe, of which
  * a monitoring server starts thousands. The command is data, the call returns at once, and a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See interrupt.h. */
 #define _GNU_SOURCE
 #include "interrupt.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The signals that end the program, as a descriptor to poll. They are not blocked, as
  * for a signalfd: the checks would inherit that. A handler they do not inherit.

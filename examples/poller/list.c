@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See list.h. */
 #define _GNU_SOURCE
 #include "list.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The list of checks: a command a line. Words are parted and quoted as in a shell,
  * and that is all: no variable, no pattern, no pipe.

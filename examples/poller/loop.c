@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One thread, one epoll. A check has two descriptors in it: the pipe of its output,
  * which is read so that it does not fill up, and its pidfd, which alone says that it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The event loop: starts the checks, and sees to each until it has been reaped. */
 #ifndef LOOP_H
 #define LOOP_H

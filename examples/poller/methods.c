@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ways to start a check. See methods.h. */
 #define _GNU_SOURCE
 #include "methods.h"

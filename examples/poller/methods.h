@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Starting a check, each way: /dev/null is its standard input, a pipe its standard
  * output and error, its program is searched for in PATH.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a monitoring server does: runs the checks of a list, so many at once, each
  * within its time, and tells what became of them. --method all does it each way and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See resources.h. */
 #define _GNU_SOURCE
 #include "resources.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a run needs of the system before it begins. */
 #ifndef RESOURCES_H
 #define RESOURCES_H

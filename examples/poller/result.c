@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See result.h. */
 #define _GNU_SOURCE
 #include "result.h"

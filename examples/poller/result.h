@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What became of the checks: counted as they end, and reported when all have. */
 #ifndef RESULT_H
 #define RESULT_H

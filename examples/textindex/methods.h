@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Starting a filter on a file, each way: the file is its standard input, a pipe
  * its standard output, and its program is searched for in PATH.

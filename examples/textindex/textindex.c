@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An indexer's inner loop: walks directories of documents, runs a real filter on
  * each, from several threads, and counts the words of the text that comes back.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The suite with aspawn.c and aspawn.S, compiled with no option but the target's, in place of
 # the library: without a libc, natively and under an emulator, and beside a libc with what
 # distributions compile with. Of the emulated, the tests of what depends on the architecture.

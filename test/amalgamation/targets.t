@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The four files for every target: each compiles alone, with no option but the target's, and
 # is what the tree is for it.
 . "$(dirname "$0")/tools.sh"

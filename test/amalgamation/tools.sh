@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # For the tests of the amalgamation: what is asked of its files for any compiler and target.
 # They are in $work, which has nothing else that could be included.

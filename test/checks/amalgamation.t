@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The four files of the amalgamation on this machine, in a directory with nothing else: each
 # compiles alone, and programs and a shared library are made of them. `make test-amalgamation`
 # is the same for every target.

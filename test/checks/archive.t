@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The libraries need no other library, and have no state.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}

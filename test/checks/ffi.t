@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What tools for other languages read of include/: rust-bindgen, and cffi's parser.
 . "$(dirname "$0")/tap.sh"
 clang=${CLANG:-clang-19}

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # An inlined wrapper is only moves between registers, and the trap.
 . "$(dirname "$0")/tap.sh"
 work=$(mktemp -d)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # make install, for a packager and for a user.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Each layer depends only on those below it; the core includes the compiler's headers only.
 . "$(dirname "$0")/tap.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every linked object has the note of shadow stacks and landing pads: a program has them only if all
 # its objects have the note.
 . "$(dirname "$0")/tap.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the standard and the manual require of system(), and of commands of popen(). */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The search for a program, and the step that a failure names. */
 #include "observe.h"
 

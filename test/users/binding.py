@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The library as the author of a binding has it: the shared object, the sizes of opaque objects,
 and functions. No header, no macro, and no layout but that of what the caller fills in."""
 import ctypes as c
