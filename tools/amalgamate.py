@@ -334,7 +334,7 @@ PSYS_NO_UNPREFIXED, defined before, leaves out the names that have no prefix: {p
 All of the library but its assembly, which is in aspawn.S. The interface is in aspawn.h; this
 file includes nothing of it.
 
-Needs no option of the compiler, gcc 12 or later or clang 14 or later, in C99 or later, and
+Needs no option of the compiler, gcc 12 or later or clang 14 or later, in C11 or later, and
 no libc. What the library's own build gives by an option is here an attribute or a pragma:
 
 -fno-stack-protector: of every function that may run in a child. A compiler without the
@@ -342,15 +342,16 @@ attribute is refused if it is to protect stacks.
 -fvisibility=hidden: a pragma. With ASPAWN_EXPORT the functions of aspawn.h are exported, and
 so is one for each system call, for callers in other languages; calls within the library
 stay in it.
--ffreestanding: not needed; nothing here becomes a call of a libc's function.
--mno-outline-atomics, of aarch64: a pragma for gcc. By clang a program without a libc, or
-with one but no compiler's library, gives the option.
+-ffreestanding: not needed; of a libc's functions a compiler calls memcpy and memset at most,
+as in freestanding code too.
+-mno-outline-atomics, of aarch64: a pragma.
 
-Options that change what a function does at its beginning and end have no effect on the
-functions of the child: see PSYS_UNINSTRUMENTED for those that no attribute keeps out.""",
+Sanitizers, profiling and the like are kept out of the functions of the child by attributes;
+PSYS_UNINSTRUMENTED names the options that no attribute keeps out.""",
     "aspawn.S": """
 The library's assembly: where a child begins, and on some architectures what a signal handler
-returns to, and atomic operations. Needs no option: cc -c aspawn.S""",
+returns to, and atomic operations. Needs no option: cc -c aspawn.S -o aspawn-asm.o
+(aspawn.o is what becomes of aspawn.c).""",
 }
 
 TITLES = {

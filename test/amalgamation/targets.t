@@ -19,11 +19,6 @@ callers_compile_for()
 	caller_compiles psys-caller "$@" && caller_compiles caller "$@" -DPSYS_LAST
 }
 
-has_cplusplus()
-{
-	echo | "$1" -fsyntax-only -x c++ - 2>/dev/null
-}
-
 all_equal_tree()
 {
 	for file in psys.h aspawn.h aspawn.c aspawn.S; do

@@ -114,6 +114,11 @@ caller_compiles()
 	in_work "$@" -std="$standard" -Wall -Wextra -Wpedantic -Werror -fsyntax-only "$caller"
 }
 
+has_cplusplus()
+{
+	echo | "$1" -fsyntax-only -x c++ - 2>/dev/null
+}
+
 # --- the same as the tree ---------------------------------------------------------
 
 # What a compiler reads, a word a line.

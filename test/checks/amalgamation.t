@@ -17,9 +17,12 @@ runs()
 	esac && HAS=b "$work/program"
 }
 
+# callers_compile "STANDARDS" COMPILER...
 callers_compile()
 {
-	for standard in c99 c11 c++11 c++17; do
+	standards=$1
+	shift
+	for standard in $standards; do
 		caller_compiles psys-caller "$standard" "$@" && caller_compiles caller "$standard" "$@" &&
 			caller_compiles caller "$standard" "$@" -DPSYS_FIRST &&
 			caller_compiles caller "$standard" "$@" -DPSYS_LAST || return
@@ -97,11 +100,17 @@ for compiler in gcc clang-14 clang-19; do
 		skip "$compiler" "not installed"
 		continue
 	fi
+	case $compiler in clang*) lld=-fuse-ld=lld${compiler#clang} ;; *) lld= ;; esac
 	check "$compiler: each file compiles alone" compiles $compiler
-	check "$compiler: callers in C99, C11, C++11 and C++17" callers_compile $compiler
+	check "$compiler: callers in C99 and C11" callers_compile "c99 c11" $compiler
+	if has_cplusplus $compiler; then
+		check "$compiler: callers in C++11 and C++17" callers_compile "c++11 c++17" $compiler
+	else
+		skip "$compiler: callers in C++11 and C++17" "it has no C++"
+	fi
 	check "$compiler: a program of psys.h alone" runs psys-caller.c $compiler
 	check "$compiler: a program of all" runs caller.c $compiler
-	check "$compiler: a program with -flto" runs caller.c $compiler -O2 -flto
+	check "$compiler: a program with -flto" runs caller.c $compiler -O2 -flto $lld
 	check "$compiler: a shared library exports nothing" exports_nothing $compiler
 	check "$compiler: a shared library with ASPAWN_EXPORT exports its own" exports_its_own $compiler
 	check "$compiler: no function of the child has a stack protector" children_have_no_protector $compiler
