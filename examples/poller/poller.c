@@ -1,7 +1,7 @@
 /*
- * What a monitoring server does: runs the checks of a list, so many at once, each
- * within its time, and tells what became of them. --method all does it each way and
- * compares. This file is the command; loop.c is what there is to copy.
+ * Runs the checks of a list as a monitoring server does: with a limit of concurrent checks, a timeout
+ * for each, and a report of the outcomes. --method all compares the ways to start a check. This file
+ * is the command; loop.c is the example to copy.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "resources.h"
 #include "result.h"
 
-/* Times of so many are kept. */
+/* The times of all checks are kept. */
 #define MOST_CHECKS 100000000
 
 static const char usage[] =
@@ -74,7 +74,7 @@ static bool parse_seconds(const char *text, double *seconds)
 	char *end;
 
 	*seconds = strtod(text, &end);
-	/* Not the NaN either. */
+	/* This rejects NaN too. */
 	return *text && !*end && (*seconds == 0 || (*seconds >= 0.001 && *seconds <= 1e6));
 }
 
@@ -86,7 +86,7 @@ static bool is_method(const char *name)
 	return !strcmp(name, "all");
 }
 
-/* 0; else the exit status, with *is_done. */
+/* Returns 0; or the exit status, and sets *is_done. */
 static int parse_options(int argc, char **argv, bool *is_done)
 {
 	static const struct option options[] = {
@@ -182,7 +182,7 @@ static bool read_list(struct list *list, const char *name)
 	return is_read;
 }
 
-/* The system has what the loop needs. */
+/* True if the system supports what the loop needs. */
 static bool is_able(void)
 {
 	int pidfd = psys_pidfd_open(getpid(), 0);
@@ -196,7 +196,7 @@ static bool is_able(void)
 	return resources_descriptors((size_t)settings.concurrency);
 }
 
-/* 0: all ran to their end; 1: not; 2: none could begin. */
+/* Returns 0 if all checks ran to their end, 1 if not, 2 if the loop could not begin. */
 static int run(const struct list *list)
 {
 	struct result results[METHODS] = { 0 };
