@@ -109,18 +109,18 @@ uninstalls()
 		test -z "$(find "$work/prefix" -type f -o -type l)"
 }
 
-check "DESTDIR and PREFIX" staged
-check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
+check "install uses DESTDIR and PREFIX" staged
+check "programs build by pkg-config and run, shared and static" builds_by_pkg_config
 check "the programs in the manual run" programs_in_manual_run
 if command -v man >/dev/null; then
-	check "the man pages are there" man_pages_are_found
+	check "man finds a page for each function" man_pages_are_found
 else
-	skip "the man pages are there" "no man command"
+	skip "man finds a page for each function" "no man command"
 fi
 if command -v groff >/dev/null; then
-	check "the man pages have no warning" man_pages_have_no_warning
+	check "man pages cause no warning" man_pages_have_no_warning
 else
-	skip "the man pages have no warning" "no groff command"
+	skip "man pages cause no warning" "no groff command"
 fi
 check "uninstall leaves nothing" uninstalls
 finish
