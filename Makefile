@@ -5,31 +5,64 @@ VERSION := $(call version_of,MAJOR).$(call version_of,MINOR).$(call version_of,P
 # Until 1.0 each minor version may break the ABI.
 SONAME := libaspawn.so.$(call version_of,MAJOR).$(call version_of,MINOR)
 
+comma := ,
+# One word of the shell, as paths may have spaces.
+quote = '$(subst ','\'',$(1))'
+
 # What a caller may set.
 BUILD_DIR ?= build$(if $(TARGET),/$(TARGET))
+ifneq ($(words $(BUILD_DIR)),1)
+$(error BUILD_DIR must be one word: "$(BUILD_DIR)")
+endif
+# Objects are made anew if one of these is not as it was. Install alone takes them from the
+# last build: root installs what a user has built.
+settings := CC CPPFLAGS CFLAGS LDFLAGS SANITIZE TARGET TARGET_FLAGS
+built := $(BUILD_DIR)/settings
+$(eval $(file <$(built)))
+ifneq ($(MAKECMDGOALS),)
+ifeq ($(filter-out install install-%,$(MAKECMDGOALS)),)
+$(foreach name,$(settings),$(if $(filter undefined default,$(origin $(name))),\
+	$(if $(filter undefined,$(origin built.$(name))),,$(eval $(name) := $$(built.$(name))))))
+endif
+endif
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
+LDCONFIG ?= ldconfig
+CPPFLAGS ?=
 # Not -g: valgrind 3.19 gives up at a library with the DWARF 5 of clang.
 CFLAGS ?= -O2 -gdwarf-4
 LDFLAGS ?=
-WERROR ?= -Werror
+WERROR ?=
 TARGET ?=
 SANITIZE ?=
 ifeq ($(origin CC),default)
-CC := clang
+CC := $(shell for cc in clang gcc cc; do command -v $$cc >/dev/null && echo $$cc && break; done)
 endif
-# clang-19 goes with clang++-19, llvm-ar-19 and lld-19, gcc with g++ and gcc-ar.
-is_clang := $(findstring clang,$(CC))
+
+# CC may be "ccache gcc -m32". clang-19 goes with clang++-19, and has its own llvm-ar and lld.
+compiler := $(lastword $(filter-out -%,$(CC)))
+compiler_name := $(notdir $(compiler))
+is_clang := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | grep -o -m 1 __clang__)
+tool = $(shell command -v "$$($(CC) -print-prog-name=$(1) 2>/dev/null)")
 ifeq ($(origin CXX),default)
-CXX := $(if $(is_clang),$(subst clang,clang++,$(CC)),$(subst gcc,g++,$(CC)))
+CXX := $(patsubst $(compiler),$(compiler:%$(compiler_name)=%)$(patsubst cc,c++,$(subst gcc,g++,$(subst \
+	clang,clang++,$(compiler_name:musl-gcc=gcc)))),$(CC))
 endif
 ifeq ($(origin AR),default)
-AR := $(if $(is_clang),$(subst clang,llvm-ar,$(CC)),$(subst gcc,gcc-ar,$(CC:musl-%=%)))
+ifneq ($(is_clang),)
+AR := $(or $(call tool,llvm-ar),ar)
+else
+# gcc-ar knows the objects of -flto.
+AR := $(or $(if $(findstring gcc,$(compiler_name)),$(shell command -v "$(subst gcc,gcc-ar,$(compiler:musl-gcc=gcc))")),\
+	$(call tool,ar),ar)
 endif
-LLD ?= $(subst clang,lld,$(CC))
+endif
 
 target := $(if $(TARGET),$(if $(is_clang),--target=$(TARGET)) $(TARGET_FLAGS))
-linker := $(if $(is_clang),-fuse-ld=$(LLD))
+linker := $(if $(is_clang),$(if $(findstring -fuse-ld=,$(CC) $(LDFLAGS)),,$(if $(or $(TARGET),$(call tool,ld.lld)),-fuse-ld=lld)))
 
 # The compiler says which directory of include/syscall/arch.h is its own.
 arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
@@ -37,8 +70,9 @@ arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
 -include $(wildcard syscall/arch/*/target.mk)
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-variadic-macros -Wno-missing-field-initializers $(WERROR)
-common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP
+common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP $(CPPFLAGS)
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+# After CFLAGS: a distribution asks for the stack protector there, whose canary a child cannot have.
 core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
 
 sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c))
@@ -54,30 +88,39 @@ $(archive): $(objects)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+ifneq ($(foreach name,$(settings),$(built.$(name))),$(foreach name,$(settings),$($(name))))
+.PHONY: $(built)
+endif
+$(built):
+	@mkdir -p $(@D)
+	@printf 'define built.%s\n%s\nendef\n' $(foreach name,$(settings),$(name) $(call quote,$(subst $$,$$$$,$($(name))))) >$@
+
 $(shared): $(objects) aspawn/libaspawn.map
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostdlib -Wl,-soname,$(SONAME) \
 		-Wl,--version-script=aspawn/libaspawn.map -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(objects)
 
-$(BUILD_DIR)/syscall/arch/%.o: syscall/arch/$(arch)/%.S
+$(BUILD_DIR)/syscall/arch/%.o: syscall/arch/$(arch)/%.S $(built)
 	@mkdir -p $(@D)
 	$(CC) $(target) -Iinclude -MMD -MP -gdwarf-4 -c $< -o $@
 
-$(BUILD_DIR)/syscall/%.o: syscall/%.c
+$(BUILD_DIR)/syscall/%.o: syscall/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(core) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
-$(BUILD_DIR)/aspawn/%.o: aspawn/%.c
+$(BUILD_DIR)/aspawn/%.o: aspawn/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(core) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
-$(BUILD_DIR)/command/%.o: command/%.c
+$(BUILD_DIR)/command/%.o: command/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(core) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 include compat/compat.mk
 include test/test.mk
 include bench/bench.mk
 include examples/examples.mk
+include dist.mk
+include tools/cmake.mk
 
 # For another architecture, by clang 19 and lld 19 alone, or by a gcc of its own (.cc):
 # no sysroot, no foreign header. $(TARGETS) come from syscall/arch/*/target.mk.
@@ -98,45 +141,63 @@ cross-all: ## cross for every architecture, with a report
 	done; exit $${failed:-0}
 
 .PHONY: install uninstall
-headers = $(shell cd include && find . -name '*.h')
-man3 = $(DESTDIR)$(PREFIX)/share/man/man3
+in_lib := $(call quote,$(DESTDIR)$(LIBDIR))
+in_include := $(call quote,$(DESTDIR)$(INCLUDEDIR))
+in_man := $(call quote,$(DESTDIR)$(MANDIR))/man3
+headers = $(shell cd include && find . -name '*.h' | sed 's|^\./||')
 # Each other name below NAME in a page, with the page: aspawn_run:aspawn_command.3
 man_links = $(foreach page,$(wildcard doc/*.3),$(patsubst %,%:$(notdir $(page)),$(filter-out $(basename $(notdir $(page))), \
 	$(shell sed -n -e '/^\.SH NAME/,/\\-/{/^\./d' -e 's/\\-.*//' -e 's/,//g' -e p -e '}' $(page)))))
-install: all ## headers, libraries, aspawn.pc and man pages, under DESTDIR and PREFIX
-	for header in $(headers); do \
-		install -D -m 644 include/$$header $(DESTDIR)$(PREFIX)/include/$$header || exit 1; done
-	install -D -m 644 $(archive) $(DESTDIR)$(PREFIX)/lib/libaspawn.a
-	install -D -m 755 $(shared) $(DESTDIR)$(PREFIX)/lib/libaspawn.so.$(VERSION)
-	ln -sf libaspawn.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libaspawn.so
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' aspawn/aspawn.pc.in \
-		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc
-	for page in $(wildcard doc/*.3); do \
-		install -D -m 644 $$page $(man3)/$$(basename $$page) || exit 1; done
-	for link in $(man_links); do \
-		echo ".so man3/$${link#*:}" >$(man3)/$${link%:*}.3 || exit 1; done
+absolute = $(foreach name,LIBDIR INCLUDEDIR MANDIR,$(if $(filter /%,$(firstword $($(name)))),,\
+	$(error $(name) must be absolute: "$($(name))")))
+# All can read what is installed, whatever the umask of the caller.
+installing = $(absolute)set -eu; umask 022;
+# pc_file TEMPLATE, to standard output. What is below PREFIX goes along when that is moved.
+below_prefix = $(subst ^,,$(subst ^$(PREFIX)/,$${prefix}/,^$(1)))
+pc_value = -e $(call quote,s|@$(1)@|$(subst |,\|,$(subst &,\&,$(2)))|)
+pc_file = sed $(call pc_value,PREFIX,$(PREFIX)) $(call pc_value,INCLUDEDIR,$(call below_prefix,$(INCLUDEDIR))) \
+	$(call pc_value,LIBDIR,$(call below_prefix,$(LIBDIR))) $(call pc_value,VERSION,$(VERSION)) $(1)
 
-uninstall: ## what install put there
-	for header in $(headers); do rm -f $(DESTDIR)$(PREFIX)/include/$$header; done
-	find $(DESTDIR)$(PREFIX)/include/syscall $(DESTDIR)$(PREFIX)/include/aspawn \
-		-depth -type d -empty -delete 2>/dev/null || true
-	rm -rf $(DESTDIR)$(PREFIX)/include/aspawn-compat
-	rm -f $(DESTDIR)$(PREFIX)/lib/libaspawn.a $(DESTDIR)$(PREFIX)/lib/libaspawn.so* \
-		$(DESTDIR)$(PREFIX)/lib/libaspawn-compat.a $(DESTDIR)$(PREFIX)/lib/libaspawn-preload.so \
-		$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn-compat.pc \
-		$(patsubst %,$(man3)/%,$(notdir $(wildcard doc/*.3)) $(foreach link,$(man_links),$(firstword $(subst :, ,$(link))).3))
+install: all ## headers, libraries, aspawn.pc and man pages: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR
+	$(installing) for header in $(headers); do \
+		mkdir -p $(in_include)/"$${header%/*}"; \
+		install -m 644 "include/$$header" $(in_include)/"$$header"; done
+	$(installing) mkdir -p $(in_lib)/pkgconfig; \
+		install -m 644 $(archive) $(in_lib)/libaspawn.a; \
+		install -m 755 $(shared) $(in_lib)/libaspawn.so.$(VERSION); \
+		ln -sf libaspawn.so.$(VERSION) $(in_lib)/$(SONAME); \
+		ln -sf $(SONAME) $(in_lib)/libaspawn.so; \
+		$(call pc_file,aspawn/aspawn.pc.in) >$(in_lib)/pkgconfig/aspawn.pc
+	$(installing) mkdir -p $(in_man); install -m 644 $(wildcard doc/*.3) $(in_man); \
+		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/"$${link%:*}.3"; done
+	@test -z $(call quote,$(DESTDIR)) && test "$$(id -u)" = 0 && PATH=$$PATH:/sbin:/usr/sbin && $(LDCONFIG) 2>/dev/null && \
+		$(LDCONFIG) -p 2>/dev/null | grep -qF $(call quote,$(LIBDIR)/$(SONAME)) || \
+	printf '%s\n' $(call quote,If programs do not find $(LIBDIR)/$(SONAME): run ldconfig as root with that directory in \
+		/etc/ld.so.conf or$(comma) with musl$(comma) list it in /etc/ld-musl-*.path; or set LD_LIBRARY_PATH.)
+
+uninstall: ## what install and install-compat put there
+	$(absolute)for header in $(headers) aspawn-compat/popen_noshell.h; do rm -f $(in_include)/"$$header"; done
+	for file in libaspawn.a libaspawn.so $(SONAME) libaspawn.so.$(VERSION) libaspawn-compat.a \
+		libaspawn-preload.so pkgconfig/aspawn.pc pkgconfig/aspawn-compat.pc; do rm -f $(in_lib)/"$$file"; done
+	for page in $(notdir $(wildcard doc/*.3)) $(foreach link,$(man_links),$(firstword $(subst :, ,$(link))).3); do \
+		rm -f $(in_man)/"$$page"; done
+	for directory in $(shell cd include && find * -depth -type d) aspawn-compat; do \
+		rmdir $(in_include)/"$$directory" 2>/dev/null || true; done
 
 .PHONY: lint format clean help
-lint: ## clang-format, clang-tidy, and the check of the layering
-	clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h' '*.cc')
+tracked = $(or $(shell git ls-files $(1) 2>/dev/null),$(error lint and format need the list of files that git has))
+# Those whose first line names the interpreter.
+scripts = $(shell awk 'FNR == 1 && /^.!\/.*$(1)$$/ { print FILENAME } { nextfile }' $(call tracked,))
+lint: ## clang-format, clang-tidy, shellcheck, flake8, and the check of the layering
+	clang-format --dry-run -Werror $(call tracked,'*.c' '*.h' '*.cc')
+	shellcheck $(sort $(call scripts,sh) $(call tracked,'*.sh'))
+	flake8 $(sort $(call scripts,python3) $(call tracked,'*.py'))
 	clang-tidy --quiet --warnings-as-errors='*' $(sources) -- -std=c11 -Iinclude -ffreestanding
 	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) $(wildcard compat/preload/*.c) -- -std=c11 -Iinclude -Icompat/include
-	prove test/checks/layering.t
+	test/prove test/checks/layering.t
 
 format: ## clang-format, in place
-	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cc')
+	clang-format -i $(call tracked,'*.c' '*.h' '*.cc')
 
 clean: ## remove BUILD_DIR
 	rm -rf $(BUILD_DIR)

@@ -214,8 +214,9 @@ int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
 	for (size_t i = known; i < size; i++)
 		if (((const char *)from)[i])
 			return -PSYS_E2BIG;
-	psys_memset(to, 0, known);
-	psys_memcpy(to, from, size < known ? size : known);
+	const size_t given = size < known ? size : known;
+	psys_memcpy(to, from, given);
+	psys_memset((char *)to + given, 0, known - given);
 	return 0;
 }
 

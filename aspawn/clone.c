@@ -9,12 +9,14 @@
 #include <syscall/syscall.h>
 
 const struct clone_method aspawn_clone_methods[] = {
-	{ ASPAWN_MODE_CLONE3, true, PSYS_CLONE_VM | PSYS_CLONE_CLEAR_SIGHAND },
+	{ ASPAWN_MODE_CLONE3, true, PSYS_CLONE_VM | PSYS_CLONE_PIDFD | PSYS_CLONE_CLEAR_SIGHAND },
 	/* Linux 5.3 and 5.4, some sandboxes */
-	{ ASPAWN_MODE_CLONE3_NO_CLEAR, true, PSYS_CLONE_VM },
+	{ ASPAWN_MODE_CLONE3_NO_CLEAR, true, PSYS_CLONE_VM | PSYS_CLONE_PIDFD },
 	/* before 5.3; filters that cannot look into clone3's structure */
+	{ ASPAWN_MODE_CLONE, false, PSYS_CLONE_VM | PSYS_CLONE_PIDFD },
+	/* filters that refuse CLONE_PIDFD */
 	{ ASPAWN_MODE_CLONE, false, PSYS_CLONE_VM },
-	/* user-mode emulators, which make it a fork and may reject CLONE_PIDFD */
+	/* user-mode emulators, where it is a fork */
 	{ ASPAWN_MODE_VFORK, false, PSYS_CLONE_VM | PSYS_CLONE_VFORK },
 	/* copied memory, beginning in a cgroup */
 	{ ASPAWN_MODE_FORK, true, 0 },
@@ -59,8 +61,8 @@ static uint64_t flags_of(const struct clone_method *method, const struct request
 		if (!(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_CHILD_CLEARTID;
 	}
-	if (request->wants_pidfd && method->mode < ASPAWN_MODE_VFORK)
-		flags |= PSYS_CLONE_PIDFD;
+	if (!request->wants_pidfd)
+		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
 	return flags;

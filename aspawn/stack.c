@@ -7,7 +7,8 @@
 
 /* From ASan's runtime, if the program has it: an instrumented function leaves its frame poisoned
  * when the child execs. */
-__attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *addr, size_t size);
+__attribute__((weak, visibility("default"))) void
+__asan_unpoison_memory_region(const volatile void *addr, size_t size);
 
 /* A stack may have a size and no address, if a fork came between the two stores: it is unused. */
 static bool is_stack(const struct Stack_t *stack)

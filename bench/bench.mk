@@ -24,7 +24,7 @@ $(bench_dir)/syscall: bench/syscall.cc $(archive)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -o $@ $^ -lbenchmark -pthread
 
 .PHONY: bench bench-quick bench-syscall bench-chart
-bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text_busy ## time until the call returns, until the child is reaped, and of a system call: 5 minutes
+bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text_busy ## how long the caller is blocked, the time until the child is reaped, and of a system call: 5 minutes
 	$(bench_dir)/responsiveness $(bench_run) --benchmark_out=$(bench_dir)/responsiveness.json \
 		--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05
 	$(bench_dir)/lifetime $(bench_run) --benchmark_out=$(bench_dir)/lifetime.json \
@@ -39,11 +39,27 @@ bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text
 	bench/report.py $(bench_programs:%=$(bench_dir)/%.json) $(bench_dir)/syscall.json
 	cd $(bench_dir) && ./text_busy
 
-bench-quick: $(bench_dir)/responsiveness ## only the time until the call returns, in seconds
-	@$(bench_dir)/responsiveness $(bench_run) --benchmark_out=$(bench_dir)/quick.json \
-		--benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.02 \
-		>$(bench_dir)/quick.txt 2>&1 || { cat $(bench_dir)/quick.txt; exit 1; }
-	@bench/report.py $(bench_dir)/quick.json
+# The figures of demo: what differs by much, in seconds. The names in the filters are those
+# of the benchmarks.
+brief_dir := $(bench_dir)/brief
+brief_run = $(bench_run) --benchmark_out=$(brief_dir)/$(1).json $(2) >$(brief_dir)/output 2>&1 || \
+	{ cat $(brief_dir)/output; exit 1; }; bench/report.py --brief $(brief_dir)/$(1).json
+.PHONY: bench-memory bench-descriptors
+bench-quick: $(bench_dir)/responsiveness ## of bench only how long the caller is blocked, in seconds
+	@mkdir -p $(brief_dir)
+	@$(bench_dir)/responsiveness $(call brief_run,responsiveness,--benchmark_repetitions=9 \
+		--benchmark_enable_random_interleaving=true --benchmark_min_time=0.01)
+
+bench-memory: $(bench_dir)/memory ## of bench only how long a caller is blocked that has touched 1 GiB, in seconds
+	@mkdir -p $(brief_dir)
+	@$(bench_dir)/memory $(call brief_run,memory,--benchmark_repetitions=9 --benchmark_min_time=0.005 \
+		'--benchmark_filter=^(aspawn|vfork|posix_spawn|fork)/MiB:(0|1024)/')
+
+bench-descriptors: $(bench_dir)/descriptors ## of bench only what 10000 open descriptors cost, in seconds
+	@mkdir -p $(brief_dir)
+	@$(bench_dir)/descriptors $(call brief_run,descriptors,--benchmark_repetitions=9 --benchmark_min_time=0.01 \
+		--benchmark_enable_random_interleaving=true \
+		'--benchmark_filter=^(aspawn_start, closefrom(, descriptors unchanged)?|vfork|posix_spawn|posix_spawn, closefrom)/.*descriptors:(0|10000)/')
 
 bench-syscall: $(bench_dir)/syscall ## only the time of a system call, in seconds
 	@$(syscall_run) >$(bench_dir)/syscall.txt 2>&1 || { cat $(bench_dir)/syscall.txt; exit 1; }

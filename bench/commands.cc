@@ -118,12 +118,12 @@ static int start_fork()
 }
 
 static const Way command_ways[] = {
-	{ "BM_aspawn_with", start_with, finish_with },
-	{ "BM_aspawn_command", start_no_actions, finish_command },
-	{ "BM_aspawn_command_4_actions", start_four, finish_command },
-	{ "BM_aspawn_command_12_actions", start_twelve, finish_command },
-	{ "BM_posix_spawn", start_posix_spawn, reap },
-	{ "BM_fork", start_fork, reap },
+	{ "aspawn_with", start_with, finish_with },
+	{ "aspawn_start, no action", start_no_actions, finish_command },
+	{ "aspawn_start, 4 actions", start_four, finish_command },
+	{ "aspawn_start, 12 actions", start_twelve, finish_command },
+	{ "posix_spawn, 4 actions", start_posix_spawn, reap },
+	{ "fork, 4 actions", start_fork, reap },
 };
 
 int main(int argc, char **argv)

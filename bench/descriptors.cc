@@ -103,13 +103,14 @@ static const Way *way_named(const std::string &name)
 int main(int argc, char **argv)
 {
 	const Way compared[] = {
-		{ "BM_aspawn_closefrom", start_closefrom_wait, finish_command },
-		{ "BM_aspawn_closefrom_still", start_closefrom_still, finish_command },
-		{ "BM_aspawn_closefrom_log", start_closefrom_log, finish_command },
-		*way_named("BM_aspawn_no_pipe"),
-		*way_named("BM_posix_spawn"),
-		{ "BM_posix_spawn_closefrom", start_posix_spawn_closefrom, reap },
-		*way_named("BM_vfork_with_shared_stack"),
+		{ "aspawn_start, closefrom", start_closefrom_wait, finish_command },
+		{ "aspawn_start, closefrom, descriptors unchanged", start_closefrom_still,
+		  finish_command },
+		{ "aspawn_start, closefrom and a log file", start_closefrom_log, finish_command },
+		*way_named("aspawn, no pipe"),
+		*way_named("posix_spawn"),
+		{ "posix_spawn, closefrom", start_posix_spawn_closefrom, reap },
+		*way_named("vfork"),
 	};
 	rlimit limit;
 

@@ -1,25 +1,28 @@
 #!/usr/bin/env python3
 """Prints the benchmarks' JSON as Markdown tables of medians and ratios.
 
-report.py FILE...       a table for each file, then the figures that are aimed at
-report.py --data FILE   lines of name and median, for the chart
+report.py FILE...          tables of each file, then the figures that are aimed at
+report.py --brief FILE...  tables of each file, and a sentence that says what they show
+report.py --data FILE      lines of name and median, for the chart
 """
 import json
 import pathlib
 import sys
 
-FLOOR, ASPAWN, POSIX_SPAWN = "BM_clone3_floor", "BM_aspawn", "BM_posix_spawn"
-WITH, COMMAND, CLOSEFROM = "BM_aspawn_with", "BM_aspawn_command", "BM_aspawn_closefrom"
+FLOOR, ASPAWN, POSIX_SPAWN = "bare clone3 (the floor)", "aspawn", "posix_spawn"
+WITH, COMMAND, CLOSEFROM = "aspawn_with", "aspawn_start, no action", "aspawn_start, closefrom"
+UNIT = "microseconds; only the ratios carry over to another machine"
 TITLES = {
-    "responsiveness": "Time until the call returns",
-    "quick": "Time until the call returns",
-    "lifetime": "Time until the child is reaped",
-    "memory": "Time until the call returns, by MiB that the caller has touched",
-    "commands": "Time until the call returns, for a command with actions",
-    "blocked": "Time until the call returns, by open descriptors of the caller",
-    "reaped": "Time until the child is reaped, by open descriptors of the caller",
+    "responsiveness": "How long the caller is blocked",
+    "lifetime": "Time until the child has been reaped",
+    "memory": "How long the caller is blocked, by MiB that it has touched",
+    "commands": "How long the caller is blocked, by a command with actions",
+    "blocked": "How long the caller is blocked, by descriptors that it has open",
+    "reaped": "Time until the child has been reaped, by descriptors of the caller",
     "syscall": "Time of a system call",
 }
+COLUMNS = {"responsiveness": "the caller is blocked", "commands": "the caller is blocked",
+           "lifetime": "until reaped"}
 
 
 def medians(path):
@@ -37,68 +40,76 @@ def medians(path):
     return found
 
 
+def print_table(heads, rows):
+    """Cells are padded, so that a terminal shows a table too."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows)]
+    for row in (heads, *rows):
+        cells = [cell.rjust(width) if i else cell.ljust(width)
+                 for i, (cell, width) in enumerate(zip(row, widths))]
+        print(f"| {' | '.join(cells)} |")
+        if row is heads:
+            print("| " + " | ".join("-" * (width - 1) + (":" if i else "-")
+                                    for i, width in enumerate(widths)) + " |")
+
+
 def print_calls(path):
-    """The names are way/call, in the order of the program."""
+    """The names are of/call; in the order of the program."""
     found = {}
     for row in sorted(json.loads(path.read_text())["benchmarks"], key=lambda row: row["family_index"]):
         if row.get("aggregate_name") == "median" and not row.get("error_occurred"):
-            way, call = row["run_name"].split("/")
-            found.setdefault(way, {})[call] = row["real_time"]
+            name, call = row["run_name"].split("/")
+            found.setdefault(name, {})[call] = row["real_time"]
     floor = next(iter(found))
-    print(f"\n**{TITLES[path.stem]}** (nanoseconds, and of the {floor}; only ratios carry over)\n")
-    print("| | " + " | ".join(f"{call} | ratio" for call in found[floor]) + " |")
-    print("| --- |" + " ---: |" * (2 * len(found[floor])))
-    for way, times in found.items():
-        print(f"| {way} | " + " | ".join(f"{time:.0f} | {time / found[floor][call]:.2f}"
-                                         for call, time in times.items()) + " |")
-    print("\nThe libc's clock_gettime reads the vDSO: no system call, if the clock allows that.")
+    print(f"\n**{TITLES[path.stem]}** (nanoseconds, and of {floor}; only the ratios carry over)\n")
+    print_table(["", *(cell for call in found[floor] for cell in (call, "ratio"))],
+                [[name, *(cell for call, time in times.items()
+                          for cell in (f"{time:.0f}", f"{time / found[floor][call]:.2f}"))]
+                 for name, times in found.items()])
+    print("\nThe libc's clock_gettime reads the vDSO: no system call, where the clock allows that.")
 
 
 def split(found, metric):
-    """Selects one metric from names like way/metric."""
+    """Of names like name/metric, those of one metric, by name."""
     return {(name.removesuffix(f"/{metric}"), size): time for (name, size), time in found.items()
             if name.endswith(f"/{metric}")}
 
 
-def print_table(title, found):
+def print_times(kind, found):
     sizes = sorted({size for _, size in found})
-    names = sorted((name for name, size in found if size == sizes[-1]), key=lambda name: found[name, sizes[-1]])
-    print(f"\n**{TITLES.get(title, title)}** (microseconds; only ratios carry over)\n")
-    if len(sizes) == 1:
-        floor = FLOOR if (FLOOR, 0) in found else WITH
-        print(f"| | median | of {'the floor' if floor == FLOOR else floor} | of posix_spawn |")
-        print("| --- | ---: | ---: | ---: |")
-        for name in names:
-            time = found[name, 0]
-            print(f"| {name} | {time:.1f} | {time / found[floor, 0]:.2f} "
-                  f"| {time / found[POSIX_SPAWN, 0]:.2f} |")
+    names = sorted((name for name, size in found if size == sizes[-1]),
+                   key=lambda name: found[name, sizes[-1]])
+    print(f"\n**{TITLES[kind]}** ({UNIT})\n")
+    if len(sizes) > 1:
+        print_table(["", *map(str, sizes), f"{sizes[-1]} of {sizes[0]}"],
+                    [[name, *(f"{found[name, size]:.1f}" for size in sizes),
+                      f"{found[name, sizes[-1]] / found[name, sizes[0]]:.2f}"] for name in names])
         return
-    print("| | " + " | ".join(str(size) for size in sizes) + f" | {sizes[-1]} of {sizes[0]} |")
-    print("| --- |" + " ---: |" * (len(sizes) + 1))
-    for name in names:
-        times = [found[name, size] for size in sizes]
-        print(f"| {name} | " + " | ".join(f"{time:.1f}" for time in times)
-              + f" | {times[-1] / times[0]:.2f} |")
+    first = FLOOR if (FLOOR, 0) in found else WITH
+    other = next(name for name in names if name.startswith(POSIX_SPAWN))
+    print_table(["", COLUMNS[kind], f"of {'the floor' if first == FLOOR else first}", f"of {other}"],
+                [[name, f"{found[name, 0]:.1f}", f"{found[name, 0] / found[first, 0]:.2f}",
+                  f"{found[name, 0] / found[other, 0]:.2f}"] for name in names])
 
 
 def print_aims(results):
-    found = results.get("responsiveness") or results.get("quick")
     aims = []
-    if found:
+    if "responsiveness" in results:
+        found = results["responsiveness"]
         aims += [
-            ("aspawn without a pipe / floor", found["BM_aspawn_no_pipe", 0] / found[FLOOR, 0], 1.10, True),
+            ("aspawn without a pipe / floor", found["aspawn, no pipe", 0] / found[FLOOR, 0], 1.10, True),
             ("aspawn / floor", found[ASPAWN, 0] / found[FLOOR, 0], 1.6, True),
             ("posix_spawn / aspawn", found[POSIX_SPAWN, 0] / found[ASPAWN, 0], 4, False),
         ]
     if "memory" in results:
         found = results["memory"]
         largest = max(size for _, size in found)
-        aims.append((f"aspawn with {largest} MiB / with none", found[ASPAWN, largest] / found[ASPAWN, 0], 1.15, True))
+        aims.append((f"aspawn with {largest} MiB / with none",
+                     found[ASPAWN, largest] / found[ASPAWN, 0], 1.15, True))
     if "commands" in results:
         found = results["commands"]
         aims += [
-            ("aspawn_command / aspawn_with", found[COMMAND, 0] / found[WITH, 0], 1.25, True),
-            ("us that 12 actions add", found[f"{COMMAND}_12_actions", 0] - found[COMMAND, 0], 1, True),
+            ("aspawn_start / aspawn_with", found[COMMAND, 0] / found[WITH, 0], 1.25, True),
+            ("us that 12 actions add", found["aspawn_start, 12 actions", 0] - found[COMMAND, 0], 1, True),
         ]
     if "descriptors" in results:
         for metric, bound in (("reaped", 1.5), ("blocked", 2.5)):
@@ -107,30 +118,51 @@ def print_aims(results):
                          found[CLOSEFROM, 10000] / found[CLOSEFROM, 0], bound, True))
     if not aims:
         return
-    print("\n| aim | bound | measured | |\n| --- | ---: | ---: | --- |")
-    for text, ratio, bound, at_most in aims:
-        reached = ratio <= bound if at_most else ratio >= bound
-        print(f"| {text} | {'at most' if at_most else 'at least'} {bound:g} | {ratio:.2f} "
-              f"| {'reached' if reached else 'not reached'} |")
+    print()
+    print_table(["aim", "bound", "measured", ""],
+                [[text, f"{'at most' if at_most else 'at least'} {bound:g}", f"{ratio:.2f}",
+                  "reached" if (ratio <= bound if at_most else ratio >= bound) else "not reached"]
+                 for text, ratio, bound, at_most in aims])
+
+
+def print_sentence(kind, found):
+    """What the table shows, with its own figures."""
+    largest = max(size for _, size in found)
+    if kind == "responsiveness":
+        time = found[ASPAWN, 0]
+        others = [f"{name} {found[name, 0] / time:.1f}"
+                  for name in ("vfork", POSIX_SPAWN, "fork", "popen", "system")]
+        print(f"\n=> aspawn blocks the caller for {time:.0f} us. Times as long: {', '.join(others)}.")
+    elif kind == "memory":
+        print(f"\n=> With {largest} MiB touched the caller is blocked "
+              + ", ".join(f"{found[name, largest]:.0f} us by {name}"
+                          for name in (ASPAWN, "vfork", POSIX_SPAWN, "fork")) + ".")
+    elif kind == "reaped":
+        times = [f"{found[name, largest]:.0f} us by {name}"
+                 for name in (CLOSEFROM, "posix_spawn, closefrom", POSIX_SPAWN, "vfork")]
+        print(f"\n=> With {largest} descriptors a child is reaped after {'; '.join(times)}.")
 
 
 def main(arguments):
     if arguments[:1] == ["--data"]:
         for (name, _), time in medians(pathlib.Path(arguments[1])).items():
-            print(name.removeprefix("BM_"), f"{time:.2f}")
+            print(f'"{name}" {time:.2f}')
         return
+    is_brief = arguments[:1] == ["--brief"]
     results = {}
-    for path in map(pathlib.Path, arguments):
+    for path in map(pathlib.Path, arguments[is_brief:]):
         if path.stem == "syscall":
             print_calls(path)
             continue
-        results[path.stem] = medians(path)
-        if path.stem == "descriptors":
-            for metric in ("blocked", "reaped"):
-                print_table(metric, split(results[path.stem], metric))
-        else:
-            print_table(path.stem, results[path.stem])
-    print_aims(results)
+        found = results[path.stem] = medians(path)
+        kinds = ("blocked", "reaped") if path.stem == "descriptors" else (path.stem,)
+        for kind in kinds:
+            times = split(found, kind) if len(kinds) > 1 else found
+            print_times(kind, times)
+            if is_brief:
+                print_sentence(kind, times)
+    if not is_brief:
+        print_aims(results)
 
 
 main(sys.argv[1:])

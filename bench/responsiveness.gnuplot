@@ -1,9 +1,9 @@
-# Bars of the time until the call returns; `data` names the file of medians.
+# Bars of the time that the caller is blocked; `data` names the file of medians.
 set terminal svg size 760,360 font "sans,12" background "white"
 set style data histogram
 set style fill solid 0.8
 set boxwidth 0.7
-set ylabel "microseconds until the call returns (log)"
+set ylabel "microseconds that the caller is blocked (log)"
 set logscale y
 set yrange [5:]
 set xtics rotate by -25 noenhanced

@@ -59,10 +59,10 @@ template <typename Call> static void add(const char *name, Call call)
 static void add_getpid()
 {
 #ifdef INSTRUCTION
-	add("instruction/getpid", [] { return instruction(SYS_getpid, 0, 0, 0); });
+	add("the instruction/getpid", [] { return instruction(SYS_getpid, 0, 0, 0); });
 #endif
-	add("psys_inline/getpid", [] { return psys_getpid(); });
-	add("psys_symbol/getpid", [] { return called_getpid(); });
+	add("psys, inlined/getpid", [] { return psys_getpid(); });
+	add("psys, called/getpid", [] { return called_getpid(); });
 	add("libc/getpid", [] { return getpid(); });
 	add("syscall(2)/getpid", [] { return syscall(SYS_getpid); });
 }
@@ -70,10 +70,10 @@ static void add_getpid()
 static void add_read()
 {
 #ifdef INSTRUCTION
-	add("instruction/read", [] { return instruction(SYS_read, zero, (long)&byte, 1); });
+	add("the instruction/read", [] { return instruction(SYS_read, zero, (long)&byte, 1); });
 #endif
-	add("psys_inline/read", [] { return psys_read(zero, &byte, 1); });
-	add("psys_symbol/read", [] { return called_read(zero, &byte, 1); });
+	add("psys, inlined/read", [] { return psys_read(zero, &byte, 1); });
+	add("psys, called/read", [] { return called_read(zero, &byte, 1); });
 	add("libc/read", [] { return read(zero, &byte, 1); });
 	add("syscall(2)/read", [] { return syscall(SYS_read, zero, &byte, 1); });
 }
@@ -81,12 +81,12 @@ static void add_read()
 static void add_clock_gettime()
 {
 #ifdef INSTRUCTION
-	add("instruction/clock_gettime",
+	add("the instruction/clock_gettime",
 	    [] { return instruction(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&libc_time, 0); });
 #endif
-	add("psys_inline/clock_gettime",
+	add("psys, inlined/clock_gettime",
 	    [] { return psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &kernel_time); });
-	add("psys_symbol/clock_gettime",
+	add("psys, called/clock_gettime",
 	    [] { return called_clock_gettime(PSYS_CLOCK_MONOTONIC, &kernel_time); });
 	// Reads the vDSO: no system call, if the kernel's clock allows that.
 	add("libc/clock_gettime", [] { return clock_gettime(CLOCK_MONOTONIC, &libc_time); });

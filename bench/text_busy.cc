@@ -93,6 +93,6 @@ int main(int argc, char **argv)
 	std::printf("\n**Programs written and started by 8 threads for %d s**\n\n", seconds);
 	std::printf("| | started | ETXTBSY | other errors |\n| --- | ---: | ---: | ---: |\n");
 	compare("posix_spawn", start_posix_spawn, seconds);
-	compare("aspawn_command, ASPAWN_CLOSEFROM(3)", start_command, seconds);
+	compare("aspawn_start, ASPAWN_CLOSEFROM(3)", start_command, seconds);
 	return 0;
 }

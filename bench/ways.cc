@@ -171,13 +171,13 @@ static int start_system() // includes the child's end, as system() waits for it
 static void finish_nothing(int) {}
 
 const std::vector<Way> ways = {
-	{ "BM_clone3_floor", start_floor, reap },
-	{ "BM_aspawn_no_pipe", start_no_pipe, reap },
-	{ "BM_aspawn", start_aspawn, finish_aspawn },
-	{ "BM_aspawn_no_reuse", start_aspawn, finish_no_reuse },
-	{ "BM_vfork_with_shared_stack", start_vfork, reap },
-	{ "BM_posix_spawn", start_posix_spawn, reap },
-	{ "BM_fork", start_fork, reap },
-	{ "BM_popen", start_popen, finish_popen },
-	{ "BM_system", start_system, finish_nothing },
+	{ "bare clone3 (the floor)", start_floor, reap },
+	{ "aspawn, no pipe", start_no_pipe, reap },
+	{ "aspawn", start_aspawn, finish_aspawn },
+	{ "aspawn, a new stack each time", start_aspawn, finish_no_reuse },
+	{ "vfork", start_vfork, reap },
+	{ "posix_spawn", start_posix_spawn, reap },
+	{ "fork", start_fork, reap },
+	{ "popen", start_popen, finish_popen },
+	{ "system", start_system, finish_nothing },
 };

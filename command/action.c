@@ -167,6 +167,18 @@ void aspawn_action_signals_ignore(struct aspawn_action *action, const void *set)
 	SET(signals_ignore, set);
 }
 
+void aspawn_action_signal_default(struct aspawn_action *action, int signal)
+{
+	make(action, ASPAWN_ACTION_SIGNAL_DEFAULT);
+	SET(signal_default, signal);
+}
+
+void aspawn_action_signal_ignore(struct aspawn_action *action, int signal)
+{
+	make(action, ASPAWN_ACTION_SIGNAL_IGNORE);
+	SET(signal_ignore, signal);
+}
+
 void aspawn_action_pdeathsig(struct aspawn_action *action, int signal)
 {
 	make(action, ASPAWN_ACTION_PDEATHSIG);

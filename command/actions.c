@@ -145,15 +145,20 @@ static PSYS_UNINSTRUMENTED int open_at2(const struct aspawn_action *action)
 		     fd, flags & PSYS_O_CLOEXEC);
 }
 
-static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, bool ignored)
+static PSYS_UNINSTRUMENTED int set_disposition(int signal, bool ignored)
 {
 	const struct psys_sigaction action = { .handler = ignored ? PSYS_SIG_IGN : PSYS_SIG_DFL };
 
+	return psys_rt_sigaction(signal, &action, NULL, PSYS_SIGSET_SIZE);
+}
+
+static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, bool ignored)
+{
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
 		if (!psys_sigismember(set, signal) || signal == PSYS_SIGKILL ||
 		    signal == PSYS_SIGSTOP)
 			continue;
-		int r = psys_rt_sigaction(signal, &action, NULL, PSYS_SIGSET_SIZE);
+		int r = set_disposition(signal, ignored);
 		if (r < 0)
 			return r;
 	}
@@ -280,6 +285,10 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return set_dispositions(action->u.signals_default.set, false);
 	case ASPAWN_ACTION_SIGNALS_IGNORE:
 		return set_dispositions(action->u.signals_ignore.set, true);
+	case ASPAWN_ACTION_SIGNAL_DEFAULT:
+		return set_disposition(action->u.signal_default.signal, false);
+	case ASPAWN_ACTION_SIGNAL_IGNORE:
+		return set_disposition(action->u.signal_ignore.signal, true);
 	case ASPAWN_ACTION_PDEATHSIG:
 		return die_with_parent(action->u.pdeathsig.signal, prepared->parent);
 	case ASPAWN_ACTION_RLIMIT: {
@@ -377,7 +386,7 @@ static PSYS_UNINSTRUMENTED bool is_parents_end(const struct prepared *prepared, 
 static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, size_t index)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
-	const size_t uses = aspawn_action_info(action->kind)->uses;
+	const size_t uses = aspawn_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
 
 	return fd >= 0 && (is_reserved(prepared, index, fd) || is_parents_end(prepared, index, fd));
@@ -396,7 +405,7 @@ static PSYS_UNINSTRUMENTED void set_subject(struct aspawn_failure *report, const
 static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t index, int error)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
-	const struct action_info *info = aspawn_action_info(action->kind);
+	const struct action_info *info = &aspawn_action_infos[action->kind];
 	const size_t string = info->paths[0] ? info->paths[0] : info->strings[0];
 	char number[PSYS_DECIMAL_SIZE];
 

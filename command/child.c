@@ -80,12 +80,11 @@ static int read_reports(struct child_state *state, struct aspawn_failure *failur
 	struct aspawn_failure report;
 
 	while (state->known != KNOWN) {
+		int r = poll_until(state->report, deadline);
+		if (r < 0)
+			return r;
 		long length = psys_read(state->report, &report, sizeof report);
-		if (length == -PSYS_EAGAIN) {
-			int r = poll_until(state->report, deadline);
-			if (r < 0)
-				return r;
-		} else if (length == sizeof report && report.error) {
+		if (length == sizeof report && report.error) {
 			*failure = report;
 			set_failure(state, failure);
 		} else if (length == sizeof report) {

@@ -39,39 +39,52 @@ bool aspawn_has_action(const struct aspawn_command *command, uint32_t kind)
 
 /* --- preparing ------------------------------------------------------------ */
 
-/* Checks and copies actions, with all that they point to. Returns the number of pipe actions. */
+/* Copies a string or a path of the action, if it has one there. */
+static void copy_member(struct arena *arena, struct aspawn_action *to,
+			const struct aspawn_action *from, size_t offset)
+{
+	if (!offset)
+		return;
+	const char *copy = aspawn_copy_string(arena, member_pointer(from, offset));
+	if (to)
+		set_member_pointer(to, offset, copy);
+}
+
+static void copy_action(struct arena *arena, struct aspawn_action *to,
+			const struct aspawn_action *from)
+{
+	const struct action_info *info = &aspawn_action_infos[from->kind];
+
+	if (to)
+		*to = *from;
+	if (has_strings(info)) {
+		copy_member(arena, to, from, info->paths[0]);
+		copy_member(arena, to, from, info->paths[1]);
+		copy_member(arena, to, from, info->strings[0]);
+		copy_member(arena, to, from, info->strings[1]);
+	}
+	if (info->array) {
+		const void *copy = aspawn_copy(arena, member_pointer(from, info->array),
+					       aspawn_array_size(from), STACK_ALIGN);
+		if (to)
+			set_member_pointer(to, info->array, copy);
+	}
+}
+
+/* Copies actions, with all that they point to. The first pass, where to is NULL, measures and
+ * checks them. Returns the number of pipe actions. */
 static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
 			   const struct aspawn_action *from, size_t count)
 {
 	size_t pipes = 0;
 
 	for (size_t i = 0; i < count && !arena->error; i++) {
-		struct aspawn_action action = from[i];
-		const struct action_info *info;
-
-		arena->error = aspawn_check_action(&action);
+		if (!to)
+			arena->error = aspawn_check_action(&from[i]);
 		if (arena->error)
 			break;
-		info = aspawn_action_info(action.kind);
-		pipes += is_pipe(&action);
-		for (int j = 0; j < 2; j++) {
-			if (info->paths[j])
-				set_member_pointer(
-					&action, info->paths[j],
-					aspawn_copy_string(
-						arena, member_pointer(&action, info->paths[j])));
-			if (info->strings[j])
-				set_member_pointer(
-					&action, info->strings[j],
-					aspawn_copy_string(
-						arena, member_pointer(&action, info->strings[j])));
-		}
-		if (info->array)
-			set_member_pointer(&action, info->array,
-					   aspawn_copy(arena, member_pointer(&action, info->array),
-						       aspawn_array_size(&action), STACK_ALIGN));
-		if (to)
-			to[i] = action;
+		copy_action(arena, to ? &to[i] : NULL, &from[i]);
+		pipes += is_pipe(&from[i]);
 	}
 	return pipes;
 }
@@ -249,8 +262,6 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	if (r < 0)
 		return r;
 	give_pipes(prepared);
-	if (spawned.read_end >= 0)
-		psys_fcntl(spawned.read_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
 	child->pid = spawned.pid;
 	child->pidfd = spawned.pidfd;
 	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;

@@ -4,7 +4,7 @@
 #include <syscall/string.h>
 
 /* From the libc, if the program has one. */
-extern char **environ __attribute__((weak));
+extern char **environ __attribute__((weak, visibility("default")));
 
 static char *const *base_of(const struct aspawn_command *command)
 {

@@ -7,7 +7,7 @@ enum { MOST_BYTES = 1000000 };
 
 #define AT(member) offsetof(struct aspawn_action, u.member)
 
-static const struct action_info infos[] = {
+const struct action_info aspawn_action_infos[] = {
 	[ASPAWN_ACTION_DUP2] = { "dup2", .fds = { AT(dup2.from), AT(dup2.to) },
 				 .uses = AT(dup2.from), .replaces = AT(dup2.to),
 				 .subject = AT(dup2.from) },
@@ -49,6 +49,8 @@ static const struct action_info infos[] = {
 	[ASPAWN_ACTION_SIGMASK] = { "sigmask", .array = AT(sigmask.set) },
 	[ASPAWN_ACTION_SIGNALS_DEFAULT] = { "signals_default", .array = AT(signals_default.set) },
 	[ASPAWN_ACTION_SIGNALS_IGNORE] = { "signals_ignore", .array = AT(signals_ignore.set) },
+	[ASPAWN_ACTION_SIGNAL_DEFAULT] = { "signal_default", .subject = AT(signal_default.signal) },
+	[ASPAWN_ACTION_SIGNAL_IGNORE] = { "signal_ignore", .subject = AT(signal_ignore.signal) },
 	[ASPAWN_ACTION_PDEATHSIG] = { "pdeathsig", .subject = AT(pdeathsig.signal) },
 
 	[ASPAWN_ACTION_RLIMIT] = { "rlimit", .subject = AT(rlimit.resource) },
@@ -94,7 +96,9 @@ static const struct action_info infos[] = {
 
 PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(uint32_t kind)
 {
-	return kind < 1 || kind >= sizeof infos / sizeof *infos ? NULL : &infos[kind];
+	return kind < 1 || kind >= sizeof aspawn_action_infos / sizeof *aspawn_action_infos ?
+		       NULL :
+		       &aspawn_action_infos[kind];
 }
 
 size_t aspawn_array_size(const struct aspawn_action *action)
@@ -131,6 +135,11 @@ static bool is_name(const char *name)
 	return *name && !*psys_strchrnul(name, '=');
 }
 
+static bool is_signal(int signal)
+{
+	return signal > 0 && signal <= PSYS_NSIG;
+}
+
 /* Checks what the table does not describe. */
 static bool is_complete(const struct aspawn_action *action)
 {
@@ -146,7 +155,11 @@ static bool is_complete(const struct aspawn_action *action)
 	case ASPAWN_ACTION_CALL:
 		return action->u.call.function;
 	case ASPAWN_ACTION_PDEATHSIG:
-		return action->u.pdeathsig.signal >= 0 && action->u.pdeathsig.signal <= PSYS_NSIG;
+		return action->u.pdeathsig.signal == 0 || is_signal(action->u.pdeathsig.signal);
+	case ASPAWN_ACTION_SIGNAL_DEFAULT:
+		return is_signal(action->u.signal_default.signal);
+	case ASPAWN_ACTION_SIGNAL_IGNORE:
+		return is_signal(action->u.signal_ignore.signal);
 	case ASPAWN_ACTION_USER: /* with -1 setresuid(2) would change nothing */
 		return action->u.user.uid != (unsigned)-1 && action->u.user.gid != (unsigned)-1;
 	case ASPAWN_ACTION_SECCOMP:
@@ -175,7 +188,7 @@ int aspawn_check_action(const struct aspawn_action *action)
 {
 	const struct action_info *info = aspawn_action_info(action->kind);
 
-	if (!info || action->flags || !has_its_strings(action, info))
+	if (!info || action->flags || (has_strings(info) && !has_its_strings(action, info)))
 		return -PSYS_EINVAL;
 	for (int i = 0; i < 2; i++)
 		if (info->fds[i] && member_int(action, info->fds[i]) < 0)

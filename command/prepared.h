@@ -44,11 +44,11 @@ struct prepared {
 	struct aspawn_failure report;
 };
 
-/* Properties of a kind of action. Integers are offsets in struct aspawn_action; 0: none. */
+/* Properties of a kind of action, in 32 bytes. Integers are offsets in struct aspawn_action; 0: none. */
 struct action_info {
 	char name[21];
-	bool copies;            /* the action needs a copy of the memory */
-	bool optional;          /* all strings except the first path may be NULL */
+	bool copies : 1;        /* the action needs a copy of the memory */
+	bool optional : 1;      /* all strings except the first path may be NULL */
 	unsigned char fds[2];   /* descriptor numbers, which must not be negative */
 	unsigned char uses;     /* a descriptor of the caller that the action uses, or AT_FDCWD */
 	unsigned char replaces; /* a descriptor that the action replaces or closes */
@@ -57,8 +57,15 @@ struct action_info {
 	unsigned char subject; /* the number that a failure names, if the kind has no string */
 };
 
+/* By kind, which aspawn_check_action() has found valid. */
+extern const struct action_info aspawn_action_infos[];
 /* Returns NULL if the kind is invalid. */
 const struct action_info *aspawn_action_info(uint32_t kind);
+
+PSYS_INLINE bool has_strings(const struct action_info *info)
+{
+	return info->paths[0] || info->strings[0];
+}
 
 PSYS_INLINE int member_int(const struct aspawn_action *action, size_t offset)
 {
@@ -90,7 +97,7 @@ int aspawn_check_action(const struct aspawn_action *action);
 /* Returns the descriptor that the action replaces, or -1. */
 PSYS_INLINE int replaced_by(const struct aspawn_action *action)
 {
-	const size_t offset = aspawn_action_info(action->kind)->replaces;
+	const size_t offset = aspawn_action_infos[action->kind].replaces;
 
 	return offset ? member_int(action, offset) : -1;
 }

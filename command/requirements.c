@@ -89,10 +89,10 @@ static bool may_be_descriptor(const char *path)
 
 static bool names_descriptor(const struct aspawn_action *action)
 {
-	const struct action_info *info = aspawn_action_info(action->kind);
+	const struct action_info *info = &aspawn_action_infos[action->kind];
 
-	for (int i = 0; i < 2; i++) {
-		const char *path = info->paths[i] ? member_pointer(action, info->paths[i]) : NULL;
+	for (int i = 0; i < 2 && info->paths[i]; i++) {
+		const char *path = member_pointer(action, info->paths[i]);
 		if (path && may_be_descriptor(path))
 			return true;
 	}
@@ -118,14 +118,14 @@ static bool needs_copy(const struct aspawn_action *action)
 {
 	const unsigned type = (unsigned)action->u.setns.type;
 
-	return aspawn_action_info(action->kind)->copies ||
+	return aspawn_action_infos[action->kind].copies ||
 	       (action->kind == ASPAWN_ACTION_SETNS &&
 		(!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 }
 
 static void keep_used(struct requirements *requirements, const struct aspawn_action *action)
 {
-	const size_t uses = aspawn_action_info(action->kind)->uses;
+	const size_t uses = aspawn_action_infos[action->kind].uses;
 
 	if (uses && member_int(action, uses) >= 0)
 		keep(requirements, (unsigned)member_int(action, uses));

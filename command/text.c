@@ -61,7 +61,7 @@ static void add_step(struct text *text, const struct aspawn_failure *failure)
 	}
 }
 
-static bool is_number(const char *text)
+static bool is_decimal(const char *text)
 {
 	text += *text == '-' && text[1];
 	for (; *text; text++)
@@ -72,7 +72,7 @@ static bool is_number(const char *text)
 
 static void add_subject(struct text *text, const struct aspawn_failure *failure)
 {
-	const char *quote = is_number(failure->subject) ? "" : "\"";
+	const char *quote = is_decimal(failure->subject) ? "" : "\"";
 	char subject[sizeof failure->subject + 1];
 
 	if (!*failure->subject)

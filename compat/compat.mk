@@ -4,13 +4,12 @@ compat_sources := $(wildcard compat/*.c)
 compat_objects := $(compat_sources:%.c=$(BUILD_DIR)/%.o)
 preload_objects := $(patsubst %.c,$(BUILD_DIR)/%.o,$(wildcard compat/preload/*.c))
 compat := $(BUILD_DIR)/libaspawn-compat.a
-comma := ,
 preload := $(BUILD_DIR)/libaspawn-preload.so
 
 .PHONY: compat
 compat: $(compat) $(preload) ## the drop-ins: libaspawn-compat.a and libaspawn-preload.so
 
-$(BUILD_DIR)/compat/%.o: compat/%.c
+$(BUILD_DIR)/compat/%.o: compat/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(common) -Icompat/include -fPIC -ffunction-sections $($(arch).cflags) $(CFLAGS) $(sanitize) -c $< -o $@
 
@@ -24,13 +23,12 @@ $(compat): $(compat_objects)
 # pointers to its fork handlers.
 $(preload): $(compat_objects) $(preload_objects) $(archive) compat/preload/preload.map
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostartfiles -Wl,-soname,$(@F) -Wl,--gc-sections \
-		-Wl,--hash-style=gnu,$(if $(is_clang),--no-rosegment,-z$(comma)noseparate-code) \
+		-Wl,--hash-style=gnu,$(if $(findstring -fuse-ld=lld,$(linker) $(CC) $(LDFLAGS)),--no-rosegment,-z$(comma)noseparate-code) \
 		-Wl,--version-script=compat/preload/preload.map -Wl,-Bsymbolic,-z,lazy,-z,norelro,-z,noexecstack,-z,nodelete -o $@ $(filter-out %.map,$^) -pthread
 
 .PHONY: install-compat
 install-compat: install compat ## the drop-ins too, with aspawn-compat.pc
-	install -D -m 644 compat/include/popen_noshell.h $(DESTDIR)$(PREFIX)/include/aspawn-compat/popen_noshell.h
-	install -D -m 644 $(compat) $(DESTDIR)$(PREFIX)/lib/libaspawn-compat.a
-	install -D -m 755 $(preload) $(DESTDIR)$(PREFIX)/lib/libaspawn-preload.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' compat/aspawn-compat.pc.in \
-		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/aspawn-compat.pc
+	$(installing) mkdir -p $(in_include)/aspawn-compat; \
+		install -m 644 compat/include/popen_noshell.h $(in_include)/aspawn-compat; \
+		install -m 644 $(compat) $(in_lib); install -m 755 $(preload) $(in_lib); \
+		$(call pc_file,compat/aspawn-compat.pc.in) >$(in_lib)/pkgconfig/aspawn-compat.pc

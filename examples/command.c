@@ -1,7 +1,7 @@
 /*
- * A check with a directory, a session, a limit and its output in a pipe, of which a monitoring
- * server starts thousands. The command is data, the call returns at once, and a failure names the
- * action.
+ * A check with a directory, an environment, a session, a limit and its output in a pipe, of which
+ * a monitoring server starts thousands. The command is data, the call returns at once, and a
+ * failure names the action.
  *
  *	command [FILE [ARGUMENT...]]
  */
@@ -38,15 +38,19 @@ int main(int argc, char **argv)
 {
 	static const struct aspawn_action actions[] = {
 		ASPAWN_CHDIR("/"),
-		ASPAWN_SETSID(),
+		ASPAWN_SETENV("LC_ALL", "C"),
+		ASPAWN_SETSID(), /* a process group too */
 		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 11),
 		ASPAWN_CLOSEFROM(3),
 	};
 	const struct aspawn_command command = {
 		.size = sizeof command,
-		.argv = argc > 1 ? argv + 1 :
-				   ASPAWN_ARGV("sh", "-c",
-					       "pwd; ulimit -t; ls -l /proc/self/fd | wc -l"),
+		.argv = argc > 1 ?
+				argv + 1 :
+				ASPAWN_ARGV(
+					"sh", "-c",
+					"echo directory $(pwd), locale $LC_ALL, processor time $(ulimit -t) s; "
+					"test -e /proc/$$/fd/3 || echo no descriptor but 0, 1, 2"),
 		.std_in = ASPAWN_NULL,
 		.std_out = ASPAWN_PIPE,
 		.actions = actions,

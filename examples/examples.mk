@@ -35,13 +35,11 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 examples: $(examples_dir)/start $(examples_dir)/run $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
 
 test-examples: examples ## the examples, with real commands
-	prove --timer $(sort $(wildcard test/examples/*.t))
+	test/prove --timer $(sort $(wildcard test/examples/*.t))
 
-demo: examples bench-quick ## start three commands, index real documents and poll real checks each way, compare the ways
-	$(examples_dir)/start
-	$(examples_dir)/run
-	$(examples_dir)/command
-	$(examples_dir)/freestanding
-	$(examples_dir)/textindex --method all --limit 2000
-	$(examples_dir)/textindex --method all --limit 100 --resident 1024 --threads 8
-	$(examples_dir)/poller --demo --method all --repeat 20 --timeout 0.5 || test $$? = 1 # some of its checks are to fail
+demo_programs := start run command freestanding textindex poller
+demo: ## real commands, and what they cost with aspawn and otherwise: a minute after the build
+	@echo "building the library, the examples and the benchmarks ..."
+	@$(MAKE) -s --no-print-directory $(demo_programs:%=$(examples_dir)/%) \
+		$(addprefix $(bench_dir)/,responsiveness memory descriptors)
+	+@examples/demo $(examples_dir)

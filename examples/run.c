@@ -1,6 +1,6 @@
 /*
- * Runs a command in one call: its output in an array, and, if the length is not known, in a buffer
- * that grows.
+ * Runs a command in one call: its output in an array, or, if its length is not known, in a buffer
+ * that grows; with a time limit for all that it starts.
  *
  *     cc run.c $(pkg-config --cflags --libs aspawn)
  */
@@ -36,10 +36,48 @@ static int append(void *arg, const void *bytes, size_t count)
 static void print_kernel(void)
 {
 	char text[4096];
-	struct aspawn_io io = { .size = sizeof io, .out = { .data = text, .size = sizeof text } };
+	struct aspawn_io io = {
+		.size = sizeof io,
+		.out = { .data = text, .size = sizeof text },
+		.timeout_ms = 10000,
+	};
 
 	if (aspawn_run(ASPAWN_COMMAND("uname", "-sr"), &io) == 0 && io.status == 0)
 		printf("%s", text);
+}
+
+/* Everything: input and both outputs, actions, and a time after which the program and what
+ * it has started are ended. */
+static void check(const char *directory, const char *script, int64_t timeout_ms)
+{
+	static const char input[] = "input\n";
+	char out[4096], err[1024], text[320];
+	const struct aspawn_action actions[] = {
+		ASPAWN_CHDIR(directory),
+		ASPAWN_SETENV("LC_ALL", "C"),
+		ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 11),
+		ASPAWN_CLOSEFROM(3),
+	};
+	const struct aspawn_command command = {
+		.size = sizeof command,
+		.argv = ASPAWN_ARGV("sh", "-c", script),
+		.actions = actions,
+		.action_count = sizeof actions / sizeof *actions,
+	};
+	struct aspawn_io io = {
+		.size = sizeof io,
+		.flags = ASPAWN_IO_KILL_GROUP,
+		.input = input,
+		.input_size = sizeof input - 1,
+		.out = { .data = out, .size = sizeof out },
+		.err = { .data = err, .size = sizeof err },
+		.timeout_ms = timeout_ms,
+	};
+
+	int r = aspawn_run(&command, &io);
+	aspawn_io_text(text, sizeof text, r, &io); /* "exit 3", "timed out, killed by SIGTERM" */
+	printf("check in %s: %s\n%.*s%.*s", directory, text, (int)io.out.length, out,
+	       (int)io.err.length, err);
 }
 
 static int list(const char *directory)
@@ -62,5 +100,8 @@ static int list(const char *directory)
 int main(int argc, char **argv)
 {
 	print_kernel();
+	check("/", "cat; pwd; echo $LC_ALL; ulimit -t; echo error >&2; exit 3", 10000);
+	check("/", "sleep 100 & sleep 100", 100);
+	check("/no/such/directory", "true", 10000);
 	return list(argc > 1 ? argv[1] : "/etc");
 }

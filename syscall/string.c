@@ -69,7 +69,14 @@ PSYS_UNINSTRUMENTED void *psys_memcpy(void *to, const void *from, size_t length)
 PSYS_UNINSTRUMENTED void *psys_memset(void *to, int byte, size_t length)
 {
 	unsigned char *t = to;
+	const word bytes = (word)-1 / 255 * (unsigned char)byte;
 
+	if ((uintptr_t)t % sizeof(word) == 0)
+		for (; length >= sizeof(word); length -= sizeof(word)) {
+			*(word *)t = bytes;
+			t += sizeof(word);
+			KEEP_LOOP();
+		}
 	for (; length; length--) {
 		*t++ = (unsigned char)byte;
 		KEEP_LOOP();

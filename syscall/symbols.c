@@ -3,10 +3,14 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* they are the definitions */
 
 #include <syscall/base.h>
+#pragma push_macro("PSYS_INLINE")
+#ifndef PSYS_NO_SYMBOLS
 #undef PSYS_INLINE
 #define PSYS_INLINE PSYS_API PSYS_UNINSTRUMENTED
+#endif
 
 #include <syscall/syscall.h>
+#pragma pop_macro("PSYS_INLINE") /* other sources may follow in the same unit */
 
 PSYS_UNINSTRUMENTED psys_word psys_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
 					   psys_word a4, psys_word a5, psys_word a6)

@@ -1,4 +1,5 @@
-# Tests, a target for each kind. All speak TAP; prove runs them.
+# Tests, a target for each kind. All speak TAP; test/prove runs them
+# and says what was skipped, of several runs by $(summary).
 
 suite_sources := $(sort $(filter-out test/suite/freestanding.c,$(wildcard test/suite/*.c)))
 suite_flags = $(common) -Wno-missing-field-initializers
@@ -11,11 +12,11 @@ $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/
 		$(BUILD_DIR)/syscall/start.o $(archive)
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
 
-$(BUILD_DIR)/test/suite/%.o: test/suite/%.c
+$(BUILD_DIR)/test/suite/%.o: test/suite/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector $(or $($(arch).position),-fno-pic) $($(arch).cflags) $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
 
-$(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S
+$(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S $(built)
 	@mkdir -p $(@D)
 	$(CC) $(target) -Iinclude -gdwarf-4 -c $< -o $@
 
@@ -25,7 +26,7 @@ $(hosted): $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(suite_sources) 
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
 $(BUILD_DIR)/test/with-libc/compat/%.o: suite_flags += -Icompat/include
-$(BUILD_DIR)/test/with-libc/%.o: test/%.c
+$(BUILD_DIR)/test/with-libc/%.o: test/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(suite_flags) $(if $(SANITIZE),,-fstack-protector-all) $(CFLAGS) $(sanitize) -c $< -o $@
 
@@ -35,18 +36,31 @@ $(cplusplus): test/hosted/cplusplus.cc $(archive)
 	$(CXX) -std=c++11 -Iinclude -Wall -Wextra -Wpedantic $(WERROR) $(CFLAGS) $(sanitize) $^ $(linker) $(LDFLAGS) -o $@
 
 export BUILD_DIR CC
+summary = +@test/prove --summary $(MAKE) --no-print-directory
 
-.PHONY: test test-suite test-hosted test-checks
-test: test-suite test-hosted test-checks test-examples ## the suite without and with a libc, the checks of what is built, the examples
+.PHONY: test test-suite test-hosted test-checks test-documents test-users
+test: ## the suite without and with a libc, the checks of what is built, the examples, the documents
+	$(summary) test-suite test-hosted test-checks test-users test-examples test-documents
 
 test-suite: $(suite) ## the suite, with no libc
-	prove --exec '' $(abspath $(suite))
+	test/prove --exec '' '$(abspath $(suite))'
 
 test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address,undefined
-	prove --exec '' $(abspath $(hosted)) $(abspath $(cplusplus))
+	test/prove --exec '' '$(abspath $(hosted))' '$(abspath $(cplusplus))'
 
 test-checks: all ## what the libraries contain, what install installs, the layering
-	prove $(wildcard test/checks/*.t)
+	test/prove $(wildcard test/checks/*.t)
+
+test-documents: all compat ## the programs and fragments that README.md and the man pages show
+	test/prove test/documents/documents.t
+
+# As root, with debootstrap.
+.PHONY: test-readme
+test-readme: ## the commands that README.md begins with, on a bare Debian 12: 5 minutes
+	test/prove --timer test/bare/readme.t
+
+test-users: all ## a binding for another language
+	test/prove $(wildcard test/users/*.t)
 
 # As long as SECONDS says, in a directory of its own.
 SECONDS ?= 60
@@ -60,23 +74,33 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 	$(MAKE) $(BUILD_DIR)/fuzz/library/libaspawn.a BUILD_DIR=$(BUILD_DIR)/fuzz/library SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g'
 	clang++ -fuse-ld=lld -std=c++17 -Iinclude -Wall -Wextra -O1 -g -fsanitize=fuzzer,address,undefined $< $(BUILD_DIR)/fuzz/library/libaspawn.a -o $@
 
-.PHONY: check-all test-compilers test-sanitized
-check-all: test test-faults-all test-compat test-compat-newer-libc test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers lint ## everything
+.PHONY: check-all test-build test-compilers test-sanitized
+check-all: ## everything
+	$(summary) test test-build test-faults-all test-compat test-compat-newer-libc test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+
+test-build: ## make and make install with other compilers, users, settings and paths
+	test/prove --timer -v test/build.t
+
 test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -flto
-	prove --timer -v test/compilers.t
+	test/prove --timer -v test/compilers.t
 
 test-sanitized: ## the suite under ASan and UBSan
-	$(MAKE) test-hosted test-compat-linked SANITIZE=address,undefined BUILD_DIR=$(BUILD_DIR)/sanitized CFLAGS='-O1 -g'
+	$(summary) test-hosted test-compat-linked SANITIZE=address,undefined BUILD_DIR=$(BUILD_DIR)/sanitized CFLAGS='-O1 -g'
 
 # TARGETS="riscv64 s390x" for some only.
 .PHONY: test-emulated
 test-emulated: cross-all ## the suite of every architecture under qemu-user, where memory is a copy
-	SUITE_QUICK=1 prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(BUILD_DIR)/$(name)/suite:$($(name).emulator)$(addprefix :,$($(name).cc)))
+	SUITE_QUICK=1 test/prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(BUILD_DIR)/$(name)/suite:$($(name).emulator)$(addprefix :,$($(name).cc)))
 
 # PAIRS="x86_64-on-amd64-5.10" for some only. As root, test/kernels/install first.
 .PHONY: test-kernels
 test-kernels: cross-all ## the suite as the init of real kernels, under QEMU
 	test/kernels/run $(PAIRS)
+
+# As root, test/consumers/install first.
+.PHONY: test-consumers
+test-consumers: all compat ## projects of CMake, Meson, Zig and make that use the library
+	prove --timer test/consumers/consumers.t
 
 .PHONY: test-headers reference
 reference: ## have.h and doc/syscalls.md, from the table of system calls
@@ -84,7 +108,7 @@ reference: ## have.h and doc/syscalls.md, from the table of system calls
 	tools/reference.py list
 
 test-headers: ## the library's numbers, values and structures against the kernel's headers
-	prove --timer test/headers/headers.t
+	test/prove --timer test/headers/headers.t
 
 # The drop-ins. What the standard says of the functions is tested with the libc's own
 # too: the tests are right if these pass, and the drop-ins are if there is no difference.
@@ -102,7 +126,7 @@ $(compat_suite): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-li
 PROGRAMS ?= python make perl git php $(filter-out python make perl git php,$(basename $(notdir $(wildcard test/programs/*.t))))
 test-programs: $(preload) ## test suites of programs, test by test, without and with the preload
 	@rm -rf $(BUILD_DIR)/programs
-	prove --timer -j3 $(PROGRAMS:%=test/programs/%.t)
+	test/prove --timer -j3 $(PROGRAMS:%=test/programs/%.t)
 	@cat $(BUILD_DIR)/programs/* 2>/dev/null || true
 
 broken := $(BUILD_DIR)/test/broken.so
@@ -111,7 +135,7 @@ $(broken): test/programs/broken.c
 	$(CC) $(common) $(linker) $(CFLAGS) -fPIC -shared -o $@ $<
 
 test-programs-notice: $(preload) $(broken) ## that each suite of test-programs notices a preload that starts nothing
-	BROKEN=$(abspath $(broken)) prove --timer -j3 $(PROGRAMS:%=test/programs/%.t)
+	BROKEN=$(abspath $(broken)) test/prove --timer -j3 $(PROGRAMS:%=test/programs/%.t)
 
 # LINES random command lines, by the drop-in and by dash and bash.
 LINES ?= 10000
@@ -119,32 +143,36 @@ fuzz-compat: $(compat_suite) ## random command lines against dash and bash, rand
 	FUZZ_LINES=$(LINES) $(abspath $(compat_suite)) random_
 
 test-compat-linked: $(compat_suite)
-	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0 )prove --exec '' $(abspath $(compat_suite))
+	$(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0 )test/prove --exec '' '$(abspath $(compat_suite))'
 
 # test/compat/fetch first.
 .PHONY: test-compat-newer-libc
 test-compat-newer-libc: $(preload) ## the drop-ins with the newest packaged libc, and the preload built with the host's
-	prove --timer test/compat/newer-libc.t
+	test/prove --timer test/compat/newer-libc.t
 
 .PHONY: test-compat-musl
 test-compat-musl: ## the drop-ins with musl, by musl-gcc: linked, static and loaded before it
-	prove --timer test/compat/musl.t
+	test/prove --timer test/compat/musl.t
 
-test-compat: test-compat-linked $(standard) $(preload) all ## the drop-ins, linked and preloaded, and the libc by the same tests
-	prove --exec '' $(abspath $(standard))
-	LD_PRELOAD=$(abspath $(preload)) prove --exec '' $(abspath $(standard))
-	prove test/compat/drop-ins.t
+test-compat: ## the drop-ins, linked and preloaded, and the libc by the same tests
+	$(summary) test-compat-all
+
+.PHONY: test-compat-all
+test-compat-all: test-compat-linked $(standard) $(preload) all
+	test/prove --exec '' '$(abspath $(standard))'
+	LD_PRELOAD='$(abspath $(preload))' test/prove --exec '' '$(abspath $(standard))'
+	test/prove test/compat/drop-ins.t
 	$(MAKE) test-compat-musl test-programs
-	SUITE_QUICK=1 prove --exec test/emulated $(abspath $(compat_suite)):qemu-$(shell uname -m)-static
+	SUITE_QUICK=1 test/prove --exec test/emulated $(abspath $(compat_suite)):qemu-$(shell uname -m)-static
 
 # SCENARIOS="run system" for some only.
 .PHONY: test-faults test-faults-all
 faults := $(BUILD_DIR)/faults/scenarios
 test-faults: $(faults) ## each system call fails in turn, for each way to use the library
-	prove -v test/faults/faults.py :: $(SCENARIOS)
+	test/prove -v test/faults/faults.py :: $(SCENARIOS)
 
 test-faults-all: $(faults) ## the same with all errors, and with second failures
-	prove -v test/faults/faults.py :: --all $(SCENARIOS)
+	test/prove -v test/faults/faults.py :: --all $(SCENARIOS)
 
 $(faults): $(patsubst %,$(BUILD_DIR)/test/with-libc/faults/%.o,harness scenarios) $(compat) $(archive) $(BUILD_DIR)/faults/program
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $(filter-out %/program,$^)
@@ -154,8 +182,22 @@ $(BUILD_DIR)/faults/program: $(BUILD_DIR)/test/faults/program.o $(BUILD_DIR)/sys
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
 	printf 'exec "%s"\n' $(abspath $@) >$(@D)/script && chmod 755 $(@D)/script
 
-$(BUILD_DIR)/test/faults/%.o: test/faults/%.c
+$(BUILD_DIR)/test/faults/%.o: test/faults/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic $(CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
 
 $(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include
+
+# As root, test/packages/install first.
+check-all: test-abi test-debian
+.PHONY: test-debian
+test-debian: ## the Debian packages: built, checked by lintian, used and purged in a bare system
+	prove --timer test/packages/debian.t
+
+# test/packages/install first.
+.PHONY: test-abi abi-baseline
+test-abi: all ## that the library fits programs linked with the first version of its soname
+	prove test/abi/abi.t
+
+abi-baseline: all ## record what test-abi compares with
+	test/abi/record $(shared) test/abi/$(subst .so.,-,$(SONAME)).abi

@@ -89,7 +89,7 @@ def architectures():
 
 def reference():
     known = dict(architectures())
-    table, names = calls(), set()
+    table = calls()
     counts = ", ".join(f"{architecture} {len(macros) - 1}" for architecture, macros in known.items())
     yield f"""# System calls
 

@@ -15,7 +15,7 @@ AIMS = [
      1.10, True),
     ("popen of the libc / popen, total", "popen of the libc", "**popen**", "total", 3, False),
     ("system of the libc / system, total", "system of the libc", "**system**", "total", 3, False),
-    ("posix_spawn / of the libc, until the caller goes on", "**posix_spawn**", "posix_spawn of the libc",
+    ("posix_spawn / of the libc, the caller is blocked", "**posix_spawn**", "posix_spawn of the libc",
      "blocked", 0.80, True),
     ("posix_spawn / of the libc, total", "**posix_spawn**", "posix_spawn of the libc", "total", 1, True),
 ]
@@ -33,8 +33,8 @@ def medians(path):
 
 
 def print_table(rows):
-    print("\n**Processor time of a command's whole life** (microseconds; only ratios carry over)\n")
-    print("| | user | system | total | of vfork + exec | caller blocked |")
+    print("\n**Processor time of a command's whole life** (microseconds; ratios are what carries over)\n")
+    print("| | user | system | total | of vfork + exec | the caller is blocked |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, row in sorted(rows.items(), key=lambda item: item[1]["total"]):
         print(f"| {name} | {row['user']:.1f} | {row['system']:.1f} | {row['total']:.1f} "
@@ -48,9 +48,9 @@ def print_table(rows):
 
 
 def print_spawns(rows):
-    print("\n**posix_spawn of the libc with various actions and attributes, and the ratio of the drop-in** "
-          "(microseconds; only ratios carry over)\n")
-    print("| | blocked | ratio | processor | ratio |\n| --- | ---: | ---: | ---: | ---: |")
+    print("\n**posix_spawn of the libc, by what is asked of it, and the ratio of ours** "
+          "(microseconds; ratios are what carries over)\n")
+    print("| | the caller is blocked | ours | processor | ours |\n| --- | ---: | ---: | ---: | ---: |")
     pairs = [(name.removesuffix("@libc"), row, rows[name.removesuffix("libc") + "ours"])
              for name, row in rows.items() if name.endswith("@libc")]
     for name, libcs, ours in sorted(pairs, key=lambda pair: pair[2]["blocked"] / pair[1]["blocked"]):

@@ -176,7 +176,7 @@ static void end(struct loop *loop, struct slot *slot, enum outcome why)
 
 static bool may_start(const struct loop *loop)
 {
-	return !loop->is_stopping && loop->begun < loop->result->planned;
+	return !loop->is_stopping && loop->begun < loop->job->until;
 }
 
 static void start(struct loop *loop)
@@ -188,10 +188,10 @@ static void start(struct loop *loop)
 
 	const uint64_t begun = now();
 	bool is_started = job->method->start(&slot->running, check->words, why) == 0;
-	const uint64_t held = now() - begun;
+	const uint64_t blocked = now() - begun;
 
-	loop->result->starts[loop->result->start_count++] = held;
-	loop->next_start = begun + held + job->delay;
+	loop->result->starts[loop->result->start_count++] = blocked;
+	loop->next_start = begun + blocked + job->delay;
 	if (!is_started) {
 		record(loop, check, NOT_STARTED, 0, 0, why);
 		return;
@@ -323,6 +323,7 @@ static bool prepare(struct loop *loop)
 bool loop_run(const struct job *job, struct result *result)
 {
 	struct loop loop = { .job = job, .result = result, .epoll = -1, .next_deadline = NEVER };
+	loop.begun = result->start_count; /* of the rounds before */
 	bool is_prepared = prepare(&loop);
 	const uint64_t begun = now();
 
@@ -330,7 +331,7 @@ bool loop_run(const struct job *job, struct result *result)
 		loop_over(&loop);
 	else
 		perror("poller: the event loop");
-	result->duration = now() - begun;
+	result->duration += now() - begun;
 	free(loop.slots);
 	if (loop.epoll >= 0)
 		close(loop.epoll);

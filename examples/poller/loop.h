@@ -13,7 +13,8 @@
 struct job {
 	const struct list *list;
 	const struct method *method;
-	size_t concurrency, repeat;
+	size_t concurrency;
+	size_t until;            /* of the result's checks, this run ends with so many begun */
 	uint64_t timeout, delay; /* nanoseconds; 0: none */
 	int interrupt;           /* readable: end now */
 	bool verbose, show_progress;

@@ -34,6 +34,8 @@ static const char usage[] =
 	"  --timeout SECONDS  for each, then it is killed with its process group (10; 0: none)\n"
 	"  --delay MS         milliseconds between two starts (0)\n"
 	"  --repeat N         go over the list so often (1)\n"
+	"  --rounds N         with all: the methods take turns, each N times, for 1/N of the\n"
+	"                     checks, so that what changes on the machine is in all (1)\n"
 	"  --method NAME      aspawn (default), posix_spawn, popen, or all: compare.\n"
 	"                     posix_spawn does the same, but the checks keep a raised limit of\n"
 	"                     descriptors. popen goes through a shell, so that a check that\n"
@@ -49,10 +51,10 @@ static const char usage[] =
 
 static struct settings {
 	const char *method;
-	long concurrency, repeat, delay, resident;
+	long concurrency, repeat, rounds, delay, resident;
 	double timeout;
 	bool has_timeout, is_demo, verbose;
-} settings = { .method = "aspawn", .concurrency = 100, .repeat = 1, .timeout = 10 };
+} settings = { .method = "aspawn", .concurrency = 100, .repeat = 1, .rounds = 1, .timeout = 10 };
 
 static int refuse(const char *what, const char *value)
 {
@@ -94,6 +96,7 @@ static int parse_options(int argc, char **argv, bool *is_done)
 		{ "timeout", required_argument, NULL, 't' },
 		{ "delay", required_argument, NULL, 'd' },
 		{ "repeat", required_argument, NULL, 'n' },
+		{ "rounds", required_argument, NULL, 'R' },
 		{ "method", required_argument, NULL, 'm' },
 		{ "resident", required_argument, NULL, 'r' },
 		{ "demo", no_argument, NULL, 'D' },
@@ -122,6 +125,10 @@ static int parse_options(int argc, char **argv, bool *is_done)
 		case 'n':
 			if (!parse_number(optarg, 1, MOST_CHECKS, &settings.repeat))
 				return refuse("--repeat is from 1 to 100000000", optarg);
+			break;
+		case 'R':
+			if (!parse_number(optarg, 1, 1000, &settings.rounds))
+				return refuse("--rounds is from 1 to 1000", optarg);
 			break;
 		case 'm':
 			settings.method = optarg;
@@ -196,16 +203,35 @@ static bool is_able(void)
 	return resources_descriptors((size_t)settings.concurrency);
 }
 
+static bool is_chosen(const struct method *method)
+{
+	return !strcmp(settings.method, "all") || !strcmp(settings.method, method->name);
+}
+
+/* Runs each method's share of the checks in turn. Returns false if the loop could not begin. */
+static bool run_rounds(struct job *job, struct result results[METHODS])
+{
+	for (long round = 1; round <= settings.rounds; round++)
+		for (size_t i = 0; i < METHODS && !interrupt_signal(); i++) {
+			if (!is_chosen(&methods[i]))
+				continue;
+			job->method = &methods[i];
+			job->until = results[i].planned * (size_t)round / (size_t)settings.rounds;
+			if (!loop_run(job, &results[i]))
+				return false;
+		}
+	return true;
+}
+
 /* Returns 0 if all checks ran to their end, 1 if not, 2 if the loop could not begin. */
 static int run(const struct list *list)
 {
-	struct result results[METHODS] = { 0 };
+	struct result results[METHODS] = { 0 }, chosen[METHODS];
 	size_t count = 0;
 	int status = 0;
 	struct job job = {
 		.list = list,
 		.concurrency = (size_t)settings.concurrency,
-		.repeat = (size_t)settings.repeat,
 		.timeout = (uint64_t)(settings.timeout * 1e9),
 		.delay = (uint64_t)settings.delay * 1000000,
 		.interrupt = interrupt_open(),
@@ -217,23 +243,22 @@ static int run(const struct list *list)
 		perror("poller: the signals");
 		return 2;
 	}
-	for (size_t i = 0; i < METHODS && !interrupt_signal(); i++) {
-		if (strcmp(settings.method, "all") != 0 &&
-		    strcmp(settings.method, methods[i].name) != 0)
-			continue;
-		job.method = &methods[i];
-		if (!result_begin(&results[count], job.method->name, list->count * job.repeat)) {
+	for (size_t i = 0; i < METHODS; i++)
+		if (is_chosen(&methods[i]) && !result_begin(&results[i], methods[i].name,
+							    list->count * (size_t)settings.repeat)) {
 			perror("poller: the times of the checks");
 			status = 2;
-		} else if (!loop_run(&job, &results[count]))
-			status = 2;
-		if (!status && !result_is_complete(&results[count]))
-			status = 1;
-		count++;
-	}
+		}
+	if (!status && !run_rounds(&job, results))
+		status = 2;
+	for (size_t i = 0; i < METHODS; i++)
+		if (is_chosen(&methods[i]))
+			chosen[count++] = results[i];
+	for (size_t i = 0; i < count && !status; i++)
+		status = !result_is_complete(&chosen[i]);
 	if (status < 2)
-		result_print(results, count);
-	for (size_t i = 0; i < count; i++)
+		result_print(chosen, count);
+	for (size_t i = 0; i < METHODS; i++)
 		result_free(&results[i]);
 	close(job.interrupt);
 	if (interrupt_signal())

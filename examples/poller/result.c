@@ -183,6 +183,21 @@ static void print_details(const struct result *result)
 		       result->planned);
 }
 
+/* What the times show: who blocks the loop for how long. */
+static void print_comparison(const struct result results[], size_t count)
+{
+	const double first = (double)percentile(results->starts, results->start_count, 50);
+
+	if (count < 2 || first <= 0)
+		return;
+	printf("\n=> A start blocks the loop for %.0f us by %s", first / 1e3, results->method);
+	for (size_t i = 1; i < count; i++)
+		printf(", %.1f times as long by %s",
+		       (double)percentile(results[i].starts, results[i].start_count, 50) / first,
+		       results[i].method);
+	printf(".\n");
+}
+
 void result_print(struct result results[], size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -191,8 +206,9 @@ void result_print(struct result results[], size_t count)
 	}
 	print_rates(results, count);
 	print_times("start to reaped, ms", latencies_of, 1e6, results, count);
-	print_times("start holds the loop, us", starts_of, 1e3, results, count);
+	print_times("start blocks loop, us", starts_of, 1e3, results, count);
 	print_outcomes(results, count);
 	for (size_t i = 0; i < count; i++)
 		print_details(&results[i]);
+	print_comparison(results, count);
 }

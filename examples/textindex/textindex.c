@@ -19,13 +19,13 @@
 
 #include "methods.h"
 
-enum { MAX_FILTER_WORDS = 32 };
+enum { MAX_FILTER_WORDS = 32, MAX_ROUNDS = 100 };
 
 static struct settings {
 	const char *method;
 	char *filter[MAX_FILTER_WORDS + 1]; /* [0] NULL: chosen by the file's name */
-	long threads, limit, resident;
-} settings = { .method = "aspawn" };
+	long threads, limit, resident, rounds;
+} settings = { .method = "aspawn", .rounds = 1 };
 
 /* -------------------------------------------------------------- the documents */
 
@@ -178,40 +178,105 @@ static struct totals run_pass(const struct method *method)
 
 /* ------------------------------------------------------------------ the report */
 
-static void print_row(const char *name, const struct totals *totals, double slowest)
+static int compare(const void *a, const void *b)
 {
-	printf("%-12s %10zu %12zu %8zu %9.2f %10.0f %8.2f\n", name, totals->documents,
-	       totals->words, totals->failed, totals->seconds,
-	       (double)totals->documents / totals->seconds, totals->seconds / slowest);
-	fflush(stdout);
+	const double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Sorts the values. */
+static double median(double values[], long count)
+{
+	qsort(values, (size_t)count, sizeof *values, compare);
+	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static void print_row(const char *name, const struct totals *totals, double seconds, double ratio)
+{
+	printf("%-12s %10zu %12zu %8zu %9.2f %10.0f", name, totals->documents, totals->words,
+	       totals->failed, seconds, (double)totals->documents / seconds);
+	if (ratio)
+		printf(" %8.2f", ratio);
+	printf("\n");
+}
+
+/* A method is slower, or faster, than the first if it was in nearly every round, by more
+ * than the twentieth part. Else there is no difference to be seen. */
+static void print_verdict(const char *name, double ratios[], long rounds)
+{
+	const double middle = median(ratios, rounds);
+	const double low = ratios[rounds / 5], high = ratios[rounds - 1 - rounds / 5];
+	const char *verdict = "as long, within the noise";
+
+	if (low > 1 && middle > 1.05)
+		verdict = "longer";
+	if (high < 1 && middle < 0.95)
+		verdict = "less";
+	printf("=> %s takes %.2f times the time of %s (rounds: %.2f to %.2f): %s\n", name, middle,
+	       methods[0].name, ratios[0], ratios[rounds - 1], verdict);
+}
+
+static double seconds[8][MAX_ROUNDS]; /* of each method */
+
+static bool is_chosen(size_t method)
+{
+	return !strcmp(settings.method, "all") || !strcmp(settings.method, methods[method].name);
+}
+
+/* Each method in turn, so that what changes on the machine is in the times of all. False
+ * if a method counted otherwise than the first. */
+static bool run_rounds(struct totals totals[])
+{
+	const struct totals *first = NULL;
+	bool is_same = true;
+
+	for (long round = 0; round < settings.rounds; round++)
+		for (size_t i = 0; i < method_count; i++) {
+			if (!is_chosen(i))
+				continue;
+			totals[i] = run_pass(&methods[i]);
+			seconds[i][round] = totals[i].seconds;
+			if (!first)
+				first = &totals[i];
+			is_same &= totals[i].words == first->words;
+		}
+	return is_same;
 }
 
 /* Returns 0, or 1 if a method's counts differ from those of the first. */
 static int run(void)
 {
-	struct totals first = { 0 };
-	bool all = !strcmp(settings.method, "all"), differ = false, have_first = false;
+	struct totals totals[8] = { 0 };
+	const struct totals *first = NULL;
+	const bool all = !strcmp(settings.method, "all");
+	double ratios[8][MAX_ROUNDS];
 
 	if (all) /* warm up: otherwise only the first method would read the documents from disk */
 		run_pass(&methods[0]);
+	bool is_same = run_rounds(totals);
 	printf("%-12s %10s %12s %8s %9s %10s %8s\n", "method", "documents", "words", "failed",
 	       "seconds", "spawns/s", all ? "ratio" : "");
+	for (size_t i = 0; i < method_count; i++)
+		for (long round = 0; round < settings.rounds; round++)
+			ratios[i][round] = all ? seconds[i][round] / seconds[0][round] : 0;
 	for (size_t i = 0; i < method_count; i++) {
-		if (!all && strcmp(methods[i].name, settings.method) != 0)
+		if (!is_chosen(i))
 			continue;
-		struct totals totals = run_pass(&methods[i]);
-		if (!have_first)
-			first = totals;
-		have_first = true;
-		print_row(methods[i].name, &totals, first.seconds);
-		differ |= totals.words != first.words;
+		if (!first)
+			first = &totals[i];
+		print_row(methods[i].name, &totals[i], median(seconds[i], settings.rounds),
+			  median(ratios[i], settings.rounds));
 	}
-	if (first.failed)
-		printf("%zu documents failed, the first: %s\n", first.failed,
-		       first.first_error < 0 ? "the filter failed" : strerror(first.first_error));
-	if (differ)
+	if (all && settings.rounds > 1)
+		for (size_t i = 1; i < method_count; i++)
+			print_verdict(methods[i].name, ratios[i], settings.rounds);
+	if (first->failed)
+		printf("%zu documents failed, the first: %s\n", first->failed,
+		       first->first_error < 0 ? "the filter failed" : strerror(first->first_error));
+	if (!is_same)
 		printf("the word counts differ\n");
-	return differ || (first.documents && first.failed == first.documents);
+	return !is_same || (first->documents && first->failed == first->documents);
 }
 
 /* ---------------------------------------------------------------- the command */
@@ -223,6 +288,8 @@ static const char usage[] =
 	"  --method NAME   aspawn (default), posix_spawn, vfork, fork, popen, or all: compare\n"
 	"  --filter WORDS  the filter, reading the file as its standard input\n"
 	"                  (default: gzip -dc for *.gz, else cat)\n"
+	"  --rounds N      go over the documents so often, with all the methods in turn: the\n"
+	"                  times are medians (1)\n"
 	"  --threads N     1 to 256 (default: as many as processors)\n"
 	"  --limit N       at most so many documents\n"
 	"  --resident MIB  touch so much memory first: what fork has to copy\n";
@@ -281,6 +348,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "method", required_argument, NULL, 'm' },
 		{ "filter", required_argument, NULL, 'f' },
+		{ "rounds", required_argument, NULL, 'R' },
 		{ "threads", required_argument, NULL, 't' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "resident", required_argument, NULL, 'r' },
@@ -302,6 +370,10 @@ int main(int argc, char **argv)
 		case 'f':
 			if (!parse_filter(optarg))
 				return refuse("no filter of 1 to 32 words", optarg);
+			break;
+		case 'R':
+			if (!parse_number(optarg, 1, MAX_ROUNDS, &settings.rounds))
+				return refuse("--rounds is from 1 to 100", optarg);
 			break;
 		case 't':
 			if (!parse_number(optarg, 1, 256, &settings.threads))

@@ -42,9 +42,6 @@
 #ifndef ASPAWN_ACTION_H
 #define ASPAWN_ACTION_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <aspawn/aspawn.h>    /* ASPAWN_CHILD */
 #include <syscall/file.h>     /* PSYS_O_..., PSYS_AT_FDCWD, PSYS_RESOLVE_... */
 #include <syscall/process.h>  /* PSYS_RLIMIT_..., PSYS_SCHED_..., PSYS_CLONE_NEW... */
@@ -114,7 +111,10 @@ enum aspawn_action_kind {
 	ASPAWN_ACTION_HOSTNAME = 47,
 
 	ASPAWN_ACTION_WRITE = 48,
-	ASPAWN_ACTION_CALL = 49
+	ASPAWN_ACTION_CALL = 49,
+
+	ASPAWN_ACTION_SIGNAL_DEFAULT = 50,
+	ASPAWN_ACTION_SIGNAL_IGNORE = 51
 };
 
 /* A function for ASPAWN_CALL. Returns 0, or a negative error number if the action fails. */
@@ -160,6 +160,8 @@ struct aspawn_action {
 		struct { const void *set; } sigmask;
 		struct { const void *set; } signals_default;
 		struct { const void *set; } signals_ignore;
+		struct { int signal; } signal_default;
+		struct { int signal; } signal_ignore;
 		struct { int signal; } pdeathsig;
 
 		struct { int resource; uint64_t soft, hard; } rlimit;
@@ -200,7 +202,7 @@ struct aspawn_action {
 };
 /* clang-format on */
 
-typedef char aspawn_action_has_64_bytes[sizeof(struct aspawn_action) == 64 ? 1 : -1];
+PSYS_ASSERT(aspawn_action_has_64_bytes, sizeof(struct aspawn_action) == 64);
 
 /* Internal: the common part of the macros below. */
 /* clang-format off */
@@ -349,7 +351,7 @@ PSYS_API void aspawn_action_foreground(struct aspawn_action *action, int fd);
  * aspawn_start(); ignored signals stay ignored, and caught signals are reset, as by execve(2).
  *
  * A set is a struct psys_sigset or a libc's sigset_t: its first PSYS_SIGSET_SIZE bytes are read.
- * SIGKILL and SIGSTOP in a set have no effect. Errors: none, except for ASPAWN_PDEATHSIG. */
+ * SIGKILL and SIGSTOP in a set have no effect. Errors: none, unless an action names them. */
 
 /* The program begins with no signal blocked and none ignored. Usually right for a server, or a
  * caller whose own parent blocked or ignored signals. */
@@ -365,6 +367,13 @@ PSYS_API void aspawn_action_signals_default(struct aspawn_action *action, const 
 PSYS_API void aspawn_action_signals_ignore(struct aspawn_action *action, const void *set);
 #define ASPAWN_SIGNALS_DEFAULT(set) ASPAWN_MAKE(SIGNALS_DEFAULT, signals_default, set)
 #define ASPAWN_SIGNALS_IGNORE(set) ASPAWN_MAKE(SIGNALS_IGNORE, signals_ignore, set)
+
+/* The same for one signal. aspawn_start() returns -EINVAL for an invalid one.
+ * Errors: EINVAL (SIGKILL, SIGSTOP). */
+PSYS_API void aspawn_action_signal_default(struct aspawn_action *action, int signal);
+PSYS_API void aspawn_action_signal_ignore(struct aspawn_action *action, int signal);
+#define ASPAWN_SIGNAL_DEFAULT(signal) ASPAWN_MAKE(SIGNAL_DEFAULT, signal_default, signal)
+#define ASPAWN_SIGNAL_IGNORE(signal) ASPAWN_MAKE(SIGNAL_IGNORE, signal_ignore, signal)
 
 /*
  * The program gets the signal when its parent ends: PR_SET_PDEATHSIG, prctl(2). 0: no

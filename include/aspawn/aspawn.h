@@ -13,9 +13,6 @@
 #ifndef ASPAWN_ASPAWN_H
 #define ASPAWN_ASPAWN_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <syscall/base.h>
 #include <syscall/time.h>
 
@@ -112,7 +109,8 @@ struct aspawn_options {
 	int reserved;   /* 0 */
 };
 
-enum { ASPAWN_OPTIONS_SIZE_VER0 = sizeof(struct aspawn_options) }; /* of the first version */
+enum { ASPAWN_OPTIONS_SIZE_VER0 = 32 }; /* of the first version */
+PSYS_ASSERT(aspawn_options_has_its_size, sizeof(struct aspawn_options) == ASPAWN_OPTIONS_SIZE_VER0);
 
 /*
  * As aspawn(), with options, which may be NULL. Further errors:

@@ -133,7 +133,7 @@ struct aspawn_command {
 	int reserved; /* 0 */
 };
 
-enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * sizeof(void *) }; /* of the first version */
+enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * __SIZEOF_POINTER__ }; /* of the first version */
 
 #ifndef __cplusplus
 /*
@@ -182,7 +182,7 @@ struct aspawn_failure {
 	char subject[112];
 };
 
-typedef char aspawn_failure_has_128_bytes[sizeof(struct aspawn_failure) == 128 ? 1 : -1];
+PSYS_ASSERT(aspawn_failure_has_128_bytes, sizeof(struct aspawn_failure) == 128);
 
 /*
  * Formats a failure for people: action 2, chdir "/srv/checks": ENOENT, or
@@ -267,7 +267,8 @@ struct aspawn_io {
 
 enum {
 	/* of the first version */
-	ASPAWN_IO_SIZE_VER0 = 16 + 12 * sizeof(void *) + 16 + 8 + sizeof(struct psys_rusage) + 128
+	ASPAWN_IO_SIZE_VER0 = 16 + 12 * __SIZEOF_POINTER__ + 16 + 8 + 128 +
+			      18 * PSYS_KERNEL_LONG_BITS / 8 /* struct psys_rusage */
 };
 
 /*
@@ -338,7 +339,7 @@ struct aspawn_child {
 	uint64_t own[13] __attribute__((aligned(8))); /* internal */
 };
 
-typedef char aspawn_child_has_128_bytes[sizeof(struct aspawn_child) == 128 ? 1 : -1];
+PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
 
 /*
  * Starts a command, and returns when the child exists. The actions and the exec come later: their
@@ -509,7 +510,7 @@ struct aspawn_pool {
 	uint64_t own[8] __attribute__((aligned(8)));
 };
 
-typedef char aspawn_pool_has_64_bytes[sizeof(struct aspawn_pool) == 64 ? 1 : -1];
+PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 
 /*
  * Unmaps all memory of the pool that no child uses.
@@ -521,9 +522,8 @@ typedef char aspawn_pool_has_64_bytes[sizeof(struct aspawn_pool) == 64 ? 1 : -1]
 PSYS_API int aspawn_pool_trim(struct aspawn_pool *pool);
 
 /* The sizes that an older library and a newer caller agree on. */
-typedef char
-	aspawn_command_has_size[sizeof(struct aspawn_command) == ASPAWN_COMMAND_SIZE_VER0 ? 1 : -1];
-typedef char aspawn_io_has_its_size[sizeof(struct aspawn_io) == ASPAWN_IO_SIZE_VER0 ? 1 : -1];
+PSYS_ASSERT(aspawn_command_has_size, sizeof(struct aspawn_command) == ASPAWN_COMMAND_SIZE_VER0);
+PSYS_ASSERT(aspawn_io_has_its_size, sizeof(struct aspawn_io) == ASPAWN_IO_SIZE_VER0);
 
 #ifdef __cplusplus
 }

@@ -5,8 +5,29 @@
 #ifndef PSYS_BASE_H
 #define PSYS_BASE_H
 
+/*
+ * PSYS_DECLARATIONS_ONLY, given to a preprocessor (cc -E -P), makes these headers plain
+ * declarations: no inline function, so no system call but psys_syscall(), no assembly, no
+ * attribute, no packed structure, no header of the compiler's. It is for parsers of C in other
+ * languages, as cffi's, and not for compilers. See doc/bindings.md.
+ */
+#ifdef PSYS_DECLARATIONS_ONLY
+#define __attribute__(list)
+#define __extension__
+typedef __SIZE_TYPE__ size_t;
+typedef __UINTPTR_TYPE__ uintptr_t;
+typedef __INT8_TYPE__ int8_t;
+typedef __INT16_TYPE__ int16_t;
+typedef __INT32_TYPE__ int32_t;
+typedef __INT64_TYPE__ int64_t;
+typedef __UINT8_TYPE__ uint8_t;
+typedef __UINT16_TYPE__ uint16_t;
+typedef __UINT32_TYPE__ uint32_t;
+typedef __UINT64_TYPE__ uint64_t;
+#else
 #include <stddef.h>
 #include <stdint.h>
+#endif
 
 #ifdef __has_attribute
 #define PSYS_HAS_ATTRIBUTE(attribute) __has_attribute(attribute)
@@ -116,8 +137,17 @@
 #endif
 #endif
 
+/* A condition that the compiler checks. */
+#ifdef PSYS_DECLARATIONS_ONLY
+#define PSYS_ASSERT(name, condition)
+#else
+#define PSYS_ASSERT(name, condition) typedef char name[(condition) ? 1 : -1]
+#endif
+
 /* A function of the library that is not inline. */
+#ifndef PSYS_API
 #define PSYS_API __attribute__((visibility("default")))
+#endif
 
 /* For functions whose result the caller must use. */
 #define PSYS_MUST_CHECK __attribute__((warn_unused_result))

@@ -116,7 +116,7 @@ PSYS_API const char *psys_getenv(char *const envp[], const char *name);
 }
 #endif
 
-#ifndef PSYS_NO_UNPREFIXED
+#if !defined(PSYS_NO_UNPREFIXED) && !defined(PSYS_DECLARATIONS_ONLY)
 #include <syscall/unprefixed.h> /* find_exe(), handle_execve_err(), pure_syscall() */
 #endif
 

@@ -284,7 +284,7 @@ __extension__ struct psys_ns_id_req {
 };
 
 /* statfs, fstatfs: the kernel's struct statfs64 where the architecture has it */
-#ifndef PSYS_ARCH_STATFS
+#if !defined(PSYS_ARCH_STATFS) && !defined(PSYS_DECLARATIONS_ONLY)
 #if PSYS_KERNEL_LONG_BITS == 64
 typedef psys_kernel_long psys_statfs_word;
 #else
@@ -394,5 +394,9 @@ struct psys_cachestat {
 #define PSYS_FAN_OPEN 0x00000020
 #define PSYS_FAN_MARK_ADD 0x00000001
 #define PSYS_FAN_MARK_REMOVE 0x00000002
+
+/* timerfd_create */
+#define PSYS_TFD_CLOEXEC PSYS_O_CLOEXEC
+#define PSYS_TFD_NONBLOCK PSYS_O_NONBLOCK
 
 #endif

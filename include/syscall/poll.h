@@ -37,10 +37,12 @@ struct psys_pollfd {
 #ifndef PSYS_EPOLL_PACKED
 #define PSYS_EPOLL_PACKED
 #endif
+#ifndef PSYS_DECLARATIONS_ONLY
 struct psys_epoll_event {
 	uint32_t events;
 	uint64_t data; /* the caller's own */
 } PSYS_EPOLL_PACKED;
+#endif
 
 #define PSYS_EFD_SEMAPHORE 1
 #define PSYS_EFD_CLOEXEC PSYS_O_CLOEXEC

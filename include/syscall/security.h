@@ -72,10 +72,10 @@ struct psys_sock_fprog {
 #define PSYS_LANDLOCK_CREATE_RULESET_VERSION 1U
 #define PSYS_LANDLOCK_RULE_PATH_BENEATH 1
 #define PSYS_LANDLOCK_RULE_NET_PORT 2
-#define PSYS_LANDLOCK_ACCESS_FS_EXECUTE (UINT64_C(1) << 0)
-#define PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE (UINT64_C(1) << 1)
-#define PSYS_LANDLOCK_ACCESS_FS_READ_FILE (UINT64_C(1) << 2)
-#define PSYS_LANDLOCK_ACCESS_FS_READ_DIR (UINT64_C(1) << 3)
+#define PSYS_LANDLOCK_ACCESS_FS_EXECUTE 1U
+#define PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE 2U
+#define PSYS_LANDLOCK_ACCESS_FS_READ_FILE 4U
+#define PSYS_LANDLOCK_ACCESS_FS_READ_DIR 8U
 /* An older kernel rejects a larger structure than its own, unless the rest is zero. */
 struct psys_landlock_ruleset_attr {
 	uint64_t handled_access_fs;
@@ -85,10 +85,12 @@ struct psys_landlock_ruleset_attr {
 	uint64_t quiet_access_net;
 	uint64_t quiet_scoped;
 };
+#ifndef PSYS_DECLARATIONS_ONLY
 struct psys_landlock_path_beneath_attr {
 	uint64_t allowed_access;
 	int32_t parent_fd;
 } __attribute__((packed));
+#endif
 struct psys_landlock_net_port_attr {
 	uint64_t allowed_access;
 	uint64_t port;

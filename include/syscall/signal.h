@@ -47,13 +47,14 @@
 #endif
 #define PSYS_SIGRTMIN 32 /* the kernel's; a libc keeps the first few for itself */
 
-#define PSYS_WORD_BITS (8 * sizeof(unsigned long))
+#define PSYS_WORD_BITS (8 * __SIZEOF_LONG__)
 
 struct psys_sigset {
-	unsigned long sig[PSYS_NSIG / (8 * sizeof(unsigned long))];
+	unsigned long sig[PSYS_NSIG / PSYS_WORD_BITS];
 };
-#define PSYS_SIGSET_SIZE sizeof(struct psys_sigset)
+#define PSYS_SIGSET_SIZE (PSYS_NSIG / 8)
 
+#ifndef PSYS_DECLARATIONS_ONLY
 PSYS_INLINE void psys_sigfillset(struct psys_sigset *set)
 {
 	for (size_t i = 0; i < sizeof set->sig / sizeof set->sig[0]; i++)
@@ -84,6 +85,7 @@ PSYS_INLINE int psys_sigismember(const struct psys_sigset *set, int signal)
 	size_t bit = (size_t)signal - 1;
 	return (int)(set->sig[bit / PSYS_WORD_BITS] >> bit % PSYS_WORD_BITS & 1);
 }
+#endif
 
 /* rt_sigprocmask: how */
 #ifndef PSYS_SIG_BLOCK
@@ -97,8 +99,8 @@ PSYS_INLINE int psys_sigismember(const struct psys_sigset *set, int signal)
  * where the architecture has the flag, PSYS_SA_RESTORER in flags. Elsewhere the kernel has its own
  * restorer.
  */
-#define PSYS_SIG_DFL ((uintptr_t)0)
-#define PSYS_SIG_IGN ((uintptr_t)1)
+#define PSYS_SIG_DFL 0UL
+#define PSYS_SIG_IGN 1UL
 #ifndef PSYS_SA_SIGINFO
 #define PSYS_SA_NOCLDSTOP 0x00000001UL
 #define PSYS_SA_NOCLDWAIT 0x00000002UL
@@ -151,7 +153,7 @@ struct psys_siginfo {
 	int code;
 #endif
 	union {
-		int pad[(128 - (sizeof(void *) == 8 ? 16 : 12)) / 4];
+		int pad[(128 - 8 - __SIZEOF_POINTER__) / 4];
 		void *align;
 		struct { /* SIGCHLD, waitid */
 			int pid;
@@ -235,7 +237,7 @@ struct psys_sigevent {
 	int signo;
 	int notify;
 	union {
-		int pad[(64 - 8 - sizeof(void *)) / 4];
+		int pad[(64 - 8 - __SIZEOF_POINTER__) / 4];
 		int tid; /* with PSYS_SIGEV_THREAD_ID */
 	} u;
 };

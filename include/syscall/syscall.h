@@ -36,6 +36,7 @@ extern "C" {
 PSYS_API psys_word psys_syscall(psys_word nr, psys_word a1, psys_word a2, psys_word a3,
 				psys_word a4, psys_word a5, psys_word a6);
 
+#ifndef PSYS_DECLARATIONS_ONLY
 #define PSYS_CALL0(since, type, name, nr)          \
 	PSYS_INLINE type name(void)                \
 	{                                          \
@@ -86,6 +87,7 @@ PSYS_API psys_word psys_syscall(psys_word nr, psys_word a1, psys_word a2, psys_w
 #undef PSYS_IRREGULAR
 
 #include <syscall/irregular.h>
+#endif
 
 #ifdef __cplusplus
 }

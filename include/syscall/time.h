@@ -27,9 +27,7 @@ struct psys_itimerspec {
 	struct psys_timespec it_value;
 };
 
-/* timerfd_create, timerfd_settime */
-#define PSYS_TFD_CLOEXEC PSYS_O_CLOEXEC
-#define PSYS_TFD_NONBLOCK PSYS_O_NONBLOCK
+/* timerfd_settime */
 #define PSYS_TFD_TIMER_ABSTIME 1
 
 #ifndef PSYS_ARCH_SUSECONDS

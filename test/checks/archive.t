@@ -115,6 +115,14 @@ all_text_is_at_most()
 		END { print text; exit text == 0 || text > most }'
 }
 
+# Of a distribution's CFLAGS, or of a compiler's own.
+has_no_stack_protector()
+{
+	make -s BUILD_DIR="$work/protected" CFLAGS='-O2 -fstack-protector-all' "$work/protected/libaspawn.a" &&
+		$nm "$work/protected/libaspawn.a" >"$work/symbols" &&
+		grep -q ' T aspawn$' "$work/symbols" && ! grep __stack_chk "$work/symbols"
+}
+
 has_soname()
 {
 	llvm-readelf --dynamic "$shared" | grep -q 'SONAME.*libaspawn\.so\.[0-9]'
@@ -137,6 +145,7 @@ if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS+set}${SANITIZE+set}" ]; then
 	check "aspawn_run() is at most 40 KiB of text" at_most 40960 aspawn_run
 	check "the whole library is at most 48 KiB of text" all_text_is_at_most 49152
 fi
+check "no stack protector, whatever CFLAGS say" has_no_stack_protector
 check "no executable stack" no_executable_stack
 check "the shared library needs no other library" needs_no_library
 check "the shared library binds at start" binds_now

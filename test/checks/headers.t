@@ -22,9 +22,9 @@ compiles()
 {
 	language=$1 standard=$2
 	shift 2
-	eval "set -- $($clang "$@" -std=$standard -ffreestanding -nostdlibinc -I"$work/include" \
+	eval "set -- $($clang "$@" -std="$standard" -ffreestanding -nostdlibinc -I"$work/include" \
 		-Wall -Wextra -Wpedantic -Wno-variadic-macros -Werror -fsyntax-only \
-		-x $language "$work/first" '-###' 2>&1 | tail -1)"
+		-x "$language" "$work/first" '-###' 2>&1 | tail -1)"
 	"$@" "$work/$language"/*
 }
 
@@ -33,6 +33,7 @@ every_target_compiles()
 {
 	failed=0
 	while read -r name flags; do
+		# shellcheck disable=SC2086 # a word each
 		compiles "$1" "$2" $flags || { echo "that was $name"; failed=1; }
 	done <"$work/targets"
 	return $failed

@@ -104,14 +104,15 @@ is_called()
 	compile fewer "$@" -DPSYS_NO_INLINE_CALLS && judge fewer | grep 'refused f_fewer:.*\(call\|jmp\)'
 }
 
+# shellcheck disable=SC2086 # a word each
 for arch in x86_64 aarch64; do
 	for compiler in "clang --target=$arch-linux-gnu" "$arch-linux-gnu-gcc"; do
-		if command -v ${compiler%% *} >/dev/null; then
+		if command -v "${compiler%% *}" >/dev/null; then
 			check "an inlined wrapper is only the trap: $compiler" is_the_trap $compiler
 			check "the check detects more than the trap: $compiler" refuses_worse $compiler
 		else
-			skip "an inlined wrapper is only the trap: $compiler" "not installed"
-			skip "the check detects more than the trap: $compiler" "not installed"
+			skip "an inlined wrapper is only the trap: $compiler" "no ${compiler%% *}"
+			skip "the check detects more than the trap: $compiler" "no ${compiler%% *}"
 		fi
 	done
 done
@@ -120,7 +121,7 @@ for compiler in mipsisa32r6-linux-gnu-gcc mipsisa64r6-linux-gnuabi64-gcc; do
 	if command -v $compiler >/dev/null; then
 		check "a wrapper is compiled: $compiler" compile good $compiler
 	else
-		skip "a wrapper is compiled: $compiler" "not installed"
+		skip "a wrapper is compiled: $compiler" "no ${compiler%% *}"
 	fi
 done
 for compiler in clang-14 clang-19; do
@@ -128,7 +129,7 @@ for compiler in clang-14 clang-19; do
 	if command -v $compiler >/dev/null; then
 		check "$name" is_called $compiler --target=x86_64-linux-gnu
 	else
-		skip "$name" "not installed"
+		skip "$name" "no ${compiler%% *}"
 	fi
 done
 finish

@@ -26,9 +26,13 @@ int main(void)
 }
 C
 
+# Not into the cache of this machine's linker.
+export LDCONFIG=false
+
+# installs DESTDIR PREFIX [TARGET]
 installs()
 {
-	make -s install BUILD_DIR="$build" DESTDIR="$1" PREFIX="$2"
+	make -s "${3:-install}" BUILD_DIR="$build" DESTDIR="$1" PREFIX="$2"
 }
 
 # Files under DESTDIR refer to PREFIX only.
@@ -42,11 +46,76 @@ staged()
 		! grep -r "$work" "$work/stage/opt/aspawn/lib/pkgconfig"
 }
 
+# As a distribution has it: a directory of libraries for each architecture.
+honours_directories()
+{
+	make -s install install-compat BUILD_DIR="$build" DESTDIR="$work/multiarch" PREFIX=/usr LIBDIR=/usr/lib/some-linux-gnu \
+			INCLUDEDIR=/opt/headers MANDIR=/usr/man &&
+		(cd "$work/multiarch" && test -f usr/lib/some-linux-gnu/libaspawn.a && test -f opt/headers/aspawn/aspawn.h &&
+			test -f usr/man/man3/aspawn.3 && test ! -e usr/include && test ! -e usr/share &&
+			cd usr/lib/some-linux-gnu/pkgconfig &&
+			for name in aspawn aspawn-compat; do
+				grep -Fx 'libdir=${prefix}/lib/some-linux-gnu' $name.pc &&
+					grep -Fx 'includedir=/opt/headers' $name.pc || return 1
+			done) &&
+		make -s uninstall BUILD_DIR="$build" DESTDIR="$work/multiarch" PREFIX=/usr LIBDIR=/usr/lib/some-linux-gnu \
+			INCLUDEDIR=/opt/headers MANDIR=/usr/man &&
+		test -z "$(find "$work/multiarch" ! -type d)"
+}
+
+# Whatever the umask; and nothing that was there is made private or public.
+readable_by_all()
+{
+	mkdir -p "$work/private/opt" && chmod 700 "$work/private/opt" &&
+		(umask 077 && installs "$work/private" /opt/aspawn install-compat) || return 1
+	! find "$work/private/opt/aspawn" ! -type l ! -perm -u=rw,go=r | grep . &&
+		! find "$work/private/opt/aspawn" -type d ! -perm -go=x | grep . &&
+		test "$(stat -c %a "$work/private/opt")" = 700
+}
+
+# Of an install over an install, too.
+spaces_in_paths()
+{
+	installs "$work/a stage" "/opt/a prefix" && installs "$work/a stage" "/opt/a prefix" &&
+		test -f "$work/a stage/opt/a prefix/include/aspawn/aspawn.h" &&
+		installs "" "$work/a prefix" && (cd "$work" &&
+		eval "set -- $(PKG_CONFIG_PATH="$work/a prefix/lib/pkgconfig" pkg-config --cflags --libs aspawn)" &&
+		$cc program.c "$@" -o spaces && LD_LIBRARY_PATH="$work/a prefix/lib" ./spaces)
+}
+
+# A moved tree is found where it is.
+pkg_config_follows_a_move()
+{
+	installs "" "$work/before" && mv "$work/before" "$work/after" &&
+		PKG_CONFIG_PATH=$work/after/lib/pkgconfig pkg-config --define-variable=prefix="$work/after" --cflags --libs aspawn |
+		grep "^-I$work/after/include -L$work/after/lib "
+}
+
+refuses_relative_paths()
+{
+	! make -s install BUILD_DIR="$build" DESTDIR="$work/relative" LIBDIR=lib 2>"$work/error" &&
+		grep "LIBDIR must be absolute" "$work/error" && test ! -e "$work/relative"
+}
+
+# Called by root, without DESTDIR; who did not, or has another directory, is told.
+runs_ldconfig()
+{
+	printf '#!/bin/sh\necho "$0 $*" >>"%s"\n%s\n' "$work/called" \
+		'[ "$1" != -p ] || echo "libaspawn.so (libc6) => $LISTED"' >"$work/ldconfig" && chmod 755 "$work/ldconfig" || return 1
+	soname=$(basename "$(readlink "$work/prefix/lib/libaspawn.so")")
+	told=$(make -s install BUILD_DIR="$build" DESTDIR="$work/stage" LDCONFIG="$work/ldconfig") &&
+		test ! -e "$work/called" && echo "$told" | grep "/usr/local/lib/$soname" || return 1
+	told=$(LISTED=$work/prefix/lib/$soname make -s install BUILD_DIR="$build" DESTDIR= PREFIX="$work/prefix" LDCONFIG="$work/ldconfig") &&
+		test -z "$told" && grep -x "$work/ldconfig " "$work/called" || return 1
+	make -s install BUILD_DIR="$build" DESTDIR= PREFIX="$work/prefix" LDCONFIG="$work/ldconfig" | grep "LD_LIBRARY_PATH"
+}
+
 installed_flags()
 {
 	PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs aspawn
 }
 
+# shellcheck disable=SC2086 # flags, a word each
 # With the installed headers and libraries alone, found by pkg-config.
 builds_by_pkg_config()
 {
@@ -78,40 +147,31 @@ man_pages_have_no_warning()
 	! (cd "$work/prefix/share/man" && groff -man -ww -z man3/*.3 2>&1) | grep .
 }
 
-# builds_program_of PAGE: builds the example of the page as $work/PAGE, in the oldest C that the
-# headers support
-builds_program_of()
-{
-	sed -n '/^\.SH EXAMPLES/,/^\.EE/p' "$work/prefix/share/man/man3/$1.3" |
-		sed -e '/^\./d' -e 's/\\e/\\/g' -e 's/\\-/-/g' >"$work/$1.c" &&
-		flags=$(installed_flags) &&
-		(cd "$work" && $cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$1.c" $flags -static -o "$1")
-}
-
-programs_in_manual_run()
-{
-	for page in psys aspawn aspawn_start aspawn_run aspawn_action; do
-		builds_program_of $page || return 1
-	done
-	(cd "$work" && ./psys psys.c >copy && cmp psys.c copy &&
-		! ./psys missing 2>error && grep -x "no such file or directory" error &&
-		./aspawn >output && grep -x hello output &&
-		./aspawn_start >output && grep -x "ls: exit 0" output &&
-		./aspawn_run >output && grep -x "$(uname -sr)" output &&
-		./aspawn_action >output && grep -x 10 output &&
-		! ./aspawn_action /no/such/directory 2>error &&
-		grep -x 'not started: action 0, chdir "/no/such/directory": ENOENT' error)
-}
-
+# What others have put there stays, as does what is only named like a file of the library.
 uninstalls()
 {
-	make -s uninstall BUILD_DIR="$build" DESTDIR="" PREFIX="$work/prefix" &&
-		test -z "$(find "$work/prefix" -type f -o -type l)"
+	prefix=$work/to\ remove
+	mkdir -p "$prefix/include/aspawn" "$prefix/lib/pkgconfig" "$prefix/include/aspawn-compat" &&
+		touch "$prefix/include/aspawn/theirs.h" "$prefix/lib/libaspawn.so.theirs" "$prefix/lib/pkgconfig/theirs.pc" \
+			"$prefix/include/aspawn-compat/theirs.h" &&
+		find "$prefix" ! -type d | sort >"$work/before" &&
+		installs "" "$prefix" install-compat && installs "" "$prefix" uninstall &&
+		find "$prefix" ! -type d | sort | diff "$work/before" - &&
+		test ! -e "$prefix/include/syscall"
+}
+
+uninstall_needs_its_paths()
+{
+	! make -s uninstall BUILD_DIR="$build" DESTDIR= PREFIX= LIBDIR= 2>"$work/error" && grep "LIBDIR must be absolute" "$work/error"
 }
 
 check "install uses DESTDIR and PREFIX" staged
+check "all can read what is installed under umask 077" readable_by_all
+check "DESTDIR and PREFIX with spaces, twice" spaces_in_paths
+check "install honours LIBDIR, INCLUDEDIR and MANDIR" honours_directories
+check "relative directories are refused" refuses_relative_paths
+check "aspawn.pc follows its prefix" pkg_config_follows_a_move
 check "programs build by pkg-config and run, shared and static" builds_by_pkg_config
-check "the programs in the manual run" programs_in_manual_run
 if command -v man >/dev/null; then
 	check "man finds a page for each function" man_pages_are_found
 else
@@ -122,5 +182,11 @@ if command -v groff >/dev/null; then
 else
 	skip "man pages cause no warning" "no groff command"
 fi
-check "uninstall leaves nothing" uninstalls
+if [ "$(id -u)" = 0 ]; then
+	check "ldconfig, or a sentence about it" runs_ldconfig
+else
+	skip "ldconfig, or a sentence about it" "needs root"
+fi
+check "uninstall leaves nothing of its own, and all of others" uninstalls
+check "uninstall needs absolute paths" uninstall_needs_its_paths
 finish

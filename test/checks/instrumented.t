@@ -116,9 +116,9 @@ each()
 {
 	while read -r flags; do
 		if ! command -v "${3%% *}" >/dev/null; then
-			skip "$2: $3 $flags" "not installed"
+			skip "$2: $3 $flags" "no ${3%% *}"
 		elif ! supports "$3" "$flags"; then
-			skip "$2: $3 $flags" "not an option of this compiler, or not here"
+			skip "$2: $3 $flags" "not an option of ${3%% *}, or not here"
 		else
 			check "$2: $3 $flags" "$1" "$3" "$flags"
 		fi
@@ -156,10 +156,11 @@ for compiler in gcc-12 clang-14; do
 	if command -v $compiler >/dev/null; then
 		check "$name" calls_marked_functions_only $compiler
 	else
-		skip "$name" "not installed"
+		skip "$name" "no $compiler"
 	fi
 done
 
+# shellcheck disable=SC2043 # a list, if of one
 for compiler in gcc-12; do
 	each keeps_out "keeps out" $compiler <<'FLAGS'
 -fprofile-arcs

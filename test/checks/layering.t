@@ -38,6 +38,7 @@ architectures_share_by_shared()
 		awk -F'[:/<]' '{ own = $1 == "syscall" ? $3 : $4 } !index($0, "<syscall/arch/" own "/")' | grep .
 }
 
+# shellcheck disable=SC2044 # names of ours have no spaces
 headers_have_guards()
 {
 	for header in $(find include/ -name '*.h' ! -name table.h); do
@@ -47,6 +48,7 @@ headers_have_guards()
 }
 
 # A program may include each public header alone, in C and in C++.
+# shellcheck disable=SC2044,SC2086 # names of ours have no spaces; flags, a word each
 headers_stand_alone()
 {
 	for header in $(cd include && find syscall aspawn -maxdepth 1 -name '*.h' ! -name table.h ! -name irregular.h); do

@@ -39,6 +39,7 @@ aarch64) native=$aarch64 ;;
 *) native= ;;
 esac
 if [ -n "$native" ]; then
+	# shellcheck disable=SC2046 # none if it is not there
 	check "the libraries and the suite have the notes" all_say "$native" "$build/libaspawn.so" "$build/libaspawn.a" \
 		$(ls "$build/suite" 2>/dev/null)
 else

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # TAP for shell scripts: check NAME COMMAND..., skip NAME REASON, finish.
 number=0
 

@@ -126,7 +126,7 @@ try()
 	if command -v "${compiler%% *}" >/dev/null; then
 		check "$name${1:+ $1}" "$what" "$compiler" "$@"
 	else
-		skip "$name${1:+ $1}" "not installed"
+		skip "$name${1:+ $1}" "no ${compiler%% *}"
 	fi
 }
 
@@ -152,7 +152,7 @@ if [ "$(riscv64-linux-gnu-gcc -dumpversion 2>/dev/null | cut -d. -f1)0" -ge 140 
 	try riscv64-linux-gnu-gcc keeps_nothing "keeps nothing" "$rvv"
 	try riscv64-linux-gnu-gcc keeps_nothing "keeps nothing"
 else
-	skip "keeps nothing: riscv64-linux-gnu-gcc" "not installed, or older than 14"
+	skip "keeps nothing: riscv64-linux-gnu-gcc" "no riscv64-linux-gnu-gcc, or older than 14"
 fi
 for compiler in "clang-14 --target=riscv64-linux-gnu" "clang-19 --target=riscv64-linux-gnu" \
 		riscv64-linux-gnu-gcc; do

@@ -78,6 +78,7 @@ int main(void)
 C
 
 # The drop-ins are linked instead of the libc's functions.
+# shellcheck disable=SC2086 # flags, a word each
 builds_by_pkg_config()
 {
 	make -s install-compat BUILD_DIR="$build" PREFIX="$work/prefix" DESTDIR= &&
@@ -131,6 +132,7 @@ int main(void)
 }
 C
 
+# shellcheck disable=SC2086 # flags, a word each
 builds_what_was_written_for_it()
 {
 	for flags in -std=gnu99 -std=gnu11 "-x c++"; do

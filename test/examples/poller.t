@@ -1,5 +1,6 @@
 #!/bin/sh
 # The poller, with real commands: what is counted, what is killed, what is left.
+# shellcheck disable=SC1003,SC2002,SC2094 # odd lists of checks are what is tested
 . "$(dirname "$0")/../checks/tap.sh"
 build=$(realpath "${BUILD_DIR:-build}")
 poller=$build/examples/poller
@@ -42,7 +43,7 @@ are()
 # Whether a process of the file of pids is left, after a moment for init to reap it.
 some_are_left()
 {
-	for moment in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		left=
 		for pid in $(cat "$1"); do
 			state=$(sed -n 's/.*) \(.\).*/\1/p' /proc/"$pid"/stat 2>/dev/null)
@@ -52,6 +53,7 @@ some_are_left()
 		sleep 0.1
 	done
 	echo "left:$left"
+	# shellcheck disable=SC2086 # a word each
 	kill $left
 }
 
@@ -62,7 +64,7 @@ none_is_left()
 
 lines_of()
 {
-	for i in $(seq "$1"); do echo "$2"; done
+	for _ in $(seq "$1"); do echo "$2"; done
 }
 
 now_ms()
@@ -92,6 +94,15 @@ repeats()
 	poll --repeat 3 statuses && are aspawn "ok=21 warning=18 critical=15 unknown=12 exited=9 signal=6" &&
 		poll --repeat 3 --concurrency 1 - <statuses &&
 		are aspawn "ok=21 warning=18 critical=15 unknown=12 exited=9 signal=6"
+}
+
+methods_take_turns()
+{
+	echo true >one
+	poll --verbose --concurrency 1 --repeat 5 --rounds 2 --method all one &&
+		test "$(grep ' line 1 ok ' out | cut -d ' ' -f 1 | uniq -c | awk '{ printf "%s %s, ", $1, $2 }')" = \
+			"2 aspawn, 2 posix_spawn, 2 popen, 3 aspawn, 3 posix_spawn, 3 popen, " &&
+		are aspawn "ok=5" && are posix_spawn "ok=5" && are popen "ok=5"
 }
 
 # What a parent ignores is inherited: then children are reaped by nobody.
@@ -192,7 +203,7 @@ no_list()
 refuses()
 {
 	rm -f trace
-	poll_exits 2 "$@" trace-list && grep "usage: poller" err && ! test -e trace && ! test -s out ||
+	{ poll_exits 2 "$@" trace-list && grep "usage: poller" err && ! test -e trace && ! test -s out; } ||
 		{ echo "not refused: $*"; return 1; }
 }
 
@@ -200,7 +211,7 @@ wrong_arguments()
 {
 	echo "touch $work/trace" >trace-list
 	refuses --concurrency 0 && refuses --concurrency 1x && refuses --timeout -1 && refuses --timeout nan &&
-		refuses --timeout '' && refuses --delay 1.5 && refuses --repeat 0 && refuses --method fork &&
+		refuses --timeout '' && refuses --delay 1.5 && refuses --repeat 0 && refuses --rounds 0 && refuses --method fork &&
 		refuses --resident 0 && refuses --no-such-option && refuses another-list && refuses --demo &&
 		poll trace-list && test -e trace
 }
@@ -294,7 +305,7 @@ a_delay_between_starts()
 {
 	echo "sh -c 'date +%s%3N >>times'" >stamped
 	rm -f times
-	poll --delay 60 --repeat 6 stamped && test "$(wc -l <times)" -eq 6 &&
+	poll --delay 60 --repeat 6 stamped && test "$(wc -l <./times)" -eq 6 &&
 		sort -n times | awk 'NR == 1 { first = $1 } { last = $1 } END { print last - first; exit last - first < 250 }'
 }
 
@@ -368,6 +379,7 @@ for method in aspawn posix_spawn popen; do
 	check "statuses are counted, $method" statuses_are_counted $method
 done
 check "the list is gone over again; it may be standard input" repeats
+check "methods that are compared take turns" methods_take_turns
 check "SIGCHLD is ignored by the parent" counts_if_sigchld_is_ignored
 check "what could not be started, and why" what_could_not_be_started
 check "what posix_spawn could not start, and why" what_posix_spawn_could_not_start

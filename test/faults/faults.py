@@ -12,8 +12,21 @@ The scenario's process asks here before each call (SECCOMP_RET_USER_NOTIF,
 seccomp_unotify(2)). parent is the process that calls the library, child each other one that
 has not executed a program yet.
 """
-import collections, ctypes, errno, fcntl, itertools, multiprocessing, os, re, select
-import signal, socket, struct, subprocess, sys, time
+import collections
+import ctypes
+import errno
+import fcntl
+import itertools
+import multiprocessing
+import os
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
 
 SCENARIOS = os.path.abspath(os.environ.get('BUILD_DIR', 'build')) + '/faults/scenarios'
 PROGRAM = os.path.dirname(SCENARIOS) + '/program'
@@ -99,6 +112,7 @@ FAULTS_OFF, FAULTS_ON, BEGIN, END = range(1000000, 1000004)  # harness.c's enum 
 CONTINUE = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
 NOTIFICATION = struct.Struct('=QIIiIQ6Q')  # struct seccomp_notif
 RECEIVE, SEND, ADD_DESCRIPTOR = 0xc0502100, 0xc0182101, 0x40182103  # linux/seccomp.h
+
 
 def read_numbers():
     """The names of the calls by number, from <sys/syscall.h> of this machine."""

@@ -14,6 +14,8 @@
 #include <syscall/security.h>
 #include <syscall/syscall.h>
 
+#include "../suite/last_action.h"
+
 namespace
 {
 
@@ -90,7 +92,7 @@ const void *array(Input &input)
 aspawn_action random_action(Input &input, int *end)
 {
 	aspawn_action action = {};
-	action.kind = input.byte() < 250 ? input.byte() % (ASPAWN_ACTION_CALL + 1) :
+	action.kind = input.byte() < 250 ? input.byte() % (LAST_ACTION + 1) :
 					   static_cast<uint32_t>(input.number());
 	action.flags = input.byte() < 250 ? 0 : static_cast<uint32_t>(input.number());
 	if (action.kind == ASPAWN_ACTION_RLIMIT) {

@@ -27,7 +27,7 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 # A Debian architecture for each directory of the kernel. In newer suites one package has the
 # headers of all architectures.
 DIRECTORIES = {"amd64": "x86", "arm64": "arm64", "armhf": "arm", "mips64el": "mips",
-           "ppc64el": "powerpc", "s390x": "s390"}
+               "ppc64el": "powerpc", "s390x": "s390"}
 
 
 def output(*command, **options):

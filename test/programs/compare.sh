@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Compares the results of a program's test suite without and with the preload.
 #
 #	needs COMMAND...               or all is skipped

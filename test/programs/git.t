@@ -17,7 +17,7 @@ build_helper()
 
 results()
 {
-	cd "$work/built/t"
+	cd "$work/built/t" || return
 	for name in $tests; do
 		preloaded env GIT_TEST_INSTALLED="$(dirname "$(command -v git)")" sh "./$name.sh" --root="$work/run" 2>&1 |
 			sed -n "s/^\(not \)*ok \([0-9]*\)\( - [^#]*\)*\(# .*\)*/$name \2	\1ok \4/p"

@@ -2,7 +2,7 @@
 # GLib, by the tests of its spawning that Debian has built.
 . "$(dirname "$0")/compare.sh"
 source_of libglib2.0-tests
-tests=$(echo "$source"/usr/libexec/installed-tests/glib)
+tests=$source/usr/libexec/installed-tests/glib
 needs "$tests/spawn-test"
 
 # They speak TAP.

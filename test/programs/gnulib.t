@@ -26,7 +26,7 @@ results()
 		cp -r "$work/built" here
 		test=$(basename "$file" .c)
 		(cd here && srcdir=. preloaded "./$test") >output 2>&1 && result=passed || result=failed
-		printf '%s\t%s %s\n' "$test" $result "$(tr '\n' ' ' <output)"
+		printf '%s\t%s %s\n' "$test" "$result" "$(tr '\n' ' ' <output)"
 		rm -r here
 	done
 }

@@ -8,11 +8,11 @@ source_of m4
 results()
 {
 	cp -r "$source/checks" "$source/examples" .
-	cd checks
+	cd checks || return
 	preloaded ./check-them -I ../examples -m m4 [0-9]*.* >output
 	tail -5 output | tr ' ' '\n' | sed -n 's/^\([0-9]*\.[^:]*\)\(:.*\)/\1 failed\2/p; s/^\([0-9]*\.[^:]*\)$/\1 skipped/p' |
 		sort >others
-	ls [0-9]*.* | while read -r name; do
+	printf '%s\n' [0-9]*.* | while read -r name; do
 		printf '%s\t%s\n' "$name" "$(sed -n "s/^$name //p" others | xargs | grep . || echo passed)"
 	done
 }

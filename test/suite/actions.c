@@ -251,7 +251,9 @@ TEST(signal_actions_set_mask_and_dispositions)
 	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN);
 	CHECK_SHOWS("ignored", "ignored:15", ASPAWN_UMASK(0));
 	CHECK_SHOWS("default", "ignored:15", ASPAWN_SIGNALS_DEFAULT(&set));
+	CHECK_SHOWS("default", "ignored:15", ASPAWN_SIGNAL_DEFAULT(PSYS_SIGTERM));
 	CHECK_EQUAL(get_disposition(PSYS_SIGTERM), PSYS_SIG_IGN);
+	CHECK_SHOWS("ignored", "ignored:12", ASPAWN_SIGNAL_IGNORE(PSYS_SIGUSR2));
 }
 
 static void handle(int signal)
@@ -738,16 +740,16 @@ TEST(reserved_descriptors_are_relocated)
 /* --- functions and macros ------------------------------------------------------- */
 
 /* The function makes the same bytes as the macro, whatever the action was before. */
-#define CHECK_SAME(function, ...)                                             \
-	do {                                                                  \
-		static const struct aspawn_action macro_ = __VA_ARGS__;       \
-		struct aspawn_action made_;                                   \
-		psys_memset(&made_, 0xa5, sizeof made_);                      \
-		aspawn_action_##function;                                     \
-		CHECK_EQUAL(psys_memcmp(&made_, &macro_, sizeof made_), 0);   \
-		CHECK(macro_.kind >= 1 && macro_.kind <= ASPAWN_ACTION_CALL); \
-		CHECK_EQUAL(macro_.flags, 0);                                 \
-		made_kinds[macro_.kind] = true;                               \
+#define CHECK_SAME(function, ...)                                           \
+	do {                                                                \
+		static const struct aspawn_action macro_ = __VA_ARGS__;     \
+		struct aspawn_action made_;                                 \
+		psys_memset(&made_, 0xa5, sizeof made_);                    \
+		aspawn_action_##function;                                   \
+		CHECK_EQUAL(psys_memcmp(&made_, &macro_, sizeof made_), 0); \
+		CHECK(macro_.kind >= 1 && macro_.kind <= LAST_ACTION);      \
+		CHECK_EQUAL(macro_.flags, 0);                               \
+		made_kinds[macro_.kind] = true;                             \
 	} while (0)
 
 static int nowhere;
@@ -757,7 +759,7 @@ static const char one[] = "one", two[] = "two", three[] = "three", four[] = "fou
 
 TEST(action_functions_equal_their_macros)
 {
-	static bool made_kinds[ASPAWN_ACTION_CALL + 1];
+	static bool made_kinds[LAST_ACTION + 1];
 
 #define made (&made_)
 	CHECK_SAME(dup2(made, 3, 4), ASPAWN_DUP2(3, 4));
@@ -785,6 +787,8 @@ TEST(action_functions_equal_their_macros)
 	CHECK_SAME(sigmask(made, &some_set), ASPAWN_SIGMASK(&some_set));
 	CHECK_SAME(signals_default(made, &some_set), ASPAWN_SIGNALS_DEFAULT(&some_set));
 	CHECK_SAME(signals_ignore(made, &some_set), ASPAWN_SIGNALS_IGNORE(&some_set));
+	CHECK_SAME(signal_default(made, 15), ASPAWN_SIGNAL_DEFAULT(15));
+	CHECK_SAME(signal_ignore(made, 15), ASPAWN_SIGNAL_IGNORE(15));
 	CHECK_SAME(pdeathsig(made, 9), ASPAWN_PDEATHSIG(9));
 	CHECK_SAME(rlimit(made, 1, 2, UINT64_MAX - 1), ASPAWN_RLIMIT(1, 2, UINT64_MAX - 1));
 	CHECK_SAME(nice(made, -5), ASPAWN_NICE(-5));
@@ -814,7 +818,7 @@ TEST(action_functions_equal_their_macros)
 	CHECK_SAME(write(made, one, two), ASPAWN_WRITE(one, two));
 	CHECK_SAME(call(made, fails, &nowhere), ASPAWN_CALL(fails, &nowhere));
 #undef made
-	for (int kind = 1; kind <= ASPAWN_ACTION_CALL; kind++)
+	for (int kind = 1; kind <= LAST_ACTION; kind++)
 		CHECK(made_kinds[kind]);
 	/* The path of ASPAWN_DEV_NULL is a string of the library. */
 	struct aspawn_action null, open = ASPAWN_OPEN(3, NULL, PSYS_O_RDWR, 0);
@@ -835,7 +839,7 @@ TEST(rejects_unknown_kinds_and_flags_of_actions)
 
 	command.actions = actions;
 	command.action_count = 2;
-	static const uint32_t kinds[] = { 0, ASPAWN_ACTION_CALL + 1, 255, UINT32_MAX };
+	static const uint32_t kinds[] = { 0, LAST_ACTION + 1, 255, UINT32_MAX };
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		actions[1].kind = kinds[i];
 		CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);

@@ -141,6 +141,16 @@ TEST(without_clone_pidfd_falls_back_to_pidfd_open)
 	check_mode(ASPAWN_MODE_FORK);
 }
 
+/* Otherwise a child that hangs before its exec would suspend the caller. */
+TEST(clone_refuses_a_pidfd_alone)
+{
+	if (best_mode() == ASPAWN_MODE_FORK)
+		skip("this emulator copies the memory");
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_PIDFD, PSYS_EINVAL);
+	check_mode(ASPAWN_MODE_CLONE);
+}
+
 /* swiftlang/swift-subprocess#271: the parent hung without a pidfd. */
 TEST(pidfd_is_minus_one_if_not_supported)
 {

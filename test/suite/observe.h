@@ -5,6 +5,7 @@
 #include <aspawn/command.h>
 
 #include "harness.h"
+#include "last_action.h"
 
 struct observation {
 	int result; /* of aspawn_run(): -ECANCELED if an action or another step has failed */

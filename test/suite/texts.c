@@ -139,9 +139,9 @@ TEST(texts_of_no_failure_and_null_are_empty)
 
 TEST(each_kind_of_action_has_a_name)
 {
-	char names[ASPAWN_ACTION_CALL + 1][40];
+	char names[LAST_ACTION + 1][40];
 
-	for (uint32_t kind = 1; kind <= ASPAWN_ACTION_CALL; kind++) {
+	for (uint32_t kind = 1; kind <= LAST_ACTION; kind++) {
 		const struct aspawn_failure failure = failure_of(0, -PSYS_EPERM, kind, "");
 		size_t length = aspawn_failure_text(names[kind], sizeof names[kind], &failure);
 		CHECK(length > psys_strlen("action 0, : EPERM") && length < sizeof names[kind]);
@@ -157,7 +157,7 @@ TEST(the_longest_texts_have_the_documented_length)
 
 	psys_memset(subject, 'x', sizeof subject);
 	subject[111] = '\0';
-	for (uint32_t kind = 0; kind <= ASPAWN_ACTION_CALL; kind++) {
+	for (uint32_t kind = 0; kind <= LAST_ACTION; kind++) {
 		struct aspawn_io io = { .size = sizeof io, .end = ASPAWN_END_NOT_STARTED };
 		io.failure = failure_of(INT32_MAX, INT32_MIN, kind, subject);
 		CHECK(aspawn_failure_text(text, sizeof text, &io.failure) <= 255);

@@ -12,6 +12,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * Clobbered SVE state. No macro shows if a function has SVE by an attribute, so all that costs
  * nothing is always listed: clang ignores registers that a function's target lacks. Clang has no
@@ -114,5 +115,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 #undef PSYS_PREDICATES
 #undef PSYS_VECTORS
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

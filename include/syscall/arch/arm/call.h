@@ -14,6 +14,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * In Thumb code r7 may be the frame pointer, which compilers do not allow as an operand, so it is
  * saved in r12. The number is in a high register ("h"): every Thumb version can move it from there
@@ -126,5 +127,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 #undef PSYS_NUMBER_IN
 #undef PSYS_SVC
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

@@ -13,6 +13,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 PSYS_INLINE long psys_call0(long nr)
 {
 	long result;
@@ -83,5 +84,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 			 : "memory");
 	return result;
 }
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

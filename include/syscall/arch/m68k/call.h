@@ -11,6 +11,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 PSYS_INLINE long psys_call0(long nr)
 {
 	register long d0 __asm__("d0") = nr;
@@ -86,5 +87,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 			 : "memory");
 	return d0;
 }
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

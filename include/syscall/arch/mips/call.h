@@ -12,6 +12,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 #define PSYS_CLOBBERS \
 	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", PSYS_HI_LO "memory"
 
@@ -132,5 +133,7 @@ PSYS_INLINE long psys_call7(long nr, long a1, long a2, long a3, long a4, long a5
 #undef PSYS_TRAP_WITH_STACK
 #undef PSYS_CLOBBERS
 #undef PSYS_HI_LO
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

@@ -12,6 +12,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /* Negates the result after an error. */
 #define PSYS_TRAP "sc; bns+ 1f; neg %1, %1; 1:"
 #define PSYS_CLOBBERS "cr0", "cr1", "cr5", "cr6", "cr7", "ctr", "xer", "memory"
@@ -110,5 +111,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 
 #undef PSYS_TRAP
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

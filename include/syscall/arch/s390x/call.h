@@ -12,6 +12,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 PSYS_INLINE long psys_call0(long nr)
 {
 	register long r1 __asm__("r1") = nr;
@@ -104,5 +105,7 @@ PSYS_INLINE void *psys_mmap(void *addr, size_t length, int protection, int flags
 	arguments[5] = (unsigned long)offset;
 	return (void *)psys_call1(PSYS_NR_mmap, (long)arguments);
 }
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

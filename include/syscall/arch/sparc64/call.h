@@ -13,6 +13,7 @@
 #include "layout.h"
 #include "numbers.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * Negates the result after an error. The asm itself loads g1: in frames of more than 4 KiB clang
  * uses g1 as its scratch register even right before an asm that has an operand in g1.
@@ -122,5 +123,7 @@ PSYS_INLINE int psys_clone(unsigned long flags, void *stack, int *parent_tid, in
 
 #undef PSYS_TRAP
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

@@ -2,6 +2,8 @@
  * IBT and SHSTK: every indirect branch lands on endbr64, every return matches its call.
  * (System V ABI, AMD64 supplement, "Program Property")
  */
+#ifndef PSYS_PROPERTY
+#define PSYS_PROPERTY
 	.section .note.gnu.property, "a"
 #ifdef __ILP32__
 	.p2align 2
@@ -13,4 +15,5 @@
 	.long	4, 16, 5
 	.asciz	"GNU"
 	.long	0xc0000002, 4, 3, 0
+#endif
 #endif

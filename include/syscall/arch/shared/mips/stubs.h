@@ -7,6 +7,7 @@
 
 #include "../word.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 #define PSYS_CLOBBERS \
 	"$1", "$3", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", PSYS_HI_LO "memory"
 
@@ -104,5 +105,7 @@ PSYS_INLINE psys_word psys_call6(psys_word nr, psys_word a1, psys_word a2, psys_
 
 #undef PSYS_CLOBBERS
 #undef PSYS_HI_LO
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <syscall/base.h>
 
+#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * Clobbered vector registers. No macro shows if a function has vectors by an attribute, so they are
  * always listed, which costs a function without vectors nothing. Gcc knows their names since 13,
@@ -108,5 +109,7 @@ PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5
 
 #undef PSYS_VECTORS
 #undef PSYS_CLOBBERS
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

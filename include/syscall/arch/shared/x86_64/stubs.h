@@ -7,6 +7,7 @@
 
 #include "../word.h"
 
+#ifndef PSYS_DECLARATIONS_ONLY
 PSYS_INLINE psys_word psys_call0(psys_word nr)
 {
 	psys_word result;
@@ -79,5 +80,7 @@ PSYS_INLINE psys_word psys_call6(psys_word nr, psys_word a1, psys_word a2, psys_
 			 : "rcx", "r11", "memory");
 	return result;
 }
+
+#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

@@ -1,0 +1,89 @@
+// The libraries, for projects that are built by Zig: artifacts "aspawn" and "aspawn-compat".
+// Developers use the Makefile.
+const std = @import("std");
+
+const sources = [_][]const u8{
+    "syscall/errno.c",   "syscall/exec.c",        "syscall/string.c",       "syscall/symbols.c",
+    "aspawn/aspawn.c",   "aspawn/clone.c",        "aspawn/stack.c",         "aspawn/watch.c",
+    "command/action.c",  "command/actions.c",     "command/arena.c",        "command/child.c",
+    "command/command.c", "command/communicate.c", "command/environment.c",  "command/execute.c",
+    "command/info.c",    "command/pool.c",        "command/requirements.c", "command/text.c",
+    "command/version.c",
+};
+const compat_sources = [_][]const u8{
+    "compat/pool.c",  "compat/popen.c", "compat/popen_noshell.c", "compat/posix_spawn.c",
+    "compat/shell.c", "compat/spawn.c", "compat/system.c",        "compat/vmfork.c",
+};
+
+/// A directory of syscall/arch, and its assembly beside clone.S.
+const Arch = struct { name: []const u8, target_mk: []const u8, assembly: []const []const u8 };
+
+fn arch(comptime name: []const u8, comptime assembly: []const []const u8) Arch {
+    return .{ .name = name, .assembly = assembly, .target_mk = @embedFile("syscall/arch/" ++ name ++ "/target.mk") };
+}
+
+fn archOf(target: std.Target) Arch {
+    if (target.os.tag != .linux) @panic("aspawn is for Linux only");
+    return switch (target.cpu.arch) {
+        .x86_64 => switch (target.abi) {
+            .gnux32, .muslx32 => arch("x32", &.{"sigreturn"}),
+            else => arch("x86_64", &.{"sigreturn"}),
+        },
+        .x86 => arch("i386", &.{}),
+        .aarch64 => arch("aarch64", &.{}),
+        .arm, .thumb => arch("arm", &.{"atomic"}),
+        .riscv64 => arch("riscv64", &.{}),
+        .riscv32 => arch("riscv32", &.{}),
+        .loongarch64 => arch("loongarch64", &.{}),
+        .powerpc64, .powerpc64le => arch("powerpc64", &.{}),
+        .s390x => arch("s390x", &.{}),
+        .mips, .mipsel => arch("mips", &.{}),
+        .mips64, .mips64el => switch (target.abi) {
+            .gnuabin32, .muslabin32 => arch("mipsn32", &.{}),
+            else => arch("mips64", &.{}),
+        },
+        .sparc64 => arch("sparc64", &.{"sigreturn"}),
+        else => @panic("aspawn: the architecture is not known"),
+    };
+}
+
+pub fn build(b: *std.Build) void {
+    const target = b.standardTargetOptions(.{});
+    const optimize = b.standardOptimizeOption(.{});
+    const own = archOf(target.result);
+
+    var flags: std.ArrayListUnmanaged([]const u8) = .empty;
+    // Zig has checks of undefined behaviour by itself in debug builds; they call a runtime.
+    flags.appendSlice(b.allocator, &.{ "-std=c11", "-ffunction-sections", "-fno-sanitize=undefined" }) catch @panic("OOM");
+    // The architecture's flags: "x86_64.cflags := -fcf-protection=full"
+    var lines = std.mem.tokenizeScalar(u8, own.target_mk, '\n');
+    while (lines.next()) |line| {
+        var words = std.mem.tokenizeScalar(u8, std.mem.sliceTo(line, '#'), ' ');
+        if (!std.mem.eql(u8, words.next() orelse continue, b.fmt("{s}.cflags", .{own.name}))) continue;
+        _ = words.next();
+        while (words.next()) |flag| flags.append(b.allocator, flag) catch @panic("OOM");
+    }
+    const compat_flags = b.allocator.dupe([]const u8, flags.items) catch @panic("OOM");
+    flags.appendSlice(b.allocator, &.{
+        "-DPSYS_NO_UNPREFIXED", "-ffreestanding", "-fvisibility=hidden", "-fno-stack-protector",
+    }) catch @panic("OOM");
+
+    const core = b.createModule(.{ .target = target, .optimize = optimize, .pic = true, .stack_protector = false });
+    core.addIncludePath(b.path("include"));
+    core.addCSourceFiles(.{ .files = &sources, .flags = flags.items });
+    core.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/clone.S", .{own.name})));
+    for (own.assembly) |name|
+        core.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/{s}.S", .{ own.name, name })));
+    const aspawn = b.addLibrary(.{ .name = "aspawn", .root_module = core });
+    aspawn.installHeadersDirectory(b.path("include"), "", .{});
+    b.installArtifact(aspawn);
+
+    const drop_ins = b.createModule(.{ .target = target, .optimize = optimize, .pic = true, .link_libc = true });
+    drop_ins.addIncludePath(b.path("include"));
+    drop_ins.addIncludePath(b.path("compat/include"));
+    drop_ins.addCSourceFiles(.{ .files = &compat_sources, .flags = compat_flags });
+    drop_ins.linkLibrary(aspawn);
+    const compat = b.addLibrary(.{ .name = "aspawn-compat", .root_module = drop_ins });
+    compat.installHeadersDirectory(b.path("compat/include"), "", .{});
+    b.installArtifact(compat);
+}

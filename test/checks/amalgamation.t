@@ -1,0 +1,110 @@
+#!/bin/sh
+# The four files of the amalgamation on this machine, in a directory with nothing else: each
+# compiles alone, and programs and a shared library are made of them. `make test-amalgamation`
+# is the same for every target.
+. "$(dirname "$0")/../amalgamation/tools.sh"
+
+# runs CALLER COMPILER FLAGS...: a program of all files, or of psys.h alone, does what it should
+runs()
+{
+	caller=$1
+	shift
+	case $caller in
+	psys*) in_work "$@" "$caller" -o program ;;
+	*) in_work "$@" -c aspawn.c -o c.o && in_work "$@" -c aspawn.S -o S.o &&
+		in_work "$@" "$caller" c.o S.o -o program ;;
+	esac && HAS=b "$work/program"
+}
+
+callers_compile()
+{
+	for standard in c99 c11 c++11 c++17; do
+		caller_compiles psys-caller "$standard" "$@" && caller_compiles caller $standard "$@" &&
+			caller_compiles caller "$standard" "$@" -DPSYS_FIRST &&
+			caller_compiles caller "$standard" "$@" -DPSYS_LAST || return
+	done
+}
+
+compiles()
+{
+	compiles_source "$@" && compiles_assembly "$@" && need_nothing_else &&
+		compiles_source "$@" -DASPAWN_EXPORT && need_nothing_else
+}
+
+# exports_of COMPILER FLAGS...: of a shared library
+exports_of()
+{
+	in_work "$@" -O2 -fPIC -shared -nostdlib aspawn.c aspawn.S -o library.so &&
+		llvm-nm -D --defined-only "$work/library.so" >"$work/exports"
+}
+
+exports_nothing()
+{
+	exports_of "$@" && ! grep . "$work/exports"
+}
+
+# The functions of the library and of each system call; and none is called by way of a table,
+# which is filled by the child where calls are not bound at start.
+exports_its_own()
+{
+	exports_of "$@" -DASPAWN_EXPORT || return
+	for name in aspawn aspawn_run psys_read psys_syscall psys_strlen; do
+		grep " $name\$" "$work/exports" || return
+	done
+	! grep -v -E ' (aspawn|(aspawn|psys)_[a-z0-9_]*)$' "$work/exports" &&
+		! llvm-readelf --relocs "$work/library.so" | grep 'JU*MP_SLO'
+}
+
+has_all_properties()
+{
+	in_work "$@" -c aspawn.S -o S.o &&
+		[ "$(llvm-readelf --notes "$work/S.o" | grep -c 'x86 feature: IBT, SHSTK')" = 1 ]
+}
+
+# A child has the thread pointer of a thread that may have ended; the stack protector reads
+# its canary there.
+children_have_no_protector()
+{
+	sed -n 's/^\(static \)*PSYS_UNINSTRUMENTED .*[ *]\([a-z_0-9]*\)(.*/\2/p' "$work/aspawn.c" >"$work/marked"
+	in_work "$@" -O0 -fno-pic -fstack-protector-all -c aspawn.c -o c.o &&
+		llvm-objdump --disassemble --reloc "$work/c.o" | awk -v marked="$work/marked" '
+		/^[0-9a-f]+ <.*>:$/ { name = substr($2, 2, length($2) - 3) }
+		/__stack_chk_fail/ { protected[name] }
+		END {
+			while ((getline name < marked) > 0) {
+				count++
+				if (name in protected) { print name; found = 1 }
+			}
+			exit found || count < 50 || !("aspawn" in protected) }'
+}
+
+equals_the_tree()
+{
+	for file in psys.h aspawn.h aspawn.c aspawn.S; do
+		equals_tree $file "$@" || { echo "that was $file"; return 1; }
+	done
+}
+
+if ! command -v python3 >/dev/null; then
+	skip "the amalgamation" "no python3"
+	finish
+	exit
+fi
+check "it is made" tools/amalgamate.py "$work"
+for compiler in gcc clang-14 clang-19; do
+	if ! command -v $compiler >/dev/null; then
+		skip "$compiler" "not installed"
+		continue
+	fi
+	check "$compiler: each file compiles alone" compiles $compiler
+	check "$compiler: callers in C99, C11, C++11 and C++17" callers_compile $compiler
+	check "$compiler: a program of psys.h alone" runs psys-caller.c $compiler
+	check "$compiler: a program of all" runs caller.c $compiler
+	check "$compiler: a program with -flto" runs caller.c $compiler -O2 -flto
+	check "$compiler: a shared library exports nothing" exports_nothing $compiler
+	check "$compiler: a shared library with ASPAWN_EXPORT exports its own" exports_its_own $compiler
+	check "$compiler: no function of the child has a stack protector" children_have_no_protector $compiler
+	[ "$(uname -m)" != x86_64 ] || check "$compiler: IBT and SHSTK" has_all_properties $compiler
+	[ "$(uname -m)" != x86_64 ] || check "$compiler: the same as the tree" equals_the_tree x86_64 $compiler
+done
+finish

@@ -1,0 +1,2 @@
+extern struct aspawn_action actions[];
+extern size_t count;

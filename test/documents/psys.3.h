@@ -1,0 +1,3 @@
+extern int fd;
+extern const char *path;
+extern char *const argv[], *const envp[];
