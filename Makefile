@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # aspawn: every command starts here; `make help` lists them.
 
 version_of = $(shell sed -n 's/^\#define ASPAWN_VERSION_$(1) //p' include/aspawn/version.h)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The libraries, for projects that are built by Zig: artifacts "aspawn" and "aspawn-compat".
 // Developers use the Makefile.
 const std = @import("std");

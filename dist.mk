@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # To take the library along: as four files, or as an archive of the tree.
 
 amalgamation := $(BUILD_DIR)/amalgamation

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The clone methods, from the best to the last fallback. If the kernel or a seccomp filter rejects
  * a method, the next is tried. No result is cached: a rejection costs a fraction of a microsecond,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes the child, by the best clone method that the kernel, or a seccomp filter, allows. */
 #ifndef ASPAWN_CLONE_H
 #define ASPAWN_CLONE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Absolute times at which a wait ends. */
 #ifndef ASPAWN_DEADLINE_H
 #define ASPAWN_DEADLINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The spawn primitive, as aspawn() and the commands call it. */
 #ifndef ASPAWN_SPAWN_H
 #define ASPAWN_SPAWN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reserves, reuses and frees the stacks of children. */
 #include "stack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The stack of a child, and the two blocks that record if a child still uses it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Waits for the exec of a child that has a copy of the memory. */
 #include "watch.h"
 

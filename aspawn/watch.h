@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Detects the exec or end of a child that has a copy of the memory, where the kernel cannot clear
  * the parent's stack word. The child registers a word in a MAP_SHARED page as a robust futex that

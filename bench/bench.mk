@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Benchmarks, by google-benchmark (libbenchmark-dev). Only ratios matter: all ways to start a
 # child, or to make a call, are measured in one run of one program.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program that every benchmark starts: it ends at once. */
 int main(void)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // How long a command with actions blocks the caller, by each way that supports them: three
 // file actions and a change of directory. And the cost of twelve more actions.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The cost of the caller's open descriptors: how long the caller is blocked, and the time
 // until the child is reaped. The descriptors are close-on-exec, as those of a server.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The time from the call until the child is reaped.
 #include "ways.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // How long the caller is blocked, by the memory that it has touched: the number in the name,
 // in MiB, in small pages as a grown heap has them.
 #include <cstdio>

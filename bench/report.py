@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Prints the benchmarks' JSON as Markdown tables of medians and ratios.
 
 report.py FILE...          tables of each file, then the figures that are aimed at

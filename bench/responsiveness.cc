@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // How long the caller is blocked: from the call until it returns.
 #include "ways.h"
 

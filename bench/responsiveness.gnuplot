@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Bars of the time that the caller is blocked; `data` names the file of medians.
 set terminal svg size 760,360 font "sans,12" background "white"
 set style data histogram

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // One system call, by each way to make it. The lower bound is the instruction, written by
 // hand; an inlined wrapper should cost the same.
 #include <benchmark/benchmark.h>

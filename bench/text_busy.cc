@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Eight threads each write a program and start it, as a compiler's driver or a test runner
 // does. Counts how often the start fails with ETXTBSY, because another thread's child still
 // holds the descriptor through which the program was written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // See ways.h. BENCH_CHILD is the path of the child, from the Makefile.
 #include "ways.h"
 

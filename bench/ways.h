@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The compared ways to start a program. Each starts the same child with the same arguments
 // and an empty environment. start() is timed; finish() is not: it waits for the child, so
 // that no iteration disturbs the next.

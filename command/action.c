@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The functions that make actions, one for each kind. */
 #include <aspawn/action.h>
 #include <syscall/string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The child's part of a command: performs the actions in their order. */
 #include <syscall/string.h>
 

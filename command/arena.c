@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Allocates memory on the child's stack. */
 #include "arena.h"
 

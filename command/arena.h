@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Allocates memory on the child's stack, in two passes: the first measures, the second fills. */
 #ifndef COMMAND_ARENA_H
 #define COMMAND_ARENA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The handle of a child: waits for its exec and its end, and sends signals. */
 #include "child.h"
 

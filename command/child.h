@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The library's part of the handle of a child. */
 #ifndef COMMAND_CHILD_H
 #define COMMAND_CHILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 

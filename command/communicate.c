@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a command to its end: feeds it, collects its output, terminates it after a timeout. */
 #include <syscall/string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program's environment: that of the command, changed by its actions. */
 #include "environment.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program's environment: that of the command, changed by its actions. */
 #ifndef COMMAND_ENVIRONMENT_H
 #define COMMAND_ENVIRONMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The child finds and executes the program, or reports why it cannot. */
 #include <syscall/string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of action kinds, and the check of an action. */
 #include <syscall/string.h>
 

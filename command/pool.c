@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A list of stacks without a lock. To take a stack, a thread takes the whole list by one atomic
  * exchange and pushes the rest back. So no thread reads an element that another thread may unmap,

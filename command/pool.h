@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A pool of stacks, which later children reuse. */
 #ifndef COMMAND_POOL_H
 #define COMMAND_POOL_H

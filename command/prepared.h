@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A prepared command, as it lies on the child's stack, and the table of action kinds. */
 #ifndef COMMAND_PREPARED_H
 #define COMMAND_PREPARED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scans the actions of a command for what they require of the clone. */
 #include <syscall/string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Formats failures, statuses and outcomes as text. */
 #include <syscall/string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The version of the loaded library. */
 #include <aspawn/version.h>
 

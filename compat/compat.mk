@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Drop-ins for existing programs with a libc, by linking or by a preload.
 
 compat_sources := $(wildcard compat/*.c)

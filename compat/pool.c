@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory that is reused by later spawns, so that a spawn maps nothing: stacks of children, and
  * scratch memory. An atomic exchange takes a scratch: no thread waits for another. No heap is

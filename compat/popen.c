@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* popen() and pclose(), without a shell where none is needed. */
 #define _GNU_SOURCE
 #include <errno.h>

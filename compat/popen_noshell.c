@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* popen_noshell(): a stream to or from a program, without a shell. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * posix_spawn(), posix_spawnp(), and the functions of file actions, whose list consists of
  * struct aspawn_action. Attribute objects stay the libc's and are read by the libc's functions, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Decides if a command line needs a shell. Most command lines of system() and popen() are a
  * program and its arguments: a shell would only execute that program. All rules are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Spawns a command line of system() or popen(), without a shell where none is needed. */
 #ifndef COMPAT_SHELL_H
 #define COMPAT_SHELL_H

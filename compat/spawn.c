@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A spawn that waits for the exec and returns its error. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shared by the drop-ins: a spawn that waits for the exec, and the memory for it. */
 #ifndef COMPAT_SPAWN_H
 #define COMPAT_SPAWN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* popen_noshell_vmfork(): a function in a child that shares the memory. */
 #include <errno.h>
 

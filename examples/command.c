@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A check with a directory, an environment, a session, a limit and its output in a pipe, of which
  * a monitoring server starts thousands. The command is data, the call returns at once, and a
@@ -49,7 +50,8 @@ int main(int argc, char **argv)
 				argv + 1 :
 				ASPAWN_ARGV(
 					"sh", "-c",
-					"echo directory $(pwd), locale $LC_ALL, processor time $(ulimit -t) s; "
+					"echo directory $(pwd), locale $LC_ALL, "
+					"processor time $(ulimit -t) s; "
 					"test -e /proc/$$/fd/3 || echo no descriptor but 0, 1, 2"),
 		.std_in = ASPAWN_NULL,
 		.std_out = ASPAWN_PIPE,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Two hundred commands, sixteen at once, in one epoll loop, on the memory of one pool.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Programs to copy from, and the demonstration that they make together.
 
 examples_dir := $(BUILD_DIR)/examples

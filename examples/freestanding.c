@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program without a libc that spawns a real command. In a checkout, after make:
  *

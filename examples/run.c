@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs a command in one call: its output in an array, or, if its length is not known, in a buffer
  * that grows; with a time limit for all that it starts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * aspawn(): three commands, which the child searches for in PATH; their output and errors are read
  * through pipes. The last command does not exist.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names and messages of error numbers, without pointers, which would need relocations. */
 #include <syscall/errno.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Name and message of each error number; includers define ERROR(name, message). */
 /* clang-format off */
 ERROR(EPERM, "operation not permitted")

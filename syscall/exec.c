@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The search of execvp(3), without heap, environment or errno. */
 #include <syscall/exec.h>
 #include <syscall/string.h>

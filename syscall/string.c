@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Strings and bytes. The empty asm statement of each loop keeps compilers from replacing the loop
  * by a call of memcpy, memset or strlen, which do not exist here.

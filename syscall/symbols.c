@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Defines a symbol for each wrapper of syscall.h, for callers that cannot use inline functions, and
  * psys_syscall(). */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* they are the definitions */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # make and make install where they are hard: spaces in paths, other compilers, another user,
 # settings that change, a machine with few tools. Each in a copy of the sources.
 . "$(dirname "$0")/checks/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs the suite, with and without a libc, by each supported compiler at each level of
 # optimization, with fewer repetitions. Skips a compiler that is not installed.
 . "$(dirname "$0")/checks/tap.sh"

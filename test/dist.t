@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The archive that `make dist` makes: what it holds, that it is made again to the byte, and that
 # it is built, tested and packed where there is no git.
 . "$(dirname "$0")/checks/tap.sh"

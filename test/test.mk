@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Tests, a target for each kind. All speak TAP; test/prove runs them
 # and says what was skipped, of several runs by $(summary).
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The library in four files, written into DIRECTORY:
 
     tools/amalgamate.py DIRECTORY   aspawn.h, aspawn.c, aspawn.S and psys.h
@@ -45,6 +46,11 @@ def included(line, path):
     return file if file.exists() else None
 
 
+def source(path):
+    """The text of a file, without the licence that each file of the library begins with."""
+    return path.read_text().replace("/* SPDX-License-Identifier: MIT */\n", "", 1)
+
+
 def guard(path):
     """The macro of the file's include guard, or None."""
     found = re.match(r"\s*#ifndef (\w+)\n#define \1\n", COMMENT.sub("", path.read_text()))
@@ -68,7 +74,7 @@ def is_comment(text):
 def pieces(path):
     """The text of a file between its #includes of the project's files, without its guard,
     and these files: [text, file, text, ...]. A comment goes to the text that it is about."""
-    text = path.read_text()
+    text = source(path)
     own = guard(path)
     if own:
         text = re.sub(rf"^#ifndef {own}\n#define {own}\n", "", text, count=1, flags=re.M)
@@ -192,7 +198,7 @@ class Unit:
                 return []
             self.seen.add(path)
         before, body, depth, begins = [], [], 0, True
-        for line in COMMENT_OR_LINE.findall(path.read_text()):
+        for line in COMMENT_OR_LINE.findall(source(path)):
             line = line.rstrip("\n")
             file = included(line, path)
             depth += depth_change(line)
@@ -262,7 +268,7 @@ def assembly():
                 items += sequence(path, seen, numbers=True)
         header, lines = numbers(architecture, "\n".join(text for _, text in items))
         sequences[architecture] = [((header, "numbers"), lines), *items]
-    text = ARCH_H.read_text()
+    text = source(ARCH_H)
     first, last = text.index("#if defined"), text.index("#endif\n", text.index("#error")) + 7
     yield choice(text[first:last])
     yield from with_conditions(merge(sequences))
@@ -282,7 +288,8 @@ def assembly():
 
 # --- the four files ----------------------------------------------------------------------
 
-HEAD = """/*
+HEAD = """/* SPDX-License-Identifier: MIT */
+/*
  * {file}, of aspawn {version}: {title}
  *
  * Made from the sources by `make amalgamation`, for every architecture of the library; change
@@ -327,7 +334,7 @@ PSYS_NO_UNPREFIXED, defined before, leaves out the names that have no prefix: {p
 All of the library but its assembly, which is in aspawn.S. The interface is in aspawn.h; this
 file includes nothing of it.
 
-Needs no option of the compiler, gcc 12 or later or clang 14 or later, in C99 or later, and
+Needs no option of the compiler, gcc 12 or later or clang 14 or later, in C11 or later, and
 no libc. What the library's own build gives by an option is here an attribute or a pragma:
 
 -fno-stack-protector: of every function that may run in a child. A compiler without the
@@ -335,15 +342,16 @@ attribute is refused if it is to protect stacks.
 -fvisibility=hidden: a pragma. With ASPAWN_EXPORT the functions of aspawn.h are exported, and
 so is one for each system call, for callers in other languages; calls within the library
 stay in it.
--ffreestanding: not needed; nothing here becomes a call of a libc's function.
--mno-outline-atomics, of aarch64: a pragma for gcc. By clang a program without a libc, or
-with one but no compiler's library, gives the option.
+-ffreestanding: not needed; of a libc's functions a compiler calls memcpy and memset at most,
+as in freestanding code too.
+-mno-outline-atomics, of aarch64: a pragma.
 
-Options that change what a function does at its beginning and end have no effect on the
-functions of the child: see PSYS_UNINSTRUMENTED for those that no attribute keeps out.""",
+Sanitizers, profiling and the like are kept out of the functions of the child by attributes;
+PSYS_UNINSTRUMENTED names the options that no attribute keeps out.""",
     "aspawn.S": """
 The library's assembly: where a child begins, and on some architectures what a signal handler
-returns to, and atomic operations. Needs no option: cc -c aspawn.S""",
+returns to, and atomic operations. Needs no option: cc -c aspawn.S -o aspawn-asm.o
+(aspawn.o is what becomes of aspawn.c).""",
 }
 
 TITLES = {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What find_package(aspawn) of CMake reads, installed beside aspawn.pc.
 
 LIBDIR ?= $(PREFIX)/lib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Generates files from the table of system calls, include/syscall/table.h:
 
     tools/reference.py have   include/syscall/have.h, a macro for each call
@@ -36,7 +37,7 @@ class Call(NamedTuple):
 
 def lines():
     """The table's lines: a Call, or a line of the preprocessor."""
-    text = (ROOT / "include/syscall/table.h").read_text().split("*/", 1)[1]
+    text = (ROOT / "include/syscall/table.h").read_text().split("*/", 2)[2]
     section = ""
     for piece in re.findall(r"^#.*$|^PSYS_.*$|^/\*[\s\S]*?\*/", text, re.M):
         found = CALL.fullmatch(piece)
@@ -59,7 +60,8 @@ def calls():
 
 
 def have():
-    yield """/*
+    yield """/* SPDX-License-Identifier: MIT */
+/*
  * PSYS_HAVE_<NAME> is defined for each call that the architecture has.
  * Written by reference.py, from table.h.
  */

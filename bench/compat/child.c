@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The started program: writes a line and ends. */
 #include <syscall/syscall.h>
 

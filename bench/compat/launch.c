@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Starts COUNT children, one after the other, as a build tool or a job runner does. launch COUNT MIB
  * PROGRAM [ARGUMENT...] touches MIB of memory first. */
 #include <spawn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The functions that popen_noshell.c calls when it is built on the libc's posix_spawnp.
 #include "libcs.h"
 

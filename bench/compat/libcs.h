@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The libc's own functions, which the drop-ins replace under the same names.
 #ifndef BENCH_COMPAT_LIBCS_H
 #define BENCH_COMPAT_LIBCS_H

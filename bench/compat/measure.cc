@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // See measure.h.
 #include "measure.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Measures the processor time of a command's whole life, of the parent and the command.
 #ifndef BENCH_COMPAT_MEASURE_H
 #define BENCH_COMPAT_MEASURE_H

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # programs.sh PRELOAD DIRECTORY
 # Measures programs that start others, by hyperfine: without the preload, with it, and with
 # ASPAWN_PRELOAD=once, in alternating order, so that changes of the machine's load affect all.

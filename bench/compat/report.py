@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Prints the drop-ins' benchmarks as tables of medians, and compares them with the aims.
 
 report.py TABLE.json SPAWNS.json TOUCHED.json PROGRAMS/

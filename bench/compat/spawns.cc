@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The drop-in's and the libc's posix_spawn, with various actions and attributes. Each library
 // has file-action objects of its own.
 #include <csignal>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A stream to or from a program, without a shell: the interface of popen_noshell,
  * for programs written for it.

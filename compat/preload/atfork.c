@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pthread_atfork() of the preload, which is linked without startup files. The startup files would
  * add symbol lookups to the start of every program that loads the preload, and on many systems

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ASPAWN_PRELOAD=once: removes this library from LD_PRELOAD, so that the program's children do
  * not load it too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See interrupt.h. */
 #define _GNU_SOURCE
 #include "interrupt.h"
@@ -19,14 +20,14 @@ static void receive(int signal)
 
 	received = signal;
 	if (write(event, &one, sizeof one) < 0) {
-		/* It is full of signals. */
+		/* The pipe is full: it already shows a signal. */
 	}
 	errno = error;
 }
 
 int interrupt_open(void)
 {
-	/* SIGPIPE too: who read the report is gone, but the checks have to be ended. */
+	/* SIGPIPE too: the reader of the report is gone, but the checks must be ended. */
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	struct sigaction action = { .sa_handler = receive, .sa_flags = SA_RESTART }, before;
 
@@ -39,7 +40,7 @@ int interrupt_open(void)
 		if (signals[i] == SIGHUP && before.sa_handler == SIG_IGN)
 			sigaction(signals[i], &before, NULL); /* nohup */
 	}
-	/* Ignored, as it may have been inherited, it would reap the checks unseen. */
+	/* An inherited ignored SIGCHLD would reap the checks. */
 	action.sa_handler = SIG_DFL;
 	sigaction(SIGCHLD, &action, NULL);
 	return event;

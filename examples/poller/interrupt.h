@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The signals that end the program, as a descriptor to poll. They are not blocked, as
- * for a signalfd: the checks would inherit that. A handler they do not inherit.
+ * The signals that end the program, as a descriptor to poll. Not a signalfd, for which the signals
+ * must be blocked: the checks would inherit the mask. A handler is not inherited.
  */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
-/* From here on. The descriptor, readable from the first signal on; or -1 and errno. */
+/* Returns a descriptor that is readable after the first signal, or -1 with errno. */
 int interrupt_open(void);
-/* 0, or the signal. */
+/* Returns the signal, or 0. */
 int interrupt_signal(void);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See list.h. */
 #define _GNU_SOURCE
 #include "list.h"
@@ -14,8 +15,8 @@ static bool escapes(char quote, char next)
 }
 
 /*
- * Takes the line apart where it is: a word without its quotes is not longer than with
- * them. NULL, or what is wrong with it.
+ * Splits the line in place: a word without its quotes is not longer than with them. Returns NULL, or
+ * an error message.
  */
 static const char *split(char *line, char **words, size_t *count)
 {
@@ -40,7 +41,7 @@ static const char *split(char *line, char **words, size_t *count)
 		}
 		if (quote)
 			return quote == '"' ? "a \" is not closed" : "a ' is not closed";
-		bool is_last = !*from; /* what is written now may be this byte */
+		bool is_last = !*from; /* the NUL below may overwrite this byte */
 		*to++ = '\0';
 		if (is_last)
 			return NULL;
@@ -60,7 +61,7 @@ static bool grow(struct list *list)
 	return true;
 }
 
-/* NULL, or what is wrong with it. */
+/* Returns NULL, or an error message. */
 static const char *add(struct list *list, const char *text, size_t length, size_t line)
 {
 	const char *first = text + strspn(text, blanks);
@@ -70,7 +71,7 @@ static const char *add(struct list *list, const char *text, size_t length, size_
 	if (!*first || *first == '#')
 		return NULL;
 
-	/* The words lie behind the array that points to them; each has a blank after it. */
+	/* The words follow the array that points to them. Each word has a blank after it. */
 	size_t most = length / 2 + 2, count;
 	char **words = malloc(most * sizeof *words + length + 1);
 	if (!words || !grow(list)) {

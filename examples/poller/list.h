@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The list of checks: a command a line. Words are parted and quoted as in a shell,
- * and that is all: no variable, no pattern, no pipe.
+ * The list of checks, a command a line. Words are split and quoted as in a shell; there are no
+ * variables, patterns or pipes.
  */
 #ifndef LIST_H
 #define LIST_H
@@ -19,9 +20,9 @@ struct list {
 	size_t count, room;
 };
 
-/* Adds what the file has. If false, why has been written to stderr, with the line. */
+/* Adds the checks of a file. Returns false after an error, which is on stderr with its line. */
 bool list_read(struct list *list, FILE *file, const char *name);
-/* Adds what any Debian can run: what is well, what fails, what takes too long. */
+/* Adds checks that any Debian can run: some succeed, fail, or take too long. */
 bool list_demo(struct list *list);
 void list_free(struct list *list);
 

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * One thread, one epoll. A check has two descriptors in it: the pipe of its output,
- * which is read so that it does not fill up, and its pidfd, which alone says that it
- * has ended. The pipe's end does not: a check may close it early, and a grandchild may
- * hold it long after.
+ * One thread, one epoll. A check has two descriptors in epoll: the pipe of its output, which is read
+ * so that it does not fill up, and its pidfd, which shows that the check has ended. The end of the
+ * pipe does not show that: a check may close the pipe early, and a grandchild may hold it longer.
  */
 #define _GNU_SOURCE
 #include "loop.h"
@@ -17,7 +17,7 @@
 
 enum {
 	KEPT = 160,       /* bytes of the first line */
-	START_BATCH = 16, /* starts before those that run are looked after */
+	START_BATCH = 16, /* starts before running checks are served */
 	EVENT_BATCH = 64,
 };
 #define NEVER UINT64_MAX
@@ -30,7 +30,7 @@ struct slot {
 	struct slot *next_free;
 	struct running running;
 	uint64_t begun, deadline;
-	enum outcome forced; /* TIMED_OUT, STOPPED, NOT_STARTED: it has been killed; else OK */
+	enum outcome forced; /* TIMED_OUT, STOPPED, NOT_STARTED: why it was killed; else OK */
 	bool is_watched[2];
 	bool has_line;
 	size_t length;
@@ -45,7 +45,7 @@ struct loop {
 	size_t begun, running;
 	bool is_stopping;
 	uint64_t next_start, next_progress;
-	uint64_t next_deadline; /* none is before it */
+	uint64_t next_deadline; /* the earliest deadline, or a time before it */
 };
 
 static uint64_t now(void)
@@ -73,8 +73,8 @@ static bool watch(struct loop *loop, struct slot *slot, enum source source)
 	return slot->is_watched[source];
 }
 
-/* Before it is closed, which does not do this: a child that has not executed its
- * program yet may have a copy. */
+/* Removes a descriptor from epoll before it is closed. The close does not remove it if a child that
+ * has not executed its program yet has a copy. */
 static void unwatch(struct loop *loop, struct slot *slot, enum source source)
 {
 	if (slot->is_watched[source])
@@ -90,7 +90,7 @@ static void close_output(struct loop *loop, struct slot *slot)
 
 /* --------------------------------------------------------------------- output */
 
-/* Keeps the first line, with nothing in it that a terminal would obey. */
+/* Keeps the first line, without control characters. */
 static void keep(struct slot *slot, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length && !slot->has_line; i++) {
@@ -101,7 +101,7 @@ static void keep(struct slot *slot, const char *text, size_t length)
 	}
 }
 
-/* Whether there may be more at once. */
+/* Returns true if there may be more to read at once. */
 static bool read_output(struct loop *loop, struct slot *slot)
 {
 	static char text[65536];
@@ -139,7 +139,7 @@ static void record(struct loop *loop, const struct check *check, enum outcome ou
 				   status, latency, text);
 }
 
-/* It has ended. */
+/* Called when the check has ended. */
 static void finish(struct loop *loop, struct slot *slot)
 {
 	const struct method *method = loop->job->method;
@@ -147,7 +147,7 @@ static void finish(struct loop *loop, struct slot *slot)
 	char why[REASON] = "";
 	int status = 0;
 
-	/* What is in the pipe still, of the line that is kept. */
+	/* Read the rest of the first line from the pipe. */
 	while (slot->running.output >= 0 && !slot->has_line && read_output(loop, slot))
 		;
 	close_output(loop, slot);
@@ -208,7 +208,7 @@ static void start(struct loop *loop)
 	if (slot->deadline < loop->next_deadline)
 		loop->next_deadline = slot->deadline;
 	if (!watch(loop, slot, OUTPUT) || (slot->running.pidfd >= 0 && !watch(loop, slot, END))) {
-		/* Nobody would know of its end. */
+		/* Without epoll the loop would not learn of the check's end. */
 		slot->length = (size_t)snprintf(slot->text, KEPT, "epoll_ctl: %s", strerror(errno));
 		slot->has_line = true;
 		end(loop, slot, NOT_STARTED);
@@ -250,18 +250,18 @@ static void handle(struct loop *loop, uint64_t which)
 		return;
 	}
 	struct slot *slot = &loop->slots[which / 2];
-	if (!slot->check) /* its end came in the same batch */
+	if (!slot->check) /* it was finished in the same batch */
 		return;
 	if (which % 2 == END) {
 		finish(loop, slot);
 		return;
 	}
 	read_output(loop, slot);
-	if (slot->running.output < 0 && !slot->is_watched[END]) /* popen's, which told no number */
+	if (slot->running.output < 0 && !slot->is_watched[END]) /* popen: the pid is not known */
 		finish(loop, slot);
 }
 
-/* Milliseconds until something is to be done without an event; -1: nothing is. */
+/* Returns the milliseconds until the next timer; -1: there is none. */
 static int patience(const struct loop *loop, uint64_t time)
 {
 	uint64_t until = loop->running ? loop->next_deadline : NEVER;

@@ -1,4 +1,5 @@
-/* The event loop: starts the checks, and sees to each until it has been reaped. */
+/* SPDX-License-Identifier: MIT */
+/* The event loop: starts the checks, serves them, and reaps them. */
 #ifndef LOOP_H
 #define LOOP_H
 
@@ -16,11 +17,12 @@ struct job {
 	size_t concurrency;
 	size_t until;            /* of the result's checks, this run ends with so many begun */
 	uint64_t timeout, delay; /* nanoseconds; 0: none */
-	int interrupt;           /* readable: to end now */
+	int interrupt;           /* readable: end now */
 	bool verbose, show_progress;
 };
 
-/* Returns when no check is left. false: it could not begin, and why is on stderr. */
+/* Returns when no check is left. Returns false if the loop could not begin, with the error on
+ * stderr. */
 bool loop_run(const struct job *job, struct result *result);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ways to start a check. See methods.h. */
 #define _GNU_SOURCE
 #include "methods.h"
@@ -32,14 +33,14 @@ ssize_t methods_read(struct running *running, char *to, size_t size)
 	if (!running->stream || running->pid || length <= 0)
 		return length;
 
-	/* popen's shell begins with its number, in a write of its own. */
+	/* The shell of popen first writes its pid, in a write of its own. */
 	const char *end = memchr(to, '\n', (size_t)length);
 	if (!end)
 		return length;
 	running->pid = (pid_t)strtol(to, NULL, 10);
 	running->pidfd = psys_pidfd_open(running->pid, 0);
 	length -= ++end - to;
-	if (length == 0) { /* which would be the end */
+	if (length == 0) { /* 0 would mean end of file */
 		errno = EAGAIN;
 		return -1;
 	}
@@ -49,7 +50,7 @@ ssize_t methods_read(struct running *running, char *to, size_t size)
 
 void methods_close_output(struct running *running)
 {
-	if (running->output >= 0 && !running->stream) /* pclose() closes that */
+	if (running->output >= 0 && !running->stream) /* pclose() closes a stream's */
 		close(running->output);
 	running->output = -1;
 }
@@ -58,7 +59,7 @@ void methods_kill(const struct method *method, const struct running *running)
 {
 	if (running->pid <= 0)
 		return;
-	/* It has not been reaped, so that the number is nobody else's. */
+	/* The check is not reaped, so no other process has its pid. */
 	if (method->has_group)
 		kill(-running->pid, SIGKILL);
 	kill(running->pid, SIGKILL);
@@ -68,11 +69,11 @@ void methods_kill(const struct method *method, const struct running *running)
 
 static struct aspawn_pool pool;
 static struct aspawn_action actions[] = {
-	ASPAWN_SETSID(), /* no terminal either: nobody is there to answer a question */
+	ASPAWN_SETSID(), /* no terminal either: nobody could answer a prompt */
 	ASPAWN_CLOSEFROM(3),
 	ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 0, 0),
 };
-/* Without the limit, as long as there is none to set. */
+/* The last action sets a limit, if there is one to set. */
 static size_t action_count = sizeof actions / sizeof *actions - 1;
 
 void methods_limit_descriptors(const struct rlimit *limit)
@@ -108,7 +109,7 @@ static int finish_aspawn(struct running *running, int *status, char why[REASON])
 {
 	struct aspawn_failure failure;
 
-	aspawn_wait_started(&running->child, &failure, -1); /* it has ended: at once */
+	aspawn_wait_started(&running->child, &failure, -1); /* the child has ended: does not block */
 	int r = aspawn_wait(&running->child, status, NULL, -1);
 	if (r == -PSYS_ECANCELED)
 		aspawn_failure_text(why, REASON, &failure);
@@ -128,7 +129,7 @@ static int spawn(pid_t *pid, char *const words[], int pipe)
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
 	posix_spawn_file_actions_adddup2(&files, pipe, 1);
 	posix_spawn_file_actions_adddup2(&files, pipe, 2);
-#if defined __GLIBC__ && __GLIBC_PREREQ(2, 34) /* elsewhere all is close-on-exec, at least here */
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 34) /* elsewhere rely on close-on-exec */
 	posix_spawn_file_actions_addclosefrom_np(&files, 3);
 #endif
 	posix_spawnattr_init(&attributes);
@@ -176,7 +177,7 @@ static int finish_posix_spawn(struct running *running, int *status, char why[REA
 
 /* -------------------------------------------------------------------- popen */
 
-/* " 'word'", with what the shell would read otherwise. */
+/* Appends " 'word'", quoted for the shell. */
 static void append_quoted(FILE *line, const char *word)
 {
 	fputs(" '", line);
@@ -189,9 +190,9 @@ static void append_quoted(FILE *line, const char *word)
 }
 
 /*
- * popen() does not tell the number of its child, without which there is no knowing of
- * its end but by the pipe's, which a grandchild may hold, and no ending it. So the
- * shell does, before it becomes the check.
+ * popen() does not return the pid of its child. Without the pid only the end of the pipe, which a
+ * grandchild may hold, shows the child's end, and the child cannot be killed. So the shell writes
+ * its pid before it executes the check.
  */
 static int start_popen(struct running *running, char *const words[], char why[REASON])
 {

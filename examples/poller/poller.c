@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * What a monitoring server does: runs the checks of a list, so many at once, each
- * within its time, and tells what became of them. --method all does it each way and
- * compares. This file is the command; loop.c is what there is to copy.
+ * Runs the checks of a list as a monitoring server does: with a limit of concurrent checks, a timeout
+ * for each, and a report of the outcomes. --method all compares the ways to start a check. This file
+ * is the command; loop.c is the example to copy.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +22,7 @@
 #include "resources.h"
 #include "result.h"
 
-/* Times of so many are kept. */
+/* The times of all checks are kept. */
 #define MOST_CHECKS 100000000
 
 static const char usage[] =
@@ -76,7 +77,7 @@ static bool parse_seconds(const char *text, double *seconds)
 	char *end;
 
 	*seconds = strtod(text, &end);
-	/* Not the NaN either. */
+	/* This rejects NaN too. */
 	return *text && !*end && (*seconds == 0 || (*seconds >= 0.001 && *seconds <= 1e6));
 }
 
@@ -88,7 +89,7 @@ static bool is_method(const char *name)
 	return !strcmp(name, "all");
 }
 
-/* 0; else the exit status, with *is_done. */
+/* Returns 0; or the exit status, and sets *is_done. */
 static int parse_options(int argc, char **argv, bool *is_done)
 {
 	static const struct option options[] = {
@@ -189,7 +190,7 @@ static bool read_list(struct list *list, const char *name)
 	return is_read;
 }
 
-/* The system has what the loop needs. */
+/* True if the system supports what the loop needs. */
 static bool is_able(void)
 {
 	int pidfd = psys_pidfd_open(getpid(), 0);
@@ -208,7 +209,7 @@ static bool is_chosen(const struct method *method)
 	return !strcmp(settings.method, "all") || !strcmp(settings.method, method->name);
 }
 
-/* Each method's share of the checks, in turn. False if the loop could not begin. */
+/* Runs each method's share of the checks in turn. Returns false if the loop could not begin. */
 static bool run_rounds(struct job *job, struct result results[METHODS])
 {
 	for (long round = 1; round <= settings.rounds; round++)
@@ -223,7 +224,7 @@ static bool run_rounds(struct job *job, struct result results[METHODS])
 	return true;
 }
 
-/* 0: all ran to their end; 1: not; 2: none could begin. */
+/* Returns 0 if all checks ran to their end, 1 if not, 2 if the loop could not begin. */
 static int run(const struct list *list)
 {
 	struct result results[METHODS] = { 0 }, chosen[METHODS];

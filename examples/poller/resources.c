@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See resources.h. */
 #define _GNU_SOURCE
 #include "resources.h"
@@ -13,7 +14,7 @@
 
 enum {
 	FOR_A_CHECK = 2, /* its pipe and its pidfd */
-	FOR_A_START = 8, /* the pipe's other end, what a libc opens, epoll and the signals */
+	FOR_A_START = 8, /* the pipe's other end, files of the libc, epoll, the signal pipe */
 };
 
 static size_t open_descriptors(void)

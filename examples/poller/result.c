@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See result.h. */
 #define _GNU_SOURCE
 #include "result.h"
@@ -79,13 +80,13 @@ static int compare(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Of sorted times: the least that so many per cent are not above. */
+/* Returns a percentile of sorted times: the least time that percent of them do not exceed. */
 static uint64_t percentile(const uint64_t *times, size_t count, unsigned percent)
 {
 	return count ? times[(count * percent + 99) / 100 - 1] : 0;
 }
 
-/* What it is of the first; the first alone has nobody to be compared with. */
+/* Prints the ratio to the first method; nothing if there is only one. */
 static void print_ratio(double value, double first, size_t count)
 {
 	if (count > 1 && first > 0)
@@ -93,7 +94,7 @@ static void print_ratio(double value, double first, size_t count)
 	printf("\n");
 }
 
-/* How many ran at once, on average: who starts slowly never has as many as allowed. */
+/* Returns how many checks ran at once, on average: a slow start keeps that below the limit. */
 static double mean_running(const struct result *result)
 {
 	double sum = 0;

@@ -1,4 +1,5 @@
-/* What became of the checks: counted as they end, and reported when all have. */
+/* SPDX-License-Identifier: MIT */
+/* The outcomes of the checks: counted as they end, reported when all have ended. */
 #ifndef RESULT_H
 #define RESULT_H
 
@@ -18,7 +19,7 @@ enum outcome {
 	SIGNALLED,
 	TIMED_OUT,
 	NOT_STARTED,
-	STOPPED, /* with the program */
+	STOPPED, /* ended with the poller */
 	OUTCOMES
 };
 
@@ -28,31 +29,31 @@ struct result {
 	const char *method;
 	size_t planned, ended;
 	size_t outcomes[OUTCOMES], signals[SIGNALS];
-	/* Why checks could not be started; the last one stands for all that are more. */
+	/* Reasons of failed starts; the last one counts all further reasons. */
 	struct {
 		char text[REASON];
 		size_t count, line; /* the first in the list */
 	} reasons[REASONS];
-	/* In nanoseconds: how long each start blocked the loop; from the start to when it
-	 * had been reaped. */
+	/* Nanoseconds that each start blocked the loop; and from the start until the check was
+	 * reaped. */
 	uint64_t *starts, *latencies;
 	size_t start_count, latency_count;
 	uint64_t duration;
 };
 
-/* false: no memory for so many. */
+/* Returns false if there is no memory. */
 bool result_begin(struct result *result, const char *method, size_t planned);
-/* The outcome of what has been waited for. */
+/* Returns the outcome for a status of wait(2). */
 enum outcome result_outcome(int status);
 void result_not_started(struct result *result, const char *why, size_t line);
-/* Whether each check ran to its own end. */
+/* Returns true if each check ended by itself. */
 bool result_is_complete(const struct result *result);
 void result_free(struct result *result);
 
-/* A line for a check; text: its output, or why it could not be started. */
+/* Prints a line for a check; text is its output, or the error of its start. */
 void result_print_check(const char *method, size_t line, const char *program, enum outcome outcome,
 			int status, uint64_t latency, const char *text);
-/* The tables, a row for each result. Sorts the times. */
+/* Prints the tables, a row for each result. Sorts the times. */
 void result_print(struct result results[], size_t count);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ways to start a filter. See methods.h. */
 #define _GNU_SOURCE
 #include "methods.h"
@@ -15,7 +16,7 @@ struct files {
 	int input, output[2];
 };
 
-/* All close-on-exec: other threads spawn meanwhile. */
+/* All descriptors are close-on-exec, as other threads spawn meanwhile. */
 static int open_files(struct files *files, const char *file)
 {
 	files->input = open(file, O_RDONLY | O_CLOEXEC);
@@ -28,7 +29,7 @@ static int open_files(struct files *files, const char *file)
 	return error;
 }
 
-/* The parent's part after the child has been started, or not. */
+/* The parent's part after a start, successful or not. */
 static int keep_output(struct running *running, const struct files *files, int error)
 {
 	close(files->input);
@@ -60,7 +61,7 @@ static int reap(struct running *running)
 
 /* ------------------------------------------------------------------ aspawn */
 
-static struct aspawn_pool pool; /* of all threads */
+static struct aspawn_pool pool; /* shared by all threads */
 
 static int start_aspawn(struct running *running, char *const filter[], const char *file)
 {

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Starting a filter on a file, each way: the file is its standard input, a pipe
- * its standard output, and its program is searched for in PATH.
+ * The ways to start a filter. Its standard input is the file, its standard output is a pipe, and its
+ * program is searched for in PATH.
  */
 #ifndef METHODS_H
 #define METHODS_H
@@ -10,19 +11,19 @@
 
 #include <aspawn/command.h>
 
-/* What a thread keeps: one at a time is running. */
+/* The running filter of a thread. */
 struct running {
-	int output; /* the filter's: to be read to its end */
+	int output; /* of the filter, to be read to its end */
 	pid_t pid;
-	FILE *stream;              /* popen's */
-	struct aspawn_child child; /* aspawn's */
+	FILE *stream;              /* of popen */
+	struct aspawn_child child; /* of aspawn */
 };
 
 struct method {
 	const char *name;
-	/* 0 or an error number. */
+	/* Returns 0 or an error number. */
 	int (*start)(struct running *running, char *const filter[], const char *file);
-	/* 0 if the filter succeeded, else an error number, or -1: it failed itself. */
+	/* Returns 0 if the filter succeeded, -1 if the filter failed, or an error number. */
 	int (*finish)(struct running *running);
 };
 

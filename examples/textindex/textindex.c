@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * An indexer's inner loop: walks directories of documents, runs a real filter on
- * each, from several threads, and counts the words of the text that comes back.
- * --method all does it each way and compares.
+ * An indexer's inner loop: walks directories of documents, runs a filter on each, from several
+ * threads, and counts the words of the filter's output. --method all compares the ways to start a
+ * filter.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -23,7 +24,7 @@ enum { MAX_FILTER_WORDS = 32, MAX_ROUNDS = 100 };
 
 static struct settings {
 	const char *method;
-	char *filter[MAX_FILTER_WORDS + 1]; /* [0] NULL: by the file's name */
+	char *filter[MAX_FILTER_WORDS + 1]; /* [0] NULL: chosen by the file's name */
 	long threads, limit, resident, rounds;
 } settings = { .method = "aspawn", .rounds = 1 };
 
@@ -70,13 +71,13 @@ static int find_documents(char *const directories[])
 
 struct totals {
 	size_t documents, words, failed;
-	int first_error; /* an error number, or -1: a filter failed itself */
+	int first_error; /* an error number, or -1: a filter failed */
 	double seconds;
 };
 
 static struct pass {
 	const struct method *method;
-	size_t next; /* the first document that nobody has taken */
+	size_t next; /* the first document that no thread has taken */
 	struct totals totals;
 	pthread_mutex_t lock;
 	bool show_progress;
@@ -92,7 +93,7 @@ static char *const *filter_for(const char *path)
 	return length > 3 && !strcmp(path + length - 3, ".gz") ? gzip : cat;
 }
 
-/* Words of the text that comes through fd, up to its end. */
+/* Returns the number of words read from fd until its end. */
 static size_t count_words(int fd)
 {
 	static _Thread_local unsigned char text[65536];
@@ -166,7 +167,7 @@ static struct totals run_pass(const struct method *method)
 	while (started < settings.threads &&
 	       pthread_create(&threads[started], NULL, work, NULL) == 0)
 		started++;
-	if (!started) /* then without */
+	if (!started) /* no thread could be started: work here */
 		work(NULL);
 	for (long i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
@@ -244,7 +245,7 @@ static bool run_rounds(struct totals totals[])
 	return is_same;
 }
 
-/* 0, or 1 if a method counted otherwise than the first. */
+/* Returns 0, or 1 if a method's counts differ from those of the first. */
 static int run(void)
 {
 	struct totals totals[8] = { 0 };
@@ -252,7 +253,7 @@ static int run(void)
 	const bool all = !strcmp(settings.method, "all");
 	double ratios[8][MAX_ROUNDS];
 
-	if (all) /* the first would be the one that reads the documents from the disk */
+	if (all) /* warm up: otherwise only the first method would read the documents from disk */
 		run_pass(&methods[0]);
 	bool is_same = run_rounds(totals);
 	printf("%-12s %10s %12s %8s %9s %10s %8s\n", "method", "documents", "words", "failed",

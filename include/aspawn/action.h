@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Actions: what a new process does before its exec.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * aspawn: start a program without suspending the caller.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Commands: start a program without suspending the caller, feed it, collect its output, wait.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The version of the library: at compile time, and of the library that is loaded.
  * Numbers, not expressions, so that tools which do not evaluate C can read them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The architectures, a line each: the only place that distinguishes them.
  * arch/<arch>/call.h has the register-level stubs

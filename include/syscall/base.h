@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Needed by all other headers of this layer: attributes of functions, and the conversion of
  * arguments to registers.

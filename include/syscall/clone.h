@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * clone and clone3 with a function for the child, written in assembly for each
  * architecture: the child begins on its own stack, as the outermost frame, calls

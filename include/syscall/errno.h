@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Error numbers. A call that fails returns one of these, negated.
  * Source: include/uapi/asm-generic/errno-base.h, errno.h

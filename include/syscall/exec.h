@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Searches for a program and executes it, as execvp(3), without heap: for a child that must not
  * call a libc.

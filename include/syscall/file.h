@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files and descriptors: flags and structures of the calls that open, move,
  * describe and close them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PSYS_HAVE_<NAME> is defined for each call that the architecture has.
  * Written by reference.py, from table.h.

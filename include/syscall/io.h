@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Asynchronous input and output.
  * Source: include/uapi/linux/{io_uring,aio_abi}.h, fs/aio.c

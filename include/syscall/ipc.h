@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Message queues, semaphores and shared memory.
  * Source: include/uapi/linux/{mqueue,ipc,sem,shm,msg}.h

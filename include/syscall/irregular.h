@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The wrappers that table.h marks PSYS_IRREGULAR: old calls that newer architectures replace by
  * newer calls, wide calls that have another number on 32-bit architectures, calls with 64-bit

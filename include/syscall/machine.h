@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The machine as a whole.
  * Source: include/uapi/linux/{sysinfo,kexec}.h, arch/riscv/include/uapi/asm/hwprobe.h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory mappings.
  * Source: include/uapi/asm-generic/mman-common.h, include/uapi/linux/mman.h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Waiting for descriptors and for words in memory.
  * Source: include/uapi/asm-generic/poll.h,

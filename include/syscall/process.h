@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Processes: clone, wait, limits, scheduling, identity.
  * Source: include/uapi/linux/{sched,wait,resource,prctl,ioprio,pidfd,times}.h,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Capabilities, seccomp, Landlock, random numbers.
  * Source: include/uapi/linux/{capability,seccomp,filter,bpf_common,landlock,random}.h

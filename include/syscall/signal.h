@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Signals: the kernel's set, action and information.
  * Source: include/uapi/asm-generic/{signal,signal-defs,siginfo}.h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sockets: socket pairs, and passing descriptors. Addresses are opaque bytes.
  * Source: include/linux/socket.h, include/uapi/linux/socket.h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Strings and bytes for code that must not call a libc. Async-signal-safe,
  * thread-safe, no locale. Lengths are in bytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The system calls, a line each: the kernel version that brought the call, the type
  * of the result, the function, its number, then type and name of each argument in the

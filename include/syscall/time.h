@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Time: 64 bits on every architecture.
  * Source: include/uapi/linux/{time,time_types,timerfd,times,timex}.h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Old names without a prefix, for programs that use them. They are inline functions, not symbols of
  * the library, so a program may define functions of these names. Such a program defines

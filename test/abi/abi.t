@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Programs that were linked with the first version of this soname run with the library.
 . "$(dirname "$0")/../checks/tap.sh"
 library=${BUILD_DIR:-build}/libaspawn.so

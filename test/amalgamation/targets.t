@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The four files for every target: each compiles alone, with no option but the target's, and
 # is what the tree is for it.
 . "$(dirname "$0")/tools.sh"
@@ -16,11 +17,6 @@ compiles_for()
 callers_compile_for()
 {
 	caller_compiles psys-caller "$@" && caller_compiles caller "$@" -DPSYS_LAST
-}
-
-has_cplusplus()
-{
-	echo | "$1" -fsyntax-only -x c++ - 2>/dev/null
 }
 
 all_equal_tree()

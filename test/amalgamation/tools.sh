@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # For the tests of the amalgamation: what is asked of its files for any compiler and target.
 # They are in $work, which has nothing else that could be included.
@@ -111,6 +112,11 @@ caller_compiles()
 	shift 2
 	case $standard in *++*) caller=$caller.cc ;; *) caller=$caller.c ;; esac
 	in_work "$@" -std="$standard" -Wall -Wextra -Wpedantic -Werror -fsyntax-only "$caller"
+}
+
+has_cplusplus()
+{
+	echo | "$1" -fsyntax-only -x c++ - 2>/dev/null
 }
 
 # --- the same as the tree ---------------------------------------------------------

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The commands that README.md begins with, as they stand there, by a stranger: on a bare
 # Debian 12, as root, in a clean copy of HEAD. Their output is in $BUILD_DIR/bare/readme.log.
 . "$(dirname "$0")/../checks/tap.sh"

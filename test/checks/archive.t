@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The libraries need no other library, and have no state.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}
@@ -133,7 +134,7 @@ check "archive names are prefixed" archive_names_are_prefixed
 if has_sections && [ -z "${SANITIZE-}" ]; then
 	check "a program has its own find_exe()" a_program_has_its_own_find_exe
 else
-	skip "a program has its own find_exe()" "it would need the archive's own flags"
+	skip "a program has its own find_exe()" "needs the archive's own flags"
 fi
 if has_sections; then
 	check "no writable data" no_writable_data
@@ -143,12 +144,12 @@ fi
 if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS+set}${SANITIZE+set}" ]; then
 	check "aspawn() is at most 8 KiB of text" at_most 8192 aspawn
 	check "aspawn_run() is at most 40 KiB of text" at_most 40960 aspawn_run
-	check "all is at most 48 KiB of text" all_text_is_at_most 49152
+	check "the whole library is at most 48 KiB of text" all_text_is_at_most 49152
 fi
 check "no stack protector, whatever CFLAGS say" has_no_stack_protector
 check "no executable stack" no_executable_stack
-check "the shared library needs no other" needs_no_library
+check "the shared library needs no other library" needs_no_library
 check "the shared library binds at start" binds_now
-check "the shared library exports its own names only" exports_only_its_own
+check "the shared library exports prefixed names only" exports_only_its_own
 check "the shared library has a soname" has_soname
 finish

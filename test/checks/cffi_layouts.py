@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Reads declarations in C (doc/bindings.md) with cffi and with pycparser, and writes a program
 that asserts each structure's size and offsets as cffi has computed them."""
 import sys

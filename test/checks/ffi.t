@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What tools for other languages read of include/: rust-bindgen, and cffi's parser.
 . "$(dirname "$0")/tap.sh"
 clang=${CLANG:-clang-19}
@@ -21,10 +22,11 @@ bindgen_reads_them()
 	bindgen "$work/all.h" -- -Iinclude >"$work/all.rs" && [ -s "$work/all.rs" ]
 }
 
-# Older versions write tests of the layouts, newer ones let the compiler check them.
+# Older versions write tests of the layouts, newer ones let the compiler check them. Without
+# rustfmt all is one line, with spaces.
 layouts_are_the_compilers()
 {
-	grep -q 'size_of::<aspawn_command>()' "$work/all.rs" &&
+	tr -d ' ' <"$work/all.rs" | grep -q 'size_of::<aspawn_command>()' &&
 		rustc --test --edition 2021 -A warnings -o "$work/all" "$work/all.rs" && "$work/all"
 }
 
@@ -35,7 +37,7 @@ constants_are_visible()
 		awk '$1 == "#define" && $2 ~ /^(ASPAWN|PSYS)_[A-Za-z0-9_]+$/ && NF > 2 &&
 			!/__attribute__|__SIZEOF_LONG__|sizeof/ && $2 !~ /^(ASPAWN_CHILD|PSYS_UNINSTRUMENTED)$/ {
 			print $2 }' | sort -u >"$work/wanted"
-	sed -n 's/^ *pub const \([A-Za-z0-9_]*\):.*/\1/p' "$work/all.rs" | sort -u >"$work/found"
+	grep -oE 'pub const [A-Za-z0-9_]+ ?:' "$work/all.rs" | cut -d ' ' -f 3 | tr -d : | sort -u >"$work/found"
 	grep -q '_ASPAWN_COMMAND_NONBLOCK$' "$work/found" && grep -qx PSYS_O_CLOEXEC "$work/wanted" &&
 		! comm -23 "$work/wanted" "$work/found" | grep .
 }
@@ -69,7 +71,7 @@ cffi_reads_every_target()
 			triple=$(sed -n "s/^$name\.triple := //p" "$makefile")
 			flags=$(sed -n "s/^$name\.flags := //p" "$makefile")
 			declarations "$clang" --target="$triple" $flags >"$work/declarations" &&
-				python3 test/checks/cffi_layouts.py "$work/declarations" >/dev/null &&
+				$python test/checks/cffi_layouts.py "$work/declarations" >/dev/null &&
 				"$clang" --target="$triple" $flags -std=c11 -DPSYS_DECLARATIONS_ONLY \
 					-Iinclude -fsyntax-only "$work/sizes.c" || {
 				echo "that was $name"
@@ -84,7 +86,7 @@ cffi_reads_every_target()
 cffi_computes_the_layouts()
 {
 	declarations "${CC:-clang}" >"$work/declarations" &&
-		python3 test/checks/cffi_layouts.py "$work/declarations" >"$work/layouts.c" &&
+		$python test/checks/cffi_layouts.py "$work/declarations" >"$work/layouts.c" &&
 		grep -q 'struct aspawn_command, argv)' "$work/layouts.c" &&
 		"${CC:-clang}" -std=c11 -Iinclude -fsyntax-only "$work/layouts.c"
 }
@@ -94,7 +96,7 @@ cffi_runs_a_command()
 {
 	sed -n '/^```python/,/^```/{/^```/d;p;}' doc/bindings.md |
 		sed "s|\"libaspawn.so[.0-9]*\"|\"${BUILD_DIR:-build}/libaspawn.so\"|" >"$work/program.py"
-	python3 -W ignore "$work/program.py" >"$work/output" &&
+	$python -W ignore "$work/program.py" >"$work/output" &&
 		printf '%s\n0 True\n' "$(uname -sr)" | diff - "$work/output"
 }
 
@@ -111,7 +113,11 @@ else
 		skip "rustc has the same layouts" "no rustc"
 	fi
 fi
-if ! python3 -c 'import cffi' 2>/dev/null; then
+# The distribution's has the distribution's cffi.
+for python in python3 /usr/bin/python3 ''; do
+	[ -z "$python" ] || { $python -c 'import cffi' 2>/dev/null && break; }
+done
+if [ -z "$python" ]; then
 	skip "cffi reads the declarations" "no python3 with cffi"
 else
 	check "cffi computes the same layouts" cffi_computes_the_layouts

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every test that doc/hazards.md names exists.
 . "$(dirname "$0")/tap.sh"
 work=$(mktemp -d)

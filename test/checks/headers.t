@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A copy of include/ is complete: a program may include each public header alone, for every
 # target, in C and in C++. There is no symbolic link, as some checkouts and archives lose them.
 . "$(dirname "$0")/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # An inlined wrapper is only moves between registers, and the trap.
 . "$(dirname "$0")/tap.sh"
 work=$(mktemp -d)
@@ -108,11 +109,11 @@ is_called()
 for arch in x86_64 aarch64; do
 	for compiler in "clang --target=$arch-linux-gnu" "$arch-linux-gnu-gcc"; do
 		if command -v "${compiler%% *}" >/dev/null; then
-			check "an inlined wrapper is the trap: $compiler" is_the_trap $compiler
-			check "what is more is refused: $compiler" refuses_worse $compiler
+			check "an inlined wrapper is only the trap: $compiler" is_the_trap $compiler
+			check "the check detects more than the trap: $compiler" refuses_worse $compiler
 		else
-			skip "an inlined wrapper is the trap: $compiler" "no ${compiler%% *}"
-			skip "what is more is refused: $compiler" "no ${compiler%% *}"
+			skip "an inlined wrapper is only the trap: $compiler" "no ${compiler%% *}"
+			skip "the check detects more than the trap: $compiler" "no ${compiler%% *}"
 		fi
 	done
 done

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # make install, for a packager and for a user.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}
@@ -165,22 +166,22 @@ uninstall_needs_its_paths()
 	! make -s uninstall BUILD_DIR="$build" DESTDIR= PREFIX= LIBDIR= 2>"$work/error" && grep "LIBDIR must be absolute" "$work/error"
 }
 
-check "DESTDIR and PREFIX" staged
+check "install uses DESTDIR and PREFIX" staged
 check "all can read what is installed under umask 077" readable_by_all
 check "DESTDIR and PREFIX with spaces, twice" spaces_in_paths
-check "LIBDIR, INCLUDEDIR and MANDIR" honours_directories
+check "install honours LIBDIR, INCLUDEDIR and MANDIR" honours_directories
 check "relative directories are refused" refuses_relative_paths
 check "aspawn.pc follows its prefix" pkg_config_follows_a_move
-check "pkg-config finds it; shared and static programs run" builds_by_pkg_config
+check "programs build by pkg-config and run, shared and static" builds_by_pkg_config
 if command -v man >/dev/null; then
-	check "the man pages are there" man_pages_are_found
+	check "man finds a page for each function" man_pages_are_found
 else
-	skip "the man pages are there" "no man command"
+	skip "man finds a page for each function" "no man command"
 fi
 if command -v groff >/dev/null; then
-	check "the man pages have no warning" man_pages_have_no_warning
+	check "man pages cause no warning" man_pages_have_no_warning
 else
-	skip "the man pages have no warning" "no groff command"
+	skip "man pages cause no warning" "no groff command"
 fi
 if [ "$(id -u)" = 0 ]; then
 	check "ldconfig, or a sentence about it" runs_ldconfig

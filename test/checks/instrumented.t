@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A function marked ASPAWN_CHILD, and the wrappers in it, compiled with each kind of instrumentation:
 # the instrumentation must add no reference to a symbol, the thread pointer or a shadow stack. In the
 # same function without the mark it must add some, otherwise the test shows nothing.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Each layer depends only on those below it; the core includes the compiler's headers only.
 . "$(dirname "$0")/tap.sh"
 
@@ -62,8 +63,8 @@ headers_stand_alone()
 check "the core includes no foreign header" core_includes_no_foreign_header
 check "syscall/ knows of no spawning" syscall_knows_no_spawning
 check "aspawn/ knows of no commands" aspawn_knows_no_commands
-check "architectures are told apart in arch.h only" architectures_stay_in_their_directories
-check "architectures share by arch/shared/ only" architectures_share_by_shared
+check "only arch.h distinguishes architectures" architectures_stay_in_their_directories
+check "architectures share files in arch/shared/ only" architectures_share_by_shared
 check "headers have guards" headers_have_guards
-check "each header stands alone, in C and C++" headers_stand_alone
+check "each header compiles alone, in C and C++" headers_stand_alone
 finish

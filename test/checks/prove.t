@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # test/prove keeps prove's exit status, and counts what was passed, failed and skipped.
 . "$(dirname "$0")/tap.sh"
 unset TEST_RESULTS

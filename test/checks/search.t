@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # grep and ctags find each function of the library in include/ under its full name: no macro pastes
 # a name together.
 . "$(dirname "$0")/tap.sh"

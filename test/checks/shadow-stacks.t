@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every linked object has the note of shadow stacks and landing pads: a program has them only if all
 # its objects have the note.
 . "$(dirname "$0")/tap.sh"
@@ -40,16 +41,16 @@ aarch64) native=$aarch64 ;;
 esac
 if [ -n "$native" ]; then
 	# shellcheck disable=SC2046 # none if it is not there
-	check "the libraries and the suite" all_say "$native" "$build/libaspawn.so" "$build/libaspawn.a" \
+	check "the libraries and the suite have the notes" all_say "$native" "$build/libaspawn.so" "$build/libaspawn.a" \
 		$(ls "$build/suite" 2>/dev/null)
 else
-	skip "the libraries and the suite" "no such notes on this architecture"
+	skip "the libraries and the suite have the notes" "no such notes on this architecture"
 fi
 if command -v clang-19 >/dev/null; then
-	check "for aarch64" cross_builds_say aarch64 "BTI, PAC, GCS"
-	check "for x86_64" cross_builds_say x86_64 "$x86"
+	check "builds for aarch64 have the notes" cross_builds_say aarch64 "BTI, PAC, GCS"
+	check "builds for x86_64 have the notes" cross_builds_say x86_64 "$x86"
 else
-	skip "for aarch64" "no clang-19"
-	skip "for x86_64" "no clang-19"
+	skip "builds for aarch64 have the notes" "no clang-19"
+	skip "builds for x86_64 have the notes" "no clang-19"
 fi
 finish

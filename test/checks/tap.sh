@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # TAP for shell scripts: check NAME COMMAND..., skip NAME REASON, finish.
 number=0

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A system call clears scalable vectors: compilers keep none across an inlined call, also in a
 # function that has vectors by an attribute. Functions without vectors pay nothing.
 . "$(dirname "$0")/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What has the version of the library in it: include/aspawn/version.h is right.
 . "$(dirname "$0")/tap.sh"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where the drop-ins follow the standard, and glibc 2.36 does not. */
 #define _GNU_SOURCE
 #include <errno.h>

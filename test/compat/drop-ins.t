@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The built and installed drop-ins, and unchanged programs.
 . "$(dirname "$0")/../checks/tap.sh"
 build=${BUILD_DIR:-build}

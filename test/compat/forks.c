@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fork() by another thread or a signal handler, at the worst moments of a call. */
 #define _GNU_SOURCE
 #include <pthread.h>

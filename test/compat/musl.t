@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The drop-ins with musl: linked, linked statically, and preloaded. musl's own functions are not
 # tested, as it lacks some.
 . "$(dirname "$0")/../checks/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The drop-ins with a newer libc, which test/compat/fetch fetches: linked, and by a preload that was
 # built with the host's libc.
 . "$(dirname "$0")/../checks/tap.sh"

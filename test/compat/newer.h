@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Functions of the drop-ins that not every libc declares. */
 #ifndef NEWER_H
 #define NEWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* popen_noshell(), as existing programs call it. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The drop-in of posix_spawn(): fallbacks, and behaviour beyond the libc's. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Gives random file actions and attributes to posix_spawn() of this library and of the libc: the
  * error, or what the program observes, must be the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which commands go to a shell. The drop-in's result of a command line must equal that of dash, and
  * if no shell was used also that of bash.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the standard and the manual require of posix_spawn(), by the libc's interface only. Runs with
  * the libc itself, and with the drop-in linked and preloaded. So do the other files whose names begin

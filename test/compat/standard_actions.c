@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the standard and the manual require of the file actions of posix_spawn(). */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the standard and the manual require of the attributes of posix_spawn(). */
 #define _GNU_SOURCE
 #include <errno.h>

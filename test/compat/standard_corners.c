@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* posix_spawn(), popen() and system() in unusual places. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the standard requires of inheritance, of the order of changes, and of errors: for the libc's
  * posix_spawn() and for the drop-in.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Extensions of glibc 2.39: pidfd_spawn(), which returns a pidfd, and POSIX_SPAWN_SETCGROUP.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the standard and the manual require of popen() and pclose(). */
 #define _GNU_SOURCE
 #include <errno.h>

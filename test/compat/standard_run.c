@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See standard_run.h. */
 #define _GNU_SOURCE
 #include "standard_run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs programs by posix_spawn(), and checks their output. */
 #ifndef STANDARD_RUN_H
 #define STANDARD_RUN_H

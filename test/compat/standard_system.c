@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the standard and the manual require of system(), and of commands of popen(). */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -333,7 +334,7 @@ TEST_SECONDS(a_handler_may_fork_beside_another_thread_during_system, 60)
 	note("forks:", forks);
 }
 
-static void *system_until_told(void *command)
+static void *system_until_stopped(void *command)
 {
 	system(command);
 	return NULL;
@@ -351,7 +352,7 @@ TEST(a_fork_during_another_threads_system_keeps_signals)
 	signal(SIGQUIT, handle);
 	CHECK(pipe(ready) == 0 && pipe(end) == 0);
 	snprintf(command, sizeof command, "echo >&%d; read x <&%d", ready[1], end[0]);
-	CHECK_EQUAL(pthread_create(&thread, NULL, system_until_told, command), 0);
+	CHECK_EQUAL(pthread_create(&thread, NULL, system_until_stopped, command), 0);
 	CHECK_EQUAL(read(ready[0], &byte, 1), 1);
 	pid_t child = fork();
 	if (child == 0) {

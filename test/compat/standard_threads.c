@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* posix_spawn() among signals, threads and forks. */
 #define _GNU_SOURCE
 #include <errno.h>

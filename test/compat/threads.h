@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A function in many threads at once. */
 #ifndef THREADS_H
 #define THREADS_H

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Projects of other build systems that use the library, in directories with a space in their
 # names: the library installed, and its sources within the project.
 cd "$(dirname "$0")/../.." && root=$PWD || exit

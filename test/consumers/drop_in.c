@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The drop-ins: posix_spawn is the library's, and popen_noshell is there. */
 #include <spawn.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The library alone: a command and its output. */
 #include <stdio.h>
 #include <string.h>

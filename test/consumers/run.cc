@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The library alone, from C++: a command and its output.
 #include <iostream>
 #include <string>

@@ -1,2 +1,3 @@
+/* SPDX-License-Identifier: MIT */
 extern struct aspawn_action actions[];
 extern size_t count;

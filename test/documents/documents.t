@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What README.md and the man pages show is right: each program is built by each compiler
 and run, each fragment compiles after the declarations of test/documents/PAGE.h, structures
 are as the headers have them, and the shell lines that compile do so.

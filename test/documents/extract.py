@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The programs, fragments and commands that README.md, doc/*.md and the man pages show."""
 import re
 from pathlib import Path

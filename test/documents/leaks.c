@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Linked to each program of the documents: at its end no descriptor and no child is left. */
 #define _GNU_SOURCE
 #include <dirent.h>

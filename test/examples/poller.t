@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The poller, with real commands: what is counted, what is killed, what is left.
 # shellcheck disable=SC1003,SC2002,SC2094 # odd lists of checks are what is tested
 . "$(dirname "$0")/../checks/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The small examples do what they say.
 . "$(dirname "$0")/../checks/tap.sh"
 examples=${BUILD_DIR:-build}/examples

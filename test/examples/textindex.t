@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The indexer, beside much memory: each way to start its filters counts the same words.
 . "$(dirname "$0")/../checks/tap.sh"
 textindex=${BUILD_DIR:-build}/examples/textindex

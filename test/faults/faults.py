@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Makes each system call of the library fail in turn, and checks what scenarios.c promises.
 
 faults.py [--all] [SCENARIO...]      injects faults, prints TAP

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The process of a scenario: compares its state before and after, and installs the filter. */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A scenario calls functions of the library and checks the results. It runs three times in one
  * process: as a rehearsal, with failing system calls, and again without faults, when everything must

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The program that scenarios start. Exits with 42 if it was started as requested, and with 43 if a
  * check fails, of what every program inherits or of what the arguments name.

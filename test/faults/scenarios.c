@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One scenario for each way to use the library. A scenario checks that results which the library
  * reports are true, and that failures keep the documented promises.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Commands of random actions, strings and sizes: the start fails or makes a child. The parent
 // never crashes, and no descriptor or process is left. libFuzzer; make fuzz.
 #include <cstdint>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Compares the system call numbers with all of the kernel's, under our names.
 
 A plain name always means the wide form, so that on 32-bit architectures some

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The table of calls lacks no number of the kernel, and each of its lines is a function
 of exactly these types (those of irregular.h too)."""
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Makes translation units that include the kernel's headers, exported and internal.
 
 Comparisons are static assertions, one on a line: a compiler needs no target's

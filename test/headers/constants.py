@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Compares each constant PSYS_X with the kernel's X.
 
 What is compared follows from our headers. constants.txt has those whose

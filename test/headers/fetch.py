@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Fetch the headers of the newest packaged kernel and of an old one.
 
 They are taken from the distribution's packages, through an apt root of its own

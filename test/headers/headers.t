@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Our numbers, constants and structures are the kernel's, on every architecture.
 
     test/headers/fetch.py          once, and whenever a new kernel is packaged

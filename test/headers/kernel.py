@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The compared architectures, and compilations with the kernel's headers and with ours."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Compares the structures with the kernel's: size, and offset and size of each member.
 
 struct psys_x is compared with the kernel's struct x. structures.txt has those

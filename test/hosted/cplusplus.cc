@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The headers in C++11, with -Wpedantic, and a callback that is a lambda.
 #include <cstdio>
 #include <cstring>

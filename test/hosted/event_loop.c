@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The library as the maintainer of an event loop uses it: one epoll, handles in an array that
  * moves, nothing that blocks. Ends are told by pidfds, or, where there are none, by SIGCHLD.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The interface that the first version of the library documented, as a program of that time
  * uses it: its names without a prefix, the order of its arguments, a poll of the pipe before

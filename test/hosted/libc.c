@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * In a program with a libc: the libc's headers come first, and its state is not changed. Compiled
  * with the stack protector for every function.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The effects of actions, seen by other programs. */
 #define _GNU_SOURCE
 #include <stdio.h>

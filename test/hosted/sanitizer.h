@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* HAS_ASAN: AddressSanitizer replaces functions of the libc and reports some tests as errors. */
 #ifndef SANITIZER_H
 #define SANITIZER_H

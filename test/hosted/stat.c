@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* psys_stat() and the like return what the libc's functions return, device numbers included. */
 #define _GNU_SOURCE
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The file system that a kernel boots into: a cpio archive of the kind newc
 (the kernel's Documentation/driver-api/early-userspace/buffer-format.rst)."""
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The matrix of the tables kernels and machines: pairs of a program and a kernel."""
 import os
 import sys

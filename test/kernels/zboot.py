@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Kernels that are EFI programs which unpack themselves: emulators that load a
 kernel without a firmware want what is inside. The header is that of the kernel's
 drivers/firmware/efi/libstub/zboot-header.S."""

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The Debian packages: built from a clean export of HEAD by a user without privileges, in
 # a bare Debian with what Build-Depends names and nothing else; then used in another one.
 . "$(dirname "$0")/../checks/tap.sh"

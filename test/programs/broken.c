@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A preload that starts nothing: the suites of programs must fail with it. */
 #define _GNU_SOURCE
 #include <errno.h>

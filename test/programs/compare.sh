@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # Compares the results of a program's test suite without and with the preload.
 #

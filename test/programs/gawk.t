@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # GNU awk, by its own suite.
 . "$(dirname "$0")/compare.sh"
 needs gawk make cmp

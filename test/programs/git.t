@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # git, by its own tests that start programs. git forks, so the preload must change nothing. The
 # helper of the tests is built; git itself is the installed one.
 . "$(dirname "$0")/compare.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # GLib, by the tests of its spawning that Debian has built.
 . "$(dirname "$0")/compare.sh"
 source_of libglib2.0-tests

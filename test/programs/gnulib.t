@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Gnulib's tests of posix_spawn, from m4's source.
 . "$(dirname "$0")/compare.sh"
 needs clang ld.lld

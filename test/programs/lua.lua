@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Checks io.popen, closing its files, and os.execute against the reference manual. Writes a
 -- line for each check: its name, a tab, and its result.
 

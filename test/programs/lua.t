@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Lua: Debian's source lacks the interpreter's suite, so lua.lua has tests of our own, after the
 # reference manual's io.popen and os.execute.
 . "$(dirname "$0")/compare.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # GNU m4, by the examples of its manual.
 . "$(dirname "$0")/compare.sh"
 needs m4

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # GNU make, by its own suite.
 . "$(dirname "$0")/compare.sh"
 needs make perl

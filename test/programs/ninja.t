@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # ninja: its unit tests, built from source, and tests of the installed program's output.
 . "$(dirname "$0")/compare.sh"
 needs ninja clang++ ld.lld python3 script

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Perl, by its own tests that start programs. Perl forks, so the preload must change nothing.
 . "$(dirname "$0")/compare.sh"
 needs perl

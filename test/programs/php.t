@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # PHP, by its own tests that start programs.
 . "$(dirname "$0")/compare.sh"
 needs php

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # CPython, by its own suite: the modules that start programs.
 . "$(dirname "$0")/compare.sh"
 python=${PYTHON:-/usr/bin/python3}

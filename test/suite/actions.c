@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each action of a command: its effect, seen by the program, and its failure. */
 #include "filter.h"
 #include "observe.h"

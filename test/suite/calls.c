@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Every call of the table, once: with a known result, or with an invalid argument and its error. If
  * the kernel lacks the call it returns ENOSYS, which is counted.

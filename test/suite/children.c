@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handles of children: moving, releasing, asking; signals to a child and its descendants. */
 #include "filter.h"
 #include "observe.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Commands: starting, waiting, killing, and fallbacks. */
 #include "filter.h"
 #include "observe.h"

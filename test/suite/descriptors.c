@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A child that begins on its parent's descriptor table does not disturb the parent. */
 #include "filter.h"
 #include "observe.h"

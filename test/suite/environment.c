@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The environment of a program, and the actions that change it. */
 #include "observe.h"
 

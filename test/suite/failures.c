@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A failed spawn leaves nothing behind: no descriptor, mapping, child or changed mask. */
 #include "filter.h"
 

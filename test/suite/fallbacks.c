@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The clone methods. Seccomp filters simulate older kernels, containers, sandboxes and emulators.
  * Every method passes the same checks.

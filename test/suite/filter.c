@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Seccomp filters, as programs of classic BPF. */
 #include "filter.h"
 

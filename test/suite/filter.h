@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Seccomp filters that simulate older kernels and sandboxes: a call fails with an error, or its
  * arguments are checked. A filter applies to the calling thread and its children, for good.

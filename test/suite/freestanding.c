@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What compilers call without being asked, for the suite that is linked with no
  * libc. The library itself has no need of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The harness: runs the tests one by one and writes TAP. */
 #include "harness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The harness of the test suite. The suite is one program that uses only the library, so it runs
  * with a libc, without one, under an emulator, and as the init of a bare kernel.

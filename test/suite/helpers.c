@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The freestanding helpers: strings, numbers, error names, the search of PATH. */
 #include <aspawn/command.h>
 

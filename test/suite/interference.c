@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Interference by a fork, a handler, a sibling or a stopped child. */
 #include "filter.h"
 #include "observe.h"

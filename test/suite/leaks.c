@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Many spawns leak nothing. */
 #include "harness.h"
 

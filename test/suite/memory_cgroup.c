@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The OOM killer kills every process that shares the memory of its victim, except a process that is
  * suspended in vfork. So a command that joins a cgroup begins in a copy of the memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Commands that run this program to observe the effects of their actions. */
 #ifndef OBSERVE_H
 #define OBSERVE_H

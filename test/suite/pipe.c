@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pipe: messages, and its end of file after the child's exec or exit. */
 #include "harness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pools: memory of ended children is kept, reused, given back, and shared by threads. */
 #include "filter.h"
 #include "observe.h"

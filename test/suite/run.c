@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aspawn_run() and aspawn_communicate(): input, output, timeouts. */
 #include "filter.h"
 #include "observe.h"

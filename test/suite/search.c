@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /* The search for a program, and the step that a failure names. */
 #include "observe.h"
 
-static void check_told(const struct aspawn_failure *failure, const char *text)
+static void check_failure_text(const struct aspawn_failure *failure, const char *text)
 {
 	char told[256];
 
@@ -27,8 +28,8 @@ static void check_stage(const char *file, const char *path, int step, int error,
 		CHECK_EQUAL(failure.step, step);
 		CHECK_EQUAL(failure.kind, 0);
 		check_ends(&child, 127 << 8);
-		check_told(&failure, text);
-		check_told(NULL, "");
+		check_failure_text(&failure, text);
+		check_failure_text(NULL, "");
 	}
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
@@ -156,7 +157,7 @@ static void check_text(int step, int error, const char *expected)
 {
 	const struct aspawn_failure failure = { .step = step, .error = -error };
 
-	check_told(&failure, expected);
+	check_failure_text(&failure, expected);
 }
 
 /* Once the text was "none: 0". */

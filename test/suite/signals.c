@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Signals: the parent's mask, the child's mask and handlers, storms. */
 #include "filter.h"
 

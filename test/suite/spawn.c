@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The spawn: what the child and the parent get. */
 #include "harness.h"
 

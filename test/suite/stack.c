@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The stack: when it is free, how it grows, what guards it. */
 #include "harness.h"
 

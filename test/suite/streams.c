@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Standard streams of a command. */
 #include "observe.h"
 

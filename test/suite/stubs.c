@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The register-level calls: arguments, results, errors. */
 #include "filter.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Formatted failures, statuses and outcomes; the version. */
 #include "observe.h"
 

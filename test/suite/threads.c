@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads that spawn at once, end before the child, or change credentials. */
 #include "harness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tests share: children, threads, counting what a process holds. */
 #include "harness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Wrappers that differ by architecture: 64-bit arguments, which take two registers on 32-bit
  * architectures (aligned or not, high or low half first, the last argument first), times beyond

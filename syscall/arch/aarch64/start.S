@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * aarch64: the entry point of a program without a libc. Calls
  * main(argc, argv, envp) and exits with its result.

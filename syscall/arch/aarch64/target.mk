@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 TARGETS += aarch64
 aarch64.triple := aarch64-linux-gnu
 aarch64.emulator := qemu-aarch64-static

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * arm before version 7: the functions that compilers call for the __atomic
  * builtins on a word. They use helpers that the kernel maps at fixed addresses in

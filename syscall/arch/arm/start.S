@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * arm: the entry point of a program without a libc. Calls
  * main(argc, argv, envp) and exits with its result. ARM code, main may be Thumb.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 TARGETS += arm thumb2 armel
 arm.triple := arm-linux-gnueabihf
 arm.flags := -march=armv7-a

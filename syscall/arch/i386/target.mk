@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 TARGETS += i386
 i386.triple := i386-linux-gnu
 i386.emulator := qemu-i386-static

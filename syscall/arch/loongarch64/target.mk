@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 TARGETS += loongarch64
 loongarch64.triple := loongarch64-linux-gnu
 # For processors, and emulators, without vectors; clang has them on by itself.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 TARGETS += mipsel mips
 mipsel.triple := mipsel-linux-gnu
 mipsel.emulator := qemu-mipsel-static

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 TARGETS += mips64el mips64
 mips64el.triple := mips64el-linux-gnuabi64
 mips64el.emulator := qemu-mips64el-static

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mipsn32: clone and clone3 with a function for the child. */
 #include <syscall/arch/mipsn32/numbers.h>
 

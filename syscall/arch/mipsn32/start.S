@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mipsn32: the entry point of a program without a libc. */
 #include <syscall/arch/mipsn32/numbers.h>
 

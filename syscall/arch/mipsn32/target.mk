@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 TARGETS += mipsn32el mipsn32
 mipsn32el.triple := mips64el-linux-gnuabin32
 mipsn32el.emulator := qemu-mipsn32el-static

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 TARGETS += ppc64le ppc64
 ppc64le.triple := powerpc64le-linux-gnu
 ppc64le.emulator := qemu-ppc64le-static

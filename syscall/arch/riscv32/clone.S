@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* riscv32: clone and clone3 with a function for the child. */
 #include <syscall/arch/riscv32/numbers.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * s390x: clone and clone3 with a function for the child to run on its new stack
  * (declared in include/syscall/clone.h). The child never returns through a frame

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sparc64: where a signal handler returns to (declared in include/syscall/signal.h).
  * It is a return address as a call leaves one: a return goes 8 bytes beyond. The

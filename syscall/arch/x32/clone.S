@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* x32: clone and clone3 with a function for the child. */
 #include <syscall/arch/x32/numbers.h>
 

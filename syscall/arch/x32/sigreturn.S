@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* x32: where a signal handler returns to. */
 #include <syscall/arch/x32/numbers.h>
 

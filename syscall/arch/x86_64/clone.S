@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* x86_64: clone and clone3 with a function for the child. */
 #include <syscall/arch/x86_64/numbers.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* x86_64: where a signal handler returns to. */
 #include <syscall/arch/x86_64/numbers.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* x86_64: the entry point of a program without a libc. */
 #include <syscall/arch/x86_64/numbers.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aarch64: what differs from most architectures (uapi/asm/fcntl.h). */
 #ifndef PSYS_AARCH64_LAYOUT_H
 #define PSYS_AARCH64_LAYOUT_H

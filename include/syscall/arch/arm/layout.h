@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* arm: what differs from most architectures. */
 #ifndef PSYS_ARM_LAYOUT_H
 #define PSYS_ARM_LAYOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * arm: system call numbers.
  * Linux 7.2, arch/arm/tools/syscall.tbl (abi common and eabi) and, for the

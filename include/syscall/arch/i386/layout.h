@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* i386: what differs from most architectures. */
 #ifndef PSYS_I386_LAYOUT_H
 #define PSYS_I386_LAYOUT_H

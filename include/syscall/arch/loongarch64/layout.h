@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * loongarch64: structures and constants are those of most architectures. clone takes
  * child_tid before tls (no CONFIG_CLONE_BACKWARDS).

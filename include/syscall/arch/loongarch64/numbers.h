@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * loongarch64: system call numbers.
  * Linux 7.2, scripts/syscall.tbl with the groups that

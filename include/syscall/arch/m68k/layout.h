@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* m68k: what differs from most architectures. */
 #ifndef PSYS_M68K_LAYOUT_H
 #define PSYS_M68K_LAYOUT_H

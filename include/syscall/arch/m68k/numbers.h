@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * m68k: system call numbers.
  * Linux 7.2, arch/m68k/kernel/syscalls/syscall.tbl

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mips o32: what differs from the 64-bit ABIs. */
 #ifndef PSYS_MIPS_LAYOUT_H
 #define PSYS_MIPS_LAYOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * mips o32: system call numbers.
  * Linux 7.2, arch/mips/kernel/syscalls/syscall_o32.tbl, each with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mips64 n64: what differs from the o32 ABI. */
 #ifndef PSYS_MIPS64_LAYOUT_H
 #define PSYS_MIPS64_LAYOUT_H

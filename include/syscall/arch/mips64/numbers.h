@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * mips64 n64: system call numbers.
  * Linux 7.2, arch/mips/kernel/syscalls/syscall_n64.tbl, each with the

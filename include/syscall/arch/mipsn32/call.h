@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * mips64, the n32 ABI, both byte orders: pointers and long of 32 bits, registers
  * of 64

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mips64 n32: what differs from the o32 ABI. */
 #ifndef PSYS_MIPSN32_LAYOUT_H
 #define PSYS_MIPSN32_LAYOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * mips64 n32: system call numbers.
  * Linux 7.2, arch/mips/kernel/syscalls/syscall_n32.tbl, each with the

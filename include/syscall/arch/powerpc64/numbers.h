@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * powerpc64: system call numbers.
  * Linux 7.2, arch/powerpc/kernel/syscalls/syscall.tbl (abi common, nospu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* riscv32: what differs from most architectures. */
 #ifndef PSYS_RISCV32_LAYOUT_H
 #define PSYS_RISCV32_LAYOUT_H

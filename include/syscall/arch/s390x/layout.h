@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* s390x: what differs from most architectures. */
 #ifndef PSYS_S390X_LAYOUT_H
 #define PSYS_S390X_LAYOUT_H

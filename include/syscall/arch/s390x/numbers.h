@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * s390x: system call numbers.
  * Linux 7.2, arch/s390/kernel/syscalls/syscall.tbl

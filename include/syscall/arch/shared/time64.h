@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The numbers of the calls with 64-bit time, on all architectures with a 32-bit long.
  * The kernel calls them clock_gettime64, futex_time64; here they have the plain names.

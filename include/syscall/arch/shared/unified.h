@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The system call numbers since Linux 5.1, which are the same on all architectures, except for
  * PSYS_NUMBER_BASE, which an ABI may add to every number. A new system call needs one line here.

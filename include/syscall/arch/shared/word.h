@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * psys_word, the type of a register, and PSYS_WORD(), which converts an argument to it. Where
  * registers are wider than a long, layout.h defines PSYS_WORD_FROM, the type by which 32-bit

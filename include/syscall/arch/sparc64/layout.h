@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sparc64: what differs from most architectures. Its numbers for errors, signals,
  * flags and requests are those of SunOS.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sparc64: system call numbers.
  * Linux 7.2, arch/sparc/kernel/syscalls/syscall.tbl (abi common and 64)

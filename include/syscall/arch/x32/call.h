@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x32: pointers and long of 32 bits, registers and the kernel's long of 64
  *

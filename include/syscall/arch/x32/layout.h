@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* x32: what differs from most architectures. */
 #ifndef PSYS_X32_LAYOUT_H
 #define PSYS_X32_LAYOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x32: system call numbers.
  * Linux 7.2, arch/x86/entry/syscalls/syscall_64.tbl (abi x32),

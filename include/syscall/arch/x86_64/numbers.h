@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86_64: system call numbers.
  * Linux 7.2, arch/x86/entry/syscalls/syscall_64.tbl (abi 64)

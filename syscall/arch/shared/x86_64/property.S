@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * IBT and SHSTK: every indirect branch lands on endbr64, every return matches its call.
  * (System V ABI, AMD64 supplement, "Program Property")

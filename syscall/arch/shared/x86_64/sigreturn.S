@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86_64 and x32: where a signal handler returns to (declared in include/syscall/signal.h).
  * The unwinder knows this sequence of instructions as a signal frame.

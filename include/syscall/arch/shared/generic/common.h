@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The kernel's generic table of newer architectures: the system call numbers that are the same with
  * 32 and with 64 bits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The kernel's generic table of newer architectures: the system call numbers with 64 bits. Numbers
  * of single architectures are in their own directories.

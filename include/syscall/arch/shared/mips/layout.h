@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * mips, what its three ABIs have in common: the kernel's numbers for errors,
  * signals, flags and requests are those of IRIX.

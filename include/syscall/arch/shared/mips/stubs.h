@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * mips64, the n64 and n32 ABIs: the register-level stubs (call.h says which register is
  * which). Those of o32, with arguments on the stack, are in ../../mips/call.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* riscv, 32 and 64 bits: what differs from most architectures. */
 #ifndef PSYS_RISCV_LAYOUT_H
 #define PSYS_RISCV_LAYOUT_H

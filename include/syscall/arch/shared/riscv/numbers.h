@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * riscv, 32 and 64 bits: the system call numbers that no other architecture has.
  * Linux 7.2, scripts/syscall.tbl (abi riscv)

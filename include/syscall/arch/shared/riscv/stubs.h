@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * riscv: the register-level stubs of 32 and of 64 bits (call.h says which
  * register is which).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* x86_64, with pointers of 64 and of 32 bits: what differs from most architectures. */
 #ifndef PSYS_X86_64_SHARED_LAYOUT_H
 #define PSYS_X86_64_SHARED_LAYOUT_H

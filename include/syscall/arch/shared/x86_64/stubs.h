@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86_64 with pointers of 64 and of 32 bits: the register-level stubs (call.h says which
  * register is which).
