@@ -9,6 +9,8 @@
 /* EXECUTING: it has reported that its exec is next. */
 enum known { NOT_KNOWN, EXECUTING, KNOWN, OVERWRITTEN };
 
+/* In what the caller has declared as an array of integers, and may copy as one: without the
+ * attribute gcc stores the zeros of that array after what is stored here. */
 struct child_state {
 	struct Stack_t stack;     /* a pool's, or for this child alone; {0}: given back */
 	struct Stack_t *callers;  /* NULL: the stack above */
@@ -21,7 +23,7 @@ struct child_state {
 	int step, error;
 	uint32_t kind;
 	char subject[40];
-};
+} __attribute__((may_alias));
 
 /* The caller has room for it, on every architecture and for ever. */
 _Static_assert(sizeof(struct child_state) <= sizeof((struct aspawn_child *)0)->own, "it has to fit");
