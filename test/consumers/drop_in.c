@@ -46,8 +46,8 @@ int main(void)
 	int status_opened = opens(argv, opened, sizeof opened);
 
 	printf("posix_spawnp of %s: %d, %s; popen_noshell: %d, %s\n",
-	       &aspawn_compat_stacks ? "aspawn" : "the libc", status_spawned, spawned, status_opened,
-	       opened);
+	       &aspawn_compat_stacks ? "aspawn" : "the libc", status_spawned, spawned,
+	       status_opened, opened);
 	return !&aspawn_compat_stacks || status_spawned || strcmp(spawned, "a-b") != 0 ||
 	       status_opened || strcmp(opened, "a-b") != 0;
 }
