@@ -11,6 +11,8 @@
  * next. OVERWRITTEN: the answer is lost. */
 enum known { NOT_KNOWN, EXECUTING, KNOWN, OVERWRITTEN };
 
+/* In what the caller has declared as an array of integers, and may copy as one: without the
+ * attribute gcc stores the zeros of that array after what is stored here. */
 struct child_state {
 	struct Stack_t stack;     /* from the pool, or for this child alone; {0}: given back */
 	struct Stack_t *callers;  /* the caller's stack; NULL: the stack above */
@@ -23,7 +25,7 @@ struct child_state {
 	int step, error;
 	uint32_t kind;
 	char subject[40];
-};
+} __attribute__((may_alias));
 
 _Static_assert(sizeof(struct child_state) <= sizeof((struct aspawn_child *)0)->own, "must fit");
 _Static_assert(_Alignof(struct child_state) <= 8, "must be aligned");

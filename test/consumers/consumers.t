@@ -180,7 +180,8 @@ cmake_fetch_content()
 cmake_cross()
 (
 	project cmake-cross cmake-fetch-content && emulator=qemu-aarch64-static && unset CC &&
-		cmake_builds -DASPAWN_URL="$work/aspawn-sources.tar.gz" -DCMAKE_TOOLCHAIN_FILE=aarch64.cmake &&
+		cmake_builds -DASPAWN_URL="$work/aspawn-sources.tar.gz" -DCMAKE_TOOLCHAIN_FILE=aarch64.cmake \
+			-DCMAKE_BUILD_TYPE=RelWithDebInfo &&
 		runs build run drop-in && readelf -h build/run | grep AArch64
 )
 
@@ -210,7 +211,7 @@ meson_cross()
 (
 	project meson-cross meson-subproject && mkdir -p subprojects && cp -R "$tree" subprojects/aspawn &&
 		emulator=qemu-aarch64-static && unset CC CXX &&
-		meson_builds --wrap-mode=forcefallback --cross-file aarch64.ini && runs build run drop-in &&
+		meson_builds --wrap-mode=forcefallback --cross-file aarch64.ini --buildtype=debugoptimized && runs build run drop-in &&
 		readelf -h build/run | grep AArch64
 )
 
