@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The list of symbols of the Debian package is what the shared library exports.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}

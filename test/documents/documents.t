@@ -4,7 +4,8 @@
 and run, each fragment compiles after the declarations of test/documents/PAGE.h, structures
 are as the headers have them, and the shell lines that compile do so.
 
-All of it against an installation in a temporary directory, found by pkg-config.
+All of it against an installation in a temporary directory, found by pkg-config; the
+amalgamation lies beside the program.
 """
 import os
 import re
@@ -107,9 +108,10 @@ def flags(*kinds):
     return run("pkg-config", *(kinds or ["--cflags", "--libs"]), "aspawn").stdout.split()
 
 
-def source_of(block):
+def source_of(block, header="<aspawn/command.h>"):
     source = work / "program.c"
-    source.write_text(f'#line {block.line} "{block.document}"\n{block.code}')
+    code = block.code.replace("<aspawn/command.h>", header)
+    source.write_text(f'#line {block.line} "{block.document}"\n{code}')
     return source
 
 
@@ -223,7 +225,8 @@ def test_line(document, line):
     if not shutil.which("cc"):
         skip(name, "no cc")
         return
-    source_of(next(block for block in documents()["README.md"] if block.kind == "program"))
+    program = next(block for block in documents()["README.md"] if block.kind == "program")
+    source_of(program, '"aspawn.h"') if " aspawn.c" in line else source_of(program)
     result(name, failure("sh", "-ec", line + "\n./a.out"))
 
 
@@ -247,6 +250,7 @@ try:
     installed = failure("make", "-s", "-C", ROOT, "install-compat", "BUILD_DIR=" + os.path.abspath(
         os.environ.get("BUILD_DIR", "build")), "DESTDIR=", f"PREFIX={work / 'prefix'}")
     compiler = next(compilers())[0]
+    installed = installed or failure(sys.executable, ROOT / "tools/amalgamate.py", work)
     installed = installed or failure(compiler, *C, "-c", HERE / "leaks.c", "-o", work / "leaks.o")
     result("an installation", installed)
     if not installed:
