@@ -27,9 +27,7 @@ dist: ## the tree with the four files, as BUILD_DIR/aspawn-VERSION.tar.gz
 
 .PHONY: test-amalgamation test-dist
 test-amalgamation: ## the four files, by each compiler for each architecture, and the suite with them
-	prove --timer -j2 $(wildcard test/amalgamation/*.t)
+	test/prove --timer -j2 $(wildcard test/amalgamation/*.t)
 
 test-dist: ## the archive: unpacked, built and tested without git
-	prove --timer test/dist.t
-
-check-all: test-amalgamation test-dist
+	test/prove --timer test/dist.t

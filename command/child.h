@@ -11,8 +11,8 @@
  * next. OVERWRITTEN: the answer is lost. */
 enum known { NOT_KNOWN, EXECUTING, KNOWN, OVERWRITTEN };
 
-/* In what the caller has declared as an array of integers, and may copy as one: without the
- * attribute gcc stores the zeros of that array after what is stored here. */
+/* The handle is declared as bytes, which alias everything: gcc would otherwise store the zeros of
+ * a handle after the members of its state. */
 struct child_state {
 	struct Stack_t stack;     /* from the pool, or for this child alone; {0}: given back */
 	struct Stack_t *callers;  /* the caller's stack; NULL: the stack above */

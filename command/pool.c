@@ -22,8 +22,8 @@ enum {
 
 struct pool {
 	struct control *list;
-	int kept, taken; /* numbers of stacks; approximate while other threads use the pool */
-};
+	int kept, taken;      /* numbers of stacks; approximate while other threads use the pool */
+} __attribute__((may_alias)); /* as struct child_state */
 _Static_assert(sizeof(struct pool) <= sizeof(struct aspawn_pool), "must fit");
 
 static struct pool *pool_of(struct aspawn_pool *pool)

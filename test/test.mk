@@ -77,7 +77,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) test test-build test-faults-all test-compat test-compat-newer-libc test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) test test-build test-amalgamation test-dist test-consumers test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t
@@ -101,7 +101,7 @@ test-kernels: cross-all ## the suite as the init of real kernels, under QEMU
 # As root, test/consumers/install first.
 .PHONY: test-consumers
 test-consumers: all compat ## projects of CMake, Meson, Zig and make that use the library
-	prove --timer test/consumers/consumers.t
+	test/prove --timer test/consumers/consumers.t
 
 .PHONY: test-headers reference
 reference: ## have.h and doc/syscalls.md, from the table of system calls
@@ -190,15 +190,14 @@ $(BUILD_DIR)/test/faults/%.o: test/faults/%.c $(built)
 $(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include
 
 # As root, test/packages/install first.
-check-all: test-abi test-debian
 .PHONY: test-debian
 test-debian: ## the Debian packages: built, checked by lintian, used and purged in a bare system
-	prove --timer test/packages/debian.t
+	test/prove --timer test/packages/debian.t
 
 # test/packages/install first.
 .PHONY: test-abi abi-baseline
 test-abi: all ## that the library fits programs linked with the first version of its soname
-	prove test/abi/abi.t
+	test/prove test/abi/abi.t
 
 abi-baseline: all ## record what test-abi compares with
 	test/abi/record $(shared) test/abi/$(subst .so.,-,$(SONAME)).abi

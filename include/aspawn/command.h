@@ -337,7 +337,7 @@ struct aspawn_child {
 	 * err_fd. CLOEXEC, above 2; -1: no pipe. The caller closes them, or aspawn_communicate()
 	 * does. A caller that closes one before aspawn_communicate(), or keeps it, stores -1. */
 	int in_fd, out_fd, err_fd;
-	uint64_t own[13] __attribute__((aligned(8))); /* internal */
+	unsigned char own[104] __attribute__((aligned(8))); /* internal */
 };
 
 PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
@@ -508,7 +508,7 @@ PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
  *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
  */
 struct aspawn_pool {
-	uint64_t own[8] __attribute__((aligned(8)));
+	unsigned char own[64] __attribute__((aligned(8)));
 };
 
 PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
