@@ -10,9 +10,15 @@
 
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
+struct control;
+
 struct request {
 	bool copy_memory; /* as fork(2); otherwise it is shared if that is possible */
 	bool suspend;     /* the caller, until the exec (CLONE_VFORK); never with copy_memory */
+	/* aspawn_private_clone: a helper is the child's parent; never with suspend. NULL: the
+	 * caller is (aspawn_clone_child). */
+	long (*clone)(struct control *control, const struct request *request,
+		      const struct Stack_t *stack);
 	/* The child begins with its parent's descriptor table (CLONE_FILES) and first takes a
 	 * copy of what is below keep_below. Unless memory may be a copy. */
 	bool unshare_files;
@@ -37,10 +43,20 @@ struct spawned {
 	struct exec_watch *watch; /* NULL: none; aspawn_watch_free() */
 };
 
+/* With the arguments of aspawn(), of which the request has some: what that returns. pidfd is
+ * NULL, or where it is stored. */
+int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack_t *stack,
+		   size_t reserved, const void *user_data);
+
 /* On a reserved stack, with all signals blocked: 0 or a negative error number, and then
  * nothing is left of it. */
 int aspawn_spawn(struct spawned *spawned, const struct request *request,
 		 const struct Stack_t *stack);
+
+/* Clones the child of the request by one method after another, with its pipe and its pidfd.
+ * The pid, or why there is no child. In the caller or in the helper of a private child. */
+long aspawn_clone_child(struct control *control, const struct request *request,
+			const struct Stack_t *stack);
 
 /*
  * Copies a structure that begins with its size, and may be older or newer than the one that

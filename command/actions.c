@@ -1,6 +1,7 @@
 /* What the child does with a command: its actions in their order. */
 #include <syscall/string.h>
 
+#include "../aspawn/close.h"
 #include "../aspawn/watch.h"
 #include "prepared.h"
 
@@ -58,55 +59,6 @@ static PSYS_UNINSTRUMENTED int place(int opened, int fd, int cloexec)
 	return r < 0 ? r : 0;
 }
 
-static PSYS_UNINSTRUMENTED void close_one(int fd, bool at_exec)
-{
-	if (at_exec)
-		psys_fcntl(fd, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
-	else
-		psys_close(fd);
-}
-
-/* A number of a name in /proc/self/fd, or -1. */
-static PSYS_UNINSTRUMENTED int parse_fd(const char *name)
-{
-	int fd = 0;
-
-	for (; *name; name++) {
-		if (*name < '0' || *name > '9')
-			return -1;
-		fd = fd * 10 + (*name - '0');
-	}
-	return fd;
-}
-
-/* Before Linux 5.9 (5.11): those that are open by /proc, or else all numbers. */
-static PSYS_UNINSTRUMENTED int close_via_proc(int first, int last, bool at_exec)
-{
-	char records[1024] __attribute__((aligned(8)));
-	long length;
-	int fds = psys_open("/proc/self/fd", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
-
-	if (fds < 0) {
-		struct psys_rlimit64 limit;
-		int r = psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit);
-		if (r < 0)
-			return r;
-		for (int fd = first; fd <= last && (uint64_t)fd < limit.rlim_cur; fd++)
-			close_one(fd, at_exec);
-		return 0;
-	}
-	while ((length = psys_getdents64(fds, records, sizeof records)) > 0)
-		for (long at = 0; at < length;) {
-			const struct psys_dirent64 *entry = (const void *)(records + at);
-			int fd = parse_fd(entry->d_name);
-			if (fd >= first && fd <= last && fd != fds)
-				close_one(fd, at_exec);
-			at += entry->d_reclen;
-		}
-	psys_close(fds);
-	return (int)length;
-}
-
 static PSYS_UNINSTRUMENTED int close_from(const struct prepared *prepared, size_t index, int first,
 					  bool at_exec)
 {
@@ -116,7 +68,7 @@ static PSYS_UNINSTRUMENTED int close_from(const struct prepared *prepared, size_
 			r = psys_close_range((unsigned)first, (unsigned)last,
 					     at_exec ? PSYS_CLOSE_RANGE_CLOEXEC : 0);
 			if (r < 0)
-				r = close_via_proc(first, last, at_exec);
+				r = aspawn_close_via_proc(first, last, at_exec);
 			if (r < 0)
 				return r;
 		}

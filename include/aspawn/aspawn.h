@@ -25,7 +25,8 @@
 extern "C" {
 #endif
 
-typedef int pid_t; /* as every libc for Linux has it */
+typedef int pid_t;  /* as every libc for Linux has it */
+struct psys_rusage; /* syscall/process.h */
 
 /*
  * A stack for children, owned by the caller and reused from one child to the
@@ -102,7 +103,14 @@ enum aspawn_flags {
 	ASPAWN_CGROUP = 4,
 	/* Suspend the caller until the child has executed a program or exited: for debuggers,
 	 * which otherwise take breakpoints out of the parent too. */
-	ASPAWN_VFORK = 8
+	ASPAWN_VFORK = 8,
+	/*
+	 * The child is nobody else's business: no SIGCHLD, nothing for any wait of the caller's
+	 * process, not even wait(-1); aspawn_private_wait() tells how it ended. A helper process
+	 * that shares the caller's memory is its parent, until it has ended: so long the stack
+	 * is busy. Not with ASPAWN_VFORK. See aspawn(3), "Private children".
+	 */
+	ASPAWN_PRIVATE = 16
 };
 
 struct aspawn_options {
@@ -123,6 +131,10 @@ enum { ASPAWN_OPTIONS_SIZE_VER0 = sizeof(struct aspawn_options) }; /* of the fir
  *   -E2BIG   size is larger than known, and what lies beyond is not zero
  *   -EBADF   cgroup_fd is no descriptor
  *   -ENOSYS  ASPAWN_CGROUP on a kernel that cannot
+ *   -EOPNOTSUPP  ASPAWN_PRIVATE where no process can share the memory (user-mode emulators; a
+ *            thread whose children go to another time namespace, before Linux 5.19), or
+ *            where children go to another pid namespace, which is used up by that
+ *   -EAGAIN  ASPAWN_PRIVATE, and somebody killed the helper
  *   -EACCES, -EBUSY, -ENODEV, -EOPNOTSUPP  CLONE_INTO_CGROUP's (clone(2))
  */
 PSYS_API int aspawn_with(const struct aspawn_options *options, pid_t *pid,
@@ -168,6 +180,32 @@ enum aspawn_clone_mode {
 
 /* How the last child on this stack was made: enum aspawn_clone_mode. */
 PSYS_API int aspawn_mode(const struct Stack_t *stack);
+
+/*
+ * Waits for the end of the last child on the stack, made with ASPAWN_PRIVATE, at most for
+ * timeout, a time from now; NULL: for ever. The answer stays until the next child. When
+ * the child's pidfd is readable it is a few microseconds away.
+ *
+ * status  out, may be NULL: as of wait(2)
+ * usage   out, may be NULL: what the child and its reaped children used
+ *
+ *   0           it has ended, and the stack is not busy any more
+ *   -ETIMEDOUT  still running
+ *   -ECHILD     no such child; or somebody killed the helper, and the end is not known
+ *   -EINVAL     as of aspawn_stack_wait()
+ */
+PSYS_API int aspawn_private_wait(const struct Stack_t *stack, int *status,
+				 struct psys_rusage *usage, const struct psys_timespec *timeout);
+
+/* How a child is hidden. */
+enum aspawn_privacy {
+	ASPAWN_NOT_PRIVATE,        /* it is not, or there has been none */
+	ASPAWN_PRIVATE_HELPED,     /* the helper is a zombie from its end until it is reaped */
+	ASPAWN_PRIVATE_AUTOREAPED, /* the kernel reaps the helper (CLONE_AUTOREAP, Linux 7.1) */
+};
+
+/* How the last child on this stack is hidden: enum aspawn_privacy. */
+PSYS_API int aspawn_privacy(const struct Stack_t *stack);
 
 #ifdef __cplusplus
 }
