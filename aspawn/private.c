@@ -50,9 +50,9 @@ static PSYS_UNINSTRUMENTED bool watch_both(int child, int host)
 {
 	struct psys_pollfd polled[2] = { { psys_pidfd_open(child, 0), PSYS_POLLIN, 0 },
 					 { psys_pidfd_open(host, 0), PSYS_POLLIN, 0 } };
-	int r;
+	int r = psys_getppid();
 
-	if (psys_getppid() != host) /* now the pidfd cannot be of another with its number */
+	if (r >= 0 && r != host) /* otherwise the pidfd is not another's with its number */
 		return false;
 	if (polled[0].fd < 0 || polled[1].fd < 0)
 		return true;
@@ -64,12 +64,16 @@ static PSYS_UNINSTRUMENTED bool watch_both(int child, int host)
 
 static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int child)
 {
+	struct psys_siginfo info;
 	int r;
 
 	do
-		r = psys_wait4(child, &state->status, 0, &state->usage);
+		r = psys_waitid(PSYS_P_PID, child, &info, PSYS_WEXITED, &state->usage);
 	while (r == -PSYS_EINTR);
-	__atomic_store_n(&state->ended, r < 0 ? r : 1, __ATOMIC_RELEASE);
+	if (r < 0)
+		return;
+	state->status = aspawn_wait_status(&info);
+	__atomic_store_n(&state->ended, true, __ATOMIC_RELEASE);
 }
 
 static PSYS_UNINSTRUMENTED int helper_main(void *arg)
@@ -154,7 +158,7 @@ long aspawn_private_clone(struct control *control, const struct request *request
 	helper->host = psys_getpid();
 	helper->result = 0;
 	control->pidfd = -1;
-	state->ended = 0;
+	state->ended = false;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
 	long r = clone_helper(stack);
 	if (r < 0) {
@@ -194,14 +198,14 @@ int aspawn_private_await_end(const struct Stack_t *stack, struct psys_timespec d
 	return 0;
 }
 
-int aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_rusage *usage)
+bool aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_rusage *usage)
 {
 	const struct stack_state *state = stack_state(stack);
-	int ended = __atomic_load_n(&state->ended, __ATOMIC_ACQUIRE);
+	const bool ended = __atomic_load_n(&state->ended, __ATOMIC_ACQUIRE);
 
-	if (ended > 0 && status)
+	if (ended && status)
 		*status = state->status;
-	if (ended > 0 && usage)
+	if (ended && usage)
 		psys_memcpy(usage, &state->usage, sizeof *usage);
 	return ended;
 }
@@ -217,8 +221,7 @@ int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_ru
 	if (r < 0)
 		return r;
 	aspawn_stack_reap_helper(stack);
-	r = aspawn_private_end(stack, status, usage);
-	return r > 0 ? 0 : -PSYS_ECHILD;
+	return aspawn_private_end(stack, status, usage) ? 0 : -PSYS_ECHILD;
 }
 
 int aspawn_privacy(const struct Stack_t *stack)

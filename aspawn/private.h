@@ -27,14 +27,24 @@
 long aspawn_private_clone(struct control *control, const struct request *request,
 			  const struct Stack_t *stack);
 
+/* Of what waitid(2) says, what wait4(2) would. */
+PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)
+{
+	const int status = info->u.child.status;
+
+	return info->code == PSYS_CLD_EXITED ? (status & 0xff) << 8 :
+	       info->code == PSYS_CLD_DUMPED ? status | 0x80 :
+					       status;
+}
+
 /* True while the helper of the stack's child runs: until then it uses the stack. */
 bool aspawn_private_is_helped(const struct Stack_t *stack);
 
 /* Sleeps until there is no helper any more: 0 or -ETIMEDOUT. */
 int aspawn_private_await_end(const struct Stack_t *stack, struct psys_timespec deadline);
 
-/* 1 if the helper has stored status and usage, which may be NULL; 0 if it has not, yet or for
- * good; or the error of its wait. */
-int aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_rusage *usage);
+/* True if the helper has stored status and usage, which may be NULL. If it has not and has ended,
+ * somebody has killed it, or it might not wait for the child. */
+bool aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_rusage *usage);
 
 #endif

@@ -67,7 +67,7 @@ struct stack_state {
 	int helper_pid;         /* 0: none, or reaped */
 	int privacy;            /* enum aspawn_privacy */
 	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
-	int ended;              /* 1: the next two are stored; negative: why they are not */
+	bool ended;             /* the next two are stored */
 	int status;             /* as of wait4(2) */
 	struct psys_rusage usage;
 };

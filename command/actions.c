@@ -241,7 +241,8 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_SIGNAL_IGNORE:
 		return set_disposition(action->u.signal_ignore.signal, true);
 	case ASPAWN_ACTION_PDEATHSIG:
-		return die_with_parent(action->u.pdeathsig.signal, prepared->parent);
+		return die_with_parent(action->u.pdeathsig.signal,
+				       control->parent ? control->parent : prepared->parent);
 	case ASPAWN_ACTION_RLIMIT: {
 		const struct psys_rlimit64 limit = { action->u.rlimit.soft, action->u.rlimit.hard };
 		return psys_prlimit64(0, action->u.rlimit.resource, &limit, NULL);

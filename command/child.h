@@ -17,6 +17,7 @@ struct child_state {
 	int report;               /* the pipe; -1: none */
 	unsigned char known;      /* enum known */
 	bool copied;              /* it began in a copy of the memory */
+	bool private;             /* its helper has the stack until it has ended */
 	/* The failure; as much of its subject as there is room for. */
 	int step, error;
 	uint32_t kind;
