@@ -96,6 +96,21 @@ static int start_no_pipe()
 	return r < 0 ? r : pid;
 }
 
+// The helper is reaped with the status.
+static int start_private()
+{
+	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE | ASPAWN_PRIVATE,
+						nullptr, -1, 0 };
+	pid_t pid;
+	int r = aspawn_with(&options, &pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
+	return r < 0 ? r : pid;
+}
+
+static void finish_private(int)
+{
+	aspawn_private_wait(&stack, nullptr, nullptr, nullptr);
+}
+
 // --- the floor: what no spawn of this kind can do without ------------------------
 
 static ASPAWN_CHILD int exec_floor(void *)
@@ -173,6 +188,7 @@ static void finish_nothing(int) {}
 const std::vector<Way> ways = {
 	{ "BM_clone3_floor", start_floor, reap },
 	{ "BM_aspawn_no_pipe", start_no_pipe, reap },
+	{ "BM_aspawn_private", start_private, finish_private },
 	{ "BM_aspawn", start_aspawn, finish_aspawn },
 	{ "BM_aspawn_no_reuse", start_aspawn, finish_no_reuse },
 	{ "BM_vfork_with_shared_stack", start_vfork, reap },
