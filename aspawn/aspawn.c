@@ -78,6 +78,8 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 	struct control *control = block;
 
 	__atomic_store_n(&control->shared, 1, __ATOMIC_RELAXED);
+	if (control->parent) /* the caller is on its way back, and may have the same processor */
+		psys_sched_yield();
 	if (control->shares_files)
 		control->files_error = unshare_files(control, control->state);
 	if (control->read_end >= 0 && !control->files_error)
