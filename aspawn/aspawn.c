@@ -16,6 +16,8 @@
  *         ignored, as execve(2) does. All signals stay blocked until fn sets the mask, right
  *         before its exec.
  * child   runs fn, and ends by exit_group: no destructor of the parent runs.
+ * helper  of a private child is cloned by the parent, and clones the child in its place: it is the
+ *         child's parent until the child's end (private.h).
  * kernel  clears the stack's word and wakes its waiters when the child's exec or exit has released
  *         the memory. Only then is the stack free; the pipe's end may come earlier or later.
  * parent  meanwhile waits until the child has unshared the descriptor table, as the caller may
@@ -64,34 +66,47 @@ static PSYS_UNINSTRUMENTED void reset_handlers(void)
 	}
 }
 
+/* The host ignores SIGCHLD. The helper of a private child, from which the child inherits its
+ * dispositions, does not. */
+static PSYS_UNINSTRUMENTED void ignore_sigchld(void)
+{
+	const struct psys_sigaction ignored[2] = { { .handler = PSYS_SIG_IGN } };
+
+	psys_rt_sigaction(PSYS_SIGCHLD, ignored, NULL, PSYS_SIGSET_SIZE);
+}
+
 /* The child's entry point. */
 static PSYS_UNINSTRUMENTED int child_main(void *block)
 {
 	struct control *control = block;
 
 	__atomic_store_n(&control->shared, 1, __ATOMIC_RELAXED);
+	if (control->parent) /* the caller is on its way back, and may have the same processor */
+		psys_sched_yield();
 	if (control->shares_files)
 		control->files_error = unshare_files(control, control->state);
 	if (control->read_end >= 0 && !control->files_error)
 		psys_close(control->read_end);
 	if (control->reset_handlers)
 		reset_handlers();
+	if (control->ignores_sigchld)
+		ignore_sigchld();
 	if (control->watch)
 		aspawn_watch_begin(control->watch);
 	psys_exit_group(control->fn(control->arg, control->write_end, &control->old_mask,
 				    control->user_data, control->user_data_len));
 }
 
-/* --- the parent ------------------------------------------------------------ */
+/* --- the parent, or the helper ------------------------------------------------------------ */
 
-void aspawn_close_pipe(const int ends[2])
+PSYS_UNINSTRUMENTED void aspawn_close_pipe(const int ends[2])
 {
 	psys_close(ends[0]);
 	psys_close(ends[1]);
 }
 
 /* If the parent has closed standard streams, the pipe could get their numbers. */
-int aspawn_pipe(int ends[2])
+PSYS_UNINSTRUMENTED int aspawn_pipe(int ends[2])
 {
 	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
 
@@ -116,6 +131,8 @@ static void fill(struct control *control, const struct request *request, const s
 	control->files_error = 0;
 	control->read_end = control->write_end = -1;
 	control->watch = NULL;
+	control->parent = 0;
+	control->ignores_sigchld = false;
 	control->fn = request->fn;
 	control->arg = request->arg;
 	control->user_data = request->user_data;
@@ -125,8 +142,8 @@ static void fill(struct control *control, const struct request *request, const s
 }
 
 /* Makes the pipe and the exec_watch that this clone method needs, unless they exist. */
-static int make_channels(struct control *control, const struct request *request,
-			 const struct clone_method *method)
+static PSYS_UNINSTRUMENTED int make_channels(struct control *control, const struct request *request,
+					     const struct clone_method *method)
 {
 	const bool may_copy = aspawn_clone_may_copy(method, request);
 	int ends[2];
@@ -154,8 +171,9 @@ static void close_channels(const struct control *control)
 }
 
 /* Tries one clone method after another. Returns the pid or a negative error number. */
-static long clone_child(struct control *control, const struct request *request,
-			const struct Stack_t *stack)
+static PSYS_UNINSTRUMENTED long clone_by_methods(struct control *control,
+						 const struct request *request,
+						 const struct Stack_t *stack)
 {
 	const struct clone_method *method = aspawn_clone_methods;
 	int cgroup_fd = request->cgroup_fd;
@@ -180,12 +198,27 @@ static long clone_child(struct control *control, const struct request *request,
 	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
 }
 
+/* Until this returns nobody has reaped the child, so that its number is its own. */
+PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struct request *request,
+					    const struct Stack_t *stack)
+{
+	long pid = clone_by_methods(control, request, stack);
+
+	if (pid > 0 && request->wants_pidfd && control->pidfd < 0) {
+		int fd = psys_pidfd_open((int)pid, 0);
+		control->pidfd = fd < 0 ? -1 : fd;
+	}
+	return pid;
+}
+
 int aspawn_spawn(struct spawned *spawned, const struct request *request, const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
 
 	fill(control, request, stack);
-	long pid = clone_child(control, request, stack);
+	stack_state(stack)->privacy = ASPAWN_NOT_PRIVATE;
+	long pid = request->clone ? request->clone(control, request, stack) :
+				    aspawn_clone_child(control, request, stack);
 	if (pid < 0) {
 		close_channels(control);
 		return (int)pid;
@@ -196,62 +229,12 @@ int aspawn_spawn(struct spawned *spawned, const struct request *request, const s
 	spawned->pidfd = control->pidfd;
 	spawned->read_end = control->read_end;
 	spawned->watch = control->watch;
-	if (request->wants_pidfd && spawned->pidfd < 0) {
-		int fd = psys_pidfd_open((int)pid, 0);
-		spawned->pidfd = fd < 0 ? -1 : fd;
-	}
 	if (control->write_end >= 0)
 		psys_close(control->write_end);
 	return 0;
 }
 
-/* --- the public calls ------------------------------------------------------- */
-
-int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
-			  size_t first_version)
-{
-	if (size < first_version)
-		return -PSYS_EINVAL;
-	for (size_t i = known; i < size; i++)
-		if (((const char *)from)[i])
-			return -PSYS_E2BIG;
-	const size_t given = size < known ? size : known;
-	psys_memcpy(to, from, given);
-	psys_memset((char *)to + given, 0, known - given);
-	return 0;
-}
-
-static int read_options(struct request *request, int **pidfd, const struct aspawn_options *given)
-{
-	struct aspawn_options known, *options = &known;
-
-	*pidfd = NULL;
-	if (!given)
-		return 0;
-
-	int r = aspawn_read_structure(&known, sizeof known, given, given->size,
-				      ASPAWN_OPTIONS_SIZE_VER0);
-	if (r < 0)
-		return r;
-	const uint64_t flags = options->flags;
-	if (flags & ~(ASPAWN_NO_PIPE | ASPAWN_PIDFD | ASPAWN_CGROUP | ASPAWN_VFORK))
-		return -PSYS_EINVAL;
-	if (flags & ASPAWN_NO_PIPE)
-		request->pipe = NO_PIPE;
-	request->suspend = flags & ASPAWN_VFORK;
-	if (flags & ASPAWN_PIDFD) {
-		request->wants_pidfd = true;
-		*pidfd = options->pidfd;
-		if (!*pidfd)
-			return -PSYS_EINVAL;
-	}
-	if (flags & ASPAWN_CGROUP) {
-		request->cgroup_fd = options->cgroup_fd;
-		if (request->cgroup_fd < 0)
-			return -PSYS_EBADF;
-	}
-	return 0;
-}
+/* --- the call --------------------------------------------------------------- */
 
 /* True if user_data lies on the stack, where it would be overwritten or unmapped. */
 static bool is_within(const void *user_data, const struct Stack_t *stack)
@@ -259,37 +242,24 @@ static bool is_within(const void *user_data, const struct Stack_t *stack)
 	return stack->addr && (uintptr_t)user_data - (uintptr_t)stack->addr < stack->size;
 }
 
-int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t *cached_stack,
-		size_t reserved_stack_sz, aspawn_fn fn, void *arg, void *user_data,
-		size_t user_data_len)
+int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack_t *stack,
+		   size_t reserved, const void *user_data)
 {
-	struct request request = {
-		.pipe = PIPE,
-		.cgroup_fd = -1,
-		.fn = fn,
-		.arg = arg,
-		.user_data_len = user_data_len,
-	};
+	const size_t length = request->user_data_len;
 	struct spawned spawned;
 	struct psys_sigset all;
-	int *pidfd;
 
-	if (!pid || !cached_stack || !fn || (!user_data && user_data_len) ||
-	    is_within(user_data, cached_stack))
+	if (!pid || !stack || !request->fn || (!user_data && length) || is_within(user_data, stack))
 		return -PSYS_EINVAL;
-	int r = read_options(&request, &pidfd, options);
-	if (r < 0)
-		return r;
-
 	psys_sigfillset(&all);
-	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &request.mask, PSYS_SIGSET_SIZE);
+	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &request->mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	r = aspawn_stack_reserve(cached_stack, reserved_stack_sz, user_data_len);
+	r = aspawn_stack_reserve(stack, reserved, length);
 	if (r == 0) {
-		request.user_data = aspawn_stack_place(cached_stack, user_data_len);
-		psys_memcpy(request.user_data, user_data, user_data_len);
-		r = aspawn_spawn(&spawned, &request, cached_stack);
+		request->user_data = aspawn_stack_place(stack, length);
+		psys_memcpy(request->user_data, user_data, length);
+		r = aspawn_spawn(&spawned, request, stack);
 	}
 	if (r == 0) {
 		*pid = spawned.pid;
@@ -298,13 +268,20 @@ int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t
 		if (spawned.read_end >= 0)
 			r = spawned.read_end;
 	}
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request.mask, NULL, PSYS_SIGSET_SIZE);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request->mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
 }
 
 int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_stack_sz, aspawn_fn fn,
 	   void *arg, void *user_data, size_t user_data_len)
 {
-	return aspawn_with(NULL, pid, cached_stack, reserved_stack_sz, fn, arg, user_data,
-			   user_data_len);
+	struct request request = {
+		.pipe = PIPE,
+		.cgroup_fd = -1,
+		.fn = fn,
+		.arg = arg,
+		.user_data_len = user_data_len,
+	};
+
+	return aspawn_request(&request, pid, NULL, cached_stack, reserved_stack_sz, user_data);
 }

@@ -26,15 +26,16 @@ const struct clone_method aspawn_clone_methods[] = {
 	{ ASPAWN_MODE_NONE, false, 0 },
 };
 
-bool aspawn_clone_may_copy(const struct clone_method *method, const struct request *request)
+PSYS_UNINSTRUMENTED bool aspawn_clone_may_copy(const struct clone_method *method,
+					       const struct request *request)
 {
 	/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */
 	return !(method->flags & PSYS_CLONE_VM) ||
 	       (!method->clone3 && (request->suspend || method->flags & PSYS_CLONE_VFORK));
 }
 
-bool aspawn_clone_fits(const struct clone_method *method, const struct request *request,
-		       bool into_cgroup)
+PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
+					   const struct request *request, bool into_cgroup)
 {
 	if (into_cgroup && !method->clone3)
 		return false;
@@ -43,14 +44,14 @@ bool aspawn_clone_fits(const struct clone_method *method, const struct request *
 	return method->flags & PSYS_CLONE_VM || !method->clone3;
 }
 
-bool aspawn_clone_is_refused(long error)
+PSYS_UNINSTRUMENTED bool aspawn_clone_is_refused(long error)
 {
 	return error == -PSYS_ENOSYS || error == -PSYS_EPERM || error == -PSYS_EACCES ||
 	       error == -PSYS_EINVAL || error == -PSYS_E2BIG;
 }
 
-static uint64_t flags_of(const struct clone_method *method, const struct request *request,
-			 bool into_cgroup)
+static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
+					     const struct request *request, bool into_cgroup)
 {
 	uint64_t flags = method->flags;
 
@@ -69,44 +70,36 @@ static uint64_t flags_of(const struct clone_method *method, const struct request
 	return flags;
 }
 
-static long call_clone3(uint64_t flags, int cgroup_fd, const struct Stack_t *stack,
-			const char *stack_top, int (*child)(void *))
+PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool clone3)
 {
-	struct control *control = stack_control(stack);
 	struct psys_clone_args args;
 
-	args.flags = flags;
-	args.pidfd = (uintptr_t)&control->pidfd;
-	args.child_tid = (uintptr_t)&stack_state(stack)->use;
-	args.parent_tid = 0;
-	args.exit_signal = PSYS_SIGCHLD;
-	args.stack = (uintptr_t)stack->addr + STACK_LOWEST;
-	args.stack_size = (uintptr_t)stack_top - args.stack;
+	if (!clone3) /* the pidfd goes where the parent's copy of the pid would */
+		return psys_clone_thunk((unsigned long)call->flags | call->exit_signal, call->top,
+					call->flags & PSYS_CLONE_PIDFD ? call->pidfd : call->tid,
+					call->cleared_tid, NULL, call->fn, call->arg);
+	args.flags = call->flags;
+	args.pidfd = (uintptr_t)call->pidfd;
+	args.child_tid = (uintptr_t)call->cleared_tid;
+	args.parent_tid = (uintptr_t)call->tid;
+	args.exit_signal = call->exit_signal;
+	args.stack = (uintptr_t)call->lowest;
+	args.stack_size = (size_t)(call->top - call->lowest);
 	args.tls = 0;
 	args.set_tid = 0;
 	args.set_tid_size = 0;
-	args.cgroup = (uint64_t)cgroup_fd;
+	args.cgroup = (uint64_t)call->cgroup_fd;
 	/* Linux 5.4 rejects a structure larger than its own. */
 	return psys_clone3_thunk(&args,
-				 flags & PSYS_CLONE_INTO_CGROUP ? PSYS_CLONE_ARGS_SIZE_VER2 :
-								  PSYS_CLONE_ARGS_SIZE_VER0,
-				 child, control);
-}
-
-static long call_clone(uint64_t flags, const struct Stack_t *stack, char *stack_top,
-		       int (*child)(void *))
-{
-	struct control *control = stack_control(stack);
-
-	/* With CLONE_PIDFD, clone(2) stores the pidfd at parent_tid. */
-	return psys_clone_thunk((unsigned long)flags | PSYS_SIGCHLD, stack_top, &control->pidfd,
-				&stack_state(stack)->use, NULL, child, control);
+				 call->flags & PSYS_CLONE_INTO_CGROUP ? PSYS_CLONE_ARGS_SIZE_VER2 :
+									PSYS_CLONE_ARGS_SIZE_VER0,
+				 call->fn, call->arg);
 }
 
 /* Records the child. After CLONE_VFORK the child no longer uses the stack. If control->shared is
  * still 0 then, the child had a copy of the memory. */
-static void note_child(const struct Stack_t *stack, const struct clone_method *method,
-		       uint64_t flags, int pid)
+static PSYS_UNINSTRUMENTED void
+note_child(const struct Stack_t *stack, const struct clone_method *method, uint64_t flags, int pid)
 {
 	struct stack_state *state = stack_state(stack);
 	bool suspended = flags & PSYS_CLONE_VFORK;
@@ -120,8 +113,9 @@ static void note_child(const struct Stack_t *stack, const struct clone_method *m
 	__atomic_store_n(&state->pid, pid, __ATOMIC_RELEASE);
 }
 
-long aspawn_clone(const struct clone_method *method, const struct request *request, int cgroup_fd,
-		  const struct Stack_t *stack, int (*child)(void *))
+PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
+				      const struct request *request, int cgroup_fd,
+				      const struct Stack_t *stack, int (*child)(void *))
 {
 	struct control *control = stack_control(stack);
 	struct stack_state *state = stack_state(stack);
@@ -136,9 +130,18 @@ long aspawn_clone(const struct clone_method *method, const struct request *reque
 	state->pid = 0;
 	__atomic_store_n(&state->use, control->shares_files ? SHARES_FILES : RUNNING,
 			 __ATOMIC_RELEASE);
-	long pid = method->clone3 ?
-			   call_clone3(flags, cgroup_fd, stack, request->user_data, child) :
-			   call_clone(flags, stack, request->user_data, child);
+	const struct clone_call call = {
+		.flags = flags,
+		.exit_signal = PSYS_SIGCHLD,
+		.pidfd = &control->pidfd,
+		.cleared_tid = &state->use,
+		.lowest = (char *)stack->addr + STACK_LOWEST,
+		.top = request->user_data,
+		.fn = child,
+		.arg = control,
+		.cgroup_fd = cgroup_fd,
+	};
+	long pid = aspawn_clone_call(&call, method->clone3);
 	if (pid < 0)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	else

@@ -34,4 +34,16 @@ bool aspawn_clone_is_refused(long error);
 long aspawn_clone(const struct clone_method *method, const struct request *request, int cgroup_fd,
 		  const struct Stack_t *stack, int (*child)(void *));
 
+/* The arguments of clone(2) and clone3(2). */
+struct clone_call {
+	uint64_t flags;
+	unsigned exit_signal;
+	int *pidfd, *tid, *cleared_tid; /* each read with its flag only; not pidfd and tid both */
+	char *lowest, *top;             /* of its stack */
+	int (*fn)(void *);
+	void *arg;
+	int cgroup_fd;
+};
+long aspawn_clone_call(const struct clone_call *call, bool clone3);
+
 #endif

@@ -11,9 +11,15 @@
 
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
+struct control;
+
 struct request {
 	bool copy_memory; /* as fork(2); otherwise memory is shared where the kernel allows it */
 	bool suspend; /* suspend the caller until the exec (CLONE_VFORK); not with copy_memory */
+	/* aspawn_private_clone: a helper is the child's parent; never with suspend. NULL: the
+	 * caller is the parent (aspawn_clone_child). */
+	long (*clone)(struct control *control, const struct request *request,
+		      const struct Stack_t *stack);
 	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
 	 * descriptors below keep_below. Ignored where memory may be a copy. */
 	bool unshare_files;
@@ -38,10 +44,19 @@ struct spawned {
 	struct exec_watch *watch; /* NULL: none; aspawn_watch_free() */
 };
 
+/* As aspawn(), whose other arguments are in the request. Stores the pidfd, unless pidfd is NULL. */
+int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack_t *stack,
+		   size_t reserved, const void *user_data);
+
 /* Called with a reserved stack and all signals blocked. Returns 0, or a negative error number
  * with neither a child nor an open descriptor left. */
 int aspawn_spawn(struct spawned *spawned, const struct request *request,
 		 const struct Stack_t *stack);
+
+/* Clones the child of the request by one method after another, with its pipe and its pidfd.
+ * The pid, or why there is no child. In the caller or in the helper of a private child. */
+long aspawn_clone_child(struct control *control, const struct request *request,
+			const struct Stack_t *stack);
 
 /*
  * Copies an extensible structure, which may be older or newer than this library's, as openat2(2)

@@ -18,7 +18,7 @@ static bool is_stack(const struct Stack_t *stack)
 	       (!stack->addr && stack->size == 0);
 }
 
-static bool is_mapped(const struct Stack_t *stack)
+bool aspawn_stack_is_mapped(const struct Stack_t *stack)
 {
 	return stack && stack->addr && is_stack(stack);
 }
@@ -82,6 +82,8 @@ int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len
 
 	if (aspawn_stack_busy(stack))
 		return -PSYS_EBUSY;
+	if (stack->addr)
+		aspawn_stack_reap_helper(stack);
 	if (!stack->addr || stack->size < size) {
 		int r = grow(stack, size);
 		if (r < 0)
@@ -101,70 +103,111 @@ bool aspawn_child_is_gone(int pid)
 	if (!pid) /* the parent is still in aspawn() and has not stored it */
 		return false;
 	info.u.child.pid = 0;
-	if (psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL) ==
-		    0 &&
+	if (psys_waitid(PSYS_P_PID, pid, &info,
+			PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL, NULL) == 0 &&
 	    info.u.child.pid == pid)
 		return true;
 	return psys_kill(pid, 0) == -PSYS_ESRCH;
 }
 
-int aspawn_stack_busy(const struct Stack_t *stack)
+/* What the kernel clears when who is on the stack has left it; NULL: nobody is. A private
+ * child may leave before its helper. */
+static int *busy_word(const struct Stack_t *stack, bool or_helper)
 {
-	if (!is_mapped(stack))
-		return 0;
+	if (!aspawn_stack_is_mapped(stack))
+		return NULL;
 
 	struct stack_state *state = stack_state(stack);
-	return __atomic_load_n(&state->use, __ATOMIC_ACQUIRE) != FREE &&
-	       !aspawn_child_is_gone(__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE));
+	if (__atomic_load_n(&state->use, __ATOMIC_ACQUIRE) != FREE &&
+	    !aspawn_child_is_gone(__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE)))
+		return &state->use;
+	if (or_helper && __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER &&
+	    !aspawn_child_is_gone(__atomic_load_n(&state->helper_pid, __ATOMIC_ACQUIRE)))
+		return &state->helper;
+	return NULL;
 }
 
-/* Returns true if the time is up before the child has its own descriptor table. */
-static bool files_awaited_for(const struct Stack_t *stack, const struct psys_timespec *time)
+int aspawn_stack_busy(const struct Stack_t *stack)
 {
-	int *use = &stack_state(stack)->use;
+	return busy_word(stack, true) != NULL;
+}
 
-	while (__atomic_load_n(use, __ATOMIC_ACQUIRE) == FILES_AWAITED) {
-		int r = psys_futex(use, PSYS_FUTEX_WAIT, FILES_AWAITED, time, NULL, 0);
+/* By __WCLONE: if another has reaped it, and its number is an ordinary child's now, that one is
+ * not touched. */
+void aspawn_stack_reap_helper(const struct Stack_t *stack)
+{
+	struct stack_state *state = stack_state(stack);
+	const int pid = state->helper_pid;
+	struct psys_siginfo info;
+
+	if (!pid)
+		return;
+	if (state->privacy != ASPAWN_PRIVATE_AUTOREAPED)
+		while (psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS___WCLONE, NULL) ==
+		       -PSYS_EINTR)
+			continue;
+	state->helper_pid = 0;
+	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
+}
+
+/* Returns true if the time is up before the word has another value. */
+static bool awaited_for(int *word, int value, const struct psys_timespec *time)
+{
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value) {
+		int r = psys_futex(word, PSYS_FUTEX_WAIT, value, time, NULL, 0);
 		if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR)
 			return true;
 	}
 	return false;
 }
 
-void aspawn_stack_await_files(const struct Stack_t *stack, const struct psys_sigset *mask)
+void aspawn_stack_await(const struct Stack_t *stack, int *word, int from, int to,
+			const struct psys_sigset *mask)
 {
 	static const struct psys_timespec usual = { 0, 5000000 };
 	struct psys_sigset all;
-	int seen = SHARES_FILES;
 
-	if (!__atomic_compare_exchange_n(&stack_state(stack)->use, &seen, FILES_AWAITED, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
-	    !files_awaited_for(stack, &usual))
+	if (!__atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE) ||
+	    !awaited_for(word, to, &usual))
 		return;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, &all, PSYS_SIGSET_SIZE);
-	while (__atomic_load_n(&stack_state(stack)->use, __ATOMIC_ACQUIRE) == FILES_AWAITED &&
-	       aspawn_stack_busy(stack))
-		deadline_sleep_on(&stack_state(stack)->use, FILES_AWAITED, DEADLINE_NEVER);
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == to && aspawn_stack_busy(stack))
+		deadline_sleep_on(word, to, DEADLINE_NEVER);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
 }
 
-int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *timeout)
+void aspawn_stack_await_files(const struct Stack_t *stack, const struct psys_sigset *mask)
 {
-	if (!deadline_is_valid(timeout))
-		return -PSYS_EINVAL;
-	if (!aspawn_stack_busy(stack))
-		return 0;
+	aspawn_stack_await(stack, &stack_state(stack)->use, SHARES_FILES, FILES_AWAITED, mask);
+}
 
+static int wait_while_busy(const struct Stack_t *stack, bool or_helper,
+			   const struct psys_timespec *timeout)
+{
+	int *word = busy_word(stack, or_helper);
+
+	if (!word)
+		return 0;
 	const struct psys_timespec deadline = deadline_after(timeout);
 	do {
 		if (deadline_has_passed(deadline))
 			return -PSYS_ETIMEDOUT;
-		int *use = &stack_state(stack)->use;
-		int seen = __atomic_load_n(use, __ATOMIC_ACQUIRE);
-		if (seen != FREE)
-			deadline_sleep_on(use, seen, deadline);
-	} while (aspawn_stack_busy(stack));
+		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+		if (seen) /* neither FREE nor NO_HELPER */
+			deadline_sleep_on(word, seen, deadline);
+	} while ((word = busy_word(stack, or_helper)));
 	return 0;
+}
+
+int aspawn_stack_wait_child(const struct Stack_t *stack, const struct psys_timespec *timeout)
+{
+	return wait_while_busy(stack, false, timeout);
+}
+
+int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *timeout)
+{
+	return deadline_is_valid(timeout) ? wait_while_busy(stack, true, timeout) : -PSYS_EINVAL;
 }
 
 int aspawn_stack_free(struct Stack_t *stack)
@@ -173,11 +216,13 @@ int aspawn_stack_free(struct Stack_t *stack)
 		return -PSYS_EINVAL;
 	if (aspawn_stack_busy(stack))
 		return -PSYS_EBUSY;
+	if (stack->addr)
+		aspawn_stack_reap_helper(stack);
 	unmap(stack);
 	return 0;
 }
 
 int aspawn_mode(const struct Stack_t *stack)
 {
-	return is_mapped(stack) ? stack_state(stack)->mode : ASPAWN_MODE_NONE;
+	return aspawn_stack_is_mapped(stack) ? stack_state(stack)->mode : ASPAWN_MODE_NONE;
 }

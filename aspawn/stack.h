@@ -7,7 +7,8 @@
  *
  * State and guard take 64 KiB each, the largest page size of any architecture; size is a multiple
  * of 64 KiB. The state has pages of its own because a fork wipes them (MADV_WIPEONFORK): no child
- * runs on the forked copy of a stack, so the copy is free at once.
+ * runs on the forked copy of a stack, so the copy is free at once. The
+ * helper of a private child has its stack above the state, up to STACK_HELPER.
  *
  * Whenever addr is not NULL, addr and size describe a mapping: another thread may fork between
  * any two instructions.
@@ -18,6 +19,7 @@
 #include <stdbool.h>
 
 #include <aspawn/aspawn.h>
+#include <syscall/process.h>
 #include <syscall/signal.h>
 
 /* Without optimization the compiler calls memcpy and memset to copy structures. */
@@ -27,6 +29,7 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
 
 #define STACK_UNIT ((size_t)65536)
 #define STACK_LOWEST (2 * STACK_UNIT) /* offset of the child's part */
+#define STACK_HELPER ((size_t)8192)   /* offset of the top of the helper's stack */
 #define STACK_ALIGN ((size_t)16)
 #define STACK_OWN ((size_t)1024) /* for the library's own frames */
 
@@ -42,13 +45,31 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
  */
 enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED };
 
-/* Written by the parent and the kernel. All zero: the stack has had no child. */
+/*
+ *                clone               the child is there              exit (the kernel)
+ *   NO_HELPER --------> CLONING --------------------------> HELPING --------> NO_HELPER
+ *                          |                                   |
+ *                          +-------------> CLONE_AWAITED ------+
+ *                         the parent sleeps
+ */
+enum helper_use { NO_HELPER, CLONING, CLONE_AWAITED, HELPING };
+
+/* Written by the parent, the helper and the kernel. All zero: the stack has had no child. */
 struct stack_state {
 	/* enum stack_use, a futex. The kernel clears and wakes it (CLONE_CHILD_CLEARTID). The
 	 * parent clears it if the parent was suspended or memory is a copy. */
 	_Alignas(4) int use; /* futex(2) wants 4 bytes; m68k aligns int to 2 */
 	int pid;             /* the last child, once the parent knows it */
 	int mode;            /* enum aspawn_clone_mode, of the last child */
+
+	/* Of a private child. The helper stores the end before it ends itself. */
+	_Alignas(4) int helper; /* enum helper_use; a futex, which the kernel clears and wakes */
+	int helper_pid;         /* 0: none, or reaped */
+	int privacy;            /* enum aspawn_privacy */
+	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
+	bool ended;             /* the next two are stored */
+	int status;             /* as of wait4(2) */
+	struct psys_rusage usage;
 };
 
 /* The child's input, also in a copy of the memory. While no child uses the stack, a pool uses the
@@ -66,6 +87,8 @@ struct control {
 	int read_end, write_end;  /* -1: no pipe */
 	int pidfd;                /* the parent's, of this child; -1: none */
 	struct exec_watch *watch; /* NULL: none */
+	int parent;               /* the helper of a private child; 0: the caller */
+	bool ignores_sigchld;     /* the caller does; its helper must not */
 	aspawn_fn fn;
 	void *arg, *user_data;
 	size_t user_data_len;
@@ -107,7 +130,21 @@ int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len
  */
 void aspawn_stack_await_files(const struct Stack_t *stack, const struct psys_sigset *mask);
 
-/* True if the child is a zombie or was reaped. */
+/* The same for any word of the state: sets it from one value to another and returns when it
+ * has a third, or nobody uses the stack. At once if it has not the first. */
+void aspawn_stack_await(const struct Stack_t *stack, int *word, int from, int to,
+			const struct psys_sigset *mask);
+
+/* As aspawn_stack_wait(), until the child has left the stack: its helper may be there still. */
+int aspawn_stack_wait_child(const struct Stack_t *stack, const struct psys_timespec *timeout);
+
+/* Reaps the helper, which has ended, unless the kernel has. */
+void aspawn_stack_reap_helper(const struct Stack_t *stack);
+
+/* False of NULL, of one not used yet, and of what is no stack. */
+bool aspawn_stack_is_mapped(const struct Stack_t *stack);
+
+/* True if the child or helper is a zombie or was reaped. */
 bool aspawn_child_is_gone(int pid);
 
 #endif

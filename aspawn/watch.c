@@ -16,7 +16,7 @@ struct exec_watch {
 	int executing;
 };
 
-struct exec_watch *aspawn_watch_make(void)
+PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_make(void)
 {
 	void *page = psys_mmap(NULL, sizeof(struct exec_watch), PSYS_PROT_READ | PSYS_PROT_WRITE,
 			       PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);

@@ -2,6 +2,7 @@
 /* The child's part of a command: performs the actions in their order. */
 #include <syscall/string.h>
 
+#include "../aspawn/close.h"
 #include "../aspawn/watch.h"
 #include "prepared.h"
 
@@ -59,56 +60,6 @@ static PSYS_UNINSTRUMENTED int place(int opened, int fd, int cloexec)
 	return r < 0 ? r : 0;
 }
 
-static PSYS_UNINSTRUMENTED void close_one(int fd, bool at_exec)
-{
-	if (at_exec)
-		psys_fcntl(fd, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
-	else
-		psys_close(fd);
-}
-
-/* Returns the number of an entry of /proc/self/fd, or -1 for "." and "..". */
-static PSYS_UNINSTRUMENTED int parse_fd(const char *name)
-{
-	int fd = 0;
-
-	for (; *name; name++) {
-		if (*name < '0' || *name > '9')
-			return -1;
-		fd = fd * 10 + (*name - '0');
-	}
-	return fd;
-}
-
-/* Fallback for close_range(2), Linux 5.9 (its CLOEXEC 5.11): closes the descriptors that
- * /proc/self/fd lists, or, without /proc, all numbers up to the limit. */
-static PSYS_UNINSTRUMENTED int close_via_proc(int first, int last, bool at_exec)
-{
-	char records[1024] __attribute__((aligned(8)));
-	long length;
-	int fds = psys_open("/proc/self/fd", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
-
-	if (fds < 0) {
-		struct psys_rlimit64 limit;
-		int r = psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit);
-		if (r < 0)
-			return r;
-		for (int fd = first; fd <= last && (uint64_t)fd < limit.rlim_cur; fd++)
-			close_one(fd, at_exec);
-		return 0;
-	}
-	while ((length = psys_getdents64(fds, records, sizeof records)) > 0)
-		for (long at = 0; at < length;) {
-			const struct psys_dirent64 *entry = (const void *)(records + at);
-			int fd = parse_fd(entry->d_name);
-			if (fd >= first && fd <= last && fd != fds)
-				close_one(fd, at_exec);
-			at += entry->d_reclen;
-		}
-	psys_close(fds);
-	return (int)length;
-}
-
 static PSYS_UNINSTRUMENTED int close_from(const struct prepared *prepared, size_t index, int first,
 					  bool at_exec)
 {
@@ -118,7 +69,7 @@ static PSYS_UNINSTRUMENTED int close_from(const struct prepared *prepared, size_
 			r = psys_close_range((unsigned)first, (unsigned)last,
 					     at_exec ? PSYS_CLOSE_RANGE_CLOEXEC : 0);
 			if (r < 0)
-				r = close_via_proc(first, last, at_exec);
+				r = aspawn_close_via_proc(first, last, at_exec);
 			if (r < 0)
 				return r;
 		}
@@ -291,7 +242,8 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_SIGNAL_IGNORE:
 		return set_disposition(action->u.signal_ignore.signal, true);
 	case ASPAWN_ACTION_PDEATHSIG:
-		return die_with_parent(action->u.pdeathsig.signal, prepared->parent);
+		return die_with_parent(action->u.pdeathsig.signal,
+				       control->parent ? control->parent : prepared->parent);
 	case ASPAWN_ACTION_RLIMIT: {
 		const struct psys_rlimit64 limit = { action->u.rlimit.soft, action->u.rlimit.hard };
 		return psys_prlimit64(0, action->u.rlimit.resource, &limit, NULL);

@@ -21,6 +21,7 @@ struct child_state {
 	int report;               /* read end of the child's report pipe; -1: none */
 	unsigned char known;      /* enum known */
 	bool copied;              /* the child began in a copy of the memory */
+	bool private;             /* its helper uses the stack until the child has ended */
 	/* The failure, with the end of its subject. */
 	int step, error;
 	uint32_t kind;

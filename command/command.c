@@ -2,6 +2,7 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
+#include "../aspawn/private.h"
 #include "child.h"
 #include "environment.h"
 #include "pool.h"
@@ -12,7 +13,8 @@ enum {
 	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX +
 		      4 * 1024,  /* struct candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
-	ALL_FLAGS = 2 * ASPAWN_COMMAND_NONBLOCK - 1,
+	ALL_FLAGS = 2 * ASPAWN_COMMAND_PRIVATE - 1,
+	VFORK_PRIVATE = ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_PRIVATE,
 };
 
 int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from)
@@ -25,7 +27,7 @@ int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *
 	if (!to->file && to->argv)
 		to->file = to->argv[0];
 	if (!to->file || !to->actions != !to->action_count || to->flags & ~(uint64_t)ALL_FLAGS ||
-	    (to->pool && to->stack) || to->reserved)
+	    (to->flags & VFORK_PRIVATE) == VFORK_PRIVATE || (to->pool && to->stack) || to->reserved)
 		return -PSYS_EINVAL;
 	return to->action_count > MOST_ACTIONS ? -PSYS_E2BIG : 0;
 }
@@ -240,6 +242,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	const struct request request = {
 		.copy_memory = requirements.copy_memory || flags & ASPAWN_COMMAND_FORK,
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
+		.clone = flags & ASPAWN_COMMAND_PRIVATE ? aspawn_private_clone : NULL,
 		.unshare_files = requirements.unshare_files,
 		/* The parent closes the child's ends of pipes after the child has copied them. */
 		.await_files =
@@ -268,6 +271,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;
 	child_state(child)->report = spawned.read_end;
 	child_state(child)->watch = spawned.watch;
+	child_state(child)->private = flags & ASPAWN_COMMAND_PRIVATE;
 	child_state(child)->copied = stack_state(stack)->mode == ASPAWN_MODE_FORK;
 	return 0;
 }

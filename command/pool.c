@@ -54,7 +54,10 @@ static void push(struct pool *pool, struct control *first)
 
 static bool is_in_use(const struct control *element)
 {
-	return __atomic_load_n(&stack_state(&element->stack)->use, __ATOMIC_ACQUIRE) != FREE;
+	const struct stack_state *state = stack_state(&element->stack);
+
+	return __atomic_load_n(&state->use, __ATOMIC_ACQUIRE) != FREE ||
+	       __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER;
 }
 
 struct Stack_t aspawn_pool_take(struct aspawn_pool *public)

@@ -21,7 +21,8 @@
 extern "C" {
 #endif
 
-typedef int pid_t; /* as every libc for Linux has it */
+typedef int pid_t;  /* as every libc for Linux has it */
+struct psys_rusage; /* syscall/process.h */
 
 /*
  * A stack for children, owned by the caller and reused by later children: {0} before its first
@@ -98,7 +99,14 @@ enum aspawn_flags {
 	ASPAWN_CGROUP = 4,
 	/* Suspend the caller until the child has executed a program or exited. For debuggers,
 	 * which otherwise remove breakpoints from the parent too. */
-	ASPAWN_VFORK = 8
+	ASPAWN_VFORK = 8,
+	/*
+	 * The child is nobody else's business: no SIGCHLD, nothing for any wait of the caller's
+	 * process, not even wait(-1); aspawn_private_wait() tells how it ended. A helper process
+	 * that shares the caller's memory is its parent, until it has ended: so long the stack
+	 * is busy. Not with ASPAWN_VFORK. See aspawn(3), "Private children".
+	 */
+	ASPAWN_PRIVATE = 16
 };
 
 struct aspawn_options {
@@ -120,6 +128,10 @@ PSYS_ASSERT(aspawn_options_has_its_size, sizeof(struct aspawn_options) == ASPAWN
  *   -E2BIG   size is larger than this library's, and a byte beyond is not zero
  *   -EBADF   cgroup_fd is not open
  *   -ENOSYS  ASPAWN_CGROUP is not supported by the kernel, or forbidden by a filter
+ *   -EOPNOTSUPP  ASPAWN_PRIVATE where no process can share the memory (user-mode emulators; a
+ *            thread whose children go to another time namespace, before Linux 5.19), or
+ *            where children go to another pid namespace, which is used up by that
+ *   -EAGAIN  ASPAWN_PRIVATE, and somebody killed the helper
  *   -EACCES, -EBUSY, -ENODEV, -EOPNOTSUPP  errors of CLONE_INTO_CGROUP (clone(2))
  */
 PSYS_API int aspawn_with(const struct aspawn_options *options, pid_t *pid,
@@ -165,6 +177,32 @@ enum aspawn_clone_mode {
 
 /* Returns the clone method of the last child on this stack: enum aspawn_clone_mode. */
 PSYS_API int aspawn_mode(const struct Stack_t *stack);
+
+/*
+ * Waits for the end of the last child on the stack, made with ASPAWN_PRIVATE, at most for
+ * timeout, a time from now; NULL: for ever. The answer stays until the next child. When
+ * the child's pidfd is readable it is a few microseconds away.
+ *
+ * status  out, may be NULL: as of wait(2)
+ * usage   out, may be NULL: what the child and its reaped children used
+ *
+ *   0           it has ended, and the stack is not busy any more
+ *   -ETIMEDOUT  still running
+ *   -ECHILD     no such child; or somebody killed the helper, and the end is not known
+ *   -EINVAL     as of aspawn_stack_wait()
+ */
+PSYS_API int aspawn_private_wait(const struct Stack_t *stack, int *status,
+				 struct psys_rusage *usage, const struct psys_timespec *timeout);
+
+/* How a child is hidden. */
+enum aspawn_privacy {
+	ASPAWN_NOT_PRIVATE,        /* it is not, or there has been none */
+	ASPAWN_PRIVATE_HELPED,     /* the helper is a zombie from its end until it is reaped */
+	ASPAWN_PRIVATE_AUTOREAPED, /* the kernel reaps the helper (CLONE_AUTOREAP, Linux 7.1) */
+};
+
+/* How the last child on this stack is hidden: enum aspawn_privacy. */
+PSYS_API int aspawn_privacy(const struct Stack_t *stack);
 
 #ifdef __cplusplus
 }

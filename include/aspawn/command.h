@@ -91,7 +91,15 @@ enum aspawn_command_flags {
 	 * descriptor through a symbolic link. */
 	ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS = 128,
 	/* The caller's ends of all pipes are O_NONBLOCK; the program's are blocking. */
-	ASPAWN_COMMAND_NONBLOCK = 256
+	ASPAWN_COMMAND_NONBLOCK = 256,
+	/*
+	 * The child is nobody else's business: no SIGCHLD, nothing for any wait of the caller's
+	 * process, not even wait(-1), also if SIGCHLD is ignored. Only aspawn_wait() and the like
+	 * know of it. Its parent is a helper process, which ASPAWN_PDEATHSIG follows. Its memory
+	 * is in use until it has ended. Not with ASPAWN_COMMAND_VFORK. See aspawn_start(3),
+	 * "Private children".
+	 */
+	ASPAWN_COMMAND_PRIVATE = 512
 };
 
 /*

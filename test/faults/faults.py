@@ -10,8 +10,8 @@ A fault is WHO:CALL:NUMBER:ERROR, "child:close:2:EIO": the child's second close(
 with ":on" it and all after it. The error KILL kills the child there instead.
 
 The scenario's process asks here before each call (SECCOMP_RET_USER_NOTIF,
-seccomp_unotify(2)). parent is the process that calls the library, child each other one that
-has not executed a program yet.
+seccomp_unotify(2)). parent is the process that calls the library, helper one that stands
+between it and a private child, child each other one that has not executed a program yet.
 """
 import collections
 import ctypes
@@ -141,6 +141,7 @@ class Supervisor:
 
     def __init__(self, scenario, faults):
         self.faults, self.hits = faults, set()
+        self.helped = 'private' in scenario
         self.trace, self.counts, self.broken = [], collections.Counter(), []
         self.executable, self.calls = {}, collections.Counter()
         self.in_scenario = self.in_library = False
@@ -220,6 +221,8 @@ class Supervisor:
         who = 'parent' if pid == self.process.pid else 'child'
         if who == 'parent' and not self.in_library or who == 'child' and self.has_executed(pid):
             return None
+        if who == 'child' and self.helped and self.parent_of(pid) == self.process.pid:
+            who = 'helper'
         call = self.last
         self.trace.append((who, call))
         self.counts[who, call] += 1
@@ -232,6 +235,13 @@ class Supervisor:
                     return getattr(errno, fault.error)
                 os.kill(pid, signal.SIGKILL)
         return None
+
+    @staticmethod
+    def parent_of(pid):
+        try:
+            return int(open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[1])
+        except OSError:  # killed
+            return -1
 
     def has_executed(self, pid):
         try:
@@ -290,7 +300,7 @@ def errors_of(call):
 def single_faults(trace, everything):
     """Yields each call of the trace with each error, once and persistently; or a selection."""
     for (who, call), count in collections.Counter(trace).items():
-        if call in NEVER:
+        if call in NEVER or (who, call) == ('helper', 'waitid'):  # nobody else sees the end
             continue
         numbers = range(1, min(count, MOST_OCCURRENCES) + 1) if everything else sorted({1, count})
         errors = errors_of(call) if everything else errors_of(call)[:2]

@@ -264,6 +264,32 @@ SCENARIO(aspawn_stack_wait)
 	return r == 0 && status == RIGHT;
 }
 
+/* The helper of a private child holds the stack, and is reaped with its status. */
+SCENARIO(private_aspawn)
+{
+	const struct aspawn_options options = { .size = sizeof options,
+						.flags = ASPAWN_PRIVATE | ASPAWN_NO_PIPE };
+	struct psys_rusage usage;
+	pid_t pid = UNTOUCHED;
+	int r, status = -1;
+
+	WITH_FAULTS(r = aspawn_with(&options, &pid, &stack, 65536, executes, NULL, program,
+				    strlen(program) + 1));
+	if (r < 0) {
+		promise(pid == UNTOUCHED, "aspawn: %d, and a pid %d", r, pid);
+		free_stack();
+		return false;
+	}
+	WITH_FAULTS(r = aspawn_private_wait(&stack, &status, &usage, NULL));
+	promise(r == 0 || r == -ECHILD, "aspawn_private_wait: %d", r);
+	promise(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "a child of everybody's");
+	promise(r < 0 ? status == -1 : status == RIGHT || status == CANNOT || status == KILLED,
+		"aspawn_private_wait: %d, status %#x", r, status);
+	count(status);
+	free_stack();
+	return status == RIGHT;
+}
+
 /* --- commands ------------------------------------------------------------------------ */
 
 static struct aspawn_pool pool;
@@ -1121,6 +1147,28 @@ static bool run(struct aspawn_io *io, const char *role, int expected, int status
 	check_io(r, io, status);
 	free_memory_after(io);
 	return is_right(r, io, expected, status);
+}
+
+SCENARIO(private_command)
+{
+	return command(ASPAWN_COMMAND_PRIVATE, NULL, 0, NULL);
+}
+
+SCENARIO(private_command_no_pidfd)
+{
+	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_NO_PIDFD, NULL, 0, NULL);
+}
+
+SCENARIO(private_command_fork)
+{
+	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_FORK, NULL, 0, NULL);
+}
+
+SCENARIO(private_command_closefrom)
+{
+	const struct aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
+
+	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD, &closefrom, 1, NULL);
 }
 
 SCENARIO(run)

@@ -121,7 +121,7 @@ TEST(rejects_an_invalid_command)
 	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.size = ASPAWN_COMMAND_SIZE_VER0 - 1;
 	check_refused(&bad, -PSYS_EINVAL);
-	for (int bit = 9; bit < 64; bit++) { /* above ASPAWN_COMMAND_NONBLOCK */
+	for (int bit = 10; bit < 64; bit++) { /* above ASPAWN_COMMAND_PRIVATE */
 		bad = good, bad.flags = UINT64_C(1) << bit;
 		check_refused(&bad, -PSYS_EINVAL);
 	}

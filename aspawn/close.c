@@ -1,0 +1,52 @@
+/* Closing many descriptors where close_range(2) is missing. */
+#include "close.h"
+
+#include <syscall/syscall.h>
+
+static PSYS_UNINSTRUMENTED void close_one(int fd, bool at_exec)
+{
+	if (at_exec)
+		psys_fcntl(fd, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
+	else
+		psys_close(fd);
+}
+
+/* A number of a name in /proc/self/fd, or -1. */
+static PSYS_UNINSTRUMENTED int parse_fd(const char *name)
+{
+	int fd = 0;
+
+	for (; *name; name++) {
+		if (*name < '0' || *name > '9')
+			return -1;
+		fd = fd * 10 + (*name - '0');
+	}
+	return fd;
+}
+
+PSYS_UNINSTRUMENTED int aspawn_close_via_proc(int first, int last, bool at_exec)
+{
+	char records[1024] __attribute__((aligned(8)));
+	long length;
+	int fds = psys_open("/proc/self/fd", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+
+	if (fds < 0) {
+		struct psys_rlimit64 limit;
+		int r = psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit);
+		if (r < 0)
+			return r;
+		for (int fd = first; fd <= last && (uint64_t)fd < limit.rlim_cur; fd++)
+			close_one(fd, at_exec);
+		return 0;
+	}
+	while ((length = psys_getdents64(fds, records, sizeof records)) > 0)
+		for (long at = 0; at < length;) {
+			const struct psys_dirent64 *entry = (const void *)(records + at);
+			int fd = parse_fd(entry->d_name);
+			if (fd >= first && fd <= last && fd != fds)
+				close_one(fd, at_exec);
+			at += entry->d_reclen;
+		}
+	psys_close(fds);
+	return (int)length;
+}

@@ -1,0 +1,72 @@
+/* aspawn() with options. */
+#include <syscall/string.h>
+
+#include "private.h"
+
+int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
+			  size_t first_version)
+{
+	if (size < first_version)
+		return -PSYS_EINVAL;
+	for (size_t i = known; i < size; i++)
+		if (((const char *)from)[i])
+			return -PSYS_E2BIG;
+	const size_t given = size < known ? size : known;
+	psys_memcpy(to, from, given);
+	psys_memset((char *)to + given, 0, known - given);
+	return 0;
+}
+
+static int read_options(struct request *request, int **pidfd, const struct aspawn_options *given)
+{
+	struct aspawn_options known, *options = &known;
+
+	*pidfd = NULL;
+	if (!given)
+		return 0;
+
+	int r = aspawn_read_structure(&known, sizeof known, given, given->size,
+				      ASPAWN_OPTIONS_SIZE_VER0);
+	if (r < 0)
+		return r;
+	const uint64_t flags = options->flags;
+	if (flags & ~(ASPAWN_NO_PIPE | ASPAWN_PIDFD | ASPAWN_CGROUP | ASPAWN_VFORK | ASPAWN_PRIVATE))
+		return -PSYS_EINVAL;
+	if (flags & ASPAWN_PRIVATE && flags & ASPAWN_VFORK)
+		return -PSYS_EINVAL;
+	request->clone = flags & ASPAWN_PRIVATE ? aspawn_private_clone : NULL;
+	if (flags & ASPAWN_NO_PIPE)
+		request->pipe = NO_PIPE;
+	request->suspend = flags & ASPAWN_VFORK;
+	if (flags & ASPAWN_PIDFD) {
+		request->wants_pidfd = true;
+		*pidfd = options->pidfd;
+		if (!*pidfd)
+			return -PSYS_EINVAL;
+	}
+	if (flags & ASPAWN_CGROUP) {
+		request->cgroup_fd = options->cgroup_fd;
+		if (request->cgroup_fd < 0)
+			return -PSYS_EBADF;
+	}
+	return 0;
+}
+
+int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t *cached_stack,
+		size_t reserved_stack_sz, aspawn_fn fn, void *arg, void *user_data,
+		size_t user_data_len)
+{
+	struct request request = {
+		.pipe = PIPE,
+		.cgroup_fd = -1,
+		.fn = fn,
+		.arg = arg,
+		.user_data_len = user_data_len,
+	};
+	int *pidfd;
+	int r = read_options(&request, &pidfd, options);
+
+	return r < 0 ? r :
+		       aspawn_request(&request, pid, pidfd, cached_stack, reserved_stack_sz,
+				      user_data);
+}

@@ -1,0 +1,230 @@
+/* The helper of a private child: private.h says what it does and why in that order. */
+#include "private.h"
+
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+#include "clone.h"
+#include "close.h"
+#include "deadline.h"
+
+/* What the helper is given. It lies on top of its stack. */
+struct helper {
+	struct Stack_t stack;
+	struct request request; /* a copy: the caller's frame may go if its thread is cancelled */
+	int host;               /* pid of the caller */
+	long result;            /* out: the child's pid or an error; 0: it came to neither */
+};
+
+static PSYS_UNINSTRUMENTED struct helper *helper_of(const struct Stack_t *stack)
+{
+	return (struct helper *)(void *)((char *)stack->addr + STACK_HELPER) - 1;
+}
+
+/* From the best down. The exit signal of each is 0. */
+static const struct {
+	uint64_t flags;
+	bool clone3;
+} methods[] = {
+	{ PSYS_CLONE_AUTOREAP, true }, /* Linux 7.1 */
+	{ 0, true },
+	{ 0, false },
+};
+
+/* --- the helper ------------------------------------------------------------- */
+
+/* Returns true if the helper has a descriptor table of its own, with nothing in it. */
+static PSYS_UNINSTRUMENTED bool let_go_of_files(void)
+{
+	if (psys_close_range(0, ~0U, PSYS_CLOSE_RANGE_UNSHARE) >= 0)
+		return true;
+	if (psys_unshare(PSYS_CLONE_FILES) < 0)
+		return false;
+	aspawn_close_via_proc(0, INT32_MAX, false);
+	return true;
+}
+
+/* Returns false if the parent's process has ended before the child. Without pidfds that is not
+ * seen. */
+static PSYS_UNINSTRUMENTED bool watch_both(int child, int host)
+{
+	struct psys_pollfd polled[2] = { { psys_pidfd_open(child, 0), PSYS_POLLIN, 0 },
+					 { psys_pidfd_open(host, 0), PSYS_POLLIN, 0 } };
+	int r = psys_getppid();
+
+	if (r >= 0 && r != host) /* otherwise the pidfd is not another's with its number */
+		return false;
+	if (polled[0].fd < 0 || polled[1].fd < 0)
+		return true;
+	do
+		r = psys_ppoll(polled, 2, NULL, NULL, 0);
+	while (r == -PSYS_EINTR);
+	return r <= 0 || polled[0].revents;
+}
+
+static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int child)
+{
+	struct psys_siginfo info;
+	int r;
+
+	do
+		r = psys_waitid(PSYS_P_PID, child, &info, PSYS_WEXITED, &state->usage);
+	while (r == -PSYS_EINTR);
+	if (r < 0)
+		return;
+	state->status = aspawn_wait_status(&info);
+	__atomic_store_n(&state->ended, true, __ATOMIC_RELEASE);
+}
+
+static PSYS_UNINSTRUMENTED int helper_main(void *arg)
+{
+	struct helper *helper = arg;
+	struct stack_state *state = stack_state(&helper->stack);
+	struct control *control = stack_control(&helper->stack);
+	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
+	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
+
+	/* In a pid namespace of its children's the helper would be init, and end it. */
+	if (psys_getppid() != helper->host) {
+		helper->result = -PSYS_EOPNOTSUPP;
+		return 0;
+	}
+	if (psys_rt_sigaction(PSYS_SIGCHLD, &usual, old, PSYS_SIGSET_SIZE) >= 0)
+		control->ignores_sigchld = old->handler == PSYS_SIG_IGN;
+	control->parent = state->helper_pid;
+	helper->result = aspawn_clone_child(control, &helper->request, &helper->stack);
+	if (helper->result < 0)
+		return 0;
+
+	const int child = (int)helper->result;
+	if (__atomic_exchange_n(&state->helper, HELPING, __ATOMIC_ACQ_REL) == CLONE_AWAITED)
+		psys_futex(&state->helper, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+	psys_chdir("/");
+	if (!let_go_of_files() || watch_both(child, helper->host))
+		wait_for_child(state, child);
+	return 0;
+}
+
+/* --- the parent --------------------------------------------------------------- */
+
+static long clone_helper(const struct Stack_t *stack)
+{
+	struct stack_state *state = stack_state(stack);
+	struct clone_call call = {
+		.tid = &state->helper_pid,
+		.cleared_tid = &state->helper,
+		.lowest = (char *)(state + 1) + STACK_ALIGN - (uintptr_t)(state + 1) % STACK_ALIGN,
+		.top = (char *)helper_of(stack) - (uintptr_t)helper_of(stack) % STACK_ALIGN,
+		.fn = helper_main,
+		.arg = helper_of(stack),
+		.cgroup_fd = -1,
+	};
+	long r = -PSYS_ENOSYS;
+
+	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+		if (methods[i].flags && state->no_autoreap)
+			continue;
+		call.flags = methods[i].flags | PSYS_CLONE_VM | PSYS_CLONE_FILES |
+			     PSYS_CLONE_PARENT_SETTID | PSYS_CLONE_CHILD_CLEARTID;
+		state->privacy =
+			methods[i].flags ? ASPAWN_PRIVATE_AUTOREAPED : ASPAWN_PRIVATE_HELPED;
+		r = aspawn_clone_call(&call, methods[i].clone3);
+		if (r > 0 || !aspawn_clone_is_refused(r))
+			return r;
+		if (methods[i].flags)
+			state->no_autoreap = true;
+	}
+	return -PSYS_EOPNOTSUPP;
+}
+
+/* Somebody has killed the helper before it could tell: nothing may be left of the child. */
+static long lost_helper(const struct control *control)
+{
+	if (control->pidfd >= 0) {
+		psys_pidfd_send_signal(control->pidfd, PSYS_SIGKILL, NULL, 0);
+		psys_close(control->pidfd);
+	}
+	return -PSYS_EAGAIN;
+}
+
+long aspawn_private_clone(struct control *control, const struct request *request,
+			  const struct Stack_t *stack)
+{
+	struct stack_state *state = stack_state(stack);
+	struct helper *helper = helper_of(stack);
+
+	helper->stack = *stack;
+	psys_memcpy(&helper->request, request, sizeof *request);
+	helper->host = psys_getpid();
+	helper->result = 0;
+	control->pidfd = -1;
+	state->ended = false;
+	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
+	long r = clone_helper(stack);
+	if (r < 0) {
+		state->helper_pid = 0;
+		state->privacy = ASPAWN_NOT_PRIVATE;
+		__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
+		return r;
+	}
+	aspawn_stack_await(stack, &state->helper, CLONING, CLONE_AWAITED, &request->mask);
+	if (helper->result > 0)
+		return helper->result;
+	aspawn_private_await_end(stack, DEADLINE_NEVER);
+	aspawn_stack_reap_helper(stack);
+	state->privacy = ASPAWN_NOT_PRIVATE;
+	return helper->result < 0 ? helper->result : lost_helper(control);
+}
+
+bool aspawn_private_is_helped(const struct Stack_t *stack)
+{
+	const struct stack_state *state = stack_state(stack);
+
+	return __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER &&
+	       !aspawn_child_is_gone(__atomic_load_n(&state->helper_pid, __ATOMIC_ACQUIRE));
+}
+
+int aspawn_private_await_end(const struct Stack_t *stack, struct psys_timespec deadline)
+{
+	int *word = &stack_state(stack)->helper;
+
+	while (aspawn_private_is_helped(stack)) {
+		if (deadline_has_passed(deadline))
+			return -PSYS_ETIMEDOUT;
+		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+		if (seen != NO_HELPER)
+			deadline_sleep_on(word, seen, deadline);
+	}
+	return 0;
+}
+
+bool aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_rusage *usage)
+{
+	const struct stack_state *state = stack_state(stack);
+	const bool ended = __atomic_load_n(&state->ended, __ATOMIC_ACQUIRE);
+
+	if (ended && status)
+		*status = state->status;
+	if (ended && usage)
+		psys_memcpy(usage, &state->usage, sizeof *usage);
+	return ended;
+}
+
+int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_rusage *usage,
+			const struct psys_timespec *timeout)
+{
+	if (!deadline_is_valid(timeout))
+		return -PSYS_EINVAL;
+	if (!aspawn_privacy(stack))
+		return -PSYS_ECHILD;
+	int r = aspawn_private_await_end(stack, deadline_after(timeout));
+	if (r < 0)
+		return r;
+	aspawn_stack_reap_helper(stack);
+	return aspawn_private_end(stack, status, usage) ? 0 : -PSYS_ECHILD;
+}
+
+int aspawn_privacy(const struct Stack_t *stack)
+{
+	return aspawn_stack_is_mapped(stack) ? stack_state(stack)->privacy : ASPAWN_NOT_PRIVATE;
+}
