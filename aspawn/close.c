@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Closing many descriptors where close_range(2) is missing. */
 #include "close.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Closing many descriptors where close_range(2) is missing. */
 #ifndef ASPAWN_CLOSE_H
 #define ASPAWN_CLOSE_H

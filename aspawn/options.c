@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* aspawn() with options. */
 #include <syscall/string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The helper of a private child: private.h says what it does and why in that order. */
 #include "private.h"
 

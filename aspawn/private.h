@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Private children: a helper process stands between the caller and the child, so that nobody
  * but the library sees the child end.

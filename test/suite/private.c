@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Private children: the library sees how they end, and nobody else sees them at all. */
 #include "filter.h"
 #include "observe.h"
