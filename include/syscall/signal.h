@@ -48,7 +48,7 @@
 #endif
 #define PSYS_SIGRTMIN 32 /* the kernel's; a libc keeps the first few for itself */
 
-#define PSYS_WORD_BITS (8 * __SIZEOF_LONG__)
+#define PSYS_WORD_BITS (8UL * __SIZEOF_LONG__)
 
 struct psys_sigset {
 	unsigned long sig[PSYS_NSIG / PSYS_WORD_BITS];

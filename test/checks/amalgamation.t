@@ -110,7 +110,7 @@ for compiler in gcc clang-14 clang-19; do
 	fi
 	check "$compiler: a program of psys.h alone" runs psys-caller.c $compiler
 	check "$compiler: a program of all" runs caller.c $compiler
-	check "$compiler: a program with -flto" runs caller.c $compiler -O2 -flto $lld
+	check "$compiler: a program with -flto" runs caller.c $compiler -O2 -flto ${lld:+"$lld"}
 	check "$compiler: a shared library exports nothing" exports_nothing $compiler
 	check "$compiler: a shared library with ASPAWN_EXPORT exports its own" exports_its_own $compiler
 	check "$compiler: no function of the child has a stack protector" children_have_no_protector $compiler
