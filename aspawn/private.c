@@ -86,7 +86,7 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
 	/* In a pid namespace of its children's the helper would be init, and end it. */
-	if (psys_getppid() != helper->host) {
+	if (helper->host <= 0 || psys_getppid() != helper->host) {
 		helper->result = -PSYS_EOPNOTSUPP;
 		return 0;
 	}

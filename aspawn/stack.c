@@ -143,8 +143,8 @@ void aspawn_stack_reap_helper(const struct Stack_t *stack)
 	if (!pid)
 		return;
 	if (state->privacy != ASPAWN_PRIVATE_AUTOREAPED)
-		while (psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS___WCLONE, NULL) ==
-		       -PSYS_EINTR)
+		while (psys_waitid(PSYS_P_PID, pid, &info, (int)(PSYS_WEXITED | PSYS___WCLONE),
+				   NULL) == -PSYS_EINTR)
 			continue;
 	state->helper_pid = 0;
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);

@@ -72,7 +72,7 @@ struct psys_clone_args {
 #define PSYS_WCONTINUED 8
 #define PSYS_WNOWAIT 0x01000000
 #define PSYS___WALL 0x40000000
-#define PSYS___WCLONE (-0x7fffffff - 1) /* only children whose exit signal is not SIGCHLD */
+#define PSYS___WCLONE 0x80000000U /* only children whose exit signal is not SIGCHLD */
 #define PSYS_P_ALL 0
 #define PSYS_P_PID 1
 #define PSYS_P_PGID 2

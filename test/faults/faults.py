@@ -93,7 +93,7 @@ EXCEPTIONS = [
     (r'.*', r'child:(rt_sigprocmask|execve|write|faccessat):\d:KILL',
      r'said to run, status 0x9$',
      'killed on the way into the exec: it cannot be told from killed behind it'),
-    (r'.*', r'parent:mmap:', r'said to have failed, status 0x2a00$',
+    (r'.*', r'(parent|helper):mmap:', r'said to have failed, status 0x2a00$',
      'it could not write to the pipe, and without that memory there is nothing else'),
     (r'run_input|communicate', r'parent:write:\d:EPIPE', r'output of \d+ bytes$',
      'a program that does not read needs no input'),
@@ -293,6 +293,10 @@ def excused(scenario, faults, broken):
                for where, fault, what, _ in EXCEPTIONS)
 
 
+def is_never(who, call):
+    return call in NEVER or (who, call) == ('helper', 'waitid')  # nobody else sees the end
+
+
 def errors_of(call):
     return ERRORS.get(call, OTHERS).split()
 
@@ -300,7 +304,7 @@ def errors_of(call):
 def single_faults(trace, everything):
     """Yields each call of the trace with each error, once and persistently; or a selection."""
     for (who, call), count in collections.Counter(trace).items():
-        if call in NEVER or (who, call) == ('helper', 'waitid'):  # nobody else sees the end
+        if is_never(who, call):
             continue
         numbers = range(1, min(count, MOST_OCCURRENCES) + 1) if everything else sorted({1, count})
         errors = errors_of(call) if everything else errors_of(call)[:2]
@@ -318,7 +322,7 @@ def second_faults(first, trace):
     after = False
     for key in trace:
         seen[key] += 1
-        if after and key[1] not in NEVER and seen[key] <= MOST_OCCURRENCES and not (
+        if after and not is_never(*key) and seen[key] <= MOST_OCCURRENCES and not (
                 fault.on and key == (fault.who, fault.call)):
             yield first + (Fault(*key, seen[key], errors_of(key[1])[0].upper(), False),)
         after = after or (key == (fault.who, fault.call) and seen[key] == fault.number)
