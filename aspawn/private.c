@@ -74,7 +74,7 @@ static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int ch
 	if (r < 0)
 		return;
 	state->status = aspawn_wait_status(&info);
-	__atomic_store_n(&state->ended, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&state->ended, 1, __ATOMIC_RELEASE);
 }
 
 static PSYS_UNINSTRUMENTED int helper_main(void *arg)
@@ -159,7 +159,7 @@ long aspawn_private_clone(struct control *control, const struct request *request
 	helper->host = psys_getpid();
 	helper->result = 0;
 	control->pidfd = -1;
-	state->ended = false;
+	state->ended = 0;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
 	long r = clone_helper(stack);
 	if (r < 0) {

@@ -67,7 +67,7 @@ struct stack_state {
 	int helper_pid;         /* 0: none, or reaped */
 	int privacy;            /* enum aspawn_privacy */
 	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
-	bool ended;             /* the next two are stored */
+	_Alignas(4) int ended;  /* the next two are stored; atomic, and ARMv5 has no atomic bytes */
 	int status;             /* as of wait4(2) */
 	struct psys_rusage usage;
 };
