@@ -38,6 +38,7 @@ fn archOf(target: std.Target) Arch {
         .riscv32 => arch("riscv32", &.{}),
         .loongarch64 => arch("loongarch64", &.{}),
         .powerpc64, .powerpc64le => arch("powerpc64", &.{}),
+        .powerpc => arch("powerpc", &.{}),
         .s390x => arch("s390x", &.{}),
         .mips, .mipsel => arch("mips", &.{}),
         .mips64, .mips64el => switch (target.abi) {

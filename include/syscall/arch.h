@@ -32,6 +32,8 @@
 #include "arch/loongarch64/call.h"
 #elif defined(__powerpc64__) && _CALL_ELF == 2
 #include "arch/powerpc64/call.h"
+#elif defined(__powerpc__) && !defined(__powerpc64__) && defined(__BIG_ENDIAN__)
+#include "arch/powerpc/call.h"
 #elif defined(__s390x__)
 #include "arch/s390x/call.h"
 #elif defined(__mips__) && _MIPS_SIM == _ABIO32
