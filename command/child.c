@@ -271,9 +271,13 @@ static int wait_for_orphan(const struct aspawn_child *child, int *status, int op
 		return r;
 	if (!is_readable(child->pidfd))
 		return 0;
-	psys_memset(&info, 0, sizeof info);
-	info.mask = PSYS_PIDFD_INFO_EXIT;
-	r = (int)psys_ioctl(child->pidfd, PSYS_PIDFD_GET_INFO, (uintptr_t)&info);
+	/* ESRCH: the child was reaped between the two looks of the call. The second call finds
+	 * its status. */
+	for (int tries = 0; tries < 2 && (tries == 0 || r == -PSYS_ESRCH); tries++) {
+		psys_memset(&info, 0, sizeof info);
+		info.mask = PSYS_PIDFD_INFO_EXIT;
+		r = (int)psys_ioctl(child->pidfd, PSYS_PIDFD_GET_INFO, (uintptr_t)&info);
+	}
 	if (r < 0 || !(info.mask & PSYS_PIDFD_INFO_EXIT))
 		return r < 0 ? -PSYS_ECHILD : 0;
 	*status = info.exit_code;
