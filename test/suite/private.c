@@ -1191,6 +1191,8 @@ TEST(a_helper_that_is_killed_before_it_has_told)
 	CHECK_EQUAL(end_of(&stack), 0);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 	caller = psys_gettid();
+	while (first_child()) /* the first helper, until the kernel has reaped it */
+		sleep_ms(1);
 	thread_start(&thread, kills_the_held, &killed);
 	filter_hold(PSYS_NR_getppid, &held, &go);
 	int r = try_private(&stack, child_returns, NULL, &pid, NULL);
