@@ -63,6 +63,11 @@ test-readme: ## the commands that README.md begins with, on a bare Debian 12: 5 
 test-users: all ## a binding for another language
 	test/prove $(wildcard test/users/*.t)
 
+# As root, test/bindings/*.install first.
+.PHONY: test-bindings
+test-bindings: all ## the packages for other languages
+	test/prove --timer $(wildcard test/bindings/*.t)
+
 # As long as SECONDS says, in a directory of its own.
 SECONDS ?= 60
 .PHONY: fuzz

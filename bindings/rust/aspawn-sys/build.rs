@@ -13,7 +13,7 @@ fn main() {
     let generator = tree.join("tools/amalgamate.py");
 
     println!("cargo:rerun-if-changed=build.rs");
-    let sources = if generator.exists() {
+    let sources = if generator.exists() && tree.join("bindings/rust").exists() {
         for part in ["tools/amalgamate.py", "include", "syscall", "aspawn", "command"] {
             println!("cargo:rerun-if-changed={}", tree.join(part).display());
         }

@@ -11,7 +11,7 @@
 //! use aspawn_sys as sys;
 //! use std::{mem, ptr};
 //!
-//! let argv = [b"true\0".as_ptr().cast(), ptr::null()];
+//! let argv = [b"true\0".as_ptr() as *mut sys::c_char, ptr::null_mut()];
 //! unsafe {
 //!     let mut command: sys::aspawn_command = mem::zeroed();
 //!     command.size = mem::size_of_val(&command) as u64;
@@ -104,15 +104,11 @@ pub struct psys_rusage {
     pub ru_nivcsw: psys_kernel_long,
 }
 
-/// An action, filled in by an `aspawn_action_` function. Owns nothing; kind 0 is invalid.
+/// An action, filled in by an `aspawn_action_` function. Owns nothing; zero is invalid.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub struct aspawn_action {
-    /// Number of the kind of action, which [`aspawn_failure::kind`] repeats.
-    pub kind: u32,
-    /// 0
-    pub flags: u32,
-    own: [u64; 7],
+    own: [u64; 8],
 }
 
 /// Memory of ended children, for later ones. Zero before its first use; may not move while a
@@ -132,7 +128,8 @@ pub struct Stack_t {
 }
 
 /// A program and how to start it. Copied by [`aspawn_start`].
-#[repr(C, align(8))]
+#[repr(C)]
+#[cfg_attr(target_pointer_width = "32", repr(align(8)))]
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
 pub struct aspawn_command {
@@ -142,9 +139,9 @@ pub struct aspawn_command {
     /// NULL: `argv[0]`
     pub file: *const c_char,
     /// Ends with NULL.
-    pub argv: *const *const c_char,
+    pub argv: *const *mut c_char,
     /// Ends with NULL; NULL: the caller's environment.
-    pub envp: *const *const c_char,
+    pub envp: *const *mut c_char,
     /// NULL: PATH of the program's environment.
     pub search_path: *const c_char,
     pub actions: *const aspawn_action,
@@ -166,7 +163,7 @@ pub struct aspawn_failure {
     pub step: c_int,
     /// Negative; 0: nothing failed.
     pub error: c_int,
-    /// [`aspawn_action::kind`] of the action.
+    /// Number of the kind of action; 0 if no action failed.
     pub kind: u32,
     /// 0
     pub reserved: u32,
@@ -188,7 +185,8 @@ pub struct aspawn_output {
 }
 
 /// Input, outputs, time limits and results of a run.
-#[repr(C, align(8))]
+#[repr(C)]
+#[cfg_attr(target_pointer_width = "32", repr(align(8)))]
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
 pub struct aspawn_io {

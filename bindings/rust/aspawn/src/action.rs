@@ -23,6 +23,8 @@ use crate::sys;
 #[derive(Clone)]
 pub struct Action {
     raw: sys::aspawn_action,
+    /// False if a string had a NUL.
+    is_valid: bool,
     /// What `raw` points to.
     _data: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -33,7 +35,7 @@ unsafe impl Sync for Action {}
 
 impl fmt::Debug for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Action").field("kind", &self.raw.kind).finish_non_exhaustive()
+        f.debug_struct("Action").field("is_valid", &self.is_valid).finish_non_exhaustive()
     }
 }
 
@@ -48,8 +50,7 @@ pub(crate) fn with_nul(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Kind 0, which the start rejects.
-fn invalid() -> sys::aspawn_action {
+fn zeroed() -> sys::aspawn_action {
     // SAFETY: only numbers.
     unsafe { MaybeUninit::zeroed().assume_init() }
 }
@@ -60,20 +61,20 @@ impl Action {
     }
 
     pub(crate) fn is_valid(&self) -> bool {
-        self.raw.kind != 0
+        self.is_valid
     }
 
     fn plain(make: impl FnOnce(*mut sys::aspawn_action)) -> Self {
-        let mut raw = invalid();
+        let mut raw = zeroed();
         make(&mut raw);
-        Action { raw, _data: None }
+        Action { raw, is_valid: true, _data: None }
     }
 
     fn with<T: Any + Send + Sync>(data: T, make: impl FnOnce(*mut sys::aspawn_action, &T)) -> Self {
         let data = Arc::new(data);
-        let mut raw = invalid();
+        let mut raw = zeroed();
         make(&mut raw, &data);
-        Action { raw, _data: Some(data) }
+        Action { raw, is_valid: true, _data: Some(data) }
     }
 
     /// One or several strings; a NUL within makes the action invalid, which the start reports.
@@ -83,7 +84,7 @@ impl Action {
     ) -> Self {
         let texts = texts.map(with_nul);
         if texts.iter().any(Option::is_none) {
-            return Action { raw: invalid(), _data: None };
+            return Action { raw: zeroed(), is_valid: false, _data: None };
         }
         Self::with(texts, |raw, texts| {
             let mut pointers = [ptr::null(); COUNT];

@@ -356,9 +356,10 @@ impl Command {
         setup
     }
 
-    /// A copy: std's lock of the environment cannot be held during the start, and another thread
-    /// may call std::env::set_var().
     fn environment(&self) -> Environment {
+        if !self.clear && self.variables.is_empty() {
+            return Environment::inherited();
+        }
         let mut environment = Environment::default();
         if !self.clear {
             for (name, value) in env::vars_os() {

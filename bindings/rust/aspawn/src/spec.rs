@@ -112,6 +112,17 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
+    /// A copy: std's lock of the environment cannot be held during the start, and another thread
+    /// may call std::env::set_var().
+    #[cfg(feature = "std")]
+    pub(crate) fn inherited() -> Self {
+        let mut environment = Environment::default();
+        for (name, value) in std::env::vars_os() {
+            environment.push(&[name.bytes(), b"=", value.bytes()]);
+        }
+        environment
+    }
+
     pub(crate) fn push(&mut self, parts: &[&[u8]]) {
         self.starts.push(self.text.len());
         for part in parts {
@@ -192,8 +203,8 @@ impl Spec {
         &program[..program.len() - 1]
     }
 
-    /// The environment, each string `NAME=value`. Without this call it is the caller's, as it is
-    /// during the start, which no other thread may change then.
+    /// The environment, each string `NAME=value`. Without this call it is the caller's: without
+    /// the feature `std` as it is during the start, which no other thread may change then.
     pub fn environment<T: Bytes>(&mut self, variables: impl IntoIterator<Item = T>) -> &mut Self {
         let mut environment = Environment::default();
         for variable in variables {
@@ -274,6 +285,10 @@ impl Spec {
         streams: [Stream; 3],
     ) -> Result<Handle> {
         let environment = environment.or(self.environment.as_ref());
+        #[cfg(feature = "std")]
+        let inherited = environment.is_none().then(Environment::inherited);
+        #[cfg(feature = "std")]
+        let environment = environment.or(inherited.as_ref());
         let is_valid = |actions: &[Action]| actions.iter().all(Action::is_valid);
         if self.has_nul || environment.map_or(false, |environment| environment.has_nul) {
             return Err(Error::invalid("start, a string with a NUL"));
@@ -281,11 +296,12 @@ impl Spec {
         if !is_valid(setup) || !is_valid(&self.actions) {
             return Err(Error::invalid("start, an action with a NUL"));
         }
-        let argv = self.argv.iter().map(|word| word.as_ptr().cast());
-        let argv: Vec<*const sys::c_char> = argv.chain([ptr::null()]).collect();
-        let envp: Option<Vec<*const sys::c_char>> = environment.map(|environment| {
-            let texts = environment.starts.iter().map(|&at| environment.text[at..].as_ptr().cast());
-            texts.chain([ptr::null()]).collect()
+        let argv = self.argv.iter().map(|word| word.as_ptr() as *mut sys::c_char);
+        let argv: Vec<*mut sys::c_char> = argv.chain([ptr::null_mut()]).collect();
+        let envp: Option<Vec<*mut sys::c_char>> = environment.map(|environment| {
+            let texts =
+                environment.starts.iter().map(|&at| environment.text[at..].as_ptr() as *mut _);
+            texts.chain([ptr::null_mut()]).collect()
         });
         let actions: Vec<_> = setup.iter().chain(&self.actions).map(Action::raw).collect();
         let or_null =
