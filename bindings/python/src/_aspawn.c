@@ -6,6 +6,7 @@
  * The limited API of Python 3.9: one build works with each later version. What a call needs only
  * until it returns are bytes objects in a list of its own, which frees all of them at once.
  */
+#define _GNU_SOURCE /* environ */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aspawn.h"
 
@@ -61,17 +63,13 @@ static PyObject *to_tuple(PyObject *object)
 	return PySequence_Tuple(object);
 }
 
-/* An array that ends with NULL. None is NULL too: true is returned if that is no error. */
+/* An array that ends with NULL. Returns 0 with an exception. */
 static int to_strings(PyObject *kept, PyObject *object, char *const **to)
 {
-	PyObject *tuple;
+	PyObject *tuple = to_tuple(object);
 	const char **strings;
 	Py_ssize_t count;
 
-	*to = NULL;
-	if (object == Py_None)
-		return 1;
-	tuple = to_tuple(object);
 	if (!tuple)
 		return 0;
 	count = PyTuple_Size(tuple);
@@ -84,6 +82,32 @@ static int to_strings(PyObject *kept, PyObject *object, char *const **to)
 	Py_DECREF(tuple);
 	*to = (char *const *)(uintptr_t)strings;
 	return strings != NULL;
+}
+
+/* The caller's environment, copied: another thread may change it as soon as the global lock is
+ * released. */
+static int copy_environment(PyObject *kept, char *const **to)
+{
+	size_t count = 0, size = 0;
+	char **strings, *end;
+
+	while (environ && environ[count])
+		size += strlen(environ[count++]) + 1;
+	strings = allocate(kept, (count + 1) * sizeof *strings + size);
+	if (!strings)
+		return 0;
+	end = (char *)(strings + count + 1);
+	for (size_t i = 0; i < count; i++) {
+		strings[i] = end;
+		end = stpcpy(end, environ[i]) + 1;
+	}
+	*to = strings;
+	return 1;
+}
+
+static int to_environment(PyObject *kept, PyObject *object, char *const **to)
+{
+	return object == Py_None ? copy_environment(kept, to) : to_strings(kept, object, to);
 }
 
 /* Returns a number from low to high, or low - 1 with an exception. */
@@ -543,7 +567,7 @@ static PyObject *start(PyObject *module, PyObject *args)
 	command.flags = flags;
 	command.file = to_string(kept, file);
 	if (!command.file || !to_strings(kept, argv, &command.argv) ||
-	    !to_strings(kept, env, (char *const **)(uintptr_t)&command.envp) ||
+	    !to_environment(kept, env, &command.envp) ||
 	    !to_actions(kept, actions, &command))
 		goto done;
 	/* Made before the child, so that nothing fails after. */
@@ -551,12 +575,9 @@ static PyObject *start(PyObject *module, PyObject *args)
 		(PyTypeObject *)child_type, 0);
 	if (!object)
 		goto done;
-	if (command.envp) {
-		Py_BEGIN_ALLOW_THREADS r = aspawn_start(&child, &command);
-		Py_END_ALLOW_THREADS
-	} else { /* with the lock, as other threads may change the environment without it */
-		r = aspawn_start(&child, &command);
-	}
+	Py_BEGIN_ALLOW_THREADS
+	r = aspawn_start(&child, &command);
+	Py_END_ALLOW_THREADS
 	memcpy(&((Child *)object)->child, &child, sizeof child);
 	if (r < 0) {
 		Py_CLEAR(object);
