@@ -72,7 +72,7 @@ static bool is_decimal(const char *text)
 }
 
 /* A name may have nothing but digits. */
-static bool is_name(const struct aspawn_failure *failure)
+static bool subject_is_name(const struct aspawn_failure *failure)
 {
 	const struct action_info *info = aspawn_action_info(failure->kind);
 
@@ -83,7 +83,7 @@ static bool is_name(const struct aspawn_failure *failure)
 
 static void add_subject(struct text *text, const struct aspawn_failure *failure)
 {
-	const char *quote = is_name(failure) ? "\"" : "";
+	const char *quote = subject_is_name(failure) ? "\"" : "";
 	char subject[sizeof failure->subject + 1];
 
 	if (!*failure->subject)
