@@ -111,7 +111,7 @@ void check_status_arrives(int expected_disposition)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-static ASPAWN_CHILD int child_tells_parent(void *to, int fd, void *mask, void *data, size_t length)
+ASPAWN_CHILD int child_tells_parent(void *to, int fd, void *mask, void *data, size_t length)
 {
 	int *parent = to;
 
