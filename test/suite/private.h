@@ -35,6 +35,9 @@ void check_unseen(int pid);
  * ignored (1) or not (0). */
 void check_status_arrives(int expected_disposition);
 
+/* An aspawn_fn: stores its parent in numbers[1], opens numbers[2], waits for numbers[0], returns 5. */
+ASPAWN_CHILD int child_tells_parent(void *numbers, int fd, void *mask, void *data, size_t length);
+
 /* Spawns a child that waits until numbers[0] is opened. Returns the pid of its helper. */
 int spawn_helped(struct Stack_t *stack, int *numbers, int *pid, int *pidfd);
 
