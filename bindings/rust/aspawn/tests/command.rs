@@ -196,6 +196,29 @@ fn pre_exec_has_its_place_among_the_actions() {
 }
 
 #[test]
+fn pre_exec_as_another_user() {
+    extern "C" {
+        fn getuid() -> u32;
+    }
+    let (uid, text) = match unsafe { getuid() } {
+        0 => (65534, "65534\n".to_owned()),
+        own => (own, format!("{}\n", own)),
+    };
+    let mut command = Command::new("id");
+    command.arg("-u").uid(uid).stdout(Stdio::piped());
+    unsafe {
+        command.pre_exec(move || {
+            if getuid() == uid {
+                Ok(())
+            } else {
+                Err(std::io::Error::from_raw_os_error(1))
+            }
+        })
+    };
+    assert_eq!(command.spawn().unwrap().wait_with_output().unwrap().stdout, text.as_bytes());
+}
+
+#[test]
 fn tells_what_a_child_used() {
     let script = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done";
     let (status, usage) = shell(script).spawn().unwrap().wait_with_usage().unwrap();
