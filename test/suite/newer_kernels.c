@@ -6,15 +6,15 @@
 /* Linux 7.1: a mount namespace without mounts, so that the program is not found any more. */
 TEST(unshare_can_give_an_empty_mount_namespace)
 {
-	struct observation seen = observe(
-		(const struct aspawn_action[]){ ASPAWN_UNSHARE(PSYS_UNSHARE_EMPTY_MNTNS) }, 1,
-		"no_new_privs");
-	const bool empty = seen.failure.step == ASPAWN_STEP_EXEC ||
-			   seen.failure.step == ASPAWN_STEP_SEARCH;
+	struct observation seen =
+		observe((const struct aspawn_action[]){ ASPAWN_UNSHARE(PSYS_UNSHARE_EMPTY_MNTNS) },
+			1, "no_new_privs");
+	const bool empty =
+		seen.failure.step == ASPAWN_STEP_EXEC || seen.failure.step == ASPAWN_STEP_SEARCH;
 
 	if (is_emulated())
 		skip("an emulator executes itself");
-	note("empty mount namespaces:", empty);
+	note("kernel has empty mount namespaces:", empty);
 	CHECK_EQUAL(seen.result, -PSYS_ECANCELED);
 	if (empty)
 		CHECK_EQUAL(seen.failure.error, -PSYS_ENOENT);
@@ -30,7 +30,7 @@ TEST(securebits_can_restrict_scripts)
 			PSYS_SECBIT_EXEC_RESTRICT_FILE | PSYS_SECBIT_EXEC_DENY_INTERACTIVE) },
 		1, "securebits");
 
-	note("scripts can be restricted:", seen.result == 0);
+	note("kernel restricts scripts:", seen.result == 0);
 	if (seen.result == 0)
 		CHECK_EQUAL(psys_strcmp(seen.text, "1280"), 0);
 	else
@@ -45,7 +45,7 @@ TEST(execveat_can_check_a_program_without_executing_it)
 
 	self_in_role(&self, "exit_7", NULL);
 	int r = psys_execveat(PSYS_AT_FDCWD, self.file, none, none, PSYS_AT_EXECVE_CHECK);
-	note("execveat checks:", r == 0);
+	note("kernel checks programs by execveat:", r == 0);
 	if (r != 0) /* otherwise it would have been executed */
 		CHECK(r == -PSYS_EINVAL || r == -PSYS_ENOSYS);
 	else
@@ -58,7 +58,7 @@ TEST(signals_can_be_sent_to_oneself_without_a_pidfd)
 {
 	int r = psys_pidfd_send_signal(PSYS_PIDFD_SELF_THREAD_GROUP, 0, NULL, 0);
 
-	note("PIDFD_SELF:", r == 0);
+	note("kernel has PIDFD_SELF:", r == 0);
 	CHECK(r == 0 || r == -PSYS_EBADF || r == -PSYS_ENOSYS || r == -PSYS_EINVAL);
 	CHECK_EQUAL(psys_pidfd_send_signal(PSYS_PIDFD_SELF_THREAD, 0, NULL, 0), r);
 }

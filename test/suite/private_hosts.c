@@ -172,7 +172,7 @@ ROLE(finds_no_private_child)
 	/* The helper: nothing is left of it if the kernel reaps it. Otherwise its end raises SIGCHLD
 	 * in a program that has not made it. */
 	const int helpers = psys_wait4(-1, &status, PSYS___WALL, NULL) > 0;
-	return signals == helpers ? 7 : 2;
+	return sigchlds == helpers ? 7 : 2;
 }
 
 TEST(a_private_child_outlives_the_exec_of_its_host)
