@@ -5,8 +5,8 @@
 #include "private.h"
 
 enum {
-	ALL_FLAGS = 2 * ASPAWN_NNP - 1,
-	HIDDEN = ASPAWN_PRIVATE | ASPAWN_AUTOREAP | ASPAWN_AUTOKILL,
+	ALL_OPTIONS = 2 * ASPAWN_NNP - 1,
+	HIDDEN_OPTIONS = ASPAWN_PRIVATE | ASPAWN_AUTOREAP | ASPAWN_AUTOKILL,
 };
 
 int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
@@ -36,10 +36,10 @@ static int read_options(struct request *request, int **pidfd, const struct aspaw
 	if (r < 0)
 		return r;
 	const uint64_t flags = options->flags;
-	if (flags & ~(uint64_t)ALL_FLAGS || (flags & HIDDEN && flags & ASPAWN_VFORK))
+	if (flags & ~(uint64_t)ALL_OPTIONS || (flags & HIDDEN_OPTIONS && flags & ASPAWN_VFORK))
 		return -PSYS_EINVAL;
 	request->clone = flags & ASPAWN_PRIVATE ? aspawn_private_clone :
-			 flags & HIDDEN         ? aspawn_autoreap_clone :
+			 flags & HIDDEN_OPTIONS ? aspawn_autoreap_clone :
 						  NULL;
 	request->autokill = flags & ASPAWN_AUTOKILL;
 	request->no_new_privs = request->needs_no_new_privs = flags & ASPAWN_NNP;
