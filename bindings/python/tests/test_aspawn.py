@@ -259,14 +259,15 @@ class Limits(Test):
 
     @AS_ROOT
     def test_are_raised_before_the_user_changes(self):
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        raised = str(hard + 1)
+        hard = resource.getrlimit(resource.RLIMIT_RTPRIO)[1]
+        raised = {resource.RLIMIT_RTPRIO: (hard, hard + 1)}
         try:
-            aspawn.run(["true"], limits={resource.RLIMIT_NOFILE: hard + 1})
+            aspawn.run(["true"], limits=raised)
         except PermissionError:
-            self.skipTest("the system's limit")
-        self.assertEqual(output("ulimit -Hn", limits={resource.RLIMIT_NOFILE: (soft, hard + 1)}, user=65534),
-                         [raised])
+            self.skipTest("no CAP_SYS_RESOURCE")
+        code = "import resource; print(resource.getrlimit(resource.RLIMIT_RTPRIO)[1])"
+        found = aspawn.check_output(["/usr/bin/python3", "-c", code], limits=raised, user=65534)
+        self.assertEqual(int(found), hard + 1)
 
     @unittest.skipUnless(CGROUP, "no writable control group of version 2")
     def test_cgroup(self):
