@@ -64,9 +64,12 @@ test-users: all ## a binding for another language
 	test/prove $(wildcard test/users/*.t)
 
 # As root, test/bindings/*.install first.
-.PHONY: test-bindings
+.PHONY: test-bindings test-bindings-whole
 test-bindings: all ## the packages for other languages
 	test/prove --timer $(wildcard test/bindings/*.t)
+
+test-bindings-whole: ## the same, with the whole of the languages' own tests
+	WHOLE=1 $(MAKE) test-bindings
 
 # As long as SECONDS says, in a directory of its own.
 SECONDS ?= 60
@@ -82,7 +85,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) test test-build test-amalgamation test-dist test-consumers test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) test test-build test-amalgamation test-dist test-consumers test-bindings-whole test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t
