@@ -21,7 +21,7 @@ unset NODE_OPTIONS MAKEFLAGS MAKELEVEL
 export LC_ALL=C
 
 cd "$source" || exit 1
-tests=$(cd test/parallel && ls test-child-process-*.js | sed 's/\.js$//')
+tests=$(find test/parallel -name "test-child-process-*.js" -printf "%f\n" | sed "s,\.js$,," | sort)
 
 run_all()
 {
