@@ -11,7 +11,7 @@ suite := $(BUILD_DIR)/suite
 suite: $(suite)
 $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/freestanding.c) \
 		$(BUILD_DIR)/syscall/start.o $(archive)
-	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
+	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^ $($(arch).libraries)
 
 $(BUILD_DIR)/test/suite/%.o: test/suite/%.c $(built)
 	@mkdir -p $(@D)
