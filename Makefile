@@ -121,7 +121,6 @@ include test/test.mk
 include bench/bench.mk
 include examples/examples.mk
 include dist.mk
--include $(wildcard bindings/*/*.mk)
 include tools/cmake.mk
 include $(wildcard bindings/*/*.mk)
 

@@ -11,7 +11,7 @@ suite := $(BUILD_DIR)/suite
 suite: $(suite)
 $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/freestanding.c) \
 		$(BUILD_DIR)/syscall/start.o $(archive)
-	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
+	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^ $($(arch).libraries)
 
 $(BUILD_DIR)/test/suite/%.o: test/suite/%.c $(built)
 	@mkdir -p $(@D)
@@ -63,7 +63,6 @@ test-readme: ## the commands that README.md begins with, on a bare Debian 12: 5 
 test-users: all ## a binding for another language
 	test/prove $(wildcard test/users/*.t)
 
-# As root, test/bindings/*.install first.
 # As long as SECONDS says, in a directory of its own.
 SECONDS ?= 60
 .PHONY: fuzz
@@ -169,12 +168,9 @@ test-compat-all: test-compat-linked $(standard) $(preload) all
 
 # LANGUAGES="node" for some only. As root, test/bindings/LANGUAGE.install first.
 LANGUAGES ?= $(basename $(notdir $(wildcard test/bindings/*.t)))
-.PHONY: test-bindings test-bindings-suites bench-bindings
+.PHONY: test-bindings test-bindings-suites
 test-bindings: all amalgamation ## the packages for other languages
 	test/prove --timer $(LANGUAGES:%=test/bindings/%.t)
-
-bench-bindings: test-bindings ## what the packages cost, beside what the language has now
-	for bench in $(wildcard bindings/*/bench); do $$bench || exit; done
 
 # As root, test/bindings/suites/install first.
 test-bindings-suites: test-bindings ## the languages' own suites, without and with the package
