@@ -117,5 +117,5 @@ bench-programs: $(preload) $(bench_dir)/compat/launch $(bench_dir)/compat/child 
 
 # As root, test/bindings/*.install first.
 .PHONY: bench-bindings
-bench-bindings: ## the packages for other languages, beside what the languages have
+bench-bindings: bindings-node ## the packages for other languages, beside what the languages have
 	@for bench in bindings/*/bench; do echo "$$bench" && $$bench || exit 1; done
