@@ -166,13 +166,20 @@ static const struct {
 	const char *name;
 	int number;
 } resources[] = {
-	{ "cpu", PSYS_RLIMIT_CPU },	    { "fsize", PSYS_RLIMIT_FSIZE },
-	{ "data", PSYS_RLIMIT_DATA },	    { "stack", PSYS_RLIMIT_STACK },
-	{ "core", PSYS_RLIMIT_CORE },	    { "nproc", PSYS_RLIMIT_NPROC },
-	{ "nofile", PSYS_RLIMIT_NOFILE },   { "memlock", PSYS_RLIMIT_MEMLOCK },
-	{ "as", PSYS_RLIMIT_AS },	    { "sigpending", PSYS_RLIMIT_SIGPENDING },
-	{ "msgqueue", PSYS_RLIMIT_MSGQUEUE }, { "nice", PSYS_RLIMIT_NICE },
-	{ "rtprio", PSYS_RLIMIT_RTPRIO },   { "rttime", PSYS_RLIMIT_RTTIME },
+	{ "cpu", PSYS_RLIMIT_CPU },
+	{ "fsize", PSYS_RLIMIT_FSIZE },
+	{ "data", PSYS_RLIMIT_DATA },
+	{ "stack", PSYS_RLIMIT_STACK },
+	{ "core", PSYS_RLIMIT_CORE },
+	{ "nproc", PSYS_RLIMIT_NPROC },
+	{ "nofile", PSYS_RLIMIT_NOFILE },
+	{ "memlock", PSYS_RLIMIT_MEMLOCK },
+	{ "as", PSYS_RLIMIT_AS },
+	{ "sigpending", PSYS_RLIMIT_SIGPENDING },
+	{ "msgqueue", PSYS_RLIMIT_MSGQUEUE },
+	{ "nice", PSYS_RLIMIT_NICE },
+	{ "rtprio", PSYS_RLIMIT_RTPRIO },
+	{ "rttime", PSYS_RLIMIT_RTTIME },
 };
 
 /* Each with the letters of its arguments: a string, an integer, a resource. */
@@ -238,7 +245,7 @@ static uint64_t number(lua_State *L, const char *what)
 	lua_pop(L, 1);
 	/* math.huge is no limit. */
 	return value >= 18446744073709551615.0 ? UINT64_MAX :
-	       value < 0		       ? (uint64_t)(int64_t)value :
+	       value < 0                       ? (uint64_t)(int64_t)value :
 						 (uint64_t)value;
 }
 
@@ -1104,14 +1111,14 @@ static void stay_loaded(void)
 __attribute__((visibility("default"))) int luaopen_aspawn(lua_State *L)
 {
 	static const luaL_Reg functions[] = {
-		{ "run", l_run },	  { "spawn", l_spawn },
-		{ "popen", l_popen },	  { "execute", l_execute },
+		{ "run", l_run },         { "spawn", l_spawn },
+		{ "popen", l_popen },     { "execute", l_execute },
 		{ "install", l_install }, { "kill_cgroup", l_kill_cgroup },
 		{ NULL, NULL },
 	};
 	static const luaL_Reg methods[] = {
 		{ "started", child_started }, { "wait", child_wait },
-		{ "kill", child_kill },	      { "kill_group", child_kill_group },
+		{ "kill", child_kill },       { "kill_group", child_kill_group },
 		{ "pidfd", child_pidfd },     { NULL, NULL },
 	};
 
