@@ -50,6 +50,13 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_is_refused(long error)
 	       error == -PSYS_EINVAL || error == -PSYS_E2BIG;
 }
 
+PSYS_UNINSTRUMENTED bool aspawn_clone_defers_pipes(const struct clone_method *method,
+						   const struct request *request)
+{
+	return request->child_makes_pipes && request->unshare_files && !request->suspend &&
+	       method->flags & PSYS_CLONE_VM && !(method->flags & PSYS_CLONE_VFORK);
+}
+
 static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 					     const struct request *request, bool into_cgroup)
 {
@@ -63,7 +70,7 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 		if (!(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_CHILD_CLEARTID;
 	}
-	if (!request->wants_pidfd)
+	if (!request->wants_pidfd && !aspawn_clone_defers_pipes(method, request))
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;

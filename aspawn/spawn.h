@@ -12,6 +12,7 @@
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
 struct control;
+struct spawn_pipe;
 
 struct request {
 	bool copy_memory; /* as fork(2); otherwise memory is shared where the kernel allows it */
@@ -26,6 +27,9 @@ struct request {
 	bool await_files; /* do not return before the child has copied them */
 	unsigned keep_below;
 	enum report_pipe pipe;
+	struct spawn_pipe *pipes; /* to be made; where parent and child find them */
+	size_t pipe_count;
+	bool child_makes_pipes; /* where it begins on the parent's table; files.h */
 	bool watch_copy; /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
 	int cgroup_fd;           /* -1: none */
@@ -40,7 +44,7 @@ struct request {
 struct spawned {
 	pid_t pid;
 	int pidfd;                /* -1: not requested or not supported */
-	int read_end;             /* of the pipe; -1: none */
+	int read_end;             /* of the report pipe; -1: none */
 	struct exec_watch *watch; /* NULL: none; aspawn_watch_free() */
 };
 
@@ -65,9 +69,5 @@ long aspawn_clone_child(struct control *control, const struct request *request,
  */
 int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
 			  size_t first_version);
-
-/* Makes a CLOEXEC pipe whose descriptors are above 2. Returns 0 or a negative error number. */
-int aspawn_pipe(int ends[2]);
-void aspawn_close_pipe(const int ends[2]);
 
 #endif

@@ -30,6 +30,7 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
 #define STACK_UNIT ((size_t)65536)
 #define STACK_LOWEST (2 * STACK_UNIT) /* offset of the child's part */
 #define STACK_HELPER ((size_t)8192)   /* offset of the top of the helper's stack */
+#define STACK_MOVER ((size_t)16384)   /* and of the stack of the child's second thread */
 #define STACK_ALIGN ((size_t)16)
 #define STACK_OWN ((size_t)1024) /* for the library's own frames */
 
@@ -42,8 +43,11 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
  *          |            |                  |
  *          +-------> SHARES_FILES ----> FILES_AWAITED    both end as RUNNING does
  *                              the parent sleeps
+ *
+ * PIPES_WANTED follows SHARES_FILES if the child asks the parent to make the pipes, and is followed
+ * by it.
  */
-enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED };
+enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED, PIPES_WANTED };
 
 /*
  *                clone               the child is there              exit (the kernel)
@@ -66,10 +70,29 @@ struct stack_state {
 	_Alignas(4) int helper; /* enum helper_use; a futex, which the kernel clears and wakes */
 	int helper_pid;         /* 0: none, or reaped */
 	int privacy;            /* enum aspawn_privacy */
+	int pipes;              /* enum aspawn_pipes */
 	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
 	_Alignas(4) int ended;  /* the next two are stored; atomic, and ARMv5 has no atomic bytes */
 	int status;             /* as of wait4(2) */
 	struct psys_rusage usage;
+};
+
+/* A pipe between parent and child. The ends are numbers in the table in which it was made. */
+struct spawn_pipe {
+	bool child_writes, nonblock; /* nonblock: the parent's end */
+	int parents_end, childs_end; /* -1: not made yet, or closed */
+	int taken;                   /* the parent's end, in the parent's table; -1: not yet */
+	uint64_t dev, ino;           /* the child stores them if the parent opens /proc */
+};
+
+/* What the parent tells a child that is to make the pipes. A futex. */
+enum files_answer {
+	NO_ANSWER,
+	PIPES_MADE,   /* the parent has made them: keep_below covers the child's ends */
+	TAKE_PIPES,   /* the child makes them, and the parent takes its ends: wait for PIPES_TAKEN */
+	MOVE_PIPES,   /* the child makes them, and moves the parent's ends by a thread */
+	PIPES_TAKEN,
+	START_FAILED, /* the child ends */
 };
 
 /* The child's input, also in a copy of the memory. While no child uses the stack, a pool uses the
@@ -84,7 +107,16 @@ struct control {
 	bool began_in_cgroup;
 	unsigned keep_below;
 	int files_error;          /* out: error of that copy, negative; fn reports it */
-	int read_end, write_end;  /* -1: no pipe */
+	struct spawn_pipe *pipes; /* of the request, followed by the report pipe */
+	size_t pipe_count;
+	struct spawn_pipe report; /* from the child to the parent */
+	bool reports;             /* report is used */
+	bool makes_pipes;         /* the child does */
+	bool shows_pipes;         /* and stores what fstat(2) says of them */
+	int pipes_error;          /* out: why it could not, negative */
+	_Alignas(4) int answer;   /* enum files_answer */
+	int host;                 /* the process that answers */
+	_Alignas(4) int mover;    /* enum mover_use, a futex: the kernel clears it */
 	int pidfd;                /* the parent's, of this child; -1: none */
 	struct exec_watch *watch; /* NULL: none */
 	int parent;               /* the helper of a private child; 0: the caller */

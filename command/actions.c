@@ -325,7 +325,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 static PSYS_UNINSTRUMENTED bool is_parents_end(const struct prepared *prepared, size_t index, int fd)
 {
 	for (size_t i = 0; i < prepared->pipe_count; i++) {
-		if (prepared->pipes[i].action < index || prepared->pipes[i].parents_end != fd)
+		if (prepared->pipes[i].action < index || prepared->made[i].parents_end != fd)
 			continue;
 		for (size_t j = 0; j < index; j++)
 			if (replaced_by(&prepared->actions[j]) == fd)
@@ -416,6 +416,8 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 	(void)length;
 	prepared->report_fd = write_end;
 	prepared->watch = control->watch;
+	for (size_t i = 0; i < prepared->pipe_count; i++)
+		prepared->pipes[i].moved_end = prepared->made[i].childs_end;
 	if (control->files_error)
 		aspawn_fail(prepared, control->files_error, NULL);
 	aspawn_begin_search(&candidate, prepared);

@@ -122,6 +122,8 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 		.own_count = (int)own->count,
 		.pipes = pipes ? aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(size_t)) :
 				 NULL,
+		.made = pipes ? aspawn_allocate(arena, pipes * sizeof *made.made, sizeof(uint64_t)) :
+				NULL,
 		.pipe_count = pipes,
 		.report_fd = -1,
 		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
@@ -134,59 +136,31 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 
 /* --- pipes ---------------------------------------------------------------- */
 
-static void close_pipes(const struct prepared *prepared, bool also_parents)
+static void describe_pipes(struct prepared *prepared)
 {
-	for (size_t i = 0; i < prepared->pipe_count; i++) {
-		const struct command_pipe *pipe = &prepared->pipes[i];
-		if (pipe->parents_end < 0)
-			break;
-		psys_close(pipe->childs_end);
-		if (also_parents)
-			psys_close(pipe->parents_end);
+	size_t pipes = 0;
+
+	for (size_t i = 0; i < prepared->count && pipes < prepared->pipe_count; i++) {
+		if (!is_pipe(&prepared->actions[i]))
+			continue;
+		prepared->pipes[pipes] = (struct command_pipe){ i, -1 };
+		prepared->made[pipes++] = (struct spawn_pipe){
+			prepared->actions[i].kind == ASPAWN_ACTION_OUTPUT_PIPE,
+			prepared->flags & ASPAWN_COMMAND_NONBLOCK,
+			-1, -1, -1, 0, 0
+		};
 	}
-}
-
-static int make_pipes(struct prepared *prepared)
-{
-	struct command_pipe *const first = prepared->pipes, *pipe = first;
-
-	if (!first)
-		return 0;
-	struct command_pipe *const end = first + prepared->pipe_count;
-	for (size_t i = 0; i < prepared->count && pipe < end; i++)
-		if (is_pipe(&prepared->actions[i]))
-			*pipe++ = (struct command_pipe){ i, -1, -1, -1 };
-	for (pipe = first; pipe < end; pipe++) {
-		const bool child_writes =
-			prepared->actions[pipe->action].kind == ASPAWN_ACTION_OUTPUT_PIPE;
-		int ends[2];
-		int r = aspawn_pipe(ends);
-
-		if (r == 0) {
-			pipe->parents_end = ends[!child_writes];
-			pipe->childs_end = pipe->moved_end = ends[child_writes];
-			if (prepared->flags & ASPAWN_COMMAND_NONBLOCK)
-				r = (int)psys_fcntl(pipe->parents_end, PSYS_F_SETFL,
-						    PSYS_O_NONBLOCK);
-		}
-		if (r < 0) {
-			close_pipes(prepared, true);
-			return r;
-		}
-	}
-	return 0;
 }
 
 static void give_pipes(const struct prepared *prepared)
 {
 	for (size_t i = 0; i < prepared->pipe_count; i++) {
-		const struct command_pipe *pipe = &prepared->pipes[i];
-		const struct aspawn_action *action = &prepared->actions[pipe->action];
+		const struct aspawn_action *action = &prepared->actions[prepared->pipes[i].action];
 
 		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
-			*action->u.output_pipe.read_end = pipe->parents_end;
+			*action->u.output_pipe.read_end = prepared->made[i].taken;
 		else
-			*action->u.input_pipe.write_end = pipe->parents_end;
+			*action->u.input_pipe.write_end = prepared->made[i].taken;
 	}
 }
 
@@ -232,10 +206,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		 size_t size, const struct psys_sigset *mask)
 {
 	struct spawned spawned;
-	int r = make_pipes(prepared);
 
-	if (r < 0)
-		return r;
+	describe_pipes(prepared);
 
 	const uint64_t flags = prepared->flags;
 	const struct requirements requirements = aspawn_requirements(prepared);
@@ -244,11 +216,12 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
 		.clone = flags & ASPAWN_COMMAND_PRIVATE ? aspawn_private_clone : NULL,
 		.unshare_files = requirements.unshare_files,
-		/* The parent closes the child's ends of pipes after the child has copied them. */
-		.await_files =
-			!(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED) || prepared->pipe_count,
+		.await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED),
 		.keep_below = requirements.keep_below,
 		.pipe = flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED,
+		.pipes = prepared->made,
+		.pipe_count = prepared->pipe_count,
+		.child_makes_pipes = requirements.child_makes_pipes,
 		.watch_copy = true,
 		.wants_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD),
 		.cgroup_fd = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1,
@@ -261,8 +234,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	};
 	prepared->joined = requirements.cgroup;
 	prepared->parent = requirements.parent ? psys_getpid() : 0;
-	r = aspawn_spawn(&spawned, &request, stack);
-	close_pipes(prepared, r < 0);
+	int r = aspawn_spawn(&spawned, &request, stack);
 	if (r < 0)
 		return r;
 	give_pipes(prepared);

@@ -10,12 +10,10 @@
 #include "../aspawn/spawn.h"
 #include "../aspawn/stack.h"
 
-/* The pipe of an action. */
+/* The pipe of an action: what the child knows of it. */
 struct command_pipe {
-	size_t action;   /* index of the action */
-	int parents_end; /* -1: not made yet */
-	int childs_end;  /* its number in the parent, which closes it */
-	int moved_end;   /* its number in the child, which may have moved it */
+	size_t action; /* index of the action */
+	int moved_end; /* the child's end, which the child may have moved */
 };
 
 /* Actions of the library, before the caller's: standard streams, and the group of a run. */
@@ -34,6 +32,7 @@ struct prepared {
 	size_t count;
 	int own_count;              /* the first own_count actions are the library's */
 	struct command_pipe *pipes; /* NULL: none */
+	struct spawn_pipe *made;    /* the same pipes, in the same order */
 	size_t pipe_count;
 	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG */
 	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone did, or NULL */
@@ -111,6 +110,7 @@ PSYS_INLINE bool is_pipe(const struct aspawn_action *action)
 /* What the actions of a command require of the clone. */
 struct requirements {
 	bool copy_memory, unshare_files;
+	bool child_makes_pipes; /* where it unshares the descriptors */
 	bool parent;         /* an action needs the parent's pid */
 	unsigned keep_below; /* above all descriptors that actions before the first closefrom use */
 	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */

@@ -134,12 +134,31 @@ static void keep_used(struct requirements *requirements, const struct aspawn_act
 		keep(requirements, INT32_MAX);
 }
 
+/*
+ * True if it pays that the child makes the pipes, and only the library knows their numbers. In the
+ * child these may be numbers that mean another descriptor to the caller: an ASPAWN_CALL may use
+ * one, and nobody would notice.
+ */
+static bool may_make_pipes(const struct prepared *prepared, const struct requirements *requirements)
+{
+	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD;
+	bool calls = false;
+
+	if (!requirements->unshare_files || requirements->keep_below > INT32_MAX ||
+	    (!prepared->pipe_count && !reports))
+		return false;
+	for (size_t i = 0; i < prepared->count; i++) {
+		calls |= prepared->actions[i].kind == ASPAWN_ACTION_CALL;
+		if (calls && (reports || is_pipe(&prepared->actions[i])))
+			return false;
+	}
+	return true;
+}
+
 struct requirements aspawn_requirements(const struct prepared *prepared)
 {
 	struct requirements requirements = { 0 };
 
-	for (size_t i = 0; i < prepared->pipe_count; i++)
-		keep(&requirements, (unsigned)prepared->pipes[i].childs_end);
 	if (prepared->flags & ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)
 		keep(&requirements, INT32_MAX);
 	for (const struct aspawn_action *action = prepared->actions;
@@ -160,5 +179,6 @@ struct requirements aspawn_requirements(const struct prepared *prepared)
 			requirements.unshare_files = true;
 		}
 	}
+	requirements.child_makes_pipes = may_make_pipes(prepared, &requirements);
 	return requirements;
 }

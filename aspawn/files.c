@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* The child's own descriptor table and its pipes: files.h says who makes and takes what. */
+#include "files.h"
+
+#include <syscall/clone.h>
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+#include "clone.h"
+#include "private.h"
+
+enum { LONGEST_WAIT = 1200 }; /* in naps of 50 ms: a child waits for its parent's answer */
+static const struct psys_timespec nap = { 0, 50000000 };
+
+/* Any but NO_MOVER: the thread runs. It was told GO, or to end. */
+enum mover_use { NO_MOVER, MOVER_STARTS, MOVER_READY, MOVER_GO, MOVER_ENDS };
+
+/* --- pipes ------------------------------------------------------------------ */
+
+/* The pipes of the request, then the report pipe; NULL: no more. */
+static PSYS_UNINSTRUMENTED struct spawn_pipe *next_pipe(const struct control *control,
+							const struct spawn_pipe *pipe)
+{
+	struct spawn_pipe *report = (struct spawn_pipe *)(uintptr_t)&control->report;
+
+	if (pipe == report)
+		return NULL;
+	pipe = pipe ? pipe + 1 : control->pipes;
+	if (control->pipe_count && pipe < control->pipes + control->pipe_count)
+		return (struct spawn_pipe *)(uintptr_t)pipe;
+	return control->reports ? report : NULL;
+}
+
+/* The ends are CLOEXEC, and above 2: if the process has closed standard streams, the pipe could
+ * get their numbers. */
+static PSYS_UNINSTRUMENTED int make_pipe(int ends[2])
+{
+	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
+
+	if (r < 0 || (ends[0] > 2 && ends[1] > 2))
+		return r;
+
+	const int low[2] = { ends[0], ends[1] };
+	ends[0] = (int)psys_fcntl(low[0], PSYS_F_DUPFD_CLOEXEC, 3);
+	ends[1] = (int)psys_fcntl(low[1], PSYS_F_DUPFD_CLOEXEC, 3);
+	psys_close(low[0]);
+	psys_close(low[1]);
+	if (ends[0] >= 0 && ends[1] >= 0)
+		return 0;
+	r = ends[0] < 0 ? ends[0] : ends[1];
+	psys_close(ends[0]); /* of a negative one: no effect */
+	psys_close(ends[1]);
+	return r;
+}
+
+static PSYS_UNINSTRUMENTED int make(struct spawn_pipe *pipe)
+{
+	int ends[2];
+	int r = make_pipe(ends);
+
+	if (r < 0)
+		return r;
+	pipe->parents_end = ends[!pipe->child_writes];
+	pipe->childs_end = ends[pipe->child_writes];
+	if (pipe->nonblock)
+		r = (int)psys_fcntl(pipe->parents_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
+	return r < 0 ? r : 0;
+}
+
+PSYS_UNINSTRUMENTED int aspawn_files_make_pipes(struct control *control)
+{
+	for (struct spawn_pipe *pipe = NULL; (pipe = next_pipe(control, pipe));) {
+		int r = pipe->parents_end < 0 ? make(pipe) : 0;
+		if (r < 0)
+			return r;
+		pipe->taken = pipe->parents_end;
+		if (control->keep_below <= (unsigned)pipe->childs_end)
+			control->keep_below = (unsigned)pipe->childs_end + 1;
+	}
+	return 0;
+}
+
+/* --- the child: its thread ---------------------------------------------------- */
+
+static PSYS_UNINSTRUMENTED void tell(int *word, int value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	psys_futex(word, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static PSYS_UNINSTRUMENTED int sleep_while(int *word, int value)
+{
+	int seen;
+
+	while ((seen = __atomic_load_n(word, __ATOMIC_ACQUIRE)) == value)
+		if (psys_futex(word, PSYS_FUTEX_WAIT, value, &nap, NULL, 0) == -PSYS_EPERM)
+			psys_sched_yield();
+	return seen;
+}
+
+/* Runs on the parent's table, in which the pidfd is the child's. */
+static PSYS_UNINSTRUMENTED int mover_main(void *arg)
+{
+	struct control *control = arg;
+
+	if (psys_pidfd_getfd(control->pidfd, -1, 0) != -PSYS_EBADF)
+		return 0;
+	tell(&control->mover, MOVER_READY);
+	if (sleep_while(&control->mover, MOVER_READY) != MOVER_GO)
+		return 0;
+	for (struct spawn_pipe *pipe = NULL; (pipe = next_pipe(control, pipe));) {
+		int fd = psys_pidfd_getfd(control->pidfd, pipe->parents_end, 0);
+		if (fd < 0) {
+			control->pipes_error = fd;
+			break;
+		}
+		/* A child that is killed between these two leaves a descriptor to the parent. */
+		__atomic_store_n(&pipe->taken, fd, __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+
+/* When this returns the process has one thread again, as unshare(2) and setns(2) may want. */
+static PSYS_UNINSTRUMENTED void end_mover(struct control *control, int tid, int order)
+{
+	int seen;
+
+	tell(&control->mover, order);
+	while ((seen = __atomic_load_n(&control->mover, __ATOMIC_ACQUIRE)) != NO_MOVER)
+		sleep_while(&control->mover, seen);
+	while (psys_tgkill(psys_getpid(), tid, 0) == 0)
+		psys_sched_yield();
+}
+
+/* Returns the thread's id, or 0 if there can be none, or it could not move a descriptor. */
+static PSYS_UNINSTRUMENTED int start_mover(struct control *control)
+{
+	char *top = (char *)control->state + STACK_MOVER;
+
+	control->mover = MOVER_STARTS;
+	long tid = psys_clone_thunk(PSYS_CLONE_VM | PSYS_CLONE_FILES | PSYS_CLONE_SIGHAND |
+					    PSYS_CLONE_THREAD | PSYS_CLONE_SYSVSEM |
+					    PSYS_CLONE_CHILD_CLEARTID,
+				    top, NULL, &control->mover, NULL, mover_main, control);
+	if (tid < 0)
+		return 0;
+	if (sleep_while(&control->mover, MOVER_STARTS) == MOVER_READY)
+		return (int)tid;
+	end_mover(control, (int)tid, NO_MOVER);
+	return 0;
+}
+
+/* --- the child ------------------------------------------------------------------ */
+
+/* The table of a child that is killed meanwhile is only closed: neither the parent nor its threads
+ * notice. */
+static PSYS_UNINSTRUMENTED int unshare_table(const struct control *control)
+{
+	int r = psys_close_range(control->keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
+
+	if (r < 0) /* before Linux 5.9: copy all */
+		r = psys_unshare(PSYS_CLONE_FILES);
+	if (r >= 0 && control->pidfd >= 0) /* the parent's may be among the copied descriptors */
+		psys_close(control->pidfd);
+	return r < 0 ? r : 0;
+}
+
+static PSYS_UNINSTRUMENTED void set_use(struct stack_state *state, int use)
+{
+	if (__atomic_exchange_n(&state->use, use, __ATOMIC_ACQ_REL) == FILES_AWAITED)
+		psys_futex(&state->use, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/*
+ * Sleeps until the answer is another. Ends the child if the start has failed, or if nobody will
+ * ever answer: the parent is dead, or has executed a program, which shows only in that it says
+ * nothing. A parent that is stopped makes its start fail if that takes a minute.
+ */
+static PSYS_UNINSTRUMENTED int next_answer(struct control *control, int answer)
+{
+	int seen;
+
+	for (int naps = 0; (seen = __atomic_load_n(&control->answer, __ATOMIC_ACQUIRE)) == answer;
+	     naps++) {
+		int r = psys_futex(&control->answer, PSYS_FUTEX_WAIT, answer, &nap, NULL, 0);
+		if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
+			psys_nanosleep(&nap, NULL);
+		const int parent = psys_getppid(); /* 0: it is in another pid namespace */
+		if (naps == LONGEST_WAIT || (parent && parent != control->host))
+			psys_exit_group(127);
+	}
+	if (seen == START_FAILED)
+		psys_exit_group(127);
+	return seen;
+}
+
+/* The child still has the parent's table. */
+static PSYS_UNINSTRUMENTED int want_pipes(struct control *control, int answer)
+{
+	set_use(control->state, PIPES_WANTED);
+	return next_answer(control, answer);
+}
+
+static PSYS_UNINSTRUMENTED int make_pipes(struct control *control)
+{
+	for (struct spawn_pipe *pipe = NULL; (pipe = next_pipe(control, pipe));) {
+		struct psys_stat status;
+		int r = make(pipe);
+		if (r == 0 && control->shows_pipes)
+			r = psys_fstat(pipe->parents_end, &status);
+		if (r < 0)
+			return r;
+		if (control->shows_pipes) {
+			pipe->dev = status.st_dev;
+			pipe->ino = status.st_ino;
+		}
+	}
+	return 0;
+}
+
+static PSYS_UNINSTRUMENTED void close_parents_ends(struct control *control)
+{
+	for (struct spawn_pipe *pipe = NULL; (pipe = next_pipe(control, pipe));) {
+		psys_close(pipe->parents_end);
+		pipe->parents_end = -1;
+	}
+}
+
+/* As aspawn_files_unshare(), of a child that makes the pipes. */
+static PSYS_UNINSTRUMENTED int unshare_and_make_pipes(struct control *control)
+{
+	int answer = next_answer(control, NO_ANSWER), tid = 0;
+
+	if (answer == MOVE_PIPES) {
+		tid = start_mover(control);
+		if (!tid)
+			answer = want_pipes(control, answer);
+	}
+	int r = unshare_table(control);
+	if (r < 0 && tid)
+		end_mover(control, tid, MOVER_ENDS);
+	if (r < 0 && answer != PIPES_MADE)
+		want_pipes(control, answer); /* for the report */
+	if (r < 0)
+		return r;
+	if (answer != PIPES_MADE) {
+		control->pipes_error = make_pipes(control);
+		if (tid)
+			end_mover(control, tid, control->pipes_error ? MOVER_ENDS : MOVER_GO);
+	}
+	set_use(control->state, RUNNING);
+	if (control->pipes_error)
+		psys_exit_group(127);
+	if (answer == TAKE_PIPES)
+		next_answer(control, answer);
+	if (answer != PIPES_MADE)
+		close_parents_ends(control);
+	return 0;
+}
+
+PSYS_UNINSTRUMENTED int aspawn_files_unshare(struct control *control)
+{
+	if (control->makes_pipes)
+		return unshare_and_make_pipes(control);
+	int r = unshare_table(control);
+	if (r == 0)
+		set_use(control->state, RUNNING);
+	return r;
+}
+
+/* --- the parent ------------------------------------------------------------------- */
+
+/* The descriptor of a process as /proc has it. A pipe is opened anew: the same pipe, but flags of
+ * its own. */
+static int open_in_proc(int pid, int fd, int flags)
+{
+	char path[sizeof "/proc//fd/" + 2 * PSYS_DECIMAL_SIZE];
+	size_t length = psys_strlcpy(path, "/proc/", sizeof path);
+
+	length += psys_i64_to_decimal(path + length, pid);
+	length += psys_strlcpy(path + length, "/fd/", sizeof path - length);
+	psys_i64_to_decimal(path + length, fd);
+	return psys_open(path, flags | PSYS_O_CLOEXEC, 0);
+}
+
+/* True if /proc is of the parent's pid namespace, and the parent may open the child's pipes: the
+ * child has the parent's table yet, so one of the parent's is the child's too. */
+static bool is_in_proc(int pid)
+{
+	struct psys_stat ours, its;
+	int ends[2];
+
+	if (make_pipe(ends) < 0)
+		return false;
+	const int fd = open_in_proc(pid, ends[0], PSYS_O_RDONLY);
+	const bool same = fd >= 0 && psys_fstat(ends[0], &ours) >= 0 && psys_fstat(fd, &its) >= 0 &&
+			  ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
+	psys_close(fd);
+	psys_close(ends[0]);
+	psys_close(ends[1]);
+	return same;
+}
+
+/* How the parent gets its ends: what the kernel allows it here and now. */
+static int choose_pipes(struct control *control)
+{
+	const int pidfd = control->pidfd;
+	/* EBADF: descriptors of the child may be taken, but -1 is none. */
+	int r = pidfd < 0 ? -PSYS_ENOSYS : psys_pidfd_getfd(pidfd, -1, 0);
+
+	if (r == -PSYS_EBADF)
+		return ASPAWN_PIPES_TAKEN;
+	if (is_in_proc(control->state->pid))
+		return ASPAWN_PIPES_OPENED;
+	/* EPERM is of the kernel's check, or of a filter, which refuses the call as a whole. */
+	if (r == -PSYS_EPERM && psys_pidfd_getfd(-1, -1, 0) == -PSYS_EBADF)
+		return ASPAWN_PIPES_MOVED;
+	return ASPAWN_PIPES_COPIED;
+}
+
+static int open_pipe(const struct control *control, const struct spawn_pipe *pipe)
+{
+	struct psys_stat status;
+	int fd = open_in_proc(control->state->pid, pipe->parents_end,
+			      (pipe->child_writes ? PSYS_O_RDONLY : PSYS_O_WRONLY) |
+				      (pipe->nonblock ? PSYS_O_NONBLOCK : 0));
+	int r = fd < 0 ? fd : psys_fstat(fd, &status);
+
+	if (r >= 0 && status.st_dev == pipe->dev && status.st_ino == pipe->ino)
+		return fd;
+	if (fd >= 0)
+		psys_close(fd);
+	return r < 0 ? r : -PSYS_EBADF;
+}
+
+/* The child was killed before it had made the pipe, or before the parent had its end. */
+static int take_from_dead(struct spawn_pipe *pipe)
+{
+	struct spawn_pipe other = { pipe->child_writes, pipe->nonblock, -1, -1, -1, 0, 0 };
+	int r = make(&other);
+
+	psys_close(other.childs_end); /* of a negative one: no effect */
+	if (r < 0)
+		psys_close(other.parents_end);
+	else
+		pipe->taken = other.parents_end;
+	return r;
+}
+
+static int take_pipes(struct control *control)
+{
+	const int way = control->state->pipes;
+
+	for (struct spawn_pipe *pipe = NULL; (pipe = next_pipe(control, pipe));) {
+		if (pipe->taken >= 0)
+			continue;
+		int fd = way == ASPAWN_PIPES_TAKEN  ? psys_pidfd_getfd(control->pidfd,
+								       pipe->parents_end, 0) :
+			 way == ASPAWN_PIPES_OPENED ? open_pipe(control, pipe) :
+						      -PSYS_EBADF;
+		/* A child that lives waits now. */
+		const bool dead = fd == -PSYS_EBADF || fd == -PSYS_ESRCH || fd == -PSYS_ENOENT ||
+				  __atomic_load_n(&control->state->use, __ATOMIC_ACQUIRE) == FREE;
+		int r = fd >= 0 ? 0 : dead ? take_from_dead(pipe) : fd;
+		if (r < 0)
+			return r;
+		if (fd >= 0)
+			pipe->taken = fd;
+	}
+	return 0;
+}
+
+/* The start has failed: nobody is to hear of the child. */
+static void end_child(const struct Stack_t *stack, struct control *control,
+		      const struct request *request)
+{
+	struct stack_state *state = stack_state(stack);
+	struct psys_siginfo info;
+
+	tell(&control->answer, START_FAILED);
+	if (control->pidfd < 0 ||
+	    psys_pidfd_send_signal(control->pidfd, PSYS_SIGKILL, NULL, 0) == -PSYS_ENOSYS)
+		psys_kill(state->pid, PSYS_SIGKILL);
+	if (request->clone) {
+		aspawn_stack_await(stack, &state->helper, HELPING, HELPING, &request->mask);
+		aspawn_stack_reap_helper(stack);
+		state->privacy = ASPAWN_NOT_PRIVATE;
+	} else {
+		int use;
+		while ((use = __atomic_load_n(&state->use, __ATOMIC_ACQUIRE)) != FREE &&
+		       aspawn_stack_busy(stack))
+			aspawn_stack_await(stack, &state->use, use, use, &request->mask);
+		while (psys_waitid(PSYS_P_PID, state->pid, &info, PSYS_WEXITED, NULL) ==
+		       -PSYS_EINTR)
+			continue;
+	}
+	if (control->pidfd >= 0)
+		psys_close(control->pidfd);
+	control->pidfd = -1;
+}
+
+/* The child waits for an answer, with the parent's table yet. */
+static int get_pipes(const struct Stack_t *stack, struct control *control,
+		     const struct request *request)
+{
+	static const int answers[] = { [ASPAWN_PIPES_COPIED] = PIPES_MADE,
+				       [ASPAWN_PIPES_TAKEN] = TAKE_PIPES,
+				       [ASPAWN_PIPES_OPENED] = TAKE_PIPES,
+				       [ASPAWN_PIPES_MOVED] = MOVE_PIPES };
+	struct stack_state *state = stack_state(stack);
+	int r;
+
+	state->pipes = choose_pipes(control);
+	control->shows_pipes = state->pipes == ASPAWN_PIPES_OPENED;
+	for (;;) {
+		int wanted = PIPES_WANTED;
+		r = state->pipes == ASPAWN_PIPES_COPIED ? aspawn_files_make_pipes(control) : 0;
+		if (r < 0)
+			return r;
+		tell(&control->answer, answers[state->pipes]);
+		aspawn_stack_await_files(stack, &request->mask);
+		if (!__atomic_compare_exchange_n(&state->use, &wanted, SHARES_FILES, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			break;
+		state->pipes = ASPAWN_PIPES_COPIED;
+	}
+	r = control->pipes_error;
+	if (r == 0 && state->pipes != ASPAWN_PIPES_COPIED)
+		r = take_pipes(control);
+	if (r == 0)
+		tell(&control->answer, PIPES_TAKEN);
+	return r;
+}
+
+void aspawn_files_close(const struct control *control, bool also_parents)
+{
+	const int way = control->state->pipes;
+
+	for (struct spawn_pipe *pipe = NULL; (pipe = next_pipe(control, pipe));) {
+		if (way == ASPAWN_PIPES_COPIED) /* of negative ones: no effect */
+			psys_close(pipe->childs_end);
+		if (also_parents)
+			psys_close(way == ASPAWN_PIPES_COPIED ? pipe->parents_end : pipe->taken);
+	}
+}
+
+int aspawn_files_settle(const struct Stack_t *stack, const struct request *request)
+{
+	struct control *control = stack_control(stack);
+	int r = 0;
+
+	if (control->makes_pipes)
+		r = get_pipes(stack, control, request);
+	else if (control->shares_files && (request->await_files || next_pipe(control, NULL)))
+		aspawn_stack_await_files(stack, &request->mask);
+	if (r < 0)
+		end_child(stack, control, request);
+	aspawn_files_close(control, r < 0);
+	if (!next_pipe(control, NULL))
+		control->state->pipes = ASPAWN_PIPES_NONE;
+	if (r == 0 && !request->wants_pidfd && control->pidfd >= 0) {
+		psys_close(control->pidfd);
+		control->pidfd = -1;
+	}
+	return r;
+}
+
+int aspawn_pipes(const struct Stack_t *stack)
+{
+	return aspawn_stack_is_mapped(stack) ? stack_state(stack)->pipes : ASPAWN_PIPES_NONE;
+}
