@@ -75,9 +75,8 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 		ignore_sigchld();
 	if (control->watch)
 		aspawn_watch_begin(control->watch);
-	psys_exit_group(control->fn(control->arg, control->report.childs_end,
-				    &control->old_mask, control->user_data,
-				    control->user_data_len));
+	psys_exit_group(control->fn(control->arg, control->report.childs_end, &control->old_mask,
+				    control->user_data, control->user_data_len));
 }
 
 /* --- the parent, or the helper ------------------------------------------------------------ */
@@ -116,7 +115,9 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control, const stru
 		control->watch = aspawn_watch_make();
 	if (request->pipe == PIPE_IF_COPIED && may_copy)
 		control->reports = true;
-	control->makes_pipes = aspawn_clone_defers_pipes(method, request);
+	control->makes_pipes = request->child_makes_pipes && !request->suspend &&
+			       aspawn_clone_shares_files(method, request) &&
+			       aspawn_files_are_many();
 	if (!control->makes_pipes)
 		return aspawn_files_make_pipes(control);
 	control->host = psys_getpid();
@@ -157,7 +158,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struc
 {
 	long pid = clone_by_methods(control, request, stack);
 
-	if (pid > 0 && (request->wants_pidfd || control->makes_pipes) && control->pidfd < 0) {
+	if (pid > 0 && control->pidfd < 0 && (request->wants_pidfd || control->makes_pipes)) {
 		int fd = psys_pidfd_open((int)pid, 0);
 		control->pidfd = fd < 0 ? -1 : fd;
 	}

@@ -44,33 +44,34 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
 	return method->flags & PSYS_CLONE_VM || !method->clone3;
 }
 
+PSYS_UNINSTRUMENTED bool aspawn_clone_shares_files(const struct clone_method *method,
+						   const struct request *request)
+{
+	return request->unshare_files && method->flags & PSYS_CLONE_VM &&
+	       !(method->flags & PSYS_CLONE_VFORK);
+}
+
 PSYS_UNINSTRUMENTED bool aspawn_clone_is_refused(long error)
 {
 	return error == -PSYS_ENOSYS || error == -PSYS_EPERM || error == -PSYS_EACCES ||
 	       error == -PSYS_EINVAL || error == -PSYS_E2BIG;
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_clone_defers_pipes(const struct clone_method *method,
-						   const struct request *request)
-{
-	return request->child_makes_pipes && request->unshare_files && !request->suspend &&
-	       method->flags & PSYS_CLONE_VM && !(method->flags & PSYS_CLONE_VFORK);
-}
-
 static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
-					     const struct request *request, bool into_cgroup)
+					     const struct request *request, bool wants_pidfd,
+					     bool into_cgroup)
 {
 	uint64_t flags = method->flags;
 
 	if (flags & PSYS_CLONE_VM) {
-		if (request->unshare_files && !(method->flags & PSYS_CLONE_VFORK))
+		if (aspawn_clone_shares_files(method, request))
 			flags |= PSYS_CLONE_FILES;
 		if (request->suspend)
 			flags |= PSYS_CLONE_VFORK;
 		if (!(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_CHILD_CLEARTID;
 	}
-	if (!request->wants_pidfd && !aspawn_clone_defers_pipes(method, request))
+	if (!wants_pidfd)
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
@@ -126,7 +127,8 @@ PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
 {
 	struct control *control = stack_control(stack);
 	struct stack_state *state = stack_state(stack);
-	const uint64_t flags = flags_of(method, request, cgroup_fd >= 0);
+	const bool wants_pidfd = request->wants_pidfd || control->makes_pipes;
+	const uint64_t flags = flags_of(method, request, wants_pidfd, cgroup_fd >= 0);
 
 	control->shared = 0;
 	control->pidfd = -1;

@@ -22,8 +22,8 @@ bool aspawn_clone_fits(const struct clone_method *method, const struct request *
 /* True if the child's memory may turn out to be a copy. */
 bool aspawn_clone_may_copy(const struct clone_method *method, const struct request *request);
 
-/* True if the child is to make the pipes, for which the parent wants a pidfd. */
-bool aspawn_clone_defers_pipes(const struct clone_method *method, const struct request *request);
+/* True if the child begins on its parent's descriptor table. */
+bool aspawn_clone_shares_files(const struct clone_method *method, const struct request *request);
 
 /* True if the kernel, an emulator or a seccomp filter rejects the clone method; the caller then
  * tries the next. */

@@ -9,6 +9,7 @@
 #include "clone.h"
 #include "private.h"
 
+enum { FEW = 128 };           /* descriptors: to copy these costs less than the exchange */
 enum { LONGEST_WAIT = 1200 }; /* in naps of 50 ms: a child waits for its parent's answer */
 static const struct psys_timespec nap = { 0, 50000000 };
 
@@ -31,20 +32,25 @@ static PSYS_UNINSTRUMENTED struct spawn_pipe *next_pipe(const struct control *co
 	return control->reports ? report : NULL;
 }
 
-/* The ends are CLOEXEC, and above 2: if the process has closed standard streams, the pipe could
- * get their numbers. */
+/* If the process has closed standard streams, a new descriptor could get their numbers: returns
+ * another, or a negative error number with none left. */
+static PSYS_UNINSTRUMENTED int avoid_streams(int fd)
+{
+	if (fd < 0 || fd > 2)
+		return fd;
+	int other = (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
+	psys_close(fd);
+	return other;
+}
+
 static PSYS_UNINSTRUMENTED int make_pipe(int ends[2])
 {
 	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
 
-	if (r < 0 || (ends[0] > 2 && ends[1] > 2))
+	if (r < 0)
 		return r;
-
-	const int low[2] = { ends[0], ends[1] };
-	ends[0] = (int)psys_fcntl(low[0], PSYS_F_DUPFD_CLOEXEC, 3);
-	ends[1] = (int)psys_fcntl(low[1], PSYS_F_DUPFD_CLOEXEC, 3);
-	psys_close(low[0]);
-	psys_close(low[1]);
+	ends[0] = avoid_streams(ends[0]);
+	ends[1] = avoid_streams(ends[1]);
 	if (ends[0] >= 0 && ends[1] >= 0)
 		return 0;
 	r = ends[0] < 0 ? ends[0] : ends[1];
@@ -80,6 +86,12 @@ PSYS_UNINSTRUMENTED int aspawn_files_make_pipes(struct control *control)
 	return 0;
 }
 
+/* If the number is free, so is one up to it for the pipe. */
+PSYS_UNINSTRUMENTED bool aspawn_files_are_many(void)
+{
+	return psys_fcntl(FEW - 1, PSYS_F_GETFD, 0) >= 0;
+}
+
 /* --- the child: its thread ---------------------------------------------------- */
 
 static PSYS_UNINSTRUMENTED void tell(int *word, int value)
@@ -109,7 +121,7 @@ static PSYS_UNINSTRUMENTED int mover_main(void *arg)
 	if (sleep_while(&control->mover, MOVER_READY) != MOVER_GO)
 		return 0;
 	for (struct spawn_pipe *pipe = NULL; (pipe = next_pipe(control, pipe));) {
-		int fd = psys_pidfd_getfd(control->pidfd, pipe->parents_end, 0);
+		int fd = avoid_streams(psys_pidfd_getfd(control->pidfd, pipe->parents_end, 0));
 		if (fd < 0) {
 			control->pipes_error = fd;
 			break;
@@ -354,10 +366,11 @@ static int take_pipes(struct control *control)
 	for (struct spawn_pipe *pipe = NULL; (pipe = next_pipe(control, pipe));) {
 		if (pipe->taken >= 0)
 			continue;
-		int fd = way == ASPAWN_PIPES_TAKEN  ? psys_pidfd_getfd(control->pidfd,
-								       pipe->parents_end, 0) :
+		int fd = way == ASPAWN_PIPES_TAKEN ?
+				 psys_pidfd_getfd(control->pidfd, pipe->parents_end, 0) :
 			 way == ASPAWN_PIPES_OPENED ? open_pipe(control, pipe) :
 						      -PSYS_EBADF;
+		fd = avoid_streams(fd);
 		/* A child that lives waits now. */
 		const bool dead = fd == -PSYS_EBADF || fd == -PSYS_ESRCH || fd == -PSYS_ENOENT ||
 				  __atomic_load_n(&control->state->use, __ATOMIC_ACQUIRE) == FREE;
@@ -390,8 +403,7 @@ static void end_child(const struct Stack_t *stack, struct control *control,
 		while ((use = __atomic_load_n(&state->use, __ATOMIC_ACQUIRE)) != FREE &&
 		       aspawn_stack_busy(stack))
 			aspawn_stack_await(stack, &state->use, use, use, &request->mask);
-		while (psys_waitid(PSYS_P_PID, state->pid, &info, PSYS_WEXITED, NULL) ==
-		       -PSYS_EINTR)
+		while (psys_waitid(PSYS_P_PID, state->pid, &info, PSYS_WEXITED, NULL) == -PSYS_EINTR)
 			continue;
 	}
 	if (control->pidfd >= 0)

@@ -33,6 +33,9 @@ int aspawn_files_unshare(struct control *control);
 
 /* --- the parent's part, or its helper's ------------------------------------- */
 
+/* True if a pipe may have so high a number that it is cheaper if the child makes it. */
+bool aspawn_files_are_many(void);
+
 /* Makes the pipes that do not exist yet. Returns 0 or a negative error number. */
 int aspawn_files_make_pipes(struct control *control);
 

@@ -30,7 +30,7 @@ struct request {
 	struct spawn_pipe *pipes; /* to be made; where parent and child find them */
 	size_t pipe_count;
 	bool child_makes_pipes; /* where it begins on the parent's table; files.h */
-	bool watch_copy; /* where memory may be a copy, make an exec_watch */
+	bool watch_copy;        /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
 	int cgroup_fd;           /* -1: none */
 	bool cgroup_is_optional; /* if the kernel rejects the cgroup, start the child without it */

@@ -88,9 +88,9 @@ struct spawn_pipe {
 /* What the parent tells a child that is to make the pipes. A futex. */
 enum files_answer {
 	NO_ANSWER,
-	PIPES_MADE,   /* the parent has made them: keep_below covers the child's ends */
-	TAKE_PIPES,   /* the child makes them, and the parent takes its ends: wait for PIPES_TAKEN */
-	MOVE_PIPES,   /* the child makes them, and moves the parent's ends by a thread */
+	PIPES_MADE, /* the parent has made them: keep_below covers the child's ends */
+	TAKE_PIPES, /* the child makes them, and the parent takes its ends: wait for PIPES_TAKEN */
+	MOVE_PIPES, /* the child makes them, and moves the parent's ends by a thread */
 	PIPES_TAKEN,
 	START_FAILED, /* the child ends */
 };

@@ -60,10 +60,9 @@ static int start_closefrom_log()
 static int start_closefrom_pipes()
 {
 	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
-	const struct aspawn_command command = { sizeof command, 0,           child,        argv,
-						envp,           nullptr,     &closefrom,   1,
-						nullptr,        &stack,      ASPAWN_PIPE,  ASPAWN_PIPE,
-						0,              0 };
+	const struct aspawn_command command = { sizeof command, 0,           child, argv,    envp,
+						nullptr,        &closefrom,  1,     nullptr, &stack,
+						ASPAWN_PIPE,    ASPAWN_PIPE, 0,     0 };
 	int r = aspawn_start(&handle, &command);
 	return r < 0 ? r : handle.pid;
 }

@@ -144,11 +144,14 @@ static void describe_pipes(struct prepared *prepared)
 		if (!is_pipe(&prepared->actions[i]))
 			continue;
 		prepared->pipes[pipes] = (struct command_pipe){ i, -1 };
-		prepared->made[pipes++] = (struct spawn_pipe){
-			prepared->actions[i].kind == ASPAWN_ACTION_OUTPUT_PIPE,
-			prepared->flags & ASPAWN_COMMAND_NONBLOCK,
-			-1, -1, -1, 0, 0
-		};
+		prepared->made[pipes++] =
+			(struct spawn_pipe){ prepared->actions[i].kind == ASPAWN_ACTION_OUTPUT_PIPE,
+					     prepared->flags & ASPAWN_COMMAND_NONBLOCK,
+					     -1,
+					     -1,
+					     -1,
+					     0,
+					     0 };
 	}
 }
 

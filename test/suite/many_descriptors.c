@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: MIT */
+/* Pipes of a caller with many descriptors: the child makes them, each way that they reach it. */
+#include "filter.h"
+#include "observe.h"
+
+enum { MANY = 300 };
+
+static const struct aspawn_action closefrom[] = { ASPAWN_CLOSEFROM(3) };
+
+static void open_many(void)
+{
+	if (!memory_is_shared() || is_emulated())
+		skip("memory is a copy");
+	for (int fd = 3; fd < MANY; fd++)
+		if (psys_fcntl(fd, PSYS_F_GETFD, 0) < 0)
+			CHECK_EQUAL(psys_dup3(2, fd, PSYS_O_CLOEXEC), fd);
+}
+
+static struct aspawn_command piped_command(struct self *self, struct Stack_t *stack)
+{
+	struct aspawn_command command = command_in_role(self, "copies", NULL);
+
+	command.stack = stack;
+	command.std_in = command.std_out = command.std_err = ASPAWN_PIPE;
+	command.actions = closefrom;
+	command.action_count = 1;
+	return command;
+}
+
+static void close_ends(struct aspawn_child *child)
+{
+	psys_close(child->in_fd);
+	psys_close(child->out_fd);
+	psys_close(child->err_fd);
+}
+
+static void check_end(int fd, bool nonblocking)
+{
+	CHECK(fd >= MANY);
+	CHECK_EQUAL(psys_fcntl(fd, PSYS_F_GETFD, 0), PSYS_FD_CLOEXEC);
+	CHECK_EQUAL(psys_fcntl(fd, PSYS_F_GETFL, 0) & PSYS_O_NONBLOCK,
+		    nonblocking ? PSYS_O_NONBLOCK : 0);
+}
+
+/* What is written to the program comes back, and ends when its input does. */
+static void check_copies(struct aspawn_child *child)
+{
+	char text[16];
+	long length;
+
+	CHECK_EQUAL(psys_write(child->in_fd, "there", 5), 5);
+	CHECK_EQUAL(psys_close(child->in_fd), 0);
+	do
+		length = psys_read(child->out_fd, text, sizeof text);
+	while (length == -PSYS_EAGAIN);
+	CHECK_EQUAL(length, 5);
+	CHECK_EQUAL(psys_memcmp(text, "there", 5), 0);
+	do
+		length = psys_read(child->out_fd, text, sizeof text);
+	while (length == -PSYS_EAGAIN);
+	CHECK_EQUAL(length, 0);
+	do
+		length = psys_read(child->err_fd, text, sizeof text);
+	while (length == -PSYS_EAGAIN);
+	CHECK_EQUAL(length, 0);
+	psys_close(child->out_fd);
+	psys_close(child->err_fd);
+}
+
+/* Starts the command with the flags, and returns how its pipes came: enum aspawn_pipes. */
+static int start_and_copy(uint64_t flags)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	const int descriptors = count_descriptors();
+
+	command.flags = flags;
+	struct aspawn_child child = start_command(NULL, &command);
+	const int pipes = aspawn_pipes(&stack);
+	CHECK_EQUAL(child.pidfd < 0, flags & ASPAWN_COMMAND_NO_PIDFD ? 1 : 0);
+	CHECK_EQUAL(child.started_fd < 0, flags & ASPAWN_COMMAND_STARTED_FD ? 0 : 1);
+	check_end(child.in_fd, flags & ASPAWN_COMMAND_NONBLOCK);
+	check_end(child.out_fd, flags & ASPAWN_COMMAND_NONBLOCK);
+	check_end(child.err_fd, flags & ASPAWN_COMMAND_NONBLOCK);
+	if (child.started_fd >= 0)
+		check_end(child.started_fd, false);
+	check_copies(&child);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
+	check_ends(&child, 0);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK(!have_children());
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	return pipes;
+}
+
+/* All ways to start, with pipes that come this way. */
+static void check_pipes(int expected)
+{
+	static const uint64_t flags[] = { 0,
+					  ASPAWN_COMMAND_STARTED_FD,
+					  ASPAWN_COMMAND_NO_PIDFD,
+					  ASPAWN_COMMAND_NONBLOCK,
+					  ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED,
+					  ASPAWN_COMMAND_PRIVATE,
+					  ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD };
+
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		CHECK_EQUAL(start_and_copy(flags[i]), expected);
+	CHECK_EQUAL(start_and_copy(ASPAWN_COMMAND_FORK), ASPAWN_PIPES_COPIED);
+	CHECK_EQUAL(start_and_copy(ASPAWN_COMMAND_VFORK), ASPAWN_PIPES_COPIED);
+}
+
+static bool has_pidfd_getfd(void)
+{
+	return psys_pidfd_getfd(-1, -1, 0) == -PSYS_EBADF;
+}
+
+/* --- each way --------------------------------------------------------------------- */
+
+TEST(which_way_pipes_come)
+{
+	open_many();
+	note("pipes:", start_and_copy(0));
+	check_pipes(has_pidfd_getfd() ? ASPAWN_PIPES_TAKEN : ASPAWN_PIPES_OPENED);
+}
+
+TEST(few_descriptors_are_copied)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_pipes(&stack), ASPAWN_PIPES_COPIED);
+	check_copies(&child);
+	check_ends(&child, 0);
+	command.std_in = command.std_out = command.std_err = 0;
+	child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_pipes(&stack),
+		    memory_is_shared() && !is_emulated() ? ASPAWN_PIPES_NONE : ASPAWN_PIPES_COPIED);
+	check_ends(&child, 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_pipes(NULL), ASPAWN_PIPES_NONE);
+}
+
+TEST(pipes_are_opened_in_proc_if_pidfd_getfd_is_refused)
+{
+	open_many();
+	filter_refuse(PSYS_NR_pidfd_getfd, PSYS_EPERM);
+	check_pipes(have_proc() ? ASPAWN_PIPES_OPENED : ASPAWN_PIPES_COPIED);
+}
+
+TEST(pipes_are_opened_in_proc_without_pidfds)
+{
+	open_many();
+	filter_refuse(PSYS_NR_pidfd_getfd, PSYS_ENOSYS);
+	filter_refuse(PSYS_NR_pidfd_open, PSYS_ENOSYS);
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_PIDFD, PSYS_EINVAL);
+	CHECK_EQUAL(start_and_copy(ASPAWN_COMMAND_NO_PIDFD), ASPAWN_PIPES_OPENED);
+}
+
+static void hide_proc(void)
+{
+	if (psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
+	    psys_mount(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0 ||
+	    psys_mount("none", "/proc", "tmpfs", 0, NULL) < 0)
+		skip("/proc cannot be hidden here");
+}
+
+TEST(pipes_are_copied_without_pidfd_getfd_and_proc)
+{
+	open_many();
+	hide_proc();
+	filter_refuse(PSYS_NR_pidfd_getfd, PSYS_EPERM);
+	check_pipes(ASPAWN_PIPES_COPIED);
+}
+
+/* /proc is of another pid namespace, in which the child's number is another's or nobody's. */
+TEST(pipes_are_not_opened_in_another_proc)
+{
+	open_many();
+	filter_refuse(PSYS_NR_pidfd_getfd, PSYS_EPERM);
+	if (psys_unshare(PSYS_CLONE_NEWPID) < 0)
+		skip("no pid namespaces");
+	int pid = fork_child();
+	if (pid == 0) {
+		for (int i = 0; i < 30; i++)
+			CHECK_EQUAL(start_and_copy(0), ASPAWN_PIPES_COPIED);
+		psys_exit_group(0);
+	}
+	CHECK_EQUAL(reap(pid), 0);
+}
+
+/* A daemon that has changed its user: neither the kernel nor /proc lets it look into its child. */
+static void become_undumpable(void)
+{
+	struct psys_rlimit64 none = { 0, 0 };
+
+	if (psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+	    psys_setresgid(65534, 65534, 65534) < 0 || psys_setresuid(65534, 65534, 65534) < 0)
+		skip("may not become another user");
+	psys_prlimit64(0, PSYS_RLIMIT_CORE, &none, NULL);
+	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 0);
+}
+
+TEST(pipes_are_moved_by_a_thread_of_an_undumpable_child)
+{
+	open_many();
+	become_undumpable();
+	check_pipes(has_pidfd_getfd() ? ASPAWN_PIPES_MOVED : ASPAWN_PIPES_COPIED);
+}
+
+TEST(pipes_are_copied_if_the_child_can_have_no_thread)
+{
+	open_many();
+	become_undumpable();
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_THREAD, PSYS_EAGAIN);
+	check_pipes(ASPAWN_PIPES_COPIED);
+}
+
+/* The thread is gone: a process with two may not enter a user namespace. */
+TEST(a_child_whose_thread_moved_the_pipes_has_one_thread)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	const struct aspawn_action actions[] = { ASPAWN_UNSHARE(PSYS_CLONE_THREAD),
+						 ASPAWN_CLOSEFROM(3) };
+
+	open_many();
+	become_undumpable();
+	command.actions = actions;
+	command.action_count = 2;
+	for (int i = 0; i < scaled(500); i++) {
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(why_not_started(&child), 0);
+		close_ends(&child);
+		check_ends(&child, 0);
+	}
+}
+
+/* The descriptors are copied all the same, and the pipes come as ever. */
+TEST(pipes_come_without_close_range)
+{
+	open_many();
+	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
+	check_pipes(has_pidfd_getfd() ? ASPAWN_PIPES_TAKEN : ASPAWN_PIPES_OPENED);
+}
+
+/* In the child getppid(2) is 0, and says nothing of the parent's end. */
+TEST(pipes_come_from_a_child_in_another_pid_namespace)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+
+	open_many();
+	if (psys_unshare(PSYS_CLONE_NEWPID) < 0)
+		skip("no pid namespaces");
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_pipes(&stack),
+		    has_pidfd_getfd() ? ASPAWN_PIPES_TAKEN : ASPAWN_PIPES_OPENED);
+	check_copies(&child);
+	check_ends(&child, 0);
+}
+
+/* --- numbers ------------------------------------------------------------------------ */
+
+TEST(the_child_has_no_more_than_its_streams)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "shows", "descriptors");
+	char text[64] = "";
+
+	open_many();
+	command.stack = &stack;
+	command.std_in = command.std_out = ASPAWN_PIPE;
+	command.actions = closefrom;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK(psys_read(child.out_fd, text, sizeof text - 1) > 0);
+	CHECK_EQUAL(psys_strcmp(text, "0 1 2"), 0);
+	check_ends(&child, 0);
+}
+
+TEST(pipes_of_the_child_avoid_closed_standard_streams)
+{
+	open_many();
+	CHECK_EQUAL(psys_fcntl(2, PSYS_F_DUPFD, MANY), MANY);
+	for (int fd = 0; fd < 3; fd++)
+		psys_close(fd);
+	start_and_copy(0);
+	psys_dup3(MANY, 2, 0);
+}
+
+/* 5 is not open in the caller: the child's pipes must not seem to be it. */
+TEST(the_childs_pipes_are_none_of_the_callers_descriptors)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	int extra;
+	const struct aspawn_action actions[] = { ASPAWN_FCHDIR(5), ASPAWN_OUTPUT_PIPE(1, &extra),
+						 ASPAWN_CLOSEFROM(3) };
+
+	open_many();
+	psys_close(5);
+	command.actions = actions;
+	command.action_count = 3;
+	command.std_in = command.std_out = command.std_err = 0;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), -PSYS_EBADF);
+	CHECK(aspawn_pipes(&stack) != ASPAWN_PIPES_COPIED);
+	check_ends(&child, 127 << 8);
+}
+
+TEST(the_childs_pipes_give_way_to_actions)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_action actions[10];
+	int extra, count = 0;
+	char text[8];
+
+	open_many();
+	while (count < 8) {
+		aspawn_action_open(&actions[count], count + 3, "/dev/null", PSYS_O_RDONLY, 0);
+		count++;
+	}
+	aspawn_action_output_pipe(&actions[count++], 1, &extra);
+	aspawn_action_closefrom(&actions[count++], 3);
+	command.flags = ASPAWN_COMMAND_STARTED_FD;
+	command.actions = actions;
+	command.action_count = (size_t)count;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK(aspawn_pipes(&stack) != ASPAWN_PIPES_COPIED);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	CHECK_EQUAL(psys_write(child.in_fd, "x", 1), 1);
+	CHECK_EQUAL(psys_read(extra, text, sizeof text), 1);
+	close_ends(&child);
+	check_ends(&child, 0);
+}
+
+static ASPAWN_CHILD int closes_low_numbers(void *arg)
+{
+	(void)arg;
+	for (int fd = 3; fd < 20; fd++)
+		psys_close(fd);
+	return 0;
+}
+
+/* A function may close what the caller has there. */
+TEST(a_call_does_not_meet_the_childs_pipes)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	int extra;
+	const struct aspawn_action actions[] = { ASPAWN_CALL(closes_low_numbers, NULL),
+						 ASPAWN_OUTPUT_PIPE(1, &extra),
+						 ASPAWN_CLOSEFROM(3) };
+
+	open_many();
+	command.actions = actions;
+	for (int i = 0; i < 2; i++) {
+		command.action_count = i ? 3 : 1;
+		command.flags = i ? 0 : ASPAWN_COMMAND_STARTED_FD;
+		command.action_count = 3;
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(aspawn_pipes(&stack), ASPAWN_PIPES_COPIED);
+		CHECK_EQUAL(why_not_started(&child), 0);
+		close_ends(&child);
+		psys_close(extra);
+		check_ends(&child, 0);
+	}
+}
+
+/* --- what goes wrong ------------------------------------------------------------------ */
+
+/* The last descriptors of the caller: for a pidfd and three pipes it needs four. */
+static void check_limit(uint64_t flags)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	const struct psys_sigset mask = get_mask();
+	struct psys_rlimit64 limit;
+	int r = 0, failures = 0;
+
+	command.flags = flags;
+	const int descriptors = count_descriptors();
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
+	for (uint64_t most = MANY; most < MANY + 16; most++) {
+		struct aspawn_child child;
+
+		limit.rlim_cur = most;
+		CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
+		r = aspawn_start(&child, &command);
+		CHECK(same_mask(get_mask(), mask));
+		if (r < 0) {
+			CHECK_EQUAL(r, -PSYS_EMFILE);
+			CHECK(!have_children());
+			CHECK(!aspawn_stack_busy(&stack));
+			failures++;
+		} else {
+			check_copies(&child);
+			check_ends(&child, 0);
+		}
+		limit.rlim_cur = MANY + 20;
+		CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
+		CHECK_EQUAL(count_descriptors(), descriptors);
+	}
+	CHECK(failures >= 4 && r == 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+TEST(a_start_with_pipes_fails_at_the_limit_of_descriptors)
+{
+	open_many();
+	check_limit(0);
+	check_limit(ASPAWN_COMMAND_PRIVATE);
+	check_limit(ASPAWN_COMMAND_NO_PIDFD);
+	filter_refuse(PSYS_NR_pidfd_getfd, PSYS_EPERM);
+	check_limit(0);
+}
+
+TEST(an_undumpable_start_with_pipes_fails_at_the_limit_of_descriptors)
+{
+	open_many();
+	become_undumpable();
+	check_limit(0);
+	check_limit(ASPAWN_COMMAND_PRIVATE);
+}
+
+/* Nothing but the child makes pipes. */
+TEST(a_start_fails_if_the_child_cannot_make_the_pipes)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_child child;
+
+	open_many();
+	const int descriptors = count_descriptors();
+	filter_refuse(PSYS_NR_pipe2, PSYS_ENFILE);
+	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
+	command.flags = ASPAWN_COMMAND_PRIVATE;
+	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
+	become_undumpable();
+	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK(!have_children());
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+TEST(a_failed_start_with_pipes_works_with_sigchld_ignored)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_child child;
+
+	open_many();
+	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
+	filter_refuse(PSYS_NR_pipe2, PSYS_ENFILE);
+	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
+	CHECK(!have_children());
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+/* Killed on its way to its own table: the start has succeeded, the pipes are at their end. */
+static void check_killed(long nr)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	struct psys_rlimit64 none = { 0, 0 };
+	char text[8];
+
+	open_many();
+	set_disposition(PSYS_SIGPIPE, PSYS_SIG_IGN);
+	psys_prlimit64(0, PSYS_RLIMIT_CORE, &none, NULL);
+	const int descriptors = count_descriptors();
+	filter_trap(nr);
+	for (int i = 0; i < 2; i++) {
+		command.flags = i ? ASPAWN_COMMAND_PRIVATE : ASPAWN_COMMAND_STARTED_FD;
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(why_not_started(&child), -PSYS_ECHILD);
+		check_ends(&child, PSYS_SIGSYS);
+		CHECK_EQUAL(psys_write(child.in_fd, "x", 1), -PSYS_EPIPE);
+		CHECK_EQUAL(psys_read(child.out_fd, text, sizeof text), 0);
+		CHECK_EQUAL(psys_read(child.err_fd, text, sizeof text), 0);
+		close_ends(&child);
+		CHECK_EQUAL(count_descriptors(), descriptors);
+	}
+}
+
+TEST(a_child_killed_before_it_makes_the_pipes)
+{
+	check_killed(PSYS_NR_close_range);
+}
+
+TEST(a_child_killed_after_its_thread_has_moved_the_pipes)
+{
+	if (!has_pidfd_getfd())
+		skip("no pidfd_getfd");
+	open_many();
+	become_undumpable();
+	check_killed(PSYS_NR_tgkill);
+}
+
+TEST(a_start_with_pipes_reports_that_unshare_is_forbidden)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_failure failure;
+
+	open_many();
+	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
+	filter_refuse(PSYS_NR_unshare, PSYS_EPERM);
+	for (int i = 0; i < 4; i++) {
+		command.flags = (i & 1 ? ASPAWN_COMMAND_STARTED_FD : 0) |
+				(i & 2 ? ASPAWN_COMMAND_PRIVATE : 0);
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+		CHECK_EQUAL(failure.step, ASPAWN_STEP_DESCRIPTORS);
+		CHECK_EQUAL(failure.error, -PSYS_EPERM);
+		close_ends(&child);
+		check_ends(&child, 127 << 8);
+	}
+}
+
+/* --- the caller is stopped, or gone ------------------------------------------------------ */
+
+static int reached, go, main_thread;
+
+static void let_it_go(int signal)
+{
+	(void)signal;
+	gate_open(&go);
+}
+
+static int signals_the_caller(void *arg)
+{
+	(void)arg;
+	gate_wait(&reached);
+	sleep_ms(50);
+	return psys_tgkill(psys_getpid(), main_thread, PSYS_SIGUSR1);
+}
+
+/* As in a frozen cgroup: only the caller's handler lets the child make its pipes. */
+TEST(signals_are_handled_while_a_child_that_makes_pipes_is_stopped)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	struct psys_sigset mask = get_mask();
+	struct thread thread;
+
+	if (!has_pidfd_getfd()) /* the caller would make one, to try /proc */
+		skip("no pidfd_getfd");
+	open_many();
+	main_thread = psys_gettid();
+	set_handler(PSYS_SIGUSR1, let_it_go);
+	thread_start(&thread, signals_the_caller, NULL);
+	filter_hold(PSYS_NR_pipe2, &reached, &go);
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK(same_mask(get_mask(), mask));
+	check_copies(&child);
+	check_ends(&child, 0);
+	thread_join(&thread);
+}
+
+/* Killed while the child waits for it: nobody else would ever answer. */
+TEST(a_child_whose_caller_is_killed_before_the_pipes_are_taken_ends)
+{
+	int *shared = shared_page(), status;
+
+	if (!has_pidfd_getfd())
+		skip("no pidfd_getfd");
+	open_many();
+	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		skip("no subreapers");
+	int host = fork_child();
+	if (host == 0) {
+		struct Stack_t stack = { 0 };
+		struct self self;
+		struct aspawn_command command = piped_command(&self, &stack);
+
+		filter_hold(PSYS_NR_pidfd_getfd, &shared[0], &shared[1]);
+		start_command(NULL, &command);
+		psys_exit_group(0);
+	}
+	gate_wait(&shared[0]);
+	CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
+	CHECK_EQUAL(psys_wait4(host, &status, 0, NULL), host);
+	CHECK(psys_wait4(-1, &status, 0, NULL) > 0);
+	CHECK_EQUAL(status, 127 << 8);
+}
