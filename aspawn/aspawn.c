@@ -90,7 +90,7 @@ static void fill(struct control *control, const struct request *request, const s
 	control->pipe_count = request->pipe_count;
 	control->report = (struct spawn_pipe){ true, false, -1, -1, -1, 0, 0 };
 	control->reports = request->pipe == PIPE;
-	control->makes_pipes = control->shows_pipes = false;
+	control->makes_pipes = control->shows_pipes = control->made_pipes = false;
 	control->pipes_error = 0;
 	control->answer = NO_ANSWER;
 	control->host = 0;
@@ -117,7 +117,7 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control, const stru
 		control->reports = true;
 	control->makes_pipes = request->child_makes_pipes && !request->suspend &&
 			       aspawn_clone_shares_files(method, request) &&
-			       aspawn_files_are_many();
+			       aspawn_files_may_defer_pipes(control);
 	if (!control->makes_pipes)
 		return aspawn_files_make_pipes(control);
 	control->host = psys_getpid();

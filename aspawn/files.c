@@ -86,10 +86,12 @@ PSYS_UNINSTRUMENTED int aspawn_files_make_pipes(struct control *control)
 	return 0;
 }
 
-/* If the number is free, so is one up to it for the pipe. */
-PSYS_UNINSTRUMENTED bool aspawn_files_are_many(void)
+PSYS_UNINSTRUMENTED bool aspawn_files_may_defer_pipes(const struct control *control)
 {
-	return psys_fcntl(FEW - 1, PSYS_F_GETFD, 0) >= 0;
+	const struct spawn_pipe *first = next_pipe(control, NULL);
+
+	/* If the number is free, the lowest that is free is at most that. */
+	return first && first->parents_end < 0 && psys_fcntl(FEW - 1, PSYS_F_GETFD, 0) >= 0;
 }
 
 /* --- the child: its thread ---------------------------------------------------- */
@@ -100,13 +102,21 @@ static PSYS_UNINSTRUMENTED void tell(int *word, int value)
 	psys_futex(word, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+/* At most for a nap. */
+static PSYS_UNINSTRUMENTED void sleep_on(int *word, int value)
+{
+	int r = psys_futex(word, PSYS_FUTEX_WAIT, value, &nap, NULL, 0);
+
+	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
+		psys_nanosleep(&nap, NULL); /* a filter forbids futex(2) */
+}
+
 static PSYS_UNINSTRUMENTED int sleep_while(int *word, int value)
 {
 	int seen;
 
 	while ((seen = __atomic_load_n(word, __ATOMIC_ACQUIRE)) == value)
-		if (psys_futex(word, PSYS_FUTEX_WAIT, value, &nap, NULL, 0) == -PSYS_EPERM)
-			psys_sched_yield();
+		sleep_on(word, value);
 	return seen;
 }
 
@@ -194,9 +204,7 @@ static PSYS_UNINSTRUMENTED int next_answer(struct control *control, int answer)
 
 	for (int naps = 0; (seen = __atomic_load_n(&control->answer, __ATOMIC_ACQUIRE)) == answer;
 	     naps++) {
-		int r = psys_futex(&control->answer, PSYS_FUTEX_WAIT, answer, &nap, NULL, 0);
-		if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
-			psys_nanosleep(&nap, NULL);
+		sleep_on(&control->answer, answer);
 		const int parent = psys_getppid(); /* 0: it is in another pid namespace */
 		if (naps == LONGEST_WAIT || (parent && parent != control->host))
 			psys_exit_group(127);
@@ -259,6 +267,7 @@ static PSYS_UNINSTRUMENTED int unshare_and_make_pipes(struct control *control)
 		control->pipes_error = make_pipes(control);
 		if (tid)
 			end_mover(control, tid, control->pipes_error ? MOVER_ENDS : MOVER_GO);
+		control->made_pipes = true;
 	}
 	set_use(control->state, RUNNING);
 	if (control->pipes_error)
@@ -411,6 +420,14 @@ static void end_child(const struct Stack_t *stack, struct control *control,
 	control->pidfd = -1;
 }
 
+static void await_death(int pidfd)
+{
+	struct psys_pollfd poll = { pidfd, PSYS_POLLIN, 0 };
+
+	while (psys_ppoll(&poll, 1, NULL, NULL, 0) == -PSYS_EINTR)
+		continue;
+}
+
 /* The child waits for an answer, with the parent's table yet. */
 static int get_pipes(const struct Stack_t *stack, struct control *control,
 		     const struct request *request)
@@ -436,6 +453,9 @@ static int get_pipes(const struct Stack_t *stack, struct control *control,
 			break;
 		state->pipes = ASPAWN_PIPES_COPIED;
 	}
+	/* A child that is killed may leave the stack before its thread does. */
+	if (state->pipes == ASPAWN_PIPES_MOVED && !control->made_pipes)
+		await_death(control->pidfd);
 	r = control->pipes_error;
 	if (r == 0 && state->pipes != ASPAWN_PIPES_COPIED)
 		r = take_pipes(control);

@@ -33,8 +33,9 @@ int aspawn_files_unshare(struct control *control);
 
 /* --- the parent's part, or its helper's ------------------------------------- */
 
-/* True if a pipe may have so high a number that it is cheaper if the child makes it. */
-bool aspawn_files_are_many(void);
+/* True if none of the pipes exists, and they may get so high numbers that it is cheaper if the
+ * child makes them. */
+bool aspawn_files_may_defer_pipes(const struct control *control);
 
 /* Makes the pipes that do not exist yet. Returns 0 or a negative error number. */
 int aspawn_files_make_pipes(struct control *control);

@@ -113,6 +113,7 @@ struct control {
 	bool reports;             /* report is used */
 	bool makes_pipes;         /* the child does */
 	bool shows_pipes;         /* and stores what fstat(2) says of them */
+	bool made_pipes;          /* out: it has, or pipes_error says why not */
 	int pipes_error;          /* out: why it could not, negative */
 	_Alignas(4) int answer;   /* enum files_answer */
 	int host;                 /* the process that answers */
