@@ -9,7 +9,8 @@
 #include "clone.h"
 #include "private.h"
 
-enum { FEW = 128 };           /* descriptors: to copy these costs less than the exchange */
+enum { FEW = 128 }; /* descriptors: to copy these costs less than the exchange */
+enum { MOVER_STACK = 8192 };
 enum { LONGEST_WAIT = 1200 }; /* in naps of 50 ms: a child waits for its parent's answer */
 static const struct psys_timespec nap = { 0, 50000000 };
 
@@ -157,7 +158,8 @@ static PSYS_UNINSTRUMENTED void end_mover(struct control *control, int tid, int 
 /* Returns the thread's id, or 0 if there can be none, or it could not move a descriptor. */
 static PSYS_UNINSTRUMENTED int start_mover(struct control *control)
 {
-	char *top = (char *)control->state + STACK_MOVER;
+	/* The lower end of the stack: the child's own frames are near its top yet. */
+	char *top = (char *)control->state + STACK_LOWEST + MOVER_STACK;
 
 	control->mover = MOVER_STARTS;
 	long tid = psys_clone_thunk(PSYS_CLONE_VM | PSYS_CLONE_FILES | PSYS_CLONE_SIGHAND |
