@@ -94,6 +94,10 @@ static void fill(struct control *control, const struct request *request, const s
 	control->pipes_error = 0;
 	control->answer = NO_ANSWER;
 	control->host = 0;
+	control->far = request->far;
+	control->far_count = request->far_count;
+	control->caller = request->far_count ? psys_getpid() : 0;
+	control->caller_pidfd = request->far_count ? psys_pidfd_open(control->caller, 0) : -1;
 	control->watch = NULL;
 	control->parent = 0;
 	control->ignores_sigchld = false;
@@ -177,6 +181,8 @@ int aspawn_spawn(struct spawned *spawned, const struct request *request, const s
 	int r = pid < 0 ? (int)pid : aspawn_files_settle(stack, request);
 	if (pid < 0)
 		aspawn_files_close(control, true);
+	if (control->caller_pidfd >= 0)
+		psys_close(control->caller_pidfd);
 	if (r < 0) {
 		aspawn_watch_free(control->watch);
 		return r;

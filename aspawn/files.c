@@ -14,7 +14,7 @@ enum { MOVER_STACK = 8192 };
 enum { LONGEST_WAIT = 1200 }; /* in naps of 50 ms: a child waits for its parent's answer */
 static const struct psys_timespec nap = { 0, 50000000 };
 
-/* Any but NO_MOVER: the thread runs. It was told GO, or to end. */
+/* Any but NO_MOVER: the thread runs. It was told to move the pipes, or to end. */
 enum mover_use { NO_MOVER, MOVER_STARTS, MOVER_READY, MOVER_GO, MOVER_ENDS };
 
 /* --- pipes ------------------------------------------------------------------ */
@@ -126,7 +126,7 @@ static PSYS_UNINSTRUMENTED int mover_main(void *arg)
 {
 	struct control *control = arg;
 
-	if (psys_pidfd_getfd(control->pidfd, -1, 0) != -PSYS_EBADF)
+	if (control->answer == MOVE_PIPES && psys_pidfd_getfd(control->pidfd, -1, 0) != -PSYS_EBADF)
 		return 0;
 	tell(&control->mover, MOVER_READY);
 	if (sleep_while(&control->mover, MOVER_READY) != MOVER_GO)
@@ -184,8 +184,11 @@ static PSYS_UNINSTRUMENTED int unshare_table(const struct control *control)
 
 	if (r < 0) /* before Linux 5.9: copy all */
 		r = psys_unshare(PSYS_CLONE_FILES);
-	if (r >= 0 && control->pidfd >= 0) /* the parent's may be among the copied descriptors */
+	/* These are the parent's, but may be among the copied descriptors. */
+	if (r >= 0 && control->pidfd >= 0)
 		psys_close(control->pidfd);
+	if (r >= 0 && control->caller_pidfd >= 0)
+		psys_close(control->caller_pidfd);
 	return r < 0 ? r : 0;
 }
 
@@ -248,46 +251,97 @@ static PSYS_UNINSTRUMENTED void close_parents_ends(struct control *control)
 	}
 }
 
-/* As aspawn_files_unshare(), of a child that makes the pipes. */
-static PSYS_UNINSTRUMENTED int unshare_and_make_pipes(struct control *control)
-{
-	int answer = next_answer(control, NO_ANSWER), tid = 0;
+/* How the child gets its far descriptors. */
+enum far_way { FAR_NONE, FAR_FROM_CALLER, FAR_FROM_THREAD, FAR_COPIED };
 
-	if (answer == MOVE_PIPES) {
-		tid = start_mover(control);
-		if (!tid)
-			answer = want_pipes(control, answer);
+/* Asks the kernel while the child can still copy them: the parent's table is its own. */
+static PSYS_UNINSTRUMENTED enum far_way choose_far(const struct control *control)
+{
+	if (!control->far_count)
+		return FAR_NONE;
+	if (control->caller_pidfd >= 0 && psys_getppid() != 0 &&
+	    psys_pidfd_getfd(control->caller_pidfd, -1, 0) == -PSYS_EBADF)
+		return FAR_FROM_CALLER;
+	/* Linux 6.9 has pidfds of threads: there is no such one, but it might be. */
+	if (psys_pidfd_open(INT32_MAX, PSYS_PIDFD_THREAD) == -PSYS_ESRCH &&
+	    psys_pidfd_getfd(-1, -1, 0) == -PSYS_EBADF)
+		return FAR_FROM_THREAD;
+	return FAR_COPIED;
+}
+
+static PSYS_UNINSTRUMENTED void keep_far(struct control *control)
+{
+	for (size_t i = 0; i < control->far_count; i++)
+		if (control->keep_below <= (unsigned)control->far[i].fd)
+			control->keep_below = (unsigned)control->far[i].fd + 1;
+}
+
+/* From a process that has them: the caller, or the thread tid. */
+static PSYS_UNINSTRUMENTED int fetch_far(struct control *control, int tid)
+{
+	const int pidfd = psys_pidfd_open(tid ? tid : control->caller, tid ? PSYS_PIDFD_THREAD : 0);
+	int r = pidfd < 0 ? pidfd : 0;
+
+	for (size_t i = 0; i < control->far_count && r == 0; i++) {
+		const int far = control->far[i].fd;
+		if (far == control->pidfd || far == control->caller_pidfd) /* none of the caller's */
+			continue;
+		int fd = avoid_streams(psys_pidfd_getfd(pidfd, far, 0));
+		if (fd >= 0)
+			control->far[i].near = fd;
+		else if (fd != -PSYS_EBADF) /* not open: the action says so */
+			r = fd;
 	}
-	int r = unshare_table(control);
-	if (r < 0 && tid)
-		end_mover(control, tid, MOVER_ENDS);
-	if (r < 0 && answer != PIPES_MADE)
-		want_pipes(control, answer); /* for the report */
-	if (r < 0)
-		return r;
-	if (answer != PIPES_MADE) {
+	if (pidfd >= 0)
+		psys_close(pidfd);
+	return r;
+}
+
+/* With the child's own table. Returns an error of the far descriptors. */
+static PSYS_UNINSTRUMENTED int fill_table(struct control *control, int answer, enum far_way way,
+					  int tid)
+{
+	const bool makes = answer == TAKE_PIPES || answer == MOVE_PIPES;
+	const bool fetches = way == FAR_FROM_CALLER || way == FAR_FROM_THREAD;
+
+	if (makes)
 		control->pipes_error = make_pipes(control);
-		if (tid)
-			end_mover(control, tid, control->pipes_error ? MOVER_ENDS : MOVER_GO);
-		control->made_pipes = true;
-	}
+	int r = fetches ? fetch_far(control, way == FAR_FROM_THREAD ? tid : 0) : 0;
+	if (tid)
+		end_mover(control, tid,
+			  answer == MOVE_PIPES && !control->pipes_error ? MOVER_GO : MOVER_ENDS);
+	control->made_pipes = makes;
 	set_use(control->state, RUNNING);
 	if (control->pipes_error)
 		psys_exit_group(127);
 	if (answer == TAKE_PIPES)
 		next_answer(control, answer);
-	if (answer != PIPES_MADE)
+	if (makes)
 		close_parents_ends(control);
-	return 0;
+	return r;
 }
 
 PSYS_UNINSTRUMENTED int aspawn_files_unshare(struct control *control)
 {
-	if (control->makes_pipes)
-		return unshare_and_make_pipes(control);
+	int answer = control->makes_pipes ? next_answer(control, NO_ANSWER) : NO_ANSWER, tid = 0;
+	enum far_way way = choose_far(control);
+
+	if (answer == MOVE_PIPES || way == FAR_FROM_THREAD) {
+		tid = start_mover(control);
+		if (!tid && way == FAR_FROM_THREAD)
+			way = FAR_COPIED;
+		if (!tid && answer == MOVE_PIPES)
+			answer = want_pipes(control, answer);
+	}
+	if (way == FAR_COPIED)
+		keep_far(control);
 	int r = unshare_table(control);
 	if (r == 0)
-		set_use(control->state, RUNNING);
+		return fill_table(control, answer, way, tid);
+	if (tid)
+		end_mover(control, tid, MOVER_ENDS);
+	if (answer == TAKE_PIPES || answer == MOVE_PIPES)
+		want_pipes(control, answer); /* for the report */
 	return r;
 }
 
@@ -485,7 +539,8 @@ int aspawn_files_settle(const struct Stack_t *stack, const struct request *reque
 
 	if (control->makes_pipes)
 		r = get_pipes(stack, control, request);
-	else if (control->shares_files && (request->await_files || next_pipe(control, NULL)))
+	else if (control->shares_files &&
+		 (request->await_files || request->far_count || next_pipe(control, NULL)))
 		aspawn_stack_await_files(stack, &request->mask);
 	if (r < 0)
 		end_child(stack, control, request);

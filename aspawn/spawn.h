@@ -12,6 +12,7 @@
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
 struct control;
+struct far_descriptor;
 struct spawn_pipe;
 
 struct request {
@@ -26,6 +27,8 @@ struct request {
 	bool unshare_files;
 	bool await_files; /* do not return before the child has copied them */
 	unsigned keep_below;
+	struct far_descriptor *far; /* the child gets these too; where parent and child find them */
+	size_t far_count;
 	enum report_pipe pipe;
 	struct spawn_pipe *pipes; /* to be made; where parent and child find them */
 	size_t pipe_count;

@@ -83,6 +83,12 @@ struct spawn_pipe {
 	uint64_t dev, ino;           /* the child stores them if the parent opens /proc */
 };
 
+/* A descriptor of the caller's with a high number, which the child gets under a low one. */
+struct far_descriptor {
+	int fd;
+	int near; /* out, in the child: CLOEXEC; -1: it has the caller's number, or is not open */
+};
+
 /* What the parent tells a child that is to make the pipes. A futex. */
 enum files_answer {
 	NO_ANSWER,
@@ -114,7 +120,10 @@ struct control {
 	bool made_pipes;          /* out: it has, or pipes_error says why not */
 	int pipes_error;          /* out: why it could not, negative */
 	_Alignas(4) int answer;   /* enum files_answer */
-	int host;                 /* the process that answers */
+	int host;                 /* the child's parent, as long as it may answer */
+	struct far_descriptor *far;
+	size_t far_count;
+	int caller, caller_pidfd; /* the caller's pid, and a pidfd of its own; -1: none */
 	_Alignas(4) int mover;    /* enum mover_use, a futex: the kernel clears it */
 	int pidfd;                /* the parent's, of this child; -1: none */
 	struct exec_watch *watch; /* NULL: none */

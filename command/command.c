@@ -92,6 +92,15 @@ static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
 	return pipes;
 }
 
+static size_t count_far(const struct aspawn_action *actions, size_t count)
+{
+	size_t far = 0;
+
+	for (size_t i = 0; i < count; i++)
+		far += aspawn_uses_far(&actions[i]);
+	return far;
+}
+
 static struct prepared *prepare(struct arena *arena, const struct aspawn_command *command,
 				const struct own_actions *own)
 {
@@ -109,6 +118,9 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 			      command->action_count);
 	if (arena->error)
 		return NULL;
+	const size_t far = actions ? count_far(actions, count) :
+				     count_far(own->list, own->count) +
+					     count_far(command->actions, command->action_count);
 	struct prepared made = {
 		.flags = command->flags,
 		.file = aspawn_copy_string(arena, command->file),
@@ -120,10 +132,10 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 		.actions = actions,
 		.count = count,
 		.own_count = (int)own->count,
-		.pipes = pipes ? aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(size_t)) :
-				 NULL,
-		.made = pipes ? aspawn_allocate(arena, pipes * sizeof *made.made, sizeof(uint64_t)) :
-				NULL,
+		.reserved = aspawn_allocate(arena, (pipes + far) * sizeof *made.reserved,
+					    sizeof(size_t)),
+		.pipes = aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(uint64_t)),
+		.far = aspawn_allocate(arena, far * sizeof *made.far, sizeof(int)),
 		.pipe_count = pipes,
 		.report_fd = -1,
 		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
@@ -143,8 +155,8 @@ static void describe_pipes(struct prepared *prepared)
 	for (size_t i = 0; i < prepared->count && pipes < prepared->pipe_count; i++) {
 		if (!is_pipe(&prepared->actions[i]))
 			continue;
-		prepared->pipes[pipes] = (struct command_pipe){ i, -1 };
-		prepared->made[pipes++] =
+		prepared->reserved[pipes] = (struct reserved){ i, -1 };
+		prepared->pipes[pipes++] =
 			(struct spawn_pipe){ prepared->actions[i].kind == ASPAWN_ACTION_OUTPUT_PIPE,
 					     prepared->flags & ASPAWN_COMMAND_NONBLOCK,
 					     -1,
@@ -158,12 +170,13 @@ static void describe_pipes(struct prepared *prepared)
 static void give_pipes(const struct prepared *prepared)
 {
 	for (size_t i = 0; i < prepared->pipe_count; i++) {
-		const struct aspawn_action *action = &prepared->actions[prepared->pipes[i].action];
+		const struct aspawn_action *action =
+			&prepared->actions[prepared->reserved[i].action];
 
 		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
-			*action->u.output_pipe.read_end = prepared->made[i].taken;
+			*action->u.output_pipe.read_end = prepared->pipes[i].taken;
 		else
-			*action->u.input_pipe.write_end = prepared->made[i].taken;
+			*action->u.input_pipe.write_end = prepared->pipes[i].taken;
 	}
 }
 
@@ -222,7 +235,9 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED),
 		.keep_below = requirements.keep_below,
 		.pipe = flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED,
-		.pipes = prepared->made,
+		.far = prepared->far,
+		.far_count = prepared->far_count,
+		.pipes = prepared->pipes,
 		.pipe_count = prepared->pipe_count,
 		.child_makes_pipes = requirements.child_makes_pipes,
 		.watch_copy = true,

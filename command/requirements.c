@@ -4,6 +4,8 @@
 
 #include "prepared.h"
 
+enum { FAR = 128 }; /* the lowest descriptor that is fetched */
+
 static void keep(struct requirements *requirements, unsigned fd)
 {
 	if (requirements->keep_below <= fd)
@@ -124,12 +126,28 @@ static bool needs_copy(const struct aspawn_action *action)
 		(!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 }
 
-static void keep_used(struct requirements *requirements, const struct aspawn_action *action)
+bool aspawn_uses_far(const struct aspawn_action *action)
 {
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 
-	if (uses && member_int(action, uses) >= 0)
-		keep(requirements, (unsigned)member_int(action, uses));
+	/* ASPAWN_DUP2(fd, fd) keeps the number: later actions may use it. */
+	return uses && member_int(action, uses) >= FAR &&
+	       member_int(action, uses) != replaced_by(action);
+}
+
+static void keep_used(struct requirements *requirements, struct prepared *prepared,
+		      const struct aspawn_action *action)
+{
+	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const int fd = uses ? member_int(action, uses) : -1;
+
+	if (aspawn_uses_far(action) && is_callers(prepared, action, fd)) {
+		prepared->reserved[prepared->pipe_count + prepared->far_count] =
+			(struct reserved){ (size_t)(action - prepared->actions), -1 };
+		prepared->far[prepared->far_count++] = (struct far_descriptor){ fd, -1 };
+	} else if (fd >= 0) {
+		keep(requirements, (unsigned)fd);
+	}
 	if (names_descriptor(action))
 		keep(requirements, INT32_MAX);
 }
@@ -155,10 +173,11 @@ static bool may_make_pipes(const struct prepared *prepared, const struct require
 	return true;
 }
 
-struct requirements aspawn_requirements(const struct prepared *prepared)
+struct requirements aspawn_requirements(struct prepared *prepared)
 {
 	struct requirements requirements = { 0 };
 
+	prepared->far_count = 0;
 	if (prepared->flags & ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)
 		keep(&requirements, INT32_MAX);
 	for (const struct aspawn_action *action = prepared->actions;
@@ -172,13 +191,15 @@ struct requirements aspawn_requirements(const struct prepared *prepared)
 			requirements.cgroup = action;
 		if (requirements.unshare_files)
 			continue;
-		keep_used(&requirements, action);
+		keep_used(&requirements, prepared, action);
 		if (action->kind == ASPAWN_ACTION_CLOSEFROM) {
 			if (action->u.closefrom.first > 0)
 				keep(&requirements, (unsigned)action->u.closefrom.first - 1);
 			requirements.unshare_files = true;
 		}
 	}
+	if (!requirements.unshare_files || requirements.keep_below > INT32_MAX)
+		prepared->far_count = 0; /* all are copied */
 	requirements.child_makes_pipes = may_make_pipes(prepared, &requirements);
 	return requirements;
 }

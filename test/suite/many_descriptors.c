@@ -380,6 +380,214 @@ TEST(a_call_does_not_meet_the_childs_pipes)
 	}
 }
 
+/* --- a far descriptor of the caller's ---------------------------------------------------- */
+
+enum { FAR = MANY - 20 };
+
+/* Fails if the child has copied the caller's descriptors. */
+static ASPAWN_CHILD int is_alone(void *fd)
+{
+	return psys_fcntl((int)(intptr_t)fd, PSYS_F_GETFD, 0) < 0 ? 0 : -PSYS_EEXIST;
+}
+
+/* Returns true if the child has not copied all below its output. */
+static bool writes_to_far(uint64_t flags, bool as_stream)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "writes", "there");
+	const struct aspawn_action actions[] = { ASPAWN_DUP2(FAR, 1),
+						 ASPAWN_CALL(is_alone, (void *)(FAR - 1)),
+						 ASPAWN_CLOSEFROM(3) };
+	struct aspawn_failure failure;
+	char text[8] = "";
+
+	const int descriptors = count_descriptors();
+	CHECK_EQUAL(psys_ftruncate(FAR, 0), 0);
+	CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_SET), 0);
+	command.stack = &stack;
+	command.flags = flags;
+	command.std_out = as_stream ? FAR : 0;
+	command.actions = actions + as_stream;
+	command.action_count = as_stream ? 2 : 3;
+	struct aspawn_child child = start_command(NULL, &command);
+	aspawn_wait_started(&child, &failure, -1);
+	CHECK_EQUAL(count_descriptors(), descriptors + (child.pidfd >= 0));
+	if (failure.error) {
+		CHECK_EQUAL(failure.error, -PSYS_EEXIST);
+		check_ends(&child, 127 << 8);
+	} else {
+		check_ends(&child, 0);
+		/* It is the caller's own: they have one offset. */
+		CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_CUR), 5);
+		CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_SET), 0);
+		CHECK_EQUAL(psys_read(FAR, text, sizeof text), 5);
+		CHECK_EQUAL(psys_strcmp(text, "there"), 0);
+	}
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	return !failure.error;
+}
+
+static void open_far(void)
+{
+	open_many();
+	int fd = psys_memfd_create("far", PSYS_MFD_CLOEXEC);
+	CHECK_EQUAL(psys_dup3(fd, FAR, PSYS_O_CLOEXEC), FAR);
+	CHECK_EQUAL(psys_close(fd), 0);
+}
+
+static void check_far(bool fetched)
+{
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_PRIVATE, ASPAWN_COMMAND_NO_PIDFD,
+					  ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED };
+
+	for (size_t i = 0; i < 2 * sizeof flags / sizeof *flags; i++)
+		CHECK_EQUAL(writes_to_far(flags[i / 2], i % 2), fetched);
+	CHECK(!writes_to_far(ASPAWN_COMMAND_FORK, false));
+}
+
+static bool has_thread_pidfds(void)
+{
+	return psys_pidfd_open(INT32_MAX, PSYS_PIDFD_THREAD) == -PSYS_ESRCH;
+}
+
+TEST(a_far_descriptor_is_fetched)
+{
+	open_far();
+	if (psys_close_range(MANY, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0)
+		skip("no close_range");
+	check_far(true);
+	note("a far descriptor is fetched from an undumpable caller:", has_thread_pidfds());
+}
+
+TEST(a_far_descriptor_is_fetched_from_a_thread_of_an_undumpable_child)
+{
+	open_far();
+	if (psys_close_range(MANY, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0)
+		skip("no close_range");
+	become_undumpable();
+	check_far(has_thread_pidfds());
+}
+
+TEST(a_far_descriptor_is_copied_without_pidfd_getfd)
+{
+	open_far();
+	filter_refuse(PSYS_NR_pidfd_getfd, PSYS_EPERM);
+	check_far(false);
+}
+
+TEST(a_far_descriptor_and_pipes)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	char text[8];
+
+	open_far();
+	command.std_out = FAR;
+	for (int i = 0; i < 4; i++) {
+		command.flags = i % 2 ? ASPAWN_COMMAND_PRIVATE : 0;
+		CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_SET), 0);
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK(aspawn_pipes(&stack) != ASPAWN_PIPES_COPIED);
+		CHECK_EQUAL(psys_write(child.in_fd, "there", 5), 5);
+		psys_close(child.in_fd);
+		CHECK_EQUAL(psys_read(child.err_fd, text, sizeof text), 0);
+		psys_close(child.err_fd);
+		check_ends(&child, 0);
+		CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_CUR), 5);
+		if (i == 1)
+			become_undumpable();
+	}
+}
+
+/* The numbers that the library has in the caller's table are none of the caller's. */
+TEST(a_far_descriptor_that_is_not_open_fails_its_action)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_failure failure;
+
+	open_many();
+	for (int i = 0; i < 4; i++) {
+		const struct aspawn_action actions[] = { ASPAWN_DUP2(FAR + i, 1),
+							 ASPAWN_CLOSEFROM(3) };
+
+		for (int fd = FAR; fd < FAR + 4; fd++)
+			psys_close(fd);
+		command.actions = actions;
+		command.action_count = 2;
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+		CHECK_EQUAL(failure.step, 0);
+		CHECK_EQUAL(failure.error, -PSYS_EBADF);
+		close_ends(&child);
+		check_ends(&child, 127 << 8);
+	}
+}
+
+TEST(a_failure_names_the_callers_far_descriptor)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_action actions[] = { ASPAWN_FCHDIR(FAR), ASPAWN_CLOSEFROM(3) };
+	struct aspawn_failure failure;
+
+	open_far();
+	command.actions = actions;
+	command.action_count = 2;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(failure.error, -PSYS_ENOTDIR);
+	CHECK_EQUAL(psys_strcmp(failure.subject, "280"), 0);
+	check_ends(&child, 127 << 8);
+}
+
+/* Under whatever low number it is: actions before it may take that. */
+TEST(a_far_descriptor_gives_way_to_actions)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "writes", "there");
+	struct aspawn_action actions[8];
+	int count = 0;
+
+	open_far();
+	while (count < 6) {
+		aspawn_action_open(&actions[count], count + 3, "/dev/null", PSYS_O_RDONLY, 0);
+		count++;
+	}
+	aspawn_action_dup2(&actions[count++], FAR, 1);
+	aspawn_action_closefrom(&actions[count++], 3);
+	command.actions = actions;
+	command.action_count = (size_t)count;
+	struct aspawn_child child = start_command(NULL, &command);
+	check_ends(&child, 0);
+	CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_CUR), 5);
+}
+
+static ASPAWN_CHILD int is_open(void *fd)
+{
+	return psys_fcntl((int)(intptr_t)fd, PSYS_F_GETFD, 0) < 0 ? -PSYS_EBADF : 0;
+}
+
+/* By ASPAWN_DUP2 of a number to itself, for a later function. */
+TEST(a_far_descriptor_may_keep_its_number)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_action actions[] = { ASPAWN_DUP2(FAR, FAR),
+						 ASPAWN_CALL(is_open, (void *)FAR),
+						 ASPAWN_DUP2(FAR, 1), ASPAWN_CLOSEFROM(3) };
+
+	open_far();
+	command.actions = actions;
+	command.action_count = 4;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+}
+
 /* --- what goes wrong ------------------------------------------------------------------ */
 
 /* The last descriptors of the caller: for a pidfd and three pipes it needs four. */
