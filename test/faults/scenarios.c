@@ -827,6 +827,12 @@ SCENARIO_WITH(with_many_undumpable, many_streams_undumpable_private)
 	return has_streams_of_many(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD);
 }
 
+COMMAND(many_far, with_many, 0, "closed", ASPAWN_DUP2(159, 1), ASPAWN_CLOSEFROM(3))
+COMMAND(many_far_private, with_many, ASPAWN_COMMAND_PRIVATE, "closed", ASPAWN_DUP2(159, 1),
+	ASPAWN_CLOSEFROM(3))
+COMMAND(many_far_and_pipe_undumpable, with_many_undumpable, 0, "closed",
+	ASPAWN_OUTPUT_PIPE(2, &pipe_end), ASPAWN_DUP2(159, 1), ASPAWN_CLOSEFROM(3))
+
 static bool is_nonblocking(int fd)
 {
 	return fcntl(fd, F_GETFL) & O_NONBLOCK;
