@@ -205,14 +205,13 @@ static PSYS_UNINSTRUMENTED void set_use(struct stack_state *state, int use)
  */
 static PSYS_UNINSTRUMENTED int next_answer(struct control *control, int answer)
 {
-	int seen;
+	int seen, naps = 0;
 
-	for (int naps = 0; (seen = __atomic_load_n(&control->answer, __ATOMIC_ACQUIRE)) == answer;
-	     naps++) {
-		sleep_on(&control->answer, answer);
+	while ((seen = __atomic_load_n(&control->answer, __ATOMIC_ACQUIRE)) == answer) {
 		const int parent = psys_getppid(); /* 0: it is in another pid namespace */
-		if (naps == LONGEST_WAIT || (parent && parent != control->host))
+		if (naps++ == LONGEST_WAIT || (parent && parent != control->host))
 			psys_exit_group(127);
+		sleep_on(&control->answer, answer);
 	}
 	if (seen == START_FAILED)
 		psys_exit_group(127);

@@ -130,9 +130,7 @@ bool aspawn_uses_far(const struct aspawn_action *action)
 {
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 
-	/* ASPAWN_DUP2(fd, fd) keeps the number: later actions may use it. */
-	return uses && member_int(action, uses) >= FAR &&
-	       member_int(action, uses) != replaced_by(action);
+	return uses && member_int(action, uses) >= FAR;
 }
 
 static void keep_used(struct requirements *requirements, struct prepared *prepared,

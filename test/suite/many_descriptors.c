@@ -177,20 +177,56 @@ TEST(pipes_are_copied_without_pidfd_getfd_and_proc)
 	check_pipes(ASPAWN_PIPES_COPIED);
 }
 
-/* /proc is of another pid namespace, in which the child's number is another's or nobody's. */
+/* Returns true if the next process of this pid namespace will have the number. */
+static bool set_next_pid(int pid)
+{
+	char text[PSYS_DECIMAL_SIZE];
+	int fd = psys_open("/proc/sys/kernel/ns_last_pid", PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+	long length = (long)psys_i64_to_decimal(text, pid - 1);
+	bool set = fd >= 0 && psys_write(fd, text, (size_t)length) == length;
+
+	psys_close(fd);
+	return set;
+}
+
+/* /proc is of another pid namespace, in which the child's number is this process's: it has pipes
+ * with the same numbers, but not the same pipes. */
 TEST(pipes_are_not_opened_in_another_proc)
 {
+	enum { GATE = 10, OPENER, END };
+	int ends[2], gate[2], pid, other = psys_getpid();
+	char byte;
+
 	open_many();
 	filter_refuse(PSYS_NR_pidfd_getfd, PSYS_EPERM);
+	CHECK(psys_pipe2(gate, PSYS_O_CLOEXEC) == 0 && psys_pipe2(ends, PSYS_O_CLOEXEC) == 0);
+	CHECK_EQUAL(psys_dup3(gate[0], GATE, PSYS_O_CLOEXEC), GATE);
+	CHECK_EQUAL(psys_dup3(gate[1], OPENER, PSYS_O_CLOEXEC), OPENER);
+	CHECK_EQUAL(psys_dup3(ends[0], END, PSYS_O_CLOEXEC), END);
+	for (int i = 0; i < 2; i++) {
+		psys_close(gate[i]);
+		psys_close(ends[i]);
+	}
 	if (psys_unshare(PSYS_CLONE_NEWPID) < 0)
 		skip("no pid namespaces");
-	int pid = fork_child();
+	pid = fork_child();
 	if (pid == 0) {
-		for (int i = 0; i < 30; i++)
+		psys_close(OPENER);
+		psys_read(GATE, &byte, 1);
+		for (int i = 0; i < 10; i++) {
+			if (!set_next_pid(other))
+				psys_exit_group(77);
 			CHECK_EQUAL(start_and_copy(0), ASPAWN_PIPES_COPIED);
+		}
 		psys_exit_group(0);
 	}
-	CHECK_EQUAL(reap(pid), 0);
+	for (int fd = MANY; fd < MANY + 16; fd++)
+		CHECK_EQUAL(psys_dup3(END, fd, PSYS_O_CLOEXEC), fd);
+	psys_close(OPENER);
+	int status = reap(pid);
+	if (status == 77)
+		skip("the number of a process cannot be chosen");
+	CHECK_EQUAL(status, 0);
 }
 
 /* A daemon that has changed its user: neither the kernel nor /proc lets it look into its child. */
@@ -285,6 +321,37 @@ TEST(the_child_has_no_more_than_its_streams)
 		at += r;
 	CHECK_EQUAL(psys_strcmp(text, "0 1 2"), 0);
 	check_ends(&child, 0);
+}
+
+static ASPAWN_CHILD int has_three(void *arg)
+{
+	int count = 0;
+
+	(void)arg;
+	for (int fd = 3; fd < MANY + 20; fd++)
+		count += psys_fcntl(fd, PSYS_F_GETFD, 0) >= 0;
+	return count == 3 ? 0 : -PSYS_EEXIST;
+}
+
+/* Nor the caller's ends: if the caller dies, a write to its own pipe would block. */
+TEST(the_child_has_its_own_ends_alone)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	const struct aspawn_action actions[] = { ASPAWN_CALL(has_three, NULL), ASPAWN_CLOSEFROM(3) };
+
+	open_many();
+	command.actions = actions;
+	command.action_count = 2;
+	for (int i = 0; i < 2; i++) {
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK(aspawn_pipes(&stack) != ASPAWN_PIPES_COPIED);
+		CHECK_EQUAL(why_not_started(&child), 0);
+		close_ends(&child);
+		check_ends(&child, 0);
+		filter_refuse(PSYS_NR_pidfd_getfd, PSYS_EPERM);
+	}
 }
 
 TEST(pipes_of_the_child_avoid_closed_standard_streams)
@@ -734,6 +801,9 @@ TEST(a_start_with_pipes_reports_that_unshare_is_forbidden)
 		command.flags = (i & 1 ? ASPAWN_COMMAND_STARTED_FD : 0) |
 				(i & 2 ? ASPAWN_COMMAND_PRIVATE : 0);
 		struct aspawn_child child = start_command(NULL, &command);
+		struct psys_pollfd poll = { child.started_fd, PSYS_POLLIN, 0 };
+		if (i & 1) /* a failure, not only the end of the pipe */
+			CHECK(psys_poll(&poll, 1, -1) == 1 && poll.revents & PSYS_POLLIN);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_DESCRIPTORS);
 		CHECK_EQUAL(failure.error, -PSYS_EPERM);
