@@ -7,7 +7,7 @@
  *         thread cancellation out.
  * parent  reserves the stack, copies user_data to it and fills the control block, which holds all
  *         that the child needs: the child cannot use the parent's frame, which goes on changing.
- * parent  makes the pipe, if one is requested, and clones. It tries one clone method after
+ * parent  makes the pipes that are requested, or leaves that to the child (files.h), and clones. It tries one clone method after
  *         another until the kernel accepts one.
  * child   first unshares the descriptor table, if it began on the parent's: before that, a
  *         descriptor that the child closes is closed in the parent.

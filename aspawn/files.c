@@ -9,7 +9,6 @@
 #include "clone.h"
 #include "private.h"
 
-enum { FEW = 128 }; /* descriptors: to copy these costs less than the exchange */
 enum { MOVER_STACK = 8192 };
 enum { LONGEST_WAIT = 1200 }; /* in naps of 50 ms: a child waits for its parent's answer */
 static const struct psys_timespec nap = { 0, 50000000 };
@@ -92,7 +91,8 @@ PSYS_UNINSTRUMENTED bool aspawn_files_may_defer_pipes(const struct control *cont
 	const struct spawn_pipe *first = next_pipe(control, NULL);
 
 	/* If the number is free, the lowest that is free is at most that. */
-	return first && first->parents_end < 0 && psys_fcntl(FEW - 1, PSYS_F_GETFD, 0) >= 0;
+	return first && first->parents_end < 0 &&
+	       psys_fcntl(FEW_DESCRIPTORS - 1, PSYS_F_GETFD, 0) >= 0;
 }
 
 /* --- the child: its thread ---------------------------------------------------- */

@@ -9,6 +9,9 @@
 #include <syscall/errno.h>
 #include <syscall/signal.h>
 
+/* To copy so many descriptors costs less than to make a pipe elsewhere, or to fetch one of them. */
+enum { FEW_DESCRIPTORS = 128 };
+
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
 struct control;

@@ -4,8 +4,6 @@
 
 #include "prepared.h"
 
-enum { FAR = 128 }; /* the lowest descriptor that is fetched */
-
 static void keep(struct requirements *requirements, unsigned fd)
 {
 	if (requirements->keep_below <= fd)
@@ -130,7 +128,7 @@ bool aspawn_uses_far(const struct aspawn_action *action)
 {
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 
-	return uses && member_int(action, uses) >= FAR;
+	return uses && member_int(action, uses) >= FEW_DESCRIPTORS;
 }
 
 static void keep_used(struct requirements *requirements, struct prepared *prepared,

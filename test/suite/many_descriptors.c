@@ -118,10 +118,10 @@ static bool has_pidfd_getfd(void)
 
 /* --- each way --------------------------------------------------------------------- */
 
-TEST(which_way_pipes_come)
+TEST(pipes_reach_the_caller_as_the_kernel_allows)
 {
 	open_many();
-	note("pipes:", start_and_copy(0));
+	note("pipes (2 taken, 3 opened in /proc, 4 moved):", start_and_copy(0));
 	check_pipes(has_pidfd_getfd() ? ASPAWN_PIPES_TAKEN : ASPAWN_PIPES_OPENED);
 }
 
@@ -854,7 +854,7 @@ TEST(signals_are_handled_while_a_child_that_makes_pipes_is_stopped)
 }
 
 /* Killed while the child waits for it: nobody else would ever answer. */
-TEST(a_child_whose_caller_is_killed_before_the_pipes_are_taken_ends)
+TEST(a_child_ends_if_its_caller_is_killed_before_it_takes_the_pipes)
 {
 	int *shared = shared_page(), status;
 
