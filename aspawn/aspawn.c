@@ -7,8 +7,8 @@
  *         thread cancellation out.
  * parent  reserves the stack, copies user_data to it and fills the control block, which holds all
  *         that the child needs: the child cannot use the parent's frame, which goes on changing.
- * parent  makes the pipes that are requested, or leaves that to the child (files.h), and clones. It tries one clone method after
- *         another until the kernel accepts one.
+ * parent  makes the pipes that are requested, or leaves that to the child (handover.h), and clones.
+ *         It tries one clone method after another until the kernel accepts one.
  * child   first unshares the descriptor table, if it began on the parent's: before that, a
  *         descriptor that the child closes is closed in the parent.
  * child   closes the read end. If the parent then dies, the child's write fails at once.
@@ -120,8 +120,8 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control, const stru
 	if (request->pipe == PIPE_IF_COPIED && may_copy)
 		control->reports = true;
 	control->makes_pipes = request->child_makes_pipes && !request->suspend &&
-			       aspawn_clone_shares_files(method, request) &&
-			       aspawn_files_may_defer_pipes(control);
+			       aspawn_clone_shares_files(method, request);
+	control->unshare = control->makes_pipes || control->far_count ? request->unshare : NULL;
 	if (!control->makes_pipes)
 		return aspawn_files_make_pipes(control);
 	control->host = psys_getpid();

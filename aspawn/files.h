@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The child's own descriptor table, and its pipes.
- *
- * A child that begins on its parent's table (CLONE_FILES) copies only the lowest descriptors. A
- * pipe that the parent made in a table of thousands would have a high number, and all below it
- * would be copied. So the child makes the pipes, in its small table, and the parent takes its ends:
- *
- * parent  asks the kernel, while the child waits, if it may take a descriptor of this child's. If
- *         it may not, the parent makes the pipes after all: the child has the parent's table yet.
- * child   unshares the table, makes the pipes, and waits.
- * parent  takes its ends: by pidfd_getfd(2), or by opening /proc/<child>/fd/<n>.
- * child   closes what it had of these, and goes on.
- *
- * Where the parent may not (an undumpable process, Yama), a second thread of the child can:
- * within a process nobody asks. It keeps the parent's table, moves the parent's ends to it with
- * pidfd_getfd(2) and ends before the child goes on.
- */
+/* The child's own descriptor table, and its pipes. */
 #ifndef ASPAWN_FILES_H
 #define ASPAWN_FILES_H
 
 #include "spawn.h"
 #include "stack.h"
 
-/* --- the child's part ------------------------------------------------------- */
+/* --- pipes, of either process ---------------------------------------------------- */
 
-/*
- * Until this returns, the child shares the parent's descriptor table: touch no descriptor
- * before. Returns 0, or a negative error number if the table cannot be unshared. Does not return
- * if the parent has no use for the child any more.
- */
+/* The pipes of the request, then the report pipe; of NULL the first. NULL: no more. */
+struct spawn_pipe *aspawn_files_next(const struct control *control, const struct spawn_pipe *pipe);
+
+/* If the process has closed standard streams, a new descriptor could get their numbers: returns
+ * another, or a negative error number with none left. */
+int aspawn_files_avoid_streams(int fd);
+
+/* Makes a CLOEXEC pipe whose descriptors are above 2. Returns 0 or a negative error number. */
+int aspawn_files_pipe(int ends[2]);
+
+/* The same; stores both ends as those of the pipe. After a failure one may be open. */
+int aspawn_files_make(struct spawn_pipe *pipe);
+
+/* --- the child ----------------------------------------------------------------- */
+
+/* Until this returns, the child shares the parent's descriptor table: touch no descriptor
+ * before. Returns 0, or a negative error number if the table cannot be unshared. */
 int aspawn_files_unshare(struct control *control);
 
-/* --- the parent's part, or its helper's ------------------------------------- */
+/* Of that, the table alone. Descriptors from keep_below up are not copied, so nobody has to close
+ * them. */
+int aspawn_files_unshare_table(const struct control *control);
 
-/* True if none of the pipes exists, and they may get so high numbers that it is cheaper if the
- * child makes them. */
-bool aspawn_files_may_defer_pipes(const struct control *control);
+/* Sets the stack's use, and wakes the parent if it sleeps. */
+void aspawn_files_set_use(struct stack_state *state, int use);
+
+/* --- the parent, or its helper ---------------------------------------------------- */
 
 /* Makes the pipes that do not exist yet. Returns 0 or a negative error number. */
 int aspawn_files_make_pipes(struct control *control);

@@ -15,6 +15,7 @@ enum { FEW_DESCRIPTORS = 128 };
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
 struct control;
+struct request;
 struct far_descriptor;
 struct spawn_pipe;
 
@@ -35,8 +36,12 @@ struct request {
 	enum report_pipe pipe;
 	struct spawn_pipe *pipes; /* to be made; where parent and child find them */
 	size_t pipe_count;
-	bool child_makes_pipes; /* where it begins on the parent's table; files.h */
-	bool watch_copy;        /* where memory may be a copy, make an exec_watch */
+	bool child_makes_pipes; /* where it begins on the parent's table and not with suspend */
+	/* aspawn_handover_unshare and aspawn_handover_settle, also for far. NULL: neither. */
+	int (*unshare)(struct control *control);
+	int (*settle)(const struct Stack_t *stack, struct control *control,
+		      const struct request *request);
+	bool watch_copy; /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
 	int cgroup_fd;           /* -1: none */
 	bool cgroup_is_optional; /* if the kernel rejects the cgroup, start the child without it */

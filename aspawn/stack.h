@@ -129,6 +129,7 @@ struct control {
 	struct exec_watch *watch; /* NULL: none */
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller ignores SIGCHLD; its helper must not */
+	int (*unshare)(struct control *control); /* aspawn_handover_unshare; NULL: the table alone */
 	aspawn_fn fn;
 	void *arg, *user_data;
 	size_t user_data_len;

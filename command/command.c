@@ -2,6 +2,7 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
+#include "../aspawn/handover.h"
 #include "../aspawn/private.h"
 #include "child.h"
 #include "environment.h"
@@ -239,7 +240,11 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.far_count = prepared->far_count,
 		.pipes = prepared->pipes,
 		.pipe_count = prepared->pipe_count,
-		.child_makes_pipes = requirements.child_makes_pipes,
+		/* If that number is free, so is one up to it for a pipe. */
+		.child_makes_pipes = requirements.child_makes_pipes &&
+				     psys_fcntl(FEW_DESCRIPTORS - 1, PSYS_F_GETFD, 0) >= 0,
+		.unshare = aspawn_handover_unshare,
+		.settle = aspawn_handover_settle,
 		.watch_copy = true,
 		.wants_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD),
 		.cgroup_fd = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1,

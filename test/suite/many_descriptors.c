@@ -803,7 +803,8 @@ TEST(a_start_with_pipes_reports_that_unshare_is_forbidden)
 		struct aspawn_child child = start_command(NULL, &command);
 		struct psys_pollfd poll = { child.started_fd, PSYS_POLLIN, 0 };
 		if (i & 1) /* a failure, not only the end of the pipe */
-			CHECK(psys_poll(&poll, 1, -1) == 1 && poll.revents & PSYS_POLLIN);
+			CHECK(psys_ppoll(&poll, 1, NULL, NULL, 0) == 1 &&
+			      poll.revents & PSYS_POLLIN);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_DESCRIPTORS);
 		CHECK_EQUAL(failure.error, -PSYS_EPERM);
