@@ -353,20 +353,20 @@ static void end_failed_child(const struct Stack_t *stack, struct control *contro
 {
 	struct stack_state *state = stack_state(stack);
 	struct psys_siginfo info;
+	int use;
 
 	tell(&control->answer, START_FAILED);
 	if (control->pidfd < 0 ||
 	    psys_pidfd_send_signal(control->pidfd, PSYS_SIGKILL, NULL, 0) == -PSYS_ENOSYS)
 		psys_kill(state->pid, PSYS_SIGKILL);
+	while ((use = __atomic_load_n(&state->use, __ATOMIC_ACQUIRE)) != FREE &&
+	       aspawn_stack_busy(stack))
+		aspawn_stack_await(stack, &state->use, use, use, &request->mask);
 	if (request->clone) {
 		aspawn_stack_await(stack, &state->helper, HELPING, HELPING, &request->mask);
 		aspawn_stack_reap_helper(stack);
 		state->privacy = ASPAWN_NOT_PRIVATE;
 	} else {
-		int use;
-		while ((use = __atomic_load_n(&state->use, __ATOMIC_ACQUIRE)) != FREE &&
-		       aspawn_stack_busy(stack))
-			aspawn_stack_await(stack, &state->use, use, use, &request->mask);
 		while (psys_waitid(PSYS_P_PID, state->pid, &info, PSYS_WEXITED, NULL) == -PSYS_EINTR)
 			continue;
 	}

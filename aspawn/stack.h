@@ -70,6 +70,7 @@ struct stack_state {
 	int privacy;            /* enum aspawn_privacy */
 	int pipes;              /* enum aspawn_pipes */
 	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
+	bool no_nnp;            /* ... and CLONE_NNP */
 	_Alignas(4) int ended;  /* status and usage are stored; no byte: ARMv5 has no atomic ones */
 	int status;             /* as of wait4(2) */
 	struct psys_rusage usage;
@@ -108,7 +109,7 @@ struct control {
 	int shared; /* the child stores 1: the parent sees it if memory is shared */
 	bool reset_handlers;
 	bool shares_files; /* take a copy of the descriptors below keep_below first */
-	bool began_in_cgroup;
+	bool began_in_cgroup, has_no_new_privs;
 	unsigned keep_below;
 	int files_error;          /* out: error of that copy, negative; fn reports it */
 	struct spawn_pipe *pipes; /* of the request, followed by the report pipe */
@@ -130,6 +131,8 @@ struct control {
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller ignores SIGCHLD; its helper must not */
 	int (*unshare)(struct control *control); /* aspawn_handover_unshare; NULL: the table alone */
+	bool needs_no_new_privs; /* the child sets it before fn, unless the clone has */
+	bool dies_with_helper;   /* the child sets PDEATHSIG before fn */
 	aspawn_fn fn;
 	void *arg, *user_data;
 	size_t user_data_len;
