@@ -567,18 +567,15 @@ static PyObject *start(PyObject *module, PyObject *args)
 	command.flags = flags;
 	command.file = to_string(kept, file);
 	if (!command.file || !to_strings(kept, argv, &command.argv) ||
-	    !to_environment(kept, env, &command.envp) ||
-	    !to_actions(kept, actions, &command))
+	    !to_environment(kept, env, &command.envp) || !to_actions(kept, actions, &command))
 		goto done;
 	/* Made before the child, so that nothing fails after. */
 	object = ((allocfunc)PyType_GetSlot((PyTypeObject *)child_type, Py_tp_alloc))(
 		(PyTypeObject *)child_type, 0);
 	if (!object)
 		goto done;
-	Py_BEGIN_ALLOW_THREADS
-	r = aspawn_start(&child, &command);
-	Py_END_ALLOW_THREADS
-	memcpy(&((Child *)object)->child, &child, sizeof child);
+	Py_BEGIN_ALLOW_THREADS r = aspawn_start(&child, &command);
+	Py_END_ALLOW_THREADS memcpy(&((Child *)object)->child, &child, sizeof child);
 	if (r < 0) {
 		Py_CLEAR(object);
 		raise_error(r);
