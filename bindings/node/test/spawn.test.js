@@ -159,9 +159,10 @@ test('uid and gid', { skip: !isRoot && 'not root' }, async () => {
 });
 
 test('no right to be another user', async () => {
-  const script = `process.getuid() || (process.setgid(65534), process.setuid(65534));
-    try { require('aspawn').spawn('true', { uid: 0, cwd: '/' }); } catch (error) { console.log(error.code); }`;
-  const child = childProcess.spawnSync(process.execPath, ['-r', require.resolve('aspawn'), '-e', script], { cwd: __dirname });
+  const script = `const { spawn } = require('aspawn');
+    process.getuid() || (process.setgid(65534), process.setuid(65534));
+    try { spawn('true', { uid: 0, cwd: '/' }); } catch (error) { console.log(error.code); }`;
+  const child = childProcess.spawnSync(process.execPath, ['-e', script], { cwd: __dirname });
   assert.strictEqual(String(child.stdout), 'EPERM\n', String(child.stderr));
 });
 
