@@ -121,8 +121,8 @@ include test/test.mk
 include bench/bench.mk
 include examples/examples.mk
 include dist.mk
--include $(wildcard bindings/*/*.mk)
 include tools/cmake.mk
+include $(wildcard bindings/*/*.mk)
 
 # For another architecture, by clang 19 and lld 19 alone, or by a gcc of its own (.cc):
 # no sysroot, no foreign header. $(TARGETS) come from syscall/arch/*/target.mk.

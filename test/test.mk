@@ -11,7 +11,7 @@ suite := $(BUILD_DIR)/suite
 suite: $(suite)
 $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/freestanding.c) \
 		$(BUILD_DIR)/syscall/start.o $(archive)
-	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
+	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^ $($(arch).libraries)
 
 $(BUILD_DIR)/test/suite/%.o: test/suite/%.c $(built)
 	@mkdir -p $(@D)
@@ -77,7 +77,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) test test-build test-amalgamation test-dist test-consumers test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-bindings test-bindings-suites test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) test test-build test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t
@@ -168,16 +168,13 @@ test-compat-all: test-compat-linked $(standard) $(preload) all
 
 # LANGUAGES="node" for some only. As root, test/bindings/LANGUAGE.install first.
 LANGUAGES ?= $(basename $(notdir $(wildcard test/bindings/*.t)))
-.PHONY: test-bindings test-bindings-suites bench-bindings
-test-bindings: amalgamation ## the packages for other languages
+.PHONY: test-bindings test-bindings-suites
+test-bindings: all amalgamation ## the packages for other languages
 	test/prove --timer $(LANGUAGES:%=test/bindings/%.t)
-
-bench-bindings: test-bindings ## what the packages cost, beside what the language has now
-	for bench in $(wildcard bindings/*/bench); do $$bench || exit; done
 
 # As root, test/bindings/suites/install first.
 test-bindings-suites: test-bindings ## the languages' own suites, without and with the package
-	test/prove --timer $(wildcard test/bindings/suites/*.t)
+	WHOLE=1 test/prove --timer test/bindings/python.t $(wildcard test/bindings/suites/*.t)
 
 # RUNTIMES="libuv" for some only. As root, test/ports/install first.
 RUNTIMES ?= $(basename $(notdir $(wildcard test/ports/*.t)))
