@@ -33,8 +33,8 @@ def memory(size):
 
 @contextlib.contextmanager
 def descriptors(count):
-    resource.setrlimit(resource.RLIMIT_NOFILE, (count + 100, max(resource.getrlimit(resource.RLIMIT_NOFILE)[1],
-                                                                count + 100)))
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count + 100, max(most, count + 100)))
     first = os.open(os.devnull, os.O_RDONLY)
     opened = [first] + [os.dup(first) for _ in range(count - 1)]
     yield

@@ -82,8 +82,8 @@ for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do
 		skip "$lua" "no $lua"
 		continue
 	fi
-	test $lua = luajit || check "$lua: the rock is installed" installs $version
-	check "$lua: README's program" runs_the_readmes_lines $lua $version
-	passes_its_tests $lua $version
+	test $lua = luajit || check "$lua: the rock is installed" installs "$version"
+	check "$lua: README's program" runs_the_readmes_lines "$lua" "$version"
+	passes_its_tests "$lua" "$version"
 done
 finish
