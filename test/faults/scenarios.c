@@ -1232,6 +1232,18 @@ SCENARIO(private_command_closefrom)
 	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD, &closefrom, 1, NULL);
 }
 
+SCENARIO(private_autoreaped_command)
+{
+	return command(ASPAWN_COMMAND_AUTOREAP, NULL, 0, NULL);
+}
+
+SCENARIO(private_autokilled_command)
+{
+	const struct aspawn_action no_new_privs = ASPAWN_NO_NEW_PRIVS();
+
+	return command(ASPAWN_COMMAND_AUTOKILL, &no_new_privs, 1, NULL);
+}
+
 SCENARIO(run)
 {
 	struct aspawn_io io = { 0 };
