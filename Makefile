@@ -78,7 +78,7 @@ core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections 
 
 sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c))
 assembly := $(filter-out start,$(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S))))
-objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o)
+objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o) $(BUILD_DIR)/command/image/embed.o
 archive := $(BUILD_DIR)/libaspawn.a
 shared := $(BUILD_DIR)/libaspawn.so
 
@@ -115,6 +115,22 @@ $(BUILD_DIR)/aspawn/%.o: aspawn/%.c $(built)
 $(BUILD_DIR)/command/%.o: command/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(core) -c $< -o $@
+
+# The program that command/image.h describes, by the same compiler with options of its own.
+image := $(BUILD_DIR)/command/image/program
+image_objects := $(image).o $(BUILD_DIR)/syscall/start.o $(patsubst %,$(BUILD_DIR)/syscall/arch/%.o,$(filter-out clone,$(assembly)))
+$(image).o: command/image/program.c $(built)
+	@mkdir -p $(@D)
+	$(CC) $(common) -DPSYS_NO_UNPREFIXED -Os -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
+		-fno-asynchronous-unwind-tables $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
+
+$(image): $(image_objects) command/image/image.ld
+	$(CC) $(target) $(linker) -static -nostdlib -Wl,--gc-sections,--build-id=none,-s,-T,command/image/image.ld -o $@ $(image_objects)
+
+$(BUILD_DIR)/command/image/embed.o: command/image/embed.S $(image)
+	$(CC) $(target) -DASPAWN_IMAGE='"$(abspath $(image))"' -c $< -o $@
+
+$(BUILD_DIR)/command/image.o: core += -DASPAWN_IMAGE
 
 include compat/compat.mk
 include test/test.mk

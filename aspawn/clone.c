@@ -132,7 +132,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
 			 __ATOMIC_RELEASE);
 	const struct clone_call call = {
 		.flags = flags,
-		.exit_signal = PSYS_SIGCHLD,
+		.exit_signal = control->executes_first ? 0 : PSYS_SIGCHLD,
 		.pidfd = &control->pidfd,
 		.cleared_tid = &state->use,
 		.lowest = (char *)stack->addr + STACK_LOWEST,

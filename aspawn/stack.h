@@ -82,6 +82,8 @@ struct control {
 	bool reset_handlers;
 	bool shares_files; /* take a copy of the descriptors below keep_below first */
 	bool began_in_cgroup;
+	bool executes_first; /* fn executes a program at once, or returns */
+	bool returned;       /* out: fn did */
 	unsigned keep_below;
 	int files_error;          /* out: error of that copy, negative; fn reports it */
 	int read_end, write_end;  /* -1: no pipe */

@@ -5,6 +5,7 @@
 #include "../aspawn/private.h"
 #include "child.h"
 #include "environment.h"
+#include "image.h"
 #include "pool.h"
 #include "prepared.h"
 
@@ -13,7 +14,7 @@ enum {
 	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX +
 		      4 * 1024,  /* struct candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
-	ALL_FLAGS = 2 * ASPAWN_COMMAND_PRIVATE - 1,
+	ALL_FLAGS = (2 * ASPAWN_COMMAND_PRIVATE - 1) | ASPAWN_COMMAND_NO_IMAGE,
 	VFORK_PRIVATE = ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_PRIVATE,
 };
 
@@ -120,6 +121,7 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 		.actions = actions,
 		.count = count,
 		.own_count = (int)own->count,
+		.image = { .origin = prepared },
 		.pipes = pipes ? aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(size_t)) :
 				 NULL,
 		.pipe_count = pipes,
@@ -237,10 +239,12 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	if (r < 0)
 		return r;
 
+	prepared->image.size = (size_t)((char *)(stack_control(stack) + 1) - (char *)prepared);
 	const uint64_t flags = prepared->flags;
 	const struct requirements requirements = aspawn_requirements(prepared);
 	const struct request request = {
 		.copy_memory = requirements.copy_memory || flags & ASPAWN_COMMAND_FORK,
+		.executes_first = requirements.image && aspawn_image_fits(prepared->image.size),
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
 		.clone = flags & ASPAWN_COMMAND_PRIVATE ? aspawn_private_clone : NULL,
 		.unshare_files = requirements.unshare_files,
@@ -254,7 +258,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.cgroup_fd = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1,
 		.cgroup_is_optional = true, /* the action joins it then, and reports an error */
 		.mask = *mask,
-		.fn = aspawn_perform,
+		.fn = requirements.image ? aspawn_perform_in_image : aspawn_perform,
 		.arg = stack_control(stack),
 		.user_data = prepared,
 		.user_data_len = size,
@@ -272,7 +276,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	child_state(child)->report = spawned.read_end;
 	child_state(child)->watch = spawned.watch;
 	child_state(child)->private = flags & ASPAWN_COMMAND_PRIVATE;
-	child_state(child)->copied = stack_state(stack)->mode == ASPAWN_MODE_FORK;
+	child_state(child)->mode = (unsigned char)stack_state(stack)->mode;
+	child_state(child)->copied = stack_state(stack)->mode >= ASPAWN_MODE_FORK;
 	return 0;
 }
 

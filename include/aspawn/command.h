@@ -99,7 +99,10 @@ enum aspawn_command_flags {
 	 * is in use until it has ended. Not with ASPAWN_COMMAND_VFORK. See aspawn_start(3),
 	 * "Private children".
 	 */
-	ASPAWN_COMMAND_PRIVATE = 512
+	ASPAWN_COMMAND_PRIVATE = 512,
+	/* For actions that need memory of the child's own (marked [copy] in aspawn/action.h): begin
+	 * in a copy of the memory, and do not execute the library's image for them. */
+	ASPAWN_COMMAND_NO_IMAGE = 4096
 };
 
 /*

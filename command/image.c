@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* The child executes the image: image.h. */
+#include "image.h"
+
+#include <syscall/string.h>
+
+enum {
+	STACK_LEAST = 256 * 1024,    /* bytes; the kernel gives a program 128 KiB at once */
+	ADDR_NO_RANDOMIZE = 0x40000, /* personality(2) */
+	PER_LINUX32 = 8,
+};
+
+#ifdef ASPAWN_IMAGE /* embed.S is linked with this */
+extern const char aspawn_image[], aspawn_image_end[];
+enum { HAS_IMAGE = 1 };
+#else
+static const char aspawn_image[sizeof(struct elf_header)], *const aspawn_image_end = aspawn_image;
+enum { HAS_IMAGE = 0 };
+#endif
+
+bool aspawn_image_fits(size_t size)
+{
+	return HAS_IMAGE && size <= IMAGE_COMMAND_MOST;
+}
+
+/* --- what an exec changes ---------------------------------------------------- */
+
+/* If the file is too large, a write raises SIGXFSZ, which stays pending over the exec. */
+static PSYS_UNINSTRUMENTED bool fits_limits(const struct prepared *prepared)
+{
+	struct psys_rlimit64 file, stack;
+
+	return psys_prlimit64(0, PSYS_RLIMIT_FSIZE, NULL, &file) >= 0 &&
+	       psys_prlimit64(0, PSYS_RLIMIT_STACK, NULL, &stack) >= 0 &&
+	       file.rlim_cur >= IMAGE_PAGE + prepared->image.size && stack.rlim_cur >= STACK_LEAST;
+}
+
+/* The saved IDs, and those for files, become the effective ones. If the real ones are others, the
+ * exec is that of a set-user-ID program. */
+static PSYS_UNINSTRUMENTED bool keeps_ids(unsigned *user)
+{
+	unsigned real, effective, saved;
+
+	if (psys_getresgid(&real, &effective, &saved) < 0 || real != effective ||
+	    saved != effective || psys_setfsgid((unsigned)-1) != effective)
+		return false;
+	if (psys_getresuid(&real, &effective, &saved) < 0 || real != effective ||
+	    saved != effective || psys_setfsuid((unsigned)-1) != effective)
+		return false;
+	*user = effective;
+	return true;
+}
+
+/* Securebits change what an exec does, and one of them is cleared; the image is dumpable; and a
+ * personality may give it other addresses. */
+static PSYS_UNINSTRUMENTED bool keeps_flags(void)
+{
+	const int personality = psys_personality(0xffffffff);
+
+	return psys_prctl(PSYS_PR_GET_SECUREBITS, 0, 0, 0, 0) == 0 &&
+	       psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0) == 1 && personality >= 0 &&
+	       !(personality & ~(ADDR_NO_RANDOMIZE | PER_LINUX32));
+}
+
+/*
+ * capabilities(7), "Transformation of capabilities during execve()". Root keeps what is in the
+ * bounding set or inheritable; others keep what is ambient. So the permitted ones of root become
+ * inheritable, which the kernel allows only of those in the bounding set. The image restores all
+ * sets.
+ */
+static PSYS_UNINSTRUMENTED bool keeps_capabilities(struct prepared *prepared, unsigned user)
+{
+	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	const struct psys_cap_user_data *held = prepared->image.capabilities;
+
+	if (psys_capget(&header, prepared->image.capabilities) < 0)
+		return false;
+	if (!user) {
+		struct psys_cap_user_data kept[2] = { held[0], held[1] };
+		kept[0].inheritable |= held[0].permitted;
+		kept[1].inheritable |= held[1].permitted;
+		return psys_capset(&header, kept) >= 0;
+	}
+	for (unsigned long i = 0; i < 64; i++)
+		if (held[i / 32].permitted & 1U << i % 32 &&
+		    psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_IS_SET, i, 0, 0) != 1)
+			return false;
+	return true;
+}
+
+/* --- the file ------------------------------------------------------------------ */
+
+/* Actions may use descriptors that an exec closes. The image sets FD_CLOEXEC again. */
+static PSYS_UNINSTRUMENTED bool keep_descriptors(const struct prepared *prepared, int report)
+{
+	if (psys_fcntl(report, PSYS_F_SETFD, 0) < 0)
+		return false;
+	for (size_t i = 0; i < prepared->pipe_count; i++)
+		if (psys_fcntl(prepared->pipes[i].childs_end, PSYS_F_SETFD, 0) < 0)
+			return false;
+	for (size_t i = 0; i < prepared->count; i++) {
+		struct aspawn_action *action = &prepared->actions[i];
+		const size_t uses = aspawn_action_infos[action->kind].uses;
+
+		if (!uses || psys_fcntl(member_int(action, uses), PSYS_F_GETFD, 0) <= 0)
+			continue;
+		action->flags = 1;
+		if (psys_fcntl(member_int(action, uses), PSYS_F_SETFD, 0) < 0)
+			return false;
+	}
+	return true;
+}
+
+static PSYS_UNINSTRUMENTED bool write_image(int fd, const struct prepared *prepared)
+{
+	const size_t length = (size_t)(aspawn_image_end - aspawn_image), size = prepared->image.size;
+	struct elf_header header;
+
+	psys_memcpy(&header, aspawn_image, sizeof header);
+	header.command.type = 1; /* PT_LOAD */
+	header.command.offset = header.command.align = IMAGE_PAGE;
+	header.command.address = header.command.physical = IMAGE_COMMAND_AT;
+	header.command.file_size = header.command.size = size;
+	const struct psys_iovec parts[2] = {
+		{ &header, sizeof header },
+		{ (void *)(uintptr_t)(aspawn_image + sizeof header), length - sizeof header },
+	};
+	return psys_writev(fd, parts, 2) == (long)length &&
+	       psys_pwrite64(fd, prepared, size, IMAGE_PAGE) == (long)size;
+}
+
+/* Returns if the image cannot be used. */
+static PSYS_UNINSTRUMENTED void enter(const struct control *control, struct prepared *prepared)
+{
+	char *const argv[] = { (char *)(uintptr_t)prepared->file, NULL };
+	unsigned user;
+
+	if (!fits_limits(prepared) || !keeps_ids(&user) || !keeps_flags() ||
+	    !keeps_capabilities(prepared, user))
+		return;
+	psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
+	int fd = psys_memfd_create("aspawn", PSYS_MFD_CLOEXEC | PSYS_MFD_EXEC);
+	if (fd == -PSYS_EINVAL) /* before Linux 6.3 */
+		fd = psys_memfd_create("aspawn", PSYS_MFD_CLOEXEC);
+	if (fd >= 0 && keep_descriptors(prepared, control->write_end) && write_image(fd, prepared))
+		psys_execveat(fd, "", argv, argv + 1, PSYS_AT_EMPTY_PATH);
+}
+
+PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *mask,
+						void *user_data, size_t length)
+{
+	const struct control *control = arg;
+
+	if (!control->executes_first)
+		return aspawn_perform(arg, write_end, mask, user_data, length);
+	if (!control->files_error)
+		enter(control, user_data);
+	return 127;
+}
