@@ -236,13 +236,13 @@ static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
 	struct request first;
 
 	psys_memcpy(&first, request, sizeof first);
-	first.copy_memory = false;
-	first.suspend = true;
+	first.copy_memory = first.watch_copy = false;
 	first.pipe = PIPE;
-	first.cgroup_fd = -1;
 	control->executes_first = true;
 	long pid = clone_by_methods(control, &first, stack);
-	control->executes_first = false;
+	if (pid > 0)
+		aspawn_stack_wait_child(stack, NULL);
+	control->executes_first = false; /* the child has read it */
 	if (pid > 0 && has_executed(control, (int)pid)) {
 		stack_state(stack)->mode = ASPAWN_MODE_IMAGE;
 		return pid;

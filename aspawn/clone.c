@@ -39,6 +39,8 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
 {
 	if (into_cgroup && !method->clone3)
 		return false;
+	if (request->executes_first && method->flags & PSYS_CLONE_VFORK)
+		return false;
 	if (request->copy_memory)
 		return !(method->flags & PSYS_CLONE_VM) && (!method->clone3 || into_cgroup);
 	return method->flags & PSYS_CLONE_VM || !method->clone3;
@@ -58,7 +60,8 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 	if (flags & PSYS_CLONE_VM) {
 		if (request->unshare_files && !(method->flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_FILES;
-		if (request->suspend)
+		/* Where clone3 is missing, this could be an emulator. */
+		if (request->suspend || (request->executes_first && method->clone3))
 			flags |= PSYS_CLONE_VFORK;
 		if (!(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_CHILD_CLEARTID;

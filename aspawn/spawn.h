@@ -15,9 +15,9 @@ struct control;
 
 struct request {
 	bool copy_memory; /* as fork(2); otherwise memory is shared where the kernel allows it */
-	/* With copy_memory: fn executes a program at once, or returns. The child shares the memory
-	 * until then, and the caller is suspended. If fn has returned, or the child has ended before
-	 * the exec, the next child begins in a copy of the memory. */
+	/* With copy_memory: fn executes a program at once, or returns. Until then the child shares
+	 * the memory, and the caller waits. If fn returns, or the child ends before the exec, a
+	 * second child begins in a copy of the memory. */
 	bool executes_first;
 	bool suspend; /* suspend the caller until the exec (CLONE_VFORK); not with copy_memory */
 	/* aspawn_private_clone: a helper is the child's parent; never with suspend. NULL: the

@@ -27,8 +27,8 @@
 #include "prepared.h"
 
 enum {
-	IMAGE_PAGE = 65536,            /* the largest page size of any architecture */
-	IMAGE_COMMAND_AT = 0x800000,   /* address of the prepared command; image.ld has the text's */
+	IMAGE_PAGE = 65536,          /* the largest page size of any architecture */
+	IMAGE_COMMAND_AT = 0x800000, /* address of the prepared command; image.ld has the text's */
 	IMAGE_COMMAND_MOST = 0x4000000, /* bytes */
 };
 

@@ -181,9 +181,9 @@ static void keep_used(struct requirements *requirements, const struct aspawn_act
 struct requirements aspawn_requirements(const struct prepared *prepared)
 {
 	struct requirements requirements = {
-		.image = !(prepared->flags & (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK |
-					      ASPAWN_COMMAND_VFORK |
-					      ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)),
+		.image = !(prepared->flags &
+			   (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_VFORK |
+			    ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)),
 	};
 
 	for (size_t i = 0; i < prepared->pipe_count; i++)

@@ -123,7 +123,8 @@ TEST(rejects_an_invalid_command)
 	check_refused(&bad, -PSYS_EINVAL);
 	for (int bit = 10; bit < 64; bit++) { /* above ASPAWN_COMMAND_PRIVATE */
 		bad = good, bad.flags = UINT64_C(1) << bit;
-		check_refused(&bad, -PSYS_EINVAL);
+		if (bad.flags != ASPAWN_COMMAND_NO_IMAGE)
+			check_refused(&bad, -PSYS_EINVAL);
 	}
 	bad = good, bad.size = 0;
 	check_refused(&bad, -PSYS_EINVAL);
