@@ -9,17 +9,17 @@
 #include "close.h"
 #include "deadline.h"
 
-/* What the helper is given. It lies on top of its stack. */
+/* The helper's input and output, above its frames. */
 struct helper {
 	struct Stack_t stack;
-	struct request request; /* a copy: the caller's frame may go if its thread is cancelled */
+	struct request request; /* a copy: the caller's thread may be cancelled */
 	int host;               /* pid of the caller */
-	long result;            /* out: the child's pid or an error; 0: it came to neither */
+	long result;            /* out: the child's pid or an error; 0: the helper was killed */
 };
 
 static PSYS_UNINSTRUMENTED struct helper *helper_of(const struct Stack_t *stack)
 {
-	return (struct helper *)(void *)((char *)stack->addr + STACK_HELPER) - 1;
+	return (struct helper *)(void *)((char *)stack->addr + STACK_UNIT) - 1;
 }
 
 /* From the best down. The exit signal of each is 0. */
@@ -35,7 +35,7 @@ static const struct {
 /* --- the helper ------------------------------------------------------------- */
 
 /* Returns true if the helper has a descriptor table of its own, with nothing in it. */
-static PSYS_UNINSTRUMENTED bool let_go_of_files(void)
+static PSYS_UNINSTRUMENTED bool release_files(void)
 {
 	if (psys_close_range(0, ~0U, PSYS_CLOSE_RANGE_UNSHARE) >= 0)
 		return true;
@@ -45,15 +45,15 @@ static PSYS_UNINSTRUMENTED bool let_go_of_files(void)
 	return true;
 }
 
-/* Returns false if the parent's process has ended before the child. Without pidfds that is not
- * seen. */
+/* Waits for the first end: false if the parent's process has ended before the child. Without
+ * pidfds returns true at once. */
 static PSYS_UNINSTRUMENTED bool watch_both(int child, int host)
 {
 	struct psys_pollfd polled[2] = { { psys_pidfd_open(child, 0), PSYS_POLLIN, 0 },
 					 { psys_pidfd_open(host, 0), PSYS_POLLIN, 0 } };
 	int r = psys_getppid();
 
-	if (r >= 0 && r != host) /* otherwise the pidfd is not another's with its number */
+	if (r >= 0 && r != host) /* the number may be another process's by now */
 		return false;
 	if (polled[0].fd < 0 || polled[1].fd < 0)
 		return true;
@@ -85,7 +85,7 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
-	/* In a pid namespace of its children's the helper would be init, and end it. */
+	/* If children go to another pid namespace the helper is its init, whose end kills all. */
 	if (helper->host <= 0 || psys_getppid() != helper->host) {
 		helper->result = -PSYS_EOPNOTSUPP;
 		return 0;
@@ -101,7 +101,7 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	if (__atomic_exchange_n(&state->helper, HELPING, __ATOMIC_ACQ_REL) == CLONE_AWAITED)
 		psys_futex(&state->helper, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 	psys_chdir("/");
-	if (!let_go_of_files() || watch_both(child, helper->host))
+	if (!release_files() || watch_both(child, helper->host))
 		wait_for_child(state, child);
 	return 0;
 }
@@ -138,7 +138,7 @@ static long clone_helper(const struct Stack_t *stack)
 	return -PSYS_EOPNOTSUPP;
 }
 
-/* Somebody has killed the helper before it could tell: nothing may be left of the child. */
+/* Somebody killed the helper before it stored a result: kill the child, if there is one. */
 static long lost_helper(const struct control *control)
 {
 	if (control->pidfd >= 0) {
