@@ -121,11 +121,11 @@ image := $(BUILD_DIR)/command/image/program
 image_objects := $(image).o $(BUILD_DIR)/syscall/start.o $(patsubst %,$(BUILD_DIR)/syscall/arch/%.o,$(filter-out clone,$(assembly)))
 $(image).o: command/image/program.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(common) -DPSYS_NO_UNPREFIXED -Os -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
+	$(CC) $(common) -DPSYS_NO_UNPREFIXED -Oz -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
 		-fno-asynchronous-unwind-tables $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
 
 $(image): $(image_objects) command/image/image.ld
-	$(CC) $(target) $(linker) -static -nostdlib -Wl,--gc-sections,--build-id=none,-s,-T,command/image/image.ld -o $@ $(image_objects)
+	$(CC) $(target) $(linker) -static -nostdlib -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,command/image/image.ld -o $@ $(image_objects)
 
 $(BUILD_DIR)/command/image/embed.o: command/image/embed.S $(image)
 	$(CC) $(target) -DASPAWN_IMAGE='"$(abspath $(image))"' -c $< -o $@

@@ -11,10 +11,10 @@ enum {
 };
 
 #ifdef ASPAWN_IMAGE /* embed.S is linked with this */
-extern const char aspawn_image[], aspawn_image_end[];
+extern const char aspawn_image[];
 enum { HAS_IMAGE = 1 };
 #else
-static const char aspawn_image[sizeof(struct elf_header)], *const aspawn_image_end = aspawn_image;
+static const char aspawn_image[sizeof(struct elf_header)];
 enum { HAS_IMAGE = 0 };
 #endif
 
@@ -113,10 +113,11 @@ static PSYS_UNINSTRUMENTED bool keep_descriptors(const struct prepared *prepared
 
 static PSYS_UNINSTRUMENTED bool write_image(int fd, const struct prepared *prepared)
 {
-	const size_t length = (size_t)(aspawn_image_end - aspawn_image), size = prepared->image.size;
+	const size_t size = prepared->image.size;
 	struct elf_header header;
 
 	psys_memcpy(&header, aspawn_image, sizeof header);
+	const size_t length = header.text.file_size;
 	header.command.type = 1; /* PT_LOAD */
 	header.command.offset = header.command.align = IMAGE_PAGE;
 	header.command.address = header.command.physical = IMAGE_COMMAND_AT;

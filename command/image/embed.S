@@ -6,8 +6,5 @@
 	.hidden	aspawn_image
 aspawn_image:
 	.incbin	ASPAWN_IMAGE
-	.globl	aspawn_image_end
-	.hidden	aspawn_image_end
-aspawn_image_end:
 
 	.section .note.GNU-stack, "", %progbits
