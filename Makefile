@@ -78,7 +78,7 @@ core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections 
 
 sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c))
 assembly := $(filter-out start,$(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S))))
-objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o) $(BUILD_DIR)/command/image/embed.o
+objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o)
 archive := $(BUILD_DIR)/libaspawn.a
 shared := $(BUILD_DIR)/libaspawn.so
 
@@ -127,10 +127,8 @@ $(image).o: command/image/program.c $(built)
 $(image): $(image_objects) command/image/image.ld
 	$(CC) $(target) $(linker) -static -nostdlib -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,command/image/image.ld -o $@ $(image_objects)
 
-$(BUILD_DIR)/command/image/embed.o: command/image/embed.S $(image)
-	$(CC) $(target) -DASPAWN_IMAGE='"$(abspath $(image))"' -c $< -o $@
-
-$(BUILD_DIR)/command/image.o: core += -DASPAWN_IMAGE
+$(BUILD_DIR)/command/image.o: $(image)
+$(BUILD_DIR)/command/image.o: core += -DASPAWN_IMAGE='"$(abspath $(image))"'
 
 include compat/compat.mk
 include test/test.mk

@@ -201,6 +201,23 @@ static PSYS_UNINSTRUMENTED long clone_by_methods(struct control *control,
 	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
 }
 
+/* Returns when the child has left the stack. The caller was not suspended where clone3 is missing. */
+static PSYS_UNINSTRUMENTED void await_exec(const struct Stack_t *stack, int pid)
+{
+	const struct psys_timespec nap = { 0, 1000000 };
+	struct psys_siginfo info;
+	int *word = &stack_state(stack)->use, use;
+
+	while ((use = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != FREE) {
+		psys_futex(word, PSYS_FUTEX_WAIT, use, &nap, NULL, 0);
+		/* A sandbox may not clear the word. After an exec the child has an exit signal. */
+		if (psys_waitid(PSYS_P_PID, pid, &info,
+				(int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
+				NULL) < 0)
+			__atomic_store_n(word, FREE, __ATOMIC_RELEASE);
+	}
+}
+
 /*
  * True if the suspended child has executed a program. Until its exec the child has no exit signal,
  * so that only this call can see it end: by a number that is no ordinary child's (wait(2),
@@ -241,7 +258,7 @@ static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
 	control->executes_first = true;
 	long pid = clone_by_methods(control, &first, stack);
 	if (pid > 0)
-		aspawn_stack_wait_child(stack, NULL);
+		await_exec(stack, (int)pid);
 	control->executes_first = false; /* the child has read it */
 	if (pid > 0 && has_executed(control, (int)pid)) {
 		stack_state(stack)->mode = ASPAWN_MODE_IMAGE;

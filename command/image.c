@@ -10,7 +10,14 @@ enum {
 	PER_LINUX32 = 8,
 };
 
-#ifdef ASPAWN_IMAGE /* embed.S is linked with this */
+#ifdef ASPAWN_IMAGE /* path of the linked image/program.c */
+__asm__(".pushsection .rodata.aspawn_image, \"a\"\n\t"
+	".balign 16\n\t"
+	".globl aspawn_image\n\t"
+	".hidden aspawn_image\n"
+	"aspawn_image:\n\t"
+	".incbin \"" ASPAWN_IMAGE "\"\n\t"
+	".popsection");
 extern const char aspawn_image[];
 enum { HAS_IMAGE = 1 };
 #else

@@ -720,3 +720,14 @@ TEST_SECONDS(no_other_user_reaches_memory_that_is_shared, 60)
 	note("signals that the kernel allowed, to the image or the program:", shared->signals);
 	CHECK_EQUAL(shared->successes, 0);
 }
+
+TEST(commands_with_memory_of_their_own_say_how)
+{
+	static const struct aspawn_action nothing = NOTHING;
+	int mode = run(&nothing, 1, 0)->mode;
+
+	note(mode == ASPAWN_MODE_IMAGE ? "memory of the child's own: the image" :
+					 "memory of the child's own: a copy",
+	     mode);
+	CHECK(mode == ASPAWN_MODE_IMAGE || mode == ASPAWN_MODE_FORK);
+}
