@@ -4,6 +4,8 @@
 
 #include <syscall/string.h>
 
+#include "../aspawn/watch.h"
+
 enum {
 	STACK_LEAST = 256 * 1024,    /* bytes; the kernel gives a program 128 KiB at once */
 	ADDR_NO_RANDOMIZE = 0x40000, /* personality(2) */
@@ -39,7 +41,8 @@ static PSYS_UNINSTRUMENTED bool fits_limits(const struct prepared *prepared)
 
 	return psys_prlimit64(0, PSYS_RLIMIT_FSIZE, NULL, &file) >= 0 &&
 	       psys_prlimit64(0, PSYS_RLIMIT_STACK, NULL, &stack) >= 0 &&
-	       file.rlim_cur >= IMAGE_PAGE + prepared->image.size && stack.rlim_cur >= STACK_LEAST;
+	       file.rlim_cur >= IMAGE_COMMAND + prepared->image.size &&
+	       stack.rlim_cur >= STACK_LEAST;
 }
 
 /* The saved IDs, and those for files, become the effective ones. If the real ones are others, the
@@ -126,7 +129,8 @@ static PSYS_UNINSTRUMENTED bool write_image(int fd, const struct prepared *prepa
 	psys_memcpy(&header, aspawn_image, sizeof header);
 	const size_t length = header.text.file_size;
 	header.command.type = 1; /* PT_LOAD */
-	header.command.offset = header.command.align = IMAGE_PAGE;
+	header.command.offset = IMAGE_COMMAND;
+	header.command.align = IMAGE_PAGE;
 	header.command.address = header.command.physical = IMAGE_COMMAND_AT;
 	header.command.file_size = header.command.size = size;
 	const struct psys_iovec parts[2] = {
@@ -134,11 +138,11 @@ static PSYS_UNINSTRUMENTED bool write_image(int fd, const struct prepared *prepa
 		{ (void *)(uintptr_t)(aspawn_image + sizeof header), length - sizeof header },
 	};
 	return psys_writev(fd, parts, 2) == (long)length &&
-	       psys_pwrite64(fd, prepared, size, IMAGE_PAGE) == (long)size;
+	       psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) == (long)size;
 }
 
 /* Returns if the image cannot be used. */
-static PSYS_UNINSTRUMENTED void enter(const struct control *control, struct prepared *prepared)
+static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *prepared)
 {
 	char *const argv[] = { (char *)(uintptr_t)prepared->file, NULL };
 	unsigned user;
@@ -147,17 +151,22 @@ static PSYS_UNINSTRUMENTED void enter(const struct control *control, struct prep
 	    !keeps_capabilities(prepared, user))
 		return;
 	psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
-	int fd = psys_memfd_create("aspawn", PSYS_MFD_CLOEXEC | PSYS_MFD_EXEC);
+	int fd = psys_memfd_create("aspawn", PSYS_MFD_EXEC);
 	if (fd == -PSYS_EINVAL) /* before Linux 6.3 */
-		fd = psys_memfd_create("aspawn", PSYS_MFD_CLOEXEC);
-	if (fd >= 0 && keep_descriptors(prepared, control->write_end) && write_image(fd, prepared))
+		fd = psys_memfd_create("aspawn", 0);
+	prepared->image.fd = fd;
+	if (fd < 0 || !keep_descriptors(prepared, control->write_end) || !write_image(fd, prepared))
+		return;
+	/* The parent has the page too, as the memory is shared. */
+	control->watch = aspawn_watch_in_file(fd, IMAGE_WATCH);
+	if (control->watch)
 		psys_execveat(fd, "", argv, argv + 1, PSYS_AT_EMPTY_PATH);
 }
 
 PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *mask,
 						void *user_data, size_t length)
 {
-	const struct control *control = arg;
+	struct control *control = arg;
 
 	if (!control->executes_first)
 		return aspawn_perform(arg, write_end, mask, user_data, length);

@@ -9,7 +9,8 @@
  *         the memory, and is suspended until the child has executed the image or has ended.
  * child   compares what execve(2) changes with what it has: only if an exec would change no
  *         credential, limit or flag that an action can see, it goes on. Writes a file without
- *         a name: an ELF header, the image, and the prepared command as it lies on the stack.
+ *         a name: an ELF header, the image, the prepared command as it lies on the stack, and a
+ *         page that the image and the parent share, by which the parent sees the last exec.
  *         Lets the descriptors that actions use survive one exec, and executes the file.
  * kernel  maps the image, and the command at a fixed address.
  * image   corrects the pointers in the command by the difference of the addresses, sets
@@ -27,8 +28,10 @@
 #include "prepared.h"
 
 enum {
-	IMAGE_PAGE = 65536,          /* the largest page size of any architecture */
-	IMAGE_COMMAND_AT = 0x800000, /* address of the prepared command; image.ld has the text's */
+	IMAGE_PAGE = 65536,             /* the largest page size of any architecture */
+	IMAGE_WATCH = IMAGE_PAGE,       /* offset in the file of a page for watch.h */
+	IMAGE_COMMAND = 2 * IMAGE_PAGE, /* offset of the prepared command */
+	IMAGE_COMMAND_AT = 0x800000,    /* its address; image.ld has the text's */
 	IMAGE_COMMAND_MOST = 0x4000000, /* bytes */
 };
 

@@ -29,6 +29,7 @@ struct own_actions {
 struct image_data {
 	void *origin; /* the address of the prepared command, for which its pointers are */
 	size_t size;  /* bytes from there to the end of struct control */
+	int fd;       /* of the image, until it has mapped its page for the parent */
 	struct psys_cap_user_data capabilities[2]; /* of the child before the exec */
 	char name[16];                             /* comm: prctl(2), PR_SET_NAME */
 };

@@ -5,6 +5,7 @@
 #include "../execute.c"
 #include "../info.c"
 #include "../../aspawn/close.c"
+#include "../../aspawn/watch.c"
 #include "../../syscall/exec.c"
 #include "../../syscall/string.c"
 #include "../image.h"
@@ -24,13 +25,6 @@ void *memset(void *to, int byte, size_t length)
 int memcmp(const void *a, const void *b, size_t length)
 {
 	return psys_memcmp(a, b, length);
-}
-
-/* The page that a child in a copy of the memory shares with its parent is not here. */
-void aspawn_watch_set_executing(struct exec_watch *watch, bool executing)
-{
-	(void)watch;
-	(void)executing;
 }
 
 /* --- pointers ---------------------------------------------------------------- */
@@ -118,5 +112,12 @@ int main(void)
 	restore_capabilities(prepared);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
 	control->executes_first = false;
+	control->watch = aspawn_watch_in_file(prepared->image.fd, IMAGE_WATCH);
+	psys_close(prepared->image.fd);
+	if (!control->watch) {
+		prepared->report_fd = control->write_end;
+		aspawn_fail(prepared, -PSYS_ENOMEM, NULL);
+	}
+	aspawn_watch_begin(control->watch);
 	return aspawn_perform(control, control->write_end, &control->old_mask, prepared, 0);
 }
