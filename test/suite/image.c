@@ -731,3 +731,70 @@ TEST(commands_with_memory_of_their_own_say_how)
 	     mode);
 	CHECK(mode == ASPAWN_MODE_IMAGE || mode == ASPAWN_MODE_FORK);
 }
+
+/* --- what the parent sees --------------------------------------------------------------------------- */
+
+static int *sibling;
+static void fork_a_sibling(int tid)
+{
+	(void)tid;
+	if (*sibling)
+		return;
+	int pid = fork_child();
+	if (pid == 0) {
+		sleep_ms(60000);
+		psys_exit_group(0);
+	}
+	*sibling = pid;
+}
+
+TEST(a_sibling_with_the_pipe_does_not_delay_the_image)
+{
+	static const struct aspawn_action nothing = NOTHING;
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+
+	needs_image();
+	sibling = shared_page();
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_precede_clone(fork_a_sibling);
+	command.actions = &nothing;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, 10000), 0);
+	CHECK(*sibling > 0);
+	CHECK_EQUAL(psys_kill(*sibling, PSYS_SIGKILL), 0);
+	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+	check_ends(&child, PSYS_SIGKILL);
+}
+
+/* The library's report cannot be written. */
+TEST(a_filter_of_write_does_not_hide_the_exec)
+{
+	static const struct psys_sock_filter filter[] = {
+		{ PSYS_BPF_LD | PSYS_BPF_W | PSYS_BPF_ABS, 0, 0,
+		  offsetof(struct psys_seccomp_data, nr) },
+		{ PSYS_BPF_JMP | PSYS_BPF_JEQ | PSYS_BPF_K, 0, 1, PSYS_NR_write },
+		{ PSYS_BPF_RET | PSYS_BPF_K, 0, 0, PSYS_SECCOMP_RET_ERRNO | PSYS_EPERM },
+		{ PSYS_BPF_RET | PSYS_BPF_K, 0, 0, PSYS_SECCOMP_RET_ALLOW },
+	};
+	static const struct aspawn_action actions[] = {
+		NOTHING,
+		ASPAWN_NO_NEW_PRIVS(),
+		ASPAWN_SECCOMP(filter, 4),
+	};
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	needs_image();
+	filter_refuse(PSYS_NR_getppid, PSYS_EPERM); /* skips the test without filters */
+	command.actions = actions;
+	command.action_count = 3;
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+}
