@@ -34,15 +34,13 @@ bool aspawn_image_fits(size_t size)
 
 /* --- what an exec changes ---------------------------------------------------- */
 
-/* If the file is too large, a write raises SIGXFSZ, which stays pending over the exec. */
-static PSYS_UNINSTRUMENTED bool fits_limits(const struct prepared *prepared)
+/* The image has the stack that the kernel gives it, not the one of a copy. */
+static PSYS_UNINSTRUMENTED bool has_stack_limit(void)
 {
-	struct psys_rlimit64 file, stack;
+	struct psys_rlimit64 limit;
 
-	return psys_prlimit64(0, PSYS_RLIMIT_FSIZE, NULL, &file) >= 0 &&
-	       psys_prlimit64(0, PSYS_RLIMIT_STACK, NULL, &stack) >= 0 &&
-	       file.rlim_cur >= IMAGE_COMMAND + prepared->image.size &&
-	       stack.rlim_cur >= STACK_LEAST;
+	return psys_prlimit64(0, PSYS_RLIMIT_STACK, NULL, &limit) >= 0 &&
+	       limit.rlim_cur >= STACK_LEAST;
 }
 
 /* The saved IDs, and those for files, become the effective ones. If the real ones are others, the
@@ -147,7 +145,7 @@ static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *
 	char *const argv[] = { (char *)(uintptr_t)prepared->file, NULL };
 	unsigned user;
 
-	if (!fits_limits(prepared) || !keeps_ids(&user) || !keeps_flags() ||
+	if (!has_stack_limit() || !keeps_ids(&user) || !keeps_flags() ||
 	    !keeps_capabilities(prepared, user))
 		return;
 	psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);

@@ -655,6 +655,8 @@ TEST(the_image_has_copies_of_all_arguments)
 	struct Stack_t stack = { 0 };
 	struct aspawn_child child = start_command(&stack, &command);
 	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_child_mode(&child), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_child_mode(NULL), ASPAWN_MODE_NONE);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 	check_ends(&child, 7 << 8);
 }
