@@ -800,3 +800,26 @@ TEST(a_filter_of_write_does_not_hide_the_exec)
 	CHECK_EQUAL(why_not_started(&child), 0);
 	check_ends(&child, 7 << 8);
 }
+
+/* --- attempts that end before the image ------------------------------------------------------------- */
+
+static ASPAWN_CHILD int fails_with(void *error)
+{
+	return -(int)(intptr_t)error;
+}
+
+TEST(a_function_of_the_caller_runs_in_a_copy)
+{
+	needs_image();
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_CALL(fails_with, NULL));
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_CALL(fails_with, (void *)PSYS_EDOM), NOTHING);
+}
+
+/* A copy has a descriptor table of its own. */
+TEST(a_table_that_cannot_be_copied_makes_a_copy_of_the_memory)
+{
+	needs_image();
+	filter_refuse(PSYS_NR_close_range, PSYS_EPERM);
+	filter_refuse(PSYS_NR_unshare, PSYS_EPERM);
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_CLOSEFROM(3));
+}
