@@ -7,9 +7,9 @@
 #include "../aspawn/watch.h"
 
 enum {
-	STACK_LEAST = 256 * 1024,    /* bytes; the kernel gives a program 128 KiB at once */
-	ADDR_NO_RANDOMIZE = 0x40000, /* personality(2) */
-	PER_LINUX32 = 8,
+	STACK_LEAST = 256 * 1024, /* bytes; the kernel gives a program 128 KiB at once */
+	/* personality(2): of debuggers, of 32-bit systems, of programs of arm */
+	HARMLESS = 0x40000 | 8 | 0x800000,
 };
 
 #ifdef ASPAWN_IMAGE /* path of the linked image/program.c */
@@ -67,7 +67,7 @@ static PSYS_UNINSTRUMENTED bool keeps_flags(void)
 
 	return psys_prctl(PSYS_PR_GET_SECUREBITS, 0, 0, 0, 0) == 0 &&
 	       psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0) == 1 && personality >= 0 &&
-	       !(personality & ~(ADDR_NO_RANDOMIZE | PER_LINUX32));
+	       !(personality & ~HARMLESS);
 }
 
 /*
