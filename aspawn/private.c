@@ -46,16 +46,24 @@ static PSYS_UNINSTRUMENTED bool release_files(void)
 }
 
 /* Waits for the first end: false if the parent's process has ended before the child. Without
- * pidfds returns true at once. */
-static PSYS_UNINSTRUMENTED bool watch_both(int child, int host)
+ * pidfds returns true at once; a child that shall die with its host then dies with the helper, and
+ * the helper with the thread that has made it. */
+static PSYS_UNINSTRUMENTED bool watch_both(int child, int host, bool autokill)
 {
-	struct psys_pollfd polled[2] = { { psys_pidfd_open(child, 0), PSYS_POLLIN, 0 },
-					 { psys_pidfd_open(host, 0), PSYS_POLLIN, 0 } };
-	int r = psys_getppid();
+	/* In the host's table they would be descriptors of the host. */
+	const bool own_files = release_files();
+	struct psys_pollfd polled[2] = {
+		{ own_files ? psys_pidfd_open(child, 0) : -1, PSYS_POLLIN, 0 },
+		{ own_files ? psys_pidfd_open(host, 0) : -1, PSYS_POLLIN, 0 }
+	};
+	const bool have_pidfds = polled[0].fd >= 0 && polled[1].fd >= 0;
 
+	if (autokill && !have_pidfds)
+		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
+	int r = psys_getppid();
 	if (r >= 0 && r != host) /* the number may be another process's by now */
 		return false;
-	if (polled[0].fd < 0 || polled[1].fd < 0)
+	if (!have_pidfds)
 		return true;
 	do
 		r = psys_ppoll(polled, 2, NULL, NULL, 0);
@@ -93,6 +101,7 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	if (psys_rt_sigaction(PSYS_SIGCHLD, &usual, old, PSYS_SIGSET_SIZE) >= 0)
 		control->ignores_sigchld = old->handler == PSYS_SIG_IGN;
 	control->parent = state->helper_pid;
+	control->dies_with_helper = helper->request.autokill;
 	helper->result = aspawn_clone_child(control, &helper->request, &helper->stack);
 	if (helper->result < 0)
 		return 0;
@@ -101,8 +110,11 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	if (__atomic_exchange_n(&state->helper, HELPING, __ATOMIC_ACQ_REL) == CLONE_AWAITED)
 		psys_futex(&state->helper, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 	psys_chdir("/");
-	if (!release_files() || watch_both(child, helper->host))
+	const bool autokill = helper->request.autokill;
+	if (watch_both(child, helper->host, autokill))
 		wait_for_child(state, child);
+	else if (autokill)
+		psys_kill(child, PSYS_SIGKILL);
 	return 0;
 }
 
@@ -211,14 +223,35 @@ bool aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_ru
 	return ended;
 }
 
+/* The kernel reaps this child. Its pidfd is the caller's. */
+static int await_autoreaped(const struct Stack_t *stack, struct psys_timespec deadline)
+{
+	struct stack_state *state = stack_state(stack);
+	const int pidfd = stack_control(stack)->pidfd;
+
+	if (__atomic_load_n(&state->ended, __ATOMIC_ACQUIRE))
+		return 0;
+	int r = aspawn_await_reaped(pidfd, deadline);
+	if (r == 0)
+		r = aspawn_reaped_status(pidfd, &state->status);
+	if (r < 0)
+		return r == -PSYS_ETIMEDOUT ? r : -PSYS_ECHILD;
+	psys_memset(&state->usage, 0, sizeof state->usage);
+	__atomic_store_n(&state->ended, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
 int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_rusage *usage,
 			const struct psys_timespec *timeout)
 {
 	if (!deadline_is_valid(timeout))
 		return -PSYS_EINVAL;
-	if (!aspawn_privacy(stack))
+	const int privacy = aspawn_privacy(stack);
+	if (!privacy)
 		return -PSYS_ECHILD;
-	int r = aspawn_private_await_end(stack, deadline_after(timeout));
+	const struct psys_timespec deadline = deadline_after(timeout);
+	int r = privacy == ASPAWN_PRIVATE_NO_HELPER ? await_autoreaped(stack, deadline) :
+						      aspawn_private_await_end(stack, deadline);
 	if (r < 0)
 		return r;
 	aspawn_stack_reap_helper(stack);

@@ -28,6 +28,19 @@
 long aspawn_private_clone(struct control *control, const struct request *request,
 			  const struct Stack_t *stack);
 
+/* As aspawn_clone_child(), with CLONE_AUTOREAP, for a child that has a pidfd. Otherwise, and where
+ * the kernel rejects that, as aspawn_private_clone(). */
+long aspawn_autoreap_clone(struct control *control, const struct request *request,
+			   const struct Stack_t *stack);
+
+/* Waits until somebody has reaped the process of the pidfd, or the kernel has: only then has the
+ * kernel its exit code. Returns 0, -ETIMEDOUT, or -EBADF if it is no descriptor. */
+int aspawn_await_reaped(int pidfd, struct psys_timespec deadline);
+
+/* Stores the status of the process of the pidfd, if it is reaped. Returns 0, -EAGAIN if it is not,
+ * or -ECHILD if the kernel does not have the status (Linux before 6.15). */
+int aspawn_reaped_status(int pidfd, int *status);
+
 /* Returns the status of wait4(2) for a result of waitid(2). */
 PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)
 {

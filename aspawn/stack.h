@@ -66,6 +66,7 @@ struct stack_state {
 	int helper_pid;         /* 0: none, or reaped */
 	int privacy;            /* enum aspawn_privacy */
 	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
+	bool no_nnp;            /* ... and CLONE_NNP */
 	_Alignas(4) int ended;  /* status and usage are stored; no byte: ARMv5 has no atomic ones */
 	int status;             /* as of wait4(2) */
 	struct psys_rusage usage;
@@ -80,7 +81,7 @@ struct control {
 	int shared; /* the child stores 1: the parent sees it if memory is shared */
 	bool reset_handlers;
 	bool shares_files; /* take a copy of the descriptors below keep_below first */
-	bool began_in_cgroup;
+	bool began_in_cgroup, has_no_new_privs;
 	bool executes_first; /* fn executes a program at once, or returns */
 	bool returned;       /* out: fn did */
 	unsigned keep_below;
@@ -90,6 +91,8 @@ struct control {
 	struct exec_watch *watch; /* NULL: none */
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller ignores SIGCHLD; its helper must not */
+	bool needs_no_new_privs;  /* the child sets it before fn, unless the clone has */
+	bool dies_with_helper;    /* the child sets PDEATHSIG before fn */
 	aspawn_fn fn;
 	void *arg, *user_data;
 	size_t user_data_len;

@@ -177,6 +177,12 @@ int aspawn_child_mode(const struct aspawn_child *child)
 		       ASPAWN_MODE_NONE;
 }
 
+int aspawn_child_privacy(const struct aspawn_child *child)
+{
+	return child ? ((const struct child_state *)(const void *)child->own)->privacy :
+		       ASPAWN_NOT_PRIVATE;
+}
+
 int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
 			int64_t timeout_ms)
 {

@@ -23,6 +23,7 @@ struct child_state {
 	unsigned char mode;       /* enum aspawn_clone_mode */
 	bool copied;              /* the child began in a copy of the memory, or in the image */
 	bool private;             /* its helper uses the stack until the child has ended */
+	unsigned char privacy;    /* enum aspawn_privacy */
 	/* The failure, with the end of its subject. */
 	int step, error;
 	uint32_t kind;
@@ -56,6 +57,12 @@ PSYS_INLINE bool has_stack(struct aspawn_child *child)
 	return stack->addr && stack_state(stack)->pid == child->pid;
 }
 
+/* True if the kernel reaps the child. */
+PSYS_INLINE bool is_autoreaped(struct aspawn_child *child)
+{
+	return child_state(child)->privacy == ASPAWN_PRIVATE_NO_HELPER;
+}
+
 /* Gives state->stack back to the pool. Without a pool, waits until the child has left the stack and
  * unmaps it. */
 void aspawn_give_stack(struct child_state *state);
@@ -70,11 +77,8 @@ int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
 /* Frees what the answer was read from. Keeps started_fd open: the caller may still poll it. */
 void aspawn_release_reports(struct aspawn_child *child);
 
-/*
- * Waits for the child's end with the options of waitid(2), WEXITED implied. Returns its pid, 0 if
- * the child still runs, or a negative error number. Without WNOWAIT an ordinary child is reaped; a
- * private child has been, by its helper.
- */
-int aspawn_wait_for(struct aspawn_child *child, int *status, int options, struct psys_rusage *usage);
+/* Returns 0 if nobody has reaped the child, so that no other process has its number; otherwise
+ * -ESRCH, or an error of waitid(2). */
+int aspawn_is_unreaped(struct aspawn_child *child);
 
 #endif

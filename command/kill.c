@@ -4,15 +4,11 @@
 
 #include <syscall/syscall.h>
 
-/* As long as the child is not reaped, no other process can get its number. */
 static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 {
-	int status;
-	int r = aspawn_wait_for(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
+	int r = aspawn_is_unreaped(child);
 
-	if (r > 0 && child_state(child)->private) /* its helper has reaped it, or is about to */
-		r = -PSYS_ECHILD;
-	return r == -PSYS_ECHILD ? -PSYS_ESRCH : r < 0 ? r : psys_kill(pid, signal);
+	return r < 0 ? r : psys_kill(pid, signal);
 }
 
 int aspawn_kill(struct aspawn_child *child, int signal)
@@ -33,7 +29,7 @@ int aspawn_kill_group(struct aspawn_child *child, int signal)
 	if (!is_child(child) || signal < 0 || signal > PSYS_NSIG)
 		return -PSYS_EINVAL;
 	/* The number of a private child may be another's: its pidfd still knows the group. */
-	if (child_state(child)->private && child->pidfd >= 0)
+	if (child_state(child)->privacy && child->pidfd >= 0)
 		r = psys_pidfd_send_signal(child->pidfd, signal, NULL,
 					   PSYS_PIDFD_SIGNAL_PROCESS_GROUP);
 	if (r == -PSYS_EINVAL || r == -PSYS_ENOSYS)

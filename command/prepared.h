@@ -124,6 +124,7 @@ struct requirements {
 	bool copy_memory, unshare_files;
 	bool image;          /* with copy_memory: no action needs the caller's memory */
 	bool parent;         /* an action needs the parent's pid */
+	bool no_new_privs;   /* the clone may set it: no action before notices */
 	unsigned keep_below; /* above all descriptors that actions before the first closefrom use */
 	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
 };

@@ -168,6 +168,13 @@ static bool executes_process(const struct prepared *prepared)
 	return may_be_descriptor(prepared->file);
 }
 
+/* True if the action may have another outcome if no_new_privs is set before it. */
+static bool notices_no_new_privs(const struct aspawn_action *action)
+{
+	return action->kind == ASPAWN_ACTION_SECCOMP || action->kind == ASPAWN_ACTION_LANDLOCK ||
+	       action->kind == ASPAWN_ACTION_CALL;
+}
+
 static void keep_used(struct requirements *requirements, const struct aspawn_action *action)
 {
 	const size_t uses = aspawn_action_infos[action->kind].uses;
@@ -183,8 +190,10 @@ struct requirements aspawn_requirements(const struct prepared *prepared)
 	struct requirements requirements = {
 		.image = !(prepared->flags &
 			   (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_VFORK |
-			    ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)),
+			    ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS | ASPAWN_COMMAND_AUTOREAP |
+			    ASPAWN_COMMAND_AUTOKILL)),
 	};
+	bool noticed = false;
 
 	for (size_t i = 0; i < prepared->pipe_count; i++)
 		keep(&requirements, (unsigned)prepared->pipes[i].childs_end);
@@ -198,6 +207,9 @@ struct requirements aspawn_requirements(const struct prepared *prepared)
 			requirements.image = false;
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			requirements.parent = true;
+		noticed = noticed || notices_no_new_privs(action);
+		if (action->kind == ASPAWN_ACTION_NO_NEW_PRIVS && !noticed)
+			requirements.no_new_privs = true;
 		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup &&
 		    is_callers(prepared, action, action->u.join_cgroup.fd))
 			requirements.cgroup = action;

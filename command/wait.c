@@ -49,9 +49,54 @@ static int wait_by_kernel(const struct aspawn_child *child, int *status, int opt
 	return info.u.child.pid;
 }
 
+static const struct psys_timespec moment = { 1, 0 };
+
 static bool is_readable(int fd)
 {
 	return fd >= 0 && aspawn_poll_until(fd, (struct psys_timespec){ 0, 0 }) == 0;
+}
+
+/* The kernel keeps the status of a reaped child for its pidfd, but not its usage. */
+static int status_of_reaped(const struct aspawn_child *child, int *status, struct psys_rusage *usage)
+{
+	int r = aspawn_reaped_status(child->pidfd, status);
+
+	if (r < 0)
+		return r;
+	if (usage)
+		psys_memset(usage, 0, sizeof *usage);
+	return child->pid;
+}
+
+/* As wait_by_kernel(), of a child of this process, which another wait may have reaped. With an
+ * ignored SIGCHLD waitid(2) fails some microseconds before the child is reaped. */
+static int wait_for_ordinary(const struct aspawn_child *child, int *status, int options,
+			     struct psys_rusage *usage)
+{
+	int r = wait_by_kernel(child, status, options, usage);
+
+	if (r == -PSYS_ECHILD && is_readable(child->pidfd))
+		r = status_of_reaped(child, status, usage);
+	if (r == -PSYS_EAGAIN) {
+		aspawn_await_reaped(child->pidfd, deadline_after(&moment));
+		r = status_of_reaped(child, status, usage);
+	}
+	return r == -PSYS_EAGAIN ? -PSYS_ECHILD : r;
+}
+
+/* Of a child that the kernel reaps. */
+static int wait_for_autoreaped(const struct aspawn_child *child, int *status, int options,
+			       struct psys_rusage *usage)
+{
+	int r = aspawn_await_reaped(child->pidfd, options & PSYS_WNOHANG ?
+							  (struct psys_timespec){ 0, 0 } :
+							  DEADLINE_NEVER);
+
+	if (r == -PSYS_ETIMEDOUT) /* when it has ended it is about to be reaped */
+		return is_readable(child->pidfd) ? child->pid : 0;
+	if (r == 0)
+		r = status_of_reaped(child, status, usage);
+	return r < 0 ? -PSYS_ECHILD : r;
 }
 
 /*
@@ -62,26 +107,14 @@ static bool is_readable(int fd)
 static int wait_for_orphan(const struct aspawn_child *child, int *status, int options,
 			   struct psys_rusage *usage)
 {
-	struct psys_pidfd_info info;
 	int r = wait_by_kernel(child, status, options, usage);
 
 	if (r != -PSYS_ECHILD || child->pidfd < 0)
 		return r;
 	if (!is_readable(child->pidfd))
 		return 0;
-	/* ESRCH: the child was reaped between the two looks of the call. The second call finds
-	 * its status. */
-	for (int tries = 0; tries < 2 && (tries == 0 || r == -PSYS_ESRCH); tries++) {
-		psys_memset(&info, 0, sizeof info);
-		info.mask = PSYS_PIDFD_INFO_EXIT;
-		r = (int)psys_ioctl(child->pidfd, PSYS_PIDFD_GET_INFO, (uintptr_t)&info);
-	}
-	if (r < 0 || !(info.mask & PSYS_PIDFD_INFO_EXIT))
-		return r < 0 ? -PSYS_ECHILD : 0;
-	*status = info.exit_code;
-	if (usage)
-		psys_memset(usage, 0, sizeof *usage);
-	return child->pid;
+	r = status_of_reaped(child, status, usage);
+	return r == -PSYS_EAGAIN ? 0 : r;
 }
 
 /* As wait_by_kernel(), of a private child: nothing reaps it but its helper. */
@@ -101,10 +134,25 @@ static int wait_for_private(struct aspawn_child *child, int *status, int options
 		       wait_for_orphan(child, status, options, usage);
 }
 
-int aspawn_wait_for(struct aspawn_child *child, int *status, int options, struct psys_rusage *usage)
+static int wait_for(struct aspawn_child *child, int *status, int options, struct psys_rusage *usage)
 {
 	return child_state(child)->private ? wait_for_private(child, status, options, usage) :
-					     wait_by_kernel(child, status, options, usage);
+	       is_autoreaped(child)        ? wait_for_autoreaped(child, status, options, usage) :
+					     wait_for_ordinary(child, status, options, usage);
+}
+
+int aspawn_is_unreaped(struct aspawn_child *child)
+{
+	int status, r = -PSYS_ECHILD;
+
+	if (child_state(child)->private) {
+		r = wait_for_private(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
+		if (r > 0) /* its helper has reaped it, or is about to */
+			r = -PSYS_ECHILD;
+	} else if (!is_autoreaped(child)) {
+		r = wait_by_kernel(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
+	}
+	return r == -PSYS_ECHILD ? -PSYS_ESRCH : r < 0 ? r : 0;
 }
 
 int aspawn_ended(struct aspawn_child *child)
@@ -113,18 +161,23 @@ int aspawn_ended(struct aspawn_child *child)
 
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	int r = aspawn_wait_for(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
+	int r = wait_for(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
 	return r < 0 ? r : r != 0;
 }
 
 /* Waits until the child has ended, without reaping it. */
 static int wait_for_end(struct aspawn_child *child, struct psys_timespec deadline)
 {
-	const struct psys_timespec nap = { 0, 5000000 }, moment = { 1, 0 };
+	const struct psys_timespec nap = { 0, 5000000 };
 	const bool private = child_state(child)->private && has_stack(child);
 	const struct Stack_t *stack = child_stack(child_state(child));
 	int r = child->pidfd >= 0 ? aspawn_poll_until(child->pidfd, deadline) : 0;
 
+	if (r >= 0 && is_autoreaped(child)) { /* a tracer may delay that */
+		const struct psys_timespec soon = deadline_after(&moment);
+		return aspawn_await_reaped(child->pidfd,
+					   deadline_is_before(deadline, soon) ? soon : deadline);
+	}
 	if (r < 0 || (child->pidfd >= 0 && !private))
 		return r;
 	if (private) {
@@ -160,14 +213,14 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (limit || child_state(child)->private)
+	if (limit || child_state(child)->privacy)
 		r = wait_for_end(child, deadline_after(limit));
-	while (r >= 0 && (r = aspawn_wait_for(child, &ended, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
+	while (r >= 0 && (r = wait_for(child, &ended, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
 		r = 0;
 	if (r < 0 && r != -PSYS_ECHILD)
 		return r;
 	int started = aspawn_started(child, &failure, &at_once);
-	while (r >= 0 && (r = aspawn_wait_for(child, &ended, 0, usage)) == -PSYS_EINTR)
+	while (r >= 0 && (r = wait_for(child, &ended, 0, usage)) == -PSYS_EINTR)
 		r = 0;
 	if (r < 0 && r != -PSYS_ECHILD)
 		return r;

@@ -100,6 +100,21 @@ enum aspawn_command_flags {
 	 * "Private children".
 	 */
 	ASPAWN_COMMAND_PRIVATE = 512,
+	/*
+	 * The kernel reaps the child (CLONE_AUTOREAP, Linux 7.1): no zombie, and no SIGCHLD when it
+	 * ends. There is no helper: while the child runs a wait(-1) counts it, its stops raise
+	 * SIGCHLD, and aspawn_wait() stores no usage. Where the kernel does not have that, and
+	 * with ASPAWN_COMMAND_NO_PIDFD, as ASPAWN_COMMAND_PRIVATE: aspawn_child_privacy() tells.
+	 * Not with ASPAWN_COMMAND_VFORK.
+	 */
+	ASPAWN_COMMAND_AUTOREAP = 1024,
+	/*
+	 * As ASPAWN_COMMAND_AUTOREAP, and the child is killed (SIGKILL) when the caller's process
+	 * ends. If the kernel does that (CLONE_PIDFD_AUTOKILL, Linux 7.1), which needs an
+	 * ASPAWN_NO_NEW_PRIVS() or privileges, also aspawn_release() kills it; otherwise the helper
+	 * kills it. Also with ASPAWN_COMMAND_PRIVATE. Not its descendants.
+	 */
+	ASPAWN_COMMAND_AUTOKILL = 2048,
 	/* With a [copy] action (aspawn/action.h): begin in a copy of the memory, and do not execute
 	 * the library's image. For security monitors that report programs without a file. */
 	ASPAWN_COMMAND_NO_IMAGE = 4096
@@ -303,8 +318,9 @@ enum {
  *   the negative number of a sink (ASPAWN_END_SINK)
  *   -EPERM      the program could not be ended, as it runs as another user: it runs on, and is
  *               not reaped (ASPAWN_END_UNKNOWN)
- *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored. The
- *               output is complete; status and usage are not known (ASPAWN_END_UNKNOWN)
+ *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored, and the
+ *               kernel does not keep the status (before 6.15, or no pidfd). The output is
+ *               complete; status and usage are not known (ASPAWN_END_UNKNOWN)
  *   -EINVAL     io is NULL; io->size is less than the first version's; an unknown flag; input
  *               is NULL and input_size not 0; data is NULL without a sink and size not 0; there
  *               is input, or an output, for a stream that command sends elsewhere
@@ -409,6 +425,12 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
 				 int64_t timeout_ms);
 
 /*
+ * Returns how a child is hidden: enum aspawn_privacy of aspawn/aspawn.h. Also after aspawn_wait() and
+ * aspawn_release(). ASPAWN_NOT_PRIVATE for an ordinary child, for none, and if child is NULL.
+ */
+PSYS_API int aspawn_child_privacy(const struct aspawn_child *child);
+
+/*
  * Waits for the child's end, reaps the child, closes pidfd and started_fd, and returns the memory
  * to the pool. Reads no pipe: a program that fills a pipe never ends, so read first, or use
  * aspawn_communicate(). The caller still has to close child->in_fd, out_fd and err_fd.
@@ -422,8 +444,9 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
  *   -ECANCELED  the program was never executed, and the child is reaped: *status is exit 127, or
  *               the signal that killed the child; aspawn_wait_started() says why
  *   -ETIMEDOUT  the child still runs; nothing has changed
- *   -ECHILD     another wait has reaped the child, or SIGCHLD is ignored; *status and *usage are
- *               untouched
+ *   -ECHILD     another wait has reaped the child, or SIGCHLD is ignored, and the kernel does not
+ *               keep the status (before Linux 6.15, or no pidfd); *status and *usage are
+ *               untouched. Where the kernel does, usage is all zero
  *   -EINVAL     child is NULL or no child, or was waited for
  * After 0, -ECANCELED and -ECHILD pid is 0, and pidfd and started_fd are -1.
  * Without a pidfd, or after aspawn_release(), the call waits by pid. If another wait reaps the
@@ -437,7 +460,7 @@ PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_ru
 /*
  * Returns 1 if the child has ended, 0 if not. Does not reap the child, so that its group can
  * still be killed. Never blocks.
- *   -ECHILD  another wait has reaped the child, or SIGCHLD is ignored
+ *   -ECHILD  as aspawn_wait()
  *   -EINVAL  child is NULL or no child, or was waited for
  * See waitid(2), WNOWAIT.
  */

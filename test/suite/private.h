@@ -24,7 +24,7 @@ int end_of(struct Stack_t *stack);
 void check_nothing_is_left(void);
 
 /* A handler that counts, and the count. */
-extern volatile int signals;
+extern volatile int sigchlds;
 void on_sigchld(int signal);
 void unblock_sigchld(void);
 
@@ -34,6 +34,9 @@ void check_unseen(int pid);
 /* Checks that private children are waited for with their status, and that a program finds SIGCHLD
  * ignored (1) or not (0). */
 void check_status_arrives(int expected_disposition);
+
+/* An aspawn_fn: stores its parent in numbers[1], opens numbers[2], waits for numbers[0], returns 5. */
+ASPAWN_CHILD int child_tells_parent(void *numbers, int fd, void *mask, void *data, size_t length);
 
 /* Spawns a child that waits until numbers[0] is opened. Returns the pid of its helper. */
 int spawn_helped(struct Stack_t *stack, int *numbers, int *pid, int *pidfd);

@@ -57,12 +57,12 @@ void check_nothing_is_left(void)
 	CHECK_EQUAL(r, -PSYS_ECHILD);
 }
 
-volatile int signals;
+volatile int sigchlds;
 
 void on_sigchld(int signal)
 {
 	(void)signal;
-	signals++;
+	sigchlds++;
 }
 
 void unblock_sigchld(void)
@@ -111,7 +111,7 @@ void check_status_arrives(int expected_disposition)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-static ASPAWN_CHILD int child_tells_parent(void *to, int fd, void *mask, void *data, size_t length)
+ASPAWN_CHILD int child_tells_parent(void *to, int fd, void *mask, void *data, size_t length)
 {
 	int *parent = to;
 
@@ -194,15 +194,18 @@ int start_helped(struct aspawn_child *child, uint64_t flags, const struct aspawn
 
 bool keeps_status(void)
 {
-	struct Stack_t stack = { 0 };
-	int pid, pidfd = -1;
-
-	CHECK_EQUAL(try_private(&stack, child_returns, NULL, &pid, &pidfd), 0);
-	CHECK_EQUAL(end_of(&stack), 0);
 	struct psys_pidfd_info info;
+	int pid = fork_child();
 
+	if (pid == 0)
+		psys_exit_group(0);
+	int pidfd = psys_pidfd_open(pid, 0);
+	CHECK_EQUAL(reap(pid), 0);
 	psys_memset(&info, 0, sizeof info);
 	info.mask = PSYS_PIDFD_INFO_EXIT;
-	return psys_ioctl(pidfd, PSYS_PIDFD_GET_INFO, (uintptr_t)&info) == 0 &&
-	       info.mask & PSYS_PIDFD_INFO_EXIT;
+	const bool keeps = pidfd >= 0 &&
+			   psys_ioctl(pidfd, PSYS_PIDFD_GET_INFO, (uintptr_t)&info) >= 0 &&
+			   info.mask & PSYS_PIDFD_INFO_EXIT;
+	psys_close(pidfd);
+	return keeps;
 }
