@@ -34,6 +34,23 @@ bool aspawn_image_fits(size_t size)
 
 /* --- what an exec changes ---------------------------------------------------- */
 
+/* Before Linux 5.16 the core dump of a child that a filter kills also kills the parent. */
+static PSYS_UNINSTRUMENTED bool survives_filters(void)
+{
+	struct psys_utsname name;
+	int version[2] = { 0, 0 };
+	const char *at = name.release;
+
+	if (psys_prctl(PSYS_PR_GET_SECCOMP, 0, 0, 0, 0) == 0)
+		return true;
+	if (psys_uname(&name) < 0)
+		return false;
+	for (int i = 0; i < 2; i++, at += *at == '.')
+		for (; *at >= '0' && *at <= '9'; at++)
+			version[i] = version[i] * 10 + (*at - '0');
+	return version[0] > 5 || (version[0] == 5 && version[1] >= 16);
+}
+
 /* The image has the stack that the kernel gives it, not the one of a copy. */
 static PSYS_UNINSTRUMENTED bool has_stack_limit(void)
 {
@@ -145,7 +162,7 @@ static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *
 	char *const argv[] = { (char *)(uintptr_t)prepared->file, NULL };
 	unsigned user;
 
-	if (!has_stack_limit() || !keeps_ids(&user) || !keeps_flags() ||
+	if (!survives_filters() || !has_stack_limit() || !keeps_ids(&user) || !keeps_flags() ||
 	    !keeps_capabilities(prepared, user))
 		return;
 	psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);

@@ -17,6 +17,14 @@ static void needs_image(void)
 		skip("no image here");
 }
 
+/* The same under filters, which may kill the caller before Linux 5.16. */
+static void needs_image_under_filters(void)
+{
+	needs_image();
+	filter_refuse(PSYS_NR_getppid, PSYS_EPERM);
+	needs_image();
+}
+
 /* --- what the program sees ------------------------------------------------------ */
 
 static char text[8192];
@@ -470,7 +478,7 @@ TEST(a_filter_that_kills_makes_a_copy)
 /* Before Linux 6.3. */
 TEST(the_image_needs_no_mfd_exec)
 {
-	needs_image();
+	needs_image_under_filters();
 	filter_refuse_flags(PSYS_NR_memfd_create, 1, PSYS_MFD_EXEC, PSYS_EINVAL);
 	CHECK_SAME(NOTHING);
 }
@@ -500,7 +508,7 @@ TEST(a_kernel_without_executable_memfds_makes_a_copy)
 
 TEST(the_image_works_without_clone3)
 {
-	needs_image();
+	needs_image_under_filters();
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	CHECK_SAME(NOTHING, ASPAWN_CHDIR("/dev"));
 	filter_refuse(PSYS_NR_execveat, PSYS_EPERM);
@@ -759,7 +767,7 @@ TEST(a_sibling_with_the_pipe_does_not_delay_the_image)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 
-	needs_image();
+	needs_image_under_filters();
 	sibling = shared_page();
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	filter_precede_clone(fork_a_sibling);
@@ -793,8 +801,7 @@ TEST(a_filter_of_write_does_not_hide_the_exec)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 
-	needs_image();
-	filter_refuse(PSYS_NR_getppid, PSYS_EPERM); /* skips the test without filters */
+	needs_image_under_filters();
 	command.actions = actions;
 	command.action_count = 3;
 	struct aspawn_child child = start_command(&stack, &command);
