@@ -8,7 +8,7 @@ const sources = [_][]const u8{
     "aspawn/aspawn.c",   "aspawn/autoreap.c",     "aspawn/clone.c",         "aspawn/close.c",
     "aspawn/options.c",  "aspawn/private.c",      "aspawn/stack.c",         "aspawn/watch.c",
     "command/action.c",  "command/actions.c",     "command/arena.c",        "command/child.c",
-    "command/command.c", "command/communicate.c", "command/environment.c",  "command/execute.c",
+    "command/command.c", "command/communicate.c", "command/environment.c",  "command/execute.c",     "command/image.c",
     "command/info.c",    "command/kill.c",        "command/pool.c",         "command/requirements.c",
     "command/text.c",    "command/version.c",     "command/wait.c",
 };
