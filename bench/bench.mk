@@ -116,8 +116,3 @@ bench-compat: $(bench_dir)/compat/table $(bench_dir)/compat/spawns $(bench_dir)/
 # Needs hyperfine; make, ninja, python3, awk and lua are measured if they are there.
 bench-programs: $(preload) $(bench_dir)/compat/launch $(bench_dir)/compat/child ## programs with and without the preload: wall and processor time
 	bench/compat/programs.sh $(abspath $(preload)) $(bench_dir)/compat
-
-# As root, test/bindings/*.install first.
-.PHONY: bench-bindings
-bench-bindings: bindings-node ## the packages for other languages, beside what the languages have
-	@for bench in bindings/*/bench; do echo "$$bench" && $$bench || exit 1; done

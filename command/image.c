@@ -170,7 +170,8 @@ static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *
 	if (fd == -PSYS_EINVAL) /* before Linux 6.3 */
 		fd = psys_memfd_create("aspawn", 0);
 	prepared->image.fd = fd;
-	if (fd < 0 || !keep_descriptors(prepared, control->write_end) || !write_image(fd, prepared))
+	if (fd < 0 || !keep_descriptors(prepared, control->report.childs_end) ||
+	    !write_image(fd, prepared))
 		return;
 	/* The parent has the page too, as the memory is shared. */
 	control->watch = aspawn_watch_in_file(fd, IMAGE_WATCH);
@@ -185,7 +186,6 @@ PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *
 
 	if (!control->executes_first)
 		return aspawn_perform(arg, write_end, mask, user_data, length);
-	if (!control->files_error)
-		enter(control, user_data);
+	enter(control, user_data);
 	return 127;
 }

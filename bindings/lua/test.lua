@@ -125,7 +125,7 @@ test("what failed is named", function()
 end)
 
 test("a time limit ends the group", function()
-	local result = aspawn.run { "sh", "-c", "echo a; sleep 1000 & wait", timeout = 0.1, kill_group = true }
+	local result = aspawn.run { "sh", "-c", "echo a; sleep 20 & wait", timeout = 0.1, kill_group = true }
 	same({ result.out, result.ok, result.timed_out, result.signal }, { "a\n", false, true, 15 })
 end)
 
@@ -157,12 +157,12 @@ test("spawn() has pipes and a status", function()
 end)
 
 test("a child can be ended", function()
-	local child = aspawn.spawn { "sleep", "1000" }
+	local child = aspawn.spawn { "sleep", "20" }
 	local _, message = child:wait(0.01)
 	same({ message, child:kill() }, { "timeout", true })
 	same(pack(child:wait()), pack(nil, "signal", 15))
 	same({ (child:kill()) }, { nil })
-	child = aspawn.spawn { "sh", "-c", "sleep 1000 & echo; wait", group = true, stdout = "pipe" }
+	child = aspawn.spawn { "sh", "-c", "sleep 20 & echo; wait", group = true, stdout = "pipe" }
 	child.stdout:read("*l")
 	same({ child:kill_group(9), child.stdout:read("*a") }, { true, "" })
 	same(pack(child:wait()), pack(nil, "signal", 9))

@@ -58,7 +58,9 @@ static void move_pointers(struct prepared *prepared)
 	prepared->path = moved(prepared->path, distance);
 	prepared->argv = move_strings(prepared->argv, distance);
 	prepared->envp = move_strings(prepared->envp, distance);
-	prepared->pipes = (struct command_pipe *)(uintptr_t)moved(prepared->pipes, distance);
+	prepared->pipes = (struct spawn_pipe *)(uintptr_t)moved(prepared->pipes, distance);
+	prepared->far = (struct far_descriptor *)(uintptr_t)moved(prepared->far, distance);
+	prepared->reserved = (struct reserved *)(uintptr_t)moved(prepared->reserved, distance);
 	prepared->actions = (struct aspawn_action *)(uintptr_t)moved(prepared->actions, distance);
 	for (size_t i = 0; i < prepared->count; i++) {
 		struct aspawn_action *action = &prepared->actions[i];
@@ -108,16 +110,16 @@ int main(void)
 		(struct control *)(uintptr_t)(IMAGE_COMMAND_AT + prepared->image.size) - 1;
 
 	move_pointers(prepared);
-	set_cloexec(prepared, control->write_end);
+	set_cloexec(prepared, control->report.childs_end);
 	restore_capabilities(prepared);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
 	control->executes_first = false;
 	control->watch = aspawn_watch_in_file(prepared->image.fd, IMAGE_WATCH);
 	psys_close(prepared->image.fd);
 	if (!control->watch) {
-		prepared->report_fd = control->write_end;
+		prepared->report_fd = control->report.childs_end;
 		aspawn_fail(prepared, -PSYS_ENOMEM, NULL);
 	}
 	aspawn_watch_begin(control->watch);
-	return aspawn_perform(control, control->write_end, &control->old_mask, prepared, 0);
+	return aspawn_perform(control, control->report.childs_end, &control->old_mask, prepared, 0);
 }

@@ -74,8 +74,8 @@ enum aspawn_command_flags {
 	 * the directory that the actions change to. Fails after a change of the root. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
 	/* The caller promises that no thread opens, closes or duplicates a descriptor until
-	 * aspawn_wait_started() has answered. With ASPAWN_CLOSEFROM, and no pipe,
-	 * aspawn_start() then does not wait for the child to copy its descriptors. */
+	 * aspawn_wait_started() has answered. With ASPAWN_CLOSEFROM, no pipe, and no descriptor
+	 * above 127, aspawn_start() then does not wait for the child to copy its descriptors. */
 	ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED = 8,
 	/* Suspend the calling thread until the exec, as vfork(2) does. For debuggers, which
 	 * otherwise lose breakpoints of the caller. Also for very long argv and envp: this flag

@@ -209,7 +209,8 @@ class Failures(Test):
     def test_leave_no_descriptor(self):
         for _ in range(3):
             self.fails(["/no/such"], stdin=aspawn.PIPE, stdout=aspawn.PIPE, stderr=aspawn.PIPE)
-            with self.assertRaises(LookupError):
+            with self.assertRaises(LookupError), \
+                    mock.patch("aspawn._popen._aspawn.start", side_effect=AssertionError):
                 aspawn.Popen(["true"], stdout=aspawn.PIPE, encoding="no such encoding")
             with self.assertRaises(MemoryError), mock.patch("io.open", side_effect=MemoryError):
                 aspawn.Popen(["sleep", "100"], stdin=aspawn.PIPE, stdout=aspawn.PIPE)
@@ -228,6 +229,8 @@ class Streams(Test):
                     import aspawn, os, sys
                     os.dup2(os.open({names[0]!r}, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 1)
                     os.dup2(os.open({names[1]!r}, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)
+                    os.set_inheritable(1, False)
+                    os.set_inheritable(2, False)
                     aspawn.run(["sh", "-c", "echo 1; echo 2 >&2"], stdout={numbers[0]}, stderr={numbers[1]})
                 """], check=True)
                 expected = ["".join(f"{i}\n" for i in (1, 2) if numbers[i - 1] == file) for file in (1, 2)]
@@ -236,6 +239,7 @@ class Streams(Test):
     def test_few_and_many_descriptors_below_pass_fds(self):
         read, write = os.pipe()
         high = os.dup2(write, 300)
+        os.set_inheritable(read, True)  # closed nevertheless
         try:
             for fds in ([write], [high], [write, high], [1]):
                 found = output("ls /proc/self/fd", pass_fds=fds)
@@ -514,6 +518,21 @@ class Asyncio(Test):
         async def main():
             return await asyncio.gather(*(one(number) for number in range(50)))
         self.assertEqual(self.run_(main()), [-signal.SIGTERM] * 50)
+
+    def test_descriptors_are_closed(self):
+        async def main(**keywords):
+            process = await aio.create_subprocess_exec("ls", "/proc/self/fd", stdout=-1, **keywords)
+            return (await process.communicate())[0].split()
+        read, write = os.pipe()
+        os.set_inheritable(read, True)
+        try:
+            self.assertEqual(self.run_(main()), [b"0", b"1", b"2", b"3"])  # 3: of ls
+            self.assertIn(b"%d" % write, self.run_(main(pass_fds=[write])))
+            with mock.patch("aspawn.Popen._lowest_free", 100000):
+                self.assertEqual(self.run_(main()), [b"0", b"1", b"2", b"3"])
+        finally:
+            os.close(read)
+            os.close(write)
 
     def test_loop_goes_on_until_the_exec(self):
         async def main(fifo):
