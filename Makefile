@@ -116,6 +116,20 @@ $(BUILD_DIR)/command/%.o: command/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
+# The program that command/image.h describes, by the same compiler with options of its own.
+image := $(BUILD_DIR)/command/image/program
+image_objects := $(image).o $(BUILD_DIR)/syscall/start.o $(patsubst %,$(BUILD_DIR)/syscall/arch/%.o,$(filter-out clone,$(assembly)))
+$(image).o: command/image/program.c $(built)
+	@mkdir -p $(@D)
+	$(CC) $(common) -DPSYS_NO_UNPREFIXED -Oz -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
+		-fno-asynchronous-unwind-tables $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
+
+$(image): $(image_objects) command/image/image.ld
+	$(CC) $(target) $(linker) -static -nostdlib -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,command/image/image.ld -o $@ $(image_objects)
+
+$(BUILD_DIR)/command/image.o: $(image)
+$(BUILD_DIR)/command/image.o: core += -DASPAWN_IMAGE='"$(abspath $(image))"'
+
 include compat/compat.mk
 include test/test.mk
 include bench/bench.mk

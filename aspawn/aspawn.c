@@ -89,8 +89,10 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 		psys_exit_group(127);
 	if (control->watch)
 		aspawn_watch_begin(control->watch);
-	psys_exit_group(control->fn(control->arg, control->report.childs_end, &control->old_mask,
-				    control->user_data, control->user_data_len));
+	const int status = control->fn(control->arg, control->report.childs_end, &control->old_mask,
+				       control->user_data, control->user_data_len);
+	control->returned = true;
+	psys_exit_group(status);
 }
 
 /* --- the parent, or the helper ------------------------------------------------------------ */
@@ -116,6 +118,7 @@ static void fill(struct control *control, const struct request *request, const s
 	control->parent = 0;
 	control->ignores_sigchld = control->dies_with_helper = false;
 	control->needs_no_new_privs = request->needs_no_new_privs;
+	control->executes_first = control->returned = false;
 	control->fn = request->fn;
 	control->arg = request->arg;
 	control->user_data = request->user_data;
@@ -171,12 +174,85 @@ static PSYS_UNINSTRUMENTED long clone_by_methods(struct control *control,
 	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
 }
 
+/* Returns when the child has left the stack. The caller was not suspended where clone3 is missing. */
+static PSYS_UNINSTRUMENTED void await_exec(const struct Stack_t *stack, int pid)
+{
+	const struct psys_timespec nap = { 0, 1000000 };
+	struct psys_siginfo info;
+	int *word = &stack_state(stack)->use, use;
+
+	while ((use = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != FREE) {
+		psys_futex(word, PSYS_FUTEX_WAIT, use, &nap, NULL, 0);
+		/* A sandbox may not clear the word. After an exec the child has an exit signal. */
+		if (psys_waitid(PSYS_P_PID, pid, &info,
+				(int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
+				NULL) < 0)
+			__atomic_store_n(word, FREE, __ATOMIC_RELEASE);
+	}
+}
+
+/*
+ * True if the suspended child has executed a program. Until its exec the child has no exit signal,
+ * so that only this call can see it end: by a number that is no ordinary child's (wait(2),
+ * __WCLONE). An exec makes the signal SIGCHLD.
+ */
+static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int pid)
+{
+	const struct psys_timespec nap = { 0, 100000 };
+	struct psys_siginfo info;
+
+	for (int naps = 0;; naps++) {
+		info.u.child.pid = 0;
+		int r = psys_waitid(PSYS_P_PID, pid, &info,
+				    (int)(PSYS_WEXITED | PSYS___WCLONE |
+					  (control->returned ? 0 : PSYS_WNOHANG)),
+				    NULL);
+		if (r == -PSYS_EINTR)
+			continue;
+		if (r < 0 || info.u.child.pid)
+			return r < 0 && !control->returned;
+		/* Killed, and about to end; or a sandbox does not set the signal. */
+		if (naps == 50)
+			return true;
+		psys_nanosleep(&nap, NULL);
+	}
+}
+
+/* Returns the pid of a child that has executed a program, or 0. */
+static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
+						  const struct request *request,
+						  const struct Stack_t *stack)
+{
+	struct request first;
+
+	psys_memcpy(&first, request, sizeof first);
+	first.copy_memory = first.watch_copy = first.no_new_privs = false;
+	/* The parent, which is suspended, could not take part in these. */
+	first.unshare_files = first.child_makes_pipes = false;
+	first.pipe = PIPE;
+	control->reports = true;
+	control->executes_first = true;
+	long pid = clone_by_methods(control, &first, stack);
+	if (pid > 0)
+		await_exec(stack, (int)pid);
+	control->executes_first = false; /* the child has read it */
+	if (pid > 0 && has_executed(control, (int)pid)) {
+		stack_state(stack)->mode = ASPAWN_MODE_IMAGE;
+		return pid;
+	}
+	if (pid > 0 && control->pidfd >= 0)
+		psys_close(control->pidfd);
+	return 0;
+}
+
 /* Until this returns nobody has reaped the child, so that its number is its own. */
 PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struct request *request,
 					    const struct Stack_t *stack)
 {
-	long pid = clone_by_methods(control, request, stack);
+	long pid = request->executes_first ? clone_and_execute(control, request, stack) : 0;
 
+	if (!pid)
+		pid = clone_by_methods(control, request, stack);
 	if (pid > 0 && control->pidfd < 0 && (request->wants_pidfd || control->makes_pipes)) {
 		int fd = psys_pidfd_open((int)pid, 0);
 		control->pidfd = fd < 0 ? -1 : fd;

@@ -41,6 +41,8 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
 
 	if (needs_clone3 && !method->clone3)
 		return false;
+	if (request->executes_first && method->flags & PSYS_CLONE_VFORK)
+		return false;
 	if (request->copy_memory)
 		return !(method->flags & PSYS_CLONE_VM) && (!method->clone3 || needs_clone3);
 	return method->flags & PSYS_CLONE_VM || !method->clone3;
@@ -68,7 +70,8 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 	if (flags & PSYS_CLONE_VM) {
 		if (aspawn_clone_shares_files(method, request))
 			flags |= PSYS_CLONE_FILES;
-		if (request->suspend)
+		/* Where clone3 is missing, this could be an emulator. */
+		if (request->suspend || (request->executes_first && method->clone3))
 			flags |= PSYS_CLONE_VFORK;
 		if (!(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_CHILD_CLEARTID;
@@ -142,7 +145,8 @@ static PSYS_UNINSTRUMENTED long clone_with(uint64_t flags, const struct clone_me
 			 __ATOMIC_RELEASE);
 	const struct clone_call call = {
 		.flags = flags,
-		.exit_signal = flags & PSYS_CLONE_AUTOREAP ? 0 : PSYS_SIGCHLD,
+		.exit_signal =
+			flags & PSYS_CLONE_AUTOREAP || control->executes_first ? 0 : PSYS_SIGCHLD,
 		.pidfd = &control->pidfd,
 		.cleared_tid = &state->use,
 		.lowest = (char *)stack->addr + STACK_LOWEST,

@@ -21,6 +21,10 @@ struct spawn_pipe;
 
 struct request {
 	bool copy_memory; /* as fork(2); otherwise memory is shared where the kernel allows it */
+	/* With copy_memory: fn executes a program at once, or returns. Until then the child shares
+	 * the memory, and the caller waits. If fn returns, or the child ends before the exec, a
+	 * second child begins in a copy of the memory. */
+	bool executes_first;
 	bool suspend; /* suspend the caller until the exec (CLONE_VFORK); not with copy_memory */
 	/* aspawn_private_clone, aspawn_autoreap_clone: the child is hidden; never with suspend.
 	 * NULL: aspawn_clone_child. */

@@ -16,12 +16,22 @@ struct exec_watch {
 	int executing;
 };
 
-PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_make(void)
+static PSYS_UNINSTRUMENTED struct exec_watch *map_watch(int flags, int fd, int64_t offset)
 {
 	void *page = psys_mmap(NULL, sizeof(struct exec_watch), PSYS_PROT_READ | PSYS_PROT_WRITE,
-			       PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
+			       PSYS_MAP_SHARED | flags, fd, offset);
 
 	return PSYS_IS_ERROR(page) ? NULL : page;
+}
+
+PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_make(void)
+{
+	return map_watch(PSYS_MAP_ANONYMOUS, -1, 0);
+}
+
+PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset)
+{
+	return map_watch(0, fd, offset);
 }
 
 void aspawn_watch_free(struct exec_watch *watch)

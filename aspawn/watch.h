@@ -17,6 +17,8 @@ struct exec_watch;
 
 /* Returns NULL if there is no memory. */
 struct exec_watch *aspawn_watch_make(void);
+/* The same in a page of zeros of a file, for a child that has executed another program since. */
+struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset);
 void aspawn_watch_free(struct exec_watch *watch);
 
 /* Called in the child. */

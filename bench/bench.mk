@@ -3,7 +3,7 @@
 # child, or to make a call, are measured in one run of one program.
 
 bench_dir := $(BUILD_DIR)/bench
-bench_programs := responsiveness lifetime memory commands descriptors
+bench_programs := responsiveness lifetime memory commands descriptors users
 bench_run = --benchmark_out_format=json --benchmark_report_aggregates_only=true
 syscall_run = $(bench_dir)/syscall $(bench_run) --benchmark_out=$(bench_dir)/syscall.json \
 	--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.02
@@ -36,6 +36,8 @@ bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text
 		--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05
 	$(bench_dir)/descriptors $(bench_run) --benchmark_out=$(bench_dir)/descriptors.json \
 		--benchmark_repetitions=15 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.02
+	$(bench_dir)/users $(bench_run) --benchmark_out=$(bench_dir)/users.json \
+		--benchmark_repetitions=9 --benchmark_min_time=0.03
 	$(syscall_run)
 	bench/report.py $(bench_programs:%=$(bench_dir)/%.json) $(bench_dir)/syscall.json
 	cd $(bench_dir) && ./text_busy

@@ -12,6 +12,7 @@ import sys
 
 FLOOR, ASPAWN, POSIX_SPAWN = "bare clone3 (the floor)", "aspawn", "posix_spawn"
 WITH, COMMAND, CLOSEFROM = "aspawn_with", "aspawn_start, no action", "aspawn_start, closefrom"
+USER, SAME_USER = "aspawn_start, user", "aspawn_start, no user"
 PIPES = "aspawn_start, closefrom and two pipes"
 UNIT = "microseconds; only the ratios carry over to another machine"
 TITLES = {
@@ -19,8 +20,10 @@ TITLES = {
     "lifetime": "Time until the child has been reaped",
     "memory": "How long the caller is blocked, by MiB that it has touched",
     "commands": "How long the caller is blocked, by a command with actions",
-    "blocked": "How long the caller is blocked, by descriptors that it has open",
-    "reaped": "Time until the child has been reaped, by descriptors of the caller",
+    "descriptors/blocked": "How long the caller is blocked, by descriptors that it has open",
+    "descriptors/reaped": "Time until the child has been reaped, by descriptors of the caller",
+    "users/blocked": "How long the caller is blocked, by another user's program and MiB touched",
+    "users/reaped": "Time until another user's child has been reaped, by MiB that the caller has touched",
     "syscall": "Time of a system call",
 }
 COLUMNS = {"responsiveness": "the caller is blocked", "commands": "the caller is blocked",
@@ -121,6 +124,14 @@ def print_aims(results):
                          found[PIPES, most] / found[PIPES, 0], with_pipes, True))
             aims.append((f"closefrom with 10000 descriptors / with none, {metric}",
                          found[CLOSEFROM, 10000] / found[CLOSEFROM, 0], bound, True))
+    if "users" in results:
+        blocked, reaped = (split(results["users"], metric) for metric in ("blocked", "reaped"))
+        aims += [
+            ("another user with 1024 MiB / with none, blocked", blocked[USER, 1024] / blocked[USER, 0], 1.2, True),
+            ("another user with 1024 MiB / with none, reaped", reaped[USER, 1024] / reaped[USER, 0], 1.2, True),
+            ("another user / the same user, reaped", reaped[USER, 1024] / reaped[SAME_USER, 1024], 2.5, True),
+            ("another user / fork, with none, reaped", reaped[USER, 0] / reaped["fork, user", 0], 0.6, True),
+        ]
     if not aims:
         return
     print()
@@ -142,7 +153,7 @@ def print_sentence(kind, found):
         print(f"\n=> With {largest} MiB touched the caller is blocked "
               + ", ".join(f"{found[name, largest]:.0f} us by {name}"
                           for name in (ASPAWN, "vfork", POSIX_SPAWN, "fork")) + ".")
-    elif kind == "reaped":
+    elif kind == "descriptors/reaped":
         times = [f"{found[name, largest]:.0f} us by {name}"
                  for name in (CLOSEFROM, "posix_spawn, closefrom", POSIX_SPAWN, "vfork")]
         print(f"\n=> With {largest} descriptors a child is reaped after {'; '.join(times)}.")
@@ -160,9 +171,10 @@ def main(arguments):
             print_calls(path)
             continue
         found = results[path.stem] = medians(path)
-        kinds = ("blocked", "reaped") if path.stem == "descriptors" else (path.stem,)
-        for kind in kinds:
-            times = split(found, kind) if len(kinds) > 1 else found
+        metrics = ("blocked", "reaped") if path.stem in ("descriptors", "users") else (None,)
+        for metric in metrics:
+            kind = f"{path.stem}/{metric}" if metric else path.stem
+            times = split(found, metric) if metric else found
             print_times(kind, times)
             if is_brief:
                 print_sentence(kind, times)

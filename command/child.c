@@ -171,6 +171,12 @@ int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
 	return state->known == OVERWRITTEN ? -PSYS_ESTALE : failure->error ? -PSYS_ECANCELED : 0;
 }
 
+int aspawn_child_mode(const struct aspawn_child *child)
+{
+	return child ? ((const struct child_state *)(const void *)child->own)->mode :
+		       ASPAWN_MODE_NONE;
+}
+
 int aspawn_child_privacy(const struct aspawn_child *child)
 {
 	return child ? ((const struct child_state *)(const void *)child->own)->privacy :

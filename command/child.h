@@ -20,7 +20,8 @@ struct child_state {
 	struct exec_watch *watch; /* NULL: none */
 	int report;               /* read end of the child's report pipe; -1: none */
 	unsigned char known;      /* enum known */
-	bool copied;              /* the child began in a copy of the memory */
+	unsigned char mode;       /* enum aspawn_clone_mode */
+	bool copied;              /* the child began in a copy of the memory, or in the image */
 	bool private;             /* its helper uses the stack until the child has ended */
 	unsigned char privacy;    /* enum aspawn_privacy */
 	/* The failure, with the end of its subject. */

@@ -6,6 +6,7 @@
 #include "../aspawn/private.h"
 #include "child.h"
 #include "environment.h"
+#include "image.h"
 #include "pool.h"
 #include "prepared.h"
 
@@ -14,7 +15,7 @@ enum {
 	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX +
 		      4 * 1024,  /* struct candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
-	ALL_FLAGS = 2 * ASPAWN_COMMAND_AUTOKILL - 1,
+	ALL_FLAGS = 2 * ASPAWN_COMMAND_NO_IMAGE - 1,
 	HIDDEN = ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_AUTOREAP | ASPAWN_COMMAND_AUTOKILL,
 };
 
@@ -134,6 +135,7 @@ static struct prepared *prepare(struct arena *arena, const struct aspawn_command
 		.actions = actions,
 		.count = count,
 		.own_count = (int)own->count,
+		.image = { .origin = prepared },
 		.reserved = aspawn_allocate(arena, (pipes + far) * sizeof *made.reserved,
 					    sizeof(size_t)),
 		.pipes = aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(uint64_t)),
@@ -227,10 +229,12 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 
 	describe_pipes(prepared);
 
+	prepared->image.size = (size_t)((char *)(stack_control(stack) + 1) - (char *)prepared);
 	const uint64_t flags = prepared->flags;
 	const struct requirements requirements = aspawn_requirements(prepared);
 	const struct request request = {
 		.copy_memory = requirements.copy_memory || flags & ASPAWN_COMMAND_FORK,
+		.executes_first = requirements.image && aspawn_image_fits(prepared->image.size),
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
 		.clone = flags & ASPAWN_COMMAND_PRIVATE ? aspawn_private_clone :
 			 flags & HIDDEN                 ? aspawn_autoreap_clone :
@@ -255,7 +259,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.cgroup_fd = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1,
 		.cgroup_is_optional = true, /* the action joins it then, and reports an error */
 		.mask = *mask,
-		.fn = aspawn_perform,
+		.fn = requirements.image ? aspawn_perform_in_image : aspawn_perform,
 		.arg = stack_control(stack),
 		.user_data = prepared,
 		.user_data_len = size,
@@ -274,7 +278,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	const int privacy = stack_state(stack)->privacy;
 	child_state(child)->privacy = (unsigned char)privacy;
 	child_state(child)->private = privacy && privacy != ASPAWN_PRIVATE_NO_HELPER;
-	child_state(child)->copied = stack_state(stack)->mode == ASPAWN_MODE_FORK;
+	child_state(child)->mode = (unsigned char)stack_state(stack)->mode;
+	child_state(child)->copied = stack_state(stack)->mode >= ASPAWN_MODE_FORK;
 	return 0;
 }
 

@@ -23,6 +23,15 @@ struct own_actions {
 	size_t count;
 };
 
+/* What the image needs beside the command: image.h. */
+struct image_data {
+	void *origin; /* the address of the prepared command, for which its pointers are */
+	size_t size;  /* bytes from there to the end of struct control */
+	int fd;       /* of the image, until it has mapped its page for the parent */
+	struct psys_cap_user_data capabilities[2]; /* of the child before the exec */
+	char name[16];                             /* comm: prctl(2), PR_SET_NAME */
+};
+
 struct prepared {
 	uint64_t flags;
 	const char *file;
@@ -37,6 +46,8 @@ struct prepared {
 	size_t pipe_count, far_count;       /* far has more room than that */
 	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG */
 	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone did, or NULL */
+
+	struct image_data image;
 
 	/* Written by the child. The parent reads the report when the stack is free: the last step
 	 * of the child, and its error. */
@@ -116,6 +127,7 @@ PSYS_INLINE bool is_pipe(const struct aspawn_action *action)
 /* What the actions of a command require of the clone. */
 struct requirements {
 	bool copy_memory, unshare_files;
+	bool image;             /* with copy_memory: no action needs the caller's memory */
 	bool child_makes_pipes; /* where it unshares the descriptors */
 	bool parent;            /* an action needs the parent's pid */
 	bool no_new_privs;      /* the clone may set it: no action before notices */

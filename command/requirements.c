@@ -124,6 +124,50 @@ static bool needs_copy(const struct aspawn_action *action)
 		(!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 }
 
+/* True if the path leads to a descriptor, or to something else that an exec changes. */
+static bool names_process(const char *path)
+{
+	static const char files[][12] = { "uid_map", "gid_map", "setgroups", "loginuid" };
+	static const char streams[][12] = { "fd", "stdin", "stdout", "stderr" };
+	const bool absolute = *path == '/';
+	const char *rest = path;
+	struct component first = next_component(&rest), second = next_component(&rest);
+	struct component third = next_component(&rest);
+
+	if (!may_be_descriptor(path))
+		return false;
+	if (absolute && component_is(first, "dev") && !component_is(second, ".."))
+		return is_among(second, streams, sizeof streams / sizeof *streams);
+	if (absolute && component_is(first, "proc") && component_is(second, "self"))
+		return !is_among(third, files, sizeof files / sizeof *files) &&
+		       !component_is(third, "oom_score_adj");
+	return !(absolute && component_is(first, "proc") && !second.length);
+}
+
+/* True if the action can be performed after an exec as before it. */
+static bool fits_image(const struct aspawn_action *action)
+{
+	const struct action_info *info = &aspawn_action_infos[action->kind];
+
+	for (int i = 0; i < 2 && info->paths[i]; i++) {
+		const char *path = member_pointer(action, info->paths[i]);
+		if (path && names_process(path))
+			return false;
+	}
+	return action->kind != ASPAWN_ACTION_CALL && action->kind != ASPAWN_ACTION_JOIN_CGROUP;
+}
+
+/* True if the program may be found through a descriptor, or be the caller's own. */
+static bool executes_process(const struct prepared *prepared)
+{
+	const char *path = prepared->path ? prepared->path : psys_getenv(prepared->envp, "PATH");
+
+	for (; path && *path; path++)
+		if (!psys_strncmp(path, "/proc", 5) || !psys_strncmp(path, "/dev", 4))
+			return true;
+	return may_be_descriptor(prepared->file);
+}
+
 /* True if the action may have another outcome if no_new_privs is set before it. */
 static bool notices_no_new_privs(const struct aspawn_action *action)
 {
@@ -178,7 +222,12 @@ static bool may_make_pipes(const struct prepared *prepared, const struct require
 
 struct requirements aspawn_requirements(struct prepared *prepared)
 {
-	struct requirements requirements = { 0 };
+	struct requirements requirements = {
+		.image = !(prepared->flags &
+			   (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_VFORK |
+			    ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS | ASPAWN_COMMAND_AUTOREAP |
+			    ASPAWN_COMMAND_AUTOKILL)),
+	};
 	bool noticed = false;
 
 	prepared->far_count = 0;
@@ -188,6 +237,8 @@ struct requirements aspawn_requirements(struct prepared *prepared)
 	     action < prepared->actions + prepared->count; action++) {
 		if (needs_copy(action))
 			requirements.copy_memory = true;
+		if (!fits_image(action))
+			requirements.image = false;
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			requirements.parent = true;
 		noticed = noticed || notices_no_new_privs(action);
@@ -205,6 +256,8 @@ struct requirements aspawn_requirements(struct prepared *prepared)
 			requirements.unshare_files = true;
 		}
 	}
+	requirements.image =
+		requirements.copy_memory && requirements.image && !executes_process(prepared);
 	if (!requirements.unshare_files || requirements.keep_below > INT32_MAX)
 		prepared->far_count = 0; /* all are copied */
 	requirements.child_makes_pipes = may_make_pipes(prepared, &requirements);

@@ -37,8 +37,10 @@
  *
  * [copy] marks actions that change state of the shared memory (oom_score_adj, dumpable), or would
  * run with new credentials on memory that the parent can write. A command with such an action
+ * runs all its actions in a small program of the library's, the image, which the child executes
+ * first: the cost does not depend on the caller's memory. Where that is not possible, the command
  * begins in a copy of the memory, at fork(2)'s cost; what an ASPAWN_CALL stores does not reach the
- * caller then.
+ * caller then. aspawn_start(3), "The image", says when; aspawn_child_mode() tells which it was.
  */
 #ifndef ASPAWN_ACTION_H
 #define ASPAWN_ACTION_H

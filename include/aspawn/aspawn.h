@@ -190,6 +190,9 @@ enum aspawn_clone_mode {
 	ASPAWN_MODE_VFORK,
 	/* memory was copied: the child's stores do not reach the parent */
 	ASPAWN_MODE_FORK,
+	/* the child of a command has executed a program of the library's, to have memory of its
+	 * own: ASPAWN_COMMAND_NO_IMAGE */
+	ASPAWN_MODE_IMAGE
 };
 
 /* Returns the clone method of the last child on this stack: enum aspawn_clone_mode. */

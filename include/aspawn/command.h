@@ -114,7 +114,10 @@ enum aspawn_command_flags {
 	 * ASPAWN_NO_NEW_PRIVS() or privileges, also aspawn_release() kills it; otherwise the helper
 	 * kills it. Also with ASPAWN_COMMAND_PRIVATE. Not its descendants.
 	 */
-	ASPAWN_COMMAND_AUTOKILL = 2048
+	ASPAWN_COMMAND_AUTOKILL = 2048,
+	/* With a [copy] action (aspawn/action.h): begin in a copy of the memory, and do not execute
+	 * the library's image. For security monitors that report programs without a file. */
+	ASPAWN_COMMAND_NO_IMAGE = 4096
 };
 
 /*
@@ -373,9 +376,9 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * The call takes some microseconds, whatever the actions do, with these exceptions. With
  * ASPAWN_CLOSEFROM it waits until the child has copied its descriptors, by its first system call;
  * if the child is stopped or frozen before, the wait goes on with the caller's signal mask. With a
- * [copy] action or ASPAWN_COMMAND_FORK it costs as much as fork(2). With ASPAWN_COMMAND_VFORK, and
- * in user-mode emulators, it waits for the exec; while the child is stopped only SIGKILL ends the
- * wait.
+ * [copy] action it waits until the child has executed the library's image, or costs as much as
+ * fork(2), as with ASPAWN_COMMAND_FORK. With ASPAWN_COMMAND_VFORK, and in user-mode emulators, it
+ * waits for the exec. In such a wait, while the child is stopped, only SIGKILL ends the wait.
  *
  * child    out: for the functions below, of which aspawn_wait() is the last, or aspawn_release()
  *          if the caller reaps by pid. May be uninitialized before.
@@ -511,6 +514,12 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
  * the check can be outdated; aspawn_kill_cgroup() is safe.
  */
 PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
+
+/*
+ * Returns how the child began: enum aspawn_clone_mode of aspawn/aspawn.h. ASPAWN_MODE_IMAGE and
+ * ASPAWN_MODE_FORK: in memory of its own. ASPAWN_MODE_NONE: child is NULL or was never started.
+ */
+PSYS_API int aspawn_child_mode(const struct aspawn_child *child);
 
 /*
  * Sends SIGKILL to every process of the control group (version 2) whose directory is open as

@@ -121,7 +121,7 @@ TEST(rejects_an_invalid_command)
 	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.size = ASPAWN_COMMAND_SIZE_VER0 - 1;
 	check_refused(&bad, -PSYS_EINVAL);
-	for (int bit = 12; bit < 64; bit++) { /* above ASPAWN_COMMAND_AUTOKILL */
+	for (int bit = 13; bit < 64; bit++) { /* above ASPAWN_COMMAND_NO_IMAGE */
 		bad = good, bad.flags = UINT64_C(1) << bit;
 		check_refused(&bad, -PSYS_EINVAL);
 	}

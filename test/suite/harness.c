@@ -277,6 +277,7 @@ static _Noreturn void run_as_init(void)
 	psys_mount("sys", "/sys", "sysfs", 0, NULL);
 	psys_mount("dev", "/dev", "devtmpfs", 0, NULL);
 	psys_mount("tmp", "/tmp", "tmpfs", 0, NULL);
+	psys_symlinkat("/proc/self/fd", PSYS_AT_FDCWD, "/dev/fd");
 	psys_strlcpy(own_path, "/init", sizeof own_path);
 	is_init = true;
 	run_suite(1, NULL);

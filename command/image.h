@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The image: a program of a few KiB in the library, which a child executes to have memory of its
+ * own. Users, groups and oom scores belong to a process that shares no memory; a copy of the
+ * memory is one too, but costs what fork(2) costs.
+ *
+ * parent  sees by the actions that the command needs memory of its own, and that nothing in the
+ *         command needs the parent's memory (aspawn_requirements()). Starts a child that shares
+ *         the memory, and is suspended until the child has executed the image or has ended.
+ * child   compares what execve(2) changes with what it has: only if an exec would change no
+ *         credential, limit or flag that an action can see, it goes on. Writes a file without
+ *         a name: an ELF header, the image, the prepared command as it lies on the stack, and a
+ *         page that the image and the parent share, by which the parent sees the last exec.
+ *         Lets the descriptors that actions use survive one exec, and executes the file.
+ * kernel  maps the image, and the command at a fixed address.
+ * image   corrects the pointers in the command by the difference of the addresses, sets
+ *         FD_CLOEXEC again, and then is what a child in a copy of the memory would be: it
+ *         performs the actions, reports through the pipe, and executes the program.
+ * parent  if the child could not execute the image: reaps it, which nobody else can see, and
+ *         starts a child in a copy of the memory.
+ *
+ * No action runs before the image does: what one changes is never lost to an exec, and a process
+ * that shares the parent's memory never has other credentials than the parent.
+ */
+#ifndef COMMAND_IMAGE_H
+#define COMMAND_IMAGE_H
+
+#include "prepared.h"
+
+enum {
+	IMAGE_PAGE = 65536,             /* the largest page size of any architecture */
+	IMAGE_WATCH = IMAGE_PAGE,       /* offset in the file of a page for watch.h */
+	IMAGE_COMMAND = 2 * IMAGE_PAGE, /* offset of the prepared command */
+	IMAGE_COMMAND_AT = 0x800000,    /* its address; image.ld has the text's */
+	IMAGE_COMMAND_MOST = 0x4000000, /* bytes */
+};
+
+/* elf(5). The members of a word have 32 bits on x32 and mipsn32 too. */
+struct elf_segment {
+	uint32_t type;
+#if __SIZEOF_POINTER__ == 8
+	uint32_t flags;
+#endif
+	uintptr_t offset, address, physical, file_size, size;
+#if __SIZEOF_POINTER__ == 4
+	uint32_t flags;
+#endif
+	uintptr_t align;
+};
+
+struct elf_header {
+	unsigned char ident[16];
+	uint16_t type, machine;
+	uint32_t version;
+	uintptr_t entry, segments_at, sections_at;
+	uint32_t flags;
+	uint16_t size, segment_size, segment_count, section_size, section_count, names;
+	/* As image.ld has them: to read and execute, of the prepared command, of the stack. */
+	struct elf_segment text, command, stack;
+};
+
+/* True if this build of the library has an image, and size bytes of a command fit in it. */
+bool aspawn_image_fits(size_t size);
+
+/* As aspawn_perform(), but executes the image if control->executes_first, or returns. */
+int aspawn_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The program image.h describes: one unit with the library's sources, so that each action is
+ * implemented once. */
+#include "../actions.c"
+#include "../execute.c"
+#include "../info.c"
+#include "../../aspawn/close.c"
+#include "../../aspawn/watch.c"
+#include "../../syscall/exec.c"
+#include "../../syscall/string.c"
+#include "../image.h"
+
+/* Compilers call these without being asked. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+void *memcpy(void *restrict to, const void *restrict from, size_t length)
+{
+	return psys_memcpy(to, from, length);
+}
+
+void *memset(void *to, int byte, size_t length)
+{
+	return psys_memset(to, byte, length);
+}
+
+int memcmp(const void *a, const void *b, size_t length)
+{
+	return psys_memcmp(a, b, length);
+}
+
+/* --- pointers ---------------------------------------------------------------- */
+
+static const void *moved(const void *pointer, ptrdiff_t distance)
+{
+	return pointer ? (const char *)pointer + distance : NULL;
+}
+
+static char *const *move_strings(char *const *strings, ptrdiff_t distance)
+{
+	char **at = (char **)(uintptr_t)moved(strings, distance);
+
+	for (char **string = at; *string; string++)
+		*string += distance;
+	return at;
+}
+
+static void move_member(struct aspawn_action *action, size_t offset, ptrdiff_t distance)
+{
+	if (offset)
+		set_member_pointer(action, offset, moved(member_pointer(action, offset), distance));
+}
+
+/* Corrects the pointers that prepare() has stored. */
+static void move_pointers(struct prepared *prepared)
+{
+	const ptrdiff_t distance = (char *)prepared - (char *)prepared->image.origin;
+
+	prepared->file = moved(prepared->file, distance);
+	prepared->path = moved(prepared->path, distance);
+	prepared->argv = move_strings(prepared->argv, distance);
+	prepared->envp = move_strings(prepared->envp, distance);
+	prepared->pipes = (struct spawn_pipe *)(uintptr_t)moved(prepared->pipes, distance);
+	prepared->far = (struct far_descriptor *)(uintptr_t)moved(prepared->far, distance);
+	prepared->reserved = (struct reserved *)(uintptr_t)moved(prepared->reserved, distance);
+	prepared->actions = (struct aspawn_action *)(uintptr_t)moved(prepared->actions, distance);
+	for (size_t i = 0; i < prepared->count; i++) {
+		struct aspawn_action *action = &prepared->actions[i];
+		const struct action_info *info = &aspawn_action_infos[action->kind];
+
+		for (int j = 0; j < 2; j++) {
+			move_member(action, info->paths[j], distance);
+			move_member(action, info->strings[j], distance);
+		}
+		move_member(action, info->array, distance);
+	}
+}
+
+/* --- what the exec has changed -------------------------------------------------- */
+
+static void set_cloexec(const struct prepared *prepared, int report)
+{
+	psys_fcntl(report, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
+	for (size_t i = 0; i < prepared->pipe_count; i++)
+		psys_fcntl(prepared->pipes[i].childs_end, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
+	for (size_t i = 0; i < prepared->count; i++) {
+		const struct aspawn_action *action = &prepared->actions[i];
+
+		if (action->flags)
+			psys_fcntl(member_int(action, aspawn_action_infos[action->kind].uses),
+				   PSYS_F_SETFD, PSYS_FD_CLOEXEC);
+	}
+}
+
+/* The exec of root has given all capabilities of the bounding set, and the child had made more
+ * inheritable. */
+static void restore_capabilities(const struct prepared *prepared)
+{
+	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	struct psys_cap_user_data now[2];
+
+	if (psys_capget(&header, now) >= 0 &&
+	    psys_memcmp(now, prepared->image.capabilities, sizeof now))
+		psys_capset(&header, prepared->image.capabilities);
+}
+
+int main(void);
+int main(void)
+{
+	struct prepared *prepared = (struct prepared *)IMAGE_COMMAND_AT;
+	struct control *control =
+		(struct control *)(uintptr_t)(IMAGE_COMMAND_AT + prepared->image.size) - 1;
+
+	move_pointers(prepared);
+	set_cloexec(prepared, control->report.childs_end);
+	restore_capabilities(prepared);
+	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
+	control->executes_first = false;
+	control->watch = aspawn_watch_in_file(prepared->image.fd, IMAGE_WATCH);
+	psys_close(prepared->image.fd);
+	if (!control->watch) {
+		prepared->report_fd = control->report.childs_end;
+		aspawn_fail(prepared, -PSYS_ENOMEM, NULL);
+	}
+	aspawn_watch_begin(control->watch);
+	return aspawn_perform(control, control->report.childs_end, &control->old_mask, prepared, 0);
+}

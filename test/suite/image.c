@@ -1,0 +1,826 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands that need memory of their own: the library's image, and the copy where there is none. */
+#include "filter.h"
+#include "observe.h"
+
+static bool is_root(void)
+{
+	return psys_geteuid() == 0;
+}
+
+/* Skips a test where children are never in the image: in an emulator, in a build without it. */
+static void needs_image(void)
+{
+	static const struct aspawn_action action = ASPAWN_RESUID(-1U, -1U, -1U);
+
+	if (observe(&action, 1, "").mode != ASPAWN_MODE_IMAGE)
+		skip("no image here");
+}
+
+/* The same under filters, which may kill the caller before Linux 5.16. */
+static void needs_image_under_filters(void)
+{
+	needs_image();
+	filter_refuse(PSYS_NR_getppid, PSYS_EPERM);
+	needs_image();
+}
+
+/* --- what the program sees ------------------------------------------------------ */
+
+static char text[8192];
+static size_t length;
+
+static void add(const char *name, uint64_t value)
+{
+	length += psys_strlcpy(text + length, name, sizeof text - length);
+	psys_i64_to_decimal(text + length, (int64_t)value);
+	length += psys_strlen(text + length);
+	text[length++] = '\n';
+}
+
+static void add_string(const char *name, const char *string)
+{
+	length += psys_strlcpy(text + length, name, sizeof text - length);
+	length += psys_strlcpy(text + length, string, sizeof text - length);
+	text[length++] = '\n';
+}
+
+static void add_ids(void)
+{
+	unsigned ids[32] = { 0 };
+
+	psys_getresuid(&ids[0], &ids[1], &ids[2]);
+	psys_getresgid(&ids[4], &ids[5], &ids[6]);
+	ids[3] = psys_setfsuid(-1U);
+	ids[7] = psys_setfsgid(-1U);
+	ids[8] = (unsigned)psys_getgroups(16, ids + 9);
+	for (int i = 0; i < 25; i++)
+		add("id ", ids[i]);
+}
+
+static void add_capabilities(void)
+{
+	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	struct psys_cap_user_data sets[2] = { 0 };
+
+	psys_capget(&header, sets);
+	for (int i = 0; i < 2; i++) {
+		add("effective ", sets[i].effective);
+		add("permitted ", sets[i].permitted);
+		add("inheritable ", sets[i].inheritable);
+	}
+	for (unsigned long i = 0; i < 41; i++)
+		add("bounding, ambient ",
+		    (uint64_t)(psys_prctl(PSYS_PR_CAPBSET_READ, i, 0, 0, 0) * 1000 +
+			       psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_IS_SET, i, 0, 0)));
+}
+
+static void add_signals(void)
+{
+	struct psys_sigset mask = get_mask(), pending;
+
+	psys_memset(&pending, 0, sizeof pending);
+	psys_rt_sigpending(&pending, PSYS_SIGSET_SIZE);
+	for (int signal = 1; signal <= PSYS_NSIG; signal++)
+		add("signal ", (uint64_t)(psys_sigismember(&mask, signal) * 100 +
+					  psys_sigismember(&pending, signal) * 10 +
+					  (get_disposition(signal) == PSYS_SIG_IGN)));
+}
+
+static void add_flags(void)
+{
+	static const int options[] = { PSYS_PR_GET_DUMPABLE, PSYS_PR_GET_SECUREBITS,
+				       PSYS_PR_GET_NO_NEW_PRIVS, PSYS_PR_GET_SECCOMP };
+	int signal = -1;
+	char name[16] = "";
+
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+		add("prctl ", (uint64_t)psys_prctl(options[i], 0, 0, 0, 0));
+	psys_prctl(PSYS_PR_GET_PDEATHSIG, (uintptr_t)&signal, 0, 0, 0);
+	add("pdeathsig ", (uint64_t)signal);
+	psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)name, 0, 0, 0);
+	add_string("name ", name);
+	add("personality ", (uint64_t)psys_personality(0xffffffff));
+	add("umask ", (uint64_t)psys_umask(0));
+}
+
+static void add_limits(void)
+{
+	struct psys_rlimit64 limit;
+	char number[32] = "";
+
+	for (int i = 0; i < 16; i++) {
+		psys_prlimit64(0, i, NULL, &limit);
+		add("soft ", limit.rlim_cur);
+		add("hard ", limit.rlim_max);
+	}
+	add("nice ", (uint64_t)psys_getpriority(PSYS_PRIO_PROCESS, 0));
+	add("policy ", (uint64_t)psys_sched_getscheduler(0));
+	add("ioprio ", (uint64_t)psys_ioprio_get(PSYS_IOPRIO_WHO_PROCESS, 0));
+	int fd = psys_open("/proc/self/oom_score_adj", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	psys_read(fd, number, sizeof number - 1);
+	psys_close(fd);
+	add_string("oom ", number);
+}
+
+static void add_files(void)
+{
+	char path[PSYS_PATH_MAX] = "";
+
+	psys_getcwd(path, sizeof path);
+	add_string("directory ", path);
+	for (int fd = 0; fd < 1000; fd++) {
+		long flags = psys_fcntl(fd, PSYS_F_GETFD, 0);
+		if (flags >= 0)
+			add("descriptor ", (uint64_t)(fd * 1000 + flags));
+	}
+	add("session ", (uint64_t)(psys_getsid(0) == psys_getpid()));
+	add("group ", (uint64_t)(psys_getpgid(0) == psys_getpid()));
+}
+
+/* AT_SECURE of the auxiliary vector, which follows the environment: getauxval(3). */
+static void add_secure(void)
+{
+	char **end = environment;
+
+	while (*end)
+		add_string("environment ", *end++);
+	for (unsigned long *at = (unsigned long *)(void *)(end + 1); *at; at += 2)
+		if (*at == 23)
+			add("secure ", at[1]);
+}
+
+ROLE(shows_all)
+{
+	for (int i = 0; i < argc; i++)
+		add_string("argument ", argv[i]);
+	add_ids();
+	add_capabilities();
+	add_signals();
+	add_flags();
+	add_limits();
+	add_files();
+	add_secure();
+	return psys_write(1, text, length) != (long)length;
+}
+
+/* --- the same by the image and in a copy ------------------------------------------ */
+
+struct seen {
+	int result, mode, step, error;
+	char text[8192];
+};
+
+static struct seen *run(const struct aspawn_action *actions, size_t count, uint64_t flags)
+{
+	struct seen *seen = psys_mmap(NULL, sizeof *seen, PSYS_PROT_READ | PSYS_PROT_WRITE,
+				      PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "shows_all", "argument");
+	struct aspawn_io io = { .size = sizeof io,
+				.out = { .data = seen->text, .size = sizeof seen->text } };
+
+	CHECK(!PSYS_IS_ERROR(seen));
+	command.stack = &stack;
+	command.flags = flags;
+	command.actions = actions;
+	command.action_count = count;
+	seen->result = aspawn_run(&command, &io);
+	seen->mode = aspawn_mode(&stack);
+	seen->step = io.failure.step;
+	seen->error = io.failure.error;
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK(!have_children());
+	return seen;
+}
+
+static void note_difference(const char *a, const char *b)
+{
+	char line[80];
+	const char *start = a;
+
+	for (; *a && *a == *b; a++, b++)
+		if (*a == '\n')
+			start = a + 1;
+	psys_strlcpy(line, start, sizeof line);
+	note(line, 0);
+	psys_strlcpy(line, b - (a - start), sizeof line);
+	note(line, 1);
+}
+
+/* The command does the same with the image, if mode is that, as in a copy of the memory. */
+static void check_same(int line, int mode, const struct aspawn_action *actions, size_t count)
+{
+	const struct seen *image = run(actions, count, 0);
+	const struct seen *copy = run(actions, count, ASPAWN_COMMAND_NO_IMAGE);
+
+	if (psys_strcmp(image->text, copy->text))
+		note_difference(image->text, copy->text);
+	check_equal(__FILE__, line, "mode", image->mode, mode);
+	check_equal(__FILE__, line, "mode of the copy", copy->mode, ASPAWN_MODE_FORK);
+	check_equal(__FILE__, line, "result", image->result, copy->result);
+	check_equal(__FILE__, line, "step", image->step, copy->step);
+	check_equal(__FILE__, line, "error", image->error, copy->error);
+	check_equal(__FILE__, line, "text", psys_strcmp(image->text, copy->text), 0);
+}
+
+#define CHECK_SAME_IN(mode, ...)                                                          \
+	do {                                                                              \
+		const struct aspawn_action actions_[] = { __VA_ARGS__ };                  \
+		check_same(__LINE__, mode, actions_, sizeof actions_ / sizeof *actions_); \
+	} while (0)
+#define CHECK_SAME(...) CHECK_SAME_IN(ASPAWN_MODE_IMAGE, __VA_ARGS__)
+#define NOTHING ASPAWN_RESUID(-1U, -1U, -1U)
+
+TEST(the_image_does_what_a_copy_does)
+{
+	static const unsigned groups[] = { 5, 6, 7 };
+	struct psys_sigset set;
+
+	needs_image();
+	psys_sigemptyset(&set);
+	psys_sigaddset(&set, PSYS_SIGUSR1);
+	psys_sigaddset(&set, PSYS_SIGCHLD);
+	CHECK_SAME(NOTHING);
+	CHECK_SAME(ASPAWN_OOM_SCORE_ADJ(321));
+	CHECK_SAME(NOTHING, ASPAWN_CHDIR("/dev"), ASPAWN_UMASK(0123));
+	CHECK_SAME(ASPAWN_CHDIR("/dev"), ASPAWN_UMASK(0123), NOTHING);
+	CHECK_SAME(ASPAWN_SETSID(), NOTHING);
+	CHECK_SAME(ASPAWN_SETPGID(0), NOTHING);
+	CHECK_SAME(ASPAWN_SIGMASK(&set), NOTHING);
+	CHECK_SAME(ASPAWN_SIGNALS_IGNORE(&set), NOTHING, ASPAWN_SIGNAL_DEFAULT(PSYS_SIGCHLD));
+	CHECK_SAME(ASPAWN_PDEATHSIG(PSYS_SIGTERM), NOTHING);
+	CHECK_SAME(ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 100, 200), NOTHING);
+	CHECK_SAME(ASPAWN_RLIMIT(PSYS_RLIMIT_FSIZE, 0, 0), NOTHING);
+	CHECK_SAME(ASPAWN_RLIMIT(PSYS_RLIMIT_NICE, 20, 20), ASPAWN_NICE(5), NOTHING);
+	CHECK_SAME(ASPAWN_SCHEDULER(PSYS_SCHED_BATCH, 0), NOTHING);
+	CHECK_SAME(ASPAWN_PERSONALITY(0x40000), NOTHING);
+	CHECK_SAME(ASPAWN_SETENV("A", "B"), NOTHING, ASPAWN_UNSETENV("HOME"));
+	CHECK_SAME(ASPAWN_CLEARENV(), NOTHING);
+	CHECK_SAME(ASPAWN_NO_NEW_PRIVS(), NOTHING);
+	CHECK_SAME(ASPAWN_OPEN(7, "/dev/null", PSYS_O_RDONLY, 0), NOTHING, ASPAWN_DUP2(7, 9));
+	CHECK_SAME(ASPAWN_CLOSEFROM(3), NOTHING);
+	CHECK_SAME(NOTHING, ASPAWN_CLOSEFROM(3));
+	CHECK_SAME(ASPAWN_CLOEXEC_FROM(3), NOTHING);
+	CHECK_SAME(NOTHING, ASPAWN_CHDIR("/no such directory"));
+	CHECK_SAME(ASPAWN_CLOSE(700), NOTHING, ASPAWN_DUP2(700, 1));
+	if (!is_root())
+		skip("not root");
+	CHECK_SAME(ASPAWN_GROUPS(groups, 3), NOTHING);
+	CHECK_SAME(ASPAWN_RESGID(77, 78, 79), ASPAWN_GROUPS(groups, 2));
+	CHECK_SAME(ASPAWN_RESUID(77, 0, 0));
+	CHECK_SAME(ASPAWN_RESUID(0, 0, 77));
+	CHECK_SAME(ASPAWN_USER(65534, 65533, groups, 3));
+	CHECK_SAME(ASPAWN_USER(65534, 65533, NULL, 0), ASPAWN_PDEATHSIG(PSYS_SIGTERM));
+	CHECK_SAME(ASPAWN_PDEATHSIG(PSYS_SIGTERM), ASPAWN_USER(65534, 65533, NULL, 0));
+	CHECK_SAME(ASPAWN_USER(65534, 65533, NULL, 0), ASPAWN_RESUID(0, 0, 0));
+	CHECK_SAME(ASPAWN_USER(65534, 65533, NULL, 0), ASPAWN_NICE(-20));
+	CHECK_SAME(ASPAWN_CHROOT("/dev"), NOTHING);
+}
+
+TEST(the_image_has_the_capabilities_of_a_copy)
+{
+	needs_image();
+	if (!is_root())
+		skip("not root");
+	CHECK_SAME(ASPAWN_CAP_DROP(PSYS_CAP_SETUID), ASPAWN_RESUID(65534, 65534, 0));
+	CHECK_SAME(ASPAWN_CAP_DROP(PSYS_CAP_CHOWN), NOTHING);
+	CHECK_SAME(ASPAWN_CAP_AMBIENT(PSYS_CAP_SYS_CHROOT), NOTHING);
+	CHECK_SAME(ASPAWN_SECUREBITS(1 << 4), ASPAWN_RESUID(65534, 65534, 65534),
+		   ASPAWN_CAP_AMBIENT(PSYS_CAP_NET_BIND_SERVICE)); /* SECBIT_KEEP_CAPS */
+	CHECK_SAME(ASPAWN_SECUREBITS(5), NOTHING, ASPAWN_CAP_AMBIENT(PSYS_CAP_SETUID),
+		   ASPAWN_USER(65534, 65534, NULL, 0));
+}
+
+static void set_capabilities(uint32_t permitted, uint32_t inheritable)
+{
+	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	struct psys_cap_user_data sets[2] = { { permitted, permitted, inheritable }, { 0 } };
+
+	CHECK_EQUAL(psys_capset(&header, sets), 0);
+}
+
+/* As root the image's exec gives more than the process had. */
+TEST(the_image_gains_no_capability)
+{
+	needs_image();
+	if (!is_root())
+		skip("not root");
+	set_capabilities(1U << PSYS_CAP_SETUID | 1U << PSYS_CAP_SETPCAP, 1U << PSYS_CAP_SETUID);
+	CHECK_SAME(NOTHING);
+	CHECK_SAME(NOTHING, ASPAWN_CHROOT("/"));
+	CHECK_SAME(NOTHING, ASPAWN_RESUID(65534, 65534, 65534));
+	set_capabilities(0, 0);
+	CHECK_SAME(NOTHING, ASPAWN_RESUID(65534, 65534, 65534));
+}
+
+TEST(an_exec_that_loses_a_capability_is_none_of_the_image)
+{
+	needs_image();
+	if (!is_root())
+		skip("not root");
+	CHECK_EQUAL(psys_prctl(PSYS_PR_CAPBSET_DROP, PSYS_CAP_SETUID, 0, 0, 0), 0);
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_RESUID(65534, 65534, 65534));
+}
+
+TEST(ambient_capabilities_last_in_the_image)
+{
+	needs_image();
+	if (!is_root())
+		skip("not root");
+	set_capabilities(1U << PSYS_CAP_SETUID, 1U << PSYS_CAP_SETUID);
+	CHECK_EQUAL(
+		psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_RAISE, PSYS_CAP_SETUID, 0, 0),
+		0);
+	CHECK_EQUAL(psys_prctl(8 /* PR_SET_KEEPCAPS */, 1, 0, 0, 0), 0);
+	CHECK_EQUAL(psys_setresuid(65534, 65534, 65534), 0);
+	set_capabilities(1U << PSYS_CAP_SETUID, 1U << PSYS_CAP_SETUID);
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
+	CHECK_EQUAL(psys_prctl(8, 0, 0, 0, 0), 0);
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_RESUID(1, 1, 1)); /* not ambient any more */
+	CHECK_EQUAL(
+		psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_RAISE, PSYS_CAP_SETUID, 0, 0),
+		0);
+	CHECK_SAME(ASPAWN_RESUID(1, 1, 1));
+}
+
+/* --- where the image is not used ----------------------------------------------------- */
+
+TEST(the_caller_of_a_function_is_in_a_copy)
+{
+	static const struct aspawn_action nothing = NOTHING;
+
+	needs_image();
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_OPEN(0, "/dev/stdin", PSYS_O_RDONLY, 0));
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_OPEN(0, "/proc/self/exe", PSYS_O_RDONLY, 0));
+	CHECK_SAME(NOTHING, ASPAWN_WRITE("/proc/self/oom_score_adj", "5"));
+	CHECK_SAME(NOTHING, ASPAWN_OPEN(0, "/dev/zero", PSYS_O_RDONLY, 0));
+	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_FORK)->mode, ASPAWN_MODE_FORK);
+	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_VFORK)->mode, ASPAWN_MODE_FORK);
+	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_NO_IMAGE)->mode, ASPAWN_MODE_FORK);
+	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)->mode, ASPAWN_MODE_FORK);
+	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_AUTOREAP)->mode, ASPAWN_MODE_FORK);
+	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_AUTOKILL)->mode, ASPAWN_MODE_FORK);
+	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_PRIVATE)->mode, ASPAWN_MODE_IMAGE);
+}
+
+/* The command of another user begins in a copy, and works. */
+static void check_copied(void)
+{
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_CHDIR("/dev"));
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_CHDIR("/no such directory"));
+}
+
+TEST(another_saved_user_is_no_case_for_the_image)
+{
+	needs_image();
+	if (!is_root())
+		skip("not root");
+	CHECK_EQUAL(psys_setresuid(0, 0, 77), 0);
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_RESUID(77, 77, 77));
+}
+
+TEST(another_saved_group_is_no_case_for_the_image)
+{
+	needs_image();
+	if (!is_root())
+		skip("not root");
+	CHECK_EQUAL(psys_setresgid(0, 0, 77), 0);
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_RESGID(77, 77, 77));
+}
+
+TEST(another_user_for_files_is_no_case_for_the_image)
+{
+	needs_image();
+	if (!is_root())
+		skip("not root");
+	psys_setfsgid(77);
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
+	check_copied();
+	psys_setfsgid(0);
+	psys_setfsuid(77);
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
+	check_copied();
+}
+
+TEST(a_process_that_is_not_dumpable_makes_a_copy)
+{
+	needs_image();
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0), 0);
+	check_copied();
+}
+
+TEST(a_personality_makes_a_copy)
+{
+	needs_image();
+	CHECK(psys_personality(0x0020000) >= 0); /* UNAME26 */
+	check_copied();
+}
+
+TEST(securebits_make_a_copy)
+{
+	needs_image();
+	if (!is_root())
+		skip("not root");
+	CHECK_EQUAL(psys_prctl(8 /* PR_SET_KEEPCAPS */, 1, 0, 0, 0), 0);
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_RESUID(65534, 65534, 65534));
+}
+
+/* --- where the image cannot be executed -------------------------------------------------- */
+
+TEST(a_limit_of_the_file_size_makes_a_copy)
+{
+	const struct psys_rlimit64 limit = { 50000, 50000 };
+
+	needs_image();
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_FSIZE, &limit, NULL), 0);
+	check_copied();
+}
+
+TEST(a_small_stack_makes_a_copy)
+{
+	const struct psys_rlimit64 limit = { 200000, 200000 };
+
+	needs_image();
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_STACK, &limit, NULL), 0);
+	check_copied();
+}
+
+TEST(a_filter_of_memfd_create_makes_a_copy)
+{
+	needs_image();
+	filter_refuse(PSYS_NR_memfd_create, PSYS_ENOSYS);
+	check_copied();
+}
+
+TEST(a_filter_of_execveat_makes_a_copy)
+{
+	needs_image();
+	filter_refuse(PSYS_NR_execveat, PSYS_EPERM);
+	check_copied();
+}
+
+TEST(a_filter_of_writes_at_an_offset_makes_a_copy)
+{
+	needs_image();
+	filter_refuse(PSYS_NR_pwrite64, PSYS_EPERM);
+	check_copied();
+}
+
+TEST(a_filter_that_kills_makes_a_copy)
+{
+	needs_image();
+	filter_trap(PSYS_NR_memfd_create);
+	check_copied();
+}
+
+/* Before Linux 6.3. */
+TEST(the_image_needs_no_mfd_exec)
+{
+	needs_image_under_filters();
+	filter_refuse_flags(PSYS_NR_memfd_create, 1, PSYS_MFD_EXEC, PSYS_EINVAL);
+	CHECK_SAME(NOTHING);
+}
+
+/* vm.memfd_noexec belongs to the pid namespace. */
+TEST(a_kernel_without_executable_memfds_makes_a_copy)
+{
+	needs_image();
+	if (!is_root() || psys_unshare(PSYS_CLONE_NEWPID | PSYS_CLONE_NEWNS) < 0)
+		skip("no pid namespace");
+	int pid = fork_child();
+	if (pid == 0) {
+		CHECK_EQUAL(psys_mount(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL), 0);
+		CHECK_EQUAL(psys_mount("proc", "/proc", "proc", 0, NULL), 0);
+		int fd = psys_open("/proc/sys/vm/memfd_noexec", PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+		if (fd < 0 || psys_write(fd, "2", 1) != 1)
+			psys_exit_group(3);
+		psys_close(fd);
+		check_copied();
+		psys_exit_group(0);
+	}
+	int status = reap(pid);
+	if (status == 3)
+		skip("no vm.memfd_noexec");
+	CHECK_EQUAL(status, 0);
+}
+
+TEST(the_image_works_without_clone3)
+{
+	needs_image_under_filters();
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	CHECK_SAME(NOTHING, ASPAWN_CHDIR("/dev"));
+	filter_refuse(PSYS_NR_execveat, PSYS_EPERM);
+	check_copied();
+}
+
+static int signals;
+static void count_signal(int signal)
+{
+	(void)signal;
+	signals++;
+}
+
+/* Of the child that could not execute the image nobody sees an end. */
+TEST(a_failed_image_raises_no_sigchld)
+{
+	static const struct aspawn_action nothing = NOTHING;
+
+	needs_image();
+	filter_refuse(PSYS_NR_execveat, PSYS_EPERM);
+	set_handler(PSYS_SIGCHLD, count_signal);
+	for (int i = 1; i <= 20; i++) {
+		CHECK_EQUAL(run(&nothing, 1, 0)->result, 0);
+		CHECK_EQUAL(signals, i);
+	}
+}
+
+/* --- descriptors ---------------------------------------------------------------------------- */
+
+TEST(the_image_keeps_cloexec_descriptors_for_actions)
+{
+	int directory = psys_open("/dev", PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	int file = psys_open("/dev/null", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+
+	needs_image();
+	CHECK(directory >= 0 && file >= 0);
+	CHECK_SAME(NOTHING, ASPAWN_FCHDIR(directory));
+	CHECK_SAME(NOTHING, ASPAWN_DUP2(file, 20), ASPAWN_DUP2(file, 21), ASPAWN_DUP2(file, file));
+	CHECK_SAME(NOTHING, ASPAWN_OPENAT(0, directory, "null", PSYS_O_RDONLY, 0));
+	CHECK_SAME(NOTHING, ASPAWN_CLOSEFROM(3),
+		   ASPAWN_OPENAT(0, directory, "null", PSYS_O_RDONLY, 0));
+	CHECK_SAME(NOTHING, ASPAWN_DUP2(file, 20), ASPAWN_CLOSEFROM(21));
+}
+
+TEST(the_image_starts_without_standard_streams)
+{
+	static const struct aspawn_action actions[] = { NOTHING, ASPAWN_DUP2(700, 1),
+							ASPAWN_CLOSEFROM(3) };
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "shows", "descriptors");
+	struct aspawn_child child;
+	char seen[64] = "";
+	int ends[2], saved = psys_fcntl(1, PSYS_F_DUPFD_CLOEXEC, 800);
+
+	needs_image();
+	CHECK_EQUAL(psys_pipe2(ends, PSYS_O_CLOEXEC), 0);
+	CHECK_EQUAL(psys_dup3(ends[1], 700, PSYS_O_CLOEXEC), 700);
+	command.actions = actions;
+	command.action_count = 3;
+	command.stack = &stack;
+	command.flags = ASPAWN_COMMAND_NO_PIDFD; /* it could be one of these numbers */
+	for (int fd = 0; fd < 3; fd++)
+		psys_close(fd);
+	int r = aspawn_start(&child, &command);
+	psys_dup2(saved, 1);
+	psys_dup2(saved, 2);
+	CHECK_EQUAL(r, 0);
+	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), 0);
+	CHECK(psys_read(ends[0], seen, sizeof seen - 1) > 0);
+	CHECK_EQUAL(psys_strcmp(seen, "1"), 0);
+}
+
+/* --- the process ------------------------------------------------------------------------------- */
+
+static void check_open(const char *path, const char *expected)
+{
+	char seen[64] = "";
+	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+
+	CHECK(fd >= 0);
+	CHECK(psys_read(fd, seen, sizeof seen - 1) >= 0);
+	psys_close(fd);
+	CHECK_EQUAL(psys_strncmp(seen, expected, psys_strlen(expected)), 0);
+}
+
+/* While an action waits, for the other end of a named pipe. */
+TEST(the_image_has_the_name_and_memory_of_its_own)
+{
+	char path[64] = "/tmp/aspawn-image-", number[PSYS_DECIMAL_SIZE], file[64];
+	struct self self;
+	struct Stack_t stack = { 0 };
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	bool is_mapped = false;
+
+	needs_image();
+	if (!have_proc())
+		skip("no /proc");
+	psys_i64_to_decimal(number, psys_getpid());
+	psys_strlcpy(path + psys_strlen(path), number, 32);
+	if (psys_mknodat(PSYS_AT_FDCWD, path, PSYS_S_IFIFO | 0600, 0) < 0)
+		skip("no named pipes in /tmp");
+	const struct aspawn_action actions[] = { NOTHING, ASPAWN_OPEN(0, path, PSYS_O_RDONLY, 0) };
+	command.actions = actions;
+	command.action_count = 2;
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_NAME, (uintptr_t) "a-host", 0, 0, 0), 0);
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_stack_busy(&stack), 0);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, 0), -PSYS_ETIMEDOUT);
+	sleep_ms(50);
+	psys_strlcpy(file, "/proc/", sizeof file);
+	psys_i64_to_decimal(file + 6, child.pid);
+	size_t end = psys_strlen(file);
+	psys_strlcpy(file + end, "/comm", sizeof file - end);
+	check_open(file, "a-host\n");
+	psys_strlcpy(file + end, "/maps", sizeof file - end);
+	char maps[4096];
+	int fd = psys_open(file, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	long size = psys_read(fd, maps, sizeof maps - 5);
+	CHECK(size > 0);
+	psys_close(fd);
+	for (long i = 0; i < size; i++) {
+		is_mapped = is_mapped || !psys_strncmp(maps + i, "memfd:aspawn", 12);
+		CHECK(psys_strncmp(maps + i, "rwx", 3) != 0);
+	}
+	CHECK(is_mapped);
+	CHECK_EQUAL(psys_strncmp(maps, "00400000-", 9) && psys_strncmp(maps, "400000-", 7), 0);
+	psys_close(psys_open(path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0));
+	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
+	check_ends(&child, 7 << 8);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+/* The caller's memory changes, and is unmapped, before the image looks at its own. */
+TEST(the_image_has_copies_of_all_arguments)
+{
+	enum { COUNT = 2000 };
+	static const char *argv[COUNT + 8];
+	static const struct aspawn_action nothing = NOTHING;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int i = 0;
+
+	needs_image();
+	for (; self.argv[i]; i++)
+		argv[i] = self.argv[i];
+	for (int j = 0; j < COUNT; j++)
+		argv[i + j] = "0123456789012345678901234567890123456789";
+	command.argv = (char *const *)(uintptr_t)argv;
+	command.actions = &nothing;
+	command.action_count = 1;
+	struct Stack_t stack = { 0 };
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_child_mode(&child), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_child_mode(NULL), ASPAWN_MODE_NONE);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	check_ends(&child, 7 << 8);
+}
+
+/* --- another user --------------------------------------------------------------------------------- */
+
+struct attack {
+	int pid, stop, tries, successes, signals;
+};
+
+/* Tries to trace, read and signal the child, as its user. */
+static int attack(struct attack *shared, int host)
+{
+	char byte;
+	struct psys_iovec local = { &byte, 1 }, remote = { shared, 1 };
+
+	psys_setgroups(0, NULL);
+	if (psys_setresgid(65534, 65534, 65534) < 0 || psys_setresuid(65534, 65534, 65534) < 0)
+		return 1;
+	while (!__atomic_load_n(&shared->stop, __ATOMIC_ACQUIRE)) {
+		int pid = __atomic_load_n(&shared->pid, __ATOMIC_ACQUIRE);
+		if (!pid)
+			pid = host + 2 + shared->tries % 8; /* it may be one of the next */
+		shared->tries++;
+		/* A child that executes the program may be read: then it has other memory. */
+		if (psys_process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1)
+			shared->successes++;
+		if (psys_kill(pid, PSYS_SIGURG) == 0) /* ignored by default */
+			shared->signals++;
+	}
+	return 0;
+}
+
+TEST_SECONDS(no_other_user_reaches_memory_that_is_shared, 60)
+{
+	static const struct aspawn_action actions[] = { ASPAWN_USER(65534, 65534, NULL, 0),
+							ASPAWN_NICE(1), ASPAWN_UMASK(0) };
+	struct attack *shared = shared_page();
+	struct Stack_t stack = { 0 };
+
+	needs_image();
+	if (!is_root())
+		skip("not root");
+	int attacker = fork_child(), host = psys_getpid();
+	if (attacker == 0)
+		psys_exit_group(attack(shared, host));
+	for (int i = 0; i < scaled(2000); i++) {
+		struct self self;
+		struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+		struct aspawn_child child;
+		command.actions = actions;
+		command.action_count = sizeof actions / sizeof *actions;
+		command.stack = &stack;
+		CHECK_EQUAL(aspawn_start(&child, &command), 0);
+		__atomic_store_n(&shared->pid, child.pid, __ATOMIC_RELEASE);
+		CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+		CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
+		aspawn_wait(&child, NULL, NULL, -1);
+	}
+	shared->stop = 1;
+	CHECK_EQUAL(reap(attacker), 0);
+	note("tries:", shared->tries);
+	note("signals that the kernel allowed, to the image or the program:", shared->signals);
+	CHECK_EQUAL(shared->successes, 0);
+}
+
+TEST(commands_with_memory_of_their_own_say_how)
+{
+	static const struct aspawn_action nothing = NOTHING;
+	int mode = run(&nothing, 1, 0)->mode;
+
+	note(mode == ASPAWN_MODE_IMAGE ? "memory of the child's own: the image" :
+					 "memory of the child's own: a copy",
+	     mode);
+	CHECK(mode == ASPAWN_MODE_IMAGE || mode == ASPAWN_MODE_FORK);
+}
+
+/* --- what the parent sees --------------------------------------------------------------------------- */
+
+static int *sibling;
+static void fork_a_sibling(int tid)
+{
+	(void)tid;
+	if (*sibling)
+		return;
+	int pid = fork_child();
+	if (pid == 0) {
+		sleep_ms(60000);
+		psys_exit_group(0);
+	}
+	*sibling = pid;
+}
+
+TEST(a_sibling_with_the_pipe_does_not_delay_the_image)
+{
+	static const struct aspawn_action nothing = NOTHING;
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+
+	needs_image_under_filters();
+	sibling = shared_page();
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_precede_clone(fork_a_sibling);
+	command.actions = &nothing;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, 10000), 0);
+	CHECK(*sibling > 0);
+	CHECK_EQUAL(psys_kill(*sibling, PSYS_SIGKILL), 0);
+	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+	check_ends(&child, PSYS_SIGKILL);
+}
+
+/* The library's report cannot be written. */
+TEST(a_filter_of_write_does_not_hide_the_exec)
+{
+	static const struct psys_sock_filter filter[] = {
+		{ PSYS_BPF_LD | PSYS_BPF_W | PSYS_BPF_ABS, 0, 0,
+		  offsetof(struct psys_seccomp_data, nr) },
+		{ PSYS_BPF_JMP | PSYS_BPF_JEQ | PSYS_BPF_K, 0, 1, PSYS_NR_write },
+		{ PSYS_BPF_RET | PSYS_BPF_K, 0, 0, PSYS_SECCOMP_RET_ERRNO | PSYS_EPERM },
+		{ PSYS_BPF_RET | PSYS_BPF_K, 0, 0, PSYS_SECCOMP_RET_ALLOW },
+	};
+	static const struct aspawn_action actions[] = {
+		NOTHING,
+		ASPAWN_NO_NEW_PRIVS(),
+		ASPAWN_SECCOMP(filter, 4),
+	};
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	needs_image_under_filters();
+	command.actions = actions;
+	command.action_count = 3;
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+}
+
+/* --- attempts that end before the image ------------------------------------------------------------- */
+
+static ASPAWN_CHILD int fails_with(void *error)
+{
+	return -(int)(intptr_t)error;
+}
+
+TEST(a_function_of_the_caller_runs_in_a_copy)
+{
+	needs_image();
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_CALL(fails_with, NULL));
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_CALL(fails_with, (void *)PSYS_EDOM), NOTHING);
+}
