@@ -124,7 +124,8 @@ PSYS_UNINSTRUMENTED int aspawn_pipe(int ends[2])
 	return r;
 }
 
-static void fill(struct control *control, const struct request *request, const struct Stack_t *stack)
+static PSYS_UNINSTRUMENTED void fill(struct control *control, const struct request *request,
+				     const struct Stack_t *stack)
 {
 	control->state = stack_state(stack);
 	control->keep_below = request->keep_below;
@@ -163,7 +164,7 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control, const stru
 	return 0;
 }
 
-static void close_channels(const struct control *control)
+static PSYS_UNINSTRUMENTED void close_channels(const struct control *control)
 {
 	aspawn_watch_free(control->watch);
 	psys_close(control->read_end); /* of a negative one: no effect */
@@ -211,7 +212,8 @@ PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struc
 	return pid;
 }
 
-int aspawn_spawn(struct spawned *spawned, const struct request *request, const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct request *request,
+				     const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
 

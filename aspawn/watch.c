@@ -24,7 +24,7 @@ PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_make(void)
 	return PSYS_IS_ERROR(page) ? NULL : page;
 }
 
-void aspawn_watch_free(struct exec_watch *watch)
+PSYS_UNINSTRUMENTED void aspawn_watch_free(struct exec_watch *watch)
 {
 	if (watch)
 		psys_munmap(watch, sizeof *watch);
