@@ -76,7 +76,7 @@ sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 # After CFLAGS: a distribution asks for the stack protector there, whose canary a child cannot have.
 core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
 
-sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c))
+sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c queue/*.c))
 assembly := $(filter-out start,$(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S))))
 objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o)
 archive := $(BUILD_DIR)/libaspawn.a
@@ -113,6 +113,10 @@ $(BUILD_DIR)/aspawn/%.o: aspawn/%.c $(built)
 	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 $(BUILD_DIR)/command/%.o: command/%.c $(built)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
+
+$(BUILD_DIR)/queue/%.o: queue/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(core) -c $< -o $@
 

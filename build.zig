@@ -10,7 +10,8 @@ const sources = [_][]const u8{
     "command/action.c",  "command/actions.c",     "command/arena.c",        "command/child.c",
     "command/command.c", "command/communicate.c", "command/environment.c",  "command/execute.c",
     "command/info.c",    "command/pool.c",        "command/requirements.c", "command/text.c",
-    "command/version.c",
+    "command/version.c", "queue/job.c",           "queue/queue.c",          "queue/results.c",
+    "queue/server.c",    "queue/submit.c",
 };
 const compat_sources = [_][]const u8{
     "compat/pool.c",  "compat/popen.c", "compat/popen_noshell.c", "compat/posix_spawn.c",
