@@ -126,6 +126,7 @@ include bench/bench.mk
 include examples/examples.mk
 include dist.mk
 include tools/cmake.mk
+include $(wildcard bindings/*/*.mk)
 
 # For another architecture, by clang 19 and lld 19 alone, or by a gcc of its own (.cc):
 # no sysroot, no foreign header. $(TARGETS) come from syscall/arch/*/target.mk.

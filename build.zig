@@ -5,13 +5,13 @@ const std = @import("std");
 
 const sources = [_][]const u8{
     "syscall/errno.c",   "syscall/exec.c",        "syscall/string.c",       "syscall/symbols.c",
-    "aspawn/aspawn.c",   "aspawn/clone.c",        "aspawn/close.c",         "aspawn/options.c",
-    "aspawn/private.c",  "aspawn/stack.c",        "aspawn/watch.c",
+    "aspawn/aspawn.c",   "aspawn/autoreap.c",     "aspawn/clone.c",         "aspawn/close.c",
+    "aspawn/options.c",  "aspawn/private.c",      "aspawn/stack.c",         "aspawn/watch.c",
     "command/action.c",  "command/actions.c",     "command/arena.c",        "command/child.c",
     "command/command.c", "command/communicate.c", "command/environment.c",  "command/execute.c",
-    "command/info.c",    "command/pool.c",        "command/requirements.c", "command/text.c",
-    "command/version.c", "queue/job.c",           "queue/queue.c",          "queue/results.c",
-    "queue/server.c",    "queue/submit.c",
+    "command/info.c",    "command/kill.c",        "command/pool.c",         "command/requirements.c",
+    "command/text.c",    "command/version.c",     "command/wait.c",         "queue/job.c",
+    "queue/queue.c",     "queue/results.c",       "queue/server.c",         "queue/submit.c",
 };
 const compat_sources = [_][]const u8{
     "compat/pool.c",  "compat/popen.c", "compat/popen_noshell.c", "compat/posix_spawn.c",

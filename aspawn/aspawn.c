@@ -75,6 +75,15 @@ static PSYS_UNINSTRUMENTED void ignore_sigchld(void)
 	psys_rt_sigaction(PSYS_SIGCHLD, ignored, NULL, PSYS_SIGSET_SIZE);
 }
 
+/* Returns false if the helper has ended before: then no signal comes. */
+static PSYS_UNINSTRUMENTED bool die_with_helper(int helper)
+{
+	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
+	int parent = psys_getppid();
+
+	return parent <= 0 || parent == helper;
+}
+
 /* The child's entry point. */
 static PSYS_UNINSTRUMENTED int child_main(void *block)
 {
@@ -91,6 +100,11 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 		reset_handlers();
 	if (control->ignores_sigchld)
 		ignore_sigchld();
+	if (control->needs_no_new_privs && !control->has_no_new_privs &&
+	    psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		psys_exit_group(127);
+	if (control->dies_with_helper && !die_with_helper(control->parent))
+		psys_exit_group(127);
 	if (control->watch)
 		aspawn_watch_begin(control->watch);
 	psys_exit_group(control->fn(control->arg, control->write_end, &control->old_mask,
@@ -133,7 +147,8 @@ static PSYS_UNINSTRUMENTED void fill(struct control *control, const struct reque
 	control->read_end = control->write_end = -1;
 	control->watch = NULL;
 	control->parent = 0;
-	control->ignores_sigchld = false;
+	control->ignores_sigchld = control->dies_with_helper = false;
+	control->needs_no_new_privs = request->needs_no_new_privs;
 	control->fn = request->fn;
 	control->arg = request->arg;
 	control->user_data = request->user_data;

@@ -37,10 +37,12 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_may_copy(const struct clone_method *method
 PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
 					   const struct request *request, bool into_cgroup)
 {
-	if (into_cgroup && !method->clone3)
+	const bool needs_clone3 = into_cgroup || request->clone3_flags;
+
+	if (needs_clone3 && !method->clone3)
 		return false;
 	if (request->copy_memory)
-		return !(method->flags & PSYS_CLONE_VM) && (!method->clone3 || into_cgroup);
+		return !(method->flags & PSYS_CLONE_VM) && (!method->clone3 || needs_clone3);
 	return method->flags & PSYS_CLONE_VM || !method->clone3;
 }
 
@@ -67,7 +69,7 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
-	return flags;
+	return flags | request->clone3_flags;
 }
 
 PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool clone3)
@@ -113,18 +115,18 @@ note_child(const struct Stack_t *stack, const struct clone_method *method, uint6
 	__atomic_store_n(&state->pid, pid, __ATOMIC_RELEASE);
 }
 
-PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
-				      const struct request *request, int cgroup_fd,
-				      const struct Stack_t *stack, int (*child)(void *))
+static PSYS_UNINSTRUMENTED long clone_with(uint64_t flags, const struct clone_method *method,
+					   const struct request *request, int cgroup_fd,
+					   const struct Stack_t *stack, int (*child)(void *))
 {
 	struct control *control = stack_control(stack);
 	struct stack_state *state = stack_state(stack);
-	const uint64_t flags = flags_of(method, request, cgroup_fd >= 0);
 
 	control->shared = 0;
 	control->pidfd = -1;
 	control->shares_files = flags & PSYS_CLONE_FILES;
 	control->began_in_cgroup = cgroup_fd >= 0;
+	control->has_no_new_privs = flags & PSYS_CLONE_NNP;
 	/* 32-bit kernels before 6.19 accept CLONE_CLEAR_SIGHAND and ignore it. */
 	control->reset_handlers = !(flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8;
 	state->pid = 0;
@@ -132,7 +134,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
 			 __ATOMIC_RELEASE);
 	const struct clone_call call = {
 		.flags = flags,
-		.exit_signal = PSYS_SIGCHLD,
+		.exit_signal = flags & PSYS_CLONE_AUTOREAP ? 0 : PSYS_SIGCHLD,
 		.pidfd = &control->pidfd,
 		.cleared_tid = &state->use,
 		.lowest = (char *)stack->addr + STACK_LOWEST,
@@ -147,4 +149,23 @@ PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
 	else
 		note_child(stack, method, flags, (int)pid);
 	return pid;
+}
+
+PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
+				      const struct request *request, int cgroup_fd,
+				      const struct Stack_t *stack, int (*child)(void *))
+{
+	struct stack_state *state = stack_state(stack);
+	const uint64_t flags = flags_of(method, request, cgroup_fd >= 0);
+
+	if (request->no_new_privs && method->clone3 && !state->no_nnp) {
+		long pid = clone_with(flags | PSYS_CLONE_NNP, method, request, cgroup_fd, stack,
+				      child);
+		if (pid != -PSYS_EINVAL)
+			return pid;
+		pid = clone_with(flags, method, request, cgroup_fd, stack, child);
+		state->no_nnp = pid >= 0; /* otherwise another flag may be why */
+		return pid;
+	}
+	return clone_with(flags, method, request, cgroup_fd, stack, child);
 }

@@ -4,6 +4,11 @@
 
 #include "private.h"
 
+enum {
+	ALL_OPTIONS = 2 * ASPAWN_NNP - 1,
+	HIDDEN_OPTIONS = ASPAWN_PRIVATE | ASPAWN_AUTOREAP | ASPAWN_AUTOKILL,
+};
+
 int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
 			  size_t first_version)
 {
@@ -31,11 +36,13 @@ static int read_options(struct request *request, int **pidfd, const struct aspaw
 	if (r < 0)
 		return r;
 	const uint64_t flags = options->flags;
-	if (flags & ~(ASPAWN_NO_PIPE | ASPAWN_PIDFD | ASPAWN_CGROUP | ASPAWN_VFORK | ASPAWN_PRIVATE))
+	if (flags & ~(uint64_t)ALL_OPTIONS || (flags & HIDDEN_OPTIONS && flags & ASPAWN_VFORK))
 		return -PSYS_EINVAL;
-	if (flags & ASPAWN_PRIVATE && flags & ASPAWN_VFORK)
-		return -PSYS_EINVAL;
-	request->clone = flags & ASPAWN_PRIVATE ? aspawn_private_clone : NULL;
+	request->clone = flags & ASPAWN_PRIVATE ? aspawn_private_clone :
+			 flags & HIDDEN_OPTIONS ? aspawn_autoreap_clone :
+						  NULL;
+	request->autokill = flags & ASPAWN_AUTOKILL;
+	request->no_new_privs = request->needs_no_new_privs = flags & ASPAWN_NNP;
 	if (flags & ASPAWN_NO_PIPE)
 		request->pipe = NO_PIPE;
 	request->suspend = flags & ASPAWN_VFORK;

@@ -9,17 +9,17 @@
 #include "close.h"
 #include "deadline.h"
 
-/* What the helper is given. It lies on top of its stack. */
+/* The helper's input and output, above its frames. */
 struct helper {
 	struct Stack_t stack;
-	struct request request; /* a copy: the caller's frame may go if its thread is cancelled */
+	struct request request; /* a copy: the caller's thread may be cancelled */
 	int host;               /* pid of the caller */
-	long result;            /* out: the child's pid or an error; 0: it came to neither */
+	long result;            /* out: the child's pid or an error; 0: the helper was killed */
 };
 
 static PSYS_UNINSTRUMENTED struct helper *helper_of(const struct Stack_t *stack)
 {
-	return (struct helper *)(void *)((char *)stack->addr + STACK_HELPER) - 1;
+	return (struct helper *)(void *)((char *)stack->addr + STACK_UNIT) - 1;
 }
 
 /* From the best down. The exit signal of each is 0. */
@@ -35,7 +35,7 @@ static const struct {
 /* --- the helper ------------------------------------------------------------- */
 
 /* Returns true if the helper has a descriptor table of its own, with nothing in it. */
-static PSYS_UNINSTRUMENTED bool let_go_of_files(void)
+static PSYS_UNINSTRUMENTED bool release_files(void)
 {
 	if (psys_close_range(0, ~0U, PSYS_CLOSE_RANGE_UNSHARE) >= 0)
 		return true;
@@ -45,17 +45,25 @@ static PSYS_UNINSTRUMENTED bool let_go_of_files(void)
 	return true;
 }
 
-/* Returns false if the parent's process has ended before the child. Without pidfds that is not
- * seen. */
-static PSYS_UNINSTRUMENTED bool watch_both(int child, int host)
+/* Waits for the first end: false if the parent's process has ended before the child. Without
+ * pidfds returns true at once; a child that shall die with its host then dies with the helper, and
+ * the helper with the thread that has made it. */
+static PSYS_UNINSTRUMENTED bool watch_both(int child, int host, bool autokill)
 {
-	struct psys_pollfd polled[2] = { { psys_pidfd_open(child, 0), PSYS_POLLIN, 0 },
-					 { psys_pidfd_open(host, 0), PSYS_POLLIN, 0 } };
-	int r = psys_getppid();
+	/* In the host's table they would be descriptors of the host. */
+	const bool own_files = release_files();
+	struct psys_pollfd polled[2] = {
+		{ own_files ? psys_pidfd_open(child, 0) : -1, PSYS_POLLIN, 0 },
+		{ own_files ? psys_pidfd_open(host, 0) : -1, PSYS_POLLIN, 0 }
+	};
+	const bool have_pidfds = polled[0].fd >= 0 && polled[1].fd >= 0;
 
-	if (r >= 0 && r != host) /* otherwise the pidfd is not another's with its number */
+	if (autokill && !have_pidfds)
+		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
+	int r = psys_getppid();
+	if (r >= 0 && r != host) /* the number may be another process's by now */
 		return false;
-	if (polled[0].fd < 0 || polled[1].fd < 0)
+	if (!have_pidfds)
 		return true;
 	do
 		r = psys_ppoll(polled, 2, NULL, NULL, 0);
@@ -85,7 +93,7 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
-	/* In a pid namespace of its children's the helper would be init, and end it. */
+	/* If children go to another pid namespace the helper is its init, whose end kills all. */
 	if (helper->host <= 0 || psys_getppid() != helper->host) {
 		helper->result = -PSYS_EOPNOTSUPP;
 		return 0;
@@ -93,6 +101,7 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	if (psys_rt_sigaction(PSYS_SIGCHLD, &usual, old, PSYS_SIGSET_SIZE) >= 0)
 		control->ignores_sigchld = old->handler == PSYS_SIG_IGN;
 	control->parent = state->helper_pid;
+	control->dies_with_helper = helper->request.autokill;
 	helper->result = aspawn_clone_child(control, &helper->request, &helper->stack);
 	if (helper->result < 0)
 		return 0;
@@ -101,8 +110,11 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	if (__atomic_exchange_n(&state->helper, HELPING, __ATOMIC_ACQ_REL) == CLONE_AWAITED)
 		psys_futex(&state->helper, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 	psys_chdir("/");
-	if (!let_go_of_files() || watch_both(child, helper->host))
+	const bool autokill = helper->request.autokill;
+	if (watch_both(child, helper->host, autokill))
 		wait_for_child(state, child);
+	else if (autokill)
+		psys_kill(child, PSYS_SIGKILL);
 	return 0;
 }
 
@@ -138,7 +150,7 @@ static long clone_helper(const struct Stack_t *stack)
 	return -PSYS_EOPNOTSUPP;
 }
 
-/* Somebody has killed the helper before it could tell: nothing may be left of the child. */
+/* Somebody killed the helper before it stored a result: kill the child, if there is one. */
 static long lost_helper(const struct control *control)
 {
 	if (control->pidfd >= 0) {
@@ -211,14 +223,35 @@ bool aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_ru
 	return ended;
 }
 
+/* The kernel reaps this child. Its pidfd is the caller's. */
+static int await_autoreaped(const struct Stack_t *stack, struct psys_timespec deadline)
+{
+	struct stack_state *state = stack_state(stack);
+	const int pidfd = stack_control(stack)->pidfd;
+
+	if (__atomic_load_n(&state->ended, __ATOMIC_ACQUIRE))
+		return 0;
+	int r = aspawn_await_reaped(pidfd, deadline);
+	if (r == 0)
+		r = aspawn_reaped_status(pidfd, &state->status);
+	if (r < 0)
+		return r == -PSYS_ETIMEDOUT ? r : -PSYS_ECHILD;
+	psys_memset(&state->usage, 0, sizeof state->usage);
+	__atomic_store_n(&state->ended, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
 int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_rusage *usage,
 			const struct psys_timespec *timeout)
 {
 	if (!deadline_is_valid(timeout))
 		return -PSYS_EINVAL;
-	if (!aspawn_privacy(stack))
+	const int privacy = aspawn_privacy(stack);
+	if (!privacy)
 		return -PSYS_ECHILD;
-	int r = aspawn_private_await_end(stack, deadline_after(timeout));
+	const struct psys_timespec deadline = deadline_after(timeout);
+	int r = privacy == ASPAWN_PRIVATE_NO_HELPER ? await_autoreaped(stack, deadline) :
+						      aspawn_private_await_end(stack, deadline);
 	if (r < 0)
 		return r;
 	aspawn_stack_reap_helper(stack);

@@ -16,8 +16,8 @@ struct control;
 struct request {
 	bool copy_memory; /* as fork(2); otherwise memory is shared where the kernel allows it */
 	bool suspend; /* suspend the caller until the exec (CLONE_VFORK); not with copy_memory */
-	/* aspawn_private_clone: a helper is the child's parent; never with suspend. NULL: the
-	 * caller is the parent (aspawn_clone_child). */
+	/* aspawn_private_clone, aspawn_autoreap_clone: the child is hidden; never with suspend.
+	 * NULL: aspawn_clone_child. */
 	long (*clone)(struct control *control, const struct request *request,
 		      const struct Stack_t *stack);
 	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
@@ -28,6 +28,11 @@ struct request {
 	enum report_pipe pipe;
 	bool watch_copy; /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
+	bool no_new_privs;       /* set it by the clone if possible: control->has_no_new_privs */
+	bool needs_no_new_privs; /* and otherwise by the child, before fn */
+	bool autokill;           /* of a hidden child: it dies with the caller's process */
+	/* Only methods of clone3 that take all these flags are tried (Linux 7.1). */
+	uint64_t clone3_flags;
 	int cgroup_fd;           /* -1: none */
 	bool cgroup_is_optional; /* if the kernel rejects the cgroup, start the child without it */
 

@@ -110,8 +110,8 @@ PSYS_UNINSTRUMENTED bool aspawn_child_is_gone(int pid)
 	return psys_kill(pid, 0) == -PSYS_ESRCH;
 }
 
-/* What the kernel clears when who is on the stack has left it; NULL: nobody is. A private
- * child may leave before its helper. */
+/* Returns the word that the kernel clears when the child, or with or_helper its helper, has left
+ * the stack; NULL if the stack is free. A private child may leave before its helper. */
 static PSYS_UNINSTRUMENTED int *busy_word(const struct Stack_t *stack, bool or_helper)
 {
 	if (!aspawn_stack_is_mapped(stack))
@@ -132,8 +132,8 @@ PSYS_UNINSTRUMENTED int aspawn_stack_busy(const struct Stack_t *stack)
 	return busy_word(stack, true) != NULL;
 }
 
-/* By __WCLONE: if another has reaped it, and its number is an ordinary child's now, that one is
- * not touched. */
+/* Waits by __WCLONE: if somebody else has reaped the helper, and an ordinary child has its number
+ * now, that child is not touched. */
 PSYS_UNINSTRUMENTED void aspawn_stack_reap_helper(const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);

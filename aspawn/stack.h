@@ -7,8 +7,8 @@
  *
  * State and guard take 64 KiB each, the largest page size of any architecture; size is a multiple
  * of 64 KiB. The state has pages of its own because a fork wipes them (MADV_WIPEONFORK): no child
- * runs on the forked copy of a stack, so the copy is free at once. The
- * helper of a private child has its stack above the state, up to STACK_HELPER.
+ * runs on the forked copy of a stack, so the copy is free at once. The helper of a private child
+ * runs on the rest of the state's unit, some 60 KiB; its frames begin below the guard.
  *
  * Whenever addr is not NULL, addr and size describe a mapping: another thread may fork between
  * any two instructions.
@@ -29,7 +29,6 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
 
 #define STACK_UNIT ((size_t)65536)
 #define STACK_LOWEST (2 * STACK_UNIT) /* offset of the child's part */
-#define STACK_HELPER ((size_t)8192)   /* offset of the top of the helper's stack */
 #define STACK_ALIGN ((size_t)16)
 #define STACK_OWN ((size_t)1024) /* for the library's own frames */
 
@@ -62,12 +61,13 @@ struct stack_state {
 	int pid;             /* the last child, once the parent knows it */
 	int mode;            /* enum aspawn_clone_mode, of the last child */
 
-	/* Of a private child. The helper stores the end before it ends itself. */
+	/* Of a private child. The helper stores status and usage before it ends. */
 	_Alignas(4) int helper; /* enum helper_use; a futex, which the kernel clears and wakes */
 	int helper_pid;         /* 0: none, or reaped */
 	int privacy;            /* enum aspawn_privacy */
 	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
-	_Alignas(4) int ended;  /* the next two are stored; atomic, and ARMv5 has no atomic bytes */
+	bool no_nnp;            /* ... and CLONE_NNP */
+	_Alignas(4) int ended;  /* status and usage are stored; no byte: ARMv5 has no atomic ones */
 	int status;             /* as of wait4(2) */
 	struct psys_rusage usage;
 };
@@ -81,14 +81,16 @@ struct control {
 	int shared; /* the child stores 1: the parent sees it if memory is shared */
 	bool reset_handlers;
 	bool shares_files; /* take a copy of the descriptors below keep_below first */
-	bool began_in_cgroup;
+	bool began_in_cgroup, has_no_new_privs;
 	unsigned keep_below;
 	int files_error;          /* out: error of that copy, negative; fn reports it */
 	int read_end, write_end;  /* -1: no pipe */
 	int pidfd;                /* the parent's, of this child; -1: none */
 	struct exec_watch *watch; /* NULL: none */
 	int parent;               /* the helper of a private child; 0: the caller */
-	bool ignores_sigchld;     /* the caller does; its helper must not */
+	bool ignores_sigchld;     /* the caller ignores SIGCHLD; its helper must not */
+	bool needs_no_new_privs;  /* the child sets it before fn, unless the clone has */
+	bool dies_with_helper;    /* the child sets PDEATHSIG before fn */
 	aspawn_fn fn;
 	void *arg, *user_data;
 	size_t user_data_len;
@@ -130,18 +132,19 @@ int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len
  */
 void aspawn_stack_await_files(const struct Stack_t *stack, const struct psys_sigset *mask);
 
-/* The same for any word of the state: sets it from one value to another and returns when it
- * has a third, or nobody uses the stack. At once if it has not the first. */
+/* The same for any word of the state: changes the word from one value to another, and returns when
+ * the word has a third value or the stack is free. Returns at once if the word has another value
+ * than from. */
 void aspawn_stack_await(const struct Stack_t *stack, int *word, int from, int to,
 			const struct psys_sigset *mask);
 
-/* As aspawn_stack_wait(), until the child has left the stack: its helper may be there still. */
+/* As aspawn_stack_wait(), but waits for the child alone: its helper may use the stack longer. */
 int aspawn_stack_wait_child(const struct Stack_t *stack, const struct psys_timespec *timeout);
 
 /* Reaps the helper, which has ended, unless the kernel has. */
 void aspawn_stack_reap_helper(const struct Stack_t *stack);
 
-/* False of NULL, of one not used yet, and of what is no stack. */
+/* False if stack is NULL, has not been used yet, or is not a stack of this library. */
 bool aspawn_stack_is_mapped(const struct Stack_t *stack);
 
 /* True if the child or helper is a zombie or was reaped. */

@@ -22,6 +22,7 @@ struct child_state {
 	unsigned char known;      /* enum known */
 	bool copied;              /* the child began in a copy of the memory */
 	bool private;             /* its helper uses the stack until the child has ended */
+	unsigned char privacy;    /* enum aspawn_privacy */
 	/* The failure, with the end of its subject. */
 	int step, error;
 	uint32_t kind;
@@ -36,8 +37,47 @@ static inline struct child_state *child_state(struct aspawn_child *child)
 	return (struct child_state *)(void *)child->own;
 }
 
+PSYS_INLINE bool is_child(const struct aspawn_child *child)
+{
+	return child && child->pid > 0;
+}
+
+PSYS_INLINE const struct Stack_t *child_stack(const struct child_state *state)
+{
+	return state->callers ? state->callers : &state->stack;
+}
+
+/* True if this child was the last on its stack. False in a forked process, whose copy of the
+ * stack's state is zero. */
+PSYS_INLINE bool has_stack(struct aspawn_child *child)
+{
+	const struct Stack_t *stack = child_stack(child_state(child));
+
+	return stack->addr && stack_state(stack)->pid == child->pid;
+}
+
+/* True if the kernel reaps the child. */
+PSYS_INLINE bool is_autoreaped(struct aspawn_child *child)
+{
+	return child_state(child)->privacy == ASPAWN_PRIVATE_NO_HELPER;
+}
+
 /* Gives state->stack back to the pool. Without a pool, waits until the child has left the stack and
  * unmaps it. */
 void aspawn_give_stack(struct child_state *state);
+
+/* Waits until the descriptor is readable: 0, -ETIMEDOUT or an error of ppoll(2). */
+int aspawn_poll_until(int fd, struct psys_timespec deadline);
+
+/* aspawn_wait_started() of a valid handle; also after aspawn_wait(). */
+int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
+		   const struct psys_timespec *timeout);
+
+/* Frees what the answer was read from. Keeps started_fd open: the caller may still poll it. */
+void aspawn_release_reports(struct aspawn_child *child);
+
+/* Returns 0 if nobody has reaped the child, so that no other process has its number; otherwise
+ * -ESRCH, or an error of waitid(2). */
+int aspawn_is_unreaped(struct aspawn_child *child);
 
 #endif

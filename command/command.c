@@ -13,8 +13,8 @@ enum {
 	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX +
 		      4 * 1024,  /* struct candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
-	ALL_FLAGS = 2 * ASPAWN_COMMAND_PRIVATE - 1,
-	VFORK_PRIVATE = ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_PRIVATE,
+	ALL_FLAGS = 2 * ASPAWN_COMMAND_AUTOKILL - 1,
+	HIDDEN = ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_AUTOREAP | ASPAWN_COMMAND_AUTOKILL,
 };
 
 int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from)
@@ -27,7 +27,8 @@ int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *
 	if (!to->file && to->argv)
 		to->file = to->argv[0];
 	if (!to->file || !to->actions != !to->action_count || to->flags & ~(uint64_t)ALL_FLAGS ||
-	    (to->flags & VFORK_PRIVATE) == VFORK_PRIVATE || (to->pool && to->stack) || to->reserved)
+	    (to->flags & HIDDEN && to->flags & ASPAWN_COMMAND_VFORK) || (to->pool && to->stack) ||
+	    to->reserved)
 		return -PSYS_EINVAL;
 	return to->action_count > MOST_ACTIONS ? -PSYS_E2BIG : 0;
 }
@@ -242,7 +243,11 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	const struct request request = {
 		.copy_memory = requirements.copy_memory || flags & ASPAWN_COMMAND_FORK,
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
-		.clone = flags & ASPAWN_COMMAND_PRIVATE ? aspawn_private_clone : NULL,
+		.clone = flags & ASPAWN_COMMAND_PRIVATE ? aspawn_private_clone :
+			 flags & HIDDEN                 ? aspawn_autoreap_clone :
+							  NULL,
+		.autokill = flags & ASPAWN_COMMAND_AUTOKILL,
+		.no_new_privs = requirements.no_new_privs,
 		.unshare_files = requirements.unshare_files,
 		/* The parent closes the child's ends of pipes after the child has copied them. */
 		.await_files =
@@ -271,7 +276,9 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;
 	child_state(child)->report = spawned.read_end;
 	child_state(child)->watch = spawned.watch;
-	child_state(child)->private = flags & ASPAWN_COMMAND_PRIVATE;
+	const int privacy = stack_state(stack)->privacy;
+	child_state(child)->privacy = (unsigned char)privacy;
+	child_state(child)->private = privacy && privacy != ASPAWN_PRIVATE_NO_HELPER;
 	child_state(child)->copied = stack_state(stack)->mode == ASPAWN_MODE_FORK;
 	return 0;
 }

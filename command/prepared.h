@@ -116,6 +116,7 @@ PSYS_INLINE bool is_pipe(const struct aspawn_action *action)
 struct requirements {
 	bool copy_memory, unshare_files;
 	bool parent;         /* an action needs the parent's pid */
+	bool no_new_privs;   /* the clone may set it: no action before notices */
 	unsigned keep_below; /* above all descriptors that actions before the first closefrom use */
 	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
 };

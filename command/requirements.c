@@ -124,6 +124,13 @@ static bool needs_copy(const struct aspawn_action *action)
 		(!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 }
 
+/* True if the action may have another outcome if no_new_privs is set before it. */
+static bool notices_no_new_privs(const struct aspawn_action *action)
+{
+	return action->kind == ASPAWN_ACTION_SECCOMP || action->kind == ASPAWN_ACTION_LANDLOCK ||
+	       action->kind == ASPAWN_ACTION_CALL;
+}
+
 static void keep_used(struct requirements *requirements, const struct aspawn_action *action)
 {
 	const size_t uses = aspawn_action_infos[action->kind].uses;
@@ -137,6 +144,7 @@ static void keep_used(struct requirements *requirements, const struct aspawn_act
 struct requirements aspawn_requirements(const struct prepared *prepared)
 {
 	struct requirements requirements = { 0 };
+	bool noticed = false;
 
 	for (size_t i = 0; i < prepared->pipe_count; i++)
 		keep(&requirements, (unsigned)prepared->pipes[i].childs_end);
@@ -148,6 +156,9 @@ struct requirements aspawn_requirements(const struct prepared *prepared)
 			requirements.copy_memory = true;
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			requirements.parent = true;
+		noticed = noticed || notices_no_new_privs(action);
+		if (action->kind == ASPAWN_ACTION_NO_NEW_PRIVS && !noticed)
+			requirements.no_new_privs = true;
 		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup &&
 		    is_callers(prepared, action, action->u.join_cgroup.fd))
 			requirements.cgroup = action;

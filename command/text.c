@@ -71,9 +71,19 @@ static bool is_decimal(const char *text)
 	return true;
 }
 
+/* A name may have nothing but digits. */
+static bool subject_is_name(const struct aspawn_failure *failure)
+{
+	const struct action_info *info = aspawn_action_info(failure->kind);
+
+	if (info)
+		return !info->subject;
+	return failure->step != ASPAWN_STEP_STREAMS || !is_decimal(failure->subject);
+}
+
 static void add_subject(struct text *text, const struct aspawn_failure *failure)
 {
-	const char *quote = is_decimal(failure->subject) ? "" : "\"";
+	const char *quote = subject_is_name(failure) ? "\"" : "";
 	char subject[sizeof failure->subject + 1];
 
 	if (!*failure->subject)

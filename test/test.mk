@@ -63,6 +63,11 @@ test-readme: ## the commands that README.md begins with, on a bare Debian 12: 5 
 test-users: all ## a binding for another language
 	test/prove $(wildcard test/users/*.t)
 
+# As root, test/bindings/*.install first.
+.PHONY: test-bindings
+test-bindings: all ## the packages for other languages
+	test/prove --timer $(wildcard test/bindings/*.t)
+
 # As long as SECONDS says, in a directory of its own.
 SECONDS ?= 60
 .PHONY: fuzz
@@ -77,7 +82,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) test test-build test-amalgamation test-dist test-consumers test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) test test-build test-amalgamation test-dist test-consumers test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t
@@ -165,6 +170,15 @@ test-compat-all: test-compat-linked $(standard) $(preload) all
 	test/prove test/compat/drop-ins.t
 	$(MAKE) test-compat-musl test-programs
 	SUITE_QUICK=1 test/prove --exec test/emulated $(abspath $(compat_suite)):qemu-$(shell uname -m)-static
+
+# RUNTIMES="libuv" for some only. As root, test/ports/install first.
+RUNTIMES ?= $(basename $(notdir $(wildcard test/ports/*.t)))
+.PHONY: test-ports bench-ports
+test-ports: amalgamation ## runtimes with the patches of ports/, by their own tests: 3 minutes
+	test/prove --timer $(RUNTIMES:%=test/ports/%.t)
+
+bench-ports: test-ports ## how long uv_spawn() blocks its caller, with and without the patch
+	PORT=$(BUILD_DIR)/ports/libuv ports/libuv/bench
 
 # SCENARIOS="run system" for some only.
 .PHONY: test-faults test-faults-all

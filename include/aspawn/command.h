@@ -99,7 +99,22 @@ enum aspawn_command_flags {
 	 * is in use until it has ended. Not with ASPAWN_COMMAND_VFORK. See aspawn_start(3),
 	 * "Private children".
 	 */
-	ASPAWN_COMMAND_PRIVATE = 512
+	ASPAWN_COMMAND_PRIVATE = 512,
+	/*
+	 * The kernel reaps the child (CLONE_AUTOREAP, Linux 7.1): no zombie, and no SIGCHLD when it
+	 * ends. There is no helper: while the child runs a wait(-1) counts it, its stops raise
+	 * SIGCHLD, and aspawn_wait() stores no usage. Where the kernel does not have that, and
+	 * with ASPAWN_COMMAND_NO_PIDFD, as ASPAWN_COMMAND_PRIVATE: aspawn_child_privacy() tells.
+	 * Not with ASPAWN_COMMAND_VFORK.
+	 */
+	ASPAWN_COMMAND_AUTOREAP = 1024,
+	/*
+	 * As ASPAWN_COMMAND_AUTOREAP, and the child is killed (SIGKILL) when the caller's process
+	 * ends. If the kernel does that (CLONE_PIDFD_AUTOKILL, Linux 7.1), which needs an
+	 * ASPAWN_NO_NEW_PRIVS() or privileges, also aspawn_release() kills it; otherwise the helper
+	 * kills it. Also with ASPAWN_COMMAND_PRIVATE. Not its descendants.
+	 */
+	ASPAWN_COMMAND_AUTOKILL = 2048
 };
 
 /*
@@ -404,6 +419,12 @@ PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
  */
 PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
 				 int64_t timeout_ms);
+
+/*
+ * Returns how a child is hidden: enum aspawn_privacy of aspawn/aspawn.h. Also after aspawn_wait() and
+ * aspawn_release(). ASPAWN_NOT_PRIVATE for an ordinary child, for none, and if child is NULL.
+ */
+PSYS_API int aspawn_child_privacy(const struct aspawn_child *child);
 
 /*
  * Waits for the child's end, reaps the child, closes pidfd and started_fd, and returns the memory

@@ -115,6 +115,9 @@ TEST(failures_as_texts)
 	check_failure(ASPAWN_STEP_EXEC, -PSYS_EACCES, 0, "/dev/null", "exec \"/dev/null\": EACCES");
 	check_failure(ASPAWN_STEP_INTERPRETER, -PSYS_ENOENT, 0, "script",
 		      "interpreter \"script\": ENOENT");
+	check_failure(ASPAWN_STEP_SEARCH, -PSYS_ENOENT, 0, "7", "search \"7\": ENOENT");
+	check_failure(0, -PSYS_ENOENT, ASPAWN_ACTION_CHDIR, "2026",
+		      "action 0, chdir \"2026\": ENOENT");
 	check_failure(ASPAWN_STEP_NONE, -PSYS_ECHILD, 0, "", "ECHILD");
 	check_failure(-7, -PSYS_EPERM, 0, "", "unknown: EPERM");
 	check_failure(INT32_MIN, -PSYS_EPERM, 0, "", "unknown: EPERM");

@@ -1,0 +1,531 @@
+# SPDX-License-Identifier: MIT
+"""What aspawn has and subprocess has not; what both have is tested by the standard library's own
+tests: stdlib.py."""
+import asyncio
+import errno
+import inspect
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from unittest import mock
+
+import aspawn
+from aspawn import actions, aio
+
+AS_ROOT = unittest.skipUnless(os.getuid() == 0, "needs root")
+
+
+def control_groups():
+    """A writable directory of control groups, version 2, or None."""
+    for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+        directory = line.split()[4]
+        if " - cgroup2 " in line and os.access(directory, os.W_OK):
+            return directory
+
+
+CGROUP = control_groups()
+
+
+def output(command, **keywords):
+    return aspawn.check_output(["sh", "-c", command], text=True, **keywords).split()
+
+
+def descriptors():
+    return sorted(os.listdir("/proc/self/fd"))
+
+
+class Test(unittest.TestCase):
+    def setUp(self):
+        self.before = descriptors()
+
+    def tearDown(self):
+        self.assertEqual(descriptors(), self.before)
+        with self.assertRaises(ChildProcessError):
+            os.waitpid(-1, 0)
+
+
+class Actions(Test):
+    def test_are_performed_in_their_order(self):
+        with tempfile.NamedTemporaryFile() as file:
+            words = output('pwd; echo "$A ${HOME-none}"; umask; ulimit -t; echo error >&2', actions=[
+                actions.chdir("/usr"), actions.chdir("lib"), actions.setenv("A", "b"),
+                actions.unsetenv("HOME"), actions.umask(0o27), actions.rlimit(resource.RLIMIT_CPU, 17, 18),
+                actions.open(2, file.name, os.O_WRONLY)])
+            self.assertEqual(words, ["/usr/lib", "b", "none", "0027", "17"])
+            self.assertEqual(file.read(), b"error\n")
+
+    def test_follow_what_popen_does_itself(self):
+        self.assertEqual(output("pwd", cwd="/", actions=[actions.chdir("usr")]), ["/usr"])
+
+    def test_each_function_makes_what_the_library_knows(self):
+        # An action that the library does not know, or with other arguments, is an error of start()
+        # before the child; -1 as the last descriptor makes it fail after all are converted.
+        samples = {"path": "/", "new_root": "/", "put_old": "/", "fd": 0, "directory": 0, "source": 0,
+                   "ruleset": 0, "signals": [1], "cpus": [0], "groups": [1], "instructions": b"", "name": "a",
+                   "value": "b", "text": "", "target": 1, "options": None}
+        functions = [function for name, function in inspect.getmembers(actions, inspect.isfunction)
+                     if function.__module__ == actions.__name__]
+        self.assertEqual(len(functions), 48)
+        for function in functions:
+            arguments = {name: samples.get(name, 1) for name in inspect.signature(function).parameters}
+            if function.__name__ in ("nice", "oom_score_adj", "ioprio"):
+                arguments["value"] = 1
+            if function.__name__ == "mount":
+                arguments.update(source="none", target="/", type="tmpfs")
+            made = function(**arguments)
+            self.assertEqual(made.name, function.__name__)
+            with self.subTest(repr(made)), self.assertRaises(OSError) as caught:
+                aspawn.Popen(["true"], actions=[made, actions.close(-1)])
+            self.assertEqual(caught.exception.errno, errno.EINVAL)
+
+    def test_with_wrong_arguments_are_errors_before_the_start(self):
+        for wrong, error in ((actions.rlimit(0, "a", 1), TypeError),
+                             (actions.chdir(7), TypeError),
+                             (actions.chdir("a\0b"), ValueError),
+                             (actions.dup2(2 ** 40, 1), (OverflowError, ValueError)),
+                             (actions.umask(2 ** 40), OverflowError),
+                             (actions.sigmask([0]), OverflowError),
+                             (actions.groups([-2]), ValueError),
+                             (actions.Action("nothing"), ValueError),
+                             (actions.Action("chdir"), TypeError),
+                             ("chdir", TypeError), ((), TypeError), (None, TypeError)):
+            with self.subTest(repr(wrong)), self.assertRaises(error):
+                aspawn.Popen(["true"], actions=[wrong])
+
+    def test_signals(self):
+        command = [sys.executable, "-c", "import signal as s; print(sorted(s.pthread_sigmask(s.SIG_BLOCK, [])),"
+                   " s.getsignal(s.SIGUSR1) == s.SIG_IGN)"]
+        blocked = aspawn.check_output(command, text=True, actions=[
+            actions.sigmask([signal.SIGUSR2]), actions.signals_ignore([signal.SIGUSR1])])
+        self.assertIn("SIGUSR2", blocked)
+        self.assertIn("True", blocked)
+        self.assertEqual(aspawn.check_output(command, text=True, actions=[actions.reset_signals()]),
+                         "[] False\n")
+
+    def test_affinity(self):
+        cpu = max(os.sched_getaffinity(0))
+        self.assertEqual(aspawn.check_output(
+            [sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"], text=True,
+            actions=[actions.affinity({cpu})]), f"{{{cpu}}}\n")
+
+    @AS_ROOT
+    def test_user(self):
+        self.assertEqual(output("id -u; id -g; id -G", actions=[actions.user(65534, 65534, [5])]),
+                         ["65534", "65534", "65534", "5"])
+
+    @AS_ROOT
+    def test_run_as_the_user_as_preexec_fn_does(self):
+        with self.assertRaises(PermissionError) as caught:
+            aspawn.Popen(["true"], user=65534, actions=[actions.nice(5), actions.chroot("/")])
+        self.assertEqual(caught.exception.failure.step, 1)
+
+    def test_seccomp(self):
+        # Everything is allowed but getpid, which ends the process: as assembled for BPF.
+        def instruction(code, jt, jf, k):
+            return code.to_bytes(2, sys.byteorder) + bytes((jt, jf)) + k.to_bytes(4, sys.byteorder)
+        if os.uname().machine != "x86_64":
+            self.skipTest("the number of a system call of x86_64")
+        filter_ = (instruction(0x20, 0, 0, 0) + instruction(0x15, 0, 1, 39)
+                   + instruction(0x06, 0, 0, 0x80000000) + instruction(0x06, 0, 0, 0x7fff0000))
+        done = aspawn.run([sys.executable, "-c", "import os; os.getpid()"],
+                          actions=[actions.no_new_privs(), actions.seccomp(filter_)])
+        self.assertEqual(done.returncode, -signal.SIGSYS)
+
+    def test_need_no_python_in_the_child(self):
+        # Other threads hold locks all the time: a fork would copy them held.
+        stop = threading.Event()
+
+        def allocate():
+            while not stop.is_set():
+                [object() for _ in range(1000)]
+        threads = [threading.Thread(target=allocate) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(50):
+                self.assertEqual(output("pwd", actions=[actions.chdir("/usr")]), ["/usr"])
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+    def test_are_no_company_for_preexec_fn(self):
+        for extra in ({"actions": [actions.setsid()]}, {"private": True}, {"limits": {0: 1}}):
+            with self.assertRaises(ValueError):
+                aspawn.Popen(["true"], preexec_fn=os.getpid, **extra)
+
+
+class Failures(Test):
+    def fails(self, *arguments, **keywords):
+        with self.assertRaises(OSError) as caught:
+            aspawn.Popen(*arguments, **keywords)
+        return caught.exception
+
+    def test_name_the_action_and_its_path(self):
+        error = self.fails(["true"], cwd="/", actions=[actions.umask(0), actions.chdir("/no/such")])
+        self.assertIsInstance(error, FileNotFoundError)
+        self.assertEqual(error.filename, "/no/such")
+        self.assertEqual(error.failure.step, 1)
+        self.assertEqual(error.failure.action, actions.chdir("/no/such"))
+        self.assertEqual(error.failure.text, 'action 1, chdir "/no/such": ENOENT')
+        if sys.version_info >= (3, 11):
+            self.assertEqual(error.__notes__, [error.failure.text])
+
+    def test_are_those_of_subprocess(self):
+        with tempfile.TemporaryDirectory() as directory:
+            script = os.path.join(directory, "script")
+            for name, text, mode in (("script", "#!/no/such\n", 0o755), ("text", "text\n", 0o755),
+                                     ("data", "", 0o644)):
+                path = pathlib.Path(directory, name)
+                path.write_text(text)
+                path.chmod(mode)
+            for command, keywords in (
+                    (["/no/such"], {}), (["no-such-program"], {}), ([directory], {}), ([script], {}),
+                    ([os.path.join(directory, "text")], {}), ([os.path.join(directory, "data")], {}),
+                    (["true"], {"cwd": "/no/such"}), (["true"], {"cwd": script}),
+                    (["no-such-program"], {"env": {"PATH": "/no:" + directory}}),
+                    (["data"], {"env": {"PATH": "/no:" + directory}}),
+                    (["data"], {"env": {"PATH": script + ":" + directory}}),
+                    ([b"no-such"], {"executable": pathlib.Path("/none")})):
+                with self.subTest(command=command, **keywords):
+                    with self.assertRaises(OSError) as caught:
+                        subprocess.Popen(command, **keywords)
+                    theirs, ours = caught.exception, self.fails(command, **keywords)
+                    self.assertEqual((type(ours), ours.errno, ours.strerror, os.fspath(ours.filename)),
+                                     (type(theirs), theirs.errno, theirs.strerror, os.fspath(theirs.filename)))
+
+    def test_of_descriptors(self):
+        for keywords in ({"pass_fds": [999]}, {"stdout": 999}):
+            error = self.fails(["true"], **keywords)
+            self.assertEqual((error.errno, error.filename), (errno.EBADF, None))
+
+    def test_leave_no_descriptor(self):
+        for _ in range(3):
+            self.fails(["/no/such"], stdin=aspawn.PIPE, stdout=aspawn.PIPE, stderr=aspawn.PIPE)
+            with self.assertRaises(LookupError):
+                aspawn.Popen(["true"], stdout=aspawn.PIPE, encoding="no such encoding")
+            with self.assertRaises(MemoryError), mock.patch("io.open", side_effect=MemoryError):
+                aspawn.Popen(["sleep", "100"], stdin=aspawn.PIPE, stdout=aspawn.PIPE)
+
+    def test_of_the_group_and_the_limits(self):
+        self.assertEqual(self.fails(["true"], cgroup="/no/such").filename, "/no/such")
+        self.assertEqual(self.fails(["true"], limits={resource.RLIMIT_CPU: (2, 1)}).errno, errno.EINVAL)
+
+
+class Streams(Test):
+    def test_standard_descriptors_in_any_order(self):
+        for numbers in ((1, 2), (2, 1), (2, 2), (1, 1)):
+            with self.subTest(numbers), tempfile.TemporaryDirectory() as directory:
+                names = [os.path.join(directory, name) for name in "ab"]
+                aspawn.run([sys.executable, "-c", f"""if True:
+                    import aspawn, os, sys
+                    os.dup2(os.open({names[0]!r}, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 1)
+                    os.dup2(os.open({names[1]!r}, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)
+                    aspawn.run(["sh", "-c", "echo 1; echo 2 >&2"], stdout={numbers[0]}, stderr={numbers[1]})
+                """], check=True)
+                expected = ["".join(f"{i}\n" for i in (1, 2) if numbers[i - 1] == file) for file in (1, 2)]
+                self.assertEqual([pathlib.Path(name).read_text() for name in names], expected)
+
+    def test_few_and_many_descriptors_below_pass_fds(self):
+        read, write = os.pipe()
+        high = os.dup2(write, 300)
+        try:
+            for fds in ([write], [high], [write, high], [1]):
+                found = output("ls /proc/self/fd", pass_fds=fds)
+                self.assertEqual({fd for fd in map(int, found) if fd > 3} - set(fds), set())
+                self.assertEqual(set(fds) - set(map(int, found)), set())
+        finally:
+            for fd in (read, write, high):
+                os.close(fd)
+
+    def test_standard_streams_are_closed_in_the_caller(self):
+        code = "import aspawn, os; os.closerange(0, 3); " \
+               "p = aspawn.Popen(['sh', '-c', 'cat; echo 2 >&2'], stdin=-1, stdout=-1, stderr=-1); " \
+               "os._exit(p.communicate(b'1') != (b'1', b'2\\n'))"
+        self.assertEqual(aspawn.call([sys.executable, "-c", code]), 0)
+
+
+class Limits(Test):
+    def test_one_number_or_two(self):
+        self.assertEqual(output("ulimit -Sn; ulimit -Hn; ulimit -t", limits={
+            resource.RLIMIT_NOFILE: (50, 60), resource.RLIMIT_CPU: 7}), ["50", "60", "7"])
+
+    @AS_ROOT
+    def test_are_raised_before_the_user_changes(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        raised = str(hard + 1)
+        try:
+            aspawn.run(["true"], limits={resource.RLIMIT_NOFILE: hard + 1})
+        except PermissionError:
+            self.skipTest("the system's limit")
+        self.assertEqual(output("ulimit -Hn", limits={resource.RLIMIT_NOFILE: (soft, hard + 1)}, user=65534),
+                         [raised])
+
+    @unittest.skipUnless(CGROUP, "no writable control group of version 2")
+    def test_cgroup(self):
+        group = os.path.join(CGROUP, "aspawn-python")
+        os.mkdir(group)
+        try:
+            process = aspawn.Popen(["sh", "-c", "sleep 100 & setsid sleep 100"], cgroup=group)
+            self.assertIn(str(process.pid), pathlib.Path(group, "cgroup.procs").read_text().split())
+            aspawn.kill_cgroup(group)
+            self.assertEqual(process.wait(), -signal.SIGKILL)
+        finally:
+            while "populated 1" in pathlib.Path(group, "cgroup.events").read_text():
+                time.sleep(0.01)
+            os.rmdir(group)
+
+
+class Private(Test):
+    def test_is_not_found_by_waits(self):
+        process = aspawn.Popen(["sh", "-c", "exit 3"], private=True)
+        with self.assertRaises(ChildProcessError):
+            os.waitpid(-1, 0)
+        self.assertEqual(process.wait(), 3)
+
+    def test_raises_no_sigchld(self):
+        seen = []
+        before = signal.signal(signal.SIGCHLD, lambda *_: seen.append(1))
+        try:
+            self.assertEqual(aspawn.run(["true"], private=True).returncode, 0)
+            self.assertEqual(seen, [])
+            aspawn.run(["true"])
+            self.assertEqual(seen, [1])
+        finally:
+            signal.signal(signal.SIGCHLD, before)
+
+    def test_is_killed_waited_for_and_polled(self):
+        process = aspawn.Popen(["sleep", "100"], private=True)
+        self.assertIsNone(process.poll())
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(0.01)
+        process.terminate()
+        self.assertEqual(process.wait(10), -signal.SIGTERM)
+        self.assertEqual(process.poll(), -signal.SIGTERM)
+        process.kill()
+
+    def test_communicates(self):
+        self.assertEqual(aspawn.check_output(["cat"], input=b"a" * 1000000, private=True), b"a" * 1000000)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            aspawn.run(["sleep", "100"], capture_output=True, timeout=0.05, private=True)
+
+    def test_fails_as_others(self):
+        with self.assertRaises(FileNotFoundError):
+            aspawn.Popen(["/no/such"], private=True)
+
+    def test_is_waited_for_by_several_threads(self):
+        process = aspawn.Popen(["sleep", "0.1"], private=True)
+        results = []
+        threads = [threading.Thread(target=lambda timeout=timeout: results.append(process.wait(timeout)))
+                   for timeout in (None, None, 10, 10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(results, [0] * 4)
+
+    def test_is_dropped_while_it_runs(self):
+        with self.assertWarns(ResourceWarning):
+            process = aspawn.Popen(["sleep", "0.05"], private=True)
+            pid = process.pid
+            del process
+        while os.path.exists(f"/proc/{pid}"):
+            time.sleep(0.01)
+        subprocess._cleanup()
+        self.assertEqual(subprocess._active, [])
+
+
+class End(Test):
+    def test_group_is_killed(self):
+        for private in (False, True):
+            with self.subTest(private=private):
+                process = aspawn.Popen(["sh", "-c", "echo; sleep 100 & wait"], start_new_session=True,
+                                       stdout=aspawn.PIPE, private=private)
+                process.stdout.readline()
+                process.kill_group()
+                self.assertEqual(process.stdout.read(), b"")  # sleep has ended too
+                self.assertEqual(process.wait(), -signal.SIGKILL)
+                process.kill_group()
+                process.stdout.close()
+
+    def test_wait_with_a_timeout_looks_once(self):
+        # subprocess asks every 0.5 to 50 ms: more than 10 times in this time.
+        process = aspawn.Popen(["sleep", "0.3"])
+        with mock.patch("os.waitpid", wraps=os.waitpid) as waitpid:
+            self.assertEqual(process.wait(10), 0)
+        self.assertEqual(waitpid.call_count, 1)
+
+    def test_wait_is_interrupted(self):
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        try:
+            for private in (False, True):
+                for timeout in (None, 100):
+                    process = aspawn.Popen(["sleep", "100"], private=private)
+                    signal.setitimer(signal.ITIMER_REAL, 0.05)
+                    with self.assertRaises(KeyboardInterrupt):
+                        process.wait(timeout)
+                    process.kill()
+                    process.wait()
+        finally:
+            signal.signal(signal.SIGALRM, before)
+
+    def test_exec_that_blocks_is_interrupted(self):
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        with tempfile.TemporaryDirectory() as directory:
+            fifo = os.path.join(directory, "fifo")
+            os.mkfifo(fifo)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.05)
+                with self.assertRaises(KeyboardInterrupt):
+                    aspawn.Popen(["true"], actions=[actions.open(0, fifo, os.O_RDONLY)], stdout=aspawn.PIPE)
+            finally:
+                signal.signal(signal.SIGALRM, before)
+
+    def test_other_threads_run_until_the_exec(self):
+        with tempfile.TemporaryDirectory() as directory:
+            fifo = os.path.join(directory, "fifo")
+            os.mkfifo(fifo)
+            # Opens the other end: never, if Popen held the interpreter's lock until the exec.
+            thread = threading.Thread(target=lambda: os.close(os.open(fifo, os.O_WRONLY)))
+            thread.start()
+            aspawn.run(["true"], check=True, actions=[actions.open(0, fifo, os.O_RDONLY)])
+            thread.join()
+
+
+class Install(Test):
+    def test_puts_it_under_subprocess(self):
+        theirs = subprocess.Popen
+        aspawn.install()
+        try:
+            self.assertIs(subprocess.Popen, aspawn.Popen)
+            self.assertEqual(subprocess.check_output(["pwd"], actions=[actions.chdir("/usr")]), b"/usr\n")
+            self.assertEqual(subprocess.getoutput("echo a"), "a")
+        finally:
+            aspawn.uninstall()
+        self.assertIs(subprocess.Popen, theirs)
+        self.assertTrue(issubclass(aspawn.Popen, subprocess.Popen))
+
+    def test_functions_are_those_of_subprocess(self):
+        with mock.patch("subprocess.Popen", side_effect=AssertionError):
+            self.assertEqual(aspawn.call(["true"]), 0)
+            self.assertEqual(aspawn.check_call(["true"]), 0)
+            self.assertEqual(aspawn.getoutput("pwd", **{}), os.getcwd())
+            self.assertEqual(aspawn.getstatusoutput("exit 3"), (3, ""))
+            with self.assertRaises(subprocess.CalledProcessError):
+                aspawn.run(["false"], check=True)
+
+    def test_obeys_the_switch_of_subprocess(self):
+        for switch in ({"target": "subprocess._USE_VFORK", "new": False},):
+            if sys.version_info < (3, 11):
+                self.skipTest("there is none before Python 3.11")
+            with mock.patch(**switch), mock.patch("aspawn._aspawn.start", side_effect=AssertionError):
+                self.assertEqual(aspawn.call(["true"]), 0)
+
+    def test_is_started_by_the_library(self):
+        fork_exec = "subprocess._fork_exec" if sys.version_info >= (3, 11) else "_posixsubprocess.fork_exec"
+        with mock.patch("aspawn._popen.is_standard", return_value=True), \
+                mock.patch(fork_exec, side_effect=AssertionError):
+            self.assertEqual(aspawn.call(["true"]), 0)
+            with self.assertRaises(AssertionError):
+                aspawn.call(["true"], preexec_fn=os.getpid)
+
+
+class Asyncio(Test):
+    def setUp(self):
+        self.loop = asyncio.new_event_loop()
+        self.addCleanup(self.loop.close)
+        self.run_(asyncio.sleep(0))
+        super().setUp()
+
+    def run_(self, coroutine):
+        return self.loop.run_until_complete(coroutine)
+
+    def test_output_and_status(self):
+        async def main(**keywords):
+            process = await aio.create_subprocess_exec("sh", "-c", "cat; echo 2 >&2; exit 3", stdin=-1, stdout=-1,
+                                                       stderr=-1, **keywords)
+            return await process.communicate(b"1" * 1000000), process.returncode
+        for private in (False, True):
+            self.assertEqual(self.run_(main(private=private)), ((b"1" * 1000000, b"2\n"), 3))
+
+    def test_shell_and_actions(self):
+        async def main():
+            process = await aio.create_subprocess_shell("pwd", stdout=-1, actions=[actions.chdir("/usr")])
+            return await process.communicate()
+        self.assertEqual(self.run_(main()), (b"/usr\n", None))
+
+    def test_failure(self):
+        async def main():
+            with self.assertRaises(FileNotFoundError):
+                await aio.create_subprocess_exec("/no/such", stdin=-1, stdout=-1)
+            with self.assertRaises(OSError) as caught:
+                await aio.create_subprocess_exec("true", actions=[actions.chdir("/no/such")], private=True)
+            return caught.exception.failure.text
+        self.assertEqual(self.run_(main()), 'action 0, chdir "/no/such": ENOENT')
+        with self.assertRaises(ValueError):
+            self.run_(aio.create_subprocess_exec("true", text=True))
+
+    def test_kill_and_many_at_a_time(self):
+        async def one(number):
+            process = await aio.create_subprocess_exec("sleep", "100", private=number % 2 == 0)
+            self.assertIsNone(process.returncode)
+            process.terminate()
+            return await process.wait()
+
+        async def main():
+            return await asyncio.gather(*(one(number) for number in range(50)))
+        self.assertEqual(self.run_(main()), [-signal.SIGTERM] * 50)
+
+    def test_loop_goes_on_until_the_exec(self):
+        async def main(fifo):
+            async def open_it():
+                os.close(os.open(fifo, os.O_WRONLY))
+            other = asyncio.ensure_future(open_it())
+            process = await aio.create_subprocess_exec("true", actions=[actions.open(0, fifo, os.O_RDONLY)])
+            await other
+            return await process.wait()
+        with tempfile.TemporaryDirectory() as directory:
+            fifo = os.path.join(directory, "fifo")
+            os.mkfifo(fifo)
+            self.assertEqual(self.run_(main(fifo)), 0)
+
+    def test_start_is_cancelled(self):
+        async def main(fifo):
+            for private in (False, True):
+                with self.assertRaises(asyncio.TimeoutError):
+                    await asyncio.wait_for(aio.create_subprocess_exec(
+                        "true", actions=[actions.open(0, fifo, os.O_RDONLY)], stdout=-1, private=private), 0.05)
+        with tempfile.TemporaryDirectory() as directory:
+            fifo = os.path.join(directory, "fifo")
+            os.mkfifo(fifo)
+            self.run_(main(fifo))
+
+    def test_in_the_loop_of_another_thread(self):
+        results = []
+
+        async def main():
+            process = await aio.create_subprocess_exec("sh", "-c", "exit 5")
+            results.append(await process.wait())
+        thread = threading.Thread(target=lambda: asyncio.run(main()))
+        thread.start()
+        thread.join()
+        self.assertEqual(results, [5])
+
+    def test_transport_is_closed_while_it_runs(self):
+        async def main(private):
+            process = await aio.create_subprocess_exec("sleep", "100", stdout=-1, private=private)
+            process._transport.close()
+            return await process.wait()
+        for private in (False, True):
+            self.assertEqual(self.run_(main(private)), -signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    unittest.main()

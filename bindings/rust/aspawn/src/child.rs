@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+//! A child, as std::process has it.
+
+use std::io::Read;
+use std::os::unix::io::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Output};
+use std::time::Duration;
+
+use crate::spec::{Exit, Handle, Limits, Usage};
+use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Result, Step};
+
+/// A child, with the interface of [`std::process::Child`].
+///
+/// Dropped before it has been waited for, the program runs on, and is a zombie after its end unless
+/// the command is [`private`](crate::Command::private); with
+/// [`kill_on_drop`](crate::Command::kill_on_drop) it is killed, and waited for during at most a
+/// tenth of a second.
+#[derive(Debug)]
+pub struct Child {
+    /// The pipe to standard input, with [`Stdio::piped`](crate::Stdio::piped).
+    pub stdin: Option<ChildStdin>,
+    /// The pipe from standard output, with [`Stdio::piped`](crate::Stdio::piped).
+    pub stdout: Option<ChildStdout>,
+    /// The pipe from standard error, with [`Stdio::piped`](crate::Stdio::piped).
+    pub stderr: Option<ChildStderr>,
+    handle: Handle,
+    pid: u32,
+    end: Option<Result<Exit>>,
+    limits: Limits,
+    kill_on_drop: bool,
+}
+
+const SIGKILL: i32 = 9;
+
+impl Child {
+    pub(crate) fn new(mut handle: Handle, limits: Limits, kill_on_drop: bool) -> Self {
+        // SAFETY: from now on the descriptors are owned here.
+        let mut pipe =
+            |number| handle.take_pipe(number).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+        let (stdin, stdout, stderr) = (pipe(0), pipe(1), pipe(2));
+        Child {
+            stdin: stdin.map(ChildStdin::from),
+            stdout: stdout.map(ChildStdout::from),
+            stderr: stderr.map(ChildStderr::from),
+            pid: handle.pid() as u32,
+            handle,
+            end: None,
+            limits,
+            kill_on_drop,
+        }
+    }
+
+    /// The process ID.
+    pub fn id(&self) -> u32 {
+        self.pid
+    }
+
+    /// Readable when the child has ended, for poll(2) and epoll(7); None before Linux 5.3, and
+    /// after the child has been waited for.
+    pub fn pidfd(&self) -> Option<BorrowedFd<'_>> {
+        // SAFETY: the handle closes it in methods that borrow self mutably.
+        self.handle.pidfd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn handle(&mut self) -> &mut Handle {
+        &mut self.handle
+    }
+
+    /// Waits until the program has been executed. Ok(false) if the time is over, and an error if it
+    /// never will be: the child is reaped then.
+    pub fn wait_started(&mut self, timeout: Option<Duration>) -> Result<bool> {
+        match self.handle.wait_started(timeout) {
+            Err(error) => {
+                // It has ended, or is about to; only a killed child has another status than 127.
+                if self.end.is_none() {
+                    let _ = self.handle.wait(None);
+                    self.end = Some(Err(error.clone()));
+                }
+                Err(error)
+            }
+            started => started,
+        }
+    }
+
+    fn reap(&mut self, timeout: Option<Duration>) -> Result<Option<Exit>> {
+        if self.end.is_none() {
+            self.end = match self.handle.wait(timeout) {
+                Ok(None) => return Ok(None),
+                Ok(Some(exit)) => Some(Ok(exit)),
+                Err(error) => Some(Err(error)),
+            };
+        }
+        self.end.clone().transpose()
+    }
+
+    /// Closes standard input, waits for the end, and reaps the child. May be repeated.
+    pub fn wait(&mut self) -> Result<ExitStatus> {
+        self.wait_with_usage().map(|(status, _)| status)
+    }
+
+    /// [`wait`](Self::wait), and what the child used.
+    pub fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage)> {
+        drop(self.stdin.take());
+        match self.reap(None)? {
+            Some(exit) => Ok((ExitStatus::from_raw(exit.status), exit.usage)),
+            None => unreachable!("a wait without a limit"),
+        }
+    }
+
+    /// The status if the child has ended. Does not block.
+    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>> {
+        self.wait_timeout(Duration::ZERO)
+    }
+
+    /// The status if the child ends within this time. Leaves standard input open.
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Option<ExitStatus>> {
+        Ok(self.reap(Some(timeout))?.map(|exit| ExitStatus::from_raw(exit.status)))
+    }
+
+    pub(crate) fn wait_within_limits(&mut self) -> Result<ExitStatus> {
+        self.communicate(None, None)
+    }
+
+    /// Closes standard input, collects both outputs without a thread, waits and reaps; within the
+    /// command's [`timeout`](crate::Command::timeout).
+    pub fn wait_with_output(mut self) -> Result<Output> {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        if self.end.is_some() {
+            // Nothing but what is in the pipes, one of which a process of the child's may hold.
+            let read = self.stdout.take().map_or(Ok(0), |mut out| out.read_to_end(&mut stdout));
+            read.and_then(|_| {
+                self.stderr.take().map_or(Ok(0), |mut err| err.read_to_end(&mut stderr))
+            })
+            .map_err(|error| Error::new(Step::Run, error.raw_os_error().unwrap_or(0)))?;
+        }
+        let out = self.stdout.take().map(IntoRawFd::into_raw_fd);
+        let err = self.stderr.take().map(IntoRawFd::into_raw_fd);
+        for (number, fd) in [(1, out), (2, err)] {
+            if let Some(fd) = fd {
+                self.handle.give_pipe(number, fd);
+            }
+        }
+        let status = self.communicate(out.map(|_| &mut stdout), err.map(|_| &mut stderr))?;
+        Ok(Output { status, stdout, stderr })
+    }
+
+    fn communicate(
+        &mut self,
+        out: Option<&mut Vec<u8>>,
+        err: Option<&mut Vec<u8>>,
+    ) -> Result<ExitStatus> {
+        drop(self.stdin.take());
+        if self.end.is_none() {
+            self.end = Some(self.handle.communicate(b"", out, err, &self.limits));
+        }
+        match &self.end {
+            Some(Ok(exit)) => Ok(ExitStatus::from_raw(exit.status)),
+            Some(Err(error)) => Err(error.clone()),
+            None => unreachable!(),
+        }
+    }
+
+    /// Sends SIGKILL. Ok if the child has ended.
+    pub fn kill(&mut self) -> Result<()> {
+        self.signal(SIGKILL)
+    }
+
+    /// Sends a signal, never to another process of the same pid. Ok if the child has ended.
+    pub fn signal(&mut self, signal: i32) -> Result<()> {
+        if self.end.is_some() {
+            return Ok(());
+        }
+        ended_is_ok(self.handle.kill(signal))
+    }
+
+    /// Sends a signal to the process group that the child leads, after
+    /// [`process_group(0)`](crate::Command::process_group) or
+    /// [`setsid`](crate::Command::setsid); until the child has been waited for.
+    pub fn kill_group(&mut self, signal: i32) -> Result<()> {
+        if self.end.is_some() {
+            return Ok(());
+        }
+        ended_is_ok(self.handle.kill_group(signal))
+    }
+}
+
+/// A private child that has ended is reaped already.
+fn ended_is_ok(result: Result<()>) -> Result<()> {
+    const ESRCH: i32 = 3;
+    match result {
+        Err(error) if error.raw_os_error() == ESRCH => Ok(()),
+        result => result,
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.kill_on_drop && self.end.is_none() {
+            let _ = match self.limits.kill_group {
+                true => self.handle.kill_group(SIGKILL),
+                false => self.handle.kill(SIGKILL),
+            };
+            let _ = self.handle.wait(Some(Duration::from_millis(100)));
+        }
+    }
+}

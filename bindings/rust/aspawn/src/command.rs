@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: MIT
+//! A command, as std::process has it.
+
+use std::collections::btree_map::{self, BTreeMap};
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io;
+use std::mem;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{ExitStatus, Output};
+use std::time::Duration;
+
+use crate::spec::{Environment, Limits, Spec, Stream};
+use crate::{sys, Action, Child, Error, Resource, Result, Stdio, Step};
+
+/// A command, with the interface of [`std::process::Command`] and of its `CommandExt`.
+///
+/// [`spawn`](Self::spawn) returns when the program has been executed or has failed, as std's does;
+/// [`start`](Self::start) returns when the child exists, in a fifth of that time, and the
+/// [`Child`] tells the rest.
+///
+/// What differs from std: errors are an [`Error`], which names the step; the child never begins as
+/// a copy of the memory because of `current_dir` or [`pre_exec`](Self::pre_exec); there is no
+/// `exec`, for which std's is as good; a program's name without a slash is looked for in the PATH
+/// that the program gets.
+pub struct Command {
+    spec: Spec,
+    variables: BTreeMap<OsString, Option<OsString>>,
+    clear: bool,
+    current_dir: Option<OsString>,
+    uid: Option<u32>,
+    gid: Option<u32>,
+    groups: Option<Vec<u32>>,
+    process_group: Option<i32>,
+    setsid: bool,
+    streams: [Option<Stdio>; 3],
+    limits: Limits,
+    kill_on_drop: bool,
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.get_program())?;
+        self.get_args().try_for_each(|arg| write!(f, " {:?}", arg))
+    }
+}
+
+impl Command {
+    /// A program: a path, or a name without a slash that is looked for in PATH.
+    pub fn new<S: AsRef<OsStr>>(program: S) -> Self {
+        Command {
+            spec: Spec::new(program.as_ref()),
+            variables: BTreeMap::new(),
+            clear: false,
+            current_dir: None,
+            uid: None,
+            gid: None,
+            groups: None,
+            process_group: None,
+            setsid: false,
+            streams: [None, None, None],
+            limits: Limits::default(),
+            kill_on_drop: false,
+        }
+    }
+
+    /// Adds an argument.
+    pub fn arg<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
+        self.spec.arg(arg.as_ref());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args<I, S>(&mut self, args: I) -> &mut Self
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        for arg in args {
+            self.spec.arg(arg.as_ref());
+        }
+        self
+    }
+
+    /// Sets the first argument, which otherwise is the program.
+    pub fn arg0<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
+        self.spec.arg0(arg.as_ref());
+        self
+    }
+
+    /// Sets a variable of the program's environment.
+    pub fn env<K: AsRef<OsStr>, V: AsRef<OsStr>>(&mut self, name: K, value: V) -> &mut Self {
+        self.variables.insert(name.as_ref().to_owned(), Some(value.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets variables.
+    pub fn envs<I, K, V>(&mut self, variables: I) -> &mut Self
+    where
+        I: IntoIterator<Item = (K, V)>,
+        K: AsRef<OsStr>,
+        V: AsRef<OsStr>,
+    {
+        for (name, value) in variables {
+            self.env(name, value);
+        }
+        self
+    }
+
+    /// Removes a variable.
+    pub fn env_remove<K: AsRef<OsStr>>(&mut self, name: K) -> &mut Self {
+        if self.clear {
+            self.variables.remove(name.as_ref());
+        } else {
+            self.variables.insert(name.as_ref().to_owned(), None);
+        }
+        self
+    }
+
+    /// Removes all variables.
+    pub fn env_clear(&mut self) -> &mut Self {
+        self.clear = true;
+        self.variables.clear();
+        self
+    }
+
+    /// The directory in which the program begins.
+    pub fn current_dir<P: AsRef<Path>>(&mut self, directory: P) -> &mut Self {
+        self.current_dir = Some(directory.as_ref().as_os_str().to_owned());
+        self
+    }
+
+    /// Standard input; the caller's own if not set, and /dev/null for [`output`](Self::output).
+    pub fn stdin<T: Into<Stdio>>(&mut self, stream: T) -> &mut Self {
+        self.streams[0] = Some(stream.into());
+        self
+    }
+
+    /// Standard output; the caller's own if not set, and a pipe for [`output`](Self::output).
+    pub fn stdout<T: Into<Stdio>>(&mut self, stream: T) -> &mut Self {
+        self.streams[1] = Some(stream.into());
+        self
+    }
+
+    /// Standard error; the caller's own if not set, and a pipe for [`output`](Self::output).
+    pub fn stderr<T: Into<Stdio>>(&mut self, stream: T) -> &mut Self {
+        self.streams[2] = Some(stream.into());
+        self
+    }
+
+    /// The program's user: all three user IDs. As with std, a caller who is root, and sets no
+    /// groups, leaves its supplementary groups. The child begins in a copy of the memory.
+    pub fn uid(&mut self, id: u32) -> &mut Self {
+        self.uid = Some(id);
+        self
+    }
+
+    /// The program's group: all three group IDs. The child begins in a copy of the memory.
+    pub fn gid(&mut self, id: u32) -> &mut Self {
+        self.gid = Some(id);
+        self
+    }
+
+    /// The supplementary groups.
+    pub fn groups(&mut self, groups: &[u32]) -> &mut Self {
+        self.groups = Some(groups.to_vec());
+        self
+    }
+
+    /// The process group; 0 makes a new one, which [`Child::kill_group`] ends.
+    pub fn process_group(&mut self, group: i32) -> &mut Self {
+        self.process_group = Some(group);
+        self
+    }
+
+    /// A session of its own, without a controlling terminal; it is a process group too.
+    pub fn setsid(&mut self, setsid: bool) -> &mut Self {
+        self.setsid = setsid;
+        self
+    }
+
+    /// Adds an action, which the child performs after what the other methods ask for, and in the
+    /// order in which actions are added.
+    pub fn action(&mut self, action: Action) -> &mut Self {
+        self.spec.action(action);
+        self
+    }
+
+    /// Adds actions.
+    pub fn actions(&mut self, actions: impl IntoIterator<Item = Action>) -> &mut Self {
+        for action in actions {
+            self.spec.action(action);
+        }
+        self
+    }
+
+    /// Sets a limit: [`Action::rlimit`].
+    pub fn rlimit(&mut self, resource: Resource, soft: u64, hard: u64) -> &mut Self {
+        self.action(Action::rlimit(resource, soft, hard))
+    }
+
+    /// Closes all descriptors from `first` up: [`Action::closefrom`]. `closefrom(3)` makes the
+    /// start faster where the caller has many.
+    pub fn closefrom(&mut self, first: i32) -> &mut Self {
+        self.action(Action::closefrom(first))
+    }
+
+    /// Calls a function in the child, as an action; prefer [`Action`]s, which are only data.
+    ///
+    /// The child is no copy of the memory: it shares the caller's, and the calling thread is
+    /// suspended until the exec. So `errno` and memory from the allocator are safe to use, and
+    /// what the function writes the caller reads. With an action that begins in a copy of the
+    /// memory (`uid`, `gid`) it runs there, as with std. Not together with
+    /// [`private`](Self::private).
+    ///
+    /// An error that the function returns is that of the command, at [`Step::Action`].
+    ///
+    /// # Safety
+    ///
+    /// The function runs on 16 KiB of stack, beside the other threads of the process, with the
+    /// thread-local variables of the caller and another process ID. It calls nothing that
+    /// remembers a process or a thread (locks that know their owner, threads, timers), holds no
+    /// lock when it returns, and does not exit, panic or execute a program itself.
+    pub unsafe fn pre_exec<F>(&mut self, function: F) -> &mut Self
+    where
+        F: FnMut() -> io::Result<()> + Send + Sync + 'static,
+    {
+        self.spec.flag(sys::ASPAWN_COMMAND_VFORK, true);
+        self.action(Action::call(function))
+    }
+
+    /// The child is nobody else's business: no SIGCHLD, and nothing for any other wait of this
+    /// process, not even `waitpid(-1)` of a library that takes every child for its own.
+    pub fn private(&mut self, private: bool) -> &mut Self {
+        self.spec.private(private);
+        self
+    }
+
+    /// A file that the kernel cannot execute is given to /bin/sh, as by execvp(3).
+    pub fn shell_on_enoexec(&mut self, shell: bool) -> &mut Self {
+        self.spec.shell_on_enoexec(shell);
+        self
+    }
+
+    /// The time that [`output`](Self::output), [`status`](Self::status) and
+    /// [`Child::wait_with_output`] give the program: then it gets SIGTERM, and after the
+    /// [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
+    pub fn timeout(&mut self, timeout: Duration) -> &mut Self {
+        self.limits.timeout = Some(timeout);
+        self
+    }
+
+    /// The time from SIGTERM to SIGKILL, one second if not set.
+    pub fn grace(&mut self, grace: Duration) -> &mut Self {
+        self.limits.grace = Some(grace);
+        self
+    }
+
+    /// The signals of a [`timeout`](Self::timeout) and of [`kill_on_drop`](Self::kill_on_drop) go
+    /// to the process group, which the program then leads.
+    pub fn kill_group(&mut self, group: bool) -> &mut Self {
+        self.limits.kill_group = group;
+        self
+    }
+
+    /// A [`Child`] that is dropped before its end is killed.
+    pub fn kill_on_drop(&mut self, kill: bool) -> &mut Self {
+        self.kill_on_drop = kill;
+        self
+    }
+
+    /// Starts the program, and returns when it has been executed, or with the error.
+    pub fn spawn(&mut self) -> Result<Child> {
+        let mut child = self.start()?;
+        child.wait_started(None)?;
+        Ok(child)
+    }
+
+    /// Starts the program, and returns when the child exists: after some microseconds, whatever
+    /// the child then does. That the program could not be executed is an error of
+    /// [`Child::wait_started`], [`Child::wait`] and all others that wait.
+    pub fn start(&mut self) -> Result<Child> {
+        self.start_as([Stream::Inherit; 3])
+    }
+
+    /// Runs the program to its end, and collects what it writes.
+    pub fn output(&mut self) -> Result<Output> {
+        self.start_as([Stream::Null, Stream::Pipe, Stream::Pipe])?.wait_with_output()
+    }
+
+    /// Runs the program to its end.
+    pub fn status(&mut self) -> Result<ExitStatus> {
+        let mut child = self.start()?;
+        if self.limits.timeout.is_some() {
+            child.wait_within_limits()
+        } else {
+            child.wait()
+        }
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn spec(&mut self) -> &mut Spec {
+        &mut self.spec
+    }
+
+    pub(crate) fn start_as(&mut self, defaults: [Stream; 3]) -> Result<Child> {
+        let mut streams = defaults;
+        for (stream, stdio) in streams.iter_mut().zip(&self.streams) {
+            if let Some(stdio) = stdio {
+                *stream = stdio.stream().map_err(|error| {
+                    Error::new(Step::Streams, error.raw_os_error().unwrap_or(sys::PSYS_EINVAL))
+                })?;
+            }
+        }
+        let environment = self.environment();
+        let handle = self.spec.start_with(&self.setup(), Some(&environment), streams)?;
+        Ok(Child::new(handle, self.limits, self.kill_on_drop))
+    }
+
+    /// In std's order.
+    fn setup(&self) -> Vec<Action> {
+        extern "C" {
+            fn getuid() -> u32;
+        }
+        let mut setup = Vec::with_capacity(8);
+        let leaves_groups = || self.uid.is_some() && unsafe { getuid() } == 0;
+
+        if let Some(groups) = &self.groups {
+            setup.push(Action::groups(groups));
+        } else if leaves_groups() {
+            setup.push(Action::groups(&[]));
+        }
+        if let Some(gid) = self.gid {
+            setup.push(Action::resgid(gid, gid, gid));
+        }
+        if let Some(uid) = self.uid {
+            setup.push(Action::resuid(uid, uid, uid));
+        }
+        if let Some(directory) = &self.current_dir {
+            setup.push(Action::chdir(directory));
+        }
+        if self.setsid {
+            setup.push(Action::setsid());
+        }
+        if let Some(group) = self.process_group {
+            setup.push(Action::setpgid(group));
+        } else if self.limits.kill_group && !self.setsid {
+            setup.push(Action::setpgid(0));
+        }
+        // Rust's runtime ignores SIGPIPE, and the caller may have blocked signals.
+        const SIGPIPE: i32 = 13;
+        setup.push(Action::sigmask(&[]));
+        setup.push(Action::signal_default(SIGPIPE));
+        setup
+    }
+
+    fn environment(&self) -> Environment {
+        if !self.clear && self.variables.is_empty() {
+            return Environment::inherited();
+        }
+        let mut environment = Environment::default();
+        if !self.clear {
+            for (name, value) in env::vars_os() {
+                if !self.variables.contains_key(&name) {
+                    environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
+                }
+            }
+        }
+        for (name, value) in &self.variables {
+            if let Some(value) = value {
+                environment.has_nul |= name.is_empty();
+                environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
+            }
+        }
+        environment
+    }
+
+    /// The program.
+    pub fn get_program(&self) -> &OsStr {
+        OsStr::from_bytes(self.spec.program())
+    }
+
+    /// The arguments, without the first.
+    pub fn get_args(&self) -> impl ExactSizeIterator<Item = &OsStr> {
+        self.spec.argv[1..].iter().map(|arg| OsStr::from_bytes(&arg[..arg.len() - 1]))
+    }
+
+    /// The variables that were set, and, as None, removed.
+    pub fn get_envs(&self) -> Envs<'_> {
+        Envs(self.variables.iter())
+    }
+
+    /// The directory, if it was set.
+    pub fn get_current_dir(&self) -> Option<&Path> {
+        self.current_dir.as_deref().map(Path::new)
+    }
+}
+
+/// What [`Command::get_envs`] returns.
+#[derive(Clone, Debug)]
+pub struct Envs<'a>(btree_map::Iter<'a, OsString, Option<OsString>>);
+
+impl<'a> Iterator for Envs<'a> {
+    type Item = (&'a OsStr, Option<&'a OsStr>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (name, value) = self.0.next()?;
+        Some((name, value.as_deref()))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Envs<'_> {}
+
+// A handle may be sent, and a command that has no closures of the caller's too.
+const _: fn() = || {
+    fn is_send<T: Send + Sync>() -> usize {
+        mem::size_of::<T>()
+    }
+    is_send::<Command>();
+    is_send::<Child>();
+};

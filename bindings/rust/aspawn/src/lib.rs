@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(missing_docs)]
+
+extern crate alloc;
+
+pub use aspawn_sys as sys;
+
+mod action;
+mod error;
+pub mod spec;
+
+#[cfg(feature = "std")]
+mod child;
+#[cfg(feature = "std")]
+mod command;
+#[cfg(feature = "std")]
+mod stdio;
+#[cfg(feature = "tokio")]
+pub mod tokio;
+
+pub use action::{Action, Resource};
+pub use error::{Error, Step};
+pub use spec::{kill_cgroup, Bytes, Usage};
+
+#[cfg(feature = "std")]
+pub use child::Child;
+#[cfg(feature = "std")]
+pub use command::{Command, Envs};
+#[cfg(feature = "std")]
+pub use std::process::{ExitStatus, Output};
+#[cfg(feature = "std")]
+pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
+
+/// What a call of the crate returns.
+pub type Result<T> = core::result::Result<T, Error>;

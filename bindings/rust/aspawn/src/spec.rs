@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: MIT
+//! What is below [`Command`](crate::Command), for programs without `std`: strings are bytes,
+//! descriptors and statuses are numbers, and the pipes are the caller's to close.
+//!
+//! ```
+//! use aspawn::spec::{Limits, Spec, Stream};
+//!
+//! let mut spec = Spec::new("uname");
+//! spec.arg("-s").stdout(Stream::Pipe);
+//! let (mut out, mut child) = (Vec::new(), spec.start()?);
+//! let exit = child.communicate(b"", Some(&mut out), None, &Limits::default())?;
+//! assert_eq!((exit.status, out.as_slice()), (0, &b"Linux\n"[..]));
+//! # Ok::<(), aspawn::Error>(())
+//! ```
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::mem::{self, MaybeUninit};
+use core::ptr;
+use core::time::Duration;
+
+use crate::action::with_nul;
+use crate::{sys, Action, Error, Result, Step};
+
+/// A string for the kernel: any bytes but NUL.
+pub trait Bytes {
+    /// Without a NUL at the end.
+    fn bytes(&self) -> &[u8];
+}
+
+macro_rules! bytes {
+    ($($type:ty: $convert:expr;)*) => {
+        $(impl Bytes for $type {
+            fn bytes(&self) -> &[u8] {
+                let convert: fn(&Self) -> &[u8] = $convert;
+                convert(self)
+            }
+        })*
+    };
+}
+bytes! {
+    str: |text| text.as_bytes();
+    String: |text| text.as_bytes();
+    [u8]: |bytes| bytes;
+    Vec<u8>: |bytes| bytes;
+}
+#[cfg(feature = "std")]
+mod with_std {
+    use super::Bytes;
+    use std::ffi::{CStr, CString, OsStr, OsString};
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::{Path, PathBuf};
+
+    bytes! {
+        OsStr: |text| text.as_bytes();
+        OsString: |text| text.as_bytes();
+        Path: |path| path.as_os_str().as_bytes();
+        PathBuf: |path| path.as_os_str().as_bytes();
+        CStr: |text| text.to_bytes();
+        CString: |text| text.to_bytes();
+    }
+}
+impl<const SIZE: usize> Bytes for [u8; SIZE] {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+impl<T: Bytes + ?Sized> Bytes for &T {
+    fn bytes(&self) -> &[u8] {
+        (**self).bytes()
+    }
+}
+
+/// A standard stream of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stream {
+    /// The caller's own.
+    Inherit,
+    /// /dev/null
+    Null,
+    /// A new pipe, whose other end is the [`Handle`]'s.
+    Pipe,
+    /// For standard error only: the same as standard output.
+    ToStdout,
+    /// A descriptor of the caller's, above 2.
+    Fd(i32),
+}
+
+impl Stream {
+    fn number(self) -> i32 {
+        match self {
+            Stream::Inherit => sys::ASPAWN_INHERIT,
+            Stream::Null => sys::ASPAWN_NULL,
+            Stream::Pipe => sys::ASPAWN_PIPE,
+            Stream::ToStdout => sys::ASPAWN_TO_STDOUT,
+            // 0 is ASPAWN_INHERIT, and other low numbers are invalid: so is this.
+            Stream::Fd(fd) if fd <= 2 => i32::MIN,
+            Stream::Fd(fd) => fd,
+        }
+    }
+}
+
+/// The environment of a program: `NAME=value`, in one piece of memory.
+#[derive(Clone, Default)]
+pub(crate) struct Environment {
+    text: Vec<u8>,
+    starts: Vec<usize>,
+    pub(crate) has_nul: bool,
+}
+
+impl Environment {
+    /// A copy: std's lock of the environment cannot be held during the start, and another thread
+    /// may call std::env::set_var().
+    #[cfg(feature = "std")]
+    pub(crate) fn inherited() -> Self {
+        let mut environment = Environment::default();
+        for (name, value) in std::env::vars_os() {
+            environment.push(&[name.bytes(), b"=", value.bytes()]);
+        }
+        environment
+    }
+
+    pub(crate) fn push(&mut self, parts: &[&[u8]]) {
+        self.starts.push(self.text.len());
+        for part in parts {
+            self.has_nul |= part.contains(&0);
+            self.text.extend_from_slice(part);
+        }
+        self.text.push(0);
+    }
+}
+
+/// A program and how to start it.
+pub struct Spec {
+    file: Option<Vec<u8>>,
+    pub(crate) argv: Vec<Vec<u8>>,
+    environment: Option<Environment>,
+    search_path: Option<Vec<u8>>,
+    actions: Vec<Action>,
+    streams: [Stream; 3],
+    pub(crate) flags: u64,
+    has_nul: bool,
+}
+
+impl fmt::Debug for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let argv = self.argv.iter().map(|word| String::from_utf8_lossy(&word[..word.len() - 1]));
+        f.debug_list().entries(argv).finish()
+    }
+}
+
+/// The memory of ended children, kept for later ones; all threads use it.
+struct Pool(UnsafeCell<sys::aspawn_pool>);
+// SAFETY: a pool may be used by any number of threads at the same time.
+unsafe impl Sync for Pool {}
+static POOL: Pool = Pool(UnsafeCell::new(sys::aspawn_pool { own: [0; 64] }));
+
+impl Spec {
+    /// A program: a path, or a name without a slash that the child looks for in PATH.
+    pub fn new(program: impl Bytes) -> Self {
+        let mut spec = Spec {
+            file: None,
+            argv: Vec::new(),
+            environment: None,
+            search_path: None,
+            actions: Vec::new(),
+            streams: [Stream::Inherit; 3],
+            flags: 0,
+            has_nul: false,
+        };
+        spec.arg(program);
+        spec
+    }
+
+    fn text(&mut self, text: &[u8]) -> Vec<u8> {
+        with_nul(text).unwrap_or_else(|| {
+            self.has_nul = true;
+            alloc::vec![0]
+        })
+    }
+
+    /// Adds an argument.
+    pub fn arg(&mut self, arg: impl Bytes) -> &mut Self {
+        let arg = self.text(arg.bytes());
+        self.argv.push(arg);
+        self
+    }
+
+    /// Sets the first argument, which otherwise is the program.
+    pub fn arg0(&mut self, arg: impl Bytes) -> &mut Self {
+        let arg = self.text(arg.bytes());
+        let program = mem::replace(&mut self.argv[0], arg);
+        self.file.get_or_insert(program);
+        self
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn program(&self) -> &[u8] {
+        let program = self.file.as_ref().unwrap_or(&self.argv[0]);
+        &program[..program.len() - 1]
+    }
+
+    /// The environment, each string `NAME=value`. Without this call it is the caller's: without
+    /// the feature `std` as it is during the start, which no other thread may change then.
+    pub fn environment<T: Bytes>(&mut self, variables: impl IntoIterator<Item = T>) -> &mut Self {
+        let mut environment = Environment::default();
+        for variable in variables {
+            environment.push(&[variable.bytes()]);
+        }
+        self.environment = Some(environment);
+        self
+    }
+
+    /// The directories in which the program is looked for, in the format of PATH. Otherwise they
+    /// are the PATH of the program's environment.
+    pub fn search_path(&mut self, path: impl Bytes) -> &mut Self {
+        let path = self.text(path.bytes());
+        self.search_path = Some(path);
+        self
+    }
+
+    /// Adds an action.
+    pub fn action(&mut self, action: Action) -> &mut Self {
+        self.actions.push(action);
+        self
+    }
+
+    /// Standard input.
+    pub fn stdin(&mut self, stream: Stream) -> &mut Self {
+        self.streams[0] = stream;
+        self
+    }
+
+    /// Standard output.
+    pub fn stdout(&mut self, stream: Stream) -> &mut Self {
+        self.streams[1] = stream;
+        self
+    }
+
+    /// Standard error.
+    pub fn stderr(&mut self, stream: Stream) -> &mut Self {
+        self.streams[2] = stream;
+        self
+    }
+
+    /// The child is nobody else's business: no SIGCHLD, and nothing for any other wait of this
+    /// process, not even `waitpid(-1)`.
+    pub fn private(&mut self, private: bool) -> &mut Self {
+        self.flag(sys::ASPAWN_COMMAND_PRIVATE, private)
+    }
+
+    /// The caller's ends of all pipes are O_NONBLOCK.
+    pub fn nonblock(&mut self, nonblock: bool) -> &mut Self {
+        self.flag(sys::ASPAWN_COMMAND_NONBLOCK, nonblock)
+    }
+
+    /// Makes [`Handle::started_fd`].
+    pub fn with_started_fd(&mut self, with: bool) -> &mut Self {
+        self.flag(sys::ASPAWN_COMMAND_STARTED_FD, with)
+    }
+
+    /// A file that the kernel cannot execute (ENOEXEC) is given to /bin/sh, as by execvp(3).
+    pub fn shell_on_enoexec(&mut self, shell: bool) -> &mut Self {
+        self.flag(sys::ASPAWN_COMMAND_SHELL_ON_ENOEXEC, shell)
+    }
+
+    pub(crate) fn flag(&mut self, flag: u64, on: bool) -> &mut Self {
+        self.flags = self.flags & !flag | if on { flag } else { 0 };
+        self
+    }
+
+    /// Starts the program, and returns when the child exists. What the child does and fails in
+    /// comes later: [`Handle::wait_started`].
+    pub fn start(&self) -> Result<Handle> {
+        self.start_with(&[], None, self.streams)
+    }
+
+    pub(crate) fn start_with(
+        &self,
+        setup: &[Action],
+        environment: Option<&Environment>,
+        streams: [Stream; 3],
+    ) -> Result<Handle> {
+        let environment = environment.or(self.environment.as_ref());
+        #[cfg(feature = "std")]
+        let inherited = environment.is_none().then(Environment::inherited);
+        #[cfg(feature = "std")]
+        let environment = environment.or(inherited.as_ref());
+        let is_valid = |actions: &[Action]| actions.iter().all(Action::is_valid);
+        if self.has_nul || environment.map_or(false, |environment| environment.has_nul) {
+            return Err(Error::invalid("start, a string with a NUL"));
+        }
+        if !is_valid(setup) || !is_valid(&self.actions) {
+            return Err(Error::invalid("start, an action with a NUL"));
+        }
+        let argv = self.argv.iter().map(|word| word.as_ptr() as *mut sys::c_char);
+        let argv: Vec<*mut sys::c_char> = argv.chain([ptr::null_mut()]).collect();
+        let envp: Option<Vec<*mut sys::c_char>> = environment.map(|environment| {
+            let texts =
+                environment.starts.iter().map(|&at| environment.text[at..].as_ptr() as *mut _);
+            texts.chain([ptr::null_mut()]).collect()
+        });
+        let actions: Vec<_> = setup.iter().chain(&self.actions).map(Action::raw).collect();
+        let or_null =
+            |text: &Option<Vec<u8>>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr().cast());
+        let command = sys::aspawn_command {
+            size: mem::size_of::<sys::aspawn_command>() as u64,
+            flags: self.flags,
+            file: or_null(&self.file),
+            argv: argv.as_ptr(),
+            envp: envp.as_ref().map_or(ptr::null(), |envp| envp.as_ptr()),
+            search_path: or_null(&self.search_path),
+            actions: if actions.is_empty() { ptr::null() } else { actions.as_ptr() },
+            action_count: actions.len(),
+            pool: POOL.0.get(),
+            stack: ptr::null_mut(),
+            std_in: streams[0].number(),
+            std_out: streams[1].number(),
+            std_err: streams[2].number(),
+            reserved: 0,
+        };
+        let mut child = MaybeUninit::uninit();
+        // SAFETY: the call copies the command and all that it points to, which lives until here;
+        // the pool is static. It fills in the child in any case.
+        match unsafe { sys::aspawn_start(child.as_mut_ptr(), &command) } {
+            0 => Ok(Handle { child: unsafe { child.assume_init() }, setup: setup.len() }),
+            error => Err(Error::new(Step::Start, error)),
+        }
+    }
+}
+
+/// When and how a command is ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// After this time the program gets SIGTERM.
+    pub timeout: Option<Duration>,
+    /// And this much later SIGKILL; None: one second.
+    pub grace: Option<Duration>,
+    /// The signals go to the process group that the program leads.
+    pub kill_group: bool,
+}
+
+/// How a child ended, and what it used.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Exit {
+    /// As wait(2) stores it.
+    pub status: i32,
+    /// What the child, and its children that it waited for, used.
+    pub usage: Usage,
+}
+
+/// What a child, and its children that it waited for, used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Processor time in the program.
+    pub user: Duration,
+    /// Processor time in the kernel.
+    pub system: Duration,
+    /// The most memory that was resident: KiB.
+    pub max_resident: u64,
+}
+
+impl From<&sys::psys_rusage> for Usage {
+    fn from(usage: &sys::psys_rusage) -> Self {
+        let time = |time: sys::psys_timeval| {
+            Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+        };
+        Usage {
+            user: time(usage.ru_utime),
+            system: time(usage.ru_stime),
+            max_resident: usage.ru_maxrss as u64,
+        }
+    }
+}
+
+/// A child. It may be moved, and passed to another thread.
+///
+/// Dropped before [`wait`](Self::wait) it lets the child run on, as a zombie when it has ended,
+/// unless it is private. The pipes are not closed.
+pub struct Handle {
+    child: sys::aspawn_child,
+    setup: usize,
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("pid", &self.child.pid).finish_non_exhaustive()
+    }
+}
+
+/// -1: no limit.
+fn milliseconds(time: Option<Duration>) -> i64 {
+    // A part of a millisecond counts as a whole one: otherwise waits would be busy at their end.
+    let up = |time: Duration| (time.as_nanos() + 999_999) / 1_000_000;
+    time.map_or(-1, |time| i64::try_from(up(time)).unwrap_or(i64::MAX))
+}
+
+unsafe extern "C" fn append(to: *mut sys::c_void, bytes: *const sys::c_void, size: usize) -> i32 {
+    let to = &mut *to.cast::<Vec<u8>>();
+    if to.try_reserve(size).is_err() {
+        return -sys::PSYS_ENOMEM;
+    }
+    to.extend_from_slice(core::slice::from_raw_parts(bytes.cast(), size));
+    0
+}
+
+fn open(fd: i32) -> Option<i32> {
+    if fd < 0 {
+        None
+    } else {
+        Some(fd)
+    }
+}
+
+impl Handle {
+    /// The process ID; 0 once the child has been waited for.
+    pub fn pid(&self) -> i32 {
+        self.child.pid
+    }
+
+    /// Readable when the child has ended; closed by [`wait`](Self::wait). None before Linux 5.3.
+    pub fn pidfd(&self) -> Option<i32> {
+        open(self.child.pidfd)
+    }
+
+    /// With [`Spec::with_started_fd`]: readable, or hung up, when the program may have been
+    /// executed, which [`wait_started`](Self::wait_started) tells. Not to be read.
+    pub fn started_fd(&self) -> Option<i32> {
+        open(self.child.started_fd)
+    }
+
+    /// The caller's end of a pipe for standard input, 0, output, 1, or error, 2: from now on the
+    /// caller's to close.
+    pub fn take_pipe(&mut self, number: usize) -> Option<i32> {
+        open(mem::replace(self.pipe(number), -1))
+    }
+
+    /// Gives back what [`take_pipe`](Self::take_pipe) took, for
+    /// [`communicate`](Self::communicate).
+    pub fn give_pipe(&mut self, number: usize, fd: i32) {
+        *self.pipe(number) = fd;
+    }
+
+    fn pipe(&mut self, number: usize) -> &mut i32 {
+        match number {
+            0 => &mut self.child.in_fd,
+            1 => &mut self.child.out_fd,
+            2 => &mut self.child.err_fd,
+            _ => panic!("standard streams are 0, 1 and 2"),
+        }
+    }
+
+    /// Waits until the program has been executed. Ok(false) if the time is over.
+    pub fn wait_started(&mut self, timeout: Option<Duration>) -> Result<bool> {
+        let mut failure = MaybeUninit::<sys::aspawn_failure>::zeroed();
+        let timeout = milliseconds(timeout);
+        // SAFETY: there is a child; zero is a valid failure.
+        let (result, failure) = unsafe {
+            let result = sys::aspawn_wait_started(&mut self.child, failure.as_mut_ptr(), timeout);
+            (-result, failure.assume_init())
+        };
+        match result {
+            0 => Ok(true),
+            sys::PSYS_ETIMEDOUT => Ok(false),
+            sys::PSYS_ECANCELED => Err(Error::from_failure(&failure, self.setup)),
+            error => Err(Error::new(Step::Unknown, error)),
+        }
+    }
+
+    /// Waits for the end, and reaps the child. Ok(None) if the time is over.
+    ///
+    /// If the program was never executed the error says why.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Option<Exit>> {
+        let mut status = -1;
+        let mut usage = MaybeUninit::<sys::psys_rusage>::zeroed();
+        let timeout = milliseconds(timeout);
+        // SAFETY: zero is a valid usage.
+        let (result, usage) = unsafe {
+            let result =
+                sys::aspawn_wait(&mut self.child, &mut status, usage.as_mut_ptr(), timeout);
+            (-result, usage.assume_init())
+        };
+        match result {
+            0 => Ok(Some(Exit { status, usage: Usage::from(&usage) })),
+            sys::PSYS_ETIMEDOUT => Ok(None),
+            sys::PSYS_ECANCELED => Err(self.why_not_started()),
+            error => Err(Error::new(Step::Run, error)),
+        }
+    }
+
+    fn why_not_started(&mut self) -> Error {
+        match self.wait_started(Some(Duration::ZERO)) {
+            Err(error) => error,
+            Ok(_) => Error::new(Step::Unknown, sys::PSYS_ECANCELED),
+        }
+    }
+
+    /// Writes `input`, collects outputs, waits for the end within the limits, and reaps. The
+    /// pipes are closed, also after an error, which ends the child. An output of None is dropped
+    /// if there is a pipe.
+    pub fn communicate(
+        &mut self,
+        input: &[u8],
+        out: Option<&mut Vec<u8>>,
+        err: Option<&mut Vec<u8>>,
+        limits: &Limits,
+    ) -> Result<Exit> {
+        let mut buffers = [MaybeUninit::<[u8; 8192]>::uninit(); 2];
+        let [out_buffer, err_buffer] = &mut buffers;
+        let output = |to: Option<&mut Vec<u8>>, buffer: &mut MaybeUninit<[u8; 8192]>| match to {
+            Some(to) => sys::aspawn_output {
+                data: buffer.as_mut_ptr().cast(),
+                size: mem::size_of_val(buffer),
+                length: 0,
+                sink: Some(append),
+                arg: (to as *mut Vec<u8>).cast(),
+            },
+            None => sys::aspawn_output {
+                data: ptr::null_mut(),
+                size: 0,
+                length: 0,
+                sink: None,
+                arg: ptr::null_mut(),
+            },
+        };
+        // SAFETY: zero is a valid io.
+        let mut io: sys::aspawn_io = unsafe { MaybeUninit::zeroed().assume_init() };
+        io.size = mem::size_of_val(&io) as u64;
+        io.flags = if limits.kill_group { sys::ASPAWN_IO_KILL_GROUP } else { 0 };
+        if !input.is_empty() {
+            io.input = input.as_ptr().cast();
+            io.input_size = input.len();
+        }
+        io.out = output(out, out_buffer);
+        io.err = output(err, err_buffer);
+        // 0 is no limit, and one second.
+        io.timeout_ms = limits.timeout.map_or(0, |time| milliseconds(Some(time)).max(1));
+        io.grace_ms = match limits.grace {
+            None => 0,
+            Some(Duration::ZERO) => -1,
+            time => milliseconds(time),
+        };
+        // SAFETY: all that io points to lives during the call, and is used by nobody else.
+        match -unsafe { sys::aspawn_communicate(&mut self.child, &mut io) } {
+            0 => Ok(Exit { status: io.status, usage: Usage::from(&io.usage) }),
+            sys::PSYS_ECANCELED => Err(Error::from_failure(&io.failure, self.setup)),
+            error => Err(Error::new(Step::Run, error)),
+        }
+    }
+
+    /// True if the child has ended; it is not reaped.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        match unsafe { sys::aspawn_ended(&mut self.child) } {
+            error if error < 0 => Err(Error::new(Step::Run, error)),
+            ended => Ok(ended != 0),
+        }
+    }
+
+    /// Sends a signal to the child, never to another process of the same pid.
+    pub fn kill(&mut self, signal: i32) -> Result<()> {
+        done(unsafe { sys::aspawn_kill(&mut self.child, signal) })
+    }
+
+    /// Sends a signal to the process group that the child leads.
+    pub fn kill_group(&mut self, signal: i32) -> Result<()> {
+        done(unsafe { sys::aspawn_kill_group(&mut self.child, signal) })
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: the memory goes back to the pool, which waits until the child has left it.
+        unsafe { sys::aspawn_release(&mut self.child) };
+    }
+}
+
+fn done(result: i32) -> Result<()> {
+    if result < 0 {
+        Err(Error::new(Step::Run, result))
+    } else {
+        Ok(())
+    }
+}
+
+/// Sends SIGKILL to every process of the control group (version 2) whose directory is open as
+/// `cgroup`, and of all groups below. Linux 5.14. See [`Action::join_cgroup`].
+pub fn kill_cgroup(cgroup: i32) -> Result<()> {
+    done(unsafe { sys::aspawn_kill_cgroup(cgroup) })
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+//! Children in tokio: each waits on its pidfd, with no signal handler and no thread. Needs
+//! Linux 5.3.
+//!
+//! ```
+//! # #[::tokio::main(flavor = "current_thread")]
+//! # async fn main() -> aspawn::Result<()> {
+//! let mut children = Vec::new();
+//! for delay in ["0.2", "0.1"] {
+//!     children.push(aspawn::Command::new("sleep").arg(delay).start_async()?);
+//! }
+//! for mut child in children {
+//!     assert!(child.wait().await?.success());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+use std::future::Future;
+use std::io;
+use std::os::unix::io::OwnedFd;
+use std::pin::Pin;
+use std::process::{ExitStatus, Output};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use ::tokio::io::unix::AsyncFd;
+use ::tokio::io::{AsyncReadExt, Interest};
+use ::tokio::net::unix::pipe::{Receiver, Sender};
+
+use crate::spec::Stream;
+use crate::{sys, Command, Error, Result, Step, Usage};
+
+/// A child whose end is awaited.
+///
+/// Dropped before its end it goes on, as [`crate::Child`] does; with
+/// [`kill_on_drop`](Command::kill_on_drop) it is killed. All methods can be cancelled.
+#[derive(Debug)]
+pub struct Child {
+    /// The pipe to standard input.
+    pub stdin: Option<Sender>,
+    /// The pipe from standard output.
+    pub stdout: Option<Receiver>,
+    /// The pipe from standard error.
+    pub stderr: Option<Receiver>,
+    // Before the child, which closes the descriptors.
+    started: Option<AsyncFd<i32>>,
+    pidfd: Option<AsyncFd<i32>>,
+    child: crate::Child,
+}
+
+fn failed(error: io::Error) -> Error {
+    Error::new(Step::Run, error.raw_os_error().unwrap_or(sys::PSYS_EINVAL))
+}
+
+fn watch(fd: Option<i32>) -> Result<Option<AsyncFd<i32>>> {
+    let watch = |fd| AsyncFd::with_interest(fd, Interest::READABLE);
+    fd.map(watch).transpose().map_err(failed)
+}
+
+impl Command {
+    /// [`start`](Self::start) for tokio: returns when the child exists. Called within a runtime
+    /// with I/O.
+    pub fn start_async(&mut self) -> Result<Child> {
+        self.start_tokio([Stream::Inherit; 3], false)
+    }
+
+    /// [`spawn`](Self::spawn) for tokio: done when the program has been executed, or with the
+    /// error; no thread is blocked meanwhile.
+    pub async fn spawn_async(&mut self) -> Result<Child> {
+        let mut child = self.start_tokio([Stream::Inherit; 3], true)?;
+        child.started().await?;
+        Ok(child)
+    }
+
+    /// Runs the program to its end, which is awaited.
+    pub async fn status_async(&mut self) -> Result<ExitStatus> {
+        self.start_async()?.wait().await
+    }
+
+    /// Runs the program to its end, and collects what it writes. For a limit of time use
+    /// `tokio::time::timeout` and [`kill_on_drop`](Self::kill_on_drop).
+    pub async fn output_async(&mut self) -> Result<Output> {
+        let streams = [Stream::Null, Stream::Pipe, Stream::Pipe];
+        self.start_tokio(streams, false)?.wait_with_output().await
+    }
+
+    fn start_tokio(&mut self, streams: [Stream; 3], with_started_fd: bool) -> Result<Child> {
+        let flags = self.spec().flags;
+        self.spec().nonblock(true).with_started_fd(with_started_fd);
+        let child = self.start_as(streams);
+        self.spec().flags = flags;
+        Child::new(child?)
+    }
+}
+
+impl Child {
+    fn new(mut child: crate::Child) -> Result<Self> {
+        const ENOSYS: i32 = if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
+            89
+        } else if cfg!(target_arch = "sparc64") {
+            90
+        } else {
+            38
+        };
+        let pidfd = watch(child.handle().pidfd())?;
+        if pidfd.is_none() {
+            return Err(Error::new(Step::Run, ENOSYS));
+        }
+        let receiver = |fd: OwnedFd| Receiver::from_file_unchecked(fd.into()).map_err(failed);
+        let stdin = child.stdin.take().map(OwnedFd::from);
+        let stdin = stdin.map(|fd| Sender::from_file_unchecked(fd.into()).map_err(failed));
+        Ok(Child {
+            stdin: stdin.transpose()?,
+            stdout: child.stdout.take().map(OwnedFd::from).map(receiver).transpose()?,
+            stderr: child.stderr.take().map(OwnedFd::from).map(receiver).transpose()?,
+            started: watch(child.handle().started_fd())?,
+            pidfd,
+            child,
+        })
+    }
+
+    /// The process ID.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Done when the program has been executed, or with the error; for `spawn_async()`, which asks
+    /// for both descriptors.
+    async fn started(&mut self) -> Result<()> {
+        // The handle's, which reaps nothing: the runtime still watches the descriptors.
+        while let Ok(false) = self.child.handle().wait_started(Some(Duration::ZERO)) {
+            if let (Some(started), Some(pidfd)) = (&self.started, &self.pidfd) {
+                // A process that another thread forked may hold the other end of `started`.
+                Either(ready(started), ready(pidfd)).await?;
+            }
+        }
+        self.started = None;
+        if self.child.handle().wait_started(Some(Duration::ZERO)).is_err() {
+            self.pidfd = None;
+        }
+        self.child.wait_started(None).map(|_| ())
+    }
+
+    /// Closes standard input, and awaits the end. May be repeated.
+    pub async fn wait(&mut self) -> Result<ExitStatus> {
+        self.wait_with_usage().await.map(|(status, _)| status)
+    }
+
+    /// [`wait`](Self::wait), and what the child used.
+    pub async fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage)> {
+        drop(self.stdin.take());
+        if let Some(pidfd) = &self.pidfd {
+            ready(pidfd).await?;
+        }
+        // epoll(7) forgets them before the child closes them.
+        self.started = None;
+        self.pidfd = None;
+        self.child.wait_with_usage()
+    }
+
+    /// The status if the child has ended.
+    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>> {
+        if self.pidfd.is_some() && !self.child.handle().has_ended()? {
+            return Ok(None);
+        }
+        self.started = None;
+        self.pidfd = None;
+        self.child.wait().map(Some)
+    }
+
+    /// Closes standard input, collects both outputs, and awaits the end.
+    pub async fn wait_with_output(mut self) -> Result<Output> {
+        drop(self.stdin.take());
+        let (out, err) = (self.stdout.take(), self.stderr.take());
+        let (stdout, stderr) = Both::new(read(out), read(err)).await;
+        let (stdout, stderr) = (stdout?, stderr?);
+        Ok(Output { status: self.wait().await?, stdout, stderr })
+    }
+
+    /// Sends SIGKILL. Ok if the child has ended.
+    pub fn start_kill(&mut self) -> Result<()> {
+        self.child.kill()
+    }
+
+    /// Kills the child, and awaits its end.
+    pub async fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.wait().await.map(|_| ())
+    }
+
+    /// Sends a signal, never to another process of the same pid.
+    pub fn signal(&mut self, signal: i32) -> Result<()> {
+        self.child.signal(signal)
+    }
+
+    /// Sends a signal to the process group that the child leads.
+    pub fn kill_group(&mut self, signal: i32) -> Result<()> {
+        self.child.kill_group(signal)
+    }
+}
+
+async fn read(from: Option<Receiver>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(mut from) = from {
+        from.read_to_end(&mut bytes).await.map_err(failed)?;
+    }
+    Ok(bytes)
+}
+
+/// Each time anew: whoever awaits it asks the library what has happened.
+async fn ready(fd: &AsyncFd<i32>) -> Result<()> {
+    fd.readable().await.map_err(failed)?.clear_ready();
+    Ok(())
+}
+
+/// The first of two.
+struct Either<A, B>(A, B);
+
+impl<A: Future, B: Future<Output = A::Output>> Future for Either<A, B> {
+    type Output = A::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<A::Output> {
+        // SAFETY: neither is moved.
+        let Either(a, b) = unsafe { self.get_unchecked_mut() };
+        match unsafe { Pin::new_unchecked(a) }.poll(context) {
+            Poll::Pending => unsafe { Pin::new_unchecked(b) }.poll(context),
+            done => done,
+        }
+    }
+}
+
+/// Both, at the same time.
+struct Both<A: Future> {
+    futures: [Pin<Box<A>>; 2],
+    done: [Option<A::Output>; 2],
+}
+
+impl<A: Future> Both<A> {
+    fn new(first: A, second: A) -> Self {
+        Both { futures: [Box::pin(first), Box::pin(second)], done: [None, None] }
+    }
+}
+
+impl<A: Future> Unpin for Both<A> {}
+
+impl<A: Future> Future for Both<A> {
+    type Output = (A::Output, A::Output);
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Both { futures, done } = &mut *self;
+        for (future, done) in futures.iter_mut().zip(done.iter_mut()) {
+            if done.is_none() {
+                if let Poll::Ready(output) = future.as_mut().poll(context) {
+                    *done = Some(output);
+                }
+            }
+        }
+        match done {
+            [first @ Some(_), second @ Some(_)] => {
+                Poll::Ready((first.take().unwrap(), second.take().unwrap()))
+            }
+            _ => Poll::Pending,
+        }
+    }
+}

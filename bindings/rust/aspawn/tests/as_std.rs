@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+//! The same code with std's Command and with this one has the same results.
+#![allow(clippy::needless_question_mark, clippy::useless_conversion)] // one of the two needs them
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+
+/// Each test is a function that is compiled twice.
+macro_rules! same {
+    ($($(#[$attribute:meta])* fn $name:ident() -> $result:ty $body:block)*) => {
+        mod with_std {
+            use super::*;
+            #[allow(unused_imports)]
+            use std::os::unix::process::CommandExt;
+            #[allow(unused_imports)]
+            use std::process::{Command, Stdio};
+            $(pub fn $name() -> $result $body)*
+        }
+        mod with_aspawn {
+            use super::*;
+            #[allow(unused_imports)]
+            use aspawn::{Command, Stdio};
+            $(pub fn $name() -> $result $body)*
+        }
+        $($(#[$attribute])* #[test]
+        fn $name() {
+            let (expected, found) = (with_std::$name(), with_aspawn::$name());
+            assert_eq!(format!("{:?}", expected), format!("{:?}", found));
+        })*
+    };
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0).unwrap()
+}
+
+const IDS: &str = "grep -E '^(Uid|Gid|Groups):' /proc/self/status; pwd";
+
+same! {
+    fn collects_both_outputs() -> io::Result<std::process::Output> {
+        Ok(Command::new("sh").args(["-c", "echo out; echo err >&2; exit 3"]).output()?)
+    }
+
+    fn output_has_no_input() -> io::Result<std::process::Output> {
+        Ok(Command::new("cat").output()?)
+    }
+
+    fn reports_a_signal() -> io::Result<std::process::ExitStatus> {
+        Ok(Command::new("sh").arg("-c").arg("kill -TERM $$").status()?)
+    }
+
+    fn a_program_that_is_not_there() -> Option<io::ErrorKind> {
+        Command::new("no-such-program").spawn().map_err(io::Error::from).err().map(|e| e.kind())
+    }
+
+    fn a_path_that_is_not_there() -> Option<io::ErrorKind> {
+        Command::new("/no/such").status().map_err(io::Error::from).err().map(|e| e.kind())
+    }
+
+    fn a_directory_that_is_not_there() -> Option<io::ErrorKind> {
+        let mut command = Command::new("true");
+        command.current_dir("/no/such");
+        command.output().map_err(io::Error::from).err().map(|e| e.kind())
+    }
+
+    fn a_directory_is_no_program() -> Option<io::ErrorKind> {
+        Command::new("/tmp").spawn().map_err(io::Error::from).err().map(|e| e.kind())
+    }
+
+    fn a_nul_in_an_argument() -> Option<io::ErrorKind> {
+        Command::new("true").arg("a\0b").spawn().map_err(io::Error::from).err().map(|e| e.kind())
+    }
+
+    fn environment() -> io::Result<String> {
+        std::env::set_var("ASPAWN_INHERITED", "1");
+        let mut text = String::new();
+        for clear in [false, true] {
+            let mut command = Command::new("/usr/bin/env");
+            command.env("ASPAWN_BEFORE", "1");
+            if clear {
+                command.env_clear();
+            }
+            command.env("ASPAWN_B", "2").env("ASPAWN_A", "1").env_remove("ASPAWN_B");
+            command.envs([("ASPAWN_C", "3")]).env_remove("HOME");
+            let output = command.output()?;
+            let output = String::from_utf8(output.stdout).unwrap();
+            let mut lines: Vec<_> = output.lines().filter(|line| !line.starts_with('_')).collect();
+            lines.sort_unstable();
+            text += &lines.join("\n");
+        }
+        Ok(text)
+    }
+
+    fn searches_the_programs_path() -> Option<io::ErrorKind> {
+        let mut command = Command::new("true");
+        command.env("PATH", "/no/such").status().map_err(io::Error::from).err().map(|e| e.kind())
+    }
+
+    fn directory_and_first_argument() -> io::Result<std::process::Output> {
+        Ok(Command::new("sh").arg0("renamed").args(["-c", "pwd; echo $0"]).current_dir("/usr")
+            .output()?)
+    }
+
+    fn what_was_set() -> String {
+        let mut command = Command::new("ls");
+        command.args(["-l", "/"]).env("A", "1").env_remove("B").current_dir("/tmp");
+        let args: Vec<&OsStr> = command.get_args().collect();
+        let envs: Vec<_> = command.get_envs().collect();
+        format!("{:?} {:?} {:?} {:?}", command.get_program(), args, envs, command.get_current_dir())
+    }
+
+    fn feeds_a_pipe() -> io::Result<String> {
+        let mut child = Command::new("tr").args(["a-z", "A-Z"]).stdin(Stdio::piped())
+            .stdout(Stdio::piped()).spawn()?;
+        child.stdin.take().unwrap().write_all(b"abc")?;
+        let mut text = String::new();
+        child.stdout.as_mut().unwrap().read_to_string(&mut text)?;
+        Ok(format!("{} {}", text, child.wait()?))
+    }
+
+    fn waits_twice() -> io::Result<String> {
+        let mut child = Command::new("sh").args(["-c", "exit 5"]).spawn()?;
+        let first = child.wait()?;
+        Ok(format!("{} {} {:?}", first, child.wait()?, child.try_wait()?))
+    }
+
+    fn output_after_wait() -> io::Result<std::process::Output> {
+        let mut child = Command::new("echo").arg("text").stdout(Stdio::piped()).spawn()?;
+        child.wait()?;
+        Ok(child.wait_with_output()?)
+    }
+
+    fn kills() -> io::Result<String> {
+        let mut child = Command::new("sleep").arg("1000").spawn()?;
+        let before = child.try_wait()?;
+        child.kill()?;
+        Ok(format!("{:?} {}", before, child.wait()?))
+    }
+
+    fn more_than_a_pipe_holds() -> io::Result<String> {
+        let script = "i=0; while [ $i -lt 20000 ]; do echo 0123456789; echo x >&2; i=$((i+1)); done";
+        let output = Command::new("sh").args(["-c", script]).output()?;
+        Ok(format!("{} {}", output.stdout.len(), output.stderr.len()))
+    }
+
+    fn files_and_pipes_of_others() -> io::Result<String> {
+        let path = std::env::temp_dir().join(format!("aspawn-{}", std::process::id()));
+        let mut first = Command::new("echo").arg("through").stdout(Stdio::piped()).spawn()?;
+        let status = Command::new("cat").stdin(first.stdout.take().unwrap())
+            .stdout(File::create(&path)?).stderr(Stdio::null()).status()?;
+        let text = fs::read_to_string(&path)?;
+        fs::remove_file(&path)?;
+        Ok(format!("{} {} {}", text, status, first.wait()?))
+    }
+
+    fn signals_are_reset() -> io::Result<Vec<u64>> {
+        let mut command = Command::new("sed");
+        command.args(["-nE", "s/^Sig(Blk|Ign):.//p", "/proc/self/status"]);
+        let text = String::from_utf8(command.output()?.stdout).unwrap();
+        // Without 32 and 33, the libc's own, which glibc's posix_spawn() ignores.
+        Ok(text.lines().map(|set| u64::from_str_radix(set, 16).unwrap() & !(3 << 31)).collect())
+    }
+
+    fn user_and_group() -> io::Result<std::process::Output> {
+        let mut command = Command::new("sh");
+        command.args(["-c", IDS]);
+        if is_root() {
+            command.uid(65534).gid(65534);
+        }
+        Ok(command.current_dir("/").output()?)
+    }
+
+    fn closes_what_is_closed_by_exec() -> io::Result<std::process::Output> {
+        let _file = File::open("/dev/null")?;
+        Ok(Command::new("ls").arg("/proc/self/fd").output()?)
+    }
+
+    fn pre_exec() -> io::Result<std::process::Output> {
+        extern "C" {
+            fn umask(mask: u32) -> u32;
+        }
+        let mut command = Command::new("sh");
+        command.args(["-c", "umask"]);
+        unsafe {
+            command.pre_exec(|| {
+                umask(0o27);
+                Ok(())
+            });
+        }
+        Ok(command.output()?)
+    }
+
+    fn pre_exec_that_fails() -> Option<io::ErrorKind> {
+        let mut command = Command::new("true");
+        unsafe {
+            command.pre_exec(|| File::open("/no/such").map(|_| ()));
+        }
+        command.output().map_err(io::Error::from).err().map(|error| error.kind())
+    }
+
+    fn shell_script_without_a_first_line() -> Option<io::ErrorKind> {
+        use std::os::unix::fs::PermissionsExt;
+        let path = std::env::temp_dir().join(format!("aspawn-script-{}", std::process::id()));
+        fs::write(&path, "exit 0\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let result = Command::new(&path).status().map_err(io::Error::from);
+        fs::remove_file(&path).unwrap();
+        result.err().map(|error| error.kind())
+    }
+}

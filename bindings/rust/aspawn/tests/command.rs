@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+//! What std's Command has not.
+
+use aspawn::{Action, Command, Resource, Stdio, Step};
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::io::AsRawFd;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+const ESRCH: i32 = 3;
+const ECHILD: i32 = 10;
+
+extern "C" {
+    fn kill(pid: i32, signal: i32) -> i32;
+    fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
+    fn getpid() -> i32;
+}
+
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    command
+}
+
+fn text(command: &mut Command) -> String {
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn start_reports_a_missing_program_later() {
+    let mut child = Command::new("no-such-program").start().unwrap();
+    let error = child.wait().unwrap_err();
+    assert_eq!((error.step(), error.kind()), (Step::Search, ErrorKind::NotFound));
+    assert_eq!(error.subject(), b"no-such-program");
+    assert_eq!(error.to_string(), "search \"no-such-program\": no such file or directory");
+    let again = child.wait_started(Some(Duration::ZERO)).unwrap_err();
+    assert_eq!(again.step(), Step::Search);
+}
+
+#[test]
+fn errors_name_the_step() {
+    let step = |command: &mut Command| command.spawn().unwrap_err().step();
+    assert_eq!(step(Command::new("true").current_dir("/no/such")), Step::Setup);
+    assert_eq!(step(&mut Command::new("/tmp")), Step::Exec);
+    assert_eq!(step(Command::new("true").arg("\0")), Step::Start);
+
+    let actions = [Action::umask(0), Action::chdir("/no/such")];
+    let error = Command::new("true").current_dir("/").actions(actions).output().unwrap_err();
+    assert_eq!((error.step(), error.action()), (Step::Action(1), Some("chdir")));
+    assert_eq!(error.to_string(), "action 1, chdir \"/no/such\": no such file or directory");
+    let error = std::io::Error::from(error);
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    let inner = error.get_ref().unwrap().downcast_ref::<aspawn::Error>().unwrap();
+    assert_eq!(inner.raw_os_error(), 2);
+}
+
+#[test]
+fn names_a_missing_interpreter() {
+    use std::os::unix::fs::PermissionsExt;
+    let path = std::env::temp_dir().join(format!("aspawn-interpreter-{}", std::process::id()));
+    fs::write(&path, "#!/no/such\n").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = Command::new(&path).spawn().unwrap_err();
+    fs::remove_file(&path).unwrap();
+    assert_eq!((error.step(), error.kind()), (Step::Interpreter, ErrorKind::NotFound));
+}
+
+#[test]
+fn a_string_with_a_nul_is_refused() {
+    for command in [
+        Command::new("true").env("A", "1\0"),
+        Command::new("true").current_dir("/\0"),
+        Command::new("true").action(Action::chroot("\0")),
+    ] {
+        let error = command.start().unwrap_err();
+        assert_eq!((error.step(), error.kind()), (Step::Start, ErrorKind::InvalidInput));
+    }
+}
+
+#[test]
+fn actions_and_limits() {
+    let mut command = shell("ulimit -t; umask; nice; echo $A; ls /proc/self/fd | wc -l");
+    command.rlimit(Resource::Cpu, 10, 11).action(Action::umask(0o27)).action(Action::nice(5));
+    command.action(Action::setenv("A", "b c")).closefrom(3);
+    assert_eq!(text(&mut command), "10\n0027\n5\nb c\n4\n");
+}
+
+#[test]
+fn stderr_goes_to_stdout() {
+    let output = shell("echo a; echo b >&2").stderr(Stdio::to_stdout()).output().unwrap();
+    assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"a\nb\n"[..], &b""[..]));
+}
+
+#[test]
+fn a_command_can_be_started_again() {
+    let mut command = shell("echo text");
+    assert_eq!(text(&mut command), text(&mut command));
+    assert_eq!(text(&mut command), "text\n");
+}
+
+#[test]
+fn a_time_limit_ends_the_whole_group() {
+    // Without the group sleep would hold the pipe open.
+    let mut command = shell("sleep 1000 & echo $!; wait");
+    command.timeout(Duration::from_millis(100)).kill_group(true);
+    assert_eq!(command.output().unwrap_err().kind(), ErrorKind::TimedOut);
+    let mut command = shell("trap '' TERM; while :; do sleep 1; done");
+    command.timeout(Duration::from_millis(100)).grace(Duration::ZERO).kill_group(true);
+    assert_eq!(command.status().unwrap_err().kind(), ErrorKind::TimedOut);
+}
+
+#[test]
+fn waits_with_a_time_limit() {
+    let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    assert!(child.wait_timeout(Duration::from_millis(10)).unwrap().is_none());
+    drop(child.stdin.take());
+    assert!(child.wait_timeout(Duration::from_secs(1000)).unwrap().unwrap().success());
+}
+
+#[test]
+fn the_pidfd_is_there_until_the_wait() {
+    let mut child = Command::new("true").spawn().unwrap();
+    let pidfd = child.pidfd().unwrap().as_raw_fd();
+    let information = fs::read_to_string(format!("/proc/self/fdinfo/{}", pidfd)).unwrap();
+    assert!(information.contains(&format!("Pid:\t{}\n", child.id())), "{}", information);
+    assert!(child.wait().unwrap().success());
+    assert!(child.pidfd().is_none());
+}
+
+#[test]
+fn a_group_or_session_of_its_own() {
+    let script = "set -- $(cat /proc/$$/stat); echo $(($5 == $$)) $(($6 == $$))";
+    assert_eq!(text(&mut shell(script)), "0 0\n");
+    assert_eq!(text(shell(script).process_group(0)), "1 0\n");
+    assert_eq!(text(shell(script).setsid(true)), "1 1\n");
+}
+
+#[test]
+fn kills_a_group() {
+    let mut command = shell("sleep 1000 & echo $!; wait");
+    let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut byte = [0];
+    out.read_exact(&mut byte).unwrap(); // sleep is there
+    child.kill_group(9).unwrap();
+    let mut rest = Vec::new();
+    out.read_to_end(&mut rest).unwrap(); // ends when sleep has ended
+    assert_eq!(child.wait().unwrap().to_string(), "signal: 9 (SIGKILL)");
+}
+
+#[test]
+fn nobody_else_sees_a_private_child() {
+    let mut child = Command::new("cat").stdin(Stdio::piped()).private(true).spawn().unwrap();
+    assert_eq!(unsafe { waitpid(child.id() as i32, std::ptr::null_mut(), 0) }, -1);
+    assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(ECHILD));
+    assert!(child.wait().unwrap().success());
+    assert!(child.kill().is_ok());
+}
+
+#[test]
+fn a_dropped_child_is_killed_if_asked_for() {
+    let child = Command::new("sleep").arg("1000").kill_on_drop(true).spawn().unwrap();
+    let pid = child.id() as i32;
+    drop(child);
+    assert_eq!(unsafe { kill(pid, 0) }, -1);
+    assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(ESRCH));
+}
+
+#[test]
+fn pre_exec_shares_the_memory() {
+    let seen = Arc::new(AtomicI32::new(0));
+    let in_child = seen.clone();
+    let mut command = Command::new("true");
+    unsafe {
+        command.pre_exec(move || {
+            in_child.store(getpid(), Ordering::SeqCst);
+            drop(vec![1u8; 100_000]);
+            Ok(())
+        });
+    }
+    let mut child = command.spawn().unwrap();
+    assert_eq!(seen.load(Ordering::SeqCst), child.id() as i32);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn pre_exec_has_its_place_among_the_actions() {
+    let mut command = Command::new("true");
+    command.action(Action::umask(0));
+    unsafe { command.pre_exec(|| Err(std::io::Error::from_raw_os_error(7))) };
+    let error = command.spawn().unwrap_err();
+    assert_eq!((error.step(), error.raw_os_error()), (Step::Action(1), 7));
+}
+
+#[test]
+fn tells_what_a_child_used() {
+    let script = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done";
+    let (status, usage) = shell(script).spawn().unwrap().wait_with_usage().unwrap();
+    assert!(status.success());
+    assert!(usage.user + usage.system > Duration::ZERO && usage.max_resident > 0);
+}
+
+#[test]
+fn many_threads_start_commands() {
+    let threads: Vec<_> = (0..4)
+        .map(|number| {
+            thread::spawn(move || {
+                for _ in 0..50 {
+                    let output = Command::new("echo").arg(number.to_string()).output().unwrap();
+                    assert_eq!(output.stdout, format!("{}\n", number).as_bytes());
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[test]
+fn the_environment_may_change_meanwhile() {
+    let changing = thread::spawn(|| {
+        for number in 0..2000 {
+            std::env::set_var(format!("ASPAWN_CHANGING_{}", number), "x");
+        }
+    });
+    for _ in 0..50 {
+        assert!(Command::new("true").status().unwrap().success());
+    }
+    changing.join().unwrap();
+}
+
+#[test]
+fn input_of_any_length() {
+    let mut child = shell("wc -c").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let writer = thread::spawn(move || input.write_all(&vec![0; 300_000]).unwrap());
+    assert_eq!(child.wait_with_output().unwrap().stdout, b"300000\n");
+    writer.join().unwrap();
+}
+
+#[test]
+fn closed_or_not_a_cgroup() {
+    assert_eq!(aspawn::kill_cgroup(-1).unwrap_err().raw_os_error(), 9);
+    let directory = fs::File::open("/tmp").unwrap();
+    assert_eq!(aspawn::kill_cgroup(directory.as_raw_fd()).unwrap_err().kind(), ErrorKind::NotFound);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#![cfg(feature = "tokio")]
+
+use aspawn::{Command, Stdio, Step};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+#[tokio::test]
+async fn collects_both_outputs() {
+    let output = Command::new("sh")
+        .args(["-c", "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; exit 3"])
+        .output_async()
+        .await
+        .unwrap();
+    assert_eq!((output.stdout.len(), output.stderr.len()), (300_000, 300_000));
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[tokio::test]
+async fn spawn_reports_what_failed() {
+    let error = Command::new("no-such-program").spawn_async().await.unwrap_err();
+    assert_eq!(error.step(), Step::Search);
+    let error = Command::new("no-such-program").start_async().unwrap().wait().await.unwrap_err();
+    assert_eq!(error.step(), Step::Search);
+}
+
+#[tokio::test]
+async fn feeds_and_reads() {
+    let mut command = Command::new("tr");
+    command.args(["a-z", "A-Z"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn_async().await.unwrap();
+    child.stdin.take().unwrap().write_all(b"abc").await.unwrap();
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).await.unwrap();
+    assert_eq!(text, "ABC");
+    assert!(child.wait().await.unwrap().success());
+    assert!(child.wait().await.unwrap().success());
+}
+
+#[tokio::test]
+async fn children_run_at_the_same_time() {
+    let mut children = Vec::new();
+    for _ in 0..20 {
+        children
+            .push(Command::new("cat").stdin(Stdio::piped()).private(true).start_async().unwrap());
+    }
+    for child in &mut children {
+        assert!(child.try_wait().unwrap().is_none());
+    }
+    for child in &mut children {
+        assert!(child.wait().await.unwrap().success());
+        assert!(child.try_wait().unwrap().unwrap().success());
+    }
+}
+
+#[tokio::test]
+async fn a_wait_can_be_cancelled() {
+    let mut child = Command::new("sleep").arg("1000").start_async().unwrap();
+    let begin = Instant::now();
+    assert!(tokio::time::timeout(Duration::from_millis(20), child.wait()).await.is_err());
+    assert!(begin.elapsed() >= Duration::from_millis(20));
+    child.kill().await.unwrap();
+    assert_eq!(child.wait().await.unwrap().to_string(), "signal: 9 (SIGKILL)");
+}
+
+#[tokio::test]
+async fn others_run_while_a_program_is_awaited() {
+    let waits = tokio::spawn(async { Command::new("sleep").arg("0.2").status_async().await });
+    let mut turns = 0;
+    while !waits.is_finished() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        turns += 1;
+    }
+    assert!(waits.await.unwrap().unwrap().success() && turns > 3);
+}

@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The crates, packed: README's program in a project of Debian 12's cargo, with nothing fetched;
+# then their tests, by Debian's rustc and with the versions of the lock file.
+. "$(dirname "$0")/../checks/tap.sh"
+cd "$(dirname "$0")/../.." || exit 1
+source=$PWD/bindings/rust
+case ${BUILD_DIR:=build} in
+/*) ;;
+*) BUILD_DIR=$PWD/$BUILD_DIR ;;
+esac
+export BUILD_DIR
+work=$BUILD_DIR/crates
+debian=/usr/bin/cargo
+
+command -v cargo >/dev/null || {
+	echo "1..0 # SKIP no cargo"
+	exit 0
+}
+
+packs()
+{
+	rm -rf "$work/unpacked" && mkdir -p "$work/unpacked" && bindings/rust/pack "$work" &&
+		for crate in "$work"/aspawn-*.crate; do tar -xf "$crate" -C "$work/unpacked" || return 1; done
+}
+
+# README's first program as a project of its own, which knows the unpacked crates alone.
+runs_the_readmes_lines()
+{
+	rm -rf "$work/user" && mkdir -p "$work/user/src" &&
+		cat >"$work/user/Cargo.toml" <<-END &&
+			[package]
+			name = "user"
+			version = "0.1.0"
+			edition = "2021"
+			[dependencies]
+			aspawn = { path = "$work/unpacked/aspawn-0.2.0", default-features = false, features = ["std"] }
+			[patch.crates-io]
+			aspawn-sys = { path = "$work/unpacked/aspawn-sys-0.2.0" }
+			[workspace]
+		END
+		sed -i '/^\[dependencies.tokio\]/,/^$/d; /^\[dev-dependencies/,/^$/d; /^tokio = /,/^]/d' \
+			"$work/unpacked/aspawn-0.2.0/Cargo.toml" &&
+		{
+			echo 'fn main() -> aspawn::Result<()> {'
+			sed -n '/^```rust/,/^```/{/^```$/q;/^```/d;p}' "$work/unpacked/aspawn-0.2.0/README.md"
+			echo '}'
+		} | sed 's/^# //' >"$work/user/src/main.rs" &&
+		(cd "$work/user" && env -u RUSTUP_TOOLCHAIN RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$work/user/target" \
+			"$debian" --offline --config "$work/debian.toml" run --quiet)
+}
+
+replaced_by()
+{
+	printf '[source.crates-io]\nreplace-with = "files"\n[source.files]\ndirectory = "%s"\n' "$1"
+}
+
+fetches()
+{
+	(cd "$source" && cargo vendor --quiet --locked "$work/vendor" >/dev/null) &&
+		replaced_by "$work/vendor" >"$work/vendor.toml"
+}
+
+passes_its_tests()
+{
+	(cd "$source" && env -u RUSTUP_TOOLCHAIN RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc CARGO_TARGET_DIR="$work/oldest" \
+		"$debian" --offline --config "$work/vendor.toml" test --quiet --all-features --locked)
+}
+
+builds_without_std()
+{
+	(cd "$source" && CARGO_TARGET_DIR="$work/newest" cargo clippy --quiet --locked -p aspawn \
+		--no-default-features -- -D warnings)
+}
+
+has_no_warning()
+{
+	(cd "$source" && CARGO_TARGET_DIR="$work/newest" && export CARGO_TARGET_DIR &&
+		cargo fmt --all --check &&
+		cargo clippy --quiet --locked --all-features --all-targets -- -D warnings &&
+		RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --all-features --no-deps)
+}
+
+# rustc compares the two declarations of each function, and all that they lead to.
+declares_what_the_headers_do()
+{
+	LIBCLANG_PATH=${LIBCLANG_PATH:-/usr/lib/llvm-14/lib} bindgen include/aspawn/command.h --no-layout-tests --size_t-is-usize \
+		--allowlist-function 'aspawn_.*' --allowlist-type 'aspawn_.*' --opaque-type aspawn_action \
+		--blocklist-function 'aspawn_(with|stack|clone|private).*' -- -Iinclude >"$work/bindgen.rs" || return 1
+	{
+		echo '#![allow(warnings)] #![deny(clashing_extern_declarations)]'
+		echo 'mod generated { include!("bindgen.rs"); }'
+		echo 'mod own {'
+		sed '/^#!\[/d; /^\/\/!/d' "$source/aspawn-sys/src/lib.rs"
+		echo '}'
+	} >"$work/clash.rs"
+	rustc --edition 2021 --crate-type lib --emit metadata -o "$work/clash.rmeta" "$work/clash.rs" || return 1
+	# Each function of the headers is there.
+	grep -oE 'fn aspawn_(action_)?[a-z0-9_]+' "$work/bindgen.rs" | sort -u |
+		grep -vE ' aspawn_(mode|privacy)$' |
+		while read -r _ name; do grep -q "fn $name(" "$source/aspawn-sys/src/lib.rs" || echo "$name"; done |
+		grep . && return 1
+	return 0
+}
+
+has_the_version_of_the_library()
+{
+	version=$(awk '/^#define ASPAWN_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." }' \
+		include/aspawn/version.h)
+	test "$(grep -c "^version = \"$version\"" "$source"/aspawn*/Cargo.toml | grep -c ':1$')" = 2 &&
+		grep -q "aspawn-sys = { version = \"$version\"" "$source/aspawn/Cargo.toml"
+}
+
+mkdir -p "$work"
+replaced_by /usr/share/cargo/registry >"$work/debian.toml"
+newest=$(cargo --version | awk '{ split($2, v, "."); print v[1] * 1000 + v[2] }')
+make -s "$BUILD_DIR/amalgamation/aspawn.c" >&2
+
+check "the version is the library's" has_the_version_of_the_library
+if [ "$newest" -ge 1070 ]; then
+	check "the crates are packed" packs
+	if [ -e /usr/share/cargo/registry ]; then
+		check "README's program, by Debian's cargo and with nothing fetched" runs_the_readmes_lines
+	else
+		skip "README's program, by Debian's cargo" "no librust-cc-dev"
+	fi
+	check "what the lock file names is there" fetches
+	check "the tests, by $("$debian" --version)" passes_its_tests
+	check "no_std" builds_without_std
+	check "no warning of clippy and rustdoc, and formatted" has_no_warning
+else
+	skip "the crates and their tests" "$(cargo --version) cannot fetch what the lock file names here"
+fi
+if command -v bindgen >/dev/null; then
+	check "the declarations are those of the headers" declares_what_the_headers_do
+else
+	skip "the declarations are those of the headers" "no bindgen"
+fi
+finish

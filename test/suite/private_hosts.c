@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* Private children whose helper or host is killed, held up or special. */
+#include "filter.h"
+#include "private.h"
+
+/* --- who dies when ------------------------------------------------------------------ */
+
+/* A host of its own, which is killed while its private child runs. */
+static void check_host_dies(void)
+{
+	int *shared = shared_page(), status;
+	struct Stack_t probe = { 0 };
+
+	spawn_private(&probe, child_returns, NULL); /* or the test is skipped */
+	const bool reaped_by_kernel = aspawn_privacy(&probe) == ASPAWN_PRIVATE_AUTOREAPED;
+	CHECK_EQUAL(end_of(&probe), 0);
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	int host = fork_child();
+	if (host == 0) {
+		struct Stack_t stack = { 0 };
+		int pid;
+
+		shared[4] = spawn_helped(&stack, shared, &pid, NULL);
+		shared[5] = pid;
+		gate_open(&shared[6]);
+		sleep_ms(60000);
+	}
+	gate_wait(&shared[6]);
+	CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
+	CHECK_EQUAL(psys_wait4(host, &status, 0, NULL), host);
+	/* The helper is this process's, an ordinary child, and then the private one. */
+	if (reaped_by_kernel) {
+		sleep_until_gone(shared[4]);
+	} else {
+		CHECK_EQUAL(psys_wait4(-1, &status, 0, NULL), shared[4]);
+		CHECK_EQUAL(status, 0);
+	}
+	CHECK_EQUAL(psys_wait4(-1, &status, PSYS_WNOHANG, NULL), 0);
+	gate_open(&shared[0]);
+	CHECK_EQUAL(psys_wait4(-1, &status, 0, NULL), shared[5]);
+	CHECK_EQUAL(status, 5 << 8);
+}
+
+TEST(the_helper_ends_if_its_host_is_killed)
+{
+	struct Stack_t probe = { 0 };
+	int pid, pidfd = -1;
+
+	if (try_private(&probe, child_returns, NULL, &pid, &pidfd) == 0 && pidfd < 0)
+		skip("no pidfd");
+	check_host_dies();
+}
+
+static void kills_the_helper(const void *arg)
+{
+	struct Stack_t stack = { 0 };
+	int numbers[3] = { 0 }, pid, status = -7;
+	int helper = spawn_helped(&stack, numbers, &pid, NULL);
+
+	(void)arg;
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGTERM), 0); /* blocked */
+	sleep_ms(20);
+	CHECK_EQUAL(aspawn_private_wait(&stack, NULL, NULL, &at_once), -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
+	CHECK_EQUAL(aspawn_private_wait(&stack, &status, NULL, &ten_seconds), -PSYS_ECHILD);
+	CHECK_EQUAL(status, -7);
+	CHECK_EQUAL(aspawn_stack_busy(&stack), 1); /* by the child */
+	gate_open(&numbers[0]);
+	sleep_until_gone(pid);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	check_nothing_is_left();
+}
+
+TEST(private_wait_gives_echild_if_the_helper_is_killed)
+{
+	run_under_reaper(kills_the_helper, NULL);
+}
+
+static void kills_the_helper_of_one_with_pdeathsig(const void *arg)
+{
+	const struct aspawn_action action = ASPAWN_PDEATHSIG(PSYS_SIGUSR1);
+	struct aspawn_child child;
+	int helper = start_helped(&child, 0, &action);
+
+	(void)arg;
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
+	sleep_until_gone(child.pid);
+	int r = aspawn_wait(&child, NULL, NULL, -1);
+	CHECK(r == 0 || r == -PSYS_ECHILD);
+}
+
+TEST(pdeathsig_of_a_private_child_follows_the_helper)
+{
+	run_under_reaper(kills_the_helper_of_one_with_pdeathsig, NULL);
+}
+
+/* The child goes to init, or to this process if that is a subreaper. */
+struct killed {
+	uint64_t flags;
+	bool is_subreaper;
+};
+
+static void loses_the_helper(const void *arg)
+{
+	const struct killed *killed = arg;
+	const uint64_t flags = killed->flags;
+	const bool is_subreaper = killed->is_subreaper;
+	struct aspawn_child child;
+	int status = -7, helper;
+
+	if (is_subreaper)
+		CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	helper = start_helped(&child, flags, NULL);
+	const int pid = child.pid;
+	const bool known = is_subreaper || (child.pidfd >= 0 && keeps_status());
+	note("the status is known:", known);
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
+	sleep_ms(50);
+	if (child.pidfd >= 0 || is_subreaper) {
+		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, 20), -PSYS_ETIMEDOUT);
+		CHECK_EQUAL(aspawn_ended(&child), 0);
+		CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGTERM), 0);
+	} else {
+		CHECK_EQUAL(psys_kill(pid, PSYS_SIGTERM), 0);
+	}
+	int r = aspawn_wait(&child, &status, NULL, 10000);
+	CHECK_EQUAL(r, known ? 0 : -PSYS_ECHILD);
+	CHECK_EQUAL(status, known ? PSYS_SIGTERM : -7);
+	CHECK_EQUAL(child.pid, 0);
+	sleep_until_gone(pid);
+	check_nothing_is_left();
+}
+
+TEST(the_status_survives_a_killed_helper_if_the_kernel_keeps_it)
+{
+	run_under_reaper(loses_the_helper, &(struct killed){ 0, false });
+}
+
+TEST(the_status_is_lost_with_the_helper_without_a_pidfd)
+{
+	run_under_reaper(loses_the_helper, &(struct killed){ ASPAWN_COMMAND_NO_PIDFD, false });
+}
+
+TEST(a_subreaper_gets_the_child_of_a_killed_helper)
+{
+	run_under_reaper(loses_the_helper, &(struct killed){ 0, true });
+}
+
+TEST(a_subreaper_gets_the_child_of_a_killed_helper_without_a_pidfd)
+{
+	run_under_reaper(loses_the_helper, &(struct killed){ ASPAWN_COMMAND_NO_PIDFD, true });
+}
+
+/* --- hosts of other kinds ----------------------------------------------------------- */
+
+/* Runs fn as the first process of a pid namespace. */
+static int run_as_pid_1(void (*fn)(void))
+{
+	long pid = psys_clone(PSYS_CLONE_NEWPID | PSYS_SIGCHLD, NULL, NULL, NULL, NULL);
+
+	if (pid == 0) {
+		fn();
+		psys_exit_group(0);
+	}
+	if (pid < 0)
+		skip("may not make a pid namespace");
+	return reap((int)pid);
+}
+
+static void as_pid_1(void)
+{
+	struct Stack_t stack = { 0 };
+	int numbers[3] = { 0 }, pid;
+
+	CHECK_EQUAL(psys_getpid(), 1);
+	check_status_arrives(0);
+	spawn_helped(&stack, numbers, &pid, NULL);
+	check_unseen(pid);
+	gate_open(&numbers[0]);
+	CHECK_EQUAL(end_of(&stack), 5 << 8);
+}
+
+TEST(pid_1_can_have_private_children)
+{
+	need_shared_memory();
+	CHECK_EQUAL(run_as_pid_1(as_pid_1), 0);
+}
+
+TEST(rejects_a_private_child_in_another_pid_namespace)
+{
+	struct Stack_t stack = { 0 };
+	int pid;
+
+	need_shared_memory();
+	if (psys_unshare(PSYS_CLONE_NEWPID) < 0)
+		skip("may not make a pid namespace");
+	CHECK_EQUAL(try_private(&stack, child_returns, NULL, &pid, NULL), -PSYS_EOPNOTSUPP);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	check_nothing_is_left();
+}
+
+/* A copy of the host knows nothing of the child, and does not touch it. */
+TEST(a_forked_host_knows_no_private_child)
+{
+	static struct aspawn_pool pool;
+	struct self self;
+	struct aspawn_command command = private_command(&self, "lingers", NULL);
+
+	for (int memory = 0; memory < 2; memory++) {
+		command.pool = memory ? &pool : NULL;
+		struct aspawn_child child = start_command(NULL, &command);
+		int copy = fork_child();
+
+		if (copy == 0) {
+			CHECK_EQUAL(aspawn_release(&child), 0);
+			struct aspawn_child own = start_command(NULL, &command);
+			CHECK_EQUAL(aspawn_kill(&own, PSYS_SIGKILL), 0);
+			check_ends(&own, PSYS_SIGKILL);
+			check_nothing_is_left();
+			psys_exit_group(0);
+		}
+		CHECK_EQUAL(reap(copy), 0);
+		CHECK_EQUAL(aspawn_ended(&child), 0);
+		CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+		check_ends(&child, PSYS_SIGKILL);
+		check_nothing_is_left();
+	}
+	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+}
+
+/* The thread that has spawned ends; the helper is the process's. */
+static int spawns_and_ends(void *child)
+{
+	start_helped(child, 0, NULL);
+	sleep_ms(50); /* until the helper waits */
+	return 0;
+}
+
+TEST(a_private_child_outlives_the_thread_that_spawned_it)
+{
+	struct aspawn_child child;
+	struct psys_rusage usage;
+	struct thread thread;
+
+	need_shared_memory();
+	thread_start(&thread, spawns_and_ends, &child);
+	thread_join(&thread);
+	sleep_ms(50);
+	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, &usage, 10000), 0);
+	CHECK(usage.ru_minflt > 0); /* which the helper alone can know */
+	check_nothing_is_left();
+}
+
+/* --- held up before it has told --------------------------------------------------------- */
+
+static int held, go, caller;
+
+static void on_usr1(int signal)
+{
+	(void)signal;
+	gate_open(&go);
+}
+
+static int interrupts(void *arg)
+{
+	(void)arg;
+	gate_wait(&held);
+	psys_tgkill(psys_getpid(), caller, PSYS_SIGUSR1);
+	return 0;
+}
+
+TEST(signals_are_handled_while_a_helper_is_held_up)
+{
+	struct Stack_t stack = { 0 };
+	struct thread thread;
+
+	spawn_private(&stack, child_returns, NULL);
+	CHECK_EQUAL(end_of(&stack), 0);
+	set_handler(PSYS_SIGUSR1, on_usr1);
+	caller = psys_gettid();
+	thread_start(&thread, interrupts, NULL);
+	filter_hold(PSYS_NR_getppid, &held, &go);
+	spawn_private(&stack, child_returns, (void *)6);
+	CHECK_EQUAL(end_of(&stack), 6 << 8);
+	thread_join(&thread);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+/* The first child of this process; 0: not known. */
+static int first_child(void)
+{
+	char path[64] = "/proc/self/task/", text[16] = "";
+	size_t length = psys_strlen(path);
+	int pid = 0;
+
+	length += psys_i64_to_decimal(path + length, caller);
+	psys_strlcpy(path + length, "/children", sizeof path - length);
+	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	psys_read(fd, text, sizeof text - 1);
+	psys_close(fd);
+	for (const char *at = text; *at >= '0' && *at <= '9'; at++)
+		pid = pid * 10 + (*at - '0');
+	return pid;
+}
+
+static int kills_the_held(void *killed)
+{
+	gate_wait(&held);
+	*(int *)killed = first_child();
+	if (*(int *)killed)
+		psys_kill(*(int *)killed, PSYS_SIGKILL);
+	gate_open(&go);
+	return 0;
+}
+
+TEST(a_helper_killed_before_it_reports_gives_eagain)
+{
+	struct Stack_t stack = { 0 };
+	struct thread thread;
+	int killed = 0, pid;
+
+	spawn_private(&stack, child_returns, NULL);
+	CHECK_EQUAL(end_of(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	caller = psys_gettid();
+	while (first_child()) /* the first helper, until the kernel has reaped it */
+		sleep_ms(1);
+	thread_start(&thread, kills_the_held, &killed);
+	filter_hold(PSYS_NR_getppid, &held, &go);
+	int r = try_private(&stack, child_returns, NULL, &pid, NULL);
+	thread_join(&thread);
+	if (!killed)
+		skip("no list of children in /proc");
+	CHECK_EQUAL(r, -PSYS_EAGAIN);
+	CHECK_EQUAL(aspawn_privacy(&stack), ASPAWN_NOT_PRIVATE);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	check_nothing_is_left();
+}

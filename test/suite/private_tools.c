@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* See private.h. */
+#include "private.h"
+
+const struct psys_timespec at_once = { 0, 0 }, ten_seconds = { 10, 0 };
+
+int try_private(struct Stack_t *stack, aspawn_fn fn, void *arg, int *pid, int *pidfd)
+{
+	struct aspawn_options options = { .size = sizeof options,
+					  .flags = ASPAWN_PRIVATE | ASPAWN_NO_PIPE |
+						   (pidfd ? ASPAWN_PIDFD : 0),
+					  .pidfd = pidfd };
+
+	return aspawn_with(&options, pid, stack, 16384, fn, arg, NULL, 0);
+}
+
+void need_shared_memory(void)
+{
+	if (!memory_is_shared())
+		skip("this emulator copies the memory");
+}
+
+int spawn_private(struct Stack_t *stack, aspawn_fn fn, void *arg)
+{
+	int pid = -1;
+	int r = try_private(stack, fn, arg, &pid, NULL);
+
+	if (r == -PSYS_EOPNOTSUPP && !memory_is_shared())
+		skip("this emulator copies the memory");
+	CHECK_EQUAL(r, 0);
+	CHECK(pid > 0);
+	CHECK(aspawn_privacy(stack) != ASPAWN_NOT_PRIVATE);
+	return pid;
+}
+
+int end_of(struct Stack_t *stack)
+{
+	int status = -1;
+
+	CHECK_EQUAL(aspawn_private_wait(stack, &status, NULL, &ten_seconds), 0);
+	return status;
+}
+
+void check_nothing_is_left(void)
+{
+	struct psys_siginfo info;
+	int r = 0;
+
+	for (int i = 0; i < 1000 && r == 0; i++) {
+		info.u.child.pid = 0;
+		r = psys_waitid(PSYS_P_ALL, 0, &info,
+				PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL, NULL);
+		CHECK_EQUAL(info.u.child.pid, 0);
+		if (r == 0)
+			sleep_ms(1);
+	}
+	CHECK_EQUAL(r, -PSYS_ECHILD);
+}
+
+volatile int signals;
+
+void on_sigchld(int signal)
+{
+	(void)signal;
+	signals++;
+}
+
+void unblock_sigchld(void)
+{
+	struct psys_sigset chld;
+
+	psys_sigemptyset(&chld);
+	psys_sigaddset(&chld, PSYS_SIGCHLD);
+	psys_rt_sigprocmask(PSYS_SIG_UNBLOCK, &chld, NULL, PSYS_SIGSET_SIZE);
+}
+
+void check_unseen(int pid)
+{
+	enum { ANY = PSYS_WEXITED | PSYS_WSTOPPED | PSYS_WCONTINUED };
+	struct psys_siginfo info;
+
+	CHECK_EQUAL(psys_wait4(-1, NULL, 0, NULL), -PSYS_ECHILD);
+	CHECK_EQUAL(psys_wait4(0, NULL, 0, NULL), -PSYS_ECHILD);
+	CHECK_EQUAL(psys_wait4(-1, NULL, PSYS_WUNTRACED | PSYS_WCONTINUED, NULL), -PSYS_ECHILD);
+	CHECK_EQUAL(psys_wait4(pid, NULL, PSYS_WNOHANG, NULL), -PSYS_ECHILD);
+	CHECK_EQUAL(psys_wait4(pid, NULL, PSYS___WALL, NULL), -PSYS_ECHILD);
+	CHECK_EQUAL(psys_waitid(PSYS_P_ALL, 0, &info, ANY, NULL), -PSYS_ECHILD);
+	CHECK_EQUAL(psys_waitid(PSYS_P_ALL, 0, &info, ANY | PSYS_WNOHANG | PSYS_WNOWAIT, NULL),
+		    -PSYS_ECHILD);
+	CHECK_EQUAL(psys_waitid(PSYS_P_PID, pid, &info, ANY, NULL), -PSYS_ECHILD);
+}
+
+/* Returns 1 if SIGCHLD is ignored in the program. */
+ROLE(reports_sigchld)
+{
+	(void)argc, (void)argv;
+	return get_disposition(PSYS_SIGCHLD) == PSYS_SIG_IGN;
+}
+
+void check_status_arrives(int expected_disposition)
+{
+	struct Stack_t stack = { 0 };
+
+	for (int i = 0; i < 5; i++) {
+		spawn_private(&stack, child_returns, (void *)(intptr_t)(40 + i));
+		CHECK_EQUAL(end_of(&stack), (40 + i) << 8);
+	}
+	spawn_private(&stack, child_execs_role, "reports_sigchld");
+	CHECK_EQUAL(end_of(&stack), expected_disposition << 8);
+	check_nothing_is_left();
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+ASPAWN_CHILD int child_tells_parent(void *to, int fd, void *mask, void *data, size_t length)
+{
+	int *parent = to;
+
+	(void)fd, (void)mask, (void)data, (void)length;
+	__atomic_store_n(&parent[1], psys_getppid(), __ATOMIC_RELEASE);
+	gate_open(&parent[2]);
+	gate_wait(&parent[0]);
+	return 5;
+}
+
+int spawn_helped(struct Stack_t *stack, int *numbers, int *pid, int *pidfd)
+{
+	int r = try_private(stack, child_tells_parent, numbers, pid, pidfd);
+
+	if (r == -PSYS_EOPNOTSUPP && !memory_is_shared())
+		skip("this emulator copies the memory");
+	CHECK_EQUAL(r, 0);
+	gate_wait(&numbers[2]);
+	CHECK(numbers[1] != psys_getpid());
+	return numbers[1];
+}
+
+void sleep_until_gone(int pid)
+{
+	for (int i = 0; i < 1000 && psys_kill(pid, 0) == 0; i++)
+		sleep_ms(10);
+	CHECK_EQUAL(psys_kill(pid, 0), -PSYS_ESRCH);
+}
+
+void run_under_reaper(void (*host)(const void *), const void *arg)
+{
+	int status = -1, ended = -1, r;
+
+	need_shared_memory();
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	int pid = fork_child();
+	if (pid == 0) {
+		host(arg);
+		psys_exit_group(0);
+	}
+	while ((r = psys_wait4(-1, &status, 0, NULL)) > 0)
+		if (r == pid)
+			ended = status;
+	CHECK_EQUAL(ended, 0);
+}
+
+struct aspawn_command private_command(struct self *self, const char *role, const char *argument)
+{
+	struct aspawn_command command = command_in_role(self, role, argument);
+
+	if (get_disposition(PSYS_SIGCHLD) == PSYS_SIG_DFL)
+		need_shared_memory();
+	command.flags = ASPAWN_COMMAND_PRIVATE;
+	return command;
+}
+
+static ASPAWN_CHILD int stores_parent(void *to)
+{
+	__atomic_store_n((int *)to, psys_getppid(), __ATOMIC_RELEASE);
+	return 0;
+}
+
+int start_helped(struct aspawn_child *child, uint64_t flags, const struct aspawn_action *more)
+{
+	static int parent;
+	struct self self;
+	struct aspawn_command command = private_command(&self, "lingers", NULL);
+	struct aspawn_action actions[2] = { ASPAWN_CALL(stores_parent, &parent) };
+
+	if (more)
+		actions[1] = *more;
+	command.flags |= flags;
+	command.actions = actions;
+	command.action_count = more ? 2 : 1;
+	*child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(child), 0);
+	CHECK(parent != psys_getpid());
+	return parent;
+}
+
+bool keeps_status(void)
+{
+	struct psys_pidfd_info info;
+	int pid = fork_child();
+
+	if (pid == 0)
+		psys_exit_group(0);
+	int pidfd = psys_pidfd_open(pid, 0);
+	CHECK_EQUAL(reap(pid), 0);
+	psys_memset(&info, 0, sizeof info);
+	info.mask = PSYS_PIDFD_INFO_EXIT;
+	const bool keeps = pidfd >= 0 &&
+			   psys_ioctl(pidfd, PSYS_PIDFD_GET_INFO, (uintptr_t)&info) >= 0 &&
+			   info.mask & PSYS_PIDFD_INFO_EXIT;
+	psys_close(pidfd);
+	return keeps;
+}
