@@ -55,7 +55,8 @@ struct job {
 	int generation;         /* the high part of the last ticket */
 	int number;
 	uint32_t flags, key, key_limit;
-	bool makes_group, copies_memory;
+	bool may_lead; /* no action makes a session or joins a group */
+	bool makes_group, copies_memory, is_prepared;
 	int cgroup;             /* for the clone; -1: none. Local only */
 	int64_t timeout, grace; /* nanoseconds; timeout 0: none; grace negative: none */
 	struct prepared *prepared;

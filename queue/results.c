@@ -153,7 +153,8 @@ int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result 
 		const uint32_t number = (uint32_t)results[i]->ticket & 0xffff;
 		int held = JOB_HELD;
 
-		if (offset != number * queue->stride || number >= queue->capacity ||
+		if (offset != number * queue->stride || queue_job(queue, number)->is_prepared ||
+		    number >= queue->capacity ||
 		    !__atomic_compare_exchange_n(&queue_job(queue, number)->state, &held, JOB_FREE,
 						 false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return -PSYS_EINVAL;

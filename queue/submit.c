@@ -57,7 +57,8 @@ static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
 	if (r < 0)
 		return r;
 	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS || (!to->input && to->input_size) ||
-	    !to->key != !to->key_limit ||
+	    !to->key != !to->key_limit || !to->command == !to->prepared ||
+	    (to->argv && !to->prepared) || to->reserved ||
 	    (to->flags & ASPAWN_JOB_ERROR && to->flags & ASPAWN_JOB_ERROR_TO_OUTPUT))
 		return -PSYS_EINVAL;
 	return 0;
@@ -96,44 +97,44 @@ static void place_output(struct arena *arena, struct job_output *output, const c
 	output->size = size;
 }
 
-static void before_exec(struct prepared *prepared);
-
-/* Fills the job: the command, its input and its outputs lie behind each other. */
-static int fill_job(struct aspawn_queue *queue, struct job *job, const struct aspawn_job *from,
-		    struct aspawn_command *command)
+static struct arena arena_of(const struct aspawn_queue *queue, struct job *job)
 {
-	const size_t output_size = from->output_size ? from->output_size : USUAL_OUTPUT;
-	struct arena arena = { (char *)(job + 1), 0, queue->stride - sizeof *job, 0 };
+	return (struct arena){ (char *)(job + 1), 0, queue->stride - sizeof *job, 0 };
+}
+
+/* Copies the command into the job's memory. */
+static void fill_command(struct aspawn_queue *queue, struct job *job, struct arena *arena,
+			 struct aspawn_command *command)
+{
 	struct own_actions own;
 
 	own.count = 0;
-	job->flags = (uint32_t)from->flags;
-	job->makes_group = !(from->flags & ASPAWN_JOB_SAME_GROUP) &&
-			   !aspawn_has_action(command, ASPAWN_ACTION_SETSID) &&
-			   !aspawn_has_action(command, ASPAWN_ACTION_SETPGID);
+	job->may_lead = !aspawn_has_action(command, ASPAWN_ACTION_SETSID) &&
+			!aspawn_has_action(command, ASPAWN_ACTION_SETPGID);
 	if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && changes_credentials(command))
-		append_pdeathsig(&arena, command);
-	job->prepared = aspawn_prepare(&arena, command, &own);
-	job->input = from->input_size ? aspawn_copy(&arena, from->input, from->input_size, 1) : NULL;
-	job->input_size = from->input_size;
-	place_output(&arena, &job->outputs[0], &job->result.out, output_size,
-		     from->flags & ASPAWN_JOB_OUTPUT);
-	place_output(&arena, &job->outputs[1], &job->result.err, output_size,
-		     from->flags & ASPAWN_JOB_ERROR);
-	if (arena.error)
-		return -PSYS_E2BIG;
-	job->prepared->before_exec = before_exec;
-	job->prepared->of = job;
+		append_pdeathsig(arena, command);
+	job->prepared = aspawn_prepare(arena, command, &own);
+	if (arena->error)
+		return;
 	const struct requirements requirements = aspawn_requirements(job->prepared);
 	job->copies_memory = requirements.copy_memory || command->flags & ASPAWN_COMMAND_FORK;
 	job->cgroup = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1;
 	job->prepared->joined = requirements.cgroup;
-	job->timeout = from->timeout_ms > 0 ? ms_to_ns(from->timeout_ms) : 0;
-	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
-	job->key = from->key;
-	job->key_limit = from->key_limit;
-	job->queue = queue;
-	return 0;
+}
+
+/* As fill_command(), of a prepared command: only the arguments are copied. */
+static void refer_to_command(struct job *job, struct arena *arena, const struct job *other,
+			     char *const *argv)
+{
+	job->may_lead = other->may_lead;
+	job->copies_memory = other->copies_memory;
+	job->cgroup = other->cgroup;
+	job->prepared = aspawn_allocate(arena, sizeof *job->prepared, STACK_ALIGN);
+	char *const *copy = argv ? aspawn_copy_strings(arena, argv) : other->prepared->argv;
+	if (arena->error)
+		return;
+	psys_memcpy(job->prepared, other->prepared, sizeof *job->prepared);
+	job->prepared->argv = copy;
 }
 
 /* In the child, when all actions are done. */
@@ -142,6 +143,38 @@ static QUEUE_SERVER void before_exec(struct prepared *prepared)
 	struct job *job = prepared->of;
 
 	job->result.executed = queue_now();
+}
+
+/* Fills the job: the command, its input and its outputs lie behind each other. */
+static int fill_job(struct aspawn_queue *queue, struct job *job, const struct aspawn_job *from,
+		    struct aspawn_command *command)
+{
+	const size_t output_size = from->output_size ? from->output_size : USUAL_OUTPUT;
+	struct arena arena = arena_of(queue, job);
+
+	if (from->prepared)
+		refer_to_command(job, &arena, queue_job(queue, (uint32_t)from->prepared & 0xffff),
+				 from->argv);
+	else
+		fill_command(queue, job, &arena, command);
+	job->input = from->input_size ? aspawn_copy(&arena, from->input, from->input_size, 1) : NULL;
+	job->input_size = from->input_size;
+	place_output(&arena, &job->outputs[0], &job->result.out, output_size,
+		     from->flags & ASPAWN_JOB_OUTPUT);
+	place_output(&arena, &job->outputs[1], &job->result.err, output_size,
+		     from->flags & ASPAWN_JOB_ERROR);
+	if (arena.error)
+		return -PSYS_E2BIG;
+	job->flags = (uint32_t)from->flags;
+	job->makes_group = job->may_lead && !(from->flags & ASPAWN_JOB_SAME_GROUP);
+	job->prepared->before_exec = before_exec;
+	job->prepared->of = job;
+	job->timeout = from->timeout_ms > 0 ? ms_to_ns(from->timeout_ms) : 0;
+	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
+	job->key = from->key;
+	job->key_limit = from->key_limit;
+	job->queue = queue;
+	return 0;
 }
 
 static void clear_result(struct job *job, uint64_t cookie)
@@ -159,43 +192,111 @@ static void clear_result(struct job *job, uint64_t cookie)
 	result->submitted = queue_now();
 }
 
+static bool is_prepared(const struct aspawn_queue *queue, int prepared)
+{
+	const uint32_t number = (uint32_t)prepared & 0xffff;
+
+	if (prepared <= 0 || number >= queue->capacity)
+		return false;
+	const struct job *job = queue_job(queue, number);
+	return __atomic_load_n(&job->state, __ATOMIC_ACQUIRE) == JOB_HELD && job->is_prepared &&
+	       job->ticket == prepared;
+}
+
+/* Takes a free place. */
+static struct job *take_place(struct aspawn_queue *queue)
+{
+	uint32_t number;
+
+	if (!ring_pop(&queue->shared->free, &number))
+		return NULL;
+	struct job *job = queue_job(queue, number);
+	__atomic_store_n(&job->state, JOB_FILLING, __ATOMIC_RELAXED);
+	job->is_prepared = false;
+	return job;
+}
+
+static void give_place(struct aspawn_queue *queue, struct job *job)
+{
+	__atomic_store_n(&job->state, JOB_FREE, __ATOMIC_RELAXED);
+	ring_push(&queue->shared->free, (uint32_t)job->number);
+}
+
+static int new_ticket(struct job *job)
+{
+	job->generation = job->generation % MOST_GENERATIONS + 1;
+	return job->ticket = job->generation << 16 | job->number;
+}
+
 int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *from)
 {
 	struct aspawn_command command;
 	struct aspawn_job known;
-	uint32_t number;
 	int r = aspawn_queue_check(queue);
 
 	if (r == 0)
 		r = check_job(&known, from);
-	if (r == 0)
+	if (r == 0 && !known.prepared)
 		r = aspawn_read_command(&command, known.command);
-	if (r == 0)
+	if (r == 0 && !known.prepared)
 		r = check_command(queue, &command);
+	else if (r == 0 && !is_prepared(queue, known.prepared))
+		r = -PSYS_EINVAL;
 	if (r == 0 && aspawn_queue_is_orphaned(queue, false))
 		r = aspawn_queue_recover(queue, true);
 	if (r < 0)
 		return r;
-	if (!ring_pop(&queue->shared->free, &number))
+	struct job *job = take_place(queue);
+	if (!job)
 		return -PSYS_EAGAIN;
-
-	struct job *job = queue_job(queue, number);
-	__atomic_store_n(&job->state, JOB_FILLING, __ATOMIC_RELAXED);
 	r = fill_job(queue, job, &known, &command);
 	if (r < 0) {
-		__atomic_store_n(&job->state, JOB_FREE, __ATOMIC_RELAXED);
-		ring_push(&queue->shared->free, number);
+		give_place(queue, job);
 		return r;
 	}
-	job->generation = job->generation % MOST_GENERATIONS + 1;
-	job->ticket = job->generation << 16 | (int)number;
+	r = new_ticket(job);
 	clear_result(job, known.cookie);
-	r = job->ticket;
 	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
 	queue_count_up(&queue->shared->counts.submitted);
-	ring_push(&queue->shared->submitted, number);
+	ring_push(&queue->shared->submitted, (uint32_t)job->number);
 	aspawn_queue_wake(queue);
 	if (aspawn_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
 		aspawn_queue_recover(queue, false);
 	return r;
+}
+
+int aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_command *from)
+{
+	struct aspawn_command command;
+	int r = aspawn_queue_check(queue);
+
+	if (r == 0)
+		r = aspawn_read_command(&command, from);
+	if (r == 0)
+		r = check_command(queue, &command);
+	if (r < 0)
+		return r;
+	struct job *job = take_place(queue);
+	if (!job)
+		return -PSYS_EAGAIN;
+	struct arena arena = arena_of(queue, job);
+	fill_command(queue, job, &arena, &command);
+	if (arena.error) {
+		give_place(queue, job);
+		return -PSYS_E2BIG;
+	}
+	job->is_prepared = true;
+	r = new_ticket(job);
+	__atomic_store_n(&job->state, JOB_HELD, __ATOMIC_RELEASE);
+	return r;
+}
+
+int aspawn_queue_unprepare(struct aspawn_queue *queue, int prepared)
+{
+	int r = aspawn_queue_check(queue);
+
+	if (r < 0 || !is_prepared(queue, prepared))
+		return r < 0 ? r : -PSYS_EINVAL;
+	give_place(queue, queue_job(queue, (uint32_t)prepared & 0xffff));
+	return 0;
 }

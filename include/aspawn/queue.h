@@ -149,12 +149,18 @@ struct aspawn_job {
 	int64_t timeout_ms __attribute__((aligned(8)));
 	int64_t grace_ms __attribute__((aligned(8)));
 
+	/* From aspawn_queue_prepare(), instead of a command, which is NULL then; 0: none. argv
+	 * replaces the arguments of the prepared command; NULL: those. */
+	char *const *argv;
+	int prepared;
+	int reserved; /* 0 */
+
 	/* Of the jobs with the same key, at most key_limit run at the same time; 0: no key. A job
 	 * that has to wait for its key lets later jobs pass. */
 	uint32_t key, key_limit;
 };
 
-enum { ASPAWN_JOB_SIZE_VER0 = 24 + 8 + 4 * __SIZEOF_POINTER__ + 16 }; /* of the first version */
+enum { ASPAWN_JOB_SIZE_VER0 = 64 + 4 * __SIZEOF_POINTER__ }; /* of the first version */
 
 /*
  * Copies a job to the queue and returns. No system call, except to wake a sleeping server, and to
@@ -164,7 +170,8 @@ enum { ASPAWN_JOB_SIZE_VER0 = 24 + 8 + 4 * __SIZEOF_POINTER__ + 16 }; /* of the 
  * Returns the ticket of the job, greater than 0, for aspawn_queue_cancel().
  *   -EAGAIN  the queue is full: take and release results; or another thread is just now
  *            releasing one
- *   -EINVAL  queue, job or job->command is NULL; size is less than the first version's; an unknown
+ *   -EINVAL  queue or job is NULL; not exactly one of command and prepared is set, or argv
+ *            without prepared; prepared is no prepared command; reserved is not 0; size is less than the first version's; an unknown
  *            flag; the command is invalid for aspawn_start(), or has what a job cannot have; only
  *            one of key and key_limit is set
  *   -EBADF   an action uses a descriptor of the caller's
@@ -174,6 +181,20 @@ enum { ASPAWN_JOB_SIZE_VER0 = 24 + 8 + 4 * __SIZEOF_POINTER__ + 16 }; /* of the 
  *   and, if the server had to be made anew, errors of aspawn_queue_create()
  */
 PSYS_API int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *job);
+
+/*
+ * Copies a command to the queue for many jobs, which then copy only their arguments: for what is
+ * the same in all of them, above all the environment. Takes the place of a job. Checks and errors
+ * are those of aspawn_queue_submit().
+ *
+ * Returns a number greater than 0 for aspawn_job.prepared.
+ */
+PSYS_API PSYS_MUST_CHECK int aspawn_queue_prepare(struct aspawn_queue *queue,
+						  const struct aspawn_command *command);
+
+/* Gives the place back. No job of the prepared command may wait or run.
+ * -EINVAL: prepared is no prepared command; -ESTALE as above. */
+PSYS_API int aspawn_queue_unprepare(struct aspawn_queue *queue, int prepared);
 
 /*
  * Cancels a job. One that was not started never starts; one that runs gets SIGTERM, and SIGKILL
@@ -288,6 +309,7 @@ PSYS_API int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_
 /* The sizes that an older library and a newer caller agree on. */
 PSYS_ASSERT(aspawn_queue_options_has_its_size,
 	    sizeof(struct aspawn_queue_options) == ASPAWN_QUEUE_OPTIONS_SIZE_VER0);
+PSYS_ASSERT(aspawn_job_has_its_size, sizeof(struct aspawn_job) == ASPAWN_JOB_SIZE_VER0);
 PSYS_ASSERT(aspawn_queue_counts_has_48_bytes, sizeof(struct aspawn_queue_counts) == 48);
 
 #ifdef __cplusplus

@@ -313,6 +313,51 @@ TEST(queue_runs_jobs_in_a_copy_of_the_memory)
 	close_queue(queue);
 }
 
+TEST(queue_prepares_commands)
+{
+	static const char *const environment_of_all[] = { "ALL=1", NULL };
+	const struct aspawn_action action = ASPAWN_UMASK(0);
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 4 });
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "writes", "a");
+	struct aspawn_job job = { .size = sizeof job, .flags = ASPAWN_JOB_OUTPUT };
+	const struct aspawn_result *result;
+
+	command.envp = (char *const *)(uintptr_t)environment_of_all;
+	command.actions = &action;
+	command.action_count = 1;
+	int prepared = aspawn_queue_prepare(queue, &command);
+	CHECK(prepared > 0);
+	psys_memset(&command, 0, sizeof command); /* it was copied */
+	job.prepared = prepared;
+	for (int i = 0; i < 8; i++) {
+		struct self other;
+		const struct aspawn_command with =
+			command_in_role(&other, i % 4 == 3 ? "shows_environment" : "writes", "b");
+
+		job.argv = i % 2 ? with.argv : NULL;
+		CHECK(aspawn_queue_submit(queue, &job) > 0);
+		result = next_result(queue);
+		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK(is_text(result->out, result->out_size,
+			      i % 4 == 3 ? "ALL=1 " :
+			      i % 2      ? "b" :
+					   "a"));
+		give_back(queue, result);
+	}
+	for (int i = 0; i < 3; i++) /* it takes one of four places */
+		CHECK(aspawn_queue_submit(queue, &job) > 0);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EAGAIN);
+	for (int i = 0; i < 3; i++)
+		give_back(queue, next_result(queue));
+	CHECK_EQUAL(aspawn_queue_unprepare(queue, prepared), 0);
+	CHECK_EQUAL(aspawn_queue_unprepare(queue, prepared), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	job.prepared = 0;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	close_queue(queue);
+}
+
 TEST(queue_rejects_what_a_job_cannot_have)
 {
 	int fd = psys_open("/dev/null", PSYS_O_RDONLY, 0), end;
