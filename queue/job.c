@@ -13,27 +13,23 @@ enum {
 /* On the child's stack: the server goes on at once, and closes these descriptors. */
 struct job_given {
 	struct job *job;
+	int parent;
 	int streams[3]; /* -1: /dev/null, which the server has there */
 };
 
 /* --- the child ------------------------------------------------------------------- */
 
-static QUEUE_SERVER int job_stream(int from, int to)
+static PSYS_UNINSTRUMENTED int job_stream(int from, int to)
 {
 	return from < 0 || from == to ? 0 : psys_dup3(from, to, 0);
 }
 
-static QUEUE_SERVER int job_prepare_child(const struct aspawn_queue *queue, const struct job *job,
-					  const int streams[3])
+static PSYS_UNINSTRUMENTED int job_prepare_child(const struct aspawn_queue *queue,
+						 const struct job *job, const int streams[3])
 {
 	const struct psys_sigaction ignored[2] = { { .handler = PSYS_SIG_IGN } };
 	int r = 0;
 
-	if (!(queue->flags & ASPAWN_QUEUE_LOCAL)) {
-		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
-		if (psys_getppid() != job->prepared->parent) /* the server has ended already */
-			return -PSYS_ESRCH;
-	}
 	if (queue->ignores_sigchld)
 		psys_rt_sigaction(PSYS_SIGCHLD, ignored, NULL, PSYS_SIGSET_SIZE);
 	if (queue->raises_files)
@@ -50,13 +46,18 @@ static QUEUE_SERVER int job_prepare_child(const struct aspawn_queue *queue, cons
 }
 
 /* The aspawn_fn of jobs: data is a struct job_given. */
-static QUEUE_SERVER int job_child(void *control, int write_end, void *mask, void *data,
-				  size_t length)
+static PSYS_UNINSTRUMENTED int job_child(void *control, int write_end, void *mask, void *data,
+					 size_t length)
 {
 	const struct job_given *given = data;
 	struct job *job = given->job;
 
 	(void)length;
+	if (!(job->queue->flags & ASPAWN_QUEUE_LOCAL)) {
+		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
+		if (psys_getppid() != given->parent) /* the server has ended: the job is lost */
+			psys_exit_group(127);
+	}
 	job->prepared->report_fd = write_end;
 	int r = job_prepare_child(job->queue, job, given->streams);
 	if (r < 0) {
@@ -181,7 +182,9 @@ static QUEUE_SERVER struct Stack_t *job_find_stack(const struct aspawn_queue *qu
 static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct server *server,
 				  struct job *job)
 {
-	const struct job_given given = { job, { job->in_fd, job->write_fds[0], job->write_fds[1] } };
+	const struct job_given given = { job,
+					 job->prepared->parent,
+					 { job->in_fd, job->write_fds[0], job->write_fds[1] } };
 	struct Stack_t *stack = job_find_stack(queue);
 	struct spawned spawned;
 

@@ -210,6 +210,25 @@ bool aspawn_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 		 aspawn_child_is_gone(shared->server_pid)));
 }
 
+/*
+ * Children of the dead server that have not executed yet end too, but still use their stacks and
+ * their jobs' memory for a moment. A stack whose child the server has not noted may have none: it
+ * is given up if nobody clears its word.
+ */
+static void await_children(struct aspawn_queue *queue)
+{
+	const struct psys_timespec limit = { 1, 0 }, soon = { 0, 100000000 };
+
+	for (uint32_t i = 0; i < queue->limit; i++) {
+		struct Stack_t *stack = &queue->stacks[i];
+		const bool is_noted =
+			stack->addr && __atomic_load_n(&stack_state(stack)->pid, __ATOMIC_ACQUIRE);
+
+		if (stack->addr && aspawn_stack_wait(stack, is_noted ? &limit : &soon) < 0)
+			*stack = (struct Stack_t){ NULL, 0 };
+	}
+}
+
 /* Completes all jobs that the dead server had or would have got. It may have been killed at any
  * instruction. */
 static uint32_t complete_lost(struct aspawn_queue *queue)
@@ -273,6 +292,7 @@ int aspawn_queue_recover(struct aspawn_queue *queue, bool restart)
 		if (state == SERVER_RUNS) {
 			unwatch_server(queue);
 			reap_server(shared);
+			await_children(queue);
 		}
 		const uint32_t lost = complete_lost(queue);
 		if (restart)
@@ -526,7 +546,7 @@ int aspawn_queue_close(struct aspawn_queue *queue)
 		struct shared *shared = queue->shared;
 
 		__atomic_store_n(&shared->closing, 1, __ATOMIC_SEQ_CST);
-		shared->asleep = 1; /* certainly */
+		__atomic_store_n(&shared->asleep, 1, __ATOMIC_SEQ_CST); /* certainly */
 		aspawn_queue_wake(queue);
 		end_server(queue);
 		if (queue->flags & ASPAWN_QUEUE_LOCAL) {

@@ -163,7 +163,7 @@ QUEUE_INLINE void queue_count_up(uint32_t *count)
 }
 
 /* Nanoseconds of CLOCK_MONOTONIC, at least 1. */
-QUEUE_INLINE int64_t queue_now(void)
+PSYS_INLINE int64_t queue_now(void)
 {
 	struct psys_timespec time;
 

@@ -138,7 +138,7 @@ static void refer_to_command(struct job *job, struct arena *arena, const struct 
 }
 
 /* In the child, when all actions are done. */
-static QUEUE_SERVER void before_exec(struct prepared *prepared)
+static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
 {
 	struct job *job = prepared->of;
 
