@@ -174,6 +174,8 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	job->key = from->key;
 	job->key_limit = from->key_limit;
 	job->queue = queue;
+	job->pid = 0;
+	job->pidfd = job->report_fd = -1;
 	return 0;
 }
 

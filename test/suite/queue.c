@@ -629,6 +629,26 @@ TEST(queue_waits_a_grace_for_a_pipe_that_another_process_holds)
 	close_queue(queue);
 }
 
+/* A job that was never started has no descriptor to close. */
+TEST(local_queue_closes_nothing_of_the_callers)
+{
+	struct aspawn_queue *queue = open_queue(
+		&(struct aspawn_queue_options){ .running = 1, .flags = ASPAWN_QUEUE_LOCAL });
+	const struct aspawn_result *result;
+
+	psys_open("/dev/null", PSYS_O_RDONLY, 0); /* 0, if that is closed */
+	for (int i = 0; i < 3; i++)
+		CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_cancel_all(queue), 0);
+	for (int i = 0; i < 3; i++) {
+		result = next_result(queue);
+		CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+		give_back(queue, result);
+	}
+	CHECK(psys_fcntl(0, PSYS_F_GETFD, 0) >= 0);
+	close_queue(queue);
+}
+
 TEST(queue_cancels)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
