@@ -6,7 +6,8 @@ const std = @import("std");
 const sources = [_][]const u8{
     "syscall/errno.c",   "syscall/exec.c",        "syscall/string.c",       "syscall/symbols.c",
     "aspawn/aspawn.c",   "aspawn/autoreap.c",     "aspawn/clone.c",         "aspawn/close.c",
-    "aspawn/options.c",  "aspawn/private.c",      "aspawn/stack.c",         "aspawn/watch.c",
+    "aspawn/files.c",    "aspawn/handover.c",     "aspawn/options.c",       "aspawn/private.c",
+    "aspawn/stack.c",    "aspawn/watch.c",
     "command/action.c",  "command/actions.c",     "command/arena.c",        "command/child.c",
     "command/command.c", "command/communicate.c", "command/environment.c",  "command/execute.c",
     "command/info.c",    "command/kill.c",        "command/pool.c",         "command/requirements.c",

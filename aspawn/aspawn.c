@@ -7,8 +7,8 @@
  *         thread cancellation out.
  * parent  reserves the stack, copies user_data to it and fills the control block, which holds all
  *         that the child needs: the child cannot use the parent's frame, which goes on changing.
- * parent  makes the pipe, if one is requested, and clones. It tries one clone method after
- *         another until the kernel accepts one.
+ * parent  makes the pipes that are requested, or leaves that to the child (handover.h), and clones.
+ *         It tries one clone method after another until the kernel accepts one.
  * child   first unshares the descriptor table, if it began on the parent's: before that, a
  *         descriptor that the child closes is closed in the parent.
  * child   closes the read end. If the parent then dies, the child's write fails at once.
@@ -31,28 +31,10 @@
 #include <syscall/syscall.h>
 
 #include "clone.h"
+#include "files.h"
 #include "watch.h"
 
 /* --- the child ------------------------------------------------------------ */
-
-/*
- * Until this returns, the child shares the parent's descriptor table: touch no descriptor
- * before. Descriptors from keep_below up are not copied, so nobody has to close them.
- */
-static PSYS_UNINSTRUMENTED int unshare_files(struct control *control, struct stack_state *state)
-{
-	int r = psys_close_range(control->keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
-
-	if (r < 0) /* before Linux 5.9: copy all */
-		r = psys_unshare(PSYS_CLONE_FILES);
-	if (r < 0)
-		return r;
-	if (control->pidfd >= 0) /* the parent's pidfd may be among the copied descriptors */
-		psys_close(control->pidfd);
-	if (__atomic_exchange_n(&state->use, RUNNING, __ATOMIC_ACQ_REL) == FILES_AWAITED)
-		psys_futex(&state->use, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
-	return 0;
-}
 
 static PSYS_UNINSTRUMENTED void reset_handlers(void)
 {
@@ -93,9 +75,9 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 	if (control->parent) /* the caller is on its way back, and may have the same processor */
 		psys_sched_yield();
 	if (control->shares_files)
-		control->files_error = unshare_files(control, control->state);
-	if (control->read_end >= 0 && !control->files_error)
-		psys_close(control->read_end);
+		control->files_error = aspawn_files_unshare(control);
+	if (control->report.parents_end >= 0 && !control->files_error)
+		psys_close(control->report.parents_end);
 	if (control->reset_handlers)
 		reset_handlers();
 	if (control->ignores_sigchld)
@@ -107,36 +89,11 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 		psys_exit_group(127);
 	if (control->watch)
 		aspawn_watch_begin(control->watch);
-	psys_exit_group(control->fn(control->arg, control->write_end, &control->old_mask,
+	psys_exit_group(control->fn(control->arg, control->report.childs_end, &control->old_mask,
 				    control->user_data, control->user_data_len));
 }
 
 /* --- the parent, or the helper ------------------------------------------------------------ */
-
-PSYS_UNINSTRUMENTED void aspawn_close_pipe(const int ends[2])
-{
-	psys_close(ends[0]);
-	psys_close(ends[1]);
-}
-
-/* If the parent has closed standard streams, the pipe could get their numbers. */
-PSYS_UNINSTRUMENTED int aspawn_pipe(int ends[2])
-{
-	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
-
-	if (r < 0 || (ends[0] > 2 && ends[1] > 2))
-		return r;
-
-	int low[2] = { ends[0], ends[1] };
-	ends[0] = (int)psys_fcntl(low[0], PSYS_F_DUPFD_CLOEXEC, 3);
-	ends[1] = (int)psys_fcntl(low[1], PSYS_F_DUPFD_CLOEXEC, 3);
-	aspawn_close_pipe(low);
-	if (ends[0] >= 0 && ends[1] >= 0)
-		return 0;
-	r = ends[0] < 0 ? ends[0] : ends[1];
-	aspawn_close_pipe(ends); /* of a negative one: no effect */
-	return r;
-}
 
 static PSYS_UNINSTRUMENTED void fill(struct control *control, const struct request *request,
 				     const struct Stack_t *stack)
@@ -144,7 +101,18 @@ static PSYS_UNINSTRUMENTED void fill(struct control *control, const struct reque
 	control->state = stack_state(stack);
 	control->keep_below = request->keep_below;
 	control->files_error = 0;
-	control->read_end = control->write_end = -1;
+	control->pipes = request->pipes;
+	control->pipe_count = request->pipe_count;
+	control->report = (struct spawn_pipe){ true, false, -1, -1, -1, 0, 0 };
+	control->reports = request->pipe == PIPE;
+	control->makes_pipes = control->shows_pipes = control->made_pipes = false;
+	control->pipes_error = 0;
+	control->answer = NO_ANSWER;
+	control->host = 0;
+	control->far = request->far;
+	control->far_count = request->far_count;
+	control->caller = request->far_count ? psys_getpid() : 0;
+	control->caller_pidfd = request->far_count ? psys_pidfd_open(control->caller, 0) : -1;
 	control->watch = NULL;
 	control->parent = 0;
 	control->ignores_sigchld = control->dies_with_helper = false;
@@ -157,33 +125,23 @@ static PSYS_UNINSTRUMENTED void fill(struct control *control, const struct reque
 	control->old_mask.set = request->mask;
 }
 
-/* Makes the pipe and the exec_watch that this clone method needs, unless they exist. */
+/* Makes the pipes and the exec_watch that this clone method needs, unless they exist. */
 static PSYS_UNINSTRUMENTED int make_channels(struct control *control, const struct request *request,
 					     const struct clone_method *method)
 {
 	const bool may_copy = aspawn_clone_may_copy(method, request);
-	int ends[2];
 
 	if (request->watch_copy && may_copy && !control->watch)
 		control->watch = aspawn_watch_make();
-	if (control->read_end >= 0 || request->pipe == NO_PIPE ||
-	    (request->pipe == PIPE_IF_COPIED && !may_copy))
-		return 0;
-	int r = aspawn_pipe(ends);
-	if (r < 0)
-		return r;
-	control->read_end = ends[0];
-	control->write_end = ends[1];
-	if (control->keep_below <= (unsigned)ends[1])
-		control->keep_below = (unsigned)ends[1] + 1;
+	if (request->pipe == PIPE_IF_COPIED && may_copy)
+		control->reports = true;
+	control->makes_pipes = request->child_makes_pipes && !request->suspend &&
+			       aspawn_clone_shares_files(method, request);
+	control->unshare = control->makes_pipes || control->far_count ? request->unshare : NULL;
+	if (!control->makes_pipes)
+		return aspawn_files_make_pipes(control);
+	control->host = psys_getpid();
 	return 0;
-}
-
-static PSYS_UNINSTRUMENTED void close_channels(const struct control *control)
-{
-	aspawn_watch_free(control->watch);
-	psys_close(control->read_end); /* of a negative one: no effect */
-	psys_close(control->write_end);
 }
 
 /* Tries one clone method after another. Returns the pid or a negative error number. */
@@ -220,7 +178,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struc
 {
 	long pid = clone_by_methods(control, request, stack);
 
-	if (pid > 0 && request->wants_pidfd && control->pidfd < 0) {
+	if (pid > 0 && control->pidfd < 0 && (request->wants_pidfd || control->makes_pipes)) {
 		int fd = psys_pidfd_open((int)pid, 0);
 		control->pidfd = fd < 0 ? -1 : fd;
 	}
@@ -234,20 +192,22 @@ PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct reque
 
 	fill(control, request, stack);
 	stack_state(stack)->privacy = ASPAWN_NOT_PRIVATE;
+	stack_state(stack)->pipes = ASPAWN_PIPES_COPIED;
 	long pid = request->clone ? request->clone(control, request, stack) :
 				    aspawn_clone_child(control, request, stack);
-	if (pid < 0) {
-		close_channels(control);
-		return (int)pid;
+	int r = pid < 0 ? (int)pid : aspawn_files_settle(stack, request);
+	if (pid < 0)
+		aspawn_files_close(control, true);
+	if (control->caller_pidfd >= 0)
+		psys_close(control->caller_pidfd);
+	if (r < 0) {
+		aspawn_watch_free(control->watch);
+		return r;
 	}
-	if (control->shares_files && (request->await_files || control->write_end >= 0))
-		aspawn_stack_await_files(stack, &request->mask);
 	spawned->pid = (pid_t)pid;
 	spawned->pidfd = control->pidfd;
-	spawned->read_end = control->read_end;
+	spawned->read_end = control->report.taken;
 	spawned->watch = control->watch;
-	if (control->write_end >= 0)
-		psys_close(control->write_end);
 	return 0;
 }
 

@@ -46,6 +46,13 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
 	return method->flags & PSYS_CLONE_VM || !method->clone3;
 }
 
+PSYS_UNINSTRUMENTED bool aspawn_clone_shares_files(const struct clone_method *method,
+						   const struct request *request)
+{
+	return request->unshare_files && method->flags & PSYS_CLONE_VM &&
+	       !(method->flags & PSYS_CLONE_VFORK);
+}
+
 PSYS_UNINSTRUMENTED bool aspawn_clone_is_refused(long error)
 {
 	return error == -PSYS_ENOSYS || error == -PSYS_EPERM || error == -PSYS_EACCES ||
@@ -53,19 +60,20 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_is_refused(long error)
 }
 
 static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
-					     const struct request *request, bool into_cgroup)
+					     const struct request *request, bool wants_pidfd,
+					     bool into_cgroup)
 {
 	uint64_t flags = method->flags;
 
 	if (flags & PSYS_CLONE_VM) {
-		if (request->unshare_files && !(method->flags & PSYS_CLONE_VFORK))
+		if (aspawn_clone_shares_files(method, request))
 			flags |= PSYS_CLONE_FILES;
 		if (request->suspend)
 			flags |= PSYS_CLONE_VFORK;
 		if (!(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_CHILD_CLEARTID;
 	}
-	if (!request->wants_pidfd)
+	if (!wants_pidfd)
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
@@ -156,7 +164,8 @@ PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
 				      const struct Stack_t *stack, int (*child)(void *))
 {
 	struct stack_state *state = stack_state(stack);
-	const uint64_t flags = flags_of(method, request, cgroup_fd >= 0);
+	const bool wants_pidfd = request->wants_pidfd || stack_control(stack)->makes_pipes;
+	const uint64_t flags = flags_of(method, request, wants_pidfd, cgroup_fd >= 0);
 
 	if (request->no_new_privs && method->clone3 && !state->no_nnp) {
 		long pid = clone_with(flags | PSYS_CLONE_NNP, method, request, cgroup_fd, stack,

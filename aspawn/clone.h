@@ -22,6 +22,9 @@ bool aspawn_clone_fits(const struct clone_method *method, const struct request *
 /* True if the child's memory may turn out to be a copy. */
 bool aspawn_clone_may_copy(const struct clone_method *method, const struct request *request);
 
+/* True if the child begins on its parent's descriptor table. */
+bool aspawn_clone_shares_files(const struct clone_method *method, const struct request *request);
+
 /* True if the kernel, an emulator or a seccomp filter rejects the clone method; the caller then
  * tries the next. */
 bool aspawn_clone_is_refused(long error);

@@ -9,9 +9,15 @@
 #include <syscall/errno.h>
 #include <syscall/signal.h>
 
+/* To copy so many descriptors costs less than to make a pipe elsewhere, or to fetch one of them. */
+enum { FEW_DESCRIPTORS = 128 };
+
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
 struct control;
+struct request;
+struct far_descriptor;
+struct spawn_pipe;
 
 struct request {
 	bool copy_memory; /* as fork(2); otherwise memory is shared where the kernel allows it */
@@ -25,7 +31,16 @@ struct request {
 	bool unshare_files;
 	bool await_files; /* do not return before the child has copied them */
 	unsigned keep_below;
+	struct far_descriptor *far; /* the child gets these too; where parent and child find them */
+	size_t far_count;
 	enum report_pipe pipe;
+	struct spawn_pipe *pipes; /* to be made; where parent and child find them */
+	size_t pipe_count;
+	bool child_makes_pipes; /* where it begins on the parent's table and not with suspend */
+	/* aspawn_handover_unshare and aspawn_handover_settle, also for far. NULL: neither. */
+	int (*unshare)(struct control *control);
+	int (*settle)(const struct Stack_t *stack, struct control *control,
+		      const struct request *request);
 	bool watch_copy; /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
 	bool no_new_privs;       /* set it by the clone if possible: control->has_no_new_privs */
@@ -45,7 +60,7 @@ struct request {
 struct spawned {
 	pid_t pid;
 	int pidfd;                /* -1: not requested or not supported */
-	int read_end;             /* of the pipe; -1: none */
+	int read_end;             /* of the report pipe; -1: none */
 	struct exec_watch *watch; /* NULL: none; aspawn_watch_free() */
 };
 
@@ -70,9 +85,5 @@ long aspawn_clone_child(struct control *control, const struct request *request,
  */
 int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
 			  size_t first_version);
-
-/* Makes a CLOEXEC pipe whose descriptors are above 2. Returns 0 or a negative error number. */
-int aspawn_pipe(int ends[2]);
-void aspawn_close_pipe(const int ends[2]);
 
 #endif

@@ -41,8 +41,11 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
  *          |            |                  |
  *          +-------> SHARES_FILES ----> FILES_AWAITED    both end as RUNNING does
  *                              the parent sleeps
+ *
+ * PIPES_WANTED follows SHARES_FILES if the child asks the parent to make the pipes, and is followed
+ * by it.
  */
-enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED };
+enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED, PIPES_WANTED };
 
 /*
  *                clone               the child is there              exit (the kernel)
@@ -65,11 +68,36 @@ struct stack_state {
 	_Alignas(4) int helper; /* enum helper_use; a futex, which the kernel clears and wakes */
 	int helper_pid;         /* 0: none, or reaped */
 	int privacy;            /* enum aspawn_privacy */
+	int pipes;              /* enum aspawn_pipes */
 	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
 	bool no_nnp;            /* ... and CLONE_NNP */
 	_Alignas(4) int ended;  /* status and usage are stored; no byte: ARMv5 has no atomic ones */
 	int status;             /* as of wait4(2) */
 	struct psys_rusage usage;
+};
+
+/* A pipe between parent and child. The ends are numbers in the table in which it was made. */
+struct spawn_pipe {
+	bool child_writes, nonblock; /* nonblock: the parent's end */
+	int parents_end, childs_end; /* -1: not made yet, or closed */
+	int taken;                   /* the parent's end, in the parent's table; -1: not yet */
+	uint64_t dev, ino;           /* the child stores them if the parent opens /proc */
+};
+
+/* A descriptor of the caller's with a high number, which the child gets under a low one. */
+struct far_descriptor {
+	int fd;
+	int near; /* out, in the child: CLOEXEC; -1: it has the caller's number, or is not open */
+};
+
+/* What the parent tells a child that is to make the pipes. A futex. */
+enum files_answer {
+	NO_ANSWER,
+	PIPES_MADE, /* the parent has made them: keep_below covers the child's ends */
+	TAKE_PIPES, /* the child makes them, and the parent takes its ends: wait for PIPES_TAKEN */
+	MOVE_PIPES, /* the child makes them, and moves the parent's ends by a thread */
+	PIPES_TAKEN,
+	START_FAILED, /* the child ends */
 };
 
 /* The child's input, also in a copy of the memory. While no child uses the stack, a pool uses the
@@ -84,13 +112,27 @@ struct control {
 	bool began_in_cgroup, has_no_new_privs;
 	unsigned keep_below;
 	int files_error;          /* out: error of that copy, negative; fn reports it */
-	int read_end, write_end;  /* -1: no pipe */
+	struct spawn_pipe *pipes; /* of the request, followed by the report pipe */
+	size_t pipe_count;
+	struct spawn_pipe report; /* from the child to the parent */
+	bool reports;             /* report is used */
+	bool makes_pipes;         /* the child does */
+	bool shows_pipes;         /* and stores what fstat(2) says of them */
+	bool made_pipes;          /* out: it has, or pipes_error says why not */
+	int pipes_error;          /* out: why it could not, negative */
+	_Alignas(4) int answer;   /* enum files_answer */
+	int host;                 /* the child's parent, as long as it may answer */
+	struct far_descriptor *far;
+	size_t far_count;
+	int caller, caller_pidfd; /* the caller's pid, and a pidfd of its own; -1: none */
+	_Alignas(4) int mover;    /* enum mover_use, a futex: the kernel clears it */
 	int pidfd;                /* the parent's, of this child; -1: none */
 	struct exec_watch *watch; /* NULL: none */
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller ignores SIGCHLD; its helper must not */
-	bool needs_no_new_privs;  /* the child sets it before fn, unless the clone has */
-	bool dies_with_helper;    /* the child sets PDEATHSIG before fn */
+	int (*unshare)(struct control *control); /* aspawn_handover_unshare; NULL: the table alone */
+	bool needs_no_new_privs; /* the child sets it before fn, unless the clone has */
+	bool dies_with_helper;   /* the child sets PDEATHSIG before fn */
 	aspawn_fn fn;
 	void *arg, *user_data;
 	size_t user_data_len;

@@ -56,6 +56,74 @@ static int start_closefrom_log()
 	return r < 0 ? r : handle.pid;
 }
 
+/* Two pipes, from the child and to it. */
+static int start_closefrom_pipes()
+{
+	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
+	const struct aspawn_command command = { sizeof command, 0,           child, argv,    envp,
+						nullptr,        &closefrom,  1,     nullptr, &stack,
+						ASPAWN_PIPE,    ASPAWN_PIPE, 0,     0 };
+	int r = aspawn_start(&handle, &command);
+	return r < 0 ? r : handle.pid;
+}
+
+static void finish_pipes(int)
+{
+	close(handle.in_fd);
+	close(handle.out_fd);
+	aspawn_wait(&handle, nullptr, nullptr, -1);
+}
+
+static int in_end, out_end;
+
+/* What a libc's popen or Python's Popen does: pipe2, dup2 in the child, close of the child's ends. */
+static int start_posix_spawn_pipes()
+{
+	posix_spawn_file_actions_t actions;
+	int in[2], out[2];
+	pid_t pid;
+
+	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+		std::abort();
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	int error = posix_spawn(&pid, child, &actions, nullptr, argv, envp);
+	posix_spawn_file_actions_destroy(&actions);
+	close(in[0]);
+	close(out[1]);
+	in_end = in[1];
+	out_end = out[0];
+	return error ? -1 : pid;
+}
+
+static int start_vfork_pipes()
+{
+	int in[2], out[2];
+
+	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+		std::abort();
+	pid_t pid = vfork();
+	if (pid == 0) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		execve(child, argv, envp);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	in_end = in[1];
+	out_end = out[0];
+	return pid;
+}
+
+static void reap_pipes(int pid)
+{
+	close(in_end);
+	close(out_end);
+	reap(pid);
+}
+
 static void finish_command(int)
 {
 	aspawn_wait(&handle, nullptr, nullptr, -1);
@@ -108,6 +176,9 @@ int main(int argc, char **argv)
 		{ "aspawn_start, closefrom, descriptors unchanged", start_closefrom_still,
 		  finish_command },
 		{ "aspawn_start, closefrom and a log file", start_closefrom_log, finish_command },
+		{ "aspawn_start, closefrom and two pipes", start_closefrom_pipes, finish_pipes },
+		{ "posix_spawn, two pipes", start_posix_spawn_pipes, reap_pipes },
+		{ "vfork, two pipes", start_vfork_pipes, reap_pipes },
 		*way_named("aspawn, no pipe"),
 		*way_named("posix_spawn"),
 		{ "posix_spawn, closefrom", start_posix_spawn_closefrom, reap },

@@ -6,17 +6,17 @@
 #include "../aspawn/watch.h"
 #include "prepared.h"
 
-/* Returns the lowest reserved descriptor from first up, or INT32_MAX. Reserved are the report pipe
- * and the pipes of actions from index on. */
+/* Returns the lowest reserved descriptor from first up, or INT32_MAX. Reserved are the report pipe,
+ * and what actions from index on need. */
 static PSYS_UNINSTRUMENTED int next_reserved(const struct prepared *prepared, size_t index,
 					     int first)
 {
 	int lowest = prepared->report_fd >= first ? prepared->report_fd : INT32_MAX;
 
-	for (size_t i = 0; i < prepared->pipe_count; i++) {
-		const struct command_pipe *pipe = &prepared->pipes[i];
-		if (pipe->action >= index && pipe->moved_end >= first && pipe->moved_end < lowest)
-			lowest = pipe->moved_end;
+	for (size_t i = 0; i < prepared->pipe_count + prepared->far_count; i++) {
+		const struct reserved *reserved = &prepared->reserved[i];
+		if (reserved->action >= index && reserved->fd >= first && reserved->fd < lowest)
+			lowest = reserved->fd;
 	}
 	return lowest;
 }
@@ -36,9 +36,9 @@ static PSYS_UNINSTRUMENTED int relocate(struct prepared *prepared, size_t index,
 		return other;
 	if (prepared->report_fd == fd)
 		prepared->report_fd = other;
-	for (size_t i = 0; i < prepared->pipe_count; i++)
-		if (prepared->pipes[i].action >= index && prepared->pipes[i].moved_end == fd)
-			prepared->pipes[i].moved_end = other;
+	for (size_t i = 0; i < prepared->pipe_count + prepared->far_count; i++)
+		if (prepared->reserved[i].action >= index && prepared->reserved[i].fd == fd)
+			prepared->reserved[i].fd = other;
 	return 0;
 }
 
@@ -169,11 +169,11 @@ static PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
 /* Returns the child's end of the action's pipe. */
 static PSYS_UNINSTRUMENTED int childs_end(const struct prepared *prepared, size_t index)
 {
-	const struct command_pipe *pipe = prepared->pipes;
+	const struct reserved *reserved = prepared->reserved;
 
-	while (pipe->action != index)
-		pipe++;
-	return pipe->moved_end;
+	while (reserved->action != index)
+		reserved++;
+	return reserved->fd;
 }
 
 /* Resets all signals to their default, ignored ones too, and empties the mask. */
@@ -326,7 +326,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 static PSYS_UNINSTRUMENTED bool is_parents_end(const struct prepared *prepared, size_t index, int fd)
 {
 	for (size_t i = 0; i < prepared->pipe_count; i++) {
-		if (prepared->pipes[i].action < index || prepared->pipes[i].parents_end != fd)
+		if (prepared->reserved[i].action < index || prepared->pipes[i].parents_end != fd)
 			continue;
 		for (size_t j = 0; j < index; j++)
 			if (replaced_by(&prepared->actions[j]) == fd)
@@ -407,6 +407,29 @@ static PSYS_UNINSTRUMENTED void report_success(const struct prepared *prepared)
 
 /* --- all of it ------------------------------------------------------------------ */
 
+/* Performs the action with the number that its far descriptor has here, if it has one. */
+static PSYS_UNINSTRUMENTED int perform_far(struct control *control, struct prepared *prepared,
+					   size_t index)
+{
+	struct aspawn_action *action = &prepared->actions[index];
+	const struct reserved *reserved = prepared->reserved + prepared->pipe_count;
+	const struct reserved *end = reserved + prepared->far_count;
+
+	while (reserved < end && reserved->action != index)
+		reserved++;
+	if (reserved == end || reserved->fd < 0)
+		return perform_one(control, prepared, index);
+
+	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const int callers = member_int(action, uses);
+	set_member_int(action, uses, reserved->fd);
+	int r = perform_one(control, prepared, index);
+	set_member_int(action, uses, callers); /* for the report */
+	if (reserved->fd != replaced_by(action))
+		psys_close(reserved->fd);
+	return r;
+}
+
 PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, void *user_data,
 				       size_t length)
 {
@@ -417,6 +440,10 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 	(void)length;
 	prepared->report_fd = write_end;
 	prepared->watch = control->watch;
+	for (size_t i = 0; i < prepared->pipe_count; i++)
+		prepared->reserved[i].fd = prepared->pipes[i].childs_end;
+	for (size_t i = 0; i < prepared->far_count; i++)
+		prepared->reserved[prepared->pipe_count + i].fd = prepared->far[i].near;
 	if (control->files_error)
 		aspawn_fail(prepared, control->files_error, NULL);
 	aspawn_begin_search(&candidate, prepared);
@@ -430,7 +457,7 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 			    -PSYS_EBADF :
 			    relocate(prepared, i + 1, replaced_by(&prepared->actions[i]));
 		if (r >= 0)
-			r = perform_one(control, prepared, i);
+			r = perform_far(control, prepared, i);
 		if (r < 0)
 			fail_action(prepared, i, r);
 	}

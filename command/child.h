@@ -37,19 +37,19 @@ static inline struct child_state *child_state(struct aspawn_child *child)
 	return (struct child_state *)(void *)child->own;
 }
 
-PSYS_INLINE bool is_child(const struct aspawn_child *child)
+static inline bool is_child(const struct aspawn_child *child)
 {
 	return child && child->pid > 0;
 }
 
-PSYS_INLINE const struct Stack_t *child_stack(const struct child_state *state)
+static inline const struct Stack_t *child_stack(const struct child_state *state)
 {
 	return state->callers ? state->callers : &state->stack;
 }
 
 /* True if this child was the last on its stack. False in a forked process, whose copy of the
  * stack's state is zero. */
-PSYS_INLINE bool has_stack(struct aspawn_child *child)
+static inline bool has_stack(struct aspawn_child *child)
 {
 	const struct Stack_t *stack = child_stack(child_state(child));
 
@@ -57,7 +57,7 @@ PSYS_INLINE bool has_stack(struct aspawn_child *child)
 }
 
 /* True if the kernel reaps the child. */
-PSYS_INLINE bool is_autoreaped(struct aspawn_child *child)
+static inline bool is_autoreaped(struct aspawn_child *child)
 {
 	return child_state(child)->privacy == ASPAWN_PRIVATE_NO_HELPER;
 }

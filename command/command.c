@@ -2,6 +2,7 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
+#include "../aspawn/handover.h"
 #include "../aspawn/private.h"
 #include "child.h"
 #include "environment.h"
@@ -93,6 +94,15 @@ static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
 	return pipes;
 }
 
+static size_t count_far(const struct aspawn_action *actions, size_t count)
+{
+	size_t far = 0;
+
+	for (size_t i = 0; i < count; i++)
+		far += aspawn_uses_far(&actions[i]);
+	return far;
+}
+
 struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command *command,
 				const struct own_actions *own)
 {
@@ -110,6 +120,9 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 			      command->action_count);
 	if (arena->error)
 		return NULL;
+	const size_t far = actions ? count_far(actions, count) :
+				     count_far(own->list, own->count) +
+					     count_far(command->actions, command->action_count);
 	struct prepared made = {
 		.flags = command->flags,
 		.file = aspawn_copy_string(arena, command->file),
@@ -121,8 +134,10 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 		.actions = actions,
 		.count = count,
 		.own_count = (int)own->count,
-		.pipes = pipes ? aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(size_t)) :
-				 NULL,
+		.reserved = aspawn_allocate(arena, (pipes + far) * sizeof *made.reserved,
+					    sizeof(size_t)),
+		.pipes = aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(uint64_t)),
+		.far = aspawn_allocate(arena, far * sizeof *made.far, sizeof(int)),
 		.pipe_count = pipes,
 		.report_fd = -1,
 		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
@@ -135,59 +150,35 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 
 /* --- pipes ---------------------------------------------------------------- */
 
-static void close_pipes(const struct prepared *prepared, bool also_parents)
+static void describe_pipes(struct prepared *prepared)
 {
-	for (size_t i = 0; i < prepared->pipe_count; i++) {
-		const struct command_pipe *pipe = &prepared->pipes[i];
-		if (pipe->parents_end < 0)
-			break;
-		psys_close(pipe->childs_end);
-		if (also_parents)
-			psys_close(pipe->parents_end);
+	size_t pipes = 0;
+
+	for (size_t i = 0; i < prepared->count && pipes < prepared->pipe_count; i++) {
+		if (!is_pipe(&prepared->actions[i]))
+			continue;
+		prepared->reserved[pipes] = (struct reserved){ i, -1 };
+		prepared->pipes[pipes++] =
+			(struct spawn_pipe){ prepared->actions[i].kind == ASPAWN_ACTION_OUTPUT_PIPE,
+					     prepared->flags & ASPAWN_COMMAND_NONBLOCK,
+					     -1,
+					     -1,
+					     -1,
+					     0,
+					     0 };
 	}
-}
-
-static int make_pipes(struct prepared *prepared)
-{
-	struct command_pipe *const first = prepared->pipes, *pipe = first;
-
-	if (!first)
-		return 0;
-	struct command_pipe *const end = first + prepared->pipe_count;
-	for (size_t i = 0; i < prepared->count && pipe < end; i++)
-		if (is_pipe(&prepared->actions[i]))
-			*pipe++ = (struct command_pipe){ i, -1, -1, -1 };
-	for (pipe = first; pipe < end; pipe++) {
-		const bool child_writes =
-			prepared->actions[pipe->action].kind == ASPAWN_ACTION_OUTPUT_PIPE;
-		int ends[2];
-		int r = aspawn_pipe(ends);
-
-		if (r == 0) {
-			pipe->parents_end = ends[!child_writes];
-			pipe->childs_end = pipe->moved_end = ends[child_writes];
-			if (prepared->flags & ASPAWN_COMMAND_NONBLOCK)
-				r = (int)psys_fcntl(pipe->parents_end, PSYS_F_SETFL,
-						    PSYS_O_NONBLOCK);
-		}
-		if (r < 0) {
-			close_pipes(prepared, true);
-			return r;
-		}
-	}
-	return 0;
 }
 
 static void give_pipes(const struct prepared *prepared)
 {
 	for (size_t i = 0; i < prepared->pipe_count; i++) {
-		const struct command_pipe *pipe = &prepared->pipes[i];
-		const struct aspawn_action *action = &prepared->actions[pipe->action];
+		const struct aspawn_action *action =
+			&prepared->actions[prepared->reserved[i].action];
 
 		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
-			*action->u.output_pipe.read_end = pipe->parents_end;
+			*action->u.output_pipe.read_end = prepared->pipes[i].taken;
 		else
-			*action->u.input_pipe.write_end = pipe->parents_end;
+			*action->u.input_pipe.write_end = prepared->pipes[i].taken;
 	}
 }
 
@@ -233,10 +224,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		 size_t size, const struct psys_sigset *mask)
 {
 	struct spawned spawned;
-	int r = make_pipes(prepared);
 
-	if (r < 0)
-		return r;
+	describe_pipes(prepared);
 
 	const uint64_t flags = prepared->flags;
 	const struct requirements requirements = aspawn_requirements(prepared);
@@ -249,11 +238,18 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.autokill = flags & ASPAWN_COMMAND_AUTOKILL,
 		.no_new_privs = requirements.no_new_privs,
 		.unshare_files = requirements.unshare_files,
-		/* The parent closes the child's ends of pipes after the child has copied them. */
-		.await_files =
-			!(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED) || prepared->pipe_count,
+		.await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED),
 		.keep_below = requirements.keep_below,
 		.pipe = flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED,
+		.far = prepared->far,
+		.far_count = prepared->far_count,
+		.pipes = prepared->pipes,
+		.pipe_count = prepared->pipe_count,
+		/* If that number is free, so is one up to it for a pipe. */
+		.child_makes_pipes = requirements.child_makes_pipes &&
+				     psys_fcntl(FEW_DESCRIPTORS - 1, PSYS_F_GETFD, 0) >= 0,
+		.unshare = aspawn_handover_unshare,
+		.settle = aspawn_handover_settle,
 		.watch_copy = true,
 		.wants_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD),
 		.cgroup_fd = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1,
@@ -266,8 +262,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	};
 	prepared->joined = requirements.cgroup;
 	prepared->parent = requirements.parent ? psys_getpid() : 0;
-	r = aspawn_spawn(&spawned, &request, stack);
-	close_pipes(prepared, r < 0);
+	int r = aspawn_spawn(&spawned, &request, stack);
 	if (r < 0)
 		return r;
 	give_pipes(prepared);

@@ -10,12 +10,10 @@
 #include "../aspawn/spawn.h"
 #include "../aspawn/stack.h"
 
-/* The pipe of an action. */
-struct command_pipe {
-	size_t action;   /* index of the action */
-	int parents_end; /* -1: not made yet */
-	int childs_end;  /* its number in the parent, which closes it */
-	int moved_end;   /* its number in the child, which may have moved it */
+/* A descriptor that the child keeps for an action: its end of a pipe, or a far descriptor. */
+struct reserved {
+	size_t action; /* index of the action */
+	int fd;        /* the child may have moved it; -1: none */
 };
 
 /* Actions of the library, before the caller's: standard streams, and the group of a run. */
@@ -32,9 +30,11 @@ struct prepared {
 	char *const *argv, *const *envp;
 	struct aspawn_action *actions;
 	size_t count;
-	int own_count;              /* the first own_count actions are the library's */
-	struct command_pipe *pipes; /* NULL: none */
-	size_t pipe_count;
+	int own_count;             /* the first own_count actions are the library's */
+	struct reserved *reserved; /* of the pipes, then of the far descriptors */
+	struct spawn_pipe *pipes;
+	struct far_descriptor *far;
+	size_t pipe_count, far_count;       /* far has more room than that */
 	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG */
 	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone did, or NULL */
 
@@ -80,6 +80,11 @@ PSYS_INLINE int member_int(const struct aspawn_action *action, size_t offset)
 	return value;
 }
 
+PSYS_INLINE void set_member_int(struct aspawn_action *action, size_t offset, int value)
+{
+	__builtin_memcpy((char *)action + offset, &value, sizeof value);
+}
+
 PSYS_INLINE const void *member_pointer(const struct aspawn_action *action, size_t offset)
 {
 	const void *pointer;
@@ -115,12 +120,18 @@ PSYS_INLINE bool is_pipe(const struct aspawn_action *action)
 /* What the actions of a command require of the clone. */
 struct requirements {
 	bool copy_memory, unshare_files;
-	bool parent;         /* an action needs the parent's pid */
-	bool no_new_privs;   /* the clone may set it: no action before notices */
+	bool child_makes_pipes; /* where it unshares the descriptors */
+	bool parent;            /* an action needs the parent's pid */
+	bool no_new_privs;      /* the clone may set it: no action before notices */
 	unsigned keep_below; /* above all descriptors that actions before the first closefrom use */
 	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
 };
-struct requirements aspawn_requirements(const struct prepared *prepared);
+/* Stores the far descriptors in prepared. */
+struct requirements aspawn_requirements(struct prepared *prepared);
+
+/* True if the action uses a descriptor of so high a number that copies of all below it cost more
+ * than to fetch the one. */
+bool aspawn_uses_far(const struct aspawn_action *action);
 
 /* A path to execute. With ASPAWN_COMMAND_RELATIVE_TO_CALLER it begins with the caller's directory. */
 struct candidate {

@@ -131,23 +131,57 @@ static bool notices_no_new_privs(const struct aspawn_action *action)
 	       action->kind == ASPAWN_ACTION_CALL;
 }
 
-static void keep_used(struct requirements *requirements, const struct aspawn_action *action)
+bool aspawn_uses_far(const struct aspawn_action *action)
 {
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 
-	if (uses && member_int(action, uses) >= 0)
-		keep(requirements, (unsigned)member_int(action, uses));
+	return uses && member_int(action, uses) >= FEW_DESCRIPTORS;
+}
+
+static void keep_used(struct requirements *requirements, struct prepared *prepared,
+		      const struct aspawn_action *action)
+{
+	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const int fd = uses ? member_int(action, uses) : -1;
+
+	if (aspawn_uses_far(action) && is_callers(prepared, action, fd)) {
+		prepared->reserved[prepared->pipe_count + prepared->far_count] =
+			(struct reserved){ (size_t)(action - prepared->actions), -1 };
+		prepared->far[prepared->far_count++] = (struct far_descriptor){ fd, -1 };
+	} else if (fd >= 0) {
+		keep(requirements, (unsigned)fd);
+	}
 	if (names_descriptor(action))
 		keep(requirements, INT32_MAX);
 }
 
-struct requirements aspawn_requirements(const struct prepared *prepared)
+/*
+ * True if it pays that the child makes the pipes, and only the library knows their numbers. In the
+ * child these may be numbers that mean another descriptor to the caller: an ASPAWN_CALL may use
+ * one, and nobody would notice.
+ */
+static bool may_make_pipes(const struct prepared *prepared, const struct requirements *requirements)
+{
+	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD;
+	bool calls = false;
+
+	if (!requirements->unshare_files || requirements->keep_below > INT32_MAX ||
+	    (!prepared->pipe_count && !reports))
+		return false;
+	for (size_t i = 0; i < prepared->count; i++) {
+		calls |= prepared->actions[i].kind == ASPAWN_ACTION_CALL;
+		if (calls && (reports || is_pipe(&prepared->actions[i])))
+			return false;
+	}
+	return true;
+}
+
+struct requirements aspawn_requirements(struct prepared *prepared)
 {
 	struct requirements requirements = { 0 };
 	bool noticed = false;
 
-	for (size_t i = 0; i < prepared->pipe_count; i++)
-		keep(&requirements, (unsigned)prepared->pipes[i].childs_end);
+	prepared->far_count = 0;
 	if (prepared->flags & ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)
 		keep(&requirements, INT32_MAX);
 	for (const struct aspawn_action *action = prepared->actions;
@@ -164,12 +198,15 @@ struct requirements aspawn_requirements(const struct prepared *prepared)
 			requirements.cgroup = action;
 		if (requirements.unshare_files)
 			continue;
-		keep_used(&requirements, action);
+		keep_used(&requirements, prepared, action);
 		if (action->kind == ASPAWN_ACTION_CLOSEFROM) {
 			if (action->u.closefrom.first > 0)
 				keep(&requirements, (unsigned)action->u.closefrom.first - 1);
 			requirements.unshare_files = true;
 		}
 	}
+	if (!requirements.unshare_files || requirements.keep_below > INT32_MAX)
+		prepared->far_count = 0; /* all are copied */
+	requirements.child_makes_pipes = may_make_pipes(prepared, &requirements);
 	return requirements;
 }

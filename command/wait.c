@@ -75,7 +75,9 @@ static int wait_for_ordinary(const struct aspawn_child *child, int *status, int 
 {
 	int r = wait_by_kernel(child, status, options, usage);
 
-	if (r == -PSYS_ECHILD && is_readable(child->pidfd)) {
+	if (r == -PSYS_ECHILD && is_readable(child->pidfd))
+		r = status_of_reaped(child, status, usage);
+	if (r == -PSYS_EAGAIN) {
 		aspawn_await_reaped(child->pidfd, deadline_after(&moment));
 		r = status_of_reaped(child, status, usage);
 	}

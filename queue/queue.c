@@ -400,34 +400,26 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	return queue;
 }
 
-/* A new descriptor of a call, moved above 2. */
-static int above_streams(int fd)
-{
-	if (fd < 0 || fd > 2)
-		return fd;
-	int moved = (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
-	psys_close(fd);
-	return moved;
-}
-
 static int open_files(struct aspawn_queue *queue)
 {
 	struct psys_epoll_event event = { PSYS_EPOLLIN, 1 };
 
-	queue->wake = above_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
+	queue->wake =
+		aspawn_files_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
 	if (queue->wake < 0)
 		return queue->wake;
-	int r = aspawn_pipe(queue->life);
+	int r = aspawn_files_pipe(queue->life);
 	if (r < 0) {
 		queue->life[0] = queue->life[1] = -1;
 		return r;
 	}
 	if (!(queue->flags & ASPAWN_QUEUE_FD))
 		return 0;
-	queue->notify = above_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
+	queue->notify =
+		aspawn_files_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
 	if (queue->notify < 0)
 		return queue->notify;
-	queue->epoll = above_streams(psys_epoll_create1(PSYS_EPOLL_CLOEXEC));
+	queue->epoll = aspawn_files_avoid_streams(psys_epoll_create1(PSYS_EPOLL_CLOEXEC));
 	if (queue->epoll < 0)
 		return queue->epoll;
 	queue->shared->armed = 1;

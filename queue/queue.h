@@ -17,6 +17,7 @@
 #include <aspawn/queue.h>
 
 #include "../aspawn/deadline.h"
+#include "../aspawn/files.h"
 #include "../command/arena.h"
 #include "../command/prepared.h"
 #include "ring.h"

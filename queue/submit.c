@@ -120,6 +120,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 	job->copies_memory = requirements.copy_memory || command->flags & ASPAWN_COMMAND_FORK;
 	job->cgroup = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1;
 	job->prepared->joined = requirements.cgroup;
+	job->prepared->far_count = 0; /* the child begins on a copy of all descriptors */
 }
 
 /* As fill_command(), of a prepared command: only the arguments are copied. */

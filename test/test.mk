@@ -11,7 +11,7 @@ suite := $(BUILD_DIR)/suite
 suite: $(suite)
 $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/freestanding.c) \
 		$(BUILD_DIR)/syscall/start.o $(archive)
-	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
+	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^ $($(arch).libraries)
 
 $(BUILD_DIR)/test/suite/%.o: test/suite/%.c $(built)
 	@mkdir -p $(@D)
@@ -87,11 +87,6 @@ test-readme: ## the commands that README.md begins with, on a bare Debian 12: 5 
 test-users: all ## a binding for another language
 	test/prove $(wildcard test/users/*.t)
 
-# As root, test/bindings/*.install first.
-.PHONY: test-bindings
-test-bindings: all ## the packages for other languages
-	test/prove --timer $(wildcard test/bindings/*.t)
-
 # As long as SECONDS says, in a directory of its own.
 SECONDS ?= 60
 .PHONY: fuzz
@@ -106,7 +101,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) test test-build test-amalgamation test-dist test-consumers test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) test test-build test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t
@@ -194,6 +189,16 @@ test-compat-all: test-compat-linked $(standard) $(preload) all
 	test/prove test/compat/drop-ins.t
 	$(MAKE) test-compat-musl test-programs
 	SUITE_QUICK=1 test/prove --exec test/emulated $(abspath $(compat_suite)):qemu-$(shell uname -m)-static
+
+# LANGUAGES="node" for some only. As root, test/bindings/LANGUAGE.install first.
+LANGUAGES ?= $(basename $(notdir $(wildcard test/bindings/*.t)))
+.PHONY: test-bindings test-bindings-suites
+test-bindings: all amalgamation ## the packages for other languages
+	test/prove --timer $(LANGUAGES:%=test/bindings/%.t)
+
+# As root, test/bindings/suites/install first.
+test-bindings-suites: test-bindings ## the languages' own suites, without and with the package
+	WHOLE=1 test/prove --timer test/bindings/python.t $(wildcard test/bindings/suites/*.t)
 
 # RUNTIMES="libuv" for some only. As root, test/ports/install first.
 RUNTIMES ?= $(basename $(notdir $(wildcard test/ports/*.t)))

@@ -278,6 +278,7 @@ PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
  * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last: it makes the
  * start faster if the caller has many descriptors open, because the child copies only descriptors
  * up to the highest that an earlier action uses (close_range(2), Linux 5.9). So prefer low numbers.
+ * Pipes, and descriptors above 127, are not copied where the kernel allows it: aspawn_action(3).
  *
  * The child copies all descriptors if an earlier action has a path that may lead to a descriptor
  * (in /proc or /dev, or as fd/9). Two uses of a descriptor are not detected: if an earlier

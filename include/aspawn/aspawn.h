@@ -222,6 +222,19 @@ enum aspawn_privacy {
 /* How the last child on this stack is hidden: enum aspawn_privacy. */
 PSYS_API int aspawn_privacy(const struct Stack_t *stack);
 
+/* How the caller got its ends of the pipes to a child: the first that the kernel allows. */
+enum aspawn_pipes {
+	ASPAWN_PIPES_NONE,   /* there are none */
+	ASPAWN_PIPES_COPIED, /* it made them; the child copied its descriptors up to them */
+	/* The child made them in its own descriptor table (ASPAWN_CLOSEFROM), and the caller */
+	ASPAWN_PIPES_TAKEN,  /* took its ends by pidfd_getfd(2) */
+	ASPAWN_PIPES_OPENED, /* opened them in /proc */
+	ASPAWN_PIPES_MOVED,  /* got them from a second thread of the child */
+};
+
+/* How the caller got the pipes of the last child on this stack: enum aspawn_pipes. */
+PSYS_API int aspawn_pipes(const struct Stack_t *stack);
+
 #ifdef __cplusplus
 }
 #endif

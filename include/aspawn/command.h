@@ -74,8 +74,8 @@ enum aspawn_command_flags {
 	 * the directory that the actions change to. Fails after a change of the root. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
 	/* The caller promises that no thread opens, closes or duplicates a descriptor until
-	 * aspawn_wait_started() has answered. With ASPAWN_CLOSEFROM, and no pipe,
-	 * aspawn_start() then does not wait for the child to copy its descriptors. */
+	 * aspawn_wait_started() has answered. With ASPAWN_CLOSEFROM, no pipe, and no descriptor
+	 * above 127, aspawn_start() then does not wait for the child to copy its descriptors. */
 	ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED = 8,
 	/* Suspend the calling thread until the exec, as vfork(2) does. For debuggers, which
 	 * otherwise lose breakpoints of the caller. Also for very long argv and envp: this flag
@@ -315,8 +315,9 @@ enum {
  *   the negative number of a sink (ASPAWN_END_SINK)
  *   -EPERM      the program could not be ended, as it runs as another user: it runs on, and is
  *               not reaped (ASPAWN_END_UNKNOWN)
- *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored. The
- *               output is complete; status and usage are not known (ASPAWN_END_UNKNOWN)
+ *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored, and the
+ *               kernel does not keep the status (before 6.15, or no pidfd). The output is
+ *               complete; status and usage are not known (ASPAWN_END_UNKNOWN)
  *   -EINVAL     io is NULL; io->size is less than the first version's; an unknown flag; input
  *               is NULL and input_size not 0; data is NULL without a sink and size not 0; there
  *               is input, or an output, for a stream that command sends elsewhere
@@ -440,8 +441,9 @@ PSYS_API int aspawn_child_privacy(const struct aspawn_child *child);
  *   -ECANCELED  the program was never executed, and the child is reaped: *status is exit 127, or
  *               the signal that killed the child; aspawn_wait_started() says why
  *   -ETIMEDOUT  the child still runs; nothing has changed
- *   -ECHILD     another wait has reaped the child, or SIGCHLD is ignored; *status and *usage are
- *               untouched
+ *   -ECHILD     another wait has reaped the child, or SIGCHLD is ignored, and the kernel does not
+ *               keep the status (before Linux 6.15, or no pidfd); *status and *usage are
+ *               untouched. Where the kernel does, usage is all zero
  *   -EINVAL     child is NULL or no child, or was waited for
  * After 0, -ECANCELED and -ECHILD pid is 0, and pidfd and started_fd are -1.
  * Without a pidfd, or after aspawn_release(), the call waits by pid. If another wait reaps the
@@ -455,7 +457,7 @@ PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_ru
 /*
  * Returns 1 if the child has ended, 0 if not. Does not reap the child, so that its group can
  * still be killed. Never blocks.
- *   -ECHILD  another wait has reaped the child, or SIGCHLD is ignored
+ *   -ECHILD  as aspawn_wait()
  *   -EINVAL  child is NULL or no child, or was waited for
  * See waitid(2), WNOWAIT.
  */

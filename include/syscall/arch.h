@@ -46,6 +46,8 @@
 #include "arch/sparc64/call.h"
 #elif defined(__m68k__)
 #include "arch/m68k/call.h"
+#elif defined(__SH4__) && defined(__LITTLE_ENDIAN__)
+#include "arch/sh4/call.h"
 #else
 #error "aspawn: no directory in include/syscall/arch for this architecture"
 #endif

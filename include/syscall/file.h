@@ -47,6 +47,7 @@
 #define PSYS_AT_SYMLINK_FOLLOW 0x400
 #define PSYS_AT_NO_AUTOMOUNT 0x800
 #define PSYS_AT_EMPTY_PATH 0x1000
+#define PSYS_AT_EXECVE_CHECK 0x10000 /* execveat, 6.14: checks, and executes nothing */
 
 /* faccessat2 */
 #define PSYS_F_OK 0

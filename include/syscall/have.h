@@ -447,8 +447,10 @@
 #define PSYS_HAVE_RISCV_FLUSH_ICACHE
 #define PSYS_HAVE_RISCV_HWPROBE
 #endif
-#ifdef PSYS_NR_sysmips
+#if defined(PSYS_NR_cacheflush) && !defined(PSYS_NR_atomic_barrier)
 #define PSYS_HAVE_CACHEFLUSH
+#endif
+#ifdef PSYS_NR_sysmips
 #define PSYS_HAVE_CACHECTL
 #define PSYS_HAVE_SYSMIPS
 #endif

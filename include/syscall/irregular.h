@@ -36,12 +36,15 @@
 
 /*
  * Passes a 64-bit argument in as many registers as the architecture requires. ODD is for an
- * argument before which some 32-bit ABIs skip a register, as they pass pairs in even ones. This is
- * the default: one register, and none skipped.
+ * argument before which some 32-bit ABIs skip a register, as they pass pairs in even ones; PREAD
+ * is for the offset of pread and pwrite. This is the default: one register, and none skipped.
  */
 #ifndef PSYS_ARG64
 #define PSYS_ARG64(value) (value)
 #define PSYS_ARG64_ODD(value) PSYS_ARG64(value)
+#endif
+#ifndef PSYS_ARG64_PREAD
+#define PSYS_ARG64_PREAD(value) PSYS_ARG64_ODD(value)
 #endif
 
 /* An offset of preadv and the like: two longs on every architecture, low half first
@@ -104,12 +107,12 @@ PSYS_INLINE int psys_nanosleep(const struct psys_timespec *request, struct psys_
 /* pread(2), pwrite(2): offset in bytes. */
 PSYS_INLINE long psys_pread64(int fd, void *buf, size_t count, int64_t offset)
 {
-	return (long)PSYS_SYSCALL(pread64, fd, buf, count, PSYS_ARG64_ODD(offset));
+	return (long)PSYS_SYSCALL(pread64, fd, buf, count, PSYS_ARG64_PREAD(offset));
 }
 
 PSYS_INLINE long psys_pwrite64(int fd, const void *buf, size_t count, int64_t offset)
 {
-	return (long)PSYS_SYSCALL(pwrite64, fd, buf, count, PSYS_ARG64_ODD(offset));
+	return (long)PSYS_SYSCALL(pwrite64, fd, buf, count, PSYS_ARG64_PREAD(offset));
 }
 
 PSYS_INLINE long psys_preadv(int fd, const struct psys_iovec *iov, size_t count, int64_t offset)

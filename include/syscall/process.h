@@ -43,7 +43,8 @@
 #define PSYS_CLONE_AUTOREAP 0x400000000ULL        /* 7.1: no zombie, no exit signal */
 #define PSYS_CLONE_NNP 0x800000000ULL             /* 7.1: sets no_new_privs */
 #define PSYS_CLONE_PIDFD_AUTOKILL 0x1000000000ULL /* 7.1: closing the pidfd kills */
-#define PSYS_CLONE_EMPTY_MNTNS 0x2000000000ULL    /* 7.1 */
+#define PSYS_CLONE_EMPTY_MNTNS 0x2000000000ULL    /* 7.1: begins with no mounts */
+#define PSYS_UNSHARE_EMPTY_MNTNS 0x00100000UL     /* unshare only; 7.1 */
 /* unshare only */
 #define PSYS_UNSHARE_EMPTY_MNTNS 0x00100000UL /* 7.1 */
 
@@ -164,6 +165,11 @@ struct psys_sched_param {
 #define PSYS_PR_CAPBSET_DROP 24
 #define PSYS_PR_GET_SECUREBITS 27
 #define PSYS_PR_SET_SECUREBITS 28
+#define PSYS_SECBIT_NOROOT 1
+#define PSYS_SECBIT_NO_SETUID_FIXUP 4
+#define PSYS_SECBIT_NO_CAP_AMBIENT_RAISE 64
+#define PSYS_SECBIT_EXEC_RESTRICT_FILE 256     /* 6.14: interpreters check their scripts */
+#define PSYS_SECBIT_EXEC_DENY_INTERACTIVE 1024 /* 6.14: ... and read no commands */
 #define PSYS_PR_SET_CHILD_SUBREAPER 36
 #define PSYS_PR_SET_NO_NEW_PRIVS 38
 #define PSYS_PR_GET_NO_NEW_PRIVS 39
@@ -177,6 +183,10 @@ struct psys_sched_param {
 #define PSYS_PIDFD_NONBLOCK PSYS_O_NONBLOCK /* 5.10 */
 #endif
 #define PSYS_PIDFD_THREAD PSYS_O_EXCL /* 6.9: refers to one thread */
+
+/* Instead of a pidfd, since 6.14: the calling thread, its process */
+#define PSYS_PIDFD_SELF_THREAD (-10000)
+#define PSYS_PIDFD_SELF_THREAD_GROUP (-10001)
 
 /* pidfd_send_signal, since 6.9: the scope of the signal */
 #define PSYS_PIDFD_SIGNAL_THREAD 1UL
@@ -212,6 +222,8 @@ struct psys_pidfd_info {
 #define PSYS_PIDFD_INFO_EXIT 8UL
 #define PSYS_PIDFD_INFO_COREDUMP 16UL
 #define PSYS_PIDFD_INFO_SUPPORTED_MASK 32UL
+#define PSYS_PIDFD_INFO_COREDUMP_SIGNAL 64UL
+#define PSYS_PIDFD_INFO_COREDUMP_CODE 128UL
 #define PSYS_PIDFD_GET_INFO \
 	PSYS_IOC(PSYS_IOC_READ | PSYS_IOC_WRITE, 0xff, 11, sizeof(struct psys_pidfd_info))
 

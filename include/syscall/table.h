@@ -507,9 +507,13 @@ PSYS_CALL3(4.15, int, psys_riscv_flush_icache, PSYS_NR_riscv_flush_icache, void 
 PSYS_CALL5(6.4, int, psys_riscv_hwprobe, PSYS_NR_riscv_hwprobe, struct psys_riscv_hwprobe *, pairs, size_t, pair_count, size_t, cpu_set_size, unsigned long *, cpus, unsigned, flags)
 #endif
 
+/* mips and sh */
+#if defined(PSYS_NR_cacheflush) && !defined(PSYS_NR_atomic_barrier)
+PSYS_CALL3(1.2, int, psys_cacheflush, PSYS_NR_cacheflush, void *, addr, size_t, length, int, cache)
+#endif
+
 /* mips */
 #ifdef PSYS_NR_sysmips
-PSYS_CALL3(1.2, int, psys_cacheflush, PSYS_NR_cacheflush, void *, addr, size_t, length, int, cache)
 PSYS_CALL3(1.2, int, psys_cachectl, PSYS_NR_cachectl, void *, addr, size_t, length, int, operation)
 PSYS_CALL3(2.6, int, psys_sysmips, PSYS_NR_sysmips, long, cmd, long, arg1, long, arg2)
 #endif

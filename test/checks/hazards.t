@@ -16,7 +16,7 @@ exists()
 	"make "*)
 		for word in ${1#make }; do
 			case $word in
-			*=*) grep -q "(${word#*=}[,)]" test/faults/scenarios.c ;;
+			*=*) grep -q "[( ]${word#*=}[,)]" test/faults/scenarios.c ;;
 			*) grep -q "^$word:" Makefile ./*/*.mk ;;
 			esac || return 1
 		done

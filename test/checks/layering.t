@@ -32,7 +32,7 @@ commands_know_no_queue()
 
 architectures_stay_in_their_directories()
 {
-	! grep -rnE '__(x86_64|i386|aarch64|arm|riscv|powerpc|s390|mips|sparc|loongarch|m68k)[A-Za-z0-9_]*__' \
+	! grep -rnE '__(x86_64|i386|aarch64|arm|riscv|powerpc|s390|mips|sparc|loongarch|m68k|SH4)[A-Za-z0-9_]*__' \
 		syscall/*.c syscall/*.h aspawn command queue include/syscall/*.h include/aspawn |
 		grep -v '^include/syscall/arch.h:'
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -81,6 +82,23 @@ static void with_rules(void)
 static void with_namespace(void)
 {
 	place(open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC), NAMESPACE);
+}
+
+/* So many that the child makes the pipes. */
+static void with_many(void)
+{
+	for (int fd = 3; fd < 160; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			place(open("/dev/null", O_RDONLY | O_CLOEXEC), fd);
+}
+
+/* The caller may not take descriptors of its child. */
+static void with_many_undumpable(void)
+{
+	with_many();
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0) ||
+	    setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+		not_here("another user");
 }
 
 /* Mounts in a namespace of the process, which ends with it. */
@@ -772,6 +790,49 @@ SCENARIO(stream_closefrom)
 	return lives_alone(&it);
 }
 
+static bool has_streams_of_many(uint64_t flags)
+{
+	const struct aspawn_action closefrom[] = { ASPAWN_CLOSEFROM(3) };
+	struct aspawn_command it = program_as("closed");
+
+	it.flags = flags;
+	it.std_in = it.std_out = it.std_err = ASPAWN_PIPE;
+	it.actions = closefrom;
+	it.action_count = 1;
+	return lives_alone(&it);
+}
+
+SCENARIO_WITH(with_many, many_streams)
+{
+	return has_streams_of_many(0);
+}
+
+SCENARIO_WITH(with_many, many_streams_started_fd)
+{
+	return has_streams_of_many(ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_NO_PIDFD);
+}
+
+SCENARIO_WITH(with_many, many_streams_private)
+{
+	return has_streams_of_many(ASPAWN_COMMAND_PRIVATE);
+}
+
+SCENARIO_WITH(with_many_undumpable, many_streams_undumpable)
+{
+	return has_streams_of_many(0);
+}
+
+SCENARIO_WITH(with_many_undumpable, many_streams_undumpable_private)
+{
+	return has_streams_of_many(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD);
+}
+
+COMMAND(many_far, with_many, 0, "closed", ASPAWN_DUP2(159, 1), ASPAWN_CLOSEFROM(3))
+COMMAND(many_far_private, with_many, ASPAWN_COMMAND_PRIVATE, "closed", ASPAWN_DUP2(159, 1),
+	ASPAWN_CLOSEFROM(3))
+COMMAND(many_far_and_pipe_undumpable, with_many_undumpable, 0, "closed",
+	ASPAWN_OUTPUT_PIPE(2, &pipe_end), ASPAWN_DUP2(159, 1), ASPAWN_CLOSEFROM(3))
+
 static bool is_nonblocking(int fd)
 {
 	return fcntl(fd, F_GETFL) & O_NONBLOCK;
@@ -1169,6 +1230,18 @@ SCENARIO(private_command_closefrom)
 	const struct aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
 
 	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD, &closefrom, 1, NULL);
+}
+
+SCENARIO(private_autoreaped_command)
+{
+	return command(ASPAWN_COMMAND_AUTOREAP, NULL, 0, NULL);
+}
+
+SCENARIO(private_autokilled_command)
+{
+	const struct aspawn_action no_new_privs = ASPAWN_NO_NEW_PRIVS();
+
+	return command(ASPAWN_COMMAND_AUTOKILL, &no_new_privs, 1, NULL);
 }
 
 SCENARIO(run)

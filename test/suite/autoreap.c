@@ -80,7 +80,7 @@ static void check_ends_unseen(uint64_t flags)
 		check_unseen(pid);
 		check_nothing_is_left();
 	}
-	CHECK_EQUAL(signals, 0);
+	CHECK_EQUAL(sigchlds, 0);
 	spawn_with(flags, &stack, child_returns, NULL, NULL);
 	CHECK(aspawn_privacy(&stack) != ASPAWN_PRIVATE_NO_HELPER); /* which needs a pidfd */
 	CHECK_EQUAL(aspawn_private_wait(&stack, &status, NULL, NULL), 0);
@@ -90,7 +90,7 @@ static void check_ends_unseen(uint64_t flags)
 
 TEST(an_autoreaped_child_leaves_its_status_and_no_zombie)
 {
-	note("autoreap:", kernel_reaps());
+	note("kernel reaps children:", kernel_reaps());
 	check_ends_unseen(ASPAWN_AUTOREAP);
 }
 
@@ -122,12 +122,12 @@ TEST(rejects_autoreap_and_autokill_with_vfork)
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct aspawn_child child;
 
-	CHECK_EQUAL(try_with(ASPAWN_AUTOREAP | ASPAWN_VFORK, &stack, child_returns, NULL, &pid,
-			     &pidfd),
-		    -PSYS_EINVAL);
-	CHECK_EQUAL(try_with(ASPAWN_AUTOKILL | ASPAWN_VFORK, &stack, child_returns, NULL, &pid,
-			     &pidfd),
-		    -PSYS_EINVAL);
+	CHECK_EQUAL(
+		try_with(ASPAWN_AUTOREAP | ASPAWN_VFORK, &stack, child_returns, NULL, &pid, &pidfd),
+		-PSYS_EINVAL);
+	CHECK_EQUAL(
+		try_with(ASPAWN_AUTOKILL | ASPAWN_VFORK, &stack, child_returns, NULL, &pid, &pidfd),
+		-PSYS_EINVAL);
 	CHECK(pid == -5 && pidfd == -5);
 	command.flags = ASPAWN_COMMAND_AUTOREAP | ASPAWN_COMMAND_VFORK;
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
@@ -198,7 +198,7 @@ TEST_SECONDS(autoreaped_commands_work_with_every_flag_and_memory, 60)
 		check_nothing_is_left();
 		CHECK_EQUAL(count_descriptors(), descriptors);
 	}
-	CHECK_EQUAL(signals, 0);
+	CHECK_EQUAL(sigchlds, 0);
 	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 	CHECK_EQUAL(aspawn_child_privacy(NULL), ASPAWN_NOT_PRIVATE);
@@ -313,7 +313,7 @@ static void check_dies_with_its_host(struct fate fate)
 	gate_wait(&fate.shared[2]);
 	note("privacy:", fate.shared[1]);
 	CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
-		while (psys_wait4(-1, &status, 0, NULL) > 0)
+	while (psys_wait4(-1, &status, 0, NULL) > 0)
 		;
 	CHECK_EQUAL(psys_kill(fate.shared[0], 0), -PSYS_ESRCH);
 }
@@ -326,8 +326,7 @@ TEST(an_autokilled_child_dies_with_its_caller)
 
 TEST(an_autokilled_private_child_dies_with_its_caller)
 {
-	check_dies_with_its_host(
-		(struct fate){ ASPAWN_COMMAND_AUTOKILL | ASPAWN_COMMAND_PRIVATE });
+	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_AUTOKILL | ASPAWN_COMMAND_PRIVATE });
 }
 
 TEST(an_autokilled_child_outlives_the_thread_that_started_it)
@@ -338,8 +337,8 @@ TEST(an_autokilled_child_outlives_the_thread_that_started_it)
 	spawn_with(ASPAWN_AUTOREAP, &stack, child_returns, NULL, &pidfd);
 	if (pidfd < 0)
 		skip("no pidfd");
-	check_dies_with_its_host(
-		(struct fate){ ASPAWN_COMMAND_AUTOKILL | ASPAWN_COMMAND_PRIVATE, .by_thread = true });
+	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_AUTOKILL | ASPAWN_COMMAND_PRIVATE,
+						.by_thread = true });
 	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_AUTOKILL, .by_thread = true });
 }
 
@@ -405,6 +404,8 @@ TEST(an_unprivileged_autokill_needs_no_new_privs_or_a_helper)
 	CHECK_EQUAL(end_of(&stack), 0);
 	psys_close(pidfd);
 	spawn_with(ASPAWN_AUTOKILL | ASPAWN_NNP, &stack, tells_no_new_privs, NULL, &pidfd);
+	note("kernel kills children with their caller:",
+	     aspawn_privacy(&stack) == ASPAWN_PRIVATE_NO_HELPER);
 	CHECK_EQUAL(aspawn_privacy(&stack) == ASPAWN_PRIVATE_NO_HELPER, reaps);
 	CHECK_EQUAL(end_of(&stack), 1 << 8);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
@@ -419,8 +420,8 @@ static void check_no_new_privs(void)
 	int pid;
 
 	for (int i = 0; i < 3; i++) {
-		CHECK_EQUAL(try_with(i == 1 ? 0 : ASPAWN_NNP, &stack, tells_no_new_privs, NULL, &pid,
-				     NULL),
+		CHECK_EQUAL(try_with(i == 1 ? 0 : ASPAWN_NNP, &stack, tells_no_new_privs, NULL,
+				     &pid, NULL),
 			    0);
 		CHECK_EQUAL(reap(pid), i != 1);
 	}
@@ -445,6 +446,7 @@ TEST(no_new_privs_is_set_by_the_clone_or_the_child)
 
 	filter_refuse(PSYS_NR_prctl, PSYS_EPERM);
 	CHECK_EQUAL(try_with(ASPAWN_NNP, &stack, child_returns, NULL, &pid, NULL), 0);
+	note("kernel sets no_new_privs by clone:", reaps);
 	CHECK_EQUAL(reap(pid), reaps ? 0 : 127);
 	command.actions = &action;
 	command.action_count = 1;
@@ -453,4 +455,29 @@ TEST(no_new_privs_is_set_by_the_clone_or_the_child)
 	CHECK_EQUAL(failure.error, reaps ? 0 : -PSYS_EPERM);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), reaps ? 0 : -PSYS_ECANCELED);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+static ASPAWN_CHILD int stores_no_new_privs(void *to)
+{
+	*(int *)to = psys_prctl(PSYS_PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
+	return 0;
+}
+
+TEST(no_new_privs_is_not_set_before_actions_that_notice)
+{
+	int seen[2] = { -1, -1 };
+	const struct aspawn_action actions[] = { ASPAWN_CALL(stores_no_new_privs, &seen[0]),
+						 ASPAWN_NO_NEW_PRIVS(),
+						 ASPAWN_CALL(stores_no_new_privs, &seen[1]) };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	need_shared_memory();
+	command.actions = actions;
+	command.action_count = 3;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+	CHECK_EQUAL(seen[0], 0);
+	CHECK_EQUAL(seen[1], 1);
 }

@@ -623,8 +623,10 @@ static void architectures(void)
 	CALL(riscv_flush_icache, (buf, buf, 0), 0);
 	CALL(riscv_hwprobe, (NULL, 0, 0, NULL, ~0U), PSYS_EINVAL);
 #endif
+#if defined(PSYS_HAVE_CACHEFLUSH) && !defined(PSYS_HAVE_ATOMIC_BARRIER)
+	CALL(cacheflush, (NULL, 0, -1), 0, PSYS_EINVAL);
+#endif
 #ifdef PSYS_HAVE_SYSMIPS
-	CALL(cacheflush, (NULL, 0, 0), 0, PSYS_EINVAL);
 	CALL(cachectl, (NULL, 0, 0), PSYS_ENOSYS);
 	CALL(sysmips, (9999, 0, 0), PSYS_EINVAL);
 	CALL(set_thread_area, (NULL), 0);

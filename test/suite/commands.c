@@ -222,7 +222,7 @@ TEST(wait_tells_of_a_child_that_another_wait_reaped_if_the_kernel_does)
 	struct aspawn_child child = start_command(&stack, &command);
 	const bool known = child.pidfd >= 0 && keeps_status();
 
-	note("the status is known:", known);
+	note("kernel keeps statuses:", known);
 	CHECK_EQUAL(reap(child.pid), 7);
 	CHECK_EQUAL(aspawn_ended(&child), known ? 1 : -PSYS_ECHILD);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), -PSYS_ESRCH);

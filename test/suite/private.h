@@ -24,7 +24,7 @@ int end_of(struct Stack_t *stack);
 void check_nothing_is_left(void);
 
 /* A handler that counts, and the count. */
-extern volatile int signals;
+extern volatile int sigchlds;
 void on_sigchld(int signal);
 void unblock_sigchld(void);
 

@@ -37,7 +37,7 @@ TEST_SECONDS(private_commands_are_hidden_with_every_flag_and_memory, 60)
 		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_EINVAL);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, 0), 0);
 		check_nothing_is_left();
-		CHECK_EQUAL(signals, 0);
+		CHECK_EQUAL(sigchlds, 0);
 		CHECK_EQUAL(count_descriptors(), descriptors);
 		if (i == 2)
 			mappings = count_mappings();

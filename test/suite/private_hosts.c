@@ -153,6 +153,43 @@ TEST(a_subreaper_gets_the_child_of_a_killed_helper_without_a_pidfd)
 
 /* --- hosts of other kinds ----------------------------------------------------------- */
 
+/* The program that a host with a private child has executed; that child's pid is the argument. */
+ROLE(finds_no_private_child)
+{
+	int pid = 0, status;
+
+	(void)argc;
+	for (const char *at = argv[argc - 1]; *at >= '0' && *at <= '9'; at++)
+		pid = pid * 10 + (*at - '0');
+	set_handler(PSYS_SIGCHLD, on_sigchld);
+	unblock_sigchld();
+	if (psys_kill(pid, 0) < 0) /* it lives */
+		return 1;
+	check_unseen(pid);
+	CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
+	sleep_until_gone(pid); /* its helper has reaped it */
+	check_unseen(pid);
+	/* The helper: nothing is left of it if the kernel reaps it. Otherwise its end raises SIGCHLD
+	 * in a program that has not made it. */
+	const int helpers = psys_wait4(-1, &status, PSYS___WALL, NULL) > 0;
+	return sigchlds == helpers ? 7 : 2;
+}
+
+TEST(a_private_child_outlives_the_exec_of_its_host)
+{
+	need_shared_memory();
+	int host = fork_child();
+	if (host == 0) {
+		struct Stack_t stack = { 0 };
+		char number[PSYS_DECIMAL_SIZE];
+		const int pid = spawn_private(&stack, child_execs_role, "lingers");
+
+		psys_i64_to_decimal(number, pid);
+		psys_exit_group(-exec_role("finds_no_private_child", number));
+	}
+	CHECK_EQUAL(reap(host), 7);
+}
+
 /* Runs fn as the first process of a pid namespace. */
 static int run_as_pid_1(void (*fn)(void))
 {

@@ -57,12 +57,12 @@ void check_nothing_is_left(void)
 	CHECK_EQUAL(r, -PSYS_ECHILD);
 }
 
-volatile int signals;
+volatile int sigchlds;
 
 void on_sigchld(int signal)
 {
 	(void)signal;
-	signals++;
+	sigchlds++;
 }
 
 void unblock_sigchld(void)

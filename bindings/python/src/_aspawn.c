@@ -415,7 +415,7 @@ static struct aspawn_child *handle_of(PyObject *self)
 enum { SIGNALS_MS = 100 }; /* how often a wait looks for Ctrl-C */
 
 PyDoc_STRVAR(wait_started_doc,
-	     "wait_started(timeout_ms, /)\n--\n\n"
+	     "wait_started($self, timeout_ms, /)\n--\n\n"
 	     "Wait until the program executes: None. Or until the child fails: a tuple of the\n"
 	     "step, the error number, what failed, and a text for people. -1: no limit.\n"
 	     "TimeoutError: neither has happened.");
@@ -424,6 +424,7 @@ static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 	struct aspawn_child *child = handle_of(self);
 	struct aspawn_failure failure;
 	char text[256];
+	PyThreadState *thread;
 	long long ms;
 	int r;
 
@@ -435,9 +436,10 @@ static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 	r = aspawn_wait_started(child, &failure, 0);
 	while (r == -ETIMEDOUT && ms != 0) {
 		((Child *)self)->in_use = 1;
-		Py_BEGIN_ALLOW_THREADS r =
-			aspawn_wait_started(child, &failure, ms < 0 ? SIGNALS_MS : ms);
-		Py_END_ALLOW_THREADS((Child *)self)->in_use = 0;
+		thread = PyEval_SaveThread();
+		r = aspawn_wait_started(child, &failure, ms < 0 ? SIGNALS_MS : ms);
+		PyEval_RestoreThread(thread);
+		((Child *)self)->in_use = 0;
 		if (ms > 0)
 			break;
 		if (r == -ETIMEDOUT && PyErr_CheckSignals() < 0)
@@ -451,7 +453,7 @@ static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 	return Py_BuildValue("iiyy", failure.step, -failure.error, failure.subject, text);
 }
 
-PyDoc_STRVAR(wait_doc, "wait()\n--\n\n"
+PyDoc_STRVAR(wait_doc, "wait($self, /)\n--\n\n"
 		       "The status as of os.waitpid() and the child is reaped; or None while it\n"
 		       "runs. ChildProcessError: somebody else has reaped it.");
 static PyObject *child_wait(PyObject *self, PyObject *unused)
@@ -482,13 +484,13 @@ static PyObject *send(PyObject *self, PyObject *signal, int (*function)(struct a
 	Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(kill_doc, "kill(signal, /)\n--\n\nSend the signal to the child.");
+PyDoc_STRVAR(kill_doc, "kill($self, signal, /)\n--\n\nSend the signal to the child.");
 static PyObject *child_kill(PyObject *self, PyObject *signal)
 {
 	return send(self, signal, aspawn_kill);
 }
 
-PyDoc_STRVAR(kill_group_doc, "kill_group(signal, /)\n--\n\n"
+PyDoc_STRVAR(kill_group_doc, "kill_group($self, signal, /)\n--\n\n"
 			     "Send the signal to the process group that the child leads, or to the\n"
 			     "child alone.");
 static PyObject *child_kill_group(PyObject *self, PyObject *signal)
@@ -496,7 +498,7 @@ static PyObject *child_kill_group(PyObject *self, PyObject *signal)
 	return send(self, signal, aspawn_kill_group);
 }
 
-PyDoc_STRVAR(release_doc, "release()\n--\n\n"
+PyDoc_STRVAR(release_doc, "release($self, /)\n--\n\n"
 			  "Close pidfd and started_fd, and give the memory back: for a child that\n"
 			  "is reaped by os.waitpid().");
 static PyObject *child_release(PyObject *self, PyObject *unused)
@@ -555,6 +557,7 @@ static PyObject *start(PyObject *module, PyObject *args)
 	struct aspawn_child child;
 	PyObject *argv, *file, *env, *actions, *kept, *object = NULL;
 	unsigned long long flags;
+	PyThreadState *thread;
 	int r;
 
 	(void)module;
@@ -567,17 +570,16 @@ static PyObject *start(PyObject *module, PyObject *args)
 	command.flags = flags;
 	command.file = to_string(kept, file);
 	if (!command.file || !to_strings(kept, argv, &command.argv) ||
-	    !to_environment(kept, env, &command.envp) ||
-	    !to_actions(kept, actions, &command))
+	    !to_environment(kept, env, &command.envp) || !to_actions(kept, actions, &command))
 		goto done;
 	/* Made before the child, so that nothing fails after. */
 	object = ((allocfunc)PyType_GetSlot((PyTypeObject *)child_type, Py_tp_alloc))(
 		(PyTypeObject *)child_type, 0);
 	if (!object)
 		goto done;
-	Py_BEGIN_ALLOW_THREADS
+	thread = PyEval_SaveThread();
 	r = aspawn_start(&child, &command);
-	Py_END_ALLOW_THREADS
+	PyEval_RestoreThread(thread);
 	memcpy(&((Child *)object)->child, &child, sizeof child);
 	if (r < 0) {
 		Py_CLEAR(object);

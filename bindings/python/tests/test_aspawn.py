@@ -209,7 +209,8 @@ class Failures(Test):
     def test_leave_no_descriptor(self):
         for _ in range(3):
             self.fails(["/no/such"], stdin=aspawn.PIPE, stdout=aspawn.PIPE, stderr=aspawn.PIPE)
-            with self.assertRaises(LookupError):
+            with self.assertRaises(LookupError), \
+                    mock.patch("aspawn._popen._aspawn.start", side_effect=AssertionError):
                 aspawn.Popen(["true"], stdout=aspawn.PIPE, encoding="no such encoding")
             with self.assertRaises(MemoryError), mock.patch("io.open", side_effect=MemoryError):
                 aspawn.Popen(["sleep", "100"], stdin=aspawn.PIPE, stdout=aspawn.PIPE)
@@ -228,6 +229,8 @@ class Streams(Test):
                     import aspawn, os, sys
                     os.dup2(os.open({names[0]!r}, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 1)
                     os.dup2(os.open({names[1]!r}, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)
+                    os.set_inheritable(1, False)
+                    os.set_inheritable(2, False)
                     aspawn.run(["sh", "-c", "echo 1; echo 2 >&2"], stdout={numbers[0]}, stderr={numbers[1]})
                 """], check=True)
                 expected = ["".join(f"{i}\n" for i in (1, 2) if numbers[i - 1] == file) for file in (1, 2)]
@@ -236,6 +239,7 @@ class Streams(Test):
     def test_few_and_many_descriptors_below_pass_fds(self):
         read, write = os.pipe()
         high = os.dup2(write, 300)
+        os.set_inheritable(read, True)  # closed nevertheless
         try:
             for fds in ([write], [high], [write, high], [1]):
                 found = output("ls /proc/self/fd", pass_fds=fds)
@@ -259,14 +263,15 @@ class Limits(Test):
 
     @AS_ROOT
     def test_are_raised_before_the_user_changes(self):
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        raised = str(hard + 1)
+        hard = resource.getrlimit(resource.RLIMIT_RTPRIO)[1]
+        raised = {resource.RLIMIT_RTPRIO: (hard, hard + 1)}
         try:
-            aspawn.run(["true"], limits={resource.RLIMIT_NOFILE: hard + 1})
+            aspawn.run(["true"], limits=raised)
         except PermissionError:
-            self.skipTest("the system's limit")
-        self.assertEqual(output("ulimit -Hn", limits={resource.RLIMIT_NOFILE: (soft, hard + 1)}, user=65534),
-                         [raised])
+            self.skipTest("no CAP_SYS_RESOURCE")
+        code = "import resource; print(resource.getrlimit(resource.RLIMIT_RTPRIO)[1])"
+        found = aspawn.check_output(["/usr/bin/python3", "-c", code], limits=raised, user=65534)
+        self.assertEqual(int(found), hard + 1)
 
     @unittest.skipUnless(CGROUP, "no writable control group of version 2")
     def test_cgroup(self):
@@ -330,6 +335,25 @@ class Private(Test):
         for thread in threads:
             thread.join()
         self.assertEqual(results, [0] * 4)
+
+    def test_is_not_the_child_of_a_fork(self):
+        process = aspawn.Popen(["sleep", "100"], private=True)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                process.kill()
+                os._exit(process.poll() != 0)  # as subprocess of a child that is not its own
+            finally:
+                os._exit(2)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        self.assertIsNone(process.poll())
+        process.kill()
+        self.assertEqual(process.wait(), -signal.SIGKILL)
+
+    def test_is_left_at_the_end_of_the_interpreter(self):
+        done = aspawn.run([sys.executable, "-c", "import aspawn; p = aspawn.Popen(['sleep', '0.1'], private=True)"],
+                          capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_is_dropped_while_it_runs(self):
         with self.assertWarns(ResourceWarning):
@@ -421,12 +445,24 @@ class Install(Test):
             with self.assertRaises(subprocess.CalledProcessError):
                 aspawn.run(["false"], check=True)
 
+    @unittest.skipIf(sys.version_info < (3, 11), "there is no such switch before Python 3.11")
     def test_obeys_the_switch_of_subprocess(self):
-        for switch in ({"target": "subprocess._USE_VFORK", "new": False},):
-            if sys.version_info < (3, 11):
-                self.skipTest("there is none before Python 3.11")
-            with mock.patch(**switch), mock.patch("aspawn._aspawn.start", side_effect=AssertionError):
-                self.assertEqual(aspawn.call(["true"]), 0)
+        with mock.patch("subprocess._USE_VFORK", False), \
+                mock.patch("aspawn._popen._aspawn.start", side_effect=AssertionError):
+            self.assertEqual(aspawn.call(["true"]), 0)
+
+    @unittest.skipIf(sys.version_info < (3, 11), "there is no such switch before Python 3.11")
+    def test_copies_the_memory_if_told_so(self):
+        flags = []
+
+        def start(*arguments):
+            flags.append(arguments[-1])
+            return real(*arguments)
+        real = aspawn._popen._aspawn.start
+        with mock.patch("subprocess._USE_VFORK", False), mock.patch("aspawn._popen._aspawn.start", start):
+            self.assertEqual(output("pwd", actions=[actions.chdir("/usr")]), ["/usr"])
+            self.assertEqual(output("echo 1", limits={resource.RLIMIT_CPU: 100}), ["1"])
+        self.assertEqual([flag & (16 | 64) for flag in flags], [64, 64])
 
     def test_is_started_by_the_library(self):
         fork_exec = "subprocess._fork_exec" if sys.version_info >= (3, 11) else "_posixsubprocess.fork_exec"
@@ -482,6 +518,21 @@ class Asyncio(Test):
         async def main():
             return await asyncio.gather(*(one(number) for number in range(50)))
         self.assertEqual(self.run_(main()), [-signal.SIGTERM] * 50)
+
+    def test_descriptors_are_closed(self):
+        async def main(**keywords):
+            process = await aio.create_subprocess_exec("ls", "/proc/self/fd", stdout=-1, **keywords)
+            return (await process.communicate())[0].split()
+        read, write = os.pipe()
+        os.set_inheritable(read, True)
+        try:
+            self.assertEqual(self.run_(main()), [b"0", b"1", b"2", b"3"])  # 3: of ls
+            self.assertIn(b"%d" % write, self.run_(main(pass_fds=[write])))
+            with mock.patch("aspawn.Popen._lowest_free", 100000):
+                self.assertEqual(self.run_(main()), [b"0", b"1", b"2", b"3"])
+        finally:
+            os.close(read)
+            os.close(write)
 
     def test_loop_goes_on_until_the_exec(self):
         async def main(fifo):

@@ -20,7 +20,7 @@ from .actions import Action
 
 # enum aspawn_stream, aspawn_command_flags and aspawn_step
 INHERIT, NULL, NEW_PIPE, TO_STDOUT = 0, -1, -2, -3
-STARTED_FD, VFORK, NO_PIDFD, PRIVATE = 1, 16, 32, 512
+STARTED_FD, VFORK, NO_PIDFD, FORK, PRIVATE = 1, 16, 32, 64, 512
 STEP_SEARCH = -4  # and below: of the program itself
 
 RESTORE = Action("signals_default", tuple(
@@ -235,6 +235,8 @@ class Popen(subprocess.Popen):
             flags = 0
         else:
             flags = NO_PIDFD if self._actions else NO_PIDFD | VFORK
+        if not is_standard():
+            flags = flags & ~VFORK | FORK
         if self._early:
             flags |= STARTED_FD
         actions, opened = [], []
@@ -250,6 +252,7 @@ class Popen(subprocess.Popen):
             Popen._lowest_free = self._child.started_fd
         self.pid = self._child.pid
         self._child_created = True
+        self._owner = os.getpid()
         self._started_as = executable, actions, first
         try:
             self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)
@@ -290,8 +293,10 @@ class Popen(subprocess.Popen):
 
     # --- the end ---
 
-    def _waitpid(self, flags):
-        """os.waitpid() of a private child."""
+    def _waitpid(self, _getpid=os.getpid):
+        """os.waitpid() of a private child, without waiting."""
+        if _getpid() != self._owner:  # a process that was forked has no say
+            raise ChildProcessError
         status = self._child.wait()
         return (0, 0) if status is None else (self.pid, status)
 
@@ -299,7 +304,7 @@ class Popen(subprocess.Popen):
         if not self._private:
             return super()._try_wait(wait_flags)
         try:
-            return self._waitpid(wait_flags)
+            return self._waitpid()
         except ChildProcessError:
             return self.pid, 0
 
@@ -309,7 +314,7 @@ class Popen(subprocess.Popen):
         if self.returncode is None and self._waitpid_lock.acquire(False):
             try:
                 if self.returncode is None:
-                    pid, status = self._waitpid(0)
+                    pid, status = self._waitpid()
                     if pid:
                         self._handle_exitstatus(status)
             except OSError:

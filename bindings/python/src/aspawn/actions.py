@@ -12,7 +12,7 @@ and resource. The manual page named of each says more. [copy] marks actions for 
 copied, as by fork(2) and at its cost; the others cost next to nothing.
 """
 from os import PathLike
-from typing import Iterable, Protocol, Union
+from typing import Any, Iterable, Protocol, Tuple, Union
 
 AT_FDCWD = -100  # the current directory, for openat() and openat2()
 
@@ -26,16 +26,16 @@ class HasFileno(Protocol):
 Fd = Union[int, HasFileno]
 
 
-class Action(tuple):  # type: ignore[type-arg]
+class Action(Tuple[Any, ...]):
     """An action: its name, and its arguments."""
     __slots__ = ()
 
     def __new__(cls, name: str, *arguments: object) -> "Action":
-        return super().__new__(cls, (name, *arguments))
+        return tuple.__new__(cls, (name, *arguments))
 
     @property
     def name(self) -> str:
-        return self[0]  # type: ignore[no-any-return]
+        return str(self[0])
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(repr, self[1:]))})"

@@ -273,7 +273,14 @@ impl Command {
 
     /// Starts the program, and returns when it has been executed, or with the error.
     pub fn spawn(&mut self) -> Result<Child> {
-        let mut child = self.start()?;
+        // It waits in any case, for which this costs least: the caller sleeps once.
+        let flags = self.spec.flags;
+        if flags & sys::ASPAWN_COMMAND_PRIVATE == 0 {
+            self.spec.flag(sys::ASPAWN_COMMAND_VFORK, true);
+        }
+        let child = self.start();
+        self.spec.flags = flags;
+        let mut child = child?;
         child.wait_started(None)?;
         Ok(child)
     }

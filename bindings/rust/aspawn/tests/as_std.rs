@@ -132,7 +132,7 @@ same! {
     }
 
     fn kills() -> io::Result<String> {
-        let mut child = Command::new("sleep").arg("1000").spawn()?;
+        let mut child = Command::new("sleep").arg("20").spawn()?;
         let before = child.try_wait()?;
         child.kill()?;
         Ok(format!("{:?} {}", before, child.wait()?))

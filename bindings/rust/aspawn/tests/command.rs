@@ -104,7 +104,7 @@ fn a_command_can_be_started_again() {
 #[test]
 fn a_time_limit_ends_the_whole_group() {
     // Without the group sleep would hold the pipe open.
-    let mut command = shell("sleep 1000 & echo $!; wait");
+    let mut command = shell("sleep 20 & echo $!; wait");
     command.timeout(Duration::from_millis(100)).kill_group(true);
     assert_eq!(command.output().unwrap_err().kind(), ErrorKind::TimedOut);
     let mut command = shell("trap '' TERM; while :; do sleep 1; done");
@@ -140,7 +140,7 @@ fn a_group_or_session_of_its_own() {
 
 #[test]
 fn kills_a_group() {
-    let mut command = shell("sleep 1000 & echo $!; wait");
+    let mut command = shell("sleep 20 & echo $!; wait");
     let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
     let mut out = child.stdout.take().unwrap();
     let mut byte = [0];
@@ -162,7 +162,7 @@ fn nobody_else_sees_a_private_child() {
 
 #[test]
 fn a_dropped_child_is_killed_if_asked_for() {
-    let child = Command::new("sleep").arg("1000").kill_on_drop(true).spawn().unwrap();
+    let child = Command::new("sleep").arg("20").kill_on_drop(true).spawn().unwrap();
     let pid = child.id() as i32;
     drop(child);
     assert_eq!(unsafe { kill(pid, 0) }, -1);
@@ -193,6 +193,29 @@ fn pre_exec_has_its_place_among_the_actions() {
     unsafe { command.pre_exec(|| Err(std::io::Error::from_raw_os_error(7))) };
     let error = command.spawn().unwrap_err();
     assert_eq!((error.step(), error.raw_os_error()), (Step::Action(1), 7));
+}
+
+#[test]
+fn pre_exec_as_another_user() {
+    extern "C" {
+        fn getuid() -> u32;
+    }
+    let (uid, text) = match unsafe { getuid() } {
+        0 => (65534, "65534\n".to_owned()),
+        own => (own, format!("{}\n", own)),
+    };
+    let mut command = Command::new("id");
+    command.arg("-u").uid(uid).stdout(Stdio::piped());
+    unsafe {
+        command.pre_exec(move || {
+            if getuid() == uid {
+                Ok(())
+            } else {
+                Err(std::io::Error::from_raw_os_error(1))
+            }
+        })
+    };
+    assert_eq!(command.spawn().unwrap().wait_with_output().unwrap().stdout, text.as_bytes());
 }
 
 #[test]

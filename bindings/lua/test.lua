@@ -1,0 +1,218 @@
+-- SPDX-License-Identifier: MIT
+-- The module's tests, for any Lua. Prints TAP.
+local io_popen, os_execute = io.popen, os.execute
+local aspawn = require "aspawn"
+
+local count = 0
+
+local function show(value)
+	if type(value) ~= "table" then return tostring(value) end
+	local parts = {}
+	for i = 1, value.n or #value do parts[i] = show(value[i]) end
+	return "(" .. table.concat(parts, ", ") .. ")"
+end
+
+local function pack(...) return { n = select("#", ...), ... } end
+
+local function test(name, body)
+	count = count + 1
+	local ok, message = pcall(body)
+	print((ok and "ok " or "not ok ") .. count .. " - " .. name)
+	if not ok then print("# " .. tostring(message):gsub("\n", "\n# ")) end
+end
+
+local function same(found, expected, what)
+	found, expected = show(found), show(expected)
+	if found ~= expected then
+		error((what and what .. ": " or "") .. found .. ", expected " .. expected, 2)
+	end
+end
+
+-- The same results as those of the Lua.
+local function both(body)
+	local results = {}
+	for i, functions in ipairs { { io_popen, os_execute }, { aspawn.popen, aspawn.execute } } do
+		results[i] = pack(pcall(body, functions[1], functions[2]))
+	end
+	same(results[2], results[1])
+end
+
+test("os.execute() has the same results", function()
+	for _, line in ipairs { "true", "exit 3", "exit 255", "kill -9 $$", "no-such-program 2>/dev/null",
+		"echo a >/dev/null; false", "  ", "/bin/sh -c 'exit 7'" } do
+		both(function(_, execute) return line, execute(line) end)
+	end
+	both(function(_, execute) return execute() end)
+	both(function(_, execute) return execute({}) end)
+end)
+
+test("io.popen() has the same results", function()
+	for _, line in ipairs { "echo a b", "printf 'a\\nb\\nc'", "echo $((1 + 2)); exit 3", "true", "kill -9 $$",
+		"seq 1 20000", "echo a | tr a b", "no-such-program 2>/dev/null" } do
+		both(function(popen)
+			local file = popen(line)
+			local text = file:read("*a")
+			return io.type(file), text, pack(file:close()), io.type(file)
+		end)
+	end
+end)
+
+test("its files have all methods of files", function()
+	both(function(popen)
+		local lines = {}
+		for line in popen("printf '1\\n2\\n3'"):lines() do lines[#lines + 1] = line end
+		local file = popen("echo 12 34")
+		local first, second = file:read("*n", "*n")
+		return lines, first, second, file:read("*a"), file:setvbuf("no"), (pcall(file.seek, file))
+	end)
+	both(function(popen)
+		local file = popen("cat >/dev/null; exit 4", "w")
+		return file:write("text", 12) == file or true, file:flush() and true, pack(file:close())
+	end)
+	both(function(popen)
+		local file = popen("cat")
+		file:close()
+		return pcall(file.read, file)
+	end)
+end)
+
+test("wrong modes are refused alike", function()
+	for _, mode in ipairs { "x", "rw", "" } do
+		both(function(popen)
+			local ok, message = pcall(popen, "true", mode)
+			return ok, ok and "" or message:gsub("popen'", "'"):gsub("%a+%.", ""):gsub("%?", "")
+		end)
+	end
+end)
+
+test("a file that is collected is closed", function()
+	local function descriptors()
+		collectgarbage()
+		collectgarbage()
+		return aspawn.run({ "sh", "-c", "ls /proc/$PPID/fd | wc -l" }).out
+	end
+	local before = descriptors()
+	for _ = 1, 3 do
+		aspawn.popen("echo text")
+		aspawn.popen { "echo", "text" }
+		aspawn.spawn { "cat", stdin = "pipe", stdout = "pipe" }
+	end
+	same(descriptors(), before)
+end)
+
+test("install() replaces both", function()
+	aspawn.install()
+	same({ io.popen == io_popen, os.execute == os_execute }, { false, false })
+	same({ io.popen({ "echo", "text" }):read("*l") }, { "text" })
+	io.popen, os.execute = io_popen, os_execute
+end)
+
+test("run() collects", function()
+	local result = aspawn.run { "sh", "-c", "echo out; echo err >&2; exit 3" }
+	same({ result.out, result.err, result.ok, result.code }, { "out\n", "err\n", false, 3 })
+	result = aspawn.run { "cat", input = ("x"):rep(300000) .. "\0" }
+	same({ #result.out, result.ok, result.out:sub(-1) }, { 300001, true, "\0" })
+	same({ aspawn.run({ "sh", "-c", "kill -15 $$" }).signal }, { 15 })
+	same({ aspawn.run({ "cat" }).out }, { "" })
+end)
+
+test("what failed is named", function()
+	same(pack(aspawn.run { "no-such-program" }), pack(nil, 'search "no-such-program": ENOENT', 2))
+	same(pack(aspawn.run { "true", cwd = "/no/such" }), pack(nil, 'action 0, chdir "/no/such": ENOENT', 2))
+	local child = aspawn.spawn { "no-such-program" }
+	same(pack(child:started()), pack(nil, 'search "no-such-program": ENOENT', 2))
+	same(pack(child:wait()), pack(nil, 'search "no-such-program": ENOENT', 2))
+end)
+
+test("a time limit ends the group", function()
+	local result = aspawn.run { "sh", "-c", "echo a; sleep 20 & wait", timeout = 0.1, kill_group = true }
+	same({ result.out, result.ok, result.timed_out, result.signal }, { "a\n", false, true, 15 })
+end)
+
+test("options and actions", function()
+	local result = aspawn.run {
+		"sh", "-c", "pwd; echo $A-$HOME; umask; ulimit -t; nice",
+		cwd = "/usr", env = { A = "1", HOME = false },
+		actions = { { "umask", 18 }, { "rlimit", "cpu", 99, math.huge }, { "nice", 3 }, { "closefrom", 3 } },
+	}
+	same(result and { result.out }, { "/usr\n1-\n0022\n99\n3\n" })
+	same(aspawn.run({ "env", clearenv = true, env = { B = "2" }, path = "/usr/bin" }).out, "B=2\n")
+	same(aspawn.run({ "a", "-c", "echo $0", file = "/bin/sh" }).out, "a\n")
+	for _, wrong in ipairs { {}, { {} }, { "true", actions = { { "no" } } }, { "true", stdin = "no" },
+		{ "a\0b" }, { "true", env = { ["="] = "" } }, { "true", actions = { { "nice" } } } } do
+		same({ (pcall(aspawn.run, wrong)) }, { false })
+	end
+end)
+
+test("spawn() has pipes and a status", function()
+	local child = aspawn.spawn { "tr", "a-z", "A-Z", stdin = "pipe", stdout = "pipe" }
+	same(pack(child:started()), pack(true))
+	same({ io.type(child.stdin), io.type(child.stdout), child.stderr }, { "file", "file", nil })
+	child.stdin:write("abc")
+	child.stdin:close()
+	same(child.stdout:read("*a"), "ABC")
+	same(pack(child:wait()), pack(true, "exit", 0))
+	same(pack(child:wait()), pack(true, "exit", 0))
+	same({ child:pidfd() }, {})
+end)
+
+test("a child can be ended", function()
+	local child = aspawn.spawn { "sleep", "20" }
+	local _, message = child:wait(0.01)
+	same({ message, child:kill() }, { "timeout", true })
+	same(pack(child:wait()), pack(nil, "signal", 15))
+	same({ (child:kill()) }, { nil })
+	child = aspawn.spawn { "sh", "-c", "sleep 20 & echo; wait", group = true, stdout = "pipe" }
+	child.stdout:read("*l")
+	same({ child:kill_group(9), child.stdout:read("*a") }, { true, "" })
+	same(pack(child:wait()), pack(nil, "signal", 9))
+end)
+
+test("files as streams", function()
+	local name = os.tmpname()
+	local file = io.open(name, "w")
+	file:write("first\n")
+	same({ aspawn.run({ "sh", "-c", "echo second; echo third >&2", stdout = file, stderr = "stdout" }).ok }, { true })
+	file:close()
+	file = io.open(name)
+	same(aspawn.run({ "cat", stdin = file }).out, "first\nsecond\nthird\n")
+	file:close()
+	os.remove(name)
+	same(aspawn.run({ "true", stderr = io.stderr }).err, nil)
+end)
+
+test("popen() of a table needs no shell", function()
+	local file = aspawn.popen({ "printf", "%s", "$HOME;" })
+	same({ io.type(file), file:read("*a") }, { "file", "$HOME;" })
+	same({ (file:close()) }, { true })
+	file = aspawn.popen({ "sh", "-c", "read line; test \"$line\" = text" }, "w")
+	file:write("text\n")
+	same({ (file:close()) }, { true })
+	if not jit and _VERSION ~= "Lua 5.1" then
+		same(pack(aspawn.popen({ "sh", "-c", "exit 3" }):close()), pack(nil, "exit", 3))
+	end
+end)
+
+test("private children", function()
+	same(aspawn.run({ "echo", "text", private = true }).out, "text\n")
+end)
+
+test("in a coroutine", function()
+	local co = coroutine.wrap(function()
+		local file = aspawn.popen("echo 1; echo 2")
+		for line in file:lines() do coroutine.yield(line) end
+		return file:close()
+	end)
+	same({ co(), co() }, { "1", "2" })
+	co()
+end)
+
+test("many", function()
+	for i = 1, 200 do
+		local file = aspawn.popen("echo " .. i)
+		same(file:read("*l"), tostring(i))
+		file:close()
+	end
+end)
+
+print("1.." .. count)

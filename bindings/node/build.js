@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Compiles the addon with the C compiler of the machine: npm runs this at installation.
+'use strict';
+const { execFileSync } = require('node:child_process');
+const { mkdirSync } = require('node:fs');
+const { join } = require('node:path');
+
+const to = join(__dirname, 'build');
+const source = join(__dirname, 'src');
+const compiler = (process.env.CC || 'cc').split(' ');
+const flags = (process.env.CFLAGS || '-O2').split(' ').filter(Boolean);
+mkdirSync(to, { recursive: true });
+try {
+	execFileSync(
+		compiler[0],
+		[
+			...compiler.slice(1),
+			...flags,
+			'-std=gnu11',
+			'-fPIC',
+			'-shared',
+			'-fvisibility=hidden',
+			'-Wall',
+			'-Wextra',
+			'-I',
+			require('node-api-headers').include_dir,
+			'-o',
+			join(to, 'aspawn.node'),
+			...['addon.c', 'aspawn.c', 'aspawn.S'].map((name) => join(source, name)),
+		],
+		{ stdio: 'inherit' },
+	);
+} catch (error) {
+	console.error(`aspawn needs a C compiler (${compiler[0]}): apt-get install gcc libc6-dev`);
+	console.error(error.message);
+	process.exit(1);
+}

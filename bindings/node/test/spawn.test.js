@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+// The package by itself: test/bindings/node.t runs this on the packed one.
+'use strict';
+const assert = require('node:assert');
+const childProcess = require('node:child_process');
+const { once } = require('node:events');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { after, test } = require('node:test');
+const { promisify } = require('node:util');
+const { Worker } = require('node:worker_threads');
+const aspawn = require('aspawn');
+const { action } = aspawn;
+
+const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'aspawn-node-'));
+after(() => fs.rmSync(directory, { recursive: true }));
+const isRoot = process.getuid() === 0;
+
+// Runs to the end: events in their order, and output.
+async function run(...args) {
+	const child = aspawn.spawn(...args);
+	const events = [];
+	const output = ['', ''];
+	for (const name of ['spawn', 'error', 'exit', 'close'])
+		child.on(name, (...values) => events.push([name, ...values]));
+	child.stdout?.on('data', (data) => {
+		output[0] += data;
+	});
+	child.stderr?.on('data', (data) => {
+		output[1] += data;
+	});
+	await new Promise((resolve) => child.once('close', resolve));
+	return { child, events, stdout: output[0], stderr: output[1] };
+}
+
+const says = async (command, options) =>
+	(await aspawn.promises.exec(command, options)).stdout.trim();
+
+test('aspawn is supported here', () => assert.ok(aspawn.supported));
+
+test('processes are started without fork', async () => {
+	// The handle is the package's own, of child_process's ChildProcess.
+	const child = aspawn.spawn('true');
+	assert.ok(child instanceof childProcess.ChildProcess);
+	assert.strictEqual(child._handle.constructor.name, 'Handle');
+	await once(child, 'exit');
+	const other = childProcess.spawn('true');
+	assert.notStrictEqual(other._handle.constructor.name, 'Handle');
+	await once(other, 'exit');
+});
+
+test('events and streams', async () => {
+	const { child, events, stdout, stderr } = await run('sh', [
+		'-c',
+		'echo out; echo err >&2; exit 3',
+	]);
+	assert.deepStrictEqual(events, [['spawn'], ['exit', 3, null], ['close', 3, null]]);
+	assert.strictEqual(stdout, 'out\n');
+	assert.strictEqual(stderr, 'err\n');
+	assert.strictEqual(child.exitCode, 3);
+});
+
+test('a missing program is an error event alone, with what failed', async () => {
+	const child = aspawn.spawn('unmae');
+	child.on('spawn', () => assert.fail('it was not spawned'));
+	const [error] = await once(child, 'error');
+	assert.strictEqual(error.code, 'ENOENT');
+	assert.strictEqual(error.syscall, 'spawn unmae');
+	assert.strictEqual(child.pid, undefined);
+	assert.strictEqual(child.failure, 'search "unmae": ENOENT');
+});
+
+test('an exec that fails late is an error event', async () => {
+	const script = path.join(directory, 'no-interpreter');
+	fs.writeFileSync(script, '#!/nowhere/sh\n', { mode: 0o755 });
+	const child = aspawn.spawn(script);
+	const [error] = await once(child, 'error');
+	assert.strictEqual(error.code, 'ENOENT');
+	assert.match(child.failure, /interpreter/);
+});
+
+test('a missing directory is an error event', async () => {
+	const child = aspawn.spawn('true', { cwd: '/nowhere' });
+	assert.strictEqual((await once(child, 'error'))[0].code, 'ENOENT');
+	assert.match(child.failure, /chdir "\/nowhere": ENOENT/);
+});
+
+test('cwd, env and argv0', async () => {
+	assert.strictEqual(await says('pwd', { cwd: '/usr' }), '/usr');
+	assert.strictEqual(
+		await says('echo $A', { env: { A: 'a b', PATH: process.env.PATH } }),
+		'a b',
+	);
+	const { stdout } = await run('/bin/sh', ['-c', 'echo $0'], { argv0: 'other' });
+	assert.strictEqual(stdout.trim(), 'other');
+});
+
+test('PATH is that of the program', async () => {
+	fs.writeFileSync(path.join(directory, 'own-program'), '#!/bin/sh\necho own\n', {
+		mode: 0o755,
+	});
+	const { stdout } = await run('own-program', {
+		env: { PATH: `/nowhere:${directory}:/bin` },
+	});
+	assert.strictEqual(stdout, 'own\n');
+});
+
+test('streams: ignored, inherited, files, a swap, and a fourth', async () => {
+	const file = path.join(directory, 'file');
+	const fd = fs.openSync(file, 'w');
+	await run('sh', ['-c', 'echo to 1; echo to 2 >&2'], { stdio: ['ignore', fd, fd] });
+	fs.closeSync(fd);
+	assert.strictEqual(fs.readFileSync(file, 'latin1'), 'to 1\nto 2\n');
+
+	const script = `const a = require('aspawn');
+    a.spawn('sh', ['-c', 'echo to 1; echo to 2 >&2'], { stdio: [0, 2, 1] });`;
+	const swapped = childProcess.spawnSync(process.execPath, ['-e', script], {
+		cwd: __dirname,
+	});
+	assert.strictEqual(String(swapped.stdout), 'to 2\n');
+	assert.strictEqual(String(swapped.stderr), 'to 1\n');
+
+	const child = aspawn.spawn('sh', ['-c', 'read a <&3; echo "got $a" >&3'], {
+		stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+	});
+	child.stdio[3].write('words\n');
+	assert.strictEqual(String((await once(child.stdio[3], 'data'))[0]), 'got words\n');
+	await once(child, 'close');
+});
+
+test('input of a mebibyte, and its output', async () => {
+	const child = aspawn.spawn('cat');
+	let length = 0;
+	child.stdout.on('data', (data) => {
+		length += data.length;
+	});
+	child.stdin.end(Buffer.alloc(1 << 20, 'x'));
+	await once(child, 'close');
+	assert.strictEqual(length, 1 << 20);
+});
+
+test('signals: kill, killSignal with timeout, AbortSignal', async () => {
+	const child = aspawn.spawn('sleep', ['60']);
+	assert.ok(child.kill('SIGINT'));
+	assert.deepStrictEqual(await once(child, 'exit'), [null, 'SIGINT']);
+	assert.strictEqual(child.kill(), false);
+
+	const limited = aspawn.spawn('sleep', ['60'], { timeout: 50, killSignal: 'SIGUSR1' });
+	assert.deepStrictEqual(await once(limited, 'exit'), [null, 'SIGUSR1']);
+
+	const controller = new AbortController();
+	const promise = aspawn.promises.execFile('sleep', ['60'], { signal: controller.signal });
+	controller.abort();
+	await assert.rejects(promise, { name: 'AbortError' });
+});
+
+test('no signal is blocked or ignored', async () => {
+	const { stdout } = await run('grep', ['-E', 'Sig(Blk|Ign)', '/proc/self/status']);
+	assert.match(stdout, /SigBlk:\s0+\nSigIgn:\s0+\n/);
+});
+
+test('promises and callbacks', async () => {
+	assert.deepStrictEqual(await aspawn.promises.execFile('echo', ['a']), {
+		stdout: 'a\n',
+		stderr: '',
+	});
+	assert.deepStrictEqual(await promisify(aspawn.exec)('echo b'), {
+		stdout: 'b\n',
+		stderr: '',
+	});
+	await assert.rejects(aspawn.promises.exec('echo c; exit 4'), { code: 4, stdout: 'c\n' });
+	const error = await new Promise((resolve) => aspawn.exec('exit 5', resolve));
+	assert.strictEqual(error.code, 5);
+});
+
+test('detached leads a session', async () => {
+	const { stdout } = await run('sh', ['-c', 'ps -o sid= -p $$; echo $$'], { detached: true });
+	const [session, pid] = stdout.trim().split(/\s+/);
+	assert.strictEqual(session, pid);
+});
+
+test('uid and gid', { skip: !isRoot && 'not root' }, async () => {
+	assert.strictEqual(
+		await says('id -u; id -g; id -G', { uid: 65534, gid: 65534, cwd: '/' }),
+		'65534\n65534\n65534',
+	);
+});
+
+test('no right to be another user', async () => {
+	const script = `const { spawn } = require('aspawn');
+    process.getuid() || (process.setgid(65534), process.setuid(65534));
+    try { spawn('true', { uid: 0, cwd: '/' }); } catch (error) { console.log(error.code); }`;
+	const child = childProcess.spawnSync(process.execPath, ['-e', script], { cwd: __dirname });
+	assert.strictEqual(String(child.stdout), 'EPERM\n', String(child.stderr));
+});
+
+test('actions, in their order', async () => {
+	const { stdout } = await run('sh', ['-c', 'pwd; umask; echo $A; cat <&5'], {
+		actions: [
+			action.chdir('/usr'),
+			action.chdir('bin'),
+			action.umask(0o27),
+			action.setenv('A', 'b'),
+			action.open(5, '/proc/self/comm'),
+		],
+	});
+	assert.match(stdout, /^\/usr\/bin\n0027\nb\n.+\n$/);
+	assert.throws(() => aspawn.spawn('true', { actions: [action.fchdir(9999)] }), {
+		code: 'EBADF',
+	});
+	assert.throws(() => action.chdir(3), TypeError);
+	assert.throws(() => aspawn.spawn('true', { actions: [[9999]] }), { code: 'EINVAL' });
+});
+
+test('limits', async () => {
+	assert.strictEqual(
+		await says('ulimit -n; ulimit -Hn; ulimit -c', {
+			limits: { nofile: [100, 200], core: 0 },
+		}),
+		'100\n200\n0',
+	);
+});
+
+test('private children raise no SIGCHLD', async () => {
+	let signals = 0;
+	const count = () => {
+		signals++;
+	};
+	process.on('SIGCHLD', count);
+	await run('true', { private: true });
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	assert.strictEqual(signals, 0);
+	await run('true');
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	assert.strictEqual(signals, 1);
+	process.off('SIGCHLD', count);
+});
+
+test('killTree ends a group', async () => {
+	const child = aspawn.spawn('sh', ['-c', 'sleep 60 & echo started; wait'], { group: true });
+	await once(child.stdout, 'data');
+	assert.ok(aspawn.killTree(child, 'SIGKILL'));
+	assert.deepStrictEqual(await once(child, 'close'), [null, 'SIGKILL']); // once sleep's end of the pipe is closed
+});
+
+const CGROUPS = '/sys/fs/cgroup';
+test(
+	'killTree ends a control group',
+	{
+		skip:
+			!(
+				(isRoot && fs.existsSync(`${CGROUPS}/cgroup.kill`)) ||
+				fs.existsSync(`${CGROUPS}/cgroup.controllers`)
+			) && 'no control groups',
+	},
+	async (t) => {
+		const group = path.join(CGROUPS, `aspawn-node-${process.pid}`);
+		try {
+			fs.mkdirSync(group);
+		} catch (error) {
+			return t.skip(`no control group of one's own: ${error.code}`);
+		}
+		try {
+			const child = aspawn.spawn(
+				'sh',
+				['-c', 'setsid sleep 60 & echo started; wait'],
+				{ cgroup: group },
+			);
+			await once(child.stdout, 'data');
+			assert.ok(aspawn.killTree(child, 'SIGKILL'));
+			await once(child, 'close');
+		} finally {
+			for (let i = 0; i < 100; i++) {
+				try {
+					fs.rmdirSync(group);
+					break;
+				} catch {
+					await new Promise((resolve) => setTimeout(resolve, 10));
+				}
+			}
+		}
+	},
+);
+
+test('a descriptor that children inherit stays open, unless closeOthers', () => {
+	// Node itself keeps those below 16 from its children.
+	const fd = fs.openSync('/dev/null');
+	const stdio = ['ignore', 'pipe', 'inherit', ...Array(37).fill('ignore'), fd];
+	const ask = (module, options) =>
+		String(
+			childProcess.spawnSync(
+				process.execPath,
+				[
+					'-e',
+					`require('${module}').spawn('sh', ['-c', 'test -e /proc/self/fd/40 && echo open || echo closed'], ${options})`,
+				],
+				{ cwd: __dirname, stdio },
+			).stdout,
+		);
+	assert.strictEqual(ask('child_process', "{ stdio: 'inherit' }"), 'open\n');
+	assert.strictEqual(ask('aspawn', "{ stdio: 'inherit' }"), 'open\n');
+	assert.strictEqual(ask('aspawn', "{ stdio: 'inherit', closeOthers: true }"), 'closed\n');
+	fs.closeSync(fd);
+});
+
+test('unref lets the program end', () => {
+	const script = `const c = require('aspawn').spawn('sleep', ['60'], { stdio: 'ignore' }); c.unref();
+    process.on('exit', () => c.kill())`;
+	const child = childProcess.spawnSync(process.execPath, ['-e', script], {
+		cwd: __dirname,
+		timeout: 30000,
+	});
+	assert.strictEqual(child.status, 0, String(child.stderr));
+});
+
+test('an exception in a listener is uncaught, and no other', () => {
+	const script = `process.on('uncaughtException', (error) => console.log(error.message));
+    require('aspawn').spawn('true').on('exit', () => { throw new Error('of the listener'); });`;
+	const child = childProcess.spawnSync(process.execPath, ['-e', script], { cwd: __dirname });
+	assert.strictEqual(String(child.stdout), 'of the listener\n', String(child.stderr));
+});
+
+test('AsyncLocalStorage reaches events', async () => {
+	const { AsyncLocalStorage } = require('node:async_hooks');
+	const storage = new AsyncLocalStorage();
+	const seen = await storage.run(
+		'here',
+		() =>
+			new Promise((resolve) =>
+				aspawn.spawn('true').on('exit', () => resolve(storage.getStore())),
+			),
+	);
+	assert.strictEqual(seen, 'here');
+});
+
+test('workers, also one that ends while its child runs', async () => {
+	const work = (script) =>
+		new Promise((resolve, reject) => {
+			const worker = new Worker(script, { eval: true });
+			worker.on('error', reject).on('exit', resolve);
+		});
+	const from = `require(${JSON.stringify(require.resolve('aspawn'))})`;
+	assert.strictEqual(
+		await work(
+			`${from}.spawn('sh', ['-c', 'exit 7']).on('exit', (code) => process.exit(code))`,
+		),
+		7,
+	);
+	assert.strictEqual(
+		await work(`${from}.spawn('sleep', ['2'], { stdio: 'ignore' }); process.exit(3)`),
+		3,
+	);
+});
+
+test('200 at once', async () => {
+	const all = await Promise.all(Array.from({ length: 200 }, (_, i) => says(`echo ${i}`)));
+	assert.deepStrictEqual(
+		all,
+		all.map((_, i) => String(i)),
+	);
+});
+
+test('register puts it under child_process, but not under fork', () => {
+	const script = `const { spawn, fork, exec } = require('child_process');
+    console.log(spawn('true')._handle.constructor.name, exec('true')._handle.constructor.name);
+    if (!process.send) {
+      const child = fork(process.argv[1], { execArgv: [] });
+      console.log(child._handle.constructor.name); child.on('message', (m) => console.log(m));
+    } else process.send('by the channel');`;
+	const file = path.join(directory, 'program.js');
+	fs.writeFileSync(file, script);
+	const child = childProcess.spawnSync(process.execPath, [
+		'-r',
+		require.resolve('aspawn/register'),
+		file,
+	]);
+	assert.match(String(child.stdout), /^Handle Handle\nProcess\n/, String(child.stderr));
+	assert.match(String(child.stdout), /by the channel/);
+});

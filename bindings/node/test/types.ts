@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Compiled, not run: what the types must accept and reject.
+import { action, exec, execFile, killTree, promises, spawn, supported, version } from 'aspawn';
+import * as childProcess from 'node:child_process';
+import { promisify } from 'node:util';
+
+const plain: childProcess.ChildProcessWithoutNullStreams = spawn('ls', ['-l'], { cwd: '/' });
+plain.stdout.on('data', () => {});
+const own = spawn('ls', [], {
+	actions: [action.chdir('/'), action.rlimit('cpu', 10, Infinity)],
+	limits: { nofile: [10, 20n] },
+	cgroup: '/sys/fs/cgroup/a',
+	private: true,
+});
+const failure: string | undefined = own.failure;
+const ended: boolean = killTree(own, 'SIGKILL');
+exec('ls', (error, stdout: string) => {
+	void error;
+	void stdout;
+});
+execFile('ls', ['-l'], { group: true }, (error, stdout) => {
+	void error;
+	stdout.length;
+});
+const both: Promise<{ stdout: string; stderr: string }> = promises.exec('ls', {
+	timeout: 10,
+	private: true,
+});
+const again: Promise<{ stdout: string; stderr: string }> = promisify(exec)('ls');
+const facts: [boolean, string] = [supported, version];
+// @ts-expect-error no such signal
+killTree(own, 'SIGNONE');
+// @ts-expect-error no such limit
+spawn('ls', [], { limits: { files: 10 } });
+// @ts-expect-error not an action
+spawn('ls', [], { actions: ['chdir'] });
+void [failure, ended, both, again, facts];

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The npm package, packed and installed, with its tests, README's program and its types.
+. "$(dirname "$0")/../checks/tap.sh"
+cd "$(dirname "$0")/../.." || exit 1
+source=$PWD/bindings/node
+BUILD_DIR=${BUILD_DIR:-build}
+command -v node >/dev/null && command -v npm >/dev/null || {
+	echo "1..0 # SKIP no node or no npm: test/bindings/node.install"
+	exit 0
+}
+test -e "$BUILD_DIR/amalgamation/aspawn.c" || tools/amalgamate.py "$BUILD_DIR/amalgamation"
+installed=$(realpath "$BUILD_DIR")/bindings/node/installed
+npm_can_fetch() { npm view node-api-headers version >/dev/null 2>&1; }
+npm_can_fetch || { echo "1..0 # SKIP npm reaches no registry"; exit 0; }
+
+has_the_version_of_the_library()
+{
+	version=$(awk '/^#define ASPAWN_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." }' \
+		include/aspawn/version.h)
+	grep -q "\"version\": \"$version\"" "$source/package.json"
+}
+
+# The kinds of lib/actions.js and what src/addon.c handles are those of action.h.
+has_the_numbers_of_actions()
+{
+	node -e "
+		const { action } = require('$source/lib/actions.js');
+		const header = require('fs').readFileSync('include/aspawn/action.h', 'utf8');
+		const names = Object.fromEntries([...header.matchAll(/ASPAWN_ACTION_(\w+) = (\d+)/g)].map(m => [m[2], m[1]]));
+		const special = { open: 'OPENAT', closeFrom: 'CLOSEFROM' };
+		for (const name of Object.keys(action)) {
+			const made = { mount: ['', '', ''], user: [1, 1], open: [1, ''], dup2: [1, 1], rlimit: [1, 1],
+				setenv: ['', ''], write: ['', ''] }[name] ?? [1];
+			let kind;
+			try { [kind] = action[name](...made); } catch { [kind] = action[name](''); }
+			const upper = special[name] ?? name.replace(/[A-Z]/g, '_\$&').toUpperCase();
+			if (names[kind] !== upper) { console.log(name, kind, names[kind]); process.exitCode = 1; }
+			if (!require('fs').readFileSync('$source/src/addon.c', 'utf8').includes('case ASPAWN_ACTION_' + upper + ':')) {
+				console.log('no case for', upper); process.exitCode = 1; }
+		}"
+}
+
+own_tests()
+{
+	rm -rf "$installed/test" && cp -R "$source/test" "$installed/test" &&
+		(cd "$installed" && unset NODE_OPTIONS && timeout 100 node --test --test-reporter=tap test/spawn.test.js >output 2>&1) ||
+		{ grep -A 12 '^ *not ok' "$installed/output"; false; }
+}
+
+readme_runs()
+{
+	sed -n '/^```js$/,/^```$/{/^```/d;p}' "$source/README.md" >"$installed/readme.js" && test -s "$installed/readme.js" &&
+		(cd "$installed" && timeout 20 node readme.js && timeout 20 node -r aspawn/register readme.js)
+}
+
+types_are_right()
+{
+	(cd "$installed" && npm install --silent --no-audit --no-fund --no-save typescript@5 @types/node@20 &&
+		cp "$source/test/types.ts" . && npx --no-install tsc --noEmit --strict --skipLibCheck --module nodenext --target es2022 types.ts)
+}
+
+check "the version is the library's" has_the_version_of_the_library
+check "actions have the library's numbers" has_the_numbers_of_actions
+check "it is packed and installed: Node $(node --version)" "$source/pack" "$BUILD_DIR"
+check "its own tests pass" own_tests
+check "README's program runs" readme_runs
+check "its types are right" types_are_right
+finish

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The Python package, packed, in a fresh environment: the lines of its README, its own tests, and
+# those of the standard library's module subprocess. WHOLE=1 also compares all of those and
+# asyncio's, test by test, with what they are without the package. PYTHON=... for another Python than
+# the one that makes the wheel, which is one for all.
+. "$(dirname "$0")/../checks/tap.sh"
+cd "$(dirname "$0")/../.." || exit 1
+source=$PWD/bindings/python
+packer=/usr/bin/python3
+PYTHON=${PYTHON:-$packer}
+unset PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
+
+"$packer" -c 'import setuptools, wheel, pip' 2>/dev/null && "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || {
+	echo "1..0 # SKIP no Python with venv, setuptools and wheel: test/bindings/python.install"
+	exit 0
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python=$work/env/bin/python
+
+packs()
+{
+	PYTHON=$packer "$source/pack" "$work"
+}
+
+# No other file than its own, and no symbol but the module's.
+wheel_has_what_it_should()
+{
+	"$PYTHON" -m zipfile -l "$work"/aspawn-*.whl | awk 'NR > 1 { print $1 }' | grep -v dist-info | sort >"$work/files"
+	diff - "$work/files" <<-END || return 1
+		aspawn/__init__.py
+		aspawn/__init__.pyi
+		aspawn/_aspawn.abi3.so
+		aspawn/_aspawn.pyi
+		aspawn/_popen.py
+		aspawn/_popen.pyi
+		aspawn/actions.py
+		aspawn/aio.py
+		aspawn/aio.pyi
+		aspawn/py.typed
+	END
+	"$PYTHON" -m zipfile -e "$work"/aspawn-*.whl "$work/unpacked" || return 1
+	ls "$work"/aspawn-*-cp39-abi3-*.whl || return 1
+	exported=$(nm -D --defined-only "$work/unpacked/aspawn/_aspawn.abi3.so" | awk '{ print $3 }')
+	test "$exported" = PyInit__aspawn || { echo "exported: $exported"; return 1; }
+}
+
+installs()
+{
+	"$PYTHON" -m venv "$work/env" && "$work/env/bin/pip" install --quiet --no-index "$work"/aspawn-*.whl
+}
+
+# The blocks of README.md, each a program, in an empty directory.
+runs_the_readmes_lines()
+{
+	mkdir -p "$work/readme" && awk -v to="$work/readme/" '/^```python/ { file = to (++n) ".py"; next }
+		/^```/ { file = "" } file { print >file }' "$source/README.md" || return 1
+	for program in "$work"/readme/*.py; do
+		echo "$program:"
+		(cd "$work/readme" && "$python" -W error "$program") || return 1
+	done
+	test "$(find "$work/readme" -name '*.py' | wc -l)" -ge 3
+}
+
+stubs_fit()
+{
+	cat >"$work/user.py" <<-END
+		import aspawn
+		from aspawn import actions
+		process: aspawn.Popen[str] = aspawn.Popen(["true"], text=True, actions=[actions.chdir("/")], limits={0: (1, 2)})
+		other: aspawn.Popen[bytes] = aspawn.Popen("true", cgroup="/sys", private=True)
+		wrong: aspawn.Popen[bytes] = aspawn.Popen("true", actions=["chdir"])  # type: ignore[list-item]
+	END
+	(cd "$work" && mypy --strict --python-executable "$python" "$work/user.py" &&
+		PYTHONPATH=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+			stubtest aspawn --allowlist "$source/tests/stubtest-allowlist")
+}
+
+own_tests()
+{
+	(cd "$work" && timeout 120 "$python" -W error "$source/tests/test_aspawn.py")
+}
+
+# The POSIX part, where the child is made; the whole in check-all.
+standard_tests()
+{
+	(cd "$work" && timeout 300 "$python" "$source/tests/stdlib.py" "$@" >"$work/standard" &&
+		cat "$work/standard" && ! grep '^not ok' "$work/standard")
+}
+
+check "a wheel is made from the source archive" packs
+check "it has the module, for each Python from 3.9, and the library hidden in it" wheel_has_what_it_should
+check "it is installed in a fresh environment" installs
+check "README's lines run" runs_the_readmes_lines
+check "its own tests" own_tests
+echo "$output" | sed -n 's/^\(Ran .*\|OK.*\)/# \1/p'
+modules=${WHOLE:+test.test_subprocess test.test_asyncio.test_subprocess}
+if "$python" -c 'import test.test_subprocess' 2>/dev/null; then
+	# shellcheck disable=SC2086 # a word each
+	check "the standard library's tests have the same results" \
+		standard_tests ${modules:-test.test_subprocess.POSIXProcessTestCase}
+	echo "$output" | sed -n 's/^ok [0-9]* - /# /p'
+else
+	skip "the standard library's tests" "$PYTHON has none: test/bindings/python.install"
+fi
+if command -v mypy >/dev/null; then
+	check "the types" stubs_fit
+else
+	skip "the types" "no mypy"
+fi
+finish

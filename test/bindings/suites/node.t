@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Node's own tests of child_process, without and with aspawn/register, and with one that starts
+# nothing, which they must notice. NODE chooses the program.
+. "$(dirname "$0")/../../checks/tap.sh"
+NODE=$(command -v "${NODE:-node}") || { echo "1..0 # SKIP no node: test/bindings/suites/install node"; exit 0; }
+export NODE
+source=${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}/programs/nodejs
+test -d "$source" || { echo "1..0 # SKIP nodejs is not fetched: test/bindings/suites/install node"; exit 0; }
+run=$(realpath "$(dirname "$0")/run-node-test")
+package=$(realpath "${BUILD_DIR:-build}")/bindings/node/installed/node_modules/aspawn
+test -e "$package/build/aspawn.node" || { echo "1..0 # SKIP no package: make bindings-node"; exit 0; }
+RESULTS=$(mktemp -d)
+export RESULTS
+trap 'rm -rf "$RESULTS"' EXIT
+mkdir "$RESULTS/files" "$RESULTS/without" "$RESULTS/with" "$RESULTS/broken"
+: >"$RESULTS/without.js"
+echo "require('$package/register.js');" >"$RESULTS/with.js"
+echo "require('$package/register.js'); require('$package/build/aspawn.node').spawn = () => -38;" >"$RESULTS/broken.js"
+unset NODE_OPTIONS MAKEFLAGS MAKELEVEL
+export LC_ALL=C
+
+cd "$source" || exit 1
+tests=$(find test/parallel -name "test-child-process-*.js" -printf "%f\n" | sed "s,\.js$,," | sort)
+
+run_all()
+{
+	for way; do
+		echo "$tests" | xargs -P 3 -n 1 "$run" "$way"
+	done
+}
+
+# Runs a test that differs twice more: one that fails now and then without the module is no
+# difference.
+same()
+{
+	for _ in 1 2 3; do
+		cmp -s "$RESULTS/without/$1" "$RESULTS/with/$1" && return
+		"$run" without "$1"
+		"$run" with "$1"
+	done
+	echo "status $(cat "$RESULTS/with/$1") with the module, $(cat "$RESULTS/without/$1") without"
+	tail -20 "$RESULTS/with/$1.output"
+	return 1
+}
+
+most_fail_if_nothing_starts()
+{
+	failed=$(cat "$RESULTS"/broken/*[!t] | grep -vcx 0)
+	echo "$failed fail"
+	test "$failed" -gt 40
+}
+
+run_all without with
+for test in $tests; do
+	check "$test" same "$test"
+done
+check "Node $("$NODE" --version), tests of $(cat .version): $(echo "$tests" | wc -l) tests, of which $(
+	cat "$RESULTS"/without/*[!t] | grep -vcx 0) fail without the module" true
+tests=$(echo "$tests" | grep -v -e timeout -e flood -e fork)
+run_all broken
+check "tests notice a module that starts nothing" most_fail_if_nothing_starts
+finish
