@@ -46,7 +46,7 @@ PSYS_UNINSTRUMENTED int aspawn_files_pipe(int ends[2])
 
 PSYS_UNINSTRUMENTED int aspawn_files_make(struct spawn_pipe *pipe)
 {
-	int ends[2];
+	int ends[2] = { -1, -1 };
 	int r = aspawn_files_pipe(ends);
 
 	if (r < 0)

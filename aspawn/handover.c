@@ -250,7 +250,7 @@ PSYS_UNINSTRUMENTED int aspawn_handover_unshare(struct control *control)
  * its own. */
 static PSYS_UNINSTRUMENTED int open_in_proc(int pid, int fd, int flags)
 {
-	char path[sizeof "/proc//fd/" + 2 * PSYS_DECIMAL_SIZE];
+	char path[sizeof "/proc//fd/" + PSYS_DECIMAL_SIZE + PSYS_DECIMAL_SIZE];
 	size_t length = psys_strlcpy(path, "/proc/", sizeof path);
 
 	length += psys_i64_to_decimal(path + length, pid);

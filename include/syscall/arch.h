@@ -16,13 +16,13 @@
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 #include "arch/x86_64/call.h"
-#elif defined(__aarch64__) && !defined(__ILP32__) && !defined(__AARCH64EB__)
+#elif defined(__aarch64__) && !defined(__ILP32__)
 #include "arch/aarch64/call.h"
 #elif defined(__x86_64__) && defined(__ILP32__)
 #include "arch/x32/call.h"
 #elif defined(__i386__)
 #include "arch/i386/call.h"
-#elif defined(__ARM_EABI__) && defined(__ARMEL__)
+#elif defined(__ARM_EABI__)
 #include "arch/arm/call.h"
 #elif defined(__riscv) && __riscv_xlen == 64
 #include "arch/riscv64/call.h"

@@ -95,12 +95,12 @@ declares_what_the_headers_do()
 		echo '}'
 	} >"$work/clash.rs"
 	rustc --edition 2021 --crate-type lib --emit metadata -o "$work/clash.rmeta" "$work/clash.rs" || return 1
-	# Each function of the headers is there.
-	grep -oE 'fn aspawn_(action_)?[a-z0-9_]+' "$work/bindgen.rs" | sort -u |
-		grep -vE ' aspawn_(mode|privacy)$' |
-		while read -r _ name; do grep -q "fn $name(" "$source/aspawn-sys/src/lib.rs" || echo "$name"; done |
+	# Each function of the headers is there; those of aspawn/aspawn.h are for C alone.
+	grep -ohE 'PSYS_API.* \*?aspawn_[a-z0-9_]+\(' include/aspawn/command.h include/aspawn/action.h |
+		grep -oE 'aspawn_[a-z0-9_]+' | sort -u | tee "$work/functions" |
+		while read -r name; do grep -q "fn $name(" "$source/aspawn-sys/src/lib.rs" || echo "$name"; done |
 		grep . && return 1
-	return 0
+	grep -q aspawn_action_nice "$work/functions"
 }
 
 has_the_version_of_the_library()

@@ -142,7 +142,7 @@ else
 	skip "no writable data" "the objects are for optimizing at link time"
 fi
 if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS+set}${SANITIZE+set}" ]; then
-	check "aspawn() is at most 9 KiB of text" at_most 9216 aspawn
+	check "aspawn() is at most 10 KiB of text" at_most 10240 aspawn
 	check "aspawn_run() is at most 50 KiB of text" at_most 51200 aspawn_run
 	check "all is at most 82 KiB of text" all_text_is_at_most 83968
 fi

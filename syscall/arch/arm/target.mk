@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-TARGETS += arm thumb2 armel
+TARGETS += arm thumb2 armel armeb
 arm.triple := arm-linux-gnueabihf
 arm.flags := -march=armv7-a
 arm.emulator := qemu-arm-static
@@ -10,4 +10,9 @@ armel.triple := arm-linux-gnueabi
 # clang warns of each word that it has no instruction for: atomic.S.
 armel.flags := -march=armv5te -Wno-atomic-alignment
 armel.emulator := qemu-arm-static
+armeb.triple := armeb-linux-gnueabi
+# QEMU 7.2 writes the code that a signal handler returns to in the byte order of data, which is that
+# of code before ARMv6 alone.
+armeb.flags := -march=armv5te -Wno-atomic-alignment
+armeb.emulator := qemu-armeb-static
 arm.cflags := -Wno-atomic-alignment

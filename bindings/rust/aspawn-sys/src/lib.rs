@@ -248,6 +248,13 @@ constants! {
     ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS: u64 = 128;
     ASPAWN_COMMAND_NONBLOCK: u64 = 256;
     ASPAWN_COMMAND_PRIVATE: u64 = 512;
+    ASPAWN_COMMAND_AUTOREAP: u64 = 1024;
+    ASPAWN_COMMAND_AUTOKILL: u64 = 2048;
+
+    ASPAWN_NOT_PRIVATE: c_int = 0;
+    ASPAWN_PRIVATE_HELPED: c_int = 1;
+    ASPAWN_PRIVATE_AUTOREAPED: c_int = 2;
+    ASPAWN_PRIVATE_NO_HELPER: c_int = 3;
 
     ASPAWN_STEP_NONE: c_int = -1;
     ASPAWN_STEP_DESCRIPTORS: c_int = -2;
@@ -299,6 +306,7 @@ extern "C" {
         failure: *mut aspawn_failure,
         timeout_ms: i64,
     ) -> c_int;
+    pub fn aspawn_child_privacy(child: *const aspawn_child) -> c_int;
     pub fn aspawn_wait(
         child: *mut aspawn_child,
         status: *mut c_int,

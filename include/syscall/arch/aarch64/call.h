@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aarch64
+ * aarch64, both byte orders
  *
  * number: x8   arguments: x0 x1 x2 x3 x4 x5   result: x0, -errno on error
  * clobbered: SVE's predicates, ffr, and each vector beyond its first 128 bits

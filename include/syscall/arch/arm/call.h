@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm, EABI: ARM and Thumb callers
+ * arm, EABI, both byte orders: ARM and Thumb callers
  *
  * number: r7   arguments: r0 r1 r2 r3 r4 r5   result: r0, -errno on error
  * clobbered: nothing else
  * man 2 syscall; arch/arm/kernel/entry-common.S, vector_swi
- * A 64-bit argument takes two registers, low half first, the first an even one:
+ * A 64-bit argument takes two registers, as in memory, the first an even one:
  * as in a C function of the kernel (Procedure Call Standard for the Arm
  * Architecture, "Parameter Passing").
  */

@@ -14,8 +14,12 @@
 /* clone takes tls before child_tid (CONFIG_CLONE_BACKWARDS). */
 #define PSYS_CLONE_BACKWARDS
 
-/* The low half first; a pair begins in an even register. */
+/* The halves are in the byte order of the machine; a pair begins in an even register. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define PSYS_ARG64(value) (uint32_t)((uint64_t)(value) >> 32), (uint32_t)(value)
+#else
 #define PSYS_ARG64(value) (uint32_t)(value), (uint32_t)((uint64_t)(value) >> 32)
+#endif
 #define PSYS_ARG64_ODD(value) 0, PSYS_ARG64(value)
 
 /* As the older calls of this ABI have it. */
