@@ -76,7 +76,7 @@ sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 # After CFLAGS: a distribution asks for the stack protector there, whose canary a child cannot have.
 core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
 
-sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c))
+sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c queue/*.c))
 assembly := $(filter-out start,$(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S))))
 objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o)
 archive := $(BUILD_DIR)/libaspawn.a
@@ -129,6 +129,10 @@ $(image): $(image_objects) command/image/image.ld
 
 $(BUILD_DIR)/command/image.o: $(image)
 $(BUILD_DIR)/command/image.o: core += -DASPAWN_IMAGE='"$(abspath $(image))"'
+
+$(BUILD_DIR)/queue/%.o: queue/%.c $(built)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 include compat/compat.mk
 include test/test.mk

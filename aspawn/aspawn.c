@@ -97,7 +97,8 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 
 /* --- the parent, or the helper ------------------------------------------------------------ */
 
-static void fill(struct control *control, const struct request *request, const struct Stack_t *stack)
+static PSYS_UNINSTRUMENTED void fill(struct control *control, const struct request *request,
+				     const struct Stack_t *stack)
 {
 	control->state = stack_state(stack);
 	control->keep_below = request->keep_below;
@@ -260,7 +261,8 @@ PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struc
 	return pid;
 }
 
-int aspawn_spawn(struct spawned *spawned, const struct request *request, const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct request *request,
+				     const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
 

@@ -11,7 +11,7 @@
 
 /* A filter may forbid clock_gettime(), as libcs read the vDSO instead. Then this returns the time
  * just before DEADLINE_NEVER: every time limit has passed, and a wait without a limit goes on. */
-static inline struct psys_timespec deadline_now(void)
+PSYS_INLINE struct psys_timespec deadline_now(void)
 {
 	struct psys_timespec time;
 
@@ -21,7 +21,7 @@ static inline struct psys_timespec deadline_now(void)
 }
 
 /* A sum that overflows becomes the time just before DEADLINE_NEVER. */
-static inline struct psys_timespec deadline_sum(struct psys_timespec a, struct psys_timespec b)
+PSYS_INLINE struct psys_timespec deadline_sum(struct psys_timespec a, struct psys_timespec b)
 {
 	a.tv_nsec += b.tv_nsec;
 	if (a.tv_nsec >= 1000000000) {
@@ -33,18 +33,18 @@ static inline struct psys_timespec deadline_sum(struct psys_timespec a, struct p
 	return a;
 }
 
-static inline bool deadline_is_before(struct psys_timespec a, struct psys_timespec b)
+PSYS_INLINE bool deadline_is_before(struct psys_timespec a, struct psys_timespec b)
 {
 	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
 }
 
-static inline struct psys_timespec deadline_sooner(struct psys_timespec a, struct psys_timespec b)
+PSYS_INLINE struct psys_timespec deadline_sooner(struct psys_timespec a, struct psys_timespec b)
 {
 	return deadline_is_before(a, b) ? a : b;
 }
 
 /* NULL is valid: no limit. */
-static inline bool deadline_is_valid(const struct psys_timespec *timeout)
+PSYS_INLINE bool deadline_is_valid(const struct psys_timespec *timeout)
 {
 	return !timeout ||
 	       (timeout->tv_sec >= 0 && timeout->tv_nsec >= 0 && timeout->tv_nsec <= 999999999);
@@ -52,7 +52,7 @@ static inline bool deadline_is_valid(const struct psys_timespec *timeout)
 
 /* Converts milliseconds; returns NULL, no limit, for a negative number. Divides in digits of 16
  * bits: for a 64-bit division, 32-bit compilers call a library function, which is not linked. */
-static inline const struct psys_timespec *deadline_from_ms(struct psys_timespec *to, int64_t ms)
+PSYS_INLINE const struct psys_timespec *deadline_from_ms(struct psys_timespec *to, int64_t ms)
 {
 	uint32_t rest = 0;
 
@@ -68,7 +68,7 @@ static inline const struct psys_timespec *deadline_from_ms(struct psys_timespec 
 	return to;
 }
 
-static inline struct psys_timespec deadline_after(const struct psys_timespec *timeout)
+PSYS_INLINE struct psys_timespec deadline_after(const struct psys_timespec *timeout)
 {
 	if (!timeout)
 		return DEADLINE_NEVER;
@@ -78,7 +78,7 @@ static inline struct psys_timespec deadline_after(const struct psys_timespec *ti
 }
 
 /* Returns the time left until the deadline; 0 if it has passed. */
-static inline struct psys_timespec deadline_left(struct psys_timespec deadline)
+PSYS_INLINE struct psys_timespec deadline_left(struct psys_timespec deadline)
 {
 	struct psys_timespec now = deadline_now();
 
@@ -93,7 +93,7 @@ static inline struct psys_timespec deadline_left(struct psys_timespec deadline)
 	return deadline;
 }
 
-static inline bool deadline_has_passed(struct psys_timespec deadline)
+PSYS_INLINE bool deadline_has_passed(struct psys_timespec deadline)
 {
 	return !deadline_is_before(deadline_now(), deadline);
 }
@@ -103,7 +103,7 @@ static inline bool deadline_has_passed(struct psys_timespec deadline)
  * 50 ms at the latest, and the caller checks again: the kernel wakes only one waiter, and some
  * sandboxes wake none at exec.
  */
-static inline void deadline_sleep_on(int *word, int value, struct psys_timespec deadline)
+PSYS_INLINE void deadline_sleep_on(int *word, int value, struct psys_timespec deadline)
 {
 	static const struct psys_timespec nap = { 0, 50000000 }, moment = { 0, 1000000 };
 	const struct psys_timespec time = deadline_sooner(deadline_left(deadline), nap);

@@ -107,7 +107,7 @@ PSYS_UNINSTRUMENTED int aspawn_files_unshare(struct control *control)
 
 /* --- the parent ------------------------------------------------------------------- */
 
-void aspawn_files_close(const struct control *control, bool also_parents)
+PSYS_UNINSTRUMENTED void aspawn_files_close(const struct control *control, bool also_parents)
 {
 	const int way = control->state->pipes;
 
@@ -119,7 +119,8 @@ void aspawn_files_close(const struct control *control, bool also_parents)
 	}
 }
 
-int aspawn_files_settle(const struct Stack_t *stack, const struct request *request)
+PSYS_UNINSTRUMENTED int aspawn_files_settle(const struct Stack_t *stack,
+					    const struct request *request)
 {
 	struct control *control = stack_control(stack);
 	int r = 0;

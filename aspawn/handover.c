@@ -248,7 +248,7 @@ PSYS_UNINSTRUMENTED int aspawn_handover_unshare(struct control *control)
 
 /* The descriptor of a process as /proc has it. A pipe is opened anew: the same pipe, but flags of
  * its own. */
-static int open_in_proc(int pid, int fd, int flags)
+static PSYS_UNINSTRUMENTED int open_in_proc(int pid, int fd, int flags)
 {
 	char path[sizeof "/proc//fd/" + PSYS_DECIMAL_SIZE + PSYS_DECIMAL_SIZE];
 	size_t length = psys_strlcpy(path, "/proc/", sizeof path);
@@ -261,7 +261,7 @@ static int open_in_proc(int pid, int fd, int flags)
 
 /* True if /proc is of the parent's pid namespace, and the parent may open the child's pipes: the
  * child has the parent's table yet, so one of the parent's is the child's too. */
-static bool is_in_proc(int pid)
+static PSYS_UNINSTRUMENTED bool is_in_proc(int pid)
 {
 	struct psys_stat ours, its;
 	int ends[2];
@@ -278,7 +278,7 @@ static bool is_in_proc(int pid)
 }
 
 /* How the parent gets its ends: what the kernel allows it here and now. */
-static int choose_pipes(struct control *control)
+static PSYS_UNINSTRUMENTED int choose_pipes(struct control *control)
 {
 	const int pidfd = control->pidfd;
 	/* EBADF: descriptors of the child may be taken, but -1 is none. */
@@ -294,7 +294,8 @@ static int choose_pipes(struct control *control)
 	return ASPAWN_PIPES_COPIED;
 }
 
-static int open_pipe(const struct control *control, const struct spawn_pipe *pipe)
+static PSYS_UNINSTRUMENTED int open_pipe(const struct control *control,
+					 const struct spawn_pipe *pipe)
 {
 	struct psys_stat status;
 	int fd = open_in_proc(control->state->pid, pipe->parents_end,
@@ -310,7 +311,7 @@ static int open_pipe(const struct control *control, const struct spawn_pipe *pip
 }
 
 /* The child was killed before it had made the pipe, or before the parent had its end. */
-static int take_from_dead(struct spawn_pipe *pipe)
+static PSYS_UNINSTRUMENTED int take_from_dead(struct spawn_pipe *pipe)
 {
 	struct spawn_pipe other = { pipe->child_writes, pipe->nonblock, -1, -1, -1, 0, 0 };
 	int r = aspawn_files_make(&other);
@@ -323,7 +324,7 @@ static int take_from_dead(struct spawn_pipe *pipe)
 	return r;
 }
 
-static int take_pipes(struct control *control)
+static PSYS_UNINSTRUMENTED int take_pipes(struct control *control)
 {
 	const int way = control->state->pipes;
 
@@ -348,8 +349,9 @@ static int take_pipes(struct control *control)
 }
 
 /* The start has failed: nobody is to hear of the child. */
-static void end_failed_child(const struct Stack_t *stack, struct control *control,
-			     const struct request *request)
+static PSYS_UNINSTRUMENTED void end_failed_child(const struct Stack_t *stack,
+						 struct control *control,
+						 const struct request *request)
 {
 	struct stack_state *state = stack_state(stack);
 	struct psys_siginfo info;
@@ -375,7 +377,7 @@ static void end_failed_child(const struct Stack_t *stack, struct control *contro
 	control->pidfd = -1;
 }
 
-static void await_death(int pidfd)
+static PSYS_UNINSTRUMENTED void await_death(int pidfd)
 {
 	struct psys_pollfd poll = { pidfd, PSYS_POLLIN, 0 };
 
@@ -384,8 +386,8 @@ static void await_death(int pidfd)
 }
 
 /* The child waits for an answer, with the parent's table yet. */
-static int get_pipes(const struct Stack_t *stack, struct control *control,
-		     const struct request *request)
+static PSYS_UNINSTRUMENTED int get_pipes(const struct Stack_t *stack, struct control *control,
+					 const struct request *request)
 {
 	static const int answers[] = { [ASPAWN_PIPES_COPIED] = PIPES_MADE,
 				       [ASPAWN_PIPES_TAKEN] = TAKE_PIPES,
@@ -419,8 +421,8 @@ static int get_pipes(const struct Stack_t *stack, struct control *control,
 	return r;
 }
 
-int aspawn_handover_settle(const struct Stack_t *stack, struct control *control,
-			   const struct request *request)
+PSYS_UNINSTRUMENTED int aspawn_handover_settle(const struct Stack_t *stack, struct control *control,
+					       const struct request *request)
 {
 	int r = get_pipes(stack, control, request);
 

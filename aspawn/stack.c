@@ -12,24 +12,24 @@ __attribute__((weak, visibility("default"))) void
 __asan_unpoison_memory_region(const volatile void *addr, size_t size);
 
 /* A stack may have a size and no address, if a fork came between the two stores: it is unused. */
-static bool is_stack(const struct Stack_t *stack)
+static PSYS_UNINSTRUMENTED bool is_stack(const struct Stack_t *stack)
 {
 	return (stack->size > STACK_LOWEST && stack->size % STACK_UNIT == 0) ||
 	       (!stack->addr && stack->size == 0);
 }
 
-bool aspawn_stack_is_mapped(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED bool aspawn_stack_is_mapped(const struct Stack_t *stack)
 {
 	return stack && stack->addr && is_stack(stack);
 }
 
-static void set_addr(struct Stack_t *stack, void *addr)
+static PSYS_UNINSTRUMENTED void set_addr(struct Stack_t *stack, void *addr)
 {
 	__atomic_store_n(&stack->addr, addr, __ATOMIC_RELEASE);
 }
 
 /* Clears the address before it unmaps: another thread may fork in between. */
-static void unmap(struct Stack_t *stack)
+static PSYS_UNINSTRUMENTED void unmap(struct Stack_t *stack)
 {
 	const struct Stack_t old = *stack;
 
@@ -39,7 +39,7 @@ static void unmap(struct Stack_t *stack)
 	__atomic_store_n(&stack->size, 0, __ATOMIC_RELEASE);
 }
 
-static void *map(size_t size)
+static PSYS_UNINSTRUMENTED void *map(size_t size)
 {
 	char *addr = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
 			       PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS | PSYS_MAP_STACK, -1, 0);
@@ -56,7 +56,7 @@ static void *map(size_t size)
 	return addr;
 }
 
-static int grow(struct Stack_t *stack, size_t size)
+static PSYS_UNINSTRUMENTED int grow(struct Stack_t *stack, size_t size)
 {
 	void *addr = map(size);
 
@@ -68,7 +68,7 @@ static int grow(struct Stack_t *stack, size_t size)
 	return 0;
 }
 
-int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len)
+PSYS_UNINSTRUMENTED int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len)
 {
 	size_t size = sizeof(struct control) + STACK_OWN + 2 * STACK_ALIGN + STACK_LOWEST +
 		      STACK_UNIT - 1;
@@ -96,7 +96,7 @@ int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len
 }
 
 /* Needed where the kernel did not clear the stack's word. */
-bool aspawn_child_is_gone(int pid)
+PSYS_UNINSTRUMENTED bool aspawn_child_is_gone(int pid)
 {
 	struct psys_siginfo info;
 
@@ -112,7 +112,7 @@ bool aspawn_child_is_gone(int pid)
 
 /* Returns the word that the kernel clears when the child, or with or_helper its helper, has left
  * the stack; NULL if the stack is free. A private child may leave before its helper. */
-static int *busy_word(const struct Stack_t *stack, bool or_helper)
+static PSYS_UNINSTRUMENTED int *busy_word(const struct Stack_t *stack, bool or_helper)
 {
 	if (!aspawn_stack_is_mapped(stack))
 		return NULL;
@@ -127,14 +127,14 @@ static int *busy_word(const struct Stack_t *stack, bool or_helper)
 	return NULL;
 }
 
-int aspawn_stack_busy(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspawn_stack_busy(const struct Stack_t *stack)
 {
 	return busy_word(stack, true) != NULL;
 }
 
 /* Waits by __WCLONE: if somebody else has reaped the helper, and an ordinary child has its number
  * now, that child is not touched. */
-void aspawn_stack_reap_helper(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED void aspawn_stack_reap_helper(const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
 	const int pid = state->helper_pid;
@@ -151,7 +151,7 @@ void aspawn_stack_reap_helper(const struct Stack_t *stack)
 }
 
 /* Returns true if the time is up before the word has another value. */
-static bool awaited_for(int *word, int value, const struct psys_timespec *time)
+static PSYS_UNINSTRUMENTED bool awaited_for(int *word, int value, const struct psys_timespec *time)
 {
 	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value) {
 		int r = psys_futex(word, PSYS_FUTEX_WAIT, value, time, NULL, 0);
@@ -161,8 +161,8 @@ static bool awaited_for(int *word, int value, const struct psys_timespec *time)
 	return false;
 }
 
-void aspawn_stack_await(const struct Stack_t *stack, int *word, int from, int to,
-			const struct psys_sigset *mask)
+PSYS_UNINSTRUMENTED void aspawn_stack_await(const struct Stack_t *stack, int *word, int from,
+					    int to, const struct psys_sigset *mask)
 {
 	static const struct psys_timespec usual = { 0, 5000000 };
 	struct psys_sigset all;
@@ -177,7 +177,8 @@ void aspawn_stack_await(const struct Stack_t *stack, int *word, int from, int to
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
 }
 
-void aspawn_stack_await_files(const struct Stack_t *stack, const struct psys_sigset *mask)
+PSYS_UNINSTRUMENTED void aspawn_stack_await_files(const struct Stack_t *stack,
+						  const struct psys_sigset *mask)
 {
 	aspawn_stack_await(stack, &stack_state(stack)->use, SHARES_FILES, FILES_AWAITED, mask);
 }

@@ -156,7 +156,7 @@ PSYS_INLINE struct control *stack_control(const struct Stack_t *stack)
 }
 
 /* Returns the address for length bytes of user data; the child's frames begin below it. */
-static inline void *aspawn_stack_place(const struct Stack_t *stack, size_t length)
+PSYS_INLINE void *aspawn_stack_place(const struct Stack_t *stack, size_t length)
 {
 	char *place = (char *)stack_control(stack) - length;
 

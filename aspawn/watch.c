@@ -34,7 +34,7 @@ PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_in_file(int fd, int64_t offs
 	return map_watch(0, fd, offset);
 }
 
-void aspawn_watch_free(struct exec_watch *watch)
+PSYS_UNINSTRUMENTED void aspawn_watch_free(struct exec_watch *watch)
 {
 	if (watch)
 		psys_munmap(watch, sizeof *watch);

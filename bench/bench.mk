@@ -20,6 +20,14 @@ $(bench_dir)/text_busy: bench/text_busy.cc $(archive) $(bench_dir)/child
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
 		-o $@ $< $(archive) -pthread
 
+$(bench_dir)/queue: bench/queue.cc $(archive) $(bench_dir)/child
+	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
+		-o $@ $< $(archive) -pthread
+
+.PHONY: bench-queue
+bench-queue: $(bench_dir)/queue ## the queue: submissions in bursts, and commands a second, against a loop by hand and posix_spawn
+	$<
+
 $(bench_dir)/syscall: bench/syscall.cc $(archive)
 	@mkdir -p $(@D)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -o $@ $^ -lbenchmark -pthread

@@ -104,7 +104,7 @@ static size_t count_far(const struct aspawn_action *actions, size_t count)
 	return far;
 }
 
-static struct prepared *prepare(struct arena *arena, const struct aspawn_command *command,
+struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command *command,
 				const struct own_actions *own)
 {
 	char *const only_file[] = { (char *)(uintptr_t)command->file, NULL };
@@ -303,7 +303,7 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 	if (r == 0) {
 		arena->base = aspawn_stack_place(stack, size);
 		arena->size = 0;
-		struct prepared *prepared = prepare(arena, command, own);
+		struct prepared *prepared = aspawn_prepare(arena, command, own);
 		r = arena->error ? arena->error : spawn(child, stack, prepared, size, mask);
 	}
 	if (r < 0)
@@ -325,7 +325,7 @@ int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *c
 	*child = none;
 	if (r < 0)
 		return r;
-	prepare(&arena, command, own);
+	aspawn_prepare(&arena, command, own);
 	if (arena.error)
 		return arena.error;
 	psys_sigfillset(&all);

@@ -79,6 +79,8 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candid
 	struct psys_search search;
 	const char *found;
 
+	if (prepared->before_exec)
+		prepared->before_exec(prepared);
 	begin(&search, prepared, candidate);
 	while ((found = psys_search_next(&search)))
 		if (!psys_search_continue(&search, candidate->error && *found != '/' ?

@@ -49,6 +49,10 @@ struct prepared {
 
 	struct image_data image;
 
+	/* Called in the child, when all actions are done; NULL: nothing. */
+	void (*before_exec)(struct prepared *prepared);
+	void *of; /* for before_exec */
+
 	/* Written by the child. The parent reads the report when the stack is free: the last step
 	 * of the child, and its error. */
 	int report_fd;            /* -1: no pipe */
@@ -162,6 +166,15 @@ int aspawn_perform(void *arg, int write_end, void *mask, void *user_data, size_t
 
 /* Copies the caller's structure, which may be of another version, and checks it. */
 int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from);
+
+/*
+ * Copies a command from aspawn_read_command(), with own actions before the caller's, in two passes:
+ * the first only measures, and checks the actions. With memory that is surely enough, or an error
+ * if it is not, the second alone does, if the caller has checked the actions.
+ */
+struct arena;
+struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command *command,
+				const struct own_actions *own);
 
 /* aspawn_start() of a command from aspawn_read_command(), with own actions before the caller's. */
 int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *command,

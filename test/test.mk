@@ -49,6 +49,30 @@ test-suite: $(suite) ## the suite, with no libc
 test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address,undefined
 	test/prove --exec '' '$(abspath $(hosted))' '$(abspath $(cplusplus))'
 
+# JOBS=100000 for more.
+JOBS ?= 5000
+queue_child := $(BUILD_DIR)/test/queue/child
+queue_model := $(BUILD_DIR)/test/queue/model
+$(BUILD_DIR)/test/queue/child.o: test/queue/child.c $(built)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
+
+$(queue_child): $(BUILD_DIR)/test/queue/child.o $(BUILD_DIR)/syscall/start.o $(archive)
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^
+
+$(queue_model): $(BUILD_DIR)/test/with-libc/queue/model.o $(archive)
+	@mkdir -p $(@D)
+	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
+
+.PHONY: test-queue test-queue-races
+test-queue: $(queue_model) $(queue_child) ## random jobs of 8 threads against a model, while servers are killed: JOBS=5000
+	JOBS=$(JOBS) test/prove --timer test/queue/model.t test/queue/local.t
+
+test-queue-races: $(queue_child) ## the same in one process, under ThreadSanitizer
+	$(MAKE) $(BUILD_DIR)/races/test/queue/model BUILD_DIR=$(BUILD_DIR)/races SANITIZE=thread \
+		CFLAGS='-O1 -g' CPPFLAGS=-DASPAWN_QUEUE_VISIBLE
+	JOBS=$(JOBS) QUEUE_MODEL=$(abspath $(BUILD_DIR))/races/test/queue/model test/prove --timer test/queue/local.t
+
 test-checks: all ## what the libraries contain, what install installs, the layering
 	test/prove $(wildcard test/checks/*.t)
 
@@ -77,7 +101,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) test test-build test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) test test-build test-queue test-queue-races test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t

@@ -234,7 +234,7 @@ def check_macros(sources):
 
 def c_sources():
     """symbols.c, which says what a system call is in this unit, comes first."""
-    found = [path for layer in ("syscall", "aspawn", "command")
+    found = [path for layer in ("syscall", "aspawn", "command", "queue")
              for path in sorted((ROOT / layer).glob("*.c"))]
     return sorted(found, key=lambda path: path.name != "symbols.c")
 

@@ -10,7 +10,7 @@ includes()
 
 core_includes_no_foreign_header()
 {
-	! includes syscall aspawn command include |
+	! includes syscall aspawn command queue include |
 		grep -v -E '^<(stddef|stdint|stdarg|stdbool|limits)\.h>$|^<(syscall|aspawn)/|^"'
 }
 
@@ -24,10 +24,16 @@ aspawn_knows_no_commands()
 	! grep -rnE 'command/|aspawn/command\.h' syscall aspawn include/syscall include/aspawn/aspawn.h --include='*.[chS]'
 }
 
+commands_know_no_queue()
+{
+	! grep -rnE 'queue/|aspawn/queue\.h' syscall aspawn command include/syscall include/aspawn/aspawn.h \
+		include/aspawn/action.h include/aspawn/command.h --include='*.[chS]'
+}
+
 architectures_stay_in_their_directories()
 {
 	! grep -rnE '__(x86_64|i386|aarch64|arm|riscv|powerpc|s390|mips|sparc|loongarch|m68k|SH4)[A-Za-z0-9_]*__' \
-		syscall/*.c syscall/*.h aspawn command include/syscall/*.h include/aspawn |
+		syscall/*.c syscall/*.h aspawn command queue include/syscall/*.h include/aspawn |
 		grep -v '^include/syscall/arch.h:'
 }
 
@@ -63,6 +69,7 @@ headers_stand_alone()
 check "the core includes no foreign header" core_includes_no_foreign_header
 check "syscall/ knows of no spawning" syscall_knows_no_spawning
 check "aspawn/ knows of no commands" aspawn_knows_no_commands
+check "command/ knows of no queue" commands_know_no_queue
 check "only arch.h distinguishes architectures" architectures_stay_in_their_directories
 check "architectures share files in arch/shared/ only" architectures_share_by_shared
 check "headers have guards" headers_have_guards

@@ -55,6 +55,10 @@ RUNS = {
     ("aspawn_action.3", 2): [
         ([], 0, None, "") if os.getuid() == 0 else
         ([], 1, "id: not started: action 4, user 65534: EPERM\n", "")],
+    ("aspawn_queue.3", 1): [
+        ([], 0, "", ""),
+        (["echo one", "sleep 0.2; echo two; exit 2", "kill -9 $$"], 0,
+         "one\n[exit 0]\ntwo\n[exit 2]\n[killed by SIGKILL]\n", "")],
     ("aspawn_run.3", 1): [([], 0, KERNEL, "")],
     ("aspawn_run.3", 2): [([], 0, "two\nthree\none\n", "sort: exit 0\n")],
     ("aspawn_start.3", 1): [([], 0, "etc/passwd\nls: exit 0\n", "")],

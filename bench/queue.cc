@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+// The queue against what it replaces: how long a submission takes, by bursts, and how many
+// commands a second come to their end. Rounds of all ways in turns; the table has medians, and
+// what each is of the clone floor or of posix_spawn.
+//
+//	queue [rounds [commands]]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <aspawn/queue.h>
+#include <syscall/clone.h>
+#include <syscall/syscall.h>
+
+static char child[] = BENCH_CHILD;
+static char *const alone[] = { child, nullptr };
+static char *const with_arguments[] = {
+	child,  (char *)"-H", (char *)"192.0.2.17", (char *)"-w 100.0,20%", (char *)"-c 500.0,60%",
+	nullptr
+};
+static const char *const shell[] = { "/bin/sh", "-c",
+				     "echo 'PING OK - Packet loss = 0%, RTA = 0.05 ms|rta=0.05ms;"
+				     "100.0;500.0;0 pl=0%;20;60;0;100 and some more'",
+				     nullptr };
+extern char **environ;
+
+static double now()
+{
+	timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
+}
+
+static void check(bool condition, const char *what)
+{
+	if (condition)
+		return;
+	perror(what);
+	exit(1);
+}
+
+static double median(std::vector<double> values)
+{
+	std::sort(values.begin(), values.end());
+	return values[values.size() / 2];
+}
+
+// --- the queue ---------------------------------------------------------------------
+
+static aspawn_queue *make_queue(unsigned running)
+{
+	aspawn_queue_options options = {};
+	aspawn_queue *queue = nullptr;
+
+	options.size = sizeof options;
+	options.jobs = 2048;
+	options.running = running;
+	check(aspawn_queue_create(&queue, &options) == 0, "aspawn_queue_create");
+	return queue;
+}
+
+static aspawn_command command_of(char *const *argv)
+{
+	aspawn_command command = {};
+
+	command.size = sizeof command;
+	command.argv = argv;
+	command.envp = environ;
+	return command;
+}
+
+static int take_all(aspawn_queue *queue, int wanted)
+{
+	const aspawn_result *results[64];
+	int taken = 0, count;
+
+	while (taken < wanted && (count = aspawn_queue_wait(queue, results, 64, -1)) > 0) {
+		aspawn_queue_release(queue, results, count);
+		taken += count;
+	}
+	return taken;
+}
+
+// Time of a submission in a burst. asleep: the server has had time to fall asleep before.
+static double submit_burst(aspawn_queue *queue, int prepared, int burst, bool asleep)
+{
+	aspawn_command command = command_of(with_arguments);
+	aspawn_job job = {};
+	const timespec nap = { 0, 2000000 };
+
+	job.size = sizeof job;
+	if (prepared) {
+		job.prepared = prepared;
+		job.argv = with_arguments;
+	} else {
+		job.command = &command;
+	}
+	if (asleep)
+		nanosleep(&nap, nullptr);
+	else
+		check(aspawn_queue_submit(queue, &job) > 0, "submit");
+	const double begun = now();
+	for (int i = 0; i < burst; i++)
+		check(aspawn_queue_submit(queue, &job) > 0, "submit");
+	const double ended = now();
+	take_all(queue, burst + !asleep);
+	return (ended - begun) / burst;
+}
+
+static double queue_rate(unsigned running, char *const *argv, bool output, int commands)
+{
+	aspawn_queue *queue = make_queue(running);
+	aspawn_command command = command_of(argv);
+	aspawn_job job = {};
+	int submitted = 0, ended = 0;
+
+	job.size = sizeof job;
+	job.prepared = aspawn_queue_prepare(queue, &command);
+	job.flags = output ? ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR_TO_OUTPUT : 0;
+	const double begun = now();
+	while (ended < commands) {
+		while (submitted < commands && submitted - ended < 1024 &&
+		       aspawn_queue_submit(queue, &job) > 0)
+			submitted++;
+		ended += take_all(queue, 1);
+	}
+	const double rate = commands / (now() - begun) * 1e6;
+	aspawn_queue_close(queue);
+	return rate;
+}
+
+// --- by hand ------------------------------------------------------------------------
+
+static ASPAWN_CHILD int exec_child(void *argv, int, void *, void *, size_t)
+{
+	return psys_execve(child, (char *const *)argv, environ);
+}
+
+// The caller reaps each of `running` children, each on a stack of its own.
+static double loop_rate(unsigned running, int commands)
+{
+	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE, nullptr, -1, 0 };
+	std::vector<Stack_t> stacks(running);
+	std::vector<unsigned> free_stacks;
+	std::vector<std::pair<pid_t, unsigned>> children;
+	int started = 0, ended = 0;
+
+	for (unsigned i = 0; i < running; i++)
+		free_stacks.push_back(i);
+	const double begun = now();
+	while (ended < commands) {
+		while (started < commands && !free_stacks.empty()) {
+			const unsigned at = free_stacks.back();
+			pid_t pid;
+			check(aspawn_with(&options, &pid, &stacks[at], 4096, exec_child,
+					  (void *)alone, nullptr, 0) >= 0,
+			      "aspawn");
+			free_stacks.pop_back();
+			children.push_back({ pid, at });
+			started++;
+		}
+		const pid_t pid = waitpid(-1, nullptr, 0);
+		for (size_t i = 0; i < children.size(); i++)
+			if (children[i].first == pid) {
+				free_stacks.push_back(children[i].second);
+				children[i] = children.back();
+				children.pop_back();
+				break;
+			}
+		ended++;
+	}
+	const double rate = commands / (now() - begun) * 1e6;
+	for (Stack_t &stack : stacks)
+		aspawn_stack_free(&stack);
+	return rate;
+}
+
+static double posix_spawn_rate(unsigned running, int commands)
+{
+	unsigned alive = 0;
+	int started = 0;
+	pid_t pid;
+	const double begun = now();
+
+	while (started < commands || alive) {
+		while (started < commands && alive < running) {
+			check(posix_spawn(&pid, child, nullptr, nullptr, alone, environ) == 0,
+			      "posix_spawn");
+			started++;
+			alive++;
+		}
+		waitpid(-1, nullptr, 0);
+		alive--;
+	}
+	return commands / (now() - begun) * 1e6;
+}
+
+// posix_spawn with a pipe of each, and epoll, as an event loop does it. The end of the pipe is
+// that of the command.
+static double epoll_rate(unsigned running, const char *const *argv, int commands)
+{
+	const int epoll = epoll_create1(EPOLL_CLOEXEC);
+	std::vector<pid_t> of_fd(4096);
+	int started = 0, ended = 0;
+	unsigned alive = 0;
+	char text[4096];
+	const double begun = now();
+
+	while (ended < commands) {
+		while (started < commands && alive < running) {
+			posix_spawn_file_actions_t actions;
+			int ends[2];
+
+			check(pipe2(ends, O_CLOEXEC) == 0, "pipe2");
+			posix_spawn_file_actions_init(&actions);
+			posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+			posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+			posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+			check(posix_spawn(&of_fd[(size_t)ends[0]], argv[0], &actions, nullptr,
+					  (char *const *)argv, environ) == 0,
+			      "posix_spawn");
+			posix_spawn_file_actions_destroy(&actions);
+			close(ends[1]);
+			epoll_event event = {};
+			event.events = EPOLLIN;
+			event.data.fd = ends[0];
+			epoll_ctl(epoll, EPOLL_CTL_ADD, ends[0], &event);
+			started++;
+			alive++;
+		}
+		epoll_event events[64];
+		const int count = epoll_wait(epoll, events, 64, -1);
+		for (int i = 0; i < count; i++) {
+			const int fd = events[i].data.fd;
+			if (read(fd, text, sizeof text) > 0)
+				continue;
+			epoll_ctl(epoll, EPOLL_CTL_DEL, fd, nullptr);
+			close(fd);
+			waitpid(of_fd[(size_t)fd], nullptr, 0);
+			alive--;
+			ended++;
+		}
+	}
+	close(epoll);
+	return commands / (now() - begun) * 1e6;
+}
+
+// --- how long the caller is blocked -----------------------------------------------------
+
+static ASPAWN_CHILD int ends_at_once(void *)
+{
+	return 0;
+}
+
+static double floor_of_clone()
+{
+	alignas(16) static char stack[16384];
+	const double begun = now();
+	const long pid = psys_clone_thunk(PSYS_CLONE_VM | PSYS_SIGCHLD, stack + sizeof stack,
+					  nullptr, nullptr, nullptr, ends_at_once, nullptr);
+	const double ended = now();
+
+	check(pid > 0, "clone");
+	waitpid((pid_t)pid, nullptr, 0);
+	return ended - begun;
+}
+
+static double blocked_by_posix_spawn()
+{
+	const double begun = now();
+	pid_t pid;
+	check(posix_spawn(&pid, child, nullptr, nullptr, with_arguments, environ) == 0,
+	      "posix_spawn");
+	const double ended = now();
+
+	waitpid(pid, nullptr, 0);
+	return ended - begun;
+}
+
+static double blocked_by_aspawn()
+{
+	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE, nullptr, -1, 0 };
+	static Stack_t stack;
+	const double begun = now();
+	pid_t pid;
+	check(aspawn_with(&options, &pid, &stack, 4096, exec_child, (void *)with_arguments, nullptr,
+			  0) >= 0,
+	      "aspawn");
+	const double ended = now();
+
+	waitpid(pid, nullptr, 0);
+	return ended - begun;
+}
+
+struct Row {
+	std::string name;
+	std::function<double()> measure;
+	std::vector<double> values = {};
+};
+
+// `unit`: the row that the others are compared with.
+static void compare(const char *title, const char *of, std::vector<Row> rows, size_t unit,
+		    int rounds)
+{
+	for (int round = 0; round < rounds; round++)
+		for (Row &row : rows)
+			row.values.push_back(row.measure());
+	const double one = median(rows[unit].values);
+	printf("\n%-46s %10s\n", title, of);
+	for (const Row &row : rows)
+		printf("%-36s %9.2f %10.3f\n", row.name.c_str(), median(row.values),
+		       median(row.values) / one);
+}
+
+int main(int argc, char **argv)
+{
+	const int rounds = argc > 1 ? atoi(argv[1]) : 25, commands = argc > 2 ? atoi(argv[2]) : 4000;
+	aspawn_queue *queue = make_queue(16);
+	aspawn_command command = command_of(with_arguments);
+	const int prepared = aspawn_queue_prepare(queue, &command);
+
+	check(prepared > 0, "aspawn_queue_prepare");
+	compare("blocked, us", "of clone",
+		{ { "bare clone (the floor)", floor_of_clone },
+		  { "aspawn", blocked_by_aspawn },
+		  { "posix_spawn", blocked_by_posix_spawn },
+		  { "submit, 1, server asleep",
+		    [=] { return submit_burst(queue, prepared, 1, true); } },
+		  { "submit, 1, server awake",
+		    [=] { return submit_burst(queue, prepared, 1, false); } },
+		  { "submit, 32, server asleep",
+		    [=] { return submit_burst(queue, prepared, 32, true); } },
+		  { "submit, 32, server awake",
+		    [=] { return submit_burst(queue, prepared, 32, false); } },
+		  { "submit, 1000, server awake",
+		    [=] { return submit_burst(queue, prepared, 1000, false); } },
+		  { "submit, 32, awake, environment copied",
+		    [=] { return submit_burst(queue, 0, 32, false); } } },
+		0, rounds * 4);
+	aspawn_queue_close(queue);
+	for (unsigned running : { 16U, 100U }) {
+		const std::string title =
+			"a second, static child, " + std::to_string(running) + " at once";
+		compare(title.c_str(), "of p_spawn",
+			{ { "posix_spawn", [=] { return posix_spawn_rate(running, commands); } },
+			  { "aspawn, cached stacks, by hand",
+			    [=] { return loop_rate(running, commands); } },
+			  { "queue", [=] { return queue_rate(running, alone, false, commands); } } },
+			0, rounds / 2);
+	}
+	compare("a second, static child, output collected", "of p_spawn",
+		{ { "posix_spawn, epoll, by hand", [=] { return epoll_rate(16, alone, commands); } },
+		  { "queue", [=] { return queue_rate(16, alone, true, commands); } } },
+		0, rounds / 2);
+	compare("a second, sh that echoes 100 bytes", "of p_spawn",
+		{ { "posix_spawn, epoll, by hand",
+		    [=] { return epoll_rate(16, shell, commands / 2); } },
+		  { "queue",
+		    [=] { return queue_rate(16, (char *const *)shell, true, commands / 2); } } },
+		0, rounds / 2);
+}

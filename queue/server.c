@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The event loop of the server, or of a thread that serves a local queue.
+ *
+ * The server is the parent of all jobs, and nobody else's: SIGCHLD comes by a signalfd, and
+ * wait4(-1) reaps. Nobody else reaps them, so a pid is a job's until then, and no pidfd is needed. A
+ * thread of the host shares SIGCHLD and wait4(-1) with the rest of its process, so it has a pidfd of
+ * each job.
+ */
+#include <syscall/string.h>
+
+#include "queue.h"
+
+/* What epoll reports: a job's number and 0, 1 (its outputs) or 2 (its end), or one of these. */
+enum { KIND_END = 2, OF_WAKE = 0x7ffffff0, OF_LIFE, OF_SIGNALS, OF_HOST };
+
+enum {
+	EVENTS = 64,
+	KCMP_VM = 1,
+	CHECK_MS = 3000,   /* does the host still use this memory? */
+	TICK_NS = 5000000, /* for children that epoll cannot watch */
+};
+
+/* --- lists --------------------------------------------------------------------------- */
+
+QUEUE_SERVER void aspawn_list_add(struct aspawn_queue *queue, struct job_list *list, struct job *job)
+{
+	job->next = NO_JOB;
+	job->previous = list->last;
+	if (list->last == NO_JOB)
+		list->first = job->number;
+	else
+		queue_job(queue, (uint32_t)list->last)->next = job->number;
+	list->last = job->number;
+}
+
+QUEUE_SERVER void aspawn_list_remove(struct aspawn_queue *queue, struct job_list *list,
+				     struct job *job)
+{
+	if (job->previous == NO_JOB)
+		list->first = job->next;
+	else
+		queue_job(queue, (uint32_t)job->previous)->next = job->next;
+	if (job->next == NO_JOB)
+		list->last = job->previous;
+	else
+		queue_job(queue, (uint32_t)job->next)->previous = job->previous;
+}
+
+/* The job with this number; its next one, as the caller may remove the job; NULL after the last. */
+static QUEUE_SERVER struct job *server_next(const struct aspawn_queue *queue, int *number)
+{
+	if (*number == NO_JOB)
+		return NULL;
+	struct job *job = queue_job(queue, (uint32_t)*number);
+	*number = job->next;
+	return job;
+}
+
+/* --- submissions --------------------------------------------------------------------- */
+
+static QUEUE_SERVER void server_take(struct aspawn_queue *queue, struct server *server)
+{
+	uint32_t number;
+
+	while (ring_peek_alone(&queue->shared->submitted, &number)) {
+		struct job *job = queue_job(queue, number);
+
+		__atomic_store_n(&job->state, JOB_TAKEN, __ATOMIC_RELEASE);
+		ring_drop_alone(&queue->shared->submitted);
+		aspawn_list_add(queue, &server->waiting, job);
+	}
+}
+
+static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue,
+					const struct server *server, const struct job *wanting)
+{
+	uint32_t running = 0;
+	int at = server->running.first;
+	struct job *job;
+
+	if (!wanting->key_limit)
+		return true;
+	while ((job = server_next(queue, &at)) && running < wanting->key_limit)
+		running += job->key_limit && job->key == wanting->key;
+	return running < wanting->key_limit;
+}
+
+static QUEUE_SERVER void server_drop_waiting(struct aspawn_queue *queue, struct server *server,
+					     struct job *job)
+{
+	aspawn_list_remove(queue, &server->waiting, job);
+	aspawn_job_finish(queue, server, job, ASPAWN_JOB_CANCELLED);
+}
+
+static QUEUE_SERVER bool is_cancelled(const struct job *job)
+{
+	return __atomic_load_n(&job->cancel, __ATOMIC_ACQUIRE) == job->ticket;
+}
+
+static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct server *server)
+{
+	struct shared *shared = queue->shared;
+	int at = server->waiting.first;
+	struct job *job;
+
+	while (shared->counts.running < queue->limit && !server->must_wait &&
+	       (job = server_next(queue, &at))) {
+		if (is_cancelled(job)) {
+			server_drop_waiting(queue, server, job);
+			continue;
+		}
+		if (!server_has_key(queue, server, job))
+			continue;
+		if (queue->delay) {
+			const int64_t now = queue_now();
+			if (now < server->next_start)
+				break;
+			server->next_start = now + queue->delay;
+		}
+		const int next = job->next, previous = job->previous;
+		aspawn_list_remove(queue, &server->waiting, job);
+		if (aspawn_job_start(queue, server, job))
+			continue;
+		/* There is no process or descriptor for it now: put it back where it was. */
+		job->next = next;
+		job->previous = previous;
+		*(previous == NO_JOB ? &server->waiting.first :
+				       &queue_job(queue, (uint32_t)previous)->next) = job->number;
+		*(next == NO_JOB ? &server->waiting.last :
+				   &queue_job(queue, (uint32_t)next)->previous) = job->number;
+		server->must_wait = true;
+	}
+}
+
+static QUEUE_SERVER void server_stop_running(struct aspawn_queue *queue, struct server *server,
+					     bool all, bool at_once)
+{
+	int at = server->running.first;
+	struct job *job;
+
+	while ((job = server_next(queue, &at)))
+		if (all || is_cancelled(job))
+			aspawn_job_stop(server, job, ASPAWN_JOB_CANCELLED, at_once);
+}
+
+static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue, struct server *server)
+{
+	struct shared *shared = queue->shared;
+	const int cancels = __atomic_load_n(&shared->cancels, __ATOMIC_SEQ_CST);
+	int at;
+	struct job *job;
+
+	if (cancels == server->cancels)
+		return;
+	server->cancels = cancels;
+	const bool all = __atomic_exchange_n(&shared->cancel_all, 0, __ATOMIC_SEQ_CST);
+	server_take(queue, server);
+	at = server->waiting.first;
+	while ((job = server_next(queue, &at)))
+		if (all || is_cancelled(job))
+			server_drop_waiting(queue, server, job);
+	server_stop_running(queue, server, all, false);
+}
+
+/* --- ends ------------------------------------------------------------------------------- */
+
+static QUEUE_SERVER struct job *server_job_of(const struct aspawn_queue *queue,
+					      const struct server *server, int pid)
+{
+	int number = server->buckets[pid & (PID_BUCKETS - 1)];
+
+	while (number != NO_JOB && queue_job(queue, (uint32_t)number)->pid != pid)
+		number = queue_job(queue, (uint32_t)number)->next_of_pid;
+	return number == NO_JOB ? NULL : queue_job(queue, (uint32_t)number);
+}
+
+/* Before a job that is being ended is reaped, its group's number cannot be another's: kill what
+ * the program has left behind. */
+static QUEUE_SERVER int server_kill_rest(const struct aspawn_queue *queue,
+					 const struct server *server)
+{
+	struct psys_siginfo info;
+
+	info.u.child.pid = 0;
+	int r = psys_waitid(PSYS_P_ALL, 0, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
+	if (r < 0 || !info.u.child.pid)
+		return -1;
+	const struct job *job = server_job_of(queue, server, info.u.child.pid);
+	if (job && job->stage != STAGE_RUNS && !(job->flags & ASPAWN_JOB_SAME_GROUP))
+		psys_kill(-job->pid, PSYS_SIGKILL);
+	return info.u.child.pid;
+}
+
+static QUEUE_SERVER void server_reap(struct aspawn_queue *queue, struct server *server)
+{
+	struct psys_rusage usage;
+	int status = 0, pid;
+
+	do {
+		pid = server->stopping ? server_kill_rest(queue, server) : -1;
+		if (server->stopping && pid < 0)
+			return;
+		pid = psys_wait4(pid, &status, PSYS_WNOHANG, &usage);
+		struct job *job = pid > 0 ? server_job_of(queue, server, pid) : NULL;
+		if (job)
+			aspawn_job_ended(queue, server, job, status, &usage);
+	} while (pid > 0);
+}
+
+static QUEUE_SERVER void server_drain_signals(const struct server *server)
+{
+	struct psys_signalfd_siginfo info[4];
+
+	while (psys_read(server->signals, info, sizeof info) == sizeof info)
+		continue;
+}
+
+/* A job of a local queue. */
+static QUEUE_SERVER void server_reap_one(struct aspawn_queue *queue, struct server *server,
+					 struct job *job)
+{
+	struct psys_siginfo info;
+	struct psys_rusage usage;
+	int status = -1;
+
+	if (job->has_ended)
+		return;
+	if (job->stage != STAGE_RUNS && !(job->flags & ASPAWN_JOB_SAME_GROUP)) {
+		info.u.child.pid = 0;
+		int r = psys_waitid(PSYS_P_PID, job->pid, &info,
+				    PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
+		if (r == 0 && info.u.child.pid)
+			psys_kill(-job->pid, PSYS_SIGKILL);
+	}
+	const bool is_unpolled = job->pidfd < 0;
+	int pid = psys_wait4(job->pid, &status, PSYS_WNOHANG, &usage);
+	if (pid == 0 || pid == -PSYS_EINTR)
+		return;
+	if (is_unpolled)
+		server->unpolled--;
+	if (pid < 0) { /* another has reaped it */
+		psys_memset(&usage, 0, sizeof usage);
+		status = -1;
+		job->ended_as = ASPAWN_JOB_LOST;
+	}
+	aspawn_job_ended(queue, server, job, status, &usage);
+}
+
+static QUEUE_SERVER void server_reap_unpolled(struct aspawn_queue *queue, struct server *server)
+{
+	int at = server->running.first;
+	struct job *job;
+
+	while (server->unpolled && (job = server_next(queue, &at)))
+		if (job->pidfd < 0)
+			server_reap_one(queue, server, job);
+}
+
+static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue, struct server *server)
+{
+	int at = server->running.first;
+	struct job *job;
+
+	if (server->next_deadline == INT64_MAX)
+		return;
+	const int64_t now = queue_now();
+	if (now < server->next_deadline)
+		return;
+	server->next_deadline = INT64_MAX;
+	while ((job = server_next(queue, &at))) {
+		if (job->deadline && job->deadline <= now)
+			aspawn_job_expire(queue, server, job);
+		else if (job->deadline && job->deadline < server->next_deadline)
+			server->next_deadline = job->deadline;
+	}
+}
+
+/* --- the host --------------------------------------------------------------------------- */
+
+/* The host has exited, or executed another program: nobody will take results. */
+static QUEUE_SERVER void server_lose_host(struct aspawn_queue *queue)
+{
+	__atomic_store_n(&queue->shared->closing, 1, __ATOMIC_SEQ_CST);
+}
+
+/* A forked copy of the host may hold the pipe that would tell of the host's exec. */
+static QUEUE_SERVER void server_look_for_host(struct aspawn_queue *queue)
+{
+	const int server = queue->shared->server_pid;
+
+	if (psys_getppid() != queue->host || psys_kcmp(server, queue->host, KCMP_VM, 0, 0) > 0)
+		server_lose_host(queue);
+}
+
+/* --- events ----------------------------------------------------------------------------- */
+
+static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, struct server *server,
+					  uint32_t number, unsigned kind)
+{
+	uint64_t count;
+
+	switch (number << 2 | kind) {
+	case OF_WAKE:
+		psys_read(server->wake, &count, sizeof count);
+		return;
+	case OF_SIGNALS:
+		server_drain_signals(server);
+		server_reap(queue, server);
+		return;
+	case OF_LIFE:
+	case OF_HOST:
+		server_lose_host(queue);
+		return;
+	}
+	struct job *job = queue_job(queue, number);
+	/* An event of the same batch may have ended the job. */
+	if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) != JOB_TAKEN || !job->result.pid)
+		return;
+	if (kind == KIND_END)
+		server_reap_one(queue, server, job);
+	else
+		aspawn_job_read(queue, server, job, (int)kind);
+}
+
+/* Milliseconds, rounded up, without a 64-bit division, which would need a compiler's library. */
+static QUEUE_SERVER int server_ms(int64_t ns)
+{
+	if (ns <= 0)
+		return 0;
+	if (ns > (int64_t)CHECK_MS * 1000000)
+		return CHECK_MS;
+	return (int)((uint32_t)(ns >> 6) / 15625) + 1;
+}
+
+static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue,
+					const struct server *server, int64_t deadline)
+{
+	int64_t first = deadline < server->next_deadline ? deadline : server->next_deadline;
+
+	if (queue->delay && server->waiting.first != NO_JOB && server->next_start < first &&
+	    queue->shared->counts.running < queue->limit)
+		first = server->next_start;
+	if (first == INT64_MAX && !server->unpolled)
+		return CHECK_MS;
+	const int64_t now = queue_now();
+	if (server->unpolled && first > now + TICK_NS)
+		first = now + TICK_NS;
+	return server_ms(first - now);
+}
+
+/* Sleeps until something happens. A submission that came before asleep was set is seen here; the
+ * submitter of a later one sees asleep. */
+static QUEUE_SERVER void server_sleep(struct aspawn_queue *queue, struct server *server,
+				      int64_t deadline)
+{
+	struct psys_epoll_event events[EVENTS];
+	struct shared *shared = queue->shared;
+	uint32_t number;
+
+	__atomic_exchange_n(&shared->asleep, 1, __ATOMIC_SEQ_CST);
+	const bool has_work =
+		ring_peek_alone(&shared->submitted, &number) ||
+		__atomic_load_n(&shared->cancels, __ATOMIC_SEQ_CST) != server->cancels ||
+		(__atomic_load_n(&shared->closing, __ATOMIC_SEQ_CST) && !server->is_closing) ||
+		__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST);
+	const int ms = has_work ? 0 : server_patience(queue, server, deadline);
+	int r = psys_epoll_pwait(server->epoll, events, EVENTS, ms, NULL, PSYS_SIGSET_SIZE);
+	__atomic_store_n(&shared->asleep, 0, __ATOMIC_RELAXED);
+	for (int i = 0; i < r; i++)
+		server_see_event(queue, server, (uint32_t)(events[i].data >> 2),
+				 (unsigned)events[i].data & 3);
+	if (r == 0 && ms == CHECK_MS && !server->is_local)
+		server_look_for_host(queue);
+	if (server->unpolled)
+		server_reap_unpolled(queue, server);
+}
+
+/* --- all of it ------------------------------------------------------------------------------ */
+
+/* Kills all that runs. Those that wait are dropped: nobody will take their results. */
+static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue, struct server *server)
+{
+	struct job *job;
+
+	if (!__atomic_load_n(&queue->shared->closing, __ATOMIC_SEQ_CST) || server->is_closing)
+		return;
+	server->is_closing = true;
+	server_take(queue, server);
+	while (server->waiting.first != NO_JOB) {
+		job = queue_job(queue, (uint32_t)server->waiting.first);
+		server_drop_waiting(queue, server, job);
+	}
+	server_stop_running(queue, server, true, true);
+	server->closed_at = queue_now();
+}
+
+/* A killed job may take for ever: it runs as another user, or hangs in the kernel. */
+static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue,
+					  const struct server *server)
+{
+	return server->is_closing &&
+	       (queue->shared->counts.running == 0 || queue_now() - server->closed_at > 1000000000);
+}
+
+static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue,
+					const struct server *server, enum until until)
+{
+	const struct shared *shared = queue->shared;
+	const uint32_t tail = __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST))
+		return true;
+	if (until == UNTIL_RESULT)
+		return tail != __atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED);
+	return !shared->counts.running && server->waiting.first == NO_JOB &&
+	       tail == __atomic_load_n(&shared->submitted.tail, __ATOMIC_RELAXED);
+}
+
+QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *server,
+				    enum until until, int64_t deadline)
+{
+	for (;;) {
+		server_see_closing(queue, server);
+		server_take(queue, server);
+		server_see_cancels(queue, server);
+		server_start_jobs(queue, server);
+		server_see_deadlines(queue, server);
+		if (server->completed) {
+			const uint32_t completed = server->completed;
+			server->completed = 0;
+			aspawn_queue_notify(queue, completed, server->notify);
+		}
+		if (server_is_closed(queue, server))
+			return false;
+		if (until != UNTIL_CLOSED && server_is_done(queue, server, until))
+			return true;
+		if (deadline != INT64_MAX && queue_now() >= deadline)
+			return true;
+		server_sleep(queue, server,
+			     server->is_closing ? server->closed_at + 1000000000 : deadline);
+	}
+}
+
+static QUEUE_SERVER int server_watch(const struct server *server, int fd, uint32_t what)
+{
+	struct psys_epoll_event event = { PSYS_EPOLLIN, what };
+
+	return fd < 0 ? fd : psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, fd, &event);
+}
+
+static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *server)
+{
+	struct psys_sigset children;
+	int r = psys_epoll_create1(PSYS_EPOLL_CLOEXEC);
+
+	if (r < 0)
+		return r;
+	server->epoll = r;
+	r = server_watch(server, server->wake, OF_WAKE);
+	if (r < 0)
+		return r;
+	if (server->is_local)
+		return server->null = psys_openat(PSYS_AT_FDCWD, "/dev/null",
+						  PSYS_O_RDWR | PSYS_O_CLOEXEC, 0);
+	psys_sigemptyset(&children);
+	psys_sigaddset(&children, PSYS_SIGCHLD);
+	server->signals = psys_signalfd4(-1, &children, PSYS_SIGSET_SIZE,
+					 PSYS_SFD_CLOEXEC | PSYS_SFD_NONBLOCK);
+	server->host_pidfd = psys_pidfd_open(queue->host, 0);
+	if (psys_getppid() != queue->host)
+		return -PSYS_ESRCH;
+	server_watch(server, server->host_pidfd, OF_HOST); /* before Linux 5.3: not there */
+	r = server_watch(server, server->signals, OF_SIGNALS);
+	return r < 0 ? r : server_watch(server, server->life, OF_LIFE);
+}
+
+QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *server)
+{
+	server->epoll = server->signals = server->host_pidfd = server->null = -1;
+	server->waiting = server->running = (struct job_list){ NO_JOB, NO_JOB };
+	psys_memset(server->buckets, 0xff, sizeof server->buckets); /* NO_JOB */
+	server->next_deadline = INT64_MAX;
+	server->next_start = 0;
+	server->cancels = __atomic_load_n(&queue->shared->cancels, __ATOMIC_RELAXED) - 1;
+	server->stopping = server->unpolled = server->completed = 0;
+	server->must_wait = server->is_closing = false;
+	int r = server_open(queue, server);
+	if (r < 0)
+		aspawn_server_end(server);
+	server->is_begun = r >= 0;
+	return r < 0 ? r : 0;
+}
+
+QUEUE_SERVER void aspawn_server_end(struct server *server)
+{
+	psys_close(server->epoll); /* of a negative one: no effect */
+	psys_close(server->signals);
+	psys_close(server->host_pidfd);
+	psys_close(server->null);
+	server->is_begun = false;
+}

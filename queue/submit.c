@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies a job into the queue's memory, in one pass: no system call, no lock. */
+#include <syscall/string.h>
+
+#include "queue.h"
+
+enum {
+	ALL_JOB_FLAGS = 2 * ASPAWN_JOB_SAME_GROUP - 1,
+	ALL_COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER |
+			    ASPAWN_COMMAND_FORK,
+	USUAL_OUTPUT = 4096,
+	MOST_GENERATIONS = 0x7fff,
+};
+
+static int64_t ms_to_ns(int64_t ms)
+{
+	return ms > INT64_MAX / 4000000 ? INT64_MAX / 4 : ms * 1000000;
+}
+
+/* True if the action uses a descriptor of the caller's, which the server does not have. */
+static bool uses_foreign(const struct aspawn_command *command, size_t index)
+{
+	const struct aspawn_action *action = &command->actions[index];
+	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const int fd = uses ? member_int(action, uses) : -1;
+
+	if (fd <= 2)
+		return false;
+	for (size_t i = 0; i < index; i++)
+		if (replaced_by(&command->actions[i]) == fd)
+			return false;
+	return true;
+}
+
+static int check_command(const struct aspawn_queue *queue, const struct aspawn_command *command)
+{
+	if (command->flags & ~(uint64_t)ALL_COMMAND_FLAGS || command->std_in || command->std_out ||
+	    command->std_err || command->pool || command->stack)
+		return -PSYS_EINVAL;
+	for (size_t i = 0; i < command->action_count; i++) {
+		int r = aspawn_check_action(&command->actions[i]);
+		if (r < 0)
+			return r;
+		if (is_pipe(&command->actions[i]))
+			return -PSYS_EINVAL;
+		if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && uses_foreign(command, i))
+			return -PSYS_EBADF;
+	}
+	return 0;
+}
+
+static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
+{
+	if (!from)
+		return -PSYS_EINVAL;
+	int r = aspawn_read_structure(to, sizeof *to, from, from->size, ASPAWN_JOB_SIZE_VER0);
+	if (r < 0)
+		return r;
+	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS || (!to->input && to->input_size) ||
+	    !to->key != !to->key_limit || !to->command == !to->prepared ||
+	    (to->argv && !to->prepared) || to->reserved ||
+	    (to->flags & ASPAWN_JOB_ERROR && to->flags & ASPAWN_JOB_ERROR_TO_OUTPUT))
+		return -PSYS_EINVAL;
+	return 0;
+}
+
+static bool changes_credentials(const struct aspawn_command *command)
+{
+	return aspawn_has_action(command, ASPAWN_ACTION_USER) ||
+	       aspawn_has_action(command, ASPAWN_ACTION_RESUID) ||
+	       aspawn_has_action(command, ASPAWN_ACTION_RESGID);
+}
+
+/* A change of credentials clears the signal at the parent's death: set it again at the end. */
+static void append_pdeathsig(struct arena *arena, struct aspawn_command *command)
+{
+	const size_t count = command->action_count;
+	struct aspawn_action *actions =
+		aspawn_allocate(arena, (count + 1) * sizeof *actions, sizeof(uint64_t));
+
+	if (!actions)
+		return;
+	psys_memcpy(actions, command->actions, count * sizeof *actions);
+	aspawn_action_pdeathsig(&actions[count], PSYS_SIGKILL);
+	command->actions = actions;
+	command->action_count = count + 1;
+}
+
+static void place_output(struct arena *arena, struct job_output *output, const char **data,
+			 size_t size, bool is_wanted)
+{
+	*output = (struct job_output){ .fd = -1 };
+	*data = NULL;
+	if (!is_wanted)
+		return;
+	*data = output->data = aspawn_allocate(arena, size, 1);
+	output->size = size;
+}
+
+static struct arena arena_of(const struct aspawn_queue *queue, struct job *job)
+{
+	return (struct arena){ (char *)(job + 1), 0, queue->stride - sizeof *job, 0 };
+}
+
+/* Copies the command into the job's memory. */
+static void fill_command(struct aspawn_queue *queue, struct job *job, struct arena *arena,
+			 struct aspawn_command *command)
+{
+	struct own_actions own;
+
+	own.count = 0;
+	job->may_lead = !aspawn_has_action(command, ASPAWN_ACTION_SETSID) &&
+			!aspawn_has_action(command, ASPAWN_ACTION_SETPGID);
+	if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && changes_credentials(command))
+		append_pdeathsig(arena, command);
+	job->prepared = aspawn_prepare(arena, command, &own);
+	if (arena->error)
+		return;
+	const struct requirements requirements = aspawn_requirements(job->prepared);
+	job->copies_memory = requirements.copy_memory || command->flags & ASPAWN_COMMAND_FORK;
+	job->cgroup = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1;
+	job->prepared->joined = requirements.cgroup;
+	job->prepared->far_count = 0; /* the child begins on a copy of all descriptors */
+}
+
+/* As fill_command(), of a prepared command: only the arguments are copied. */
+static void refer_to_command(struct job *job, struct arena *arena, const struct job *other,
+			     char *const *argv)
+{
+	job->may_lead = other->may_lead;
+	job->copies_memory = other->copies_memory;
+	job->cgroup = other->cgroup;
+	job->prepared = aspawn_allocate(arena, sizeof *job->prepared, STACK_ALIGN);
+	char *const *copy = argv ? aspawn_copy_strings(arena, argv) : other->prepared->argv;
+	if (arena->error)
+		return;
+	psys_memcpy(job->prepared, other->prepared, sizeof *job->prepared);
+	job->prepared->argv = copy;
+}
+
+/* In the child, when all actions are done. */
+static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
+{
+	struct job *job = prepared->of;
+
+	job->result.executed = queue_now();
+}
+
+/* Fills the job: the command, its input and its outputs lie behind each other. */
+static int fill_job(struct aspawn_queue *queue, struct job *job, const struct aspawn_job *from,
+		    struct aspawn_command *command)
+{
+	const size_t output_size = from->output_size ? from->output_size : USUAL_OUTPUT;
+	struct arena arena = arena_of(queue, job);
+
+	if (from->prepared)
+		refer_to_command(job, &arena, queue_job(queue, (uint32_t)from->prepared & 0xffff),
+				 from->argv);
+	else
+		fill_command(queue, job, &arena, command);
+	job->input = from->input_size ? aspawn_copy(&arena, from->input, from->input_size, 1) : NULL;
+	job->input_size = from->input_size;
+	place_output(&arena, &job->outputs[0], &job->result.out, output_size,
+		     from->flags & ASPAWN_JOB_OUTPUT);
+	place_output(&arena, &job->outputs[1], &job->result.err, output_size,
+		     from->flags & ASPAWN_JOB_ERROR);
+	if (arena.error)
+		return -PSYS_E2BIG;
+	job->flags = (uint32_t)from->flags;
+	job->makes_group = job->may_lead && !(from->flags & ASPAWN_JOB_SAME_GROUP);
+	job->prepared->before_exec = before_exec;
+	job->prepared->of = job;
+	job->timeout = from->timeout_ms > 0 ? ms_to_ns(from->timeout_ms) : 0;
+	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
+	job->key = from->key;
+	job->key_limit = from->key_limit;
+	job->queue = queue;
+	job->pid = 0;
+	job->pidfd = job->report_fd = -1;
+	return 0;
+}
+
+static void clear_result(struct job *job, uint64_t cookie)
+{
+	struct aspawn_result *result = &job->result;
+
+	result->cookie = cookie;
+	result->ticket = job->ticket;
+	result->end = result->pid = 0;
+	result->status = -1;
+	result->out_size = result->err_size = 0;
+	result->out_total = result->err_total = 0;
+	result->started = result->executed = result->ended = 0;
+	psys_memset(&result->usage, 0, sizeof result->usage);
+	result->submitted = queue_now();
+}
+
+static bool is_prepared(const struct aspawn_queue *queue, int prepared)
+{
+	const uint32_t number = (uint32_t)prepared & 0xffff;
+
+	if (prepared <= 0 || number >= queue->capacity)
+		return false;
+	const struct job *job = queue_job(queue, number);
+	return __atomic_load_n(&job->state, __ATOMIC_ACQUIRE) == JOB_HELD && job->is_prepared &&
+	       job->ticket == prepared;
+}
+
+/* Takes a free place. */
+static struct job *take_place(struct aspawn_queue *queue)
+{
+	uint32_t number;
+
+	if (!ring_pop(&queue->shared->free, &number))
+		return NULL;
+	struct job *job = queue_job(queue, number);
+	__atomic_store_n(&job->state, JOB_FILLING, __ATOMIC_RELAXED);
+	job->is_prepared = false;
+	return job;
+}
+
+static void give_place(struct aspawn_queue *queue, struct job *job)
+{
+	__atomic_store_n(&job->state, JOB_FREE, __ATOMIC_RELAXED);
+	ring_push(&queue->shared->free, (uint32_t)job->number);
+}
+
+static int new_ticket(struct job *job)
+{
+	job->generation = job->generation % MOST_GENERATIONS + 1;
+	return job->ticket = job->generation << 16 | job->number;
+}
+
+int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *from)
+{
+	struct aspawn_command command;
+	struct aspawn_job known;
+	int r = aspawn_queue_check(queue);
+
+	if (r == 0)
+		r = check_job(&known, from);
+	if (r == 0 && !known.prepared)
+		r = aspawn_read_command(&command, known.command);
+	if (r == 0 && !known.prepared)
+		r = check_command(queue, &command);
+	else if (r == 0 && !is_prepared(queue, known.prepared))
+		r = -PSYS_EINVAL;
+	if (r == 0 && aspawn_queue_is_orphaned(queue, false))
+		r = aspawn_queue_recover(queue, true);
+	if (r < 0)
+		return r;
+	struct job *job = take_place(queue);
+	if (!job)
+		return -PSYS_EAGAIN;
+	r = fill_job(queue, job, &known, &command);
+	if (r < 0) {
+		give_place(queue, job);
+		return r;
+	}
+	r = new_ticket(job);
+	clear_result(job, known.cookie);
+	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
+	queue_count_up(&queue->shared->counts.submitted);
+	ring_push(&queue->shared->submitted, (uint32_t)job->number);
+	aspawn_queue_wake(queue);
+	if (aspawn_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
+		aspawn_queue_recover(queue, false);
+	return r;
+}
+
+int aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_command *from)
+{
+	struct aspawn_command command;
+	int r = aspawn_queue_check(queue);
+
+	if (r == 0)
+		r = aspawn_read_command(&command, from);
+	if (r == 0)
+		r = check_command(queue, &command);
+	if (r < 0)
+		return r;
+	struct job *job = take_place(queue);
+	if (!job)
+		return -PSYS_EAGAIN;
+	struct arena arena = arena_of(queue, job);
+	fill_command(queue, job, &arena, &command);
+	if (arena.error) {
+		give_place(queue, job);
+		return -PSYS_E2BIG;
+	}
+	job->is_prepared = true;
+	r = new_ticket(job);
+	__atomic_store_n(&job->state, JOB_HELD, __ATOMIC_RELEASE);
+	return r;
+}
+
+int aspawn_queue_unprepare(struct aspawn_queue *queue, int prepared)
+{
+	int r = aspawn_queue_check(queue);
+
+	if (r < 0 || !is_prepared(queue, prepared))
+		return r < 0 ? r : -PSYS_EINVAL;
+	give_place(queue, queue_job(queue, (uint32_t)prepared & 0xffff));
+	return 0;
+}

@@ -1,0 +1,1208 @@
+/* SPDX-License-Identifier: MIT */
+/* aspawn/queue.h: what a queue promises, with a server and served by the caller. */
+#include <aspawn/queue.h>
+
+#include "filter.h"
+#include "observe.h"
+
+enum { MOST = 64 };
+
+static struct aspawn_queue *open_queue(const struct aspawn_queue_options *options)
+{
+	struct aspawn_queue_options made = *options;
+	struct aspawn_queue *queue = NULL;
+
+	made.size = sizeof made;
+	int r = aspawn_queue_create(&queue, &made);
+	if (r == -PSYS_EOPNOTSUPP && !memory_is_shared())
+		skip("this emulator copies the memory");
+	CHECK_EQUAL(r, 0);
+	return queue;
+}
+
+static struct aspawn_queue *usual_queue(void)
+{
+	return open_queue(&(struct aspawn_queue_options){ .running = 4 });
+}
+
+static int submit_command(struct aspawn_queue *queue, struct aspawn_job job,
+			  const struct aspawn_command *command)
+{
+	job.size = sizeof job;
+	job.command = command;
+	return aspawn_queue_submit(queue, &job);
+}
+
+/* Submits this program in a role: the ticket, or a negative error number. */
+static int submit(struct aspawn_queue *queue, struct aspawn_job job, const char *role,
+		  const char *argument)
+{
+	struct self self;
+	const struct aspawn_command command = command_in_role(&self, role, argument);
+
+	return submit_command(queue, job, &command);
+}
+
+/* The next result, which must come. */
+static const struct aspawn_result *next_result(struct aspawn_queue *queue)
+{
+	const struct aspawn_result *result = NULL;
+
+	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 15000), 1);
+	return result;
+}
+
+static void give_back(struct aspawn_queue *queue, const struct aspawn_result *result)
+{
+	CHECK_EQUAL(aspawn_queue_release(queue, &result, 1), 0);
+}
+
+static void close_queue(struct aspawn_queue *queue)
+{
+	CHECK_EQUAL(aspawn_queue_close(queue), 0);
+}
+
+static bool is_text(const char *data, size_t size, const char *text)
+{
+	return size == psys_strlen(text) && !psys_memcmp(data, text, size);
+}
+
+static bool exists(int pid)
+{
+	return psys_kill(pid, 0) != -PSYS_ESRCH;
+}
+
+/* True when the process has ended; it may be a zombie that another reaps. */
+static bool ends_soon(int pid)
+{
+	char path[64] = "/proc/", text[256];
+
+	psys_i64_to_decimal(path + 6, pid);
+	for (char *end = path;; end++)
+		if (!*end) {
+			psys_strlcpy(end, "/stat", 8);
+			break;
+		}
+	for (int i = 0; i < 5000; i++) {
+		int fd = psys_open(path, PSYS_O_RDONLY, 0);
+		if (fd < 0 && !exists(pid))
+			return true;
+		long length = psys_read(fd, text, sizeof text - 1);
+		psys_close(fd);
+		for (long at = 0; at + 2 < length; at++)
+			if (text[at] == ')' && text[at + 2] == 'Z')
+				return true;
+		sleep_ms(1);
+	}
+	return false;
+}
+
+/* The process of the server: the parent of a job. */
+static int server_of(struct aspawn_queue *queue)
+{
+	int server = 0;
+
+	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, "tells_its_parent",
+		     NULL) > 0);
+	const struct aspawn_result *result = next_result(queue);
+	CHECK_EQUAL(result->out_size, sizeof server);
+	psys_memcpy(&server, result->out, sizeof server);
+	give_back(queue, result);
+	CHECK(server != psys_getpid());
+	return server;
+}
+
+ROLE(tells_its_parent)
+{
+	const int parent = psys_getppid();
+
+	(void)argc, (void)argv;
+	return psys_write(1, &parent, sizeof parent) != sizeof parent;
+}
+
+/* --- jobs --------------------------------------------------------------------------- */
+
+static void check_jobs(uint64_t flags)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .running = 4, .flags = flags });
+	const struct aspawn_result *results[MOST];
+	uint64_t seen = 0;
+	int count;
+
+	for (uint64_t i = 0; i < MOST; i++)
+		CHECK(submit(queue,
+			     (struct aspawn_job){ .cookie = i,
+						  .flags = i % 2 ? ASPAWN_JOB_OUTPUT : 0 },
+			     i % 2 ? "writes" : "exit_7", i % 2 ? "hello" : NULL) > 0);
+	while ((count = aspawn_queue_wait(queue, results, MOST, 15000)) > 0) {
+		for (int i = 0; i < count; i++) {
+			const struct aspawn_result *result = results[i];
+			const uint64_t cookie = result->cookie;
+
+			CHECK(cookie < MOST && !(seen & (uint64_t)1 << cookie));
+			seen |= (uint64_t)1 << cookie;
+			CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+			CHECK_EQUAL(result->status, cookie % 2 ? 0 : 7 << 8);
+			CHECK_EQUAL(result->failure.error, 0);
+			CHECK(result->pid > 0);
+			CHECK(cookie % 2 ? is_text(result->out, result->out_size, "hello") :
+					   !result->out);
+			CHECK(!result->err);
+			CHECK(0 < result->submitted && result->submitted <= result->started &&
+			      result->started <= result->ended);
+			CHECK(!result->executed || (result->started <= result->executed &&
+						    result->executed <= result->ended));
+			CHECK(result->executed || !memory_is_shared());
+		}
+		CHECK_EQUAL(aspawn_queue_release(queue, results, count), 0);
+	}
+	CHECK_EQUAL(count, -PSYS_ECHILD);
+	CHECK_EQUAL(seen, UINT64_MAX);
+	close_queue(queue);
+	CHECK(!have_children());
+}
+
+TEST_SECONDS(queue_runs_jobs, 60)
+{
+	check_jobs(0);
+}
+
+TEST_SECONDS(local_queue_runs_jobs, 60)
+{
+	check_jobs(ASPAWN_QUEUE_LOCAL);
+}
+
+static void check_streams(uint64_t flags)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .running = 1, .flags = flags });
+	const struct aspawn_result *result;
+
+	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR },
+		     "writes", "oEuR") > 0);
+	result = next_result(queue);
+	CHECK(is_text(result->out, result->out_size, "ou"));
+	CHECK(is_text(result->err, result->err_size, "ER"));
+	give_back(queue, result);
+	CHECK(submit(queue,
+		     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR_TO_OUTPUT },
+		     "writes", "oEuR") > 0);
+	result = next_result(queue);
+	CHECK(is_text(result->out, result->out_size, "oEuR"));
+	CHECK(!result->err);
+	give_back(queue, result);
+	CHECK(submit(queue,
+		     (struct aspawn_job){
+			     .flags = ASPAWN_JOB_OUTPUT, .input = "in", .input_size = 2 },
+		     "copies", NULL) > 0);
+	result = next_result(queue);
+	CHECK(is_text(result->out, result->out_size, "in"));
+	give_back(queue, result);
+	/* Without input and flags all are /dev/null. */
+	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, "copies", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->status, 0);
+	CHECK_EQUAL(result->out_size, 0);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+TEST(queue_streams)
+{
+	check_streams(0);
+}
+
+TEST(local_queue_streams)
+{
+	check_streams(ASPAWN_QUEUE_LOCAL);
+}
+
+TEST(queue_keeps_the_head_or_the_tail)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_result *result;
+
+	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT, .output_size = 3 },
+		     "writes", "abcdefgh") > 0);
+	result = next_result(queue);
+	CHECK(is_text(result->out, result->out_size, "abc"));
+	CHECK_EQUAL(result->out_total, 8);
+	give_back(queue, result);
+	for (int extra = 0; extra < 4; extra++) { /* each position in the ring of 3 */
+		CHECK(submit(queue,
+			     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_TAIL,
+						  .output_size = 3 },
+			     "writes", &"abcdefgh"[extra]) > 0);
+		result = next_result(queue);
+		CHECK(is_text(result->out, result->out_size, "fgh"));
+		CHECK_EQUAL(result->out_total, 8 - extra);
+		give_back(queue, result);
+	}
+	CHECK(submit(queue,
+		     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_TAIL,
+					  .output_size = 3 },
+		     "writes", "ab") > 0);
+	result = next_result(queue);
+	CHECK(is_text(result->out, result->out_size, "ab"));
+	give_back(queue, result);
+	/* More than a pipe holds, of which the program waits for. */
+	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, "writes_a_lot",
+		     NULL) > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, "writes_letters",
+		     "200000") > 0);
+	for (int i = 0; i < 2; i++) {
+		result = next_result(queue);
+		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->out_size, 4096);
+		CHECK(result->out_total == 60000 || result->out_total == 200000);
+		give_back(queue, result);
+	}
+	close_queue(queue);
+}
+
+TEST(queue_says_why_a_program_was_not_executed)
+{
+	const struct aspawn_action actions[] = { ASPAWN_CHDIR("/"), ASPAWN_CHDIR("/none") };
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_result *result;
+	struct aspawn_command command = { .size = sizeof command, .file = "/none/such" };
+	char text[320];
+
+	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+	CHECK_EQUAL(result->failure.step, ASPAWN_STEP_EXEC);
+	CHECK_EQUAL(result->failure.error, -PSYS_ENOENT);
+	CHECK_EQUAL(result->status, 127 << 8);
+	aspawn_result_text(text, sizeof text, result);
+	CHECK(!psys_strcmp(text, "not started: exec \"/none/such\": ENOENT"));
+	give_back(queue, result);
+	command.actions = actions;
+	command.action_count = 2;
+	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+	CHECK_EQUAL(result->failure.step, 1);
+	give_back(queue, result);
+	/* The same of a child in a copy of the memory. */
+	command.flags = ASPAWN_COMMAND_FORK;
+	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+	CHECK_EQUAL(result->failure.step, 1);
+	CHECK_EQUAL(result->failure.error, -PSYS_ENOENT);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+TEST(queue_runs_jobs_in_a_copy_of_the_memory)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_result *result;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "writes", "x");
+
+	command.flags = ASPAWN_COMMAND_FORK;
+	CHECK(submit_command(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, &command) >
+	      0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	CHECK(is_text(result->out, result->out_size, "x"));
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+TEST(queue_prepares_commands)
+{
+	static const char *const environment_of_all[] = { "ALL=1", NULL };
+	const struct aspawn_action action = ASPAWN_UMASK(0);
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 4 });
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "writes", "a");
+	struct aspawn_job job = { .size = sizeof job, .flags = ASPAWN_JOB_OUTPUT };
+	const struct aspawn_result *result;
+
+	command.envp = (char *const *)(uintptr_t)environment_of_all;
+	command.actions = &action;
+	command.action_count = 1;
+	int prepared = aspawn_queue_prepare(queue, &command);
+	CHECK(prepared > 0);
+	psys_memset(&command, 0, sizeof command); /* it was copied */
+	job.prepared = prepared;
+	for (int i = 0; i < 8; i++) {
+		struct self other;
+		const struct aspawn_command with =
+			command_in_role(&other, i % 4 == 3 ? "shows_environment" : "writes", "b");
+
+		job.argv = i % 2 ? with.argv : NULL;
+		CHECK(aspawn_queue_submit(queue, &job) > 0);
+		result = next_result(queue);
+		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK(is_text(result->out, result->out_size,
+			      i % 4 == 3 ? "ALL=1 " :
+			      i % 2      ? "b" :
+					   "a"));
+		give_back(queue, result);
+	}
+	for (int i = 0; i < 3; i++) /* it takes one of four places */
+		CHECK(aspawn_queue_submit(queue, &job) > 0);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EAGAIN);
+	for (int i = 0; i < 3; i++)
+		give_back(queue, next_result(queue));
+	CHECK_EQUAL(aspawn_queue_unprepare(queue, prepared), 0);
+	CHECK_EQUAL(aspawn_queue_unprepare(queue, prepared), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	job.prepared = 0;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	close_queue(queue);
+}
+
+TEST(queue_rejects_what_a_job_cannot_have)
+{
+	int fd = psys_open("/dev/null", PSYS_O_RDONLY, 0), end;
+	const struct aspawn_action foreign = ASPAWN_DUP2(fd, 0);
+	const struct aspawn_action pipe = ASPAWN_OUTPUT_PIPE(1, &end);
+	const struct aspawn_action own[] = { ASPAWN_OPEN(9, "/dev/null", PSYS_O_RDONLY, 0),
+					     ASPAWN_DUP2(9, 0), ASPAWN_DUP2(1, 2) };
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .job_bytes = 4096 });
+	static char long_argument[5000];
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const char *argv[] = { "x", long_argument, NULL };
+	struct aspawn_job job = { .size = sizeof job };
+	const char *empty[] = { NULL };
+
+	CHECK(fd > 2);
+	command.envp = (char *const *)(uintptr_t)empty;
+	CHECK_EQUAL(aspawn_queue_submit(queue, NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(NULL, &job), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL); /* no command */
+	job.command = &command;
+	job.size = ASPAWN_JOB_SIZE_VER0 - 1;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	job.size = sizeof job;
+	job.flags = 2 * ASPAWN_JOB_SAME_GROUP;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	job.flags = ASPAWN_JOB_ERROR | ASPAWN_JOB_ERROR_TO_OUTPUT;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	job.flags = 0;
+	job.key = 1; /* and no limit */
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	job.key = 0;
+	command.std_out = ASPAWN_PIPE;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	command.std_out = 0;
+	command.flags = ASPAWN_COMMAND_VFORK;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	command.flags = 0;
+	command.action_count = 1;
+	command.actions = &pipe;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	command.actions = &foreign;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EBADF);
+	command.actions = NULL;
+	command.action_count = 0;
+	job.output_size = 5000;
+	job.flags = ASPAWN_JOB_OUTPUT;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_E2BIG);
+	job.output_size = 0;
+	job.flags = 0;
+	for (size_t i = 0; i < sizeof long_argument - 1; i++)
+		long_argument[i] = 'x';
+	const char *const file = command.file;
+	char *const *const usual = command.argv;
+	command.argv = (char *const *)(uintptr_t)argv;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_E2BIG);
+	command.file = file;
+	command.argv = usual;
+	/* Nothing of these has taken a place, and descriptors of the job's own are allowed. */
+	command.actions = own;
+	command.action_count = 3;
+	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	const struct aspawn_result *result = next_result(queue);
+	CHECK_EQUAL(result->status, 7 << 8);
+	give_back(queue, result);
+	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 0, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_wait(queue, NULL, 1, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_release(queue, &result, 1), -PSYS_EINVAL); /* twice */
+	CHECK_EQUAL(aspawn_queue_fd(queue), -PSYS_EBADF);
+	CHECK_EQUAL(aspawn_queue_serve(queue, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, 12345678), -PSYS_ESRCH);
+	close_queue(queue);
+	CHECK_EQUAL(aspawn_queue_close(NULL), -PSYS_EINVAL);
+}
+
+TEST(queue_that_is_full_says_so)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 4 });
+	const struct aspawn_result *results[4];
+
+	for (int i = 0; i < 4; i++)
+		CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_drain(queue, 15000), 0);
+	/* Ended, but not taken and released. */
+	CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), -PSYS_EAGAIN);
+	CHECK_EQUAL(aspawn_queue_wait(queue, results, 4, 0), 4);
+	CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), -PSYS_EAGAIN);
+	CHECK_EQUAL(aspawn_queue_wait(queue, results, 4, -1), -PSYS_ECHILD);
+	CHECK_EQUAL(aspawn_queue_release(queue, results, 4), 0);
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
+	give_back(queue, next_result(queue));
+	close_queue(queue);
+}
+
+TEST_SECONDS(queue_runs_no_more_than_the_limit, 60)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 3 });
+	const struct aspawn_result *results[MOST];
+	int count = 0, most = 0;
+
+	for (int i = 0; i < MOST; i++)
+		CHECK(submit(queue, (struct aspawn_job){ 0 }, "naps", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_drain(queue, 50000), 0);
+	while (count < MOST)
+		count += aspawn_queue_wait(queue, results + count, MOST - count, 0);
+	for (int i = 0; i < MOST; i++) {
+		int running = 0;
+
+		for (int j = 0; j < MOST; j++)
+			if (results[j]->started <= results[i]->started &&
+			    results[i]->started < results[j]->ended)
+				running++;
+		CHECK(running <= 3);
+		most = running > most ? running : most;
+	}
+	CHECK_EQUAL(most, 3);
+	close_queue(queue);
+}
+
+ROLE(naps)
+{
+	(void)argc, (void)argv;
+	sleep_ms(3);
+	return 0;
+}
+
+TEST_SECONDS(queue_runs_no_more_of_a_key_than_its_limit, 60)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 8 });
+	const struct aspawn_result *results[MOST];
+	bool others = false;
+	int count = 0;
+
+	for (int i = 0; i < MOST; i++)
+		CHECK(submit(queue,
+			     (struct aspawn_job){ .cookie = (uint64_t)(i < MOST / 2),
+						  .key = i < MOST / 2 ? 7 : 0,
+						  .key_limit = i < MOST / 2 ? 2 : 0 },
+			     "naps", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_drain(queue, 50000), 0);
+	while (count < MOST)
+		count += aspawn_queue_wait(queue, results + count, MOST - count, 0);
+	for (int i = 0; i < MOST; i++) {
+		int of_key = 0, all = 0;
+
+		for (int j = 0; j < MOST; j++)
+			if (results[j]->started <= results[i]->started &&
+			    results[i]->started < results[j]->ended) {
+				of_key += (int)results[j]->cookie;
+				all++;
+			}
+		CHECK(of_key <= 2);
+		others = others || all > 2; /* later jobs pass those that wait for the key */
+	}
+	CHECK(others);
+	close_queue(queue);
+}
+
+TEST(queue_delays_starts)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .running = 8, .delay_ms = 20 });
+	const struct aspawn_result *results[4];
+
+	for (int i = 0; i < 4; i++)
+		CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_drain(queue, 15000), 0);
+	CHECK_EQUAL(aspawn_queue_wait(queue, results, 4, 0), 4);
+	for (int i = 0; i < 4; i++)
+		for (int j = 0; j < 4; j++) {
+			const int64_t between = results[i]->started - results[j]->started;
+			CHECK(i == j || between >= 19000000 || between <= -19000000);
+		}
+	close_queue(queue);
+}
+
+/* --- timeouts and cancels --------------------------------------------------------------- */
+
+static void check_timeout(uint64_t flags)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .running = 4, .flags = flags });
+	const struct aspawn_result *result;
+	char text[320];
+	int grandchild = 0;
+
+	CHECK(submit(queue, (struct aspawn_job){ .timeout_ms = 50 }, "lingers", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_TIMED_OUT);
+	CHECK_EQUAL(result->status, PSYS_SIGTERM);
+	CHECK(result->ended - result->started >= 49000000);
+	aspawn_result_text(text, sizeof text, result);
+	CHECK(!psys_strcmp(text, "timed out, killed by SIGTERM"));
+	give_back(queue, result);
+	/* One that ignores SIGTERM, and one without grace. */
+	CHECK(submit(queue, (struct aspawn_job){ .timeout_ms = 200, .grace_ms = 50 },
+		     "ignores_sigterm", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_TIMED_OUT);
+	CHECK_EQUAL(result->status, PSYS_SIGKILL);
+	give_back(queue, result);
+	CHECK(submit(queue, (struct aspawn_job){ .timeout_ms = 50, .grace_ms = -1 }, "lingers",
+		     NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->status, PSYS_SIGKILL);
+	give_back(queue, result);
+	/* What the program has started is killed with it. */
+	CHECK(submit(queue, (struct aspawn_job){ .timeout_ms = 300, .flags = ASPAWN_JOB_OUTPUT },
+		     "starts_a_stubborn_one", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_TIMED_OUT);
+	CHECK_EQUAL(result->out_size, sizeof grandchild);
+	psys_memcpy(&grandchild, result->out, sizeof grandchild);
+	CHECK(ends_soon(grandchild));
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+ROLE(ignores_sigterm)
+{
+	(void)argc, (void)argv;
+	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN);
+	sleep_ms(60000);
+	return 0;
+}
+
+/* The other survives SIGTERM, this one does not. */
+ROLE(starts_a_stubborn_one)
+{
+	int pid = psys_fork();
+
+	(void)argc, (void)argv;
+	if (pid == 0) {
+		set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN);
+		pid = psys_getpid();
+		psys_write(1, &pid, sizeof pid);
+	}
+	sleep_ms(60000);
+	return 0;
+}
+
+TEST_SECONDS(queue_ends_jobs_after_their_timeout, 60)
+{
+	if (!have_proc())
+		skip("no /proc");
+	check_timeout(0);
+}
+
+TEST_SECONDS(local_queue_ends_jobs_after_their_timeout, 60)
+{
+	if (!have_proc())
+		skip("no /proc");
+	check_timeout(ASPAWN_QUEUE_LOCAL);
+}
+
+TEST(queue_waits_a_grace_for_a_pipe_that_another_process_holds)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_result *result;
+
+	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT, .grace_ms = 50 },
+		     "leaves_a_grandchild", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	CHECK_EQUAL(result->status, 3 << 8);
+	CHECK(is_text(result->out, result->out_size, "text"));
+	psys_kill(-result->pid, PSYS_SIGKILL);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+/* A job that was never started has no descriptor to close. */
+TEST(local_queue_closes_nothing_of_the_callers)
+{
+	struct aspawn_queue *queue = open_queue(
+		&(struct aspawn_queue_options){ .running = 1, .flags = ASPAWN_QUEUE_LOCAL });
+	const struct aspawn_result *result;
+
+	psys_open("/dev/null", PSYS_O_RDONLY, 0); /* 0, if that is closed */
+	for (int i = 0; i < 3; i++)
+		CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_cancel_all(queue), 0);
+	for (int i = 0; i < 3; i++) {
+		result = next_result(queue);
+		CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+		give_back(queue, result);
+	}
+	CHECK(psys_fcntl(0, PSYS_F_GETFD, 0) >= 0);
+	close_queue(queue);
+}
+
+TEST(queue_cancels)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
+	const struct aspawn_result *result;
+	char text[320];
+	int first = submit(queue, (struct aspawn_job){ .cookie = 1 }, "lingers", NULL);
+	int second = submit(queue, (struct aspawn_job){ .cookie = 2 }, "lingers", NULL);
+	struct aspawn_queue_counts counts;
+
+	CHECK(first > 0 && second > 0 && first != second);
+	do
+		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+	while (counts.running == 0);
+	CHECK_EQUAL(counts.waiting, 1);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, second), 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->cookie, 2);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+	CHECK_EQUAL(result->pid, 0);
+	CHECK_EQUAL(result->started, 0);
+	aspawn_result_text(text, sizeof text, result);
+	CHECK(!psys_strcmp(text, "cancelled"));
+	CHECK_EQUAL(aspawn_queue_cancel(queue, second), -PSYS_ESRCH);
+	give_back(queue, result);
+	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 20), 0);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, first), 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->cookie, 1);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+	CHECK_EQUAL(result->status, PSYS_SIGTERM);
+	give_back(queue, result);
+	/* The place is another job's now: the old ticket means nothing. */
+	CHECK(submit(queue, (struct aspawn_job){ .cookie = 3 }, "naps", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, first), -PSYS_ESRCH);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	give_back(queue, result);
+
+	for (int i = 0; i < 20; i++)
+		CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_cancel_all(queue), 0);
+	for (int i = 0; i < 20; i++) {
+		result = next_result(queue);
+		CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+		give_back(queue, result);
+	}
+	CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+	CHECK_EQUAL(counts.cancelled, 22);
+	CHECK_EQUAL(counts.ran, 1);
+	CHECK_EQUAL(counts.submitted, 23);
+	CHECK_EQUAL(counts.running, 0);
+	close_queue(queue);
+}
+
+/* --- the host -------------------------------------------------------------------------------- */
+
+TEST(queue_children_are_not_the_hosts)
+{
+	struct aspawn_queue *queue = usual_queue();
+	struct psys_sigset chld, before;
+	const struct psys_timespec at_once = { 0, 0 };
+	int fd = psys_open("/dev/null", PSYS_O_RDONLY, 0); /* not CLOEXEC */
+	const struct aspawn_result *result;
+	int status;
+
+	CHECK(fd > 2);
+	psys_sigemptyset(&chld);
+	psys_sigaddset(&chld, PSYS_SIGCHLD);
+	psys_rt_sigprocmask(PSYS_SIG_BLOCK, &chld, &before, PSYS_SIGSET_SIZE);
+	CHECK(submit(queue, (struct aspawn_job){ .cookie = 1 }, "lists_descriptors", NULL) > 0);
+	CHECK_EQUAL(psys_wait4(-1, &status, 0, NULL), -PSYS_ECHILD);
+	result = next_result(queue);
+	if (have_proc())
+		CHECK_EQUAL(result->status, 3 << 8); /* 0 to 2 */
+	give_back(queue, result);
+	CHECK_EQUAL(psys_wait4(-1, &status, 0, NULL), -PSYS_ECHILD);
+	CHECK_EQUAL(psys_rt_sigtimedwait(&chld, NULL, &at_once, PSYS_SIGSET_SIZE), -PSYS_EAGAIN);
+	close_queue(queue);
+	CHECK_EQUAL(psys_rt_sigtimedwait(&chld, NULL, &at_once, PSYS_SIGSET_SIZE), -PSYS_EAGAIN);
+}
+
+/* Jobs have what the creator has: mask, ignored signals, limits; and an own group. */
+TEST(queue_jobs_inherit_from_the_creator)
+{
+	const struct psys_rlimit64 few = { 20, 1000 };
+	struct psys_sigset mask;
+	const struct aspawn_result *result;
+
+	if (!memory_is_shared())
+		skip("this emulator copies the memory");
+	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
+	psys_setrlimit(PSYS_RLIMIT_NOFILE, &few);
+	psys_sigemptyset(&mask);
+	psys_sigaddset(&mask, PSYS_SIGHUP);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 16 });
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "has_inherited", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->status, 0);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+ROLE(has_inherited)
+{
+	const struct psys_sigset mask = get_mask();
+	struct psys_rlimit64 limit;
+
+	(void)argc, (void)argv;
+	if (get_disposition(PSYS_SIGCHLD) != PSYS_SIG_IGN)
+		return 1;
+	if (psys_getrlimit(PSYS_RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur != 20)
+		return 2;
+	if (!psys_sigismember(&mask, PSYS_SIGHUP))
+		return 3;
+	return psys_getpgid(0) == psys_getpid() ? 0 : 4;
+}
+
+/* More jobs at a time than descriptors allow: they wait for each other. */
+TEST_SECONDS(queue_makes_do_with_few_descriptors, 60)
+{
+	const struct psys_rlimit64 few = { 24, 24 };
+	const struct aspawn_result *result;
+
+	psys_setrlimit(PSYS_RLIMIT_NOFILE, &few);
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 40 });
+	for (int i = 0; i < 40; i++)
+		CHECK(submit(queue,
+			     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR },
+			     "naps", NULL) > 0);
+	for (int i = 0; i < 40; i++) {
+		result = next_result(queue);
+		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->status, 0);
+		give_back(queue, result);
+	}
+	close_queue(queue);
+}
+
+TEST(queue_needs_descriptors)
+{
+	struct aspawn_queue_options options = { .size = sizeof options };
+	struct psys_rlimit64 limit;
+	struct aspawn_queue *queue = NULL;
+
+	if (!have_proc())
+		skip("no /proc");
+	if (!memory_is_shared())
+		skip("this emulator copies the memory");
+	const int descriptors = count_descriptors(), mappings = count_mappings();
+	for (int more = 0;; more++) {
+		limit.rlim_cur = (uint64_t)(descriptors + more);
+		limit.rlim_max = 100;
+		CHECK_EQUAL(psys_setrlimit(PSYS_RLIMIT_NOFILE, &limit), 0);
+		int r = aspawn_queue_create(&queue, &options);
+		limit.rlim_cur = 100;
+		CHECK_EQUAL(psys_setrlimit(PSYS_RLIMIT_NOFILE, &limit), 0);
+		if (r == 0)
+			break;
+		CHECK_EQUAL(r, -PSYS_EMFILE);
+		CHECK_EQUAL(count_descriptors(), descriptors);
+		CHECK_EQUAL(count_mappings(), mappings);
+		CHECK(!have_children());
+		CHECK(more < 20);
+	}
+	close_queue(queue);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+}
+
+TEST(queue_leaves_nothing_behind)
+{
+	const int descriptors = count_descriptors(), mappings = count_mappings();
+	int server = 0;
+
+	if (!have_proc())
+		skip("no /proc");
+	for (int round = 0; round < 3; round++) {
+		struct aspawn_queue *queue = open_queue(
+			&(struct aspawn_queue_options){ .running = 4, .flags = ASPAWN_QUEUE_FD });
+		server = server_of(queue);
+		for (int i = 0; i < 10; i++)
+			CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT },
+				     "lingers", NULL) > 0);
+		struct aspawn_queue_counts counts;
+		do
+			CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+		while (counts.running < 4);
+		close_queue(queue);
+		CHECK(!exists(server));
+		CHECK(!have_children());
+		CHECK_EQUAL(count_descriptors(), descriptors);
+		CHECK_EQUAL(count_mappings(), mappings);
+	}
+}
+
+/* A stopped server cannot close: it is killed. */
+TEST(queue_closes_with_a_stopped_server)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const int server = server_of(queue);
+
+	CHECK_EQUAL(psys_kill(server, PSYS_SIGSTOP), 0);
+	close_queue(queue);
+	CHECK(!exists(server));
+}
+
+static int wait_for_pid(int fd)
+{
+	int pid = 0;
+
+	CHECK_EQUAL(psys_read(fd, &pid, sizeof pid), sizeof pid);
+	return pid;
+}
+
+TEST(queue_survives_the_death_of_its_server)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .running = 2, .flags = ASPAWN_QUEUE_FD });
+	const struct aspawn_result *result;
+	struct aspawn_queue_counts counts;
+	char text[320];
+	int server;
+
+	if (!have_proc())
+		skip("no /proc");
+	const int descriptors = count_descriptors();
+	for (int round = 0; round < 5; round++) {
+		server = server_of(queue);
+		for (int i = 0; i < 5; i++)
+			CHECK(submit(queue, (struct aspawn_job){ .cookie = 5 }, "lingers", NULL) >
+			      0);
+		do
+			CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+		while (counts.running < 2);
+		struct psys_pollfd poll = { aspawn_queue_fd(queue), PSYS_POLLIN, 0 };
+		psys_kill(server, PSYS_SIGKILL);
+		if (round % 2) /* those who poll learn of it */
+			CHECK_EQUAL(psys_ppoll(&poll, 1, NULL, NULL, 0), 1);
+		for (int i = 0; i < 5; i++) {
+			result = next_result(queue);
+			CHECK_EQUAL(result->cookie, 5);
+			CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+			CHECK_EQUAL(result->status, -1);
+			aspawn_result_text(text, sizeof text, result);
+			CHECK(!psys_strcmp(text, "lost"));
+			CHECK(!result->pid || ends_soon(result->pid));
+			give_back(queue, result);
+		}
+		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), -PSYS_ECHILD);
+	}
+	CHECK(server_of(queue) != server);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+	CHECK_EQUAL(counts.servers, 6);
+	CHECK_EQUAL(counts.lost, 25);
+	close_queue(queue);
+	CHECK(!have_children());
+}
+
+static int wakes_up(void *arg)
+{
+	const struct aspawn_result *result;
+	struct aspawn_queue *queue = arg;
+
+	return aspawn_queue_wait(queue, &result, 1, -1) == 1 && result->end == ASPAWN_JOB_LOST ? 0 :
+												 1;
+}
+
+static int woken;
+
+static int waits_for_a_result(void *arg)
+{
+	if (wakes_up(arg) == 0)
+		__atomic_add_fetch(&woken, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+TEST(queue_wakes_all_waiters_when_its_server_dies)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const int server = server_of(queue);
+	struct thread threads[3];
+
+	for (int i = 0; i < 3; i++)
+		CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	for (int i = 0; i < 3; i++)
+		thread_start(&threads[i], waits_for_a_result, queue);
+	sleep_ms(20);
+	psys_kill(server, PSYS_SIGKILL);
+	for (int i = 0; i < 3; i++)
+		thread_join(&threads[i]);
+	CHECK_EQUAL(woken, 3);
+	close_queue(queue);
+}
+
+TEST(queue_is_not_inherited_by_fork)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .flags = ASPAWN_QUEUE_FD });
+	const struct aspawn_result *result = NULL;
+	struct aspawn_queue_counts counts;
+
+	if (!memory_is_shared())
+		skip("this emulator copies the memory");
+	int pid = fork_child();
+	if (pid == 0) {
+		const int before = count_descriptors();
+		CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), -PSYS_ESTALE);
+		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), -PSYS_ESTALE);
+		CHECK_EQUAL(aspawn_queue_release(queue, &result, 1), -PSYS_ESTALE);
+		CHECK_EQUAL(aspawn_queue_cancel_all(queue), -PSYS_ESTALE);
+		CHECK_EQUAL(aspawn_queue_count(queue, &counts), -PSYS_ESTALE);
+		CHECK_EQUAL(aspawn_queue_drain(queue, -1), -PSYS_ESTALE);
+		CHECK_EQUAL(aspawn_queue_fd(queue), -PSYS_ESTALE);
+		CHECK_EQUAL(aspawn_queue_close(queue), 0);
+		if (before > 0)
+			CHECK_EQUAL(count_descriptors(), before - 5);
+		psys_exit_group(0);
+	}
+	CHECK_EQUAL(reap(pid), 0);
+	/* The copy's close has not closed this one. */
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->status, 7 << 8);
+	close_queue(queue);
+}
+
+/* In a process of its own: tells the pid of its server. */
+static void host_of_a_job(int pipe)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const int server = server_of(queue);
+	struct aspawn_queue_counts counts;
+
+	psys_write(pipe, &server, sizeof server);
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	do
+		aspawn_queue_count(queue, &counts);
+	while (!counts.running);
+}
+
+static void check_host_ends(void (*ends)(void))
+{
+	int pipe[2];
+
+	if (!have_proc())
+		skip("no /proc");
+	if (!memory_is_shared())
+		skip("this emulator copies the memory");
+	CHECK_EQUAL(psys_pipe2(pipe, PSYS_O_CLOEXEC), 0);
+	int host = fork_child();
+	if (host == 0) {
+		host_of_a_job(pipe[1]);
+		ends();
+	}
+	const int server = wait_for_pid(pipe[0]);
+	CHECK(ends_soon(server));
+	psys_kill(host, PSYS_SIGKILL);
+	reap(host);
+}
+
+static void is_killed(void)
+{
+	psys_kill(psys_getpid(), PSYS_SIGKILL);
+}
+
+static void executes(void)
+{
+	exec_role("lingers", NULL);
+}
+
+/* A forked copy holds the pipe that would tell of the exec. Its own copy of the queue is dead. */
+static void executes_with_a_copy(void)
+{
+	if (psys_fork() == 0) {
+		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
+		sleep_ms(60000);
+	}
+	exec_role("lingers", NULL);
+}
+
+TEST(queue_ends_with_its_host)
+{
+	check_host_ends(is_killed);
+}
+
+TEST(queue_ends_when_its_host_executes)
+{
+	check_host_ends(executes);
+}
+
+TEST_SECONDS(queue_ends_when_its_host_executes_and_a_copy_lives, 60)
+{
+	if (psys_kcmp(psys_getpid(), psys_getpid(), 1, 0, 0) != 0)
+		skip("no kcmp");
+	check_host_ends(executes_with_a_copy);
+}
+
+TEST(queue_fd_is_readable_when_there_are_results)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .flags = ASPAWN_QUEUE_FD });
+	struct psys_timespec at_once = { 0, 0 };
+	struct psys_pollfd poll = { aspawn_queue_fd(queue), PSYS_POLLIN, 0 };
+	const struct aspawn_result *result;
+
+	CHECK(poll.fd > 2);
+	CHECK_EQUAL(psys_ppoll(&poll, 1, &at_once, NULL, 0), 0);
+	for (int i = 0; i < 10; i++) {
+		CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
+		CHECK_EQUAL(psys_ppoll(&poll, 1, NULL, NULL, 0), 1);
+		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 0), 1);
+		give_back(queue, result);
+		CHECK(aspawn_queue_wait(queue, &result, 1, 0) <= 0);
+		CHECK_EQUAL(psys_ppoll(&poll, 1, &at_once, NULL, 0), 0);
+	}
+	close_queue(queue);
+}
+
+static struct aspawn_queue *of_handler;
+static int submitted_by_handler;
+
+static void submits(int signal)
+{
+	(void)signal;
+	if (submit(of_handler, (struct aspawn_job){ .cookie = 9 }, "exit_7", NULL) > 0)
+		submitted_by_handler++;
+}
+
+TEST_SECONDS(queue_accepts_jobs_of_a_signal_handler, 60)
+{
+	const struct psys_itimerval often = { { 0, 500 }, { 0, 500 } },
+				    never = { { 0, 0 }, { 0, 0 } };
+	const struct aspawn_result *result;
+	int sent = 0, taken = 0;
+
+	of_handler = open_queue(&(struct aspawn_queue_options){ .jobs = 512, .running = 2 });
+	set_handler(PSYS_SIGALRM, submits);
+	psys_setitimer(PSYS_ITIMER_REAL, &often, NULL);
+	while (sent < scaled(300)) {
+		sent += submit(of_handler, (struct aspawn_job){ .cookie = 8 }, "exit_7", NULL) > 0;
+		if (aspawn_queue_wait(of_handler, &result, 1, sent % 8 ? 0 : 1) == 1) {
+			give_back(of_handler, result);
+			taken++;
+		}
+	}
+	psys_setitimer(PSYS_ITIMER_REAL, &never, NULL);
+	for (; aspawn_queue_wait(of_handler, &result, 1, 15000) == 1; taken++) {
+		CHECK_EQUAL(result->status, 7 << 8);
+		give_back(of_handler, result);
+	}
+	CHECK(submitted_by_handler > 0);
+	CHECK_EQUAL(taken, sent + submitted_by_handler);
+	close_queue(of_handler);
+}
+
+static int serves(void *queue)
+{
+	return aspawn_queue_serve(queue, -1);
+}
+
+TEST(local_queue_is_served_by_a_thread)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .flags = ASPAWN_QUEUE_LOCAL });
+	struct thread thread;
+
+	CHECK_EQUAL(aspawn_queue_serve(queue, 10), -PSYS_ETIMEDOUT);
+	thread_start(&thread, serves, queue);
+	while (aspawn_queue_serve(queue, 0) != -PSYS_EBUSY)
+		sleep_ms(1);
+	for (int i = 0; i < 10; i++) {
+		CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
+		const struct aspawn_result *result = next_result(queue);
+		CHECK_EQUAL(result->status, 7 << 8);
+		give_back(queue, result);
+	}
+	close_queue(queue);
+	thread_join(&thread);
+	CHECK(!have_children());
+}
+
+/* Descriptors of the caller's may be used there. */
+TEST(local_queue_knows_the_callers_descriptors)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .flags = ASPAWN_QUEUE_LOCAL });
+	const struct aspawn_result *result;
+	int pipe[2];
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "writes", "x");
+
+	CHECK_EQUAL(psys_pipe2(pipe, PSYS_O_CLOEXEC), 0);
+	const struct aspawn_action action = ASPAWN_DUP2(pipe[1], 1);
+	command.actions = &action;
+	command.action_count = 1;
+	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->status, 0);
+	char byte = 0;
+	CHECK_EQUAL(psys_read(pipe[0], &byte, 1), 1);
+	CHECK_EQUAL(byte, 'x');
+	close_queue(queue);
+}
+
+/* --- threads ------------------------------------------------------------------------------------ */
+
+enum { THREADS = 4 };
+
+struct crowd {
+	struct aspawn_queue *queue;
+	int each, submitted, taken, wrong;
+};
+
+static int is_part_of_a_crowd(void *arg)
+{
+	struct crowd *crowd = arg;
+	const struct aspawn_result *results[4];
+	int sent = 0, count;
+
+	do {
+		if (sent < crowd->each &&
+		    submit(crowd->queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0) {
+			sent++;
+			__atomic_add_fetch(&crowd->submitted, 1, __ATOMIC_RELAXED);
+		}
+		count = aspawn_queue_wait(crowd->queue, results, 4, sent < crowd->each ? 0 : 5000);
+		for (int i = 0; i < count; i++)
+			if (results[i]->status != 7 << 8) {
+				note("status", results[i]->status);
+				note("error", results[i]->failure.error);
+				note("step", results[i]->failure.step);
+				__atomic_add_fetch(&crowd->wrong, 1, __ATOMIC_RELAXED);
+			}
+		if (count > 0) {
+			__atomic_add_fetch(&crowd->taken, count, __ATOMIC_RELAXED);
+			aspawn_queue_release(crowd->queue, results, count);
+		}
+	} while (sent < crowd->each || count > 0);
+	return 0;
+}
+
+TEST_SECONDS(queue_of_many_threads, 60)
+{
+	struct crowd crowd = { .each = scaled(300) };
+	struct thread threads[THREADS];
+
+	crowd.queue = open_queue(&(struct aspawn_queue_options){ .jobs = 16 });
+	for (int i = 0; i < THREADS; i++)
+		thread_start(&threads[i], is_part_of_a_crowd, &crowd);
+	for (int i = 0; i < THREADS; i++)
+		thread_join(&threads[i]);
+	CHECK_EQUAL(crowd.submitted, THREADS * crowd.each);
+	CHECK_EQUAL(crowd.taken, THREADS * crowd.each);
+	CHECK_EQUAL(crowd.wrong, 0);
+	close_queue(crowd.queue);
+}
