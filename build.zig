@@ -9,10 +9,11 @@ const sources = [_][]const u8{
     "aspawn/files.c",    "aspawn/handover.c",     "aspawn/options.c",       "aspawn/private.c",
     "aspawn/stack.c",    "aspawn/watch.c",
     "command/action.c",  "command/actions.c",     "command/arena.c",        "command/child.c",
-    "command/command.c", "command/communicate.c", "command/environment.c",  "command/execute.c",     "command/image.c",
-    "command/info.c",    "command/kill.c",        "command/pool.c",         "command/requirements.c",
-    "command/text.c",    "command/version.c",     "command/wait.c",         "queue/job.c",
-    "queue/queue.c",     "queue/results.c",       "queue/server.c",         "queue/submit.c",
+    "command/command.c", "command/communicate.c", "command/environment.c",  "command/execute.c",
+    "command/image.c",   "command/info.c",        "command/kill.c",         "command/pool.c",
+    "command/text.c",    "command/version.c",     "command/requirements.c", "command/wait.c",
+    "queue/job.c",       "queue/queue.c",         "queue/results.c",        "queue/server.c",
+    "queue/submit.c",
 };
 const compat_sources = [_][]const u8{
     "compat/pool.c",  "compat/popen.c", "compat/popen_noshell.c", "compat/posix_spawn.c",
@@ -52,6 +53,30 @@ fn archOf(target: std.Target) Arch {
     };
 }
 
+/// The program that command/image.h describes.
+fn imageOf(b: *std.Build, own: Arch, target: std.Build.ResolvedTarget, flags: []const []const u8) *std.Build.Step.Compile {
+    const program = b.createModule(.{
+        .target = target,
+        .optimize = .ReleaseSmall,
+        .pic = false,
+        .strip = true,
+        .unwind_tables = .none,
+        .stack_protector = false,
+    });
+    program.addIncludePath(b.path("include"));
+    program.addCSourceFile(.{ .file = b.path("command/image/program.c"), .flags = flags });
+    program.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/start.S", .{own.name})));
+    for (own.assembly) |name|
+        program.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/{s}.S", .{ own.name, name })));
+    const image = b.addExecutable(.{ .name = "aspawn-image", .root_module = program, .linkage = .static });
+    image.setLinkerScript(b.path("command/image/image.ld"));
+    image.link_gc_sections = true;
+    image.build_id = .none;
+    image.link_eh_frame_hdr = false;
+    image.bundle_compiler_rt = false;
+    return image;
+}
+
 pub fn build(b: *std.Build) void {
     const target = b.standardTargetOptions(.{});
     const optimize = b.standardOptimizeOption(.{});
@@ -79,6 +104,8 @@ pub fn build(b: *std.Build) void {
     core.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/clone.S", .{own.name})));
     for (own.assembly) |name|
         core.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/{s}.S", .{ own.name, name })));
+    core.addCMacro("ASPAWN_IMAGE", "\"aspawn-image\""); // .incbin looks for it where headers are
+    core.addIncludePath(imageOf(b, own, target, flags.items).getEmittedBinDirectory());
     const aspawn = b.addLibrary(.{ .name = "aspawn", .root_module = core });
     aspawn.installHeadersDirectory(b.path("include"), "", .{});
     b.installArtifact(aspawn);
