@@ -761,7 +761,9 @@ static void check_killed(long nr, uint64_t flags)
 
 	open_many();
 	set_disposition(PSYS_SIGPIPE, PSYS_SIG_IGN);
+	/* Before Linux 5.16 a core dump kills all processes that share the memory. */
 	psys_prlimit64(0, PSYS_RLIMIT_CORE, &none, NULL);
+	psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0);
 	const int descriptors = count_descriptors();
 	filter_trap(nr);
 	command.flags = flags;
