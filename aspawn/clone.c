@@ -78,6 +78,8 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 	}
 	if (!wants_pidfd)
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
+	if (request->kernel_stores_pid)
+		flags |= PSYS_CLONE_PARENT_SETTID;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
 	return flags | request->clone3_flags;
@@ -148,6 +150,7 @@ static PSYS_UNINSTRUMENTED long clone_with(uint64_t flags, const struct clone_me
 		.exit_signal =
 			flags & PSYS_CLONE_AUTOREAP || control->executes_first ? 0 : PSYS_SIGCHLD,
 		.pidfd = &control->pidfd,
+		.tid = &state->pid,
 		.cleared_tid = &state->use,
 		.lowest = (char *)stack->addr + STACK_LOWEST,
 		.top = request->user_data,

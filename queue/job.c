@@ -201,6 +201,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 		.copy_memory = job->copies_memory,
 		.pipe = PIPE_IF_COPIED,
 		.wants_pidfd = server->is_local,
+		.kernel_stores_pid = !server->is_local,
 		.cgroup_fd = job->cgroup,
 		.cgroup_is_optional = true,
 		.fn = job_child,

@@ -16,7 +16,7 @@ enum {
 	USUAL_BYTES = 32768,
 	MOST_JOBS = 32768,
 	MOST_BYTES_OF_JOB = 16 * 1024 * 1024,
-	FIRST_EVENT = 1, /* never 0: the kernel's, when the server ends */
+	FIRST_EVENT = 1, /* odd, as all later ones: 0 is the kernel's, when the server ends */
 };
 
 int aspawn_queue_check(const struct aspawn_queue *queue)
@@ -187,12 +187,14 @@ int aspawn_queue_start_server(struct aspawn_queue *queue)
 	__atomic_store_n(&shared->events, (int)(shared->epoch++ << 24 | FIRST_EVENT),
 			 __ATOMIC_SEQ_CST);
 	long r = clone_server(queue);
-	if (r < 0)
-		return (int)r;
-	await_ready(queue);
-	r = shared->ready > 0 ? 0 : shared->ready < 0 ? shared->ready : -PSYS_EAGAIN;
+	if (r >= 0) {
+		await_ready(queue);
+		r = shared->ready > 0 ? 0 : shared->ready < 0 ? shared->ready : -PSYS_EAGAIN;
+		if (r < 0)
+			reap_server(shared);
+	}
 	if (r < 0) {
-		reap_server(shared);
+		__atomic_store_n(&shared->events, 0, __ATOMIC_SEQ_CST); /* as at its end */
 		return (int)r;
 	}
 	watch_server(queue);
@@ -212,19 +214,22 @@ bool aspawn_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 
 /*
  * Children of the dead server that have not executed yet end too, but still use their stacks and
- * their jobs' memory for a moment. A stack whose child the server has not noted may have none: it
- * is given up if nobody clears its word.
+ * their jobs' memory for a moment. Without a pid in the state there was no clone. Gives up the
+ * stack of a child that hangs in the kernel: it will still use it.
  */
 static void await_children(struct aspawn_queue *queue)
 {
-	const struct psys_timespec limit = { 1, 0 }, soon = { 0, 100000000 };
+	const struct psys_timespec limit = { 1, 0 };
 
 	for (uint32_t i = 0; i < queue->limit; i++) {
 		struct Stack_t *stack = &queue->stacks[i];
-		const bool is_noted =
-			stack->addr && __atomic_load_n(&stack_state(stack)->pid, __ATOMIC_ACQUIRE);
 
-		if (stack->addr && aspawn_stack_wait(stack, is_noted ? &limit : &soon) < 0)
+		if (!stack->addr)
+			continue;
+		struct stack_state *state = stack_state(stack);
+		if (!__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
+			__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+		if (aspawn_stack_wait(stack, &limit) < 0)
 			*stack = (struct Stack_t){ NULL, 0 };
 	}
 }
@@ -270,38 +275,50 @@ static void wake_everybody(const struct aspawn_queue *queue)
 		psys_write(queue->notify, &one, sizeof one);
 }
 
-int aspawn_queue_recover(struct aspawn_queue *queue, bool restart)
+/* Called with all signals blocked. */
+static int recover(struct aspawn_queue *queue, bool restart)
 {
 	struct shared *shared = queue->shared;
 	int state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE), r = 0;
+
+	if (state == SERVER_RECOVERS ||
+	    !__atomic_compare_exchange_n(&shared->state, &state, SERVER_RECOVERS, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return -PSYS_EAGAIN;
+	if (state == SERVER_RUNS && !aspawn_queue_is_orphaned(queue, false) &&
+	    !aspawn_child_is_gone(shared->server_pid)) {
+		__atomic_store_n(&shared->state, state, __ATOMIC_SEQ_CST);
+		return 0;
+	}
+	if (state == SERVER_RUNS) {
+		unwatch_server(queue);
+		reap_server(shared);
+		await_children(queue);
+		__atomic_store_n(&shared->events, 0, __ATOMIC_SEQ_CST); /* a sandbox may not */
+	}
+	const uint32_t lost = complete_lost(queue);
+	if (restart)
+		r = aspawn_queue_start_server(queue);
+	__atomic_store_n(&shared->state, restart && r == 0 ? SERVER_RUNS : SERVER_NONE,
+			 __ATOMIC_SEQ_CST);
+	if (lost)
+		wake_everybody(queue);
+	return r;
+}
+
+int aspawn_queue_recover(struct aspawn_queue *queue, bool restart)
+{
 	struct psys_sigset all, mask;
 
 	psys_sigfillset(&all);
-	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
+	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	if (state == SERVER_RECOVERS ||
-	    !__atomic_compare_exchange_n(&shared->state, &state, SERVER_RECOVERS, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-		r = -PSYS_EAGAIN;
-	} else if (!aspawn_queue_is_orphaned(queue, true) &&
-		   !(state == SERVER_RUNS && aspawn_child_is_gone(shared->server_pid)) &&
-		   !(state == SERVER_NONE)) {
-		__atomic_store_n(&shared->state, state, __ATOMIC_RELEASE);
-	} else {
-		if (state == SERVER_RUNS) {
-			unwatch_server(queue);
-			reap_server(shared);
-			await_children(queue);
-		}
-		const uint32_t lost = complete_lost(queue);
-		if (restart)
-			r = aspawn_queue_start_server(queue);
-		__atomic_store_n(&shared->state, restart && r == 0 ? SERVER_RUNS : SERVER_NONE,
-				 __ATOMIC_RELEASE);
-		if (lost)
-			wake_everybody(queue);
-	}
+	r = recover(queue, restart);
+	/* A submitter that found this thread here has left its job to it. */
+	while (aspawn_queue_is_orphaned(queue, false) && ring_has_value(&queue->shared->submitted) &&
+	       recover(queue, false) == 0)
+		continue;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
 }

@@ -122,10 +122,11 @@ struct shared {
 	struct ring free, submitted;
 	struct out_ring ended;
 
-	/* A futex, changed with each batch of ended jobs and never 0. The kernel clears and wakes
-	 * it when the server ends: CLONE_CHILD_CLEARTID. */
+	/* A futex, changed with each batch of ended jobs, and when waiters have nothing to wait for
+	 * any more. Odd; the kernel clears and wakes it when the server ends: CLONE_CHILD_CLEARTID. */
 	_Alignas(64) int events;
-	int waiters; /* threads that sleep, or are about to */
+	int waiters;  /* threads that sleep, or are about to */
+	int drainers; /* of these, those that wait for the last job's end, not for a result */
 	int armed;   /* the next batch writes to the eventfd of aspawn_queue_fd() */
 
 	_Alignas(64) int asleep; /* the server sleeps: write to wake */
