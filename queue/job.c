@@ -247,7 +247,7 @@ QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *se
 	job->ended_as = 0;
 	job->has_ended = false;
 	job->prepared->parent = server->is_local ? queue->host : shared->server_pid;
-	job->result.started = queue_now();
+	job->result.started = queue_now(queue);
 	int r = job_make_streams(server, job);
 	if (r >= 0)
 		r = job_spawn(queue, server, job);
@@ -368,6 +368,8 @@ static QUEUE_SERVER void job_set_deadline(struct server *server, struct job *job
 
 QUEUE_SERVER void aspawn_job_stop(struct server *server, struct job *job, int ended_as, bool at_once)
 {
+	const struct aspawn_queue *queue = job->queue;
+
 	if (job->has_ended || (job->stage != STAGE_RUNS && !at_once))
 		return;
 	if (job->stage == STAGE_RUNS) {
@@ -377,7 +379,7 @@ QUEUE_SERVER void aspawn_job_stop(struct server *server, struct job *job, int en
 	at_once = at_once || job->grace < 0;
 	job->stage = at_once ? STAGE_KILLED : STAGE_TERMINATED;
 	job_send(job, at_once ? PSYS_SIGKILL : PSYS_SIGTERM);
-	job_set_deadline(server, job, at_once ? 0 : queue_now() + job->grace);
+	job_set_deadline(server, job, at_once ? 0 : queue_now(queue) + job->grace);
 }
 
 QUEUE_SERVER void aspawn_job_expire(struct aspawn_queue *queue, struct server *server,
@@ -409,7 +411,7 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 {
 	const bool stopped = job->stage != STAGE_RUNS;
 
-	job->result.ended = queue_now();
+	job->result.ended = queue_now(queue);
 	job->result.status = status;
 	psys_memcpy(&job->result.usage, usage, sizeof *usage);
 	job->has_ended = true;
@@ -476,7 +478,7 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 		      result->failure.error ? ASPAWN_JOB_NOT_STARTED :
 					      ASPAWN_JOB_RAN;
 	if (!result->ended)
-		result->ended = queue_now();
+		result->ended = queue_now(queue);
 	if (result->out) {
 		result->out_total = job->outputs[0].total;
 		result->out_size = job_kept(&job->outputs[0]);

@@ -255,7 +255,7 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
 			continue;
 		if (state == JOB_TAKEN) {
 			job->result.failure = (struct aspawn_failure){ .step = ASPAWN_STEP_NONE };
-			job->result.ended = queue_now();
+			job->result.ended = queue_now(queue);
 			job->result.out_size = job->result.err_size = 0;
 		}
 		aspawn_queue_complete(queue, job, has_ended ? job->result.end : ASPAWN_JOB_LOST);
@@ -458,6 +458,7 @@ static void note_host(struct aspawn_queue *queue)
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
 	queue->host = psys_getpid();
+	queue->clock = aspawn_queue_find_clock();
 	queue->wake = queue->life[0] = queue->life[1] = queue->notify = queue->epoll = -1;
 	psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &queue->mask, PSYS_SIGSET_SIZE);
 	queue->ignores_sigchld = !(queue->flags & ASPAWN_QUEUE_LOCAL) &&

@@ -137,8 +137,12 @@ struct shared {
 	struct server server;
 };
 
+/* clock_gettime() without a system call. */
+typedef int (*queue_clock_fn)(int clock, struct psys_timespec *time);
+
 struct aspawn_queue {
 	struct shared *shared;
+	queue_clock_fn clock; /* NULL: a system call */
 	char *jobs;
 	size_t mapped, stride;
 	uint32_t flags, capacity, limit;
@@ -164,12 +168,16 @@ QUEUE_INLINE void queue_count_up(uint32_t *count)
 	__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
 }
 
+/* NULL: there is none. */
+queue_clock_fn aspawn_queue_find_clock(void);
+
 /* Nanoseconds of CLOCK_MONOTONIC, at least 1. */
-PSYS_INLINE int64_t queue_now(void)
+PSYS_INLINE int64_t queue_now(const struct aspawn_queue *queue)
 {
 	struct psys_timespec time;
 
-	if (psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time) < 0)
+	if ((queue->clock ? queue->clock(PSYS_CLOCK_MONOTONIC, &time) :
+			    psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time)) != 0)
 		return 1;
 	return time.tv_sec * 1000000000 + time.tv_nsec + 1;
 }

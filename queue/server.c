@@ -113,7 +113,7 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct se
 		if (!server_has_key(queue, server, job))
 			continue;
 		if (queue->delay) {
-			const int64_t now = queue_now();
+			const int64_t now = queue_now(queue);
 			if (now < server->next_start)
 				break;
 			server->next_start = now + queue->delay;
@@ -264,7 +264,7 @@ static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue, struct
 
 	if (server->next_deadline == INT64_MAX)
 		return;
-	const int64_t now = queue_now();
+	const int64_t now = queue_now(queue);
 	if (now < server->next_deadline)
 		return;
 	server->next_deadline = INT64_MAX;
@@ -343,7 +343,7 @@ static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue,
 		first = server->next_start;
 	if (first == INT64_MAX && !server->unpolled)
 		return CHECK_MS;
-	const int64_t now = queue_now();
+	const int64_t now = queue_now(queue);
 	if (server->unpolled && first > now + TICK_NS)
 		first = now + TICK_NS;
 	return server_ms(first - now);
@@ -392,7 +392,7 @@ static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue, struct s
 		server_drop_waiting(queue, server, job);
 	}
 	server_stop_running(queue, server, true, true);
-	server->closed_at = queue_now();
+	server->closed_at = queue_now(queue);
 }
 
 /* A killed job may take for ever: it runs as another user, or hangs in the kernel. */
@@ -400,7 +400,7 @@ static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue,
 					  const struct server *server)
 {
 	return server->is_closing &&
-	       (queue->shared->counts.running == 0 || queue_now() - server->closed_at > 1000000000);
+	       (queue->shared->counts.running == 0 || queue_now(queue) - server->closed_at > 1000000000);
 }
 
 static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue,
@@ -435,7 +435,7 @@ QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *s
 			return false;
 		if (until != UNTIL_CLOSED && server_is_done(queue, server, until))
 			return true;
-		if (deadline != INT64_MAX && queue_now() >= deadline)
+		if (deadline != INT64_MAX && queue_now(queue) >= deadline)
 			return true;
 		server_sleep(queue, server,
 			     server->is_closing ? server->closed_at + 1000000000 : deadline);

@@ -143,7 +143,7 @@ static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
 {
 	struct job *job = prepared->of;
 
-	job->result.executed = queue_now();
+	job->result.executed = queue_now(job->queue);
 }
 
 /* Fills the job: the command, its input and its outputs lie behind each other. */
@@ -180,7 +180,7 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	return 0;
 }
 
-static void clear_result(struct job *job, uint64_t cookie)
+static void clear_result(const struct aspawn_queue *queue, struct job *job, uint64_t cookie)
 {
 	struct aspawn_result *result = &job->result;
 
@@ -192,7 +192,7 @@ static void clear_result(struct job *job, uint64_t cookie)
 	result->out_total = result->err_total = 0;
 	result->started = result->executed = result->ended = 0;
 	psys_memset(&result->usage, 0, sizeof result->usage);
-	result->submitted = queue_now();
+	result->submitted = queue_now(queue);
 }
 
 static bool is_prepared(const struct aspawn_queue *queue, int prepared)
@@ -258,7 +258,7 @@ int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *fro
 		return r;
 	}
 	r = new_ticket(job);
-	clear_result(job, known.cookie);
+	clear_result(queue, job, known.cookie);
 	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
 	queue_count_up(&queue->shared->counts.submitted);
 	ring_push(&queue->shared->submitted, (uint32_t)job->number);

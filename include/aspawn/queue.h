@@ -163,9 +163,9 @@ struct aspawn_job {
 enum { ASPAWN_JOB_SIZE_VER0 = 64 + 4 * __SIZEOF_POINTER__ }; /* of the first version */
 
 /*
- * Copies a job to the queue and returns. No system call, except to wake a sleeping server, and to
- * read the clock where the kernel has no vDSO. Never blocks, unless the server was killed: then
- * the call makes a new one.
+ * Copies a job to the queue and returns. No system call, except to wake a sleeping server, and, on
+ * 32-bit architectures or without the kernel's vDSO, to read the clock. Never blocks, unless the
+ * server was killed: then the call makes a new one.
  *
  * Returns the ticket of the job, greater than 0, for aspawn_queue_cancel().
  *   -EAGAIN  the queue is full: take and release results; or another thread is just now

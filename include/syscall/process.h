@@ -178,6 +178,7 @@ struct psys_sched_param {
 #define PSYS_PR_CAP_AMBIENT_IS_SET 1
 #define PSYS_PR_CAP_AMBIENT_RAISE 2
 #define PSYS_PR_CAP_AMBIENT_CLEAR_ALL 4
+#define PSYS_PR_GET_AUXV 0x41555856 /* 6.4 */
 
 /* pidfd_open */
 #ifndef PSYS_PIDFD_NONBLOCK

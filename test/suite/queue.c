@@ -208,6 +208,36 @@ static void check_streams(uint64_t flags)
 	close_queue(queue);
 }
 
+/* A clock whose reading needs no system call on any architecture of 64 bits. */
+static bool has_quick_clock(void)
+{
+	char name[64] = "";
+	int fd = psys_open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			   PSYS_O_RDONLY, 0);
+
+	psys_read(fd, name, sizeof name - 1);
+	psys_close(fd);
+	return sizeof(void *) == 8 &&
+	       (!psys_strcmp(name, "tsc\n") || !psys_strcmp(name, "kvm-clock\n") ||
+		!psys_strcmp(name, "arch_sys_counter\n"));
+}
+
+TEST(queue_reads_the_clock_without_a_system_call)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_result *result;
+
+	if (!has_quick_clock())
+		skip("the clock needs a system call");
+	filter_refuse(PSYS_NR_clock_gettime, PSYS_EPERM);
+	CHECK(submit(queue, (struct aspawn_job){ .cookie = 1 }, "exit_7", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), 1); /* no clock for a timeout */
+	CHECK(result->submitted > 1000000);
+	CHECK(result->submitted <= result->started);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
 TEST(queue_streams)
 {
 	check_streams(0);
