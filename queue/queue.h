@@ -94,10 +94,14 @@ struct job_list {
 struct server {
 	bool is_local, is_begun;
 	int epoll, wake, life, notify, signals, null, host_pidfd; /* descriptors in its table */
+	int host_stat;                                            /* /proc/HOST/stat, or -1 */
 	struct job_list waiting, running;
 	int buckets[PID_BUCKETS]; /* of running jobs, by pid */
 	int64_t next_deadline;    /* of all running jobs; INT64_MAX: none. May be too early */
 	int64_t next_start;       /* for delay_ms */
+	int64_t checked_at;       /* when the server has looked if the host uses this memory */
+	int64_t looked_at;        /* ... and if the host is stopped */
+	int64_t stopped_at;       /* when it found it stopped; 0: it runs */
 	int cancels;              /* seen */
 	unsigned stopping;        /* running jobs that are being ended: their groups are killed */
 	unsigned unpolled;        /* outputs and pids that epoll does not know */

@@ -1077,6 +1077,83 @@ TEST_SECONDS(queue_ends_when_its_host_executes_and_a_copy_lives, 60)
 	check_host_ends(executes_with_a_copy);
 }
 
+/* Seen by the host of a stopped queue and by the test. */
+struct stoppable {
+	int starts;    /* jobs that were started */
+	int lingering; /* pid of a job with a timeout */
+};
+
+static ASPAWN_CHILD int counts_its_start(void *stoppable)
+{
+	__atomic_add_fetch(&((struct stoppable *)stoppable)->starts, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static ASPAWN_CHILD int shows_its_pid(void *stoppable)
+{
+	((struct stoppable *)stoppable)->lingering = psys_getpid();
+	return 0;
+}
+
+static void submit_with_call(struct aspawn_queue *queue, struct aspawn_job job, const char *role,
+			     int (*fn)(void *), void *arg)
+{
+	const struct aspawn_action action = ASPAWN_CALL(fn, arg);
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, role, NULL);
+
+	command.actions = &action;
+	command.action_count = 1;
+	CHECK(submit_command(queue, job, &command) > 0);
+}
+
+static void host_to_be_stopped(struct stoppable *seen)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .jobs = 4096, .running = 2 });
+
+	submit_with_call(queue, (struct aspawn_job){ .timeout_ms = 1000 }, "lingers", shows_its_pid,
+			 seen);
+	for (int i = 0; i < 4000; i++)
+		submit_with_call(queue, (struct aspawn_job){ 0 }, "naps", counts_its_start, seen);
+	sleep_ms(60000);
+}
+
+static int starts_of(const struct stoppable *seen)
+{
+	return __atomic_load_n(&seen->starts, __ATOMIC_SEQ_CST);
+}
+
+TEST_SECONDS(queue_pauses_while_its_host_is_stopped, 60)
+{
+	struct stoppable *seen = shared_page();
+	int status;
+
+	if (!have_proc())
+		skip("no /proc");
+	if (!memory_is_shared())
+		skip("this emulator copies the memory");
+	int host = fork_child();
+	if (host == 0)
+		host_to_be_stopped(seen);
+	while (starts_of(seen) < 3)
+		sleep_ms(1);
+	CHECK_EQUAL(psys_kill(host, PSYS_SIGSTOP), 0);
+	CHECK_EQUAL(psys_wait4(host, &status, PSYS_WUNTRACED, NULL), host);
+	sleep_ms(500); /* so long a server under load may take to notice */
+	const int starts = starts_of(seen);
+	sleep_ms(1000);
+	CHECK_EQUAL(starts_of(seen), starts);
+	CHECK(starts < 4000);
+	CHECK(exists(seen->lingering)); /* its timeout has passed otherwise */
+	CHECK_EQUAL(psys_kill(host, PSYS_SIGCONT), 0);
+	while (starts_of(seen) == starts)
+		sleep_ms(1);
+	CHECK(ends_soon(seen->lingering));
+	psys_kill(host, PSYS_SIGKILL);
+	reap(host);
+}
+
 TEST(queue_fd_is_readable_when_there_are_results)
 {
 	struct aspawn_queue *queue =
