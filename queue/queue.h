@@ -28,6 +28,7 @@ enum {
 	SERVER_STACK = 65536,
 	PID_BUCKETS = 1024, /* a power of two */
 	NO_JOB = -1,
+	PRIORITIES = ASPAWN_MOST_PRIORITY + 1,
 };
 
 /*
@@ -54,7 +55,7 @@ struct job {
 	uint32_t end_position;  /* with JOB_ENDED: its position in the ended ring */
 	int ticket, cancel;     /* cancel: the ticket of a job that is to be cancelled */
 	int generation;         /* the high part of the last ticket */
-	int number;
+	int number, priority;
 	uint32_t flags, key, key_limit;
 	bool may_lead; /* no action makes a session or joins a group */
 	bool makes_group, copies_memory, is_prepared;
@@ -95,7 +96,7 @@ struct server {
 	bool is_local, is_begun;
 	int epoll, wake, life, notify, signals, null, host_pidfd; /* descriptors in its table */
 	int host_stat;                                            /* /proc/HOST/stat, or -1 */
-	struct job_list waiting, running;
+	struct job_list waiting[PRIORITIES], running;
 	int buckets[PID_BUCKETS]; /* of running jobs, by pid */
 	int64_t next_deadline;    /* of all running jobs; INT64_MAX: none. May be too early */
 	int64_t next_start;       /* for delay_ms */

@@ -116,8 +116,16 @@ static QUEUE_SERVER void server_take(struct aspawn_queue *queue, struct server *
 
 		__atomic_store_n(&job->state, JOB_TAKEN, __ATOMIC_RELEASE);
 		ring_drop_alone(&queue->shared->submitted);
-		aspawn_list_add(queue, &server->waiting, job);
+		aspawn_list_add(queue, &server->waiting[job->priority], job);
 	}
+}
+
+static QUEUE_SERVER bool server_has_waiting(const struct server *server)
+{
+	for (int i = 0; i < PRIORITIES; i++)
+		if (server->waiting[i].first != NO_JOB)
+			return true;
+	return false;
 }
 
 static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue,
@@ -137,7 +145,7 @@ static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue,
 static QUEUE_SERVER void server_drop_waiting(struct aspawn_queue *queue, struct server *server,
 					     struct job *job)
 {
-	aspawn_list_remove(queue, &server->waiting, job);
+	aspawn_list_remove(queue, &server->waiting[job->priority], job);
 	aspawn_job_finish(queue, server, job, ASPAWN_JOB_CANCELLED);
 }
 
@@ -146,10 +154,23 @@ static QUEUE_SERVER bool is_cancelled(const struct job *job)
 	return __atomic_load_n(&job->cancel, __ATOMIC_ACQUIRE) == job->ticket;
 }
 
-static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct server *server)
+static QUEUE_SERVER void server_drop_cancelled(struct aspawn_queue *queue, struct server *server,
+					       bool all)
+{
+	struct job *job;
+
+	for (int i = 0; i < PRIORITIES; i++)
+		for (int at = server->waiting[i].first; (job = server_next(queue, &at));)
+			if (all || is_cancelled(job))
+				server_drop_waiting(queue, server, job);
+}
+
+/* Of one priority. */
+static QUEUE_SERVER void server_start_some(struct aspawn_queue *queue, struct server *server,
+					   struct job_list *waiting)
 {
 	struct shared *shared = queue->shared;
-	int at = server->waiting.first;
+	int at = waiting->first;
 	struct job *job;
 
 	while (shared->counts.running < queue->limit && !server->must_wait &&
@@ -169,18 +190,25 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct se
 			server->next_start = now + queue->delay;
 		}
 		const int next = job->next, previous = job->previous;
-		aspawn_list_remove(queue, &server->waiting, job);
+		aspawn_list_remove(queue, waiting, job);
 		if (aspawn_job_start(queue, server, job))
 			continue;
 		/* There is no process or descriptor for it now: put it back where it was. */
 		job->next = next;
 		job->previous = previous;
-		*(previous == NO_JOB ? &server->waiting.first :
+		*(previous == NO_JOB ? &waiting->first :
 				       &queue_job(queue, (uint32_t)previous)->next) = job->number;
-		*(next == NO_JOB ? &server->waiting.last :
+		*(next == NO_JOB ? &waiting->last :
 				   &queue_job(queue, (uint32_t)next)->previous) = job->number;
 		server->must_wait = true;
 	}
+}
+
+static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct server *server)
+{
+	for (int i = PRIORITIES - 1; i >= 0; i--)
+		if (server->waiting[i].first != NO_JOB)
+			server_start_some(queue, server, &server->waiting[i]);
 }
 
 static QUEUE_SERVER void server_stop_running(struct aspawn_queue *queue, struct server *server,
@@ -198,18 +226,13 @@ static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue, struct s
 {
 	struct shared *shared = queue->shared;
 	const int cancels = __atomic_load_n(&shared->cancels, __ATOMIC_SEQ_CST);
-	int at;
-	struct job *job;
 
 	if (cancels == server->cancels)
 		return;
 	server->cancels = cancels;
 	const bool all = __atomic_exchange_n(&shared->cancel_all, 0, __ATOMIC_SEQ_CST);
 	server_take(queue, server);
-	at = server->waiting.first;
-	while ((job = server_next(queue, &at)))
-		if (all || is_cancelled(job))
-			server_drop_waiting(queue, server, job);
+	server_drop_cancelled(queue, server, all);
 	server_stop_running(queue, server, all, false);
 }
 
@@ -392,7 +415,7 @@ static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue, struct
 {
 	int64_t first = deadline < server->next_deadline ? deadline : server->next_deadline;
 
-	if (queue->delay && server->waiting.first != NO_JOB && server->next_start < first &&
+	if (queue->delay && server_has_waiting(server) && server->next_start < first &&
 	    queue->shared->counts.running < queue->limit)
 		first = server->next_start;
 	if (server->stopped_at)
@@ -439,16 +462,11 @@ static QUEUE_SERVER void server_sleep(struct aspawn_queue *queue, struct server 
 /* Kills all that runs. Those that wait are dropped: nobody will take their results. */
 static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue, struct server *server)
 {
-	struct job *job;
-
 	if (!__atomic_load_n(&queue->shared->closing, __ATOMIC_SEQ_CST) || server->is_closing)
 		return;
 	server->is_closing = true;
 	server_take(queue, server);
-	while (server->waiting.first != NO_JOB) {
-		job = queue_job(queue, (uint32_t)server->waiting.first);
-		server_drop_waiting(queue, server, job);
-	}
+	server_drop_cancelled(queue, server, true);
 	server_stop_running(queue, server, true, true);
 	server->closed_at = queue_now(queue);
 }
@@ -471,7 +489,7 @@ static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue,
 		return true;
 	if (until == UNTIL_RESULT)
 		return tail != __atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED);
-	return !shared->counts.running && server->waiting.first == NO_JOB &&
+	return !shared->counts.running && !server_has_waiting(server) &&
 	       tail == __atomic_load_n(&shared->submitted.tail, __ATOMIC_RELAXED);
 }
 
@@ -551,7 +569,9 @@ static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *s
 QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *server)
 {
 	server->epoll = server->signals = server->host_pidfd = server->host_stat = server->null = -1;
-	server->waiting = server->running = (struct job_list){ NO_JOB, NO_JOB };
+	server->running = (struct job_list){ NO_JOB, NO_JOB };
+	for (int i = 0; i < PRIORITIES; i++)
+		server->waiting[i] = server->running;
 	psys_memset(server->buckets, 0xff, sizeof server->buckets); /* NO_JOB */
 	server->next_deadline = INT64_MAX;
 	server->next_start = server->checked_at = server->looked_at = server->stopped_at = 0;

@@ -58,7 +58,8 @@ static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
 		return r;
 	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS || (!to->input && to->input_size) ||
 	    !to->key != !to->key_limit || !to->command == !to->prepared ||
-	    (to->argv && !to->prepared) || to->reserved ||
+	    (to->argv && !to->prepared) || to->reserved || to->reserved2 || to->priority < 0 ||
+	    to->priority > ASPAWN_MOST_PRIORITY ||
 	    (to->flags & ASPAWN_JOB_ERROR && to->flags & ASPAWN_JOB_ERROR_TO_OUTPUT))
 		return -PSYS_EINVAL;
 	return 0;
@@ -174,6 +175,7 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
 	job->key = from->key;
 	job->key_limit = from->key_limit;
+	job->priority = from->priority;
 	job->queue = queue;
 	job->pid = 0;
 	job->pidfd = job->report_fd = -1;

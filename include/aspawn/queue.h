@@ -158,9 +158,15 @@ struct aspawn_job {
 	/* Of the jobs with the same key, at most key_limit run at the same time; 0: no key. A job
 	 * that has to wait for its key lets later jobs pass. */
 	uint32_t key, key_limit;
+
+	/* Of the jobs that wait, those with the highest number start first, from 0 to
+	 * ASPAWN_MOST_PRIORITY; those with the same in the order of their submission. */
+	int priority;
+	int reserved2; /* 0 */
 };
 
-enum { ASPAWN_JOB_SIZE_VER0 = 64 + 4 * __SIZEOF_POINTER__ }; /* of the first version */
+enum { ASPAWN_MOST_PRIORITY = 7 };
+enum { ASPAWN_JOB_SIZE_VER0 = 64 + 4 * __SIZEOF_POINTER__ }; /* up to key_limit */
 
 /*
  * Copies a job to the queue and returns. No system call, except to wake a sleeping server, and, on
@@ -171,8 +177,8 @@ enum { ASPAWN_JOB_SIZE_VER0 = 64 + 4 * __SIZEOF_POINTER__ }; /* of the first ver
  *   -EAGAIN  the queue is full: take and release results; or another thread is just now
  *            releasing one
  *   -EINVAL  queue or job is NULL; not exactly one of command and prepared is set, or argv
- *            without prepared; prepared is no prepared command; reserved is not 0; size is less than the first version's; an unknown
- *            flag; the command is invalid for aspawn_start(), or has what a job cannot have; only
+ *            without prepared; prepared is no prepared command; reserved is not 0; priority is
+ *            out of range; size is less than the first version's; an unknown flag; the command is invalid for aspawn_start(), or has what a job cannot have; only
  *            one of key and key_limit is set
  *   -EBADF   an action uses a descriptor of the caller's
  *   -E2BIG   the job needs more than job_bytes; or size is larger than this library's, and a byte
@@ -309,7 +315,7 @@ PSYS_API int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_
 /* The sizes that an older library and a newer caller agree on. */
 PSYS_ASSERT(aspawn_queue_options_has_its_size,
 	    sizeof(struct aspawn_queue_options) == ASPAWN_QUEUE_OPTIONS_SIZE_VER0);
-PSYS_ASSERT(aspawn_job_has_its_size, sizeof(struct aspawn_job) == ASPAWN_JOB_SIZE_VER0);
+PSYS_ASSERT(aspawn_job_has_its_size, sizeof(struct aspawn_job) == ASPAWN_JOB_SIZE_VER0 + 8);
 PSYS_ASSERT(aspawn_queue_counts_has_48_bytes, sizeof(struct aspawn_queue_counts) == 48);
 
 #ifdef __cplusplus

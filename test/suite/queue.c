@@ -546,6 +546,35 @@ TEST_SECONDS(queue_runs_no_more_of_a_key_than_its_limit, 60)
 	close_queue(queue);
 }
 
+TEST(queue_starts_jobs_by_priority)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
+	const struct aspawn_result *results[10];
+	struct aspawn_queue_counts counts;
+
+	/* While the first runs, the others wait. */
+	int first = submit(queue, (struct aspawn_job){ .cookie = 100 }, "lingers", NULL);
+	CHECK(first > 0);
+	do
+		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+	while (counts.running == 0);
+	for (unsigned i = 0; i < 9; i++)
+		CHECK(submit(queue, (struct aspawn_job){ .cookie = i, .priority = (int)(i % 3) },
+			     "exit_7", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, first), 0);
+	CHECK_EQUAL(aspawn_queue_drain(queue, 15000), 0);
+	CHECK_EQUAL(aspawn_queue_wait(queue, results, 10, 0), 10);
+	CHECK_EQUAL(results[0]->cookie, 100);
+	for (unsigned i = 0; i < 9; i++)
+		CHECK_EQUAL(results[1 + i]->cookie, i % 3 * 3 + 2 - i / 3);
+	CHECK_EQUAL(submit(queue, (struct aspawn_job){ .priority = ASPAWN_MOST_PRIORITY + 1 },
+			   "exit_7", NULL),
+		    -PSYS_EINVAL);
+	CHECK_EQUAL(submit(queue, (struct aspawn_job){ .priority = -1 }, "exit_7", NULL),
+		    -PSYS_EINVAL);
+	close_queue(queue);
+}
+
 TEST(queue_delays_starts)
 {
 	struct aspawn_queue *queue =
