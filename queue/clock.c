@@ -63,7 +63,9 @@ static uintptr_t find_vdso(void)
 	psys_close(fd);
 	if (size <= 0)
 		size = psys_prctl(PSYS_PR_GET_AUXV, (uintptr_t)words, sizeof words, 0, 0);
-	const size_t count = size < 0 ? 0 : (size_t)size < sizeof words ? (size_t)size : sizeof words;
+	const size_t count = size < 0                    ? 0 :
+			     (size_t)size < sizeof words ? (size_t)size :
+							   sizeof words;
 	for (size_t i = 0; (i + 2) * sizeof *words <= count; i += 2)
 		if (words[i] == AT_SYSINFO_EHDR)
 			return words[i + 1];
@@ -127,8 +129,7 @@ queue_clock_fn aspawn_queue_find_clock(void)
 		if (!symbol->section || symbol->name >= vdso.strings_size ||
 		    !is_the_clock(vdso.strings + symbol->name))
 			continue;
-		const queue_clock_fn clock =
-			(queue_clock_fn)(uintptr_t)(vdso.base + symbol->value);
+		const queue_clock_fn clock = (queue_clock_fn)(uintptr_t)(vdso.base + symbol->value);
 		return clock(PSYS_CLOCK_MONOTONIC, &time) == 0 ? clock : NULL;
 	}
 	return NULL;

@@ -245,7 +245,7 @@ QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *se
 	job->pidfd = job->report_fd = job->outputs[0].fd = job->outputs[1].fd = -1;
 	job->stage = STAGE_RUNS;
 	job->ended_as = 0;
-	job->has_ended = false;
+	job->has_ended = job->is_absorbed = false;
 	job->prepared->parent = server->is_local ? queue->host : shared->server_pid;
 	job->result.started = queue_now(queue);
 	int r = job_make_streams(server, job);
@@ -281,9 +281,24 @@ QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *se
 
 /* --- output -------------------------------------------------------------------------- */
 
-/* Returns what read(2) does. What does not fit is read too, and dropped. */
-static QUEUE_SERVER long job_read_once(const struct job *job, struct job_output *output)
+/* After an error of the sink the rest is dropped. */
+static QUEUE_SERVER void job_feed_sink(struct server *server, struct job *job, int which,
+				       size_t count)
 {
+	struct job_output *output = &job->outputs[which];
+
+	output->total += count;
+	if (job->sink(job->sink_arg, which + 1, output->data, count) >= 0)
+		return;
+	job->sink = NULL;
+	job->outputs[0].size = job->outputs[1].size = 0;
+	aspawn_job_stop(server, job, ASPAWN_JOB_CANCELLED, false);
+}
+
+/* Returns what read(2) does. What does not fit is read too, and dropped. */
+static QUEUE_SERVER long job_read_once(struct server *server, struct job *job, int which)
+{
+	struct job_output *output = &job->outputs[which];
 	char dropped[4096];
 	size_t room = output->size - output->at;
 
@@ -291,10 +306,14 @@ static QUEUE_SERVER long job_read_once(const struct job *job, struct job_output 
 			   room ? room : sizeof dropped);
 	if (r <= 0)
 		return r;
+	if (job->sink) {
+		job_feed_sink(server, job, which, (size_t)r);
+		return r;
+	}
 	output->total += (uint64_t)r;
 	if (room)
 		output->at += (size_t)r;
-	if (output->at == output->size && job->flags & ASPAWN_JOB_TAIL)
+	if (room && output->at == output->size && job->flags & ASPAWN_JOB_TAIL)
 		output->at = 0;
 	return r;
 }
@@ -309,7 +328,7 @@ static QUEUE_SERVER void job_read_all(struct server *server, struct job *job, in
 	struct job_output *output = &job->outputs[which];
 
 	for (int reads = 0; output->fd >= 0 && reads < MOST_READS; reads++) {
-		long r = job_read_once(job, output);
+		long r = job_read_once(server, job, which);
 		if (r == -PSYS_EAGAIN)
 			return;
 		if (r <= 0 && r != -PSYS_EINTR)
@@ -479,14 +498,14 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 					      ASPAWN_JOB_RAN;
 	if (!result->ended)
 		result->ended = queue_now(queue);
-	if (result->out) {
-		result->out_total = job->outputs[0].total;
+	result->out_total = job->outputs[0].total;
+	result->err_total = job->outputs[1].total;
+	if (result->out)
 		result->out_size = job_kept(&job->outputs[0]);
-	}
-	if (result->err) {
-		result->err_total = job->outputs[1].total;
+	if (result->err)
 		result->err_size = job_kept(&job->outputs[1]);
-	}
+	result->end = end;
+	job->is_absorbed = queue->completed && queue->completed(queue->completed_arg, result) != 0;
 	aspawn_queue_complete(queue, job, end);
 	server->completed++;
 }

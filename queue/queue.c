@@ -131,13 +131,16 @@ static void await_ready(const struct aspawn_queue *queue)
 		deadline_sleep_on(&shared->ready, 0, DEADLINE_NEVER);
 }
 
-/* The exit signal is 0: the host's wait(-1) and SIGCHLD do not know the server. */
+/* The exit signal is 0: the host's wait(-1) and SIGCHLD do not know the server. Its thread pointer is
+ * its own: the creating thread may end, and its thread's memory with it. */
 static long clone_server(struct aspawn_queue *queue)
 {
 	struct shared *shared = queue->shared;
 	const struct clone_call call = {
 		.flags = PSYS_CLONE_VM | PSYS_CLONE_FILES | PSYS_CLONE_PARENT_SETTID |
-			 PSYS_CLONE_CHILD_CLEARTID,
+			 PSYS_CLONE_CHILD_CLEARTID |
+			 (PSYS_CLONE_TLS_IS_POINTER ? PSYS_CLONE_SETTLS : 0),
+		.tls = queue->thread_pointer,
 		.tid = &shared->server_pid,
 		.cleared_tid = &shared->events,
 		.lowest = queue->server_stack,
@@ -250,10 +253,12 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
 		const int state = __atomic_load_n(&job->state, __ATOMIC_ACQUIRE);
 
 		/* Its result was filled, but not published. */
-		const bool has_ended = state == JOB_ENDED && job->end_position == shared->ended.tail;
+		const uint32_t tail = job->is_absorbed ? shared->absorbed.tail : shared->ended.tail;
+		const bool has_ended = state == JOB_ENDED && job->end_position == tail;
 		if (state != JOB_TAKEN && !has_ended)
 			continue;
 		if (state == JOB_TAKEN) {
+			job->is_absorbed = false;
 			job->result.failure = (struct aspawn_failure){ .step = ASPAWN_STEP_NONE };
 			job->result.ended = queue_now(queue);
 			job->result.out_size = job->result.err_size = 0;
@@ -316,8 +321,8 @@ int aspawn_queue_recover(struct aspawn_queue *queue, bool restart)
 		return r;
 	r = recover(queue, restart);
 	/* A submitter that found this thread here has left its job to it. */
-	while (aspawn_queue_is_orphaned(queue, false) && ring_has_value(&queue->shared->submitted) &&
-	       recover(queue, false) == 0)
+	while (aspawn_queue_is_orphaned(queue, false) &&
+	       ring_has_value(&queue->shared->submitted) && recover(queue, false) == 0)
 		continue;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
@@ -373,14 +378,15 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 {
 	const uint32_t capacity = power_of_two(options->jobs);
 	const uint32_t limit = options->running < capacity ? options->running : capacity;
-	const size_t rings = capacity * (2 * sizeof(struct ring_cell) + sizeof(uint32_t));
+	const size_t rings = (size_t)capacity * 2 * (sizeof(struct ring_cell) + sizeof(uint32_t));
 	const size_t first = in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct Stack_t));
 	const size_t second = in_units(sizeof(struct shared) + rings);
 	const size_t stride = (sizeof(struct job) + options->job_bytes + 63) & ~(size_t)63;
 	size_t jobs, size;
 
 	if (__builtin_mul_overflow(stride, capacity, &jobs) ||
-	    __builtin_add_overflow(first + second + QUEUE_UNIT + SERVER_STACK, jobs, &size))
+	    __builtin_add_overflow(first + second + (size_t)QUEUE_UNIT + SERVER_STACK + QUEUE_UNIT,
+				   jobs, &size))
 		return (void *)(intptr_t)-PSYS_ENOMEM;
 	/* The kernel may align it to less than 64 KiB, but to a page. */
 	char *at = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
@@ -394,19 +400,24 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	queue->checks_pid = psys_madvise(at + first, second, PSYS_MADV_WIPEONFORK) < 0;
 	psys_mprotect(at + first + second, QUEUE_UNIT, PSYS_PROT_NONE);
 	queue->server_stack = at + first + second + QUEUE_UNIT;
-	queue->jobs = queue->server_stack + SERVER_STACK;
+	queue->thread_pointer = queue->server_stack + SERVER_STACK + QUEUE_UNIT / 2;
+	*(void **)(void *)queue->thread_pointer = queue->thread_pointer; /* as x86 wants it */
+	queue->jobs = queue->server_stack + SERVER_STACK + QUEUE_UNIT;
 	queue->stride = stride;
 	queue->capacity = capacity;
 	queue->limit = limit;
 	queue->flags = (uint32_t)options->flags;
 	queue->delay = (int64_t)options->delay_ms * 1000000;
+	queue->completed = options->completed;
+	queue->completed_arg = options->completed_arg;
 
 	struct shared *shared = queue->shared;
 	struct ring_cell *cells = (void *)(shared + 1);
 	ring_clear(&shared->free, cells, capacity);
 	ring_clear(&shared->submitted, cells + capacity, capacity);
-	shared->ended.capacity = capacity;
-	shared->ended.values = (uint32_t *)(void *)(cells + 2 * (size_t)capacity);
+	uint32_t *values = (uint32_t *)(void *)(cells + 2 * (size_t)capacity);
+	out_clear(&shared->ended, values, capacity);
+	out_clear(&shared->absorbed, values + capacity, capacity);
 	shared->events = FIRST_EVENT;
 	shared->pidfd = -1;
 	shared->magic = QUEUE_MAGIC;

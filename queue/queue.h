@@ -2,7 +2,7 @@
 /*
  * The memory of a queue, which is one mapping:
  *
- *   | struct aspawn_queue | struct shared, rings | guard | stack of the server | jobs ... |
+ *   | struct aspawn_queue | struct shared, rings | guard | stack of the server | TLS | jobs ... |
  *
  * The first part never changes after the creation. The second is wiped in a forked copy of the
  * process (MADV_WIPEONFORK), which so finds that it has no queue. Each part begins at a multiple of
@@ -57,13 +57,16 @@ struct job {
 	int generation;         /* the high part of the last ticket */
 	int number, priority;
 	uint32_t flags, key, key_limit;
-	bool may_lead; /* no action makes a session or joins a group */
+	bool is_absorbed; /* aspawn_queue_options.completed has taken the result */
+	bool may_lead;    /* no action makes a session or joins a group */
 	bool makes_group, copies_memory, is_prepared;
 	int cgroup;             /* for the clone; -1: none. Local only */
 	int64_t timeout, grace; /* nanoseconds; timeout 0: none; grace negative: none */
 	struct prepared *prepared;
 	const void *input;
 	size_t input_size;
+	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
+	void *sink_arg;
 	struct aspawn_result result;
 
 	/* The server's, while it has the job. */
@@ -126,13 +129,14 @@ struct shared {
 
 	struct ring free, submitted;
 	struct out_ring ended;
+	struct out_ring absorbed; /* ended too, but nobody takes their results: free places */
 
 	/* A futex, changed with each batch of ended jobs, and when waiters have nothing to wait for
 	 * any more. Odd; the kernel clears and wakes it when the server ends: CLONE_CHILD_CLEARTID. */
 	_Alignas(64) int events;
 	int waiters;  /* threads that sleep, or are about to */
 	int drainers; /* of these, those that wait for the last job's end, not for a result */
-	int armed;   /* the next batch writes to the eventfd of aspawn_queue_fd() */
+	int armed;    /* the next batch writes to the eventfd of aspawn_queue_fd() */
 
 	_Alignas(64) int asleep; /* the server sleeps: write to wake */
 	int cancels;             /* futex-free count of requests */
@@ -153,6 +157,9 @@ struct aspawn_queue {
 	uint32_t flags, capacity, limit;
 	int64_t delay; /* nanoseconds */
 	char *server_stack;
+	char *thread_pointer; /* of the server: in the middle of TLS, which nothing else uses */
+	int (*completed)(void *arg, const struct aspawn_result *result);
+	void *completed_arg;
 	struct Stack_t *stacks; /* one for each running job */
 	int host;               /* pid of the creator */
 	bool checks_pid;        /* the kernel does not wipe at a fork */

@@ -11,11 +11,13 @@ QUEUE_SERVER void aspawn_queue_complete(struct aspawn_queue *queue, struct job *
 	uint32_t *const of[] = { &counts->ran, &counts->not_started, &counts->timed_out,
 				 &counts->cancelled, &counts->lost };
 
+	struct out_ring *ring = job->is_absorbed ? &shared->absorbed : &shared->ended;
+
 	job->result.end = end;
-	job->end_position = __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED);
+	job->end_position = __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
 	queue_count_up(of[end - 1]);
 	__atomic_store_n(&job->state, JOB_ENDED, __ATOMIC_RELEASE);
-	out_push(&shared->ended, (uint32_t)job->number);
+	out_push(ring, (uint32_t)job->number);
 }
 
 /* While the server lives: the kernel does not clear events meanwhile. */
@@ -27,8 +29,9 @@ QUEUE_SERVER void aspawn_queue_notify(struct aspawn_queue *queue, uint32_t count
 	__atomic_add_fetch(&shared->events, 2, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST))
 		psys_futex(&shared->events, PSYS_FUTEX_WAKE,
-			   __atomic_load_n(&shared->drainers, __ATOMIC_SEQ_CST) ? INT32_MAX :
-										  (int)count,
+			   queue->completed || __atomic_load_n(&shared->drainers, __ATOMIC_SEQ_CST) ?
+				   INT32_MAX :
+				   (int)count,
 			   NULL, NULL, 0);
 	if (__atomic_load_n(&shared->armed, __ATOMIC_SEQ_CST) &&
 	    __atomic_exchange_n(&shared->armed, 0, __ATOMIC_SEQ_CST))
@@ -50,7 +53,8 @@ static void rearm(const struct aspawn_queue *queue)
 static uint32_t jobs_left(const struct aspawn_queue *queue, const uint32_t *since)
 {
 	return __atomic_load_n(&queue->shared->submitted.tail, __ATOMIC_SEQ_CST) -
-	       __atomic_load_n(since, __ATOMIC_SEQ_CST);
+	       __atomic_load_n(since, __ATOMIC_SEQ_CST) -
+	       __atomic_load_n(&queue->shared->absorbed.tail, __ATOMIC_SEQ_CST);
 }
 
 /* The last result is taken: other waiters have nothing to wait for. The word stays 0 if the kernel
@@ -59,9 +63,9 @@ static void dismiss_waiters(struct shared *shared)
 {
 	int events = __atomic_load_n(&shared->events, __ATOMIC_RELAXED);
 
-	while (events && !__atomic_compare_exchange_n(&shared->events, &events,
-						      (int)((unsigned)events + 2), true,
-						      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	while (events &&
+	       !__atomic_compare_exchange_n(&shared->events, &events, (int)((unsigned)events + 2),
+					    true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		continue;
 	psys_futex(&shared->events, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }

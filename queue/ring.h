@@ -106,8 +106,7 @@ QUEUE_INLINE bool ring_pop(struct ring *ring, uint32_t *value)
 QUEUE_INLINE bool ring_has_value(const struct ring *ring)
 {
 	const uint32_t position = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
-	const uint32_t turn =
-		__atomic_load_n(&ring_cell(ring, position)->turn, __ATOMIC_SEQ_CST);
+	const uint32_t turn = __atomic_load_n(&ring_cell(ring, position)->turn, __ATOMIC_SEQ_CST);
 
 	return (int32_t)(turn - position - 1) >= 0;
 }
@@ -150,6 +149,13 @@ struct out_ring {
 	uint32_t capacity;
 	uint32_t *values;
 };
+
+QUEUE_INLINE void out_clear(struct out_ring *ring, uint32_t *values, uint32_t capacity)
+{
+	ring->head = ring->tail = 0;
+	ring->capacity = capacity;
+	ring->values = values;
+}
 
 QUEUE_INLINE void out_push(struct out_ring *ring, uint32_t value)
 {

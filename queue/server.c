@@ -198,8 +198,8 @@ static QUEUE_SERVER void server_start_some(struct aspawn_queue *queue, struct se
 		job->previous = previous;
 		*(previous == NO_JOB ? &waiting->first :
 				       &queue_job(queue, (uint32_t)previous)->next) = job->number;
-		*(next == NO_JOB ? &waiting->last :
-				   &queue_job(queue, (uint32_t)next)->previous) = job->number;
+		*(next == NO_JOB ? &waiting->last : &queue_job(queue, (uint32_t)next)->previous) =
+			job->number;
 		server->must_wait = true;
 	}
 }
@@ -475,22 +475,23 @@ static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue, struct s
 static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue,
 					  const struct server *server)
 {
-	return server->is_closing &&
-	       (queue->shared->counts.running == 0 || queue_now(queue) - server->closed_at > 1000000000);
+	return server->is_closing && (queue->shared->counts.running == 0 ||
+				      queue_now(queue) - server->closed_at > 1000000000);
 }
 
 static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue,
 					const struct server *server, enum until until)
 {
 	const struct shared *shared = queue->shared;
-	const uint32_t tail = __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED);
+	const uint32_t ended = __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED);
+	const uint32_t absorbed = __atomic_load_n(&shared->absorbed.tail, __ATOMIC_RELAXED);
 
 	if (__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST))
 		return true;
-	if (until == UNTIL_RESULT)
-		return tail != __atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED);
+	if (until == UNTIL_RESULT && ended != __atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED))
+		return true;
 	return !shared->counts.running && !server_has_waiting(server) &&
-	       tail == __atomic_load_n(&shared->submitted.tail, __ATOMIC_RELAXED);
+	       ended + absorbed == __atomic_load_n(&shared->submitted.tail, __ATOMIC_RELAXED);
 }
 
 QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *server,

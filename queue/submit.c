@@ -176,6 +176,10 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	job->key = from->key;
 	job->key_limit = from->key_limit;
 	job->priority = from->priority;
+	job->sink = from->sink;
+	job->sink_arg = from->sink_arg;
+	if (job->sink)
+		job->result.out = job->result.err = NULL;
 	job->queue = queue;
 	job->pid = 0;
 	job->pidfd = job->report_fd = -1;
@@ -213,7 +217,7 @@ static struct job *take_place(struct aspawn_queue *queue)
 {
 	uint32_t number;
 
-	if (!ring_pop(&queue->shared->free, &number))
+	if (!ring_pop(&queue->shared->free, &number) && !out_pop(&queue->shared->absorbed, &number))
 		return NULL;
 	struct job *job = queue_job(queue, number);
 	__atomic_store_n(&job->state, JOB_FILLING, __ATOMIC_RELAXED);

@@ -593,6 +593,171 @@ TEST(queue_delays_starts)
 	close_queue(queue);
 }
 
+/* --- functions in the server ------------------------------------------------------------- */
+
+struct tally {
+	int calls, ends[ASPAWN_JOB_LOST + 1], wrong, kept;
+};
+
+/* Takes the results with odd cookies. */
+static ASPAWN_CHILD int tallies(void *arg, const struct aspawn_result *result)
+{
+	struct tally *tally = arg;
+
+	__atomic_add_fetch(&tally->ends[result->end], 1, __ATOMIC_SEQ_CST);
+	if (result->end == ASPAWN_JOB_RAN &&
+	    (result->status != 7 << 8 || !result->ended || result->pid <= 0))
+		__atomic_add_fetch(&tally->wrong, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&tally->calls, 1, __ATOMIC_SEQ_CST);
+	return (int)(result->cookie & 1);
+}
+
+static void check_completed(uint64_t flags)
+{
+	struct tally tally = { 0 };
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){
+		.jobs = 4,
+		.flags = flags,
+		.completed = tallies,
+		.completed_arg = &tally,
+	});
+	const struct aspawn_result *result;
+	struct aspawn_queue_counts counts;
+
+	/* The places of results that it takes are free at once. */
+	for (int i = 0; i < 20; i++) {
+		int ticket;
+
+		while ((ticket = submit(queue, (struct aspawn_job){ .cookie = 1 }, "exit_7",
+					NULL)) == -PSYS_EAGAIN)
+			CHECK(aspawn_queue_drain(queue, 1) <= 0);
+		CHECK(ticket > 0);
+	}
+	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 15000), -PSYS_ECHILD);
+	CHECK_EQUAL(tally.calls, 20);
+	CHECK_EQUAL(tally.ends[ASPAWN_JOB_RAN], 20);
+	CHECK(submit(queue, (struct aspawn_job){ .cookie = 2 }, "exit_7", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->cookie, 2);
+	give_back(queue, result);
+	CHECK_EQUAL(tally.calls, 21);
+	CHECK_EQUAL(tally.wrong, 0);
+	CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+	CHECK_EQUAL(counts.ran, 21);
+	CHECK_EQUAL(counts.waiting, 0);
+	CHECK_EQUAL(counts.ended, 0);
+	for (unsigned i = 0; i < 4; i++) /* all places are there */
+		CHECK(submit(queue, (struct aspawn_job){ .cookie = 2 * i }, "exit_7", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_drain(queue, 15000), 0);
+	close_queue(queue);
+}
+
+TEST(queue_calls_a_function_for_each_completed_job)
+{
+	check_completed(0);
+}
+
+TEST(local_queue_calls_a_function_for_each_completed_job)
+{
+	check_completed(ASPAWN_QUEUE_LOCAL);
+}
+
+TEST(queue_calls_no_function_for_a_lost_job)
+{
+	struct tally tally = { 0 };
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){
+		.running = 2, .completed = tallies, .completed_arg = &tally });
+	const struct aspawn_result *result;
+	struct aspawn_queue_counts counts;
+	int server = server_of(queue);
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 5; i++)
+			CHECK(submit(queue, (struct aspawn_job){ .cookie = 1 }, "exit_7", NULL) > 0);
+		CHECK_EQUAL(aspawn_queue_drain(queue, 15000), 0);
+		for (int i = 0; i < 3; i++)
+			CHECK(submit(queue, (struct aspawn_job){ .cookie = 1 }, "lingers", NULL) >
+			      0);
+		do
+			CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+		while (counts.running < 2);
+		psys_kill(server, PSYS_SIGKILL);
+		for (int i = 0; i < 3; i++) {
+			result = next_result(queue);
+			CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+			give_back(queue, result);
+		}
+		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), -PSYS_ECHILD);
+		server = server_of(queue);
+	}
+	CHECK_EQUAL(tally.ends[ASPAWN_JOB_LOST], 0);
+	close_queue(queue);
+}
+
+struct sunk {
+	char text[2][64];
+	size_t length[2];
+	int calls, answer;
+};
+
+static ASPAWN_CHILD int sinks(void *arg, int stream, const void *bytes, size_t count)
+{
+	struct sunk *sunk = arg;
+	const int which = stream - 1;
+
+	for (size_t i = 0; i < count && sunk->length[which] < 64; i++)
+		sunk->text[which][sunk->length[which]++] = ((const char *)bytes)[i];
+	sunk->calls++;
+	return sunk->answer;
+}
+
+static void check_sink(uint64_t flags)
+{
+	struct sunk sunk = { .answer = 0 };
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .running = 1, .flags = flags });
+	const struct aspawn_result *result;
+
+	CHECK(submit(queue,
+		     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR,
+					  .output_size = 2,
+					  .sink = sinks,
+					  .sink_arg = &sunk },
+		     "writes", "onEuRpqrSTU") > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	CHECK(is_text(sunk.text[0], sunk.length[0], "onupqr"));
+	CHECK(is_text(sunk.text[1], sunk.length[1], "ERSTU"));
+	CHECK(!result->out && !result->err);
+	CHECK_EQUAL(result->out_total, 6);
+	CHECK_EQUAL(result->err_total, 5);
+	CHECK(sunk.calls >= 6);
+	give_back(queue, result);
+	/* An error ends the job. */
+	sunk = (struct sunk){ .answer = -1 };
+	CHECK(submit(queue,
+		     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_TAIL,
+					  .sink = sinks,
+					  .sink_arg = &sunk },
+		     "writes_letters", "200000") > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+	CHECK_EQUAL(sunk.calls, 1);
+	CHECK(!result->out);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+TEST(queue_hands_output_to_a_sink)
+{
+	check_sink(0);
+}
+
+TEST(local_queue_hands_output_to_a_sink)
+{
+	check_sink(ASPAWN_QUEUE_LOCAL);
+}
+
 /* --- timeouts and cancels --------------------------------------------------------------- */
 
 static void check_timeout(uint64_t flags)
