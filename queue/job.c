@@ -15,6 +15,10 @@ struct job_given {
 	struct job *job;
 	int parent;
 	int streams[3]; /* -1: /dev/null, which the server has there */
+	struct {
+		int fd, at; /* at: the server's number; negative: an error */
+	} registered[ASPAWN_MOST_REGISTERED];
+	uint32_t registered_count;
 };
 
 /* --- the child ------------------------------------------------------------------- */
@@ -45,11 +49,40 @@ static PSYS_UNINSTRUMENTED int job_prepare_child(const struct aspawn_queue *queu
 	return r;
 }
 
+static PSYS_UNINSTRUMENTED int job_move_away(int *fd)
+{
+	int r = (int)psys_fcntl(*fd, PSYS_F_DUPFD_CLOEXEC, 3);
+
+	if (r >= 0)
+		*fd = r;
+	return r;
+}
+
+/* Gives registered descriptors the caller's numbers. One of these may be the server's number of
+ * another, which is moved away first. */
+static PSYS_UNINSTRUMENTED int job_place_registered(struct job_given *given, int *write_end)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < given->registered_count && r >= 0; i++) {
+		const int fd = given->registered[i].fd, from = given->registered[i].at;
+
+		for (uint32_t j = i + 1; j < given->registered_count && r >= 0; j++)
+			if (given->registered[j].at == fd)
+				r = job_move_away(&given->registered[j].at);
+		if (r >= 0 && *write_end == fd)
+			r = job_move_away(write_end);
+		if (r >= 0 && from != fd)
+			r = from < 0 ? -PSYS_EBADF : psys_dup3(from, fd, PSYS_O_CLOEXEC);
+	}
+	return r;
+}
+
 /* The aspawn_fn of jobs: data is a struct job_given. */
 static PSYS_UNINSTRUMENTED int job_child(void *control, int write_end, void *mask, void *data,
 					 size_t length)
 {
-	const struct job_given *given = data;
+	struct job_given *given = data;
 	struct job *job = given->job;
 
 	(void)length;
@@ -60,6 +93,9 @@ static PSYS_UNINSTRUMENTED int job_child(void *control, int write_end, void *mas
 	}
 	job->prepared->report_fd = write_end;
 	int r = job_prepare_child(job->queue, job, given->streams);
+	if (r >= 0)
+		r = job_place_registered(given, &write_end);
+	job->prepared->report_fd = write_end;
 	if (r < 0) {
 		job->prepared->report.step = ASPAWN_STEP_STREAMS;
 		aspawn_fail(job->prepared, r, NULL);
@@ -182,14 +218,20 @@ static QUEUE_SERVER struct Stack_t *job_find_stack(const struct aspawn_queue *qu
 static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct server *server,
 				  struct job *job)
 {
-	const struct job_given given = { job,
-					 job->prepared->parent,
-					 { job->in_fd, job->write_fds[0], job->write_fds[1] } };
+	struct job_given given = { .job = job,
+				   .parent = job->prepared->parent,
+				   .streams = { job->in_fd, job->write_fds[0], job->write_fds[1] },
+				   .registered_count = job->fd_count };
 	struct Stack_t *stack = job_find_stack(queue);
 	struct spawned spawned;
 
 	if (!stack)
 		return -PSYS_EAGAIN;
+	for (uint32_t i = 0; i < job->fd_count; i++) {
+		const struct registered *entry = aspawn_queue_registered(queue, job->fds[i]);
+		given.registered[i].fd = job->fds[i];
+		given.registered[i].at = entry ? entry->at : -1;
+	}
 	int r = aspawn_stack_reserve(
 		stack,
 		JOB_STACK +

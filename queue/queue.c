@@ -31,41 +31,70 @@ int aspawn_queue_check(const struct aspawn_queue *queue)
 
 /* --- the server's process ------------------------------------------------------------- */
 
-/* The numbers of the server's descriptors. 0 to 2 are /dev/null. */
-enum { AT_WAKE = 3, AT_LIFE, AT_NOTIFY, ABOVE_ALL };
+/* The server's first descriptor. 0 to 2 are /dev/null. */
+enum { AT_WAKE = 3 };
 
-/* Takes a descriptor table of the server's own, with nothing in it but what it needs. Moves them
- * in ascending order of their numbers, so that none is overwritten before it is moved. */
+/* Descriptors that the server takes from its creator: where they are, and where to note it. */
+struct taken {
+	int from[3 + ASPAWN_MOST_REGISTERED];
+	int *to[3 + ASPAWN_MOST_REGISTERED];
+	int count, highest;
+};
+
+static QUEUE_SERVER void take(struct taken *taken, int from, int *to)
+{
+	*to = -1;
+	if (from < 0)
+		return;
+	taken->from[taken->count] = from;
+	taken->to[taken->count++] = to;
+	taken->highest = from > taken->highest ? from : taken->highest;
+}
+
+/* In ascending order of their numbers, so that none is overwritten before it is moved. */
+static QUEUE_SERVER int move_taken(struct taken *taken)
+{
+	for (int to = AT_WAKE; to < AT_WAKE + taken->count; to++) {
+		int least = -1, r = 0;
+		for (int i = 0; i < taken->count; i++)
+			if (taken->from[i] >= 0 &&
+			    (least < 0 || taken->from[i] < taken->from[least]))
+				least = i;
+		if (taken->from[least] != to)
+			r = psys_dup3(taken->from[least], to, PSYS_O_CLOEXEC);
+		if (r < 0 && least < 2)
+			return r;
+		if (r < 0) /* a registered one that is not open any more */
+			psys_close(to);
+		*taken->to[least] = r < 0 ? r : to;
+		taken->from[least] = -1;
+	}
+	return 0;
+}
+
+/* Takes a descriptor table of the server's own, with nothing in it but what it needs. */
 static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, struct server *server)
 {
-	int *const wanted[] = { &server->wake, &server->life, &server->notify };
-	int from[] = { queue->wake, queue->life[0], queue->notify };
-	const int count = queue->notify >= 0 ? 3 : 2;
-	int highest = 0;
+	struct registered *entries = queue->shared->registered;
+	struct taken taken;
 
-	for (int i = 0; i < count; i++)
-		highest = from[i] > highest ? from[i] : highest;
-	if (psys_close_range((unsigned)highest + 1, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0) {
+	taken.count = taken.highest = 0;
+	take(&taken, queue->wake, &server->wake);
+	take(&taken, queue->life[0], &server->life);
+	take(&taken, queue->notify, &server->notify);
+	for (int i = 0; i < ASPAWN_MOST_REGISTERED; i++)
+		take(&taken, entries[i].fd > 2 ? entries[i].fd : -1, &entries[i].at);
+	if (psys_close_range((unsigned)taken.highest + 1, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0) {
 		int r = psys_unshare(PSYS_CLONE_FILES);
 		if (r < 0)
 			return r;
 	}
-	server->notify = -1;
-	for (int to = AT_WAKE; to < AT_WAKE + count; to++) {
-		int least = -1;
-		for (int i = 0; i < count; i++)
-			if (from[i] >= 0 && (least < 0 || from[i] < from[least]))
-				least = i;
-		if (from[least] != to) {
-			int r = psys_dup3(from[least], to, PSYS_O_CLOEXEC);
-			if (r < 0)
-				return r;
-		}
-		*wanted[least] = to;
-		from[least] = -1;
-	}
-	if (psys_close_range((unsigned)(AT_WAKE + count), ~0U, 0) < 0)
-		aspawn_close_via_proc(AT_WAKE + count, INT32_MAX, false);
+	int r = move_taken(&taken);
+	if (r < 0)
+		return r;
+	aspawn_server_drop_registered(queue);
+	if (psys_close_range((unsigned)(AT_WAKE + taken.count), ~0U, 0) < 0)
+		aspawn_close_via_proc(AT_WAKE + taken.count, INT32_MAX, false);
 	int null = psys_openat(PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR, 0);
 	if (null < 0)
 		return null;
@@ -428,6 +457,25 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	return queue;
 }
 
+/* A pipe, without registered descriptors, where there are no sockets. */
+static int make_life(int ends[2])
+{
+	int r = psys_socketpair(PSYS_AF_UNIX, PSYS_SOCK_SEQPACKET | PSYS_SOCK_CLOEXEC, 0, ends);
+
+	if (r == -PSYS_EMFILE || r == -PSYS_ENFILE)
+		return r;
+	if (r < 0)
+		return aspawn_files_pipe(ends);
+	ends[0] = aspawn_files_avoid_streams(ends[0]);
+	ends[1] = aspawn_files_avoid_streams(ends[1]);
+	if (ends[0] >= 0 && ends[1] >= 0)
+		return 0;
+	r = ends[0] < 0 ? ends[0] : ends[1];
+	psys_close(ends[0]); /* of a negative one: no effect */
+	psys_close(ends[1]);
+	return r;
+}
+
 static int open_files(struct aspawn_queue *queue)
 {
 	struct psys_epoll_event event = { PSYS_EPOLLIN, 1 };
@@ -436,7 +484,7 @@ static int open_files(struct aspawn_queue *queue)
 		aspawn_files_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
 	if (queue->wake < 0)
 		return queue->wake;
-	int r = aspawn_files_pipe(queue->life);
+	int r = make_life(queue->life);
 	if (r < 0) {
 		queue->life[0] = queue->life[1] = -1;
 		return r;

@@ -65,6 +65,8 @@ struct job {
 	struct prepared *prepared;
 	const void *input;
 	size_t input_size;
+	const int *fds; /* registered descriptors that its actions use */
+	uint32_t fd_count;
 	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
 	void *sink_arg;
 	struct aspawn_result result;
@@ -88,6 +90,15 @@ enum server_state {
 };
 
 enum serving { NOBODY_SERVES, A_WAITER_SERVES, A_THREAD_SERVES };
+
+/* A descriptor of the caller's that the server has, too. */
+struct registered {
+	_Alignas(4) int fd; /* the caller's number, or enum entry; a futex */
+	_Alignas(4) int at; /* the server's; ENTRY_UNKNOWN, or another negative error; a futex */
+	uint32_t serial;    /* of the registration: an old message may still be on its way */
+};
+
+enum entry { ENTRY_FREE = 0, ENTRY_FILLING = 1, ENTRY_DROPPED = 2, ENTRY_UNKNOWN = -1 };
 
 /* A list of jobs, in both directions. */
 struct job_list {
@@ -143,6 +154,7 @@ struct shared {
 	int cancel_all;          /* requested */
 
 	_Alignas(64) struct aspawn_queue_counts counts;
+	struct registered registered[ASPAWN_MOST_REGISTERED];
 	struct server server;
 };
 
@@ -166,7 +178,7 @@ struct aspawn_queue {
 	bool ignores_sigchld, raises_files;
 	struct psys_rlimit64 files; /* of the host, for the jobs */
 	struct psys_sigset mask;    /* of the creator, for the jobs */
-	int wake, life[2];          /* descriptors of the host */
+	int wake, life[2];          /* descriptors of the host; life: a socket, if possible */
 	int notify, epoll;          /* with ASPAWN_QUEUE_FD, otherwise -1 */
 };
 
@@ -216,7 +228,16 @@ void aspawn_queue_notify(struct aspawn_queue *queue, uint32_t count, int fd);
 /* Puts an ended job, whose result is filled, into the ended ring. */
 void aspawn_queue_complete(struct aspawn_queue *queue, struct job *job, int end);
 
+/* Returns the entry of the caller's descriptor, or NULL. */
+struct registered *aspawn_queue_registered(const struct aspawn_queue *queue, int fd);
+
 /* --- the server ------------------------------------------------------------------ */
+
+/* Reads a message of the caller's: false if the caller is gone. */
+bool aspawn_server_receive(struct aspawn_queue *queue, const struct server *server);
+
+/* What a former server was to drop. */
+void aspawn_server_drop_registered(const struct aspawn_queue *queue);
 
 /* Opens what the server needs in its table: 0 or a negative error number. */
 int aspawn_server_begin(struct aspawn_queue *queue, struct server *server);

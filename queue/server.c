@@ -386,6 +386,9 @@ static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, struct ser
 		server_reap(queue, server);
 		return;
 	case OF_LIFE:
+		if (!aspawn_server_receive(queue, server))
+			server_lose_host(queue);
+		return;
 	case OF_HOST:
 		server_lose_host(queue);
 		return;

@@ -17,19 +17,19 @@ static int64_t ms_to_ns(int64_t ms)
 	return ms > INT64_MAX / 4000000 ? INT64_MAX / 4 : ms * 1000000;
 }
 
-/* True if the action uses a descriptor of the caller's, which the server does not have. */
-static bool uses_foreign(const struct aspawn_command *command, size_t index)
+/* Returns the caller's descriptor above 2 that the action uses, or -1. */
+static int foreign_of(const struct aspawn_command *command, size_t index)
 {
 	const struct aspawn_action *action = &command->actions[index];
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
 
 	if (fd <= 2)
-		return false;
+		return -1;
 	for (size_t i = 0; i < index; i++)
 		if (replaced_by(&command->actions[i]) == fd)
-			return false;
-	return true;
+			return -1;
+	return fd;
 }
 
 static int check_command(const struct aspawn_queue *queue, const struct aspawn_command *command)
@@ -43,10 +43,30 @@ static int check_command(const struct aspawn_queue *queue, const struct aspawn_c
 			return r;
 		if (is_pipe(&command->actions[i]))
 			return -PSYS_EINVAL;
-		if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && uses_foreign(command, i))
+		const int fd = queue->flags & ASPAWN_QUEUE_LOCAL ? -1 : foreign_of(command, i);
+		if (fd >= 0 && !aspawn_queue_registered(queue, fd))
 			return -PSYS_EBADF;
 	}
 	return 0;
+}
+
+/* Notes the registered descriptors that the actions use, each once. */
+static void note_registered(const struct aspawn_queue *queue, struct job *job, struct arena *arena,
+			    const struct aspawn_command *command)
+{
+	int fds[ASPAWN_MOST_REGISTERED];
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < command->action_count; i++) {
+		const int fd = queue->flags & ASPAWN_QUEUE_LOCAL ? -1 : foreign_of(command, i);
+		uint32_t at = 0;
+		while (at < count && fds[at] != fd)
+			at++;
+		if (fd >= 0 && at == count && count < ASPAWN_MOST_REGISTERED)
+			fds[count++] = fd;
+	}
+	job->fds = count ? aspawn_copy(arena, fds, count * sizeof *fds, sizeof *fds) : NULL;
+	job->fd_count = count;
 }
 
 static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
@@ -110,6 +130,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 	struct own_actions own;
 
 	own.count = 0;
+	note_registered(queue, job, arena, command);
 	job->may_lead = !aspawn_has_action(command, ASPAWN_ACTION_SETSID) &&
 			!aspawn_has_action(command, ASPAWN_ACTION_SETPGID);
 	if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && changes_credentials(command))
@@ -131,6 +152,8 @@ static void refer_to_command(struct job *job, struct arena *arena, const struct 
 	job->may_lead = other->may_lead;
 	job->copies_memory = other->copies_memory;
 	job->cgroup = other->cgroup;
+	job->fds = other->fds;
+	job->fd_count = other->fd_count;
 	job->prepared = aspawn_allocate(arena, sizeof *job->prepared, STACK_ALIGN);
 	char *const *copy = argv ? aspawn_copy_strings(arena, argv) : other->prepared->argv;
 	if (arena->error)

@@ -126,6 +126,26 @@ PSYS_API PSYS_MUST_CHECK int aspawn_queue_create(struct aspawn_queue **queue,
  */
 PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
 
+enum { ASPAWN_MOST_REGISTERED = 16 };
+
+/*
+ * Gives the server a copy of one of the caller's descriptors, above 2, for actions of jobs that are
+ * submitted afterwards: such a job has it under the caller's number, with FD_CLOEXEC. The caller
+ * keeps it open while it is registered: a new server takes it anew. Waits for the server. With
+ * ASPAWN_QUEUE_LOCAL nothing needs to be registered, and nothing is done.
+ *   -EBADF   fd is not open, or less than 3
+ *   -EEXIST  it is registered already
+ *   -ENOSPC  ASPAWN_MOST_REGISTERED are
+ *   -EMFILE  the server has no descriptor left
+ *   -ENOTSOCK  the kernel, or a filter, had no socketpair(2) at the queue's creation
+ *   -EINVAL, -ESTALE  as below, and errors of sendmsg(2)
+ */
+PSYS_API int aspawn_queue_register(struct aspawn_queue *queue, int fd);
+
+/* Closes the server's copy. Jobs that use it and have not started fail with -EBADF.
+ * -EBADF: it is not registered. */
+PSYS_API int aspawn_queue_unregister(struct aspawn_queue *queue, int fd);
+
 /* --- submission --------------------------------------------------------------------- */
 
 enum aspawn_job_flags {
@@ -150,8 +170,9 @@ struct aspawn_job {
 	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC, ASPAWN_COMMAND_RELATIVE_TO_CALLER and
 	 * ASPAWN_COMMAND_FORK are allowed; std_in, std_out, std_err, pool and stack must be zero.
 	 * Pipe actions are not allowed. An action that uses a descriptor above 2 which no earlier
-	 * action has made is rejected, except with ASPAWN_QUEUE_LOCAL: the server has another
-	 * descriptor table, where the number would be another file, or none.
+	 * action has made is rejected, except with ASPAWN_QUEUE_LOCAL, or if the descriptor is
+	 * registered: the server has another descriptor table, where the number would be another
+	 * file, or none.
 	 */
 	const struct aspawn_command *command;
 	/* Standard input, copied: a file in memory. NULL: /dev/null. */
@@ -208,7 +229,7 @@ enum { ASPAWN_JOB_SIZE_VER0 = 64 + 4 * __SIZEOF_POINTER__ }; /* up to key_limit 
  *            without prepared; prepared is no prepared command; reserved is not 0; priority is
  *            out of range; size is less than the first version's; an unknown flag; the command is invalid for aspawn_start(), or has what a job cannot have; only
  *            one of key and key_limit is set
- *   -EBADF   an action uses a descriptor of the caller's
+ *   -EBADF   an action uses a descriptor of the caller's that is not registered
  *   -E2BIG   the job needs more than job_bytes; or size is larger than this library's, and a byte
  *            beyond is not zero
  *   -ESTALE  this process is a forked copy, and has no queue

@@ -593,6 +593,125 @@ TEST(queue_delays_starts)
 	close_queue(queue);
 }
 
+/* --- registered descriptors --------------------------------------------------------------- */
+
+/* A job whose standard output is the caller's descriptor; the byte that it writes there. */
+static char byte_by_job(struct aspawn_queue *queue, const struct aspawn_action *actions,
+			size_t count, int read_end)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "writes", "x");
+	const struct aspawn_result *result;
+	char byte = 0;
+
+	command.actions = actions;
+	command.action_count = count;
+	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->status, 0);
+	give_back(queue, result);
+	CHECK_EQUAL(psys_read(read_end, &byte, 1), 1);
+	return byte;
+}
+
+TEST(queue_registers_descriptors)
+{
+	struct aspawn_queue *queue = usual_queue();
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lists_descriptors", NULL);
+	const struct aspawn_result *result;
+	int pipe[2];
+
+	CHECK_EQUAL(psys_pipe2(pipe, PSYS_O_CLOEXEC), 0);
+	const struct aspawn_action action = ASPAWN_DUP2(pipe[1], 1);
+	command.actions = &action;
+	command.action_count = 1;
+	CHECK_EQUAL(aspawn_queue_register(queue, 2), -PSYS_EBADF);
+	CHECK_EQUAL(aspawn_queue_register(queue, 9999), -PSYS_EBADF);
+	CHECK_EQUAL(aspawn_queue_unregister(queue, pipe[1]), -PSYS_EBADF);
+	CHECK_EQUAL(submit_command(queue, (struct aspawn_job){ 0 }, &command), -PSYS_EBADF);
+	CHECK_EQUAL(aspawn_queue_register(queue, pipe[1]), 0);
+	CHECK_EQUAL(aspawn_queue_register(queue, pipe[1]), -PSYS_EEXIST);
+	CHECK_EQUAL(byte_by_job(queue, &action, 1, pipe[0]), 'x');
+	/* The child has it until its exec only, and other jobs do not have it. */
+	for (int i = 0; i < 2 && have_proc(); i++) {
+		command.actions = i ? &action : NULL;
+		command.action_count = (size_t)i;
+		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
+		result = next_result(queue);
+		CHECK_EQUAL(result->status, 3 << 8);
+		give_back(queue, result);
+	}
+	/* As of a prepared command, and in a copy of the memory. */
+	command = command_in_role(&self, "writes", "y");
+	command.actions = &action;
+	command.action_count = 1;
+	command.flags = ASPAWN_COMMAND_FORK;
+	const struct aspawn_job job = { .size = sizeof job,
+					.prepared = aspawn_queue_prepare(queue, &command) };
+	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->status, 0);
+	give_back(queue, result);
+	char byte = 0;
+	CHECK_EQUAL(psys_read(pipe[0], &byte, 1), 1);
+	CHECK_EQUAL(byte, 'y');
+	/* A new server has it too. */
+	const int server = server_of(queue);
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	psys_kill(server, PSYS_SIGKILL);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+	give_back(queue, result);
+	CHECK_EQUAL(byte_by_job(queue, &action, 1, pipe[0]), 'x');
+	/* Nobody has it any more: the pipe is at its end. */
+	CHECK_EQUAL(aspawn_queue_unregister(queue, pipe[1]), 0);
+	CHECK_EQUAL(submit_command(queue, (struct aspawn_job){ 0 }, &command), -PSYS_EBADF);
+	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+	CHECK_EQUAL(result->failure.error, -PSYS_EBADF);
+	give_back(queue, result);
+	psys_close(pipe[1]);
+	CHECK_EQUAL(psys_read(pipe[0], &byte, 1), 0);
+	close_queue(queue);
+}
+
+/* The caller's numbers are those that the server has for others. */
+TEST(queue_places_registered_descriptors_that_change_places)
+{
+	struct aspawn_queue *queue = usual_queue();
+	struct aspawn_action actions[ASPAWN_MOST_REGISTERED];
+	int pipes[ASPAWN_MOST_REGISTERED][2];
+
+	for (int i = ASPAWN_MOST_REGISTERED - 1; i >= 0; i--)
+		CHECK_EQUAL(psys_pipe2(pipes[i], PSYS_O_CLOEXEC), 0);
+	for (int i = 0; i < ASPAWN_MOST_REGISTERED; i++) {
+		CHECK_EQUAL(aspawn_queue_register(queue, pipes[i][1]), 0);
+		actions[i] = (struct aspawn_action)ASPAWN_DUP2(pipes[i][1], 1);
+	}
+	CHECK_EQUAL(aspawn_queue_register(queue, pipes[0][0]), -PSYS_ENOSPC);
+	/* Each pipe is the last that becomes standard output once. */
+	for (int i = 0; i < ASPAWN_MOST_REGISTERED; i++) {
+		const struct aspawn_action last = actions[i];
+
+		for (int j = i; j > 0; j--)
+			actions[j] = actions[j - 1];
+		actions[0] = last;
+	}
+	for (int i = 0; i < ASPAWN_MOST_REGISTERED; i++) {
+		const struct aspawn_action first = actions[0];
+
+		for (int j = 0; j + 1 < ASPAWN_MOST_REGISTERED; j++)
+			actions[j] = actions[j + 1];
+		actions[ASPAWN_MOST_REGISTERED - 1] = first;
+		CHECK_EQUAL(byte_by_job(queue, actions, ASPAWN_MOST_REGISTERED,
+					pipes[ASPAWN_MOST_REGISTERED - 1 - i][0]),
+			    'x');
+	}
+	close_queue(queue);
+}
+
 /* --- functions in the server ------------------------------------------------------------- */
 
 struct tally {
