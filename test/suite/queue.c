@@ -1251,6 +1251,28 @@ TEST(queue_survives_the_death_of_its_server)
 	CHECK(!have_children());
 }
 
+/* It takes no job that nobody would run. */
+TEST(queue_that_cannot_make_a_new_server_says_so)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const int server = server_of(queue);
+	const struct aspawn_result *result;
+
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	psys_kill(server, PSYS_SIGKILL);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+	give_back(queue, result);
+	filter_refuse(PSYS_NR_clone, PSYS_EAGAIN);
+	filter_refuse(PSYS_NR_clone3, PSYS_EAGAIN);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), -PSYS_EAGAIN);
+		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), -PSYS_ECHILD);
+	}
+	close_queue(queue);
+	CHECK(!have_children());
+}
+
 static int wakes_up(void *arg)
 {
 	const struct aspawn_result *result;
