@@ -118,7 +118,7 @@ static PSYS_UNINSTRUMENTED bool keeps_capabilities(struct prepared *prepared, un
 /* Actions may use descriptors that an exec closes. The image sets FD_CLOEXEC again. */
 static PSYS_UNINSTRUMENTED bool keep_descriptors(const struct prepared *prepared, int report)
 {
-	if (psys_fcntl(report, PSYS_F_SETFD, 0) < 0)
+	if (report >= 0 && psys_fcntl(report, PSYS_F_SETFD, 0) < 0)
 		return false;
 	for (size_t i = 0; i < prepared->pipe_count; i++)
 		if (psys_fcntl(prepared->pipes[i].childs_end, PSYS_F_SETFD, 0) < 0)
@@ -163,7 +163,7 @@ static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *
 	unsigned user;
 
 	if (!survives_filters() || !has_stack_limit() || !keeps_ids(&user) || !keeps_flags() ||
-	    !keeps_capabilities(prepared, user))
+	    !keeps_capabilities(prepared, user) || !aspawn_watch_is_supported())
 		return;
 	psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
 	int fd = psys_memfd_create("aspawn", PSYS_MFD_EXEC);
@@ -174,7 +174,7 @@ static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *
 	    !write_image(fd, prepared))
 		return;
 	/* The parent has the page too, as the memory is shared. */
-	control->watch = aspawn_watch_in_file(fd, IMAGE_WATCH);
+	control->watch = aspawn_watch_in_file(fd, IMAGE_WATCH, NULL);
 	if (control->watch)
 		psys_execveat(fd, "", argv, argv + 1, PSYS_AT_EMPTY_PATH);
 }

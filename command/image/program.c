@@ -78,7 +78,8 @@ static void move_pointers(struct prepared *prepared)
 
 static void set_cloexec(const struct prepared *prepared, int report)
 {
-	psys_fcntl(report, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
+	if (report >= 0)
+		psys_fcntl(report, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
 	for (size_t i = 0; i < prepared->pipe_count; i++)
 		psys_fcntl(prepared->pipes[i].childs_end, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
 	for (size_t i = 0; i < prepared->count; i++) {
@@ -109,17 +110,18 @@ int main(void)
 	struct control *control =
 		(struct control *)(uintptr_t)(IMAGE_COMMAND_AT + prepared->image.size) - 1;
 
+	/* The kernel maps a page twice that is not written first. */
+	__atomic_store_n(&prepared->report_fd, -1, __ATOMIC_SEQ_CST);
 	move_pointers(prepared);
 	set_cloexec(prepared, control->report.childs_end);
 	restore_capabilities(prepared);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
 	control->executes_first = false;
-	control->watch = aspawn_watch_in_file(prepared->image.fd, IMAGE_WATCH);
+	control->watch = aspawn_watch_in_file(prepared->image.fd, IMAGE_WATCH,
+					      (void *)(uintptr_t)IMAGE_WATCH_AT);
 	psys_close(prepared->image.fd);
-	if (!control->watch) {
-		prepared->report_fd = control->report.childs_end;
-		aspawn_fail(prepared, -PSYS_ENOMEM, NULL);
-	}
+	if (!control->watch)
+		return 127; /* the parent sees that nothing was executed */
 	aspawn_watch_begin(control->watch);
 	return aspawn_perform(control, control->report.childs_end, &control->old_mask, prepared, 0);
 }
