@@ -20,9 +20,8 @@ struct exec_watch {
 static PSYS_UNINSTRUMENTED struct exec_watch *map_watch(void *address, int flags, int fd,
 							int64_t offset)
 {
-	void *page = psys_mmap(address, sizeof(struct exec_watch),
-			       PSYS_PROT_READ | PSYS_PROT_WRITE, PSYS_MAP_SHARED | flags, fd,
-			       offset);
+	void *page = psys_mmap(address, sizeof(struct exec_watch), PSYS_PROT_READ | PSYS_PROT_WRITE,
+			       PSYS_MAP_SHARED | flags, fd, offset);
 
 	return PSYS_IS_ERROR(page) ? NULL : page;
 }

@@ -20,11 +20,17 @@
  * parent  if the child could not execute the image: reaps it, which nobody else can see, and
  *         starts a child in a copy of the memory.
  *
+ * A library that is built with ASPAWN_IMAGE_FILE, the path of an installed image, executes that one.
+ * Only the command and the shared page are then in a file without a name, which is not executable,
+ * and whose number is the image's argument.
+ *
  * No action runs before the image does: what one changes is never lost to an exec, and a process
  * that shares the parent's memory never has other credentials than the parent.
  */
 #ifndef COMMAND_IMAGE_H
 #define COMMAND_IMAGE_H
+
+#include <aspawn/version.h>
 
 #include "prepared.h"
 
@@ -37,6 +43,13 @@ enum {
 	IMAGE_WATCH_AT = IMAGE_AT + IMAGE_WATCH,
 	IMAGE_COMMAND_AT = IMAGE_AT + IMAGE_COMMAND,
 	IMAGE_COMMAND_MOST = 0x4000000, /* bytes */
+};
+
+/* Of another version, or another build, an installed image must not take a command. */
+enum {
+	IMAGE_LAYOUT = ASPAWN_VERSION << 14 |
+		       (int)(sizeof(struct prepared) + 3 * sizeof(struct aspawn_action) +
+			     5 * sizeof(struct control))
 };
 
 /* elf(5). The members of a word have 32 bits on x32 and mipsn32 too. */

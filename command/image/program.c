@@ -103,9 +103,28 @@ static void restore_capabilities(const struct prepared *prepared)
 		psys_capset(&header, prepared->image.capabilities);
 }
 
-int main(void);
-int main(void)
+/* For an installed image: maps the command from the descriptor to where the kernel maps it else. */
+static bool map_command(const char *number)
 {
+	const struct image_data *image = &((const struct prepared *)IMAGE_COMMAND_AT)->image;
+	int fd = 0;
+
+	while (*number >= '0' && *number <= '9')
+		fd = fd * 10 + (*number++ - '0');
+	const long end = psys_lseek(fd, 0, PSYS_SEEK_END);
+	return end > (long)(IMAGE_COMMAND + sizeof(struct prepared)) &&
+	       !PSYS_IS_ERROR(psys_mmap((void *)(uintptr_t)IMAGE_COMMAND_AT,
+					(size_t)end - IMAGE_COMMAND,
+					PSYS_PROT_READ | PSYS_PROT_WRITE,
+					PSYS_MAP_PRIVATE | PSYS_MAP_FIXED, fd, IMAGE_COMMAND)) &&
+	       image->layout == IMAGE_LAYOUT && image->fd == fd;
+}
+
+int main(int argc, char **argv);
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !map_command(argv[1]))
+		return 127;
 	struct prepared *prepared = (struct prepared *)IMAGE_COMMAND_AT;
 	struct control *control =
 		(struct control *)(uintptr_t)(IMAGE_COMMAND_AT + prepared->image.size) - 1;

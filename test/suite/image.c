@@ -103,10 +103,11 @@ enum {
 
 static void add_flags(void)
 {
-	static const int options[] = { PSYS_PR_GET_DUMPABLE, PSYS_PR_GET_SECUREBITS,
+	static const int options[] = { PSYS_PR_GET_DUMPABLE,     PSYS_PR_GET_SECUREBITS,
 				       PSYS_PR_GET_NO_NEW_PRIVS, PSYS_PR_GET_SECCOMP,
-				       PR_GET_KEEPCAPS, PR_GET_TIMERSLACK, PR_MCE_KILL_GET,
-				       PR_GET_THP_DISABLE, PR_GET_IO_FLUSHER, PR_GET_MDWE,
+				       PR_GET_KEEPCAPS,          PR_GET_TIMERSLACK,
+				       PR_MCE_KILL_GET,          PR_GET_THP_DISABLE,
+				       PR_GET_IO_FLUSHER,        PR_GET_MDWE,
 				       PR_GET_MEMORY_MERGE };
 	int signal = -1, subreaper = -1;
 	char name[16] = "";
@@ -396,8 +397,8 @@ TEST(the_image_has_the_attributes_that_a_copy_inherits)
 	psys_prlimit64(0, PSYS_RLIMIT_CORE, &limit, NULL);
 	psys_setitimer(PSYS_ITIMER_REAL, &timer, NULL);
 	CHECK_SAME(NOTHING, ASPAWN_UMASK(0));
-	psys_mlockall(3);                  /* MCL_CURRENT | MCL_FUTURE */
-	psys_keyctl(1, 0, 0, 0, 0);        /* KEYCTL_JOIN_SESSION_KEYRING */
+	psys_mlockall(3);                           /* MCL_CURRENT | MCL_FUTURE */
+	psys_keyctl(1, 0, 0, 0, 0);                 /* KEYCTL_JOIN_SESSION_KEYRING */
 	psys_keyctl(0, (unsigned long)-1, 1, 0, 0); /* makes keyrings of thread and process */
 	psys_keyctl(0, (unsigned long)-2, 1, 0, 0);
 	int fd = psys_open("/proc/self/coredump_filter", PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
@@ -426,7 +427,8 @@ TEST(the_image_restricts_itself_as_a_copy_does)
 	if (!is_root())
 		skip("not root");
 	CHECK_SAME(NOTHING, ASPAWN_UNSHARE(PSYS_CLONE_NEWUSER),
-		   ASPAWN_WRITE("/proc/self/uid_map", "0 0 1"), ASPAWN_WRITE("/proc/self/gid_map", "0 0 1"), ASPAWN_USER(0, 0, NULL, 0));
+		   ASPAWN_WRITE("/proc/self/uid_map", "0 0 1"),
+		   ASPAWN_WRITE("/proc/self/gid_map", "0 0 1"), ASPAWN_USER(0, 0, NULL, 0));
 	CHECK_SAME(ASPAWN_UNSHARE(PSYS_CLONE_NEWUTS | PSYS_CLONE_NEWNS), ASPAWN_HOSTNAME("image"),
 		   ASPAWN_USER(65534, 65534, NULL, 0));
 	/* An exec fails if the user has too many processes. */
