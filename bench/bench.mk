@@ -27,6 +27,7 @@ $(bench_dir)/queue: bench/queue.cc $(archive) $(bench_dir)/child
 .PHONY: bench-queue
 bench-queue: $(bench_dir)/queue ## the queue: submissions in bursts, and commands a second, against a loop by hand and posix_spawn
 	$<
+	bench/pools.sh $<
 
 $(bench_dir)/syscall: bench/syscall.cc $(archive)
 	@mkdir -p $(@D)
