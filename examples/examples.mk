@@ -42,5 +42,5 @@ demo_programs := start run command freestanding textindex poller
 demo: ## real commands, and what they cost with aspawn and otherwise: a minute after the build
 	@echo "building the library, the examples and the benchmarks ..."
 	@$(MAKE) -s --no-print-directory $(demo_programs:%=$(examples_dir)/%) \
-		$(addprefix $(bench_dir)/,responsiveness memory descriptors)
+		$(addprefix $(bench_dir)/,responsiveness memory descriptors queue)
 	+@examples/demo $(examples_dir)
