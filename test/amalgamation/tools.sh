@@ -98,7 +98,7 @@ image_options="-Os -ffreestanding -fno-stack-protector -fno-pic -ffunction-secti
 compiles_image()
 {
 	# shellcheck disable=SC2086 # a word each
-	in_work "$@" $image_options -Wall -Wextra -Werror -std=c11 -c aspawn-image.c -o image.o &&
+	in_work "$@" $image_options -Wall -Wextra -Werror -Wno-option-ignored -std=c11 -c aspawn-image.c -o image.o &&
 		in_work "$@" -c aspawn-image.S -o image-S.o
 }
 
