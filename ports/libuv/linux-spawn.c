@@ -5,7 +5,8 @@
  *
  * An exec that fails although the file is executable (its interpreter is missing, E2BIG, ETXTBSY)
  * calls exit_cb with the negative error number as the exit status. */
-/* clang-format off: libuv's own style */
+/* libuv's own style: */
+/* clang-format off */
 
 #include "uv.h"
 #include "internal.h"
