@@ -39,7 +39,7 @@ same_results()
 {
 	for copy in without with; do
 		${CC:-clang} -Wall -Wextra -Werror -I"$port/$copy/source/include" test/ports/libuv.c \
-			$port/$copy/libuv*.a -pthread -ldl -o "$port/$copy/program" &&
+			"$port/$copy"/libuv*.a -pthread -ldl -o "$port/$copy/program" &&
 			rm -rf "$port/files" && mkdir -m 755 "$port/files" &&
 			timeout 100 "$port/$copy/program" "$port/files" >"$port/$copy/results" || return 1
 	done
