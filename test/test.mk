@@ -74,7 +74,7 @@ test-queue-races: $(queue_child) ## the same in one process, under ThreadSanitiz
 	JOBS=$(JOBS) QUEUE_MODEL=$(abspath $(BUILD_DIR))/races/test/queue/model test/prove --timer test/queue/local.t
 
 test-checks: all ## what the libraries contain, what install installs, the layering
-	test/prove $(wildcard test/checks/*.t)
+	test/prove -j2 $(wildcard test/checks/*.t)
 
 test-documents: all compat ## the programs and fragments that README.md and the man pages show
 	test/prove test/documents/documents.t

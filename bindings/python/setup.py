@@ -32,8 +32,8 @@ setup(
                      for part in ("MAJOR", "MINOR", "PATCH")),
     cmdclass={"build_ext": BuildWithAssembly},
     ext_modules=[Extension(
-        "aspawn._aspawn", ["src/_aspawn.c", "vendor/aspawn.c", "vendor/aspawn-clone.S"],
-        depends=["vendor/aspawn.h"], include_dirs=["vendor"],
+        "aspawn._aspawn", ["src/_aspawn.c", "src/_queue.c", "vendor/aspawn.c", "vendor/aspawn-clone.S"],
+        depends=["src/_aspawn.h", "vendor/aspawn.h"], include_dirs=["vendor"],
         define_macros=[("Py_LIMITED_API", "0x03090000"), ("PSYS_NO_UNPREFIXED", None)],
         extra_compile_args=["-fvisibility=hidden"], extra_link_args=["-Wl,--strip-debug"],
         py_limited_api=True)])
