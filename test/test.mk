@@ -101,7 +101,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) test test-build test-queue test-queue-races test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) test test-build test-queue test-queue-races test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t
@@ -210,11 +210,16 @@ test-bindings-suites: test-bindings ## the languages' own suites, without and wi
 # RUNTIMES="libuv" for some only. As root, test/ports/install first.
 RUNTIMES ?= $(basename $(notdir $(wildcard test/ports/*.t)))
 .PHONY: test-ports bench-ports
-test-ports: amalgamation ## runtimes with the patches of ports/, by their own tests: 3 minutes
+test-ports: amalgamation ## runtimes with the patches of ports/, by their own tests: 5 minutes
 	test/prove --timer $(RUNTIMES:%=test/ports/%.t)
 
 bench-ports: test-ports ## how long uv_spawn() blocks its caller, with and without the patch
-	PORT=$(BUILD_DIR)/ports/libuv ports/libuv/bench
+	for port in $(BUILD_DIR)/ports/libuv1*; do PORT=$$port ports/libuv/bench || exit 1; done
+
+# As root, test/monitoring/install first. CHECKS=2000 for fewer.
+.PHONY: test-monitoring
+test-monitoring: examples ## the examples for monitoring, with its plugins, ssh and a job server
+	test/prove --timer $(sort $(wildcard test/monitoring/*.t))
 
 # SCENARIOS="run system" for some only.
 .PHONY: test-faults test-faults-all
