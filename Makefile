@@ -17,7 +17,7 @@ $(error BUILD_DIR must be one word: "$(BUILD_DIR)")
 endif
 # Objects are made anew if one of these is not as it was. Install alone takes them from the
 # last build: root installs what a user has built.
-settings := CC CPPFLAGS CFLAGS LDFLAGS SANITIZE TARGET TARGET_FLAGS
+settings := CC CPPFLAGS CFLAGS LDFLAGS SANITIZE TARGET TARGET_FLAGS IMAGE_FILE
 built := $(BUILD_DIR)/settings
 $(eval $(file <$(built)))
 ifneq ($(MAKECMDGOALS),)
@@ -39,6 +39,9 @@ LDFLAGS ?=
 WERROR ?=
 TARGET ?=
 SANITIZE ?=
+# Absolute path: the program for commands of another user is installed there, and not executed from
+# memory (a memfd).
+IMAGE_FILE ?=
 ifeq ($(origin CC),default)
 CC := $(shell for cc in clang gcc cc; do command -v $$cc >/dev/null && echo $$cc && break; done)
 endif
@@ -128,7 +131,7 @@ $(image): $(image_objects) command/image/image.ld
 	$(CC) $(target) $(linker) -static -nostdlib -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,command/image/image.ld -o $@ $(image_objects)
 
 $(BUILD_DIR)/command/image.o: $(image)
-$(BUILD_DIR)/command/image.o: core += -DASPAWN_IMAGE='"$(abspath $(image))"'
+$(BUILD_DIR)/command/image.o: core += $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')
 
 $(BUILD_DIR)/queue/%.o: queue/%.c $(built)
 	@mkdir -p $(@D)
@@ -163,6 +166,7 @@ cross-all: ## cross for every architecture, with a report
 .PHONY: install uninstall
 in_lib := $(call quote,$(DESTDIR)$(LIBDIR))
 in_include := $(call quote,$(DESTDIR)$(INCLUDEDIR))
+in_image := $(call quote,$(DESTDIR)$(IMAGE_FILE))
 in_man := $(call quote,$(DESTDIR)$(MANDIR))/man3
 headers = $(shell cd include && find . -name '*.h' | sed 's|^\./||')
 # Each other name below NAME in a page, with the page: aspawn_run:aspawn_command.3
@@ -188,6 +192,7 @@ install: all ## headers, libraries, aspawn.pc and man pages: DESTDIR, PREFIX, LI
 		ln -sf libaspawn.so.$(VERSION) $(in_lib)/$(SONAME); \
 		ln -sf $(SONAME) $(in_lib)/libaspawn.so; \
 		$(call pc_file,aspawn/aspawn.pc.in) >$(in_lib)/pkgconfig/aspawn.pc
+	$(if $(IMAGE_FILE),$(installing) mkdir -p "$$(dirname $(in_image))"; install -m 755 $(image) $(in_image))
 	$(installing) mkdir -p $(in_man); install -m 644 $(wildcard doc/*.3) $(in_man); \
 		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/"$${link%:*}.3"; done
 	@test -z $(call quote,$(DESTDIR)) && test "$$(id -u)" = 0 && PATH=$$PATH:/sbin:/usr/sbin && $(LDCONFIG) 2>/dev/null && \
@@ -199,6 +204,7 @@ uninstall: ## what install and install-compat put there
 	$(absolute)for header in $(headers) aspawn-compat/popen_noshell.h; do rm -f $(in_include)/"$$header"; done
 	for file in libaspawn.a libaspawn.so $(SONAME) libaspawn.so.$(VERSION) libaspawn-compat.a \
 		libaspawn-preload.so pkgconfig/aspawn.pc pkgconfig/aspawn-compat.pc; do rm -f $(in_lib)/"$$file"; done
+	$(if $(IMAGE_FILE),rm -f $(in_image))
 	for page in $(notdir $(wildcard doc/*.3)) $(foreach link,$(man_links),$(firstword $(subst :, ,$(link))).3); do \
 		rm -f $(in_man)/"$$page"; done
 	for directory in $(shell cd include && find * -depth -type d) aspawn-compat; do \

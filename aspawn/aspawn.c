@@ -230,8 +230,6 @@ static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
 	first.copy_memory = first.watch_copy = first.no_new_privs = false;
 	/* The parent, which is suspended, could not take part in these. */
 	first.unshare_files = first.child_makes_pipes = false;
-	first.pipe = PIPE;
-	control->reports = true;
 	control->executes_first = true;
 	long pid = clone_by_methods(control, &first, stack);
 	if (pid > 0)

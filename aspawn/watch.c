@@ -14,11 +14,13 @@ struct exec_watch {
 	struct psys_robust_list entry;
 	_Alignas(4) unsigned word;
 	int executing;
+	_Alignas(8) char report[WATCH_REPORT];
 };
 
-static PSYS_UNINSTRUMENTED struct exec_watch *map_watch(int flags, int fd, int64_t offset)
+static PSYS_UNINSTRUMENTED struct exec_watch *map_watch(void *address, int flags, int fd,
+							int64_t offset)
 {
-	void *page = psys_mmap(NULL, sizeof(struct exec_watch), PSYS_PROT_READ | PSYS_PROT_WRITE,
+	void *page = psys_mmap(address, sizeof(struct exec_watch), PSYS_PROT_READ | PSYS_PROT_WRITE,
 			       PSYS_MAP_SHARED | flags, fd, offset);
 
 	return PSYS_IS_ERROR(page) ? NULL : page;
@@ -26,18 +28,28 @@ static PSYS_UNINSTRUMENTED struct exec_watch *map_watch(int flags, int fd, int64
 
 PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_make(void)
 {
-	return map_watch(PSYS_MAP_ANONYMOUS, -1, 0);
+	return map_watch(NULL, PSYS_MAP_ANONYMOUS, -1, 0);
 }
 
-PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset)
+PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address)
 {
-	return map_watch(0, fd, offset);
+	return map_watch(address, address ? PSYS_MAP_FIXED : 0, fd, offset);
 }
 
 PSYS_UNINSTRUMENTED void aspawn_watch_free(struct exec_watch *watch)
 {
 	if (watch)
 		psys_munmap(watch, sizeof *watch);
+}
+
+PSYS_UNINSTRUMENTED bool aspawn_watch_is_supported(void)
+{
+	return psys_set_robust_list(NULL, sizeof(struct psys_robust_list_head)) >= 0;
+}
+
+PSYS_UNINSTRUMENTED void *aspawn_watch_report(struct exec_watch *watch)
+{
+	return watch->report;
 }
 
 PSYS_UNINSTRUMENTED void aspawn_watch_begin(struct exec_watch *watch)

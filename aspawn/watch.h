@@ -13,16 +13,22 @@
 #include <syscall/base.h>
 #include <syscall/time.h>
 
+enum { WATCH_REPORT = 128 }; /* bytes of a report, aligned to 8 */
 struct exec_watch;
 
 /* Returns NULL if there is no memory. */
 struct exec_watch *aspawn_watch_make(void);
-/* The same in a page of zeros of a file, for a child that has executed another program since. */
-struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset);
+/* The same in a page of zeros of a file, for a child that has executed another program since. Maps
+ * it at the address, which is free; NULL: anywhere. */
+struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address);
 void aspawn_watch_free(struct exec_watch *watch);
 
 /* Called in the child. */
 void aspawn_watch_begin(struct exec_watch *watch);
+/* True if aspawn_watch_begin() could register the futex. */
+bool aspawn_watch_is_supported(void);
+/* Returns WATCH_REPORT bytes, zeros at first, which the child may write and the parent read. */
+void *aspawn_watch_report(struct exec_watch *watch);
 /* The child sets true before its exec, and false if the exec has failed. */
 void aspawn_watch_set_executing(struct exec_watch *watch, bool executing);
 

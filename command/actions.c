@@ -348,6 +348,8 @@ static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, s
 
 /* --- reporting ---------------------------------------------------------------- */
 
+_Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
+
 /* Stores the subject, or its end if it is too long. */
 static PSYS_UNINSTRUMENTED void set_subject(struct aspawn_failure *report, const char *subject)
 {
@@ -374,9 +376,12 @@ PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int error, const
 {
 	if (subject)
 		set_subject(&prepared->report, subject);
-	if (prepared->watch)
-		aspawn_watch_set_executing(prepared->watch, false);
 	__atomic_store_n(&prepared->report.error, error, __ATOMIC_RELEASE);
+	if (prepared->watch) {
+		psys_memcpy(aspawn_watch_report(prepared->watch), &prepared->report,
+			    sizeof prepared->report);
+		aspawn_watch_set_executing(prepared->watch, false);
+	}
 	/* After a failed exec SIGPIPE is no longer blocked, and the parent may be gone: block the
 	 * signal, and ignore the result of the write. */
 	if (prepared->report_fd >= 0) {

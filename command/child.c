@@ -105,10 +105,15 @@ static void read_memory(struct aspawn_child *child, struct aspawn_failure *failu
 		failure->error = -PSYS_ECHILD;
 }
 
-/* For a child in a copy of the memory: true if its last report says that its exec is next. */
-static bool is_executing(const struct child_state *state)
+/* The same of a child with memory of its own, which shares a page with the caller. */
+static void read_watch(const struct child_state *state, struct aspawn_failure *failure)
 {
-	return state->watch ? aspawn_watch_is_executing(state->watch) : state->known == EXECUTING;
+	psys_memcpy(failure, aspawn_watch_report(state->watch), sizeof *failure);
+	failure->subject[sizeof failure->subject - 1] = '\0';
+	if (!failure->error)
+		failure->step = ASPAWN_STEP_NONE;
+	if (!failure->error && !aspawn_watch_is_executing(state->watch))
+		failure->error = -PSYS_ECHILD;
 }
 
 static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
@@ -130,10 +135,12 @@ static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
 		return r;
 	if (!state->copied && has_stack(child)) {
 		read_memory(child, failure);
+	} else if (state->watch) {
+		read_watch(state, failure);
 	} else if (state->report < 0) {
 		state->known = OVERWRITTEN;
 		return 0;
-	} else if (!is_executing(state)) {
+	} else if (state->known != EXECUTING) {
 		failure->error = -PSYS_ECHILD;
 	}
 	set_failure(state, failure);

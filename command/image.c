@@ -12,7 +12,12 @@ enum {
 	HARMLESS = 0x40000 | 8 | 0x800000,
 };
 
-#ifdef ASPAWN_IMAGE /* path of the linked image/program.c */
+#if defined(ASPAWN_IMAGE_FILE) /* path of an installed image/program.c */
+static const char image_file[] = ASPAWN_IMAGE_FILE;
+static const char aspawn_image[sizeof(struct elf_header)];
+enum { HAS_IMAGE = 1 };
+#elif defined(ASPAWN_IMAGE) /* path of the linked image/program.c */
+static const char image_file[] = "";
 __asm__(".pushsection .rodata.aspawn_image, \"a\"\n\t"
 	".balign 16\n\t"
 	".globl aspawn_image\n\t"
@@ -23,6 +28,7 @@ __asm__(".pushsection .rodata.aspawn_image, \"a\"\n\t"
 extern const char aspawn_image[];
 enum { HAS_IMAGE = 1 };
 #else
+static const char image_file[] = "";
 static const char aspawn_image[sizeof(struct elf_header)];
 enum { HAS_IMAGE = 0 };
 #endif
@@ -118,7 +124,7 @@ static PSYS_UNINSTRUMENTED bool keeps_capabilities(struct prepared *prepared, un
 /* Actions may use descriptors that an exec closes. The image sets FD_CLOEXEC again. */
 static PSYS_UNINSTRUMENTED bool keep_descriptors(const struct prepared *prepared, int report)
 {
-	if (psys_fcntl(report, PSYS_F_SETFD, 0) < 0)
+	if (report >= 0 && psys_fcntl(report, PSYS_F_SETFD, 0) < 0)
 		return false;
 	for (size_t i = 0; i < prepared->pipe_count; i++)
 		if (psys_fcntl(prepared->pipes[i].childs_end, PSYS_F_SETFD, 0) < 0)
@@ -136,9 +142,22 @@ static PSYS_UNINSTRUMENTED bool keep_descriptors(const struct prepared *prepared
 	return true;
 }
 
-static PSYS_UNINSTRUMENTED bool write_image(int fd, const struct prepared *prepared)
+static PSYS_UNINSTRUMENTED int make_file(void)
+{
+	int fd = psys_memfd_create("aspawn", *image_file ? PSYS_MFD_NOEXEC_SEAL : PSYS_MFD_EXEC);
+
+	return fd == -PSYS_EINVAL ? psys_memfd_create("aspawn", 0) : fd; /* before Linux 6.3 */
+}
+
+static PSYS_UNINSTRUMENTED bool write_command(int fd, const struct prepared *prepared)
 {
 	const size_t size = prepared->image.size;
+
+	return psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) == (long)size;
+}
+
+static PSYS_UNINSTRUMENTED bool write_image(int fd, size_t size)
+{
 	struct elf_header header;
 
 	psys_memcpy(&header, aspawn_image, sizeof header);
@@ -152,31 +171,42 @@ static PSYS_UNINSTRUMENTED bool write_image(int fd, const struct prepared *prepa
 		{ &header, sizeof header },
 		{ (void *)(uintptr_t)(aspawn_image + sizeof header), length - sizeof header },
 	};
-	return psys_writev(fd, parts, 2) == (long)length &&
-	       psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) == (long)size;
+	return psys_writev(fd, parts, 2) == (long)length;
+}
+
+static PSYS_UNINSTRUMENTED void execute_image(int fd, const struct prepared *prepared)
+{
+	char *const none[] = { NULL };
+	char number[PSYS_DECIMAL_SIZE];
+	char *const argv[] = { (char *)(uintptr_t)prepared->file, *image_file ? number : NULL,
+			       NULL };
+
+	psys_i64_to_decimal(number, fd);
+	if (*image_file)
+		psys_execve(image_file, argv, none);
+	else
+		psys_execveat(fd, "", argv, none, PSYS_AT_EMPTY_PATH);
 }
 
 /* Returns if the image cannot be used. */
 static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *prepared)
 {
-	char *const argv[] = { (char *)(uintptr_t)prepared->file, NULL };
 	unsigned user;
 
 	if (!survives_filters() || !has_stack_limit() || !keeps_ids(&user) || !keeps_flags() ||
-	    !keeps_capabilities(prepared, user))
+	    !keeps_capabilities(prepared, user) || !aspawn_watch_is_supported())
 		return;
 	psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
-	int fd = psys_memfd_create("aspawn", PSYS_MFD_EXEC);
-	if (fd == -PSYS_EINVAL) /* before Linux 6.3 */
-		fd = psys_memfd_create("aspawn", 0);
+	const int fd = make_file();
 	prepared->image.fd = fd;
+	prepared->image.layout = IMAGE_LAYOUT;
 	if (fd < 0 || !keep_descriptors(prepared, control->report.childs_end) ||
-	    !write_image(fd, prepared))
+	    (!*image_file && !write_image(fd, prepared->image.size)) || !write_command(fd, prepared))
 		return;
 	/* The parent has the page too, as the memory is shared. */
-	control->watch = aspawn_watch_in_file(fd, IMAGE_WATCH);
+	control->watch = aspawn_watch_in_file(fd, IMAGE_WATCH, NULL);
 	if (control->watch)
-		psys_execveat(fd, "", argv, argv + 1, PSYS_AT_EMPTY_PATH);
+		execute_image(fd, prepared);
 }
 
 PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *mask,

@@ -10,14 +10,19 @@
  * child   compares what execve(2) changes with what it has: only if an exec would change no
  *         credential, limit or flag that an action can see, it goes on. Writes a file without
  *         a name: an ELF header, the image, the prepared command as it lies on the stack, and a
- *         page that the image and the parent share, by which the parent sees the last exec.
+ *         page that the image and the parent share, by which the parent sees the last exec or why
+ *         there was none.
  *         Lets the descriptors that actions use survive one exec, and executes the file.
  * kernel  maps the image, and the command at a fixed address.
  * image   corrects the pointers in the command by the difference of the addresses, sets
  *         FD_CLOEXEC again, and then is what a child in a copy of the memory would be: it
- *         performs the actions, reports through the pipe, and executes the program.
+ *         performs the actions, reports in the shared page, and executes the program.
  * parent  if the child could not execute the image: reaps it, which nobody else can see, and
  *         starts a child in a copy of the memory.
+ *
+ * A library that is built with ASPAWN_IMAGE_FILE, the path of an installed image, executes that one.
+ * Only the command and the shared page are then in a file without a name, which is not executable,
+ * and whose number is the image's argument.
  *
  * No action runs before the image does: what one changes is never lost to an exec, and a process
  * that shares the parent's memory never has other credentials than the parent.
@@ -25,14 +30,26 @@
 #ifndef COMMAND_IMAGE_H
 #define COMMAND_IMAGE_H
 
+#include <aspawn/version.h>
+
 #include "prepared.h"
 
 enum {
 	IMAGE_PAGE = 65536,             /* the largest page size of any architecture */
 	IMAGE_WATCH = IMAGE_PAGE,       /* offset in the file of a page for watch.h */
 	IMAGE_COMMAND = 2 * IMAGE_PAGE, /* offset of the prepared command */
-	IMAGE_COMMAND_AT = 0x800000,    /* its address; image.ld has the text's */
+	/* The addresses are close to each other, so that few page tables are needed. */
+	IMAGE_AT = 0x400000, /* of the text: image.ld */
+	IMAGE_WATCH_AT = IMAGE_AT + IMAGE_WATCH,
+	IMAGE_COMMAND_AT = IMAGE_AT + IMAGE_COMMAND,
 	IMAGE_COMMAND_MOST = 0x4000000, /* bytes */
+};
+
+/* Of another version, or another build, an installed image must not take a command. */
+enum {
+	IMAGE_LAYOUT = ASPAWN_VERSION << 14 |
+		       (int)(sizeof(struct prepared) + 3 * sizeof(struct aspawn_action) +
+			     5 * sizeof(struct control))
 };
 
 /* elf(5). The members of a word have 32 bits on x32 and mipsn32 too. */

@@ -25,9 +25,10 @@ struct own_actions {
 
 /* What the image needs beside the command: image.h. */
 struct image_data {
-	void *origin; /* the address of the prepared command, for which its pointers are */
-	size_t size;  /* bytes from there to the end of struct control */
-	int fd;       /* of the image, until it has mapped its page for the parent */
+	uint32_t layout; /* IMAGE_LAYOUT of the library, which that of an installed image must be */
+	void *origin;    /* the address of the prepared command, for which its pointers are */
+	size_t size;     /* bytes from there to the end of struct control */
+	int fd;          /* of the file that has the command, until the image has mapped it */
 	struct psys_cap_user_data capabilities[2]; /* of the child before the exec */
 	char name[16];                             /* comm: prctl(2), PR_SET_NAME */
 };

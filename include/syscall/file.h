@@ -82,7 +82,8 @@
 /* memfd_create */
 #define PSYS_MFD_CLOEXEC 1
 #define PSYS_MFD_ALLOW_SEALING 2
-#define PSYS_MFD_EXEC 16 /* Linux 6.3 */
+#define PSYS_MFD_NOEXEC_SEAL 8 /* Linux 6.3 */
+#define PSYS_MFD_EXEC 16       /* Linux 6.3 */
 
 /* file types and permissions in a mode */
 #define PSYS_S_IFMT 0170000

@@ -27,7 +27,7 @@ static void needs_image_under_filters(void)
 
 /* --- what the program sees ------------------------------------------------------ */
 
-static char text[8192];
+static char text[16384];
 static size_t length;
 
 static void add(const char *name, uint64_t value)
@@ -87,15 +87,37 @@ static void add_signals(void)
 					  (get_disposition(signal) == PSYS_SIG_IGN)));
 }
 
+/* prctl(2) */
+enum {
+	PR_GET_KEEPCAPS = 7,
+	PR_SET_TIMERSLACK = 29,
+	PR_GET_TIMERSLACK = 30,
+	PR_MCE_KILL = 33,
+	PR_MCE_KILL_GET = 34,
+	PR_GET_CHILD_SUBREAPER = 37,
+	PR_GET_THP_DISABLE = 42,
+	PR_GET_IO_FLUSHER = 58,
+	PR_GET_MDWE = 66,
+	PR_GET_MEMORY_MERGE = 68,
+};
+
 static void add_flags(void)
 {
-	static const int options[] = { PSYS_PR_GET_DUMPABLE, PSYS_PR_GET_SECUREBITS,
-				       PSYS_PR_GET_NO_NEW_PRIVS, PSYS_PR_GET_SECCOMP };
-	int signal = -1;
+	static const int options[] = { PSYS_PR_GET_DUMPABLE,     PSYS_PR_GET_SECUREBITS,
+				       PSYS_PR_GET_NO_NEW_PRIVS, PSYS_PR_GET_SECCOMP,
+				       PR_GET_KEEPCAPS,          PR_GET_TIMERSLACK,
+				       PR_MCE_KILL_GET,          PR_GET_THP_DISABLE,
+				       PR_GET_IO_FLUSHER,        PR_GET_MDWE,
+				       PR_GET_MEMORY_MERGE };
+	int signal = -1, subreaper = -1;
 	char name[16] = "";
 
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
 		add("prctl ", (uint64_t)psys_prctl(options[i], 0, 0, 0, 0));
+	for (int resource = 0; resource < 2; resource++) /* PR_GET_SPECULATION_CTRL */
+		add("speculation ", (uint64_t)psys_prctl(52, (unsigned long)resource, 0, 0, 0));
+	psys_prctl(PR_GET_CHILD_SUBREAPER, (uintptr_t)&subreaper, 0, 0, 0);
+	add("subreaper ", (uint64_t)subreaper);
 	psys_prctl(PSYS_PR_GET_PDEATHSIG, (uintptr_t)&signal, 0, 0, 0);
 	add("pdeathsig ", (uint64_t)signal);
 	psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)name, 0, 0, 0);
@@ -104,10 +126,20 @@ static void add_flags(void)
 	add("umask ", (uint64_t)psys_umask(0));
 }
 
+static void add_file(const char *path)
+{
+	char content[1024] = "";
+	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+
+	psys_read(fd, content, sizeof content - 1);
+	psys_close(fd);
+	add_string(path, content);
+}
+
 static void add_limits(void)
 {
 	struct psys_rlimit64 limit;
-	char number[32] = "";
+	unsigned long mask[128] = { 0 };
 
 	for (int i = 0; i < 16; i++) {
 		psys_prlimit64(0, i, NULL, &limit);
@@ -117,10 +149,40 @@ static void add_limits(void)
 	add("nice ", (uint64_t)psys_getpriority(PSYS_PRIO_PROCESS, 0));
 	add("policy ", (uint64_t)psys_sched_getscheduler(0));
 	add("ioprio ", (uint64_t)psys_ioprio_get(PSYS_IOPRIO_WHO_PROCESS, 0));
-	int fd = psys_open("/proc/self/oom_score_adj", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	psys_read(fd, number, sizeof number - 1);
+	psys_sched_getaffinity(0, sizeof mask, mask);
+	for (int i = 0; i < 4; i++)
+		add("affinity ", mask[i]);
+	add_file("/proc/self/oom_score_adj");
+	add_file("/proc/self/coredump_filter");
+	add_file("/proc/self/loginuid");
+	add_file("/proc/self/uid_map");
+	add_file("/proc/self/gid_map");
+}
+
+/* What execve(2) says of memory, timers and keyrings. */
+static void add_rest(void)
+{
+	struct psys_itimerval timer;
+	char status[4096] = "";
+	int fd = psys_open("/proc/self/status", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+
+	psys_read(fd, status, sizeof status - 1);
 	psys_close(fd);
-	add_string("oom ", number);
+	for (const char *at = status; *at; at++)
+		if (!psys_strncmp(at, "VmLck:", 6) || !psys_strncmp(at, "TracerPid:", 10) ||
+		    !psys_strncmp(at, "Seccomp_filters:", 16)) {
+			char line[64];
+			psys_strlcpy(line, at, sizeof line);
+			line[psys_strchrnul(line, '\n') - line] = '\0';
+			add_string("", line);
+		}
+	for (int which = 0; which < 3; which++) {
+		timer.it_value.tv_sec = -1;
+		psys_getitimer(which, &timer);
+		add("timer ", (uint64_t)timer.it_value.tv_sec);
+	}
+	for (int keyring = 1; keyring <= 3; keyring++) /* KEYCTL_GET_KEYRING_ID */
+		add("keyring ", (uint64_t)psys_keyctl(0, (unsigned long)-keyring, 0, 0, 0));
 }
 
 static void add_files(void)
@@ -161,14 +223,16 @@ ROLE(shows_all)
 	add_limits();
 	add_files();
 	add_secure();
+	add_rest();
 	return psys_write(1, text, length) != (long)length;
 }
 
 /* --- the same by the image and in a copy ------------------------------------------ */
 
 struct seen {
-	int result, mode, step, error;
-	char text[8192];
+	int result, mode;
+	struct aspawn_failure failure;
+	char text[16384];
 };
 
 static struct seen *run(const struct aspawn_action *actions, size_t count, uint64_t flags)
@@ -188,8 +252,7 @@ static struct seen *run(const struct aspawn_action *actions, size_t count, uint6
 	command.action_count = count;
 	seen->result = aspawn_run(&command, &io);
 	seen->mode = aspawn_mode(&stack);
-	seen->step = io.failure.step;
-	seen->error = io.failure.error;
+	seen->failure = io.failure;
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 	CHECK(!have_children());
 	return seen;
@@ -220,8 +283,10 @@ static void check_same(int line, int mode, const struct aspawn_action *actions, 
 	check_equal(__FILE__, line, "mode", image->mode, mode);
 	check_equal(__FILE__, line, "mode of the copy", copy->mode, ASPAWN_MODE_FORK);
 	check_equal(__FILE__, line, "result", image->result, copy->result);
-	check_equal(__FILE__, line, "step", image->step, copy->step);
-	check_equal(__FILE__, line, "error", image->error, copy->error);
+	check_equal(__FILE__, line, "step", image->failure.step, copy->failure.step);
+	check_equal(__FILE__, line, "error", image->failure.error, copy->failure.error);
+	check_equal(__FILE__, line, "subject",
+		    psys_strcmp(image->failure.subject, copy->failure.subject), 0);
 	check_equal(__FILE__, line, "text", psys_strcmp(image->text, copy->text), 0);
 }
 
@@ -291,6 +356,84 @@ TEST(the_image_has_the_capabilities_of_a_copy)
 		   ASPAWN_CAP_AMBIENT(PSYS_CAP_NET_BIND_SERVICE)); /* SECBIT_KEEP_CAPS */
 	CHECK_SAME(ASPAWN_SECUREBITS(5), NOTHING, ASPAWN_CAP_AMBIENT(PSYS_CAP_SETUID),
 		   ASPAWN_USER(65534, 65534, NULL, 0));
+}
+
+static void on_nothing(int signal)
+{
+	(void)signal;
+}
+
+/* execve(2), fork(2) and prctl(2): what a child inherits, and what an exec changes. */
+TEST(the_image_has_the_attributes_that_a_copy_inherits)
+{
+	static const struct psys_rlimit64 limit = { 1234, 5678 };
+	static const struct psys_itimerval timer = { { 0, 0 }, { 1000, 0 } };
+	static const struct psys_sched_param param = { 0 };
+	const struct psys_sigaction ignored[2] = { { .handler = PSYS_SIG_IGN } };
+	struct psys_sigset set;
+
+	needs_image();
+	psys_sigemptyset(&set);
+	psys_sigaddset(&set, PSYS_SIGUSR2);
+	psys_sigaddset(&set, PSYS_SIGPIPE);
+	psys_rt_sigprocmask(PSYS_SIG_BLOCK, &set, NULL, PSYS_SIGSET_SIZE);
+	psys_rt_sigaction(PSYS_SIGHUP, ignored, NULL, PSYS_SIGSET_SIZE);
+	set_handler(PSYS_SIGTERM, on_nothing);
+	psys_kill(psys_getpid(), PSYS_SIGUSR2);
+	psys_umask(0135);
+	CHECK_SAME(NOTHING);
+	psys_prctl(PR_SET_TIMERSLACK, 12345, 0, 0, 0);
+	psys_prctl(PR_MCE_KILL, 1, 1, 0, 0);
+	psys_prctl(PSYS_PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGURG, 0, 0, 0);
+	psys_prctl(PR_GET_MDWE - 1, 1, 0, 0, 0);
+	psys_prctl(PR_GET_MEMORY_MERGE - 1, 1, 0, 0, 0);
+	CHECK_SAME(NOTHING);
+	psys_setpriority(PSYS_PRIO_PROCESS, 0, 3);
+	psys_sched_setscheduler(0, PSYS_SCHED_BATCH, &param);
+	psys_sched_setaffinity(0, sizeof(long), (const unsigned long[]){ 1 });
+	psys_ioprio_set(PSYS_IOPRIO_WHO_PROCESS, 0, 2 << 13 | 6);
+	psys_prlimit64(0, PSYS_RLIMIT_CORE, &limit, NULL);
+	psys_setitimer(PSYS_ITIMER_REAL, &timer, NULL);
+	CHECK_SAME(NOTHING, ASPAWN_UMASK(0));
+	psys_mlockall(3);                           /* MCL_CURRENT | MCL_FUTURE */
+	psys_keyctl(1, 0, 0, 0, 0);                 /* KEYCTL_JOIN_SESSION_KEYRING */
+	psys_keyctl(0, (unsigned long)-1, 1, 0, 0); /* makes keyrings of thread and process */
+	psys_keyctl(0, (unsigned long)-2, 1, 0, 0);
+	int fd = psys_open("/proc/self/coredump_filter", PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+	psys_write(fd, "0x11", 4);
+	psys_close(fd);
+	CHECK_SAME(NOTHING);
+	CHECK(psys_personality(0x40008) >= 0); /* PER_LINUX32, ADDR_NO_RANDOMIZE */
+	CHECK_SAME(NOTHING);
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	CHECK_SAME(NOTHING);
+}
+
+TEST(the_image_restricts_itself_as_a_copy_does)
+{
+	static const struct psys_sock_filter filter[] = { { PSYS_BPF_RET | PSYS_BPF_K, 0, 0,
+							    PSYS_SECCOMP_RET_ALLOW } };
+
+	needs_image();
+	CHECK_SAME(NOTHING, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(filter, 1));
+	CHECK_SAME(NOTHING, ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 1, 1));
+	CHECK_SAME(NOTHING, ASPAWN_RLIMIT(PSYS_RLIMIT_STACK, 0x100000, 0x100000));
+	psys_keyctl(1, 0, 0, 0, 0); /* otherwise each user namespace has its own */
+	CHECK_SAME(NOTHING, ASPAWN_UNSHARE(PSYS_CLONE_NEWUSER),
+		   ASPAWN_WRITE("/proc/self/setgroups", "deny"),
+		   ASPAWN_WRITE("/proc/self/uid_map", is_root() ? "7 0 1" : "0 0 0"));
+	if (!is_root())
+		skip("not root");
+	CHECK_SAME(NOTHING, ASPAWN_UNSHARE(PSYS_CLONE_NEWUSER),
+		   ASPAWN_WRITE("/proc/self/uid_map", "0 0 1"),
+		   ASPAWN_WRITE("/proc/self/gid_map", "0 0 1"), ASPAWN_USER(0, 0, NULL, 0));
+	CHECK_SAME(ASPAWN_UNSHARE(PSYS_CLONE_NEWUTS | PSYS_CLONE_NEWNS), ASPAWN_HOSTNAME("image"),
+		   ASPAWN_USER(65534, 65534, NULL, 0));
+	/* An exec fails if the user has too many processes. */
+	CHECK_SAME(ASPAWN_RLIMIT(PSYS_RLIMIT_NPROC, 0, 0), ASPAWN_USER(54321, 54321, NULL, 0));
+	CHECK_SAME(ASPAWN_USER(65534, 65534, NULL, 0), ASPAWN_OPEN(5, "/no such file", 0, 0));
 }
 
 static void set_capabilities(uint32_t permitted, uint32_t inheritable)
@@ -739,9 +882,7 @@ TEST(commands_with_memory_of_their_own_say_how)
 	static const struct aspawn_action nothing = NOTHING;
 	int mode = run(&nothing, 1, 0)->mode;
 
-	note(mode == ASPAWN_MODE_IMAGE ? "memory of the child's own: the image" :
-					 "memory of the child's own: a copy",
-	     mode);
+	note("kernel executes the image:", mode == ASPAWN_MODE_IMAGE);
 	CHECK(mode == ASPAWN_MODE_IMAGE || mode == ASPAWN_MODE_FORK);
 }
 
@@ -809,6 +950,155 @@ TEST(a_filter_of_write_does_not_hide_the_exec)
 	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	check_ends(&child, 7 << 8);
+}
+
+/* The report goes through a page that the image shares. */
+TEST(the_image_reports_without_a_pipe)
+{
+	needs_image_under_filters();
+	filter_refuse(PSYS_NR_pipe2, PSYS_EMFILE);
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_failure failure;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_action fails[] = { NOTHING, ASPAWN_CHDIR("/no such directory") };
+
+	command.actions = fails;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), 0);
+	check_ends(&child, 7 << 8);
+	command.action_count = 2;
+	child = start_command(&stack, &command);
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(failure.step, 1);
+	CHECK_EQUAL(failure.error, -PSYS_ENOENT);
+	CHECK_EQUAL(psys_strcmp(failure.subject, "/no such directory"), 0);
+	check_ends(&child, 127 << 8);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+TEST(a_filter_of_robust_futexes_makes_a_copy)
+{
+	needs_image();
+	filter_refuse(PSYS_NR_set_robust_list, PSYS_ENOSYS);
+	check_copied();
+}
+
+static const uint64_t ways[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_PRIVATE,
+				 ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD,
+				 ASPAWN_COMMAND_NO_PIDFD };
+
+static void check_end_of(int fd)
+{
+	struct psys_pollfd poll = { fd, PSYS_POLLIN, 0 };
+	struct psys_timespec ten_seconds = { 10, 0 };
+
+	CHECK_EQUAL(psys_ppoll(&poll, 1, &ten_seconds, NULL, 0), 1);
+}
+
+/* The handle of a child in the image is like any other. */
+TEST(a_child_in_the_image_is_polled_killed_and_waited_for)
+{
+	static const struct aspawn_action actions[] = { ASPAWN_SETPGID(0), NOTHING };
+
+	needs_image();
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		struct Stack_t stack = { 0 };
+		struct self self;
+		struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+		const int descriptors = count_descriptors();
+
+		command.actions = actions;
+		command.action_count = 2;
+		command.flags = ways[i];
+		struct aspawn_child child = start_command(&stack, &command);
+		CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+		CHECK_EQUAL(child.started_fd >= 0, (ways[i] & ASPAWN_COMMAND_STARTED_FD) != 0);
+		if (child.started_fd >= 0) {
+			char report[256];
+			do /* at its end after the exec of the program, not before */
+				check_end_of(child.started_fd);
+			while (psys_read(child.started_fd, report, sizeof report) > 0);
+			CHECK_EQUAL(aspawn_wait_started(&child, NULL, 0), 0);
+		}
+		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
+		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, 0), -PSYS_ETIMEDOUT);
+		CHECK_EQUAL(aspawn_kill(&child, 0), 0);
+		CHECK_EQUAL(psys_getpgid(child.pid), child.pid);
+		CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), 0);
+		if (child.pidfd >= 0)
+			check_end_of(child.pidfd);
+		check_ends(&child, PSYS_SIGKILL);
+		CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+		CHECK(!have_children());
+		CHECK_EQUAL(count_descriptors(), descriptors);
+	}
+}
+
+TEST(the_image_searches_for_the_program_and_says_what_failed)
+{
+	static const char *const files[] = { "no-such-program", "./no such file", "/", "/dev/null",
+					     "sub/dir" };
+
+	needs_image();
+	for (size_t i = 0; i < 2 * sizeof files / sizeof *files; i++) {
+		static const struct aspawn_action nothing = NOTHING;
+		struct aspawn_failure failures[2];
+		char texts[2][256];
+
+		for (int copied = 0; copied < 2; copied++) {
+			char *const argv[] = { (char *)(uintptr_t)files[i / 2], NULL };
+			const struct aspawn_command command = {
+				.size = sizeof command,
+				.argv = argv,
+				.search_path = i % 2 ? "/sbin:/no such directory" : NULL,
+				.actions = &nothing,
+				.action_count = 1,
+				.flags = copied ? ASPAWN_COMMAND_NO_IMAGE : 0,
+			};
+			struct aspawn_child child = start_command(NULL, &command);
+
+			CHECK_EQUAL(aspawn_child_mode(&child),
+				    copied ? ASPAWN_MODE_FORK : ASPAWN_MODE_IMAGE);
+			CHECK_EQUAL(aspawn_wait_started(&child, &failures[copied], -1),
+				    -PSYS_ECANCELED);
+			aspawn_failure_text(texts[copied], sizeof *texts, &failures[copied]);
+			check_ends(&child, 127 << 8);
+		}
+		CHECK_EQUAL(psys_strcmp(texts[0], texts[1]), 0);
+		CHECK_EQUAL(failures[0].step, failures[1].step);
+		CHECK(failures[0].error < 0);
+	}
+}
+
+/* Between the two execs the image is killed: nothing was executed. */
+TEST(a_killed_image_has_executed_nothing)
+{
+	char path[64] = "/tmp/aspawn-killed-";
+	struct self self;
+	struct aspawn_failure failure;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	needs_image();
+	psys_i64_to_decimal(path + psys_strlen(path), psys_getpid());
+	if (psys_mknodat(PSYS_AT_FDCWD, path, PSYS_S_IFIFO | 0600, 0) < 0)
+		skip("no named pipes in /tmp");
+	const struct aspawn_action actions[] = { NOTHING, ASPAWN_OPEN(0, path, PSYS_O_RDONLY, 0) };
+	command.actions = actions;
+	command.action_count = 2;
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		command.flags = ways[i];
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(aspawn_child_mode(&child), ASPAWN_MODE_IMAGE);
+		CHECK_EQUAL(aspawn_wait_started(&child, NULL, 20), -PSYS_ETIMEDOUT);
+		CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, 10000), -PSYS_ECANCELED);
+		CHECK_EQUAL(failure.error, -PSYS_ECHILD);
+		check_ends(&child, PSYS_SIGKILL);
+	}
+	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 }
 
 /* --- attempts that end before the image ------------------------------------------------------------- */

@@ -166,6 +166,7 @@ static void check_jobs(uint64_t flags)
 TEST_SECONDS(queue_runs_jobs, 60)
 {
 	check_jobs(0);
+	note("kernel runs the server of a queue:", 1);
 }
 
 TEST_SECONDS(local_queue_runs_jobs, 60)

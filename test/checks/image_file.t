@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A library that executes an installed image: make IMAGE_FILE=/path.
+. "$(dirname "$0")/tap.sh"
+cc=${CC:-clang}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+image=$work/libexec/image
+
+cat >"$work/program.c" <<'C'
+#include <stdio.h>
+#include <aspawn/command.h>
+int main(void)
+{
+	static const struct aspawn_action actions[] = { ASPAWN_RESUID(-1U, -1U, -1U),
+							ASPAWN_CHDIR("/no such directory") };
+	struct aspawn_command command = { .size = sizeof command,
+					  .argv = ASPAWN_ARGV("/bin/true"),
+					  .actions = actions };
+	for (command.action_count = 1; command.action_count <= 2; command.action_count++) {
+		struct aspawn_child child;
+		struct aspawn_failure failure;
+		int r = aspawn_start(&child, &command);
+		if (r == 0)
+			r = aspawn_wait_started(&child, &failure, -1);
+		printf("%s %d %d ", aspawn_child_mode(&child) == ASPAWN_MODE_IMAGE ? "image" : "copy", r, failure.error);
+		aspawn_wait(&child, NULL, NULL, -1);
+	}
+	return 0;
+}
+C
+
+builds()
+{
+	make -s -j2 install BUILD_DIR="$work/build" IMAGE_FILE="$image" DESTDIR= PREFIX="$work" LDCONFIG=false &&
+		"$cc" -I"$work/include" "$work/program.c" "$work/lib/libaspawn.a" -o "$work/program"
+}
+
+# says EXPECTED
+says()
+{
+	output=$("$work/program")
+	echo "says: $output"
+	test "$output" = "$1"
+}
+
+# The library itself holds none.
+is_not_embedded()
+{
+	test "$(wc -c <"$work/build/command/image.o")" -lt "$(wc -c <"${BUILD_DIR:-build}/command/image.o")"
+}
+
+is_uninstalled()
+{
+	make -s uninstall BUILD_DIR="$work/build" IMAGE_FILE="$image" DESTDIR= PREFIX="$work" && ! test -e "$image"
+}
+
+check "a library is built for an installed image" builds
+check "it has no image of its own" is_not_embedded
+if test "$("$work/program" | cut -d ' ' -f 1)" = image; then
+	check "it executes the installed image" says "image 0 0 image -125 -2 "
+	printf 'no program' >"$image"
+	check "it copies memory if the image is none" says "copy 0 0 copy -125 -2 "
+else
+	skip "it executes the installed image" "no image here"
+	skip "it copies memory if the image is none" "no image here"
+fi
+check "the image is uninstalled" is_uninstalled
+check "without the image it copies memory" says "copy 0 0 copy -125 -2 "
+finish
