@@ -1520,7 +1520,8 @@ TEST_SECONDS(queue_ends_when_its_host_executes_and_a_copy_lives, 60)
 /* Seen by the host of a stopped queue and by the test. */
 struct stoppable {
 	int starts;    /* jobs that were started */
-	int lingering; /* pid of a job with a timeout */
+	int lingering; /* pid of a job with a timeout of one second */
+	int lived;     /* in units of 2^20 ns, once it has ended */
 };
 
 static ASPAWN_CHILD int counts_its_start(void *stoppable)
@@ -1555,8 +1556,18 @@ static void host_to_be_stopped(struct stoppable *seen)
 	submit_with_call(queue, (struct aspawn_job){ .timeout_ms = 1000 }, "lingers", shows_its_pid,
 			 seen);
 	for (int i = 0; i < 4000; i++)
-		submit_with_call(queue, (struct aspawn_job){ 0 }, "naps", counts_its_start, seen);
-	sleep_ms(60000);
+		submit_with_call(queue, (struct aspawn_job){ .cookie = 1 }, "naps",
+				 counts_its_start, seen);
+	for (;;) {
+		const struct aspawn_result *result = next_result(queue);
+
+		if (result->cookie == 0)
+			__atomic_store_n(
+				&seen->lived,
+				(int)(uint32_t)((uint64_t)(result->ended - result->started) >> 20),
+				__ATOMIC_SEQ_CST);
+		give_back(queue, result);
+	}
 }
 
 static int starts_of(const struct stoppable *seen)
@@ -1589,7 +1600,9 @@ TEST_SECONDS(queue_pauses_while_its_host_is_stopped, 60)
 	CHECK_EQUAL(psys_kill(host, PSYS_SIGCONT), 0);
 	while (starts_of(seen) == starts)
 		sleep_ms(1);
-	CHECK(ends_soon(seen->lingering));
+	while (!__atomic_load_n(&seen->lived, __ATOMIC_SEQ_CST))
+		sleep_ms(1);
+	CHECK(seen->lived >= 1900); /* the 1500 ms of the stop did not count */
 	psys_kill(host, PSYS_SIGKILL);
 	reap(host);
 }
