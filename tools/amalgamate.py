@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The library in four files, written into DIRECTORY:
+"""The library in four files, and its image in three, written into DIRECTORY:
 
-    tools/amalgamate.py DIRECTORY   aspawn.h, aspawn.c, aspawn.S and psys.h
+    tools/amalgamate.py DIRECTORY   aspawn.h, aspawn.c, aspawn.S and psys.h;
+                                    aspawn-image.c, aspawn-image.S and aspawn-image.ld
 
 An #include of a file of the project becomes the text of that file, once; a file without an
 include guard is a list for macros of its includer, and becomes text at each #include. The
@@ -207,6 +208,7 @@ class Unit:
             elif file and begins and guard(file):
                 before += self.text(file)
             elif file:
+                begins = False
                 seen = set(self.seen)
                 nested = self.text(file)
                 if depth > bool(guarded):  # not for all who include the file
@@ -259,12 +261,13 @@ def numbers(architecture, text):
     return header, "\n".join(sorted(lines.values()))
 
 
-def assembly():
+def assembly(without):
+    """Of all architectures, without the file of this name."""
     sequences = {}
     for architecture in ARCHITECTURES:
         seen, items = set(), []
         for path in sorted((ARCH_SOURCES / architecture).glob("*.S")):
-            if path.name != "start.S":
+            if path.name != without:
                 items += sequence(path, seen, numbers=True)
         header, lines = numbers(architecture, "\n".join(text for _, text in items))
         sequences[architecture] = [((header, "numbers"), lines), *items]
@@ -348,6 +351,19 @@ as in freestanding code too.
 
 Sanitizers, profiling and the like are kept out of the functions of the child by attributes;
 PSYS_UNINSTRUMENTED names the options that no attribute keeps out.""",
+    "aspawn-image.c": """
+The image: a small program that a command of another user executes first, instead of copying the
+caller's memory. It is linked alone, with aspawn-image.S and aspawn-image.ld, and embedded by
+-DASPAWN_IMAGE='"/its/path"' for aspawn.c. Optional: without it memory is copied.
+
+cc -Os -std=gnu11 -g0 -w -ffreestanding -fno-stack-protector -ffunction-sections \\
+   -fno-asynchronous-unwind-tables -fno-pic -static -nostdlib -no-pie \\
+   -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,aspawn-image.ld \\
+   -o aspawn-image aspawn-image.c aspawn-image.S
+
+On mips64 -fPIE in place of -fno-pic.""",
+    "aspawn-image.S": """
+The assembly of the image: aspawn-image.c.""",
     "aspawn.S": """
 The library's assembly: where a child begins, and on some architectures what a signal handler
 returns to, and atomic operations. Needs no option: cc -c aspawn.S -o aspawn-asm.o
@@ -359,6 +375,8 @@ TITLES = {
     "aspawn.h": "the interface",
     "aspawn.c": "the library",
     "aspawn.S": "the library's assembly",
+    "aspawn-image.c": "the image",
+    "aspawn-image.S": "the image's assembly",
 }
 
 SOURCE_BEGIN = """
@@ -450,7 +468,9 @@ def files():
     for path in sources:
         lines += unit.text(path)
     yield "aspawn.c", lines
-    yield "aspawn.S", list(assembly())
+    yield "aspawn.S", list(assembly("start.S"))
+    yield "aspawn-image.c", Unit().text(ROOT / "command/image/program.c")
+    yield "aspawn-image.S", list(assembly("clone.S"))
 
 
 def main(directory):
@@ -461,16 +481,17 @@ def main(directory):
         notes = NOTES[name].format(api=wrapped(functions(lines, "PSYS_API")), plain=plain)
         head = HEAD.format(file=name, version=version(), title=TITLES[name], notes=comment(notes),
                            license=comment((ROOT / "LICENSE").read_text()))
-        if name != "aspawn.S":
+        if not name.endswith(".S"):
             linkage = LINKAGE.replace("{exported}", "protected" if name.endswith(".c") else "default")
             lines = linkage.splitlines() + lines
-        if name == "aspawn.c":
+        if name.endswith(".c"):
             lines = [*SOURCE_BEGIN.splitlines(), *lines, *SOURCE_END.splitlines()]
         if name.endswith(".h"):
             own = f"{name[:-2].upper()}_AMALGAMATION_H"
             lines = [f"#ifndef {own}", f"#define {own}", *lines, "", "#endif"]
         text = re.sub(r"\n{3,}", "\n\n", "\n".join([head, *lines]) + "\n")
         (directory / name).write_text(text)
+    (directory / "aspawn-image.ld").write_text((ROOT / "command/image/image.ld").read_text())
 
 
 if __name__ == "__main__":
