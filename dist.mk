@@ -4,7 +4,7 @@
 amalgamation := $(BUILD_DIR)/amalgamation
 
 .PHONY: amalgamation
-amalgamation: $(amalgamation)/aspawn.c ## the library as four files: BUILD_DIR/amalgamation/aspawn.h, aspawn.c, aspawn.S and psys.h, and its image
+amalgamation: $(amalgamation)/aspawn.c ## the library as four files: BUILD_DIR/amalgamation/aspawn.h, aspawn.c, aspawn.S and psys.h
 
 $(amalgamation)/aspawn.c: tools/amalgamate.py LICENSE $(shell find include syscall aspawn command queue -type f)
 	tools/amalgamate.py $(@D)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The library in four files, and its image in three, written into DIRECTORY:
+"""The library in four files, written into DIRECTORY:
 
-    tools/amalgamate.py DIRECTORY   aspawn.h, aspawn.c, aspawn.S and psys.h;
-                                    aspawn-image.c, aspawn-image.S and aspawn-image.ld
+    tools/amalgamate.py DIRECTORY   aspawn.h, aspawn.c, aspawn.S and psys.h
+
+and three of its image, which may be left out: aspawn-image.c, aspawn-image.S and aspawn-image.ld.
 
 An #include of a file of the project becomes the text of that file, once; a file without an
 include guard is a list for macros of its includer, and becomes text at each #include. The
@@ -20,6 +21,7 @@ INCLUDE = ROOT / "include"
 ARCH_H = INCLUDE / "syscall/arch.h"
 ARCH = INCLUDE / "syscall/arch"
 ARCH_SOURCES = ROOT / "syscall/arch"
+IMAGE = ROOT / "command/image"
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 COMMENT_OR_LINE = re.compile(r"^[ \t]*/\*(?:[^*]|\*(?!/))*\*/\n|^[^\n]*\n", re.M)
 CHOICE = re.compile(r'#include "arch/(\w+)/call\.h"')
@@ -262,7 +264,7 @@ def numbers(architecture, text):
 
 
 def assembly(without):
-    """Of all architectures, without the file of this name."""
+    """The assembly of all architectures, without the files of this name."""
     sequences = {}
     for architecture in ARCHITECTURES:
         seen, items = set(), []
@@ -277,16 +279,18 @@ def assembly(without):
     yield from with_conditions(merge(sequences))
 
     users = {}
-    for architecture, items in sequences.items():
+    for architecture, items in sequences.items() if without == "start.S" else ():
         for name in re.findall(r"\.globl\s+(\w+)", "\n".join(text for _, text in items)):
             users.setdefault(name, []).append(architecture)
-    yield from ["", "/* As the functions of aspawn.c. */", "#ifndef ASPAWN_EXPORT"]
+    if users:
+        yield from ["", "/* As the functions of aspawn.c. */", "#ifndef ASPAWN_EXPORT"]
     for name, architectures in users.items():
         hidden = [f"\t.hidden\t{name}"]
         if len(architectures) < len(ARCHITECTURES):
             hidden = [*condition(architectures), *hidden, "#endif"]
         yield from hidden
-    yield "#endif"
+    if users:
+        yield "#endif"
 
 
 # --- the four files ----------------------------------------------------------------------
@@ -351,23 +355,20 @@ as in freestanding code too.
 
 Sanitizers, profiling and the like are kept out of the functions of the child by attributes;
 PSYS_UNINSTRUMENTED names the options that no attribute keeps out.""",
-    "aspawn-image.c": """
-The image: a small program that a command of another user executes first, instead of copying the
-caller's memory. It is linked alone, with aspawn-image.S and aspawn-image.ld, and embedded by
--DASPAWN_IMAGE='"/its/path"' for aspawn.c. Optional: without it memory is copied.
-
-cc -Os -std=gnu11 -g0 -w -ffreestanding -fno-stack-protector -ffunction-sections \\
-   -fno-asynchronous-unwind-tables -fno-pic -static -nostdlib -no-pie \\
-   -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,aspawn-image.ld \\
-   -o aspawn-image aspawn-image.c aspawn-image.S
-
-On mips64 -fPIE in place of -fno-pic.""",
-    "aspawn-image.S": """
-The assembly of the image: aspawn-image.c.""",
     "aspawn.S": """
 The library's assembly: where a child begins, and on some architectures what a signal handler
 returns to, and atomic operations. Needs no option: cc -c aspawn.S -o aspawn-asm.o
 (aspawn.o is what becomes of aspawn.c).""",
+    "aspawn-image.c": """
+With the image, a command for another user does not copy the memory of the caller. Make it first:
+
+cc -static -nostdlib -Os -ffreestanding -fno-stack-protector -fno-pic -ffunction-sections
+-fno-asynchronous-unwind-tables -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s
+-Wl,-T,aspawn-image.ld -o aspawn-image aspawn-image.c aspawn-image.S
+
+then compile aspawn.c with -DASPAWN_IMAGE='"aspawn-image"' (its path), which contains it.""",
+    "aspawn-image.S": """
+The image's assembly: where it begins.""",
 }
 
 TITLES = {
@@ -375,7 +376,7 @@ TITLES = {
     "aspawn.h": "the interface",
     "aspawn.c": "the library",
     "aspawn.S": "the library's assembly",
-    "aspawn-image.c": "the image",
+    "aspawn-image.c": "the image, a program that the library may contain",
     "aspawn-image.S": "the image's assembly",
 }
 
@@ -468,9 +469,9 @@ def files():
     for path in sources:
         lines += unit.text(path)
     yield "aspawn.c", lines
-    yield "aspawn.S", list(assembly("start.S"))
-    yield "aspawn-image.c", Unit().text(ROOT / "command/image/program.c")
-    yield "aspawn-image.S", list(assembly("clone.S"))
+    yield "aspawn.S", list(assembly(without="start.S"))
+    yield "aspawn-image.c", Unit().text(IMAGE / "program.c")
+    yield "aspawn-image.S", list(assembly(without="clone.S"))
 
 
 def main(directory):
@@ -491,7 +492,7 @@ def main(directory):
             lines = [f"#ifndef {own}", f"#define {own}", *lines, "", "#endif"]
         text = re.sub(r"\n{3,}", "\n\n", "\n".join([head, *lines]) + "\n")
         (directory / name).write_text(text)
-    (directory / "aspawn-image.ld").write_text((ROOT / "command/image/image.ld").read_text())
+    (directory / "aspawn-image.ld").write_text((IMAGE / "image.ld").read_text())
 
 
 if __name__ == "__main__":

@@ -31,17 +31,6 @@ passes_alone()
 	compiles_library "$1" -O2 && passes suite '--exec "" "$suite"' CC="$1"
 }
 
-# The command of doc/embedding.md, then the tests of the image.
-passes_with_the_image()
-{
-	in_work "$1" -Os -std=gnu11 -g0 -w -ffreestanding -fno-stack-protector -ffunction-sections \
-		-fno-asynchronous-unwind-tables -fno-pic -static -nostdlib -no-pie \
-		-Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,aspawn-image.ld \
-		-o aspawn-image aspawn-image.c aspawn-image.S &&
-		compiles_library "$1" -O2 -DASPAWN_IMAGE="\"$work/aspawn-image\"" &&
-		passes suite '--exec "" "$suite" :: image.c' CC="$1"
-}
-
 passes_beside_a_libc()
 {
 	compiles_library "$1" -O2 -fPIE -fstack-protector-strong -fstack-clash-protection \
@@ -65,7 +54,6 @@ for compiler in clang-19 gcc; do
 		continue
 	fi
 	[ $compiler = gcc ] || check "$compiler: the suite without a libc" passes_alone $compiler
-	[ $compiler = gcc ] || check "$compiler: the image" passes_with_the_image $compiler
 	[ $compiler != gcc ] || check "$compiler: the suite beside a libc" passes_beside_a_libc $compiler
 done
 for target in ${TARGETS:-aarch64 s390x}; do
