@@ -12,8 +12,8 @@ const sources = [_][]const u8{
     "command/command.c", "command/communicate.c", "command/environment.c",  "command/execute.c",
     "command/image.c",   "command/info.c",        "command/kill.c",         "command/pool.c",
     "command/text.c",    "command/version.c",     "command/requirements.c", "command/wait.c",
-    "queue/job.c",       "queue/queue.c",         "queue/results.c",        "queue/server.c",
-    "queue/submit.c",
+    "queue/clock.c",     "queue/job.c",           "queue/queue.c",          "queue/register.c",
+    "queue/results.c",   "queue/server.c",        "queue/submit.c",
 };
 const compat_sources = [_][]const u8{
     "compat/pool.c",  "compat/popen.c", "compat/popen_noshell.c", "compat/posix_spawn.c",

@@ -80,6 +80,8 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 	}
 	if (!wants_pidfd)
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
+	if (request->kernel_stores_pid)
+		flags |= PSYS_CLONE_PARENT_SETTID;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
 	return flags | request->clone3_flags;
@@ -92,7 +94,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool c
 	if (!clone3) /* the pidfd goes where the parent's copy of the pid would */
 		return psys_clone_thunk((unsigned long)call->flags | call->exit_signal, call->top,
 					call->flags & PSYS_CLONE_PIDFD ? call->pidfd : call->tid,
-					call->cleared_tid, NULL, call->fn, call->arg);
+					call->cleared_tid, call->tls, call->fn, call->arg);
 	args.flags = call->flags;
 	args.pidfd = (uintptr_t)call->pidfd;
 	args.child_tid = (uintptr_t)call->cleared_tid;
@@ -100,7 +102,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool c
 	args.exit_signal = call->exit_signal;
 	args.stack = (uintptr_t)call->lowest;
 	args.stack_size = (size_t)(call->top - call->lowest);
-	args.tls = 0;
+	args.tls = (uintptr_t)call->tls;
 	args.set_tid = 0;
 	args.set_tid_size = 0;
 	args.cgroup = (uint64_t)call->cgroup_fd;
@@ -150,6 +152,7 @@ static PSYS_UNINSTRUMENTED long clone_with(uint64_t flags, const struct clone_me
 		.exit_signal =
 			flags & PSYS_CLONE_AUTOREAP || control->executes_first ? 0 : PSYS_SIGCHLD,
 		.pidfd = &control->pidfd,
+		.tid = &state->pid,
 		.cleared_tid = &state->use,
 		.lowest = (char *)stack->addr + STACK_LOWEST,
 		.top = request->user_data,

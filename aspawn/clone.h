@@ -45,6 +45,7 @@ struct clone_call {
 	char *lowest, *top;             /* of its stack */
 	int (*fn)(void *);
 	void *arg;
+	void *tls; /* with CLONE_SETTLS */
 	int cgroup_fd;
 };
 long aspawn_clone_call(const struct clone_call *call, bool clone3);

@@ -47,6 +47,9 @@ struct request {
 		      const struct request *request);
 	bool watch_copy; /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
+	/* If the caller is killed at any instruction, the state's pid says whether there is a child:
+	 * the kernel stores it in the clone. Not with wants_pidfd. */
+	bool kernel_stores_pid;
 	bool no_new_privs;       /* set it by the clone if possible: control->has_no_new_privs */
 	bool needs_no_new_privs; /* and otherwise by the child, before fn */
 	bool autokill;           /* of a hidden child: it dies with the caller's process */

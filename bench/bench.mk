@@ -24,9 +24,13 @@ $(bench_dir)/queue: bench/queue.cc $(archive) $(bench_dir)/child
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
 		-o $@ $< $(archive) -pthread
 
-.PHONY: bench-queue
+.PHONY: bench-queue bench-queue-quick
+bench-queue-quick: $(bench_dir)/queue
+	$< 4 1000
+
 bench-queue: $(bench_dir)/queue ## the queue: submissions in bursts, and commands a second, against a loop by hand and posix_spawn
 	$<
+	bench/pools.sh $<
 
 $(bench_dir)/syscall: bench/syscall.cc $(archive)
 	@mkdir -p $(@D)

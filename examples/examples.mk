@@ -28,12 +28,16 @@ $(examples_dir)/poller: $(wildcard examples/poller/*.c examples/poller/*.h) $(ar
 	@mkdir -p $(@D)
 	$(example)
 
+$(examples_dir)/worker: examples/gearman/worker.c examples/poller/list.c examples/poller/report.c examples/poller/poller.h $(archive)
+	@mkdir -p $(@D)
+	$(example)
+
 $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start.o $(archive)
 	@mkdir -p $(@D)
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
 .PHONY: examples test-examples demo
-examples: $(examples_dir)/start $(examples_dir)/run $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
+examples: $(examples_dir)/start $(examples_dir)/run $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/worker $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
 
 test-examples: examples ## the examples, with real commands
 	test/prove --timer $(sort $(wildcard test/examples/*.t))
@@ -42,5 +46,5 @@ demo_programs := start run command freestanding textindex poller
 demo: ## real commands, and what they cost with aspawn and otherwise: a minute after the build
 	@echo "building the library, the examples and the benchmarks ..."
 	@$(MAKE) -s --no-print-directory $(demo_programs:%=$(examples_dir)/%) \
-		$(addprefix $(bench_dir)/,responsiveness memory descriptors)
+		$(addprefix $(bench_dir)/,responsiveness memory descriptors queue)
 	+@examples/demo $(examples_dir)

@@ -15,6 +15,10 @@ struct job_given {
 	struct job *job;
 	int parent;
 	int streams[3]; /* -1: /dev/null, which the server has there */
+	struct {
+		int fd, at; /* at: the server's number; negative: an error */
+	} registered[ASPAWN_MOST_REGISTERED];
+	uint32_t registered_count;
 };
 
 /* --- the child ------------------------------------------------------------------- */
@@ -45,11 +49,40 @@ static PSYS_UNINSTRUMENTED int job_prepare_child(const struct aspawn_queue *queu
 	return r;
 }
 
+static PSYS_UNINSTRUMENTED int job_move_away(int *fd)
+{
+	int r = (int)psys_fcntl(*fd, PSYS_F_DUPFD_CLOEXEC, 3);
+
+	if (r >= 0)
+		*fd = r;
+	return r;
+}
+
+/* Gives registered descriptors the caller's numbers. One of these may be the server's number of
+ * another, which is moved away first. */
+static PSYS_UNINSTRUMENTED int job_place_registered(struct job_given *given, int *write_end)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < given->registered_count && r >= 0; i++) {
+		const int fd = given->registered[i].fd, from = given->registered[i].at;
+
+		for (uint32_t j = i + 1; j < given->registered_count && r >= 0; j++)
+			if (given->registered[j].at == fd)
+				r = job_move_away(&given->registered[j].at);
+		if (r >= 0 && *write_end == fd)
+			r = job_move_away(write_end);
+		if (r >= 0 && from != fd)
+			r = from < 0 ? -PSYS_EBADF : psys_dup3(from, fd, PSYS_O_CLOEXEC);
+	}
+	return r;
+}
+
 /* The aspawn_fn of jobs: data is a struct job_given. */
 static PSYS_UNINSTRUMENTED int job_child(void *control, int write_end, void *mask, void *data,
 					 size_t length)
 {
-	const struct job_given *given = data;
+	struct job_given *given = data;
 	struct job *job = given->job;
 
 	(void)length;
@@ -60,6 +93,9 @@ static PSYS_UNINSTRUMENTED int job_child(void *control, int write_end, void *mas
 	}
 	job->prepared->report_fd = write_end;
 	int r = job_prepare_child(job->queue, job, given->streams);
+	if (r >= 0)
+		r = job_place_registered(given, &write_end);
+	job->prepared->report_fd = write_end;
 	if (r < 0) {
 		job->prepared->report.step = ASPAWN_STEP_STREAMS;
 		aspawn_fail(job->prepared, r, NULL);
@@ -182,14 +218,20 @@ static QUEUE_SERVER struct Stack_t *job_find_stack(const struct aspawn_queue *qu
 static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct server *server,
 				  struct job *job)
 {
-	const struct job_given given = { job,
-					 job->prepared->parent,
-					 { job->in_fd, job->write_fds[0], job->write_fds[1] } };
+	struct job_given given = { .job = job,
+				   .parent = job->prepared->parent,
+				   .streams = { job->in_fd, job->write_fds[0], job->write_fds[1] },
+				   .registered_count = job->fd_count };
 	struct Stack_t *stack = job_find_stack(queue);
 	struct spawned spawned;
 
 	if (!stack)
 		return -PSYS_EAGAIN;
+	for (uint32_t i = 0; i < job->fd_count; i++) {
+		const struct registered *entry = aspawn_queue_registered(queue, job->fds[i]);
+		given.registered[i].fd = job->fds[i];
+		given.registered[i].at = entry ? entry->at : -1;
+	}
 	int r = aspawn_stack_reserve(
 		stack,
 		JOB_STACK +
@@ -201,6 +243,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 		.copy_memory = job->copies_memory,
 		.pipe = PIPE_IF_COPIED,
 		.wants_pidfd = server->is_local,
+		.kernel_stores_pid = !server->is_local,
 		.cgroup_fd = job->cgroup,
 		.cgroup_is_optional = true,
 		.fn = job_child,
@@ -244,9 +287,9 @@ QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *se
 	job->pidfd = job->report_fd = job->outputs[0].fd = job->outputs[1].fd = -1;
 	job->stage = STAGE_RUNS;
 	job->ended_as = 0;
-	job->has_ended = false;
+	job->has_ended = job->is_absorbed = false;
 	job->prepared->parent = server->is_local ? queue->host : shared->server_pid;
-	job->result.started = queue_now();
+	job->result.started = queue_now(queue);
 	int r = job_make_streams(server, job);
 	if (r >= 0)
 		r = job_spawn(queue, server, job);
@@ -280,9 +323,24 @@ QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *se
 
 /* --- output -------------------------------------------------------------------------- */
 
-/* Returns what read(2) does. What does not fit is read too, and dropped. */
-static QUEUE_SERVER long job_read_once(const struct job *job, struct job_output *output)
+/* After an error of the sink the rest is dropped. */
+static QUEUE_SERVER void job_feed_sink(struct server *server, struct job *job, int which,
+				       size_t count)
 {
+	struct job_output *output = &job->outputs[which];
+
+	output->total += count;
+	if (job->sink(job->sink_arg, which + 1, output->data, count) >= 0)
+		return;
+	job->sink = NULL;
+	job->outputs[0].size = job->outputs[1].size = 0;
+	aspawn_job_stop(server, job, ASPAWN_JOB_CANCELLED, false);
+}
+
+/* Returns what read(2) does. What does not fit is read too, and dropped. */
+static QUEUE_SERVER long job_read_once(struct server *server, struct job *job, int which)
+{
+	struct job_output *output = &job->outputs[which];
 	char dropped[4096];
 	size_t room = output->size - output->at;
 
@@ -290,10 +348,14 @@ static QUEUE_SERVER long job_read_once(const struct job *job, struct job_output 
 			   room ? room : sizeof dropped);
 	if (r <= 0)
 		return r;
+	if (job->sink) {
+		job_feed_sink(server, job, which, (size_t)r);
+		return r;
+	}
 	output->total += (uint64_t)r;
 	if (room)
 		output->at += (size_t)r;
-	if (output->at == output->size && job->flags & ASPAWN_JOB_TAIL)
+	if (room && output->at == output->size && job->flags & ASPAWN_JOB_TAIL)
 		output->at = 0;
 	return r;
 }
@@ -308,7 +370,7 @@ static QUEUE_SERVER void job_read_all(struct server *server, struct job *job, in
 	struct job_output *output = &job->outputs[which];
 
 	for (int reads = 0; output->fd >= 0 && reads < MOST_READS; reads++) {
-		long r = job_read_once(job, output);
+		long r = job_read_once(server, job, which);
 		if (r == -PSYS_EAGAIN)
 			return;
 		if (r <= 0 && r != -PSYS_EINTR)
@@ -367,6 +429,8 @@ static QUEUE_SERVER void job_set_deadline(struct server *server, struct job *job
 
 QUEUE_SERVER void aspawn_job_stop(struct server *server, struct job *job, int ended_as, bool at_once)
 {
+	const struct aspawn_queue *queue = job->queue;
+
 	if (job->has_ended || (job->stage != STAGE_RUNS && !at_once))
 		return;
 	if (job->stage == STAGE_RUNS) {
@@ -376,7 +440,7 @@ QUEUE_SERVER void aspawn_job_stop(struct server *server, struct job *job, int en
 	at_once = at_once || job->grace < 0;
 	job->stage = at_once ? STAGE_KILLED : STAGE_TERMINATED;
 	job_send(job, at_once ? PSYS_SIGKILL : PSYS_SIGTERM);
-	job_set_deadline(server, job, at_once ? 0 : queue_now() + job->grace);
+	job_set_deadline(server, job, at_once ? 0 : queue_now(queue) + job->grace);
 }
 
 QUEUE_SERVER void aspawn_job_expire(struct aspawn_queue *queue, struct server *server,
@@ -408,7 +472,7 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 {
 	const bool stopped = job->stage != STAGE_RUNS;
 
-	job->result.ended = queue_now();
+	job->result.ended = queue_now(queue);
 	job->result.status = status;
 	psys_memcpy(&job->result.usage, usage, sizeof *usage);
 	job->has_ended = true;
@@ -475,15 +539,15 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 		      result->failure.error ? ASPAWN_JOB_NOT_STARTED :
 					      ASPAWN_JOB_RAN;
 	if (!result->ended)
-		result->ended = queue_now();
-	if (result->out) {
-		result->out_total = job->outputs[0].total;
+		result->ended = queue_now(queue);
+	result->out_total = job->outputs[0].total;
+	result->err_total = job->outputs[1].total;
+	if (result->out)
 		result->out_size = job_kept(&job->outputs[0]);
-	}
-	if (result->err) {
-		result->err_total = job->outputs[1].total;
+	if (result->err)
 		result->err_size = job_kept(&job->outputs[1]);
-	}
+	result->end = end;
+	job->is_absorbed = queue->completed && queue->completed(queue->completed_arg, result) != 0;
 	aspawn_queue_complete(queue, job, end);
 	server->completed++;
 }

@@ -16,7 +16,7 @@ enum {
 	USUAL_BYTES = 32768,
 	MOST_JOBS = 32768,
 	MOST_BYTES_OF_JOB = 16 * 1024 * 1024,
-	FIRST_EVENT = 1, /* never 0: the kernel's, when the server ends */
+	FIRST_EVENT = 1, /* odd, as all later ones: 0 is the kernel's, when the server ends */
 };
 
 int aspawn_queue_check(const struct aspawn_queue *queue)
@@ -31,41 +31,70 @@ int aspawn_queue_check(const struct aspawn_queue *queue)
 
 /* --- the server's process ------------------------------------------------------------- */
 
-/* The numbers of the server's descriptors. 0 to 2 are /dev/null. */
-enum { AT_WAKE = 3, AT_LIFE, AT_NOTIFY, ABOVE_ALL };
+/* The server's first descriptor. 0 to 2 are /dev/null. */
+enum { AT_WAKE = 3 };
 
-/* Takes a descriptor table of the server's own, with nothing in it but what it needs. Moves them
- * in ascending order of their numbers, so that none is overwritten before it is moved. */
+/* Descriptors that the server takes from its creator: where they are, and where to note it. */
+struct taken {
+	int from[3 + ASPAWN_MOST_REGISTERED];
+	int *to[3 + ASPAWN_MOST_REGISTERED];
+	int count, highest;
+};
+
+static QUEUE_SERVER void take(struct taken *taken, int from, int *to)
+{
+	*to = -1;
+	if (from < 0)
+		return;
+	taken->from[taken->count] = from;
+	taken->to[taken->count++] = to;
+	taken->highest = from > taken->highest ? from : taken->highest;
+}
+
+/* In ascending order of their numbers, so that none is overwritten before it is moved. */
+static QUEUE_SERVER int move_taken(struct taken *taken)
+{
+	for (int to = AT_WAKE; to < AT_WAKE + taken->count; to++) {
+		int least = -1, r = 0;
+		for (int i = 0; i < taken->count; i++)
+			if (taken->from[i] >= 0 &&
+			    (least < 0 || taken->from[i] < taken->from[least]))
+				least = i;
+		if (taken->from[least] != to)
+			r = psys_dup3(taken->from[least], to, PSYS_O_CLOEXEC);
+		if (r < 0 && least < 2)
+			return r;
+		if (r < 0) /* a registered one that is not open any more */
+			psys_close(to);
+		*taken->to[least] = r < 0 ? r : to;
+		taken->from[least] = -1;
+	}
+	return 0;
+}
+
+/* Takes a descriptor table of the server's own, with nothing in it but what it needs. */
 static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, struct server *server)
 {
-	int *const wanted[] = { &server->wake, &server->life, &server->notify };
-	int from[] = { queue->wake, queue->life[0], queue->notify };
-	const int count = queue->notify >= 0 ? 3 : 2;
-	int highest = 0;
+	struct registered *entries = queue->shared->registered;
+	struct taken taken;
 
-	for (int i = 0; i < count; i++)
-		highest = from[i] > highest ? from[i] : highest;
-	if (psys_close_range((unsigned)highest + 1, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0) {
+	taken.count = taken.highest = 0;
+	take(&taken, queue->wake, &server->wake);
+	take(&taken, queue->life[0], &server->life);
+	take(&taken, queue->notify, &server->notify);
+	for (int i = 0; i < ASPAWN_MOST_REGISTERED; i++)
+		take(&taken, entries[i].fd > 2 ? entries[i].fd : -1, &entries[i].at);
+	if (psys_close_range((unsigned)taken.highest + 1, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0) {
 		int r = psys_unshare(PSYS_CLONE_FILES);
 		if (r < 0)
 			return r;
 	}
-	server->notify = -1;
-	for (int to = AT_WAKE; to < AT_WAKE + count; to++) {
-		int least = -1;
-		for (int i = 0; i < count; i++)
-			if (from[i] >= 0 && (least < 0 || from[i] < from[least]))
-				least = i;
-		if (from[least] != to) {
-			int r = psys_dup3(from[least], to, PSYS_O_CLOEXEC);
-			if (r < 0)
-				return r;
-		}
-		*wanted[least] = to;
-		from[least] = -1;
-	}
-	if (psys_close_range((unsigned)(AT_WAKE + count), ~0U, 0) < 0)
-		aspawn_close_via_proc(AT_WAKE + count, INT32_MAX, false);
+	int r = move_taken(&taken);
+	if (r < 0)
+		return r;
+	aspawn_server_drop_registered(queue);
+	if (psys_close_range((unsigned)(AT_WAKE + taken.count), ~0U, 0) < 0)
+		aspawn_close_via_proc(AT_WAKE + taken.count, INT32_MAX, false);
 	int null = psys_openat(PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR, 0);
 	if (null < 0)
 		return null;
@@ -131,13 +160,16 @@ static void await_ready(const struct aspawn_queue *queue)
 		deadline_sleep_on(&shared->ready, 0, DEADLINE_NEVER);
 }
 
-/* The exit signal is 0: the host's wait(-1) and SIGCHLD do not know the server. */
+/* The exit signal is 0: the host's wait(-1) and SIGCHLD do not know the server. Its thread pointer is
+ * its own: the creating thread may end, and its thread's memory with it. */
 static long clone_server(struct aspawn_queue *queue)
 {
 	struct shared *shared = queue->shared;
 	const struct clone_call call = {
 		.flags = PSYS_CLONE_VM | PSYS_CLONE_FILES | PSYS_CLONE_PARENT_SETTID |
-			 PSYS_CLONE_CHILD_CLEARTID,
+			 PSYS_CLONE_CHILD_CLEARTID |
+			 (PSYS_CLONE_TLS_IS_POINTER ? PSYS_CLONE_SETTLS : 0),
+		.tls = queue->thread_pointer,
 		.tid = &shared->server_pid,
 		.cleared_tid = &shared->events,
 		.lowest = queue->server_stack,
@@ -187,12 +219,14 @@ int aspawn_queue_start_server(struct aspawn_queue *queue)
 	__atomic_store_n(&shared->events, (int)(shared->epoch++ << 24 | FIRST_EVENT),
 			 __ATOMIC_SEQ_CST);
 	long r = clone_server(queue);
-	if (r < 0)
-		return (int)r;
-	await_ready(queue);
-	r = shared->ready > 0 ? 0 : shared->ready < 0 ? shared->ready : -PSYS_EAGAIN;
+	if (r >= 0) {
+		await_ready(queue);
+		r = shared->ready > 0 ? 0 : shared->ready < 0 ? shared->ready : -PSYS_EAGAIN;
+		if (r < 0)
+			reap_server(shared);
+	}
 	if (r < 0) {
-		reap_server(shared);
+		__atomic_store_n(&shared->events, 0, __ATOMIC_SEQ_CST); /* as at its end */
 		return (int)r;
 	}
 	watch_server(queue);
@@ -212,19 +246,22 @@ bool aspawn_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 
 /*
  * Children of the dead server that have not executed yet end too, but still use their stacks and
- * their jobs' memory for a moment. A stack whose child the server has not noted may have none: it
- * is given up if nobody clears its word.
+ * their jobs' memory for a moment. Without a pid in the state there was no clone. Gives up the
+ * stack of a child that hangs in the kernel: it will still use it.
  */
 static void await_children(struct aspawn_queue *queue)
 {
-	const struct psys_timespec limit = { 1, 0 }, soon = { 0, 100000000 };
+	const struct psys_timespec limit = { 1, 0 };
 
 	for (uint32_t i = 0; i < queue->limit; i++) {
 		struct Stack_t *stack = &queue->stacks[i];
-		const bool is_noted =
-			stack->addr && __atomic_load_n(&stack_state(stack)->pid, __ATOMIC_ACQUIRE);
 
-		if (stack->addr && aspawn_stack_wait(stack, is_noted ? &limit : &soon) < 0)
+		if (!stack->addr)
+			continue;
+		struct stack_state *state = stack_state(stack);
+		if (!__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
+			__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+		if (aspawn_stack_wait(stack, &limit) < 0)
 			*stack = (struct Stack_t){ NULL, 0 };
 	}
 }
@@ -245,12 +282,14 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
 		const int state = __atomic_load_n(&job->state, __ATOMIC_ACQUIRE);
 
 		/* Its result was filled, but not published. */
-		const bool has_ended = state == JOB_ENDED && job->end_position == shared->ended.tail;
+		const uint32_t tail = job->is_absorbed ? shared->absorbed.tail : shared->ended.tail;
+		const bool has_ended = state == JOB_ENDED && job->end_position == tail;
 		if (state != JOB_TAKEN && !has_ended)
 			continue;
 		if (state == JOB_TAKEN) {
+			job->is_absorbed = false;
 			job->result.failure = (struct aspawn_failure){ .step = ASPAWN_STEP_NONE };
-			job->result.ended = queue_now();
+			job->result.ended = queue_now(queue);
 			job->result.out_size = job->result.err_size = 0;
 		}
 		aspawn_queue_complete(queue, job, has_ended ? job->result.end : ASPAWN_JOB_LOST);
@@ -270,38 +309,50 @@ static void wake_everybody(const struct aspawn_queue *queue)
 		psys_write(queue->notify, &one, sizeof one);
 }
 
-int aspawn_queue_recover(struct aspawn_queue *queue, bool restart)
+/* Called with all signals blocked. */
+static int recover(struct aspawn_queue *queue, bool restart)
 {
 	struct shared *shared = queue->shared;
 	int state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE), r = 0;
+
+	if (state == SERVER_RECOVERS ||
+	    !__atomic_compare_exchange_n(&shared->state, &state, SERVER_RECOVERS, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return -PSYS_EAGAIN;
+	if (state == SERVER_RUNS && !aspawn_queue_is_orphaned(queue, false) &&
+	    !aspawn_child_is_gone(shared->server_pid)) {
+		__atomic_store_n(&shared->state, state, __ATOMIC_SEQ_CST);
+		return 0;
+	}
+	if (state == SERVER_RUNS) {
+		unwatch_server(queue);
+		reap_server(shared);
+		await_children(queue);
+		__atomic_store_n(&shared->events, 0, __ATOMIC_SEQ_CST); /* a sandbox may not */
+	}
+	const uint32_t lost = complete_lost(queue);
+	if (restart)
+		r = aspawn_queue_start_server(queue);
+	__atomic_store_n(&shared->state, restart && r == 0 ? SERVER_RUNS : SERVER_NONE,
+			 __ATOMIC_SEQ_CST);
+	if (lost)
+		wake_everybody(queue);
+	return r;
+}
+
+int aspawn_queue_recover(struct aspawn_queue *queue, bool restart)
+{
 	struct psys_sigset all, mask;
 
 	psys_sigfillset(&all);
-	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
+	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	if (state == SERVER_RECOVERS ||
-	    !__atomic_compare_exchange_n(&shared->state, &state, SERVER_RECOVERS, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-		r = -PSYS_EAGAIN;
-	} else if (!aspawn_queue_is_orphaned(queue, true) &&
-		   !(state == SERVER_RUNS && aspawn_child_is_gone(shared->server_pid)) &&
-		   !(state == SERVER_NONE)) {
-		__atomic_store_n(&shared->state, state, __ATOMIC_RELEASE);
-	} else {
-		if (state == SERVER_RUNS) {
-			unwatch_server(queue);
-			reap_server(shared);
-			await_children(queue);
-		}
-		const uint32_t lost = complete_lost(queue);
-		if (restart)
-			r = aspawn_queue_start_server(queue);
-		__atomic_store_n(&shared->state, restart && r == 0 ? SERVER_RUNS : SERVER_NONE,
-				 __ATOMIC_RELEASE);
-		if (lost)
-			wake_everybody(queue);
-	}
+	r = recover(queue, restart);
+	/* A submitter that found this thread here has left its job to it. */
+	while (aspawn_queue_is_orphaned(queue, false) &&
+	       ring_has_value(&queue->shared->submitted) && recover(queue, false) == 0)
+		continue;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
 }
@@ -356,14 +407,15 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 {
 	const uint32_t capacity = power_of_two(options->jobs);
 	const uint32_t limit = options->running < capacity ? options->running : capacity;
-	const size_t rings = capacity * (2 * sizeof(struct ring_cell) + sizeof(uint32_t));
+	const size_t rings = (size_t)capacity * 2 * (sizeof(struct ring_cell) + sizeof(uint32_t));
 	const size_t first = in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct Stack_t));
 	const size_t second = in_units(sizeof(struct shared) + rings);
 	const size_t stride = (sizeof(struct job) + options->job_bytes + 63) & ~(size_t)63;
 	size_t jobs, size;
 
 	if (__builtin_mul_overflow(stride, capacity, &jobs) ||
-	    __builtin_add_overflow(first + second + QUEUE_UNIT + SERVER_STACK, jobs, &size))
+	    __builtin_add_overflow(first + second + (size_t)QUEUE_UNIT + SERVER_STACK + QUEUE_UNIT,
+				   jobs, &size))
 		return (void *)(intptr_t)-PSYS_ENOMEM;
 	/* The kernel may align it to less than 64 KiB, but to a page. */
 	char *at = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
@@ -377,19 +429,24 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	queue->checks_pid = psys_madvise(at + first, second, PSYS_MADV_WIPEONFORK) < 0;
 	psys_mprotect(at + first + second, QUEUE_UNIT, PSYS_PROT_NONE);
 	queue->server_stack = at + first + second + QUEUE_UNIT;
-	queue->jobs = queue->server_stack + SERVER_STACK;
+	queue->thread_pointer = queue->server_stack + SERVER_STACK + QUEUE_UNIT / 2;
+	*(void **)(void *)queue->thread_pointer = queue->thread_pointer; /* as x86 wants it */
+	queue->jobs = queue->server_stack + SERVER_STACK + QUEUE_UNIT;
 	queue->stride = stride;
 	queue->capacity = capacity;
 	queue->limit = limit;
 	queue->flags = (uint32_t)options->flags;
 	queue->delay = (int64_t)options->delay_ms * 1000000;
+	queue->completed = options->completed;
+	queue->completed_arg = options->completed_arg;
 
 	struct shared *shared = queue->shared;
 	struct ring_cell *cells = (void *)(shared + 1);
 	ring_clear(&shared->free, cells, capacity);
 	ring_clear(&shared->submitted, cells + capacity, capacity);
-	shared->ended.capacity = capacity;
-	shared->ended.values = (uint32_t *)(void *)(cells + 2 * (size_t)capacity);
+	uint32_t *values = (uint32_t *)(void *)(cells + 2 * (size_t)capacity);
+	out_clear(&shared->ended, values, capacity);
+	out_clear(&shared->absorbed, values + capacity, capacity);
 	shared->events = FIRST_EVENT;
 	shared->pidfd = -1;
 	shared->magic = QUEUE_MAGIC;
@@ -400,6 +457,25 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	return queue;
 }
 
+/* A pipe, without registered descriptors, where there are no sockets. */
+static int make_life(int ends[2])
+{
+	int r = psys_socketpair(PSYS_AF_UNIX, PSYS_SOCK_SEQPACKET | PSYS_SOCK_CLOEXEC, 0, ends);
+
+	if (r == -PSYS_EMFILE || r == -PSYS_ENFILE)
+		return r;
+	if (r < 0)
+		return aspawn_files_pipe(ends);
+	ends[0] = aspawn_files_avoid_streams(ends[0]);
+	ends[1] = aspawn_files_avoid_streams(ends[1]);
+	if (ends[0] >= 0 && ends[1] >= 0)
+		return 0;
+	r = ends[0] < 0 ? ends[0] : ends[1];
+	psys_close(ends[0]); /* of a negative one: no effect */
+	psys_close(ends[1]);
+	return r;
+}
+
 static int open_files(struct aspawn_queue *queue)
 {
 	struct psys_epoll_event event = { PSYS_EPOLLIN, 1 };
@@ -408,7 +484,7 @@ static int open_files(struct aspawn_queue *queue)
 		aspawn_files_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
 	if (queue->wake < 0)
 		return queue->wake;
-	int r = aspawn_files_pipe(queue->life);
+	int r = make_life(queue->life);
 	if (r < 0) {
 		queue->life[0] = queue->life[1] = -1;
 		return r;
@@ -441,6 +517,7 @@ static void note_host(struct aspawn_queue *queue)
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
 	queue->host = psys_getpid();
+	queue->clock = aspawn_queue_find_clock();
 	queue->wake = queue->life[0] = queue->life[1] = queue->notify = queue->epoll = -1;
 	psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &queue->mask, PSYS_SIGSET_SIZE);
 	queue->ignores_sigchld = !(queue->flags & ASPAWN_QUEUE_LOCAL) &&

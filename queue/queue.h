@@ -2,7 +2,7 @@
 /*
  * The memory of a queue, which is one mapping:
  *
- *   | struct aspawn_queue | struct shared, rings | guard | stack of the server | jobs ... |
+ *   | struct aspawn_queue | struct shared, rings | guard | stack of the server | TLS | jobs ... |
  *
  * The first part never changes after the creation. The second is wiped in a forked copy of the
  * process (MADV_WIPEONFORK), which so finds that it has no queue. Each part begins at a multiple of
@@ -28,6 +28,7 @@ enum {
 	SERVER_STACK = 65536,
 	PID_BUCKETS = 1024, /* a power of two */
 	NO_JOB = -1,
+	PRIORITIES = ASPAWN_MOST_PRIORITY + 1,
 };
 
 /*
@@ -54,15 +55,20 @@ struct job {
 	uint32_t end_position;  /* with JOB_ENDED: its position in the ended ring */
 	int ticket, cancel;     /* cancel: the ticket of a job that is to be cancelled */
 	int generation;         /* the high part of the last ticket */
-	int number;
+	int number, priority;
 	uint32_t flags, key, key_limit;
-	bool may_lead; /* no action makes a session or joins a group */
+	bool is_absorbed; /* aspawn_queue_options.completed has taken the result */
+	bool may_lead;    /* no action makes a session or joins a group */
 	bool makes_group, copies_memory, is_prepared;
 	int cgroup;             /* for the clone; -1: none. Local only */
 	int64_t timeout, grace; /* nanoseconds; timeout 0: none; grace negative: none */
 	struct prepared *prepared;
 	const void *input;
 	size_t input_size;
+	const int *fds; /* registered descriptors that its actions use */
+	uint32_t fd_count;
+	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
+	void *sink_arg;
 	struct aspawn_result result;
 
 	/* The server's, while it has the job. */
@@ -85,6 +91,15 @@ enum server_state {
 
 enum serving { NOBODY_SERVES, A_WAITER_SERVES, A_THREAD_SERVES };
 
+/* A descriptor of the caller's that the server has, too. */
+struct registered {
+	_Alignas(4) int fd; /* the caller's number, or enum entry_state; a futex */
+	_Alignas(4) int at; /* the server's; ENTRY_UNKNOWN, or another negative error; a futex */
+	uint32_t serial;    /* of the registration: an old message may still be on its way */
+};
+
+enum entry_state { ENTRY_FREE = 0, ENTRY_FILLING = 1, ENTRY_DROPPED = 2, ENTRY_UNKNOWN = -1 };
+
 /* A list of jobs, in both directions. */
 struct job_list {
 	int first, last;
@@ -94,10 +109,14 @@ struct job_list {
 struct server {
 	bool is_local, is_begun;
 	int epoll, wake, life, notify, signals, null, host_pidfd; /* descriptors in its table */
-	struct job_list waiting, running;
+	int host_stat;                                            /* /proc/HOST/stat, or -1 */
+	struct job_list waiting[PRIORITIES], running;
 	int buckets[PID_BUCKETS]; /* of running jobs, by pid */
 	int64_t next_deadline;    /* of all running jobs; INT64_MAX: none. May be too early */
 	int64_t next_start;       /* for delay_ms */
+	int64_t checked_at;       /* when the server has looked if the host uses this memory */
+	int64_t looked_at;        /* ... and if the host is stopped */
+	int64_t stopped_at;       /* when it found it stopped; 0: it runs */
 	int cancels;              /* seen */
 	unsigned stopping;        /* running jobs that are being ended: their groups are killed */
 	unsigned unpolled;        /* outputs and pids that epoll does not know */
@@ -121,35 +140,45 @@ struct shared {
 
 	struct ring free, submitted;
 	struct out_ring ended;
+	struct out_ring absorbed; /* ended too, but nobody takes their results: free places */
 
-	/* A futex, changed with each batch of ended jobs and never 0. The kernel clears and wakes
-	 * it when the server ends: CLONE_CHILD_CLEARTID. */
+	/* A futex, changed with each batch of ended jobs, and when waiters have nothing to wait for
+	 * any more. Odd; the kernel clears and wakes it when the server ends: CLONE_CHILD_CLEARTID. */
 	_Alignas(64) int events;
-	int waiters; /* threads that sleep, or are about to */
-	int armed;   /* the next batch writes to the eventfd of aspawn_queue_fd() */
+	int waiters;  /* threads that sleep, or are about to */
+	int drainers; /* of these, those that wait for the last job's end, not for a result */
+	int armed;    /* the next batch writes to the eventfd of aspawn_queue_fd() */
 
 	_Alignas(64) int asleep; /* the server sleeps: write to wake */
 	int cancels;             /* futex-free count of requests */
 	int cancel_all;          /* requested */
 
 	_Alignas(64) struct aspawn_queue_counts counts;
+	struct registered registered[ASPAWN_MOST_REGISTERED];
 	struct server server;
 };
 
+/* clock_gettime() without a system call. */
+typedef int (*queue_clock_fn)(int clock, struct psys_timespec *time);
+
 struct aspawn_queue {
 	struct shared *shared;
+	queue_clock_fn clock; /* NULL: a system call */
 	char *jobs;
 	size_t mapped, stride;
 	uint32_t flags, capacity, limit;
 	int64_t delay; /* nanoseconds */
 	char *server_stack;
+	char *thread_pointer; /* of the server: in the middle of TLS, which nothing else uses */
+	int (*completed)(void *arg, const struct aspawn_result *result);
+	void *completed_arg;
 	struct Stack_t *stacks; /* one for each running job */
 	int host;               /* pid of the creator */
 	bool checks_pid;        /* the kernel does not wipe at a fork */
 	bool ignores_sigchld, raises_files;
 	struct psys_rlimit64 files; /* of the host, for the jobs */
 	struct psys_sigset mask;    /* of the creator, for the jobs */
-	int wake, life[2];          /* descriptors of the host */
+	int wake, life[2];          /* descriptors of the host; life: a socket, if possible */
 	int notify, epoll;          /* with ASPAWN_QUEUE_FD, otherwise -1 */
 };
 
@@ -163,12 +192,16 @@ QUEUE_INLINE void queue_count_up(uint32_t *count)
 	__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
 }
 
+/* NULL: there is none. */
+queue_clock_fn aspawn_queue_find_clock(void);
+
 /* Nanoseconds of CLOCK_MONOTONIC, at least 1. */
-PSYS_INLINE int64_t queue_now(void)
+PSYS_INLINE int64_t queue_now(const struct aspawn_queue *queue)
 {
 	struct psys_timespec time;
 
-	if (psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time) < 0)
+	if ((queue->clock ? queue->clock(PSYS_CLOCK_MONOTONIC, &time) :
+			    psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time)) != 0)
 		return 1;
 	return time.tv_sec * 1000000000 + time.tv_nsec + 1;
 }
@@ -195,7 +228,16 @@ void aspawn_queue_notify(struct aspawn_queue *queue, uint32_t count, int fd);
 /* Puts an ended job, whose result is filled, into the ended ring. */
 void aspawn_queue_complete(struct aspawn_queue *queue, struct job *job, int end);
 
+/* Returns the entry of the caller's descriptor, or NULL. */
+struct registered *aspawn_queue_registered(const struct aspawn_queue *queue, int fd);
+
 /* --- the server ------------------------------------------------------------------ */
+
+/* Reads a message of the caller's: false if the caller is gone. */
+bool aspawn_server_receive(struct aspawn_queue *queue, const struct server *server);
+
+/* What a former server was to drop. */
+void aspawn_server_drop_registered(const struct aspawn_queue *queue);
 
 /* Opens what the server needs in its table: 0 or a negative error number. */
 int aspawn_server_begin(struct aspawn_queue *queue, struct server *server);

@@ -11,24 +11,28 @@ QUEUE_SERVER void aspawn_queue_complete(struct aspawn_queue *queue, struct job *
 	uint32_t *const of[] = { &counts->ran, &counts->not_started, &counts->timed_out,
 				 &counts->cancelled, &counts->lost };
 
+	struct out_ring *ring = job->is_absorbed ? &shared->absorbed : &shared->ended;
+
 	job->result.end = end;
-	job->end_position = __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED);
+	job->end_position = __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
 	queue_count_up(of[end - 1]);
 	__atomic_store_n(&job->state, JOB_ENDED, __ATOMIC_RELEASE);
-	out_push(&shared->ended, (uint32_t)job->number);
+	out_push(ring, (uint32_t)job->number);
 }
 
-/* By the only writer of events, the server. */
+/* While the server lives: the kernel does not clear events meanwhile. */
 QUEUE_SERVER void aspawn_queue_notify(struct aspawn_queue *queue, uint32_t count, int fd)
 {
 	struct shared *shared = queue->shared;
 	const uint64_t one = 1;
-	int next = (int)((unsigned)__atomic_load_n(&shared->events, __ATOMIC_RELAXED) + 1);
 
-	__atomic_exchange_n(&shared->events, next ? next : 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&shared->events, 2, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST))
 		psys_futex(&shared->events, PSYS_FUTEX_WAKE,
-			   count > INT32_MAX ? INT32_MAX : (int)count, NULL, NULL, 0);
+			   queue->completed || __atomic_load_n(&shared->drainers, __ATOMIC_SEQ_CST) ?
+				   INT32_MAX :
+				   (int)count,
+			   NULL, NULL, 0);
 	if (__atomic_load_n(&shared->armed, __ATOMIC_SEQ_CST) &&
 	    __atomic_exchange_n(&shared->armed, 0, __ATOMIC_SEQ_CST))
 		psys_write(fd, &one, sizeof one);
@@ -45,25 +49,43 @@ static void rearm(const struct aspawn_queue *queue)
 	__atomic_exchange_n(&queue->shared->armed, 1, __ATOMIC_SEQ_CST);
 }
 
+/* Jobs that have been submitted and whose results are not taken; and those that have not ended. */
+static uint32_t jobs_left(const struct aspawn_queue *queue, const uint32_t *since)
+{
+	return __atomic_load_n(&queue->shared->submitted.tail, __ATOMIC_SEQ_CST) -
+	       __atomic_load_n(since, __ATOMIC_SEQ_CST) -
+	       __atomic_load_n(&queue->shared->absorbed.tail, __ATOMIC_SEQ_CST);
+}
+
+/* The last result is taken: other waiters have nothing to wait for. The word stays 0 if the kernel
+ * has cleared it. */
+static void dismiss_waiters(struct shared *shared)
+{
+	int events = __atomic_load_n(&shared->events, __ATOMIC_RELAXED);
+
+	while (events &&
+	       !__atomic_compare_exchange_n(&shared->events, &events, (int)((unsigned)events + 2),
+					    true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		continue;
+	psys_futex(&shared->events, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
 static int take_results(struct aspawn_queue *queue, const struct aspawn_result **results, int count)
 {
+	struct shared *shared = queue->shared;
 	uint32_t number;
 	int taken = 0;
 
-	while (taken < count && out_pop(&queue->shared->ended, &number)) {
+	while (taken < count && out_pop(&shared->ended, &number)) {
 		struct job *job = queue_job(queue, number);
 
 		__atomic_store_n(&job->state, JOB_HELD, __ATOMIC_RELAXED);
 		results[taken++] = &job->result;
 	}
+	if (taken > 0 && __atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST) &&
+	    !jobs_left(queue, &shared->ended.head))
+		dismiss_waiters(shared);
 	return taken;
-}
-
-/* Jobs that have been submitted and whose results are not taken; and those that have not ended. */
-static uint32_t jobs_left(const struct aspawn_queue *queue, const uint32_t *since)
-{
-	return __atomic_load_n(&queue->shared->submitted.tail, __ATOMIC_SEQ_CST) -
-	       __atomic_load_n(since, __ATOMIC_SEQ_CST);
 }
 
 /* Called by the thread that has shared->serving, and gives it back. */
@@ -81,6 +103,18 @@ static bool serve(struct aspawn_queue *queue, enum until until, struct psys_time
 	return goes_on;
 }
 
+/* The second is for a sandbox that does not clear the word at the server's end. */
+static void sleep_on_events(struct shared *shared, int events, struct psys_timespec deadline)
+{
+	static const struct psys_timespec second = { 1, 0 }, moment = { 0, 1000000 };
+	const struct psys_timespec time = deadline_sooner(deadline_left(deadline), second);
+	int r = psys_futex(&shared->events, PSYS_FUTEX_WAIT, events, &time, NULL, 0);
+
+	/* If a filter forbids futex(2), sleep anyway: otherwise the caller would spin. */
+	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
+		psys_nanosleep(&moment, NULL);
+}
+
 /* Serves a local queue, unless another thread does: then sleeps until that has ended a job, or
  * stops to serve. */
 static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until until,
@@ -91,14 +125,13 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 	int nobody = NOBODY_SERVES;
 
 	if (!(queue->flags & ASPAWN_QUEUE_LOCAL)) {
-		deadline_sleep_on(&shared->events, events, deadline);
+		sleep_on_events(shared, events, deadline);
 	} else if (!__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST) &&
 		   __atomic_compare_exchange_n(&shared->serving, &nobody, A_WAITER_SERVES, false,
 					       __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 		serve(queue, until, deadline);
 	} else {
-		deadline_sleep_on(&shared->events, events,
-				  deadline_sooner(deadline, deadline_after(&moment)));
+		sleep_on_events(shared, events, deadline_sooner(deadline, deadline_after(&moment)));
 	}
 }
 
@@ -180,6 +213,7 @@ int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms)
 		return r;
 	struct shared *shared = queue->shared;
 	const struct psys_timespec deadline = deadline_after(limit);
+	__atomic_add_fetch(&shared->drainers, 1, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
 	for (bool last = false;; last = last || deadline_has_passed(deadline)) {
 		const int events = __atomic_load_n(&shared->events, __ATOMIC_SEQ_CST);
@@ -196,6 +230,7 @@ int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms)
 			serve_or_sleep(queue, events, UNTIL_IDLE, deadline);
 	}
 	__atomic_sub_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&shared->drainers, 1, __ATOMIC_SEQ_CST);
 	return r;
 }
 

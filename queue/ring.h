@@ -102,6 +102,15 @@ QUEUE_INLINE bool ring_pop(struct ring *ring, uint32_t *value)
 	}
 }
 
+/* True if there was a value. For any thread. */
+QUEUE_INLINE bool ring_has_value(const struct ring *ring)
+{
+	const uint32_t position = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+	const uint32_t turn = __atomic_load_n(&ring_cell(ring, position)->turn, __ATOMIC_SEQ_CST);
+
+	return (int32_t)(turn - position - 1) >= 0;
+}
+
 /* Looks at the next value without taking it; ring_drop_alone() takes it. For an only consumer, which may
  * be killed at any instruction: its successor finds the value again. */
 QUEUE_INLINE bool ring_peek_alone(struct ring *ring, uint32_t *value)
@@ -141,6 +150,13 @@ struct out_ring {
 	uint32_t *values;
 };
 
+QUEUE_INLINE void out_clear(struct out_ring *ring, uint32_t *values, uint32_t capacity)
+{
+	ring->head = ring->tail = 0;
+	ring->capacity = capacity;
+	ring->values = values;
+}
+
 QUEUE_INLINE void out_push(struct out_ring *ring, uint32_t value)
 {
 	const uint32_t position = __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
@@ -159,7 +175,7 @@ QUEUE_INLINE bool out_pop(struct out_ring *ring, uint32_t *value)
 		*value = __atomic_load_n(&ring->values[position & (ring->capacity - 1)],
 					 __ATOMIC_RELAXED);
 	} while (!__atomic_compare_exchange_n(&ring->head, &position, position + 1, true,
-					      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 	return true;
 }
 

@@ -18,6 +18,8 @@ enum {
 	EVENTS = 64,
 	KCMP_VM = 1,
 	CHECK_MS = 3000,   /* does the host still use this memory? */
+	LOOK_MS = 10,      /* is it stopped? Asked if a job is to start or to be ended */
+	TIMED_MS = 500,    /* the same while a job has a deadline */
 	TICK_NS = 5000000, /* for children that epoll cannot watch */
 };
 
@@ -57,6 +59,52 @@ static QUEUE_SERVER struct job *server_next(const struct aspawn_queue *queue, in
 	return job;
 }
 
+/* --- a stopped host -------------------------------------------------------------------- */
+
+/* The state is behind the last parenthesis: proc_pid_stat(5). */
+static QUEUE_SERVER bool server_host_is_stopped(const struct server *server)
+{
+	char text[256];
+	long at = psys_pread64(server->host_stat, text, sizeof text, 0) - 3;
+
+	while (at > 0 && text[at] != ')')
+		at--;
+	return at > 0 && text[at + 2] == 'T';
+}
+
+/* The time that the host was stopped does not count. */
+static QUEUE_SERVER void server_move_deadlines(const struct aspawn_queue *queue,
+					       struct server *server, int64_t by)
+{
+	int at = server->running.first;
+	struct job *job;
+
+	while ((job = server_next(queue, &at)))
+		if (job->deadline)
+			job->deadline += by;
+	if (server->next_deadline != INT64_MAX)
+		server->next_deadline += by;
+}
+
+/* True while the host is stopped (SIGSTOP, Ctrl-Z): nothing starts, and no time limit passes. */
+static QUEUE_SERVER bool server_is_paused(const struct aspawn_queue *queue, struct server *server)
+{
+	if (server->host_stat < 0 || server->is_closing)
+		return false;
+	const int64_t now = queue_now(queue);
+	if (now - server->looked_at < (int64_t)LOOK_MS * 1000000)
+		return server->stopped_at != 0;
+	server->looked_at = now;
+	const bool is_stopped = server_host_is_stopped(server);
+	if (is_stopped && !server->stopped_at)
+		server->stopped_at = now;
+	if (!is_stopped && server->stopped_at) {
+		server_move_deadlines(queue, server, now - server->stopped_at);
+		server->stopped_at = 0;
+	}
+	return is_stopped;
+}
+
 /* --- submissions --------------------------------------------------------------------- */
 
 static QUEUE_SERVER void server_take(struct aspawn_queue *queue, struct server *server)
@@ -68,8 +116,16 @@ static QUEUE_SERVER void server_take(struct aspawn_queue *queue, struct server *
 
 		__atomic_store_n(&job->state, JOB_TAKEN, __ATOMIC_RELEASE);
 		ring_drop_alone(&queue->shared->submitted);
-		aspawn_list_add(queue, &server->waiting, job);
+		aspawn_list_add(queue, &server->waiting[job->priority], job);
 	}
+}
+
+static QUEUE_SERVER bool server_has_waiting(const struct server *server)
+{
+	for (int i = 0; i < PRIORITIES; i++)
+		if (server->waiting[i].first != NO_JOB)
+			return true;
+	return false;
 }
 
 static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue,
@@ -89,7 +145,7 @@ static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue,
 static QUEUE_SERVER void server_drop_waiting(struct aspawn_queue *queue, struct server *server,
 					     struct job *job)
 {
-	aspawn_list_remove(queue, &server->waiting, job);
+	aspawn_list_remove(queue, &server->waiting[job->priority], job);
 	aspawn_job_finish(queue, server, job, ASPAWN_JOB_CANCELLED);
 }
 
@@ -98,10 +154,23 @@ static QUEUE_SERVER bool is_cancelled(const struct job *job)
 	return __atomic_load_n(&job->cancel, __ATOMIC_ACQUIRE) == job->ticket;
 }
 
-static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct server *server)
+static QUEUE_SERVER void server_drop_cancelled(struct aspawn_queue *queue, struct server *server,
+					       bool all)
+{
+	struct job *job;
+
+	for (int i = 0; i < PRIORITIES; i++)
+		for (int at = server->waiting[i].first; (job = server_next(queue, &at));)
+			if (all || is_cancelled(job))
+				server_drop_waiting(queue, server, job);
+}
+
+/* Of one priority. */
+static QUEUE_SERVER void server_start_some(struct aspawn_queue *queue, struct server *server,
+					   struct job_list *waiting)
 {
 	struct shared *shared = queue->shared;
-	int at = server->waiting.first;
+	int at = waiting->first;
 	struct job *job;
 
 	while (shared->counts.running < queue->limit && !server->must_wait &&
@@ -112,25 +181,34 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct se
 		}
 		if (!server_has_key(queue, server, job))
 			continue;
+		if (server_is_paused(queue, server))
+			break;
 		if (queue->delay) {
-			const int64_t now = queue_now();
+			const int64_t now = queue_now(queue);
 			if (now < server->next_start)
 				break;
 			server->next_start = now + queue->delay;
 		}
 		const int next = job->next, previous = job->previous;
-		aspawn_list_remove(queue, &server->waiting, job);
+		aspawn_list_remove(queue, waiting, job);
 		if (aspawn_job_start(queue, server, job))
 			continue;
 		/* There is no process or descriptor for it now: put it back where it was. */
 		job->next = next;
 		job->previous = previous;
-		*(previous == NO_JOB ? &server->waiting.first :
+		*(previous == NO_JOB ? &waiting->first :
 				       &queue_job(queue, (uint32_t)previous)->next) = job->number;
-		*(next == NO_JOB ? &server->waiting.last :
-				   &queue_job(queue, (uint32_t)next)->previous) = job->number;
+		*(next == NO_JOB ? &waiting->last : &queue_job(queue, (uint32_t)next)->previous) =
+			job->number;
 		server->must_wait = true;
 	}
+}
+
+static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct server *server)
+{
+	for (int i = PRIORITIES - 1; i >= 0; i--)
+		if (server->waiting[i].first != NO_JOB)
+			server_start_some(queue, server, &server->waiting[i]);
 }
 
 static QUEUE_SERVER void server_stop_running(struct aspawn_queue *queue, struct server *server,
@@ -148,18 +226,13 @@ static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue, struct s
 {
 	struct shared *shared = queue->shared;
 	const int cancels = __atomic_load_n(&shared->cancels, __ATOMIC_SEQ_CST);
-	int at;
-	struct job *job;
 
 	if (cancels == server->cancels)
 		return;
 	server->cancels = cancels;
 	const bool all = __atomic_exchange_n(&shared->cancel_all, 0, __ATOMIC_SEQ_CST);
 	server_take(queue, server);
-	at = server->waiting.first;
-	while ((job = server_next(queue, &at)))
-		if (all || is_cancelled(job))
-			server_drop_waiting(queue, server, job);
+	server_drop_cancelled(queue, server, all);
 	server_stop_running(queue, server, all, false);
 }
 
@@ -262,9 +335,9 @@ static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue, struct
 	int at = server->running.first;
 	struct job *job;
 
-	if (server->next_deadline == INT64_MAX)
+	if (server->next_deadline == INT64_MAX || server_is_paused(queue, server))
 		return;
-	const int64_t now = queue_now();
+	const int64_t now = queue_now(queue);
 	if (now < server->next_deadline)
 		return;
 	server->next_deadline = INT64_MAX;
@@ -285,11 +358,15 @@ static QUEUE_SERVER void server_lose_host(struct aspawn_queue *queue)
 }
 
 /* A forked copy of the host may hold the pipe that would tell of the host's exec. */
-static QUEUE_SERVER void server_look_for_host(struct aspawn_queue *queue)
+static QUEUE_SERVER void server_look_for_host(struct aspawn_queue *queue, struct server *server)
 {
-	const int server = queue->shared->server_pid;
+	const int64_t now = queue_now(queue);
 
-	if (psys_getppid() != queue->host || psys_kcmp(server, queue->host, KCMP_VM, 0, 0) > 0)
+	if (now - server->checked_at < (int64_t)CHECK_MS * 1000000)
+		return;
+	server->checked_at = now;
+	if (psys_getppid() != queue->host ||
+	    psys_kcmp(queue->shared->server_pid, queue->host, KCMP_VM, 0, 0) > 0)
 		server_lose_host(queue);
 }
 
@@ -309,6 +386,9 @@ static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, struct ser
 		server_reap(queue, server);
 		return;
 	case OF_LIFE:
+		if (!aspawn_server_receive(queue, server))
+			server_lose_host(queue);
+		return;
 	case OF_HOST:
 		server_lose_host(queue);
 		return;
@@ -333,17 +413,21 @@ static QUEUE_SERVER int server_ms(int64_t ns)
 	return (int)((uint32_t)(ns >> 6) / 15625) + 1;
 }
 
-static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue,
-					const struct server *server, int64_t deadline)
+static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue, struct server *server,
+					int64_t deadline)
 {
 	int64_t first = deadline < server->next_deadline ? deadline : server->next_deadline;
 
-	if (queue->delay && server->waiting.first != NO_JOB && server->next_start < first &&
+	if (queue->delay && server_has_waiting(server) && server->next_start < first &&
 	    queue->shared->counts.running < queue->limit)
 		first = server->next_start;
+	if (server->stopped_at)
+		return server_is_paused(queue, server) ? LOOK_MS : 0;
 	if (first == INT64_MAX && !server->unpolled)
 		return CHECK_MS;
-	const int64_t now = queue_now();
+	const int64_t now = queue_now(queue);
+	if (server->host_stat >= 0 && first > now + (int64_t)TIMED_MS * 1000000)
+		first = now + (int64_t)TIMED_MS * 1000000;
 	if (server->unpolled && first > now + TICK_NS)
 		first = now + TICK_NS;
 	return server_ms(first - now);
@@ -370,8 +454,8 @@ static QUEUE_SERVER void server_sleep(struct aspawn_queue *queue, struct server 
 	for (int i = 0; i < r; i++)
 		server_see_event(queue, server, (uint32_t)(events[i].data >> 2),
 				 (unsigned)events[i].data & 3);
-	if (r == 0 && ms == CHECK_MS && !server->is_local)
-		server_look_for_host(queue);
+	if (!server->is_local)
+		server_look_for_host(queue, server);
 	if (server->unpolled)
 		server_reap_unpolled(queue, server);
 }
@@ -381,40 +465,36 @@ static QUEUE_SERVER void server_sleep(struct aspawn_queue *queue, struct server 
 /* Kills all that runs. Those that wait are dropped: nobody will take their results. */
 static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue, struct server *server)
 {
-	struct job *job;
-
 	if (!__atomic_load_n(&queue->shared->closing, __ATOMIC_SEQ_CST) || server->is_closing)
 		return;
 	server->is_closing = true;
 	server_take(queue, server);
-	while (server->waiting.first != NO_JOB) {
-		job = queue_job(queue, (uint32_t)server->waiting.first);
-		server_drop_waiting(queue, server, job);
-	}
+	server_drop_cancelled(queue, server, true);
 	server_stop_running(queue, server, true, true);
-	server->closed_at = queue_now();
+	server->closed_at = queue_now(queue);
 }
 
 /* A killed job may take for ever: it runs as another user, or hangs in the kernel. */
 static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue,
 					  const struct server *server)
 {
-	return server->is_closing &&
-	       (queue->shared->counts.running == 0 || queue_now() - server->closed_at > 1000000000);
+	return server->is_closing && (queue->shared->counts.running == 0 ||
+				      queue_now(queue) - server->closed_at > 1000000000);
 }
 
 static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue,
 					const struct server *server, enum until until)
 {
 	const struct shared *shared = queue->shared;
-	const uint32_t tail = __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED);
+	const uint32_t ended = __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED);
+	const uint32_t absorbed = __atomic_load_n(&shared->absorbed.tail, __ATOMIC_RELAXED);
 
 	if (__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST))
 		return true;
-	if (until == UNTIL_RESULT)
-		return tail != __atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED);
-	return !shared->counts.running && server->waiting.first == NO_JOB &&
-	       tail == __atomic_load_n(&shared->submitted.tail, __ATOMIC_RELAXED);
+	if (until == UNTIL_RESULT && ended != __atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED))
+		return true;
+	return !shared->counts.running && !server_has_waiting(server) &&
+	       ended + absorbed == __atomic_load_n(&shared->submitted.tail, __ATOMIC_RELAXED);
 }
 
 QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *server,
@@ -435,7 +515,7 @@ QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *s
 			return false;
 		if (until != UNTIL_CLOSED && server_is_done(queue, server, until))
 			return true;
-		if (deadline != INT64_MAX && queue_now() >= deadline)
+		if (deadline != INT64_MAX && queue_now(queue) >= deadline)
 			return true;
 		server_sleep(queue, server,
 			     server->is_closing ? server->closed_at + 1000000000 : deadline);
@@ -447,6 +527,20 @@ static QUEUE_SERVER int server_watch(const struct server *server, int fd, uint32
 	struct psys_epoll_event event = { PSYS_EPOLLIN, what };
 
 	return fd < 0 ? fd : psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, fd, &event);
+}
+
+/* -1: there is no /proc, or it is another pid namespace's. */
+static QUEUE_SERVER int server_open_stat(int pid)
+{
+	char path[32] = "/proc/", self[24] = "", own[24];
+
+	psys_readlinkat(PSYS_AT_FDCWD, "/proc/self", self, sizeof self - 1);
+	psys_i64_to_decimal(own, psys_getpid());
+	if (psys_strcmp(self, own) != 0)
+		return -1;
+	psys_strlcpy(path + 6 + psys_i64_to_decimal(path + 6, pid), "/stat", 8);
+	int fd = psys_openat(PSYS_AT_FDCWD, path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	return fd < 0 ? -1 : fd;
 }
 
 static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *server)
@@ -471,17 +565,20 @@ static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *s
 	if (psys_getppid() != queue->host)
 		return -PSYS_ESRCH;
 	server_watch(server, server->host_pidfd, OF_HOST); /* before Linux 5.3: not there */
+	server->host_stat = server_open_stat(queue->host);
 	r = server_watch(server, server->signals, OF_SIGNALS);
 	return r < 0 ? r : server_watch(server, server->life, OF_LIFE);
 }
 
 QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *server)
 {
-	server->epoll = server->signals = server->host_pidfd = server->null = -1;
-	server->waiting = server->running = (struct job_list){ NO_JOB, NO_JOB };
+	server->epoll = server->signals = server->host_pidfd = server->host_stat = server->null = -1;
+	server->running = (struct job_list){ NO_JOB, NO_JOB };
+	for (int i = 0; i < PRIORITIES; i++)
+		server->waiting[i] = server->running;
 	psys_memset(server->buckets, 0xff, sizeof server->buckets); /* NO_JOB */
 	server->next_deadline = INT64_MAX;
-	server->next_start = 0;
+	server->next_start = server->checked_at = server->looked_at = server->stopped_at = 0;
 	server->cancels = __atomic_load_n(&queue->shared->cancels, __ATOMIC_RELAXED) - 1;
 	server->stopping = server->unpolled = server->completed = 0;
 	server->must_wait = server->is_closing = false;
@@ -497,6 +594,7 @@ QUEUE_SERVER void aspawn_server_end(struct server *server)
 	psys_close(server->epoll); /* of a negative one: no effect */
 	psys_close(server->signals);
 	psys_close(server->host_pidfd);
+	psys_close(server->host_stat);
 	psys_close(server->null);
 	server->is_begun = false;
 }

@@ -17,19 +17,19 @@ static int64_t ms_to_ns(int64_t ms)
 	return ms > INT64_MAX / 4000000 ? INT64_MAX / 4 : ms * 1000000;
 }
 
-/* True if the action uses a descriptor of the caller's, which the server does not have. */
-static bool uses_foreign(const struct aspawn_command *command, size_t index)
+/* Returns the caller's descriptor above 2 that the action uses, or -1. */
+static int foreign_of(const struct aspawn_command *command, size_t index)
 {
 	const struct aspawn_action *action = &command->actions[index];
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
 
 	if (fd <= 2)
-		return false;
+		return -1;
 	for (size_t i = 0; i < index; i++)
 		if (replaced_by(&command->actions[i]) == fd)
-			return false;
-	return true;
+			return -1;
+	return fd;
 }
 
 static int check_command(const struct aspawn_queue *queue, const struct aspawn_command *command)
@@ -43,10 +43,30 @@ static int check_command(const struct aspawn_queue *queue, const struct aspawn_c
 			return r;
 		if (is_pipe(&command->actions[i]))
 			return -PSYS_EINVAL;
-		if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && uses_foreign(command, i))
+		const int fd = queue->flags & ASPAWN_QUEUE_LOCAL ? -1 : foreign_of(command, i);
+		if (fd >= 0 && !aspawn_queue_registered(queue, fd))
 			return -PSYS_EBADF;
 	}
 	return 0;
+}
+
+/* Notes the registered descriptors that the actions use, each once. */
+static void note_registered(const struct aspawn_queue *queue, struct job *job, struct arena *arena,
+			    const struct aspawn_command *command)
+{
+	int fds[ASPAWN_MOST_REGISTERED];
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < command->action_count; i++) {
+		const int fd = queue->flags & ASPAWN_QUEUE_LOCAL ? -1 : foreign_of(command, i);
+		uint32_t at = 0;
+		while (at < count && fds[at] != fd)
+			at++;
+		if (fd >= 0 && at == count && count < ASPAWN_MOST_REGISTERED)
+			fds[count++] = fd;
+	}
+	job->fds = count ? aspawn_copy(arena, fds, count * sizeof *fds, sizeof *fds) : NULL;
+	job->fd_count = count;
 }
 
 static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
@@ -58,7 +78,8 @@ static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
 		return r;
 	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS || (!to->input && to->input_size) ||
 	    !to->key != !to->key_limit || !to->command == !to->prepared ||
-	    (to->argv && !to->prepared) || to->reserved ||
+	    (to->argv && !to->prepared) || to->reserved || to->reserved2 || to->priority < 0 ||
+	    to->priority > ASPAWN_MOST_PRIORITY ||
 	    (to->flags & ASPAWN_JOB_ERROR && to->flags & ASPAWN_JOB_ERROR_TO_OUTPUT))
 		return -PSYS_EINVAL;
 	return 0;
@@ -109,6 +130,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 	struct own_actions own;
 
 	own.count = 0;
+	note_registered(queue, job, arena, command);
 	job->may_lead = !aspawn_has_action(command, ASPAWN_ACTION_SETSID) &&
 			!aspawn_has_action(command, ASPAWN_ACTION_SETPGID);
 	if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && changes_credentials(command))
@@ -130,6 +152,8 @@ static void refer_to_command(struct job *job, struct arena *arena, const struct 
 	job->may_lead = other->may_lead;
 	job->copies_memory = other->copies_memory;
 	job->cgroup = other->cgroup;
+	job->fds = other->fds;
+	job->fd_count = other->fd_count;
 	job->prepared = aspawn_allocate(arena, sizeof *job->prepared, STACK_ALIGN);
 	char *const *copy = argv ? aspawn_copy_strings(arena, argv) : other->prepared->argv;
 	if (arena->error)
@@ -143,7 +167,7 @@ static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
 {
 	struct job *job = prepared->of;
 
-	job->result.executed = queue_now();
+	job->result.executed = queue_now(job->queue);
 }
 
 /* Fills the job: the command, its input and its outputs lie behind each other. */
@@ -174,13 +198,18 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
 	job->key = from->key;
 	job->key_limit = from->key_limit;
+	job->priority = from->priority;
+	job->sink = from->sink;
+	job->sink_arg = from->sink_arg;
+	if (job->sink)
+		job->result.out = job->result.err = NULL;
 	job->queue = queue;
 	job->pid = 0;
 	job->pidfd = job->report_fd = -1;
 	return 0;
 }
 
-static void clear_result(struct job *job, uint64_t cookie)
+static void clear_result(const struct aspawn_queue *queue, struct job *job, uint64_t cookie)
 {
 	struct aspawn_result *result = &job->result;
 
@@ -192,7 +221,7 @@ static void clear_result(struct job *job, uint64_t cookie)
 	result->out_total = result->err_total = 0;
 	result->started = result->executed = result->ended = 0;
 	psys_memset(&result->usage, 0, sizeof result->usage);
-	result->submitted = queue_now();
+	result->submitted = queue_now(queue);
 }
 
 static bool is_prepared(const struct aspawn_queue *queue, int prepared)
@@ -211,7 +240,7 @@ static struct job *take_place(struct aspawn_queue *queue)
 {
 	uint32_t number;
 
-	if (!ring_pop(&queue->shared->free, &number))
+	if (!ring_pop(&queue->shared->free, &number) && !out_pop(&queue->shared->absorbed, &number))
 		return NULL;
 	struct job *job = queue_job(queue, number);
 	__atomic_store_n(&job->state, JOB_FILLING, __ATOMIC_RELAXED);
@@ -258,7 +287,7 @@ int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *fro
 		return r;
 	}
 	r = new_ticket(job);
-	clear_result(job, known.cookie);
+	clear_result(queue, job, known.cookie);
 	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
 	queue_count_up(&queue->shared->counts.submitted);
 	ring_push(&queue->shared->submitted, (uint32_t)job->number);

@@ -74,7 +74,7 @@ test-queue-races: $(queue_child) ## the same in one process, under ThreadSanitiz
 	JOBS=$(JOBS) QUEUE_MODEL=$(abspath $(BUILD_DIR))/races/test/queue/model test/prove --timer test/queue/local.t
 
 test-checks: all ## what the libraries contain, what install installs, the layering
-	test/prove $(wildcard test/checks/*.t)
+	test/prove -j2 $(wildcard test/checks/*.t)
 
 test-documents: all compat ## the programs and fragments that README.md and the man pages show
 	test/prove test/documents/documents.t
@@ -101,7 +101,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) test test-build test-queue test-queue-races test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) test test-build test-queue test-queue-races test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t
@@ -118,9 +118,16 @@ test-emulated: cross-all ## the suite of every architecture under qemu-user, whe
 	SUITE_QUICK=1 test/prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(BUILD_DIR)/$(name)/suite:$($(name).emulator)$(addprefix :,$($(name).cc)))
 
 # PAIRS="x86_64-on-amd64-5.10" for some only. As root, test/kernels/install first.
-.PHONY: test-kernels
+.PHONY: test-kernels test-kernels-newest
 test-kernels: cross-all ## the suite as the init of real kernels, under QEMU
 	test/kernels/run $(PAIRS)
+
+# What CI boots: of each architecture the newest kernel, and the oldest of a few.
+newest := x86_64-on-amd64-5.10 x86_64-on-amd64-new x32-on-amd64-new i386-on-i386-5.10 i386-on-amd64-new \
+	aarch64-on-arm64-new thumb2-on-arm64-5.10 arm-on-armhf-new riscv64-on-riscv64-new ppc64le-on-ppc64el-64k \
+	s390x-on-s390x-new mips64el-on-mips64el-6.1 mipsn32el-on-mips64el-6.1 mipsel-on-mipsel-6.1 loongarch64-on-loong64-new
+test-kernels-newest: ## test-kernels for the newest kernel of each architecture, and a few old ones
+	$(MAKE) test-kernels PAIRS='$(newest)'
 
 # As root, test/consumers/install first.
 .PHONY: test-consumers
@@ -203,11 +210,16 @@ test-bindings-suites: test-bindings ## the languages' own suites, without and wi
 # RUNTIMES="libuv" for some only. As root, test/ports/install first.
 RUNTIMES ?= $(basename $(notdir $(wildcard test/ports/*.t)))
 .PHONY: test-ports bench-ports
-test-ports: amalgamation ## runtimes with the patches of ports/, by their own tests: 3 minutes
+test-ports: amalgamation ## runtimes with the patches of ports/, by their own tests: 5 minutes
 	test/prove --timer $(RUNTIMES:%=test/ports/%.t)
 
 bench-ports: test-ports ## how long uv_spawn() blocks its caller, with and without the patch
-	PORT=$(BUILD_DIR)/ports/libuv ports/libuv/bench
+	for port in $(BUILD_DIR)/ports/libuv1*; do PORT=$$port ports/libuv/bench || exit 1; done
+
+# As root, test/monitoring/install first. CHECKS=2000 for fewer.
+.PHONY: test-monitoring
+test-monitoring: examples ## the examples for monitoring, with its plugins, ssh and a job server
+	test/prove --timer $(sort $(wildcard test/monitoring/*.t))
 
 # SCENARIOS="run system" for some only.
 .PHONY: test-faults test-faults-all

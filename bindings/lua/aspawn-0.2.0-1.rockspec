@@ -7,7 +7,7 @@ source = {
 }
 description = {
 	summary = "Start programs without a shell, without fork, and with their results",
-	detailed = "run, popen, spawn, and replacements of io.popen and os.execute. Linux.",
+	detailed = "run, popen, spawn, a queue, and replacements of io.popen and os.execute. Linux.",
 	license = "MIT",
 }
 supported_platforms = { "linux" }
@@ -18,6 +18,7 @@ build = {
 		aspawn = {
 			sources = {
 				"aspawn.c",
+				"queue.c",
 				"vendor/aspawn.c",
 				"vendor/aspawn-clone.S",
 				"vendor/pool.c",

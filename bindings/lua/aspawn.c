@@ -2,7 +2,7 @@
 /*
  * The module aspawn, for Lua 5.1 to 5.4 and LuaJIT. README.md describes its functions.
  *
- * io.popen() and os.execute() are the drop-ins popen() and system() of the library, which need no
+ * The queue is in queue.c. io.popen() and os.execute() are the drop-ins popen() and system() of the library, which need no
  * shell for most commands, behind the results that each Lua gives.
  *
  * Lua raises errors by longjmp(): what has to be freed belongs to a userdata or a table before
@@ -13,18 +13,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
+#include "binding.h"
 
-#include "vendor/aspawn.h"
+#include <lualib.h>
 
 #define CHILD "aspawn.child"   /* a table */
 #define HANDLE "aspawn.handle" /* its userdata */
@@ -39,8 +36,7 @@ static struct aspawn_pool pool;
 
 /* --- results ------------------------------------------------------------------ */
 
-/* nil, text, number, as the functions of io. */
-static int failed(lua_State *L, const char *text, int error)
+int failed(lua_State *L, const char *text, int error)
 {
 	lua_pushnil(L);
 	lua_pushstring(L, text);
@@ -85,17 +81,6 @@ static int ended(lua_State *L, int status)
 
 /* --- arguments ------------------------------------------------------------------ */
 
-/* A command that is being built. What it points to is anchored in a table of Lua's. */
-struct build {
-	lua_State *L;
-	int options, anchor; /* indices of the stack */
-	int references;
-	struct aspawn_command command;
-	struct aspawn_action *actions;
-	size_t room;
-	int opened[3], opened_count; /* copies of low descriptors, to close after the start */
-};
-
 static void *anchored(struct build *build, size_t size)
 {
 	void *memory = lua_newuserdata(build->L, size);
@@ -132,7 +117,7 @@ static struct aspawn_action *next_action(struct build *build)
 	return &build->actions[build->command.action_count++];
 }
 
-static int64_t milliseconds(lua_State *L, int index, int64_t otherwise)
+int64_t milliseconds(lua_State *L, int index, int64_t otherwise)
 {
 	if (lua_isnoneornil(L, index))
 		return otherwise;
@@ -142,7 +127,20 @@ static int64_t milliseconds(lua_State *L, int index, int64_t otherwise)
 	return seconds < 0 ? -1 : (int64_t)ceil(seconds * 1000);
 }
 
-static bool is_true(struct build *build, const char *name)
+void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms)
+{
+	lua_getfield(L, options, "timeout");
+	*timeout_ms = milliseconds(L, -1, 0);
+	if (*timeout_ms == 0 && !lua_isnil(L, -1))
+		*timeout_ms = 1;
+	lua_getfield(L, options, "grace");
+	*grace_ms = milliseconds(L, -1, 0);
+	if (*grace_ms == 0 && !lua_isnil(L, -1))
+		*grace_ms = -1;
+	lua_pop(L, 2);
+}
+
+bool is_true(struct build *build, const char *name)
 {
 	lua_getfield(build->L, build->options, name);
 	const bool is_true = lua_toboolean(build->L, -1);
@@ -150,8 +148,7 @@ static bool is_true(struct build *build, const char *name)
 	return is_true;
 }
 
-/* Leaves the option on the stack if it is there. */
-static bool option(struct build *build, const char *name)
+bool option(struct build *build, const char *name)
 {
 	lua_getfield(build->L, build->options, name);
 	if (!lua_isnil(build->L, -1))
@@ -399,9 +396,19 @@ static int stream(struct build *build, const char *name, int otherwise)
 	return fd;
 }
 
-/* From the table at the index: options, and the arguments as its list. */
-static void prepare(struct build *build, lua_State *L, int index, const int streams[3])
+void prepare(struct build *build, lua_State *L, int index, const int streams[3])
 {
+	static const struct {
+		const char *name;
+		uint64_t flag;
+	} flags[] = {
+		{ "private", ASPAWN_COMMAND_PRIVATE },
+		{ "autoreap", ASPAWN_COMMAND_AUTOREAP },
+		{ "autokill", ASPAWN_COMMAND_AUTOKILL },
+		{ "no_image", ASPAWN_COMMAND_NO_IMAGE },
+		{ "shell_on_enoexec", ASPAWN_COMMAND_SHELL_ON_ENOEXEC },
+	};
+
 	luaL_checktype(L, index, LUA_TTABLE);
 	luaL_checkstack(L, 16, "aspawn");
 	memset(build, 0, sizeof *build);
@@ -430,10 +437,9 @@ static void prepare(struct build *build, lua_State *L, int index, const int stre
 		build->command.file = text(build, "file");
 	if (option(build, "path"))
 		build->command.search_path = text(build, "path");
-	if (is_true(build, "private"))
-		build->command.flags |= ASPAWN_COMMAND_PRIVATE;
-	if (is_true(build, "shell_on_enoexec"))
-		build->command.flags |= ASPAWN_COMMAND_SHELL_ON_ENOEXEC;
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (is_true(build, flags[i].name))
+			build->command.flags |= flags[i].flag;
 	if (is_true(build, "clearenv"))
 		aspawn_action_clearenv(next_action(build));
 	if (option(build, "env"))
@@ -462,12 +468,17 @@ static void prepare(struct build *build, lua_State *L, int index, const int stre
 	build->command.std_err = stream(build, "stderr", streams[2]);
 }
 
+void close_opened(struct build *build)
+{
+	while (build->opened_count)
+		close(build->opened[--build->opened_count]);
+}
+
 static int start(struct build *build, struct aspawn_child *child)
 {
 	(void)fflush(NULL); /* as io.popen() */
 	const int r = aspawn_start(child, &build->command);
-	while (build->opened_count)
-		close(build->opened[--build->opened_count]);
+	close_opened(build);
 	return r;
 }
 
@@ -980,6 +991,20 @@ static double seconds(struct psys_timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
+void set_status(lua_State *L, bool ran, int status, const struct psys_rusage *usage)
+{
+	lua_pushboolean(L, ran && status == 0);
+	lua_setfield(L, -2, "ok");
+	lua_pushinteger(L, WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	lua_setfield(L, -2, WIFEXITED(status) ? "code" : "signal");
+	lua_pushnumber(L, seconds(usage->ru_utime));
+	lua_setfield(L, -2, "user");
+	lua_pushnumber(L, seconds(usage->ru_stime));
+	lua_setfield(L, -2, "system");
+	lua_pushnumber(L, (lua_Number)usage->ru_maxrss);
+	lua_setfield(L, -2, "max_resident");
+}
+
 /* run{ program, arguments..., options } */
 static int l_run(lua_State *L)
 {
@@ -997,14 +1022,7 @@ static int l_run(lua_State *L)
 		io.input = luaL_checklstring(L, -1, &io.input_size);
 		streams[0] = ASPAWN_PIPE;
 	}
-	lua_getfield(L, 1, "timeout");
-	io.timeout_ms = milliseconds(L, -1, 0);
-	if (io.timeout_ms == 0 && !lua_isnil(L, -1))
-		io.timeout_ms = 1;
-	lua_getfield(L, 1, "grace");
-	io.grace_ms = milliseconds(L, -1, 0);
-	if (io.grace_ms == 0 && !lua_isnil(L, -1))
-		io.grace_ms = -1;
+	time_limits(L, 1, &io.timeout_ms, &io.grace_ms);
 
 	struct outputs *outputs = lua_newuserdata(L, sizeof *outputs);
 	memset(outputs, 0, sizeof *outputs);
@@ -1033,20 +1051,11 @@ static int l_run(lua_State *L)
 	lua_newtable(L);
 	set_output(L, "out", &outputs->out, has_out);
 	set_output(L, "err", &outputs->err, has_err);
-	lua_pushboolean(L, r == 0 && io.status == 0);
-	lua_setfield(L, -2, "ok");
 	if (r < 0) {
 		lua_pushboolean(L, 1);
 		lua_setfield(L, -2, "timed_out");
 	}
-	lua_pushinteger(L, WIFEXITED(io.status) ? WEXITSTATUS(io.status) : WTERMSIG(io.status));
-	lua_setfield(L, -2, WIFEXITED(io.status) ? "code" : "signal");
-	lua_pushnumber(L, seconds(io.usage.ru_utime));
-	lua_setfield(L, -2, "user");
-	lua_pushnumber(L, seconds(io.usage.ru_stime));
-	lua_setfield(L, -2, "system");
-	lua_pushnumber(L, (lua_Number)io.usage.ru_maxrss);
-	lua_setfield(L, -2, "max_resident");
+	set_status(L, r == 0, io.status, &io.usage);
 	return 1;
 }
 
@@ -1083,7 +1092,7 @@ static int l_install(lua_State *L)
 	return 0;
 }
 
-static void set_functions(lua_State *L, const luaL_Reg *functions)
+void set_functions(lua_State *L, const luaL_Reg *functions)
 {
 	for (; functions->name; functions++) {
 		lua_pushcfunction(L, functions->func);
@@ -1091,7 +1100,7 @@ static void set_functions(lua_State *L, const luaL_Reg *functions)
 	}
 }
 
-static void metatable(lua_State *L, const char *name, lua_CFunction gc)
+void metatable(lua_State *L, const char *name, lua_CFunction gc)
 {
 	luaL_newmetatable(L, name);
 	lua_pushcfunction(L, gc);
@@ -1114,7 +1123,7 @@ __attribute__((visibility("default"))) int luaopen_aspawn(lua_State *L)
 		{ "run", l_run },         { "spawn", l_spawn },
 		{ "popen", l_popen },     { "execute", l_execute },
 		{ "install", l_install }, { "kill_cgroup", l_kill_cgroup },
-		{ NULL, NULL },
+		{ "queue", l_queue },     { NULL, NULL },
 	};
 	static const luaL_Reg methods[] = {
 		{ "started", child_started }, { "wait", child_wait },
@@ -1130,6 +1139,7 @@ __attribute__((visibility("default"))) int luaopen_aspawn(lua_State *L)
 	lua_setfield(L, -2, "__index");
 	set_functions(L, methods);
 	lua_pop(L, 1);
+	open_queue(L);
 
 	lua_getglobal(L, "jit");
 	lua_pushboolean(L, lua_istable(L, -1));

@@ -37,6 +37,19 @@ local function both(body)
 	same(results[2], results[1])
 end
 
+local function descriptors()
+	collectgarbage()
+	collectgarbage()
+	-- It counts after the start has returned, which closes the other ends of the pipes.
+	local child = aspawn.spawn { "sh", "-c", "read line; ls /proc/$PPID/fd | wc -l", stdin = "pipe", stdout = "pipe" }
+	child.stdin:write("\n")
+	child.stdin:close()
+	local count = child.stdout:read("*a")
+	child.stdout:close()
+	child:wait()
+	return count
+end
+
 test("os.execute() has the same results", function()
 	for _, line in ipairs { "true", "exit 3", "exit 255", "kill -9 $$", "no-such-program 2>/dev/null",
 		"echo a >/dev/null; false", "  ", "/bin/sh -c 'exit 7'" } do
@@ -86,11 +99,6 @@ test("wrong modes are refused alike", function()
 end)
 
 test("a file that is collected is closed", function()
-	local function descriptors()
-		collectgarbage()
-		collectgarbage()
-		return aspawn.run({ "sh", "-c", "ls /proc/$PPID/fd | wc -l" }).out
-	end
 	local before = descriptors()
 	for _ = 1, 3 do
 		aspawn.popen("echo text")
@@ -197,6 +205,32 @@ test("private children", function()
 	same(aspawn.run({ "echo", "text", private = true }).out, "text\n")
 end)
 
+test("children that the kernel reaps, and that end with the caller", function()
+	for _, option in ipairs { "autoreap", "autokill", "no_image" } do
+		same(pack(aspawn.spawn({ "sh", "-c", "exit 3", [option] = true }):wait()), pack(nil, "exit", 3), option)
+		same(aspawn.run({ "echo", "text", [option] = true }).out, "text\n", option)
+	end
+	-- The caller is a Lua of its own, which ends before the child.
+	local lua = arg[-1]
+	local result = aspawn.run { lua, "-e", [[
+		local child = require "aspawn".spawn { "sleep", "20", autokill = true, actions = { { "no_new_privs" } } }
+		child:started()
+		print(child.pid)
+		os.exit(0)
+	]] }
+	local function is_running()
+		local file = io.open("/proc/" .. tonumber(result.out) .. "/stat")
+		local text = file and file:read("*a")
+		if file then file:close() end
+		return text and not text:find("%) [ZX]")
+	end
+	for _ = 1, 100 do
+		if not is_running() then break end
+		aspawn.run { "sleep", "0.05" }
+	end
+	same({ is_running() and true or false }, { false })
+end)
+
 test("in a coroutine", function()
 	local co = coroutine.wrap(function()
 		local file = aspawn.popen("echo 1; echo 2")
@@ -205,6 +239,113 @@ test("in a coroutine", function()
 	end)
 	same({ co(), co() }, { "1", "2" })
 	co()
+end)
+
+test("a queue runs jobs and has their results", function()
+	local queue = aspawn.queue { running = 4, jobs = 64 }
+	local tables = {}
+	for i = 1, 50 do
+		local job = { "sh", "-c", "echo out " .. i .. "; echo err >&2; exit " .. i }
+		tables[queue:submit(job)] = job
+	end
+	local seen = 0
+	for result in queue:results() do
+		seen = seen + 1
+		local i = result.code
+		same({ result.out, result.err, result.ok, result.outcome, result.text },
+			{ "out " .. i .. "\n", "err\n", false, "ran", "exit " .. i })
+		same({ result.out_total, result.err_total, result.job == tables[result.ticket] }, { 5 + #tostring(i), 4, true })
+		same({ result.submitted <= result.started, result.started <= result.executed,
+			result.executed <= result.ended }, { true, true, true })
+		same({ type(result.user), result.max_resident > 0 }, { "number", true })
+	end
+	same({ seen, next(queue.jobs) }, { 50 })
+	same(pack(queue:wait()), pack(nil, "no jobs", 10))
+	same(pack(queue:count()), pack(0, 0, 0))
+	queue:close()
+	queue:close()
+	same({ (pcall(queue.wait, queue)), (pcall(queue.submit, queue, { "true" })) }, { false, false })
+end)
+
+test("options of a job", function()
+	local queue = aspawn.queue()
+	local function result(job)
+		assert(queue:submit(job))
+		return queue:wait()
+	end
+	local found = result { "sh", "-c", "pwd; echo $A-$HOME; umask; cat; echo err >&2", cwd = "/usr",
+		env = { A = "1", HOME = false }, actions = { { "umask", 18 } }, input = "input", stderr = "stdout" }
+	same({ found.ok, found.out, found.err }, { true, "/usr\n1-\n0022\ninputerr\n" })
+	found = result { "sh", "-c", "echo out; echo err >&2", stdout = "null" }
+	same({ found.out, found.err }, { nil, "err\n" })
+	found = result { "sh", "-c", "echo out; echo err >&2", stderr = "null" }
+	same({ found.out, found.err }, { "out\n", nil })
+	found = result { "seq", "1000", output_size = 10 }
+	same({ found.out, found.out_total }, { "1\n2\n3\n4\n5\n", 3893 })
+	same({ result({ "seq", "1000", output_size = 10, tail = true }).out }, { "\n999\n1000\n" })
+	found = result { "no-such-program" }
+	same({ found.ok, found.outcome, found.text, found.errno, found.code },
+		{ false, "not started", 'not started: search "no-such-program": ENOENT', 2 })
+	found = result { "sh", "-c", "echo a; sleep 20 & wait", timeout = 0.1 }
+	same({ found.out, found.ok, found.outcome, found.signal, found.text },
+		{ "a\n", false, "timed out", 15, "timed out, killed by SIGTERM" })
+	for _, grace in ipairs { 0, 5 } do
+		found = result { "sh", "-c", "trap 'exit 5' TERM; sleep 20 & wait", timeout = 0.2, grace = grace }
+		same({ found.signal, found.code }, grace == 0 and { 9 } or { nil, 5 })
+	end
+	for _, wrong in ipairs { {}, { "true", stdin = "pipe" }, { "true", stdout = "inherit" }, { "true", stdout = io.stderr }, { "true", stderr = io.stderr },
+		{ "true", key = -1 }, { "true", input = {} }, { "a\0b" } } do
+		same({ (pcall(queue.submit, queue, wrong)) }, { false })
+	end
+	same(pack(queue:submit { "true", actions = { { "dup2", 7, 0 } } }), pack(nil, "bad file descriptor", 9))
+	same(pack(queue:submit { "true", input = ("a"):rep(200000) }), pack(nil, "arguments too long", 7))
+	same({ (queue:submit { "true", key = 1 }) }, { nil })
+	queue:close()
+end)
+
+test("keys limit what runs at the same time", function()
+	local queue = aspawn.queue { running = 4 }
+	local results = {}
+	for _ = 1, 4 do queue:submit { "sleep", "0.02", key = 7, key_limit = 1 } end
+	for result in queue:results() do results[#results + 1] = result end
+	table.sort(results, function(a, b) return a.started < b.started end)
+	for i = 2, 4 do same({ results[i - 1].ended <= results[i].started }, { true }) end
+	queue:close()
+end)
+
+test("a queue that is full says so", function()
+	local queue = aspawn.queue { running = 1, jobs = 2 }
+	same({ queue:submit { "sleep", "20" } > 0, queue:submit { "sleep", "20" } > 0 }, { true, true })
+	same(pack(queue:submit { "true" }), pack(nil, "try again", 11))
+	same(pack(queue:wait(0)), pack(nil, "timeout", 110))
+	queue:close()
+end)
+
+test("jobs are cancelled", function()
+	local queue = aspawn.queue { running = 1 }
+	local first, second = queue:submit { "sleep", "20" }, queue:submit { "sleep", "20" }
+	same({ queue:cancel(second), queue:cancel(first) }, { true, true })
+	same({ queue:wait().outcome, queue:wait().outcome }, { "cancelled", "cancelled" })
+	same(pack(queue:cancel(first)), pack(nil, "no such process", 3))
+	queue:submit { "sleep", "20" }
+	queue:submit { "sleep", "20" }
+	same({ queue:cancel(), queue:wait().outcome, queue:wait().outcome }, { true, "cancelled", "cancelled" })
+	queue:close()
+end)
+
+test("a queue has a descriptor, and is closed when it is collected", function()
+	local before = descriptors()
+	local queue = aspawn.queue()
+	queue:submit { "sleep", "20" }
+	same({ aspawn.run({ "sh", "-c", "readlink /proc/$PPID/fd/" .. queue:fd() }).ok }, { true })
+	queue = nil
+	same(descriptors(), before)
+	same({ (aspawn.queue { running = 1e6 }) }, { nil })
+	same({ (pcall(aspawn.queue, { running = -1 })) }, { false })
+	if _VERSION == "Lua 5.4" then
+		assert(load("local aspawn = ...; local queue <close> = aspawn.queue()"))(aspawn)
+		same(descriptors(), before)
+	end
 end)
 
 test("many", function()

@@ -26,7 +26,7 @@ try {
 			require('node-api-headers').include_dir,
 			'-o',
 			join(to, 'aspawn.node'),
-			...['addon.c', 'aspawn.c', 'aspawn.S'].map((name) => join(source, name)),
+			...['addon.c', 'arguments.c', 'queue.c', 'aspawn.c', 'aspawn.S'].map((name) => join(source, name)),
 		],
 		{ stdio: 'inherit' },
 	);

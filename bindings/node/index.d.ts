@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import * as childProcess from 'node:child_process';
+import { EventEmitter } from 'node:events';
 
 /** What the process does before it executes the program; made by the functions of `action`. */
 export type Action = readonly [kind: number, ...rest: unknown[]] & { readonly __action?: never };
@@ -33,6 +34,14 @@ export interface OwnOptions {
 	cgroup?: string;
 	/** No SIGCHLD, and no wait of another part of this process sees the child. */
 	private?: boolean;
+	/** As `private` by Linux 7.1's own means, where it has them: without a helper process, but while
+	 * the child runs other waits wait for it. */
+	autoReap?: boolean;
+	/** As `autoReap`, and the child is killed when this process ends, however it does. */
+	autoKill?: boolean;
+	/** With a `uid`, `gid` or the like the child begins in a copy of the memory, and does not execute
+	 * a program without a file, which security monitors report. */
+	noImage?: boolean;
 	/** The process leads a process group, which `killTree` ends. */
 	group?: boolean;
 	/** Close all descriptors that are not in `stdio`, also those that another module opened without
@@ -150,6 +159,128 @@ export const action: {
 	signalDefault(signal: NodeJS.Signals | number): Action;
 	signalIgnore(signal: NodeJS.Signals | number): Action;
 };
+
+/** Of a `Queue`. */
+export interface QueueOptions {
+	/** Jobs that the kernel's side of the queue has at the same time: 256. Others wait in this
+	 * process. At most 32768. */
+	jobs?: number;
+	/** Jobs that run at the same time: 16. */
+	running?: number;
+	/** Bytes of each job: its command, environment and input, and the output that is kept: 32768.
+	 * At most 16 MiB. */
+	jobBytes?: number;
+	/** The least time between two starts: milliseconds. */
+	delay?: number;
+	/** Of all jobs without one of their own: `process.env` as it is when the queue is made. */
+	env?: NodeJS.ProcessEnv;
+}
+
+/** Of a job. The order: `cwd`, limits, actions. */
+export interface JobOptions {
+	cwd?: string | URL;
+	env?: NodeJS.ProcessEnv;
+	argv0?: string;
+	/** Otherwise standard input is empty. */
+	input?: string | NodeJS.ArrayBufferView;
+	/** `'pipe'`: kept. */
+	stdout?: 'pipe' | 'ignore';
+	/** `'pipe'`: kept. `'stdout'`: where that goes. */
+	stderr?: 'pipe' | 'ignore' | 'stdout';
+	/** Bytes of each output that are kept, the first ones: 4096. More is dropped. */
+	maxOutput?: number;
+	/** Of a longer output the last bytes are kept. */
+	tail?: boolean;
+	/** Of the outputs: `'utf8'`. */
+	encoding?: BufferEncoding | 'buffer';
+	/** Milliseconds from the start until the program and what it has started get SIGTERM. */
+	timeout?: number;
+	/** Milliseconds from SIGTERM to SIGKILL: 1000. */
+	grace?: number;
+	/** Of the jobs with the same key at most `keyLimit` (1) run at the same time. */
+	key?: number;
+	keyLimit?: number;
+	/** Of the jobs that wait, those of the highest priority start first: from 0 to 7. Those that wait
+	 * in this process (`QueueOptions.jobs`) come after all of these. */
+	priority?: number;
+	limits?: OwnOptions['limits'];
+	/** Without descriptors of this process, which a job does not have. */
+	actions?: readonly Action[];
+	/** Cancels the job. */
+	signal?: AbortSignal;
+}
+
+/** How a job ended. */
+export interface JobResult<Output = string> {
+	file: string;
+	/** The exit status; null after a signal. */
+	code: number | null;
+	signal: NodeJS.Signals | null;
+	/** undefined with `'ignore'`. */
+	stdout: Output;
+	stderr: Output;
+	/** Bytes that the program wrote. */
+	stdoutTotal: number;
+	stderrTotal: number;
+	pid: number | undefined;
+	/** Milliseconds from the submission to the start, and from there to the end. */
+	waited: number;
+	ran: number;
+}
+
+/**
+ * Why a program did not run to its own end. `code`: `'ENOENT'` and the like, with `failure`, if it was
+ * never executed; `'ETIMEDOUT'`; `'ABORT_ERR'`; `'EAGAIN'`, `'E2BIG'`, `'EBADF'` if the queue cannot have
+ * it; `'ECANCELED'` if the queue was closed; `'ECHILD'` if its server was killed.
+ */
+export interface JobError extends Error, Partial<JobResult<string | Buffer>> {
+	file: string;
+	code: any;
+	errno?: number;
+	/** `search "unmae": ENOENT` */
+	failure?: string;
+}
+
+/**
+ * Runs many programs, so many at a time, by a server: a process that shares this one's memory, and
+ * has none of its descriptors. A submission is no system call, and no memory of this process makes it
+ * longer. A program ends with its queue, and a queue with the process. The server keeps the
+ * credentials that the process had: close the queue before `process.setuid()`.
+ */
+export class Queue extends EventEmitter {
+	constructor(options?: QueueOptions);
+	/** Resolves when the program has run, whatever its status; rejects with a `JobError` otherwise. */
+	submit(
+		file: string,
+		args: readonly string[],
+		options: JobOptions & { encoding: 'buffer' },
+	): Promise<JobResult<Buffer>>;
+	submit(file: string, args?: readonly string[], options?: JobOptions): Promise<JobResult>;
+	submit(file: string, options: JobOptions): Promise<JobResult>;
+	/** Numbers of jobs; undefined once closed. */
+	counts():
+		| Record<
+				| 'waiting'
+				| 'running'
+				| 'submitted'
+				| 'started'
+				| 'ran'
+				| 'notStarted'
+				| 'timedOut'
+				| 'cancelled'
+				| 'lost'
+				| 'servers',
+				number
+		  >
+		| undefined;
+	/** Kills all jobs, whose promises reject, and ends the server. */
+	close(): void;
+	/** Each job's result; then errors are not those of an unhandled promise. */
+	on(event: 'result', listener: (result: JobResult<string | Buffer> | JobError) => void): this;
+	/** No job is left. */
+	on(event: 'idle' | 'close', listener: () => void): this;
+	on(event: string | symbol, listener: (...args: any[]) => void): this;
+}
 
 /** False if the kernel has no pidfds (before Linux 5.3), the addon was not built, or Node's
  * ChildProcess is not as expected: then all calls are those of `child_process`. */

@@ -4,9 +4,20 @@ const childProcess = require('node:child_process');
 const { promisify } = require('node:util');
 const { action } = require('./lib/actions.js');
 const { killTree, problem, supported, within } = require('./lib/handle.js');
+const { Queue } = require('./lib/queue.js');
 const { version } = require('./package.json');
 
-const OWN = ['actions', 'limits', 'cgroup', 'private', 'group', 'closeOthers'];
+const OWN = [
+	'actions',
+	'limits',
+	'cgroup',
+	'private',
+	'autoReap',
+	'autoKill',
+	'noImage',
+	'group',
+	'closeOthers',
+];
 
 // The options that child_process does not have.
 function extras(args) {
@@ -46,6 +57,7 @@ module.exports = {
 	spawn,
 	execFile,
 	exec,
+	Queue,
 	killTree,
 	action,
 	supported,

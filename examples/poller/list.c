@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* See list.h. */
+/* See poller.h. */
 #define _GNU_SOURCE
-#include "list.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "poller.h"
 
 static const char blanks[] = " \t\r\n\v\f";
 
@@ -14,21 +14,17 @@ static bool escapes(char quote, char next)
 	return next && (quote == '"' ? strchr("\\\"$`", next) != NULL : quote == '\0');
 }
 
-/*
- * Splits the line in place: a word without its quotes is not longer than with them. Returns NULL, or
- * an error message.
- */
-static const char *split(char *line, char **words, size_t *count)
+const char *list_split(char *line, char **words)
 {
-	char *from = line, *to = line;
-
-	for (*count = 0;; from++) {
+	/* In place: a word without its quotes is not longer than with them. */
+	for (char *from = line, *to = line;; from++) {
 		char quote = '\0';
 
 		from += strspn(from, blanks);
+		*words = NULL;
 		if (!*from)
 			return NULL;
-		words[(*count)++] = to;
+		*words++ = to;
 		for (; *from && (quote || !strchr(blanks, *from)); from++) {
 			if (*from == '\\' && escapes(quote, from[1]))
 				*to++ = *++from;
@@ -41,6 +37,7 @@ static const char *split(char *line, char **words, size_t *count)
 		}
 		if (quote)
 			return quote == '"' ? "a \" is not closed" : "a ' is not closed";
+		*words = NULL;
 		bool is_last = !*from; /* the NUL below may overwrite this byte */
 		*to++ = '\0';
 		if (is_last)
@@ -48,100 +45,78 @@ static const char *split(char *line, char **words, size_t *count)
 	}
 }
 
-static bool grow(struct list *list)
+static void *allocated(void *memory)
 {
-	if (list->count < list->room)
-		return true;
-	size_t room = list->room ? 2 * list->room : 256;
-	struct check *checks = realloc(list->checks, room * sizeof *checks);
-	if (!checks)
-		return false;
-	list->checks = checks;
-	list->room = room;
-	return true;
+	if (memory)
+		return memory;
+	fputs("poller: no memory for the list\n", stderr);
+	exit(2);
 }
 
-/* Returns NULL, or an error message. */
-static const char *add(struct list *list, const char *text, size_t length, size_t line)
+/* Returns a copy of the template's word, with {} replaced. */
+static char *fill_in(const char *word, const char *line)
 {
-	const char *first = text + strspn(text, blanks);
+	char *text = NULL;
+	size_t size;
+	FILE *to = allocated(open_memstream(&text, &size));
 
-	if (memchr(text, '\0', length))
-		return "it has a NUL";
-	if (!*first || *first == '#')
-		return NULL;
-
-	/* The words follow the array that points to them. Each word has a blank after it. */
-	size_t most = length / 2 + 2, count;
-	char **words = malloc(most * sizeof *words + length + 1);
-	if (!words || !grow(list)) {
-		free(words);
-		return strerror(ENOMEM);
-	}
-	char *copy = memcpy(words + most, text, length + 1);
-	const char *wrong = split(copy, words, &count);
-	if (wrong) {
-		free(words);
-		return wrong;
-	}
-	words[count] = NULL;
-	list->checks[list->count++] = (struct check){ line, words };
-	return NULL;
+	for (const char *at; (at = strstr(word, "{}")) != NULL; word = at + 2)
+		fprintf(to, "%.*s%s", (int)(at - word), word, line);
+	fputs(word, to);
+	fclose(to);
+	return allocated(text);
 }
 
-bool list_read(struct list *list, FILE *file, const char *name)
+/* Takes text. Returns NULL, or an error message. */
+static const char *fill(struct check *check, char *text, char *const *template)
 {
+	size_t count = strlen(text) / 2 + 2;
+
+	for (char *const *word = template; word && *word; word++)
+		count++;
+	check->words = allocated(calloc(count, sizeof *check->words));
+	for (size_t i = 0; template && template[i]; i++)
+		check->words[i] = fill_in(template[i], text);
+	const char *wrong = template ? NULL : list_split(text, check->words);
+	check->label = template ? text : check->words[0];
+	return wrong;
+}
+
+struct check *list_read(const char *name, char *const *template, size_t *count)
+{
+	FILE *file = name && strcmp(name, "-") != 0 ? fopen(name, "re") : stdin;
+	struct check *first = NULL, **last = &first;
 	const char *wrong = NULL;
 	char *text = NULL;
 	size_t room = 0, line = 0;
 	ssize_t length;
 
-	while (!wrong && (errno = 0, length = getline(&text, &room, file)) >= 0) {
-		if (text[length - 1] == '\n') /* a backslash before it is the line's last byte */
-			text[--length] = '\0';
-		wrong = add(list, text, (size_t)length, ++line);
+	*count = 0;
+	while (file && !wrong && (errno = 0, length = getline(&text, &room, file)) >= 0) {
+		char *begin = text + strspn(text, blanks), *end = text + length;
+
+		line++;
+		wrong = strlen(text) < (size_t)length ? "it has a NUL" : NULL;
+		/* A backslash before the newline is the line's last byte. */
+		while (end > begin && (end[-1] == '\n' || (template && strchr(blanks, end[-1]))))
+			*--end = '\0';
+		if (wrong || !*begin || *begin == '#')
+			continue;
+		*last = allocated(malloc(sizeof **last));
+		**last = (struct check){ .next = first, .line = line };
+		wrong = fill(*last, allocated(strdup(begin)), template);
+		last = &(*last)->next;
+		++*count;
 	}
-	if (wrong)
-		fprintf(stderr, "poller: %s:%zu: %s\n", name, line, wrong);
-	else if (!feof(file)) {
+	if (!wrong && (!file || !feof(file)))
 		wrong = strerror(errno);
-		fprintf(stderr, "poller: %s: %s\n", name, wrong);
+	if (!wrong && !*count)
+		wrong = "no check in it";
+	if (wrong) {
+		fprintf(stderr, "poller: %s:%zu: %s\n", name ? name : "standard input", line, wrong);
+		exit(2);
 	}
 	free(text);
-	return !wrong;
-}
-
-bool list_demo(struct list *list)
-{
-	static const char text[] = "true\n"
-				   "test -e /etc/passwd\n"
-				   "grep -q ^root: /etc/passwd\n"
-				   "echo 'DISK OK - 42% used'\n"
-				   "sh -c 'echo LOAD WARNING; exit 1'\n"
-				   "sh -c 'echo PING CRITICAL >&2; exit 2'\n"
-				   "sh -c 'echo NTP UNKNOWN; exit 3'\n"
-				   "sh -c 'kill -TERM $$'\n"
-				   "sleep 5\n"
-				   "sh -c 'sleep 5 & sleep 5'\n"
-				   "sh -c 'exec >&- 2>&-; exit 0'\n"
-				   "sh -c 'sleep 2 & echo its child has the pipe still'\n"
-				   "no-such-check\n"
-				   "/etc/passwd\n";
-	FILE *file = fmemopen((char *)text, sizeof text - 1, "r");
-
-	if (!file) {
-		perror("poller: --demo");
-		return false;
-	}
-	bool is_read = list_read(list, file, "demo");
-	fclose(file);
-	return is_read;
-}
-
-void list_free(struct list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free(list->checks[i].words);
-	free(list->checks);
-	*list = (struct list){ 0 };
+	*last = first;
+	return first;
 }

@@ -35,6 +35,15 @@
  * aspawn_queue_release() and aspawn_queue_count() are also async-signal-safe, as is
  * aspawn_queue_wait() with timeout 0; a handler must not leave them by longjmp.
  *
+ * Functions in the server (aspawn_queue_options.completed, aspawn_job.sink) run on the caller's
+ * memory, at the same time as its threads, and as soon as there is something for them: so they
+ * share data with the caller by atomic operations only, call only psys_*, the helpers of syscall/ and
+ * aspawn_queue_count(), return soon, use at most 16 KiB of stack, and must not leave by longjmp.
+ * Descriptors are the server's there, 0 to 2 /dev/null. Their thread pointer leads to 64 KiB of zeroed
+ * memory, no thread's; on i386 to the thread that has created the queue, so that they must be
+ * ASPAWN_CHILD functions. With ASPAWN_QUEUE_LOCAL the serving thread calls them, and none of this
+ * matters, but they must not call functions of the queue other than aspawn_queue_count().
+ *
  * After fork(2) the new process has no queue: each function returns -ESTALE there, and
  * aspawn_queue_close() releases its copies of memory and descriptors.
  */
@@ -48,6 +57,7 @@ extern "C" {
 #endif
 
 struct aspawn_queue; /* opaque */
+struct aspawn_result;
 
 /* --- creation -------------------------------------------------------------------- */
 
@@ -76,9 +86,18 @@ struct aspawn_queue_options {
 	 * Address space only until it is used. 0: 32768; at most 16 MiB. */
 	uint32_t job_bytes;
 	uint32_t delay_ms; /* least time between two starts; 0: none */
+
+	/*
+	 * Called in the server for each job that has ended, with its whole result: see "functions
+	 * in the server". Returns 0 if aspawn_queue_wait() is to return the result too; otherwise
+	 * the job's place is free again, and nobody has to take or release it. Not called for a
+	 * job that is ASPAWN_JOB_LOST. NULL: none.
+	 */
+	int (*completed)(void *arg, const struct aspawn_result *result);
+	void *completed_arg;
 };
 
-enum { ASPAWN_QUEUE_OPTIONS_SIZE_VER0 = 32 }; /* of the first version */
+enum { ASPAWN_QUEUE_OPTIONS_SIZE_VER0 = 32 }; /* up to delay_ms */
 
 /*
  * Creates a queue and its server. All memory is one mapping, made here. The caller's process gets
@@ -107,6 +126,26 @@ PSYS_API PSYS_MUST_CHECK int aspawn_queue_create(struct aspawn_queue **queue,
  */
 PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
 
+enum { ASPAWN_MOST_REGISTERED = 16 };
+
+/*
+ * Gives the server a copy of one of the caller's descriptors, above 2, for actions of jobs that are
+ * submitted afterwards: such a job has it under the caller's number, with FD_CLOEXEC. The caller
+ * keeps it open while it is registered: a new server takes it anew. Waits for the server. With
+ * ASPAWN_QUEUE_LOCAL nothing needs to be registered, and nothing is done.
+ *   -EBADF   fd is not open, or less than 3
+ *   -EEXIST  it is registered already
+ *   -ENOSPC  ASPAWN_MOST_REGISTERED are
+ *   -EMFILE  the server has no descriptor left
+ *   -ENOTSOCK  the kernel, or a filter, had no socketpair(2) at the queue's creation
+ *   -EINVAL, -ESTALE  as below, and errors of sendmsg(2)
+ */
+PSYS_API int aspawn_queue_register(struct aspawn_queue *queue, int fd);
+
+/* Closes the server's copy. Jobs that use it and have not started fail with -EBADF.
+ * -EBADF: it is not registered. */
+PSYS_API int aspawn_queue_unregister(struct aspawn_queue *queue, int fd);
+
 /* --- submission --------------------------------------------------------------------- */
 
 enum aspawn_job_flags {
@@ -131,8 +170,9 @@ struct aspawn_job {
 	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC, ASPAWN_COMMAND_RELATIVE_TO_CALLER and
 	 * ASPAWN_COMMAND_FORK are allowed; std_in, std_out, std_err, pool and stack must be zero.
 	 * Pipe actions are not allowed. An action that uses a descriptor above 2 which no earlier
-	 * action has made is rejected, except with ASPAWN_QUEUE_LOCAL: the server has another
-	 * descriptor table, where the number would be another file, or none.
+	 * action has made is rejected, except with ASPAWN_QUEUE_LOCAL, or if the descriptor is
+	 * registered: the server has another descriptor table, where the number would be another
+	 * file, or none.
 	 */
 	const struct aspawn_command *command;
 	/* Standard input, copied: a file in memory. NULL: /dev/null. */
@@ -158,23 +198,38 @@ struct aspawn_job {
 	/* Of the jobs with the same key, at most key_limit run at the same time; 0: no key. A job
 	 * that has to wait for its key lets later jobs pass. */
 	uint32_t key, key_limit;
+
+	/* Of the jobs that wait, those with the highest number start first, from 0 to
+	 * ASPAWN_MOST_PRIORITY; those with the same in the order of their submission. */
+	int priority;
+	int reserved2; /* 0 */
+
+	/*
+	 * Called in the server with each piece of output, instead of keeping it: stream is 1 for
+	 * standard output, 2 for standard error with ASPAWN_JOB_ERROR; output_size is the size of
+	 * the largest piece. See "functions in the server". A negative number ends the job as
+	 * aspawn_queue_cancel() does, and is the last call. NULL: none.
+	 */
+	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
+	void *sink_arg;
 };
 
-enum { ASPAWN_JOB_SIZE_VER0 = 64 + 4 * __SIZEOF_POINTER__ }; /* of the first version */
+enum { ASPAWN_MOST_PRIORITY = 7 };
+enum { ASPAWN_JOB_SIZE_VER0 = 64 + 4 * __SIZEOF_POINTER__ }; /* up to key_limit */
 
 /*
- * Copies a job to the queue and returns. No system call, except to wake a sleeping server, and to
- * read the clock where the kernel has no vDSO. Never blocks, unless the server was killed: then
- * the call makes a new one.
+ * Copies a job to the queue and returns. No system call, except to wake a sleeping server, and, on
+ * 32-bit architectures or without the kernel's vDSO, to read the clock. Never blocks, unless the
+ * server was killed: then the call makes a new one.
  *
  * Returns the ticket of the job, greater than 0, for aspawn_queue_cancel().
  *   -EAGAIN  the queue is full: take and release results; or another thread is just now
  *            releasing one
  *   -EINVAL  queue or job is NULL; not exactly one of command and prepared is set, or argv
- *            without prepared; prepared is no prepared command; reserved is not 0; size is less than the first version's; an unknown
- *            flag; the command is invalid for aspawn_start(), or has what a job cannot have; only
+ *            without prepared; prepared is no prepared command; reserved is not 0; priority is
+ *            out of range; size is less than the first version's; an unknown flag; the command is invalid for aspawn_start(), or has what a job cannot have; only
  *            one of key and key_limit is set
- *   -EBADF   an action uses a descriptor of the caller's
+ *   -EBADF   an action uses a descriptor of the caller's that is not registered
  *   -E2BIG   the job needs more than job_bytes; or size is larger than this library's, and a byte
  *            beyond is not zero
  *   -ESTALE  this process is a forked copy, and has no queue
@@ -231,7 +286,8 @@ struct aspawn_result {
 	int end;    /* enum aspawn_job_end */
 	int pid;    /* of the ended process; 0: there was none */
 	int status; /* as wait(2) stores it; -1: none */
-	/* What was kept, not terminated by a NUL; NULL: not kept. And how much the program wrote. */
+	/* What was kept, not terminated by a NUL; NULL: not kept. And how much the program wrote,
+	 * also to a sink. */
 	const char *out, *err;
 	size_t out_size, err_size;
 	uint64_t out_total __attribute__((aligned(8)));
@@ -308,8 +364,10 @@ PSYS_API int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_
 
 /* The sizes that an older library and a newer caller agree on. */
 PSYS_ASSERT(aspawn_queue_options_has_its_size,
-	    sizeof(struct aspawn_queue_options) == ASPAWN_QUEUE_OPTIONS_SIZE_VER0);
-PSYS_ASSERT(aspawn_job_has_its_size, sizeof(struct aspawn_job) == ASPAWN_JOB_SIZE_VER0);
+	    sizeof(struct aspawn_queue_options) ==
+		    ASPAWN_QUEUE_OPTIONS_SIZE_VER0 + 2 * __SIZEOF_POINTER__);
+PSYS_ASSERT(aspawn_job_has_its_size,
+	    sizeof(struct aspawn_job) == ASPAWN_JOB_SIZE_VER0 + 8 + 2 * __SIZEOF_POINTER__);
 PSYS_ASSERT(aspawn_queue_counts_has_48_bytes, sizeof(struct aspawn_queue_counts) == 48);
 
 #ifdef __cplusplus

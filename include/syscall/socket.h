@@ -52,6 +52,7 @@ struct psys_mmsghdr {
 #define PSYS_AF_NETLINK 16
 #define PSYS_AF_INET6 10
 #define PSYS_MSG_PEEK 0x2
+#define PSYS_MSG_CTRUNC 0x8
 #define PSYS_MSG_TRUNC 0x20
 #define PSYS_MSG_DONTWAIT 0x40
 #define PSYS_MSG_WAITALL 0x100

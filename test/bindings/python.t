@@ -35,6 +35,8 @@ wheel_has_what_it_should()
 		aspawn/_aspawn.pyi
 		aspawn/_popen.py
 		aspawn/_popen.pyi
+		aspawn/_queue.py
+		aspawn/_queue.pyi
 		aspawn/actions.py
 		aspawn/aio.py
 		aspawn/aio.pyi
@@ -71,6 +73,9 @@ stubs_fit()
 		process: aspawn.Popen[str] = aspawn.Popen(["true"], text=True, actions=[actions.chdir("/")], limits={0: (1, 2)})
 		other: aspawn.Popen[bytes] = aspawn.Popen("true", cgroup="/sys", private=True)
 		wrong: aspawn.Popen[bytes] = aspawn.Popen("true", actions=["chdir"])  # type: ignore[list-item]
+		with aspawn.Queue(8) as queue:
+		    print(queue.submit(["true"], timeout=1.5).result().usage.ru_utime)
+		    queue.submit(["true"], timeout="1")  # type: ignore[arg-type]
 	END
 	(cd "$work" && MYPYPATH=$work/unpacked mypy --strict "$work/user.py" &&
 		PYTHONPATH=$work/unpacked stubtest aspawn --allowlist "$source/tests/stubtest-allowlist")
@@ -78,7 +83,7 @@ stubs_fit()
 
 own_tests()
 {
-	(cd "$work" && timeout 120 "$python" -W error "$source/tests/test_aspawn.py")
+	(cd "$work" && timeout 120 "$python" -W error "$source/tests/$1")
 }
 
 # The POSIX part, where the child is made; the whole in check-all.
@@ -92,8 +97,10 @@ check "a wheel is made from the source archive" packs
 check "it has the module, for each Python from 3.9, and the library hidden in it" wheel_has_what_it_should
 check "it is installed in a fresh environment" installs
 check "README's lines run" runs_the_readmes_lines
-check "its own tests" own_tests
-echo "$output" | sed -n 's/^\(Ran .*\|OK.*\)/# \1/p'
+for tests in test_aspawn.py test_queue.py; do
+	check "its own tests: $tests" own_tests $tests
+	echo "$output" | sed -n 's/^\(Ran .*\|OK.*\)/# \1/p'
+done
 modules=${WHOLE:+test.test_subprocess test.test_asyncio.test_subprocess}
 if "$python" -c 'import test.test_subprocess' 2>/dev/null; then
 	# shellcheck disable=SC2086 # a word each

@@ -81,26 +81,38 @@ has_no_warning()
 		RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --all-features --no-deps)
 }
 
-# rustc compares the two declarations of each function, and all that they lead to.
+# rustc compares the two declarations of each function, and all that they lead to, but what a
+# function's pointer has as an argument.
 declares_what_the_headers_do()
 {
-	LIBCLANG_PATH=${LIBCLANG_PATH:-/usr/lib/llvm-14/lib} bindgen include/aspawn/command.h --no-layout-tests --size_t-is-usize \
+	LIBCLANG_PATH=${LIBCLANG_PATH:-/usr/lib/llvm-14/lib} bindgen include/aspawn/queue.h --no-layout-tests --size_t-is-usize \
 		--allowlist-function 'aspawn_.*' --allowlist-type 'aspawn_.*' --opaque-type aspawn_action \
-		--blocklist-function 'aspawn_(with|stack|clone|private).*' -- -Iinclude >"$work/bindgen.rs" || return 1
+		--blocklist-function 'aspawn_(with|stack|clone|private).*' -- -Iinclude |
+		sed '/ completed: /,/>,$/s/aspawn_result/::std::os::raw::c_void/' >"$work/bindgen.rs" || return 1
 	{
 		echo '#![allow(warnings)] #![deny(clashing_extern_declarations)]'
 		echo 'mod generated { include!("bindgen.rs"); }'
 		echo 'mod own {'
-		sed '/^#!\[/d; /^\/\/!/d' "$source/aspawn-sys/src/lib.rs"
+		sed '/^#!\[/d; /^\/\/!/d; / completed: /s/aspawn_result/c_void/' "$source/aspawn-sys/src/lib.rs"
 		echo '}'
 	} >"$work/clash.rs"
 	rustc --edition 2021 --crate-type lib --emit metadata -o "$work/clash.rmeta" "$work/clash.rs" || return 1
 	# Each function of the headers is there; those of aspawn/aspawn.h are for C alone.
-	grep -ohE 'PSYS_API.* \*?aspawn_[a-z0-9_]+\(' include/aspawn/command.h include/aspawn/action.h |
+	grep -ohE 'PSYS_API.* \*?aspawn_[a-z0-9_]+\(' include/aspawn/command.h include/aspawn/action.h include/aspawn/queue.h |
 		grep -oE 'aspawn_[a-z0-9_]+' | sort -u | tee "$work/functions" |
 		while read -r name; do grep -q "fn $name(" "$source/aspawn-sys/src/lib.rs" || echo "$name"; done |
 		grep . && return 1
-	grep -q aspawn_action_nice "$work/functions"
+	grep -q aspawn_action_nice "$work/functions" && grep -q aspawn_queue_submit "$work/functions"
+}
+
+# Those of command.h and queue.h, but the sizes of first versions.
+has_the_constants_of_the_headers()
+{
+	sed -n 's/^pub const aspawn_\(stream\|step\|end\|command_flags\|io_flags\|privacy\|clone_mode\|queue_flags\|job_flags\|job_end\)_\([A-Z_0-9]*\): [a-z_]* = \(-\?[0-9]*\);/\2 \3/p' \
+		"$work/bindgen.rs" | sort >"$work/constants"
+	test "$(wc -l <"$work/constants")" -ge 50 &&
+		sed -n '/_MOST_/d; s/^    \(ASPAWN_[A-Z_0-9]*\): [a-z_0-9]* = \(-\?[0-9]*\);/\1 \2/p' "$source/aspawn-sys/src/lib.rs" | sort |
+		diff "$work/constants" -
 }
 
 has_the_version_of_the_library()
@@ -133,6 +145,7 @@ else
 fi
 if command -v bindgen >/dev/null; then
 	check "the declarations are those of the headers" declares_what_the_headers_do
+	check "the constants are those of the headers" has_the_constants_of_the_headers
 else
 	skip "the declarations are those of the headers" "no bindgen"
 fi

@@ -28,17 +28,11 @@ poll_exits()
 	test $? -eq "$expected"
 }
 
-# "ok=3 signal=1": the method's row in out, without what is 0.
-outcomes()
-{
-	awk -v method="$1" '$1 == "outcome" { for (i = 2; i <= NF; i++) name[i] = $i; inside = 1; next }
-		inside && $1 == method { for (i = 2; i <= NF; i++) if ($i) row = row " " name[i] "=" $i }
-		END { print substr(row, 2) }' out
-}
-
+# The sums of out are these: "ok=3 signal=1".
 are()
 {
-	test "$(outcomes "$1")" = "$2" || { echo "expected of $1: $2, is: $(outcomes "$1")"; return 1; }
+	is=$(awk '$1 ~ /^[0-9]+$/ && NF == 2 { row = row " " $2 "=" $1 } END { print substr(row, 2) }' out)
+	test "$is" = "$1" || { echo "expected: $1, is: $is"; return 1; }
 }
 
 # Whether a process of the file of pids is left, after a moment for init to reap it.
@@ -86,31 +80,22 @@ now_ms()
 
 statuses_are_counted()
 {
-	poll --method "$1" statuses && are "$1" "ok=7 warning=6 critical=5 unknown=4 exited=3 signal=2" &&
-		grep -x "$1: 2 ended by signal 9, Killed" out
+	poll statuses && are "ok=7 warning=6 critical=5 unknown=4 exited=3 signal=2" && grep '^27 of 27 checks, ' out &&
+		poll --output statuses && grep '^sh: signal 9, line 26, ' out && grep '^sh: exited 4, line 23, ' out
 }
 
 repeats()
 {
-	poll --repeat 3 statuses && are aspawn "ok=21 warning=18 critical=15 unknown=12 exited=9 signal=6" &&
+	poll --repeat 3 statuses && are "ok=21 warning=18 critical=15 unknown=12 exited=9 signal=6" &&
 		poll --repeat 3 --concurrency 1 - <statuses &&
-		are aspawn "ok=21 warning=18 critical=15 unknown=12 exited=9 signal=6"
+		are "ok=21 warning=18 critical=15 unknown=12 exited=9 signal=6"
 }
 
-methods_take_turns()
-{
-	echo true >one
-	poll --verbose --concurrency 1 --repeat 5 --rounds 2 --method all one &&
-		test "$(grep ' line 1 ok ' out | cut -d ' ' -f 1 | uniq -c | awk '{ printf "%s %s, ", $1, $2 }')" = \
-			"2 aspawn, 2 posix_spawn, 2 popen, 3 aspawn, 3 posix_spawn, 3 popen, " &&
-		are aspawn "ok=5" && are posix_spawn "ok=5" && are popen "ok=5"
-}
-
-# What a parent ignores is inherited: then children are reaped by nobody.
+# What a parent ignores is inherited.
 counts_if_sigchld_is_ignored()
 {
 	timeout -s KILL 30 env --ignore-signal=CHLD "$poller" statuses >out &&
-		are aspawn "ok=7 warning=6 critical=5 unknown=4 exited=3 signal=2"
+		are "ok=7 warning=6 critical=5 unknown=4 exited=3 signal=2"
 }
 
 printf '#!/no/such/interpreter\n' >no-interpreter
@@ -120,34 +105,16 @@ printf '%s\n' true no-such-check no-such-check "$work/not-executable" "$work/no-
 
 what_could_not_be_started()
 {
-	poll_exits 1 missing && are aspawn "ok=1 no-start=4" &&
-		grep -F "aspawn: 2 could not be started, search \"no-such-check\": ENOENT (first: line 2)" out &&
-		grep -F "aspawn: 1 could not be started, exec \"$work/not-executable\": EACCES (first: line 4)" out &&
-		grep -F "aspawn: 1 could not be started, interpreter \"$work/no-interpreter\": ENOENT (first: line 5)" out
+	poll_exits 1 missing && are "ok=1 no-start=4" &&
+		grep -A 1 '^no-such-check: no-start [0-9]*, line 2,' out | grep -Fx 'no-such-check| search "no-such-check": ENOENT' &&
+		grep -F "| exec \"$work/not-executable\": EACCES" out &&
+		grep -F "| interpreter \"$work/no-interpreter\": ENOENT" out
 }
 
-what_posix_spawn_could_not_start()
+a_command_that_is_too_long()
 {
-	poll_exits 1 --method posix_spawn missing && are posix_spawn "ok=1 no-start=4" &&
-		grep -F "posix_spawn: 3 could not be started, posix_spawn: ENOENT (first: line 2)" out &&
-		grep -F "posix_spawn: 1 could not be started, posix_spawn: EACCES (first: line 4)" out
-}
-
-all_methods_count_the_same()
-{
-	poll_exits 1 --demo --repeat 3 --timeout 0.8 --method all &&
-		are aspawn "ok=18 warning=3 critical=3 unknown=3 signal=3 timeout=6 no-start=6" &&
-		are posix_spawn "$(outcomes aspawn)" &&
-		are popen "ok=18 warning=3 critical=3 unknown=3 exited=6 signal=3 timeout=6" &&
-		grep -E '^aspawn .* 1\.00$' out && grep -E '^popen .* [0-9.]+$' out
-}
-
-# 20 of 100 take long.
-percentiles()
-{
-	{ lines_of 80 true; lines_of 20 "sleep 1"; } >slow
-	poll --concurrency 20 slow &&
-		awk '/^start to reaped/ { getline; print; exit !($2 < 1000 && $3 >= 1000 && $4 >= 1000 && $5 >= $4) }' out
+	printf 'true %0300000d\ntrue\n' 0 >too-long
+	poll_exits 1 too-long && are "ok=1 no-start=1" && grep E2BIG out
 }
 
 # --------------------------------------------------------------------------- the list
@@ -169,14 +136,13 @@ words_are_a_shells()
 	while IFS= read -r line; do eval "$line"; echo; done <words >expected
 	tail -n 1 quoted | sed "s|^|$show |" >>words
 	echo '<*?><$HOME`id`;|&<>()><#g>' >>expected
-	poll --verbose --concurrency 1 words && sed -n 's/^aspawn line .* sh: //p' out | diff expected - &&
-		poll --verbose --concurrency 1 --method popen words && sed -n 's/^popen line .* sh: //p' out | diff expected -
+	poll --output --concurrency 1 words && sed -n 's/^sh| //p' out | diff expected -
 }
 
 comments_are_skipped()
 {
 	printf '# no\n\n  \t \n  # no\ntrue\r\n\ttrue #\nfalse' >comments
-	poll --verbose comments && are aspawn "ok=2 warning=1" && grep "line 7 warning" out
+	poll --output comments && are "ok=2 warning=1" && grep "^false: warning 1, line 7," out
 }
 
 # Before the bad line and after it something would leave a trace.
@@ -197,7 +163,7 @@ bad_lists()
 no_list()
 {
 	printf '# nothing\n\n' >empty
-	poll_exits 2 empty && grep "empty: no check in it" err && poll_exits 2 none && grep "none: No such file" err &&
+	poll_exits 2 empty && grep "empty:2: no check in it" err && poll_exits 2 none && grep "none:0: No such file" err &&
 		poll_exits 2 "$work" && grep "Is a directory" err
 }
 
@@ -211,10 +177,56 @@ refuses()
 wrong_arguments()
 {
 	echo "touch $work/trace" >trace-list
-	refuses --concurrency 0 && refuses --concurrency 1x && refuses --timeout -1 && refuses --timeout nan &&
-		refuses --timeout '' && refuses --delay 1.5 && refuses --repeat 0 && refuses --rounds 0 && refuses --method fork &&
-		refuses --resident 0 && refuses --no-such-option && refuses another-list && refuses --demo &&
-		poll trace-list && test -e trace
+	refuses --concurrency 0 && refuses --concurrency 1x && refuses --concurrency 32769 && refuses --timeout -1 &&
+		refuses --timeout nan && refuses --timeout '' && refuses --delay 1.5 && refuses --repeat 0 &&
+		refuses --no-such-option && refuses another-list && poll trace-list && test -e trace
+}
+
+# --------------------------------------------------------------------------- its output
+
+for_each_line()
+{
+	printf 'web1\n  web 2  \n\n# no\nweb3' >hosts
+	poll --output --each hosts sh -c 'echo "this is $1"; echo more' sh '{}:{}' && LC_ALL=C sort out >sorted &&
+		printf '%s\n' 'web 2| more' 'web 2| this is web 2:web 2' 'web1| more' 'web1| this is web1:web1' \
+			'web3| more' 'web3| this is web3:web3' >expected && grep '|' sorted | diff expected - && are "ok=3" &&
+		poll --output --each hosts sh -c 'test {} != web3' && are "ok=1 warning=1 critical=1" && grep '^web3: warning 1, line 5, ' out &&
+		poll_exits 2 --each hosts && grep usage err
+}
+
+# Any bytes become valid JSON, with the same text where they are text.
+json()
+{
+	cat >outputs <<-'L'
+		printf 'a "b" \\ c\n\tsnö €\001\177'
+		printf 'bad \377 \303'
+		printf 'a\000b'
+		no-such-check
+		sh -c 'kill -9 $$'
+		sleep 9
+		sh -c 'yes | head -c 100000'
+	L
+	poll_exits 1 --json --timeout 1 outputs && python3 - 7 <<-'P'
+		import json, sys
+		rows = {row['line']: row for row in map(json.loads, open('out', encoding='utf-8'))}
+		assert len(rows) == int(sys.argv[1]), rows
+		assert rows[1]['output'] == 'a "b" \\ c\n\tsnö €\x01\x7f', rows[1]
+		assert rows[2]['output'] == 'bad \ufffd \ufffd', rows[2]
+		assert rows[3]['output'] == 'a\0b', rows[3]
+		assert rows[4]['outcome'] == 'no-start' and rows[4]['output'] == 'search "no-such-check": ENOENT', rows[4]
+		assert rows[5]['outcome'] == 'signal' and rows[5]['signal'] == 9, rows[5]
+		assert rows[6]['outcome'] == 'timeout' and rows[6]['name'] == 'sleep', rows[6]
+		assert rows[7]['bytes'] == 100000 and rows[7]['output'] == 'y\n' * 32768 and rows[7]['status'] == 0
+	P
+}
+
+# On a terminal, which script(1) makes.
+a_bar_on_a_terminal()
+{
+	lines_of 6 "sleep 0.3" >slow
+	script -qec "$poller --concurrency 2 slow" typed </dev/null >typescript && tr '\r' '\n' <typescript >out && cat out &&
+		grep -E '^\[##########  *\] 2 of 6, [0-9]+/s, [0-9]+ s left' out && are "ok=6" &&
+		poll slow && ! grep left err
 }
 
 # ------------------------------------------------------------------------- a check's life
@@ -229,9 +241,9 @@ E2
 a_timeout_kills_grandchildren()
 {
 	rm -f pids
-	poll_exits 1 --timeout 1 --method "$1" tree
+	poll_exits 1 --timeout 1 tree
 	ended=$?
-	none_is_left pids && test $ended -eq 0 && are "$1" "ok=1 timeout=2" && test "$(wc -l <pids)" -eq 5
+	none_is_left pids && test $ended -eq 0 && are "ok=1 timeout=2" && test "$(wc -l <pids)" -ge 5
 }
 
 # The check has ended, and its end is what counts.
@@ -240,17 +252,16 @@ a_grandchild_holds_the_pipe()
 	echo "sh -c 'sleep 20 & echo \$! >>held; echo its output; exit 2'" >holds
 	rm -f held
 	began=$(now_ms)
-	poll --verbose --timeout 15 --method "$1" holds
+	poll --output --timeout 15 holds
 	lasted=$(($(now_ms) - began))
-	kill "$(cat held)" && test $lasted -lt 5000 && are "$1" "critical=1" && grep "its output" out
+	kill "$(cat held)" && test $lasted -lt 10000 && are "critical=1" && grep -Fx "sh| its output" out
 }
 
 closes_its_output_early()
 {
 	echo "sh -c 'echo before; exec >&- 2>&-; sleep 0.4; exit 2'" >early
 	began=$(now_ms)
-	poll --verbose --method "$1" early && are "$1" "critical=1" && grep "before" out &&
-		test $(($(now_ms) - began)) -ge 400
+	poll --output early && are "critical=1" && grep -Fx "sh| before" out && test $(($(now_ms) - began)) -ge 400
 }
 
 # More than a pipe holds; a line without an end; bytes that a terminal would obey.
@@ -262,9 +273,8 @@ output_of_all_kinds()
 		printf 'a\033[2Jb\n'
 		sh -c 'echo to stderr >&2'
 	L
-	poll --verbose --timeout 10 outputs && are aspawn "ok=2 warning=1 critical=1" &&
-		grep "line 1 warning .* sh: the first$" out && grep -E "line 2 .* sh: x{100,250}$" out &&
-		grep -F "printf: a [2Jb" out && grep "line 4 ok .* to stderr" out
+	poll --output --timeout 10 outputs && are "ok=2 warning=1 critical=1" && test "$(grep -cx 'sh| the first' out)" -eq 6553 &&
+		grep -E "^sh\| x{1000}" out | wc -c | grep -x 65541 && grep -Fx "printf| a [2Jb" out && grep -Fx "sh| to stderr" out
 }
 
 # Its streams, its session, and no descriptor of the caller's.
@@ -274,7 +284,7 @@ surroundings()
 		sh -c 'echo $(ls /proc/self/fd) $(readlink /proc/$$/fd/0)'
 		sh -c 'test $(cut -d" " -f6 /proc/$$/stat) = $$ && exit 3'
 	L
-	poll --verbose --method "$1" around 7<around && are "$1" "ok=1 unknown=1" && grep -F "sh: 0 1 2 3 /dev/null" out
+	poll --output around 7<around && are "ok=1 unknown=1" && grep -Fx "sh| 0 1 2 3 /dev/null" out
 }
 
 # ---------------------------------------------------------------------- how many at once
@@ -298,7 +308,7 @@ never_more_than_the_limit()
 	rm -rf running counted
 	mkdir running
 	echo ./count >counts
-	poll --concurrency 7 --repeat 60 --method "$1" counts && are "$1" "ok=60" &&
+	poll --concurrency 7 --repeat 60 counts && are "ok=60" &&
 		test "$(sort -n counted | tail -n 1)" -eq 7 && test "$(wc -l <counted)" -eq 60
 }
 
@@ -324,15 +334,14 @@ is_ended_by()
 	wait $pid
 	status=$? lasted=$(($(now_ms) - began))
 	cat out
-	none_is_left pids && test $status -eq 1 && test $lasted -lt 3000 && are aspawn "ok=1 stopped=20" &&
-		grep "aspawn: 32 of 53 not run" out
+	none_is_left pids && test $status -eq 1 && test $lasted -lt 10000 && are "ok=1 stopped=20" && grep "^21 of 53 checks" out
 }
 
 is_ended_if_nobody_reads()
 {
 	rm -f pids
 	{ cat tree; lines_of 3000 "echo a line"; } >long
-	timeout -s KILL 30 "$poller" --timeout 0 --verbose long | head -n 1
+	timeout -s KILL 30 "$poller" --timeout 0 --output long | head -n 1
 	none_is_left pids
 }
 
@@ -350,8 +359,8 @@ mixed()
 leaks_no_descriptor()
 {
 	mixed >mixed
-	(ulimit -n 60 && poll_exits 1 --concurrency 20 --repeat 3 --timeout 0.6 --method "$1" mixed) &&
-		are "$1" "ok=1365 critical=60 timeout=15 no-start=60" && ! grep EMFILE out
+	(ulimit -n 60 && poll_exits 1 --concurrency 20 --repeat 3 --timeout 0.6 mixed) &&
+		are "ok=1365 critical=60 timeout=15 no-start=60" && ! grep EMFILE out
 }
 
 leaves_no_zombie()
@@ -359,49 +368,48 @@ leaves_no_zombie()
 	lines_of 30 true >zombies
 	lines_of 30 no-such-check >>zombies
 	echo "sh -c 'grep -h ^. /proc/[0-9]*/stat 2>/dev/null | sed \"s/.*) //\" | grep \"^Z \$PPID \" && exit 2; exit 0'" >>zombies
-	poll_exits 1 --concurrency 1 --verbose --method "$1" zombies && are "$1" "ok=31 no-start=30"
+	poll_exits 1 --concurrency 1 zombies && are "ok=31 no-start=30"
 }
 
-# The soft limit is raised for the poller, and not for a check of aspawn's.
+# The server raises its own, and a check has that of the poller.
 a_low_soft_limit()
 {
 	echo "sh -c 'echo limit \$(ulimit -n); sleep 0.3'" >limits
-	(ulimit -Sn 24 && poll --verbose --concurrency 50 --repeat 50 limits) && are aspawn "ok=50" &&
+	(ulimit -Sn 24 && poll --output --concurrency 50 --repeat 50 limits) && are "ok=50" &&
 		test "$(grep -c 'limit 24$' out)" -eq 50
 }
 
+# Then fewer run at once.
 a_low_hard_limit()
 {
-	rm -f trace
-	(ulimit -n 40 && poll_exits 2 --concurrency 50 trace-list) && grep "the hard limit is 40" err && ! test -e trace
+	lines_of 100 true >many
+	(ulimit -n 40 && poll --concurrency 100 many) && are "ok=100"
 }
 
-for method in aspawn posix_spawn popen; do
-	check "statuses are counted, $method" statuses_are_counted $method
-done
+check "statuses are counted" statuses_are_counted
 check "the list is gone over again; it may be standard input" repeats
-check "methods that are compared take turns" methods_take_turns
 check "SIGCHLD is ignored by the parent" counts_if_sigchld_is_ignored
 check "what could not be started, and why" what_could_not_be_started
-check "what posix_spawn could not start, and why" what_posix_spawn_could_not_start
-check "all methods count the same" all_methods_count_the_same
-check "percentiles" percentiles
+check "a command that does not fit is one that could not be started" a_command_that_is_too_long
 check "words are those of a shell" words_are_a_shells
 check "comments and blank lines are skipped" comments_are_skipped
 check "a bad list starts nothing, and has its line told" bad_lists
 check "an empty list, and none" no_list
 check "wrong arguments start nothing" wrong_arguments
-for method in aspawn posix_spawn; do
-	check "a timeout kills grandchildren, $method" a_timeout_kills_grandchildren $method
-	check "streams, session and descriptors of a check, $method" surroundings $method
-	check "no descriptor is leaked, $method" leaks_no_descriptor $method
-	check "no zombie is left, $method" leaves_no_zombie $method
-done
-for method in aspawn posix_spawn popen; do
-	check "a grandchild holds the pipe, $method" a_grandchild_holds_the_pipe $method
-	check "a check closes its output early, $method" closes_its_output_early $method
-	check "never more at once than the limit, $method" never_more_than_the_limit $method
-done
+check "a command for each line of a file, with its output" for_each_line
+check "JSON of any output" json
+if command -v script >/dev/null; then
+	check "progress on a terminal, and nowhere else" a_bar_on_a_terminal
+else
+	skip "progress on a terminal" "no script(1)"
+fi
+check "a timeout kills grandchildren" a_timeout_kills_grandchildren
+check "streams, session and descriptors of a check" surroundings
+check "no descriptor is leaked" leaks_no_descriptor
+check "no zombie is left" leaves_no_zombie
+check "a grandchild holds the pipe" a_grandchild_holds_the_pipe
+check "a check closes its output early" closes_its_output_early
+check "never more at once than the limit" never_more_than_the_limit
 check "output of all kinds" output_of_all_kinds
 check "a delay between starts" a_delay_between_starts
 for signal in INT TERM HUP; do
@@ -409,5 +417,5 @@ for signal in INT TERM HUP; do
 done
 check "it ends when nobody reads what it writes" is_ended_if_nobody_reads
 check "a low soft limit of descriptors is raised" a_low_soft_limit
-check "a low hard limit of descriptors is told" a_low_hard_limit
+check "with a low hard limit of descriptors fewer run at once" a_low_hard_limit
 finish

@@ -18,6 +18,7 @@
 #define CALL4(nr) psys_call4(nr, 1, 2, 3, 4)
 #define CALL5(nr) psys_call5(nr, 1, 2, 3, 4, 5)
 #define CALL6(nr) psys_call6(nr, 1, 2, 3, 4, 5, 6)
+#define CALL7(nr) psys_call7(nr, 1, 2, 3, 4, 5, 6, 7)
 
 /* Volatile, as compilers could make a constant anew. */
 static volatile long seed = 0x5a5a5a01;
@@ -39,25 +40,46 @@ static volatile long seed = 0x5a5a5a01;
 		REPEAT32(COUNT)                                   \
 		END return lost;                                  \
 	}
-#define KEEPERS(name, attribute, ...)                                      \
-	attribute KEEPER(name, 0, __VA_ARGS__)                             \
-	attribute KEEPER(name, 1, __VA_ARGS__)                             \
-	attribute KEEPER(name, 2, __VA_ARGS__)                             \
-	attribute KEEPER(name, 3, __VA_ARGS__)                             \
-	attribute KEEPER(name, 4, __VA_ARGS__)                             \
-	attribute KEEPER(name, 5, __VA_ARGS__)                             \
-	attribute KEEPER(name, 6, __VA_ARGS__) static int (*const name[])( \
-		long) = { name##0, name##1, name##2, name##3, name##4, name##5, name##6 };
+#if defined(__mips__) && _MIPS_SIM == _ABIO32
+#define KEEPER7(name, attribute, ...) attribute KEEPER(name, 7, __VA_ARGS__)
+#define KEPT_BY_7(name) name##7
+#else
+#define KEEPER7(name, attribute, ...)
+#define KEPT_BY_7(name) NULL
+#endif
+#define KEEPERS(name, attribute, ...)                                             \
+	attribute KEEPER(name, 0, __VA_ARGS__)                                    \
+	attribute KEEPER(name, 1, __VA_ARGS__)                                    \
+	attribute KEEPER(name, 2, __VA_ARGS__)                                    \
+	attribute KEEPER(name, 3, __VA_ARGS__)                                    \
+	attribute KEEPER(name, 4, __VA_ARGS__)                                    \
+	attribute KEEPER(name, 5, __VA_ARGS__)                                    \
+	attribute KEEPER(name, 6, __VA_ARGS__)                                    \
+		KEEPER7(name, attribute, __VA_ARGS__) static int (*const name[])( \
+			long) = { name##0, name##1, name##2, name##3,             \
+				  name##4, name##5, name##6, KEPT_BY_7(name) };
 
-/* Makes a call that does nothing, and one that lets other processes run. */
+/* Makes a call that does nothing, and one that lets a process run whose registers hold others. */
 static void check_keepers(int (*const *keepers)(long nr))
 {
-	for (int i = 0; i < 7; i++) {
-		int lost = keepers[i](PSYS_NR_getpid) + keepers[i](PSYS_NR_sched_yield);
+	int other = fork_child();
+
+	if (other == 0)
+		for (seed ^= 0x33333333;;)
+			for (int i = 0; i < 8 && keepers[i]; i++)
+				keepers[i](PSYS_NR_sched_yield);
+	CHECK(other > 0);
+	for (int i = 0; i < 8 && keepers[i]; i++) {
+		int lost = keepers[i](PSYS_NR_getpid);
+
+		for (int tries = 0; tries < 8; tries++)
+			lost += keepers[i](PSYS_NR_sched_yield);
 		if (lost)
 			note("lost by the stub with arguments:", i);
 		CHECK_EQUAL(lost, 0);
 	}
+	psys_kill(other, PSYS_SIGKILL);
+	psys_wait4(other, NULL, 0, NULL);
 }
 
 KEEPERS(longs, , , FILL_LONG, COUNT_LONG, )
@@ -65,6 +87,87 @@ KEEPERS(longs, , , FILL_LONG, COUNT_LONG, )
 TEST(stubs_keep_general_registers)
 {
 	check_keepers(longs);
+}
+
+/* Floating point registers: no list of clobbered registers has them. Soft floats are in others. */
+#if defined(__x86_64__) || (defined(__i386__) && defined(__SSE2__))
+#define FLOAT "x"
+#elif defined(__aarch64__) || (defined(__arm__) && !defined(__SOFTFP__))
+#define FLOAT "w"
+#elif defined(__sparc__)
+#define FLOAT "e"
+#elif !defined(__arm__) && !defined(__i386__)
+#define FLOAT "f"
+#endif
+
+#ifdef FLOAT
+#define FILL_FLOAT(i)                              \
+	double kept##i = (double)(seed + 257 * i); \
+	__asm__ volatile("" : "+" FLOAT(kept##i));
+#define COUNT_FLOAT(i)                             \
+	__asm__ volatile("" : "+" FLOAT(kept##i)); \
+	lost += kept##i != (double)(seed + 257 * i);
+
+KEEPERS(floats, , , FILL_FLOAT, COUNT_FLOAT, )
+#endif
+
+TEST(stubs_keep_floats)
+{
+#ifdef FLOAT
+	check_keepers(floats);
+#else
+	skip("no floating point registers");
+#endif
+}
+
+/* Vectors of 128 bits that each processor of the target has. */
+#if defined(__SSE2__) || defined(__aarch64__)
+#define SHORT_VECTOR FLOAT
+#elif defined(__ALTIVEC__)
+#define SHORT_VECTOR "v"
+#endif
+
+#ifdef SHORT_VECTOR
+typedef int short_vector __attribute__((vector_size(16)));
+#define FILL_SHORT_VECTOR(i)                                                 \
+	short_vector kept##i = { (int)seed, 257 * i, 3 - (int)seed, 5 + i }; \
+	__asm__ volatile("" : "+" SHORT_VECTOR(kept##i));
+#define COUNT_SHORT_VECTOR(i)                                                                      \
+	__asm__ volatile("" : "+" SHORT_VECTOR(kept##i));                                          \
+	lost += kept##i[0] != (int)seed || kept##i[1] != 257 * i || kept##i[2] != 3 - (int)seed || \
+		kept##i[3] != 5 + i;
+
+KEEPERS(short_vectors, , , FILL_SHORT_VECTOR, COUNT_SHORT_VECTOR, )
+#endif
+
+TEST(stubs_keep_vectors_of_128_bits)
+{
+#ifdef SHORT_VECTOR
+	check_keepers(short_vectors);
+#else
+	skip("no vectors on each processor");
+#endif
+}
+
+/* The registers of a product, which compilers keep one at a time. */
+#if defined(__mips__) && __mips_isa_rev < 6
+#define FILL_LO           \
+	long kept = seed; \
+	__asm__ volatile("mtlo %1" : "=l"(kept) : "r"(kept));
+#define FILL_NONE(i)
+#define COUNT_LO                                              \
+	__asm__ volatile("mflo %0" : "=r"(kept) : "l"(kept)); \
+	lost += kept != seed;
+KEEPERS(lo, , FILL_LO, FILL_NONE, FILL_NONE, COUNT_LO)
+#endif
+
+TEST(stubs_keep_products)
+{
+#ifdef FILL_LO
+	check_keepers(lo);
+#else
+	skip("no registers of products");
+#endif
 }
 
 /* Vectors whose size the processor has: SVE's and RISC-V's. Each byte is 1. */

@@ -270,8 +270,8 @@ static int run_role(int argc, char **argv)
 	return 125;
 }
 
-/* The init of a bare kernel. */
-static _Noreturn void run_as_init(void)
+/* The init of a bare kernel, whose command line may name tests after "--". */
+static _Noreturn void run_as_init(int argc, char **argv)
 {
 	psys_mount("proc", "/proc", "proc", 0, NULL);
 	psys_mount("sys", "/sys", "sysfs", 0, NULL);
@@ -280,7 +280,7 @@ static _Noreturn void run_as_init(void)
 	psys_symlinkat("/proc/self/fd", PSYS_AT_FDCWD, "/dev/fd");
 	psys_strlcpy(own_path, "/init", sizeof own_path);
 	is_init = true;
-	run_suite(1, NULL);
+	run_suite(argc, argv);
 	sleep_ms(200);                                             /* for the console */
 	psys_reboot((int)0xfee1dead, 672274793, 0x4321fedc, NULL); /* POWER_OFF */
 	psys_reboot((int)0xfee1dead, 672274793, 0x01234567, NULL); /* RESTART */
@@ -291,7 +291,7 @@ int main(int argc, char **argv, char **envp)
 {
 	environment = envp;
 	if (psys_getpid() == 1 && !psys_strcmp(argv[0], "/init")) /* not the first of a container */
-		run_as_init();
+		run_as_init(argc, argv);
 	if (psys_readlinkat(PSYS_AT_FDCWD, "/proc/self/exe", own_path, sizeof own_path - 1) <= 0)
 		psys_strlcpy(own_path, argv[0], sizeof own_path);
 	if (argc > 0 && argv[0][0] == '@')
@@ -301,7 +301,7 @@ int main(int argc, char **argv, char **envp)
 
 int scaled(int count)
 {
-	return is_init ? count / 50 : psys_getenv(environment, "SUITE_QUICK") ? count / 20 : count;
+	return is_init || psys_getenv(environment, "SUITE_QUICK") ? count / 50 : count;
 }
 
 ASPAWN_CHILD void self_in_role(struct self *self, const char *role, const char *argument)

@@ -121,7 +121,7 @@ static bool has_pidfd_getfd(void)
 TEST(pipes_reach_the_caller_as_the_kernel_allows)
 {
 	open_many();
-	note("pipes (2 taken, 3 opened in /proc, 4 moved):", start_and_copy(0));
+	note("kernel gives the pipes by pidfd_getfd:", start_and_copy(0) == ASPAWN_PIPES_TAKEN);
 	check_pipes(has_pidfd_getfd() ? ASPAWN_PIPES_TAKEN : ASPAWN_PIPES_OPENED);
 }
 
@@ -135,7 +135,8 @@ TEST(few_descriptors_are_copied)
 	CHECK_EQUAL(aspawn_pipes(&stack), ASPAWN_PIPES_COPIED);
 	check_copies(&child);
 	check_ends(&child, 0);
-	command.std_in = command.std_out = command.std_err = 0;
+	command.std_in = ASPAWN_NULL; /* a console has no end */
+	command.std_out = command.std_err = ASPAWN_INHERIT;
 	child = start_command(NULL, &command);
 	CHECK_EQUAL(aspawn_pipes(&stack),
 		    memory_is_shared() && !is_emulated() ? ASPAWN_PIPES_NONE : ASPAWN_PIPES_COPIED);
@@ -378,7 +379,8 @@ TEST(the_childs_pipes_are_none_of_the_callers_descriptors)
 	psys_close(5);
 	command.actions = actions;
 	command.action_count = 3;
-	command.std_in = command.std_out = command.std_err = 0;
+	command.std_in = ASPAWN_NULL; /* a console has no end */
+	command.std_out = command.std_err = ASPAWN_INHERIT;
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), -PSYS_EBADF);
 	CHECK(aspawn_pipes(&stack) != ASPAWN_PIPES_COPIED);
@@ -524,7 +526,7 @@ TEST(a_far_descriptor_is_fetched)
 	if (psys_close_range(MANY, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0)
 		skip("no close_range");
 	check_far(true);
-	note("a far descriptor is fetched from an undumpable caller:", has_thread_pidfds());
+	note("kernel fetches far descriptors from an undumpable caller:", has_thread_pidfds());
 }
 
 TEST(a_far_descriptor_is_fetched_from_a_thread_of_an_undumpable_child)
@@ -759,7 +761,9 @@ static void check_killed(long nr, uint64_t flags)
 
 	open_many();
 	set_disposition(PSYS_SIGPIPE, PSYS_SIG_IGN);
+	/* Before Linux 5.16 a core dump kills all processes that share the memory. */
 	psys_prlimit64(0, PSYS_RLIMIT_CORE, &none, NULL);
+	psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0);
 	const int descriptors = count_descriptors();
 	filter_trap(nr);
 	command.flags = flags;

@@ -166,6 +166,7 @@ static void check_jobs(uint64_t flags)
 TEST_SECONDS(queue_runs_jobs, 60)
 {
 	check_jobs(0);
+	note("kernel runs the server of a queue:", 1);
 }
 
 TEST_SECONDS(local_queue_runs_jobs, 60)
@@ -204,6 +205,36 @@ static void check_streams(uint64_t flags)
 	result = next_result(queue);
 	CHECK_EQUAL(result->status, 0);
 	CHECK_EQUAL(result->out_size, 0);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+/* A clock whose reading needs no system call on any architecture of 64 bits. */
+static bool has_quick_clock(void)
+{
+	char name[64] = "";
+	int fd = psys_open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			   PSYS_O_RDONLY, 0);
+
+	psys_read(fd, name, sizeof name - 1);
+	psys_close(fd);
+	return sizeof(void *) == 8 &&
+	       (!psys_strcmp(name, "tsc\n") || !psys_strcmp(name, "kvm-clock\n") ||
+		!psys_strcmp(name, "arch_sys_counter\n"));
+}
+
+TEST(queue_reads_the_clock_without_a_system_call)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_result *result;
+
+	if (!has_quick_clock())
+		skip("the clock needs a system call");
+	filter_refuse(PSYS_NR_clock_gettime, PSYS_EPERM);
+	CHECK(submit(queue, (struct aspawn_job){ .cookie = 1 }, "exit_7", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), 1); /* no clock for a timeout */
+	CHECK(result->submitted > 1000000);
+	CHECK(result->submitted <= result->started);
 	give_back(queue, result);
 	close_queue(queue);
 }
@@ -516,6 +547,35 @@ TEST_SECONDS(queue_runs_no_more_of_a_key_than_its_limit, 60)
 	close_queue(queue);
 }
 
+TEST(queue_starts_jobs_by_priority)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
+	const struct aspawn_result *results[10];
+	struct aspawn_queue_counts counts;
+
+	/* While the first runs, the others wait. */
+	int first = submit(queue, (struct aspawn_job){ .cookie = 100 }, "lingers", NULL);
+	CHECK(first > 0);
+	do
+		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+	while (counts.running == 0);
+	for (unsigned i = 0; i < 9; i++)
+		CHECK(submit(queue, (struct aspawn_job){ .cookie = i, .priority = (int)(i % 3) },
+			     "exit_7", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, first), 0);
+	CHECK_EQUAL(aspawn_queue_drain(queue, 15000), 0);
+	CHECK_EQUAL(aspawn_queue_wait(queue, results, 10, 0), 10);
+	CHECK_EQUAL(results[0]->cookie, 100);
+	for (unsigned i = 0; i < 9; i++)
+		CHECK_EQUAL(results[1 + i]->cookie, i % 3 * 3 + 2 - i / 3);
+	CHECK_EQUAL(submit(queue, (struct aspawn_job){ .priority = ASPAWN_MOST_PRIORITY + 1 },
+			   "exit_7", NULL),
+		    -PSYS_EINVAL);
+	CHECK_EQUAL(submit(queue, (struct aspawn_job){ .priority = -1 }, "exit_7", NULL),
+		    -PSYS_EINVAL);
+	close_queue(queue);
+}
+
 TEST(queue_delays_starts)
 {
 	struct aspawn_queue *queue =
@@ -532,6 +592,290 @@ TEST(queue_delays_starts)
 			CHECK(i == j || between >= 19000000 || between <= -19000000);
 		}
 	close_queue(queue);
+}
+
+/* --- registered descriptors --------------------------------------------------------------- */
+
+/* A job whose standard output is the caller's descriptor; the byte that it writes there. */
+static char byte_by_job(struct aspawn_queue *queue, const struct aspawn_action *actions,
+			size_t count, int read_end)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "writes", "x");
+	const struct aspawn_result *result;
+	char byte = 0;
+
+	command.actions = actions;
+	command.action_count = count;
+	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->status, 0);
+	give_back(queue, result);
+	CHECK_EQUAL(psys_read(read_end, &byte, 1), 1);
+	return byte;
+}
+
+TEST(queue_registers_descriptors)
+{
+	struct aspawn_queue *queue = usual_queue();
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lists_descriptors", NULL);
+	const struct aspawn_result *result;
+	int pipe[2];
+
+	CHECK_EQUAL(psys_pipe2(pipe, PSYS_O_CLOEXEC), 0);
+	const struct aspawn_action action = ASPAWN_DUP2(pipe[1], 1);
+	command.actions = &action;
+	command.action_count = 1;
+	CHECK_EQUAL(aspawn_queue_register(queue, 2), -PSYS_EBADF);
+	CHECK_EQUAL(aspawn_queue_register(queue, 9999), -PSYS_EBADF);
+	CHECK_EQUAL(aspawn_queue_unregister(queue, pipe[1]), -PSYS_EBADF);
+	CHECK_EQUAL(submit_command(queue, (struct aspawn_job){ 0 }, &command), -PSYS_EBADF);
+	CHECK_EQUAL(aspawn_queue_register(queue, pipe[1]), 0);
+	CHECK_EQUAL(aspawn_queue_register(queue, pipe[1]), -PSYS_EEXIST);
+	CHECK_EQUAL(byte_by_job(queue, &action, 1, pipe[0]), 'x');
+	/* The child has it until its exec only, and other jobs do not have it. */
+	for (int i = 0; i < 2 && have_proc(); i++) {
+		command.actions = i ? &action : NULL;
+		command.action_count = (size_t)i;
+		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
+		result = next_result(queue);
+		CHECK_EQUAL(result->status, 3 << 8);
+		give_back(queue, result);
+	}
+	/* As of a prepared command, and in a copy of the memory. */
+	command = command_in_role(&self, "writes", "y");
+	command.actions = &action;
+	command.action_count = 1;
+	command.flags = ASPAWN_COMMAND_FORK;
+	const struct aspawn_job job = { .size = sizeof job,
+					.prepared = aspawn_queue_prepare(queue, &command) };
+	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->status, 0);
+	give_back(queue, result);
+	char byte = 0;
+	CHECK_EQUAL(psys_read(pipe[0], &byte, 1), 1);
+	CHECK_EQUAL(byte, 'y');
+	/* A new server has it too. */
+	const int server = server_of(queue);
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	psys_kill(server, PSYS_SIGKILL);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+	give_back(queue, result);
+	CHECK_EQUAL(byte_by_job(queue, &action, 1, pipe[0]), 'x');
+	/* Nobody has it any more: the pipe is at its end. */
+	CHECK_EQUAL(aspawn_queue_unregister(queue, pipe[1]), 0);
+	CHECK_EQUAL(submit_command(queue, (struct aspawn_job){ 0 }, &command), -PSYS_EBADF);
+	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+	CHECK_EQUAL(result->failure.error, -PSYS_EBADF);
+	give_back(queue, result);
+	psys_close(pipe[1]);
+	CHECK_EQUAL(psys_read(pipe[0], &byte, 1), 0);
+	close_queue(queue);
+}
+
+/* The caller's numbers are those that the server has for others. */
+TEST(queue_places_registered_descriptors_that_change_places)
+{
+	struct aspawn_queue *queue = usual_queue();
+	struct aspawn_action actions[ASPAWN_MOST_REGISTERED];
+	int pipes[ASPAWN_MOST_REGISTERED][2];
+
+	for (int i = ASPAWN_MOST_REGISTERED - 1; i >= 0; i--)
+		CHECK_EQUAL(psys_pipe2(pipes[i], PSYS_O_CLOEXEC), 0);
+	for (int i = 0; i < ASPAWN_MOST_REGISTERED; i++) {
+		CHECK_EQUAL(aspawn_queue_register(queue, pipes[i][1]), 0);
+		actions[i] = (struct aspawn_action)ASPAWN_DUP2(pipes[i][1], 1);
+	}
+	CHECK_EQUAL(aspawn_queue_register(queue, pipes[0][0]), -PSYS_ENOSPC);
+	/* Each pipe is the last that becomes standard output once. */
+	for (int i = 0; i < ASPAWN_MOST_REGISTERED; i++) {
+		const struct aspawn_action last = actions[i];
+
+		for (int j = i; j > 0; j--)
+			actions[j] = actions[j - 1];
+		actions[0] = last;
+	}
+	for (int i = 0; i < ASPAWN_MOST_REGISTERED; i++) {
+		const struct aspawn_action first = actions[0];
+
+		for (int j = 0; j + 1 < ASPAWN_MOST_REGISTERED; j++)
+			actions[j] = actions[j + 1];
+		actions[ASPAWN_MOST_REGISTERED - 1] = first;
+		CHECK_EQUAL(byte_by_job(queue, actions, ASPAWN_MOST_REGISTERED,
+					pipes[ASPAWN_MOST_REGISTERED - 1 - i][0]),
+			    'x');
+	}
+	close_queue(queue);
+}
+
+/* --- functions in the server ------------------------------------------------------------- */
+
+struct tally {
+	int calls, ends[ASPAWN_JOB_LOST + 1], wrong, kept;
+};
+
+/* Takes the results with odd cookies. */
+static ASPAWN_CHILD int tallies(void *arg, const struct aspawn_result *result)
+{
+	struct tally *tally = arg;
+
+	__atomic_add_fetch(&tally->ends[result->end], 1, __ATOMIC_SEQ_CST);
+	if (result->end == ASPAWN_JOB_RAN &&
+	    (result->status != 7 << 8 || !result->ended || result->pid <= 0))
+		__atomic_add_fetch(&tally->wrong, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&tally->calls, 1, __ATOMIC_SEQ_CST);
+	return (int)(result->cookie & 1);
+}
+
+static void check_completed(uint64_t flags)
+{
+	struct tally tally = { 0 };
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){
+		.jobs = 4,
+		.flags = flags,
+		.completed = tallies,
+		.completed_arg = &tally,
+	});
+	const struct aspawn_result *result;
+	struct aspawn_queue_counts counts;
+
+	/* The places of results that it takes are free at once. */
+	for (int i = 0; i < 20; i++) {
+		int ticket;
+
+		while ((ticket = submit(queue, (struct aspawn_job){ .cookie = 1 }, "exit_7",
+					NULL)) == -PSYS_EAGAIN)
+			CHECK(aspawn_queue_drain(queue, 1) <= 0);
+		CHECK(ticket > 0);
+	}
+	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 15000), -PSYS_ECHILD);
+	CHECK_EQUAL(tally.calls, 20);
+	CHECK_EQUAL(tally.ends[ASPAWN_JOB_RAN], 20);
+	CHECK(submit(queue, (struct aspawn_job){ .cookie = 2 }, "exit_7", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->cookie, 2);
+	give_back(queue, result);
+	CHECK_EQUAL(tally.calls, 21);
+	CHECK_EQUAL(tally.wrong, 0);
+	CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+	CHECK_EQUAL(counts.ran, 21);
+	CHECK_EQUAL(counts.waiting, 0);
+	CHECK_EQUAL(counts.ended, 0);
+	for (unsigned i = 0; i < 4; i++) /* all places are there */
+		CHECK(submit(queue, (struct aspawn_job){ .cookie = 2 * i }, "exit_7", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_drain(queue, 15000), 0);
+	close_queue(queue);
+}
+
+TEST(queue_calls_a_function_for_each_completed_job)
+{
+	check_completed(0);
+}
+
+TEST(local_queue_calls_a_function_for_each_completed_job)
+{
+	check_completed(ASPAWN_QUEUE_LOCAL);
+}
+
+TEST(queue_calls_no_function_for_a_lost_job)
+{
+	struct tally tally = { 0 };
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){
+		.running = 2, .completed = tallies, .completed_arg = &tally });
+	const struct aspawn_result *result;
+	struct aspawn_queue_counts counts;
+	int server = server_of(queue);
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 5; i++)
+			CHECK(submit(queue, (struct aspawn_job){ .cookie = 1 }, "exit_7", NULL) > 0);
+		CHECK_EQUAL(aspawn_queue_drain(queue, 15000), 0);
+		for (int i = 0; i < 3; i++)
+			CHECK(submit(queue, (struct aspawn_job){ .cookie = 1 }, "lingers", NULL) >
+			      0);
+		do
+			CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+		while (counts.running < 2);
+		psys_kill(server, PSYS_SIGKILL);
+		for (int i = 0; i < 3; i++) {
+			result = next_result(queue);
+			CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+			give_back(queue, result);
+		}
+		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), -PSYS_ECHILD);
+		server = server_of(queue);
+	}
+	CHECK_EQUAL(tally.ends[ASPAWN_JOB_LOST], 0);
+	close_queue(queue);
+}
+
+struct sunk {
+	char text[2][64];
+	size_t length[2];
+	int calls, answer;
+};
+
+static ASPAWN_CHILD int sinks(void *arg, int stream, const void *bytes, size_t count)
+{
+	struct sunk *sunk = arg;
+	const int which = stream - 1;
+
+	for (size_t i = 0; i < count && sunk->length[which] < 64; i++)
+		sunk->text[which][sunk->length[which]++] = ((const char *)bytes)[i];
+	sunk->calls++;
+	return sunk->answer;
+}
+
+static void check_sink(uint64_t flags)
+{
+	struct sunk sunk = { .answer = 0 };
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .running = 1, .flags = flags });
+	const struct aspawn_result *result;
+
+	CHECK(submit(queue,
+		     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR,
+					  .output_size = 2,
+					  .sink = sinks,
+					  .sink_arg = &sunk },
+		     "writes", "onEuRpqrSTU") > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	CHECK(is_text(sunk.text[0], sunk.length[0], "onupqr"));
+	CHECK(is_text(sunk.text[1], sunk.length[1], "ERSTU"));
+	CHECK(!result->out && !result->err);
+	CHECK_EQUAL(result->out_total, 6);
+	CHECK_EQUAL(result->err_total, 5);
+	CHECK(sunk.calls >= 6);
+	give_back(queue, result);
+	/* An error ends the job. */
+	sunk = (struct sunk){ .answer = -1 };
+	CHECK(submit(queue,
+		     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_TAIL,
+					  .sink = sinks,
+					  .sink_arg = &sunk },
+		     "writes_letters", "200000") > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+	CHECK_EQUAL(sunk.calls, 1);
+	CHECK(!result->out);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+TEST(queue_hands_output_to_a_sink)
+{
+	check_sink(0);
+}
+
+TEST(local_queue_hands_output_to_a_sink)
+{
+	check_sink(ASPAWN_QUEUE_LOCAL);
 }
 
 /* --- timeouts and cancels --------------------------------------------------------------- */
@@ -908,6 +1252,28 @@ TEST(queue_survives_the_death_of_its_server)
 	CHECK(!have_children());
 }
 
+/* It takes no job that nobody would run. */
+TEST(queue_that_cannot_make_a_new_server_says_so)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const int server = server_of(queue);
+	const struct aspawn_result *result;
+
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	psys_kill(server, PSYS_SIGKILL);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+	give_back(queue, result);
+	filter_refuse(PSYS_NR_clone, PSYS_EAGAIN);
+	filter_refuse(PSYS_NR_clone3, PSYS_EAGAIN);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), -PSYS_EAGAIN);
+		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), -PSYS_ECHILD);
+	}
+	close_queue(queue);
+	CHECK(!have_children());
+}
+
 static int wakes_up(void *arg)
 {
 	const struct aspawn_result *result;
@@ -1047,6 +1413,83 @@ TEST_SECONDS(queue_ends_when_its_host_executes_and_a_copy_lives, 60)
 	check_host_ends(executes_with_a_copy);
 }
 
+/* Seen by the host of a stopped queue and by the test. */
+struct stoppable {
+	int starts;    /* jobs that were started */
+	int lingering; /* pid of a job with a timeout */
+};
+
+static ASPAWN_CHILD int counts_its_start(void *stoppable)
+{
+	__atomic_add_fetch(&((struct stoppable *)stoppable)->starts, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static ASPAWN_CHILD int shows_its_pid(void *stoppable)
+{
+	((struct stoppable *)stoppable)->lingering = psys_getpid();
+	return 0;
+}
+
+static void submit_with_call(struct aspawn_queue *queue, struct aspawn_job job, const char *role,
+			     int (*fn)(void *), void *arg)
+{
+	const struct aspawn_action action = ASPAWN_CALL(fn, arg);
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, role, NULL);
+
+	command.actions = &action;
+	command.action_count = 1;
+	CHECK(submit_command(queue, job, &command) > 0);
+}
+
+static void host_to_be_stopped(struct stoppable *seen)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .jobs = 4096, .running = 2 });
+
+	submit_with_call(queue, (struct aspawn_job){ .timeout_ms = 1000 }, "lingers", shows_its_pid,
+			 seen);
+	for (int i = 0; i < 4000; i++)
+		submit_with_call(queue, (struct aspawn_job){ 0 }, "naps", counts_its_start, seen);
+	sleep_ms(60000);
+}
+
+static int starts_of(const struct stoppable *seen)
+{
+	return __atomic_load_n(&seen->starts, __ATOMIC_SEQ_CST);
+}
+
+TEST_SECONDS(queue_pauses_while_its_host_is_stopped, 60)
+{
+	struct stoppable *seen = shared_page();
+	int status;
+
+	if (!have_proc())
+		skip("no /proc");
+	if (!memory_is_shared())
+		skip("this emulator copies the memory");
+	int host = fork_child();
+	if (host == 0)
+		host_to_be_stopped(seen);
+	while (starts_of(seen) < 3)
+		sleep_ms(1);
+	CHECK_EQUAL(psys_kill(host, PSYS_SIGSTOP), 0);
+	CHECK_EQUAL(psys_wait4(host, &status, PSYS_WUNTRACED, NULL), host);
+	sleep_ms(500); /* so long a server under load may take to notice */
+	const int starts = starts_of(seen);
+	sleep_ms(1000);
+	CHECK_EQUAL(starts_of(seen), starts);
+	CHECK(starts < 4000);
+	CHECK(exists(seen->lingering)); /* its timeout has passed otherwise */
+	CHECK_EQUAL(psys_kill(host, PSYS_SIGCONT), 0);
+	while (starts_of(seen) == starts)
+		sleep_ms(1);
+	CHECK(ends_soon(seen->lingering));
+	psys_kill(host, PSYS_SIGKILL);
+	reap(host);
+}
+
 TEST(queue_fd_is_readable_when_there_are_results)
 {
 	struct aspawn_queue *queue =
@@ -1088,7 +1531,7 @@ TEST_SECONDS(queue_accepts_jobs_of_a_signal_handler, 60)
 	of_handler = open_queue(&(struct aspawn_queue_options){ .jobs = 512, .running = 2 });
 	set_handler(PSYS_SIGALRM, submits);
 	psys_setitimer(PSYS_ITIMER_REAL, &often, NULL);
-	while (sent < scaled(300)) {
+	while (sent < scaled(300) || !__atomic_load_n(&submitted_by_handler, __ATOMIC_RELAXED)) {
 		sent += submit(of_handler, (struct aspawn_job){ .cookie = 8 }, "exit_7", NULL) > 0;
 		if (aspawn_queue_wait(of_handler, &result, 1, sent % 8 ? 0 : 1) == 1) {
 			give_back(of_handler, result);

@@ -9,6 +9,23 @@ const {
 	constants: { O_RDONLY },
 } = require('node:fs');
 
+// Of signals, by their numbers.
+exports.SIGNAL_NAMES = new Map(Object.entries(signals).map(([name, number]) => [number, name]));
+
+// As the addon has arrays of strings.
+exports.joined = (words) => (words.length ? words.join('\0') + '\0' : '');
+
+// An environment as an array.
+exports.pairs = (env) =>
+	Object.entries(env)
+		.filter(([, value]) => value !== undefined)
+		.map(([name, value]) => `${name}=${value}`);
+
+exports.limitActions = (limits) =>
+	Object.entries(limits ?? {}).map(([name, value]) =>
+		exports.action.rlimit(name, ...[].concat(value)),
+	);
+
 function int(value, name) {
 	if (!Number.isInteger(value))
 		throw new TypeError(`aspawn: ${name} must be an integer, not ${value}`);

@@ -8,9 +8,8 @@ const { ChildProcess } = require('node:child_process');
 const {
 	constants: { signals, errno },
 } = require('node:os');
-const { action } = require('./actions.js');
+const { action, joined, limitActions, pairs, SIGNAL_NAMES } = require('./actions.js');
 
-const SIGNAL_NAMES = new Map(Object.entries(signals).map(([name, number]) => [number, name]));
 // As enum of src/addon.c.
 const IGNORE = -1;
 const PIPE = -2;
@@ -19,6 +18,9 @@ const SET_GID = 2;
 const SET_UID = 4;
 const PRIVATE = 8;
 const CLOSE_OTHERS = 16;
+const AUTOREAP = 32;
+const AUTOKILL = 64;
+const NO_IMAGE = 128;
 
 let binding = null;
 try {
@@ -26,10 +28,8 @@ try {
 } catch (error) {
 	exports.problem = error;
 }
+exports.binding = binding;
 
-function joined(words) {
-	return words.length ? words.join('\0') + '\0' : '';
-}
 
 function source(stream) {
 	switch (stream.type) {
@@ -58,8 +58,7 @@ class Handle {
 		const extra = this.extra;
 		const actions = [];
 		if (extra.group) actions.push(action.setpgid(0));
-		for (const [name, value] of Object.entries(extra.limits ?? {}))
-			actions.push(action.rlimit(name, ...[].concat(value)));
+		actions.push(...limitActions(extra.limits));
 		if (extra.cgroup !== undefined) {
 			this.#cgroup = openSync(
 				extra.cgroup,
@@ -73,11 +72,12 @@ class Handle {
 			(options.gid != null ? SET_GID : 0) |
 			(options.uid != null ? SET_UID : 0) |
 			(extra.private ? PRIVATE : 0) |
-			(extra.closeOthers ? CLOSE_OTHERS : 0);
+			(extra.closeOthers ? CLOSE_OTHERS : 0) |
+			(extra.autoReap ? AUTOREAP : 0) |
+			(extra.autoKill ? AUTOKILL : 0) |
+			(extra.noImage ? NO_IMAGE : 0);
 		const args = options.args ?? [];
-		const env =
-			options.envPairs ??
-			Object.entries(process.env).map(([name, value]) => `${name}=${value}`);
+		const env = options.envPairs ?? pairs(process.env);
 		const streams = Int32Array.from(options.stdio, source);
 		const pid = binding.spawn(
 			this,
@@ -136,6 +136,11 @@ class Handle {
 
 	unref() {
 		binding.reference(this, false);
+	}
+
+	// enum aspawn_clone_mode
+	mode() {
+		return binding.mode(this);
 	}
 
 	hasRef() {

@@ -7,12 +7,9 @@
  * checked all arguments (lib/handle.js).
  */
 #define _GNU_SOURCE
-#define NAPI_VERSION 8
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <node_api.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,34 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "aspawn.h"
-
-/* Of libuv 1, whose ABI is stable. A handle is memory of uv_handle_size() bytes. */
-typedef struct uv_loop_s uv_loop;
-typedef struct uv_handle_s uv_handle;
-enum { UV_POLL = 8, UV_READABLE = 1 };
-size_t uv_handle_size(int type);
-void *uv_handle_get_data(const uv_handle *handle);
-void uv_handle_set_data(uv_handle *handle, void *data);
-int uv_poll_init(uv_loop *loop, uv_handle *handle, int fd);
-int uv_poll_start(uv_handle *handle, int events, void (*call)(uv_handle *, int status, int events));
-int uv_poll_stop(uv_handle *handle);
-void uv_close(uv_handle *handle, void (*call)(uv_handle *));
-void uv_ref(uv_handle *handle);
-void uv_unref(uv_handle *handle);
-int uv_has_ref(const uv_handle *handle);
+#include "addon.h"
 
 /* Memory of children, for all threads. */
 static struct aspawn_pool pool;
-
-/* Of a thread: its running children, and handles that the loop closes. */
-struct instance {
-	napi_env env;
-	uv_loop *loop;
-	struct running *first;
-	size_t closing;
-	napi_async_cleanup_hook_handle cleanup; /* called: it waits until closing is 0 */
-};
 
 struct running {
 	struct aspawn_child child;
@@ -75,6 +48,13 @@ static void closed(uv_handle *poll)
 	finish_cleanup(instance);
 }
 
+void close_poll(struct instance *instance, uv_handle *poll)
+{
+	uv_handle_set_data(poll, instance);
+	instance->closing++;
+	uv_close(poll, closed);
+}
+
 /* The child is not watched any more. */
 static void forget(struct running *running)
 {
@@ -83,13 +63,11 @@ static void forget(struct running *running)
 	*running->link = running->next;
 	if (running->next)
 		running->next->link = running->link;
-	uv_handle_set_data(running->poll, instance);
-	instance->closing++;
-	uv_close(running->poll, closed);
+	close_poll(instance, running->poll);
 	free(running);
 }
 
-static napi_value number(napi_env env, int value)
+napi_value number(napi_env env, int value)
 {
 	napi_value result = NULL;
 
@@ -107,13 +85,13 @@ static void set_failure(napi_env env, napi_value owner, const struct aspawn_fail
 		napi_set_named_property(env, owner, "failure", value);
 }
 
-static void call_ended(napi_env env, napi_async_context context, napi_value owner, int code,
-		       int signal)
+void call_owner(napi_env env, napi_async_context context, napi_value owner, const char *method,
+		size_t count, const napi_value *arguments)
 {
-	napi_value arguments[] = { number(env, code), number(env, signal) }, call, error;
+	napi_value call, error;
 
-	if (napi_get_named_property(env, owner, "ended", &call) == napi_ok)
-		napi_make_callback(env, context, owner, call, 2, arguments, NULL);
+	if (napi_get_named_property(env, owner, method, &call) == napi_ok)
+		napi_make_callback(env, context, owner, call, count, arguments, NULL);
 	if (napi_get_and_clear_last_exception(env, &error) == napi_ok) {
 		napi_valuetype type;
 
@@ -154,12 +132,13 @@ static void ended(uv_handle *poll, int error, int events)
 	napi_remove_wrap(env, owner, NULL);
 	napi_delete_reference(env, running->owner);
 	forget(running);
-	call_ended(env, context, owner, code, signal);
+	call_owner(env, context, owner, "ended", 2,
+		   (napi_value[]){ number(env, code), number(env, signal) });
 	napi_async_destroy(env, context);
 	napi_close_handle_scope(env, scope);
 }
 
-/* At the end of a thread its children run on. */
+/* At the end of a thread its children run on, but not the jobs of its queues. */
 static void cleanup(napi_async_cleanup_hook_handle handle, void *data)
 {
 	struct instance *instance = data;
@@ -170,6 +149,7 @@ static void cleanup(napi_async_cleanup_hook_handle handle, void *data)
 		aspawn_release(&instance->first->child);
 		forget(instance->first);
 	}
+	close_queues(instance);
 	finish_cleanup(instance);
 }
 
@@ -182,233 +162,6 @@ static struct running *running_of(napi_env env, napi_callback_info info, size_t 
 	if (napi_unwrap(env, arguments[0], &running) != napi_ok)
 		return NULL;
 	return running;
-}
-
-/* --- arguments from JavaScript ----------------------------------------------------- */
-
-/* Memory of one call, freed at its end. */
-struct arena {
-	struct block {
-		struct block *next;
-		max_align_t data[];
-	} * blocks;
-};
-
-static void *allocate(struct arena *arena, size_t size)
-{
-	struct block *block = malloc(sizeof *block + size);
-
-	if (!block)
-		return NULL;
-	block->next = arena->blocks;
-	arena->blocks = block;
-	return block->data;
-}
-
-static void free_all(struct arena *arena)
-{
-	while (arena->blocks) {
-		struct block *next = arena->blocks->next;
-
-		free(arena->blocks);
-		arena->blocks = next;
-	}
-}
-
-/* A string as UTF-8; NULL if it is none. */
-static char *string(napi_env env, struct arena *arena, napi_value value, size_t *length)
-{
-	char *text;
-
-	if (napi_get_value_string_utf8(env, value, NULL, 0, length) != napi_ok)
-		return NULL;
-	text = allocate(arena, *length + 1);
-	if (text)
-		napi_get_value_string_utf8(env, value, text, *length + 1, length);
-	return text;
-}
-
-/* Strings that one string has, with a NUL after each. NULL if that is not as many as count. */
-static char **strings(napi_env env, struct arena *arena, napi_value value, napi_value count_value)
-{
-	size_t length = 0;
-	uint32_t count = 0;
-	char *text = string(env, arena, value, &length), **array, *at = text;
-
-	napi_get_value_uint32(env, count_value, &count);
-	array = allocate(arena, (count + 1) * sizeof *array);
-	if (!text || !array)
-		return NULL;
-	for (uint32_t i = 0; i < count; i++) {
-		if (at >= text + length)
-			return NULL;
-		array[i] = at;
-		at += strlen(at) + 1;
-	}
-	array[count] = NULL;
-	return at == text + length ? array : NULL;
-}
-
-/* NULL if it is no array. */
-static napi_value element(napi_env env, napi_value array, uint32_t index)
-{
-	napi_value value = NULL;
-	bool is_array;
-
-	if (napi_is_array(env, array, &is_array) == napi_ok && is_array)
-		napi_get_element(env, array, index, &value);
-	return value;
-}
-
-static int64_t integer(napi_env env, napi_value value)
-{
-	int64_t result = 0;
-	uint64_t large;
-	bool lossless;
-
-	if (napi_get_value_bigint_uint64(env, value, &large, &lossless) == napi_ok)
-		return (int64_t)large;
-	napi_get_value_int64(env, value, &result);
-	return result;
-}
-
-/*
- * An action is [kind, numbers, strings, list] (lib/actions.js). Returns false for an unknown kind.
- */
-static bool to_action(napi_env env, struct arena *arena, napi_value value,
-		      struct aspawn_action *action)
-{
-	napi_value numbers = element(env, value, 1), texts = element(env, value, 2),
-		   list = element(env, value, 3);
-	int64_t kind = integer(env, element(env, value, 0));
-	int64_t n[5] = { 0 };
-	const char *s[4] = { NULL };
-	uint32_t count = 0;
-	unsigned *groups;
-	size_t length;
-
-	for (uint32_t i = 0; i < 5; i++)
-		n[i] = integer(env, element(env, numbers, i));
-	for (uint32_t i = 0; i < 4; i++)
-		s[i] = string(env, arena, element(env, texts, i), &length);
-	if (list)
-		napi_get_array_length(env, list, &count);
-	groups = allocate(arena, count * sizeof *groups);
-	if (!groups)
-		return false;
-	for (uint32_t i = 0; i < count; i++)
-		groups[i] = (unsigned)integer(env, element(env, list, i));
-
-	switch (kind) {
-	case ASPAWN_ACTION_DUP2:
-		aspawn_action_dup2(action, (int)n[0], (int)n[1]);
-		break;
-	case ASPAWN_ACTION_OPENAT:
-		aspawn_action_open(action, (int)n[0], s[0], (int)n[1], (unsigned)n[2]);
-		break;
-	case ASPAWN_ACTION_CLOSE:
-		aspawn_action_close(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_CLOSEFROM:
-		aspawn_action_closefrom(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_CLOEXEC_FROM:
-		aspawn_action_cloexec_from(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_SETENV:
-		aspawn_action_setenv(action, s[0], s[1]);
-		break;
-	case ASPAWN_ACTION_UNSETENV:
-		aspawn_action_unsetenv(action, s[0]);
-		break;
-	case ASPAWN_ACTION_CLEARENV:
-		aspawn_action_clearenv(action);
-		break;
-	case ASPAWN_ACTION_CHDIR:
-		aspawn_action_chdir(action, s[0]);
-		break;
-	case ASPAWN_ACTION_FCHDIR:
-		aspawn_action_fchdir(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_UMASK:
-		aspawn_action_umask(action, (unsigned)n[0]);
-		break;
-	case ASPAWN_ACTION_SETSID:
-		aspawn_action_setsid(action);
-		break;
-	case ASPAWN_ACTION_SETPGID:
-		aspawn_action_setpgid(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_CONTROLLING_TERMINAL:
-		aspawn_action_controlling_terminal(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_FOREGROUND:
-		aspawn_action_foreground(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_SIGNAL_DEFAULT:
-		aspawn_action_signal_default(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_SIGNAL_IGNORE:
-		aspawn_action_signal_ignore(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_PDEATHSIG:
-		aspawn_action_pdeathsig(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_RLIMIT:
-		aspawn_action_rlimit(action, (int)n[0], (uint64_t)n[1], (uint64_t)n[2]);
-		break;
-	case ASPAWN_ACTION_NICE:
-		aspawn_action_nice(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_SCHEDULER:
-		aspawn_action_scheduler(action, (int)n[0], (int)n[1]);
-		break;
-	case ASPAWN_ACTION_IOPRIO:
-		aspawn_action_ioprio(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_OOM_SCORE_ADJ:
-		aspawn_action_oom_score_adj(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_JOIN_CGROUP:
-		aspawn_action_join_cgroup(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_USER:
-		aspawn_action_user(action, (unsigned)n[0], (unsigned)n[1], groups, count);
-		break;
-	case ASPAWN_ACTION_CAP_DROP:
-		aspawn_action_cap_drop(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_CAP_AMBIENT:
-		aspawn_action_cap_ambient(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_NO_NEW_PRIVS:
-		aspawn_action_no_new_privs(action);
-		break;
-	case ASPAWN_ACTION_LANDLOCK:
-		aspawn_action_landlock(action, (int)n[0]);
-		break;
-	case ASPAWN_ACTION_CHROOT:
-		aspawn_action_chroot(action, s[0]);
-		break;
-	case ASPAWN_ACTION_UNSHARE:
-		aspawn_action_unshare(action, (uint64_t)n[0]);
-		break;
-	case ASPAWN_ACTION_SETNS:
-		aspawn_action_setns(action, (int)n[0], (int)n[1]);
-		break;
-	case ASPAWN_ACTION_MOUNT:
-		aspawn_action_mount(action, s[0], s[1], s[2], (uint64_t)n[0], s[3]);
-		break;
-	case ASPAWN_ACTION_HOSTNAME:
-		aspawn_action_hostname(action, s[0]);
-		break;
-	case ASPAWN_ACTION_WRITE:
-		aspawn_action_write(action, s[0], s[1]);
-		break;
-	default:
-		return false;
-	}
-	return true;
 }
 
 /* --- start ---------------------------------------------------------------------------- */
@@ -462,7 +215,16 @@ static bool is_directory(const char *path)
 enum { STREAM_IGNORE = -1, STREAM_PIPE = -2 };
 
 /* Bits of the flags that JavaScript gives. */
-enum { DETACHED = 1, SET_GID = 2, SET_UID = 4, PRIVATE = 8, CLOSE_OTHERS = 16 };
+enum {
+	DETACHED = 1,
+	SET_GID = 2,
+	SET_UID = 4,
+	PRIVATE = 8,
+	CLOSE_OTHERS = 16,
+	AUTOREAP = 32,
+	AUTOKILL = 64,
+	NO_IMAGE = 128
+};
 
 struct streams {
 	int32_t *given;
@@ -634,8 +396,11 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 
 	program = find_program(file, command.envp, !directory, &path);
 	command.file = program && !count ? program : file;
-	command.flags =
-		ASPAWN_COMMAND_SHELL_ON_ENOEXEC | (flags & PRIVATE ? ASPAWN_COMMAND_PRIVATE : 0);
+	command.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC |
+			(flags & PRIVATE ? ASPAWN_COMMAND_PRIVATE : 0) |
+			(flags & AUTOREAP ? ASPAWN_COMMAND_AUTOREAP : 0) |
+			(flags & AUTOKILL ? ASPAWN_COMMAND_AUTOKILL : 0) |
+			(flags & NO_IMAGE ? ASPAWN_COMMAND_NO_IMAGE : 0);
 	command.actions = actions;
 	user = action;
 	groups = flags & (SET_GID | SET_UID) && geteuid() == 0;
@@ -766,6 +531,15 @@ static napi_value is_referenced(napi_env env, napi_callback_info info)
 	return result;
 }
 
+/* mode(owner): enum aspawn_clone_mode of a running child. */
+static napi_value mode(napi_env env, napi_callback_info info)
+{
+	napi_value v[1];
+	struct running *running = running_of(env, info, 1, v);
+
+	return number(env, running ? aspawn_child_mode(&running->child) : ASPAWN_MODE_NONE);
+}
+
 /* isSupported(): the kernel has pidfds that can be polled. */
 static napi_value is_supported(napi_env env, napi_callback_info info)
 {
@@ -792,6 +566,13 @@ NAPI_MODULE_INIT()
 		{ "reference", reference },
 		{ "isReferenced", is_referenced },
 		{ "isSupported", is_supported },
+		{ "mode", mode },
+		{ "queueCreate", queue_create },
+		{ "queueSubmit", queue_submit },
+		{ "queueCancel", queue_cancel },
+		{ "queueReference", queue_reference },
+		{ "queueCounts", queue_counts },
+		{ "queueClose", queue_close },
 	};
 	struct instance *instance = calloc(1, sizeof *instance);
 

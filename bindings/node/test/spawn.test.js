@@ -237,6 +237,43 @@ test('private children raise no SIGCHLD', async () => {
 	process.off('SIGCHLD', count);
 });
 
+test('children with autoReap leave nothing to others', async () => {
+	let signals = 0;
+	const count = () => {
+		signals++;
+	};
+	process.on('SIGCHLD', count);
+	const { events } = await run('sh', ['-c', 'exit 3'], { autoReap: true });
+	assert.deepStrictEqual(events.at(-1), ['close', 3, null]);
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	assert.strictEqual(signals, 0);
+	process.off('SIGCHLD', count);
+});
+
+test('children with autoKill end with the process', { timeout: 60000 }, async () => {
+	// The child's standard output is the pipe, which then nobody else has.
+	const script = `require('aspawn').spawn('sh', ['-c', 'echo started; exec sleep 1000'],
+    { autoKill: true, actions: [require('aspawn').action.noNewPrivs()], stdio: ['ignore', 1, 2] });`;
+	const parent = childProcess.spawn(process.execPath, ['-e', script], { cwd: __dirname });
+	await once(parent.stdout, 'data');
+	parent.kill('SIGKILL');
+	await once(parent, 'close');
+});
+
+test('no process of another user shares the memory', { skip: !isRoot && 'not root' }, async () => {
+	const [FORK, IMAGE] = [5, 6]; // enum aspawn_clone_mode
+	const mode = async (options) => {
+		const child = aspawn.spawn('cat', [], { cwd: '/', ...options });
+		const mode = child._handle.mode();
+		child.stdin.end();
+		assert.deepStrictEqual(await once(child, 'close'), [0, null]);
+		return mode;
+	};
+	assert.ok([FORK, IMAGE].includes(await mode({ uid: 65534 })));
+	assert.strictEqual(await mode({ uid: 65534, noImage: true }), FORK);
+	assert.ok((await mode({})) < FORK);
+});
+
 test('killTree ends a group', async () => {
 	const child = aspawn.spawn('sh', ['-c', 'sleep 60 & echo started; wait'], { group: true });
 	await once(child.stdout, 'data');

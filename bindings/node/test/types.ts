@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compiled, not run: what the types must accept and reject.
-import { action, exec, execFile, killTree, promises, spawn, supported, version } from 'aspawn';
+import { action, exec, execFile, killTree, promises, Queue, spawn, supported, version } from 'aspawn';
 import * as childProcess from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -11,6 +11,9 @@ const own = spawn('ls', [], {
 	limits: { nofile: [10, 20n] },
 	cgroup: '/sys/fs/cgroup/a',
 	private: true,
+	autoReap: true,
+	autoKill: true,
+	noImage: true,
 });
 const failure: string | undefined = own.failure;
 const ended: boolean = killTree(own, 'SIGKILL');
@@ -28,10 +31,26 @@ const both: Promise<{ stdout: string; stderr: string }> = promises.exec('ls', {
 });
 const again: Promise<{ stdout: string; stderr: string }> = promisify(exec)('ls');
 const facts: [boolean, string] = [supported, version];
+const queue = new Queue({ running: 4, jobs: 100 });
+const job: Promise<{ code: number | null; stdout: string }> = queue.submit('ls', ['-l'], {
+	input: 'a',
+	stderr: 'stdout',
+	limits: { cpu: 1 },
+	timeout: 10,
+	key: 3,
+	priority: 7,
+});
+const bytes: Promise<{ stdout: Buffer }> = queue.submit('ls', [], { encoding: 'buffer' });
+queue.submit('ls', { cwd: '/' }).then(({ signal }) => signal === 'SIGTERM');
+queue.on('result', (result) => void [result.file, result.code, result.stdout]);
+queue.on('idle', () => queue.close());
+const running: number | undefined = queue.counts()?.running;
+// @ts-expect-error no such stream
+queue.submit('ls', [], { stdout: 'inherit' });
 // @ts-expect-error no such signal
 killTree(own, 'SIGNONE');
 // @ts-expect-error no such limit
 spawn('ls', [], { limits: { files: 10 } });
 // @ts-expect-error not an action
 spawn('ls', [], { actions: ['chdir'] });
-void [failure, ended, both, again, facts];
+void [failure, job, bytes, running, ended, both, again, facts];

@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The library for Python: start() starts a command and returns a Child, the handle. What the
- * parameters of subprocess.Popen mean as actions is decided in Python, in popen.py.
+ * parameters of subprocess.Popen mean as actions is decided in Python, in popen.py. The queue is in
+ * _queue.c.
  *
  * The limited API of Python 3.9: one build works with each later version. What a call needs only
  * until it returns are bytes objects in a list of its own, which frees all of them at once.
  */
 #define _GNU_SOURCE /* environ */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <structmember.h>
+#include "_aspawn.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
+#include <structmember.h>
 #include <unistd.h>
-
-#include "aspawn.h"
 
 /* The memory of children until their exec. Needs no lock, and works after fork(2). */
 static struct aspawn_pool pool;
 
-/* r is a negative error number. Returns NULL. */
-static PyObject *raise_error(int r)
+PyObject *raise_error(int r)
 {
 	errno = -r;
 	return PyErr_SetFromErrno(PyExc_OSError);
@@ -30,8 +26,7 @@ static PyObject *raise_error(int r)
 
 /* --- from Python's objects to C --------------------------------------------------- */
 
-/* Returns size bytes that kept owns, or NULL with an exception. */
-static void *allocate(PyObject *kept, size_t size)
+void *allocate(PyObject *kept, size_t size)
 {
 	PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
 	int r = bytes ? PyList_Append(kept, bytes) : -1;
@@ -40,8 +35,7 @@ static void *allocate(PyObject *kept, size_t size)
 	return r < 0 ? NULL : memset(PyBytes_AsString(bytes), 0, size);
 }
 
-/* A str in the file system's encoding, bytes or a path, as a string that kept owns. */
-static const char *to_string(PyObject *kept, PyObject *object)
+const char *to_string(PyObject *kept, PyObject *object)
 {
 	PyObject *bytes;
 	int r;
@@ -63,8 +57,7 @@ static PyObject *to_tuple(PyObject *object)
 	return PySequence_Tuple(object);
 }
 
-/* An array that ends with NULL. Returns 0 with an exception. */
-static int to_strings(PyObject *kept, PyObject *object, char *const **to)
+int to_strings(PyObject *kept, PyObject *object, char *const **to)
 {
 	PyObject *tuple = to_tuple(object);
 	const char **strings;
@@ -371,7 +364,7 @@ static int to_action(PyObject *kept, PyObject *tuple, struct aspawn_action *to)
 	return 1;
 }
 
-static int to_actions(PyObject *kept, PyObject *object, struct aspawn_command *command)
+int to_actions(PyObject *kept, PyObject *object, struct aspawn_command *command)
 {
 	PyObject *tuple = to_tuple(object);
 	Py_ssize_t count = tuple ? PyTuple_Size(tuple) : 0;
@@ -512,6 +505,16 @@ static PyObject *child_release(PyObject *self, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(by_image_doc,
+	     "by_image($self, /)\n--\n\n"
+	     "True if the child began by the library's image, which is executed where\n"
+	     "otherwise the memory would be copied.");
+static PyObject *child_by_image(PyObject *self, PyObject *unused)
+{
+	(void)unused;
+	return PyBool_FromLong(aspawn_child_mode(&((Child *)self)->child) == ASPAWN_MODE_IMAGE);
+}
+
 static void child_dealloc(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
@@ -526,6 +529,7 @@ static PyMethodDef child_methods[] = { { "wait_started", child_wait_started, MET
 				       { "wait", child_wait, METH_NOARGS, wait_doc },
 				       { "kill", child_kill, METH_O, kill_doc },
 				       { "kill_group", child_kill_group, METH_O, kill_group_doc },
+				       { "by_image", child_by_image, METH_NOARGS, by_image_doc },
 				       { "release", child_release, METH_NOARGS, release_doc },
 				       { NULL, NULL, 0, NULL } };
 
@@ -623,7 +627,7 @@ static struct PyModuleDef definition = { PyModuleDef_HEAD_INIT,
 
 PyMODINIT_FUNC PyInit__aspawn(void)
 {
-	PyObject *module = PyModule_Create(&definition);
+	PyObject *module = PyModule_Create(&definition), *queue;
 	int version = aspawn_version();
 
 	if (!module)
@@ -633,7 +637,11 @@ PyMODINIT_FUNC PyInit__aspawn(void)
 		goto failed;
 	Py_INCREF(child_type);
 	if (PyModule_AddObject(module, "Child", child_type) < 0 ||
-	    PyModule_AddIntConstant(module, "LIBRARY_VERSION", version) < 0)
+	    PyModule_AddIntConstant(module, "LIBRARY_VERSION", version) < 0 ||
+	    PyModule_AddIntConstant(module, "BATCH", BATCH) < 0)
+		goto failed;
+	queue = queue_type();
+	if (!queue || PyModule_AddObject(module, "Queue", queue) < 0)
 		goto failed;
 	return module;
 failed:

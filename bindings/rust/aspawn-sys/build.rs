@@ -14,7 +14,7 @@ fn main() {
 
     println!("cargo:rerun-if-changed=build.rs");
     let sources = if generator.exists() && tree.join("bindings/rust").exists() {
-        for part in ["tools/amalgamate.py", "include", "syscall", "aspawn", "command"] {
+        for part in ["tools/amalgamate.py", "include", "syscall", "aspawn", "command", "queue"] {
             println!("cargo:rerun-if-changed={}", tree.join(part).display());
         }
         let written = Command::new(&generator).arg(&out).status();

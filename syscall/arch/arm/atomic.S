@@ -120,23 +120,34 @@ also __atomic_store_4
 	leave
 end __sync_lock_test_and_set_4
 
-/* uint32_t __sync_fetch_and_add_4(uint32_t *word, uint32_t value)
- * uint32_t __atomic_fetch_add_4(uint32_t *word, uint32_t value, int order) */
-function __sync_fetch_and_add_4
-also __atomic_fetch_add_4
+/* r0 = the word at r0, which becomes the result of the operation with r1 */
+	.macro	fetch_and operation
 	enter
 	mov	r4, r0
 	mov	r5, r1
 1:	ldr	r6, [r4]
 	mov	r0, r6
-	add	r1, r6, r5
+	\operation r1, r6, r5
 	mov	r2, r4
 	helper	0xfc0
 	blx	r12
 	bcc	1b
 	mov	r0, r6
 	leave
+	.endm
+
+/* uint32_t __sync_fetch_and_add_4(uint32_t *word, uint32_t value)
+ * uint32_t __atomic_fetch_add_4(uint32_t *word, uint32_t value, int order) */
+function __sync_fetch_and_add_4
+also __atomic_fetch_add_4
+	fetch_and add
 end __sync_fetch_and_add_4
+
+/* the same that subtract */
+function __sync_fetch_and_sub_4
+also __atomic_fetch_sub_4
+	fetch_and sub
+end __sync_fetch_and_sub_4
 
 #endif
 

@@ -7,7 +7,8 @@ the size of its memory and the number of its descriptors.
 
 The interface is that of the module subprocess, and more: actions= in place of preexec_fn
 (aspawn.actions), limits=, cgroup=, private=. install() puts Popen under subprocess itself.
-aspawn.aio has create_subprocess_exec() and create_subprocess_shell() for asyncio.
+aspawn.aio has create_subprocess_exec() and create_subprocess_shell() for asyncio. Queue runs many
+commands, some at a time, and is an Executor of concurrent.futures; aspawn.aio has one for asyncio.
 """
 import functools
 import os
@@ -18,9 +19,10 @@ from subprocess import (DEVNULL, PIPE, STDOUT, CalledProcessError, CompletedProc
 
 from . import _aspawn, actions
 from ._popen import Failure, Popen
+from ._queue import Future, Queue, Result
 
-__all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "PIPE", "Popen", "STDOUT",
-           "SubprocessError", "TimeoutExpired", "actions", "call", "check_call", "check_output",
+__all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Future", "PIPE", "Popen", "Queue",
+           "Result", "STDOUT", "SubprocessError", "TimeoutExpired", "actions", "call", "check_call", "check_output",
            "getoutput", "getstatusoutput", "install", "kill_cgroup", "list2cmdline", "run", "uninstall"]
 
 _namespace = {**vars(subprocess), "Popen": Popen}

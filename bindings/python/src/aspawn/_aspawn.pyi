@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-from typing import Optional, Sequence, Tuple, final
+from typing import Any, List, Optional, Sequence, Tuple, final
 
 from .actions import Action, Fd, Path
 
 LIBRARY_VERSION: int
+BATCH: int
 
 @final
 class Child:
@@ -17,7 +18,21 @@ class Child:
     def wait(self) -> Optional[int]: ...
     def kill(self, signal: int, /) -> None: ...
     def kill_group(self, signal: int, /) -> None: ...
+    def by_image(self) -> bool: ...
     def release(self) -> None: ...
+
+@final
+class Queue:
+    fd: int
+    def __new__(cls, running: int, jobs: int, job_bytes: int, delay_ms: int, /) -> Queue: ...
+    def submit(
+        self, cookie: int, argv: Sequence[Path], file: Path, env: Optional[Sequence[bytes]],
+        actions: Sequence[Action], input: Optional[bytes], output_size: int, flags: int, timeout_ms: int,
+        grace_ms: int, key: int, key_limit: int, /,
+    ) -> int: ...
+    def take(self) -> List[Tuple[Any, ...]]: ...
+    def cancel(self, ticket: int, /) -> None: ...
+    def close(self) -> None: ...
 
 def start(
     argv: Sequence[Path], file: Path, env: Optional[Sequence[bytes]], std_in: int, std_out: int, std_err: int,

@@ -5,6 +5,7 @@ What subprocess.Popen does otherwise, it does here too: arguments, streams, comm
 os.waitpid(). Only a private child is waited for by its handle.
 """
 import codecs
+import errno
 import fcntl
 import io
 import os
@@ -20,7 +21,7 @@ from .actions import Action
 
 # enum aspawn_stream, aspawn_command_flags and aspawn_step
 INHERIT, NULL, NEW_PIPE, TO_STDOUT = 0, -1, -2, -3
-STARTED_FD, VFORK, NO_PIDFD, FORK, PRIVATE = 1, 16, 32, 64, 512
+STARTED_FD, VFORK, NO_PIDFD, FORK, PRIVATE, AUTOREAP, AUTOKILL, NO_IMAGE = 1, 16, 32, 64, 512, 1024, 2048, 4096
 STEP_SEARCH = -4  # and below: of the program itself
 
 RESTORE = Action("signals_default", tuple(
@@ -54,23 +55,26 @@ class Failure:
 
 
 class Popen(subprocess.Popen):
-    _private = False
+    _private = 0
     _child = None
     _lowest_free = 0  # a descriptor that was made last: about as many are open
 
     def __init__(self, args, bufsize=-1, executable=None, stdin=None, stdout=None, stderr=None,
                  preexec_fn=None, *positional, actions=(), limits=None, cgroup=None, private=False,
-                 _early=False, **keywords):
+                 autoreap=False, autokill=False, image=True, _early=False, **keywords):
         # What only the library has is not for the fork of preexec_fn.
         extras = [name for name, value in (("actions", actions), ("limits", limits),
-                                           ("cgroup", cgroup), ("private", private)) if value]
+                                           ("cgroup", cgroup), ("private", private),
+                                           ("autoreap", autoreap), ("autokill", autokill)) if value]
         self._by_library = preexec_fn is None and (is_standard() or bool(extras))
         if extras and preexec_fn is not None:
             raise ValueError(f"preexec_fn cannot be used with {', '.join(extras)}")
         self._actions = tuple(actions)
         self._limits = limits or {}
         self._cgroup = cgroup
-        self._private = bool(private)
+        # Waited for by the handle alone.
+        self._private = (PRIVATE if private else 0) | (AUTOREAP if autoreap else 0) | (AUTOKILL if autokill else 0)
+        self._image = image
         self._early = _early  # the caller calls _finish_start()
         self._bufsize = bufsize
         super().__init__(args, bufsize, executable, stdin, stdout, stderr, preexec_fn, *positional,
@@ -152,9 +156,7 @@ class Popen(subprocess.Popen):
             actions.append(Action("setsid"))
         if process_group is not None and process_group >= 0:
             actions.append(Action("setpgid", process_group))
-        for resource, limit in self._limits.items():
-            soft, hard = (limit, limit) if isinstance(limit, int) else limit
-            actions.append(Action("rlimit", resource, soft, hard))
+        actions += limit_actions(self._limits)
         if self._cgroup is not None:
             group = self._cgroup
             if isinstance(group, (str, bytes, os.PathLike)):
@@ -198,27 +200,7 @@ class Popen(subprocess.Popen):
                 creationflags, shell, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite,
                 restore_signals, gid, gids, uid, umask, start_new_session, *group)
 
-        if isinstance(args, (str, bytes)):
-            args = [args]
-        elif isinstance(args, os.PathLike):
-            if shell:
-                raise TypeError("path-like args is not allowed when shell is true")
-            args = [args]
-        else:
-            args = list(args)
-        if shell:
-            args = [executable or "/bin/sh", "-c", *args]
-        if executable is None:
-            executable = args[0]
-        sys.audit("subprocess.Popen", executable, args, cwd, env)
-        variables = None
-        if env is not None:
-            variables = []
-            for name, value in env.items():
-                name = os.fsencode(name)
-                if b"=" in name:
-                    raise ValueError("illegal environment variable name")
-                variables.append(name + b"=" + os.fsencode(value))
+        executable, args, variables = command_of(args, executable, shell, cwd, env)
 
         if self._streams and NEW_PIPE in self._streams and self.text_mode:
             # Found before the program runs, as by subprocess, which wraps pipes before.
@@ -228,13 +210,16 @@ class Popen(subprocess.Popen):
 
         # Popen returns after the exec. To be suspended until then is cheapest, above all where the
         # processors are busy: one wake-up instead of two. But an action of the caller's that blocks
-        # must be interruptible.
+        # must be interruptible, and for another user the image is cheaper than a copy of the memory.
+        changes_user = gid is not None or uid is not None
         if self._private:
-            flags = PRIVATE
+            flags = self._private
         elif self._early:
             flags = 0
         else:
-            flags = NO_PIDFD if self._actions else NO_PIDFD | VFORK
+            flags = NO_PIDFD if self._actions or changes_user else NO_PIDFD | VFORK
+        if not self._image:
+            flags |= NO_IMAGE
         if not is_standard():
             flags = flags & ~VFORK | FORK
         if self._early:
@@ -275,21 +260,10 @@ class Popen(subprocess.Popen):
             self._child.release()  # os.waitpid() waits for it
         if failed is None:
             return
-        step, error, subject, text = failed
         self._wait(None)
-        if error == 10:  # ECHILD: killed by a signal, as the return code says
+        if failed[1] == errno.ECHILD:  # killed by a signal, as the return code says
             return
-        action = actions[step] if step >= 0 else None
-        own = action is not None and first <= step < first + len(self._actions)
-        if action is not None:
-            name = next((argument for argument in action[1:]
-                         if isinstance(argument, (str, bytes, os.PathLike))), None)
-        else:
-            name = executable if step <= STEP_SEARCH else None
-        if own:  # the caller's own numbers
-            text = text.replace(b"action %d" % step, b"action %d" % (step - first), 1)
-        raise error_of(error, name, Failure(step - first if own else None, action,
-                                            os.fsdecode(text)))
+        raise error_of(failed, executable, actions, first, len(self._actions))
 
     # --- the end ---
 
@@ -391,9 +365,54 @@ class Popen(subprocess.Popen):
                 pass
 
 
-def error_of(number, name, failure):
+def command_of(args, executable, shell, cwd, env):
+    """The program, its arguments and its environment, bytes name=value or None, as subprocess
+    makes them of these parameters."""
+    if isinstance(args, (str, bytes)):
+        args = [args]
+    elif isinstance(args, os.PathLike):
+        if shell:
+            raise TypeError("path-like args is not allowed when shell is true")
+        args = [args]
+    else:
+        args = list(args)
+    if shell:
+        args = [executable or "/bin/sh", "-c", *args]
+    if executable is None:
+        executable = args[0]
+    sys.audit("subprocess.Popen", executable, args, cwd, env)
+    variables = None
+    if env is not None:
+        variables = []
+        for name, value in env.items():
+            name = os.fsencode(name)
+            if b"=" in name:
+                raise ValueError("illegal environment variable name")
+            variables.append(name + b"=" + os.fsencode(value))
+    return executable, args, variables
+
+
+def limit_actions(limits):
+    for resource, limit in limits.items():
+        soft, hard = (limit, limit) if isinstance(limit, int) else limit
+        yield Action("rlimit", resource, soft, hard)
+
+
+def error_of(failed, executable, actions, first, count):
+    """The OSError of a tuple as of Child.wait_started(). The caller's own actions are `count`, from
+    the index `first`."""
+    step, number, _, text = failed
+    action = actions[step] if step >= 0 else None
+    own = action is not None and first <= step < first + count
+    if action is not None:
+        name = next((argument for argument in action[1:]
+                     if isinstance(argument, (str, bytes, os.PathLike))), None)
+    else:
+        name = executable if step <= STEP_SEARCH else None
+    if own:  # the caller's own numbers
+        text = text.replace(b"action %d" % step, b"action %d" % (step - first), 1)
     error = OSError(number, os.strerror(number), *(() if name is None else (name,)))
-    error.failure = failure
-    if failure.action is not None and hasattr(error, "add_note"):  # 3.11
-        error.add_note(failure.text)
+    error.failure = Failure(step - first if own else None, action, os.fsdecode(text))
+    if action is not None and hasattr(error, "add_note"):  # 3.11
+        error.add_note(error.failure.text)
     return error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""asyncio.create_subprocess_exec() and create_subprocess_shell(), which await the exec.
+"""asyncio.create_subprocess_exec() and create_subprocess_shell(), which await the exec; and Queue.
 
 The event loop is blocked for the clone alone, not until the program executes. The end is seen by a
 pidfd: no child watcher, no SIGCHLD and no thread, in the loop of any thread. All arguments of
@@ -12,8 +12,9 @@ import signal
 from asyncio import base_subprocess
 
 from ._popen import Popen
+from ._queue import Job, Jobs
 
-__all__ = ["create_subprocess_exec", "create_subprocess_shell"]
+__all__ = ["Queue", "create_subprocess_exec", "create_subprocess_shell"]
 
 LIMIT = 1 << 16  # bytes, of a line of StreamReader, as in asyncio
 POLL_SECONDS = 0.01  # where there is no pidfd
@@ -123,3 +124,78 @@ async def create_subprocess_exec(program, *args, stdin=None, stdout=None, stderr
 async def create_subprocess_shell(command, stdin=None, stdout=None, stderr=None, limit=LIMIT, **keywords):
     """As asyncio.create_subprocess_shell(), with the arguments of aspawn.Popen."""
     return await _create(command, True, stdin, stdout, stderr, limit, keywords)
+
+
+class Queue(Jobs):
+    """A queue of commands in the running event loop, which polls a descriptor; there is no thread.
+
+        async with aspawn.aio.Queue(running=8) as queue:
+            for result in await asyncio.gather(*map(queue.submit, commands)):
+                print(result.stdout)
+
+    As aspawn.Queue, but submit() returns an asyncio.Future. The methods are for the loop's thread.
+    """
+
+    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0):
+        self._loop = asyncio.get_running_loop()
+        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay)
+        self._empty = None  # while there are jobs: a future of their end
+
+    def submit(self, args, **options):
+        """Submit a command. Returns an asyncio.Future of the Result; the options and the exceptions
+        are those of aspawn.Queue.submit(). To cancel the future cancels the job."""
+        future = self._loop.create_future()
+        job = Job(future, args, **options)
+        self._add(job)
+        future.add_done_callback(lambda future: future.cancelled() and self._cancel(job))
+        return future
+
+    async def join(self):
+        """Wait until there is no job, also none that has been cancelled and has not ended."""
+        while self._empty is not None:
+            await asyncio.shield(self._empty)
+
+    def close(self):
+        """Kill all jobs, cancel their futures, and free the queue."""
+        with self._lock:
+            self._is_shut = True
+            jobs = [*self._now.values(), *self._later]
+            self._now.clear()
+            self._later.clear()
+            self._unwatch()
+            self._native.close()
+        for job in jobs:
+            job.ticket = None
+            job.future.cancel()
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, exception, *_):
+        """Waits for all jobs; if an exception has been raised, kills them."""
+        try:
+            if exception is None:
+                await self.join()
+        finally:
+            self.close()
+
+    def _watch(self):
+        if self._empty is None:
+            self._empty = self._loop.create_future()
+            self._loop.add_reader(self._native.fd, self._look)
+
+    def _unwatch(self):
+        if self._empty is not None:
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._native.fd)
+                self._empty.set_result(None)
+            self._empty = None
+
+    def _look(self):
+        self._pump()
+        if not self._now:
+            self._unwatch()
+
+    @staticmethod
+    def _is_wanted(future):
+        return not future.cancelled()

@@ -2,8 +2,8 @@
 //! Declarations of the C library [aspawn](https://docs.rs/aspawn), and its sources: the build
 //! script compiles them, so nothing needs to be installed.
 //!
-//! The names, structures and rules are those of `aspawn/command.h` and `aspawn/action.h`; the
-//! crate `aspawn` is the safe interface. All functions are async-signal-safe and thread-safe, use
+//! The names, structures and rules are those of `aspawn/command.h`, `aspawn/action.h` and
+//! `aspawn/queue.h`; the crate `aspawn` is the safe interface. All functions are async-signal-safe and thread-safe, use
 //! no heap, and return 0 or a negative error number. A structure that begins with `size` is zeroed
 //! and has its own size stored there.
 //!
@@ -223,6 +223,115 @@ pub struct aspawn_child {
     own: [u8; 104],
 }
 
+/// A queue of commands: opaque.
+#[repr(C)]
+pub struct aspawn_queue {
+    _own: [u8; 0],
+}
+
+/// For [`aspawn_queue_create`]; zero is a good default for everything but size.
+#[repr(C)]
+#[cfg_attr(target_pointer_width = "32", repr(align(8)))]
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct aspawn_queue_options {
+    pub size: u64,
+    /// `ASPAWN_QUEUE_...`
+    pub flags: u64,
+    /// Jobs between submit and release; 0: 256.
+    pub jobs: u32,
+    /// Jobs that run at the same time; 0: 16.
+    pub running: u32,
+    /// Bytes for each job; 0: 32768.
+    pub job_bytes: u32,
+    /// Least time between two starts.
+    pub delay_ms: u32,
+    /// Called in the server for each result. May not unwind, nor use anything of std.
+    pub completed: Option<unsafe extern "C" fn(*mut c_void, *const aspawn_result) -> c_int>,
+    pub completed_arg: *mut c_void,
+}
+
+/// A command for a queue. Copied by [`aspawn_queue_submit`].
+#[repr(C)]
+#[cfg_attr(target_pointer_width = "32", repr(align(8)))]
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct aspawn_job {
+    pub size: u64,
+    /// `ASPAWN_JOB_...`
+    pub flags: u64,
+    /// The caller's: [`aspawn_result::cookie`].
+    pub cookie: u64,
+    pub command: *const aspawn_command,
+    pub input: *const c_void,
+    pub input_size: usize,
+    /// Bytes to keep of each output; 0: 4096.
+    pub output_size: usize,
+    /// Milliseconds until SIGTERM; 0: no limit.
+    pub timeout_ms: i64,
+    /// Milliseconds from SIGTERM to SIGKILL; 0: one second.
+    pub grace_ms: i64,
+    /// Ends with NULL; with `prepared` only.
+    pub argv: *const *mut c_char,
+    /// From [`aspawn_queue_prepare`], in place of a command.
+    pub prepared: c_int,
+    pub reserved: c_int,
+    /// Of the jobs with the same key at most `key_limit` run at the same time; 0: no key.
+    pub key: u32,
+    pub key_limit: u32,
+    /// From 0 to [`ASPAWN_MOST_PRIORITY`].
+    pub priority: c_int,
+    pub reserved2: c_int,
+    /// Called in the server with each piece of output. May not unwind, nor use anything of std.
+    pub sink: Option<unsafe extern "C" fn(*mut c_void, c_int, *const c_void, usize) -> c_int>,
+    pub sink_arg: *mut c_void,
+}
+
+/// How a job ended. The library's until [`aspawn_queue_release`]; later versions may add members.
+#[repr(C)]
+#[cfg_attr(target_pointer_width = "32", repr(align(8)))]
+#[allow(missing_docs)]
+pub struct aspawn_result {
+    pub cookie: u64,
+    pub ticket: c_int,
+    /// `ASPAWN_JOB_RAN`, ...
+    pub end: c_int,
+    pub pid: c_int,
+    pub status: c_int,
+    pub out: *const c_char,
+    pub err: *const c_char,
+    pub out_size: usize,
+    pub err_size: usize,
+    pub out_total: u64,
+    pub err_total: u64,
+    /// Nanoseconds of `CLOCK_MONOTONIC`; 0: it has not come to that.
+    pub submitted: i64,
+    pub started: i64,
+    pub executed: i64,
+    pub ended: i64,
+    pub failure: aspawn_failure,
+    pub usage: psys_rusage,
+}
+
+/// Numbers of jobs.
+#[repr(C)]
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct aspawn_queue_counts {
+    pub waiting: u32,
+    pub running: u32,
+    pub ended: u32,
+    pub submitted: u32,
+    pub started: u32,
+    pub ran: u32,
+    pub not_started: u32,
+    pub timed_out: u32,
+    pub cancelled: u32,
+    pub lost: u32,
+    pub servers: u32,
+    pub reserved: u32,
+}
+
 /// A function for [`aspawn_action_call`], which runs in the child.
 pub type aspawn_call = Option<unsafe extern "C" fn(arg: *mut c_void) -> c_int>;
 
@@ -250,6 +359,15 @@ constants! {
     ASPAWN_COMMAND_PRIVATE: u64 = 512;
     ASPAWN_COMMAND_AUTOREAP: u64 = 1024;
     ASPAWN_COMMAND_AUTOKILL: u64 = 2048;
+    ASPAWN_COMMAND_NO_IMAGE: u64 = 4096;
+
+    ASPAWN_MODE_NONE: c_int = 0;
+    ASPAWN_MODE_CLONE3: c_int = 1;
+    ASPAWN_MODE_CLONE3_NO_CLEAR: c_int = 2;
+    ASPAWN_MODE_CLONE: c_int = 3;
+    ASPAWN_MODE_VFORK: c_int = 4;
+    ASPAWN_MODE_FORK: c_int = 5;
+    ASPAWN_MODE_IMAGE: c_int = 6;
 
     ASPAWN_NOT_PRIVATE: c_int = 0;
     ASPAWN_PRIVATE_HELPED: c_int = 1;
@@ -286,12 +404,31 @@ constants! {
     } else {
         110
     };
+    PSYS_ECHILD: c_int = 10;
     PSYS_EINVAL: c_int = 22;
     PSYS_ENOMEM: c_int = 12;
 
     ASPAWN_IO_KILL_GROUP: u64 = 1;
     ASPAWN_IO_INHERIT_INPUT: u64 = 2;
     ASPAWN_IO_DROP_EXCESS: u64 = 4;
+
+    ASPAWN_QUEUE_LOCAL: u64 = 1;
+    ASPAWN_QUEUE_FD: u64 = 2;
+
+    ASPAWN_MOST_REGISTERED: usize = 16;
+    ASPAWN_MOST_PRIORITY: c_int = 7;
+
+    ASPAWN_JOB_OUTPUT: u64 = 1;
+    ASPAWN_JOB_ERROR: u64 = 2;
+    ASPAWN_JOB_ERROR_TO_OUTPUT: u64 = 4;
+    ASPAWN_JOB_TAIL: u64 = 8;
+    ASPAWN_JOB_SAME_GROUP: u64 = 16;
+
+    ASPAWN_JOB_RAN: c_int = 1;
+    ASPAWN_JOB_NOT_STARTED: c_int = 2;
+    ASPAWN_JOB_TIMED_OUT: c_int = 3;
+    ASPAWN_JOB_CANCELLED: c_int = 4;
+    ASPAWN_JOB_LOST: c_int = 5;
 }
 
 #[allow(missing_docs)]
@@ -307,6 +444,7 @@ extern "C" {
         timeout_ms: i64,
     ) -> c_int;
     pub fn aspawn_child_privacy(child: *const aspawn_child) -> c_int;
+    pub fn aspawn_child_mode(child: *const aspawn_child) -> c_int;
     pub fn aspawn_wait(
         child: *mut aspawn_child,
         status: *mut c_int,
@@ -333,6 +471,35 @@ extern "C" {
         result: c_int,
         io: *const aspawn_io,
     ) -> usize;
+
+    pub fn aspawn_queue_create(
+        queue: *mut *mut aspawn_queue,
+        options: *const aspawn_queue_options,
+    ) -> c_int;
+    pub fn aspawn_queue_close(queue: *mut aspawn_queue) -> c_int;
+    pub fn aspawn_queue_register(queue: *mut aspawn_queue, fd: c_int) -> c_int;
+    pub fn aspawn_queue_unregister(queue: *mut aspawn_queue, fd: c_int) -> c_int;
+    pub fn aspawn_queue_submit(queue: *mut aspawn_queue, job: *const aspawn_job) -> c_int;
+    pub fn aspawn_queue_prepare(queue: *mut aspawn_queue, command: *const aspawn_command) -> c_int;
+    pub fn aspawn_queue_unprepare(queue: *mut aspawn_queue, prepared: c_int) -> c_int;
+    pub fn aspawn_queue_cancel(queue: *mut aspawn_queue, ticket: c_int) -> c_int;
+    pub fn aspawn_queue_cancel_all(queue: *mut aspawn_queue) -> c_int;
+    pub fn aspawn_queue_wait(
+        queue: *mut aspawn_queue,
+        results: *mut *const aspawn_result,
+        count: c_int,
+        timeout_ms: i64,
+    ) -> c_int;
+    pub fn aspawn_queue_release(
+        queue: *mut aspawn_queue,
+        results: *mut *const aspawn_result,
+        count: c_int,
+    ) -> c_int;
+    pub fn aspawn_result_text(to: *mut c_char, size: usize, result: *const aspawn_result) -> usize;
+    pub fn aspawn_queue_fd(queue: *mut aspawn_queue) -> c_int;
+    pub fn aspawn_queue_drain(queue: *mut aspawn_queue, timeout_ms: i64) -> c_int;
+    pub fn aspawn_queue_serve(queue: *mut aspawn_queue, timeout_ms: i64) -> c_int;
+    pub fn aspawn_queue_count(queue: *mut aspawn_queue, counts: *mut aspawn_queue_counts) -> c_int;
 
     pub fn aspawn_action_dup2(action: *mut aspawn_action, from: c_int, to: c_int);
     pub fn aspawn_action_open(

@@ -19,7 +19,9 @@ use crate::sys;
 ///
 /// Each function names the system call that it stands for, whose manual page has the details.
 /// Descriptors are the caller's, and must be open when the command is started. Those marked *copy*
-/// let the child begin in a copy of the memory, as fork(2) does and at its cost.
+/// let the child execute a small program of the library's first, which costs some time, whatever
+/// the caller's memory; where that is not possible, and for `join_cgroup`, it begins in a copy of
+/// the memory, as fork(2) makes it and at its cost.
 #[derive(Clone)]
 pub struct Action {
     raw: sys::aspawn_action,

@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Output};
 use std::time::Duration;
 
-use crate::spec::{Exit, Handle, Limits, Usage};
+use crate::spec::{Exit, Handle, Limits, Mode, Privacy, Usage};
 use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Result, Step};
 
 /// A child, with the interface of [`std::process::Child`].
@@ -61,6 +61,16 @@ impl Child {
     pub fn pidfd(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: the handle closes it in methods that borrow self mutably.
         self.handle.pidfd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })
+    }
+
+    /// How other waits of this process see the child.
+    pub fn privacy(&self) -> Privacy {
+        self.handle.privacy()
+    }
+
+    /// How the child began: [`Mode::Image`] or [`Mode::Copied`] with `uid` and the like.
+    pub fn mode(&self) -> Mode {
+        self.handle.mode()
     }
 
     #[cfg(feature = "tokio")]

@@ -151,13 +151,15 @@ impl Command {
     }
 
     /// The program's user: all three user IDs. As with std, a caller who is root, and sets no
-    /// groups, leaves its supplementary groups. The child begins in a copy of the memory.
+    /// groups, leaves its supplementary groups. The child begins by a small program of the library's,
+    /// so that nothing of another user's shares the memory, or in a copy of the memory:
+    /// [`Child::mode`].
     pub fn uid(&mut self, id: u32) -> &mut Self {
         self.uid = Some(id);
         self
     }
 
-    /// The program's group: all three group IDs. The child begins in a copy of the memory.
+    /// The program's group: all three group IDs. The child begins as with [`uid`](Self::uid).
     pub fn gid(&mut self, id: u32) -> &mut Self {
         self.gid = Some(id);
         self
@@ -238,6 +240,28 @@ impl Command {
         self
     }
 
+    /// As [`private`](Self::private) with Linux 7.1's own means, where it has them: without a helper
+    /// process, but while the child runs `waitpid(-1)` waits for it, and its usage is not known.
+    /// [`Child::privacy`] tells. Not together with [`pre_exec`](Self::pre_exec).
+    pub fn autoreap(&mut self, autoreap: bool) -> &mut Self {
+        self.spec.autoreap(autoreap);
+        self
+    }
+
+    /// As [`autoreap`](Self::autoreap), and the child is killed when this process ends, however it
+    /// does. On Linux 7.1 with [`Action::no_new_privs`] also when the [`Child`] is dropped.
+    pub fn autokill(&mut self, autokill: bool) -> &mut Self {
+        self.spec.autokill(autokill);
+        self
+    }
+
+    /// For security monitors that report programs without a file: with `uid` and the like the child
+    /// begins in a copy of the memory, and does not execute the library's own small program.
+    pub fn no_image(&mut self, no_image: bool) -> &mut Self {
+        self.spec.no_image(no_image);
+        self
+    }
+
     /// A file that the kernel cannot execute is given to /bin/sh, as by execvp(3).
     pub fn shell_on_enoexec(&mut self, shell: bool) -> &mut Self {
         self.spec.shell_on_enoexec(shell);
@@ -275,7 +299,12 @@ impl Command {
     pub fn spawn(&mut self) -> Result<Child> {
         // It waits in any case, for which this costs least: the caller sleeps once.
         let flags = self.spec.flags;
-        if flags & sys::ASPAWN_COMMAND_PRIVATE == 0 {
+        const PRIVATE: u64 = sys::ASPAWN_COMMAND_PRIVATE
+            | sys::ASPAWN_COMMAND_AUTOREAP
+            | sys::ASPAWN_COMMAND_AUTOKILL;
+        // With this flag a user would always be set in a copy.
+        let sets_user = self.uid.is_some() || self.gid.is_some() || self.groups.is_some();
+        if flags & PRIVATE == 0 && !sets_user {
             self.spec.flag(sys::ASPAWN_COMMAND_VFORK, true);
         }
         let child = self.start();
@@ -324,6 +353,26 @@ impl Command {
         let environment = self.environment();
         let handle = self.spec.start_with(&self.setup(), Some(&environment), streams)?;
         Ok(Child::new(handle, self.limits, self.kill_on_drop))
+    }
+
+    /// Calls a function with the command, as a queue has it, and with its limits.
+    pub(crate) fn as_job<T>(
+        &self,
+        call: impl FnOnce(&sys::aspawn_command, &Limits) -> Result<T>,
+    ) -> Result<T> {
+        if self.streams.iter().any(Option::is_some) {
+            return Err(Error::invalid("submit, a stream of the command"));
+        }
+        let environment = self.environment();
+        let streams = [Stream::Inherit; 3];
+        self.spec.with_raw(&self.setup(), Some(&environment), streams, |command| {
+            call(command, &self.limits)
+        })
+    }
+
+    /// The number of actions before the caller's.
+    pub(crate) fn setup_count(&self) -> usize {
+        self.setup().len()
     }
 
     /// In std's order.

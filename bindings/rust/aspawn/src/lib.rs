@@ -10,6 +10,7 @@ pub use aspawn_sys as sys;
 
 mod action;
 mod error;
+pub mod queue;
 pub mod spec;
 
 #[cfg(feature = "std")]
@@ -23,7 +24,8 @@ pub mod tokio;
 
 pub use action::{Action, Resource};
 pub use error::{Error, Step};
-pub use spec::{kill_cgroup, Bytes, Usage};
+pub use queue::Queue;
+pub use spec::{kill_cgroup, Bytes, Mode, Privacy, Usage};
 
 #[cfg(feature = "std")]
 pub use child::Child;

@@ -252,6 +252,25 @@ impl Spec {
         self.flag(sys::ASPAWN_COMMAND_PRIVATE, private)
     }
 
+    /// As [`private`](Self::private) with Linux 7.1's own means, where it has them: without a helper
+    /// process, but while the child runs `waitpid(-1)` waits for it, and its usage is not known.
+    /// [`Handle::privacy`] tells.
+    pub fn autoreap(&mut self, autoreap: bool) -> &mut Self {
+        self.flag(sys::ASPAWN_COMMAND_AUTOREAP, autoreap)
+    }
+
+    /// As [`autoreap`](Self::autoreap), and the child is killed when this process ends. On Linux
+    /// 7.1 with [`Action::no_new_privs`] also when its [`Handle`] is dropped.
+    pub fn autokill(&mut self, autokill: bool) -> &mut Self {
+        self.flag(sys::ASPAWN_COMMAND_AUTOKILL, autokill)
+    }
+
+    /// For security monitors that report programs without a file: actions marked *copy* begin in
+    /// a copy of the memory, and do not execute the library's own small program.
+    pub fn no_image(&mut self, no_image: bool) -> &mut Self {
+        self.flag(sys::ASPAWN_COMMAND_NO_IMAGE, no_image)
+    }
+
     /// The caller's ends of all pipes are O_NONBLOCK.
     pub fn nonblock(&mut self, nonblock: bool) -> &mut Self {
         self.flag(sys::ASPAWN_COMMAND_NONBLOCK, nonblock)
@@ -278,12 +297,36 @@ impl Spec {
         self.start_with(&[], None, self.streams)
     }
 
+    pub(crate) fn streams(&self) -> [Stream; 3] {
+        self.streams
+    }
+
     pub(crate) fn start_with(
         &self,
         setup: &[Action],
         environment: Option<&Environment>,
         streams: [Stream; 3],
     ) -> Result<Handle> {
+        self.with_raw(setup, environment, streams, |command| {
+            let command = sys::aspawn_command { pool: POOL.0.get(), ..*command };
+            let mut child = MaybeUninit::uninit();
+            // SAFETY: the call copies the command and all that it points to; the pool is static.
+            // It fills in the child in any case.
+            match unsafe { sys::aspawn_start(child.as_mut_ptr(), &command) } {
+                0 => Ok(Handle { child: unsafe { child.assume_init() }, setup: setup.len() }),
+                error => Err(Error::new(Step::Start, error)),
+            }
+        })
+    }
+
+    /// Calls a function with the command, which lives until its end.
+    pub(crate) fn with_raw<T>(
+        &self,
+        setup: &[Action],
+        environment: Option<&Environment>,
+        streams: [Stream; 3],
+        call: impl FnOnce(&sys::aspawn_command) -> Result<T>,
+    ) -> Result<T> {
         let environment = environment.or(self.environment.as_ref());
         #[cfg(feature = "std")]
         let inherited = environment.is_none().then(Environment::inherited);
@@ -315,20 +358,14 @@ impl Spec {
             search_path: or_null(&self.search_path),
             actions: if actions.is_empty() { ptr::null() } else { actions.as_ptr() },
             action_count: actions.len(),
-            pool: POOL.0.get(),
+            pool: ptr::null_mut(),
             stack: ptr::null_mut(),
             std_in: streams[0].number(),
             std_out: streams[1].number(),
             std_err: streams[2].number(),
             reserved: 0,
         };
-        let mut child = MaybeUninit::uninit();
-        // SAFETY: the call copies the command and all that it points to, which lives until here;
-        // the pool is static. It fills in the child in any case.
-        match unsafe { sys::aspawn_start(child.as_mut_ptr(), &command) } {
-            0 => Ok(Handle { child: unsafe { child.assume_init() }, setup: setup.len() }),
-            error => Err(Error::new(Step::Start, error)),
-        }
+        call(&command)
     }
 }
 
@@ -378,6 +415,34 @@ impl From<&sys::psys_rusage> for Usage {
     }
 }
 
+/// How other waits of the caller's process see a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Privacy {
+    /// As any child: it was not asked for.
+    NotPrivate,
+    /// Not at all: its parent is a helper, a zombie from the child's end until that is waited for.
+    Helped,
+    /// Not at all: its parent is a helper that the kernel reaps (Linux 7.1).
+    HelperReaped,
+    /// They wait for it, but never get it: the kernel reaps the child (Linux 7.1).
+    Autoreaped,
+}
+
+/// How a child began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mode {
+    /// In the caller's memory, at no cost.
+    Shared,
+    /// In the caller's memory, and the thread was suspended until the exec.
+    Suspended,
+    /// By the library's own small program: an action is marked *copy*.
+    Image,
+    /// In a copy of the memory, as fork(2) makes it.
+    Copied,
+}
+
 /// A child. It may be moved, and passed to another thread.
 ///
 /// Dropped before [`wait`](Self::wait) it lets the child run on, as a zombie when it has ended,
@@ -394,7 +459,7 @@ impl fmt::Debug for Handle {
 }
 
 /// -1: no limit.
-fn milliseconds(time: Option<Duration>) -> i64 {
+pub(crate) fn milliseconds(time: Option<Duration>) -> i64 {
     // A part of a millisecond counts as a whole one: otherwise waits would be busy at their end.
     let up = |time: Duration| (time.as_nanos() + 999_999) / 1_000_000;
     time.map_or(-1, |time| i64::try_from(up(time)).unwrap_or(i64::MAX))
@@ -421,6 +486,28 @@ impl Handle {
     /// The process ID; 0 once the child has been waited for.
     pub fn pid(&self) -> i32 {
         self.child.pid
+    }
+
+    /// How other waits of this process see the child.
+    pub fn privacy(&self) -> Privacy {
+        // SAFETY: there is a child, or was one.
+        match unsafe { sys::aspawn_child_privacy(&self.child) } {
+            sys::ASPAWN_PRIVATE_HELPED => Privacy::Helped,
+            sys::ASPAWN_PRIVATE_AUTOREAPED => Privacy::HelperReaped,
+            sys::ASPAWN_PRIVATE_NO_HELPER => Privacy::Autoreaped,
+            _ => Privacy::NotPrivate,
+        }
+    }
+
+    /// How the child began.
+    pub fn mode(&self) -> Mode {
+        // SAFETY: there is a child, or was one.
+        match unsafe { sys::aspawn_child_mode(&self.child) } {
+            sys::ASPAWN_MODE_VFORK => Mode::Suspended,
+            sys::ASPAWN_MODE_IMAGE => Mode::Image,
+            sys::ASPAWN_MODE_FORK => Mode::Copied,
+            _ => Mode::Shared,
+        }
     }
 
     /// Readable when the child has ended; closed by [`wait`](Self::wait). None before Linux 5.3.

@@ -18,16 +18,19 @@
 
 use std::future::Future;
 use std::io;
+use std::ops::Deref;
 use std::os::unix::io::OwnedFd;
 use std::pin::Pin;
 use std::process::{ExitStatus, Output};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use ::futures_core::Stream as FuturesStream;
 use ::tokio::io::unix::AsyncFd;
 use ::tokio::io::{AsyncReadExt, Interest};
 use ::tokio::net::unix::pipe::{Receiver, Sender};
 
+use crate::queue::{Options, Outcome, Taken};
 use crate::spec::Stream;
 use crate::{sys, Command, Error, Result, Step, Usage};
 
@@ -197,6 +200,107 @@ impl Child {
     /// Sends a signal to the process group that the child leads.
     pub fn kill_group(&mut self, signal: i32) -> Result<()> {
         self.child.kill_group(signal)
+    }
+}
+
+/// A [`Queue`](crate::Queue) whose results are awaited, with no thread; all else it does as that.
+///
+/// ```
+/// # #[::tokio::main(flavor = "current_thread")]
+/// # async fn main() -> aspawn::Result<()> {
+/// use aspawn::queue::{Job, Options};
+/// use aspawn::{tokio::Queue, Command};
+///
+/// let queue = Queue::with(&Options::new().running(2))?;
+/// for text in ["a", "b", "c"] {
+///     queue.submit(&Job::new(Command::new("echo").arg(text)).stdout(100))?;
+/// }
+/// let mut bytes = 0;
+/// while let Some(outcome) = queue.next().await? {
+///     bytes += outcome.stdout.len();
+/// }
+/// assert_eq!(bytes, 6);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Queue {
+    // Before the queue, which closes the descriptor.
+    watched: AsyncFd<i32>,
+    queue: crate::Queue,
+}
+
+impl Deref for Queue {
+    type Target = crate::Queue;
+
+    fn deref(&self) -> &crate::Queue {
+        &self.queue
+    }
+}
+
+impl Queue {
+    /// A queue as [`Options::new`] has it. Called within a runtime with I/O.
+    pub fn new() -> Result<Self> {
+        Self::with(&Options::new())
+    }
+
+    /// A queue. Called within a runtime with I/O. A [local](Options::local) one needs another
+    /// thread that waits for results.
+    pub fn with(options: &Options) -> Result<Self> {
+        let queue = crate::Queue::with_flags(options, sys::ASPAWN_QUEUE_FD)?;
+        let watched = AsyncFd::with_interest(queue.fd()?, Interest::READABLE).map_err(failed)?;
+        Ok(Queue { watched, queue })
+    }
+
+    /// Awaits the next result. None if no job waits or runs. Can be cancelled: no result is lost.
+    pub async fn next(&self) -> Result<Option<Outcome>> {
+        loop {
+            // Before the look, so that a result after it makes the descriptor ready again.
+            let mut guard = match self.queue.take(Some(Duration::ZERO))? {
+                Taken::One(outcome) => return Ok(Some(outcome)),
+                Taken::Idle => return Ok(None),
+                Taken::None => self.watched.readable().await.map_err(failed)?,
+            };
+            match self.queue.take(Some(Duration::ZERO))? {
+                Taken::One(outcome) => return Ok(Some(outcome)),
+                Taken::Idle => return Ok(None),
+                Taken::None => guard.clear_ready(),
+            }
+        }
+    }
+
+    /// The results as a [`Stream`](FuturesStream), which ends when no job waits or runs.
+    pub fn stream(&self) -> Outcomes<'_> {
+        Outcomes { queue: self, next: None }
+    }
+}
+
+type Next<'a> = Pin<Box<dyn Future<Output = Result<Option<Outcome>>> + Send + 'a>>;
+
+/// What [`Queue::stream`] returns.
+pub struct Outcomes<'a> {
+    queue: &'a Queue,
+    next: Option<Next<'a>>,
+}
+
+impl std::fmt::Debug for Outcomes<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Outcomes").field(&self.queue).finish()
+    }
+}
+
+impl FuturesStream for Outcomes<'_> {
+    type Item = Result<Outcome>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let queue = self.queue;
+        let next = self.next.get_or_insert_with(|| Box::pin(queue.next()));
+        let outcome = match next.as_mut().poll(context) {
+            Poll::Ready(outcome) => outcome,
+            Poll::Pending => return Poll::Pending,
+        };
+        self.next = None;
+        Poll::Ready(outcome.transpose())
     }
 }
 

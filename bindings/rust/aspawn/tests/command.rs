@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What std's Command has not.
 
-use aspawn::{Action, Command, Resource, Stdio, Step};
+use aspawn::{Action, Command, Mode, Privacy, Resource, Stdio, Step};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::io::AsRawFd;
@@ -17,6 +17,7 @@ extern "C" {
     fn kill(pid: i32, signal: i32) -> i32;
     fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
     fn getpid() -> i32;
+    fn getuid() -> u32;
 }
 
 fn shell(script: &str) -> Command {
@@ -161,6 +162,70 @@ fn nobody_else_sees_a_private_child() {
 }
 
 #[test]
+fn an_autoreaped_child_leaves_nothing() {
+    let mut command = Command::new("cat");
+    command.stdin(Stdio::piped()).autoreap(true);
+    let mut child = command.spawn().unwrap();
+    assert_ne!(child.privacy(), Privacy::NotPrivate);
+    let pid = child.id() as i32;
+    drop(child.stdin.take());
+    // Whoever reaps it: not this process.
+    assert_eq!(unsafe { waitpid(pid, std::ptr::null_mut(), 0) }, -1);
+    assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(ECHILD));
+    assert!(child.wait().unwrap().success());
+
+    let mut child = Command::new("true").spawn().unwrap();
+    assert_eq!(child.privacy(), Privacy::NotPrivate);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn an_autokilled_child_ends_with_the_process() {
+    const VARIABLE: &str = "ASPAWN_TEST_OF_AUTOKILL";
+    if std::env::var_os(VARIABLE).is_some() {
+        // Its standard output is the pipe, which nobody else has.
+        let mut command = shell("echo started; exec sleep 1000");
+        command.action(Action::no_new_privs()).autokill(true).start().unwrap();
+        loop {
+            thread::park();
+        }
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "an_autokilled_child_ends_with_the_process", "--nocapture"]);
+    command.env(VARIABLE, "1").stdout(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    let mut out = process.stdout.take().unwrap();
+    let (mut text, mut byte) = (Vec::new(), [0]);
+    while !text.ends_with(b"started\n") {
+        out.read_exact(&mut byte).unwrap();
+        text.push(byte[0]);
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    out.read_to_end(&mut text).unwrap(); // ends when sleep has ended
+}
+
+#[test]
+fn no_process_of_another_user_shares_the_memory() {
+    let uid = unsafe { getuid() };
+    let text = format!("{}\n", uid);
+    let (mut with, mut without) = (Command::new("id"), Command::new("id"));
+    with.arg("-u").uid(uid).stdout(Stdio::piped());
+    without.arg("-u").uid(uid).stdout(Stdio::piped()).no_image(true);
+    for start in [Command::start, Command::spawn] {
+        let child = start(&mut with).unwrap();
+        assert!(matches!(child.mode(), Mode::Image | Mode::Copied), "{:?}", child.mode());
+        assert_eq!(child.wait_with_output().unwrap().stdout, text.as_bytes());
+        let child = start(&mut without).unwrap();
+        assert_eq!(child.mode(), Mode::Copied);
+        assert_eq!(child.wait_with_output().unwrap().stdout, text.as_bytes());
+    }
+    let mut child = Command::new("true").spawn().unwrap();
+    assert_eq!(child.mode(), Mode::Suspended);
+    child.wait().unwrap();
+}
+
+#[test]
 fn a_dropped_child_is_killed_if_asked_for() {
     let child = Command::new("sleep").arg("20").kill_on_drop(true).spawn().unwrap();
     let pid = child.id() as i32;
@@ -197,9 +262,6 @@ fn pre_exec_has_its_place_among_the_actions() {
 
 #[test]
 fn pre_exec_as_another_user() {
-    extern "C" {
-        fn getuid() -> u32;
-    }
     let (uid, text) = match unsafe { getuid() } {
         0 => (65534, "65534\n".to_owned()),
         own => (own, format!("{}\n", own)),

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 #![cfg(feature = "tokio")]
 
+use aspawn::queue::{Job, Options};
+use aspawn::tokio::Queue;
 use aspawn::{Command, Stdio, Step};
+use futures_core::Stream;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -72,4 +79,72 @@ async fn others_run_while_a_program_is_awaited() {
         turns += 1;
     }
     assert!(waits.await.unwrap().unwrap().success() && turns > 3);
+}
+
+#[tokio::test]
+async fn results_of_a_queue_are_awaited() {
+    let queue = Queue::with(&Options::new().running(4)).unwrap();
+    assert!(queue.next().await.unwrap().is_none());
+    let mut sum = 0;
+    for round in 0..3 {
+        for number in 0..50 {
+            let command = Command::new("true");
+            queue.submit(&Job::new(&command).cookie(round * 50 + number)).unwrap();
+        }
+        while let Some(outcome) = queue.next().await.unwrap() {
+            assert!(outcome.success());
+            sum += outcome.cookie;
+        }
+    }
+    assert_eq!(sum, 149 * 150 / 2);
+}
+
+/// The next item of a stream.
+struct Next<'a, S>(&'a mut S);
+
+impl<S: Stream + Unpin> Future for Next<'_, S> {
+    type Output = Option<S::Item>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut *self.0).poll_next(context)
+    }
+}
+
+#[tokio::test]
+async fn a_queue_has_a_stream_for_each_task() {
+    let queue = Arc::new(Queue::new().unwrap());
+    for _ in 0..30 {
+        queue.submit(&Job::new(Command::new("sleep").arg("0.01"))).unwrap();
+    }
+    let tasks = [(); 3].map(|_| {
+        let queue = queue.clone();
+        tokio::spawn(async move {
+            let (mut count, mut stream) = (0, queue.stream());
+            while let Some(outcome) = Next(&mut stream).await {
+                assert!(outcome.unwrap().success());
+                count += 1;
+            }
+            count
+        })
+    });
+    let mut taken = 0;
+    for task in tasks {
+        taken += task.await.unwrap();
+    }
+    assert_eq!(taken, 30);
+}
+
+#[tokio::test]
+async fn no_result_is_lost_by_a_cancelled_wait() {
+    let queue = Queue::new().unwrap();
+    queue.submit(&Job::new(Command::new("sleep").arg("0.1"))).unwrap();
+    let mut turns = 0;
+    let outcome = loop {
+        match tokio::time::timeout(Duration::from_millis(5), queue.next()).await {
+            Ok(outcome) => break outcome.unwrap(),
+            Err(_) => turns += 1,
+        }
+    };
+    assert!(outcome.unwrap().success() && turns > 0);
+    assert!(queue.next().await.unwrap().is_none());
 }

@@ -7,6 +7,7 @@
 
 /* clone takes tls, a struct user_desc *, before child_tid (CONFIG_CLONE_BACKWARDS). */
 #define PSYS_CLONE_BACKWARDS
+#define PSYS_CLONE_TLS_IS_POINTER 0
 
 /* The low half first; a pair may begin in any register. */
 #define PSYS_ARG64(value) (uint32_t)(value), (uint32_t)((uint64_t)(value) >> 32)

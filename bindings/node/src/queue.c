@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A queue of commands (aspawn/queue.h) for JavaScript. Its owner, a JavaScript object, has the
+ * struct queue attached to it until it is closed: the loop polls the queue's descriptor, and calls
+ * owner.results([result, ...]).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "addon.h"
+
+struct queue {
+	struct aspawn_queue *queue;
+	struct instance *instance;
+	struct queue *next, **link;
+	uv_handle *poll;
+	napi_ref owner;
+	napi_async_context context;
+	bool is_called; /* owner.results() runs */
+	bool is_closed; /* by what it has called */
+};
+
+static struct queue *queue_of(napi_env env, napi_callback_info info, size_t count,
+			      napi_value *arguments)
+{
+	void *queue = NULL;
+
+	napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
+	if (napi_unwrap(env, arguments[0], &queue) != napi_ok)
+		return NULL;
+	return queue;
+}
+
+/* --- results ---------------------------------------------------------------------- */
+
+static void set(napi_env env, napi_value object, const char *name, napi_value value)
+{
+	napi_set_named_property(env, object, name, value);
+}
+
+static void set_number(napi_env env, napi_value object, const char *name, double value)
+{
+	napi_value to;
+
+	if (napi_create_double(env, value, &to) == napi_ok)
+		set(env, object, name, to);
+}
+
+static void set_output(napi_env env, napi_value object, const char *name, const char *bytes,
+		       size_t size)
+{
+	napi_value buffer;
+
+	if (bytes && napi_create_buffer_copy(env, size, bytes, NULL, &buffer) == napi_ok)
+		set(env, object, name, buffer);
+}
+
+/* Milliseconds between two times of a result, of which the first may be missing. */
+static double between(int64_t from, int64_t to)
+{
+	return from ? (double)(to - from) / 1e6 : 0;
+}
+
+static napi_value to_object(napi_env env, const struct aspawn_result *result)
+{
+	char text[256];
+	napi_value object, value;
+
+	napi_create_object(env, &object);
+	set_number(env, object, "cookie", (double)result->cookie);
+	set_number(env, object, "end", result->end);
+	set_number(env, object, "pid", result->pid);
+	set_number(env, object, "status", result->status);
+	set_output(env, object, "stdout", result->out, result->out_size);
+	set_output(env, object, "stderr", result->err, result->err_size);
+	set_number(env, object, "stdoutTotal", (double)result->out_total);
+	set_number(env, object, "stderrTotal", (double)result->err_total);
+	set_number(env, object, "waited",
+		   between(result->submitted, result->started ? result->started : result->ended));
+	set_number(env, object, "ran", between(result->started, result->ended));
+	set_number(env, object, "errno", result->failure.error);
+	aspawn_failure_text(text, sizeof text, &result->failure);
+	if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value) == napi_ok)
+		set(env, object, "failure", value);
+	return object;
+}
+
+static void end(struct queue *queue);
+
+/* Calls owner.results() with all that there are. */
+static void take_results(uv_handle *poll, int error, int events)
+{
+	enum { MOST = 16 };
+	struct queue *queue = uv_handle_get_data(poll);
+	napi_env env = queue->instance->env;
+	const struct aspawn_result *results[MOST];
+	napi_handle_scope scope;
+	napi_value owner, array;
+	uint32_t length = 0;
+	int count;
+
+	(void)error;
+	(void)events;
+	napi_open_handle_scope(env, &scope);
+	napi_create_array(env, &array);
+	do {
+		count = aspawn_queue_wait(queue->queue, results, MOST, 0);
+		for (int i = 0; i < count; i++)
+			napi_set_element(env, array, length++, to_object(env, results[i]));
+		if (count > 0)
+			aspawn_queue_release(queue->queue, results, count);
+	} while (count == MOST);
+	napi_get_reference_value(env, queue->owner, &owner);
+	queue->is_called = true;
+	if (length)
+		call_owner(env, queue->context, owner, "results", 1, &array);
+	queue->is_called = false;
+	if (queue->is_closed)
+		end(queue);
+	napi_close_handle_scope(env, scope);
+}
+
+/* --- creation and end --------------------------------------------------------------- */
+
+static void end(struct queue *queue)
+{
+	napi_env env = queue->instance->env;
+
+	uv_poll_stop(queue->poll);
+	close_poll(queue->instance, queue->poll);
+	aspawn_queue_close(queue->queue);
+	*queue->link = queue->next;
+	if (queue->next)
+		queue->next->link = queue->link;
+	napi_delete_reference(env, queue->owner);
+	napi_async_destroy(env, queue->context);
+	free(queue);
+}
+
+void close_queues(struct instance *instance)
+{
+	while (instance->queues)
+		end(instance->queues);
+}
+
+/* queueCreate(owner, [jobs, running, jobBytes, delay]): 0, or a negative error number. */
+napi_value queue_create(napi_env env, napi_callback_info info)
+{
+	struct queue *queue = calloc(1, sizeof *queue);
+	napi_value v[2], name;
+	size_t count = 2;
+	int error;
+
+	napi_get_cb_info(env, info, &count, v, NULL, NULL);
+	const struct aspawn_queue_options options = {
+		.size = sizeof options,
+		.flags = ASPAWN_QUEUE_FD,
+		.jobs = (uint32_t)integer(env, element(env, v[1], 0)),
+		.running = (uint32_t)integer(env, element(env, v[1], 1)),
+		.job_bytes = (uint32_t)integer(env, element(env, v[1], 2)),
+		.delay_ms = (uint32_t)integer(env, element(env, v[1], 3)),
+	};
+	uv_handle *poll = malloc(uv_handle_size(UV_POLL));
+
+	error = queue && poll ? aspawn_queue_create(&queue->queue, &options) : -ENOMEM;
+	if (error) {
+		free(poll);
+		free(queue);
+		return number(env, error);
+	}
+	napi_get_instance_data(env, (void **)&queue->instance);
+	error = uv_poll_init(queue->instance->loop, poll, aspawn_queue_fd(queue->queue));
+	if (error < 0) {
+		aspawn_queue_close(queue->queue);
+		free(poll);
+		free(queue);
+		return number(env, error);
+	}
+	queue->poll = poll;
+	uv_handle_set_data(poll, queue);
+	uv_poll_start(poll, UV_READABLE, take_results);
+	uv_unref(poll);
+	queue->next = queue->instance->queues;
+	queue->link = &queue->instance->queues;
+	if (queue->next)
+		queue->next->link = &queue->next;
+	queue->instance->queues = queue;
+	napi_create_reference(env, v[0], 1, &queue->owner);
+	napi_create_string_utf8(env, "ASPAWN_QUEUE", NAPI_AUTO_LENGTH, &name);
+	napi_async_init(env, v[0], name, &queue->context);
+	napi_wrap(env, v[0], queue, NULL, NULL, NULL);
+	return number(env, 0);
+}
+
+/* queueClose(owner) */
+napi_value queue_close(napi_env env, napi_callback_info info)
+{
+	napi_value v[1];
+	struct queue *queue = queue_of(env, info, 1, v);
+
+	if (!queue)
+		return NULL;
+	napi_remove_wrap(env, v[0], NULL);
+	if (queue->is_called)
+		queue->is_closed = true;
+	else
+		end(queue);
+	return NULL;
+}
+
+/* --- jobs ------------------------------------------------------------------------------- */
+
+enum {
+	OWNER,
+	FILE_NAME,
+	ARGS,
+	ARG_COUNT,
+	ENV,
+	ENV_COUNT,
+	DIRECTORY,
+	ACTIONS,
+	INPUT,
+	NUMBERS,
+	ARGUMENTS
+};
+
+/* In the array of numbers. */
+enum { COOKIE, FLAGS, OUTPUT_SIZE, TIMEOUT, GRACE, KEY, KEY_LIMIT, PRIORITY };
+
+static int submit(napi_env env, struct arena *arena, const napi_value *v, struct queue *queue)
+{
+	struct aspawn_command command = { .size = sizeof command,
+					  .flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC };
+	struct aspawn_job job = { .size = sizeof job, .command = &command };
+	struct aspawn_action *actions, *action;
+	char *directory;
+	uint32_t count = 0;
+	size_t length;
+	void *input = NULL;
+
+	napi_get_array_length(env, v[ACTIONS], &count);
+	command.file = string(env, arena, v[FILE_NAME], &length);
+	command.argv = strings(env, arena, v[ARGS], v[ARG_COUNT]);
+	command.envp = strings(env, arena, v[ENV], v[ENV_COUNT]);
+	directory = string(env, arena, v[DIRECTORY], &length);
+	actions = action = allocate(arena, (count + 2) * sizeof *actions);
+	if (!command.file || !command.argv || !command.envp || !actions)
+		return -EINVAL;
+	aspawn_action_reset_signals(action++);
+	if (directory)
+		aspawn_action_chdir(action++, directory);
+	for (uint32_t i = 0; i < count; i++)
+		if (!to_action(env, arena, element(env, v[ACTIONS], i), action++))
+			return -EINVAL;
+	command.actions = actions;
+	command.action_count = (size_t)(action - actions);
+	if (napi_get_buffer_info(env, v[INPUT], &input, &length) == napi_ok && length) {
+		job.input = input;
+		job.input_size = length;
+	}
+	job.cookie = (uint64_t)integer(env, element(env, v[NUMBERS], COOKIE));
+	job.flags = (uint64_t)integer(env, element(env, v[NUMBERS], FLAGS));
+	job.output_size = (size_t)integer(env, element(env, v[NUMBERS], OUTPUT_SIZE));
+	job.timeout_ms = integer(env, element(env, v[NUMBERS], TIMEOUT));
+	job.grace_ms = integer(env, element(env, v[NUMBERS], GRACE));
+	job.key = (uint32_t)integer(env, element(env, v[NUMBERS], KEY));
+	job.key_limit = (uint32_t)integer(env, element(env, v[NUMBERS], KEY_LIMIT));
+	job.priority = (int)integer(env, element(env, v[NUMBERS], PRIORITY));
+	return aspawn_queue_submit(queue->queue, &job);
+}
+
+/*
+ * queueSubmit(owner, file, args, count, env, count, directory, actions, input, numbers): the
+ * ticket, or a negative error number. args and env are strings with a NUL after each element.
+ */
+napi_value queue_submit(napi_env env, napi_callback_info info)
+{
+	napi_value v[ARGUMENTS];
+	struct queue *queue = queue_of(env, info, ARGUMENTS, v);
+	struct arena arena = { NULL };
+	int result = queue ? submit(env, &arena, v, queue) : -ECANCELED;
+
+	free_all(&arena);
+	return number(env, result);
+}
+
+/* queueCancel(owner, ticket): 0, or a negative error number. */
+napi_value queue_cancel(napi_env env, napi_callback_info info)
+{
+	napi_value v[2];
+	struct queue *queue = queue_of(env, info, 2, v);
+
+	return number(env,
+		      queue ? aspawn_queue_cancel(queue->queue, (int)integer(env, v[1])) : -ESRCH);
+}
+
+/* queueReference(owner, whether): the loop waits for results, or not. */
+napi_value queue_reference(napi_env env, napi_callback_info info)
+{
+	napi_value v[2];
+	struct queue *queue = queue_of(env, info, 2, v);
+	bool whether = true;
+
+	napi_get_value_bool(env, v[1], &whether);
+	if (queue)
+		(whether ? uv_ref : uv_unref)(queue->poll);
+	return NULL;
+}
+
+/* queueCounts(owner): an object, or undefined. */
+napi_value queue_counts(napi_env env, napi_callback_info info)
+{
+	napi_value v[1], object = NULL;
+	struct queue *queue = queue_of(env, info, 1, v);
+	struct aspawn_queue_counts counts;
+
+	if (!queue || aspawn_queue_count(queue->queue, &counts) < 0)
+		return NULL;
+	napi_create_object(env, &object);
+	set_number(env, object, "waiting", counts.waiting);
+	set_number(env, object, "running", counts.running);
+	set_number(env, object, "submitted", counts.submitted);
+	set_number(env, object, "started", counts.started);
+	set_number(env, object, "ran", counts.ran);
+	set_number(env, object, "notStarted", counts.not_started);
+	set_number(env, object, "timedOut", counts.timed_out);
+	set_number(env, object, "cancelled", counts.cancelled);
+	set_number(env, object, "lost", counts.lost);
+	set_number(env, object, "servers", counts.servers);
+	return object;
+}

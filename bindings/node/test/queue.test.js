@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// The queue: test/bindings/node.t runs this on the packed one.
+'use strict';
+const assert = require('node:assert');
+const childProcess = require('node:child_process');
+const { once } = require('node:events');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { after, before, test } = require('node:test');
+const { Worker } = require('node:worker_threads');
+const { action, Queue } = require('aspawn');
+
+let queue;
+before(() => {
+	queue = new Queue({ running: 4 });
+});
+after(() => queue.close());
+
+const shell = (script, options) => queue.submit('sh', ['-c', script], options);
+const says = async (script, options) => (await shell(script, options)).stdout;
+// The output of a program of its own.
+const program = (script, options) =>
+	childProcess.spawnSync(process.execPath, ['-e', `const { Queue } = require('aspawn'); ${script}`], {
+		cwd: __dirname,
+		encoding: 'utf8',
+		timeout: 30000,
+		...options,
+	});
+
+test('more jobs than places, a few at a time', async () => {
+	const small = new Queue({ jobs: 4, running: 2 });
+	let most = 0;
+	const all = await Promise.all(
+		Array.from({ length: 60 }, async (_, i) => {
+			const result = await small.submit('sh', ['-c', `echo ${i}; exit ${i % 3}`]);
+			most = Math.max(most, small.counts().running);
+			return result;
+		}),
+	);
+	assert.deepStrictEqual(
+		all.map(({ stdout, code }) => [stdout, code]),
+		all.map((_, i) => [`${i}\n`, i % 3]),
+	);
+	assert.ok(most <= 2);
+	const { ran, waiting, running, servers } = small.counts();
+	assert.deepStrictEqual([ran, waiting, running, servers], [60, 0, 0, 1]);
+	small.close();
+	assert.strictEqual(small.counts(), undefined);
+});
+
+test('input, outputs and what is kept of them', async () => {
+	const result = await shell('cat; echo 12345678 >&2', { input: 'of the input', maxOutput: 6 });
+	assert.deepStrictEqual([result.stdout, result.stdoutTotal], ['of the', 12]);
+	assert.deepStrictEqual([result.stderr, result.stderrTotal], ['123456', 9]);
+	assert.strictEqual(await says('printf 12345678', { maxOutput: 3, tail: true }), '678');
+	const { stdout, stderr } = await shell('echo a; echo b >&2', { stderr: 'stdout' });
+	assert.deepStrictEqual([stdout, stderr], ['a\nb\n', undefined]);
+	const bytes = await shell('cat', { input: Buffer.from([0, 255]), encoding: 'buffer' });
+	assert.deepStrictEqual([...bytes.stdout], [0, 255]);
+	assert.strictEqual((await shell('echo a', { stdout: 'ignore' })).stdout, undefined);
+});
+
+test('cwd, env, argv0, limits and actions', async () => {
+	assert.strictEqual(await says('pwd', { cwd: '/usr' }), '/usr\n');
+	assert.strictEqual(await says('echo $A', { env: { A: 'a b', PATH: '/bin' } }), 'a b\n');
+	const own = new Queue({ env: { A: 'c', PATH: '/bin' } });
+	assert.strictEqual((await own.submit('sh', ['-c', 'echo $A'])).stdout, 'c\n');
+	own.close();
+	assert.strictEqual(await says('echo $0', { argv0: 'other' }), 'other\n');
+	assert.strictEqual(
+		await says('ulimit -n; umask', { limits: { nofile: 50 }, actions: [action.umask(0o27)] }),
+		'50\n0027\n',
+	);
+});
+
+test('no signal is blocked or ignored', async () => {
+	const text = await says('grep -E "Sig(Blk|Ign)" /proc/self/status');
+	assert.match(text, /SigBlk:\s0+\nSigIgn:\s0+\n/);
+});
+
+test('a signal is no error, but a program that is missing is one', async () => {
+	const { code, signal } = await shell('kill -9 $$');
+	assert.deepStrictEqual([code, signal], [null, 'SIGKILL']);
+	await assert.rejects(queue.submit('unmae'), {
+		code: 'ENOENT',
+		message: 'aspawn: search "unmae": ENOENT',
+		failure: 'search "unmae": ENOENT',
+		file: 'unmae',
+	});
+	await assert.rejects(shell('true', { cwd: '/nowhere' }), {
+		code: 'ENOENT',
+		failure: /chdir "\/nowhere": ENOENT/,
+	});
+});
+
+test('a time limit ends what the program has started too', async () => {
+	// Otherwise sleep would hold the pipe.
+	const promise = shell('sleep 60 & echo started; wait', { timeout: 100 });
+	await assert.rejects(promise, { code: 'ETIMEDOUT', signal: 'SIGTERM', stdout: 'started\n' });
+	const stubborn = shell("trap '' TERM; while :; do sleep 1; done", { timeout: 100, grace: 0 });
+	await assert.rejects(stubborn, { code: 'ETIMEDOUT', signal: 'SIGKILL' });
+});
+
+test('AbortSignal: before, in the queue and in the run', async () => {
+	const small = new Queue({ jobs: 1, running: 1 }); // that is a few places
+	const controller = new AbortController();
+	const { signal } = controller;
+	const many = Array.from({ length: 40 }, () => small.submit('sleep', ['60'], { signal }));
+	assert.strictEqual(small.counts().waiting + small.counts().running, 40);
+	controller.abort();
+	for (const { reason } of await Promise.allSettled(many))
+		assert.strictEqual(reason.name, 'AbortError');
+	await assert.rejects(small.submit('true', { signal }), { name: 'AbortError' });
+	assert.strictEqual((await small.submit('true')).code, 0);
+	assert.ok(small.counts().submitted < 40);
+	small.close();
+});
+
+test('of jobs with a key so many run at a time', async () => {
+	const directory = `/tmp/aspawn-key-${process.pid}`;
+	const script = `mkdir ${directory} && sleep 0.01 && rmdir ${directory}`;
+	const all = await Promise.all(Array.from({ length: 8 }, () => shell(script, { key: 1 })));
+	assert.deepStrictEqual(
+		all.map(({ code, stderr }) => [code, stderr]),
+		all.map(() => [0, '']),
+	);
+});
+
+test('a higher priority starts first', async () => {
+	const own = new Queue({ running: 1 });
+	const controller = new AbortController();
+	const first = own.submit('sleep', ['60'], { signal: controller.signal });
+	while (!own.counts().running) await new Promise(setImmediate);
+	const order = [];
+	const others = [0, 2, 1].map((priority) =>
+		own.submit('true', { priority }).then(() => order.push(priority)),
+	);
+	controller.abort();
+	await assert.rejects(first);
+	await Promise.all(others);
+	assert.deepStrictEqual(order, [2, 1, 0]);
+	own.close();
+});
+
+test('events: result, idle, close', async () => {
+	const own = new Queue();
+	const results = [];
+	own.on('result', (result) => results.push(result.code));
+	own.submit('sh', ['-c', 'exit 3']);
+	own.submit('unmae'); // its promise rejects, which the listener knows
+	await once(own, 'idle');
+	assert.deepStrictEqual(results.sort(), [3, 'ENOENT']);
+	own.close();
+	await once(own, 'close');
+	own.close();
+	await assert.rejects(own.submit('true'), { code: 'ECANCELED' });
+});
+
+test('close within a listener, with jobs that run and wait', async () => {
+	const own = new Queue({ jobs: 2, running: 2 });
+	const promises = [own.submit('true'), ...Array(5).fill(['60']).map((a) => own.submit('sleep', a))];
+	own.once('result', () => own.close());
+	const [first, ...others] = await Promise.allSettled(promises);
+	assert.strictEqual(first.value.code, 0);
+	for (const { reason } of others) assert.strictEqual(reason.code, 'ECANCELED');
+});
+
+test('what is wrong with the arguments rejects', async () => {
+	await assert.rejects(queue.submit('a\0b'), TypeError);
+	await assert.rejects(queue.submit('true', [3]), TypeError);
+	await assert.rejects(queue.submit('true', { timeout: 'long' }), RangeError);
+	await assert.rejects(queue.submit('true', { stdout: 'inherit' }), TypeError);
+	await assert.rejects(queue.submit('true', ['x'.repeat(40000)]), { code: 'E2BIG' });
+	const fd = fs.openSync('/dev/null');
+	const fdAction = { actions: [action.dup2(fd, 0)] };
+	await assert.rejects(queue.submit('true', fdAction), { code: 'EBADF' });
+	fs.closeSync(fd);
+	assert.throws(() => new Queue({ running: 0 }), RangeError);
+});
+
+test('jobs are no children of this process', async () => {
+	assert.notStrictEqual(await says('echo $PPID'), `${process.pid}\n`);
+	let signals = 0;
+	const count = () => {
+		signals++;
+	};
+	process.on('SIGCHLD', count);
+	await shell('true');
+	await new Promise((resolve) => setTimeout(resolve, 20));
+	assert.strictEqual(signals, 0);
+	process.off('SIGCHLD', count);
+});
+
+test('the program ends when no job is left', () => {
+	const script = "new Queue().submit('echo', ['a']).then((r) => console.log(r.stdout.trim()))";
+	const { stdout, stderr, status } = program(script);
+	assert.deepStrictEqual([stdout, stderr, status], ['a\n', '', 0]);
+});
+
+test('jobs end with the program', { timeout: 60000 }, async () => {
+	const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'aspawn-queue-'));
+	for (const end of ['process.exit(3)', 'process.kill(process.pid, "SIGKILL")']) {
+		const fifo = path.join(directory, String(end.length));
+		childProcess.execFileSync('mkfifo', [fifo]);
+		const script = `
+			const { Queue } = require('aspawn');
+			new Queue().submit('sh', ['-c', 'exec >${fifo}; echo started; exec sleep 1000']);
+			process.stdin.resume().on('end', () => ${end});`;
+		const child = childProcess.spawn(process.execPath, ['-e', script], { cwd: __dirname });
+		const stream = fs.createReadStream(fifo);
+		await once(stream, 'data');
+		child.stdin.end();
+		await once(stream, 'end'); // sleep has ended
+	}
+	fs.rmSync(directory, { recursive: true });
+});
+
+test('an exception in a listener is uncaught, and no other', () => {
+	const { stdout, stderr } = program(`
+		process.on('uncaughtException', (error) => console.log(error.message));
+		const q = new Queue();
+		q.on('result', () => { throw new Error('of the listener'); });
+		q.submit('true');`);
+	assert.strictEqual(stdout, 'of the listener\n', stderr);
+});
+
+test('a worker that ends while its job runs', async () => {
+	const script = `const { Queue } = require(${JSON.stringify(require.resolve('aspawn'))});
+		const q = new Queue();
+		q.submit('sleep', ['60']);
+		q.submit('true').then(() => process.exit(3));`;
+	const worker = new Worker(script, { eval: true });
+	assert.deepStrictEqual(await once(worker, 'exit'), [3]);
+});

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The queue: Queue, whose methods do not wait, so that the lock of the interpreter need not be
+ * released; it also makes them safe for threads, close() included. What waits polls fd.
+ */
+#include "_aspawn.h"
+
+#include <errno.h>
+#include <structmember.h>
+
+typedef struct {
+	PyObject ob_base;
+	struct aspawn_queue *queue; /* NULL: closed */
+	int fd;
+} Queue;
+
+/* Returns the queue, or NULL with an exception. */
+static struct aspawn_queue *queue_of(PyObject *self)
+{
+	struct aspawn_queue *queue = ((Queue *)self)->queue;
+
+	if (!queue)
+		PyErr_SetString(PyExc_ValueError, "the queue is closed");
+	return queue;
+}
+
+static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+	struct aspawn_queue_options options = { .size = sizeof options, .flags = ASPAWN_QUEUE_FD };
+	struct aspawn_queue *queue;
+	PyThreadState *thread;
+	PyObject *self;
+	int r;
+
+	if (keywords && PyDict_Size(keywords)) {
+		PyErr_SetString(PyExc_TypeError, "no keyword arguments");
+		return NULL;
+	}
+	if (!PyArg_ParseTuple(args, "IIII:Queue", &options.running, &options.jobs,
+			      &options.job_bytes, &options.delay_ms))
+		return NULL;
+	self = ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+	if (!self)
+		return NULL;
+	thread = PyEval_SaveThread();
+	r = aspawn_queue_create(&queue, &options);
+	PyEval_RestoreThread(thread);
+	if (r < 0) {
+		Py_DECREF(self);
+		return raise_error(r);
+	}
+	((Queue *)self)->queue = queue;
+	((Queue *)self)->fd = aspawn_queue_fd(queue);
+	return self;
+}
+
+PyDoc_STRVAR(submit_doc,
+	     "submit($self, cookie, argv, file, env, actions, input, output_size, flags, timeout_ms,\n"
+	     "       grace_ms, key, key_limit, /)\n--\n\n"
+	     "Submit a job and return its ticket. BlockingIOError: the queue is full.");
+static PyObject *queue_submit(PyObject *self, PyObject *args)
+{
+	struct aspawn_command command = { .size = sizeof command };
+	struct aspawn_job job = { .size = sizeof job, .command = &command };
+	struct aspawn_queue *queue = queue_of(self);
+	PyObject *argv, *file, *env, *actions, *input, *kept;
+	unsigned long long cookie, flags;
+	long long timeout_ms, grace_ms;
+	Py_ssize_t output_size, input_size;
+	char *bytes;
+	int r, valid;
+
+	if (!queue || !PyArg_ParseTuple(args, "KOOOOOnKLLII:submit", &cookie, &argv, &file, &env,
+					&actions, &input, &output_size, &flags, &timeout_ms,
+					&grace_ms, &job.key, &job.key_limit))
+		return NULL;
+	job.cookie = cookie;
+	job.flags = flags;
+	job.output_size = (size_t)output_size;
+	job.timeout_ms = timeout_ms;
+	job.grace_ms = grace_ms;
+	if (input != Py_None) {
+		if (PyBytes_AsStringAndSize(input, &bytes, &input_size) < 0)
+			return NULL;
+		job.input = bytes;
+		job.input_size = (size_t)input_size;
+	}
+	kept = PyList_New(0);
+	if (!kept)
+		return NULL;
+	command.file = to_string(kept, file);
+	/* Without env the library copies environ, which nobody changes under the lock. */
+	valid = command.file && to_strings(kept, argv, &command.argv) &&
+		(env == Py_None || to_strings(kept, env, &command.envp)) &&
+		to_actions(kept, actions, &command);
+	r = valid ? aspawn_queue_submit(queue, &job) : 0;
+	Py_DECREF(kept);
+	if (!valid)
+		return NULL;
+	return r < 0 ? raise_error(r) : PyLong_FromLong(r);
+}
+
+static PyObject *usage_of(const struct psys_rusage *usage)
+{
+	return Py_BuildValue("(ddllllllllllllll)",
+			     (double)usage->ru_utime.tv_sec + (double)usage->ru_utime.tv_usec / 1e6,
+			     (double)usage->ru_stime.tv_sec + (double)usage->ru_stime.tv_usec / 1e6,
+			     (long)usage->ru_maxrss, (long)usage->ru_ixrss, (long)usage->ru_idrss,
+			     (long)usage->ru_isrss, (long)usage->ru_minflt, (long)usage->ru_majflt,
+			     (long)usage->ru_nswap, (long)usage->ru_inblock,
+			     (long)usage->ru_oublock, (long)usage->ru_msgsnd,
+			     (long)usage->ru_msgrcv, (long)usage->ru_nsignals,
+			     (long)usage->ru_nvcsw, (long)usage->ru_nivcsw);
+}
+
+static PyObject *result_of(const struct aspawn_result *result)
+{
+	char text[320], failure[256] = "";
+
+	aspawn_result_text(text, sizeof text, result);
+	aspawn_failure_text(failure, sizeof failure, &result->failure);
+	return Py_BuildValue("Kiiiyy#y#KK(LLLL)(iiyy)N", (unsigned long long)result->cookie,
+			     result->end, result->pid, result->status, text, result->out,
+			     (Py_ssize_t)result->out_size, result->err,
+			     (Py_ssize_t)result->err_size, (unsigned long long)result->out_total,
+			     (unsigned long long)result->err_total, (long long)result->submitted,
+			     (long long)result->started, (long long)result->executed,
+			     (long long)result->ended, result->failure.step, -result->failure.error,
+			     result->failure.subject, failure, usage_of(&result->usage));
+}
+
+PyDoc_STRVAR(take_doc,
+	     "take($self, /)\n--\n\n"
+	     "A list of results, at most BATCH, without waiting. Shorter: fd is not readable\n"
+	     "until there are more. A result: cookie, end, pid, status, text, out, err,\n"
+	     "out_total, err_total, times, failure as of Child.wait_started(), usage.");
+static PyObject *queue_take(PyObject *self, PyObject *unused)
+{
+	const struct aspawn_result *results[BATCH];
+	struct aspawn_queue *queue = queue_of(self);
+	PyObject *list, *result;
+	int count;
+
+	(void)unused;
+	if (!queue)
+		return NULL;
+	count = aspawn_queue_wait(queue, results, BATCH, 0);
+	if (count < 0 && count != -ECHILD)
+		return raise_error(count);
+	list = PyList_New(0);
+	for (int i = 0; list && i < count; i++) {
+		result = result_of(results[i]);
+		if (!result || PyList_Append(list, result) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(result);
+	}
+	if (count > 0)
+		aspawn_queue_release(queue, results, count);
+	return list;
+}
+
+PyDoc_STRVAR(cancel_doc, "cancel($self, ticket, /)\n--\n\n"
+			 "Cancel a job. ProcessLookupError: it has ended.");
+static PyObject *queue_cancel(PyObject *self, PyObject *args)
+{
+	struct aspawn_queue *queue = queue_of(self);
+	int ticket, r;
+
+	if (!queue || !PyArg_ParseTuple(args, "i:cancel", &ticket))
+		return NULL;
+	r = aspawn_queue_cancel(queue, ticket);
+	if (r < 0)
+		return raise_error(r);
+	Py_RETURN_NONE;
+}
+
+static void close_queue(Queue *self)
+{
+	struct aspawn_queue *queue = self->queue;
+	PyThreadState *thread;
+
+	self->queue = NULL;
+	self->fd = -1;
+	if (!queue)
+		return;
+	thread = PyEval_SaveThread();
+	aspawn_queue_close(queue);
+	PyEval_RestoreThread(thread);
+}
+
+PyDoc_STRVAR(close_doc, "close($self, /)\n--\n\nKill all jobs and end the queue.");
+static PyObject *queue_close(PyObject *self, PyObject *unused)
+{
+	(void)unused;
+	close_queue((Queue *)self);
+	Py_RETURN_NONE;
+}
+
+static void queue_dealloc(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	close_queue((Queue *)self);
+	((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+	Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = { { "submit", queue_submit, METH_VARARGS, submit_doc },
+				 { "take", queue_take, METH_NOARGS, take_doc },
+				 { "cancel", queue_cancel, METH_VARARGS, cancel_doc },
+				 { "close", queue_close, METH_NOARGS, close_doc },
+				 { NULL, NULL, 0, NULL } };
+
+static PyMemberDef members[] = { { "fd", T_INT, offsetof(Queue, fd), READONLY, NULL },
+				 { NULL, 0, 0, 0, NULL } };
+
+static PyType_Slot slots[] = { { Py_tp_new, queue_new },
+			       { Py_tp_dealloc, queue_dealloc },
+			       { Py_tp_methods, methods },
+			       { Py_tp_members, members },
+			       { Py_tp_doc, "A queue of commands: see aspawn.Queue." },
+			       { 0, NULL } };
+
+PyObject *queue_type(void)
+{
+	static PyType_Spec spec = { "aspawn._aspawn.Queue", sizeof(Queue), 0, Py_TPFLAGS_DEFAULT,
+				    slots };
+
+	return PyType_FromSpec(&spec);
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+import concurrent.futures
+import subprocess
+from resource import struct_rusage
+from typing import Any, Iterable, Iterator, Optional
+
+from ._popen import Failure, _Command, _Environment, _Limits
+from .actions import Action, Path
+
+class Result(subprocess.CompletedProcess[Any]):
+    returncode: Any  # int, or None
+    stdout: Any  # bytes, or None
+    stderr: Any
+    outcome: str
+    text: str
+    failure: Optional[Failure]
+    pid: Optional[int]
+    stdout_total: int
+    stderr_total: int
+    submitted: Optional[float]
+    started: Optional[float]
+    executed: Optional[float]
+    ended: Optional[float]
+    def __init__(self, args: Any, taken: Any) -> None: ...
+    @property
+    def usage(self) -> struct_rusage: ...
+    @property
+    def truncated(self) -> bool: ...
+
+class Future(concurrent.futures.Future[Result]): ...
+
+class Queue(concurrent.futures.Executor):
+    def __init__(self, running: int = ..., *, jobs: int = ..., job_bytes: int = ..., delay: float = ...) -> None: ...
+    def submit(  # type: ignore[override]
+        self, args: _Command, *, input: Optional[bytes] = ..., stdout: int = ..., stderr: int = ...,
+        output_size: int = ..., tail: bool = ..., timeout: Optional[float] = ..., grace: Optional[float] = ...,
+        check: bool = ..., shell: bool = ..., executable: Optional[Path] = ..., cwd: Optional[Path] = ...,
+        env: Optional[_Environment] = ..., limits: Optional[_Limits] = ..., actions: Iterable[Action] = ...,
+        same_group: bool = ..., key: int = ..., key_limit: int = ...,
+    ) -> Future: ...
+    def map(  # type: ignore[override]
+        self, commands: Iterable[_Command], *, timeout: Optional[float] = ..., **options: Any,
+    ) -> Iterator[Result]: ...
+    def shutdown(self, wait: bool = ..., *, cancel_futures: bool = ...) -> None: ...

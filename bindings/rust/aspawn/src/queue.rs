@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: MIT
+//! A queue of commands: submitted without a system call, started so many at a time, their results
+//! taken when they are there.
+//!
+//! ```
+//! # #[cfg(feature = "std")] fn main() -> aspawn::Result<()> {
+//! use aspawn::queue::{Job, Options, Queue};
+//! use aspawn::Command;
+//! use std::time::Duration;
+//!
+//! let queue = Queue::with(&Options::new().running(4))?;
+//! for number in 0..20 {
+//!     let mut command = Command::new("sh");
+//!     command.arg("-c").arg(format!("echo {}", number)).timeout(Duration::from_secs(10));
+//!     queue.submit(&Job::new(&command).cookie(number).stdout(100))?;
+//! }
+//! let mut sum = 0;
+//! for outcome in queue.results() {
+//!     let outcome = outcome?;
+//!     assert_eq!(outcome.stdout, format!("{}\n", outcome.cookie).as_bytes());
+//!     sum += outcome.cookie;
+//! }
+//! assert_eq!(sum, 190);
+//! # Ok(()) }
+//! # #[cfg(not(feature = "std"))] fn main() {}
+//! ```
+//!
+//! The programs are started by a server: a process that shares this one's memory, and has a small
+//! descriptor table of its own. So they raise no SIGCHLD here, no other wait sees them, they
+//! inherit no descriptor, and a start costs the same however much memory this process has.
+//!
+//! **Security:** the server keeps the credentials, namespaces, filters and limits that the thread
+//! had when it made the queue. A process that restricts itself (setuid, seccomp, landlock) drops its
+//! queues first: otherwise it would share its memory with a process that is not restricted.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::mem::{self, MaybeUninit};
+use core::ptr;
+use core::time::Duration;
+
+use crate::action::with_nul;
+use crate::spec::{milliseconds, Bytes, Limits, Spec, Usage};
+#[cfg(feature = "std")]
+use crate::Command;
+use crate::{sys, Error, Result, Step};
+
+/// How a queue is made.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    jobs: u32,
+    running: u32,
+    job_bytes: u32,
+    delay: Duration,
+    local: bool,
+}
+
+impl Options {
+    /// 256 jobs, of which 16 run at the same time, with 32 KiB of memory each.
+    pub fn new() -> Self {
+        Options::default()
+    }
+
+    /// Jobs from their submission until their result is taken, at most 32768.
+    pub fn jobs(mut self, jobs: u32) -> Self {
+        self.jobs = jobs;
+        self
+    }
+
+    /// Jobs that run at the same time, at most 32768.
+    pub fn running(mut self, running: u32) -> Self {
+        self.running = running;
+        self
+    }
+
+    /// Memory of each job: copies of its command, environment and input, and the output that is
+    /// kept. Address space only until it is used. At most 16 MiB.
+    pub fn job_bytes(mut self, bytes: u32) -> Self {
+        self.job_bytes = bytes;
+        self
+    }
+
+    /// The least time between two starts.
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// No server: the programs are children of this process, started by the threads that wait for
+    /// results. For emulators, where no process can share memory, and for programs that need this
+    /// process's descriptors, or its credentials and directory as they are later. The process may
+    /// not ignore SIGCHLD, nor reap by `waitpid(-1)`.
+    pub fn local(mut self, local: bool) -> Self {
+        self.local = local;
+        self
+    }
+}
+
+/// A number of a job, for [`Queue::cancel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ticket(i32);
+
+/// A command that the queue has copied: [`Queue::prepare`].
+#[derive(Clone, Copy, Debug)]
+pub struct Prepared {
+    number: i32,
+    setup: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Source<'a> {
+    #[cfg(feature = "std")]
+    Command(&'a Command),
+    Spec(&'a Spec),
+    Prepared(Prepared, Vec<Vec<u8>>),
+}
+
+/// A command for a queue, and what is to be kept of it. [`Queue::submit`] copies all of it.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    source: Source<'a>,
+    cookie: u64,
+    flags: u64,
+    output_size: usize,
+    input: &'a [u8],
+    limits: Limits,
+    key: u32,
+    key_limit: u32,
+    priority: u8,
+    has_nul: bool,
+}
+
+/// Actions before the caller's, of which there are eight at most, have the lowest bits of a cookie.
+const SETUP_BITS: u32 = 4;
+
+impl<'a> Job<'a> {
+    fn from(source: Source<'a>) -> Self {
+        Job {
+            source,
+            cookie: 0,
+            flags: 0,
+            output_size: 0,
+            input: &[],
+            limits: Limits::default(),
+            key: 0,
+            key_limit: 0,
+            priority: 0,
+            has_nul: false,
+        }
+    }
+
+    /// Of a command, with its `timeout` and `grace`. Its streams may not be set, and it may neither
+    /// be private nor have a `pre_exec`.
+    #[cfg(feature = "std")]
+    pub fn new(command: &'a Command) -> Self {
+        Job::from(Source::Command(command))
+    }
+
+    /// Of a [`Spec`], in the same way.
+    pub fn of(spec: &'a Spec) -> Self {
+        Job::from(Source::Spec(spec))
+    }
+
+    /// Of a prepared command, which has its arguments.
+    pub fn prepared(prepared: Prepared) -> Self {
+        Job::from(Source::Prepared(prepared, Vec::new()))
+    }
+
+    /// Replaces the arguments of a prepared command, also the first, which is the program's name;
+    /// of no others.
+    pub fn argv<T: Bytes>(mut self, argv: impl IntoIterator<Item = T>) -> Self {
+        let words: Vec<_> = argv.into_iter().map(|word| with_nul(word.bytes())).collect();
+        match &mut self.source {
+            Source::Prepared(_, argv) if words.iter().all(Option::is_some) => {
+                *argv = words.into_iter().flatten().collect()
+            }
+            _ => self.has_nul = true,
+        }
+        self
+    }
+
+    /// A number of the caller's, below 2^60, which the [`Outcome`] has too.
+    pub fn cookie(mut self, cookie: u64) -> Self {
+        self.cookie = cookie;
+        self
+    }
+
+    /// Keeps so many bytes of standard output, which otherwise is /dev/null. More is dropped.
+    /// [`stderr`](Self::stderr) has the same size: the last that was set.
+    pub fn stdout(mut self, size: usize) -> Self {
+        self.flags |= sys::ASPAWN_JOB_OUTPUT;
+        self.output_size = size;
+        self
+    }
+
+    /// Keeps so many bytes of standard error.
+    pub fn stderr(mut self, size: usize) -> Self {
+        self.flags |= sys::ASPAWN_JOB_ERROR;
+        self.output_size = size;
+        self
+    }
+
+    /// Standard error goes where standard output goes.
+    pub fn stderr_to_stdout(mut self) -> Self {
+        self.flags |= sys::ASPAWN_JOB_ERROR_TO_OUTPUT;
+        self
+    }
+
+    /// Of a longer output the last bytes are kept, not the first.
+    pub fn tail(mut self) -> Self {
+        self.flags |= sys::ASPAWN_JOB_TAIL;
+        self
+    }
+
+    /// Standard input, otherwise /dev/null.
+    pub fn input(mut self, input: &'a [u8]) -> Self {
+        self.input = input;
+        self
+    }
+
+    /// The time from the start until the program and its group get SIGTERM.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.limits.timeout = Some(timeout);
+        self
+    }
+
+    /// The time from SIGTERM to SIGKILL, one second if not set; also the time after the program's
+    /// end for another process that holds its output.
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.limits.grace = Some(grace);
+        self
+    }
+
+    /// Of the jobs with the same key, which is not 0, at most `limit` run at the same time. Others
+    /// pass those that have to wait.
+    pub fn key(mut self, key: u32, limit: u32) -> Self {
+        self.key = key;
+        self.key_limit = limit;
+        self
+    }
+
+    /// Of the jobs that wait, those of the highest priority start first: from 0, if not set, to 7.
+    pub fn priority(mut self, priority: u8) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Does not make a process group of the job's own: then a time limit ends the program alone.
+    pub fn same_group(mut self) -> Self {
+        self.flags |= sys::ASPAWN_JOB_SAME_GROUP;
+        self
+    }
+
+    /// `defaults` are the command's own limits.
+    fn raw(
+        &self,
+        command: *const sys::aspawn_command,
+        setup: usize,
+        defaults: &Limits,
+    ) -> sys::aspawn_job {
+        let timeout = self.limits.timeout.or(defaults.timeout);
+        sys::aspawn_job {
+            size: mem::size_of::<sys::aspawn_job>() as u64,
+            flags: self.flags,
+            cookie: self.cookie << SETUP_BITS | setup as u64,
+            command,
+            input: if self.input.is_empty() { ptr::null() } else { self.input.as_ptr().cast() },
+            input_size: self.input.len(),
+            output_size: self.output_size,
+            timeout_ms: timeout.map_or(0, |time| milliseconds(Some(time)).max(1)),
+            grace_ms: match self.limits.grace.or(defaults.grace) {
+                None => 0,
+                Some(Duration::ZERO) => -1,
+                time => milliseconds(time),
+            },
+            argv: ptr::null(),
+            prepared: 0,
+            reserved: 0,
+            key: self.key,
+            key_limit: self.key_limit,
+            priority: self.priority.into(),
+            reserved2: 0,
+            sink: None,
+            sink_arg: ptr::null_mut(),
+        }
+    }
+}
+
+/// How a job ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum End {
+    /// By itself, or by another process's signal.
+    Ran,
+    /// Never executed: why.
+    NotStarted(Error),
+    /// Its time was over.
+    TimedOut,
+    /// By [`Queue::cancel`].
+    Cancelled,
+    /// Not known: the server was killed, or, of a local queue, another wait has reaped it.
+    Lost,
+}
+
+/// The result of a job.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The job's.
+    pub cookie: u64,
+    /// What [`Queue::submit`] returned.
+    pub ticket: Ticket,
+    /// How it ended.
+    pub end: End,
+    /// Of the ended process.
+    pub pid: Option<u32>,
+    /// As wait(2) stores it.
+    pub status: Option<i32>,
+    /// What was kept of standard output.
+    pub stdout: Vec<u8>,
+    /// What was kept of standard error.
+    pub stderr: Vec<u8>,
+    /// Bytes that the program wrote to standard output.
+    pub stdout_total: u64,
+    /// Bytes that the program wrote to standard error.
+    pub stderr_total: u64,
+    /// What the program, and its children that it waited for, used.
+    pub usage: Usage,
+    /// The time from the submission to the start; to the end if it was not started.
+    pub waited: Duration,
+    /// The time from the start to the end.
+    pub ran: Duration,
+}
+
+impl Outcome {
+    /// A copy of a result that the queue still has.
+    fn new(result: &sys::aspawn_result) -> Self {
+        let setup = (result.cookie & ((1 << SETUP_BITS) - 1)) as usize;
+        // SAFETY: the library's bytes, until the result is released.
+        let bytes = |at: *const sys::c_char, size: usize| match at.is_null() {
+            true => Vec::new(),
+            false => unsafe { core::slice::from_raw_parts(at.cast::<u8>(), size) }.to_vec(),
+        };
+        let between =
+            |from: i64, to: i64| Duration::from_nanos(u64::try_from(to - from).unwrap_or(0));
+        let started = if result.started == 0 { result.ended } else { result.started };
+        Outcome {
+            cookie: result.cookie >> SETUP_BITS,
+            ticket: Ticket(result.ticket),
+            end: match result.end {
+                sys::ASPAWN_JOB_RAN => End::Ran,
+                sys::ASPAWN_JOB_NOT_STARTED => {
+                    End::NotStarted(Error::from_failure(&result.failure, setup))
+                }
+                sys::ASPAWN_JOB_TIMED_OUT => End::TimedOut,
+                sys::ASPAWN_JOB_CANCELLED => End::Cancelled,
+                _ => End::Lost,
+            },
+            pid: if result.pid > 0 { Some(result.pid as u32) } else { None },
+            status: if result.status < 0 { None } else { Some(result.status) },
+            stdout: bytes(result.out, result.out_size),
+            stderr: bytes(result.err, result.err_size),
+            stdout_total: result.out_total,
+            stderr_total: result.err_total,
+            usage: Usage::from(&result.usage),
+            waited: between(result.submitted, started),
+            ran: between(started, result.ended),
+        }
+    }
+
+    /// True if the program ran and its status is 0.
+    pub fn success(&self) -> bool {
+        matches!(self.end, End::Ran) && self.status == Some(0)
+    }
+
+    /// Status and output, as of [`Command::output`], or the error: of the step that failed, or
+    /// `TimedOut`, `ECANCELED`, and `ECHILD` of a job that is lost.
+    #[cfg(feature = "std")]
+    pub fn into_output(self) -> Result<std::process::Output> {
+        use std::os::unix::process::ExitStatusExt;
+        let error = match (self.end, self.status) {
+            (End::Ran, Some(status)) => {
+                let status = std::process::ExitStatus::from_raw(status);
+                return Ok(std::process::Output {
+                    status,
+                    stdout: self.stdout,
+                    stderr: self.stderr,
+                });
+            }
+            (End::NotStarted(error), _) => return Err(error),
+            (End::TimedOut, _) => sys::PSYS_ETIMEDOUT,
+            (End::Cancelled, _) => sys::PSYS_ECANCELED,
+            _ => sys::PSYS_ECHILD,
+        };
+        Err(Error::new(Step::Run, error))
+    }
+}
+
+/// "exit 3", "timed out, killed by SIGTERM", "not started: ..."
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.end {
+            End::NotStarted(error) => return write!(f, "not started: {}", error),
+            End::Cancelled => return f.write_str("cancelled"),
+            End::Lost => return f.write_str("lost"),
+            End::TimedOut => f.write_str("timed out, ")?,
+            End::Ran => (),
+        }
+        let mut bytes = [0u8; 64];
+        // SAFETY: the buffer has this size, which includes the NUL.
+        let length = unsafe {
+            sys::aspawn_status_text(
+                bytes.as_mut_ptr().cast(),
+                bytes.len(),
+                self.status.unwrap_or(-1),
+            )
+        };
+        f.write_str(core::str::from_utf8(&bytes[..length.min(bytes.len() - 1)]).unwrap_or(""))
+    }
+}
+
+/// Numbers of jobs. Those from `submitted` on grow, and wrap at 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub struct Counts {
+    /// Submitted, and not started.
+    pub waiting: u32,
+    pub running: u32,
+    /// Whose results were not taken.
+    pub ended: u32,
+    pub submitted: u32,
+    pub started: u32,
+    pub ran: u32,
+    pub not_started: u32,
+    pub timed_out: u32,
+    pub cancelled: u32,
+    pub lost: u32,
+    /// That were made: more than one if a server was killed.
+    pub servers: u32,
+}
+
+/// What there is of results.
+pub(crate) enum Taken {
+    One(Outcome),
+    /// Not yet.
+    None,
+    /// And no job waits or runs.
+    Idle,
+}
+
+/// A queue of commands. All methods may be called by any number of threads.
+///
+/// Dropped, it kills all jobs with their process groups, and ends the server, before it returns:
+/// within a millisecond or so. After fork(2) the new process has no queue: all calls fail with
+/// `ESTALE` there.
+pub struct Queue(*mut sys::aspawn_queue);
+
+// SAFETY: every function of a queue is thread-safe, but close, which needs the queue alone.
+unsafe impl Send for Queue {}
+unsafe impl Sync for Queue {}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Queue").field(&self.counts()).finish()
+    }
+}
+
+fn done(result: i32) -> Result<i32> {
+    match result {
+        error if error < 0 => Err(Error::new(Step::Run, error)),
+        result => Ok(result),
+    }
+}
+
+impl Queue {
+    /// A queue as [`Options::new`] has it.
+    pub fn new() -> Result<Self> {
+        Self::with(&Options::new())
+    }
+
+    /// A queue. Fails with `EOPNOTSUPP` where no process can share memory:
+    /// [`Options::local`].
+    pub fn with(options: &Options) -> Result<Self> {
+        Self::with_flags(options, 0)
+    }
+
+    pub(crate) fn with_flags(options: &Options, flags: u64) -> Result<Self> {
+        let options = sys::aspawn_queue_options {
+            size: mem::size_of::<sys::aspawn_queue_options>() as u64,
+            flags: flags | if options.local { sys::ASPAWN_QUEUE_LOCAL } else { 0 },
+            jobs: options.jobs,
+            running: options.running,
+            job_bytes: options.job_bytes,
+            delay_ms: u32::try_from(milliseconds(Some(options.delay))).unwrap_or(u32::MAX),
+            completed: None,
+            completed_arg: ptr::null_mut(),
+        };
+        let mut queue = ptr::null_mut();
+        // SAFETY: both are valid.
+        match unsafe { sys::aspawn_queue_create(&mut queue, &options) } {
+            0 => Ok(Queue(queue)),
+            error => Err(Error::new(Step::Start, error)),
+        }
+    }
+
+    /// Gives the server a copy of a descriptor above 2, for actions of jobs that are submitted
+    /// afterwards: they have it under this number. It is to stay open until
+    /// [`unregister`](Self::unregister), as a new server, after the death of one, takes it anew. At
+    /// most 16.
+    pub fn register(&self, fd: i32) -> Result<()> {
+        done(unsafe { sys::aspawn_queue_register(self.0, fd) }).map(|_| ())
+    }
+
+    /// Closes the server's copy of a descriptor. Jobs that use it and were not started fail.
+    pub fn unregister(&self, fd: i32) -> Result<()> {
+        done(unsafe { sys::aspawn_queue_unregister(self.0, fd) }).map(|_| ())
+    }
+
+    /// Submits a job: copies it, and returns without waiting. The error is `WouldBlock` if the
+    /// queue has no place until a result is taken, `E2BIG` if the job needs more than
+    /// [`Options::job_bytes`], and `EBADF` if an action uses a descriptor of this process that is not registered.
+    pub fn submit(&self, job: &Job<'_>) -> Result<Ticket> {
+        if job.has_nul {
+            return Err(Error::invalid("submit, a string with a NUL, or argv of no prepared"));
+        }
+        if job.cookie >> (u64::BITS - SETUP_BITS) != 0 {
+            return Err(Error::invalid("submit, a cookie of more than 60 bits"));
+        }
+        match &job.source {
+            #[cfg(feature = "std")]
+            Source::Command(command) => command.as_job(|raw, limits| {
+                self.submit_raw(&job.raw(raw, command.setup_count(), limits))
+            }),
+            Source::Spec(spec) => spec.with_raw(&[], None, spec.streams(), |raw| {
+                self.submit_raw(&job.raw(raw, 0, &Limits::default()))
+            }),
+            Source::Prepared(prepared, words) => {
+                let mut raw = job.raw(ptr::null(), prepared.setup, &Limits::default());
+                let words = words.iter().map(|word| word.as_ptr() as *mut sys::c_char);
+                let argv: Vec<_> = words.chain([ptr::null_mut()]).collect();
+                raw.prepared = prepared.number;
+                if argv.len() > 1 {
+                    raw.argv = argv.as_ptr();
+                }
+                self.submit_raw(&raw)
+            }
+        }
+    }
+
+    fn submit_raw(&self, job: &sys::aspawn_job) -> Result<Ticket> {
+        // SAFETY: the call copies the job and all that it points to, which lives until its end.
+        match unsafe { sys::aspawn_queue_submit(self.0, job) } {
+            error if error < 0 => Err(Error::new(Step::Start, error)),
+            ticket => Ok(Ticket(ticket)),
+        }
+    }
+
+    /// Copies a command once for many jobs, above all for their environment. It has the place of
+    /// a job until the queue is dropped.
+    #[cfg(feature = "std")]
+    pub fn prepare(&self, command: &Command) -> Result<Prepared> {
+        let setup = command.setup_count();
+        command.as_job(|raw, _| self.prepare_raw(raw, setup))
+    }
+
+    /// [`prepare`](Self::prepare) of a [`Spec`].
+    pub fn prepare_spec(&self, spec: &Spec) -> Result<Prepared> {
+        spec.with_raw(&[], None, spec.streams(), |raw| self.prepare_raw(raw, 0))
+    }
+
+    fn prepare_raw(&self, command: &sys::aspawn_command, setup: usize) -> Result<Prepared> {
+        // SAFETY: as of a job.
+        match unsafe { sys::aspawn_queue_prepare(self.0, command) } {
+            error if error < 0 => Err(Error::new(Step::Start, error)),
+            number => Ok(Prepared { number, setup }),
+        }
+    }
+
+    /// Cancels a job: if it runs, its group gets SIGTERM, and SIGKILL after its grace. Its
+    /// [`Outcome`] comes nevertheless. Fails with `ESRCH` if the job has ended.
+    pub fn cancel(&self, ticket: Ticket) -> Result<()> {
+        done(unsafe { sys::aspawn_queue_cancel(self.0, ticket.0) }).map(|_| ())
+    }
+
+    /// Cancels all jobs that were submitted before.
+    pub fn cancel_all(&self) -> Result<()> {
+        done(unsafe { sys::aspawn_queue_cancel_all(self.0) }).map(|_| ())
+    }
+
+    pub(crate) fn take(&self, timeout: Option<Duration>) -> Result<Taken> {
+        let mut result = ptr::null();
+        // SAFETY: there is room for one result, which is valid until its release.
+        unsafe {
+            match sys::aspawn_queue_wait(self.0, &mut result, 1, milliseconds(timeout)) {
+                0 => Ok(Taken::None),
+                error if error == -sys::PSYS_ECHILD => Ok(Taken::Idle),
+                error if error < 0 => Err(Error::new(Step::Run, error)),
+                _ => {
+                    let outcome = Outcome::new(&*result);
+                    done(sys::aspawn_queue_release(self.0, &mut result, 1))?;
+                    Ok(Taken::One(outcome))
+                }
+            }
+        }
+    }
+
+    /// Waits for the next result. None if the time is over, or if no job waits or runs.
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<Option<Outcome>> {
+        self.take(timeout).map(|taken| match taken {
+            Taken::One(outcome) => Some(outcome),
+            Taken::None | Taken::Idle => None,
+        })
+    }
+
+    /// Results, until no job waits or runs; it goes on after later submissions.
+    pub fn results(&self) -> Results<'_> {
+        Results(self)
+    }
+
+    /// Waits until no job waits or runs. False if the time is over.
+    pub fn drain(&self, timeout: Option<Duration>) -> Result<bool> {
+        match unsafe { sys::aspawn_queue_drain(self.0, milliseconds(timeout)) } {
+            error if error == -sys::PSYS_ETIMEDOUT => Ok(false),
+            result => done(result).map(|_| true),
+        }
+    }
+
+    /// Numbers of jobs, each exact, but not all of the same moment.
+    pub fn counts(&self) -> Result<Counts> {
+        let mut counts = MaybeUninit::<sys::aspawn_queue_counts>::zeroed();
+        // SAFETY: only numbers.
+        let counts = unsafe {
+            done(sys::aspawn_queue_count(self.0, counts.as_mut_ptr()))?;
+            counts.assume_init()
+        };
+        Ok(Counts {
+            waiting: counts.waiting,
+            running: counts.running,
+            ended: counts.ended,
+            submitted: counts.submitted,
+            started: counts.started,
+            ran: counts.ran,
+            not_started: counts.not_started,
+            timed_out: counts.timed_out,
+            cancelled: counts.cancelled,
+            lost: counts.lost,
+            servers: counts.servers,
+        })
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn fd(&self) -> Result<i32> {
+        done(unsafe { sys::aspawn_queue_fd(self.0) })
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has the queue.
+        unsafe { sys::aspawn_queue_close(self.0) };
+    }
+}
+
+/// What [`Queue::results`] returns.
+#[derive(Debug)]
+pub struct Results<'a>(&'a Queue);
+
+impl Iterator for Results<'_> {
+    type Item = Result<Outcome>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.wait(None).transpose()
+    }
+}
