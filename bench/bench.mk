@@ -30,6 +30,7 @@ bench-queue-quick: $(bench_dir)/queue
 
 bench-queue: $(bench_dir)/queue ## the queue: submissions in bursts, and commands a second, against a loop by hand and posix_spawn
 	$<
+	bench/pools.sh $<
 
 $(bench_dir)/syscall: bench/syscall.cc $(archive)
 	@mkdir -p $(@D)

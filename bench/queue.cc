@@ -4,6 +4,7 @@
 // what each is of the clone floor or of posix_spawn.
 //
 //	queue [rounds [commands]]
+//	queue list COMMANDS		only the queue, for pools.sh: commands a second
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,8 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +58,14 @@ static double median(std::vector<double> values)
 {
 	std::sort(values.begin(), values.end());
 	return values[values.size() / 2];
+}
+
+// Each way begins after the same nap, on caches and a processor that others have used.
+static void nap()
+{
+	const timespec time = { 0, 2000000 };
+
+	nanosleep(&time, nullptr);
 }
 
 // --- the queue ---------------------------------------------------------------------
@@ -98,7 +109,6 @@ static double submit_burst(aspawn_queue *queue, int prepared, int burst, bool as
 {
 	aspawn_command command = command_of(with_arguments);
 	aspawn_job job = {};
-	const timespec nap = { 0, 2000000 };
 
 	job.size = sizeof job;
 	if (prepared) {
@@ -107,9 +117,8 @@ static double submit_burst(aspawn_queue *queue, int prepared, int burst, bool as
 	} else {
 		job.command = &command;
 	}
-	if (asleep)
-		nanosleep(&nap, nullptr);
-	else
+	nap();
+	if (!asleep)
 		check(aspawn_queue_submit(queue, &job) > 0, "submit");
 	const double begun = now();
 	for (int i = 0; i < burst; i++)
@@ -259,26 +268,39 @@ static double epoll_rate(unsigned running, const char *const *argv, int commands
 
 // --- how long the caller is blocked -----------------------------------------------------
 
-static ASPAWN_CHILD int ends_at_once(void *)
+static ASPAWN_CHILD int execs_alone(void *)
 {
-	return 0;
+	return psys_execve(child, alone, environ);
 }
 
+// The system calls that every spawn of this kind needs, as in responsiveness.
 static double floor_of_clone()
 {
-	alignas(16) static char stack[16384];
+	static char *const stack = (char *)mmap(nullptr, 65536, PROT_READ | PROT_WRITE,
+						MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	psys_clone_args args = {};
+	psys_sigset all, old;
+
+	args.flags = PSYS_CLONE_VM | PSYS_CLONE_CLEAR_SIGHAND;
+	args.exit_signal = PSYS_SIGCHLD;
+	args.stack = (uintptr_t)stack;
+	args.stack_size = 65536;
+	psys_sigfillset(&all);
+	nap();
 	const double begun = now();
-	const long pid = psys_clone_thunk(PSYS_CLONE_VM | PSYS_SIGCHLD, stack + sizeof stack,
-					  nullptr, nullptr, nullptr, ends_at_once, nullptr);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
+	const long pid = psys_clone3_thunk(&args, PSYS_CLONE_ARGS_SIZE_VER0, execs_alone, nullptr);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, nullptr, PSYS_SIGSET_SIZE);
 	const double ended = now();
 
-	check(pid > 0, "clone");
+	check(pid > 0, "clone3");
 	waitpid((pid_t)pid, nullptr, 0);
 	return ended - begun;
 }
 
 static double blocked_by_posix_spawn()
 {
+	nap();
 	const double begun = now();
 	pid_t pid;
 	check(posix_spawn(&pid, child, nullptr, nullptr, with_arguments, environ) == 0,
@@ -293,8 +315,10 @@ static double blocked_by_aspawn()
 {
 	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE, nullptr, -1, 0 };
 	static Stack_t stack;
-	const double begun = now();
 	pid_t pid;
+
+	nap();
+	const double begun = now();
 	check(aspawn_with(&options, &pid, &stack, 4096, exec_child, (void *)with_arguments, nullptr,
 			  0) >= 0,
 	      "aspawn");
@@ -324,8 +348,173 @@ static void compare(const char *title, const char *of, std::vector<Row> rows, si
 		       median(row.values) / one);
 }
 
+// --- memory and descriptors of the caller ---------------------------------------------------
+
+// Memory of the caller's that has been touched, by small pages. 0 if the machine has less.
+static bool touch(size_t mebibytes)
+{
+	static char *memory;
+	static size_t size;
+	const size_t available =
+		(size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 1048576;
+
+	if (memory)
+		munmap(memory, size);
+	memory = nullptr;
+	size = mebibytes * 1048576;
+	if (!size)
+		return true;
+	if (available < mebibytes + mebibytes / 8)
+		return false;
+	memory = (char *)mmap(nullptr, size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	check(memory != MAP_FAILED, "mmap");
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	for (size_t at = 0; at < size; at += 4096)
+		memory[at] = 1;
+	return true;
+}
+
+static bool open_descriptors(unsigned count)
+{
+	static std::vector<int> fds;
+
+	while (fds.size() > count) {
+		close(fds.back());
+		fds.pop_back();
+	}
+	while (fds.size() < count) {
+		const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return false;
+		fds.push_back(fd);
+	}
+	return true;
+}
+
+// From the submission of a job until its end, of jobs one after the other.
+static double life_of_a_job(aspawn_queue *queue, int prepared)
+{
+	const aspawn_result *result;
+	aspawn_job job = {};
+
+	job.size = sizeof job;
+	job.prepared = prepared;
+	const double begun = now();
+	check(aspawn_queue_submit(queue, &job) > 0, "submit");
+	check(aspawn_queue_wait(queue, &result, 1, -1) == 1, "wait");
+	const double ended = now();
+	aspawn_queue_release(queue, &result, 1);
+	return ended - begun;
+}
+
+static double life_by_posix_spawn()
+{
+	pid_t pid;
+	const double begun = now();
+
+	check(posix_spawn(&pid, child, nullptr, nullptr, alone, environ) == 0, "posix_spawn");
+	waitpid(pid, nullptr, 0);
+	return now() - begun;
+}
+
+// Whether what the caller has touched or opened makes a difference.
+static void show_row(const char *what, aspawn_queue *queue, int prepared, int rounds)
+{
+	std::vector<double> submits, lives, others;
+
+	for (int round = 0; round < rounds; round++) // not in turns: a close takes on
+		submits.push_back(submit_burst(queue, prepared, 32, false));
+	for (int round = 0; round < rounds; round++)
+		lives.push_back(life_of_a_job(queue, prepared));
+	for (int round = 0; round < rounds; round++)
+		others.push_back(life_by_posix_spawn());
+	nap();
+	printf("%-36s %9.2f %10.1f %12.1f\n", what, median(submits), median(lives), median(others));
+}
+
+static void show_callers(aspawn_queue *queue, int prepared, int rounds)
+{
+	printf("\n%-36s %9s %10s %12s\n", "us, medians; the caller has", "submit 32", "its life",
+	       "posix_spawn");
+	for (size_t mebibytes : { 0, 64, 1024, 4096 }) {
+		char what[64];
+		snprintf(what, sizeof what, "touched %zu MiB", mebibytes);
+		if (touch(mebibytes))
+			show_row(what, queue, prepared, rounds);
+		else
+			printf("%-36s not so much memory here\n", what);
+	}
+	touch(0);
+	for (unsigned count : { 0U, 1000U, 19900U }) {
+		char what[64];
+		snprintf(what, sizeof what, "opened %u descriptors", count);
+		if (open_descriptors(count))
+			show_row(what, queue, prepared, rounds);
+		else
+			printf("%-36s not so many descriptors here\n", what);
+	}
+	open_descriptors(0);
+}
+
+// --- many checks -----------------------------------------------------------------------------
+
+static double processor_time(int who)
+{
+	rusage usage;
+
+	getrusage(who, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+// Always `running` jobs at a time and no more: the time from submission to end is the job's own.
+// Of the server, which is a child that is reaped at the end, and its jobs, CPU is that of
+// RUSAGE_CHILDREN.
+static void show_checks(unsigned running, int commands)
+{
+	const double before = processor_time(RUSAGE_SELF) + processor_time(RUSAGE_CHILDREN);
+	aspawn_queue *queue = make_queue(running);
+	aspawn_command command = command_of(alone);
+	const aspawn_result *results[64];
+	std::vector<double> lives;
+	aspawn_job job = {};
+	int submitted = 0, count;
+
+	job.size = sizeof job;
+	job.prepared = aspawn_queue_prepare(queue, &command);
+	job.flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR_TO_OUTPUT;
+	const double begun = now();
+	while ((int)lives.size() < commands) {
+		while (submitted < commands && submitted - (int)lives.size() < (int)running) {
+			check(aspawn_queue_submit(queue, &job) > 0, "submit");
+			submitted++;
+		}
+		count = aspawn_queue_wait(queue, results, 64, -1);
+		check(count > 0, "wait");
+		for (int i = 0; i < count; i++)
+			lives.push_back((double)(results[i]->ended - results[i]->submitted) / 1e3);
+		aspawn_queue_release(queue, results, count);
+	}
+	const double time = now() - begun;
+	aspawn_queue_close(queue);
+	const double used = processor_time(RUSAGE_SELF) + processor_time(RUSAGE_CHILDREN) - before;
+	std::sort(lives.begin(), lives.end());
+	printf("%-36u %9.0f %10.0f %10.0f %10.0f\n", running, commands / time * 1e6,
+	       lives[lives.size() / 2], lives[lives.size() * 99 / 100], used / commands);
+}
+
+// For pools.sh: a shell that echoes, with its output collected.
+static int run_list(int commands)
+{
+	printf("%.0f\n", queue_rate(16, (char *const *)shell, true, commands));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 2 && !strcmp(argv[1], "list"))
+		return run_list(atoi(argv[2]));
 	const int rounds = argc > 1 ? atoi(argv[1]) : 25, commands = argc > 2 ? atoi(argv[2]) : 4000;
 	aspawn_queue *queue = make_queue(16);
 	aspawn_command command = command_of(with_arguments);
@@ -349,7 +538,12 @@ int main(int argc, char **argv)
 		  { "submit, 32, awake, environment copied",
 		    [=] { return submit_burst(queue, 0, 32, false); } } },
 		0, rounds * 4);
+	show_callers(queue, prepared, rounds);
 	aspawn_queue_close(queue);
+	printf("\n%-36s %9s %10s %10s %10s\n", "checks with output, at once", "a second", "p50, us",
+	       "p99, us", "CPU, us");
+	for (unsigned running : { 1U, 16U, 100U })
+		show_checks(running, commands);
 	for (unsigned running : { 16U, 100U }) {
 		const std::string title =
 			"a second, static child, " + std::to_string(running) + " at once";

@@ -93,12 +93,12 @@ enum serving { NOBODY_SERVES, A_WAITER_SERVES, A_THREAD_SERVES };
 
 /* A descriptor of the caller's that the server has, too. */
 struct registered {
-	_Alignas(4) int fd; /* the caller's number, or enum entry; a futex */
+	_Alignas(4) int fd; /* the caller's number, or enum entry_state; a futex */
 	_Alignas(4) int at; /* the server's; ENTRY_UNKNOWN, or another negative error; a futex */
 	uint32_t serial;    /* of the registration: an old message may still be on its way */
 };
 
-enum entry { ENTRY_FREE = 0, ENTRY_FILLING = 1, ENTRY_DROPPED = 2, ENTRY_UNKNOWN = -1 };
+enum entry_state { ENTRY_FREE = 0, ENTRY_FILLING = 1, ENTRY_DROPPED = 2, ENTRY_UNKNOWN = -1 };
 
 /* A list of jobs, in both directions. */
 struct job_list {

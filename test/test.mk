@@ -118,9 +118,16 @@ test-emulated: cross-all ## the suite of every architecture under qemu-user, whe
 	SUITE_QUICK=1 test/prove --timer -j2 --exec test/emulated $(foreach name,$(sort $(TARGETS)),$(BUILD_DIR)/$(name)/suite:$($(name).emulator)$(addprefix :,$($(name).cc)))
 
 # PAIRS="x86_64-on-amd64-5.10" for some only. As root, test/kernels/install first.
-.PHONY: test-kernels
+.PHONY: test-kernels test-kernels-newest
 test-kernels: cross-all ## the suite as the init of real kernels, under QEMU
 	test/kernels/run $(PAIRS)
+
+# What CI boots: of each architecture the newest kernel, and the oldest of a few.
+newest := x86_64-on-amd64-5.10 x86_64-on-amd64-new x32-on-amd64-new i386-on-i386-5.10 i386-on-amd64-new \
+	aarch64-on-arm64-new thumb2-on-arm64-5.10 arm-on-armhf-new riscv64-on-riscv64-new ppc64le-on-ppc64el-64k \
+	s390x-on-s390x-new mips64el-on-mips64el-6.1 mipsn32el-on-mips64el-6.1 mipsel-on-mipsel-6.1 loongarch64-on-loong64-new
+test-kernels-newest: ## test-kernels for the newest kernel of each architecture, and a few old ones
+	$(MAKE) test-kernels PAIRS='$(newest)'
 
 # As root, test/consumers/install first.
 .PHONY: test-consumers
@@ -203,11 +210,11 @@ test-bindings-suites: test-bindings ## the languages' own suites, without and wi
 # RUNTIMES="libuv" for some only. As root, test/ports/install first.
 RUNTIMES ?= $(basename $(notdir $(wildcard test/ports/*.t)))
 .PHONY: test-ports bench-ports
-test-ports: amalgamation ## runtimes with the patches of ports/, by their own tests: 3 minutes
+test-ports: amalgamation ## runtimes with the patches of ports/, by their own tests: 5 minutes
 	test/prove --timer $(RUNTIMES:%=test/ports/%.t)
 
 bench-ports: test-ports ## how long uv_spawn() blocks its caller, with and without the patch
-	PORT=$(BUILD_DIR)/ports/libuv ports/libuv/bench
+	for port in $(BUILD_DIR)/ports/libuv1*; do PORT=$$port ports/libuv/bench || exit 1; done
 
 # As root, test/monitoring/install first. CHECKS=2000 for fewer.
 .PHONY: test-monitoring

@@ -4,6 +4,8 @@
 
     tools/amalgamate.py DIRECTORY   aspawn.h, aspawn.c, aspawn.S and psys.h
 
+and three of its image, which may be left out: aspawn-image.c, aspawn-image.S and aspawn-image.ld.
+
 An #include of a file of the project becomes the text of that file, once; a file without an
 include guard is a list for macros of its includer, and becomes text at each #include. The
 choice in syscall/arch.h becomes the choice of a macro, PSYS_TARGET_<ARCHITECTURE>, and text
@@ -19,6 +21,7 @@ INCLUDE = ROOT / "include"
 ARCH_H = INCLUDE / "syscall/arch.h"
 ARCH = INCLUDE / "syscall/arch"
 ARCH_SOURCES = ROOT / "syscall/arch"
+IMAGE = ROOT / "command/image"
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 COMMENT_OR_LINE = re.compile(r"^[ \t]*/\*(?:[^*]|\*(?!/))*\*/\n|^[^\n]*\n", re.M)
 CHOICE = re.compile(r'#include "arch/(\w+)/call\.h"')
@@ -207,6 +210,7 @@ class Unit:
             elif file and begins and guard(file):
                 before += self.text(file)
             elif file:
+                begins = False
                 seen = set(self.seen)
                 nested = self.text(file)
                 if depth > bool(guarded):  # not for all who include the file
@@ -259,12 +263,13 @@ def numbers(architecture, text):
     return header, "\n".join(sorted(lines.values()))
 
 
-def assembly():
+def assembly(without):
+    """The assembly of all architectures, without the files of this name."""
     sequences = {}
     for architecture in ARCHITECTURES:
         seen, items = set(), []
         for path in sorted((ARCH_SOURCES / architecture).glob("*.S")):
-            if path.name != "start.S":
+            if path.name != without:
                 items += sequence(path, seen, numbers=True)
         header, lines = numbers(architecture, "\n".join(text for _, text in items))
         sequences[architecture] = [((header, "numbers"), lines), *items]
@@ -274,16 +279,18 @@ def assembly():
     yield from with_conditions(merge(sequences))
 
     users = {}
-    for architecture, items in sequences.items():
+    for architecture, items in sequences.items() if without == "start.S" else ():
         for name in re.findall(r"\.globl\s+(\w+)", "\n".join(text for _, text in items)):
             users.setdefault(name, []).append(architecture)
-    yield from ["", "/* As the functions of aspawn.c. */", "#ifndef ASPAWN_EXPORT"]
+    if users:
+        yield from ["", "/* As the functions of aspawn.c. */", "#ifndef ASPAWN_EXPORT"]
     for name, architectures in users.items():
         hidden = [f"\t.hidden\t{name}"]
         if len(architectures) < len(ARCHITECTURES):
             hidden = [*condition(architectures), *hidden, "#endif"]
         yield from hidden
-    yield "#endif"
+    if users:
+        yield "#endif"
 
 
 # --- the four files ----------------------------------------------------------------------
@@ -352,6 +359,16 @@ PSYS_UNINSTRUMENTED names the options that no attribute keeps out.""",
 The library's assembly: where a child begins, and on some architectures what a signal handler
 returns to, and atomic operations. Needs no option: cc -c aspawn.S -o aspawn-asm.o
 (aspawn.o is what becomes of aspawn.c).""",
+    "aspawn-image.c": """
+With the image, a command for another user does not copy the memory of the caller. Make it first:
+
+cc -static -nostdlib -Os -ffreestanding -fno-stack-protector -fno-pic -ffunction-sections
+-fno-asynchronous-unwind-tables -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s
+-Wl,-T,aspawn-image.ld -o aspawn-image aspawn-image.c aspawn-image.S
+
+then compile aspawn.c with -DASPAWN_IMAGE='"aspawn-image"' (its path), which contains it.""",
+    "aspawn-image.S": """
+The image's assembly: where it begins.""",
 }
 
 TITLES = {
@@ -359,6 +376,8 @@ TITLES = {
     "aspawn.h": "the interface",
     "aspawn.c": "the library",
     "aspawn.S": "the library's assembly",
+    "aspawn-image.c": "the image, a program that the library may contain",
+    "aspawn-image.S": "the image's assembly",
 }
 
 SOURCE_BEGIN = """
@@ -450,7 +469,9 @@ def files():
     for path in sources:
         lines += unit.text(path)
     yield "aspawn.c", lines
-    yield "aspawn.S", list(assembly())
+    yield "aspawn.S", list(assembly(without="start.S"))
+    yield "aspawn-image.c", Unit().text(IMAGE / "program.c")
+    yield "aspawn-image.S", list(assembly(without="clone.S"))
 
 
 def main(directory):
@@ -461,16 +482,17 @@ def main(directory):
         notes = NOTES[name].format(api=wrapped(functions(lines, "PSYS_API")), plain=plain)
         head = HEAD.format(file=name, version=version(), title=TITLES[name], notes=comment(notes),
                            license=comment((ROOT / "LICENSE").read_text()))
-        if name != "aspawn.S":
+        if not name.endswith(".S"):
             linkage = LINKAGE.replace("{exported}", "protected" if name.endswith(".c") else "default")
             lines = linkage.splitlines() + lines
-        if name == "aspawn.c":
+        if name.endswith(".c"):
             lines = [*SOURCE_BEGIN.splitlines(), *lines, *SOURCE_END.splitlines()]
         if name.endswith(".h"):
             own = f"{name[:-2].upper()}_AMALGAMATION_H"
             lines = [f"#ifndef {own}", f"#define {own}", *lines, "", "#endif"]
         text = re.sub(r"\n{3,}", "\n\n", "\n".join([head, *lines]) + "\n")
         (directory / name).write_text(text)
+    (directory / "aspawn-image.ld").write_text((IMAGE / "image.ld").read_text())
 
 
 if __name__ == "__main__":

@@ -200,6 +200,9 @@ export interface JobOptions {
 	/** Of the jobs with the same key at most `keyLimit` (1) run at the same time. */
 	key?: number;
 	keyLimit?: number;
+	/** Of the jobs that wait, those of the highest priority start first: from 0 to 7. Those that wait
+	 * in this process (`QueueOptions.jobs`) come after all of these. */
+	priority?: number;
 	limits?: OwnOptions['limits'];
 	/** Without descriptors of this process, which a job does not have. */
 	actions?: readonly Action[];

@@ -7,6 +7,7 @@
 Medians in microseconds, and what nine of ten starts are below. Only the ratios carry over to another machine.
 """
 import asyncio
+import concurrent.futures
 import contextlib
 import os
 import platform
@@ -21,6 +22,7 @@ from aspawn import aio
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 PROGRAM = ["/bin/true"]
+ECHO = ["/bin/echo", "text"]
 DESCRIPTORS = 19000
 
 
@@ -115,6 +117,33 @@ def loops(where, rounds):
             loop_blocked(aio.create_subprocess_exec), rounds)
 
 
+def many(name, count, running, rounds):
+    """The time and the processor time of `count` commands, `running` at a time, all of which are
+    submitted at once."""
+    def theirs():
+        with concurrent.futures.ThreadPoolExecutor(running) as pool:
+            for future in [pool.submit(subprocess.run, ECHO, capture_output=True) for _ in range(count)]:
+                future.result()
+
+    def ours():
+        with aspawn.Queue(running) as queue:
+            for future in [queue.submit(ECHO) for _ in range(count)]:
+                future.result()
+
+    def processor():
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return [usage.ru_utime + usage.ru_stime for usage in used]
+    measured = {theirs: [], ours: []}
+    for _ in range(rounds):
+        for way in measured:
+            begin, before = time.perf_counter(), processor()
+            way()
+            own, children = (after - value for after, value in zip(processor(), before))
+            measured[way].append((time.perf_counter() - begin, own, own + children))
+    medians = [[1e6 / count * statistics.median(column) for column in zip(*measured[way])] for way in measured]
+    print(f"| {name} | {' | '.join(f'{value:.0f}' for pair in zip(*medians) for value in pair)} |", flush=True)
+
+
 print(f"CPython {platform.python_version()}, Linux {platform.release()}, {os.cpu_count()} processors, "
       f"{ROUNDS} rounds; us\n")
 print("| | blocked: subprocess | aspawn | ratio | 90 %: subprocess | aspawn | until the end: subprocess | aspawn |")
@@ -132,3 +161,11 @@ if os.getuid() == 0:
     with descriptors(DESCRIPTORS):
         starts(f"{DESCRIPTORS} descriptors", max(5, ROUNDS // 2))
         loops(f"{DESCRIPTORS} descriptors", max(5, ROUNDS // 2))
+
+print("\n| | a command: ThreadPoolExecutor | aspawn.Queue | processor, this process: ThreadPoolExecutor "
+      "| aspawn.Queue | processor, with children: ThreadPoolExecutor | aspawn.Queue |")
+print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+for running in (4, 16):
+    many(f"300 `echo`, {running} at a time, small", 300, running, max(5, ROUNDS // 20))
+with memory(1 << 30):
+    many("300 `echo`, 16 at a time, 1 GiB touched", 300, 16, max(5, ROUNDS // 20))

@@ -20,9 +20,20 @@ if AMALGAMATE.exists():
     (VENDOR / "psys.h").unlink()
 
 
+IMAGE = """-static -nostdlib -Os -ffreestanding -fno-stack-protector -fno-pic -ffunction-sections
+    -fno-asynchronous-unwind-tables -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s
+    -Wl,-T,vendor/aspawn-image.ld vendor/aspawn-image.c vendor/aspawn-image.S""".split()
+
+
 class BuildWithAssembly(build_ext):
     def build_extensions(self):
         self.compiler.src_extensions = [*self.compiler.src_extensions, ".S"]
+        image = Path(self.build_temp).resolve() / "aspawn-image"
+        image.parent.mkdir(parents=True, exist_ok=True)
+        if subprocess.run([self.compiler.compiler[0], *IMAGE, "-o", image]).returncode == 0:
+            self.extensions[0].define_macros.append(("ASPAWN_IMAGE", f'"{image}"'))
+        else:
+            print("aspawn: no image; commands of another user copy memory", file=sys.stderr)
         super().build_extensions()
 
 

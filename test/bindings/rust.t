@@ -81,17 +81,19 @@ has_no_warning()
 		RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --all-features --no-deps)
 }
 
-# rustc compares the two declarations of each function, and all that they lead to.
+# rustc compares the two declarations of each function, and all that they lead to, but what a
+# function's pointer has as an argument.
 declares_what_the_headers_do()
 {
 	LIBCLANG_PATH=${LIBCLANG_PATH:-/usr/lib/llvm-14/lib} bindgen include/aspawn/queue.h --no-layout-tests --size_t-is-usize \
 		--allowlist-function 'aspawn_.*' --allowlist-type 'aspawn_.*' --opaque-type aspawn_action \
-		--blocklist-function 'aspawn_(with|stack|clone|private).*' -- -Iinclude >"$work/bindgen.rs" || return 1
+		--blocklist-function 'aspawn_(with|stack|clone|private).*' -- -Iinclude |
+		sed '/ completed: /,/>,$/s/aspawn_result/::std::os::raw::c_void/' >"$work/bindgen.rs" || return 1
 	{
 		echo '#![allow(warnings)] #![deny(clashing_extern_declarations)]'
 		echo 'mod generated { include!("bindgen.rs"); }'
 		echo 'mod own {'
-		sed '/^#!\[/d; /^\/\/!/d' "$source/aspawn-sys/src/lib.rs"
+		sed '/^#!\[/d; /^\/\/!/d; / completed: /s/aspawn_result/c_void/' "$source/aspawn-sys/src/lib.rs"
 		echo '}'
 	} >"$work/clash.rs"
 	rustc --edition 2021 --crate-type lib --emit metadata -o "$work/clash.rmeta" "$work/clash.rs" || return 1
@@ -109,7 +111,7 @@ has_the_constants_of_the_headers()
 	sed -n 's/^pub const aspawn_\(stream\|step\|end\|command_flags\|io_flags\|privacy\|clone_mode\|queue_flags\|job_flags\|job_end\)_\([A-Z_0-9]*\): [a-z_]* = \(-\?[0-9]*\);/\2 \3/p' \
 		"$work/bindgen.rs" | sort >"$work/constants"
 	test "$(wc -l <"$work/constants")" -ge 50 &&
-		sed -n 's/^    \(ASPAWN_[A-Z_0-9]*\): [a-z_0-9]* = \(-\?[0-9]*\);/\1 \2/p' "$source/aspawn-sys/src/lib.rs" | sort |
+		sed -n '/_MOST_/d; s/^    \(ASPAWN_[A-Z_0-9]*\): [a-z_0-9]* = \(-\?[0-9]*\);/\1 \2/p' "$source/aspawn-sys/src/lib.rs" | sort |
 		diff "$work/constants" -
 }
 

@@ -35,6 +35,34 @@ compiles()
 		compiles_source "$@" -DASPAWN_EXPORT && need_nothing_else
 }
 
+cat >"$work/image-caller.c" <<'C'
+#include "aspawn.h"
+int main(void)
+{
+	struct aspawn_command command = *ASPAWN_COMMAND("true");
+	struct aspawn_action action;
+	struct aspawn_child child;
+	int mode, status = -1;
+
+	aspawn_action_oom_score_adj(&action, 1000);
+	command.actions = &action;
+	command.action_count = 1;
+	if (aspawn_start(&child, &command))
+		return 2;
+	mode = aspawn_child_mode(&child);
+	return aspawn_wait(&child, &status, NULL, -1) || status || mode != ASPAWN_MODE_IMAGE;
+}
+C
+
+# The child of a command that would copy the memory executes the image.
+has_an_image()
+{
+	compiles_image "$@" &&
+		in_work "$@" -static -nostdlib -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s \
+			-Wl,-T,aspawn-image.ld -o aspawn-image image.o image-S.o &&
+		in_work "$@" -O2 '-DASPAWN_IMAGE="aspawn-image"' image-caller.c aspawn.c aspawn.S -o program && "$work/program"
+}
+
 # exports_of COMPILER FLAGS...: of a shared library
 exports_of()
 {
@@ -110,6 +138,7 @@ for compiler in gcc clang-14 clang-19; do
 	fi
 	check "$compiler: a program of psys.h alone" runs psys-caller.c $compiler
 	check "$compiler: a program of all" runs caller.c $compiler
+	check "$compiler: a program with the image" has_an_image $compiler
 	check "$compiler: a program with -flto" runs caller.c $compiler -O2 -flto ${lld:+"$lld"}
 	check "$compiler: a shared library exports nothing" exports_nothing $compiler
 	check "$compiler: a shared library with ASPAWN_EXPORT exports its own" exports_its_own $compiler

@@ -1,15 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libuv with ports/libuv/aspawn.patch: its own tests of processes, and the results that a
-# program sees, compared with libuv as it is.
+# libuv with the patch of ports/libuv for its version, of each version that is fetched: its own
+# tests of processes, and the results that a program sees, compared with libuv as it is.
 . "$(dirname "$0")/../checks/tap.sh"
 build=$(realpath "${BUILD_DIR:-build}")
-port=$build/ports/libuv
-source=${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}/programs/libuv1
+sources=${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}/programs
 for needed in cmake patch; do
 	command -v $needed >/dev/null || { echo "1..0 # SKIP no $needed: test/ports/install libuv"; exit 0; }
 done
-test -d "$source" || { echo "1..0 # SKIP libuv1 is not fetched: test/ports/install libuv"; exit 0; }
+test -d "$sources/libuv1" || { echo "1..0 # SKIP libuv1 is not fetched: test/ports/install libuv"; exit 0; }
 # libuv's runner refuses root without it; tests of users need root.
 export UV_RUN_AS_ROOT=1
 
@@ -40,7 +39,7 @@ same_results()
 {
 	for copy in without with; do
 		${CC:-clang} -Wall -Wextra -Werror -I"$port/$copy/source/include" test/ports/libuv.c \
-			"$port/$copy/libuv_a.a" -pthread -ldl -o "$port/$copy/program" &&
+			"$port/$copy"/libuv*.a -pthread -ldl -o "$port/$copy/program" &&
 			rm -rf "$port/files" && mkdir -m 755 "$port/files" &&
 			timeout 100 "$port/$copy/program" "$port/files" >"$port/$copy/results" || return 1
 	done
@@ -56,12 +55,21 @@ late_errors_reach_exit_cb()
 		! grep '^late' "$port/with/results" | grep -v ': exit_cb '
 }
 
-check "libuv $(cat "$source/.version") is built, without and with the patch" \
-	ports/libuv/build "$source" "$build/amalgamation" "$port"
-check "it has tests of processes" test "$(own_tests | wc -l)" -ge 45
-for test in $(own_tests); do
-	check "$test" passes "$test"
+for name in libuv1 libuv1-trixie; do
+	source=$sources/$name
+	port=$build/ports/$name
+	if ! test -d "$source"; then
+		skip "$name" "not fetched: test/ports/install libuv"
+		continue
+	fi
+	version=$(cat "$source/.version")
+	check "libuv $version is built, without and with the patch" \
+		ports/libuv/build "$source" "$build/amalgamation" "$port"
+	check "$version has tests of processes" test "$(own_tests | wc -l)" -ge 45
+	for test in $(own_tests); do
+		check "$version: $test" passes "$test"
+	done
+	check "$version: uv_spawn() has the same results" same_results
+	check "$version: an exec that fails late is the exit status, with the same error" late_errors_reach_exit_cb
 done
-check "uv_spawn() has the same results" same_results
-check "an exec that fails late is the exit status, with the same error" late_errors_reach_exit_cb
 finish

@@ -70,7 +70,7 @@ TEST(the_best_clone_method_is_used)
 {
 	enum aspawn_clone_mode mode = best_mode();
 
-	note("mode:", mode);
+	note("kernel shares memory by clone3:", mode == ASPAWN_MODE_CLONE3);
 	if (mode == ASPAWN_MODE_FORK)
 		skip("this emulator copies the memory");
 	CHECK_EQUAL(mode, ASPAWN_MODE_CLONE3);

@@ -301,7 +301,7 @@ int main(int argc, char **argv, char **envp)
 
 int scaled(int count)
 {
-	return is_init ? count / 50 : psys_getenv(environment, "SUITE_QUICK") ? count / 20 : count;
+	return is_init || psys_getenv(environment, "SUITE_QUICK") ? count / 50 : count;
 }
 
 ASPAWN_CHILD void self_in_role(struct self *self, const char *role, const char *argument)

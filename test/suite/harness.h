@@ -83,7 +83,7 @@ static inline ASPAWN_CHILD uintptr_t address_of(const volatile void *object)
 	return address;
 }
 
-/* Returns count, a fiftieth of it on a bare kernel, or a twentieth with SUITE_QUICK: emulated
+/* Returns count, or a fiftieth of it on a bare kernel and with SUITE_QUICK: emulated
  * machines are slow. */
 int scaled(int count);
 

@@ -76,6 +76,7 @@ function request(file, args, options, env) {
 			grace,
 			check(options.key, 'key', 1),
 			check(options.keyLimit ?? (options.key && 1), 'keyLimit', 1),
+			check(options.priority, 'priority', 0, 7),
 		],
 	];
 }

@@ -226,7 +226,7 @@ enum {
 };
 
 /* In the array of numbers. */
-enum { COOKIE, FLAGS, OUTPUT_SIZE, TIMEOUT, GRACE, KEY, KEY_LIMIT };
+enum { COOKIE, FLAGS, OUTPUT_SIZE, TIMEOUT, GRACE, KEY, KEY_LIMIT, PRIORITY };
 
 static int submit(napi_env env, struct arena *arena, const napi_value *v, struct queue *queue)
 {
@@ -266,6 +266,7 @@ static int submit(napi_env env, struct arena *arena, const napi_value *v, struct
 	job.grace_ms = integer(env, element(env, v[NUMBERS], GRACE));
 	job.key = (uint32_t)integer(env, element(env, v[NUMBERS], KEY));
 	job.key_limit = (uint32_t)integer(env, element(env, v[NUMBERS], KEY_LIMIT));
+	job.priority = (int)integer(env, element(env, v[NUMBERS], PRIORITY));
 	return aspawn_queue_submit(queue->queue, &job);
 }
 

@@ -127,6 +127,22 @@ test('of jobs with a key so many run at a time', async () => {
 	);
 });
 
+test('a higher priority starts first', async () => {
+	const own = new Queue({ running: 1 });
+	const controller = new AbortController();
+	const first = own.submit('sleep', ['60'], { signal: controller.signal });
+	while (!own.counts().running) await new Promise(setImmediate);
+	const order = [];
+	const others = [0, 2, 1].map((priority) =>
+		own.submit('true', { priority }).then(() => order.push(priority)),
+	);
+	controller.abort();
+	await assert.rejects(first);
+	await Promise.all(others);
+	assert.deepStrictEqual(order, [2, 1, 0]);
+	own.close();
+});
+
 test('events: result, idle, close', async () => {
 	const own = new Queue();
 	const results = [];

@@ -38,6 +38,7 @@ const job: Promise<{ code: number | null; stdout: string }> = queue.submit('ls',
 	limits: { cpu: 1 },
 	timeout: 10,
 	key: 3,
+	priority: 7,
 });
 const bytes: Promise<{ stdout: Buffer }> = queue.submit('ls', [], { encoding: 'buffer' });
 queue.submit('ls', { cwd: '/' }).then(({ signal }) => signal === 'SIGTERM');

@@ -121,6 +121,19 @@ class Actions(Test):
                          ["65534", "65534", "65534", "5"])
 
     @AS_ROOT
+    def test_of_another_user_copy_no_memory(self):
+        for options in ({"user": 65534}, {"group": 65534}, {"extra_groups": [5], "user": 65534},
+                        {"user": 65534, "private": True},
+                        {"user": 65534, "stdout": aspawn.PIPE, "actions": [actions.nice(5)]},
+                        {"actions": [actions.user(65534, 65534)]}, {"actions": [actions.oom_score_adj(1000)]}):
+            for image in (True, False):
+                with self.subTest(image=image, **options), aspawn.Popen(["true"], image=image, **options) as process:
+                    self.assertEqual(process._child.by_image(), image)
+                    self.assertEqual(process.wait(), 0)
+        with aspawn.Popen(["true"]) as process:
+            self.assertFalse(process._child.by_image())
+
+    @AS_ROOT
     def test_run_as_the_user_as_preexec_fn_does(self):
         with self.assertRaises(PermissionError) as caught:
             aspawn.Popen(["true"], user=65534, actions=[actions.nice(5), actions.chroot("/")])
@@ -320,6 +333,21 @@ class Private(Test):
         self.assertEqual(aspawn.check_output(["cat"], input=b"a" * 1000000, private=True), b"a" * 1000000)
         with self.assertRaises(subprocess.TimeoutExpired):
             aspawn.run(["sleep", "100"], capture_output=True, timeout=0.05, private=True)
+
+    def test_of_the_kernel_and_that_end_with_the_process(self):
+        for name in ("autoreap", "autokill"):
+            with self.subTest(name):
+                process = aspawn.Popen(["sh", "-c", "exit 3"], **{name: True})
+                self.assertEqual(process.wait(), 3)
+        code = "import aspawn; p = aspawn.Popen(['sleep', '60'], autokill=True); print(p.pid, flush=True); " \
+               "import os; os._exit(0)"
+        pid = int(aspawn.check_output([sys.executable, "-c", code]))
+        for _ in range(1000):
+            if not os.path.exists(f"/proc/{pid}") or ") Z" in pathlib.Path(f"/proc/{pid}/stat").read_text():
+                break
+            time.sleep(0.01)
+        else:
+            self.fail("it runs on")
 
     def test_fails_as_others(self):
         with self.assertRaises(FileNotFoundError):

@@ -11,8 +11,8 @@ armel.triple := arm-linux-gnueabi
 armel.flags := -march=armv5te -Wno-atomic-alignment
 armel.emulator := qemu-arm-static
 armeb.triple := armeb-linux-gnueabi
-# QEMU 7.2 writes the code that a signal handler returns to in the byte order of data, which is that
-# of code before ARMv6 alone.
+# From ARMv6 on code is little-endian (BE8): such a program dies in QEMU 7.2 when a signal handler
+# returns, an older one does not.
 armeb.flags := -march=armv5te -Wno-atomic-alignment
 armeb.emulator := qemu-armeb-static
 arm.cflags := -Wno-atomic-alignment

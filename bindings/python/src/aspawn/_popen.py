@@ -21,7 +21,7 @@ from .actions import Action
 
 # enum aspawn_stream, aspawn_command_flags and aspawn_step
 INHERIT, NULL, NEW_PIPE, TO_STDOUT = 0, -1, -2, -3
-STARTED_FD, VFORK, NO_PIDFD, FORK, PRIVATE = 1, 16, 32, 64, 512
+STARTED_FD, VFORK, NO_PIDFD, FORK, PRIVATE, AUTOREAP, AUTOKILL, NO_IMAGE = 1, 16, 32, 64, 512, 1024, 2048, 4096
 STEP_SEARCH = -4  # and below: of the program itself
 
 RESTORE = Action("signals_default", tuple(
@@ -55,23 +55,26 @@ class Failure:
 
 
 class Popen(subprocess.Popen):
-    _private = False
+    _private = 0
     _child = None
     _lowest_free = 0  # a descriptor that was made last: about as many are open
 
     def __init__(self, args, bufsize=-1, executable=None, stdin=None, stdout=None, stderr=None,
                  preexec_fn=None, *positional, actions=(), limits=None, cgroup=None, private=False,
-                 _early=False, **keywords):
+                 autoreap=False, autokill=False, image=True, _early=False, **keywords):
         # What only the library has is not for the fork of preexec_fn.
         extras = [name for name, value in (("actions", actions), ("limits", limits),
-                                           ("cgroup", cgroup), ("private", private)) if value]
+                                           ("cgroup", cgroup), ("private", private),
+                                           ("autoreap", autoreap), ("autokill", autokill)) if value]
         self._by_library = preexec_fn is None and (is_standard() or bool(extras))
         if extras and preexec_fn is not None:
             raise ValueError(f"preexec_fn cannot be used with {', '.join(extras)}")
         self._actions = tuple(actions)
         self._limits = limits or {}
         self._cgroup = cgroup
-        self._private = bool(private)
+        # Waited for by the handle alone.
+        self._private = (PRIVATE if private else 0) | (AUTOREAP if autoreap else 0) | (AUTOKILL if autokill else 0)
+        self._image = image
         self._early = _early  # the caller calls _finish_start()
         self._bufsize = bufsize
         super().__init__(args, bufsize, executable, stdin, stdout, stderr, preexec_fn, *positional,
@@ -207,13 +210,16 @@ class Popen(subprocess.Popen):
 
         # Popen returns after the exec. To be suspended until then is cheapest, above all where the
         # processors are busy: one wake-up instead of two. But an action of the caller's that blocks
-        # must be interruptible.
+        # must be interruptible, and for another user the image is cheaper than a copy of the memory.
+        changes_user = gid is not None or uid is not None
         if self._private:
-            flags = PRIVATE
+            flags = self._private
         elif self._early:
             flags = 0
         else:
-            flags = NO_PIDFD if self._actions else NO_PIDFD | VFORK
+            flags = NO_PIDFD if self._actions or changes_user else NO_PIDFD | VFORK
+        if not self._image:
+            flags |= NO_IMAGE
         if not is_standard():
             flags = flags & ~VFORK | FORK
         if self._early:

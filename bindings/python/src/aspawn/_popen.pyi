@@ -29,7 +29,8 @@ class Popen(subprocess.Popen[AnyStr]):
         group: Union[str, int, None] = ..., extra_groups: Optional[Iterable[Union[str, int]]] = ...,
         encoding: Optional[str] = ..., errors: Optional[str] = ..., umask: int = ..., pipesize: int = ...,
         process_group: Optional[int] = ..., actions: Iterable[Action] = ..., limits: Optional[_Limits] = ...,
-        cgroup: Union[Path, Fd, None] = ..., private: bool = ...,
+        cgroup: Union[Path, Fd, None] = ..., private: bool = ..., autoreap: bool = ..., autokill: bool = ...,
+        image: bool = ...,
     ) -> None: ...
     @overload
     def __init__(
@@ -41,7 +42,8 @@ class Popen(subprocess.Popen[AnyStr]):
         group: Union[str, int, None] = ..., extra_groups: Optional[Iterable[Union[str, int]]] = ...,
         text: Optional[bool] = ..., errors: Optional[str] = ..., umask: int = ..., pipesize: int = ...,
         process_group: Optional[int] = ..., actions: Iterable[Action] = ..., limits: Optional[_Limits] = ...,
-        cgroup: Union[Path, Fd, None] = ..., private: bool = ...,
+        cgroup: Union[Path, Fd, None] = ..., private: bool = ..., autoreap: bool = ..., autokill: bool = ...,
+        image: bool = ...,
     ) -> None: ...
     @overload
     def __init__(
@@ -53,6 +55,6 @@ class Popen(subprocess.Popen[AnyStr]):
         extra_groups: Optional[Iterable[Union[str, int]]] = ..., encoding: None = ..., errors: None = ...,
         text: Literal[False, None] = ..., umask: int = ..., pipesize: int = ..., process_group: Optional[int] = ...,
         actions: Iterable[Action] = ..., limits: Optional[_Limits] = ..., cgroup: Union[Path, Fd, None] = ...,
-        private: bool = ...,
+        private: bool = ..., autoreap: bool = ..., autokill: bool = ..., image: bool = ...,
     ) -> None: ...
     def kill_group(self, sig: int = ...) -> None: ...

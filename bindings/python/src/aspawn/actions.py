@@ -8,8 +8,9 @@ the child. No Python runs there, so no thread and no lock of the parent can stop
 action that fails ends the child, and Popen raises its OSError, whose `failure` names the action.
 
 Descriptors are numbers or objects with fileno(). The constants are those of the modules os, signal
-and resource. The manual page named of each says more. [copy] marks actions for which the memory is
-copied, as by fork(2) and at its cost; the others cost next to nothing.
+and resource. The manual page named of each says more. [copy] marks actions for which the child
+executes a small program of the library's before, or, where that cannot be, the memory is copied, as
+by fork(2) and at its cost; the others cost next to nothing.
 """
 from os import PathLike
 from typing import Any, Iterable, Protocol, Tuple, Union

@@ -246,6 +246,9 @@ pub struct aspawn_queue_options {
     pub job_bytes: u32,
     /// Least time between two starts.
     pub delay_ms: u32,
+    /// Called in the server for each result. May not unwind, nor use anything of std.
+    pub completed: Option<unsafe extern "C" fn(*mut c_void, *const aspawn_result) -> c_int>,
+    pub completed_arg: *mut c_void,
 }
 
 /// A command for a queue. Copied by [`aspawn_queue_submit`].
@@ -276,6 +279,12 @@ pub struct aspawn_job {
     /// Of the jobs with the same key at most `key_limit` run at the same time; 0: no key.
     pub key: u32,
     pub key_limit: u32,
+    /// From 0 to [`ASPAWN_MOST_PRIORITY`].
+    pub priority: c_int,
+    pub reserved2: c_int,
+    /// Called in the server with each piece of output. May not unwind, nor use anything of std.
+    pub sink: Option<unsafe extern "C" fn(*mut c_void, c_int, *const c_void, usize) -> c_int>,
+    pub sink_arg: *mut c_void,
 }
 
 /// How a job ended. The library's until [`aspawn_queue_release`]; later versions may add members.
@@ -406,6 +415,9 @@ constants! {
     ASPAWN_QUEUE_LOCAL: u64 = 1;
     ASPAWN_QUEUE_FD: u64 = 2;
 
+    ASPAWN_MOST_REGISTERED: usize = 16;
+    ASPAWN_MOST_PRIORITY: c_int = 7;
+
     ASPAWN_JOB_OUTPUT: u64 = 1;
     ASPAWN_JOB_ERROR: u64 = 2;
     ASPAWN_JOB_ERROR_TO_OUTPUT: u64 = 4;
@@ -465,6 +477,8 @@ extern "C" {
         options: *const aspawn_queue_options,
     ) -> c_int;
     pub fn aspawn_queue_close(queue: *mut aspawn_queue) -> c_int;
+    pub fn aspawn_queue_register(queue: *mut aspawn_queue, fd: c_int) -> c_int;
+    pub fn aspawn_queue_unregister(queue: *mut aspawn_queue, fd: c_int) -> c_int;
     pub fn aspawn_queue_submit(queue: *mut aspawn_queue, job: *const aspawn_job) -> c_int;
     pub fn aspawn_queue_prepare(queue: *mut aspawn_queue, command: *const aspawn_command) -> c_int;
     pub fn aspawn_queue_unprepare(queue: *mut aspawn_queue, prepared: c_int) -> c_int;

@@ -126,6 +126,7 @@ pub struct Job<'a> {
     limits: Limits,
     key: u32,
     key_limit: u32,
+    priority: u8,
     has_nul: bool,
 }
 
@@ -143,6 +144,7 @@ impl<'a> Job<'a> {
             limits: Limits::default(),
             key: 0,
             key_limit: 0,
+            priority: 0,
             has_nul: false,
         }
     }
@@ -237,6 +239,12 @@ impl<'a> Job<'a> {
         self
     }
 
+    /// Of the jobs that wait, those of the highest priority start first: from 0, if not set, to 7.
+    pub fn priority(mut self, priority: u8) -> Self {
+        self.priority = priority;
+        self
+    }
+
     /// Does not make a process group of the job's own: then a time limit ends the program alone.
     pub fn same_group(mut self) -> Self {
         self.flags |= sys::ASPAWN_JOB_SAME_GROUP;
@@ -270,6 +278,10 @@ impl<'a> Job<'a> {
             reserved: 0,
             key: self.key,
             key_limit: self.key_limit,
+            priority: self.priority.into(),
+            reserved2: 0,
+            sink: None,
+            sink_arg: ptr::null_mut(),
         }
     }
 }
@@ -481,6 +493,8 @@ impl Queue {
             running: options.running,
             job_bytes: options.job_bytes,
             delay_ms: u32::try_from(milliseconds(Some(options.delay))).unwrap_or(u32::MAX),
+            completed: None,
+            completed_arg: ptr::null_mut(),
         };
         let mut queue = ptr::null_mut();
         // SAFETY: both are valid.
@@ -490,9 +504,22 @@ impl Queue {
         }
     }
 
+    /// Gives the server a copy of a descriptor above 2, for actions of jobs that are submitted
+    /// afterwards: they have it under this number. It is to stay open until
+    /// [`unregister`](Self::unregister), as a new server, after the death of one, takes it anew. At
+    /// most 16.
+    pub fn register(&self, fd: i32) -> Result<()> {
+        done(unsafe { sys::aspawn_queue_register(self.0, fd) }).map(|_| ())
+    }
+
+    /// Closes the server's copy of a descriptor. Jobs that use it and were not started fail.
+    pub fn unregister(&self, fd: i32) -> Result<()> {
+        done(unsafe { sys::aspawn_queue_unregister(self.0, fd) }).map(|_| ())
+    }
+
     /// Submits a job: copies it, and returns without waiting. The error is `WouldBlock` if the
     /// queue has no place until a result is taken, `E2BIG` if the job needs more than
-    /// [`Options::job_bytes`], and `EBADF` if an action uses a descriptor of this process.
+    /// [`Options::job_bytes`], and `EBADF` if an action uses a descriptor of this process that is not registered.
     pub fn submit(&self, job: &Job<'_>) -> Result<Ticket> {
         if job.has_nul {
             return Err(Error::invalid("submit, a string with a NUL, or argv of no prepared"));

@@ -174,6 +174,8 @@ fn rejects_what_a_job_cannot_have() {
     let mut with_fd = Command::new("true");
     with_fd.env_clear().action(Action::dup2(file.as_raw_fd(), 0));
     assert_eq!(queue.submit(&Job::new(&with_fd)).unwrap_err().raw_os_error(), EBADF);
+    let error = queue.submit(&Job::new(&plain).priority(8)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert_eq!(queue.counts().unwrap().submitted, 0);
 }
 
@@ -243,6 +245,35 @@ fn a_local_queue_has_the_callers_descriptors() {
     queue.submit(&Job::new(&command).stdout(100)).unwrap();
     let own = std::fs::read("/proc/self/comm").unwrap();
     assert_eq!(only(&queue).stdout, own);
+}
+
+#[test]
+fn a_registered_descriptor_is_the_jobs_too() {
+    let queue = Queue::new().unwrap();
+    let file = File::open("/proc/self/comm").unwrap();
+    let mut command = Command::new("cat");
+    command.action(Action::dup2(file.as_raw_fd(), 0));
+    queue.register(file.as_raw_fd()).unwrap();
+    queue.submit(&Job::new(&command).stdout(100)).unwrap();
+    assert_eq!(only(&queue).stdout, std::fs::read("/proc/self/comm").unwrap());
+    queue.unregister(file.as_raw_fd()).unwrap();
+    assert_eq!(queue.submit(&Job::new(&command)).unwrap_err().raw_os_error(), EBADF);
+}
+
+#[test]
+fn a_higher_priority_starts_first() {
+    let queue = Queue::with(&Options::new().running(1)).unwrap();
+    let first = queue.submit(&Job::new(Command::new("sleep").arg("20"))).unwrap();
+    while queue.counts().unwrap().running == 0 {
+        thread::yield_now();
+    }
+    for priority in [0u8, 2, 1] {
+        let job = Command::new("true");
+        queue.submit(&Job::new(&job).priority(priority).cookie(priority.into())).unwrap();
+    }
+    queue.cancel(first).unwrap();
+    let order: Vec<_> = queue.results().map(|outcome| outcome.unwrap().cookie).collect();
+    assert_eq!(order[1..], [2, 1, 0]);
 }
 
 #[test]
