@@ -405,7 +405,7 @@ static ASPAWN_CHILD int uses_its_stack(void *arg)
 }
 
 /* For every size of the copied arguments, as the stack's size is a multiple of 64 KiB. */
-TEST(call_actions_have_16_kib_of_stack)
+TEST_SECONDS(call_actions_have_16_kib_of_stack, 60)
 {
 	static const struct aspawn_action action = ASPAWN_CALL(uses_its_stack, NULL);
 	enum { unit = 65536, step = 2048 };
