@@ -218,7 +218,7 @@ bench-ports: test-ports ## how long uv_spawn() blocks its caller, with and witho
 
 # As root, test/monitoring/install first. CHECKS=2000 for fewer.
 .PHONY: test-monitoring
-test-monitoring: examples ## the examples for monitoring, with its plugins, ssh and a job server
+test-monitoring: examples ## the examples for monitoring, with its plugins, ssh and a job server: a minute and a half
 	test/prove --timer $(sort $(wildcard test/monitoring/*.t))
 
 # SCENARIOS="run system" for some only.
