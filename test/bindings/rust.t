@@ -64,7 +64,7 @@ fetches()
 passes_its_tests()
 {
 	(cd "$source" && env -u RUSTUP_TOOLCHAIN RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc CARGO_TARGET_DIR="$work/oldest" \
-		"$debian" --offline --config "$work/vendor.toml" test --quiet --all-features --locked)
+		timeout 500 "$debian" --offline --config "$work/vendor.toml" test --quiet --all-features --locked)
 }
 
 builds_without_std()
