@@ -73,7 +73,9 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 		/* Where clone3 is missing, this could be an emulator. */
 		if (request->suspend || (request->executes_first && method->clone3))
 			flags |= PSYS_CLONE_VFORK;
-		if (!(flags & PSYS_CLONE_VFORK))
+		/* A helper that is suspended for the image may be killed: then the kernel alone
+		 * says when the child has left the stack. */
+		if (!(flags & PSYS_CLONE_VFORK) || request->executes_first)
 			flags |= PSYS_CLONE_CHILD_CLEARTID;
 	}
 	if (!wants_pidfd)

@@ -264,7 +264,7 @@ TEST(aspawn_run_works_with_autoreaped_commands)
 
 struct fate {
 	uint64_t flags;
-	bool no_new_privs, by_thread, without_pidfds;
+	bool no_new_privs, by_thread, without_pidfds, other_user;
 	int *shared; /* the child's pid and how it is hidden; then a gate */
 };
 
@@ -272,11 +272,12 @@ static int starts_and_stays(void *arg)
 {
 	const struct fate *fate = arg;
 	struct self self;
-	const struct aspawn_action action = ASPAWN_NO_NEW_PRIVS();
+	const struct aspawn_action actions[] = { ASPAWN_NO_NEW_PRIVS(),
+						 ASPAWN_USER(65534, 65534, NULL, 0) };
 	struct aspawn_command command = hidden_command(&self, fate->flags, "lingers");
 
-	command.actions = fate->no_new_privs ? &action : NULL;
-	command.action_count = fate->no_new_privs;
+	command.action_count = fate->no_new_privs || fate->other_user;
+	command.actions = command.action_count ? actions + fate->other_user : NULL;
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	fate->shared[0] = child.pid;
@@ -328,6 +329,16 @@ TEST(an_autokilled_child_dies_with_its_caller)
 TEST(an_autokilled_private_child_dies_with_its_caller)
 {
 	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_AUTOKILL | ASPAWN_COMMAND_PRIVATE });
+}
+
+/* A change of user clears the child's PDEATHSIG. */
+TEST(an_autokilled_child_of_another_user_dies_with_its_caller)
+{
+	if (psys_geteuid())
+		skip("not root");
+	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_AUTOKILL, .other_user = true });
+	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_AUTOKILL | ASPAWN_COMMAND_PRIVATE,
+						.other_user = true });
 }
 
 TEST(an_autokilled_child_outlives_the_thread_that_started_it)

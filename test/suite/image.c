@@ -21,7 +21,7 @@ static void needs_image(void)
 static void needs_image_under_filters(void)
 {
 	needs_image();
-	filter_refuse(PSYS_NR_getppid, PSYS_EPERM);
+	filter_refuse(PSYS_NR_sync, PSYS_EPERM);
 	needs_image();
 }
 
@@ -1099,6 +1099,58 @@ TEST(a_killed_image_has_executed_nothing)
 		check_ends(&child, PSYS_SIGKILL);
 	}
 	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
+}
+
+static int reached, go, host;
+
+/* Kills the helper, which is suspended until its child has executed the image. */
+static int kills_the_helper(void *killed)
+{
+	char path[64] = "/proc/self/task/", list[16] = "";
+	int helper = 0;
+
+	gate_wait(&reached);
+	psys_i64_to_decimal(path + psys_strlen(path), host);
+	psys_strlcpy(path + psys_strlen(path), "/children", 16);
+	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	psys_read(fd, list, sizeof list - 1);
+	psys_close(fd);
+	for (const char *at = list; *at >= '0' && *at <= '9'; at++)
+		helper = helper * 10 + (*at - '0');
+	if (helper)
+		psys_kill(helper, PSYS_SIGKILL);
+	*(int *)killed = helper;
+	sleep_ms(50);
+	gate_open(&go);
+	return 0;
+}
+
+TEST(a_helper_killed_before_the_image_takes_its_child_along)
+{
+	static const struct aspawn_action nothing = NOTHING;
+	struct thread thread;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+	struct aspawn_child child;
+	int killed = 0, status = -1;
+
+	needs_image_under_filters();
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	const int descriptors = count_descriptors();
+	command.actions = &nothing;
+	command.action_count = 1;
+	command.flags = ASPAWN_COMMAND_PRIVATE;
+	host = psys_gettid();
+	thread_start(&thread, kills_the_helper, &killed);
+	filter_hold(PSYS_NR_memfd_create, &reached, &go);
+	int r = aspawn_start(&child, &command);
+	thread_join(&thread);
+	if (!killed)
+		skip("no list of children in /proc");
+	CHECK_EQUAL(r, -PSYS_EAGAIN);
+	CHECK(psys_wait4(-1, &status, 0, NULL) > 0);
+	CHECK_EQUAL(status, PSYS_SIGKILL);
+	CHECK(count_descriptors() <= descriptors + 1); /* of the filter */
 }
 
 /* --- attempts that end before the image ------------------------------------------------------------- */
