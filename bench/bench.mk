@@ -32,6 +32,14 @@ bench-queue: $(bench_dir)/queue ## the queue: submissions in bursts, and command
 	$<
 	bench/pools.sh $<
 
+$(bench_dir)/scaling: bench/scaling.cc $(archive) $(bench_dir)/child
+	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
+		-o $@ $< $(archive) -pthread
+
+.PHONY: bench-scaling
+bench-scaling: $(bench_dir)/scaling ## what a command costs beside its own work, for doc/scaling.md
+	$<
+
 $(bench_dir)/syscall: bench/syscall.cc $(archive)
 	@mkdir -p $(@D)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -o $@ $^ -lbenchmark -pthread

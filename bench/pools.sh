@@ -40,11 +40,13 @@ measure()
 		'BEGIN { printf "%-36s %9.0f\n", name, lines / time * 1e9 }'
 }
 
+# shellcheck disable=SC2317 # called by measure
 by_xargs()
 {
 	tr '\n' '\0' <"$work/lines" | xargs -0 -n 1 -P 16 /bin/sh -c
 }
 
+# shellcheck disable=SC2317 # called by measure
 by_parallel()
 {
 	parallel --will-cite -j 16 <"$work/lines"

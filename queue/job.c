@@ -4,11 +4,7 @@
 
 #include "queue.h"
 
-enum {
-	/* As promised for ASPAWN_CALL, struct candidate, and the library's frames. */
-	JOB_STACK = 16 * 1024 + 2 * PSYS_PATH_MAX + 5 * 1024,
-	MOST_READS = 64, /* of one output in a row: another process may go on to write */
-};
+enum { MOST_READS = 64 }; /* of one output in a row: another process may go on to write */
 
 /* On the child's stack: the server goes on at once, and closes these descriptors. */
 struct job_given {
@@ -20,6 +16,8 @@ struct job_given {
 	} registered[ASPAWN_MOST_REGISTERED];
 	uint32_t registered_count;
 };
+
+_Static_assert(sizeof(struct job_given) <= JOB_GIVEN, "it has room on each stack");
 
 /* --- the child ------------------------------------------------------------------- */
 
@@ -205,8 +203,7 @@ static QUEUE_SERVER struct Stack_t *job_find_stack(const struct aspawn_queue *qu
 {
 	for (uint32_t i = 0; i < queue->limit; i++) {
 		struct Stack_t *stack = &queue->stacks[i];
-		if (!stack->addr ||
-		    __atomic_load_n(&stack_state(stack)->use, __ATOMIC_ACQUIRE) == FREE)
+		if (__atomic_load_n(&stack_state(stack)->use, __ATOMIC_ACQUIRE) == FREE)
 			return stack;
 	}
 	for (uint32_t i = 0; i < queue->limit; i++) /* the kernel may not clear the word */
@@ -234,9 +231,12 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 	}
 	int r = aspawn_stack_reserve(
 		stack,
-		JOB_STACK +
+		JOB_FRAMES +
 			(job->prepared->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? queue->stride : 0),
 		sizeof given);
+	if (r == 0 && stack_state(stack)->mode == ASPAWN_MODE_NONE) /* its first child */
+		r = psys_mprotect((char *)stack->addr + STACK_UNIT, STACK_LOWEST - STACK_UNIT,
+				  PSYS_PROT_NONE);
 	if (r < 0)
 		return r;
 	struct request request = {

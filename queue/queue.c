@@ -246,23 +246,19 @@ bool aspawn_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 
 /*
  * Children of the dead server that have not executed yet end too, but still use their stacks and
- * their jobs' memory for a moment. Without a pid in the state there was no clone. Gives up the
- * stack of a child that hangs in the kernel: it will still use it.
+ * their jobs' memory for a moment. Without a pid in the state there was no clone. The stack of a
+ * child that hangs in the kernel is busy until its end.
  */
 static void await_children(struct aspawn_queue *queue)
 {
 	const struct psys_timespec limit = { 1, 0 };
 
 	for (uint32_t i = 0; i < queue->limit; i++) {
-		struct Stack_t *stack = &queue->stacks[i];
+		struct stack_state *state = stack_state(&queue->stacks[i]);
 
-		if (!stack->addr)
-			continue;
-		struct stack_state *state = stack_state(stack);
 		if (!__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
-		if (aspawn_stack_wait(stack, &limit) < 0)
-			*stack = (struct Stack_t){ NULL, 0 };
+		aspawn_stack_wait(&queue->stacks[i], &limit);
 	}
 }
 
@@ -411,9 +407,13 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	const size_t first = in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct Stack_t));
 	const size_t second = in_units(sizeof(struct shared) + rings);
 	const size_t stride = (sizeof(struct job) + options->job_bytes + 63) & ~(size_t)63;
-	size_t jobs, size;
+	const size_t stack = in_units(stride + JOB_FRAMES + JOB_GIVEN + STACK_LOWEST + STACK_OWN +
+				      2 * STACK_ALIGN + sizeof(struct control));
+	size_t jobs, stacks, size;
 
 	if (__builtin_mul_overflow(stride, capacity, &jobs) ||
+	    __builtin_mul_overflow(stack, limit, &stacks) ||
+	    __builtin_add_overflow(jobs, stacks, &jobs) ||
 	    __builtin_add_overflow(first + second + (size_t)QUEUE_UNIT + SERVER_STACK + QUEUE_UNIT,
 				   jobs, &size))
 		return (void *)(intptr_t)-PSYS_ENOMEM;
@@ -431,8 +431,11 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	queue->server_stack = at + first + second + QUEUE_UNIT;
 	queue->thread_pointer = queue->server_stack + SERVER_STACK + QUEUE_UNIT / 2;
 	*(void **)(void *)queue->thread_pointer = queue->thread_pointer; /* as x86 wants it */
-	queue->jobs = queue->server_stack + SERVER_STACK + QUEUE_UNIT;
+	char *const stacks_at = queue->server_stack + SERVER_STACK + QUEUE_UNIT;
+	queue->jobs = stacks_at + stacks;
 	queue->stride = stride;
+	for (uint32_t i = 0; i < limit; i++)
+		queue->stacks[i] = (struct Stack_t){ stacks_at + i * stack, stack };
 	queue->capacity = capacity;
 	queue->limit = limit;
 	queue->flags = (uint32_t)options->flags;
@@ -512,14 +515,13 @@ static void close_files(const struct aspawn_queue *queue)
 	psys_close(queue->notify);
 }
 
-static void note_host(struct aspawn_queue *queue)
+static int note_host(struct aspawn_queue *queue)
 {
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
 	queue->host = psys_getpid();
 	queue->clock = aspawn_queue_find_clock();
 	queue->wake = queue->life[0] = queue->life[1] = queue->notify = queue->epoll = -1;
-	psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &queue->mask, PSYS_SIGSET_SIZE);
 	queue->ignores_sigchld = !(queue->flags & ASPAWN_QUEUE_LOCAL) &&
 				 psys_rt_sigaction(PSYS_SIGCHLD, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
 				 old->handler == PSYS_SIG_IGN;
@@ -528,6 +530,7 @@ static void note_host(struct aspawn_queue *queue)
 			      psys_getrlimit(PSYS_RLIMIT_NOFILE, &queue->files) >= 0 &&
 			      queue->files.rlim_cur < queue->limit * 3 + 32 &&
 			      queue->files.rlim_cur < queue->files.rlim_max;
+	return psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &queue->mask, PSYS_SIGSET_SIZE);
 }
 
 int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_options *from)
@@ -540,8 +543,9 @@ int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_opti
 	struct aspawn_queue *queue = map_queue(&options);
 	if (PSYS_IS_ERROR(queue))
 		return (int)(intptr_t)queue;
-	note_host(queue);
-	r = open_files(queue);
+	r = note_host(queue);
+	if (r >= 0)
+		r = open_files(queue);
 	if (r >= 0 && queue->flags & ASPAWN_QUEUE_LOCAL) {
 		queue->shared->server.is_local = true;
 		queue->shared->server.wake = queue->wake;
@@ -568,7 +572,8 @@ static bool is_served(const struct aspawn_queue *queue)
 
 	if (queue->flags & ASPAWN_QUEUE_LOCAL)
 		return __atomic_load_n(&shared->serving, __ATOMIC_ACQUIRE);
-	return !aspawn_child_is_gone(shared->server_pid);
+	return __atomic_load_n(&shared->events, __ATOMIC_ACQUIRE) &&
+	       !aspawn_child_is_gone(shared->server_pid);
 }
 
 /* Waits until the server has ended. One that is stopped, or hangs, is killed. */
@@ -592,14 +597,13 @@ static void end_server(struct aspawn_queue *queue)
 }
 
 /* Children that were killed before their exec may need a moment to leave their stacks. */
-static bool free_stacks(struct aspawn_queue *queue)
+static bool stacks_are_free(const struct aspawn_queue *queue)
 {
 	const struct psys_timespec limit = { 1, 0 };
 	bool all = true;
 
 	for (uint32_t i = 0; i < queue->limit; i++) {
-		aspawn_stack_wait(&queue->stacks[i], &limit);
-		if (aspawn_stack_free(&queue->stacks[i]) < 0)
+		if (aspawn_stack_wait(&queue->stacks[i], &limit) < 0)
 			all = false;
 	}
 	return all;
@@ -625,7 +629,7 @@ int aspawn_queue_close(struct aspawn_queue *queue)
 		unwatch_server(queue);
 	}
 	close_files(queue);
-	if (r < 0 || free_stacks(queue)) /* otherwise a child still uses this memory */
+	if (r < 0 || stacks_are_free(queue)) /* otherwise a child still uses this memory */
 		psys_munmap(queue, queue->mapped);
 	return 0;
 }

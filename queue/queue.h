@@ -2,7 +2,8 @@
 /*
  * The memory of a queue, which is one mapping:
  *
- *   | struct aspawn_queue | struct shared, rings | guard | stack of the server | TLS | jobs ... |
+ *   | struct aspawn_queue | struct shared, rings | guard | stack of the server | TLS |
+ *   | stacks of jobs ... | jobs ... |
  *
  * The first part never changes after the creation. The second is wiped in a forked copy of the
  * process (MADV_WIPEONFORK), which so finds that it has no queue. Each part begins at a multiple of
@@ -28,6 +29,9 @@ enum {
 	SERVER_STACK = 65536,
 	PID_BUCKETS = 1024, /* a power of two */
 	NO_JOB = -1,
+	JOB_GIVEN = 512, /* struct job_given */
+	JOB_FRAMES =
+		16 * 1024 + 2 * PSYS_PATH_MAX + 5 * 1024, /* ASPAWN_CALL's, struct candidate, own */
 	PRIORITIES = ASPAWN_MOST_PRIORITY + 1,
 };
 
@@ -123,7 +127,8 @@ struct server {
 	uint32_t completed;       /* not notified yet */
 	bool is_closing;
 	int64_t closed_at;
-	bool must_wait; /* for a descriptor or process: start none until a job has ended */
+	bool has_failed; /* a call that it cannot do without */
+	bool must_wait;  /* for a descriptor or process: start none until a job has ended */
 };
 
 /* Wiped at a fork. */
@@ -172,7 +177,7 @@ struct aspawn_queue {
 	char *thread_pointer; /* of the server: in the middle of TLS, which nothing else uses */
 	int (*completed)(void *arg, const struct aspawn_result *result);
 	void *completed_arg;
-	struct Stack_t *stacks; /* one for each running job */
+	struct Stack_t *stacks; /* one for each running job, in this mapping */
 	int host;               /* pid of the creator */
 	bool checks_pid;        /* the kernel does not wipe at a fork */
 	bool ignores_sigchld, raises_files;

@@ -279,6 +279,7 @@ static QUEUE_SERVER void server_reap(struct aspawn_queue *queue, struct server *
 		if (job)
 			aspawn_job_ended(queue, server, job, status, &usage);
 	} while (pid > 0);
+	server->has_failed = pid < 0 && pid != -PSYS_ECHILD && pid != -PSYS_EINTR;
 }
 
 static QUEUE_SERVER void server_drain_signals(const struct server *server)
@@ -433,6 +434,26 @@ static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue, struct
 	return server_ms(first - now);
 }
 
+/* A filter forbids it. The server ends, and its jobs are lost; a local queue goes on in ticks. */
+static QUEUE_SERVER void server_go_without_epoll(struct aspawn_queue *queue, struct server *server)
+{
+	const struct psys_timespec tick = { 0, TICK_NS };
+	int at = server->running.first;
+	struct job *job;
+
+	server->has_failed = !server->is_local;
+	if (!server->is_local)
+		return;
+	psys_nanosleep(&tick, NULL);
+	while ((job = server_next(queue, &at))) {
+		for (int which = 0; which < 2; which++)
+			if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN)
+				aspawn_job_read(queue, server, job, which);
+		if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN)
+			server_reap_one(queue, server, job);
+	}
+}
+
 /* Sleeps until something happens. A submission that came before asleep was set is seen here; the
  * submitter of a later one sees asleep. */
 static QUEUE_SERVER void server_sleep(struct aspawn_queue *queue, struct server *server,
@@ -451,6 +472,8 @@ static QUEUE_SERVER void server_sleep(struct aspawn_queue *queue, struct server 
 	const int ms = has_work ? 0 : server_patience(queue, server, deadline);
 	int r = psys_epoll_pwait(server->epoll, events, EVENTS, ms, NULL, PSYS_SIGSET_SIZE);
 	__atomic_store_n(&shared->asleep, 0, __ATOMIC_RELAXED);
+	if (r < 0 && r != -PSYS_EINTR)
+		server_go_without_epoll(queue, server);
 	for (int i = 0; i < r; i++)
 		server_see_event(queue, server, (uint32_t)(events[i].data >> 2),
 				 (unsigned)events[i].data & 3);
@@ -511,7 +534,7 @@ QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *s
 			server->completed = 0;
 			aspawn_queue_notify(queue, completed, server->notify);
 		}
-		if (server_is_closed(queue, server))
+		if (server->has_failed || server_is_closed(queue, server))
 			return false;
 		if (until != UNTIL_CLOSED && server_is_done(queue, server, until))
 			return true;
@@ -581,7 +604,7 @@ QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *
 	server->next_start = server->checked_at = server->looked_at = server->stopped_at = 0;
 	server->cancels = __atomic_load_n(&queue->shared->cancels, __ATOMIC_RELAXED) - 1;
 	server->stopping = server->unpolled = server->completed = 0;
-	server->must_wait = server->is_closing = false;
+	server->must_wait = server->is_closing = server->has_failed = false;
 	int r = server_open(queue, server);
 	if (r < 0)
 		aspawn_server_end(server);

@@ -407,21 +407,9 @@ SOURCE_BEGIN = """
 #ifdef __clang__
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Watomic-alignment"
-#endif
-
-#if defined(__aarch64__) && defined(__clang__)
-#pragma clang attribute push(__attribute__((target("no-outline-atomics"))), apply_to = function)
-#elif defined(__aarch64__)
-#pragma GCC push_options
-#pragma GCC target("no-outline-atomics")
 #endif"""
 
 SOURCE_END = """
-#if defined(__aarch64__) && defined(__clang__)
-#pragma clang attribute pop
-#elif defined(__aarch64__)
-#pragma GCC pop_options
-#endif
 #pragma GCC diagnostic pop
 #pragma GCC visibility pop"""
 
@@ -439,6 +427,14 @@ def wrapped(words):
             lines.append("")
         lines[-1] += " " * bool(lines[-1]) + word
     return "\n" + "\n".join(lines)
+
+
+def of_architectures(name):
+    """The file of this name in syscall/arch/<arch>/, of each architecture that has one."""
+    for condition, architecture in re.findall(r'if (.*)\n' + CHOICE.pattern, ARCH_H.read_text()):
+        path = ARCH_SOURCES / architecture / name
+        if path.exists():
+            yield from ["", f"#if {condition}", banner(name_of(path)), source(path).rstrip(), "#endif"]
 
 
 def functions(lines, attribute):
@@ -486,7 +482,8 @@ def main(directory):
             linkage = LINKAGE.replace("{exported}", "protected" if name.endswith(".c") else "default")
             lines = linkage.splitlines() + lines
         if name.endswith(".c"):
-            lines = [*SOURCE_BEGIN.splitlines(), *lines, *SOURCE_END.splitlines()]
+            lines = [*SOURCE_BEGIN.splitlines(), *of_architectures("begin.h"), *lines,
+                     *of_architectures("end.h"), *SOURCE_END.splitlines()]
         if name.endswith(".h"):
             own = f"{name[:-2].upper()}_AMALGAMATION_H"
             lines = [f"#ifndef {own}", f"#define {own}", *lines, "", "#endif"]

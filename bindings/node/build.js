@@ -8,8 +8,34 @@ const { join } = require('node:path');
 const to = join(__dirname, 'build');
 const source = join(__dirname, 'src');
 const compiler = (process.env.CC || 'cc').split(' ');
+const image = join(to, 'aspawn-image');
 const flags = (process.env.CFLAGS || '-O2').split(' ').filter(Boolean);
 mkdirSync(to, { recursive: true });
+
+// The program that a child of another user executes first; without it the memory is copied.
+function linksImage() {
+	const options = '-Os -std=gnu11 -g0 -w -ffreestanding -fno-stack-protector -ffunction-sections \
+-fno-asynchronous-unwind-tables -fno-pic -static -nostdlib -no-pie';
+	const script = join(source, 'aspawn-image.ld');
+	try {
+		execFileSync(
+			compiler[0],
+			[
+				...compiler.slice(1),
+				...options.split(' '),
+				`-Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,${script}`,
+				'-o',
+				image,
+				...['aspawn-image.c', 'aspawn-image.S'].map((name) => join(source, name)),
+			],
+			{ stdio: 'ignore' },
+		);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
 try {
 	execFileSync(
 		compiler[0],
@@ -22,6 +48,7 @@ try {
 			'-fvisibility=hidden',
 			'-Wall',
 			'-Wextra',
+			...(linksImage() ? [`-DASPAWN_IMAGE="${image}"`] : []),
 			'-I',
 			require('node-api-headers').include_dir,
 			'-o',

@@ -81,7 +81,9 @@ struct aspawn_queue_options {
 	uint64_t flags; /* enum aspawn_queue_flags */
 	/* Jobs between submit and release; rounded up to a power of two; 0: 256; at most 32768. */
 	uint32_t jobs;
-	uint32_t running; /* jobs that run at the same time, at most 32768; 0: 16 */
+	/* Jobs that run at the same time, at most 32768; 0: 16. Address space for each: 192 KiB
+	 * and job_bytes. */
+	uint32_t running;
 	/* Bytes for each job: copies of command, environment and input, and the output kept.
 	 * Address space only until it is used. 0: 32768; at most 16 MiB. */
 	uint32_t job_bytes;

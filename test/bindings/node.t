@@ -21,7 +21,7 @@ has_the_version_of_the_library()
 	grep -q "\"version\": \"$version\"" "$source/package.json"
 }
 
-# The kinds of lib/actions.js and what src/addon.c handles are those of action.h.
+# The kinds of lib/actions.js and what src/arguments.c handles are those of action.h.
 has_the_numbers_of_actions()
 {
 	node -e "
@@ -36,7 +36,7 @@ has_the_numbers_of_actions()
 			try { [kind] = action[name](...made); } catch { [kind] = action[name](''); }
 			const upper = special[name] ?? name.replace(/[A-Z]/g, '_\$&').toUpperCase();
 			if (names[kind] !== upper) { console.log(name, kind, names[kind]); process.exitCode = 1; }
-			if (!require('fs').readFileSync('$source/src/addon.c', 'utf8').includes('case ASPAWN_ACTION_' + upper + ':')) {
+			if (!require('fs').readFileSync('$source/src/arguments.c', 'utf8').includes('case ASPAWN_ACTION_' + upper + ':')) {
 				console.log('no case for', upper); process.exitCode = 1; }
 		}"
 }

@@ -32,7 +32,7 @@ commands_know_no_queue()
 
 architectures_stay_in_their_directories()
 {
-	! grep -rnE '__(x86_64|i386|aarch64|arm|riscv|powerpc|s390|mips|sparc|loongarch|m68k|SH4)[A-Za-z0-9_]*__' \
+	! grep -rniE "$(sed -n 's/^#\(el\)\?if defined(\(__[A-Za-z0-9]*\).*/\2/p' include/syscall/arch.h | paste -sd '|')" \
 		syscall/*.c syscall/*.h aspawn command queue include/syscall/*.h include/aspawn |
 		grep -v '^include/syscall/arch.h:'
 }

@@ -109,6 +109,8 @@ EXCEPTIONS = [
     (r'.*', r'child:(rt_sigtimedwait|rt_sigprocmask:2):', r'.* status 0xd$',
      'SIGPIPE of a parent that has let go, which can be neither blocked nor taken back'),
     (r'.*', r'parent:munmap:', r'(lost|left): mappings', 'what is to be unmapped stays'),
+    (r'queue.*', r'parent:(wait4|waitid):\d:(EPERM|ENOSYS|EINVAL)', r'(lost|left): children',
+     'a server or job that may not be waited for stays a zombie'),
 ]
 
 Fault = collections.namedtuple('Fault', 'who call number error on')

@@ -23,6 +23,7 @@
 #include <popen_noshell.h>
 
 #include <aspawn/command.h>
+#include <aspawn/queue.h>
 #include <syscall/clone.h>
 #include <syscall/exec.h>
 #include <syscall/syscall.h>
@@ -1738,4 +1739,69 @@ SCENARIO(popen_noshell_vmfork)
 	promise(status == RIGHT || status == CANNOT || status == KILLED, "status %#x", status);
 	count(status);
 	return status == RIGHT;
+}
+
+/* --- queues --------------------------------------------------------------------------- */
+
+static bool check_of_queue(struct aspawn_queue *queue, int ticket)
+{
+	const struct aspawn_result *result = NULL;
+	int r;
+
+	WITH_FAULTS(r = aspawn_queue_wait(queue, &result, 1, -1));
+	promise(r == 1, "aspawn_queue_wait: %d", r);
+	if (r != 1)
+		return false;
+	promise(result->ticket == ticket, "the result of another job");
+	count(result->status);
+	const bool right = result->end == ASPAWN_JOB_RAN && result->status == RIGHT;
+	if (result->end == ASPAWN_JOB_RAN)
+		promise(right || result->status == KILLED, "ran, status %#x",
+			(unsigned)result->status);
+	else if (result->end == ASPAWN_JOB_NOT_STARTED)
+		promise(result->failure.error < 0, "not started, error %d", result->failure.error);
+	else
+		promise(result->end == ASPAWN_JOB_LOST, "end %d", result->end);
+	if (right)
+		promise(result->out_size == 0 || !memcmp(result->out, "text", 4),
+			"output of %zu bytes", result->out_size);
+	WITH_FAULTS(r = aspawn_queue_release(queue, &result, 1));
+	promise(r == 0, "aspawn_queue_release: %d", r);
+	return right;
+}
+
+static bool queue_of(uint64_t flags)
+{
+	const struct aspawn_queue_options options = { .size = sizeof options,
+						      .running = 1,
+						      .flags = flags };
+	char *const argv[] = { program, NULL };
+	const struct aspawn_command command = { .size = sizeof command, .argv = argv };
+	const struct aspawn_job job = { .size = sizeof job,
+					.flags = ASPAWN_JOB_OUTPUT,
+					.command = &command };
+	struct aspawn_queue *queue = NULL;
+	bool right = true;
+	int r;
+
+	WITH_FAULTS(r = aspawn_queue_create(&queue, &options));
+	promise(r == 0 ? queue != NULL : r < 0 && !queue, "aspawn_queue_create: %d", r);
+	if (r < 0)
+		return false;
+	WITH_FAULTS(r = aspawn_queue_submit(queue, &job));
+	promise(r, "aspawn_queue_submit: %d", r);
+	right = r > 0 && check_of_queue(queue, r);
+	WITH_FAULTS(r = aspawn_queue_close(queue));
+	promise(r == 0, "aspawn_queue_close: %d", r);
+	return right;
+}
+
+SCENARIO(queue)
+{
+	return queue_of(0);
+}
+
+SCENARIO(queue_local)
+{
+	return queue_of(ASPAWN_QUEUE_LOCAL);
 }

@@ -957,6 +957,76 @@ TEST_SECONDS(local_queue_ends_jobs_after_their_timeout, 60)
 	check_timeout(ASPAWN_QUEUE_LOCAL);
 }
 
+/* The program, which ignores it, ends when what it has started does. */
+TEST(queue_sends_sigterm_to_the_whole_group)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_result *result;
+
+	CHECK(submit(queue, (struct aspawn_job){ .timeout_ms = 300, .grace_ms = 10000 },
+		     "outlives_its_child", NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_TIMED_OUT);
+	CHECK_EQUAL(result->status, PSYS_SIGTERM << 8);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+ROLE(outlives_its_child)
+{
+	int status = 0;
+
+	(void)argc, (void)argv;
+	int pid = psys_fork();
+	if (pid == 0)
+		sleep_ms(60000);
+	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN);
+	psys_wait4(pid, &status, 0, NULL);
+	return status & 0x7f;
+}
+
+TEST(queue_makes_no_group_if_asked)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_result *result;
+
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK(submit(queue,
+			     (struct aspawn_job){ .flags = i ? ASPAWN_JOB_SAME_GROUP : 0,
+						  .timeout_ms = 100 * i },
+			     i ? "lingers" : "leads_a_group", NULL) > 0);
+		result = next_result(queue);
+		CHECK_EQUAL(result->status, i ? PSYS_SIGTERM : 1 << 8);
+		give_back(queue, result);
+	}
+	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_SAME_GROUP }, "leads_a_group",
+		     NULL) > 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->status, 0);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
+ROLE(leads_a_group)
+{
+	(void)argc, (void)argv;
+	return psys_getpgid(0) == psys_getpid();
+}
+
+/* Of one place that has been used again. */
+TEST(queue_knows_an_old_ticket)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 2 });
+	const int old = submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL);
+
+	CHECK(old > 0);
+	give_back(queue, next_result(queue));
+	for (int i = 0; i < 2; i++)
+		CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, old), -PSYS_ESRCH);
+	close_queue(queue);
+}
+
 TEST(queue_waits_a_grace_for_a_pipe_that_another_process_holds)
 {
 	struct aspawn_queue *queue = usual_queue();
@@ -1228,6 +1298,8 @@ TEST(queue_survives_the_death_of_its_server)
 			CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
 		while (counts.running < 2);
 		struct psys_pollfd poll = { aspawn_queue_fd(queue), PSYS_POLLIN, 0 };
+		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 0), 0);
+		CHECK_EQUAL(psys_ppoll(&poll, 1, &(struct psys_timespec){ 0, 0 }, NULL, 0), 0);
 		psys_kill(server, PSYS_SIGKILL);
 		if (round % 2) /* those who poll learn of it */
 			CHECK_EQUAL(psys_ppoll(&poll, 1, NULL, NULL, 0), 1);
@@ -1250,6 +1322,38 @@ TEST(queue_survives_the_death_of_its_server)
 	CHECK_EQUAL(counts.lost, 25);
 	close_queue(queue);
 	CHECK(!have_children());
+}
+
+/* A change of credentials clears the signal by which jobs die with their server. */
+TEST(queue_takes_jobs_of_other_users_along)
+{
+	const struct aspawn_action action = ASPAWN_USER(65534, 65534, NULL, 0);
+	struct aspawn_queue *queue = usual_queue();
+	const int server = server_of(queue);
+	const struct aspawn_result *result;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	command.actions = &action;
+	command.action_count = 1;
+	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
+	result = next_result(queue);
+	if (result->end == ASPAWN_JOB_NOT_STARTED)
+		skip("may not become another user, or this file may not be executed by it");
+	give_back(queue, result);
+	command = command_in_role(&self, "lingers", NULL);
+	command.actions = &action;
+	command.action_count = 1;
+	CHECK(submit_command(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, &command) >
+	      0);
+	sleep_ms(300); /* its exec */
+	psys_kill(server, PSYS_SIGKILL);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+	CHECK(result->pid > 0);
+	CHECK(ends_soon(result->pid));
+	give_back(queue, result);
+	close_queue(queue);
 }
 
 /* It takes no job that nobody would run. */
@@ -1416,7 +1520,8 @@ TEST_SECONDS(queue_ends_when_its_host_executes_and_a_copy_lives, 60)
 /* Seen by the host of a stopped queue and by the test. */
 struct stoppable {
 	int starts;    /* jobs that were started */
-	int lingering; /* pid of a job with a timeout */
+	int lingering; /* pid of a job with a timeout of one second */
+	int lived;     /* in units of 2^20 ns, once it has ended */
 };
 
 static ASPAWN_CHILD int counts_its_start(void *stoppable)
@@ -1451,8 +1556,18 @@ static void host_to_be_stopped(struct stoppable *seen)
 	submit_with_call(queue, (struct aspawn_job){ .timeout_ms = 1000 }, "lingers", shows_its_pid,
 			 seen);
 	for (int i = 0; i < 4000; i++)
-		submit_with_call(queue, (struct aspawn_job){ 0 }, "naps", counts_its_start, seen);
-	sleep_ms(60000);
+		submit_with_call(queue, (struct aspawn_job){ .cookie = 1 }, "naps",
+				 counts_its_start, seen);
+	for (;;) {
+		const struct aspawn_result *result = next_result(queue);
+
+		if (result->cookie == 0)
+			__atomic_store_n(
+				&seen->lived,
+				(int)(uint32_t)((uint64_t)(result->ended - result->started) >> 20),
+				__ATOMIC_SEQ_CST);
+		give_back(queue, result);
+	}
 }
 
 static int starts_of(const struct stoppable *seen)
@@ -1485,7 +1600,9 @@ TEST_SECONDS(queue_pauses_while_its_host_is_stopped, 60)
 	CHECK_EQUAL(psys_kill(host, PSYS_SIGCONT), 0);
 	while (starts_of(seen) == starts)
 		sleep_ms(1);
-	CHECK(ends_soon(seen->lingering));
+	while (!__atomic_load_n(&seen->lived, __ATOMIC_SEQ_CST))
+		sleep_ms(1);
+	CHECK(seen->lived >= 1900); /* the 1500 ms of the stop did not count */
 	psys_kill(host, PSYS_SIGKILL);
 	reap(host);
 }

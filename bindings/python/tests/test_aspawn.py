@@ -473,13 +473,13 @@ class Install(Test):
             with self.assertRaises(subprocess.CalledProcessError):
                 aspawn.run(["false"], check=True)
 
-    @unittest.skipIf(sys.version_info < (3, 11), "there is no such switch before Python 3.11")
+    @unittest.skipUnless(hasattr(subprocess, "_USE_VFORK"), "only Python 3.11 to 3.13 have the switch")
     def test_obeys_the_switch_of_subprocess(self):
         with mock.patch("subprocess._USE_VFORK", False), \
                 mock.patch("aspawn._popen._aspawn.start", side_effect=AssertionError):
             self.assertEqual(aspawn.call(["true"]), 0)
 
-    @unittest.skipIf(sys.version_info < (3, 11), "there is no such switch before Python 3.11")
+    @unittest.skipUnless(hasattr(subprocess, "_USE_VFORK"), "only Python 3.11 to 3.13 have the switch")
     def test_copies_the_memory_if_told_so(self):
         flags = []
 
