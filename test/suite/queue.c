@@ -994,20 +994,20 @@ TEST(queue_makes_no_group_if_asked)
 		CHECK(submit(queue,
 			     (struct aspawn_job){ .flags = i ? ASPAWN_JOB_SAME_GROUP : 0,
 						  .timeout_ms = 100 * i },
-			     i ? "lingers" : "leads_a_group", NULL) > 0);
+			     i ? "lingers" : "is_group_leader", NULL) > 0);
 		result = next_result(queue);
 		CHECK_EQUAL(result->status, i ? PSYS_SIGTERM : 1 << 8);
 		give_back(queue, result);
 	}
-	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_SAME_GROUP }, "leads_a_group",
-		     NULL) > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_SAME_GROUP },
+		     "is_group_leader", NULL) > 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->status, 0);
 	give_back(queue, result);
 	close_queue(queue);
 }
 
-ROLE(leads_a_group)
+ROLE(is_group_leader)
 {
 	(void)argc, (void)argv;
 	return psys_getpgid(0) == psys_getpid();
