@@ -637,7 +637,10 @@ TEST(a_kernel_without_executable_memfds_makes_a_copy)
 		CHECK_EQUAL(psys_mount(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL), 0);
 		CHECK_EQUAL(psys_mount("proc", "/proc", "proc", 0, NULL), 0);
 		int fd = psys_open("/proc/sys/vm/memfd_noexec", PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
-		if (fd < 0 || psys_write(fd, "2", 1) != 1)
+		if (fd < 0 || psys_write(fd, "1", 1) != 1)
+			psys_exit_group(3);
+		CHECK_SAME(NOTHING); /* MFD_EXEC is still allowed */
+		if (psys_pwrite64(fd, "2", 1, 0) != 1)
 			psys_exit_group(3);
 		psys_close(fd);
 		check_copied();

@@ -51,45 +51,6 @@ TEST(the_helper_ends_if_its_host_is_killed)
 	check_host_dies();
 }
 
-static int helper_is_held, helper_may_go;
-
-/* The helper looks for its host only when that has been killed and reaped. */
-TEST(the_helper_ends_if_its_host_was_killed_before_it_looked)
-{
-	int *shared = shared_page(), status;
-	struct Stack_t probe = { 0 };
-
-	spawn_private(&probe, child_returns, NULL); /* or the test is skipped */
-	const bool reaped_by_kernel = aspawn_privacy(&probe) == ASPAWN_PRIVATE_AUTOREAPED;
-	CHECK_EQUAL(end_of(&probe), 0);
-	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
-	filter_hold(PSYS_NR_chdir, &helper_is_held, &helper_may_go);
-	int host = fork_child();
-	if (host == 0) {
-		struct Stack_t stack = { 0 };
-		int pid;
-
-		shared[4] = spawn_helped(&stack, shared, &pid, NULL);
-		shared[5] = pid;
-		gate_open(&shared[6]);
-		sleep_ms(60000);
-	}
-	gate_wait(&helper_is_held);
-	gate_wait(&shared[6]);
-	CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
-	CHECK_EQUAL(psys_wait4(host, &status, 0, NULL), host);
-	gate_open(&helper_may_go);
-	if (reaped_by_kernel) {
-		sleep_until_gone(shared[4]);
-	} else {
-		CHECK_EQUAL(psys_wait4(-1, &status, 0, NULL), shared[4]);
-		CHECK_EQUAL(status, 0);
-	}
-	gate_open(&shared[0]);
-	CHECK_EQUAL(psys_wait4(-1, &status, 0, NULL), shared[5]);
-	CHECK_EQUAL(status, 5 << 8);
-}
-
 static void kills_the_helper(const void *arg)
 {
 	struct Stack_t stack = { 0 };
