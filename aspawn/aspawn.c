@@ -87,7 +87,7 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 		psys_exit_group(127);
 	if (control->dies_with_helper && !die_with_helper(control->parent))
 		psys_exit_group(127);
-	if (control->watch)
+	if (control->watch && !control->executes_first)
 		aspawn_watch_begin(control->watch);
 	const int status = control->fn(control->arg, control->report.childs_end, &control->old_mask,
 				       control->user_data, control->user_data_len);
@@ -230,6 +230,10 @@ static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
 	first.copy_memory = first.watch_copy = first.no_new_privs = false;
 	/* The parent, which is suspended, could not take part in these. */
 	first.unshare_files = first.child_makes_pipes = false;
+	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
+	control->watch = aspawn_watch_make();
+	if (!control->watch)
+		return 0;
 	control->executes_first = true;
 	long pid = clone_by_methods(control, &first, stack);
 	if (pid > 0)

@@ -19,7 +19,7 @@ struct exec_watch;
 /* Returns NULL if there is no memory. */
 struct exec_watch *aspawn_watch_make(void);
 /* The same in a page of zeros of a file, for a child that has executed another program since. Maps
- * it at the address, which is free; NULL: anywhere. */
+ * it in place of what is at the address; NULL: anywhere. */
 struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address);
 void aspawn_watch_free(struct exec_watch *watch);
 

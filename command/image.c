@@ -204,8 +204,7 @@ static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *
 	    (!*image_file && !write_image(fd, prepared->image.size)) || !write_command(fd, prepared))
 		return;
 	/* The parent has the page too, as the memory is shared. */
-	control->watch = aspawn_watch_in_file(fd, IMAGE_WATCH, NULL);
-	if (control->watch)
+	if (aspawn_watch_in_file(fd, IMAGE_WATCH, control->watch))
 		execute_image(fd, prepared);
 }
 
