@@ -6,6 +6,7 @@
 # TARGETS="riscv64" for others of them.
 . "$(dirname "$0")/tools.sh"
 tools/amalgamate.py "$work" || exit
+chmod 755 "$work" # tests execute the suite as other users
 # compiles_library COMPILER FLAGS...
 compiles_library()
 {

@@ -336,6 +336,7 @@ TEST(an_autokilled_child_of_another_user_dies_with_its_caller)
 {
 	if (psys_geteuid())
 		skip("not root");
+	need_others_to_reach_program();
 	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_AUTOKILL, .other_user = true });
 	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_AUTOKILL | ASPAWN_COMMAND_PRIVATE,
 						.other_user = true });

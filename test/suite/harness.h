@@ -98,6 +98,10 @@ void kill_lingering(int pid);
 /* fork(2) */
 int fork_child(void);
 
+/* Skips the test if this program lies where only its user can reach it: another user cannot
+ * execute it in a role. */
+void need_others_to_reach_program(void);
+
 /*
  * A thread that a libc does not know: fn runs on a stack of its own, without a thread pointer of its
  * own. join waits for its end.
