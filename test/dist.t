@@ -28,7 +28,7 @@ holds_what_git_knows()
 {
 	printf 'amalgamation/%s\n' aspawn-image.S aspawn-image.c aspawn-image.ld aspawn.S aspawn.c aspawn.h psys.h >"$work/amalgamation"
 	{ git ls-files && cat "$work/amalgamation" && echo MANIFEST; } | sort >"$work/expected"
-	(cd "$tree" && find . -type f | sed 's|^\./||' | sort) | diff "$work/expected" -
+	(cd "$tree" && find . ! -type d | sed 's|^\./||' | sort) | diff "$work/expected" -
 }
 
 # In the tree, where a call of git fails and is noted.
