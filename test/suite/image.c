@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands that need memory of their own: the library's image, and the copy where there is none. */
-#include "filter.h"
+#include "held.h"
 #include "observe.h"
 
 static bool is_root(void)
@@ -1109,30 +1109,6 @@ TEST(a_killed_image_has_executed_nothing)
 	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 }
 
-static int reached, go, host;
-
-/* Kills the helper, which is suspended until its child has executed the image. */
-static int kills_the_helper(void *killed)
-{
-	char path[64] = "/proc/self/task/", list[16] = "";
-	int helper = 0;
-
-	gate_wait(&reached);
-	psys_i64_to_decimal(path + psys_strlen(path), host);
-	psys_strlcpy(path + psys_strlen(path), "/children", 16);
-	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	psys_read(fd, list, sizeof list - 1);
-	psys_close(fd);
-	for (const char *at = list; *at >= '0' && *at <= '9'; at++)
-		helper = helper * 10 + (*at - '0');
-	if (helper)
-		psys_kill(helper, PSYS_SIGKILL);
-	*(int *)killed = helper;
-	sleep_ms(50);
-	gate_open(&go);
-	return 0;
-}
-
 TEST(a_helper_killed_before_the_image_takes_its_child_along)
 {
 	static const struct aspawn_action nothing = NOTHING;
@@ -1148,9 +1124,8 @@ TEST(a_helper_killed_before_the_image_takes_its_child_along)
 	command.actions = &nothing;
 	command.action_count = 1;
 	command.flags = ASPAWN_COMMAND_PRIVATE;
-	host = psys_gettid();
-	thread_start(&thread, kills_the_helper, &killed);
-	filter_hold(PSYS_NR_memfd_create, &reached, &go);
+	/* It is suspended until its child has executed the image. */
+	hold_until_child_is_killed(PSYS_NR_memfd_create, &thread, &killed);
 	int r = aspawn_start(&child, &command);
 	thread_join(&thread);
 	if (!killed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Interference by a fork, a handler, a sibling or a stopped child. */
-#include "filter.h"
+#include "held.h"
 #include "observe.h"
 
 /* --- a fork ------------------------------------------------------------------ */
@@ -195,22 +195,6 @@ TEST(a_sibling_that_holds_the_pipe_does_not_hide_a_killed_child)
 
 /* --- a child that is stopped before its exec -------------------------------------- */
 
-static int reached, go, main_thread;
-
-static void let_it_go(int signal)
-{
-	(void)signal;
-	gate_open(&go);
-}
-
-static int signals_the_caller(void *arg)
-{
-	(void)arg;
-	gate_wait(&reached);
-	sleep_ms(50);
-	return psys_tgkill(psys_getpid(), main_thread, PSYS_SIGUSR1);
-}
-
 /* As in a frozen cgroup, or by SIGSTOP. The parent waits until the child has its own descriptor
  * table; once it did so with all signals blocked. Here only the handler lets the child continue. */
 TEST(signals_are_handled_while_a_child_with_closefrom_is_stopped)
@@ -224,10 +208,7 @@ TEST(signals_are_handled_while_a_child_with_closefrom_is_stopped)
 
 	if (!memory_is_shared())
 		skip("memory is not shared here");
-	main_thread = psys_gettid();
-	set_handler(PSYS_SIGUSR1, let_it_go);
-	thread_start(&thread, signals_the_caller, NULL);
-	filter_hold(PSYS_NR_close_range, &reached, &go);
+	hold_until_signal(PSYS_NR_close_range, &thread);
 	command.actions = &action;
 	command.action_count = 1;
 	struct aspawn_child child = start_command(&stack, &command);

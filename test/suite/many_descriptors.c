@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pipes of a caller with many descriptors: the child makes them, each way that they reach it. */
-#include "filter.h"
+#include "held.h"
 #include "observe.h"
 
 enum { MANY = 300 };
@@ -820,22 +820,6 @@ TEST(a_start_with_pipes_reports_that_unshare_is_forbidden)
 
 /* --- the caller is stopped, or gone ------------------------------------------------------ */
 
-static int reached, go, main_thread;
-
-static void let_it_go(int signal)
-{
-	(void)signal;
-	gate_open(&go);
-}
-
-static int signals_the_caller(void *arg)
-{
-	(void)arg;
-	gate_wait(&reached);
-	sleep_ms(50);
-	return psys_tgkill(psys_getpid(), main_thread, PSYS_SIGUSR1);
-}
-
 /* As in a frozen cgroup: only the caller's handler lets the child make its pipes. */
 TEST(signals_are_handled_while_a_child_that_makes_pipes_is_stopped)
 {
@@ -848,10 +832,7 @@ TEST(signals_are_handled_while_a_child_that_makes_pipes_is_stopped)
 	if (!has_pidfd_getfd()) /* the caller would make one, to try /proc */
 		skip("no pidfd_getfd");
 	open_many();
-	main_thread = psys_gettid();
-	set_handler(PSYS_SIGUSR1, let_it_go);
-	thread_start(&thread, signals_the_caller, NULL);
-	filter_hold(PSYS_NR_pipe2, &reached, &go);
+	hold_until_signal(PSYS_NR_pipe2, &thread);
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK(same_mask(get_mask(), mask));
 	check_copies(&child);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Private children whose helper or host is killed, held up or special. */
-#include "filter.h"
+#include "held.h"
 #include "private.h"
 
 /* --- who dies when ------------------------------------------------------------------ */
@@ -291,22 +291,6 @@ TEST(a_private_child_outlives_the_thread_that_spawned_it)
 
 /* --- held up before it has told --------------------------------------------------------- */
 
-static int held, go, caller;
-
-static void on_usr1(int signal)
-{
-	(void)signal;
-	gate_open(&go);
-}
-
-static int interrupts(void *arg)
-{
-	(void)arg;
-	gate_wait(&held);
-	psys_tgkill(psys_getpid(), caller, PSYS_SIGUSR1);
-	return 0;
-}
-
 TEST(signals_are_handled_while_a_helper_is_held_up)
 {
 	struct Stack_t stack = { 0 };
@@ -314,43 +298,11 @@ TEST(signals_are_handled_while_a_helper_is_held_up)
 
 	spawn_private(&stack, child_returns, NULL);
 	CHECK_EQUAL(end_of(&stack), 0);
-	set_handler(PSYS_SIGUSR1, on_usr1);
-	caller = psys_gettid();
-	thread_start(&thread, interrupts, NULL);
-	filter_hold(PSYS_NR_getppid, &held, &go);
+	hold_until_signal(PSYS_NR_getppid, &thread);
 	spawn_private(&stack, child_returns, (void *)6);
 	CHECK_EQUAL(end_of(&stack), 6 << 8);
 	thread_join(&thread);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
-}
-
-/* The first child of this process; 0: not known. */
-static int first_child(void)
-{
-	char path[64] = "/proc/self/task/", text[16] = "";
-	size_t length = psys_strlen(path);
-	int pid = 0;
-
-	length += psys_i64_to_decimal(path + length, caller);
-	psys_strlcpy(path + length, "/children", sizeof path - length);
-	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	if (fd < 0)
-		return 0;
-	psys_read(fd, text, sizeof text - 1);
-	psys_close(fd);
-	for (const char *at = text; *at >= '0' && *at <= '9'; at++)
-		pid = pid * 10 + (*at - '0');
-	return pid;
-}
-
-static int kills_the_held(void *killed)
-{
-	gate_wait(&held);
-	*(int *)killed = first_child();
-	if (*(int *)killed)
-		psys_kill(*(int *)killed, PSYS_SIGKILL);
-	gate_open(&go);
-	return 0;
 }
 
 TEST(a_helper_killed_before_it_reports_gives_eagain)
@@ -362,11 +314,9 @@ TEST(a_helper_killed_before_it_reports_gives_eagain)
 	spawn_private(&stack, child_returns, NULL);
 	CHECK_EQUAL(end_of(&stack), 0);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
-	caller = psys_gettid();
-	while (first_child()) /* the first helper, until the kernel has reaped it */
+	while (first_child_of(psys_gettid())) /* the first helper, until the kernel has reaped it */
 		sleep_ms(1);
-	thread_start(&thread, kills_the_held, &killed);
-	filter_hold(PSYS_NR_getppid, &held, &go);
+	hold_until_child_is_killed(PSYS_NR_getppid, &thread, &killed);
 	int r = try_private(&stack, child_returns, NULL, &pid, NULL);
 	thread_join(&thread);
 	if (!killed)
