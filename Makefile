@@ -107,15 +107,7 @@ $(BUILD_DIR)/syscall/arch/%.o: syscall/arch/$(arch)/%.S $(built)
 	@mkdir -p $(@D)
 	$(CC) $(target) -Iinclude -MMD -MP -gdwarf-4 -c $< -o $@
 
-$(BUILD_DIR)/syscall/%.o: syscall/%.c $(built)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(core) -c $< -o $@
-
-$(BUILD_DIR)/aspawn/%.o: aspawn/%.c $(built)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(core) -c $< -o $@
-
-$(BUILD_DIR)/command/%.o: command/%.c $(built)
+$(sources:%.c=$(BUILD_DIR)/%.o): $(BUILD_DIR)/%.o: %.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
@@ -124,7 +116,7 @@ image := $(BUILD_DIR)/command/image/program
 image_objects := $(image).o $(BUILD_DIR)/syscall/start.o $(patsubst %,$(BUILD_DIR)/syscall/arch/%.o,$(filter-out clone,$(assembly)))
 $(image).o: command/image/program.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(common) -DPSYS_NO_UNPREFIXED -Oz -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
+	$(CC) $(common) -DPSYS_NO_UNPREFIXED -Os -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
 		-fno-asynchronous-unwind-tables $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
 
 $(image): $(image_objects) command/image/image.ld
@@ -132,10 +124,6 @@ $(image): $(image_objects) command/image/image.ld
 
 $(BUILD_DIR)/command/image.o: $(image)
 $(BUILD_DIR)/command/image.o: core += $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')
-
-$(BUILD_DIR)/queue/%.o: queue/%.c $(built)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
 include compat/compat.mk
 include test/test.mk

@@ -231,7 +231,7 @@ static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
 	/* The parent, which is suspended, could not take part in these. */
 	first.unshare_files = first.child_makes_pipes = false;
 	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	control->watch = aspawn_watch_make();
+	control->watch = aspawn_watch_reserve();
 	if (!control->watch)
 		return 0;
 	control->executes_first = true;
@@ -245,6 +245,8 @@ static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
 	}
 	if (pid > 0 && control->pidfd >= 0)
 		psys_close(control->pidfd);
+	aspawn_watch_free(control->watch); /* not shared */
+	control->watch = NULL;
 	return 0;
 }
 

@@ -21,19 +21,24 @@ static PSYS_UNINSTRUMENTED struct exec_watch *map_watch(void *address, int flags
 							int64_t offset)
 {
 	void *page = psys_mmap(address, sizeof(struct exec_watch), PSYS_PROT_READ | PSYS_PROT_WRITE,
-			       PSYS_MAP_SHARED | flags, fd, offset);
+			       flags, fd, offset);
 
 	return PSYS_IS_ERROR(page) ? NULL : page;
 }
 
 PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_make(void)
 {
-	return map_watch(NULL, PSYS_MAP_ANONYMOUS, -1, 0);
+	return map_watch(NULL, PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
+}
+
+PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_reserve(void)
+{
+	return map_watch(NULL, PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 }
 
 PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address)
 {
-	return map_watch(address, address ? PSYS_MAP_FIXED : 0, fd, offset);
+	return map_watch(address, PSYS_MAP_SHARED | (address ? PSYS_MAP_FIXED : 0), fd, offset);
 }
 
 PSYS_UNINSTRUMENTED void aspawn_watch_free(struct exec_watch *watch)

@@ -18,6 +18,8 @@ struct exec_watch;
 
 /* Returns NULL if there is no memory. */
 struct exec_watch *aspawn_watch_make(void);
+/* Keeps an address for aspawn_watch_in_file(). */
+struct exec_watch *aspawn_watch_reserve(void);
 /* The same in a page of zeros of a file, for a child that has executed another program since. Maps
  * it in place of what is at the address; NULL: anywhere. */
 struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address);
