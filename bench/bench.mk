@@ -12,9 +12,9 @@ $(bench_dir)/child: bench/child.c $(BUILD_DIR)/syscall/start.o
 	@mkdir -p $(@D)
 	$(CC) $(linker) -O2 -ffreestanding -static -nostdlib -o $@ $^
 
-$(bench_programs:%=$(bench_dir)/%): $(bench_dir)/%: bench/%.cc bench/ways.cc bench/ways.h $(archive) $(bench_dir)/child
+$(bench_programs:%=$(bench_dir)/%): $(bench_dir)/%: bench/%.cc bench/ways.cc bench/ways.h bench/host.cc bench/host.h $(archive) $(bench_dir)/child
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
-		-o $@ $< bench/ways.cc $(archive) -lbenchmark -pthread
+		-o $@ $(filter-out %.h %/child,$^) -lbenchmark -pthread
 
 $(bench_dir)/text_busy: bench/text_busy.cc $(archive) $(bench_dir)/child
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
@@ -51,13 +51,13 @@ bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text
 	$(bench_dir)/lifetime $(bench_run) --benchmark_out=$(bench_dir)/lifetime.json \
 		--benchmark_repetitions=15 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05
 	$(bench_dir)/memory $(bench_run) --benchmark_out=$(bench_dir)/memory.json \
-		--benchmark_repetitions=7 --benchmark_min_time=0.03
+		--benchmark_repetitions=9 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.03
 	$(bench_dir)/commands $(bench_run) --benchmark_out=$(bench_dir)/commands.json \
 		--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05
 	$(bench_dir)/descriptors $(bench_run) --benchmark_out=$(bench_dir)/descriptors.json \
 		--benchmark_repetitions=15 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.02
 	$(bench_dir)/users $(bench_run) --benchmark_out=$(bench_dir)/users.json \
-		--benchmark_repetitions=9 --benchmark_min_time=0.03
+		--benchmark_repetitions=15 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.03
 	$(syscall_run)
 	bench/report.py $(bench_programs:%=$(bench_dir)/%.json) $(bench_dir)/syscall.json
 	cd $(bench_dir) && ./text_busy
@@ -75,7 +75,7 @@ bench-quick: $(bench_dir)/responsiveness ## of bench only how long the caller is
 
 bench-memory: $(bench_dir)/memory ## of bench only how long a caller is blocked that has touched 1 GiB, in seconds
 	@mkdir -p $(brief_dir)
-	@$(bench_dir)/memory $(call brief_run,memory,--benchmark_repetitions=9 --benchmark_min_time=0.005 \
+	@$(bench_dir)/memory $(call brief_run,memory,--benchmark_repetitions=9 --benchmark_min_time=0.005 --benchmark_enable_random_interleaving=true \
 		'--benchmark_filter=^(aspawn|vfork|posix_spawn|fork)/MiB:(0|1024)/')
 
 bench-descriptors: $(bench_dir)/descriptors ## of bench only what 10000 open descriptors cost, in seconds

@@ -12,7 +12,7 @@
 #include <aspawn/command.h>
 #include <syscall/syscall.h>
 
-#include "ways.h"
+#include "host.h"
 
 static char child[] = BENCH_CHILD;
 static char *const argv[] = { child, nullptr };
@@ -144,21 +144,9 @@ static int start_posix_spawn_closefrom()
 
 static void open_descriptors(long count)
 {
-	static std::vector<int> fds;
-
-	for (; static_cast<long>(fds.size()) > count; fds.pop_back())
-		close(fds.back());
-	while (static_cast<long>(fds.size()) < count) {
-		fds.push_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
-		if (fds.back() < 0)
+	for (long i = 0; i < count; i++)
+		if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
 			std::abort();
-	}
-}
-
-static void measure(benchmark::State &state, const Way &way, long count, bool until_reaped)
-{
-	open_descriptors(count);
-	(until_reaped ? measure_reaped : measure_blocked)(state, way);
 }
 
 static const Way *way_named(const std::string &name)
@@ -171,7 +159,7 @@ static const Way *way_named(const std::string &name)
 
 int main(int argc, char **argv)
 {
-	const Way compared[] = {
+	const std::vector<Way> compared = {
 		{ "aspawn_start, closefrom", start_closefrom_wait, finish_command },
 		{ "aspawn_start, closefrom, descriptors unchanged", start_closefrom_still,
 		  finish_command },
@@ -191,16 +179,7 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_NOFILE, &limit);
 	const long most = static_cast<long>(limit.rlim_cur) - 100;
 	for (long count : { 0L, 1000L, 10000L, most })
-		for (bool until_reaped : { false, true })
-			for (const Way &way : compared)
-				benchmark::RegisterBenchmark(
-					(std::string(way.name) +
-					 (until_reaped ? "/reaped" : "/blocked") +
-					 "/descriptors:" + std::to_string(count))
-						.c_str(),
-					measure, way, count, until_reaped)
-					->UseManualTime()
-					->Unit(benchmark::kMicrosecond);
+		register_in_host(compared, Measured::both, open_descriptors, "descriptors", count);
 	benchmark::Initialize(&argc, argv);
 	benchmark::RunSpecifiedBenchmarks();
 	return 0;

@@ -27,21 +27,30 @@ static long long now()
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
+double time_of(const Way &way, bool until_reaped)
+{
+	const long long begin = now();
+	const int pid = way.start();
+	long long end = now();
+
+	if (pid < 0)
+		return -1;
+	way.finish(pid);
+	if (until_reaped)
+		end = now();
+	return static_cast<double>(end - begin) * 1e-9;
+}
+
 static void measure(benchmark::State &state, const Way &way, bool until_reaped)
 {
 	for (auto _ : state) {
-		long long begin = now();
-		int pid = way.start();
-		long long end = now();
+		const double seconds = time_of(way, until_reaped);
 
-		if (pid < 0) {
+		if (seconds < 0) {
 			state.SkipWithError("could not start the child");
 			break;
 		}
-		way.finish(pid);
-		if (until_reaped)
-			end = now();
-		state.SetIterationTime(static_cast<double>(end - begin) * 1e-9);
+		state.SetIterationTime(seconds);
 	}
 }
 

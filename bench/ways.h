@@ -20,6 +20,9 @@ extern const std::vector<Way> ways;
 // Waits for the child; a finish().
 void reap(int pid);
 
+// Seconds until start() has returned, or finish(); negative: the start has failed.
+double time_of(const Way &way, bool until_reaped);
+
 // Manual time: until start() returns, and until finish() has returned.
 void measure_blocked(benchmark::State &state, const Way &way);
 void measure_reaped(benchmark::State &state, const Way &way);

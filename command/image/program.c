@@ -126,11 +126,11 @@ int main(int argc, char **argv)
 	if (argc > 1 && !map_command(argv[1]))
 		return 127;
 	struct prepared *prepared = (struct prepared *)IMAGE_COMMAND_AT;
-	struct control *control =
-		(struct control *)(uintptr_t)(IMAGE_COMMAND_AT + prepared->image.size) - 1;
 
 	/* The kernel maps a page twice that is not written first. */
 	__atomic_store_n(&prepared->report_fd, -1, __ATOMIC_SEQ_CST);
+	struct control *control =
+		(struct control *)(uintptr_t)(IMAGE_COMMAND_AT + prepared->image.size) - 1;
 	move_pointers(prepared);
 	set_cloexec(prepared, control->report.childs_end);
 	restore_capabilities(prepared);
