@@ -70,7 +70,7 @@ static void nap()
 
 // --- the queue ---------------------------------------------------------------------
 
-static aspawn_queue *make_queue(unsigned running)
+static aspawn_queue *make_queue(unsigned running, unsigned servers = 1)
 {
 	aspawn_queue_options options = {};
 	aspawn_queue *queue = nullptr;
@@ -78,6 +78,7 @@ static aspawn_queue *make_queue(unsigned running)
 	options.size = sizeof options;
 	options.jobs = 2048;
 	options.running = running;
+	options.servers = servers;
 	check(aspawn_queue_create(&queue, &options) == 0, "aspawn_queue_create");
 	return queue;
 }
@@ -128,9 +129,10 @@ static double submit_burst(aspawn_queue *queue, int prepared, int burst, bool as
 	return (ended - begun) / burst;
 }
 
-static double queue_rate(unsigned running, char *const *argv, bool output, int commands)
+static double queue_rate(unsigned running, char *const *argv, bool output, int commands,
+			 unsigned servers = 1)
 {
-	aspawn_queue *queue = make_queue(running);
+	aspawn_queue *queue = make_queue(running, servers);
 	aspawn_command command = command_of(argv);
 	aspawn_job job = {};
 	int submitted = 0, ended = 0;
@@ -519,8 +521,10 @@ int main(int argc, char **argv)
 	aspawn_queue *queue = make_queue(16);
 	aspawn_command command = command_of(with_arguments);
 	const int prepared = aspawn_queue_prepare(queue, &command);
+	aspawn_queue *queue2 = make_queue(16, 2);
+	const int prepared2 = aspawn_queue_prepare(queue2, &command);
 
-	check(prepared > 0, "aspawn_queue_prepare");
+	check(prepared > 0 && prepared2 > 0, "aspawn_queue_prepare");
 	compare("blocked, us", "of clone",
 		{ { "bare clone (the floor)", floor_of_clone },
 		  { "aspawn", blocked_by_aspawn },
@@ -535,9 +539,16 @@ int main(int argc, char **argv)
 		    [=] { return submit_burst(queue, prepared, 32, false); } },
 		  { "submit, 1000, server awake",
 		    [=] { return submit_burst(queue, prepared, 1000, false); } },
+		  { "submit, 1, two servers asleep",
+		    [=] { return submit_burst(queue2, prepared2, 1, true); } },
+		  { "submit, 32, two servers asleep",
+		    [=] { return submit_burst(queue2, prepared2, 32, true); } },
+		  { "submit, 1000, two servers, one awake",
+		    [=] { return submit_burst(queue2, prepared2, 1000, false); } },
 		  { "submit, 32, awake, environment copied",
 		    [=] { return submit_burst(queue, 0, 32, false); } } },
 		0, rounds * 4);
+	aspawn_queue_close(queue2);
 	show_callers(queue, prepared, rounds);
 	aspawn_queue_close(queue);
 	printf("\n%-36s %9s %10s %10s %10s\n", "checks with output, at once", "a second", "p50, us",
@@ -551,7 +562,11 @@ int main(int argc, char **argv)
 			{ { "posix_spawn", [=] { return posix_spawn_rate(running, commands); } },
 			  { "aspawn, cached stacks, by hand",
 			    [=] { return loop_rate(running, commands); } },
-			  { "queue", [=] { return queue_rate(running, alone, false, commands); } } },
+			  { "queue", [=] { return queue_rate(running, alone, false, commands); } },
+			  { "queue, two servers",
+			    [=] { return queue_rate(running, alone, false, commands, 2); } },
+			  { "queue, four servers",
+			    [=] { return queue_rate(running, alone, false, commands, 4); } } },
 			0, rounds / 2);
 	}
 	compare("a second, static child, output collected", "of p_spawn",

@@ -300,7 +300,7 @@ static void wake_everybody(const struct aspawn_queue *queue)
 {
 	const uint64_t one = 1;
 
-	psys_futex(&queue->shared->events, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	queue_ring_bell(queue, INT32_MAX);
 	if (queue->notify >= 0)
 		psys_write(queue->notify, &one, sizeof one);
 }
@@ -340,6 +340,9 @@ int aspawn_queue_recover(struct aspawn_queue *queue, bool restart)
 {
 	struct psys_sigset all, mask;
 
+	if (!restart && __atomic_load_n(&queue->shared->state, __ATOMIC_ACQUIRE) == SERVER_NONE &&
+	    !queue_left(queue, &queue->shared->ended.tail))
+		return 0;
 	psys_sigfillset(&all);
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
@@ -365,13 +368,24 @@ void aspawn_queue_wake(struct aspawn_queue *queue)
 
 /* --- creation ----------------------------------------------------------------------------- */
 
-static uint32_t power_of_two(uint32_t least)
+/* Each part has the same number of places: the least power of two. No division, for which some
+ * compilers call a library function. */
+static uint32_t places_of_part(const struct aspawn_queue_options *options)
 {
 	uint32_t power = 2;
 
-	while (power < least)
+	while (power * options->servers < options->jobs)
 		power *= 2;
 	return power;
+}
+
+static uint32_t running_of_part(const struct aspawn_queue_options *options, uint32_t part)
+{
+	uint32_t running = 0;
+
+	for (uint32_t i = part; i < options->running; i += options->servers)
+		running++;
+	return running;
 }
 
 static size_t in_units(size_t size)
@@ -392,17 +406,24 @@ static int read_queue_options(struct aspawn_queue_options *to,
 	to->jobs = to->jobs ? to->jobs : USUAL_JOBS;
 	to->running = to->running ? to->running : USUAL_RUNNING;
 	to->job_bytes = to->job_bytes ? to->job_bytes : USUAL_BYTES;
-	return to->flags & ~(uint64_t)ALL_QUEUE_FLAGS || to->jobs > MOST_JOBS ||
-			       to->running > MOST_JOBS || to->job_bytes > MOST_BYTES_OF_JOB ?
-		       -PSYS_EINVAL :
-		       0;
+	if (to->flags & ~(uint64_t)ALL_QUEUE_FLAGS || to->jobs > MOST_JOBS ||
+	    to->running > MOST_JOBS || to->job_bytes > MOST_BYTES_OF_JOB || to->reserved ||
+	    to->servers > MOST_SERVERS || (to->servers > 1 && to->flags & ASPAWN_QUEUE_LOCAL))
+		return -PSYS_EINVAL;
+	/* One server can start a job each millisecond, and so keeps the delay by itself. */
+	if (!to->servers || to->delay_ms)
+		to->servers = 1;
+	to->servers = to->servers < to->running ? to->servers : to->running;
+	return 0;
 }
 
-/* Maps the queue and lays it out. */
-static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options)
+/* Maps a part of the queue and lays it out. whole: NULL for the first. */
+static struct aspawn_queue *map_part(const struct aspawn_queue_options *options,
+				     struct aspawn_queue *whole)
 {
-	const uint32_t capacity = power_of_two(options->jobs);
-	const uint32_t limit = options->running < capacity ? options->running : capacity;
+	const uint32_t part = whole ? whole->servers : 0, capacity = places_of_part(options);
+	const uint32_t running = running_of_part(options, part);
+	const uint32_t limit = running < capacity ? running : capacity;
 	const size_t rings = (size_t)capacity * 2 * (sizeof(struct ring_cell) + sizeof(uint32_t));
 	const size_t first = in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct Stack_t));
 	const size_t second = in_units(sizeof(struct shared) + rings);
@@ -423,6 +444,10 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	if (PSYS_IS_ERROR(at))
 		return (void *)at;
 	struct aspawn_queue *queue = (void *)at;
+	queue->whole = whole ? whole : queue;
+	queue->first = part * capacity;
+	while (1U << queue->shift < capacity)
+		queue->shift++;
 	queue->mapped = size;
 	queue->stacks = (void *)(queue + 1);
 	queue->shared = (void *)(at + first);
@@ -450,11 +475,13 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	uint32_t *values = (uint32_t *)(void *)(cells + 2 * (size_t)capacity);
 	out_clear(&shared->ended, values, capacity);
 	out_clear(&shared->absorbed, values + capacity, capacity);
-	shared->events = FIRST_EVENT;
+	shared->events = shared->bell = FIRST_EVENT;
+	queue->bell = options->servers > 1 ? &queue->whole->shared->bell : &shared->events;
 	shared->pidfd = -1;
 	shared->magic = QUEUE_MAGIC;
 	for (uint32_t i = 0; i < capacity; i++) {
 		queue_job(queue, i)->number = (int)i;
+		queue_job(queue, i)->queue = queue;
 		ring_push(&shared->free, i);
 	}
 	return queue;
@@ -492,7 +519,9 @@ static int open_files(struct aspawn_queue *queue)
 		queue->life[0] = queue->life[1] = -1;
 		return r;
 	}
-	if (!(queue->flags & ASPAWN_QUEUE_FD))
+	queue->notify = queue->whole->notify;
+	queue->epoll = queue->whole->epoll;
+	if (!(queue->flags & ASPAWN_QUEUE_FD) || queue != queue->whole)
 		return 0;
 	queue->notify =
 		aspawn_files_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
@@ -511,6 +540,8 @@ static void close_files(const struct aspawn_queue *queue)
 	psys_close(queue->wake); /* of a negative one: no effect */
 	psys_close(queue->life[0]);
 	psys_close(queue->life[1]);
+	if (queue != queue->whole)
+		return;
 	psys_close(queue->epoll);
 	psys_close(queue->notify);
 }
@@ -533,17 +564,14 @@ static int note_host(struct aspawn_queue *queue)
 	return psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &queue->mask, PSYS_SIGSET_SIZE);
 }
 
-int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_options *from)
+/* *whole: the first part; NULL before it is created. */
+static int create_part(struct aspawn_queue **whole, const struct aspawn_queue_options *options)
 {
-	struct aspawn_queue_options options;
-	int r = to ? read_queue_options(&options, from) : -PSYS_EINVAL;
+	struct aspawn_queue *queue = map_part(options, *whole);
 
-	if (r < 0)
-		return r;
-	struct aspawn_queue *queue = map_queue(&options);
 	if (PSYS_IS_ERROR(queue))
 		return (int)(intptr_t)queue;
-	r = note_host(queue);
+	int r = note_host(queue);
 	if (r >= 0)
 		r = open_files(queue);
 	if (r >= 0 && queue->flags & ASPAWN_QUEUE_LOCAL) {
@@ -560,8 +588,24 @@ int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_opti
 		psys_munmap(queue, queue->mapped);
 		return r;
 	}
-	*to = queue;
+	*whole = queue->whole;
+	queue->whole->parts[queue->whole->servers++] = queue;
 	return 0;
+}
+
+int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_options *from)
+{
+	struct aspawn_queue_options options;
+	struct aspawn_queue *queue = NULL;
+	int r = to ? read_queue_options(&options, from) : -PSYS_EINVAL;
+
+	for (uint32_t i = 0; r == 0 && i < options.servers; i++)
+		r = create_part(&queue, &options);
+	if (r == 0)
+		*to = queue;
+	else
+		aspawn_queue_close(queue);
+	return r;
 }
 
 /* --- the end -------------------------------------------------------------------------------- */
@@ -609,27 +653,40 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 	return all;
 }
 
+static void ask_to_close(struct aspawn_queue *part)
+{
+	__atomic_store_n(&part->shared->closing, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&part->shared->asleep, 1, __ATOMIC_SEQ_CST); /* certainly */
+	aspawn_queue_wake(part);
+}
+
+static void end_part(struct aspawn_queue *part)
+{
+	end_server(part);
+	if (part->flags & ASPAWN_QUEUE_LOCAL) {
+		aspawn_server_run(part, &part->shared->server, UNTIL_CLOSED, INT64_MAX);
+		aspawn_server_end(&part->shared->server);
+	}
+	unwatch_server(part);
+}
+
 int aspawn_queue_close(struct aspawn_queue *queue)
 {
 	int r = aspawn_queue_check(queue);
 
 	if (r == -PSYS_EINVAL)
 		return r;
-	if (r == 0) {
-		struct shared *shared = queue->shared;
+	for (uint32_t i = 0; r == 0 && i < queue->servers; i++)
+		ask_to_close(queue->parts[i]);
+	/* Functions in a server that still runs may count the jobs of all. */
+	for (uint32_t i = 0; r == 0 && i < queue->servers; i++)
+		end_part(queue->parts[i]);
+	for (uint32_t i = queue->servers; i-- > 0;) { /* the first has the array */
+		struct aspawn_queue *part = queue->parts[i];
 
-		__atomic_store_n(&shared->closing, 1, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&shared->asleep, 1, __ATOMIC_SEQ_CST); /* certainly */
-		aspawn_queue_wake(queue);
-		end_server(queue);
-		if (queue->flags & ASPAWN_QUEUE_LOCAL) {
-			aspawn_server_run(queue, &shared->server, UNTIL_CLOSED, INT64_MAX);
-			aspawn_server_end(&shared->server);
-		}
-		unwatch_server(queue);
+		close_files(part);
+		if (r < 0 || stacks_are_free(part)) /* otherwise a child still uses this memory */
+			psys_munmap(part, part->mapped);
 	}
-	close_files(queue);
-	if (r < 0 || stacks_are_free(queue)) /* otherwise a child still uses this memory */
-		psys_munmap(queue, queue->mapped);
 	return 0;
 }

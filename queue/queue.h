@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory of a queue, which is one mapping:
+ * A queue with several servers consists of parts, each a queue with one server and its own mapping,
+ * so that a killed server loses only its own jobs. The first part is the caller's: it also has what
+ * belongs to the whole queue. A queue with one server is its own and only part.
+ *
+ * The memory of a part, which is one mapping:
  *
  *   | struct aspawn_queue | struct shared, rings | guard | stack of the server | TLS |
  *   | stacks of jobs ... | jobs ... |
@@ -33,6 +37,7 @@ enum {
 	JOB_FRAMES =
 		16 * 1024 + 2 * PSYS_PATH_MAX + 5 * 1024, /* ASPAWN_CALL's, struct candidate, own */
 	PRIORITIES = ASPAWN_MOST_PRIORITY + 1,
+	MOST_SERVERS = 64, /* futex_waitv(2) takes 128 words */
 };
 
 /*
@@ -74,9 +79,9 @@ struct job {
 	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
 	void *sink_arg;
 	struct aspawn_result result;
+	struct aspawn_queue *queue; /* its part */
 
 	/* The server's, while it has the job. */
-	struct aspawn_queue *queue;
 	int next, previous, next_of_pid; /* lists of job numbers; NO_JOB ends them */
 	int pid, pidfd, stack, stage;
 	int in_fd, write_fds[2]; /* what the child gets; -1: /dev/null */
@@ -150,9 +155,14 @@ struct shared {
 	/* A futex, changed with each batch of ended jobs, and when waiters have nothing to wait for
 	 * any more. Odd; the kernel clears and wakes it when the server ends: CLONE_CHILD_CLEARTID. */
 	_Alignas(64) int events;
-	int waiters;  /* threads that sleep, or are about to */
-	int drainers; /* of these, those that wait for the last job's end, not for a result */
-	int armed;    /* the next batch writes to the eventfd of aspawn_queue_fd() */
+
+	/* Of the whole queue, in its first part. */
+	int bell; /* with several servers: a futex, changed with each batch if there are waiters */
+	int waiters;        /* threads that sleep, or are about to */
+	int drainers;       /* of these, those that wait for the last job's end, not for a result */
+	int armed;          /* the next batch writes to the eventfd of aspawn_queue_fd() */
+	uint32_t chosen;    /* part that got the last submission */
+	uint32_t next_from; /* part whose results are taken first */
 
 	_Alignas(64) int asleep; /* the server sleeps: write to wake */
 	int cancels;             /* futex-free count of requests */
@@ -168,6 +178,12 @@ typedef int (*queue_clock_fn)(int clock, struct psys_timespec *time);
 
 struct aspawn_queue {
 	struct shared *shared;
+	struct aspawn_queue *whole; /* the first part */
+	struct aspawn_queue *parts[MOST_SERVERS];
+	uint32_t servers; /* of the first part: number of parts */
+	uint32_t first;   /* of the tickets' job numbers; those of parts lie behind each other */
+	uint32_t shift;   /* capacity is 1 << shift */
+	int *bell;        /* what a waiter sleeps on: events, or with several servers bell */
 	queue_clock_fn clock; /* NULL: a system call */
 	char *jobs;
 	size_t mapped, stride;
@@ -190,6 +206,39 @@ struct aspawn_queue {
 QUEUE_INLINE struct job *queue_job(const struct aspawn_queue *queue, uint32_t number)
 {
 	return (struct job *)(void *)(queue->jobs + (size_t)number * queue->stride);
+}
+
+/* The place of any part that a ticket names; NULL: the number is no place's. */
+QUEUE_INLINE struct job *queue_find(const struct aspawn_queue *queue, int ticket)
+{
+	const uint32_t number = (uint32_t)ticket & 0xffff, part = number >> queue->shift;
+
+	return ticket <= 0 || part >= queue->servers ?
+		       NULL :
+		       queue_job(queue->parts[part], number & (queue->capacity - 1));
+}
+
+/* Jobs of the part that were submitted, less those before *since, a position in its ended ring. Reads
+ * that first: so the difference is never negative, and 0 only if there was none left. */
+QUEUE_INLINE uint32_t queue_left(const struct aspawn_queue *part, const uint32_t *since)
+{
+	const uint32_t ended = __atomic_load_n(since, __ATOMIC_SEQ_CST) +
+			       __atomic_load_n(&part->shared->absorbed.tail, __ATOMIC_SEQ_CST);
+
+	return __atomic_load_n(&part->shared->submitted.tail, __ATOMIC_SEQ_CST) - ended;
+}
+
+QUEUE_INLINE uint32_t queue_next_part(const struct aspawn_queue *queue, uint32_t part)
+{
+	return part + 1 < queue->servers ? part + 1 : 0;
+}
+
+/* Wakes count waiters of the whole queue. With one server the caller has changed events. */
+QUEUE_INLINE void queue_ring_bell(const struct aspawn_queue *part, int count)
+{
+	if (part->bell != &part->shared->events)
+		__atomic_add_fetch(part->bell, 1, __ATOMIC_SEQ_CST);
+	psys_futex(part->bell, PSYS_FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
 QUEUE_INLINE void queue_count_up(uint32_t *count)

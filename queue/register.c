@@ -84,15 +84,11 @@ static int await_entry(struct aspawn_queue *queue, int *word, int value)
 	return 0;
 }
 
-int aspawn_queue_register(struct aspawn_queue *queue, int fd)
+static int register_with(struct aspawn_queue *queue, int fd)
 {
-	int r = aspawn_queue_check(queue), unused = ENTRY_FREE;
-	struct registered *entries = r < 0 ? NULL : queue->shared->registered, *entry = NULL;
+	struct registered *entries = queue->shared->registered, *entry = NULL;
+	int unused = ENTRY_FREE;
 
-	if (r == 0 && (fd <= 2 || psys_fcntl(fd, PSYS_F_GETFD, 0) < 0))
-		r = -PSYS_EBADF;
-	if (r < 0 || queue->flags & ASPAWN_QUEUE_LOCAL)
-		return r;
 	if (aspawn_queue_registered(queue, fd))
 		return -PSYS_EEXIST;
 	for (int i = 0; i < ASPAWN_MOST_REGISTERED && !entry; i++, unused = ENTRY_FREE)
@@ -104,28 +100,55 @@ int aspawn_queue_register(struct aspawn_queue *queue, int fd)
 	entry->serial++;
 	__atomic_store_n(&entry->at, ENTRY_UNKNOWN, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->fd, fd, __ATOMIC_RELEASE);
-	r = send_entry(queue, entry, fd);
+	int r = send_entry(queue, entry, fd);
 	if (r == 0)
 		r = await_entry(queue, &entry->at, ENTRY_UNKNOWN);
 	if (r == 0 && __atomic_load_n(&entry->at, __ATOMIC_ACQUIRE) < 0)
 		r = __atomic_load_n(&entry->at, __ATOMIC_RELAXED);
-	if (r < 0)
+	if (r < 0) {
+		entry->serial++; /* a later server may still read the message */
 		__atomic_store_n(&entry->fd, ENTRY_FREE, __ATOMIC_RELEASE);
+	}
+	return r;
+}
+
+static int unregister_from(struct aspawn_queue *queue, int fd)
+{
+	struct registered *entry = fd > 2 ? aspawn_queue_registered(queue, fd) : NULL;
+	if (!entry || !__atomic_compare_exchange_n(&entry->fd, &fd, ENTRY_DROPPED, false,
+						   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return -PSYS_EBADF;
+	int r = send_entry(queue, entry, -1);
+	return r < 0 ? r : await_entry(queue, &entry->fd, ENTRY_DROPPED);
+}
+
+int aspawn_queue_register(struct aspawn_queue *queue, int fd)
+{
+	int r = aspawn_queue_check(queue);
+	uint32_t count = 0;
+
+	if (r == 0 && (fd <= 2 || psys_fcntl(fd, PSYS_F_GETFD, 0) < 0))
+		r = -PSYS_EBADF;
+	if (r < 0 || queue->flags & ASPAWN_QUEUE_LOCAL)
+		return r;
+	while (count < queue->servers && (r = register_with(queue->parts[count], fd)) == 0)
+		count++;
+	while (r < 0 && count-- > 0)
+		unregister_from(queue->parts[count], fd);
 	return r;
 }
 
 int aspawn_queue_unregister(struct aspawn_queue *queue, int fd)
 {
-	int r = aspawn_queue_check(queue);
+	int first = aspawn_queue_check(queue);
 
-	if (r < 0 || queue->flags & ASPAWN_QUEUE_LOCAL)
-		return r;
-	struct registered *entry = fd > 2 ? aspawn_queue_registered(queue, fd) : NULL;
-	if (!entry || !__atomic_compare_exchange_n(&entry->fd, &fd, ENTRY_DROPPED, false,
-						   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		return -PSYS_EBADF;
-	r = send_entry(queue, entry, -1);
-	return r < 0 ? r : await_entry(queue, &entry->fd, ENTRY_DROPPED);
+	if (first < 0 || queue->flags & ASPAWN_QUEUE_LOCAL)
+		return first;
+	for (uint32_t i = 0; i < queue->servers; i++) {
+		const int r = unregister_from(queue->parts[i], fd);
+		first = first < 0 ? first : r;
+	}
+	return first;
 }
 
 /* --- the server -------------------------------------------------------------------------- */

@@ -23,16 +23,15 @@ QUEUE_SERVER void aspawn_queue_complete(struct aspawn_queue *queue, struct job *
 /* While the server lives: the kernel does not clear events meanwhile. */
 QUEUE_SERVER void aspawn_queue_notify(struct aspawn_queue *queue, uint32_t count, int fd)
 {
-	struct shared *shared = queue->shared;
+	struct shared *shared = queue->whole->shared;
 	const uint64_t one = 1;
 
-	__atomic_add_fetch(&shared->events, 2, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&queue->shared->events, 2, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST))
-		psys_futex(&shared->events, PSYS_FUTEX_WAKE,
-			   queue->completed || __atomic_load_n(&shared->drainers, __ATOMIC_SEQ_CST) ?
-				   INT32_MAX :
-				   (int)count,
-			   NULL, NULL, 0);
+		queue_ring_bell(queue, queue->completed || __atomic_load_n(&shared->drainers,
+									   __ATOMIC_SEQ_CST) ?
+					       INT32_MAX :
+					       (int)count);
 	if (__atomic_load_n(&shared->armed, __ATOMIC_SEQ_CST) &&
 	    __atomic_exchange_n(&shared->armed, 0, __ATOMIC_SEQ_CST))
 		psys_write(fd, &one, sizeof one);
@@ -49,43 +48,81 @@ static void rearm(const struct aspawn_queue *queue)
 	__atomic_exchange_n(&queue->shared->armed, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Jobs that have been submitted and whose results are not taken; and those that have not ended. */
-static uint32_t jobs_left(const struct aspawn_queue *queue, const uint32_t *since)
+static uint32_t submissions(const struct aspawn_queue *queue)
 {
-	return __atomic_load_n(&queue->shared->submitted.tail, __ATOMIC_SEQ_CST) -
-	       __atomic_load_n(since, __ATOMIC_SEQ_CST) -
-	       __atomic_load_n(&queue->shared->absorbed.tail, __ATOMIC_SEQ_CST);
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < queue->servers; i++)
+		sum += __atomic_load_n(&queue->parts[i]->shared->submitted.tail, __ATOMIC_SEQ_CST);
+	return sum;
+}
+
+/* Returns true if no job waits or runs; and, if all_taken, all results are taken. A part that was
+ * looked at must not have got a job meanwhile. */
+static bool is_idle(const struct aspawn_queue *queue, bool all_taken)
+{
+	const uint32_t before = submissions(queue);
+
+	for (uint32_t i = 0; i < queue->servers; i++) {
+		const struct out_ring *ended = &queue->parts[i]->shared->ended;
+
+		if (queue_left(queue->parts[i], all_taken ? &ended->head : &ended->tail))
+			return false;
+	}
+	return submissions(queue) == before;
 }
 
 /* The last result is taken: other waiters have nothing to wait for. The word stays 0 if the kernel
  * has cleared it. */
-static void dismiss_waiters(struct shared *shared)
+static void dismiss_waiters(const struct aspawn_queue *queue)
 {
-	int events = __atomic_load_n(&shared->events, __ATOMIC_RELAXED);
+	int events = __atomic_load_n(queue->bell, __ATOMIC_RELAXED);
 
 	while (events &&
-	       !__atomic_compare_exchange_n(&shared->events, &events, (int)((unsigned)events + 2),
-					    true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(queue->bell, &events, (int)((unsigned)events + 2), true,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		continue;
-	psys_futex(&shared->events, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	queue_ring_bell(queue, INT32_MAX);
 }
 
-static int take_results(struct aspawn_queue *queue, const struct aspawn_result **results, int count)
+static int take_of_part(struct aspawn_queue *queue, const struct aspawn_result **results, int count)
 {
-	struct shared *shared = queue->shared;
 	uint32_t number;
 	int taken = 0;
 
-	while (taken < count && out_pop(&shared->ended, &number)) {
+	while (taken < count && out_pop(&queue->shared->ended, &number)) {
 		struct job *job = queue_job(queue, number);
 
 		__atomic_store_n(&job->state, JOB_HELD, __ATOMIC_RELAXED);
 		results[taken++] = &job->result;
 	}
-	if (taken > 0 && __atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST) &&
-	    !jobs_left(queue, &shared->ended.head))
-		dismiss_waiters(shared);
 	return taken;
+}
+
+/* Goes on at the part behind that of the last call, so that a busy part holds up no other. */
+static int take_results(struct aspawn_queue *queue, const struct aspawn_result **results, int count)
+{
+	struct shared *shared = queue->shared;
+	uint32_t part = __atomic_load_n(&shared->next_from, __ATOMIC_RELAXED);
+	int taken = 0;
+
+	for (uint32_t i = 0; i < queue->servers && taken < count; i++) {
+		taken += take_of_part(queue->parts[part], results + taken, count - taken);
+		part = queue_next_part(queue, part);
+	}
+	if (queue->servers > 1)
+		__atomic_store_n(&shared->next_from, part, __ATOMIC_RELAXED);
+	if (taken > 0 && __atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST) && is_idle(queue, true))
+		dismiss_waiters(queue);
+	return taken;
+}
+
+/* Completes the jobs of servers that have ended. */
+static void recover_parts(const struct aspawn_queue *queue, bool thoroughly)
+{
+	for (uint32_t i = 0; i < queue->servers; i++)
+		if (aspawn_queue_is_orphaned(queue->parts[i], thoroughly))
+			aspawn_queue_recover(queue->parts[i], false);
 }
 
 /* Called by the thread that has shared->serving, and gives it back. */
@@ -104,15 +141,46 @@ static bool serve(struct aspawn_queue *queue, enum until until, struct psys_time
 }
 
 /* The second is for a sandbox that does not clear the word at the server's end. */
-static void sleep_on_events(struct shared *shared, int events, struct psys_timespec deadline)
+static void sleep_on_bell(int *bell, int seen, struct psys_timespec deadline)
 {
 	static const struct psys_timespec second = { 1, 0 }, moment = { 0, 1000000 };
 	const struct psys_timespec time = deadline_sooner(deadline_left(deadline), second);
-	int r = psys_futex(&shared->events, PSYS_FUTEX_WAIT, events, &time, NULL, 0);
+	int r = psys_futex(bell, PSYS_FUTEX_WAIT, seen, &time, NULL, 0);
 
 	/* If a filter forbids futex(2), sleep anyway: otherwise the caller would spin. */
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
 		psys_nanosleep(&moment, NULL);
+}
+
+static struct psys_futex_waitv word_to_watch(const int *word, int seen)
+{
+	return (struct psys_futex_waitv){ (uint32_t)seen, (uintptr_t)word, PSYS_FUTEX2_SIZE_U32, 0 };
+}
+
+/* Sleeps until the bell is rung, or, from Linux 5.16, a server ends. */
+static void sleep_on_parts(const struct aspawn_queue *queue, int seen, struct psys_timespec deadline)
+{
+	static const struct psys_timespec second = { 1, 0 };
+	struct psys_futex_waitv words[1 + MOST_SERVERS];
+	unsigned count = 0;
+
+	words[count++] = word_to_watch(queue->bell, seen);
+	for (uint32_t i = 0; i < queue->servers; i++) {
+		const struct shared *part = queue->parts[i]->shared;
+		const int events = __atomic_load_n(&part->events, __ATOMIC_SEQ_CST);
+
+		if (events) {
+			words[count++] = word_to_watch(&part->events, events);
+		} else if (__atomic_load_n(&part->state, __ATOMIC_SEQ_CST) != SERVER_NONE) {
+			psys_sched_yield(); /* another thread recovers */
+			return;
+		}
+	}
+	const struct psys_timespec until = deadline_sooner(deadline, deadline_after(&second));
+	int r = until.tv_sec ? psys_futex_waitv(words, count, 0, &until, PSYS_CLOCK_MONOTONIC) :
+			       -PSYS_ENOSYS; /* the time is not known */
+	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
+		sleep_on_bell(queue->bell, seen, deadline);
 }
 
 /* Serves a local queue, unless another thread does: then sleeps until that has ended a job, or
@@ -124,14 +192,19 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 	const struct psys_timespec moment = { 0, 5000000 };
 	int nobody = NOBODY_SERVES;
 
-	if (!(queue->flags & ASPAWN_QUEUE_LOCAL)) {
-		sleep_on_events(shared, events, deadline);
+	if (queue->servers > 1) {
+		sleep_on_parts(queue, events, deadline);
+	} else if (!events) { /* another thread recovers */
+		psys_sched_yield();
+	} else if (!(queue->flags & ASPAWN_QUEUE_LOCAL)) {
+		sleep_on_bell(queue->bell, events, deadline);
 	} else if (!__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST) &&
 		   __atomic_compare_exchange_n(&shared->serving, &nobody, A_WAITER_SERVES, false,
 					       __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 		serve(queue, until, deadline);
 	} else {
-		sleep_on_events(shared, events, deadline_sooner(deadline, deadline_after(&moment)));
+		sleep_on_bell(queue->bell, events,
+			      deadline_sooner(deadline, deadline_after(&moment)));
 	}
 }
 
@@ -157,18 +230,14 @@ int aspawn_queue_wait(struct aspawn_queue *queue, const struct aspawn_result **r
 	__atomic_add_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
 	for (bool last = timeout_ms == 0 && !(queue->flags & ASPAWN_QUEUE_LOCAL);;
 	     last = last || deadline_has_passed(deadline)) {
-		const int events = __atomic_load_n(&shared->events, __ATOMIC_SEQ_CST);
-		if (aspawn_queue_is_orphaned(queue, !last))
-			aspawn_queue_recover(queue, false);
+		const int events = __atomic_load_n(queue->bell, __ATOMIC_SEQ_CST);
+		recover_parts(queue, !last);
 		r = take_results(queue, results, count);
-		if (r == 0 && !jobs_left(queue, &shared->ended.head))
+		if (r == 0 && is_idle(queue, true))
 			r = -PSYS_ECHILD;
 		if (r || last)
 			break;
-		if (!events) /* another thread recovers */
-			psys_sched_yield();
-		else
-			serve_or_sleep(queue, events, UNTIL_RESULT, deadline);
+		serve_or_sleep(queue, events, UNTIL_RESULT, deadline);
 	}
 	__atomic_sub_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
 	return r;
@@ -181,17 +250,14 @@ int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result 
 	if (r < 0 || (!results && count))
 		return r < 0 ? r : -PSYS_EINVAL;
 	for (int i = 0; i < count; i++) {
-		const uintptr_t offset = (uintptr_t)results[i] - offsetof(struct job, result) -
-					 (uintptr_t)queue->jobs;
-		const uint32_t number = (uint32_t)results[i]->ticket & 0xffff;
+		struct job *job = queue_find(queue, results[i]->ticket);
 		int held = JOB_HELD;
 
-		if (offset != number * queue->stride || queue_job(queue, number)->is_prepared ||
-		    number >= queue->capacity ||
-		    !__atomic_compare_exchange_n(&queue_job(queue, number)->state, &held, JOB_FREE,
-						 false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (!job || &job->result != results[i] || job->is_prepared ||
+		    !__atomic_compare_exchange_n(&job->state, &held, JOB_FREE, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return -PSYS_EINVAL;
-		ring_push(&queue->shared->free, number);
+		ring_push(&job->queue->shared->free, (uint32_t)job->number);
 	}
 	return 0;
 }
@@ -216,18 +282,14 @@ int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms)
 	__atomic_add_fetch(&shared->drainers, 1, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
 	for (bool last = false;; last = last || deadline_has_passed(deadline)) {
-		const int events = __atomic_load_n(&shared->events, __ATOMIC_SEQ_CST);
-		if (aspawn_queue_is_orphaned(queue, true))
-			aspawn_queue_recover(queue, false);
-		const bool is_done = !jobs_left(queue, &shared->ended.tail);
+		const int events = __atomic_load_n(queue->bell, __ATOMIC_SEQ_CST);
+		recover_parts(queue, true);
+		const bool is_done = is_idle(queue, false);
 		if (is_done || last) {
 			r = is_done ? 0 : -PSYS_ETIMEDOUT;
 			break;
 		}
-		if (!events) /* another thread recovers */
-			psys_sched_yield();
-		else
-			serve_or_sleep(queue, events, UNTIL_IDLE, deadline);
+		serve_or_sleep(queue, events, UNTIL_IDLE, deadline);
 	}
 	__atomic_sub_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
 	__atomic_sub_fetch(&shared->drainers, 1, __ATOMIC_SEQ_CST);
@@ -277,20 +339,19 @@ static void request_service(struct aspawn_queue *queue)
 
 int aspawn_queue_cancel(struct aspawn_queue *queue, int ticket)
 {
-	const uint32_t number = (uint32_t)ticket & 0xffff;
 	int r = aspawn_queue_check(queue);
 
 	if (r < 0)
 		return r;
-	if (ticket <= 0 || number >= queue->capacity)
+	struct job *job = queue_find(queue, ticket);
+	if (!job)
 		return -PSYS_ESRCH;
-	struct job *job = queue_job(queue, number);
 	const int state = __atomic_load_n(&job->state, __ATOMIC_ACQUIRE);
 	if ((state != JOB_QUEUED && state != JOB_TAKEN) ||
 	    __atomic_load_n(&job->ticket, __ATOMIC_RELAXED) != ticket)
 		return -PSYS_ESRCH;
 	__atomic_store_n(&job->cancel, ticket, __ATOMIC_RELEASE);
-	request_service(queue);
+	request_service(job->queue);
 	return 0;
 }
 
@@ -300,9 +361,26 @@ int aspawn_queue_cancel_all(struct aspawn_queue *queue)
 
 	if (r < 0)
 		return r;
-	__atomic_store_n(&queue->shared->cancel_all, 1, __ATOMIC_SEQ_CST);
-	request_service(queue);
+	for (uint32_t i = 0; i < queue->servers; i++) {
+		__atomic_store_n(&queue->parts[i]->shared->cancel_all, 1, __ATOMIC_SEQ_CST);
+		request_service(queue->parts[i]);
+	}
 	return 0;
+}
+
+static void add_counts(struct aspawn_queue_counts *counts, const struct aspawn_queue *part)
+{
+	const struct shared *shared = part->shared;
+	const uint32_t *from = (const uint32_t *)&shared->counts;
+	const uint32_t running = __atomic_load_n(&shared->counts.running, __ATOMIC_RELAXED);
+	uint32_t *to = (uint32_t *)counts;
+
+	for (size_t i = 0; i < sizeof *counts / sizeof *to; i++)
+		to[i] += __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+	const uint32_t left = queue_left(part, &shared->ended.tail);
+	counts->waiting += left > running ? left - running : 0;
+	counts->ended += __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED) -
+			 __atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED);
 }
 
 int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_counts *counts)
@@ -311,14 +389,9 @@ int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_counts *c
 
 	if (r < 0 || !counts)
 		return r < 0 ? r : -PSYS_EINVAL;
-	struct shared *shared = queue->shared;
-	uint32_t *from = (uint32_t *)&shared->counts, *to = (uint32_t *)counts;
-	for (size_t i = 0; i < sizeof *counts / sizeof *to; i++)
-		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
-	const uint32_t left = jobs_left(queue, &shared->ended.tail);
-	counts->waiting = left > counts->running ? left - counts->running : 0;
-	counts->ended = __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED) -
-			__atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED);
+	psys_memset(counts, 0, sizeof *counts);
+	for (uint32_t i = 0; i < queue->servers; i++)
+		add_counts(counts, queue->parts[i]);
 	return 0;
 }
 

@@ -10,6 +10,7 @@ enum {
 			    ASPAWN_COMMAND_FORK,
 	USUAL_OUTPUT = 4096,
 	MOST_GENERATIONS = 0x7fff,
+	FEW_JOBS = 8, /* of one server: fewer are not worth waking another */
 };
 
 static int64_t ms_to_ns(int64_t ms)
@@ -178,8 +179,7 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	struct arena arena = arena_of(queue, job);
 
 	if (from->prepared)
-		refer_to_command(job, &arena, queue_job(queue, (uint32_t)from->prepared & 0xffff),
-				 from->argv);
+		refer_to_command(job, &arena, queue_find(queue->whole, from->prepared), from->argv);
 	else
 		fill_command(queue, job, &arena, command);
 	job->input = from->input_size ? aspawn_copy(&arena, from->input, from->input_size, 1) : NULL;
@@ -203,7 +203,6 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	job->sink_arg = from->sink_arg;
 	if (job->sink)
 		job->result.out = job->result.err = NULL;
-	job->queue = queue;
 	job->pid = 0;
 	job->pidfd = job->report_fd = -1;
 	return 0;
@@ -226,13 +225,10 @@ static void clear_result(const struct aspawn_queue *queue, struct job *job, uint
 
 static bool is_prepared(const struct aspawn_queue *queue, int prepared)
 {
-	const uint32_t number = (uint32_t)prepared & 0xffff;
+	const struct job *job = queue_find(queue, prepared);
 
-	if (prepared <= 0 || number >= queue->capacity)
-		return false;
-	const struct job *job = queue_job(queue, number);
-	return __atomic_load_n(&job->state, __ATOMIC_ACQUIRE) == JOB_HELD && job->is_prepared &&
-	       job->ticket == prepared;
+	return job && __atomic_load_n(&job->state, __ATOMIC_ACQUIRE) == JOB_HELD &&
+	       job->is_prepared && job->ticket == prepared;
 }
 
 /* Takes a free place. */
@@ -248,16 +244,81 @@ static struct job *take_place(struct aspawn_queue *queue)
 	return job;
 }
 
-static void give_place(struct aspawn_queue *queue, struct job *job)
+static void give_place(struct job *job)
 {
 	__atomic_store_n(&job->state, JOB_FREE, __ATOMIC_RELAXED);
-	ring_push(&queue->shared->free, (uint32_t)job->number);
+	ring_push(&job->queue->shared->free, (uint32_t)job->number);
 }
 
 static int new_ticket(struct job *job)
 {
 	job->generation = job->generation % MOST_GENERATIONS + 1;
-	return job->ticket = job->generation << 16 | job->number;
+	return job->ticket = job->generation << 16 | (int)job->queue->first | job->number;
+}
+
+/* Jobs that could start at once; negative: jobs that have to wait. */
+static int32_t room_of(const struct aspawn_queue *part)
+{
+	return (int32_t)(part->limit - queue_left(part, &part->shared->ended.tail));
+}
+
+/* Returns true if the part can take a job without a look at the others. */
+static bool has_few_jobs(const struct aspawn_queue *part, int32_t room)
+{
+	return room > 0 && room > (int32_t)part->limit - FEW_JOBS;
+}
+
+/*
+ * Stays with the part of the last submission while it has few jobs, so that these wake one server.
+ * Otherwise takes the next one with few jobs, or the one with most room. Jobs of a key are always the
+ * same part's, by a multiplicative hash.
+ */
+static uint32_t choose_part(const struct aspawn_queue *queue, const struct aspawn_job *job)
+{
+	if (queue->servers == 1)
+		return 0;
+	if (job->key_limit)
+		return (uint32_t)((uint64_t)(job->key * 2654435769U) * queue->servers >> 32);
+	const uint32_t last = __atomic_load_n(&queue->shared->chosen, __ATOMIC_RELAXED);
+	uint32_t at = last, best = last;
+	int32_t most = INT32_MIN;
+	do {
+		const int32_t room = room_of(queue->parts[at]);
+		if (room > most) {
+			most = room;
+			best = at;
+		}
+		if (has_few_jobs(queue->parts[at], room))
+			break;
+		at = queue_next_part(queue, at);
+	} while (at != last);
+	if (best != last)
+		__atomic_store_n(&queue->shared->chosen, best, __ATOMIC_RELAXED);
+	return best;
+}
+
+static int submit_to_part(struct aspawn_queue *queue, const struct aspawn_job *from,
+			  struct aspawn_command *command)
+{
+	int r = aspawn_queue_is_orphaned(queue, false) ? aspawn_queue_recover(queue, true) : 0;
+	struct job *job = r < 0 ? NULL : take_place(queue);
+
+	if (!job)
+		return r < 0 ? r : -PSYS_EAGAIN;
+	r = fill_job(queue, job, from, command);
+	if (r < 0) {
+		give_place(job);
+		return r;
+	}
+	r = new_ticket(job);
+	clear_result(queue, job, from->cookie);
+	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
+	queue_count_up(&queue->shared->counts.submitted);
+	ring_push(&queue->shared->submitted, (uint32_t)job->number);
+	aspawn_queue_wake(queue);
+	if (aspawn_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
+		aspawn_queue_recover(queue, false);
+	return r;
 }
 
 int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *from)
@@ -274,26 +335,14 @@ int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *fro
 		r = check_command(queue, &command);
 	else if (r == 0 && !is_prepared(queue, known.prepared))
 		r = -PSYS_EINVAL;
-	if (r == 0 && aspawn_queue_is_orphaned(queue, false))
-		r = aspawn_queue_recover(queue, true);
 	if (r < 0)
 		return r;
-	struct job *job = take_place(queue);
-	if (!job)
-		return -PSYS_EAGAIN;
-	r = fill_job(queue, job, &known, &command);
-	if (r < 0) {
-		give_place(queue, job);
-		return r;
+	uint32_t part = choose_part(queue, &known);
+	r = submit_to_part(queue->parts[part], &known, &command);
+	for (uint32_t i = 1; i < queue->servers && r == -PSYS_EAGAIN && !known.key_limit; i++) {
+		part = queue_next_part(queue, part);
+		r = submit_to_part(queue->parts[part], &known, &command);
 	}
-	r = new_ticket(job);
-	clear_result(queue, job, known.cookie);
-	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
-	queue_count_up(&queue->shared->counts.submitted);
-	ring_push(&queue->shared->submitted, (uint32_t)job->number);
-	aspawn_queue_wake(queue);
-	if (aspawn_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
-		aspawn_queue_recover(queue, false);
 	return r;
 }
 
@@ -308,13 +357,16 @@ int aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_command
 		r = check_command(queue, &command);
 	if (r < 0)
 		return r;
-	struct job *job = take_place(queue);
+	/* Its memory is the servers' of all parts. */
+	struct job *job = NULL;
+	for (uint32_t i = 0; i < queue->servers && !job; i++)
+		job = take_place(queue->parts[i]);
 	if (!job)
 		return -PSYS_EAGAIN;
 	struct arena arena = arena_of(queue, job);
 	fill_command(queue, job, &arena, &command);
 	if (arena.error) {
-		give_place(queue, job);
+		give_place(job);
 		return -PSYS_E2BIG;
 	}
 	job->is_prepared = true;
@@ -329,6 +381,6 @@ int aspawn_queue_unprepare(struct aspawn_queue *queue, int prepared)
 
 	if (r < 0 || !is_prepared(queue, prepared))
 		return r < 0 ? r : -PSYS_EINVAL;
-	give_place(queue, queue_job(queue, (uint32_t)prepared & 0xffff));
+	give_place(queue_find(queue, prepared));
 	return 0;
 }

@@ -66,7 +66,7 @@ $(queue_model): $(BUILD_DIR)/test/with-libc/queue/model.o $(archive)
 
 .PHONY: test-queue test-queue-races
 test-queue: $(queue_model) $(queue_child) ## random jobs of 8 threads against a model, while servers are killed: JOBS=5000
-	JOBS=$(JOBS) test/prove --timer test/queue/model.t test/queue/local.t
+	JOBS=$(JOBS) test/prove --timer test/queue/model.t test/queue/servers.t test/queue/local.t
 
 test-queue-races: $(queue_child) ## the same in one process, under ThreadSanitizer
 	$(MAKE) $(BUILD_DIR)/races/test/queue/model BUILD_DIR=$(BUILD_DIR)/races SANITIZE=thread \

@@ -36,12 +36,12 @@
  * aspawn_queue_wait() with timeout 0; a handler must not leave them by longjmp.
  *
  * Functions in the server (aspawn_queue_options.completed, aspawn_job.sink) run on the caller's
- * memory, at the same time as its threads, and as soon as there is something for them: so they
- * share data with the caller by atomic operations only, call only psys_*, the helpers of syscall/ and
- * aspawn_queue_count(), return soon, use at most 16 KiB of stack, and must not leave by longjmp.
- * Descriptors are the server's there, 0 to 2 /dev/null. Their thread pointer leads to 64 KiB of zeroed
- * memory, no thread's; on i386 to the thread that has created the queue, so that they must be
- * ASPAWN_CHILD functions. With ASPAWN_QUEUE_LOCAL the serving thread calls them, and none of this
+ * memory, at the same time as its threads and, with several servers, as each other, and as soon as
+ * there is something for them: so they share data by atomic operations only, call only psys_*, the
+ * helpers of syscall/ and aspawn_queue_count(), return soon, use at most 16 KiB of stack, and must not
+ * leave by longjmp. Descriptors are the server's there, 0 to 2 /dev/null. Their thread pointer leads to
+ * 64 KiB of zeroed memory, no thread's; on i386 to the thread that has created the queue, so that they
+ * must be ASPAWN_CHILD functions. With ASPAWN_QUEUE_LOCAL the serving thread calls them, and none of this
  * matters, but they must not call functions of the queue other than aspawn_queue_count().
  *
  * After fork(2) the new process has no queue: each function returns -ESTALE there, and
@@ -79,7 +79,8 @@ struct aspawn_queue_options {
 	/* sizeof(struct aspawn_queue_options) */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* enum aspawn_queue_flags */
-	/* Jobs between submit and release; rounded up to a power of two; 0: 256; at most 32768. */
+	/* Jobs between submit and release; rounded up to a power of two for each server; 0: 256; at
+	 * most 32768. */
 	uint32_t jobs;
 	/* Jobs that run at the same time, at most 32768; 0: 16. Address space for each: 192 KiB
 	 * and job_bytes. */
@@ -97,19 +98,38 @@ struct aspawn_queue_options {
 	 */
 	int (*completed)(void *arg, const struct aspawn_result *result);
 	void *completed_arg;
+
+	/*
+	 * Servers, for machines with many processors; 0 and 1: one; at most 64; 1 with
+	 * ASPAWN_QUEUE_LOCAL. A server starts about as many jobs a second as one thread could. Each
+	 * has its share of jobs and running: no more are made than running, and one with delay_ms,
+	 * as it starts a job each millisecond easily. The queue chooses a server for each job:
+	 *
+	 *   - the one of the last job while it has less than eight, and less than its share of
+	 *     running; otherwise the next such one, or the one that has fewest
+	 *   - for jobs with a key always the same server, so that key_limit holds in the whole
+	 *     queue. No more of them run than the server's share, and submit fails with -EAGAIN
+	 *     when it has no place, even if others have.
+	 *
+	 * Priorities, and the order of submissions, hold among the jobs of one server. A killed
+	 * server loses only its own jobs.
+	 */
+	uint32_t servers;
+	uint32_t reserved; /* 0 */
 };
 
 enum { ASPAWN_QUEUE_OPTIONS_SIZE_VER0 = 32 }; /* up to delay_ms */
 
 /*
- * Creates a queue and its server. All memory is one mapping, made here. The caller's process gets
- * three descriptors, six with ASPAWN_QUEUE_FD, all CLOEXEC and above 2.
+ * Creates a queue and its servers. All memory is one mapping for each server, made here. The caller's
+ * process gets three descriptors for each, with ASPAWN_QUEUE_FD four, and two more; all are CLOEXEC
+ * and above 2.
  *
  * queue    out: for the other functions, of which aspawn_queue_close() is the last
  * options  NULL: defaults
  *
- *   -EINVAL      queue is NULL; an unknown flag; a number that is too large; size is less than the
- *                first version's
+ *   -EINVAL      queue is NULL; an unknown flag; a number that is too large; servers with
+ *                ASPAWN_QUEUE_LOCAL; reserved is not 0; size is less than the first version's
  *   -E2BIG       size is larger than this library's, and a byte beyond is not zero
  *   -EOPNOTSUPP  no process can share this memory (user-mode emulators), or the thread's children
  *                go to another pid namespace: use ASPAWN_QUEUE_LOCAL
@@ -222,7 +242,7 @@ enum { ASPAWN_JOB_SIZE_VER0 = 64 + 4 * __SIZEOF_POINTER__ }; /* up to key_limit 
 /*
  * Copies a job to the queue and returns. No system call, except to wake a sleeping server, and, on
  * 32-bit architectures or without the kernel's vDSO, to read the clock. Never blocks, unless the
- * server was killed: then the call makes a new one.
+ * job's server was killed: then the call makes a new one.
  *
  * Returns the ticket of the job, greater than 0, for aspawn_queue_cancel().
  *   -EAGAIN  the queue is full: take and release results; or another thread is just now
@@ -305,8 +325,8 @@ struct aspawn_result {
 };
 
 /*
- * Takes up to count results, the oldest first, and waits for the first of them at most timeout_ms.
- * Several threads may wait: each result goes to one of them.
+ * Takes up to count results, the oldest of each server first, and waits for the first of them at most
+ * timeout_ms. Several threads may wait: each result goes to one of them.
  *
  * results  out: pointers, to be given to aspawn_queue_release()
  *
@@ -367,7 +387,7 @@ PSYS_API int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_
 /* The sizes that an older library and a newer caller agree on. */
 PSYS_ASSERT(aspawn_queue_options_has_its_size,
 	    sizeof(struct aspawn_queue_options) ==
-		    ASPAWN_QUEUE_OPTIONS_SIZE_VER0 + 2 * __SIZEOF_POINTER__);
+		    ASPAWN_QUEUE_OPTIONS_SIZE_VER0 + 2 * __SIZEOF_POINTER__ + 8);
 PSYS_ASSERT(aspawn_job_has_its_size,
 	    sizeof(struct aspawn_job) == ASPAWN_JOB_SIZE_VER0 + 8 + 2 * __SIZEOF_POINTER__);
 PSYS_ASSERT(aspawn_queue_counts_has_48_bytes, sizeof(struct aspawn_queue_counts) == 48);

@@ -1770,11 +1770,11 @@ static bool check_of_queue(struct aspawn_queue *queue, int ticket)
 	return right;
 }
 
-static bool queue_of(uint64_t flags)
+static bool queue_of(uint64_t flags, uint32_t servers)
 {
-	const struct aspawn_queue_options options = { .size = sizeof options,
-						      .running = 1,
-						      .flags = flags };
+	const struct aspawn_queue_options options = {
+		.size = sizeof options, .running = servers, .servers = servers, .flags = flags
+	};
 	char *const argv[] = { program, NULL };
 	const struct aspawn_command command = { .size = sizeof command, .argv = argv };
 	const struct aspawn_job job = { .size = sizeof job,
@@ -1798,10 +1798,15 @@ static bool queue_of(uint64_t flags)
 
 SCENARIO(queue)
 {
-	return queue_of(0);
+	return queue_of(0, 1);
+}
+
+SCENARIO(queue_of_servers)
+{
+	return queue_of(0, 2);
 }
 
 SCENARIO(queue_local)
 {
-	return queue_of(ASPAWN_QUEUE_LOCAL);
+	return queue_of(ASPAWN_QUEUE_LOCAL, 1);
 }

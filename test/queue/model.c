@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many jobs from many threads, with random inputs, timeouts and cancels, while another thread kills
- * the server now and then. Each job must end exactly once, in a way that a model allows, with the
+ * Many jobs from many threads, with random inputs, timeouts, keys and cancels, while another thread
+ * kills a server now and then. Each job must end exactly once, in a way that a model allows, with the
  * status and the output of its own program.
  *
- *	model CHILD [local] [jobs [seed]]
+ *	[SERVERS=n] model CHILD [local] [jobs [seed]]
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -104,6 +104,7 @@ static int submit_random(uint64_t cookie, unsigned *random)
 	struct known *known = &jobs[cookie];
 	char text[32], ms[16], status[16];
 	const int code = (int)(next_random(random) % 100);
+	const uint32_t key = next_random(random) % 8 ? 0 : 1 + next_random(random) % 8;
 
 	known->kind = next_random(random) % 20 == 0 ? MISSING :
 		      next_random(random) % 20 == 0 ? SLOW :
@@ -128,6 +129,8 @@ static int submit_random(uint64_t cookie, unsigned *random)
 		.input_size = 0,
 		.timeout_ms = known->has_timeout ? 1 + next_random(random) % 20 : 0,
 		.grace_ms = next_random(random) % 2 ? -1 : 0,
+		.key = key,
+		.key_limit = key ? 2 : 0,
 	};
 	return aspawn_queue_submit(queue, &job);
 }
@@ -176,10 +179,11 @@ static void *use(void *arg)
 	return NULL;
 }
 
-/* The process of this name whose parent is this one; 0: none. */
-static int find_server(void)
+/* One of the processes of this name whose parent is this one; 0: none. */
+static int find_server(unsigned *random)
 {
 	char line[512];
+	unsigned found = 0;
 	int pid = 0;
 	FILE *children = popen("ps -o pid=,ppid=,comm= -e", "r");
 
@@ -187,7 +191,7 @@ static int find_server(void)
 		int of, parent;
 		char name[64];
 		if (sscanf(line, "%d %d %63s", &of, &parent, name) == 3 && parent == getpid() &&
-		    !strcmp(name, "aspawn-queue"))
+		    !strcmp(name, "aspawn-queue") && next_random(random) % ++found == 0)
 			pid = of;
 	}
 	if (children)
@@ -202,7 +206,7 @@ static void *kill_servers(void *arg)
 	while (__atomic_load_n(&taken, __ATOMIC_SEQ_CST) < count &&
 	       !__atomic_load_n(&failures, __ATOMIC_RELAXED)) {
 		usleep(20000 + next_random(&random) % 100000);
-		const int server = find_server();
+		const int server = find_server(&random);
 		if (server && kill(server, SIGKILL) == 0)
 			kills++;
 	}
@@ -227,10 +231,14 @@ int main(int argc, char **argv)
 	count = argc > 2 + is_local ? atoi(argv[2 + is_local]) : 5000;
 	const unsigned seed =
 		argc > 3 + is_local ? (unsigned)atoi(argv[3 + is_local]) : (unsigned)time(NULL);
+	const char *const servers = getenv("SERVERS");
 	const struct aspawn_queue_options options = {
 		.size = sizeof options,
 		.jobs = 64,
 		.running = 8,
+		.servers = is_local ? 0 :
+			   servers  ? (uint32_t)atoi(servers) :
+				      1,
 		.flags = is_local ? ASPAWN_QUEUE_LOCAL : 0,
 	};
 	jobs = calloc((size_t)count, sizeof *jobs);
@@ -257,7 +265,8 @@ int main(int argc, char **argv)
 		pthread_join(threads[THREADS], NULL);
 	printf("# %d ran, %d not started, %d timed out, %d cancelled, %d lost, %d servers killed\n",
 	       by_end[1], by_end[2], by_end[3], by_end[4], by_end[5], kills);
-	printf("%sok 1 - %d jobs of %d threads end as a model allows%s\n", failures ? "not " : "",
-	       count, THREADS, is_local ? ", in this process" : ", while servers are killed");
+	printf("%sok 1 - %d jobs of %d threads and %u servers end as a model allows%s\n",
+	       failures ? "not " : "", count, THREADS, options.servers,
+	       is_local ? ", in this process" : ", while servers are killed");
 	return failures != 0;
 }

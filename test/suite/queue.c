@@ -3,11 +3,11 @@
 #include <aspawn/queue.h>
 
 #include "filter.h"
-#include "observe.h"
+#include "queues.h"
 
 enum { MOST = 64 };
 
-static struct aspawn_queue *open_queue(const struct aspawn_queue_options *options)
+struct aspawn_queue *open_queue(const struct aspawn_queue_options *options)
 {
 	struct aspawn_queue_options made = *options;
 	struct aspawn_queue *queue = NULL;
@@ -25,17 +25,15 @@ static struct aspawn_queue *usual_queue(void)
 	return open_queue(&(struct aspawn_queue_options){ .running = 4 });
 }
 
-static int submit_command(struct aspawn_queue *queue, struct aspawn_job job,
-			  const struct aspawn_command *command)
+int submit_command(struct aspawn_queue *queue, struct aspawn_job job,
+		   const struct aspawn_command *command)
 {
 	job.size = sizeof job;
 	job.command = command;
 	return aspawn_queue_submit(queue, &job);
 }
 
-/* Submits this program in a role: the ticket, or a negative error number. */
-static int submit(struct aspawn_queue *queue, struct aspawn_job job, const char *role,
-		  const char *argument)
+int submit(struct aspawn_queue *queue, struct aspawn_job job, const char *role, const char *argument)
 {
 	struct self self;
 	const struct aspawn_command command = command_in_role(&self, role, argument);
@@ -43,8 +41,7 @@ static int submit(struct aspawn_queue *queue, struct aspawn_job job, const char 
 	return submit_command(queue, job, &command);
 }
 
-/* The next result, which must come. */
-static const struct aspawn_result *next_result(struct aspawn_queue *queue)
+const struct aspawn_result *next_result(struct aspawn_queue *queue)
 {
 	const struct aspawn_result *result = NULL;
 
@@ -52,12 +49,12 @@ static const struct aspawn_result *next_result(struct aspawn_queue *queue)
 	return result;
 }
 
-static void give_back(struct aspawn_queue *queue, const struct aspawn_result *result)
+void give_back(struct aspawn_queue *queue, const struct aspawn_result *result)
 {
 	CHECK_EQUAL(aspawn_queue_release(queue, &result, 1), 0);
 }
 
-static void close_queue(struct aspawn_queue *queue)
+void close_queue(struct aspawn_queue *queue)
 {
 	CHECK_EQUAL(aspawn_queue_close(queue), 0);
 }
@@ -67,13 +64,12 @@ static bool is_text(const char *data, size_t size, const char *text)
 	return size == psys_strlen(text) && !psys_memcmp(data, text, size);
 }
 
-static bool exists(int pid)
+bool exists(int pid)
 {
 	return psys_kill(pid, 0) != -PSYS_ESRCH;
 }
 
-/* True when the process has ended; it may be a zombie that another reaps. */
-static bool ends_soon(int pid)
+bool ends_soon(int pid)
 {
 	char path[64] = "/proc/", text[256];
 
@@ -97,8 +93,7 @@ static bool ends_soon(int pid)
 	return false;
 }
 
-/* The process of the server: the parent of a job. */
-static int server_of(struct aspawn_queue *queue)
+int server_of(struct aspawn_queue *queue)
 {
 	int server = 0;
 

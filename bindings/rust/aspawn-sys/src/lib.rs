@@ -249,6 +249,10 @@ pub struct aspawn_queue_options {
     /// Called in the server for each result. May not unwind, nor use anything of std.
     pub completed: Option<unsafe extern "C" fn(*mut c_void, *const aspawn_result) -> c_int>,
     pub completed_arg: *mut c_void,
+    /// 0 and 1: one.
+    pub servers: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// A command for a queue. Copied by [`aspawn_queue_submit`].

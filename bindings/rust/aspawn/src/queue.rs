@@ -495,6 +495,8 @@ impl Queue {
             delay_ms: u32::try_from(milliseconds(Some(options.delay))).unwrap_or(u32::MAX),
             completed: None,
             completed_arg: ptr::null_mut(),
+            servers: 0,
+            reserved: 0,
         };
         let mut queue = ptr::null_mut();
         // SAFETY: both are valid.

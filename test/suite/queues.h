@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Queues: what their tests have in common. */
+#ifndef QUEUES_H
+#define QUEUES_H
+
+#include <aspawn/queue.h>
+
+#include "observe.h"
+
+/* Skips the test where no process can share memory. */
+struct aspawn_queue *open_queue(const struct aspawn_queue_options *options);
+void close_queue(struct aspawn_queue *queue);
+
+/* Submits this program in a role, or a command: the ticket, or a negative error number. */
+int submit(struct aspawn_queue *queue, struct aspawn_job job, const char *role,
+	   const char *argument);
+int submit_command(struct aspawn_queue *queue, struct aspawn_job job,
+		   const struct aspawn_command *command);
+
+/* The next result, which must come. */
+const struct aspawn_result *next_result(struct aspawn_queue *queue);
+void give_back(struct aspawn_queue *queue, const struct aspawn_result *result);
+
+bool exists(int pid);
+
+/* True when the process has ended; it may be a zombie that another reaps. */
+bool ends_soon(int pid);
+
+/* The process of the server: the parent of a job. */
+int server_of(struct aspawn_queue *queue);
+
+#endif
