@@ -430,13 +430,12 @@ static struct aspawn_queue *map_part(const struct aspawn_queue_options *options,
 	const size_t stride = (sizeof(struct job) + options->job_bytes + 63) & ~(size_t)63;
 	const size_t stack = in_units(stride + JOB_FRAMES + JOB_GIVEN + STACK_LOWEST + STACK_OWN +
 				      2 * STACK_ALIGN + sizeof(struct control));
-	size_t jobs, stacks, size;
+	const uint64_t stacks = (uint64_t)stack * limit; /* less than 2^41, as the jobs */
+	const uint64_t total = first + second + (size_t)QUEUE_UNIT + SERVER_STACK + QUEUE_UNIT +
+			       stacks + (uint64_t)stride * capacity;
+	const size_t size = (size_t)total;
 
-	if (__builtin_mul_overflow(stride, capacity, &jobs) ||
-	    __builtin_mul_overflow(stack, limit, &stacks) ||
-	    __builtin_add_overflow(jobs, stacks, &jobs) ||
-	    __builtin_add_overflow(first + second + (size_t)QUEUE_UNIT + SERVER_STACK + QUEUE_UNIT,
-				   jobs, &size))
+	if (size != total)
 		return (void *)(intptr_t)-PSYS_ENOMEM;
 	/* The kernel may align it to less than 64 KiB, but to a page. */
 	char *at = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
@@ -457,7 +456,7 @@ static struct aspawn_queue *map_part(const struct aspawn_queue_options *options,
 	queue->thread_pointer = queue->server_stack + SERVER_STACK + QUEUE_UNIT / 2;
 	*(void **)(void *)queue->thread_pointer = queue->thread_pointer; /* as x86 wants it */
 	char *const stacks_at = queue->server_stack + SERVER_STACK + QUEUE_UNIT;
-	queue->jobs = stacks_at + stacks;
+	queue->jobs = stacks_at + (size_t)stacks;
 	queue->stride = stride;
 	for (uint32_t i = 0; i < limit; i++)
 		queue->stacks[i] = (struct Stack_t){ stacks_at + i * stack, stack };
