@@ -28,20 +28,23 @@ PSYS_UNINSTRUMENTED int aspawn_files_avoid_streams(int fd)
 	return other;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_files_pipe(int ends[2])
+PSYS_UNINSTRUMENTED int aspawn_files_avoid_streams_by_both(int ends[2])
 {
-	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
-
-	if (r < 0)
-		return r;
 	ends[0] = aspawn_files_avoid_streams(ends[0]);
 	ends[1] = aspawn_files_avoid_streams(ends[1]);
 	if (ends[0] >= 0 && ends[1] >= 0)
 		return 0;
-	r = ends[0] < 0 ? ends[0] : ends[1];
+	int r = ends[0] < 0 ? ends[0] : ends[1];
 	psys_close(ends[0]); /* of a negative one: no effect */
 	psys_close(ends[1]);
 	return r;
+}
+
+PSYS_UNINSTRUMENTED int aspawn_files_pipe(int ends[2])
+{
+	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
+
+	return r < 0 ? r : aspawn_files_avoid_streams_by_both(ends);
 }
 
 PSYS_UNINSTRUMENTED int aspawn_files_make(struct spawn_pipe *pipe)

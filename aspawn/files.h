@@ -15,6 +15,9 @@ struct spawn_pipe *aspawn_files_next(const struct control *control, const struct
  * another, or a negative error number with none left. */
 int aspawn_files_avoid_streams(int fd);
 
+/* The same with the ends of a pipe: returns 0, or a negative error number with both closed. */
+int aspawn_files_avoid_streams_by_both(int ends[2]);
+
 /* Makes a CLOEXEC pipe whose descriptors are above 2. Returns 0 or a negative error number. */
 int aspawn_files_pipe(int ends[2]);
 

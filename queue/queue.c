@@ -493,16 +493,7 @@ static int make_life(int ends[2])
 
 	if (r == -PSYS_EMFILE || r == -PSYS_ENFILE)
 		return r;
-	if (r < 0)
-		return aspawn_files_pipe(ends);
-	ends[0] = aspawn_files_avoid_streams(ends[0]);
-	ends[1] = aspawn_files_avoid_streams(ends[1]);
-	if (ends[0] >= 0 && ends[1] >= 0)
-		return 0;
-	r = ends[0] < 0 ? ends[0] : ends[1];
-	psys_close(ends[0]); /* of a negative one: no effect */
-	psys_close(ends[1]);
-	return r;
+	return r < 0 ? aspawn_files_pipe(ends) : aspawn_files_avoid_streams_by_both(ends);
 }
 
 static int open_files(struct aspawn_queue *queue)
