@@ -17,8 +17,14 @@ build = {
 	modules = {
 		aspawn = {
 			sources = {
-				"aspawn.c",
-				"queue.c",
+				"src/actions.c",
+				"src/arguments.c",
+				"src/child.c",
+				"src/files.c",
+				"src/module.c",
+				"src/queue.c",
+				"src/results.c",
+				"src/run.c",
 				"vendor/aspawn.c",
 				"vendor/aspawn-clone.S",
 				"vendor/pool.c",
@@ -27,6 +33,7 @@ build = {
 				"vendor/spawn.c",
 				"vendor/system.c",
 			},
+			incdirs = { "vendor" },
 			defines = { "_FILE_OFFSET_BITS=64" },
 			libraries = { "pthread", "m", "dl" },
 		},

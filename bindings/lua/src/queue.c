@@ -9,26 +9,13 @@
 #define QUEUE "aspawn.queue"         /* the table */
 #define HANDLE "aspawn.queue.handle" /* its userdata */
 
-struct handle {
+struct queue {
 	struct aspawn_queue *queue; /* NULL: closed */
 	/* To be released: Lua may raise an error while it is converted. */
 	const struct aspawn_result *taken;
 };
 
-static int error_of(lua_State *L, int r)
-{
-	return failed(L, psys_strerror(r), r);
-}
-
-static int done(lua_State *L, int r)
-{
-	if (r < 0)
-		return error_of(L, r);
-	lua_pushboolean(L, 1);
-	return 1;
-}
-
-static void close_handle(struct handle *handle)
+static void close_handle(struct queue *handle)
 {
 	struct aspawn_queue *queue = handle->queue;
 
@@ -44,18 +31,18 @@ static int handle_gc(lua_State *L)
 	return 0;
 }
 
-static struct handle *handle_of(lua_State *L)
+static struct queue *handle_of(lua_State *L)
 {
 	luaL_checktype(L, 1, LUA_TTABLE);
 	lua_getfield(L, 1, "handle");
-	struct handle *handle = luaL_checkudata(L, lua_gettop(L), HANDLE);
+	struct queue *handle = luaL_checkudata(L, lua_gettop(L), HANDLE);
 	lua_pop(L, 1);
 	return handle; /* which the table keeps */
 }
 
-static struct handle *check_handle(lua_State *L)
+static struct queue *check_handle(lua_State *L)
 {
-	struct handle *handle = handle_of(L);
+	struct queue *handle = handle_of(L);
 
 	if (!handle->queue)
 		luaL_error(L, "the queue is closed");
@@ -97,7 +84,7 @@ int l_queue(lua_State *L)
 	lua_setmetatable(L, 2);
 	lua_newtable(L);
 	lua_setfield(L, 2, "jobs");
-	struct handle *handle = lua_newuserdata(L, sizeof *handle);
+	struct queue *handle = lua_newuserdata(L, sizeof *handle);
 	memset(handle, 0, sizeof *handle);
 	luaL_getmetatable(L, HANDLE);
 	lua_setmetatable(L, -2);
@@ -115,7 +102,7 @@ int l_queue(lua_State *L)
 static int queue_submit(lua_State *L)
 {
 	static const int streams[] = { ASPAWN_INHERIT, ASPAWN_PIPE, ASPAWN_PIPE };
-	struct handle *handle = check_handle(L);
+	struct queue *handle = check_handle(L);
 	struct aspawn_job job;
 	struct build build;
 
@@ -158,7 +145,7 @@ static int queue_submit(lua_State *L)
 	return 1;
 }
 
-static void release(struct handle *handle)
+static void release(struct queue *handle)
 {
 	const struct aspawn_result *taken = handle->taken;
 
@@ -219,7 +206,7 @@ static void push_result(lua_State *L, const struct aspawn_result *result)
 	}
 }
 
-static int next_result(lua_State *L, struct handle *handle, int64_t timeout_ms)
+static int next_result(lua_State *L, struct queue *handle, int64_t timeout_ms)
 {
 	release(handle);
 	const int r = aspawn_queue_wait(handle->queue, &handle->taken, 1, timeout_ms);
@@ -265,7 +252,7 @@ static int queue_results(lua_State *L)
 /* queue:cancel([ticket]) */
 static int queue_cancel(lua_State *L)
 {
-	struct handle *handle = check_handle(L);
+	struct queue *handle = check_handle(L);
 
 	if (lua_isnoneornil(L, 2))
 		return done(L, aspawn_queue_cancel_all(handle->queue));
@@ -275,7 +262,7 @@ static int queue_cancel(lua_State *L)
 /* queue:count(): waiting, running, ended */
 static int queue_count(lua_State *L)
 {
-	struct handle *handle = check_handle(L);
+	struct queue *handle = check_handle(L);
 	struct aspawn_queue_counts counts;
 	const int r = aspawn_queue_count(handle->queue, &counts);
 
@@ -320,9 +307,5 @@ void open_queue(lua_State *L)
 	};
 
 	metatable(L, HANDLE, handle_gc);
-	luaL_newmetatable(L, QUEUE);
-	lua_pushvalue(L, -1);
-	lua_setfield(L, -2, "__index");
-	set_functions(L, methods);
-	lua_pop(L, 1);
+	new_class(L, QUEUE, methods);
 }
