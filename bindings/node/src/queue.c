@@ -227,6 +227,7 @@ static int submit(napi_env env, struct arena *arena, const napi_value *v, struct
 	uint32_t count = 0;
 	size_t length;
 	void *input = NULL;
+	bool has_input = false;
 
 	napi_get_array_length(env, v[ACTIONS], &count);
 	command.file = string(env, arena, v[FILE_NAME], &length);
@@ -244,7 +245,9 @@ static int submit(napi_env env, struct arena *arena, const napi_value *v, struct
 			return -EINVAL;
 	command.actions = actions;
 	command.action_count = (size_t)(action - actions);
-	if (napi_get_buffer_info(env, v[INPUT], &input, &length) == napi_ok && length) {
+	/* Node 18 aborts if it is asked for the bytes of another value. */
+	if (napi_is_buffer(env, v[INPUT], &has_input) == napi_ok && has_input &&
+	    napi_get_buffer_info(env, v[INPUT], &input, &length) == napi_ok && length) {
 		job.input = input;
 		job.input_size = length;
 	}
