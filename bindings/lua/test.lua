@@ -313,6 +313,79 @@ test("keys limit what runs at the same time", function()
 	queue:close()
 end)
 
+-- A job that occupies the only place to run, until it is cancelled.
+local function occupy(queue)
+	local ticket = queue:submit { "sleep", "20" }
+	while select(2, queue:count()) == 0 do aspawn.run { "true" } end
+	return ticket
+end
+
+test("a higher priority starts first", function()
+	local queue = aspawn.queue { running = 1 }
+	local first, order = occupy(queue), {}
+	for _, priority in ipairs { 0, 2, 1, 7 } do queue:submit { "true", priority = priority } end
+	queue:cancel(first)
+	for result in queue:results() do order[#order + 1] = result.job.priority end
+	same(order, { 7, 2, 1, 0 })
+	same(pack(queue:submit { "true", priority = 8 }), pack(nil, "invalid argument", 22))
+	queue:close()
+end)
+
+test("a prepared command has other arguments", function()
+	local queue = aspawn.queue { jobs = 2 }
+	local prepared = queue:prepare { "sh", "-c", "pwd; echo $A $0", "own", cwd = "/usr", env = { A = "1" },
+		actions = { { "setenv", "A", "2" } } }
+	local function out(job)
+		job.prepared = prepared
+		assert(queue:submit(job))
+		return queue:wait().out
+	end
+	same({ out {}, out { "sh", "-c", "echo $A $0", "other" } }, { "/usr\n2 own\n", "2 other\n" })
+	same({ out { "sh", "-c", "cat", input = "input", stderr = "stdout" } }, { "input" })
+	for _, wrong in ipairs { { env = { A = "3" } }, { cwd = "/" }, { file = "true" }, { actions = { { "umask", 0 } } } } do
+		wrong.prepared = prepared
+		same({ (pcall(queue.submit, queue, wrong)) }, { false })
+	end
+	same(pack(queue:submit { prepared = prepared + 1 }), pack(nil, "invalid argument", 22))
+	same(pack((queue:prepare { "true", stdout = "pipe" }), (pcall(queue.prepare, queue, {}))), pack(nil, false))
+	same({ queue:prepare { "true" } ~= prepared }, { true })
+	same(pack(queue:prepare { "true" }), pack(nil, "try again", 11))
+	queue:close()
+end)
+
+test("a registered file is the jobs' too", function()
+	local queue, name = aspawn.queue(), os.tmpname()
+	local file = io.open(name, "w")
+	local fd = queue:register(file)
+	local job = { "echo", "text", stdout = "null", actions = { { "dup2", fd, 1 } } }
+	file = nil
+	collectgarbage() -- which does not close it, as a new server would need it
+	same(aspawn.run({ "sh", "-c", "readlink /proc/$PPID/fd/" .. fd }).out, name .. "\n")
+	assert(queue:submit(job))
+	same({ queue:wait().ok }, { true })
+	same({ queue:unregister(fd) }, { true })
+	same(pack(queue:unregister(fd)), pack(nil, "bad file descriptor", 9))
+	same(pack(queue:submit(job)), pack(nil, "bad file descriptor", 9))
+	same({ (queue:register(io.stdout)) }, { nil })
+	same({ io.open(name):read("*a") }, { "text\n" })
+	os.remove(name)
+	queue:close()
+end)
+
+test("a queue without a server starts children", function()
+	local queue = aspawn.queue { no_server = true, running = 2 }
+	for _ = 1, 10 do queue:submit { "sh", "-c", "echo $PPID" } end
+	local parents, seen = aspawn.run({ "sh", "-c", "echo $PPID" }).out, 0
+	for result in queue:results() do
+		same(result.out, parents)
+		seen = seen + 1
+	end
+	same({ seen }, { 10 })
+	queue:submit { "sleep", "20" }
+	same(pack(queue:wait(0.01)), pack(nil, "timeout", 110))
+	queue:close()
+end)
+
 test("a queue that is full says so", function()
 	local queue = aspawn.queue { running = 1, jobs = 2 }
 	same({ queue:submit { "sleep", "20" } > 0, queue:submit { "sleep", "20" } > 0 }, { true, true })

@@ -191,7 +191,7 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3])
 	build->command.pool = &pool;
 
 	const int count = length_of(L, index);
-	if (count == 0)
+	if (count == 0 && !is_true(build, "prepared"))
 		luaL_error(L, "no program");
 	const char **argv = anchored(build, ((size_t)count + 1) * sizeof *argv);
 	for (int i = 0; i < count; i++) {

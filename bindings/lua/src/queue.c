@@ -60,7 +60,7 @@ static uint32_t number(lua_State *L, int table, const char *name, double factor)
 	return (uint32_t)value;
 }
 
-/* queue([{ running =, jobs =, job_bytes =, delay = }]) */
+/* queue([{ running =, jobs =, job_bytes =, delay =, no_server = }]) */
 int l_queue(lua_State *L)
 {
 	struct aspawn_queue_options options;
@@ -78,12 +78,18 @@ int l_queue(lua_State *L)
 		const uint32_t bytes = number(L, 1, "job_bytes", 1);
 		if (bytes)
 			options.job_bytes = bytes;
+		lua_getfield(L, 1, "no_server");
+		if (lua_toboolean(L, -1))
+			options.flags |= ASPAWN_QUEUE_LOCAL;
+		lua_pop(L, 1);
 	}
 	lua_newtable(L);
 	luaL_getmetatable(L, QUEUE);
 	lua_setmetatable(L, 2);
 	lua_newtable(L);
 	lua_setfield(L, 2, "jobs");
+	lua_newtable(L);
+	lua_setfield(L, 2, "registered");
 	struct queue *handle = lua_newuserdata(L, sizeof *handle);
 	memset(handle, 0, sizeof *handle);
 	luaL_getmetatable(L, HANDLE);
@@ -117,6 +123,8 @@ static int queue_submit(lua_State *L)
 		job.output_size = 1 << 14;
 	job.key = number(L, 2, "key", 1);
 	job.key_limit = number(L, 2, "key_limit", 1);
+	job.priority = (int)number(L, 2, "priority", 1);
+	job.prepared = (int)number(L, 2, "prepared", 1);
 	time_limits(L, 2, &job.timeout_ms, &job.grace_ms);
 	prepare(&build, L, 2, streams);
 	close_opened(&build);
@@ -134,7 +142,12 @@ static int queue_submit(lua_State *L)
 		    (is_true(&build, "same_group") ? ASPAWN_JOB_SAME_GROUP : 0);
 	command->std_out = command->std_err = ASPAWN_INHERIT;
 	command->pool = NULL;
-	job.command = command;
+	if (!job.prepared)
+		job.command = command;
+	else if (command->file || command->search_path || command->flags || command->action_count)
+		return luaL_error(L, "submit: the prepared command has its own options");
+	else if (command->argv[0])
+		job.argv = command->argv;
 	const int ticket = aspawn_queue_submit(handle->queue, &job);
 	if (ticket < 0)
 		return error_of(L, ticket);
@@ -143,6 +156,52 @@ static int queue_submit(lua_State *L)
 	lua_rawseti(L, -2, ticket);
 	lua_pushinteger(L, ticket);
 	return 1;
+}
+
+/* queue:prepare{ program, arguments..., options } */
+static int queue_prepare(lua_State *L)
+{
+	static const int streams[] = { ASPAWN_INHERIT, ASPAWN_INHERIT, ASPAWN_INHERIT };
+	struct queue *handle = check_handle(L);
+	struct build build;
+
+	lua_settop(L, 2);
+	prepare(&build, L, 2, streams);
+	close_opened(&build);
+	build.command.pool = NULL;
+	const int prepared = aspawn_queue_prepare(handle->queue, &build.command);
+	if (prepared < 0)
+		return error_of(L, prepared);
+	lua_pushinteger(L, prepared);
+	return 1;
+}
+
+/* queue:register(file): its descriptor. The queue keeps the file. */
+static int queue_register(lua_State *L)
+{
+	struct queue *handle = check_handle(L);
+	const int fd = descriptor_of(L, 2, "register");
+	const int r = aspawn_queue_register(handle->queue, fd);
+
+	if (r < 0)
+		return error_of(L, r);
+	lua_getfield(L, 1, "registered");
+	lua_pushvalue(L, 2);
+	lua_rawseti(L, -2, fd);
+	lua_pushinteger(L, fd);
+	return 1;
+}
+
+/* queue:unregister(descriptor) */
+static int queue_unregister(lua_State *L)
+{
+	struct queue *handle = check_handle(L);
+	const int fd = (int)luaL_checkinteger(L, 2);
+
+	lua_getfield(L, 1, "registered");
+	lua_pushnil(L);
+	lua_rawseti(L, -2, fd);
+	return done(L, aspawn_queue_unregister(handle->queue, fd));
 }
 
 static void release(struct queue *handle)
@@ -296,6 +355,9 @@ void open_queue(lua_State *L)
 {
 	static const luaL_Reg methods[] = {
 		{ "submit", queue_submit },
+		{ "prepare", queue_prepare },
+		{ "register", queue_register },
+		{ "unregister", queue_unregister },
 		{ "wait", queue_wait },
 		{ "results", queue_results },
 		{ "cancel", queue_cancel },
