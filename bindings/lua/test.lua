@@ -201,6 +201,34 @@ test("popen() of a table needs no shell", function()
 	end
 end)
 
+local function read(name)
+	local file = io.open(name)
+	local text = file and file:read("*a") or ""
+	if file then file:close() end
+	return text
+end
+
+local is_root = aspawn.run({ "id", "-u" }).out == "0\n"
+-- A program without a file can be executed, and no filter is in the way.
+local may_execute = read("/proc/self/status"):find("\nSeccomp:\t0\n") and read("/proc/sys/vm/memfd_noexec") ~= "2\n"
+
+test("no process of another user shares the memory" .. (is_root and "" or " # SKIP not root"), function()
+	local function mode(options)
+		options[1], options[2] = "id", "-u"
+		options.stdout = "pipe"
+		local child = aspawn.spawn(options)
+		local user = child.stdout:read("*a")
+		child.stdout:close()
+		same(pack(child:wait()), pack(true, "exit", 0))
+		return { user, child:mode() }
+	end
+	local user = { { "user", 65534, 65534, {} } }
+	if not is_root then return end
+	same(mode {}, { "0\n", "shared" })
+	same(mode { actions = user }, { "65534\n", may_execute and "image" or "copied" })
+	same(mode { actions = user, no_image = true }, { "65534\n", "copied" })
+end)
+
 test("private children", function()
 	same(aspawn.run({ "echo", "text", private = true }).out, "text\n")
 end)

@@ -178,12 +178,27 @@ static int child_pidfd(lua_State *L)
 	return 1;
 }
 
+/* child:mode() */
+static int child_mode(lua_State *L)
+{
+	const int mode = aspawn_child_mode(&check_handle(L)->child);
+
+	lua_pushstring(L, mode == ASPAWN_MODE_IMAGE ? "image" :
+			  mode == ASPAWN_MODE_FORK  ? "copied" :
+						      "shared");
+	return 1;
+}
+
 void open_child(lua_State *L)
 {
 	static const luaL_Reg methods[] = {
-		{ "started", child_started }, { "wait", child_wait },
-		{ "kill", child_kill },       { "kill_group", child_kill_group },
-		{ "pidfd", child_pidfd },     { NULL, NULL },
+		{ "started", child_started },
+		{ "wait", child_wait },
+		{ "kill", child_kill },
+		{ "kill_group", child_kill_group },
+		{ "pidfd", child_pidfd },
+		{ "mode", child_mode },
+		{ NULL, NULL },
 	};
 
 	metatable(L, HANDLE, handle_gc);
