@@ -59,8 +59,10 @@ while read -r NODE <&3; do
 	for test in $tests; do
 		check "$version: $test" same "$test"
 	done
-	check "$version, tests of $(cat .version): $(echo "$tests" | wc -l) tests, of which $(
-		cat "$RESULTS"/without/*[!t] | grep -vcx 0) fail without the module" true
+	# Otherwise the suite would not be one for this Node.
+	failed=$(cat "$RESULTS"/without/*[!t] | grep -vcx 0)
+	check "$version, tests of $(cat .version): $(echo "$tests" | wc -l) tests, of which $failed fail without the module" \
+		test "$failed" -lt 10
 	tests=$(echo "$tests" | grep -v -e timeout -e flood -e fork)
 	run_all broken
 	check "$version: tests notice a module that starts nothing" most_fail_if_nothing_starts
