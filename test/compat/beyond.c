@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../suite/filter.h"
-#include "../hosted/sanitizer.h"
+#include "../suite/sanitizer.h"
 
 /* A negative descriptor is rejected at once, another closed one by fchdir(). */
 TEST(addfchdir_rejects_negative_descriptors)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../suite/filter.h"
-#include "../hosted/sanitizer.h"
+#include "../suite/sanitizer.h"
 #include "newer.h"
 
 static char *const argv[] = { "sh", "-c", "exit 7", NULL };

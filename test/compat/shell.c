@@ -16,7 +16,7 @@
 
 #include "../../compat/shell.h"
 #include "../suite/harness.h"
-#include "../hosted/sanitizer.h"
+#include "../suite/sanitizer.h"
 
 enum way { OURS, DASH, BASH };
 

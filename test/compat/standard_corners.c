@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../hosted/sanitizer.h"
+#include "../suite/sanitizer.h"
 #include "standard_run.h"
 
 static bool reads_words(const char *command)

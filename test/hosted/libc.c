@@ -24,7 +24,7 @@
 #include <unwind.h>
 
 #include "../suite/harness.h"
-#include "sanitizer.h"
+#include "../suite/sanitizer.h"
 
 /* LeakSanitizer uses a clone that some tests forbid, and reads the environment, which some tests
  * leave empty. */

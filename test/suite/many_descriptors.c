@@ -2,6 +2,7 @@
 /* Pipes of a caller with many descriptors: the child makes them, each way that they reach it. */
 #include "held.h"
 #include "observe.h"
+#include "sanitizer.h"
 
 enum { MANY = 300 };
 
@@ -164,6 +165,8 @@ TEST(pipes_are_opened_in_proc_without_pidfds)
 
 static void hide_proc(void)
 {
+	if (HAS_ASAN)
+		skip("AddressSanitizer complains without /proc");
 	if (psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
 	    psys_mount(NULL, "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0 ||
 	    psys_mount("none", "/proc", "tmpfs", 0, NULL) < 0)

@@ -376,6 +376,7 @@ TEST(queue_prepares_commands)
 					   "a"));
 		give_back(queue, result);
 	}
+	job.argv = NULL;
 	for (int i = 0; i < 3; i++) /* it takes one of four places */
 		CHECK(aspawn_queue_submit(queue, &job) > 0);
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EAGAIN);
