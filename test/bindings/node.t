@@ -66,12 +66,17 @@ types_are_right()
 check "the version is the library's" has_the_version_of_the_library
 check "actions have the library's numbers" has_the_numbers_of_actions
 check "it is packed and installed: Node $(node --version)" "$source/pack" "$BUILD_DIR"
+seen=' '
 while read -r node <&3; do
+	seen="$seen$("$node" --version | cut -d . -f 1) "
 	check "$("$node" --version): its own tests pass" own_tests "$node"
-	sed -n 's/^# \(tests\|pass\|fail\|skipped\) /# &/p' "$installed/output"
+	sed -n '/^# \(tests\|pass\|fail\|skipped\) /p' "$installed/output"
 	check "$("$node" --version): README's program runs" readme_runs "$node"
 done 3<<END
 $(test/bindings/nodes)
 END
+for major in 18 20 22; do
+	case $seen in *" v$major "*) ;; *) skip "Node $major" "not there: test/bindings/node.install" ;; esac
+done
 check "its types are right" types_are_right
 finish

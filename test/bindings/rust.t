@@ -66,6 +66,7 @@ copies_without_tokio()
 
 passes_its_tests_without_tokio()
 {
+	# shellcheck disable=SC2086 # words
 	(cd "$work/source" && CARGO_TARGET_DIR="$work/oldest" timeout 500 $CARGO test --quiet)
 }
 

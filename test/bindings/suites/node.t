@@ -54,7 +54,7 @@ while read -r NODE <&3; do
 	export NODE
 	version=$("$NODE" --version)
 	tests=$all_tests
-	rm -rf "$RESULTS"/*/ && mkdir "$RESULTS/files" "$RESULTS/without" "$RESULTS/with" "$RESULTS/broken"
+	rm -rf "${RESULTS:?}"/*/ && mkdir "$RESULTS/files" "$RESULTS/without" "$RESULTS/with" "$RESULTS/broken"
 	run_all without with
 	for test in $tests; do
 		check "$version: $test" same "$test"
