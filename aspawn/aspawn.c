@@ -17,7 +17,7 @@
  *         before its exec.
  * child   runs fn, and ends by exit_group: no destructor of the parent runs.
  * parent  is suspended until then if a program of the library is to be executed first, which runs
- *         the actions in memory of its own (command/image.h). If that fails, it clones again.
+ *         the actions in memory of its own. If that fails, it clones again.
  * helper  of a private child is cloned by the parent, and clones the child in its place: it is the
  *         child's parent until the child's end (private.h).
  * kernel  clears the stack's word and wakes its waiters when the child's exec or exit has released

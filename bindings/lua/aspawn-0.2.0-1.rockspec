@@ -13,22 +13,12 @@ description = {
 supported_platforms = { "linux" }
 dependencies = { "lua >= 5.1, < 5.5" }
 build = {
-	type = "builtin",
-	modules = {
-		aspawn = {
-			sources = {
-				"aspawn.c",
-				"queue.c",
-				"vendor/aspawn.c",
-				"vendor/aspawn-clone.S",
-				"vendor/pool.c",
-				"vendor/popen.c",
-				"vendor/shell.c",
-				"vendor/spawn.c",
-				"vendor/system.c",
-			},
-			defines = { "_FILE_OFFSET_BITS=64" },
-			libraries = { "pthread", "m", "dl" },
-		},
+	type = "make",
+	build_variables = {
+		CC = "$(CC)",
+		CFLAGS = "$(CFLAGS)",
+		LIBFLAG = "$(LIBFLAG)",
+		LUA_INCDIR = "$(LUA_INCDIR)",
 	},
+	install_variables = { INST_LIBDIR = "$(LIBDIR)" },
 }

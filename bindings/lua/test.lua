@@ -201,6 +201,34 @@ test("popen() of a table needs no shell", function()
 	end
 end)
 
+local function read(name)
+	local file = io.open(name)
+	local text = file and file:read("*a") or ""
+	if file then file:close() end
+	return text
+end
+
+local is_root = aspawn.run({ "id", "-u" }).out == "0\n"
+-- A program without a file can be executed, and no filter is in the way.
+local may_execute = read("/proc/self/status"):find("\nSeccomp:\t0\n") and read("/proc/sys/vm/memfd_noexec") ~= "2\n"
+
+test("no process of another user shares the memory" .. (is_root and "" or " # SKIP not root"), function()
+	local function mode(options)
+		options[1], options[2] = "id", "-u"
+		options.stdout = "pipe"
+		local child = aspawn.spawn(options)
+		local user = child.stdout:read("*a")
+		child.stdout:close()
+		same(pack(child:wait()), pack(true, "exit", 0))
+		return { user, child:mode() }
+	end
+	local user = { { "user", 65534, 65534, {} } }
+	if not is_root then return end
+	same(mode {}, { "0\n", "shared" })
+	same(mode { actions = user }, { "65534\n", may_execute and "image" or "copied" })
+	same(mode { actions = user, no_image = true }, { "65534\n", "copied" })
+end)
+
 test("private children", function()
 	same(aspawn.run({ "echo", "text", private = true }).out, "text\n")
 end)
@@ -310,6 +338,79 @@ test("keys limit what runs at the same time", function()
 	for result in queue:results() do results[#results + 1] = result end
 	table.sort(results, function(a, b) return a.started < b.started end)
 	for i = 2, 4 do same({ results[i - 1].ended <= results[i].started }, { true }) end
+	queue:close()
+end)
+
+-- A job that occupies the only place to run, until it is cancelled.
+local function occupy(queue)
+	local ticket = queue:submit { "sleep", "20" }
+	while select(2, queue:count()) == 0 do aspawn.run { "true" } end
+	return ticket
+end
+
+test("a higher priority starts first", function()
+	local queue = aspawn.queue { running = 1 }
+	local first, order = occupy(queue), {}
+	for _, priority in ipairs { 0, 2, 1, 7 } do queue:submit { "true", priority = priority } end
+	queue:cancel(first)
+	for result in queue:results() do order[#order + 1] = result.job.priority end
+	same(order, { 7, 2, 1, 0 })
+	same(pack(queue:submit { "true", priority = 8 }), pack(nil, "invalid argument", 22))
+	queue:close()
+end)
+
+test("a prepared command has other arguments", function()
+	local queue = aspawn.queue { jobs = 2 }
+	local prepared = queue:prepare { "sh", "-c", "pwd; echo $A $0", "own", cwd = "/usr", env = { A = "1" },
+		actions = { { "setenv", "A", "2" } } }
+	local function out(job)
+		job.prepared = prepared
+		assert(queue:submit(job))
+		return queue:wait().out
+	end
+	same({ out {}, out { "sh", "-c", "echo $A $0", "other" } }, { "/usr\n2 own\n", "2 other\n" })
+	same({ out { "sh", "-c", "cat", input = "input", stderr = "stdout" } }, { "input" })
+	for _, wrong in ipairs { { env = { A = "3" } }, { cwd = "/" }, { file = "true" }, { actions = { { "umask", 0 } } } } do
+		wrong.prepared = prepared
+		same({ (pcall(queue.submit, queue, wrong)) }, { false })
+	end
+	same(pack(queue:submit { prepared = prepared + 1 }), pack(nil, "invalid argument", 22))
+	same(pack((queue:prepare { "true", stdout = "pipe" }), (pcall(queue.prepare, queue, {}))), pack(nil, false))
+	same({ queue:prepare { "true" } ~= prepared }, { true })
+	same(pack(queue:prepare { "true" }), pack(nil, "try again", 11))
+	queue:close()
+end)
+
+test("a registered file is the jobs' too", function()
+	local queue, name = aspawn.queue(), os.tmpname()
+	local file = io.open(name, "w")
+	local fd = queue:register(file)
+	local job = { "echo", "text", stdout = "null", actions = { { "dup2", fd, 1 } } }
+	file = nil
+	collectgarbage() -- which does not close it, as a new server would need it
+	same(aspawn.run({ "sh", "-c", "readlink /proc/$PPID/fd/" .. fd }).out, name .. "\n")
+	assert(queue:submit(job))
+	same({ queue:wait().ok }, { true })
+	same({ queue:unregister(fd) }, { true })
+	same(pack(queue:unregister(fd)), pack(nil, "bad file descriptor", 9))
+	same(pack(queue:submit(job)), pack(nil, "bad file descriptor", 9))
+	same({ (queue:register(io.stdout)) }, { nil })
+	same({ io.open(name):read("*a") }, { "text\n" })
+	os.remove(name)
+	queue:close()
+end)
+
+test("a queue without a server starts children", function()
+	local queue = aspawn.queue { no_server = true, running = 2 }
+	for _ = 1, 10 do queue:submit { "sh", "-c", "echo $PPID" } end
+	local parents, seen = aspawn.run({ "sh", "-c", "echo $PPID" }).out, 0
+	for result in queue:results() do
+		same(result.out, parents)
+		seen = seen + 1
+	end
+	same({ seen }, { 10 })
+	queue:submit { "sleep", "20" }
+	same(pack(queue:wait(0.01)), pack(nil, "timeout", 110))
 	queue:close()
 end)
 

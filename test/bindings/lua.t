@@ -21,7 +21,7 @@ has_the_version_of_the_library()
 	version=$(awk '/^#define ASPAWN_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." }' \
 		include/aspawn/version.h)
 	grep -q "\"$version-1\"" "$source/aspawn-$version-1.rockspec" &&
-		grep -q "\"$version\"" "$source/aspawn.c" && grep -q "aspawn-$version-1.src.rock" "$source/README.md"
+		grep -q "\"$version\"" "$source/src/module.c" && grep -q "aspawn-$version-1.src.rock" "$source/README.md"
 }
 
 packs()

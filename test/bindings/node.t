@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The npm package, packed and installed, with its tests, README's program and its types.
+# The npm package, packed and installed by the Node in PATH, with its types; and, by each Node that there
+# is (nodes), its tests and README's program.
 . "$(dirname "$0")/../checks/tap.sh"
 cd "$(dirname "$0")/../.." || exit 1
 source=$PWD/bindings/node
@@ -43,15 +44,17 @@ has_the_numbers_of_actions()
 
 own_tests()
 {
+	node=$1
 	rm -rf "$installed/test" && cp -R "$source/test" "$installed/test" &&
-		(cd "$installed" && unset NODE_OPTIONS && timeout 100 node --test --test-reporter=tap test/spawn.test.js test/queue.test.js >output 2>&1) ||
+		(cd "$installed" && unset NODE_OPTIONS && timeout 100 "$node" --test --test-reporter=tap test/spawn.test.js test/queue.test.js >output 2>&1) ||
 		{ grep -A 12 '^ *not ok' "$installed/output"; false; }
 }
 
 readme_runs()
 {
+	node=$1
 	sed -n '/^```js$/,/^```$/{/^```/d;p}' "$source/README.md" >"$installed/readme.js" && test -s "$installed/readme.js" &&
-		(cd "$installed" && timeout 20 node readme.js && timeout 20 node -r aspawn/register readme.js)
+		(cd "$installed" && timeout 20 "$node" readme.js && timeout 20 "$node" -r aspawn/register readme.js)
 }
 
 types_are_right()
@@ -63,7 +66,17 @@ types_are_right()
 check "the version is the library's" has_the_version_of_the_library
 check "actions have the library's numbers" has_the_numbers_of_actions
 check "it is packed and installed: Node $(node --version)" "$source/pack" "$BUILD_DIR"
-check "its own tests pass" own_tests
-check "README's program runs" readme_runs
+seen=' '
+while read -r node <&3; do
+	seen="$seen$("$node" --version | cut -d . -f 1) "
+	check "$("$node" --version): its own tests pass" own_tests "$node"
+	sed -n '/^# \(tests\|pass\|fail\|skipped\) /p' "$installed/output"
+	check "$("$node" --version): README's program runs" readme_runs "$node"
+done 3<<END
+$(test/bindings/nodes)
+END
+for major in 18 20 22; do
+	case $seen in *" v$major "*) ;; *) skip "Node $major" "not there: test/bindings/node.install" ;; esac
+done
 check "its types are right" types_are_right
 finish

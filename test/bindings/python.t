@@ -76,6 +76,7 @@ stubs_fit()
 		with aspawn.Queue(8) as queue:
 		    print(queue.submit(["true"], timeout=1.5).result().usage.ru_utime)
 		    queue.submit(["true"], timeout="1")  # type: ignore[arg-type]
+		    queue.submit(None, prepared=queue.prepare(["true"], env={"A": "b"}), priority=3)
 	END
 	(cd "$work" && MYPYPATH=$work/unpacked mypy --strict "$work/user.py" &&
 		PYTHONPATH=$work/unpacked stubtest aspawn --allowlist "$source/tests/stubtest-allowlist")

@@ -18,9 +18,10 @@ command -v cargo >/dev/null || {
 	exit 0
 }
 
+# packs DIRECTORY
 packs()
 {
-	rm -rf "$work/unpacked" && mkdir -p "$work/unpacked" && bindings/rust/pack "$work" &&
+	rm -rf "$work/unpacked" && mkdir -p "$work/unpacked" && "$1/pack" "$work" &&
 		for crate in "$work"/aspawn-*.crate; do tar -xf "$crate" -C "$work/unpacked" || return 1; done
 }
 
@@ -53,6 +54,20 @@ runs_the_readmes_lines()
 replaced_by()
 {
 	printf '[source.crates-io]\nreplace-with = "files"\n[source.files]\ndirectory = "%s"\n' "$1"
+}
+
+# A copy for a cargo that can fetch nothing: without what the feature tokio needs, and the lock file.
+copies_without_tokio()
+{
+	rm -rf "$work/source" && cp -RL "$source" "$work/source" &&
+		rm -rf "$work/source/Cargo.lock" "$work/source/aspawn/tests/tokio.rs" "$work/source/target" &&
+		sed -i '/^tokio = /d; /^futures-core = /d' "$work/source/aspawn/Cargo.toml"
+}
+
+passes_its_tests_without_tokio()
+{
+	# shellcheck disable=SC2086 # words
+	(cd "$work/source" && CARGO_TARGET_DIR="$work/oldest" timeout 500 $CARGO test --quiet)
 }
 
 fetches()
@@ -130,7 +145,7 @@ make -s "$BUILD_DIR/amalgamation/aspawn.c" >&2
 
 check "the version is the library's" has_the_version_of_the_library
 if [ "$newest" -ge 1070 ]; then
-	check "the crates are packed" packs
+	check "the crates are packed" packs "$source"
 	if [ -e /usr/share/cargo/registry ]; then
 		check "README's program, by Debian's cargo and with nothing fetched" runs_the_readmes_lines
 	else
@@ -140,8 +155,16 @@ if [ "$newest" -ge 1070 ]; then
 	check "the tests, by $("$debian" --version)" passes_its_tests
 	check "no_std" builds_without_std
 	check "no warning of clippy and rustdoc, and formatted" has_no_warning
+elif [ -e /usr/share/cargo/registry ]; then
+	CARGO="cargo --offline --config $work/debian.toml"
+	export CARGO
+	copies_without_tokio
+	check "the crates are packed, without the feature tokio" packs "$work/source"
+	check "README's program, by Debian's cargo and with nothing fetched" runs_the_readmes_lines
+	check "the tests without the feature tokio, by $(cargo --version)" passes_its_tests_without_tokio
+	skip "the feature tokio" "$(cargo --version) cannot fetch what the lock file names"
 else
-	skip "the crates and their tests" "$(cargo --version) cannot fetch what the lock file names here"
+	skip "the crates and their tests" "$(cargo --version) cannot fetch what the lock file names, and no librust-cc-dev"
 fi
 if command -v bindgen >/dev/null; then
 	check "the declarations are those of the headers" declares_what_the_headers_do

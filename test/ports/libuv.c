@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a program sees of uv_spawn(): a line for each case, the same whether libuv is patched or
- * not, except for those that begin with "late".
+ * not, except for those that begin with "late" or "memory".
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,6 +88,35 @@ static void show(const char *name, uv_process_options_t options, int signal)
 	if (waitpid(-1, NULL, WNOHANG) != -1)
 		printf("%s: a child is left\n", name);
 	fflush(stdout);
+}
+
+static long faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_minflt;
+}
+
+/* Prints whether memory of the caller was copied for the child: then each page that the caller writes
+ * afterwards is a fault. */
+static void show_copies(const char *name, uv_process_options_t options)
+{
+	enum { SIZE = 1 << 20, PAGE = 1 << 12 };
+	char *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long before;
+
+	madvise(memory, SIZE, MADV_NOHUGEPAGE);
+	memset(memory, 1, SIZE);
+	options.exit_cb = ended;
+	if (uv_spawn(uv_default_loop(), &process, &options))
+		abort();
+	before = faults();
+	memset(memory, 2, SIZE);
+	printf("%s: %s\n", name, faults() - before < SIZE / PAGE / 2 ? "shared" : "copied");
+	fflush(stdout);
+	uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+	munmap(memory, SIZE);
 }
 
 static void file(const char *name, const char *text, int mode)
@@ -226,9 +257,14 @@ int main(int argc, char **argv)
 	options = PROGRAM("sh", "-c", "test $(ps -o sid= -p $$) = $$ && echo leads a session");
 	options.flags = UV_PROCESS_DETACHED;
 	show("detached", options, 0);
+	show_copies("memory", PROGRAM("true"));
 	if (geteuid() == 0) {
 		gid_t group = 7;
 
+		options = PROGRAM("true");
+		options.flags = UV_PROCESS_SETUID;
+		options.uid = 65534;
+		show_copies("memory of another user", options);
 		if (setgroups(1, &group) < 0)
 			abort();
 		options = PROGRAM("grep", "-E", "Uid|Gid|Groups", "/proc/self/status");

@@ -929,6 +929,7 @@ TEST(another_user_opens_no_memory_of_an_image)
 	if (psys_read(fd, dumpable, 1) != 1 || *dumpable == '1')
 		skip("processes that change their user may be read here");
 	psys_close(fd);
+	need_others_to_reach_program();
 	make_named_pipe(path);
 	const struct aspawn_action actions[] = { ASPAWN_USER(65534, 65534, NULL, 0),
 						 ASPAWN_OPEN(0, path, PSYS_O_RDONLY, 0) };

@@ -153,15 +153,12 @@ static void cleanup(napi_async_cleanup_hook_handle handle, void *data)
 	finish_cleanup(instance);
 }
 
-static struct running *running_of(napi_env env, napi_callback_info info, size_t count,
-				  napi_value *arguments)
+void *owned_by(napi_env env, napi_callback_info info, size_t count, napi_value *arguments)
 {
-	void *running = NULL;
+	void *owned = NULL;
 
 	napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
-	if (napi_unwrap(env, arguments[0], &running) != napi_ok)
-		return NULL;
-	return running;
+	return napi_unwrap(env, arguments[0], &owned) == napi_ok ? owned : NULL;
 }
 
 /* --- start ---------------------------------------------------------------------------- */
@@ -485,7 +482,7 @@ static napi_value spawn(napi_env env, napi_callback_info info)
 static napi_value kill_child(napi_env env, napi_callback_info info)
 {
 	napi_value v[2];
-	struct running *running = running_of(env, info, 2, v);
+	struct running *running = owned_by(env, info, 2, v);
 
 	return number(env, running ? aspawn_kill(&running->child, (int)integer(env, v[1])) : -ESRCH);
 }
@@ -493,7 +490,7 @@ static napi_value kill_child(napi_env env, napi_callback_info info)
 static napi_value kill_group(napi_env env, napi_callback_info info)
 {
 	napi_value v[2];
-	struct running *running = running_of(env, info, 2, v);
+	struct running *running = owned_by(env, info, 2, v);
 
 	return number(env, running ? aspawn_kill_group(&running->child, (int)integer(env, v[1])) :
 				     -ESRCH);
@@ -513,7 +510,7 @@ static napi_value kill_cgroup(napi_env env, napi_callback_info info)
 static napi_value reference(napi_env env, napi_callback_info info)
 {
 	napi_value v[2];
-	struct running *running = running_of(env, info, 2, v);
+	struct running *running = owned_by(env, info, 2, v);
 	bool whether = true;
 
 	napi_get_value_bool(env, v[1], &whether);
@@ -525,7 +522,7 @@ static napi_value reference(napi_env env, napi_callback_info info)
 static napi_value is_referenced(napi_env env, napi_callback_info info)
 {
 	napi_value v[1], result;
-	struct running *running = running_of(env, info, 1, v);
+	struct running *running = owned_by(env, info, 1, v);
 
 	napi_get_boolean(env, running && uv_has_ref(running->poll), &result);
 	return result;
@@ -535,7 +532,7 @@ static napi_value is_referenced(napi_env env, napi_callback_info info)
 static napi_value mode(napi_env env, napi_callback_info info)
 {
 	napi_value v[1];
-	struct running *running = running_of(env, info, 1, v);
+	struct running *running = owned_by(env, info, 1, v);
 
 	return number(env, running ? aspawn_child_mode(&running->child) : ASPAWN_MODE_NONE);
 }

@@ -41,6 +41,8 @@ void close_poll(struct instance *instance, uv_handle *poll);
 /* Calls a method of owner from the loop. */
 void call_owner(napi_env env, napi_async_context context, napi_value owner, const char *method,
 		size_t count, const napi_value *arguments);
+/* Gets the arguments. Returns what is attached to the first, the owner; NULL if that has ended. */
+void *owned_by(napi_env env, napi_callback_info info, size_t count, napi_value *arguments);
 napi_value number(napi_env env, int value);
 
 /* --- arguments from JavaScript ----------------------------------------------------- */

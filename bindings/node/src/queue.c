@@ -21,17 +21,6 @@ struct queue {
 	bool is_closed; /* by what it has called */
 };
 
-static struct queue *queue_of(napi_env env, napi_callback_info info, size_t count,
-			      napi_value *arguments)
-{
-	void *queue = NULL;
-
-	napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
-	if (napi_unwrap(env, arguments[0], &queue) != napi_ok)
-		return NULL;
-	return queue;
-}
-
 /* --- results ---------------------------------------------------------------------- */
 
 static void set(napi_env env, napi_value object, const char *name, napi_value value)
@@ -197,7 +186,7 @@ napi_value queue_create(napi_env env, napi_callback_info info)
 napi_value queue_close(napi_env env, napi_callback_info info)
 {
 	napi_value v[1];
-	struct queue *queue = queue_of(env, info, 1, v);
+	struct queue *queue = owned_by(env, info, 1, v);
 
 	if (!queue)
 		return NULL;
@@ -238,6 +227,7 @@ static int submit(napi_env env, struct arena *arena, const napi_value *v, struct
 	uint32_t count = 0;
 	size_t length;
 	void *input = NULL;
+	bool has_input = false;
 
 	napi_get_array_length(env, v[ACTIONS], &count);
 	command.file = string(env, arena, v[FILE_NAME], &length);
@@ -255,7 +245,9 @@ static int submit(napi_env env, struct arena *arena, const napi_value *v, struct
 			return -EINVAL;
 	command.actions = actions;
 	command.action_count = (size_t)(action - actions);
-	if (napi_get_buffer_info(env, v[INPUT], &input, &length) == napi_ok && length) {
+	/* Node 18 aborts if it is asked for the bytes of another value. */
+	if (napi_is_buffer(env, v[INPUT], &has_input) == napi_ok && has_input &&
+	    napi_get_buffer_info(env, v[INPUT], &input, &length) == napi_ok && length) {
 		job.input = input;
 		job.input_size = length;
 	}
@@ -277,7 +269,7 @@ static int submit(napi_env env, struct arena *arena, const napi_value *v, struct
 napi_value queue_submit(napi_env env, napi_callback_info info)
 {
 	napi_value v[ARGUMENTS];
-	struct queue *queue = queue_of(env, info, ARGUMENTS, v);
+	struct queue *queue = owned_by(env, info, ARGUMENTS, v);
 	struct arena arena = { NULL };
 	int result = queue ? submit(env, &arena, v, queue) : -ECANCELED;
 
@@ -289,7 +281,7 @@ napi_value queue_submit(napi_env env, napi_callback_info info)
 napi_value queue_cancel(napi_env env, napi_callback_info info)
 {
 	napi_value v[2];
-	struct queue *queue = queue_of(env, info, 2, v);
+	struct queue *queue = owned_by(env, info, 2, v);
 
 	return number(env,
 		      queue ? aspawn_queue_cancel(queue->queue, (int)integer(env, v[1])) : -ESRCH);
@@ -299,7 +291,7 @@ napi_value queue_cancel(napi_env env, napi_callback_info info)
 napi_value queue_reference(napi_env env, napi_callback_info info)
 {
 	napi_value v[2];
-	struct queue *queue = queue_of(env, info, 2, v);
+	struct queue *queue = owned_by(env, info, 2, v);
 	bool whether = true;
 
 	napi_get_value_bool(env, v[1], &whether);
@@ -312,7 +304,7 @@ napi_value queue_reference(napi_env env, napi_callback_info info)
 napi_value queue_counts(napi_env env, napi_callback_info info)
 {
 	napi_value v[1], object = NULL;
-	struct queue *queue = queue_of(env, info, 1, v);
+	struct queue *queue = owned_by(env, info, 1, v);
 	struct aspawn_queue_counts counts;
 
 	if (!queue || aspawn_queue_count(queue->queue, &counts) < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue: Queue, whose methods do not wait, so that the lock of the interpreter need not be
- * released; it also makes them safe for threads, close() included. What waits polls fd.
+ * The queue: Queue, whose methods do not wait for jobs, so that the lock of the interpreter need not
+ * be released; it also makes them safe for threads, close() included. What waits polls fd; only the
+ * thread of a local queue waits in take(), without the lock.
  */
 #include "_aspawn.h"
 
@@ -14,7 +15,8 @@ typedef struct {
 	int fd;
 } Queue;
 
-/* Returns the queue, or NULL with an exception. */
+/* Returns the queue, or NULL with an exception. After the arguments, whose conversion may run code
+ * that closes the queue. */
 static struct aspawn_queue *queue_of(PyObject *self)
 {
 	struct aspawn_queue *queue = ((Queue *)self)->queue;
@@ -30,15 +32,17 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 	struct aspawn_queue *queue;
 	PyThreadState *thread;
 	PyObject *self;
-	int r;
+	int r, is_local;
 
 	if (keywords && PyDict_Size(keywords)) {
 		PyErr_SetString(PyExc_TypeError, "no keyword arguments");
 		return NULL;
 	}
-	if (!PyArg_ParseTuple(args, "IIII:Queue", &options.running, &options.jobs,
-			      &options.job_bytes, &options.delay_ms))
+	if (!PyArg_ParseTuple(args, "IIIIp:Queue", &options.running, &options.jobs,
+			      &options.job_bytes, &options.delay_ms, &is_local))
 		return NULL;
+	if (is_local)
+		options.flags |= ASPAWN_QUEUE_LOCAL;
 	self = ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
 	if (!self)
 		return NULL;
@@ -54,25 +58,37 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 	return self;
 }
 
+/* Returns 0 with an exception. */
+static int to_command(PyObject *kept, PyObject *argv, PyObject *file, PyObject *env,
+		      PyObject *actions, struct aspawn_command *command)
+{
+	command->file = to_string(kept, file);
+	/* Without env the library copies environ, which nobody changes under the lock. */
+	return command->file && to_strings(kept, argv, &command->argv) &&
+	       (env == Py_None || to_strings(kept, env, &command->envp)) &&
+	       to_actions(kept, actions, command);
+}
+
 PyDoc_STRVAR(submit_doc,
 	     "submit($self, cookie, argv, file, env, actions, input, output_size, flags, timeout_ms,\n"
-	     "       grace_ms, key, key_limit, /)\n--\n\n"
-	     "Submit a job and return its ticket. BlockingIOError: the queue is full.");
+	     "       grace_ms, key, key_limit, priority, prepared, /)\n--\n\n"
+	     "Submit a job and return its ticket. With the number of a prepared command, argv or\n"
+	     "None, and no file, env and actions. BlockingIOError: the queue is full.");
 static PyObject *queue_submit(PyObject *self, PyObject *args)
 {
 	struct aspawn_command command = { .size = sizeof command };
-	struct aspawn_job job = { .size = sizeof job, .command = &command };
-	struct aspawn_queue *queue = queue_of(self);
+	struct aspawn_job job = { .size = sizeof job };
+	struct aspawn_queue *queue;
 	PyObject *argv, *file, *env, *actions, *input, *kept;
 	unsigned long long cookie, flags;
 	long long timeout_ms, grace_ms;
 	Py_ssize_t output_size, input_size;
 	char *bytes;
-	int r, valid;
+	int r = 0;
 
-	if (!queue || !PyArg_ParseTuple(args, "KOOOOOnKLLII:submit", &cookie, &argv, &file, &env,
-					&actions, &input, &output_size, &flags, &timeout_ms,
-					&grace_ms, &job.key, &job.key_limit))
+	if (!PyArg_ParseTuple(args, "KOOOOOnKLLIIii:submit", &cookie, &argv, &file, &env, &actions,
+			      &input, &output_size, &flags, &timeout_ms, &grace_ms, &job.key,
+			      &job.key_limit, &job.priority, &job.prepared))
 		return NULL;
 	job.cookie = cookie;
 	job.flags = flags;
@@ -88,16 +104,67 @@ static PyObject *queue_submit(PyObject *self, PyObject *args)
 	kept = PyList_New(0);
 	if (!kept)
 		return NULL;
-	command.file = to_string(kept, file);
-	/* Without env the library copies environ, which nobody changes under the lock. */
-	valid = command.file && to_strings(kept, argv, &command.argv) &&
-		(env == Py_None || to_strings(kept, env, &command.envp)) &&
-		to_actions(kept, actions, &command);
-	r = valid ? aspawn_queue_submit(queue, &job) : 0;
+	if (!job.prepared)
+		job.command = &command;
+	queue = NULL;
+	if (job.prepared ? argv == Py_None || to_strings(kept, argv, &job.argv) :
+			   to_command(kept, argv, file, env, actions, &command))
+		queue = queue_of(self);
+	if (queue)
+		r = aspawn_queue_submit(queue, &job);
 	Py_DECREF(kept);
-	if (!valid)
+	if (!queue)
 		return NULL;
 	return r < 0 ? raise_error(r) : PyLong_FromLong(r);
+}
+
+PyDoc_STRVAR(prepare_doc, "prepare($self, argv, file, env, actions, /)\n--\n\n"
+			  "Copy a command for many jobs and return its number.");
+static PyObject *queue_prepare(PyObject *self, PyObject *args)
+{
+	struct aspawn_command command = { .size = sizeof command };
+	struct aspawn_queue *queue = NULL;
+	PyObject *argv, *file, *env, *actions, *kept;
+	int r = 0;
+
+	if (!PyArg_ParseTuple(args, "OOOO:prepare", &argv, &file, &env, &actions))
+		return NULL;
+	kept = PyList_New(0);
+	if (kept && to_command(kept, argv, file, env, actions, &command))
+		queue = queue_of(self);
+	if (queue)
+		r = aspawn_queue_prepare(queue, &command);
+	Py_XDECREF(kept);
+	if (!queue)
+		return NULL;
+	return r < 0 ? raise_error(r) : PyLong_FromLong(r);
+}
+
+static PyObject *change_registration(PyObject *self, PyObject *file,
+				     int (*change)(struct aspawn_queue *, int))
+{
+	int fd = PyObject_AsFileDescriptor(file), r;
+	struct aspawn_queue *queue = fd < 0 ? NULL : queue_of(self);
+
+	if (!queue)
+		return NULL;
+	r = change(queue, fd);
+	if (r < 0)
+		return raise_error(r);
+	Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(register_doc, "register($self, fd, /)\n--\n\n"
+			   "Give later jobs' actions a descriptor of this process.");
+static PyObject *queue_register(PyObject *self, PyObject *file)
+{
+	return change_registration(self, file, aspawn_queue_register);
+}
+
+PyDoc_STRVAR(unregister_doc, "unregister($self, fd, /)\n--\n\nUndo register().");
+static PyObject *queue_unregister(PyObject *self, PyObject *file)
+{
+	return change_registration(self, file, aspawn_queue_unregister);
 }
 
 static PyObject *usage_of(const struct psys_rusage *usage)
@@ -130,21 +197,28 @@ static PyObject *result_of(const struct aspawn_result *result)
 }
 
 PyDoc_STRVAR(take_doc,
-	     "take($self, /)\n--\n\n"
-	     "A list of results, at most BATCH, without waiting. Shorter: fd is not readable\n"
-	     "until there are more. A result: cookie, end, pid, status, text, out, err,\n"
+	     "take($self, wait, /)\n--\n\n"
+	     "A list of results, at most BATCH. Without waiting, and shorter: fd is not readable\n"
+	     "until there are more. With it, which a local queue needs: at least one, if there\n"
+	     "are jobs; other methods but close() may be called meanwhile. A result: cookie, end, pid, status, text, out, err,\n"
 	     "out_total, err_total, times, failure as of Child.wait_started(), usage.");
-static PyObject *queue_take(PyObject *self, PyObject *unused)
+static PyObject *queue_take(PyObject *self, PyObject *wait)
 {
 	const struct aspawn_result *results[BATCH];
 	struct aspawn_queue *queue = queue_of(self);
 	PyObject *list, *result;
+	PyThreadState *thread;
 	int count;
 
-	(void)unused;
 	if (!queue)
 		return NULL;
-	count = aspawn_queue_wait(queue, results, BATCH, 0);
+	if (wait == Py_True) {
+		thread = PyEval_SaveThread();
+		count = aspawn_queue_wait(queue, results, BATCH, -1);
+		PyEval_RestoreThread(thread);
+	} else {
+		count = aspawn_queue_wait(queue, results, BATCH, 0);
+	}
 	if (count < 0 && count != -ECHILD)
 		return raise_error(count);
 	list = PyList_New(0);
@@ -206,7 +280,10 @@ static void queue_dealloc(PyObject *self)
 }
 
 static PyMethodDef methods[] = { { "submit", queue_submit, METH_VARARGS, submit_doc },
-				 { "take", queue_take, METH_NOARGS, take_doc },
+				 { "prepare", queue_prepare, METH_VARARGS, prepare_doc },
+				 { "register", queue_register, METH_O, register_doc },
+				 { "unregister", queue_unregister, METH_O, unregister_doc },
+				 { "take", queue_take, METH_O, take_doc },
 				 { "cancel", queue_cancel, METH_VARARGS, cancel_doc },
 				 { "close", queue_close, METH_NOARGS, close_doc },
 				 { NULL, NULL, 0, NULL } };

@@ -10,6 +10,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -166,6 +167,72 @@ class Jobs(Test):
         for one, other in zip(results, results[1:]):
             self.assertLessEqual(one.ended, other.started)
 
+    def test_a_higher_priority_starts_first(self):
+        read, write = os.pipe()
+        with aspawn.Queue(1) as queue:
+            first = queue.submit(shell(f"echo >/proc/{os.getpid()}/fd/{write}; sleep 100"))
+            os.read(read, 1)
+            jobs = [queue.submit(["true"], priority=priority) for priority in (0, 2, 1, 7)]
+            first.cancel()
+            self.assertEqual(sorted(range(4), key=lambda job: jobs[job].result().started), [3, 1, 2, 0])
+            for priority in (-1, 8):
+                with self.assertRaises(OSError):
+                    queue.submit(["true"], priority=priority)
+        os.close(read)
+        os.close(write)
+
+    def test_a_prepared_command_has_other_arguments(self):
+        with aspawn.Queue(jobs=4) as queue, aspawn.Queue() as other:
+            prepared = queue.prepare(["sh", "-c", "pwd; echo $A; echo $0", "own"], cwd="/usr", env={"A": "1"},
+                                     actions=[actions.setenv("A", "2")])
+            self.assertEqual(prepared.args, ["sh", "-c", "pwd; echo $A; echo $0", "own"])
+            result = queue.submit(None, prepared=prepared).result()
+            self.assertEqual((result.args, result.stdout), (prepared.args, b"/usr\n2\nown\n"))
+            commands = [["sh", "-c", f"echo $A {number}"] for number in range(20)]
+            results = list(queue.map(commands, prepared=prepared))
+            self.assertEqual([result.stdout for result in results], [b"2 %d\n" % number for number in range(20)])
+            self.assertEqual(results[7].args, commands[7])
+            missing = queue.prepare(["no-such-program"])
+            error = queue.submit(["other"], prepared=missing).exception()
+            self.assertEqual((type(error), error.filename), (FileNotFoundError, "no-such-program"))
+            wrong = queue.prepare(["true"], actions=[actions.umask(0), actions.chdir("/no/such")])
+            error = queue.submit(None, prepared=wrong).exception()
+            self.assertEqual((error.filename, error.failure.step), ("/no/such", 1))
+            with self.assertRaises(ValueError):
+                other.submit(None, prepared=prepared)
+            for option in ({"env": {}}, {"cwd": "/"}, {"actions": []}):
+                with self.subTest(option), self.assertRaises(TypeError):
+                    queue.submit(["true"], prepared=prepared, **option)
+            queue.prepare(["true"])
+            with self.assertRaises(BlockingIOError):
+                queue.prepare(["true"])
+            with self.assertRaises(BlockingIOError):
+                queue.submit(["true"])
+
+    def test_the_environment_of_a_prepared_command_is_that_of_its_preparation(self):
+        with aspawn.Queue() as queue, mock.patch.dict(os.environ, ASPAWN_TEST="before"):
+            prepared = queue.prepare(shell("echo $ASPAWN_TEST"))
+            os.environ["ASPAWN_TEST"] = "after"
+            self.assertEqual(queue.submit(None, prepared=prepared).result().stdout, b"before\n")
+
+    def test_a_registered_descriptor_is_the_jobs_too(self):
+        with aspawn.Queue() as queue, tempfile.TemporaryFile() as file:
+            queue.register(file)
+            job = queue.submit(["echo", "text"], stdout=subprocess.DEVNULL, actions=[actions.dup2(file, 1)])
+            self.assertEqual(job.result().returncode, 0)
+            file.seek(0)
+            self.assertEqual(file.read(), b"text\n")
+            with self.assertRaises(FileExistsError):
+                queue.register(file.fileno())
+            queue.unregister(file)
+            for call in (queue.unregister, lambda file: queue.submit(["true"], actions=[actions.dup2(file, 1)])):
+                with self.assertRaises(OSError) as caught:
+                    call(file)
+                self.assertEqual(caught.exception.errno, errno.EBADF)
+            for wrong in ("1", -1, 1 << 40):
+                with self.assertRaises((TypeError, ValueError, OverflowError)):
+                    queue.register(wrong)
+
     def test_a_lost_server_is_replaced(self):
         with aspawn.Queue(1) as queue:
             jobs = [queue.submit(["sleep", "100"]), queue.submit(["true"])]
@@ -187,6 +254,32 @@ class Jobs(Test):
             self.assertEqual(seen, [])
         finally:
             signal.signal(signal.SIGCHLD, before)
+
+
+class Local(Test):
+    def test_the_commands_are_children(self):
+        with aspawn.Queue(2, local=True) as queue, tempfile.TemporaryFile() as file:
+            with self.assertRaises(AssertionError):
+                server()
+            jobs = [queue.submit(shell("echo $PPID; cat"), input=b"%d" % number) for number in range(20)]
+            for number, job in enumerate(jobs):
+                self.assertEqual(job.result().stdout, b"%d\n%d" % (os.getpid(), number))
+            queue.submit(["echo", "text"], stdout=subprocess.DEVNULL, actions=[actions.dup2(file, 1)]).result()
+            file.seek(0)
+            self.assertEqual(file.read(), b"text\n")
+
+    def test_submits_while_a_command_runs(self):
+        with aspawn.Queue(2, jobs=4, local=True) as queue:
+            first = queue.submit(["sleep", "100"])
+            self.assertEqual([result.returncode for result in queue.map([["true"]] * 10)], [0] * 10)
+            self.assertTrue(first.cancel())
+
+    def test_an_exception_cancels(self):
+        with self.assertRaises(ZeroDivisionError):
+            with aspawn.Queue(1, jobs=2, local=True) as queue:
+                for _ in range(4):
+                    queue.submit(["sleep", "100"])
+                1 / 0
 
 
 class Futures(Test):
@@ -388,6 +481,17 @@ class Asyncio(Test):
             raise ZeroDivisionError  # and the async with statement kills it
         with self.assertRaises(ZeroDivisionError):
             self.run_(body, 1, jobs=2)
+
+    def test_prepared_and_registered(self):
+        async def body(queue):
+            with tempfile.TemporaryFile() as file:
+                queue.register(file)
+                prepared = queue.prepare(["echo", "own"], actions=[actions.dup2(file, 2)])
+                results = await asyncio.gather(queue.submit(None, prepared=prepared, priority=1),
+                                               queue.submit(["echo", "other"], prepared=prepared))
+                queue.unregister(file)
+                return [result.stdout for result in results]
+        self.assertEqual(self.run_(body), [b"own\n", b"other\n"])
 
     def test_the_end_of_the_statement_waits(self):
         async def body(queue):

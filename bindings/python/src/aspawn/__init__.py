@@ -19,11 +19,12 @@ from subprocess import (DEVNULL, PIPE, STDOUT, CalledProcessError, CompletedProc
 
 from . import _aspawn, actions
 from ._popen import Failure, Popen
-from ._queue import Future, Queue, Result
+from ._queue import Future, Prepared, Queue, Result
 
-__all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Future", "PIPE", "Popen", "Queue",
-           "Result", "STDOUT", "SubprocessError", "TimeoutExpired", "actions", "call", "check_call", "check_output",
-           "getoutput", "getstatusoutput", "install", "kill_cgroup", "list2cmdline", "run", "uninstall"]
+__all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Future", "PIPE", "Popen",
+           "Prepared", "Queue", "Result", "STDOUT", "SubprocessError", "TimeoutExpired", "actions", "call",
+           "check_call", "check_output", "getoutput", "getstatusoutput", "install", "kill_cgroup",
+           "list2cmdline", "run", "uninstall"]
 
 _namespace = {**vars(subprocess), "Popen": Popen}
 

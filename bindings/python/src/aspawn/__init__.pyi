@@ -13,7 +13,7 @@ from typing import Any, Optional, Tuple, Union
 
 from . import actions as actions
 from ._popen import Failure as Failure, Popen as Popen
-from ._queue import Future as Future, Queue as Queue, Result as Result
+from ._queue import Future as Future, Prepared as Prepared, Queue as Queue, Result as Result
 from .actions import Fd, Path
 
 # As the functions of subprocess: with the arguments of Popen, and these.

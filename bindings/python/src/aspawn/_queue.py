@@ -72,34 +72,76 @@ class Result(subprocess.CompletedProcess):
         return f"<Result of {self.args!r}: {self.text}>"
 
 
-class Job:
-    def __init__(self, future, args, *, input=None, stdout=PIPE, stderr=PIPE, output_size=1 << 14, tail=False,
-                 timeout=None, grace=None, check=False, shell=False, executable=None, cwd=None, env=None,
-                 limits=None, actions=(), same_group=False, key=0, key_limit=0):
-        self.future, self.args, self.timeout, self.check = future, args, timeout, check
-        self.ticket = None  # until the library has it
-        if stdout not in (PIPE, DEVNULL) or stderr not in (PIPE, DEVNULL, STDOUT):
-            raise ValueError("stdout and stderr are PIPE or DEVNULL, or stderr is STDOUT")
-        flags = ((OUTPUT if stdout == PIPE else 0) | (TAIL if tail else 0) | (SAME_GROUP if same_group else 0)
-                 | {PIPE: ERROR, STDOUT: ERROR_TO_OUTPUT, DEVNULL: 0}[stderr])
-        self.executable, args, variables = command_of(args, executable, shell, cwd, env)
+class Command:
+    """What a job, or a prepared command, executes."""
+
+    def __init__(self, args, *, shell=False, executable=None, cwd=None, env=None, limits=None, actions=()):
+        self.args = args
+        self.executable, self.argv, self.variables = command_of(args, executable, shell, cwd, env)
         self.actions = [RESTORE, *limit_actions(limits or {})]
         if cwd is not None:
             self.actions.append(Action("chdir", cwd))
         self.first = len(self.actions)
         self.actions += actions
+
+    def arguments(self):
+        return self.argv, self.executable, self.variables, self.actions
+
+
+class Prepared:
+    """A command that a queue has copied, with its environment and actions: Queue.prepare()."""
+
+    def __init__(self, queue, command):
+        self._command = command
+        self._queue = queue
+        self._number = queue.prepare(*command.arguments())
+
+    @property
+    def args(self):
+        return self._command.args
+
+    def __repr__(self):
+        return f"<Prepared {self.args!r}>"
+
+
+class Job:
+    prepared = None
+
+    def __init__(self, future, args, *, input=None, stdout=PIPE, stderr=PIPE, output_size=1 << 14, tail=False,
+                 timeout=None, grace=None, check=False, same_group=False, key=0, key_limit=0, priority=0, **options):
+        self.future, self.timeout, self.check = future, timeout, check
+        self.ticket = None  # until the library has it
+        if stdout not in (PIPE, DEVNULL) or stderr not in (PIPE, DEVNULL, STDOUT):
+            raise ValueError("stdout and stderr are PIPE or DEVNULL, or stderr is STDOUT")
+        flags = ((OUTPUT if stdout == PIPE else 0) | (TAIL if tail else 0) | (SAME_GROUP if same_group else 0)
+                 | {PIPE: ERROR, STDOUT: ERROR_TO_OUTPUT, DEVNULL: 0}[stderr])
+        number, command = self._command(args, **options)
         self.arguments = (
-            args, self.executable, variables, self.actions, None if input is None else bytes(input), output_size,
+            *command, None if input is None else bytes(input), output_size,
             flags, 0 if timeout is None else milliseconds(timeout),
-            0 if grace is None else milliseconds(grace) if grace > 0 else -1, key, key_limit)
+            0 if grace is None else milliseconds(grace) if grace > 0 else -1, key, key_limit, priority, number)
+
+    def _command(self, args, *, prepared=None, **options):
+        """The number of the prepared command, and what is instead of it."""
+        if prepared is None:
+            self.command = Command(args, **options)
+            self.args = args
+            return 0, self.command.arguments()
+        if options:
+            raise TypeError(f"the prepared command has what it has: {', '.join(options)}")
+        self.prepared, self.command = prepared, prepared._command
+        self.args = prepared.args if args is None else args
+        argv = None if args is None else command_of(args, self.command.executable, False, None, None)[1]
+        return prepared._number, (argv, None, None, ())
 
     def outcome(self, taken):
         """Returns the Result and None, or None and the exception whose `result` it is."""
         result = Result(self.args, taken)
         error = None
         if result._end == NOT_STARTED:
-            error = error_of(result._failed, self.executable, self.actions, self.first,
-                             len(self.actions) - self.first)
+            command = self.command
+            error = error_of(result._failed, command.executable, command.actions, command.first,
+                             len(command.actions) - command.first)
             result.failure = error.failure
             result.text = f"not started: {error.failure.text}"
         elif result._end == TIMED_OUT:
@@ -119,8 +161,8 @@ class Job:
 class Jobs:
     """The base class of both queues."""
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0):
-        self._native = _aspawn.Queue(running, jobs, job_bytes, round(delay * 1000))
+    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, local=False):
+        self._native = _aspawn.Queue(running, jobs, job_bytes, round(delay * 1000), local)
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._cookies = itertools.count()
@@ -128,9 +170,27 @@ class Jobs:
         self._later = deque()
         self._is_shut = False
 
+    def prepare(self, args, **options):
+        """Copy a command once, for jobs that differ in their arguments alone: submit(args,
+        prepared=...), where args replaces all of these, and is None for these. The options are
+        executable, shell, cwd, env, limits and actions; the environment is that of now. It takes one
+        of the `jobs` places, until the queue is closed. BlockingIOError: none is free."""
+        return Prepared(self._native, Command(args, **options))
+
+    def register(self, fd):
+        """Give a descriptor of this process, above 2, to jobs that are submitted afterwards, for their
+        actions, under the same number. It stays open until unregister(). At most 16."""
+        self._native.register(fd)
+
+    def unregister(self, fd):
+        """Undo register(). Jobs that use the descriptor and have not started fail."""
+        self._native.unregister(fd)
+
     def _add(self, job):
         if os.getpid() != self._pid:  # the lock may be held for ever
             raise OSError(errno.ESTALE, "the queue is that of the process before fork()")
+        if job.prepared is not None and job.prepared._queue is not self._native:
+            raise ValueError("another queue has prepared the command")
         with self._lock:
             if self._is_shut:
                 raise RuntimeError("the queue is shut down")
@@ -165,12 +225,12 @@ class Jobs:
                 except ProcessLookupError:  # it has just ended
                     pass
 
-    def _pump(self):
+    def _pump(self, wait=False):
         """Takes all results, and gives each to its future, after the later jobs have followed."""
         while True:
             ended = []
+            taken = self._native.take(wait)
             with self._lock:
-                taken = self._native.take()
                 for result in taken:
                     job = self._now.pop(result[0])
                     job.ticket = None
@@ -189,6 +249,7 @@ class Jobs:
                 self._end(job, result, error)
             if len(taken) < _aspawn.BATCH:
                 return
+            wait = False
 
     def _end(self, job, taken, error):
         if not self._is_wanted(job.future):
@@ -232,24 +293,32 @@ class Queue(Jobs, concurrent.futures.Executor):
     job_bytes  memory for each: command, environment, input and the output kept
     delay      least seconds between two starts
 
+    local      no process of the library: the thread starts the commands, as children of this
+               process. For commands that need its current credentials, directory and descriptors,
+               and for emulators, where processes cannot share memory. Nothing may ignore SIGCHLD
+               or call os.wait().
+
     The process keeps the credentials, namespaces and limits that this one has now: see
     aspawn_queue(3). After os.fork() the copy of the queue refuses jobs (ESTALE).
     """
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0):
-        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay)
+    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, local=False):
+        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay, local=local)
+        self._is_local = local
         self._thread = None
 
     def submit(self, args, **options):
         """Submit a command. Returns a Future of the Result.
 
-        args, shell, executable, cwd, env, limits, actions and check are as of aspawn.run(); actions
-        cannot use descriptors of this process. input: bytes. stdout: PIPE, which keeps the output, or
+        args, shell, executable, cwd, env, limits, actions and check are as of aspawn.run(); of this
+        process's descriptors actions can use those of register(). prepared: a command of prepare(),
+        whose arguments args replaces unless it is None. input: bytes. stdout: PIPE, which keeps the output, or
         DEVNULL; stderr: also STDOUT. output_size: bytes to keep of each, the first, or with tail=True
         the last; the rest is dropped. timeout: seconds from the start to SIGTERM, which goes to the
         job's process group, and grace: from there to SIGKILL, one second if it is not given.
         same_group: make no process group. key and key_limit: of the jobs with the same key, a number,
-        at most key_limit run at the same time.
+        at most key_limit run at the same time. priority: from 0 to 7; of the jobs that the library
+        has, those with the highest start first.
 
         The future's exception is the OSError of a program that was not started, whose `failure` says
         why, subprocess.TimeoutExpired, concurrent.futures.BrokenExecutor if the library's process was
@@ -305,8 +374,9 @@ class Queue(Jobs, concurrent.futures.Executor):
         poll = select.poll()
         poll.register(self._native.fd, select.POLLIN)
         while True:
-            poll.poll()
-            self._pump()
+            if not self._is_local:
+                poll.poll()
+            self._pump(self._is_local)
             with self._lock:
                 if not self._now:
                     self._thread = None

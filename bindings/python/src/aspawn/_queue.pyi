@@ -5,7 +5,7 @@ from resource import struct_rusage
 from typing import Any, Iterable, Iterator, Optional
 
 from ._popen import Failure, _Command, _Environment, _Limits
-from .actions import Action, Path
+from .actions import Action, Fd, Path
 
 class Result(subprocess.CompletedProcess[Any]):
     returncode: Any  # int, or None
@@ -27,18 +27,31 @@ class Result(subprocess.CompletedProcess[Any]):
     @property
     def truncated(self) -> bool: ...
 
+class Prepared:
+    def __init__(self, queue: Any, command: Any) -> None: ...
+    @property
+    def args(self) -> Any: ...
+
 class Future(concurrent.futures.Future[Result]): ...
 
 class Queue(concurrent.futures.Executor):
-    def __init__(self, running: int = ..., *, jobs: int = ..., job_bytes: int = ..., delay: float = ...) -> None: ...
+    def __init__(self, running: int = ..., *, jobs: int = ..., job_bytes: int = ..., delay: float = ...,
+                 local: bool = ...) -> None: ...
+    def prepare(
+        self, args: _Command, *, shell: bool = ..., executable: Optional[Path] = ..., cwd: Optional[Path] = ...,
+        env: Optional[_Environment] = ..., limits: Optional[_Limits] = ..., actions: Iterable[Action] = ...,
+    ) -> Prepared: ...
+    def register(self, fd: Fd) -> None: ...
+    def unregister(self, fd: Fd) -> None: ...
     def submit(  # type: ignore[override]
-        self, args: _Command, *, input: Optional[bytes] = ..., stdout: int = ..., stderr: int = ...,
+        self, args: Optional[_Command], *, input: Optional[bytes] = ..., stdout: int = ..., stderr: int = ...,
         output_size: int = ..., tail: bool = ..., timeout: Optional[float] = ..., grace: Optional[float] = ...,
         check: bool = ..., shell: bool = ..., executable: Optional[Path] = ..., cwd: Optional[Path] = ...,
         env: Optional[_Environment] = ..., limits: Optional[_Limits] = ..., actions: Iterable[Action] = ...,
-        same_group: bool = ..., key: int = ..., key_limit: int = ...,
+        same_group: bool = ..., key: int = ..., key_limit: int = ..., priority: int = ...,
+        prepared: Optional[Prepared] = ...,
     ) -> Future: ...
     def map(  # type: ignore[override]
-        self, commands: Iterable[_Command], *, timeout: Optional[float] = ..., **options: Any,
+        self, commands: Iterable[Optional[_Command]], *, timeout: Optional[float] = ..., **options: Any,
     ) -> Iterator[Result]: ...
     def shutdown(self, wait: bool = ..., *, cancel_futures: bool = ...) -> None: ...

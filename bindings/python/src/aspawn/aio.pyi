@@ -4,8 +4,8 @@ from asyncio.subprocess import Process
 from typing import IO, Any, Iterable, Optional, Union
 
 from ._popen import _Command, _Environment, _Limits
-from ._queue import Result
-from .actions import Action, Path
+from ._queue import Prepared, Result
+from .actions import Action, Fd, Path
 
 _Stream = Union[None, int, IO[Any]]
 
@@ -20,12 +20,19 @@ async def create_subprocess_shell(
 
 class Queue:
     def __init__(self, running: int = ..., *, jobs: int = ..., job_bytes: int = ..., delay: float = ...) -> None: ...
+    def prepare(
+        self, args: _Command, *, shell: bool = ..., executable: Optional[Path] = ..., cwd: Optional[Path] = ...,
+        env: Optional[_Environment] = ..., limits: Optional[_Limits] = ..., actions: Iterable[Action] = ...,
+    ) -> Prepared: ...
+    def register(self, fd: Fd) -> None: ...
+    def unregister(self, fd: Fd) -> None: ...
     def submit(
-        self, args: _Command, *, input: Optional[bytes] = ..., stdout: int = ..., stderr: int = ...,
+        self, args: Optional[_Command], *, input: Optional[bytes] = ..., stdout: int = ..., stderr: int = ...,
         output_size: int = ..., tail: bool = ..., timeout: Optional[float] = ..., grace: Optional[float] = ...,
         check: bool = ..., shell: bool = ..., executable: Optional[Path] = ..., cwd: Optional[Path] = ...,
         env: Optional[_Environment] = ..., limits: Optional[_Limits] = ..., actions: Iterable[Action] = ...,
-        same_group: bool = ..., key: int = ..., key_limit: int = ...,
+        same_group: bool = ..., key: int = ..., key_limit: int = ..., priority: int = ...,
+        prepared: Optional[Prepared] = ...,
     ) -> Future[Result]: ...
     async def join(self) -> None: ...
     def close(self) -> None: ...

@@ -9,26 +9,13 @@
 #define QUEUE "aspawn.queue"         /* the table */
 #define HANDLE "aspawn.queue.handle" /* its userdata */
 
-struct handle {
+struct queue {
 	struct aspawn_queue *queue; /* NULL: closed */
 	/* To be released: Lua may raise an error while it is converted. */
 	const struct aspawn_result *taken;
 };
 
-static int error_of(lua_State *L, int r)
-{
-	return failed(L, psys_strerror(r), r);
-}
-
-static int done(lua_State *L, int r)
-{
-	if (r < 0)
-		return error_of(L, r);
-	lua_pushboolean(L, 1);
-	return 1;
-}
-
-static void close_handle(struct handle *handle)
+static void close_handle(struct queue *handle)
 {
 	struct aspawn_queue *queue = handle->queue;
 
@@ -44,18 +31,18 @@ static int handle_gc(lua_State *L)
 	return 0;
 }
 
-static struct handle *handle_of(lua_State *L)
+static struct queue *handle_of(lua_State *L)
 {
 	luaL_checktype(L, 1, LUA_TTABLE);
 	lua_getfield(L, 1, "handle");
-	struct handle *handle = luaL_checkudata(L, lua_gettop(L), HANDLE);
+	struct queue *handle = luaL_checkudata(L, lua_gettop(L), HANDLE);
 	lua_pop(L, 1);
 	return handle; /* which the table keeps */
 }
 
-static struct handle *check_handle(lua_State *L)
+static struct queue *check_handle(lua_State *L)
 {
-	struct handle *handle = handle_of(L);
+	struct queue *handle = handle_of(L);
 
 	if (!handle->queue)
 		luaL_error(L, "the queue is closed");
@@ -73,7 +60,7 @@ static uint32_t number(lua_State *L, int table, const char *name, double factor)
 	return (uint32_t)value;
 }
 
-/* queue([{ running =, jobs =, job_bytes =, delay = }]) */
+/* queue([{ running =, jobs =, job_bytes =, delay =, no_server = }]) */
 int l_queue(lua_State *L)
 {
 	struct aspawn_queue_options options;
@@ -91,13 +78,19 @@ int l_queue(lua_State *L)
 		const uint32_t bytes = number(L, 1, "job_bytes", 1);
 		if (bytes)
 			options.job_bytes = bytes;
+		lua_getfield(L, 1, "no_server");
+		if (lua_toboolean(L, -1))
+			options.flags |= ASPAWN_QUEUE_LOCAL;
+		lua_pop(L, 1);
 	}
 	lua_newtable(L);
 	luaL_getmetatable(L, QUEUE);
 	lua_setmetatable(L, 2);
 	lua_newtable(L);
 	lua_setfield(L, 2, "jobs");
-	struct handle *handle = lua_newuserdata(L, sizeof *handle);
+	lua_newtable(L);
+	lua_setfield(L, 2, "registered");
+	struct queue *handle = lua_newuserdata(L, sizeof *handle);
 	memset(handle, 0, sizeof *handle);
 	luaL_getmetatable(L, HANDLE);
 	lua_setmetatable(L, -2);
@@ -115,7 +108,7 @@ int l_queue(lua_State *L)
 static int queue_submit(lua_State *L)
 {
 	static const int streams[] = { ASPAWN_INHERIT, ASPAWN_PIPE, ASPAWN_PIPE };
-	struct handle *handle = check_handle(L);
+	struct queue *handle = check_handle(L);
 	struct aspawn_job job;
 	struct build build;
 
@@ -130,6 +123,8 @@ static int queue_submit(lua_State *L)
 		job.output_size = 1 << 14;
 	job.key = number(L, 2, "key", 1);
 	job.key_limit = number(L, 2, "key_limit", 1);
+	job.priority = (int)number(L, 2, "priority", 1);
+	job.prepared = (int)number(L, 2, "prepared", 1);
 	time_limits(L, 2, &job.timeout_ms, &job.grace_ms);
 	prepare(&build, L, 2, streams);
 	close_opened(&build);
@@ -147,7 +142,12 @@ static int queue_submit(lua_State *L)
 		    (is_true(&build, "same_group") ? ASPAWN_JOB_SAME_GROUP : 0);
 	command->std_out = command->std_err = ASPAWN_INHERIT;
 	command->pool = NULL;
-	job.command = command;
+	if (!job.prepared)
+		job.command = command;
+	else if (command->file || command->search_path || command->flags || command->action_count)
+		return luaL_error(L, "submit: the prepared command has its own options");
+	else if (command->argv[0])
+		job.argv = command->argv;
 	const int ticket = aspawn_queue_submit(handle->queue, &job);
 	if (ticket < 0)
 		return error_of(L, ticket);
@@ -158,7 +158,53 @@ static int queue_submit(lua_State *L)
 	return 1;
 }
 
-static void release(struct handle *handle)
+/* queue:prepare{ program, arguments..., options } */
+static int queue_prepare(lua_State *L)
+{
+	static const int streams[] = { ASPAWN_INHERIT, ASPAWN_INHERIT, ASPAWN_INHERIT };
+	struct queue *handle = check_handle(L);
+	struct build build;
+
+	lua_settop(L, 2);
+	prepare(&build, L, 2, streams);
+	close_opened(&build);
+	build.command.pool = NULL;
+	const int prepared = aspawn_queue_prepare(handle->queue, &build.command);
+	if (prepared < 0)
+		return error_of(L, prepared);
+	lua_pushinteger(L, prepared);
+	return 1;
+}
+
+/* queue:register(file): its descriptor. The queue keeps the file. */
+static int queue_register(lua_State *L)
+{
+	struct queue *handle = check_handle(L);
+	const int fd = descriptor_of(L, 2, "register");
+	const int r = aspawn_queue_register(handle->queue, fd);
+
+	if (r < 0)
+		return error_of(L, r);
+	lua_getfield(L, 1, "registered");
+	lua_pushvalue(L, 2);
+	lua_rawseti(L, -2, fd);
+	lua_pushinteger(L, fd);
+	return 1;
+}
+
+/* queue:unregister(descriptor) */
+static int queue_unregister(lua_State *L)
+{
+	struct queue *handle = check_handle(L);
+	const int fd = (int)luaL_checkinteger(L, 2);
+
+	lua_getfield(L, 1, "registered");
+	lua_pushnil(L);
+	lua_rawseti(L, -2, fd);
+	return done(L, aspawn_queue_unregister(handle->queue, fd));
+}
+
+static void release(struct queue *handle)
 {
 	const struct aspawn_result *taken = handle->taken;
 
@@ -219,7 +265,7 @@ static void push_result(lua_State *L, const struct aspawn_result *result)
 	}
 }
 
-static int next_result(lua_State *L, struct handle *handle, int64_t timeout_ms)
+static int next_result(lua_State *L, struct queue *handle, int64_t timeout_ms)
 {
 	release(handle);
 	const int r = aspawn_queue_wait(handle->queue, &handle->taken, 1, timeout_ms);
@@ -265,7 +311,7 @@ static int queue_results(lua_State *L)
 /* queue:cancel([ticket]) */
 static int queue_cancel(lua_State *L)
 {
-	struct handle *handle = check_handle(L);
+	struct queue *handle = check_handle(L);
 
 	if (lua_isnoneornil(L, 2))
 		return done(L, aspawn_queue_cancel_all(handle->queue));
@@ -275,7 +321,7 @@ static int queue_cancel(lua_State *L)
 /* queue:count(): waiting, running, ended */
 static int queue_count(lua_State *L)
 {
-	struct handle *handle = check_handle(L);
+	struct queue *handle = check_handle(L);
 	struct aspawn_queue_counts counts;
 	const int r = aspawn_queue_count(handle->queue, &counts);
 
@@ -309,6 +355,9 @@ void open_queue(lua_State *L)
 {
 	static const luaL_Reg methods[] = {
 		{ "submit", queue_submit },
+		{ "prepare", queue_prepare },
+		{ "register", queue_register },
+		{ "unregister", queue_unregister },
 		{ "wait", queue_wait },
 		{ "results", queue_results },
 		{ "cancel", queue_cancel },
@@ -320,9 +369,5 @@ void open_queue(lua_State *L)
 	};
 
 	metatable(L, HANDLE, handle_gc);
-	luaL_newmetatable(L, QUEUE);
-	lua_pushvalue(L, -1);
-	lua_setfield(L, -2, "__index");
-	set_functions(L, methods);
-	lua_pop(L, 1);
+	new_class(L, QUEUE, methods);
 }

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Options and streams of a command, from a table. */
+#define _GNU_SOURCE
+#include "binding.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <lualib.h>
+
+static struct aspawn_pool pool;
+
+void *anchored(struct build *build, size_t size)
+{
+	void *memory = lua_newuserdata(build->L, size);
+
+	lua_rawseti(build->L, build->anchor, ++build->references);
+	return memory;
+}
+
+const char *text(struct build *build, const char *what)
+{
+	size_t length;
+	const char *text = lua_tolstring(build->L, -1, &length);
+
+	if (!text)
+		luaL_error(build->L, "%s: a string is expected, not a %s", what,
+			   luaL_typename(build->L, -1));
+	if (strlen(text) != length)
+		luaL_error(build->L, "%s: the string contains a zero", what);
+	lua_rawseti(build->L, build->anchor, ++build->references);
+	return text;
+}
+
+int length_of(lua_State *L, int index)
+{
+#if LUA_VERSION_NUM == 501
+	return (int)lua_objlen(L, index);
+#else
+	return (int)lua_rawlen(L, index);
+#endif
+}
+
+struct aspawn_action *next_action(struct build *build)
+{
+	if (build->command.action_count == build->room) {
+		build->room = build->room ? 2 * build->room : 16;
+		struct aspawn_action *more = anchored(build, build->room * sizeof *more);
+		if (build->command.action_count)
+			memcpy(more, build->actions, build->command.action_count * sizeof *more);
+		build->actions = more;
+		build->command.actions = more;
+	}
+	return &build->actions[build->command.action_count++];
+}
+
+int64_t milliseconds(lua_State *L, int index, int64_t otherwise)
+{
+	if (lua_isnoneornil(L, index))
+		return otherwise;
+	const double seconds = luaL_checknumber(L, index);
+	if (!(seconds * 1000 < 9e15))
+		return -1;
+	return seconds < 0 ? -1 : (int64_t)ceil(seconds * 1000);
+}
+
+void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms)
+{
+	lua_getfield(L, options, "timeout");
+	*timeout_ms = milliseconds(L, -1, 0);
+	if (*timeout_ms == 0 && !lua_isnil(L, -1))
+		*timeout_ms = 1;
+	lua_getfield(L, options, "grace");
+	*grace_ms = milliseconds(L, -1, 0);
+	if (*grace_ms == 0 && !lua_isnil(L, -1))
+		*grace_ms = -1;
+	lua_pop(L, 2);
+}
+
+bool is_true(struct build *build, const char *name)
+{
+	lua_getfield(build->L, build->options, name);
+	const bool is_true = lua_toboolean(build->L, -1);
+	lua_pop(build->L, 1);
+	return is_true;
+}
+
+bool option(struct build *build, const char *name)
+{
+	lua_getfield(build->L, build->options, name);
+	if (!lua_isnil(build->L, -1))
+		return true;
+	lua_pop(build->L, 1);
+	return false;
+}
+
+int descriptor_of(lua_State *L, int index, const char *name)
+{
+	FILE *file = *(FILE **)luaL_checkudata(L, index, LUA_FILEHANDLE);
+
+	if (!file)
+		return luaL_error(L, "%s: the file is closed", name);
+	(void)fflush(file);
+	const int fd = fileno(file);
+	return fd < 0 ? luaL_error(L, "%s: the file has no descriptor", name) : fd;
+}
+
+/* env = { NAME = "value", OTHER = false } */
+static void add_environment(struct build *build)
+{
+	lua_State *L = build->L;
+
+	luaL_checktype(L, -1, LUA_TTABLE);
+	for (lua_pushnil(L); lua_next(L, -2);) {
+		if (lua_type(L, -2) != LUA_TSTRING)
+			luaL_error(L, "env: a name is no string");
+		lua_pushvalue(L, -2);
+		const char *name = text(build, "env");
+		if (!*name || strchr(name, '='))
+			luaL_error(L, "env: invalid name \"%s\"", name);
+		if (lua_type(L, -1) == LUA_TBOOLEAN && !lua_toboolean(L, -1)) {
+			lua_pop(L, 1);
+			aspawn_action_unsetenv(next_action(build), name);
+		} else {
+			const char *value = text(build, "env");
+			aspawn_action_setenv(next_action(build), name, value);
+		}
+	}
+	lua_pop(L, 1);
+}
+
+static int stream(struct build *build, const char *name, int otherwise)
+{
+	static const struct {
+		const char *name;
+		int value;
+	} words[] = { { "inherit", ASPAWN_INHERIT },
+		      { "null", ASPAWN_NULL },
+		      { "pipe", ASPAWN_PIPE },
+		      { "stdout", ASPAWN_TO_STDOUT } };
+	lua_State *L = build->L;
+
+	if (!option(build, name))
+		return otherwise;
+	if (lua_type(L, -1) == LUA_TSTRING) {
+		const char *word = lua_tostring(L, -1);
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+			if (strcmp(word, words[i].name) == 0) {
+				lua_pop(L, 1);
+				return words[i].value;
+			}
+		return luaL_error(L, "%s: \"inherit\", \"null\", \"pipe\" or a file is expected",
+				  name);
+	}
+	int fd = descriptor_of(L, lua_gettop(L), name);
+	lua_pop(L, 1);
+	if (fd <= 2) {
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (fd < 0)
+			return luaL_error(L, "%s: %s", name, strerror(errno));
+		build->opened[build->opened_count++] = fd;
+	}
+	return fd;
+}
+
+void prepare(struct build *build, lua_State *L, int index, const int streams[3])
+{
+	static const struct {
+		const char *name;
+		uint64_t flag;
+	} flags[] = {
+		{ "private", ASPAWN_COMMAND_PRIVATE },
+		{ "autoreap", ASPAWN_COMMAND_AUTOREAP },
+		{ "autokill", ASPAWN_COMMAND_AUTOKILL },
+		{ "no_image", ASPAWN_COMMAND_NO_IMAGE },
+		{ "shell_on_enoexec", ASPAWN_COMMAND_SHELL_ON_ENOEXEC },
+	};
+
+	luaL_checktype(L, index, LUA_TTABLE);
+	luaL_checkstack(L, 16, "aspawn");
+	memset(build, 0, sizeof *build);
+	build->L = L;
+	build->options = index;
+	lua_newtable(L);
+	build->anchor = lua_gettop(L);
+	build->command.size = sizeof build->command;
+	build->command.pool = &pool;
+
+	const int count = length_of(L, index);
+	if (count == 0 && !is_true(build, "prepared"))
+		luaL_error(L, "no program");
+	const char **argv = anchored(build, ((size_t)count + 1) * sizeof *argv);
+	for (int i = 0; i < count; i++) {
+		lua_rawgeti(L, index, i + 1);
+		argv[i] = text(build, "argument");
+	}
+	argv[count] = NULL;
+	build->command.argv = (char *const *)(uintptr_t)argv;
+	if (option(build, "file"))
+		build->command.file = text(build, "file");
+	if (option(build, "path"))
+		build->command.search_path = text(build, "path");
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (is_true(build, flags[i].name))
+			build->command.flags |= flags[i].flag;
+	if (is_true(build, "clearenv"))
+		aspawn_action_clearenv(next_action(build));
+	if (option(build, "env"))
+		add_environment(build);
+	if (is_true(build, "setsid"))
+		aspawn_action_setsid(next_action(build));
+	else if (is_true(build, "kill_group") || is_true(build, "group"))
+		aspawn_action_setpgid(next_action(build), 0);
+	if (option(build, "cwd")) {
+		const char *directory = text(build, "cwd");
+		aspawn_action_chdir(next_action(build), directory);
+	}
+	if (option(build, "actions")) {
+		luaL_checktype(L, -1, LUA_TTABLE);
+		for (int i = 1;; i++) {
+			lua_rawgeti(L, -1, i);
+			if (lua_isnil(L, -1))
+				break;
+			add_action(build, i);
+		}
+		lua_pop(L, 2);
+	}
+	/* Last, as they may hold descriptors. */
+	build->command.std_in = stream(build, "stdin", streams[0]);
+	build->command.std_out = stream(build, "stdout", streams[1]);
+	build->command.std_err = stream(build, "stderr", streams[2]);
+}
+
+void close_opened(struct build *build)
+{
+	while (build->opened_count)
+		close(build->opened[--build->opened_count]);
+}
+
+int start(struct build *build, struct aspawn_child *child)
+{
+	(void)fflush(NULL); /* as io.popen() */
+	const int r = aspawn_start(child, &build->command);
+	close_opened(build);
+	return r;
+}

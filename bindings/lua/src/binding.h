@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the module share. */
+#ifndef ASPAWN_LUA_H
+#define ASPAWN_LUA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "aspawn.h"
+
+#pragma GCC visibility push(hidden)
+
+/* --- arguments.c, actions.c -------------------------------------------------------- */
+
+/* A command that is being built. What it points to is anchored in a table of Lua's. */
+struct build {
+	lua_State *L;
+	int options, anchor; /* indices of the stack */
+	int references;
+	struct aspawn_command command;
+	struct aspawn_action *actions;
+	size_t room;
+	int opened[3], opened_count; /* copies of low descriptors, to close after the start */
+};
+
+/* From the table at the index: options, and the arguments as its list. */
+void prepare(struct build *build, lua_State *L, int index, const int streams[3]);
+void close_opened(struct build *build);
+int start(struct build *build, struct aspawn_child *child);
+
+/* Leaves the option on the stack if it is there. */
+bool option(struct build *build, const char *name);
+bool is_true(struct build *build, const char *name);
+
+void *anchored(struct build *build, size_t size);
+/* The string on top of the stack, which is popped. */
+const char *text(struct build *build, const char *what);
+/* The length of the list at the index. */
+int length_of(lua_State *L, int index);
+struct aspawn_action *next_action(struct build *build);
+/* An action: { "chdir", "/srv" }, on top of the stack, which is popped. */
+void add_action(struct build *build, int index);
+
+/* Of an open file at the index, which is flushed. */
+int descriptor_of(lua_State *L, int index, const char *name);
+
+/* Of seconds at the index, rounded up; negative: no limit. */
+int64_t milliseconds(lua_State *L, int index, int64_t otherwise);
+
+/* The options timeout and grace of the table, as of struct aspawn_io. */
+void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms);
+
+/* --- results.c ---------------------------------------------------------------------- */
+
+/* nil, text, number, as the functions of io. */
+int failed(lua_State *L, const char *text, int error);
+/* The same of a negative error number; of errno, with what failed, or NULL; of a failure. */
+int error_of(lua_State *L, int r);
+int system_error(lua_State *L, const char *what);
+int not_started(lua_State *L, const struct aspawn_failure *failure);
+/* true, or what error_of() returns. */
+int done(lua_State *L, int r);
+
+/* true, or nil; "exit" or "signal"; its number: as os.execute() of Lua 5.2. */
+int ended(lua_State *L, int status);
+
+/* Sets ok, code or signal, and the usage, in the table on top of the stack. */
+void set_status(lua_State *L, bool ran, int status, const struct psys_rusage *usage);
+
+/* --- child.c ------------------------------------------------------------------------ */
+
+struct handle {
+	struct aspawn_child child;
+	bool waited;
+	int result, status; /* of the wait */
+	struct aspawn_failure failure;
+};
+
+/* Pushes a userdata whose collection releases the child. */
+struct handle *new_handle(lua_State *L);
+/* Returns -ETIMEDOUT, or what aspawn_wait() returned, also if called again. */
+int wait_for(struct handle *handle, int64_t timeout_ms);
+int wait_result(lua_State *L, const struct handle *handle, int result);
+
+/* --- files.c ------------------------------------------------------------------------ */
+
+#if LUA_VERSION_NUM == 501
+typedef FILE *stream_file;
+#define FILE_OF(stream) (*(stream))
+#else
+typedef luaL_Stream stream_file;
+#define FILE_OF(stream) ((stream)->f)
+#endif
+
+bool is_luajit(lua_State *L);
+/* Pushes a file that is closed. */
+stream_file *new_file(lua_State *L, lua_CFunction close);
+void set_file(stream_file *stream, FILE *file, lua_CFunction close);
+/* Pushes a file of LuaJIT's own that has this stream; false: there is none. */
+bool push_in_luajit_file(lua_State *L, FILE *file);
+int close_plain(lua_State *L);
+
+/* --- functions of the module ---------------------------------------------------------- */
+
+int l_spawn(lua_State *L);
+int l_popen(lua_State *L);
+int l_execute(lua_State *L);
+int l_run(lua_State *L);
+int l_queue(lua_State *L);
+
+/* module.c, for the types that the others make. */
+void set_functions(lua_State *L, const luaL_Reg *functions);
+void new_class(lua_State *L, const char *name, const luaL_Reg *methods);
+void metatable(lua_State *L, const char *name, lua_CFunction gc);
+
+void open_child(lua_State *L);
+void open_files(lua_State *L);
+void open_run(lua_State *L);
+void open_queue(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif

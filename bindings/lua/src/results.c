@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What the functions return. */
+#include "binding.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+int failed(lua_State *L, const char *text, int error)
+{
+	lua_pushnil(L);
+	lua_pushstring(L, text);
+	lua_pushinteger(L, error < 0 ? -error : error);
+	return 3;
+}
+
+int error_of(lua_State *L, int r)
+{
+	return failed(L, psys_strerror(r), r);
+}
+
+int done(lua_State *L, int r)
+{
+	if (r < 0)
+		return error_of(L, r);
+	lua_pushboolean(L, 1);
+	return 1;
+}
+
+int not_started(lua_State *L, const struct aspawn_failure *failure)
+{
+	char text[256];
+
+	aspawn_failure_text(text, sizeof text, failure);
+	return failed(L, text, failure->error);
+}
+
+int system_error(lua_State *L, const char *what)
+{
+	const int error = errno;
+
+	lua_pushnil(L);
+	if (what)
+		lua_pushfstring(L, "%s: %s", what, strerror(error));
+	else
+		lua_pushstring(L, strerror(error));
+	lua_pushinteger(L, error);
+	return 3;
+}
+
+int ended(lua_State *L, int status)
+{
+	const bool exited = WIFEXITED(status);
+
+	if (exited && WEXITSTATUS(status) == 0)
+		lua_pushboolean(L, 1);
+	else
+		lua_pushnil(L);
+	lua_pushstring(L, exited ? "exit" : "signal");
+	lua_pushinteger(L, exited ? WEXITSTATUS(status) : WTERMSIG(status));
+	return 3;
+}
+
+static double seconds(struct psys_timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+void set_status(lua_State *L, bool ran, int status, const struct psys_rusage *usage)
+{
+	lua_pushboolean(L, ran && status == 0);
+	lua_setfield(L, -2, "ok");
+	lua_pushinteger(L, WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	lua_setfield(L, -2, WIFEXITED(status) ? "code" : "signal");
+	lua_pushnumber(L, seconds(usage->ru_utime));
+	lua_setfield(L, -2, "user");
+	lua_pushnumber(L, seconds(usage->ru_stime));
+	lua_setfield(L, -2, "system");
+	lua_pushnumber(L, (lua_Number)usage->ru_maxrss);
+	lua_setfield(L, -2, "max_resident");
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* run{}: a program until its end, with its output. */
+#include "binding.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OUTPUTS "aspawn.outputs"
+
+struct outputs {
+	struct output {
+		char *bytes;
+		size_t length, room;
+	} out, err;
+};
+
+static int outputs_gc(lua_State *L)
+{
+	struct outputs *outputs = lua_touserdata(L, 1);
+
+	free(outputs->out.bytes);
+	free(outputs->err.bytes);
+	memset(outputs, 0, sizeof *outputs);
+	return 0;
+}
+
+static int collect(void *arg, const void *bytes, size_t count)
+{
+	struct output *to = arg;
+
+	if (to->room - to->length < count) {
+		const size_t room = 2 * to->room + count;
+		char *more = realloc(to->bytes, room);
+		if (!more)
+			return -ENOMEM;
+		to->bytes = more;
+		to->room = room;
+	}
+	memcpy(to->bytes + to->length, bytes, count);
+	to->length += count;
+	return 0;
+}
+
+static void set_output(lua_State *L, const char *name, const struct output *output, bool is_pipe)
+{
+	if (!is_pipe)
+		return;
+	lua_pushlstring(L, output->bytes ? output->bytes : "", output->length);
+	lua_setfield(L, -2, name);
+}
+
+int l_run(lua_State *L)
+{
+	int streams[] = { ASPAWN_NULL, ASPAWN_PIPE, ASPAWN_PIPE };
+	struct aspawn_io io;
+	struct build build;
+	struct aspawn_child child;
+
+	lua_settop(L, 1);
+	luaL_checktype(L, 1, LUA_TTABLE);
+	memset(&io, 0, sizeof io);
+	io.size = sizeof io;
+	lua_getfield(L, 1, "input");
+	if (!lua_isnil(L, -1)) {
+		io.input = luaL_checklstring(L, -1, &io.input_size);
+		streams[0] = ASPAWN_PIPE;
+	}
+	time_limits(L, 1, &io.timeout_ms, &io.grace_ms);
+
+	struct outputs *outputs = lua_newuserdata(L, sizeof *outputs);
+	memset(outputs, 0, sizeof *outputs);
+	luaL_getmetatable(L, OUTPUTS);
+	lua_setmetatable(L, -2);
+	prepare(&build, L, 1, streams);
+	if (is_true(&build, "kill_group"))
+		io.flags |= ASPAWN_IO_KILL_GROUP;
+	const bool has_out = build.command.std_out == ASPAWN_PIPE;
+	const bool has_err = build.command.std_err == ASPAWN_PIPE;
+	if (io.input && build.command.std_in != ASPAWN_PIPE)
+		return luaL_error(L, "run: both input and stdin");
+	if (has_out)
+		io.out = (struct aspawn_output){ .sink = collect, .arg = &outputs->out };
+	if (has_err)
+		io.err = (struct aspawn_output){ .sink = collect, .arg = &outputs->err };
+	int r = start(&build, &child);
+	if (r < 0)
+		return error_of(L, r);
+	r = aspawn_communicate(&child, &io);
+	if (r == -ECANCELED)
+		return not_started(L, &io.failure);
+	if (r < 0 && io.end != ASPAWN_END_TIMED_OUT)
+		return error_of(L, r);
+
+	lua_newtable(L);
+	set_output(L, "out", &outputs->out, has_out);
+	set_output(L, "err", &outputs->err, has_err);
+	if (r < 0) {
+		lua_pushboolean(L, 1);
+		lua_setfield(L, -2, "timed_out");
+	}
+	set_status(L, r == 0, io.status, &io.usage);
+	return 1;
+}
+
+void open_run(lua_State *L)
+{
+	metatable(L, OUTPUTS, outputs_gc);
+}
