@@ -372,11 +372,12 @@ static void add_counts(struct aspawn_queue_counts *counts, const struct aspawn_q
 {
 	const struct shared *shared = part->shared;
 	const uint32_t *from = (const uint32_t *)&shared->counts;
-	const uint32_t running = __atomic_load_n(&shared->counts.running, __ATOMIC_RELAXED);
+	const uint32_t before = counts->running;
 	uint32_t *to = (uint32_t *)counts;
 
 	for (size_t i = 0; i < sizeof *counts / sizeof *to; i++)
 		to[i] += __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+	const uint32_t running = counts->running - before; /* the same that the caller sees */
 	const uint32_t left = queue_left(part, &shared->ended.tail);
 	counts->waiting += left > running ? left - running : 0;
 	counts->ended += __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED) -
