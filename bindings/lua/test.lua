@@ -414,6 +414,14 @@ test("a queue without a server starts children", function()
 	queue:close()
 end)
 
+test("servers start programs at once", function()
+	local queue, parents = aspawn.queue { running = 2, servers = 2 }, {}
+	for _ = 1, 2 do queue:submit { "sh", "-c", "echo $PPID; sleep 0.5" } end
+	for result in queue:results() do parents[#parents + 1] = result.out end
+	same({ #parents, parents[1] == parents[2] }, { 2, false })
+	queue:close()
+end)
+
 test("a queue that is full says so", function()
 	local queue = aspawn.queue { running = 1, jobs = 2 }
 	same({ queue:submit { "sleep", "20" } > 0, queue:submit { "sleep", "20" } > 0 }, { true, true })

@@ -172,6 +172,8 @@ export interface QueueOptions {
 	jobBytes?: number;
 	/** The least time between two starts: milliseconds. */
 	delay?: number;
+	/** Processes that start the jobs, at most 64: 1. For many processors. */
+	servers?: number;
 	/** Of all jobs without one of their own: `process.env` as it is when the queue is made. */
 	env?: NodeJS.ProcessEnv;
 }

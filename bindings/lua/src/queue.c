@@ -60,7 +60,7 @@ static uint32_t number(lua_State *L, int table, const char *name, double factor)
 	return (uint32_t)value;
 }
 
-/* queue([{ running =, jobs =, job_bytes =, delay =, no_server = }]) */
+/* queue([{ running =, jobs =, job_bytes =, delay =, servers =, no_server = }]) */
 int l_queue(lua_State *L)
 {
 	struct aspawn_queue_options options;
@@ -75,6 +75,7 @@ int l_queue(lua_State *L)
 		options.running = number(L, 1, "running", 1);
 		options.jobs = number(L, 1, "jobs", 1);
 		options.delay_ms = number(L, 1, "delay", 1000);
+		options.servers = number(L, 1, "servers", 1);
 		const uint32_t bytes = number(L, 1, "job_bytes", 1);
 		if (bytes)
 			options.job_bytes = bytes;

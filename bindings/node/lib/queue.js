@@ -98,6 +98,7 @@ class Queue extends EventEmitter {
 			check(options.running, 'running', 1, 32768),
 			check(options.jobBytes, 'jobBytes', 1, 1 << 24),
 			check(options.delay, 'delay'),
+			check(options.servers, 'servers', 1, 64),
 		]);
 		if (error) throw systemError(error, 'no queue');
 	}

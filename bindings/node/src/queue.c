@@ -133,7 +133,7 @@ void close_queues(struct instance *instance)
 		end(instance->queues);
 }
 
-/* queueCreate(owner, [jobs, running, jobBytes, delay]): 0, or a negative error number. */
+/* queueCreate(owner, [jobs, running, jobBytes, delay, servers]): 0, or a negative error number. */
 napi_value queue_create(napi_env env, napi_callback_info info)
 {
 	struct queue *queue = calloc(1, sizeof *queue);
@@ -149,6 +149,7 @@ napi_value queue_create(napi_env env, napi_callback_info info)
 		.running = (uint32_t)integer(env, element(env, v[1], 1)),
 		.job_bytes = (uint32_t)integer(env, element(env, v[1], 2)),
 		.delay_ms = (uint32_t)integer(env, element(env, v[1], 3)),
+		.servers = (uint32_t)integer(env, element(env, v[1], 4)),
 	};
 	uv_handle *poll = malloc(uv_handle_size(UV_POLL));
 

@@ -49,6 +49,16 @@ test('more jobs than places, a few at a time', async () => {
 	assert.strictEqual(small.counts(), undefined);
 });
 
+test('servers start jobs at once', async () => {
+	const two = new Queue({ running: 2, servers: 2 });
+	const job = () => two.submit('sh', ['-c', 'echo $PPID; sleep 0.5']);
+	const [one, other] = await Promise.all([job(), job()]);
+	assert.notStrictEqual(one.stdout, other.stdout);
+	assert.strictEqual(two.counts().servers, 2);
+	two.close();
+	assert.throws(() => new Queue({ servers: 65 }), RangeError);
+});
+
 test('input, outputs and what is kept of them', async () => {
 	const result = await shell('cat; echo 12345678 >&2', { input: 'of the input', maxOutput: 6 });
 	assert.deepStrictEqual([result.stdout, result.stdoutTotal], ['of the', 12]);

@@ -38,8 +38,8 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 		PyErr_SetString(PyExc_TypeError, "no keyword arguments");
 		return NULL;
 	}
-	if (!PyArg_ParseTuple(args, "IIIIp:Queue", &options.running, &options.jobs,
-			      &options.job_bytes, &options.delay_ms, &is_local))
+	if (!PyArg_ParseTuple(args, "IIIIIp:Queue", &options.running, &options.jobs,
+			      &options.job_bytes, &options.delay_ms, &options.servers, &is_local))
 		return NULL;
 	if (is_local)
 		options.flags |= ASPAWN_QUEUE_LOCAL;

@@ -181,6 +181,13 @@ class Jobs(Test):
         os.close(read)
         os.close(write)
 
+    def test_servers_start_jobs_at_once(self):
+        with aspawn.Queue(2, servers=2) as queue:
+            jobs = [queue.submit(shell("echo $PPID; sleep 0.5")) for _ in range(2)]
+            self.assertEqual(len({job.result().stdout for job in jobs}), 2)
+        with self.assertRaises(OSError):
+            aspawn.Queue(servers=65)
+
     def test_a_prepared_command_has_other_arguments(self):
         with aspawn.Queue(jobs=4) as queue, aspawn.Queue() as other:
             prepared = queue.prepare(["sh", "-c", "pwd; echo $A; echo $0", "own"], cwd="/usr", env={"A": "1"},

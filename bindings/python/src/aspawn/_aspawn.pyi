@@ -24,7 +24,7 @@ class Child:
 @final
 class Queue:
     fd: int
-    def __new__(cls, running: int, jobs: int, job_bytes: int, delay_ms: int, is_local: bool, /) -> Queue: ...
+    def __new__(cls, running: int, jobs: int, job_bytes: int, delay_ms: int, servers: int, is_local: bool, /) -> Queue: ...
     def submit(
         self, cookie: int, argv: Optional[Sequence[Path]], file: Optional[Path], env: Optional[Sequence[bytes]],
         actions: Sequence[Action], input: Optional[bytes], output_size: int, flags: int, timeout_ms: int,

@@ -161,8 +161,8 @@ class Job:
 class Jobs:
     """The base class of both queues."""
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, local=False):
-        self._native = _aspawn.Queue(running, jobs, job_bytes, round(delay * 1000), local)
+    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, servers=1, local=False):
+        self._native = _aspawn.Queue(running, jobs, job_bytes, round(delay * 1000), servers, local)
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._cookies = itertools.count()
@@ -292,6 +292,7 @@ class Queue(Jobs, concurrent.futures.Executor):
     jobs       jobs that the library holds, up to 32768; more wait here
     job_bytes  memory for each: command, environment, input and the output kept
     delay      least seconds between two starts
+    servers    processes that start the commands, for many processors
 
     local      no process of the library: the thread starts the commands, as children of this
                process. For commands that need its current credentials, directory and descriptors,
@@ -302,8 +303,8 @@ class Queue(Jobs, concurrent.futures.Executor):
     aspawn_queue(3). After os.fork() the copy of the queue refuses jobs (ESTALE).
     """
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, local=False):
-        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay, local=local)
+    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, servers=1, local=False):
+        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay, servers=servers, local=local)
         self._is_local = local
         self._thread = None
 

@@ -35,7 +35,7 @@ class Prepared:
 class Future(concurrent.futures.Future[Result]): ...
 
 class Queue(concurrent.futures.Executor):
-    def __init__(self, running: int = ..., *, jobs: int = ..., job_bytes: int = ..., delay: float = ...,
+    def __init__(self, running: int = ..., *, jobs: int = ..., job_bytes: int = ..., delay: float = ..., servers: int = ...,
                  local: bool = ...) -> None: ...
     def prepare(
         self, args: _Command, *, shell: bool = ..., executable: Optional[Path] = ..., cwd: Optional[Path] = ...,

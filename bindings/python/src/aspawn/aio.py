@@ -136,9 +136,9 @@ class Queue(Jobs):
     As aspawn.Queue, but submit() returns an asyncio.Future. The methods are for the loop's thread.
     """
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0):
+    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, servers=1):
         self._loop = asyncio.get_running_loop()
-        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay)
+        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay, servers=servers)
         self._empty = None  # while there are jobs: a future of their end
 
     def submit(self, args, **options):

@@ -19,7 +19,8 @@ async def create_subprocess_shell(
 ) -> Process: ...
 
 class Queue:
-    def __init__(self, running: int = ..., *, jobs: int = ..., job_bytes: int = ..., delay: float = ...) -> None: ...
+    def __init__(self, running: int = ..., *, jobs: int = ..., job_bytes: int = ..., delay: float = ...,
+                 servers: int = ...) -> None: ...
     def prepare(
         self, args: _Command, *, shell: bool = ..., executable: Optional[Path] = ..., cwd: Optional[Path] = ...,
         env: Optional[_Environment] = ..., limits: Optional[_Limits] = ..., actions: Iterable[Action] = ...,

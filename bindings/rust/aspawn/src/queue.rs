@@ -52,6 +52,7 @@ pub struct Options {
     running: u32,
     job_bytes: u32,
     delay: Duration,
+    servers: u32,
     local: bool,
 }
 
@@ -83,6 +84,12 @@ impl Options {
     /// The least time between two starts.
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
+        self
+    }
+
+    /// Processes that start the jobs, for machines with many processors; 0: one. At most 64.
+    pub fn servers(mut self, servers: u32) -> Self {
+        self.servers = servers;
         self
     }
 
@@ -495,7 +502,7 @@ impl Queue {
             delay_ms: u32::try_from(milliseconds(Some(options.delay))).unwrap_or(u32::MAX),
             completed: None,
             completed_arg: ptr::null_mut(),
-            servers: 0,
+            servers: options.servers,
             reserved: 0,
         };
         let mut queue = ptr::null_mut();

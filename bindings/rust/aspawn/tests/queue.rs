@@ -277,6 +277,19 @@ fn a_higher_priority_starts_first() {
 }
 
 #[test]
+fn servers_start_jobs_at_once() {
+    let queue = Queue::with(&Options::new().running(2).servers(2)).unwrap();
+    for _ in 0..2 {
+        let mut job = Command::new("sh");
+        job.args(["-c", "echo $PPID; sleep 0.5"]);
+        queue.submit(&Job::new(&job).stdout(32)).unwrap();
+    }
+    let parents: Vec<_> = queue.results().map(|outcome| outcome.unwrap().stdout).collect();
+    assert_ne!(parents[0], parents[1]);
+    assert_eq!(queue.counts().unwrap().servers, 2);
+}
+
+#[test]
 fn of_a_spec_without_std() {
     let queue = Queue::new().unwrap();
     let mut spec = Spec::new("sh");
