@@ -171,15 +171,16 @@ static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
 	job->result.executed = queue_now(job->queue);
 }
 
-/* Fills the job: the command, its input and its outputs lie behind each other. */
+/* Fills the job: the command, its input and its outputs lie behind each other. other: a prepared
+ * command, or NULL. */
 static int fill_job(struct aspawn_queue *queue, struct job *job, const struct aspawn_job *from,
-		    struct aspawn_command *command)
+		    struct aspawn_command *command, const struct job *other)
 {
 	const size_t output_size = from->output_size ? from->output_size : USUAL_OUTPUT;
 	struct arena arena = arena_of(queue, job);
 
-	if (from->prepared)
-		refer_to_command(job, &arena, queue_find(queue->whole, from->prepared), from->argv);
+	if (other)
+		refer_to_command(job, &arena, other, from->argv);
 	else
 		fill_command(queue, job, &arena, command);
 	job->input = from->input_size ? aspawn_copy(&arena, from->input, from->input_size, 1) : NULL;
@@ -223,12 +224,15 @@ static void clear_result(const struct aspawn_queue *queue, struct job *job, uint
 	result->submitted = queue_now(queue);
 }
 
-static bool is_prepared(const struct aspawn_queue *queue, int prepared)
+/* NULL: the number is no prepared command's. */
+static struct job *find_prepared(const struct aspawn_queue *queue, int prepared)
 {
-	const struct job *job = queue_find(queue, prepared);
+	struct job *job = queue_find(queue, prepared);
 
 	return job && __atomic_load_n(&job->state, __ATOMIC_ACQUIRE) == JOB_HELD &&
-	       job->is_prepared && job->ticket == prepared;
+			       job->is_prepared && job->ticket == prepared ?
+		       job :
+		       NULL;
 }
 
 /* Takes a free place. */
@@ -298,14 +302,14 @@ static uint32_t choose_part(const struct aspawn_queue *queue, const struct aspaw
 }
 
 static int submit_to_part(struct aspawn_queue *queue, const struct aspawn_job *from,
-			  struct aspawn_command *command)
+			  struct aspawn_command *command, const struct job *prepared)
 {
 	int r = aspawn_queue_is_orphaned(queue, false) ? aspawn_queue_recover(queue, true) : 0;
 	struct job *job = r < 0 ? NULL : take_place(queue);
 
 	if (!job)
 		return r < 0 ? r : -PSYS_EAGAIN;
-	r = fill_job(queue, job, from, command);
+	r = fill_job(queue, job, from, command, prepared);
 	if (r < 0) {
 		give_place(job);
 		return r;
@@ -325,6 +329,7 @@ int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *fro
 {
 	struct aspawn_command command;
 	struct aspawn_job known;
+	const struct job *prepared = NULL;
 	int r = aspawn_queue_check(queue);
 
 	if (r == 0)
@@ -333,15 +338,15 @@ int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *fro
 		r = aspawn_read_command(&command, known.command);
 	if (r == 0 && !known.prepared)
 		r = check_command(queue, &command);
-	else if (r == 0 && !is_prepared(queue, known.prepared))
+	else if (r == 0 && !(prepared = find_prepared(queue, known.prepared)))
 		r = -PSYS_EINVAL;
 	if (r < 0)
 		return r;
 	uint32_t part = choose_part(queue, &known);
-	r = submit_to_part(queue->parts[part], &known, &command);
+	r = submit_to_part(queue->parts[part], &known, &command, prepared);
 	for (uint32_t i = 1; i < queue->servers && r == -PSYS_EAGAIN && !known.key_limit; i++) {
 		part = queue_next_part(queue, part);
-		r = submit_to_part(queue->parts[part], &known, &command);
+		r = submit_to_part(queue->parts[part], &known, &command, prepared);
 	}
 	return r;
 }
@@ -379,8 +384,9 @@ int aspawn_queue_unprepare(struct aspawn_queue *queue, int prepared)
 {
 	int r = aspawn_queue_check(queue);
 
-	if (r < 0 || !is_prepared(queue, prepared))
+	struct job *job = r < 0 ? NULL : find_prepared(queue, prepared);
+	if (!job)
 		return r < 0 ? r : -PSYS_EINVAL;
-	give_place(queue_find(queue, prepared));
+	give_place(job);
 	return 0;
 }
