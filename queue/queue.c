@@ -300,7 +300,7 @@ static void wake_everybody(const struct aspawn_queue *queue)
 {
 	const uint64_t one = 1;
 
-	queue_ring_bell(queue, INT32_MAX);
+	queue_wake_waiters(queue, INT32_MAX);
 	if (queue->notify >= 0)
 		psys_write(queue->notify, &one, sizeof one);
 }
@@ -474,8 +474,8 @@ static struct aspawn_queue *map_part(const struct aspawn_queue_options *options,
 	uint32_t *values = (uint32_t *)(void *)(cells + 2 * (size_t)capacity);
 	out_clear(&shared->ended, values, capacity);
 	out_clear(&shared->absorbed, values + capacity, capacity);
-	shared->events = shared->bell = FIRST_EVENT;
-	queue->bell = options->servers > 1 ? &queue->whole->shared->bell : &shared->events;
+	shared->events = shared->all_events = FIRST_EVENT;
+	queue->futex = options->servers > 1 ? &queue->whole->shared->all_events : &shared->events;
 	shared->pidfd = -1;
 	shared->magic = QUEUE_MAGIC;
 	for (uint32_t i = 0; i < capacity; i++) {

@@ -157,7 +157,7 @@ struct shared {
 	_Alignas(64) int events;
 
 	/* Of the whole queue, in its first part. */
-	int bell; /* with several servers: a futex, changed with each batch if there are waiters */
+	int all_events; /* with several servers: a futex, changed with each batch if there are waiters */
 	int waiters;        /* threads that sleep, or are about to */
 	int drainers;       /* of these, those that wait for the last job's end, not for a result */
 	int armed;          /* the next batch writes to the eventfd of aspawn_queue_fd() */
@@ -183,7 +183,7 @@ struct aspawn_queue {
 	uint32_t servers; /* of the first part: number of parts */
 	uint32_t first;   /* of the tickets' job numbers; those of parts lie behind each other */
 	uint32_t shift;   /* capacity is 1 << shift */
-	int *bell;        /* what a waiter sleeps on: events, or with several servers bell */
+	int *futex;       /* what a waiter sleeps on: events, or with several servers all_events */
 	queue_clock_fn clock; /* NULL: a system call */
 	char *jobs;
 	size_t mapped, stride;
@@ -234,11 +234,11 @@ QUEUE_INLINE uint32_t queue_next_part(const struct aspawn_queue *queue, uint32_t
 }
 
 /* Wakes count waiters of the whole queue. With one server the caller has changed events. */
-QUEUE_INLINE void queue_ring_bell(const struct aspawn_queue *part, int count)
+QUEUE_INLINE void queue_wake_waiters(const struct aspawn_queue *part, int count)
 {
-	if (part->bell != &part->shared->events)
-		__atomic_add_fetch(part->bell, 1, __ATOMIC_SEQ_CST);
-	psys_futex(part->bell, PSYS_FUTEX_WAKE, count, NULL, NULL, 0);
+	if (part->futex != &part->shared->events)
+		__atomic_add_fetch(part->futex, 1, __ATOMIC_SEQ_CST);
+	psys_futex(part->futex, PSYS_FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
 QUEUE_INLINE void queue_count_up(uint32_t *count)

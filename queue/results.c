@@ -28,10 +28,10 @@ QUEUE_SERVER void aspawn_queue_notify(struct aspawn_queue *queue, uint32_t count
 
 	__atomic_add_fetch(&queue->shared->events, 2, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST))
-		queue_ring_bell(queue, queue->completed || __atomic_load_n(&shared->drainers,
-									   __ATOMIC_SEQ_CST) ?
-					       INT32_MAX :
-					       (int)count);
+		queue_wake_waiters(queue, queue->completed || __atomic_load_n(&shared->drainers,
+									      __ATOMIC_SEQ_CST) ?
+						  INT32_MAX :
+						  (int)count);
 	if (__atomic_load_n(&shared->armed, __ATOMIC_SEQ_CST) &&
 	    __atomic_exchange_n(&shared->armed, 0, __ATOMIC_SEQ_CST))
 		psys_write(fd, &one, sizeof one);
@@ -76,13 +76,13 @@ static bool is_idle(const struct aspawn_queue *queue, bool all_taken)
  * has cleared it. */
 static void dismiss_waiters(const struct aspawn_queue *queue)
 {
-	int events = __atomic_load_n(queue->bell, __ATOMIC_RELAXED);
+	int events = __atomic_load_n(queue->futex, __ATOMIC_RELAXED);
 
 	while (events &&
-	       !__atomic_compare_exchange_n(queue->bell, &events, (int)((unsigned)events + 2), true,
-					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(queue->futex, &events, (int)((unsigned)events + 2),
+					    true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		continue;
-	queue_ring_bell(queue, INT32_MAX);
+	queue_wake_waiters(queue, INT32_MAX);
 }
 
 static int take_of_part(struct aspawn_queue *queue, const struct aspawn_result **results, int count)
@@ -141,11 +141,11 @@ static bool serve(struct aspawn_queue *queue, enum until until, struct psys_time
 }
 
 /* The second is for a sandbox that does not clear the word at the server's end. */
-static void sleep_on_bell(int *bell, int seen, struct psys_timespec deadline)
+static void sleep_on_futex(int *futex, int seen, struct psys_timespec deadline)
 {
 	static const struct psys_timespec second = { 1, 0 }, moment = { 0, 1000000 };
 	const struct psys_timespec time = deadline_sooner(deadline_left(deadline), second);
-	int r = psys_futex(bell, PSYS_FUTEX_WAIT, seen, &time, NULL, 0);
+	int r = psys_futex(futex, PSYS_FUTEX_WAIT, seen, &time, NULL, 0);
 
 	/* If a filter forbids futex(2), sleep anyway: otherwise the caller would spin. */
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
@@ -157,14 +157,14 @@ static struct psys_futex_waitv word_to_watch(const int *word, int seen)
 	return (struct psys_futex_waitv){ (uint32_t)seen, (uintptr_t)word, PSYS_FUTEX2_SIZE_U32, 0 };
 }
 
-/* Sleeps until the bell is rung, or, from Linux 5.16, a server ends. */
+/* Sleeps until a part has results, or, from Linux 5.16, a server ends. */
 static void sleep_on_parts(const struct aspawn_queue *queue, int seen, struct psys_timespec deadline)
 {
 	static const struct psys_timespec second = { 1, 0 };
 	struct psys_futex_waitv words[1 + MOST_SERVERS];
 	unsigned count = 0;
 
-	words[count++] = word_to_watch(queue->bell, seen);
+	words[count++] = word_to_watch(queue->futex, seen);
 	for (uint32_t i = 0; i < queue->servers; i++) {
 		const struct shared *part = queue->parts[i]->shared;
 		const int events = __atomic_load_n(&part->events, __ATOMIC_SEQ_CST);
@@ -180,7 +180,7 @@ static void sleep_on_parts(const struct aspawn_queue *queue, int seen, struct ps
 	int r = until.tv_sec ? psys_futex_waitv(words, count, 0, &until, PSYS_CLOCK_MONOTONIC) :
 			       -PSYS_ENOSYS; /* the time is not known */
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
-		sleep_on_bell(queue->bell, seen, deadline);
+		sleep_on_futex(queue->futex, seen, deadline);
 }
 
 /* Serves a local queue, unless another thread does: then sleeps until that has ended a job, or
@@ -197,14 +197,14 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 	} else if (!events) { /* another thread recovers */
 		psys_sched_yield();
 	} else if (!(queue->flags & ASPAWN_QUEUE_LOCAL)) {
-		sleep_on_bell(queue->bell, events, deadline);
+		sleep_on_futex(queue->futex, events, deadline);
 	} else if (!__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST) &&
 		   __atomic_compare_exchange_n(&shared->serving, &nobody, A_WAITER_SERVES, false,
 					       __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 		serve(queue, until, deadline);
 	} else {
-		sleep_on_bell(queue->bell, events,
-			      deadline_sooner(deadline, deadline_after(&moment)));
+		sleep_on_futex(queue->futex, events,
+			       deadline_sooner(deadline, deadline_after(&moment)));
 	}
 }
 
@@ -230,7 +230,7 @@ int aspawn_queue_wait(struct aspawn_queue *queue, const struct aspawn_result **r
 	__atomic_add_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
 	for (bool last = timeout_ms == 0 && !(queue->flags & ASPAWN_QUEUE_LOCAL);;
 	     last = last || deadline_has_passed(deadline)) {
-		const int events = __atomic_load_n(queue->bell, __ATOMIC_SEQ_CST);
+		const int events = __atomic_load_n(queue->futex, __ATOMIC_SEQ_CST);
 		recover_parts(queue, !last);
 		r = take_results(queue, results, count);
 		if (r == 0 && is_idle(queue, true))
@@ -282,7 +282,7 @@ int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms)
 	__atomic_add_fetch(&shared->drainers, 1, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
 	for (bool last = false;; last = last || deadline_has_passed(deadline)) {
-		const int events = __atomic_load_n(queue->bell, __ATOMIC_SEQ_CST);
+		const int events = __atomic_load_n(queue->futex, __ATOMIC_SEQ_CST);
 		recover_parts(queue, true);
 		const bool is_done = is_idle(queue, false);
 		if (is_done || last) {

@@ -694,49 +694,7 @@ TEST_SECONDS(servers_call_a_function_for_each_completed_job, 60)
 	CHECK_EQUAL(tally.wrong, 0);
 }
 
-enum { THREADS = 4 };
-
-struct crowd {
-	struct aspawn_queue *queue;
-	int each, submitted, taken, wrong;
-};
-
-static int is_in_a_crowd(void *arg)
-{
-	struct crowd *crowd = arg;
-	const struct aspawn_result *results[4];
-	int sent = 0, count;
-
-	do {
-		if (sent < crowd->each &&
-		    submit(crowd->queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0) {
-			sent++;
-			__atomic_add_fetch(&crowd->submitted, 1, __ATOMIC_RELAXED);
-		}
-		count = aspawn_queue_wait(crowd->queue, results, 4, sent < crowd->each ? 0 : -1);
-		for (int i = 0; i < count; i++)
-			if (results[i]->status != 7 << 8)
-				__atomic_add_fetch(&crowd->wrong, 1, __ATOMIC_RELAXED);
-		if (count > 0) {
-			__atomic_add_fetch(&crowd->taken, count, __ATOMIC_RELAXED);
-			aspawn_queue_release(crowd->queue, results, count);
-		}
-	} while (sent < crowd->each || count > 0);
-	return 0;
-}
-
 TEST_SECONDS(servers_of_many_threads, 60)
 {
-	struct crowd crowd = { .each = scaled(300) };
-	struct thread threads[THREADS];
-
-	crowd.queue = open_queue(&(struct aspawn_queue_options){ .jobs = 16, .servers = SERVERS });
-	for (int i = 0; i < THREADS; i++)
-		thread_start(&threads[i], is_in_a_crowd, &crowd);
-	for (int i = 0; i < THREADS; i++)
-		thread_join(&threads[i]);
-	CHECK_EQUAL(crowd.submitted, THREADS * crowd.each);
-	CHECK_EQUAL(crowd.taken, THREADS * crowd.each);
-	CHECK_EQUAL(crowd.wrong, 0);
-	close_queue(crowd.queue);
+	check_crowd(&(struct aspawn_queue_options){ .jobs = 16, .servers = SERVERS });
 }

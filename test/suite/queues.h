@@ -26,6 +26,9 @@ bool exists(int pid);
 /* True when the process has ended; it may be a zombie that another reaps. */
 bool ends_soon(int pid);
 
+/* Threads submit and take at the same time: each job ends once. */
+void check_crowd(const struct aspawn_queue_options *options);
+
 /* The process of the server: the parent of a job. */
 int server_of(struct aspawn_queue *queue);
 
