@@ -75,6 +75,8 @@ static PSYS_UNINSTRUMENTED void end_mover(struct control *control, int tid, int 
 		sleep_while(&control->mover, seen);
 	while (psys_tgkill(psys_getpid(), tid, 0) == 0)
 		psys_sched_yield();
+	/* The number goes before the thread does, under a lock for which this waits (release_task()). */
+	psys_kill(0, 0);
 }
 
 /* Returns the thread's id, or 0 if there can be none, or it could not move a descriptor. */
