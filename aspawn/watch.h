@@ -13,16 +13,19 @@
 #include <syscall/base.h>
 #include <syscall/time.h>
 
-enum { WATCH_REPORT = 128 }; /* bytes of a report, aligned to 8 */
+enum {
+	WATCH_REPORT = 128, /* bytes of a report, aligned to 8 */
+	WATCH_SIZE = 256,   /* bytes that a watch takes at most */
+};
 struct exec_watch;
 
 /* Returns NULL if there is no memory. */
 struct exec_watch *aspawn_watch_make(void);
 /* Keeps an address for aspawn_watch_in_file(). */
 struct exec_watch *aspawn_watch_reserve(void);
-/* The same in a page of zeros of a file, for a child that has executed another program since. Maps
- * it in place of what is at the address; NULL: anywhere. */
-struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address);
+/* The same in WATCH_SIZE zeros of a file, for a child that has executed another program since. Maps
+ * length bytes in place of what is at the address. */
+struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address, size_t length);
 void aspawn_watch_free(struct exec_watch *watch);
 
 /* Called in the child. */

@@ -4,8 +4,6 @@
 
 #include <syscall/string.h>
 
-#include "../aspawn/watch.h"
-
 enum {
 	STACK_LEAST = 256 * 1024, /* bytes; the kernel gives a program 128 KiB at once */
 	/* personality(2): of debuggers, of 32-bit systems, of programs of arm */
@@ -14,7 +12,7 @@ enum {
 
 #if defined(ASPAWN_IMAGE_FILE) /* path of an installed image/program.c */
 static const char image_file[] = ASPAWN_IMAGE_FILE;
-static const char aspawn_image[sizeof(struct elf_header)];
+static const char aspawn_image[1], aspawn_image_end[1];
 enum { HAS_IMAGE = 1 };
 #elif defined(ASPAWN_IMAGE) /* path of the linked image/program.c */
 static const char image_file[] = "";
@@ -23,13 +21,16 @@ __asm__(".pushsection .rodata.aspawn_image, \"a\"\n\t"
 	".globl aspawn_image\n\t"
 	".hidden aspawn_image\n"
 	"aspawn_image:\n\t"
-	".incbin \"" ASPAWN_IMAGE "\"\n\t"
+	".incbin \"" ASPAWN_IMAGE "\"\n"
+	".globl aspawn_image_end\n\t"
+	".hidden aspawn_image_end\n"
+	"aspawn_image_end:\n\t"
 	".popsection");
-extern const char aspawn_image[];
+extern const char aspawn_image[], aspawn_image_end[];
 enum { HAS_IMAGE = 1 };
 #else
 static const char image_file[] = "";
-static const char aspawn_image[sizeof(struct elf_header)];
+static const char aspawn_image[1], aspawn_image_end[1];
 enum { HAS_IMAGE = 0 };
 #endif
 
@@ -149,37 +150,20 @@ static PSYS_UNINSTRUMENTED int make_file(void)
 	return fd == -PSYS_EINVAL ? psys_memfd_create("aspawn", 0) : fd; /* before Linux 6.3 */
 }
 
-static PSYS_UNINSTRUMENTED bool write_command(int fd, const struct prepared *prepared)
+static PSYS_UNINSTRUMENTED bool write_file(int fd, const struct prepared *prepared)
 {
+	const size_t length = (uintptr_t)aspawn_image_end - (uintptr_t)aspawn_image;
 	const size_t size = prepared->image.size;
 
-	return psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) == (long)size;
-}
-
-static PSYS_UNINSTRUMENTED bool write_image(int fd, size_t size)
-{
-	struct elf_header header;
-
-	psys_memcpy(&header, aspawn_image, sizeof header);
-	const size_t length = header.text.file_size;
-	header.command.type = 1; /* PT_LOAD */
-	header.command.offset = IMAGE_COMMAND;
-	header.command.align = IMAGE_PAGE;
-	header.command.address = header.command.physical = IMAGE_COMMAND_AT;
-	header.command.file_size = header.command.size = size;
-	const struct psys_iovec parts[2] = {
-		{ &header, sizeof header },
-		{ (void *)(uintptr_t)(aspawn_image + sizeof header), length - sizeof header },
-	};
-	return psys_writev(fd, parts, 2) == (long)length;
+	return (*image_file || psys_write(fd, aspawn_image, length) == (long)length) &&
+	       psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) == (long)size;
 }
 
 static PSYS_UNINSTRUMENTED void execute_image(int fd, const struct prepared *prepared)
 {
 	char *const none[] = { NULL };
 	char number[PSYS_DECIMAL_SIZE];
-	char *const argv[] = { (char *)(uintptr_t)prepared->file, *image_file ? number : NULL,
-			       NULL };
+	char *const argv[] = { (char *)(uintptr_t)prepared->file, number, NULL };
 
 	psys_i64_to_decimal(number, fd);
 	if (*image_file)
@@ -201,10 +185,10 @@ static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *
 	prepared->image.fd = fd;
 	prepared->image.layout = IMAGE_LAYOUT;
 	if (fd < 0 || !keep_descriptors(prepared, control->report.childs_end) ||
-	    (!*image_file && !write_image(fd, prepared->image.size)) || !write_command(fd, prepared))
+	    !write_file(fd, prepared))
 		return;
 	/* The parent has the page too, as the memory is shared. */
-	if (aspawn_watch_in_file(fd, IMAGE_WATCH, control->watch))
+	if (aspawn_watch_in_file(fd, IMAGE_WATCH, control->watch, WATCH_SIZE))
 		execute_image(fd, prepared);
 }
 

@@ -32,12 +32,13 @@
 
 #include <aspawn/version.h>
 
+#include "../aspawn/watch.h"
 #include "prepared.h"
 
 enum {
 	IMAGE_PAGE = 65536,             /* the largest page size of any architecture */
-	IMAGE_WATCH = IMAGE_PAGE,       /* offset in the file of a page for watch.h */
-	IMAGE_COMMAND = 2 * IMAGE_PAGE, /* offset of the prepared command */
+	IMAGE_WATCH = IMAGE_PAGE,       /* offset in the file of what is for watch.h */
+	IMAGE_COMMAND = IMAGE_WATCH + WATCH_SIZE, /* offset of the prepared command */
 	/* The addresses are close to each other, so that few page tables are needed. */
 	IMAGE_AT = 0x400000, /* of the text: image.ld */
 	IMAGE_WATCH_AT = IMAGE_AT + IMAGE_WATCH,
@@ -50,30 +51,6 @@ enum {
 	IMAGE_LAYOUT = ASPAWN_VERSION << 14 |
 		       (int)(sizeof(struct prepared) + 3 * sizeof(struct aspawn_action) +
 			     5 * sizeof(struct control))
-};
-
-/* elf(5). The members of a word have 32 bits on x32 and mipsn32 too. */
-struct elf_segment {
-	uint32_t type;
-#if __SIZEOF_POINTER__ == 8
-	uint32_t flags;
-#endif
-	uintptr_t offset, address, physical, file_size, size;
-#if __SIZEOF_POINTER__ == 4
-	uint32_t flags;
-#endif
-	uintptr_t align;
-};
-
-struct elf_header {
-	unsigned char ident[16];
-	uint16_t type, machine;
-	uint32_t version;
-	uintptr_t entry, segments_at, sections_at;
-	uint32_t flags;
-	uint16_t size, segment_size, segment_count, section_size, section_count, names;
-	/* As image.ld has them: to read and execute, of the prepared command, of the stack. */
-	struct elf_segment text, command, stack;
 };
 
 /* True if this build of the library has an image, and size bytes of a command fit in it. */

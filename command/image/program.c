@@ -103,8 +103,9 @@ static void restore_capabilities(const struct prepared *prepared)
 		psys_capset(&header, prepared->image.capabilities);
 }
 
-/* For an installed image: maps the command from the descriptor to where the kernel maps it else. */
-static bool map_command(const char *number)
+/* Maps the watch and the command, whose descriptor is the argument. Returns NULL if it is not of
+ * this library. */
+static struct exec_watch *map_command(const char *number)
 {
 	const struct image_data *image = &((const struct prepared *)IMAGE_COMMAND_AT)->image;
 	int fd = 0;
@@ -112,35 +113,29 @@ static bool map_command(const char *number)
 	while (*number >= '0' && *number <= '9')
 		fd = fd * 10 + (*number++ - '0');
 	const long end = psys_lseek(fd, 0, PSYS_SEEK_END);
-	return end > (long)(IMAGE_COMMAND + sizeof(struct prepared)) &&
-	       !PSYS_IS_ERROR(psys_mmap((void *)(uintptr_t)IMAGE_COMMAND_AT,
-					(size_t)end - IMAGE_COMMAND,
-					PSYS_PROT_READ | PSYS_PROT_WRITE,
-					PSYS_MAP_PRIVATE | PSYS_MAP_FIXED, fd, IMAGE_COMMAND)) &&
-	       image->layout == IMAGE_LAYOUT && image->fd == fd;
+	if (end <= (long)(IMAGE_COMMAND + sizeof(struct prepared)))
+		return NULL;
+	struct exec_watch *watch = aspawn_watch_in_file(
+		fd, IMAGE_WATCH, (void *)IMAGE_WATCH_AT, (size_t)end - IMAGE_WATCH);
+	return watch && image->layout == IMAGE_LAYOUT && image->fd == fd ? watch : NULL;
 }
 
 int main(int argc, char **argv);
 int main(int argc, char **argv)
 {
-	if (argc > 1 && !map_command(argv[1]))
-		return 127;
+	struct exec_watch *watch = argc > 1 ? map_command(argv[1]) : NULL;
+	if (!watch)
+		return 127; /* the parent sees that nothing was executed */
 	struct prepared *prepared = (struct prepared *)IMAGE_COMMAND_AT;
-
-	/* The kernel maps a page twice that is not written first. */
-	__atomic_store_n(&prepared->report_fd, -1, __ATOMIC_SEQ_CST);
 	struct control *control =
 		(struct control *)(uintptr_t)(IMAGE_COMMAND_AT + prepared->image.size) - 1;
+	psys_close(prepared->image.fd);
+	control->watch = watch;
+	control->executes_first = false;
 	move_pointers(prepared);
 	set_cloexec(prepared, control->report.childs_end);
 	restore_capabilities(prepared);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
-	control->executes_first = false;
-	control->watch = aspawn_watch_in_file(prepared->image.fd, IMAGE_WATCH,
-					      (void *)(uintptr_t)IMAGE_WATCH_AT);
-	psys_close(prepared->image.fd);
-	if (!control->watch)
-		return 127; /* the parent sees that nothing was executed */
-	aspawn_watch_begin(control->watch);
+	aspawn_watch_begin(watch);
 	return aspawn_perform(control, control->report.childs_end, &control->old_mask, prepared, 0);
 }
