@@ -9,9 +9,10 @@ const sources = [_][]const u8{
     "aspawn/files.c",    "aspawn/handover.c",     "aspawn/options.c",       "aspawn/private.c",
     "aspawn/stack.c",    "aspawn/watch.c",
     "command/action.c",  "command/actions.c",     "command/arena.c",        "command/child.c",
-    "command/command.c", "command/communicate.c", "command/environment.c",  "command/execute.c",
-    "command/image.c",   "command/info.c",        "command/kill.c",         "command/pool.c",
-    "command/text.c",    "command/version.c",     "command/requirements.c", "command/wait.c",
+    "command/command.c", "command/communicate.c", "command/environment.c",  "command/exec_keeps.c",
+    "command/execute.c", "command/image.c",       "command/image_cache.c",  "command/info.c",
+    "command/kill.c",    "command/pool.c",        "command/requirements.c", "command/text.c",
+    "command/version.c", "command/wait.c",
     "queue/clock.c",     "queue/job.c",           "queue/queue.c",          "queue/register.c",
     "queue/results.c",   "queue/server.c",        "queue/submit.c",
 };

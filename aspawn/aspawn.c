@@ -121,7 +121,7 @@ static PSYS_UNINSTRUMENTED void fill(struct control *control, const struct reque
 	control->parent = 0;
 	control->ignores_sigchld = control->dies_with_helper = false;
 	control->needs_no_new_privs = request->needs_no_new_privs;
-	control->executes_first = control->returned = false;
+	control->executes_first = control->surely = control->returned = false;
 	control->fn = request->fn;
 	control->arg = request->arg;
 	control->user_data = request->user_data;
@@ -221,6 +221,12 @@ static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int 
 	}
 }
 
+static PSYS_UNINSTRUMENTED void free_watch(struct control *control, const struct request *request)
+{
+	if (control->watch != request->watch)
+		aspawn_watch_free(control->watch);
+}
+
 /* Returns the pid of a child that has executed a program, or 0. */
 static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
 						  const struct request *request,
@@ -233,21 +239,22 @@ static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
 	/* The parent, which is suspended, could not take part in these. */
 	first.unshare_files = first.child_makes_pipes = false;
 	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	control->watch = aspawn_watch_reserve();
+	control->watch = request->watch ? request->watch : aspawn_watch_reserve();
 	if (!control->watch)
 		return 0;
 	control->executes_first = true;
+	control->surely = request->surely;
 	long pid = clone_by_methods(control, &first, stack);
-	if (pid > 0)
+	if (pid > 0 && !request->surely)
 		await_exec(stack, (int)pid);
-	control->executes_first = false; /* the child has read it */
-	if (pid > 0 && has_executed(control, (int)pid)) {
+	if (pid > 0 && (request->surely || has_executed(control, (int)pid))) {
 		stack_state(stack)->mode = ASPAWN_MODE_IMAGE;
 		return pid;
 	}
 	if (pid > 0 && control->pidfd >= 0)
 		psys_close(control->pidfd);
-	aspawn_watch_free(control->watch); /* not shared */
+	free_watch(control, request); /* not shared */
+	control->executes_first = control->surely = false;
 	control->watch = NULL;
 	return 0;
 }
@@ -283,7 +290,7 @@ PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct reque
 	if (control->caller_pidfd >= 0)
 		psys_close(control->caller_pidfd);
 	if (r < 0) {
-		aspawn_watch_free(control->watch);
+		free_watch(control, request);
 		return r;
 	}
 	spawned->pid = (pid_t)pid;

@@ -72,6 +72,8 @@ PSYS_INLINE struct psys_timespec deadline_after(const struct psys_timespec *time
 {
 	if (!timeout)
 		return DEADLINE_NEVER;
+	if (!timeout->tv_sec && !timeout->tv_nsec)
+		return *timeout; /* it has passed, whatever the time is */
 	const struct psys_timespec now = deadline_now();
 	return now.tv_sec == INT64_MAX - 1 ? (struct psys_timespec){ 0, 0 } :
 					     deadline_sum(now, *timeout);

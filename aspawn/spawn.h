@@ -25,6 +25,9 @@ struct request {
 	 * the memory, and the caller waits. If fn returns, or the child ends before the exec, a
 	 * second child begins in a copy of the memory. */
 	bool executes_first;
+	/* It has worked before: the caller does not wait, and fn reports a failure as any other. */
+	bool surely;
+	struct exec_watch *watch; /* for executes_first; NULL: reserve one */
 	bool suspend; /* suspend the caller until the exec (CLONE_VFORK); not with copy_memory */
 	/* aspawn_private_clone, aspawn_autoreap_clone: the child is hidden; never with suspend.
 	 * NULL: aspawn_clone_child. */

@@ -111,6 +111,7 @@ struct control {
 	bool shares_files; /* take a copy of the descriptors below keep_below first */
 	bool began_in_cgroup, has_no_new_privs;
 	bool executes_first; /* fn executes a program at once, or returns */
+	bool surely;         /* the caller does not wait for it */
 	bool returned;       /* out: fn did */
 	unsigned keep_below;
 	int files_error;          /* out: error of that copy, negative; fn reports it */

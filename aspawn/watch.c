@@ -83,6 +83,11 @@ bool aspawn_watch_is_executing(const struct exec_watch *watch)
 	return __atomic_load_n(&watch->executing, __ATOMIC_ACQUIRE);
 }
 
+bool aspawn_watch_is_over(const struct exec_watch *watch)
+{
+	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) & PSYS_FUTEX_OWNER_DIED;
+}
+
 int aspawn_watch_wait(struct exec_watch *watch, int pid, const struct psys_timespec *timeout)
 {
 	const struct psys_timespec deadline = deadline_after(timeout);

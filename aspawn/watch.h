@@ -40,6 +40,9 @@ void aspawn_watch_set_executing(struct exec_watch *watch, bool executing);
 /* Returns the value that the child has set last. */
 bool aspawn_watch_is_executing(const struct exec_watch *watch);
 
+/* True if the child has executed a program or ended, after it had begun. */
+bool aspawn_watch_is_over(const struct exec_watch *watch);
+
 /* Returns 0, -ETIMEDOUT, or -ENOSYS if robust futexes are not supported or a filter forbids them. */
 int aspawn_watch_wait(struct exec_watch *watch, int pid, const struct psys_timespec *timeout);
 

@@ -13,15 +13,15 @@
 static char child[] = BENCH_CHILD;
 static char *const argv[] = { child, nullptr };
 static char *const envp[] = { nullptr };
-static Stack_t stack;
+static aspawn_pool pool;
 static aspawn_child handle;
 static const aspawn_action user = ASPAWN_USER(65534, 65534, nullptr, 0);
 
 static int start_command(uint64_t flags, bool as_user)
 {
 	const struct aspawn_command command = {
-		sizeof command, flags,   child,  argv, envp, nullptr, as_user ? &user : nullptr,
-		as_user,        nullptr, &stack, 0,    0,    0,       0
+		sizeof command, flags, child,   argv, envp, nullptr, as_user ? &user : nullptr,
+		as_user,        &pool, nullptr, 0,    0,    0,       0
 	};
 	int r = aspawn_start(&handle, &command);
 	return r < 0 ? r : handle.pid;

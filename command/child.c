@@ -6,6 +6,7 @@
 
 #include "../aspawn/deadline.h"
 #include "../aspawn/watch.h"
+#include "image_cache.h"
 #include "pool.h"
 #include "prepared.h"
 
@@ -151,7 +152,11 @@ void aspawn_release_reports(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
-	aspawn_watch_free(state->watch);
+	if (state->slot)
+		aspawn_image_cache_give(state->watch, state->slot, child->pid);
+	else
+		aspawn_watch_free(state->watch);
+	state->slot = 0;
 	state->watch = NULL;
 	if (state->report >= 0 && state->report != child->started_fd)
 		psys_close(state->report);

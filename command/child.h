@@ -24,6 +24,7 @@ struct child_state {
 	bool copied;              /* the child began in a copy of the memory, or in the image */
 	bool private;             /* its helper uses the stack until the child has ended */
 	unsigned char privacy;    /* enum aspawn_privacy */
+	unsigned char slot;       /* of the watch, in a pool's image; 0: the watch is a mapping */
 	/* The failure, with the end of its subject. */
 	int step, error;
 	uint32_t kind;

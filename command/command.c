@@ -232,9 +232,19 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	prepared->image.size = (size_t)((char *)(stack_control(stack) + 1) - (char *)prepared);
 	const uint64_t flags = prepared->flags;
 	const struct requirements requirements = aspawn_requirements(prepared);
+	const bool executes_first = requirements.image && aspawn_image_fits(prepared->image.size) &&
+				    aspawn_exec_keeps_all(prepared);
+	struct exec_watch *watch =
+		executes_first && child_state(child)->pool && !(flags & HIDDEN) ?
+			aspawn_image_cache_take(child_state(child)->pool, prepared) :
+			NULL;
+	const unsigned char slot = aspawn_image_cache_slot(prepared);
 	const struct request request = {
 		.copy_memory = requirements.copy_memory || flags & ASPAWN_COMMAND_FORK,
-		.executes_first = requirements.image && aspawn_image_fits(prepared->image.size),
+		.executes_first = executes_first,
+		.surely = watch && !prepared->image.filtered &&
+			  aspawn_image_cache_is_proven(prepared->image.cache),
+		.watch = watch,
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
 		.clone = flags & ASPAWN_COMMAND_PRIVATE ? aspawn_private_clone :
 			 flags & HIDDEN                 ? aspawn_autoreap_clone :
@@ -267,14 +277,20 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	prepared->joined = requirements.cgroup;
 	prepared->parent = requirements.parent ? psys_getpid() : 0;
 	int r = aspawn_spawn(&spawned, &request, stack);
+	const bool kept = r == 0 && watch && spawned.watch == watch;
+	if (watch && !kept)
+		aspawn_image_cache_give(watch, slot, 0);
 	if (r < 0)
 		return r;
+	if (kept && !request.surely)
+		aspawn_image_cache_set_proven(prepared->image.cache, true);
 	give_pipes(prepared);
 	child->pid = spawned.pid;
 	child->pidfd = spawned.pidfd;
 	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;
 	child_state(child)->report = spawned.read_end;
 	child_state(child)->watch = spawned.watch;
+	child_state(child)->slot = kept ? slot : 0;
 	const int privacy = stack_state(stack)->privacy;
 	child_state(child)->privacy = (unsigned char)privacy;
 	child_state(child)->private = privacy && privacy != ASPAWN_PRIVATE_NO_HELPER;

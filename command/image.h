@@ -32,17 +32,14 @@
 
 #include <aspawn/version.h>
 
-#include "../aspawn/watch.h"
-#include "prepared.h"
+#include "image_cache.h"
 
 enum {
-	IMAGE_PAGE = 65536,             /* the largest page size of any architecture */
-	IMAGE_WATCH = IMAGE_PAGE,       /* offset in the file of what is for watch.h */
-	IMAGE_COMMAND = IMAGE_WATCH + WATCH_SIZE, /* offset of the prepared command */
+	IMAGE_PAGE = 65536, /* the largest page size of any architecture */
 	/* The addresses are close to each other, so that few page tables are needed. */
 	IMAGE_AT = 0x400000, /* of the text: image.ld */
-	IMAGE_WATCH_AT = IMAGE_AT + IMAGE_WATCH,
-	IMAGE_COMMAND_AT = IMAGE_AT + IMAGE_COMMAND,
+	IMAGE_WATCH_AT = IMAGE_AT + IMAGE_PAGE,
+	IMAGE_COMMAND_AT = IMAGE_WATCH_AT + WATCH_SIZE,
 	IMAGE_COMMAND_MOST = 0x4000000, /* bytes */
 };
 
@@ -55,6 +52,13 @@ enum {
 
 /* True if this build of the library has an image, and size bytes of a command fit in it. */
 bool aspawn_image_fits(size_t size);
+
+/* True if an exec would change nothing that an action can see. Stores what the image restores. */
+bool aspawn_exec_keeps_all(struct prepared *prepared);
+
+/* Makes the image's file by memfd_create(2), and writes the image to it, if the file has it. */
+int aspawn_image_make_file(unsigned flags);
+bool aspawn_image_write(int fd);
 
 /* As aspawn_perform(), but executes the image if control->executes_first, or returns. */
 int aspawn_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);

@@ -14,6 +14,7 @@
 #include <syscall/syscall.h>
 
 #include "../aspawn/stack.h"
+#include "image_cache.h"
 
 enum {
 	MOST_KEPT = 64,
@@ -22,6 +23,7 @@ enum {
 
 struct pool {
 	struct control *list;
+	struct image_cache *images;
 	int kept, taken;      /* numbers of stacks; approximate while other threads use the pool */
 } __attribute__((may_alias)); /* as struct child_state */
 _Static_assert(sizeof(struct pool) <= sizeof(struct aspawn_pool), "must fit");
@@ -63,6 +65,7 @@ static bool is_in_use(const struct control *element)
 struct Stack_t aspawn_pool_take(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
+	__atomic_add_fetch(&pool->taken, 1, __ATOMIC_SEQ_CST);
 	struct control *list = take_all(pool), **at = &list, *found;
 
 	while ((found = *at) && is_in_use(found))
@@ -74,18 +77,14 @@ struct Stack_t aspawn_pool_take(struct aspawn_pool *public)
 	if (found)
 		*at = found->next;
 	push(pool, list);
-	__atomic_add_fetch(&pool->taken, 1, __ATOMIC_RELAXED);
 	if (!found)
 		return (struct Stack_t){ NULL, 0 };
 	__atomic_add_fetch(&pool->kept, -1, __ATOMIC_RELAXED);
 	return found->stack;
 }
 
-void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
+static void give(struct pool *pool, struct Stack_t stack)
 {
-	struct pool *pool = pool_of(public);
-
-	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_RELAXED);
 	if (!stack.addr)
 		return;
 	if ((stack.size > LARGEST_KEPT ||
@@ -97,6 +96,31 @@ void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 	control->next = NULL;
 	__atomic_add_fetch(&pool->kept, 1, __ATOMIC_RELAXED);
 	push(pool, control);
+}
+
+void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
+{
+	struct pool *pool = pool_of(public);
+
+	give(pool, stack);
+	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_SEQ_CST);
+}
+
+struct image_cache **aspawn_pool_images(struct aspawn_pool *public)
+{
+	return &pool_of(public)->images;
+}
+
+/* Whoever has seen a cache in the list has a stack of the pool, or has given back what it used. */
+static bool trim_images(struct pool *pool)
+{
+	if (__atomic_load_n(&pool->taken, __ATOMIC_SEQ_CST) > 0)
+		return false;
+	struct image_cache *list = __atomic_exchange_n(&pool->images, NULL, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&pool->taken, __ATOMIC_SEQ_CST) == 0)
+		list = aspawn_image_caches_free(list);
+	aspawn_image_caches_push(&pool->images, list);
+	return !list;
 }
 
 int aspawn_pool_trim(struct aspawn_pool *public)
@@ -118,5 +142,5 @@ int aspawn_pool_trim(struct aspawn_pool *public)
 		busy = list;
 	}
 	push(pool, busy);
-	return busy || __atomic_load_n(&pool->taken, __ATOMIC_RELAXED) > 0 ? -PSYS_EBUSY : 0;
+	return !trim_images(pool) || busy ? -PSYS_EBUSY : 0;
 }

@@ -5,10 +5,15 @@
 
 #include <aspawn/command.h>
 
+struct image_cache;
+
 /* Returns a stack that no child uses, or {0} if there is none. Called with all signals blocked. */
 struct Stack_t aspawn_pool_take(struct aspawn_pool *pool);
 
 /* Gives a stack back; a child may still run on it. stack {0} only ends the matching take. */
 void aspawn_pool_give(struct aspawn_pool *pool, struct Stack_t stack);
+
+/* The list of the pool's images, for image_cache.h. */
+struct image_cache **aspawn_pool_images(struct aspawn_pool *pool);
 
 #endif

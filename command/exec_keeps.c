@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* What an exec changes: the caller looks, before a child executes the image. */
+#include "image.h"
+
+enum {
+	STACK_LEAST = 256 * 1024, /* bytes; the kernel gives a program 128 KiB at once */
+	/* personality(2): of debuggers, of 32-bit systems, of programs of arm */
+	HARMLESS = 0x40000 | 8 | 0x800000,
+};
+
+/* Before Linux 5.16 the core dump of a child that a filter kills also kills the parent. */
+static bool survives_filters(void)
+{
+	struct psys_utsname name;
+	int version[2] = { 0, 0 };
+	const char *at = name.release;
+
+	if (psys_uname(&name) < 0)
+		return false;
+	for (int i = 0; i < 2; i++, at += *at == '.')
+		for (; *at >= '0' && *at <= '9'; at++)
+			version[i] = version[i] * 10 + (*at - '0');
+	return version[0] > 5 || (version[0] == 5 && version[1] >= 16);
+}
+
+/* The image has the stack that the kernel gives it, not the one of a copy. */
+static bool has_stack_limit(void)
+{
+	struct psys_rlimit64 limit;
+
+	return psys_prlimit64(0, PSYS_RLIMIT_STACK, NULL, &limit) >= 0 &&
+	       limit.rlim_cur >= STACK_LEAST;
+}
+
+/* The saved IDs, and those for files, become the effective ones. If the real ones are others, the
+ * exec is that of a set-user-ID program. */
+static bool keeps_ids(unsigned *user)
+{
+	unsigned real, effective, saved;
+
+	if (psys_getresgid(&real, &effective, &saved) < 0 || real != effective ||
+	    saved != effective || psys_setfsgid((unsigned)-1) != effective)
+		return false;
+	if (psys_getresuid(&real, &effective, &saved) < 0 || real != effective ||
+	    saved != effective || psys_setfsuid((unsigned)-1) != effective)
+		return false;
+	*user = effective;
+	return true;
+}
+
+/* Securebits change what an exec does, and one of them is cleared; the image is dumpable; and a
+ * personality may give it other addresses. */
+static bool keeps_flags(void)
+{
+	const int personality = psys_personality(0xffffffff);
+
+	return psys_prctl(PSYS_PR_GET_SECUREBITS, 0, 0, 0, 0) == 0 &&
+	       psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0) == 1 && personality >= 0 &&
+	       !(personality & ~HARMLESS);
+}
+
+static bool holds(const struct psys_cap_user_data *held, unsigned capability)
+{
+	return held[capability / 32].permitted & UINT32_C(1) << capability % 32;
+}
+
+/* capabilities(7), "Transformation of capabilities during execve()": root gets what is in the
+ * bounding set or inheritable, others keep what is ambient. The image drops what root gains. */
+static bool keeps_capabilities(struct prepared *prepared, unsigned user)
+{
+	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	const struct psys_cap_user_data *held = prepared->image.capabilities;
+
+	if (psys_capget(&header, prepared->image.capabilities) < 0)
+		return false;
+	for (unsigned i = 0; i < 64; i++) {
+		if (!holds(held, i))
+			continue;
+		if (user ? psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_IS_SET, i, 0, 0) != 1 :
+			   !(held[i / 32].inheritable & UINT32_C(1) << i % 32) &&
+				    psys_prctl(PSYS_PR_CAPBSET_READ, i, 0, 0, 0) != 1)
+			return false;
+	}
+	return true;
+}
+
+bool aspawn_exec_keeps_all(struct prepared *prepared)
+{
+	unsigned user;
+
+	prepared->image.filtered = psys_prctl(PSYS_PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
+	return (!prepared->image.filtered || survives_filters()) && has_stack_limit() &&
+	       keeps_ids(&user) && keeps_flags() && keeps_capabilities(prepared, user) &&
+	       psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0) >= 0;
+}
