@@ -69,7 +69,7 @@ static bool map_slots(struct image_cache *cache)
 					PSYS_MAP_SHARED | PSYS_MAP_FIXED, cache->fd, IMAGE_PAGE));
 }
 
-static bool begin(struct image_cache *cache)
+static bool begin_cache(struct image_cache *cache)
 {
 	struct psys_statx file;
 
@@ -89,14 +89,14 @@ static bool begin(struct image_cache *cache)
 	return false;
 }
 
-static struct image_cache *make(void)
+static struct image_cache *make_cache(void)
 {
 	struct image_cache *cache = psys_mmap(NULL, CACHE_SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE,
 					      PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 
 	if (PSYS_IS_ERROR(cache))
 		return NULL;
-	if (begin(cache))
+	if (begin_cache(cache))
 		return cache;
 	psys_munmap(cache, CACHE_SIZE);
 	return NULL;
@@ -124,7 +124,7 @@ static struct image_cache *cache_of(struct aspawn_pool *pool)
 
 	if (cache && aspawn_image_cache_is_intact(cache))
 		return cache;
-	cache = make();
+	cache = make_cache();
 	aspawn_image_caches_push(list, cache);
 	return cache;
 }
