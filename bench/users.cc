@@ -13,31 +13,42 @@
 static char child[] = BENCH_CHILD;
 static char *const argv[] = { child, nullptr };
 static char *const envp[] = { nullptr };
+static Stack_t stack;
 static aspawn_pool pool;
 static aspawn_child handle;
 static const aspawn_action user = ASPAWN_USER(65534, 65534, nullptr, 0);
 
-static int start_command(uint64_t flags, bool as_user)
+static int start_command(uint64_t flags, bool as_user, bool with_pool)
 {
-	const struct aspawn_command command = {
-		sizeof command, flags, child,   argv, envp, nullptr, as_user ? &user : nullptr,
-		as_user,        &pool, nullptr, 0,    0,    0,       0
-	};
+	struct aspawn_command command = {};
+
+	command.size = sizeof command;
+	command.flags = flags;
+	command.argv = argv;
+	command.envp = envp;
+	command.actions = as_user ? &user : nullptr;
+	command.action_count = as_user;
+	command.pool = with_pool ? &pool : nullptr;
+	command.stack = with_pool ? nullptr : &stack;
 	int r = aspawn_start(&handle, &command);
 	return r < 0 ? r : handle.pid;
 }
 
 static int start_no_user()
 {
-	return start_command(0, false);
+	return start_command(0, false, true);
 }
 static int start_user()
 {
-	return start_command(0, true);
+	return start_command(0, true, true);
+}
+static int start_user_without_pool()
+{
+	return start_command(0, true, false);
 }
 static int start_user_copied()
 {
-	return start_command(ASPAWN_COMMAND_NO_IMAGE, true);
+	return start_command(ASPAWN_COMMAND_NO_IMAGE, true, true);
 }
 static void finish_command(int)
 {
@@ -60,6 +71,7 @@ static int start_fork()
 static const std::vector<Way> user_ways = {
 	{ "aspawn_start, no user", start_no_user, finish_command },
 	{ "aspawn_start, user", start_user, finish_command },
+	{ "aspawn_start, user, no pool", start_user_without_pool, finish_command },
 	{ "aspawn_start, user, no image", start_user_copied, finish_command },
 	{ "fork, user", start_fork, reap },
 };
