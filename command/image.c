@@ -115,7 +115,7 @@ static PSYS_UNINSTRUMENTED int enter(struct control *control, struct prepared *p
 	prepared->image.layout = IMAGE_LAYOUT;
 	if (!keep_descriptors(prepared, control->report.childs_end))
 		return -PSYS_EPERM;
-	if (!kept && !aspawn_watch_is_supported())
+	if (!control->surely && !aspawn_watch_is_supported())
 		return -PSYS_ENOSYS;
 	if (!(kept ? use_kept(control, prepared) : make_own(control, prepared)))
 		return -PSYS_EBADF;
