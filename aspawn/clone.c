@@ -43,6 +43,9 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
 		return false;
 	if (request->executes_first && method->flags & PSYS_CLONE_VFORK)
 		return false;
+	/* The parent would not see the page that the child maps. */
+	if (request->executes_first && !request->copy_memory && !(method->flags & PSYS_CLONE_VM))
+		return false;
 	if (request->copy_memory)
 		return !(method->flags & PSYS_CLONE_VM) && (!method->clone3 || needs_clone3);
 	return method->flags & PSYS_CLONE_VM || !method->clone3;
