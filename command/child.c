@@ -91,7 +91,9 @@ static int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *fail
 	const struct psys_timespec deadline = deadline_after(timeout);
 	if (state->watch)
 		r = aspawn_watch_wait(state->watch, child->pid, timeout);
-	return r == -PSYS_ENOSYS ? read_reports(state, failure, deadline) : r;
+	return r != -PSYS_ENOSYS  ? r :
+	       state->report >= 0 ? read_reports(state, failure, deadline) :
+				    0;
 }
 
 /* Reads the report from the child's stack, after the child has left the stack. */
@@ -148,10 +150,20 @@ static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
 	return 0;
 }
 
+/* A forked process does not have the slots of a pool. */
+static void forget_slot_after_fork(struct child_state *state)
+{
+	if (!state->slot || aspawn_image_cache_has(state->watch, state->slot))
+		return;
+	state->slot = 0;
+	state->watch = NULL;
+}
+
 void aspawn_release_reports(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
+	forget_slot_after_fork(state);
 	if (state->slot)
 		aspawn_image_cache_give(state->watch, state->slot, child->pid);
 	else
@@ -170,6 +182,7 @@ int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
 	struct child_state *state = child_state(child);
 
 	*failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+	forget_slot_after_fork(state);
 	if (state->known <= EXECUTING) {
 		int r = find_out(child, failure, timeout);
 		if (r < 0)

@@ -3,7 +3,8 @@
 #include "image.h"
 
 enum {
-	STACK_LEAST = 256 * 1024, /* bytes; the kernel gives a program 128 KiB at once */
+	/* The image has the stack that the kernel gives it, 128 KiB at once, not the one of a copy. */
+	STACK_LEAST = 256 * 1024, /* bytes */
 	/* personality(2): of debuggers, of 32-bit systems, of programs of arm */
 	HARMLESS = 0x40000 | 8 | 0x800000,
 };
@@ -23,13 +24,11 @@ static bool survives_filters(void)
 	return version[0] > 5 || (version[0] == 5 && version[1] >= 16);
 }
 
-/* The image has the stack that the kernel gives it, not the one of a copy. */
-static bool has_stack_limit(void)
+static bool has_limit(int resource, uint64_t least)
 {
 	struct psys_rlimit64 limit;
 
-	return psys_prlimit64(0, PSYS_RLIMIT_STACK, NULL, &limit) >= 0 &&
-	       limit.rlim_cur >= STACK_LEAST;
+	return psys_prlimit64(0, resource, NULL, &limit) >= 0 && limit.rlim_cur >= least;
 }
 
 /* The saved IDs, and those for files, become the effective ones. If the real ones are others, the
@@ -89,7 +88,9 @@ bool aspawn_exec_keeps_all(struct prepared *prepared)
 	unsigned user;
 
 	prepared->image.filtered = psys_prctl(PSYS_PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
-	return (!prepared->image.filtered || survives_filters()) && has_stack_limit() &&
+	return (!prepared->image.filtered || survives_filters()) &&
+	       has_limit(PSYS_RLIMIT_STACK, STACK_LEAST) &&
+	       has_limit(PSYS_RLIMIT_FSIZE, IMAGE_COMMAND + prepared->image.size) &&
 	       keeps_ids(&user) && keeps_flags() && keeps_capabilities(prepared, user) &&
 	       psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0) >= 0;
 }

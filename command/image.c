@@ -56,70 +56,60 @@ static PSYS_UNINSTRUMENTED bool keep_descriptors(const struct prepared *prepared
 	return true;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_image_make_file(unsigned flags)
+static PSYS_UNINSTRUMENTED int make_image_file(void)
 {
-	const unsigned mode = *image_file ? PSYS_MFD_NOEXEC_SEAL : PSYS_MFD_EXEC;
-	int fd = psys_memfd_create("aspawn", flags | mode);
+	int fd = psys_memfd_create("aspawn", *image_file ? PSYS_MFD_NOEXEC_SEAL : PSYS_MFD_EXEC);
 
-	return fd == -PSYS_EINVAL ? psys_memfd_create("aspawn", flags) : fd; /* before Linux 6.3 */
+	return fd == -PSYS_EINVAL ? psys_memfd_create("aspawn", 0) : fd; /* before Linux 6.3 */
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_image_write(int fd)
+static PSYS_UNINSTRUMENTED bool write_file(int fd, const struct prepared *prepared)
 {
 	const size_t length = (uintptr_t)aspawn_image_end - (uintptr_t)aspawn_image;
-
-	return *image_file || psys_write(fd, aspawn_image, length) == (long)length;
-}
-
-/* The child writes a file of its own. The parent has the watch too, as the memory is shared. */
-static PSYS_UNINSTRUMENTED bool make_own(struct control *control, struct prepared *prepared)
-{
 	const size_t size = prepared->image.size;
-	const int fd = aspawn_image_make_file(0);
 
-	prepared->image.fd = fd;
-	prepared->image.offset = IMAGE_PAGE;
-	return fd >= 0 && aspawn_image_write(fd) &&
-	       psys_pwrite64(fd, prepared, size, IMAGE_PAGE + WATCH_SIZE) == (long)size &&
-	       aspawn_watch_in_file(fd, IMAGE_PAGE, control->watch, WATCH_SIZE);
+	return (*image_file || psys_write(fd, aspawn_image, length) == (long)length) &&
+	       psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) == (long)size;
 }
 
-/* The child's table is its own: from now on no thread of the host can replace the descriptor. */
-static PSYS_UNINSTRUMENTED bool use_kept(struct control *control, const struct prepared *prepared)
+/* The parent has the watch too, as the memory is shared. The child's table is its own: no thread of
+ * the host can replace the pool's descriptor there. */
+static PSYS_UNINSTRUMENTED bool share_watch(struct control *control, const struct prepared *prepared)
 {
-	psys_memcpy((char *)control->watch + WATCH_SIZE, prepared, prepared->image.size);
-	return aspawn_image_cache_is_intact(prepared->image.cache) &&
-	       psys_fcntl(prepared->image.fd, PSYS_F_SETFD, 0) >= 0;
+	const struct image_data *image = &prepared->image;
+
+	return image->cache ? aspawn_image_cache_is_intact(image->cache) &&
+				      psys_fcntl(image->pool_fd, PSYS_F_SETFD, 0) >= 0 :
+			      aspawn_watch_in_file(image->fd, IMAGE_WATCH, control->watch,
+						   WATCH_SIZE) != NULL;
 }
 
 /* Returns why the image cannot be executed, a negative error number. */
 static PSYS_UNINSTRUMENTED int execute_image(const struct prepared *prepared)
 {
-	const struct image_data *image = &prepared->image;
+	const int fd = prepared->image.fd;
 	char *const none[] = { NULL };
-	char numbers[3][PSYS_DECIMAL_SIZE];
-	char *const argv[] = { (char *)(uintptr_t)prepared->file, numbers[0], numbers[1],
-			       numbers[2], NULL };
+	char number[PSYS_DECIMAL_SIZE];
+	char *const argv[] = { (char *)(uintptr_t)prepared->file, number, NULL };
 
-	psys_i64_to_decimal(numbers[0], image->fd);
-	psys_i64_to_decimal(numbers[1], image->offset);
-	psys_i64_to_decimal(numbers[2], (int64_t)image->size);
+	psys_i64_to_decimal(number, fd);
 	return *image_file ? psys_execve(image_file, argv, none) :
-			     psys_execveat(image->fd, "", argv, none, PSYS_AT_EMPTY_PATH);
+			     psys_execveat(fd, "", argv, none, PSYS_AT_EMPTY_PATH);
 }
 
 static PSYS_UNINSTRUMENTED int enter(struct control *control, struct prepared *prepared)
 {
-	const bool kept = prepared->image.cache;
-
-	prepared->image.layout = IMAGE_LAYOUT;
 	if (!keep_descriptors(prepared, control->report.childs_end))
 		return -PSYS_EPERM;
 	if (!control->surely && !aspawn_watch_is_supported())
 		return -PSYS_ENOSYS;
-	if (!(kept ? use_kept(control, prepared) : make_own(control, prepared)))
-		return -PSYS_EBADF;
-	return execute_image(prepared);
+	prepared->image.layout = IMAGE_LAYOUT;
+	prepared->image.fd = make_image_file();
+	if (prepared->image.fd < 0)
+		return prepared->image.fd;
+	if (!write_file(prepared->image.fd, prepared))
+		return -PSYS_EIO;
+	return share_watch(control, prepared) ? execute_image(prepared) : -PSYS_EBADF;
 }
 
 PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *mask,

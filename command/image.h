@@ -5,18 +5,19 @@
  * memory is one too, but costs what fork(2) costs.
  *
  * parent  sees by the actions that the command needs memory of its own, and that nothing in the
- *         command needs the parent's memory (aspawn_requirements()). Starts a child that shares
- *         the memory, and is suspended until the child has executed the image or has ended.
- * child   compares what execve(2) changes with what it has: only if an exec would change no
- *         credential, limit or flag that an action can see, it goes on. Writes a file without
- *         a name: an ELF header, the image, the prepared command as it lies on the stack, and a
- *         page that the image and the parent share, by which the parent sees the last exec or why
- *         there was none.
+ *         command needs the parent's memory (aspawn_requirements()). Compares what execve(2)
+ *         changes with what it has: only if an exec would change no credential, limit or flag that
+ *         an action can see, it starts a child that shares the memory. Is suspended until the child
+ *         has executed the image or has ended, unless that has worked before with a page of the
+ *         pool (image_cache.h).
+ * child   writes a file without a name: the image, the prepared command as it lies on the stack,
+ *         and, if there is none of a pool, a page that the image and the parent share, by which the
+ *         parent sees the last exec or why there was none.
  *         Lets the descriptors that actions use survive one exec, and executes the file.
- * kernel  maps the image, and the command at a fixed address.
- * image   corrects the pointers in the command by the difference of the addresses, sets
- *         FD_CLOEXEC again, and then is what a child in a copy of the memory would be: it
- *         performs the actions, reports in the shared page, and executes the program.
+ * image   maps the command at a fixed address and the page, corrects the pointers in the command
+ *         by the difference of the addresses, sets FD_CLOEXEC again, and then is what a child in a
+ *         copy of the memory would be: it performs the actions, reports in the shared page, and
+ *         executes the program.
  * parent  if the child could not execute the image: reaps it, which nobody else can see, and
  *         starts a child in a copy of the memory.
  *
@@ -35,10 +36,13 @@
 #include "image_cache.h"
 
 enum {
-	IMAGE_PAGE = 65536, /* the largest page size of any architecture */
+	IMAGE_PAGE = 65536,                       /* the largest page size of any architecture */
+	IMAGE_WATCH = IMAGE_PAGE,                 /* offset in the file of what is for watch.h */
+	IMAGE_COMMAND = IMAGE_WATCH + WATCH_SIZE, /* offset of the prepared command */
 	/* The addresses are close to each other, so that few page tables are needed. */
-	IMAGE_AT = 0x400000, /* of the text: image.ld */
-	IMAGE_WATCH_AT = IMAGE_AT + IMAGE_PAGE,
+	IMAGE_AT = 0x400000,                         /* of the text: image.ld */
+	IMAGE_POOL_WATCH_AT = IMAGE_AT - IMAGE_PAGE, /* of a watch in a pool's file */
+	IMAGE_WATCH_AT = IMAGE_AT + IMAGE_WATCH,
 	IMAGE_COMMAND_AT = IMAGE_WATCH_AT + WATCH_SIZE,
 	IMAGE_COMMAND_MOST = 0x4000000, /* bytes */
 };
@@ -55,10 +59,6 @@ bool aspawn_image_fits(size_t size);
 
 /* True if an exec would change nothing that an action can see. Stores what the image restores. */
 bool aspawn_exec_keeps_all(struct prepared *prepared);
-
-/* Makes the image's file by memfd_create(2), and writes the image to it, if the file has it. */
-int aspawn_image_make_file(unsigned flags);
-bool aspawn_image_write(int fd);
 
 /* As aspawn_perform(), but executes the image if control->executes_first, or returns. */
 int aspawn_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);

@@ -3,13 +3,14 @@
 
 #include <syscall/string.h>
 
+#include "../aspawn/files.h"
 #include "image.h"
 #include "pool.h"
 
 enum {
 	SLOTS = 32,
 	CACHE_SIZE = (1 + SLOTS) * IMAGE_PAGE,
-	LOWEST_FD = 3, /* the host means something by lower ones */
+	SEALS = 1 | 2 | 4, /* F_SEAL_SEAL, _SHRINK, _GROW */
 };
 
 struct image_cache {
@@ -44,18 +45,17 @@ static bool may_write(void)
 	       limit.rlim_cur >= CACHE_SIZE;
 }
 
+/* No forked process can make the file smaller: the caller would get SIGBUS. */
 static int make_file(void)
 {
-	int fd = may_write() ? aspawn_image_make_file(PSYS_MFD_CLOEXEC) : -1;
+	const unsigned flags = PSYS_MFD_CLOEXEC | PSYS_MFD_ALLOW_SEALING;
+	int fd = may_write() ? psys_memfd_create("aspawn", flags | PSYS_MFD_NOEXEC_SEAL) : -1;
 
-	if (fd < 0)
-		return fd;
-	const int low = fd;
-	if (low < LOWEST_FD) {
-		fd = (int)psys_fcntl(low, PSYS_F_DUPFD_CLOEXEC, LOWEST_FD);
-		psys_close(low);
-	}
-	if (fd >= 0 && (!aspawn_image_write(fd) || psys_ftruncate(fd, CACHE_SIZE) < 0)) {
+	if (fd == -PSYS_EINVAL) /* before Linux 6.3 */
+		fd = psys_memfd_create("aspawn", flags);
+	fd = aspawn_files_avoid_streams(fd);
+	if (fd >= 0 &&
+	    (psys_ftruncate(fd, CACHE_SIZE) < 0 || psys_fcntl(fd, PSYS_F_ADD_SEALS, SEALS) < 0)) {
 		psys_close(fd);
 		return -1;
 	}
@@ -64,9 +64,12 @@ static int make_file(void)
 
 static bool map_slots(struct image_cache *cache)
 {
-	return !PSYS_IS_ERROR(psys_mmap((char *)cache + IMAGE_PAGE, CACHE_SIZE - IMAGE_PAGE,
+	char *slots = (char *)cache + IMAGE_PAGE;
+
+	return !PSYS_IS_ERROR(psys_mmap(slots, CACHE_SIZE - IMAGE_PAGE,
 					PSYS_PROT_READ | PSYS_PROT_WRITE,
-					PSYS_MAP_SHARED | PSYS_MAP_FIXED, cache->fd, IMAGE_PAGE));
+					PSYS_MAP_SHARED | PSYS_MAP_FIXED, cache->fd, IMAGE_PAGE)) &&
+	       psys_madvise(slots, CACHE_SIZE - IMAGE_PAGE, PSYS_MADV_DONTFORK) >= 0;
 }
 
 static bool begin_cache(struct image_cache *cache)
@@ -181,27 +184,35 @@ static unsigned take_slot(struct image_cache *cache)
 
 struct exec_watch *aspawn_image_cache_take(struct aspawn_pool *pool, struct prepared *prepared)
 {
-	if (prepared->image.size > IMAGE_PAGE - WATCH_SIZE)
-		return NULL;
 	struct image_cache *cache = cache_of(pool);
 	const unsigned slot = cache ? take_slot(cache) : 0;
 	if (!slot)
 		return NULL;
 	prepared->image.cache = cache;
-	prepared->image.fd = cache->fd;
-	prepared->image.offset = (long)slot * IMAGE_PAGE;
+	prepared->image.pool_fd = cache->fd;
+	prepared->image.pool_offset = (long)slot * IMAGE_PAGE;
 	psys_memset(watch_of(cache, slot), 0, WATCH_SIZE);
 	return watch_of(cache, slot);
 }
 
 unsigned char aspawn_image_cache_slot(const struct prepared *prepared)
 {
-	return (unsigned char)(prepared->image.offset / IMAGE_PAGE);
+	return (unsigned char)(prepared->image.pool_offset / IMAGE_PAGE);
+}
+
+static struct image_cache *cache_with(const struct exec_watch *watch, unsigned slot)
+{
+	return (void *)((char *)(uintptr_t)watch - (size_t)slot * IMAGE_PAGE);
+}
+
+bool aspawn_image_cache_has(const struct exec_watch *watch, unsigned slot)
+{
+	return cache_with(watch, slot)->inode;
 }
 
 void aspawn_image_cache_give(struct exec_watch *watch, unsigned slot, int pid)
 {
-	struct image_cache *cache = (void *)((char *)watch - (size_t)slot * IMAGE_PAGE);
+	struct image_cache *cache = cache_with(watch, slot);
 	const uint32_t bit = UINT32_C(1) << (slot - 1);
 
 	cache->pids[slot - 1] = pid;
@@ -225,7 +236,8 @@ struct image_cache *aspawn_image_caches_free(struct image_cache *caches)
 		}
 		if (aspawn_image_cache_is_intact(caches))
 			psys_close(caches->fd);
-		psys_munmap(caches, CACHE_SIZE);
+		/* A forked process may have other mappings where the slots were. */
+		psys_munmap(caches, caches->inode ? CACHE_SIZE : IMAGE_PAGE);
 	}
 	return used;
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file of the image that a pool keeps, with slots for commands in flight. So a start makes no
- * file, and once the image has been executed from it the caller is not suspended for the next one.
+ * The watches that a pool keeps for children in the image: slots of a file, of which the parent has
+ * a mapping before it clones. So once the image has been executed with one, the caller is not
+ * suspended for the next child.
  *
  *   offset 0                64 KiB           128 KiB
- *   | image                 | slot           | slot ...      the file
- *   | struct image_cache    | slot           | slot ...      the caller's mapping
+ *   |                       | watch          | watch ...      the file
+ *   | struct image_cache    | watch          | watch ...      the caller's mapping
  *
- * A slot has a watch and the prepared command: image.h. It is taken from before the clone until the
- * image's exec or end. The first unit of the mapping is the caller's alone, and a fork wipes it: then
- * both processes have the slots, but only the old one uses them.
+ * A slot is taken from before the clone until the image's exec or end. The mapping is the caller's
+ * alone: a fork wipes its first unit and does not inherit the slots. A forked process has the
+ * descriptor, and may have fewer privileges. So the file has nothing that is executed or secret: the
+ * command and the image are in a file that only the child has.
  *
- * The host may have closed the descriptor, and have given its number to another file, which is never
- * executed: the caller looks before it uses the file, and the child looks again, as its table is its
- * own.
+ * The host may have closed the descriptor, and have given its number to another file: the caller
+ * looks before it uses the file, and the child looks again, as its table is its own.
  */
 #ifndef COMMAND_IMAGE_CACHE_H
 #define COMMAND_IMAGE_CACHE_H
@@ -21,9 +22,9 @@
 #include "../aspawn/watch.h"
 #include "prepared.h"
 
-/* Takes a slot of the pool for the command: stores fd, offset and cache in prepared->image. Returns
- * the watch in it, all zeros; NULL: none is free, or no file can be kept. Called with all signals
- * blocked, and a stack taken from the pool. */
+/* Takes a slot of the pool for the command, and stores it in prepared->image. Returns the watch, all
+ * zeros; NULL: none is free, or no file can be kept. Called with all signals blocked, and a stack
+ * taken from the pool. */
 struct exec_watch *aspawn_image_cache_take(struct aspawn_pool *pool, struct prepared *prepared);
 
 /* Number of the prepared command's slot, from 1. */
@@ -35,7 +36,10 @@ void aspawn_image_cache_give(struct exec_watch *watch, unsigned slot, int pid);
 /* In caller and child: true if fd is the file of the cache. */
 bool aspawn_image_cache_is_intact(const struct image_cache *cache);
 
-/* True if the image has been executed from this file. The child may store false. */
+/* False in a forked process, which does not have the slot. */
+bool aspawn_image_cache_has(const struct exec_watch *watch, unsigned slot);
+
+/* True if the image has been executed with a slot of it. The child may store false. */
 bool aspawn_image_cache_is_proven(const struct image_cache *cache);
 void aspawn_image_cache_set_proven(struct image_cache *cache, bool proven);
 

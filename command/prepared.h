@@ -29,8 +29,10 @@ struct image_data {
 	void *origin;    /* the address of the prepared command, for which its pointers are */
 	size_t size;     /* bytes from there to the end of struct control */
 	int fd;          /* of the file that has the command, until the image has mapped it */
-	long offset;     /* there, of the watch, which the command follows */
-	struct image_cache *cache;                 /* whose file it is; NULL: the child makes one */
+	/* Of a pool that has a watch for the child, and where in which file that is; or NULL. */
+	struct image_cache *cache;
+	long pool_offset;
+	int pool_fd;
 	bool filtered;                             /* seccomp(2) */
 	struct psys_cap_user_data capabilities[2]; /* of the child before the exec */
 	char name[16];                             /* comm: prctl(2), PR_SET_NAME */

@@ -102,41 +102,40 @@ static void restore_capabilities(const struct prepared *prepared)
 		psys_capset(&header, prepared->image.capabilities);
 }
 
-static long number(const char *text)
-{
-	long value = 0;
-
-	for (; *text >= '0' && *text <= '9' && value < INT32_MAX / 10 - 1; text++)
-		value = value * 10 + (*text - '0');
-	return value;
-}
-
-/* Maps the watch and the command. The arguments are the descriptor, the offset and the command's
- * size. Returns NULL if they are not those of this library. */
-static struct exec_watch *map_command(char *const *arguments)
+/* Maps the watch and the command, whose descriptor is the argument. Returns NULL if it is not of
+ * this library. */
+static struct exec_watch *map_command(const char *number)
 {
 	const struct image_data *image = &((const struct prepared *)IMAGE_COMMAND_AT)->image;
-	const int fd = (int)number(arguments[0]);
-	const long offset = number(arguments[1]), size = WATCH_SIZE + number(arguments[2]);
+	int fd = 0;
 
-	if (size < (long)(WATCH_SIZE + sizeof(struct prepared)) || size > IMAGE_COMMAND_MOST ||
-	    psys_lseek(fd, 0, PSYS_SEEK_END) - size < offset)
+	while (*number >= '0' && *number <= '9')
+		fd = fd * 10 + (*number++ - '0');
+	const long end = psys_lseek(fd, 0, PSYS_SEEK_END);
+	if (end <= (long)(IMAGE_COMMAND + sizeof(struct prepared)))
 		return NULL;
-	struct exec_watch *watch =
-		aspawn_watch_in_file(fd, offset, (void *)IMAGE_WATCH_AT, (size_t)size);
-	return watch && image->layout == IMAGE_LAYOUT && image->fd == fd ? watch : NULL;
+	struct exec_watch *watch = aspawn_watch_in_file(fd, IMAGE_WATCH, (void *)IMAGE_WATCH_AT,
+							(size_t)end - IMAGE_WATCH);
+	if (!watch || image->layout != IMAGE_LAYOUT || image->fd != fd)
+		return NULL;
+	psys_close(fd);
+	if (!image->cache)
+		return watch;
+	watch = aspawn_watch_in_file(image->pool_fd, image->pool_offset,
+				     (void *)IMAGE_POOL_WATCH_AT, WATCH_SIZE);
+	psys_close(image->pool_fd);
+	return watch;
 }
 
 int main(int argc, char **argv);
 int main(int argc, char **argv)
 {
-	struct exec_watch *watch = argc == 4 ? map_command(argv + 1) : NULL;
+	struct exec_watch *watch = argc > 1 ? map_command(argv[1]) : NULL;
 	if (!watch)
 		return 127; /* the parent sees that nothing was executed */
 	struct prepared *prepared = (struct prepared *)IMAGE_COMMAND_AT;
 	struct control *control =
 		(struct control *)(uintptr_t)(IMAGE_COMMAND_AT + prepared->image.size) - 1;
-	psys_close(prepared->image.fd);
 	control->watch = watch;
 	control->executes_first = false;
 	move_pointers(prepared);

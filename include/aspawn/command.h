@@ -376,9 +376,10 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * The call takes some microseconds, whatever the actions do, with these exceptions. With
  * ASPAWN_CLOSEFROM it waits until the child has copied its descriptors, by its first system call;
  * if the child is stopped or frozen before, the wait goes on with the caller's signal mask. With a
- * [copy] action it waits until the child has executed the library's image, unless the pool has a
- * file of it that worked before, or costs as much as fork(2), as with ASPAWN_COMMAND_FORK. With ASPAWN_COMMAND_VFORK, and in user-mode emulators, it
- * waits for the exec. In such a wait, while the child is stopped, only SIGKILL ends the wait.
+ * [copy] action it waits until the child has executed the library's image, unless it has worked
+ * with the pool before, or costs as much as fork(2), as with ASPAWN_COMMAND_FORK. With
+ * ASPAWN_COMMAND_VFORK, and in user-mode emulators, it waits for the exec. In such a wait, while
+ * the child is stopped, only SIGKILL ends the wait.
  *
  * child    out: for the functions below, of which aspawn_wait() is the last, or aspawn_release()
  *          if the caller reaps by pid. May be uninitialized before.
@@ -540,9 +541,10 @@ PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 
 /*
  * Keeps the memory of children for later children, so that a start maps nothing, and once a command
- * has executed the library's image, a descriptor of its file. {0} before its first use. Any number of threads may use a pool at the same time; no lock is taken, so a pool
- * works in signal handlers and after fork(2). Do not move a pool while a child, released or not,
- * runs in its memory; free it when aspawn_pool_trim() has returned 0. Always 64 bytes.
+ * has executed the library's image, a descriptor for its reports. {0} before its first use. Any
+ * number of threads may use a pool at the same time; no lock is taken, so a pool works in signal
+ * handlers and after fork(2). Do not move a pool while a child, released or not, runs in its
+ * memory; free it when aspawn_pool_trim() has returned 0. Always 64 bytes.
  *
  *	static struct aspawn_pool pool;
  *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
