@@ -40,9 +40,9 @@ enum {
 	IMAGE_WATCH = IMAGE_PAGE,                 /* offset in the file of what is for watch.h */
 	IMAGE_COMMAND = IMAGE_WATCH + WATCH_SIZE, /* offset of the prepared command */
 	/* The addresses are close to each other, so that few page tables are needed. */
-	IMAGE_AT = 0x400000,                         /* of the text: image.ld */
-	IMAGE_POOL_WATCH_AT = IMAGE_AT - IMAGE_PAGE, /* of a watch in a pool's file */
-	IMAGE_WATCH_AT = IMAGE_AT + IMAGE_WATCH,
+	IMAGE_AT = 0x400000, /* of the text: image.ld */
+	IMAGE_POOL_WATCH_AT = IMAGE_AT + IMAGE_PAGE,
+	IMAGE_WATCH_AT = IMAGE_POOL_WATCH_AT + IMAGE_PAGE,
 	IMAGE_COMMAND_AT = IMAGE_WATCH_AT + WATCH_SIZE,
 	IMAGE_COMMAND_MOST = 0x4000000, /* bytes */
 };

@@ -62,47 +62,42 @@ static int make_file(void)
 	return fd;
 }
 
-static bool map_slots(struct image_cache *cache)
+/* The kernel chooses an address that suits the file, whose pages some caches alias. */
+static struct image_cache *map_file(int fd)
 {
-	char *slots = (char *)cache + IMAGE_PAGE;
+	struct image_cache *cache = psys_mmap(NULL, CACHE_SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE,
+					      PSYS_MAP_SHARED, fd, 0);
 
-	return !PSYS_IS_ERROR(psys_mmap(slots, CACHE_SIZE - IMAGE_PAGE,
-					PSYS_PROT_READ | PSYS_PROT_WRITE,
-					PSYS_MAP_SHARED | PSYS_MAP_FIXED, cache->fd, IMAGE_PAGE)) &&
-	       psys_madvise(slots, CACHE_SIZE - IMAGE_PAGE, PSYS_MADV_DONTFORK) >= 0;
-}
-
-static bool begin_cache(struct image_cache *cache)
-{
-	struct psys_statx file;
-
-	if (psys_madvise(cache, IMAGE_PAGE, PSYS_MADV_WIPEONFORK) < 0)
-		return false;
-	cache->fd = make_file();
-	if (cache->fd < 0)
-		return false;
-	if (psys_statx(cache->fd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &file) >= 0 &&
-	    map_slots(cache)) {
-		cache->device[0] = file.stx_dev_major;
-		cache->device[1] = file.stx_dev_minor;
-		cache->inode = file.stx_ino;
-		return true;
-	}
-	psys_close(cache->fd);
-	return false;
+	if (PSYS_IS_ERROR(cache))
+		return NULL;
+	if (psys_madvise(cache, CACHE_SIZE, PSYS_MADV_DONTFORK) >= 0 &&
+	    psys_mmap(cache, IMAGE_PAGE, PSYS_PROT_READ | PSYS_PROT_WRITE,
+		      PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS | PSYS_MAP_FIXED, -1, 0) == cache &&
+	    psys_madvise(cache, IMAGE_PAGE, PSYS_MADV_WIPEONFORK) >= 0)
+		return cache;
+	psys_munmap(cache, CACHE_SIZE);
+	return NULL;
 }
 
 static struct image_cache *make_cache(void)
 {
-	struct image_cache *cache = psys_mmap(NULL, CACHE_SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE,
-					      PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
+	const int fd = make_file();
+	struct psys_statx file;
 
-	if (PSYS_IS_ERROR(cache))
+	if (fd < 0)
 		return NULL;
-	if (begin_cache(cache))
-		return cache;
-	psys_munmap(cache, CACHE_SIZE);
-	return NULL;
+	struct image_cache *cache =
+		psys_statx(fd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &file) >= 0 ? map_file(fd) :
+										     NULL;
+	if (!cache) {
+		psys_close(fd);
+		return NULL;
+	}
+	cache->fd = fd;
+	cache->device[0] = file.stx_dev_major;
+	cache->device[1] = file.stx_dev_minor;
+	cache->inode = file.stx_ino;
+	return cache;
 }
 
 void aspawn_image_caches_push(struct image_cache **list, struct image_cache *caches)
