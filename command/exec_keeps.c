@@ -24,7 +24,8 @@ static bool survives_filters(void)
 	return version[0] > 5 || (version[0] == 5 && version[1] >= 16);
 }
 
-static bool has_limit(int resource, uint64_t least)
+/* Inlined, it makes gcc fail on m68k. */
+static __attribute__((noinline)) bool has_limit(int resource, uint64_t least)
 {
 	struct psys_rlimit64 limit;
 
