@@ -136,6 +136,16 @@ static struct exec_watch *watch_of(struct image_cache *cache, unsigned slot)
 	return (struct exec_watch *)(void *)((char *)cache + slot * IMAGE_PAGE);
 }
 
+/* ARMv5 has no other operation for this. */
+static void change_bits(uint32_t *word, uint32_t clear, uint32_t set)
+{
+	uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(word, &old, (old & ~clear) | set, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		;
+}
+
 /* Frees the slots whose children have executed a program or ended since. */
 static void sweep(struct image_cache *cache)
 {
@@ -145,8 +155,8 @@ static void sweep(struct image_cache *cache)
 		if (left & UINT32_C(1) << i && (aspawn_watch_is_over(watch_of(cache, i + 1)) ||
 						aspawn_child_is_gone(cache->pids[i])))
 			free |= UINT32_C(1) << i;
-	__atomic_fetch_and(&cache->used, ~free, __ATOMIC_RELEASE);
-	__atomic_fetch_or(&cache->left, left & ~free, __ATOMIC_RELEASE);
+	change_bits(&cache->used, free, 0);
+	change_bits(&cache->left, 0, left & ~free);
 }
 
 /* Returns a number from 1, or 0. */
@@ -196,9 +206,9 @@ void aspawn_image_cache_give(struct exec_watch *watch, unsigned slot, int pid)
 
 	cache->pids[slot - 1] = pid;
 	if (!pid || aspawn_watch_is_over(watch))
-		__atomic_fetch_and(&cache->used, ~bit, __ATOMIC_RELEASE);
+		change_bits(&cache->used, bit, 0);
 	else
-		__atomic_fetch_or(&cache->left, bit, __ATOMIC_RELEASE);
+		change_bits(&cache->left, 0, bit);
 }
 
 struct image_cache *aspawn_image_caches_free(struct image_cache *caches)
