@@ -84,12 +84,43 @@ static PSYS_UNINSTRUMENTED bool make_own(struct control *control, struct prepare
 	       aspawn_watch_in_file(fd, IMAGE_PAGE, control->watch, WATCH_SIZE);
 }
 
+static PSYS_UNINSTRUMENTED bool has_content(int fd, const char *content, size_t size, long offset)
+{
+	char part[512];
+
+	for (size_t at = 0, length; at < size; at += length) {
+		length = size - at < sizeof part ? size - at : sizeof part;
+		if (psys_pread64(fd, part, length, offset + (long)at) != (long)length ||
+		    psys_memcmp(part, content + at, length))
+			return false;
+	}
+	return true;
+}
+
+/* While the caller made the file, a thread of the host may have put another in its place, of which
+ * the caller then knows the inode. */
+static PSYS_UNINSTRUMENTED bool is_the_image(const struct image_data *image, const char *command)
+{
+	const size_t length = (uintptr_t)aspawn_image_end - (uintptr_t)aspawn_image;
+
+	return (*image_file || has_content(image->fd, aspawn_image, length, 0)) &&
+	       has_content(image->fd, command, image->size, image->offset + WATCH_SIZE);
+}
+
 /* The child's table is its own: from now on no thread of the host can replace the descriptor. */
 static PSYS_UNINSTRUMENTED bool use_kept(struct control *control, const struct prepared *prepared)
 {
-	psys_memcpy((char *)control->watch + WATCH_SIZE, prepared, prepared->image.size);
-	return aspawn_image_cache_is_intact(prepared->image.cache) &&
-	       psys_fcntl(prepared->image.fd, PSYS_F_SETFD, 0) >= 0;
+	const struct image_data *image = &prepared->image;
+	char *command = (char *)control->watch + WATCH_SIZE;
+
+	psys_memcpy(command, prepared, image->size);
+	if (!aspawn_image_cache_is_intact(image->cache))
+		return false;
+	if (!control->surely && !is_the_image(image, command)) {
+		aspawn_image_cache_forget_file(image->cache);
+		return false;
+	}
+	return psys_fcntl(image->fd, PSYS_F_SETFD, 0) >= 0;
 }
 
 /* Returns why the image cannot be executed, a negative error number. */

@@ -17,7 +17,7 @@ struct image_cache {
 	int fd;
 	int proven;
 	uint32_t device[2]; /* major, minor */
-	uint64_t inode;     /* 0: a fork has wiped all */
+	uint64_t inode;     /* 0: a fork has wiped all, or it is another file */
 	uint32_t used;      /* a bit for each slot */
 	uint32_t left;      /* of these, the ones that were given back while the child used them */
 	int pids[SLOTS];    /* of the children that use these */
@@ -33,6 +33,11 @@ PSYS_UNINSTRUMENTED bool aspawn_image_cache_is_intact(const struct image_cache *
 	       psys_statx(cache->fd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &file) >= 0 &&
 	       file.stx_ino == cache->inode && file.stx_dev_major == cache->device[0] &&
 	       file.stx_dev_minor == cache->device[1];
+}
+
+PSYS_UNINSTRUMENTED void aspawn_image_cache_forget_file(struct image_cache *cache)
+{
+	cache->inode = 0;
 }
 
 /* A larger file would raise SIGXFSZ. */

@@ -34,6 +34,8 @@ void aspawn_image_cache_give(struct exec_watch *watch, unsigned slot, int pid);
 
 /* In caller and child: true if fd is the file of the cache. */
 bool aspawn_image_cache_is_intact(const struct image_cache *cache);
+/* In the child: fd is a file of the host. It is neither used nor closed from now on. */
+void aspawn_image_cache_forget_file(struct image_cache *cache);
 
 /* True if the image has been executed from this file. The child may store false. */
 bool aspawn_image_cache_is_proven(const struct image_cache *cache);

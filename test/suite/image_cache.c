@@ -275,7 +275,7 @@ static int run_searched(int number)
 {
 	static const char subject[] = "memfd:aspawn";
 	char argument[PSYS_DECIMAL_SIZE];
-	char *const argv[] = { (char *)(uintptr_t)"@ends_with", argument, NULL };
+	char *const argv[] = { (char *)(uintptr_t) "@ends_with", argument, NULL };
 	const struct aspawn_command command = {
 		.size = sizeof command,
 		.argv = argv,
@@ -388,7 +388,7 @@ TEST_SECONDS(a_thread_that_changes_the_kept_file_has_no_other_program_executed, 
 	changer.other = make_other_program();
 	changer.kept = -1;
 	thread_start(&thread, changes_the_kept_file, NULL);
-	for (int i = 0; i < scaled(400); i++) {
+	for (int i = 0; i < scaled(100); i++) {
 		if (i % 2)
 			CHECK_EQUAL(run_searched(1), 0); /* it is proven */
 		else
@@ -591,15 +591,16 @@ TEST_SECONDS(a_killed_child_gives_its_slot_back, 60)
 
 	needs_kept_image();
 	const int descriptors = count_descriptors(), mappings = count_mappings();
-	const int count = scaled(400);
+	const int count = scaled(200);
 	for (int i = 0; i < count; i++) {
 		struct aspawn_failure failure = { 0 };
 		struct aspawn_child child = begin(5);
 		const int pid = child.pid;
 		int status = -1;
 
-		for (int spins = 0; spins < i % 100 * 5000; spins++)
-			__asm__ volatile("");
+		const struct psys_timespec nap = { 0, i % 50 * 5000 };
+		if (i % 50)
+			psys_nanosleep(&nap, NULL);
 		CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
 		if (i % 4 == 3) {
 			CHECK_EQUAL(aspawn_release(&child), 0);
