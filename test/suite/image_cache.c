@@ -310,13 +310,14 @@ static int run_searched(int number)
 
 TEST(a_pool_whose_descriptor_was_closed_makes_another)
 {
-	const int first = prove();
+	const int first = prove(), mappings = count_mappings();
 
 	for (int i = 0; i < 20; i++) {
 		psys_close(find_memfd(-1));
 		run_in(ASPAWN_MODE_IMAGE, i);
 		run_in(ASPAWN_MODE_IMAGE, i + 1);
 		CHECK_EQUAL(count_memfds(), 1);
+		CHECK_EQUAL(count_mappings(), mappings);
 	}
 	psys_close(find_memfd(-1));
 	CHECK_EQUAL(psys_open("/dev/null", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0), first);
