@@ -17,7 +17,7 @@ struct image_cache {
 	int fd;
 	int proven;
 	uint32_t device[2]; /* major, minor */
-	uint64_t inode;     /* 0: a fork has wiped all, or it is another file */
+	uint64_t inode;     /* 0: a fork has wiped all */
 	uint32_t used;      /* a bit for each slot */
 	uint32_t left;      /* of these, the ones that were given back while the child used them */
 	int pids[SLOTS];    /* of the children that use these */
@@ -37,7 +37,7 @@ PSYS_UNINSTRUMENTED bool aspawn_image_cache_is_intact(const struct image_cache *
 
 PSYS_UNINSTRUMENTED void aspawn_image_cache_forget_file(struct image_cache *cache)
 {
-	cache->inode = 0;
+	cache->fd = -1;
 }
 
 /* A larger file would raise SIGXFSZ. */
@@ -67,11 +67,15 @@ static int make_file(void)
 	return fd;
 }
 
+/* A forked process, which may have other privileges later, does not share the slots. */
 static bool map_slots(struct image_cache *cache)
 {
-	return !PSYS_IS_ERROR(psys_mmap((char *)cache + IMAGE_PAGE, CACHE_SIZE - IMAGE_PAGE,
+	char *slots = (char *)cache + IMAGE_PAGE;
+
+	return !PSYS_IS_ERROR(psys_mmap(slots, CACHE_SIZE - IMAGE_PAGE,
 					PSYS_PROT_READ | PSYS_PROT_WRITE,
-					PSYS_MAP_SHARED | PSYS_MAP_FIXED, cache->fd, IMAGE_PAGE));
+					PSYS_MAP_SHARED | PSYS_MAP_FIXED, cache->fd, IMAGE_PAGE)) &&
+	       psys_madvise(slots, CACHE_SIZE - IMAGE_PAGE, PSYS_MADV_DONTFORK) >= 0;
 }
 
 static bool begin_cache(struct image_cache *cache)
@@ -211,6 +215,8 @@ void aspawn_image_cache_give(struct exec_watch *watch, unsigned slot, int pid)
 	struct image_cache *cache = (void *)((char *)watch - (size_t)slot * IMAGE_PAGE);
 	const uint32_t bit = UINT32_C(1) << (slot - 1);
 
+	if (!cache->inode)
+		return;
 	cache->pids[slot - 1] = pid;
 	if (!pid || aspawn_watch_is_over(watch))
 		change_bits(&cache->used, bit, 0);
@@ -232,7 +238,7 @@ struct image_cache *aspawn_image_caches_free(struct image_cache *caches)
 		}
 		if (aspawn_image_cache_is_intact(caches))
 			psys_close(caches->fd);
-		psys_munmap(caches, CACHE_SIZE);
+		psys_munmap(caches, caches->inode ? CACHE_SIZE : IMAGE_PAGE);
 	}
 	return used;
 }

@@ -8,8 +8,8 @@
  *   | struct image_cache    | slot           | slot ...      the caller's mapping
  *
  * A slot has a watch and the prepared command: image.h. It is taken from before the clone until the
- * image's exec or end. The first unit of the mapping is the caller's alone, and a fork wipes it: then
- * both processes have the slots, but only the old one uses them.
+ * image's exec or end. The first unit of the mapping is the caller's alone. A fork wipes it, and the
+ * new process has no slots: only the descriptor, which it does not know.
  *
  * The host may have closed the descriptor, and have given its number to another file, which is never
  * executed: the caller looks before it uses the file, and the child looks again, as its table is its

@@ -510,6 +510,39 @@ static void run_many(int first, int many)
 	}
 }
 
+static bool maps_the_file(void)
+{
+	static char maps[65536];
+	int fd = psys_open("/proc/self/maps", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	size_t at = 0;
+
+	for (long size; (size = psys_read(fd, maps + at, sizeof maps - 1 - at)) > 0;)
+		at += (size_t)size;
+	psys_close(fd);
+	for (maps[at] = '\0'; at > 0; at--)
+		if (!psys_strncmp(maps + at, "memfd:aspawn", 12))
+			return true;
+	return false;
+}
+
+/* It may have fewer privileges. */
+TEST(a_forked_host_does_not_map_the_kept_file)
+{
+	prove();
+	if (!maps_the_file())
+		skip("no /proc");
+	struct aspawn_child child = begin(9);
+	int pid = fork_child();
+	if (pid == 0) {
+		CHECK(!maps_the_file());
+		CHECK_EQUAL(aspawn_release(&child), 0);
+		check_trims();
+		psys_exit_group(0);
+	}
+	CHECK_EQUAL(reap(pid), 0);
+	end(&child, 9);
+}
+
 TEST_SECONDS(a_forked_host_does_not_use_the_slots_of_the_other, 60)
 {
 	needs_kept_image();
