@@ -122,6 +122,8 @@ static struct image_cache *cache_of(struct aspawn_pool *pool)
 
 	if (cache && aspawn_image_cache_is_intact(cache))
 		return cache;
+	if (cache)
+		aspawn_pool_trim_images(pool);
 	cache = make_cache();
 	aspawn_image_caches_push(list, cache);
 	return cache;

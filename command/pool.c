@@ -111,16 +111,22 @@ struct image_cache **aspawn_pool_images(struct aspawn_pool *public)
 	return &pool_of(public)->images;
 }
 
-/* Whoever has seen a cache in the list has a stack of the pool, or has given back what it used. */
-static bool trim_images(struct pool *pool)
+/* Whoever has seen a cache in the list has a stack of the pool, or has given back what it used. The
+ * caller has own stacks. */
+static bool trim_images(struct pool *pool, int own)
 {
-	if (__atomic_load_n(&pool->taken, __ATOMIC_SEQ_CST) > 0)
+	if (__atomic_load_n(&pool->taken, __ATOMIC_SEQ_CST) > own)
 		return false;
 	struct image_cache *list = __atomic_exchange_n(&pool->images, NULL, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&pool->taken, __ATOMIC_SEQ_CST) == 0)
+	if (__atomic_load_n(&pool->taken, __ATOMIC_SEQ_CST) <= own)
 		list = aspawn_image_caches_free(list);
 	aspawn_image_caches_push(&pool->images, list);
 	return !list;
+}
+
+void aspawn_pool_trim_images(struct aspawn_pool *public)
+{
+	trim_images(pool_of(public), 1);
 }
 
 int aspawn_pool_trim(struct aspawn_pool *public)
@@ -142,5 +148,5 @@ int aspawn_pool_trim(struct aspawn_pool *public)
 		busy = list;
 	}
 	push(pool, busy);
-	return !trim_images(pool) || busy ? -PSYS_EBUSY : 0;
+	return !trim_images(pool, 0) || busy ? -PSYS_EBUSY : 0;
 }

@@ -15,5 +15,7 @@ void aspawn_pool_give(struct aspawn_pool *pool, struct Stack_t stack);
 
 /* The list of the pool's images, for image_cache.h. */
 struct image_cache **aspawn_pool_images(struct aspawn_pool *pool);
+/* Frees what no other start and no child uses; called with a stack taken. */
+void aspawn_pool_trim_images(struct aspawn_pool *pool);
 
 #endif
