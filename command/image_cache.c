@@ -213,7 +213,7 @@ void aspawn_image_cache_give(struct exec_watch *watch, unsigned slot, int pid)
 	const uint32_t bit = UINT32_C(1) << (slot - 1);
 
 	cache->pids[slot - 1] = pid;
-	if (!pid || aspawn_watch_is_over(watch))
+	if (!pid || aspawn_watch_is_over(watch) || aspawn_child_is_gone(pid))
 		change_bits(&cache->used, bit, 0);
 	else
 		change_bits(&cache->left, 0, bit);
