@@ -144,7 +144,7 @@ static struct image_cache *cache_of(struct aspawn_pool *pool)
 
 static struct exec_watch *watch_of(struct image_cache *cache, unsigned slot)
 {
-	return (struct exec_watch *)(void *)((char *)cache + slot * IMAGE_PAGE);
+	return (struct exec_watch *)(void *)((char *)cache + (size_t)slot * IMAGE_PAGE);
 }
 
 /* ARMv5 has no other operation for this. */
