@@ -73,6 +73,11 @@
 #define PSYS_F_GETPIPE_SZ 1032
 #define PSYS_F_ADD_SEALS 1033
 #define PSYS_F_GET_SEALS 1034
+#define PSYS_F_SEAL_SEAL 1
+#define PSYS_F_SEAL_SHRINK 2
+#define PSYS_F_SEAL_GROW 4
+#define PSYS_F_SEAL_WRITE 8
+#define PSYS_F_SEAL_EXEC 32 /* Linux 6.3 */
 #define PSYS_FD_CLOEXEC 1
 
 /* close_range, since Linux 5.9; CLOEXEC since 5.11 */
