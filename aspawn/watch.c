@@ -18,28 +18,28 @@ struct exec_watch {
 };
 _Static_assert(sizeof(struct exec_watch) <= WATCH_SIZE, "must fit");
 
-static PSYS_UNINSTRUMENTED struct exec_watch *map_watch(void *address, size_t length, int flags,
-							int fd, int64_t offset)
+static PSYS_UNINSTRUMENTED struct exec_watch *map_watch(void *address, int flags, int fd,
+							int64_t offset)
 {
-	void *page = psys_mmap(address, length, PSYS_PROT_READ | PSYS_PROT_WRITE, flags, fd, offset);
+	void *page =
+		psys_mmap(address, WATCH_SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE, flags, fd, offset);
 
 	return PSYS_IS_ERROR(page) ? NULL : page;
 }
 
 PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_make(void)
 {
-	return map_watch(NULL, WATCH_SIZE, PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
+	return map_watch(NULL, PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
 }
 
 PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_reserve(void)
 {
-	return map_watch(NULL, WATCH_SIZE, PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
+	return map_watch(NULL, PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 }
 
-PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address,
-							    size_t length)
+PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address)
 {
-	return map_watch(address, length, PSYS_MAP_SHARED | PSYS_MAP_FIXED, fd, offset);
+	return map_watch(address, PSYS_MAP_SHARED | PSYS_MAP_FIXED, fd, offset);
 }
 
 PSYS_UNINSTRUMENTED void aspawn_watch_free(struct exec_watch *watch)

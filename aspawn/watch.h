@@ -24,8 +24,8 @@ struct exec_watch *aspawn_watch_make(void);
 /* Keeps an address for aspawn_watch_in_file(). */
 struct exec_watch *aspawn_watch_reserve(void);
 /* The same in WATCH_SIZE zeros of a file, for a child that has executed another program since. Maps
- * length bytes in place of what is at the address. */
-struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address, size_t length);
+ * it in place of what is at the address. */
+struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address);
 void aspawn_watch_free(struct exec_watch *watch);
 
 /* Called in the child. */

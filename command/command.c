@@ -7,11 +7,13 @@
 #include "child.h"
 #include "environment.h"
 #include "image.h"
+#include "packed.h"
 #include "pool.h"
 #include "prepared.h"
 
 enum {
 	CALL_STACK = 16 * 1024, /* promised to functions of ASPAWN_CALL */
+	MOST_BESIDE = (int)sizeof(struct control) + 2 * (int)STACK_ALIGN,
 	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX +
 		      4 * 1024,  /* struct candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
@@ -228,12 +230,12 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	struct spawned spawned;
 
 	describe_pipes(prepared);
-
 	prepared->image.size = (size_t)((char *)(stack_control(stack) + 1) - (char *)prepared);
 	const uint64_t flags = prepared->flags;
 	const struct requirements requirements = aspawn_requirements(prepared);
 	const bool executes_first = requirements.image && aspawn_image_fits(prepared->image.size) &&
-				    aspawn_exec_keeps_all(prepared);
+				    packed_room(prepared->image.size) <= prepared->image.room &&
+				    aspawn_exec_keeps_all(prepared, requirements.plain);
 	struct exec_watch *watch =
 		executes_first && child_state(child)->pool && !(flags & HIDDEN) ?
 			aspawn_image_cache_take(child_state(child)->pool, prepared) :
@@ -312,15 +314,23 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 	if (command->pool)
 		state->stack = aspawn_pool_take(command->pool);
 	struct Stack_t *stack = command->stack ? command->stack : &state->stack;
-	/* For /bin/sh the child makes an array of the arguments on its stack. */
-	int r = aspawn_stack_reserve(
-		stack, CHILD_STACK + (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? size : 0),
-		size);
+	/* For /bin/sh the child makes an array of the arguments on its stack, and of all for the
+	 * image. */
+	const size_t array = command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? size : 0;
+	const size_t room = aspawn_needs_copy(command) && aspawn_image_fits(size) ?
+				    packed_room(size + MOST_BESIDE) :
+				    0;
+	int r = aspawn_stack_reserve(stack, CHILD_STACK + (room > array ? room : array), size);
 	if (r == 0) {
 		arena->base = aspawn_stack_place(stack, size);
 		arena->size = 0;
 		struct prepared *prepared = aspawn_prepare(arena, command, own);
-		r = arena->error ? arena->error : spawn(child, stack, prepared, size, mask);
+		if (prepared && !arena->error) {
+			prepared->image.room = room;
+			r = spawn(child, stack, prepared, size, mask);
+		} else {
+			r = arena->error;
+		}
 	}
 	if (r < 0)
 		aspawn_give_stack(state);

@@ -3,11 +3,19 @@
 #include "image.h"
 
 enum {
-	/* The image has the stack that the kernel gives it, 128 KiB at once, not the one of a copy. */
+	/* The image has the stack that the kernel gives it, 128 KiB at once, not the one of a copy.
+	 * A fourth may be strings, as which the image gets the command. */
 	STACK_LEAST = 256 * 1024, /* bytes */
 	/* personality(2): of debuggers, of 32-bit systems, of programs of arm */
 	HARMLESS = 0x40000 | 8 | 0x800000,
 };
+
+/* Capabilities of all that plain actions, and the search of a program, may do: CAP_DAC_OVERRIDE,
+ * DAC_READ_SEARCH, SETGID, SETUID, SYS_PTRACE (a symbolic link into /proc), SYS_ADMIN, SYS_NICE,
+ * SYS_RESOURCE, MAC_OVERRIDE. To ask for one is a system call, and root has 41. */
+#define PLAIN                                                                                   \
+	(1ULL << 1 | 1ULL << 2 | 1ULL << 6 | 1ULL << 7 | 1ULL << 19 | 1ULL << 21 | 1ULL << 23 | \
+	 1ULL << 24 | 1ULL << 32)
 
 /* Before Linux 5.16 the core dump of a child that a filter kills also kills the parent. */
 static bool survives_filters(void)
@@ -50,10 +58,8 @@ static bool keeps_ids(unsigned *user)
 
 /* Securebits change what an exec does, and one of them is cleared; the image is dumpable; and a
  * personality may give it other addresses. */
-static bool keeps_flags(void)
+static bool keeps_flags(int personality)
 {
-	const int personality = psys_personality(0xffffffff);
-
 	return psys_prctl(PSYS_PR_GET_SECUREBITS, 0, 0, 0, 0) == 0 &&
 	       psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0) == 1 && personality >= 0 &&
 	       !(personality & ~HARMLESS);
@@ -65,8 +71,10 @@ static bool holds(const struct psys_cap_user_data *held, unsigned capability)
 }
 
 /* capabilities(7), "Transformation of capabilities during execve()": root gets what is in the
- * bounding set or inheritable, others keep what is ambient. The image drops what root gains. */
-static bool keeps_capabilities(struct prepared *prepared, unsigned user)
+ * bounding set or inheritable, others keep what is ambient. The image drops what root gains. The
+ * exec of the program computes root's anew, so a loss matters only to actions. Others may get one
+ * by a file, which with no_new_privs must be one they have. */
+static bool keeps_capabilities(struct prepared *prepared, unsigned user, bool plain)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
 	const struct psys_cap_user_data *held = prepared->image.capabilities;
@@ -74,7 +82,7 @@ static bool keeps_capabilities(struct prepared *prepared, unsigned user)
 	if (psys_capget(&header, prepared->image.capabilities) < 0)
 		return false;
 	for (unsigned i = 0; i < 64; i++) {
-		if (!holds(held, i))
+		if (!holds(held, i) || (plain && !user && !(PLAIN >> i & 1)))
 			continue;
 		if (user ? psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_IS_SET, i, 0, 0) != 1 :
 			   !(held[i / 32].inheritable & UINT32_C(1) << i % 32) &&
@@ -84,14 +92,16 @@ static bool keeps_capabilities(struct prepared *prepared, unsigned user)
 	return true;
 }
 
-bool aspawn_exec_keeps_all(struct prepared *prepared)
+bool aspawn_exec_keeps_all(struct prepared *prepared, bool plain)
 {
 	unsigned user;
 
+	prepared->image.personality = psys_personality(0xffffffff);
 	prepared->image.filtered = psys_prctl(PSYS_PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
 	return (!prepared->image.filtered || survives_filters()) &&
-	       has_limit(PSYS_RLIMIT_STACK, STACK_LEAST) &&
-	       has_limit(PSYS_RLIMIT_FSIZE, IMAGE_COMMAND + prepared->image.size) &&
-	       keeps_ids(&user) && keeps_flags() && keeps_capabilities(prepared, user) &&
+	       has_limit(PSYS_RLIMIT_STACK, STACK_LEAST + 5 * prepared->image.size) &&
+	       has_limit(PSYS_RLIMIT_FSIZE, IMAGE_FILE_SIZE) && keeps_ids(&user) &&
+	       keeps_flags(prepared->image.personality) &&
+	       keeps_capabilities(prepared, user, plain) &&
 	       psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0) >= 0;
 }

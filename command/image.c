@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The child executes the image: image.h. */
 #include "image.h"
+#include "packed.h"
 
 #include <syscall/string.h>
+
+enum { ADDR_NO_RANDOMIZE = 0x40000 }; /* personality(2) */
 
 #if defined(ASPAWN_IMAGE_FILE) /* path of an installed image/program.c */
 static const char image_file[] = ASPAWN_IMAGE_FILE;
@@ -33,6 +36,11 @@ bool aspawn_image_fits(size_t size)
 	return HAS_IMAGE && size <= IMAGE_COMMAND_MOST;
 }
 
+bool aspawn_image_is_installed(void)
+{
+	return *image_file;
+}
+
 /* --- the file ------------------------------------------------------------------ */
 
 /* Actions may use descriptors that an exec closes. The image sets FD_CLOEXEC again. */
@@ -56,45 +64,75 @@ static PSYS_UNINSTRUMENTED bool keep_descriptors(const struct prepared *prepared
 	return true;
 }
 
-static PSYS_UNINSTRUMENTED int make_image_file(void)
-{
-	int fd = psys_memfd_create("aspawn", *image_file ? PSYS_MFD_NOEXEC_SEAL : PSYS_MFD_EXEC);
-
-	return fd == -PSYS_EINVAL ? psys_memfd_create("aspawn", 0) : fd; /* before Linux 6.3 */
-}
-
-static PSYS_UNINSTRUMENTED bool write_file(int fd, const struct prepared *prepared)
+PSYS_UNINSTRUMENTED int aspawn_image_make_file(unsigned flags)
 {
 	const size_t length = (uintptr_t)aspawn_image_end - (uintptr_t)aspawn_image;
+	int fd = psys_memfd_create("aspawn",
+				   flags | (*image_file ? PSYS_MFD_NOEXEC_SEAL : PSYS_MFD_EXEC));
+
+	if (fd == -PSYS_EINVAL) /* before Linux 6.3 */
+		fd = psys_memfd_create("aspawn", flags);
+	if (fd < 0 || *image_file || psys_write(fd, aspawn_image, length) == (long)length)
+		return fd;
+	psys_close(fd);
+	return -PSYS_EIO;
+}
+
+int aspawn_image_is_in_file(int fd)
+{
+	char part[256];
+	long length = 0;
+
+	for (const char *at = aspawn_image; at < aspawn_image_end; at += length) {
+		length = psys_pread64(fd, part, sizeof part, at - aspawn_image);
+		if (length <= 0 || length > aspawn_image_end - at ||
+		    psys_memcmp(part, at, (size_t)length))
+			return length < 0 ? (int)length : 0;
+	}
+	return 1;
+}
+
+/* The parent has the watch too, as the memory is shared. */
+static PSYS_UNINSTRUMENTED int own_image_file(struct control *control, struct prepared *prepared)
+{
+	const int fd = aspawn_image_make_file(0);
+
+	prepared->image.watch_fd = fd;
+	prepared->image.watch_offset = IMAGE_WATCH;
+	if (fd < 0)
+		return fd;
+	return psys_ftruncate(fd, IMAGE_FILE_SIZE) >= 0 &&
+			       aspawn_watch_in_file(fd, IMAGE_WATCH, control->watch) ?
+		       fd :
+		       -PSYS_EIO;
+}
+
+/* The child's table is its own: no thread of the host can replace the pool's descriptors there. */
+static PSYS_UNINSTRUMENTED int kept_image_file(const struct prepared *prepared)
+{
+	if (!aspawn_image_cache_is_intact(prepared->image.cache) ||
+	    psys_fcntl(prepared->image.watch_fd, PSYS_F_SETFD, 0) < 0)
+		return -PSYS_EBADF;
+	return *image_file ? 0 : aspawn_image_cache_program(prepared->image.cache);
+}
+
+/* fd: of the image, unless it is installed. Returns why it cannot be executed, a negative error
+ * number. */
+static PSYS_UNINSTRUMENTED int execute_image(int fd, const struct prepared *prepared)
+{
+	/* No program has a longer name, and the caller has reserved no room for one. */
+	const bool is_name = psys_strlen(prepared->file) < PSYS_PATH_MAX;
+	char *const argv[] = { (char *)(uintptr_t)(is_name ? prepared->file : "aspawn"), NULL };
 	const size_t size = prepared->image.size;
+	_Alignas(packed_word) char room[packed_room(size)];
+	char **strings = pack(room, prepared, size);
 
-	return (*image_file || psys_write(fd, aspawn_image, length) == (long)length) &&
-	       psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) == (long)size;
-}
+	/* Without random addresses an exec takes a fourth less. Those of the image are fixed. */
+	if (!prepared->image.filtered)
+		psys_personality((unsigned)prepared->image.personality | ADDR_NO_RANDOMIZE);
 
-/* The parent has the watch too, as the memory is shared. The child's table is its own: no thread of
- * the host can replace the pool's descriptor there. */
-static PSYS_UNINSTRUMENTED bool share_watch(struct control *control, const struct prepared *prepared)
-{
-	const struct image_data *image = &prepared->image;
-
-	return image->cache ? aspawn_image_cache_is_intact(image->cache) &&
-				      psys_fcntl(image->pool_fd, PSYS_F_SETFD, 0) >= 0 :
-			      aspawn_watch_in_file(image->fd, IMAGE_WATCH, control->watch,
-						   WATCH_SIZE) != NULL;
-}
-
-/* Returns why the image cannot be executed, a negative error number. */
-static PSYS_UNINSTRUMENTED int execute_image(const struct prepared *prepared)
-{
-	const int fd = prepared->image.fd;
-	char *const none[] = { NULL };
-	char number[PSYS_DECIMAL_SIZE];
-	char *const argv[] = { (char *)(uintptr_t)prepared->file, number, NULL };
-
-	psys_i64_to_decimal(number, fd);
-	return *image_file ? psys_execve(image_file, argv, none) :
-			     psys_execveat(fd, "", argv, none, PSYS_AT_EMPTY_PATH);
+	return *image_file ? psys_execve(image_file, argv, strings) :
+			     psys_execveat(fd, "", argv, strings, PSYS_AT_EMPTY_PATH);
 }
 
 static PSYS_UNINSTRUMENTED int enter(struct control *control, struct prepared *prepared)
@@ -104,12 +142,9 @@ static PSYS_UNINSTRUMENTED int enter(struct control *control, struct prepared *p
 	if (!control->surely && !aspawn_watch_is_supported())
 		return -PSYS_ENOSYS;
 	prepared->image.layout = IMAGE_LAYOUT;
-	prepared->image.fd = make_image_file();
-	if (prepared->image.fd < 0)
-		return prepared->image.fd;
-	if (!write_file(prepared->image.fd, prepared))
-		return -PSYS_EIO;
-	return share_watch(control, prepared) ? execute_image(prepared) : -PSYS_EBADF;
+	const int fd = prepared->image.cache ? kept_image_file(prepared) :
+					       own_image_file(control, prepared);
+	return fd < 0 ? fd : execute_image(fd, prepared);
 }
 
 PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *mask,
@@ -126,6 +161,7 @@ PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *
 	/* What has worked before does not work any more, and the parent has not waited for it. */
 	aspawn_image_cache_set_proven(prepared->image.cache, false);
 	prepared->watch = control->watch;
+	prepared->report_fd = write_end;
 	prepared->report.step = ASPAWN_STEP_EXEC;
-	aspawn_fail(prepared, error, "memfd:aspawn");
+	aspawn_fail(prepared, error, *image_file ? image_file : "memfd:aspawn");
 }

@@ -10,20 +10,19 @@
  *         an action can see, it starts a child that shares the memory. Is suspended until the child
  *         has executed the image or has ended, unless that has worked before with a page of the
  *         pool (image_cache.h).
- * child   writes a file without a name: the image, the prepared command as it lies on the stack,
- *         and, if there is none of a pool, a page that the image and the parent share, by which the
- *         parent sees the last exec or why there was none.
- *         Lets the descriptors that actions use survive one exec, and executes the file.
- * image   maps the command at a fixed address and the page, corrects the pointers in the command
- *         by the difference of the addresses, sets FD_CLOEXEC again, and then is what a child in a
- *         copy of the memory would be: it performs the actions, reports in the shared page, and
- *         executes the program.
+ * child   makes a file without a name, of the image and a page that the image and the parent share,
+ *         by which the parent sees the last exec or why there was none; or takes those of a pool.
+ *         Lets the descriptors that actions use survive one exec, and executes the image, with the
+ *         prepared command as its environment (packed.h), which the same processes can read as its
+ *         memory.
+ * image   maps the page, corrects the pointers in the command by the difference of the addresses,
+ *         sets FD_CLOEXEC again, and then is what a child in a copy of the memory would be: it
+ *         performs the actions, reports in the shared page, and executes the program.
  * parent  if the child could not execute the image: reaps it, which nobody else can see, and
  *         starts a child in a copy of the memory.
  *
  * A library that is built with ASPAWN_IMAGE_FILE, the path of an installed image, executes that one.
- * Only the command and the shared page are then in a file without a name, which is not executable,
- * and whose number is the image's argument.
+ * Only the shared page is then in a file without a name, which is not executable.
  *
  * No action runs before the image does: what one changes is never lost to an exec, and a process
  * that shares the parent's memory never has other credentials than the parent.
@@ -36,15 +35,12 @@
 #include "image_cache.h"
 
 enum {
-	IMAGE_PAGE = 65536,                       /* the largest page size of any architecture */
-	IMAGE_WATCH = IMAGE_PAGE,                 /* offset in the file of what is for watch.h */
-	IMAGE_COMMAND = IMAGE_WATCH + WATCH_SIZE, /* offset of the prepared command */
-	/* The addresses are close to each other, so that few page tables are needed. */
-	IMAGE_AT = 0x400000, /* of the text: image.ld */
-	IMAGE_POOL_WATCH_AT = IMAGE_AT + IMAGE_PAGE,
-	IMAGE_WATCH_AT = IMAGE_POOL_WATCH_AT + IMAGE_PAGE,
-	IMAGE_COMMAND_AT = IMAGE_WATCH_AT + WATCH_SIZE,
-	IMAGE_COMMAND_MOST = 0x4000000, /* bytes */
+	IMAGE_PAGE = 65536,       /* the largest page size of any architecture */
+	IMAGE_WATCH = IMAGE_PAGE, /* offset in the file of what is for watch.h */
+	IMAGE_FILE_SIZE = IMAGE_WATCH + WATCH_SIZE,
+	/* The address of the watch is close to that of the text: few page tables are needed. */
+	IMAGE_WATCH_AT = 0x400000 /* image.ld */ + IMAGE_PAGE,
+	IMAGE_COMMAND_MOST = 4 * 1024 * 1024, /* bytes; an exec takes 6 MiB of strings */
 };
 
 /* Of another version, or another build, an installed image must not take a command. */
@@ -57,8 +53,17 @@ enum {
 /* True if this build of the library has an image, and size bytes of a command fit in it. */
 bool aspawn_image_fits(size_t size);
 
-/* True if an exec would change nothing that an action can see. Stores what the image restores. */
-bool aspawn_exec_keeps_all(struct prepared *prepared);
+bool aspawn_image_is_installed(void);
+
+/* Makes a file without a name that begins with the image, unless that is installed. flags:
+ * PSYS_MFD_CLOEXEC and so on. Returns a descriptor or a negative error number. */
+int aspawn_image_make_file(unsigned flags);
+/* Returns 1 or 0, or an error of pread(2). */
+int aspawn_image_is_in_file(int fd);
+
+/* True if an exec would change nothing that the actions can see, all of which may be plain. Stores
+ * what the image restores. */
+bool aspawn_exec_keeps_all(struct prepared *prepared, bool plain);
 
 /* As aspawn_perform(), but executes the image if control->executes_first, or returns. */
 int aspawn_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);

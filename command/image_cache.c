@@ -10,30 +10,87 @@
 enum {
 	SLOTS = 32,
 	CACHE_SIZE = (1 + SLOTS) * IMAGE_PAGE,
-	SEALS = 1 | 2 | 4, /* F_SEAL_SEAL, _SHRINK, _GROW */
+	SIZE_SEALS = PSYS_F_SEAL_SEAL | PSYS_F_SEAL_SHRINK | PSYS_F_SEAL_GROW,
+	ALL_SEALS = SIZE_SEALS | PSYS_F_SEAL_WRITE,
+};
+
+struct kept_file {
+	int fd;
+	uint32_t device[2]; /* major, minor */
+	uint64_t inode;
 };
 
 struct image_cache {
 	struct image_cache *next;
-	int fd;
+	struct kept_file watches; /* inode 0: a fork has wiped all */
+	struct kept_file program; /* fd -1: the image is installed */
 	int proven;
-	uint32_t device[2]; /* major, minor */
-	uint64_t inode;     /* 0: a fork has wiped all */
-	uint32_t used;      /* a bit for each slot */
-	uint32_t left;      /* of these, the ones that were given back while the child used them */
-	int pids[SLOTS];    /* of the children that use these */
+	uint32_t used;   /* a bit for each slot */
+	uint32_t left;   /* of these, the ones that were given back while the child used them */
+	int pids[SLOTS]; /* of the children that use these */
 };
 
-/* --- the file ------------------------------------------------------------------ */
+/* --- files --------------------------------------------------------------------- */
+
+/* Returns 1 if the number is still the file's, 0 if not, or an error. */
+static PSYS_UNINSTRUMENTED int find_file(const struct kept_file *file)
+{
+	struct psys_statx now;
+	int r = psys_statx(file->fd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &now);
+
+	if (r < 0)
+		return r == -PSYS_EBADF ? 0 : r;
+	return now.stx_ino == file->inode && now.stx_dev_major == file->device[0] &&
+	       now.stx_dev_minor == file->device[1];
+}
+
+static PSYS_UNINSTRUMENTED bool is_kept(const struct kept_file *file)
+{
+	return find_file(file) > 0;
+}
+
+/* Returns false if that has to be tried again. */
+static bool close_file(const struct kept_file *file)
+{
+	const int r = file->fd < 0 ? 0 : find_file(file);
+
+	if (r > 0)
+		psys_close(file->fd);
+	return r >= 0;
+}
+
+/* The same of a file that has just been made, and is the number's as far as one knows. */
+static void discard_file(const struct kept_file *file)
+{
+	if (file->fd >= 0 && find_file(file) != 0)
+		psys_close(file->fd);
+}
+
+/* fd may be an error. On failure it is closed. */
+static bool keep_file(struct kept_file *file, int fd)
+{
+	struct psys_statx now;
+
+	file->fd = -1;
+	if (fd < 0)
+		return false;
+	if (psys_statx(fd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &now) < 0) {
+		psys_close(fd);
+		return false;
+	}
+	*file = (struct kept_file){ fd, { now.stx_dev_major, now.stx_dev_minor }, now.stx_ino };
+	return true;
+}
 
 PSYS_UNINSTRUMENTED bool aspawn_image_cache_is_intact(const struct image_cache *cache)
 {
-	struct psys_statx file;
+	return cache->watches.inode && is_kept(&cache->watches) &&
+	       (cache->program.fd < 0 || is_kept(&cache->program));
+}
 
-	return cache->inode &&
-	       psys_statx(cache->fd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &file) >= 0 &&
-	       file.stx_ino == cache->inode && file.stx_dev_major == cache->device[0] &&
-	       file.stx_dev_minor == cache->device[1];
+PSYS_UNINSTRUMENTED int aspawn_image_cache_program(const struct image_cache *cache)
+{
+	return cache->program.fd;
 }
 
 /* A larger file would raise SIGXFSZ. */
@@ -45,21 +102,33 @@ static bool may_write(void)
 	       limit.rlim_cur >= CACHE_SIZE;
 }
 
-/* No forked process can make the file smaller: the caller would get SIGBUS. */
-static int make_file(void)
+/* Of a size that no forked process can change: the caller would get SIGBUS. */
+static bool make_watches(struct kept_file *file)
 {
 	const unsigned flags = PSYS_MFD_CLOEXEC | PSYS_MFD_ALLOW_SEALING;
 	int fd = may_write() ? psys_memfd_create("aspawn", flags | PSYS_MFD_NOEXEC_SEAL) : -1;
 
 	if (fd == -PSYS_EINVAL) /* before Linux 6.3 */
 		fd = psys_memfd_create("aspawn", flags);
-	fd = aspawn_files_avoid_streams(fd);
-	if (fd >= 0 &&
-	    (psys_ftruncate(fd, CACHE_SIZE) < 0 || psys_fcntl(fd, PSYS_F_ADD_SEALS, SEALS) < 0)) {
-		psys_close(fd);
-		return -1;
-	}
-	return fd;
+	return keep_file(file, aspawn_files_avoid_streams(fd)) &&
+	       psys_ftruncate(file->fd, CACHE_SIZE) >= 0 &&
+	       psys_fcntl(file->fd, PSYS_F_ADD_SEALS, SIZE_SEALS) >= 0;
+}
+
+/* No forked process can change what the caller's children execute, nor that it is executable. One of
+ * another user cannot open it for writing, which would forbid the exec. */
+static bool make_program(struct kept_file *file)
+{
+	const int fd = aspawn_image_make_file(PSYS_MFD_CLOEXEC | PSYS_MFD_ALLOW_SEALING);
+
+	if (!keep_file(file, aspawn_files_avoid_streams(fd)) || psys_fchmod(file->fd, 0555) < 0 ||
+	    (psys_fcntl(file->fd, PSYS_F_ADD_SEALS, ALL_SEALS | PSYS_F_SEAL_EXEC) < 0 &&
+	     psys_fcntl(file->fd, PSYS_F_ADD_SEALS, ALL_SEALS) < 0))
+		return false;
+	const int r = aspawn_image_is_in_file(file->fd);
+	if (r == 0)
+		file->fd = -1; /* another thread has put another file in its place */
+	return r > 0 && is_kept(file);
 }
 
 /* The kernel chooses an address that suits the file, whose pages some caches alias. */
@@ -81,23 +150,20 @@ static struct image_cache *map_file(int fd)
 
 static struct image_cache *make_cache(void)
 {
-	const int fd = make_file();
-	struct psys_statx file;
-
-	if (fd < 0)
-		return NULL;
+	struct kept_file watches, program = { .fd = -1 };
 	struct image_cache *cache =
-		psys_statx(fd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &file) >= 0 ? map_file(fd) :
-										     NULL;
-	if (!cache) {
-		psys_close(fd);
-		return NULL;
+		make_watches(&watches) && (aspawn_image_is_installed() || make_program(&program)) ?
+			map_file(watches.fd) :
+			NULL;
+
+	if (cache) {
+		cache->watches = watches;
+		cache->program = program;
+		return cache;
 	}
-	cache->fd = fd;
-	cache->device[0] = file.stx_dev_major;
-	cache->device[1] = file.stx_dev_minor;
-	cache->inode = file.stx_ino;
-	return cache;
+	discard_file(&program);
+	discard_file(&watches);
+	return NULL;
 }
 
 void aspawn_image_caches_push(struct image_cache **list, struct image_cache *caches)
@@ -186,15 +252,15 @@ struct exec_watch *aspawn_image_cache_take(struct aspawn_pool *pool, struct prep
 	if (!slot)
 		return NULL;
 	prepared->image.cache = cache;
-	prepared->image.pool_fd = cache->fd;
-	prepared->image.pool_offset = (long)slot * IMAGE_PAGE;
+	prepared->image.watch_fd = cache->watches.fd;
+	prepared->image.watch_offset = (long)slot * IMAGE_PAGE;
 	psys_memset(watch_of(cache, slot), 0, WATCH_SIZE);
 	return watch_of(cache, slot);
 }
 
 unsigned char aspawn_image_cache_slot(const struct prepared *prepared)
 {
-	return (unsigned char)(prepared->image.pool_offset / IMAGE_PAGE);
+	return (unsigned char)(prepared->image.watch_offset / IMAGE_PAGE);
 }
 
 static struct image_cache *cache_with(const struct exec_watch *watch, unsigned slot)
@@ -204,7 +270,7 @@ static struct image_cache *cache_with(const struct exec_watch *watch, unsigned s
 
 bool aspawn_image_cache_has(const struct exec_watch *watch, unsigned slot)
 {
-	return cache_with(watch, slot)->inode;
+	return cache_with(watch, slot)->watches.inode;
 }
 
 void aspawn_image_cache_give(struct exec_watch *watch, unsigned slot, int pid)
@@ -226,15 +292,14 @@ struct image_cache *aspawn_image_caches_free(struct image_cache *caches)
 	for (; caches; caches = next) {
 		next = caches->next;
 		sweep(caches);
-		if (__atomic_load_n(&caches->used, __ATOMIC_ACQUIRE)) {
+		if (__atomic_load_n(&caches->used, __ATOMIC_ACQUIRE) ||
+		    !close_file(&caches->program) || !close_file(&caches->watches)) {
 			caches->next = used;
 			used = caches;
 			continue;
 		}
-		if (aspawn_image_cache_is_intact(caches))
-			psys_close(caches->fd);
 		/* A forked process may have other mappings where the slots were. */
-		psys_munmap(caches, caches->inode ? CACHE_SIZE : IMAGE_PAGE);
+		psys_munmap(caches, caches->watches.inode ? CACHE_SIZE : IMAGE_PAGE);
 	}
 	return used;
 }

@@ -28,12 +28,12 @@ struct image_data {
 	uint32_t layout; /* IMAGE_LAYOUT of the library, which that of an installed image must be */
 	void *origin;    /* the address of the prepared command, for which its pointers are */
 	size_t size;     /* bytes from there to the end of struct control */
-	int fd;          /* of the file that has the command, until the image has mapped it */
-	/* Of a pool that has a watch for the child, and where in which file that is; or NULL. */
-	struct image_cache *cache;
-	long pool_offset;
-	int pool_fd;
-	bool filtered;                             /* seccomp(2) */
+	size_t room;     /* bytes that are left on the child's stack to pack these */
+	struct image_cache *cache; /* of a pool that has a watch for the child, or NULL */
+	int watch_fd;              /* the file that has the watch, and where */
+	long watch_offset;
+	bool filtered;   /* seccomp(2) */
+	int personality; /* of the child before the exec, if not filtered */
 	struct psys_cap_user_data capabilities[2]; /* of the child before the exec */
 	char name[16];                             /* comm: prctl(2), PR_SET_NAME */
 };
@@ -71,6 +71,7 @@ struct action_info {
 	char name[21];
 	bool copies : 1;        /* the action needs a copy of the memory */
 	bool optional : 1;      /* all strings except the first path may be NULL */
+	bool plain : 1;         /* needs no capability but those that exec_keeps.c lists */
 	unsigned char fds[2];   /* descriptor numbers, which must not be negative */
 	unsigned char uses;     /* a descriptor of the caller that the action uses, or AT_FDCWD */
 	unsigned char replaces; /* a descriptor that the action replaces or closes */
@@ -139,6 +140,7 @@ struct requirements {
 	bool copy_memory, unshare_files;
 	bool image;             /* with copy_memory: no action needs the caller's memory */
 	bool child_makes_pipes; /* where it unshares the descriptors */
+	bool plain;             /* all actions are: struct action_info */
 	bool parent;            /* an action needs the parent's pid */
 	bool no_new_privs;      /* the clone may set it: no action before notices */
 	unsigned keep_below; /* above all descriptors that actions before the first closefrom use */
@@ -185,6 +187,9 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 /* aspawn_start() of a command from aspawn_read_command(), with own actions before the caller's. */
 int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 		      struct own_actions *own);
+
+/* True if an action of the command needs a copy of the memory. */
+bool aspawn_needs_copy(const struct aspawn_command *command);
 
 /* True if the command has an action of the kind. */
 bool aspawn_has_action(const struct aspawn_command *command, uint32_t kind);

@@ -124,6 +124,14 @@ static bool needs_copy(const struct aspawn_action *action)
 		(!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 }
 
+bool aspawn_needs_copy(const struct aspawn_command *command)
+{
+	for (size_t i = 0; i < command->action_count; i++)
+		if (needs_copy(&command->actions[i]))
+			return true;
+	return false;
+}
+
 /* True if the path leads to a descriptor, or to something else that an exec changes. */
 static bool names_process(const char *path)
 {
@@ -155,6 +163,16 @@ static bool fits_image(const struct aspawn_action *action)
 			return false;
 	}
 	return action->kind != ASPAWN_ACTION_CALL && action->kind != ASPAWN_ACTION_JOIN_CGROUP;
+}
+
+/* O_NOATIME, and a file to create, may need capabilities. */
+static bool is_plain(const struct aspawn_action *action)
+{
+	enum { PLAIN_FLAGS = PSYS_O_WRONLY | PSYS_O_RDWR | PSYS_O_CLOEXEC };
+
+	return aspawn_action_infos[action->kind].plain ||
+	       (action->kind == ASPAWN_ACTION_OPENAT && !(action->u.openat.flags & ~PLAIN_FLAGS) &&
+		!psys_strcmp(action->u.openat.path, "/dev/null"));
 }
 
 /* True if the program may be found through a descriptor, or be the caller's own. */
@@ -223,6 +241,7 @@ static bool may_make_pipes(const struct prepared *prepared, const struct require
 struct requirements aspawn_requirements(struct prepared *prepared)
 {
 	struct requirements requirements = {
+		.plain = true,
 		.image = !(prepared->flags &
 			   (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_VFORK |
 			    ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS | ASPAWN_COMMAND_AUTOREAP |
@@ -239,6 +258,8 @@ struct requirements aspawn_requirements(struct prepared *prepared)
 			requirements.copy_memory = true;
 		if (!fits_image(action))
 			requirements.image = false;
+		if (!is_plain(action))
+			requirements.plain = false;
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			requirements.parent = true;
 		noticed = noticed || notices_no_new_privs(action);

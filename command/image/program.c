@@ -9,6 +9,7 @@
 #include "../../syscall/exec.c"
 #include "../../syscall/string.c"
 #include "../image.h"
+#include "../packed.h"
 
 /* Compilers call these without being asked. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -91,53 +92,61 @@ static void set_cloexec(const struct prepared *prepared, int report)
 	}
 }
 
-/* The exec of root has given all capabilities of the bounding set. */
+/* The exec of root has given all capabilities of the bounding set, and may have taken some that no
+ * action needs. */
 static void restore_capabilities(const struct prepared *prepared)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	const struct psys_cap_user_data *held = prepared->image.capabilities;
 	struct psys_cap_user_data now[2];
 
-	if (psys_capget(&header, now) >= 0 &&
-	    psys_memcmp(now, prepared->image.capabilities, sizeof now))
-		psys_capset(&header, prepared->image.capabilities);
+	if (psys_capget(&header, now) < 0 || !psys_memcmp(now, held, sizeof now))
+		return;
+	for (int i = 0; i < 2; i++) {
+		now[i].permitted &= held[i].permitted;
+		now[i].effective = held[i].effective & now[i].permitted;
+	}
+	psys_capset(&header, now);
 }
 
-/* Maps the watch and the command, whose descriptor is the argument. Returns NULL if it is not of
- * this library. */
-static struct exec_watch *map_command(const char *number)
+/* Returns NULL if the environment is not a command of this library. */
+static struct prepared *take_command(char *const *strings)
 {
-	const struct image_data *image = &((const struct prepared *)IMAGE_COMMAND_AT)->image;
-	int fd = 0;
+	struct prepared *prepared;
+	size_t size;
 
-	while (*number >= '0' && *number <= '9')
-		fd = fd * 10 + (*number++ - '0');
-	const long end = psys_lseek(fd, 0, PSYS_SEEK_END);
-	if (end <= (long)(IMAGE_COMMAND + sizeof(struct prepared)))
+	if (!strings[0] || !strings[1])
 		return NULL;
-	struct exec_watch *watch = aspawn_watch_in_file(fd, IMAGE_WATCH, (void *)IMAGE_WATCH_AT,
-							(size_t)end - IMAGE_WATCH);
-	if (!watch || image->layout != IMAGE_LAYOUT || image->fd != fd)
-		return NULL;
-	psys_close(fd);
-	if (!image->cache)
-		return watch;
-	watch = aspawn_watch_in_file(image->pool_fd, image->pool_offset,
-				     (void *)IMAGE_POOL_WATCH_AT, WATCH_SIZE);
-	psys_close(image->pool_fd);
+	prepared = unpack(strings, &size);
+	return size > sizeof *prepared + sizeof(struct control) &&
+			       prepared->image.layout == IMAGE_LAYOUT &&
+			       prepared->image.size == size ?
+		       prepared :
+		       NULL;
+}
+
+static struct exec_watch *map_watch_of(const struct image_data *image)
+{
+	struct exec_watch *watch =
+		aspawn_watch_in_file(image->watch_fd, image->watch_offset, (void *)IMAGE_WATCH_AT);
+
+	psys_close(image->watch_fd);
 	return watch;
 }
 
 int main(int argc, char **argv);
 int main(int argc, char **argv)
 {
-	struct exec_watch *watch = argc > 1 ? map_command(argv[1]) : NULL;
+	struct prepared *prepared = take_command(argv + argc + 1);
+	struct exec_watch *watch = prepared ? map_watch_of(&prepared->image) : NULL;
 	if (!watch)
 		return 127; /* the parent sees that nothing was executed */
-	struct prepared *prepared = (struct prepared *)IMAGE_COMMAND_AT;
 	struct control *control =
-		(struct control *)(uintptr_t)(IMAGE_COMMAND_AT + prepared->image.size) - 1;
+		(struct control *)(void *)((char *)prepared + prepared->image.size) - 1;
 	control->watch = watch;
 	control->executes_first = false;
+	if (!prepared->image.filtered)
+		psys_personality((unsigned)prepared->image.personality);
 	move_pointers(prepared);
 	set_cloexec(prepared, control->report.childs_end);
 	restore_capabilities(prepared);

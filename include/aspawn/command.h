@@ -541,7 +541,7 @@ PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 
 /*
  * Keeps the memory of children for later children, so that a start maps nothing, and once a command
- * has executed the library's image, a descriptor for its reports. {0} before its first use. Any
+ * has executed the library's image, two descriptors for that. {0} before its first use. Any
  * number of threads may use a pool at the same time; no lock is taken, so a pool works in signal
  * handlers and after fork(2). Do not move a pool while a child, released or not, runs in its
  * memory; free it when aspawn_pool_trim() has returned 0. Always 64 bytes.
@@ -556,7 +556,7 @@ struct aspawn_pool {
 PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 
 /*
- * Unmaps all memory of the pool that no child uses, and closes its descriptor.
+ * Unmaps all memory of the pool that no child uses, and closes its descriptors.
  *   0        nothing is left, and the pool may be freed
  *   -EBUSY   some memory is in use; the rest is unmapped. Also in a process that was forked while
  *            another thread was starting a child

@@ -160,3 +160,147 @@ TEST(trim_in_a_forked_process_unmaps_nothing_of_others)
 	}
 	CHECK_EQUAL(reap(pid), 0);
 }
+
+/* An old filter of a container. */
+TEST(files_that_cannot_be_told_apart_are_not_kept)
+{
+	static const long calls[] = { PSYS_NR_pread64, PSYS_NR_statx };
+
+	needs_image();
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+		filter_refuse(calls[i], PSYS_EPERM);
+		run_in_image();
+		const int descriptors = count_descriptors();
+		for (int j = 0; j < 5; j++)
+			run_in_image();
+		CHECK_EQUAL(count_descriptors(), descriptors);
+	}
+}
+
+/* Holds the files that the process has inherited open for writing, which would forbid their exec. */
+static int hold_open(int *gates)
+{
+	char path[64] = "/proc/self/fd/";
+
+	psys_setgroups(0, NULL);
+	if (psys_setresgid(65534, 65534, 65534) < 0 || psys_setresuid(65534, 65534, 65534) < 0)
+		return 1;
+	psys_prctl(PSYS_PR_SET_DUMPABLE, 1, 0, 0, 0); /* otherwise /proc/self is root's */
+	for (int fd = 3; fd < 100; fd++) {
+		psys_fchmod(fd, 0777);
+		psys_i64_to_decimal(path + 14, fd);
+		psys_open(path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+	}
+	gate_open(&gates[0]);
+	gate_wait(&gates[1]);
+	return 0;
+}
+
+TEST(a_forked_process_of_another_user_cannot_forbid_the_exec)
+{
+	int *gates = shared_page();
+
+	needs_image();
+	if (psys_geteuid() || !have_proc())
+		skip("not root, or no /proc");
+	CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
+	int pid = fork_child();
+	if (!pid)
+		psys_exit_group(hold_open(gates));
+	gate_wait(&gates[0]);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
+	gate_open(&gates[1]);
+	CHECK_EQUAL(reap(pid), 0);
+}
+
+/* Makes the exec of the pool's image fail until the returned descriptor is closed. */
+static int forbid_exec(void)
+{
+	for (int fd = 3; fd < 100; fd++) {
+		char path[64] = "/proc/self/fd/";
+		const long seals = psys_fcntl(fd, PSYS_F_GET_SEALS, 0);
+
+		if (seals < 0 || !(seals & PSYS_F_SEAL_WRITE))
+			continue;
+		psys_fchmod(fd, 0777);
+		psys_i64_to_decimal(path + 14, fd);
+		return psys_open(path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+	}
+	return -1;
+}
+
+TEST(an_image_that_fails_where_it_has_worked_is_reported_and_awaited_again)
+{
+	struct aspawn_failure failure, report;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	needs_image();
+	for (int round = 0; round < 3; round++) {
+		CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
+		const int fd = forbid_exec();
+		if (fd < 0)
+			skip("no image in a file of the pool");
+		command.flags = ASPAWN_COMMAND_STARTED_FD;
+		struct aspawn_child child = start_in_image(&command);
+		CHECK_EQUAL(psys_read(child.started_fd, &report, sizeof report), sizeof report);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+		CHECK_EQUAL(failure.step, ASPAWN_STEP_EXEC);
+		CHECK_EQUAL(failure.error, -PSYS_ETXTBSY);
+		CHECK_EQUAL(psys_strcmp(failure.subject, "memfd:aspawn"), 0);
+		CHECK_EQUAL(psys_memcmp(&report, &failure, sizeof report), 0);
+		check_ends(&child, 127 << 8);
+		for (int i = 0; i < 3; i++)
+			CHECK_EQUAL(run_in_image(), ASPAWN_MODE_FORK);
+		psys_close(fd);
+	}
+	CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
+}
+
+static const struct aspawn_action no_change = ASPAWN_RESUID(-1U, -1U, -1U);
+
+static void check_long_name(char *name)
+{
+	char *const argv[] = { (char *)(uintptr_t) "name", NULL };
+	struct aspawn_failure failures[2];
+
+	CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
+	for (int copied = 0; copied < 2; copied++) {
+		const struct aspawn_command command = {
+			.size = sizeof command,
+			.file = name,
+			.argv = argv,
+			.envp = environment,
+			.actions = &no_change,
+			.action_count = 1,
+			.flags = copied ? ASPAWN_COMMAND_NO_IMAGE : 0,
+			.pool = &pool,
+		};
+		struct aspawn_child child = start_command(NULL, &command);
+
+		CHECK_EQUAL(aspawn_wait_started(&child, &failures[copied], -1), -PSYS_ECANCELED);
+		check_ends(&child, 127 << 8);
+	}
+	CHECK_EQUAL(failures[0].error, failures[1].error);
+	CHECK_EQUAL(failures[0].step, failures[1].step);
+	CHECK_EQUAL(psys_strcmp(failures[0].subject, failures[1].subject), 0);
+}
+
+/* The arguments of the image must fit in its exec, which the caller does not await. */
+TEST(a_name_of_any_length_fails_as_in_a_copy)
+{
+	static const size_t lengths[] = { 255, 4095, 60000, 100000, 131071, 131072, 300000 };
+	static char name[300001];
+
+	needs_image();
+	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+		psys_memset(name, 'n', lengths[i]);
+		for (uint64_t kib = 500; kib < 8192; kib += kib / 10) {
+			const struct psys_rlimit64 limit = { kib * 1024, 8192 * 1024 };
+			CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_STACK, &limit, NULL), 0);
+			check_long_name(name);
+		}
+	}
+}
