@@ -653,6 +653,20 @@ SCENARIO(pool_vfork)
 	return command_in(&pool, ASPAWN_COMMAND_VFORK, false);
 }
 
+/* The caller waits for the first command's image, but not for the second's. */
+SCENARIO(pool_user)
+{
+	const struct aspawn_action user[] = { ASPAWN_USER(65534, 65534, nobodys, 1) };
+	struct aspawn_command it = program_as("user");
+
+	it.stack = NULL;
+	it.pool = &pool;
+	it.actions = user;
+	it.action_count = 1;
+	bool first = lives(&it);
+	return lives_alone(&it) && first;
+}
+
 SCENARIO(own_memory)
 {
 	return command_in(NULL, 0, false);
