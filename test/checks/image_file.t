@@ -8,10 +8,29 @@ trap 'rm -rf "$work"' EXIT
 image=$work/libexec/image
 
 cat >"$work/program.c" <<'C'
+#include <stddef.h>
 #include <stdio.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <aspawn/command.h>
-int main(void)
+static void refuse_memfds(void)
 {
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 4, filter };
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+int main(int argc, char **argv)
+{
+	if (argc > 1 && *argv[1])
+		refuse_memfds();
 	static const struct aspawn_action actions[] = { ASPAWN_RESUID(-1U, -1U, -1U),
 							ASPAWN_CHDIR("/no such directory") };
 	struct aspawn_command command = { .size = sizeof command,
@@ -36,10 +55,10 @@ builds()
 		"$cc" -I"$work/include" "$work/program.c" "$work/lib/libaspawn.a" -o "$work/program"
 }
 
-# says EXPECTED
+# says EXPECTED [ARGUMENT]
 says()
 {
-	output=$("$work/program")
+	output=$("$work/program" "$2")
 	echo "says: $output"
 	test "$output" = "$1"
 }
@@ -59,10 +78,12 @@ check "a library is built for an installed image" builds
 check "it has no image of its own" is_not_embedded
 if test "$("$work/program" | cut -d ' ' -f 1)" = image; then
 	check "it executes the installed image" says "image 0 0 image -125 -2 "
+	check "it copies memory if it can make no memfd" says "copy 0 0 copy -125 -2 " filtered
 	printf 'no program' >"$image"
 	check "it copies memory if the image is none" says "copy 0 0 copy -125 -2 "
 else
 	skip "it executes the installed image" "no image here"
+	skip "it copies memory if it can make no memfd" "no image here"
 	skip "it copies memory if the image is none" "no image here"
 fi
 check "the image is uninstalled" is_uninstalled
