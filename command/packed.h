@@ -4,8 +4,11 @@
  * the block does not have, repeated to a word; each word of the block is XORed with the key. So
  * there is no byte of zero, and what is unpacked is as long as it was.
  *
- *   strings[0]       room for the alignment of what is unpacked
+ *   strings[0]       PACKED_ALIGN bytes, for the alignment of what is unpacked
  *   strings[1] ...   key, words, key, words, ..., 0
+ *
+ * The zero of argv, in front of strings[0], must stay: without it the kernel takes the environment
+ * for arguments, which anybody may read (proc(5), cmdline).
  */
 #ifndef COMMAND_PACKED_H
 #define COMMAND_PACKED_H
@@ -51,6 +54,9 @@ PSYS_INLINE bool packed_has(const packed_word *words, size_t count, packed_word 
 	return false;
 }
 
+#define PACKED_FIRST "aspawn: command"
+_Static_assert(sizeof PACKED_FIRST == PACKED_ALIGN, "must be as long");
+
 /* Packs size bytes, a multiple of PACKED_WORD, which may change meanwhile. Both are aligned as
  * words. Returns the strings, with NULL at the end. */
 PSYS_INLINE char **pack(void *room, const void *from, size_t size)
@@ -60,7 +66,7 @@ PSYS_INLINE char **pack(void *room, const void *from, size_t size)
 	packed_word *to = (packed_word *)(strings + packed_strings(size) + 2);
 	unsigned key = 1;
 
-	*string++ = (char *)(uintptr_t) "aspawn: command";
+	*string++ = (char *)(uintptr_t)PACKED_FIRST;
 	for (size_t left = size / PACKED_WORD, block = 0; left; block++) {
 		const size_t most = PACKED_BLOCK / PACKED_WORD, count = left < most ? left : most;
 
