@@ -36,9 +36,9 @@ static int start_on(struct aspawn_pool *on, struct aspawn_child *child, int numb
 {
 	char argument[PSYS_DECIMAL_SIZE];
 	struct self self;
-	struct aspawn_command command = command_in_role(&self, "ends_with", argument);
 
 	psys_i64_to_decimal(argument, number % NUMBERS);
+	struct aspawn_command command = command_in_role(&self, "ends_with", argument);
 	command.pool = on;
 	command.flags = flags;
 	command.actions = &nothing;
