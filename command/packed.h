@@ -61,7 +61,7 @@ _Static_assert(sizeof PACKED_FIRST == PACKED_ALIGN, "must be as long");
  * words. Returns the strings, with NULL at the end. */
 PSYS_INLINE char **pack(void *room, const void *from, size_t size)
 {
-	const packed_word ones = (packed_word)-1 / 255, *word = from;
+	const packed_word ones = (packed_word)-1 / 255, *source = from;
 	char **strings = room, **string = strings;
 	packed_word *to = (packed_word *)(strings + packed_strings(size) + 2);
 	unsigned key = 1;
@@ -75,13 +75,13 @@ PSYS_INLINE char **pack(void *room, const void *from, size_t size)
 				*to++ = 0;
 			*string++ = (char *)to;
 		}
-		psys_memcpy(to + 1, word, count * PACKED_WORD);
+		psys_memcpy(to + 1, source, count * PACKED_WORD);
 		while (packed_has(to + 1, count, key * ones))
 			key = key == 255 ? 1 : key + 1;
 		*to++ = key * ones;
 		for (size_t i = 0; i < count; i++)
 			*to++ ^= key * ones;
-		word += count;
+		source += count;
 		left -= count;
 	}
 	*to = 0;
@@ -96,14 +96,14 @@ PSYS_INLINE void *unpack(char *const *strings, size_t *size)
 
 	for (strings++; *strings; strings++)
 		for (const char *at = *strings; *at;) {
-			packed_word key, word;
+			packed_word key, value;
 
 			__builtin_memcpy(&key, at, PACKED_WORD);
 			at += PACKED_WORD;
 			for (size_t i = 0; i < PACKED_BLOCK / PACKED_WORD && *at; i++) {
-				__builtin_memcpy(&word, at, PACKED_WORD);
-				word ^= key;
-				__builtin_memcpy(to, &word, PACKED_WORD);
+				__builtin_memcpy(&value, at, PACKED_WORD);
+				value ^= key;
+				__builtin_memcpy(to, &value, PACKED_WORD);
 				at += PACKED_WORD;
 				to += PACKED_WORD;
 			}
