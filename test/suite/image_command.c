@@ -87,10 +87,12 @@ static void check_command(size_t length, int count, struct aspawn_pool *pool, in
 	argument[length] = '\0';
 	for (size_t i = 0; i < length; i++)
 		argument[i] = (char)byte_at(i);
-	argv[0] = command.argv[0];
-	for (int i = 1; i <= count; i++)
-		argv[i] = argument;
-	argv[count + 1] = NULL;
+	int before = 0;
+	for (; self.argv[before]; before++) /* an emulator has arguments of its own */
+		argv[before] = (char *)(uintptr_t)self.argv[before];
+	for (int i = 0; i < count; i++)
+		argv[before + i] = argument;
+	argv[before + count] = NULL;
 	command.argv = argv;
 	command.pool = pool;
 	command.actions = &nothing;
