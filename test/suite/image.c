@@ -497,8 +497,6 @@ TEST(an_exec_may_lose_a_capability_that_no_action_needs)
 	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING,
 		      ASPAWN_OPEN(0, "/dev/null", PSYS_O_RDONLY | PSYS_O_NOATIME, 0));
 	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_CHROOT("/"));
-	set_capabilities(1U << PSYS_CAP_SETUID | 1U << BOOT, 0);
-	CHECK_SAME(NOTHING, ASPAWN_NICE(-1)); /* it may not, as the image gains nothing */
 }
 
 /* CAP_DAC_OVERRIDE, ... */

@@ -3,6 +3,8 @@
 #include "../../command/packed.h"
 #include "observe.h"
 
+static const struct aspawn_action nothing = ASPAWN_RESUID(-1U, -1U, -1U);
+
 /* --- packing ---------------------------------------------------------------------- */
 
 enum { MOST = 300000 };
@@ -80,7 +82,6 @@ ROLE(has_all_bytes)
 
 static void check_command(size_t length, int count, struct aspawn_pool *pool, int mode)
 {
-	static const struct aspawn_action nothing = ASPAWN_RESUID(-1U, -1U, -1U);
 	static char argument[128 * 1024];
 	char *argv[64];
 	struct self self;
@@ -108,7 +109,6 @@ static void check_command(size_t length, int count, struct aspawn_pool *pool, in
 
 static int mode_here(void)
 {
-	static const struct aspawn_action nothing = ASPAWN_RESUID(-1U, -1U, -1U);
 
 	return observe(&nothing, 1, "").mode;
 }
@@ -141,7 +141,6 @@ TEST(a_command_too_large_for_the_stack_of_the_image_makes_a_copy)
 TEST(a_command_too_large_for_the_image_takes_no_room_for_it)
 {
 	enum { SIZE = 8 * 1024 * 1024 };
-	static const struct aspawn_action nothing = ASPAWN_RESUID(-1U, -1U, -1U);
 	char *large = psys_mmap(NULL, SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE,
 				PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 	struct Stack_t stack = { 0 };

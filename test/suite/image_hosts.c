@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The image that a pool keeps: where its slots could be lost, or be another's. */
+/* The image that a pool keeps, in hosts that fork, filter system calls or forbid its exec. */
 #include "filter.h"
 #include "observe.h"
 
 static struct aspawn_pool pool;
+static const struct aspawn_action nothing = ASPAWN_RESUID(-1U, -1U, -1U);
 
 static struct aspawn_child start_in_image(const struct aspawn_command *command)
 {
-	static const struct aspawn_action nothing = ASPAWN_RESUID(-1U, -1U, -1U);
 	struct aspawn_command other = *command;
 	struct aspawn_child child;
 
@@ -46,7 +46,6 @@ TEST(a_pool_under_a_filter_of_robust_futexes_makes_a_copy)
 /* Such a child would map the page of its watch for itself alone. */
 TEST(without_shared_memory_no_child_is_in_the_image)
 {
-	static const struct aspawn_action nothing = ASPAWN_RESUID(-1U, -1U, -1U);
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 	struct aspawn_child child;
@@ -265,8 +264,6 @@ TEST(an_image_that_fails_where_it_has_worked_is_reported_and_awaited_again)
 	CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
 }
 
-static const struct aspawn_action no_change = ASPAWN_RESUID(-1U, -1U, -1U);
-
 static void check_long_name(char *name)
 {
 	char *const argv[] = { (char *)(uintptr_t) "name", NULL };
@@ -279,7 +276,7 @@ static void check_long_name(char *name)
 			.file = name,
 			.argv = argv,
 			.envp = environment,
-			.actions = &no_change,
+			.actions = &nothing,
 			.action_count = 1,
 			.flags = copied ? ASPAWN_COMMAND_NO_IMAGE : 0,
 			.pool = &pool,
