@@ -117,6 +117,7 @@
 #define PSYS_TIOCSPGRP 0x5410
 #define PSYS_TIOCGWINSZ 0x5413
 #define PSYS_TIOCNOTTY 0x5422
+#define PSYS_FIONREAD 0x541B
 #endif
 struct psys_winsize {
 	unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel;

@@ -22,6 +22,10 @@
 #define PSYS_SOL_SOCKET 1
 #endif
 #define PSYS_SCM_RIGHTS 1
+#define PSYS_SCM_CREDENTIALS 2 /* a struct psys_ucred, if the receiver has set PSYS_SO_PASSCRED */
+#ifndef PSYS_SO_PASSCRED
+#define PSYS_SO_PASSCRED 16
+#endif
 #define PSYS_MSG_NOSIGNAL 0x4000
 #define PSYS_MSG_CMSG_CLOEXEC 0x40000000
 
@@ -40,6 +44,11 @@ struct psys_cmsghdr {
 	size_t cmsg_len; /* this header included */
 	int cmsg_level;
 	int cmsg_type;
+};
+
+struct psys_ucred {
+	int pid;
+	unsigned uid, gid;
 };
 
 /* sendmmsg, recvmmsg */

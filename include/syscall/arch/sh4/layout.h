@@ -11,6 +11,7 @@
 #define PSYS_TIOCSPGRP 0x40047476
 #define PSYS_TIOCGWINSZ 0x80087468
 #define PSYS_TIOCNOTTY 0x5422
+#define PSYS_FIONREAD 0x8004667f
 
 /* The low half first; a pair may begin in any register. */
 #define PSYS_ARG64(value) (uint32_t)(value), (uint32_t)((uint64_t)(value) >> 32)

@@ -72,6 +72,7 @@
 #define PSYS_RLIMIT_AS 9
 
 #define PSYS_SOL_SOCKET 0xffff
+#define PSYS_SO_PASSCRED 2
 
 #define PSYS_IOC_READ 2U
 #define PSYS_IOC_WRITE 4U
@@ -81,6 +82,7 @@
 #define PSYS_TIOCSPGRP 0x80047482
 #define PSYS_TIOCGWINSZ 0x40087468
 #define PSYS_TIOCNOTTY 0x20007471
+#define PSYS_FIONREAD 0x4004667f
 
 #define PSYS_ARCH_SUSECONDS
 typedef int psys_suseconds;

@@ -13,6 +13,8 @@
 
 #define PSYS_SA_RESTORER 0x04000000UL /* exists, but is not needed */
 
+#define PSYS_SO_PASSCRED 20 /* uapi/asm/socket.h */
+
 /* uapi/asm/ioctl.h, ioctls.h */
 #define PSYS_IOC_READ 2U
 #define PSYS_IOC_WRITE 4U
@@ -22,6 +24,7 @@
 #define PSYS_TIOCSPGRP 0x80047476
 #define PSYS_TIOCGWINSZ 0x40087468
 #define PSYS_TIOCNOTTY 0x5422
+#define PSYS_FIONREAD 0x4004667f
 
 /* clone takes tls before child_tid (CONFIG_CLONE_BACKWARDS). */
 #define PSYS_CLONE_BACKWARDS
