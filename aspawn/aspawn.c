@@ -107,16 +107,17 @@ static PSYS_UNINSTRUMENTED void fill(struct control *control, const struct reque
 	control->files_error = 0;
 	control->pipes = request->pipes;
 	control->pipe_count = request->pipe_count;
-	control->report = (struct spawn_pipe){ true, false, -1, -1, -1, 0, 0 };
+	control->report = (struct spawn_pipe){ true, false, -1, -1, -1 };
 	control->reports = request->pipe == PIPE;
-	control->makes_pipes = control->shows_pipes = control->made_pipes = false;
+	control->makes_pipes = control->takes_pipes = false;
 	control->pipes_error = 0;
 	control->answer = NO_ANSWER;
 	control->host = 0;
 	control->far = request->far;
 	control->far_count = request->far_count;
-	control->caller = request->far_count ? psys_getpid() : 0;
-	control->caller_pidfd = request->far_count ? psys_pidfd_open(control->caller, 0) : -1;
+	control->caller = request->far_count ? psys_gettid() : 0;
+	control->caller_pidfd = request->far_count ? aspawn_files_open_thread(control->caller) : -1;
+	control->pidfd = control->helper_pidfd = -1;
 	control->watch = NULL;
 	control->parent = 0;
 	control->ignores_sigchld = control->dies_with_helper = false;
@@ -149,6 +150,30 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control, const stru
 	return 0;
 }
 
+/*
+ * True if the kernel has killed the child in its clone, and reaps it. From Linux 6.14 on it kills
+ * each child that is cloned into a cgroup that has been killed more or less often than the parent's
+ * (kill_seq). process_mrelease(2) fails with EINVAL unless its process is ending.
+ */
+static PSYS_UNINSTRUMENTED bool is_killed_by_clone(const struct control *control, int pid)
+{
+	const int fd = psys_pidfd_open(pid, 0), ended = (int)(PSYS_WEXITED | PSYS___WALL);
+	const int r = fd < 0 ? fd : psys_process_mrelease(fd, 0);
+	struct psys_siginfo info;
+	bool killed = false;
+
+	if (control->watch && (r == 0 || r == -PSYS_ESRCH)) {
+		psys_waitid(PSYS_P_PIDFD, fd, &info, ended | (int)PSYS_WNOWAIT, NULL);
+		killed = !aspawn_watch_has_begun(control->watch);
+	}
+	if (killed) {
+		psys_waitid(PSYS_P_PIDFD, fd, &info, ended, NULL);
+		psys_close(control->pidfd);
+	}
+	psys_close(fd);
+	return killed;
+}
+
 /* Tries one clone method after another. Returns the pid or a negative error number. */
 static PSYS_UNINSTRUMENTED long clone_by_methods(struct control *control,
 						 const struct request *request,
@@ -167,6 +192,9 @@ static PSYS_UNINSTRUMENTED long clone_by_methods(struct control *control,
 		if (r < 0)
 			return r;
 		r = aspawn_clone(method, request, cgroup_fd, stack, child_main);
+		if (r > 0 && cgroup_fd >= 0 && request->cgroup_is_optional &&
+		    is_killed_by_clone(control, (int)r))
+			r = -PSYS_EAGAIN;
 		if (r < 0 && cgroup_fd >= 0 && request->cgroup_is_optional)
 			cgroup_fd = -1;
 		else if (r < 0 && aspawn_clone_is_refused(r))
@@ -223,8 +251,11 @@ static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int 
 
 static PSYS_UNINSTRUMENTED void free_watch(struct control *control, const struct request *request)
 {
-	if (control->watch != request->watch)
-		aspawn_watch_free(control->watch);
+	struct exec_watch *watch = control->watch;
+
+	control->watch = NULL; /* first: who is killed in between leaves it mapped */
+	if (watch != request->watch)
+		aspawn_watch_free(watch);
 }
 
 /* Returns the pid of a child that has executed a program, or 0. */
@@ -255,7 +286,6 @@ static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
 		psys_close(control->pidfd);
 	free_watch(control, request); /* not shared */
 	control->executes_first = control->surely = false;
-	control->watch = NULL;
 	return 0;
 }
 
@@ -274,6 +304,26 @@ PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struc
 	return pid;
 }
 
+/* The pipes are the caller's: it makes them before the helper copies the descriptors. */
+static PSYS_UNINSTRUMENTED int spawn_detached(struct spawned *spawned, const struct request *request,
+					      const struct Stack_t *stack)
+{
+	struct control *control = stack_control(stack);
+	struct request helped;
+
+	psys_memcpy(&helped, request, sizeof helped);
+	control->reports =
+		request->pipe == PIPE || (request->pipe == PIPE_IF_COPIED && request->copy_memory);
+	helped.pipe = control->reports ? PIPE : NO_PIPE;
+	long r = aspawn_files_make_pipes(control);
+	*spawned = (struct spawned){ 0, -1, -1, control->report.taken, NULL };
+	if (r == 0)
+		r = request->clone(control, &helped, stack);
+	aspawn_files_close(control, r < 0);
+	spawned->helper_pidfd = control->helper_pidfd;
+	return r < 0 ? (int)r : 0;
+}
+
 PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct request *request,
 				     const struct Stack_t *stack)
 {
@@ -281,7 +331,8 @@ PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct reque
 
 	fill(control, request, stack);
 	stack_state(stack)->privacy = ASPAWN_NOT_PRIVATE;
-	stack_state(stack)->pipes = ASPAWN_PIPES_COPIED;
+	if (request->detached)
+		return spawn_detached(spawned, request, stack);
 	long pid = request->clone ? request->clone(control, request, stack) :
 				    aspawn_clone_child(control, request, stack);
 	int r = pid < 0 ? (int)pid : aspawn_files_settle(stack, request);
@@ -289,12 +340,15 @@ PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct reque
 		aspawn_files_close(control, true);
 	if (control->caller_pidfd >= 0)
 		psys_close(control->caller_pidfd);
+	if (r < 0 && control->helper_pidfd >= 0)
+		psys_close(control->helper_pidfd);
 	if (r < 0) {
 		free_watch(control, request);
 		return r;
 	}
 	spawned->pid = (pid_t)pid;
 	spawned->pidfd = control->pidfd;
+	spawned->helper_pidfd = control->helper_pidfd;
 	spawned->read_end = control->report.taken;
 	spawned->watch = control->watch;
 	return 0;

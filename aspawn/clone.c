@@ -37,9 +37,7 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_may_copy(const struct clone_method *method
 PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
 					   const struct request *request, bool into_cgroup)
 {
-	const bool needs_clone3 = into_cgroup || request->clone3_flags;
-
-	if (needs_clone3 && !method->clone3)
+	if (into_cgroup && !method->clone3)
 		return false;
 	if (request->executes_first && method->flags & PSYS_CLONE_VFORK)
 		return false;
@@ -47,7 +45,7 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
 	if (request->executes_first && !request->copy_memory && !(method->flags & PSYS_CLONE_VM))
 		return false;
 	if (request->copy_memory)
-		return !(method->flags & PSYS_CLONE_VM) && (!method->clone3 || needs_clone3);
+		return !(method->flags & PSYS_CLONE_VM) && (!method->clone3 || into_cgroup);
 	return method->flags & PSYS_CLONE_VM || !method->clone3;
 }
 
@@ -84,11 +82,15 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 	}
 	if (!wants_pidfd)
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
+	/* clone(2) has one argument for the number and the pidfd, which before Linux 5.2 would get the
+	 * number. */
+	if (request->kernel_stores_pid && !method->clone3)
+		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
 	if (request->kernel_stores_pid)
 		flags |= PSYS_CLONE_PARENT_SETTID;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
-	return flags | request->clone3_flags;
+	return flags;
 }
 
 PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool clone3)
@@ -153,10 +155,7 @@ static PSYS_UNINSTRUMENTED long clone_with(uint64_t flags, const struct clone_me
 			 __ATOMIC_RELEASE);
 	const struct clone_call call = {
 		.flags = flags,
-		.exit_signal = flags & PSYS_CLONE_AUTOREAP ||
-					       (control->executes_first && !control->surely) ?
-				       0 :
-				       PSYS_SIGCHLD,
+		.exit_signal = control->executes_first && !control->surely ? 0 : PSYS_SIGCHLD,
 		.pidfd = &control->pidfd,
 		.tid = &state->pid,
 		.cleared_tid = &state->use,

@@ -74,6 +74,13 @@ PSYS_UNINSTRUMENTED int aspawn_files_make_pipes(struct control *control)
 	return 0;
 }
 
+PSYS_UNINSTRUMENTED int aspawn_files_open_thread(int tid)
+{
+	int fd = psys_pidfd_open(tid, PSYS_PIDFD_THREAD);
+
+	return fd == -PSYS_EINVAL ? psys_pidfd_open(tid, 0) : fd;
+}
+
 /* --- the child ------------------------------------------------------------------ */
 
 /* The table of a child that is killed meanwhile is only closed: neither the parent nor its threads
@@ -87,6 +94,8 @@ PSYS_UNINSTRUMENTED int aspawn_files_unshare_table(const struct control *control
 	/* These are the parent's, but may be among the copied descriptors. */
 	if (r >= 0 && control->pidfd >= 0)
 		psys_close(control->pidfd);
+	if (r >= 0 && control->helper_pidfd >= 0)
+		psys_close(control->helper_pidfd);
 	if (r >= 0 && control->caller_pidfd >= 0)
 		psys_close(control->caller_pidfd);
 	return r < 0 ? r : 0;
@@ -112,13 +121,11 @@ PSYS_UNINSTRUMENTED int aspawn_files_unshare(struct control *control)
 
 PSYS_UNINSTRUMENTED void aspawn_files_close(const struct control *control, bool also_parents)
 {
-	const int way = control->state->pipes;
-
 	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_files_next(control, pipe));) {
-		if (way == ASPAWN_PIPES_COPIED) /* of negative ones: no effect */
+		if (!control->takes_pipes) /* of negative ones: no effect */
 			psys_close(pipe->childs_end);
 		if (also_parents)
-			psys_close(way == ASPAWN_PIPES_COPIED ? pipe->parents_end : pipe->taken);
+			psys_close(control->takes_pipes ? pipe->taken : pipe->parents_end);
 	}
 }
 
@@ -134,12 +141,5 @@ PSYS_UNINSTRUMENTED int aspawn_files_settle(const struct Stack_t *stack,
 		 (request->await_files || request->far_count || aspawn_files_next(control, NULL)))
 		aspawn_stack_await_files(stack, &request->mask);
 	aspawn_files_close(control, r < 0);
-	if (!aspawn_files_next(control, NULL))
-		control->state->pipes = ASPAWN_PIPES_NONE;
 	return r;
-}
-
-int aspawn_pipes(const struct Stack_t *stack)
-{
-	return aspawn_stack_is_mapped(stack) ? stack_state(stack)->pipes : ASPAWN_PIPES_NONE;
 }

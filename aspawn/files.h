@@ -52,4 +52,8 @@ void aspawn_files_close(const struct control *control, bool also_parents);
  */
 int aspawn_files_settle(const struct Stack_t *stack, const struct request *request);
 
+/* A pidfd of the thread; before Linux 6.9 only of a main thread. A process whose main thread has ended
+ * has no descriptors: not to be fetched by its pid. */
+int aspawn_files_open_thread(int tid);
+
 #endif

@@ -9,12 +9,10 @@
  * parent  asks the kernel, while the child waits, if it may take a descriptor of this child's. If
  *         it may not, the parent makes the pipes after all: the child has the parent's table yet.
  * child   unshares the table, makes the pipes, and waits.
- * parent  takes its ends: by pidfd_getfd(2), or by opening /proc/<child>/fd/<n>.
+ * parent  takes its ends by pidfd_getfd(2).
  * child   closes what it had of these, and goes on.
  *
- * Where the parent may not (an undumpable process, Yama), a second thread of the child can:
- * within a process nobody asks. It keeps the parent's table, moves the parent's ends to it with
- * pidfd_getfd(2) and ends before the child goes on.
+ * So does the child fetch from the parent what actions use of high numbers, or copies all below.
  */
 #ifndef ASPAWN_HANDOVER_H
 #define ASPAWN_HANDOVER_H

@@ -6,7 +6,7 @@
 
 enum {
 	ALL_OPTIONS = 2 * ASPAWN_NNP - 1,
-	HIDDEN_OPTIONS = ASPAWN_PRIVATE | ASPAWN_AUTOREAP | ASPAWN_AUTOKILL,
+	PRIVATE_OPTIONS = ASPAWN_PRIVATE | ASPAWN_DIES_WITH_CALLER,
 };
 
 int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
@@ -36,12 +36,10 @@ static int read_options(struct request *request, int **pidfd, const struct aspaw
 	if (r < 0)
 		return r;
 	const uint64_t flags = options->flags;
-	if (flags & ~(uint64_t)ALL_OPTIONS || (flags & HIDDEN_OPTIONS && flags & ASPAWN_VFORK))
+	if (flags & ~(uint64_t)ALL_OPTIONS || (flags & PRIVATE_OPTIONS && flags & ASPAWN_VFORK))
 		return -PSYS_EINVAL;
-	request->clone = flags & ASPAWN_PRIVATE ? aspawn_private_clone :
-			 flags & HIDDEN_OPTIONS ? aspawn_autoreap_clone :
-						  NULL;
-	request->autokill = flags & ASPAWN_AUTOKILL;
+	request->clone = flags & PRIVATE_OPTIONS ? aspawn_private_clone : NULL;
+	request->dies_with_caller = flags & ASPAWN_DIES_WITH_CALLER;
 	request->no_new_privs = request->needs_no_new_privs = flags & ASPAWN_NNP;
 	if (flags & ASPAWN_NO_PIPE)
 		request->pipe = NO_PIPE;

@@ -35,30 +35,43 @@ static const struct {
 /* --- the helper ------------------------------------------------------------- */
 
 /* Returns true if the helper has a descriptor table of its own, with nothing in it. */
-static PSYS_UNINSTRUMENTED bool release_files(void)
+static PSYS_UNINSTRUMENTED bool release_files(bool is_shared)
 {
 	if (psys_close_range(0, ~0U, PSYS_CLOSE_RANGE_UNSHARE) >= 0)
 		return true;
-	if (psys_unshare(PSYS_CLONE_FILES) < 0)
+	if (is_shared && psys_unshare(PSYS_CLONE_FILES) < 0)
 		return false;
 	aspawn_close_via_proc(0, INT32_MAX, false);
 	return true;
 }
 
+static PSYS_UNINSTRUMENTED unsigned inode_of(int pidfd)
+{
+	struct psys_statx status;
+
+	status.stx_ino = 0;
+	if (pidfd >= 0)
+		psys_statx(pidfd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &status);
+	return (unsigned)status.stx_ino;
+}
+
 /* Waits for the first end: false if the parent's process has ended before the child. Without
  * pidfds returns true at once; a child that shall die with its host then dies with the helper, and
  * the helper with the thread that has made it. */
-static PSYS_UNINSTRUMENTED bool watch_both(int child, int host, bool autokill)
+static PSYS_UNINSTRUMENTED bool watch_both(struct stack_state *state, int child,
+					   const struct helper *helper)
 {
 	/* In the host's table they would be descriptors of the host. */
-	const bool own_files = release_files();
+	const bool own_files = release_files(!helper->request.detached);
+	const int host = helper->host;
 	struct psys_pollfd polled[2] = {
 		{ own_files ? psys_pidfd_open(child, 0) : -1, PSYS_POLLIN, 0 },
 		{ own_files ? psys_pidfd_open(host, 0) : -1, PSYS_POLLIN, 0 }
 	};
 	const bool have_pidfds = polled[0].fd >= 0 && polled[1].fd >= 0;
 
-	if (autokill && !have_pidfds)
+	__atomic_store_n(&state->inode, inode_of(polled[0].fd), __ATOMIC_RELEASE);
+	if (helper->request.dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
 	int r = psys_getppid();
 	if (r >= 0 && r != host) /* the number may be another process's by now */
@@ -71,18 +84,42 @@ static PSYS_UNINSTRUMENTED bool watch_both(int child, int host, bool autokill)
 	return r <= 0 || polled[0].revents;
 }
 
-static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int child)
+static PSYS_UNINSTRUMENTED int wait_by_id(int child, int options, struct psys_siginfo *info,
+					  struct psys_rusage *usage)
 {
-	struct psys_siginfo info;
 	int r;
 
 	do
-		r = psys_waitid(PSYS_P_PID, child, &info, PSYS_WEXITED, &state->usage);
+		r = psys_waitid(PSYS_P_PID, child, info, options, usage);
 	while (r == -PSYS_EINTR);
-	if (r < 0)
+	return r;
+}
+
+/* Says that it reaps the child before it does: afterwards the number may be another's. */
+static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int child)
+{
+	struct psys_siginfo info;
+
+	if (wait_by_id(child, PSYS_WEXITED | PSYS_WNOWAIT, &info, NULL) < 0)
+		return;
+	__atomic_store_n(&state->ended, REAPED_NEXT, __ATOMIC_SEQ_CST);
+	if (wait_by_id(child, PSYS_WEXITED, &info, &state->usage) < 0)
 		return;
 	state->status = aspawn_wait_status(&info);
-	__atomic_store_n(&state->ended, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
+}
+
+/* There is no child, as if it had exited with 127. */
+static PSYS_UNINSTRUMENTED int fail(struct helper *helper, int error)
+{
+	struct stack_state *state = stack_state(&helper->stack);
+
+	psys_memset(&state->usage, 0, sizeof state->usage);
+	state->status = 127 << 8;
+	state->clone_error = error;
+	helper->result = error;
+	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
+	return 0;
 }
 
 static PSYS_UNINSTRUMENTED int helper_main(void *arg)
@@ -93,37 +130,37 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
-	/* If children go to another pid namespace the helper is its init, whose end kills all. */
-	if (helper->host <= 0 || psys_getppid() != helper->host) {
-		helper->result = -PSYS_EOPNOTSUPP;
-		return 0;
-	}
+	/* If children go to another pid namespace the helper is its init, whose end kills all. Its
+	 * parent, which is not in that, has no number there. */
+	if (psys_getppid() <= 0)
+		return fail(helper, -PSYS_EOPNOTSUPP);
 	if (psys_rt_sigaction(PSYS_SIGCHLD, &usual, old, PSYS_SIGSET_SIZE) >= 0)
 		control->ignores_sigchld = old->handler == PSYS_SIG_IGN;
 	control->parent = state->helper_pid;
-	control->dies_with_helper = helper->request.autokill;
-	helper->result = aspawn_clone_child(control, &helper->request, &helper->stack);
-	if (helper->result < 0)
-		return 0;
+	control->dies_with_helper = helper->request.dies_with_caller;
+	const long child = aspawn_clone_child(control, &helper->request, &helper->stack);
+	if (child < 0)
+		return fail(helper, (int)child);
 
-	const int child = (int)helper->result;
+	helper->result = child;
 	if (__atomic_exchange_n(&state->helper, HELPING, __ATOMIC_ACQ_REL) == CLONE_AWAITED)
-		psys_futex(&state->helper, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+		psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	psys_chdir("/");
-	const bool autokill = helper->request.autokill;
-	if (watch_both(child, helper->host, autokill))
-		wait_for_child(state, child);
-	else if (autokill)
-		psys_kill(child, PSYS_SIGKILL);
+	if (watch_both(state, (int)child, helper))
+		wait_for_child(state, (int)child);
+	else if (helper->request.dies_with_caller)
+		psys_kill((int)child, PSYS_SIGKILL);
 	return 0;
 }
 
 /* --- the parent --------------------------------------------------------------- */
 
-static long clone_helper(const struct Stack_t *stack)
+static long clone_helper(struct control *control, const struct request *request,
+			 const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
 	struct clone_call call = {
+		.pidfd = &control->helper_pidfd,
 		.tid = &state->helper_pid,
 		.cleared_tid = &state->helper,
 		.lowest = (char *)(state + 1) + STACK_ALIGN - (uintptr_t)(state + 1) % STACK_ALIGN,
@@ -137,11 +174,15 @@ static long clone_helper(const struct Stack_t *stack)
 	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
 		if (methods[i].flags && state->no_autoreap)
 			continue;
-		call.flags = methods[i].flags | PSYS_CLONE_VM | PSYS_CLONE_FILES |
-			     PSYS_CLONE_PARENT_SETTID | PSYS_CLONE_CHILD_CLEARTID;
+		call.flags = methods[i].flags | PSYS_CLONE_VM | PSYS_CLONE_PARENT_SETTID |
+			     PSYS_CLONE_CHILD_CLEARTID |
+			     (request->detached ? 0 : PSYS_CLONE_FILES) |
+			     (request->polls_helper && methods[i].clone3 ? PSYS_CLONE_PIDFD : 0);
 		state->privacy =
 			methods[i].flags ? ASPAWN_PRIVATE_AUTOREAPED : ASPAWN_PRIVATE_HELPED;
 		r = aspawn_clone_call(&call, methods[i].clone3);
+		if (r > 0 && request->polls_helper && control->helper_pidfd < 0)
+			control->helper_pidfd = psys_pidfd_open((int)r, 0);
 		if (r > 0 || !aspawn_clone_is_refused(r))
 			return r;
 		if (methods[i].flags)
@@ -169,22 +210,34 @@ long aspawn_private_clone(struct control *control, const struct request *request
 	helper->stack = *stack;
 	psys_memcpy(&helper->request, request, sizeof *request);
 	helper->host = psys_getpid();
+	if (helper->host <= 0)
+		return -PSYS_EOPNOTSUPP;
+	helper->request.kernel_stores_pid = true;
 	helper->result = 0;
 	control->pidfd = -1;
-	state->ended = 0;
+	state->ended = NOT_ENDED;
+	state->clone_error = 0;
+	state->inode = 0;
+	state->pid = 0;
+	state->mode = ASPAWN_MODE_NONE;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
-	long r = clone_helper(stack);
+	long r = clone_helper(control, request, stack);
 	if (r < 0) {
+		control->helper_pidfd = -1; /* a late failure leaves the number of a closed one */
 		state->helper_pid = 0;
 		state->privacy = ASPAWN_NOT_PRIVATE;
 		__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 		return r;
 	}
+	if (request->detached)
+		return r;
 	aspawn_stack_await(stack, &state->helper, CLONING, CLONE_AWAITED, &request->mask);
 	if (helper->result > 0)
 		return helper->result;
 	aspawn_private_await_end(stack, DEADLINE_NEVER);
 	aspawn_stack_reap_helper(stack);
+	if (!state->pid) /* it may have been killed in its clone */
+		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	state->privacy = ASPAWN_NOT_PRIVATE;
 	return helper->result < 0 ? helper->result : lost_helper(control);
 }
@@ -195,6 +248,42 @@ bool aspawn_private_is_helped(const struct Stack_t *stack)
 
 	return __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER &&
 	       !aspawn_child_is_gone(__atomic_load_n(&state->helper_pid, __ATOMIC_ACQUIRE));
+}
+
+int aspawn_private_await_clone(const struct Stack_t *stack, struct psys_timespec deadline)
+{
+	struct stack_state *state = stack_state(stack);
+	int *word = &state->helper;
+
+	for (;;) {
+		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+		if (seen == NO_HELPER || seen == HELPING || aspawn_child_is_gone(state->helper_pid))
+			return 0;
+		if (deadline_has_passed(deadline))
+			return -PSYS_ETIMEDOUT;
+		if (seen == CLONE_AWAITED ||
+		    __atomic_compare_exchange_n(word, &seen, CLONE_AWAITED, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE))
+			deadline_sleep_on(word, CLONE_AWAITED, deadline);
+	}
+}
+
+bool aspawn_private_is_reaped(const struct Stack_t *stack)
+{
+	return __atomic_load_n(&stack_state(stack)->ended, __ATOMIC_SEQ_CST) != NOT_ENDED;
+}
+
+int aspawn_private_open(const struct Stack_t *stack)
+{
+	const struct stack_state *state = stack_state(stack);
+	const int fd = psys_pidfd_open(state->pid, 0);
+	const unsigned inode = __atomic_load_n(&state->inode, __ATOMIC_ACQUIRE);
+
+	if (fd >= 0 && (aspawn_private_is_reaped(stack) || (inode && inode_of(fd) != inode))) {
+		psys_close(fd);
+		return -PSYS_ESRCH;
+	}
+	return fd;
 }
 
 int aspawn_private_await_end(const struct Stack_t *stack, struct psys_timespec deadline)
@@ -214,7 +303,7 @@ int aspawn_private_await_end(const struct Stack_t *stack, struct psys_timespec d
 bool aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_rusage *usage)
 {
 	const struct stack_state *state = stack_state(stack);
-	const bool ended = __atomic_load_n(&state->ended, __ATOMIC_ACQUIRE);
+	const bool ended = __atomic_load_n(&state->ended, __ATOMIC_ACQUIRE) == ENDED;
 
 	if (ended && status)
 		*status = state->status;
@@ -223,35 +312,15 @@ bool aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_ru
 	return ended;
 }
 
-/* The kernel reaps this child. Its pidfd is the caller's. */
-static int await_autoreaped(const struct Stack_t *stack, struct psys_timespec deadline)
-{
-	struct stack_state *state = stack_state(stack);
-	const int pidfd = stack_control(stack)->pidfd;
-
-	if (__atomic_load_n(&state->ended, __ATOMIC_ACQUIRE))
-		return 0;
-	int r = aspawn_await_reaped(pidfd, deadline);
-	if (r == 0)
-		r = aspawn_reaped_status(pidfd, &state->status);
-	if (r < 0)
-		return r == -PSYS_ETIMEDOUT ? r : -PSYS_ECHILD;
-	psys_memset(&state->usage, 0, sizeof state->usage);
-	__atomic_store_n(&state->ended, 1, __ATOMIC_RELEASE);
-	return 0;
-}
-
 int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_rusage *usage,
 			const struct psys_timespec *timeout)
 {
 	if (!deadline_is_valid(timeout))
 		return -PSYS_EINVAL;
-	const int privacy = aspawn_privacy(stack);
-	if (!privacy)
+	if (!aspawn_privacy(stack))
 		return -PSYS_ECHILD;
 	const struct psys_timespec deadline = deadline_after(timeout);
-	int r = privacy == ASPAWN_PRIVATE_NO_HELPER ? await_autoreaped(stack, deadline) :
-						      aspawn_private_await_end(stack, deadline);
+	int r = aspawn_private_await_end(stack, deadline);
 	if (r < 0)
 		return r;
 	aspawn_stack_reap_helper(stack);

@@ -3,15 +3,18 @@
  * Private children: a helper process is the child's parent, so that only the library sees the
  * child's end.
  *
- * parent  clones the helper: memory and descriptor table are shared, its exit signal is 0, and it
- *         runs on a small stack beside the state. All signals are blocked in it for good.
+ * parent  clones the helper: the memory is shared, its exit signal is 0, and it runs on a small
+ *         stack beside the state. All signals are blocked in it for good. If it is detached, it
+ *         has copies of the descriptors, and the parent goes on at once: what the parent changes
+ *         from then on does not reach the child. Otherwise the descriptor table is shared, and the
+ *         parent waits for the child.
  * helper  sets SIGCHLD to its default: if it were ignored, the child could not be waited for.
- * helper  clones the child as the parent would, from the same descriptor table and directory,
- *         so that a pidfd and a pipe are the parent's too; stores the child's pid or an error,
- *         and wakes the parent.
+ * helper  clones the child as the parent would, stores the child's pid or an error, and wakes who
+ *         waits for that. On a shared table a pidfd and a pipe are the parent's too.
  * helper  releases the descriptors and the directory: the child may run for long.
  * helper  waits for the child, or for the end of the parent's process, stores status and usage
- *         in the state, and ends. It never execs: that would set its exit signal to SIGCHLD.
+ *         in the state, and ends. Before it reaps the child it says so, as afterwards the number
+ *         may be another's. It never execs: that would set its exit signal to SIGCHLD.
  * kernel  clears the state's word for the helper. Then the stack is free, and the helper a
  *         zombie that only a wait for __WALL or __WCLONE finds; or nothing (CLONE_AUTOREAP).
  */
@@ -23,23 +26,11 @@
 
 /*
  * As aspawn_clone_child(), by a helper. Also fails with -EOPNOTSUPP if a helper cannot share the
- * memory, and with -EAGAIN if somebody killed the helper.
+ * memory, and with -EAGAIN if somebody killed the helper. request->detached: returns the helper's
+ * pid, and the state says what becomes of the child.
  */
 long aspawn_private_clone(struct control *control, const struct request *request,
 			  const struct Stack_t *stack);
-
-/* As aspawn_clone_child(), with CLONE_AUTOREAP, for a child that has a pidfd. Otherwise, and where
- * the kernel rejects that, as aspawn_private_clone(). */
-long aspawn_autoreap_clone(struct control *control, const struct request *request,
-			   const struct Stack_t *stack);
-
-/* Waits until somebody has reaped the process of the pidfd, or the kernel has: only then has the
- * kernel its exit code. Returns 0, -ETIMEDOUT, or -EBADF if it is no descriptor. */
-int aspawn_await_reaped(int pidfd, struct psys_timespec deadline);
-
-/* Stores the status of the process of the pidfd, if it is reaped. Returns 0, -EAGAIN if it is not,
- * or -ECHILD if the kernel does not have the status (Linux before 6.15). */
-int aspawn_reaped_status(int pidfd, int *status);
 
 /* Returns the status of wait4(2) for a result of waitid(2). */
 PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)
@@ -53,6 +44,17 @@ PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)
 
 /* True while the helper of the stack's child runs, and so uses the stack. */
 bool aspawn_private_is_helped(const struct Stack_t *stack);
+
+/* Sleeps until a detached helper has cloned the child, or has ended: 0 or -ETIMEDOUT. Then the
+ * state's pid is the child's, or 0 if there is none. */
+int aspawn_private_await_clone(const struct Stack_t *stack, struct psys_timespec deadline);
+
+/* Opens a pidfd of the child, whose number is known. -ESRCH if the child is reaped; another process
+ * that has the number now is not taken for it. */
+int aspawn_private_open(const struct Stack_t *stack);
+
+/* True if the helper has reaped the child, or is about to: the number may be another's. */
+bool aspawn_private_is_reaped(const struct Stack_t *stack);
 
 /* Sleeps until the helper has ended: 0 or -ETIMEDOUT. */
 int aspawn_private_await_end(const struct Stack_t *stack, struct psys_timespec deadline);

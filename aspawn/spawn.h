@@ -29,8 +29,7 @@ struct request {
 	bool surely;
 	struct exec_watch *watch; /* for executes_first; NULL: reserve one */
 	bool suspend; /* suspend the caller until the exec (CLONE_VFORK); not with copy_memory */
-	/* aspawn_private_clone, aspawn_autoreap_clone: the child is hidden; never with suspend.
-	 * NULL: aspawn_clone_child. */
+	/* aspawn_private_clone; never with suspend. NULL: aspawn_clone_child. */
 	long (*clone)(struct control *control, const struct request *request,
 		      const struct Stack_t *stack);
 	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
@@ -51,13 +50,15 @@ struct request {
 	bool watch_copy; /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
 	/* If the caller is killed at any instruction, the state's pid says whether there is a child:
-	 * the kernel stores it in the clone. Not with wants_pidfd. */
+	 * the kernel stores it in the clone. Then clone(2) makes no pidfd. */
 	bool kernel_stores_pid;
 	bool no_new_privs;       /* set it by the clone if possible: control->has_no_new_privs */
 	bool needs_no_new_privs; /* and otherwise by the child, before fn */
-	bool autokill;           /* of a hidden child: it dies with the caller's process */
-	/* Only methods of clone3 that take all these flags are tried (Linux 7.1). */
-	uint64_t clone3_flags;
+	bool dies_with_caller;   /* with the caller's process; of a private child */
+	/* The caller does not wait until the helper has cloned the child: it has
+	 * aspawn_private_await_clone(). Not with unshare_files and wants_pidfd. */
+	bool detached;
+	bool polls_helper;       /* the caller wants a pidfd of the helper */
 	int cgroup_fd;           /* -1: none */
 	bool cgroup_is_optional; /* if the kernel rejects the cgroup, start the child without it */
 
@@ -68,9 +69,10 @@ struct request {
 };
 
 struct spawned {
-	pid_t pid;
-	int pidfd;                /* -1: not requested or not supported */
-	int read_end;             /* of the report pipe; -1: none */
+	pid_t pid;        /* 0: detached */
+	int pidfd;        /* of the child; -1: not requested or not supported, or detached */
+	int helper_pidfd; /* the same of its helper */
+	int read_end;     /* of the report pipe; -1: none */
 	struct exec_watch *watch; /* NULL: none; aspawn_watch_free() */
 };
 

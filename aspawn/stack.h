@@ -41,11 +41,11 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
  *          |            |                  |
  *          +-------> SHARES_FILES ----> FILES_AWAITED    both end as RUNNING does
  *                              the parent sleeps
- *
- * PIPES_WANTED follows SHARES_FILES if the child asks the parent to make the pipes, and is followed
- * by it.
  */
-enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED, PIPES_WANTED };
+enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED };
+
+/* How far a private child is: it ends, is about to be reaped by its helper, and is reaped. */
+enum helped_end { NOT_ENDED, REAPED_NEXT, ENDED };
 
 /*
  *                clone               the child is there              exit (the kernel)
@@ -68,11 +68,14 @@ struct stack_state {
 	_Alignas(4) int helper; /* enum helper_use; a futex, which the kernel clears and wakes */
 	int helper_pid;         /* 0: none, or reaped */
 	int privacy;            /* enum aspawn_privacy */
-	int pipes;              /* enum aspawn_pipes */
 	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
 	bool no_nnp;            /* ... and CLONE_NNP */
-	_Alignas(4) int ended;  /* status and usage are stored; no byte: ARMv5 has no atomic ones */
-	int status;             /* as of wait4(2) */
+	_Alignas(4) int ended;  /* enum helped_end; no byte: ARMv5 has no atomic ones */
+	int clone_error;        /* why the helper could not clone the child, negative; 0: it has */
+	/* Of the child's pidfd, the low bits; 0: not known. Another process with the same number has
+	 * another (Linux 6.9). */
+	_Alignas(4) unsigned inode;
+	int status; /* as of wait4(2) */
 	struct psys_rusage usage;
 };
 
@@ -81,7 +84,6 @@ struct spawn_pipe {
 	bool child_writes, nonblock; /* nonblock: the parent's end */
 	int parents_end, childs_end; /* -1: not made yet, or closed */
 	int taken;                   /* the parent's end, in the parent's table; -1: not yet */
-	uint64_t dev, ino;           /* the child stores them if the parent opens /proc */
 };
 
 /* A descriptor of the caller's with a high number, which the child gets under a low one. */
@@ -95,7 +97,6 @@ enum files_answer {
 	NO_ANSWER,
 	PIPES_MADE, /* the parent has made them: keep_below covers the child's ends */
 	TAKE_PIPES, /* the child makes them, and the parent takes its ends: wait for PIPES_TAKEN */
-	MOVE_PIPES, /* the child makes them, and moves the parent's ends by a thread */
 	PIPES_TAKEN,
 	START_FAILED, /* the child ends */
 };
@@ -119,17 +120,16 @@ struct control {
 	size_t pipe_count;
 	struct spawn_pipe report; /* from the child to the parent */
 	bool reports;             /* report is used */
-	bool makes_pipes;         /* the child does */
-	bool shows_pipes;         /* and stores what fstat(2) says of them */
-	bool made_pipes;          /* out: it has, or pipes_error says why not */
+	bool makes_pipes;         /* the child does, if the parent can take its ends */
+	bool takes_pipes;         /* ... in its own table: the ends are numbers there */
 	int pipes_error;          /* out: why it could not, negative */
 	_Alignas(4) int answer;   /* enum files_answer */
 	int host;                 /* the child's parent, as long as it may answer */
 	struct far_descriptor *far;
 	size_t far_count;
-	int caller, caller_pidfd; /* the caller's pid, and a pidfd of its own; -1: none */
-	_Alignas(4) int mover;    /* enum mover_use, a futex: the kernel clears it */
+	int caller, caller_pidfd; /* the calling thread, and its pidfd; -1: none */
 	int pidfd;                /* the parent's, of this child; -1: none */
+	int helper_pidfd;         /* the caller's, of the helper; -1: none */
 	struct exec_watch *watch; /* NULL: none */
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller ignores SIGCHLD; its helper must not */

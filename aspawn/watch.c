@@ -83,6 +83,11 @@ bool aspawn_watch_is_executing(const struct exec_watch *watch)
 	return __atomic_load_n(&watch->executing, __ATOMIC_ACQUIRE);
 }
 
+PSYS_UNINSTRUMENTED bool aspawn_watch_has_begun(const struct exec_watch *watch)
+{
+	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) != NOT_BEGUN;
+}
+
 bool aspawn_watch_is_over(const struct exec_watch *watch)
 {
 	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) & PSYS_FUTEX_OWNER_DIED;

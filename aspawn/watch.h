@@ -40,6 +40,9 @@ void aspawn_watch_set_executing(struct exec_watch *watch, bool executing);
 /* Returns the value that the child has set last. */
 bool aspawn_watch_is_executing(const struct exec_watch *watch);
 
+/* True if the child has called aspawn_watch_begin(). */
+bool aspawn_watch_has_begun(const struct exec_watch *watch);
+
 /* True if the child has executed a program or ended, after it had begun. */
 bool aspawn_watch_is_over(const struct exec_watch *watch);
 

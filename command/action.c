@@ -80,6 +80,12 @@ void aspawn_action_closefrom(struct aspawn_action *action, int first)
 	SET(closefrom, first);
 }
 
+void aspawn_action_only_below(struct aspawn_action *action, int first)
+{
+	make(action, ASPAWN_ACTION_ONLY_BELOW);
+	SET(only_below, first);
+}
+
 void aspawn_action_cloexec_from(struct aspawn_action *action, int first)
 {
 	make(action, ASPAWN_ACTION_CLOEXEC_FROM);

@@ -129,21 +129,41 @@ static PSYS_UNINSTRUMENTED int become_user(const struct aspawn_action *action)
 	return r;
 }
 
-static PSYS_UNINSTRUMENTED int raise_ambient(int capability)
+/* Adds a capability to the inheritable set. ASPAWN_CAP_ALL: empties it, and with it the ambient set. */
+static PSYS_UNINSTRUMENTED int change_inheritable(int capability)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
 	struct psys_cap_user_data data[2];
 
-	if (capability < 0 || capability > 63)
-		return -PSYS_EINVAL;
 	int r = psys_capget(&header, data);
 	if (r < 0)
 		return r;
-	data[capability / 32].inheritable |= 1U << capability % 32;
-	r = psys_capset(&header, data);
+	if (capability == ASPAWN_CAP_ALL)
+		data[0].inheritable = data[1].inheritable = 0;
+	else
+		data[capability / 32].inheritable |= 1U << capability % 32;
+	return psys_capset(&header, data);
+}
+
+static PSYS_UNINSTRUMENTED int raise_ambient(int capability)
+{
+	int r = capability < 0 || capability > 63 ? -PSYS_EINVAL : change_inheritable(capability);
+
 	return r < 0 ? r :
 		       psys_prctl(PSYS_PR_CAP_AMBIENT, PSYS_PR_CAP_AMBIENT_RAISE,
 				  (unsigned long)capability, 0, 0);
+}
+
+/* All: the bounding set ends at the first number that the kernel does not know. */
+static PSYS_UNINSTRUMENTED int drop_capability(int capability)
+{
+	const bool all = capability == ASPAWN_CAP_ALL;
+	int r, number = all ? 0 : capability;
+
+	do
+		r = psys_prctl(PSYS_PR_CAPBSET_DROP, (unsigned long)number++, 0, 0, 0);
+	while (all && r >= 0 && number < 64);
+	return all && r == -PSYS_EINVAL && number > 1 ? change_inheritable(ASPAWN_CAP_ALL) : r;
 }
 
 static PSYS_UNINSTRUMENTED int write_text(int dirfd, const char *path, const char *text)
@@ -206,6 +226,8 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return 0;
 	case ASPAWN_ACTION_CLOSEFROM:
 		return close_from(prepared, index, action->u.closefrom.first, false);
+	case ASPAWN_ACTION_ONLY_BELOW:
+		return close_from(prepared, index, action->u.only_below.first, false);
 	case ASPAWN_ACTION_CLOEXEC_FROM:
 		return close_from(prepared, index, action->u.cloexec_from.first, true);
 	case ASPAWN_ACTION_SETENV: /* done by the parent, in aspawn_make_environment() */
@@ -280,8 +302,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_GROUPS:
 		return psys_setgroups(action->u.groups.count, action->u.groups.groups);
 	case ASPAWN_ACTION_CAP_DROP:
-		return psys_prctl(PSYS_PR_CAPBSET_DROP,
-				  (unsigned long)action->u.cap_drop.capability, 0, 0, 0);
+		return drop_capability(action->u.cap_drop.capability);
 	case ASPAWN_ACTION_CAP_AMBIENT:
 		return raise_ambient(action->u.cap_ambient.capability);
 	case ASPAWN_ACTION_SECUREBITS:
@@ -348,16 +369,6 @@ static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, s
 
 /* --- reporting ---------------------------------------------------------------- */
 
-_Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
-
-/* Stores the subject, or its end if it is too long. */
-static PSYS_UNINSTRUMENTED void set_subject(struct aspawn_failure *report, const char *subject)
-{
-	const size_t length = psys_strlen(subject), most = sizeof report->subject - 1;
-
-	psys_strlcpy(report->subject, length > most ? subject + length - most : subject, most + 1);
-}
-
 static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t index, int error)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
@@ -374,14 +385,7 @@ static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t in
 
 PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int error, const char *subject)
 {
-	if (subject)
-		set_subject(&prepared->report, subject);
-	__atomic_store_n(&prepared->report.error, error, __ATOMIC_RELEASE);
-	if (prepared->watch) {
-		psys_memcpy(aspawn_watch_report(prepared->watch), &prepared->report,
-			    sizeof prepared->report);
-		aspawn_watch_set_executing(prepared->watch, false);
-	}
+	aspawn_report(prepared, error, subject);
 	/* After a failed exec SIGPIPE is no longer blocked, and the parent may be gone: block the
 	 * signal, and ignore the result of the write. */
 	if (prepared->report_fd >= 0) {

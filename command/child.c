@@ -5,6 +5,7 @@
 #include <syscall/string.h>
 
 #include "../aspawn/deadline.h"
+#include "../aspawn/private.h"
 #include "../aspawn/watch.h"
 #include "image_cache.h"
 #include "pool.h"
@@ -35,23 +36,96 @@ void aspawn_give_stack(struct child_state *state)
 	state->pool = NULL;
 }
 
-static void set_failure(struct child_state *state, const struct aspawn_failure *failure)
+void aspawn_set_failure(struct child_state *state, const struct aspawn_failure *failure)
 {
 	const size_t length = psys_strlen(failure->subject), most = sizeof state->subject - 1;
 
 	state->known = KNOWN;
 	state->step = failure->step;
 	state->error = failure->error;
-	state->kind = failure->kind;
+	state->kind = (unsigned short)failure->kind;
 	psys_strlcpy(state->subject,
 		     length > most ? failure->subject + length - most : failure->subject, most + 1);
 }
 
-static void get_failure(struct aspawn_failure *failure, const struct child_state *state)
+/* --- the child of a helper ----------------------------------------------------- */
+
+int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline)
 {
-	*failure = (struct aspawn_failure){ state->step, state->error, state->kind, 0, "" };
-	psys_strlcpy(failure->subject, state->subject, sizeof failure->subject);
+	struct child_state *state = child_state(child);
+	const struct Stack_t *stack = child_stack(state);
+	struct aspawn_failure failure;
+
+	if (state->pid >= 0 || state->known == KNOWN || !has_stack(child))
+		return 0;
+	int r = aspawn_private_await_clone(stack, deadline);
+	if (r < 0)
+		return r;
+	struct stack_state *made = stack_state(stack);
+	if (made->pid) {
+		state->pid = made->pid;
+		state->mode = (unsigned char)made->mode;
+		state->watch = stack_control(stack)->watch;
+		/* A helper that was killed has not stored the mode. */
+		state->copied = made->mode >= ASPAWN_MODE_FORK || state->watch;
+		return 0;
+	}
+	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */
+	aspawn_watch_free(stack_control(stack)->watch);
+	aspawn_store_failure(&failure, ASPAWN_STEP_CLONE,
+			     made->clone_error ? made->clone_error : -PSYS_ECHILD, 0, "");
+	aspawn_set_failure(state, &failure);
+	return 0;
 }
+
+int aspawn_pid(struct aspawn_child *child)
+{
+	const struct psys_timespec second = { 1, 0 };
+
+	if (!is_child(child))
+		return -PSYS_EINVAL;
+	if (child_state(child)->pid < 0 && aspawn_learn_child(child, deadline_after(&second)) < 0)
+		return -PSYS_EAGAIN;
+	const struct child_state *state = child_state(child);
+	return state->pid > 0 ? state->pid : state->known == KNOWN ? -PSYS_ECANCELED : -PSYS_ESRCH;
+}
+
+int aspawn_own_pidfd(struct aspawn_child *child)
+{
+	const struct child_state *state = child_state(child);
+
+	if (child->ended_fd < 0) /* not wanted or not supported, or released */
+		return -PSYS_ENOSYS;
+	if (!state->private || child->own_fd >= 0)
+		return state->private ? child->own_fd : child->ended_fd;
+	int r = aspawn_pid(child);
+	if (r > 0)
+		r = has_stack(child) ? aspawn_private_open(child_stack(state)) : -PSYS_ESRCH;
+	if (r >= 0)
+		child->own_fd = r;
+	return r;
+}
+
+int aspawn_pidfd(struct aspawn_child *child)
+{
+	int r = aspawn_pid(child);
+
+	if (r < 0)
+		return r;
+	const int fd = aspawn_own_pidfd(child);
+	if (fd >= 0)
+		return (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
+	if (fd != -PSYS_ENOSYS)
+		return fd;
+	const int opened = psys_pidfd_open(r, 0);
+	r = aspawn_is_unreaped(child);
+	if (r == 0 || opened < 0)
+		return opened;
+	psys_close(opened);
+	return r;
+}
+
+/* --- its reports ----------------------------------------------------------------- */
 
 /* Reads the child's reports until a failure, which is stored, or the end of the pipe. Returns 0,
  * -ETIMEDOUT or an error of read(2). A sibling that inherited the pipe may delay its end. */
@@ -67,7 +141,7 @@ static int read_reports(struct child_state *state, struct aspawn_failure *failur
 		long length = psys_read(state->report, &report, sizeof report);
 		if (length == sizeof report && report.error) {
 			*failure = report;
-			set_failure(state, failure);
+			aspawn_set_failure(state, failure);
 		} else if (length == sizeof report) {
 			state->known = EXECUTING;
 		} else if (length < 0 && length != -PSYS_EINTR) {
@@ -89,8 +163,16 @@ static int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *fail
 	if (!state->copied)
 		return has_stack(child) ? aspawn_stack_wait_child(child_stack(state), timeout) : 0;
 	const struct psys_timespec deadline = deadline_after(timeout);
+	struct psys_timespec left;
+	if (state->slot) { /* the child has its watch before it executes the image */
+		r = aspawn_stack_wait_child(child_stack(state), timeout);
+		if (r < 0)
+			return r;
+		left = deadline_left(deadline);
+		timeout = timeout ? &left : NULL;
+	}
 	if (state->watch)
-		r = aspawn_watch_wait(state->watch, child->pid, timeout);
+		r = aspawn_watch_wait(state->watch, state->pid, timeout);
 	return r != -PSYS_ENOSYS  ? r :
 	       state->report >= 0 ? read_reports(state, failure, deadline) :
 				    0;
@@ -146,7 +228,7 @@ static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
 	} else if (state->known != EXECUTING) {
 		failure->error = -PSYS_ECHILD;
 	}
-	set_failure(state, failure);
+	aspawn_set_failure(state, failure);
 	return 0;
 }
 
@@ -165,7 +247,7 @@ void aspawn_release_reports(struct aspawn_child *child)
 
 	forget_slot_after_fork(state);
 	if (state->slot)
-		aspawn_image_cache_give(state->watch, state->slot, child->pid);
+		aspawn_image_cache_give(state->watch, state->slot, state->pid);
 	else
 		aspawn_watch_free(state->watch);
 	state->slot = 0;
@@ -181,8 +263,17 @@ int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
 {
 	struct child_state *state = child_state(child);
 
-	*failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+	aspawn_store_failure(failure, ASPAWN_STEP_NONE, 0, 0, "");
+	const struct psys_timespec deadline = deadline_after(timeout);
+	struct psys_timespec left;
 	forget_slot_after_fork(state);
+	if (state->pid < 0) {
+		int r = aspawn_learn_child(child, deadline);
+		if (r < 0)
+			return r;
+		left = deadline_left(deadline);
+		timeout = timeout ? &left : NULL;
+	}
 	if (state->known <= EXECUTING) {
 		int r = find_out(child, failure, timeout);
 		if (r < 0)
@@ -191,7 +282,8 @@ int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
 		if (!state->private)
 			aspawn_give_stack(state);
 	} else if (state->known == KNOWN) {
-		get_failure(failure, state);
+		aspawn_store_failure(failure, state->step, state->error, state->kind,
+				     state->subject);
 	}
 	return state->known == OVERWRITTEN ? -PSYS_ESTALE : failure->error ? -PSYS_ECANCELED : 0;
 }
@@ -214,8 +306,8 @@ int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failu
 	struct aspawn_failure unwanted, *to = failure ? failure : &unwanted;
 	struct psys_timespec timeout;
 
-	*to = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
-	if (!child || (child->pid <= 0 && child_state(child)->known <= EXECUTING))
+	aspawn_store_failure(to, ASPAWN_STEP_NONE, 0, 0, "");
+	if (!child || (!is_child(child) && child_state(child)->known <= EXECUTING))
 		return -PSYS_EINVAL;
 	return aspawn_started(child, to, deadline_from_ms(&timeout, timeout_ms));
 }

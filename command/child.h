@@ -18,6 +18,7 @@ struct child_state {
 	struct Stack_t *callers;  /* the caller's stack; NULL: the stack above */
 	struct aspawn_pool *pool; /* NULL: none */
 	struct exec_watch *watch; /* NULL: none */
+	int pid;                  /* negative: its helper's, until it is known. 0: no child */
 	int report;               /* read end of the child's report pipe; -1: none */
 	unsigned char known;      /* enum known */
 	unsigned char mode;       /* enum aspawn_clone_mode */
@@ -25,9 +26,8 @@ struct child_state {
 	bool private;             /* its helper uses the stack until the child has ended */
 	unsigned char privacy;    /* enum aspawn_privacy */
 	unsigned char slot;       /* of the watch, in a pool's image; 0: the watch is a mapping */
-	/* The failure, with the end of its subject. */
+	unsigned short kind;      /* with these, the failure, with the end of its subject */
 	int step, error;
-	uint32_t kind;
 	char subject[40];
 } __attribute__((may_alias));
 
@@ -41,7 +41,7 @@ static inline struct child_state *child_state(struct aspawn_child *child)
 
 static inline bool is_child(const struct aspawn_child *child)
 {
-	return child && child->pid > 0;
+	return child && child_state((struct aspawn_child *)(uintptr_t)child)->pid;
 }
 
 static inline const struct Stack_t *child_stack(const struct child_state *state)
@@ -53,16 +53,20 @@ static inline const struct Stack_t *child_stack(const struct child_state *state)
  * stack's state is zero. */
 static inline bool has_stack(struct aspawn_child *child)
 {
-	const struct Stack_t *stack = child_stack(child_state(child));
+	const struct child_state *state = child_state(child);
+	const struct Stack_t *stack = child_stack(state);
 
-	return stack->addr && stack_state(stack)->pid == child->pid;
+	return stack->addr && (state->pid < 0 ? stack_state(stack)->helper_pid == -state->pid :
+						stack_state(stack)->pid == state->pid);
 }
 
-/* True if the kernel reaps the child. */
-static inline bool is_autoreaped(struct aspawn_child *child)
-{
-	return child_state(child)->privacy == ASPAWN_PRIVATE_NO_HELPER;
-}
+/* Learns from the helper of a private child what it has cloned. Returns 0, then the child's number
+ * or its failure is known, if it has not used the stack for another; or -ETIMEDOUT. */
+int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline);
+
+/* Returns the library's descriptor of the child, which is not the caller's to close; or a negative
+ * error number: none is wanted or supported, or the child of a helper is reaped. */
+int aspawn_own_pidfd(struct aspawn_child *child);
 
 /* Gives state->stack back to the pool. Without a pool, waits until the child has left the stack and
  * unmaps it. */
@@ -70,6 +74,9 @@ void aspawn_give_stack(struct child_state *state);
 
 /* Waits until the descriptor is readable: 0, -ETIMEDOUT or an error of ppoll(2). */
 int aspawn_poll_until(int fd, struct psys_timespec deadline);
+
+/* Keeps the failure for aspawn_wait_started(). */
+void aspawn_set_failure(struct child_state *state, const struct aspawn_failure *failure);
 
 /* aspawn_wait_started() of a valid handle; also after aspawn_wait(). */
 int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,

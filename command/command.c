@@ -5,6 +5,7 @@
 #include "../aspawn/handover.h"
 #include "../aspawn/private.h"
 #include "child.h"
+#include "few_descriptors.h"
 #include "environment.h"
 #include "image.h"
 #include "packed.h"
@@ -18,23 +19,35 @@ enum {
 		      4 * 1024,  /* struct candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
 	ALL_FLAGS = 2 * ASPAWN_COMMAND_NO_IMAGE - 1,
-	HIDDEN = ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_AUTOREAP | ASPAWN_COMMAND_AUTOKILL,
+	PRIVATE_FLAGS = ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_DIES_WITH_CALLER,
 };
 
-int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from)
+int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from,
+			struct aspawn_failure *failure)
 {
 	if (!from)
-		return -PSYS_EINVAL;
+		return aspawn_refuse(failure, -PSYS_EINVAL, "command");
 	int r = aspawn_read_structure(to, sizeof *to, from, from->size, ASPAWN_COMMAND_SIZE_VER0);
 	if (r < 0)
-		return r;
+		return aspawn_refuse(failure, r, "size");
 	if (!to->file && to->argv)
 		to->file = to->argv[0];
-	if (!to->file || !to->actions != !to->action_count || to->flags & ~(uint64_t)ALL_FLAGS ||
-	    (to->flags & HIDDEN && to->flags & ASPAWN_COMMAND_VFORK) || (to->pool && to->stack) ||
-	    to->reserved)
-		return -PSYS_EINVAL;
-	return to->action_count > MOST_ACTIONS ? -PSYS_E2BIG : 0;
+	const bool bad_flags = to->flags & ~(uint64_t)ALL_FLAGS ||
+			       (to->flags & PRIVATE_FLAGS && to->flags & ASPAWN_COMMAND_VFORK);
+	const char *wrong = !to->file                         ? "argv" :
+			    !to->actions != !to->action_count ? "actions" :
+			    bad_flags                         ? "flags" :
+			    to->pool && to->stack             ? "stack" :
+			    to->reserved                      ? "reserved" :
+								NULL;
+	if (wrong)
+		return aspawn_refuse(failure, -PSYS_EINVAL, wrong);
+	if (to->action_count > MOST_ACTIONS)
+		return aspawn_refuse(failure, -PSYS_E2BIG, "action_count");
+	for (size_t i = 0; i < to->action_count && r == 0; i++)
+		if ((r = aspawn_check_action(&to->actions[i])) < 0)
+			aspawn_store_failure(failure, (int)i, r, to->actions[i].kind, "");
+	return r;
 }
 
 bool aspawn_has_action(const struct aspawn_command *command, uint32_t kind)
@@ -65,6 +78,8 @@ static void copy_action(struct arena *arena, struct aspawn_action *to,
 
 	if (to)
 		*to = *from;
+	if (to && is_pipe(from)) /* give_pipes() goes by the caller's actions */
+		to->u.output_pipe.read_end = to->u.input_pipe.write_end = NULL;
 	if (has_strings(info)) {
 		copy_member(arena, to, from, info->paths[0]);
 		copy_member(arena, to, from, info->paths[1]);
@@ -79,18 +94,14 @@ static void copy_action(struct arena *arena, struct aspawn_action *to,
 	}
 }
 
-/* Copies actions, with all that they point to. The first pass, where to is NULL, measures and
- * checks them. Returns the number of pipe actions. */
+/* Copies actions, with all that they point to. The first pass, where to is NULL, measures them. Returns
+ * the number of pipe actions. */
 static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
 			   const struct aspawn_action *from, size_t count)
 {
 	size_t pipes = 0;
 
 	for (size_t i = 0; i < count && !arena->error; i++) {
-		if (!to)
-			arena->error = aspawn_check_action(&from[i]);
-		if (arena->error)
-			break;
 		copy_action(arena, to ? &to[i] : NULL, &from[i]);
 		pipes += is_pipe(&from[i]);
 	}
@@ -126,6 +137,7 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 	const size_t far = actions ? count_far(actions, count) :
 				     count_far(own->list, own->count) +
 					     count_far(command->actions, command->action_count);
+	const size_t kept = aspawn_needs_copy(command) ? 1 + pipes + count : 0; /* 1: the report */
 	struct prepared made = {
 		.flags = command->flags,
 		.file = aspawn_copy_string(arena, command->file),
@@ -137,7 +149,8 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 		.actions = actions,
 		.count = count,
 		.own_count = (int)own->count,
-		.image = { .origin = prepared },
+		.image = { .origin = prepared,
+			   .kept = aspawn_allocate(arena, kept * sizeof(int), sizeof(int)) },
 		.reserved = aspawn_allocate(arena, (pipes + far) * sizeof *made.reserved,
 					    sizeof(size_t)),
 		.pipes = aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(uint64_t)),
@@ -156,33 +169,34 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 
 static void describe_pipes(struct prepared *prepared)
 {
+	const bool nonblock = prepared->flags & ASPAWN_COMMAND_NONBLOCK;
 	size_t pipes = 0;
 
 	for (size_t i = 0; i < prepared->count && pipes < prepared->pipe_count; i++) {
+		const bool output = prepared->actions[i].kind == ASPAWN_ACTION_OUTPUT_PIPE;
+
 		if (!is_pipe(&prepared->actions[i]))
 			continue;
 		prepared->reserved[pipes] = (struct reserved){ i, -1 };
-		prepared->pipes[pipes++] =
-			(struct spawn_pipe){ prepared->actions[i].kind == ASPAWN_ACTION_OUTPUT_PIPE,
-					     prepared->flags & ASPAWN_COMMAND_NONBLOCK,
-					     -1,
-					     -1,
-					     -1,
-					     0,
-					     0 };
+		prepared->pipes[pipes++] = (struct spawn_pipe){ output, nonblock, -1, -1, -1 };
 	}
 }
 
-static void give_pipes(const struct prepared *prepared)
+/* Stores the caller's ends. Where to is in the caller's actions: the child, which may go wrong, could
+ * change what its memory has. */
+static void give_pipes(const struct spawn_pipe *pipe, size_t count, const struct own_actions *own,
+		       const struct aspawn_command *command)
 {
-	for (size_t i = 0; i < prepared->pipe_count; i++) {
+	const struct spawn_pipe *const end = pipe + count;
+
+	for (size_t i = 0; i < own->count + command->action_count && pipe < end; i++) {
 		const struct aspawn_action *action =
-			&prepared->actions[prepared->reserved[i].action];
+			i < own->count ? &own->list[i] : &command->actions[i - own->count];
 
 		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
-			*action->u.output_pipe.read_end = prepared->pipes[i].taken;
-		else
-			*action->u.input_pipe.write_end = prepared->pipes[i].taken;
+			*action->u.output_pipe.read_end = pipe++->taken;
+		else if (action->kind == ASPAWN_ACTION_INPUT_PIPE)
+			*action->u.input_pipe.write_end = pipe++->taken;
 	}
 }
 
@@ -212,16 +226,30 @@ static int add_stream(struct own_actions *own, int fd, int stream, int *end)
 }
 
 static int add_streams(struct own_actions *own, const struct aspawn_command *command,
-		       struct aspawn_child *child)
+		       struct aspawn_child *child, struct aspawn_failure *failure)
 {
-	int r = add_stream(own, 0, command->std_in, &child->in_fd);
+	static const char names[][8] = { "std_in", "std_out", "std_err" };
+	const int streams[] = { command->std_in, command->std_out, command->std_err };
+	int *const ends[] = { &child->in_fd, &child->out_fd, &child->err_fd };
 
-	if (r == 0)
-		r = add_stream(own, 1, command->std_out, &child->out_fd);
-	return r < 0 ? r : add_stream(own, 2, command->std_err, &child->err_fd);
+	for (int fd = 0; fd < 3; fd++)
+		if (add_stream(own, fd, streams[fd], ends[fd]) < 0)
+			return aspawn_refuse(failure, -PSYS_EINVAL, names[fd]);
+	return 0;
 }
 
 /* --- starting ------------------------------------------------------------- */
+
+/* A copy of few descriptors costs less than to wait for the child's turn to take its own. */
+static void copy_few_descriptors(struct requirements *requirements, struct prepared *prepared,
+				 struct aspawn_pool *pool)
+{
+	if (!requirements->unshare_files || requirements->only_below ||
+	    !aspawn_descriptors_are_few(pool))
+		return;
+	requirements->unshare_files = requirements->child_makes_pipes = false;
+	prepared->far_count = 0;
+}
 
 /* Called with a reserved stack and all signals blocked. */
 static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct prepared *prepared,
@@ -232,12 +260,14 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	describe_pipes(prepared);
 	prepared->image.size = (size_t)((char *)(stack_control(stack) + 1) - (char *)prepared);
 	const uint64_t flags = prepared->flags;
-	const struct requirements requirements = aspawn_requirements(prepared);
+	const bool is_private = flags & PRIVATE_FLAGS;
+	struct requirements requirements = aspawn_requirements(prepared);
+	copy_few_descriptors(&requirements, prepared, child_state(child)->pool);
 	const bool executes_first = requirements.image && aspawn_image_fits(prepared->image.size) &&
 				    packed_room(prepared->image.size) <= prepared->image.room &&
 				    aspawn_exec_keeps_all(prepared, requirements.plain);
 	struct exec_watch *watch =
-		executes_first && child_state(child)->pool && !(flags & HIDDEN) ?
+		executes_first && child_state(child)->pool && !is_private ?
 			aspawn_image_cache_take(child_state(child)->pool, prepared) :
 			NULL;
 	const unsigned char slot = aspawn_image_cache_slot(prepared);
@@ -248,10 +278,10 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 			  aspawn_image_cache_is_proven(prepared->image.cache),
 		.watch = watch,
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
-		.clone = flags & ASPAWN_COMMAND_PRIVATE ? aspawn_private_clone :
-			 flags & HIDDEN                 ? aspawn_autoreap_clone :
-							  NULL,
-		.autokill = flags & ASPAWN_COMMAND_AUTOKILL,
+		.clone = is_private ? aspawn_private_clone : NULL,
+		.dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER,
+		.detached = is_private && !requirements.unshare_files && !(flags & OWN_AWAIT_CLONE),
+		.polls_helper = is_private && !(flags & ASPAWN_COMMAND_NO_PIDFD),
 		.no_new_privs = requirements.no_new_privs,
 		.unshare_files = requirements.unshare_files,
 		.await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED),
@@ -267,7 +297,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.unshare = aspawn_handover_unshare,
 		.settle = aspawn_handover_settle,
 		.watch_copy = true,
-		.wants_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD),
+		.wants_pidfd = (!is_private || flags & OWN_AWAIT_CLONE) &&
+			       !(flags & ASPAWN_COMMAND_NO_PIDFD),
 		.cgroup_fd = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1,
 		.cgroup_is_optional = true, /* the action joins it then, and reports an error */
 		.mask = *mask,
@@ -286,16 +317,19 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		return r;
 	if (kept && !request.surely)
 		aspawn_image_cache_set_proven(prepared->image.cache, true);
-	give_pipes(prepared);
-	child->pid = spawned.pid;
-	child->pidfd = spawned.pidfd;
+	child->ended_fd = is_private ? spawned.helper_pidfd : spawned.pidfd;
+	if (is_private && flags & OWN_AWAIT_CLONE)
+		child->own_fd = spawned.pidfd;
+	else if (is_private && spawned.pidfd >= 0) /* for the pipes alone */
+		psys_close(spawned.pidfd);
+	child_state(child)->pid = request.detached ? -stack_state(stack)->helper_pid : spawned.pid;
 	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;
 	child_state(child)->report = spawned.read_end;
 	child_state(child)->watch = spawned.watch;
 	child_state(child)->slot = kept ? slot : 0;
 	const int privacy = stack_state(stack)->privacy;
 	child_state(child)->privacy = (unsigned char)privacy;
-	child_state(child)->private = privacy && privacy != ASPAWN_PRIVATE_NO_HELPER;
+	child_state(child)->private = privacy;
 	child_state(child)->mode = (unsigned char)stack_state(stack)->mode;
 	child_state(child)->copied = stack_state(stack)->mode >= ASPAWN_MODE_FORK;
 	return 0;
@@ -304,7 +338,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 /* Called with all signals blocked. The child's stack is the caller's, a stack of the pool, or a new
  * one. */
 static int start(struct aspawn_child *child, const struct aspawn_command *command,
-		 const struct own_actions *own, struct arena *arena, const struct psys_sigset *mask)
+		 const struct own_actions *own, struct arena *arena, const struct psys_sigset *mask,
+		 struct aspawn_failure *failure)
 {
 	struct child_state *state = child_state(child);
 	const size_t size = arena->most = arena->size;
@@ -321,13 +356,19 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 				    packed_room(size + MOST_BESIDE) :
 				    0;
 	int r = aspawn_stack_reserve(stack, CHILD_STACK + (room > array ? room : array), size);
+	if (r == -PSYS_EINVAL)
+		aspawn_refuse(failure, r, "stack");
 	if (r == 0) {
 		arena->base = aspawn_stack_place(stack, size);
 		arena->size = 0;
 		struct prepared *prepared = aspawn_prepare(arena, command, own);
 		if (prepared && !arena->error) {
+			const struct spawn_pipe *pipes = prepared->pipes;
+			const size_t count = prepared->pipe_count;
 			prepared->image.room = room;
 			r = spawn(child, stack, prepared, size, mask);
+			if (r == 0)
+				give_pipes(pipes, count, own, command);
 		} else {
 			r = arena->error;
 		}
@@ -337,16 +378,17 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 	return r;
 }
 
+static const struct aspawn_child none = {
+	.ended_fd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1, .own_fd = -1
+};
+
 int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *command,
-		      struct own_actions *own)
+		      struct own_actions *own, struct aspawn_failure *failure)
 {
-	static const struct aspawn_child none = {
-		.pidfd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1
-	};
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 	struct aspawn_child made = none;
 	struct psys_sigset all, mask;
-	int r = add_streams(own, command, &made);
+	int r = add_streams(own, command, &made, failure);
 
 	*child = none;
 	if (r < 0)
@@ -358,7 +400,7 @@ int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *c
 	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	r = start(&made, command, own, &arena, &mask);
+	r = start(&made, command, own, &arena, &mask, failure);
 	if (r == 0)
 		*child = made;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
@@ -369,13 +411,17 @@ int aspawn_start(struct aspawn_child *child, const struct aspawn_command *comman
 {
 	struct own_actions own; /* not initialized as a whole, as that calls memset() */
 	struct aspawn_command known;
+	struct aspawn_failure failure;
 
 	own.count = 0;
+	failure.error = 0;
 	if (!child)
 		return -PSYS_EINVAL;
-	*child = (struct aspawn_child){
-		.pidfd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1
-	};
-	int r = aspawn_read_command(&known, command);
-	return r < 0 ? r : aspawn_start_with(child, &known, &own);
+	*child = none;
+	int r = aspawn_read_command(&known, command, &failure);
+	if (r == 0)
+		r = aspawn_start_with(child, &known, &own, &failure);
+	if (failure.error)
+		aspawn_set_failure(child_state(child), &failure);
+	return r;
 }

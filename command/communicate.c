@@ -102,15 +102,12 @@ static long collect(struct communication *communication, int which, struct aspaw
 	return r;
 }
 
-/* Reads at most the pipe's capacity: another process may go on to write. */
+/* Reads what the pipe holds: another process may go on to write. */
 static void drain(struct communication *communication, int which, struct aspawn_output *output)
 {
-	long left = communication->polled[which].fd < 0 ?
-			    0 :
-			    psys_fcntl(communication->polled[which].fd, PSYS_F_GETPIPE_SZ, 0),
-	     r = 1;
+	long left = held_by_pipe(communication->polled[which].fd), r = 1;
 
-	while (left > 0 && r > 0 && !communication->end) {
+	while (left > 0 && r > 0) {
 		r = collect(communication, which, output);
 		left -= r;
 	}
@@ -157,11 +154,15 @@ static int poll_used(struct communication *communication, struct psys_timespec t
 }
 
 /* Returns 1 if the child has ended, 0 if not, or a negative error number. */
-static int has_ended(const struct communication *communication)
+static int has_ended(struct communication *communication)
 {
-	if (communication->polled[END].fd >= 0)
-		return communication->polled[END].revents != 0;
+	struct psys_pollfd *end = &communication->polled[END];
+
+	if (end->fd >= 0 && !end->revents)
+		return 0;
 	int r = aspawn_ended(communication->child);
+	if (r == 0) /* somebody has killed its helper: from now on by the clock */
+		end->fd = -1;
 	return r == -PSYS_ECHILD ? 1 : r;
 }
 
@@ -232,6 +233,8 @@ static int event_loop(struct communication *communication)
 		r = terminate(communication, signal);
 		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it runs as another user now */
 			return r;
+		if (r == -PSYS_EAGAIN && signal == PSYS_SIGKILL) /* there is no child yet */
+			deadline = deadline_after(&tick);
 	}
 	if (communication->end && communication->io->flags & ASPAWN_IO_KILL_GROUP)
 		terminate(communication, PSYS_SIGKILL); /* the rest of the group */
@@ -271,21 +274,35 @@ static bool is_wanted(const struct aspawn_output *output)
 }
 
 /* Checks the members of the first version, which all versions have. */
-static int check_io(const struct aspawn_io *io)
+static int check_io(struct aspawn_io *io)
 {
+	const uint64_t flags =
+		ASPAWN_IO_KILL_GROUP | ASPAWN_IO_INHERIT_INPUT | ASPAWN_IO_DROP_EXCESS;
 	struct aspawn_io known;
 
-	if (!io)
+	if (!io || io->size < ASPAWN_IO_SIZE_VER0)
 		return -PSYS_EINVAL;
+	io->end = ASPAWN_END_UNKNOWN;
 	int r = aspawn_read_structure(&known, sizeof known, io, io->size, ASPAWN_IO_SIZE_VER0);
 	if (r < 0)
-		return r;
-	return known.flags & ~(uint64_t)(ASPAWN_IO_KILL_GROUP | ASPAWN_IO_INHERIT_INPUT |
-					 ASPAWN_IO_DROP_EXCESS) ||
-			       (!known.input && known.input_size) || !is_output(&known.out) ||
-			       !is_output(&known.err) ?
-		       -PSYS_EINVAL :
-		       0;
+		return aspawn_refuse(&io->failure, r, "io.size");
+	const char *wrong = known.flags & ~flags             ? "io.flags" :
+			    !known.input && known.input_size ? "io.input" :
+			    !is_output(&known.out)           ? "io.out" :
+			    !is_output(&known.err)           ? "io.err" :
+							       NULL;
+	return wrong ? aspawn_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
+}
+
+/* Checks that there is a pipe for each stream that *io has. */
+static int check_pipes(struct aspawn_io *io, bool in, bool out, bool err)
+{
+	const char *wrong = io->input && !in            ? "io.input" :
+			    is_wanted(&io->out) && !out ? "io.out" :
+			    is_wanted(&io->err) && !err ? "io.err" :
+							  NULL;
+
+	return wrong ? aspawn_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
 }
 
 static void clear_results(struct aspawn_io *io)
@@ -294,7 +311,7 @@ static void clear_results(struct aspawn_io *io)
 	io->end = ASPAWN_END_UNKNOWN;
 	io->status = -1;
 	io->usage = (struct psys_rusage){ 0 };
-	io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+	aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
 	terminate_text(&io->out);
 	terminate_text(&io->err);
 }
@@ -308,7 +325,7 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 
 	aspawn_release(communication->child); /* if the wait has failed */
 	if (looped < 0) {
-		io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+		aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
 		return looped;
 	}
 	if (communication->end) {
@@ -317,7 +334,7 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 			io->end = ASPAWN_END_NOT_STARTED;
 			return started;
 		}
-		io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+		aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
 		io->end = communication->end;
 		return communication->result;
 	}
@@ -326,7 +343,7 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 	if (waited == -PSYS_ECANCELED)
 		io->end = ASPAWN_END_NOT_STARTED;
 	else
-		io->failure = (struct aspawn_failure){ ASPAWN_STEP_NONE, 0, 0, 0, "" };
+		aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
 	if (waited == 0)
 		io->end = ASPAWN_END_RAN;
 	return waited;
@@ -345,7 +362,9 @@ static int communicate(struct aspawn_child *child, struct aspawn_io *io)
 		if (r < 0)
 			communication.error = (int)r;
 	}
-	communication.polled[END].fd = child->pidfd;
+	if (io->flags & ASPAWN_IO_KILL_GROUP) /* what is left of the group, after the child's end */
+		aspawn_own_pidfd(child);
+	communication.polled[END].fd = child->ended_fd;
 	communication.polled[END].events = PSYS_POLLIN;
 	int looped = communication.error ? communication.error : without_sigpipe(&communication);
 	bool is_left = looped < 0 && terminate(&communication, PSYS_SIGKILL) == -PSYS_EPERM;
@@ -363,15 +382,17 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 
 	if (r < 0)
 		return r;
-	if (!child || child->pid <= 0 || (io->input && child->in_fd < 0) ||
-	    (is_wanted(&io->out) && child->out_fd < 0) || (is_wanted(&io->err) && child->err_fd < 0))
-		return -PSYS_EINVAL;
+	if (!is_child(child))
+		return aspawn_refuse(&io->failure, -PSYS_EINVAL, "child");
+	r = check_pipes(io, child->in_fd >= 0, child->out_fd >= 0, child->err_fd >= 0);
+	if (r < 0)
+		return r;
 	clear_results(io);
 	return communicate(child, io);
 }
 
 /* Sets the inherited streams of the command to what *io asks for. */
-static int choose_streams(struct aspawn_command *command, const struct aspawn_io *io)
+static int choose_streams(struct aspawn_command *command, struct aspawn_io *io)
 {
 	if (command->std_out == 1)
 		command->std_out = ASPAWN_INHERIT;
@@ -385,11 +406,8 @@ static int choose_streams(struct aspawn_command *command, const struct aspawn_io
 		command->std_out = ASPAWN_PIPE;
 	if (command->std_err == ASPAWN_INHERIT && is_wanted(&io->err))
 		command->std_err = ASPAWN_PIPE;
-	return (io->input && command->std_in != ASPAWN_PIPE) ||
-			       (is_wanted(&io->out) && command->std_out != ASPAWN_PIPE) ||
-			       (is_wanted(&io->err) && command->std_err != ASPAWN_PIPE) ?
-		       -PSYS_EINVAL :
-		       0;
+	return check_pipes(io, command->std_in == ASPAWN_PIPE, command->std_out == ASPAWN_PIPE,
+			   command->std_err == ASPAWN_PIPE);
 }
 
 int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
@@ -401,16 +419,18 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 
 	own.count = 0;
 	if (r == 0)
-		r = aspawn_read_command(&known, command);
+		r = aspawn_read_command(&known, command, &io->failure);
 	if (r == 0)
 		r = choose_streams(&known, io);
 	if (r < 0)
 		return r;
 	clear_results(io);
+	if (io->flags & ASPAWN_IO_KILL_GROUP)
+		known.flags |= OWN_AWAIT_CLONE;
 	/* setsid() already makes a group, and fails for a group leader. */
 	if (io->flags & ASPAWN_IO_KILL_GROUP && !aspawn_has_action(&known, ASPAWN_ACTION_SETSID) &&
 	    !aspawn_has_action(&known, ASPAWN_ACTION_SETPGID))
 		aspawn_action_setpgid(&own.list[own.count++], 0);
-	r = aspawn_start_with(&child, &known, &own);
+	r = aspawn_start_with(&child, &known, &own, &io->failure);
 	return r < 0 ? r : communicate(&child, io);
 }

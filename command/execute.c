@@ -2,7 +2,28 @@
 /* The child finds and executes the program, or reports why it cannot. */
 #include <syscall/string.h>
 
+#include "../aspawn/watch.h"
 #include "prepared.h"
+
+_Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
+
+__attribute__((noinline)) PSYS_UNINSTRUMENTED void aspawn_report(struct prepared *prepared,
+								 int error, const char *subject)
+{
+	struct aspawn_failure *report = &prepared->report;
+	const size_t most = sizeof report->subject - 1;
+
+	if (subject) { /* the end of one that is too long */
+		const size_t length = psys_strlen(subject);
+		psys_strlcpy(report->subject, length > most ? subject + length - most : subject,
+			     most + 1);
+	}
+	__atomic_store_n(&report->error, error, __ATOMIC_RELEASE);
+	if (!prepared->watch)
+		return;
+	psys_memcpy(aspawn_watch_report(prepared->watch), report, sizeof *report);
+	aspawn_watch_set_executing(prepared->watch, !error);
+}
 
 /* Puts the current directory and a slash at the start of the candidate's text. */
 static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
@@ -35,8 +56,9 @@ static PSYS_UNINSTRUMENTED void begin(struct psys_search *search, const struct p
 			  candidate->directory);
 }
 
-/* True if the file exists: then execve(2) did not find its interpreter. */
-static PSYS_UNINSTRUMENTED bool exists(const struct prepared *prepared, struct candidate *candidate)
+/* Returns the file if it exists: then execve(2) did not find its interpreter. */
+static PSYS_UNINSTRUMENTED const char *find_existing(const struct prepared *prepared,
+						     struct candidate *candidate)
 {
 	struct psys_search search;
 	const char *found;
@@ -44,8 +66,29 @@ static PSYS_UNINSTRUMENTED bool exists(const struct prepared *prepared, struct c
 	begin(&search, prepared, candidate);
 	while ((found = psys_search_next(&search)))
 		if (psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) == 0)
-			return true;
-	return false;
+			break;
+	return found;
+}
+
+enum { SCRIPT_HEAD = 256, MOST_INTERPRETERS = 5 }; /* as the kernel has them */
+
+/* Returns the interpreter that the first line of a script names, or NULL. */
+static PSYS_UNINSTRUMENTED char *interpreter_of(const char *script, char head[SCRIPT_HEAD])
+{
+	const int fd = psys_open(script, PSYS_O_NONBLOCK | PSYS_O_CLOEXEC, 0);
+	const long length = psys_read(fd, head, SCRIPT_HEAD - 1);
+	char *name = head + 2, *end;
+
+	psys_close(fd);
+	if (length < 2 || head[0] != '#' || head[1] != '!')
+		return NULL;
+	head[length] = '\0';
+	while (*name == ' ' || *name == '\t')
+		name++;
+	for (end = name; *end && *end != ' ' && *end != '\t' && *end != '\n';)
+		end++;
+	*end = '\0';
+	return name;
 }
 
 /*
@@ -53,23 +96,18 @@ static PSYS_UNINSTRUMENTED bool exists(const struct prepared *prepared, struct c
  * then closes the unwanted descriptors of the last word. So for a moment another child may hold the
  * descriptor through which a thread has just written this program.
  */
-static PSYS_UNINSTRUMENTED int exec_one(const char *path, const struct prepared *prepared, int flags)
+static PSYS_UNINSTRUMENTED int exec_one(const char *path, struct prepared *prepared, int flags)
 {
 	const struct psys_timespec nap = { 0, 1000000 };
 	int r = psys_execve_or_shell(path, prepared->argv, prepared->envp, flags);
 
 	for (int tries = 0; r == -PSYS_ETXTBSY && tries < 20; tries++) {
+		aspawn_report(prepared, r, path);
 		psys_nanosleep(&nap, NULL);
+		aspawn_report(prepared, 0, "");
 		r = psys_execve_or_shell(path, prepared->argv, prepared->envp, flags);
 	}
 	return r;
-}
-
-static PSYS_UNINSTRUMENTED _Noreturn void fail_at(struct prepared *prepared, int step, int error,
-						  const char *file)
-{
-	prepared->report.step = step;
-	aspawn_fail(prepared, error, file);
 }
 
 PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candidate *candidate)
@@ -77,7 +115,8 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candid
 	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? PSYS_EXEC_SHELL : 0;
 	const bool has_slash = *psys_strchrnul(prepared->file, '/');
 	struct psys_search search;
-	const char *found;
+	char head[SCRIPT_HEAD];
+	const char *found, *missing = NULL;
 
 	if (prepared->before_exec)
 		prepared->before_exec(prepared);
@@ -87,10 +126,16 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candid
 							   candidate->error :
 							   exec_one(found, prepared, flags)))
 			break;
-	if (search.error == -PSYS_ENOENT && exists(prepared, candidate))
-		fail_at(prepared, ASPAWN_STEP_INTERPRETER, search.error, prepared->file);
-	fail_at(prepared,
-		found || has_slash || search.error == -PSYS_EACCES ? ASPAWN_STEP_EXEC :
-								     ASPAWN_STEP_SEARCH,
-		search.error, found ? found : prepared->file);
+	if (!found && !has_slash && search.error != -PSYS_EACCES)
+		prepared->report.step = ASPAWN_STEP_SEARCH;
+	aspawn_report(prepared, search.error, found ? found : prepared->file);
+	found = search.error == -PSYS_ENOENT ? find_existing(prepared, candidate) : NULL;
+	if (found)
+		prepared->report.step = ASPAWN_STEP_INTERPRETER;
+	for (int i = 0; found && !missing && i < MOST_INTERPRETERS; i++) {
+		found = interpreter_of(found, head);
+		if (found && psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) < 0)
+			missing = found;
+	}
+	aspawn_fail(prepared, search.error, missing);
 }

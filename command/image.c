@@ -43,35 +43,46 @@ bool aspawn_image_is_installed(void)
 
 /* --- the file ------------------------------------------------------------------ */
 
-/* Actions may use descriptors that an exec closes. The image sets FD_CLOEXEC again. */
-static PSYS_UNINSTRUMENTED bool keep_descriptors(const struct prepared *prepared, int report)
+/* If the exec would close the descriptor, keeps it open. */
+static PSYS_UNINSTRUMENTED bool keep_descriptor(struct image_data *image, int fd)
 {
-	if (report >= 0 && psys_fcntl(report, PSYS_F_SETFD, 0) < 0)
-		return false;
-	for (size_t i = 0; i < prepared->pipe_count; i++)
-		if (psys_fcntl(prepared->pipes[i].childs_end, PSYS_F_SETFD, 0) < 0)
-			return false;
-	for (size_t i = 0; i < prepared->count; i++) {
-		struct aspawn_action *action = &prepared->actions[i];
+	if (fd < 0 || psys_fcntl(fd, PSYS_F_GETFD, 0) <= 0)
+		return true;
+	image->kept[image->kept_count++] = fd;
+	return psys_fcntl(fd, PSYS_F_SETFD, 0) >= 0;
+}
+
+/* The library's, and those of the caller's that actions use. */
+static PSYS_UNINSTRUMENTED bool keep_descriptors(struct prepared *prepared, int report)
+{
+	prepared->image.kept_count = 0;
+	bool ok = keep_descriptor(&prepared->image, report);
+
+	for (size_t i = 0; i < prepared->pipe_count && ok; i++)
+		ok = keep_descriptor(&prepared->image, prepared->pipes[i].childs_end);
+	for (size_t i = 0; i < prepared->count && ok; i++) {
+		const struct aspawn_action *action = &prepared->actions[i];
 		const size_t uses = aspawn_action_infos[action->kind].uses;
 
-		if (!uses || psys_fcntl(member_int(action, uses), PSYS_F_GETFD, 0) <= 0)
-			continue;
-		action->flags = 1;
-		if (psys_fcntl(member_int(action, uses), PSYS_F_SETFD, 0) < 0)
-			return false;
+		ok = !uses || keep_descriptor(&prepared->image, member_int(action, uses));
 	}
-	return true;
+	return ok;
+}
+
+static PSYS_UNINSTRUMENTED int make_file(unsigned flags, bool is_program)
+{
+	const int fd = psys_memfd_create(
+		"aspawn", flags | (is_program ? PSYS_MFD_EXEC : PSYS_MFD_NOEXEC_SEAL));
+
+	/* Linux before 6.3 does not know the flag. */
+	return fd == -PSYS_EINVAL ? psys_memfd_create("aspawn", flags) : fd;
 }
 
 PSYS_UNINSTRUMENTED int aspawn_image_make_file(unsigned flags)
 {
 	const size_t length = (uintptr_t)aspawn_image_end - (uintptr_t)aspawn_image;
-	int fd = psys_memfd_create("aspawn",
-				   flags | (*image_file ? PSYS_MFD_NOEXEC_SEAL : PSYS_MFD_EXEC));
+	const int fd = make_file(flags, !*image_file);
 
-	if (fd == -PSYS_EINVAL) /* before Linux 6.3 */
-		fd = psys_memfd_create("aspawn", flags);
 	if (fd < 0 || *image_file || psys_write(fd, aspawn_image, length) == (long)length)
 		return fd;
 	psys_close(fd);
@@ -92,11 +103,10 @@ int aspawn_image_is_in_file(int fd)
 	return 1;
 }
 
-/* The parent has the watch too, as the memory is shared. */
-static PSYS_UNINSTRUMENTED int own_image_file(struct control *control, struct prepared *prepared)
+/* The parent has the watch too, as the memory is shared. Nobody else has the file, which is in the
+ * child's own table. */
+static PSYS_UNINSTRUMENTED int add_watch(struct control *control, struct prepared *prepared, int fd)
 {
-	const int fd = aspawn_image_make_file(0);
-
 	prepared->image.watch_fd = fd;
 	prepared->image.watch_offset = IMAGE_WATCH;
 	if (fd < 0)
@@ -107,12 +117,16 @@ static PSYS_UNINSTRUMENTED int own_image_file(struct control *control, struct pr
 		       -PSYS_EIO;
 }
 
-/* The child's table is its own: no thread of the host can replace the pool's descriptors there. */
-static PSYS_UNINSTRUMENTED int kept_image_file(const struct prepared *prepared)
+/* In the child's table no thread of the host can replace the pool's descriptor. A fork of the host's
+ * inherits no slot. */
+static PSYS_UNINSTRUMENTED int kept_image_file(struct control *control, struct prepared *prepared)
 {
-	if (!aspawn_image_cache_is_intact(prepared->image.cache) ||
-	    psys_fcntl(prepared->image.watch_fd, PSYS_F_SETFD, 0) < 0)
+	if (!aspawn_image_cache_is_intact(prepared->image.cache))
 		return -PSYS_EBADF;
+	const int r = add_watch(control, prepared, make_file(0, false));
+	if (r < 0)
+		return r;
+	psys_madvise(control->watch, WATCH_SIZE, PSYS_MADV_DONTFORK);
 	return *image_file ? 0 : aspawn_image_cache_program(prepared->image.cache);
 }
 
@@ -141,9 +155,10 @@ static PSYS_UNINSTRUMENTED int enter(struct control *control, struct prepared *p
 		return -PSYS_EPERM;
 	if (!control->surely && !aspawn_watch_is_supported())
 		return -PSYS_ENOSYS;
-	prepared->image.layout = IMAGE_LAYOUT;
-	const int fd = prepared->image.cache ? kept_image_file(prepared) :
-					       own_image_file(control, prepared);
+	prepared->image.build = ASPAWN_IMAGE_BUILD;
+	const int fd = prepared->image.cache ?
+			       kept_image_file(control, prepared) :
+			       add_watch(control, prepared, aspawn_image_make_file(0));
 	return fd < 0 ? fd : execute_image(fd, prepared);
 }
 

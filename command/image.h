@@ -43,12 +43,13 @@ enum {
 	IMAGE_COMMAND_MOST = 4 * 1024 * 1024, /* bytes; an exec takes 6 MiB of strings */
 };
 
-/* Of another version, or another build, an installed image must not take a command. */
-enum {
-	IMAGE_LAYOUT = ASPAWN_VERSION << 14 |
-		       (int)(sizeof(struct prepared) + 3 * sizeof(struct aspawn_action) +
-			     5 * sizeof(struct control))
-};
+/* An installed image takes a command of the library that it was built with, and of no other: the
+ * build defines this as a checksum of the image's source, preprocessed. So all that it reads and does
+ * counts, and no list of members has to be kept. An embedded image is always built with its
+ * library. */
+#ifndef ASPAWN_IMAGE_BUILD
+#define ASPAWN_IMAGE_BUILD ASPAWN_VERSION
+#endif
 
 /* True if this build of the library has an image, and size bytes of a command fit in it. */
 bool aspawn_image_fits(size_t size);

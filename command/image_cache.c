@@ -10,8 +10,7 @@
 enum {
 	SLOTS = 32,
 	CACHE_SIZE = (1 + SLOTS) * IMAGE_PAGE,
-	SIZE_SEALS = PSYS_F_SEAL_SEAL | PSYS_F_SEAL_SHRINK | PSYS_F_SEAL_GROW,
-	ALL_SEALS = SIZE_SEALS | PSYS_F_SEAL_WRITE,
+	ALL_SEALS = PSYS_F_SEAL_SEAL | PSYS_F_SEAL_SHRINK | PSYS_F_SEAL_GROW | PSYS_F_SEAL_WRITE,
 };
 
 struct kept_file {
@@ -22,8 +21,8 @@ struct kept_file {
 
 struct image_cache {
 	struct image_cache *next;
-	struct kept_file watches; /* inode 0: a fork has wiped all */
 	struct kept_file program; /* fd -1: the image is installed */
+	bool is_whole;            /* false: a fork has wiped all */
 	int proven;
 	uint32_t used;   /* a bit for each slot */
 	uint32_t left;   /* of these, the ones that were given back while the child used them */
@@ -84,8 +83,7 @@ static bool keep_file(struct kept_file *file, int fd)
 
 PSYS_UNINSTRUMENTED bool aspawn_image_cache_is_intact(const struct image_cache *cache)
 {
-	return cache->watches.inode && is_kept(&cache->watches) &&
-	       (cache->program.fd < 0 || is_kept(&cache->program));
+	return cache->is_whole && (cache->program.fd < 0 || is_kept(&cache->program));
 }
 
 PSYS_UNINSTRUMENTED int aspawn_image_cache_program(const struct image_cache *cache)
@@ -100,19 +98,6 @@ static bool may_write(void)
 
 	return psys_prlimit64(0, PSYS_RLIMIT_FSIZE, NULL, &limit) >= 0 &&
 	       limit.rlim_cur >= CACHE_SIZE;
-}
-
-/* Of a size that no forked process can change: the caller would get SIGBUS. */
-static bool make_watches(struct kept_file *file)
-{
-	const unsigned flags = PSYS_MFD_CLOEXEC | PSYS_MFD_ALLOW_SEALING;
-	int fd = may_write() ? psys_memfd_create("aspawn", flags | PSYS_MFD_NOEXEC_SEAL) : -1;
-
-	if (fd == -PSYS_EINVAL) /* before Linux 6.3 */
-		fd = psys_memfd_create("aspawn", flags);
-	return keep_file(file, aspawn_files_avoid_streams(fd)) &&
-	       psys_ftruncate(file->fd, CACHE_SIZE) >= 0 &&
-	       psys_fcntl(file->fd, PSYS_F_ADD_SEALS, SIZE_SEALS) >= 0;
 }
 
 /* No forked process can change what the caller's children execute, nor that it is executable. One of
@@ -131,17 +116,15 @@ static bool make_program(struct kept_file *file)
 	return r > 0 && is_kept(file);
 }
 
-/* The kernel chooses an address that suits the file, whose pages some caches alias. */
-static struct image_cache *map_file(int fd)
+static struct image_cache *map_cache(void)
 {
 	struct image_cache *cache = psys_mmap(NULL, CACHE_SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE,
-					      PSYS_MAP_SHARED, fd, 0);
+					      PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 
 	if (PSYS_IS_ERROR(cache))
 		return NULL;
-	if (psys_madvise(cache, CACHE_SIZE, PSYS_MADV_DONTFORK) >= 0 &&
-	    psys_mmap(cache, IMAGE_PAGE, PSYS_PROT_READ | PSYS_PROT_WRITE,
-		      PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS | PSYS_MAP_FIXED, -1, 0) == cache &&
+	if (psys_madvise((char *)cache + IMAGE_PAGE, CACHE_SIZE - IMAGE_PAGE, PSYS_MADV_DONTFORK) >=
+		    0 &&
 	    psys_madvise(cache, IMAGE_PAGE, PSYS_MADV_WIPEONFORK) >= 0)
 		return cache;
 	psys_munmap(cache, CACHE_SIZE);
@@ -150,20 +133,19 @@ static struct image_cache *map_file(int fd)
 
 static struct image_cache *make_cache(void)
 {
-	struct kept_file watches, program = { .fd = -1 };
+	struct kept_file program = { .fd = -1 };
 	struct image_cache *cache =
-		make_watches(&watches) && (aspawn_image_is_installed() || make_program(&program)) ?
-			map_file(watches.fd) :
+		may_write() && (aspawn_image_is_installed() || make_program(&program)) ?
+			map_cache() :
 			NULL;
 
-	if (cache) {
-		cache->watches = watches;
-		cache->program = program;
-		return cache;
+	if (!cache) {
+		discard_file(&program);
+		return NULL;
 	}
-	discard_file(&program);
-	discard_file(&watches);
-	return NULL;
+	cache->program = program;
+	cache->is_whole = true;
+	return cache;
 }
 
 void aspawn_image_caches_push(struct image_cache **list, struct image_cache *caches)
@@ -252,7 +234,6 @@ struct exec_watch *aspawn_image_cache_take(struct aspawn_pool *pool, struct prep
 	if (!slot)
 		return NULL;
 	prepared->image.cache = cache;
-	prepared->image.watch_fd = cache->watches.fd;
 	prepared->image.watch_offset = (long)slot * IMAGE_PAGE;
 	psys_memset(watch_of(cache, slot), 0, WATCH_SIZE);
 	return watch_of(cache, slot);
@@ -270,7 +251,7 @@ static struct image_cache *cache_with(const struct exec_watch *watch, unsigned s
 
 bool aspawn_image_cache_has(const struct exec_watch *watch, unsigned slot)
 {
-	return cache_with(watch, slot)->watches.inode;
+	return cache_with(watch, slot)->is_whole;
 }
 
 void aspawn_image_cache_give(struct exec_watch *watch, unsigned slot, int pid)
@@ -293,13 +274,13 @@ struct image_cache *aspawn_image_caches_free(struct image_cache *caches)
 		next = caches->next;
 		sweep(caches);
 		if (__atomic_load_n(&caches->used, __ATOMIC_ACQUIRE) ||
-		    !close_file(&caches->program) || !close_file(&caches->watches)) {
+		    !close_file(&caches->program)) {
 			caches->next = used;
 			used = caches;
 			continue;
 		}
 		/* A forked process may have other mappings where the slots were. */
-		psys_munmap(caches, caches->watches.inode ? CACHE_SIZE : IMAGE_PAGE);
+		psys_munmap(caches, caches->is_whole ? CACHE_SIZE : IMAGE_PAGE);
 	}
 	return used;
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a pool keeps for children in the image. A sealed file has the image. Another has watches, in
- * slots, of which the parent has a mapping before it clones: so once the image has been executed
- * with one, the caller is not suspended for the next child.
+ * What a pool keeps for children in the image. A sealed file has the image. Memory has watches, in
+ * slots, which the parent knows before it clones: so once the image has been executed with one, the
+ * caller is not suspended for the next child.
  *
  *   offset 0                64 KiB           128 KiB
- *   |                       | watch          | watch ...      the file of watches
- *   | struct image_cache    | watch          | watch ...      the caller's mapping
+ *   | struct image_cache    | watch          | watch ...
  *
- * A slot is taken from before the clone until the image's exec or end. The mapping is the caller's
- * alone: a fork wipes its first unit and does not inherit the slots. A forked process has the
- * descriptors, and may have fewer privileges. So nothing can change the image, and the watches have
- * nothing secret: the command itself is in no file.
+ * A slot is taken from before the clone until the image's exec or end. The child maps a file of its
+ * own over the slot before it executes the image: until then, which is as long as it uses the stack,
+ * the caller sees zeros there. A fork wipes the first unit and does not inherit the slots.
  *
- * The host may have closed the descriptors, and have given their numbers to other files: the caller
- * looks before it uses them, and the child looks again, as its table is its own.
+ * A forked process has the descriptor, and may have fewer privileges. So nothing can change the image,
+ * and no process but the caller, the child and the image has the watch.
+ *
+ * The host may have closed the descriptor, and have given its number to another file: the caller
+ * looks before it uses it, and the child looks again, as its table is its own.
  */
 #ifndef COMMAND_IMAGE_CACHE_H
 #define COMMAND_IMAGE_CACHE_H
@@ -23,7 +24,7 @@
 #include "prepared.h"
 
 /* Takes a slot of the pool for the command, and stores it in prepared->image. Returns the watch, all
- * zeros; NULL: none is free, or no files can be kept. Called with all signals blocked, and a stack
+ * zeros; NULL: none is free, or the image cannot be kept. Called with all signals blocked, and a stack
  * taken from the pool. */
 struct exec_watch *aspawn_image_cache_take(struct aspawn_pool *pool, struct prepared *prepared);
 
@@ -33,7 +34,7 @@ unsigned char aspawn_image_cache_slot(const struct prepared *prepared);
 /* Gives the slot of a watch back: at once if the child has ended its use, or never began (pid 0). */
 void aspawn_image_cache_give(struct exec_watch *watch, unsigned slot, int pid);
 
-/* In caller and child: true if the descriptors are those of the files. */
+/* In caller and child: true if the descriptor is that of the file. */
 bool aspawn_image_cache_is_intact(const struct image_cache *cache);
 
 /* Descriptor of the image; -1: that is installed. */

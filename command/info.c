@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of action kinds, and the check of an action. */
+/* The table of action kinds, the check of an action, and failures. */
 #include <syscall/string.h>
 
 #include "prepared.h"
@@ -25,6 +25,8 @@ const struct action_info aspawn_action_infos[] = {
 				  .replaces = AT(close.fd), .subject = AT(close.fd) },
 	[ASPAWN_ACTION_CLOSEFROM] = { "closefrom", .plain = true, .fds = { AT(closefrom.first) },
 				      .subject = AT(closefrom.first) },
+	[ASPAWN_ACTION_ONLY_BELOW] = { "only_below", .plain = true, .fds = { AT(only_below.first) },
+				       .subject = AT(only_below.first) },
 	[ASPAWN_ACTION_CLOEXEC_FROM] = { "cloexec_from", .plain = true,
 					 .fds = { AT(cloexec_from.first) },
 					 .subject = AT(cloexec_from.first) },
@@ -211,4 +213,11 @@ int aspawn_check_action(const struct aspawn_action *action)
 	return size > MOST_BYTES                            ? -PSYS_E2BIG :
 	       size && !member_pointer(action, info->array) ? -PSYS_EINVAL :
 							      0;
+}
+
+void aspawn_store_failure(struct aspawn_failure *failure, int step, int error, uint32_t kind,
+			  const char *subject)
+{
+	*failure = (struct aspawn_failure){ step, error, kind, 0, "" };
+	psys_strlcpy(failure->subject, subject, sizeof failure->subject);
 }

@@ -11,29 +11,46 @@ static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 	return r < 0 ? r : psys_kill(pid, signal);
 }
 
+/* By its descriptor, if it has one: -ENOSYS otherwise. */
+static int kill_by_pidfd(struct aspawn_child *child, int signal, unsigned flags)
+{
+	const int fd = aspawn_own_pidfd(child);
+
+	return fd >= 0           ? psys_pidfd_send_signal(fd, signal, NULL, flags) :
+	       fd == -PSYS_ESRCH ? fd :
+				   -PSYS_ENOSYS;
+}
+
+/* Returns the child's number. A child that could not be cloned is as one that is reaped. */
+static int target_of(struct aspawn_child *child, int signal)
+{
+	const int pid = signal < 0 || signal > PSYS_NSIG ? -PSYS_EINVAL : aspawn_pid(child);
+
+	return pid == -PSYS_ECANCELED ? -PSYS_ESRCH : pid;
+}
+
 int aspawn_kill(struct aspawn_child *child, int signal)
 {
-	int r = -PSYS_ENOSYS;
+	const int pid = target_of(child, signal);
 
-	if (!is_child(child) || signal < 0 || signal > PSYS_NSIG)
-		return -PSYS_EINVAL;
-	if (child->pidfd >= 0)
-		r = psys_pidfd_send_signal(child->pidfd, signal, NULL, 0);
-	return r == -PSYS_ENOSYS ? kill_unreaped(child, child->pid, signal) : r;
+	if (pid < 0)
+		return pid;
+	const int r = kill_by_pidfd(child, signal, 0);
+	return r == -PSYS_ENOSYS ? kill_unreaped(child, pid, signal) : r;
 }
 
 int aspawn_kill_group(struct aspawn_child *child, int signal)
 {
-	int r = -PSYS_EINVAL;
+	const int pid = target_of(child, signal);
+	int r = -PSYS_ENOSYS;
 
-	if (!is_child(child) || signal < 0 || signal > PSYS_NSIG)
-		return -PSYS_EINVAL;
+	if (pid < 0)
+		return pid;
 	/* The number of a private child may be another's: its pidfd still knows the group. */
-	if (child_state(child)->privacy && child->pidfd >= 0)
-		r = psys_pidfd_send_signal(child->pidfd, signal, NULL,
-					   PSYS_PIDFD_SIGNAL_PROCESS_GROUP);
+	if (child_state(child)->private)
+		r = kill_by_pidfd(child, signal, PSYS_PIDFD_SIGNAL_PROCESS_GROUP);
 	if (r == -PSYS_EINVAL || r == -PSYS_ENOSYS)
-		r = kill_unreaped(child, -child->pid, signal);
+		r = kill_unreaped(child, -pid, signal);
 	/* The child may not lead a group yet, or may have left it. */
 	return r == -PSYS_ESRCH ? aspawn_kill(child, signal) : r;
 }

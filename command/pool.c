@@ -25,6 +25,7 @@ struct pool {
 	struct control *list;
 	struct image_cache *images;
 	int kept, taken;      /* numbers of stacks; approximate while other threads use the pool */
+	int few;              /* descriptors, for so many starts; negative: many */
 } __attribute__((may_alias)); /* as struct child_state */
 _Static_assert(sizeof(struct pool) <= sizeof(struct aspawn_pool), "must fit");
 
@@ -104,6 +105,11 @@ void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 
 	give(pool, stack);
 	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_SEQ_CST);
+}
+
+int *aspawn_pool_few(struct aspawn_pool *public)
+{
+	return &pool_of(public)->few;
 }
 
 struct image_cache **aspawn_pool_images(struct aspawn_pool *public)

@@ -23,19 +23,25 @@ struct own_actions {
 	size_t count;
 };
 
+/* A flag of the library's: the caller waits until the helper has cloned the child, and has a pidfd of
+ * it from the beginning, by which it reaches the group when the child is reaped. */
+#define OWN_AWAIT_CLONE (UINT64_C(1) << 63)
+
 /* What the image needs beside the command: image.h. */
 struct image_data {
-	uint32_t layout; /* IMAGE_LAYOUT of the library, which that of an installed image must be */
-	void *origin;    /* the address of the prepared command, for which its pointers are */
-	size_t size;     /* bytes from there to the end of struct control */
-	size_t room;     /* bytes that are left on the child's stack to pack these */
-	struct image_cache *cache; /* of a pool that has a watch for the child, or NULL */
+	uint32_t build; /* ASPAWN_IMAGE_BUILD of the library, which that of the image must be */
+	void *origin;   /* the address of the prepared command, for which its pointers are */
+	size_t size;    /* bytes from there to the end of struct control */
+	size_t room;    /* bytes that are left on the child's stack to pack these */
+	struct image_cache *cache; /* of a pool that has a slot for the child's watch, or NULL */
 	int watch_fd;              /* the file that has the watch, and where */
 	long watch_offset;
 	bool filtered;   /* seccomp(2) */
 	int personality; /* of the child before the exec, if not filtered */
 	struct psys_cap_user_data capabilities[2]; /* of the child before the exec */
 	char name[16];                             /* comm: prctl(2), PR_SET_NAME */
+	int *kept; /* descriptors that the exec shall not close, to be FD_CLOEXEC again */
+	size_t kept_count;
 };
 
 struct prepared {
@@ -122,6 +128,16 @@ size_t aspawn_array_size(const struct aspawn_action *action);
 /* Returns 0, -EINVAL or -E2BIG. */
 int aspawn_check_action(const struct aspawn_action *action);
 
+void aspawn_store_failure(struct aspawn_failure *failure, int step, int error, uint32_t kind,
+			  const char *subject);
+
+/* Stores that the argument is invalid. Returns the error. */
+static inline int aspawn_refuse(struct aspawn_failure *failure, int error, const char *argument)
+{
+	aspawn_store_failure(failure, ASPAWN_STEP_ARGUMENT, error, 0, argument);
+	return error;
+}
+
 /* Returns the descriptor that the action replaces, or -1. */
 PSYS_INLINE int replaced_by(const struct aspawn_action *action)
 {
@@ -135,19 +151,34 @@ PSYS_INLINE bool is_pipe(const struct aspawn_action *action)
 	return action->kind == ASPAWN_ACTION_OUTPUT_PIPE || action->kind == ASPAWN_ACTION_INPUT_PIPE;
 }
 
+/* Bytes to be read, which may be more than the pipe's capacity. Negative: there is no pipe. */
+PSYS_INLINE long held_by_pipe(int fd)
+{
+	int held = 0;
+	long r = psys_ioctl(fd, PSYS_FIONREAD, (uintptr_t)&held);
+
+	return r < 0 ? psys_fcntl(fd, PSYS_F_GETPIPE_SZ, 0) : held;
+}
+
 /* What the actions of a command require of the clone. */
 struct requirements {
-	bool copy_memory, unshare_files;
-	bool image;             /* with copy_memory: no action needs the caller's memory */
+	bool copy_memory;
+	bool unshare_files; /* the child may share the descriptors, and copy those that it uses */
+	bool only_below;    /* ... and must not begin with copies of others */
+	bool image;         /* with copy_memory: no action needs the caller's memory */
 	bool child_makes_pipes; /* where it unshares the descriptors */
 	bool plain;             /* all actions are: struct action_info */
 	bool parent;            /* an action needs the parent's pid */
 	bool no_new_privs;      /* the clone may set it: no action before notices */
-	unsigned keep_below; /* above all descriptors that actions before the first closefrom use */
+	unsigned keep_below; /* above all descriptors that actions before the first to close the rest use */
 	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
 };
 /* Stores the far descriptors in prepared. */
 struct requirements aspawn_requirements(struct prepared *prepared);
+
+/* True if no action before user replaces or closes fd, so that the number still means the caller's
+ * descriptor. */
+bool aspawn_is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd);
 
 /* True if the action uses a descriptor of so high a number that copies of all below it cost more
  * than to fetch the one. */
@@ -165,28 +196,35 @@ void aspawn_begin_search(struct candidate *candidate, const struct prepared *pre
 /* Called after the actions. */
 _Noreturn void aspawn_execute(struct prepared *prepared, struct candidate *candidate);
 
-/* Reports that prepared->report.step failed, and exits. error is negative; subject may be NULL. */
+/* Stores that prepared->report.step failed, where the parent looks when the child has ended, in
+ * case that a filter kills it at its next call. error 0: it goes on. subject may be NULL. */
+void aspawn_report(struct prepared *prepared, int error, const char *subject);
+
+/* Reports that prepared->report.step failed, and exits. */
 _Noreturn void aspawn_fail(struct prepared *prepared, int error, const char *subject);
 
 /* The aspawn_fn of commands: arg is the struct control, user_data the struct prepared. Does not
  * return. */
 int aspawn_perform(void *arg, int write_end, void *mask, void *user_data, size_t length);
 
-/* Copies the caller's structure, which may be of another version, and checks it. */
-int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from);
+/* Copies the caller's structure, which may be of another version, and checks it and its actions.
+ * Returns 0, -EINVAL or -E2BIG: then *failure says why. */
+int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from,
+			struct aspawn_failure *failure);
 
 /*
  * Copies a command from aspawn_read_command(), with own actions before the caller's, in two passes:
- * the first only measures, and checks the actions. With memory that is surely enough, or an error
- * if it is not, the second alone does, if the caller has checked the actions.
+ * the first only measures. With memory that is surely enough, or an error if it is not, the second
+ * alone does.
  */
 struct arena;
 struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command *command,
 				const struct own_actions *own);
 
-/* aspawn_start() of a command from aspawn_read_command(), with own actions before the caller's. */
+/* aspawn_start() of a command from aspawn_read_command(), with own actions before the caller's. Stores
+ * in *failure which argument is invalid, and nothing otherwise. */
 int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *command,
-		      struct own_actions *own);
+		      struct own_actions *own, struct aspawn_failure *failure);
 
 /* True if an action of the command needs a copy of the memory. */
 bool aspawn_needs_copy(const struct aspawn_command *command);

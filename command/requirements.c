@@ -102,13 +102,19 @@ static bool names_descriptor(const struct aspawn_action *action)
 
 /* --- all of it ---------------------------------------------------------------- */
 
-/* True if no earlier action replaces or closes it, so that the number still means the
- * caller's descriptor. */
-static bool is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd)
+/* The first of all that the action closes, or -1. */
+static int closed_from(const struct aspawn_action *action)
+{
+	return action->kind == ASPAWN_ACTION_CLOSEFROM  ? action->u.closefrom.first :
+	       action->kind == ASPAWN_ACTION_ONLY_BELOW ? action->u.only_below.first :
+							  -1;
+}
+
+bool aspawn_is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd)
 {
 	for (const struct aspawn_action *action = prepared->actions; action < user; action++)
 		if (replaced_by(action) == fd || action->kind == ASPAWN_ACTION_CALL ||
-		    (action->kind == ASPAWN_ACTION_CLOSEFROM && action->u.closefrom.first <= fd))
+		    (closed_from(action) >= 0 && closed_from(action) <= fd))
 			return false;
 	return true;
 }
@@ -206,7 +212,7 @@ static void keep_used(struct requirements *requirements, struct prepared *prepar
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
 
-	if (aspawn_uses_far(action) && is_callers(prepared, action, fd)) {
+	if (aspawn_uses_far(action) && aspawn_is_callers(prepared, action, fd)) {
 		prepared->reserved[prepared->pipe_count + prepared->far_count] =
 			(struct reserved){ (size_t)(action - prepared->actions), -1 };
 		prepared->far[prepared->far_count++] = (struct far_descriptor){ fd, -1 };
@@ -227,8 +233,7 @@ static bool may_make_pipes(const struct prepared *prepared, const struct require
 	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD;
 	bool calls = false;
 
-	if (!requirements->unshare_files || requirements->keep_below > INT32_MAX ||
-	    (!prepared->pipe_count && !reports))
+	if (!requirements->unshare_files || (!prepared->pipe_count && !reports))
 		return false;
 	for (size_t i = 0; i < prepared->count; i++) {
 		calls |= prepared->actions[i].kind == ASPAWN_ACTION_CALL;
@@ -244,8 +249,7 @@ struct requirements aspawn_requirements(struct prepared *prepared)
 		.plain = true,
 		.image = !(prepared->flags &
 			   (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_VFORK |
-			    ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS | ASPAWN_COMMAND_AUTOREAP |
-			    ASPAWN_COMMAND_AUTOKILL)),
+			    ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)),
 	};
 	bool noticed = false;
 
@@ -266,21 +270,23 @@ struct requirements aspawn_requirements(struct prepared *prepared)
 		if (action->kind == ASPAWN_ACTION_NO_NEW_PRIVS && !noticed)
 			requirements.no_new_privs = true;
 		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup &&
-		    is_callers(prepared, action, action->u.join_cgroup.fd))
+		    aspawn_is_callers(prepared, action, action->u.join_cgroup.fd))
 			requirements.cgroup = action;
+		if (action->kind == ASPAWN_ACTION_ONLY_BELOW)
+			requirements.only_below = true;
 		if (requirements.unshare_files)
 			continue;
 		keep_used(&requirements, prepared, action);
-		if (action->kind == ASPAWN_ACTION_CLOSEFROM) {
-			if (action->u.closefrom.first > 0)
-				keep(&requirements, (unsigned)action->u.closefrom.first - 1);
-			requirements.unshare_files = true;
-		}
+		if (closed_from(action) > 0)
+			keep(&requirements, (unsigned)closed_from(action) - 1);
+		requirements.unshare_files = closed_from(action) >= 0;
 	}
+	if (requirements.keep_below > INT32_MAX)
+		requirements.unshare_files = false; /* all are copied */
 	requirements.image =
 		requirements.copy_memory && requirements.image && !executes_process(prepared);
-	if (!requirements.unshare_files || requirements.keep_below > INT32_MAX)
-		prepared->far_count = 0; /* all are copied */
+	if (!requirements.unshare_files)
+		prepared->far_count = 0;
 	requirements.child_makes_pipes = may_make_pipes(prepared, &requirements);
 	return requirements;
 }

@@ -48,7 +48,8 @@ static void add_error(struct text *text, int error)
 static void add_step(struct text *text, const struct aspawn_failure *failure)
 {
 	static const char stages[][12] = { "",       "",     "descriptors", "streams",
-					   "search", "exec", "interpreter" };
+					   "search", "exec", "interpreter", "argument",
+					   "clone" };
 	const struct action_info *info = aspawn_action_info(failure->kind);
 
 	if (failure->step >= 0) {
@@ -57,8 +58,7 @@ static void add_step(struct text *text, const struct aspawn_failure *failure)
 		add(text, info ? ", " : "");
 		add(text, info ? info->name : "");
 	} else {
-		add(text,
-		    failure->step >= ASPAWN_STEP_INTERPRETER ? stages[-failure->step] : "unknown");
+		add(text, failure->step >= ASPAWN_STEP_CLONE ? stages[-failure->step] : "unknown");
 	}
 }
 
@@ -93,27 +93,6 @@ static void add_subject(struct text *text, const struct aspawn_failure *failure)
 	add(text, quote);
 	add(text, subject);
 	add(text, quote);
-}
-
-static void add_failure(struct text *text, const struct aspawn_failure *failure)
-{
-	const size_t before = text->length;
-
-	if (!failure || !failure->error)
-		return;
-	add_step(text, failure);
-	add_subject(text, failure);
-	if (text->length > before)
-		add(text, ": ");
-	add_error(text, failure->error);
-}
-
-size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure)
-{
-	struct text text = text_at(to, size);
-
-	add_failure(&text, failure);
-	return text.length;
 }
 
 /* --- statuses --------------------------------------------------------------- */
@@ -168,7 +147,37 @@ size_t aspawn_status_text(char *to, size_t size, int status)
 	return text.length;
 }
 
-/* --- outcomes ---------------------------------------------------------------- */
+/* --- outcomes ----------------------------------------------------------------- */
+
+/* status: of the child, -1: not known. */
+static void add_failure(struct text *text, const struct aspawn_failure *failure, int status)
+{
+	const size_t before = text->length;
+
+	if (!failure || !failure->error)
+		return;
+	add_step(text, failure);
+	add_subject(text, failure);
+	if (text->length > before)
+		add(text, ": ");
+	if (failure->error != -PSYS_ECHILD || (status != -1 && !PSYS_WIFSIGNALED(status))) {
+		add_error(text, failure->error);
+		return;
+	}
+	if (status == -1)
+		add(text, "killed by a signal");
+	else
+		add_status(text, status);
+	add(text, " before the exec");
+}
+
+size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure)
+{
+	struct text text = text_at(to, size);
+
+	add_failure(&text, failure, -1);
+	return text.length;
+}
 
 size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io)
 {
@@ -179,13 +188,20 @@ size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io 
 
 	if (!io)
 		return 0;
+	if (result == -PSYS_EINVAL && io->size < ASPAWN_IO_SIZE_VER0) { /* nothing was stored */
+		add(&text, "argument \"io.size\": EINVAL");
+		return text.length;
+	}
 	switch (io->end) {
 	case ASPAWN_END_UNKNOWN:
-		add_error(&text, result);
+		if (result && io->failure.error == result)
+			add_failure(&text, &io->failure, -1);
+		else
+			add_error(&text, result);
 		break;
 	case ASPAWN_END_NOT_STARTED:
 		add(&text, "not started: ");
-		add_failure(&text, &io->failure);
+		add_failure(&text, &io->failure, io->status);
 		break;
 	case ASPAWN_END_TIMED_OUT:
 	case ASPAWN_END_FULL:

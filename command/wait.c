@@ -6,50 +6,55 @@
 
 #include "../aspawn/deadline.h"
 #include "../aspawn/private.h"
+#include "../aspawn/reaped.h"
 
 enum { LONGEST_ORPHANED = 2000 }; /* naps of 5 ms, until another reaps it */
+static const struct psys_timespec moment = { 1, 0 };
 
 int aspawn_release(struct aspawn_child *child)
 {
 	if (!child)
 		return -PSYS_EINVAL;
-	if (child->pid <= 0) /* waited for, or never started: nothing is open */
+	if (!is_child(child)) /* waited for, or never started: nothing is open */
 		return 0;
 
 	struct child_state *state = child_state(child);
+	if (state->pid < 0) /* it may have made a page for its reports */
+		aspawn_learn_child(child, deadline_after(&moment));
 	if (state->known <= EXECUTING)
 		state->known = OVERWRITTEN;
 	aspawn_release_reports(child);
 	/* The helper of a private child may run for long: a pool takes a stack in use. */
 	if (!state->private || state->pool || !aspawn_stack_busy(&state->stack))
 		aspawn_give_stack(state);
-	if (child->pidfd >= 0)
-		psys_close(child->pidfd);
+	if (child->ended_fd >= 0)
+		psys_close(child->ended_fd);
 	if (child->started_fd >= 0)
 		psys_close(child->started_fd);
-	child->pidfd = child->started_fd = state->report = -1;
+	if (child->own_fd >= 0)
+		psys_close(child->own_fd);
+	child->ended_fd = child->started_fd = child->own_fd = state->report = -1;
 	return 0;
 }
 
 /* waitid(2) for this child. Returns its pid, 0 if it still runs, or a negative error number. */
-static int wait_by_kernel(const struct aspawn_child *child, int *status, int options,
+static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 			  struct psys_rusage *usage)
 {
+	const int pidfd = aspawn_own_pidfd(child), pid = child_state(child)->pid;
 	struct psys_siginfo info;
 	int r = -PSYS_EINVAL;
 
 	info.u.child.pid = 0;
-	if (child->pidfd >= 0)
-		r = psys_waitid(PSYS_P_PIDFD, child->pidfd, &info, options | PSYS_WEXITED, usage);
+	if (pidfd >= 0)
+		r = psys_waitid(PSYS_P_PIDFD, pidfd, &info, options | PSYS_WEXITED, usage);
 	if (r == -PSYS_EINVAL) /* before Linux 5.4 */
-		r = psys_waitid(PSYS_P_PID, child->pid, &info, options | PSYS_WEXITED, usage);
+		r = psys_waitid(PSYS_P_PID, pid, &info, options | PSYS_WEXITED, usage);
 	if (r < 0 || !info.u.child.pid)
 		return r;
 	*status = aspawn_wait_status(&info);
 	return info.u.child.pid;
 }
-
-static const struct psys_timespec moment = { 1, 0 };
 
 static bool is_readable(int fd)
 {
@@ -57,61 +62,54 @@ static bool is_readable(int fd)
 }
 
 /* The kernel keeps the status of a reaped child for its pidfd, but not its usage. */
-static int status_of_reaped(const struct aspawn_child *child, int *status, struct psys_rusage *usage)
+static int status_of_reaped(struct aspawn_child *child, int *status, struct psys_rusage *usage)
 {
-	int r = aspawn_reaped_status(child->pidfd, status);
+	int r = aspawn_reaped_status(aspawn_own_pidfd(child), status);
 
 	if (r < 0)
 		return r;
 	if (usage)
 		psys_memset(usage, 0, sizeof *usage);
-	return child->pid;
+	return 1;
 }
 
 /* As wait_by_kernel(), of a child of this process, which another wait may have reaped. With an
  * ignored SIGCHLD waitid(2) fails some microseconds before the child is reaped. */
-static int wait_for_ordinary(const struct aspawn_child *child, int *status, int options,
+static int wait_for_ordinary(struct aspawn_child *child, int *status, int options,
 			     struct psys_rusage *usage)
 {
 	int r = wait_by_kernel(child, status, options, usage);
 
-	if (r == -PSYS_ECHILD && is_readable(child->pidfd))
+	if (r == -PSYS_ECHILD && is_readable(child->ended_fd))
 		r = status_of_reaped(child, status, usage);
 	if (r == -PSYS_EAGAIN) {
-		aspawn_await_reaped(child->pidfd, deadline_after(&moment));
+		aspawn_await_reaped(child->ended_fd, deadline_after(&moment));
 		r = status_of_reaped(child, status, usage);
 	}
 	return r == -PSYS_EAGAIN ? -PSYS_ECHILD : r;
 }
 
-/* Of a child that the kernel reaps. */
-static int wait_for_autoreaped(const struct aspawn_child *child, int *status, int options,
-			       struct psys_rusage *usage)
-{
-	int r = aspawn_await_reaped(child->pidfd, options & PSYS_WNOHANG ?
-							  (struct psys_timespec){ 0, 0 } :
-							  DEADLINE_NEVER);
-
-	if (r == -PSYS_ETIMEDOUT) /* when it has ended it is about to be reaped */
-		return is_readable(child->pidfd) ? child->pid : 0;
-	if (r == 0)
-		r = status_of_reaped(child, status, usage);
-	return r < 0 ? -PSYS_ECHILD : r;
-}
-
 /*
  * A private child whose helper somebody has killed: it is this process's child if that is a
  * subreaper or init. Of another's child the kernel has the status from when that has reaped it
- * (Linux 6.15); 0 until then.
+ * (Linux 6.15); 0 until then. If there was no child yet, it ended as the helper did.
  */
-static int wait_for_orphan(const struct aspawn_child *child, int *status, int options,
+static int wait_for_orphan(struct aspawn_child *child, int *status, int options,
 			   struct psys_rusage *usage)
 {
+	if (aspawn_pid(child) == -PSYS_ECANCELED) {
+		*status = PSYS_SIGKILL;
+		if (usage)
+			psys_memset(usage, 0, sizeof *usage);
+		return 1;
+	}
+	const int pidfd = aspawn_own_pidfd(child);
+	if (pidfd == -PSYS_ESRCH) /* its number is another's, or nobody's */
+		return -PSYS_ECHILD;
 	int r = wait_by_kernel(child, status, options, usage);
-
-	if (r != -PSYS_ECHILD || child->pidfd < 0)
+	if (r != -PSYS_ECHILD || pidfd < 0)
 		return r;
-	if (!is_readable(child->pidfd))
+	if (!is_readable(pidfd))
 		return 0;
 	r = status_of_reaped(child, status, usage);
 	return r == -PSYS_EAGAIN ? 0 : r;
@@ -127,17 +125,15 @@ static int wait_for_private(struct aspawn_child *child, int *status, int options
 		return -PSYS_ECHILD;
 	if (!(options & PSYS_WNOHANG))
 		aspawn_private_await_end(stack, DEADLINE_NEVER);
-	else if (aspawn_private_is_helped(stack) && !aspawn_private_end(stack, status, usage))
-		return is_readable(child->pidfd) ? child->pid : 0;
-	return aspawn_private_end(stack, status, usage) ?
-		       child->pid :
-		       wait_for_orphan(child, status, options, usage);
+	const bool helped = aspawn_private_is_helped(stack); /* before the look at what it stores */
+	if (aspawn_private_end(stack, status, usage))
+		return 1;
+	return helped ? 0 : wait_for_orphan(child, status, options, usage);
 }
 
 static int wait_for(struct aspawn_child *child, int *status, int options, struct psys_rusage *usage)
 {
 	return child_state(child)->private ? wait_for_private(child, status, options, usage) :
-	       is_autoreaped(child)        ? wait_for_autoreaped(child, status, options, usage) :
 					     wait_for_ordinary(child, status, options, usage);
 }
 
@@ -146,10 +142,12 @@ int aspawn_is_unreaped(struct aspawn_child *child)
 	int status, r = -PSYS_ECHILD;
 
 	if (child_state(child)->private) {
+		if (has_stack(child) && aspawn_private_is_reaped(child_stack(child_state(child))))
+			return -PSYS_ESRCH;
 		r = wait_for_private(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
 		if (r > 0) /* its helper has reaped it, or is about to */
 			r = -PSYS_ECHILD;
-	} else if (!is_autoreaped(child)) {
+	} else {
 		r = wait_by_kernel(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
 	}
 	return r == -PSYS_ECHILD ? -PSYS_ESRCH : r < 0 ? r : 0;
@@ -171,32 +169,28 @@ static int wait_for_end(struct aspawn_child *child, struct psys_timespec deadlin
 	const struct psys_timespec nap = { 0, 5000000 };
 	const bool private = child_state(child)->private && has_stack(child);
 	const struct Stack_t *stack = child_stack(child_state(child));
-	int r = child->pidfd >= 0 ? aspawn_poll_until(child->pidfd, deadline) : 0;
+	int r = 0;
 
-	if (r >= 0 && is_autoreaped(child)) { /* a tracer may delay that */
-		const struct psys_timespec soon = deadline_after(&moment);
-		return aspawn_await_reaped(child->pidfd,
-					   deadline_is_before(deadline, soon) ? soon : deadline);
-	}
-	if (r < 0 || (child->pidfd >= 0 && !private))
-		return r;
-	if (private) {
-		/* It may be known to have ended: then the helper's end is not for the limit. */
-		const struct psys_timespec soon = deadline_after(&moment);
-		if ((child->pidfd >= 0 || aspawn_private_end(stack, NULL, NULL)) &&
-		    deadline_is_before(deadline, soon))
-			deadline = soon;
+	/* If it is known to have ended, the helper's end is not for the limit. */
+	if (private && aspawn_private_end(stack, NULL, NULL))
+		deadline = deadline_after(&moment);
+	if (child->ended_fd >= 0)
+		r = aspawn_poll_until(child->ended_fd, deadline);
+	else if (private)
 		r = aspawn_private_await_end(stack, deadline);
-		if (r < 0 || aspawn_private_end(stack, NULL, NULL))
-			return r;
-	}
+	if (r < 0 || (private ? aspawn_private_end(stack, NULL, NULL) : child->ended_fd >= 0))
+		return r;
+	if (private && aspawn_own_pidfd(child) >= 0) /* somebody has killed the helper */
+		r = aspawn_poll_until(child->own_fd, deadline);
+	if (r < 0)
+		return r;
 	for (int naps = 0;; naps++) {
 		r = aspawn_ended(child);
 		if (r)
 			return r < 0 ? r : 0;
 		if (deadline_has_passed(deadline))
 			return -PSYS_ETIMEDOUT;
-		if (private && child->pidfd >= 0 && naps == LONGEST_ORPHANED)
+		if (private && child->own_fd >= 0 && naps == LONGEST_ORPHANED)
 			return -PSYS_ECHILD;
 		psys_nanosleep(&nap, NULL);
 	}
@@ -233,7 +227,7 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 			aspawn_stack_reap_helper(child_stack(child_state(child)));
 	}
 	aspawn_release(child);
-	child->pid = 0;
+	child_state(child)->pid = 0;
 	if (r < 0)
 		return r;
 	if (status)

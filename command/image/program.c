@@ -63,6 +63,7 @@ static void move_pointers(struct prepared *prepared)
 	prepared->far = (struct far_descriptor *)(uintptr_t)moved(prepared->far, distance);
 	prepared->reserved = (struct reserved *)(uintptr_t)moved(prepared->reserved, distance);
 	prepared->actions = (struct aspawn_action *)(uintptr_t)moved(prepared->actions, distance);
+	prepared->image.kept = (int *)(uintptr_t)moved(prepared->image.kept, distance);
 	for (size_t i = 0; i < prepared->count; i++) {
 		struct aspawn_action *action = &prepared->actions[i];
 		const struct action_info *info = &aspawn_action_infos[action->kind];
@@ -77,19 +78,10 @@ static void move_pointers(struct prepared *prepared)
 
 /* --- what the exec has changed -------------------------------------------------- */
 
-static void set_cloexec(const struct prepared *prepared, int report)
+static void set_cloexec(const struct image_data *image)
 {
-	if (report >= 0)
-		psys_fcntl(report, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
-	for (size_t i = 0; i < prepared->pipe_count; i++)
-		psys_fcntl(prepared->pipes[i].childs_end, PSYS_F_SETFD, PSYS_FD_CLOEXEC);
-	for (size_t i = 0; i < prepared->count; i++) {
-		const struct aspawn_action *action = &prepared->actions[i];
-
-		if (action->flags)
-			psys_fcntl(member_int(action, aspawn_action_infos[action->kind].uses),
-				   PSYS_F_SETFD, PSYS_FD_CLOEXEC);
-	}
+	for (size_t i = 0; i < image->kept_count; i++)
+		psys_fcntl(image->kept[i], PSYS_F_SETFD, PSYS_FD_CLOEXEC);
 }
 
 /* The exec of root has given all capabilities of the bounding set, and may have taken some that no
@@ -119,7 +111,7 @@ static struct prepared *take_command(char *const *strings)
 		return NULL;
 	prepared = unpack(strings, &size);
 	return size > sizeof *prepared + sizeof(struct control) &&
-			       prepared->image.layout == IMAGE_LAYOUT &&
+			       prepared->image.build == ASPAWN_IMAGE_BUILD &&
 			       prepared->image.size == size ?
 		       prepared :
 		       NULL;
@@ -148,7 +140,7 @@ int main(int argc, char **argv)
 	if (!prepared->image.filtered)
 		psys_personality((unsigned)prepared->image.personality);
 	move_pointers(prepared);
-	set_cloexec(prepared, control->report.childs_end);
+	set_cloexec(&prepared->image);
 	restore_capabilities(prepared);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
 	aspawn_watch_begin(watch);

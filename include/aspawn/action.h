@@ -33,7 +33,7 @@
  * page has the details.
  *
  * Put actions that drop privileges last. A usual order: SETSID or SETPGID, OPEN, RLIMIT, CHDIR,
- * USER, PDEATHSIG, NO_NEW_PRIVS, CLOSEFROM(3).
+ * USER, PDEATHSIG, NO_NEW_PRIVS, CLOSEFROM(3) or ONLY_BELOW(3).
  *
  * [copy] marks actions that change state of the shared memory (oom_score_adj, dumpable), or would
  * run with new credentials on memory that the parent can write. A command with such an action
@@ -117,7 +117,9 @@ enum aspawn_action_kind {
 	ASPAWN_ACTION_CALL = 49,
 
 	ASPAWN_ACTION_SIGNAL_DEFAULT = 50,
-	ASPAWN_ACTION_SIGNAL_IGNORE = 51
+	ASPAWN_ACTION_SIGNAL_IGNORE = 51,
+
+	ASPAWN_ACTION_ONLY_BELOW = 52
 };
 
 /* A function for ASPAWN_CALL. Returns 0, or a negative error number if the action fails. */
@@ -147,6 +149,7 @@ struct aspawn_action {
 		struct { int fd; int *write_end; } input_pipe;
 		struct { int fd; } close;
 		struct { int first; } closefrom;
+		struct { int first; } only_below;
 		struct { int first; } cloexec_from;
 
 		struct { const char *name, *value; } setenv;
@@ -277,20 +280,29 @@ PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
 #define ASPAWN_CLOSE(fd) ASPAWN_MAKE(CLOSE, close, fd)
 
 /*
- * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last: it makes the
- * start faster if the caller has many descriptors open, because the child copies only descriptors
- * up to the highest that an earlier action uses (close_range(2), Linux 5.9). So prefer low numbers.
- * Pipes, and descriptors above 127, are not copied where the kernel allows it: aspawn_action(3).
- *
- * The child copies all descriptors if an earlier action has a path that may lead to a descriptor
- * (in /proc or /dev, or as fd/9). Two uses of a descriptor are not detected: if an earlier
- * ASPAWN_CALL needs it, keep it with ASPAWN_DUP2(fd, fd); if a symbolic link of another name leads
- * to it, set ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS. aspawn_start() returns when the child has its
- * copy: see ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED.
- * Errors, of ASPAWN_STEP_DESCRIPTORS: ENOMEM, EMFILE.
+ * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last. A caller with at
+ * most 1024 descriptors waits for nothing: the child begins with a copy of them. With more the
+ * command begins as with ASPAWN_ONLY_BELOW. Errors: as of that.
  */
 PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
 #define ASPAWN_CLOSEFROM(first) ASPAWN_MAKE(CLOSEFROM, closefrom, first)
+
+/*
+ * Closes all descriptors from first up, which the child never has: for callers that write programs
+ * and execute them, as a child that has another's file open for writing fails its exec (ETXTBSY).
+ * The cost does not depend on the caller's descriptors, but aspawn_start() returns only when the
+ * child has had its turn, on busy processors some milliseconds: it copies the descriptors up to the
+ * highest that an earlier action uses (close_range(2), Linux 5.9). So prefer low numbers. Pipes, and
+ * descriptors above 127, are not copied where the kernel allows it: aspawn_action(3).
+ *
+ * The child has copies of all if an earlier action has a path that may lead to a descriptor (in
+ * /proc or /dev, or as fd/9). Two uses of a descriptor are not detected: if an earlier
+ * ASPAWN_CALL needs it, keep it with ASPAWN_DUP2(fd, fd); if a symbolic link of another name leads
+ * to it, set ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS. Not to wait: ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED.
+ * Errors, of ASPAWN_STEP_DESCRIPTORS: ENOMEM, EMFILE.
+ */
+PSYS_API void aspawn_action_only_below(struct aspawn_action *action, int first);
+#define ASPAWN_ONLY_BELOW(first) ASPAWN_MAKE(ONLY_BELOW, only_below, first)
 
 /* Sets FD_CLOEXEC on all descriptors from first up: later actions can still use them.
  * Errors: none. */
@@ -433,7 +445,8 @@ PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned p
 
 /*
  * Joins the control group (version 2) whose directory is open as fd: cgroups(7). The child
- * begins in the group (CLONE_INTO_CGROUP, Linux 5.7), or writes to its cgroup.procs. [copy]
+ * begins in the group (CLONE_INTO_CGROUP, Linux 5.7), or writes to its cgroup.procs. [copy] Linux
+ * 6.14 kills what begins in a group that was ever killed: then a second child writes.
  * With shared memory the OOM killer of that group could kill the parent too.
  * Errors: EBADF, ENOENT (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
  */
@@ -469,8 +482,10 @@ PSYS_API void aspawn_action_groups(struct aspawn_action *action, const unsigned 
 				   size_t count);
 #define ASPAWN_GROUPS(list, count) ASPAWN_MAKE(GROUPS, groups, list, count)
 
-/* Removes PSYS_CAP_... from the bounding set: PR_CAPBSET_DROP, prctl(2). Errors: EPERM,
- * EINVAL (no such capability). */
+/* Removes PSYS_CAP_... from the bounding set: PR_CAPBSET_DROP, prctl(2). ASPAWN_CAP_ALL empties the
+ * bounding, inheritable and ambient sets: then the program has none, even as root. Later actions
+ * keep those of the caller. Errors: EPERM, EINVAL (no such capability). */
+#define ASPAWN_CAP_ALL (-1)
 PSYS_API void aspawn_action_cap_drop(struct aspawn_action *action, int capability);
 #define ASPAWN_CAP_DROP(capability) ASPAWN_MAKE(CAP_DROP, cap_drop, capability)
 
@@ -492,7 +507,8 @@ PSYS_API void aspawn_action_no_new_privs(struct aspawn_action *action);
  * seccomp(2): a filter of count instructions, struct psys_sock_filter or the kernel's
  * struct sock_filter. Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN. Later actions, the
  * library's report to the parent, and the exec run under the filter, so the filter must allow
- * write, rt_sigprocmask, exit_group and execve.
+ * write, rt_sigprocmask, exit_group and execve. A filter that kills the child at another call, after
+ * the exec has failed, costs the explanation alone.
  * Errors: EACCES, EINVAL, ENOMEM, ENOSYS.
  */
 PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *filter, size_t count);

@@ -107,23 +107,12 @@ enum aspawn_flags {
 	 * is busy. Not with ASPAWN_VFORK. See aspawn(3), "Private children".
 	 */
 	ASPAWN_PRIVATE = 16,
-	/*
-	 * The kernel reaps the child (CLONE_AUTOREAP, Linux 7.1): no zombie, and no SIGCHLD when it
-	 * ends; aspawn_private_wait() tells how it ended, by the pidfd. There is no helper, so
-	 * that the child is the caller's: while it runs a wait(-1) counts it, its stops raise SIGCHLD,
-	 * and its usage is not known. Needs ASPAWN_PIDFD. Without it, and where the kernel does
-	 * not have the flag, as ASPAWN_PRIVATE: aspawn_privacy() tells. Not with ASPAWN_VFORK.
-	 */
-	ASPAWN_AUTOREAP = 32,
-	/*
-	 * As ASPAWN_AUTOREAP, and the child is killed (SIGKILL) when the caller's process ends:
-	 * when the last copy of its pidfd is closed (CLONE_PIDFD_AUTOKILL, Linux 7.1), which needs
-	 * ASPAWN_NNP or privileges; otherwise by the helper. Also with ASPAWN_PRIVATE.
-	 */
-	ASPAWN_AUTOKILL = 64,
+	/* As ASPAWN_PRIVATE, and the child is killed (SIGKILL) when the caller's process ends,
+	 * whichever of its threads made the child; not at the caller's exec. Not its descendants. */
+	ASPAWN_DIES_WITH_CALLER = 32,
 	/* The child has no_new_privs before fn runs: CLONE_NNP (Linux 7.1), or prctl(2). If a filter
 	 * forbids both, the child exits with 127 and fn does not run. */
-	ASPAWN_NNP = 128
+	ASPAWN_NNP = 64
 };
 
 struct aspawn_options {
@@ -219,24 +208,10 @@ enum aspawn_privacy {
 	ASPAWN_NOT_PRIVATE,        /* it is not, or there has been none */
 	ASPAWN_PRIVATE_HELPED,     /* the helper is a zombie from its end until it is reaped */
 	ASPAWN_PRIVATE_AUTOREAPED, /* the kernel reaps the helper (CLONE_AUTOREAP, Linux 7.1) */
-	ASPAWN_PRIVATE_NO_HELPER,  /* by ASPAWN_AUTOREAP: the kernel reaps the child */
 };
 
 /* How the last child on this stack is hidden: enum aspawn_privacy. */
 PSYS_API int aspawn_privacy(const struct Stack_t *stack);
-
-/* How the caller got its ends of the pipes to a child: the first that the kernel allows. */
-enum aspawn_pipes {
-	ASPAWN_PIPES_NONE,   /* there are none */
-	ASPAWN_PIPES_COPIED, /* it made them; the child copied its descriptors up to them */
-	/* The child made them in its own descriptor table (ASPAWN_CLOSEFROM), and the caller */
-	ASPAWN_PIPES_TAKEN,  /* took its ends by pidfd_getfd(2) */
-	ASPAWN_PIPES_OPENED, /* opened them in /proc */
-	ASPAWN_PIPES_MOVED,  /* got them from a second thread of the child */
-};
-
-/* How the caller got the pipes of the last child on this stack: enum aspawn_pipes. */
-PSYS_API int aspawn_pipes(const struct Stack_t *stack);
 
 #ifdef __cplusplus
 }

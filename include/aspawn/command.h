@@ -30,7 +30,7 @@
  * Every function is async-signal-safe and thread-safe, uses no heap, and changes neither errno
  * nor a signal handler. No call returns -EINTR: a handler runs, and the call goes on. A handle
  * may be passed from thread to thread, but only one thread may use it at a time; to be able to
- * cancel a wait, poll pidfd instead. Times are in milliseconds; as a function's argument,
+ * cancel a wait, poll ended_fd instead. Times are in milliseconds; as a function's argument,
  * negative means no limit, and 0 means that the call does not wait.
  *
  * After fork(2) the new process has copies of the handles of its parent's children. It may
@@ -65,7 +65,7 @@ enum aspawn_stream {
 
 enum aspawn_command_flags {
 	/* Make aspawn_child.started_fd, for callers that poll for a successful exec. To poll for a
-	 * failure pidfd is enough, as a child that fails ends. aspawn_wait_started() needs no
+	 * failure ended_fd is enough, as a child that fails ends. aspawn_wait_started() needs no
 	 * descriptor. */
 	ASPAWN_COMMAND_STARTED_FD = 1,
 	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
@@ -74,21 +74,21 @@ enum aspawn_command_flags {
 	 * the directory that the actions change to. Fails after a change of the root. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
 	/* The caller promises that no thread opens, closes or duplicates a descriptor until
-	 * aspawn_wait_started() has answered. With ASPAWN_CLOSEFROM, no pipe, and no descriptor
+	 * aspawn_wait_started() has answered. With ASPAWN_ONLY_BELOW, no pipe, and no descriptor
 	 * above 127, aspawn_start() then does not wait for the child to copy its descriptors. */
 	ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED = 8,
 	/* Suspend the calling thread until the exec, as vfork(2) does. For debuggers, which
 	 * otherwise lose breakpoints of the caller. Also for very long argv and envp: this flag
 	 * avoids their copy, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC. */
 	ASPAWN_COMMAND_VFORK = 16,
-	/* Make no pidfd: aspawn_child.pidfd is -1. For callers that wait by pid, or may be
+	/* Make no pidfd: aspawn_child.ended_fd is -1. For callers that wait by pid, or may be
 	 * out of descriptors. */
 	ASPAWN_COMMAND_NO_PIDFD = 32,
 	/* Begin the child in a copy of the memory, as fork(2) does and at its cost: what an
 	 * ASPAWN_CALL stores does not reach the caller. For valgrind. */
 	ASPAWN_COMMAND_FORK = 64,
-	/* With ASPAWN_CLOSEFROM: copy all descriptors first, for an action whose path leads to a
-	 * descriptor through a symbolic link. */
+	/* With ASPAWN_ONLY_BELOW or ASPAWN_CLOSEFROM: the child has copies of all descriptors
+	 * until then, for an action whose path leads to one through a symbolic link. */
 	ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS = 128,
 	/* The caller's ends of all pipes are O_NONBLOCK; the program's are blocking. */
 	ASPAWN_COMMAND_NONBLOCK = 256,
@@ -100,24 +100,13 @@ enum aspawn_command_flags {
 	 * "Private children".
 	 */
 	ASPAWN_COMMAND_PRIVATE = 512,
-	/*
-	 * The kernel reaps the child (CLONE_AUTOREAP, Linux 7.1): no zombie, and no SIGCHLD when it
-	 * ends. There is no helper: while the child runs a wait(-1) counts it, its stops raise
-	 * SIGCHLD, and aspawn_wait() stores no usage. Where the kernel does not have that, and
-	 * with ASPAWN_COMMAND_NO_PIDFD, as ASPAWN_COMMAND_PRIVATE: aspawn_child_privacy() tells.
-	 * Not with ASPAWN_COMMAND_VFORK.
-	 */
-	ASPAWN_COMMAND_AUTOREAP = 1024,
-	/*
-	 * As ASPAWN_COMMAND_AUTOREAP, and the child is killed (SIGKILL) when the caller's process
-	 * ends. If the kernel does that (CLONE_PIDFD_AUTOKILL, Linux 7.1), which needs an
-	 * ASPAWN_NO_NEW_PRIVS() or privileges, also aspawn_release() kills it; otherwise the helper
-	 * kills it. Also with ASPAWN_COMMAND_PRIVATE. Not its descendants.
-	 */
-	ASPAWN_COMMAND_AUTOKILL = 2048,
+	/* As ASPAWN_COMMAND_PRIVATE, and the child is killed (SIGKILL) when the caller's process
+	 * ends, whichever of its threads started the child; not by aspawn_release(), nor at the
+	 * caller's exec. Not its descendants. */
+	ASPAWN_COMMAND_DIES_WITH_CALLER = 1024,
 	/* With a [copy] action (aspawn/action.h): begin in a copy of the memory, and do not execute
 	 * the library's image. For security monitors that report programs without a file. */
-	ASPAWN_COMMAND_NO_IMAGE = 4096
+	ASPAWN_COMMAND_NO_IMAGE = 2048
 };
 
 /*
@@ -188,13 +177,19 @@ enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * __SIZEOF_POINTER__ }; /* of the first
 /* Where a command failed: the index of an action, from 0, or one of these. */
 enum aspawn_step {
 	ASPAWN_STEP_NONE = -1,        /* nothing failed, or the step is not known */
-	ASPAWN_STEP_DESCRIPTORS = -2, /* copying the descriptors, for ASPAWN_CLOSEFROM */
+	ASPAWN_STEP_DESCRIPTORS = -2, /* copying the descriptors, for ASPAWN_ONLY_BELOW */
 	/* std_in, std_out, std_err, or the group of ASPAWN_IO_KILL_GROUP */
 	ASPAWN_STEP_STREAMS = -3,
-	ASPAWN_STEP_SEARCH = -4,     /* file was not found in the search path */
-	ASPAWN_STEP_EXEC = -5,       /* execve(2) */
-	ASPAWN_STEP_INTERPRETER = -6 /* file exists, but not the interpreter that its first
-				       * line or its ELF header names */
+	ASPAWN_STEP_SEARCH = -4,      /* file was not found in the search path */
+	ASPAWN_STEP_EXEC = -5,        /* execve(2) */
+	ASPAWN_STEP_INTERPRETER = -6, /* file exists, but not the interpreter that its first
+				       * line, as the subject then, or its ELF header names */
+	/* a member of the command, the subject; of struct aspawn_io: "io.size". An invalid action
+	 * has its index */
+	ASPAWN_STEP_ARGUMENT = -7,
+	/* clone(2), of a private child by its helper; of other children it is the call's error.
+	 * -ECHILD: a signal killed the helper before */
+	ASPAWN_STEP_CLONE = -8
 };
 
 /* Always 128 bytes, on every architecture; contains no pointer. */
@@ -285,7 +280,8 @@ struct aspawn_io {
 	 * and SIGKILL at once. */
 	int64_t grace_ms __attribute__((aligned(8)));
 
-	/* Results, stored unless the call returns -EINVAL or -E2BIG. */
+	/* Results. After -EINVAL and -E2BIG only end and failure, which names the argument, unless
+	 * size is too small. */
 	int end;    /* enum aspawn_end */
 	int status; /* as aspawn_wait() stores it, also if the exec failed; -1: none */
 	struct aspawn_failure failure;
@@ -321,7 +317,7 @@ enum {
  *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored, and the
  *               kernel does not keep the status (before 6.15, or no pidfd). The output is
  *               complete; status and usage are not known (ASPAWN_END_UNKNOWN)
- *   -EINVAL     io is NULL; io->size is less than the first version's; an unknown flag; input
+ *   -EINVAL     see aspawn_io_text(). io is NULL; io->size is less than the first version's; an unknown flag; input
  *               is NULL and input_size not 0; data is NULL without a sink and size not 0; there
  *               is input, or an output, for a stream that command sends elsewhere
  *   -E2BIG      io->size is larger than this library's, and a byte beyond is not zero
@@ -346,24 +342,26 @@ PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct a
  * bytes, on every architecture.
  */
 struct aspawn_child {
-	pid_t pid; /* 0: no child, or waited for */
-	/* Readable when the child has ended (Linux 5.3). CLOEXEC; the library closes it. -1: not
-	 * requested or not supported; poll(2) ignores -1, so call aspawn_ended() from a timer.
+	/* Readable when the child has ended (Linux 5.3). For polling only: of a private child it is
+	 * a descriptor of its helper, so signals are for aspawn_kill(), and the child itself for
+	 * aspawn_pidfd(). CLOEXEC; the library closes it. -1: not requested or not supported;
+	 * poll(2) ignores -1, so call aspawn_ended() from a timer.
 	 *
-	 * Before aspawn_wait(), aspawn_communicate() or aspawn_release() close pidfd and
+	 * Before aspawn_wait(), aspawn_communicate() or aspawn_release() close ended_fd and
 	 * started_fd, remove them from epoll(7) or the array of poll(2): epoll reports a
 	 * descriptor until its last copy is closed, and a child before its exec may hold one. */
-	int pidfd;
+	int ended_fd;
 	/* With ASPAWN_COMMAND_STARTED_FD, otherwise -1. CLOEXEC; the library closes it. Readable
 	 * when the child has failed or is about to execute; hung up when it has executed. Do not
 	 * read from it: call aspawn_wait_started() with timeout 0, and poll on after -ETIMEDOUT.
 	 * A process that another thread forked meanwhile delays the hang-up, so call
-	 * aspawn_wait_started() also when pidfd is readable. */
+	 * aspawn_wait_started() also when ended_fd is readable. */
 	int started_fd;
 	/* The caller's ends of the pipes of ASPAWN_PIPE: writes to in_fd, reads from out_fd and
 	 * err_fd. CLOEXEC, above 2; -1: no pipe. The caller closes them, or aspawn_communicate()
 	 * does. A caller that closes one before aspawn_communicate(), or keeps it, stores -1. */
 	int in_fd, out_fd, err_fd;
+	int own_fd;                                         /* internal */
 	unsigned char own[104] __attribute__((aligned(8))); /* internal */
 };
 
@@ -374,8 +372,9 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * failures are not errors of this call.
  *
  * The call takes some microseconds, whatever the actions do, with these exceptions. With
- * ASPAWN_CLOSEFROM it waits until the child has copied its descriptors, by its first system call;
- * if the child is stopped or frozen before, the wait goes on with the caller's signal mask. With a
+ * ASPAWN_ONLY_BELOW, or ASPAWN_CLOSEFROM and more than 1024 descriptors, it waits until the child
+ * has copied its descriptors, by its first system call: on busy processors some milliseconds. If the
+ * child is stopped or frozen before, the wait goes on with the caller's signal mask. With a
  * [copy] action it waits until the child has executed the library's image, unless it has worked
  * with the pool before, or costs as much as fork(2), as with ASPAWN_COMMAND_FORK. With
  * ASPAWN_COMMAND_VFORK, and in user-mode emulators, it waits for the exec. In such a wait, while
@@ -385,9 +384,9 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *          if the caller reaps by pid. May be uninitialized before.
  * command  copied
  *
- * On failure there is no child and no open descriptor; child->pid is 0, the descriptors are -1,
- * and aspawn_release() does nothing.
- *   -EINVAL     size was not set, most often. child or command is NULL; file and argv[0] are
+ * On failure there is no child and no open descriptor; the descriptors are -1, aspawn_pid() is
+ * -EINVAL, and aspawn_release() does nothing.
+ *   -EINVAL     an invalid argument, which aspawn_wait_started() names: child or command is NULL; file and argv[0] are
  *               NULL; both pool and stack are set; a stream has an invalid number, or one other
  *               than std_err is ASPAWN_TO_STDOUT; only one of actions and action_count is set;
  *               an unknown flag or kind of action; an invalid argument of an action
@@ -415,7 +414,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
  *
  *   0           the program was executed. A signal that kills the child within execve(2) itself
  *               cannot be distinguished from that.
- *   -ECANCELED  the program was never executed: *failure says why
+ *   -ECANCELED  the program was never executed: *failure says why. Also after -EINVAL and -E2BIG of
+ *               aspawn_start()
  *   -ETIMEDOUT  the child has neither executed nor failed yet
  *   -ESTALE     the answer is lost: another child has used command.stack since, or
  *               aspawn_release() was called
@@ -426,14 +426,34 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
 				 int64_t timeout_ms);
 
 /*
+ * Returns the child's number: of an ordinary child at once. A private child is cloned by its helper,
+ * and the call waits until that has happened: some microseconds, or on a busy machine until the
+ * helper has its turn. Before the child is reaped no other process has the number; a private child
+ * is reaped at its end. To send a signal, use aspawn_kill().
+ *   -ECANCELED  the child could not be cloned: aspawn_wait_started() says why
+ *   -EAGAIN     the helper is stopped or frozen, and has not cloned the child for a second
+ *   -ESRCH      its number was not known when aspawn_release() was called
+ *   -EINVAL     child is NULL or no child, or was waited for
+ */
+PSYS_API PSYS_MUST_CHECK int aspawn_pid(struct aspawn_child *child);
+
+/*
+ * Returns a new descriptor of the child itself, for pidfd_send_signal(2), pidfd_getfd(2), setns(2)
+ * and the like. CLOEXEC; the caller closes it. May wait as aspawn_pid() does.
+ *   -ESRCH      the child is reaped, as a private child is at its end
+ *   and errors of aspawn_pid() and pidfd_open(2), Linux 5.3
+ */
+PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
+
+/*
  * Returns how a child is hidden: enum aspawn_privacy of aspawn/aspawn.h. Also after aspawn_wait() and
  * aspawn_release(). ASPAWN_NOT_PRIVATE for an ordinary child, for none, and if child is NULL.
  */
 PSYS_API int aspawn_child_privacy(const struct aspawn_child *child);
 
 /*
- * Waits for the child's end, reaps the child, closes pidfd and started_fd, and returns the memory
- * to the pool. Reads no pipe: a program that fills a pipe never ends, so read first, or use
+ * Waits for the child's end, reaps the child, closes ended_fd and started_fd, and returns the
+ * memory to the pool. Reads no pipe: a program that fills a pipe never ends, so read first, or use
  * aspawn_communicate(). The caller still has to close child->in_fd, out_fd and err_fd.
  *
  * status  out, may be NULL: as wait(2) stores it, for WIFEXITED() or PSYS_WIFEXITED() and so
@@ -449,7 +469,7 @@ PSYS_API int aspawn_child_privacy(const struct aspawn_child *child);
  *               keep the status (before Linux 6.15, or no pidfd); *status and *usage are
  *               untouched. Where the kernel does, usage is all zero
  *   -EINVAL     child is NULL or no child, or was waited for
- * After 0, -ECANCELED and -ECHILD pid is 0, and pidfd and started_fd are -1.
+ * After 0, -ECANCELED and -ECHILD there is no child any more, and ended_fd and started_fd are -1.
  * Without a pidfd, or after aspawn_release(), the call waits by pid. If another wait reaps the
  * child, and a new child of this process gets the same pid, the call waits for the new child.
  * Without a pidfd that can be polled (before Linux 5.3) the call checks the child every 5 ms.
@@ -471,7 +491,7 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
  * Does all of aspawn_run() except the start: feeds and collects through child->in_fd, out_fd and
  * err_fd, ends the child after a timeout and the like, waits for its end and reaps it. On return
  * the three descriptors are closed and -1, and the child is released, after a failure too, which
- * kills the child. -EINVAL and -E2BIG change nothing.
+ * kills the child. -EINVAL and -E2BIG change nothing but io->end and io->failure.
  *
  * Returns what aspawn_run() does, without the errors of the start. Also fails with -EINVAL if
  * child is NULL or no child, or was waited for; and if there is input, or an output, without the
@@ -481,9 +501,10 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
 
 /*
  * Releases everything except the process, for callers that reap by pid with waitpid(2). Closes
- * pidfd and started_fd, and returns the memory to the pool, which reuses it when the child has left
+ * ended_fd and started_fd, and returns the memory to the pool, which reuses it when the child has left
  * it. Without a pool and a stack, waits until the child has left its memory, by its exec or end.
  * May be repeated; after aspawn_wait() it does nothing.
+ * Waits at most a second for the helper of a private child that has not cloned it yet.
  * As long as nobody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still
  * work, by pid. They do not know any more if the program was executed.
  *   -EINVAL  child is NULL
@@ -496,7 +517,8 @@ PSYS_API int aspawn_release(struct aspawn_child *child);
  * also if the child has ended and is not reaped. Until the exec all signals except SIGKILL and
  * SIGSTOP stay pending.
  *   -EINVAL  child is NULL or no child, or was waited for; the signal is invalid
- *   -ESRCH   another wait has reaped the child
+ *   -ESRCH   another wait, or the helper of a private child, has reaped the child
+ *   -EAGAIN  a private child: as of aspawn_pid()
  *   -EPERM   the child runs as another user
  * See pidfd_send_signal(2), Linux 5.1. Without a pidfd the call uses waitid(2) and kill(2): if
  * another thread reaps the child at that moment, another process may get the signal.
@@ -508,9 +530,9 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
  * ASPAWN_SETSID(); to the child alone if it leads no group, or not yet. Does not reach processes
  * that have made a group or session of their own (daemons, jobs of an interactive shell), nor
  * processes of another user. Works until the child has been waited for, even if it has ended. To
- * end a whole tree: send SIGTERM; do not wait for the child, even if its pidfd is readable; after
+ * end a whole tree: send SIGTERM; do not wait for the child, even if ended_fd is readable; after
  * a grace period send SIGKILL; then call aspawn_wait().
- *   -EINVAL, -ESRCH, -EPERM  as of aspawn_kill()
+ *   -EINVAL, -ESRCH, -EAGAIN, -EPERM  as of aspawn_kill()
  * Uses kill(2), after a check that the child is not reaped. If another thread calls waitpid(-1),
  * the check can be outdated; aspawn_kill_cgroup() is safe.
  */
@@ -518,7 +540,8 @@ PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
  * Returns how the child began: enum aspawn_clone_mode of aspawn/aspawn.h. ASPAWN_MODE_IMAGE and
- * ASPAWN_MODE_FORK: in memory of its own. ASPAWN_MODE_NONE: child is NULL or was never started.
+ * ASPAWN_MODE_FORK: in memory of its own. ASPAWN_MODE_NONE: child is NULL or was never started, or
+ * it is private and its number is not known yet: aspawn_pid().
  */
 PSYS_API int aspawn_child_mode(const struct aspawn_child *child);
 
@@ -527,8 +550,7 @@ PSYS_API int aspawn_child_mode(const struct aspawn_child *child);
  * cgroup_fd, and of all groups below, including processes that are forked meanwhile or have their
  * own session. With ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to end a command with all
  * that it started; only processes that were moved to another control group escape. Does not wait
- * for their end. Make a new control group for the next command: Linux 6.18 also kills a child that
- * begins in a control group that was killed before.
+ * for their end. The control group may be used again.
  *   -EBADF       cgroup_fd is not open
  *   -ENOENT      not a control group of version 2, or the root, or Linux before 5.14
  *   -EACCES      the caller may not write to cgroup.kill
@@ -541,7 +563,7 @@ PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 
 /*
  * Keeps the memory of children for later children, so that a start maps nothing, and once a command
- * has executed the library's image, two descriptors for that. {0} before its first use. Any
+ * has executed the library's image, a descriptor for that. {0} before its first use. Any
  * number of threads may use a pool at the same time; no lock is taken, so a pool works in signal
  * handlers and after fork(2). Do not move a pool while a child, released or not, runs in its
  * memory; free it when aspawn_pool_trim() has returned 0. Always 64 bytes.

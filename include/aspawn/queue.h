@@ -23,7 +23,9 @@
  * The commands are started by a server: a process that shares the caller's memory, but has its own
  * small descriptor table and is the parent of all jobs. So the jobs raise no SIGCHLD in the
  * caller's process, no wait of the caller's sees them, they inherit no descriptor of the caller's,
- * and a start costs the same however much memory and however many descriptors the caller has.
+ * and a start costs the same however many descriptors the caller has, and however much memory; but a
+ * job with a [copy] action (aspawn/action.h), as of another user, or with ASPAWN_COMMAND_FORK begins
+ * in a copy of the caller's memory, at fork(2)'s cost, and the server starts no other meanwhile.
  *
  * SECURITY: the server keeps the credentials, namespaces, filters and limits that the calling
  * thread had at the creation of the queue. A process that restricts itself afterwards (setuid,
@@ -35,17 +37,8 @@
  * aspawn_queue_release() and aspawn_queue_count() are also async-signal-safe, as is
  * aspawn_queue_wait() with timeout 0; a handler must not leave them by longjmp.
  *
- * Functions in the server (aspawn_queue_options.completed, aspawn_job.sink) run on the caller's
- * memory, at the same time as its threads and, with several servers, as each other, and as soon as
- * there is something for them: so they share data by atomic operations only, call only psys_*, the
- * helpers of syscall/ and aspawn_queue_count(), return soon, use at most 16 KiB of stack, and must not
- * leave by longjmp. Descriptors are the server's there, 0 to 2 /dev/null. Their thread pointer leads to
- * 64 KiB of zeroed memory, no thread's; on i386 to the thread that has created the queue, so that they
- * must be ASPAWN_CHILD functions. With ASPAWN_QUEUE_LOCAL the serving thread calls them, and none of this
- * matters, but they must not call functions of the queue other than aspawn_queue_count().
- *
- * After fork(2) the new process has no queue: each function returns -ESTALE there, and
- * aspawn_queue_close() releases its copies of memory and descriptors.
+ * After fork(2) the new process has no queue: each function returns -ESTALE there, also one that a
+ * signal handler has forked in; aspawn_queue_close() releases its copies of memory and descriptors.
  */
 #ifndef ASPAWN_QUEUE_H
 #define ASPAWN_QUEUE_H
@@ -62,13 +55,12 @@ struct aspawn_result;
 /* --- creation -------------------------------------------------------------------- */
 
 enum aspawn_queue_flags {
-	/*
-	 * Make no server: jobs are children of the calling process, started by the thread in
+	/* Make no server: jobs are children of the calling process, started by the thread in
 	 * aspawn_queue_serve(), or, while there is none, by the threads in aspawn_queue_wait() and
-	 * aspawn_queue_drain(). Where no process can share memory (user-mode emulators), and for
-	 * jobs that must have the caller's current credentials, directory and descriptors. The
-	 * process must not ignore SIGCHLD nor reap by wait(-1).
-	 */
+	 * aspawn_queue_drain(), which handle signals only while they sleep. Where no process can
+	 * share memory (user-mode emulators), and for jobs that must have the caller's current
+	 * credentials, directory and descriptors. The process must not ignore SIGCHLD nor reap by
+	 * wait(-1). */
 	ASPAWN_QUEUE_LOCAL = 1,
 	/* Make the descriptor of aspawn_queue_fd(). */
 	ASPAWN_QUEUE_FD = 2
@@ -79,8 +71,7 @@ struct aspawn_queue_options {
 	/* sizeof(struct aspawn_queue_options) */
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* enum aspawn_queue_flags */
-	/* Jobs between submit and release; rounded up to a power of two for each server; 0: 256; at
-	 * most 32768. */
+	/* Jobs between submit and release; rounded up to a power of two; 0: 256; at most 32768. */
 	uint32_t jobs;
 	/* Jobs that run at the same time, at most 32768; 0: 16. Address space for each: 192 KiB
 	 * and job_bytes. */
@@ -89,52 +80,24 @@ struct aspawn_queue_options {
 	 * Address space only until it is used. 0: 32768; at most 16 MiB. */
 	uint32_t job_bytes;
 	uint32_t delay_ms; /* least time between two starts; 0: none */
-
-	/*
-	 * Called in the server for each job that has ended, with its whole result: see "functions
-	 * in the server". Returns 0 if aspawn_queue_wait() is to return the result too; otherwise
-	 * the job's place is free again, and nobody has to take or release it. Not called for a
-	 * job that is ASPAWN_JOB_LOST. NULL: none.
-	 */
-	int (*completed)(void *arg, const struct aspawn_result *result);
-	void *completed_arg;
-
-	/*
-	 * Servers, for machines with many processors; 0 and 1: one; at most 64; 1 with
-	 * ASPAWN_QUEUE_LOCAL. A server starts about as many jobs a second as one thread could. Each
-	 * has its share of jobs and running: no more are made than running, and one with delay_ms,
-	 * as it starts a job each millisecond easily. The queue chooses a server for each job:
-	 *
-	 *   - the one of the last job while it has less than eight, and less than its share of
-	 *     running; otherwise the next such one, or the one that has fewest
-	 *   - for jobs with a key always the same server, so that key_limit holds in the whole
-	 *     queue. No more of them run than the server's share, and submit fails with -EAGAIN
-	 *     when it has no place, even if others have.
-	 *
-	 * Priorities, and the order of submissions, hold among the jobs of one server. A killed
-	 * server loses only its own jobs.
-	 */
-	uint32_t servers;
-	uint32_t reserved; /* 0 */
 };
 
-enum { ASPAWN_QUEUE_OPTIONS_SIZE_VER0 = 32 }; /* up to delay_ms */
+enum { ASPAWN_QUEUE_OPTIONS_SIZE_VER0 = 32 };
 
 /*
- * Creates a queue and its servers. All memory is one mapping for each server, made here. The caller's
- * process gets three descriptors for each, with ASPAWN_QUEUE_FD four, and two more; all are CLOEXEC
- * and above 2.
+ * Creates a queue and its server. All memory is one mapping, made here. The caller's process gets
+ * two descriptors, with ASPAWN_QUEUE_FD five; all are CLOEXEC and above 2.
  *
  * queue    out: for the other functions, of which aspawn_queue_close() is the last
  * options  NULL: defaults
  *
- *   -EINVAL      queue is NULL; an unknown flag; a number that is too large; servers with
- *                ASPAWN_QUEUE_LOCAL; reserved is not 0; size is less than the first version's
+ *   -EINVAL      queue is NULL; an unknown flag; a number that is too large; size is less than the
+ *                first version's
  *   -E2BIG       size is larger than this library's, and a byte beyond is not zero
  *   -EOPNOTSUPP  no process can share this memory (user-mode emulators), or the thread's children
  *                go to another pid namespace: use ASPAWN_QUEUE_LOCAL
  *   -ENOMEM, -EMFILE, -ENFILE, -EAGAIN  no memory, descriptor or process
- *   and errors of open(2) for /dev/null
+ *   -ENOENT and other errors of open(2) for /dev/null, a job's input and output without others
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_queue_create(struct aspawn_queue **queue,
 						 const struct aspawn_queue_options *options);
@@ -147,26 +110,6 @@ PSYS_API PSYS_MUST_CHECK int aspawn_queue_create(struct aspawn_queue **queue,
  *   -EINVAL  queue is NULL
  */
 PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
-
-enum { ASPAWN_MOST_REGISTERED = 16 };
-
-/*
- * Gives the server a copy of one of the caller's descriptors, above 2, for actions of jobs that are
- * submitted afterwards: such a job has it under the caller's number, with FD_CLOEXEC. The caller
- * keeps it open while it is registered: a new server takes it anew. Waits for the server. With
- * ASPAWN_QUEUE_LOCAL nothing needs to be registered, and nothing is done.
- *   -EBADF   fd is not open, or less than 3
- *   -EEXIST  it is registered already
- *   -ENOSPC  ASPAWN_MOST_REGISTERED are
- *   -EMFILE  the server has no descriptor left
- *   -ENOTSOCK  the kernel, or a filter, had no socketpair(2) at the queue's creation
- *   -EINVAL, -ESTALE  as below, and errors of sendmsg(2)
- */
-PSYS_API int aspawn_queue_register(struct aspawn_queue *queue, int fd);
-
-/* Closes the server's copy. Jobs that use it and have not started fail with -EBADF.
- * -EBADF: it is not registered. */
-PSYS_API int aspawn_queue_unregister(struct aspawn_queue *queue, int fd);
 
 /* --- submission --------------------------------------------------------------------- */
 
@@ -187,15 +130,18 @@ struct aspawn_job {
 	uint64_t flags;  /* enum aspawn_job_flags */
 	uint64_t cookie; /* the caller's: aspawn_result.cookie */
 
-	/*
-	 * The program; everything is copied. Of the command's flags only
+	/* The program; everything is copied. Of the command's flags only
 	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC, ASPAWN_COMMAND_RELATIVE_TO_CALLER and
 	 * ASPAWN_COMMAND_FORK are allowed; std_in, std_out, std_err, pool and stack must be zero.
-	 * Pipe actions are not allowed. An action that uses a descriptor above 2 which no earlier
-	 * action has made is rejected, except with ASPAWN_QUEUE_LOCAL, or if the descriptor is
-	 * registered: the server has another descriptor table, where the number would be another
-	 * file, or none.
-	 */
+	 * Pipe actions are not allowed.
+	 *
+	 * A descriptor above 2 that an action uses, and that no earlier action replaces or closes,
+	 * is the caller's: a copy is sent along, also for each job of a prepared command, and the
+	 * job has it under the caller's number, with FD_CLOEXEC. The caller may close its own when
+	 * the submission returns. At most 253 for a job. 0 to 2 are the job's streams. Behind an
+	 * ASPAWN_CALL, which may have opened the number, no use is seen: put ASPAWN_DUP2(fd, fd)
+	 * before it. With ASPAWN_QUEUE_LOCAL nothing is sent: actions use the table of the thread
+	 * that starts the job. */
 	const struct aspawn_command *command;
 	/* Standard input, copied: a file in memory. NULL: /dev/null. */
 	const void *input;
@@ -213,9 +159,8 @@ struct aspawn_job {
 
 	/* From aspawn_queue_prepare(), instead of a command, which is NULL then; 0: none. argv
 	 * replaces the arguments of the prepared command; NULL: those. */
+	int64_t prepared __attribute__((aligned(8)));
 	char *const *argv;
-	int prepared;
-	int reserved; /* 0 */
 
 	/* Of the jobs with the same key, at most key_limit run at the same time; 0: no key. A job
 	 * that has to wait for its key lets later jobs pass. */
@@ -224,40 +169,39 @@ struct aspawn_job {
 	/* Of the jobs that wait, those with the highest number start first, from 0 to
 	 * ASPAWN_MOST_PRIORITY; those with the same in the order of their submission. */
 	int priority;
-	int reserved2; /* 0 */
-
-	/*
-	 * Called in the server with each piece of output, instead of keeping it: stream is 1 for
-	 * standard output, 2 for standard error with ASPAWN_JOB_ERROR; output_size is the size of
-	 * the largest piece. See "functions in the server". A negative number ends the job as
-	 * aspawn_queue_cancel() does, and is the last call. NULL: none.
-	 */
-	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
-	void *sink_arg;
+	int reserved; /* 0 */
 };
 
 enum { ASPAWN_MOST_PRIORITY = 7 };
-enum { ASPAWN_JOB_SIZE_VER0 = 64 + 4 * __SIZEOF_POINTER__ }; /* up to key_limit */
+enum { ASPAWN_JOB_SIZE_VER0 = 72 + 4 * __SIZEOF_POINTER__ };
 
 /*
- * Copies a job to the queue and returns. No system call, except to wake a sleeping server, and, on
- * 32-bit architectures or without the kernel's vDSO, to read the clock. Never blocks, unless the
- * job's server was killed: then the call makes a new one.
+ * Copies a job to the queue and returns. No system call, except to wake a sleeping server, to send
+ * descriptors of the caller's if the job uses any, and, on 32-bit architectures or without the
+ * kernel's vDSO, to read the clock. Never blocks, unless the job's server was killed: then the call
+ * makes a new one.
  *
- * Returns the ticket of the job, greater than 0, for aspawn_queue_cancel().
+ * Returns the ticket of the job, greater than 0, for aspawn_queue_cancel(). It has 64 bits, and no
+ * other job or prepared command of the queue ever has the same.
  *   -EAGAIN  the queue is full: take and release results; or another thread is just now
- *            releasing one
+ *            releasing one; or the server has not yet started so many jobs with descriptors of
+ *            the caller's, some hundred, that the socket is full
+ *   -ETOOMANYREFS  without CAP_SYS_RESOURCE and CAP_SYS_ADMIN: the user has sent more descriptors
+ *            than RLIMIT_NOFILE, by any socket, that nobody has received: wait for results
  *   -EINVAL  queue or job is NULL; not exactly one of command and prepared is set, or argv
  *            without prepared; prepared is no prepared command; reserved is not 0; priority is
  *            out of range; size is less than the first version's; an unknown flag; the command is invalid for aspawn_start(), or has what a job cannot have; only
  *            one of key and key_limit is set
- *   -EBADF   an action uses a descriptor of the caller's that is not registered
- *   -E2BIG   the job needs more than job_bytes; or size is larger than this library's, and a byte
- *            beyond is not zero
+ *   -EBADF   an action uses a descriptor of the caller's that is not open
+ *   -E2BIG   the job needs more than job_bytes, or more than 253 descriptors of the caller's; or
+ *            size is larger than this library's, and a byte beyond is not zero
+ *   -ENOTSOCK  the job uses descriptors of the caller's, and the kernel, or a filter, had no
+ *            socketpair(2) at the queue's creation
  *   -ESTALE  this process is a forked copy, and has no queue
+ *   other errors of sendmsg(2), if the job uses descriptors of the caller's
  *   and, if the server had to be made anew, errors of aspawn_queue_create()
  */
-PSYS_API int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *job);
+PSYS_API int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *job);
 
 /*
  * Copies a command to the queue for many jobs, which then copy only their arguments: for what is
@@ -266,12 +210,12 @@ PSYS_API int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn
  *
  * Returns a number greater than 0 for aspawn_job.prepared.
  */
-PSYS_API PSYS_MUST_CHECK int aspawn_queue_prepare(struct aspawn_queue *queue,
-						  const struct aspawn_command *command);
+PSYS_API PSYS_MUST_CHECK int64_t aspawn_queue_prepare(struct aspawn_queue *queue,
+						      const struct aspawn_command *command);
 
 /* Gives the place back. No job of the prepared command may wait or run.
  * -EINVAL: prepared is no prepared command; -ESTALE as above. */
-PSYS_API int aspawn_queue_unprepare(struct aspawn_queue *queue, int prepared);
+PSYS_API int aspawn_queue_unprepare(struct aspawn_queue *queue, int64_t prepared);
 
 /*
  * Cancels a job. One that was not started never starts; one that runs gets SIGTERM, and SIGKILL
@@ -281,9 +225,9 @@ PSYS_API int aspawn_queue_unprepare(struct aspawn_queue *queue, int prepared);
  *   -ESRCH   the job has ended, or the ticket is no job's
  *   -EINVAL, -ESTALE  as above
  */
-PSYS_API int aspawn_queue_cancel(struct aspawn_queue *queue, int ticket);
+PSYS_API int aspawn_queue_cancel(struct aspawn_queue *queue, int64_t ticket);
 
-/* Cancels all jobs submitted before the call. */
+/* Cancels all jobs submitted before the call, and none after it. Looks at each place of the queue. */
 PSYS_API int aspawn_queue_cancel_all(struct aspawn_queue *queue);
 
 /* --- results -------------------------------------------------------------------------- */
@@ -294,9 +238,10 @@ enum aspawn_job_end {
 	ASPAWN_JOB_NOT_STARTED = 2, /* the program was never executed: failure says why */
 	ASPAWN_JOB_TIMED_OUT = 3,   /* the queue ended the program after timeout_ms */
 	ASPAWN_JOB_CANCELLED = 4,   /* by the caller; pid is 0 if it was not started */
-	/* The server was killed while it had the job, or, with ASPAWN_QUEUE_LOCAL, another wait
+	/* The server was killed while it had the job or its descriptors, or, with ASPAWN_QUEUE_LOCAL, another wait
 	 * has reaped it: how it ended is not known. A program that had started is killed with the
-	 * server, unless it has changed its credentials by a set-user-ID exec. */
+	 * server, unless it has changed its credentials by a set-user-ID exec; what it has started
+	 * lives on. A caller that is a subreaper or PID 1 gets the program in wait(-1). */
 	ASPAWN_JOB_LOST = 5
 };
 
@@ -304,12 +249,12 @@ enum aspawn_job_end {
  * members at the end. */
 struct aspawn_result {
 	uint64_t cookie __attribute__((aligned(8)));
-	int ticket; /* as aspawn_queue_submit() returned it */
-	int end;    /* enum aspawn_job_end */
-	int pid;    /* of the ended process; 0: there was none */
-	int status; /* as wait(2) stores it; -1: none */
-	/* What was kept, not terminated by a NUL; NULL: not kept. And how much the program wrote,
-	 * also to a sink. */
+	int64_t ticket __attribute__((aligned(8))); /* as aspawn_queue_submit() returned it */
+	int end;                                    /* enum aspawn_job_end */
+	int pid;                                    /* of the ended process; 0: there was none */
+	int status;                                 /* as wait(2) stores it; -1: none */
+	int reserved;
+	/* What was kept, not terminated by a NUL; NULL: not kept. And how much the program wrote. */
 	const char *out, *err;
 	size_t out_size, err_size;
 	uint64_t out_total __attribute__((aligned(8)));
@@ -325,8 +270,7 @@ struct aspawn_result {
 };
 
 /*
- * Takes up to count results, the oldest of each server first, and waits for the first of them at most
- * timeout_ms. Several threads may wait: each result goes to one of them.
+ * Takes up to count results, the oldest first, and waits for the first of them at most timeout_ms. Several threads may wait: each result goes to one of them.
  *
  * results  out: pointers, to be given to aspawn_queue_release()
  *
@@ -386,10 +330,8 @@ PSYS_API int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_
 
 /* The sizes that an older library and a newer caller agree on. */
 PSYS_ASSERT(aspawn_queue_options_has_its_size,
-	    sizeof(struct aspawn_queue_options) ==
-		    ASPAWN_QUEUE_OPTIONS_SIZE_VER0 + 2 * __SIZEOF_POINTER__ + 8);
-PSYS_ASSERT(aspawn_job_has_its_size,
-	    sizeof(struct aspawn_job) == ASPAWN_JOB_SIZE_VER0 + 8 + 2 * __SIZEOF_POINTER__);
+	    sizeof(struct aspawn_queue_options) == ASPAWN_QUEUE_OPTIONS_SIZE_VER0);
+PSYS_ASSERT(aspawn_job_has_its_size, sizeof(struct aspawn_job) == ASPAWN_JOB_SIZE_VER0);
 PSYS_ASSERT(aspawn_queue_counts_has_48_bytes, sizeof(struct aspawn_queue_counts) == 48);
 
 #ifdef __cplusplus

@@ -1,32 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Children that the kernel reaps by itself (CLONE_AUTOREAP, Linux 7.1), and the status of children
- * that somebody else has reaped (PIDFD_GET_INFO, Linux 6.15). */
+#include "reaped.h"
+
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "clone.h"
 #include "deadline.h"
-#include "private.h"
-
-long aspawn_autoreap_clone(struct control *control, const struct request *request,
-			   const struct Stack_t *stack)
-{
-	struct stack_state *state = stack_state(stack);
-	struct request attempt;
-
-	if (!request->wants_pidfd || state->no_autoreap)
-		return aspawn_private_clone(control, request, stack);
-	psys_memcpy(&attempt, request, sizeof attempt);
-	attempt.clone3_flags = PSYS_CLONE_PIDFD | PSYS_CLONE_AUTOREAP |
-			       (request->autokill ? PSYS_CLONE_PIDFD_AUTOKILL : 0);
-	state->ended = 0;
-	long pid = aspawn_clone_child(control, &attempt, stack);
-	if (pid > 0)
-		state->privacy = ASPAWN_PRIVATE_NO_HELPER;
-	return pid < 0 && aspawn_clone_is_refused(pid) ?
-		       aspawn_private_clone(control, request, stack) :
-		       pid;
-}
 
 int aspawn_await_reaped(int pidfd, struct psys_timespec deadline)
 {
