@@ -6,28 +6,10 @@
 
 enum { MOST_READS = 64 }; /* of one output in a row: another process may go on to write */
 
-/* On the child's stack: the server goes on at once, and closes these descriptors. */
-struct job_given {
-	struct job *job;
-	int parent;
-	int streams[3]; /* -1: /dev/null, which the server has there */
-	struct {
-		int fd, at; /* at: the server's number; negative: an error */
-	} registered[ASPAWN_MOST_REGISTERED];
-	uint32_t registered_count;
-};
-
-_Static_assert(sizeof(struct job_given) <= JOB_GIVEN, "it has room on each stack");
-
 /* --- the child ------------------------------------------------------------------- */
 
-static PSYS_UNINSTRUMENTED int job_stream(int from, int to)
-{
-	return from < 0 || from == to ? 0 : psys_dup3(from, to, 0);
-}
-
 static PSYS_UNINSTRUMENTED int job_prepare_child(const struct aspawn_queue *queue,
-						 const struct job *job, const int streams[3])
+						 const struct job *job)
 {
 	const struct psys_sigaction ignored[2] = { { .handler = PSYS_SIG_IGN } };
 	int r = 0;
@@ -38,12 +20,9 @@ static PSYS_UNINSTRUMENTED int job_prepare_child(const struct aspawn_queue *queu
 		psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &queue->files, NULL);
 	if (job->makes_group)
 		r = psys_setpgid(0, 0);
-	if (r >= 0)
-		r = job_stream(streams[0], 0);
-	if (r >= 0)
-		r = job_stream(streams[1], 1);
-	if (r >= 0)
-		r = job_stream(streams[2], 2);
+	for (int i = 0; i < 3 && r >= 0; i++)
+		if (job->streams[i] >= 0 && job->streams[i] != i)
+			r = psys_dup3(job->streams[i], i, 0);
 	return r;
 }
 
@@ -56,22 +35,25 @@ static PSYS_UNINSTRUMENTED int job_move_away(int *fd)
 	return r;
 }
 
-/* Gives registered descriptors the caller's numbers. One of these may be the server's number of
+/* Gives the caller's descriptors the caller's numbers. One of these may be the server's number of
  * another, which is moved away first. */
-static PSYS_UNINSTRUMENTED int job_place_registered(struct job_given *given, int *write_end)
+static PSYS_UNINSTRUMENTED int job_place_fds(struct job *job, int *write_end)
 {
+	struct job_fd *fds = job->fds;
 	int r = 0;
 
-	for (uint32_t i = 0; i < given->registered_count && r >= 0; i++) {
-		const int fd = given->registered[i].fd, from = given->registered[i].at;
+	for (uint32_t i = 0; i < job->fd_count; i++)
+		fds[i].child = fds[i].server;
+	for (uint32_t i = 0; i < job->fd_count && r >= 0; i++) {
+		const int number = fds[i].caller;
 
-		for (uint32_t j = i + 1; j < given->registered_count && r >= 0; j++)
-			if (given->registered[j].at == fd)
-				r = job_move_away(&given->registered[j].at);
-		if (r >= 0 && *write_end == fd)
+		for (uint32_t j = i + 1; j < job->fd_count && r >= 0; j++)
+			if (fds[j].child == number)
+				r = job_move_away(&fds[j].child);
+		if (r >= 0 && *write_end == number)
 			r = job_move_away(write_end);
-		if (r >= 0 && from != fd)
-			r = from < 0 ? -PSYS_EBADF : psys_dup3(from, fd, PSYS_O_CLOEXEC);
+		if (r >= 0 && fds[i].child != number)
+			r = psys_dup3(fds[i].child, number, PSYS_O_CLOEXEC);
 	}
 	return r;
 }
@@ -80,19 +62,18 @@ static PSYS_UNINSTRUMENTED int job_place_registered(struct job_given *given, int
 static PSYS_UNINSTRUMENTED int job_child(void *control, int write_end, void *mask, void *data,
 					 size_t length)
 {
-	struct job_given *given = data;
-	struct job *job = given->job;
+	struct job *job = ((const struct job_given *)data)->job;
 
 	(void)length;
 	if (!(job->queue->flags & ASPAWN_QUEUE_LOCAL)) {
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
-		if (psys_getppid() != given->parent) /* the server has ended: the job is lost */
+		if (psys_getppid() !=
+		    job->prepared->parent) /* the server has ended: the job is lost */
 			psys_exit_group(127);
 	}
-	job->prepared->report_fd = write_end;
-	int r = job_prepare_child(job->queue, job, given->streams);
+	int r = job_prepare_child(job->queue, job);
 	if (r >= 0)
-		r = job_place_registered(given, &write_end);
+		r = job_place_fds(job, &write_end);
 	job->prepared->report_fd = write_end;
 	if (r < 0) {
 		job->prepared->report.step = ASPAWN_STEP_STREAMS;
@@ -103,48 +84,31 @@ static PSYS_UNINSTRUMENTED int job_child(void *control, int write_end, void *mas
 
 /* --- streams ----------------------------------------------------------------------- */
 
-static QUEUE_SERVER void job_unpoll(const struct server *server, int fd)
+/* kind: as server_see_event() takes it. */
+static QUEUE_SERVER uint32_t job_event(const struct job *job, int kind)
 {
-	struct psys_epoll_event none = { 0, 0 };
-
-	psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_DEL, fd, &none);
+	return (uint32_t)job->number << 2 | (unsigned)kind;
 }
 
-static QUEUE_SERVER int job_poll(const struct server *server, const struct job *job, int fd,
-				 int kind)
-{
-	struct psys_epoll_event event = { PSYS_EPOLLIN,
-					  (uint64_t)job->number << 2 | (unsigned)kind };
-
-	return psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, fd, &event);
-}
-
-/* Removes it from epoll first, which otherwise reports it as long as a child before its exec has a
- * copy. */
 static QUEUE_SERVER void job_close_output(const struct server *server, struct job_output *output)
 {
 	if (output->fd < 0)
 		return;
-	if (output->is_polled)
-		job_unpoll(server, output->fd);
+	queue_unwatch(server->epoll, output->fd);
 	psys_close(output->fd);
 	output->fd = -1;
-	output->is_polled = false;
 }
 
 /* The child's ends. */
-static QUEUE_SERVER void job_close_given(const struct server *server, struct job *job)
+static QUEUE_SERVER void job_close_streams(const struct server *server, const struct job *job)
 {
-	if (job->in_fd >= 0 && job->in_fd != server->null)
-		psys_close(job->in_fd);
-	for (int i = 0; i < 2; i++)
-		if (job->write_fds[i] >= 0 && job->write_fds[i] != server->null &&
-		    (i == 0 || job->write_fds[1] != job->write_fds[0]))
-			psys_close(job->write_fds[i]);
-	job->in_fd = job->write_fds[0] = job->write_fds[1] = -1;
+	for (int i = 0; i < 3; i++)
+		if (job->streams[i] != server->null && (i < 2 || job->streams[2] != job->streams[1]))
+			psys_close(job->streams[i]);
 }
 
-static QUEUE_SERVER int job_make_output(const struct server *server, struct job *job, int which)
+static QUEUE_SERVER int job_make_output(const struct server *server, struct job *job, int which,
+					int *write_end)
 {
 	struct job_output *output = &job->outputs[which];
 	int ends[2];
@@ -153,25 +117,22 @@ static QUEUE_SERVER int job_make_output(const struct server *server, struct job 
 	if (r < 0)
 		return r;
 	output->fd = ends[0];
-	job->write_fds[which] = ends[1];
+	*write_end = ends[1];
 	r = (int)psys_fcntl(ends[0], PSYS_F_SETFL, PSYS_O_NONBLOCK);
-	if (r >= 0)
-		r = job_poll(server, job, ends[0], which);
-	output->is_polled = r >= 0;
-	return r;
+	return r < 0 ? r : queue_watch(server->epoll, ends[0], job_event(job, which));
 }
 
 /* A file in memory: a pipe would have to be fed while the program runs. */
-static QUEUE_SERVER int job_make_input(struct job *job)
+static QUEUE_SERVER int job_make_input(const struct job *job, int *fd)
 {
 	size_t written = 0;
 	long r = psys_memfd_create("aspawn-input", PSYS_MFD_CLOEXEC);
 
 	if (r < 0)
 		return (int)r;
-	job->in_fd = (int)r;
+	*fd = (int)r;
 	while (written < job->input_size) {
-		r = psys_pwrite64(job->in_fd, (const char *)job->input + written,
+		r = psys_pwrite64(*fd, (const char *)job->input + written,
 				  job->input_size - written, (int64_t)written);
 		if (r <= 0)
 			return r < 0 ? (int)r : -PSYS_EIO;
@@ -182,17 +143,17 @@ static QUEUE_SERVER int job_make_input(struct job *job)
 
 static QUEUE_SERVER int job_make_streams(const struct server *server, struct job *job)
 {
-	int r = 0;
+	int *const streams = job->streams, r = 0;
 
-	job->in_fd = job->write_fds[0] = job->write_fds[1] = server->null;
+	streams[0] = streams[1] = streams[2] = server->null;
 	if (job->input)
-		r = job_make_input(job);
+		r = job_make_input(job, &streams[0]);
 	if (r >= 0 && job->flags & ASPAWN_JOB_OUTPUT)
-		r = job_make_output(server, job, 0);
+		r = job_make_output(server, job, 0, &streams[1]);
 	if (r >= 0 && job->flags & ASPAWN_JOB_ERROR)
-		r = job_make_output(server, job, 1);
+		r = job_make_output(server, job, 1, &streams[2]);
 	else if (job->flags & ASPAWN_JOB_ERROR_TO_OUTPUT)
-		job->write_fds[1] = job->write_fds[0];
+		streams[2] = streams[1];
 	return r;
 }
 
@@ -201,11 +162,9 @@ static QUEUE_SERVER int job_make_streams(const struct server *server, struct job
 /* There are as many stacks as jobs may run, and a child leaves its stack early. */
 static QUEUE_SERVER struct Stack_t *job_find_stack(const struct aspawn_queue *queue)
 {
-	for (uint32_t i = 0; i < queue->limit; i++) {
-		struct Stack_t *stack = &queue->stacks[i];
-		if (__atomic_load_n(&stack_state(stack)->use, __ATOMIC_ACQUIRE) == FREE)
-			return stack;
-	}
+	for (uint32_t i = 0; i < queue->limit; i++)
+		if (__atomic_load_n(&stack_state(&queue->stacks[i])->use, __ATOMIC_ACQUIRE) == FREE)
+			return &queue->stacks[i];
 	for (uint32_t i = 0; i < queue->limit; i++) /* the kernel may not clear the word */
 		if (!aspawn_stack_busy(&queue->stacks[i]))
 			return &queue->stacks[i];
@@ -215,20 +174,12 @@ static QUEUE_SERVER struct Stack_t *job_find_stack(const struct aspawn_queue *qu
 static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct server *server,
 				  struct job *job)
 {
-	struct job_given given = { .job = job,
-				   .parent = job->prepared->parent,
-				   .streams = { job->in_fd, job->write_fds[0], job->write_fds[1] },
-				   .registered_count = job->fd_count };
+	const struct job_given given = { job };
 	struct Stack_t *stack = job_find_stack(queue);
 	struct spawned spawned;
 
 	if (!stack)
 		return -PSYS_EAGAIN;
-	for (uint32_t i = 0; i < job->fd_count; i++) {
-		const struct registered *entry = aspawn_queue_registered(queue, job->fds[i]);
-		given.registered[i].fd = job->fds[i];
-		given.registered[i].at = entry ? entry->at : -1;
-	}
 	int r = aspawn_stack_reserve(
 		stack,
 		JOB_FRAMES +
@@ -244,8 +195,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 		.pipe = PIPE_IF_COPIED,
 		.wants_pidfd = server->is_local,
 		.kernel_stores_pid = !server->is_local,
-		.cgroup_fd = job->cgroup,
-		.cgroup_is_optional = true,
+		.cgroup_fd = -1, /* the action joins it: the clone may be killed in it */
 		.fn = job_child,
 		.arg = stack_control(stack),
 		.user_data = aspawn_stack_place(stack, sizeof given),
@@ -256,7 +206,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 	r = aspawn_spawn(&spawned, &request, stack);
 	if (r < 0)
 		return r;
-	job->pid = spawned.pid;
+	job->result.pid = spawned.pid;
 	job->pidfd = spawned.pidfd;
 	job->report_fd = spawned.read_end;
 	if (job->report_fd >= 0)
@@ -272,73 +222,81 @@ static QUEUE_SERVER bool is_shortage(int error)
 
 static QUEUE_SERVER void job_note_pid(struct server *server, struct job *job)
 {
-	int *bucket = &server->buckets[job->pid & (PID_BUCKETS - 1)];
+	int *bucket = &server->buckets[job->result.pid & (PID_BUCKETS - 1)];
 
 	job->next_of_pid = *bucket;
 	*bucket = job->number;
 }
 
+/* time 0: none. */
+static QUEUE_SERVER void job_set_deadline(struct server *server, struct job *job, int64_t time)
+{
+	job->deadline = time;
+	if (time && time < server->next_deadline)
+		server->next_deadline = time;
+}
+
+/* The job waits no more. error: why it cannot be started. */
+static QUEUE_SERVER void job_fail(struct aspawn_queue *queue, struct server *server,
+				  struct job *job, int error)
+{
+	const bool is_lost = error == -PSYS_EPIPE;
+
+	aspawn_list_remove(queue, &server->waiting[job->priority], job);
+	job->prepared->report.error = is_lost ? 0 : error;
+	job->prepared->report.step = ASPAWN_STEP_NONE;
+	aspawn_job_finish(queue, server, job, is_lost ? ASPAWN_JOB_LOST : ASPAWN_JOB_NOT_STARTED);
+}
+
+static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *server,
+				   struct job *job)
+{
+	if (server->is_local && queue_watch(server->epoll, job->pidfd, job_event(job, 2)) < 0) {
+		psys_close(job->pidfd); /* of a negative one: no effect */
+		job->pidfd = -1;
+		server->unpolled++;
+	}
+	job_note_pid(server, job);
+	job_set_deadline(server, job, job->timeout ? job->result.started + job->timeout : 0);
+	aspawn_list_remove(queue, &server->waiting[job->priority], job);
+	aspawn_list_add(queue, &server->running, job);
+	queue_count_up(&queue->shared->counts.running);
+	queue_count_up(&queue->shared->counts.started);
+}
+
 QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *server,
 				   struct job *job)
 {
-	struct shared *shared = queue->shared;
+	const struct shared *shared = queue->shared;
 
-	job->pid = 0;
-	job->pidfd = job->report_fd = job->outputs[0].fd = job->outputs[1].fd = -1;
-	job->stage = STAGE_RUNS;
-	job->ended_as = 0;
-	job->has_ended = job->is_absorbed = false;
 	job->prepared->parent = server->is_local ? queue->host : shared->server_pid;
 	job->result.started = queue_now(queue);
-	int r = job_make_streams(server, job);
-	if (r >= 0)
-		r = job_spawn(queue, server, job);
-	job_close_given(server, job);
+	int r = aspawn_server_receive_fds(queue, server, job);
 	if (r < 0) {
-		job_close_output(server, &job->outputs[0]);
-		job_close_output(server, &job->outputs[1]);
-		if (is_shortage(r) && shared->counts.running)
-			return false;
-		job->prepared->report.error = r;
-		job->prepared->report.step = ASPAWN_STEP_NONE;
-		aspawn_job_finish(queue, server, job, ASPAWN_JOB_NOT_STARTED);
+		job_fail(queue, server, job, r);
 		return true;
 	}
-	job->result.pid = job->pid;
-	if (server->is_local && (job->pidfd < 0 || job_poll(server, job, job->pidfd, 2) < 0))
-		server->unpolled++;
-	if (!server->is_local)
-		job_note_pid(server, job);
-	job->deadline = 0;
-	if (job->timeout) {
-		job->deadline = job->result.started + job->timeout;
-		if (job->deadline < server->next_deadline)
-			server->next_deadline = job->deadline;
+	r = job_make_streams(server, job);
+	if (r >= 0)
+		r = job_spawn(queue, server, job);
+	job_close_streams(server, job);
+	if (r >= 0) {
+		aspawn_server_close_fds(queue, server, job);
+		job_began(queue, server, job);
+		return true;
 	}
-	aspawn_list_add(queue, &server->running, job);
-	queue_count_up(&shared->counts.running);
-	queue_count_up(&shared->counts.started);
+	job_close_output(server, &job->outputs[0]);
+	job_close_output(server, &job->outputs[1]);
+	if (is_shortage(r) && shared->counts.running)
+		return false;
+	job_fail(queue, server, job, r);
 	return true;
 }
 
 /* --- output -------------------------------------------------------------------------- */
 
-/* After an error of the sink the rest is dropped. */
-static QUEUE_SERVER void job_feed_sink(struct server *server, struct job *job, int which,
-				       size_t count)
-{
-	struct job_output *output = &job->outputs[which];
-
-	output->total += count;
-	if (job->sink(job->sink_arg, which + 1, output->data, count) >= 0)
-		return;
-	job->sink = NULL;
-	job->outputs[0].size = job->outputs[1].size = 0;
-	aspawn_job_stop(server, job, ASPAWN_JOB_CANCELLED, false);
-}
-
 /* Returns what read(2) does. What does not fit is read too, and dropped. */
-static QUEUE_SERVER long job_read_once(struct server *server, struct job *job, int which)
+static QUEUE_SERVER long job_read_once(struct job *job, int which)
 {
 	struct job_output *output = &job->outputs[which];
 	char dropped[4096];
@@ -348,10 +306,6 @@ static QUEUE_SERVER long job_read_once(struct server *server, struct job *job, i
 			   room ? room : sizeof dropped);
 	if (r <= 0)
 		return r;
-	if (job->sink) {
-		job_feed_sink(server, job, which, (size_t)r);
-		return r;
-	}
 	output->total += (uint64_t)r;
 	if (room)
 		output->at += (size_t)r;
@@ -365,23 +319,25 @@ static QUEUE_SERVER bool job_is_silent(const struct job *job)
 	return job->outputs[0].fd < 0 && job->outputs[1].fd < 0;
 }
 
-static QUEUE_SERVER void job_read_all(struct server *server, struct job *job, int which)
+/* At least so many bytes, if they are there. */
+static QUEUE_SERVER void job_read_all(struct server *server, struct job *job, int which, long least)
 {
 	struct job_output *output = &job->outputs[which];
 
-	for (int reads = 0; output->fd >= 0 && reads < MOST_READS; reads++) {
-		long r = job_read_once(server, job, which);
+	for (int reads = 0; output->fd >= 0 && (least > 0 || reads < MOST_READS); reads++) {
+		long r = job_read_once(job, which);
 		if (r == -PSYS_EAGAIN)
 			return;
 		if (r <= 0 && r != -PSYS_EINTR)
 			job_close_output(server, output);
+		least -= r;
 	}
 }
 
 QUEUE_SERVER void aspawn_job_read(struct aspawn_queue *queue, struct server *server,
 				  struct job *job, int which)
 {
-	job_read_all(server, job, which);
+	job_read_all(server, job, which, 0);
 	if (job->has_ended && job_is_silent(job))
 		aspawn_job_finish(queue, server, job, 0);
 }
@@ -415,16 +371,9 @@ static QUEUE_SERVER void job_send(const struct job *job, int signal)
 	int r = -PSYS_ESRCH;
 
 	if (!(job->flags & ASPAWN_JOB_SAME_GROUP))
-		r = psys_kill(-job->pid, signal);
+		r = psys_kill(-job->result.pid, signal);
 	if (r < 0 || signal == PSYS_SIGKILL) /* it may have left its group, or not made it yet */
-		psys_kill(job->pid, signal);
-}
-
-static QUEUE_SERVER void job_set_deadline(struct server *server, struct job *job, int64_t time)
-{
-	job->deadline = time;
-	if (time && time < server->next_deadline)
-		server->next_deadline = time;
+		psys_kill(job->result.pid, signal);
 }
 
 QUEUE_SERVER void aspawn_job_stop(struct server *server, struct job *job, int ended_as, bool at_once)
@@ -448,8 +397,10 @@ QUEUE_SERVER void aspawn_job_expire(struct aspawn_queue *queue, struct server *s
 {
 	job->deadline = 0;
 	if (job->has_ended) { /* another process holds its pipe */
-		job_close_output(server, &job->outputs[0]);
-		job_close_output(server, &job->outputs[1]);
+		for (int i = 0; i < 2; i++) {
+			job_read_all(server, job, i, held_by_pipe(job->outputs[i].fd));
+			job_close_output(server, &job->outputs[i]);
+		}
 		aspawn_job_finish(queue, server, job, 0);
 	} else {
 		aspawn_job_stop(server, job, ASPAWN_JOB_TIMED_OUT, job->stage != STAGE_RUNS);
@@ -459,7 +410,7 @@ QUEUE_SERVER void aspawn_job_expire(struct aspawn_queue *queue, struct server *s
 static QUEUE_SERVER void job_forget_pid(struct aspawn_queue *queue, struct server *server,
 					const struct job *job)
 {
-	int *at = &server->buckets[job->pid & (PID_BUCKETS - 1)];
+	int *at = &server->buckets[job->result.pid & (PID_BUCKETS - 1)];
 
 	while (*at != NO_JOB && *at != job->number)
 		at = &queue_job(queue, (uint32_t)*at)->next_of_pid;
@@ -478,15 +429,14 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 	job->has_ended = true;
 	if (stopped)
 		server->stopping--;
-	if (!server->is_local)
-		job_forget_pid(queue, server, job);
+	job_forget_pid(queue, server, job);
 	if (job->pidfd >= 0) {
-		job_unpoll(server, job->pidfd);
+		queue_unwatch(server->epoll, job->pidfd);
 		psys_close(job->pidfd);
 		job->pidfd = -1;
 	}
-	job_read_all(server, job, 0);
-	job_read_all(server, job, 1);
+	job_read_all(server, job, 0, 0);
+	job_read_all(server, job, 1, 0);
 	if (job_is_silent(job)) {
 		aspawn_job_finish(queue, server, job, 0);
 		return;
@@ -528,7 +478,9 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 {
 	struct aspawn_result *result = &job->result;
 
-	if (result->pid) {
+	if (!result->pid)
+		aspawn_server_close_fds(queue, server, job);
+	else {
 		aspawn_list_remove(queue, &server->running, job);
 		__atomic_sub_fetch(&queue->shared->counts.running, 1, __ATOMIC_RELAXED);
 		server->must_wait = false;
@@ -542,12 +494,8 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 		result->ended = queue_now(queue);
 	result->out_total = job->outputs[0].total;
 	result->err_total = job->outputs[1].total;
-	if (result->out)
-		result->out_size = job_kept(&job->outputs[0]);
-	if (result->err)
-		result->err_size = job_kept(&job->outputs[1]);
-	result->end = end;
-	job->is_absorbed = queue->completed && queue->completed(queue->completed_arg, result) != 0;
+	result->out_size = job_kept(&job->outputs[0]);
+	result->err_size = job_kept(&job->outputs[1]);
 	aspawn_queue_complete(queue, job, end);
 	server->completed++;
 }

@@ -19,11 +19,11 @@ enum {
 	FIRST_EVENT = 1, /* odd, as all later ones: 0 is the kernel's, when the server ends */
 };
 
-int aspawn_queue_check(const struct aspawn_queue *queue)
+PSYS_UNINSTRUMENTED int aspawn_queue_check(const struct aspawn_queue *queue)
 {
 	if (!queue)
 		return -PSYS_EINVAL;
-	if (__atomic_load_n(&queue->shared->magic, __ATOMIC_RELAXED) != QUEUE_MAGIC ||
+	if (__atomic_load_n(queue->mark, __ATOMIC_RELAXED) != QUEUE_MAGIC ||
 	    (queue->checks_pid && psys_getpid() != queue->host))
 		return -PSYS_ESTALE;
 	return 0;
@@ -31,70 +31,49 @@ int aspawn_queue_check(const struct aspawn_queue *queue)
 
 /* --- the server's process ------------------------------------------------------------- */
 
-/* The server's first descriptor. 0 to 2 are /dev/null. */
-enum { AT_WAKE = 3 };
+/* The first of the server's descriptors. 0 to 2 are /dev/null. */
+enum { AT_WAKE = 3, MOST_TAKEN = 3 };
 
-/* Descriptors that the server takes from its creator: where they are, and where to note it. */
-struct taken {
-	int from[3 + ASPAWN_MOST_REGISTERED];
-	int *to[3 + ASPAWN_MOST_REGISTERED];
-	int count, highest;
-};
-
-static QUEUE_SERVER void take(struct taken *taken, int from, int *to)
+/* Moves them there, in ascending order of their numbers, so that none is overwritten before it is moved.
+ * Returns the number behind the last. */
+static QUEUE_SERVER int move_taken(int *const fds[MOST_TAKEN])
 {
-	*to = -1;
-	if (from < 0)
-		return;
-	taken->from[taken->count] = from;
-	taken->to[taken->count++] = to;
-	taken->highest = from > taken->highest ? from : taken->highest;
-}
-
-/* In ascending order of their numbers, so that none is overwritten before it is moved. */
-static QUEUE_SERVER int move_taken(struct taken *taken)
-{
-	for (int to = AT_WAKE; to < AT_WAKE + taken->count; to++) {
-		int least = -1, r = 0;
-		for (int i = 0; i < taken->count; i++)
-			if (taken->from[i] >= 0 &&
-			    (least < 0 || taken->from[i] < taken->from[least]))
-				least = i;
-		if (taken->from[least] != to)
-			r = psys_dup3(taken->from[least], to, PSYS_O_CLOEXEC);
-		if (r < 0 && least < 2)
+	for (int to = AT_WAKE; to < AT_WAKE + MOST_TAKEN; to++) {
+		int *least = NULL;
+		for (int i = 0; i < MOST_TAKEN; i++)
+			if (*fds[i] >= to && (!least || *fds[i] < *least))
+				least = fds[i];
+		if (!least)
+			return to;
+		const int r = *least == to ? (int)psys_fcntl(to, PSYS_F_SETFD, PSYS_FD_CLOEXEC) :
+					     psys_dup3(*least, to, PSYS_O_CLOEXEC);
+		if (r < 0)
 			return r;
-		if (r < 0) /* a registered one that is not open any more */
-			psys_close(to);
-		*taken->to[least] = r < 0 ? r : to;
-		taken->from[least] = -1;
+		*least = to;
 	}
-	return 0;
+	return AT_WAKE + MOST_TAKEN;
 }
 
 /* Takes a descriptor table of the server's own, with nothing in it but what it needs. */
 static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, struct server *server)
 {
-	struct registered *entries = queue->shared->registered;
-	struct taken taken;
+	int *const fds[MOST_TAKEN] = { &server->wake, &server->life, &server->notify };
+	int highest = 0;
 
-	taken.count = taken.highest = 0;
-	take(&taken, queue->wake, &server->wake);
-	take(&taken, queue->life[0], &server->life);
-	take(&taken, queue->notify, &server->notify);
-	for (int i = 0; i < ASPAWN_MOST_REGISTERED; i++)
-		take(&taken, entries[i].fd > 2 ? entries[i].fd : -1, &entries[i].at);
-	if (psys_close_range((unsigned)taken.highest + 1, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0) {
-		int r = psys_unshare(PSYS_CLONE_FILES);
-		if (r < 0)
-			return r;
-	}
-	int r = move_taken(&taken);
+	server->wake = queue->wake;
+	server->life = queue->shared->life;
+	server->notify = queue->notify;
+	for (int i = 0; i < MOST_TAKEN; i++)
+		highest = *fds[i] > highest ? *fds[i] : highest;
+	int r = psys_close_range((unsigned)highest + 1, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
+	if (r < 0)
+		r = psys_unshare(PSYS_CLONE_FILES);
+	if (r >= 0)
+		r = move_taken(fds);
 	if (r < 0)
 		return r;
-	aspawn_server_drop_registered(queue);
-	if (psys_close_range((unsigned)(AT_WAKE + taken.count), ~0U, 0) < 0)
-		aspawn_close_via_proc(AT_WAKE + taken.count, INT32_MAX, false);
+	if (psys_close_range((unsigned)r, ~0U, 0) < 0)
+		aspawn_close_via_proc(r, INT32_MAX, false);
 	int null = psys_openat(PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR, 0);
 	if (null < 0)
 		return null;
@@ -188,43 +167,73 @@ static long clone_server(struct aspawn_queue *queue)
 /* For those who poll: the server's end too makes the epoll descriptor readable. */
 static void watch_server(const struct aspawn_queue *queue)
 {
-	struct psys_epoll_event event = { PSYS_EPOLLIN, 0 };
 	int fd = queue->epoll < 0 ? -1 : psys_pidfd_open(queue->shared->server_pid, 0);
 
-	if (fd >= 0 && psys_epoll_ctl(queue->epoll, PSYS_EPOLL_CTL_ADD, fd, &event) < 0) {
-		psys_close(fd);
+	if (queue_watch(queue->epoll, fd, 0) < 0) {
+		psys_close(fd); /* of a negative one: no effect */
 		fd = -1;
 	}
-	queue->shared->pidfd = fd < 0 ? -1 : fd;
+	queue->shared->pidfd = fd;
 }
 
 static void unwatch_server(const struct aspawn_queue *queue)
 {
-	struct psys_epoll_event none = { 0, 0 };
 	struct shared *shared = queue->shared;
 
 	if (shared->pidfd < 0)
 		return;
-	psys_epoll_ctl(queue->epoll, PSYS_EPOLL_CTL_DEL, shared->pidfd, &none);
+	queue_unwatch(queue->epoll, shared->pidfd);
 	psys_close(shared->pidfd);
 	shared->pidfd = -1;
 }
 
+/* A socket whose messages name their sender; a pipe, by which no descriptor can be sent, where there is
+ * none. Only the server keeps the end that receives: a process that the host has forked has the other. */
+static int make_life(struct aspawn_queue *queue)
+{
+	const int on = 1;
+	int ends[2] = { -1, -1 };
+	int r = psys_socketpair(PSYS_AF_UNIX, PSYS_SOCK_SEQPACKET | PSYS_SOCK_CLOEXEC, 0, ends);
+
+	if (r == -PSYS_EMFILE || r == -PSYS_ENFILE)
+		return r;
+	if (r == 0 &&
+	    psys_setsockopt(ends[0], PSYS_SOL_SOCKET, PSYS_SO_PASSCRED, &on, sizeof on) < 0) {
+		psys_close(ends[0]);
+		psys_close(ends[1]);
+		r = -PSYS_ENOSYS;
+	}
+	r = r < 0 ? aspawn_files_pipe(ends) : aspawn_files_avoid_streams_by_both(ends);
+	if (r < 0)
+		return r;
+	queue->shared->life = ends[0];
+	if (queue->life < 0) {
+		queue->life = ends[1];
+	} else { /* the number stays: another thread may be about to send by it */
+		psys_dup3(ends[1], queue->life, PSYS_O_CLOEXEC);
+		psys_close(ends[1]);
+	}
+	return 0;
+}
+
 /* Called with all signals blocked, by the thread that has the state. */
-int aspawn_queue_start_server(struct aspawn_queue *queue)
+static int start_server(struct aspawn_queue *queue)
 {
 	struct shared *shared = queue->shared;
 
-	shared->ready = shared->asleep = 0;
+	shared->ready = shared->asleep = shared->closing = 0;
 	__atomic_store_n(&shared->events, (int)(shared->epoch++ << 24 | FIRST_EVENT),
 			 __ATOMIC_SEQ_CST);
-	long r = clone_server(queue);
+	const int made = make_life(queue);
+	long r = made < 0 ? made : clone_server(queue);
 	if (r >= 0) {
 		await_ready(queue);
 		r = shared->ready > 0 ? 0 : shared->ready < 0 ? shared->ready : -PSYS_EAGAIN;
 		if (r < 0)
 			reap_server(shared);
 	}
+	if (made >= 0)
+		psys_close(shared->life);
 	if (r < 0) {
 		__atomic_store_n(&shared->events, 0, __ATOMIC_SEQ_CST); /* as at its end */
 		return (int)r;
@@ -244,22 +253,23 @@ bool aspawn_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 		 aspawn_child_is_gone(shared->server_pid)));
 }
 
-/*
- * Children of the dead server that have not executed yet end too, but still use their stacks and
- * their jobs' memory for a moment. Without a pid in the state there was no clone. The stack of a
- * child that hangs in the kernel is busy until its end.
- */
-static void await_children(struct aspawn_queue *queue)
+/* Children that were killed before their exec, as those of a dead server, may use their stacks and their
+ * jobs' memory for a moment. Without a pid in the state there was no clone. The stack of a child that
+ * hangs in the kernel is busy until its end. */
+static bool stacks_are_free(const struct aspawn_queue *queue)
 {
 	const struct psys_timespec limit = { 1, 0 };
+	bool all = true;
 
 	for (uint32_t i = 0; i < queue->limit; i++) {
 		struct stack_state *state = stack_state(&queue->stacks[i]);
 
-		if (!__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
+		if (!(queue->flags & ASPAWN_QUEUE_LOCAL) &&
+		    !__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
-		aspawn_stack_wait(&queue->stacks[i], &limit);
+		all = aspawn_stack_wait(&queue->stacks[i], &limit) >= 0 && all;
 	}
+	return all;
 }
 
 /* Completes all jobs that the dead server had or would have got. It may have been killed at any
@@ -278,12 +288,10 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
 		const int state = __atomic_load_n(&job->state, __ATOMIC_ACQUIRE);
 
 		/* Its result was filled, but not published. */
-		const uint32_t tail = job->is_absorbed ? shared->absorbed.tail : shared->ended.tail;
-		const bool has_ended = state == JOB_ENDED && job->end_position == tail;
+		const bool has_ended = state == JOB_ENDED && job->end_position == shared->ended.tail;
 		if (state != JOB_TAKEN && !has_ended)
 			continue;
 		if (state == JOB_TAKEN) {
-			job->is_absorbed = false;
 			job->result.failure = (struct aspawn_failure){ .step = ASPAWN_STEP_NONE };
 			job->result.ended = queue_now(queue);
 			job->result.out_size = job->result.err_size = 0;
@@ -295,22 +303,28 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
 	return count;
 }
 
-/* Unlike aspawn_queue_notify() this leaves events as it is: 0 while there is no server. */
+/* Unlike server_notify() this leaves events as it is: 0 while there is no server. A dead server
+ * may have published results, or disarmed the descriptor, and not have told of it. */
 static void wake_everybody(const struct aspawn_queue *queue)
 {
+	const struct out_ring *ended = &queue->shared->ended;
 	const uint64_t one = 1;
 
-	queue_wake_waiters(queue, INT32_MAX);
-	if (queue->notify >= 0)
+	queue_wake_waiters(queue->shared, INT32_MAX);
+	if (queue->notify >= 0 && (!__atomic_load_n(&queue->shared->armed, __ATOMIC_SEQ_CST) ||
+				   __atomic_load_n(&ended->head, __ATOMIC_SEQ_CST) !=
+					   __atomic_load_n(&ended->tail, __ATOMIC_SEQ_CST)))
 		psys_write(queue->notify, &one, sizeof one);
 }
 
-/* Called with all signals blocked. */
+/* Called with all signals blocked, so that no handler forks. */
 static int recover(struct aspawn_queue *queue, bool restart)
 {
 	struct shared *shared = queue->shared;
-	int state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE), r = 0;
+	int state = __atomic_load_n(&shared->state, __ATOMIC_SEQ_CST), r = aspawn_queue_check(queue);
 
+	if (r < 0)
+		return r;
 	if (state == SERVER_RECOVERS ||
 	    !__atomic_compare_exchange_n(&shared->state, &state, SERVER_RECOVERS, false,
 					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
@@ -323,15 +337,15 @@ static int recover(struct aspawn_queue *queue, bool restart)
 	if (state == SERVER_RUNS) {
 		unwatch_server(queue);
 		reap_server(shared);
-		await_children(queue);
+		stacks_are_free(queue);
 		__atomic_store_n(&shared->events, 0, __ATOMIC_SEQ_CST); /* a sandbox may not */
 	}
 	const uint32_t lost = complete_lost(queue);
 	if (restart)
-		r = aspawn_queue_start_server(queue);
+		r = start_server(queue);
 	__atomic_store_n(&shared->state, restart && r == 0 ? SERVER_RUNS : SERVER_NONE,
 			 __ATOMIC_SEQ_CST);
-	if (lost)
+	if (lost || state == SERVER_RUNS)
 		wake_everybody(queue);
 	return r;
 }
@@ -340,7 +354,7 @@ int aspawn_queue_recover(struct aspawn_queue *queue, bool restart)
 {
 	struct psys_sigset all, mask;
 
-	if (!restart && __atomic_load_n(&queue->shared->state, __ATOMIC_ACQUIRE) == SERVER_NONE &&
+	if (!restart && __atomic_load_n(&queue->shared->state, __ATOMIC_SEQ_CST) == SERVER_NONE &&
 	    !queue_left(queue, &queue->shared->ended.tail))
 		return 0;
 	psys_sigfillset(&all);
@@ -368,26 +382,6 @@ void aspawn_queue_wake(struct aspawn_queue *queue)
 
 /* --- creation ----------------------------------------------------------------------------- */
 
-/* Each part has the same number of places: the least power of two. No division, for which some
- * compilers call a library function. */
-static uint32_t places_of_part(const struct aspawn_queue_options *options)
-{
-	uint32_t power = 2;
-
-	while (power * options->servers < options->jobs)
-		power *= 2;
-	return power;
-}
-
-static uint32_t running_of_part(const struct aspawn_queue_options *options, uint32_t part)
-{
-	uint32_t running = 0;
-
-	for (uint32_t i = part; i < options->running; i += options->servers)
-		running++;
-	return running;
-}
-
 static size_t in_units(size_t size)
 {
 	return (size + QUEUE_UNIT - 1) & ~(size_t)(QUEUE_UNIT - 1);
@@ -407,31 +401,28 @@ static int read_queue_options(struct aspawn_queue_options *to,
 	to->running = to->running ? to->running : USUAL_RUNNING;
 	to->job_bytes = to->job_bytes ? to->job_bytes : USUAL_BYTES;
 	if (to->flags & ~(uint64_t)ALL_QUEUE_FLAGS || to->jobs > MOST_JOBS ||
-	    to->running > MOST_JOBS || to->job_bytes > MOST_BYTES_OF_JOB || to->reserved ||
-	    to->servers > MOST_SERVERS || (to->servers > 1 && to->flags & ASPAWN_QUEUE_LOCAL))
+	    to->running > MOST_JOBS || to->job_bytes > MOST_BYTES_OF_JOB)
 		return -PSYS_EINVAL;
-	/* One server can start a job each millisecond, and so keeps the delay by itself. */
-	if (!to->servers || to->delay_ms)
-		to->servers = 1;
-	to->servers = to->servers < to->running ? to->servers : to->running;
 	return 0;
 }
 
-/* Maps a part of the queue and lays it out. whole: NULL for the first. */
-static struct aspawn_queue *map_part(const struct aspawn_queue_options *options,
-				     struct aspawn_queue *whole)
+/* Maps the queue and lays it out. */
+static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options)
 {
-	const uint32_t part = whole ? whole->servers : 0, capacity = places_of_part(options);
-	const uint32_t running = running_of_part(options, part);
-	const uint32_t limit = running < capacity ? running : capacity;
-	const size_t rings = (size_t)capacity * 2 * (sizeof(struct ring_cell) + sizeof(uint32_t));
+	uint32_t bits = 1;
+
+	while (1U << bits < options->jobs)
+		bits++;
+	const uint32_t capacity = 1U << bits;
+	const uint32_t limit = options->running < capacity ? options->running : capacity;
+	const size_t rings = (size_t)capacity * (2 * sizeof(struct ring_cell) + sizeof(uint32_t));
 	const size_t first = in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct Stack_t));
 	const size_t second = in_units(sizeof(struct shared) + rings);
 	const size_t stride = (sizeof(struct job) + options->job_bytes + 63) & ~(size_t)63;
-	const size_t stack = in_units(stride + JOB_FRAMES + JOB_GIVEN + STACK_LOWEST + STACK_OWN +
-				      2 * STACK_ALIGN + sizeof(struct control));
+	const size_t stack = in_units(stride + JOB_FRAMES + sizeof(struct job_given) + STACK_LOWEST +
+				      STACK_OWN + 2 * STACK_ALIGN + sizeof(struct control));
 	const uint64_t stacks = (uint64_t)stack * limit; /* less than 2^41, as the jobs */
-	const uint64_t total = first + second + (size_t)QUEUE_UNIT + SERVER_STACK + QUEUE_UNIT +
+	const uint64_t total = first + second + (size_t)2 * QUEUE_UNIT + SERVER_STACK + QUEUE_UNIT +
 			       stacks + (uint64_t)stride * capacity;
 	const size_t size = (size_t)total;
 
@@ -443,16 +434,15 @@ static struct aspawn_queue *map_part(const struct aspawn_queue_options *options,
 	if (PSYS_IS_ERROR(at))
 		return (void *)at;
 	struct aspawn_queue *queue = (void *)at;
-	queue->whole = whole ? whole : queue;
-	queue->first = part * capacity;
-	while (1U << queue->shift < capacity)
-		queue->shift++;
+	queue->bits = bits;
 	queue->mapped = size;
 	queue->stacks = (void *)(queue + 1);
 	queue->shared = (void *)(at + first);
-	queue->checks_pid = psys_madvise(at + first, second, PSYS_MADV_WIPEONFORK) < 0;
-	psys_mprotect(at + first + second, QUEUE_UNIT, PSYS_PROT_NONE);
-	queue->server_stack = at + first + second + QUEUE_UNIT;
+	queue->mark = (void *)(at + first + second);
+	*queue->mark = QUEUE_MAGIC;
+	queue->checks_pid = psys_madvise(queue->mark, QUEUE_UNIT, PSYS_MADV_WIPEONFORK) < 0;
+	psys_mprotect(at + first + second + QUEUE_UNIT, QUEUE_UNIT, PSYS_PROT_NONE);
+	queue->server_stack = at + first + second + (size_t)2 * QUEUE_UNIT;
 	queue->thread_pointer = queue->server_stack + SERVER_STACK + QUEUE_UNIT / 2;
 	*(void **)(void *)queue->thread_pointer = queue->thread_pointer; /* as x86 wants it */
 	char *const stacks_at = queue->server_stack + SERVER_STACK + QUEUE_UNIT;
@@ -464,20 +454,15 @@ static struct aspawn_queue *map_part(const struct aspawn_queue_options *options,
 	queue->limit = limit;
 	queue->flags = (uint32_t)options->flags;
 	queue->delay = (int64_t)options->delay_ms * 1000000;
-	queue->completed = options->completed;
-	queue->completed_arg = options->completed_arg;
 
 	struct shared *shared = queue->shared;
 	struct ring_cell *cells = (void *)(shared + 1);
 	ring_clear(&shared->free, cells, capacity);
 	ring_clear(&shared->submitted, cells + capacity, capacity);
-	uint32_t *values = (uint32_t *)(void *)(cells + 2 * (size_t)capacity);
-	out_clear(&shared->ended, values, capacity);
-	out_clear(&shared->absorbed, values + capacity, capacity);
-	shared->events = shared->all_events = FIRST_EVENT;
-	queue->futex = options->servers > 1 ? &queue->whole->shared->all_events : &shared->events;
+	shared->ended.capacity = capacity;
+	shared->ended.values = (void *)(cells + 2 * (size_t)capacity);
+	shared->events = FIRST_EVENT;
 	shared->pidfd = -1;
-	shared->magic = QUEUE_MAGIC;
 	for (uint32_t i = 0; i < capacity; i++) {
 		queue_job(queue, i)->number = (int)i;
 		queue_job(queue, i)->queue = queue;
@@ -486,32 +471,13 @@ static struct aspawn_queue *map_part(const struct aspawn_queue_options *options,
 	return queue;
 }
 
-/* A pipe, without registered descriptors, where there are no sockets. */
-static int make_life(int ends[2])
-{
-	int r = psys_socketpair(PSYS_AF_UNIX, PSYS_SOCK_SEQPACKET | PSYS_SOCK_CLOEXEC, 0, ends);
-
-	if (r == -PSYS_EMFILE || r == -PSYS_ENFILE)
-		return r;
-	return r < 0 ? aspawn_files_pipe(ends) : aspawn_files_avoid_streams_by_both(ends);
-}
-
 static int open_files(struct aspawn_queue *queue)
 {
-	struct psys_epoll_event event = { PSYS_EPOLLIN, 1 };
-
 	queue->wake =
 		aspawn_files_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
 	if (queue->wake < 0)
 		return queue->wake;
-	int r = make_life(queue->life);
-	if (r < 0) {
-		queue->life[0] = queue->life[1] = -1;
-		return r;
-	}
-	queue->notify = queue->whole->notify;
-	queue->epoll = queue->whole->epoll;
-	if (!(queue->flags & ASPAWN_QUEUE_FD) || queue != queue->whole)
+	if (!(queue->flags & ASPAWN_QUEUE_FD))
 		return 0;
 	queue->notify =
 		aspawn_files_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
@@ -521,17 +487,14 @@ static int open_files(struct aspawn_queue *queue)
 	if (queue->epoll < 0)
 		return queue->epoll;
 	queue->shared->armed = 1;
-	return psys_epoll_ctl(queue->epoll, PSYS_EPOLL_CTL_ADD, queue->notify, &event);
+	return queue_watch(queue->epoll, queue->notify, 0);
 }
 
 /* In a forked copy too. */
 static void close_files(const struct aspawn_queue *queue)
 {
 	psys_close(queue->wake); /* of a negative one: no effect */
-	psys_close(queue->life[0]);
-	psys_close(queue->life[1]);
-	if (queue != queue->whole)
-		return;
+	psys_close(queue->life);
 	psys_close(queue->epoll);
 	psys_close(queue->notify);
 }
@@ -541,8 +504,8 @@ static int note_host(struct aspawn_queue *queue)
 	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
 	queue->host = psys_getpid();
-	queue->clock = aspawn_queue_find_clock();
-	queue->wake = queue->life[0] = queue->life[1] = queue->notify = queue->epoll = -1;
+	queue->clock = psys_vdso_clock();
+	queue->wake = queue->life = queue->notify = queue->epoll = -1;
 	queue->ignores_sigchld = !(queue->flags & ASPAWN_QUEUE_LOCAL) &&
 				 psys_rt_sigaction(PSYS_SIGCHLD, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
 				 old->handler == PSYS_SIG_IGN;
@@ -554,14 +517,17 @@ static int note_host(struct aspawn_queue *queue)
 	return psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &queue->mask, PSYS_SIGSET_SIZE);
 }
 
-/* *whole: the first part; NULL before it is created. */
-static int create_part(struct aspawn_queue **whole, const struct aspawn_queue_options *options)
+int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_options *from)
 {
-	struct aspawn_queue *queue = map_part(options, *whole);
+	struct aspawn_queue_options options;
+	int r = to ? read_queue_options(&options, from) : -PSYS_EINVAL;
 
+	if (r < 0)
+		return r;
+	struct aspawn_queue *queue = map_queue(&options);
 	if (PSYS_IS_ERROR(queue))
 		return (int)(intptr_t)queue;
-	int r = note_host(queue);
+	r = note_host(queue);
 	if (r >= 0)
 		r = open_files(queue);
 	if (r >= 0 && queue->flags & ASPAWN_QUEUE_LOCAL) {
@@ -578,24 +544,8 @@ static int create_part(struct aspawn_queue **whole, const struct aspawn_queue_op
 		psys_munmap(queue, queue->mapped);
 		return r;
 	}
-	*whole = queue->whole;
-	queue->whole->parts[queue->whole->servers++] = queue;
+	*to = queue;
 	return 0;
-}
-
-int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_options *from)
-{
-	struct aspawn_queue_options options;
-	struct aspawn_queue *queue = NULL;
-	int r = to ? read_queue_options(&options, from) : -PSYS_EINVAL;
-
-	for (uint32_t i = 0; r == 0 && i < options.servers; i++)
-		r = create_part(&queue, &options);
-	if (r == 0)
-		*to = queue;
-	else
-		aspawn_queue_close(queue);
-	return r;
 }
 
 /* --- the end -------------------------------------------------------------------------------- */
@@ -610,54 +560,26 @@ static bool is_served(const struct aspawn_queue *queue)
 	       !aspawn_child_is_gone(shared->server_pid);
 }
 
-/* Waits until the server has ended. One that is stopped, or hangs, is killed. */
+/* Waits until the server has ended. One that is stopped goes on, and one that hangs is killed. */
 static void end_server(struct aspawn_queue *queue)
 {
 	struct shared *shared = queue->shared;
 	const struct psys_timespec limit = { 2, 0 };
 	struct psys_timespec deadline = deadline_after(&limit);
+	const bool is_local = queue->flags & ASPAWN_QUEUE_LOCAL;
 
-	if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && shared->state != SERVER_RUNS)
+	if (!is_local && shared->state != SERVER_RUNS)
 		return;
 	while (is_served(queue)) {
 		int seen = __atomic_load_n(&shared->events, __ATOMIC_ACQUIRE);
+		if (!is_local)
+			psys_kill(shared->server_pid,
+				  deadline_has_passed(deadline) ? PSYS_SIGKILL : PSYS_SIGCONT);
 		if (seen)
 			deadline_sleep_on(&shared->events, seen, deadline);
-		if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && deadline_has_passed(deadline))
-			psys_kill(shared->server_pid, PSYS_SIGKILL);
 	}
-	if (!(queue->flags & ASPAWN_QUEUE_LOCAL))
+	if (!is_local)
 		reap_server(shared);
-}
-
-/* Children that were killed before their exec may need a moment to leave their stacks. */
-static bool stacks_are_free(const struct aspawn_queue *queue)
-{
-	const struct psys_timespec limit = { 1, 0 };
-	bool all = true;
-
-	for (uint32_t i = 0; i < queue->limit; i++) {
-		if (aspawn_stack_wait(&queue->stacks[i], &limit) < 0)
-			all = false;
-	}
-	return all;
-}
-
-static void ask_to_close(struct aspawn_queue *part)
-{
-	__atomic_store_n(&part->shared->closing, 1, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&part->shared->asleep, 1, __ATOMIC_SEQ_CST); /* certainly */
-	aspawn_queue_wake(part);
-}
-
-static void end_part(struct aspawn_queue *part)
-{
-	end_server(part);
-	if (part->flags & ASPAWN_QUEUE_LOCAL) {
-		aspawn_server_run(part, &part->shared->server, UNTIL_CLOSED, INT64_MAX);
-		aspawn_server_end(&part->shared->server);
-	}
-	unwatch_server(part);
 }
 
 int aspawn_queue_close(struct aspawn_queue *queue)
@@ -666,17 +588,19 @@ int aspawn_queue_close(struct aspawn_queue *queue)
 
 	if (r == -PSYS_EINVAL)
 		return r;
-	for (uint32_t i = 0; r == 0 && i < queue->servers; i++)
-		ask_to_close(queue->parts[i]);
-	/* Functions in a server that still runs may count the jobs of all. */
-	for (uint32_t i = 0; r == 0 && i < queue->servers; i++)
-		end_part(queue->parts[i]);
-	for (uint32_t i = queue->servers; i-- > 0;) { /* the first has the array */
-		struct aspawn_queue *part = queue->parts[i];
-
-		close_files(part);
-		if (r < 0 || stacks_are_free(part)) /* otherwise a child still uses this memory */
-			psys_munmap(part, part->mapped);
+	if (r == 0) {
+		__atomic_store_n(&queue->shared->closing, 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&queue->shared->asleep, 1, __ATOMIC_SEQ_CST); /* certainly */
+		aspawn_queue_wake(queue);
+		end_server(queue);
+		if (queue->flags & ASPAWN_QUEUE_LOCAL) {
+			aspawn_server_run(queue, &queue->shared->server, UNTIL_CLOSED, INT64_MAX);
+			aspawn_server_end(&queue->shared->server);
+		}
+		unwatch_server(queue);
 	}
+	close_files(queue);
+	if (r < 0 || stacks_are_free(queue)) /* otherwise a child still uses this memory */
+		psys_munmap(queue, queue->mapped);
 	return 0;
 }

@@ -139,10 +139,8 @@ QUEUE_INLINE void ring_drop_alone(struct ring *ring)
 	__atomic_store_n(&ring->head, position + 1, __ATOMIC_RELEASE);
 }
 
-/*
- * One producer, many consumers, never full: it has a cell for each job. The producer may be killed
- * at any instruction: all that was not published is not there.
- */
+/* One producer, many consumers, never full: it has a cell for each job. The producer may be killed
+ * at any instruction: all that was not published is not there. */
 struct out_ring {
 	_Alignas(64) uint32_t head;
 	_Alignas(64) uint32_t tail;
@@ -150,19 +148,12 @@ struct out_ring {
 	uint32_t *values;
 };
 
-QUEUE_INLINE void out_clear(struct out_ring *ring, uint32_t *values, uint32_t capacity)
-{
-	ring->head = ring->tail = 0;
-	ring->capacity = capacity;
-	ring->values = values;
-}
-
 QUEUE_INLINE void out_push(struct out_ring *ring, uint32_t value)
 {
 	const uint32_t position = __atomic_load_n(&ring->tail, __ATOMIC_RELAXED);
 
 	__atomic_store_n(&ring->values[position & (ring->capacity - 1)], value, __ATOMIC_RELAXED);
-	__atomic_store_n(&ring->tail, position + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->tail, position + 1, __ATOMIC_SEQ_CST);
 }
 
 QUEUE_INLINE bool out_pop(struct out_ring *ring, uint32_t *value)

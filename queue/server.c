@@ -61,15 +61,19 @@ static QUEUE_SERVER struct job *server_next(const struct aspawn_queue *queue, in
 
 /* --- a stopped host -------------------------------------------------------------------- */
 
-/* The state is behind the last parenthesis: proc_pid_stat(5). */
-static QUEUE_SERVER bool server_host_is_stopped(const struct server *server)
+/* Returns the host's state, which is behind the last parenthesis (proc_pid_stat(5)), and what follows it;
+ * "": not known. */
+static QUEUE_SERVER const char *server_host_state(const struct server *server, char text[512])
 {
-	char text[256];
-	long at = psys_pread64(server->host_stat, text, sizeof text, 0) - 3;
+	const long length = psys_pread64(server->host_stat, text, 511, 0);
+	long at = length - 3;
 
 	while (at > 0 && text[at] != ')')
 		at--;
-	return at > 0 && text[at + 2] == 'T';
+	if (at <= 0)
+		return "";
+	text[length] = '\0';
+	return text + at + 2;
 }
 
 /* The time that the host was stopped does not count. */
@@ -95,7 +99,8 @@ static QUEUE_SERVER bool server_is_paused(const struct aspawn_queue *queue, stru
 	if (now - server->looked_at < (int64_t)LOOK_MS * 1000000)
 		return server->stopped_at != 0;
 	server->looked_at = now;
-	const bool is_stopped = server_host_is_stopped(server);
+	char text[512];
+	const bool is_stopped = *server_host_state(server, text) == 'T';
 	if (is_stopped && !server->stopped_at)
 		server->stopped_at = now;
 	if (!is_stopped && server->stopped_at) {
@@ -151,89 +156,62 @@ static QUEUE_SERVER void server_drop_waiting(struct aspawn_queue *queue, struct 
 
 static QUEUE_SERVER bool is_cancelled(const struct job *job)
 {
-	return __atomic_load_n(&job->cancel, __ATOMIC_ACQUIRE) == job->ticket;
+	return __atomic_load_n(&job->use, __ATOMIC_ACQUIRE) & 1;
 }
 
-static QUEUE_SERVER void server_drop_cancelled(struct aspawn_queue *queue, struct server *server,
-					       bool all)
+/* Those that are cancelled; all: at once, as the queue is closed. */
+static QUEUE_SERVER void server_end_jobs(struct aspawn_queue *queue, struct server *server, bool all)
 {
 	struct job *job;
+	int at;
 
+	server_take(queue, server);
 	for (int i = 0; i < PRIORITIES; i++)
-		for (int at = server->waiting[i].first; (job = server_next(queue, &at));)
+		for (at = server->waiting[i].first; (job = server_next(queue, &at));)
 			if (all || is_cancelled(job))
 				server_drop_waiting(queue, server, job);
-}
-
-/* Of one priority. */
-static QUEUE_SERVER void server_start_some(struct aspawn_queue *queue, struct server *server,
-					   struct job_list *waiting)
-{
-	struct shared *shared = queue->shared;
-	int at = waiting->first;
-	struct job *job;
-
-	while (shared->counts.running < queue->limit && !server->must_wait &&
-	       (job = server_next(queue, &at))) {
-		if (is_cancelled(job)) {
-			server_drop_waiting(queue, server, job);
-			continue;
-		}
-		if (!server_has_key(queue, server, job))
-			continue;
-		if (server_is_paused(queue, server))
-			break;
-		if (queue->delay) {
-			const int64_t now = queue_now(queue);
-			if (now < server->next_start)
-				break;
-			server->next_start = now + queue->delay;
-		}
-		const int next = job->next, previous = job->previous;
-		aspawn_list_remove(queue, waiting, job);
-		if (aspawn_job_start(queue, server, job))
-			continue;
-		/* There is no process or descriptor for it now: put it back where it was. */
-		job->next = next;
-		job->previous = previous;
-		*(previous == NO_JOB ? &waiting->first :
-				       &queue_job(queue, (uint32_t)previous)->next) = job->number;
-		*(next == NO_JOB ? &waiting->last : &queue_job(queue, (uint32_t)next)->previous) =
-			job->number;
-		server->must_wait = true;
-	}
+	for (at = server->running.first; (job = server_next(queue, &at));)
+		if (all || is_cancelled(job))
+			aspawn_job_stop(server, job, ASPAWN_JOB_CANCELLED, all);
 }
 
 static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct server *server)
 {
-	for (int i = PRIORITIES - 1; i >= 0; i--)
-		if (server->waiting[i].first != NO_JOB)
-			server_start_some(queue, server, &server->waiting[i]);
-}
-
-static QUEUE_SERVER void server_stop_running(struct aspawn_queue *queue, struct server *server,
-					     bool all, bool at_once)
-{
-	int at = server->running.first;
+	const struct shared *shared = queue->shared;
 	struct job *job;
 
-	while ((job = server_next(queue, &at)))
-		if (all || is_cancelled(job))
-			aspawn_job_stop(server, job, ASPAWN_JOB_CANCELLED, at_once);
+	for (int i = PRIORITIES - 1; i >= 0; i--) {
+		int at = server->waiting[i].first;
+
+		while (shared->counts.running < queue->limit && !server->must_wait &&
+		       (job = server_next(queue, &at))) {
+			if (is_cancelled(job)) {
+				server_drop_waiting(queue, server, job);
+				continue;
+			}
+			if (!server_has_key(queue, server, job))
+				continue;
+			if (server_is_paused(queue, server))
+				return;
+			if (queue->delay) {
+				const int64_t now = queue_now(queue);
+				if (now < server->next_start)
+					return;
+				server->next_start = now + queue->delay;
+			}
+			server->must_wait = !aspawn_job_start(queue, server, job);
+		}
+	}
 }
 
 static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue, struct server *server)
 {
-	struct shared *shared = queue->shared;
-	const int cancels = __atomic_load_n(&shared->cancels, __ATOMIC_SEQ_CST);
+	const int cancels = __atomic_load_n(&queue->shared->cancels, __ATOMIC_SEQ_CST);
 
 	if (cancels == server->cancels)
 		return;
 	server->cancels = cancels;
-	const bool all = __atomic_exchange_n(&shared->cancel_all, 0, __ATOMIC_SEQ_CST);
-	server_take(queue, server);
-	server_drop_cancelled(queue, server, all);
-	server_stop_running(queue, server, all, false);
+	server_end_jobs(queue, server, false);
 }
 
 /* --- ends ------------------------------------------------------------------------------- */
@@ -243,25 +221,25 @@ static QUEUE_SERVER struct job *server_job_of(const struct aspawn_queue *queue,
 {
 	int number = server->buckets[pid & (PID_BUCKETS - 1)];
 
-	while (number != NO_JOB && queue_job(queue, (uint32_t)number)->pid != pid)
+	while (number != NO_JOB && queue_job(queue, (uint32_t)number)->result.pid != pid)
 		number = queue_job(queue, (uint32_t)number)->next_of_pid;
 	return number == NO_JOB ? NULL : queue_job(queue, (uint32_t)number);
 }
 
 /* Before a job that is being ended is reaped, its group's number cannot be another's: kill what
- * the program has left behind. */
+ * the program has left behind. which, id: as for waitid(2). */
 static QUEUE_SERVER int server_kill_rest(const struct aspawn_queue *queue,
-					 const struct server *server)
+					 const struct server *server, int which, int id)
 {
 	struct psys_siginfo info;
 
 	info.u.child.pid = 0;
-	int r = psys_waitid(PSYS_P_ALL, 0, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
+	int r = psys_waitid(which, id, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
 	if (r < 0 || !info.u.child.pid)
 		return -1;
 	const struct job *job = server_job_of(queue, server, info.u.child.pid);
 	if (job && job->stage != STAGE_RUNS && !(job->flags & ASPAWN_JOB_SAME_GROUP))
-		psys_kill(-job->pid, PSYS_SIGKILL);
+		psys_kill(-job->result.pid, PSYS_SIGKILL);
 	return info.u.child.pid;
 }
 
@@ -271,7 +249,7 @@ static QUEUE_SERVER void server_reap(struct aspawn_queue *queue, struct server *
 	int status = 0, pid;
 
 	do {
-		pid = server->stopping ? server_kill_rest(queue, server) : -1;
+		pid = server->stopping ? server_kill_rest(queue, server, PSYS_P_ALL, 0) : -1;
 		if (server->stopping && pid < 0)
 			return;
 		pid = psys_wait4(pid, &status, PSYS_WNOHANG, &usage);
@@ -294,24 +272,17 @@ static QUEUE_SERVER void server_drain_signals(const struct server *server)
 static QUEUE_SERVER void server_reap_one(struct aspawn_queue *queue, struct server *server,
 					 struct job *job)
 {
-	struct psys_siginfo info;
 	struct psys_rusage usage;
 	int status = -1;
 
 	if (job->has_ended)
 		return;
-	if (job->stage != STAGE_RUNS && !(job->flags & ASPAWN_JOB_SAME_GROUP)) {
-		info.u.child.pid = 0;
-		int r = psys_waitid(PSYS_P_PID, job->pid, &info,
-				    PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
-		if (r == 0 && info.u.child.pid)
-			psys_kill(-job->pid, PSYS_SIGKILL);
-	}
-	const bool is_unpolled = job->pidfd < 0;
-	int pid = psys_wait4(job->pid, &status, PSYS_WNOHANG, &usage);
+	if (job->stage != STAGE_RUNS)
+		server_kill_rest(queue, server, PSYS_P_PID, job->result.pid);
+	int pid = psys_wait4(job->result.pid, &status, PSYS_WNOHANG, &usage);
 	if (pid == 0 || pid == -PSYS_EINTR)
 		return;
-	if (is_unpolled)
+	if (job->pidfd < 0)
 		server->unpolled--;
 	if (pid < 0) { /* another has reaped it */
 		psys_memset(&usage, 0, sizeof usage);
@@ -321,14 +292,21 @@ static QUEUE_SERVER void server_reap_one(struct aspawn_queue *queue, struct serv
 	aspawn_job_ended(queue, server, job, status, &usage);
 }
 
-static QUEUE_SERVER void server_reap_unpolled(struct aspawn_queue *queue, struct server *server)
+/* Asks for what epoll does not tell; all: of all jobs. */
+static QUEUE_SERVER void server_look_at_jobs(struct aspawn_queue *queue, struct server *server,
+					     bool all)
 {
 	int at = server->running.first;
 	struct job *job;
 
-	while (server->unpolled && (job = server_next(queue, &at)))
-		if (job->pidfd < 0)
+	while ((job = server_next(queue, &at))) {
+		for (int which = 0; all && which < 2; which++)
+			if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN)
+				aspawn_job_read(queue, server, job, which);
+		if ((all || job->pidfd < 0) &&
+		    __atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN)
 			server_reap_one(queue, server, job);
+	}
 }
 
 static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue, struct server *server)
@@ -358,16 +336,35 @@ static QUEUE_SERVER void server_lose_host(struct aspawn_queue *queue)
 	__atomic_store_n(&queue->shared->closing, 1, __ATOMIC_SEQ_CST);
 }
 
-/* A forked copy of the host may hold the pipe that would tell of the host's exec. */
-static QUEUE_SERVER void server_look_for_host(struct aspawn_queue *queue, struct server *server)
+/* True if the host's main thread has no memory: it has ended, or is about to, but others have not. Its
+ * address space is the 21st number from the state on. Without /proc reading that memory tells it. */
+static QUEUE_SERVER bool server_host_has_no_memory(const struct aspawn_queue *queue,
+						   const struct server *server)
+{
+	char text[512], byte;
+	const struct psys_iovec there = { &byte, 1 };
+	const char *at = server_host_state(server, text);
+
+	if (!*at)
+		return psys_process_vm_readv(queue->host, &there, 1, &there, 1, 0) == -PSYS_ESRCH;
+	for (int number = 1; number < 21 && *at; at++)
+		number += *at == ' ';
+	return *at == '0';
+}
+
+/* A forked copy of the host may hold the socket that would tell of the host's exec, or may have shut it
+ * down: that is believed only where kcmp() is not permitted. */
+static QUEUE_SERVER void server_look_for_host(struct aspawn_queue *queue, struct server *server,
+					      bool is_hung_up)
 {
 	const int64_t now = queue_now(queue);
 
-	if (now - server->checked_at < (int64_t)CHECK_MS * 1000000)
+	if (!is_hung_up && now - server->checked_at < (int64_t)CHECK_MS * 1000000)
 		return;
 	server->checked_at = now;
-	if (psys_getppid() != queue->host ||
-	    psys_kcmp(queue->shared->server_pid, queue->host, KCMP_VM, 0, 0) > 0)
+	const int r = psys_kcmp(queue->shared->server_pid, queue->host, KCMP_VM, 0, 0);
+	if (psys_getppid() != queue->host || (r < 0 && is_hung_up) ||
+	    (r > 0 && !server_host_has_no_memory(queue, server)))
 		server_lose_host(queue);
 }
 
@@ -387,8 +384,10 @@ static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, struct ser
 		server_reap(queue, server);
 		return;
 	case OF_LIFE:
-		if (!aspawn_server_receive(queue, server))
-			server_lose_host(queue);
+		if (aspawn_server_skip_messages(queue, server))
+			return;
+		queue_unwatch(server->epoll, server->life);
+		server_look_for_host(queue, server, true);
 		return;
 	case OF_HOST:
 		server_lose_host(queue);
@@ -437,26 +436,20 @@ static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue, struct
 /* A filter forbids it. The server ends, and its jobs are lost; a local queue goes on in ticks. */
 static QUEUE_SERVER void server_go_without_epoll(struct aspawn_queue *queue, struct server *server)
 {
-	const struct psys_timespec tick = { 0, TICK_NS };
-	int at = server->running.first;
-	struct job *job;
+	struct psys_timespec tick = { 0, TICK_NS };
 
 	server->has_failed = !server->is_local;
 	if (!server->is_local)
 		return;
-	psys_nanosleep(&tick, NULL);
-	while ((job = server_next(queue, &at))) {
-		for (int which = 0; which < 2; which++)
-			if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN)
-				aspawn_job_read(queue, server, job, which);
-		if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN)
-			server_reap_one(queue, server, job);
-	}
+	psys_ppoll(NULL, 0, &tick, server->mask, PSYS_SIGSET_SIZE);
+	if (aspawn_queue_check(queue) == 0)
+		server_look_at_jobs(queue, server, true);
 }
 
 /* Sleeps until something happens. A submission that came before asleep was set is seen here; the
- * submitter of a later one sees asleep. */
-static QUEUE_SERVER void server_sleep(struct aspawn_queue *queue, struct server *server,
+ * submitter of a later one sees asleep. Returns false in a copy of a thread that serves a local queue,
+ * which a signal handler has forked meanwhile. */
+static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, struct server *server,
 				      int64_t deadline)
 {
 	struct psys_epoll_event events[EVENTS];
@@ -470,17 +463,20 @@ static QUEUE_SERVER void server_sleep(struct aspawn_queue *queue, struct server 
 		(__atomic_load_n(&shared->closing, __ATOMIC_SEQ_CST) && !server->is_closing) ||
 		__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST);
 	const int ms = has_work ? 0 : server_patience(queue, server, deadline);
-	int r = psys_epoll_pwait(server->epoll, events, EVENTS, ms, NULL, PSYS_SIGSET_SIZE);
+	int r = psys_epoll_pwait(server->epoll, events, EVENTS, ms, server->mask, PSYS_SIGSET_SIZE);
 	__atomic_store_n(&shared->asleep, 0, __ATOMIC_RELAXED);
 	if (r < 0 && r != -PSYS_EINTR)
 		server_go_without_epoll(queue, server);
+	if (server->is_local && aspawn_queue_check(queue) < 0)
+		return false;
 	for (int i = 0; i < r; i++)
 		server_see_event(queue, server, (uint32_t)(events[i].data >> 2),
 				 (unsigned)events[i].data & 3);
 	if (!server->is_local)
-		server_look_for_host(queue, server);
+		server_look_for_host(queue, server, false);
 	if (server->unpolled)
-		server_reap_unpolled(queue, server);
+		server_look_at_jobs(queue, server, false);
+	return true;
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */
@@ -491,9 +487,7 @@ static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue, struct s
 	if (!__atomic_load_n(&queue->shared->closing, __ATOMIC_SEQ_CST) || server->is_closing)
 		return;
 	server->is_closing = true;
-	server_take(queue, server);
-	server_drop_cancelled(queue, server, true);
-	server_stop_running(queue, server, true, true);
+	server_end_jobs(queue, server, true);
 	server->closed_at = queue_now(queue);
 }
 
@@ -505,22 +499,37 @@ static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue,
 				      queue_now(queue) - server->closed_at > 1000000000);
 }
 
-static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue,
-					const struct server *server, enum until until)
+static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue, enum until until)
 {
 	const struct shared *shared = queue->shared;
-	const uint32_t ended = __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED);
-	const uint32_t absorbed = __atomic_load_n(&shared->absorbed.tail, __ATOMIC_RELAXED);
 
-	if (__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST))
-		return true;
-	if (until == UNTIL_RESULT && ended != __atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED))
-		return true;
-	return !shared->counts.running && !server_has_waiting(server) &&
-	       ended + absorbed == __atomic_load_n(&shared->submitted.tail, __ATOMIC_RELAXED);
+	return __atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST) ||
+	       (until == UNTIL_RESULT &&
+		__atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED) !=
+			__atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED)) ||
+	       !queue_left(queue, &shared->ended.tail);
 }
 
-QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *server,
+/* Tells those who wait that jobs have ended. While the server lives the kernel does not clear events. */
+static QUEUE_SERVER void server_notify(struct shared *shared, struct server *server)
+{
+	const uint64_t one = 1;
+	const int count = (int)server->completed;
+
+	if (!count)
+		return;
+	server->completed = 0;
+	__atomic_add_fetch(&shared->events, 2, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST))
+		queue_wake_waiters(shared, __atomic_load_n(&shared->drainers, __ATOMIC_SEQ_CST) ?
+						   INT32_MAX :
+						   count);
+	if (__atomic_load_n(&shared->armed, __ATOMIC_SEQ_CST) &&
+	    __atomic_exchange_n(&shared->armed, 0, __ATOMIC_SEQ_CST))
+		psys_write(server->notify, &one, sizeof one);
+}
+
+static QUEUE_SERVER bool server_run(struct aspawn_queue *queue, struct server *server,
 				    enum until until, int64_t deadline)
 {
 	for (;;) {
@@ -529,27 +538,35 @@ QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *s
 		server_see_cancels(queue, server);
 		server_start_jobs(queue, server);
 		server_see_deadlines(queue, server);
-		if (server->completed) {
-			const uint32_t completed = server->completed;
-			server->completed = 0;
-			aspawn_queue_notify(queue, completed, server->notify);
-		}
+		server_notify(queue->shared, server);
 		if (server->has_failed || server_is_closed(queue, server))
 			return false;
-		if (until != UNTIL_CLOSED && server_is_done(queue, server, until))
+		if (until != UNTIL_CLOSED && server_is_done(queue, until))
 			return true;
 		if (deadline != INT64_MAX && queue_now(queue) >= deadline)
 			return true;
-		server_sleep(queue, server,
-			     server->is_closing ? server->closed_at + 1000000000 : deadline);
+		if (!server_sleep(queue, server,
+				  server->is_closing ? server->closed_at + 1000000000 : deadline))
+			return false;
 	}
 }
 
-static QUEUE_SERVER int server_watch(const struct server *server, int fd, uint32_t what)
+/* A thread of the host handles signals while it sleeps only: elsewhere a copy that a handler forks
+ * would start jobs a second time. */
+QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *server,
+				    enum until until, int64_t deadline)
 {
-	struct psys_epoll_event event = { PSYS_EPOLLIN, what };
+	struct psys_sigset all, mask;
 
-	return fd < 0 ? fd : psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, fd, &event);
+	psys_sigfillset(&all);
+	const bool blocks = server->is_local && psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask,
+								    PSYS_SIGSET_SIZE) >= 0;
+	server->mask = blocks ? &mask : NULL;
+	const bool goes_on = (!server->is_local || aspawn_queue_check(queue) == 0) &&
+			     server_run(queue, server, until, deadline);
+	if (blocks)
+		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
+	return goes_on;
 }
 
 /* -1: there is no /proc, or it is another pid namespace's. */
@@ -568,13 +585,14 @@ static QUEUE_SERVER int server_open_stat(int pid)
 
 static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *server)
 {
+	struct psys_epoll_event messages = { PSYS_EPOLLIN | PSYS_EPOLLET, OF_LIFE };
 	struct psys_sigset children;
 	int r = psys_epoll_create1(PSYS_EPOLL_CLOEXEC);
 
 	if (r < 0)
 		return r;
 	server->epoll = r;
-	r = server_watch(server, server->wake, OF_WAKE);
+	r = queue_watch(server->epoll, server->wake, OF_WAKE);
 	if (r < 0)
 		return r;
 	if (server->is_local)
@@ -587,10 +605,11 @@ static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *s
 	server->host_pidfd = psys_pidfd_open(queue->host, 0);
 	if (psys_getppid() != queue->host)
 		return -PSYS_ESRCH;
-	server_watch(server, server->host_pidfd, OF_HOST); /* before Linux 5.3: not there */
+	queue_watch(server->epoll, server->host_pidfd, OF_HOST); /* before Linux 5.3: not there */
 	server->host_stat = server_open_stat(queue->host);
-	r = server_watch(server, server->signals, OF_SIGNALS);
-	return r < 0 ? r : server_watch(server, server->life, OF_LIFE);
+	r = queue_watch(server->epoll, server->signals, OF_SIGNALS);
+	return r < 0 ? r :
+		       psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, server->life, &messages);
 }
 
 QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *server)
@@ -608,7 +627,6 @@ QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *
 	int r = server_open(queue, server);
 	if (r < 0)
 		aspawn_server_end(server);
-	server->is_begun = r >= 0;
 	return r < 0 ? r : 0;
 }
 
@@ -619,5 +637,4 @@ QUEUE_SERVER void aspawn_server_end(struct server *server)
 	psys_close(server->host_pidfd);
 	psys_close(server->host_stat);
 	psys_close(server->null);
-	server->is_begun = false;
 }

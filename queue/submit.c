@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies a job into the queue's memory, in one pass: no system call, no lock. */
+/* Copies a job into the queue's memory, in one pass: no lock, and no system call but for descriptors of
+ * the caller's. */
 #include <syscall/string.h>
 
 #include "queue.h"
@@ -9,8 +10,6 @@ enum {
 	ALL_COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER |
 			    ASPAWN_COMMAND_FORK,
 	USUAL_OUTPUT = 4096,
-	MOST_GENERATIONS = 0x7fff,
-	FEW_JOBS = 8, /* of one server: fewer are not worth waking another */
 };
 
 static int64_t ms_to_ns(int64_t ms)
@@ -18,56 +17,15 @@ static int64_t ms_to_ns(int64_t ms)
 	return ms > INT64_MAX / 4000000 ? INT64_MAX / 4 : ms * 1000000;
 }
 
-/* Returns the caller's descriptor above 2 that the action uses, or -1. */
-static int foreign_of(const struct aspawn_command *command, size_t index)
-{
-	const struct aspawn_action *action = &command->actions[index];
-	const size_t uses = aspawn_action_infos[action->kind].uses;
-	const int fd = uses ? member_int(action, uses) : -1;
-
-	if (fd <= 2)
-		return -1;
-	for (size_t i = 0; i < index; i++)
-		if (replaced_by(&command->actions[i]) == fd)
-			return -1;
-	return fd;
-}
-
-static int check_command(const struct aspawn_queue *queue, const struct aspawn_command *command)
+static int check_command(const struct aspawn_command *command)
 {
 	if (command->flags & ~(uint64_t)ALL_COMMAND_FLAGS || command->std_in || command->std_out ||
 	    command->std_err || command->pool || command->stack)
 		return -PSYS_EINVAL;
-	for (size_t i = 0; i < command->action_count; i++) {
-		int r = aspawn_check_action(&command->actions[i]);
-		if (r < 0)
-			return r;
+	for (size_t i = 0; i < command->action_count; i++)
 		if (is_pipe(&command->actions[i]))
 			return -PSYS_EINVAL;
-		const int fd = queue->flags & ASPAWN_QUEUE_LOCAL ? -1 : foreign_of(command, i);
-		if (fd >= 0 && !aspawn_queue_registered(queue, fd))
-			return -PSYS_EBADF;
-	}
 	return 0;
-}
-
-/* Notes the registered descriptors that the actions use, each once. */
-static void note_registered(const struct aspawn_queue *queue, struct job *job, struct arena *arena,
-			    const struct aspawn_command *command)
-{
-	int fds[ASPAWN_MOST_REGISTERED];
-	uint32_t count = 0;
-
-	for (size_t i = 0; i < command->action_count; i++) {
-		const int fd = queue->flags & ASPAWN_QUEUE_LOCAL ? -1 : foreign_of(command, i);
-		uint32_t at = 0;
-		while (at < count && fds[at] != fd)
-			at++;
-		if (fd >= 0 && at == count && count < ASPAWN_MOST_REGISTERED)
-			fds[count++] = fd;
-	}
-	job->fds = count ? aspawn_copy(arena, fds, count * sizeof *fds, sizeof *fds) : NULL;
-	job->fd_count = count;
 }
 
 static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
@@ -79,7 +37,7 @@ static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
 		return r;
 	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS || (!to->input && to->input_size) ||
 	    !to->key != !to->key_limit || !to->command == !to->prepared ||
-	    (to->argv && !to->prepared) || to->reserved || to->reserved2 || to->priority < 0 ||
+	    (to->argv && !to->prepared) || to->reserved || to->priority < 0 ||
 	    to->priority > ASPAWN_MOST_PRIORITY ||
 	    (to->flags & ASPAWN_JOB_ERROR && to->flags & ASPAWN_JOB_ERROR_TO_OUTPUT))
 		return -PSYS_EINVAL;
@@ -108,15 +66,11 @@ static void append_pdeathsig(struct arena *arena, struct aspawn_command *command
 	command->action_count = count + 1;
 }
 
-static void place_output(struct arena *arena, struct job_output *output, const char **data,
-			 size_t size, bool is_wanted)
+/* Returns its place; NULL: not wanted. */
+static char *place_output(struct arena *arena, struct job_output *output, size_t size)
 {
-	*output = (struct job_output){ .fd = -1 };
-	*data = NULL;
-	if (!is_wanted)
-		return;
-	*data = output->data = aspawn_allocate(arena, size, 1);
-	output->size = size;
+	*output = (struct job_output){ .fd = -1, .size = size };
+	return output->data = size ? aspawn_allocate(arena, size, 1) : NULL;
 }
 
 static struct arena arena_of(const struct aspawn_queue *queue, struct job *job)
@@ -131,18 +85,20 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 	struct own_actions own;
 
 	own.count = 0;
-	note_registered(queue, job, arena, command);
 	job->may_lead = !aspawn_has_action(command, ASPAWN_ACTION_SETSID) &&
 			!aspawn_has_action(command, ASPAWN_ACTION_SETPGID);
 	if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && changes_credentials(command))
 		append_pdeathsig(arena, command);
 	job->prepared = aspawn_prepare(arena, command, &own);
+	job->fds = NULL;
+	job->fd_count = 0;
+	if (!arena->error && !(queue->flags & ASPAWN_QUEUE_LOCAL))
+		arena->error = aspawn_job_note_fds(job, arena);
 	if (arena->error)
 		return;
 	const struct requirements requirements = aspawn_requirements(job->prepared);
 	job->copies_memory = requirements.copy_memory || command->flags & ASPAWN_COMMAND_FORK;
-	job->cgroup = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1;
-	job->prepared->joined = requirements.cgroup;
+	job->prepared->joined = NULL;
 	job->prepared->far_count = 0; /* the child begins on a copy of all descriptors */
 }
 
@@ -152,14 +108,14 @@ static void refer_to_command(struct job *job, struct arena *arena, const struct 
 {
 	job->may_lead = other->may_lead;
 	job->copies_memory = other->copies_memory;
-	job->cgroup = other->cgroup;
-	job->fds = other->fds;
 	job->fd_count = other->fd_count;
+	job->fds = aspawn_allocate(arena, other->fd_count * sizeof *job->fds, sizeof(int));
 	job->prepared = aspawn_allocate(arena, sizeof *job->prepared, STACK_ALIGN);
 	char *const *copy = argv ? aspawn_copy_strings(arena, argv) : other->prepared->argv;
 	if (arena->error)
 		return;
 	psys_memcpy(job->prepared, other->prepared, sizeof *job->prepared);
+	psys_memcpy(job->fds, other->fds, other->fd_count * sizeof *job->fds);
 	job->prepared->argv = copy;
 }
 
@@ -179,16 +135,19 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	const size_t output_size = from->output_size ? from->output_size : USUAL_OUTPUT;
 	struct arena arena = arena_of(queue, job);
 
+	psys_memset(&job->result, 0, sizeof job->result);
+	job->result.cookie = from->cookie;
+	job->result.status = -1;
 	if (other)
 		refer_to_command(job, &arena, other, from->argv);
 	else
 		fill_command(queue, job, &arena, command);
 	job->input = from->input_size ? aspawn_copy(&arena, from->input, from->input_size, 1) : NULL;
 	job->input_size = from->input_size;
-	place_output(&arena, &job->outputs[0], &job->result.out, output_size,
-		     from->flags & ASPAWN_JOB_OUTPUT);
-	place_output(&arena, &job->outputs[1], &job->result.err, output_size,
-		     from->flags & ASPAWN_JOB_ERROR);
+	job->result.out = place_output(&arena, &job->outputs[0],
+				       from->flags & ASPAWN_JOB_OUTPUT ? output_size : 0);
+	job->result.err = place_output(&arena, &job->outputs[1],
+				       from->flags & ASPAWN_JOB_ERROR ? output_size : 0);
 	if (arena.error)
 		return -PSYS_E2BIG;
 	job->flags = (uint32_t)from->flags;
@@ -200,37 +159,22 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	job->key = from->key;
 	job->key_limit = from->key_limit;
 	job->priority = from->priority;
-	job->sink = from->sink;
-	job->sink_arg = from->sink_arg;
-	if (job->sink)
-		job->result.out = job->result.err = NULL;
-	job->pid = 0;
+	job->received_by = 0;
+	job->ended_as = 0;
 	job->pidfd = job->report_fd = -1;
+	job->stage = STAGE_RUNS;
+	job->has_ended = false;
+	job->result.submitted = queue_now(queue);
 	return 0;
 }
 
-static void clear_result(const struct aspawn_queue *queue, struct job *job, uint64_t cookie)
-{
-	struct aspawn_result *result = &job->result;
-
-	result->cookie = cookie;
-	result->ticket = job->ticket;
-	result->end = result->pid = 0;
-	result->status = -1;
-	result->out_size = result->err_size = 0;
-	result->out_total = result->err_total = 0;
-	result->started = result->executed = result->ended = 0;
-	psys_memset(&result->usage, 0, sizeof result->usage);
-	result->submitted = queue_now(queue);
-}
-
 /* NULL: the number is no prepared command's. */
-static struct job *find_prepared(const struct aspawn_queue *queue, int prepared)
+static struct job *find_prepared(const struct aspawn_queue *queue, int64_t prepared)
 {
 	struct job *job = queue_find(queue, prepared);
 
 	return job && __atomic_load_n(&job->state, __ATOMIC_ACQUIRE) == JOB_HELD &&
-			       job->is_prepared && job->ticket == prepared ?
+			       job->is_prepared && job->result.ticket == prepared ?
 		       job :
 		       NULL;
 }
@@ -240,7 +184,7 @@ static struct job *take_place(struct aspawn_queue *queue)
 {
 	uint32_t number;
 
-	if (!ring_pop(&queue->shared->free, &number) && !out_pop(&queue->shared->absorbed, &number))
+	if (!ring_pop(&queue->shared->free, &number))
 		return NULL;
 	struct job *job = queue_job(queue, number);
 	__atomic_store_n(&job->state, JOB_FILLING, __ATOMIC_RELAXED);
@@ -248,60 +192,24 @@ static struct job *take_place(struct aspawn_queue *queue)
 	return job;
 }
 
-static void give_place(struct job *job)
+static void give_place(const struct aspawn_queue *queue, struct job *job)
 {
 	__atomic_store_n(&job->state, JOB_FREE, __ATOMIC_RELAXED);
-	ring_push(&job->queue->shared->free, (uint32_t)job->number);
+	ring_push(&queue->shared->free, (uint32_t)job->number);
 }
 
-static int new_ticket(struct job *job)
+static int64_t new_ticket(const struct aspawn_queue *queue, struct job *job)
 {
-	job->generation = job->generation % MOST_GENERATIONS + 1;
-	return job->ticket = job->generation << 16 | (int)job->queue->first | job->number;
+	const uint32_t use = (__atomic_load_n(&job->use, __ATOMIC_RELAXED) | 1) + 1;
+	const uint32_t high = job->use_high + !use;
+
+	__atomic_store_n(&job->use_high, high, __ATOMIC_RELAXED);
+	__atomic_store_n(&job->use, use, __ATOMIC_RELAXED);
+	const uint64_t uses = (uint64_t)high << 31 | use >> 1;
+	return job->result.ticket = (int64_t)(uses << queue->bits | (uint32_t)job->number);
 }
 
-/* Jobs that could start at once; negative: jobs that have to wait. */
-static int32_t room_of(const struct aspawn_queue *part)
-{
-	return (int32_t)(part->limit - queue_left(part, &part->shared->ended.tail));
-}
-
-/* Returns true if the part can take a job without a look at the others. */
-static bool has_few_jobs(const struct aspawn_queue *part, int32_t room)
-{
-	return room > 0 && room > (int32_t)part->limit - FEW_JOBS;
-}
-
-/*
- * Stays with the part of the last submission while it has few jobs, so that these wake one server.
- * Otherwise takes the next one with few jobs, or the one with most room. Jobs of a key are always the
- * same part's, by a multiplicative hash.
- */
-static uint32_t choose_part(const struct aspawn_queue *queue, const struct aspawn_job *job)
-{
-	if (queue->servers == 1)
-		return 0;
-	if (job->key_limit)
-		return (uint32_t)((uint64_t)(job->key * 2654435769U) * queue->servers >> 32);
-	const uint32_t last = __atomic_load_n(&queue->shared->chosen, __ATOMIC_RELAXED);
-	uint32_t at = last, best = last;
-	int32_t most = INT32_MIN;
-	do {
-		const int32_t room = room_of(queue->parts[at]);
-		if (room > most) {
-			most = room;
-			best = at;
-		}
-		if (has_few_jobs(queue->parts[at], room))
-			break;
-		at = queue_next_part(queue, at);
-	} while (at != last);
-	if (best != last)
-		__atomic_store_n(&queue->shared->chosen, best, __ATOMIC_RELAXED);
-	return best;
-}
-
-static int submit_to_part(struct aspawn_queue *queue, const struct aspawn_job *from,
+static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *from,
 			  struct aspawn_command *command, const struct job *prepared)
 {
 	int r = aspawn_queue_is_orphaned(queue, false) ? aspawn_queue_recover(queue, true) : 0;
@@ -310,83 +218,79 @@ static int submit_to_part(struct aspawn_queue *queue, const struct aspawn_job *f
 	if (!job)
 		return r < 0 ? r : -PSYS_EAGAIN;
 	r = fill_job(queue, job, from, command, prepared);
+	const int64_t ticket = new_ticket(queue, job);
+	if (r == 0 && job->fd_count)
+		r = aspawn_job_send_fds(queue, job);
 	if (r < 0) {
-		give_place(job);
+		give_place(queue, job);
 		return r;
 	}
-	r = new_ticket(job);
-	clear_result(queue, job, from->cookie);
 	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
 	queue_count_up(&queue->shared->counts.submitted);
 	ring_push(&queue->shared->submitted, (uint32_t)job->number);
 	aspawn_queue_wake(queue);
 	if (aspawn_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
 		aspawn_queue_recover(queue, false);
-	return r;
+	return ticket;
 }
 
-int aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *from)
+int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *from)
 {
+	struct aspawn_failure unwanted;
 	struct aspawn_command command;
 	struct aspawn_job known;
 	const struct job *prepared = NULL;
-	int r = aspawn_queue_check(queue);
+	int64_t r = aspawn_queue_check(queue);
 
 	if (r == 0)
 		r = check_job(&known, from);
 	if (r == 0 && !known.prepared)
-		r = aspawn_read_command(&command, known.command);
+		r = aspawn_read_command(&command, known.command, &unwanted);
 	if (r == 0 && !known.prepared)
-		r = check_command(queue, &command);
+		r = check_command(&command);
 	else if (r == 0 && !(prepared = find_prepared(queue, known.prepared)))
 		r = -PSYS_EINVAL;
 	if (r < 0)
 		return r;
-	uint32_t part = choose_part(queue, &known);
-	r = submit_to_part(queue->parts[part], &known, &command, prepared);
-	for (uint32_t i = 1; i < queue->servers && r == -PSYS_EAGAIN && !known.key_limit; i++) {
-		part = queue_next_part(queue, part);
-		r = submit_to_part(queue->parts[part], &known, &command, prepared);
-	}
-	return r;
+	const int64_t ticket = submit_job(queue, &known, &command, prepared);
+	r = aspawn_queue_check(queue); /* a handler may have forked */
+	return r < 0 ? r : ticket;
 }
 
-int aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_command *from)
+int64_t aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_command *from)
 {
+	struct aspawn_failure unwanted;
 	struct aspawn_command command;
 	int r = aspawn_queue_check(queue);
 
 	if (r == 0)
-		r = aspawn_read_command(&command, from);
+		r = aspawn_read_command(&command, from, &unwanted);
 	if (r == 0)
-		r = check_command(queue, &command);
+		r = check_command(&command);
 	if (r < 0)
 		return r;
-	/* Its memory is the servers' of all parts. */
-	struct job *job = NULL;
-	for (uint32_t i = 0; i < queue->servers && !job; i++)
-		job = take_place(queue->parts[i]);
+	struct job *job = take_place(queue);
 	if (!job)
 		return -PSYS_EAGAIN;
 	struct arena arena = arena_of(queue, job);
 	fill_command(queue, job, &arena, &command);
 	if (arena.error) {
-		give_place(job);
+		give_place(queue, job);
 		return -PSYS_E2BIG;
 	}
 	job->is_prepared = true;
-	r = new_ticket(job);
+	const int64_t ticket = new_ticket(queue, job);
 	__atomic_store_n(&job->state, JOB_HELD, __ATOMIC_RELEASE);
-	return r;
+	return ticket;
 }
 
-int aspawn_queue_unprepare(struct aspawn_queue *queue, int prepared)
+int aspawn_queue_unprepare(struct aspawn_queue *queue, int64_t prepared)
 {
 	int r = aspawn_queue_check(queue);
 
 	struct job *job = r < 0 ? NULL : find_prepared(queue, prepared);
 	if (!job)
 		return r < 0 ? r : -PSYS_EINVAL;
-	give_place(job);
+	give_place(queue, job);
 	return 0;
 }

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Descriptors of the caller's that the actions of a job use.
+ *
+ * Before a job gets into the ring, its submitter sends them to the server, by the socket whose hang-up
+ * tells the server of the caller's end. The message names the job by its ticket. It stays in the
+ * socket until the server starts or drops the job, or one whose message lies behind it: so the
+ * server's table holds few descriptors that no running job has, and a submitter whose server is
+ * behind gets EAGAIN. A server that is killed takes its socket along: what was sent to it, the kernel
+ * closes.
+ *
+ * A process that the caller has forked has the end that sends too, and may have dropped its privileges
+ * since: messages that the kernel does not call the caller's are dropped.
+ */
+#include <syscall/string.h>
+
+#include "queue.h"
+
+enum { MOST_SENT = 253 }; /* the kernel's SCM_MAX_FD */
+
+struct fd_control {
+	struct psys_cmsghdr header;
+	int fds[MOST_SENT];
+};
+
+/* --- the submitter ------------------------------------------------------------------------ */
+
+/* Returns the caller's descriptor above 2 that the action uses, or -1. */
+static int caller_fd_of(const struct prepared *prepared, const struct aspawn_action *action)
+{
+	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const int fd = uses ? member_int(action, uses) : -1;
+
+	return fd > 2 && aspawn_is_callers(prepared, action, fd) ? fd : -1;
+}
+
+int aspawn_job_note_fds(struct job *job, struct arena *arena)
+{
+	const struct prepared *prepared = job->prepared;
+	const struct aspawn_action *end = prepared->actions + prepared->count, *action;
+	uint32_t most = 0, count = 0;
+
+	for (action = prepared->actions; action < end; action++)
+		most += caller_fd_of(prepared, action) >= 0;
+	job->fds = most ? aspawn_allocate(arena, most * sizeof *job->fds, sizeof(int)) : NULL;
+	for (action = prepared->actions; action < end && job->fds; action++) {
+		const int fd = caller_fd_of(prepared, action);
+		uint32_t at = 0;
+		while (at < count && job->fds[at].caller != fd)
+			at++;
+		if (fd >= 0 && at == count)
+			job->fds[count++].caller = fd;
+	}
+	job->fd_count = count;
+	return count > MOST_SENT ? -PSYS_E2BIG : arena->error;
+}
+
+static int send_once(const struct aspawn_queue *queue, const struct job *job)
+{
+	struct fd_control control;
+	struct psys_iovec bytes = { (void *)(uintptr_t)&job->result.ticket,
+				    sizeof job->result.ticket };
+	const struct psys_msghdr message = {
+		.msg_iov = &bytes,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof control.header + job->fd_count * sizeof *control.fds,
+	};
+
+	control.header =
+		(struct psys_cmsghdr){ message.msg_controllen, PSYS_SOL_SOCKET, PSYS_SCM_RIGHTS };
+	for (uint32_t i = 0; i < job->fd_count; i++)
+		control.fds[i] = job->fds[i].caller;
+	const long r = psys_sendmsg(queue->life, &message, PSYS_MSG_NOSIGNAL | PSYS_MSG_DONTWAIT);
+	return r < 0 ? (int)r : 0;
+}
+
+int aspawn_job_send_fds(struct aspawn_queue *queue, const struct job *job)
+{
+	int r = send_once(queue, job);
+
+	if (r != -PSYS_EPIPE && r != -PSYS_ECONNRESET)
+		return r;
+	while ((r = aspawn_queue_recover(queue, true)) == -PSYS_EAGAIN)
+		psys_sched_yield();
+	return r < 0 ? r : send_once(queue, job);
+}
+
+/* --- the server --------------------------------------------------------------------------- */
+
+/* What recvmsg(2) stores. The kernel stores who has sent the message before it stores descriptors. */
+struct received {
+	int64_t ticket;
+	struct psys_iovec bytes;
+	struct psys_msghdr message;
+	struct {
+		struct psys_cmsghdr sender_header;
+		struct psys_ucred sender;
+		_Alignas(size_t) struct fd_control fds;
+	} control;
+};
+
+/* with_fds: otherwise the kernel closes the descriptors. */
+static QUEUE_SERVER long receive(const struct server *server, struct received *received,
+				 bool with_fds, int flags)
+{
+	psys_memset(received, 0, offsetof(struct received, control.fds.fds));
+	received->bytes.iov_base = &received->ticket;
+	received->bytes.iov_len = sizeof received->ticket;
+	received->message.msg_iov = &received->bytes;
+	received->message.msg_iovlen = 1;
+	received->message.msg_control = &received->control;
+	received->message.msg_controllen = with_fds ? sizeof received->control :
+						      offsetof(struct received, control.fds) -
+							      offsetof(struct received, control);
+	return psys_recvmsg(server->life, &received->message,
+			    flags | PSYS_MSG_DONTWAIT | PSYS_MSG_CMSG_CLOEXEC);
+}
+
+static QUEUE_SERVER bool has_sender(const struct received *received)
+{
+	return received->control.sender_header.cmsg_type == PSYS_SCM_CREDENTIALS;
+}
+
+QUEUE_SERVER bool aspawn_server_skip_messages(const struct aspawn_queue *queue,
+					      const struct server *server)
+{
+	struct received received;
+
+	for (;;) {
+		const long r = receive(server, &received, false, PSYS_MSG_PEEK);
+		if (r == -PSYS_EAGAIN)
+			return true;
+		if (!has_sender(&received)) /* the end of the socket, or of a pipe */
+			return false;
+		if (received.control.sender.pid == queue->host)
+			return true;
+		receive(server, &received, false, 0);
+	}
+}
+
+/* The job that the message belongs to; NULL: none. */
+static QUEUE_SERVER struct job *addressee(const struct aspawn_queue *queue,
+					  const struct received *received, long size)
+{
+	struct job *job =
+		size == sizeof received->ticket && received->control.sender.pid == queue->host ?
+			queue_find(queue, received->ticket) :
+			NULL;
+
+	return job && job->result.ticket == received->ticket ? job : NULL;
+}
+
+/* Takes the next message, and notes its descriptors in its job. -EPIPE: there is none. */
+static QUEUE_SERVER int receive_next(const struct aspawn_queue *queue, const struct server *server)
+{
+	struct received received;
+	const long size = receive(server, &received, true, 0);
+	const struct fd_control *control = &received.control.fds;
+
+	if (size < 0 || !has_sender(&received))
+		return size < 0 && size != -PSYS_EAGAIN ? (int)size : -PSYS_EPIPE;
+	const size_t count =
+		control->header.cmsg_type == PSYS_SCM_RIGHTS ?
+			(control->header.cmsg_len - sizeof control->header) / sizeof(int) :
+			0;
+	struct job *job = addressee(queue, &received, size);
+	for (size_t i = 0; i < count; i++)
+		if (job && i < job->fd_count)
+			job->fds[i].server = control->fds[i];
+		else
+			psys_close(control->fds[i]);
+	if (!job)
+		return 0;
+	for (size_t i = count; i < job->fd_count; i++) /* the table is full: MSG_CTRUNC */
+		job->fds[i].server = -1;
+	job->received_by = queue->shared->epoch;
+	return 0;
+}
+
+QUEUE_SERVER int aspawn_server_receive_fds(const struct aspawn_queue *queue,
+					   const struct server *server, struct job *job)
+{
+	int r = 0;
+
+	if (!job->fd_count)
+		return 0;
+	while (job->received_by != queue->shared->epoch && r == 0)
+		r = receive_next(queue, server);
+	if (r < 0)
+		return r;
+	aspawn_server_skip_messages(queue, server); /* what lies behind */
+	return job->fds[job->fd_count - 1].server < 0 ? -PSYS_EMFILE : 0;
+}
+
+QUEUE_SERVER void aspawn_server_close_fds(const struct aspawn_queue *queue,
+					  const struct server *server, struct job *job)
+{
+	aspawn_server_receive_fds(queue, server, job);
+	if (job->received_by != queue->shared->epoch)
+		return;
+	for (uint32_t i = 0; i < job->fd_count; i++)
+		psys_close(job->fds[i].server); /* of a negative one: no effect */
+}
