@@ -15,6 +15,7 @@ $(BUILD_DIR)/compat/%.o: compat/%.c $(built)
 	$(CC) $(common) -Icompat/include -fPIC -ffunction-sections $($(arch).cflags) $(CFLAGS) $(sanitize) -c $< -o $@
 
 $(compat): $(compat_objects)
+	$(making)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -23,6 +24,7 @@ $(compat): $(compat_objects)
 # its global offset table stays writable (no relro). It is never unloaded, as the libc keeps
 # pointers to its fork handlers.
 $(preload): $(compat_objects) $(preload_objects) $(archive) compat/preload/preload.map
+	$(making)
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostartfiles -Wl,-soname,$(@F) -Wl,--gc-sections \
 		-Wl,--hash-style=gnu,$(if $(findstring -fuse-ld=lld,$(linker) $(CC) $(LDFLAGS)),--no-rosegment,-z$(comma)noseparate-code) \
 		-Wl,--version-script=compat/preload/preload.map -Wl,-Bsymbolic,-z,lazy,-z,norelro,-z,noexecstack,-z,nodelete -o $@ $(filter-out %.map,$^) -pthread
@@ -33,3 +35,6 @@ install-compat: install compat ## the drop-ins too, with aspawn-compat.pc
 		install -m 644 compat/include/popen_noshell.h $(in_include)/aspawn-compat; \
 		install -m 644 $(compat) $(in_lib); install -m 755 $(preload) $(in_lib); \
 		$(call pc_file,compat/aspawn-compat.pc.in) >$(in_lib)/pkgconfig/aspawn-compat.pc
+	$(call tell,$(in_include)'/aspawn-compat: popen_noshell.h')
+	$(call tell,$(in_lib)': libaspawn-compat.a libaspawn-preload.so')
+	$(call tell,$(in_lib)'/pkgconfig: aspawn-compat.pc')

@@ -141,6 +141,7 @@ FILE *popen(const char *command, const char *text)
 {
 	struct mode mode;
 	struct stream *stream;
+	const int before = errno;
 	int state;
 
 	if (!parse(text, &mode)) {
@@ -160,16 +161,16 @@ FILE *popen(const char *command, const char *text)
 	}
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(state, NULL);
-	if (!error)
-		return stream->file;
-	free(stream);
-	errno = error;
-	return NULL;
+	if (error)
+		free(stream);
+	errno = error ? error : before;
+	return error ? NULL : stream->file;
 }
 
 /* A stream that is not from popen() is only closed, as by glibc's pclose(). */
 int pclose(FILE *file)
 {
+	const int before = errno;
 	int status, state;
 
 	pthread_mutex_lock(&lock);
@@ -185,8 +186,7 @@ int pclose(FILE *file)
 	pthread_setcancelstate(state, NULL);
 	if (r < 0)
 		return -1;
-	if (status || !error)
-		return status;
-	errno = error; /* the program succeeded, but the last written data is lost */
-	return -1;
+	errno = error ? error : before;
+	/* -1: the program succeeded, but the last written data is lost. */
+	return status || !error ? status : -1;
 }

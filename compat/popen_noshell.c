@@ -49,7 +49,7 @@ static int start(pid_t *pid, const struct aspawn_command *command)
 
 	if (r < 0)
 		return -r;
-	*pid = child.pid;
+	*pid = aspawn_pid(&child);
 	aspawn_release(&child);
 	return 0;
 }
@@ -236,6 +236,7 @@ FILE *popen_noshell_compat(const char *command, const char *type,
 
 int pclose_noshell(struct popen_noshell_pass_to_pclose *arg)
 {
+	const int before = errno;
 	int status, state;
 
 	if (!arg->fp) {
@@ -246,5 +247,8 @@ int pclose_noshell(struct popen_noshell_pass_to_pclose *arg)
 	(void)fclose(arg->fp); /* the program's status shows if written data was lost */
 	pid_t pid = aspawn_compat_wait(arg->pid, &status);
 	pthread_setcancelstate(state, NULL);
-	return pid < 0 ? -1 : status;
+	if (pid < 0)
+		return -1;
+	errno = before;
+	return status;
 }

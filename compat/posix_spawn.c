@@ -171,7 +171,7 @@ int posix_spawn_file_actions_addfchdir(posix_spawn_file_actions_t *list, int fd)
 
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *list, int from)
 {
-	const struct aspawn_action action = ASPAWN_CLOSEFROM(from);
+	const struct aspawn_action action = ASPAWN_ONLY_BELOW(from);
 
 	return add_with_fd(list, from, action);
 }

@@ -37,14 +37,14 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 		r = 0;
 	else if (r == -PSYS_ECANCELED)
 		r = failure.error == -PSYS_ECHILD ? 0 : failure.error;
-	if (r == 0 && child->pidfd < 0 && !(command->flags & ASPAWN_COMMAND_NO_PIDFD)) {
-		psys_kill(child->pid, PSYS_SIGKILL);
+	if (r == 0 && child->ended_fd < 0 && !(command->flags & ASPAWN_COMMAND_NO_PIDFD)) {
+		psys_kill(aspawn_pid(child), PSYS_SIGKILL);
 		r = -PSYS_ENOSYS;
 	}
-	if (r < 0 && child->pidfd >= 0)
-		psys_close(child->pidfd);
+	if (r < 0 && child->ended_fd >= 0)
+		psys_close(child->ended_fd);
 	if (r < 0)
-		while (psys_wait4(child->pid, NULL, 0, NULL) == -PSYS_EINTR)
+		while (psys_wait4(aspawn_pid(child), NULL, 0, NULL) == -PSYS_EINTR)
 			continue;
 	return r;
 }
@@ -87,9 +87,9 @@ int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
 	int r = start(&child, &command);
 	/* Signals are still blocked: a SIGCHLD handler finds the pid stored. */
 	if (r == 0 && spawn->pid)
-		*spawn->pid = child.pid;
+		*spawn->pid = aspawn_pid(&child);
 	if (r == 0 && spawn->pidfd)
-		*spawn->pidfd = child.pidfd;
+		*spawn->pidfd = child.ended_fd;
 	return -r;
 }
 

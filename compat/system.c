@@ -137,9 +137,13 @@ int system(const char *command)
 {
 	struct section section;
 	struct call call;
+	const int before = errno;
 
-	if (!command)
-		return access("/bin/sh", X_OK) == 0;
+	if (!command) {
+		const bool has_shell = access("/bin/sh", X_OK) == 0;
+		errno = before;
+		return has_shell;
+	}
 	int error = aspawn_compat_enter(&section);
 	if (error) {
 		errno = error;
@@ -155,7 +159,6 @@ int system(const char *command)
 	int status = wait_for(&call);
 	error = status < 0 ? errno : 0;
 	finish(&call);
-	if (error)
-		errno = error;
+	errno = error ? error : before;
 	return status;
 }

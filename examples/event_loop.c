@@ -34,13 +34,13 @@ static void start(struct job *job)
 	struct epoll_event event = { .events = EPOLLIN };
 
 	int r = aspawn_start(&job->child, &command);
-	if (r < 0 || job->child.pidfd < 0) {
+	if (r < 0 || job->child.ended_fd < 0) {
 		fprintf(stderr, "aspawn_start: %s\n", r < 0 ? psys_errname(r) : "no pidfd");
 		exit(1);
 	}
 	job->number = (uint32_t)++started;
 	event.data.u64 = (uint64_t)job->number << 32 | (uint64_t)(job - jobs);
-	epoll_ctl(epoll, EPOLL_CTL_ADD, job->child.pidfd, &event);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, job->child.ended_fd, &event);
 	running++;
 }
 
@@ -52,7 +52,7 @@ static void finish(struct job *job, uint32_t number)
 		stale++;
 		return;
 	}
-	epoll_ctl(epoll, EPOLL_CTL_DEL, job->child.pidfd, NULL); /* before it is closed */
+	epoll_ctl(epoll, EPOLL_CTL_DEL, job->child.ended_fd, NULL); /* before it is closed */
 	if (aspawn_wait(&job->child, &status, NULL, -1) < 0 || status)
 		failed++;
 	job->number = 0;

@@ -2,7 +2,10 @@
 # Programs to copy from, and the demonstration that they make together.
 
 examples_dir := $(BUILD_DIR)/examples
-example = $(CC) $(linker) -std=c11 -Iinclude -Wall -Wextra $(WERROR) $(CFLAGS) $(sanitize) $(LDFLAGS) -pthread -o $@ $(filter-out %.h,$^)
+define example
+	$(making)
+	$(CC) $(linker) -std=c11 -Iinclude -Wall -Wextra $(WERROR) $(CFLAGS) $(sanitize) $(LDFLAGS) -pthread -o $@ $(filter-out %.h,$^)
+endef
 
 $(examples_dir)/start: examples/start.c $(archive)
 	@mkdir -p $(@D)

@@ -5,16 +5,17 @@
  *     cc -O2 -static -nostdlib -ffreestanding -fno-stack-protector -Iinclude \
  *         examples/freestanding.c syscall/arch/x86_64/start.S build/libaspawn.a
  *
- * start.S is the entry point; each architecture has its own, and it is not installed. Without -O2
- * clang calls memset() of a libc for an initializer.
+ * start.S is the entry point; each architecture has its own, and it is not installed.
  */
+#define PSYS_DEFINE_MEMORY_FUNCTIONS /* a compiler calls memset() for an initializer */
+
 #include <aspawn/command.h>
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
 int main(int argc, char **argv, char **envp)
 {
-	static struct aspawn_io io = { .size = sizeof io };
+	struct aspawn_io io = { .size = sizeof io };
 	const struct aspawn_command command = {
 		.size = sizeof command,
 		.argv = ASPAWN_ARGV("echo", "spoken by a real command"),

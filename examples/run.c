@@ -104,5 +104,5 @@ int main(int argc, char **argv)
 	check("/", "cat; pwd; echo $LC_ALL; ulimit -t; echo error >&2; exit 3", 10000);
 	check("/", "sleep 100 & sleep 100", 100);
 	check("/no/such/directory", "true", 10000);
-	return list(argc > 1 ? argv[1] : "/etc");
+	return list(argc > 1 ? argv[1] : "/usr/bin");
 }

@@ -144,6 +144,7 @@ test("options and actions", function()
 		actions = { { "umask", 18 }, { "rlimit", "cpu", 99, math.huge }, { "nice", 3 }, { "closefrom", 3 } },
 	}
 	same(result and { result.out }, { "/usr\n1-\n0022\n99\n3\n" })
+	same(aspawn.run({ "echo", "a", actions = { { "only_below", 3 } } }).out, "a\n")
 	same(aspawn.run({ "env", clearenv = true, env = { B = "2" }, path = "/usr/bin" }).out, "B=2\n")
 	same(aspawn.run({ "a", "-c", "echo $0", file = "/bin/sh" }).out, "a\n")
 	for _, wrong in ipairs { {}, { {} }, { "true", actions = { { "no" } } }, { "true", stdin = "no" },
@@ -161,7 +162,7 @@ test("spawn() has pipes and a status", function()
 	same(child.stdout:read("*a"), "ABC")
 	same(pack(child:wait()), pack(true, "exit", 0))
 	same(pack(child:wait()), pack(true, "exit", 0))
-	same({ child:pidfd() }, {})
+	same({ child:ended_fd() }, {})
 end)
 
 test("a child can be ended", function()
@@ -174,6 +175,19 @@ test("a child can be ended", function()
 	child.stdout:read("*l")
 	same({ child:kill_group(9), child.stdout:read("*a") }, { true, "" })
 	same(pack(child:wait()), pack(nil, "signal", 9))
+end)
+
+test("a result has no errno of an earlier call", function()
+	both(function(popen, execute)
+		local _, _, earlier = io.open("/no/such")
+		return earlier, pack(popen("exit 3"):close()), pack(popen("exit 0"):close())
+	end)
+	both(function(_, execute) return io.open("/no/such"), execute("exit 3") end)
+	both(function(_, execute) return io.open("/no/such"), execute("exit 0") end)
+	io.open("/no/such")
+	local file = aspawn.popen { "sh", "-c", "exit 3" }
+	io.open("/no/such")
+	same(pack(file:close()), jit and pack(true) or _VERSION == "Lua 5.1" and pack(true) or pack(nil, "exit", 3))
 end)
 
 test("files as streams", function()
@@ -231,17 +245,24 @@ end)
 
 test("private children", function()
 	same(aspawn.run({ "echo", "text", private = true }).out, "text\n")
+	local child = aspawn.spawn { "sh", "-c", "echo $$", stdout = "pipe", private = true }
+	same(child.pid, child.stdout:read("*n"))
+	same(pack(child:wait()), pack(true, "exit", 0))
+	child.stdout:close()
+	child = aspawn.spawn { "true", private = true }
+	same(pack(child:wait()), pack(true, "exit", 0))
+	same(child.pid, nil)
 end)
 
-test("children that the kernel reaps, and that end with the caller", function()
-	for _, option in ipairs { "autoreap", "autokill", "no_image" } do
+test("children that end with the caller", function()
+	for _, option in ipairs { "dies_with_caller", "no_image" } do
 		same(pack(aspawn.spawn({ "sh", "-c", "exit 3", [option] = true }):wait()), pack(nil, "exit", 3), option)
 		same(aspawn.run({ "echo", "text", [option] = true }).out, "text\n", option)
 	end
 	-- The caller is a Lua of its own, which ends before the child.
 	local lua = arg[-1]
 	local result = aspawn.run { lua, "-e", [[
-		local child = require "aspawn".spawn { "sleep", "20", autokill = true, actions = { { "no_new_privs" } } }
+		local child = require "aspawn".spawn { "sleep", "20", dies_with_caller = true }
 		child:started()
 		print(child.pid)
 		os.exit(0)
@@ -271,11 +292,12 @@ end)
 
 test("a queue runs jobs and has their results", function()
 	local queue = aspawn.queue { running = 4, jobs = 64 }
-	local tables = {}
+	local tables = setmetatable({}, { __mode = "v" }) -- the queue keeps them as long as it has their jobs
 	for i = 1, 50 do
 		local job = { "sh", "-c", "echo out " .. i .. "; echo err >&2; exit " .. i }
 		tables[queue:submit(job)] = job
 	end
+	collectgarbage()
 	local seen = 0
 	for result in queue:results() do
 		seen = seen + 1
@@ -287,7 +309,9 @@ test("a queue runs jobs and has their results", function()
 			result.executed <= result.ended }, { true, true, true })
 		same({ type(result.user), result.max_resident > 0 }, { "number", true })
 	end
-	same({ seen, next(queue.jobs) }, { 50 })
+	collectgarbage()
+	collectgarbage()
+	same({ seen, next(tables) }, { 50 })
 	same(pack(queue:wait()), pack(nil, "no jobs", 10))
 	same(pack(queue:count()), pack(0, 0, 0))
 	queue:close()
@@ -325,7 +349,7 @@ test("options of a job", function()
 		{ "true", key = -1 }, { "true", input = {} }, { "a\0b" } } do
 		same({ (pcall(queue.submit, queue, wrong)) }, { false })
 	end
-	same(pack(queue:submit { "true", actions = { { "dup2", 7, 0 } } }), pack(nil, "bad file descriptor", 9))
+	same(pack(queue:submit { "true", actions = { { "dup2", 9999, 0 } } }), pack(nil, "bad file descriptor", 9))
 	same(pack(queue:submit { "true", input = ("a"):rep(200000) }), pack(nil, "arguments too long", 7))
 	same({ (queue:submit { "true", key = 1 }) }, { nil })
 	queue:close()
@@ -381,21 +405,23 @@ test("a prepared command has other arguments", function()
 	queue:close()
 end)
 
-test("a registered file is the jobs' too", function()
+test("a job has the files that its actions use", function()
 	local queue, name = aspawn.queue(), os.tmpname()
 	local file = io.open(name, "w")
-	local fd = queue:register(file)
-	local job = { "echo", "text", stdout = "null", actions = { { "dup2", fd, 1 } } }
-	file = nil
-	collectgarbage() -- which does not close it, as a new server would need it
-	same(aspawn.run({ "sh", "-c", "readlink /proc/$PPID/fd/" .. fd }).out, name .. "\n")
-	assert(queue:submit(job))
+	assert(queue:submit { "echo", "text", stdout = "null", actions = { { "dup2", file, 1 } } })
 	same({ queue:wait().ok }, { true })
-	same({ queue:unregister(fd) }, { true })
-	same(pack(queue:unregister(fd)), pack(nil, "bad file descriptor", 9))
-	same(pack(queue:submit(job)), pack(nil, "bad file descriptor", 9))
-	same({ (queue:register(io.stdout)) }, { nil })
-	same({ io.open(name):read("*a") }, { "text\n" })
+	local prepared = queue:prepare { "echo", "more", actions = { { "dup2", file, 1 } } }
+	file = nil
+	collectgarbage() -- which does not close what the prepared command uses
+	assert(queue:submit { prepared = prepared, stdout = "null" })
+	same({ queue:wait().ok }, { true })
+	same({ io.open(name):read("*a") }, { "text\nmore\n" })
+	same(pack(queue:submit { "true", actions = { { "dup2", 99, 1 } } }), pack(nil, "bad file descriptor", 9))
+	local closed = io.open(name)
+	closed:close()
+	same({ (pcall(queue.submit, queue, { "true", actions = { { "dup2", closed, 1 } } })) }, { false })
+	same({ (pcall(queue.submit, queue, { "true", actions = { { "dup2", queue, 1 } } })) }, { false })
+	same({ (pcall(queue.submit, queue, { "true", actions = { { "nice", io.stdout } } })) }, { false })
 	os.remove(name)
 	queue:close()
 end)
@@ -411,14 +437,6 @@ test("a queue without a server starts children", function()
 	same({ seen }, { 10 })
 	queue:submit { "sleep", "20" }
 	same(pack(queue:wait(0.01)), pack(nil, "timeout", 110))
-	queue:close()
-end)
-
-test("servers start programs at once", function()
-	local queue, parents = aspawn.queue { running = 2, servers = 2 }, {}
-	for _ = 1, 2 do queue:submit { "sh", "-c", "echo $PPID; sleep 0.5" } end
-	for result in queue:results() do parents[#parents + 1] = result.out end
-	same({ #parents, parents[1] == parents[2] }, { 2, false })
 	queue:close()
 end)
 
@@ -455,6 +473,122 @@ test("a queue has a descriptor, and is closed when it is collected", function()
 		assert(load("local aspawn = ...; local queue <close> = aspawn.queue()"))(aspawn)
 		same(descriptors(), before)
 	end
+end)
+
+-- Each script in a Lua of its own, which shall come to its end.
+local function survives(scripts)
+	for _, script in ipairs(scripts) do
+		local result = aspawn.run { arg[-1], "-e", [[
+			local aspawn = require "aspawn"
+			local queue, child = aspawn.queue(), aspawn.spawn { "true" }
+			local function try(body) pcall(body) collectgarbage() end
+			]] .. script .. [[ io.write("the end")]], timeout = 20 }
+		if result.out ~= "the end" or not result.ok then
+			error(script .. ": signal " .. tostring(result.signal) .. ", " .. result.out .. result.err, 2)
+		end
+	end
+end
+
+test("a script that assigns to a queue, or calls a metamethod, does not crash", function()
+	survives {
+		"try(function() queue.jobs = nil end) queue:submit { 'true' } queue:wait()",
+		"try(function() queue.registered = 5 end) queue:prepare { 'true', actions = { { 'dup2', io.tmpfile(), 1 } } }",
+		"try(function() getmetatable(queue.handle).__gc('x') end)",
+		"try(function() getmetatable(child.handle).__gc('x') end) child:wait()",
+		"try(function() getmetatable(queue).__gc(io.stdout) end) try(function() queue.__gc(child.handle) end)",
+		-- A new child is not held by its table then.
+		[[for _, class in ipairs { getmetatable(child) or {}, child.__index or {} } do
+			try(function() class.__newindex = function() end end)
+		end
+		try(function()
+			aspawn.spawn(setmetatable({ "true" }, { __index = function() collectgarbage() end }))
+		end)]],
+	}
+end)
+
+test("options are inherited from tables, and call no function", function()
+	local options = { env = { A = "1" } }
+	local job = setmetatable({ "sh", "-c", "echo $A" }, { __index = setmetatable({}, { __index = options }) })
+	same(aspawn.run(job).out, "1\n")
+	same(aspawn.run(setmetatable({ "true" }, { __index = error })).out, "")
+	local ring = setmetatable({ "true" }, {})
+	getmetatable(ring).__index = ring
+	same(aspawn.run(ring).out, "")
+	-- Such a function has no end but the stack's in LuaJIT.
+	local scripts = {}
+	for i, called in ipairs { "aspawn.run", "aspawn.spawn", "aspawn.queue", "queue.submit", "queue.prepare", "child.wait",
+		"function(t) return queue:submit(t) end", "function() queue:close() return queue:submit { 'true' } end" } do
+		scripts[i] = [[try(function()
+			local f = ]] .. called .. [[
+			local t = setmetatable({ 'true' }, { __index = f })
+			f(t)
+			queue:submit(t)
+		end)]]
+	end
+	survives(scripts)
+end)
+
+test("a finalizer may close the queue whose result is returned", function()
+	survives { [[
+		local function finalize(body)
+			if not newproxy then setmetatable({}, { __gc = body }) return end
+			getmetatable(newproxy(true)).__gc = body
+		end
+		if _VERSION == "Lua 5.4" then
+			collectgarbage("generational")
+		else
+			collectgarbage("setpause", 0)
+			collectgarbage("setstepmul", 1000)
+		end
+		for n = 1, 5 do
+			local queue, count = aspawn.queue { no_server = true, job_bytes = 5e6 }
+			queue:submit { "sh", "-c", "seq 200000; seq 200000 >&2", output_size = 2e6 }
+			local function again()
+				if not queue then return end
+				count = count and count + 1
+				if count == n then queue:close() end
+				finalize(again)
+			end
+			finalize(again)
+			count = 0
+			pcall(queue.wait, queue)
+			queue = nil
+			collectgarbage()
+		end]] }
+end)
+
+test("a file that was closed is no stream", function()
+	for _, name in ipairs { "stdin", "stdout", "stderr" } do
+		local file = io.tmpfile()
+		file:close()
+		same(pack(pcall(aspawn.run, { "true", [name] = file })), pack(false, name .. ": the file is closed"))
+	end
+end)
+
+test("globals of another meaning do not crash the module", function()
+	local again = " package.loaded.aspawn = nil aspawn = require 'aspawn' "
+	survives {
+		"jit = not jit and {} or nil" .. again .. "try(function() aspawn.popen({ 'true' }):close() end)",
+		"jit = not jit and {} or nil" .. again .. "local c = aspawn.spawn { 'true', stdout = 'pipe' } c.stdout:close()",
+		"io.open = function() return child.handle end" .. again .. "try(function() aspawn.popen 'true' end)",
+		"io.open = aspawn.popen" .. again .. "try(function() aspawn.popen 'true' end)",
+		"local own = io io = nil setmetatable(_G, { __index = aspawn.install }) " ..
+			"try(aspawn.install) setmetatable(_G, nil) io = own",
+		[[io.open = function(...) local f = io.tmpfile() f:close() return f end]] .. again ..
+			"try(function() aspawn.popen 'true' end)",
+	}
+end)
+
+test("a child whose handle was finalized is none", function()
+	survives { [[
+		local saved
+		if not newproxy then
+			-- The later object is finalized first: the child is finalized before the table that has it.
+			setmetatable({}, { __gc = function(t) saved = t.child end }).child = child
+			child = nil
+			collectgarbage() collectgarbage()
+			assert(saved and not saved:wait() and not saved:kill() and not saved:ended_fd() and saved:mode())
+		end]] }
 end)
 
 test("many", function()

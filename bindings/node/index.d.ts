@@ -34,11 +34,8 @@ export interface OwnOptions {
 	cgroup?: string;
 	/** No SIGCHLD, and no wait of another part of this process sees the child. */
 	private?: boolean;
-	/** As `private` by Linux 7.1's own means, where it has them: without a helper process, but while
-	 * the child runs other waits wait for it. */
-	autoReap?: boolean;
-	/** As `autoReap`, and the child is killed when this process ends, however it does. */
-	autoKill?: boolean;
+	/** As `private`, and the child is killed when this process ends, however it does. */
+	diesWithCaller?: boolean;
 	/** With a `uid`, `gid` or the like the child begins in a copy of the memory, and does not execute
 	 * a program without a file, which security monitors report. */
 	noImage?: boolean;
@@ -158,6 +155,7 @@ export const action: {
 	write(path: string, text: string): Action;
 	signalDefault(signal: NodeJS.Signals | number): Action;
 	signalIgnore(signal: NodeJS.Signals | number): Action;
+	onlyBelow(first: number): Action;
 };
 
 /** Of a `Queue`. */
@@ -172,8 +170,6 @@ export interface QueueOptions {
 	jobBytes?: number;
 	/** The least time between two starts: milliseconds. */
 	delay?: number;
-	/** Processes that start the jobs, at most 64: 1. For many processors. */
-	servers?: number;
 	/** Of all jobs without one of their own: `process.env` as it is when the queue is made. */
 	env?: NodeJS.ProcessEnv;
 }
@@ -206,7 +202,7 @@ export interface JobOptions {
 	 * in this process (`QueueOptions.jobs`) come after all of these. */
 	priority?: number;
 	limits?: OwnOptions['limits'];
-	/** Without descriptors of this process, which a job does not have. */
+	/** Descriptors of this process that they use stay open until the job has ended. */
 	actions?: readonly Action[];
 	/** Cancels the job. */
 	signal?: AbortSignal;
@@ -245,8 +241,8 @@ export interface JobError extends Error, Partial<JobResult<string | Buffer>> {
 
 /**
  * Runs many programs, so many at a time, by a server: a process that shares this one's memory, and
- * has none of its descriptors. A submission is no system call, and no memory of this process makes it
- * longer. A program ends with its queue, and a queue with the process. The server keeps the
+ * has none of its descriptors; a job has those that its actions use. A submission is no system call,
+ * and no memory of this process makes it longer. A program ends with its queue, and a queue with the process. The server keeps the
  * credentials that the process had: close the queue before `process.setuid()`.
  */
 export class Queue extends EventEmitter {
@@ -275,7 +271,8 @@ export class Queue extends EventEmitter {
 				number
 		  >
 		| undefined;
-	/** Kills all jobs, whose promises reject, and ends the server. */
+	/** Kills all jobs, whose promises reject, and ends the server. A queue that is dropped without it, and
+	 * has no jobs, ends when it is collected. */
 	close(): void;
 	/** Each job's result; then errors are not those of an unhandled promise. */
 	on(event: 'result', listener: (result: JobResult<string | Buffer> | JobError) => void): this;
@@ -284,8 +281,9 @@ export class Queue extends EventEmitter {
 	on(event: string | symbol, listener: (...args: any[]) => void): this;
 }
 
-/** False if the kernel has no pidfds (before Linux 5.3), the addon was not built, or Node's
- * ChildProcess is not as expected: then all calls are those of `child_process`. */
+/** False if the kernel has no pidfds (before Linux 5.3), the addon was not built, Node's ChildProcess
+ * is not as expected, or its permission model allows no child processes: then all calls are those of
+ * `child_process`, and a warning has said why. */
 export const supported: boolean;
 /** Of the package. */
 export const version: string;

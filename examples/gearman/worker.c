@@ -91,7 +91,7 @@ static void start(const char *handle, char *workload)
 {
 	char **words = calloc(strlen(workload) / 2 + 2, sizeof *words);
 	struct job *job = malloc(sizeof *job + strlen(handle) + 1);
-	int r = -PSYS_EINVAL;
+	int64_t r = -PSYS_EINVAL;
 
 	if (!words || !job) {
 		perror("worker");

@@ -27,14 +27,13 @@ static const char usage[] =
 	"  --timeout SECONDS  for each, then it is ended with its process group (10; 0: none)\n"
 	"  --delay MS         milliseconds between two starts (0)\n"
 	"  --repeat N         go over the list so often (1)\n"
-	"  --servers N        processes that start the checks (1)\n"
 	"Exits with 0 if each check ran to its end, whatever its status; 1 if one was ended for\n"
 	"its time, could not be started or was not run; 2 if none was run, for an error.\n"
 	"SIGINT and SIGTERM end those that run.\n";
 
 enum { BATCH = 64, MOST_AT_ONCE = 32768, KEPT = 65536 };
-enum { CONCURRENCY, TIMEOUT, DELAY, REPEAT, SERVERS, NUMBERS, EACH, STYLE };
-static double numbers[NUMBERS] = { 100, 10, 0, 1, 1 };
+enum { CONCURRENCY, TIMEOUT, DELAY, REPEAT, NUMBERS, EACH, STYLE };
+static double numbers[NUMBERS] = { 100, 10, 0, 1 };
 static volatile sig_atomic_t received;
 
 /* Returns false if the queue is full. */
@@ -53,7 +52,7 @@ static bool submit(struct aspawn_queue *queue, const struct check *check, struct
 		.output_size = KEPT,
 		.timeout_ms = (int64_t)(numbers[TIMEOUT] * 1e3),
 	};
-	int r = aspawn_queue_submit(queue, &job);
+	const int64_t r = aspawn_queue_submit(queue, &job);
 
 	if (r == -PSYS_EAGAIN)
 		return false;
@@ -62,7 +61,7 @@ static bool submit(struct aspawn_queue *queue, const struct check *check, struct
 		report_add(report, check,
 			   &(struct aspawn_result){ .end = ASPAWN_JOB_NOT_STARTED,
 						    .status = -1,
-						    .failure.error = r });
+						    .failure.error = (int)r });
 	return true;
 }
 
@@ -90,7 +89,6 @@ static void run(const struct check *check, struct report *report)
 		.running = running,
 		.job_bytes = 4 * KEPT, /* the output, the words and the environment */
 		.delay_ms = (uint32_t)numbers[DELAY],
-		.servers = (uint32_t)numbers[SERVERS],
 	};
 	struct aspawn_queue *queue;
 	int r = aspawn_queue_create(&queue, &options);
@@ -111,8 +109,7 @@ static void run(const struct check *check, struct report *report)
 
 static bool parse_number(const char *text, int which)
 {
-	static const double least[] = { 1, 0, 0, 1, 1 },
-			    most[] = { MOST_AT_ONCE, 1e6, 36e5, 1e8, 64 };
+	static const double least[] = { 1, 0, 0, 1 }, most[] = { MOST_AT_ONCE, 1e6, 36e5, 1e8 };
 	char *end;
 	const double value = numbers[which] = strtod(text, &end);
 
@@ -129,7 +126,6 @@ static bool parse_options(int argc, char **argv, enum style *style, const char *
 		{ "timeout", required_argument, NULL, TIMEOUT },
 		{ "delay", required_argument, NULL, DELAY },
 		{ "repeat", required_argument, NULL, REPEAT },
-		{ "servers", required_argument, NULL, SERVERS },
 		{ "each", required_argument, NULL, EACH },
 		{ "output", no_argument, NULL, STYLE + OUTPUT },
 		{ "json", no_argument, NULL, STYLE + JSON },

@@ -206,7 +206,7 @@ int uv__aspawn(uv_loop_t* loop,
     if (err < 0)
       goto out;
 
-    *pid = child->pid;
+    *pid = aspawn_pid(child);
     if (!change && program != NULL && (options->cwd == NULL || uv__is_directory(options->cwd))) {
       CHILD(process) = child;
       child = NULL;

@@ -24,7 +24,7 @@ static const struct {
 	{ "rttime", PSYS_RLIMIT_RTTIME },
 };
 
-/* Each with the letters of its arguments: a string, an integer, a resource. */
+/* Each with the letters of its arguments: a string, an integer, a descriptor or file, a resource. */
 static const struct kind {
 	const char *name, *arguments;
 	union {
@@ -40,10 +40,11 @@ static const struct kind {
 		void (*rqq)(struct aspawn_action *, int, uint64_t, uint64_t);
 	} make;
 } kinds[] = {
-	{ "dup2", "ii", { .ii = aspawn_action_dup2 } },
+	{ "dup2", "di", { .ii = aspawn_action_dup2 } },
 	{ "open", "isiu", { .isiu = aspawn_action_open } },
 	{ "close", "i", { .i = aspawn_action_close } },
 	{ "closefrom", "i", { .i = aspawn_action_closefrom } },
+	{ "only_below", "i", { .i = aspawn_action_only_below } },
 	{ "setenv", "ss", { .ss = aspawn_action_setenv } },
 	{ "unsetenv", "s", { .s = aspawn_action_unsetenv } },
 	{ "clearenv", "", { .none = aspawn_action_clearenv } },
@@ -60,7 +61,7 @@ static const struct kind {
 	{ "scheduler", "ii", { .ii = aspawn_action_scheduler } },
 	{ "ioprio", "i", { .i = aspawn_action_ioprio } },
 	{ "oom_score_adj", "i", { .i = aspawn_action_oom_score_adj } },
-	{ "join_cgroup", "i", { .i = aspawn_action_join_cgroup } },
+	{ "join_cgroup", "d", { .i = aspawn_action_join_cgroup } },
 	{ "resuid", "uuu", { .uuu = aspawn_action_resuid } },
 	{ "resgid", "uuu", { .uuu = aspawn_action_resgid } },
 	{ "cap_drop", "i", { .i = aspawn_action_cap_drop } },
@@ -87,8 +88,18 @@ static uint64_t number(lua_State *L, const char *what)
 	lua_pop(L, 1);
 	/* math.huge is no limit. */
 	return value >= 18446744073709551615.0 ? UINT64_MAX :
-	       value < 0                       ? (uint64_t)(int64_t)value :
-						 (uint64_t)value;
+	       value >= 0                      ? (uint64_t)value :
+	       value > -9e18                   ? (uint64_t)(int64_t)value :
+						 (uint64_t)INT64_MIN; /* or no number */
+}
+
+/* The descriptor of the file on the stack. */
+static int file_number(lua_State *L, const char *name)
+{
+	const int fd = descriptor_of(L, lua_gettop(L), name);
+
+	lua_pop(L, 1);
+	return fd;
 }
 
 /* user is a table of uid, gid and groups. */
@@ -143,6 +154,8 @@ void add_action(struct build *build, int index)
 			strings[string_count++] = text(build, name);
 		else if (kind->arguments[i] == 'r' && !lua_isnumber(L, -1))
 			numbers[number_count++] = (uint64_t)resource(L, text(build, name));
+		else if (kind->arguments[i] == 'd' && lua_isuserdata(L, -1))
+			numbers[number_count++] = (uint64_t)file_number(L, name);
 		else
 			numbers[number_count++] = number(L, name);
 	}
@@ -152,9 +165,9 @@ void add_action(struct build *build, int index)
 	const int first = (int)numbers[0];
 	if (strcmp(kind->arguments, "") == 0)
 		kind->make.none(action);
-	else if (strcmp(kind->arguments, "i") == 0)
+	else if (strcmp(kind->arguments, "i") == 0 || strcmp(kind->arguments, "d") == 0)
 		kind->make.i(action, first);
-	else if (strcmp(kind->arguments, "ii") == 0)
+	else if (strcmp(kind->arguments, "ii") == 0 || strcmp(kind->arguments, "di") == 0)
 		kind->make.ii(action, first, (int)numbers[1]);
 	else if (strcmp(kind->arguments, "u") == 0)
 		kind->make.u(action, (unsigned)first);

@@ -70,11 +70,11 @@ int64_t milliseconds(lua_State *L, int index, int64_t otherwise)
 
 void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms)
 {
-	lua_getfield(L, options, "timeout");
+	get_field(L, options, "timeout");
 	*timeout_ms = milliseconds(L, -1, 0);
 	if (*timeout_ms == 0 && !lua_isnil(L, -1))
 		*timeout_ms = 1;
-	lua_getfield(L, options, "grace");
+	get_field(L, options, "grace");
 	*grace_ms = milliseconds(L, -1, 0);
 	if (*grace_ms == 0 && !lua_isnil(L, -1))
 		*grace_ms = -1;
@@ -83,7 +83,7 @@ void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_
 
 bool is_true(struct build *build, const char *name)
 {
-	lua_getfield(build->L, build->options, name);
+	get_field(build->L, build->options, name);
 	const bool is_true = lua_toboolean(build->L, -1);
 	lua_pop(build->L, 1);
 	return is_true;
@@ -91,7 +91,7 @@ bool is_true(struct build *build, const char *name)
 
 bool option(struct build *build, const char *name)
 {
-	lua_getfield(build->L, build->options, name);
+	get_field(build->L, build->options, name);
 	if (!lua_isnil(build->L, -1))
 		return true;
 	lua_pop(build->L, 1);
@@ -100,9 +100,10 @@ bool option(struct build *build, const char *name)
 
 int descriptor_of(lua_State *L, int index, const char *name)
 {
-	FILE *file = *(FILE **)luaL_checkudata(L, index, LUA_FILEHANDLE);
+	stream_file *stream = luaL_checkudata(L, index, LUA_FILEHANDLE);
+	FILE *file = FILE_OF(stream);
 
-	if (!file)
+	if (!file || is_closed(stream))
 		return luaL_error(L, "%s: the file is closed", name);
 	(void)fflush(file);
 	const int fd = fileno(file);
@@ -174,8 +175,7 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3])
 		uint64_t flag;
 	} flags[] = {
 		{ "private", ASPAWN_COMMAND_PRIVATE },
-		{ "autoreap", ASPAWN_COMMAND_AUTOREAP },
-		{ "autokill", ASPAWN_COMMAND_AUTOKILL },
+		{ "dies_with_caller", ASPAWN_COMMAND_DIES_WITH_CALLER },
 		{ "no_image", ASPAWN_COMMAND_NO_IMAGE },
 		{ "shell_on_enoexec", ASPAWN_COMMAND_SHELL_ON_ENOEXEC },
 	};

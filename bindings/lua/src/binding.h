@@ -69,6 +69,21 @@ int done(lua_State *L, int r);
 /* true, or nil; "exit" or "signal"; its number: as os.execute() of Lua 5.2. */
 int ended(lua_State *L, int status);
 
+/* Bytes that are collected before Lua has them, whatever it does meanwhile. */
+struct outputs {
+	struct output {
+		char *bytes;
+		size_t length, room;
+	} out, err;
+};
+
+/* Pushes a userdata. */
+struct outputs *new_outputs(lua_State *L);
+/* A sink of an output; returns -ENOMEM, or 0. */
+int collect(void *output, const void *bytes, size_t count);
+/* Sets it in the table on top of the stack. */
+void set_output(lua_State *L, const char *name, const struct output *output);
+
 /* Sets ok, code or signal, and the usage, in the table on top of the stack. */
 void set_status(lua_State *L, bool ran, int status, const struct psys_rusage *usage);
 
@@ -83,6 +98,7 @@ struct handle {
 
 /* Pushes a userdata whose collection releases the child. */
 struct handle *new_handle(lua_State *L);
+struct handle *check_child(lua_State *L, int index);
 /* Returns -ETIMEDOUT, or what aspawn_wait() returned, also if called again. */
 int wait_for(struct handle *handle, int64_t timeout_ms);
 int wait_result(lua_State *L, const struct handle *handle, int result);
@@ -92,12 +108,14 @@ int wait_result(lua_State *L, const struct handle *handle, int result);
 #if LUA_VERSION_NUM == 501
 typedef FILE *stream_file;
 #define FILE_OF(stream) (*(stream))
+#define is_closed(stream) (!*(stream))
 #else
 typedef luaL_Stream stream_file;
 #define FILE_OF(stream) ((stream)->f)
+#define is_closed(stream) (!(stream)->closef) /* f is what it was */
 #endif
 
-bool is_luajit(lua_State *L);
+bool is_luajit(void);
 /* Pushes a file that is closed. */
 stream_file *new_file(lua_State *L, lua_CFunction close);
 void set_file(stream_file *stream, FILE *file, lua_CFunction close);
@@ -113,10 +131,15 @@ int l_execute(lua_State *L);
 int l_run(lua_State *L);
 int l_queue(lua_State *L);
 
-/* module.c, for the types that the others make. */
+/* module.c. Pushes the field of a table, or of those that its __index is. Calls none of the script's
+ * functions, as lua_getfield() may: one that calls back would have no end in LuaJIT but the stack's. */
+void get_field(lua_State *L, int table, const char *name);
+void get_global(lua_State *L, const char *name);
+
+/* For the types that the others make. A userdata of the class is collected by gc. The script
+ * cannot get the metatable, but debug.getmetatable() can: each function checks what it gets. */
 void set_functions(lua_State *L, const luaL_Reg *functions);
-void new_class(lua_State *L, const char *name, const luaL_Reg *methods);
-void metatable(lua_State *L, const char *name, lua_CFunction gc);
+void new_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction gc);
 
 void open_child(lua_State *L);
 void open_files(lua_State *L);

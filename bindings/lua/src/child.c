@@ -11,15 +11,25 @@
 #define CHILD "aspawn.child"   /* the table */
 #define HANDLE "aspawn.handle" /* its userdata */
 
+static void clear(struct handle *handle)
+{
+	memset(handle, 0, sizeof *handle);
+	handle->child.in_fd = handle->child.out_fd = handle->child.err_fd = -1;
+}
+
 struct handle *new_handle(lua_State *L)
 {
 	struct handle *handle = lua_newuserdata(L, sizeof *handle);
 
-	memset(handle, 0, sizeof *handle);
-	handle->child.in_fd = handle->child.out_fd = handle->child.err_fd = -1;
+	clear(handle);
 	luaL_getmetatable(L, HANDLE);
 	lua_setmetatable(L, -2);
 	return handle;
+}
+
+struct handle *check_child(lua_State *L, int index)
+{
+	return luaL_checkudata(L, index, HANDLE);
 }
 
 static void close_pipe(int *fd)
@@ -31,12 +41,15 @@ static void close_pipe(int *fd)
 
 static int handle_gc(lua_State *L)
 {
-	struct handle *handle = lua_touserdata(L, 1);
+	struct handle *handle = check_child(L, 1);
 
 	close_pipe(&handle->child.in_fd);
 	close_pipe(&handle->child.out_fd);
 	close_pipe(&handle->child.err_fd);
 	aspawn_release(&handle->child);
+	clear(handle); /* another finalizer may still call its methods */
+	handle->waited = true;
+	handle->result = -ECHILD;
 	return 0;
 }
 
@@ -74,12 +87,10 @@ int l_spawn(lua_State *L)
 
 	lua_settop(L, 1);
 	lua_newtable(L);
-	luaL_getmetatable(L, CHILD);
-	lua_setmetatable(L, 2);
 	struct handle *handle = new_handle(L);
 	lua_setfield(L, 2, "handle");
 	stream_file *files[3] = { NULL, NULL, NULL };
-	if (!is_luajit(L))
+	if (!is_luajit())
 		for (int i = 0; i < 3; i++) {
 			files[i] = new_file(L, close_plain);
 			lua_setfield(L, 2, stream_names[i]);
@@ -109,9 +120,13 @@ int l_spawn(lua_State *L)
 		}
 		lua_setfield(L, 2, stream_names[i]);
 	}
-	lua_pushinteger(L, handle->child.pid);
-	lua_setfield(L, 2, "pid");
+	if (aspawn_child_privacy(&handle->child) == ASPAWN_NOT_PRIVATE) {
+		lua_pushinteger(L, aspawn_pid(&handle->child));
+		lua_setfield(L, 2, "pid");
+	}
 	lua_pushvalue(L, 2);
+	luaL_getmetatable(L, CHILD);
+	lua_setmetatable(L, 2);
 	return 1;
 }
 
@@ -119,9 +134,8 @@ static struct handle *check_handle(lua_State *L)
 {
 	luaL_checktype(L, 1, LUA_TTABLE);
 	lua_settop(L, 2);
-	lua_getfield(L, 1, "handle");
-	struct handle *handle = luaL_checkudata(L, lua_gettop(L), HANDLE);
-	return handle; /* which the table keeps */
+	get_field(L, 1, "handle");
+	return check_child(L, -1); /* which the stack keeps */
 }
 
 /* child:started([seconds]) */
@@ -166,26 +180,45 @@ static int child_kill_group(lua_State *L)
 	return send(L, aspawn_kill_group);
 }
 
-/* child:pidfd() */
-static int child_pidfd(lua_State *L)
+/* child:ended_fd() */
+static int child_ended_fd(lua_State *L)
 {
 	const struct handle *handle = check_handle(L);
 
-	if (handle->waited || handle->child.pidfd < 0)
+	if (handle->waited || handle->child.ended_fd < 0)
 		lua_pushnil(L);
 	else
-		lua_pushinteger(L, handle->child.pidfd);
+		lua_pushinteger(L, handle->child.ended_fd);
 	return 1;
 }
 
 /* child:mode() */
 static int child_mode(lua_State *L)
 {
-	const int mode = aspawn_child_mode(&check_handle(L)->child);
+	struct handle *handle = check_handle(L);
+	(void)!aspawn_pid(&handle->child); /* of a private child it is not known before */
+	const int mode = aspawn_child_mode(&handle->child);
 
 	lua_pushstring(L, mode == ASPAWN_MODE_IMAGE ? "image" :
 			  mode == ASPAWN_MODE_FORK  ? "copied" :
 						      "shared");
+	return 1;
+}
+
+/* A method; or the number of a private child, for which the caller may wait. */
+static int child_index(lua_State *L)
+{
+	if (lua_type(L, 2) == LUA_TSTRING && !strcmp(lua_tostring(L, 2), "pid")) {
+		const int pid = aspawn_pid(&check_handle(L)->child);
+		if (pid <= 0)
+			return 0;
+		lua_pushinteger(L, pid);
+		lua_pushvalue(L, -1);
+		lua_setfield(L, 1, "pid");
+		return 1;
+	}
+	lua_settop(L, 2);
+	lua_rawget(L, lua_upvalueindex(1));
 	return 1;
 }
 
@@ -196,11 +229,16 @@ void open_child(lua_State *L)
 		{ "wait", child_wait },
 		{ "kill", child_kill },
 		{ "kill_group", child_kill_group },
-		{ "pidfd", child_pidfd },
+		{ "ended_fd", child_ended_fd },
 		{ "mode", child_mode },
 		{ NULL, NULL },
 	};
 
-	metatable(L, HANDLE, handle_gc);
-	new_class(L, CHILD, methods);
+	new_class(L, HANDLE, methods + sizeof methods / sizeof *methods - 1, handle_gc);
+	new_class(L, CHILD, methods, NULL);
+	luaL_getmetatable(L, CHILD);
+	lua_getfield(L, -1, "__index");
+	lua_pushcclosure(L, child_index, 1);
+	lua_setfield(L, -2, "__index");
+	lua_pop(L, 1);
 }

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "binding.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +23,10 @@ FILE *aspawn_lua_popen(const char *command, const char *mode);
 int aspawn_lua_pclose(FILE *file);
 int aspawn_lua_system(const char *command);
 
-bool is_luajit(lua_State *L)
+/* Of the program, as a script may change each global. */
+bool is_luajit(void)
 {
-	lua_getfield(L, LUA_REGISTRYINDEX, "aspawn.luajit");
-	const bool is_luajit = lua_toboolean(L, -1);
-	lua_pop(L, 1);
-	return is_luajit;
+	return LUA_VERSION_NUM == 501 && dlsym(RTLD_DEFAULT, "luaJIT_setmode");
 }
 
 /* The child of a file, which its end waits for, is in the registry by the address of the FILE. */
@@ -38,6 +37,16 @@ static void keep_child(lua_State *L, FILE *file, int handle)
 	lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
+#if LUA_VERSION_NUM > 501
+/* That of Lua 5.4 takes any errno for that of the call. */
+static int exec_result(lua_State *L, int status)
+{
+	if (status != -1)
+		errno = 0;
+	return luaL_execresult(L, status);
+}
+#endif
+
 static int close_result(lua_State *L, int status)
 {
 #if LUA_VERSION_NUM == 501
@@ -46,7 +55,7 @@ static int close_result(lua_State *L, int status)
 	lua_pushboolean(L, 1);
 	return 1;
 #else
-	return luaL_execresult(L, status);
+	return exec_result(L, status);
 #endif
 }
 
@@ -55,6 +64,8 @@ static FILE *closing(lua_State *L)
 	stream_file *stream = luaL_checkudata(L, 1, LUA_FILEHANDLE);
 	FILE *file = FILE_OF(stream);
 
+	if (!file)
+		luaL_error(L, "the file is closed");
 	FILE_OF(stream) = NULL;
 	return file;
 }
@@ -81,7 +92,7 @@ static int close_child(lua_State *L)
 	lua_pushlightuserdata(L, file);
 	lua_pushnil(L);
 	lua_rawset(L, LUA_REGISTRYINDEX);
-	struct handle *handle = lua_touserdata(L, -1);
+	struct handle *handle = check_child(L, -1);
 	const int closed = fclose(file) ? -errno : 0;
 	const int result = wait_for(handle, -1);
 	if (result == 0 && handle->status == 0 && closed < 0)
@@ -118,13 +129,26 @@ void set_file(stream_file *stream, FILE *file, lua_CFunction close)
 #endif
 }
 
+#define OPEN "aspawn.open" /* io.open, in the registry */
+
 bool push_in_luajit_file(lua_State *L, FILE *file)
 {
-	lua_getfield(L, LUA_REGISTRYINDEX, "aspawn.open");
+	lua_getfield(L, LUA_REGISTRYINDEX, OPEN);
+	lua_pushvalue(L, -1);
+	lua_pushnil(L); /* while it runs: if it was the script's, it may call this */
+	lua_setfield(L, LUA_REGISTRYINDEX, OPEN);
 	lua_pushstring(L, "/dev/null");
-	if (lua_pcall(L, 1, 1, 0) != 0 || !lua_isuserdata(L, -1))
+	const int r = lua_pcall(L, 1, 1, 0);
+	lua_insert(L, -2);
+	lua_setfield(L, LUA_REGISTRYINDEX, OPEN);
+	if (r != 0 || !lua_getmetatable(L, -1))
 		return false;
+	luaL_getmetatable(L, LUA_FILEHANDLE);
+	const bool is_file = lua_rawequal(L, -1, -2);
+	lua_pop(L, 2);
 	FILE **place = lua_touserdata(L, -1);
+	if (!is_file || !*place)
+		return false;
 	(void)fclose(*place);
 	*place = file;
 	return true;
@@ -204,7 +228,7 @@ static int popen_line(lua_State *L)
 #endif
 	(void)fflush(NULL);
 #if LUA_VERSION_NUM == 501
-	if (is_luajit(L)) {
+	if (is_luajit()) {
 		FILE *file = aspawn_lua_popen(command, mode);
 		return file ? push_luajit_file(L, file, NULL, *mode == 'r') :
 			      system_error(L, command);
@@ -229,7 +253,7 @@ static int popen_table(lua_State *L)
 	luaL_argcheck(L, (reads || *mode == 'w') && !mode[1], 2, "invalid mode");
 	struct handle *handle = new_handle(L);
 	const int handle_index = lua_gettop(L);
-	stream_file *stream = is_luajit(L) ? NULL : new_file(L, close_child);
+	stream_file *stream = is_luajit() ? NULL : new_file(L, close_child);
 	const int file_index = lua_gettop(L);
 	prepare(&build, L, 1, streams);
 	if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_PIPE)
@@ -266,14 +290,13 @@ int l_execute(lua_State *L)
 {
 	const char *command = luaL_optstring(L, 1, NULL);
 
-	errno = 0;
 	const int status = aspawn_lua_system(command);
 #if LUA_VERSION_NUM == 501
 	lua_pushinteger(L, status);
 	return 1;
 #else
 	if (command)
-		return luaL_execresult(L, status);
+		return exec_result(L, status);
 	lua_pushboolean(L, status);
 	return 1;
 #endif
@@ -281,11 +304,11 @@ int l_execute(lua_State *L)
 
 void open_files(lua_State *L)
 {
-	lua_getglobal(L, "jit");
-	lua_pushboolean(L, lua_istable(L, -1));
-	lua_setfield(L, LUA_REGISTRYINDEX, "aspawn.luajit");
-	lua_getglobal(L, "io");
-	lua_getfield(L, -1, "open");
-	lua_setfield(L, LUA_REGISTRYINDEX, "aspawn.open");
+	lua_getfield(L, LUA_REGISTRYINDEX, OPEN);
+	get_global(L, "io");
+	if (lua_isnil(L, -2) && lua_istable(L, -1)) {
+		get_field(L, -1, "open");
+		lua_setfield(L, LUA_REGISTRYINDEX, OPEN);
+	}
 	lua_pop(L, 2);
 }

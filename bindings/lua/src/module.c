@@ -33,13 +33,43 @@ static int l_install(lua_State *L)
 	} replaced[] = { { "io", "popen", l_popen }, { "os", "execute", l_execute } };
 
 	for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
-		lua_getglobal(L, replaced[i].library);
+		get_global(L, replaced[i].library);
 		luaL_checktype(L, -1, LUA_TTABLE);
+		lua_pushstring(L, replaced[i].name);
 		lua_pushcfunction(L, replaced[i].function);
-		lua_setfield(L, -2, replaced[i].name);
+		lua_rawset(L, -3);
 		lua_pop(L, 1);
 	}
 	return 0;
+}
+
+void get_field(lua_State *L, int table, const char *name)
+{
+	lua_pushvalue(L, table);
+	for (int levels = 100;; levels--) {
+		lua_pushstring(L, name);
+		lua_rawget(L, -2);
+		if (!lua_isnil(L, -1) || !levels || !luaL_getmetafield(L, -2, "__index"))
+			break;
+		if (!lua_istable(L, -1)) {
+			lua_pop(L, 1);
+			break;
+		}
+		lua_replace(L, -3);
+		lua_pop(L, 1);
+	}
+	lua_remove(L, -2);
+}
+
+void get_global(lua_State *L, const char *name)
+{
+#if LUA_VERSION_NUM == 501
+	get_field(L, LUA_GLOBALSINDEX, name);
+#else
+	lua_pushglobaltable(L);
+	get_field(L, -1, name);
+	lua_remove(L, -2);
+#endif
 }
 
 void set_functions(lua_State *L, const luaL_Reg *functions)
@@ -50,20 +80,20 @@ void set_functions(lua_State *L, const luaL_Reg *functions)
 	}
 }
 
-void metatable(lua_State *L, const char *name, lua_CFunction gc)
+void new_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction gc)
 {
 	luaL_newmetatable(L, name);
-	lua_pushcfunction(L, gc);
-	lua_setfield(L, -2, "__gc");
-	lua_pop(L, 1);
-}
-
-void new_class(lua_State *L, const char *name, const luaL_Reg *methods)
-{
-	luaL_newmetatable(L, name);
-	lua_pushvalue(L, -1);
-	lua_setfield(L, -2, "__index");
+	lua_newtable(L);
 	set_functions(L, methods);
+	lua_setfield(L, -2, "__index");
+	lua_pushboolean(L, 0); /* what getmetatable() returns */
+	lua_setfield(L, -2, "__metatable");
+	if (gc) {
+		lua_pushcfunction(L, gc);
+		lua_setfield(L, -2, "__gc");
+		lua_pushcfunction(L, gc);
+		lua_setfield(L, -2, "__close");
+	}
 	lua_pop(L, 1);
 }
 

@@ -1,58 +1,65 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue. Its table has the handle, a userdata, and the tables of the jobs by their tickets. */
+/*
+ * The queue, a userdata. Its uservalue, which no script can reach, keeps the tables of the jobs by their
+ * tickets, and those of prepared commands by their numbers, with the files that these use.
+ *
+ * What allocates may run a finalizer of the script, which may close the queue: check_queue() is the last
+ * thing before the library is called.
+ */
 #include "binding.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-#define QUEUE "aspawn.queue"         /* the table */
-#define HANDLE "aspawn.queue.handle" /* its userdata */
+#define QUEUE "aspawn.queue"
 
-struct queue {
-	struct aspawn_queue *queue; /* NULL: closed */
-	/* To be released: Lua may raise an error while it is converted. */
-	const struct aspawn_result *taken;
-};
-
-static void close_handle(struct queue *handle)
+static struct aspawn_queue *check_queue(lua_State *L)
 {
-	struct aspawn_queue *queue = handle->queue;
+	struct aspawn_queue **queue = luaL_checkudata(L, 1, QUEUE);
 
-	handle->queue = NULL;
-	handle->taken = NULL;
-	if (queue)
-		aspawn_queue_close(queue);
+	if (!*queue)
+		luaL_error(L, "the queue is closed");
+	return *queue;
 }
 
-static int handle_gc(lua_State *L)
+/* queue:close() */
+static int queue_close(lua_State *L)
 {
-	close_handle(lua_touserdata(L, 1));
+	struct aspawn_queue **queue = luaL_checkudata(L, 1, QUEUE), *closed = *queue;
+
+	*queue = NULL;
+	if (closed)
+		aspawn_queue_close(closed);
 	return 0;
 }
 
-static struct queue *handle_of(lua_State *L)
+static void push_kept(lua_State *L)
 {
-	luaL_checktype(L, 1, LUA_TTABLE);
-	lua_getfield(L, 1, "handle");
-	struct queue *handle = luaL_checkudata(L, lua_gettop(L), HANDLE);
-	lua_pop(L, 1);
-	return handle; /* which the table keeps */
+#if LUA_VERSION_NUM == 501
+	lua_getfenv(L, 1);
+#else
+	lua_getuservalue(L, 1);
+#endif
 }
 
-static struct queue *check_handle(lua_State *L)
+/* The queue keeps the value at the index; 0: nothing. */
+static void keep(lua_State *L, lua_Number key, int index)
 {
-	struct queue *handle = handle_of(L);
-
-	if (!handle->queue)
-		luaL_error(L, "the queue is closed");
-	return handle;
+	push_kept(L);
+	lua_pushnumber(L, key);
+	if (index)
+		lua_pushvalue(L, index);
+	else
+		lua_pushnil(L);
+	lua_rawset(L, -3);
+	lua_pop(L, 1);
 }
 
 /* An option of a table, a number from 0 to the largest. */
 static uint32_t number(lua_State *L, int table, const char *name, double factor)
 {
-	lua_getfield(L, table, name);
+	get_field(L, table, name);
 	const double value = luaL_optnumber(L, -1, 0) * factor;
 	lua_pop(L, 1);
 	if (!(value >= 0 && value <= UINT32_MAX))
@@ -60,7 +67,25 @@ static uint32_t number(lua_State *L, int table, const char *name, double factor)
 	return (uint32_t)value;
 }
 
-/* queue([{ running =, jobs =, job_bytes =, delay =, servers =, no_server = }]) */
+/* Tickets have 64 bits. Lua 5.1 has no such integers, but its numbers are exact below 2^53. */
+static void push_ticket(lua_State *L, int64_t ticket)
+{
+#if LUA_VERSION_NUM >= 503
+	lua_pushinteger(L, ticket);
+#else
+	lua_pushnumber(L, (lua_Number)ticket);
+#endif
+}
+
+/* 0: none is given; -1: it is no ticket. */
+static int64_t to_ticket(lua_State *L, int at)
+{
+	const double value = luaL_optnumber(L, at, 0);
+
+	return value >= 0 && value < 9007199254740992.0 ? (int64_t)value : -1;
+}
+
+/* queue([{ running =, jobs =, job_bytes =, delay =, no_server = }]) */
 int l_queue(lua_State *L)
 {
 	struct aspawn_queue_options options;
@@ -75,33 +100,29 @@ int l_queue(lua_State *L)
 		options.running = number(L, 1, "running", 1);
 		options.jobs = number(L, 1, "jobs", 1);
 		options.delay_ms = number(L, 1, "delay", 1000);
-		options.servers = number(L, 1, "servers", 1);
 		const uint32_t bytes = number(L, 1, "job_bytes", 1);
 		if (bytes)
 			options.job_bytes = bytes;
-		lua_getfield(L, 1, "no_server");
+		get_field(L, 1, "no_server");
 		if (lua_toboolean(L, -1))
 			options.flags |= ASPAWN_QUEUE_LOCAL;
 		lua_pop(L, 1);
 	}
+	struct aspawn_queue **queue = lua_newuserdata(L, sizeof(struct aspawn_queue *));
+	*queue = NULL;
 	lua_newtable(L);
+#if LUA_VERSION_NUM == 501
+	lua_setfenv(L, -2);
+#else
+	lua_setuservalue(L, -2);
+#endif
 	luaL_getmetatable(L, QUEUE);
-	lua_setmetatable(L, 2);
-	lua_newtable(L);
-	lua_setfield(L, 2, "jobs");
-	lua_newtable(L);
-	lua_setfield(L, 2, "registered");
-	struct queue *handle = lua_newuserdata(L, sizeof *handle);
-	memset(handle, 0, sizeof *handle);
-	luaL_getmetatable(L, HANDLE);
 	lua_setmetatable(L, -2);
-	lua_setfield(L, 2, "handle");
-	const int r = aspawn_queue_create(&handle->queue, &options);
+	const int r = aspawn_queue_create(queue, &options);
 	if (r < 0) {
-		handle->queue = NULL;
+		*queue = NULL;
 		return error_of(L, r);
 	}
-	lua_pushvalue(L, 2);
 	return 1;
 }
 
@@ -109,7 +130,6 @@ int l_queue(lua_State *L)
 static int queue_submit(lua_State *L)
 {
 	static const int streams[] = { ASPAWN_INHERIT, ASPAWN_PIPE, ASPAWN_PIPE };
-	struct queue *handle = check_handle(L);
 	struct aspawn_job job;
 	struct build build;
 
@@ -117,7 +137,7 @@ static int queue_submit(lua_State *L)
 	luaL_checktype(L, 2, LUA_TTABLE);
 	memset(&job, 0, sizeof job);
 	job.size = sizeof job;
-	lua_getfield(L, 2, "input");
+	get_field(L, 2, "input");
 	job.input = luaL_optlstring(L, -1, NULL, &job.input_size);
 	job.output_size = number(L, 2, "output_size", 1);
 	if (!job.output_size)
@@ -125,7 +145,9 @@ static int queue_submit(lua_State *L)
 	job.key = number(L, 2, "key", 1);
 	job.key_limit = number(L, 2, "key_limit", 1);
 	job.priority = (int)number(L, 2, "priority", 1);
-	job.prepared = (int)number(L, 2, "prepared", 1);
+	get_field(L, 2, "prepared");
+	job.prepared = to_ticket(L, -1);
+	lua_pop(L, 1);
 	time_limits(L, 2, &job.timeout_ms, &job.grace_ms);
 	prepare(&build, L, 2, streams);
 	close_opened(&build);
@@ -149,13 +171,11 @@ static int queue_submit(lua_State *L)
 		return luaL_error(L, "submit: the prepared command has its own options");
 	else if (command->argv[0])
 		job.argv = command->argv;
-	const int ticket = aspawn_queue_submit(handle->queue, &job);
+	const int64_t ticket = aspawn_queue_submit(check_queue(L), &job);
 	if (ticket < 0)
-		return error_of(L, ticket);
-	lua_getfield(L, 1, "jobs");
-	lua_pushvalue(L, 2);
-	lua_rawseti(L, -2, ticket);
-	lua_pushinteger(L, ticket);
+		return error_of(L, (int)ticket);
+	keep(L, (lua_Number)ticket, 2);
+	push_ticket(L, ticket);
 	return 1;
 }
 
@@ -163,55 +183,18 @@ static int queue_submit(lua_State *L)
 static int queue_prepare(lua_State *L)
 {
 	static const int streams[] = { ASPAWN_INHERIT, ASPAWN_INHERIT, ASPAWN_INHERIT };
-	struct queue *handle = check_handle(L);
 	struct build build;
 
 	lua_settop(L, 2);
 	prepare(&build, L, 2, streams);
 	close_opened(&build);
 	build.command.pool = NULL;
-	const int prepared = aspawn_queue_prepare(handle->queue, &build.command);
+	const int64_t prepared = aspawn_queue_prepare(check_queue(L), &build.command);
 	if (prepared < 0)
-		return error_of(L, prepared);
-	lua_pushinteger(L, prepared);
+		return error_of(L, (int)prepared);
+	keep(L, (lua_Number)prepared, 2);
+	push_ticket(L, prepared);
 	return 1;
-}
-
-/* queue:register(file): its descriptor. The queue keeps the file. */
-static int queue_register(lua_State *L)
-{
-	struct queue *handle = check_handle(L);
-	const int fd = descriptor_of(L, 2, "register");
-	const int r = aspawn_queue_register(handle->queue, fd);
-
-	if (r < 0)
-		return error_of(L, r);
-	lua_getfield(L, 1, "registered");
-	lua_pushvalue(L, 2);
-	lua_rawseti(L, -2, fd);
-	lua_pushinteger(L, fd);
-	return 1;
-}
-
-/* queue:unregister(descriptor) */
-static int queue_unregister(lua_State *L)
-{
-	struct queue *handle = check_handle(L);
-	const int fd = (int)luaL_checkinteger(L, 2);
-
-	lua_getfield(L, 1, "registered");
-	lua_pushnil(L);
-	lua_rawseti(L, -2, fd);
-	return done(L, aspawn_queue_unregister(handle->queue, fd));
-}
-
-static void release(struct queue *handle)
-{
-	const struct aspawn_result *taken = handle->taken;
-
-	handle->taken = NULL;
-	if (taken)
-		aspawn_queue_release(handle->queue, &taken, 1);
 }
 
 static void set_time(lua_State *L, const char *name, int64_t nanoseconds)
@@ -222,34 +205,36 @@ static void set_time(lua_State *L, const char *name, int64_t nanoseconds)
 	}
 }
 
-static void set_output(lua_State *L, const char *name, const char *bytes, size_t size,
-		       const char *total_name, uint64_t total)
+static void set_total(lua_State *L, const char *name, uint64_t total)
 {
-	if (bytes) {
-		lua_pushlstring(L, bytes, size);
-		lua_setfield(L, -2, name);
-		lua_pushinteger(L, (lua_Integer)total);
-		lua_setfield(L, -2, total_name);
-	}
+	lua_pushinteger(L, (lua_Integer)total);
+	lua_setfield(L, -2, name);
 }
 
-/* Pushes the table of a result. */
-static void push_result(lua_State *L, const struct aspawn_result *result)
+/* Pushes the table of a result, whose output has been copied. */
+static void push_result(lua_State *L, const struct aspawn_result *result,
+			const struct outputs *outputs)
 {
 	static const char *const outcomes[] = { "",          "ran",       "not started",
 						"timed out", "cancelled", "lost" };
 	char text[320];
 
 	lua_newtable(L);
-	lua_pushinteger(L, result->ticket);
+	push_ticket(L, result->ticket);
 	lua_setfield(L, -2, "ticket");
 	lua_pushstring(L, outcomes[result->end]);
 	lua_setfield(L, -2, "outcome");
 	aspawn_result_text(text, sizeof text, result);
 	lua_pushstring(L, text);
 	lua_setfield(L, -2, "text");
-	set_output(L, "out", result->out, result->out_size, "out_total", result->out_total);
-	set_output(L, "err", result->err, result->err_size, "err_total", result->err_total);
+	if (result->out) {
+		set_output(L, "out", &outputs->out);
+		set_total(L, "out_total", result->out_total);
+	}
+	if (result->err) {
+		set_output(L, "err", &outputs->err);
+		set_total(L, "err_total", result->err_total);
+	}
 	set_time(L, "submitted", result->submitted);
 	set_time(L, "started", result->started);
 	set_time(L, "executed", result->executed);
@@ -266,44 +251,47 @@ static void push_result(lua_State *L, const struct aspawn_result *result)
 	}
 }
 
-static int next_result(lua_State *L, struct queue *handle, int64_t timeout_ms)
+static int next_result(lua_State *L, int64_t timeout_ms)
 {
-	release(handle);
-	const int r = aspawn_queue_wait(handle->queue, &handle->taken, 1, timeout_ms);
-	if (r <= 0) {
-		handle->taken = NULL;
+	const struct aspawn_result *taken;
+	struct outputs *outputs = new_outputs(L);
+	struct aspawn_queue *queue = check_queue(L);
+	int r = aspawn_queue_wait(queue, &taken, 1, timeout_ms);
+
+	if (r <= 0)
 		return r == 0       ? failed(L, "timeout", ETIMEDOUT) :
 		       r == -ECHILD ? failed(L, "no jobs", ECHILD) :
 				      error_of(L, r);
-	}
-	lua_settop(L, 1);
-	push_result(L, handle->taken);
-	const int ticket = handle->taken->ticket;
-	release(handle);
-	lua_getfield(L, 1, "jobs");
-	lua_rawgeti(L, -1, ticket);
-	lua_setfield(L, 2, "job");
-	lua_pushnil(L);
-	lua_rawseti(L, -2, ticket);
-	lua_settop(L, 2);
-	return 1;
+	const struct aspawn_result result = *taken;
+	r = collect(&outputs->out, taken->out, taken->out_size);
+	if (r == 0)
+		r = collect(&outputs->err, taken->err, taken->err_size);
+	aspawn_queue_release(queue, &taken, 1);
+	push_result(L, &result, outputs);
+	push_kept(L);
+	lua_pushnumber(L, (lua_Number)result.ticket);
+	lua_rawget(L, -2);
+	lua_setfield(L, -3, "job");
+	lua_pop(L, 1);
+	keep(L, (lua_Number)result.ticket, 0);
+	return r < 0 ? luaL_error(L, "not enough memory") : 1;
 }
 
 /* queue:wait([seconds]) */
 static int queue_wait(lua_State *L)
 {
-	return next_result(L, check_handle(L), milliseconds(L, 2, -1));
+	return next_result(L, milliseconds(L, 2, -1));
 }
 
 static int queue_next(lua_State *L)
 {
-	return next_result(L, check_handle(L), -1);
+	return next_result(L, -1);
 }
 
 /* for result in queue:results() do */
 static int queue_results(lua_State *L)
 {
-	check_handle(L);
+	check_queue(L);
 	lua_pushcfunction(L, queue_next);
 	lua_pushvalue(L, 1);
 	return 2;
@@ -312,19 +300,18 @@ static int queue_results(lua_State *L)
 /* queue:cancel([ticket]) */
 static int queue_cancel(lua_State *L)
 {
-	struct queue *handle = check_handle(L);
+	const bool all = lua_isnoneornil(L, 2);
+	const int64_t ticket = to_ticket(L, 2);
+	struct aspawn_queue *queue = check_queue(L);
 
-	if (lua_isnoneornil(L, 2))
-		return done(L, aspawn_queue_cancel_all(handle->queue));
-	return done(L, aspawn_queue_cancel(handle->queue, (int)luaL_checkinteger(L, 2)));
+	return done(L, all ? aspawn_queue_cancel_all(queue) : aspawn_queue_cancel(queue, ticket));
 }
 
 /* queue:count(): waiting, running, ended */
 static int queue_count(lua_State *L)
 {
-	struct queue *handle = check_handle(L);
 	struct aspawn_queue_counts counts;
-	const int r = aspawn_queue_count(handle->queue, &counts);
+	const int r = aspawn_queue_count(check_queue(L), &counts);
 
 	if (r < 0)
 		return error_of(L, r);
@@ -337,7 +324,7 @@ static int queue_count(lua_State *L)
 /* queue:fd() */
 static int queue_fd(lua_State *L)
 {
-	const int r = aspawn_queue_fd(check_handle(L)->queue);
+	const int r = aspawn_queue_fd(check_queue(L));
 
 	if (r < 0)
 		return error_of(L, r);
@@ -345,30 +332,19 @@ static int queue_fd(lua_State *L)
 	return 1;
 }
 
-/* queue:close() */
-static int queue_close(lua_State *L)
-{
-	close_handle(handle_of(L));
-	return 0;
-}
-
 void open_queue(lua_State *L)
 {
 	static const luaL_Reg methods[] = {
 		{ "submit", queue_submit },
 		{ "prepare", queue_prepare },
-		{ "register", queue_register },
-		{ "unregister", queue_unregister },
 		{ "wait", queue_wait },
 		{ "results", queue_results },
 		{ "cancel", queue_cancel },
 		{ "count", queue_count },
 		{ "fd", queue_fd },
 		{ "close", queue_close },
-		{ "__close", queue_close },
 		{ NULL, NULL },
 	};
 
-	metatable(L, HANDLE, handle_gc);
-	new_class(L, QUEUE, methods);
+	new_class(L, QUEUE, methods, queue_close);
 }

@@ -8,16 +8,9 @@
 
 #define OUTPUTS "aspawn.outputs"
 
-struct outputs {
-	struct output {
-		char *bytes;
-		size_t length, room;
-	} out, err;
-};
-
 static int outputs_gc(lua_State *L)
 {
-	struct outputs *outputs = lua_touserdata(L, 1);
+	struct outputs *outputs = luaL_checkudata(L, 1, OUTPUTS);
 
 	free(outputs->out.bytes);
 	free(outputs->err.bytes);
@@ -25,7 +18,17 @@ static int outputs_gc(lua_State *L)
 	return 0;
 }
 
-static int collect(void *arg, const void *bytes, size_t count)
+struct outputs *new_outputs(lua_State *L)
+{
+	struct outputs *outputs = lua_newuserdata(L, sizeof *outputs);
+
+	memset(outputs, 0, sizeof *outputs);
+	luaL_getmetatable(L, OUTPUTS);
+	lua_setmetatable(L, -2);
+	return outputs;
+}
+
+int collect(void *arg, const void *bytes, size_t count)
 {
 	struct output *to = arg;
 
@@ -37,15 +40,14 @@ static int collect(void *arg, const void *bytes, size_t count)
 		to->bytes = more;
 		to->room = room;
 	}
-	memcpy(to->bytes + to->length, bytes, count);
+	if (count)
+		memcpy(to->bytes + to->length, bytes, count);
 	to->length += count;
 	return 0;
 }
 
-static void set_output(lua_State *L, const char *name, const struct output *output, bool is_pipe)
+void set_output(lua_State *L, const char *name, const struct output *output)
 {
-	if (!is_pipe)
-		return;
 	lua_pushlstring(L, output->bytes ? output->bytes : "", output->length);
 	lua_setfield(L, -2, name);
 }
@@ -61,17 +63,14 @@ int l_run(lua_State *L)
 	luaL_checktype(L, 1, LUA_TTABLE);
 	memset(&io, 0, sizeof io);
 	io.size = sizeof io;
-	lua_getfield(L, 1, "input");
+	get_field(L, 1, "input");
 	if (!lua_isnil(L, -1)) {
 		io.input = luaL_checklstring(L, -1, &io.input_size);
 		streams[0] = ASPAWN_PIPE;
 	}
 	time_limits(L, 1, &io.timeout_ms, &io.grace_ms);
 
-	struct outputs *outputs = lua_newuserdata(L, sizeof *outputs);
-	memset(outputs, 0, sizeof *outputs);
-	luaL_getmetatable(L, OUTPUTS);
-	lua_setmetatable(L, -2);
+	struct outputs *outputs = new_outputs(L);
 	prepare(&build, L, 1, streams);
 	if (is_true(&build, "kill_group"))
 		io.flags |= ASPAWN_IO_KILL_GROUP;
@@ -93,8 +92,10 @@ int l_run(lua_State *L)
 		return error_of(L, r);
 
 	lua_newtable(L);
-	set_output(L, "out", &outputs->out, has_out);
-	set_output(L, "err", &outputs->err, has_err);
+	if (has_out)
+		set_output(L, "out", &outputs->out);
+	if (has_err)
+		set_output(L, "err", &outputs->err);
 	if (r < 0) {
 		lua_pushboolean(L, 1);
 		lua_setfield(L, -2, "timed_out");
@@ -105,5 +106,7 @@ int l_run(lua_State *L)
 
 void open_run(lua_State *L)
 {
-	metatable(L, OUTPUTS, outputs_gc);
+	static const luaL_Reg methods[] = { { NULL, NULL } };
+
+	new_class(L, OUTPUTS, methods, outputs_gc);
 }

@@ -128,4 +128,5 @@ exports.action = {
 	write: (path, string) => [48, [], [text(path, 'path'), text(string, 'text')]],
 	signalDefault: (number) => [50, [signal(number)]],
 	signalIgnore: (number) => [51, [signal(number)]],
+	onlyBelow: (first) => [52, [int(first, 'first')]],
 };

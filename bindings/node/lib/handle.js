@@ -8,6 +8,7 @@ const { ChildProcess } = require('node:child_process');
 const {
 	constants: { signals, errno },
 } = require('node:os');
+const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads');
 const { action, joined, limitActions, pairs, SIGNAL_NAMES } = require('./actions.js');
 
 // As enum of src/addon.c.
@@ -18,18 +19,17 @@ const SET_GID = 2;
 const SET_UID = 4;
 const PRIVATE = 8;
 const CLOSE_OTHERS = 16;
-const AUTOREAP = 32;
-const AUTOKILL = 64;
-const NO_IMAGE = 128;
+const DIES_WITH_CALLER = 32;
+const NO_IMAGE = 64;
 
 let binding = null;
+let problem;
 try {
 	binding = require('../build/aspawn.node');
 } catch (error) {
-	exports.problem = error;
+	problem = error;
 }
 exports.binding = binding;
-
 
 function source(stream) {
 	switch (stream.type) {
@@ -48,14 +48,16 @@ function source(stream) {
 class Handle {
 	#cgroup = -1;
 
-	constructor(child, extra) {
+	constructor(child, extra, options) {
 		this.child = child;
 		this.onexit = child._handle.onexit;
 		this.extra = extra;
+		this.options = options;
 	}
 
-	spawn(options) {
-		const extra = this.extra;
+	// Some versions of Node give the options, others a list of their values: hence neither.
+	spawn() {
+		const { extra, options } = this;
 		const actions = [];
 		if (extra.group) actions.push(action.setpgid(0));
 		actions.push(...limitActions(extra.limits));
@@ -73,8 +75,7 @@ class Handle {
 			(options.uid != null ? SET_UID : 0) |
 			(extra.private ? PRIVATE : 0) |
 			(extra.closeOthers ? CLOSE_OTHERS : 0) |
-			(extra.autoReap ? AUTOREAP : 0) |
-			(extra.autoKill ? AUTOKILL : 0) |
+			(extra.diesWithCaller ? DIES_WITH_CALLER : 0) |
 			(extra.noImage ? NO_IMAGE : 0);
 		const args = options.args ?? [];
 		const env = options.envPairs ?? pairs(process.env);
@@ -158,29 +159,49 @@ function hasChannel(stdio) {
 	return Array.isArray(stdio) && stdio.includes('ipc');
 }
 
-// The parts of ChildProcess that this file needs. Without them all goes to child_process.
+// Whether ChildProcess uses its _handle as this file needs it. A handle that starts nothing sees it.
 function fits() {
 	const child = new ChildProcess();
-	return (
-		typeof ChildProcess.prototype.spawn === 'function' &&
-		typeof child._handle?.spawn === 'function' &&
-		typeof child._handle.onexit === 'function'
-	);
+	const options = { file: 'aspawn', args: [], envPairs: [], stdio: ['ignore', 'pipe', 2] };
+	const { onexit } = child._handle;
+	let result = false;
+	child._handle = {
+		spawn() {
+			const { file, stdio } = options;
+			result = file === 'aspawn' && typeof stdio[1].handle.open === 'function' &&
+				String(stdio.map(source)) === String([IGNORE, PIPE, 2]);
+			return -errno.E2BIG; // such an error throws, and there is no event
+		},
+		close() {},
+	};
+	try {
+		child.spawn(options);
+	} catch {
+		return result && typeof onexit === 'function';
+	}
+	return false;
 }
 
-exports.supported =
-	process.platform === 'linux' && binding !== null && binding.isSupported() && fits();
+if (!problem && !binding.isSupported()) problem = new Error('the kernel has no pidfds');
+if (!problem && process.permission?.has('child') === false)
+	problem = new Error('Node was started without --allow-child-process');
+if (!problem && !fits()) problem = new Error(`the ChildProcess of Node ${process.version} is unknown`);
+exports.problem = problem;
+exports.supported = problem === undefined;
 
-if (exports.supported) {
+if (!problem) {
 	const { spawn } = ChildProcess.prototype;
 	ChildProcess.prototype.spawn = function (options) {
 		const extra = current ?? (always ? {} : null);
 		if (extra !== null && !hasChannel(options?.stdio)) {
 			current = null;
-			this._handle = new Handle(this, extra);
+			this._handle = new Handle(this, extra, options);
 		}
 		return Reflect.apply(spawn, this, arguments);
 	};
+} else if (!getEnvironmentData('aspawn told')) {
+	setEnvironmentData('aspawn told', true); // to workers too
+	process.emitWarning(`aspawn is not used: ${problem.message}`);
 }
 
 // Calls a function of child_process, whose process is started by aspawn as extra asks.

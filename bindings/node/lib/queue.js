@@ -6,7 +6,6 @@ const { EventEmitter } = require('node:events');
 const {
 	constants: { errno },
 } = require('node:os');
-const { getSystemErrorName } = require('node:util');
 const { joined, limitActions, pairs, SIGNAL_NAMES } = require('./actions.js');
 const { binding, problem, supported } = require('./handle.js');
 
@@ -21,7 +20,7 @@ const TIMED_OUT = 3;
 const CANCELLED = 4;
 
 function systemError(number, message) {
-	const code = getSystemErrorName(number);
+	const code = binding.errorName(number); // Node does not know ECHILD
 	return Object.assign(new Error(`aspawn: ${message}: ${code}`), { errno: number, code });
 }
 
@@ -98,7 +97,6 @@ class Queue extends EventEmitter {
 			check(options.running, 'running', 1, 32768),
 			check(options.jobBytes, 'jobBytes', 1, 1 << 24),
 			check(options.delay, 'delay'),
-			check(options.servers, 'servers', 1, 64),
 		]);
 		if (error) throw systemError(error, 'no queue');
 	}
@@ -230,8 +228,8 @@ function errorOf(raw, job) {
 			return systemError(-errno.ETIMEDOUT, job.file);
 		case CANCELLED:
 			return abortError(job.signal);
-		default: // the server was killed
-			return systemError(-errno.ECHILD, job.file);
+		default:
+			return systemError(-errno.ECHILD, `${job.file}: the queue's server was killed`);
 	}
 }
 

@@ -3,8 +3,9 @@
  * The library for Node, by Node-API and the event loop's stable functions.
  *
  * A child is a JavaScript object, its owner, to which a struct running is attached until the child
- * has ended: the loop polls its pidfd, and calls owner.ended(status, signal). JavaScript has
- * checked all arguments (lib/handle.js).
+ * has ended: the loop polls its ended_fd, and calls owner.ended(status, signal). That call comes in the
+ * loop's check phase, after all input and output that the loop found together with the end, and in
+ * the order of the starts, as libuv does it. JavaScript has checked all arguments (lib/handle.js).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,6 +27,7 @@ struct running {
 	struct aspawn_child child;
 	struct instance *instance;
 	struct running *next, **link;
+	uint64_t number;
 	uv_handle *poll;
 	napi_ref owner;
 	napi_async_context context;
@@ -39,39 +41,51 @@ static void finish_cleanup(struct instance *instance)
 	}
 }
 
-static void closed(uv_handle *poll)
+static void closed(uv_handle *handle)
 {
-	struct instance *instance = uv_handle_get_data(poll);
+	struct instance *instance = uv_handle_get_data(handle);
 
-	free(poll);
+	free(handle);
 	instance->closing--;
 	finish_cleanup(instance);
 }
 
-void close_poll(struct instance *instance, uv_handle *poll)
+void close_handle(struct instance *instance, uv_handle *handle)
 {
-	uv_handle_set_data(poll, instance);
+	uv_handle_set_data(handle, instance);
 	instance->closing++;
-	uv_close(poll, closed);
+	uv_close(handle, closed);
+}
+
+static void insert(struct running **link, struct running *running)
+{
+	running->next = *link;
+	running->link = link;
+	if (running->next)
+		running->next->link = &running->next;
+	*link = running;
+}
+
+static void take_out(struct running *running)
+{
+	*running->link = running->next;
+	if (running->next)
+		running->next->link = running->link;
 }
 
 /* The child is not watched any more. */
 static void forget(struct running *running)
 {
-	struct instance *instance = running->instance;
-
-	*running->link = running->next;
-	if (running->next)
-		running->next->link = running->link;
-	close_poll(instance, running->poll);
+	take_out(running);
+	close_handle(running->instance, running->poll);
 	free(running);
 }
 
-napi_value number(napi_env env, int value)
+napi_value number(napi_env env, int64_t value)
 {
 	napi_value result = NULL;
 
-	napi_create_int32(env, value, &result);
+	napi_create_int64(env, value, &result);
 	return result;
 }
 
@@ -100,22 +114,16 @@ void call_owner(napi_env env, napi_async_context context, napi_value owner, cons
 	}
 }
 
-static void ended(uv_handle *poll, int error, int events)
+static void report_end(struct running *running)
 {
-	struct running *running = uv_handle_get_data(poll);
 	napi_env env = running->instance->env;
 	napi_async_context context = running->context;
 	struct aspawn_failure failure;
 	napi_handle_scope scope;
 	napi_value owner;
 	int status = 0, code = 0, signal = 0;
+	int error = aspawn_wait(&running->child, &status, NULL, -1);
 
-	(void)error;
-	(void)events;
-	if (aspawn_ended(&running->child) == 0)
-		return;
-	uv_poll_stop(poll);
-	error = aspawn_wait(&running->child, &status, NULL, -1);
 	napi_open_handle_scope(env, &scope);
 	napi_get_reference_value(env, running->owner, &owner);
 	if (error == -ECANCELED && aspawn_wait_started(&running->child, &failure, 0) == -ECANCELED &&
@@ -138,17 +146,47 @@ static void ended(uv_handle *poll, int error, int events)
 	napi_close_handle_scope(env, scope);
 }
 
+static void report_ends(uv_handle *check)
+{
+	struct instance *instance = uv_handle_get_data(check);
+
+	uv_check_stop(check);
+	while (instance->ended)
+		report_end(instance->ended);
+}
+
+static void see_end(uv_handle *poll, int error, int events)
+{
+	struct running *running = uv_handle_get_data(poll);
+	struct instance *instance = running->instance;
+	struct running **link = &instance->ended;
+
+	(void)error;
+	(void)events;
+	if (aspawn_ended(&running->child) == 0)
+		return;
+	uv_poll_stop(poll);
+	take_out(running);
+	while (*link && (*link)->number < running->number)
+		link = &(*link)->next;
+	insert(link, running);
+	uv_check_start(instance->check, report_ends);
+}
+
 /* At the end of a thread its children run on, but not the jobs of its queues. */
 static void cleanup(napi_async_cleanup_hook_handle handle, void *data)
 {
 	struct instance *instance = data;
+	struct running *running;
 
 	instance->cleanup = handle;
-	while (instance->first) {
-		uv_poll_stop(instance->first->poll);
-		aspawn_release(&instance->first->child);
-		forget(instance->first);
+	while ((running = instance->first ? instance->first : instance->ended)) {
+		uv_poll_stop(running->poll);
+		aspawn_release(&running->child);
+		forget(running);
 	}
+	uv_check_stop(instance->check);
+	close_handle(instance, instance->check);
 	close_queues(instance);
 	finish_cleanup(instance);
 }
@@ -218,9 +256,8 @@ enum {
 	SET_UID = 4,
 	PRIVATE = 8,
 	CLOSE_OTHERS = 16,
-	AUTOREAP = 32,
-	AUTOKILL = 64,
-	NO_IMAGE = 128
+	DIES_WITH_CALLER = 32,
+	NO_IMAGE = 64
 };
 
 struct streams {
@@ -297,19 +334,16 @@ static int watch(struct instance *instance, struct running *running, napi_value 
 	running->poll = malloc(uv_handle_size(UV_POLL));
 	if (!running->poll)
 		return -ENOMEM;
-	error = uv_poll_init(instance->loop, running->poll, running->child.pidfd);
+	error = uv_poll_init(instance->loop, running->poll, running->child.ended_fd);
 	if (error < 0) {
 		free(running->poll);
 		return error;
 	}
 	uv_handle_set_data(running->poll, running);
-	uv_poll_start(running->poll, UV_READABLE, ended);
+	uv_poll_start(running->poll, UV_READABLE, see_end);
 	running->instance = instance;
-	running->next = instance->first;
-	running->link = &instance->first;
-	if (running->next)
-		running->next->link = &running->next;
-	instance->first = running;
+	running->number = instance->started++;
+	insert(&instance->first, running);
 	napi_create_reference(env, owner, 1, &running->owner);
 	napi_create_string_utf8(env, "ASPAWN", NAPI_AUTO_LENGTH, &name);
 	napi_async_init(env, owner, name, &running->context);
@@ -351,6 +385,18 @@ static void add_user(napi_env env, const napi_value *v, struct aspawn_action **a
 		id = (unsigned)integer(env, v[UID]);
 		aspawn_action_resuid((*action)++, all ? id : same, id, all ? id : same);
 	}
+}
+
+/* Waits for the exec, if that is not certain, or until the child has a number: the helper of a private
+ * one may have no turn, or be stopped. */
+static int await_start(struct aspawn_child *child, struct aspawn_failure *failure, bool is_certain)
+{
+	int r;
+
+	do
+		r = aspawn_pid(child);
+	while (r == -EAGAIN);
+	return r > 0 && is_certain ? 0 : aspawn_wait_started(child, failure, -1);
 }
 
 /* Starts the command, and waits for its exec unless that is certain. */
@@ -395,8 +441,7 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 	command.file = program && !count ? program : file;
 	command.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC |
 			(flags & PRIVATE ? ASPAWN_COMMAND_PRIVATE : 0) |
-			(flags & AUTOREAP ? ASPAWN_COMMAND_AUTOREAP : 0) |
-			(flags & AUTOKILL ? ASPAWN_COMMAND_AUTOKILL : 0) |
+			(flags & DIES_WITH_CALLER ? ASPAWN_COMMAND_DIES_WITH_CALLER : 0) |
 			(flags & NO_IMAGE ? ASPAWN_COMMAND_NO_IMAGE : 0);
 	command.actions = actions;
 	user = action;
@@ -410,10 +455,9 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 		error = aspawn_start(&running->child, &command);
 		if (error < 0)
 			return error;
-		if (program && action == user + !!(flags & CLOSE_OTHERS) &&
-		    (!directory || is_directory(directory)) && !count)
-			return 0;
-		error = aspawn_wait_started(&running->child, &failure, -1);
+		error = await_start(&running->child, &failure,
+				    program && action == user + !!(flags & CLOSE_OTHERS) &&
+					    (!directory || is_directory(directory)) && !count);
 		if (error != -ECANCELED)
 			return 0;
 		aspawn_wait(&running->child, NULL, NULL, -1);
@@ -461,7 +505,7 @@ static napi_value spawn(napi_env env, napi_callback_info info)
 
 	error = start(env, &arena, v, &streams, running);
 	if (!error) {
-		result = running->child.pid;
+		result = aspawn_pid(&running->child);
 		error = watch(instance, running, v[OWNER]);
 		if (error)
 			aspawn_release(&running->child);
@@ -550,6 +594,17 @@ static napi_value is_supported(napi_env env, napi_callback_info info)
 	return result;
 }
 
+/* errorName(number) */
+static napi_value error_name(napi_env env, napi_callback_info info)
+{
+	napi_value v[1], name = NULL;
+	size_t count = 1;
+
+	napi_get_cb_info(env, info, &count, v, NULL, NULL);
+	napi_create_string_utf8(env, psys_errname((int)integer(env, v[0])), NAPI_AUTO_LENGTH, &name);
+	return name;
+}
+
 NAPI_MODULE_INIT()
 {
 	static const struct {
@@ -564,6 +619,7 @@ NAPI_MODULE_INIT()
 		{ "isReferenced", is_referenced },
 		{ "isSupported", is_supported },
 		{ "mode", mode },
+		{ "errorName", error_name },
 		{ "queueCreate", queue_create },
 		{ "queueSubmit", queue_submit },
 		{ "queueCancel", queue_cancel },
@@ -572,13 +628,19 @@ NAPI_MODULE_INIT()
 		{ "queueClose", queue_close },
 	};
 	struct instance *instance = calloc(1, sizeof *instance);
+	uv_handle *check = malloc(uv_handle_size(UV_CHECK));
 
-	if (!instance ||
+	if (!instance || !check ||
 	    napi_get_uv_event_loop(env, (struct uv_loop_s **)&instance->loop) != napi_ok) {
 		free(instance);
+		free(check);
 		napi_throw_error(env, NULL, "aspawn: no event loop");
 		return NULL;
 	}
+	uv_check_init(instance->loop, check);
+	uv_unref(check);
+	uv_handle_set_data(check, instance);
+	instance->check = check;
 	instance->env = env;
 	napi_set_instance_data(env, instance, NULL, NULL);
 	napi_add_async_cleanup_hook(env, cleanup, instance, NULL);

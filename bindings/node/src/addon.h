@@ -14,36 +14,43 @@
 /* Of libuv 1, whose ABI is stable. A handle is memory of uv_handle_size() bytes. */
 typedef struct uv_loop_s uv_loop;
 typedef struct uv_handle_s uv_handle;
-enum { UV_POLL = 8, UV_READABLE = 1 };
+enum { UV_CHECK = 2, UV_POLL = 8, UV_READABLE = 1 };
 size_t uv_handle_size(int type);
 void *uv_handle_get_data(const uv_handle *handle);
 void uv_handle_set_data(uv_handle *handle, void *data);
 int uv_poll_init(uv_loop *loop, uv_handle *handle, int fd);
 int uv_poll_start(uv_handle *handle, int events, void (*call)(uv_handle *, int status, int events));
 int uv_poll_stop(uv_handle *handle);
+int uv_check_init(uv_loop *loop, uv_handle *handle);
+int uv_check_start(uv_handle *handle, void (*call)(uv_handle *));
+int uv_check_stop(uv_handle *handle);
 void uv_close(uv_handle *handle, void (*call)(uv_handle *));
 void uv_ref(uv_handle *handle);
 void uv_unref(uv_handle *handle);
 int uv_has_ref(const uv_handle *handle);
 
-/* Of a thread: its running children, its queues, and handles that the loop closes. */
+/* Of a thread: its children that run or have ended, its queues, and handles that the loop closes. */
 struct instance {
 	napi_env env;
 	uv_loop *loop;
 	struct running *first;
+	struct running *ended; /* in the order of their starts */
+	uint64_t started;
+	uv_handle *check; /* active while there are such */
 	struct queue *queues;
 	size_t closing;
 	napi_async_cleanup_hook_handle cleanup; /* called: it waits until closing is 0 */
 };
 
-/* The loop closes the poll handle, which has been stopped, and frees it. */
-void close_poll(struct instance *instance, uv_handle *poll);
+/* The loop closes the handle, which has been stopped, and frees it. */
+void close_handle(struct instance *instance, uv_handle *handle);
 /* Calls a method of owner from the loop. */
 void call_owner(napi_env env, napi_async_context context, napi_value owner, const char *method,
 		size_t count, const napi_value *arguments);
 /* Gets the arguments. Returns what is attached to the first, the owner; NULL if that has ended. */
 void *owned_by(napi_env env, napi_callback_info info, size_t count, napi_value *arguments);
-napi_value number(napi_env env, int value);
+/* Exact below 2^53. */
+napi_value number(napi_env env, int64_t value);
 
 /* --- arguments from JavaScript ----------------------------------------------------- */
 

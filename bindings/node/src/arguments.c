@@ -121,6 +121,9 @@ bool to_action(napi_env env, struct arena *arena, napi_value value, struct aspaw
 	case ASPAWN_ACTION_CLOSEFROM:
 		aspawn_action_closefrom(action, (int)n[0]);
 		break;
+	case ASPAWN_ACTION_ONLY_BELOW:
+		aspawn_action_only_below(action, (int)n[0]);
+		break;
 	case ASPAWN_ACTION_CLOEXEC_FROM:
 		aspawn_action_cloexec_from(action, (int)n[0]);
 		break;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A queue of commands (aspawn/queue.h) for JavaScript. Its owner, a JavaScript object, has the
- * struct queue attached to it until it is closed: the loop polls the queue's descriptor, and calls
- * owner.results([result, ...]).
+ * struct queue attached to it: the loop polls the queue's descriptor, and calls
+ * owner.results([result, ...]). The owner is kept from being collected only while it has jobs; a queue
+ * that nobody has closed is closed when it is collected.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "addon.h"
 
 struct queue {
-	struct aspawn_queue *queue;
+	struct aspawn_queue *queue; /* NULL: it has ended */
 	struct instance *instance;
 	struct queue *next, **link;
 	uv_handle *poll;
@@ -112,19 +113,43 @@ static void take_results(uv_handle *poll, int error, int events)
 
 /* --- creation and end --------------------------------------------------------------- */
 
+/* About what a server and its memory take, so that V8 collects in time what is dropped. */
+enum { COST = 1 << 20 };
+
 static void end(struct queue *queue)
 {
 	napi_env env = queue->instance->env;
+	int64_t total;
 
 	uv_poll_stop(queue->poll);
-	close_poll(queue->instance, queue->poll);
+	close_handle(queue->instance, queue->poll);
 	aspawn_queue_close(queue->queue);
+	queue->queue = NULL;
 	*queue->link = queue->next;
 	if (queue->next)
 		queue->next->link = queue->link;
 	napi_delete_reference(env, queue->owner);
 	napi_async_destroy(env, queue->context);
+	napi_adjust_external_memory(env, -COST, &total);
+}
+
+static void collect(napi_env env, void *data, void *hint)
+{
+	struct queue *queue = data;
+
+	(void)env;
+	(void)hint;
+	if (queue->queue)
+		end(queue);
 	free(queue);
+}
+
+/* As owned_by(); NULL if it is closed. */
+static struct queue *open_queue(napi_env env, napi_callback_info info, size_t count, napi_value *v)
+{
+	struct queue *queue = owned_by(env, info, count, v);
+
+	return queue && queue->queue && !queue->is_closed ? queue : NULL;
 }
 
 void close_queues(struct instance *instance)
@@ -133,12 +158,13 @@ void close_queues(struct instance *instance)
 		end(instance->queues);
 }
 
-/* queueCreate(owner, [jobs, running, jobBytes, delay, servers]): 0, or a negative error number. */
+/* queueCreate(owner, [jobs, running, jobBytes, delay]): 0, or a negative error number. */
 napi_value queue_create(napi_env env, napi_callback_info info)
 {
 	struct queue *queue = calloc(1, sizeof *queue);
 	napi_value v[2], name;
 	size_t count = 2;
+	int64_t total;
 	int error;
 
 	napi_get_cb_info(env, info, &count, v, NULL, NULL);
@@ -149,7 +175,6 @@ napi_value queue_create(napi_env env, napi_callback_info info)
 		.running = (uint32_t)integer(env, element(env, v[1], 1)),
 		.job_bytes = (uint32_t)integer(env, element(env, v[1], 2)),
 		.delay_ms = (uint32_t)integer(env, element(env, v[1], 3)),
-		.servers = (uint32_t)integer(env, element(env, v[1], 4)),
 	};
 	uv_handle *poll = malloc(uv_handle_size(UV_POLL));
 
@@ -176,10 +201,11 @@ napi_value queue_create(napi_env env, napi_callback_info info)
 	if (queue->next)
 		queue->next->link = &queue->next;
 	queue->instance->queues = queue;
-	napi_create_reference(env, v[0], 1, &queue->owner);
+	napi_create_reference(env, v[0], 0, &queue->owner);
 	napi_create_string_utf8(env, "ASPAWN_QUEUE", NAPI_AUTO_LENGTH, &name);
-	napi_async_init(env, v[0], name, &queue->context);
-	napi_wrap(env, v[0], queue, NULL, NULL, NULL);
+	napi_async_init(env, NULL, name, &queue->context); /* Node 26 would keep the owner */
+	napi_wrap(env, v[0], queue, collect, NULL, NULL);
+	napi_adjust_external_memory(env, COST, &total);
 	return number(env, 0);
 }
 
@@ -187,11 +213,10 @@ napi_value queue_create(napi_env env, napi_callback_info info)
 napi_value queue_close(napi_env env, napi_callback_info info)
 {
 	napi_value v[1];
-	struct queue *queue = owned_by(env, info, 1, v);
+	struct queue *queue = open_queue(env, info, 1, v);
 
 	if (!queue)
 		return NULL;
-	napi_remove_wrap(env, v[0], NULL);
 	if (queue->is_called)
 		queue->is_closed = true;
 	else
@@ -218,7 +243,7 @@ enum {
 /* In the array of numbers. */
 enum { COOKIE, FLAGS, OUTPUT_SIZE, TIMEOUT, GRACE, KEY, KEY_LIMIT, PRIORITY };
 
-static int submit(napi_env env, struct arena *arena, const napi_value *v, struct queue *queue)
+static int64_t submit(napi_env env, struct arena *arena, const napi_value *v, struct queue *queue)
 {
 	struct aspawn_command command = { .size = sizeof command,
 					  .flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC };
@@ -270,9 +295,9 @@ static int submit(napi_env env, struct arena *arena, const napi_value *v, struct
 napi_value queue_submit(napi_env env, napi_callback_info info)
 {
 	napi_value v[ARGUMENTS];
-	struct queue *queue = owned_by(env, info, ARGUMENTS, v);
+	struct queue *queue = open_queue(env, info, ARGUMENTS, v);
 	struct arena arena = { NULL };
-	int result = queue ? submit(env, &arena, v, queue) : -ECANCELED;
+	const int64_t result = queue ? submit(env, &arena, v, queue) : -ECANCELED;
 
 	free_all(&arena);
 	return number(env, result);
@@ -282,22 +307,24 @@ napi_value queue_submit(napi_env env, napi_callback_info info)
 napi_value queue_cancel(napi_env env, napi_callback_info info)
 {
 	napi_value v[2];
-	struct queue *queue = owned_by(env, info, 2, v);
+	struct queue *queue = open_queue(env, info, 2, v);
 
-	return number(env,
-		      queue ? aspawn_queue_cancel(queue->queue, (int)integer(env, v[1])) : -ESRCH);
+	return number(env, queue ? aspawn_queue_cancel(queue->queue, integer(env, v[1])) : -ESRCH);
 }
 
-/* queueReference(owner, whether): the loop waits for results, or not. */
+/* queueReference(owner, whether): there are jobs: the loop waits for results, and the owner is kept. */
 napi_value queue_reference(napi_env env, napi_callback_info info)
 {
 	napi_value v[2];
-	struct queue *queue = owned_by(env, info, 2, v);
+	struct queue *queue = open_queue(env, info, 2, v);
 	bool whether = true;
+	uint32_t count;
 
 	napi_get_value_bool(env, v[1], &whether);
-	if (queue)
+	if (queue && whether != uv_has_ref(queue->poll)) {
 		(whether ? uv_ref : uv_unref)(queue->poll);
+		(whether ? napi_reference_ref : napi_reference_unref)(env, queue->owner, &count);
+	}
 	return NULL;
 }
 
@@ -305,7 +332,7 @@ napi_value queue_reference(napi_env env, napi_callback_info info)
 napi_value queue_counts(napi_env env, napi_callback_info info)
 {
 	napi_value v[1], object = NULL;
-	struct queue *queue = owned_by(env, info, 1, v);
+	struct queue *queue = open_queue(env, info, 1, v);
 	struct aspawn_queue_counts counts;
 
 	if (!queue || aspawn_queue_count(queue->queue, &counts) < 0)

@@ -49,16 +49,6 @@ test('more jobs than places, a few at a time', async () => {
 	assert.strictEqual(small.counts(), undefined);
 });
 
-test('servers start jobs at once', async () => {
-	const two = new Queue({ running: 2, servers: 2 });
-	const job = () => two.submit('sh', ['-c', 'echo $PPID; sleep 0.5']);
-	const [one, other] = await Promise.all([job(), job()]);
-	assert.notStrictEqual(one.stdout, other.stdout);
-	assert.strictEqual(two.counts().servers, 2);
-	two.close();
-	assert.throws(() => new Queue({ servers: 65 }), RangeError);
-});
-
 test('input, outputs and what is kept of them', async () => {
 	const result = await shell('cat; echo 12345678 >&2', { input: 'of the input', maxOutput: 6 });
 	assert.deepStrictEqual([result.stdout, result.stdoutTotal], ['of the', 12]);
@@ -182,11 +172,16 @@ test('what is wrong with the arguments rejects', async () => {
 	await assert.rejects(queue.submit('true', { timeout: 'long' }), RangeError);
 	await assert.rejects(queue.submit('true', { stdout: 'inherit' }), TypeError);
 	await assert.rejects(queue.submit('true', ['x'.repeat(40000)]), { code: 'E2BIG' });
-	const fd = fs.openSync('/dev/null');
-	const fdAction = { actions: [action.dup2(fd, 0)] };
-	await assert.rejects(queue.submit('true', fdAction), { code: 'EBADF' });
-	fs.closeSync(fd);
+	const actions = [action.dup2(9999, 0)];
+	await assert.rejects(queue.submit('true', { actions }), { code: 'EBADF' });
 	assert.throws(() => new Queue({ running: 0 }), RangeError);
+});
+
+test('a job has the descriptors that its actions use', async () => {
+	const fd = fs.openSync('/proc/self/comm');
+	const { stdout } = await queue.submit('cat', { actions: [action.dup2(fd, 0)] });
+	fs.closeSync(fd);
+	assert.strictEqual(stdout, fs.readFileSync('/proc/self/comm', 'utf8'));
 });
 
 test('jobs are no children of this process', async () => {
@@ -242,4 +237,57 @@ test('a worker that ends while its job runs', async () => {
 		q.submit('true').then(() => process.exit(3));`;
 	const worker = new Worker(script, { eval: true });
 	assert.deepStrictEqual(await once(worker, 'exit'), [3]);
+});
+
+test('a lost job says that the server was killed', async () => {
+	const own = new Queue();
+	await assert.rejects(own.submit('sh', ['-c', 'kill -KILL $PPID; exec sleep 60']), {
+		code: 'ECHILD',
+		message: "aspawn: sh: the queue's server was killed: ECHILD",
+	});
+	own.close();
+});
+
+test('a queue that is dropped without close() ends when it is collected', () => {
+	const { stdout, stderr } = program(
+		`require('v8').setFlagsFromString('--expose-gc');
+		const collect = async () => {
+			require('vm').runInNewContext('gc')();
+			await new Promise(setImmediate);
+		};
+		const descriptors = () => require('fs').readdirSync('/proc/self/fd').length;
+		const lives = (pid) => {
+			try { return process.kill(pid, 0); } catch { return false; }
+		};
+		(async () => {
+			new Queue().close();
+			const before = descriptors();
+			const servers = [];
+			for (let i = 0; i < 200; i++)
+				servers.push(Number((await new Queue().submit('sh', ['-c', 'echo $PPID'])).stdout));
+			while (descriptors() > before || servers.some(lives)) await collect();
+			console.log(servers.length);
+		})();`,
+	);
+	assert.strictEqual(stdout, '200\n', stderr);
+});
+
+test('a queue that is dropped is not collected before its jobs have ended', () => {
+	const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'aspawn-queue-'));
+	const fifo = path.join(directory, 'fifo');
+	childProcess.execFileSync('mkfifo', [fifo]);
+	const { stdout, stderr } = program(
+		`require('v8').setFlagsFromString('--expose-gc');
+		(async () => {
+			new Queue().submit('sh', ['-c', 'read line <${fifo}; echo $line'])
+				.then((result) => console.log(result.stdout));
+			for (let i = 0; i < 10; i++) {
+				require('vm').runInNewContext('gc')();
+				await new Promise(setImmediate);
+			}
+			require('fs').writeFileSync('${fifo}', 'to the end\\n');
+		})();`,
+	);
+	assert.strictEqual(stdout, 'to the end\n\n', stderr);
+	fs.rmSync(directory, { recursive: true });
 });

@@ -77,7 +77,7 @@ test('an exec that fails late is an error event', async () => {
 	const child = aspawn.spawn(script);
 	const [error] = await once(child, 'error');
 	assert.strictEqual(error.code, 'ENOENT');
-	assert.match(child.failure, /interpreter/);
+	assert.strictEqual(child.failure, 'interpreter "/nowhere/sh": ENOENT');
 });
 
 test('a missing directory is an error event', async () => {
@@ -237,23 +237,10 @@ test('private children raise no SIGCHLD', async () => {
 	process.off('SIGCHLD', count);
 });
 
-test('children with autoReap leave nothing to others', async () => {
-	let signals = 0;
-	const count = () => {
-		signals++;
-	};
-	process.on('SIGCHLD', count);
-	const { events } = await run('sh', ['-c', 'exit 3'], { autoReap: true });
-	assert.deepStrictEqual(events.at(-1), ['close', 3, null]);
-	await new Promise((resolve) => setTimeout(resolve, 20));
-	assert.strictEqual(signals, 0);
-	process.off('SIGCHLD', count);
-});
-
-test('children with autoKill end with the process', { timeout: 60000 }, async () => {
+test('children with diesWithCaller end with the process', { timeout: 60000 }, async () => {
 	// The child's standard output is the pipe, which then nobody else has.
 	const script = `require('aspawn').spawn('sh', ['-c', 'echo started; exec sleep 1000'],
-    { autoKill: true, actions: [require('aspawn').action.noNewPrivs()], stdio: ['ignore', 1, 2] });`;
+    { diesWithCaller: true, stdio: ['ignore', 1, 2] });`;
 	const parent = childProcess.spawn(process.execPath, ['-e', script], { cwd: __dirname });
 	await once(parent.stdout, 'data');
 	parent.kill('SIGKILL');
@@ -421,3 +408,131 @@ test('register puts it under child_process, but not under fork', () => {
 	assert.match(String(child.stdout), /^Handle Handle\nProcess\n/, String(child.stderr));
 	assert.match(String(child.stdout), /by the channel/);
 });
+
+// Of a program of its own, in which Node's ChildProcess.prototype.spawn is what change makes of it.
+const inOtherNode = (change, script) =>
+	childProcess.spawnSync(
+		process.execPath,
+		[
+			'-e',
+			`const { ChildProcess, spawn } = require('child_process');
+			const theirs = ChildProcess.prototype.spawn;
+			ChildProcess.prototype.spawn = function (options) { ${change} };
+			${script}`,
+		],
+		{ cwd: __dirname, encoding: 'utf8' },
+	);
+
+test('the handle may be given the options or their values, as from Node 24.19', () => {
+	const { stdout, stderr } = inOtherNode(
+		`const handle = this._handle;
+		const { spawn } = handle;
+		handle.spawn = (given, ...values) => handle.constructor.name !== 'Handle'
+			? spawn.call(handle, given, ...values)
+			: values.length ? spawn.call(handle, { stdio: values[3], file: given, args: values[0] })
+			: spawn.call(handle, given.file, given.args, given.cwd, given.envPairs, given.stdio, 0);
+		return theirs.call(this, options);`,
+		`require('aspawn/register');
+		const child = spawn('echo', ['of', 'it'], { stdio: ['ignore', 'pipe', 'inherit'] });
+		console.log(child._handle.constructor.name);
+		child.stdout.on('data', (data) => console.log(String(data)));`,
+	);
+	assert.deepStrictEqual([stdout, stderr], ['Handle\nof it\n\n', '']);
+});
+
+test('an unknown ChildProcess starts programs itself, and a warning says so once', () => {
+	for (const change of [
+		'return theirs.call(this, { ...options });', // what Node makes of stdio is not seen
+		'this._handle = null; throw new TypeError();',
+		'options.stdio = ["ignore", "ignore", "ignore"]; return theirs.call(this, options);',
+	]) {
+		const { stdout, stderr } = inOtherNode(
+			change,
+			`const aspawn = require('aspawn');
+			require('aspawn/register');
+			ChildProcess.prototype.spawn = theirs;
+			console.log(aspawn.supported);
+			aspawn.spawn('echo', ['1'], { stdio: 'inherit' }).on('exit', () => {
+				spawn('echo', ['2'], { stdio: 'inherit' }).on('exit', () => {
+					const { Worker } = require('worker_threads');
+					new Worker("require('aspawn/register')", { eval: true });
+				});
+			});`,
+		);
+		assert.strictEqual(stdout, 'false\n1\n2\n', stderr);
+		assert.strictEqual(stderr.match(/aspawn is not used: the ChildProcess of Node/g)?.length, 1, stderr);
+	}
+});
+
+const permission = ['--permission', '--experimental-permission'].find((flag) =>
+	process.allowedNodeEnvironmentFlags.has(flag),
+);
+test('without the permission to start programs there is none by the addon', { skip: !permission }, () => {
+	const script = `const { promises, Queue } = require('aspawn');
+		for (const start of [() => promises.exec('echo'), () => new Queue()])
+			try { start(); } catch (error) { console.log(error.code ?? error.message); }`;
+	const { stdout, stderr } = childProcess.spawnSync(
+		process.execPath,
+		[permission, '--allow-addons', '--allow-fs-read=*', '-e', script],
+		{ cwd: __dirname, encoding: 'utf8' },
+	);
+	assert.strictEqual(stdout, 'ERR_ACCESS_DENIED\naspawn is not supported here\n', stderr);
+});
+
+// Waits without the loop until it has ended: then the loop finds all that happened at once.
+function untilEnded({ pid }) {
+	while (!/\) Z /.test(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))) continue;
+}
+
+for (const [name, expected, program] of [
+	[
+		'an exit is reported after output that is in the pipe, and before setImmediate',
+		['data', 'exit', 'immediate'],
+		(spawn, note) => {
+			const child = spawn('echo');
+			child.stdout.on('data', () => {
+				note('data');
+				setImmediate(note, 'immediate');
+			});
+			child.on('exit', () => note('exit'));
+			untilEnded(child);
+			return [child];
+		},
+	],
+	[
+		'an exit is reported after the error of input that it does not read',
+		['EPIPE', 'exit'],
+		(spawn, note) => {
+			const child = spawn('sh', ['-c', 'read line <&3'], { stdio: ['pipe', 'pipe', 2, 'pipe'] });
+			child.stdin.on('error', ({ code }) => note(code));
+			child.stdin.write('x'.repeat(1 << 22));
+			child.stdio[3].write('\n');
+			child.on('exit', () => note('exit'));
+			untilEnded(child);
+			return [child];
+		},
+	],
+	[
+		'exits are reported in the order of the starts',
+		['exit 0', 'exit 1', 'exit 2'],
+		async (spawn, note) => {
+			const children = [0, 1, 2].map((i) =>
+				spawn('sh', ['-c', 'read line']).on('exit', () => note(`exit ${i}`)),
+			);
+			await new Promise(setImmediate); // the loop watches them
+			for (const i of [1, 2, 0]) {
+				children[i].stdin.write('\n');
+				untilEnded(children[i]);
+			}
+			return children;
+		},
+	],
+])
+	test(name, async () => {
+		for (const { spawn } of [childProcess, aspawn]) {
+			const events = [];
+			const children = await program(spawn, (event) => events.push(event));
+			await Promise.all(children.map((child) => once(child, 'close')));
+			assert.deepStrictEqual(events, expected, spawn === aspawn.spawn ? 'aspawn' : 'Node');
+		}
+	});

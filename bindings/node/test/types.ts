@@ -11,8 +11,7 @@ const own = spawn('ls', [], {
 	limits: { nofile: [10, 20n] },
 	cgroup: '/sys/fs/cgroup/a',
 	private: true,
-	autoReap: true,
-	autoKill: true,
+	diesWithCaller: true,
 	noImage: true,
 });
 const failure: string | undefined = own.failure;

@@ -24,6 +24,12 @@ PyObject *raise_error(int r)
 	return PyErr_SetFromErrno(PyExc_OSError);
 }
 
+PyObject *none(void)
+{
+	Py_IncRef(Py_None);
+	return Py_None;
+}
+
 /* --- from Python's objects to C --------------------------------------------------- */
 
 void *allocate(PyObject *kept, size_t size)
@@ -156,6 +162,7 @@ union argument {
 	WITH(openat2, "idsiuq", a[0].i, a[1].i, a[2].s, a[3].i, a[4].u, a[5].q) \
 	WITH(dev_null, "i", a[0].i) \
 	WITH(close, "i", a[0].i) \
+	WITH(only_below, "i", a[0].i) \
 	WITH(cloexec_from, "i", a[0].i) \
 	WITH(setenv, "ss", a[0].s, a[1].s) \
 	WITH(unsetenv, "s", a[0].s) \
@@ -439,7 +446,7 @@ static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 			return NULL;
 	}
 	if (r == 0)
-		Py_RETURN_NONE;
+		return none();
 	if (r != -ECANCELED)
 		return raise_error(r);
 	aspawn_failure_text(text, sizeof text, &failure);
@@ -459,7 +466,7 @@ static PyObject *child_wait(PyObject *self, PyObject *unused)
 		return NULL;
 	r = aspawn_wait(child, &status, NULL, 0);
 	if (r == -ETIMEDOUT)
-		Py_RETURN_NONE;
+		return none();
 	return r == 0 || r == -ECANCELED ? PyLong_FromLong(status) : raise_error(r);
 }
 
@@ -474,7 +481,7 @@ static PyObject *send(PyObject *self, PyObject *signal, int (*function)(struct a
 	r = function(child, (int)number);
 	if (r < 0)
 		return raise_error(r);
-	Py_RETURN_NONE;
+	return none();
 }
 
 PyDoc_STRVAR(kill_doc, "kill($self, signal, /)\n--\n\nSend the signal to the child.");
@@ -491,9 +498,10 @@ static PyObject *child_kill_group(PyObject *self, PyObject *signal)
 	return send(self, signal, aspawn_kill_group);
 }
 
-PyDoc_STRVAR(release_doc, "release($self, /)\n--\n\n"
-			  "Close pidfd and started_fd, and give the memory back: for a child that\n"
-			  "is reaped by os.waitpid().");
+PyDoc_STRVAR(release_doc,
+	     "release($self, /)\n--\n\n"
+	     "Close ended_fd and started_fd, and give the memory back: for a child that\n"
+	     "is reaped by os.waitpid().");
 static PyObject *child_release(PyObject *self, PyObject *unused)
 {
 	struct aspawn_child *child = handle_of(self);
@@ -502,7 +510,7 @@ static PyObject *child_release(PyObject *self, PyObject *unused)
 	if (!child)
 		return NULL;
 	aspawn_release(child);
-	Py_RETURN_NONE;
+	return none();
 }
 
 PyDoc_STRVAR(by_image_doc,
@@ -538,13 +546,29 @@ static PyMethodDef child_methods[] = { { "wait_started", child_wait_started, MET
 #name, T_INT, offsetof(Child, child.name), READONLY, NULL \
 	}
 static PyMemberDef child_members[] = {
-	MEMBER(pid),    MEMBER(pidfd),  MEMBER(started_fd),     MEMBER(in_fd),
-	MEMBER(out_fd), MEMBER(err_fd), { NULL, 0, 0, 0, NULL }
+	MEMBER(ended_fd), MEMBER(started_fd), MEMBER(in_fd),
+	MEMBER(out_fd),   MEMBER(err_fd),     { NULL, 0, 0, 0, NULL }
 };
+
+/* None: there is no child, or not any more. */
+static PyObject *child_pid(PyObject *self, void *unused)
+{
+	struct aspawn_child *child = handle_of(self);
+	int r;
+
+	(void)unused;
+	if (!child)
+		return NULL;
+	r = aspawn_pid(child);
+	return r > 0 ? PyLong_FromLong(r) : none();
+}
+static PyGetSetDef child_getters[] = { { "pid", child_pid, NULL, NULL, NULL },
+				       { NULL, NULL, NULL, NULL, NULL } };
 
 static PyType_Slot child_slots[] = { { Py_tp_dealloc, child_dealloc },
 				     { Py_tp_methods, child_methods },
 				     { Py_tp_members, child_members },
+				     { Py_tp_getset, child_getters },
 				     { Py_tp_doc, "The handle of a child, from start()." },
 				     { 0, NULL } };
 static PyType_Spec child_spec = { "aspawn._aspawn.Child", sizeof(Child), 0, Py_TPFLAGS_DEFAULT,
@@ -608,7 +632,7 @@ static PyObject *kill_cgroup(PyObject *module, PyObject *object)
 	r = aspawn_kill_cgroup(fd);
 	if (r < 0)
 		return raise_error(r);
-	Py_RETURN_NONE;
+	return none();
 }
 
 static PyMethodDef functions[] = { { "start", start, METH_VARARGS, start_doc },

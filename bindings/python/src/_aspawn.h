@@ -3,7 +3,6 @@
 #ifndef ASPAWN_PYTHON_H
 #define ASPAWN_PYTHON_H
 
-#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include <string.h>
@@ -12,6 +11,11 @@
 
 /* r is a negative error number. Returns NULL. */
 PyObject *raise_error(int r);
+
+/* A reference to None. Py_RETURN_NONE takes none in the headers of 3.12 and later, whose None is not
+ * counted, and the module also runs in earlier ones: "Fatal Python error: none_dealloc". */
+PyObject *none(void);
+#pragma GCC poison Py_RETURN_NONE
 
 /* Returns size bytes, zeroed, that the list kept owns, or NULL with an exception. */
 void *allocate(PyObject *kept, size_t size);

@@ -38,8 +38,8 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 		PyErr_SetString(PyExc_TypeError, "no keyword arguments");
 		return NULL;
 	}
-	if (!PyArg_ParseTuple(args, "IIIIIp:Queue", &options.running, &options.jobs,
-			      &options.job_bytes, &options.delay_ms, &options.servers, &is_local))
+	if (!PyArg_ParseTuple(args, "IIIIp:Queue", &options.running, &options.jobs,
+			      &options.job_bytes, &options.delay_ms, &is_local))
 		return NULL;
 	if (is_local)
 		options.flags |= ASPAWN_QUEUE_LOCAL;
@@ -81,19 +81,20 @@ static PyObject *queue_submit(PyObject *self, PyObject *args)
 	struct aspawn_queue *queue;
 	PyObject *argv, *file, *env, *actions, *input, *kept;
 	unsigned long long cookie, flags;
-	long long timeout_ms, grace_ms;
+	long long timeout_ms, grace_ms, prepared;
 	Py_ssize_t output_size, input_size;
 	char *bytes;
-	int r = 0;
+	int64_t r = 0;
 
-	if (!PyArg_ParseTuple(args, "KOOOOOnKLLIIii:submit", &cookie, &argv, &file, &env, &actions,
+	if (!PyArg_ParseTuple(args, "KOOOOOnKLLIIiL:submit", &cookie, &argv, &file, &env, &actions,
 			      &input, &output_size, &flags, &timeout_ms, &grace_ms, &job.key,
-			      &job.key_limit, &job.priority, &job.prepared))
+			      &job.key_limit, &job.priority, &prepared))
 		return NULL;
 	job.cookie = cookie;
 	job.flags = flags;
 	job.output_size = (size_t)output_size;
 	job.timeout_ms = timeout_ms;
+	job.prepared = prepared;
 	job.grace_ms = grace_ms;
 	if (input != Py_None) {
 		if (PyBytes_AsStringAndSize(input, &bytes, &input_size) < 0)
@@ -115,7 +116,7 @@ static PyObject *queue_submit(PyObject *self, PyObject *args)
 	Py_DECREF(kept);
 	if (!queue)
 		return NULL;
-	return r < 0 ? raise_error(r) : PyLong_FromLong(r);
+	return r < 0 ? raise_error((int)r) : PyLong_FromLongLong(r);
 }
 
 PyDoc_STRVAR(prepare_doc, "prepare($self, argv, file, env, actions, /)\n--\n\n"
@@ -125,7 +126,7 @@ static PyObject *queue_prepare(PyObject *self, PyObject *args)
 	struct aspawn_command command = { .size = sizeof command };
 	struct aspawn_queue *queue = NULL;
 	PyObject *argv, *file, *env, *actions, *kept;
-	int r = 0;
+	int64_t r = 0;
 
 	if (!PyArg_ParseTuple(args, "OOOO:prepare", &argv, &file, &env, &actions))
 		return NULL;
@@ -137,34 +138,7 @@ static PyObject *queue_prepare(PyObject *self, PyObject *args)
 	Py_XDECREF(kept);
 	if (!queue)
 		return NULL;
-	return r < 0 ? raise_error(r) : PyLong_FromLong(r);
-}
-
-static PyObject *change_registration(PyObject *self, PyObject *file,
-				     int (*change)(struct aspawn_queue *, int))
-{
-	int fd = PyObject_AsFileDescriptor(file), r;
-	struct aspawn_queue *queue = fd < 0 ? NULL : queue_of(self);
-
-	if (!queue)
-		return NULL;
-	r = change(queue, fd);
-	if (r < 0)
-		return raise_error(r);
-	Py_RETURN_NONE;
-}
-
-PyDoc_STRVAR(register_doc, "register($self, fd, /)\n--\n\n"
-			   "Give later jobs' actions a descriptor of this process.");
-static PyObject *queue_register(PyObject *self, PyObject *file)
-{
-	return change_registration(self, file, aspawn_queue_register);
-}
-
-PyDoc_STRVAR(unregister_doc, "unregister($self, fd, /)\n--\n\nUndo register().");
-static PyObject *queue_unregister(PyObject *self, PyObject *file)
-{
-	return change_registration(self, file, aspawn_queue_unregister);
+	return r < 0 ? raise_error((int)r) : PyLong_FromLongLong(r);
 }
 
 static PyObject *usage_of(const struct psys_rusage *usage)
@@ -180,20 +154,26 @@ static PyObject *usage_of(const struct psys_rusage *usage)
 			     (long)usage->ru_nvcsw, (long)usage->ru_nivcsw);
 }
 
+/* A format with # has a size of another type in a module that was compiled by another Python. */
+static PyObject *output_of(const char *bytes, size_t size)
+{
+	return bytes ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size) : none();
+}
+
 static PyObject *result_of(const struct aspawn_result *result)
 {
 	char text[320], failure[256] = "";
 
 	aspawn_result_text(text, sizeof text, result);
 	aspawn_failure_text(failure, sizeof failure, &result->failure);
-	return Py_BuildValue("Kiiiyy#y#KK(LLLL)(iiyy)N", (unsigned long long)result->cookie,
-			     result->end, result->pid, result->status, text, result->out,
-			     (Py_ssize_t)result->out_size, result->err,
-			     (Py_ssize_t)result->err_size, (unsigned long long)result->out_total,
-			     (unsigned long long)result->err_total, (long long)result->submitted,
-			     (long long)result->started, (long long)result->executed,
-			     (long long)result->ended, result->failure.step, -result->failure.error,
-			     result->failure.subject, failure, usage_of(&result->usage));
+	return Py_BuildValue(
+		"KiiiyNNKK(LLLL)(iiyy)N", (unsigned long long)result->cookie, result->end,
+		result->pid, result->status, text, output_of(result->out, result->out_size),
+		output_of(result->err, result->err_size), (unsigned long long)result->out_total,
+		(unsigned long long)result->err_total, (long long)result->submitted,
+		(long long)result->started, (long long)result->executed, (long long)result->ended,
+		result->failure.step, -result->failure.error, result->failure.subject, failure,
+		usage_of(&result->usage));
 }
 
 PyDoc_STRVAR(take_doc,
@@ -238,14 +218,15 @@ PyDoc_STRVAR(cancel_doc, "cancel($self, ticket, /)\n--\n\n"
 static PyObject *queue_cancel(PyObject *self, PyObject *args)
 {
 	struct aspawn_queue *queue = queue_of(self);
-	int ticket, r;
+	long long ticket;
+	int r;
 
-	if (!queue || !PyArg_ParseTuple(args, "i:cancel", &ticket))
+	if (!queue || !PyArg_ParseTuple(args, "L:cancel", &ticket))
 		return NULL;
 	r = aspawn_queue_cancel(queue, ticket);
 	if (r < 0)
 		return raise_error(r);
-	Py_RETURN_NONE;
+	return none();
 }
 
 static void close_queue(Queue *self)
@@ -267,7 +248,7 @@ static PyObject *queue_close(PyObject *self, PyObject *unused)
 {
 	(void)unused;
 	close_queue((Queue *)self);
-	Py_RETURN_NONE;
+	return none();
 }
 
 static void queue_dealloc(PyObject *self)
@@ -281,8 +262,6 @@ static void queue_dealloc(PyObject *self)
 
 static PyMethodDef methods[] = { { "submit", queue_submit, METH_VARARGS, submit_doc },
 				 { "prepare", queue_prepare, METH_VARARGS, prepare_doc },
-				 { "register", queue_register, METH_O, register_doc },
-				 { "unregister", queue_unregister, METH_O, unregister_doc },
 				 { "take", queue_take, METH_O, take_doc },
 				 { "cancel", queue_cancel, METH_VARARGS, cancel_doc },
 				 { "close", queue_close, METH_NOARGS, close_doc },

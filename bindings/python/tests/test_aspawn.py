@@ -42,7 +42,7 @@ def descriptors():
 
 
 def setUpModule():
-    """With the first child that changes such a thing the library's pool gets its two descriptors."""
+    """With the first child that changes such a thing the library's pool gets its descriptor."""
     with aspawn.Popen(["true"], actions=[actions.oom_score_adj(1000)]) as process:
         assert process.wait() == 0
 
@@ -78,7 +78,7 @@ class Actions(Test):
                    "value": "b", "text": "", "target": 1, "options": None}
         functions = [function for name, function in inspect.getmembers(actions, inspect.isfunction)
                      if function.__module__ == actions.__name__]
-        self.assertEqual(len(functions), 48)
+        self.assertEqual(len(functions), 49)
         for function in functions:
             arguments = {name: samples.get(name, 1) for name in inspect.signature(function).parameters}
             if function.__name__ in ("nice", "oom_score_adj", "ioprio"):
@@ -340,12 +340,9 @@ class Private(Test):
         with self.assertRaises(subprocess.TimeoutExpired):
             aspawn.run(["sleep", "100"], capture_output=True, timeout=0.05, private=True)
 
-    def test_of_the_kernel_and_that_end_with_the_process(self):
-        for name in ("autoreap", "autokill"):
-            with self.subTest(name):
-                process = aspawn.Popen(["sh", "-c", "exit 3"], **{name: True})
-                self.assertEqual(process.wait(), 3)
-        code = "import aspawn; p = aspawn.Popen(['sleep', '60'], autokill=True); print(p.pid, flush=True); " \
+    def test_dies_with_the_process(self):
+        self.assertEqual(aspawn.Popen(["sh", "-c", "exit 3"], dies_with_caller=True).wait(), 3)
+        code = "import aspawn; p = aspawn.Popen(['sleep', '60'], dies_with_caller=True); print(p.pid, flush=True); " \
                "import os; os._exit(0)"
         pid = int(aspawn.check_output([sys.executable, "-c", code]))
         for _ in range(1000):
@@ -508,6 +505,24 @@ class Install(Test):
 
 
 class Asyncio(Test):
+    def test_the_loop_polls_no_killed_helper(self):
+        async def run():
+            process = await aio.create_subprocess_exec("sleep", "100", private=True)
+            helper = int(pathlib.Path(f"/proc/{process.pid}/stat").read_text().split()[3])
+            os.kill(helper, signal.SIGKILL)
+            while process._transport._watched >= 0:
+                await asyncio.sleep(0.01)
+            process.kill()
+            await process.wait()
+
+        asyncio.run(asyncio.wait_for(run(), 60))
+
+    def test_a_wait_polls_no_killed_helper(self):
+        process = aspawn.Popen(["sleep", "100"], private=True)
+        os.kill(int(pathlib.Path(f"/proc/{process.pid}/stat").read_text().split()[3]), signal.SIGKILL)
+        with mock.patch("time.sleep", side_effect=lambda seconds: process.kill()):
+            process.wait()
+
     def setUp(self):
         self.loop = asyncio.new_event_loop()
         self.addCleanup(self.loop.close)
@@ -562,8 +577,6 @@ class Asyncio(Test):
         try:
             self.assertEqual(self.run_(main()), [b"0", b"1", b"2", b"3"])  # 3: of ls
             self.assertIn(b"%d" % write, self.run_(main(pass_fds=[write])))
-            with mock.patch("aspawn.Popen._lowest_free", 100000):
-                self.assertEqual(self.run_(main()), [b"0", b"1", b"2", b"3"])
         finally:
             os.close(read)
             os.close(write)

@@ -8,8 +8,8 @@ BATCH: int
 
 @final
 class Child:
-    pid: int
-    pidfd: int
+    pid: Optional[int]
+    ended_fd: int
     started_fd: int
     in_fd: int
     out_fd: int
@@ -24,7 +24,7 @@ class Child:
 @final
 class Queue:
     fd: int
-    def __new__(cls, running: int, jobs: int, job_bytes: int, delay_ms: int, servers: int, is_local: bool, /) -> Queue: ...
+    def __new__(cls, running: int, jobs: int, job_bytes: int, delay_ms: int, is_local: bool, /) -> Queue: ...
     def submit(
         self, cookie: int, argv: Optional[Sequence[Path]], file: Optional[Path], env: Optional[Sequence[bytes]],
         actions: Sequence[Action], input: Optional[bytes], output_size: int, flags: int, timeout_ms: int,
@@ -33,8 +33,6 @@ class Queue:
     def prepare(
         self, argv: Sequence[Path], file: Path, env: Optional[Sequence[bytes]], actions: Sequence[Action], /,
     ) -> int: ...
-    def register(self, fd: Fd, /) -> None: ...
-    def unregister(self, fd: Fd, /) -> None: ...
     def take(self, wait: bool, /) -> List[Tuple[Any, ...]]: ...
     def cancel(self, ticket: int, /) -> None: ...
     def close(self) -> None: ...

@@ -21,14 +21,13 @@ from .actions import Action
 
 # enum aspawn_stream, aspawn_command_flags and aspawn_step
 INHERIT, NULL, NEW_PIPE, TO_STDOUT = 0, -1, -2, -3
-STARTED_FD, VFORK, NO_PIDFD, FORK, PRIVATE, AUTOREAP, AUTOKILL, NO_IMAGE = 1, 16, 32, 64, 512, 1024, 2048, 4096
-STEP_SEARCH = -4  # and below: of the program itself
+STARTED_FD, VFORK, NO_PIDFD, FORK, PRIVATE, DIES_WITH_CALLER, NO_IMAGE = 1, 16, 32, 64, 512, 1024, 2048
+STEP_SEARCH, STEP_CLONE = -4, -8  # from the first to before the second: of the program itself
 
 RESTORE = Action("signals_default", tuple(
     getattr(signal, name) for name in ("SIGPIPE", "SIGXFZ", "SIGXFSZ") if hasattr(signal, name)))
 CLOEXEC = Action("cloexec_from", 3)
 MANY_GAPS = 64  # descriptors below the highest of pass_fds that are closed one by one
-MANY_DESCRIPTORS = 1024
 
 try:
     from subprocess import _fork_exec as fork_exec
@@ -57,15 +56,14 @@ class Failure:
 class Popen(subprocess.Popen):
     _private = 0
     _child = None
-    _lowest_free = 0  # a descriptor that was made last: about as many are open
 
     def __init__(self, args, bufsize=-1, executable=None, stdin=None, stdout=None, stderr=None,
                  preexec_fn=None, *positional, actions=(), limits=None, cgroup=None, private=False,
-                 autoreap=False, autokill=False, image=True, _early=False, **keywords):
+                 dies_with_caller=False, image=True, _early=False, **keywords):
         # What only the library has is not for the fork of preexec_fn.
         extras = [name for name, value in (("actions", actions), ("limits", limits),
                                            ("cgroup", cgroup), ("private", private),
-                                           ("autoreap", autoreap), ("autokill", autokill)) if value]
+                                           ("dies_with_caller", dies_with_caller)) if value]
         self._by_library = preexec_fn is None and (is_standard() or bool(extras))
         if extras and preexec_fn is not None:
             raise ValueError(f"preexec_fn cannot be used with {', '.join(extras)}")
@@ -73,7 +71,7 @@ class Popen(subprocess.Popen):
         self._limits = limits or {}
         self._cgroup = cgroup
         # Waited for by the handle alone.
-        self._private = (PRIVATE if private else 0) | (AUTOREAP if autoreap else 0) | (AUTOKILL if autokill else 0)
+        self._private = (PRIVATE if private else 0) | (DIES_WITH_CALLER if dies_with_caller else 0)
         self._image = image
         self._early = _early  # the caller calls _finish_start()
         self._bufsize = bufsize
@@ -177,11 +175,7 @@ class Popen(subprocess.Popen):
 
     def _close_fds(self, kept, actions):
         above = [fd for fd in kept if fd > 2]
-        few = Popen._lowest_free < MANY_DESCRIPTORS
-        if self._early and few or above and above[-1] - 2 - len(above) > MANY_GAPS:
-            # By the exec. The child has a copy of all descriptors, and the caller of an early start
-            # need not wait until the child runs and has copied what it keeps: 0.1 ms instead of
-            # some 5 ms where the processors are busy.
+        if above and above[-1] - 2 - len(above) > MANY_GAPS:
             actions.append(CLOEXEC)
         else:
             open_ = set(above)
@@ -233,9 +227,8 @@ class Popen(subprocess.Popen):
         finally:
             for fd in opened:
                 os.close(fd)
-        if self._early:
-            Popen._lowest_free = self._child.started_fd
-        self.pid = self._child.pid
+        if not self._private:
+            self.pid = self._child.pid
         self._child_created = True
         self._owner = os.getpid()
         self._started_as = executable, actions, first
@@ -254,6 +247,7 @@ class Popen(subprocess.Popen):
     def _finish_start(self, timeout_ms):
         """Waits for the exec. Raises an OSError if the child has failed."""
         failed = self._child.wait_started(timeout_ms)
+        self.pid = self._child.pid  # of a private child: by now it has one, or none for ever
         executable, actions, first = self._started_as
         del self._started_as
         if not self._private and not self._early:
@@ -289,7 +283,7 @@ class Popen(subprocess.Popen):
             try:
                 if self.returncode is None:
                     pid, status = self._waitpid()
-                    if pid:
+                    if pid != 0:
                         self._handle_exitstatus(status)
             except OSError:
                 self.returncode = 0 if _deadstate is None else _deadstate
@@ -298,9 +292,9 @@ class Popen(subprocess.Popen):
         return self.returncode
 
     def _wait(self, timeout):
-        """Waits by a pidfd, where subprocess looks again and again."""
+        """Waits by a descriptor, where subprocess looks again and again."""
         if self.returncode is None and self._private:
-            self._wait_by(self._child.pidfd, timeout)
+            self._wait_by(self._child.ended_fd, timeout)
         elif self.returncode is None and timeout is not None:
             fd = self._pidfd()
             if fd >= 0:
@@ -334,6 +328,8 @@ class Popen(subprocess.Popen):
                     if pid == self.pid:
                         self._handle_exitstatus(status)
                         break
+                    if fd >= 0 and poll.poll(0):  # somebody has killed the child's helper
+                        fd = -1
                 finally:
                     self._waitpid_lock.release()
                 if fd < 0:
@@ -347,14 +343,14 @@ class Popen(subprocess.Popen):
         self.poll()
         if self.returncode is None:
             try:
-                self._child.kill(sig)  # by its pidfd, as its pid may be another's
+                self._child.kill(sig)  # by its handle, as its pid may be another's
             except ProcessLookupError:
                 pass
 
     def kill_group(self, sig=signal.SIGKILL):
         """Send a signal to the process group that the child leads (start_new_session=True, or
-        process_group=0), also if the child itself has ended. Does nothing after wait(), poll() or
-        communicate() have set returncode."""
+        process_group=0), also if the child itself has ended (a private one: if it was signalled
+        before). Does nothing after wait(), poll() or communicate() have set returncode."""
         if self.returncode is None:
             try:
                 if self._child is not None:
@@ -408,7 +404,7 @@ def error_of(failed, executable, actions, first, count):
         name = next((argument for argument in action[1:]
                      if isinstance(argument, (str, bytes, os.PathLike))), None)
     else:
-        name = executable if step <= STEP_SEARCH else None
+        name = executable if STEP_CLONE < step <= STEP_SEARCH else None
     if own:  # the caller's own numbers
         text = text.replace(b"action %d" % step, b"action %d" % (step - first), 1)
     error = OSError(number, os.strerror(number), *(() if name is None else (name,)))

@@ -29,7 +29,7 @@ class Popen(subprocess.Popen[AnyStr]):
         group: Union[str, int, None] = ..., extra_groups: Optional[Iterable[Union[str, int]]] = ...,
         encoding: Optional[str] = ..., errors: Optional[str] = ..., umask: int = ..., pipesize: int = ...,
         process_group: Optional[int] = ..., actions: Iterable[Action] = ..., limits: Optional[_Limits] = ...,
-        cgroup: Union[Path, Fd, None] = ..., private: bool = ..., autoreap: bool = ..., autokill: bool = ...,
+        cgroup: Union[Path, Fd, None] = ..., private: bool = ..., dies_with_caller: bool = ...,
         image: bool = ...,
     ) -> None: ...
     @overload
@@ -42,7 +42,7 @@ class Popen(subprocess.Popen[AnyStr]):
         group: Union[str, int, None] = ..., extra_groups: Optional[Iterable[Union[str, int]]] = ...,
         text: Optional[bool] = ..., errors: Optional[str] = ..., umask: int = ..., pipesize: int = ...,
         process_group: Optional[int] = ..., actions: Iterable[Action] = ..., limits: Optional[_Limits] = ...,
-        cgroup: Union[Path, Fd, None] = ..., private: bool = ..., autoreap: bool = ..., autokill: bool = ...,
+        cgroup: Union[Path, Fd, None] = ..., private: bool = ..., dies_with_caller: bool = ...,
         image: bool = ...,
     ) -> None: ...
     @overload
@@ -55,6 +55,6 @@ class Popen(subprocess.Popen[AnyStr]):
         extra_groups: Optional[Iterable[Union[str, int]]] = ..., encoding: None = ..., errors: None = ...,
         text: Literal[False, None] = ..., umask: int = ..., pipesize: int = ..., process_group: Optional[int] = ...,
         actions: Iterable[Action] = ..., limits: Optional[_Limits] = ..., cgroup: Union[Path, Fd, None] = ...,
-        private: bool = ..., autoreap: bool = ..., autokill: bool = ..., image: bool = ...,
+        private: bool = ..., dies_with_caller: bool = ..., image: bool = ...,
     ) -> None: ...
     def kill_group(self, sig: int = ...) -> None: ...

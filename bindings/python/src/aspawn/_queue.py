@@ -161,8 +161,8 @@ class Job:
 class Jobs:
     """The base class of both queues."""
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, servers=1, local=False):
-        self._native = _aspawn.Queue(running, jobs, job_bytes, round(delay * 1000), servers, local)
+    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, local=False):
+        self._native = _aspawn.Queue(running, jobs, job_bytes, round(delay * 1000), local)
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._cookies = itertools.count()
@@ -176,15 +176,6 @@ class Jobs:
         executable, shell, cwd, env, limits and actions; the environment is that of now. It takes one
         of the `jobs` places, until the queue is closed. BlockingIOError: none is free."""
         return Prepared(self._native, Command(args, **options))
-
-    def register(self, fd):
-        """Give a descriptor of this process, above 2, to jobs that are submitted afterwards, for their
-        actions, under the same number. It stays open until unregister(). At most 16."""
-        self._native.register(fd)
-
-    def unregister(self, fd):
-        """Undo register(). Jobs that use the descriptor and have not started fail."""
-        self._native.unregister(fd)
 
     def _add(self, job):
         if os.getpid() != self._pid:  # the lock may be held for ever
@@ -292,8 +283,6 @@ class Queue(Jobs, concurrent.futures.Executor):
     jobs       jobs that the library holds, up to 32768; more wait here
     job_bytes  memory for each: command, environment, input and the output kept
     delay      least seconds between two starts
-    servers    processes that start the commands, for many processors
-
     local      no process of the library: the thread starts the commands, as children of this
                process. For commands that need its current credentials, directory and descriptors,
                and for emulators, where processes cannot share memory. Nothing may ignore SIGCHLD
@@ -303,16 +292,16 @@ class Queue(Jobs, concurrent.futures.Executor):
     aspawn_queue(3). After os.fork() the copy of the queue refuses jobs (ESTALE).
     """
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, servers=1, local=False):
-        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay, servers=servers, local=local)
+    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, local=False):
+        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay, local=local)
         self._is_local = local
         self._thread = None
 
     def submit(self, args, **options):
         """Submit a command. Returns a Future of the Result.
 
-        args, shell, executable, cwd, env, limits, actions and check are as of aspawn.run(); of this
-        process's descriptors actions can use those of register(). prepared: a command of prepare(),
+        args, shell, executable, cwd, env, limits, actions and check are as of aspawn.run(). Files of
+        this process that actions use stay open until the job has ended. prepared: a command of prepare(),
         whose arguments args replaces unless it is None. input: bytes. stdout: PIPE, which keeps the output, or
         DEVNULL; stderr: also STDOUT. output_size: bytes to keep of each, the first, or with tail=True
         the last; the rest is dropped. timeout: seconds from the start to SIGTERM, which goes to the

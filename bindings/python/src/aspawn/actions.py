@@ -79,6 +79,14 @@ def closefrom(first: int) -> Action:
     return Action("closefrom", first)
 
 
+def only_below(first: int) -> Action:
+    """The same, and the child never has them: for callers that write programs and execute them (ETXTBSY).
+
+    The start returns when the child has had its turn.
+    """
+    return Action("only_below", first)
+
+
 def cloexec_from(first: int) -> Action:
     """Let the exec close all descriptors from first up; later actions can still use them."""
     return Action("cloexec_from", first)

@@ -2,7 +2,7 @@
 """asyncio.create_subprocess_exec() and create_subprocess_shell(), which await the exec; and Queue.
 
 The event loop is blocked for the clone alone, not until the program executes. The end is seen by a
-pidfd: no child watcher, no SIGCHLD and no thread, in the loop of any thread. All arguments of
+descriptor: no child watcher, no SIGCHLD and no thread, in the loop of any thread. All arguments of
 aspawn.Popen that are not about text are accepted; with private=True no other part of the program can
 reap the child. The result is an asyncio.subprocess.Process.
 """
@@ -17,7 +17,7 @@ from ._queue import Job, Jobs
 __all__ = ["Queue", "create_subprocess_exec", "create_subprocess_shell"]
 
 LIMIT = 1 << 16  # bytes, of a line of StreamReader, as in asyncio
-POLL_SECONDS = 0.01  # where there is no pidfd
+POLL_SECONDS = 0.01  # where there are no pidfds
 
 
 class _Transport(base_subprocess.BaseSubprocessTransport):
@@ -27,7 +27,7 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
         self._proc = process
         child = process._child
         # A copy, as whoever reaps the child closes the handle's.
-        self._watched = os.dup(child.pidfd) if child and child.pidfd >= 0 else process._pidfd()
+        self._watched = os.dup(child.ended_fd) if child and child.ended_fd >= 0 else process._pidfd()
         if child and not process._private:
             child.release()
         if self._watched >= 0:
@@ -38,9 +38,9 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
     def _look(self):
         # _proc is None after the end, and _returncode is set.
         returncode = self._proc.poll() if self._returncode is None else self._returncode
-        if returncode is None:
-            if self._watched < 0:
-                self._loop.call_later(POLL_SECONDS, self._look)
+        if returncode is None:  # there is no descriptor, or somebody has killed the child's helper
+            self._unwatch()
+            self._loop.call_later(POLL_SECONDS, self._look)
             return
         self._unwatch()
         if self._returncode is None:
@@ -66,7 +66,7 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
 
 async def _executed(process, loop):
     """Waits for the exec; raises the OSError of the child."""
-    fds = [fd for fd in (process._child.started_fd, process._child.pidfd) if fd >= 0]
+    fds = [fd for fd in (process._child.started_fd, process._child.ended_fd) if fd >= 0]
     while True:
         try:
             return process._finish_start(0)
@@ -136,9 +136,9 @@ class Queue(Jobs):
     As aspawn.Queue, but submit() returns an asyncio.Future. The methods are for the loop's thread.
     """
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, servers=1):
+    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0):
         self._loop = asyncio.get_running_loop()
-        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay, servers=servers)
+        super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay)
         self._empty = None  # while there are jobs: a future of their end
 
     def submit(self, args, **options):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Declarations of the C library [aspawn](https://docs.rs/aspawn), and its sources: the build
+//! Declarations of the C library aspawn, and its sources: the build
 //! script compiles them, so nothing needs to be installed.
 //!
 //! The names, structures and rules are those of `aspawn/command.h`, `aspawn/action.h` and
@@ -212,14 +212,14 @@ pub struct aspawn_io {
 #[repr(C, align(8))]
 #[allow(missing_docs)]
 pub struct aspawn_child {
-    pub pid: c_int,
-    /// Readable when the child has ended; the library closes it.
-    pub pidfd: c_int,
+    /// Readable when the child has ended, for polling only; the library closes it.
+    pub ended_fd: c_int,
     pub started_fd: c_int,
     /// The caller's ends of pipes; the caller closes them, and [`aspawn_communicate`] does.
     pub in_fd: c_int,
     pub out_fd: c_int,
     pub err_fd: c_int,
+    own_fd: c_int,
     own: [u8; 104],
 }
 
@@ -246,13 +246,6 @@ pub struct aspawn_queue_options {
     pub job_bytes: u32,
     /// Least time between two starts.
     pub delay_ms: u32,
-    /// Called in the server for each result. May not unwind, nor use anything of std.
-    pub completed: Option<unsafe extern "C" fn(*mut c_void, *const aspawn_result) -> c_int>,
-    pub completed_arg: *mut c_void,
-    /// 0 and 1: one.
-    pub servers: u32,
-    /// 0.
-    pub reserved: u32,
 }
 
 /// A command for a queue. Copied by [`aspawn_queue_submit`].
@@ -275,20 +268,16 @@ pub struct aspawn_job {
     pub timeout_ms: i64,
     /// Milliseconds from SIGTERM to SIGKILL; 0: one second.
     pub grace_ms: i64,
+    /// From [`aspawn_queue_prepare`], in place of a command.
+    pub prepared: i64,
     /// Ends with NULL; with `prepared` only.
     pub argv: *const *mut c_char,
-    /// From [`aspawn_queue_prepare`], in place of a command.
-    pub prepared: c_int,
-    pub reserved: c_int,
     /// Of the jobs with the same key at most `key_limit` run at the same time; 0: no key.
     pub key: u32,
     pub key_limit: u32,
     /// From 0 to [`ASPAWN_MOST_PRIORITY`].
     pub priority: c_int,
-    pub reserved2: c_int,
-    /// Called in the server with each piece of output. May not unwind, nor use anything of std.
-    pub sink: Option<unsafe extern "C" fn(*mut c_void, c_int, *const c_void, usize) -> c_int>,
-    pub sink_arg: *mut c_void,
+    pub reserved: c_int,
 }
 
 /// How a job ended. The library's until [`aspawn_queue_release`]; later versions may add members.
@@ -297,11 +286,12 @@ pub struct aspawn_job {
 #[allow(missing_docs)]
 pub struct aspawn_result {
     pub cookie: u64,
-    pub ticket: c_int,
+    pub ticket: i64,
     /// `ASPAWN_JOB_RAN`, ...
     pub end: c_int,
     pub pid: c_int,
     pub status: c_int,
+    pub reserved: c_int,
     pub out: *const c_char,
     pub err: *const c_char,
     pub out_size: usize,
@@ -361,9 +351,8 @@ constants! {
     ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS: u64 = 128;
     ASPAWN_COMMAND_NONBLOCK: u64 = 256;
     ASPAWN_COMMAND_PRIVATE: u64 = 512;
-    ASPAWN_COMMAND_AUTOREAP: u64 = 1024;
-    ASPAWN_COMMAND_AUTOKILL: u64 = 2048;
-    ASPAWN_COMMAND_NO_IMAGE: u64 = 4096;
+    ASPAWN_COMMAND_DIES_WITH_CALLER: u64 = 1024;
+    ASPAWN_COMMAND_NO_IMAGE: u64 = 2048;
 
     ASPAWN_MODE_NONE: c_int = 0;
     ASPAWN_MODE_CLONE3: c_int = 1;
@@ -376,7 +365,6 @@ constants! {
     ASPAWN_NOT_PRIVATE: c_int = 0;
     ASPAWN_PRIVATE_HELPED: c_int = 1;
     ASPAWN_PRIVATE_AUTOREAPED: c_int = 2;
-    ASPAWN_PRIVATE_NO_HELPER: c_int = 3;
 
     ASPAWN_STEP_NONE: c_int = -1;
     ASPAWN_STEP_DESCRIPTORS: c_int = -2;
@@ -384,6 +372,8 @@ constants! {
     ASPAWN_STEP_SEARCH: c_int = -4;
     ASPAWN_STEP_EXEC: c_int = -5;
     ASPAWN_STEP_INTERPRETER: c_int = -6;
+    ASPAWN_STEP_ARGUMENT: c_int = -7;
+    ASPAWN_STEP_CLONE: c_int = -8;
 
     ASPAWN_END_UNKNOWN: c_int = 0;
     ASPAWN_END_RAN: c_int = 1;
@@ -447,6 +437,8 @@ extern "C" {
         failure: *mut aspawn_failure,
         timeout_ms: i64,
     ) -> c_int;
+    pub fn aspawn_pid(child: *mut aspawn_child) -> c_int;
+    pub fn aspawn_pidfd(child: *mut aspawn_child) -> c_int;
     pub fn aspawn_child_privacy(child: *const aspawn_child) -> c_int;
     pub fn aspawn_child_mode(child: *const aspawn_child) -> c_int;
     pub fn aspawn_wait(
@@ -481,12 +473,10 @@ extern "C" {
         options: *const aspawn_queue_options,
     ) -> c_int;
     pub fn aspawn_queue_close(queue: *mut aspawn_queue) -> c_int;
-    pub fn aspawn_queue_register(queue: *mut aspawn_queue, fd: c_int) -> c_int;
-    pub fn aspawn_queue_unregister(queue: *mut aspawn_queue, fd: c_int) -> c_int;
-    pub fn aspawn_queue_submit(queue: *mut aspawn_queue, job: *const aspawn_job) -> c_int;
-    pub fn aspawn_queue_prepare(queue: *mut aspawn_queue, command: *const aspawn_command) -> c_int;
-    pub fn aspawn_queue_unprepare(queue: *mut aspawn_queue, prepared: c_int) -> c_int;
-    pub fn aspawn_queue_cancel(queue: *mut aspawn_queue, ticket: c_int) -> c_int;
+    pub fn aspawn_queue_submit(queue: *mut aspawn_queue, job: *const aspawn_job) -> i64;
+    pub fn aspawn_queue_prepare(queue: *mut aspawn_queue, command: *const aspawn_command) -> i64;
+    pub fn aspawn_queue_unprepare(queue: *mut aspawn_queue, prepared: i64) -> c_int;
+    pub fn aspawn_queue_cancel(queue: *mut aspawn_queue, ticket: i64) -> c_int;
     pub fn aspawn_queue_cancel_all(queue: *mut aspawn_queue) -> c_int;
     pub fn aspawn_queue_wait(
         queue: *mut aspawn_queue,
@@ -535,6 +525,7 @@ extern "C" {
     pub fn aspawn_action_input_pipe(action: *mut aspawn_action, fd: c_int, write_end: *mut c_int);
     pub fn aspawn_action_close(action: *mut aspawn_action, fd: c_int);
     pub fn aspawn_action_closefrom(action: *mut aspawn_action, first: c_int);
+    pub fn aspawn_action_only_below(action: *mut aspawn_action, first: c_int);
     pub fn aspawn_action_cloexec_from(action: *mut aspawn_action, first: c_int);
     pub fn aspawn_action_setenv(
         action: *mut aspawn_action,

@@ -134,10 +134,16 @@ impl Action {
         Self::plain(|raw| unsafe { sys::aspawn_action_close(raw, fd) })
     }
 
-    /// Closes all descriptors from `first` up. As the last action, `closefrom(3)` makes the start
-    /// of a command faster where the caller has many descriptors: the child does not copy them.
+    /// Closes all descriptors from `first` up. Most commands want `closefrom(3)` last. Where the
+    /// caller has more than 1024 it is [`only_below`](Self::only_below).
     pub fn closefrom(first: i32) -> Self {
         Self::plain(|raw| unsafe { sys::aspawn_action_closefrom(raw, first) })
+    }
+
+    /// Closes all descriptors from `first` up, which the child never has: for callers that write
+    /// programs and execute them (`ETXTBSY`). The start returns when the child has had its turn.
+    pub fn only_below(first: i32) -> Self {
+        Self::plain(|raw| unsafe { sys::aspawn_action_only_below(raw, first) })
     }
 
     /// Marks all descriptors from `first` up to be closed by the exec.

@@ -2,6 +2,7 @@
 //! A child, as std::process has it.
 
 use std::io::Read;
+use std::marker::PhantomData;
 use std::os::unix::io::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Output};
@@ -16,8 +17,10 @@ use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Result, Step};
 /// the command is [`private`](crate::Command::private); with
 /// [`kill_on_drop`](crate::Command::kill_on_drop) it is killed, and waited for during at most a
 /// tenth of a second.
+///
+/// `E` is the type of its errors: [`std::io::Error`] in [`process`](crate::process).
 #[derive(Debug)]
-pub struct Child {
+pub struct Child<E = Error> {
     /// The pipe to standard input, with [`Stdio::piped`](crate::Stdio::piped).
     pub stdin: Option<ChildStdin>,
     /// The pipe from standard output, with [`Stdio::piped`](crate::Stdio::piped).
@@ -29,11 +32,12 @@ pub struct Child {
     end: Option<Result<Exit>>,
     limits: Limits,
     kill_on_drop: bool,
+    error: PhantomData<fn() -> E>,
 }
 
 const SIGKILL: i32 = 9;
 
-impl Child {
+impl<E: From<Error>> Child<E> {
     pub(crate) fn new(mut handle: Handle, limits: Limits, kill_on_drop: bool) -> Self {
         // SAFETY: from now on the descriptors are owned here.
         let mut pipe =
@@ -43,24 +47,37 @@ impl Child {
             stdin: stdin.map(ChildStdin::from),
             stdout: stdout.map(ChildStdout::from),
             stderr: stderr.map(ChildStderr::from),
-            pid: handle.pid() as u32,
+            pid: 0,
             handle,
             end: None,
             limits,
             kill_on_drop,
+            error: PhantomData,
         }
     }
 
-    /// The process ID.
+    /// The process ID; 0 if the helper of a private child could not clone it.
     pub fn id(&self) -> u32 {
         self.pid
     }
 
-    /// Readable when the child has ended, for poll(2) and epoll(7); None before Linux 5.3, and
-    /// after the child has been waited for.
-    pub fn pidfd(&self) -> Option<BorrowedFd<'_>> {
+    /// Waits until the helper of a private child has cloned it.
+    pub(crate) fn learn_id(&mut self) {
+        self.pid = self.handle.pid().map_or(0, |pid| pid as u32);
+    }
+
+    /// Readable when the child has ended, for poll(2) and epoll(7) alone: of a private child it is a
+    /// descriptor of its helper. None before Linux 5.3, and after the child has been waited for.
+    pub fn ended_fd(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: the handle closes it in methods that borrow self mutably.
-        self.handle.pidfd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })
+        self.handle.ended_fd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })
+    }
+
+    /// A new pidfd of the child itself, for pidfd_send_signal(2), setns(2) and the like. An error if
+    /// the child is reaped, as a private one is at its end.
+    pub fn pidfd(&mut self) -> Result<OwnedFd, E> {
+        // SAFETY: nobody else has it.
+        Ok(self.handle.pidfd().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })?)
     }
 
     /// How other waits of this process see the child.
@@ -74,24 +91,25 @@ impl Child {
     }
 
     #[cfg(feature = "tokio")]
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.end.is_none().then_some(self.pid)
+    }
+
+    #[cfg(feature = "tokio")]
     pub(crate) fn handle(&mut self) -> &mut Handle {
         &mut self.handle
     }
 
     /// Waits until the program has been executed. Ok(false) if the time is over, and an error if it
     /// never will be: the child is reaped then.
-    pub fn wait_started(&mut self, timeout: Option<Duration>) -> Result<bool> {
-        match self.handle.wait_started(timeout) {
-            Err(error) => {
-                // It has ended, or is about to; only a killed child has another status than 127.
-                if self.end.is_none() {
-                    let _ = self.handle.wait(None);
-                    self.end = Some(Err(error.clone()));
-                }
-                Err(error)
-            }
-            started => started,
+    pub fn wait_started(&mut self, timeout: Option<Duration>) -> Result<bool, E> {
+        let started = self.handle.wait_started(timeout);
+        if let (Err(error), None) = (&started, &self.end) {
+            // It has ended, or is about to; only a killed child has another status than 127.
+            let _ = self.handle.wait(None);
+            self.end = Some(Err(error.clone()));
         }
+        Ok(started?)
     }
 
     fn reap(&mut self, timeout: Option<Duration>) -> Result<Option<Exit>> {
@@ -106,12 +124,12 @@ impl Child {
     }
 
     /// Closes standard input, waits for the end, and reaps the child. May be repeated.
-    pub fn wait(&mut self) -> Result<ExitStatus> {
+    pub fn wait(&mut self) -> Result<ExitStatus, E> {
         self.wait_with_usage().map(|(status, _)| status)
     }
 
     /// [`wait`](Self::wait), and what the child used.
-    pub fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage)> {
+    pub fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage), E> {
         drop(self.stdin.take());
         match self.reap(None)? {
             Some(exit) => Ok((ExitStatus::from_raw(exit.status), exit.usage)),
@@ -120,22 +138,22 @@ impl Child {
     }
 
     /// The status if the child has ended. Does not block.
-    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>> {
+    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, E> {
         self.wait_timeout(Duration::ZERO)
     }
 
     /// The status if the child ends within this time. Leaves standard input open.
-    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Option<ExitStatus>> {
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Option<ExitStatus>, E> {
         Ok(self.reap(Some(timeout))?.map(|exit| ExitStatus::from_raw(exit.status)))
     }
 
-    pub(crate) fn wait_within_limits(&mut self) -> Result<ExitStatus> {
-        self.communicate(None, None)
+    pub(crate) fn wait_within_limits(&mut self) -> Result<ExitStatus, E> {
+        Ok(self.communicate(None, None)?)
     }
 
     /// Closes standard input, collects both outputs without a thread, waits and reaps; within the
     /// command's [`timeout`](crate::Command::timeout).
-    pub fn wait_with_output(mut self) -> Result<Output> {
+    pub fn wait_with_output(mut self) -> Result<Output, E> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         if self.end.is_some() {
             // Nothing but what is in the pipes, one of which a process of the child's may hold.
@@ -173,26 +191,27 @@ impl Child {
     }
 
     /// Sends SIGKILL. Ok if the child has ended.
-    pub fn kill(&mut self) -> Result<()> {
-        self.signal(SIGKILL)
+    pub fn kill(&mut self) -> Result<(), E> {
+        self.kill_with(SIGKILL)
     }
 
     /// Sends a signal, never to another process of the same pid. Ok if the child has ended.
-    pub fn signal(&mut self, signal: i32) -> Result<()> {
+    pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {
         if self.end.is_some() {
             return Ok(());
         }
-        ended_is_ok(self.handle.kill(signal))
+        Ok(ended_is_ok(self.handle.kill(signal))?)
     }
 
     /// Sends a signal to the process group that the child leads, after
     /// [`process_group(0)`](crate::Command::process_group) or
-    /// [`setsid`](crate::Command::setsid); until the child has been waited for.
-    pub fn kill_group(&mut self, signal: i32) -> Result<()> {
+    /// [`setsid`](crate::Command::setsid); until the child has been waited for. After the end of a
+    /// private child only if it was signalled before.
+    pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
         if self.end.is_some() {
             return Ok(());
         }
-        ended_is_ok(self.handle.kill_group(signal))
+        Ok(ended_is_ok(self.handle.kill_group(signal))?)
     }
 }
 
@@ -205,7 +224,7 @@ fn ended_is_ok(result: Result<()>) -> Result<()> {
     }
 }
 
-impl Drop for Child {
+impl<E> Drop for Child<E> {
     fn drop(&mut self) {
         if self.kill_on_drop && self.end.is_none() {
             let _ = match self.limits.kill_group {

@@ -9,7 +9,8 @@ use std::io;
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::{ExitStatus, Output};
+use std::process::{self, ExitStatus, Output};
+use std::slice;
 use std::time::Duration;
 
 use crate::spec::{Environment, Limits, Spec, Stream};
@@ -38,6 +39,8 @@ pub struct Command {
     streams: [Option<Stdio>; 3],
     limits: Limits,
     kill_on_drop: bool,
+    /// What a std Command had and cannot be asked for.
+    lost: Option<&'static str>,
 }
 
 impl fmt::Debug for Command {
@@ -63,6 +66,7 @@ impl Command {
             streams: [None, None, None],
             limits: Limits::default(),
             kill_on_drop: false,
+            lost: None,
         }
     }
 
@@ -203,8 +207,7 @@ impl Command {
         self.action(Action::rlimit(resource, soft, hard))
     }
 
-    /// Closes all descriptors from `first` up: [`Action::closefrom`]. `closefrom(3)` makes the
-    /// start faster where the caller has many.
+    /// Closes all descriptors from `first` up: [`Action::closefrom`].
     pub fn closefrom(&mut self, first: i32) -> &mut Self {
         self.action(Action::closefrom(first))
     }
@@ -240,18 +243,10 @@ impl Command {
         self
     }
 
-    /// As [`private`](Self::private) with Linux 7.1's own means, where it has them: without a helper
-    /// process, but while the child runs `waitpid(-1)` waits for it, and its usage is not known.
-    /// [`Child::privacy`] tells. Not together with [`pre_exec`](Self::pre_exec).
-    pub fn autoreap(&mut self, autoreap: bool) -> &mut Self {
-        self.spec.autoreap(autoreap);
-        self
-    }
-
-    /// As [`autoreap`](Self::autoreap), and the child is killed when this process ends, however it
-    /// does. On Linux 7.1 with [`Action::no_new_privs`] also when the [`Child`] is dropped.
-    pub fn autokill(&mut self, autokill: bool) -> &mut Self {
-        self.spec.autokill(autokill);
+    /// As [`private`](Self::private), and the child is killed when this process ends, however it
+    /// does. Not together with [`pre_exec`](Self::pre_exec).
+    pub fn dies_with_caller(&mut self, dies: bool) -> &mut Self {
+        self.spec.dies_with_caller(dies);
         self
     }
 
@@ -297,38 +292,44 @@ impl Command {
 
     /// Starts the program, and returns when it has been executed, or with the error.
     pub fn spawn(&mut self) -> Result<Child> {
+        self.spawn_as([Stream::Inherit; 3])
+    }
+
+    pub(crate) fn spawn_as<E: From<Error>>(&mut self, streams: [Stream; 3]) -> Result<Child<E>, E> {
         // It waits in any case, for which this costs least: the caller sleeps once.
         let flags = self.spec.flags;
-        const PRIVATE: u64 = sys::ASPAWN_COMMAND_PRIVATE
-            | sys::ASPAWN_COMMAND_AUTOREAP
-            | sys::ASPAWN_COMMAND_AUTOKILL;
+        const PRIVATE: u64 = sys::ASPAWN_COMMAND_PRIVATE | sys::ASPAWN_COMMAND_DIES_WITH_CALLER;
         // With this flag a user would always be set in a copy.
         let sets_user = self.uid.is_some() || self.gid.is_some() || self.groups.is_some();
         if flags & PRIVATE == 0 && !sets_user {
             self.spec.flag(sys::ASPAWN_COMMAND_VFORK, true);
         }
-        let child = self.start();
+        let child = self.start_as(streams);
         self.spec.flags = flags;
-        let mut child = child?;
+        let mut child: Child<E> = child?;
         child.wait_started(None)?;
+        child.learn_id();
         Ok(child)
     }
 
     /// Starts the program, and returns when the child exists: after some microseconds, whatever
-    /// the child then does. That the program could not be executed is an error of
+    /// the child then does; of a [`private`](Self::private) child when its helper has cloned it, so
+    /// that [`Child::id`] is known. That the program could not be executed is an error of
     /// [`Child::wait_started`], [`Child::wait`] and all others that wait.
     pub fn start(&mut self) -> Result<Child> {
-        self.start_as([Stream::Inherit; 3])
+        let mut child = self.start_as([Stream::Inherit; 3])?;
+        child.learn_id();
+        Ok(child)
     }
 
     /// Runs the program to its end, and collects what it writes.
     pub fn output(&mut self) -> Result<Output> {
-        self.start_as([Stream::Null, Stream::Pipe, Stream::Pipe])?.wait_with_output()
+        self.start_as::<Error>([Stream::Null, Stream::Pipe, Stream::Pipe])?.wait_with_output()
     }
 
     /// Runs the program to its end.
     pub fn status(&mut self) -> Result<ExitStatus> {
-        let mut child = self.start()?;
+        let mut child = self.start_as::<Error>([Stream::Inherit; 3])?;
         if self.limits.timeout.is_some() {
             child.wait_within_limits()
         } else {
@@ -341,7 +342,8 @@ impl Command {
         &mut self.spec
     }
 
-    pub(crate) fn start_as(&mut self, defaults: [Stream; 3]) -> Result<Child> {
+    pub(crate) fn start_as<E: From<Error>>(&mut self, defaults: [Stream; 3]) -> Result<Child<E>> {
+        self.check_lost()?;
         let mut streams = defaults;
         for (stream, stdio) in streams.iter_mut().zip(&self.streams) {
             if let Some(stdio) = stdio {
@@ -360,6 +362,7 @@ impl Command {
         &self,
         call: impl FnOnce(&sys::aspawn_command, &Limits) -> Result<T>,
     ) -> Result<T> {
+        self.check_lost()?;
         if self.streams.iter().any(Option::is_some) {
             return Err(Error::invalid("submit, a stream of the command"));
         }
@@ -367,6 +370,15 @@ impl Command {
         let streams = [Stream::Inherit; 3];
         self.spec.with_raw(&self.setup(), Some(&environment), streams, |command| {
             call(command, &self.limits)
+        })
+    }
+
+    fn check_lost(&self) -> Result<()> {
+        self.lost.map_or(Ok(()), |lost| {
+            Err(Error::invalid(&format!(
+                "start, a std Command with {}, which cannot be read",
+                lost
+            )))
         })
     }
 
@@ -439,13 +451,13 @@ impl Command {
     }
 
     /// The arguments, without the first.
-    pub fn get_args(&self) -> impl ExactSizeIterator<Item = &OsStr> {
-        self.spec.argv[1..].iter().map(|arg| OsStr::from_bytes(&arg[..arg.len() - 1]))
+    pub fn get_args(&self) -> CommandArgs<'_> {
+        CommandArgs(self.spec.argv[1..].iter())
     }
 
     /// The variables that were set, and, as None, removed.
-    pub fn get_envs(&self) -> Envs<'_> {
-        Envs(self.variables.iter())
+    pub fn get_envs(&self) -> CommandEnvs<'_> {
+        CommandEnvs(self.variables.iter())
     }
 
     /// The directory, if it was set.
@@ -454,11 +466,79 @@ impl Command {
     }
 }
 
+/// Takes what std lets one read of a command: the program, the arguments, the variables and the
+/// directory. **All else is lost**, as std does not tell it: the streams, `env_clear`, `uid`, `gid`,
+/// `groups`, `arg0`, `process_group` and `pre_exec`. As a program that has lost its `uid` would run
+/// as root, the text that newer versions of std write for `{:#?}` is searched for all of these but
+/// `pre_exec`: a command that has one there fails to start, with `ErrorKind::InvalidInput`.
+impl From<process::Command> for Command {
+    fn from(command: process::Command) -> Self {
+        let mut copy = Command::new(command.get_program());
+        copy.lost = unreadable(&format!("{:#?}", command));
+        copy.args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => copy.env(name, value),
+                None => copy.env_remove(name),
+            };
+        }
+        if let Some(directory) = command.get_current_dir() {
+            copy.current_dir(directory);
+        }
+        copy
+    }
+}
+
+/// What std can write of a command but not tell. Strings in the text have no line breaks.
+fn unreadable(text: &str) -> Option<&'static str> {
+    const LINES: [(&str, &str); 8] = [
+        ("\n        clear: true", "env_clear"),
+        ("\n    uid: ", "uid"),
+        ("\n    gid: ", "gid"),
+        ("\n    groups: ", "groups"),
+        ("\n    pgroup: ", "process_group"),
+        ("\n    stdin: ", "stdin"),
+        ("\n    stdout: ", "stdout"),
+        ("\n    stderr: ", "stderr"),
+    ];
+    let after = |start: &str| text.split_once(start).and_then(|(_, rest)| rest.lines().next());
+    let (program, first) = (after("{\n    program: "), after("\n    args: [\n        "));
+    // Older versions of std write the program in brackets if the first argument is another.
+    if program != first || text.starts_with('[') {
+        return Some("arg0");
+    }
+    LINES.iter().find(|(line, _)| text.contains(line)).map(|(_, name)| *name)
+}
+
+/// What [`Command::get_args`] returns.
+#[derive(Clone)]
+pub struct CommandArgs<'a>(slice::Iter<'a, Vec<u8>>);
+
+impl fmt::Debug for CommandArgs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+impl<'a> Iterator for CommandArgs<'a> {
+    type Item = &'a OsStr;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|arg| OsStr::from_bytes(&arg[..arg.len() - 1]))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for CommandArgs<'_> {}
+
 /// What [`Command::get_envs`] returns.
 #[derive(Clone, Debug)]
-pub struct Envs<'a>(btree_map::Iter<'a, OsString, Option<OsString>>);
+pub struct CommandEnvs<'a>(btree_map::Iter<'a, OsString, Option<OsString>>);
 
-impl<'a> Iterator for Envs<'a> {
+impl<'a> Iterator for CommandEnvs<'a> {
     type Item = (&'a OsStr, Option<&'a OsStr>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -471,7 +551,7 @@ impl<'a> Iterator for Envs<'a> {
     }
 }
 
-impl ExactSizeIterator for Envs<'_> {}
+impl ExactSizeIterator for CommandEnvs<'_> {}
 
 // A handle may be sent, and a command that has no closures of the caller's too.
 const _: fn() = || {

@@ -13,9 +13,9 @@ use crate::sys;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
-    /// The call that starts the child: there is no child. Also an invalid argument.
+    /// The child could not be cloned. Also an invalid argument.
     Start,
-    /// The child could not copy its descriptors, for [`Action::closefrom`](crate::Action::closefrom).
+    /// The child could not copy its descriptors, for [`Action::only_below`](crate::Action::only_below).
     Descriptors,
     /// A standard stream.
     Streams,
@@ -68,6 +68,7 @@ impl Error {
     /// `setup` actions come before those of the caller.
     pub(crate) fn from_failure(failure: &sys::aspawn_failure, setup: usize) -> Self {
         let step = match failure.step {
+            sys::ASPAWN_STEP_CLONE => Step::Start,
             sys::ASPAWN_STEP_DESCRIPTORS => Step::Descriptors,
             sys::ASPAWN_STEP_STREAMS => Step::Streams,
             sys::ASPAWN_STEP_SEARCH => Step::Search,

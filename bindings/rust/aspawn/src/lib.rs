@@ -18,9 +18,13 @@ mod child;
 #[cfg(feature = "std")]
 mod command;
 #[cfg(feature = "std")]
+pub mod process;
+#[cfg(feature = "std")]
 mod stdio;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+#[cfg(feature = "std")]
+mod wraps;
 
 pub use action::{Action, Resource};
 pub use error::{Error, Step};
@@ -30,11 +34,11 @@ pub use spec::{kill_cgroup, Bytes, Mode, Privacy, Usage};
 #[cfg(feature = "std")]
 pub use child::Child;
 #[cfg(feature = "std")]
-pub use command::{Command, Envs};
+pub use command::{Command, CommandArgs, CommandEnvs};
 #[cfg(feature = "std")]
 pub use std::process::{ExitStatus, Output};
 #[cfg(feature = "std")]
 pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 
 /// What a call of the crate returns.
-pub type Result<T> = core::result::Result<T, Error>;
+pub type Result<T, E = Error> = core::result::Result<T, E>;

@@ -27,7 +27,8 @@
 //!
 //! The programs are started by a server: a process that shares this one's memory, and has a small
 //! descriptor table of its own. So they raise no SIGCHLD here, no other wait sees them, they
-//! inherit no descriptor, and a start costs the same however much memory this process has.
+//! inherit no descriptor, and a start costs the same however much memory this process has, unless the
+//! command changes its user or the like: that copies the memory, as fork does.
 //!
 //! **Security:** the server keeps the credentials, namespaces, filters and limits that the thread
 //! had when it made the queue. A process that restricts itself (setuid, seccomp, landlock) drops its
@@ -52,7 +53,6 @@ pub struct Options {
     running: u32,
     job_bytes: u32,
     delay: Duration,
-    servers: u32,
     local: bool,
 }
 
@@ -87,12 +87,6 @@ impl Options {
         self
     }
 
-    /// Processes that start the jobs, for machines with many processors; 0: one. At most 64.
-    pub fn servers(mut self, servers: u32) -> Self {
-        self.servers = servers;
-        self
-    }
-
     /// No server: the programs are children of this process, started by the threads that wait for
     /// results. For emulators, where no process can share memory, and for programs that need this
     /// process's descriptors, or its credentials and directory as they are later. The process may
@@ -105,12 +99,12 @@ impl Options {
 
 /// A number of a job, for [`Queue::cancel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ticket(i32);
+pub struct Ticket(i64);
 
 /// A command that the queue has copied: [`Queue::prepare`].
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared {
-    number: i32,
+    number: i64,
     setup: usize,
 }
 
@@ -280,15 +274,12 @@ impl<'a> Job<'a> {
                 Some(Duration::ZERO) => -1,
                 time => milliseconds(time),
             },
-            argv: ptr::null(),
             prepared: 0,
-            reserved: 0,
+            argv: ptr::null(),
             key: self.key,
             key_limit: self.key_limit,
             priority: self.priority.into(),
-            reserved2: 0,
-            sink: None,
-            sink_arg: ptr::null_mut(),
+            reserved: 0,
         }
     }
 }
@@ -500,10 +491,6 @@ impl Queue {
             running: options.running,
             job_bytes: options.job_bytes,
             delay_ms: u32::try_from(milliseconds(Some(options.delay))).unwrap_or(u32::MAX),
-            completed: None,
-            completed_arg: ptr::null_mut(),
-            servers: options.servers,
-            reserved: 0,
         };
         let mut queue = ptr::null_mut();
         // SAFETY: both are valid.
@@ -513,22 +500,10 @@ impl Queue {
         }
     }
 
-    /// Gives the server a copy of a descriptor above 2, for actions of jobs that are submitted
-    /// afterwards: they have it under this number. It is to stay open until
-    /// [`unregister`](Self::unregister), as a new server, after the death of one, takes it anew. At
-    /// most 16.
-    pub fn register(&self, fd: i32) -> Result<()> {
-        done(unsafe { sys::aspawn_queue_register(self.0, fd) }).map(|_| ())
-    }
-
-    /// Closes the server's copy of a descriptor. Jobs that use it and were not started fail.
-    pub fn unregister(&self, fd: i32) -> Result<()> {
-        done(unsafe { sys::aspawn_queue_unregister(self.0, fd) }).map(|_| ())
-    }
-
     /// Submits a job: copies it, and returns without waiting. The error is `WouldBlock` if the
     /// queue has no place until a result is taken, `E2BIG` if the job needs more than
-    /// [`Options::job_bytes`], and `EBADF` if an action uses a descriptor of this process that is not registered.
+    /// [`Options::job_bytes`], and `EBADF` if an action uses a descriptor of this process that is not
+    /// open. The job gets a copy of such a descriptor now: this process may close its own.
     pub fn submit(&self, job: &Job<'_>) -> Result<Ticket> {
         if job.has_nul {
             return Err(Error::invalid("submit, a string with a NUL, or argv of no prepared"));
@@ -560,7 +535,7 @@ impl Queue {
     fn submit_raw(&self, job: &sys::aspawn_job) -> Result<Ticket> {
         // SAFETY: the call copies the job and all that it points to, which lives until its end.
         match unsafe { sys::aspawn_queue_submit(self.0, job) } {
-            error if error < 0 => Err(Error::new(Step::Start, error)),
+            error if error < 0 => Err(Error::new(Step::Start, error as i32)),
             ticket => Ok(Ticket(ticket)),
         }
     }
@@ -581,7 +556,7 @@ impl Queue {
     fn prepare_raw(&self, command: &sys::aspawn_command, setup: usize) -> Result<Prepared> {
         // SAFETY: as of a job.
         match unsafe { sys::aspawn_queue_prepare(self.0, command) } {
-            error if error < 0 => Err(Error::new(Step::Start, error)),
+            error if error < 0 => Err(Error::new(Step::Start, error as i32)),
             number => Ok(Prepared { number, setup }),
         }
     }

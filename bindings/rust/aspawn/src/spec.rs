@@ -252,17 +252,10 @@ impl Spec {
         self.flag(sys::ASPAWN_COMMAND_PRIVATE, private)
     }
 
-    /// As [`private`](Self::private) with Linux 7.1's own means, where it has them: without a helper
-    /// process, but while the child runs `waitpid(-1)` waits for it, and its usage is not known.
-    /// [`Handle::privacy`] tells.
-    pub fn autoreap(&mut self, autoreap: bool) -> &mut Self {
-        self.flag(sys::ASPAWN_COMMAND_AUTOREAP, autoreap)
-    }
-
-    /// As [`autoreap`](Self::autoreap), and the child is killed when this process ends. On Linux
-    /// 7.1 with [`Action::no_new_privs`] also when its [`Handle`] is dropped.
-    pub fn autokill(&mut self, autokill: bool) -> &mut Self {
-        self.flag(sys::ASPAWN_COMMAND_AUTOKILL, autokill)
+    /// As [`private`](Self::private), and the child is killed when this process ends, however it
+    /// does.
+    pub fn dies_with_caller(&mut self, dies: bool) -> &mut Self {
+        self.flag(sys::ASPAWN_COMMAND_DIES_WITH_CALLER, dies)
     }
 
     /// For security monitors that report programs without a file: actions marked *copy* begin in
@@ -425,8 +418,6 @@ pub enum Privacy {
     Helped,
     /// Not at all: its parent is a helper that the kernel reaps (Linux 7.1).
     HelperReaped,
-    /// They wait for it, but never get it: the kernel reaps the child (Linux 7.1).
-    Autoreaped,
 }
 
 /// How a child began.
@@ -454,7 +445,7 @@ pub struct Handle {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("pid", &self.child.pid).finish_non_exhaustive()
+        f.debug_struct("Handle").field("ended_fd", &self.child.ended_fd).finish_non_exhaustive()
     }
 }
 
@@ -483,9 +474,19 @@ fn open(fd: i32) -> Option<i32> {
 }
 
 impl Handle {
-    /// The process ID; 0 once the child has been waited for.
-    pub fn pid(&self) -> i32 {
-        self.child.pid
+    /// The process ID, until the child has been waited for. Waits until the helper of a private child
+    /// has cloned it; an error if it cannot.
+    pub fn pid(&mut self) -> Result<i32> {
+        // SAFETY: there is a child, or was one.
+        number(unsafe { sys::aspawn_pid(&mut self.child) })
+    }
+
+    /// A new pidfd of the child itself, the caller's to close, for pidfd_send_signal(2), setns(2) and
+    /// the like; an error if the child is reaped, as a private one is at its end. May wait as
+    /// [`pid`](Self::pid) does.
+    pub fn pidfd(&mut self) -> Result<i32> {
+        // SAFETY: there is a child, or was one.
+        number(unsafe { sys::aspawn_pidfd(&mut self.child) })
     }
 
     /// How other waits of this process see the child.
@@ -494,12 +495,12 @@ impl Handle {
         match unsafe { sys::aspawn_child_privacy(&self.child) } {
             sys::ASPAWN_PRIVATE_HELPED => Privacy::Helped,
             sys::ASPAWN_PRIVATE_AUTOREAPED => Privacy::HelperReaped,
-            sys::ASPAWN_PRIVATE_NO_HELPER => Privacy::Autoreaped,
             _ => Privacy::NotPrivate,
         }
     }
 
-    /// How the child began.
+    /// How the child began; of a private one it is known after [`pid`](Self::pid) or
+    /// [`wait_started`](Self::wait_started).
     pub fn mode(&self) -> Mode {
         // SAFETY: there is a child, or was one.
         match unsafe { sys::aspawn_child_mode(&self.child) } {
@@ -510,9 +511,10 @@ impl Handle {
         }
     }
 
-    /// Readable when the child has ended; closed by [`wait`](Self::wait). None before Linux 5.3.
-    pub fn pidfd(&self) -> Option<i32> {
-        open(self.child.pidfd)
+    /// Readable when the child has ended, and for polling only; closed by [`wait`](Self::wait). None
+    /// before Linux 5.3.
+    pub fn ended_fd(&self) -> Option<i32> {
+        open(self.child.ended_fd)
     }
 
     /// With [`Spec::with_started_fd`]: readable, or hung up, when the program may have been
@@ -666,12 +668,16 @@ impl Drop for Handle {
     }
 }
 
-fn done(result: i32) -> Result<()> {
+fn number(result: i32) -> Result<i32> {
     if result < 0 {
         Err(Error::new(Step::Run, result))
     } else {
-        Ok(())
+        Ok(result)
     }
+}
+
+fn done(result: i32) -> Result<()> {
+    number(result).map(|_| ())
 }
 
 /// Sends SIGKILL to every process of the control group (version 2) whose directory is open as

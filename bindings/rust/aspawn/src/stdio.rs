@@ -10,6 +10,9 @@ use std::process;
 use crate::spec::Stream;
 
 /// A standard stream of a command, as [`std::process::Stdio`].
+///
+/// It converts from what std's does: files, descriptors, and both crates' pipes of children. It does
+/// not convert from std's itself, which cannot be looked into.
 #[derive(Debug)]
 pub struct Stdio(pub(crate) Kind);
 
@@ -80,6 +83,18 @@ macro_rules! stdio_from {
 stdio_from!(File, ChildStdin, ChildStdout, ChildStderr);
 stdio_from!(process::ChildStdin, process::ChildStdout, process::ChildStderr);
 
+/// The caller's own, also as the other of the two: `command.stderr(io::stdout())`.
+macro_rules! stdio_from_own {
+    ($($type:ty),*) => {
+        $(impl From<$type> for Stdio {
+            fn from(stream: $type) -> Self {
+                Stdio(Kind::Fd(stream.as_fd().try_clone_to_owned()))
+            }
+        })*
+    };
+}
+stdio_from_own!(io::Stdout, io::Stderr);
+
 macro_rules! stream {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -93,6 +108,11 @@ macro_rules! stream {
         impl From<OwnedFd> for $name {
             fn from(fd: OwnedFd) -> Self {
                 $name(fd.into())
+            }
+        }
+        impl From<$name> for process::Stdio {
+            fn from(stream: $name) -> Self {
+                OwnedFd::from(stream).into()
             }
         }
         impl From<$name> for OwnedFd {

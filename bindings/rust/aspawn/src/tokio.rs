@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Children in tokio: each waits on its pidfd, with no signal handler and no thread. Needs
+//! Children in tokio: each waits on a descriptor, with no signal handler and no thread. Needs
 //! Linux 5.3.
 //!
 //! ```
@@ -18,6 +18,7 @@
 
 use std::future::Future;
 use std::io;
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::os::unix::io::OwnedFd;
 use std::pin::Pin;
@@ -38,8 +39,10 @@ use crate::{sys, Command, Error, Result, Step, Usage};
 ///
 /// Dropped before its end it goes on, as [`crate::Child`] does; with
 /// [`kill_on_drop`](Command::kill_on_drop) it is killed. All methods can be cancelled.
+///
+/// `E` is the type of its errors: [`std::io::Error`] in [`process`].
 #[derive(Debug)]
-pub struct Child {
+pub struct Child<E = Error> {
     /// The pipe to standard input.
     pub stdin: Option<Sender>,
     /// The pipe from standard output.
@@ -48,8 +51,9 @@ pub struct Child {
     pub stderr: Option<Receiver>,
     // Before the child, which closes the descriptors.
     started: Option<AsyncFd<i32>>,
-    pidfd: Option<AsyncFd<i32>>,
+    ended: Option<AsyncFd<i32>>,
     child: crate::Child,
+    error: PhantomData<fn() -> E>,
 }
 
 fn failed(error: io::Error) -> Error {
@@ -65,7 +69,9 @@ impl Command {
     /// [`start`](Self::start) for tokio: returns when the child exists. Called within a runtime
     /// with I/O.
     pub fn start_async(&mut self) -> Result<Child> {
-        self.start_tokio([Stream::Inherit; 3], false)
+        let mut child = self.start_tokio([Stream::Inherit; 3], false)?;
+        child.child.learn_id();
+        Ok(child)
     }
 
     /// [`spawn`](Self::spawn) for tokio: done when the program has been executed, or with the
@@ -73,12 +79,13 @@ impl Command {
     pub async fn spawn_async(&mut self) -> Result<Child> {
         let mut child = self.start_tokio([Stream::Inherit; 3], true)?;
         child.started().await?;
+        child.child.learn_id();
         Ok(child)
     }
 
     /// Runs the program to its end, which is awaited.
     pub async fn status_async(&mut self) -> Result<ExitStatus> {
-        self.start_async()?.wait().await
+        self.start_tokio([Stream::Inherit; 3], false)?.wait().await
     }
 
     /// Runs the program to its end, and collects what it writes. For a limit of time use
@@ -89,15 +96,23 @@ impl Command {
     }
 
     fn start_tokio(&mut self, streams: [Stream; 3], with_started_fd: bool) -> Result<Child> {
+        self.nonblocking(with_started_fd, |command| command.start_as(streams))
+    }
+
+    fn nonblocking<E: From<Error>>(
+        &mut self,
+        with_started_fd: bool,
+        start: impl FnOnce(&mut Self) -> Result<crate::Child>,
+    ) -> Result<Child<E>> {
         let flags = self.spec().flags;
         self.spec().nonblock(true).with_started_fd(with_started_fd);
-        let child = self.start_as(streams);
+        let child = start(self);
         self.spec().flags = flags;
         Child::new(child?)
     }
 }
 
-impl Child {
+impl<E: From<Error>> Child<E> {
     fn new(mut child: crate::Child) -> Result<Self> {
         const ENOSYS: i32 = if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
             89
@@ -106,8 +121,8 @@ impl Child {
         } else {
             38
         };
-        let pidfd = watch(child.handle().pidfd())?;
-        if pidfd.is_none() {
+        let ended = watch(child.handle().ended_fd())?;
+        if ended.is_none() {
             return Err(Error::new(Step::Run, ENOSYS));
         }
         let receiver = |fd: OwnedFd| Receiver::from_file_unchecked(fd.into()).map_err(failed);
@@ -118,14 +133,15 @@ impl Child {
             stdout: child.stdout.take().map(OwnedFd::from).map(receiver).transpose()?,
             stderr: child.stderr.take().map(OwnedFd::from).map(receiver).transpose()?,
             started: watch(child.handle().started_fd())?,
-            pidfd,
+            ended,
             child,
+            error: PhantomData,
         })
     }
 
-    /// The process ID.
-    pub fn id(&self) -> u32 {
-        self.child.id()
+    /// The process ID; None once the end has been awaited, as the number may then be another's.
+    pub fn id(&self) -> Option<u32> {
+        self.child.pid()
     }
 
     /// Done when the program has been executed, or with the error; for `spawn_async()`, which asks
@@ -133,47 +149,50 @@ impl Child {
     async fn started(&mut self) -> Result<()> {
         // The handle's, which reaps nothing: the runtime still watches the descriptors.
         while let Ok(false) = self.child.handle().wait_started(Some(Duration::ZERO)) {
-            if let (Some(started), Some(pidfd)) = (&self.started, &self.pidfd) {
+            if let (Some(started), Some(ended)) = (&self.started, &self.ended) {
                 // A process that another thread forked may hold the other end of `started`.
-                Either(ready(started), ready(pidfd)).await?;
+                Either(ready(started), ready(ended)).await?;
             }
         }
         self.started = None;
         if self.child.handle().wait_started(Some(Duration::ZERO)).is_err() {
-            self.pidfd = None;
+            self.ended = None;
         }
         self.child.wait_started(None).map(|_| ())
     }
 
     /// Closes standard input, and awaits the end. May be repeated.
-    pub async fn wait(&mut self) -> Result<ExitStatus> {
+    pub async fn wait(&mut self) -> Result<ExitStatus, E> {
         self.wait_with_usage().await.map(|(status, _)| status)
     }
 
     /// [`wait`](Self::wait), and what the child used.
-    pub async fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage)> {
+    pub async fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage), E> {
         drop(self.stdin.take());
-        if let Some(pidfd) = &self.pidfd {
-            ready(pidfd).await?;
+        if let Some(ended) = &self.ended {
+            if ready(ended).await.is_err() {
+                // The runtime in which the child began has ended.
+                ready(self.ended.insert(watch(self.child.handle().ended_fd())?.unwrap())).await?;
+            }
         }
         // epoll(7) forgets them before the child closes them.
         self.started = None;
-        self.pidfd = None;
-        self.child.wait_with_usage()
+        self.ended = None;
+        Ok(self.child.wait_with_usage()?)
     }
 
     /// The status if the child has ended.
-    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>> {
-        if self.pidfd.is_some() && !self.child.handle().has_ended()? {
+    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, E> {
+        if self.ended.is_some() && !self.child.handle().has_ended()? {
             return Ok(None);
         }
         self.started = None;
-        self.pidfd = None;
-        self.child.wait().map(Some)
+        self.ended = None;
+        Ok(Some(self.child.wait()?))
     }
 
     /// Closes standard input, collects both outputs, and awaits the end.
-    pub async fn wait_with_output(mut self) -> Result<Output> {
+    pub async fn wait_with_output(mut self) -> Result<Output, E> {
         drop(self.stdin.take());
         let (out, err) = (self.stdout.take(), self.stderr.take());
         let (stdout, stderr) = Both::new(read(out), read(err)).await;
@@ -182,24 +201,85 @@ impl Child {
     }
 
     /// Sends SIGKILL. Ok if the child has ended.
-    pub fn start_kill(&mut self) -> Result<()> {
-        self.child.kill()
+    pub fn start_kill(&mut self) -> Result<(), E> {
+        Ok(self.child.kill()?)
     }
 
     /// Kills the child, and awaits its end.
-    pub async fn kill(&mut self) -> Result<()> {
+    pub async fn kill(&mut self) -> Result<(), E> {
         self.child.kill()?;
         self.wait().await.map(|_| ())
     }
 
     /// Sends a signal, never to another process of the same pid.
-    pub fn signal(&mut self, signal: i32) -> Result<()> {
-        self.child.signal(signal)
+    pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {
+        Ok(self.child.kill_with(signal)?)
     }
 
     /// Sends a signal to the process group that the child leads.
-    pub fn kill_group(&mut self, signal: i32) -> Result<()> {
-        self.child.kill_group(signal)
+    pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
+        Ok(self.child.kill_group(signal)?)
+    }
+}
+
+/// What `tokio::process` has, by the same names and with the same results: a program changes its
+/// `use` lines, and nothing else. See also [`crate::process`].
+///
+/// ```
+/// use aspawn::tokio::process::Command; // was tokio::process
+///
+/// # #[::tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// assert_eq!(Command::new("uname").output().await?.stdout, b"Linux\n");
+/// # Ok(())
+/// # }
+/// ```
+pub mod process {
+    use std::future::Future;
+    use std::io;
+
+    use super::{ExitStatus, Output, Stream};
+    use crate::wraps::wraps_command;
+    use crate::Stdio;
+
+    /// [`super::Child`], with std's errors.
+    pub type Child = super::Child<io::Error>;
+    /// The pipe to a child's standard input.
+    pub type ChildStdin = super::Sender;
+    /// The pipe from a child's standard output.
+    pub type ChildStdout = super::Receiver;
+    /// The pipe from a child's standard error.
+    pub type ChildStderr = super::Receiver;
+
+    /// `tokio::process::Command`. Dereferences to a [`crate::Command`], which has more.
+    pub struct Command(crate::Command);
+
+    wraps_command!(Command);
+
+    impl Command {
+        /// Starts the program, and returns when it has been executed, or with the error; within a
+        /// runtime with I/O. [`spawn_async`](crate::Command::spawn_async) blocks no thread.
+        pub fn spawn(&mut self) -> io::Result<Child> {
+            let spawn = |command: &mut crate::Command| command.spawn_as([Stream::Inherit; 3]);
+            Ok(self.0.nonblocking(false, spawn)?)
+        }
+
+        /// Runs the program to its end, which is awaited.
+        pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> {
+            let child = self.spawn();
+            async move {
+                let mut child = child?;
+                drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
+                child.wait().await
+            }
+        }
+
+        /// Runs the program to its end, and collects what it writes.
+        pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> {
+            self.0.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let child = self.spawn();
+            async move { child?.wait_with_output().await }
+        }
     }
 }
 

@@ -6,28 +6,44 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 
-/// Each test is a function that is compiled twice.
+/// Each test is a function that is compiled once for each of three modules: `same!` converts errors,
+/// `same_types!` needs those of std.
 macro_rules! same {
     ($($(#[$attribute:meta])* fn $name:ident() -> $result:ty $body:block)*) => {
-        mod with_std {
+        module! { with_std, std::process { $(fn $name() -> $result $body)* } }
+        module! { with_aspawn, aspawn { $(fn $name() -> $result $body)* } }
+        module! { with_process, aspawn::process { $(fn $name() -> $result $body)* } }
+        $($(#[$attribute])* #[test]
+        fn $name() {
+            let expected = format!("{:?}", with_std::$name());
+            assert_eq!(expected, format!("{:?}", with_aspawn::$name()));
+            assert_eq!(expected, format!("{:?}", with_process::$name()));
+        })*
+    };
+}
+macro_rules! same_types {
+    ($(fn $name:ident() -> $result:ty $body:block)*) => {
+        module! { types_of_std, std::process { $(fn $name() -> $result $body)* } }
+        module! { types_of_process, aspawn::process { $(fn $name() -> $result $body)* } }
+        $(#[test]
+        fn $name() {
+            let expected = format!("{:?}", types_of_std::$name());
+            assert_eq!(expected, format!("{:?}", types_of_process::$name()));
+        })*
+    };
+}
+macro_rules! module {
+    ($module:ident, $($process:ident)::+ { $(fn $name:ident() -> $result:ty $body:block)* }) => {
+        mod $module {
             use super::*;
             #[allow(unused_imports)]
             use std::os::unix::process::CommandExt;
             #[allow(unused_imports)]
-            use std::process::{Command, Stdio};
-            $(pub fn $name() -> $result $body)*
-        }
-        mod with_aspawn {
-            use super::*;
+            use $($process)::+ as process;
             #[allow(unused_imports)]
-            use aspawn::{Command, Stdio};
+            use $($process)::+::{Command, Stdio};
             $(pub fn $name() -> $result $body)*
         }
-        $($(#[$attribute])* #[test]
-        fn $name() {
-            let (expected, found) = (with_std::$name(), with_aspawn::$name());
-            assert_eq!(format!("{:?}", expected), format!("{:?}", found));
-        })*
     };
 }
 
@@ -207,5 +223,97 @@ same! {
         let result = Command::new(&path).status().map_err(io::Error::from);
         fs::remove_file(&path).unwrap();
         result.err().map(|error| error.kind())
+    }
+}
+
+/// As of a crate that has one for std's child.
+trait SignalExt {
+    fn signal(&self, signal: i32) -> String;
+    fn send_signal(&self, signal: i32) -> String;
+}
+macro_rules! signals {
+    ($($child:ty),*) => {
+        $(impl SignalExt for $child {
+            fn signal(&self, signal: i32) -> String {
+                format!("signal {}", signal)
+            }
+            fn send_signal(&self, signal: i32) -> String {
+                format!("send_signal {}", signal)
+            }
+        })*
+    };
+}
+signals!(std::process::Child, aspawn::process::Child);
+
+same_types! {
+    fn returns_the_errors_of_std() -> io::Result<Option<process::ExitStatus>> {
+        fn spawn(command: &mut Command) -> io::Result<process::Child> {
+            command.spawn()
+        }
+        fn end(child: &mut process::Child) -> io::Result<process::ExitStatus> {
+            child.kill().and_then(|_| child.wait())
+        }
+        let mut child = spawn(Command::new("cat").stdin(Stdio::piped()))?;
+        end(&mut child)?;
+        child.try_wait()
+    }
+
+    fn errors_pass_through() -> (io::ErrorKind, io::ErrorKind, io::ErrorKind) {
+        fn output(program: &str) -> io::Result<process::Output> {
+            Command::new(program).output()
+        }
+        fn status(program: &str) -> io::Result<process::ExitStatus> {
+            Command::new(program).status()
+        }
+        let spawned: io::Result<process::Child> = Command::new("/tmp").spawn();
+        (output("/no/such").unwrap_err().kind(), status("/").unwrap_err().kind(),
+            spawned.unwrap_err().kind())
+    }
+
+    fn methods_that_return_the_command() -> io::Result<process::Output> {
+        Command::new("sh").arg("-c").args(["echo $0 $A $B"]).arg0("sh").env("A", "1")
+            .envs([("B", "2")]).env_remove("C").current_dir("/").stdin(Stdio::null()).output()
+    }
+
+    fn names_the_types_of_what_was_set() -> String {
+        fn args(command: &Command) -> process::CommandArgs<'_> {
+            command.get_args()
+        }
+        fn envs(command: &Command) -> process::CommandEnvs<'_> {
+            command.get_envs()
+        }
+        let mut command = Command::new("ls");
+        command.args(["-l", "/"]).env("A", "1").env_remove("B");
+        format!("{} {:?} {} {:?}", args(&command).len(), args(&command).collect::<Vec<_>>(),
+            envs(&command).len(), envs(&command).collect::<Vec<_>>())
+    }
+
+    fn traits_of_others_are_not_shadowed() -> io::Result<(String, String)> {
+        let mut child = Command::new("true").spawn()?;
+        child.wait()?;
+        let child = &mut child; // otherwise a method of `&self` comes first in any case
+        Ok((child.signal(15), child.send_signal(15)))
+    }
+
+    fn parts_of_a_child_are_moved_out() -> io::Result<String> {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (stdin, stdout) = (&mut child.stdin, &mut child.stdout);
+        stdin.as_mut().unwrap().write_all(b"text")?;
+        *stdin = None;
+        let mut text = String::new();
+        let mut out: process::ChildStdout = stdout.take().unwrap();
+        out.read_to_string(&mut text)?;
+        child.wait().map(|status| format!("{} {}", text, status))
+    }
+
+    fn mixed_with_std() -> io::Result<process::Output> {
+        let mut first = Command::new("echo").arg("text").stdout(Stdio::piped()).spawn()?;
+        let mut other = std::process::Command::new("cat");
+        let mut second = other.stdin(first.stdout.take().unwrap()).stdout(std::process::Stdio::piped())
+            .spawn()?;
+        let output = Command::new("cat").stdin(second.stdout.take().unwrap()).output();
+        first.wait()?;
+        second.wait()?;
+        output
     }
 }

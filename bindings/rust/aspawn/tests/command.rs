@@ -4,7 +4,7 @@
 use aspawn::{Action, Command, Mode, Privacy, Resource, Stdio, Step};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::io::AsRawFd;
+use std::os::unix::io::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::Arc;
 use std::thread;
@@ -67,6 +67,7 @@ fn names_a_missing_interpreter() {
     let error = Command::new(&path).spawn().unwrap_err();
     fs::remove_file(&path).unwrap();
     assert_eq!((error.step(), error.kind()), (Step::Interpreter, ErrorKind::NotFound));
+    assert_eq!(error.subject(), b"/no/such");
 }
 
 #[test]
@@ -93,6 +94,15 @@ fn actions_and_limits() {
 fn stderr_goes_to_stdout() {
     let output = shell("echo a; echo b >&2").stderr(Stdio::to_stdout()).output().unwrap();
     assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"a\nb\n"[..], &b""[..]));
+}
+
+/// As std's from Rust 1.74 on.
+#[test]
+fn the_callers_own_stream_for_another() {
+    let mut command = shell("test /proc/self/fd/1 -ef /proc/self/fd/3; echo $? >&2");
+    let own = std::io::stderr().as_fd().try_clone_to_owned().unwrap();
+    command.action(Action::dup2(own.as_raw_fd(), 3)).stdout(std::io::stderr());
+    assert_eq!(command.output().unwrap().stderr, b"0\n");
 }
 
 #[test]
@@ -122,13 +132,18 @@ fn waits_with_a_time_limit() {
 }
 
 #[test]
-fn the_pidfd_is_there_until_the_wait() {
-    let mut child = Command::new("true").spawn().unwrap();
-    let pidfd = child.pidfd().unwrap().as_raw_fd();
-    let information = fs::read_to_string(format!("/proc/self/fdinfo/{}", pidfd)).unwrap();
-    assert!(information.contains(&format!("Pid:\t{}\n", child.id())), "{}", information);
-    assert!(child.wait().unwrap().success());
-    assert!(child.pidfd().is_none());
+fn the_pidfd_is_the_childs() {
+    for private in [false, true] {
+        let mut command = Command::new("cat");
+        let mut child = command.private(private).stdin(Stdio::piped()).start().unwrap();
+        let pidfd = child.pidfd().unwrap();
+        let path = format!("/proc/self/fdinfo/{}", pidfd.as_raw_fd());
+        let information = fs::read_to_string(path).unwrap();
+        assert!(information.contains(&format!("Pid:\t{}\n", child.id())), "{}", information);
+        assert!(child.ended_fd().is_some());
+        assert!(child.wait().unwrap().success());
+        assert!(child.ended_fd().is_none() && child.pidfd().is_err());
+    }
 }
 
 #[test]
@@ -155,6 +170,7 @@ fn kills_a_group() {
 #[test]
 fn nobody_else_sees_a_private_child() {
     let mut child = Command::new("cat").stdin(Stdio::piped()).private(true).spawn().unwrap();
+    assert_ne!(child.privacy(), Privacy::NotPrivate);
     assert_eq!(unsafe { waitpid(child.id() as i32, std::ptr::null_mut(), 0) }, -1);
     assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(ECHILD));
     assert!(child.wait().unwrap().success());
@@ -162,36 +178,18 @@ fn nobody_else_sees_a_private_child() {
 }
 
 #[test]
-fn an_autoreaped_child_leaves_nothing() {
-    let mut command = Command::new("cat");
-    command.stdin(Stdio::piped()).autoreap(true);
-    let mut child = command.spawn().unwrap();
-    assert_ne!(child.privacy(), Privacy::NotPrivate);
-    let pid = child.id() as i32;
-    drop(child.stdin.take());
-    // Whoever reaps it: not this process.
-    assert_eq!(unsafe { waitpid(pid, std::ptr::null_mut(), 0) }, -1);
-    assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(ECHILD));
-    assert!(child.wait().unwrap().success());
-
-    let mut child = Command::new("true").spawn().unwrap();
-    assert_eq!(child.privacy(), Privacy::NotPrivate);
-    assert!(child.wait().unwrap().success());
-}
-
-#[test]
-fn an_autokilled_child_ends_with_the_process() {
-    const VARIABLE: &str = "ASPAWN_TEST_OF_AUTOKILL";
+fn a_child_dies_with_its_caller() {
+    const VARIABLE: &str = "ASPAWN_TEST_OF_DYING";
     if std::env::var_os(VARIABLE).is_some() {
         // Its standard output is the pipe, which nobody else has.
         let mut command = shell("echo started; exec sleep 1000");
-        command.action(Action::no_new_privs()).autokill(true).start().unwrap();
+        command.dies_with_caller(true).start().unwrap();
         loop {
             thread::park();
         }
     }
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "an_autokilled_child_ends_with_the_process", "--nocapture"]);
+    command.args(["--exact", "a_child_dies_with_its_caller", "--nocapture"]);
     command.env(VARIABLE, "1").stdout(Stdio::piped());
     let mut process = command.spawn().unwrap();
     let mut out = process.stdout.take().unwrap();
@@ -334,4 +332,45 @@ fn closed_or_not_a_cgroup() {
     assert_eq!(aspawn::kill_cgroup(-1).unwrap_err().raw_os_error(), 9);
     let directory = fs::File::open("/tmp").unwrap();
     assert_eq!(aspawn::kill_cgroup(directory.as_raw_fd()).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn takes_what_std_tells_of_a_command() {
+    let mut std = std::process::Command::new("sh");
+    std.args(["-c", "echo $A$HOME; pwd"]).env("A", "1").env_remove("HOME").current_dir("/usr");
+    assert_eq!(text(&mut Command::from(std)), "1\n/usr\n");
+    let std = std::process::Command::new("uname");
+    assert_eq!(aspawn::process::Command::from(std).output().unwrap().stdout, b"Linux\n");
+}
+
+/// std does not tell them, but in a text for people. Lost, a program would run as root.
+#[test]
+fn a_std_command_of_which_something_would_be_lost_is_refused() {
+    use std::os::unix::process::CommandExt;
+    type Change = fn(&mut std::process::Command) -> &mut std::process::Command;
+    let changes: [(&str, Change); 7] = [
+        ("env_clear", |command| command.env_clear()),
+        ("uid", |command| command.uid(65534)),
+        ("gid", |command| command.gid(65534)),
+        ("arg0", |command| command.arg0("renamed")),
+        ("stdin", |command| command.stdin(std::process::Stdio::null())),
+        ("stdout", |command| command.stdout(std::process::Stdio::inherit())),
+        ("stderr", |command| command.stderr(std::process::Stdio::piped())),
+    ];
+    for (name, change) in changes {
+        let mut std = std::process::Command::new("true");
+        change(&mut std);
+        // Of an older std, whose `{:#?}` writes no struct, only this is seen.
+        if name != "arg0" && !format!("{:#?}", std).starts_with("Command {") {
+            continue;
+        }
+        let error = Command::from(std).spawn().unwrap_err();
+        assert_eq!(
+            (error.step(), error.kind()),
+            (Step::Start, ErrorKind::InvalidInput),
+            "{}",
+            name
+        );
+        assert!(error.to_string().contains(&format!("with {},", name)), "{}", error);
+    }
 }

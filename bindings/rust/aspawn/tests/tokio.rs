@@ -148,3 +148,41 @@ async fn no_result_is_lost_by_a_cancelled_wait() {
     assert!(outcome.unwrap().success() && turns > 0);
     assert!(queue.next().await.unwrap().is_none());
 }
+
+#[test]
+fn a_child_is_awaited_in_another_runtime() {
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    }
+    let start = |stdin| {
+        runtime().block_on(async { Command::new("cat").stdin(stdin).spawn_async().await.unwrap() })
+    };
+    let mut ended = start(Stdio::null());
+    let mut running = start(Stdio::piped());
+    runtime().block_on(async {
+        assert!(ended.wait().await.unwrap().success());
+        running.stdin = None;
+        assert!(running.wait().await.unwrap().success());
+    });
+}
+
+#[tokio::test]
+async fn process_is_as_tokios() {
+    use aspawn::tokio::process::{Child, Command};
+    async fn wait(child: &mut Child) -> std::io::Result<std::process::ExitStatus> {
+        child.wait().await
+    }
+    let output = Command::new("sh").args(["-c", "echo out; echo err >&2"]).output();
+    let output = output.await.unwrap();
+    assert_eq!(
+        (output.stdout.as_slice(), output.stderr.as_slice()),
+        (&b"out\n"[..], &b"err\n"[..])
+    );
+    assert_eq!(Command::new("sh").args(["-c", "exit 3"]).status().await.unwrap().code(), Some(3));
+    let error: std::io::Error = Command::new("/no/such").spawn().unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    assert!(child.id().is_some() && child.try_wait().unwrap().is_none());
+    assert!(wait(&mut child).await.unwrap().success());
+    assert_eq!(child.id(), None);
+}
