@@ -67,8 +67,7 @@ static int start_command(const aspawn_action *actions, size_t count)
 		sizeof command, 0,       child,  argv, envp, nullptr, count ? actions : nullptr,
 		count,          nullptr, &stack, 0,    0,    0,       0
 	};
-	int r = aspawn_start(&handle, &command);
-	return r < 0 ? r : handle.pid;
+	return aspawn_start(&handle, &command);
 }
 
 static int start_no_actions()

@@ -20,51 +20,40 @@ static char *const envp[] = { nullptr };
 static Stack_t stack;
 static aspawn_child handle;
 
-static int start_closefrom(uint64_t flags)
+static const aspawn_action close_action = ASPAWN_CLOSEFROM(3);
+static const aspawn_action only_action = ASPAWN_ONLY_BELOW(3);
+
+template <const aspawn_action *ACTION, uint64_t FLAGS> static int start_closing()
 {
-	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
 	const struct aspawn_command command = {
-		sizeof command, flags,  child, argv, envp, nullptr, &closefrom, 1,
+		sizeof command, FLAGS,  child, argv, envp, nullptr, ACTION, 1,
 		nullptr,        &stack, 0,     0,    0,    0
 	};
-	int r = aspawn_start(&handle, &command);
-	return r < 0 ? r : handle.pid;
-}
-
-static int start_closefrom_wait()
-{
-	return start_closefrom(0);
-}
-static int start_closefrom_still()
-{
-	return start_closefrom(ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED);
+	return aspawn_start(&handle, &command);
 }
 
 /* The output goes to a log file. */
-static int start_closefrom_log()
+static int start_only_below_log()
 {
 	static const aspawn_action actions[] = {
 		ASPAWN_OPEN(1, "/tmp/aspawn-bench.log",
 			    PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
-		ASPAWN_CLOSEFROM(3),
+		ASPAWN_ONLY_BELOW(3),
 	};
 	const struct aspawn_command command = {
 		sizeof command, 0,      child, argv, envp, nullptr, actions, 2,
 		nullptr,        &stack, 0,     0,    0,    0
 	};
-	int r = aspawn_start(&handle, &command);
-	return r < 0 ? r : handle.pid;
+	return aspawn_start(&handle, &command);
 }
 
 /* Two pipes, from the child and to it. */
-static int start_closefrom_pipes()
+template <const aspawn_action *ACTION> static int start_closing_pipes()
 {
-	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
 	const struct aspawn_command command = { sizeof command, 0,           child, argv,    envp,
-						nullptr,        &closefrom,  1,     nullptr, &stack,
+						nullptr,        ACTION,      1,     nullptr, &stack,
 						ASPAWN_PIPE,    ASPAWN_PIPE, 0,     0 };
-	int r = aspawn_start(&handle, &command);
-	return r < 0 ? r : handle.pid;
+	return aspawn_start(&handle, &command);
 }
 
 static void finish_pipes(int)
@@ -160,11 +149,16 @@ static const Way *way_named(const std::string &name)
 int main(int argc, char **argv)
 {
 	const std::vector<Way> compared = {
-		{ "aspawn_start, closefrom", start_closefrom_wait, finish_command },
-		{ "aspawn_start, closefrom, descriptors unchanged", start_closefrom_still,
+		{ "aspawn_start, closefrom", start_closing<&close_action, 0>, finish_command },
+		{ "aspawn_start, closefrom and two pipes", start_closing_pipes<&close_action>,
+		  finish_pipes },
+		{ "aspawn_start, only_below", start_closing<&only_action, 0>, finish_command },
+		{ "aspawn_start, only_below, descriptors unchanged",
+		  start_closing<&only_action, ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED>,
 		  finish_command },
-		{ "aspawn_start, closefrom and a log file", start_closefrom_log, finish_command },
-		{ "aspawn_start, closefrom and two pipes", start_closefrom_pipes, finish_pipes },
+		{ "aspawn_start, only_below and a log file", start_only_below_log, finish_command },
+		{ "aspawn_start, only_below and two pipes", start_closing_pipes<&only_action>,
+		  finish_pipes },
 		{ "posix_spawn, two pipes", start_posix_spawn_pipes, reap_pipes },
 		{ "vfork, two pipes", start_vfork_pipes, reap_pipes },
 		*way_named("aspawn, no pipe"),

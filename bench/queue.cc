@@ -70,7 +70,7 @@ static void nap()
 
 // --- the queue ---------------------------------------------------------------------
 
-static aspawn_queue *make_queue(unsigned running, unsigned servers = 1)
+static aspawn_queue *make_queue(unsigned running)
 {
 	aspawn_queue_options options = {};
 	aspawn_queue *queue = nullptr;
@@ -78,7 +78,6 @@ static aspawn_queue *make_queue(unsigned running, unsigned servers = 1)
 	options.size = sizeof options;
 	options.jobs = 2048;
 	options.running = running;
-	options.servers = servers;
 	check(aspawn_queue_create(&queue, &options) == 0, "aspawn_queue_create");
 	return queue;
 }
@@ -106,7 +105,7 @@ static int take_all(aspawn_queue *queue, int wanted)
 }
 
 // Time of a submission in a burst. asleep: the server has had time to fall asleep before.
-static double submit_burst(aspawn_queue *queue, int prepared, int burst, bool asleep)
+static double submit_burst(aspawn_queue *queue, int64_t prepared, int burst, bool asleep)
 {
 	aspawn_command command = command_of(with_arguments);
 	aspawn_job job = {};
@@ -129,10 +128,9 @@ static double submit_burst(aspawn_queue *queue, int prepared, int burst, bool as
 	return (ended - begun) / burst;
 }
 
-static double queue_rate(unsigned running, char *const *argv, bool output, int commands,
-			 unsigned servers = 1)
+static double queue_rate(unsigned running, char *const *argv, bool output, int commands)
 {
-	aspawn_queue *queue = make_queue(running, servers);
+	aspawn_queue *queue = make_queue(running);
 	aspawn_command command = command_of(argv);
 	aspawn_job job = {};
 	int submitted = 0, ended = 0;
@@ -291,7 +289,10 @@ static double floor_of_clone()
 	nap();
 	const double begun = now();
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
-	const long pid = psys_clone3_thunk(&args, PSYS_CLONE_ARGS_SIZE_VER0, execs_alone, nullptr);
+	long pid = psys_clone3_thunk(&args, PSYS_CLONE_ARGS_SIZE_VER0, execs_alone, nullptr);
+	if (pid == -PSYS_ENOSYS) // in a container
+		pid = psys_clone_thunk(PSYS_CLONE_VM | PSYS_SIGCHLD, stack + 65536, nullptr,
+				       nullptr, nullptr, execs_alone, nullptr);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, nullptr, PSYS_SIGSET_SIZE);
 	const double ended = now();
 
@@ -395,7 +396,7 @@ static bool open_descriptors(unsigned count)
 }
 
 // From the submission of a job until its end, of jobs one after the other.
-static double life_of_a_job(aspawn_queue *queue, int prepared)
+static double life_of_a_job(aspawn_queue *queue, int64_t prepared)
 {
 	const aspawn_result *result;
 	aspawn_job job = {};
@@ -421,7 +422,7 @@ static double life_by_posix_spawn()
 }
 
 // Whether what the caller has touched or opened makes a difference.
-static void show_row(const char *what, aspawn_queue *queue, int prepared, int rounds)
+static void show_row(const char *what, aspawn_queue *queue, int64_t prepared, int rounds)
 {
 	std::vector<double> submits, lives, others;
 
@@ -435,7 +436,7 @@ static void show_row(const char *what, aspawn_queue *queue, int prepared, int ro
 	printf("%-36s %9.2f %10.1f %12.1f\n", what, median(submits), median(lives), median(others));
 }
 
-static void show_callers(aspawn_queue *queue, int prepared, int rounds)
+static void show_callers(aspawn_queue *queue, int64_t prepared, int rounds)
 {
 	printf("\n%-36s %9s %10s %12s\n", "us, medians; the caller has", "submit 32", "its life",
 	       "posix_spawn");
@@ -520,11 +521,9 @@ int main(int argc, char **argv)
 	const int rounds = argc > 1 ? atoi(argv[1]) : 25, commands = argc > 2 ? atoi(argv[2]) : 4000;
 	aspawn_queue *queue = make_queue(16);
 	aspawn_command command = command_of(with_arguments);
-	const int prepared = aspawn_queue_prepare(queue, &command);
-	aspawn_queue *queue2 = make_queue(16, 2);
-	const int prepared2 = aspawn_queue_prepare(queue2, &command);
+	const int64_t prepared = aspawn_queue_prepare(queue, &command);
 
-	check(prepared > 0 && prepared2 > 0, "aspawn_queue_prepare");
+	check(prepared > 0, "aspawn_queue_prepare");
 	compare("blocked, us", "of clone",
 		{ { "bare clone (the floor)", floor_of_clone },
 		  { "aspawn", blocked_by_aspawn },
@@ -539,16 +538,9 @@ int main(int argc, char **argv)
 		    [=] { return submit_burst(queue, prepared, 32, false); } },
 		  { "submit, 1000, server awake",
 		    [=] { return submit_burst(queue, prepared, 1000, false); } },
-		  { "submit, 1, two servers asleep",
-		    [=] { return submit_burst(queue2, prepared2, 1, true); } },
-		  { "submit, 32, two servers asleep",
-		    [=] { return submit_burst(queue2, prepared2, 32, true); } },
-		  { "submit, 1000, two servers, one awake",
-		    [=] { return submit_burst(queue2, prepared2, 1000, false); } },
 		  { "submit, 32, awake, environment copied",
 		    [=] { return submit_burst(queue, 0, 32, false); } } },
 		0, rounds * 4);
-	aspawn_queue_close(queue2);
 	show_callers(queue, prepared, rounds);
 	aspawn_queue_close(queue);
 	printf("\n%-36s %9s %10s %10s %10s\n", "checks with output, at once", "a second", "p50, us",
@@ -562,11 +554,7 @@ int main(int argc, char **argv)
 			{ { "posix_spawn", [=] { return posix_spawn_rate(running, commands); } },
 			  { "aspawn, cached stacks, by hand",
 			    [=] { return loop_rate(running, commands); } },
-			  { "queue", [=] { return queue_rate(running, alone, false, commands); } },
-			  { "queue, two servers",
-			    [=] { return queue_rate(running, alone, false, commands, 2); } },
-			  { "queue, four servers",
-			    [=] { return queue_rate(running, alone, false, commands, 4); } } },
+			  { "queue", [=] { return queue_rate(running, alone, false, commands); } } },
 			0, rounds / 2);
 	}
 	compare("a second, static child, output collected", "of p_spawn",

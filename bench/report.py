@@ -4,7 +4,7 @@
 
 report.py FILE...          tables of each file, then the figures that are aimed at
 report.py --brief FILE...  tables of each file, and a sentence that says what they show
-report.py --data FILE      lines of name and median, for the chart
+report.py --data FILE      lines of name and median, for the chart; of tails p95 too
 """
 import json
 import pathlib
@@ -13,7 +13,7 @@ import sys
 FLOOR, ASPAWN, POSIX_SPAWN = "bare clone3 (the floor)", "aspawn", "posix_spawn"
 WITH, COMMAND, CLOSEFROM = "aspawn_with", "aspawn_start, no action", "aspawn_start, closefrom"
 USER, SAME_USER = "aspawn_start, user", "aspawn_start, no user"
-PIPES = "aspawn_start, closefrom and two pipes"
+PIPES = "aspawn_start, only_below and two pipes"
 UNIT = "microseconds; only the ratios carry over to another machine"
 TITLES = {
     "responsiveness": "How long the caller is blocked",
@@ -24,17 +24,18 @@ TITLES = {
     "descriptors/reaped": "Time until the child has been reaped, by descriptors of the caller",
     "users/blocked": "How long the caller is blocked, by another user's program and MiB touched",
     "users/reaped": "Time until another user's child has been reaped, by MiB that the caller has touched",
+    "tails": "How long single starts block a caller that works, with every processor busy",
     "syscall": "Time of a system call",
 }
 COLUMNS = {"responsiveness": "the caller is blocked", "commands": "the caller is blocked",
            "lifetime": "until reaped"}
 
 
-def medians(path):
+def aggregates(path, aggregate="median"):
     """{(name, size): microseconds}, the size in MiB or in descriptors"""
     found = {}
     for row in json.loads(path.read_text())["benchmarks"]:
-        if row.get("aggregate_name") != "median" or row.get("error_occurred"):
+        if row.get("aggregate_name") != aggregate or row.get("error_occurred"):
             continue
         parts = row["run_name"].split("/")
         name, size = "/".join(part for part in parts if ":" not in part and part != "manual_time"), 0
@@ -94,6 +95,18 @@ def print_times(kind, found):
     print_table(["", COLUMNS[kind], f"of {'the floor' if first == FLOOR else first}", f"of {other}"],
                 [[name, f"{found[name, 0]:.1f}", f"{found[name, 0] / found[first, 0]:.2f}",
                   f"{found[name, 0] / found[other, 0]:.2f}"] for name in names])
+
+
+def print_tails(path):
+    """Of each number of descriptors median, p95 and p99, and the p95 of the floor's."""
+    kinds = {kind: aggregates(path, kind) for kind in ("median", "p95", "p99")}
+    sizes = sorted({size for _, size in kinds["median"]})
+    names = sorted((name for name, size in kinds["median"] if size == 0), key=lambda name: kinds["median"][name, 0])
+    print(f"\n**{TITLES['tails']}** ({UNIT})\n")
+    print_table(["", *(f"{kind}, {size}" for size in sizes for kind in (*kinds, "p95 of the floor"))],
+                [[name, *(cell for size in sizes for cell in (
+                    *(f"{found[name, size]:.0f}" for found in kinds.values()),
+                    f"{kinds['p95'][name, size] / kinds['p95'][FLOOR, size]:.1f}"))] for name in names])
 
 
 def print_aims(results):
@@ -161,8 +174,11 @@ def print_sentence(kind, found):
 
 def main(arguments):
     if arguments[:1] == ["--data"]:
-        for (name, _), time in medians(pathlib.Path(arguments[1])).items():
-            print(f'"{name}" {time:.2f}')
+        path = pathlib.Path(arguments[1])
+        slow = aggregates(path, "p95")
+        for (name, size), time in sorted(aggregates(path).items(), key=lambda item: item[1]):
+            if size == 0:
+                print(f'"{name}" {time:.2f} {slow.get((name, size), time):.2f}')
         return
     is_brief = arguments[:1] == ["--brief"]
     results = {}
@@ -170,7 +186,10 @@ def main(arguments):
         if path.stem == "syscall":
             print_calls(path)
             continue
-        found = results[path.stem] = medians(path)
+        if path.stem == "tails":
+            print_tails(path)
+            continue
+        found = results[path.stem] = aggregates(path)
         metrics = ("blocked", "reaped") if path.stem in ("descriptors", "users") else (None,)
         for metric in metrics:
             kind = f"{path.stem}/{metric}" if metric else path.stem

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // What a command costs beside its own work, for doc/scaling.md: processor time of the caller and of
-// the queue's servers, by how many run at once, by the number of queues, each with a thread, and of
-// each queue's servers.
+// the queues' servers, by how many run at once, and by the number of queues, each with a thread.
 //
 //	scaling [rounds [commands]]
 #include <algorithm>
@@ -51,7 +50,7 @@ static double now()
 }
 
 // own: the processor time of the commands themselves.
-static void run(char *const *argv, unsigned servers, unsigned running, int commands, double *own)
+static void run(char *const *argv, unsigned running, int commands, double *own)
 {
 	aspawn_queue_options options = {};
 	aspawn_command command = {};
@@ -63,7 +62,6 @@ static void run(char *const *argv, unsigned servers, unsigned running, int comma
 	options.size = sizeof options;
 	options.jobs = std::min(2 * running + 256, 32768U);
 	options.running = running;
-	options.servers = servers;
 	check(aspawn_queue_create(&queue, &options) == 0, "aspawn_queue_create");
 	command.size = sizeof command;
 	command.argv = argv;
@@ -95,16 +93,14 @@ struct Measured {
 	double rate, caller, servers, own;
 };
 
-static Measured measure(char *const *argv, unsigned queues, unsigned servers, unsigned running,
-			int commands)
+static Measured measure(char *const *argv, unsigned queues, unsigned running, int commands)
 {
 	const double caller = cpu(RUSAGE_SELF), children = cpu(RUSAGE_CHILDREN), begun = now();
 	std::vector<double> own(queues);
 	std::vector<std::thread> threads;
 
 	for (unsigned i = 0; i < queues; i++)
-		threads.emplace_back(run, argv, servers, running / queues, commands / (int)queues,
-				     &own[i]);
+		threads.emplace_back(run, argv, running / queues, commands / (int)queues, &own[i]);
 	for (std::thread &thread : threads)
 		thread.join();
 	double sum = 0;
@@ -126,31 +122,24 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		char *const *argv;
-		unsigned queues, servers, running;
+		unsigned queues, running;
 		int part; // of the commands
 	} rows[] = {
-		{ "static child", quick, 1, 1, 16, 1 },
-		{ "static child", quick, 1, 1, 100, 1 },
-		{ "static child", quick, 1, 1, 1000, 1 },
-		{ "static child", quick, 2, 1, 100, 1 },
-		{ "static child", quick, 4, 1, 100, 1 },
-		{ "static child", quick, 1, 2, 100, 1 },
-		{ "static child", quick, 1, 4, 100, 1 },
-		{ "sh -c 'echo OK'", shell, 1, 1, 16, 4 },
-		{ "sh -c 'echo OK'", shell, 2, 1, 16, 4 },
-		{ "sh -c 'echo OK'", shell, 1, 2, 16, 4 },
-		{ "sleep 1", slow, 1, 1, 1000, 8 },
-		{ "sleep 1", slow, 1, 1, 4000, 2 },
+		{ "static child", quick, 1, 16, 1 },    { "static child", quick, 1, 100, 1 },
+		{ "static child", quick, 1, 1000, 1 },  { "static child", quick, 2, 100, 1 },
+		{ "static child", quick, 4, 100, 1 },   { "sh -c 'echo OK'", shell, 1, 16, 4 },
+		{ "sh -c 'echo OK'", shell, 2, 16, 4 }, { "sleep 1", slow, 1, 1000, 8 },
+		{ "sleep 1", slow, 1, 4000, 2 },
 	};
 	enum { ROWS = sizeof rows / sizeof *rows };
 	std::vector<Measured> of[ROWS];
 
 	for (int round = 0; round < rounds; round++)
 		for (size_t i = 0; i < ROWS; i++)
-			of[i].push_back(measure(rows[i].argv, rows[i].queues, rows[i].servers,
-						rows[i].running, commands / rows[i].part));
-	printf("%-16s %6s %7s %8s %9s | CPU us: %8s %8s %8s\n", "command", "queues", "servers",
-	       "at once", "a second", "caller", "servers", "its own");
+			of[i].push_back(measure(rows[i].argv, rows[i].queues, rows[i].running,
+						commands / rows[i].part));
+	printf("%-16s %6s %8s %9s | CPU us: %8s %8s %8s\n", "command", "queues", "at once",
+	       "a second", "caller", "servers", "its own");
 	for (size_t i = 0; i < ROWS; i++) {
 		auto middle = [&](double Measured::*member) {
 			std::vector<double> values;
@@ -158,9 +147,8 @@ int main(int argc, char **argv)
 				values.push_back(measured.*member);
 			return median(values);
 		};
-		printf("%-16s %6u %7u %8u %9.0f | %16.1f %8.1f %8.1f\n", rows[i].name,
-		       rows[i].queues, rows[i].servers, rows[i].running, middle(&Measured::rate),
-		       middle(&Measured::caller), middle(&Measured::servers),
-		       middle(&Measured::own));
+		printf("%-16s %6u %8u %9.0f | %16.1f %8.1f %8.1f\n", rows[i].name, rows[i].queues,
+		       rows[i].running, middle(&Measured::rate), middle(&Measured::caller),
+		       middle(&Measured::servers), middle(&Measured::own));
 	}
 }

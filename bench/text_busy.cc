@@ -31,11 +31,13 @@ static int start_posix_spawn(Stack_t *, const char *path)
 	return error;
 }
 
-static int start_command(Stack_t *stack, const char *path)
+static const aspawn_action close_action = ASPAWN_CLOSEFROM(3);
+static const aspawn_action only_action = ASPAWN_ONLY_BELOW(3);
+
+template <const aspawn_action *ACTION> static int start_command(Stack_t *stack, const char *path)
 {
-	static const aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
 	const struct aspawn_command command = {
-		sizeof command, 0,     path, nullptr, nullptr, nullptr, &closefrom, 1,
+		sizeof command, 0,     path, nullptr, nullptr, nullptr, ACTION, 1,
 		nullptr,        stack, 0,    0,       0,       0
 	};
 	aspawn_child child;
@@ -94,6 +96,7 @@ int main(int argc, char **argv)
 	std::printf("\n**Programs written and started by 8 threads for %d s**\n\n", seconds);
 	std::printf("| | started | ETXTBSY | other errors |\n| --- | ---: | ---: | ---: |\n");
 	compare("posix_spawn", start_posix_spawn, seconds);
-	compare("aspawn_start, ASPAWN_CLOSEFROM(3)", start_command, seconds);
+	compare("aspawn_start, ASPAWN_CLOSEFROM(3)", start_command<&close_action>, seconds);
+	compare("aspawn_start, ASPAWN_ONLY_BELOW(3)", start_command<&only_action>, seconds);
 	return 0;
 }

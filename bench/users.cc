@@ -30,8 +30,7 @@ static int start_command(uint64_t flags, bool as_user, bool with_pool)
 	command.action_count = as_user;
 	command.pool = with_pool ? &pool : nullptr;
 	command.stack = with_pool ? nullptr : &stack;
-	int r = aspawn_start(&handle, &command);
-	return r < 0 ? r : handle.pid;
+	return aspawn_start(&handle, &command);
 }
 
 static int start_no_user()

@@ -121,25 +121,6 @@ static void finish_private(int)
 	aspawn_private_wait(&stack, nullptr, nullptr, nullptr);
 }
 
-// The kernel reaps the child (Linux 7.1); before, its helper does.
-static int own_pidfd = -1;
-
-static int start_autoreap()
-{
-	static const aspawn_options options = { sizeof options,
-						ASPAWN_NO_PIPE | ASPAWN_AUTOREAP | ASPAWN_PIDFD,
-						&own_pidfd, -1, 0 };
-	pid_t pid;
-	int r = aspawn_with(&options, &pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
-	return r < 0 ? r : pid;
-}
-
-static void finish_autoreap(int pid)
-{
-	finish_private(pid);
-	close(own_pidfd);
-}
-
 // --- the lower bound: the system calls that every spawn of this kind needs --------
 
 static ASPAWN_CHILD int exec_floor(void *)
@@ -162,6 +143,9 @@ static int start_floor()
 	psys_sigfillset(&all);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &old, PSYS_SIGSET_SIZE);
 	long pid = psys_clone3_thunk(&args, PSYS_CLONE_ARGS_SIZE_VER0, exec_floor, nullptr);
+	if (pid == -PSYS_ENOSYS) // in a container
+		pid = psys_clone_thunk(PSYS_CLONE_VM | PSYS_SIGCHLD, bare + size, nullptr, nullptr,
+				       nullptr, exec_floor, nullptr);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &old, nullptr, PSYS_SIGSET_SIZE);
 	return static_cast<int>(pid);
 }
@@ -218,7 +202,6 @@ const std::vector<Way> ways = {
 	{ "bare clone3 (the floor)", start_floor, reap },
 	{ "aspawn, no pipe", start_no_pipe, reap },
 	{ "aspawn, private, no pipe", start_private, finish_private },
-	{ "aspawn, autoreap, no pipe", start_autoreap, finish_autoreap },
 	{ "aspawn", start_aspawn, finish_aspawn },
 	{ "aspawn, a new stack each time", start_aspawn, finish_no_reuse },
 	{ "vfork", start_vfork, reap },
