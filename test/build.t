@@ -14,7 +14,7 @@ nobody=65534
 # tree NAME: a copy of what is built from, in $work/NAME, and there we are
 tree()
 {
-	mkdir -p "$work/$1" && cd "$work/$1" && (cd "$source" && tar -cf - Makefile aspawn bench/*.mk command compat queue doc \
+	mkdir -p "$work/$1" && cd "$work/$1" && (cd "$source" && tar -cf - Makefile RELEASE aspawn bench/*.mk command compat queue doc \
 		examples include syscall test/test.mk test/suite test/hosted $(ls -d -- *.mk tools 2>/dev/null)) | tar -xf -
 }
 
@@ -74,6 +74,14 @@ prints_or_is_silent()
 {
 	make -n all BUILD_DIR=none | grep -q 'command/info.c' && test ! -e none &&
 		test -z "$(make -s all BUILD_DIR=silent CFLAGS=-O0 2>&1)" && test -f silent/libaspawn.so
+}
+
+# Without -s a line for each thing that is made.
+shows_commands_when_asked()
+{
+	make all suite BUILD_DIR=few CFLAGS=-O0 V= >"$work/output" 2>&1 &&
+		printf 'making few/%s\n' libaspawn.a libaspawn.so suite | diff - "$work/output" &&
+		make all BUILD_DIR=every CFLAGS=-O0 V=1 | grep -c ' -c ' | grep -q '^[0-9][0-9]'
 }
 
 builds_in_parallel()
@@ -140,6 +148,7 @@ PATH=$work/bin:$PATH check "make CC='ccache gcc'" builds_by "ccache gcc"
 check "objects are made anew when a setting changes" settings_count
 check "SANITIZE after a build without" sanitizes_after_a_plain_build
 check "make -n makes nothing, and make -s prints nothing" prints_or_is_silent
+check "V=1 shows each command" shows_commands_when_asked
 check "make -j" builds_in_parallel
 check "warnings are errors for developers only" warnings_are_no_errors
 check "a machine with gcc alone" builds_with_gcc_alone

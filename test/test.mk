@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Tests, a target for each kind. All speak TAP; test/prove runs them
-# and says what was skipped, of several runs by $(summary).
+# Tests, a target for each kind. All speak TAP; test/prove runs them and says what failed and what
+# was skipped, of several targets by $(summary), whichever of them fails.
 
 suite_sources := $(sort $(filter-out test/suite/freestanding.c,$(wildcard test/suite/*.c)))
 suite_flags = $(common) -Wno-missing-field-initializers
@@ -11,6 +11,7 @@ suite := $(BUILD_DIR)/suite
 suite: $(suite)
 $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/freestanding.c) \
 		$(BUILD_DIR)/syscall/start.o $(archive)
+	$(making)
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^ $($(arch).libraries)
 
 $(BUILD_DIR)/test/suite/%.o: test/suite/%.c $(built)
@@ -24,6 +25,7 @@ $(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S $(built)
 # The same beside a libc, with what needs one. SANITIZE=address,undefined
 hosted := $(BUILD_DIR)/suite-hosted
 $(hosted): $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(suite_sources) $(wildcard test/hosted/*.c)) $(archive)
+	$(making)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
 $(BUILD_DIR)/test/with-libc/compat/%.o: suite_flags += -Icompat/include
@@ -41,10 +43,15 @@ summary = +@test/prove --summary $(MAKE) --no-print-directory
 
 .PHONY: test test-suite test-hosted test-checks test-documents test-users
 test: ## the suite without and with a libc, the checks of what is built, the examples, the documents
-	$(summary) test-suite test-hosted test-checks test-users test-examples test-documents
+	$(summary) -- test-suite test-hosted test-checks test-users test-examples test-documents
 
 test-suite: $(suite) ## the suite, with no libc
 	test/prove --exec '' '$(abspath $(suite))'
+
+# RUNS=200, STRESS='stress-ng...', or empty for nothing beside. What failed is kept in BUILD_DIR/repeated.
+.PHONY: test-suite-repeated
+test-suite-repeated: $(suite) ## the suite RUNS=200 times, two copies at a time, with stress-ng beside: an hour
+	$(if $(RUNS),RUNS=$(RUNS) )test/prove --timer -v test/repeated.t :: '$(abspath $(suite))'
 
 test-hosted: $(hosted) $(cplusplus) ## the suite beside a libc; SANITIZE=address,undefined
 	test/prove --exec '' '$(abspath $(hosted))' '$(abspath $(cplusplus))'
@@ -65,23 +72,30 @@ $(queue_model): $(BUILD_DIR)/test/with-libc/queue/model.o $(archive)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
 .PHONY: test-queue test-queue-races
-test-queue: $(queue_model) $(queue_child) ## random jobs of 8 threads against a model, while servers are killed: JOBS=5000
-	JOBS=$(JOBS) test/prove --timer test/queue/model.t test/queue/servers.t test/queue/local.t
+test-queue: $(queue_model) $(queue_child) ## random jobs of 8 threads against a model, while the server is killed: JOBS=5000
+	JOBS=$(JOBS) test/prove --timer test/queue/model.t test/queue/local.t
 
 test-queue-races: $(queue_child) ## the same in one process, under ThreadSanitizer
 	$(MAKE) $(BUILD_DIR)/races/test/queue/model BUILD_DIR=$(BUILD_DIR)/races SANITIZE=thread \
 		CFLAGS='-O1 -g' CPPFLAGS=-DASPAWN_QUEUE_VISIBLE
 	JOBS=$(JOBS) QUEUE_MODEL=$(abspath $(BUILD_DIR))/races/test/queue/model test/prove --timer test/queue/local.t
 
+# TOOLCHAINS=1: what a missing compiler or tool leaves out is a skip, and ffi.t, which is for tools
+# alone, is run too.
 test-checks: all ## what the libraries contain, what install installs, the layering
-	test/prove -j2 $(wildcard test/checks/*.t)
+	test/prove -j2 $(filter-out $(if $(TOOLCHAINS),,test/checks/ffi.t),$(wildcard test/checks/*.t))
 
 test-documents: all compat ## the programs and fragments that README.md and the man pages show
 	test/prove test/documents/documents.t
 
-# As root, with debootstrap.
+# Gcc 12, clang 14 and 19, gcc for other architectures, Universal Ctags, bindgen, rustc, cffi.
+.PHONY: test-toolchains
+test-toolchains: ## test-checks and test-documents, with the compilers and tools that README does not install
+	$(summary) TOOLCHAINS=1 -- test-checks test-documents
+
+# As root, with debootstrap. MATRIX=all for all combinations, in more than an hour.
 .PHONY: test-readme
-test-readme: ## the commands that README.md begins with, on a bare Debian 12: 5 minutes
+test-readme: ## the commands that README.md begins with, on a bare Debian 12 and 13, as root in a container and as a user
 	test/prove --timer test/bare/readme.t
 
 test-users: all ## a binding for another language
@@ -101,7 +115,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) test test-build test-queue test-queue-races test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) TOOLCHAINS=1 MATRIX=all -- test test-build test-queue test-queue-races test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t
@@ -110,7 +124,7 @@ test-compilers: ## the suite by clang 14, clang 19 and gcc 12, at -O0, -O2 and -
 	test/prove --timer -v test/compilers.t
 
 test-sanitized: ## the suite under ASan and UBSan
-	$(summary) test-hosted test-compat-linked SANITIZE=address,undefined BUILD_DIR=$(BUILD_DIR)/sanitized CFLAGS='-O1 -g'
+	$(summary) SANITIZE=address,undefined BUILD_DIR=$(BUILD_DIR)/sanitized CFLAGS='-O1 -g' -- test-hosted test-compat-linked
 
 # TARGETS="riscv64 s390x" for some only.
 .PHONY: test-emulated
@@ -155,6 +169,7 @@ $(standard): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%
 
 compat_suite := $(BUILD_DIR)/suite-compat
 $(compat_suite): $(compat_harness) $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(wildcard test/compat/*.c)) $(compat) $(archive)
+	$(making)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
 .PHONY: test-compat test-compat-linked test-programs test-programs-notice fuzz-compat
@@ -191,7 +206,7 @@ test-compat-musl: ## the drop-ins with musl, by musl-gcc: linked, static and loa
 	test/prove --timer test/compat/musl.t
 
 test-compat: ## the drop-ins, linked and preloaded, and the libc by the same tests
-	$(summary) test-compat-all
+	$(summary) -- test-compat-all
 
 .PHONY: test-compat-all
 test-compat-all: test-compat-linked $(standard) $(preload) all

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The rock, packed and installed for each Lua, with its tests and README's program.
+# The rock, packed and installed for each Lua, with its tests, README's program, and bindings/lua/fuzz.lua:
+# FUZZ=10000 programs for each Lua (100), the first SEED (1).
 . "$(dirname "$0")/../checks/tap.sh"
 cd "$(dirname "$0")/../.." || exit 1
 source=$PWD/bindings/lua
@@ -39,8 +40,30 @@ runs()
 {
 	lua=$1 version=$2
 	shift 2
-	(cd "$work" && LUA_CPATH="$work/$version/lib/lua/$version/?.so" LUA_PATH="$work/none/?.lua" \
-		timeout 60 "$lua" "$@" </dev/null)
+	(cd "$work" && LUA_CPATH="${tree:-$work/$version}/lib/lua/$version/?.so" LUA_PATH="$work/none/?.lua" \
+		timeout $((60 + ${FUZZ:-0})) "$lua" "$@" </dev/null)
+}
+
+# What it says before its end, if that is not its own, names the last program: lua fuzz.lua SEED 1 show
+no_program_crashes()
+{
+	(trap '' PIPE; runs "$1" "$2" "$source/fuzz.lua" "${SEED:-1}" "${FUZZ:-100}") >"$work/$1.fuzz" 2>"$work/$1.errors" ||
+		{ echo "status $?"; grep '^# seed' "$work/$1.fuzz" | tail -n 1; grep -A 20 'ERROR: ' "$work/$1.errors"; return 1; }
+	tail -n 1 "$work/$1.fuzz" | grep "^1\.\.${FUZZ:-100}$"
+}
+
+# In a Lua that is not itself built so.
+installs_sanitized()
+{
+	(cd "$work" && luarocks --lua-version "$1" --tree "$work/sanitized-$1" install "$work"/aspawn-*.src.rock \
+		CFLAGS="-O1 -g -fPIC -fsanitize=address" LIBFLAG="-shared -fsanitize=address")
+}
+
+no_sanitized_program_crashes()
+{
+	tree=$work/sanitized-$2 LD_PRELOAD=$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0
+	export LD_PRELOAD ASAN_OPTIONS
+	no_program_crashes "$1" "$2"
 }
 
 # Its tests are tests of this file.
@@ -74,6 +97,17 @@ runs_the_readmes_lines()
 	LC_ALL=C sort "$work/readme" | diff "$work/expected" - # jobs end in any order
 }
 
+# As a user of that home, who has the packages.
+first_commands_work()
+{
+	rm -rf "${work:?}/home" && mkdir -p "$work/home" || return 1
+	sed -n '/^```sh/,/^```$/{/^```/d;p}' "$source/README.md" | grep -v '^apt-get' >"$work/commands"
+	grep '^make rock' "$work/commands" || return 1
+	sed -i "s|build/rocks|$work|" "$work/commands"
+	echo "lua5.4 '$work/readme.lua' </dev/null" >>"$work/commands"
+	HOME=$work/home sh -eu "$work/commands" && test -e "$work/home/.luarocks"
+}
+
 make -s "$BUILD_DIR/amalgamation/aspawn.c" >&2
 check "the version is the library's" has_the_version_of_the_library
 check "the rock is packed" packs
@@ -87,5 +121,15 @@ for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do
 	test $lua = luajit || check "$lua: the rock is installed" installs "$version"
 	check "$lua: README's program" runs_the_readmes_lines "$lua" "$version"
 	passes_its_tests "$lua" "$version"
+	check "$lua: no program of a grammar crashes" no_program_crashes "$lua" "$version"
 done
+if command -v lua5.4 >/dev/null; then
+	check "README's first commands work in a checkout" first_commands_work
+fi
+if command -v lua5.4 >/dev/null && test -e "$(gcc -print-file-name=libasan.so)"; then
+	check "lua5.4: the rock is installed with AddressSanitizer" installs_sanitized 5.4
+	check "lua5.4: no program of a grammar crashes with it" no_sanitized_program_crashes lua5.4 5.4
+else
+	skip "lua5.4: no program of a grammar crashes with AddressSanitizer" "no lua5.4, or no libasan"
+fi
 finish

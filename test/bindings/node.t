@@ -57,6 +57,27 @@ readme_runs()
 		(cd "$installed" && timeout 20 "$node" readme.js && timeout 20 "$node" -r aspawn/register readme.js)
 }
 
+# README's first commands, where it says, and its first program there.
+begins_with_commands_that_work()
+{
+	beside=$(mktemp -d) && mkdir "$beside/aspawn" && tar --exclude=./.git --exclude=./build* -cf - . | tar -xf - -C "$beside/aspawn" &&
+		sed -n '/^```sh/,/^```/{/^```$/q;/^```/d;p}' "$source/README.md" >"$beside/commands" &&
+		sed -n '/^```js$/,/^```$/{/^```$/q;/^```/d;p}' "$source/README.md" >"$beside/program.js" &&
+		grep -q '^npm install' "$beside/commands" && test -s "$beside/program.js" &&
+		(
+			unset BUILD_DIR MAKEFLAGS MAKELEVEL
+			cd "$beside" && echo 'cp ../program.js . && node program.js' >>commands && timeout 500 sh -e commands
+		) >"$beside/output" 2>&1 && grep -x 'done' "$beside/output" && grep -x 'exit 0 null' "$beside/output" ||
+		{ tail -20 "$beside/output"; false; }
+}
+
+execa_is_installed() { (cd "$installed" && npm install --silent --no-audit --no-fund --no-save execa@9); }
+
+pipelines_of_execa_work()
+{
+	(cd "$installed" && timeout 200 "$1" -r aspawn/register test/pipelines.mjs)
+}
+
 types_are_right()
 {
 	(cd "$installed" && npm install --silent --no-audit --no-fund --no-save typescript@5 @types/node@20 &&
@@ -66,16 +87,20 @@ types_are_right()
 check "the version is the library's" has_the_version_of_the_library
 check "actions have the library's numbers" has_the_numbers_of_actions
 check "it is packed and installed: Node $(node --version)" "$source/pack" "$BUILD_DIR"
+check "README begins with commands that work" begins_with_commands_that_work
+rm -rf "${beside:-}"
+check "execa is installed" execa_is_installed
 seen=' '
 while read -r node <&3; do
 	seen="$seen$("$node" --version | cut -d . -f 1) "
 	check "$("$node" --version): its own tests pass" own_tests "$node"
 	sed -n '/^# \(tests\|pass\|fail\|skipped\) /p' "$installed/output"
 	check "$("$node" --version): README's program runs" readme_runs "$node"
+	check "$("$node" --version): 200 pipelines of execa with register" pipelines_of_execa_work "$node"
 done 3<<END
 $(test/bindings/nodes)
 END
-for major in 18 20 22; do
+for major in 18 20 22 24 26; do
 	case $seen in *" v$major "*) ;; *) skip "Node $major" "not there: test/bindings/node.install" ;; esac
 done
 check "its types are right" types_are_right

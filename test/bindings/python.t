@@ -3,7 +3,8 @@
 # The Python package, packed, in a fresh environment: the lines of its README, its own tests, and
 # those of the standard library's module subprocess. WHOLE=1 also compares all of those and
 # asyncio's, test by test, with what they are without the package. PYTHON=... for another Python than
-# the one that makes the wheel, which is one for all.
+# the one that makes the wheel, which is one for all. The newest of the Pythons that there are packs
+# another, for the oldest, or with WHOLE=1 for each: PYTHONS="/opt/3.9/bin/python3 python3.13".
 . "$(dirname "$0")/../checks/tap.sh"
 cd "$(dirname "$0")/../.." || exit 1
 source=$PWD/bindings/python
@@ -15,6 +16,7 @@ unset PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
 	echo "1..0 # SKIP no Python with venv, setuptools and wheel: test/bindings/python.install"
 	exit 0
 }
+backend=${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}/python
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python=$work/env/bin/python
@@ -84,7 +86,48 @@ stubs_fit()
 
 own_tests()
 {
-	(cd "$work" && timeout 120 "$python" -W error "$source/tests/$1")
+	(cd "$work" && timeout 240 "$python" -W error "$source/tests/$1")
+}
+
+# Version and path of each Python from 3.9, the oldest first.
+pythons()
+{
+	for one in ${PYTHONS:-"$PYTHON" "$packer" "$(pyenv root)"/versions/*/bin/python3}; do
+		"$one" -Wignore -c 'import sys, ensurepip, venv
+if sys.version_info >= (3, 9): print("%d.%d" % sys.version_info[:2], sys.executable)'
+	done 2>/dev/null | sort -u -V -k 1,1
+}
+
+packs_by()
+{
+	PYTHONPATH=$backend PYTHON=$1 "$source/pack" "$work/newest"
+}
+
+installs_in()
+{
+	"$1" -m venv "$2" && "$2/bin/pip" install --quiet --no-index "$work"/newest/aspawn-*.whl
+}
+
+# The stable ABI as the headers of the newest have it, in what is older.
+newest_serves_the_oldest()
+{
+	newest=$(pythons | tail -n 1) oldest=$(pythons | head -n 1)
+	if test "${newest% *}" = "${oldest% *}"; then
+		skip "the newest Python's wheel in the oldest" "only one Python from 3.9: ${newest#* }"
+		return
+	elif ! test -e "$backend"; then
+		skip "the newest Python's wheel in the oldest" "no setuptools for it: test/bindings/python.install"
+		return
+	fi
+	check "a wheel is made by ${newest% *}" packs_by "${newest#* }"
+	pythons | if test "${WHOLE:-}"; then sed '$d'; else head -n 1; fi >"$work/pythons"
+	while read -r version path; do
+		python=$work/$version/bin/python
+		check "it is installed in $version" installs_in "$path" "$work/$version"
+		for tests in references.py test_aspawn.py test_queue.py; do
+			check "$version with the wheel of ${newest% *}: $tests" own_tests $tests
+		done
+	done <"$work/pythons"
 }
 
 # The POSIX part, where the child is made; the whole in check-all.
@@ -98,9 +141,9 @@ check "a wheel is made from the source archive" packs
 check "it has the module, for each Python from 3.9, and the library hidden in it" wheel_has_what_it_should
 check "it is installed in a fresh environment" installs
 check "README's lines run" runs_the_readmes_lines
-for tests in test_aspawn.py test_queue.py; do
+for tests in test_aspawn.py test_queue.py references.py; do
 	check "its own tests: $tests" own_tests $tests
-	echo "$output" | sed -n 's/^\(Ran .*\|OK.*\)/# \1/p'
+	echo "$output" | sed -n 's/^\(Ran .*\|OK.*\|Python .*\)/# \1/p'
 done
 modules=${WHOLE:+test.test_subprocess test.test_asyncio.test_subprocess}
 if "$python" -c 'import test.test_subprocess' 2>/dev/null; then
@@ -116,4 +159,5 @@ if command -v mypy >/dev/null; then
 else
 	skip "the types" "no mypy"
 fi
+newest_serves_the_oldest
 finish

@@ -9,7 +9,7 @@ case ${BUILD_DIR:=build} in
 /*) ;;
 *) BUILD_DIR=$PWD/$BUILD_DIR ;;
 esac
-export BUILD_DIR
+export BUILD_DIR RELEASE="$PWD/RELEASE"
 work=$BUILD_DIR/crates
 debian=/usr/bin/cargo
 
@@ -23,6 +23,30 @@ packs()
 {
 	rm -rf "$work/unpacked" && mkdir -p "$work/unpacked" && "$1/pack" "$work" &&
 		for crate in "$work"/aspawn-*.crate; do tar -xf "$crate" -C "$work/unpacked" || return 1; done
+	grep -c "^homepage = \"$(sed -n 's/^ADDRESS=//p' "$RELEASE")\"" "$work"/unpacked/*/Cargo.toml | grep -c ':1$' | grep -qx 2
+}
+
+# The program in README FILE.
+program_of()
+{
+	{
+		echo 'fn main() -> aspawn::Result<()> {'
+		sed -n '/^```rust/,/^```/{/^```$/q;/^```/d;p}' "$1"
+		echo '}'
+	} | sed 's/^# //'
+}
+
+# README's first commands, where it says, and its first program.
+begins_with_commands_that_work()
+{
+	rm -rf "$work/beside" && mkdir -p "$work/beside" && ln -s "$PWD" "$work/beside/aspawn" &&
+		{
+			echo 'set -e'
+			sed -n '/^```sh/,/^```/{/^```$/q;/^```/d;p}' "$source/README.md"
+			echo 'cat >src/main.rs; echo "[workspace]" >>Cargo.toml; cargo run --quiet'
+		} >"$work/beside/commands" && grep -q '^cargo add' "$work/beside/commands" &&
+		program_of "$source/README.md" |
+		(cd "$work/beside" && CARGO_TARGET_DIR="$work/newest" timeout 500 sh commands)
 }
 
 # README's first program as a project of its own, which knows the unpacked crates alone.
@@ -42,11 +66,7 @@ runs_the_readmes_lines()
 		END
 		sed -i '/^\[dependencies.tokio\]/,/^$/d; /^\[dev-dependencies/,/^$/d; /^tokio = /,/^]/d' \
 			"$work/unpacked/aspawn-0.2.0/Cargo.toml" &&
-		{
-			echo 'fn main() -> aspawn::Result<()> {'
-			sed -n '/^```rust/,/^```/{/^```$/q;/^```/d;p}' "$work/unpacked/aspawn-0.2.0/README.md"
-			echo '}'
-		} | sed 's/^# //' >"$work/user/src/main.rs" &&
+		program_of "$work/unpacked/aspawn-0.2.0/README.md" >"$work/user/src/main.rs" &&
 		(cd "$work/user" && env -u RUSTUP_TOOLCHAIN RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$work/user/target" \
 			"$debian" --offline --config "$work/debian.toml" run --quiet)
 }
@@ -96,19 +116,18 @@ has_no_warning()
 		RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --all-features --no-deps)
 }
 
-# rustc compares the two declarations of each function, and all that they lead to, but what a
-# function's pointer has as an argument.
+# rustc compares the two declarations of each function, and all that they lead to.
 declares_what_the_headers_do()
 {
 	LIBCLANG_PATH=${LIBCLANG_PATH:-/usr/lib/llvm-14/lib} bindgen include/aspawn/queue.h --no-layout-tests --size_t-is-usize \
 		--allowlist-function 'aspawn_.*' --allowlist-type 'aspawn_.*' --opaque-type aspawn_action \
-		--blocklist-function 'aspawn_(with|stack|clone|private).*' -- -Iinclude |
-		sed '/ completed: /,/>,$/s/aspawn_result/::std::os::raw::c_void/' >"$work/bindgen.rs" || return 1
+		--blocklist-function 'aspawn_(with|stack|clone|private).*' -- -Iinclude \
+		>"$work/bindgen.rs" || return 1
 	{
 		echo '#![allow(warnings)] #![deny(clashing_extern_declarations)]'
 		echo 'mod generated { include!("bindgen.rs"); }'
 		echo 'mod own {'
-		sed '/^#!\[/d; /^\/\/!/d; / completed: /s/aspawn_result/c_void/' "$source/aspawn-sys/src/lib.rs"
+		sed '/^#!\[/d; /^\/\/!/d' "$source/aspawn-sys/src/lib.rs"
 		echo '}'
 	} >"$work/clash.rs"
 	rustc --edition 2021 --crate-type lib --emit metadata -o "$work/clash.rmeta" "$work/clash.rs" || return 1
@@ -151,6 +170,7 @@ if [ "$newest" -ge 1070 ]; then
 	else
 		skip "README's program, by Debian's cargo" "no librust-cc-dev"
 	fi
+	check "README begins with commands that work" begins_with_commands_that_work
 	check "what the lock file names is there" fetches
 	check "the tests, by $("$debian" --version)" passes_its_tests
 	check "no_std" builds_without_std

@@ -125,7 +125,7 @@ fi
 check "it is made" tools/amalgamate.py "$work"
 for compiler in gcc clang-14 clang-19; do
 	if ! command -v $compiler >/dev/null; then
-		skip "$compiler" "not installed"
+		lacks "$compiler" "$compiler"
 		continue
 	fi
 	case $compiler in clang*) lld=-fuse-ld=lld${compiler#clang} ;; *) lld= ;; esac

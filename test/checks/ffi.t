@@ -103,14 +103,14 @@ cffi_runs_a_command()
 public_headers >"$work/all.h"
 sizes >"$work/sizes.c"
 if ! command -v bindgen >/dev/null; then
-	skip "bindgen reads all public headers" "no bindgen"
+	lacks "bindgen reads all public headers" "bindgen"
 else
 	check "bindgen reads all public headers" bindgen_reads_them
 	check "bindgen has each constant" constants_are_visible
 	if command -v rustc >/dev/null; then
 		check "rustc has the same layouts" layouts_are_the_compilers
 	else
-		skip "rustc has the same layouts" "no rustc"
+		lacks "rustc has the same layouts" "rustc"
 	fi
 fi
 # The distribution's has the distribution's cffi.
@@ -118,14 +118,14 @@ for python in python3 /usr/bin/python3 ''; do
 	[ -z "$python" ] || { $python -c 'import cffi' 2>/dev/null && break; }
 done
 if [ -z "$python" ]; then
-	skip "cffi reads the declarations" "no python3 with cffi"
+	lacks "cffi reads the declarations" "python3 with cffi"
 else
 	check "cffi computes the same layouts" cffi_computes_the_layouts
 	check "cffi runs a command, as documented" cffi_runs_a_command
 	if command -v "$clang" >/dev/null; then
 		check "cffi reads the declarations of every target" cffi_reads_every_target
 	else
-		skip "cffi reads the declarations of every target" "no $clang"
+		lacks "cffi reads the declarations of every target" "$clang"
 	fi
 fi
 finish

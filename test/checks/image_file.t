@@ -63,6 +63,18 @@ says()
 	test "$output" = "$1"
 }
 
+# Two pointers of struct prepared change places: all sizes, and the version, are the same.
+builds_another_image()
+{
+	mkdir "$work/tree" && tar -cf - Makefile ./*.mk RELEASE aspawn bench/*.mk \
+		bindings/*/*.mk command compat examples include queue syscall test/*.mk tools | tar -xf - -C "$work/tree" &&
+		sed -i 's/^\tconst char \*file;$/\tconst char *path;/; t; s/^\tconst char \*path;/\tconst char *file;/' \
+			"$work/tree/command/prepared.h" &&
+		! cmp -s command/prepared.h "$work/tree/command/prepared.h" &&
+		make -s -C "$work/tree" BUILD_DIR=build IMAGE_FILE="$image" build/command/image/program &&
+		cp "$work/tree/build/command/image/program" "$image"
+}
+
 # The library itself holds none.
 is_not_embedded()
 {
@@ -79,11 +91,15 @@ check "it has no image of its own" is_not_embedded
 if test "$("$work/program" | cut -d ' ' -f 1)" = image; then
 	check "it executes the installed image" says "image 0 0 image -125 -2 "
 	check "it copies memory if it can make no memfd" says "copy 0 0 copy -125 -2 " filtered
+	check "another image of the same version is built" builds_another_image
+	check "it takes no command of this library" says "image -125 -10 image -125 -10 "
 	printf 'no program' >"$image"
 	check "it copies memory if the image is none" says "copy 0 0 copy -125 -2 "
 else
 	skip "it executes the installed image" "no image here"
 	skip "it copies memory if it can make no memfd" "no image here"
+	skip "another image of the same version is built" "no image here"
+	skip "it takes no command of this library" "no image here"
 	skip "it copies memory if the image is none" "no image here"
 fi
 check "the image is uninstalled" is_uninstalled

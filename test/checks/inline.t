@@ -112,8 +112,8 @@ for arch in x86_64 aarch64; do
 			check "an inlined wrapper is only the trap: $compiler" is_the_trap $compiler
 			check "the check detects more than the trap: $compiler" refuses_worse $compiler
 		else
-			skip "an inlined wrapper is only the trap: $compiler" "no ${compiler%% *}"
-			skip "the check detects more than the trap: $compiler" "no ${compiler%% *}"
+			lacks "an inlined wrapper is only the trap: $compiler" "${compiler%% *}"
+			lacks "the check detects more than the trap: $compiler" "${compiler%% *}"
 		fi
 	done
 done
@@ -122,7 +122,7 @@ for compiler in mipsisa32r6-linux-gnu-gcc mipsisa64r6-linux-gnuabi64-gcc; do
 	if command -v $compiler >/dev/null; then
 		check "a wrapper is compiled: $compiler" compile good $compiler
 	else
-		skip "a wrapper is compiled: $compiler" "no ${compiler%% *}"
+		lacks "a wrapper is compiled: $compiler" "${compiler%% *}"
 	fi
 done
 for compiler in clang-14 clang-19; do
@@ -130,7 +130,7 @@ for compiler in clang-14 clang-19; do
 	if command -v $compiler >/dev/null; then
 		check "$name" is_called $compiler --target=x86_64-linux-gnu
 	else
-		skip "$name" "no ${compiler%% *}"
+		lacks "$name" "${compiler%% *}"
 	fi
 done
 finish

@@ -98,6 +98,17 @@ refuses_relative_paths()
 		grep "LIBDIR must be absolute" "$work/error" && test ! -e "$work/relative"
 }
 
+# With the path of each, and nothing of the commands.
+a_line_for_each_directory()
+{
+	make -s compat BUILD_DIR="$build" &&
+		make --no-print-directory install-compat BUILD_DIR="$build" DESTDIR="$work/told" PREFIX=/opt/aspawn V= \
+			>"$work/output" 2>&1 || return 1
+	grep -v '^If programs do not find ' "$work/output" | sed 's/: .*//' | sort -u >"$work/said"
+	find "$work/told" -type f -printf '%h\n' | sed 's,/include/\(syscall\|aspawn\)\(/.*\)*$,/include,' | sort -u |
+		diff - "$work/said"
+}
+
 # Called by root, without DESTDIR; who did not, or has another directory, is told.
 runs_ldconfig()
 {
@@ -148,6 +159,20 @@ man_pages_have_no_warning()
 	! (cd "$work/prefix/share/man" && groff -man -ww -z man3/*.3 2>&1) | grep .
 }
 
+# A line of code is not broken, and a terminal may have 80 columns.
+man_pages_fit_80_columns()
+{
+	for page in doc/*.3; do
+		! MANWIDTH=80 man -l "$page" | col -bx | awk -v page="$page" 'length($0) > 80 { print page ": " $0 }' | grep . || return 1
+	done
+}
+
+# .TP takes one line as its tag: the second of ".BR ONE ,\n.B TWO" would begin the paragraph.
+tags_are_one_line()
+{
+	! awk '/^\.TP/ { tag = FNR + 1 } FNR == tag && /,$/ { getline; if (/^\.B/) print FILENAME ": " $0 }' doc/*.3 | grep .
+}
+
 # What others have put there stays, as does what is only named like a file of the library.
 uninstalls()
 {
@@ -167,6 +192,7 @@ uninstall_needs_its_paths()
 }
 
 check "install uses DESTDIR and PREFIX" staged
+check "make install prints a line for each directory" a_line_for_each_directory
 check "all can read what is installed under umask 077" readable_by_all
 check "DESTDIR and PREFIX with spaces, twice" spaces_in_paths
 check "install honours LIBDIR, INCLUDEDIR and MANDIR" honours_directories
@@ -175,9 +201,11 @@ check "aspawn.pc follows its prefix" pkg_config_follows_a_move
 check "programs build by pkg-config and run, shared and static" builds_by_pkg_config
 if command -v man >/dev/null; then
 	check "man finds a page for each function" man_pages_are_found
+	check "man pages fit 80 columns" man_pages_fit_80_columns
 else
 	skip "man finds a page for each function" "no man command"
 fi
+check "tags of man pages are one line" tags_are_one_line
 if command -v groff >/dev/null; then
 	check "man pages cause no warning" man_pages_have_no_warning
 else

@@ -117,9 +117,9 @@ each()
 {
 	while read -r flags; do
 		if ! command -v "${3%% *}" >/dev/null; then
-			skip "$2: $3 $flags" "no ${3%% *}"
+			lacks "$2: $3 $flags" "${3%% *}"
 		elif ! supports "$3" "$flags"; then
-			skip "$2: $3 $flags" "not an option of ${3%% *}, or not here"
+			lacks "$2: $3 $flags" "such option of ${3%% *}, or not here"
 		else
 			check "$2: $3 $flags" "$1" "$3" "$flags"
 		fi
@@ -157,7 +157,7 @@ for compiler in gcc-12 clang-14; do
 	if command -v $compiler >/dev/null; then
 		check "$name" calls_marked_functions_only $compiler
 	else
-		skip "$name" "no $compiler"
+		lacks "$name" "$compiler"
 	fi
 done
 

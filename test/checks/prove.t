@@ -45,16 +45,39 @@ fails()
 		proves 1 "1 passed, 1 failed, 0 skipped" "$work/breaks"
 }
 
+# Each part runs, whatever became of those before.
 sums_up()
 {
-	test/prove --summary sh -c 'test/prove --exec "" "$1/passes" && test/prove --exec "" "$1/passes" "$1/skips"
-		test/prove --summary test/prove --exec "" "$1/fails"; exit 3' sh "$work" >"$work/output" 2>/dev/null
-	test $? = 3 && grep -x ' *4 skipped: no fish (passes)' "$work/output" &&
-		test "$(grep '^tests:' "$work/output")" = "tests: 3 passed, 1 failed, 5 skipped" &&
-		grep '^failed: sh' "$work/output"
+	! test/prove --summary sh -c 'echo "part $2"; case $2 in
+		inner) exec test/prove --summary "$0" "$1/run" -- passes skips ;;
+		stops) echo "no such compiler"; exit 2 ;;
+		esac; exec "$1/run" "$2"' sh "$work" -- fails stops passes inner breaks >"$work/output" 2>&1 || return 1
+	test "$(grep -c '^part ' "$work/output")" = 5 &&
+		grep -x ' *4 skipped: no fish (passes)' "$work/output" &&
+		test "$(grep '^tests:' "$work/output")" = "tests: 4 passed, 2 failed, 5 skipped" &&
+		test "$(tail -1 "$work/output")" = "failed: fails: b; stops; breaks: No plan found in TAP output"
 }
 
+names_what_failed()
+{
+	proves 1 "1 passed, 1 failed, 0 skipped" "$work/fails" && test "$(tail -1 "$work/output")" = "failed: fails: b"
+}
+
+# Before it, as the suite writes them, or after it.
+comments_are_of_failures()
+{
+	tap comments "# of a" "ok 1 - a" "# of b: 7" "not ok 2 - b" "# of b: 8" "ok 3 - c" "# of c" 1..3
+	for jobs in 1 2; do
+		V='' proves 1 "3 passed, 1 failed, 2 skipped" "-j$jobs" "$work/comments" "$work/passes" &&
+			test "$(grep -c '^# of b' "$work/output")" = 2 && ! grep '^# of [ac]' "$work/output" || return 1
+	done
+	V=1 proves 1 "2 passed, 1 failed, 0 skipped" "$work/comments" && grep '^# of a' "$work/output"
+}
+
+printf '#!/bin/sh\nexec test/prove --exec "" "%s/$1"\n' "$work" >"$work/run" && chmod 755 "$work/run"
 check "what was skipped, and why" says_why
 check "the exit status" fails
-check "several runs have one summary, and its command's status" sums_up
+check "all parts run after one failed, and have one summary" sums_up
+check "the last line names the test that failed" names_what_failed
+check "comments of tests that pass are shown with V=1 alone" comments_are_of_failures
 finish

@@ -35,7 +35,7 @@ if functions | grep -q .; then
 	if ctags --version 2>/dev/null | grep -q Universal; then
 		check "ctags finds each function" found_by_ctags
 	else
-		skip "ctags finds each function" "no Universal Ctags"
+		lacks "ctags finds each function" "Universal Ctags"
 	fi
 else
 	skip "grep finds each function in include/" "the objects are for optimizing at link time"

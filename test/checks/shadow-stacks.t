@@ -50,7 +50,7 @@ if command -v clang-19 >/dev/null; then
 	check "builds for aarch64 have the notes" cross_builds_say aarch64 "BTI, PAC, GCS"
 	check "builds for x86_64 have the notes" cross_builds_say x86_64 "$x86"
 else
-	skip "builds for aarch64 have the notes" "no clang-19"
-	skip "builds for x86_64 have the notes" "no clang-19"
+	lacks "builds for aarch64 have the notes" "clang-19"
+	lacks "builds for x86_64 have the notes" "clang-19"
 fi
 finish

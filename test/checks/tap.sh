@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# TAP for shell scripts: check NAME COMMAND..., skip NAME REASON, finish.
+# TAP for shell scripts: check NAME COMMAND..., skip NAME REASON, lacks NAME TOOL, finish.
 number=0
 
 check()
@@ -20,6 +20,13 @@ skip()
 {
 	number=$((number + 1))
 	echo "ok $number - $1 # SKIP $2"
+}
+
+# A compiler or tool that README.md does not install is missing. make test runs what it can, so it
+# is a skip of make test-toolchains alone.
+lacks()
+{
+	[ -z "${TOOLCHAINS-}" ] || skip "$1" "no $2"
 }
 
 finish()

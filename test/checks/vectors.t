@@ -127,7 +127,7 @@ try()
 	if command -v "${compiler%% *}" >/dev/null; then
 		check "$name${1:+ $1}" "$what" "$compiler" "$@"
 	else
-		skip "$name${1:+ $1}" "no ${compiler%% *}"
+		lacks "$name${1:+ $1}" "${compiler%% *}"
 	fi
 }
 
@@ -153,7 +153,7 @@ if [ "$(riscv64-linux-gnu-gcc -dumpversion 2>/dev/null | cut -d. -f1)0" -ge 140 
 	try riscv64-linux-gnu-gcc keeps_nothing "keeps nothing" "$rvv"
 	try riscv64-linux-gnu-gcc keeps_nothing "keeps nothing"
 else
-	skip "keeps nothing: riscv64-linux-gnu-gcc" "no riscv64-linux-gnu-gcc, or older than 14"
+	lacks "keeps nothing: riscv64-linux-gnu-gcc" "riscv64-linux-gnu-gcc 14"
 fi
 for compiler in "clang-14 --target=riscv64-linux-gnu" "clang-19 --target=riscv64-linux-gnu" \
 		riscv64-linux-gnu-gcc; do

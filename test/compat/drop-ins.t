@@ -213,6 +213,13 @@ print(os.system("exit 6"), os.system("/bin/echo words"), os.system("no-such-prog
 import subprocess
 print(subprocess.run(["/bin/echo", "words"], close_fds=False, capture_output=True).stdout)
 P
+# Lua reads errno after a status that is not 0.
+cat >"$work/executes.lua" <<'L'
+print(os.execute("grep -q x /dev/null"))
+print(os.execute("/bin/sh -c 'exit 3'"))
+print(io.popen("grep -q x /dev/null"):close())
+print(io.popen("grep -q x", "w"):close())
+L
 printf '%s\n' "/bin/echo words" "echo words | tr a-z A-Z" "no-such-program" "exit 3" >"$work/commands"
 
 check "the preload exports only the functions that it replaces" exports_what_it_replaces
@@ -236,6 +243,7 @@ fi
 program "GNU make" same posix_spawn make -C "$work" -B --no-print-directory
 program "Python" same posix_spawn python3 "$work/spawns.py"
 program "awk" same system awk 'BEGIN { print system("exit 3"), system("/bin/false"), system("/bin/echo a b"), system("none") }'
+program "Lua" same system lua5.4 "$work/executes.lua"
 program "sed" same popen sed -n '{ e
 	p }' "$work/commands"
 finish

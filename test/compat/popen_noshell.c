@@ -94,6 +94,35 @@ TEST(noshell_behaves_the_same_in_each_mode)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+/* The wait is interrupted, and the last data that was written is lost. */
+TEST(noshell_keeps_errno_on_success)
+{
+	static const char *const argv[] = {
+		"sh", "-c", "for i in 1 2 3 4 5; do kill -ALRM $PPID; sleep 0.02; done; exit 3", NULL
+	};
+	struct sigaction action = { .sa_handler = do_nothing };
+	struct popen_noshell_pass_to_pclose arg;
+	siginfo_t ended;
+
+	CHECK_EQUAL(setenv("PATH", "/no such directory:/nor this:/bin:/usr/bin", 1), 0);
+	sigaction(SIGALRM, &action, NULL);
+	sigaction(SIGPIPE, &action, NULL);
+	errno = E2BIG;
+	CHECK(popen_noshell("sh", argv, "r", &arg, 0) && errno == E2BIG);
+	CHECK_EQUAL(pclose_noshell(&arg), 3 << 8);
+	CHECK_EQUAL(errno, E2BIG);
+	FILE *file = popen_noshell_compat("sh -c ':'", "w", &arg);
+	CHECK(file && fputs("words", file) >= 0 && errno == E2BIG);
+	CHECK_EQUAL(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
+	CHECK_EQUAL(pclose_noshell(&arg), 0);
+	CHECK_EQUAL(errno, E2BIG);
+}
+
 struct filter {
 	int in[2], out[2];
 	int status;

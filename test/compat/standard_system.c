@@ -50,6 +50,20 @@ TEST(system_returns_the_status)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
 }
 
+/* Lua believes errno if the status is not 0. The program is not in PATH's first directory. */
+TEST(system_keeps_errno_on_success)
+{
+	CHECK_EQUAL(setenv("PATH", "/no such directory:/nor this:/bin:/usr/bin", 1), 0);
+	make_fd_9("exit 3\n");
+	for (int i = 0; i < 2; i++) {
+		errno = E2BIG;
+		CHECK_EQUAL(system(i ? "exit 3" : "sh /dev/fd/9"), 3 << 8);
+		CHECK_EQUAL(errno, E2BIG);
+	}
+	CHECK(system(NULL) != 0 && errno == E2BIG);
+	CHECK(system("no-such-program 2>&-") == 127 << 8 && errno == E2BIG);
+}
+
 TEST(a_missing_program_has_the_shells_message_and_status)
 {
 	char text[128] = "";

@@ -18,7 +18,7 @@ unset CFLAGS CXXFLAGS LDFLAGS DESTDIR MAKEFLAGS
 # What is needed of the sources, and nothing else.
 tree="$work/source tree/aspawn"
 mkdir -p "$tree"
-cp -R CMakeLists.txt meson.build build.zig build.zig.zon LICENSE include syscall aspawn command queue compat doc \
+cp -R CMakeLists.txt RELEASE meson.build build.zig build.zig.zon LICENSE include syscall aspawn command queue compat doc \
 	"$tree" 2>/dev/null
 tar -C "$work/source tree" -czf "$work/aspawn-sources.tar.gz" aspawn
 version=$(sed -n 's/^#define ASPAWN_VERSION_[MP][A-Z]* //p' include/aspawn/version.h | paste -s -d .)

@@ -85,10 +85,12 @@ def result(name, problem):
     sys.stdout.flush()
 
 
-def skip(name, reason):
+def lacks(name, tool):
+    """A compiler is missing that README.md does not install: a skip of make test-toolchains alone."""
     global number
-    number += 1
-    print(f"ok {number} - {name} # SKIP {reason}")
+    if os.environ.get("TOOLCHAINS"):
+        number += 1
+        print(f"ok {number} - {name} # SKIP no {tool}")
 
 
 def run(*command, **options):
@@ -139,7 +141,7 @@ def test_program(block):
         compiler = names[language]
         name = f"{block.name}, {compiler}"
         if not shutil.which(compiler):
-            skip(name, f"no {compiler}")
+            lacks(name, compiler)
             continue
         problem = failure(compiler, *options, source_of(block), "-x", "none", work / "leaks.o", *flags(),
                           "-o", work / "program")
@@ -149,7 +151,7 @@ def test_program(block):
     compiler = next(compilers())[language]
     name = f"{block.name}, sanitized"
     if not has_sanitizers:
-        skip(name, f"no sanitizers for {compiler}")
+        lacks(name, f"sanitizers for {compiler}")
         return
     problem = failure(compiler, *options, "-g", *SANITIZED, source_of(block), *flags(), "-o", work / "program")
     for expected in [] if problem else runs:
@@ -194,7 +196,7 @@ def test_fragment(block):
             compiler = names[language]
             name = f"{block.name}, {compiler}"
             if not shutil.which(compiler):
-                skip(name, f"no {compiler}")
+                lacks(name, compiler)
                 continue
             result(name, failure(compiler, *[C, CPLUSPLUS][language], "-Wno-unused", "-c", source,
                                  "-o", work / "fragment.o", *flags("--cflags")))
@@ -217,7 +219,7 @@ def test_synopsis(block):
     source.write_text("\n".join(found) + "\n")
     for compiler, _ in compilers():
         if not shutil.which(compiler):
-            skip(f"{name}, {compiler}", f"no {compiler}")
+            lacks(f"{name}, {compiler}", compiler)
             continue
         result(f"{name}, {len(found)} declarations, {compiler}", failure(
             compiler, "-std=gnu11", *WARNINGS, "-c", source, "-o", work / "synopsis.o", *flags("--cflags")))
@@ -227,7 +229,7 @@ def test_line(document, line):
     """A shell line that compiles, on the first program of README.md."""
     name = f"{document}: {line}"
     if not shutil.which("cc"):
-        skip(name, "no cc")
+        lacks(name, "cc")
         return
     program = next(block for block in documents()["README.md"] if block.kind == "program")
     source_of(program, '"aspawn.h"') if " aspawn.c" in line else source_of(program)

@@ -3,8 +3,9 @@
 # The small examples do what they say.
 . "$(dirname "$0")/../checks/tap.sh"
 examples=${BUILD_DIR:-build}/examples
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
+work=$(mktemp -d)
+out=$work/out
+trap 'rm -rf "$work"' EXIT
 
 # A descriptor that is closed while a child holds a copy of it goes on to be reported.
 no_stale_events()
@@ -26,7 +27,7 @@ reports_a_failure()
 # The input comes back, with what the actions have done; then a tree that takes too long.
 checks_in_one_call()
 {
-	"$examples/run" /etc | sed -n '2,/^ls/p' | sed '$d' >"$out"
+	"$examples/run" /usr/bin | sed -n '2,/^ls/p' | sed '$d' >"$out"
 	printf '%s\n' 'check in /: exit 3' input / C 10 error \
 		'check in /: timed out, killed by SIGTERM' \
 		'check in /no/such/directory: not started: action 0, chdir "/no/such/directory": ENOENT' |
@@ -36,9 +37,20 @@ checks_in_one_call()
 # shellcheck disable=SC2012 # the output of ls is what is counted
 runs_in_one_call()
 {
-	"$examples/run" /etc >"$out" && grep -Fx "$(uname -sr)" "$out" &&
-		grep -Fx "ls /etc: exit 0, $(ls -lR /etc | wc -c) bytes" "$out" &&
+	"$examples/run" /usr/bin >"$out" && grep -Fx "$(uname -sr)" "$out" &&
+		grep -Fx "ls /usr/bin: exit 0, $(ls -lR /usr/bin | wc -c) bytes" "$out" &&
 		! "$examples/run" /no/such/directory >"$out" 2>&1 && grep -Fx "ls /no/such/directory: exit 2, 0 bytes" "$out"
+}
+
+# /etc has directories that are closed to others than root.
+lists_what_is_open_to_every_user()
+{
+	mkdir "$work/open" && chmod 755 "$work" "$work/open" && cp "$examples/run" "$work/open" || return 1
+	if [ "$(id -u)" = 0 ]; then
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$work/open/run"
+	else
+		"$work/open/run"
+	fi
 }
 
 needs_no_libc()
@@ -52,5 +64,6 @@ check "a command with its actions" does_all_actions
 check "a command that fails says where" reports_a_failure
 check "everything in one call" checks_in_one_call
 check "a command in one call, and a sink that grows" runs_in_one_call
+check "the demonstration lists a directory that is open to every user" lists_what_is_open_to_every_user
 check "a command without a libc" needs_no_libc
 finish

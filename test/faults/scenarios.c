@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -53,6 +54,8 @@ static void free_stack(void)
 	int r;
 
 	WITH_FAULTS(r = aspawn_stack_free(&stack));
+	if (r == -EBUSY) /* the child of a killed helper, until its exec */
+		aspawn_stack_wait(&stack, NULL);
 	if (r < 0)
 		r = aspawn_stack_free(&stack);
 	promise(r == 0 && !stack.addr, "aspawn_stack_free: %d", r);
@@ -83,6 +86,26 @@ static void with_rules(void)
 static void with_namespace(void)
 {
 	place(open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC), NAMESPACE);
+}
+
+static void limit_descriptors(rlim_t most)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void with_low_limit(void)
+{
+	limit_descriptors(1024);
+}
+
+/* The descriptors are counted. */
+static void with_high_limit(void)
+{
+	limit_descriptors(4096);
 }
 
 /* So many that the child makes the pipes. */
@@ -121,6 +144,15 @@ static void with_cgroup(void)
 {
 	with_cgroups();
 	make_cgroup("/sys/fs/cgroup/aspawn-faults");
+}
+
+/* From Linux 6.14 on a child that is cloned into it is killed. */
+static void with_killed_cgroup(void)
+{
+	with_cgroups();
+	make_cgroup("/sys/fs/cgroup/aspawn-faults-killed");
+	if (aspawn_kill_cgroup(CGROUP))
+		not_here("cgroup.kill");
 }
 
 /* --- aspawn ------------------------------------------------------------------------- */
@@ -339,7 +371,7 @@ static void free_memory(void)
 
 static bool has_no_descriptor(const struct aspawn_child *child)
 {
-	return child->pidfd == -1 && child->started_fd == -1;
+	return child->ended_fd == -1 && child->started_fd == -1;
 }
 
 static bool has_no_pipe(const struct aspawn_child *child)
@@ -371,14 +403,16 @@ static bool start(struct aspawn_child *child, const struct aspawn_command *comma
 	WITH_FAULTS(r = aspawn_start(child, command));
 	promise(r <= 0, "aspawn_start: %d", r);
 	if (r == 0) {
-		promise(child->pid > 0 && (child->in_fd >= 0) == (command->std_in == ASPAWN_PIPE) &&
+		const int pid = aspawn_pid(child);
+		promise((pid > 0 || pid == -ECANCELED) &&
+				(child->in_fd >= 0) == (command->std_in == ASPAWN_PIPE) &&
 				(child->out_fd >= 0) == (command->std_out == ASPAWN_PIPE) &&
 				(child->err_fd >= 0) == (command->std_err == ASPAWN_PIPE),
-			"aspawn_start: pid %d, pipes %d, %d, %d", child->pid, child->in_fd,
-			child->out_fd, child->err_fd);
+			"aspawn_start: pid %d, pipes %d, %d, %d", pid, child->in_fd, child->out_fd,
+			child->err_fd);
 		return true;
 	}
-	promise(!child->pid && has_no_descriptor(child) && has_no_pipe(child) &&
+	promise(aspawn_pid(child) == -EINVAL && has_no_descriptor(child) && has_no_pipe(child) &&
 			pipe_end == UNTOUCHED && aspawn_release(child) == 0,
 		"aspawn_start: %d, and a child", r);
 	free_memory();
@@ -388,10 +422,11 @@ static bool start(struct aspawn_child *child, const struct aspawn_command *comma
 /* Waits again without faults, if the wait has failed with faults. */
 static int wait_again(struct aspawn_child *child, int r, int *status)
 {
-	if (r < 0 && r != -ECANCELED && child->pid > 0)
+	if (r < 0 && r != -ECANCELED && aspawn_pid(child) > 0)
 		r = aspawn_wait(child, status, NULL, -1);
 	promise(r == 0 || r == -ECANCELED, "aspawn_wait: %d, and the child is not reaped", r);
-	promise(child->pid == 0 && has_no_descriptor(child), "aspawn_wait releases the child");
+	promise(aspawn_pid(child) == -EINVAL && has_no_descriptor(child),
+		"aspawn_wait releases the child");
 	return r;
 }
 
@@ -502,14 +537,18 @@ COMMAND(redirections, with_root, 0, NULL, ASPAWN_DEV_NULL(0), ASPAWN_OUTPUT_PIPE
 	ASPAWN_DUP2(1, 2), ASPAWN_OPENAT2(3, ROOT, "dev/null", O_RDWR, 0, 0), ASPAWN_DUP2(0, 0),
 	ASPAWN_CLOSE(3))
 COMMAND(input_pipe, NULL, 0, NULL, ASPAWN_INPUT_PIPE(0, &pipe_end))
-COMMAND(closefrom, NULL, 0, "closed", ASPAWN_CLOSEFROM(3))
-COMMAND(closefrom_pipe, NULL, 0, "closed", ASPAWN_OUTPUT_PIPE(1, &pipe_end), ASPAWN_CLOSEFROM(3))
-COMMAND(closefrom_started_fd, NULL, ASPAWN_COMMAND_STARTED_FD, "closed", ASPAWN_CLOSEFROM(3))
-COMMAND(closefrom_descriptors_unchanged, NULL, ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED, "closed",
+COMMAND(closefrom, with_low_limit, 0, "closed", ASPAWN_CLOSEFROM(3))
+COMMAND(closefrom_counts, with_high_limit, 0, "closed", ASPAWN_CLOSEFROM(3))
+COMMAND(closefrom_pipe, with_low_limit, 0, "closed", ASPAWN_OUTPUT_PIPE(1, &pipe_end),
 	ASPAWN_CLOSEFROM(3))
-COMMAND(closefrom_copies_all, NULL, ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS, "closed",
-	ASPAWN_CLOSEFROM(3))
-COMMAND(closefrom_vfork, NULL, ASPAWN_COMMAND_VFORK, "closed", ASPAWN_CLOSEFROM(3))
+COMMAND(only_below, NULL, 0, "closed", ASPAWN_ONLY_BELOW(3))
+COMMAND(only_below_pipe, NULL, 0, "closed", ASPAWN_OUTPUT_PIPE(1, &pipe_end), ASPAWN_ONLY_BELOW(3))
+COMMAND(only_below_started_fd, NULL, ASPAWN_COMMAND_STARTED_FD, "closed", ASPAWN_ONLY_BELOW(3))
+COMMAND(only_below_descriptors_unchanged, NULL, ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED, "closed",
+	ASPAWN_ONLY_BELOW(3))
+COMMAND(only_below_copies_all, NULL, ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS, "closed",
+	ASPAWN_ONLY_BELOW(3))
+COMMAND(only_below_vfork, NULL, ASPAWN_COMMAND_VFORK, "closed", ASPAWN_ONLY_BELOW(3))
 COMMAND(cloexec_from, NULL, 0, "closed", ASPAWN_CLOEXEC_FROM(3))
 COMMAND(environment, NULL, 0, "environment", ASPAWN_SETENV("GONE", "1"), ASPAWN_CLEARENV(),
 	ASPAWN_SETENV("SET", "1"), ASPAWN_SETENV("TOO", "1"), ASPAWN_UNSETENV("TOO"))
@@ -539,6 +578,7 @@ COMMAND(namespaces, with_namespace, 0, NULL, ASPAWN_SETNS(NAMESPACE, PSYS_CLONE_
 	ASPAWN_MOUNT("none", "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL),
 	ASPAWN_HOSTNAME("elsewhere"))
 COMMAND(join_cgroup, with_cgroup, 0, NULL, ASPAWN_JOIN_CGROUP(CGROUP))
+COMMAND(join_killed_cgroup, with_killed_cgroup, 0, NULL, ASPAWN_JOIN_CGROUP(CGROUP))
 COMMAND(oom_score_adj, NULL, 0, NULL, ASPAWN_OOM_SCORE_ADJ(300))
 COMMAND(write, NULL, 0, NULL, ASPAWN_WRITE("/proc/self/comm", "scenario"))
 COMMAND(call, NULL, 0, NULL, ASPAWN_CALL(nothing, NULL))
@@ -794,25 +834,25 @@ SCENARIO(stream_descriptor)
 	return right;
 }
 
-SCENARIO(stream_closefrom)
+SCENARIO(stream_only_below)
 {
-	const struct aspawn_action closefrom[] = { ASPAWN_CLOSEFROM(3) };
+	const struct aspawn_action only_below[] = { ASPAWN_ONLY_BELOW(3) };
 	struct aspawn_command it = program_as("closed");
 
 	it.std_in = it.std_out = it.std_err = ASPAWN_PIPE;
-	it.actions = closefrom;
+	it.actions = only_below;
 	it.action_count = 1;
 	return lives_alone(&it);
 }
 
 static bool has_streams_of_many(uint64_t flags)
 {
-	const struct aspawn_action closefrom[] = { ASPAWN_CLOSEFROM(3) };
+	const struct aspawn_action only_below[] = { ASPAWN_ONLY_BELOW(3) };
 	struct aspawn_command it = program_as("closed");
 
 	it.flags = flags;
 	it.std_in = it.std_out = it.std_err = ASPAWN_PIPE;
-	it.actions = closefrom;
+	it.actions = only_below;
 	it.action_count = 1;
 	return lives_alone(&it);
 }
@@ -842,11 +882,11 @@ SCENARIO_WITH(with_many_undumpable, many_streams_undumpable_private)
 	return has_streams_of_many(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD);
 }
 
-COMMAND(many_far, with_many, 0, "closed", ASPAWN_DUP2(159, 1), ASPAWN_CLOSEFROM(3))
+COMMAND(many_far, with_many, 0, "closed", ASPAWN_DUP2(159, 1), ASPAWN_ONLY_BELOW(3))
 COMMAND(many_far_private, with_many, ASPAWN_COMMAND_PRIVATE, "closed", ASPAWN_DUP2(159, 1),
-	ASPAWN_CLOSEFROM(3))
+	ASPAWN_ONLY_BELOW(3))
 COMMAND(many_far_and_pipe_undumpable, with_many_undumpable, 0, "closed",
-	ASPAWN_OUTPUT_PIPE(2, &pipe_end), ASPAWN_DUP2(159, 1), ASPAWN_CLOSEFROM(3))
+	ASPAWN_OUTPUT_PIPE(2, &pipe_end), ASPAWN_DUP2(159, 1), ASPAWN_ONLY_BELOW(3))
 
 static bool is_nonblocking(int fd)
 {
@@ -889,7 +929,8 @@ static bool release(const struct aspawn_command *command, bool after_exec)
 		promise(r == 0 || r == -ECANCELED, "aspawn_wait_started: %d", r);
 	}
 	WITH_FAULTS(r = aspawn_release(&child));
-	promise(r == 0 && child.pid > 0 && has_no_descriptor(&child), "aspawn_release: %d", r);
+	promise(r == 0 && aspawn_pid(&child) > 0 && has_no_descriptor(&child), "aspawn_release: %d",
+		r);
 	WITH_FAULTS(r = aspawn_release(&child));
 	promise(r == 0, "aspawn_release, again: %d", r);
 	WITH_FAULTS(r = aspawn_wait(&child, &status, NULL, -1));
@@ -1027,16 +1068,16 @@ static bool end_lingering(uint64_t flags, const struct aspawn_action *actions, s
 	it.action_count = count;
 	if (!start(&child, &it))
 		return false;
-	const int pid = child.pid;
+	const int pid = aspawn_pid(&child);
 	if (wait_ms >= 0) {
 		WITH_FAULTS(r = aspawn_wait(&child, &status, NULL, wait_ms));
 		promise(r, "said to run, status %#x", status);
 		promise(r != -ECANCELED || status == CANNOT || status == KILLED,
 			"said to have failed, status %#x", status);
-		promise((child.pid == pid) == (r && r != -ECANCELED && r != -ECHILD),
-			"aspawn_wait: %d, pid %d", r, child.pid);
+		promise((aspawn_pid(&child) == pid) == (r && r != -ECANCELED && r != -ECHILD),
+			"aspawn_wait: %d, pid %d", r, aspawn_pid(&child));
 	}
-	if (child.pid == 0)
+	if (aspawn_pid(&child) == -EINVAL)
 		return free_memory(), false;
 	WITH_FAULTS(r = ends(&child, SIGTERM));
 	if (r < 0)
@@ -1094,8 +1135,8 @@ SCENARIO(kill_group_of_none)
 	return end_lingering(0, NULL, 0, -1, aspawn_kill_group);
 }
 
-/* The program is executed, or has ended, before its cgroup is killed. Linux 6.18 kills children that
- * CLONE_INTO_CGROUP starts in a cgroup that was killed before, so each run makes a new one. */
+/* The program is executed, or has ended, before its cgroup is killed. Each run makes a new one, so
+ * that each makes the same calls: "join_killed_cgroup" has another. */
 SCENARIO_WITH(with_cgroups, kill_cgroup)
 {
 	static const char path[] = "/sys/fs/cgroup/aspawn-faults-to-kill";
@@ -1137,8 +1178,8 @@ static bool has_ended(uint64_t flags)
 		return false;
 	const bool runs = aspawn_wait_started(&child, NULL, -1) == 0;
 	WITH_FAULTS(before = aspawn_ended(&child));
-	kill(child.pid, SIGTERM);
-	waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT);
+	kill(aspawn_pid(&child), SIGTERM);
+	waitid(P_PID, (id_t)aspawn_pid(&child), &info, WEXITED | WNOWAIT);
 	WITH_FAULTS(after = aspawn_ended(&child));
 	promise(after < 0 || after == 1, "aspawn_ended: %d", after);
 	it_may_have_run();
@@ -1240,23 +1281,16 @@ SCENARIO(private_command_fork)
 	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_FORK, NULL, 0, NULL);
 }
 
-SCENARIO(private_command_closefrom)
+SCENARIO(private_command_only_below)
 {
-	const struct aspawn_action closefrom = ASPAWN_CLOSEFROM(3);
+	const struct aspawn_action only_below = ASPAWN_ONLY_BELOW(3);
 
-	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD, &closefrom, 1, NULL);
+	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD, &only_below, 1, NULL);
 }
 
-SCENARIO(private_autoreaped_command)
+SCENARIO(private_command_dies_with_caller)
 {
-	return command(ASPAWN_COMMAND_AUTOREAP, NULL, 0, NULL);
-}
-
-SCENARIO(private_autokilled_command)
-{
-	const struct aspawn_action no_new_privs = ASPAWN_NO_NEW_PRIVS();
-
-	return command(ASPAWN_COMMAND_AUTOKILL, &no_new_privs, 1, NULL);
+	return command(ASPAWN_COMMAND_DIES_WITH_CALLER, NULL, 0, NULL);
 }
 
 SCENARIO(run)
@@ -1438,12 +1472,12 @@ static bool communicate(const struct aspawn_command *command, struct aspawn_io *
 	WITH_FAULTS(r = aspawn_communicate(&child, io));
 	check_io(r, io, status);
 	promise(has_no_descriptor(&child) && has_no_pipe(&child),
-		"aspawn_communicate: %d, descriptors %d, %d, %d, %d, %d", r, child.pidfd,
+		"aspawn_communicate: %d, descriptors %d, %d, %d, %d, %d", r, child.ended_fd,
 		child.started_fd, child.in_fd, child.out_fd, child.err_fd);
-	promise(child.pid == 0 || (r < 0 && io->status == -1),
+	promise(aspawn_pid(&child) == -EINVAL || (r < 0 && io->status == -1),
 		"aspawn_communicate: %d, and a child", r);
-	if (child.pid) {
-		kill(child.pid, SIGKILL);
+	if (aspawn_pid(&child) > 0) {
+		kill(aspawn_pid(&child), SIGKILL);
 		wait_again(&child, -1, &left);
 	}
 	free_memory();
@@ -1757,7 +1791,7 @@ SCENARIO(popen_noshell_vmfork)
 
 /* --- queues --------------------------------------------------------------------------- */
 
-static bool check_of_queue(struct aspawn_queue *queue, int ticket)
+static bool check_of_queue(struct aspawn_queue *queue, int64_t ticket)
 {
 	const struct aspawn_result *result = NULL;
 	int r;
@@ -1784,27 +1818,31 @@ static bool check_of_queue(struct aspawn_queue *queue, int ticket)
 	return right;
 }
 
-static bool queue_of(uint64_t flags, uint32_t servers)
+static bool queue_of(uint64_t flags, const struct aspawn_action *action)
 {
-	const struct aspawn_queue_options options = {
-		.size = sizeof options, .running = servers, .servers = servers, .flags = flags
-	};
+	const struct aspawn_queue_options options = { .size = sizeof options,
+						      .running = 1,
+						      .flags = flags };
 	char *const argv[] = { program, NULL };
-	const struct aspawn_command command = { .size = sizeof command, .argv = argv };
+	const struct aspawn_command command = { .size = sizeof command,
+						.argv = argv,
+						.actions = action,
+						.action_count = action != NULL };
 	const struct aspawn_job job = { .size = sizeof job,
 					.flags = ASPAWN_JOB_OUTPUT,
 					.command = &command };
 	struct aspawn_queue *queue = NULL;
 	bool right = true;
+	int64_t ticket;
 	int r;
 
 	WITH_FAULTS(r = aspawn_queue_create(&queue, &options));
 	promise(r == 0 ? queue != NULL : r < 0 && !queue, "aspawn_queue_create: %d", r);
 	if (r < 0)
 		return false;
-	WITH_FAULTS(r = aspawn_queue_submit(queue, &job));
-	promise(r, "aspawn_queue_submit: %d", r);
-	right = r > 0 && check_of_queue(queue, r);
+	WITH_FAULTS(ticket = aspawn_queue_submit(queue, &job));
+	promise(ticket, "aspawn_queue_submit: 0");
+	right = ticket > 0 && check_of_queue(queue, ticket);
 	WITH_FAULTS(r = aspawn_queue_close(queue));
 	promise(r == 0, "aspawn_queue_close: %d", r);
 	return right;
@@ -1812,15 +1850,21 @@ static bool queue_of(uint64_t flags, uint32_t servers)
 
 SCENARIO(queue)
 {
-	return queue_of(0, 1);
+	return queue_of(0, NULL);
 }
 
-SCENARIO(queue_of_servers)
+/* The job uses a descriptor of the caller's. */
+SCENARIO(queue_descriptor)
 {
-	return queue_of(0, 2);
+	const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const struct aspawn_action action = ASPAWN_DUP2(fd, 0);
+	const bool right = queue_of(0, &action);
+
+	close(fd);
+	return right;
 }
 
 SCENARIO(queue_local)
 {
-	return queue_of(ASPAWN_QUEUE_LOCAL, 1);
+	return queue_of(ASPAWN_QUEUE_LOCAL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Commands of random actions, strings and sizes: the start fails or makes a child. The parent
 // never crashes, and no descriptor or process is left. libFuzzer; make fuzz.
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -212,8 +213,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	std::memset(&child, 0x55, sizeof child);
 	int r = aspawn_start(&child, &command);
 	if (r < 0) {
-		check(child.pid == 0, "a child after an error");
-		check(child.pidfd == -1 && child.started_fd == -1, "a descriptor after an error");
+		check(aspawn_pid(&child) == -EINVAL, "a child after an error");
+		check(child.ended_fd == -1 && child.started_fd == -1, "a descriptor after an error");
 		check(child.in_fd == -1 && child.out_fd == -1 && child.err_fd == -1,
 		      "a pipe after an error");
 		check(aspawn_release(&child) == 0, "no release after an error");

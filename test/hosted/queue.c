@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue beside a libc: functions in its server, compiled as the rest of the program. */
+/* A queue beside a libc: its jobs begin on the thread pointer of its server. */
 #include <errno.h>
 
 #include <aspawn/queue.h>
@@ -10,13 +10,13 @@
 static int calls;
 
 /* With a stack protector, which reads the thread's memory, and errno, which is there. */
-static int sets_errno(void *arg, const struct aspawn_result *result)
+static int sets_errno(void *arg)
 {
 	volatile char array[64];
 
 	(void)arg;
 	for (unsigned i = 0; i < sizeof array; i++)
-		array[i] = (char)result->end;
+		array[i] = 1;
 	errno = EXDEV;
 	__atomic_add_fetch(&calls, array[5], __ATOMIC_SEQ_CST);
 	return 0;
@@ -24,18 +24,20 @@ static int sets_errno(void *arg, const struct aspawn_result *result)
 
 TEST(queue_gives_its_server_a_thread_pointer_of_its_own)
 {
-	const struct aspawn_queue_options options = { .size = sizeof options,
-						      .completed = sets_errno };
+	const struct aspawn_queue_options options = { .size = sizeof options };
+	const struct aspawn_action action = ASPAWN_CALL(sets_errno, NULL);
 	const struct aspawn_result *result;
 	struct aspawn_queue *queue;
 	struct self self;
-	const struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_job job = { .size = sizeof job, .command = &command };
 
 	if (!memory_is_shared())
 		skip("this emulator copies the memory");
 	if (!PSYS_CLONE_TLS_IS_POINTER)
 		skip("not on this architecture");
+	command.actions = &action;
+	command.action_count = 1;
 	errno = 0;
 	CHECK_EQUAL(aspawn_queue_create(&queue, &options), 0);
 	CHECK(aspawn_queue_submit(queue, &job) > 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many jobs from many threads, with random inputs, timeouts, keys and cancels, while another thread
- * kills a server now and then. Each job must end exactly once, in a way that a model allows, with the
+ * kills the server now and then. Each job must end exactly once, in a way that a model allows, with the
  * status and the output of its own program.
  *
- *	[SERVERS=n] model CHILD [local] [jobs [seed]]
+ *	model CHILD [local] [jobs [seed]]
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -99,7 +99,7 @@ static void check_result(const struct aspawn_result *result)
 }
 
 /* Returns the ticket. */
-static int submit_random(uint64_t cookie, unsigned *random)
+static int64_t submit_random(uint64_t cookie, unsigned *random)
 {
 	struct known *known = &jobs[cookie];
 	char text[32], ms[16], status[16];
@@ -156,14 +156,14 @@ static void *use(void *arg)
 
 	for (;;) {
 		const int cookie = __atomic_fetch_add(&submitted, 1, __ATOMIC_SEQ_CST);
-		int ticket;
+		int64_t ticket;
 
 		if (cookie >= count)
 			break;
 		while ((ticket = submit_random((uint64_t)cookie, &random)) == -PSYS_EAGAIN)
 			take(1);
 		if (ticket <= 0) {
-			wrong("submit: %d", ticket);
+			wrong("submit: %d", (int)ticket);
 			return NULL;
 		}
 		if (next_random(&random) % 16 == 0) {
@@ -179,11 +179,10 @@ static void *use(void *arg)
 	return NULL;
 }
 
-/* One of the processes of this name whose parent is this one; 0: none. */
-static int find_server(unsigned *random)
+/* The process of this name whose parent is this one; 0: none. */
+static int find_server(void)
 {
 	char line[512];
-	unsigned found = 0;
 	int pid = 0;
 	FILE *children = popen("ps -o pid=,ppid=,comm= -e", "r");
 
@@ -191,7 +190,7 @@ static int find_server(unsigned *random)
 		int of, parent;
 		char name[64];
 		if (sscanf(line, "%d %d %63s", &of, &parent, name) == 3 && parent == getpid() &&
-		    !strcmp(name, "aspawn-queue") && next_random(random) % ++found == 0)
+		    !strcmp(name, "aspawn-queue"))
 			pid = of;
 	}
 	if (children)
@@ -199,14 +198,14 @@ static int find_server(unsigned *random)
 	return pid;
 }
 
-static void *kill_servers(void *arg)
+static void *kill_server(void *arg)
 {
 	unsigned random = (unsigned)(uintptr_t)arg;
 
 	while (__atomic_load_n(&taken, __ATOMIC_SEQ_CST) < count &&
 	       !__atomic_load_n(&failures, __ATOMIC_RELAXED)) {
 		usleep(20000 + next_random(&random) % 100000);
-		const int server = find_server(&random);
+		const int server = find_server();
 		if (server && kill(server, SIGKILL) == 0)
 			kills++;
 	}
@@ -231,14 +230,10 @@ int main(int argc, char **argv)
 	count = argc > 2 + is_local ? atoi(argv[2 + is_local]) : 5000;
 	const unsigned seed =
 		argc > 3 + is_local ? (unsigned)atoi(argv[3 + is_local]) : (unsigned)time(NULL);
-	const char *const servers = getenv("SERVERS");
 	const struct aspawn_queue_options options = {
 		.size = sizeof options,
 		.jobs = 64,
 		.running = 8,
-		.servers = is_local ? 0 :
-			   servers  ? (uint32_t)atoi(servers) :
-				      1,
 		.flags = is_local ? ASPAWN_QUEUE_LOCAL : 0,
 	};
 	jobs = calloc((size_t)count, sizeof *jobs);
@@ -248,7 +243,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	printf("1..1\n# seed %u\n", seed);
-	pthread_create(&threads[THREADS], NULL, is_local ? serve : kill_servers,
+	pthread_create(&threads[THREADS], NULL, is_local ? serve : kill_server,
 		       (void *)(uintptr_t)seed);
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, use,
@@ -265,8 +260,7 @@ int main(int argc, char **argv)
 		pthread_join(threads[THREADS], NULL);
 	printf("# %d ran, %d not started, %d timed out, %d cancelled, %d lost, %d servers killed\n",
 	       by_end[1], by_end[2], by_end[3], by_end[4], by_end[5], kills);
-	printf("%sok 1 - %d jobs of %d threads and %u servers end as a model allows%s\n",
-	       failures ? "not " : "", count, THREADS, options.servers,
-	       is_local ? ", in this process" : ", while servers are killed");
+	printf("%sok 1 - %d jobs of %d threads end as a model allows%s\n", failures ? "not " : "",
+	       count, THREADS, is_local ? ", in this process" : ", while the server is killed");
 	return failures != 0;
 }

@@ -2,6 +2,7 @@
 /* Handles of children: moving, releasing, asking; signals to a child and its descendants. */
 #include "filter.h"
 #include "private.h"
+#include "queues.h"
 
 /* --- a handle that moves ------------------------------------------------------------ */
 
@@ -99,7 +100,7 @@ TEST(a_handle_may_move_before_communicate)
 		CHECK_EQUAL(aspawn_communicate(child, &io), 0);
 		CHECK_EQUAL(psys_strcmp(text, "text"), 0);
 		child = moved(child);
-		CHECK_EQUAL(child->pid, 0);
+		CHECK_EQUAL(aspawn_pid(child), -PSYS_EINVAL);
 		CHECK(child->in_fd == -1 && child->out_fd == -1 && child->err_fd == -1);
 		CHECK_EQUAL(aspawn_wait_started(child, NULL, -1), 0);
 		CHECK_EQUAL(aspawn_release(child), 0);
@@ -210,8 +211,8 @@ TEST(ended_tells_of_a_child_that_another_wait_reaped_if_the_kernel_does)
 	for (int i = 0; i < 2; i++) {
 		command.flags = i ? ASPAWN_COMMAND_NO_PIDFD : 0;
 		struct aspawn_child child = start_command(NULL, &command);
-		const bool known = child.pidfd >= 0 && keeps_status();
-		CHECK_EQUAL(reap(child.pid), 7);
+		const bool known = child.ended_fd >= 0 && keeps_status();
+		CHECK_EQUAL(reap(aspawn_pid(&child)), 7);
 		CHECK_EQUAL(aspawn_ended(&child), known ? 1 : -PSYS_ECHILD);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECHILD);
@@ -286,11 +287,11 @@ ROLE(starts_another)
 			psys_setsid();
 		pid = psys_getpid();
 		psys_write(1, &pid, sizeof pid);
-		sleep_ms(60000);
+		sleep_ms(600000);
 		return 0;
 	}
 	if (psys_strcmp(how, "ends"))
-		sleep_ms(60000);
+		sleep_ms(600000);
 	return 0;
 }
 
@@ -443,4 +444,112 @@ TEST(kill_cgroup_reaches_another_session)
 	kill_lingering(outsider);
 	CHECK_EQUAL(aspawn_kill_cgroup(group.fd), 0); /* an empty group */
 	remove_cgroup(&group);
+}
+
+/* From Linux 6.14 on a child that is cloned into a group that was once killed is killed too. */
+static void check_restart(const struct cgroup *group, uint64_t flags)
+{
+	const struct aspawn_action join = ASPAWN_JOIN_CGROUP(group->fd);
+	struct self self;
+
+	for (int killed = 0; killed < 3; killed++) {
+		struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+		int descriptors = count_descriptors();
+
+		command.flags = flags;
+		command.std_out = ASPAWN_PIPE;
+		command.actions = &join;
+		command.action_count = 1;
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(why_not_started(&child), 0);
+		CHECK_EQUAL(aspawn_kill_cgroup(group->fd), 0);
+		psys_close(child.out_fd);
+		check_ends(&child, PSYS_SIGKILL);
+
+		command = command_in_role(&self, "reports_cgroup", NULL);
+		command.flags = flags;
+		command.actions = &join;
+		command.action_count = 1;
+		child = start_command(NULL, &command);
+		CHECK_EQUAL(child.ended_fd < 0, flags & ASPAWN_COMMAND_NO_PIDFD ? 1 : 0);
+		check_ends(&child, 0);
+		CHECK_EQUAL(count_descriptors(), descriptors);
+		CHECK(!have_children());
+	}
+}
+
+static void make_killable(struct cgroup *group)
+{
+	make_cgroup(group);
+	if (psys_faccessat(group->fd, "cgroup.kill", PSYS_F_OK) == 0)
+		return;
+	remove_cgroup(group);
+	skip("this kernel has no cgroup.kill");
+}
+
+TEST(a_killed_cgroup_takes_the_next_command)
+{
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_NO_PIDFD,
+					  ASPAWN_COMMAND_VFORK };
+	struct cgroup group;
+
+	make_killable(&group);
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		check_restart(&group, flags[i]);
+	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN); /* the kernel reaps the first child */
+	const struct aspawn_action join = ASPAWN_JOIN_CGROUP(group.fd);
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "reports_cgroup", NULL);
+	command.actions = &join;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	aspawn_wait(&child, NULL, NULL, -1);
+	remove_cgroup(&group);
+}
+
+TEST(a_killed_cgroup_takes_the_next_private_command)
+{
+	struct cgroup group;
+
+	need_shared_memory();
+	make_killable(&group);
+	check_restart(&group, ASPAWN_COMMAND_PRIVATE);
+	check_restart(&group, ASPAWN_COMMAND_DIES_WITH_CALLER);
+	remove_cgroup(&group);
+}
+
+static void check_jobs_of_killed_cgroup(uint64_t flags)
+{
+	struct cgroup group;
+	struct self self;
+
+	make_cgroup(&group);
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .running = 1, .flags = flags });
+	const struct aspawn_action join = ASPAWN_JOIN_CGROUP(group.fd);
+	struct aspawn_command command = command_in_role(&self, "reports_cgroup", NULL);
+
+	command.actions = &join;
+	command.action_count = 1;
+	for (int killed = 0; killed < 2; killed++) {
+		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
+		const struct aspawn_result *result = next_result(queue);
+		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->status, 0);
+		give_back(queue, result);
+		aspawn_kill_cgroup(group.fd); /* before Linux 5.14 there is no such file */
+	}
+	close_queue(queue);
+	remove_cgroup(&group);
+}
+
+TEST(a_killed_cgroup_takes_the_next_job)
+{
+	check_jobs_of_killed_cgroup(0);
+}
+
+TEST(a_killed_cgroup_takes_the_next_job_of_a_local_queue)
+{
+	check_jobs_of_killed_cgroup(ASPAWN_QUEUE_LOCAL);
 }

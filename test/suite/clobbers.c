@@ -109,16 +109,12 @@ TEST(stubs_keep_general_registers)
 	lost += kept##i != (double)(seed + 257 * i);
 
 KEEPERS(floats, , , FILL_FLOAT, COUNT_FLOAT, )
-#endif
 
 TEST(stubs_keep_floats)
 {
-#ifdef FLOAT
 	check_keepers(floats);
-#else
-	skip("no floating point registers");
-#endif
 }
+#endif
 
 /* Vectors of 128 bits that each processor of the target has. */
 #if defined(__SSE2__) || defined(__aarch64__)
@@ -138,16 +134,12 @@ typedef int short_vector __attribute__((vector_size(16)));
 		kept##i[3] != 5 + i;
 
 KEEPERS(short_vectors, , , FILL_SHORT_VECTOR, COUNT_SHORT_VECTOR, )
-#endif
 
 TEST(stubs_keep_vectors_of_128_bits)
 {
-#ifdef SHORT_VECTOR
 	check_keepers(short_vectors);
-#else
-	skip("no vectors on each processor");
-#endif
 }
+#endif
 
 /* The registers of a product, which compilers keep one at a time. */
 #if defined(__mips__) && __mips_isa_rev < 6
@@ -159,16 +151,12 @@ TEST(stubs_keep_vectors_of_128_bits)
 	__asm__ volatile("mflo %0" : "=r"(kept) : "l"(kept)); \
 	lost += kept != seed;
 KEEPERS(lo, , FILL_LO, FILL_NONE, FILL_NONE, COUNT_LO)
-#endif
 
 TEST(stubs_keep_products)
 {
-#ifdef FILL_LO
 	check_keepers(lo);
-#else
-	skip("no registers of products");
-#endif
 }
+#endif
 
 /* Vectors whose size the processor has: SVE's and RISC-V's. Each byte is 1. */
 #if defined(__clang__) && defined(__aarch64__)
@@ -214,29 +202,22 @@ static unsigned char bytes[32 * 256];
 		lost += bytes[i] != 1;
 
 KEEPERS(vectors, VECTORS, BEGIN_VECTORS, FILL_VECTOR, STORE_VECTOR, END_VECTORS)
-#endif
-#ifdef FILL_PREDICATE
-KEEPERS(predicates, VECTORS, , FILL_PREDICATE, COUNT_PREDICATE, )
-#endif
 
 TEST(stubs_keep_vectors)
 {
-#ifdef VECTORS
 	if (!HAS_VECTORS)
 		skip("a processor or kernel without vectors");
 	check_keepers(vectors);
-#else
-	skip("no vectors of a variable size");
-#endif
 }
+#endif
+
+#ifdef FILL_PREDICATE
+KEEPERS(predicates, VECTORS, , FILL_PREDICATE, COUNT_PREDICATE, )
 
 TEST(stubs_keep_predicates)
 {
-#ifdef FILL_PREDICATE
 	if (!HAS_VECTORS)
 		skip("a processor or kernel without vectors");
 	check_keepers(predicates);
-#else
-	skip("no predicates");
-#endif
 }
+#endif

@@ -7,6 +7,7 @@ enum { STATUS_FAILED = 1, STATUS_SKIPPED = 77 };
 char **environment;
 static char own_path[PSYS_PATH_MAX];
 static bool is_init;
+static char run_name[2 * PSYS_DECIMAL_SIZE + 2]; /* "-" and two numbers */
 
 /* Shared by a test's process and the harness. */
 static struct report {
@@ -89,6 +90,12 @@ void skip(const char *reason)
 	psys_exit_group(STATUS_SKIPPED);
 }
 
+void need_call(long result, const char *reason)
+{
+	if (result == -PSYS_ENOSYS || result == -PSYS_EPERM)
+		skip(reason);
+}
+
 /* ----------------------------------------------------------------- running */
 
 /* Returns the status of the test's process, or -1 after a timeout. */
@@ -130,6 +137,7 @@ static int run(const struct test *test)
 		psys_wait4(pid, NULL, 0, NULL);
 	while (psys_wait4(-1, NULL, PSYS_WNOHANG, NULL) > 0)
 		continue; /* orphans, as init */
+	remove_files("/tmp", "aspawn-", run_name);
 	return status;
 }
 
@@ -230,6 +238,23 @@ static void begin_as_usual(void)
 	psys_close(fd);
 }
 
+static void name_run(void)
+{
+	size_t length = 1;
+
+	run_name[0] = '-';
+	length += psys_i64_to_decimal(run_name + length, psys_getpid());
+	run_name[length++] = '-';
+	psys_i64_to_decimal(run_name + length, (uint32_t)monotonic_ns() % 1000000);
+}
+
+void append_own_name(char *path)
+{
+	path += psys_strlen(path);
+	path += psys_i64_to_decimal(path, psys_getpid());
+	psys_strlcpy(path, run_name, sizeof run_name);
+}
+
 static int run_suite(int argc, char **argv)
 {
 	struct psys_sigset chld;
@@ -237,6 +262,7 @@ static int run_suite(int argc, char **argv)
 	int number = 0, failed = 0;
 
 	begin_as_usual();
+	name_run();
 	report = shared_page();
 	psys_sigemptyset(&chld);
 	psys_sigaddset(&chld, PSYS_SIGCHLD);

@@ -28,8 +28,8 @@ struct role {
 	int (*run)(int argc, char **argv);
 };
 
-/* TEST(name) { ... }; TEST_SECONDS for a time limit other than 20 seconds. */
-#define TEST(name) TEST_SECONDS(name, 20)
+/* TEST(name) { ... }; TEST_SECONDS for a time limit other than 200 seconds. */
+#define TEST(name) TEST_SECONDS(name, 200)
 #define TEST_SECONDS(name, seconds)                                                     \
 	static void name(void);                                                         \
 	__attribute__((used, section("suite_tests"))) static struct test *test_##name = \
@@ -54,6 +54,10 @@ struct role {
 _Noreturn void check_failed(const char *file, int line, const char *what);
 void check_equal(const char *file, int line, const char *what, int64_t actual, int64_t expected);
 _Noreturn void skip(const char *reason);
+
+/* Skips the test if the call is refused: the kernel lacks it, or a filter forbids it, as those of
+ * container engines do. */
+void need_call(long result, const char *reason);
 
 /* Prints a line of diagnostics: "# text number". */
 void note(const char *text, int64_t number);
@@ -83,6 +87,15 @@ static inline ASPAWN_CHILD uintptr_t address_of(const volatile void *object)
 	return address;
 }
 
+/*
+ * What a test makes in /tmp is called "aspawn-" and something, to which this appends what no test
+ * beside it has, also in another pid namespace. The harness removes what a test has left.
+ */
+void append_own_name(char *path);
+
+/* Milliseconds, for what happens soon on an idle machine. */
+enum { LONG = 100000 };
+
 /* Returns count, or a fiftieth of it on a bare kernel and with SUITE_QUICK: emulated
  * machines are slow. */
 int scaled(int count);
@@ -102,6 +115,9 @@ int fork_child(void);
  * execute it in a role. */
 void need_others_to_reach_program(void);
 
+/* A user that has no processes but this test's: their number is limited by user. */
+unsigned own_user(void);
+
 /*
  * A thread that a libc does not know: fn runs on a stack of its own, without a thread pointer of its
  * own. join waits for its end.
@@ -112,6 +128,17 @@ struct thread {
 };
 void thread_start(struct thread *thread, int (*fn)(void *), void *arg);
 void thread_join(struct thread *thread);
+
+/* Ends the main thread alone, while another runs fn, which does not return. That calls the second
+ * function first. */
+_Noreturn void end_main_thread(int (*fn)(void *));
+void await_end_of_main_thread(void);
+
+/* Makes a directory in /tmp and changes to it. */
+void enter_own_directory(void);
+
+/* Removes the files of this directory whose names begin and end so, and what is in them. */
+void remove_files(const char *directory, const char *begin, const char *end);
 
 /* Makes a control group "aspawn-test-...", or skips the test. */
 struct cgroup {

@@ -53,7 +53,9 @@ static int kills_the_child(void *killed)
 	if (pid)
 		psys_kill(pid, PSYS_SIGKILL);
 	*(int *)killed = pid;
-	sleep_ms(50);
+	if (pid) /* until it has ended; it is not reaped */
+		psys_waitid(PSYS_P_PID, pid, NULL, (int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WALL),
+			    NULL);
 	gate_open(&go);
 	return 0;
 }

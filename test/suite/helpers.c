@@ -199,7 +199,7 @@ static const char *make_directory(void)
 	static char directory[64] = "/tmp/aspawn-suite-";
 
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
-	psys_i64_to_decimal(directory + psys_strlen(directory), psys_getpid());
+	append_own_name(directory);
 	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, directory, 0755), 0);
 	CHECK_EQUAL(psys_chdir(directory), 0);
 	return directory;

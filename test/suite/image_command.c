@@ -38,7 +38,7 @@ static void check_packs(const void *bytes, size_t size, size_t offset)
 	CHECK_EQUAL(psys_memcmp(same, bytes, size), 0);
 }
 
-TEST_SECONDS(bytes_are_packed_and_unpacked, 60)
+TEST(bytes_are_packed_and_unpacked)
 {
 	static _Alignas(16) unsigned char bytes[MOST];
 	enum { STRING = PACKED_BLOCK * PACKED_BLOCKS };
@@ -113,7 +113,7 @@ static int mode_here(void)
 	return observe(&nothing, 1, "").mode;
 }
 
-TEST_SECONDS(a_command_of_all_bytes_and_any_size_comes_into_the_image, 60)
+TEST(a_command_of_all_bytes_and_any_size_comes_into_the_image)
 {
 	static struct aspawn_pool pool;
 	const int mode = mode_here();

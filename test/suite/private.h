@@ -5,7 +5,7 @@
 
 #include "observe.h"
 
-extern const struct psys_timespec at_once, ten_seconds;
+extern const struct psys_timespec at_once, long_enough;
 
 /* Skips the test where no process can share memory. */
 void need_shared_memory(void);
@@ -34,6 +34,10 @@ void check_unseen(int pid);
 /* Checks that private children are waited for with their status, and that a program finds SIGCHLD
  * ignored (1) or not (0). */
 void check_status_arrives(int expected_disposition);
+
+/* The child is known to have ended: a wait without patience gives its status, or gives the helper a
+ * second to store it. */
+void check_wait_at_once(struct aspawn_child *child, int expected);
 
 /* An aspawn_fn: stores its parent in numbers[1], opens numbers[2], waits for numbers[0], returns 5. */
 ASPAWN_CHILD int child_tells_parent(void *numbers, int fd, void *mask, void *data, size_t length);

@@ -23,7 +23,7 @@ static void check_host_dies(void)
 		shared[4] = spawn_helped(&stack, shared, &pid, NULL);
 		shared[5] = pid;
 		gate_open(&shared[6]);
-		sleep_ms(60000);
+		sleep_ms(600000);
 	}
 	gate_wait(&shared[6]);
 	CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
@@ -62,7 +62,7 @@ static void kills_the_helper(const void *arg)
 	sleep_ms(20);
 	CHECK_EQUAL(aspawn_private_wait(&stack, NULL, NULL, &at_once), -PSYS_ETIMEDOUT);
 	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
-	CHECK_EQUAL(aspawn_private_wait(&stack, &status, NULL, &ten_seconds), -PSYS_ECHILD);
+	CHECK_EQUAL(aspawn_private_wait(&stack, &status, NULL, &long_enough), -PSYS_ECHILD);
 	CHECK_EQUAL(status, -7);
 	CHECK_EQUAL(aspawn_stack_busy(&stack), 1); /* by the child */
 	gate_open(&numbers[0]);
@@ -84,7 +84,7 @@ static void kills_the_helper_of_one_with_pdeathsig(const void *arg)
 
 	(void)arg;
 	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
-	sleep_until_gone(child.pid);
+	sleep_until_gone(aspawn_pid(&child));
 	int r = aspawn_wait(&child, NULL, NULL, -1);
 	CHECK(r == 0 || r == -PSYS_ECHILD);
 }
@@ -111,22 +111,22 @@ static void loses_the_helper(const void *arg)
 	if (is_subreaper)
 		CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
 	helper = start_helped(&child, flags, NULL);
-	const int pid = child.pid;
-	const bool known = is_subreaper || (child.pidfd >= 0 && keeps_status());
+	const int pid = aspawn_pid(&child);
+	const bool known = is_subreaper || (child.ended_fd >= 0 && keeps_status());
 	note("the status is known:", known);
 	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
 	sleep_ms(50);
-	if (child.pidfd >= 0 || is_subreaper) {
+	if (child.ended_fd >= 0 || is_subreaper) {
 		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, 20), -PSYS_ETIMEDOUT);
 		CHECK_EQUAL(aspawn_ended(&child), 0);
 		CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGTERM), 0);
 	} else {
 		CHECK_EQUAL(psys_kill(pid, PSYS_SIGTERM), 0);
 	}
-	int r = aspawn_wait(&child, &status, NULL, 10000);
+	int r = aspawn_wait(&child, &status, NULL, LONG);
 	CHECK_EQUAL(r, known ? 0 : -PSYS_ECHILD);
 	CHECK_EQUAL(status, known ? PSYS_SIGTERM : -7);
-	CHECK_EQUAL(child.pid, 0);
+	CHECK_EQUAL(aspawn_pid(&child), -PSYS_EINVAL);
 	sleep_until_gone(pid);
 	check_nothing_is_left();
 }
@@ -149,6 +149,113 @@ TEST(a_subreaper_gets_the_child_of_a_killed_helper)
 TEST(a_subreaper_gets_the_child_of_a_killed_helper_without_a_pidfd)
 {
 	run_under_reaper(loses_the_helper, &(struct killed){ ASPAWN_COMMAND_NO_PIDFD, true });
+}
+
+static ASPAWN_CHILD int stores_parent(void *to)
+{
+	__atomic_store_n((int *)to, psys_getppid(), __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* It goes on after that, and has no time for output once it has ended. */
+static void communicates_without_the_helper(const void *arg)
+{
+	struct self self;
+	struct aspawn_command command = private_command(&self, "copies", NULL);
+	char text[16];
+	struct aspawn_io io = { .size = sizeof io,
+				.input = "private",
+				.input_size = 7,
+				.out = { .data = text, .size = sizeof text },
+				.grace_ms = -1 };
+	static int helper;
+	const struct aspawn_action action = ASPAWN_CALL(stores_parent, &helper);
+
+	(void)arg;
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	command.actions = &action;
+	command.action_count = 1;
+	command.std_in = command.std_out = ASPAWN_PIPE;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
+	struct psys_pollfd poll = { child.ended_fd, PSYS_POLLIN, 0 };
+	CHECK_EQUAL(psys_ppoll(&poll, 1, NULL, NULL, 0), child.ended_fd >= 0);
+	CHECK_EQUAL(aspawn_communicate(&child, &io), 0);
+	CHECK_EQUAL(io.status, 0);
+	CHECK_EQUAL(psys_strcmp(text, "private"), 0);
+}
+
+TEST(communicate_goes_on_without_a_killed_helper)
+{
+	run_under_reaper(communicates_without_the_helper, NULL);
+}
+
+static int kills_after_a_moment(void *pid)
+{
+	sleep_ms(50);
+	return psys_kill(*(int *)pid, PSYS_SIGKILL);
+}
+
+/* The caller may not sleep for a time: that would have an end. */
+static void waits_without_the_helper(const void *arg)
+{
+	struct aspawn_child child;
+	struct thread thread;
+	const int helper = start_helped(&child, 0, NULL);
+	int pid = aspawn_pid(&child);
+
+	(void)arg;
+	if (child.ended_fd < 0)
+		skip("no pidfd");
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
+	thread_start(&thread, kills_after_a_moment, &pid);
+#ifdef PSYS_NR_nanosleep
+	filter_trap(PSYS_NR_nanosleep);
+#endif
+	filter_trap(PSYS_NR_clock_nanosleep);
+	check_ends(&child, PSYS_SIGKILL);
+	thread_join(&thread);
+}
+
+TEST(a_wait_lasts_as_long_as_the_child_of_a_killed_helper)
+{
+	run_under_reaper(waits_without_the_helper, NULL);
+}
+
+struct ending {
+	struct aspawn_child child;
+	int pid, reached, go;
+};
+
+/* The child and then its helper. */
+static int ends_them(void *arg)
+{
+	struct ending *ending = arg;
+	struct psys_pollfd poll = { ending->child.ended_fd, PSYS_POLLIN, 0 };
+
+	gate_wait(&ending->reached);
+	psys_kill(ending->pid, PSYS_SIGKILL);
+	psys_ppoll(&poll, 1, NULL, NULL, 0);
+	gate_open(&ending->go);
+	return 0;
+}
+
+TEST(an_end_is_seen_that_comes_while_one_looks)
+{
+	static struct ending ending;
+	struct thread thread;
+
+	start_helped(&ending.child, 0, NULL);
+	if (ending.child.ended_fd < 0)
+		skip("no pidfd");
+	ending.pid = aspawn_pid(&ending.child);
+	thread_start(&thread, ends_them, &ending);
+	filter_hold(PSYS_NR_waitid, &ending.reached, &ending.go);
+	CHECK_EQUAL(aspawn_ended(&ending.child), 1);
+	thread_join(&thread);
+	check_ends(&ending.child, PSYS_SIGKILL);
 }
 
 /* --- hosts of other kinds ----------------------------------------------------------- */
@@ -284,7 +391,7 @@ TEST(a_private_child_outlives_the_thread_that_spawned_it)
 	thread_join(&thread);
 	sleep_ms(50);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
-	CHECK_EQUAL(aspawn_wait(&child, NULL, &usage, 10000), 0);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, &usage, LONG), 0);
 	CHECK(usage.ru_minflt > 0); /* which the helper alone can know */
 	check_nothing_is_left();
 }

@@ -2,7 +2,7 @@
 /* See private.h. */
 #include "private.h"
 
-const struct psys_timespec at_once = { 0, 0 }, ten_seconds = { 10, 0 };
+const struct psys_timespec at_once = { 0, 0 }, long_enough = { LONG / 1000, 0 };
 
 int try_private(struct Stack_t *stack, aspawn_fn fn, void *arg, int *pid, int *pidfd)
 {
@@ -37,7 +37,7 @@ int end_of(struct Stack_t *stack)
 {
 	int status = -1;
 
-	CHECK_EQUAL(aspawn_private_wait(stack, &status, NULL, &ten_seconds), 0);
+	CHECK_EQUAL(aspawn_private_wait(stack, &status, NULL, &long_enough), 0);
 	return status;
 }
 
@@ -46,7 +46,7 @@ void check_nothing_is_left(void)
 	struct psys_siginfo info;
 	int r = 0;
 
-	for (int i = 0; i < 1000 && r == 0; i++) {
+	while (r == 0) {
 		info.u.child.pid = 0;
 		r = psys_waitid(PSYS_P_ALL, 0, &info,
 				PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL, NULL);
@@ -55,6 +55,19 @@ void check_nothing_is_left(void)
 			sleep_ms(1);
 	}
 	CHECK_EQUAL(r, -PSYS_ECHILD);
+}
+
+void check_wait_at_once(struct aspawn_child *child, int expected)
+{
+	const int64_t second = 1000000000;
+	int status = -1, r;
+
+	do {
+		const int64_t begin = monotonic_ns();
+		r = aspawn_wait(child, &status, NULL, 0);
+		CHECK(r == 0 || (r == -PSYS_ETIMEDOUT && monotonic_ns() - begin >= second));
+	} while (r);
+	CHECK_EQUAL(status, expected);
 }
 
 volatile int sigchlds;
@@ -136,8 +149,8 @@ int spawn_helped(struct Stack_t *stack, int *numbers, int *pid, int *pidfd)
 
 void sleep_until_gone(int pid)
 {
-	for (int i = 0; i < 1000 && psys_kill(pid, 0) == 0; i++)
-		sleep_ms(10);
+	while (psys_kill(pid, 0) == 0)
+		sleep_ms(1);
 	CHECK_EQUAL(psys_kill(pid, 0), -PSYS_ESRCH);
 }
 

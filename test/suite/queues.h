@@ -12,10 +12,10 @@ struct aspawn_queue *open_queue(const struct aspawn_queue_options *options);
 void close_queue(struct aspawn_queue *queue);
 
 /* Submits this program in a role, or a command: the ticket, or a negative error number. */
-int submit(struct aspawn_queue *queue, struct aspawn_job job, const char *role,
-	   const char *argument);
-int submit_command(struct aspawn_queue *queue, struct aspawn_job job,
-		   const struct aspawn_command *command);
+int64_t submit(struct aspawn_queue *queue, struct aspawn_job job, const char *role,
+	       const char *argument);
+int64_t submit_command(struct aspawn_queue *queue, struct aspawn_job job,
+		       const struct aspawn_command *command);
 
 /* The next result, which must come. */
 const struct aspawn_result *next_result(struct aspawn_queue *queue);
@@ -23,11 +23,11 @@ void give_back(struct aspawn_queue *queue, const struct aspawn_result *result);
 
 bool exists(int pid);
 
+/* The letter of proc_pid_stat(5): 'S' asleep, 'T' stopped, 'Z' a zombie; 0 without it. */
+char state_of(int pid);
+
 /* True when the process has ended; it may be a zombie that another reaps. */
 bool ends_soon(int pid);
-
-/* Threads submit and take at the same time: each job ends once. */
-void check_crowd(const struct aspawn_queue_options *options);
 
 /* The process of the server: the parent of a job. */
 int server_of(struct aspawn_queue *queue);

@@ -160,7 +160,7 @@ TEST(a_callback_that_blocks_in_open_does_not_block_the_parent)
 	if (!memory_is_shared())
 		skip("memory is not shared here");
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
-	psys_i64_to_decimal(path + psys_strlen(path), psys_getpid());
+	append_own_name(path);
 	CHECK_EQUAL(psys_mknodat(PSYS_AT_FDCWD, path, PSYS_S_IFIFO | 0600, 0), 0);
 	int fd = spawn(&stack, child_opens_fifo, path, &pid);
 	/* Only the parent opens the other end. */

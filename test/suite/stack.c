@@ -114,7 +114,7 @@ static ASPAWN_CHILD int child_leaves_a_sibling(void *arg, int fd, void *mask, vo
 	(void)arg;
 	int pid = psys_clone(PSYS_SIGCHLD, NULL, NULL, NULL, NULL); /* inherits fd */
 	if (pid == 0) {
-		sleep_ms(10000);
+		sleep_ms(600000);
 		psys_exit_group(0);
 	}
 	return child_execs_role("exit_7", fd, mask, data, length);
@@ -123,7 +123,7 @@ static ASPAWN_CHILD int child_leaves_a_sibling(void *arg, int fd, void *mask, vo
 TEST(a_stack_is_free_although_a_sibling_holds_the_pipe)
 {
 	struct Stack_t stack = { 0 };
-	struct psys_timespec limit = { 5, 0 };
+	struct psys_timespec limit = { LONG / 1000, 0 };
 	int pid;
 	int fd = spawn(&stack, child_leaves_a_sibling, NULL, &pid);
 
@@ -213,7 +213,7 @@ TEST(a_forked_copy_of_a_busy_stack_becomes_free)
 	int pid = spawn_without_pipe(&stack, child_waits, gate);
 	int copy = fork_child();
 	if (!copy) {
-		struct psys_timespec limit = { 10, 0 };
+		struct psys_timespec limit = { LONG / 1000, 0 };
 		CHECK_EQUAL(aspawn_stack_wait(&stack, &limit), 0);
 		psys_exit_group(0);
 	}

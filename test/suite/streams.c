@@ -219,7 +219,8 @@ TEST(standard_streams_reject_invalid_numbers)
 		command.std_err = invalid[i][2];
 		psys_memset(&child, 0x55, sizeof child);
 		CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
-		CHECK(child.pid == 0 && child.pidfd == -1 && child.started_fd == -1);
+		CHECK(aspawn_pid(&child) == -PSYS_EINVAL && child.ended_fd == -1 &&
+		      child.started_fd == -1);
 		CHECK(child.in_fd == -1 && child.out_fd == -1 && child.err_fd == -1);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 		CHECK_EQUAL(count_descriptors(), descriptors);
@@ -333,4 +334,62 @@ TEST(pipe_ends_are_cloexec_and_nonblock_is_optional)
 		close_ends(&child);
 		psys_close(extra);
 	}
+}
+
+/* Where the library's frames in the caller are, below the test's; and the caller's pipe ends. */
+static uintptr_t lowest_frame, highest_frame;
+static int ends[2];
+static struct Stack_t searched;
+static int addresses_found;
+
+static ASPAWN_CHILD int finds_addresses(void *arg)
+{
+	uintptr_t *end = (uintptr_t *)(void *)((char *)searched.addr + searched.size);
+
+	addresses_found = 0;
+	for (uintptr_t *at = (uintptr_t *)&arg + 1; at < end; at++)
+		addresses_found += (*at > lowest_frame && *at < highest_frame) ||
+				   *at - (uintptr_t)ends < sizeof ends;
+	return 0;
+}
+
+/* Returns how many addresses the child of a command finds, with pipes or without. */
+static int addresses_found_by(struct aspawn_command *command, bool with_pipes)
+{
+	static const struct aspawn_action actions[] = { ASPAWN_CALL(finds_addresses, NULL),
+							ASPAWN_OUTPUT_PIPE(3, &ends[0]),
+							ASPAWN_INPUT_PIPE(4, &ends[1]) };
+	static struct aspawn_child child;
+
+	command->actions = actions;
+	command->action_count = with_pipes ? 3 : 1;
+	command->std_in = command->std_out = command->std_err = with_pipes ? ASPAWN_PIPE : 0;
+	ends[0] = ends[1] = child.in_fd = child.out_fd = child.err_fd = -1;
+	addresses_found = -1;
+	CHECK_EQUAL(aspawn_start(&child, command), 0);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	close_ends(&child);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQUAL(psys_close(ends[i]), with_pipes ? 0 : -PSYS_EBADF);
+	check_ends(&child, 7 << 8);
+	CHECK_EQUAL(aspawn_stack_free(&searched), 0);
+	return addresses_found;
+}
+
+/* A child that goes wrong must not decide where its parent stores a number. What looks like such an
+ * address without pipes, a number or a register that the child has kept, is none. */
+TEST(where_pipe_ends_are_stored_is_not_in_the_childs_memory)
+{
+	static struct self self;
+	static struct aspawn_command command;
+
+	if (!memory_is_shared())
+		skip("this emulator copies the memory");
+	command = command_in_role(&self, "exit_7", NULL);
+	command.stack = &searched;
+	highest_frame = (uintptr_t)__builtin_frame_address(0);
+	lowest_frame = highest_frame - 65536;
+	const int without = addresses_found_by(&command, false);
+	CHECK(without >= 0);
+	CHECK_EQUAL(addresses_found_by(&command, true), without);
 }

@@ -108,18 +108,20 @@ TEST(failures_as_texts)
 	check_failure(9999999, -PSYS_EDOM, ASPAWN_ACTION_CALL, "", "action 9999999, call: EDOM");
 	check_failure(1, -PSYS_EPERM, 0, "", "action 1: EPERM");
 	check_failure(1, -PSYS_EPERM, 9999, "", "action 1: EPERM");
-	check_failure(0, -PSYS_ECHILD, ASPAWN_ACTION_CALL, "", "action 0, call: ECHILD");
+	check_failure(0, -PSYS_ECHILD, ASPAWN_ACTION_CALL, "",
+		      "action 0, call: killed by a signal before the exec");
 	check_failure(ASPAWN_STEP_DESCRIPTORS, -PSYS_ENOMEM, 0, "", "descriptors: ENOMEM");
 	check_failure(ASPAWN_STEP_STREAMS, -PSYS_EBADF, 0, "333", "streams 333: EBADF");
 	check_failure(ASPAWN_STEP_SEARCH, -PSYS_ENOENT, 0, "unmae", "search \"unmae\": ENOENT");
 	check_failure(ASPAWN_STEP_EXEC, -PSYS_EACCES, 0, "/dev/null", "exec \"/dev/null\": EACCES");
 	check_failure(ASPAWN_STEP_INTERPRETER, -PSYS_ENOENT, 0, "script",
 		      "interpreter \"script\": ENOENT");
+	check_failure(ASPAWN_STEP_CLONE, -PSYS_EAGAIN, 0, "", "clone: EAGAIN");
 	check_failure(ASPAWN_STEP_SEARCH, -PSYS_ENOENT, 0, "7", "search \"7\": ENOENT");
 	check_failure(0, -PSYS_ENOENT, ASPAWN_ACTION_CHDIR, "2026",
 		      "action 0, chdir \"2026\": ENOENT");
-	check_failure(ASPAWN_STEP_NONE, -PSYS_ECHILD, 0, "", "ECHILD");
-	check_failure(-7, -PSYS_EPERM, 0, "", "unknown: EPERM");
+	check_failure(ASPAWN_STEP_NONE, -PSYS_ECHILD, 0, "", "killed by a signal before the exec");
+	check_failure(-9, -PSYS_EPERM, 0, "", "unknown: EPERM");
 	check_failure(INT32_MIN, -PSYS_EPERM, 0, "", "unknown: EPERM");
 	check_failure(3, -9999, 0, "", "action 3: 9999");
 	check_failure(3, 0, ASPAWN_ACTION_CHDIR, "/srv", ""); /* none */
@@ -316,6 +318,51 @@ TEST(outcomes_of_runs_as_texts)
 	r = aspawn_run(&command, &io);
 	aspawn_io_text(text, sizeof text, r, &io);
 	CHECK_EQUAL(psys_strcmp(text, "timed out, killed by SIGTERM"), 0);
+}
+
+static ASPAWN_CHILD int kills_itself(void *signal)
+{
+	return psys_kill(psys_getpid(), (int)(intptr_t)signal);
+}
+
+static ASPAWN_CHILD int says_echild(void *unused)
+{
+	(void)unused;
+	return -PSYS_ECHILD;
+}
+
+static void check_run(uint64_t flags, struct aspawn_action action, const char *expected)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_io io = { .size = sizeof io };
+	char text[320];
+
+	command.flags = flags;
+	command.actions = &action;
+	command.action_count = 1;
+	int r = aspawn_run(&command, &io);
+	CHECK_EQUAL(r, -PSYS_ECANCELED);
+	aspawn_io_text(text, sizeof text, r, &io);
+	if (!psys_strcmp(text, expected))
+		return;
+	note(text, io.status);
+	check_failed(__FILE__, __LINE__, expected);
+}
+
+/* "not started: ECHILD" */
+TEST(an_outcome_names_the_signal_that_killed_the_child_before_its_exec)
+{
+	static const struct aspawn_action dies = ASPAWN_CALL(kills_itself, (void *)PSYS_SIGKILL);
+
+	/* Only in shared memory can it be seen which action that was. */
+	check_run(0, dies,
+		  memory_is_shared() ?
+			  "not started: action 0, call: killed by SIGKILL before the exec" :
+			  "not started: killed by SIGKILL before the exec");
+	check_run(ASPAWN_COMMAND_FORK, dies, "not started: killed by SIGKILL before the exec");
+	check_run(0, (struct aspawn_action)ASPAWN_CALL(says_echild, NULL),
+		  "not started: action 0, call: ECHILD");
 }
 
 TEST(the_version_equals_the_headers)

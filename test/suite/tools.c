@@ -37,6 +37,12 @@ void need_others_to_reach_program(void)
 		skip("another user cannot reach the program");
 }
 
+/* As a user namespace often has 65536 users. */
+unsigned own_user(void)
+{
+	return 10000 + (unsigned)psys_getpid() % 50000;
+}
+
 enum { THREAD_STACK = 256 * 1024 };
 
 void thread_start(struct thread *thread, int (*fn)(void *), void *arg)
@@ -59,6 +65,23 @@ void thread_join(struct thread *thread)
 	while (__atomic_load_n(&thread->tid, __ATOMIC_ACQUIRE))
 		psys_futex(&thread->tid, PSYS_FUTEX_WAIT, 1, NULL, NULL, 0);
 	psys_munmap(thread->stack, THREAD_STACK);
+}
+
+void end_main_thread(int (*fn)(void *))
+{
+	static struct thread thread;
+
+	thread_start(&thread, fn, NULL);
+	psys_exit(0);
+}
+
+void await_end_of_main_thread(void)
+{
+	enum { KCMP_VM = 1 };
+
+	/* A process whose main thread is a zombie has no memory to compare. */
+	while (psys_kcmp(psys_getpid(), psys_gettid(), KCMP_VM, 0, 0) == 0)
+		sleep_ms(1);
 }
 
 void *shared_page(void)
@@ -107,6 +130,55 @@ static int count_entries(const char *directory)
 	return count;
 }
 
+static void remove_tree(int directory, const char *name)
+{
+	char records[2048] __attribute__((aligned(8)));
+	long length;
+
+	if (psys_unlinkat(directory, name, 0) == 0)
+		return;
+	int fd = psys_openat(directory, name,
+			     PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_NOFOLLOW | PSYS_O_CLOEXEC, 0);
+	while (fd >= 0 && (length = psys_getdents64(fd, records, sizeof records)) > 0)
+		for (long at = 0; at < length;) {
+			struct psys_dirent64 *entry = (void *)(records + at);
+			if (psys_strcmp(entry->d_name, ".") && psys_strcmp(entry->d_name, ".."))
+				remove_tree(fd, entry->d_name);
+			at += entry->d_reclen;
+		}
+	psys_close(fd);
+	psys_unlinkat(directory, name, PSYS_AT_REMOVEDIR);
+}
+
+void remove_files(const char *directory, const char *begin, const char *end)
+{
+	const size_t first = psys_strlen(begin), last = psys_strlen(end);
+	static char records[32768] __attribute__((aligned(8)));
+	int fd = psys_open(directory, PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	long length;
+
+	while (fd >= 0 && (length = psys_getdents64(fd, records, sizeof records)) > 0)
+		for (long at = 0; at < length;) {
+			struct psys_dirent64 *entry = (void *)(records + at);
+			const size_t size = psys_strlen(entry->d_name);
+			if (size >= first + last && !psys_strncmp(entry->d_name, begin, first) &&
+			    !psys_strcmp(entry->d_name + size - last, end))
+				remove_tree(fd, entry->d_name);
+			at += entry->d_reclen;
+		}
+	psys_close(fd);
+}
+
+void enter_own_directory(void)
+{
+	char path[64] = "/tmp/aspawn-directory-";
+
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	append_own_name(path);
+	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, path, 0755), 0);
+	CHECK_EQUAL(psys_chdir(path), 0);
+}
+
 /* The whole of a small file, with a NUL; -1 without it. */
 static long read_file(const char *path, char *text, size_t size)
 {
@@ -125,7 +197,7 @@ static long read_file(const char *path, char *text, size_t size)
 
 int count_descriptors(void)
 {
-	int count = count_entries("/proc/self/fd");
+	int count = count_entries("/proc/thread-self/fd");
 
 	return count < 0 ? count : count - 1; /* the one that counted */
 }
@@ -303,7 +375,7 @@ ROLE(exit_7)
 ROLE(lingers)
 {
 	(void)argc, (void)argv;
-	sleep_ms(60000);
+	sleep_ms(600000);
 	return 0;
 }
 
@@ -320,10 +392,10 @@ void make_cgroup(struct cgroup *group)
 
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
 	psys_strlcpy(root, "/tmp/aspawn-cgroup-", sizeof group->root);
-	psys_i64_to_decimal(root + psys_strlen(root), psys_getpid());
+	append_own_name(root);
 	psys_strlcpy(path, root, sizeof group->path);
 	psys_strlcpy(path + psys_strlen(path), "/aspawn-test-", 16);
-	psys_i64_to_decimal(path + psys_strlen(path), psys_getpid());
+	append_own_name(path);
 	psys_mkdirat(PSYS_AT_FDCWD, root, 0700);
 	if (psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
 	    psys_mount("none", "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0 ||

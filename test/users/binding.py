@@ -25,7 +25,7 @@ Sink = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_void_p, c.c_size_t)
 
 class Child(c.Structure):
     _fields_ = [(name, c.c_int)
-                for name in ("pid", "pidfd", "started_fd", "in_fd", "out_fd", "err_fd")]
+                for name in ("ended_fd", "started_fd", "in_fd", "out_fd", "err_fd", "own_fd")]
     _fields_ += [("own", c.c_uint64 * 13)]
 
 
@@ -149,7 +149,7 @@ def starts_feeds_and_waits():
     assert lib.aspawn_wait_started(c.byref(child), None, -1) == 0
     child = moved(child)
     assert wait(child) == (0, "exit 0")
-    assert child.pid == 0 and child.pidfd == -1
+    assert lib.aspawn_pid(c.byref(child)) == -errno.EINVAL and child.ended_fd == -1
     assert wait(child)[0] == -errno.EINVAL
 
 
@@ -201,7 +201,7 @@ def polls_and_kills():
     assert os.read(child.out_fd, 100) == b"ready\n"
     assert lib.aspawn_ended(c.byref(child)) == 0
     assert lib.aspawn_kill_group(c.byref(child), signal.SIGTERM) == 0
-    poll.register(child.pidfd, select.POLLIN)
+    poll.register(child.ended_fd, select.POLLIN)
     poll.unregister(child.out_fd)
     poll.poll()
     assert lib.aspawn_ended(c.byref(child)) == 1
@@ -223,8 +223,8 @@ def ends_what_takes_too_long():
 
 def leaves_the_reaping_to_the_caller():
     child = start(command("sh", "-c", "exit 3"))
-    pid = child.pid
-    assert lib.aspawn_release(c.byref(child)) == 0 and child.pidfd == -1
+    pid = lib.aspawn_pid(c.byref(child))
+    assert lib.aspawn_release(c.byref(child)) == 0 and child.ended_fd == -1
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
 
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Private children that die with the caller's process. */
+#include "filter.h"
+#include "private.h"
+
+static int try_with(uint64_t flags, struct Stack_t *stack, aspawn_fn fn, void *arg, int *pid)
+{
+	struct aspawn_options options = { .size = sizeof options, .flags = flags | ASPAWN_NO_PIPE };
+
+	return aspawn_with(&options, pid, stack, 16384, fn, arg, NULL, 0);
+}
+
+static const struct {
+	aspawn_fn fn;
+	void *arg;
+	int status;
+} ends[] = {
+	{ child_returns, (void *)255, 255 << 8 },
+	{ child_execs_role, "exit_7", 7 << 8 },
+	{ child_execs_role, "killed", PSYS_SIGTERM },
+};
+
+ROLE(killed)
+{
+	(void)argc, (void)argv;
+	psys_kill(psys_getpid(), PSYS_SIGTERM);
+	sleep_ms(600000);
+	return 99;
+}
+
+TEST(a_child_that_dies_with_its_caller_is_private)
+{
+	static const uint64_t flags[] = { ASPAWN_DIES_WITH_CALLER,
+					  ASPAWN_DIES_WITH_CALLER | ASPAWN_PRIVATE,
+					  ASPAWN_DIES_WITH_CALLER | ASPAWN_NNP };
+	const int count = sizeof ends / sizeof *ends;
+	struct Stack_t stack = { 0 };
+	int pid;
+
+	need_shared_memory();
+	set_handler(PSYS_SIGCHLD, on_sigchld);
+	unblock_sigchld();
+	for (int i = 0; i < count * (int)(sizeof flags / sizeof *flags); i++) {
+		const int at = i % count;
+
+		CHECK_EQUAL(try_with(flags[i / count], &stack, ends[at].fn, ends[at].arg, &pid), 0);
+		CHECK(aspawn_privacy(&stack) != ASPAWN_NOT_PRIVATE);
+		check_unseen(pid);
+		CHECK_EQUAL(end_of(&stack), ends[at].status);
+		check_nothing_is_left();
+	}
+	CHECK_EQUAL(sigchlds, 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+}
+
+TEST(a_command_that_dies_with_its_caller_is_private)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	need_shared_memory();
+	command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK(aspawn_child_privacy(&child) != ASPAWN_NOT_PRIVATE);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+	check_nothing_is_left();
+}
+
+TEST(rejects_a_child_that_dies_with_its_caller_with_vfork)
+{
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_child child;
+	int pid = -5;
+
+	CHECK_EQUAL(
+		try_with(ASPAWN_DIES_WITH_CALLER | ASPAWN_VFORK, &stack, child_returns, NULL, &pid),
+		-PSYS_EINVAL);
+	CHECK_EQUAL(pid, -5);
+	command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER | ASPAWN_COMMAND_VFORK;
+	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
+}
+
+/* --- who dies when ------------------------------------------------------------------ */
+
+struct fate {
+	uint64_t flags;
+	bool by_thread, without_pidfds, other_user;
+	int *shared; /* the child's pid; then a gate */
+};
+
+static int starts_and_stays(void *arg)
+{
+	const struct fate *fate = arg;
+	struct self self;
+	const struct aspawn_action user = ASPAWN_USER(65534, 65534, NULL, 0);
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+
+	command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER | fate->flags;
+	command.action_count = fate->other_user;
+	command.actions = fate->other_user ? &user : NULL;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	fate->shared[0] = aspawn_pid(&child);
+	return 0;
+}
+
+/* The host ends in one way or another, and the child with it. */
+static void check_dies_with_its_host(struct fate fate)
+{
+	int status;
+
+	need_shared_memory();
+	fate.shared = shared_page();
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	int host = fork_child();
+	if (host == 0) {
+		if (fate.without_pidfds)
+			filter_refuse(PSYS_NR_pidfd_open, PSYS_ENOSYS);
+		if (fate.by_thread) {
+			struct thread thread;
+
+			thread_start(&thread, starts_and_stays, &fate);
+			thread_join(&thread);
+			sleep_ms(100);
+			/* its end did not end the child */
+			CHECK_EQUAL(psys_kill(fate.shared[0], 0), 0);
+		} else {
+			starts_and_stays(&fate);
+		}
+		gate_open(&fate.shared[1]);
+		sleep_ms(600000);
+	}
+	gate_wait(&fate.shared[1]);
+	CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
+	while (psys_wait4(-1, &status, 0, NULL) > 0)
+		;
+	sleep_until_gone(fate.shared[0]);
+}
+
+TEST(a_private_child_dies_with_its_caller)
+{
+	check_dies_with_its_host((struct fate){ 0 });
+	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_FORK });
+	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_NO_PIDFD });
+}
+
+/* A change of user clears the child's PDEATHSIG. */
+TEST(a_private_child_of_another_user_dies_with_its_caller)
+{
+	if (psys_geteuid())
+		skip("not root");
+	need_others_to_reach_program();
+	check_dies_with_its_host((struct fate){ .other_user = true });
+	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_NO_IMAGE, .other_user = true });
+}
+
+TEST(a_private_child_dies_with_its_callers_process_not_its_thread)
+{
+	const int pidfd = psys_pidfd_open(psys_getpid(), 0);
+
+	if (pidfd < 0)
+		skip("no pidfd");
+	psys_close(pidfd);
+	check_dies_with_its_host((struct fate){ .by_thread = true });
+}
+
+TEST(a_private_child_dies_with_its_caller_without_pidfds)
+{
+	check_dies_with_its_host((struct fate){ .without_pidfds = true });
+}
+
+TEST(a_private_child_that_dies_with_its_caller_dies_with_its_helper)
+{
+	struct Stack_t stack = { 0 };
+	int numbers[3] = { 0 }, pid, status = -1;
+
+	need_shared_memory();
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	CHECK_EQUAL(try_with(ASPAWN_DIES_WITH_CALLER, &stack, child_tells_parent, numbers, &pid), 0);
+	gate_wait(&numbers[2]);
+	CHECK_EQUAL(psys_kill(numbers[1], PSYS_SIGKILL), 0);
+	while (psys_wait4(pid, &status, 0, NULL) == -PSYS_ECHILD) /* not this process's yet */
+		sleep_ms(1);
+	CHECK_EQUAL(status, PSYS_SIGKILL);
+}

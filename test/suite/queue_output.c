@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* What a pipe of a job holds when its program ends, and the queue may wait for no more. */
+#include "queues.h"
+
+enum { WRITTEN = 48894, SPLICED = 131072, PIECE = 128 };
+
+static int writer; /* pid of the job's program */
+
+static ASPAWN_CHILD int notes_its_pid(void *unused)
+{
+	(void)unused;
+	__atomic_store_n(&writer, psys_getpid(), __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* The server reads nothing until it is continued. */
+static ASPAWN_CHILD int stops_its_server(void *unused)
+{
+	notes_its_pid(unused);
+	return psys_kill(psys_getppid(), PSYS_SIGSTOP);
+}
+
+/* The next result, of a program that has ended before its output is read. */
+static const struct aspawn_result *result_of_unread(struct aspawn_queue *queue, uint64_t flags,
+						    struct aspawn_job job, bool is_spliced)
+{
+	const bool is_local = flags & ASPAWN_QUEUE_LOCAL;
+	const int server = is_local ? 0 : server_of(queue);
+	const struct aspawn_action action =
+		ASPAWN_CALL(is_local ? notes_its_pid : stops_its_server, NULL);
+	const struct aspawn_result *result;
+	struct self self;
+	struct aspawn_command command = command_in_role(
+		&self, is_spliced ? "splices" : "writes_letters", is_spliced ? NULL : "48894");
+	int status;
+
+	command.actions = &action;
+	command.action_count = 1;
+	CHECK(submit_command(queue, job, &command) > 0);
+	if (is_local)
+		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 0), 0);
+	else
+		CHECK_EQUAL(psys_wait4(server, &status, PSYS_WUNTRACED | PSYS___WALL, NULL), server);
+	while (!__atomic_load_n(&writer, __ATOMIC_ACQUIRE))
+		sleep_ms(1);
+	CHECK(ends_soon(writer));
+	writer = 0;
+	if (!is_local)
+		CHECK_EQUAL(psys_kill(server, PSYS_SIGCONT), 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	if (result->status != 5 << 8 && is_spliced)
+		skip("this kernel's pipe holds no more than its capacity");
+	CHECK_EQUAL(result->status, 5 << 8);
+	CHECK_EQUAL(result->out_total, is_spliced ? SPLICED : WRITTEN);
+	return result;
+}
+
+static void check_unread(uint64_t flags)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .flags = flags });
+	struct aspawn_job job = { .grace_ms = -1, .flags = ASPAWN_JOB_OUTPUT, .output_size = PIECE };
+	const struct aspawn_result *result;
+
+	for (int tail = 0; tail < 2; tail++) {
+		job.flags |= tail ? ASPAWN_JOB_TAIL : 0;
+		result = result_of_unread(queue, flags, job, false);
+		CHECK_EQUAL(result->out_size, PIECE);
+		for (int i = 0; i < PIECE; i++)
+			CHECK_EQUAL(result->out[i], 'a' + (tail * (WRITTEN - PIECE) + i) % 26);
+		give_back(queue, result);
+	}
+	close_queue(queue);
+}
+
+TEST(queue_reads_what_the_pipe_holds_without_a_grace)
+{
+	if (!have_proc())
+		skip("no /proc");
+	check_unread(0);
+}
+
+TEST(local_queue_reads_what_the_pipe_holds_without_a_grace)
+{
+	if (!have_proc())
+		skip("no /proc");
+	if (!memory_is_shared())
+		skip("this emulator copies the memory");
+	check_unread(ASPAWN_QUEUE_LOCAL);
+}
+
+/* Of a socket's memory a pipe of 64 KiB may hold several times as much. */
+TEST(queue_reads_more_than_the_capacity_of_the_pipe)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
+
+	if (!have_proc())
+		skip("no /proc");
+	give_back(queue,
+		  result_of_unread(queue, 0,
+				   (struct aspawn_job){ .grace_ms = -1,
+							.flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_TAIL,
+							.output_size = PIECE },
+				   true));
+	close_queue(queue);
+}
+
+ROLE(splices)
+{
+	static const char zeros[SPLICED / 2];
+	int sockets[2], left = SPLICED;
+
+	(void)argc, (void)argv;
+	if (psys_socketpair(PSYS_AF_UNIX, PSYS_SOCK_STREAM | PSYS_SOCK_NONBLOCK, 0, sockets) < 0)
+		return 1;
+	for (long r = 1; left > 0 && r > 0; left -= (int)r) {
+		psys_write(sockets[0], zeros, left < SPLICED / 2 ? (size_t)left : sizeof zeros);
+		r = psys_splice(sockets[1], NULL, 1, NULL, (size_t)left, PSYS_SPLICE_F_NONBLOCK);
+	}
+	return left ? 1 : 5;
+}
+
+/* --- aspawn_communicate() --------------------------------------------------------------- */
+
+struct late_reader {
+	int pid;
+	size_t bytes;
+};
+
+/* Returns from its first call when the program has ended. */
+static int reads_late(void *arg, const void *bytes, size_t count)
+{
+	struct late_reader *reader = arg;
+
+	(void)bytes;
+	reader->bytes += count;
+	return reader->bytes == count && !ends_soon(reader->pid) ? -PSYS_EIO : 0;
+}
+
+static void check_communicate(const char *role, const char *argument, bool times_out, size_t bytes)
+{
+	struct late_reader reader = { 0 };
+	char piece[PIECE];
+	struct aspawn_io io = { .size = sizeof io,
+				.timeout_ms = times_out,
+				.grace_ms = times_out ? 60000 : -1 };
+	struct aspawn_child child;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, role, argument);
+
+	if (!have_proc())
+		skip("no /proc");
+	command.std_out = ASPAWN_PIPE;
+	io.out = (struct aspawn_output){
+		.data = piece, .size = sizeof piece, .sink = reads_late, .arg = &reader
+	};
+	CHECK_EQUAL(aspawn_start(&child, &command), 0);
+	reader.pid = aspawn_pid(&child);
+	CHECK_EQUAL(aspawn_communicate(&child, &io), times_out ? -PSYS_ETIMEDOUT : 0);
+	if (bytes == SPLICED && io.status != 5 << 8)
+		skip("this kernel's pipe holds no more than its capacity");
+	CHECK_EQUAL(io.out.length, bytes);
+	CHECK_EQUAL(reader.bytes, bytes);
+}
+
+TEST(communicate_reads_what_the_pipe_holds_without_a_grace)
+{
+	check_communicate("writes_letters", "48894", false, WRITTEN);
+}
+
+TEST(communicate_reads_what_the_pipe_holds_after_a_timeout)
+{
+	struct psys_sigset term;
+
+	psys_sigemptyset(&term);
+	psys_sigaddset(&term, PSYS_SIGTERM); /* the program waits for it, and inherits the mask */
+	CHECK_EQUAL(psys_rt_sigprocmask(PSYS_SIG_BLOCK, &term, NULL, PSYS_SIGSET_SIZE), 0);
+	check_communicate("writes_letters_at_sigterm", NULL, true, WRITTEN);
+}
+
+ROLE(writes_letters_at_sigterm)
+{
+	struct psys_sigset term;
+
+	(void)argc, (void)argv;
+	psys_sigemptyset(&term);
+	psys_sigaddset(&term, PSYS_SIGTERM);
+	psys_rt_sigtimedwait(&term, NULL, NULL, PSYS_SIGSET_SIZE);
+	return -exec_role("writes_letters", "48894");
+}
+
+TEST(communicate_reads_more_than_the_capacity_of_the_pipe)
+{
+	check_communicate("splices", NULL, false, SPLICED);
+}
+
+TEST(queue_does_not_read_for_ever_from_a_process_that_goes_on_to_write)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
+
+	for (int i = 0; i < 4; i++) {
+		CHECK(submit(queue,
+			     (struct aspawn_job){ .grace_ms = -1, .flags = ASPAWN_JOB_OUTPUT },
+			     "leaves_a_child_that_writes", NULL) > 0);
+		const struct aspawn_result *result = next_result(queue);
+		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->status, 7 << 8);
+		give_back(queue, result);
+	}
+	close_queue(queue);
+}
+
+ROLE(leaves_a_child_that_writes)
+{
+	static const char zeros[1000];
+
+	(void)argc, (void)argv;
+	if (psys_fork() == 0)
+		while (psys_write(1, zeros, sizeof zeros) > 0)
+			continue;
+	return 7;
+}
