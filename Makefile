@@ -10,6 +10,14 @@ comma := ,
 # One word of the shell, as paths may have spaces.
 quote = '$(subst ','\'',$(1))'
 
+# Commands are shown with V=1 alone. Otherwise this is, of what others are made from, unless -s is given.
+V ?=
+ifneq ($(V),1)
+.SILENT:
+tell = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),:,printf '%s\n') $(1)
+endif
+making = $(call tell,'making $@')
+
 # What a caller may set.
 BUILD_DIR ?= build$(if $(TARGET),/$(TARGET))
 ifneq ($(words $(BUILD_DIR)),1)
@@ -89,6 +97,7 @@ shared := $(BUILD_DIR)/libaspawn.so
 all: $(archive) $(shared) ## the libraries, in BUILD_DIR (build); CC=gcc, TARGET=aarch64-linux-gnu
 
 $(archive): $(objects)
+	$(making)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -100,6 +109,7 @@ $(built):
 	@printf 'define built.%s\n%s\nendef\n' $(foreach name,$(settings),$(name) $(call quote,$(subst $$,$$$$,$($(name))))) >$@
 
 $(shared): $(objects) aspawn/libaspawn.map
+	$(making)
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostdlib -Wl,-soname,$(SONAME) \
 		-Wl,--version-script=aspawn/libaspawn.map -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(objects)
 
@@ -116,14 +126,16 @@ image := $(BUILD_DIR)/command/image/program
 image_objects := $(image).o $(BUILD_DIR)/syscall/start.o $(patsubst %,$(BUILD_DIR)/syscall/arch/%.o,$(filter-out clone,$(assembly)))
 $(image).o: command/image/program.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(common) -DPSYS_NO_UNPREFIXED -Os -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
+	$(CC) $(filter-out -MMD -MP,$(common)) -DPSYS_NO_UNPREFIXED -ffreestanding $($(arch).cflags) -E -P $< | cksum | \
+		sed 's/ .*//; s/^/-DASPAWN_IMAGE_BUILD=/; s/$$/U/' >$(image).build
+	$(CC) $(common) @$(image).build -DPSYS_NO_UNPREFIXED -Os -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
 		-fno-asynchronous-unwind-tables $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
 
 $(image): $(image_objects) command/image/image.ld
 	$(CC) $(target) $(linker) -static -nostdlib -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,command/image/image.ld -o $@ $(image_objects)
 
 $(BUILD_DIR)/command/image.o: $(image)
-$(BUILD_DIR)/command/image.o: core += $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')
+$(BUILD_DIR)/command/image.o: core += @$(image).build $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')
 
 include compat/compat.mk
 include test/test.mk
@@ -168,21 +180,26 @@ installing = $(absolute)set -eu; umask 022;
 below_prefix = $(subst ^,,$(subst ^$(PREFIX)/,$${prefix}/,^$(1)))
 pc_value = -e $(call quote,s|@$(1)@|$(subst |,\|,$(subst &,\&,$(2)))|)
 pc_file = sed $(call pc_value,PREFIX,$(PREFIX)) $(call pc_value,INCLUDEDIR,$(call below_prefix,$(INCLUDEDIR))) \
-	$(call pc_value,LIBDIR,$(call below_prefix,$(LIBDIR))) $(call pc_value,VERSION,$(VERSION)) $(1)
+	$(call pc_value,LIBDIR,$(call below_prefix,$(LIBDIR))) $(call pc_value,VERSION,$(VERSION)) $(call pc_value,ADDRESS,$(shell sed -n 's/^ADDRESS=//p' RELEASE)) $(1)
 
 install: all ## headers, libraries, aspawn.pc and man pages: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR
 	$(installing) for header in $(headers); do \
 		mkdir -p $(in_include)/"$${header%/*}"; \
 		install -m 644 "include/$$header" $(in_include)/"$$header"; done
+	$(call tell,$(in_include)': $(words $(headers)) headers')
 	$(installing) mkdir -p $(in_lib)/pkgconfig; \
 		install -m 644 $(archive) $(in_lib)/libaspawn.a; \
 		install -m 755 $(shared) $(in_lib)/libaspawn.so.$(VERSION); \
 		ln -sf libaspawn.so.$(VERSION) $(in_lib)/$(SONAME); \
 		ln -sf $(SONAME) $(in_lib)/libaspawn.so; \
 		$(call pc_file,aspawn/aspawn.pc.in) >$(in_lib)/pkgconfig/aspawn.pc
+	$(call tell,$(in_lib)': libaspawn.a libaspawn.so.$(VERSION)')
+	$(call tell,$(in_lib)'/pkgconfig: aspawn.pc')
 	$(if $(IMAGE_FILE),$(installing) mkdir -p "$$(dirname $(in_image))"; install -m 755 $(image) $(in_image))
+	$(if $(IMAGE_FILE),$(call tell,$(in_image)))
 	$(installing) mkdir -p $(in_man); install -m 644 $(wildcard doc/*.3) $(in_man); \
 		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/"$${link%:*}.3"; done
+	$(call tell,$(in_man)': $(words $(wildcard doc/*.3) $(man_links)) pages')
 	@test -z $(call quote,$(DESTDIR)) && test "$$(id -u)" = 0 && PATH=$$PATH:/sbin:/usr/sbin && $(LDCONFIG) 2>/dev/null && \
 		$(LDCONFIG) -p 2>/dev/null | grep -qF $(call quote,$(LIBDIR)/$(SONAME)) || \
 	printf '%s\n' $(call quote,If programs do not find $(LIBDIR)/$(SONAME): run ldconfig as root with that directory in \

@@ -5,16 +5,18 @@ const std = @import("std");
 
 const sources = [_][]const u8{
     "syscall/errno.c",   "syscall/exec.c",        "syscall/string.c",       "syscall/symbols.c",
-    "aspawn/aspawn.c",   "aspawn/autoreap.c",     "aspawn/clone.c",         "aspawn/close.c",
-    "aspawn/files.c",    "aspawn/handover.c",     "aspawn/options.c",       "aspawn/private.c",
+    "syscall/vdso.c",
+    "aspawn/aspawn.c",   "aspawn/clone.c",        "aspawn/close.c",         "aspawn/files.c",
+    "aspawn/handover.c", "aspawn/options.c",      "aspawn/private.c",       "aspawn/reaped.c",
     "aspawn/stack.c",    "aspawn/watch.c",
     "command/action.c",  "command/actions.c",     "command/arena.c",        "command/child.c",
-    "command/command.c", "command/communicate.c", "command/environment.c",  "command/exec_keeps.c",
+    "command/command.c", "command/communicate.c", "command/environment.c", "command/few_descriptors.c",
+    "command/exec_keeps.c",
     "command/execute.c", "command/image.c",       "command/image_cache.c",  "command/info.c",
     "command/kill.c",    "command/pool.c",        "command/requirements.c", "command/text.c",
     "command/version.c", "command/wait.c",
-    "queue/clock.c",     "queue/job.c",           "queue/queue.c",          "queue/register.c",
-    "queue/results.c",   "queue/server.c",        "queue/submit.c",
+    "queue/descriptors.c", "queue/job.c",        "queue/queue.c",         "queue/results.c",
+    "queue/server.c",    "queue/submit.c",
 };
 const compat_sources = [_][]const u8{
     "compat/pool.c",  "compat/popen.c", "compat/popen_noshell.c", "compat/posix_spawn.c",

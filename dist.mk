@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# To take the library along: as four files, or as an archive of the tree.
+# To take the library along: as a few files, or as an archive of the tree.
 
 amalgamation := $(BUILD_DIR)/amalgamation
 
 .PHONY: amalgamation
-amalgamation: $(amalgamation)/aspawn.c ## the library as four files: BUILD_DIR/amalgamation/aspawn.h, aspawn.c, aspawn.S and psys.h
+amalgamation: $(amalgamation)/aspawn.c ## the library as BUILD_DIR/amalgamation/aspawn.h, aspawn.c and aspawn.S, psys.h, and the image
 
 $(amalgamation)/aspawn.c: tools/amalgamate.py LICENSE $(shell find include syscall aspawn command queue -type f)
 	tools/amalgamate.py $(@D)
@@ -14,7 +14,7 @@ $(amalgamation)/aspawn.c: tools/amalgamate.py LICENSE $(shell find include sysca
 dist := aspawn-$(VERSION)
 staged := $(BUILD_DIR)/dist/$(dist)
 .PHONY: dist
-dist: ## the tree with the four files, as BUILD_DIR/aspawn-VERSION.tar.gz
+dist: ## the tree with the amalgamation, as BUILD_DIR/aspawn-VERSION.tar.gz
 	rm -rf $(BUILD_DIR)/dist && mkdir -p $(staged)
 	if [ -e .git ]; then git ls-files; else cat MANIFEST; fi | LC_ALL=C sort >$(staged)/MANIFEST
 	[ -s $(staged)/MANIFEST ] && tar -cf - -T $(staged)/MANIFEST | tar -xf - -C $(staged)
@@ -26,7 +26,7 @@ dist: ## the tree with the four files, as BUILD_DIR/aspawn-VERSION.tar.gz
 	rm -rf $(BUILD_DIR)/dist
 
 .PHONY: test-amalgamation test-dist
-test-amalgamation: ## the four files, by each compiler for each architecture, and the suite with them
+test-amalgamation: ## the amalgamation, by each compiler for each architecture, and the suite with them
 	test/prove --timer -j2 $(wildcard test/amalgamation/*.t)
 
 test-dist: ## the archive: unpacked, built and tested without git
