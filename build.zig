@@ -12,7 +12,7 @@ const sources = [_][]const u8{
     "command/action.c",  "command/actions.c",     "command/arena.c",        "command/child.c",
     "command/command.c", "command/communicate.c", "command/environment.c", "command/few_descriptors.c",
     "command/exec_keeps.c",
-    "command/execute.c", "command/image.c",       "command/image_cache.c",  "command/info.c",
+    "command/execute.c", "command/image.c",       "command/info.c",
     "command/kill.c",    "command/pool.c",        "command/requirements.c", "command/text.c",
     "command/version.c", "command/wait.c",
     "queue/descriptors.c", "queue/job.c",        "queue/queue.c",         "queue/results.c",

@@ -122,7 +122,7 @@ static PSYS_UNINSTRUMENTED void fill(struct control *control, const struct reque
 	control->parent = 0;
 	control->ignores_sigchld = control->dies_with_helper = false;
 	control->needs_no_new_privs = request->needs_no_new_privs;
-	control->executes_first = control->surely = control->returned = false;
+	control->executes_first = control->returned = false;
 	control->fn = request->fn;
 	control->arg = request->arg;
 	control->user_data = request->user_data;
@@ -205,19 +205,37 @@ static PSYS_UNINSTRUMENTED long clone_by_methods(struct control *control,
 	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
 }
 
-/* Returns when the child has left the stack. The caller was not suspended where clone3 is missing. */
-static PSYS_UNINSTRUMENTED void await_exec(const struct Stack_t *stack, int pid)
+static PSYS_UNINSTRUMENTED bool has_ended(int pidfd)
+{
+	struct psys_pollfd end = { pidfd, PSYS_POLLIN, 0 };
+	struct psys_timespec at_once = { 0, 0 };
+
+	return psys_ppoll(&end, 1, &at_once, NULL, 0) > 0;
+}
+
+/* After an exec the child has an exit signal. A child of the caller's the helper cannot wait for. */
+static PSYS_UNINSTRUMENTED bool has_left(const struct control *control, int pid, bool for_caller)
+{
+	struct psys_siginfo info;
+
+	if (for_caller)
+		return aspawn_watch_has_begun(control->watch) || has_ended(control->pidfd);
+	return psys_waitid(PSYS_P_PID, pid, &info,
+			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
+			   NULL) < 0;
+}
+
+/* Returns when the child has left the stack. Its parent was not suspended where clone3 is missing,
+ * and a sandbox may not clear the word. */
+static PSYS_UNINSTRUMENTED void await_exec(const struct Stack_t *stack, int pid,
+					   const struct control *control, bool for_caller)
 {
 	const struct psys_timespec nap = { 0, 1000000 };
-	struct psys_siginfo info;
 	int *word = &stack_state(stack)->use, use;
 
 	while ((use = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != FREE) {
 		psys_futex(word, PSYS_FUTEX_WAIT, use, &nap, NULL, 0);
-		/* A sandbox may not clear the word. After an exec the child has an exit signal. */
-		if (psys_waitid(PSYS_P_PID, pid, &info,
-				(int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
-				NULL) < 0)
+		if (has_left(control, pid, for_caller))
 			__atomic_store_n(word, FREE, __ATOMIC_RELEASE);
 	}
 }
@@ -249,13 +267,29 @@ static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int 
 	}
 }
 
-static PSYS_UNINSTRUMENTED void free_watch(struct control *control, const struct request *request)
+/* The same, of a child that the helper cannot wait for. Only a filter kills it before its exec. */
+static PSYS_UNINSTRUMENTED bool has_executed_for_caller(const struct control *control,
+							const struct request *request)
+{
+	const struct psys_timespec nap = { 0, 100000 };
+	const struct exec_watch *watch = control->watch;
+
+	if (control->returned || !request->is_filtered)
+		return !control->returned;
+	for (int naps = 0; !aspawn_watch_has_begun(watch) && naps < 50; naps++) {
+		if (has_ended(control->pidfd))
+			return aspawn_watch_has_begun(watch);
+		psys_nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
+static PSYS_UNINSTRUMENTED void free_watch(struct control *control)
 {
 	struct exec_watch *watch = control->watch;
 
 	control->watch = NULL; /* first: who is killed in between leaves it mapped */
-	if (watch != request->watch)
-		aspawn_watch_free(watch);
+	aspawn_watch_free(watch);
 }
 
 /* Returns the pid of a child that has executed a program, or 0. */
@@ -270,22 +304,24 @@ static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
 	/* The parent, which is suspended, could not take part in these. */
 	first.unshare_files = first.child_makes_pipes = false;
 	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	control->watch = request->watch ? request->watch : aspawn_watch_reserve();
+	control->watch = aspawn_watch_reserve();
 	if (!control->watch)
 		return 0;
 	control->executes_first = true;
-	control->surely = request->surely;
 	long pid = clone_by_methods(control, &first, stack);
-	if (pid > 0 && !request->surely)
-		await_exec(stack, (int)pid);
-	if (pid > 0 && (request->surely || has_executed(control, (int)pid))) {
+	if (pid > 0)
+		await_exec(stack, (int)pid, control, request->for_caller);
+	if (pid > 0 && (request->for_caller ? has_executed_for_caller(control, request) :
+					      has_executed(control, (int)pid))) {
 		stack_state(stack)->mode = ASPAWN_MODE_IMAGE;
 		return pid;
 	}
+	if (pid > 0 && request->for_caller)
+		stack_state(stack)->abandoned = (int)pid;
 	if (pid > 0 && control->pidfd >= 0)
 		psys_close(control->pidfd);
-	free_watch(control, request); /* not shared */
-	control->executes_first = control->surely = false;
+	free_watch(control); /* not shared */
+	control->executes_first = false;
 	return 0;
 }
 
@@ -312,27 +348,28 @@ static PSYS_UNINSTRUMENTED int spawn_detached(struct spawned *spawned, const str
 	struct request helped;
 
 	psys_memcpy(&helped, request, sizeof helped);
+	/* The end of a copy is seen by its watch, where that works. */
 	control->reports =
-		request->pipe == PIPE || (request->pipe == PIPE_IF_COPIED && request->copy_memory);
+		request->pipe == PIPE || (request->pipe == PIPE_IF_COPIED && request->copy_memory &&
+					  !aspawn_watch_may_work());
 	helped.pipe = control->reports ? PIPE : NO_PIPE;
+	helped.wants_pidfd = true; /* the helper polls it */
 	long r = aspawn_files_make_pipes(control);
-	*spawned = (struct spawned){ 0, -1, -1, control->report.taken, NULL };
+	*spawned = (struct spawned){ 0, -1, -1, control->report.taken };
 	if (r == 0)
 		r = request->clone(control, &helped, stack);
+	if (r == -PSYS_EOPNOTSUPP && request->for_caller)
+		return (int)r;
 	aspawn_files_close(control, r < 0);
 	spawned->helper_pidfd = control->helper_pidfd;
 	return r < 0 ? (int)r : 0;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct request *request,
-				     const struct Stack_t *stack)
+static PSYS_UNINSTRUMENTED int spawn_attached(struct spawned *spawned, const struct request *request,
+					      const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
 
-	fill(control, request, stack);
-	stack_state(stack)->privacy = ASPAWN_NOT_PRIVATE;
-	if (request->detached)
-		return spawn_detached(spawned, request, stack);
 	long pid = request->clone ? request->clone(control, request, stack) :
 				    aspawn_clone_child(control, request, stack);
 	int r = pid < 0 ? (int)pid : aspawn_files_settle(stack, request);
@@ -343,15 +380,33 @@ PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct reque
 	if (r < 0 && control->helper_pidfd >= 0)
 		psys_close(control->helper_pidfd);
 	if (r < 0) {
-		free_watch(control, request);
+		free_watch(control);
 		return r;
 	}
 	spawned->pid = (pid_t)pid;
 	spawned->pidfd = control->pidfd;
 	spawned->helper_pidfd = control->helper_pidfd;
 	spawned->read_end = control->report.taken;
-	spawned->watch = control->watch;
 	return 0;
+}
+
+PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct request *request,
+				     const struct Stack_t *stack)
+{
+	struct request alone;
+
+	fill(stack_control(stack), request, stack);
+	stack_state(stack)->privacy = ASPAWN_NOT_PRIVATE;
+	if (!request->detached)
+		return spawn_attached(spawned, request, stack);
+	int r = spawn_detached(spawned, request, stack);
+	if (r != -PSYS_EOPNOTSUPP || !request->for_caller)
+		return r;
+	/* There can be no helper: the caller waits itself. It has the pipes. */
+	psys_memcpy(&alone, request, sizeof alone);
+	alone.clone = NULL;
+	alone.detached = alone.for_caller = false;
+	return spawn_attached(spawned, &alone, stack);
 }
 
 /* --- the call --------------------------------------------------------------- */

@@ -72,8 +72,7 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 		if (aspawn_clone_shares_files(method, request))
 			flags |= PSYS_CLONE_FILES;
 		/* Where clone3 is missing, this could be an emulator. */
-		if (request->suspend ||
-		    (request->executes_first && !request->surely && method->clone3))
+		if (request->suspend || (request->executes_first && method->clone3))
 			flags |= PSYS_CLONE_VFORK;
 		/* A helper that is suspended for the image may be killed: then the kernel alone
 		 * says when the child has left the stack. */
@@ -90,6 +89,8 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 		flags |= PSYS_CLONE_PARENT_SETTID;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
+	if (request->for_caller)
+		flags |= PSYS_CLONE_PARENT;
 	return flags;
 }
 
@@ -155,7 +156,8 @@ static PSYS_UNINSTRUMENTED long clone_with(uint64_t flags, const struct clone_me
 			 __ATOMIC_RELEASE);
 	const struct clone_call call = {
 		.flags = flags,
-		.exit_signal = control->executes_first && !control->surely ? 0 : PSYS_SIGCHLD,
+		/* With CLONE_PARENT it is the helper's, and an exec makes it SIGCHLD. */
+		.exit_signal = control->executes_first || request->for_caller ? 0 : PSYS_SIGCHLD,
 		.pidfd = &control->pidfd,
 		.tid = &state->pid,
 		.cleared_tid = &state->use,

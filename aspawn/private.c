@@ -8,12 +8,14 @@
 #include "clone.h"
 #include "close.h"
 #include "deadline.h"
+#include "reaped.h"
 
 /* The helper's input and output, above its frames. */
 struct helper {
 	struct Stack_t stack;
 	struct request request; /* a copy: the caller's thread may be cancelled */
 	int host;               /* pid of the caller */
+	int pidfd;              /* of the child, in the helper's own table; -1: none */
 	long result;            /* out: the child's pid or an error; 0: the helper was killed */
 };
 
@@ -34,14 +36,20 @@ static const struct {
 
 /* --- the helper ------------------------------------------------------------- */
 
-/* Returns true if the helper has a descriptor table of its own, with nothing in it. */
-static PSYS_UNINSTRUMENTED bool release_files(bool is_shared)
+/* Returns true if the helper has a descriptor table of its own, with nothing in it but *kept, which
+ * gets the number 0; negative: nothing. */
+static PSYS_UNINSTRUMENTED bool release_files(bool is_shared, int *kept)
 {
-	if (psys_close_range(0, ~0U, PSYS_CLOSE_RANGE_UNSHARE) >= 0)
-		return true;
-	if (is_shared && psys_unshare(PSYS_CLONE_FILES) < 0)
+	const int first = *kept >= 0;
+
+	if (*kept > 0 && psys_dup3(*kept, 0, PSYS_O_CLOEXEC) < 0)
 		return false;
-	aspawn_close_via_proc(0, INT32_MAX, false);
+	if (psys_close_range((unsigned)first, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0) {
+		if (is_shared && psys_unshare(PSYS_CLONE_FILES) < 0)
+			return false;
+		aspawn_close_via_proc(first, INT32_MAX, false);
+	}
+	*kept = first - 1;
 	return true;
 }
 
@@ -59,22 +67,25 @@ static PSYS_UNINSTRUMENTED unsigned inode_of(int pidfd)
  * pidfds returns true at once; a child that shall die with its host then dies with the helper, and
  * the helper with the thread that has made it. */
 static PSYS_UNINSTRUMENTED bool watch_both(struct stack_state *state, int child,
-					   const struct helper *helper)
+					   struct helper *helper)
 {
+	/* The clone's, if it is not in the host's table. */
+	int pidfd = helper->request.detached ? stack_control(&helper->stack)->pidfd : -1;
 	/* In the host's table they would be descriptors of the host. */
-	const bool own_files = release_files(!helper->request.detached);
-	const int host = helper->host;
-	struct psys_pollfd polled[2] = {
-		{ own_files ? psys_pidfd_open(child, 0) : -1, PSYS_POLLIN, 0 },
-		{ own_files ? psys_pidfd_open(host, 0) : -1, PSYS_POLLIN, 0 }
-	};
+	const bool own_files = release_files(!helper->request.detached, &pidfd);
+	if (pidfd < 0 && own_files && !helper->request.for_caller)
+		pidfd = psys_pidfd_open(child, 0);
+	struct psys_pollfd polled[2] = { { pidfd, PSYS_POLLIN, 0 },
+					 { own_files ? psys_pidfd_open(helper->host, 0) : -1,
+					   PSYS_POLLIN, 0 } };
 	const bool have_pidfds = polled[0].fd >= 0 && polled[1].fd >= 0;
 
-	__atomic_store_n(&state->inode, inode_of(polled[0].fd), __ATOMIC_RELEASE);
+	helper->pidfd = pidfd;
+	__atomic_store_n(&state->inode, inode_of(pidfd), __ATOMIC_RELEASE);
 	if (helper->request.dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
 	int r = psys_getppid();
-	if (r >= 0 && r != host) /* the number may be another process's by now */
+	if (r >= 0 && r != helper->host) /* the number may be another process's by now */
 		return false;
 	if (!have_pidfds)
 		return true;
@@ -109,6 +120,22 @@ static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int ch
 	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
 }
 
+/* The caller waits for its child. If it ignores SIGCHLD nobody does, and what the kernel keeps for a
+ * pidfd is the helper's to store: the caller may not have one yet. */
+static PSYS_UNINSTRUMENTED void keep_status(struct stack_state *state, int pidfd)
+{
+	static const struct psys_timespec second = { 1, 0 };
+	struct psys_sigaction sigchld[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
+
+	if (psys_rt_sigaction(PSYS_SIGCHLD, NULL, sigchld, PSYS_SIGSET_SIZE) >= 0 &&
+	    (sigchld->handler == PSYS_SIG_IGN || sigchld->flags & PSYS_SA_NOCLDWAIT))
+		aspawn_await_reaped(pidfd, deadline_after(&second));
+	if (pidfd < 0 || aspawn_reaped_status(pidfd, &state->status) < 0)
+		return;
+	psys_memset(&state->usage, 0, sizeof state->usage);
+	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
+}
+
 /* There is no child, as if it had exited with 127. */
 static PSYS_UNINSTRUMENTED int fail(struct helper *helper, int error)
 {
@@ -122,22 +149,29 @@ static PSYS_UNINSTRUMENTED int fail(struct helper *helper, int error)
 	return 0;
 }
 
+/* Of a private child. */
+static PSYS_UNINSTRUMENTED void become_parent(struct control *control, int self, bool dies)
+{
+	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
+	struct psys_sigaction old[2]; /* as in keep_status() */
+
+	if (psys_rt_sigaction(PSYS_SIGCHLD, &usual, old, PSYS_SIGSET_SIZE) >= 0)
+		control->ignores_sigchld = old->handler == PSYS_SIG_IGN;
+	control->parent = self;
+	control->dies_with_helper = dies;
+}
+
 static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 {
 	struct helper *helper = arg;
 	struct stack_state *state = stack_state(&helper->stack);
 	struct control *control = stack_control(&helper->stack);
-	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
-	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
-
 	/* If children go to another pid namespace the helper is its init, whose end kills all. Its
 	 * parent, which is not in that, has no number there. */
 	if (psys_getppid() <= 0)
 		return fail(helper, -PSYS_EOPNOTSUPP);
-	if (psys_rt_sigaction(PSYS_SIGCHLD, &usual, old, PSYS_SIGSET_SIZE) >= 0)
-		control->ignores_sigchld = old->handler == PSYS_SIG_IGN;
-	control->parent = state->helper_pid;
-	control->dies_with_helper = helper->request.dies_with_caller;
+	if (!helper->request.for_caller)
+		become_parent(control, state->helper_pid, helper->request.dies_with_caller);
 	const long child = aspawn_clone_child(control, &helper->request, &helper->stack);
 	if (child < 0)
 		return fail(helper, (int)child);
@@ -146,7 +180,10 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	if (__atomic_exchange_n(&state->helper, HELPING, __ATOMIC_ACQ_REL) == CLONE_AWAITED)
 		psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	psys_chdir("/");
-	if (watch_both(state, (int)child, helper))
+	const bool has_ended = watch_both(state, (int)child, helper);
+	if (has_ended && helper->request.for_caller)
+		keep_status(state, helper->pidfd);
+	else if (has_ended)
 		wait_for_child(state, (int)child);
 	else if (helper->request.dies_with_caller)
 		psys_kill((int)child, PSYS_SIGKILL);
@@ -154,6 +191,18 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 }
 
 /* --- the parent --------------------------------------------------------------- */
+
+/* False if children are to begin in another pid namespace: by unshare(2), or setns(2). */
+static bool children_stay(void)
+{
+	char own[64], childrens[64];
+	const long length = psys_readlink("/proc/self/ns/pid", own, sizeof own);
+
+	return length > 0 &&
+	       psys_readlink("/proc/thread-self/ns/pid_for_children", childrens,
+			     sizeof childrens) == length &&
+	       !psys_memcmp(own, childrens, (size_t)length);
+}
 
 static long clone_helper(struct control *control, const struct request *request,
 			 const struct Stack_t *stack)
@@ -210,7 +259,7 @@ long aspawn_private_clone(struct control *control, const struct request *request
 	helper->stack = *stack;
 	psys_memcpy(&helper->request, request, sizeof *request);
 	helper->host = psys_getpid();
-	if (helper->host <= 0)
+	if (helper->host <= 0 || (request->for_caller && !children_stay()))
 		return -PSYS_EOPNOTSUPP;
 	helper->request.kernel_stores_pid = true;
 	helper->result = 0;
@@ -218,6 +267,8 @@ long aspawn_private_clone(struct control *control, const struct request *request
 	state->ended = NOT_ENDED;
 	state->clone_error = 0;
 	state->inode = 0;
+	state->abandoned = 0;
+	state->is_callers = request->for_caller;
 	state->pid = 0;
 	state->mode = ASPAWN_MODE_NONE;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
@@ -329,5 +380,7 @@ int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_ru
 
 int aspawn_privacy(const struct Stack_t *stack)
 {
-	return aspawn_stack_is_mapped(stack) ? stack_state(stack)->privacy : ASPAWN_NOT_PRIVATE;
+	return aspawn_stack_is_mapped(stack) && !stack_state(stack)->is_callers ?
+		       stack_state(stack)->privacy :
+		       ASPAWN_NOT_PRIVATE;
 }

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private children: a helper process is the child's parent, so that only the library sees the
- * child's end.
+ * Helpers. A private child's is its parent, so that only the library sees the child's end. That of
+ * a child of the caller's is suspended in the caller's place until the child's exec.
  *
  * parent  clones the helper: the memory is shared, its exit signal is 0, and it runs on a small
  *         stack beside the state. All signals are blocked in it for good. If it is detached, it
  *         has copies of the descriptors, and the parent goes on at once: what the parent changes
  *         from then on does not reach the child. Otherwise the descriptor table is shared, and the
  *         parent waits for the child.
- * helper  sets SIGCHLD to its default: if it were ignored, the child could not be waited for.
- * helper  clones the child as the parent would, stores the child's pid or an error, and wakes who
- *         waits for that. On a shared table a pidfd and a pipe are the parent's too.
+ * helper  sets SIGCHLD to its default: if it were ignored, the child could not be waited for. Not
+ *         if the child is the caller's.
+ * helper  clones the child as the parent would, or for the parent (CLONE_PARENT), stores the child's
+ *         pid or an error, and wakes who waits for that. On a shared table a pidfd and a pipe are
+ *         the parent's too.
  * helper  releases the descriptors and the directory: the child may run for long.
  * helper  waits for the child, or for the end of the parent's process, stores status and usage
  *         in the state, and ends. Before it reaps the child it says so, as afterwards the number
- *         may be another's. It never execs: that would set its exit signal to SIGCHLD.
+ *         may be another's. The caller's child it only sees end. It never execs: that would set its
+ *         exit signal to SIGCHLD.
  * kernel  clears the state's word for the helper. Then the stack is free, and the helper a
  *         zombie that only a wait for __WALL or __WCLONE finds; or nothing (CLONE_AUTOREAP).
  */
@@ -60,7 +63,8 @@ bool aspawn_private_is_reaped(const struct Stack_t *stack);
 int aspawn_private_await_end(const struct Stack_t *stack, struct psys_timespec deadline);
 
 /* Returns true, with status and usage (which may be NULL), if the helper has stored them. A helper
- * that has ended without storing them was killed, or its wait was refused. */
+ * that has ended without storing them was killed, or its wait was refused, or the child is the
+ * caller's. */
 bool aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_rusage *usage);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "deadline.h"
 
-int aspawn_await_reaped(int pidfd, struct psys_timespec deadline)
+PSYS_UNINSTRUMENTED int aspawn_await_reaped(int pidfd, struct psys_timespec deadline)
 {
 	struct psys_pollfd poll = { pidfd, 0, 0 }; /* POLLHUP is always reported */
 	int r;
@@ -20,7 +20,7 @@ int aspawn_await_reaped(int pidfd, struct psys_timespec deadline)
 	return r == 0 ? -PSYS_ETIMEDOUT : r < 0 ? r : poll.revents & PSYS_POLLHUP ? 0 : -PSYS_EBADF;
 }
 
-int aspawn_reaped_status(int pidfd, int *status)
+PSYS_UNINSTRUMENTED int aspawn_reaped_status(int pidfd, int *status)
 {
 	struct psys_pidfd_info info;
 	int r = -PSYS_ESRCH;

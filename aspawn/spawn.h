@@ -25,11 +25,8 @@ struct request {
 	 * the memory, and the caller waits. If fn returns, or the child ends before the exec, a
 	 * second child begins in a copy of the memory. */
 	bool executes_first;
-	/* It has worked before: the caller does not wait, and fn reports a failure as any other. */
-	bool surely;
-	struct exec_watch *watch; /* for executes_first; NULL: reserve one */
 	bool suspend; /* suspend the caller until the exec (CLONE_VFORK); not with copy_memory */
-	/* aspawn_private_clone; never with suspend. NULL: aspawn_clone_child. */
+	/* aspawn_private_clone: by a helper, never with suspend. NULL: aspawn_clone_child. */
 	long (*clone)(struct control *control, const struct request *request,
 		      const struct Stack_t *stack);
 	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
@@ -58,6 +55,10 @@ struct request {
 	/* The caller does not wait until the helper has cloned the child: it has
 	 * aspawn_private_await_clone(). Not with unshare_files and wants_pidfd. */
 	bool detached;
+	/* Of a detached helper: the child is the caller's. The helper waits in the caller's place until
+	 * the child has executed a program, and stays until the child has ended. */
+	bool for_caller;
+	bool is_filtered;        /* by seccomp(2): the child may be killed before fn returns */
 	bool polls_helper;       /* the caller wants a pidfd of the helper */
 	int cgroup_fd;           /* -1: none */
 	bool cgroup_is_optional; /* if the kernel rejects the cgroup, start the child without it */
@@ -73,7 +74,6 @@ struct spawned {
 	int pidfd;        /* of the child; -1: not requested or not supported, or detached */
 	int helper_pidfd; /* the same of its helper */
 	int read_end;     /* of the report pipe; -1: none */
-	struct exec_watch *watch; /* NULL: none; aspawn_watch_free() */
 };
 
 /* As aspawn(), whose other arguments are in the request. Stores the pidfd, unless pidfd is NULL. */

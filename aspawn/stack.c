@@ -52,7 +52,8 @@ static PSYS_UNINSTRUMENTED void *map(size_t size)
 		return (void *)(intptr_t)r;
 	}
 	/* Fails before Linux 4.14: then a forked copy of the stack is busy while the child is. */
-	psys_madvise(addr, STACK_UNIT, PSYS_MADV_WIPEONFORK);
+	((struct stack_state *)(void *)addr)->is_wiped_by_fork =
+		psys_madvise(addr, STACK_UNIT, PSYS_MADV_WIPEONFORK) >= 0;
 	return addr;
 }
 
@@ -132,20 +133,35 @@ PSYS_UNINSTRUMENTED int aspawn_stack_busy(const struct Stack_t *stack)
 	return busy_word(stack, true) != NULL;
 }
 
-/* Waits by __WCLONE: if somebody else has reaped the helper, and an ordinary child has its number
- * now, that child is not touched. */
+/* Waits by __WCLONE: if somebody else has reaped it, and an ordinary child has its number now, that
+ * child is not touched. */
+static PSYS_UNINSTRUMENTED void reap_clone(int pid)
+{
+	struct psys_siginfo info;
+
+	while (psys_waitid(PSYS_P_PID, pid, &info, (int)(PSYS_WEXITED | PSYS___WCLONE), NULL) ==
+	       -PSYS_EINTR)
+		continue;
+}
+
+PSYS_UNINSTRUMENTED void aspawn_stack_reap_abandoned(const struct Stack_t *stack)
+{
+	struct stack_state *state = stack_state(stack);
+
+	if (state->abandoned)
+		reap_clone(state->abandoned);
+	state->abandoned = 0;
+}
+
 PSYS_UNINSTRUMENTED void aspawn_stack_reap_helper(const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
-	const int pid = state->helper_pid;
-	struct psys_siginfo info;
 
-	if (!pid)
+	aspawn_stack_reap_abandoned(stack);
+	if (!state->helper_pid)
 		return;
 	if (state->privacy != ASPAWN_PRIVATE_AUTOREAPED)
-		while (psys_waitid(PSYS_P_PID, pid, &info, (int)(PSYS_WEXITED | PSYS___WCLONE),
-				   NULL) == -PSYS_EINTR)
-			continue;
+		reap_clone(state->helper_pid);
 	state->helper_pid = 0;
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 }

@@ -67,11 +67,14 @@ struct stack_state {
 	/* Of a private child. The helper stores status and usage before it ends. */
 	_Alignas(4) int helper; /* enum helper_use; a futex, which the kernel clears and wakes */
 	int helper_pid;         /* 0: none, or reaped */
-	int privacy;            /* enum aspawn_privacy */
+	int privacy;            /* enum aspawn_privacy, as far as its helper goes */
+	bool is_callers;        /* the child: it is not private, and has a helper all the same */
 	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
 	bool no_nnp;            /* ... and CLONE_NNP */
+	bool is_wiped_by_fork;  /* all of it is */
 	_Alignas(4) int ended;  /* enum helped_end; no byte: ARMv5 has no atomic ones */
 	int clone_error;        /* why the helper could not clone the child, negative; 0: it has */
+	int abandoned;          /* a first child, for the caller to reap by __WCLONE; 0: none */
 	/* Of the child's pidfd, the low bits; 0: not known. Another process with the same number has
 	 * another (Linux 6.9). */
 	_Alignas(4) unsigned inode;
@@ -112,7 +115,6 @@ struct control {
 	bool shares_files; /* take a copy of the descriptors below keep_below first */
 	bool began_in_cgroup, has_no_new_privs;
 	bool executes_first; /* fn executes a program at once, or returns */
-	bool surely;         /* the caller does not wait for it */
 	bool returned;       /* out: fn did */
 	unsigned keep_below;
 	int files_error;          /* out: error of that copy, negative; fn reports it */
@@ -186,8 +188,9 @@ void aspawn_stack_await(const struct Stack_t *stack, int *word, int from, int to
 /* As aspawn_stack_wait(), but waits for the child alone: its helper may use the stack longer. */
 int aspawn_stack_wait_child(const struct Stack_t *stack, const struct psys_timespec *timeout);
 
-/* Reaps the helper, which has ended, unless the kernel has. */
+/* Reaps the helper, which has ended, unless the kernel has; and the first child that it abandoned. */
 void aspawn_stack_reap_helper(const struct Stack_t *stack);
+void aspawn_stack_reap_abandoned(const struct Stack_t *stack);
 
 /* False if stack is NULL, has not been used yet, or is not a stack of this library. */
 bool aspawn_stack_is_mapped(const struct Stack_t *stack);

@@ -32,6 +32,8 @@ void aspawn_watch_free(struct exec_watch *watch);
 void aspawn_watch_begin(struct exec_watch *watch);
 /* True if aspawn_watch_begin() could register the futex. */
 bool aspawn_watch_is_supported(void);
+/* The same in any process, which keeps its own. */
+bool aspawn_watch_may_work(void);
 /* Returns WATCH_REPORT bytes, zeros at first, which the child may write and the parent read. */
 void *aspawn_watch_report(struct exec_watch *watch);
 /* The child sets true before its exec, and false if the exec has failed. */

@@ -7,7 +7,6 @@
 #include "../aspawn/deadline.h"
 #include "../aspawn/private.h"
 #include "../aspawn/watch.h"
-#include "image_cache.h"
 #include "pool.h"
 #include "prepared.h"
 
@@ -50,6 +49,17 @@ void aspawn_set_failure(struct child_state *state, const struct aspawn_failure *
 
 /* --- the child of a helper ----------------------------------------------------- */
 
+void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack)
+{
+	const struct stack_state *made = stack_state(stack);
+
+	state->mode = (unsigned char)made->mode;
+	state->watch = stack_control(stack)->watch;
+	/* A helper that was killed has not stored the mode. */
+	state->copied = made->mode >= ASPAWN_MODE_FORK || (!made->mode && state->watch);
+	state->unforked = made->mode != ASPAWN_MODE_FORK && made->is_wiped_by_fork;
+}
+
 int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline)
 {
 	struct child_state *state = child_state(child);
@@ -62,12 +72,10 @@ int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline
 	if (r < 0)
 		return r;
 	struct stack_state *made = stack_state(stack);
+	aspawn_stack_reap_abandoned(stack);
 	if (made->pid) {
 		state->pid = made->pid;
-		state->mode = (unsigned char)made->mode;
-		state->watch = stack_control(stack)->watch;
-		/* A helper that was killed has not stored the mode. */
-		state->copied = made->mode >= ASPAWN_MODE_FORK || state->watch;
+		aspawn_note_clone(state, stack);
 		return 0;
 	}
 	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */
@@ -96,8 +104,8 @@ int aspawn_own_pidfd(struct aspawn_child *child)
 
 	if (child->ended_fd < 0) /* not wanted or not supported, or released */
 		return -PSYS_ENOSYS;
-	if (!state->private || child->own_fd >= 0)
-		return state->private ? child->own_fd : child->ended_fd;
+	if (!state->helped || child->own_fd >= 0)
+		return state->helped ? child->own_fd : child->ended_fd;
 	int r = aspawn_pid(child);
 	if (r > 0)
 		r = has_stack(child) ? aspawn_private_open(child_stack(state)) : -PSYS_ESRCH;
@@ -163,14 +171,6 @@ static int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *fail
 	if (!state->copied)
 		return has_stack(child) ? aspawn_stack_wait_child(child_stack(state), timeout) : 0;
 	const struct psys_timespec deadline = deadline_after(timeout);
-	struct psys_timespec left;
-	if (state->slot) { /* the child has its watch before it executes the image */
-		r = aspawn_stack_wait_child(child_stack(state), timeout);
-		if (r < 0)
-			return r;
-		left = deadline_left(deadline);
-		timeout = timeout ? &left : NULL;
-	}
 	if (state->watch)
 		r = aspawn_watch_wait(state->watch, state->pid, timeout);
 	return r != -PSYS_ENOSYS  ? r :
@@ -232,25 +232,21 @@ static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
 	return 0;
 }
 
-/* A forked process does not have the slots of a pool. */
-static void forget_slot_after_fork(struct child_state *state)
+/* A forked process does not have the page that a child in the image shares with the caller. */
+static void forget_watch_after_fork(struct child_state *state)
 {
-	if (!state->slot || aspawn_image_cache_has(state->watch, state->slot))
-		return;
-	state->slot = 0;
-	state->watch = NULL;
+	const struct Stack_t *stack = child_stack(state);
+
+	if (state->watch && state->unforked && stack->addr && !stack_state(stack)->is_wiped_by_fork)
+		state->watch = NULL;
 }
 
 void aspawn_release_reports(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
-	forget_slot_after_fork(state);
-	if (state->slot)
-		aspawn_image_cache_give(state->watch, state->slot, state->pid);
-	else
-		aspawn_watch_free(state->watch);
-	state->slot = 0;
+	forget_watch_after_fork(state);
+	aspawn_watch_free(state->watch);
 	state->watch = NULL;
 	if (state->report >= 0 && state->report != child->started_fd)
 		psys_close(state->report);
@@ -266,7 +262,7 @@ int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
 	aspawn_store_failure(failure, ASPAWN_STEP_NONE, 0, 0, "");
 	const struct psys_timespec deadline = deadline_after(timeout);
 	struct psys_timespec left;
-	forget_slot_after_fork(state);
+	forget_watch_after_fork(state);
 	if (state->pid < 0) {
 		int r = aspawn_learn_child(child, deadline);
 		if (r < 0)
@@ -279,7 +275,7 @@ int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
 		if (r < 0)
 			return r;
 		aspawn_release_reports(child);
-		if (!state->private)
+		if (!state->helped)
 			aspawn_give_stack(state);
 	} else if (state->known == KNOWN) {
 		aspawn_store_failure(failure, state->step, state->error, state->kind,

@@ -22,10 +22,11 @@ struct child_state {
 	int report;               /* read end of the child's report pipe; -1: none */
 	unsigned char known;      /* enum known */
 	unsigned char mode;       /* enum aspawn_clone_mode */
-	bool copied;              /* the child began in a copy of the memory, or in the image */
-	bool private;             /* its helper uses the stack until the child has ended */
+	bool copied : 1;          /* the child began in a copy of the memory, or in the image */
+	bool unforked : 1;        /* a process that the caller forks does not have the watch */
+	bool helped : 1;          /* a helper uses the stack until the child has ended */
+	bool private : 1;         /* ... and is the child's parent */
 	unsigned char privacy;    /* enum aspawn_privacy */
-	unsigned char slot;       /* of the watch, in a pool's image; 0: the watch is a mapping */
 	unsigned short kind;      /* with these, the failure, with the end of its subject */
 	int step, error;
 	char subject[40];
@@ -60,7 +61,10 @@ static inline bool has_stack(struct aspawn_child *child)
 						stack_state(stack)->pid == state->pid);
 }
 
-/* Learns from the helper of a private child what it has cloned. Returns 0, then the child's number
+/* Stores how the child on the stack was cloned, which has its number. */
+void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack);
+
+/* Learns from the child's helper what it has cloned. Returns 0, then the child's number
  * or its failure is known, if it has not used the stack for another; or -ETIMEDOUT. */
 int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline);
 

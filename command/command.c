@@ -240,15 +240,13 @@ static int add_streams(struct own_actions *own, const struct aspawn_command *com
 
 /* --- starting ------------------------------------------------------------- */
 
-/* A copy of few descriptors costs less than to wait for the child's turn to take its own. */
-static void copy_few_descriptors(struct requirements *requirements, struct prepared *prepared,
-				 struct aspawn_pool *pool)
+/* A copy of few descriptors costs less than to wait for the child's turn to take its own. A helper
+ * that waits for the image has copies of all. */
+static bool copies_descriptors(const struct requirements *requirements, bool executes_first,
+			       struct aspawn_pool *pool)
 {
-	if (!requirements->unshare_files || requirements->only_below ||
-	    !aspawn_descriptors_are_few(pool))
-		return;
-	requirements->unshare_files = requirements->child_makes_pipes = false;
-	prepared->far_count = 0;
+	return executes_first || (requirements->unshare_files && !requirements->only_below &&
+				  aspawn_descriptors_are_few(pool));
 }
 
 /* Called with a reserved stack and all signals blocked. */
@@ -262,26 +260,25 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	const uint64_t flags = prepared->flags;
 	const bool is_private = flags & PRIVATE_FLAGS;
 	struct requirements requirements = aspawn_requirements(prepared);
-	copy_few_descriptors(&requirements, prepared, child_state(child)->pool);
 	const bool executes_first = requirements.image && aspawn_image_fits(prepared->image.size) &&
 				    packed_room(prepared->image.size) <= prepared->image.room &&
 				    aspawn_exec_keeps_all(prepared, requirements.plain);
-	struct exec_watch *watch =
-		executes_first && child_state(child)->pool && !is_private ?
-			aspawn_image_cache_take(child_state(child)->pool, prepared) :
-			NULL;
-	const unsigned char slot = aspawn_image_cache_slot(prepared);
+	if (copies_descriptors(&requirements, executes_first, child_state(child)->pool)) {
+		requirements.unshare_files = requirements.child_makes_pipes = false;
+		prepared->far_count = 0;
+	}
+	const bool is_helped = is_private || executes_first;
+	const bool awaits_clone = is_private && flags & OWN_AWAIT_CLONE;
 	const struct request request = {
 		.copy_memory = requirements.copy_memory || flags & ASPAWN_COMMAND_FORK,
 		.executes_first = executes_first,
-		.surely = watch && !prepared->image.filtered &&
-			  aspawn_image_cache_is_proven(prepared->image.cache),
-		.watch = watch,
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
-		.clone = is_private ? aspawn_private_clone : NULL,
+		.clone = is_helped ? aspawn_private_clone : NULL,
+		.for_caller = is_helped && !is_private,
+		.is_filtered = prepared->image.filtered,
 		.dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER,
-		.detached = is_private && !requirements.unshare_files && !(flags & OWN_AWAIT_CLONE),
-		.polls_helper = is_private && !(flags & ASPAWN_COMMAND_NO_PIDFD),
+		.detached = is_helped && !awaits_clone && !requirements.unshare_files,
+		.polls_helper = is_helped && !(flags & ASPAWN_COMMAND_NO_PIDFD),
 		.no_new_privs = requirements.no_new_privs,
 		.unshare_files = requirements.unshare_files,
 		.await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED),
@@ -297,8 +294,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.unshare = aspawn_handover_unshare,
 		.settle = aspawn_handover_settle,
 		.watch_copy = true,
-		.wants_pidfd = (!is_private || flags & OWN_AWAIT_CLONE) &&
-			       !(flags & ASPAWN_COMMAND_NO_PIDFD),
+		.wants_pidfd = (!is_private || awaits_clone) && !(flags & ASPAWN_COMMAND_NO_PIDFD),
 		.cgroup_fd = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1,
 		.cgroup_is_optional = true, /* the action joins it then, and reports an error */
 		.mask = *mask,
@@ -310,28 +306,22 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	prepared->joined = requirements.cgroup;
 	prepared->parent = requirements.parent ? psys_getpid() : 0;
 	int r = aspawn_spawn(&spawned, &request, stack);
-	const bool kept = r == 0 && watch && spawned.watch == watch;
-	if (watch && !kept)
-		aspawn_image_cache_give(watch, slot, 0);
 	if (r < 0)
 		return r;
-	if (kept && !request.surely)
-		aspawn_image_cache_set_proven(prepared->image.cache, true);
-	child->ended_fd = is_private ? spawned.helper_pidfd : spawned.pidfd;
-	if (is_private && flags & OWN_AWAIT_CLONE)
+	const bool helped = stack_state(stack)->privacy; /* not where there can be no helper */
+	child->ended_fd = helped ? spawned.helper_pidfd : spawned.pidfd;
+	if (awaits_clone)
 		child->own_fd = spawned.pidfd;
-	else if (is_private && spawned.pidfd >= 0) /* for the pipes alone */
+	else if (helped && spawned.pidfd >= 0) /* for the pipes alone */
 		psys_close(spawned.pidfd);
-	child_state(child)->pid = request.detached ? -stack_state(stack)->helper_pid : spawned.pid;
+	child_state(child)->pid = spawned.pid ? spawned.pid : -stack_state(stack)->helper_pid;
 	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;
 	child_state(child)->report = spawned.read_end;
-	child_state(child)->watch = spawned.watch;
-	child_state(child)->slot = kept ? slot : 0;
-	const int privacy = stack_state(stack)->privacy;
-	child_state(child)->privacy = (unsigned char)privacy;
-	child_state(child)->private = privacy;
-	child_state(child)->mode = (unsigned char)stack_state(stack)->mode;
-	child_state(child)->copied = stack_state(stack)->mode >= ASPAWN_MODE_FORK;
+	child_state(child)->helped = helped;
+	child_state(child)->private = is_private;
+	child_state(child)->privacy = (unsigned char)aspawn_privacy(stack);
+	if (spawned.pid)
+		aspawn_note_clone(child_state(child), stack);
 	return 0;
 }
 

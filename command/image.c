@@ -36,11 +36,6 @@ bool aspawn_image_fits(size_t size)
 	return HAS_IMAGE && size <= IMAGE_COMMAND_MOST;
 }
 
-bool aspawn_image_is_installed(void)
-{
-	return *image_file;
-}
-
 /* --- the file ------------------------------------------------------------------ */
 
 /* If the exec would close the descriptor, keeps it open. */
@@ -69,38 +64,18 @@ static PSYS_UNINSTRUMENTED bool keep_descriptors(struct prepared *prepared, int 
 	return ok;
 }
 
-static PSYS_UNINSTRUMENTED int make_file(unsigned flags, bool is_program)
-{
-	const int fd = psys_memfd_create(
-		"aspawn", flags | (is_program ? PSYS_MFD_EXEC : PSYS_MFD_NOEXEC_SEAL));
-
-	/* Linux before 6.3 does not know the flag. */
-	return fd == -PSYS_EINVAL ? psys_memfd_create("aspawn", flags) : fd;
-}
-
-PSYS_UNINSTRUMENTED int aspawn_image_make_file(unsigned flags)
+/* Makes a file without a name that begins with the image, unless that is installed. */
+static PSYS_UNINSTRUMENTED int make_file(void)
 {
 	const size_t length = (uintptr_t)aspawn_image_end - (uintptr_t)aspawn_image;
-	const int fd = make_file(flags, !*image_file);
+	int fd = psys_memfd_create("aspawn", *image_file ? PSYS_MFD_NOEXEC_SEAL : PSYS_MFD_EXEC);
 
+	if (fd == -PSYS_EINVAL) /* Linux before 6.3 does not know the flag */
+		fd = psys_memfd_create("aspawn", 0);
 	if (fd < 0 || *image_file || psys_write(fd, aspawn_image, length) == (long)length)
 		return fd;
 	psys_close(fd);
 	return -PSYS_EIO;
-}
-
-int aspawn_image_is_in_file(int fd)
-{
-	char part[256];
-	long length = 0;
-
-	for (const char *at = aspawn_image; at < aspawn_image_end; at += length) {
-		length = psys_pread64(fd, part, sizeof part, at - aspawn_image);
-		if (length <= 0 || length > aspawn_image_end - at ||
-		    psys_memcmp(part, at, (size_t)length))
-			return length < 0 ? (int)length : 0;
-	}
-	return 1;
 }
 
 /* The parent has the watch too, as the memory is shared. Nobody else has the file, which is in the
@@ -111,23 +86,12 @@ static PSYS_UNINSTRUMENTED int add_watch(struct control *control, struct prepare
 	prepared->image.watch_offset = IMAGE_WATCH;
 	if (fd < 0)
 		return fd;
-	return psys_ftruncate(fd, IMAGE_FILE_SIZE) >= 0 &&
-			       aspawn_watch_in_file(fd, IMAGE_WATCH, control->watch) ?
-		       fd :
-		       -PSYS_EIO;
-}
-
-/* In the child's table no thread of the host can replace the pool's descriptor. A fork of the host's
- * inherits no slot. */
-static PSYS_UNINSTRUMENTED int kept_image_file(struct control *control, struct prepared *prepared)
-{
-	if (!aspawn_image_cache_is_intact(prepared->image.cache))
-		return -PSYS_EBADF;
-	const int r = add_watch(control, prepared, make_file(0, false));
-	if (r < 0)
-		return r;
-	psys_madvise(control->watch, WATCH_SIZE, PSYS_MADV_DONTFORK);
-	return *image_file ? 0 : aspawn_image_cache_program(prepared->image.cache);
+	if (psys_ftruncate(fd, IMAGE_FILE_SIZE) < 0 ||
+	    !aspawn_watch_in_file(fd, IMAGE_WATCH, control->watch))
+		return -PSYS_EIO;
+	if (control->state->is_wiped_by_fork) /* so the forked process knows that it does not have it */
+		psys_madvise(control->watch, WATCH_SIZE, PSYS_MADV_DONTFORK);
+	return fd;
 }
 
 /* fd: of the image, unless it is installed. Returns why it cannot be executed, a negative error
@@ -153,12 +117,10 @@ static PSYS_UNINSTRUMENTED int enter(struct control *control, struct prepared *p
 {
 	if (!keep_descriptors(prepared, control->report.childs_end))
 		return -PSYS_EPERM;
-	if (!control->surely && !aspawn_watch_is_supported())
+	if (!aspawn_watch_is_supported())
 		return -PSYS_ENOSYS;
 	prepared->image.build = ASPAWN_IMAGE_BUILD;
-	const int fd = prepared->image.cache ?
-			       kept_image_file(control, prepared) :
-			       add_watch(control, prepared, aspawn_image_make_file(0));
+	const int fd = add_watch(control, prepared, make_file());
 	return fd < 0 ? fd : execute_image(fd, prepared);
 }
 
@@ -170,13 +132,6 @@ PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *
 
 	if (!control->executes_first)
 		return aspawn_perform(arg, write_end, mask, user_data, length);
-	int error = enter(control, prepared);
-	if (!control->surely)
-		return 127;
-	/* What has worked before does not work any more, and the parent has not waited for it. */
-	aspawn_image_cache_set_proven(prepared->image.cache, false);
-	prepared->watch = control->watch;
-	prepared->report_fd = write_end;
-	prepared->report.step = ASPAWN_STEP_EXEC;
-	aspawn_fail(prepared, error, *image_file ? image_file : "memfd:aspawn");
+	enter(control, prepared);
+	return 127;
 }

@@ -7,19 +7,19 @@
  * parent  sees by the actions that the command needs memory of its own, and that nothing in the
  *         command needs the parent's memory (aspawn_requirements()). Compares what execve(2)
  *         changes with what it has: only if an exec would change no credential, limit or flag that
- *         an action can see, it starts a child that shares the memory. Is suspended until the child
- *         has executed the image or has ended, unless that has worked before with a page of the
- *         pool (image_cache.h).
+ *         an action can see, it has a helper start a child that shares the memory.
+ * helper  is suspended until the child has executed the image or has ended. The child is the
+ *         caller's (CLONE_PARENT) unless it is private.
  * child   makes a file without a name, of the image and a page that the image and the parent share,
- *         by which the parent sees the last exec or why there was none; or takes those of a pool.
+ *         by which the parent sees the last exec or why there was none.
  *         Lets the descriptors that actions use survive one exec, and executes the image, with the
  *         prepared command as its environment (packed.h), which the same processes can read as its
  *         memory.
  * image   maps the page, corrects the pointers in the command by the difference of the addresses,
  *         sets FD_CLOEXEC again, and then is what a child in a copy of the memory would be: it
  *         performs the actions, reports in the shared page, and executes the program.
- * parent  if the child could not execute the image: reaps it, which nobody else can see, and
- *         starts a child in a copy of the memory.
+ * helper  if the child could not execute the image: starts a child in a copy of the memory. The
+ *         first one is reaped, which nobody else can see, by who is its parent.
  *
  * A library that is built with ASPAWN_IMAGE_FILE, the path of an installed image, executes that one.
  * Only the shared page is then in a file without a name, which is not executable.
@@ -32,7 +32,8 @@
 
 #include <aspawn/version.h>
 
-#include "image_cache.h"
+#include "../aspawn/watch.h"
+#include "prepared.h"
 
 enum {
 	IMAGE_PAGE = 65536,       /* the largest page size of any architecture */
@@ -53,14 +54,6 @@ enum {
 
 /* True if this build of the library has an image, and size bytes of a command fit in it. */
 bool aspawn_image_fits(size_t size);
-
-bool aspawn_image_is_installed(void);
-
-/* Makes a file without a name that begins with the image, unless that is installed. flags:
- * PSYS_MFD_CLOEXEC and so on. Returns a descriptor or a negative error number. */
-int aspawn_image_make_file(unsigned flags);
-/* Returns 1 or 0, or an error of pread(2). */
-int aspawn_image_is_in_file(int fd);
 
 /* True if an exec would change nothing that the actions can see, all of which may be plain. Stores
  * what the image restores. */

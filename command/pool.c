@@ -14,7 +14,6 @@
 #include <syscall/syscall.h>
 
 #include "../aspawn/stack.h"
-#include "image_cache.h"
 
 enum {
 	MOST_KEPT = 64,
@@ -23,7 +22,6 @@ enum {
 
 struct pool {
 	struct control *list;
-	struct image_cache *images;
 	int kept, taken;      /* numbers of stacks; approximate while other threads use the pool */
 	int few;              /* descriptors, for so many starts; negative: many */
 } __attribute__((may_alias)); /* as struct child_state */
@@ -112,29 +110,6 @@ int *aspawn_pool_few(struct aspawn_pool *public)
 	return &pool_of(public)->few;
 }
 
-struct image_cache **aspawn_pool_images(struct aspawn_pool *public)
-{
-	return &pool_of(public)->images;
-}
-
-/* Whoever has seen a cache in the list has a stack of the pool, or has given back what it used. The
- * caller has own stacks. */
-static bool trim_images(struct pool *pool, int own)
-{
-	if (__atomic_load_n(&pool->taken, __ATOMIC_SEQ_CST) > own)
-		return false;
-	struct image_cache *list = __atomic_exchange_n(&pool->images, NULL, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&pool->taken, __ATOMIC_SEQ_CST) <= own)
-		list = aspawn_image_caches_free(list);
-	aspawn_image_caches_push(&pool->images, list);
-	return !list;
-}
-
-void aspawn_pool_trim_images(struct aspawn_pool *public)
-{
-	trim_images(pool_of(public), 1);
-}
-
 int aspawn_pool_trim(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
@@ -154,5 +129,5 @@ int aspawn_pool_trim(struct aspawn_pool *public)
 		busy = list;
 	}
 	push(pool, busy);
-	return !trim_images(pool, 0) || busy ? -PSYS_EBUSY : 0;
+	return busy || __atomic_load_n(&pool->taken, __ATOMIC_RELAXED) ? -PSYS_EBUSY : 0;
 }

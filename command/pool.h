@@ -5,8 +5,6 @@
 
 #include <aspawn/command.h>
 
-struct image_cache;
-
 /* Returns a stack that no child uses, or {0} if there is none. Called with all signals blocked. */
 struct Stack_t aspawn_pool_take(struct aspawn_pool *pool);
 
@@ -15,10 +13,5 @@ void aspawn_pool_give(struct aspawn_pool *pool, struct Stack_t stack);
 
 /* For few_descriptors.h: positive if the caller has few, negative if many, for so many starts; 0: look. */
 int *aspawn_pool_few(struct aspawn_pool *pool);
-
-/* The list of the pool's images, for image_cache.h. */
-struct image_cache **aspawn_pool_images(struct aspawn_pool *pool);
-/* Frees what no other start and no child uses; called with a stack taken. */
-void aspawn_pool_trim_images(struct aspawn_pool *pool);
 
 #endif

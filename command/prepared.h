@@ -33,8 +33,7 @@ struct image_data {
 	void *origin;   /* the address of the prepared command, for which its pointers are */
 	size_t size;    /* bytes from there to the end of struct control */
 	size_t room;    /* bytes that are left on the child's stack to pack these */
-	struct image_cache *cache; /* of a pool that has a slot for the child's watch, or NULL */
-	int watch_fd;              /* the file that has the watch, and where */
+	int watch_fd;   /* the file that has the watch, and where */
 	long watch_offset;
 	bool filtered;   /* seccomp(2) */
 	int personality; /* of the child before the exec, if not filtered */

@@ -24,8 +24,8 @@ int aspawn_release(struct aspawn_child *child)
 	if (state->known <= EXECUTING)
 		state->known = OVERWRITTEN;
 	aspawn_release_reports(child);
-	/* The helper of a private child may run for long: a pool takes a stack in use. */
-	if (!state->private || state->pool || !aspawn_stack_busy(&state->stack))
+	/* A helper may run for long: a pool takes a stack in use. */
+	if (!state->helped || state->pool || !aspawn_stack_busy(&state->stack))
 		aspawn_give_stack(state);
 	if (child->ended_fd >= 0)
 		psys_close(child->ended_fd);
@@ -37,7 +37,8 @@ int aspawn_release(struct aspawn_child *child)
 	return 0;
 }
 
-/* waitid(2) for this child. Returns its pid, 0 if it still runs, or a negative error number. */
+/* waitid(2) for this child. Returns its pid, 0 if it still runs, or a negative error number. A
+ * helper's child that never executed a program has no exit signal (wait(2), __WALL). */
 static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 			  struct psys_rusage *usage)
 {
@@ -45,7 +46,12 @@ static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 	struct psys_siginfo info;
 	int r = -PSYS_EINVAL;
 
+	if (child_state(child)->helped)
+		options |= (int)PSYS___WALL;
+
 	info.u.child.pid = 0;
+	if (pidfd == -PSYS_ESRCH) /* its number is another's, or nobody's */
+		return -PSYS_ECHILD;
 	if (pidfd >= 0)
 		r = psys_waitid(PSYS_P_PIDFD, pidfd, &info, options | PSYS_WEXITED, usage);
 	if (r == -PSYS_EINVAL) /* before Linux 5.4 */
@@ -80,13 +86,45 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 {
 	int r = wait_by_kernel(child, status, options, usage);
 
-	if (r == -PSYS_ECHILD && is_readable(child->ended_fd))
+	if (r == -PSYS_ECHILD && is_readable(aspawn_own_pidfd(child)))
 		r = status_of_reaped(child, status, usage);
 	if (r == -PSYS_EAGAIN) {
-		aspawn_await_reaped(child->ended_fd, deadline_after(&moment));
+		aspawn_await_reaped(aspawn_own_pidfd(child), deadline_after(&moment));
 		r = status_of_reaped(child, status, usage);
 	}
 	return r == -PSYS_EAGAIN ? -PSYS_ECHILD : r;
+}
+
+/* The child never was: its helper could not clone it, or was killed before. */
+static int wait_for_unborn(struct aspawn_child *child, int *status, struct psys_rusage *usage)
+{
+	if (has_stack(child) && aspawn_private_end(child_stack(child_state(child)), status, usage))
+		return 1;
+	*status = PSYS_SIGKILL;
+	if (usage)
+		psys_memset(usage, 0, sizeof *usage);
+	return 1;
+}
+
+/* The same of a child of this process that its helper has cloned, and sees end. */
+static int wait_for_helped(struct aspawn_child *child, int *status, int options,
+			   struct psys_rusage *usage)
+{
+	const struct psys_timespec at_once = { 0, 0 };
+	struct child_state *state = child_state(child);
+	const struct Stack_t *stack = child_stack(state);
+
+	if (state->pid < 0 &&
+	    aspawn_learn_child(child, options & PSYS_WNOHANG ? deadline_after(&at_once) :
+							       DEADLINE_NEVER) < 0)
+		return 0;
+	if (state->pid < 0)
+		return wait_for_unborn(child, status, usage);
+	int r = wait_for_ordinary(child, status, options, usage);
+	if (r != -PSYS_ECHILD || !has_stack(child))
+		return r;
+	aspawn_private_await_end(stack, deadline_after(&moment)); /* it may have the status */
+	return aspawn_private_end(stack, status, usage) ? 1 : r;
 }
 
 /*
@@ -97,15 +135,9 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 static int wait_for_orphan(struct aspawn_child *child, int *status, int options,
 			   struct psys_rusage *usage)
 {
-	if (aspawn_pid(child) == -PSYS_ECANCELED) {
-		*status = PSYS_SIGKILL;
-		if (usage)
-			psys_memset(usage, 0, sizeof *usage);
-		return 1;
-	}
+	if (aspawn_pid(child) == -PSYS_ECANCELED)
+		return wait_for_unborn(child, status, usage);
 	const int pidfd = aspawn_own_pidfd(child);
-	if (pidfd == -PSYS_ESRCH) /* its number is another's, or nobody's */
-		return -PSYS_ECHILD;
 	int r = wait_by_kernel(child, status, options, usage);
 	if (r != -PSYS_ECHILD || pidfd < 0)
 		return r;
@@ -133,8 +165,11 @@ static int wait_for_private(struct aspawn_child *child, int *status, int options
 
 static int wait_for(struct aspawn_child *child, int *status, int options, struct psys_rusage *usage)
 {
-	return child_state(child)->private ? wait_for_private(child, status, options, usage) :
-					     wait_for_ordinary(child, status, options, usage);
+	const struct child_state *state = child_state(child);
+
+	return state->private ? wait_for_private(child, status, options, usage) :
+	       state->helped  ? wait_for_helped(child, status, options, usage) :
+				wait_for_ordinary(child, status, options, usage);
 }
 
 int aspawn_is_unreaped(struct aspawn_child *child)
@@ -167,18 +202,23 @@ int aspawn_ended(struct aspawn_child *child)
 static int wait_for_end(struct aspawn_child *child, struct psys_timespec deadline)
 {
 	const struct psys_timespec nap = { 0, 5000000 };
-	const bool private = child_state(child)->private && has_stack(child);
-	const struct Stack_t *stack = child_stack(child_state(child));
-	int r = 0;
+	const struct child_state *state = child_state(child);
+	const bool private = state->private && has_stack(child);
+	const struct Stack_t *stack = child_stack(state);
+	int fd = child->ended_fd, r = 0;
 
 	/* If it is known to have ended, the helper's end is not for the limit. */
 	if (private && aspawn_private_end(stack, NULL, NULL))
 		deadline = deadline_after(&moment);
-	if (child->ended_fd >= 0)
-		r = aspawn_poll_until(child->ended_fd, deadline);
+	if (state->helped && !state->private) {
+		r = aspawn_learn_child(child, deadline);
+		fd = r < 0 ? -1 : aspawn_own_pidfd(child);
+	}
+	if (fd >= 0)
+		r = aspawn_poll_until(fd, deadline);
 	else if (private)
 		r = aspawn_private_await_end(stack, deadline);
-	if (r < 0 || (private ? aspawn_private_end(stack, NULL, NULL) : child->ended_fd >= 0))
+	if (r < 0 || (private ? aspawn_private_end(stack, NULL, NULL) : fd >= 0))
 		return r;
 	if (private && aspawn_own_pidfd(child) >= 0) /* somebody has killed the helper */
 		r = aspawn_poll_until(child->own_fd, deadline);
@@ -196,6 +236,13 @@ static int wait_for_end(struct aspawn_child *child, struct psys_timespec deadlin
 	}
 }
 
+/* The helper ends after the child; it may be stopped. */
+static void reap_helper(const struct Stack_t *stack)
+{
+	if (aspawn_private_await_end(stack, deadline_after(&moment)) == 0)
+		aspawn_stack_reap_helper(stack);
+}
+
 int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
 		int64_t timeout_ms)
 {
@@ -207,7 +254,7 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (limit || child_state(child)->privacy)
+	if (limit || child_state(child)->private)
 		r = wait_for_end(child, deadline_after(limit));
 	while (r >= 0 && (r = wait_for(child, &ended, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
 		r = 0;
@@ -223,8 +270,8 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	if (has_stack(child)) { /* the kernel may not have cleared the stack's word */
 		__atomic_store_n(&stack_state(child_stack(child_state(child)))->use, FREE,
 				 __ATOMIC_RELEASE);
-		if (child_state(child)->private)
-			aspawn_stack_reap_helper(child_stack(child_state(child)));
+		if (child_state(child)->helped)
+			reap_helper(child_stack(child_state(child)));
 	}
 	aspawn_release(child);
 	child_state(child)->pid = 0;

@@ -26,6 +26,13 @@ static void needs_image_under_filters(void)
 	needs_image();
 }
 
+/* The helper has cloned it. */
+static void check_in_image(struct aspawn_child *child)
+{
+	CHECK(aspawn_pid(child) > 0);
+	CHECK_EQUAL(aspawn_child_mode(child), ASPAWN_MODE_IMAGE);
+}
+
 /* --- what the program sees ------------------------------------------------------ */
 
 static char text[16384];
@@ -882,7 +889,7 @@ TEST(the_image_starts_without_standard_streams)
 	psys_dup2(saved, 1);
 	psys_dup2(saved, 2);
 	CHECK_EQUAL(r, 0);
-	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	check_in_image(&child);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), 0);
 	CHECK(psys_read(ends[0], seen, sizeof seen - 1) > 0);
 	CHECK_EQUAL(psys_strcmp(seen, "1"), 0);
@@ -928,8 +935,7 @@ TEST(the_image_has_the_name_and_memory_of_its_own)
 	command.action_count = 2;
 	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_NAME, (uintptr_t) "a-host", 0, 0, 0), 0);
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
-	CHECK_EQUAL(aspawn_stack_busy(&stack), 0);
+	check_in_image(&child);
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, 0), -PSYS_ETIMEDOUT);
 	psys_strlcpy(file, "/proc/", sizeof file);
 	psys_i64_to_decimal(file + 6, aspawn_pid(&child));
@@ -959,7 +965,7 @@ TEST(the_image_has_the_name_and_memory_of_its_own)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-/* The caller's memory changes, and is unmapped, before the image looks at its own. */
+/* The caller's memory changes before the image looks at its own. */
 TEST(the_image_has_copies_of_all_arguments)
 {
 	enum { COUNT = 2000 };
@@ -979,11 +985,11 @@ TEST(the_image_has_copies_of_all_arguments)
 	command.action_count = 1;
 	struct Stack_t stack = { 0 };
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
-	CHECK_EQUAL(aspawn_child_mode(&child), ASPAWN_MODE_IMAGE);
+	psys_memset(argv, 0, sizeof argv);
+	check_in_image(&child);
 	CHECK_EQUAL(aspawn_child_mode(NULL), ASPAWN_MODE_NONE);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 	check_ends(&child, 7 << 8);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
 /* --- another user --------------------------------------------------------------------------------- */
@@ -1042,7 +1048,7 @@ TEST(no_other_user_reaches_memory_that_is_shared)
 		command.stack = &stack;
 		CHECK_EQUAL(aspawn_start(&child, &command), 0);
 		__atomic_store_n(&shared->pid, aspawn_pid(&child), __ATOMIC_RELEASE);
-		CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+		check_in_image(&child);
 		CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
 		aspawn_wait(&child, NULL, NULL, -1);
 	}
@@ -1096,7 +1102,7 @@ TEST(another_user_opens_no_memory_of_an_image)
 	command.actions = actions;
 	command.action_count = 2;
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	check_in_image(&child);
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, 50), -PSYS_ETIMEDOUT);
 	int intruder = fork_child();
 	if (intruder == 0)
@@ -1147,7 +1153,7 @@ TEST(a_sibling_with_the_pipe_does_not_delay_the_image)
 	command.actions = &nothing;
 	command.action_count = 1;
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	check_in_image(&child);
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, LONG), 0);
 	CHECK(*sibling > 0);
 	CHECK_EQUAL(psys_kill(*sibling, PSYS_SIGKILL), 0);
@@ -1178,7 +1184,7 @@ TEST(a_filter_of_write_does_not_hide_the_exec)
 	command.actions = actions;
 	command.action_count = 3;
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	check_in_image(&child);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	check_ends(&child, 7 << 8);
 }
@@ -1197,7 +1203,7 @@ TEST(the_image_reports_without_a_pipe)
 	command.actions = fails;
 	command.action_count = 1;
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+	check_in_image(&child);
 	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), 0);
 	check_ends(&child, 7 << 8);
 	command.action_count = 2;
@@ -1245,8 +1251,7 @@ TEST(a_child_in_the_image_is_polled_killed_and_waited_for)
 		command.action_count = 2;
 		command.flags = ways[i];
 		struct aspawn_child child = start_command(&stack, &command);
-		CHECK(aspawn_pid(&child) > 0);
-		CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_IMAGE);
+		check_in_image(&child);
 		CHECK_EQUAL(child.started_fd >= 0, (ways[i] & ASPAWN_COMMAND_STARTED_FD) != 0);
 		if (child.started_fd >= 0) {
 			char report[256];
@@ -1292,6 +1297,7 @@ TEST(the_image_searches_for_the_program_and_says_what_failed)
 			};
 			struct aspawn_child child = start_command(NULL, &command);
 
+			CHECK(aspawn_pid(&child) > 0);
 			CHECK_EQUAL(aspawn_child_mode(&child),
 				    copied ? ASPAWN_MODE_FORK : ASPAWN_MODE_IMAGE);
 			CHECK_EQUAL(aspawn_wait_started(&child, &failures[copied], -1),
@@ -1321,8 +1327,7 @@ TEST(a_killed_image_has_executed_nothing)
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
 		command.flags = ways[i];
 		struct aspawn_child child = start_command(NULL, &command);
-		CHECK(aspawn_pid(&child) > 0);
-		CHECK_EQUAL(aspawn_child_mode(&child), ASPAWN_MODE_IMAGE);
+		check_in_image(&child);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, 20), -PSYS_ETIMEDOUT);
 		CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, LONG), -PSYS_ECANCELED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The image that a pool keeps, in hosts that fork, filter system calls or forbid its exec. */
+/* The image in hosts that fork, or filter system calls. */
 #include "filter.h"
 #include "observe.h"
 
@@ -23,9 +23,9 @@ static int run_in_image(void)
 	struct self self;
 	const struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct aspawn_child child = start_in_image(&command);
-	const int mode = aspawn_child_mode(&child);
 
 	CHECK_EQUAL(why_not_started(&child), 0);
+	const int mode = aspawn_child_mode(&child);
 	check_ends(&child, 7 << 8);
 	return mode;
 }
@@ -115,7 +115,7 @@ TEST(a_forked_process_neither_reads_nor_changes_commands)
 	CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
 }
 
-/* It does not have the slot, which may be another child's by then. */
+/* It does not have the page that the child shares with the host. */
 TEST(a_forked_process_does_not_know_if_a_child_of_the_image_has_started)
 {
 	struct self self;
@@ -124,6 +124,7 @@ TEST(a_forked_process_does_not_know_if_a_child_of_the_image_has_started)
 
 	needs_image();
 	child = start_in_image(&command);
+	CHECK(aspawn_pid(&child) > 0);
 	int pid = fork_child();
 	if (!pid) {
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), -PSYS_ESTALE);
@@ -137,87 +138,6 @@ TEST(a_forked_process_does_not_know_if_a_child_of_the_image_has_started)
 	kill_lingering(aspawn_pid(&child));
 	CHECK_EQUAL(aspawn_release(&child), 0);
 	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-}
-
-TEST(trim_in_a_forked_process_unmaps_nothing_of_others)
-{
-	enum { SIZE = 64 * 1024 };
-	char *mine[64];
-
-	needs_image();
-	int pid = fork_child();
-	if (!pid) {
-		for (int i = 0; i < 64; i++) {
-			mine[i] = psys_mmap(NULL, SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE,
-					    PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
-			CHECK(!PSYS_IS_ERROR(mine[i]));
-		}
-		CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-		for (int i = 0; i < 64; i++)
-			mine[i][0] = 1;
-		psys_exit_group(0);
-	}
-	CHECK_EQUAL(reap(pid), 0);
-}
-
-/* Of the reads, those by which the pool looks at its file, and not those of a dynamic loader. */
-static void refuse_looks(bool by_reading)
-{
-	if (by_reading)
-		filter_refuse_flags_without(PSYS_NR_pread64, 2, 256, ~256U, PSYS_EPERM);
-	else
-		filter_refuse(PSYS_NR_statx, PSYS_EPERM); /* an old filter of a container */
-}
-
-TEST(files_that_cannot_be_told_apart_are_not_kept)
-{
-	needs_image();
-	for (int i = 0; i < 2; i++) {
-		CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-		refuse_looks(i == 0);
-		run_in_image();
-		const int descriptors = count_descriptors();
-		for (int j = 0; j < 5; j++)
-			run_in_image();
-		CHECK_EQUAL(count_descriptors(), descriptors);
-	}
-}
-
-/* Holds the files that the process has inherited open for writing, which would forbid their exec. */
-static int hold_open(int *gates)
-{
-	char path[64] = "/proc/self/fd/";
-
-	psys_setgroups(0, NULL);
-	if (psys_setresgid(65534, 65534, 65534) < 0 || psys_setresuid(65534, 65534, 65534) < 0)
-		return 1;
-	psys_prctl(PSYS_PR_SET_DUMPABLE, 1, 0, 0, 0); /* otherwise /proc/self is root's */
-	for (int fd = 3; fd < 100; fd++) {
-		psys_fchmod(fd, 0777);
-		psys_i64_to_decimal(path + 14, fd);
-		psys_open(path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
-	}
-	gate_open(&gates[0]);
-	gate_wait(&gates[1]);
-	return 0;
-}
-
-TEST(a_forked_process_of_another_user_cannot_forbid_the_exec)
-{
-	int *gates = shared_page();
-
-	needs_image();
-	if (psys_geteuid() || !have_proc())
-		skip("not root, or no /proc");
-	CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
-	int pid = fork_child();
-	if (!pid)
-		psys_exit_group(hold_open(gates));
-	gate_wait(&gates[0]);
-	for (int i = 0; i < 3; i++)
-		CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
-	gate_open(&gates[1]);
-	CHECK_EQUAL(reap(pid), 0);
 }
 
 enum { MOST_REGIONS = 64, UNIT = 4096, SCRIBBLED = 256 };
@@ -335,52 +255,6 @@ TEST(forked_process_cannot_forge_outcomes_of_its_hosts_commands)
 	psys_unlinkat(PSYS_AT_FDCWD, fifo, 0);
 }
 
-/* Makes the exec of the pool's image fail until the returned descriptor is closed. */
-static int forbid_exec(void)
-{
-	for (int fd = 3; fd < 100; fd++) {
-		char path[64] = "/proc/self/fd/";
-		const long seals = psys_fcntl(fd, PSYS_F_GET_SEALS, 0);
-
-		if (seals < 0 || !(seals & PSYS_F_SEAL_WRITE))
-			continue;
-		psys_fchmod(fd, 0777);
-		psys_i64_to_decimal(path + 14, fd);
-		return psys_open(path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
-	}
-	return -1;
-}
-
-TEST(an_image_that_fails_where_it_has_worked_is_reported_and_awaited_again)
-{
-	struct aspawn_failure failure, report;
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-
-	needs_image();
-	if (psys_prctl(PSYS_PR_GET_SECCOMP, 0, 0, 0, 0))
-		skip("a filter, under which each image is awaited");
-	for (int round = 0; round < 3; round++) {
-		CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
-		const int fd = forbid_exec();
-		if (fd < 0)
-			skip("no image in a file of the pool");
-		command.flags = ASPAWN_COMMAND_STARTED_FD;
-		struct aspawn_child child = start_in_image(&command);
-		CHECK_EQUAL(psys_read(child.started_fd, &report, sizeof report), sizeof report);
-		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
-		CHECK_EQUAL(failure.step, ASPAWN_STEP_EXEC);
-		CHECK_EQUAL(failure.error, -PSYS_ETXTBSY);
-		CHECK_EQUAL(psys_strcmp(failure.subject, "memfd:aspawn"), 0);
-		CHECK_EQUAL(psys_memcmp(&report, &failure, sizeof report), 0);
-		check_ends(&child, 127 << 8);
-		for (int i = 0; i < 3; i++)
-			CHECK_EQUAL(run_in_image(), ASPAWN_MODE_FORK);
-		psys_close(fd);
-	}
-	CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
-}
-
 static void check_long_name(char *name)
 {
 	char *const argv[] = { (char *)(uintptr_t) "name", NULL };
@@ -408,7 +282,7 @@ static void check_long_name(char *name)
 	CHECK_EQUAL(psys_strcmp(failures[0].subject, failures[1].subject), 0);
 }
 
-/* The arguments of the image must fit in its exec, which the caller does not await. */
+/* The arguments of the image must fit in its exec. */
 TEST(a_name_of_any_length_fails_as_in_a_copy)
 {
 	static const size_t lengths[] = { 255, 4095, 60000, 100000, 131071, 131072, 300000 };

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* The caller's own child in the image, whose helper waits for the image in the caller's place. */
+#include "held.h"
+#include "private.h"
+
+static const struct aspawn_action nothing = ASPAWN_RESUID(-1U, -1U, -1U);
+static struct aspawn_pool pool;
+static int reached, go;
+
+static struct aspawn_command other_user(struct self *self, const char *role)
+{
+	struct aspawn_command command = command_in_role(self, role, NULL);
+
+	command.actions = &nothing;
+	command.action_count = 1;
+	command.pool = &pool;
+	return command;
+}
+
+/* Skips the test where the caller waits for the image itself, or there is none. */
+static void need_helper(void)
+{
+	struct self self;
+	struct aspawn_command command = other_user(&self, "lingers");
+	struct Stack_t stack = { 0 };
+
+	command.pool = NULL;
+	struct aspawn_child child = start_command(&stack, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	const bool is_helped =
+		aspawn_child_mode(&child) == ASPAWN_MODE_IMAGE && aspawn_stack_busy(&stack);
+	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+	check_ends(&child, PSYS_SIGKILL);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	if (!is_helped)
+		skip("no helper for the image here");
+}
+
+static void need_helper_under_filters(void)
+{
+	need_helper();
+	filter_refuse(PSYS_NR_sync, PSYS_EPERM);
+	need_helper();
+}
+
+/* Starts a command that lingers. Returns its helper. */
+static int start_lingering(struct aspawn_child *child)
+{
+	struct self self;
+	const struct aspawn_command command = other_user(&self, "lingers");
+
+	*child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(child), 0);
+	const int helper = first_child_of(psys_gettid());
+	if (!helper) {
+		kill_lingering(aspawn_pid(child));
+		skip("no list of children in /proc");
+	}
+	CHECK(helper != aspawn_pid(child));
+	return helper;
+}
+
+/* It is not reaped. */
+static void await_end(int helper)
+{
+	CHECK_EQUAL(psys_waitid(PSYS_P_PID, helper, NULL,
+				(int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WALL), NULL),
+		    0);
+}
+
+static void check_trims(void)
+{
+	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	check_nothing_is_left();
+}
+
+TEST(the_caller_does_not_wait_for_the_image)
+{
+	struct self self;
+	const struct aspawn_command command = other_user(&self, "exit_7");
+
+	need_helper_under_filters();
+	filter_hold(PSYS_NR_memfd_create, &reached, &go);
+	struct aspawn_child child = start_command(NULL, &command);
+	gate_wait(&reached);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, 0), -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, 0), -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(aspawn_ended(&child), 0);
+	CHECK_EQUAL(aspawn_pid(&child), -PSYS_EAGAIN);
+	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), -PSYS_EAGAIN);
+	gate_open(&go);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	CHECK_EQUAL(aspawn_child_mode(&child), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_child_privacy(&child), ASPAWN_NOT_PRIVATE);
+	check_ends(&child, 7 << 8);
+	check_trims();
+}
+
+/* Its end is the caller's, as that of any child. */
+TEST(a_wait_of_the_callers_finds_a_child_of_a_helper)
+{
+	struct self self;
+	const struct aspawn_command command = other_user(&self, "exit_7");
+	const bool keeps = keeps_status();
+	int status = 0;
+
+	need_helper();
+	sigchlds = 0;
+	set_handler(PSYS_SIGCHLD, on_sigchld);
+	unblock_sigchld();
+	for (int i = 1; i <= 10; i++) {
+		struct aspawn_child child = start_command(NULL, &command);
+		const int pid = aspawn_pid(&child);
+		CHECK(pid > 0);
+		while (psys_wait4(-1, &status, 0, NULL) == -PSYS_EINTR)
+			continue;
+		CHECK_EQUAL(status, 7 << 8);
+		CHECK_EQUAL(sigchlds, i);
+		const int r = aspawn_wait(&child, &status, NULL, 10000);
+		CHECK(r == -PSYS_ECHILD || (r == 0 && status == 7 << 8 && keeps));
+	}
+	check_trims();
+}
+
+TEST(the_status_of_a_helpers_child_survives_an_ignored_sigchld)
+{
+	struct self self;
+	const struct aspawn_command command = other_user(&self, "exit_7");
+	const bool keeps = keeps_status();
+	int status = -1;
+
+	need_helper();
+	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
+	for (int i = 0; i < 20; i++) {
+		struct aspawn_child child = start_command(NULL, &command);
+		const int r = aspawn_wait(&child, &status, NULL, i % 2 ? 10000 : -1);
+		CHECK(keeps ? r == 0 && status == 7 << 8 : r == -PSYS_ECHILD);
+	}
+	check_trims();
+}
+
+/* Somebody kills it: the child is the caller's, and goes on. */
+TEST(a_child_outlives_its_killed_helper)
+{
+	struct aspawn_child child;
+
+	need_helper();
+	const int helper = start_lingering(&child);
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
+	await_end(helper);
+	CHECK_EQUAL(aspawn_ended(&child), 0);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, 20), -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+	check_ends(&child, PSYS_SIGKILL);
+	check_trims();
+}
+
+/* Suspended for the image, it is killed at once all the same. */
+TEST(a_child_outlives_a_helper_killed_before_the_image)
+{
+	struct self self;
+	const struct aspawn_command command = other_user(&self, "exit_7");
+	struct thread thread;
+	int killed = 0;
+
+	need_helper_under_filters();
+	hold_until_child_is_killed(PSYS_NR_memfd_create, &thread, &killed);
+	struct aspawn_child child = start_command(NULL, &command);
+	thread_join(&thread);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+	if (!killed)
+		skip("no list of children in /proc");
+	check_trims();
+}
+
+TEST(a_helper_killed_before_its_clone_is_a_failure)
+{
+	struct self self;
+	const struct aspawn_command command = other_user(&self, "exit_7");
+	struct aspawn_failure failure;
+	struct thread thread;
+	int killed = 0;
+
+	need_helper_under_filters();
+	hold_until_child_is_killed(PSYS_NR_getppid, &thread, &killed);
+	struct aspawn_child child = start_command(NULL, &command);
+	thread_join(&thread);
+	if (!killed) {
+		check_ends(&child, 7 << 8);
+		skip("no list of children in /proc");
+	}
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(failure.step, ASPAWN_STEP_CLONE);
+	CHECK_EQUAL(failure.error, -PSYS_ECHILD);
+	check_ends(&child, PSYS_SIGKILL);
+	check_trims();
+}
+
+TEST(a_stopped_helper_delays_no_wait)
+{
+	struct aspawn_child child;
+
+	need_helper();
+	const int helper = start_lingering(&child);
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGSTOP), 0);
+	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+	check_ends(&child, PSYS_SIGKILL);
+	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGCONT), 0);
+	await_end(helper);
+	check_trims();
+}
+
+/* The first child of another pid namespace is its init: not to be a helper, whose end kills all. */
+TEST(no_helper_begins_a_pid_namespace)
+{
+	struct self self;
+	const struct aspawn_command command = other_user(&self, "exit_7");
+
+	need_helper();
+	if (psys_unshare(PSYS_CLONE_NEWPID) < 0)
+		skip("no pid namespace");
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+	check_trims();
+}
+
+TEST(a_pool_is_busy_while_a_helper_uses_its_memory)
+{
+	struct self self;
+	const struct aspawn_command command = other_user(&self, "lingers");
+
+	need_helper();
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	const int pid = aspawn_pid(&child);
+	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
+	CHECK_EQUAL(aspawn_release(&child), 0);
+	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
+	kill_lingering(pid);
+	while (aspawn_pool_trim(&pool) < 0)
+		sleep_ms(1);
+	check_nothing_is_left();
+}
+
+ROLE(ends_with)
+{
+	int number = 0;
+
+	if (argc != 2)
+		return 255;
+	for (const char *at = argv[1]; *at; at++)
+		number = number * 10 + (*at - '0');
+	return number;
+}
+
+TEST(a_hundred_children_of_helpers_have_their_own_arguments)
+{
+	enum { COUNT = 100 };
+	static struct aspawn_child children[COUNT];
+	struct self self;
+	char argument[PSYS_DECIMAL_SIZE];
+
+	need_helper();
+	for (int i = 0; i < COUNT; i++) {
+		psys_i64_to_decimal(argument, i);
+		struct aspawn_command command = command_in_role(&self, "ends_with", argument);
+		command.actions = &nothing;
+		command.action_count = 1;
+		command.pool = &pool;
+		CHECK_EQUAL(aspawn_start(&children[i], &command), 0);
+	}
+	for (int i = COUNT; i--;)
+		check_ends(&children[i], i << 8);
+	check_trims();
+}
