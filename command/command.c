@@ -8,13 +8,11 @@
 #include "few_descriptors.h"
 #include "environment.h"
 #include "image.h"
-#include "packed.h"
 #include "pool.h"
 #include "prepared.h"
 
 enum {
 	CALL_STACK = 16 * 1024, /* promised to functions of ASPAWN_CALL */
-	MOST_BESIDE = (int)sizeof(struct control) + 2 * (int)STACK_ALIGN,
 	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX +
 		      4 * 1024,  /* struct candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
@@ -260,8 +258,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	const uint64_t flags = prepared->flags;
 	const bool is_private = flags & PRIVATE_FLAGS;
 	struct requirements requirements = aspawn_requirements(prepared);
-	const bool executes_first = requirements.image && aspawn_image_fits(prepared->image.size) &&
-				    packed_room(prepared->image.size) <= prepared->image.room &&
+	const bool executes_first = requirements.image && aspawn_has_image() &&
 				    aspawn_exec_keeps_all(prepared, requirements.plain);
 	if (copies_descriptors(&requirements, executes_first, child_state(child)->pool)) {
 		requirements.unshare_files = requirements.child_makes_pipes = false;
@@ -339,13 +336,9 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 	if (command->pool)
 		state->stack = aspawn_pool_take(command->pool);
 	struct Stack_t *stack = command->stack ? command->stack : &state->stack;
-	/* For /bin/sh the child makes an array of the arguments on its stack, and of all for the
-	 * image. */
+	/* For /bin/sh the child makes an array of the arguments on its stack. */
 	const size_t array = command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? size : 0;
-	const size_t room = aspawn_needs_copy(command) && aspawn_image_fits(size) ?
-				    packed_room(size + MOST_BESIDE) :
-				    0;
-	int r = aspawn_stack_reserve(stack, CHILD_STACK + (room > array ? room : array), size);
+	int r = aspawn_stack_reserve(stack, CHILD_STACK + array, size);
 	if (r == -PSYS_EINVAL)
 		aspawn_refuse(failure, r, "stack");
 	if (r == 0) {
@@ -355,7 +348,6 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 		if (prepared && !arena->error) {
 			const struct spawn_pipe *pipes = prepared->pipes;
 			const size_t count = prepared->pipe_count;
-			prepared->image.room = room;
 			r = spawn(child, stack, prepared, size, mask);
 			if (r == 0)
 				give_pipes(pipes, count, own, command);

@@ -4,7 +4,7 @@
 
 enum {
 	/* The image has the stack that the kernel gives it, 128 KiB at once, not the one of a copy.
-	 * A fourth may be strings, as which the image gets the command. */
+	 * For /bin/sh it has an array of the arguments there. */
 	STACK_LEAST = 256 * 1024, /* bytes */
 	/* personality(2): of debuggers, of 32-bit systems, of programs of arm */
 	HARMLESS = 0x40000 | 8 | 0x800000,
@@ -99,9 +99,9 @@ bool aspawn_exec_keeps_all(struct prepared *prepared, bool plain)
 	prepared->image.personality = psys_personality(0xffffffff);
 	prepared->image.filtered = psys_prctl(PSYS_PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
 	return (!prepared->image.filtered || survives_filters()) &&
-	       has_limit(PSYS_RLIMIT_STACK, STACK_LEAST + 5 * prepared->image.size) &&
-	       has_limit(PSYS_RLIMIT_FSIZE, IMAGE_FILE_SIZE) && keeps_ids(&user) &&
-	       keeps_flags(prepared->image.personality) &&
+	       has_limit(PSYS_RLIMIT_STACK, STACK_LEAST + prepared->image.size) &&
+	       has_limit(PSYS_RLIMIT_FSIZE, IMAGE_COMMAND + prepared->image.size) &&
+	       keeps_ids(&user) && keeps_flags(prepared->image.personality) &&
 	       keeps_capabilities(prepared, user, plain) &&
 	       psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0) >= 0;
 }

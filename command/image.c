@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The child executes the image: image.h. */
 #include "image.h"
-#include "packed.h"
 
 #include <syscall/string.h>
 
@@ -31,9 +30,9 @@ static const char aspawn_image[1], aspawn_image_end[1];
 enum { HAS_IMAGE = 0 };
 #endif
 
-bool aspawn_image_fits(size_t size)
+bool aspawn_has_image(void)
 {
-	return HAS_IMAGE && size <= IMAGE_COMMAND_MOST;
+	return HAS_IMAGE;
 }
 
 /* --- the file ------------------------------------------------------------------ */
@@ -80,48 +79,45 @@ static PSYS_UNINSTRUMENTED int make_file(void)
 
 /* The parent has the watch too, as the memory is shared. Nobody else has the file, which is in the
  * child's own table. */
-static PSYS_UNINSTRUMENTED int add_watch(struct control *control, struct prepared *prepared, int fd)
+static PSYS_UNINSTRUMENTED bool fill_file(int fd, struct control *control,
+					  const struct prepared *prepared)
 {
-	prepared->image.watch_fd = fd;
-	prepared->image.watch_offset = IMAGE_WATCH;
-	if (fd < 0)
-		return fd;
-	if (psys_ftruncate(fd, IMAGE_FILE_SIZE) < 0 ||
+	const size_t size = prepared->image.size;
+
+	if (psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) != (long)size ||
 	    !aspawn_watch_in_file(fd, IMAGE_WATCH, control->watch))
-		return -PSYS_EIO;
+		return false;
 	if (control->state->is_wiped_by_fork) /* so the forked process knows that it does not have it */
 		psys_madvise(control->watch, WATCH_SIZE, PSYS_MADV_DONTFORK);
-	return fd;
+	return true;
 }
 
-/* fd: of the image, unless it is installed. Returns why it cannot be executed, a negative error
- * number. */
-static PSYS_UNINSTRUMENTED int execute_image(int fd, const struct prepared *prepared)
+/* Returns if the image cannot be executed. Its environment is the file's number. */
+static PSYS_UNINSTRUMENTED void execute_image(int fd, const struct prepared *prepared)
 {
-	/* No program has a longer name, and the caller has reserved no room for one. */
+	/* No program has a longer name, and an exec takes no longer one. */
 	const bool is_name = psys_strlen(prepared->file) < PSYS_PATH_MAX;
 	char *const argv[] = { (char *)(uintptr_t)(is_name ? prepared->file : "aspawn"), NULL };
-	const size_t size = prepared->image.size;
-	_Alignas(packed_word) char room[packed_room(size)];
-	char **strings = pack(room, prepared, size);
+	char number[PSYS_DECIMAL_SIZE], *const envp[] = { number, NULL };
 
+	psys_i64_to_decimal(number, fd);
 	/* Without random addresses an exec takes a fourth less. Those of the image are fixed. */
 	if (!prepared->image.filtered)
 		psys_personality((unsigned)prepared->image.personality | ADDR_NO_RANDOMIZE);
-
-	return *image_file ? psys_execve(image_file, argv, strings) :
-			     psys_execveat(fd, "", argv, strings, PSYS_AT_EMPTY_PATH);
+	if (*image_file)
+		psys_execve(image_file, argv, envp);
+	else
+		psys_execveat(fd, "", argv, envp, PSYS_AT_EMPTY_PATH);
 }
 
-static PSYS_UNINSTRUMENTED int enter(struct control *control, struct prepared *prepared)
+static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *prepared)
 {
-	if (!keep_descriptors(prepared, control->report.childs_end))
-		return -PSYS_EPERM;
-	if (!aspawn_watch_is_supported())
-		return -PSYS_ENOSYS;
+	if (!keep_descriptors(prepared, control->report.childs_end) || !aspawn_watch_is_supported())
+		return;
 	prepared->image.build = ASPAWN_IMAGE_BUILD;
-	const int fd = add_watch(control, prepared, make_file());
-	return fd < 0 ? fd : execute_image(fd, prepared);
+	const int fd = make_file();
+	if (fd >= 0 && fill_file(fd, control, prepared))
+		execute_image(fd, prepared);
 }
 
 PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *mask,

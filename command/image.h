@@ -10,19 +10,17 @@
  *         an action can see, it has a helper start a child that shares the memory.
  * helper  is suspended until the child has executed the image or has ended. The child is the
  *         caller's (CLONE_PARENT) unless it is private.
- * child   makes a file without a name, of the image and a page that the image and the parent share,
- *         by which the parent sees the last exec or why there was none.
- *         Lets the descriptors that actions use survive one exec, and executes the image, with the
- *         prepared command as its environment (packed.h), which the same processes can read as its
- *         memory.
- * image   maps the page, corrects the pointers in the command by the difference of the addresses,
+ * child   makes a file without a name, of the image, a page that the image and the parent share, by
+ *         which the parent sees the last exec or why there was none, and the prepared command. Lets
+ *         the descriptors that actions use survive one exec, and executes the image.
+ * image   maps page and command, closes the file, corrects the pointers in the command by the difference of the addresses,
  *         sets FD_CLOEXEC again, and then is what a child in a copy of the memory would be: it
  *         performs the actions, reports in the shared page, and executes the program.
  * helper  if the child could not execute the image: starts a child in a copy of the memory. The
  *         first one is reaped, which nobody else can see, by who is its parent.
  *
  * A library that is built with ASPAWN_IMAGE_FILE, the path of an installed image, executes that one.
- * Only the shared page is then in a file without a name, which is not executable.
+ * The file without a name then begins with nothing, and is not executable.
  *
  * No action runs before the image does: what one changes is never lost to an exec, and a process
  * that shares the parent's memory never has other credentials than the parent.
@@ -36,12 +34,11 @@
 #include "prepared.h"
 
 enum {
-	IMAGE_PAGE = 65536,       /* the largest page size of any architecture */
-	IMAGE_WATCH = IMAGE_PAGE, /* offset in the file of what is for watch.h */
-	IMAGE_FILE_SIZE = IMAGE_WATCH + WATCH_SIZE,
+	IMAGE_PAGE = 65536,             /* the largest page size of any architecture */
+	IMAGE_WATCH = IMAGE_PAGE,       /* offset in the file of what is for watch.h */
+	IMAGE_COMMAND = 2 * IMAGE_PAGE, /* ... and of the prepared command, to the file's end */
 	/* The address of the watch is close to that of the text: few page tables are needed. */
 	IMAGE_WATCH_AT = 0x400000 /* image.ld */ + IMAGE_PAGE,
-	IMAGE_COMMAND_MOST = 4 * 1024 * 1024, /* bytes; an exec takes 6 MiB of strings */
 };
 
 /* An installed image takes a command of the library that it was built with, and of no other: the
@@ -52,8 +49,8 @@ enum {
 #define ASPAWN_IMAGE_BUILD ASPAWN_VERSION
 #endif
 
-/* True if this build of the library has an image, and size bytes of a command fit in it. */
-bool aspawn_image_fits(size_t size);
+/* True if this build of the library has one. */
+bool aspawn_has_image(void);
 
 /* True if an exec would change nothing that the actions can see, all of which may be plain. Stores
  * what the image restores. */

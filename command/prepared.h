@@ -29,12 +29,9 @@ struct own_actions {
 
 /* What the image needs beside the command: image.h. */
 struct image_data {
-	uint32_t build; /* ASPAWN_IMAGE_BUILD of the library, which that of the image must be */
-	void *origin;   /* the address of the prepared command, for which its pointers are */
-	size_t size;    /* bytes from there to the end of struct control */
-	size_t room;    /* bytes that are left on the child's stack to pack these */
-	int watch_fd;   /* the file that has the watch, and where */
-	long watch_offset;
+	uint32_t build;  /* ASPAWN_IMAGE_BUILD of the library, which that of the image must be */
+	void *origin;    /* the address of the prepared command, for which its pointers are */
+	size_t size;     /* bytes from there to the end of struct control */
 	bool filtered;   /* seccomp(2) */
 	int personality; /* of the child before the exec, if not filtered */
 	struct psys_cap_user_data capabilities[2]; /* of the child before the exec */

@@ -9,7 +9,6 @@
 #include "../../syscall/exec.c"
 #include "../../syscall/string.c"
 #include "../image.h"
-#include "../packed.h"
 
 /* Compilers call these without being asked. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -101,38 +100,44 @@ static void restore_capabilities(const struct prepared *prepared)
 	psys_capset(&header, now);
 }
 
-/* Returns NULL if the environment is not a command of this library. */
-static struct prepared *take_command(char *const *strings)
-{
-	struct prepared *prepared;
-	size_t size;
+/* --- the file ------------------------------------------------------------------- */
 
-	if (!strings[0] || !strings[1])
-		return NULL;
-	prepared = unpack(strings, &size);
-	return size > sizeof *prepared + sizeof(struct control) &&
-			       prepared->image.build == ASPAWN_IMAGE_BUILD &&
-			       prepared->image.size == size ?
-		       prepared :
-		       NULL;
+/* Returns -1 unless it is a number. */
+static int number_of(const char *text)
+{
+	int64_t number = 0;
+
+	for (; *text >= '0' && *text <= '9' && number < INT32_MAX; text++)
+		number = number * 10 + (*text - '0');
+	return *text || number > INT32_MAX ? -1 : (int)number;
 }
 
-static struct exec_watch *map_watch_of(const struct image_data *image)
+/* Returns NULL if it is not a command of this library. */
+static struct prepared *map_command(int fd)
 {
-	struct exec_watch *watch =
-		aspawn_watch_in_file(image->watch_fd, image->watch_offset, (void *)IMAGE_WATCH_AT);
+	const int64_t size = psys_lseek(fd, 0, PSYS_SEEK_END) - IMAGE_COMMAND;
 
-	psys_close(image->watch_fd);
-	return watch;
+	if (size <= (int64_t)(sizeof(struct prepared) + sizeof(struct control)))
+		return NULL;
+	struct prepared *prepared = psys_mmap(NULL, (size_t)size, PSYS_PROT_READ | PSYS_PROT_WRITE,
+					      PSYS_MAP_PRIVATE, fd, IMAGE_COMMAND);
+	return !PSYS_IS_ERROR(prepared) && prepared->image.build == ASPAWN_IMAGE_BUILD &&
+			       prepared->image.size == (size_t)size ?
+		       prepared :
+		       NULL;
 }
 
 int main(int argc, char **argv);
 int main(int argc, char **argv)
 {
-	struct prepared *prepared = take_command(argv + argc + 1);
-	struct exec_watch *watch = prepared ? map_watch_of(&prepared->image) : NULL;
+	const char *number = argv[argc + 1]; /* the first of the environment */
+	const int fd = number ? number_of(number) : -1;
+	struct prepared *prepared = map_command(fd);
+	struct exec_watch *watch =
+		prepared ? aspawn_watch_in_file(fd, IMAGE_WATCH, (void *)IMAGE_WATCH_AT) : NULL;
 	if (!watch)
 		return 127; /* the parent sees that nothing was executed */
+	psys_close(fd);
 	struct control *control =
 		(struct control *)(void *)((char *)prepared + prepared->image.size) - 1;
 	control->watch = watch;

@@ -15,13 +15,6 @@ enum { clone_flags = 1 };
 enum { clone_flags = 0 };
 #endif
 
-/* The call that psys_ftruncate() makes. */
-#ifdef PSYS_NR_ftruncate64
-#define FTRUNCATE PSYS_NR_ftruncate64
-#else
-#define FTRUNCATE PSYS_NR_ftruncate
-#endif
-
 /* The first call of nr, by this thread or its child, opens the gate *reached and waits until *go is
  * opened; later calls do not wait. Skips the test if that is not possible. */
 void filter_hold(long nr, int *reached, int *go);

@@ -769,10 +769,10 @@ TEST(a_filter_of_execveat_makes_a_copy)
 	check_copied();
 }
 
-TEST(a_filter_of_sizes_of_files_makes_a_copy)
+TEST(a_filter_of_pwrite_makes_a_copy)
 {
 	needs_image();
-	filter_refuse(FTRUNCATE, PSYS_EPERM);
+	filter_refuse(PSYS_NR_pwrite64, PSYS_EPERM);
 	check_copied();
 }
 

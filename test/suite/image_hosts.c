@@ -137,7 +137,8 @@ TEST(a_forked_process_does_not_know_if_a_child_of_the_image_has_started)
 	CHECK_EQUAL(why_not_started(&child), 0);
 	kill_lingering(aspawn_pid(&child));
 	CHECK_EQUAL(aspawn_release(&child), 0);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	while (aspawn_pool_trim(&pool) < 0) /* the helper ends after the child */
+		sleep_ms(1);
 }
 
 enum { MOST_REGIONS = 64, UNIT = 4096, SCRIBBLED = 256 };
