@@ -7,7 +7,7 @@ const sources = [_][]const u8{
     "syscall/errno.c",   "syscall/exec.c",        "syscall/string.c",       "syscall/symbols.c",
     "syscall/vdso.c",
     "aspawn/aspawn.c",   "aspawn/clone.c",        "aspawn/close.c",         "aspawn/files.c",
-    "aspawn/handover.c", "aspawn/options.c",      "aspawn/private.c",       "aspawn/reaped.c",
+    "aspawn/execute_first.c", "aspawn/handover.c", "aspawn/options.c",      "aspawn/private.c",       "aspawn/reaped.c",
     "aspawn/stack.c",    "aspawn/watch.c",
     "command/action.c",  "command/actions.c",     "command/arena.c",        "command/child.c",
     "command/command.c", "command/communicate.c", "command/environment.c", "command/few_descriptors.c",

@@ -99,10 +99,12 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 
 /* --- the parent, or the helper ------------------------------------------------------------ */
 
-static PSYS_UNINSTRUMENTED void fill(struct control *control, const struct request *request,
-				     const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED void aspawn_fill(const struct Stack_t *stack, const struct request *request)
 {
+	struct control *control = stack_control(stack);
+
 	control->state = stack_state(stack);
+	control->state->privacy = ASPAWN_NOT_PRIVATE;
 	control->keep_below = request->keep_below;
 	control->files_error = 0;
 	control->pipes = request->pipes;
@@ -205,86 +207,7 @@ static PSYS_UNINSTRUMENTED long clone_by_methods(struct control *control,
 	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
 }
 
-static PSYS_UNINSTRUMENTED bool has_ended(int pidfd)
-{
-	struct psys_pollfd end = { pidfd, PSYS_POLLIN, 0 };
-	struct psys_timespec at_once = { 0, 0 };
-
-	return psys_ppoll(&end, 1, &at_once, NULL, 0) > 0;
-}
-
-/* After an exec the child has an exit signal. A child of the caller's the helper cannot wait for. */
-static PSYS_UNINSTRUMENTED bool has_left(const struct control *control, int pid, bool for_caller)
-{
-	struct psys_siginfo info;
-
-	if (for_caller)
-		return aspawn_watch_has_begun(control->watch) || has_ended(control->pidfd);
-	return psys_waitid(PSYS_P_PID, pid, &info,
-			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
-			   NULL) < 0;
-}
-
-/* Returns when the child has left the stack. Its parent was not suspended where clone3 is missing,
- * and a sandbox may not clear the word. */
-static PSYS_UNINSTRUMENTED void await_exec(const struct Stack_t *stack, int pid,
-					   const struct control *control, bool for_caller)
-{
-	const struct psys_timespec nap = { 0, 1000000 };
-	int *word = &stack_state(stack)->use, use;
-
-	while ((use = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != FREE) {
-		psys_futex(word, PSYS_FUTEX_WAIT, use, &nap, NULL, 0);
-		if (has_left(control, pid, for_caller))
-			__atomic_store_n(word, FREE, __ATOMIC_RELEASE);
-	}
-}
-
-/*
- * True if the suspended child has executed a program. Until its exec the child has no exit signal,
- * so that only this call can see it end: by a number that is no ordinary child's (wait(2),
- * __WCLONE). An exec makes the signal SIGCHLD.
- */
-static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int pid)
-{
-	const struct psys_timespec nap = { 0, 100000 };
-	struct psys_siginfo info;
-
-	for (int naps = 0;; naps++) {
-		info.u.child.pid = 0;
-		int r = psys_waitid(PSYS_P_PID, pid, &info,
-				    (int)(PSYS_WEXITED | PSYS___WCLONE |
-					  (control->returned ? 0 : PSYS_WNOHANG)),
-				    NULL);
-		if (r == -PSYS_EINTR)
-			continue;
-		if (r < 0 || info.u.child.pid)
-			return r < 0 && !control->returned;
-		/* Killed, and about to end; or a sandbox does not set the signal. */
-		if (naps == 50)
-			return true;
-		psys_nanosleep(&nap, NULL);
-	}
-}
-
-/* The same, of a child that the helper cannot wait for. Only a filter kills it before its exec. */
-static PSYS_UNINSTRUMENTED bool has_executed_for_caller(const struct control *control,
-							const struct request *request)
-{
-	const struct psys_timespec nap = { 0, 100000 };
-	const struct exec_watch *watch = control->watch;
-
-	if (control->returned || !request->is_filtered)
-		return !control->returned;
-	for (int naps = 0; !aspawn_watch_has_begun(watch) && naps < 50; naps++) {
-		if (has_ended(control->pidfd))
-			return aspawn_watch_has_begun(watch);
-		psys_nanosleep(&nap, NULL);
-	}
-	return true;
-}
-
-static PSYS_UNINSTRUMENTED void free_watch(struct control *control)
+PSYS_UNINSTRUMENTED void aspawn_free_watch(struct control *control)
 {
 	struct exec_watch *watch = control->watch;
 
@@ -292,47 +215,12 @@ static PSYS_UNINSTRUMENTED void free_watch(struct control *control)
 	aspawn_watch_free(watch);
 }
 
-/* Returns the pid of a child that has executed a program, or 0. */
-static PSYS_UNINSTRUMENTED long clone_and_execute(struct control *control,
-						  const struct request *request,
-						  const struct Stack_t *stack)
-{
-	struct request first;
-
-	psys_memcpy(&first, request, sizeof first);
-	first.copy_memory = first.watch_copy = first.no_new_privs = false;
-	/* The parent, which is suspended, could not take part in these. */
-	first.unshare_files = first.child_makes_pipes = false;
-	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	control->watch = aspawn_watch_reserve();
-	if (!control->watch)
-		return 0;
-	control->executes_first = true;
-	long pid = clone_by_methods(control, &first, stack);
-	if (pid > 0)
-		await_exec(stack, (int)pid, control, request->for_caller);
-	if (pid > 0 && (request->for_caller ? has_executed_for_caller(control, request) :
-					      has_executed(control, (int)pid))) {
-		stack_state(stack)->mode = ASPAWN_MODE_IMAGE;
-		return pid;
-	}
-	if (pid > 0 && request->for_caller)
-		stack_state(stack)->abandoned = (int)pid;
-	if (pid > 0 && control->pidfd >= 0)
-		psys_close(control->pidfd);
-	free_watch(control); /* not shared */
-	control->executes_first = false;
-	return 0;
-}
-
 /* Until this returns nobody has reaped the child, so that its number is its own. */
 PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struct request *request,
 					    const struct Stack_t *stack)
 {
-	long pid = request->executes_first ? clone_and_execute(control, request, stack) : 0;
+	const long pid = clone_by_methods(control, request, stack);
 
-	if (!pid)
-		pid = clone_by_methods(control, request, stack);
 	if (pid > 0 && control->pidfd < 0 && (request->wants_pidfd || control->makes_pipes)) {
 		int fd = psys_pidfd_open((int)pid, 0);
 		control->pidfd = fd < 0 ? -1 : fd;
@@ -340,39 +228,12 @@ PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struc
 	return pid;
 }
 
-/* The pipes are the caller's: it makes them before the helper copies the descriptors. */
-static PSYS_UNINSTRUMENTED int spawn_detached(struct spawned *spawned, const struct request *request,
-					      const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspawn_spawned(struct spawned *spawned, const struct request *request,
+				       const struct Stack_t *stack, long pid)
 {
 	struct control *control = stack_control(stack);
-	struct request helped;
-
-	psys_memcpy(&helped, request, sizeof helped);
-	/* The end of a copy is seen by its watch, where that works. */
-	control->reports =
-		request->pipe == PIPE || (request->pipe == PIPE_IF_COPIED && request->copy_memory &&
-					  !aspawn_watch_may_work());
-	helped.pipe = control->reports ? PIPE : NO_PIPE;
-	helped.wants_pidfd = true; /* the helper polls it */
-	long r = aspawn_files_make_pipes(control);
-	*spawned = (struct spawned){ 0, -1, -1, control->report.taken };
-	if (r == 0)
-		r = request->clone(control, &helped, stack);
-	if (r == -PSYS_EOPNOTSUPP && request->for_caller)
-		return (int)r;
-	aspawn_files_close(control, r < 0);
-	spawned->helper_pidfd = control->helper_pidfd;
-	return r < 0 ? (int)r : 0;
-}
-
-static PSYS_UNINSTRUMENTED int spawn_attached(struct spawned *spawned, const struct request *request,
-					      const struct Stack_t *stack)
-{
-	struct control *control = stack_control(stack);
-
-	long pid = request->clone ? request->clone(control, request, stack) :
-				    aspawn_clone_child(control, request, stack);
 	int r = pid < 0 ? (int)pid : aspawn_files_settle(stack, request);
+
 	if (pid < 0)
 		aspawn_files_close(control, true);
 	if (control->caller_pidfd >= 0)
@@ -380,33 +241,20 @@ static PSYS_UNINSTRUMENTED int spawn_attached(struct spawned *spawned, const str
 	if (r < 0 && control->helper_pidfd >= 0)
 		psys_close(control->helper_pidfd);
 	if (r < 0) {
-		free_watch(control);
+		aspawn_free_watch(control);
 		return r;
 	}
-	spawned->pid = (pid_t)pid;
-	spawned->pidfd = control->pidfd;
-	spawned->helper_pidfd = control->helper_pidfd;
-	spawned->read_end = control->report.taken;
+	*spawned = (struct spawned){ (pid_t)pid, control->pidfd, control->helper_pidfd,
+				     control->report.taken };
 	return 0;
 }
 
 PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct request *request,
 				     const struct Stack_t *stack)
 {
-	struct request alone;
-
-	fill(stack_control(stack), request, stack);
-	stack_state(stack)->privacy = ASPAWN_NOT_PRIVATE;
-	if (!request->detached)
-		return spawn_attached(spawned, request, stack);
-	int r = spawn_detached(spawned, request, stack);
-	if (r != -PSYS_EOPNOTSUPP || !request->for_caller)
-		return r;
-	/* There can be no helper: the caller waits itself. It has the pipes. */
-	psys_memcpy(&alone, request, sizeof alone);
-	alone.clone = NULL;
-	alone.detached = alone.for_caller = false;
-	return spawn_attached(spawned, &alone, stack);
+	aspawn_fill(stack, request);
+	return aspawn_spawned(spawned, request, stack,
+			      aspawn_clone_child(stack_control(stack), request, stack));
 }
 
 /* --- the call --------------------------------------------------------------- */
@@ -418,7 +266,7 @@ static bool is_within(const void *user_data, const struct Stack_t *stack)
 }
 
 int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack_t *stack,
-		   size_t reserved, const void *user_data)
+		   size_t reserved, const void *user_data, aspawn_spawner *spawn)
 {
 	const size_t length = request->user_data_len;
 	struct spawned spawned;
@@ -434,7 +282,7 @@ int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack
 	if (r == 0) {
 		request->user_data = aspawn_stack_place(stack, length);
 		psys_memcpy(request->user_data, user_data, length);
-		r = aspawn_spawn(&spawned, request, stack);
+		r = spawn(&spawned, request, stack);
 	}
 	if (r == 0) {
 		*pid = spawned.pid;
@@ -458,5 +306,6 @@ int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_stack_sz, a
 		.user_data_len = user_data_len,
 	};
 
-	return aspawn_request(&request, pid, NULL, cached_stack, reserved_stack_sz, user_data);
+	return aspawn_request(&request, pid, NULL, cached_stack, reserved_stack_sz, user_data,
+			      aspawn_spawn);
 }

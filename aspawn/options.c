@@ -23,11 +23,13 @@ int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
 	return 0;
 }
 
-static int read_options(struct request *request, int **pidfd, const struct aspawn_options *given)
+static int read_options(struct request *request, int **pidfd, bool *private,
+			const struct aspawn_options *given)
 {
 	struct aspawn_options known, *options = &known;
 
 	*pidfd = NULL;
+	*private = false;
 	if (!given)
 		return 0;
 
@@ -38,7 +40,7 @@ static int read_options(struct request *request, int **pidfd, const struct aspaw
 	const uint64_t flags = options->flags;
 	if (flags & ~(uint64_t)ALL_OPTIONS || (flags & PRIVATE_OPTIONS && flags & ASPAWN_VFORK))
 		return -PSYS_EINVAL;
-	request->clone = flags & PRIVATE_OPTIONS ? aspawn_private_clone : NULL;
+	*private = flags & PRIVATE_OPTIONS;
 	request->dies_with_caller = flags & ASPAWN_DIES_WITH_CALLER;
 	request->no_new_privs = request->needs_no_new_privs = flags & ASPAWN_NNP;
 	if (flags & ASPAWN_NO_PIPE)
@@ -70,9 +72,10 @@ int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t
 		.user_data_len = user_data_len,
 	};
 	int *pidfd;
-	int r = read_options(&request, &pidfd, options);
+	bool private;
+	int r = read_options(&request, &pidfd, &private, options);
 
 	return r < 0 ? r :
 		       aspawn_request(&request, pid, pidfd, cached_stack, reserved_stack_sz,
-				      user_data);
+				      user_data, private ? aspawn_private_spawn : aspawn_spawn);
 }

@@ -8,7 +8,10 @@
 #include "clone.h"
 #include "close.h"
 #include "deadline.h"
+#include "execute_first.h"
+#include "files.h"
 #include "reaped.h"
+#include "watch.h"
 
 /* The helper's input and output, above its frames. */
 struct helper {
@@ -101,7 +104,7 @@ static PSYS_UNINSTRUMENTED int wait_by_id(int child, int options, struct psys_si
 	int r;
 
 	do
-		r = psys_waitid(PSYS_P_PID, child, info, options, usage);
+		r = psys_waitid(PSYS_P_PID, child, info, options | (int)PSYS___WALL, usage);
 	while (r == -PSYS_EINTR);
 	return r;
 }
@@ -161,6 +164,16 @@ static PSYS_UNINSTRUMENTED void become_parent(struct control *control, int self,
 	control->dies_with_helper = dies;
 }
 
+/* With executes_first, a second child begins in a copy of the memory if the first has returned. In the
+ * helper, or in the caller where there can be none. */
+static PSYS_UNINSTRUMENTED long clone_child(struct control *control, const struct request *request,
+					    const struct Stack_t *stack)
+{
+	const long pid = request->executes_first ? aspawn_execute_first(control, request, stack) : 0;
+
+	return pid ? pid : aspawn_clone_child(control, request, stack);
+}
+
 static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 {
 	struct helper *helper = arg;
@@ -172,7 +185,7 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 		return fail(helper, -PSYS_EOPNOTSUPP);
 	if (!helper->request.for_caller)
 		become_parent(control, state->helper_pid, helper->request.dies_with_caller);
-	const long child = aspawn_clone_child(control, &helper->request, &helper->stack);
+	const long child = clone_child(control, &helper->request, &helper->stack);
 	if (child < 0)
 		return fail(helper, (int)child);
 
@@ -250,8 +263,9 @@ static long lost_helper(const struct control *control)
 	return -PSYS_EAGAIN;
 }
 
-long aspawn_private_clone(struct control *control, const struct request *request,
-			  const struct Stack_t *stack)
+/* As aspawn_clone_child(). request->detached: returns the helper's pid. */
+static long clone_by_helper(struct control *control, const struct request *request,
+			    const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
 	struct helper *helper = helper_of(stack);
@@ -291,6 +305,49 @@ long aspawn_private_clone(struct control *control, const struct request *request
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	state->privacy = ASPAWN_NOT_PRIVATE;
 	return helper->result < 0 ? helper->result : lost_helper(control);
+}
+
+/* The pipes are the caller's: it makes them before the helper copies the descriptors. */
+static int spawn_detached(struct spawned *spawned, const struct request *request,
+			  const struct Stack_t *stack)
+{
+	struct control *control = stack_control(stack);
+	struct request helped;
+
+	psys_memcpy(&helped, request, sizeof helped);
+	/* The end of a copy is seen by its watch, where that works. */
+	control->reports =
+		request->pipe == PIPE || (request->pipe == PIPE_IF_COPIED && request->copy_memory &&
+					  !aspawn_watch_may_work());
+	helped.pipe = control->reports ? PIPE : NO_PIPE;
+	helped.wants_pidfd = true; /* the helper polls it */
+	long r = aspawn_files_make_pipes(control);
+	if (r == 0)
+		r = clone_by_helper(control, &helped, stack);
+	if (r == -PSYS_EOPNOTSUPP && request->for_caller)
+		return (int)r;
+	aspawn_files_close(control, r < 0);
+	*spawned = (struct spawned){ 0, -1, control->helper_pidfd, control->report.taken };
+	return r < 0 ? (int)r : 0;
+}
+
+int aspawn_private_spawn(struct spawned *spawned, const struct request *request,
+			 const struct Stack_t *stack)
+{
+	struct control *control = stack_control(stack);
+	struct request alone;
+
+	aspawn_fill(stack, request);
+	if (!request->detached)
+		return aspawn_spawned(spawned, request, stack,
+				      clone_by_helper(control, request, stack));
+	int r = spawn_detached(spawned, request, stack);
+	if (r != -PSYS_EOPNOTSUPP || !request->for_caller)
+		return r;
+	/* The caller waits itself. It has the pipes. */
+	psys_memcpy(&alone, request, sizeof alone);
+	alone.detached = alone.for_caller = false;
+	return aspawn_spawned(spawned, &alone, stack, clone_child(control, &alone, stack));
 }
 
 bool aspawn_private_is_helped(const struct Stack_t *stack)

@@ -28,12 +28,11 @@
 #include "stack.h"
 
 /*
- * As aspawn_clone_child(), by a helper. Also fails with -EOPNOTSUPP if a helper cannot share the
- * memory, and with -EAGAIN if somebody killed the helper. request->detached: returns the helper's
- * pid, and the state says what becomes of the child.
+ * As aspawn_spawn(), by a helper; not with request->suspend. Also fails with -EOPNOTSUPP if a helper
+ * cannot share the memory, where request->for_caller goes on without one, and with -EAGAIN if
+ * somebody killed the helper. request->detached: the state says what becomes of the child.
  */
-long aspawn_private_clone(struct control *control, const struct request *request,
-			  const struct Stack_t *stack);
+aspawn_spawner aspawn_private_spawn;
 
 /* Returns the status of wait4(2) for a result of waitid(2). */
 PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)

@@ -26,9 +26,6 @@ struct request {
 	 * second child begins in a copy of the memory. */
 	bool executes_first;
 	bool suspend; /* suspend the caller until the exec (CLONE_VFORK); not with copy_memory */
-	/* aspawn_private_clone: by a helper, never with suspend. NULL: aspawn_clone_child. */
-	long (*clone)(struct control *control, const struct request *request,
-		      const struct Stack_t *stack);
 	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
 	 * descriptors below keep_below. Ignored where memory may be a copy. */
 	bool unshare_files;
@@ -76,14 +73,23 @@ struct spawned {
 	int read_end;     /* of the report pipe; -1: none */
 };
 
-/* As aspawn(), whose other arguments are in the request. Stores the pidfd, unless pidfd is NULL. */
-int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack_t *stack,
-		   size_t reserved, const void *user_data);
-
 /* Called with a reserved stack and all signals blocked. Returns 0, or a negative error number
  * with neither a child nor an open descriptor left. */
-int aspawn_spawn(struct spawned *spawned, const struct request *request,
-		 const struct Stack_t *stack);
+typedef int aspawn_spawner(struct spawned *spawned, const struct request *request,
+			   const struct Stack_t *stack);
+aspawn_spawner aspawn_spawn; /* by the caller itself; aspawn_private_spawn: by a helper */
+
+/* The watch that no child has. */
+void aspawn_free_watch(struct control *control);
+
+/* Of these, the first step and the last one, which gets the child's pid, or why there is none. */
+void aspawn_fill(const struct Stack_t *stack, const struct request *request);
+int aspawn_spawned(struct spawned *spawned, const struct request *request,
+		   const struct Stack_t *stack, long pid);
+
+/* As aspawn(), whose other arguments are in the request. Stores the pidfd, unless pidfd is NULL. */
+int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack_t *stack,
+		   size_t reserved, const void *user_data, aspawn_spawner *spawn);
 
 /* Clones the child of the request by one method after another, with its pipe and its pidfd.
  * The pid, or why there is no child. In the caller or in the helper of a private child. */

@@ -270,7 +270,6 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.copy_memory = requirements.copy_memory || flags & ASPAWN_COMMAND_FORK,
 		.executes_first = executes_first,
 		.suspend = flags & ASPAWN_COMMAND_VFORK,
-		.clone = is_helped ? aspawn_private_clone : NULL,
 		.for_caller = is_helped && !is_private,
 		.is_filtered = prepared->image.filtered,
 		.dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER,
@@ -302,7 +301,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	};
 	prepared->joined = requirements.cgroup;
 	prepared->parent = requirements.parent ? psys_getpid() : 0;
-	int r = aspawn_spawn(&spawned, &request, stack);
+	int r = is_helped ? aspawn_private_spawn(&spawned, &request, stack) :
+			    aspawn_spawn(&spawned, &request, stack);
 	if (r < 0)
 		return r;
 	const bool helped = stack_state(stack)->privacy; /* not where there can be no helper */

@@ -38,7 +38,7 @@ int aspawn_release(struct aspawn_child *child)
 }
 
 /* waitid(2) for this child. Returns its pid, 0 if it still runs, or a negative error number. A
- * helper's child that never executed a program has no exit signal (wait(2), __WALL). */
+ * child that was to execute the image first has no exit signal until it does (wait(2), __WALL). */
 static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 			  struct psys_rusage *usage)
 {
@@ -46,16 +46,15 @@ static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 	struct psys_siginfo info;
 	int r = -PSYS_EINVAL;
 
-	if (child_state(child)->helped)
-		options |= (int)PSYS___WALL;
+	options |= (int)(PSYS_WEXITED | PSYS___WALL);
 
 	info.u.child.pid = 0;
 	if (pidfd == -PSYS_ESRCH) /* its number is another's, or nobody's */
 		return -PSYS_ECHILD;
 	if (pidfd >= 0)
-		r = psys_waitid(PSYS_P_PIDFD, pidfd, &info, options | PSYS_WEXITED, usage);
+		r = psys_waitid(PSYS_P_PIDFD, pidfd, &info, options, usage);
 	if (r == -PSYS_EINVAL) /* before Linux 5.4 */
-		r = psys_waitid(PSYS_P_PID, pid, &info, options | PSYS_WEXITED, usage);
+		r = psys_waitid(PSYS_P_PID, pid, &info, options, usage);
 	if (r < 0 || !info.u.child.pid)
 		return r;
 	*status = aspawn_wait_status(&info);

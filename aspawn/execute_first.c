@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "execute_first.h"
+
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+#include "watch.h"
+
+/* Until its exec the child has no exit signal, so that no wait but this sees its end: by a number that
+ * is no ordinary child's (wait(2), __WCLONE). The caller's child is not the helper's to wait for. */
+static PSYS_UNINSTRUMENTED bool has_ended(const struct control *control, int pid, bool for_caller)
+{
+	struct psys_pollfd end = { control->pidfd, PSYS_POLLIN, 0 };
+	struct psys_timespec at_once = { 0, 0 };
+	struct psys_siginfo info;
+
+	if (for_caller)
+		return psys_ppoll(&end, 1, &at_once, NULL, 0) > 0;
+	info.u.child.pid = 0;
+	psys_waitid(PSYS_P_PID, pid, &info,
+		    (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE), NULL);
+	return info.u.child.pid;
+}
+
+/* Returns when the child has left the stack. Its parent was not suspended where clone3 is missing,
+ * and a sandbox may not clear the word. */
+static PSYS_UNINSTRUMENTED void await_exec(const struct Stack_t *stack, int pid,
+					   const struct control *control, bool for_caller)
+{
+	const struct psys_timespec nap = { 0, 1000000 };
+	int *word = &stack_state(stack)->use, use;
+
+	while ((use = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != FREE) {
+		psys_futex(word, PSYS_FUTEX_WAIT, use, &nap, NULL, 0);
+		if (aspawn_watch_has_begun(control->watch) || has_ended(control, pid, for_caller))
+			__atomic_store_n(word, FREE, __ATOMIC_RELEASE);
+	}
+}
+
+/* Only a filter kills the child as often as it is started. */
+static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int pid,
+					     const struct request *request)
+{
+	const struct psys_timespec nap = { 0, 100000 };
+	const struct exec_watch *watch = control->watch;
+
+	if (control->returned || !request->is_filtered)
+		return !control->returned;
+	for (int naps = 0; !aspawn_watch_has_begun(watch) && naps < 50; naps++) {
+		if (has_ended(control, pid, request->for_caller))
+			return aspawn_watch_has_begun(watch);
+		psys_nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
+PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control, const struct request *request,
+					      const struct Stack_t *stack)
+{
+	struct request first;
+
+	psys_memcpy(&first, request, sizeof first);
+	first.copy_memory = first.watch_copy = first.no_new_privs = false;
+	/* The parent, which is suspended, could not take part in these. */
+	first.unshare_files = first.child_makes_pipes = false;
+	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
+	control->watch = aspawn_watch_reserve();
+	if (!control->watch)
+		return 0;
+	control->executes_first = true;
+	long pid = aspawn_clone_child(control, &first, stack);
+	if (pid > 0)
+		await_exec(stack, (int)pid, control, request->for_caller);
+	if (pid > 0 && has_executed(control, (int)pid, request)) {
+		stack_state(stack)->mode = ASPAWN_MODE_IMAGE;
+		return pid;
+	}
+	if (pid > 0)
+		stack_state(stack)->abandoned = (int)pid;
+	if (!request->for_caller)
+		aspawn_stack_reap_abandoned(stack);
+	if (pid > 0 && control->pidfd >= 0)
+		psys_close(control->pidfd);
+	aspawn_free_watch(control); /* not shared */
+	control->executes_first = false;
+	return 0;
+}
