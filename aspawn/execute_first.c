@@ -8,7 +8,8 @@
 
 /* Until its exec the child has no exit signal, so that no wait but this sees its end: by a number that
  * is no ordinary child's (wait(2), __WCLONE). The caller's child is not the helper's to wait for. */
-static PSYS_UNINSTRUMENTED bool has_ended(const struct control *control, int pid, bool for_caller)
+static PSYS_UNINSTRUMENTED bool first_has_ended(const struct control *control, int pid,
+						bool for_caller)
 {
 	struct psys_pollfd end = { control->pidfd, PSYS_POLLIN, 0 };
 	struct psys_timespec at_once = { 0, 0 };
@@ -32,7 +33,8 @@ static PSYS_UNINSTRUMENTED void await_exec(const struct Stack_t *stack, int pid,
 
 	while ((use = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != FREE) {
 		psys_futex(word, PSYS_FUTEX_WAIT, use, &nap, NULL, 0);
-		if (aspawn_watch_has_begun(control->watch) || has_ended(control, pid, for_caller))
+		if (aspawn_watch_has_begun(control->watch) ||
+		    first_has_ended(control, pid, for_caller))
 			__atomic_store_n(word, FREE, __ATOMIC_RELEASE);
 	}
 }
@@ -47,7 +49,7 @@ static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int 
 	if (control->returned || !request->is_filtered)
 		return !control->returned;
 	for (int naps = 0; !aspawn_watch_has_begun(watch) && naps < 50; naps++) {
-		if (has_ended(control, pid, request->for_caller))
+		if (first_has_ended(control, pid, request->for_caller))
 			return aspawn_watch_has_begun(watch);
 		psys_nanosleep(&nap, NULL);
 	}
