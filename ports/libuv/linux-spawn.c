@@ -214,6 +214,7 @@ int uv__aspawn(uv_loop_t* loop,
     }
 
     err = aspawn_wait_started(child, &failure, -1);
+    *pid = aspawn_pid(child); /* which a stopped helper had not cloned yet */
     if (err == -ECANCELED) {
       aspawn_wait(child, NULL, NULL, -1);
       err = failure.error;

@@ -120,7 +120,7 @@ int l_spawn(lua_State *L)
 		}
 		lua_setfield(L, 2, stream_names[i]);
 	}
-	if (aspawn_child_privacy(&handle->child) == ASPAWN_NOT_PRIVATE) {
+	if (aspawn_child_mode(&handle->child) != ASPAWN_MODE_NONE) { /* no helper clones it */
 		lua_pushinteger(L, aspawn_pid(&handle->child));
 		lua_setfield(L, 2, "pid");
 	}
@@ -196,7 +196,7 @@ static int child_ended_fd(lua_State *L)
 static int child_mode(lua_State *L)
 {
 	struct handle *handle = check_handle(L);
-	(void)!aspawn_pid(&handle->child); /* of a private child it is not known before */
+	(void)!aspawn_pid(&handle->child); /* of a helper's child it is not known before */
 	const int mode = aspawn_child_mode(&handle->child);
 
 	lua_pushstring(L, mode == ASPAWN_MODE_IMAGE ? "image" :
@@ -205,7 +205,7 @@ static int child_mode(lua_State *L)
 	return 1;
 }
 
-/* A method; or the number of a private child, for which the caller may wait. */
+/* A method; or the number of a child that a helper clones, for which the caller may wait. */
 static int child_index(lua_State *L)
 {
 	if (lua_type(L, 2) == LUA_TSTRING && !strcmp(lua_tostring(L, 2), "pid")) {
