@@ -13,9 +13,10 @@
  * child   makes a file without a name, of the image, a page that the image and the parent share, by
  *         which the parent sees the last exec or why there was none, and the prepared command. Lets
  *         the descriptors that actions use survive one exec, and executes the image.
- * image   maps page and command, closes the file, corrects the pointers in the command by the difference of the addresses,
- *         sets FD_CLOEXEC again, and then is what a child in a copy of the memory would be: it
- *         performs the actions, reports in the shared page, and executes the program.
+ * image   maps page and command, closes the file, corrects the pointers in the command by the
+ *         difference of the addresses, sets FD_CLOEXEC again, and then is what a child in a copy of
+ *         the memory would be: it performs the actions, reports in the shared page, and executes the
+ *         program.
  * helper  if the child could not execute the image: starts a child in a copy of the memory. The
  *         first one is reaped, which nobody else can see, by who is its parent.
  *

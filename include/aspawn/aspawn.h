@@ -184,7 +184,8 @@ enum aspawn_clone_mode {
 	ASPAWN_MODE_IMAGE
 };
 
-/* Returns the clone method of the last child on this stack: enum aspawn_clone_mode. */
+/* Returns the clone method of the last child on this stack: enum aspawn_clone_mode. Of a command whose
+ * helper has not cloned the child yet, ASPAWN_MODE_NONE. */
 PSYS_API int aspawn_mode(const struct Stack_t *stack);
 
 /*

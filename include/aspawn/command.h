@@ -135,8 +135,8 @@ struct aspawn_command {
 	const struct aspawn_action *actions; /* in their order; NULL if action_count is 0 */
 	size_t action_count;
 
-	/* Until its exec the child uses memory of the caller's process: from the pool, or a stack
-	 * that no other child uses. Do not move or free the stack before the child has been waited
+	/* Until its exec the child uses memory of the caller's process (its helper, if it has one,
+	 * until the child's end): from the pool, or a stack that no other child uses. Do not move or free the stack before the child has been waited
 	 * for or released, nor the pool before aspawn_pool_trim() has returned 0. If both are
 	 * NULL, the child has a mapping of its own, at the cost of some system calls. */
 	struct aspawn_pool *pool;
@@ -187,7 +187,7 @@ enum aspawn_step {
 	/* a member of the command, the subject; of struct aspawn_io: "io.size". An invalid action
 	 * has its index */
 	ASPAWN_STEP_ARGUMENT = -7,
-	/* clone(2), of a private child by its helper; of other children it is the call's error.
+	/* clone(2), by a helper; where the caller itself clones, it is the call's error.
 	 * -ECHILD: a signal killed the helper before */
 	ASPAWN_STEP_CLONE = -8
 };
@@ -342,8 +342,9 @@ PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct a
  * bytes, on every architecture.
  */
 struct aspawn_child {
-	/* Readable when the child has ended (Linux 5.3). For polling only: of a private child it is
-	 * a descriptor of its helper, so signals are for aspawn_kill(), and the child itself for
+	/* Readable when the child has ended (Linux 5.3). For polling only: of a child that a helper
+	 * clones it is a descriptor of the helper, readable early if somebody kills that (ask
+	 * aspawn_ended()). So signals are for aspawn_kill(), and the child itself for
 	 * aspawn_pidfd(). CLOEXEC; the library closes it. -1: not requested or not supported;
 	 * poll(2) ignores -1, so call aspawn_ended() from a timer.
 	 *
@@ -374,11 +375,11 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * The call takes some microseconds, whatever the actions do, with these exceptions. With
  * ASPAWN_ONLY_BELOW, or ASPAWN_CLOSEFROM and more than 1024 descriptors, it waits until the child
  * has copied its descriptors, by its first system call: on busy processors some milliseconds. If the
- * child is stopped or frozen before, the wait goes on with the caller's signal mask. With a
- * [copy] action it waits until the child has executed the library's image, unless it has worked
- * with the pool before, or costs as much as fork(2), as with ASPAWN_COMMAND_FORK. With
- * ASPAWN_COMMAND_VFORK, and in user-mode emulators, it waits for the exec. In such a wait, while
- * the child is stopped, only SIGKILL ends the wait.
+ * child is stopped or frozen before, the wait goes on with the caller's signal mask. With
+ * ASPAWN_COMMAND_FORK, and with a [copy] action that cannot have the library's image, it costs as
+ * much as fork(2). With ASPAWN_COMMAND_VFORK, and in user-mode emulators, it waits for the exec; with
+ * a [copy] action where no helper is possible, for that of the image. While the child is stopped,
+ * only SIGKILL ends such a wait.
  *
  * child    out: for the functions below, of which aspawn_wait() is the last, or aspawn_release()
  *          if the caller reaps by pid. May be uninitialized before.
@@ -426,10 +427,10 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
 				 int64_t timeout_ms);
 
 /*
- * Returns the child's number: of an ordinary child at once. A private child is cloned by its helper,
- * and the call waits until that has happened: some microseconds, or on a busy machine until the
- * helper has its turn. Before the child is reaped no other process has the number; a private child
- * is reaped at its end. To send a signal, use aspawn_kill().
+ * Returns the child's number, at once unless a helper clones the child: a private one, or one with a
+ * [copy] action. Then the call waits for that: some microseconds, or on a busy machine until the
+ * helper, and the image, have had their turn. Before the child is reaped no other process has the
+ * number; a private child is reaped at its end. To send a signal, use aspawn_kill().
  *   -ECANCELED  the child could not be cloned: aspawn_wait_started() says why
  *   -EAGAIN     the helper is stopped or frozen, and has not cloned the child for a second
  *   -ESRCH      its number was not known when aspawn_release() was called
@@ -504,7 +505,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
  * ended_fd and started_fd, and returns the memory to the pool, which reuses it when the child has left
  * it. Without a pool and a stack, waits until the child has left its memory, by its exec or end.
  * May be repeated; after aspawn_wait() it does nothing.
- * Waits at most a second for the helper of a private child that has not cloned it yet.
+ * Waits at most a second for a helper that has not cloned the child yet. A child that has a helper
+ * uses the memory until its end: without a pool and a stack, call again then.
  * As long as nobody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still
  * work, by pid. They do not know any more if the program was executed.
  *   -EINVAL  child is NULL
@@ -518,7 +520,7 @@ PSYS_API int aspawn_release(struct aspawn_child *child);
  * SIGSTOP stay pending.
  *   -EINVAL  child is NULL or no child, or was waited for; the signal is invalid
  *   -ESRCH   another wait, or the helper of a private child, has reaped the child
- *   -EAGAIN  a private child: as of aspawn_pid()
+ *   -EAGAIN  as of aspawn_pid()
  *   -EPERM   the child runs as another user
  * See pidfd_send_signal(2), Linux 5.1. Without a pidfd the call uses waitid(2) and kill(2): if
  * another thread reaps the child at that moment, another process may get the signal.
@@ -540,8 +542,8 @@ PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
  * Returns how the child began: enum aspawn_clone_mode of aspawn/aspawn.h. ASPAWN_MODE_IMAGE and
- * ASPAWN_MODE_FORK: in memory of its own. ASPAWN_MODE_NONE: child is NULL or was never started, or
- * it is private and its number is not known yet: aspawn_pid().
+ * ASPAWN_MODE_FORK: in memory of its own. ASPAWN_MODE_NONE: child is NULL or was never started, or a
+ * helper clones it and its number is not known yet: aspawn_pid().
  */
 PSYS_API int aspawn_child_mode(const struct aspawn_child *child);
 
@@ -562,11 +564,10 @@ PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 /* --- pool: many children ------------------------------------------------------------------ */
 
 /*
- * Keeps the memory of children for later children, so that a start maps nothing, and once a command
- * has executed the library's image, a descriptor for that. {0} before its first use. Any
- * number of threads may use a pool at the same time; no lock is taken, so a pool works in signal
- * handlers and after fork(2). Do not move a pool while a child, released or not, runs in its
- * memory; free it when aspawn_pool_trim() has returned 0. Always 64 bytes.
+ * Keeps the memory of children for later children, so that a start maps nothing. {0} before its
+ * first use. Any number of threads may use a pool at the same time; no lock is taken, so a pool
+ * works in signal handlers and after fork(2). Do not move a pool while a child, released or not, or
+ * its helper, runs in its memory; free it when aspawn_pool_trim() has returned 0. Always 64 bytes.
  *
  *	static struct aspawn_pool pool;
  *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
@@ -578,7 +579,7 @@ struct aspawn_pool {
 PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 
 /*
- * Unmaps all memory of the pool that no child uses, and closes its descriptors.
+ * Unmaps all memory of the pool that no handle, child or helper uses.
  *   0        nothing is left, and the pool may be freed
  *   -EBUSY   some memory is in use; the rest is unmapped. Also in a process that was forked while
  *            another thread was starting a child

@@ -387,8 +387,8 @@ static void add_user(napi_env env, const napi_value *v, struct aspawn_action **a
 	}
 }
 
-/* Waits for the exec, if that is not certain, or until the child has a number: the helper of a private
- * one may have no turn, or be stopped. */
+/* Waits for the exec, if that is not certain, or until the child has a number: its helper, if it has
+ * one, may have no turn, or be stopped. */
 static int await_start(struct aspawn_child *child, struct aspawn_failure *failure, bool is_certain)
 {
 	int r;

@@ -56,18 +56,18 @@ impl<E: From<Error>> Child<E> {
         }
     }
 
-    /// The process ID; 0 if the helper of a private child could not clone it.
+    /// The process ID; 0 if the child's helper could not clone it.
     pub fn id(&self) -> u32 {
         self.pid
     }
 
-    /// Waits until the helper of a private child has cloned it.
+    /// Waits until a helper has cloned the child, if one does.
     pub(crate) fn learn_id(&mut self) {
         self.pid = self.handle.pid().map_or(0, |pid| pid as u32);
     }
 
-    /// Readable when the child has ended, for poll(2) and epoll(7) alone: of a private child it is a
-    /// descriptor of its helper. None before Linux 5.3, and after the child has been waited for.
+    /// Readable when the child has ended, for poll(2) and epoll(7) alone: of a private child, and of
+    /// one in the image, it is a descriptor of its helper. None before Linux 5.3, and after the child has been waited for.
     pub fn ended_fd(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: the handle closes it in methods that borrow self mutably.
         self.handle.ended_fd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })

@@ -474,8 +474,8 @@ fn open(fd: i32) -> Option<i32> {
 }
 
 impl Handle {
-    /// The process ID, until the child has been waited for. Waits until the helper of a private child
-    /// has cloned it; an error if it cannot.
+    /// The process ID, until the child has been waited for. Waits until a helper has cloned the child,
+    /// if it is private or begins in the image; an error if it cannot.
     pub fn pid(&mut self) -> Result<i32> {
         // SAFETY: there is a child, or was one.
         number(unsafe { sys::aspawn_pid(&mut self.child) })
@@ -499,7 +499,7 @@ impl Handle {
         }
     }
 
-    /// How the child began; of a private one it is known after [`pid`](Self::pid) or
+    /// How the child began; if a helper clones it that is known after [`pid`](Self::pid) or
     /// [`wait_started`](Self::wait_started).
     pub fn mode(&self) -> Mode {
         // SAFETY: there is a child, or was one.
