@@ -386,8 +386,9 @@ int aspawn_private_open(const struct Stack_t *stack)
 	const struct stack_state *state = stack_state(stack);
 	const int fd = psys_pidfd_open(state->pid, 0);
 	const unsigned inode = __atomic_load_n(&state->inode, __ATOMIC_ACQUIRE);
+	const unsigned found = inode ? inode_of(fd) : 0;
 
-	if (fd >= 0 && (aspawn_private_is_reaped(stack) || (inode && inode_of(fd) != inode))) {
+	if (fd >= 0 && (aspawn_private_is_reaped(stack) || (found && found != inode))) {
 		psys_close(fd);
 		return -PSYS_ESRCH;
 	}

@@ -52,12 +52,13 @@ void aspawn_set_failure(struct child_state *state, const struct aspawn_failure *
 void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack)
 {
 	const struct stack_state *made = stack_state(stack);
+	const struct control *control = stack_control(stack);
 
 	state->mode = (unsigned char)made->mode;
-	state->watch = stack_control(stack)->watch;
-	/* A helper that was killed has not stored the mode. */
-	state->copied = made->mode >= ASPAWN_MODE_FORK || (!made->mode && state->watch);
-	state->unforked = made->mode != ASPAWN_MODE_FORK && made->is_wiped_by_fork;
+	state->watch = control->watch;
+	/* A helper that was killed has not stored that mode. */
+	state->copied = made->mode >= ASPAWN_MODE_FORK || control->executes_first;
+	state->unforked = control->executes_first && made->is_wiped_by_fork;
 }
 
 int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline)

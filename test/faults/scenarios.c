@@ -693,7 +693,7 @@ SCENARIO(pool_vfork)
 	return command_in(&pool, ASPAWN_COMMAND_VFORK, false);
 }
 
-/* The caller waits for the first command's image, but not for the second's. */
+/* Two commands, each with a helper. */
 SCENARIO(pool_user)
 {
 	const struct aspawn_action user[] = { ASPAWN_USER(65534, 65534, nobodys, 1) };
