@@ -139,17 +139,37 @@ class Actions(Test):
             aspawn.Popen(["true"], user=65534, actions=[actions.nice(5), actions.chroot("/")])
         self.assertEqual(caught.exception.failure.step, 1)
 
-    def test_seccomp(self):
-        # Everything is allowed but getpid, which ends the process: as assembled for BPF.
+    def filtered(self, number, result, code):
+        """Python with a filter, as assembled for BPF, that allows all but one call of x86_64."""
         def instruction(code, jt, jf, k):
             return code.to_bytes(2, sys.byteorder) + bytes((jt, jf)) + k.to_bytes(4, sys.byteorder)
         if os.uname().machine != "x86_64":
             self.skipTest("the number of a system call of x86_64")
-        filter_ = (instruction(0x20, 0, 0, 0) + instruction(0x15, 0, 1, 39)
-                   + instruction(0x06, 0, 0, 0x80000000) + instruction(0x06, 0, 0, 0x7fff0000))
-        done = aspawn.run([sys.executable, "-c", "import os; os.getpid()"],
+        filter_ = (instruction(0x20, 0, 0, 0) + instruction(0x15, 0, 1, number)
+                   + instruction(0x06, 0, 0, result) + instruction(0x06, 0, 0, 0x7fff0000))
+        return aspawn.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True,
                           actions=[actions.no_new_privs(), actions.seccomp(filter_)])
+
+    def test_seccomp(self):
+        done = self.filtered(39, 0x80000000, "import os; os.getpid()")  # killed
         self.assertEqual(done.returncode, -signal.SIGSYS)
+
+    def test_leave_no_zombie_where_no_image_can_be_made(self):
+        done = self.filtered(319, 0x50001, """if True:  # memfd_create fails with EPERM
+            import os, aspawn
+            try:
+                aspawn.Popen(["/no/program"], actions=[aspawn.actions.resuid(-1, -1, -1)])
+            except FileNotFoundError:
+                pass
+            statuses = []
+            try:
+                while not statuses or statuses[-1] is not None:
+                    pid, status = os.waitpid(-1, os.WNOHANG | 0x40000000)  # __WALL
+                    statuses.append(status if pid else None)
+            except ChildProcessError:
+                pass
+            print(127 << 8 in statuses)""")
+        self.assertEqual(done.stdout, "False\n")
 
     def test_need_no_python_in_the_child(self):
         # Other threads hold locks all the time: a fork would copy them held.

@@ -27,6 +27,8 @@ STEP_SEARCH, STEP_CLONE = -4, -8  # from the first to before the second: of the 
 RESTORE = Action("signals_default", tuple(
     getattr(signal, name) for name in ("SIGPIPE", "SIGXFZ", "SIGXFSZ") if hasattr(signal, name)))
 CLOEXEC = Action("cloexec_from", 3)
+# wait(2): also a child that could not execute the library's image, and has no exit signal before its exec.
+WALL = 0x40000000  # __WALL
 MANY_GAPS = 64  # descriptors below the highest of pass_fds that are closed one by one
 
 try:
@@ -270,7 +272,7 @@ class Popen(subprocess.Popen):
 
     def _try_wait(self, wait_flags):
         if not self._private:
-            return super()._try_wait(wait_flags)
+            return super()._try_wait(wait_flags | WALL)
         try:
             return self._waitpid()
         except ChildProcessError:
