@@ -135,10 +135,11 @@ struct aspawn_command {
 	const struct aspawn_action *actions; /* in their order; NULL if action_count is 0 */
 	size_t action_count;
 
-	/* Until its exec the child uses memory of the caller's process (its helper, if it has one,
-	 * until the child's end): from the pool, or a stack that no other child uses. Do not move or free the stack before the child has been waited
-	 * for or released, nor the pool before aspawn_pool_trim() has returned 0. If both are
-	 * NULL, the child has a mapping of its own, at the cost of some system calls. */
+	/* Until its exec the child uses memory of the caller's process (its helper, if it has
+	 * one, until the child's end): from the pool, or a stack that no other child uses. Do
+	 * not move or free the stack before the child has been waited for or released, nor the
+	 * pool before aspawn_pool_trim() has returned 0. If both are NULL, the child has a
+	 * mapping of its own, at the cost of some system calls. */
 	struct aspawn_pool *pool;
 	struct Stack_t *stack;
 

@@ -67,7 +67,8 @@ impl<E: From<Error>> Child<E> {
     }
 
     /// Readable when the child has ended, for poll(2) and epoll(7) alone: of a private child, and of
-    /// one in the image, it is a descriptor of its helper. None before Linux 5.3, and after the child has been waited for.
+    /// one in the image, it is a descriptor of its helper. None before Linux 5.3, and after the child
+    /// has been waited for.
     pub fn ended_fd(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: the handle closes it in methods that borrow self mutably.
         self.handle.ended_fd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })

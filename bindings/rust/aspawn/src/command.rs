@@ -312,10 +312,11 @@ impl Command {
         Ok(child)
     }
 
-    /// Starts the program, and returns when the child exists: after some microseconds, whatever
-    /// the child then does; of a [`private`](Self::private) child, or one with [`uid`](Self::uid) and
-    /// the like, when its helper has cloned it, so that [`Child::id`] is known. That the program could not be executed is an error of
-    /// [`Child::wait_started`], [`Child::wait`] and all others that wait.
+    /// Starts the program, and returns when the child exists: after some microseconds, whatever the
+    /// child then does; of a [`private`](Self::private) child, or one with [`uid`](Self::uid) and the
+    /// like, when its helper has cloned it, so that [`Child::id`] is known. That the program could
+    /// not be executed is an error of [`Child::wait_started`], [`Child::wait`] and all others that
+    /// wait.
     pub fn start(&mut self) -> Result<Child> {
         let mut child = self.start_as([Stream::Inherit; 3])?;
         child.learn_id();
