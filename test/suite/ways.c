@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* How a child begins, for each owner, memory, closing of descriptors, stream, group and user. */
+#include "private.h"
+
+enum { MARK = 50 }; /* a descriptor that the program inherits unless an action closes it */
+enum { RUNS = 16, HAS_MARK = 1, IS_CALLERS = 2 };
+
+ROLE(tells_how_it_began)
+{
+	int host = 0;
+
+	for (const char *at = argc == 2 ? argv[1] : ""; *at; at++)
+		host = host * 10 + (*at - '0');
+	return RUNS | (psys_fcntl(MARK, PSYS_F_GETFD, 0) >= 0 ? HAS_MARK : 0) |
+	       (psys_getppid() == host ? IS_CALLERS : 0);
+}
+
+struct way {
+	uint64_t owner, memory;                                 /* flags */
+	const struct aspawn_action *descriptors, *user, *group; /* NULL: none */
+	bool piped;
+};
+
+static int shared_mode, image_mode;
+
+static int expected_mode(const struct way *way)
+{
+	const bool copies = way->user || way->group || way->memory & ASPAWN_COMMAND_FORK;
+
+	return way->user && !way->group && !way->memory ? image_mode :
+	       copies                                   ? ASPAWN_MODE_FORK :
+	       way->memory & ASPAWN_COMMAND_VFORK       ? ASPAWN_MODE_VFORK :
+							  shared_mode;
+}
+
+static struct aspawn_command command_of(const struct way *way, struct self *self,
+					struct aspawn_action actions[3])
+{
+	const struct aspawn_action *const all[] = { way->group, way->user, way->descriptors };
+	static char host[PSYS_DECIMAL_SIZE];
+	struct aspawn_command command;
+
+	psys_i64_to_decimal(host, psys_getpid());
+	command = command_in_role(self, "tells_how_it_began", host);
+	command.flags = way->owner | way->memory;
+	command.std_out = way->piped ? ASPAWN_PIPE : ASPAWN_INHERIT;
+	command.actions = actions;
+	for (int i = 0; i < 3; i++)
+		if (all[i])
+			actions[command.action_count++] = *all[i];
+	if (!command.action_count)
+		command.actions = NULL;
+	return command;
+}
+
+static void check_way(const struct way *way, struct aspawn_pool *pool)
+{
+	struct aspawn_action actions[3];
+	struct aspawn_child child;
+	struct self self;
+	struct aspawn_command command = command_of(way, &self, actions);
+	char byte;
+
+	command.pool = pool;
+	const int r = aspawn_start(&child, &command);
+	if (way->owner && way->memory & ASPAWN_COMMAND_VFORK) {
+		CHECK_EQUAL(r, -PSYS_EINVAL);
+		return;
+	}
+	CHECK_EQUAL(r, 0);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	CHECK_EQUAL(aspawn_child_mode(&child), expected_mode(way));
+	CHECK_EQUAL(aspawn_child_privacy(&child) != ASPAWN_NOT_PRIVATE, way->owner != 0);
+	if (way->piped) {
+		CHECK_EQUAL(psys_read(child.out_fd, &byte, 1), 0);
+		CHECK_EQUAL(psys_close(child.out_fd), 0);
+	}
+	check_ends(&child,
+		   (RUNS | (way->descriptors ? 0 : HAS_MARK) | (way->owner ? 0 : IS_CALLERS)) << 8);
+}
+
+static void check_ways(const struct aspawn_action *group)
+{
+	static const uint64_t owners[] = { 0, ASPAWN_COMMAND_PRIVATE,
+					   ASPAWN_COMMAND_DIES_WITH_CALLER };
+	static const uint64_t memories[] = { 0, ASPAWN_COMMAND_VFORK, ASPAWN_COMMAND_FORK,
+					     ASPAWN_COMMAND_NO_IMAGE };
+	static const struct aspawn_action closing[] = { ASPAWN_CLOSEFROM(3), ASPAWN_ONLY_BELOW(3),
+							ASPAWN_CLOEXEC_FROM(3) };
+	static const struct aspawn_action user = ASPAWN_RESUID(-1U, -1U, -1U);
+	static struct aspawn_pool pool;
+
+	need_shared_memory();
+	if (psys_fcntl(MARK, PSYS_F_GETFD, 0) < 0)
+		CHECK_EQUAL(psys_dup2(2, MARK), MARK);
+	shared_mode = observe(NULL, 0, "").mode;
+	image_mode = observe(&user, 1, "").mode;
+	const int descriptors = count_descriptors();
+	for (int i = 0; i < 3 * 4 * 4 * 2 * 2 * 2; i++) {
+		const struct way way = {
+			.owner = owners[i % 3],
+			.memory = memories[i / 3 % 4],
+			.descriptors = i / 12 % 4 ? &closing[i / 12 % 4 - 1] : NULL,
+			.piped = i / 48 % 2,
+			.user = i / 96 % 2 ? &user : NULL,
+			.group = group,
+		};
+		check_way(&way, i / 192 % 2 ? &pool : NULL);
+	}
+	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	check_nothing_is_left();
+}
+
+TEST(each_command_begins_as_its_wishes_say)
+{
+	check_ways(NULL);
+}
+
+TEST(each_command_of_a_host_with_many_descriptors_begins_as_its_wishes_say)
+{
+	const struct psys_rlimit64 limit = { 4096, 4096 };
+
+	if (psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL) < 0)
+		skip("no so many descriptors");
+	for (int fd = 100; fd < 1200; fd++)
+		CHECK_EQUAL(psys_dup3(2, fd, PSYS_O_CLOEXEC), fd);
+	check_ways(NULL);
+}
+
+TEST(each_command_that_joins_a_group_begins_as_its_wishes_say)
+{
+	struct cgroup group;
+
+	make_cgroup(&group);
+	const struct aspawn_action join = ASPAWN_JOIN_CGROUP(group.fd);
+	check_ways(&join);
+	remove_cgroup(&group);
+}
