@@ -78,6 +78,7 @@ static PSYS_UNINSTRUMENTED bool watch_both(struct stack_state *state, int child,
 	const bool own_files = release_files(!helper->request.detached, &pidfd);
 	if (pidfd < 0 && own_files && !helper->request.for_caller)
 		pidfd = psys_pidfd_open(child, 0);
+	struct psys_timespec second;
 	struct psys_pollfd polled[2] = { { pidfd, PSYS_POLLIN, 0 },
 					 { own_files ? psys_pidfd_open(helper->host, 0) : -1,
 					   PSYS_POLLIN, 0 } };
@@ -90,12 +91,13 @@ static PSYS_UNINSTRUMENTED bool watch_both(struct stack_state *state, int child,
 	int r = psys_getppid();
 	if (r >= 0 && r != helper->host) /* the number may be another process's by now */
 		return false;
-	if (!have_pidfds)
+	if (!have_pidfds && (pidfd < 0 || !helper->request.for_caller))
 		return true;
-	do
-		r = psys_ppoll(polled, 2, NULL, NULL, 0);
-	while (r == -PSYS_EINTR);
-	return r <= 0 || polled[0].revents;
+	do { /* without the host's it looks now and then who its parent is */
+		second = (struct psys_timespec){ 1, 0 }; /* ppoll(2) stores what is left */
+		r = psys_ppoll(polled, 2, have_pidfds ? NULL : &second, NULL, 0);
+	} while (r == -PSYS_EINTR || (r == 0 && psys_getppid() == helper->host));
+	return r < 0 || polled[0].revents;
 }
 
 static PSYS_UNINSTRUMENTED int wait_by_id(int child, int options, struct psys_siginfo *info,
@@ -234,7 +236,8 @@ static long clone_helper(struct control *control, const struct request *request,
 	long r = -PSYS_ENOSYS;
 
 	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-		if (methods[i].flags && state->no_autoreap)
+		/* A process that is reaped so may not clone for its parent (Linux 7.1). */
+		if (methods[i].flags && (state->no_autoreap || request->for_caller))
 			continue;
 		call.flags = methods[i].flags | PSYS_CLONE_VM | PSYS_CLONE_PARENT_SETTID |
 			     PSYS_CLONE_CHILD_CLEARTID |
@@ -243,8 +246,10 @@ static long clone_helper(struct control *control, const struct request *request,
 		state->privacy =
 			methods[i].flags ? ASPAWN_PRIVATE_AUTOREAPED : ASPAWN_PRIVATE_HELPED;
 		r = aspawn_clone_call(&call, methods[i].clone3);
-		if (r > 0 && request->polls_helper && control->helper_pidfd < 0)
-			control->helper_pidfd = psys_pidfd_open((int)r, 0);
+		if (r > 0 && request->polls_helper && control->helper_pidfd < 0) {
+			const int fd = psys_pidfd_open((int)r, 0);
+			control->helper_pidfd = fd < 0 ? -1 : fd;
+		}
 		if (r > 0 || !aspawn_clone_is_refused(r))
 			return r;
 		if (methods[i].flags)
@@ -381,6 +386,17 @@ bool aspawn_private_is_reaped(const struct Stack_t *stack)
 	return __atomic_load_n(&stack_state(stack)->ended, __ATOMIC_SEQ_CST) != NOT_ENDED;
 }
 
+/* Any wait of the caller's process reaps a child of it, unnoticed. */
+static bool is_reaped_by_caller(const struct stack_state *state)
+{
+	struct psys_siginfo info;
+
+	return state->is_callers &&
+	       psys_waitid(PSYS_P_PID, state->pid, &info,
+			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL),
+			   NULL) == -PSYS_ECHILD;
+}
+
 int aspawn_private_open(const struct Stack_t *stack)
 {
 	const struct stack_state *state = stack_state(stack);
@@ -388,7 +404,8 @@ int aspawn_private_open(const struct Stack_t *stack)
 	const unsigned inode = __atomic_load_n(&state->inode, __ATOMIC_ACQUIRE);
 	const unsigned found = inode ? inode_of(fd) : 0;
 
-	if (fd >= 0 && (aspawn_private_is_reaped(stack) || (found && found != inode))) {
+	if (fd >= 0 && (aspawn_private_is_reaped(stack) || is_reaped_by_caller(state) ||
+			(found && found != inode))) {
 		psys_close(fd);
 		return -PSYS_ESRCH;
 	}

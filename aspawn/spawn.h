@@ -52,6 +52,7 @@ struct request {
 	/* The caller does not wait until the helper has cloned the child: it has
 	 * aspawn_private_await_clone(). Not with unshare_files and wants_pidfd. */
 	bool detached;
+	bool is_private; /* a helper is the child's parent */
 	/* Of a detached helper: the child is the caller's. The helper waits in the caller's place until
 	 * the child has executed a program, and stays until the child has ended. */
 	bool for_caller;

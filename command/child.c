@@ -10,6 +10,8 @@
 #include "pool.h"
 #include "prepared.h"
 
+static const struct psys_timespec second = { 1, 0 };
+
 int aspawn_poll_until(int fd, struct psys_timespec deadline)
 {
 	struct psys_pollfd poll = { fd, PSYS_POLLIN, 0 };
@@ -61,6 +63,21 @@ void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack)
 	state->unforked = control->executes_first && made->is_wiped_by_fork;
 }
 
+/* True if a child of the caller's has raised SIGCHLD. No other signal will tell of it, so it must not
+ * be said to run because its helper has not had a turn since the exec. */
+static bool has_raised_sigchld(const struct Stack_t *stack)
+{
+	const struct stack_state *state = stack_state(stack);
+	const int pid = __atomic_load_n(&state->pid, __ATOMIC_ACQUIRE);
+	struct psys_siginfo info;
+
+	info.u.child.pid = 0;
+	if (pid && state->is_callers)
+		psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT,
+			    NULL);
+	return info.u.child.pid;
+}
+
 int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline)
 {
 	struct child_state *state = child_state(child);
@@ -70,9 +87,13 @@ int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline
 	if (state->pid >= 0 || state->known == KNOWN || !has_stack(child))
 		return 0;
 	int r = aspawn_private_await_clone(stack, deadline);
+	if (r < 0 && has_raised_sigchld(stack))
+		r = aspawn_private_await_clone(stack, deadline_after(&second));
 	if (r < 0)
 		return r;
 	struct stack_state *made = stack_state(stack);
+	if (made->pid == made->abandoned) /* the helper was killed before it cloned again */
+		made->pid = 0;
 	aspawn_stack_reap_abandoned(stack);
 	if (made->pid) {
 		state->pid = made->pid;
@@ -89,8 +110,6 @@ int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline
 
 int aspawn_pid(struct aspawn_child *child)
 {
-	const struct psys_timespec second = { 1, 0 };
-
 	if (!is_child(child))
 		return -PSYS_EINVAL;
 	if (child_state(child)->pid < 0 && aspawn_learn_child(child, deadline_after(&second)) < 0)
@@ -247,7 +266,10 @@ void aspawn_release_reports(struct aspawn_child *child)
 	struct child_state *state = child_state(child);
 
 	forget_watch_after_fork(state);
-	aspawn_watch_free(state->watch);
+	/* If its helper was killed, the child may be about to map it: then it stays. */
+	if (!state->watch || aspawn_watch_has_begun(state->watch) || !has_stack(child) ||
+	    __atomic_load_n(&stack_state(child_stack(state))->use, __ATOMIC_ACQUIRE) == FREE)
+		aspawn_watch_free(state->watch);
 	state->watch = NULL;
 	if (state->report >= 0 && state->report != child->started_fd)
 		psys_close(state->report);

@@ -5,9 +5,8 @@
 #include "../aspawn/handover.h"
 #include "../aspawn/private.h"
 #include "child.h"
-#include "few_descriptors.h"
+#include "decide.h"
 #include "environment.h"
-#include "image.h"
 #include "pool.h"
 #include "prepared.h"
 
@@ -17,7 +16,6 @@ enum {
 		      4 * 1024,  /* struct candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
 	ALL_FLAGS = 2 * ASPAWN_COMMAND_NO_IMAGE - 1,
-	PRIVATE_FLAGS = ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_DIES_WITH_CALLER,
 };
 
 int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from,
@@ -238,76 +236,37 @@ static int add_streams(struct own_actions *own, const struct aspawn_command *com
 
 /* --- starting ------------------------------------------------------------- */
 
-/* A copy of few descriptors costs less than to wait for the child's turn to take its own. A helper
- * that waits for the image has copies of all. */
-static bool copies_descriptors(const struct requirements *requirements, bool executes_first,
-			       struct aspawn_pool *pool)
-{
-	return executes_first || (requirements->unshare_files && !requirements->only_below &&
-				  aspawn_descriptors_are_few(pool));
-}
-
 /* Called with a reserved stack and all signals blocked. */
 static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct prepared *prepared,
 		 size_t size, const struct psys_sigset *mask)
 {
-	struct spawned spawned;
-
-	describe_pipes(prepared);
-	prepared->image.size = (size_t)((char *)(stack_control(stack) + 1) - (char *)prepared);
 	const uint64_t flags = prepared->flags;
-	const bool is_private = flags & PRIVATE_FLAGS;
-	struct requirements requirements = aspawn_requirements(prepared);
-	const bool executes_first = requirements.image && aspawn_has_image() &&
-				    aspawn_exec_keeps_all(prepared, requirements.plain);
-	if (copies_descriptors(&requirements, executes_first, child_state(child)->pool)) {
-		requirements.unshare_files = requirements.child_makes_pipes = false;
-		prepared->far_count = 0;
-	}
-	const bool is_helped = is_private || executes_first;
-	const bool awaits_clone = is_private && flags & OWN_AWAIT_CLONE;
-	const struct request request = {
-		.copy_memory = requirements.copy_memory || flags & ASPAWN_COMMAND_FORK,
-		.executes_first = executes_first,
-		.suspend = flags & ASPAWN_COMMAND_VFORK,
-		.for_caller = is_helped && !is_private,
-		.is_filtered = prepared->image.filtered,
-		.dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER,
-		.detached = is_helped && !awaits_clone && !requirements.unshare_files,
-		.polls_helper = is_helped && !(flags & ASPAWN_COMMAND_NO_PIDFD),
-		.no_new_privs = requirements.no_new_privs,
-		.unshare_files = requirements.unshare_files,
-		.await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED),
-		.keep_below = requirements.keep_below,
-		.pipe = flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED,
-		.far = prepared->far,
-		.far_count = prepared->far_count,
-		.pipes = prepared->pipes,
-		.pipe_count = prepared->pipe_count,
-		/* If that number is free, so is one up to it for a pipe. */
-		.child_makes_pipes = requirements.child_makes_pipes &&
-				     psys_fcntl(FEW_DESCRIPTORS - 1, PSYS_F_GETFD, 0) >= 0,
-		.unshare = aspawn_handover_unshare,
-		.settle = aspawn_handover_settle,
+	struct spawned spawned;
+	struct request request = {
 		.watch_copy = true,
-		.wants_pidfd = (!is_private || awaits_clone) && !(flags & ASPAWN_COMMAND_NO_PIDFD),
-		.cgroup_fd = requirements.cgroup ? requirements.cgroup->u.join_cgroup.fd : -1,
-		.cgroup_is_optional = true, /* the action joins it then, and reports an error */
 		.mask = *mask,
-		.fn = requirements.image ? aspawn_perform_in_image : aspawn_perform,
 		.arg = stack_control(stack),
 		.user_data = prepared,
 		.user_data_len = size,
 	};
-	prepared->joined = requirements.cgroup;
-	prepared->parent = requirements.parent ? psys_getpid() : 0;
-	int r = is_helped ? aspawn_private_spawn(&spawned, &request, stack) :
-			    aspawn_spawn(&spawned, &request, stack);
+
+	describe_pipes(prepared);
+	prepared->image.size = (size_t)((char *)(stack_control(stack) + 1) - (char *)prepared);
+	aspawn_decide(&request, prepared, child_state(child));
+	request.far = prepared->far;
+	request.far_count = prepared->far_count;
+	request.pipes = prepared->pipes;
+	request.pipe_count = prepared->pipe_count;
+	request.unshare = aspawn_handover_unshare;
+	request.settle = aspawn_handover_settle;
+	const bool is_private = request.is_private;
+	int r = is_private || request.for_caller ? aspawn_private_spawn(&spawned, &request, stack) :
+						   aspawn_spawn(&spawned, &request, stack);
 	if (r < 0)
 		return r;
 	const bool helped = stack_state(stack)->privacy; /* not where there can be no helper */
 	child->ended_fd = helped ? spawned.helper_pidfd : spawned.pidfd;
-	if (awaits_clone)
+	if (is_private && request.wants_pidfd)
 		child->own_fd = spawned.pidfd;
 	else if (helped && spawned.pidfd >= 0) /* for the pipes alone */
 		psys_close(spawned.pidfd);

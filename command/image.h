@@ -5,7 +5,7 @@
  * memory is one too, but costs what fork(2) costs.
  *
  * parent  sees by the actions that the command needs memory of its own, and that nothing in the
- *         command needs the parent's memory (aspawn_requirements()). Compares what execve(2)
+ *         command needs the parent's memory (decide.c). Compares what execve(2)
  *         changes with what it has: only if an exec would change no credential, limit or flag that
  *         an action can see, it has a helper start a child that shares the memory.
  * helper  is suspended until the child has executed the image or has ended. The child is the

@@ -23,6 +23,8 @@ struct own_actions {
 	size_t count;
 };
 
+#define PRIVATE_FLAGS (ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_DIES_WITH_CALLER)
+
 /* A flag of the library's: the caller waits until the helper has cloned the child, and has a pidfd of
  * it from the beginning, by which it reaches the group when the child is reaped. */
 #define OWN_AWAIT_CLONE (UINT64_C(1) << 63)
@@ -155,22 +157,6 @@ PSYS_INLINE long held_by_pipe(int fd)
 
 	return r < 0 ? psys_fcntl(fd, PSYS_F_GETPIPE_SZ, 0) : held;
 }
-
-/* What the actions of a command require of the clone. */
-struct requirements {
-	bool copy_memory;
-	bool unshare_files; /* the child may share the descriptors, and copy those that it uses */
-	bool only_below;    /* ... and must not begin with copies of others */
-	bool image;         /* with copy_memory: no action needs the caller's memory */
-	bool child_makes_pipes; /* where it unshares the descriptors */
-	bool plain;             /* all actions are: struct action_info */
-	bool parent;            /* an action needs the parent's pid */
-	bool no_new_privs;      /* the clone may set it: no action before notices */
-	unsigned keep_below; /* above all descriptors that actions before the first to close the rest use */
-	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
-};
-/* Stores the far descriptors in prepared. */
-struct requirements aspawn_requirements(struct prepared *prepared);
 
 /* True if no action before user replaces or closes fd, so that the number still means the caller's
  * descriptor. */

@@ -11,6 +11,16 @@
 enum { LONGEST_ORPHANED = 2000 }; /* naps of 5 ms, until another reaps it */
 static const struct psys_timespec moment = { 1, 0 };
 
+/* The helper of a child of this process: nobody needs it any more. */
+static void end_helper(struct aspawn_child *child)
+{
+	const struct Stack_t *stack = child_stack(child_state(child));
+
+	psys_pidfd_send_signal(child->ended_fd, PSYS_SIGKILL, NULL, 0);
+	if (aspawn_private_await_end(stack, deadline_after(&moment)) == 0)
+		aspawn_stack_reap_helper(stack);
+}
+
 int aspawn_release(struct aspawn_child *child)
 {
 	if (!child)
@@ -24,6 +34,9 @@ int aspawn_release(struct aspawn_child *child)
 	if (state->known <= EXECUTING)
 		state->known = OVERWRITTEN;
 	aspawn_release_reports(child);
+	if (state->helped && !state->private && !state->pool && has_stack(child) &&
+	    (state->pid > 0 || state->known == KNOWN))
+		end_helper(child);
 	/* A helper may run for long: a pool takes a stack in use. */
 	if (!state->helped || state->pool || !aspawn_stack_busy(&state->stack))
 		aspawn_give_stack(state);
@@ -117,8 +130,8 @@ static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 	    aspawn_learn_child(child, options & PSYS_WNOHANG ? deadline_after(&at_once) :
 							       DEADLINE_NEVER) < 0)
 		return 0;
-	if (state->pid < 0)
-		return wait_for_unborn(child, status, usage);
+	if (state->pid < 0) /* a forked process knows nothing of it */
+		return state->known == KNOWN ? wait_for_unborn(child, status, usage) : -PSYS_ECHILD;
 	int r = wait_for_ordinary(child, status, options, usage);
 	if (r != -PSYS_ECHILD || !has_stack(child))
 		return r;
@@ -235,13 +248,6 @@ static int wait_for_end(struct aspawn_child *child, struct psys_timespec deadlin
 	}
 }
 
-/* The helper ends after the child; it may be stopped. */
-static void reap_helper(const struct Stack_t *stack)
-{
-	if (aspawn_private_await_end(stack, deadline_after(&moment)) == 0)
-		aspawn_stack_reap_helper(stack);
-}
-
 int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
 		int64_t timeout_ms)
 {
@@ -269,8 +275,11 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	if (has_stack(child)) { /* the kernel may not have cleared the stack's word */
 		__atomic_store_n(&stack_state(child_stack(child_state(child)))->use, FREE,
 				 __ATOMIC_RELEASE);
-		if (child_state(child)->helped)
-			reap_helper(child_stack(child_state(child)));
+		/* A pool takes a stack that its helper is about to leave. */
+		if (child_state(child)->private ||
+		    (child_state(child)->helped &&
+		     !aspawn_private_is_helped(child_stack(child_state(child)))))
+			aspawn_stack_reap_helper(child_stack(child_state(child)));
 	}
 	aspawn_release(child);
 	child_state(child)->pid = 0;

@@ -3,6 +3,7 @@
  * the caller's. */
 #include <syscall/string.h>
 
+#include "../command/decide.h"
 #include "queue.h"
 
 enum {
@@ -96,8 +97,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 		arena->error = aspawn_job_note_fds(job, arena);
 	if (arena->error)
 		return;
-	const struct requirements requirements = aspawn_requirements(job->prepared);
-	job->copies_memory = requirements.copy_memory || command->flags & ASPAWN_COMMAND_FORK;
+	job->copies_memory = aspawn_copies_memory(job->prepared);
 	job->prepared->joined = NULL;
 	job->prepared->far_count = 0; /* the child begins on a copy of all descriptors */
 }

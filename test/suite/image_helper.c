@@ -17,21 +17,27 @@ static struct aspawn_command other_user(struct self *self, const char *role)
 	return command;
 }
 
+/* Helpers end a moment after their children. */
+static void check_trims(void)
+{
+	while (aspawn_pool_trim(&pool) < 0)
+		sleep_ms(1);
+	check_nothing_is_left();
+}
+
 /* Skips the test where the caller waits for the image itself, or there is none. */
 static void need_helper(void)
 {
 	struct self self;
-	struct aspawn_command command = other_user(&self, "lingers");
-	struct Stack_t stack = { 0 };
+	const struct aspawn_command command = other_user(&self, "lingers");
 
-	command.pool = NULL;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
-	const bool is_helped =
-		aspawn_child_mode(&child) == ASPAWN_MODE_IMAGE && aspawn_stack_busy(&stack);
+	const bool is_helped = aspawn_child_mode(&child) == ASPAWN_MODE_IMAGE &&
+			       aspawn_pool_trim(&pool) == -PSYS_EBUSY;
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	check_ends(&child, PSYS_SIGKILL);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	check_trims();
 	if (!is_helped)
 		skip("no helper for the image here");
 }
@@ -66,12 +72,6 @@ static void await_end(int helper)
 	CHECK_EQUAL(psys_waitid(PSYS_P_PID, helper, NULL,
 				(int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WALL), NULL),
 		    0);
-}
-
-static void check_trims(void)
-{
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-	check_nothing_is_left();
 }
 
 TEST(the_caller_does_not_wait_for_the_image)
@@ -240,9 +240,102 @@ TEST(a_pool_is_busy_while_a_helper_uses_its_memory)
 	CHECK_EQUAL(aspawn_release(&child), 0);
 	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
 	kill_lingering(pid);
-	while (aspawn_pool_trim(&pool) < 0)
-		sleep_ms(1);
+	check_trims();
+}
+
+/* Otherwise who starts and forgets would collect them. */
+TEST(a_released_command_without_a_pool_leaves_no_helper)
+{
+	struct self self;
+	struct aspawn_command command = other_user(&self, "exit_7");
+
+	need_helper();
+	command.pool = NULL;
+	const int mappings = count_mappings();
+	for (int i = 0; i < 20; i++) {
+		struct aspawn_child child = start_command(NULL, &command);
+		const int pid = aspawn_pid(&child);
+		CHECK_EQUAL(aspawn_release(&child), 0);
+		CHECK_EQUAL(reap(pid), 7);
+	}
+	CHECK_EQUAL(count_mappings(), mappings);
 	check_nothing_is_left();
+}
+
+/* The stack is the caller's to use again: the child must be known by then. */
+TEST(a_child_on_the_callers_stack_is_known_at_once)
+{
+	struct self self;
+	struct aspawn_command command = other_user(&self, "exit_7");
+	struct Stack_t stack = { 0 };
+
+	need_helper();
+	command.pool = NULL;
+	command.stack = &stack;
+	struct aspawn_child first = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+	struct aspawn_child second = start_command(NULL, &command);
+	check_ends(&first, 7 << 8);
+	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	check_ends(&second, 7 << 8);
+	check_nothing_is_left();
+}
+
+static struct aspawn_child seen;
+static volatile int running, signalled;
+
+/* Asks at the only time that it is told to. */
+static void ask(int signal)
+{
+	(void)signal;
+	running += aspawn_ended(&seen) != 1;
+	signalled = 1;
+}
+
+TEST(a_child_whose_sigchld_has_come_has_ended)
+{
+	struct self self;
+	const struct aspawn_command command = other_user(&self, "exit_7");
+	struct psys_sigset sigchld, old;
+
+	need_helper();
+	psys_sigemptyset(&sigchld);
+	psys_sigaddset(&sigchld, PSYS_SIGCHLD);
+	set_handler(PSYS_SIGCHLD, ask);
+	for (int i = 0; i < scaled(200); i++) {
+		psys_rt_sigprocmask(PSYS_SIG_BLOCK, &sigchld, &old, PSYS_SIGSET_SIZE);
+		signalled = 0;
+		seen = start_command(NULL, &command);
+		unblock_sigchld();
+		while (!signalled)
+			sleep_ms(1);
+		check_ends(&seen, 7 << 8);
+	}
+	CHECK_EQUAL(running, 0);
+	check_trims();
+}
+
+/* It knows nothing of the child of its host. */
+TEST(a_forked_process_has_no_child_of_a_helper)
+{
+	struct self self;
+	const struct aspawn_command command = other_user(&self, "lingers");
+
+	need_helper();
+	struct aspawn_child child = start_command(NULL, &command);
+	const int pid = fork_child();
+	if (!pid) {
+		int status = -1;
+		CHECK_EQUAL(aspawn_ended(&child), -PSYS_ECHILD);
+		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), -PSYS_ECHILD);
+		CHECK_EQUAL(status, -1);
+		psys_exit_group(0);
+	}
+	CHECK_EQUAL(reap(pid), 0);
+	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+	check_ends(&child, PSYS_SIGKILL);
+	check_trims();
 }
 
 ROLE(ends_with)

@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Scans the actions of a command for what they require of the clone. */
+/* Decides how the child of a command begins, by what its actions require. */
+#include "decide.h"
+
 #include <syscall/string.h>
 
-#include "prepared.h"
+#include "../aspawn/handover.h"
+#include "image.h"
+#include "pool.h"
+
+/* What the actions of a command require of the clone. */
+struct requirements {
+	bool copy_memory;
+	bool unshare_files; /* the child may share the descriptors, and copy those that it uses */
+	bool only_below;    /* ... and must not begin with copies of others */
+	bool image;         /* with copy_memory: no action needs the caller's memory */
+	bool child_makes_pipes; /* where it unshares the descriptors */
+	bool plain;             /* all actions are: struct action_info */
+	bool parent;            /* an action needs the parent's pid */
+	bool no_new_privs;      /* the clone may set it: no action before notices */
+	unsigned keep_below; /* above all descriptors that actions before the first to close the rest use */
+	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
+};
 
 static void keep(struct requirements *requirements, unsigned fd)
 {
@@ -100,7 +118,7 @@ static bool names_descriptor(const struct aspawn_action *action)
 	return false;
 }
 
-/* --- all of it ---------------------------------------------------------------- */
+/* --- the actions ------------------------------------------------------------- */
 
 /* The first of all that the action closes, or -1. */
 static int closed_from(const struct aspawn_action *action)
@@ -243,7 +261,8 @@ static bool may_make_pipes(const struct prepared *prepared, const struct require
 	return true;
 }
 
-struct requirements aspawn_requirements(struct prepared *prepared)
+/* Stores the far descriptors in prepared. */
+static struct requirements requirements_of(struct prepared *prepared)
 {
 	struct requirements requirements = {
 		.plain = true,
@@ -285,8 +304,103 @@ struct requirements aspawn_requirements(struct prepared *prepared)
 		requirements.unshare_files = false; /* all are copied */
 	requirements.image =
 		requirements.copy_memory && requirements.image && !executes_process(prepared);
-	if (!requirements.unshare_files)
-		prepared->far_count = 0;
 	requirements.child_makes_pipes = may_make_pipes(prepared, &requirements);
 	return requirements;
+}
+
+bool aspawn_copies_memory(struct prepared *prepared)
+{
+	return requirements_of(prepared).copy_memory || prepared->flags & ASPAWN_COMMAND_FORK;
+}
+
+/* --- how many descriptors the caller has ------------------------------------------ */
+
+/* To copy so many takes as long as to wait for the child where a processor is idle; where none is, the
+ * wait takes milliseconds. */
+enum { FEW = 1024, STARTS_BETWEEN_LOOKS = 64 };
+
+/* The lowest free number says nothing: many may lie above a gap. */
+static bool are_few(void)
+{
+	struct psys_rlimit64 limit;
+	struct psys_stat status;
+
+	if (psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit) >= 0 && limit.rlim_cur <= FEW)
+		return true;
+	/* From Linux 6.2 on the size is the number of open descriptors (proc_fd_getattr()). It is 0
+	 * before, and if the main thread has ended. */
+	return psys_stat("/proc/self/fd", &status) >= 0 && status.st_size > 0 &&
+	       status.st_size <= FEW;
+}
+
+/* A wrong answer costs time and nothing else. A pool keeps the answer for some starts. */
+static bool descriptors_are_few(struct aspawn_pool *pool)
+{
+	int none = 0, *few = pool ? aspawn_pool_few(pool) : &none;
+	int starts = __atomic_load_n(few, __ATOMIC_RELAXED);
+
+	if (!starts)
+		starts = are_few() ? STARTS_BETWEEN_LOOKS : -STARTS_BETWEEN_LOOKS;
+	__atomic_store_n(few, starts > 0 ? starts - 1 : starts + 1, __ATOMIC_RELAXED);
+	return starts > 0;
+}
+
+/* --- how the child begins --------------------------------------------------------- */
+
+/*
+ * Each wish in its turn, from whose memory the child has to who makes its pipes. What the kernel
+ * refuses is tried in another way: by the next clone method (clone.c), in a copy of the memory if
+ * the image cannot be executed, and by the caller where no helper can be.
+ */
+void aspawn_decide(struct request *request, struct prepared *prepared,
+		   const struct child_state *state)
+{
+	const uint64_t flags = prepared->flags;
+	const bool has_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD);
+	const struct requirements needs = requirements_of(prepared);
+
+	/* The caller's memory; that of the image; or a copy. */
+	request->suspend = flags & ASPAWN_COMMAND_VFORK;
+	request->copy_memory = needs.copy_memory || flags & ASPAWN_COMMAND_FORK;
+	request->executes_first =
+		needs.image && aspawn_has_image() && aspawn_exec_keeps_all(prepared, needs.plain);
+	request->is_filtered = prepared->image.filtered;
+	request->fn = request->executes_first ? aspawn_perform_in_image : aspawn_perform;
+
+	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the
+	 * caller's alone, which may use or free a stack of its own again before the helper is done. */
+	request->is_private = flags & PRIVATE_FLAGS;
+	request->for_caller = request->executes_first && !request->is_private && !state->callers;
+	request->dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
+
+	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
+	 * A copy of few costs less than to wait for another process's turn, and a helper that waits
+	 * for the image has copies of all. */
+	request->unshare_files = needs.unshare_files && !request->executes_first &&
+				 (needs.only_below || !descriptors_are_few(state->pool));
+	request->await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED);
+	request->keep_below = needs.keep_below;
+	if (!request->unshare_files)
+		prepared->far_count = 0;
+
+	/* The caller makes the pipes, or the child, if a pipe of the caller's would have high numbers:
+	 * if that number is free, so is one up to it. */
+	request->child_makes_pipes = request->unshare_files && needs.child_makes_pipes &&
+				     psys_fcntl(FEW_DESCRIPTORS - 1, PSYS_F_GETFD, 0) >= 0;
+	request->pipe = flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED;
+
+	/* The caller waits for no helper, unless that shares its descriptors, or shall fetch a pidfd of
+	 * the child. */
+	const bool is_helped = request->is_private || request->for_caller;
+	const bool awaits_clone = request->is_private && flags & OWN_AWAIT_CLONE;
+	request->detached = is_helped && !awaits_clone && !request->unshare_files;
+	request->polls_helper = is_helped && has_pidfd;
+	request->wants_pidfd = has_pidfd && (!request->is_private || awaits_clone);
+
+	/* What the clone does in place of an action. */
+	request->no_new_privs = needs.no_new_privs;
+	request->cgroup_fd = needs.cgroup ? needs.cgroup->u.join_cgroup.fd : -1;
+	request->cgroup_is_optional = true; /* the action joins it then, and reports an error */
+	prepared->joined = needs.cgroup;
+	prepared->parent = needs.parent ? psys_getpid() : 0;
 }

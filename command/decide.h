@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* How the child of a command begins. */
+#ifndef COMMAND_DECIDE_H
+#define COMMAND_DECIDE_H
+
+#include "child.h"
+#include "prepared.h"
+
+/* Fills the members of the request that say how, and those of the prepared command that depend on
+ * it. */
+void aspawn_decide(struct request *request, struct prepared *prepared,
+		   const struct child_state *state);
+
+/* True if an action, or a flag, makes the child begin in memory of its own. */
+bool aspawn_copies_memory(struct prepared *prepared);
+
+#endif
