@@ -41,6 +41,7 @@ static int read_options(struct request *request, int **pidfd, bool *private,
 	if (flags & ~(uint64_t)ALL_OPTIONS || (flags & PRIVATE_OPTIONS && flags & ASPAWN_VFORK))
 		return -PSYS_EINVAL;
 	*private = flags & PRIVATE_OPTIONS;
+	request->is_private = *private;
 	request->dies_with_caller = flags & ASPAWN_DIES_WITH_CALLER;
 	request->no_new_privs = request->needs_no_new_privs = flags & ASPAWN_NNP;
 	if (flags & ASPAWN_NO_PIPE)

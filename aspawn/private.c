@@ -341,15 +341,17 @@ int aspawn_private_spawn(struct spawned *spawned, const struct request *request,
 {
 	struct control *control = stack_control(stack);
 	struct request alone;
+	int r = -PSYS_EOPNOTSUPP;
 
 	aspawn_fill(stack, request);
-	if (!request->detached)
+	if (request->detached)
+		r = spawn_detached(spawned, request, stack);
+	if (request->detached && (r != -PSYS_EOPNOTSUPP || request->is_private))
+		return r;
+	if (request->is_private)
 		return aspawn_spawned(spawned, request, stack,
 				      clone_by_helper(control, request, stack));
-	int r = spawn_detached(spawned, request, stack);
-	if (r != -PSYS_EOPNOTSUPP || !request->for_caller)
-		return r;
-	/* The caller waits itself. It has the pipes. */
+	/* The caller waits itself. If a helper was tried, it has the pipes. */
 	psys_memcpy(&alone, request, sizeof alone);
 	alone.detached = alone.for_caller = false;
 	return aspawn_spawned(spawned, &alone, stack, clone_child(control, &alone, stack));

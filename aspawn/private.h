@@ -28,7 +28,8 @@
 #include "stack.h"
 
 /*
- * As aspawn_spawn(), by a helper; not with request->suspend. Also fails with -EOPNOTSUPP if a helper
+ * As aspawn_spawn(), of a request with is_private or executes_first, by a helper if it is private or
+ * for_caller; not with request->suspend. Also fails with -EOPNOTSUPP if a helper
  * cannot share the memory, where request->for_caller goes on without one, and with -EAGAIN if
  * somebody killed the helper. request->detached: the state says what becomes of the child.
  */

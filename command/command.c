@@ -260,8 +260,9 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	request.unshare = aspawn_handover_unshare;
 	request.settle = aspawn_handover_settle;
 	const bool is_private = request.is_private;
-	int r = is_private || request.for_caller ? aspawn_private_spawn(&spawned, &request, stack) :
-						   aspawn_spawn(&spawned, &request, stack);
+	int r = is_private || request.executes_first ?
+			aspawn_private_spawn(&spawned, &request, stack) :
+			aspawn_spawn(&spawned, &request, stack);
 	if (r < 0)
 		return r;
 	const bool helped = stack_state(stack)->privacy; /* not where there can be no helper */
