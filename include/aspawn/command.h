@@ -506,8 +506,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
  * ended_fd and started_fd, and returns the memory to the pool, which reuses it when the child has left
  * it. Without a pool and a stack, waits until the child has left its memory, by its exec or end.
  * May be repeated; after aspawn_wait() it does nothing.
- * Waits at most a second for a helper that has not cloned the child yet. A child that has a helper
- * uses the memory until its end: without a pool and a stack, call again then.
+ * Waits at most a second for a helper that has not cloned the child yet. A private child uses the
+ * memory until its end: without a pool and a stack, call again then.
  * As long as nobody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still
  * work, by pid. They do not know any more if the program was executed.
  *   -EINVAL  child is NULL
