@@ -20,11 +20,12 @@
 static char child[] = BENCH_CHILD;
 static char *const argv[] = { child, nullptr };
 static char *const envp[] = { nullptr };
-static Stack_t stack;
+static aspawn_pool pool;
 static aspawn_child handle;
 static const aspawn_action close_action = ASPAWN_CLOSEFROM(3);
 static const aspawn_action only_action = ASPAWN_ONLY_BELOW(3);
 static const aspawn_action cloexec_action = ASPAWN_CLOEXEC_FROM(3);
+static aspawn_action user_action;
 
 template <const aspawn_action *ACTION, size_t COUNT, uint64_t FLAGS, int STREAM>
 static int start_command()
@@ -37,7 +38,7 @@ static int start_command()
 	command.envp = envp;
 	command.actions = ACTION;
 	command.action_count = COUNT;
-	command.stack = &stack;
+	command.pool = &pool;
 	command.std_in = command.std_out = STREAM;
 	return aspawn_start(&handle, &command);
 }
@@ -82,11 +83,13 @@ int main(int argc, char **argv)
 		{ "aspawn_start, closefrom and two pipes",
 		  start_command<&close_action, 1, 0, ASPAWN_PIPE>, finish_command },
 		{ "aspawn_start, only_below", start_command<&only_action, 1, 0, 0>, finish_command },
+		{ "aspawn_start, user", start_command<&user_action, 1, 0, 0>, finish_command },
 		{ "aspawn_start, private", start_command<nullptr, 0, ASPAWN_COMMAND_PRIVATE, 0>,
 		  finish_command },
 	};
 	rlimit limit;
 
+	aspawn_action_user(&user_action, geteuid(), getegid(), nullptr, 0);
 	for (const Way &way : ways)
 		for (const char *name :
 		     { "bare clone3 (the floor)", "vfork", "posix_spawn", "fork" })
