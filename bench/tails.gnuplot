@@ -9,6 +9,7 @@ set ylabel "microseconds that the caller is blocked (log)"
 set logscale y
 set yrange [5:]
 set xtics rotate by -25 noenhanced
+set rmargin 12 # for the last name
 set grid ytics
 set key top left
 plot data using 2:xtic(1) title "median" linecolor rgb "#336699", \
