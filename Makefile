@@ -230,6 +230,12 @@ lint: ## clang-format, clang-tidy, shellcheck, flake8, and the check of the laye
 format: ## clang-format, in place
 	clang-format -i $(call tracked,'*.c' '*.h' '*.cc')
 
+.PHONY: visited
+visited: ## the files and functions that a start with a pipe enters until its clone, by gdb
+	$(MAKE) -s BUILD_DIR=$(BUILD_DIR)/visited CFLAGS='-O1 -g -gdwarf-4 -fno-inline' $(BUILD_DIR)/visited/libaspawn.a
+	$(CC) -g -Iinclude -o $(BUILD_DIR)/visited/program tools/visited.c $(BUILD_DIR)/visited/libaspawn.a
+	gdb -q -batch -x tools/visited.py $(BUILD_DIR)/visited/program
+
 clean: ## remove BUILD_DIR
 	rm -rf $(BUILD_DIR)
 
