@@ -211,11 +211,11 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 static bool children_stay(void)
 {
 	char own[64], childrens[64];
-	const long length = psys_readlink("/proc/self/ns/pid", own, sizeof own);
+	const long length = psys_readlinkat(PSYS_AT_FDCWD, "/proc/self/ns/pid", own, sizeof own);
 
 	return length > 0 &&
-	       psys_readlink("/proc/thread-self/ns/pid_for_children", childrens,
-			     sizeof childrens) == length &&
+	       psys_readlinkat(PSYS_AT_FDCWD, "/proc/thread-self/ns/pid_for_children", childrens,
+			       sizeof childrens) == length &&
 	       !psys_memcmp(own, childrens, (size_t)length);
 }
 

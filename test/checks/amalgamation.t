@@ -49,6 +49,8 @@ int main(void)
 	command.action_count = 1;
 	if (aspawn_start(&child, &command))
 		return 2;
+	if (aspawn_wait_started(&child, NULL, -1))
+		return 3;
 	mode = aspawn_child_mode(&child);
 	return aspawn_wait(&child, &status, NULL, -1) || status || mode != ASPAWN_MODE_IMAGE;
 }
