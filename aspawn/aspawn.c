@@ -7,7 +7,7 @@
  *         thread cancellation out.
  * parent  reserves the stack, copies user_data to it and fills the control block, which holds all
  *         that the child needs: the child cannot use the parent's frame, which goes on changing.
- * parent  makes the pipes that are requested, or leaves that to the child (handover.h), and clones.
+ * parent  makes the pipes that are requested, or leaves that to the child (many_descriptors.h), and clones.
  *         It tries one clone method after another until the kernel accepts one.
  * child   first unshares the descriptor table, if it began on the parent's: before that, a
  *         descriptor that the child closes is closed in the parent.
@@ -33,8 +33,8 @@
 #include <syscall/syscall.h>
 
 #include "clone.h"
-#include "files.h"
-#include "watch.h"
+#include "own_descriptors.h"
+#include "exec_watch.h"
 
 /* --- the child ------------------------------------------------------------ */
 
@@ -77,7 +77,7 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 	if (control->parent) /* the caller is on its way back, and may have the same processor */
 		psys_sched_yield();
 	if (control->shares_files)
-		control->files_error = aspawn_files_unshare(control);
+		control->files_error = aspawn_descriptors_unshare(control);
 	if (control->report.parents_end >= 0 && !control->files_error)
 		psys_close(control->report.parents_end);
 	if (control->reset_handlers)
@@ -118,7 +118,8 @@ PSYS_UNINSTRUMENTED void aspawn_fill(const struct Stack_t *stack, const struct r
 	control->far = request->far;
 	control->far_count = request->far_count;
 	control->caller = request->far_count ? psys_gettid() : 0;
-	control->caller_pidfd = request->far_count ? aspawn_files_open_thread(control->caller) : -1;
+	control->caller_pidfd =
+		request->far_count ? aspawn_descriptors_open_thread(control->caller) : -1;
 	control->pidfd = control->helper_pidfd = -1;
 	control->watch = NULL;
 	control->parent = 0;
@@ -147,7 +148,7 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control, const stru
 			       aspawn_clone_shares_files(method, request);
 	control->unshare = control->makes_pipes || control->far_count ? request->unshare : NULL;
 	if (!control->makes_pipes)
-		return aspawn_files_make_pipes(control);
+		return aspawn_descriptors_make_pipes(control);
 	control->host = psys_getpid();
 	return 0;
 }
@@ -232,10 +233,10 @@ PSYS_UNINSTRUMENTED int aspawn_spawned(struct spawned *spawned, const struct req
 				       const struct Stack_t *stack, long pid)
 {
 	struct control *control = stack_control(stack);
-	int r = pid < 0 ? (int)pid : aspawn_files_settle(stack, request);
+	int r = pid < 0 ? (int)pid : aspawn_descriptors_settle(stack, request);
 
 	if (pid < 0)
-		aspawn_files_close(control, true);
+		aspawn_descriptors_close(control, true);
 	if (control->caller_pidfd >= 0)
 		psys_close(control->caller_pidfd);
 	if (r < 0 && control->helper_pidfd >= 0)

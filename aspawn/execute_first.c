@@ -4,7 +4,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "watch.h"
+#include "exec_watch.h"
 
 /* Until its exec the child has no exit signal, so that no wait but this sees its end: by a number that
  * is no ordinary child's (wait(2), __WCLONE). The caller's child is not the helper's to wait for. */

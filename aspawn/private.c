@@ -6,12 +6,12 @@
 #include <syscall/syscall.h>
 
 #include "clone.h"
-#include "close.h"
+#include "close_by_proc.h"
 #include "deadline.h"
 #include "execute_first.h"
-#include "files.h"
+#include "own_descriptors.h"
 #include "reaped.h"
-#include "watch.h"
+#include "exec_watch.h"
 
 /* The helper's input and output, above its frames. */
 struct helper {
@@ -326,12 +326,12 @@ static int spawn_detached(struct spawned *spawned, const struct request *request
 					  !aspawn_watch_may_work());
 	helped.pipe = control->reports ? PIPE : NO_PIPE;
 	helped.wants_pidfd = true; /* the helper polls it */
-	long r = aspawn_files_make_pipes(control);
+	long r = aspawn_descriptors_make_pipes(control);
 	if (r == 0)
 		r = clone_by_helper(control, &helped, stack);
 	if (r == -PSYS_EOPNOTSUPP && request->for_caller)
 		return (int)r;
-	aspawn_files_close(control, r < 0);
+	aspawn_descriptors_close(control, r < 0);
 	*spawned = (struct spawned){ 0, -1, control->helper_pidfd, control->report.taken };
 	return r < 0 ? (int)r : 0;
 }

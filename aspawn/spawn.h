@@ -37,7 +37,7 @@ struct request {
 	struct spawn_pipe *pipes; /* to be made; where parent and child find them */
 	size_t pipe_count;
 	bool child_makes_pipes; /* where it begins on the parent's table and not with suspend */
-	/* aspawn_handover_unshare and aspawn_handover_settle, also for far. NULL: neither. */
+	/* aspawn_many_unshare and aspawn_many_settle, also for far. NULL: neither. */
 	int (*unshare)(struct control *control);
 	int (*settle)(const struct Stack_t *stack, struct control *control,
 		      const struct request *request);

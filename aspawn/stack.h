@@ -135,7 +135,7 @@ struct control {
 	struct exec_watch *watch; /* NULL: none */
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller ignores SIGCHLD; its helper must not */
-	int (*unshare)(struct control *control); /* aspawn_handover_unshare; NULL: the table alone */
+	int (*unshare)(struct control *control); /* aspawn_many_unshare; NULL: the table alone */
 	bool needs_no_new_privs; /* the child sets it before fn, unless the clone has */
 	bool dies_with_helper;   /* the child sets PDEATHSIG before fn */
 	aspawn_fn fn;

@@ -6,7 +6,7 @@
 
 #include "../aspawn/deadline.h"
 #include "../aspawn/private.h"
-#include "../aspawn/watch.h"
+#include "../aspawn/exec_watch.h"
 #include "pool.h"
 #include "prepared.h"
 

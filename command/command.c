@@ -2,7 +2,7 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
-#include "../aspawn/handover.h"
+#include "../aspawn/many_descriptors.h"
 #include "../aspawn/private.h"
 #include "child.h"
 #include "decide.h"
@@ -257,8 +257,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	request.far_count = prepared->far_count;
 	request.pipes = prepared->pipes;
 	request.pipe_count = prepared->pipe_count;
-	request.unshare = aspawn_handover_unshare;
-	request.settle = aspawn_handover_settle;
+	request.unshare = aspawn_many_unshare;
+	request.settle = aspawn_many_settle;
 	const bool is_private = request.is_private;
 	int r = is_private || request.executes_first ?
 			aspawn_private_spawn(&spawned, &request, stack) :

@@ -4,7 +4,7 @@
 
 #include <syscall/string.h>
 
-#include "../aspawn/handover.h"
+#include "../aspawn/many_descriptors.h"
 #include "image.h"
 #include "pool.h"
 
@@ -363,7 +363,7 @@ void aspawn_decide(struct request *request, struct prepared *prepared,
 	request->suspend = flags & ASPAWN_COMMAND_VFORK;
 	request->copy_memory = needs.copy_memory || flags & ASPAWN_COMMAND_FORK;
 	request->executes_first =
-		needs.image && aspawn_has_image() && aspawn_exec_keeps_all(prepared, needs.plain);
+		needs.image && aspawn_has_image() && aspawn_image_check(prepared, needs.plain);
 	request->is_filtered = prepared->image.filtered;
 	request->fn = request->executes_first ? aspawn_perform_in_image : aspawn_perform;
 

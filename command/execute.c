@@ -2,7 +2,7 @@
 /* The child finds and executes the program, or reports why it cannot. */
 #include <syscall/string.h>
 
-#include "../aspawn/watch.h"
+#include "../aspawn/exec_watch.h"
 #include "prepared.h"
 
 _Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");

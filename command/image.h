@@ -31,12 +31,12 @@
 
 #include <aspawn/version.h>
 
-#include "../aspawn/watch.h"
+#include "../aspawn/exec_watch.h"
 #include "prepared.h"
 
 enum {
 	IMAGE_PAGE = 65536,             /* the largest page size of any architecture */
-	IMAGE_WATCH = IMAGE_PAGE,       /* offset in the file of what is for watch.h */
+	IMAGE_WATCH = IMAGE_PAGE,       /* offset in the file of what is for exec_watch.h */
 	IMAGE_COMMAND = 2 * IMAGE_PAGE, /* ... and of the prepared command, to the file's end */
 	/* The address of the watch is close to that of the text: few page tables are needed. */
 	IMAGE_WATCH_AT = 0x400000 /* image.ld */ + IMAGE_PAGE,
@@ -55,7 +55,7 @@ bool aspawn_has_image(void);
 
 /* True if an exec would change nothing that the actions can see, all of which may be plain. Stores
  * what the image restores. */
-bool aspawn_exec_keeps_all(struct prepared *prepared, bool plain);
+bool aspawn_image_check(struct prepared *prepared, bool plain);
 
 /* As aspawn_perform(), but executes the image if control->executes_first, or returns. */
 int aspawn_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);

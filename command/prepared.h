@@ -75,7 +75,7 @@ struct action_info {
 	char name[21];
 	bool copies : 1;        /* the action needs a copy of the memory */
 	bool optional : 1;      /* all strings except the first path may be NULL */
-	bool plain : 1;         /* needs no capability but those that exec_keeps.c lists */
+	bool plain : 1;         /* needs no capability but those that image_check.c lists */
 	unsigned char fds[2];   /* descriptor numbers, which must not be negative */
 	unsigned char uses;     /* a descriptor of the caller that the action uses, or AT_FDCWD */
 	unsigned char replaces; /* a descriptor that the action replaces or closes */

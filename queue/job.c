@@ -112,7 +112,7 @@ static QUEUE_SERVER int job_make_output(const struct server *server, struct job 
 {
 	struct job_output *output = &job->outputs[which];
 	int ends[2];
-	int r = aspawn_files_pipe(ends);
+	int r = aspawn_descriptors_pipe(ends);
 
 	if (r < 0)
 		return r;

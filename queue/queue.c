@@ -7,7 +7,7 @@
 #include <syscall/clone.h>
 
 #include "../aspawn/clone.h"
-#include "../aspawn/close.h"
+#include "../aspawn/close_by_proc.h"
 
 enum {
 	ALL_QUEUE_FLAGS = ASPAWN_QUEUE_LOCAL | ASPAWN_QUEUE_FD,
@@ -203,7 +203,7 @@ static int make_life(struct aspawn_queue *queue)
 		psys_close(ends[1]);
 		r = -PSYS_ENOSYS;
 	}
-	r = r < 0 ? aspawn_files_pipe(ends) : aspawn_files_avoid_streams_by_both(ends);
+	r = r < 0 ? aspawn_descriptors_pipe(ends) : aspawn_descriptors_avoid_streams_by_both(ends);
 	if (r < 0)
 		return r;
 	queue->shared->life = ends[0];
@@ -473,17 +473,17 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 
 static int open_files(struct aspawn_queue *queue)
 {
-	queue->wake =
-		aspawn_files_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
+	queue->wake = aspawn_descriptors_avoid_streams(
+		psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
 	if (queue->wake < 0)
 		return queue->wake;
 	if (!(queue->flags & ASPAWN_QUEUE_FD))
 		return 0;
-	queue->notify =
-		aspawn_files_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
+	queue->notify = aspawn_descriptors_avoid_streams(
+		psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
 	if (queue->notify < 0)
 		return queue->notify;
-	queue->epoll = aspawn_files_avoid_streams(psys_epoll_create1(PSYS_EPOLL_CLOEXEC));
+	queue->epoll = aspawn_descriptors_avoid_streams(psys_epoll_create1(PSYS_EPOLL_CLOEXEC));
 	if (queue->epoll < 0)
 		return queue->epoll;
 	queue->shared->armed = 1;

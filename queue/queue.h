@@ -19,7 +19,7 @@
 #include <syscall/vdso.h>
 
 #include "../aspawn/deadline.h"
-#include "../aspawn/files.h"
+#include "../aspawn/own_descriptors.h"
 #include "../command/arena.h"
 #include "../command/prepared.h"
 #include "ring.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The program image.h describes: one unit with the library's sources, so that each action is
  * implemented once. */
-#include "../actions.c"
+#include "../perform.c"
 #include "../execute.c"
-#include "../info.c"
-#include "../../aspawn/close.c"
-#include "../../aspawn/watch.c"
+#include "../action_table.c"
+#include "../../aspawn/close_by_proc.c"
+#include "../../aspawn/exec_watch.c"
 #include "../../syscall/exec.c"
 #include "../../syscall/string.c"
 #include "../image.h"

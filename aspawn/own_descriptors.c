@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The child's own descriptor table, and pipes. */
-#include "files.h"
+#include "own_descriptors.h"
 
 #include <syscall/syscall.h>
 
 /* --- pipes ------------------------------------------------------------------ */
 
-PSYS_UNINSTRUMENTED struct spawn_pipe *aspawn_files_next(const struct control *control,
-							 const struct spawn_pipe *pipe)
+PSYS_UNINSTRUMENTED struct spawn_pipe *aspawn_descriptors_next(const struct control *control,
+							       const struct spawn_pipe *pipe)
 {
 	struct spawn_pipe *report = (struct spawn_pipe *)(uintptr_t)&control->report;
 
@@ -19,7 +19,7 @@ PSYS_UNINSTRUMENTED struct spawn_pipe *aspawn_files_next(const struct control *c
 	return control->reports ? report : NULL;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_files_avoid_streams(int fd)
+PSYS_UNINSTRUMENTED int aspawn_descriptors_avoid_streams(int fd)
 {
 	if (fd < 0 || fd > 2)
 		return fd;
@@ -28,10 +28,10 @@ PSYS_UNINSTRUMENTED int aspawn_files_avoid_streams(int fd)
 	return other;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_files_avoid_streams_by_both(int ends[2])
+PSYS_UNINSTRUMENTED int aspawn_descriptors_avoid_streams_by_both(int ends[2])
 {
-	ends[0] = aspawn_files_avoid_streams(ends[0]);
-	ends[1] = aspawn_files_avoid_streams(ends[1]);
+	ends[0] = aspawn_descriptors_avoid_streams(ends[0]);
+	ends[1] = aspawn_descriptors_avoid_streams(ends[1]);
 	if (ends[0] >= 0 && ends[1] >= 0)
 		return 0;
 	int r = ends[0] < 0 ? ends[0] : ends[1];
@@ -40,17 +40,17 @@ PSYS_UNINSTRUMENTED int aspawn_files_avoid_streams_by_both(int ends[2])
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_files_pipe(int ends[2])
+PSYS_UNINSTRUMENTED int aspawn_descriptors_pipe(int ends[2])
 {
 	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
 
-	return r < 0 ? r : aspawn_files_avoid_streams_by_both(ends);
+	return r < 0 ? r : aspawn_descriptors_avoid_streams_by_both(ends);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_files_make(struct spawn_pipe *pipe)
+PSYS_UNINSTRUMENTED int aspawn_descriptors_make(struct spawn_pipe *pipe)
 {
 	int ends[2] = { -1, -1 };
-	int r = aspawn_files_pipe(ends);
+	int r = aspawn_descriptors_pipe(ends);
 
 	if (r < 0)
 		return r;
@@ -61,10 +61,10 @@ PSYS_UNINSTRUMENTED int aspawn_files_make(struct spawn_pipe *pipe)
 	return r < 0 ? r : 0;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_files_make_pipes(struct control *control)
+PSYS_UNINSTRUMENTED int aspawn_descriptors_make_pipes(struct control *control)
 {
-	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_files_next(control, pipe));) {
-		int r = pipe->parents_end < 0 ? aspawn_files_make(pipe) : 0;
+	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_descriptors_next(control, pipe));) {
+		int r = pipe->parents_end < 0 ? aspawn_descriptors_make(pipe) : 0;
 		if (r < 0)
 			return r;
 		pipe->taken = pipe->parents_end;
@@ -74,7 +74,7 @@ PSYS_UNINSTRUMENTED int aspawn_files_make_pipes(struct control *control)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_files_open_thread(int tid)
+PSYS_UNINSTRUMENTED int aspawn_descriptors_open_thread(int tid)
 {
 	int fd = psys_pidfd_open(tid, PSYS_PIDFD_THREAD);
 
@@ -85,7 +85,7 @@ PSYS_UNINSTRUMENTED int aspawn_files_open_thread(int tid)
 
 /* The table of a child that is killed meanwhile is only closed: neither the parent nor its threads
  * notice. */
-PSYS_UNINSTRUMENTED int aspawn_files_unshare_table(const struct control *control)
+PSYS_UNINSTRUMENTED int aspawn_descriptors_unshare_table(const struct control *control)
 {
 	int r = psys_close_range(control->keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
 
@@ -101,27 +101,27 @@ PSYS_UNINSTRUMENTED int aspawn_files_unshare_table(const struct control *control
 	return r < 0 ? r : 0;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_files_set_use(struct stack_state *state, int use)
+PSYS_UNINSTRUMENTED void aspawn_descriptors_set_use(struct stack_state *state, int use)
 {
 	if (__atomic_exchange_n(&state->use, use, __ATOMIC_ACQ_REL) == FILES_AWAITED)
 		psys_futex(&state->use, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_files_unshare(struct control *control)
+PSYS_UNINSTRUMENTED int aspawn_descriptors_unshare(struct control *control)
 {
 	if (control->unshare)
 		return control->unshare(control);
-	int r = aspawn_files_unshare_table(control);
+	int r = aspawn_descriptors_unshare_table(control);
 	if (r == 0)
-		aspawn_files_set_use(control->state, RUNNING);
+		aspawn_descriptors_set_use(control->state, RUNNING);
 	return r;
 }
 
 /* --- the parent ------------------------------------------------------------------- */
 
-PSYS_UNINSTRUMENTED void aspawn_files_close(const struct control *control, bool also_parents)
+PSYS_UNINSTRUMENTED void aspawn_descriptors_close(const struct control *control, bool also_parents)
 {
-	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_files_next(control, pipe));) {
+	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_descriptors_next(control, pipe));) {
 		if (!control->takes_pipes) /* of negative ones: no effect */
 			psys_close(pipe->childs_end);
 		if (also_parents)
@@ -129,17 +129,17 @@ PSYS_UNINSTRUMENTED void aspawn_files_close(const struct control *control, bool 
 	}
 }
 
-PSYS_UNINSTRUMENTED int aspawn_files_settle(const struct Stack_t *stack,
-					    const struct request *request)
+PSYS_UNINSTRUMENTED int aspawn_descriptors_settle(const struct Stack_t *stack,
+						  const struct request *request)
 {
 	struct control *control = stack_control(stack);
 	int r = 0;
 
 	if (control->makes_pipes)
 		r = request->settle(stack, control, request);
-	else if (control->shares_files &&
-		 (request->await_files || request->far_count || aspawn_files_next(control, NULL)))
+	else if (control->shares_files && (request->await_files || request->far_count ||
+					   aspawn_descriptors_next(control, NULL)))
 		aspawn_stack_await_files(stack, &request->mask);
-	aspawn_files_close(control, r < 0);
+	aspawn_descriptors_close(control, r < 0);
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Closing many descriptors where close_range(2) is missing. */
-#ifndef ASPAWN_CLOSE_H
-#define ASPAWN_CLOSE_H
+#ifndef ASPAWN_CLOSE_BY_PROC_H
+#define ASPAWN_CLOSE_BY_PROC_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
 /* The child's part of a command: performs the actions in their order. */
 #include <syscall/string.h>
 
-#include "../aspawn/close.h"
-#include "../aspawn/watch.h"
+#include "../aspawn/close_by_proc.h"
+#include "../aspawn/exec_watch.h"
 #include "prepared.h"
 
 /* Returns the lowest reserved descriptor from first up, or INT32_MAX. Reserved are the report pipe,

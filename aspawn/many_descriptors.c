@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The child makes the pipes: handover.h says who makes and takes what. */
-#include "handover.h"
+/* The child makes the pipes: many_descriptors.h says who makes and takes what. */
+#include "many_descriptors.h"
 
 #include <syscall/syscall.h>
 
-#include "files.h"
+#include "own_descriptors.h"
 
 enum { LONGEST_WAIT = 1200 }; /* in naps of 50 ms: a child waits for its parent's answer */
 static const struct psys_timespec answer_nap = { 0, 50000000 };
@@ -51,8 +51,9 @@ static PSYS_UNINSTRUMENTED int make_own_pipes(struct control *control)
 {
 	int r = 0;
 
-	for (struct spawn_pipe *pipe = NULL; r == 0 && (pipe = aspawn_files_next(control, pipe));)
-		r = aspawn_files_make(pipe);
+	for (struct spawn_pipe *pipe = NULL;
+	     r == 0 && (pipe = aspawn_descriptors_next(control, pipe));)
+		r = aspawn_descriptors_make(pipe);
 	return r;
 }
 
@@ -60,14 +61,14 @@ static PSYS_UNINSTRUMENTED int make_own_pipes(struct control *control)
 static PSYS_UNINSTRUMENTED void make_shared_pipes(struct control *control)
 {
 	control->takes_pipes = false;
-	control->pipes_error = aspawn_files_make_pipes(control);
+	control->pipes_error = aspawn_descriptors_make_pipes(control);
 	if (control->pipes_error)
 		psys_exit_group(127);
 }
 
 static PSYS_UNINSTRUMENTED void close_parents_ends(struct control *control)
 {
-	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_files_next(control, pipe));) {
+	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_descriptors_next(control, pipe));) {
 		psys_close(pipe->parents_end);
 		pipe->parents_end = -1;
 	}
@@ -90,14 +91,14 @@ static PSYS_UNINSTRUMENTED void keep_far(struct control *control)
 
 static PSYS_UNINSTRUMENTED int fetch_far(struct control *control)
 {
-	const int pidfd = aspawn_files_open_thread(control->caller);
+	const int pidfd = aspawn_descriptors_open_thread(control->caller);
 	int r = pidfd < 0 ? pidfd : 0;
 
 	for (size_t i = 0; i < control->far_count && r == 0; i++) {
 		const int far = control->far[i].fd;
 		if (far == control->pidfd || far == control->caller_pidfd) /* none of the caller's */
 			continue;
-		int fd = aspawn_files_avoid_streams(psys_pidfd_getfd(pidfd, far, 0));
+		int fd = aspawn_descriptors_avoid_streams(psys_pidfd_getfd(pidfd, far, 0));
 		if (fd >= 0)
 			control->far[i].near = fd;
 		else if (fd != -PSYS_EBADF) /* not open: the action says so */
@@ -108,14 +109,14 @@ static PSYS_UNINSTRUMENTED int fetch_far(struct control *control)
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_handover_unshare(struct control *control)
+PSYS_UNINSTRUMENTED int aspawn_many_unshare(struct control *control)
 {
 	const bool makes = control->makes_pipes && next_answer(control, NO_ANSWER) == TAKE_PIPES;
 	const bool fetches = control->far_count && may_fetch(control);
 
 	if (!fetches)
 		keep_far(control);
-	int r = aspawn_files_unshare_table(control);
+	int r = aspawn_descriptors_unshare_table(control);
 	if (r < 0) {
 		if (makes)
 			make_shared_pipes(control);
@@ -125,7 +126,7 @@ PSYS_UNINSTRUMENTED int aspawn_handover_unshare(struct control *control)
 		control->pipes_error = make_own_pipes(control);
 	if (fetches)
 		r = fetch_far(control);
-	aspawn_files_set_use(control->state, RUNNING);
+	aspawn_descriptors_set_use(control->state, RUNNING);
 	if (control->pipes_error)
 		psys_exit_group(127);
 	if (makes) {
@@ -147,7 +148,7 @@ static PSYS_UNINSTRUMENTED bool may_take(int pidfd)
 static PSYS_UNINSTRUMENTED int take_from_dead(struct spawn_pipe *pipe)
 {
 	struct spawn_pipe other = { pipe->child_writes, pipe->nonblock, -1, -1, -1 };
-	int r = aspawn_files_make(&other);
+	int r = aspawn_descriptors_make(&other);
 
 	psys_close(other.childs_end); /* of a negative one: no effect */
 	if (r < 0)
@@ -160,10 +161,10 @@ static PSYS_UNINSTRUMENTED int take_from_dead(struct spawn_pipe *pipe)
 /* Those that the parent has not made. */
 static PSYS_UNINSTRUMENTED int take_pipes(struct control *control)
 {
-	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_files_next(control, pipe));) {
+	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_descriptors_next(control, pipe));) {
 		if (pipe->taken >= 0)
 			continue;
-		int fd = aspawn_files_avoid_streams(
+		int fd = aspawn_descriptors_avoid_streams(
 			psys_pidfd_getfd(control->pidfd, pipe->parents_end, 0));
 		/* A child that lives waits now. */
 		const bool dead = fd == -PSYS_EBADF || fd == -PSYS_ESRCH ||
@@ -211,7 +212,7 @@ static PSYS_UNINSTRUMENTED int get_pipes(const struct Stack_t *stack, struct con
 					 const struct request *request)
 {
 	control->takes_pipes = may_take(control->pidfd);
-	int r = control->takes_pipes ? 0 : aspawn_files_make_pipes(control);
+	int r = control->takes_pipes ? 0 : aspawn_descriptors_make_pipes(control);
 	if (r < 0)
 		return r;
 	tell(&control->answer, control->takes_pipes ? TAKE_PIPES : PIPES_MADE);
@@ -224,8 +225,8 @@ static PSYS_UNINSTRUMENTED int get_pipes(const struct Stack_t *stack, struct con
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_handover_settle(const struct Stack_t *stack, struct control *control,
-					       const struct request *request)
+PSYS_UNINSTRUMENTED int aspawn_many_settle(const struct Stack_t *stack, struct control *control,
+					   const struct request *request)
 {
 	int r = get_pipes(stack, control, request);
 

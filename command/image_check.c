@@ -92,7 +92,7 @@ static bool keeps_capabilities(struct prepared *prepared, unsigned user, bool pl
 	return true;
 }
 
-bool aspawn_exec_keeps_all(struct prepared *prepared, bool plain)
+bool aspawn_image_check(struct prepared *prepared, bool plain)
 {
 	unsigned user;
 

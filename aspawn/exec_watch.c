@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits for the exec of a child that has a copy of the memory. */
-#include "watch.h"
+#include "exec_watch.h"
 
 #include <syscall/syscall.h>
 

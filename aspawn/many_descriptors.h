@@ -14,19 +14,19 @@
  *
  * So does the child fetch from the parent what actions use of high numbers, or copies all below.
  */
-#ifndef ASPAWN_HANDOVER_H
-#define ASPAWN_HANDOVER_H
+#ifndef ASPAWN_MANY_DESCRIPTORS_H
+#define ASPAWN_MANY_DESCRIPTORS_H
 
 #include "spawn.h"
 #include "stack.h"
 
-/* The child's part, for request.unshare: as aspawn_files_unshare(). Does not return if the parent
+/* The child's part, for request.unshare: as aspawn_descriptors_unshare(). Does not return if the parent
  * has no use for the child any more. */
-int aspawn_handover_unshare(struct control *control);
+int aspawn_many_unshare(struct control *control);
 
 /* The parent's part, for request.settle. Returns 0 when the parent has its ends of the pipes; or a
  * negative error number, when the child has ended and been reaped. */
-int aspawn_handover_settle(const struct Stack_t *stack, struct control *control,
-			   const struct request *request);
+int aspawn_many_settle(const struct Stack_t *stack, struct control *control,
+		       const struct request *request);
 
 #endif
