@@ -15,7 +15,6 @@ struct requirements {
 	bool only_below;    /* ... and must not begin with copies of others */
 	bool image;         /* with copy_memory: no action needs the caller's memory */
 	bool child_makes_pipes; /* where it unshares the descriptors */
-	bool plain;             /* all actions are: struct action_info */
 	bool parent;            /* an action needs the parent's pid */
 	bool no_new_privs;      /* the clone may set it: no action before notices */
 	unsigned keep_below; /* above all descriptors that actions before the first to close the rest use */
@@ -177,7 +176,7 @@ static bool names_process(const char *path)
 }
 
 /* True if the action can be performed after an exec as before it. */
-static bool fits_image(const struct aspawn_action *action)
+static bool works_in_image(const struct aspawn_action *action)
 {
 	const struct action_info *info = &aspawn_action_infos[action->kind];
 
@@ -208,6 +207,26 @@ static bool executes_process(const struct prepared *prepared)
 		if (!psys_strncmp(path, "/proc", 5) || !psys_strncmp(path, "/dev", 4))
 			return true;
 	return may_be_descriptor(prepared->file);
+}
+
+/* True if nothing in the command needs the caller's memory. */
+static bool fits_image(const struct prepared *prepared)
+{
+	if (prepared->flags & (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK |
+			       ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS))
+		return false;
+	for (size_t i = 0; i < prepared->count; i++)
+		if (!works_in_image(&prepared->actions[i]))
+			return false;
+	return !executes_process(prepared);
+}
+
+static bool are_plain(const struct prepared *prepared)
+{
+	for (size_t i = 0; i < prepared->count; i++)
+		if (!is_plain(&prepared->actions[i]))
+			return false;
+	return true;
 }
 
 /* True if the action may have another outcome if no_new_privs is set before it. */
@@ -264,12 +283,7 @@ static bool may_make_pipes(const struct prepared *prepared, const struct require
 /* Stores the far descriptors in prepared. */
 static struct requirements requirements_of(struct prepared *prepared)
 {
-	struct requirements requirements = {
-		.plain = true,
-		.image = !(prepared->flags &
-			   (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_VFORK |
-			    ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)),
-	};
+	struct requirements requirements = { .copy_memory = false };
 	bool noticed = false;
 
 	prepared->far_count = 0;
@@ -279,10 +293,6 @@ static struct requirements requirements_of(struct prepared *prepared)
 	     action < prepared->actions + prepared->count; action++) {
 		if (needs_copy(action))
 			requirements.copy_memory = true;
-		if (!fits_image(action))
-			requirements.image = false;
-		if (!is_plain(action))
-			requirements.plain = false;
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			requirements.parent = true;
 		noticed = noticed || notices_no_new_privs(action);
@@ -302,8 +312,7 @@ static struct requirements requirements_of(struct prepared *prepared)
 	}
 	if (requirements.keep_below > INT32_MAX)
 		requirements.unshare_files = false; /* all are copied */
-	requirements.image =
-		requirements.copy_memory && requirements.image && !executes_process(prepared);
+	requirements.image = requirements.copy_memory && fits_image(prepared);
 	requirements.child_makes_pipes = may_make_pipes(prepared, &requirements);
 	return requirements;
 }
@@ -362,8 +371,8 @@ void aspawn_decide(struct request *request, struct prepared *prepared,
 	/* The caller's memory; that of the image; or a copy. */
 	request->suspend = flags & ASPAWN_COMMAND_VFORK;
 	request->copy_memory = needs.copy_memory || flags & ASPAWN_COMMAND_FORK;
-	request->executes_first =
-		needs.image && aspawn_has_image() && aspawn_image_check(prepared, needs.plain);
+	request->executes_first = needs.image && aspawn_has_image() &&
+				  aspawn_image_check(prepared, are_plain(prepared));
 	request->is_filtered = prepared->image.filtered;
 	request->fn = request->executes_first ? aspawn_perform_in_image : aspawn_perform;
 
