@@ -7,8 +7,8 @@
  *         thread cancellation out.
  * parent  reserves the stack, copies user_data to it and fills the control block, which holds all
  *         that the child needs: the child cannot use the parent's frame, which goes on changing.
- * parent  makes the pipes that are requested, or leaves that to the child (many_descriptors.h), and clones.
- *         It tries one clone method after another until the kernel accepts one.
+ * parent  makes the pipes that are requested, or leaves that to the child (many_descriptors.h), and
+ *         clones. It tries one clone method after another until the kernel accepts one.
  * child   first unshares the descriptor table, if it began on the parent's: before that, a
  *         descriptor that the child closes is closed in the parent.
  * child   closes the read end. If the parent then dies, the child's write fails at once.
@@ -33,8 +33,8 @@
 #include <syscall/syscall.h>
 
 #include "clone.h"
-#include "own_descriptors.h"
 #include "exec_watch.h"
+#include "own_descriptors.h"
 
 /* --- the child ------------------------------------------------------------ */
 
@@ -216,7 +216,8 @@ PSYS_UNINSTRUMENTED void aspawn_free_watch(struct control *control)
 	aspawn_watch_free(watch);
 }
 
-/* Until this returns nobody has reaped the child, so that its number is its own. */
+/* Until this returns nobody has reaped the child, so that its number is its own; only of a child that a
+ * helper clones for the caller a wait of the caller's may. */
 PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struct request *request,
 					    const struct Stack_t *stack)
 {

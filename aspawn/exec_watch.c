@@ -53,10 +53,10 @@ PSYS_UNINSTRUMENTED bool aspawn_watch_is_supported(void)
 	return psys_set_robust_list(NULL, sizeof(struct psys_robust_list_head)) >= 0;
 }
 
+/* EINVAL: of the size, which the kernel looks at first. */
 PSYS_UNINSTRUMENTED bool aspawn_watch_may_work(void)
 {
-	return psys_set_robust_list(NULL, 0) ==
-	       -PSYS_EINVAL; /* of the size, which it looks at first */
+	return psys_set_robust_list(NULL, 0) == -PSYS_EINVAL;
 }
 
 PSYS_UNINSTRUMENTED void *aspawn_watch_report(struct exec_watch *watch)

@@ -8,10 +8,10 @@
 #include "clone.h"
 #include "close_by_proc.h"
 #include "deadline.h"
+#include "exec_watch.h"
 #include "execute_first.h"
 #include "own_descriptors.h"
 #include "reaped.h"
-#include "exec_watch.h"
 
 /* The helper's input and output, above its frames. */
 struct helper {
