@@ -13,6 +13,8 @@
 
 #include <syscall/syscall.h>
 
+#include "../aspawn/deadline.h"
+#include "../aspawn/private.h"
 #include "../aspawn/stack.h"
 
 enum {
@@ -110,6 +112,18 @@ int *aspawn_pool_few(struct aspawn_pool *public)
 	return &pool_of(public)->few;
 }
 
+/* The helper of a child that was waited for is about to end. */
+static int free_stack(struct Stack_t *stack)
+{
+	static const struct psys_timespec second = { 1, 0 };
+	const int r = aspawn_stack_free(stack);
+
+	if (r != -PSYS_EBUSY || !aspawn_private_end(stack, NULL, NULL))
+		return r;
+	aspawn_private_await_end(stack, deadline_after(&second));
+	return aspawn_stack_free(stack);
+}
+
 int aspawn_pool_trim(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
@@ -121,7 +135,7 @@ int aspawn_pool_trim(struct aspawn_pool *public)
 		struct Stack_t stack = list->stack;
 
 		next = list->next;
-		if (aspawn_stack_free(&stack) == 0) {
+		if (free_stack(&stack) == 0) {
 			__atomic_add_fetch(&pool->kept, -1, __ATOMIC_RELAXED);
 			continue;
 		}

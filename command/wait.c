@@ -248,6 +248,15 @@ static int wait_for_end(struct aspawn_child *child, struct psys_timespec deadlin
 	}
 }
 
+/* The helper of a child of this process is about to end too. Not waited for: a pool takes the stack
+ * before that, and has no use for it until then. */
+static void leave_helper(const struct Stack_t *stack)
+{
+	__atomic_store_n(&stack_state(stack)->ended, ENDED, __ATOMIC_RELEASE);
+	if (!aspawn_private_is_helped(stack))
+		aspawn_stack_reap_helper(stack);
+}
+
 int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
 		int64_t timeout_ms)
 {
@@ -275,11 +284,10 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	if (has_stack(child)) { /* the kernel may not have cleared the stack's word */
 		__atomic_store_n(&stack_state(child_stack(child_state(child)))->use, FREE,
 				 __ATOMIC_RELEASE);
-		/* A pool takes a stack that its helper is about to leave. */
-		if (child_state(child)->private ||
-		    (child_state(child)->helped &&
-		     !aspawn_private_is_helped(child_stack(child_state(child)))))
+		if (child_state(child)->private)
 			aspawn_stack_reap_helper(child_stack(child_state(child)));
+		else if (child_state(child)->helped)
+			leave_helper(child_stack(child_state(child)));
 	}
 	aspawn_release(child);
 	child_state(child)->pid = 0;

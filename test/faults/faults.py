@@ -271,7 +271,7 @@ class Supervisor:
                 self.hits.add(fault)
                 if fault.error == 'STOP':
                     os.kill(pid, signal.SIGSTOP)
-                    threading.Timer(0.05, os.kill, (pid, signal.SIGCONT)).start()
+                    threading.Timer(0.05, let_go_on, (pid,)).start()
                 elif fault.error in ('KILL', 'HOST'):
                     os.kill(self.process.pid if fault.error == 'HOST' else pid, signal.SIGKILL)
                 else:
@@ -307,6 +307,13 @@ class Supervisor:
         if status not in (0, 1, -signal.SIGKILL):
             self.broken.append(f'ended with {status}')
         return None
+
+
+def let_go_on(pid):
+    try:
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:  # it was killed meanwhile
+        pass
 
 
 def children():
