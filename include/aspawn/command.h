@@ -580,7 +580,8 @@ struct aspawn_pool {
 PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 
 /*
- * Unmaps all memory of the pool that no handle, child or helper uses.
+ * Unmaps all memory of the pool that no handle, child or helper uses. Waits at most a second for each
+ * helper whose child has been waited for.
  *   0        nothing is left, and the pool may be freed
  *   -EBUSY   some memory is in use; the rest is unmapped. Also in a process that was forked while
  *            another thread was starting a child
