@@ -70,7 +70,7 @@ enum aspawn_command_flags {
 	ASPAWN_COMMAND_STARTED_FD = 1,
 	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
 	ASPAWN_COMMAND_SHELL_ON_ENOEXEC = 2,
-	/* A relative file, or component of search_path, begins in the caller's directory, not in
+	/* Resolve a relative file, or component of search_path, in the caller's directory, not in
 	 * the directory that the actions change to. Fails after a change of the root. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
 	/* The caller promises that no thread opens, closes or duplicates a descriptor until
@@ -93,11 +93,10 @@ enum aspawn_command_flags {
 	/* The caller's ends of all pipes are O_NONBLOCK; the program's are blocking. */
 	ASPAWN_COMMAND_NONBLOCK = 256,
 	/*
-	 * The child is nobody else's business: no SIGCHLD, nothing for any wait of the caller's
-	 * process, not even wait(-1), also if SIGCHLD is ignored. Only aspawn_wait() and the like
-	 * know of it. Its parent is a helper process, which ASPAWN_PDEATHSIG follows. Its memory
-	 * is in use until it has ended. Not with ASPAWN_COMMAND_VFORK. See aspawn_start(3),
-	 * "Private children".
+	 * The child raises no SIGCHLD, and no wait of the caller's process finds it, not even
+	 * wait(-1), also if SIGCHLD is ignored: only aspawn_wait() and the like. Its parent is a
+	 * helper process, which ASPAWN_PDEATHSIG follows. Its memory is in use until it has ended.
+	 * Not with ASPAWN_COMMAND_VFORK. See aspawn_start(3), "Private children".
 	 */
 	ASPAWN_COMMAND_PRIVATE = 512,
 	/* As ASPAWN_COMMAND_PRIVATE, and the child is killed (SIGKILL) when the caller's process
@@ -111,9 +110,9 @@ enum aspawn_command_flags {
 
 /*
  * A program and how to start it. Only size and argv (or file) must be set; zero is a good default
- * for the rest. The caller owns everything. aspawn_start() and aspawn_run() copy the structure and
- * all that it points to, except the pool and the stack: the caller may change or free it as soon as
- * the call has returned.
+ * for the rest. The caller owns everything. aspawn_start() and aspawn_run() copy the structure
+ * and all that it points to, except the pool and the stack: the caller may change or free it as
+ * soon as the call has returned.
  */
 struct aspawn_command {
 	/* sizeof(struct aspawn_command) */
@@ -195,8 +194,8 @@ enum aspawn_step {
 
 /* Always 128 bytes, on every architecture; contains no pointer. */
 struct aspawn_failure {
-	int step;  /* index of the action, or enum aspawn_step */
-	int error; /* negative; 0: nothing failed. -ECHILD: a signal killed the child at this step */
+	int step;      /* index of the action, or enum aspawn_step */
+	int error;     /* negative; 0: nothing failed. -ECHILD: a signal killed the child here */
 	uint32_t kind; /* enum aspawn_action_kind of the action; 0 for the other steps */
 	uint32_t reserved;
 	/* The path, name or number that failed, or the end of a longer one, with a NUL; empty if
@@ -251,9 +250,9 @@ enum aspawn_end {
 };
 
 enum aspawn_io_flags {
-	/* Send the signals that end the program to its whole process group, as the commands of a
-	 * shell do not end with the shell. aspawn_run() makes the program the leader of a group,
-	 * unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). */
+	/* Send the signals that end the program to its whole process group: to kill a shell does
+	 * not kill the commands that it started. aspawn_run() makes the program the leader of a
+	 * group, unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). */
 	ASPAWN_IO_KILL_GROUP = 1,
 	/* For aspawn_run() without input: the program inherits the caller's standard input.
 	 * Without this flag it has /dev/null, so that it does not wait for a terminal. */
@@ -313,14 +312,15 @@ enum {
  *   -ETIMEDOUT  the library ended the program after timeout_ms (ASPAWN_END_TIMED_OUT)
  *   -ENOBUFS    the library ended the program because data was full (ASPAWN_END_FULL)
  *   the negative number of a sink (ASPAWN_END_SINK)
- *   -EPERM      the program could not be ended, as it runs as another user: it runs on, and is
- *               not reaped (ASPAWN_END_UNKNOWN)
+ *   -EPERM      the program runs as another user, whom the caller may not signal: it runs on,
+ *               and is not reaped (ASPAWN_END_UNKNOWN)
  *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored, and the
  *               kernel does not keep the status (before 6.15, or no pidfd). The output is
  *               complete; status and usage are not known (ASPAWN_END_UNKNOWN)
- *   -EINVAL     see aspawn_io_text(). io is NULL; io->size is less than the first version's; an unknown flag; input
- *               is NULL and input_size not 0; data is NULL without a sink and size not 0; there
- *               is input, or an output, for a stream that command sends elsewhere
+ *   -EINVAL     see aspawn_io_text(). io is NULL; io->size is less than the first version's; an
+ *               unknown flag; input is NULL and input_size not 0; data is NULL without a sink
+ *               and size not 0; there is input, or an output, for a stream that command sends
+ *               elsewhere
  *   -E2BIG      io->size is larger than this library's, and a byte beyond is not zero
  *   and errors of aspawn_start()
  * See ppoll(2), waitid(2), pipe(7).
@@ -343,11 +343,12 @@ PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct a
  * bytes, on every architecture.
  */
 struct aspawn_child {
-	/* Readable when the child has ended (Linux 5.3). For polling only: of a child that a helper
-	 * clones it is a descriptor of the helper, readable early if somebody kills that (ask
-	 * aspawn_ended()). So signals are for aspawn_kill(), and the child itself for
-	 * aspawn_pidfd(). CLOEXEC; the library closes it. -1: not requested or not supported;
-	 * poll(2) ignores -1, so call aspawn_ended() from a timer.
+	/* Readable when the child has ended (Linux 5.3): then aspawn_wait() does not block. For
+	 * polling only: of a child that a helper clones it is a pidfd of the helper. Use
+	 * aspawn_kill() to send a signal, and aspawn_pidfd() for the child's own. If somebody kills
+	 * the helper it is readable early, and aspawn_ended() returns 0: stop polling it, and call
+	 * aspawn_ended() from a timer. The same if it is -1: not requested or not supported;
+	 * poll(2) ignores -1. CLOEXEC; the library closes it.
 	 *
 	 * Before aspawn_wait(), aspawn_communicate() or aspawn_release() close ended_fd and
 	 * started_fd, remove them from epoll(7) or the array of poll(2): epoll reports a
@@ -373,14 +374,16 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * Starts a command, and returns when the child exists. The actions and the exec come later: their
  * failures are not errors of this call.
  *
- * The call takes some microseconds, whatever the actions do, with these exceptions. With
- * ASPAWN_ONLY_BELOW, or ASPAWN_CLOSEFROM and more than 1024 descriptors, it waits until the child
- * has copied its descriptors, by its first system call: on busy processors some milliseconds. If the
- * child is stopped or frozen before, the wait goes on with the caller's signal mask. With
- * ASPAWN_COMMAND_FORK, and with a [copy] action that cannot have the library's image, it costs as
- * much as fork(2). With ASPAWN_COMMAND_VFORK, and in user-mode emulators, it waits for the exec; with
- * a [copy] action where no helper is possible, for that of the image. While the child is stopped,
- * only SIGKILL ends such a wait.
+ * The call takes some microseconds, whatever the actions do, with these exceptions:
+ * - With ASPAWN_ONLY_BELOW, or ASPAWN_CLOSEFROM and more than 1024 descriptors, it waits until the
+ *   child has copied its descriptors, by its first system call: on busy processors some
+ *   milliseconds. If the child is stopped or frozen before, the wait goes on with the caller's
+ *   signal mask.
+ * - With ASPAWN_COMMAND_FORK, and with a [copy] action that cannot have the library's image, it
+ *   costs as much as fork(2).
+ * - With ASPAWN_COMMAND_VFORK, and in user-mode emulators, it waits for the exec. With a [copy]
+ *   action on a stack of the caller's, or where no helper is possible, it waits for the image's
+ *   exec. While the child is stopped, only SIGKILL ends such a wait.
  *
  * child    out: for the functions below, of which aspawn_wait() is the last, or aspawn_release()
  *          if the caller reaps by pid. May be uninitialized before.
@@ -388,12 +391,12 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *
  * On failure there is no child and no open descriptor; the descriptors are -1, aspawn_pid() is
  * -EINVAL, and aspawn_release() does nothing.
- *   -EINVAL     an invalid argument, which aspawn_wait_started() names: child or command is NULL; file and argv[0] are
- *               NULL; both pool and stack are set; a stream has an invalid number, or one other
- *               than std_err is ASPAWN_TO_STDOUT; only one of actions and action_count is set;
- *               an unknown flag or kind of action; an invalid argument of an action
- *               (aspawn/action.h); size is less than ASPAWN_COMMAND_SIZE_VER0; reserved is not
- *               0; stack is no stack of this library
+ *   -EINVAL     an invalid argument, which aspawn_wait_started() names: child or command is NULL;
+ *               file and argv[0] are NULL; both pool and stack are set; a stream has an invalid
+ *               number, or one other than std_err is ASPAWN_TO_STDOUT; only one of actions and
+ *               action_count is set; an unknown flag or kind of action; an invalid argument of
+ *               an action (aspawn/action.h); size is less than ASPAWN_COMMAND_SIZE_VER0;
+ *               reserved is not 0; stack is no stack of this library
  *   -E2BIG      size is larger than this library's, and a byte beyond is not zero; an action's
  *               array has more than a million bytes; there are more than ten million actions
  *   -EBUSY      a child still runs on command->stack
@@ -428,8 +431,8 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
 				 int64_t timeout_ms);
 
 /*
- * Returns the child's number, at once unless a helper clones the child: a private one, or one with a
- * [copy] action. Then the call waits for that: some microseconds, or on a busy machine until the
+ * Returns the child's number, at once unless a helper clones the child: a private one, or one with
+ * a [copy] action. Then the call waits for that: some microseconds, or on a busy machine until the
  * helper, and the image, have had their turn. Before the child is reaped no other process has the
  * number; a private child is reaped at its end. To send a signal, use aspawn_kill().
  *   -ECANCELED  the child could not be cloned: aspawn_wait_started() says why
@@ -448,8 +451,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_pid(struct aspawn_child *child);
 PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
 
 /*
- * Returns how a child is hidden: enum aspawn_privacy of aspawn/aspawn.h. Also after aspawn_wait() and
- * aspawn_release(). ASPAWN_NOT_PRIVATE for an ordinary child, for none, and if child is NULL.
+ * Returns how a child is hidden: enum aspawn_privacy of aspawn/aspawn.h. Also after aspawn_wait()
+ * and aspawn_release(). ASPAWN_NOT_PRIVATE for an ordinary child, for none, and if child is NULL.
  */
 PSYS_API int aspawn_child_privacy(const struct aspawn_child *child);
 
@@ -469,7 +472,7 @@ PSYS_API int aspawn_child_privacy(const struct aspawn_child *child);
  *   -ETIMEDOUT  the child still runs; nothing has changed
  *   -ECHILD     another wait has reaped the child, or SIGCHLD is ignored, and the kernel does not
  *               keep the status (before Linux 6.15, or no pidfd); *status and *usage are
- *               untouched. Where the kernel does, usage is all zero
+ *               untouched. If the kernel keeps it, the call succeeds and *usage is all zero
  *   -EINVAL     child is NULL or no child, or was waited for
  * After 0, -ECANCELED and -ECHILD there is no child any more, and ended_fd and started_fd are -1.
  * Without a pidfd, or after aspawn_release(), the call waits by pid. If another wait reaps the
@@ -503,9 +506,9 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
 
 /*
  * Releases everything except the process, for callers that reap by pid with waitpid(2). Closes
- * ended_fd and started_fd, and returns the memory to the pool, which reuses it when the child has left
- * it. Without a pool and a stack, waits until the child has left its memory, by its exec or end.
- * May be repeated; after aspawn_wait() it does nothing.
+ * ended_fd and started_fd, and returns the memory to the pool, which reuses it when the child has
+ * left it. Without a pool and a stack, waits until the child has left its memory, by its exec or
+ * end. May be repeated; after aspawn_wait() it does nothing.
  * Waits at most a second for a helper that has not cloned the child yet. A private child uses the
  * memory until its end: without a pool and a stack, call again then.
  * As long as nobody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still
@@ -522,7 +525,7 @@ PSYS_API int aspawn_release(struct aspawn_child *child);
  *   -EINVAL  child is NULL or no child, or was waited for; the signal is invalid
  *   -ESRCH   another wait, or the helper of a private child, has reaped the child
  *   -EAGAIN  as of aspawn_pid()
- *   -EPERM   the child runs as another user
+ *   -EPERM   the child runs as another user, whom the caller may not signal
  * See pidfd_send_signal(2), Linux 5.1. Without a pidfd the call uses waitid(2) and kill(2): if
  * another thread reaps the child at that moment, another process may get the signal.
  */
@@ -543,8 +546,8 @@ PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
  * Returns how the child began: enum aspawn_clone_mode of aspawn/aspawn.h. ASPAWN_MODE_IMAGE and
- * ASPAWN_MODE_FORK: in memory of its own. ASPAWN_MODE_NONE: child is NULL or was never started, or a
- * helper clones it and its number is not known yet: aspawn_pid().
+ * ASPAWN_MODE_FORK: in memory of its own. ASPAWN_MODE_NONE: child is NULL or was never started, or
+ * a helper clones it and its number is not known yet: aspawn_pid().
  */
 PSYS_API int aspawn_child_mode(const struct aspawn_child *child);
 
@@ -566,9 +569,10 @@ PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 
 /*
  * Keeps the memory of children for later children, so that a start maps nothing. {0} before its
- * first use. Any number of threads may use a pool at the same time; no lock is taken, so a pool
- * works in signal handlers and after fork(2). Do not move a pool while a child, released or not, or
- * its helper, runs in its memory; free it when aspawn_pool_trim() has returned 0. Always 64 bytes.
+ * first use. Any number of threads may use a pool at the same time, for any number of children; no
+ * lock is taken, so a pool works in signal handlers and after fork(2). Do not move a pool while a
+ * child, released or not, or its helper, runs in its memory; free it when aspawn_pool_trim() has
+ * returned 0. Always 64 bytes.
  *
  *	static struct aspawn_pool pool;
  *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
@@ -580,8 +584,8 @@ struct aspawn_pool {
 PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 
 /*
- * Unmaps all memory of the pool that no handle, child or helper uses. Waits at most a second for each
- * helper whose child has been waited for.
+ * Unmaps all memory of the pool that no handle, child or helper uses. Waits at most a second for
+ * each helper whose child has been waited for.
  *   0        nothing is left, and the pool may be freed
  *   -EBUSY   some memory is in use; the rest is unmapped. Also in a process that was forked while
  *            another thread was starting a child
