@@ -91,10 +91,8 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 		psys_exit_group(127);
 	if (control->watch && !control->executes_first)
 		aspawn_watch_begin(control->watch);
-	const int status = control->fn(control->arg, control->report.childs_end, &control->old_mask,
-				       control->user_data, control->user_data_len);
-	control->returned = true;
-	psys_exit_group(status);
+	psys_exit_group(control->fn(control->arg, control->report.childs_end, &control->old_mask,
+				    control->user_data, control->user_data_len));
 }
 
 /* --- the parent, or the helper ------------------------------------------------------------ */
@@ -125,7 +123,8 @@ PSYS_UNINSTRUMENTED void aspawn_fill(const struct Stack_t *stack, const struct r
 	control->parent = 0;
 	control->ignores_sigchld = control->dies_with_helper = false;
 	control->needs_no_new_privs = request->needs_no_new_privs;
-	control->executes_first = control->returned = false;
+	control->executes_first = false;
+	control->executing = 0;
 	control->fn = request->fn;
 	control->arg = request->arg;
 	control->user_data = request->user_data;

@@ -39,23 +39,6 @@ static PSYS_UNINSTRUMENTED void await_exec(const struct Stack_t *stack, int pid,
 	}
 }
 
-/* Only a filter kills the child as often as it is started. */
-static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int pid,
-					     const struct request *request)
-{
-	const struct psys_timespec nap = { 0, 100000 };
-	const struct exec_watch *watch = control->watch;
-
-	if (control->returned || !request->is_filtered)
-		return !control->returned;
-	for (int naps = 0; !aspawn_watch_has_begun(watch) && naps < 50; naps++) {
-		if (first_has_ended(control, pid, request->for_caller))
-			return aspawn_watch_has_begun(watch);
-		psys_nanosleep(&nap, NULL);
-	}
-	return true;
-}
-
 PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control, const struct request *request,
 					      const struct Stack_t *stack)
 {
@@ -73,7 +56,7 @@ PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control, const str
 	long pid = aspawn_clone_child(control, &first, stack);
 	if (pid > 0)
 		await_exec(stack, (int)pid, control, request->for_caller);
-	if (pid > 0 && has_executed(control, (int)pid, request)) {
+	if (pid > 0 && __atomic_load_n(&control->executing, __ATOMIC_ACQUIRE)) {
 		stack_state(stack)->mode = ASPAWN_MODE_IMAGE;
 		return pid;
 	}

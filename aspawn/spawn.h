@@ -56,7 +56,6 @@ struct request {
 	/* Of a detached helper: the child is the caller's. The helper waits in the caller's place until
 	 * the child has executed a program, and stays until the child has ended. */
 	bool for_caller;
-	bool is_filtered;        /* by seccomp(2): the child may be killed before fn returns */
 	bool polls_helper;       /* the caller wants a pidfd of the helper */
 	int cgroup_fd;           /* -1: none */
 	bool cgroup_is_optional; /* if the kernel rejects the cgroup, start the child without it */

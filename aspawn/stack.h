@@ -115,7 +115,7 @@ struct control {
 	bool shares_files; /* take a copy of the descriptors below keep_below first */
 	bool began_in_cgroup, has_no_new_privs;
 	bool executes_first; /* fn executes a program at once, or returns */
-	bool returned;       /* out: fn did */
+	int executing;       /* out: it is about to, or has; 0 again if that has failed */
 	unsigned keep_below;
 	int files_error;          /* out: error of that copy, negative; fn reports it */
 	struct spawn_pipe *pipes; /* of the request, followed by the report pipe */

@@ -98,6 +98,8 @@ int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline
 	if (made->pid) {
 		state->pid = made->pid;
 		aspawn_note_clone(state, stack);
+		if (!state->private) /* while it is not reaped, which any wait of the caller's does */
+			(void)aspawn_own_pidfd(child);
 		return 0;
 	}
 	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */

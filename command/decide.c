@@ -373,7 +373,6 @@ void aspawn_decide(struct request *request, struct prepared *prepared,
 	request->copy_memory = needs.copy_memory || flags & ASPAWN_COMMAND_FORK;
 	request->executes_first = needs.image && aspawn_has_image() &&
 				  aspawn_image_check(prepared, are_plain(prepared));
-	request->is_filtered = prepared->image.filtered;
 	request->fn = request->executes_first ? aspawn_perform_in_image : aspawn_perform;
 
 	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the

@@ -92,22 +92,28 @@ static PSYS_UNINSTRUMENTED bool fill_file(int fd, struct control *control,
 	return true;
 }
 
-/* Returns if the image cannot be executed. Its environment is the file's number. */
-static PSYS_UNINSTRUMENTED void execute_image(int fd, const struct prepared *prepared)
+/* Returns if the image cannot be executed. Its environment is the file's number,
+ * and the size of the command. */
+static PSYS_UNINSTRUMENTED void execute_image(int fd, struct control *control,
+					      const struct prepared *prepared)
 {
 	/* No program has a longer name, and an exec takes no longer one. */
 	const bool is_name = psys_strlen(prepared->file) < PSYS_PATH_MAX;
 	char *const argv[] = { (char *)(uintptr_t)(is_name ? prepared->file : "aspawn"), NULL };
-	char number[PSYS_DECIMAL_SIZE], *const envp[] = { number, NULL };
+	char number[PSYS_DECIMAL_SIZE], size[PSYS_DECIMAL_SIZE];
+	char *const envp[] = { number, size, NULL };
 
 	psys_i64_to_decimal(number, fd);
+	psys_i64_to_decimal(size, (int64_t)prepared->image.size);
 	/* Without random addresses an exec takes a fourth less. Those of the image are fixed. */
 	if (!prepared->image.filtered)
 		psys_personality((unsigned)prepared->image.personality | ADDR_NO_RANDOMIZE);
+	__atomic_store_n(&control->executing, 1, __ATOMIC_RELEASE);
 	if (*image_file)
 		psys_execve(image_file, argv, envp);
 	else
 		psys_execveat(fd, "", argv, envp, PSYS_AT_EMPTY_PATH);
+	__atomic_store_n(&control->executing, 0, __ATOMIC_RELEASE);
 }
 
 static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *prepared)
@@ -117,7 +123,7 @@ static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *
 	prepared->image.build = ASPAWN_IMAGE_BUILD;
 	const int fd = make_file();
 	if (fd >= 0 && fill_file(fd, control, prepared))
-		execute_image(fd, prepared);
+		execute_image(fd, control, prepared);
 }
 
 PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *mask,

@@ -16,7 +16,16 @@ static void end_helper(struct aspawn_child *child)
 {
 	const struct Stack_t *stack = child_stack(child_state(child));
 
-	psys_pidfd_send_signal(child->ended_fd, PSYS_SIGKILL, NULL, 0);
+	struct psys_siginfo info;
+	const int pid = stack_state(stack)->helper_pid;
+
+	if (child->ended_fd >= 0)
+		psys_pidfd_send_signal(child->ended_fd, PSYS_SIGKILL, NULL, 0);
+	else if (pid &&
+		 psys_waitid(PSYS_P_PID, pid, &info,
+			     (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
+			     NULL) == 0)
+		psys_kill(pid, PSYS_SIGKILL);
 	if (aspawn_private_await_end(stack, deadline_after(&moment)) == 0)
 		aspawn_stack_reap_helper(stack);
 }

@@ -103,20 +103,18 @@ static void restore_capabilities(const struct prepared *prepared)
 /* --- the file ------------------------------------------------------------------- */
 
 /* Returns -1 unless it is a number. */
-static int number_of(const char *text)
+static int64_t number_of(const char *text)
 {
 	int64_t number = 0;
 
-	for (; *text >= '0' && *text <= '9' && number < INT32_MAX; text++)
+	for (; text && *text >= '0' && *text <= '9' && number < INT32_MAX; text++)
 		number = number * 10 + (*text - '0');
-	return *text || number > INT32_MAX ? -1 : (int)number;
+	return !text || *text ? -1 : number;
 }
 
 /* Returns NULL if it is not a command of this library. */
-static struct prepared *map_command(int fd)
+static struct prepared *map_command(int fd, int64_t size)
 {
-	const int64_t size = psys_lseek(fd, 0, PSYS_SEEK_END) - IMAGE_COMMAND;
-
 	if (size <= (int64_t)(sizeof(struct prepared) + sizeof(struct control)))
 		return NULL;
 	struct prepared *prepared = psys_mmap(NULL, (size_t)size, PSYS_PROT_READ | PSYS_PROT_WRITE,
@@ -130,9 +128,9 @@ static struct prepared *map_command(int fd)
 int main(int argc, char **argv);
 int main(int argc, char **argv)
 {
-	const char *number = argv[argc + 1]; /* the first of the environment */
-	const int fd = number ? number_of(number) : -1;
-	struct prepared *prepared = map_command(fd);
+	char *const *envp = argv + argc + 1;
+	const int fd = (int)number_of(envp[0]);
+	struct prepared *prepared = map_command(fd, envp[0] ? number_of(envp[1]) : -1);
 	struct exec_watch *watch =
 		prepared ? aspawn_watch_in_file(fd, IMAGE_WATCH, (void *)IMAGE_WATCH_AT) : NULL;
 	if (!watch)
