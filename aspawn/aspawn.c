@@ -63,7 +63,7 @@ static PSYS_UNINSTRUMENTED void ignore_sigchld(void)
 static PSYS_UNINSTRUMENTED bool die_with_helper(int helper)
 {
 	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
-	int parent = psys_getppid();
+	int parent = current_parent();
 
 	return parent <= 0 || parent == helper;
 }

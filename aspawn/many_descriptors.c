@@ -78,7 +78,7 @@ static PSYS_UNINSTRUMENTED void close_parents_ends(struct control *control)
  * caller has no number. */
 static PSYS_UNINSTRUMENTED bool may_fetch(const struct control *control)
 {
-	return control->caller_pidfd >= 0 && psys_getppid() != 0 &&
+	return control->caller_pidfd >= 0 && current_parent() != 0 &&
 	       psys_pidfd_getfd(control->caller_pidfd, -1, 0) == -PSYS_EBADF;
 }
 

@@ -88,7 +88,7 @@ static PSYS_UNINSTRUMENTED bool watch_both(struct stack_state *state, int child,
 	__atomic_store_n(&state->inode, inode_of(pidfd), __ATOMIC_RELEASE);
 	if (helper->request.dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
-	int r = psys_getppid();
+	int r = current_parent();
 	if (r >= 0 && r != helper->host) /* the number may be another process's by now */
 		return false;
 	if (!have_pidfds && (pidfd < 0 || !helper->request.for_caller))
@@ -96,7 +96,7 @@ static PSYS_UNINSTRUMENTED bool watch_both(struct stack_state *state, int child,
 	do { /* without the host's it looks now and then who its parent is */
 		second = (struct psys_timespec){ 1, 0 }; /* ppoll(2) stores what is left */
 		r = psys_ppoll(polled, 2, have_pidfds ? NULL : &second, NULL, 0);
-	} while (r == -PSYS_EINTR || (r == 0 && psys_getppid() == helper->host));
+	} while (r == -PSYS_EINTR || (r == 0 && current_parent() == helper->host));
 	return r < 0 || polled[0].revents;
 }
 
@@ -183,7 +183,7 @@ static PSYS_UNINSTRUMENTED int helper_main(void *arg)
 	struct control *control = stack_control(&helper->stack);
 	/* If children go to another pid namespace the helper is its init, whose end kills all. Its
 	 * parent, which is not in that, has no number there. */
-	if (psys_getppid() <= 0)
+	if (current_parent() <= 0)
 		return fail(helper, -PSYS_EOPNOTSUPP);
 	if (!helper->request.for_caller)
 		become_parent(control, state->helper_pid, helper->request.dies_with_caller);

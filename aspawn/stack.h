@@ -21,6 +21,7 @@
 #include <aspawn/aspawn.h>
 #include <syscall/process.h>
 #include <syscall/signal.h>
+#include <syscall/syscall.h>
 
 /* Without optimization the compiler calls memcpy and memset to copy structures. */
 #ifndef __OPTIMIZE__
@@ -194,6 +195,15 @@ void aspawn_stack_reap_abandoned(const struct Stack_t *stack);
 
 /* False if stack is NULL, has not been used yet, or is not a stack of this library. */
 bool aspawn_stack_is_mapped(const struct Stack_t *stack);
+
+/* getppid(2), which is 0 if the parent is in another pid namespace; and once if it is just being reaped,
+ * before it is seen that there is another. */
+PSYS_INLINE int current_parent(void)
+{
+	const int parent = psys_getppid();
+
+	return parent ? parent : psys_getppid();
+}
 
 /* True if the child or helper is a zombie or was reaped. */
 bool aspawn_child_is_gone(int pid);

@@ -181,7 +181,7 @@ static PSYS_UNINSTRUMENTED int write_text(int dirfd, const char *path, const cha
 static PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
 {
 	int r = psys_prctl(PSYS_PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0);
-	int now = psys_getppid(); /* 0: the parent is in another pid namespace */
+	int now = current_parent(); /* 0: the parent is in another pid namespace */
 
 	return r < 0 || now == parent || now == 0 ? r : -PSYS_ESRCH;
 }
