@@ -29,9 +29,9 @@
 
 /*
  * As aspawn_spawn(), of a request with is_private or executes_first, by a helper if it is private or
- * for_caller; not with request->suspend. Also fails with -EOPNOTSUPP if a helper
- * cannot share the memory, where request->for_caller goes on without one, and with -EAGAIN if
- * somebody killed the helper. request->detached: the state says what becomes of the child.
+ * for_caller; not with request->suspend. Without a helper for_caller goes on alone, and is_private
+ * fails with -EOPNOTSUPP; with -EAGAIN if somebody killed the helper. request->detached: the state
+ * says what becomes of the child.
  */
 aspawn_spawner aspawn_private_spawn;
 

@@ -5,9 +5,9 @@
  * memory is one too, but costs what fork(2) costs.
  *
  * parent  sees by the actions that the command needs memory of its own, and that nothing in the
- *         command needs the parent's memory (decide.c). Compares what execve(2)
- *         changes with what it has: only if an exec would change no credential, limit or flag that
- *         an action can see, it has a helper start a child that shares the memory.
+ *         command needs the parent's memory (decide.c). Compares what execve(2) changes with what
+ *         it has (image_check.c): only if an exec would change no credential, limit or flag that an
+ *         action can see, it has a helper start a child that shares the memory.
  * helper  is suspended until the child has executed the image or has ended. The child is the
  *         caller's (CLONE_PARENT) unless it is private.
  * child   makes a file without a name, of the image, a page that the image and the parent share, by
@@ -23,8 +23,8 @@
  * A library that is built with ASPAWN_IMAGE_FILE, the path of an installed image, executes that one.
  * The file without a name then begins with nothing, and is not executable.
  *
- * No action runs before the image does: what one changes is never lost to an exec, and a process
- * that shares the parent's memory never has other credentials than the parent.
+ * No action runs before the image does: what one changes is never lost to an exec, and no process
+ * that shares the parent's memory changes its credentials. Only the parent itself may, later.
  */
 #ifndef COMMAND_IMAGE_H
 #define COMMAND_IMAGE_H
