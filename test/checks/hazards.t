@@ -1,15 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every test that doc/hazards.md names exists.
+# Every hazard of doc/hazards.md has a heading and a paragraph "Tests: ...", and every test that this
+# names exists.
 . "$(dirname "$0")/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The last column of the tables: names of tests, files, make targets.
-awk -F '|' '/^\|/ { print $(NF - 1) }' doc/hazards.md | grep -o '`[^`]*`' | tr -d '`' | sort -u >"$work/named"
+# A paragraph a line.
+awk -v RS= '{ gsub(/\n/, " "); print }' doc/hazards.md >"$work/paragraphs"
+# Names of tests, files, make targets.
+grep '^Tests: ' "$work/paragraphs" | grep -o '`[^`]*`' | tr -d '`' | sort -u >"$work/named"
 sed -n 's/^TEST\(_SECONDS\)\{0,1\}(\([a-z0-9_]*\).*/\2/p' test/*/*.c >"$work/tests"
 
-# exists NAME: a test, a file of the tree or of test/, or targets of make
+# exists NAME: a test, a file of the tree, or targets of make
 exists()
 {
 	case $1 in
@@ -22,7 +25,6 @@ exists()
 		done
 		;;
 	*/*) test -e "$1" ;;
-	*.*) test -n "$(find test -name "$1")" ;;
 	*) grep -qx "$1" "$work/tests" ;;
 	esac
 }
@@ -40,5 +42,14 @@ every_name_exists()
 	return $missing
 }
 
+every_hazard_names_its_tests()
+{
+	! awk '/^#/ && hazard { print "no tests: " hazard; hazard = "" }
+		/^### / { hazard = $0 }
+		/^Tests: / { hazard = "" }
+		END { if (hazard) print "no tests: " hazard }' "$work/paragraphs" | grep .
+}
+
+check "every hazard of doc/hazards.md names its tests, or that there are none" every_hazard_names_its_tests
 check "every test that doc/hazards.md names exists" every_name_exists
 finish
