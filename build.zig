@@ -6,7 +6,7 @@ const std = @import("std");
 const sources = [_][]const u8{
     "syscall/errno.c",   "syscall/exec.c",        "syscall/string.c",       "syscall/symbols.c",
     "syscall/vdso.c",
-    "aspawn/aspawn.c", "aspawn/clone.c", "aspawn/close_by_proc.c", "aspawn/exec_watch.c",
+    "aspawn/aspawn.c", "aspawn/clone.c", "aspawn/close_by_proc.c", "aspawn/deadline.c", "aspawn/exec_watch.c",
     "aspawn/execute_first.c", "aspawn/many_descriptors.c", "aspawn/options.c",
     "aspawn/own_descriptors.c", "aspawn/private.c", "aspawn/reaped.c", "aspawn/stack.c",
     "command/action_table.c", "command/arena.c", "command/child.c", "command/command.c",

@@ -99,10 +99,8 @@ bool aspawn_watch_is_over(const struct exec_watch *watch)
 	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) & PSYS_FUTEX_OWNER_DIED;
 }
 
-int aspawn_watch_wait(struct exec_watch *watch, int pid, const struct psys_timespec *timeout)
+int aspawn_watch_wait(struct exec_watch *watch, int pid, int64_t deadline)
 {
-	const struct psys_timespec deadline = deadline_after(timeout);
-
 	for (;;) {
 		unsigned seen = __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE);
 		if (seen == UNSUPPORTED)
@@ -110,8 +108,8 @@ int aspawn_watch_wait(struct exec_watch *watch, int pid, const struct psys_times
 		/* The child may have been killed before it registered the futex. */
 		if (seen & PSYS_FUTEX_OWNER_DIED || aspawn_child_is_gone(pid))
 			return 0;
-		if (deadline_has_passed(deadline))
+		if (aspawn_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
-		deadline_sleep_on((int *)&watch->word, (int)seen, deadline);
+		aspawn_deadline_sleep_on((int *)&watch->word, (int)seen, deadline);
 	}
 }

@@ -49,6 +49,6 @@ bool aspawn_watch_has_begun(const struct exec_watch *watch);
 bool aspawn_watch_is_over(const struct exec_watch *watch);
 
 /* Returns 0, -ETIMEDOUT, or -ENOSYS if robust futexes are not supported or a filter forbids them. */
-int aspawn_watch_wait(struct exec_watch *watch, int pid, const struct psys_timespec *timeout);
+int aspawn_watch_wait(struct exec_watch *watch, int pid, int64_t deadline);
 
 #endif

@@ -129,12 +129,11 @@ static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int ch
  * pidfd is the helper's to store: the caller may not have one yet. */
 static PSYS_UNINSTRUMENTED void keep_status(struct stack_state *state, int pidfd)
 {
-	static const struct psys_timespec second = { 1, 0 };
 	struct psys_sigaction sigchld[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
 	if (psys_rt_sigaction(PSYS_SIGCHLD, NULL, sigchld, PSYS_SIGSET_SIZE) >= 0 &&
 	    (sigchld->handler == PSYS_SIG_IGN || sigchld->flags & PSYS_SA_NOCLDWAIT))
-		aspawn_await_reaped(pidfd, deadline_after(&second));
+		aspawn_await_reaped(pidfd, aspawn_deadline_in(1000));
 	if (pidfd < 0 || aspawn_reaped_status(pidfd, &state->status) < 0)
 		return;
 	psys_memset(&state->usage, 0, sizeof state->usage);
@@ -365,7 +364,7 @@ bool aspawn_private_is_helped(const struct Stack_t *stack)
 	       !aspawn_child_is_gone(__atomic_load_n(&state->helper_pid, __ATOMIC_ACQUIRE));
 }
 
-int aspawn_private_await_clone(const struct Stack_t *stack, struct psys_timespec deadline)
+int aspawn_private_await_clone(const struct Stack_t *stack, int64_t deadline)
 {
 	struct stack_state *state = stack_state(stack);
 	int *word = &state->helper;
@@ -374,12 +373,12 @@ int aspawn_private_await_clone(const struct Stack_t *stack, struct psys_timespec
 		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 		if (seen == NO_HELPER || seen == HELPING || aspawn_child_is_gone(state->helper_pid))
 			return 0;
-		if (deadline_has_passed(deadline))
+		if (aspawn_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
 		if (seen == CLONE_AWAITED ||
 		    __atomic_compare_exchange_n(word, &seen, CLONE_AWAITED, false, __ATOMIC_ACQ_REL,
 						__ATOMIC_ACQUIRE))
-			deadline_sleep_on(word, CLONE_AWAITED, deadline);
+			aspawn_deadline_sleep_on(word, CLONE_AWAITED, deadline);
 	}
 }
 
@@ -414,16 +413,16 @@ int aspawn_private_open(const struct Stack_t *stack)
 	return fd;
 }
 
-int aspawn_private_await_end(const struct Stack_t *stack, struct psys_timespec deadline)
+int aspawn_private_await_end(const struct Stack_t *stack, int64_t deadline)
 {
 	int *word = &stack_state(stack)->helper;
 
 	while (aspawn_private_is_helped(stack)) {
-		if (deadline_has_passed(deadline))
+		if (aspawn_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
 		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 		if (seen != NO_HELPER)
-			deadline_sleep_on(word, seen, deadline);
+			aspawn_deadline_sleep_on(word, seen, deadline);
 	}
 	return 0;
 }
@@ -443,11 +442,12 @@ bool aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_ru
 int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_rusage *usage,
 			const struct psys_timespec *timeout)
 {
-	if (!deadline_is_valid(timeout))
-		return -PSYS_EINVAL;
+	const int64_t deadline = aspawn_deadline_after(timeout);
+
+	if (deadline < 0)
+		return (int)deadline;
 	if (!aspawn_privacy(stack))
 		return -PSYS_ECHILD;
-	const struct psys_timespec deadline = deadline_after(timeout);
 	int r = aspawn_private_await_end(stack, deadline);
 	if (r < 0)
 		return r;

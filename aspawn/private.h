@@ -50,7 +50,7 @@ bool aspawn_private_is_helped(const struct Stack_t *stack);
 
 /* Sleeps until a detached helper has cloned the child, or has ended: 0 or -ETIMEDOUT. Then the
  * state's pid is the child's, or 0 if there is none. */
-int aspawn_private_await_clone(const struct Stack_t *stack, struct psys_timespec deadline);
+int aspawn_private_await_clone(const struct Stack_t *stack, int64_t deadline);
 
 /* Opens a pidfd of the child, whose number is known. -ESRCH if the child is reaped; another process
  * that has the number now is not taken for it. */
@@ -60,7 +60,7 @@ int aspawn_private_open(const struct Stack_t *stack);
 bool aspawn_private_is_reaped(const struct Stack_t *stack);
 
 /* Sleeps until the helper has ended: 0 or -ETIMEDOUT. */
-int aspawn_private_await_end(const struct Stack_t *stack, struct psys_timespec deadline);
+int aspawn_private_await_end(const struct Stack_t *stack, int64_t deadline);
 
 /* Returns true, with status and usage (which may be NULL), if the helper has stored them. A helper
  * that has ended without storing them was killed, or its wait was refused, or the child is the

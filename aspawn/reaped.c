@@ -6,18 +6,12 @@
 
 #include "deadline.h"
 
-PSYS_UNINSTRUMENTED int aspawn_await_reaped(int pidfd, struct psys_timespec deadline)
+PSYS_UNINSTRUMENTED int aspawn_await_reaped(int pidfd, int64_t deadline)
 {
-	struct psys_pollfd poll = { pidfd, 0, 0 }; /* POLLHUP is always reported */
-	int r;
+	/* POLLHUP is always reported. */
+	const int r = pidfd < 0 ? -PSYS_EBADF : aspawn_deadline_poll(pidfd, 0, deadline);
 
-	if (pidfd < 0)
-		return -PSYS_EBADF;
-	do {
-		struct psys_timespec left = deadline_left(deadline);
-		r = psys_ppoll(&poll, 1, &left, NULL, 0);
-	} while (r == -PSYS_EINTR);
-	return r == 0 ? -PSYS_ETIMEDOUT : r < 0 ? r : poll.revents & PSYS_POLLHUP ? 0 : -PSYS_EBADF;
+	return r < 0 ? r : r & PSYS_POLLHUP ? 0 : -PSYS_EBADF;
 }
 
 PSYS_UNINSTRUMENTED int aspawn_reaped_status(int pidfd, int *status)

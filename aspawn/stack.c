@@ -189,7 +189,7 @@ PSYS_UNINSTRUMENTED void aspawn_stack_await(const struct Stack_t *stack, int *wo
 		return;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, &all, PSYS_SIGSET_SIZE);
 	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == to && aspawn_stack_busy(stack))
-		deadline_sleep_on(word, to, DEADLINE_NEVER);
+		aspawn_deadline_sleep_on(word, to, DEADLINE_NEVER);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
 }
 
@@ -199,32 +199,32 @@ PSYS_UNINSTRUMENTED void aspawn_stack_await_files(const struct Stack_t *stack,
 	aspawn_stack_await(stack, &stack_state(stack)->use, SHARES_FILES, FILES_AWAITED, mask);
 }
 
-static int wait_while_busy(const struct Stack_t *stack, bool or_helper,
-			   const struct psys_timespec *timeout)
+static int wait_while_busy(const struct Stack_t *stack, bool or_helper, int64_t deadline)
 {
 	int *word = busy_word(stack, or_helper);
 
 	if (!word)
 		return 0;
-	const struct psys_timespec deadline = deadline_after(timeout);
 	do {
-		if (deadline_has_passed(deadline))
+		if (aspawn_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
 		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 		if (seen) /* neither FREE nor NO_HELPER */
-			deadline_sleep_on(word, seen, deadline);
+			aspawn_deadline_sleep_on(word, seen, deadline);
 	} while ((word = busy_word(stack, or_helper)));
 	return 0;
 }
 
-int aspawn_stack_wait_child(const struct Stack_t *stack, const struct psys_timespec *timeout)
+int aspawn_stack_wait_child(const struct Stack_t *stack, int64_t deadline)
 {
-	return wait_while_busy(stack, false, timeout);
+	return wait_while_busy(stack, false, deadline);
 }
 
 int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *timeout)
 {
-	return deadline_is_valid(timeout) ? wait_while_busy(stack, true, timeout) : -PSYS_EINVAL;
+	const int64_t deadline = aspawn_deadline_after(timeout);
+
+	return deadline < 0 ? (int)deadline : wait_while_busy(stack, true, deadline);
 }
 
 int aspawn_stack_free(struct Stack_t *stack)

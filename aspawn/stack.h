@@ -187,7 +187,7 @@ void aspawn_stack_await(const struct Stack_t *stack, int *word, int from, int to
 			const struct psys_sigset *mask);
 
 /* As aspawn_stack_wait(), but waits for the child alone: its helper may use the stack longer. */
-int aspawn_stack_wait_child(const struct Stack_t *stack, const struct psys_timespec *timeout);
+int aspawn_stack_wait_child(const struct Stack_t *stack, int64_t deadline);
 
 /* Reaps the helper, which has ended, unless the kernel has; and the first child that it abandoned. */
 void aspawn_stack_reap_helper(const struct Stack_t *stack);

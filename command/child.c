@@ -10,20 +10,6 @@
 #include "pool.h"
 #include "prepared.h"
 
-static const struct psys_timespec second = { 1, 0 };
-
-int aspawn_poll_until(int fd, struct psys_timespec deadline)
-{
-	struct psys_pollfd poll = { fd, PSYS_POLLIN, 0 };
-	int r;
-
-	do {
-		struct psys_timespec left = deadline_left(deadline);
-		r = psys_ppoll(&poll, 1, &left, NULL, 0);
-	} while (r == -PSYS_EINTR);
-	return r == 0 ? -PSYS_ETIMEDOUT : r < 0 ? r : 0;
-}
-
 void aspawn_give_stack(struct child_state *state)
 {
 	const struct Stack_t stack = state->stack;
@@ -78,7 +64,7 @@ static bool has_raised_sigchld(const struct Stack_t *stack)
 	return info.u.child.pid;
 }
 
-int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline)
+int aspawn_learn_child(struct aspawn_child *child, int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = child_stack(state);
@@ -88,7 +74,7 @@ int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline
 		return 0;
 	int r = aspawn_private_await_clone(stack, deadline);
 	if (r < 0 && has_raised_sigchld(stack))
-		r = aspawn_private_await_clone(stack, deadline_after(&second));
+		r = aspawn_private_await_clone(stack, aspawn_deadline_in(1000));
 	if (r < 0)
 		return r;
 	struct stack_state *made = stack_state(stack);
@@ -114,7 +100,7 @@ int aspawn_pid(struct aspawn_child *child)
 {
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (child_state(child)->pid < 0 && aspawn_learn_child(child, deadline_after(&second)) < 0)
+	if (child_state(child)->pid < 0 && aspawn_learn_child(child, aspawn_deadline_in(1000)) < 0)
 		return -PSYS_EAGAIN;
 	const struct child_state *state = child_state(child);
 	return state->pid > 0 ? state->pid : state->known == KNOWN ? -PSYS_ECANCELED : -PSYS_ESRCH;
@@ -159,13 +145,12 @@ int aspawn_pidfd(struct aspawn_child *child)
 
 /* Reads the child's reports until a failure, which is stored, or the end of the pipe. Returns 0,
  * -ETIMEDOUT or an error of read(2). A sibling that inherited the pipe may delay its end. */
-static int read_reports(struct child_state *state, struct aspawn_failure *failure,
-			struct psys_timespec deadline)
+static int read_reports(struct child_state *state, struct aspawn_failure *failure, int64_t deadline)
 {
 	struct aspawn_failure report;
 
 	while (state->known != KNOWN) {
-		int r = aspawn_poll_until(state->report, deadline);
+		int r = aspawn_deadline_poll(state->report, PSYS_POLLIN, deadline);
 		if (r < 0)
 			return r;
 		long length = psys_read(state->report, &report, sizeof report);
@@ -185,16 +170,15 @@ static int read_reports(struct child_state *state, struct aspawn_failure *failur
 
 /* Waits until the child has execed or ended. */
 static int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *failure,
-			 const struct psys_timespec *timeout)
+			 int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 	int r = -PSYS_ENOSYS;
 
 	if (!state->copied)
-		return has_stack(child) ? aspawn_stack_wait_child(child_stack(state), timeout) : 0;
-	const struct psys_timespec deadline = deadline_after(timeout);
+		return has_stack(child) ? aspawn_stack_wait_child(child_stack(state), deadline) : 0;
 	if (state->watch)
-		r = aspawn_watch_wait(state->watch, state->pid, timeout);
+		r = aspawn_watch_wait(state->watch, state->pid, deadline);
 	return r != -PSYS_ENOSYS  ? r :
 	       state->report >= 0 ? read_reports(state, failure, deadline) :
 				    0;
@@ -223,15 +207,13 @@ static void read_watch(const struct child_state *state, struct aspawn_failure *f
 		failure->error = -PSYS_ECHILD;
 }
 
-static int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
-		    const struct psys_timespec *timeout)
+static int find_out(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline)
 {
-	const struct psys_timespec at_once = { 0, 0 };
 	struct child_state *state = child_state(child);
-	int r = wait_for_exec(child, failure, timeout);
+	int r = wait_for_exec(child, failure, deadline);
 
 	if (state->report >= 0) {
-		int read = read_reports(state, failure, deadline_after(&at_once));
+		int read = read_reports(state, failure, 0);
 		/* If memory has the answer too, a failed read does not matter. */
 		const bool in_memory = state->copied ? state->watch != NULL : has_stack(child);
 		r = r == 0 && read < 0 && read != -PSYS_ETIMEDOUT && !in_memory ? read : r;
@@ -279,24 +261,19 @@ void aspawn_release_reports(struct aspawn_child *child)
 		state->report = -1;
 }
 
-int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
-		   const struct psys_timespec *timeout)
+int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 
 	aspawn_store_failure(failure, ASPAWN_STEP_NONE, 0, 0, "");
-	const struct psys_timespec deadline = deadline_after(timeout);
-	struct psys_timespec left;
 	forget_watch_after_fork(state);
 	if (state->pid < 0) {
 		int r = aspawn_learn_child(child, deadline);
 		if (r < 0)
 			return r;
-		left = deadline_left(deadline);
-		timeout = timeout ? &left : NULL;
 	}
 	if (state->known <= EXECUTING) {
-		int r = find_out(child, failure, timeout);
+		int r = find_out(child, failure, deadline);
 		if (r < 0)
 			return r;
 		aspawn_release_reports(child);
@@ -325,10 +302,9 @@ int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failu
 			int64_t timeout_ms)
 {
 	struct aspawn_failure unwanted, *to = failure ? failure : &unwanted;
-	struct psys_timespec timeout;
 
 	aspawn_store_failure(to, ASPAWN_STEP_NONE, 0, 0, "");
 	if (!child || (!is_child(child) && child_state(child)->known <= EXECUTING))
 		return -PSYS_EINVAL;
-	return aspawn_started(child, to, deadline_from_ms(&timeout, timeout_ms));
+	return aspawn_started(child, to, aspawn_deadline_in(timeout_ms));
 }

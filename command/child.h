@@ -66,7 +66,7 @@ void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack);
 
 /* Learns from the child's helper what it has cloned. Returns 0, then the child's number
  * or its failure is known, if it has not used the stack for another; or -ETIMEDOUT. */
-int aspawn_learn_child(struct aspawn_child *child, struct psys_timespec deadline);
+int aspawn_learn_child(struct aspawn_child *child, int64_t deadline);
 
 /* Returns the library's descriptor of the child, which is not the caller's to close; or a negative
  * error number: none is wanted or supported, or the child of a helper is reaped. */
@@ -76,15 +76,11 @@ int aspawn_own_pidfd(struct aspawn_child *child);
  * unmaps it. */
 void aspawn_give_stack(struct child_state *state);
 
-/* Waits until the descriptor is readable: 0, -ETIMEDOUT or an error of ppoll(2). */
-int aspawn_poll_until(int fd, struct psys_timespec deadline);
-
 /* Keeps the failure for aspawn_wait_started(). */
 void aspawn_set_failure(struct child_state *state, const struct aspawn_failure *failure);
 
 /* aspawn_wait_started() of a valid handle; also after aspawn_wait(). */
-int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
-		   const struct psys_timespec *timeout);
+int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline);
 
 /* Frees what the answer was read from. Keeps started_fd open: the caller may still poll it. */
 void aspawn_release_reports(struct aspawn_child *child);

@@ -178,13 +178,11 @@ static int terminate(struct communication *communication, int signal)
 	return r;
 }
 
-static struct psys_timespec grace_from_now(const struct communication *communication)
+static int64_t grace_from_now(const struct communication *communication)
 {
 	const int64_t ms = communication->io->grace_ms;
-	struct psys_timespec grace;
 
-	deadline_from_ms(&grace, ms < 0 ? 0 : ms ? ms : 1000);
-	return deadline_after(&grace);
+	return aspawn_deadline_in(ms < 0 ? 0 : ms ? ms : 1000);
 }
 
 /* Runs until the child and its output have ended, or a timeout forbids to wait longer. Returns 0, or
@@ -192,17 +190,17 @@ static struct psys_timespec grace_from_now(const struct communication *communica
 static int event_loop(struct communication *communication)
 {
 	const struct psys_timespec tick = { 0, 10000000 };
-	struct psys_timespec timeout, deadline;
+	const int64_t timeout = communication->io->timeout_ms;
+	int64_t deadline = aspawn_deadline_in(timeout ? timeout : -1);
 	bool ended = false;
 	int signal = 0;
 
-	deadline = deadline_after(deadline_from_ms(
-		&timeout, communication->io->timeout_ms ? communication->io->timeout_ms : -1));
 	while (!ended || communication->polled[OUTPUT].fd >= 0 ||
 	       communication->polled[ERROR].fd >= 0) {
-		struct psys_timespec left = deadline_left(deadline);
-		if (!ended && communication->polled[END].fd < 0)
-			left = deadline_sooner(left, tick);
+		struct psys_timespec left = aspawn_deadline_left(deadline);
+		if (!ended && communication->polled[END].fd < 0 &&
+		    (left.tv_sec || left.tv_nsec > tick.tv_nsec))
+			left = tick;
 		int r = poll_used(communication, left);
 		if (r > 0)
 			transfer(communication);
@@ -219,7 +217,7 @@ static int event_loop(struct communication *communication)
 			deadline = grace_from_now(communication);
 			continue;
 		}
-		const bool is_late = deadline_has_passed(deadline);
+		const bool is_late = aspawn_deadline_is_past(deadline);
 		if (ended && (is_late || communication->end)) { /* a grandchild holds the pipe */
 			drain(communication, OUTPUT, &communication->io->out);
 			drain(communication, ERROR, &communication->io->err);
@@ -234,7 +232,7 @@ static int event_loop(struct communication *communication)
 		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it runs as another user now */
 			return r;
 		if (r == -PSYS_EAGAIN && signal == PSYS_SIGKILL) /* there is no child yet */
-			deadline = deadline_after(&tick);
+			deadline = aspawn_deadline_in(10);
 	}
 	if (communication->end && communication->io->flags & ASPAWN_IO_KILL_GROUP)
 		terminate(communication, PSYS_SIGKILL); /* the rest of the group */

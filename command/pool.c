@@ -115,12 +115,11 @@ int *aspawn_pool_few(struct aspawn_pool *public)
 /* The helper of a child that was waited for is about to end. */
 static int free_stack(struct Stack_t *stack)
 {
-	static const struct psys_timespec second = { 1, 0 };
 	const int r = aspawn_stack_free(stack);
 
 	if (r != -PSYS_EBUSY || !aspawn_private_end(stack, NULL, NULL))
 		return r;
-	aspawn_private_await_end(stack, deadline_after(&second));
+	aspawn_private_await_end(stack, aspawn_deadline_in(1000));
 	return aspawn_stack_free(stack);
 }
 

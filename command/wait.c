@@ -9,7 +9,7 @@
 #include "../aspawn/reaped.h"
 
 enum { LONGEST_ORPHANED = 2000 }; /* naps of 5 ms, until another reaps it */
-static const struct psys_timespec moment = { 1, 0 };
+enum { MOMENT = 1000 };           /* milliseconds */
 
 /* The helper of a child of this process: nobody needs it any more. */
 static void end_helper(struct aspawn_child *child)
@@ -26,7 +26,7 @@ static void end_helper(struct aspawn_child *child)
 			     (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
 			     NULL) == 0)
 		psys_kill(pid, PSYS_SIGKILL);
-	if (aspawn_private_await_end(stack, deadline_after(&moment)) == 0)
+	if (aspawn_private_await_end(stack, aspawn_deadline_in(MOMENT)) == 0)
 		aspawn_stack_reap_helper(stack);
 }
 
@@ -39,7 +39,7 @@ int aspawn_release(struct aspawn_child *child)
 
 	struct child_state *state = child_state(child);
 	if (state->pid < 0) /* it may have made a page for its reports */
-		aspawn_learn_child(child, deadline_after(&moment));
+		aspawn_learn_child(child, aspawn_deadline_in(MOMENT));
 	if (state->known <= EXECUTING)
 		state->known = OVERWRITTEN;
 	aspawn_release_reports(child);
@@ -85,7 +85,7 @@ static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 
 static bool is_readable(int fd)
 {
-	return fd >= 0 && aspawn_poll_until(fd, (struct psys_timespec){ 0, 0 }) == 0;
+	return fd >= 0 && aspawn_deadline_poll(fd, PSYS_POLLIN, 0) >= 0;
 }
 
 /* The kernel keeps the status of a reaped child for its pidfd, but not its usage. */
@@ -110,7 +110,7 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 	if (r == -PSYS_ECHILD && is_readable(aspawn_own_pidfd(child)))
 		r = status_of_reaped(child, status, usage);
 	if (r == -PSYS_EAGAIN) {
-		aspawn_await_reaped(aspawn_own_pidfd(child), deadline_after(&moment));
+		aspawn_await_reaped(aspawn_own_pidfd(child), aspawn_deadline_in(MOMENT));
 		r = status_of_reaped(child, status, usage);
 	}
 	return r == -PSYS_EAGAIN ? -PSYS_ECHILD : r;
@@ -131,20 +131,18 @@ static int wait_for_unborn(struct aspawn_child *child, int *status, struct psys_
 static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 			   struct psys_rusage *usage)
 {
-	const struct psys_timespec at_once = { 0, 0 };
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = child_stack(state);
 
 	if (state->pid < 0 &&
-	    aspawn_learn_child(child, options & PSYS_WNOHANG ? deadline_after(&at_once) :
-							       DEADLINE_NEVER) < 0)
+	    aspawn_learn_child(child, options & PSYS_WNOHANG ? 0 : DEADLINE_NEVER) < 0)
 		return 0;
 	if (state->pid < 0) /* a forked process knows nothing of it */
 		return state->known == KNOWN ? wait_for_unborn(child, status, usage) : -PSYS_ECHILD;
 	int r = wait_for_ordinary(child, status, options, usage);
 	if (r != -PSYS_ECHILD || !has_stack(child))
 		return r;
-	aspawn_private_await_end(stack, deadline_after(&moment)); /* it may have the status */
+	aspawn_private_await_end(stack, aspawn_deadline_in(MOMENT)); /* it may have the status */
 	return aspawn_private_end(stack, status, usage) ? 1 : r;
 }
 
@@ -220,7 +218,7 @@ int aspawn_ended(struct aspawn_child *child)
 }
 
 /* Waits until the child has ended, without reaping it. */
-static int wait_for_end(struct aspawn_child *child, struct psys_timespec deadline)
+static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 {
 	const struct psys_timespec nap = { 0, 5000000 };
 	const struct child_state *state = child_state(child);
@@ -230,26 +228,26 @@ static int wait_for_end(struct aspawn_child *child, struct psys_timespec deadlin
 
 	/* If it is known to have ended, the helper's end is not for the limit. */
 	if (private && aspawn_private_end(stack, NULL, NULL))
-		deadline = deadline_after(&moment);
+		deadline = aspawn_deadline_in(MOMENT);
 	if (state->helped && !state->private) {
 		r = aspawn_learn_child(child, deadline);
 		fd = r < 0 ? -1 : aspawn_own_pidfd(child);
 	}
 	if (fd >= 0)
-		r = aspawn_poll_until(fd, deadline);
+		r = aspawn_deadline_poll(fd, PSYS_POLLIN, deadline);
 	else if (private)
 		r = aspawn_private_await_end(stack, deadline);
 	if (r < 0 || (private ? aspawn_private_end(stack, NULL, NULL) : fd >= 0))
-		return r;
+		return r < 0 ? r : 0;
 	if (private && aspawn_own_pidfd(child) >= 0) /* somebody has killed the helper */
-		r = aspawn_poll_until(child->own_fd, deadline);
+		r = aspawn_deadline_poll(child->own_fd, PSYS_POLLIN, deadline);
 	if (r < 0)
 		return r;
 	for (int naps = 0;; naps++) {
 		r = aspawn_ended(child);
 		if (r)
 			return r < 0 ? r : 0;
-		if (deadline_has_passed(deadline))
+		if (aspawn_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
 		if (private && child->own_fd >= 0 && naps == LONGEST_ORPHANED)
 			return -PSYS_ECHILD;
@@ -269,21 +267,18 @@ static void leave_helper(const struct Stack_t *stack)
 int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
 		int64_t timeout_ms)
 {
-	const struct psys_timespec at_once = { 0, 0 };
-	struct psys_timespec timeout;
-	const struct psys_timespec *limit = deadline_from_ms(&timeout, timeout_ms);
 	struct aspawn_failure failure;
 	int ended, r = 0;
 
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (limit || child_state(child)->private)
-		r = wait_for_end(child, deadline_after(limit));
+	if (timeout_ms >= 0 || child_state(child)->private)
+		r = wait_for_end(child, aspawn_deadline_in(timeout_ms));
 	while (r >= 0 && (r = wait_for(child, &ended, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
 		r = 0;
 	if (r < 0 && r != -PSYS_ECHILD)
 		return r;
-	int started = aspawn_started(child, &failure, &at_once);
+	int started = aspawn_started(child, &failure, 0);
 	while (r >= 0 && (r = wait_for(child, &ended, 0, usage)) == -PSYS_EINTR)
 		r = 0;
 	if (r < 0 && r != -PSYS_ECHILD)

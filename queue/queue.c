@@ -136,7 +136,7 @@ static void await_ready(const struct aspawn_queue *queue)
 
 	while (!__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE) &&
 	       !aspawn_child_is_gone(shared->server_pid))
-		deadline_sleep_on(&shared->ready, 0, DEADLINE_NEVER);
+		aspawn_deadline_sleep_on(&shared->ready, 0, DEADLINE_NEVER);
 }
 
 /* The exit signal is 0: the host's wait(-1) and SIGCHLD do not know the server. Its thread pointer is
@@ -564,8 +564,7 @@ static bool is_served(const struct aspawn_queue *queue)
 static void end_server(struct aspawn_queue *queue)
 {
 	struct shared *shared = queue->shared;
-	const struct psys_timespec limit = { 2, 0 };
-	struct psys_timespec deadline = deadline_after(&limit);
+	const int64_t deadline = aspawn_deadline_in(2000);
 	const bool is_local = queue->flags & ASPAWN_QUEUE_LOCAL;
 
 	if (!is_local && shared->state != SERVER_RUNS)
@@ -574,9 +573,9 @@ static void end_server(struct aspawn_queue *queue)
 		int seen = __atomic_load_n(&shared->events, __ATOMIC_ACQUIRE);
 		if (!is_local)
 			psys_kill(shared->server_pid,
-				  deadline_has_passed(deadline) ? PSYS_SIGKILL : PSYS_SIGCONT);
+				  aspawn_deadline_is_past(deadline) ? PSYS_SIGKILL : PSYS_SIGCONT);
 		if (seen)
-			deadline_sleep_on(&shared->events, seen, deadline);
+			aspawn_deadline_sleep_on(&shared->events, seen, deadline);
 	}
 	if (!is_local)
 		reap_server(shared);

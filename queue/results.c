@@ -72,13 +72,10 @@ static int take_results(const struct aspawn_queue *queue, const struct aspawn_re
 }
 
 /* Called by the thread that has shared->serving, and gives it back. */
-static int serve(struct aspawn_queue *queue, enum until until, struct psys_timespec deadline)
+static int serve(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
 	struct shared *shared = queue->shared;
-	const bool goes_on = aspawn_server_run(
-		queue, &shared->server, until,
-		deadline.tv_sec > INT32_MAX ? INT64_MAX :
-					      deadline.tv_sec * 1000000000 + deadline.tv_nsec);
+	const bool goes_on = aspawn_server_run(queue, &shared->server, until, deadline);
 	const int r = queue_unless_copied(queue, goes_on ? -PSYS_ETIMEDOUT : 0);
 
 	__atomic_store_n(&shared->serving, NOBODY_SERVES, __ATOMIC_RELEASE);
@@ -88,11 +85,12 @@ static int serve(struct aspawn_queue *queue, enum until until, struct psys_times
 }
 
 /* The second is for a sandbox that does not clear the word at the server's end. */
-static void sleep_on_events(struct shared *shared, int seen, struct psys_timespec deadline)
+static void sleep_on_events(struct shared *shared, int seen, int64_t deadline)
 {
 	static const struct psys_timespec second = { 1, 0 }, moment = { 0, 1000000 };
-	const struct psys_timespec time = deadline_sooner(deadline_left(deadline), second);
-	int r = psys_futex(&shared->events, PSYS_FUTEX_WAIT, seen, &time, NULL, 0);
+	const struct psys_timespec left = aspawn_deadline_left(deadline),
+				   *time = left.tv_sec ? &second : &left;
+	int r = psys_futex(&shared->events, PSYS_FUTEX_WAIT, seen, time, NULL, 0);
 
 	/* If a filter forbids futex(2), sleep anyway: otherwise the caller would spin. */
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
@@ -102,11 +100,11 @@ static void sleep_on_events(struct shared *shared, int seen, struct psys_timespe
 /* Serves a local queue, unless another thread does: then sleeps until that has ended a job, or
  * stops to serve. */
 static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until until,
-			   struct psys_timespec deadline)
+			   int64_t deadline)
 {
 	struct shared *shared = queue->shared;
-	const struct psys_timespec moment = { 0, 5000000 };
 	const bool is_local = queue->flags & ASPAWN_QUEUE_LOCAL;
+	const int64_t moment = is_local ? aspawn_deadline_in(5) : DEADLINE_NEVER;
 	int nobody = NOBODY_SERVES;
 
 	if (!events) /* another thread recovers */
@@ -116,9 +114,7 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 					     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		serve(queue, until, deadline);
 	else
-		sleep_on_events(shared, events,
-				is_local ? deadline_sooner(deadline, deadline_after(&moment)) :
-					   deadline);
+		sleep_on_events(shared, events, moment < deadline ? moment : deadline);
 }
 
 /* Takes results. Returns 0 at the end of the time; without a place for results 1 when no job waits or
@@ -126,15 +122,14 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 static int await(struct aspawn_queue *queue, const struct aspawn_result **results, int count,
 		 int64_t timeout_ms)
 {
-	struct psys_timespec timeout;
-	const struct psys_timespec deadline = deadline_after(deadline_from_ms(&timeout, timeout_ms));
+	const int64_t deadline = aspawn_deadline_in(timeout_ms);
 	struct shared *shared = queue->shared;
 	int r;
 
 	__atomic_add_fetch(&shared->drainers, !results, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
 	for (bool last = timeout_ms == 0 && results && !(queue->flags & ASPAWN_QUEUE_LOCAL);;
-	     last = last || deadline_has_passed(deadline)) {
+	     last = last || aspawn_deadline_is_past(deadline)) {
 		const int events = __atomic_load_n(&shared->events, __ATOMIC_SEQ_CST);
 		if (aspawn_queue_is_orphaned(queue, !last))
 			aspawn_queue_recover(queue, false);
@@ -202,7 +197,7 @@ int aspawn_queue_fd(struct aspawn_queue *queue)
 }
 
 /* Takes over from a thread that serves while it waits for a result. */
-static int begin_to_serve(struct aspawn_queue *queue, struct psys_timespec deadline)
+static int begin_to_serve(struct aspawn_queue *queue, int64_t deadline)
 {
 	const struct psys_timespec moment = { 0, 1000000 };
 	struct shared *shared = queue->shared;
@@ -213,7 +208,7 @@ static int begin_to_serve(struct aspawn_queue *queue, struct psys_timespec deadl
 						      false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
 		if (who == A_THREAD_SERVES)
 			r = -PSYS_EBUSY;
-		else if (deadline_has_passed(deadline))
+		else if (aspawn_deadline_is_past(deadline))
 			r = -PSYS_ETIMEDOUT;
 		aspawn_queue_wake(queue);
 		psys_nanosleep(&moment, NULL);
@@ -226,13 +221,11 @@ static int begin_to_serve(struct aspawn_queue *queue, struct psys_timespec deadl
 
 int aspawn_queue_serve(struct aspawn_queue *queue, int64_t timeout_ms)
 {
-	struct psys_timespec timeout;
-	const struct psys_timespec *limit = deadline_from_ms(&timeout, timeout_ms);
 	int r = aspawn_queue_check(queue);
 
 	if (r < 0 || !(queue->flags & ASPAWN_QUEUE_LOCAL))
 		return r < 0 ? r : -PSYS_EINVAL;
-	const struct psys_timespec deadline = deadline_after(limit);
+	const int64_t deadline = aspawn_deadline_in(timeout_ms);
 	r = begin_to_serve(queue, deadline);
 	return r < 0 ? r : serve(queue, UNTIL_CLOSED, deadline);
 }

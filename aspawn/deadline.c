@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "deadline.h"
+
+enum { SECOND = 1000000000, SECOND_BY_512 = SECOND / 512 };
+#define LONGEST (DEADLINE_NEVER / 2) /* 146 years: no sum of a time and a timeout overflows */
+#define NO_TIME (DEADLINE_NEVER - 1)
+
+/* A filter may forbid clock_gettime(), as libcs read the vDSO instead. Then every time limit has
+ * passed, and a wait without a limit goes on. */
+static PSYS_UNINSTRUMENTED int64_t now(void)
+{
+	struct psys_timespec time;
+
+	return psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time) < 0 ?
+		       NO_TIME :
+		       time.tv_sec * SECOND + time.tv_nsec;
+}
+
+static PSYS_UNINSTRUMENTED int64_t after(int64_t ns)
+{
+	const int64_t begin = ns ? now() : 0; /* 0 has passed, whatever the time is */
+
+	return begin == NO_TIME ? 0 : begin + ns;
+}
+
+PSYS_UNINSTRUMENTED int64_t aspawn_deadline_after(const struct psys_timespec *timeout)
+{
+	if (!timeout)
+		return DEADLINE_NEVER;
+	if (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= SECOND)
+		return -PSYS_EINVAL;
+	return after(timeout->tv_sec < LONGEST / SECOND ?
+			     timeout->tv_sec * SECOND + timeout->tv_nsec :
+			     LONGEST);
+}
+
+PSYS_UNINSTRUMENTED int64_t aspawn_deadline_in(int64_t ms)
+{
+	return ms < 0 ? DEADLINE_NEVER : after(ms < LONGEST / 1000000 ? ms * 1000000 : LONGEST);
+}
+
+PSYS_UNINSTRUMENTED bool aspawn_deadline_is_past(int64_t deadline)
+{
+	return now() >= deadline;
+}
+
+/* Divides in digits of 11 bits: for a 64-bit division, 32-bit compilers call a library function,
+ * which is not linked. */
+PSYS_UNINSTRUMENTED struct psys_timespec aspawn_deadline_left(int64_t deadline)
+{
+	const int64_t left = deadline == DEADLINE_NEVER ? deadline : deadline - now();
+	struct psys_timespec time = { 0, 0 };
+	uint32_t rest = 0;
+
+	if (left <= 0)
+		return time;
+	for (int shift = 44 + 9; shift >= 9; shift -= 11) {
+		rest = rest << 11 | ((uint32_t)(left >> shift) & 2047);
+		time.tv_sec = time.tv_sec << 11 | rest / SECOND_BY_512;
+		rest %= SECOND_BY_512;
+	}
+	time.tv_nsec = (int64_t)(rest << 9 | ((uint32_t)left & 511));
+	return time;
+}
+
+PSYS_UNINSTRUMENTED void aspawn_deadline_sleep_on(int *word, int value, int64_t deadline)
+{
+	static const struct psys_timespec nap = { 0, 50000000 }, moment = { 0, 1000000 };
+	struct psys_timespec time = aspawn_deadline_left(deadline);
+
+	if (time.tv_sec || time.tv_nsec > nap.tv_nsec)
+		time = nap;
+	int r = psys_futex(word, PSYS_FUTEX_WAIT, value, &time, NULL, 0);
+	/* If a filter forbids futex(2), sleep anyway: otherwise the caller would spin. */
+	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
+		psys_nanosleep(&moment, NULL);
+}
+
+PSYS_UNINSTRUMENTED int aspawn_deadline_poll(int fd, int events, int64_t deadline)
+{
+	struct psys_pollfd poll = { fd, (short)events, 0 };
+	int r;
+
+	do {
+		struct psys_timespec left = aspawn_deadline_left(deadline);
+		r = psys_ppoll(&poll, 1, &left, NULL, 0);
+	} while (r == -PSYS_EINTR);
+	return r == 0 ? -PSYS_ETIMEDOUT : r < 0 ? r : poll.revents;
+}
