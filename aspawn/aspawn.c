@@ -19,7 +19,7 @@
  * parent  is suspended until then if a program of the library is to be executed first, which runs
  *         the actions in memory of its own. If that fails, it clones again.
  * helper  of a private child is cloned by the parent, and clones the child in its place: it is the
- *         child's parent until the child's end (private.h).
+ *         child's parent until the child's end (helper.h).
  * kernel  clears the stack's word and wakes its waiters when the child's exec or exit has released
  *         the memory. Only then is the stack free; the pipe's end may come earlier or later.
  * parent  meanwhile waits until the child has unshared the descriptor table, as the caller may

@@ -44,14 +44,14 @@ PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control, const str
 {
 	struct request first;
 
+	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
+	control->watch = request->executes_first ? aspawn_watch_reserve() : NULL;
+	if (!control->watch)
+		return aspawn_clone_child(control, request, stack);
 	psys_memcpy(&first, request, sizeof first);
 	first.copy_memory = first.watch_copy = first.no_new_privs = false;
 	/* The parent, which is suspended, could not take part in these. */
 	first.unshare_files = first.child_makes_pipes = false;
-	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	control->watch = aspawn_watch_reserve();
-	if (!control->watch)
-		return 0;
 	control->executes_first = true;
 	long pid = aspawn_clone_child(control, &first, stack);
 	if (pid > 0)
@@ -68,5 +68,5 @@ PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control, const str
 		psys_close(control->pidfd);
 	aspawn_free_watch(control); /* not shared */
 	control->executes_first = false;
-	return 0;
+	return aspawn_clone_child(control, request, stack);
 }

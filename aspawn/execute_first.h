@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A child that executes a program of the library first, to have memory of its own, or returns. Its
- * parent is suspended until then: the caller, or a helper.
+ * A child that executes a program of the library first, to have memory of its own. Its parent is
+ * suspended until then: the caller, or a helper. If the child returns or ends before that exec, a
+ * second one begins in a copy of the memory.
  */
 #ifndef ASPAWN_EXECUTE_FIRST_H
 #define ASPAWN_EXECUTE_FIRST_H
@@ -9,8 +10,8 @@
 #include "spawn.h"
 #include "stack.h"
 
-/* As aspawn_clone_child(), of a request with executes_first. Returns 0 if the child has executed
- * nothing: it was reaped, or the state names it for the caller to reap. */
+/* As aspawn_clone_child(), which it is without request->executes_first. A first child of the caller's
+ * that has executed nothing is named in the state, for the caller to reap. */
 long aspawn_execute_first(struct control *control, const struct request *request,
 			  const struct Stack_t *stack);
 

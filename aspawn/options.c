@@ -2,7 +2,7 @@
 /* aspawn() with options. */
 #include <syscall/string.h>
 
-#include "private.h"
+#include "helper.h"
 
 enum {
 	ALL_OPTIONS = 2 * ASPAWN_NNP - 1,
@@ -78,5 +78,5 @@ int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t
 
 	return r < 0 ? r :
 		       aspawn_request(&request, pid, pidfd, cached_stack, reserved_stack_sz,
-				      user_data, private ? aspawn_private_spawn : aspawn_spawn);
+				      user_data, private ? aspawn_helper_spawn : aspawn_spawn);
 }

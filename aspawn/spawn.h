@@ -50,7 +50,7 @@ struct request {
 	bool needs_no_new_privs; /* and otherwise by the child, before fn */
 	bool dies_with_caller;   /* with the caller's process; of a private child */
 	/* The caller does not wait until the helper has cloned the child: it has
-	 * aspawn_private_await_clone(). Not with unshare_files and wants_pidfd. */
+	 * aspawn_helper_await_clone(). Not with unshare_files and wants_pidfd. */
 	bool detached;
 	bool is_private; /* a helper is the child's parent */
 	/* Of a detached helper: the child is the caller's. The helper waits in the caller's place until
@@ -77,7 +77,7 @@ struct spawned {
  * with neither a child nor an open descriptor left. */
 typedef int aspawn_spawner(struct spawned *spawned, const struct request *request,
 			   const struct Stack_t *stack);
-aspawn_spawner aspawn_spawn; /* by the caller itself; aspawn_private_spawn: by a helper */
+aspawn_spawner aspawn_spawn; /* by the caller itself; aspawn_helper_spawn: by a helper */
 
 /* The watch that no child has. */
 void aspawn_free_watch(struct control *control);

@@ -5,8 +5,8 @@
 #include <syscall/string.h>
 
 #include "../aspawn/deadline.h"
-#include "../aspawn/private.h"
 #include "../aspawn/exec_watch.h"
+#include "../aspawn/helper.h"
 #include "pool.h"
 #include "prepared.h"
 
@@ -72,9 +72,9 @@ int aspawn_learn_child(struct aspawn_child *child, int64_t deadline)
 
 	if (state->pid >= 0 || state->known == KNOWN || !has_stack(child))
 		return 0;
-	int r = aspawn_private_await_clone(stack, deadline);
+	int r = aspawn_helper_await_clone(stack, deadline);
 	if (r < 0 && has_raised_sigchld(stack))
-		r = aspawn_private_await_clone(stack, aspawn_deadline_in(1000));
+		r = aspawn_helper_await_clone(stack, aspawn_deadline_in(1000));
 	if (r < 0)
 		return r;
 	struct stack_state *made = stack_state(stack);
@@ -116,7 +116,7 @@ int aspawn_own_pidfd(struct aspawn_child *child)
 		return state->helped ? child->own_fd : child->ended_fd;
 	int r = aspawn_pid(child);
 	if (r > 0)
-		r = has_stack(child) ? aspawn_private_open(child_stack(state)) : -PSYS_ESRCH;
+		r = has_stack(child) ? aspawn_helper_open_child(child_stack(state)) : -PSYS_ESRCH;
 	if (r >= 0)
 		child->own_fd = r;
 	return r;

@@ -2,8 +2,8 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
+#include "../aspawn/helper.h"
 #include "../aspawn/many_descriptors.h"
-#include "../aspawn/private.h"
 #include "child.h"
 #include "decide.h"
 #include "environment.h"
@@ -261,7 +261,7 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	request.settle = aspawn_many_settle;
 	const bool is_private = request.is_private;
 	int r = is_private || request.executes_first ?
-			aspawn_private_spawn(&spawned, &request, stack) :
+			aspawn_helper_spawn(&spawned, &request, stack) :
 			aspawn_spawn(&spawned, &request, stack);
 	if (r < 0)
 		return r;

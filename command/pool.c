@@ -14,7 +14,7 @@
 #include <syscall/syscall.h>
 
 #include "../aspawn/deadline.h"
-#include "../aspawn/private.h"
+#include "../aspawn/helper.h"
 #include "../aspawn/stack.h"
 
 enum {
@@ -117,9 +117,9 @@ static int free_stack(struct Stack_t *stack)
 {
 	const int r = aspawn_stack_free(stack);
 
-	if (r != -PSYS_EBUSY || !aspawn_private_end(stack, NULL, NULL))
+	if (r != -PSYS_EBUSY || !aspawn_helper_result(stack, NULL, NULL))
 		return r;
-	aspawn_private_await_end(stack, aspawn_deadline_in(1000));
+	aspawn_helper_await_end(stack, aspawn_deadline_in(1000));
 	return aspawn_stack_free(stack);
 }
 

@@ -5,7 +5,7 @@
 #include <syscall/string.h>
 
 #include "../aspawn/deadline.h"
-#include "../aspawn/private.h"
+#include "../aspawn/helper.h"
 #include "../aspawn/reaped.h"
 
 enum { LONGEST_ORPHANED = 2000 }; /* naps of 5 ms, until another reaps it */
@@ -26,7 +26,7 @@ static void end_helper(struct aspawn_child *child)
 			     (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
 			     NULL) == 0)
 		psys_kill(pid, PSYS_SIGKILL);
-	if (aspawn_private_await_end(stack, aspawn_deadline_in(MOMENT)) == 0)
+	if (aspawn_helper_await_end(stack, aspawn_deadline_in(MOMENT)) == 0)
 		aspawn_stack_reap_helper(stack);
 }
 
@@ -119,7 +119,7 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 /* The child never was: its helper could not clone it, or was killed before. */
 static int wait_for_unborn(struct aspawn_child *child, int *status, struct psys_rusage *usage)
 {
-	if (has_stack(child) && aspawn_private_end(child_stack(child_state(child)), status, usage))
+	if (has_stack(child) && aspawn_helper_result(child_stack(child_state(child)), status, usage))
 		return 1;
 	*status = PSYS_SIGKILL;
 	if (usage)
@@ -142,8 +142,8 @@ static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 	int r = wait_for_ordinary(child, status, options, usage);
 	if (r != -PSYS_ECHILD || !has_stack(child))
 		return r;
-	aspawn_private_await_end(stack, aspawn_deadline_in(MOMENT)); /* it may have the status */
-	return aspawn_private_end(stack, status, usage) ? 1 : r;
+	aspawn_helper_await_end(stack, aspawn_deadline_in(MOMENT)); /* it may have the status */
+	return aspawn_helper_result(stack, status, usage) ? 1 : r;
 }
 
 /*
@@ -175,9 +175,9 @@ static int wait_for_private(struct aspawn_child *child, int *status, int options
 	if (!has_stack(child))
 		return -PSYS_ECHILD;
 	if (!(options & PSYS_WNOHANG))
-		aspawn_private_await_end(stack, DEADLINE_NEVER);
-	const bool helped = aspawn_private_is_helped(stack); /* before the look at what it stores */
-	if (aspawn_private_end(stack, status, usage))
+		aspawn_helper_await_end(stack, DEADLINE_NEVER);
+	const bool helped = aspawn_helper_is_running(stack); /* before the look at what it stores */
+	if (aspawn_helper_result(stack, status, usage))
 		return 1;
 	return helped ? 0 : wait_for_orphan(child, status, options, usage);
 }
@@ -196,7 +196,7 @@ int aspawn_is_unreaped(struct aspawn_child *child)
 	int status, r = -PSYS_ECHILD;
 
 	if (child_state(child)->private) {
-		if (has_stack(child) && aspawn_private_is_reaped(child_stack(child_state(child))))
+		if (has_stack(child) && aspawn_helper_has_reaped(child_stack(child_state(child))))
 			return -PSYS_ESRCH;
 		r = wait_for_private(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
 		if (r > 0) /* its helper has reaped it, or is about to */
@@ -227,7 +227,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 	int fd = child->ended_fd, r = 0;
 
 	/* If it is known to have ended, the helper's end is not for the limit. */
-	if (private && aspawn_private_end(stack, NULL, NULL))
+	if (private && aspawn_helper_result(stack, NULL, NULL))
 		deadline = aspawn_deadline_in(MOMENT);
 	if (state->helped && !state->private) {
 		r = aspawn_learn_child(child, deadline);
@@ -236,8 +236,8 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 	if (fd >= 0)
 		r = aspawn_deadline_poll(fd, PSYS_POLLIN, deadline);
 	else if (private)
-		r = aspawn_private_await_end(stack, deadline);
-	if (r < 0 || (private ? aspawn_private_end(stack, NULL, NULL) : fd >= 0))
+		r = aspawn_helper_await_end(stack, deadline);
+	if (r < 0 || (private ? aspawn_helper_result(stack, NULL, NULL) : fd >= 0))
 		return r < 0 ? r : 0;
 	if (private && aspawn_own_pidfd(child) >= 0) /* somebody has killed the helper */
 		r = aspawn_deadline_poll(child->own_fd, PSYS_POLLIN, deadline);
@@ -260,7 +260,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 static void leave_helper(const struct Stack_t *stack)
 {
 	__atomic_store_n(&stack_state(stack)->ended, ENDED, __ATOMIC_RELEASE);
-	if (!aspawn_private_is_helped(stack))
+	if (!aspawn_helper_is_running(stack))
 		aspawn_stack_reap_helper(stack);
 }
 

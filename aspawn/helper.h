@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Helpers. A private child's is its parent, so that only the library sees the child's end. That of
- * a child of the caller's is suspended in the caller's place until the child's exec.
+ * Helpers: helper_main.c runs in them, helper.c in their parent. The helper of a private child is
+ * its parent, so that only the library sees the child's end. That of a child of the caller's is
+ * suspended in the caller's place until the child's exec.
  *
  * parent  clones the helper: the memory is shared, its exit signal is 0, and it runs on a small
  *         stack beside the state. All signals are blocked in it for good. If it is detached, it
@@ -21,8 +22,8 @@
  * kernel  clears the state's word for the helper. Then the stack is free, and the helper a
  *         zombie that only a wait for __WALL or __WCLONE finds; or nothing (CLONE_AUTOREAP).
  */
-#ifndef ASPAWN_PRIVATE_H
-#define ASPAWN_PRIVATE_H
+#ifndef ASPAWN_HELPER_H
+#define ASPAWN_HELPER_H
 
 #include "spawn.h"
 #include "stack.h"
@@ -33,7 +34,22 @@
  * fails with -EOPNOTSUPP; with -EAGAIN if somebody killed the helper. request->detached: the state
  * says what becomes of the child.
  */
-aspawn_spawner aspawn_private_spawn;
+aspawn_spawner aspawn_helper_spawn;
+
+/* The helper's input and output, above its frames. */
+struct helper {
+	struct Stack_t stack;
+	struct request request; /* a copy: the caller's thread may be cancelled */
+	int host;               /* pid of the caller */
+	int pidfd;              /* of the child, in the helper's own table; -1: none */
+	long result;            /* out: the child's pid or an error; 0: the helper was killed */
+};
+
+/* The helper's entry point: helper_main.c. */
+int aspawn_helper_main(void *helper);
+
+/* The low bits of a pidfd's inode; 0: not known. */
+unsigned aspawn_inode_of(int pidfd);
 
 /* Returns the status of wait4(2) for a result of waitid(2). */
 PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)
@@ -46,25 +62,25 @@ PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)
 }
 
 /* True while the helper of the stack's child runs, and so uses the stack. */
-bool aspawn_private_is_helped(const struct Stack_t *stack);
+bool aspawn_helper_is_running(const struct Stack_t *stack);
 
 /* Sleeps until a detached helper has cloned the child, or has ended: 0 or -ETIMEDOUT. Then the
  * state's pid is the child's, or 0 if there is none. */
-int aspawn_private_await_clone(const struct Stack_t *stack, int64_t deadline);
+int aspawn_helper_await_clone(const struct Stack_t *stack, int64_t deadline);
 
 /* Opens a pidfd of the child, whose number is known. -ESRCH if the child is reaped; another process
  * that has the number now is not taken for it. */
-int aspawn_private_open(const struct Stack_t *stack);
+int aspawn_helper_open_child(const struct Stack_t *stack);
 
 /* True if the helper has reaped the child, or is about to: the number may be another's. */
-bool aspawn_private_is_reaped(const struct Stack_t *stack);
+bool aspawn_helper_has_reaped(const struct Stack_t *stack);
 
 /* Sleeps until the helper has ended: 0 or -ETIMEDOUT. */
-int aspawn_private_await_end(const struct Stack_t *stack, int64_t deadline);
+int aspawn_helper_await_end(const struct Stack_t *stack, int64_t deadline);
 
 /* Returns true, with status and usage (which may be NULL), if the helper has stored them. A helper
  * that has ended without storing them was killed, or its wait was refused, or the child is the
  * caller's. */
-bool aspawn_private_end(const struct Stack_t *stack, int *status, struct psys_rusage *usage);
+bool aspawn_helper_result(const struct Stack_t *stack, int *status, struct psys_rusage *usage);
 
 #endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* The parent of a helper: makes it, asks it, waits for it. */
+#include "helper.h"
+
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+#include "clone.h"
+#include "deadline.h"
+#include "exec_watch.h"
+#include "execute_first.h"
+#include "own_descriptors.h"
+
+/* --- making a helper, and its child --------------------------------------------- */
+
+/* False if children are to begin in another pid namespace: by unshare(2), or setns(2). */
+static bool children_stay(void)
+{
+	char own[64], childrens[64];
+	const long length = psys_readlinkat(PSYS_AT_FDCWD, "/proc/self/ns/pid", own, sizeof own);
+
+	return length > 0 &&
+	       psys_readlinkat(PSYS_AT_FDCWD, "/proc/thread-self/ns/pid_for_children", childrens,
+			       sizeof childrens) == length &&
+	       !psys_memcmp(own, childrens, (size_t)length);
+}
+
+/* From the best down. The exit signal of each is 0. */
+static const struct {
+	uint64_t flags;
+	bool clone3;
+} methods[] = {
+	{ PSYS_CLONE_AUTOREAP, true }, /* Linux 7.1 */
+	{ 0, true },
+	{ 0, false },
+};
+
+static struct helper *helper_of(const struct Stack_t *stack)
+{
+	return (struct helper *)(void *)((char *)stack->addr + STACK_UNIT) - 1;
+}
+
+static long clone_helper(struct control *control, const struct request *request,
+			 const struct Stack_t *stack)
+{
+	struct stack_state *state = stack_state(stack);
+	struct clone_call call = {
+		.pidfd = &control->helper_pidfd,
+		.tid = &state->helper_pid,
+		.cleared_tid = &state->helper,
+		.lowest = (char *)(state + 1) + STACK_ALIGN - (uintptr_t)(state + 1) % STACK_ALIGN,
+		.top = (char *)helper_of(stack) - (uintptr_t)helper_of(stack) % STACK_ALIGN,
+		.fn = aspawn_helper_main,
+		.arg = helper_of(stack),
+		.cgroup_fd = -1,
+	};
+	long r = -PSYS_ENOSYS;
+
+	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+		/* A process that is reaped so may not clone for its parent (Linux 7.1). */
+		if (methods[i].flags && (state->no_autoreap || request->for_caller))
+			continue;
+		call.flags = methods[i].flags | PSYS_CLONE_VM | PSYS_CLONE_PARENT_SETTID |
+			     PSYS_CLONE_CHILD_CLEARTID |
+			     (request->detached ? 0 : PSYS_CLONE_FILES) |
+			     (request->polls_helper && methods[i].clone3 ? PSYS_CLONE_PIDFD : 0);
+		state->privacy =
+			methods[i].flags ? ASPAWN_PRIVATE_AUTOREAPED : ASPAWN_PRIVATE_HELPED;
+		r = aspawn_clone_call(&call, methods[i].clone3);
+		if (r > 0 && request->polls_helper && control->helper_pidfd < 0) {
+			const int fd = psys_pidfd_open((int)r, 0);
+			control->helper_pidfd = fd < 0 ? -1 : fd;
+		}
+		if (r > 0 || !aspawn_clone_is_refused(r))
+			return r;
+		if (methods[i].flags)
+			state->no_autoreap = true;
+	}
+	return -PSYS_EOPNOTSUPP;
+}
+
+/* Somebody killed the helper before it stored a result: kill the child, if there is one. */
+static long lost_helper(const struct control *control)
+{
+	if (control->pidfd >= 0) {
+		psys_pidfd_send_signal(control->pidfd, PSYS_SIGKILL, NULL, 0);
+		psys_close(control->pidfd);
+	}
+	return -PSYS_EAGAIN;
+}
+
+/* As aspawn_clone_child(). request->detached: returns the helper's pid. */
+static long clone_by_helper(struct control *control, const struct request *request,
+			    const struct Stack_t *stack)
+{
+	struct stack_state *state = stack_state(stack);
+	struct helper *helper = helper_of(stack);
+
+	helper->stack = *stack;
+	psys_memcpy(&helper->request, request, sizeof *request);
+	helper->host = psys_getpid();
+	if (helper->host <= 0 || (request->for_caller && !children_stay()))
+		return -PSYS_EOPNOTSUPP;
+	helper->request.kernel_stores_pid = true;
+	helper->result = 0;
+	control->pidfd = -1;
+	state->ended = NOT_ENDED;
+	state->clone_error = 0;
+	state->inode = 0;
+	state->abandoned = 0;
+	state->is_callers = request->for_caller;
+	state->pid = 0;
+	state->mode = ASPAWN_MODE_NONE;
+	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
+	long r = clone_helper(control, request, stack);
+	if (r < 0) {
+		control->helper_pidfd = -1; /* a late failure leaves the number of a closed one */
+		state->helper_pid = 0;
+		state->privacy = ASPAWN_NOT_PRIVATE;
+		__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
+		return r;
+	}
+	if (request->detached)
+		return r;
+	aspawn_stack_await(stack, &state->helper, CLONING, CLONE_AWAITED, &request->mask);
+	if (helper->result > 0)
+		return helper->result;
+	aspawn_helper_await_end(stack, DEADLINE_NEVER);
+	aspawn_stack_reap_helper(stack);
+	if (!state->pid) /* it may have been killed in its clone */
+		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+	state->privacy = ASPAWN_NOT_PRIVATE;
+	return helper->result < 0 ? helper->result : lost_helper(control);
+}
+
+/* The pipes are the caller's: it makes them before the helper copies the descriptors. */
+static int spawn_detached(struct spawned *spawned, const struct request *request,
+			  const struct Stack_t *stack)
+{
+	struct control *control = stack_control(stack);
+	struct request helped;
+
+	psys_memcpy(&helped, request, sizeof helped);
+	/* The end of a copy is seen by its watch, where that works. */
+	control->reports =
+		request->pipe == PIPE || (request->pipe == PIPE_IF_COPIED && request->copy_memory &&
+					  !aspawn_watch_may_work());
+	helped.pipe = control->reports ? PIPE : NO_PIPE;
+	helped.wants_pidfd = true; /* the helper polls it */
+	long r = aspawn_descriptors_make_pipes(control);
+	if (r == 0)
+		r = clone_by_helper(control, &helped, stack);
+	if (r == -PSYS_EOPNOTSUPP && request->for_caller)
+		return (int)r;
+	aspawn_descriptors_close(control, r < 0);
+	*spawned = (struct spawned){ 0, -1, control->helper_pidfd, control->report.taken };
+	return r < 0 ? (int)r : 0;
+}
+
+int aspawn_helper_spawn(struct spawned *spawned, const struct request *request,
+			const struct Stack_t *stack)
+{
+	struct control *control = stack_control(stack);
+	struct request alone;
+	int r = -PSYS_EOPNOTSUPP;
+
+	aspawn_fill(stack, request);
+	if (request->detached)
+		r = spawn_detached(spawned, request, stack);
+	if (request->detached && (r != -PSYS_EOPNOTSUPP || request->is_private))
+		return r;
+	if (request->is_private)
+		return aspawn_spawned(spawned, request, stack,
+				      clone_by_helper(control, request, stack));
+	/* The caller waits itself. If a helper was tried, it has the pipes. */
+	psys_memcpy(&alone, request, sizeof alone);
+	alone.detached = alone.for_caller = false;
+	return aspawn_spawned(spawned, &alone, stack, aspawn_execute_first(control, &alone, stack));
+}
+
+/* --- asking and waiting --------------------------------------------------------- */
+
+bool aspawn_helper_is_running(const struct Stack_t *stack)
+{
+	const struct stack_state *state = stack_state(stack);
+
+	return __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER &&
+	       !aspawn_child_is_gone(__atomic_load_n(&state->helper_pid, __ATOMIC_ACQUIRE));
+}
+
+int aspawn_helper_await_clone(const struct Stack_t *stack, int64_t deadline)
+{
+	struct stack_state *state = stack_state(stack);
+	int *word = &state->helper;
+
+	for (;;) {
+		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+		if (seen == NO_HELPER || seen == HELPING || aspawn_child_is_gone(state->helper_pid))
+			return 0;
+		if (aspawn_deadline_is_past(deadline))
+			return -PSYS_ETIMEDOUT;
+		if (seen == CLONE_AWAITED ||
+		    __atomic_compare_exchange_n(word, &seen, CLONE_AWAITED, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE))
+			aspawn_deadline_sleep_on(word, CLONE_AWAITED, deadline);
+	}
+}
+
+bool aspawn_helper_has_reaped(const struct Stack_t *stack)
+{
+	return __atomic_load_n(&stack_state(stack)->ended, __ATOMIC_SEQ_CST) != NOT_ENDED;
+}
+
+/* Any wait of the caller's process reaps a child of it, unnoticed. */
+static bool is_reaped_by_caller(const struct stack_state *state)
+{
+	struct psys_siginfo info;
+
+	return state->is_callers &&
+	       psys_waitid(PSYS_P_PID, state->pid, &info,
+			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL),
+			   NULL) == -PSYS_ECHILD;
+}
+
+int aspawn_helper_open_child(const struct Stack_t *stack)
+{
+	const struct stack_state *state = stack_state(stack);
+	const int fd = psys_pidfd_open(state->pid, 0);
+	const unsigned inode = __atomic_load_n(&state->inode, __ATOMIC_ACQUIRE);
+	const unsigned found = inode ? aspawn_inode_of(fd) : 0;
+
+	if (fd >= 0 && (aspawn_helper_has_reaped(stack) || is_reaped_by_caller(state) ||
+			(found && found != inode))) {
+		psys_close(fd);
+		return -PSYS_ESRCH;
+	}
+	return fd;
+}
+
+int aspawn_helper_await_end(const struct Stack_t *stack, int64_t deadline)
+{
+	int *word = &stack_state(stack)->helper;
+
+	while (aspawn_helper_is_running(stack)) {
+		if (aspawn_deadline_is_past(deadline))
+			return -PSYS_ETIMEDOUT;
+		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+		if (seen != NO_HELPER)
+			aspawn_deadline_sleep_on(word, seen, deadline);
+	}
+	return 0;
+}
+
+bool aspawn_helper_result(const struct Stack_t *stack, int *status, struct psys_rusage *usage)
+{
+	const struct stack_state *state = stack_state(stack);
+	const bool ended = __atomic_load_n(&state->ended, __ATOMIC_ACQUIRE) == ENDED;
+
+	if (ended && status)
+		*status = state->status;
+	if (ended && usage)
+		psys_memcpy(usage, &state->usage, sizeof *usage);
+	return ended;
+}
+
+int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_rusage *usage,
+			const struct psys_timespec *timeout)
+{
+	const int64_t deadline = aspawn_deadline_after(timeout);
+
+	if (deadline < 0)
+		return (int)deadline;
+	if (!aspawn_privacy(stack))
+		return -PSYS_ECHILD;
+	int r = aspawn_helper_await_end(stack, deadline);
+	if (r < 0)
+		return r;
+	aspawn_stack_reap_helper(stack);
+	return aspawn_helper_result(stack, status, usage) ? 0 : -PSYS_ECHILD;
+}
+
+int aspawn_privacy(const struct Stack_t *stack)
+{
+	return aspawn_stack_is_mapped(stack) && !stack_state(stack)->is_callers ?
+		       stack_state(stack)->privacy :
+		       ASPAWN_NOT_PRIVATE;
+}

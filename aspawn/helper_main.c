@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* What runs in the helper: helper.h says in which order, and why. */
+#include "helper.h"
+
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+#include "close_by_proc.h"
+#include "deadline.h"
+#include "execute_first.h"
+#include "own_descriptors.h"
+#include "reaped.h"
+
+/* Returns true if the helper has a descriptor table of its own, with nothing in it but *kept, which
+ * gets the number 0; negative: nothing. */
+static PSYS_UNINSTRUMENTED bool release_files(bool is_shared, int *kept)
+{
+	const int first = *kept >= 0;
+
+	if (*kept > 0 && psys_dup3(*kept, 0, PSYS_O_CLOEXEC) < 0)
+		return false;
+	if (psys_close_range((unsigned)first, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0) {
+		if (is_shared && psys_unshare(PSYS_CLONE_FILES) < 0)
+			return false;
+		aspawn_close_via_proc(first, INT32_MAX, false);
+	}
+	*kept = first - 1;
+	return true;
+}
+
+PSYS_UNINSTRUMENTED unsigned aspawn_inode_of(int pidfd)
+{
+	struct psys_statx status;
+
+	status.stx_ino = 0;
+	if (pidfd >= 0)
+		psys_statx(pidfd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &status);
+	return (unsigned)status.stx_ino;
+}
+
+/* Waits for the first end: false if the parent's process has ended before the child. Without
+ * pidfds returns true at once; a child that shall die with its host then dies with the helper, and
+ * the helper with the thread that has made it. */
+static PSYS_UNINSTRUMENTED bool watch_both(struct stack_state *state, int child,
+					   struct helper *helper)
+{
+	/* The clone's, if it is not in the host's table. */
+	int pidfd = helper->request.detached ? stack_control(&helper->stack)->pidfd : -1;
+	/* In the host's table they would be descriptors of the host. */
+	const bool own_files = release_files(!helper->request.detached, &pidfd);
+	if (pidfd < 0 && own_files && !helper->request.for_caller)
+		pidfd = psys_pidfd_open(child, 0);
+	struct psys_timespec second;
+	struct psys_pollfd polled[2] = { { pidfd, PSYS_POLLIN, 0 },
+					 { own_files ? psys_pidfd_open(helper->host, 0) : -1,
+					   PSYS_POLLIN, 0 } };
+	const bool have_pidfds = polled[0].fd >= 0 && polled[1].fd >= 0;
+
+	helper->pidfd = pidfd;
+	__atomic_store_n(&state->inode, aspawn_inode_of(pidfd), __ATOMIC_RELEASE);
+	if (helper->request.dies_with_caller && !have_pidfds)
+		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
+	int r = current_parent();
+	if (r >= 0 && r != helper->host) /* the number may be another process's by now */
+		return false;
+	if (!have_pidfds && (pidfd < 0 || !helper->request.for_caller))
+		return true;
+	do { /* without the host's it looks now and then who its parent is */
+		second = (struct psys_timespec){ 1, 0 }; /* ppoll(2) stores what is left */
+		r = psys_ppoll(polled, 2, have_pidfds ? NULL : &second, NULL, 0);
+	} while (r == -PSYS_EINTR || (r == 0 && current_parent() == helper->host));
+	return r < 0 || polled[0].revents;
+}
+
+static PSYS_UNINSTRUMENTED int wait_by_id(int child, int options, struct psys_siginfo *info,
+					  struct psys_rusage *usage)
+{
+	int r;
+
+	do
+		r = psys_waitid(PSYS_P_PID, child, info, options | (int)PSYS___WALL, usage);
+	while (r == -PSYS_EINTR);
+	return r;
+}
+
+/* Says that it reaps the child before it does: afterwards the number may be another's. */
+static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int child)
+{
+	struct psys_siginfo info;
+
+	if (wait_by_id(child, PSYS_WEXITED | PSYS_WNOWAIT, &info, NULL) < 0)
+		return;
+	__atomic_store_n(&state->ended, REAPED_NEXT, __ATOMIC_SEQ_CST);
+	if (wait_by_id(child, PSYS_WEXITED, &info, &state->usage) < 0)
+		return;
+	state->status = aspawn_wait_status(&info);
+	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
+}
+
+/* The caller waits for its child. If it ignores SIGCHLD nobody does, and what the kernel keeps for a
+ * pidfd is the helper's to store: the caller may not have one yet. */
+static PSYS_UNINSTRUMENTED void keep_status(struct stack_state *state, int pidfd)
+{
+	struct psys_sigaction sigchld[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
+
+	if (psys_rt_sigaction(PSYS_SIGCHLD, NULL, sigchld, PSYS_SIGSET_SIZE) >= 0 &&
+	    (sigchld->handler == PSYS_SIG_IGN || sigchld->flags & PSYS_SA_NOCLDWAIT))
+		aspawn_await_reaped(pidfd, aspawn_deadline_in(1000));
+	if (pidfd < 0 || aspawn_reaped_status(pidfd, &state->status) < 0)
+		return;
+	psys_memset(&state->usage, 0, sizeof state->usage);
+	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
+}
+
+/* There is no child, as if it had exited with 127. */
+static PSYS_UNINSTRUMENTED int fail(struct helper *helper, int error)
+{
+	struct stack_state *state = stack_state(&helper->stack);
+
+	psys_memset(&state->usage, 0, sizeof state->usage);
+	state->status = 127 << 8;
+	state->clone_error = error;
+	helper->result = error;
+	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Of a private child. */
+static PSYS_UNINSTRUMENTED void become_parent(struct control *control, int self, bool dies)
+{
+	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
+	struct psys_sigaction old[2]; /* as in keep_status() */
+
+	if (psys_rt_sigaction(PSYS_SIGCHLD, &usual, old, PSYS_SIGSET_SIZE) >= 0)
+		control->ignores_sigchld = old->handler == PSYS_SIG_IGN;
+	control->parent = self;
+	control->dies_with_helper = dies;
+}
+
+PSYS_UNINSTRUMENTED int aspawn_helper_main(void *arg)
+{
+	struct helper *helper = arg;
+	struct stack_state *state = stack_state(&helper->stack);
+	struct control *control = stack_control(&helper->stack);
+	/* If children go to another pid namespace the helper is its init, whose end kills all. Its
+	 * parent, which is not in that, has no number there. */
+	if (current_parent() <= 0)
+		return fail(helper, -PSYS_EOPNOTSUPP);
+	if (!helper->request.for_caller)
+		become_parent(control, state->helper_pid, helper->request.dies_with_caller);
+	const long child = aspawn_execute_first(control, &helper->request, &helper->stack);
+	if (child < 0)
+		return fail(helper, (int)child);
+
+	helper->result = child;
+	if (__atomic_exchange_n(&state->helper, HELPING, __ATOMIC_ACQ_REL) == CLONE_AWAITED)
+		psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	psys_chdir("/");
+	const bool has_ended = watch_both(state, (int)child, helper);
+	if (has_ended && helper->request.for_caller)
+		keep_status(state, helper->pidfd);
+	else if (has_ended)
+		wait_for_child(state, (int)child);
+	else if (helper->request.dies_with_caller)
+		psys_kill((int)child, PSYS_SIGKILL);
+	return 0;
+}
