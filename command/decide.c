@@ -188,16 +188,6 @@ static bool works_in_image(const struct aspawn_action *action)
 	return action->kind != ASPAWN_ACTION_CALL && action->kind != ASPAWN_ACTION_JOIN_CGROUP;
 }
 
-/* O_NOATIME, and a file to create, may need capabilities. */
-static bool is_plain(const struct aspawn_action *action)
-{
-	enum { PLAIN_FLAGS = PSYS_O_WRONLY | PSYS_O_RDWR | PSYS_O_CLOEXEC };
-
-	return aspawn_action_infos[action->kind].plain ||
-	       (action->kind == ASPAWN_ACTION_OPENAT && !(action->u.openat.flags & ~PLAIN_FLAGS) &&
-		!psys_strcmp(action->u.openat.path, "/dev/null"));
-}
-
 /* True if the program may be found through a descriptor, or be the caller's own. */
 static bool executes_process(const struct prepared *prepared)
 {
@@ -219,14 +209,6 @@ static bool fits_image(const struct prepared *prepared)
 		if (!works_in_image(&prepared->actions[i]))
 			return false;
 	return !executes_process(prepared);
-}
-
-static bool are_plain(const struct prepared *prepared)
-{
-	for (size_t i = 0; i < prepared->count; i++)
-		if (!is_plain(&prepared->actions[i]))
-			return false;
-	return true;
 }
 
 /* True if the action may have another outcome if no_new_privs is set before it. */
@@ -371,8 +353,7 @@ void aspawn_decide(struct request *request, struct prepared *prepared,
 	/* The caller's memory; that of the image; or a copy. */
 	request->suspend = flags & ASPAWN_COMMAND_VFORK;
 	request->copy_memory = needs.copy_memory || flags & ASPAWN_COMMAND_FORK;
-	request->executes_first = needs.image && aspawn_has_image() &&
-				  aspawn_image_check(prepared, are_plain(prepared));
+	request->executes_first = needs.image && aspawn_has_image();
 	request->fn = request->executes_first ? aspawn_perform_in_image : aspawn_perform;
 
 	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the

@@ -118,7 +118,8 @@ static PSYS_UNINSTRUMENTED void execute_image(int fd, struct control *control,
 
 static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *prepared)
 {
-	if (!keep_descriptors(prepared, control->report.childs_end) || !aspawn_watch_is_supported())
+	if (!aspawn_image_check(prepared) || !aspawn_watch_is_supported() ||
+	    !keep_descriptors(prepared, control->report.childs_end))
 		return;
 	prepared->image.build = ASPAWN_IMAGE_BUILD;
 	const int fd = make_file();

@@ -5,11 +5,12 @@
  * memory is one too, but costs what fork(2) costs.
  *
  * parent  sees by the actions that the command needs memory of its own, and that nothing in the
- *         command needs the parent's memory (decide.c). Compares what execve(2) changes with what
- *         it has (image_check.c): only if an exec would change no credential, limit or flag that an
- *         action can see, it has a helper start a child that shares the memory.
+ *         command needs the parent's memory (decide.c). It has a helper start a child that shares
+ *         the memory.
  * helper  is suspended until the child has executed the image or has ended. The child is the
  *         caller's (CLONE_PARENT) unless it is private.
+ * child   compares what execve(2) changes with what it has (image_check.c). It goes on only if an
+ *         exec would change no credential, limit or flag that an action can see.
  * child   makes a file without a name, of the image, a page that the image and the parent share, by
  *         which the parent sees the last exec or why there was none, and the prepared command. Lets
  *         the descriptors that actions use survive one exec, and executes the image.
@@ -17,7 +18,7 @@
  *         difference of the addresses, sets FD_CLOEXEC again, and then is what a child in a copy of
  *         the memory would be: it performs the actions, reports in the shared page, and executes the
  *         program.
- * helper  if the child could not execute the image: starts a child in a copy of the memory. The
+ * helper  if the child has not executed the image: starts a child in a copy of the memory. The
  *         first one is reaped, which nobody else can see, by who is its parent.
  *
  * A library that is built with ASPAWN_IMAGE_FILE, the path of an installed image, executes that one.
@@ -53,9 +54,9 @@ enum {
 /* True if this build of the library has one. */
 bool aspawn_has_image(void);
 
-/* True if an exec would change nothing that the actions can see, all of which may be plain. Stores
- * what the image restores. */
-bool aspawn_image_check(struct prepared *prepared, bool plain);
+/* In the child: true if an exec would change nothing that the actions can see. Stores what the image
+ * restores. */
+bool aspawn_image_check(struct prepared *prepared);
 
 /* As aspawn_perform(), but executes the image if control->executes_first, or returns. */
 int aspawn_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What an exec changes: the caller looks, before a child executes the image. */
+/* What an exec changes: the child looks before it executes the image. */
 #include "image.h"
+
+#include <syscall/string.h>
 
 enum {
 	/* The image has the stack that the kernel gives it, 128 KiB at once, not the one of a copy.
@@ -17,8 +19,26 @@ enum {
 	(1ULL << 1 | 1ULL << 2 | 1ULL << 6 | 1ULL << 7 | 1ULL << 19 | 1ULL << 21 | 1ULL << 23 | \
 	 1ULL << 24 | 1ULL << 32)
 
+/* O_NOATIME, and a file to create, may need capabilities. */
+static PSYS_UNINSTRUMENTED bool is_plain(const struct aspawn_action *action)
+{
+	enum { PLAIN_FLAGS = PSYS_O_WRONLY | PSYS_O_RDWR | PSYS_O_CLOEXEC };
+
+	return aspawn_action_infos[action->kind].plain ||
+	       (action->kind == ASPAWN_ACTION_OPENAT && !(action->u.openat.flags & ~PLAIN_FLAGS) &&
+		!psys_strcmp(action->u.openat.path, "/dev/null"));
+}
+
+static PSYS_UNINSTRUMENTED bool are_plain(const struct prepared *prepared)
+{
+	for (size_t i = 0; i < prepared->count; i++)
+		if (!is_plain(&prepared->actions[i]))
+			return false;
+	return true;
+}
+
 /* Before Linux 5.16 the core dump of a child that a filter kills also kills the parent. */
-static bool survives_filters(void)
+static PSYS_UNINSTRUMENTED bool survives_filters(void)
 {
 	struct psys_utsname name;
 	int version[2] = { 0, 0 };
@@ -33,7 +53,7 @@ static bool survives_filters(void)
 }
 
 /* Inlined, it makes gcc fail on m68k. */
-static __attribute__((noinline)) bool has_limit(int resource, uint64_t least)
+static PSYS_UNINSTRUMENTED __attribute__((noinline)) bool has_limit(int resource, uint64_t least)
 {
 	struct psys_rlimit64 limit;
 
@@ -42,7 +62,7 @@ static __attribute__((noinline)) bool has_limit(int resource, uint64_t least)
 
 /* The saved IDs, and those for files, become the effective ones. If the real ones are others, the
  * exec is that of a set-user-ID program. */
-static bool keeps_ids(unsigned *user)
+static PSYS_UNINSTRUMENTED bool keeps_ids(unsigned *user)
 {
 	unsigned real, effective, saved;
 
@@ -58,14 +78,14 @@ static bool keeps_ids(unsigned *user)
 
 /* Securebits change what an exec does, and one of them is cleared; the image is dumpable; and a
  * personality may give it other addresses. */
-static bool keeps_flags(int personality)
+static PSYS_UNINSTRUMENTED bool keeps_flags(int personality)
 {
 	return psys_prctl(PSYS_PR_GET_SECUREBITS, 0, 0, 0, 0) == 0 &&
 	       psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0) == 1 && personality >= 0 &&
 	       !(personality & ~HARMLESS);
 }
 
-static bool holds(const struct psys_cap_user_data *held, unsigned capability)
+static PSYS_UNINSTRUMENTED bool holds(const struct psys_cap_user_data *held, unsigned capability)
 {
 	return held[capability / 32].permitted & UINT32_C(1) << capability % 32;
 }
@@ -74,10 +94,11 @@ static bool holds(const struct psys_cap_user_data *held, unsigned capability)
  * bounding set or inheritable, others keep what is ambient. The image drops what root gains. The
  * exec of the program computes root's anew, so a loss matters only to actions. Others may get one
  * by a file, which with no_new_privs must be one they have. */
-static bool keeps_capabilities(struct prepared *prepared, unsigned user, bool plain)
+static PSYS_UNINSTRUMENTED bool keeps_capabilities(struct prepared *prepared, unsigned user)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
 	const struct psys_cap_user_data *held = prepared->image.capabilities;
+	const bool plain = are_plain(prepared);
 
 	if (psys_capget(&header, prepared->image.capabilities) < 0)
 		return false;
@@ -92,7 +113,7 @@ static bool keeps_capabilities(struct prepared *prepared, unsigned user, bool pl
 	return true;
 }
 
-bool aspawn_image_check(struct prepared *prepared, bool plain)
+PSYS_UNINSTRUMENTED bool aspawn_image_check(struct prepared *prepared)
 {
 	unsigned user;
 
@@ -102,6 +123,6 @@ bool aspawn_image_check(struct prepared *prepared, bool plain)
 	       has_limit(PSYS_RLIMIT_STACK, STACK_LEAST + prepared->image.size) &&
 	       has_limit(PSYS_RLIMIT_FSIZE, IMAGE_COMMAND + prepared->image.size) &&
 	       keeps_ids(&user) && keeps_flags(prepared->image.personality) &&
-	       keeps_capabilities(prepared, user, plain) &&
+	       keeps_capabilities(prepared, user) &&
 	       psys_prctl(PSYS_PR_GET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0) >= 0;
 }
