@@ -325,15 +325,41 @@ static bool are_few(void)
 }
 
 /* A wrong answer costs time and nothing else. A pool keeps the answer for some starts. */
-static bool descriptors_are_few(struct aspawn_pool *pool)
+static bool descriptors_are_few(struct findings *known)
 {
-	int none = 0, *few = pool ? aspawn_pool_few(pool) : &none;
-	int starts = __atomic_load_n(few, __ATOMIC_RELAXED);
+	int starts = __atomic_load_n(&known->few, __ATOMIC_RELAXED);
 
 	if (!starts)
 		starts = are_few() ? STARTS_BETWEEN_LOOKS : -STARTS_BETWEEN_LOOKS;
-	__atomic_store_n(few, starts > 0 ? starts - 1 : starts + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&known->few, starts > 0 ? starts - 1 : starts + 1, __ATOMIC_RELAXED);
 	return starts > 0;
+}
+
+/* --- where children begin --------------------------------------------------------- */
+
+/* The number that namespaces(7) describes; 0: not known. */
+static unsigned namespace_of(const char *link)
+{
+	char text[32];
+	const long length = psys_readlinkat(PSYS_AT_FDCWD, link, text, sizeof text);
+	unsigned number = 0;
+
+	for (long i = 0; i < length; i++)
+		if (text[i] >= '0' && text[i] <= '9')
+			number = number * 10 + (unsigned)(text[i] - '0');
+	return number;
+}
+
+/* False if children are to begin in another pid namespace, by unshare(2) or setns(2). That is never one
+ * which the caller has left: a forked process may have a pool of its parent's namespace. */
+static bool children_stay(struct findings *known)
+{
+	const unsigned childrens = namespace_of("/proc/thread-self/ns/pid_for_children");
+
+	if (childrens != __atomic_load_n(&known->pid_namespace, __ATOMIC_RELAXED))
+		__atomic_store_n(&known->pid_namespace, namespace_of("/proc/self/ns/pid"),
+				 __ATOMIC_RELAXED);
+	return childrens && childrens == __atomic_load_n(&known->pid_namespace, __ATOMIC_RELAXED);
 }
 
 /* --- how the child begins --------------------------------------------------------- */
@@ -349,6 +375,8 @@ void aspawn_decide(struct request *request, struct prepared *prepared,
 	const uint64_t flags = prepared->flags;
 	const bool has_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD);
 	const struct requirements needs = requirements_of(prepared);
+	struct findings nothing = { 0, 0 };
+	struct findings *known = state->pool ? aspawn_pool_findings(state->pool) : &nothing;
 
 	/* The caller's memory; that of the image; or a copy. */
 	request->suspend = flags & ASPAWN_COMMAND_VFORK;
@@ -357,16 +385,18 @@ void aspawn_decide(struct request *request, struct prepared *prepared,
 	request->fn = request->executes_first ? aspawn_perform_in_image : aspawn_perform;
 
 	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the
-	 * caller's alone, which may use or free a stack of its own again before the helper is done. */
+	 * caller's alone, which may use or free a stack of its own again before the helper is done. In
+	 * a new pid namespace the first child is the init. */
 	request->is_private = flags & PRIVATE_FLAGS;
-	request->for_caller = request->executes_first && !request->is_private && !state->callers;
+	request->for_caller = request->executes_first && !request->is_private && !state->callers &&
+			      children_stay(known);
 	request->dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
 
 	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
 	 * A copy of few costs less than to wait for another process's turn, and a helper that waits
 	 * for the image has copies of all. */
 	request->unshare_files = needs.unshare_files && !request->executes_first &&
-				 (needs.only_below || !descriptors_are_few(state->pool));
+				 (needs.only_below || !descriptors_are_few(known));
 	request->await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED);
 	request->keep_below = needs.keep_below;
 	if (!request->unshare_files)

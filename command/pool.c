@@ -24,8 +24,8 @@ enum {
 
 struct pool {
 	struct control *list;
-	int kept, taken;      /* numbers of stacks; approximate while other threads use the pool */
-	int few;              /* descriptors, for so many starts; negative: many */
+	int kept, taken; /* numbers of stacks; approximate while other threads use the pool */
+	struct findings findings;
 } __attribute__((may_alias)); /* as struct child_state */
 _Static_assert(sizeof(struct pool) <= sizeof(struct aspawn_pool), "must fit");
 
@@ -107,9 +107,9 @@ void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_SEQ_CST);
 }
 
-int *aspawn_pool_few(struct aspawn_pool *public)
+struct findings *aspawn_pool_findings(struct aspawn_pool *public)
 {
-	return &pool_of(public)->few;
+	return &pool_of(public)->findings;
 }
 
 /* The helper of a child that was waited for is about to end. */

@@ -11,7 +11,11 @@ struct Stack_t aspawn_pool_take(struct aspawn_pool *pool);
 /* Gives a stack back; a child may still run on it. stack {0} only ends the matching take. */
 void aspawn_pool_give(struct aspawn_pool *pool, struct Stack_t stack);
 
-/* For decide.c: positive if the caller has few descriptors, negative if many, for so many starts; 0: look. */
-int *aspawn_pool_few(struct aspawn_pool *pool);
+/* What decide.c has found out. 0: look again. */
+struct findings {
+	int few;                /* descriptors, for this number of starts; negative: many */
+	unsigned pid_namespace; /* the caller's */
+};
+struct findings *aspawn_pool_findings(struct aspawn_pool *pool);
 
 #endif
