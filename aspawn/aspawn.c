@@ -84,8 +84,7 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 		reset_handlers();
 	if (control->ignores_sigchld)
 		ignore_sigchld();
-	if (control->needs_no_new_privs && !control->has_no_new_privs &&
-	    psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (control->no_new_privs && psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		psys_exit_group(127);
 	if (control->dies_with_helper && !die_with_helper(control->parent))
 		psys_exit_group(127);
@@ -122,7 +121,7 @@ PSYS_UNINSTRUMENTED void aspawn_fill(const struct Stack_t *stack, const struct r
 	control->watch = NULL;
 	control->parent = 0;
 	control->ignores_sigchld = control->dies_with_helper = false;
-	control->needs_no_new_privs = request->needs_no_new_privs;
+	control->no_new_privs = request->no_new_privs;
 	control->executes_first = false;
 	control->executing = 0;
 	control->fn = request->fn;

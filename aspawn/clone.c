@@ -137,18 +137,19 @@ note_child(const struct Stack_t *stack, const struct clone_method *method, uint6
 	__atomic_store_n(&state->pid, pid, __ATOMIC_RELEASE);
 }
 
-static PSYS_UNINSTRUMENTED long clone_with(uint64_t flags, const struct clone_method *method,
-					   const struct request *request, int cgroup_fd,
-					   const struct Stack_t *stack, int (*child)(void *))
+PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
+				      const struct request *request, int cgroup_fd,
+				      const struct Stack_t *stack, int (*child)(void *))
 {
 	struct control *control = stack_control(stack);
 	struct stack_state *state = stack_state(stack);
+	const bool wants_pidfd = request->wants_pidfd || control->makes_pipes;
+	const uint64_t flags = flags_of(method, request, wants_pidfd, cgroup_fd >= 0);
 
 	control->shared = 0;
 	control->pidfd = -1;
 	control->shares_files = flags & PSYS_CLONE_FILES;
 	control->began_in_cgroup = cgroup_fd >= 0;
-	control->has_no_new_privs = flags & PSYS_CLONE_NNP;
 	/* 32-bit kernels before 6.19 accept CLONE_CLEAR_SIGHAND and ignore it. */
 	control->reset_handlers = !(flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8;
 	state->pid = 0;
@@ -173,24 +174,4 @@ static PSYS_UNINSTRUMENTED long clone_with(uint64_t flags, const struct clone_me
 	else
 		note_child(stack, method, flags, (int)pid);
 	return pid;
-}
-
-PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
-				      const struct request *request, int cgroup_fd,
-				      const struct Stack_t *stack, int (*child)(void *))
-{
-	struct stack_state *state = stack_state(stack);
-	const bool wants_pidfd = request->wants_pidfd || stack_control(stack)->makes_pipes;
-	const uint64_t flags = flags_of(method, request, wants_pidfd, cgroup_fd >= 0);
-
-	if (request->no_new_privs && method->clone3 && !state->no_nnp) {
-		long pid = clone_with(flags | PSYS_CLONE_NNP, method, request, cgroup_fd, stack,
-				      child);
-		if (pid != -PSYS_EINVAL)
-			return pid;
-		pid = clone_with(flags, method, request, cgroup_fd, stack, child);
-		state->no_nnp = pid >= 0; /* otherwise another flag may be why */
-		return pid;
-	}
-	return clone_with(flags, method, request, cgroup_fd, stack, child);
 }

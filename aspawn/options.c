@@ -43,7 +43,7 @@ static int read_options(struct request *request, int **pidfd, bool *private,
 	*private = flags & PRIVATE_OPTIONS;
 	request->is_private = *private;
 	request->dies_with_caller = flags & ASPAWN_DIES_WITH_CALLER;
-	request->no_new_privs = request->needs_no_new_privs = flags & ASPAWN_NNP;
+	request->no_new_privs = flags & ASPAWN_NNP;
 	if (flags & ASPAWN_NO_PIPE)
 		request->pipe = NO_PIPE;
 	request->suspend = flags & ASPAWN_VFORK;

@@ -46,9 +46,8 @@ struct request {
 	/* If the caller is killed at any instruction, the state's pid says whether there is a child:
 	 * the kernel stores it in the clone. Then clone(2) makes no pidfd. */
 	bool kernel_stores_pid;
-	bool no_new_privs;       /* set it by the clone if possible: control->has_no_new_privs */
-	bool needs_no_new_privs; /* and otherwise by the child, before fn */
-	bool dies_with_caller;   /* with the caller's process; of a private child */
+	bool no_new_privs;     /* the child sets it before fn */
+	bool dies_with_caller; /* with the caller's process; of a private child */
 	/* The caller does not wait until the helper has cloned the child: it has
 	 * aspawn_helper_await_clone(). Not with unshare_files and wants_pidfd. */
 	bool detached;

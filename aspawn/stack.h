@@ -71,7 +71,6 @@ struct stack_state {
 	int privacy;            /* enum aspawn_privacy, as far as its helper goes */
 	bool is_callers;        /* the child: it is not private, and has a helper all the same */
 	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
-	bool no_nnp;            /* ... and CLONE_NNP */
 	bool is_wiped_by_fork;  /* all of it is */
 	_Alignas(4) int ended;  /* enum helped_end; no byte: ARMv5 has no atomic ones */
 	int clone_error;        /* why the helper could not clone the child, negative; 0: it has */
@@ -114,7 +113,7 @@ struct control {
 	int shared; /* the child stores 1: the parent sees it if memory is shared */
 	bool reset_handlers;
 	bool shares_files; /* take a copy of the descriptors below keep_below first */
-	bool began_in_cgroup, has_no_new_privs;
+	bool began_in_cgroup;
 	bool executes_first; /* fn executes a program at once, or returns */
 	int executing;       /* out: it is about to, or has; 0 again if that has failed */
 	unsigned keep_below;
@@ -137,8 +136,8 @@ struct control {
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller ignores SIGCHLD; its helper must not */
 	int (*unshare)(struct control *control); /* aspawn_many_unshare; NULL: the table alone */
-	bool needs_no_new_privs; /* the child sets it before fn, unless the clone has */
-	bool dies_with_helper;   /* the child sets PDEATHSIG before fn */
+	bool no_new_privs;                       /* the child sets it before fn */
+	bool dies_with_helper;                   /* the child sets PDEATHSIG before fn */
 	aspawn_fn fn;
 	void *arg, *user_data;
 	size_t user_data_len;

@@ -16,7 +16,6 @@ struct requirements {
 	bool image;         /* with copy_memory: no action needs the caller's memory */
 	bool child_makes_pipes; /* where it unshares the descriptors */
 	bool parent;            /* an action needs the parent's pid */
-	bool no_new_privs;      /* the clone may set it: no action before notices */
 	unsigned keep_below; /* above all descriptors that actions before the first to close the rest use */
 	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
 };
@@ -211,13 +210,6 @@ static bool fits_image(const struct prepared *prepared)
 	return !executes_process(prepared);
 }
 
-/* True if the action may have another outcome if no_new_privs is set before it. */
-static bool notices_no_new_privs(const struct aspawn_action *action)
-{
-	return action->kind == ASPAWN_ACTION_SECCOMP || action->kind == ASPAWN_ACTION_LANDLOCK ||
-	       action->kind == ASPAWN_ACTION_CALL;
-}
-
 bool aspawn_uses_far(const struct aspawn_action *action)
 {
 	const size_t uses = aspawn_action_infos[action->kind].uses;
@@ -266,7 +258,6 @@ static bool may_make_pipes(const struct prepared *prepared, const struct require
 static struct requirements requirements_of(struct prepared *prepared)
 {
 	struct requirements requirements = { .copy_memory = false };
-	bool noticed = false;
 
 	prepared->far_count = 0;
 	if (prepared->flags & ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)
@@ -277,9 +268,6 @@ static struct requirements requirements_of(struct prepared *prepared)
 			requirements.copy_memory = true;
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			requirements.parent = true;
-		noticed = noticed || notices_no_new_privs(action);
-		if (action->kind == ASPAWN_ACTION_NO_NEW_PRIVS && !noticed)
-			requirements.no_new_privs = true;
 		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup &&
 		    aspawn_is_callers(prepared, action, action->u.join_cgroup.fd))
 			requirements.cgroup = action;
@@ -417,7 +405,6 @@ void aspawn_decide(struct request *request, struct prepared *prepared,
 	request->wants_pidfd = has_pidfd && (!request->is_private || awaits_clone);
 
 	/* What the clone does in place of an action. */
-	request->no_new_privs = needs.no_new_privs;
 	request->cgroup_fd = needs.cgroup ? needs.cgroup->u.join_cgroup.fd : -1;
 	request->cgroup_is_optional = true; /* the action joins it then, and reports an error */
 	prepared->joined = needs.cgroup;

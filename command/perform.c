@@ -308,8 +308,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_SECUREBITS:
 		return psys_prctl(PSYS_PR_SET_SECUREBITS, action->u.securebits.bits, 0, 0, 0);
 	case ASPAWN_ACTION_NO_NEW_PRIVS:
-		return control->has_no_new_privs ? 0 :
-						   psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		return psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	case ASPAWN_ACTION_SECCOMP: {
 		struct psys_sock_fprog program = {
 			(unsigned short)action->u.seccomp.count,

@@ -110,8 +110,8 @@ enum aspawn_flags {
 	/* As ASPAWN_PRIVATE, and the child is killed (SIGKILL) when the caller's process ends,
 	 * whichever of its threads made the child; not at the caller's exec. Not its descendants. */
 	ASPAWN_DIES_WITH_CALLER = 32,
-	/* The child has no_new_privs before fn runs: CLONE_NNP (Linux 7.1), or prctl(2). If a filter
-	 * forbids both, the child exits with 127 and fn does not run. */
+	/* The child has no_new_privs before fn runs. If a filter forbids that (prctl(2)), the child
+	 * exits with 127 and fn does not run. */
 	ASPAWN_NNP = 64
 };
 

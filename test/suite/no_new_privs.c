@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Children that begin with no_new_privs: by the clone (Linux 7.1), or by prctl(2). */
+/* Children that begin with no_new_privs. */
 #include "filter.h"
 #include "private.h"
 
@@ -11,26 +11,13 @@ static int try_nnp(bool nnp, struct Stack_t *stack, aspawn_fn fn, int *pid)
 	return aspawn_with(&options, pid, stack, 16384, fn, NULL, NULL, 0);
 }
 
-/* True if the clone sets no_new_privs: CLONE_AUTOREAP came with the same kernel. */
-static bool clone_sets_no_new_privs(void)
-{
-	struct Stack_t stack = { 0 };
-
-	spawn_private(&stack, child_returns, NULL);
-	const bool sets = aspawn_privacy(&stack) == ASPAWN_PRIVATE_AUTOREAPED;
-	CHECK_EQUAL(end_of(&stack), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
-	return sets;
-}
-
 static ASPAWN_CHILD int tells_no_new_privs(void *arg, int fd, void *mask, void *data, size_t length)
 {
 	(void)arg, (void)fd, (void)mask, (void)data, (void)length;
 	return psys_prctl(PSYS_PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
 }
 
-/* The first refusal is remembered, so that the second child begins at once. */
-static void check_no_new_privs(void)
+TEST(nnp_sets_no_new_privs_of_the_child_alone)
 {
 	struct Stack_t stack = { 0 };
 	int pid;
@@ -43,31 +30,24 @@ static void check_no_new_privs(void)
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-TEST(nnp_sets_no_new_privs_of_the_child_alone)
-{
-	check_no_new_privs();
-}
-
-TEST(no_new_privs_is_set_by_the_clone_or_the_child)
+TEST(no_child_runs_without_the_no_new_privs_that_a_filter_forbids)
 {
 	const struct aspawn_action action = ASPAWN_NO_NEW_PRIVS();
 	struct Stack_t stack = { 0 };
 	struct aspawn_failure failure;
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	const bool by_clone = memory_is_shared() && clone_sets_no_new_privs();
 	int pid;
 
 	filter_refuse(PSYS_NR_prctl, PSYS_EPERM);
 	CHECK_EQUAL(try_nnp(true, &stack, child_returns, &pid), 0);
-	note("kernel sets no_new_privs by clone:", by_clone);
-	CHECK_EQUAL(reap(pid), by_clone ? 0 : 127);
+	CHECK_EQUAL(reap(pid), 127);
 	command.actions = &action;
 	command.action_count = 1;
 	struct aspawn_child child = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), by_clone ? 0 : -PSYS_ECANCELED);
-	CHECK_EQUAL(failure.error, by_clone ? 0 : -PSYS_EPERM);
-	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), by_clone ? 0 : -PSYS_ECANCELED);
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(failure.error, -PSYS_EPERM);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECANCELED);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
@@ -77,7 +57,7 @@ static ASPAWN_CHILD int stores_no_new_privs(void *to)
 	return 0;
 }
 
-TEST(no_new_privs_is_not_set_before_actions_that_notice)
+TEST(no_new_privs_is_set_in_its_turn)
 {
 	int seen[2] = { -1, -1 };
 	const struct aspawn_action actions[] = { ASPAWN_CALL(stores_no_new_privs, &seen[0]),
