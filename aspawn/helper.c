@@ -46,7 +46,7 @@ static long clone_helper(struct control *control, const struct request *request,
 
 	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
 		/* A process that is reaped so may not clone for its parent (Linux 7.1). */
-		if (methods[i].flags && (state->no_autoreap || request->for_caller))
+		if (methods[i].flags && request->for_caller)
 			continue;
 		call.flags = methods[i].flags | PSYS_CLONE_VM | PSYS_CLONE_PARENT_SETTID |
 			     PSYS_CLONE_CHILD_CLEARTID |
@@ -61,8 +61,6 @@ static long clone_helper(struct control *control, const struct request *request,
 		}
 		if (r > 0 || !aspawn_clone_is_refused(r))
 			return r;
-		if (methods[i].flags)
-			state->no_autoreap = true;
 	}
 	return -PSYS_EOPNOTSUPP;
 }

@@ -70,7 +70,6 @@ struct stack_state {
 	int helper_pid;         /* 0: none, or reaped */
 	int privacy;            /* enum aspawn_privacy, as far as its helper goes */
 	bool is_callers;        /* the child: it is not private, and has a helper all the same */
-	bool no_autoreap;       /* this kernel has refused CLONE_AUTOREAP */
 	bool is_wiped_by_fork;  /* all of it is */
 	_Alignas(4) int ended;  /* enum helped_end; no byte: ARMv5 has no atomic ones */
 	int clone_error;        /* why the helper could not clone the child, negative; 0: it has */
