@@ -108,10 +108,10 @@ static long clone_by_helper(struct control *control, const struct request *reque
 	}
 	if (request->detached)
 		return r;
-	aspawn_stack_await(stack, &state->helper, CLONING, CLONE_AWAITED, &request->mask);
+	aspawn_stack_await(stack, &state->helper, CLONING, CLONING, &request->mask);
 	if (helper->result > 0)
 		return helper->result;
-	aspawn_helper_await_end(stack, DEADLINE_NEVER);
+	aspawn_stack_await_end(stack, STACK_HELPER, DEADLINE_NEVER);
 	aspawn_stack_reap_helper(stack);
 	if (!state->pid) /* it may have been killed in its clone */
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
@@ -166,30 +166,17 @@ int aspawn_helper_spawn(struct spawned *spawned, const struct request *request,
 
 /* --- asking and waiting --------------------------------------------------------- */
 
-bool aspawn_helper_is_running(const struct Stack_t *stack)
-{
-	const struct stack_state *state = stack_state(stack);
-
-	return __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER &&
-	       !aspawn_child_is_gone(__atomic_load_n(&state->helper_pid, __ATOMIC_ACQUIRE));
-}
-
 int aspawn_helper_await_clone(const struct Stack_t *stack, int64_t deadline)
 {
-	struct stack_state *state = stack_state(stack);
-	int *word = &state->helper;
+	int *word = &stack_state(stack)->helper;
 
-	for (;;) {
-		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-		if (seen == NO_HELPER || seen == HELPING || aspawn_child_is_gone(state->helper_pid))
-			return 0;
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == CLONING &&
+	       aspawn_stack_has(stack, STACK_HELPER)) {
 		if (aspawn_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
-		if (seen == CLONE_AWAITED ||
-		    __atomic_compare_exchange_n(word, &seen, CLONE_AWAITED, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE))
-			aspawn_deadline_sleep_on(word, CLONE_AWAITED, deadline);
+		aspawn_deadline_sleep_on(word, CLONING, deadline);
 	}
+	return 0;
 }
 
 bool aspawn_helper_has_reaped(const struct Stack_t *stack)
@@ -223,20 +210,6 @@ int aspawn_helper_open_child(const struct Stack_t *stack)
 	return fd;
 }
 
-int aspawn_helper_await_end(const struct Stack_t *stack, int64_t deadline)
-{
-	int *word = &stack_state(stack)->helper;
-
-	while (aspawn_helper_is_running(stack)) {
-		if (aspawn_deadline_is_past(deadline))
-			return -PSYS_ETIMEDOUT;
-		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-		if (seen != NO_HELPER)
-			aspawn_deadline_sleep_on(word, seen, deadline);
-	}
-	return 0;
-}
-
 bool aspawn_helper_result(const struct Stack_t *stack, int *status, struct psys_rusage *usage)
 {
 	const struct stack_state *state = stack_state(stack);
@@ -258,7 +231,7 @@ int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_ru
 		return (int)deadline;
 	if (!aspawn_privacy(stack))
 		return -PSYS_ECHILD;
-	int r = aspawn_helper_await_end(stack, deadline);
+	int r = aspawn_stack_await_end(stack, STACK_HELPER, deadline);
 	if (r < 0)
 		return r;
 	aspawn_stack_reap_helper(stack);

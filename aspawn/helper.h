@@ -61,9 +61,6 @@ PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)
 					       status;
 }
 
-/* True while the helper of the stack's child runs, and so uses the stack. */
-bool aspawn_helper_is_running(const struct Stack_t *stack);
-
 /* Sleeps until a detached helper has cloned the child, or has ended: 0 or -ETIMEDOUT. Then the
  * state's pid is the child's, or 0 if there is none. */
 int aspawn_helper_await_clone(const struct Stack_t *stack, int64_t deadline);
@@ -74,9 +71,6 @@ int aspawn_helper_open_child(const struct Stack_t *stack);
 
 /* True if the helper has reaped the child, or is about to: the number may be another's. */
 bool aspawn_helper_has_reaped(const struct Stack_t *stack);
-
-/* Sleeps until the helper has ended: 0 or -ETIMEDOUT. */
-int aspawn_helper_await_end(const struct Stack_t *stack, int64_t deadline);
 
 /* Returns true, with status and usage (which may be NULL), if the helper has stored them. A helper
  * that has ended without storing them was killed, or its wait was refused, or the child is the

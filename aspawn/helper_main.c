@@ -153,8 +153,8 @@ PSYS_UNINSTRUMENTED int aspawn_helper_main(void *arg)
 		return fail(helper, (int)child);
 
 	helper->result = child;
-	if (__atomic_exchange_n(&state->helper, HELPING, __ATOMIC_ACQ_REL) == CLONE_AWAITED)
-		psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
+	psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	psys_chdir("/");
 	const bool has_ended = watch_both(state, (int)child, helper);
 	if (has_ended && helper->request.for_caller)

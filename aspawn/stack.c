@@ -111,26 +111,33 @@ PSYS_UNINSTRUMENTED bool aspawn_child_is_gone(int pid)
 	return psys_kill(pid, 0) == -PSYS_ESRCH;
 }
 
-/* Returns the word that the kernel clears when the child, or with or_helper its helper, has left
- * the stack; NULL if the stack is free. A private child may leave before its helper. */
-static PSYS_UNINSTRUMENTED int *busy_word(const struct Stack_t *stack, bool or_helper)
+static PSYS_UNINSTRUMENTED bool is_there(const int *word, const int *pid)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE) &&
+	       !aspawn_child_is_gone(__atomic_load_n(pid, __ATOMIC_ACQUIRE));
+}
+
+/* Returns the word that the kernel clears when one of the users has left the stack; NULL if none is
+ * there. */
+static PSYS_UNINSTRUMENTED int *busy_word(const struct Stack_t *stack, int users)
 {
 	if (!aspawn_stack_is_mapped(stack))
 		return NULL;
-
 	struct stack_state *state = stack_state(stack);
-	if (__atomic_load_n(&state->use, __ATOMIC_ACQUIRE) != FREE &&
-	    !aspawn_child_is_gone(__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE)))
-		return &state->use;
-	if (or_helper && __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER &&
-	    !aspawn_child_is_gone(__atomic_load_n(&state->helper_pid, __ATOMIC_ACQUIRE)))
-		return &state->helper;
-	return NULL;
+	return users & STACK_CHILD && is_there(&state->use, &state->pid) ? &state->use :
+	       users & STACK_HELPER && is_there(&state->helper, &state->helper_pid) ?
+									   &state->helper :
+									   NULL;
+}
+
+PSYS_UNINSTRUMENTED bool aspawn_stack_has(const struct Stack_t *stack, int users)
+{
+	return busy_word(stack, users);
 }
 
 PSYS_UNINSTRUMENTED int aspawn_stack_busy(const struct Stack_t *stack)
 {
-	return busy_word(stack, true) != NULL;
+	return aspawn_stack_has(stack, STACK_CHILD | STACK_HELPER);
 }
 
 /* Waits by __WCLONE: if somebody else has reaped it, and an ordinary child has its number now, that
@@ -166,26 +173,16 @@ PSYS_UNINSTRUMENTED void aspawn_stack_reap_helper(const struct Stack_t *stack)
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 }
 
-/* Returns true if the time is up before the word has another value. */
-static PSYS_UNINSTRUMENTED bool awaited_for(int *word, int value, const struct psys_timespec *time)
-{
-	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value) {
-		int r = psys_futex(word, PSYS_FUTEX_WAIT, value, time, NULL, 0);
-		if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR)
-			return true;
-	}
-	return false;
-}
-
 PSYS_UNINSTRUMENTED void aspawn_stack_await(const struct Stack_t *stack, int *word, int from,
 					    int to, const struct psys_sigset *mask)
 {
 	static const struct psys_timespec usual = { 0, 5000000 };
 	struct psys_sigset all;
 
-	if (!__atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE) ||
-	    !awaited_for(word, to, &usual))
+	if (!__atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return;
+	psys_futex(word, PSYS_FUTEX_WAIT, to, &usual, NULL, 0);
+	if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != to)
 		return;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, &all, PSYS_SIGSET_SIZE);
 	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == to && aspawn_stack_busy(stack))
@@ -199,32 +196,27 @@ PSYS_UNINSTRUMENTED void aspawn_stack_await_files(const struct Stack_t *stack,
 	aspawn_stack_await(stack, &stack_state(stack)->use, SHARES_FILES, FILES_AWAITED, mask);
 }
 
-static int wait_while_busy(const struct Stack_t *stack, bool or_helper, int64_t deadline)
+PSYS_UNINSTRUMENTED int aspawn_stack_await_end(const struct Stack_t *stack, int users,
+					       int64_t deadline)
 {
-	int *word = busy_word(stack, or_helper);
+	int *word;
 
-	if (!word)
-		return 0;
-	do {
+	while ((word = busy_word(stack, users))) {
 		if (aspawn_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
 		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 		if (seen) /* neither FREE nor NO_HELPER */
 			aspawn_deadline_sleep_on(word, seen, deadline);
-	} while ((word = busy_word(stack, or_helper)));
+	}
 	return 0;
-}
-
-int aspawn_stack_wait_child(const struct Stack_t *stack, int64_t deadline)
-{
-	return wait_while_busy(stack, false, deadline);
 }
 
 int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *timeout)
 {
 	const int64_t deadline = aspawn_deadline_after(timeout);
 
-	return deadline < 0 ? (int)deadline : wait_while_busy(stack, true, deadline);
+	return deadline < 0 ? (int)deadline :
+			      aspawn_stack_await_end(stack, STACK_CHILD | STACK_HELPER, deadline);
 }
 
 int aspawn_stack_free(struct Stack_t *stack)

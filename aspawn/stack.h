@@ -49,13 +49,10 @@ enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED };
 enum helped_end { NOT_ENDED, REAPED_NEXT, ENDED };
 
 /*
- *                clone               the child is there              exit (the kernel)
- *   NO_HELPER --------> CLONING --------------------------> HELPING --------> NO_HELPER
- *                          |                                   |
- *                          +-------------> CLONE_AWAITED ------+
- *                         the parent sleeps
+ *                clone          the child is there          exit (the kernel)
+ *   NO_HELPER --------> CLONING -----------------> HELPING --------> NO_HELPER
  */
-enum helper_use { NO_HELPER, CLONING, CLONE_AWAITED, HELPING };
+enum helper_use { NO_HELPER, CLONING, HELPING };
 
 /* Written by the parent, the helper and the kernel. All zero: the stack has had no child. */
 struct stack_state {
@@ -184,8 +181,14 @@ void aspawn_stack_await_files(const struct Stack_t *stack, const struct psys_sig
 void aspawn_stack_await(const struct Stack_t *stack, int *word, int from, int to,
 			const struct psys_sigset *mask);
 
-/* As aspawn_stack_wait(), but waits for the child alone: its helper may use the stack longer. */
-int aspawn_stack_wait_child(const struct Stack_t *stack, int64_t deadline);
+/* Who may use a stack: a helper often longer than its child. */
+enum stack_user { STACK_CHILD = 1, STACK_HELPER = 2 };
+
+/* True if one of the users is there. */
+bool aspawn_stack_has(const struct Stack_t *stack, int users);
+
+/* Sleeps until none of the users is there: 0 or -ETIMEDOUT. */
+int aspawn_stack_await_end(const struct Stack_t *stack, int users, int64_t deadline);
 
 /* Reaps the helper, which has ended, unless the kernel has; and the first child that it abandoned. */
 void aspawn_stack_reap_helper(const struct Stack_t *stack);

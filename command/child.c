@@ -176,7 +176,9 @@ static int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *fail
 	int r = -PSYS_ENOSYS;
 
 	if (!state->copied)
-		return has_stack(child) ? aspawn_stack_wait_child(child_stack(state), deadline) : 0;
+		return has_stack(child) ?
+			       aspawn_stack_await_end(child_stack(state), STACK_CHILD, deadline) :
+			       0;
 	if (state->watch)
 		r = aspawn_watch_wait(state->watch, state->pid, deadline);
 	return r != -PSYS_ENOSYS  ? r :

@@ -119,7 +119,7 @@ static int free_stack(struct Stack_t *stack)
 
 	if (r != -PSYS_EBUSY || !aspawn_helper_result(stack, NULL, NULL))
 		return r;
-	aspawn_helper_await_end(stack, aspawn_deadline_in(1000));
+	aspawn_stack_await_end(stack, STACK_HELPER, aspawn_deadline_in(1000));
 	return aspawn_stack_free(stack);
 }
 

@@ -26,7 +26,7 @@ static void end_helper(struct aspawn_child *child)
 			     (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
 			     NULL) == 0)
 		psys_kill(pid, PSYS_SIGKILL);
-	if (aspawn_helper_await_end(stack, aspawn_deadline_in(MOMENT)) == 0)
+	if (aspawn_stack_await_end(stack, STACK_HELPER, aspawn_deadline_in(MOMENT)) == 0)
 		aspawn_stack_reap_helper(stack);
 }
 
@@ -142,7 +142,8 @@ static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 	int r = wait_for_ordinary(child, status, options, usage);
 	if (r != -PSYS_ECHILD || !has_stack(child))
 		return r;
-	aspawn_helper_await_end(stack, aspawn_deadline_in(MOMENT)); /* it may have the status */
+	/* It may have the status. */
+	aspawn_stack_await_end(stack, STACK_HELPER, aspawn_deadline_in(MOMENT));
 	return aspawn_helper_result(stack, status, usage) ? 1 : r;
 }
 
@@ -175,8 +176,9 @@ static int wait_for_private(struct aspawn_child *child, int *status, int options
 	if (!has_stack(child))
 		return -PSYS_ECHILD;
 	if (!(options & PSYS_WNOHANG))
-		aspawn_helper_await_end(stack, DEADLINE_NEVER);
-	const bool helped = aspawn_helper_is_running(stack); /* before the look at what it stores */
+		aspawn_stack_await_end(stack, STACK_HELPER, DEADLINE_NEVER);
+	/* Before the look at what it stores. */
+	const bool helped = aspawn_stack_has(stack, STACK_HELPER);
 	if (aspawn_helper_result(stack, status, usage))
 		return 1;
 	return helped ? 0 : wait_for_orphan(child, status, options, usage);
@@ -236,7 +238,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 	if (fd >= 0)
 		r = aspawn_deadline_poll(fd, PSYS_POLLIN, deadline);
 	else if (private)
-		r = aspawn_helper_await_end(stack, deadline);
+		r = aspawn_stack_await_end(stack, STACK_HELPER, deadline);
 	if (r < 0 || (private ? aspawn_helper_result(stack, NULL, NULL) : fd >= 0))
 		return r < 0 ? r : 0;
 	if (private && aspawn_own_pidfd(child) >= 0) /* somebody has killed the helper */
@@ -260,7 +262,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 static void leave_helper(const struct Stack_t *stack)
 {
 	__atomic_store_n(&stack_state(stack)->ended, ENDED, __ATOMIC_RELEASE);
-	if (!aspawn_helper_is_running(stack))
+	if (!aspawn_stack_has(stack, STACK_HELPER))
 		aspawn_stack_reap_helper(stack);
 }
 
