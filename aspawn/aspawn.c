@@ -101,7 +101,7 @@ PSYS_UNINSTRUMENTED void aspawn_fill(const struct Stack_t *stack, const struct r
 	struct control *control = stack_control(stack);
 
 	control->state = stack_state(stack);
-	control->state->privacy = ASPAWN_NOT_PRIVATE;
+	control->state->helped = NOT_HELPED;
 	control->keep_below = request->keep_below;
 	control->files_error = 0;
 	control->pipes = request->pipes;

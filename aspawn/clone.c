@@ -89,7 +89,7 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 		flags |= PSYS_CLONE_PARENT_SETTID;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
-	if (request->for_caller)
+	if (request->helped == FOR_CALLER)
 		flags |= PSYS_CLONE_PARENT;
 	return flags;
 }
@@ -158,7 +158,8 @@ PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
 	const struct clone_call call = {
 		.flags = flags,
 		/* With CLONE_PARENT it is the helper's, and an exec makes it SIGCHLD. */
-		.exit_signal = control->executes_first || request->for_caller ? 0 : PSYS_SIGCHLD,
+		.exit_signal =
+			control->executes_first || request->helped == FOR_CALLER ? 0 : PSYS_SIGCHLD,
 		.pidfd = &control->pidfd,
 		.tid = &state->pid,
 		.cleared_tid = &state->use,

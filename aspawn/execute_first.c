@@ -55,14 +55,14 @@ PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control, const str
 	control->executes_first = true;
 	long pid = aspawn_clone_child(control, &first, stack);
 	if (pid > 0)
-		await_exec(stack, (int)pid, control, request->for_caller);
+		await_exec(stack, (int)pid, control, request->helped == FOR_CALLER);
 	if (pid > 0 && __atomic_load_n(&control->executing, __ATOMIC_ACQUIRE)) {
 		stack_state(stack)->mode = ASPAWN_MODE_IMAGE;
 		return pid;
 	}
 	if (pid > 0)
 		stack_state(stack)->abandoned = (int)pid;
-	if (!request->for_caller)
+	if (request->helped != FOR_CALLER)
 		aspawn_stack_reap_abandoned(stack);
 	if (pid > 0 && control->pidfd >= 0)
 		psys_close(control->pidfd);

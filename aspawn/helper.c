@@ -46,14 +46,13 @@ static long clone_helper(struct control *control, const struct request *request,
 
 	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
 		/* A process that is reaped so may not clone for its parent (Linux 7.1). */
-		if (methods[i].flags && request->for_caller)
+		if (methods[i].flags && request->helped == FOR_CALLER)
 			continue;
 		call.flags = methods[i].flags | PSYS_CLONE_VM | PSYS_CLONE_PARENT_SETTID |
 			     PSYS_CLONE_CHILD_CLEARTID |
 			     (request->detached ? 0 : PSYS_CLONE_FILES) |
 			     (request->polls_helper && methods[i].clone3 ? PSYS_CLONE_PIDFD : 0);
-		state->privacy =
-			methods[i].flags ? ASPAWN_PRIVATE_AUTOREAPED : ASPAWN_PRIVATE_HELPED;
+		state->helped = methods[i].flags ? PRIVATE_AUTOREAPED : (int)request->helped;
 		r = aspawn_clone_call(&call, methods[i].clone3);
 		if (r > 0 && request->polls_helper && control->helper_pidfd < 0) {
 			const int fd = psys_pidfd_open((int)r, 0);
@@ -94,7 +93,6 @@ static long clone_by_helper(struct control *control, const struct request *reque
 	state->clone_error = 0;
 	state->inode = 0;
 	state->abandoned = 0;
-	state->is_callers = request->for_caller;
 	state->pid = 0;
 	state->mode = ASPAWN_MODE_NONE;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
@@ -102,7 +100,7 @@ static long clone_by_helper(struct control *control, const struct request *reque
 	if (r < 0) {
 		control->helper_pidfd = -1; /* a late failure leaves the number of a closed one */
 		state->helper_pid = 0;
-		state->privacy = ASPAWN_NOT_PRIVATE;
+		state->helped = NOT_HELPED;
 		__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 		return r;
 	}
@@ -115,7 +113,7 @@ static long clone_by_helper(struct control *control, const struct request *reque
 	aspawn_stack_reap_helper(stack);
 	if (!state->pid) /* it may have been killed in its clone */
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
-	state->privacy = ASPAWN_NOT_PRIVATE;
+	state->helped = NOT_HELPED;
 	return helper->result < 0 ? helper->result : lost_helper(control);
 }
 
@@ -136,7 +134,7 @@ static int spawn_detached(struct spawned *spawned, const struct request *request
 	long r = aspawn_descriptors_make_pipes(control);
 	if (r == 0)
 		r = clone_by_helper(control, &helped, stack);
-	if (r == -PSYS_EOPNOTSUPP && request->for_caller)
+	if (r == -PSYS_EOPNOTSUPP && request->helped == FOR_CALLER)
 		return (int)r;
 	aspawn_descriptors_close(control, r < 0);
 	*spawned = (struct spawned){ 0, -1, control->helper_pidfd, control->report.taken };
@@ -153,14 +151,15 @@ int aspawn_helper_spawn(struct spawned *spawned, const struct request *request,
 	aspawn_fill(stack, request);
 	if (request->detached)
 		r = spawn_detached(spawned, request, stack);
-	if (request->detached && (r != -PSYS_EOPNOTSUPP || request->is_private))
+	if (request->detached && (r != -PSYS_EOPNOTSUPP || request->helped == PRIVATE))
 		return r;
-	if (request->is_private)
+	if (request->helped == PRIVATE)
 		return aspawn_spawned(spawned, request, stack,
 				      clone_by_helper(control, request, stack));
 	/* The caller waits itself. If a helper was tried, it has the pipes. */
 	psys_memcpy(&alone, request, sizeof alone);
-	alone.detached = alone.for_caller = false;
+	alone.detached = false;
+	alone.helped = NOT_HELPED;
 	return aspawn_spawned(spawned, &alone, stack, aspawn_execute_first(control, &alone, stack));
 }
 
@@ -189,7 +188,7 @@ static bool is_reaped_by_caller(const struct stack_state *state)
 {
 	struct psys_siginfo info;
 
-	return state->is_callers &&
+	return state->helped == FOR_CALLER &&
 	       psys_waitid(PSYS_P_PID, state->pid, &info,
 			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL),
 			   NULL) == -PSYS_ECHILD;
@@ -240,7 +239,6 @@ int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_ru
 
 int aspawn_privacy(const struct Stack_t *stack)
 {
-	return aspawn_stack_is_mapped(stack) && !stack_state(stack)->is_callers ?
-		       stack_state(stack)->privacy :
-		       ASPAWN_NOT_PRIVATE;
+	return aspawn_stack_is_mapped(stack) ? privacy_of(stack_state(stack)->helped) :
+					       ASPAWN_NOT_PRIVATE;
 }

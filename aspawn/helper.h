@@ -29,9 +29,8 @@
 #include "stack.h"
 
 /*
- * As aspawn_spawn(), of a request with is_private or executes_first, by a helper if it is private or
- * for_caller; not with request->suspend. Without a helper for_caller goes on alone, and is_private
- * fails with -EOPNOTSUPP; with -EAGAIN if somebody killed the helper. request->detached: the state
+ * As aspawn_spawn(), of a request with helped or executes_first; not with request->suspend. Where
+ * there can be no helper FOR_CALLER goes on alone, and PRIVATE fails with -EOPNOTSUPP; with -EAGAIN if somebody killed the helper. request->detached: the state
  * says what becomes of the child.
  */
 aspawn_spawner aspawn_helper_spawn;

@@ -48,7 +48,7 @@ static PSYS_UNINSTRUMENTED bool watch_both(struct stack_state *state, int child,
 	int pidfd = helper->request.detached ? stack_control(&helper->stack)->pidfd : -1;
 	/* In the host's table they would be descriptors of the host. */
 	const bool own_files = release_files(!helper->request.detached, &pidfd);
-	if (pidfd < 0 && own_files && !helper->request.for_caller)
+	if (pidfd < 0 && own_files && helper->request.helped != FOR_CALLER)
 		pidfd = psys_pidfd_open(child, 0);
 	struct psys_timespec second;
 	struct psys_pollfd polled[2] = { { pidfd, PSYS_POLLIN, 0 },
@@ -63,7 +63,7 @@ static PSYS_UNINSTRUMENTED bool watch_both(struct stack_state *state, int child,
 	int r = current_parent();
 	if (r >= 0 && r != helper->host) /* the number may be another process's by now */
 		return false;
-	if (!have_pidfds && (pidfd < 0 || !helper->request.for_caller))
+	if (!have_pidfds && (pidfd < 0 || helper->request.helped != FOR_CALLER))
 		return true;
 	do { /* without the host's it looks now and then who its parent is */
 		second = (struct psys_timespec){ 1, 0 }; /* ppoll(2) stores what is left */
@@ -146,7 +146,7 @@ PSYS_UNINSTRUMENTED int aspawn_helper_main(void *arg)
 	 * parent, which is not in that, has no number there. */
 	if (current_parent() <= 0)
 		return fail(helper, -PSYS_EOPNOTSUPP);
-	if (!helper->request.for_caller)
+	if (helper->request.helped != FOR_CALLER)
 		become_parent(control, state->helper_pid, helper->request.dies_with_caller);
 	const long child = aspawn_execute_first(control, &helper->request, &helper->stack);
 	if (child < 0)
@@ -157,7 +157,7 @@ PSYS_UNINSTRUMENTED int aspawn_helper_main(void *arg)
 	psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	psys_chdir("/");
 	const bool has_ended = watch_both(state, (int)child, helper);
-	if (has_ended && helper->request.for_caller)
+	if (has_ended && helper->request.helped == FOR_CALLER)
 		keep_status(state, helper->pidfd);
 	else if (has_ended)
 		wait_for_child(state, (int)child);

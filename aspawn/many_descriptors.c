@@ -194,10 +194,10 @@ static PSYS_UNINSTRUMENTED void end_failed_child(const struct Stack_t *stack,
 	while ((use = __atomic_load_n(&state->use, __ATOMIC_ACQUIRE)) != FREE &&
 	       aspawn_stack_busy(stack))
 		aspawn_stack_await(stack, &state->use, use, use, &request->mask);
-	if (state->privacy) { /* its helper reaps it */
+	if (state->helped) { /* its helper reaps it */
 		aspawn_stack_await(stack, &state->helper, HELPING, HELPING, &request->mask);
 		aspawn_stack_reap_helper(stack);
-		state->privacy = ASPAWN_NOT_PRIVATE;
+		state->helped = NOT_HELPED;
 	} else {
 		while (psys_waitid(PSYS_P_PID, state->pid, &info, PSYS_WEXITED, NULL) == -PSYS_EINTR)
 			continue;

@@ -23,13 +23,11 @@ int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
 	return 0;
 }
 
-static int read_options(struct request *request, int **pidfd, bool *private,
-			const struct aspawn_options *given)
+static int read_options(struct request *request, int **pidfd, const struct aspawn_options *given)
 {
 	struct aspawn_options known, *options = &known;
 
 	*pidfd = NULL;
-	*private = false;
 	if (!given)
 		return 0;
 
@@ -40,8 +38,7 @@ static int read_options(struct request *request, int **pidfd, bool *private,
 	const uint64_t flags = options->flags;
 	if (flags & ~(uint64_t)ALL_OPTIONS || (flags & PRIVATE_OPTIONS && flags & ASPAWN_VFORK))
 		return -PSYS_EINVAL;
-	*private = flags & PRIVATE_OPTIONS;
-	request->is_private = *private;
+	request->helped = flags & PRIVATE_OPTIONS ? PRIVATE : NOT_HELPED;
 	request->dies_with_caller = flags & ASPAWN_DIES_WITH_CALLER;
 	request->no_new_privs = flags & ASPAWN_NNP;
 	if (flags & ASPAWN_NO_PIPE)
@@ -73,10 +70,10 @@ int aspawn_with(const struct aspawn_options *options, pid_t *pid, struct Stack_t
 		.user_data_len = user_data_len,
 	};
 	int *pidfd;
-	bool private;
-	int r = read_options(&request, &pidfd, &private, options);
+	int r = read_options(&request, &pidfd, options);
 
 	return r < 0 ? r :
 		       aspawn_request(&request, pid, pidfd, cached_stack, reserved_stack_sz,
-				      user_data, private ? aspawn_helper_spawn : aspawn_spawn);
+				      user_data,
+				      request.helped ? aspawn_helper_spawn : aspawn_spawn);
 }

@@ -14,6 +14,15 @@ enum { FEW_DESCRIPTORS = 128 };
 
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
+/* If a helper clones the child: for the caller, or to be its parent. Such a helper is reaped by the
+ * caller, or by the kernel. */
+enum helped { NOT_HELPED, FOR_CALLER, PRIVATE, PRIVATE_AUTOREAPED };
+
+PSYS_INLINE int privacy_of(int helped)
+{
+	return helped < PRIVATE ? ASPAWN_NOT_PRIVATE : helped - PRIVATE + ASPAWN_PRIVATE_HELPED;
+}
+
 struct control;
 struct request;
 struct far_descriptor;
@@ -51,10 +60,9 @@ struct request {
 	/* The caller does not wait until the helper has cloned the child: it has
 	 * aspawn_helper_await_clone(). Not with unshare_files and wants_pidfd. */
 	bool detached;
-	bool is_private; /* a helper is the child's parent */
-	/* Of a detached helper: the child is the caller's. The helper waits in the caller's place until
-	 * the child has executed a program, and stays until the child has ended. */
-	bool for_caller;
+	/* Not PRIVATE_AUTOREAPED. FOR_CALLER: detached; the helper waits in the caller's place until the
+	 * child has executed a program, and stays until the child has ended. */
+	enum helped helped;
 	bool polls_helper;       /* the caller wants a pidfd of the helper */
 	int cgroup_fd;           /* -1: none */
 	bool cgroup_is_optional; /* if the kernel rejects the cgroup, start the child without it */

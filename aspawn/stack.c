@@ -167,7 +167,7 @@ PSYS_UNINSTRUMENTED void aspawn_stack_reap_helper(const struct Stack_t *stack)
 	aspawn_stack_reap_abandoned(stack);
 	if (!state->helper_pid)
 		return;
-	if (state->privacy != ASPAWN_PRIVATE_AUTOREAPED)
+	if (state->helped != PRIVATE_AUTOREAPED)
 		reap_clone(state->helper_pid);
 	state->helper_pid = 0;
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);

@@ -23,6 +23,8 @@
 #include <syscall/signal.h>
 #include <syscall/syscall.h>
 
+#include "spawn.h"
+
 /* Without optimization the compiler calls memcpy and memset to copy structures. */
 #ifndef __OPTIMIZE__
 __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
@@ -62,11 +64,10 @@ struct stack_state {
 	int pid;             /* the last child, once the parent knows it */
 	int mode;            /* enum aspawn_clone_mode, of the last child */
 
-	/* Of a private child. The helper stores status and usage before it ends. */
+	/* Of a child with a helper, which stores status and usage before it ends. */
 	_Alignas(4) int helper; /* enum helper_use; a futex, which the kernel clears and wakes */
 	int helper_pid;         /* 0: none, or reaped */
-	int privacy;            /* enum aspawn_privacy, as far as its helper goes */
-	bool is_callers;        /* the child: it is not private, and has a helper all the same */
+	int helped;             /* enum helped */
 	bool is_wiped_by_fork;  /* all of it is */
 	_Alignas(4) int ended;  /* enum helped_end; no byte: ARMv5 has no atomic ones */
 	int clone_error;        /* why the helper could not clone the child, negative; 0: it has */

@@ -58,7 +58,7 @@ static bool has_raised_sigchld(const struct Stack_t *stack)
 	struct psys_siginfo info;
 
 	info.u.child.pid = 0;
-	if (pid && state->is_callers)
+	if (pid && state->helped == FOR_CALLER)
 		psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT,
 			    NULL);
 	return info.u.child.pid;
@@ -84,7 +84,8 @@ int aspawn_learn_child(struct aspawn_child *child, int64_t deadline)
 	if (made->pid) {
 		state->pid = made->pid;
 		aspawn_note_clone(state, stack);
-		if (!state->private) /* while it is not reaped, which any wait of the caller's does */
+		/* While it is not reaped, which any wait of the caller's does. */
+		if (state->helped == FOR_CALLER)
 			(void)aspawn_own_pidfd(child);
 		return 0;
 	}
@@ -296,7 +297,7 @@ int aspawn_child_mode(const struct aspawn_child *child)
 
 int aspawn_child_privacy(const struct aspawn_child *child)
 {
-	return child ? ((const struct child_state *)(const void *)child->own)->privacy :
+	return child ? privacy_of(((const struct child_state *)(const void *)child->own)->helped) :
 		       ASPAWN_NOT_PRIVATE;
 }
 

@@ -24,10 +24,8 @@ struct child_state {
 	unsigned char mode;       /* enum aspawn_clone_mode */
 	bool copied : 1;          /* the child began in a copy of the memory, or in the image */
 	bool unforked : 1;        /* a process that the caller forks does not have the watch */
-	bool helped : 1;          /* a helper uses the stack until the child has ended */
-	bool private : 1;         /* ... and is the child's parent */
-	unsigned char privacy;    /* enum aspawn_privacy */
-	unsigned short kind;      /* with these, the failure, with the end of its subject */
+	unsigned char helped; /* enum helped: if so, a helper uses the stack until the child's end */
+	unsigned short kind;  /* with these, the failure, with the end of its subject */
 	int step, error;
 	char subject[40];
 } __attribute__((may_alias));

@@ -259,24 +259,21 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	request.pipe_count = prepared->pipe_count;
 	request.unshare = aspawn_many_unshare;
 	request.settle = aspawn_many_settle;
-	const bool is_private = request.is_private;
-	int r = is_private || request.executes_first ?
+	int r = request.helped || request.executes_first ?
 			aspawn_helper_spawn(&spawned, &request, stack) :
 			aspawn_spawn(&spawned, &request, stack);
 	if (r < 0)
 		return r;
-	const bool helped = stack_state(stack)->privacy; /* not where there can be no helper */
+	const int helped = stack_state(stack)->helped; /* not where there can be no helper */
 	child->ended_fd = helped ? spawned.helper_pidfd : spawned.pidfd;
-	if (is_private && request.wants_pidfd)
+	if (helped >= PRIVATE && request.wants_pidfd)
 		child->own_fd = spawned.pidfd;
 	else if (helped && spawned.pidfd >= 0) /* for the pipes alone */
 		psys_close(spawned.pidfd);
 	child_state(child)->pid = spawned.pid ? spawned.pid : -stack_state(stack)->helper_pid;
 	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;
 	child_state(child)->report = spawned.read_end;
-	child_state(child)->helped = helped;
-	child_state(child)->private = is_private;
-	child_state(child)->privacy = (unsigned char)aspawn_privacy(stack);
+	child_state(child)->helped = (unsigned char)helped;
 	if (spawned.pid)
 		aspawn_note_clone(child_state(child), stack);
 	return 0;

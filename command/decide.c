@@ -375,9 +375,12 @@ void aspawn_decide(struct request *request, struct prepared *prepared,
 	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the
 	 * caller's alone, which may use or free a stack of its own again before the helper is done. In
 	 * a new pid namespace the first child is the init. */
-	request->is_private = flags & PRIVATE_FLAGS;
-	request->for_caller = request->executes_first && !request->is_private && !state->callers &&
-			      children_stay(known);
+	if (flags & PRIVATE_FLAGS)
+		request->helped = PRIVATE;
+	else if (request->executes_first && !state->callers && children_stay(known))
+		request->helped = FOR_CALLER;
+	else
+		request->helped = NOT_HELPED;
 	request->dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
 
 	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
@@ -398,11 +401,10 @@ void aspawn_decide(struct request *request, struct prepared *prepared,
 
 	/* The caller waits for no helper, unless that shares its descriptors, or shall fetch a pidfd of
 	 * the child. */
-	const bool is_helped = request->is_private || request->for_caller;
-	const bool awaits_clone = request->is_private && flags & OWN_AWAIT_CLONE;
-	request->detached = is_helped && !awaits_clone && !request->unshare_files;
-	request->polls_helper = is_helped && has_pidfd;
-	request->wants_pidfd = has_pidfd && (!request->is_private || awaits_clone);
+	const bool awaits_clone = request->helped == PRIVATE && flags & OWN_AWAIT_CLONE;
+	request->detached = request->helped && !awaits_clone && !request->unshare_files;
+	request->polls_helper = request->helped && has_pidfd;
+	request->wants_pidfd = has_pidfd && (request->helped != PRIVATE || awaits_clone);
 
 	/* What the clone does in place of an action. */
 	request->cgroup_fd = needs.cgroup ? needs.cgroup->u.join_cgroup.fd : -1;

@@ -47,7 +47,7 @@ int aspawn_kill_group(struct aspawn_child *child, int signal)
 	if (pid < 0)
 		return pid;
 	/* The number of a private child may be another's: its pidfd still knows the group. */
-	if (child_state(child)->private)
+	if (child_state(child)->helped >= PRIVATE)
 		r = kill_by_pidfd(child, signal, PSYS_PIDFD_SIGNAL_PROCESS_GROUP);
 	if (r == -PSYS_EINVAL || r == -PSYS_ENOSYS)
 		r = kill_unreaped(child, -pid, signal);

@@ -43,7 +43,7 @@ int aspawn_release(struct aspawn_child *child)
 	if (state->known <= EXECUTING)
 		state->known = OVERWRITTEN;
 	aspawn_release_reports(child);
-	if (state->helped && !state->private && !state->pool && has_stack(child) &&
+	if (state->helped == FOR_CALLER && !state->pool && has_stack(child) &&
 	    (state->pid > 0 || state->known == KNOWN))
 		end_helper(child);
 	/* A helper may run for long: a pool takes a stack in use. */
@@ -188,16 +188,16 @@ static int wait_for(struct aspawn_child *child, int *status, int options, struct
 {
 	const struct child_state *state = child_state(child);
 
-	return state->private ? wait_for_private(child, status, options, usage) :
-	       state->helped  ? wait_for_helped(child, status, options, usage) :
-				wait_for_ordinary(child, status, options, usage);
+	return state->helped >= PRIVATE ? wait_for_private(child, status, options, usage) :
+	       state->helped            ? wait_for_helped(child, status, options, usage) :
+					  wait_for_ordinary(child, status, options, usage);
 }
 
 int aspawn_is_unreaped(struct aspawn_child *child)
 {
 	int status, r = -PSYS_ECHILD;
 
-	if (child_state(child)->private) {
+	if (child_state(child)->helped >= PRIVATE) {
 		if (has_stack(child) && aspawn_helper_has_reaped(child_stack(child_state(child))))
 			return -PSYS_ESRCH;
 		r = wait_for_private(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
@@ -224,14 +224,14 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 {
 	const struct psys_timespec nap = { 0, 5000000 };
 	const struct child_state *state = child_state(child);
-	const bool private = state->private && has_stack(child);
+	const bool private = state->helped >= PRIVATE && has_stack(child);
 	const struct Stack_t *stack = child_stack(state);
 	int fd = child->ended_fd, r = 0;
 
 	/* If it is known to have ended, the helper's end is not for the limit. */
 	if (private && aspawn_helper_result(stack, NULL, NULL))
 		deadline = aspawn_deadline_in(MOMENT);
-	if (state->helped && !state->private) {
+	if (state->helped == FOR_CALLER) {
 		r = aspawn_learn_child(child, deadline);
 		fd = r < 0 ? -1 : aspawn_own_pidfd(child);
 	}
@@ -274,7 +274,7 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (timeout_ms >= 0 || child_state(child)->private)
+	if (timeout_ms >= 0 || child_state(child)->helped >= PRIVATE)
 		r = wait_for_end(child, aspawn_deadline_in(timeout_ms));
 	while (r >= 0 && (r = wait_for(child, &ended, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
 		r = 0;
@@ -290,7 +290,7 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	if (has_stack(child)) { /* the kernel may not have cleared the stack's word */
 		__atomic_store_n(&stack_state(child_stack(child_state(child)))->use, FREE,
 				 __ATOMIC_RELEASE);
-		if (child_state(child)->private)
+		if (child_state(child)->helped >= PRIVATE)
 			aspawn_stack_reap_helper(child_stack(child_state(child)));
 		else if (child_state(child)->helped)
 			leave_helper(child_stack(child_state(child)));
