@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The library in four files, written into DIRECTORY:
+"""The amalgamation, seven files, written into DIRECTORY:
 
-    tools/amalgamate.py DIRECTORY   aspawn.h, aspawn.c, aspawn.S and psys.h
+    tools/amalgamate.py DIRECTORY
 
-and three of its image, which may be left out: aspawn-image.c, aspawn-image.S and aspawn-image.ld.
+aspawn.h, aspawn.c and aspawn.S are the library, psys.h has the system calls alone, and
+aspawn-image.c, aspawn-image.S and aspawn-image.ld make the image, which may be left out.
 
 An #include of a file of the project becomes the text of that file, once; a file without an
 include guard is a list for macros of its includer, and becomes text at each #include. The
@@ -293,7 +294,7 @@ def assembly(without):
         yield "#endif"
 
 
-# --- the four files ----------------------------------------------------------------------
+# --- the files ----------------------------------------------------------------------
 
 HEAD = """/* SPDX-License-Identifier: MIT */
 /*

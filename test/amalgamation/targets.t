@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The four files for every target: each compiles alone, with no option but the target's, and
-# is what the tree is for it.
+# The library and psys.h for every target: each file compiles alone, with no option but the
+# target's, and is what the tree is for it.
 . "$(dirname "$0")/tools.sh"
 tools/amalgamate.py "$work" || exit
 

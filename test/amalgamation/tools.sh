@@ -74,7 +74,7 @@ targets()
 	done
 }
 
-# in_work COMMAND...: with nothing to include but the four files
+# in_work COMMAND...: with nothing to include but the amalgamation
 in_work()
 {
 	(cd "$work" && "$@")
