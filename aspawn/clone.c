@@ -11,9 +11,7 @@
 
 const struct clone_method aspawn_clone_methods[] = {
 	{ ASPAWN_MODE_CLONE3, true, PSYS_CLONE_VM | PSYS_CLONE_PIDFD | PSYS_CLONE_CLEAR_SIGHAND },
-	/* Linux 5.3 and 5.4, some sandboxes */
-	{ ASPAWN_MODE_CLONE3_NO_CLEAR, true, PSYS_CLONE_VM | PSYS_CLONE_PIDFD },
-	/* before 5.3; filters that cannot look into clone3's structure */
+	/* before Linux 5.5; sandboxes, and filters that cannot look into clone3's structure */
 	{ ASPAWN_MODE_CLONE, false, PSYS_CLONE_VM | PSYS_CLONE_PIDFD },
 	/* filters that refuse CLONE_PIDFD */
 	{ ASPAWN_MODE_CLONE, false, PSYS_CLONE_VM },

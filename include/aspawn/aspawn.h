@@ -171,10 +171,9 @@ PSYS_API int aspawn_stack_free(struct Stack_t *stack);
 
 /* The clone method of a child: the first that the kernel and seccomp filters allow. */
 enum aspawn_clone_mode {
-	ASPAWN_MODE_NONE,            /* no child yet */
-	ASPAWN_MODE_CLONE3,          /* clone3, handlers reset by the kernel */
-	ASPAWN_MODE_CLONE3_NO_CLEAR, /* clone3, handlers reset by the child */
-	ASPAWN_MODE_CLONE,           /* clone */
+	ASPAWN_MODE_NONE,   /* no child yet */
+	ASPAWN_MODE_CLONE3, /* clone3, handlers reset by the kernel */
+	ASPAWN_MODE_CLONE,  /* clone, handlers reset by the child */
 	/* CLONE_VFORK: the caller was suspended, by ASPAWN_VFORK or as a fallback */
 	ASPAWN_MODE_VFORK,
 	/* memory was copied: the child's stores do not reach the parent */

@@ -112,11 +112,11 @@ TEST(clone3_einval_falls_back_to_clone)
 	check_clone3_refused(PSYS_EINVAL);
 }
 
-TEST(clone3_without_clear_sighand_is_used)
+TEST(clone3_without_clear_sighand_falls_back_to_clone)
 {
 	need_call(psys_clone3(NULL, 0), "no clone3");
 	filter_refuse_clone3_flags(PSYS_CLONE_CLEAR_SIGHAND, PSYS_EINVAL);
-	check_mode(ASPAWN_MODE_CLONE3_NO_CLEAR);
+	check_mode(ASPAWN_MODE_CLONE);
 }
 
 TEST(clone_vm_falls_back_to_clone_vfork)

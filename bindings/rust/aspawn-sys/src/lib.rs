@@ -356,11 +356,10 @@ constants! {
 
     ASPAWN_MODE_NONE: c_int = 0;
     ASPAWN_MODE_CLONE3: c_int = 1;
-    ASPAWN_MODE_CLONE3_NO_CLEAR: c_int = 2;
-    ASPAWN_MODE_CLONE: c_int = 3;
-    ASPAWN_MODE_VFORK: c_int = 4;
-    ASPAWN_MODE_FORK: c_int = 5;
-    ASPAWN_MODE_IMAGE: c_int = 6;
+    ASPAWN_MODE_CLONE: c_int = 2;
+    ASPAWN_MODE_VFORK: c_int = 3;
+    ASPAWN_MODE_FORK: c_int = 4;
+    ASPAWN_MODE_IMAGE: c_int = 5;
 
     ASPAWN_NOT_PRIVATE: c_int = 0;
     ASPAWN_PRIVATE_HELPED: c_int = 1;
