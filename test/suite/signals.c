@@ -185,7 +185,8 @@ static void spawn_in_a_storm(void)
 		throw_at_each_spawn(storm);
 		psys_exit_group(0);
 	}
-	for (int i = 0; i < spawns; i++) {
+	/* On a busy machine the thrower's first turn may come late. */
+	for (int i = 0; i < spawns || !delivered; i++) {
 		begin_spawn(storm);
 		int pid = spawn_without_pipe(&stack, child_returns, (void *)(intptr_t)(i & 63));
 		CHECK_EQUAL(reap(pid), i & 63);
@@ -194,7 +195,6 @@ static void spawn_in_a_storm(void)
 	__atomic_store_n(&storm->stop, 1, __ATOMIC_RELEASE);
 	begin_spawn(storm);
 	CHECK_EQUAL(reap(thrower), 0);
-	CHECK(delivered > 0);
 	CHECK_EQUAL(child_pid_of_handler, 0);
 	note("signals handled:", delivered);
 }
