@@ -7,10 +7,10 @@
  *         thread cancellation out.
  * parent  reserves the stack, copies user_data to it and fills the control block, which holds all
  *         that the child needs: the child cannot use the parent's frame, which goes on changing.
- * parent  makes the pipes that are requested, or leaves that to the child (many_descriptors.h), and
- *         clones. It tries one clone method after another until the kernel accepts one.
- * child   first unshares the descriptor table, if it began on the parent's: before that, a
- *         descriptor that the child closes is closed in the parent.
+ * parent  makes the pipes that are requested, and clones. It tries one clone method after another
+ *         until the kernel accepts one.
+ * child   first unshares the descriptor table, if it began on the parent's (own_descriptors.h):
+ *         before that, a descriptor that the child closes is closed in the parent.
  * child   closes the read end. If the parent then dies, the child's write fails at once.
  * child   resets caught signals to SIG_DFL if the kernel did not, and leaves ignored signals
  *         ignored, as execve(2) does. All signals stay blocked until fn sets the mask, right
@@ -78,7 +78,7 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 		psys_sched_yield();
 	if (control->shares_files)
 		control->files_error = aspawn_descriptors_unshare(control);
-	if (control->report.parents_end >= 0 && !control->files_error)
+	else if (control->report.parents_end >= 0)
 		psys_close(control->report.parents_end);
 	if (control->reset_handlers)
 		reset_handlers();
@@ -90,7 +90,7 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 		psys_exit_group(127);
 	if (control->watch && !control->executes_first)
 		aspawn_watch_begin(control->watch);
-	psys_exit_group(control->fn(control->arg, control->report.childs_end, &control->old_mask,
+	psys_exit_group(control->fn(control->arg, control->report.here, &control->old_mask,
 				    control->user_data, control->user_data_len));
 }
 
@@ -104,20 +104,12 @@ PSYS_UNINSTRUMENTED void aspawn_fill(const struct Stack_t *stack, const struct r
 	control->state->helped = NOT_HELPED;
 	control->keep_below = request->keep_below;
 	control->files_error = 0;
-	control->pipes = request->pipes;
-	control->pipe_count = request->pipe_count;
-	control->report = (struct spawn_pipe){ true, false, -1, -1, -1 };
+	control->fds = request->fds;
+	control->fd_count = request->fd_count;
+	control->report = (struct child_fd){ CHILD_WRITES, false, -1, -1, -1, 0 };
 	control->reports = request->pipe == PIPE;
-	control->makes_pipes = control->takes_pipes = false;
-	control->pipes_error = 0;
-	control->answer = NO_ANSWER;
-	control->host = 0;
-	control->far = request->far;
-	control->far_count = request->far_count;
-	control->caller = request->far_count ? psys_gettid() : 0;
-	control->caller_pidfd =
-		request->far_count ? aspawn_descriptors_open_thread(control->caller) : -1;
-	control->pidfd = control->helper_pidfd = -1;
+	control->caller = request->fetches ? psys_gettid() : 0;
+	control->pidfd = control->helper_pidfd = control->caller_pidfd = -1;
 	control->watch = NULL;
 	control->parent = 0;
 	control->ignores_sigchld = control->dies_with_helper = false;
@@ -142,13 +134,7 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control, const stru
 		control->watch = aspawn_watch_make();
 	if (request->pipe == PIPE_IF_COPIED && may_copy)
 		control->reports = true;
-	control->makes_pipes = request->child_makes_pipes && !request->suspend &&
-			       aspawn_clone_shares_files(method, request);
-	control->unshare = control->makes_pipes || control->far_count ? request->unshare : NULL;
-	if (!control->makes_pipes)
-		return aspawn_descriptors_make_pipes(control);
-	control->host = psys_getpid();
-	return 0;
+	return aspawn_descriptors_make(control);
 }
 
 /*
@@ -221,7 +207,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struc
 {
 	const long pid = clone_by_methods(control, request, stack);
 
-	if (pid > 0 && control->pidfd < 0 && (request->wants_pidfd || control->makes_pipes)) {
+	if (pid > 0 && control->pidfd < 0 && request->wants_pidfd) {
 		int fd = psys_pidfd_open((int)pid, 0);
 		control->pidfd = fd < 0 ? -1 : fd;
 	}
@@ -232,20 +218,21 @@ PSYS_UNINSTRUMENTED int aspawn_spawned(struct spawned *spawned, const struct req
 				       const struct Stack_t *stack, long pid)
 {
 	struct control *control = stack_control(stack);
-	int r = pid < 0 ? (int)pid : aspawn_descriptors_settle(stack, request);
 
-	if (pid < 0)
-		aspawn_descriptors_close(control, true);
+	if (pid >= 0 && control->shares_files &&
+	    (request->await_files || aspawn_descriptors_next(control, NULL)))
+		aspawn_stack_await_files(stack, &request->mask);
+	aspawn_descriptors_close(control, pid < 0);
 	if (control->caller_pidfd >= 0)
 		psys_close(control->caller_pidfd);
-	if (r < 0 && control->helper_pidfd >= 0)
-		psys_close(control->helper_pidfd);
-	if (r < 0) {
+	if (pid < 0) {
+		if (control->helper_pidfd >= 0)
+			psys_close(control->helper_pidfd);
 		aspawn_free_watch(control);
-		return r;
+		return (int)pid;
 	}
 	*spawned = (struct spawned){ (pid_t)pid, control->pidfd, control->helper_pidfd,
-				     control->report.taken };
+				     control->report.parents_end };
 	return 0;
 }
 

@@ -61,8 +61,7 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_is_refused(long error)
 }
 
 static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
-					     const struct request *request, bool wants_pidfd,
-					     bool into_cgroup)
+					     const struct request *request, bool into_cgroup)
 {
 	uint64_t flags = method->flags;
 
@@ -77,7 +76,7 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 		if (!(flags & PSYS_CLONE_VFORK) || request->executes_first)
 			flags |= PSYS_CLONE_CHILD_CLEARTID;
 	}
-	if (!wants_pidfd)
+	if (!request->wants_pidfd)
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
 	/* clone(2) has one argument for the number and the pidfd, which before Linux 5.2 would get the
 	 * number. */
@@ -141,8 +140,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
 {
 	struct control *control = stack_control(stack);
 	struct stack_state *state = stack_state(stack);
-	const bool wants_pidfd = request->wants_pidfd || control->makes_pipes;
-	const uint64_t flags = flags_of(method, request, wants_pidfd, cgroup_fd >= 0);
+	const uint64_t flags = flags_of(method, request, cgroup_fd >= 0);
 
 	control->shared = 0;
 	control->pidfd = -1;

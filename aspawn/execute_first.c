@@ -50,8 +50,6 @@ PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control, const str
 		return aspawn_clone_child(control, request, stack);
 	psys_memcpy(&first, request, sizeof first);
 	first.copy_memory = first.watch_copy = false;
-	/* The parent, which is suspended, could not take part in these. */
-	first.unshare_files = first.child_makes_pipes = false;
 	control->executes_first = true;
 	long pid = aspawn_clone_child(control, &first, stack);
 	if (pid > 0)

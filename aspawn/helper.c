@@ -74,7 +74,8 @@ static long lost_helper(const struct control *control)
 	return -PSYS_EAGAIN;
 }
 
-/* As aspawn_clone_child(). request->detached: returns the helper's pid. */
+/* As aspawn_clone_child(). request->detached: returns the helper's pid. The caller makes the pipes:
+ * if the helper is killed meanwhile, somebody knows their numbers. */
 static long clone_by_helper(struct control *control, const struct request *request,
 			    const struct Stack_t *stack)
 {
@@ -86,6 +87,9 @@ static long clone_by_helper(struct control *control, const struct request *reque
 	helper->host = psys_getpid();
 	if (helper->host <= 0)
 		return -PSYS_EOPNOTSUPP;
+	long r = aspawn_descriptors_make(control);
+	if (r < 0)
+		return r;
 	helper->request.kernel_stores_pid = true;
 	helper->result = 0;
 	control->pidfd = -1;
@@ -96,7 +100,7 @@ static long clone_by_helper(struct control *control, const struct request *reque
 	state->pid = 0;
 	state->mode = ASPAWN_MODE_NONE;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
-	long r = clone_helper(control, request, stack);
+	r = clone_helper(control, request, stack);
 	if (r < 0) {
 		control->helper_pidfd = -1; /* a late failure leaves the number of a closed one */
 		state->helper_pid = 0;
@@ -117,7 +121,6 @@ static long clone_by_helper(struct control *control, const struct request *reque
 	return helper->result < 0 ? helper->result : lost_helper(control);
 }
 
-/* The pipes are the caller's: it makes them before the helper copies the descriptors. */
 static int spawn_detached(struct spawned *spawned, const struct request *request,
 			  const struct Stack_t *stack)
 {
@@ -131,13 +134,11 @@ static int spawn_detached(struct spawned *spawned, const struct request *request
 					  !aspawn_watch_may_work());
 	helped.pipe = control->reports ? PIPE : NO_PIPE;
 	helped.wants_pidfd = true; /* the helper polls it */
-	long r = aspawn_descriptors_make_pipes(control);
-	if (r == 0)
-		r = clone_by_helper(control, &helped, stack);
+	const long r = clone_by_helper(control, &helped, stack);
 	if (r == -PSYS_EOPNOTSUPP && request->helped == FOR_CALLER)
 		return (int)r;
 	aspawn_descriptors_close(control, r < 0);
-	*spawned = (struct spawned){ 0, -1, control->helper_pidfd, control->report.taken };
+	*spawned = (struct spawned){ 0, -1, control->helper_pidfd, control->report.parents_end };
 	return r < 0 ? (int)r : 0;
 }
 

@@ -12,8 +12,8 @@
  * helper  sets SIGCHLD to its default: if it were ignored, the child could not be waited for. Not
  *         if the child is the caller's.
  * helper  clones the child as the parent would, or for the parent (CLONE_PARENT), stores the child's
- *         pid or an error, and wakes who waits for that. On a shared table a pidfd and a pipe are
- *         the parent's too.
+ *         pid or an error, and wakes who waits for that. On a shared table a pidfd is the parent's
+ *         too.
  * helper  releases the descriptors and the directory: the child may run for long.
  * helper  waits for the child, or for the end of the parent's process, stores status and usage
  *         in the state, and ends. Before it reaps the child it says so, as afterwards the number

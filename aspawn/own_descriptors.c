@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The child's own descriptor table, and pipes. */
+/* The child's own descriptor table, and pipes: own_descriptors.h. */
 #include "own_descriptors.h"
 
 #include <syscall/syscall.h>
 
 /* --- pipes ------------------------------------------------------------------ */
 
-PSYS_UNINSTRUMENTED struct spawn_pipe *aspawn_descriptors_next(const struct control *control,
-							       const struct spawn_pipe *pipe)
+PSYS_UNINSTRUMENTED struct child_fd *aspawn_descriptors_next(const struct control *control,
+							     const struct child_fd *fd)
 {
-	struct spawn_pipe *report = (struct spawn_pipe *)(uintptr_t)&control->report;
+	struct child_fd *report = (struct child_fd *)(uintptr_t)&control->report;
 
-	if (pipe == report)
+	if (fd == report)
 		return NULL;
-	pipe = pipe ? pipe + 1 : control->pipes;
-	if (control->pipe_count && pipe < control->pipes + control->pipe_count)
-		return (struct spawn_pipe *)(uintptr_t)pipe;
+	fd = fd ? fd + 1 : control->fds;
+	if (control->fd_count && fd < control->fds + control->fd_count)
+		return (struct child_fd *)(uintptr_t)fd;
 	return control->reports ? report : NULL;
 }
 
@@ -47,34 +47,21 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_pipe(int ends[2])
 	return r < 0 ? r : aspawn_descriptors_avoid_streams_by_both(ends);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_descriptors_make(struct spawn_pipe *pipe)
+/* The child copies it. */
+static PSYS_UNINSTRUMENTED void keep(struct control *control, int fd)
 {
-	int ends[2] = { -1, -1 };
-	int r = aspawn_descriptors_pipe(ends);
-
-	if (r < 0)
-		return r;
-	pipe->parents_end = ends[!pipe->child_writes];
-	pipe->childs_end = ends[pipe->child_writes];
-	if (pipe->nonblock)
-		r = (int)psys_fcntl(pipe->parents_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
-	return r < 0 ? r : 0;
+	if (control->keep_below <= (unsigned)fd)
+		control->keep_below = (unsigned)fd + 1;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_descriptors_make_pipes(struct control *control)
+static PSYS_UNINSTRUMENTED bool is_kept(const struct control *control, int fd)
 {
-	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_descriptors_next(control, pipe));) {
-		int r = pipe->parents_end < 0 ? aspawn_descriptors_make(pipe) : 0;
-		if (r < 0)
-			return r;
-		pipe->taken = pipe->parents_end;
-		if (control->keep_below <= (unsigned)pipe->childs_end)
-			control->keep_below = (unsigned)pipe->childs_end + 1;
-	}
-	return 0;
+	return fd >= 0 && (unsigned)fd < control->keep_below;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_descriptors_open_thread(int tid)
+/* A pidfd of the thread; before Linux 6.9 only of a main thread. A process whose main thread has ended
+ * has no descriptors: not to be fetched by its pid. */
+static PSYS_UNINSTRUMENTED int open_thread(int tid)
 {
 	int fd = psys_pidfd_open(tid, PSYS_PIDFD_THREAD);
 
@@ -83,63 +70,126 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_open_thread(int tid)
 
 /* --- the child ------------------------------------------------------------------ */
 
-/* The table of a child that is killed meanwhile is only closed: neither the parent nor its threads
- * notice. */
-PSYS_UNINSTRUMENTED int aspawn_descriptors_unshare_table(const struct control *control)
+/* In another pid namespace the caller has no number. */
+static PSYS_UNINSTRUMENTED bool may_fetch(const struct control *control)
+{
+	return control->caller_pidfd >= 0 && current_parent() != 0 &&
+	       psys_pidfd_getfd(control->caller_pidfd, -1, 0) == -PSYS_EBADF;
+}
+
+static PSYS_UNINSTRUMENTED void close_copy(const struct control *control, int fd)
+{
+	if (is_kept(control, fd))
+		psys_close(fd);
+}
+
+/* Descriptors from keep_below up are not copied, so nobody has to close them. The table of a child
+ * that is killed meanwhile is only closed: neither the parent nor its threads notice. */
+static PSYS_UNINSTRUMENTED int unshare_table(struct control *control)
 {
 	int r = psys_close_range(control->keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
 
-	if (r < 0) /* before Linux 5.9: copy all */
+	if (r < 0) { /* before Linux 5.9: copy all */
 		r = psys_unshare(PSYS_CLONE_FILES);
+		if (r < 0)
+			return r;
+		control->keep_below = ~0U;
+	}
 	/* These are the parent's, but may be among the copied descriptors. */
-	if (r >= 0 && control->pidfd >= 0)
-		psys_close(control->pidfd);
-	if (r >= 0 && control->helper_pidfd >= 0)
-		psys_close(control->helper_pidfd);
-	if (r >= 0 && control->caller_pidfd >= 0)
-		psys_close(control->caller_pidfd);
-	return r < 0 ? r : 0;
+	close_copy(control, control->pidfd);
+	close_copy(control, control->helper_pidfd);
+	close_copy(control, control->caller_pidfd);
+	close_copy(control, control->report.parents_end);
+	return 0;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_descriptors_set_use(struct stack_state *state, int use)
+/* True if the library has the number in the parent's table: it is none of the caller's. */
+static PSYS_UNINSTRUMENTED bool is_own(const struct control *control, int number)
 {
-	if (__atomic_exchange_n(&state->use, use, __ATOMIC_ACQ_REL) == FILES_AWAITED)
-		psys_futex(&state->use, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+	if (number == control->pidfd || number == control->helper_pidfd ||
+	    number == control->caller_pidfd)
+		return true;
+	for (struct child_fd *fd = NULL; (fd = aspawn_descriptors_next(control, fd));)
+		if (fd->kind != CALLERS_FD && (number == fd->fd || number == fd->parents_end))
+			return true;
+	return false;
+}
+
+/* All that was not copied. What is not open the action finds closed, and says so. */
+static PSYS_UNINSTRUMENTED int fetch(struct control *control)
+{
+	const int pidfd = open_thread(control->caller);
+	int r = pidfd < 0 ? pidfd : 0;
+
+	for (struct child_fd *fd = NULL; (fd = aspawn_descriptors_next(control, fd));) {
+		if (is_kept(control, fd->fd) || (fd->kind == CALLERS_FD && is_own(control, fd->fd)))
+			continue;
+		fd->here = aspawn_descriptors_avoid_streams(psys_pidfd_getfd(pidfd, fd->fd, 0));
+		if (fd->here < 0 && fd->here != -PSYS_EBADF && r == 0)
+			r = fd->here;
+	}
+	if (pidfd >= 0)
+		psys_close(pidfd);
+	return r;
 }
 
 PSYS_UNINSTRUMENTED int aspawn_descriptors_unshare(struct control *control)
 {
-	if (control->unshare)
-		return control->unshare(control);
-	int r = aspawn_descriptors_unshare_table(control);
-	if (r == 0)
-		aspawn_descriptors_set_use(control->state, RUNNING);
+	const bool fetches = may_fetch(control);
+
+	for (struct child_fd *fd = NULL; !fetches && (fd = aspawn_descriptors_next(control, fd));)
+		keep(control, fd->fd);
+	int r = unshare_table(control);
+	if (r < 0)
+		return r;
+	if (fetches)
+		r = fetch(control);
+	if (__atomic_exchange_n(&control->state->use, RUNNING, __ATOMIC_ACQ_REL) == FILES_AWAITED)
+		psys_futex(&control->state->use, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 	return r;
 }
 
 /* --- the parent ------------------------------------------------------------------- */
 
-PSYS_UNINSTRUMENTED void aspawn_descriptors_close(const struct control *control, bool also_parents)
+static PSYS_UNINSTRUMENTED int make_pipe(struct child_fd *fd)
 {
-	for (struct spawn_pipe *pipe = NULL; (pipe = aspawn_descriptors_next(control, pipe));) {
-		if (!control->takes_pipes) /* of negative ones: no effect */
-			psys_close(pipe->childs_end);
-		if (also_parents)
-			psys_close(control->takes_pipes ? pipe->taken : pipe->parents_end);
-	}
+	const bool child_writes = fd->kind == CHILD_WRITES;
+	int ends[2] = { -1, -1 };
+	int r = aspawn_descriptors_pipe(ends);
+
+	if (r < 0)
+		return r;
+	fd->parents_end = ends[!child_writes];
+	fd->fd = fd->here = ends[child_writes];
+	if (fd->nonblock)
+		r = (int)psys_fcntl(fd->parents_end, PSYS_F_SETFL, PSYS_O_NONBLOCK);
+	return r < 0 ? r : 0;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_descriptors_settle(const struct Stack_t *stack,
-						  const struct request *request)
+PSYS_UNINSTRUMENTED int aspawn_descriptors_make(struct control *control)
 {
-	struct control *control = stack_control(stack);
-	int r = 0;
+	bool is_far = false;
 
-	if (control->makes_pipes)
-		r = request->settle(stack, control, request);
-	else if (control->shares_files && (request->await_files || request->far_count ||
-					   aspawn_descriptors_next(control, NULL)))
-		aspawn_stack_await_files(stack, &request->mask);
-	aspawn_descriptors_close(control, r < 0);
-	return r;
+	for (struct child_fd *fd = NULL; (fd = aspawn_descriptors_next(control, fd));) {
+		int r = fd->kind != CALLERS_FD && fd->parents_end < 0 ? make_pipe(fd) : 0;
+		if (r < 0)
+			return r;
+		if (fd->fd < FEW_DESCRIPTORS || !control->caller)
+			keep(control, fd->fd);
+		is_far = is_far || !is_kept(control, fd->fd);
+	}
+	if (is_far && control->caller_pidfd < 0)
+		control->caller_pidfd = open_thread(control->caller);
+	return 0;
+}
+
+PSYS_UNINSTRUMENTED void aspawn_descriptors_close(const struct control *control, bool also_parents)
+{
+	for (struct child_fd *fd = NULL; (fd = aspawn_descriptors_next(control, fd));) {
+		if (fd->kind == CALLERS_FD)
+			continue;
+		psys_close(fd->fd); /* of a negative one: no effect */
+		if (also_parents)
+			psys_close(fd->parents_end);
+	}
 }

@@ -9,7 +9,7 @@
 #include <syscall/errno.h>
 #include <syscall/signal.h>
 
-/* To copy so many descriptors costs less than to make a pipe elsewhere, or to fetch one of them. */
+/* To copy so many descriptors costs less than to fetch one of them. */
 enum { FEW_DESCRIPTORS = 128 };
 
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
@@ -23,10 +23,8 @@ PSYS_INLINE int privacy_of(int helped)
 	return helped < PRIVATE ? ASPAWN_NOT_PRIVATE : helped - PRIVATE + ASPAWN_PRIVATE_HELPED;
 }
 
+struct child_fd;
 struct control;
-struct request;
-struct far_descriptor;
-struct spawn_pipe;
 
 struct request {
 	bool copy_memory; /* as fork(2); otherwise memory is shared where the kernel allows it */
@@ -38,18 +36,12 @@ struct request {
 	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
 	 * descriptors below keep_below. Ignored where memory may be a copy. */
 	bool unshare_files;
+	bool fetches;     /* ... and may have those of fds under other numbers than the parent */
 	bool await_files; /* do not return before the child has copied them */
 	unsigned keep_below;
-	struct far_descriptor *far; /* the child gets these too; where parent and child find them */
-	size_t far_count;
 	enum report_pipe pipe;
-	struct spawn_pipe *pipes; /* to be made; where parent and child find them */
-	size_t pipe_count;
-	bool child_makes_pipes; /* where it begins on the parent's table and not with suspend */
-	/* aspawn_many_unshare and aspawn_many_settle, also for far. NULL: neither. */
-	int (*unshare)(struct control *control);
-	int (*settle)(const struct Stack_t *stack, struct control *control,
-		      const struct request *request);
+	struct child_fd *fds; /* the child gets these too; where parent and child find them */
+	size_t fd_count;
 	bool watch_copy; /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
 	/* If the caller is killed at any instruction, the state's pid says whether there is a child:

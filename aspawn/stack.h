@@ -79,26 +79,17 @@ struct stack_state {
 	struct psys_rusage usage;
 };
 
-/* A pipe between parent and child. The ends are numbers in the table in which it was made. */
-struct spawn_pipe {
-	bool child_writes, nonblock; /* nonblock: the parent's end */
-	int parents_end, childs_end; /* -1: not made yet, or closed */
-	int taken;                   /* the parent's end, in the parent's table; -1: not yet */
-};
+enum child_fd_kind { CALLERS_FD, CHILD_READS, CHILD_WRITES };
 
-/* A descriptor of the caller's with a high number, which the child gets under a low one. */
-struct far_descriptor {
-	int fd;
-	int near; /* out, in the child: CLOEXEC; -1: it has the caller's number, or is not open */
-};
-
-/* What the parent tells a child that is to make the pipes. A futex. */
-enum files_answer {
-	NO_ANSWER,
-	PIPES_MADE, /* the parent has made them: keep_below covers the child's ends */
-	TAKE_PIPES, /* the child makes them, and the parent takes its ends: wait for PIPES_TAKEN */
-	PIPES_TAKEN,
-	START_FAILED, /* the child ends */
+/* A descriptor that the child needs: its end of a pipe, or one of the caller's. */
+struct child_fd {
+	int kind;        /* enum child_fd_kind */
+	bool nonblock;   /* the parent's end */
+	int parents_end; /* of a pipe; -1: not made yet */
+	int fd;          /* in the parent's table; -1: not made yet */
+	/* In the child's table. Negative: none, or one of the caller's that has the same number. */
+	int here;
+	size_t action; /* of a command: which action it is for */
 };
 
 /* The child's input, also in a copy of the memory. While no child uses the stack, a pool uses the
@@ -114,27 +105,20 @@ struct control {
 	bool executes_first; /* fn executes a program at once, or returns */
 	int executing;       /* out: it is about to, or has; 0 again if that has failed */
 	unsigned keep_below;
-	int files_error;          /* out: error of that copy, negative; fn reports it */
-	struct spawn_pipe *pipes; /* of the request, followed by the report pipe */
-	size_t pipe_count;
-	struct spawn_pipe report; /* from the child to the parent */
+	int files_error;      /* out: why it has not all of fds, negative; fn reports it */
+	struct child_fd *fds; /* of the request, followed by the report pipe */
+	size_t fd_count;
+	struct child_fd report;   /* from the child to the parent */
 	bool reports;             /* report is used */
-	bool makes_pipes;         /* the child does, if the parent can take its ends */
-	bool takes_pipes;         /* ... in its own table: the ends are numbers there */
-	int pipes_error;          /* out: why it could not, negative */
-	_Alignas(4) int answer;   /* enum files_answer */
-	int host;                 /* the child's parent, as long as it may answer */
-	struct far_descriptor *far;
-	size_t far_count;
-	int caller, caller_pidfd; /* the calling thread, and its pidfd; -1: none */
+	int caller;               /* the calling thread, to fetch from; 0: fetch nothing */
+	int caller_pidfd;         /* negative: none, as there is nothing to fetch */
 	int pidfd;                /* the parent's, of this child; -1: none */
 	int helper_pidfd;         /* the caller's, of the helper; -1: none */
 	struct exec_watch *watch; /* NULL: none */
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller ignores SIGCHLD; its helper must not */
-	int (*unshare)(struct control *control); /* aspawn_many_unshare; NULL: the table alone */
-	bool no_new_privs;                       /* the child sets it before fn */
-	bool dies_with_helper;                   /* the child sets PDEATHSIG before fn */
+	bool no_new_privs;        /* the child sets it before fn */
+	bool dies_with_helper;    /* the child sets PDEATHSIG before fn */
 	aspawn_fn fn;
 	void *arg, *user_data;
 	size_t user_data_len;

@@ -3,7 +3,6 @@
 #include <syscall/string.h>
 
 #include "../aspawn/helper.h"
-#include "../aspawn/many_descriptors.h"
 #include "child.h"
 #include "decide.h"
 #include "environment.h"
@@ -91,26 +90,17 @@ static void copy_action(struct arena *arena, struct aspawn_action *to,
 }
 
 /* Copies actions, with all that they point to. The first pass, where to is NULL, measures them. Returns
- * the number of pipe actions. */
+ * how many descriptors the child may need. */
 static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
 			   const struct aspawn_action *from, size_t count)
 {
-	size_t pipes = 0;
+	size_t fds = 0;
 
 	for (size_t i = 0; i < count && !arena->error; i++) {
 		copy_action(arena, to ? &to[i] : NULL, &from[i]);
-		pipes += is_pipe(&from[i]);
+		fds += aspawn_may_need_fd(to ? &to[i] : &from[i]);
 	}
-	return pipes;
-}
-
-static size_t count_far(const struct aspawn_action *actions, size_t count)
-{
-	size_t far = 0;
-
-	for (size_t i = 0; i < count; i++)
-		far += aspawn_uses_far(&actions[i]);
-	return far;
+	return fds;
 }
 
 struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command *command,
@@ -124,16 +114,13 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 	struct prepared *prepared = aspawn_allocate(arena, sizeof *prepared, STACK_ALIGN);
 	struct aspawn_action *actions =
 		aspawn_allocate(arena, count * sizeof *actions, sizeof(uint64_t));
-	size_t pipes = copy_actions(arena, actions, own->list, own->count);
+	size_t fds = copy_actions(arena, actions, own->list, own->count);
 
-	pipes += copy_actions(arena, actions ? actions + own->count : NULL, command->actions,
-			      command->action_count);
+	fds += copy_actions(arena, actions ? actions + own->count : NULL, command->actions,
+			    command->action_count);
 	if (arena->error)
 		return NULL;
-	const size_t far = actions ? count_far(actions, count) :
-				     count_far(own->list, own->count) +
-					     count_far(command->actions, command->action_count);
-	const size_t kept = aspawn_needs_copy(command) ? 1 + pipes + count : 0; /* 1: the report */
+	const size_t kept = aspawn_needs_copy(command) ? 1 + fds + count : 0; /* 1: the report */
 	struct prepared made = {
 		.flags = command->flags,
 		.file = aspawn_copy_string(arena, command->file),
@@ -147,11 +134,7 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 		.own_count = (int)own->count,
 		.image = { .origin = prepared,
 			   .kept = aspawn_allocate(arena, kept * sizeof(int), sizeof(int)) },
-		.reserved = aspawn_allocate(arena, (pipes + far) * sizeof *made.reserved,
-					    sizeof(size_t)),
-		.pipes = aspawn_allocate(arena, pipes * sizeof *made.pipes, sizeof(uint64_t)),
-		.far = aspawn_allocate(arena, far * sizeof *made.far, sizeof(int)),
-		.pipe_count = pipes,
+		.fds = aspawn_allocate(arena, fds * sizeof *made.fds, sizeof(size_t)),
 		.report_fd = -1,
 		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
 	};
@@ -163,36 +146,22 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 
 /* --- pipes ---------------------------------------------------------------- */
 
-static void describe_pipes(struct prepared *prepared)
-{
-	const bool nonblock = prepared->flags & ASPAWN_COMMAND_NONBLOCK;
-	size_t pipes = 0;
-
-	for (size_t i = 0; i < prepared->count && pipes < prepared->pipe_count; i++) {
-		const bool output = prepared->actions[i].kind == ASPAWN_ACTION_OUTPUT_PIPE;
-
-		if (!is_pipe(&prepared->actions[i]))
-			continue;
-		prepared->reserved[pipes] = (struct reserved){ i, -1 };
-		prepared->pipes[pipes++] = (struct spawn_pipe){ output, nonblock, -1, -1, -1 };
-	}
-}
-
 /* Stores the caller's ends. Where to is in the caller's actions: the child, which may go wrong, could
  * change what its memory has. */
-static void give_pipes(const struct spawn_pipe *pipe, size_t count, const struct own_actions *own,
+static void give_pipes(const struct child_fd *fd, size_t count, const struct own_actions *own,
 		       const struct aspawn_command *command)
 {
-	const struct spawn_pipe *const end = pipe + count;
+	const struct child_fd *const end = fd + count;
 
-	for (size_t i = 0; i < own->count + command->action_count && pipe < end; i++) {
+	for (size_t i = 0; i < own->count + command->action_count && fd < end; i++) {
 		const struct aspawn_action *action =
 			i < own->count ? &own->list[i] : &command->actions[i - own->count];
 
 		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
-			*action->u.output_pipe.read_end = pipe++->taken;
+			*action->u.output_pipe.read_end = fd->parents_end;
 		else if (action->kind == ASPAWN_ACTION_INPUT_PIPE)
-			*action->u.input_pipe.write_end = pipe++->taken;
+			*action->u.input_pipe.write_end = fd->parents_end;
+		fd += i == fd->action;
 	}
 }
 
@@ -250,15 +219,8 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 		.user_data_len = size,
 	};
 
-	describe_pipes(prepared);
 	prepared->image.size = (size_t)((char *)(stack_control(stack) + 1) - (char *)prepared);
 	aspawn_decide(&request, prepared, child_state(child));
-	request.far = prepared->far;
-	request.far_count = prepared->far_count;
-	request.pipes = prepared->pipes;
-	request.pipe_count = prepared->pipe_count;
-	request.unshare = aspawn_many_unshare;
-	request.settle = aspawn_many_settle;
 	int r = request.helped || request.executes_first ?
 			aspawn_helper_spawn(&spawned, &request, stack) :
 			aspawn_spawn(&spawned, &request, stack);
@@ -268,8 +230,6 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 	child->ended_fd = helped ? spawned.helper_pidfd : spawned.pidfd;
 	if (helped >= PRIVATE && request.wants_pidfd)
 		child->own_fd = spawned.pidfd;
-	else if (helped && spawned.pidfd >= 0) /* for the pipes alone */
-		psys_close(spawned.pidfd);
 	child_state(child)->pid = spawned.pid ? spawned.pid : -stack_state(stack)->helper_pid;
 	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;
 	child_state(child)->report = spawned.read_end;
@@ -303,11 +263,10 @@ static int start(struct aspawn_child *child, const struct aspawn_command *comman
 		arena->size = 0;
 		struct prepared *prepared = aspawn_prepare(arena, command, own);
 		if (prepared && !arena->error) {
-			const struct spawn_pipe *pipes = prepared->pipes;
-			const size_t count = prepared->pipe_count;
+			const struct child_fd *fds = prepared->fds;
 			r = spawn(child, stack, prepared, size, mask);
 			if (r == 0)
-				give_pipes(pipes, count, own, command);
+				give_pipes(fds, prepared->fd_count, own, command);
 		} else {
 			r = arena->error;
 		}

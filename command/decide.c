@@ -4,7 +4,6 @@
 
 #include <syscall/string.h>
 
-#include "../aspawn/many_descriptors.h"
 #include "image.h"
 #include "pool.h"
 
@@ -14,8 +13,8 @@ struct requirements {
 	bool unshare_files; /* the child may share the descriptors, and copy those that it uses */
 	bool only_below;    /* ... and must not begin with copies of others */
 	bool image;         /* with copy_memory: no action needs the caller's memory */
-	bool child_makes_pipes; /* where it unshares the descriptors */
-	bool parent;            /* an action needs the parent's pid */
+	bool same_numbers;  /* a function runs while the child has a pipe, which it must not meet */
+	bool parent;        /* an action needs the parent's pid */
 	unsigned keep_below; /* above all descriptors that actions before the first to close the rest use */
 	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
 };
@@ -210,11 +209,35 @@ static bool fits_image(const struct prepared *prepared)
 	return !executes_process(prepared);
 }
 
-bool aspawn_uses_far(const struct aspawn_action *action)
+static bool uses_far(const struct aspawn_action *action)
 {
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 
 	return uses && member_int(action, uses) >= FEW_DESCRIPTORS;
+}
+
+bool aspawn_may_need_fd(const struct aspawn_action *action)
+{
+	return is_pipe(action) || uses_far(action);
+}
+
+static void add_fd(struct prepared *prepared, const struct aspawn_action *action, int kind, int fd)
+{
+	prepared->fds[prepared->fd_count++] = (struct child_fd){
+		.kind = kind,
+		.nonblock = prepared->flags & ASPAWN_COMMAND_NONBLOCK,
+		.parents_end = -1,
+		.fd = fd,
+		.here = -1,
+		.action = (size_t)(action - prepared->actions),
+	};
+}
+
+static void add_pipe(struct prepared *prepared, const struct aspawn_action *action)
+{
+	if (is_pipe(action))
+		add_fd(prepared, action,
+		       action->kind == ASPAWN_ACTION_INPUT_PIPE ? CHILD_READS : CHILD_WRITES, -1);
 }
 
 static void keep_used(struct requirements *requirements, struct prepared *prepared,
@@ -223,43 +246,23 @@ static void keep_used(struct requirements *requirements, struct prepared *prepar
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
 
-	if (aspawn_uses_far(action) && aspawn_is_callers(prepared, action, fd)) {
-		prepared->reserved[prepared->pipe_count + prepared->far_count] =
-			(struct reserved){ (size_t)(action - prepared->actions), -1 };
-		prepared->far[prepared->far_count++] = (struct far_descriptor){ fd, -1 };
-	} else if (fd >= 0) {
+	if (uses_far(action) && aspawn_is_callers(prepared, action, fd))
+		add_fd(prepared, action, CALLERS_FD, fd);
+	else if (fd >= 0)
 		keep(requirements, (unsigned)fd);
-	}
 	if (names_descriptor(action))
 		keep(requirements, INT32_MAX);
 }
 
-/*
- * True if it pays that the child makes the pipes, and only the library knows their numbers. In the
- * child these may be numbers that mean another descriptor to the caller: an ASPAWN_CALL may use
- * one, and nobody would notice.
- */
-static bool may_make_pipes(const struct prepared *prepared, const struct requirements *requirements)
-{
-	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD;
-	bool calls = false;
-
-	if (!requirements->unshare_files || (!prepared->pipe_count && !reports))
-		return false;
-	for (size_t i = 0; i < prepared->count; i++) {
-		calls |= prepared->actions[i].kind == ASPAWN_ACTION_CALL;
-		if (calls && (reports || is_pipe(&prepared->actions[i])))
-			return false;
-	}
-	return true;
-}
-
-/* Stores the far descriptors in prepared. */
+/* Fills prepared->fds. */
 static struct requirements requirements_of(struct prepared *prepared)
 {
+	/* Perhaps, where that copies the memory. */
+	const bool reports = prepared->flags & (ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_VFORK);
 	struct requirements requirements = { .copy_memory = false };
+	bool calls = false;
 
-	prepared->far_count = 0;
+	prepared->fd_count = 0;
 	if (prepared->flags & ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)
 		keep(&requirements, INT32_MAX);
 	for (const struct aspawn_action *action = prepared->actions;
@@ -273,6 +276,12 @@ static struct requirements requirements_of(struct prepared *prepared)
 			requirements.cgroup = action;
 		if (action->kind == ASPAWN_ACTION_ONLY_BELOW)
 			requirements.only_below = true;
+		/* What the child has fetched may have a number that means another descriptor to the
+		 * caller: a function may use it, and nobody would notice. */
+		calls = calls || action->kind == ASPAWN_ACTION_CALL;
+		if (calls && (reports || is_pipe(action)))
+			requirements.same_numbers = true;
+		add_pipe(prepared, action);
 		if (requirements.unshare_files)
 			continue;
 		keep_used(&requirements, prepared, action);
@@ -283,7 +292,6 @@ static struct requirements requirements_of(struct prepared *prepared)
 	if (requirements.keep_below > INT32_MAX)
 		requirements.unshare_files = false; /* all are copied */
 	requirements.image = requirements.copy_memory && fits_image(prepared);
-	requirements.child_makes_pipes = may_make_pipes(prepared, &requirements);
 	return requirements;
 }
 
@@ -353,7 +361,7 @@ static bool children_stay(struct findings *known)
 /* --- how the child begins --------------------------------------------------------- */
 
 /*
- * Each wish in its turn, from whose memory the child has to who makes its pipes. What the kernel
+ * Each wish in its turn, from whose memory the child has to what its clone does. What the kernel
  * refuses is tried in another way: by the next clone method (clone.c), in a copy of the memory if
  * the image cannot be executed, and by the caller where no helper can be.
  */
@@ -389,14 +397,10 @@ void aspawn_decide(struct request *request, struct prepared *prepared,
 	request->unshare_files = needs.unshare_files && !request->executes_first &&
 				 (needs.only_below || !descriptors_are_few(known));
 	request->await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED);
+	request->fetches = request->unshare_files && !needs.same_numbers;
 	request->keep_below = needs.keep_below;
-	if (!request->unshare_files)
-		prepared->far_count = 0;
-
-	/* The caller makes the pipes, or the child, if a pipe of the caller's would have high numbers:
-	 * if that number is free, so is one up to it. */
-	request->child_makes_pipes = request->unshare_files && needs.child_makes_pipes &&
-				     psys_fcntl(FEW_DESCRIPTORS - 1, PSYS_F_GETFD, 0) >= 0;
+	request->fds = prepared->fds;
+	request->fd_count = prepared->fd_count;
 	request->pipe = flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED;
 
 	/* The caller waits for no helper, unless that shares its descriptors, or shall fetch a pidfd of

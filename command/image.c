@@ -52,8 +52,8 @@ static PSYS_UNINSTRUMENTED bool keep_descriptors(struct prepared *prepared, int 
 	prepared->image.kept_count = 0;
 	bool ok = keep_descriptor(&prepared->image, report);
 
-	for (size_t i = 0; i < prepared->pipe_count && ok; i++)
-		ok = keep_descriptor(&prepared->image, prepared->pipes[i].childs_end);
+	for (size_t i = 0; i < prepared->fd_count && ok; i++)
+		ok = keep_descriptor(&prepared->image, prepared->fds[i].here);
 	for (size_t i = 0; i < prepared->count && ok; i++) {
 		const struct aspawn_action *action = &prepared->actions[i];
 		const size_t uses = aspawn_action_infos[action->kind].uses;
@@ -119,7 +119,7 @@ static PSYS_UNINSTRUMENTED void execute_image(int fd, struct control *control,
 static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *prepared)
 {
 	if (!aspawn_image_check(prepared) || !aspawn_watch_is_supported() ||
-	    !keep_descriptors(prepared, control->report.childs_end))
+	    !keep_descriptors(prepared, control->report.here))
 		return;
 	prepared->image.build = ASPAWN_IMAGE_BUILD;
 	const int fd = make_file();

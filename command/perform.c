@@ -13,10 +13,10 @@ static PSYS_UNINSTRUMENTED int next_reserved(const struct prepared *prepared, si
 {
 	int lowest = prepared->report_fd >= first ? prepared->report_fd : INT32_MAX;
 
-	for (size_t i = 0; i < prepared->pipe_count + prepared->far_count; i++) {
-		const struct reserved *reserved = &prepared->reserved[i];
-		if (reserved->action >= index && reserved->fd >= first && reserved->fd < lowest)
-			lowest = reserved->fd;
+	for (size_t i = 0; i < prepared->fd_count; i++) {
+		const struct child_fd *fd = &prepared->fds[i];
+		if (fd->action >= index && fd->here >= first && fd->here < lowest)
+			lowest = fd->here;
 	}
 	return lowest;
 }
@@ -36,9 +36,9 @@ static PSYS_UNINSTRUMENTED int relocate(struct prepared *prepared, size_t index,
 		return other;
 	if (prepared->report_fd == fd)
 		prepared->report_fd = other;
-	for (size_t i = 0; i < prepared->pipe_count + prepared->far_count; i++)
-		if (prepared->reserved[i].action >= index && prepared->reserved[i].fd == fd)
-			prepared->reserved[i].fd = other;
+	for (size_t i = 0; i < prepared->fd_count; i++)
+		if (prepared->fds[i].action >= index && prepared->fds[i].here == fd)
+			prepared->fds[i].here = other;
 	return 0;
 }
 
@@ -186,14 +186,14 @@ static PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
 	return r < 0 || now == parent || now == 0 ? r : -PSYS_ESRCH;
 }
 
-/* Returns the child's end of the action's pipe. */
-static PSYS_UNINSTRUMENTED int childs_end(const struct prepared *prepared, size_t index)
+/* Returns the number here of the action's pipe, or of what it uses. Negative: it has none, or the same
+ * as the caller. */
+static PSYS_UNINSTRUMENTED int number_here(const struct prepared *prepared, size_t index)
 {
-	const struct reserved *reserved = prepared->reserved;
-
-	while (reserved->action != index)
-		reserved++;
-	return reserved->fd;
+	for (size_t i = 0; i < prepared->fd_count; i++)
+		if (prepared->fds[i].action == index)
+			return prepared->fds[i].here;
+	return -1;
 }
 
 /* Resets all signals to their default, ignored ones too, and empties the mask. */
@@ -220,7 +220,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return open_at2(action);
 	case ASPAWN_ACTION_OUTPUT_PIPE:
 	case ASPAWN_ACTION_INPUT_PIPE:
-		return move(childs_end(prepared, index), replaced_by(action));
+		return move(number_here(prepared, index), replaced_by(action));
 	case ASPAWN_ACTION_CLOSE: /* close(2) closes the descriptor even if it fails */
 		psys_close(action->u.close.fd);
 		return 0;
@@ -345,8 +345,8 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
  * has replaced it: the caller cannot mean that descriptor. */
 static PSYS_UNINSTRUMENTED bool is_parents_end(const struct prepared *prepared, size_t index, int fd)
 {
-	for (size_t i = 0; i < prepared->pipe_count; i++) {
-		if (prepared->reserved[i].action < index || prepared->pipes[i].parents_end != fd)
+	for (size_t i = 0; i < prepared->fd_count; i++) {
+		if (prepared->fds[i].action < index || prepared->fds[i].parents_end != fd)
 			continue;
 		for (size_t j = 0; j < index; j++)
 			if (replaced_by(&prepared->actions[j]) == fd)
@@ -363,7 +363,8 @@ static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, s
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
 
-	return fd >= 0 && (is_reserved(prepared, index, fd) || is_parents_end(prepared, index, fd));
+	return fd >= 0 && number_here(prepared, index) < 0 &&
+	       (is_reserved(prepared, index, fd) || is_parents_end(prepared, index, fd));
 }
 
 /* --- reporting ---------------------------------------------------------------- */
@@ -415,26 +416,21 @@ static PSYS_UNINSTRUMENTED void report_success(const struct prepared *prepared)
 
 /* --- all of it ------------------------------------------------------------------ */
 
-/* Performs the action with the number that its far descriptor has here, if it has one. */
-static PSYS_UNINSTRUMENTED int perform_far(struct control *control, struct prepared *prepared,
-					   size_t index)
+/* Performs the action with the number that what it uses has here. */
+static PSYS_UNINSTRUMENTED int perform_here(struct control *control, struct prepared *prepared,
+					    size_t index)
 {
 	struct aspawn_action *action = &prepared->actions[index];
-	const struct reserved *reserved = prepared->reserved + prepared->pipe_count;
-	const struct reserved *end = reserved + prepared->far_count;
+	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const int here = uses ? number_here(prepared, index) : -1;
 
-	while (reserved < end && reserved->action != index)
-		reserved++;
-	if (reserved == end || reserved->fd < 0)
+	if (here < 0)
 		return perform_one(control, prepared, index);
 
-	const size_t uses = aspawn_action_infos[action->kind].uses;
 	const int callers = member_int(action, uses);
-	set_member_int(action, uses, reserved->fd);
+	set_member_int(action, uses, here);
 	int r = perform_one(control, prepared, index);
 	set_member_int(action, uses, callers); /* for the report */
-	if (reserved->fd != replaced_by(action))
-		psys_close(reserved->fd);
 	return r;
 }
 
@@ -448,10 +444,6 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 	(void)length;
 	prepared->report_fd = write_end;
 	prepared->watch = control->watch;
-	for (size_t i = 0; i < prepared->pipe_count; i++)
-		prepared->reserved[i].fd = prepared->pipes[i].childs_end;
-	for (size_t i = 0; i < prepared->far_count; i++)
-		prepared->reserved[prepared->pipe_count + i].fd = prepared->far[i].near;
 	if (control->files_error)
 		aspawn_fail(prepared, control->files_error, NULL);
 	aspawn_begin_search(&candidate, prepared);
@@ -465,7 +457,7 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 			    -PSYS_EBADF :
 			    relocate(prepared, i + 1, replaced_by(&prepared->actions[i]));
 		if (r >= 0)
-			r = perform_far(control, prepared, i);
+			r = perform_here(control, prepared, i);
 		if (r < 0)
 			fail_action(prepared, i, r);
 	}

@@ -10,12 +10,6 @@
 #include "../aspawn/spawn.h"
 #include "../aspawn/stack.h"
 
-/* A descriptor that the child keeps for an action: its end of a pipe, or a far descriptor. */
-struct reserved {
-	size_t action; /* index of the action */
-	int fd;        /* the child may have moved it; -1: none */
-};
-
 /* Actions of the library, before the caller's: standard streams, and the group of a run. */
 enum { MOST_OWN_ACTIONS = 4 };
 struct own_actions {
@@ -49,11 +43,9 @@ struct prepared {
 	char *const *argv, *const *envp;
 	struct aspawn_action *actions;
 	size_t count;
-	int own_count;             /* the first own_count actions are the library's */
-	struct reserved *reserved; /* of the pipes, then of the far descriptors */
-	struct spawn_pipe *pipes;
-	struct far_descriptor *far;
-	size_t pipe_count, far_count;       /* far has more room than that */
+	int own_count;        /* the first own_count actions are the library's */
+	struct child_fd *fds; /* that the child needs for actions, in their order: at most one each */
+	size_t fd_count;
 	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG */
 	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone did, or NULL */
 
@@ -162,9 +154,9 @@ PSYS_INLINE long held_by_pipe(int fd)
  * descriptor. */
 bool aspawn_is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd);
 
-/* True if the action uses a descriptor of so high a number that copies of all below it cost more
- * than to fetch the one. */
-bool aspawn_uses_far(const struct aspawn_action *action);
+/* True if the action may have one of prepared->fds: for its pipe, or for a descriptor of so high a
+ * number that copies of all below it cost more than to fetch the one. */
+bool aspawn_may_need_fd(const struct aspawn_action *action);
 
 /* A path to execute. With ASPAWN_COMMAND_RELATIVE_TO_CALLER it begins with the caller's directory. */
 struct candidate {

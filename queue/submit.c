@@ -99,7 +99,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 		return;
 	job->copies_memory = aspawn_copies_memory(job->prepared);
 	job->prepared->joined = NULL;
-	job->prepared->far_count = 0; /* the child begins on a copy of all descriptors */
+	job->prepared->fd_count = 0; /* the child begins on a copy of all descriptors */
 }
 
 /* As fill_command(), of a prepared command: only the arguments are copied. */

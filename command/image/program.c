@@ -58,9 +58,7 @@ static void move_pointers(struct prepared *prepared)
 	prepared->path = moved(prepared->path, distance);
 	prepared->argv = move_strings(prepared->argv, distance);
 	prepared->envp = move_strings(prepared->envp, distance);
-	prepared->pipes = (struct spawn_pipe *)(uintptr_t)moved(prepared->pipes, distance);
-	prepared->far = (struct far_descriptor *)(uintptr_t)moved(prepared->far, distance);
-	prepared->reserved = (struct reserved *)(uintptr_t)moved(prepared->reserved, distance);
+	prepared->fds = (struct child_fd *)(uintptr_t)moved(prepared->fds, distance);
 	prepared->actions = (struct aspawn_action *)(uintptr_t)moved(prepared->actions, distance);
 	prepared->image.kept = (int *)(uintptr_t)moved(prepared->image.kept, distance);
 	for (size_t i = 0; i < prepared->count; i++) {
@@ -147,5 +145,5 @@ int main(int argc, char **argv)
 	restore_capabilities(prepared);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
 	aspawn_watch_begin(watch);
-	return aspawn_perform(control, control->report.childs_end, &control->old_mask, prepared, 0);
+	return aspawn_perform(control, control->report.here, &control->old_mask, prepared, 0);
 }

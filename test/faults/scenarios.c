@@ -108,7 +108,7 @@ static void with_high_limit(void)
 	limit_descriptors(4096);
 }
 
-/* So many that the child makes the pipes. */
+/* So many that the child fetches its ends of pipes. */
 static void with_many(void)
 {
 	for (int fd = 3; fd < 160; fd++)
@@ -116,7 +116,7 @@ static void with_many(void)
 			place(open("/dev/null", O_RDONLY | O_CLOEXEC), fd);
 }
 
-/* The caller may not take descriptors of its child. */
+/* The child may not fetch, and copies all. */
 static void with_many_undumpable(void)
 {
 	with_many();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A caller with many descriptors: the child makes the pipes and fetches what it needs, or copies all. */
+/* A caller with many descriptors: the child fetches what it needs, or copies all. */
 #include "held.h"
 #include "observe.h"
 #include "sanitizer.h"
@@ -75,7 +75,7 @@ static ASPAWN_CHILD int notes_last(void *copied)
 }
 
 /* Starts the command with the flags. Returns false if the child has not copied all descriptors;
- * that is asked by a function, with which a report pipe would be a copy. */
+ * that is asked by a function, which a report pipe under another number could meet. */
 static bool start_and_copy(uint64_t flags)
 {
 	struct Stack_t stack = { 0 };
@@ -87,7 +87,7 @@ static bool start_and_copy(uint64_t flags)
 						 ASPAWN_ONLY_BELOW(3) };
 
 	command.flags = flags;
-	if (!(flags & ASPAWN_COMMAND_STARTED_FD)) {
+	if (!(flags & (ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_VFORK))) {
 		command.actions = actions;
 		command.action_count = 2;
 	}
@@ -119,13 +119,21 @@ static void check_pipes(bool copied)
 		CHECK_EQUAL(start_and_copy(flags[i]), copied);
 	start_and_copy(ASPAWN_COMMAND_STARTED_FD);
 	start_and_copy(ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_PRIVATE);
-	start_and_copy(ASPAWN_COMMAND_FORK);
+	start_and_copy(ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_VFORK);
 	start_and_copy(ASPAWN_COMMAND_VFORK);
+	CHECK(start_and_copy(ASPAWN_COMMAND_FORK));
 }
 
-static bool has_pidfd_getfd(void)
+/* As Yama does not by default: the caller is no child of its child. */
+static bool child_may_fetch(void)
 {
-	return psys_pidfd_getfd(-1, -1, 0) == -PSYS_EBADF;
+	const int pid = fork_child();
+
+	if (pid == 0) {
+		const int fd = psys_pidfd_open(psys_getppid(), 0);
+		psys_exit_group(psys_pidfd_getfd(fd, -1, 0) == -PSYS_EBADF && fd >= 0);
+	}
+	return reap(pid) != 0;
 }
 
 /* --- each way --------------------------------------------------------------------- */
@@ -134,8 +142,8 @@ TEST(pipes_are_not_copied_with_all_below_them)
 {
 	need_call(psys_close_range(~0U, ~0U, 0), "no close_range");
 	open_many();
-	note("kernel gives the pipes by pidfd_getfd:", !start_and_copy(0));
-	check_pipes(!has_pidfd_getfd());
+	note("kernel lets a child fetch descriptors of its parent:", child_may_fetch());
+	check_pipes(!child_may_fetch());
 }
 
 TEST(pipes_are_copied_if_pidfd_getfd_is_refused)
@@ -183,14 +191,13 @@ TEST(pipes_come_without_close_range)
 	check_pipes(true);
 }
 
-/* In the child getppid(2) is 0, and says nothing of the parent's end. */
-TEST(pipes_come_from_a_child_in_another_pid_namespace)
+/* In which the caller has no number, or its number is another process's. */
+TEST(a_child_in_another_pid_namespace_copies_pipes)
 {
-	need_call(psys_close_range(~0U, ~0U, 0), "no close_range");
 	open_many();
 	if (psys_unshare(PSYS_CLONE_NEWPID) < 0)
 		skip("no pid namespaces");
-	CHECK_EQUAL(start_and_copy(0), !has_pidfd_getfd());
+	CHECK(start_and_copy(0));
 }
 
 /* --- numbers ------------------------------------------------------------------------ */
@@ -243,14 +250,60 @@ TEST(the_child_has_its_own_ends_alone)
 	check_ends(&child, 0);
 }
 
+static ASPAWN_CHILD int notes_open(void *is_open)
+{
+	for (int fd = 0; fd < MANY; fd++)
+		((bool *)is_open)[fd] = psys_fcntl(fd, PSYS_F_GETFD, 0) >= 0;
+	return 0;
+}
+
+/* If the caller dies, a write of the report would block. */
+TEST(the_child_has_not_the_callers_end_of_the_report)
+{
+	static bool is_open[MANY];
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_action actions[] = { ASPAWN_CALL(notes_open, is_open),
+						 ASPAWN_ONLY_BELOW(3) };
+
+	if (!memory_is_shared() || is_emulated())
+		skip("memory is a copy");
+	command.flags = ASPAWN_COMMAND_STARTED_FD;
+	command.actions = actions;
+	command.action_count = 2;
+	struct aspawn_child child = start_command(NULL, &command);
+	const int fd = child.started_fd;
+	check_ends(&child, 7 << 8);
+	CHECK(fd < MANY && is_open[2] && !is_open[fd]);
+}
+
+static ASPAWN_CHILD int has_no_output(void *arg)
+{
+	(void)arg;
+	return psys_fcntl(1, PSYS_F_GETFD, 0) < 0 ? 0 : -PSYS_EEXIST;
+}
+
 TEST(pipes_of_the_child_avoid_closed_standard_streams)
 {
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = piped_command(&self, &stack);
+	const struct aspawn_action actions[] = { ASPAWN_CALL(has_no_output, NULL),
+						 ASPAWN_ONLY_BELOW(3) };
+
 	open_many();
 	CHECK_EQUAL(psys_fcntl(2, PSYS_F_DUPFD, MANY), MANY);
 	for (int fd = 0; fd < 3; fd++)
 		psys_close(fd);
 	start_and_copy(0);
+	command.std_out = command.std_err = ASPAWN_INHERIT;
+	command.actions = actions;
+	command.action_count = 2;
+	struct aspawn_child child = start_command(NULL, &command);
 	psys_dup3(MANY, 2, 0);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	psys_close(child.in_fd);
+	check_ends(&child, 0);
 }
 
 /* 5 is not open in the caller: the child's pipes must not seem to be it. */
@@ -400,18 +453,6 @@ static void check_far(bool fetched)
 	CHECK(!writes_to_far(ASPAWN_COMMAND_FORK, false));
 }
 
-/* As Yama does not by default: the caller is no child of its child. */
-static bool child_may_fetch(void)
-{
-	const int pid = fork_child();
-
-	if (pid == 0) {
-		const int fd = psys_pidfd_open(psys_getppid(), 0);
-		psys_exit_group(psys_pidfd_getfd(fd, -1, 0) == -PSYS_EBADF && fd >= 0);
-	}
-	return reap(pid) != 0;
-}
-
 TEST(a_far_descriptor_is_fetched_if_the_kernel_allows)
 {
 	need_call(psys_pidfd_getfd(-1, -1, 0), "no pidfd_getfd");
@@ -512,14 +553,17 @@ TEST(a_far_descriptor_that_is_not_open_fails_its_action)
 	struct aspawn_command command = piped_command(&self, &stack);
 	struct aspawn_failure failure;
 
+	enum { OWN = 9 }; /* three pipes, and pidfds of caller, helper and child */
+
 	need_call(psys_pidfd_getfd(-1, -1, 0), "no pidfd_getfd");
 	open_many();
-	for (int i = 0; i < 4; i++) {
-		const struct aspawn_action actions[] = { ASPAWN_DUP2(FAR + i, 1),
+	for (int i = 0; i < 2 * OWN; i++) {
+		const struct aspawn_action actions[] = { ASPAWN_DUP2(FAR + i / 2, 1),
 							 ASPAWN_ONLY_BELOW(3) };
 
-		for (int fd = FAR; fd < FAR + 4; fd++)
+		for (int fd = FAR; fd < FAR + OWN; fd++)
 			psys_close(fd);
+		command.flags = i % 2 ? ASPAWN_COMMAND_PRIVATE : 0;
 		command.actions = actions;
 		command.action_count = 2;
 		struct aspawn_child child = start_command(NULL, &command);
@@ -575,6 +619,26 @@ static ASPAWN_CHILD int is_open(void *fd)
 	return psys_fcntl((int)(intptr_t)fd, PSYS_F_GETFD, 0) < 0 ? -PSYS_EBADF : 0;
 }
 
+/* All numbers below are taken in the child, so that what it fetches gets numbers of others. */
+TEST(the_number_of_a_fetched_descriptor_may_be_another_callers)
+{
+	enum { FIRST = 180, LOW = 128 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_action actions[MANY - FIRST + 1];
+	size_t count = 0;
+
+	open_many();
+	for (int fd = FIRST; fd < MANY; fd++)
+		aspawn_action_dup2(&actions[count++], fd, fd);
+	aspawn_action_only_below(&actions[count++], LOW);
+	command.actions = actions;
+	command.action_count = count;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+}
+
 /* By ASPAWN_DUP2 of a number to itself, for a later function. */
 TEST(a_far_descriptor_may_keep_its_number)
 {
@@ -594,7 +658,7 @@ TEST(a_far_descriptor_may_keep_its_number)
 
 /* --- what goes wrong ------------------------------------------------------------------ */
 
-/* The last descriptors of the caller: for a pidfd and three pipes it needs four. */
+/* The last descriptors of the caller: it needs six for three pipes, and one or two for pidfds. */
 static void check_limit(uint64_t flags)
 {
 	struct Stack_t stack = { 0 };
@@ -627,7 +691,7 @@ static void check_limit(uint64_t flags)
 		CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
 		CHECK_EQUAL(count_descriptors(), descriptors);
 	}
-	CHECK(failures >= 4 && r == 0);
+	CHECK(failures >= 6 && r == 0);
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
@@ -649,8 +713,7 @@ TEST(an_undumpable_start_with_pipes_fails_at_the_limit_of_descriptors)
 	check_limit(ASPAWN_COMMAND_PRIVATE);
 }
 
-/* Nothing but the child makes pipes. */
-TEST(a_start_fails_if_the_child_cannot_make_the_pipes)
+TEST(a_start_fails_if_pipes_cannot_be_made)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -663,26 +726,40 @@ TEST(a_start_fails_if_the_child_cannot_make_the_pipes)
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
 	command.flags = ASPAWN_COMMAND_PRIVATE;
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
-	become_undumpable();
-	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK(!have_children());
 	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
 }
 
-TEST(a_failed_start_with_pipes_works_with_sigchld_ignored)
+/* In the child, which has no number for so many. */
+TEST(a_command_fails_if_the_child_cannot_fetch)
 {
-	struct Stack_t stack = { 0 };
+	const struct psys_rlimit64 limit = { MANY + 4, MANY + 4 };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
-	struct aspawn_child child;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_action actions[MANY + 5];
+	struct aspawn_failure failure;
+	size_t count = 0;
 
 	open_many();
-	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
-	filter_refuse(PSYS_NR_pipe2, PSYS_ENFILE);
-	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
-	CHECK(!have_children());
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	if (!child_may_fetch() || psys_close_range(MANY, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0)
+		skip("nothing can be fetched");
+	while (count < MANY + 4)
+		aspawn_action_dup2(&actions[count++], FAR, 1);
+	aspawn_action_only_below(&actions[count++], 3);
+	command.actions = actions;
+	command.action_count = count;
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
+	const int descriptors = count_descriptors();
+	for (int i = 0; i < 2; i++) {
+		command.flags = i ? ASPAWN_COMMAND_STARTED_FD : 0;
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+		CHECK_EQUAL(failure.step, ASPAWN_STEP_DESCRIPTORS);
+		CHECK_EQUAL(failure.error, -PSYS_EMFILE);
+		check_ends(&child, 127 << 8);
+		CHECK_EQUAL(count_descriptors(), descriptors);
+	}
 }
 
 /* Killed on its way to its own table: the start has succeeded, the pipes are at their end. */
@@ -712,35 +789,15 @@ static void check_killed(long nr, uint64_t flags)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-TEST(a_child_killed_before_it_makes_the_pipes)
+TEST(a_child_killed_before_it_has_its_own_table_leaves_pipes_at_their_end)
 {
 	check_killed(PSYS_NR_close_range, ASPAWN_COMMAND_STARTED_FD);
 }
 
-/* The pipe that the child has made is gone with it. */
-TEST(a_child_killed_while_it_makes_the_pipes)
+TEST(a_child_killed_while_it_fetches_leaves_pipes_at_their_end)
 {
-	struct Stack_t stack = { 0 };
-	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
-	struct thread thread;
-	char text[8];
-	int killed;
-
-	need_call(psys_pidfd_getfd(-1, -1, 0), "no pidfd_getfd");
-	open_many();
-	hold_until_child_is_killed(PSYS_NR_pipe2, &thread, &killed);
-	const int descriptors = count_descriptors();
-	struct aspawn_child child = start_command(NULL, &command);
-	thread_join(&thread);
-	if (!killed)
-		skip("no /proc");
-	CHECK_EQUAL(killed, aspawn_pid(&child));
-	check_ends(&child, PSYS_SIGKILL);
-	CHECK_EQUAL(psys_read(child.out_fd, text, sizeof text), 0);
-	CHECK_EQUAL(psys_read(child.err_fd, text, sizeof text), 0);
-	close_ends(&child);
-	CHECK_EQUAL(count_descriptors(), descriptors);
+	need_call(psys_pidfd_open(psys_getpid(), 0), "no pidfd_open");
+	check_killed(PSYS_NR_pidfd_getfd, ASPAWN_COMMAND_PRIVATE);
 }
 
 TEST(a_start_with_pipes_reports_that_unshare_is_forbidden)
@@ -769,10 +826,8 @@ TEST(a_start_with_pipes_reports_that_unshare_is_forbidden)
 	}
 }
 
-/* --- the caller is stopped, or gone ------------------------------------------------------ */
-
-/* As in a frozen cgroup: only the caller's handler lets the child make its pipes. */
-TEST(signals_are_handled_while_a_child_that_makes_pipes_is_stopped)
+/* As in a frozen cgroup: only the caller's handler lets the child go on. */
+TEST(signals_are_handled_while_a_child_that_fetches_pipes_is_stopped)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -782,36 +837,10 @@ TEST(signals_are_handled_while_a_child_that_makes_pipes_is_stopped)
 
 	need_call(psys_pidfd_getfd(-1, -1, 0), "no pidfd_getfd");
 	open_many();
-	hold_until_signal(PSYS_NR_pipe2, &thread);
+	hold_until_signal(PSYS_NR_pidfd_getfd, &thread);
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK(same_mask(get_mask(), mask));
 	check_copies(&child);
 	check_ends(&child, 0);
 	thread_join(&thread);
-}
-
-/* Killed while the child waits for it: nobody else would ever answer. */
-TEST(a_child_ends_if_its_caller_is_killed_before_it_takes_the_pipes)
-{
-	int *shared = shared_page(), status;
-
-	need_call(psys_pidfd_getfd(-1, -1, 0), "no pidfd_getfd");
-	open_many();
-	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-		skip("no subreapers");
-	int host = fork_child();
-	if (host == 0) {
-		struct Stack_t stack = { 0 };
-		struct self self;
-		struct aspawn_command command = piped_command(&self, &stack);
-
-		filter_hold(PSYS_NR_pidfd_getfd, &shared[0], &shared[1]);
-		start_command(NULL, &command);
-		psys_exit_group(0);
-	}
-	gate_wait(&shared[0]);
-	CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
-	CHECK_EQUAL(psys_wait4(host, &status, 0, NULL), host);
-	CHECK(psys_wait4(-1, &status, 0, NULL) > 0);
-	CHECK_EQUAL(status, 127 << 8);
 }
