@@ -48,7 +48,7 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_pipe(int ends[2])
 }
 
 /* The child copies it. */
-static PSYS_UNINSTRUMENTED void keep(struct control *control, int fd)
+static PSYS_UNINSTRUMENTED void keep_copy(struct control *control, int fd)
 {
 	if (control->keep_below <= (unsigned)fd)
 		control->keep_below = (unsigned)fd + 1;
@@ -138,7 +138,7 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_unshare(struct control *control)
 	const bool fetches = may_fetch(control);
 
 	for (struct child_fd *fd = NULL; !fetches && (fd = aspawn_descriptors_next(control, fd));)
-		keep(control, fd->fd);
+		keep_copy(control, fd->fd);
 	int r = unshare_table(control);
 	if (r < 0)
 		return r;
@@ -175,7 +175,7 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_make(struct control *control)
 		if (r < 0)
 			return r;
 		if (fd->fd < FEW_DESCRIPTORS || !control->caller)
-			keep(control, fd->fd);
+			keep_copy(control, fd->fd);
 		is_far = is_far || !is_kept(control, fd->fd);
 	}
 	if (is_far && control->caller_pidfd < 0)
