@@ -92,18 +92,17 @@ def reference():
     counts = ", ".join(f"{architecture} {len(macros) - 1}" for architecture, macros in known.items())
     yield f"""# System calls
 
-Every system call of Linux, as a function without errno: `#include
-<syscall/syscall.h>`. Generated from `include/syscall/table.h`; **{len({call.name for call in table})}
-calls**, of which each architecture has: {counts}.
+Every system call of Linux, as a function without errno: `#include <syscall/syscall.h>`. Generated
+from `include/syscall/table.h`, which has **{len({call.name for call in table})} calls**.
 
-*since* is the kernel version that brought the call, on the first architecture that
-had it. If an architecture lacks a call there is no function: `#ifdef
-PSYS_HAVE_<NAME>`. `test/headers/exceptions.txt` lists the other numbers of the newest kernel,
-each with the reason why it has no function.
+Calls of each architecture: {counts}.
 
-To add a call, add its number to `include/syscall/arch/shared/unified.h`, a line to
-`include/syscall/table.h`, its structures and flags to the header of its subject, and a line to
-`test/suite/calls.c`; then run `make reference` and `make test-headers`."""
+*since* is the kernel version that brought the call, on the first architecture that had it. If an
+architecture lacks a call there is no function: use `#ifdef PSYS_HAVE_<NAME>`.
+`test/headers/exceptions.txt` lists the other numbers of the newest kernel, each with the reason why
+it has no function.
+
+[`CONTRIBUTING.md`](../CONTRIBUTING.md) says how to add a call."""
     section = None
     for call in table:
         if call.section != section:
