@@ -29,12 +29,12 @@ int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *
 		to->file = to->argv[0];
 	const bool bad_flags = to->flags & ~(uint64_t)ALL_FLAGS ||
 			       (to->flags & PRIVATE_FLAGS && to->flags & ASPAWN_COMMAND_VFORK);
-	const char *wrong = !to->file                         ? "argv" :
-			    !to->actions != !to->action_count ? "actions" :
-			    bad_flags                         ? "flags" :
-			    to->pool && to->stack             ? "stack" :
-			    to->reserved                      ? "reserved" :
-								NULL;
+	const char *wrong = !to->file                        ? "argv" :
+			    !to->actions && to->action_count ? "actions" :
+			    bad_flags                        ? "flags" :
+			    to->pool && to->stack            ? "stack" :
+			    to->reserved                     ? "reserved" :
+							       NULL;
 	if (wrong)
 		return aspawn_refuse(failure, -PSYS_EINVAL, wrong);
 	if (to->action_count > MOST_ACTIONS)

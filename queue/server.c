@@ -143,7 +143,7 @@ static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue,
 	if (!wanting->key_limit)
 		return true;
 	while ((job = server_next(queue, &at)) && running < wanting->key_limit)
-		running += job->key_limit && job->key == wanting->key;
+		running += job->key == wanting->key;
 	return running < wanting->key_limit;
 }
 

@@ -37,9 +37,8 @@ static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
 	if (r < 0)
 		return r;
 	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS || (!to->input && to->input_size) ||
-	    !to->key != !to->key_limit || !to->command == !to->prepared ||
-	    (to->argv && !to->prepared) || to->reserved || to->priority < 0 ||
-	    to->priority > ASPAWN_MOST_PRIORITY ||
+	    !to->command == !to->prepared || (to->argv && !to->prepared) || to->reserved ||
+	    to->priority < 0 || to->priority > ASPAWN_MOST_PRIORITY ||
 	    (to->flags & ASPAWN_JOB_ERROR && to->flags & ASPAWN_JOB_ERROR_TO_OUTPUT))
 		return -PSYS_EINVAL;
 	return 0;
@@ -157,7 +156,7 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	job->timeout = from->timeout_ms > 0 ? ms_to_ns(from->timeout_ms) : 0;
 	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
 	job->key = from->key;
-	job->key_limit = from->key_limit;
+	job->key_limit = from->key ? from->key_limit : 0;
 	job->priority = from->priority;
 	job->received_by = 0;
 	job->ended_as = 0;

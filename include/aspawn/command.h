@@ -131,7 +131,7 @@ struct aspawn_command {
 	 * environment after the actions, or "/bin:/usr/bin" without a PATH. */
 	const char *search_path;
 
-	const struct aspawn_action *actions; /* in their order; NULL if action_count is 0 */
+	const struct aspawn_action *actions; /* in their order; not read if action_count is 0 */
 	size_t action_count;
 
 	/* Until its exec the child uses memory of the caller's process (its helper, if it has
@@ -393,10 +393,11 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * -EINVAL, and aspawn_release() does nothing.
  *   -EINVAL     an invalid argument, which aspawn_wait_started() names: child or command is NULL;
  *               file and argv[0] are NULL; both pool and stack are set; a stream has an invalid
- *               number, or one other than std_err is ASPAWN_TO_STDOUT; only one of actions and
- *               action_count is set; an unknown flag or kind of action; an invalid argument of
- *               an action (aspawn/action.h); size is less than ASPAWN_COMMAND_SIZE_VER0;
- *               reserved is not 0; stack is no stack of this library
+ *               number, or one other than std_err is ASPAWN_TO_STDOUT; actions is NULL and
+ *               action_count not 0; an unknown flag or kind of action; ASPAWN_COMMAND_VFORK of a
+ *               private child; an invalid argument of an action (aspawn/action.h); size is less
+ *               than ASPAWN_COMMAND_SIZE_VER0; reserved is not 0; stack is no stack of this
+ *               library
  *   -E2BIG      size is larger than this library's, and a byte beyond is not zero; an action's
  *               array has more than a million bytes; there are more than ten million actions
  *   -EBUSY      a child still runs on command->stack

@@ -162,8 +162,8 @@ struct aspawn_job {
 	int64_t prepared __attribute__((aligned(8)));
 	char *const *argv;
 
-	/* Of the jobs with the same key, at most key_limit run at the same time; 0: no key. A job
-	 * that has to wait for its key lets later jobs pass. */
+	/* Of the jobs with the same key, at most key_limit run at the same time; key 0: no key,
+	 * key_limit 0: no limit. A job that has to wait for its key lets later jobs pass. */
 	uint32_t key, key_limit;
 
 	/* Of the jobs that wait, those with the highest number start first, from 0 to
@@ -189,9 +189,10 @@ enum { ASPAWN_JOB_SIZE_VER0 = 72 + 4 * __SIZEOF_POINTER__ };
  *   -ETOOMANYREFS  without CAP_SYS_RESOURCE and CAP_SYS_ADMIN: the user has sent more descriptors
  *            than RLIMIT_NOFILE, by any socket, that nobody has received: wait for results
  *   -EINVAL  queue or job is NULL; not exactly one of command and prepared is set, or argv
- *            without prepared; prepared is no prepared command; reserved is not 0; priority is
- *            out of range; size is less than the first version's; an unknown flag; the command is invalid for aspawn_start(), or has what a job cannot have; only
- *            one of key and key_limit is set
+ *            without prepared; prepared is no prepared command; input is NULL and input_size not
+ *            0; reserved is not 0; priority is out of range; size is less than the first
+ *            version's; an unknown flag; both ASPAWN_JOB_ERROR and ASPAWN_JOB_ERROR_TO_OUTPUT;
+ *            the command is invalid for aspawn_start(), or has what a job cannot have
  *   -EBADF   an action uses a descriptor of the caller's that is not open
  *   -E2BIG   the job needs more than job_bytes, or more than 253 descriptors of the caller's; or
  *            size is larger than this library's, and a byte beyond is not zero
@@ -325,7 +326,8 @@ struct aspawn_queue_counts {
 	uint32_t reserved;
 };
 
-/* Stores the counts, each exact, but not all of the same moment. -EINVAL, -ESTALE as above. */
+/* Stores the counts, each exact, but not all of the same moment. -EINVAL: queue or
+ * counts is NULL; -ESTALE as above. */
 PSYS_API int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_counts *counts);
 
 /* The sizes that an older library and a newer caller agree on. */

@@ -416,9 +416,6 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	job.flags = ASPAWN_JOB_ERROR | ASPAWN_JOB_ERROR_TO_OUTPUT;
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
 	job.flags = 0;
-	job.key = 1; /* and no limit */
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
-	job.key = 0;
 	command.std_out = ASPAWN_PIPE;
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
 	command.std_out = 0;
@@ -460,6 +457,36 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	CHECK_EQUAL(aspawn_queue_cancel(queue, 12345678), -PSYS_ESRCH);
 	close_queue(queue);
 	CHECK_EQUAL(aspawn_queue_close(NULL), -PSYS_EINVAL);
+}
+
+/* Options that happen to be empty. */
+TEST(queue_takes_a_key_without_a_limit_and_a_limit_without_a_key)
+{
+	const struct aspawn_action unused[] = { ASPAWN_CHDIR("/no such directory") };
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 4 });
+	struct aspawn_queue_counts counts;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+	struct aspawn_job job = { .size = sizeof job, .command = &command };
+
+	command.actions = unused;
+	job.key_limit = 1;
+	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	job.key = 7, job.key_limit = 0;
+	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	do
+		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+	while (counts.running < 3); /* none waits for another */
+	job.key_limit = 1;          /* one of this key runs already */
+	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	job.key = 8;
+	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	do
+		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+	while (counts.running < 4);
+	CHECK_EQUAL(counts.waiting, 1);
+	close_queue(queue);
 }
 
 TEST(queue_that_is_full_says_so)
