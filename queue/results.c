@@ -177,7 +177,7 @@ int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result 
 	if (r < 0 || (!results && count))
 		return r < 0 ? r : -PSYS_EINVAL;
 	for (int i = 0; i < count; i++) {
-		struct job *job = queue_find(queue, results[i]->ticket);
+		struct job *job = results[i] ? queue_find(queue, results[i]->ticket) : NULL;
 		int held = JOB_HELD;
 
 		if (!job || &job->result != results[i] || job->is_prepared ||

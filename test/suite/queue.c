@@ -459,6 +459,99 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	CHECK_EQUAL(aspawn_queue_close(NULL), -PSYS_EINVAL);
 }
 
+static void check_no_job(struct aspawn_queue *queue, struct aspawn_job job)
+{
+	job.size = sizeof job;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+}
+
+static void check_no_command(struct aspawn_queue *queue, const struct aspawn_command *command)
+{
+	check_no_job(queue, (struct aspawn_job){ .command = command });
+	CHECK_EQUAL(aspawn_queue_prepare(queue, command), -PSYS_EINVAL);
+}
+
+TEST(queue_rejects_each_invalid_member)
+{
+	struct aspawn_queue *queue = usual_queue();
+	struct aspawn_pool pool = { { 0 } };
+	struct Stack_t stack = { 0 };
+	const struct aspawn_action action = { .kind = 9999 };
+	struct self self;
+	struct aspawn_command good = command_in_role(&self, "exit_7", NULL), bad;
+	const int64_t prepared = aspawn_queue_prepare(queue, &good);
+
+	CHECK(prepared > 0);
+	check_no_job(queue, (struct aspawn_job){ .cookie = 1 });
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .prepared = prepared });
+	check_no_job(queue, (struct aspawn_job){ .prepared = prepared + 1 });
+	check_no_job(queue, (struct aspawn_job){ .prepared = -1 });
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .argv = good.argv });
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .input_size = 1 });
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .reserved = 1 });
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .priority = -1 });
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .flags = UINT64_C(1) << 63 });
+	check_no_command(queue, NULL);
+	bad = good, bad.size = 0;
+	check_no_command(queue, &bad);
+	bad = good, bad.file = NULL, bad.argv = NULL;
+	check_no_command(queue, &bad);
+	bad = good, bad.std_in = ASPAWN_NULL;
+	check_no_command(queue, &bad);
+	bad = good, bad.std_err = ASPAWN_TO_STDOUT;
+	check_no_command(queue, &bad);
+	bad = good, bad.pool = &pool;
+	check_no_command(queue, &bad);
+	bad = good, bad.stack = &stack;
+	check_no_command(queue, &bad);
+	bad = good, bad.flags = ASPAWN_COMMAND_NO_PIDFD;
+	check_no_command(queue, &bad);
+	bad = good, bad.actions = &action, bad.action_count = 1;
+	check_no_command(queue, &bad);
+	CHECK_EQUAL(aspawn_queue_prepare(NULL, &good), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_unprepare(NULL, prepared), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_unprepare(queue, prepared), 0);
+	close_queue(queue);
+}
+
+TEST(every_function_rejects_a_queue_that_is_null)
+{
+	const struct aspawn_result *result = NULL;
+	struct aspawn_queue_counts counts;
+	struct aspawn_queue *queue;
+
+	CHECK_EQUAL(aspawn_queue_create(NULL, NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_cancel(NULL, 1), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_cancel_all(NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_wait(NULL, &result, 1, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_release(NULL, &result, 1), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_fd(NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_drain(NULL, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_serve(NULL, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_count(NULL, &counts), -PSYS_EINVAL);
+	queue = usual_queue();
+	CHECK_EQUAL(aspawn_queue_release(queue, &result, 1), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_count(queue, NULL), -PSYS_EINVAL);
+	close_queue(queue);
+}
+
+TEST(queue_create_rejects_each_invalid_option)
+{
+	static const struct aspawn_queue_options wrong[] = {
+		{ .size = 0 },
+		{ .size = ASPAWN_QUEUE_OPTIONS_SIZE_VER0 - 1 },
+		{ .size = sizeof *wrong, .flags = 2 * ASPAWN_QUEUE_FD },
+		{ .size = sizeof *wrong, .flags = UINT64_C(1) << 63 },
+		{ .size = sizeof *wrong, .jobs = 32769 },
+		{ .size = sizeof *wrong, .running = 32769 },
+		{ .size = sizeof *wrong, .job_bytes = (16 << 20) + 1 },
+	};
+	struct aspawn_queue *queue;
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		CHECK_EQUAL(aspawn_queue_create(&queue, &wrong[i]), -PSYS_EINVAL);
+}
+
 /* Options that happen to be empty. */
 TEST(queue_takes_a_key_without_a_limit_and_a_limit_without_a_key)
 {
