@@ -39,6 +39,18 @@ static PSYS_UNINSTRUMENTED void await_exec(const struct Stack_t *stack, int pid,
 	}
 }
 
+/* True if the child has executed the program. A child that was killed within its exec has kept its exit
+ * signal: its parent would hear of no end. */
+static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int pid, bool for_caller)
+{
+	struct psys_siginfo info;
+
+	return __atomic_load_n(&control->executing, __ATOMIC_ACQUIRE) &&
+	       (for_caller ||
+		psys_waitid(PSYS_P_PID, pid, &info,
+			    (int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WCLONE), NULL) != 0);
+}
+
 PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control, const struct request *request,
 					      const struct Stack_t *stack)
 {
@@ -54,7 +66,7 @@ PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control, const str
 	long pid = aspawn_clone_child(control, &first, stack);
 	if (pid > 0)
 		await_exec(stack, (int)pid, control, request->helped == FOR_CALLER);
-	if (pid > 0 && __atomic_load_n(&control->executing, __ATOMIC_ACQUIRE)) {
+	if (pid > 0 && has_executed(control, (int)pid, request->helped == FOR_CALLER)) {
 		stack_state(stack)->mode = ASPAWN_MODE_IMAGE;
 		return pid;
 	}

@@ -1376,6 +1376,33 @@ TEST(a_killed_image_has_executed_nothing)
 	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 }
 
+/* The kernel has not begun the exec: no SIGCHLD would come, and no ordinary wait would find the child. */
+TEST(a_child_killed_in_its_exec_of_the_image_has_executed_nothing)
+{
+	const struct aspawn_action nothing = NOTHING;
+	struct Stack_t stack = { NULL, 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct thread thread;
+	int killed = 0, status = 0;
+
+	needs_image_under_filters();
+	command.actions = &nothing;
+	command.action_count = 1;
+	command.stack = &stack; /* there is no helper */
+	hold_until_child_is_killed(PSYS_NR_execveat, &thread, &killed);
+	struct aspawn_child child = start_command(&stack, &command);
+	thread_join(&thread);
+	if (killed)
+		CHECK_EQUAL(aspawn_child_mode(&child), ASPAWN_MODE_FORK);
+	CHECK_EQUAL(psys_wait4(aspawn_pid(&child), &status, 0, NULL), aspawn_pid(&child));
+	CHECK_EQUAL(status, 7 << 8);
+	CHECK_EQUAL(aspawn_release(&child), 0);
+	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	if (!killed)
+		skip("no list of children in /proc");
+}
+
 TEST(a_subreaper_gets_the_child_of_a_helper_killed_before_the_image)
 {
 	static const struct aspawn_action nothing = NOTHING;
