@@ -84,7 +84,7 @@ PSYS_UNINSTRUMENTED void aspawn_watch_set_executing(struct exec_watch *watch, bo
 	__atomic_store_n(&watch->executing, executing, __ATOMIC_RELEASE);
 }
 
-bool aspawn_watch_is_executing(const struct exec_watch *watch)
+PSYS_UNINSTRUMENTED bool aspawn_watch_is_executing(const struct exec_watch *watch)
 {
 	return __atomic_load_n(&watch->executing, __ATOMIC_ACQUIRE);
 }
@@ -94,12 +94,12 @@ PSYS_UNINSTRUMENTED bool aspawn_watch_has_begun(const struct exec_watch *watch)
 	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) != NOT_BEGUN;
 }
 
-bool aspawn_watch_is_over(const struct exec_watch *watch)
+PSYS_UNINSTRUMENTED bool aspawn_watch_is_over(const struct exec_watch *watch)
 {
 	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) & PSYS_FUTEX_OWNER_DIED;
 }
 
-int aspawn_watch_wait(struct exec_watch *watch, int pid, int64_t deadline)
+PSYS_UNINSTRUMENTED int aspawn_watch_wait(struct exec_watch *watch, int pid, int64_t deadline)
 {
 	for (;;) {
 		unsigned seen = __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE);

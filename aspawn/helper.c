@@ -142,8 +142,8 @@ static int spawn_detached(struct spawned *spawned, const struct request *request
 	return r < 0 ? (int)r : 0;
 }
 
-int aspawn_helper_spawn(struct spawned *spawned, const struct request *request,
-			const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspawn_helper_spawn(struct spawned *spawned, const struct request *request,
+					    const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
 	struct request alone;
@@ -166,7 +166,7 @@ int aspawn_helper_spawn(struct spawned *spawned, const struct request *request,
 
 /* --- asking and waiting --------------------------------------------------------- */
 
-int aspawn_helper_await_clone(const struct Stack_t *stack, int64_t deadline)
+PSYS_UNINSTRUMENTED int aspawn_helper_await_clone(const struct Stack_t *stack, int64_t deadline)
 {
 	int *word = &stack_state(stack)->helper;
 

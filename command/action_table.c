@@ -110,7 +110,7 @@ PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(uint32_t kind)
 		       &aspawn_action_infos[kind];
 }
 
-size_t aspawn_array_size(const struct aspawn_action *action)
+PSYS_UNINSTRUMENTED size_t aspawn_array_size(const struct aspawn_action *action)
 {
 	size_t count, each;
 
@@ -215,8 +215,8 @@ int aspawn_check_action(const struct aspawn_action *action)
 							      0;
 }
 
-void aspawn_store_failure(struct aspawn_failure *failure, int step, int error, uint32_t kind,
-			  const char *subject)
+PSYS_UNINSTRUMENTED void aspawn_store_failure(struct aspawn_failure *failure, int step, int error,
+					      uint32_t kind, const char *subject)
 {
 	*failure = (struct aspawn_failure){ step, error, kind, 0, "" };
 	psys_strlcpy(failure->subject, subject, sizeof failure->subject);

@@ -4,7 +4,7 @@
 
 #include <syscall/string.h>
 
-void *aspawn_allocate(struct arena *arena, size_t size, size_t align)
+PSYS_UNINSTRUMENTED void *aspawn_allocate(struct arena *arena, size_t size, size_t align)
 {
 	size_t at = (arena->size + align - 1) & ~(align - 1);
 
@@ -15,14 +15,15 @@ void *aspawn_allocate(struct arena *arena, size_t size, size_t align)
 	return arena->base && !arena->error ? arena->base + at : NULL;
 }
 
-const void *aspawn_copy(struct arena *arena, const void *from, size_t size, size_t align)
+PSYS_UNINSTRUMENTED const void *aspawn_copy(struct arena *arena, const void *from, size_t size,
+					    size_t align)
 {
 	void *to = aspawn_allocate(arena, size, align);
 
 	return to && size ? psys_memcpy(to, from, size) : to;
 }
 
-const char *aspawn_copy_string(struct arena *arena, const char *string)
+PSYS_UNINSTRUMENTED const char *aspawn_copy_string(struct arena *arena, const char *string)
 {
 	if (!string || arena->error)
 		return NULL;
@@ -34,7 +35,7 @@ const char *aspawn_copy_string(struct arena *arena, const char *string)
 	return aspawn_allocate(arena, length + 1, 1);
 }
 
-char *const *aspawn_copy_strings(struct arena *arena, char *const *strings)
+PSYS_UNINSTRUMENTED char *const *aspawn_copy_strings(struct arena *arena, char *const *strings)
 {
 	size_t count = 0;
 

@@ -10,7 +10,7 @@
 #include "pool.h"
 #include "prepared.h"
 
-void aspawn_give_stack(struct child_state *state)
+PSYS_UNINSTRUMENTED void aspawn_give_stack(struct child_state *state)
 {
 	const struct Stack_t stack = state->stack;
 
@@ -23,7 +23,8 @@ void aspawn_give_stack(struct child_state *state)
 	state->pool = NULL;
 }
 
-void aspawn_set_failure(struct child_state *state, const struct aspawn_failure *failure)
+PSYS_UNINSTRUMENTED void aspawn_set_failure(struct child_state *state,
+					    const struct aspawn_failure *failure)
 {
 	const size_t length = psys_strlen(failure->subject), most = sizeof state->subject - 1;
 
@@ -37,7 +38,7 @@ void aspawn_set_failure(struct child_state *state, const struct aspawn_failure *
 
 /* --- the child of a helper ----------------------------------------------------- */
 
-void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack)
 {
 	const struct stack_state *made = stack_state(stack);
 	const struct control *control = stack_control(stack);
@@ -51,7 +52,7 @@ void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack)
 
 /* True if a child of the caller's has raised SIGCHLD. No other signal will tell of it, so it must not
  * be said to run because its helper has not had a turn since the exec. */
-static bool has_raised_sigchld(const struct Stack_t *stack)
+static PSYS_UNINSTRUMENTED bool has_raised_sigchld(const struct Stack_t *stack)
 {
 	const struct stack_state *state = stack_state(stack);
 	const int pid = __atomic_load_n(&state->pid, __ATOMIC_ACQUIRE);
@@ -64,7 +65,7 @@ static bool has_raised_sigchld(const struct Stack_t *stack)
 	return info.u.child.pid;
 }
 
-int aspawn_learn_child(struct aspawn_child *child, int64_t deadline)
+PSYS_UNINSTRUMENTED int aspawn_learn_child(struct aspawn_child *child, int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = child_stack(state);
@@ -146,7 +147,8 @@ int aspawn_pidfd(struct aspawn_child *child)
 
 /* Reads the child's reports until a failure, which is stored, or the end of the pipe. Returns 0,
  * -ETIMEDOUT or an error of read(2). A sibling that inherited the pipe may delay its end. */
-static int read_reports(struct child_state *state, struct aspawn_failure *failure, int64_t deadline)
+static PSYS_UNINSTRUMENTED int read_reports(struct child_state *state,
+					    struct aspawn_failure *failure, int64_t deadline)
 {
 	struct aspawn_failure report;
 
@@ -170,8 +172,8 @@ static int read_reports(struct child_state *state, struct aspawn_failure *failur
 }
 
 /* Waits until the child has execed or ended. */
-static int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *failure,
-			 int64_t deadline)
+static PSYS_UNINSTRUMENTED int wait_for_exec(struct aspawn_child *child,
+					     struct aspawn_failure *failure, int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 	int r = -PSYS_ENOSYS;
@@ -188,7 +190,8 @@ static int wait_for_exec(struct aspawn_child *child, struct aspawn_failure *fail
 }
 
 /* Reads the report from the child's stack, after the child has left the stack. */
-static void read_memory(struct aspawn_child *child, struct aspawn_failure *failure)
+static PSYS_UNINSTRUMENTED void read_memory(struct aspawn_child *child,
+					    struct aspawn_failure *failure)
 {
 	const struct prepared *prepared = stack_control(child_stack(child_state(child)))->user_data;
 
@@ -200,7 +203,8 @@ static void read_memory(struct aspawn_child *child, struct aspawn_failure *failu
 }
 
 /* The same of a child with memory of its own, which shares a page with the caller. */
-static void read_watch(const struct child_state *state, struct aspawn_failure *failure)
+static PSYS_UNINSTRUMENTED void read_watch(const struct child_state *state,
+					   struct aspawn_failure *failure)
 {
 	psys_memcpy(failure, aspawn_watch_report(state->watch), sizeof *failure);
 	failure->subject[sizeof failure->subject - 1] = '\0';
@@ -210,7 +214,8 @@ static void read_watch(const struct child_state *state, struct aspawn_failure *f
 		failure->error = -PSYS_ECHILD;
 }
 
-static int find_out(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline)
+static PSYS_UNINSTRUMENTED int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
+					int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 	int r = wait_for_exec(child, failure, deadline);
@@ -240,7 +245,7 @@ static int find_out(struct aspawn_child *child, struct aspawn_failure *failure, 
 }
 
 /* A forked process does not have the page that a child in the image shares with the caller. */
-static void forget_watch_after_fork(struct child_state *state)
+static PSYS_UNINSTRUMENTED void forget_watch_after_fork(struct child_state *state)
 {
 	const struct Stack_t *stack = child_stack(state);
 
@@ -248,7 +253,7 @@ static void forget_watch_after_fork(struct child_state *state)
 		state->watch = NULL;
 }
 
-void aspawn_release_reports(struct aspawn_child *child)
+PSYS_UNINSTRUMENTED void aspawn_release_reports(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
@@ -264,7 +269,8 @@ void aspawn_release_reports(struct aspawn_child *child)
 		state->report = -1;
 }
 
-int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline)
+PSYS_UNINSTRUMENTED int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
+				       int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 

@@ -33,7 +33,7 @@ struct child_state {
 _Static_assert(sizeof(struct child_state) <= sizeof((struct aspawn_child *)0)->own, "must fit");
 _Static_assert(_Alignof(struct child_state) <= 8, "must be aligned");
 
-static inline struct child_state *child_state(struct aspawn_child *child)
+PSYS_INLINE struct child_state *child_state(struct aspawn_child *child)
 {
 	return (struct child_state *)(void *)child->own;
 }
@@ -43,14 +43,14 @@ static inline bool is_child(const struct aspawn_child *child)
 	return child && child_state((struct aspawn_child *)(uintptr_t)child)->pid;
 }
 
-static inline const struct Stack_t *child_stack(const struct child_state *state)
+PSYS_INLINE const struct Stack_t *child_stack(const struct child_state *state)
 {
 	return state->callers ? state->callers : &state->stack;
 }
 
 /* True if this child was the last on its stack. False in a forked process, whose copy of the
  * stack's state is zero. */
-static inline bool has_stack(struct aspawn_child *child)
+PSYS_INLINE bool has_stack(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
 	const struct Stack_t *stack = child_stack(state);

@@ -56,8 +56,8 @@ bool aspawn_has_action(const struct aspawn_command *command, uint32_t kind)
 /* --- preparing ------------------------------------------------------------ */
 
 /* Copies a string or a path of the action, if it has one there. */
-static void copy_member(struct arena *arena, struct aspawn_action *to,
-			const struct aspawn_action *from, size_t offset)
+static PSYS_UNINSTRUMENTED void copy_member(struct arena *arena, struct aspawn_action *to,
+					    const struct aspawn_action *from, size_t offset)
 {
 	if (!offset)
 		return;
@@ -66,8 +66,8 @@ static void copy_member(struct arena *arena, struct aspawn_action *to,
 		set_member_pointer(to, offset, copy);
 }
 
-static void copy_action(struct arena *arena, struct aspawn_action *to,
-			const struct aspawn_action *from)
+static PSYS_UNINSTRUMENTED void copy_action(struct arena *arena, struct aspawn_action *to,
+					    const struct aspawn_action *from)
 {
 	const struct action_info *info = &aspawn_action_infos[from->kind];
 
@@ -91,8 +91,8 @@ static void copy_action(struct arena *arena, struct aspawn_action *to,
 
 /* Copies actions, with all that they point to. The first pass, where to is NULL, measures them. Returns
  * how many descriptors the child may need. */
-static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
-			   const struct aspawn_action *from, size_t count)
+static PSYS_UNINSTRUMENTED size_t copy_actions(struct arena *arena, struct aspawn_action *to,
+					       const struct aspawn_action *from, size_t count)
 {
 	size_t fds = 0;
 
@@ -103,8 +103,9 @@ static size_t copy_actions(struct arena *arena, struct aspawn_action *to,
 	return fds;
 }
 
-struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command *command,
-				const struct own_actions *own)
+PSYS_UNINSTRUMENTED struct prepared *aspawn_prepare(struct arena *arena,
+						    const struct aspawn_command *command,
+						    const struct own_actions *own)
 {
 	char *const only_file[] = { (char *)(uintptr_t)command->file, NULL };
 	const size_t count = own->count + command->action_count;
@@ -148,8 +149,9 @@ struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command
 
 /* Stores the caller's ends. Where to is in the caller's actions: the child, which may go wrong, could
  * change what its memory has. */
-static void give_pipes(const struct child_fd *fd, size_t count, const struct own_actions *own,
-		       const struct aspawn_command *command)
+static PSYS_UNINSTRUMENTED void give_pipes(const struct child_fd *fd, size_t count,
+					   const struct own_actions *own,
+					   const struct aspawn_command *command)
 {
 	const struct child_fd *const end = fd + count;
 
@@ -167,7 +169,7 @@ static void give_pipes(const struct child_fd *fd, size_t count, const struct own
 
 /* --- streams -------------------------------------------------------------- */
 
-static int add_stream(struct own_actions *own, int fd, int stream, int *end)
+static PSYS_UNINSTRUMENTED int add_stream(struct own_actions *own, int fd, int stream, int *end)
 {
 	struct aspawn_action *action = &own->list[own->count];
 
@@ -190,8 +192,10 @@ static int add_stream(struct own_actions *own, int fd, int stream, int *end)
 	return 0;
 }
 
-static int add_streams(struct own_actions *own, const struct aspawn_command *command,
-		       struct aspawn_child *child, struct aspawn_failure *failure)
+static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
+					   const struct aspawn_command *command,
+					   struct aspawn_child *child,
+					   struct aspawn_failure *failure)
 {
 	static const char names[][8] = { "std_in", "std_out", "std_err" };
 	const int streams[] = { command->std_in, command->std_out, command->std_err };
@@ -206,8 +210,9 @@ static int add_streams(struct own_actions *own, const struct aspawn_command *com
 /* --- starting ------------------------------------------------------------- */
 
 /* Called with a reserved stack and all signals blocked. */
-static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct prepared *prepared,
-		 size_t size, const struct psys_sigset *mask)
+static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child, const struct Stack_t *stack,
+				     struct prepared *prepared, size_t size,
+				     const struct psys_sigset *mask)
 {
 	const uint64_t flags = prepared->flags;
 	struct spawned spawned;
@@ -241,9 +246,10 @@ static int spawn(struct aspawn_child *child, const struct Stack_t *stack, struct
 
 /* Called with all signals blocked. The child's stack is the caller's, a stack of the pool, or a new
  * one. */
-static int start(struct aspawn_child *child, const struct aspawn_command *command,
-		 const struct own_actions *own, struct arena *arena, const struct psys_sigset *mask,
-		 struct aspawn_failure *failure)
+static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
+				     const struct aspawn_command *command,
+				     const struct own_actions *own, struct arena *arena,
+				     const struct psys_sigset *mask, struct aspawn_failure *failure)
 {
 	struct child_state *state = child_state(child);
 	const size_t size = arena->most = arena->size;
@@ -280,8 +286,9 @@ static const struct aspawn_child none = {
 	.ended_fd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1, .own_fd = -1
 };
 
-int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *command,
-		      struct own_actions *own, struct aspawn_failure *failure)
+PSYS_UNINSTRUMENTED int aspawn_start_with(struct aspawn_child *child,
+					  const struct aspawn_command *command,
+					  struct own_actions *own, struct aspawn_failure *failure)
 {
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 	struct aspawn_child made = none;

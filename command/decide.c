@@ -19,7 +19,7 @@ struct requirements {
 	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
 };
 
-static void keep(struct requirements *requirements, unsigned fd)
+static PSYS_UNINSTRUMENTED void keep(struct requirements *requirements, unsigned fd)
 {
 	if (requirements->keep_below <= fd)
 		requirements->keep_below = fd + 1;
@@ -33,7 +33,7 @@ struct component {
 };
 
 /* Returns the next component of the path, skipping empty ones and "."; length 0 after the last. */
-static struct component next_component(const char **path)
+static PSYS_UNINSTRUMENTED struct component next_component(const char **path)
 {
 	struct component component;
 
@@ -47,12 +47,13 @@ static struct component next_component(const char **path)
 	return component;
 }
 
-static bool component_is(struct component component, const char *name)
+static PSYS_UNINSTRUMENTED bool component_is(struct component component, const char *name)
 {
 	return !psys_strncmp(component.at, name, component.length) && !name[component.length];
 }
 
-static bool is_among(struct component component, const char (*names)[12], size_t count)
+static PSYS_UNINSTRUMENTED bool is_among(struct component component, const char (*names)[12],
+					 size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (component_is(component, names[i]))
@@ -60,7 +61,7 @@ static bool is_among(struct component component, const char (*names)[12], size_t
 	return false;
 }
 
-static bool is_number(struct component component)
+static PSYS_UNINSTRUMENTED bool is_number(struct component component)
 {
 	for (size_t i = 0; i < component.length; i++)
 		if (component.at[i] < '0' || component.at[i] > '9')
@@ -69,7 +70,7 @@ static bool is_number(struct component component)
 }
 
 /* Common files of /dev that are no descriptors. */
-static bool is_plain_device(const char *below_dev)
+static PSYS_UNINSTRUMENTED bool is_plain_device(const char *below_dev)
 {
 	static const char names[][12] = { "null", "zero", "full", "random", "urandom", "tty" };
 	struct component name = next_component(&below_dev);
@@ -82,7 +83,7 @@ static bool is_plain_device(const char *below_dev)
  * True if the path may lead to a descriptor of the child, which must then have copies of all. Does
  * not detect symbolic links of other names: for these is ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS.
  */
-static bool may_be_descriptor(const char *path)
+static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 {
 	static const char names[][12] = { "proc",        "dev",   "fd",     "self",
 					  "thread-self", "stdin", "stdout", "stderr" };
@@ -103,7 +104,7 @@ static bool may_be_descriptor(const char *path)
 	return false;
 }
 
-static bool names_descriptor(const struct aspawn_action *action)
+static PSYS_UNINSTRUMENTED bool names_descriptor(const struct aspawn_action *action)
 {
 	const struct action_info *info = &aspawn_action_infos[action->kind];
 
@@ -118,14 +119,15 @@ static bool names_descriptor(const struct aspawn_action *action)
 /* --- the actions ------------------------------------------------------------- */
 
 /* The first of all that the action closes, or -1. */
-static int closed_from(const struct aspawn_action *action)
+static PSYS_UNINSTRUMENTED int closed_from(const struct aspawn_action *action)
 {
 	return action->kind == ASPAWN_ACTION_CLOSEFROM  ? action->u.closefrom.first :
 	       action->kind == ASPAWN_ACTION_ONLY_BELOW ? action->u.only_below.first :
 							  -1;
 }
 
-bool aspawn_is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd)
+PSYS_UNINSTRUMENTED bool aspawn_is_callers(const struct prepared *prepared,
+					   const struct aspawn_action *user, int fd)
 {
 	for (const struct aspawn_action *action = prepared->actions; action < user; action++)
 		if (replaced_by(action) == fd || action->kind == ASPAWN_ACTION_CALL ||
@@ -136,7 +138,7 @@ bool aspawn_is_callers(const struct prepared *prepared, const struct aspawn_acti
 
 /* Joining a user namespace changes credentials, as a change of user does. A time namespace belongs
  * to the memory. */
-static bool needs_copy(const struct aspawn_action *action)
+static PSYS_UNINSTRUMENTED bool needs_copy(const struct aspawn_action *action)
 {
 	const unsigned type = (unsigned)action->u.setns.type;
 
@@ -145,7 +147,7 @@ static bool needs_copy(const struct aspawn_action *action)
 		(!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 }
 
-bool aspawn_needs_copy(const struct aspawn_command *command)
+PSYS_UNINSTRUMENTED bool aspawn_needs_copy(const struct aspawn_command *command)
 {
 	for (size_t i = 0; i < command->action_count; i++)
 		if (needs_copy(&command->actions[i]))
@@ -154,7 +156,7 @@ bool aspawn_needs_copy(const struct aspawn_command *command)
 }
 
 /* True if the path leads to a descriptor, or to something else that an exec changes. */
-static bool names_process(const char *path)
+static PSYS_UNINSTRUMENTED bool names_process(const char *path)
 {
 	static const char files[][12] = { "uid_map", "gid_map", "setgroups", "loginuid" };
 	static const char streams[][12] = { "fd", "stdin", "stdout", "stderr" };
@@ -174,7 +176,7 @@ static bool names_process(const char *path)
 }
 
 /* True if the action can be performed after an exec as before it. */
-static bool works_in_image(const struct aspawn_action *action)
+static PSYS_UNINSTRUMENTED bool works_in_image(const struct aspawn_action *action)
 {
 	const struct action_info *info = &aspawn_action_infos[action->kind];
 
@@ -187,7 +189,7 @@ static bool works_in_image(const struct aspawn_action *action)
 }
 
 /* True if the program may be found through a descriptor, or be the caller's own. */
-static bool executes_process(const struct prepared *prepared)
+static PSYS_UNINSTRUMENTED bool executes_process(const struct prepared *prepared)
 {
 	const char *path = prepared->path ? prepared->path : psys_getenv(prepared->envp, "PATH");
 
@@ -198,7 +200,7 @@ static bool executes_process(const struct prepared *prepared)
 }
 
 /* True if nothing in the command needs the caller's memory. */
-static bool fits_image(const struct prepared *prepared)
+static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
 {
 	if (prepared->flags & (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK |
 			       ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS))
@@ -209,19 +211,20 @@ static bool fits_image(const struct prepared *prepared)
 	return !executes_process(prepared);
 }
 
-static bool uses_far(const struct aspawn_action *action)
+static PSYS_UNINSTRUMENTED bool uses_far(const struct aspawn_action *action)
 {
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 
 	return uses && member_int(action, uses) >= FEW_DESCRIPTORS;
 }
 
-bool aspawn_may_need_fd(const struct aspawn_action *action)
+PSYS_UNINSTRUMENTED bool aspawn_may_need_fd(const struct aspawn_action *action)
 {
 	return is_pipe(action) || uses_far(action);
 }
 
-static void add_fd(struct prepared *prepared, const struct aspawn_action *action, int kind, int fd)
+static PSYS_UNINSTRUMENTED void add_fd(struct prepared *prepared,
+				       const struct aspawn_action *action, int kind, int fd)
 {
 	prepared->fds[prepared->fd_count++] = (struct child_fd){
 		.kind = kind,
@@ -233,15 +236,17 @@ static void add_fd(struct prepared *prepared, const struct aspawn_action *action
 	};
 }
 
-static void add_pipe(struct prepared *prepared, const struct aspawn_action *action)
+static PSYS_UNINSTRUMENTED void add_pipe(struct prepared *prepared,
+					 const struct aspawn_action *action)
 {
 	if (is_pipe(action))
 		add_fd(prepared, action,
 		       action->kind == ASPAWN_ACTION_INPUT_PIPE ? CHILD_READS : CHILD_WRITES, -1);
 }
 
-static void keep_used(struct requirements *requirements, struct prepared *prepared,
-		      const struct aspawn_action *action)
+static PSYS_UNINSTRUMENTED void keep_used(struct requirements *requirements,
+					  struct prepared *prepared,
+					  const struct aspawn_action *action)
 {
 	const size_t uses = aspawn_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
@@ -255,7 +260,7 @@ static void keep_used(struct requirements *requirements, struct prepared *prepar
 }
 
 /* Fills prepared->fds. */
-static struct requirements requirements_of(struct prepared *prepared)
+static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *prepared)
 {
 	/* Perhaps, where that copies the memory. */
 	const bool reports = prepared->flags & (ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_VFORK);
@@ -295,7 +300,7 @@ static struct requirements requirements_of(struct prepared *prepared)
 	return requirements;
 }
 
-bool aspawn_copies_memory(struct prepared *prepared)
+PSYS_UNINSTRUMENTED bool aspawn_copies_memory(struct prepared *prepared)
 {
 	return requirements_of(prepared).copy_memory || prepared->flags & ASPAWN_COMMAND_FORK;
 }
@@ -307,7 +312,7 @@ bool aspawn_copies_memory(struct prepared *prepared)
 enum { FEW = 1024, STARTS_BETWEEN_LOOKS = 64 };
 
 /* The lowest free number says nothing: many may lie above a gap. */
-static bool are_few(void)
+static PSYS_UNINSTRUMENTED bool are_few(void)
 {
 	struct psys_rlimit64 limit;
 	struct psys_stat status;
@@ -321,7 +326,7 @@ static bool are_few(void)
 }
 
 /* A wrong answer costs time and nothing else. A pool keeps the answer for some starts. */
-static bool descriptors_are_few(struct findings *known)
+static PSYS_UNINSTRUMENTED bool descriptors_are_few(struct findings *known)
 {
 	int starts = __atomic_load_n(&known->few, __ATOMIC_RELAXED);
 
@@ -334,7 +339,7 @@ static bool descriptors_are_few(struct findings *known)
 /* --- where children begin --------------------------------------------------------- */
 
 /* The number that namespaces(7) describes; 0: not known. */
-static unsigned namespace_of(const char *link)
+static PSYS_UNINSTRUMENTED unsigned namespace_of(const char *link)
 {
 	char text[32];
 	const long length = psys_readlinkat(PSYS_AT_FDCWD, link, text, sizeof text);
@@ -348,7 +353,7 @@ static unsigned namespace_of(const char *link)
 
 /* False if children are to begin in another pid namespace, by unshare(2) or setns(2). That is never one
  * which the caller has left: a forked process may have a pool of its parent's namespace. */
-static bool children_stay(struct findings *known)
+static PSYS_UNINSTRUMENTED bool children_stay(struct findings *known)
 {
 	const unsigned childrens = namespace_of("/proc/thread-self/ns/pid_for_children");
 
@@ -365,8 +370,8 @@ static bool children_stay(struct findings *known)
  * refuses is tried in another way: by the next clone method (clone.c), in a copy of the memory if
  * the image cannot be executed, and by the caller where no helper can be.
  */
-void aspawn_decide(struct request *request, struct prepared *prepared,
-		   const struct child_state *state)
+PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared *prepared,
+				       const struct child_state *state)
 {
 	const uint64_t flags = prepared->flags;
 	const bool has_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD);

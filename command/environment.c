@@ -7,7 +7,7 @@
 /* From the libc, if the program has one. */
 extern char **environ __attribute__((weak, visibility("default")));
 
-static char *const *base_of(const struct aspawn_command *command)
+static PSYS_UNINSTRUMENTED char *const *base_of(const struct aspawn_command *command)
 {
 	static char *const nothing[] = { NULL };
 
@@ -17,7 +17,7 @@ static char *const *base_of(const struct aspawn_command *command)
 }
 
 /* The name that the action sets or unsets; NULL: none. */
-static const char *name_of(const struct aspawn_action *action)
+static PSYS_UNINSTRUMENTED const char *name_of(const struct aspawn_action *action)
 {
 	return action->kind == ASPAWN_ACTION_SETENV   ? action->u.setenv.name :
 	       action->kind == ASPAWN_ACTION_UNSETENV ? action->u.unsetenv.name :
@@ -25,8 +25,8 @@ static const char *name_of(const struct aspawn_action *action)
 }
 
 /* True if an action, with an index of at least from, unsets or replaces the variable. */
-static bool is_changed(const struct aspawn_command *command, size_t from, const char *name,
-		       size_t length)
+static PSYS_UNINSTRUMENTED bool is_changed(const struct aspawn_command *command, size_t from,
+					   const char *name, size_t length)
 {
 	for (size_t i = from; i < command->action_count; i++) {
 		const char *other = name_of(&command->actions[i]);
@@ -38,7 +38,8 @@ static bool is_changed(const struct aspawn_command *command, size_t from, const 
 	return false;
 }
 
-static char *copy_variable(struct arena *arena, const char *name, const char *value)
+static PSYS_UNINSTRUMENTED char *copy_variable(struct arena *arena, const char *name,
+					       const char *value)
 {
 	const size_t length = psys_strlen(name), rest = psys_strlen(value);
 	char *to = aspawn_allocate(arena, length + 1 + rest + 1, 1);
@@ -51,7 +52,7 @@ static char *copy_variable(struct arena *arena, const char *name, const char *va
 	return to;
 }
 
-static bool has_changes(const struct aspawn_command *command)
+static PSYS_UNINSTRUMENTED bool has_changes(const struct aspawn_command *command)
 {
 	for (size_t i = 0; i < command->action_count; i++)
 		if (command->actions[i].kind >= ASPAWN_ACTION_SETENV &&
@@ -60,8 +61,8 @@ static bool has_changes(const struct aspawn_command *command)
 	return false;
 }
 
-char *const *aspawn_make_environment(struct arena *arena, const struct aspawn_command *command,
-				     bool lends)
+PSYS_UNINSTRUMENTED char *const *
+aspawn_make_environment(struct arena *arena, const struct aspawn_command *command, bool lends)
 {
 	char *const *base = base_of(command);
 	size_t most = 1, count = 0;

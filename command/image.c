@@ -30,7 +30,7 @@ static const char aspawn_image[1], aspawn_image_end[1];
 enum { HAS_IMAGE = 0 };
 #endif
 
-bool aspawn_has_image(void)
+PSYS_UNINSTRUMENTED bool aspawn_has_image(void)
 {
 	return HAS_IMAGE;
 }

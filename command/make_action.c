@@ -5,7 +5,7 @@
 
 /* Clears all bytes: an assignment of the structure would leave padding, and the rest of the union,
  * uninitialized. */
-static void make(struct aspawn_action *action, uint32_t kind)
+static PSYS_UNINSTRUMENTED void make(struct aspawn_action *action, uint32_t kind)
 {
 	psys_memset(action, 0, sizeof *action);
 	action->kind = kind;
@@ -13,21 +13,21 @@ static void make(struct aspawn_action *action, uint32_t kind)
 
 #define SET(name, member) (action->u.name.member = (member))
 
-void aspawn_action_dup2(struct aspawn_action *action, int from, int to)
+PSYS_UNINSTRUMENTED void aspawn_action_dup2(struct aspawn_action *action, int from, int to)
 {
 	make(action, ASPAWN_ACTION_DUP2);
 	SET(dup2, from);
 	SET(dup2, to);
 }
 
-void aspawn_action_open(struct aspawn_action *action, int fd, const char *path, int flags,
-			unsigned mode)
+PSYS_UNINSTRUMENTED void aspawn_action_open(struct aspawn_action *action, int fd, const char *path,
+					    int flags, unsigned mode)
 {
 	aspawn_action_openat(action, fd, PSYS_AT_FDCWD, path, flags, mode);
 }
 
-void aspawn_action_openat(struct aspawn_action *action, int fd, int dirfd, const char *path,
-			  int flags, unsigned mode)
+PSYS_UNINSTRUMENTED void aspawn_action_openat(struct aspawn_action *action, int fd, int dirfd,
+					      const char *path, int flags, unsigned mode)
 {
 	make(action, ASPAWN_ACTION_OPENAT);
 	SET(openat, fd);
@@ -54,14 +54,16 @@ void aspawn_action_dev_null(struct aspawn_action *action, int fd)
 	aspawn_action_open(action, fd, "/dev/null", PSYS_O_RDWR, 0);
 }
 
-void aspawn_action_output_pipe(struct aspawn_action *action, int fd, int *read_end)
+PSYS_UNINSTRUMENTED void aspawn_action_output_pipe(struct aspawn_action *action, int fd,
+						   int *read_end)
 {
 	make(action, ASPAWN_ACTION_OUTPUT_PIPE);
 	SET(output_pipe, fd);
 	SET(output_pipe, read_end);
 }
 
-void aspawn_action_input_pipe(struct aspawn_action *action, int fd, int *write_end)
+PSYS_UNINSTRUMENTED void aspawn_action_input_pipe(struct aspawn_action *action, int fd,
+						  int *write_end)
 {
 	make(action, ASPAWN_ACTION_INPUT_PIPE);
 	SET(input_pipe, fd);
@@ -133,7 +135,7 @@ void aspawn_action_setsid(struct aspawn_action *action)
 	make(action, ASPAWN_ACTION_SETSID);
 }
 
-void aspawn_action_setpgid(struct aspawn_action *action, int pgid)
+PSYS_UNINSTRUMENTED void aspawn_action_setpgid(struct aspawn_action *action, int pgid)
 {
 	make(action, ASPAWN_ACTION_SETPGID);
 	SET(setpgid, pgid);
@@ -180,19 +182,20 @@ void aspawn_action_signal_default(struct aspawn_action *action, int signal)
 	SET(signal_default, signal);
 }
 
-void aspawn_action_signal_ignore(struct aspawn_action *action, int signal)
+PSYS_UNINSTRUMENTED void aspawn_action_signal_ignore(struct aspawn_action *action, int signal)
 {
 	make(action, ASPAWN_ACTION_SIGNAL_IGNORE);
 	SET(signal_ignore, signal);
 }
 
-void aspawn_action_pdeathsig(struct aspawn_action *action, int signal)
+PSYS_UNINSTRUMENTED void aspawn_action_pdeathsig(struct aspawn_action *action, int signal)
 {
 	make(action, ASPAWN_ACTION_PDEATHSIG);
 	SET(pdeathsig, signal);
 }
 
-void aspawn_action_rlimit(struct aspawn_action *action, int resource, uint64_t soft, uint64_t hard)
+PSYS_UNINSTRUMENTED void aspawn_action_rlimit(struct aspawn_action *action, int resource,
+					      uint64_t soft, uint64_t hard)
 {
 	make(action, ASPAWN_ACTION_RLIMIT);
 	SET(rlimit, resource);

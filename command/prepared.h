@@ -122,7 +122,7 @@ void aspawn_store_failure(struct aspawn_failure *failure, int step, int error, u
 			  const char *subject);
 
 /* Stores that the argument is invalid. Returns the error. */
-static inline int aspawn_refuse(struct aspawn_failure *failure, int error, const char *argument)
+PSYS_INLINE int aspawn_refuse(struct aspawn_failure *failure, int error, const char *argument)
 {
 	aspawn_store_failure(failure, ASPAWN_STEP_ARGUMENT, error, 0, argument);
 	return error;
