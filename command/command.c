@@ -10,9 +10,6 @@
 #include "prepared.h"
 
 enum {
-	CALL_STACK = 16 * 1024, /* promised to functions of ASPAWN_CALL */
-	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX +
-		      4 * 1024,  /* struct candidate, and the library's frames */
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
 	ALL_FLAGS = 2 * ASPAWN_COMMAND_NO_IMAGE - 1,
 };
@@ -109,8 +106,10 @@ PSYS_UNINSTRUMENTED struct prepared *aspawn_prepare(struct arena *arena,
 {
 	char *const only_file[] = { (char *)(uintptr_t)command->file, NULL };
 	const size_t count = own->count + command->action_count;
+	const struct served *served = own->served;
+	const bool copies = aspawn_needs_copy(command);
 	/* To execute a shell script the child copies argv to its stack, which is measured here. */
-	const bool lends = (command->flags & ASPAWN_COMMAND_VFORK) &&
+	const bool lends = (command->flags & ASPAWN_COMMAND_VFORK || (served && !copies)) &&
 			   !(command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC);
 	struct prepared *prepared = aspawn_allocate(arena, sizeof *prepared, STACK_ALIGN);
 	struct aspawn_action *actions =
@@ -121,7 +120,9 @@ PSYS_UNINSTRUMENTED struct prepared *aspawn_prepare(struct arena *arena,
 			    command->action_count);
 	if (arena->error)
 		return NULL;
-	const size_t kept = aspawn_needs_copy(command) ? 1 + fds + count : 0; /* 1: the report */
+	if (served && served->fd_count)
+		fds += count;
+	const size_t kept = copies ? 1 + fds + count : 0; /* 1: the report */
 	struct prepared made = {
 		.flags = command->flags,
 		.file = aspawn_copy_string(arena, command->file),
@@ -136,6 +137,8 @@ PSYS_UNINSTRUMENTED struct prepared *aspawn_prepare(struct arena *arena,
 		.image = { .origin = prepared,
 			   .kept = aspawn_allocate(arena, kept * sizeof(int), sizeof(int)) },
 		.fds = aspawn_allocate(arena, fds * sizeof *made.fds, sizeof(size_t)),
+		.before_exec = served && !copies ? served->before_exec : NULL,
+		.of = served ? served->of : NULL,
 		.report_fd = -1,
 		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
 	};
@@ -212,7 +215,7 @@ static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
 /* Called with a reserved stack and all signals blocked. */
 static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child, const struct Stack_t *stack,
 				     struct prepared *prepared, size_t size,
-				     const struct psys_sigset *mask)
+				     const struct served *served, const struct psys_sigset *mask)
 {
 	const uint64_t flags = prepared->flags;
 	struct spawned spawned;
@@ -225,7 +228,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child, const struct St
 	};
 
 	prepared->image.size = (size_t)((char *)(stack_control(stack) + 1) - (char *)prepared);
-	aspawn_decide(&request, prepared, child_state(child));
+	aspawn_decide(&request, prepared, child_state(child), served);
 	int r = request.helped || request.executes_first ?
 			aspawn_helper_spawn(&spawned, &request, stack) :
 			aspawn_spawn(&spawned, &request, stack);
@@ -259,8 +262,14 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 	if (command->pool)
 		state->stack = aspawn_pool_take(command->pool);
 	struct Stack_t *stack = command->stack ? command->stack : &state->stack;
-	/* For /bin/sh the child makes an array of the arguments on its stack. */
-	const size_t array = command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? size : 0;
+	/* For /bin/sh the child makes an array of the arguments on its stack. Those of a job do not change
+	 * meanwhile. */
+	size_t array = 0;
+	if (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC && !own->served)
+		array = size;
+	else if (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC)
+		while (command->argv[array / sizeof *command->argv])
+			array += sizeof *command->argv;
 	int r = aspawn_stack_reserve(stack, CHILD_STACK + array, size);
 	if (r == -PSYS_EINVAL)
 		aspawn_refuse(failure, r, "stack");
@@ -270,7 +279,7 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 		struct prepared *prepared = aspawn_prepare(arena, command, own);
 		if (prepared && !arena->error) {
 			const struct child_fd *fds = prepared->fds;
-			r = spawn(child, stack, prepared, size, mask);
+			r = spawn(child, stack, prepared, size, own->served, mask);
 			if (r == 0)
 				give_pipes(fds, prepared->fd_count, own, command);
 		} else {
@@ -302,13 +311,15 @@ PSYS_UNINSTRUMENTED int aspawn_start_with(struct aspawn_child *child,
 	if (arena.error)
 		return arena.error;
 	psys_sigfillset(&all);
-	r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
+	if (!own->served)
+		r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	r = start(&made, command, own, &arena, &mask, failure);
+	r = start(&made, command, own, &arena, own->served ? own->served->mask : &mask, failure);
 	if (r == 0)
 		*child = made;
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
+	if (!own->served)
+		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
 }
 
@@ -319,6 +330,7 @@ int aspawn_start(struct aspawn_child *child, const struct aspawn_command *comman
 	struct aspawn_failure failure;
 
 	own.count = 0;
+	own.served = NULL;
 	failure.error = 0;
 	if (!child)
 		return -PSYS_EINVAL;

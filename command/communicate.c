@@ -416,6 +416,7 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 	int r = check_io(io);
 
 	own.count = 0;
+	own.served = NULL;
 	if (r == 0)
 		r = aspawn_read_command(&known, command, &io->failure);
 	if (r == 0)

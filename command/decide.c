@@ -259,8 +259,27 @@ static PSYS_UNINSTRUMENTED void keep_used(struct requirements *requirements,
 		keep(requirements, INT32_MAX);
 }
 
+/* A job's child has copies of the server's descriptors, with what the job has of the caller's. */
+static PSYS_UNINSTRUMENTED void add_given(struct prepared *prepared,
+					  const struct aspawn_action *action,
+					  const struct served *served)
+{
+	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const bool is_own = action < prepared->actions + prepared->own_count;
+
+	for (size_t i = 0; uses && !is_own && i < served->fd_count; i++) {
+		const struct given_fd *given = &served->fds[i];
+		if (given->callers != member_int(action, uses) ||
+		    !aspawn_is_callers(prepared, action, given->callers))
+			continue;
+		add_fd(prepared, action, CALLERS_FD, given->servers);
+		prepared->fds[prepared->fd_count - 1].here = given->servers;
+	}
+}
+
 /* Fills prepared->fds. */
-static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *prepared)
+static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *prepared,
+							       const struct served *served)
 {
 	/* Perhaps, where that copies the memory. */
 	const bool reports = prepared->flags & (ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_VFORK);
@@ -276,7 +295,7 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 			requirements.copy_memory = true;
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			requirements.parent = true;
-		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup &&
+		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup && !served &&
 		    aspawn_is_callers(prepared, action, action->u.join_cgroup.fd))
 			requirements.cgroup = action;
 		if (action->kind == ASPAWN_ACTION_ONLY_BELOW)
@@ -287,7 +306,9 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 		if (calls && (reports || is_pipe(action)))
 			requirements.same_numbers = true;
 		add_pipe(prepared, action);
-		if (requirements.unshare_files)
+		if (served)
+			add_given(prepared, action, served);
+		if (served || requirements.unshare_files)
 			continue;
 		keep_used(&requirements, prepared, action);
 		if (closed_from(action) > 0)
@@ -298,11 +319,6 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 		requirements.unshare_files = false; /* all are copied */
 	requirements.image = requirements.copy_memory && fits_image(prepared);
 	return requirements;
-}
-
-PSYS_UNINSTRUMENTED bool aspawn_copies_memory(struct prepared *prepared)
-{
-	return requirements_of(prepared).copy_memory || prepared->flags & ASPAWN_COMMAND_FORK;
 }
 
 /* --- how many descriptors the caller has ------------------------------------------ */
@@ -371,11 +387,11 @@ static PSYS_UNINSTRUMENTED bool children_stay(struct findings *known)
  * the image cannot be executed, and by the caller where no helper can be.
  */
 PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared *prepared,
-				       const struct child_state *state)
+				       const struct child_state *state, const struct served *served)
 {
 	const uint64_t flags = prepared->flags;
 	const bool has_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD);
-	const struct requirements needs = requirements_of(prepared);
+	const struct requirements needs = requirements_of(prepared, served);
 	struct findings nothing = { 0, 0 };
 	struct findings *known = state->pool ? aspawn_pool_findings(state->pool) : &nothing;
 
@@ -414,6 +430,7 @@ PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared 
 	request->detached = request->helped && !awaits_clone && !request->unshare_files;
 	request->polls_helper = request->helped && has_pidfd;
 	request->wants_pidfd = has_pidfd && (request->helped != PRIVATE || awaits_clone);
+	request->kernel_stores_pid = !has_pidfd;
 
 	/* What the clone does in place of an action. */
 	request->cgroup_fd = needs.cgroup ? needs.cgroup->u.join_cgroup.fd : -1;

@@ -7,11 +7,8 @@
 #include "prepared.h"
 
 /* Fills the members of the request that say how, and those of the prepared command that depend on
- * it. */
+ * it. served: of a job; otherwise NULL. */
 void aspawn_decide(struct request *request, struct prepared *prepared,
-		   const struct child_state *state);
-
-/* True if an action, or a flag, makes the child begin in memory of its own. */
-bool aspawn_copies_memory(struct prepared *prepared);
+		   const struct child_state *state, const struct served *served);
 
 #endif

@@ -10,11 +10,37 @@
 #include "../aspawn/spawn.h"
 #include "../aspawn/stack.h"
 
-/* Actions of the library, before the caller's: standard streams, and the group of a run. */
-enum { MOST_OWN_ACTIONS = 4 };
+enum {
+	CALL_STACK = 16 * 1024, /* promised to functions of ASPAWN_CALL */
+	CHILD_STACK = CALL_STACK + 2 * PSYS_PATH_MAX +
+		      4 * 1024, /* struct candidate, and the library's frames */
+};
+
+struct prepared;
+
+/* A descriptor of the caller's that an action of a job uses. */
+struct given_fd {
+	int callers; /* its number in the caller's table, which the action names */
+	int servers; /* ... in the server's, and so in the child's; -1: it could not be received */
+};
+
+/* What the server of a queue gives a job. It has all signals blocked, it may be killed at any
+ * instruction, and the job's memory stays as it is until the program is executed. */
+struct served {
+	const struct psys_sigset *mask; /* of the program */
+	const struct given_fd *fds;
+	size_t fd_count;
+	void (*before_exec)(struct prepared *prepared);
+	void *of;
+};
+
+/* Actions of the library, before the caller's: standard streams, the group of a run, and what a job has
+ * of its queue. */
+enum { MOST_OWN_ACTIONS = 7 };
 struct own_actions {
 	struct aspawn_action list[MOST_OWN_ACTIONS];
 	size_t count;
+	const struct served *served; /* NULL: no job */
 };
 
 #define PRIVATE_FLAGS (ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_DIES_WITH_CALLER)
@@ -51,7 +77,8 @@ struct prepared {
 
 	struct image_data image;
 
-	/* Called in the child, when all actions are done; NULL: nothing. */
+	/* Called in the child, when all actions are done; NULL: nothing, as in the image, which does not
+	 * have the function. */
 	void (*before_exec)(struct prepared *prepared);
 	void *of; /* for before_exec */
 

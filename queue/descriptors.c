@@ -34,9 +34,8 @@ static int caller_fd_of(const struct prepared *prepared, const struct aspawn_act
 	return fd > 2 && aspawn_is_callers(prepared, action, fd) ? fd : -1;
 }
 
-int aspawn_job_note_fds(struct job *job, struct arena *arena)
+int aspawn_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena)
 {
-	const struct prepared *prepared = job->prepared;
 	const struct aspawn_action *end = prepared->actions + prepared->count, *action;
 	uint32_t most = 0, count = 0;
 
@@ -46,10 +45,10 @@ int aspawn_job_note_fds(struct job *job, struct arena *arena)
 	for (action = prepared->actions; action < end && job->fds; action++) {
 		const int fd = caller_fd_of(prepared, action);
 		uint32_t at = 0;
-		while (at < count && job->fds[at].caller != fd)
+		while (at < count && job->fds[at].callers != fd)
 			at++;
 		if (fd >= 0 && at == count)
-			job->fds[count++].caller = fd;
+			job->fds[count++].callers = fd;
 	}
 	job->fd_count = count;
 	return count > MOST_SENT ? -PSYS_E2BIG : arena->error;
@@ -70,7 +69,7 @@ static int send_once(const struct aspawn_queue *queue, const struct job *job)
 	control.header =
 		(struct psys_cmsghdr){ message.msg_controllen, PSYS_SOL_SOCKET, PSYS_SCM_RIGHTS };
 	for (uint32_t i = 0; i < job->fd_count; i++)
-		control.fds[i] = job->fds[i].caller;
+		control.fds[i] = job->fds[i].callers;
 	const long r = psys_sendmsg(queue->life, &message, PSYS_MSG_NOSIGNAL | PSYS_MSG_DONTWAIT);
 	return r < 0 ? (int)r : 0;
 }
@@ -167,13 +166,13 @@ static QUEUE_SERVER int receive_next(const struct aspawn_queue *queue, const str
 	struct job *job = addressee(queue, &received, size);
 	for (size_t i = 0; i < count; i++)
 		if (job && i < job->fd_count)
-			job->fds[i].server = control->fds[i];
+			job->fds[i].servers = control->fds[i];
 		else
 			psys_close(control->fds[i]);
 	if (!job)
 		return 0;
 	for (size_t i = count; i < job->fd_count; i++) /* the table is full: MSG_CTRUNC */
-		job->fds[i].server = -1;
+		job->fds[i].servers = -1;
 	job->received_by = queue->shared->epoch;
 	return 0;
 }
@@ -190,7 +189,7 @@ QUEUE_SERVER int aspawn_server_receive_fds(const struct aspawn_queue *queue,
 	if (r < 0)
 		return r;
 	aspawn_server_skip_messages(queue, server); /* what lies behind */
-	return job->fds[job->fd_count - 1].server < 0 ? -PSYS_EMFILE : 0;
+	return job->fds[job->fd_count - 1].servers < 0 ? -PSYS_EMFILE : 0;
 }
 
 QUEUE_SERVER void aspawn_server_close_fds(const struct aspawn_queue *queue,
@@ -200,5 +199,5 @@ QUEUE_SERVER void aspawn_server_close_fds(const struct aspawn_queue *queue,
 	if (job->received_by != queue->shared->epoch)
 		return;
 	for (uint32_t i = 0; i < job->fd_count; i++)
-		psys_close(job->fds[i].server); /* of a negative one: no effect */
+		psys_close(job->fds[i].servers); /* of a negative one: no effect */
 }

@@ -6,82 +6,6 @@
 
 enum { MOST_READS = 64 }; /* of one output in a row: another process may go on to write */
 
-/* --- the child ------------------------------------------------------------------- */
-
-static PSYS_UNINSTRUMENTED int job_prepare_child(const struct aspawn_queue *queue,
-						 const struct job *job)
-{
-	const struct psys_sigaction ignored[2] = { { .handler = PSYS_SIG_IGN } };
-	int r = 0;
-
-	if (queue->ignores_sigchld)
-		psys_rt_sigaction(PSYS_SIGCHLD, ignored, NULL, PSYS_SIGSET_SIZE);
-	if (queue->raises_files)
-		psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &queue->files, NULL);
-	if (job->makes_group)
-		r = psys_setpgid(0, 0);
-	for (int i = 0; i < 3 && r >= 0; i++)
-		if (job->streams[i] >= 0 && job->streams[i] != i)
-			r = psys_dup3(job->streams[i], i, 0);
-	return r;
-}
-
-static PSYS_UNINSTRUMENTED int job_move_away(int *fd)
-{
-	int r = (int)psys_fcntl(*fd, PSYS_F_DUPFD_CLOEXEC, 3);
-
-	if (r >= 0)
-		*fd = r;
-	return r;
-}
-
-/* Gives the caller's descriptors the caller's numbers. One of these may be the server's number of
- * another, which is moved away first. */
-static PSYS_UNINSTRUMENTED int job_place_fds(struct job *job, int *write_end)
-{
-	struct job_fd *fds = job->fds;
-	int r = 0;
-
-	for (uint32_t i = 0; i < job->fd_count; i++)
-		fds[i].child = fds[i].server;
-	for (uint32_t i = 0; i < job->fd_count && r >= 0; i++) {
-		const int number = fds[i].caller;
-
-		for (uint32_t j = i + 1; j < job->fd_count && r >= 0; j++)
-			if (fds[j].child == number)
-				r = job_move_away(&fds[j].child);
-		if (r >= 0 && *write_end == number)
-			r = job_move_away(write_end);
-		if (r >= 0 && fds[i].child != number)
-			r = psys_dup3(fds[i].child, number, PSYS_O_CLOEXEC);
-	}
-	return r;
-}
-
-/* The aspawn_fn of jobs: data is a struct job_given. */
-static PSYS_UNINSTRUMENTED int job_child(void *control, int write_end, void *mask, void *data,
-					 size_t length)
-{
-	struct job *job = ((const struct job_given *)data)->job;
-
-	(void)length;
-	if (!(job->queue->flags & ASPAWN_QUEUE_LOCAL)) {
-		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
-		if (psys_getppid() !=
-		    job->prepared->parent) /* the server has ended: the job is lost */
-			psys_exit_group(127);
-	}
-	int r = job_prepare_child(job->queue, job);
-	if (r >= 0)
-		r = job_place_fds(job, &write_end);
-	job->prepared->report_fd = write_end;
-	if (r < 0) {
-		job->prepared->report.step = ASPAWN_STEP_STREAMS;
-		aspawn_fail(job->prepared, r, NULL);
-	}
-	return aspawn_perform(control, write_end, mask, job->prepared, 0);
-}
-
 /* --- streams ----------------------------------------------------------------------- */
 
 /* kind: as server_see_event() takes it. */
@@ -99,118 +23,105 @@ static QUEUE_SERVER void job_close_output(const struct server *server, struct jo
 	output->fd = -1;
 }
 
-/* The child's ends. */
-static QUEUE_SERVER void job_close_streams(const struct server *server, const struct job *job)
-{
-	for (int i = 0; i < 3; i++)
-		if (job->streams[i] != server->null && (i < 2 || job->streams[2] != job->streams[1]))
-			psys_close(job->streams[i]);
-}
-
-static QUEUE_SERVER int job_make_output(const struct server *server, struct job *job, int which,
-					int *write_end)
-{
-	struct job_output *output = &job->outputs[which];
-	int ends[2];
-	int r = aspawn_descriptors_pipe(ends);
-
-	if (r < 0)
-		return r;
-	output->fd = ends[0];
-	*write_end = ends[1];
-	r = (int)psys_fcntl(ends[0], PSYS_F_SETFL, PSYS_O_NONBLOCK);
-	return r < 0 ? r : queue_watch(server->epoll, ends[0], job_event(job, which));
-}
-
 /* A file in memory: a pipe would have to be fed while the program runs. */
-static QUEUE_SERVER int job_make_input(const struct job *job, int *fd)
+static QUEUE_SERVER int job_make_input(const struct job *job)
 {
+	const int fd = aspawn_descriptors_avoid_streams(
+		psys_memfd_create("aspawn-input", PSYS_MFD_CLOEXEC));
 	size_t written = 0;
-	long r = psys_memfd_create("aspawn-input", PSYS_MFD_CLOEXEC);
 
-	if (r < 0)
-		return (int)r;
-	*fd = (int)r;
-	while (written < job->input_size) {
-		r = psys_pwrite64(*fd, (const char *)job->input + written,
-				  job->input_size - written, (int64_t)written);
-		if (r <= 0)
+	while (fd >= 0 && written < job->input_size) {
+		const long r = psys_pwrite64(fd, (const char *)job->input + written,
+					     job->input_size - written, (int64_t)written);
+		if (r <= 0) {
+			psys_close(fd);
 			return r < 0 ? (int)r : -PSYS_EIO;
+		}
 		written += (size_t)r;
 	}
-	return 0;
-}
-
-static QUEUE_SERVER int job_make_streams(const struct server *server, struct job *job)
-{
-	int *const streams = job->streams, r = 0;
-
-	streams[0] = streams[1] = streams[2] = server->null;
-	if (job->input)
-		r = job_make_input(job, &streams[0]);
-	if (r >= 0 && job->flags & ASPAWN_JOB_OUTPUT)
-		r = job_make_output(server, job, 0, &streams[1]);
-	if (r >= 0 && job->flags & ASPAWN_JOB_ERROR)
-		r = job_make_output(server, job, 1, &streams[2]);
-	else if (job->flags & ASPAWN_JOB_ERROR_TO_OUTPUT)
-		streams[2] = streams[1];
-	return r;
+	return fd;
 }
 
 /* --- the start --------------------------------------------------------------------- */
 
-/* There are as many stacks as jobs may run, and a child leaves its stack early. */
-static QUEUE_SERVER struct Stack_t *job_find_stack(const struct aspawn_queue *queue)
+/* In the child, when all actions are done. */
+static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
 {
-	for (uint32_t i = 0; i < queue->limit; i++)
-		if (__atomic_load_n(&stack_state(&queue->stacks[i])->use, __ATOMIC_ACQUIRE) == FREE)
-			return &queue->stacks[i];
-	for (uint32_t i = 0; i < queue->limit; i++) /* the kernel may not clear the word */
-		if (!aspawn_stack_busy(&queue->stacks[i]))
-			return &queue->stacks[i];
+	struct job *job = prepared->of;
+
+	job->result.executed = queue_now(job->queue);
+}
+
+/* Takes one of the stacks that no job has, or returns NULL: on one a child of a dead server may hang in
+ * the kernel. Before its first use it gets its guard. */
+static QUEUE_SERVER struct Stack_t *job_take_stack(const struct aspawn_queue *queue,
+						   struct server *server)
+{
+	for (uint32_t i = server->idle; i > 0; i--) {
+		struct Stack_t *stack = queue->idle[i - 1];
+		if (aspawn_stack_busy(stack) ||
+		    (stack_state(stack)->mode == ASPAWN_MODE_NONE &&
+		     psys_mprotect((char *)stack->addr + STACK_UNIT, STACK_LOWEST - STACK_UNIT,
+				   PSYS_PROT_NONE) < 0))
+			continue;
+		queue->idle[i - 1] = queue->idle[--server->idle];
+		return stack;
+	}
 	return NULL;
 }
 
-static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct server *server,
+static QUEUE_SERVER void job_give_stack(const struct aspawn_queue *queue, struct server *server,
+					const struct job *job)
+{
+	if (job->command.stack)
+		queue->idle[server->idle++] = job->command.stack;
+}
+
+static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const struct job *job,
+					 struct own_actions *own)
+{
+	own->count = 0;
+	if (!(queue->flags & ASPAWN_QUEUE_LOCAL))
+		aspawn_action_pdeathsig(&own->list[own->count++], PSYS_SIGKILL);
+	if (queue->ignores_sigchld)
+		aspawn_action_signal_ignore(&own->list[own->count++], PSYS_SIGCHLD);
+	if (queue->raises_files)
+		aspawn_action_rlimit(&own->list[own->count++], PSYS_RLIMIT_NOFILE,
+				     queue->files.rlim_cur, queue->files.rlim_max);
+	if (job->makes_group)
+		aspawn_action_setpgid(&own->list[own->count++], 0);
+}
+
+static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct server *server,
 				  struct job *job)
 {
-	const struct job_given given = { job };
-	struct Stack_t *stack = job_find_stack(queue);
-	struct spawned spawned;
+	const struct served served = { &queue->mask, job->fds, job->fd_count, before_exec, job };
+	const int null = server->is_local ? server->null : ASPAWN_INHERIT;
+	const int input = job->input ? job_make_input(job) : null;
+	struct aspawn_command *command = &job->command;
+	struct aspawn_failure unwanted;
+	struct own_actions own;
+	int r = -PSYS_EAGAIN;
 
-	if (!stack)
-		return -PSYS_EAGAIN;
-	int r = aspawn_stack_reserve(
-		stack,
-		JOB_FRAMES +
-			(job->prepared->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? queue->stride : 0),
-		sizeof given);
-	if (r == 0 && stack_state(stack)->mode == ASPAWN_MODE_NONE) /* its first child */
-		r = psys_mprotect((char *)stack->addr + STACK_UNIT, STACK_LOWEST - STACK_UNIT,
-				  PSYS_PROT_NONE);
-	if (r < 0)
-		return r;
-	struct request request = {
-		.copy_memory = job->copies_memory,
-		.pipe = PIPE_IF_COPIED,
-		.wants_pidfd = server->is_local,
-		.kernel_stores_pid = !server->is_local,
-		.cgroup_fd = -1, /* the action joins it: the clone may be killed in it */
-		.fn = job_child,
-		.arg = stack_control(stack),
-		.user_data = aspawn_stack_place(stack, sizeof given),
-		.user_data_len = sizeof given,
-	};
-	request.mask = queue->mask;
-	psys_memcpy(request.user_data, &given, sizeof given);
-	r = aspawn_spawn(&spawned, &request, stack);
-	if (r < 0)
-		return r;
-	job->result.pid = spawned.pid;
-	job->pidfd = spawned.pidfd;
-	job->report_fd = spawned.read_end;
-	if (job->report_fd >= 0)
-		psys_fcntl(job->report_fd, PSYS_F_SETFL, PSYS_O_NONBLOCK);
+	add_own_actions(queue, job, &own);
+	own.served = &served;
+	command->std_in = input;
+	command->std_out = job->flags & ASPAWN_JOB_OUTPUT ? ASPAWN_PIPE : null;
+	command->std_err = job->flags & ASPAWN_JOB_ERROR           ? ASPAWN_PIPE :
+			   job->flags & ASPAWN_JOB_ERROR_TO_OUTPUT ? ASPAWN_TO_STDOUT :
+								     null;
+	command->stack = input < 0 ? NULL : job_take_stack(queue, server);
+	if (command->stack)
+		r = aspawn_start_with(&job->child, command, &own, &unwanted);
+	if (input != null)
+		psys_close(input); /* of a negative one: no effect */
+	if (r < 0) {
+		job_give_stack(queue, server, job);
+		return input < 0 ? input : r;
+	}
+	job->result.pid = child_state(&job->child)->pid;
+	job->outputs[0].fd = job->child.out_fd;
+	job->outputs[1].fd = job->child.err_fd;
 	return 0;
 }
 
@@ -243,19 +154,20 @@ static QUEUE_SERVER void job_fail(struct aspawn_queue *queue, struct server *ser
 	const bool is_lost = error == -PSYS_EPIPE;
 
 	aspawn_list_remove(queue, &server->waiting[job->priority], job);
-	job->prepared->report.error = is_lost ? 0 : error;
-	job->prepared->report.step = ASPAWN_STEP_NONE;
+	job->result.failure.error = is_lost ? 0 : error;
 	aspawn_job_finish(queue, server, job, is_lost ? ASPAWN_JOB_LOST : ASPAWN_JOB_NOT_STARTED);
 }
 
 static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *server,
 				   struct job *job)
 {
-	if (server->is_local && queue_watch(server->epoll, job->pidfd, job_event(job, 2)) < 0) {
-		psys_close(job->pidfd); /* of a negative one: no effect */
-		job->pidfd = -1;
-		server->unpolled++;
-	}
+	job->is_unpolled = server->is_local &&
+			   queue_watch(server->epoll, job->child.ended_fd, job_event(job, 2)) < 0;
+	for (int i = 0; i < 2; i++)
+		if (job->outputs[i].fd >= 0 &&
+		    queue_watch(server->epoll, job->outputs[i].fd, job_event(job, i)) < 0)
+			job->is_unpolled = true;
+	server->unpolled += job->is_unpolled;
 	job_note_pid(server, job);
 	job_set_deadline(server, job, job->timeout ? job->result.started + job->timeout : 0);
 	aspawn_list_remove(queue, &server->waiting[job->priority], job);
@@ -267,27 +179,19 @@ static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *se
 QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *server,
 				   struct job *job)
 {
-	const struct shared *shared = queue->shared;
-
-	job->prepared->parent = server->is_local ? queue->host : shared->server_pid;
 	job->result.started = queue_now(queue);
 	int r = aspawn_server_receive_fds(queue, server, job);
 	if (r < 0) {
 		job_fail(queue, server, job, r);
 		return true;
 	}
-	r = job_make_streams(server, job);
-	if (r >= 0)
-		r = job_spawn(queue, server, job);
-	job_close_streams(server, job);
+	r = job_spawn(queue, server, job);
 	if (r >= 0) {
 		aspawn_server_close_fds(queue, server, job);
 		job_began(queue, server, job);
 		return true;
 	}
-	job_close_output(server, &job->outputs[0]);
-	job_close_output(server, &job->outputs[1]);
-	if (is_shortage(r) && shared->counts.running)
+	if (is_shortage(r) && queue->shared->counts.running)
 		return false;
 	job_fail(queue, server, job, r);
 	return true;
@@ -430,10 +334,9 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 	if (stopped)
 		server->stopping--;
 	job_forget_pid(queue, server, job);
-	if (job->pidfd >= 0) {
-		queue_unwatch(server->epoll, job->pidfd);
-		psys_close(job->pidfd);
-		job->pidfd = -1;
+	if (job->child.ended_fd >= 0) {
+		queue_unwatch(server->epoll, job->child.ended_fd);
+		psys_close(job->child.ended_fd);
 	}
 	job_read_all(server, job, 0, 0);
 	job_read_all(server, job, 1, 0);
@@ -446,30 +349,22 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 			 job->result.ended + (stopped || job->grace < 0 ? 0 : job->grace));
 }
 
-/* Of a child in a copy of the memory, which has ended: its reports are in the pipe. */
-static QUEUE_SERVER void job_read_reports(struct job *job)
+/* The job's process has ended. Learns if it has executed the program. */
+static QUEUE_SERVER void job_leave_stack(const struct aspawn_queue *queue, struct server *server,
+					 struct job *job)
 {
-	struct aspawn_failure *kept = &job->prepared->report, report;
-
-	kept->step = ASPAWN_STEP_NONE;
-	kept->error = 0;
-	while (psys_read(job->report_fd, &report, sizeof report) == sizeof report)
-		psys_memcpy(kept, &report, sizeof report);
-	psys_close(job->report_fd);
-	job->report_fd = -1;
-}
-
-static QUEUE_SERVER void job_fill_failure(struct job *job)
-{
+	const struct Stack_t *stack = job->command.stack;
 	struct aspawn_failure *failure = &job->result.failure;
 
-	if (job->report_fd >= 0)
-		job_read_reports(job);
-	psys_memcpy(failure, &job->prepared->report, sizeof *failure);
-	if (!failure->error && (failure->step == ASPAWN_STEP_EXEC || !job->result.pid))
-		failure->step = ASPAWN_STEP_NONE;
-	else if (!failure->error)
+	/* A server that is killed in between leaves it mapped. */
+	stack_control(stack)->watch = NULL;
+	/* The kernel may not have cleared it. */
+	__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
+	if (aspawn_started(&job->child, failure, 0) == -PSYS_ETIMEDOUT &&
+	    child_state(&job->child)->known != EXECUTING)
 		failure->error = -PSYS_ECHILD;
+	aspawn_release_reports(&job->child);
+	job_give_stack(queue, server, job);
 }
 
 /* end 0: as it has ended. */
@@ -484,8 +379,9 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 		aspawn_list_remove(queue, &server->running, job);
 		__atomic_sub_fetch(&queue->shared->counts.running, 1, __ATOMIC_RELAXED);
 		server->must_wait = false;
+		server->unpolled -= job->is_unpolled;
+		job_leave_stack(queue, server, job);
 	}
-	job_fill_failure(job);
 	if (!end)
 		end = job->ended_as         ? job->ended_as :
 		      result->failure.error ? ASPAWN_JOB_NOT_STARTED :

@@ -16,6 +16,8 @@ enum {
 	USUAL_BYTES = 32768,
 	MOST_JOBS = 32768,
 	MOST_BYTES_OF_JOB = 16 * 1024 * 1024,
+	/* Bytes of own actions, with their pipes, and of alignment. */
+	OWN_COPY = MOST_OWN_ACTIONS * (sizeof(struct aspawn_action) + sizeof(struct child_fd) + 16),
 	FIRST_EVENT = 1, /* odd, as all later ones: 0 is the kernel's, when the server ends */
 };
 
@@ -267,7 +269,10 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 		if (!(queue->flags & ASPAWN_QUEUE_LOCAL) &&
 		    !__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
-		all = aspawn_stack_wait(&queue->stacks[i], &limit) >= 0 && all;
+		if (aspawn_stack_wait(&queue->stacks[i], &limit) < 0)
+			all = false;
+		else if (state->mode != ASPAWN_MODE_NONE) /* of a job of a dead server */
+			aspawn_free_watch(stack_control(&queue->stacks[i]));
 	}
 	return all;
 }
@@ -416,10 +421,13 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	const uint32_t capacity = 1U << bits;
 	const uint32_t limit = options->running < capacity ? options->running : capacity;
 	const size_t rings = (size_t)capacity * (2 * sizeof(struct ring_cell) + sizeof(uint32_t));
-	const size_t first = in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct Stack_t));
+	const size_t first = in_units(sizeof(struct aspawn_queue) +
+				      limit * (sizeof(struct Stack_t) + sizeof(struct Stack_t *)));
 	const size_t second = in_units(sizeof(struct shared) + rings);
 	const size_t stride = (sizeof(struct job) + options->job_bytes + 63) & ~(size_t)63;
-	const size_t stack = in_units(stride + JOB_FRAMES + sizeof(struct job_given) + STACK_LOWEST +
+	/* The command is copied to it: that of a job, or a prepared one and the job's arguments. There each
+	 * action takes less than twice as much, and the arguments twice, for a shell. */
+	const size_t stack = in_units(4 * stride + OWN_COPY + CHILD_STACK + STACK_LOWEST +
 				      STACK_OWN + 2 * STACK_ALIGN + sizeof(struct control));
 	const uint64_t stacks = (uint64_t)stack * limit; /* less than 2^41, as the jobs */
 	const uint64_t total = first + second + (size_t)2 * QUEUE_UNIT + SERVER_STACK + QUEUE_UNIT +
@@ -437,6 +445,7 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	queue->bits = bits;
 	queue->mapped = size;
 	queue->stacks = (void *)(queue + 1);
+	queue->idle = (void *)(queue->stacks + limit);
 	queue->shared = (void *)(at + first);
 	queue->mark = (void *)(at + first + second);
 	*queue->mark = QUEUE_MAGIC;

@@ -21,6 +21,7 @@
 #include "../aspawn/deadline.h"
 #include "../aspawn/own_descriptors.h"
 #include "../command/arena.h"
+#include "../command/child.h"
 #include "../command/prepared.h"
 #include "ring.h"
 
@@ -30,8 +31,6 @@ enum {
 	SERVER_STACK = 65536,
 	PID_BUCKETS = 1024, /* a power of two */
 	NO_JOB = -1,
-	JOB_FRAMES =
-		16 * 1024 + 2 * PSYS_PATH_MAX + 5 * 1024, /* ASPAWN_CALL's, struct candidate, own */
 	PRIORITIES = ASPAWN_MOST_PRIORITY + 1,
 };
 
@@ -53,13 +52,6 @@ struct job_output {
 	uint64_t total; /* bytes read */
 };
 
-/* A descriptor of the caller's that a job's actions use. */
-struct job_fd {
-	int caller; /* its number in the caller's table, which the actions name */
-	int server; /* ... in the server's; -1: it could not be received */
-	int child;  /* ... in the child's, until it has the caller's number */
-};
-
 struct job {
 	_Alignas(64) int state; /* enum job_state */
 	uint32_t end_position;  /* with JOB_ENDED: its position in the ended ring */
@@ -70,12 +62,13 @@ struct job {
 	int number, priority;
 	uint32_t flags, key, key_limit;
 	bool may_lead; /* no action makes a session or joins a group */
-	bool makes_group, copies_memory, is_prepared;
-	int64_t timeout, grace; /* nanoseconds; timeout 0: none; grace negative: none */
-	struct prepared *prepared;
+	bool makes_group, is_prepared;
+	int64_t timeout, grace;        /* nanoseconds; timeout 0: none; grace negative: none */
+	struct aspawn_command command; /* what it points to is the job's, or a prepared command's */
 	const void *input;
 	size_t input_size;
-	struct job_fd *fds; /* with a server: the caller's descriptors that its actions use, each once */
+	/* With a server: the caller's descriptors that its actions use, each once. */
+	struct given_fd *fds;
 	uint32_t fd_count;
 	uint32_t received_by; /* shared.epoch of the server that has received them; 0: none */
 	struct aspawn_result result;
@@ -83,18 +76,13 @@ struct job {
 
 	/* The server's, while it has the job. */
 	int next, previous, next_of_pid; /* lists of job numbers; NO_JOB ends them */
-	int pidfd, stage;
-	int report_fd;    /* of a child in a copy of the memory; -1: none */
+	int stage;
 	int64_t deadline; /* of the stage; 0: none */
-	int streams[3];   /* the child's ends; null of the server: /dev/null */
+	struct aspawn_child child;
 	struct job_output outputs[2];
 	int ended_as; /* enum aspawn_job_end, once the queue has decided to end it; 0 */
 	bool has_ended;
-};
-
-/* What the child gets, on its stack. */
-struct job_given {
-	struct job *job;
+	bool is_unpolled; /* epoll does not know all of its descriptors */
 };
 
 enum server_state {
@@ -124,7 +112,8 @@ struct server {
 	int64_t stopped_at;       /* when it found it stopped; 0: it runs */
 	int cancels;              /* seen */
 	unsigned stopping;        /* running jobs that are being ended: their groups are killed */
-	unsigned unpolled;        /* pids that epoll does not know */
+	unsigned unpolled;        /* running jobs that epoll does not know all of */
+	uint32_t idle;            /* stacks that no job has: the first of queue->idle */
 	uint32_t completed;       /* not notified yet */
 	bool is_closing;
 	int64_t closed_at;
@@ -183,6 +172,7 @@ struct aspawn_queue {
 	char *server_stack;
 	char *thread_pointer;   /* of the server: in the middle of TLS, which nothing else uses */
 	struct Stack_t *stacks; /* one for each running job, in this mapping */
+	struct Stack_t **idle;  /* ... those of them that no job has */
 	int host;               /* pid of the creator */
 	bool checks_pid;        /* the kernel does not wipe at a fork */
 	bool ignores_sigchld, raises_files;
@@ -274,9 +264,8 @@ int aspawn_queue_recover(struct aspawn_queue *queue, bool restart);
 /* Puts an ended job, whose result is filled, into the ended ring. */
 void aspawn_queue_complete(struct aspawn_queue *queue, struct job *job, int end);
 
-/* Notes which descriptors of the caller's the actions of the job's prepared command use. 0, or
- * -E2BIG. */
-int aspawn_job_note_fds(struct job *job, struct arena *arena);
+/* Notes which descriptors of the caller's the actions of the job's command use. 0, or -E2BIG. */
+int aspawn_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena);
 
 /* Sends them to the server: 0, or a negative error number; then nothing was sent. */
 int aspawn_job_send_fds(struct aspawn_queue *queue, const struct job *job);

@@ -282,14 +282,22 @@ static QUEUE_SERVER void server_reap_one(struct aspawn_queue *queue, struct serv
 	int pid = psys_wait4(job->result.pid, &status, PSYS_WNOHANG, &usage);
 	if (pid == 0 || pid == -PSYS_EINTR)
 		return;
-	if (job->pidfd < 0)
-		server->unpolled--;
 	if (pid < 0) { /* another has reaped it */
 		psys_memset(&usage, 0, sizeof usage);
 		status = -1;
 		job->ended_as = ASPAWN_JOB_LOST;
 	}
 	aspawn_job_ended(queue, server, job, status, &usage);
+}
+
+/* kind: 0 or 1, an output; or KIND_END. */
+static QUEUE_SERVER void server_see_job(struct aspawn_queue *queue, struct server *server,
+					struct job *job, unsigned kind)
+{
+	if (kind == KIND_END)
+		server_reap_one(queue, server, job);
+	else
+		aspawn_job_read(queue, server, job, (int)kind);
 }
 
 /* Asks for what epoll does not tell; all: of all jobs. */
@@ -300,12 +308,9 @@ static QUEUE_SERVER void server_look_at_jobs(struct aspawn_queue *queue, struct 
 	struct job *job;
 
 	while ((job = server_next(queue, &at))) {
-		for (int which = 0; all && which < 2; which++)
+		for (unsigned which = 0; (all || job->is_unpolled) && which < 3; which++)
 			if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN)
-				aspawn_job_read(queue, server, job, which);
-		if ((all || job->pidfd < 0) &&
-		    __atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN)
-			server_reap_one(queue, server, job);
+				server_see_job(queue, server, job, which);
 	}
 }
 
@@ -363,7 +368,8 @@ static QUEUE_SERVER void server_look_for_host(struct aspawn_queue *queue, struct
 		return;
 	server->checked_at = now;
 	const int r = psys_kcmp(queue->shared->server_pid, queue->host, KCMP_VM, 0, 0);
-	if (psys_getppid() != queue->host || (r < 0 && is_hung_up) ||
+	const int parent = psys_getppid(); /* negative: a filter forbids it */
+	if ((parent >= 0 && parent != queue->host) || (r < 0 && is_hung_up) ||
 	    (r > 0 && !server_host_has_no_memory(queue, server)))
 		server_lose_host(queue);
 }
@@ -397,10 +403,7 @@ static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, struct ser
 	/* An event of the same batch may have ended the job. */
 	if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) != JOB_TAKEN || !job->result.pid)
 		return;
-	if (kind == KIND_END)
-		server_reap_one(queue, server, job);
-	else
-		aspawn_job_read(queue, server, job, (int)kind);
+	server_see_job(queue, server, job, kind);
 }
 
 /* Milliseconds, rounded up, without a 64-bit division, which would need a compiler's library. */
@@ -596,8 +599,8 @@ static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *s
 	if (r < 0)
 		return r;
 	if (server->is_local)
-		return server->null = psys_openat(PSYS_AT_FDCWD, "/dev/null",
-						  PSYS_O_RDWR | PSYS_O_CLOEXEC, 0);
+		return server->null = aspawn_descriptors_avoid_streams(psys_openat(
+			       PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR | PSYS_O_CLOEXEC, 0));
 	psys_sigemptyset(&children);
 	psys_sigaddset(&children, PSYS_SIGCHLD);
 	server->signals = psys_signalfd4(-1, &children, PSYS_SIGSET_SIZE,
@@ -616,6 +619,8 @@ QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *
 {
 	server->epoll = server->signals = server->host_pidfd = server->host_stat = server->null = -1;
 	server->running = (struct job_list){ NO_JOB, NO_JOB };
+	for (server->idle = 0; server->idle < queue->limit; server->idle++)
+		queue->idle[server->idle] = &queue->stacks[server->idle];
 	for (int i = 0; i < PRIORITIES; i++)
 		server->waiting[i] = server->running;
 	psys_memset(server->buckets, 0xff, sizeof server->buckets); /* NO_JOB */

@@ -3,13 +3,12 @@
  * the caller's. */
 #include <syscall/string.h>
 
-#include "../command/decide.h"
 #include "queue.h"
 
 enum {
 	ALL_JOB_FLAGS = 2 * ASPAWN_JOB_SAME_GROUP - 1,
 	ALL_COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER |
-			    ASPAWN_COMMAND_FORK,
+			    ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_NO_IMAGE,
 	USUAL_OUTPUT = 4096,
 };
 
@@ -44,13 +43,6 @@ static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
 	return 0;
 }
 
-static bool changes_credentials(const struct aspawn_command *command)
-{
-	return aspawn_has_action(command, ASPAWN_ACTION_USER) ||
-	       aspawn_has_action(command, ASPAWN_ACTION_RESUID) ||
-	       aspawn_has_action(command, ASPAWN_ACTION_RESGID);
-}
-
 /* A change of credentials clears the signal at the parent's death: set it again at the end. */
 static void append_pdeathsig(struct arena *arena, struct aspawn_command *command)
 {
@@ -82,23 +74,32 @@ static struct arena arena_of(const struct aspawn_queue *queue, struct job *job)
 static void fill_command(struct aspawn_queue *queue, struct job *job, struct arena *arena,
 			 struct aspawn_command *command)
 {
+	const bool is_local = queue->flags & ASPAWN_QUEUE_LOCAL;
 	struct own_actions own;
 
 	own.count = 0;
+	own.served = NULL;
 	job->may_lead = !aspawn_has_action(command, ASPAWN_ACTION_SETSID) &&
 			!aspawn_has_action(command, ASPAWN_ACTION_SETPGID);
-	if (!(queue->flags & ASPAWN_QUEUE_LOCAL) && changes_credentials(command))
+	if (!is_local && aspawn_needs_copy(command))
 		append_pdeathsig(arena, command);
-	job->prepared = aspawn_prepare(arena, command, &own);
+	const struct prepared *prepared = aspawn_prepare(arena, command, &own);
 	job->fds = NULL;
 	job->fd_count = 0;
-	if (!arena->error && !(queue->flags & ASPAWN_QUEUE_LOCAL))
-		arena->error = aspawn_job_note_fds(job, arena);
+	if (!arena->error && !is_local)
+		arena->error = aspawn_job_note_fds(job, prepared, arena);
 	if (arena->error)
 		return;
-	job->copies_memory = aspawn_copies_memory(job->prepared);
-	job->prepared->joined = NULL;
-	job->prepared->fd_count = 0; /* the child begins on a copy of all descriptors */
+	job->command = (struct aspawn_command){
+		.flags = prepared->flags | ASPAWN_COMMAND_NONBLOCK |
+			 (is_local ? 0 : ASPAWN_COMMAND_NO_PIDFD),
+		.file = prepared->file,
+		.argv = prepared->argv,
+		.envp = prepared->envp,
+		.search_path = prepared->path,
+		.actions = prepared->actions,
+		.action_count = prepared->count,
+	};
 }
 
 /* As fill_command(), of a prepared command: only the arguments are copied. */
@@ -106,24 +107,13 @@ static void refer_to_command(struct job *job, struct arena *arena, const struct 
 			     char *const *argv)
 {
 	job->may_lead = other->may_lead;
-	job->copies_memory = other->copies_memory;
 	job->fd_count = other->fd_count;
 	job->fds = aspawn_allocate(arena, other->fd_count * sizeof *job->fds, sizeof(int));
-	job->prepared = aspawn_allocate(arena, sizeof *job->prepared, STACK_ALIGN);
-	char *const *copy = argv ? aspawn_copy_strings(arena, argv) : other->prepared->argv;
-	if (arena->error)
-		return;
-	psys_memcpy(job->prepared, other->prepared, sizeof *job->prepared);
-	psys_memcpy(job->fds, other->fds, other->fd_count * sizeof *job->fds);
-	job->prepared->argv = copy;
-}
-
-/* In the child, when all actions are done. */
-static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
-{
-	struct job *job = prepared->of;
-
-	job->result.executed = queue_now(job->queue);
+	job->command = other->command;
+	if (argv)
+		job->command.argv = aspawn_copy_strings(arena, argv);
+	if (!arena->error)
+		psys_memcpy(job->fds, other->fds, other->fd_count * sizeof *job->fds);
 }
 
 /* Fills the job: the command, its input and its outputs lie behind each other. other: a prepared
@@ -137,6 +127,7 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	psys_memset(&job->result, 0, sizeof job->result);
 	job->result.cookie = from->cookie;
 	job->result.status = -1;
+	job->result.failure.step = ASPAWN_STEP_NONE;
 	if (other)
 		refer_to_command(job, &arena, other, from->argv);
 	else
@@ -151,8 +142,6 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 		return -PSYS_E2BIG;
 	job->flags = (uint32_t)from->flags;
 	job->makes_group = job->may_lead && !(from->flags & ASPAWN_JOB_SAME_GROUP);
-	job->prepared->before_exec = before_exec;
-	job->prepared->of = job;
 	job->timeout = from->timeout_ms > 0 ? ms_to_ns(from->timeout_ms) : 0;
 	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
 	job->key = from->key;
@@ -160,9 +149,8 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	job->priority = from->priority;
 	job->received_by = 0;
 	job->ended_as = 0;
-	job->pidfd = job->report_fd = -1;
 	job->stage = STAGE_RUNS;
-	job->has_ended = false;
+	job->has_ended = job->is_unpolled = false;
 	job->result.submitted = queue_now(queue);
 	return 0;
 }

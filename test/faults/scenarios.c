@@ -1868,3 +1868,16 @@ SCENARIO(queue_local)
 {
 	return queue_of(ASPAWN_QUEUE_LOCAL, NULL);
 }
+
+/* The job needs memory of its own. */
+static const struct aspawn_action for_image = ASPAWN_RESUID(-1U, -1U, -1U);
+
+SCENARIO(queue_image)
+{
+	return queue_of(0, &for_image);
+}
+
+SCENARIO(queue_local_image)
+{
+	return queue_of(ASPAWN_QUEUE_LOCAL, &for_image);
+}
