@@ -72,68 +72,59 @@ static PSYS_UNINSTRUMENTED bool die_with_helper(int helper)
 static PSYS_UNINSTRUMENTED int child_main(void *block)
 {
 	struct control *control = block;
+	const struct request *request = &control->request;
 
 	__atomic_store_n(&control->shared, 1, __ATOMIC_RELAXED);
 	if (control->parent) /* the caller is on its way back, and may have the same processor */
 		psys_sched_yield();
-	if (control->shares_files)
+	if (control->flags & PSYS_CLONE_FILES)
 		control->files_error = aspawn_descriptors_unshare(control);
 	else if (control->report.parents_end >= 0)
 		psys_close(control->report.parents_end);
-	if (control->reset_handlers)
+	/* 32-bit kernels before 6.19 accept CLONE_CLEAR_SIGHAND and ignore it. */
+	if (!(control->flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8)
 		reset_handlers();
 	if (control->ignores_sigchld)
 		ignore_sigchld();
-	if (control->no_new_privs && psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (request->no_new_privs && psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		psys_exit_group(127);
-	if (control->dies_with_helper && !die_with_helper(control->parent))
+	if (request->dies_with_caller && !die_with_helper(control->parent))
 		psys_exit_group(127);
-	if (control->watch && !control->executes_first)
+	if (control->watch && !request->executes_first)
 		aspawn_watch_begin(control->watch);
-	psys_exit_group(control->fn(control->arg, control->report.here, &control->old_mask,
-				    control->user_data, control->user_data_len));
+	psys_exit_group(request->fn(request->arg, control->report.here, &control->old_mask,
+				    request->user_data, request->user_data_len));
 }
 
 /* --- the parent, or the helper ------------------------------------------------------------ */
 
-PSYS_UNINSTRUMENTED void aspawn_fill(const struct Stack_t *stack, const struct request *request)
+PSYS_UNINSTRUMENTED struct control *aspawn_fill(const struct request *request,
+						const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
 
-	control->state = stack_state(stack);
-	control->state->helped = NOT_HELPED;
-	control->keep_below = request->keep_below;
-	control->files_error = 0;
-	control->fds = request->fds;
-	control->fd_count = request->fd_count;
+	psys_memset(control, 0, sizeof *control);
+	control->stack = *stack;
+	psys_memcpy(&control->request, request, sizeof *request);
 	control->report = (struct child_fd){ CHILD_WRITES, false, -1, -1, -1, 0 };
-	control->reports = request->pipe == PIPE;
 	control->caller = request->fetches ? psys_gettid() : 0;
 	control->pidfd = control->helper_pidfd = control->caller_pidfd = -1;
-	control->watch = NULL;
-	control->parent = 0;
-	control->ignores_sigchld = control->dies_with_helper = false;
-	control->no_new_privs = request->no_new_privs;
-	control->executes_first = false;
-	control->executing = 0;
-	control->fn = request->fn;
-	control->arg = request->arg;
-	control->user_data = request->user_data;
-	control->user_data_len = request->user_data_len;
-	psys_memset(&control->old_mask, 0, sizeof control->old_mask);
 	control->old_mask.set = request->mask;
+	stack_state(stack)->helped = NOT_HELPED;
+	return control;
 }
 
 /* Makes the pipes and the exec_watch that this clone method needs, unless they exist. */
-static PSYS_UNINSTRUMENTED int make_channels(struct control *control, const struct request *request,
+static PSYS_UNINSTRUMENTED int make_channels(struct control *control,
 					     const struct clone_method *method)
 {
+	struct request *request = &control->request;
 	const bool may_copy = aspawn_clone_may_copy(method, request);
 
 	if (request->watch_copy && may_copy && !control->watch)
 		control->watch = aspawn_watch_make();
 	if (request->pipe == PIPE_IF_COPIED && may_copy)
-		control->reports = true;
+		request->pipe = PIPE;
 	return aspawn_descriptors_make(control);
 }
 
@@ -161,37 +152,6 @@ static PSYS_UNINSTRUMENTED bool is_killed_by_clone(const struct control *control
 	return killed;
 }
 
-/* Tries one clone method after another. Returns the pid or a negative error number. */
-static PSYS_UNINSTRUMENTED long clone_by_methods(struct control *control,
-						 const struct request *request,
-						 const struct Stack_t *stack)
-{
-	const struct clone_method *method = aspawn_clone_methods;
-	int cgroup_fd = request->cgroup_fd;
-	long r = -PSYS_ENOSYS;
-
-	while (method->mode != ASPAWN_MODE_NONE) {
-		if (!aspawn_clone_fits(method, request, cgroup_fd >= 0)) {
-			method++;
-			continue;
-		}
-		r = make_channels(control, request, method);
-		if (r < 0)
-			return r;
-		r = aspawn_clone(method, request, cgroup_fd, stack, child_main);
-		if (r > 0 && cgroup_fd >= 0 && request->cgroup_is_optional &&
-		    is_killed_by_clone(control, (int)r))
-			r = -PSYS_EAGAIN;
-		if (r < 0 && cgroup_fd >= 0 && request->cgroup_is_optional)
-			cgroup_fd = -1;
-		else if (r < 0 && aspawn_clone_is_refused(r))
-			method++;
-		else
-			return r;
-	}
-	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
-}
-
 PSYS_UNINSTRUMENTED void aspawn_free_watch(struct control *control)
 {
 	struct exec_watch *watch = control->watch;
@@ -202,26 +162,39 @@ PSYS_UNINSTRUMENTED void aspawn_free_watch(struct control *control)
 
 /* Until this returns nobody has reaped the child, so that its number is its own; only of a child that a
  * helper clones for the caller a wait of the caller's may. */
-PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control, const struct request *request,
-					    const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control)
 {
-	const long pid = clone_by_methods(control, request, stack);
+	const struct clone_method *method = aspawn_clone_methods;
+	const bool is_optional = control->request.cgroup_is_optional;
+	int cgroup_fd = control->request.cgroup_fd;
+	long r = -PSYS_ENOSYS;
 
-	if (pid > 0 && control->pidfd < 0 && request->wants_pidfd) {
-		int fd = psys_pidfd_open((int)pid, 0);
-		control->pidfd = fd < 0 ? -1 : fd;
+	while (method->mode != ASPAWN_MODE_NONE) {
+		if (!aspawn_clone_fits(method, &control->request, cgroup_fd >= 0)) {
+			method++;
+			continue;
+		}
+		r = make_channels(control, method);
+		if (r < 0)
+			return r;
+		r = aspawn_clone(method, control, cgroup_fd, child_main);
+		if (r > 0 && cgroup_fd >= 0 && is_optional && is_killed_by_clone(control, (int)r))
+			r = -PSYS_EAGAIN;
+		if (r < 0 && cgroup_fd >= 0 && is_optional)
+			cgroup_fd = -1;
+		else if (r < 0 && aspawn_clone_is_refused(r))
+			method++;
+		else
+			return r;
 	}
-	return pid;
+	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_spawned(struct spawned *spawned, const struct request *request,
-				       const struct Stack_t *stack, long pid)
+PSYS_UNINSTRUMENTED long aspawn_spawned(struct control *control, long pid)
 {
-	struct control *control = stack_control(stack);
-
-	if (pid >= 0 && control->shares_files &&
-	    (request->await_files || aspawn_descriptors_next(control, NULL)))
-		aspawn_stack_await_files(stack, &request->mask);
+	if (pid >= 0 && control->flags & PSYS_CLONE_FILES &&
+	    (control->request.await_files || aspawn_descriptors_next(control, NULL)))
+		aspawn_stack_await(control, &stack_state(&control->stack)->use, SHARES_FILES);
 	aspawn_descriptors_close(control, pid < 0);
 	if (control->caller_pidfd >= 0)
 		psys_close(control->caller_pidfd);
@@ -229,19 +202,15 @@ PSYS_UNINSTRUMENTED int aspawn_spawned(struct spawned *spawned, const struct req
 		if (control->helper_pidfd >= 0)
 			psys_close(control->helper_pidfd);
 		aspawn_free_watch(control);
-		return (int)pid;
 	}
-	*spawned = (struct spawned){ (pid_t)pid, control->pidfd, control->helper_pidfd,
-				     control->report.parents_end };
-	return 0;
+	return pid;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_spawn(struct spawned *spawned, const struct request *request,
-				     const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED long aspawn_spawn(const struct request *request, const struct Stack_t *stack)
 {
-	aspawn_fill(stack, request);
-	return aspawn_spawned(spawned, request, stack,
-			      aspawn_clone_child(stack_control(stack), request, stack));
+	struct control *control = aspawn_fill(request, stack);
+
+	return aspawn_spawned(control, aspawn_clone_child(control));
 }
 
 /* --- the call --------------------------------------------------------------- */
@@ -256,7 +225,6 @@ int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack
 		   size_t reserved, const void *user_data, aspawn_spawner *spawn)
 {
 	const size_t length = request->user_data_len;
-	struct spawned spawned;
 	struct psys_sigset all;
 
 	if (!pid || !stack || !request->fn || (!user_data && length) || is_within(user_data, stack))
@@ -269,14 +237,14 @@ int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack
 	if (r == 0) {
 		request->user_data = aspawn_stack_place(stack, length);
 		psys_memcpy(request->user_data, user_data, length);
-		r = spawn(&spawned, request, stack);
+		r = (int)spawn(request, stack);
 	}
-	if (r == 0) {
-		*pid = spawned.pid;
+	if (r > 0) {
+		const struct control *control = stack_control(stack);
+		*pid = r;
 		if (pidfd)
-			*pidfd = spawned.pidfd;
-		if (spawned.read_end >= 0)
-			r = spawned.read_end;
+			*pidfd = control->pidfd;
+		r = control->report.parents_end >= 0 ? control->report.parents_end : 0;
 	}
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request->mask, NULL, PSYS_SIGSET_SIZE);
 	return r;

@@ -35,23 +35,15 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_may_copy(const struct clone_method *method
 PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
 					   const struct request *request, bool into_cgroup)
 {
+	const bool shares = method->flags & PSYS_CLONE_VM;
+
 	if (into_cgroup && !method->clone3)
 		return false;
-	if (request->executes_first && method->flags & PSYS_CLONE_VFORK)
-		return false;
-	/* The parent would not see the page that the child maps. */
-	if (request->executes_first && !request->copy_memory && !(method->flags & PSYS_CLONE_VM))
-		return false;
+	if (request->executes_first) /* its parent shall see the page that it maps */
+		return shares && !(method->flags & PSYS_CLONE_VFORK);
 	if (request->copy_memory)
-		return !(method->flags & PSYS_CLONE_VM) && (!method->clone3 || into_cgroup);
-	return method->flags & PSYS_CLONE_VM || !method->clone3;
-}
-
-PSYS_UNINSTRUMENTED bool aspawn_clone_shares_files(const struct clone_method *method,
-						   const struct request *request)
-{
-	return request->unshare_files && method->flags & PSYS_CLONE_VM &&
-	       !(method->flags & PSYS_CLONE_VFORK);
+		return !shares && (!method->clone3 || into_cgroup);
+	return shares || !method->clone3;
 }
 
 PSYS_UNINSTRUMENTED bool aspawn_clone_is_refused(long error)
@@ -61,12 +53,13 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_is_refused(long error)
 }
 
 static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
-					     const struct request *request, bool into_cgroup)
+					     const struct request *request, bool wants_pidfd,
+					     bool into_cgroup)
 {
 	uint64_t flags = method->flags;
 
 	if (flags & PSYS_CLONE_VM) {
-		if (aspawn_clone_shares_files(method, request))
+		if (request->unshare_files && !(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_FILES;
 		/* Where clone3 is missing, this could be an emulator. */
 		if (request->suspend || (request->executes_first && method->clone3))
@@ -76,13 +69,11 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 		if (!(flags & PSYS_CLONE_VFORK) || request->executes_first)
 			flags |= PSYS_CLONE_CHILD_CLEARTID;
 	}
-	if (!request->wants_pidfd)
+	/* A helper may be killed at any instruction: the number is in the state all the same. */
+	if (!wants_pidfd || (request->helped && !method->clone3))
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
-	/* clone(2) has one argument for the number and the pidfd, which before Linux 5.2 would get the
-	 * number. */
-	if (request->kernel_stores_pid && !method->clone3)
-		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
-	if (request->kernel_stores_pid)
+	/* clone(2) has one argument for both, which before Linux 5.2 would get the number. */
+	if (method->clone3 || !(flags & PSYS_CLONE_PIDFD))
 		flags |= PSYS_CLONE_PARENT_SETTID;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
@@ -91,14 +82,10 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 	return flags;
 }
 
-PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool clone3)
+static PSYS_UNINSTRUMENTED long call_clone3(const struct clone_call *call)
 {
 	struct psys_clone_args args;
 
-	if (!clone3) /* the pidfd goes where the parent's copy of the pid would */
-		return psys_clone_thunk((unsigned long)call->flags | call->exit_signal, call->top,
-					call->flags & PSYS_CLONE_PIDFD ? call->pidfd : call->tid,
-					call->cleared_tid, call->tls, call->fn, call->arg);
 	args.flags = call->flags;
 	args.pidfd = (uintptr_t)call->pidfd;
 	args.child_tid = (uintptr_t)call->cleared_tid;
@@ -117,16 +104,35 @@ PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool c
 				 call->fn, call->arg);
 }
 
+PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool clone3)
+{
+	/* The pidfd goes where the parent's copy of the pid would. */
+	const long pid =
+		clone3 ? call_clone3(call) :
+			 psys_clone_thunk((unsigned long)call->flags | call->exit_signal, call->top,
+					  call->flags & PSYS_CLONE_PIDFD ? call->pidfd : call->tid,
+					  call->cleared_tid, call->tls, call->fn, call->arg);
+
+	if (!call->pidfd)
+		return pid;
+	if (pid < 0)
+		*call->pidfd = -1; /* a late failure leaves the number of a closed one */
+	if (pid > 0 && *call->pidfd < 0) {
+		const int fd = psys_pidfd_open((int)pid, 0);
+		*call->pidfd = fd < 0 ? -1 : fd;
+	}
+	return pid;
+}
+
 /* Records the child. After CLONE_VFORK the child no longer uses the stack. If control->shared is
  * still 0 then, the child had a copy of the memory. */
-static PSYS_UNINSTRUMENTED void
-note_child(const struct Stack_t *stack, const struct clone_method *method, uint64_t flags, int pid)
+static PSYS_UNINSTRUMENTED void note_child(const struct control *control,
+					   const struct clone_method *method, int pid)
 {
-	struct stack_state *state = stack_state(stack);
-	bool suspended = flags & PSYS_CLONE_VFORK;
-	bool copied =
-		!(flags & PSYS_CLONE_VM) ||
-		(suspended && !__atomic_load_n(&stack_control(stack)->shared, __ATOMIC_RELAXED));
+	struct stack_state *state = stack_state(&control->stack);
+	const bool suspended = control->flags & PSYS_CLONE_VFORK;
+	const bool copied = !(control->flags & PSYS_CLONE_VM) ||
+			    (suspended && !__atomic_load_n(&control->shared, __ATOMIC_RELAXED));
 
 	if (suspended || copied)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
@@ -134,41 +140,37 @@ note_child(const struct Stack_t *stack, const struct clone_method *method, uint6
 	__atomic_store_n(&state->pid, pid, __ATOMIC_RELEASE);
 }
 
-PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method,
-				      const struct request *request, int cgroup_fd,
-				      const struct Stack_t *stack, int (*child)(void *))
+PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method, struct control *control,
+				      int cgroup_fd, int (*child)(void *))
 {
-	struct control *control = stack_control(stack);
-	struct stack_state *state = stack_state(stack);
-	const uint64_t flags = flags_of(method, request, cgroup_fd >= 0);
+	struct stack_state *state = stack_state(&control->stack);
+	const struct request *request = &control->request;
+	const bool wants_pidfd = request->wants_pidfd || request->detached; /* the helper polls it */
 
+	control->flags = flags_of(method, request, wants_pidfd, cgroup_fd >= 0);
 	control->shared = 0;
 	control->pidfd = -1;
-	control->shares_files = flags & PSYS_CLONE_FILES;
-	control->began_in_cgroup = cgroup_fd >= 0;
-	/* 32-bit kernels before 6.19 accept CLONE_CLEAR_SIGHAND and ignore it. */
-	control->reset_handlers = !(flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8;
 	state->pid = 0;
-	__atomic_store_n(&state->use, control->shares_files ? SHARES_FILES : RUNNING,
+	__atomic_store_n(&state->use, control->flags & PSYS_CLONE_FILES ? SHARES_FILES : RUNNING,
 			 __ATOMIC_RELEASE);
 	const struct clone_call call = {
-		.flags = flags,
+		.flags = control->flags,
 		/* With CLONE_PARENT it is the helper's, and an exec makes it SIGCHLD. */
 		.exit_signal =
-			control->executes_first || request->helped == FOR_CALLER ? 0 : PSYS_SIGCHLD,
-		.pidfd = &control->pidfd,
+			request->executes_first || request->helped == FOR_CALLER ? 0 : PSYS_SIGCHLD,
+		.pidfd = wants_pidfd ? &control->pidfd : NULL,
 		.tid = &state->pid,
 		.cleared_tid = &state->use,
-		.lowest = (char *)stack->addr + STACK_LOWEST,
+		.lowest = (char *)control->stack.addr + STACK_LOWEST,
 		.top = request->user_data,
 		.fn = child,
 		.arg = control,
 		.cgroup_fd = cgroup_fd,
 	};
-	long pid = aspawn_clone_call(&call, method->clone3);
+	const long pid = aspawn_clone_call(&call, method->clone3);
 	if (pid < 0)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	else
-		note_child(stack, method, flags, (int)pid);
+		note_child(control, method, (int)pid);
 	return pid;
 }

@@ -22,9 +22,6 @@ bool aspawn_clone_fits(const struct clone_method *method, const struct request *
 /* True if the child's memory may turn out to be a copy. */
 bool aspawn_clone_may_copy(const struct clone_method *method, const struct request *request);
 
-/* True if the child begins on its parent's descriptor table. */
-bool aspawn_clone_shares_files(const struct clone_method *method, const struct request *request);
-
 /* True if the kernel, an emulator or a seccomp filter rejects the clone method; the caller then
  * tries the next. */
 bool aspawn_clone_is_refused(long error);
@@ -34,20 +31,23 @@ bool aspawn_clone_is_refused(long error);
  * pid and clone mode in the stack's state. cgroup_fd -1: no cgroup. Returns the pid or a negative
  * error number.
  */
-long aspawn_clone(const struct clone_method *method, const struct request *request, int cgroup_fd,
-		  const struct Stack_t *stack, int (*child)(void *));
+long aspawn_clone(const struct clone_method *method, struct control *control, int cgroup_fd,
+		  int (*child)(void *));
 
 /* The arguments of clone(2) and clone3(2). */
 struct clone_call {
 	uint64_t flags;
 	unsigned exit_signal;
-	int *pidfd, *tid, *cleared_tid; /* each read with its flag only; not pidfd and tid both */
-	char *lowest, *top;             /* of its stack */
+	int *pidfd; /* NULL: not wanted. Without CLONE_PIDFD it is opened afterwards; -1: it cannot be */
+	int *tid, *cleared_tid; /* each read with its flag only */
+	char *lowest, *top;     /* of its stack */
 	int (*fn)(void *);
 	void *arg;
 	void *tls; /* with CLONE_SETTLS */
 	int cgroup_fd;
 };
+/* Returns the pid or a negative error number. clone(2) has one argument for pidfd and tid: not both
+ * flags. */
 long aspawn_clone_call(const struct clone_call *call, bool clone3);
 
 #endif

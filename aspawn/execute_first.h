@@ -12,7 +12,6 @@
 
 /* As aspawn_clone_child(), which it is without request->executes_first. A first child of the caller's
  * that has executed nothing is named in the state, for the caller to reap. */
-long aspawn_execute_first(struct control *control, const struct request *request,
-			  const struct Stack_t *stack);
+long aspawn_execute_first(struct control *control);
 
 #endif

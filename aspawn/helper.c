@@ -23,23 +23,18 @@ static const struct {
 	{ 0, false },
 };
 
-static struct helper *helper_of(const struct Stack_t *stack)
+static long clone_helper(struct control *control)
 {
-	return (struct helper *)(void *)((char *)stack->addr + STACK_UNIT) - 1;
-}
-
-static long clone_helper(struct control *control, const struct request *request,
-			 const struct Stack_t *stack)
-{
-	struct stack_state *state = stack_state(stack);
+	struct stack_state *state = stack_state(&control->stack);
+	const struct request *request = &control->request;
 	struct clone_call call = {
-		.pidfd = &control->helper_pidfd,
+		.pidfd = request->polls_helper ? &control->helper_pidfd : NULL,
 		.tid = &state->helper_pid,
 		.cleared_tid = &state->helper,
 		.lowest = (char *)(state + 1) + STACK_ALIGN - (uintptr_t)(state + 1) % STACK_ALIGN,
-		.top = (char *)helper_of(stack) - (uintptr_t)helper_of(stack) % STACK_ALIGN,
+		.top = (char *)state + STACK_UNIT,
 		.fn = aspawn_helper_main,
-		.arg = helper_of(stack),
+		.arg = control,
 		.cgroup_fd = -1,
 	};
 	long r = -PSYS_ENOSYS;
@@ -54,10 +49,6 @@ static long clone_helper(struct control *control, const struct request *request,
 			     (request->polls_helper && methods[i].clone3 ? PSYS_CLONE_PIDFD : 0);
 		state->helped = methods[i].flags ? PRIVATE_AUTOREAPED : (int)request->helped;
 		r = aspawn_clone_call(&call, methods[i].clone3);
-		if (r > 0 && request->polls_helper && control->helper_pidfd < 0) {
-			const int fd = psys_pidfd_open((int)r, 0);
-			control->helper_pidfd = fd < 0 ? -1 : fd;
-		}
 		if (r > 0 || !aspawn_clone_is_refused(r))
 			return r;
 	}
@@ -74,94 +65,64 @@ static long lost_helper(const struct control *control)
 	return -PSYS_EAGAIN;
 }
 
-/* As aspawn_clone_child(). request->detached: returns the helper's pid. The caller makes the pipes:
- * if the helper is killed meanwhile, somebody knows their numbers. */
-static long clone_by_helper(struct control *control, const struct request *request,
-			    const struct Stack_t *stack)
+/* As aspawn_clone_child(), but 0 of a detached helper. The caller makes the pipes: if the helper is
+ * killed meanwhile, somebody knows their numbers. */
+static long clone_by_helper(struct control *control)
 {
-	struct stack_state *state = stack_state(stack);
-	struct helper *helper = helper_of(stack);
+	struct stack_state *state = stack_state(&control->stack);
+	struct request *request = &control->request;
 
-	helper->stack = *stack;
-	psys_memcpy(&helper->request, request, sizeof *request);
-	helper->host = psys_getpid();
-	if (helper->host <= 0)
+	control->host = psys_getpid();
+	if (control->host <= 0)
 		return -PSYS_EOPNOTSUPP;
+	/* A detached helper has no pipe to make. The end of a copy is seen by its watch, where that
+	 * works. */
+	if (request->detached && request->pipe == PIPE_IF_COPIED)
+		request->pipe = request->copy_memory && !aspawn_watch_may_work() ? PIPE : NO_PIPE;
 	long r = aspawn_descriptors_make(control);
 	if (r < 0)
 		return r;
-	helper->request.kernel_stores_pid = true;
-	helper->result = 0;
-	control->pidfd = -1;
 	state->ended = NOT_ENDED;
-	state->clone_error = 0;
+	state->cloned = 0;
 	state->inode = 0;
 	state->abandoned = 0;
 	state->pid = 0;
 	state->mode = ASPAWN_MODE_NONE;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
-	r = clone_helper(control, request, stack);
+	r = clone_helper(control);
 	if (r < 0) {
-		control->helper_pidfd = -1; /* a late failure leaves the number of a closed one */
 		state->helper_pid = 0;
 		state->helped = NOT_HELPED;
 		__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 		return r;
 	}
 	if (request->detached)
-		return r;
-	aspawn_stack_await(stack, &state->helper, CLONING, CLONING, &request->mask);
-	if (helper->result > 0)
-		return helper->result;
-	aspawn_stack_await_end(stack, STACK_HELPER, DEADLINE_NEVER);
-	aspawn_stack_reap_helper(stack);
+		return 0;
+	aspawn_stack_await(control, &state->helper, CLONING);
+	if (state->cloned > 0)
+		return state->cloned;
+	aspawn_stack_await_end(&control->stack, STACK_HELPER, DEADLINE_NEVER);
+	aspawn_stack_reap_helper(&control->stack);
 	if (!state->pid) /* it may have been killed in its clone */
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	state->helped = NOT_HELPED;
-	return helper->result < 0 ? helper->result : lost_helper(control);
+	return state->cloned < 0 ? state->cloned : lost_helper(control);
 }
 
-static int spawn_detached(struct spawned *spawned, const struct request *request,
-			  const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED long aspawn_helper_spawn(const struct request *wanted,
+					     const struct Stack_t *stack)
 {
-	struct control *control = stack_control(stack);
-	struct request helped;
+	struct control *control = aspawn_fill(wanted, stack);
+	struct request *request = &control->request;
+	long r = request->helped ? clone_by_helper(control) : -PSYS_EOPNOTSUPP;
 
-	psys_memcpy(&helped, request, sizeof helped);
-	/* The end of a copy is seen by its watch, where that works. */
-	control->reports =
-		request->pipe == PIPE || (request->pipe == PIPE_IF_COPIED && request->copy_memory &&
-					  !aspawn_watch_may_work());
-	helped.pipe = control->reports ? PIPE : NO_PIPE;
-	helped.wants_pidfd = true; /* the helper polls it */
-	const long r = clone_by_helper(control, &helped, stack);
-	if (r == -PSYS_EOPNOTSUPP && request->helped == FOR_CALLER)
-		return (int)r;
-	aspawn_descriptors_close(control, r < 0);
-	*spawned = (struct spawned){ 0, -1, control->helper_pidfd, control->report.parents_end };
-	return r < 0 ? (int)r : 0;
-}
-
-PSYS_UNINSTRUMENTED int aspawn_helper_spawn(struct spawned *spawned, const struct request *request,
-					    const struct Stack_t *stack)
-{
-	struct control *control = stack_control(stack);
-	struct request alone;
-	int r = -PSYS_EOPNOTSUPP;
-
-	aspawn_fill(stack, request);
-	if (request->detached)
-		r = spawn_detached(spawned, request, stack);
-	if (request->detached && (r != -PSYS_EOPNOTSUPP || request->helped == PRIVATE))
-		return r;
-	if (request->helped == PRIVATE)
-		return aspawn_spawned(spawned, request, stack,
-				      clone_by_helper(control, request, stack));
 	/* The caller waits itself. If a helper was tried, it has the pipes. */
-	psys_memcpy(&alone, request, sizeof alone);
-	alone.detached = false;
-	alone.helped = NOT_HELPED;
-	return aspawn_spawned(spawned, &alone, stack, aspawn_execute_first(control, &alone, stack));
+	if (r == -PSYS_EOPNOTSUPP && request->helped != PRIVATE) {
+		request->detached = false;
+		request->helped = NOT_HELPED;
+		r = aspawn_execute_first(control);
+	}
+	return aspawn_spawned(control, r);
 }
 
 /* --- asking and waiting --------------------------------------------------------- */

@@ -35,17 +35,8 @@
  */
 aspawn_spawner aspawn_helper_spawn;
 
-/* The helper's input and output, above its frames. */
-struct helper {
-	struct Stack_t stack;
-	struct request request; /* a copy: the caller's thread may be cancelled */
-	int host;               /* pid of the caller */
-	int pidfd;              /* of the child, in the helper's own table; -1: none */
-	long result;            /* out: the child's pid or an error; 0: the helper was killed */
-};
-
 /* The helper's entry point: helper_main.c. */
-int aspawn_helper_main(void *helper);
+int aspawn_helper_main(void *control);
 
 /* The low bits of a pidfd's inode; 0: not known. */
 unsigned aspawn_inode_of(int pidfd);

@@ -40,35 +40,37 @@ PSYS_UNINSTRUMENTED unsigned aspawn_inode_of(int pidfd)
 
 /* Waits for the first end: false if the parent's process has ended before the child. Without
  * pidfds returns true at once; a child that shall die with its host then dies with the helper, and
- * the helper with the thread that has made it. */
-static PSYS_UNINSTRUMENTED bool watch_both(struct stack_state *state, int child,
-					   struct helper *helper)
+ * the helper with the thread that has made it. Stores a pidfd of the child, or -1. */
+static PSYS_UNINSTRUMENTED bool watch_both(const struct control *control, int child, int *pidfd)
 {
+	const struct request *request = &control->request;
+	const bool for_caller = request->helped == FOR_CALLER;
+
 	/* The clone's, if it is not in the host's table. */
-	int pidfd = helper->request.detached ? stack_control(&helper->stack)->pidfd : -1;
+	*pidfd = request->detached ? control->pidfd : -1;
 	/* In the host's table they would be descriptors of the host. */
-	const bool own_files = release_files(!helper->request.detached, &pidfd);
-	if (pidfd < 0 && own_files && helper->request.helped != FOR_CALLER)
-		pidfd = psys_pidfd_open(child, 0);
+	const bool own_files = release_files(!request->detached, pidfd);
+	if (*pidfd < 0 && own_files && !for_caller)
+		*pidfd = psys_pidfd_open(child, 0);
 	struct psys_timespec second;
-	struct psys_pollfd polled[2] = { { pidfd, PSYS_POLLIN, 0 },
-					 { own_files ? psys_pidfd_open(helper->host, 0) : -1,
+	struct psys_pollfd polled[2] = { { *pidfd, PSYS_POLLIN, 0 },
+					 { own_files ? psys_pidfd_open(control->host, 0) : -1,
 					   PSYS_POLLIN, 0 } };
 	const bool have_pidfds = polled[0].fd >= 0 && polled[1].fd >= 0;
 
-	helper->pidfd = pidfd;
-	__atomic_store_n(&state->inode, aspawn_inode_of(pidfd), __ATOMIC_RELEASE);
-	if (helper->request.dies_with_caller && !have_pidfds)
+	__atomic_store_n(&stack_state(&control->stack)->inode, aspawn_inode_of(*pidfd),
+			 __ATOMIC_RELEASE);
+	if (request->dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
 	int r = current_parent();
-	if (r >= 0 && r != helper->host) /* the number may be another process's by now */
+	if (r >= 0 && r != control->host) /* the number may be another process's by now */
 		return false;
-	if (!have_pidfds && (pidfd < 0 || helper->request.helped != FOR_CALLER))
+	if (!have_pidfds && (*pidfd < 0 || !for_caller))
 		return true;
 	do { /* without the host's it looks now and then who its parent is */
 		second = (struct psys_timespec){ 1, 0 }; /* ppoll(2) stores what is left */
 		r = psys_ppoll(polled, 2, have_pidfds ? NULL : &second, NULL, 0);
-	} while (r == -PSYS_EINTR || (r == 0 && current_parent() == helper->host));
+	} while (r == -PSYS_EINTR || (r == 0 && current_parent() == control->host));
 	return r < 0 || polled[0].revents;
 }
 
@@ -113,55 +115,53 @@ static PSYS_UNINSTRUMENTED void keep_status(struct stack_state *state, int pidfd
 }
 
 /* There is no child, as if it had exited with 127. */
-static PSYS_UNINSTRUMENTED int fail(struct helper *helper, int error)
+static PSYS_UNINSTRUMENTED int fail(struct stack_state *state, int error)
 {
-	struct stack_state *state = stack_state(&helper->stack);
-
 	psys_memset(&state->usage, 0, sizeof state->usage);
 	state->status = 127 << 8;
-	state->clone_error = error;
-	helper->result = error;
+	state->cloned = error;
 	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
 	return 0;
 }
 
 /* Of a private child. */
-static PSYS_UNINSTRUMENTED void become_parent(struct control *control, int self, bool dies)
+static PSYS_UNINSTRUMENTED void become_parent(struct control *control)
 {
 	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
 	struct psys_sigaction old[2]; /* as in keep_status() */
 
 	if (psys_rt_sigaction(PSYS_SIGCHLD, &usual, old, PSYS_SIGSET_SIZE) >= 0)
 		control->ignores_sigchld = old->handler == PSYS_SIG_IGN;
-	control->parent = self;
-	control->dies_with_helper = dies;
+	control->parent = stack_state(&control->stack)->helper_pid;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_helper_main(void *arg)
+PSYS_UNINSTRUMENTED int aspawn_helper_main(void *block)
 {
-	struct helper *helper = arg;
-	struct stack_state *state = stack_state(&helper->stack);
-	struct control *control = stack_control(&helper->stack);
+	struct control *control = block;
+	struct stack_state *state = stack_state(&control->stack);
+	const bool for_caller = control->request.helped == FOR_CALLER;
+	int pidfd;
+
 	/* If children go to another pid namespace the helper is its init, whose end kills all. Its
 	 * parent, which is not in that, has no number there. */
 	if (current_parent() <= 0)
-		return fail(helper, -PSYS_EOPNOTSUPP);
-	if (helper->request.helped != FOR_CALLER)
-		become_parent(control, state->helper_pid, helper->request.dies_with_caller);
-	const long child = aspawn_execute_first(control, &helper->request, &helper->stack);
+		return fail(state, -PSYS_EOPNOTSUPP);
+	if (!for_caller)
+		become_parent(control);
+	const int child = (int)aspawn_execute_first(control);
 	if (child < 0)
-		return fail(helper, (int)child);
+		return fail(state, child);
 
-	helper->result = child;
+	state->cloned = child;
 	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
 	psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	psys_chdir("/");
-	const bool has_ended = watch_both(state, (int)child, helper);
-	if (has_ended && helper->request.helped == FOR_CALLER)
-		keep_status(state, helper->pidfd);
+	const bool has_ended = watch_both(control, child, &pidfd);
+	if (has_ended && for_caller)
+		keep_status(state, pidfd);
 	else if (has_ended)
-		wait_for_child(state, (int)child);
-	else if (helper->request.dies_with_caller)
-		psys_kill((int)child, PSYS_SIGKILL);
+		wait_for_child(state, child);
+	else if (control->request.dies_with_caller)
+		psys_kill(child, PSYS_SIGKILL);
 	return 0;
 }

@@ -13,10 +13,11 @@ PSYS_UNINSTRUMENTED struct child_fd *aspawn_descriptors_next(const struct contro
 
 	if (fd == report)
 		return NULL;
-	fd = fd ? fd + 1 : control->fds;
-	if (control->fd_count && fd < control->fds + control->fd_count)
+	const struct request *request = &control->request;
+	fd = fd ? fd + 1 : request->fds;
+	if (request->fd_count && fd < request->fds + request->fd_count)
 		return (struct child_fd *)(uintptr_t)fd;
-	return control->reports ? report : NULL;
+	return request->pipe == PIPE ? report : NULL;
 }
 
 PSYS_UNINSTRUMENTED int aspawn_descriptors_avoid_streams(int fd)
@@ -50,13 +51,13 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_pipe(int ends[2])
 /* The child copies it. */
 static PSYS_UNINSTRUMENTED void keep_copy(struct control *control, int fd)
 {
-	if (control->keep_below <= (unsigned)fd)
-		control->keep_below = (unsigned)fd + 1;
+	if (control->request.keep_below <= (unsigned)fd)
+		control->request.keep_below = (unsigned)fd + 1;
 }
 
 static PSYS_UNINSTRUMENTED bool is_kept(const struct control *control, int fd)
 {
-	return fd >= 0 && (unsigned)fd < control->keep_below;
+	return fd >= 0 && (unsigned)fd < control->request.keep_below;
 }
 
 /* A pidfd of the thread; before Linux 6.9 only of a main thread. A process whose main thread has ended
@@ -87,13 +88,13 @@ static PSYS_UNINSTRUMENTED void close_copy(const struct control *control, int fd
  * that is killed meanwhile is only closed: neither the parent nor its threads notice. */
 static PSYS_UNINSTRUMENTED int unshare_table(struct control *control)
 {
-	int r = psys_close_range(control->keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
+	int r = psys_close_range(control->request.keep_below, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
 
 	if (r < 0) { /* before Linux 5.9: copy all */
 		r = psys_unshare(PSYS_CLONE_FILES);
 		if (r < 0)
 			return r;
-		control->keep_below = ~0U;
+		control->request.keep_below = ~0U;
 	}
 	/* These are the parent's, but may be among the copied descriptors. */
 	close_copy(control, control->pidfd);
@@ -144,8 +145,9 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_unshare(struct control *control)
 		return r;
 	if (fetches)
 		r = fetch(control);
-	if (__atomic_exchange_n(&control->state->use, RUNNING, __ATOMIC_ACQ_REL) == FILES_AWAITED)
-		psys_futex(&control->state->use, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+	int *use = &stack_state(&control->stack)->use;
+	__atomic_store_n(use, RUNNING, __ATOMIC_RELEASE);
+	psys_futex(use, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 	return r;
 }
 

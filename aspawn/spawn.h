@@ -26,6 +26,7 @@ PSYS_INLINE int privacy_of(int helped)
 struct child_fd;
 struct control;
 
+/* What is wanted of a child. The copy in the control block changes while the child is made. */
 struct request {
 	bool copy_memory; /* as fork(2); otherwise memory is shared where the kernel allows it */
 	/* With copy_memory: fn executes a program at once, or returns. Until then the child shares
@@ -44,9 +45,6 @@ struct request {
 	size_t fd_count;
 	bool watch_copy; /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
-	/* If the caller is killed at any instruction, the state's pid says whether there is a child:
-	 * the kernel stores it in the clone. Then clone(2) makes no pidfd. */
-	bool kernel_stores_pid;
 	bool no_new_privs;     /* the child sets it before fn */
 	bool dies_with_caller; /* with the caller's process; of a private child */
 	/* The caller does not wait until the helper has cloned the child: it has
@@ -65,35 +63,27 @@ struct request {
 	size_t user_data_len;
 };
 
-struct spawned {
-	pid_t pid;        /* 0: detached */
-	int pidfd;        /* of the child; -1: not requested or not supported, or detached */
-	int helper_pidfd; /* the same of its helper */
-	int read_end;     /* of the report pipe; -1: none */
-};
-
-/* Called with a reserved stack and all signals blocked. Returns 0, or a negative error number
- * with neither a child nor an open descriptor left. */
-typedef int aspawn_spawner(struct spawned *spawned, const struct request *request,
-			   const struct Stack_t *stack);
+/*
+ * Makes the child, on a reserved stack and with all signals blocked. Returns its pid, or 0 if its
+ * helper is yet to clone it (request->detached); or a negative error number with neither a child nor
+ * an open descriptor left. The control block has the descriptors.
+ */
+typedef long aspawn_spawner(const struct request *request, const struct Stack_t *stack);
 aspawn_spawner aspawn_spawn; /* by the caller itself; aspawn_helper_spawn: by a helper */
+
+/* Of that the first step, which fills the control block; the second, which clones the child by one
+ * method after another, with its pipe and its pidfd, in the caller or in the helper; and the last,
+ * which gets the pid, or why there is no child, and returns it. */
+struct control *aspawn_fill(const struct request *request, const struct Stack_t *stack);
+long aspawn_clone_child(struct control *control);
+long aspawn_spawned(struct control *control, long pid);
 
 /* The watch that no child has. */
 void aspawn_free_watch(struct control *control);
 
-/* Of these, the first step and the last one, which gets the child's pid, or why there is none. */
-void aspawn_fill(const struct Stack_t *stack, const struct request *request);
-int aspawn_spawned(struct spawned *spawned, const struct request *request,
-		   const struct Stack_t *stack, long pid);
-
 /* As aspawn(), whose other arguments are in the request. Stores the pidfd, unless pidfd is NULL. */
 int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack_t *stack,
 		   size_t reserved, const void *user_data, aspawn_spawner *spawn);
-
-/* Clones the child of the request by one method after another, with its pipe and its pidfd.
- * The pid, or why there is no child. In the caller or in the helper of a private child. */
-long aspawn_clone_child(struct control *control, const struct request *request,
-			const struct Stack_t *stack);
 
 /*
  * Copies an extensible structure, which may be older or newer than this library's, as openat2(2)

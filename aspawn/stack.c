@@ -173,27 +173,20 @@ PSYS_UNINSTRUMENTED void aspawn_stack_reap_helper(const struct Stack_t *stack)
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_stack_await(const struct Stack_t *stack, int *word, int from,
-					    int to, const struct psys_sigset *mask)
+PSYS_UNINSTRUMENTED void aspawn_stack_await(const struct control *control, int *word, int value)
 {
 	static const struct psys_timespec usual = { 0, 5000000 };
 	struct psys_sigset all;
 
-	if (!__atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value)
+		psys_futex(word, PSYS_FUTEX_WAIT, value, &usual, NULL, 0);
+	if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
 		return;
-	psys_futex(word, PSYS_FUTEX_WAIT, to, &usual, NULL, 0);
-	if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != to)
-		return;
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, &all, PSYS_SIGSET_SIZE);
-	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == to && aspawn_stack_busy(stack))
-		aspawn_deadline_sleep_on(word, to, DEADLINE_NEVER);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &control->request.mask, &all, PSYS_SIGSET_SIZE);
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value &&
+	       aspawn_stack_busy(&control->stack))
+		aspawn_deadline_sleep_on(word, value, DEADLINE_NEVER);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
-}
-
-PSYS_UNINSTRUMENTED void aspawn_stack_await_files(const struct Stack_t *stack,
-						  const struct psys_sigset *mask)
-{
-	aspawn_stack_await(stack, &stack_state(stack)->use, SHARES_FILES, FILES_AWAITED, mask);
 }
 
 PSYS_UNINSTRUMENTED int aspawn_stack_await_end(const struct Stack_t *stack, int users,

@@ -36,16 +36,14 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
 #define STACK_OWN ((size_t)1024) /* for the library's own frames */
 
 /*
- *            clone                                exec, exit (the kernel)
- *   FREE --+-------> RUNNING -----------------------------------> FREE
- *          |            ^
- *          |            | the child has its own descriptor table
- *          |            +------------------+
- *          |            |                  |
- *          +-------> SHARES_FILES ----> FILES_AWAITED    both end as RUNNING does
- *                              the parent sleeps
+ *            clone                                   exec, exit (the kernel)
+ *   FREE --+-------------------------> RUNNING ----------------> FREE
+ *          |                             ^
+ *          +-------> SHARES_FILES -------+   the child has its own descriptor table
+ *
+ * SHARES_FILES may end as RUNNING does.
  */
-enum stack_use { FREE, RUNNING, SHARES_FILES, FILES_AWAITED };
+enum stack_use { FREE, RUNNING, SHARES_FILES };
 
 /* How far a private child is: it ends, is about to be reaped by its helper, and is reaped. */
 enum helped_end { NOT_ENDED, REAPED_NEXT, ENDED };
@@ -70,7 +68,7 @@ struct stack_state {
 	int helped;             /* enum helped */
 	bool is_wiped_by_fork;  /* all of it is */
 	_Alignas(4) int ended;  /* enum helped_end; no byte: ARMv5 has no atomic ones */
-	int clone_error;        /* why the helper could not clone the child, negative; 0: it has */
+	int cloned;             /* by the helper: the child, or why there is none; 0: not yet */
 	int abandoned;          /* a first child, for the caller to reap by __WCLONE; 0: none */
 	/* Of the child's pidfd, the low bits; 0: not known. Another process with the same number has
 	 * another (Linux 6.9). */
@@ -92,36 +90,25 @@ struct child_fd {
 	size_t action; /* of a command: which action it is for */
 };
 
-/* The child's input, also in a copy of the memory. While no child uses the stack, a pool uses the
- * first two members. */
+/* What the processes that make a child know of it. The child has it also in a copy of the memory. While
+ * no child uses the stack, a pool uses the first two members. */
 struct control {
-	struct Stack_t stack;
+	struct Stack_t stack; /* whose block this is */
 	struct control *next;
-	struct stack_state *state;
-	int shared; /* the child stores 1: the parent sees it if memory is shared */
-	bool reset_handlers;
-	bool shares_files; /* take a copy of the descriptors below keep_below first */
-	bool began_in_cgroup;
-	bool executes_first; /* fn executes a program at once, or returns */
-	int executing;       /* out: it is about to, or has; 0 again if that has failed */
-	unsigned keep_below;
-	int files_error;      /* out: why it has not all of fds, negative; fn reports it */
-	struct child_fd *fds; /* of the request, followed by the report pipe */
-	size_t fd_count;
-	struct child_fd report;   /* from the child to the parent */
-	bool reports;             /* report is used */
+	struct request request;
+	uint64_t flags;  /* of the child's clone */
+	int shared;      /* the child stores 1: the parent sees it if memory is shared */
+	int executing;   /* out: it is about to execute the first program, or has; 0 again if not */
+	int files_error; /* out: why it has not all of fds, negative; fn reports it */
+	struct child_fd report;   /* from the child to the parent, with PIPE */
 	int caller;               /* the calling thread, to fetch from; 0: fetch nothing */
 	int caller_pidfd;         /* negative: none, as there is nothing to fetch */
 	int pidfd;                /* the parent's, of this child; -1: none */
 	int helper_pidfd;         /* the caller's, of the helper; -1: none */
 	struct exec_watch *watch; /* NULL: none */
+	int host;                 /* the caller's process, if there is a helper */
 	int parent;               /* the helper of a private child; 0: the caller */
-	bool ignores_sigchld;     /* the caller ignores SIGCHLD; its helper must not */
-	bool no_new_privs;        /* the child sets it before fn */
-	bool dies_with_helper;    /* the child sets PDEATHSIG before fn */
-	aspawn_fn fn;
-	void *arg, *user_data;
-	size_t user_data_len;
+	bool ignores_sigchld;     /* the caller does; its helper must not */
 	union {
 		struct psys_sigset set;
 		unsigned char libc_sigset[128];
@@ -154,17 +141,11 @@ PSYS_INLINE void *aspawn_stack_place(const struct Stack_t *stack, size_t length)
 int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len);
 
 /*
- * Called with all signals blocked. Returns when the child has its own descriptor table, or has
- * ended. A stopped or frozen child may take for ever, so after 5 ms the wait goes on with the
- * caller's signal mask.
+ * Called with all signals blocked. Returns when the word of the state has another value, or the stack
+ * is free. A stopped or frozen child may take for ever, so after 5 ms the wait goes on with the caller's
+ * signal mask.
  */
-void aspawn_stack_await_files(const struct Stack_t *stack, const struct psys_sigset *mask);
-
-/* The same for any word of the state: changes the word from one value to another, and returns when
- * the word has a third value or the stack is free. Returns at once if the word has another value
- * than from. */
-void aspawn_stack_await(const struct Stack_t *stack, int *word, int from, int to,
-			const struct psys_sigset *mask);
+void aspawn_stack_await(const struct control *control, int *word, int value);
 
 /* Who may use a stack: a helper often longer than its child. */
 enum stack_user { STACK_CHILD = 1, STACK_HELPER = 2 };

@@ -46,8 +46,8 @@ PSYS_UNINSTRUMENTED void aspawn_note_clone(struct child_state *state, const stru
 	state->mode = (unsigned char)made->mode;
 	state->watch = control->watch;
 	/* A helper that was killed has not stored that mode. */
-	state->copied = made->mode >= ASPAWN_MODE_FORK || control->executes_first;
-	state->unforked = control->executes_first && made->is_wiped_by_fork;
+	state->copied = made->mode >= ASPAWN_MODE_FORK || control->request.executes_first;
+	state->unforked = control->request.executes_first && made->is_wiped_by_fork;
 }
 
 /* True if a child of the caller's has raised SIGCHLD. No other signal will tell of it, so it must not
@@ -93,7 +93,7 @@ PSYS_UNINSTRUMENTED int aspawn_learn_child(struct aspawn_child *child, int64_t d
 	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */
 	aspawn_watch_free(stack_control(stack)->watch);
 	aspawn_store_failure(&failure, ASPAWN_STEP_CLONE,
-			     made->clone_error ? made->clone_error : -PSYS_ECHILD, 0, "");
+			     made->cloned ? made->cloned : -PSYS_ECHILD, 0, "");
 	aspawn_set_failure(state, &failure);
 	return 0;
 }
@@ -193,7 +193,8 @@ static PSYS_UNINSTRUMENTED int wait_for_exec(struct aspawn_child *child,
 static PSYS_UNINSTRUMENTED void read_memory(struct aspawn_child *child,
 					    struct aspawn_failure *failure)
 {
-	const struct prepared *prepared = stack_control(child_stack(child_state(child)))->user_data;
+	const struct prepared *prepared =
+		stack_control(child_stack(child_state(child)))->request.user_data;
 
 	*failure = prepared->report;
 	if (!failure->error && failure->step == ASPAWN_STEP_EXEC)

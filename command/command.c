@@ -217,8 +217,8 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child, const struct St
 				     struct prepared *prepared, size_t size,
 				     const struct served *served, const struct psys_sigset *mask)
 {
-	const uint64_t flags = prepared->flags;
-	struct spawned spawned;
+	const struct control *control = stack_control(stack);
+	struct child_state *state = child_state(child);
 	struct request request = {
 		.watch_copy = true,
 		.mask = *mask,
@@ -227,23 +227,24 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child, const struct St
 		.user_data_len = size,
 	};
 
-	prepared->image.size = (size_t)((char *)(stack_control(stack) + 1) - (char *)prepared);
-	aspawn_decide(&request, prepared, child_state(child), served);
-	int r = request.helped || request.executes_first ?
-			aspawn_helper_spawn(&spawned, &request, stack) :
-			aspawn_spawn(&spawned, &request, stack);
-	if (r < 0)
-		return r;
-	const int helped = stack_state(stack)->helped; /* not where there can be no helper */
-	child->ended_fd = helped ? spawned.helper_pidfd : spawned.pidfd;
-	if (helped >= PRIVATE && request.wants_pidfd)
-		child->own_fd = spawned.pidfd;
-	child_state(child)->pid = spawned.pid ? spawned.pid : -stack_state(stack)->helper_pid;
-	child->started_fd = flags & ASPAWN_COMMAND_STARTED_FD ? spawned.read_end : -1;
-	child_state(child)->report = spawned.read_end;
-	child_state(child)->helped = (unsigned char)helped;
-	if (spawned.pid)
-		aspawn_note_clone(child_state(child), stack);
+	prepared->image.size = (size_t)((const char *)(control + 1) - (const char *)prepared);
+	aspawn_decide(&request, prepared, state, served);
+	const bool starts_fd = prepared->flags & ASPAWN_COMMAND_STARTED_FD;
+	const int pid =
+		(int)(request.helped || request.executes_first ? aspawn_helper_spawn :
+								 aspawn_spawn)(&request, stack);
+	if (pid < 0)
+		return pid;
+	state->helped = (unsigned char)stack_state(stack)->helped; /* not where there can be none */
+	state->pid = pid ? pid : -stack_state(stack)->helper_pid;
+	state->report = control->report.parents_end;
+	child->ended_fd = state->helped ? control->helper_pidfd : control->pidfd;
+	if (state->helped >= PRIVATE && request.wants_pidfd)
+		child->own_fd = control->pidfd;
+	if (starts_fd)
+		child->started_fd = state->report;
+	if (pid)
+		aspawn_note_clone(state, stack);
 	return 0;
 }
 

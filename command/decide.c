@@ -430,7 +430,6 @@ PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared 
 	request->detached = request->helped && !awaits_clone && !request->unshare_files;
 	request->polls_helper = request->helped && has_pidfd;
 	request->wants_pidfd = has_pidfd && (request->helped != PRIVATE || awaits_clone);
-	request->kernel_stores_pid = !has_pidfd;
 
 	/* What the clone does in place of an action. */
 	request->cgroup_fd = needs.cgroup ? needs.cgroup->u.join_cgroup.fd : -1;

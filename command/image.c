@@ -87,7 +87,8 @@ static PSYS_UNINSTRUMENTED bool fill_file(int fd, struct control *control,
 	if (psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) != (long)size ||
 	    !aspawn_watch_in_file(fd, IMAGE_WATCH, control->watch))
 		return false;
-	if (control->state->is_wiped_by_fork) /* so the forked process knows that it does not have it */
+	if (stack_state(&control->stack)
+		    ->is_wiped_by_fork) /* so the forked process knows that it does not have it */
 		psys_madvise(control->watch, WATCH_SIZE, PSYS_MADV_DONTFORK);
 	return true;
 }
@@ -133,7 +134,7 @@ PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *
 	struct control *control = arg;
 	struct prepared *prepared = user_data;
 
-	if (!control->executes_first)
+	if (!control->request.executes_first)
 		return aspawn_perform(arg, write_end, mask, user_data, length);
 	enter(control, prepared);
 	return 127;

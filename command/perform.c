@@ -288,7 +288,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_PERSONALITY:
 		return psys_personality(action->u.personality.persona);
 	case ASPAWN_ACTION_JOIN_CGROUP:
-		return action == prepared->joined && control->began_in_cgroup ?
+		return action == prepared->joined && control->flags & PSYS_CLONE_INTO_CGROUP ?
 			       0 :
 			       write_text(action->u.join_cgroup.fd, "cgroup.procs", "0");
 	case ASPAWN_ACTION_USER:

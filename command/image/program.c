@@ -137,7 +137,6 @@ int main(int argc, char **argv)
 	struct control *control =
 		(struct control *)(void *)((char *)prepared + prepared->image.size) - 1;
 	control->watch = watch;
-	control->executes_first = false;
 	if (!prepared->image.filtered)
 		psys_personality((unsigned)prepared->image.personality);
 	move_pointers(prepared);
