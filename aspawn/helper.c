@@ -23,7 +23,7 @@ static const struct {
 	{ 0, false },
 };
 
-static long clone_helper(struct control *control)
+static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const struct request *request = &control->request;
@@ -56,7 +56,7 @@ static long clone_helper(struct control *control)
 }
 
 /* Somebody killed the helper before it stored a result: kill the child, if there is one. */
-static long lost_helper(const struct control *control)
+static PSYS_UNINSTRUMENTED long lost_helper(const struct control *control)
 {
 	if (control->pidfd >= 0) {
 		psys_pidfd_send_signal(control->pidfd, PSYS_SIGKILL, NULL, 0);
@@ -67,7 +67,7 @@ static long lost_helper(const struct control *control)
 
 /* As aspawn_clone_child(), but 0 of a detached helper. The caller makes the pipes: if the helper is
  * killed meanwhile, somebody knows their numbers. */
-static long clone_by_helper(struct control *control)
+static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct request *request = &control->request;
@@ -140,13 +140,13 @@ PSYS_UNINSTRUMENTED int aspawn_helper_await_clone(const struct Stack_t *stack, i
 	return 0;
 }
 
-bool aspawn_helper_has_reaped(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED bool aspawn_helper_has_reaped(const struct Stack_t *stack)
 {
 	return __atomic_load_n(&stack_state(stack)->ended, __ATOMIC_SEQ_CST) != NOT_ENDED;
 }
 
 /* Any wait of the caller's process reaps a child of it, unnoticed. */
-static bool is_reaped_by_caller(const struct stack_state *state)
+static PSYS_UNINSTRUMENTED bool is_reaped_by_caller(const struct stack_state *state)
 {
 	struct psys_siginfo info;
 
@@ -156,7 +156,7 @@ static bool is_reaped_by_caller(const struct stack_state *state)
 			   NULL) == -PSYS_ECHILD;
 }
 
-int aspawn_helper_open_child(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspawn_helper_open_child(const struct Stack_t *stack)
 {
 	const struct stack_state *state = stack_state(stack);
 	const int fd = psys_pidfd_open(state->pid, 0);
@@ -171,7 +171,8 @@ int aspawn_helper_open_child(const struct Stack_t *stack)
 	return fd;
 }
 
-bool aspawn_helper_result(const struct Stack_t *stack, int *status, struct psys_rusage *usage)
+PSYS_UNINSTRUMENTED bool aspawn_helper_result(const struct Stack_t *stack, int *status,
+					      struct psys_rusage *usage)
 {
 	const struct stack_state *state = stack_state(stack);
 	const bool ended = __atomic_load_n(&state->ended, __ATOMIC_ACQUIRE) == ENDED;
@@ -183,8 +184,9 @@ bool aspawn_helper_result(const struct Stack_t *stack, int *status, struct psys_
 	return ended;
 }
 
-int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_rusage *usage,
-			const struct psys_timespec *timeout)
+PSYS_UNINSTRUMENTED int aspawn_private_wait(const struct Stack_t *stack, int *status,
+					    struct psys_rusage *usage,
+					    const struct psys_timespec *timeout)
 {
 	const int64_t deadline = aspawn_deadline_after(timeout);
 
@@ -199,7 +201,7 @@ int aspawn_private_wait(const struct Stack_t *stack, int *status, struct psys_ru
 	return aspawn_helper_result(stack, status, usage) ? 0 : -PSYS_ECHILD;
 }
 
-int aspawn_privacy(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspawn_privacy(const struct Stack_t *stack)
 {
 	return aspawn_stack_is_mapped(stack) ? privacy_of(stack_state(stack)->helped) :
 					       ASPAWN_NOT_PRIVATE;

@@ -204,7 +204,8 @@ PSYS_UNINSTRUMENTED int aspawn_stack_await_end(const struct Stack_t *stack, int 
 	return 0;
 }
 
-int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *timeout)
+PSYS_UNINSTRUMENTED int aspawn_stack_wait(const struct Stack_t *stack,
+					  const struct psys_timespec *timeout)
 {
 	const int64_t deadline = aspawn_deadline_after(timeout);
 
@@ -212,7 +213,7 @@ int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_timespec *t
 			      aspawn_stack_await_end(stack, STACK_CHILD | STACK_HELPER, deadline);
 }
 
-int aspawn_stack_free(struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspawn_stack_free(struct Stack_t *stack)
 {
 	if (!stack || !is_stack(stack))
 		return -PSYS_EINVAL;
@@ -224,7 +225,7 @@ int aspawn_stack_free(struct Stack_t *stack)
 	return 0;
 }
 
-int aspawn_mode(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspawn_mode(const struct Stack_t *stack)
 {
 	return aspawn_stack_is_mapped(stack) ? stack_state(stack)->mode : ASPAWN_MODE_NONE;
 }

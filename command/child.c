@@ -98,7 +98,7 @@ PSYS_UNINSTRUMENTED int aspawn_learn_child(struct aspawn_child *child, int64_t d
 	return 0;
 }
 
-int aspawn_pid(struct aspawn_child *child)
+PSYS_UNINSTRUMENTED int aspawn_pid(struct aspawn_child *child)
 {
 	if (!is_child(child))
 		return -PSYS_EINVAL;
@@ -108,7 +108,7 @@ int aspawn_pid(struct aspawn_child *child)
 	return state->pid > 0 ? state->pid : state->known == KNOWN ? -PSYS_ECANCELED : -PSYS_ESRCH;
 }
 
-int aspawn_own_pidfd(struct aspawn_child *child)
+PSYS_UNINSTRUMENTED int aspawn_own_pidfd(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
 

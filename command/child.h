@@ -38,7 +38,7 @@ PSYS_INLINE struct child_state *child_state(struct aspawn_child *child)
 	return (struct child_state *)(void *)child->own;
 }
 
-static inline bool is_child(const struct aspawn_child *child)
+PSYS_INLINE bool is_child(const struct aspawn_child *child)
 {
 	return child && child_state((struct aspawn_child *)(uintptr_t)child)->pid;
 }

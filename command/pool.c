@@ -29,18 +29,18 @@ struct pool {
 } __attribute__((may_alias)); /* as struct child_state */
 _Static_assert(sizeof(struct pool) <= sizeof(struct aspawn_pool), "must fit");
 
-static struct pool *pool_of(struct aspawn_pool *pool)
+static PSYS_UNINSTRUMENTED struct pool *pool_of(struct aspawn_pool *pool)
 {
 	return (struct pool *)(void *)pool;
 }
 
-static struct control *take_all(struct pool *pool)
+static PSYS_UNINSTRUMENTED struct control *take_all(struct pool *pool)
 {
 	return __atomic_exchange_n(&pool->list, NULL, __ATOMIC_ACQUIRE);
 }
 
 /* Pushes a whole list. Looks for its last element only if the pool is not empty. */
-static void push(struct pool *pool, struct control *first)
+static PSYS_UNINSTRUMENTED void push(struct pool *pool, struct control *first)
 {
 	struct control *head = NULL, *last = first;
 
@@ -55,7 +55,7 @@ static void push(struct pool *pool, struct control *first)
 					    __ATOMIC_RELAXED));
 }
 
-static bool is_in_use(const struct control *element)
+static PSYS_UNINSTRUMENTED bool is_in_use(const struct control *element)
 {
 	const struct stack_state *state = stack_state(&element->stack);
 
@@ -63,7 +63,7 @@ static bool is_in_use(const struct control *element)
 	       __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER;
 }
 
-struct Stack_t aspawn_pool_take(struct aspawn_pool *public)
+PSYS_UNINSTRUMENTED struct Stack_t aspawn_pool_take(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
 	__atomic_add_fetch(&pool->taken, 1, __ATOMIC_SEQ_CST);
@@ -84,7 +84,7 @@ struct Stack_t aspawn_pool_take(struct aspawn_pool *public)
 	return found->stack;
 }
 
-static void give(struct pool *pool, struct Stack_t stack)
+static PSYS_UNINSTRUMENTED void give(struct pool *pool, struct Stack_t stack)
 {
 	if (!stack.addr)
 		return;
@@ -99,7 +99,7 @@ static void give(struct pool *pool, struct Stack_t stack)
 	push(pool, control);
 }
 
-void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
+PSYS_UNINSTRUMENTED void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 {
 	struct pool *pool = pool_of(public);
 
@@ -107,13 +107,13 @@ void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_SEQ_CST);
 }
 
-struct findings *aspawn_pool_findings(struct aspawn_pool *public)
+PSYS_UNINSTRUMENTED struct findings *aspawn_pool_findings(struct aspawn_pool *public)
 {
 	return &pool_of(public)->findings;
 }
 
 /* The helper of a child that was waited for is about to end. */
-static int free_stack(struct Stack_t *stack)
+static PSYS_UNINSTRUMENTED int free_stack(struct Stack_t *stack)
 {
 	const int r = aspawn_stack_free(stack);
 
@@ -123,7 +123,7 @@ static int free_stack(struct Stack_t *stack)
 	return aspawn_stack_free(stack);
 }
 
-int aspawn_pool_trim(struct aspawn_pool *public)
+PSYS_UNINSTRUMENTED int aspawn_pool_trim(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
 	struct control *list, *next, *busy = NULL;
