@@ -421,30 +421,42 @@ static double life_by_posix_spawn()
 	return now() - begun;
 }
 
-// Whether what the caller has touched or opened makes a difference.
-static void show_row(const char *what, aspawn_queue *queue, int64_t prepared, int rounds)
+// Whether what the caller has touched or opened makes a difference. own_memory: a prepared command whose
+// job needs memory of its own, as that of another user does.
+static void show_row(const char *what, aspawn_queue *queue, int64_t prepared, int64_t own_memory,
+		     int rounds)
 {
-	std::vector<double> submits, lives, others;
+	std::vector<double> submits, lives, own_lives, others;
 
 	for (int round = 0; round < rounds; round++) // not in turns: a close takes on
 		submits.push_back(submit_burst(queue, prepared, 32, false));
 	for (int round = 0; round < rounds; round++)
 		lives.push_back(life_of_a_job(queue, prepared));
 	for (int round = 0; round < rounds; round++)
+		own_lives.push_back(life_of_a_job(queue, own_memory));
+	for (int round = 0; round < rounds; round++)
 		others.push_back(life_by_posix_spawn());
 	nap();
-	printf("%-36s %9.2f %10.1f %12.1f\n", what, median(submits), median(lives), median(others));
+	printf("%-36s %9.2f %10.1f %10.1f %12.1f\n", what, median(submits), median(lives),
+	       median(own_lives), median(others));
 }
 
 static void show_callers(aspawn_queue *queue, int64_t prepared, int rounds)
 {
-	printf("\n%-36s %9s %10s %12s\n", "us, medians; the caller has", "submit 32", "its life",
-	       "posix_spawn");
+	const aspawn_action nothing = ASPAWN_RESUID(-1U, -1U, -1U);
+	aspawn_command command = command_of(with_arguments);
+
+	command.actions = &nothing;
+	command.action_count = 1;
+	const int64_t own_memory = aspawn_queue_prepare(queue, &command);
+	check(own_memory > 0, "aspawn_queue_prepare");
+	printf("\n%-36s %9s %10s %10s %12s\n", "us, medians; the caller has", "submit 32",
+	       "its life", "own memory", "posix_spawn");
 	for (size_t mebibytes : { 0, 64, 1024, 4096 }) {
 		char what[64];
 		snprintf(what, sizeof what, "touched %zu MiB", mebibytes);
 		if (touch(mebibytes))
-			show_row(what, queue, prepared, rounds);
+			show_row(what, queue, prepared, own_memory, rounds);
 		else
 			printf("%-36s not so much memory here\n", what);
 	}
@@ -453,7 +465,7 @@ static void show_callers(aspawn_queue *queue, int64_t prepared, int rounds)
 		char what[64];
 		snprintf(what, sizeof what, "opened %u descriptors", count);
 		if (open_descriptors(count))
-			show_row(what, queue, prepared, rounds);
+			show_row(what, queue, prepared, own_memory, rounds);
 		else
 			printf("%-36s not so many descriptors here\n", what);
 	}
