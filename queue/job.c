@@ -52,17 +52,27 @@ static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
 	job->result.executed = queue_now(job->queue);
 }
 
+/* Before the first use of a stack. A process that the host forks does not get what the jobs on it share with
+ * the server, and no call of its looks at the state. */
+static QUEUE_SERVER bool job_guard_stack(const struct Stack_t *stack)
+{
+	struct stack_state *state = stack_state(stack);
+
+	if (!state->is_wiped_by_fork)
+		state->is_wiped_by_fork =
+			psys_mprotect((char *)stack->addr + STACK_UNIT, STACK_LOWEST - STACK_UNIT,
+				      PSYS_PROT_NONE) >= 0;
+	return state->is_wiped_by_fork;
+}
+
 /* Takes one of the stacks that no job has, or returns NULL: on one a child of a dead server may hang in
- * the kernel. Before its first use it gets its guard. */
+ * the kernel. */
 static QUEUE_SERVER struct Stack_t *job_take_stack(const struct aspawn_queue *queue,
 						   struct server *server)
 {
 	for (uint32_t i = server->idle; i > 0; i--) {
 		struct Stack_t *stack = queue->idle[i - 1];
-		if (aspawn_stack_busy(stack) ||
-		    (stack_state(stack)->mode == ASPAWN_MODE_NONE &&
-		     psys_mprotect((char *)stack->addr + STACK_UNIT, STACK_LOWEST - STACK_UNIT,
-				   PSYS_PROT_NONE) < 0))
+		if (aspawn_stack_busy(stack) || !job_guard_stack(stack))
 			continue;
 		queue->idle[i - 1] = queue->idle[--server->idle];
 		return stack;

@@ -429,7 +429,7 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	 * action takes less than twice as much, and the arguments twice, for a shell. */
 	const size_t stack = in_units(4 * stride + OWN_COPY + CHILD_STACK + STACK_LOWEST +
 				      STACK_OWN + 2 * STACK_ALIGN + sizeof(struct control));
-	const uint64_t stacks = (uint64_t)stack * limit; /* less than 2^41, as the jobs */
+	const uint64_t stacks = (uint64_t)stack * limit; /* less than 2^42; the jobs: 2^40 */
 	const uint64_t total = first + second + (size_t)2 * QUEUE_UNIT + SERVER_STACK + QUEUE_UNIT +
 			       stacks + (uint64_t)stride * capacity;
 	const size_t size = (size_t)total;

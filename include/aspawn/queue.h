@@ -23,9 +23,10 @@
  * The commands are started by a server: a process that shares the caller's memory, but has its own
  * small descriptor table and is the parent of all jobs. So the jobs raise no SIGCHLD in the
  * caller's process, no wait of the caller's sees them, they inherit no descriptor of the caller's,
- * and a start costs the same however many descriptors the caller has, and however much memory; but a
- * job with a [copy] action (aspawn/action.h), as of another user, or with ASPAWN_COMMAND_FORK begins
- * in a copy of the caller's memory, at fork(2)'s cost, and the server starts no other meanwhile.
+ * and a start costs the same however many descriptors the caller has, and however much memory. A job
+ * with a [copy] action (aspawn/action.h), as of another user, begins in the library's image, for which
+ * the server waits. With ASPAWN_COMMAND_FORK or _NO_IMAGE, or where the image cannot perform the
+ * actions, it begins in a copy of the caller's memory, at fork(2)'s cost.
  *
  * SECURITY: the server keeps the credentials, namespaces, filters and limits that the calling
  * thread had at the creation of the queue. A process that restricts itself afterwards (setuid,
@@ -73,8 +74,8 @@ struct aspawn_queue_options {
 	uint64_t flags; /* enum aspawn_queue_flags */
 	/* Jobs between submit and release; rounded up to a power of two; 0: 256; at most 32768. */
 	uint32_t jobs;
-	/* Jobs that run at the same time, at most 32768; 0: 16. Address space for each: 192 KiB
-	 * and job_bytes. */
+	/* Jobs that run at the same time, at most 32768; 0: 16. Address space for each: 256 KiB
+	 * and four times job_bytes. */
 	uint32_t running;
 	/* Bytes for each job: copies of command, environment and input, and the output kept.
 	 * Address space only until it is used. 0: 32768; at most 16 MiB. */
@@ -131,17 +132,17 @@ struct aspawn_job {
 	uint64_t cookie; /* the caller's: aspawn_result.cookie */
 
 	/* The program; everything is copied. Of the command's flags only
-	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC, ASPAWN_COMMAND_RELATIVE_TO_CALLER and
-	 * ASPAWN_COMMAND_FORK are allowed; std_in, std_out, std_err, pool and stack must be zero.
-	 * Pipe actions are not allowed.
+	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC, ASPAWN_COMMAND_RELATIVE_TO_CALLER,
+	 * ASPAWN_COMMAND_FORK and ASPAWN_COMMAND_NO_IMAGE are allowed; std_in, std_out, std_err,
+	 * pool and stack must be zero. Pipe actions are not allowed.
 	 *
 	 * A descriptor above 2 that an action uses, and that no earlier action replaces or closes,
-	 * is the caller's: a copy is sent along, also for each job of a prepared command, and the
-	 * job has it under the caller's number, with FD_CLOEXEC. The caller may close its own when
-	 * the submission returns. At most 253 for a job. 0 to 2 are the job's streams. Behind an
-	 * ASPAWN_CALL, which may have opened the number, no use is seen: put ASPAWN_DUP2(fd, fd)
-	 * before it. With ASPAWN_QUEUE_LOCAL nothing is sent: actions use the table of the thread
-	 * that starts the job. */
+	 * is the caller's: a copy is sent along, also for each job of a prepared command. The
+	 * caller may close its own when the submission returns. At most 253 for a job. 0 to 2 are
+	 * the job's streams. Only the action has the copy: ASPAWN_DUP2(fd, fd) gives the program, a
+	 * path below /proc/self/fd, and the function of an ASPAWN_CALL the caller's number. Behind
+	 * an ASPAWN_CALL, which may have opened the number, no use is seen. With ASPAWN_QUEUE_LOCAL
+	 * nothing is sent: actions use the table of the thread that starts the job. */
 	const struct aspawn_command *command;
 	/* Standard input, copied: a file in memory. NULL: /dev/null. */
 	const void *input;
@@ -261,7 +262,8 @@ struct aspawn_result {
 	uint64_t out_total __attribute__((aligned(8)));
 	uint64_t err_total __attribute__((aligned(8)));
 	/* Nanoseconds of CLOCK_MONOTONIC; 0: it has not come to that. executed is the moment before
-	 * the exec; 0 also for a program that began in a copy of the memory. */
+	 * the exec; 0 also for a program that began with memory of its own: [copy] actions,
+	 * ASPAWN_COMMAND_FORK. */
 	int64_t submitted __attribute__((aligned(8)));
 	int64_t started __attribute__((aligned(8)));
 	int64_t executed __attribute__((aligned(8)));

@@ -172,6 +172,43 @@ TEST(job_uses_a_descriptor_as_often_as_it_names_it)
 	}
 }
 
+/* Submits jobs, and returns when all run. */
+static void let_run(struct aspawn_queue *queue, const struct aspawn_command *command)
+{
+	struct aspawn_queue_counts counts;
+
+	for (int i = 0; i < 4; i++)
+		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, command) > 0);
+	do
+		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
+	while (counts.running < 4);
+}
+
+TEST(forked_process_has_no_page_of_its_hosts_jobs)
+{
+	const int mappings = count_mappings();
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+	struct aspawn_queue *queue = queue_of(0);
+	int status;
+
+	if (!have_proc())
+		skip("no /proc");
+	command.actions = &nothing;
+	command.action_count = 1;
+	if (observe(&nothing, 1, "").mode != ASPAWN_MODE_IMAGE)
+		skip("no image here");
+	let_run(queue, &command);
+	const int pid = psys_fork();
+	if (!pid) {
+		aspawn_queue_close(queue);
+		psys_exit_group(count_mappings() - mappings);
+	}
+	CHECK_EQUAL(psys_wait4(pid, &status, 0, NULL), pid);
+	CHECK_EQUAL(status, 0);
+	close_queue(queue);
+}
+
 /* --- a killed server ------------------------------------------------------------------------- */
 
 static void check_lost(struct aspawn_queue *queue)
@@ -187,7 +224,6 @@ TEST(killed_server_leaves_no_memory_of_an_image)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
-	struct aspawn_queue_counts counts;
 	struct aspawn_queue *queue = queue_of(0);
 
 	if (!have_proc())
@@ -197,11 +233,7 @@ TEST(killed_server_leaves_no_memory_of_an_image)
 	int mappings = 0;
 	for (int round = 0; round < 3; round++) {
 		const int server = server_of(queue);
-		for (int i = 0; i < 4; i++)
-			CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
-		do
-			CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-		while (counts.running < 4);
+		let_run(queue, &command);
 		CHECK_EQUAL(psys_kill(server, PSYS_SIGKILL), 0);
 		for (int i = 0; i < 4; i++)
 			check_lost(queue);
