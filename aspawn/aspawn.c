@@ -90,7 +90,7 @@ static PSYS_UNINSTRUMENTED int child_main(void *block)
 		psys_exit_group(127);
 	if (request->dies_with_caller && !die_with_helper(control->parent))
 		psys_exit_group(127);
-	if (control->watch && !request->executes_first)
+	if (control->watch && request->memory != MEMORY_EXECUTED)
 		aspawn_watch_begin(control->watch);
 	psys_exit_group(request->fn(request->arg, control->report.here, &control->old_mask,
 				    request->user_data, request->user_data_len));

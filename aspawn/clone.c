@@ -29,7 +29,8 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_may_copy(const struct clone_method *method
 {
 	/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */
 	return !(method->flags & PSYS_CLONE_VM) ||
-	       (!method->clone3 && (request->suspend || method->flags & PSYS_CLONE_VFORK));
+	       (!method->clone3 &&
+		(request->memory == MEMORY_SUSPENDED || method->flags & PSYS_CLONE_VFORK));
 }
 
 PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
@@ -39,9 +40,9 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
 
 	if (into_cgroup && !method->clone3)
 		return false;
-	if (request->executes_first) /* its parent shall see the page that it maps */
+	if (request->memory == MEMORY_EXECUTED) /* its parent shall see the page that it maps */
 		return shares && !(method->flags & PSYS_CLONE_VFORK);
-	if (request->copy_memory)
+	if (request->memory == MEMORY_COPIED)
 		return !shares && (!method->clone3 || into_cgroup);
 	return shares || !method->clone3;
 }
@@ -56,17 +57,18 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 					     const struct request *request, bool wants_pidfd,
 					     bool into_cgroup)
 {
+	const bool executes = request->memory == MEMORY_EXECUTED;
 	uint64_t flags = method->flags;
 
 	if (flags & PSYS_CLONE_VM) {
 		if (request->unshare_files && !(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_FILES;
 		/* Where clone3 is missing, this could be an emulator. */
-		if (request->suspend || (request->executes_first && method->clone3))
+		if (request->memory == MEMORY_SUSPENDED || (executes && method->clone3))
 			flags |= PSYS_CLONE_VFORK;
 		/* A helper that is suspended for the image may be killed: then the kernel alone
 		 * says when the child has left the stack. */
-		if (!(flags & PSYS_CLONE_VFORK) || request->executes_first)
+		if (!(flags & PSYS_CLONE_VFORK) || executes)
 			flags |= PSYS_CLONE_CHILD_CLEARTID;
 	}
 	/* A helper may be killed at any instruction: the number is in the state all the same. */
@@ -156,8 +158,9 @@ PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method, struct 
 	const struct clone_call call = {
 		.flags = control->flags,
 		/* With CLONE_PARENT it is the helper's, and an exec makes it SIGCHLD. */
-		.exit_signal =
-			request->executes_first || request->helped == FOR_CALLER ? 0 : PSYS_SIGCHLD,
+		.exit_signal = request->memory == MEMORY_EXECUTED || request->helped == FOR_CALLER ?
+				       0 :
+				       PSYS_SIGCHLD,
 		.pidfd = wants_pidfd ? &control->pidfd : NULL,
 		.tid = &state->pid,
 		.cleared_tid = &state->use,

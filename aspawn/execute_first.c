@@ -53,9 +53,8 @@ PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control)
 	struct stack_state *state = stack_state(&control->stack);
 
 	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	control->watch = request->executes_first ? aspawn_watch_reserve() : NULL;
+	control->watch = request->memory == MEMORY_EXECUTED ? aspawn_watch_reserve() : NULL;
 	if (control->watch) {
-		request->copy_memory = false;
 		const long pid = aspawn_clone_child(control);
 		if (pid > 0)
 			await_exec(control, (int)pid);
@@ -70,8 +69,8 @@ PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control)
 		if (pid > 0 && control->pidfd >= 0)
 			psys_close(control->pidfd);
 		aspawn_free_watch(control); /* not shared */
-		request->copy_memory = true;
 	}
-	request->executes_first = false;
+	if (request->memory == MEMORY_EXECUTED)
+		request->memory = MEMORY_COPIED;
 	return aspawn_clone_child(control);
 }

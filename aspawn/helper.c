@@ -78,7 +78,9 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 	/* A detached helper has no pipe to make. The end of a copy is seen by its watch, where that
 	 * works. */
 	if (request->detached && request->pipe == PIPE_IF_COPIED)
-		request->pipe = request->copy_memory && !aspawn_watch_may_work() ? PIPE : NO_PIPE;
+		request->pipe = request->memory >= MEMORY_EXECUTED && !aspawn_watch_may_work() ?
+					PIPE :
+					NO_PIPE;
 	long r = aspawn_descriptors_make(control);
 	if (r < 0)
 		return r;

@@ -29,9 +29,9 @@
 #include "stack.h"
 
 /*
- * As aspawn_spawn(), of a request with helped or executes_first; not with request->suspend. Where
- * there can be no helper FOR_CALLER goes on alone, and PRIVATE fails with -EOPNOTSUPP; with -EAGAIN if somebody killed the helper. request->detached: the state
- * says what becomes of the child.
+ * As aspawn_spawn(), of a request with helped or MEMORY_EXECUTED; not with MEMORY_SUSPENDED. Where
+ * there can be no helper FOR_CALLER goes on alone, and PRIVATE fails with -EOPNOTSUPP; with -EAGAIN if
+ * somebody killed the helper. request->detached: the state says what becomes of the child.
  */
 aspawn_spawner aspawn_helper_spawn;
 

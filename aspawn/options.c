@@ -43,7 +43,8 @@ static int read_options(struct request *request, int **pidfd, const struct aspaw
 	request->no_new_privs = flags & ASPAWN_NNP;
 	if (flags & ASPAWN_NO_PIPE)
 		request->pipe = NO_PIPE;
-	request->suspend = flags & ASPAWN_VFORK;
+	if (flags & ASPAWN_VFORK)
+		request->memory = MEMORY_SUSPENDED;
 	if (flags & ASPAWN_PIDFD) {
 		request->wants_pidfd = true;
 		*pidfd = options->pidfd;

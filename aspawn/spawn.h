@@ -12,6 +12,17 @@
 /* To copy so many descriptors costs less than to fetch one of them. */
 enum { FEW_DESCRIPTORS = 128 };
 
+/* The memory of a child. */
+enum child_memory {
+	MEMORY_SHARED,    /* the caller's, where the kernel allows that */
+	MEMORY_SUSPENDED, /* the same; the caller is suspended until the exec (CLONE_VFORK) */
+	/* fn executes a program at once, or returns. Until then the child shares the memory, and who
+	 * clones it waits. If fn returns, or the child ends before the exec, a second child begins in
+	 * a copy of the memory. */
+	MEMORY_EXECUTED,
+	MEMORY_COPIED, /* as of fork(2) */
+};
+
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
 
 /* If a helper clones the child: for the caller, or to be its parent. Such a helper is reaped by the
@@ -28,12 +39,7 @@ struct control;
 
 /* What is wanted of a child. The copy in the control block changes while the child is made. */
 struct request {
-	bool copy_memory; /* as fork(2); otherwise memory is shared where the kernel allows it */
-	/* With copy_memory: fn executes a program at once, or returns. Until then the child shares
-	 * the memory, and the caller waits. If fn returns, or the child ends before the exec, a
-	 * second child begins in a copy of the memory. */
-	bool executes_first;
-	bool suspend; /* suspend the caller until the exec (CLONE_VFORK); not with copy_memory */
+	enum child_memory memory;
 	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
 	 * descriptors below keep_below. Ignored where memory may be a copy. */
 	bool unshare_files;

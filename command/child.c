@@ -42,12 +42,13 @@ PSYS_UNINSTRUMENTED void aspawn_note_clone(struct child_state *state, const stru
 {
 	const struct stack_state *made = stack_state(stack);
 	const struct control *control = stack_control(stack);
+	const bool executed = control->request.memory == MEMORY_EXECUTED;
 
 	state->mode = (unsigned char)made->mode;
 	state->watch = control->watch;
 	/* A helper that was killed has not stored that mode. */
-	state->copied = made->mode >= ASPAWN_MODE_FORK || control->request.executes_first;
-	state->unforked = control->request.executes_first && made->is_wiped_by_fork;
+	state->copied = made->mode >= ASPAWN_MODE_FORK || executed;
+	state->unforked = executed && made->is_wiped_by_fork;
 }
 
 /* True if a child of the caller's has raised SIGCHLD. No other signal will tell of it, so it must not

@@ -396,17 +396,19 @@ PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared 
 	struct findings *known = state->pool ? aspawn_pool_findings(state->pool) : &nothing;
 
 	/* The caller's memory; that of the image; or a copy. */
-	request->suspend = flags & ASPAWN_COMMAND_VFORK;
-	request->copy_memory = needs.copy_memory || flags & ASPAWN_COMMAND_FORK;
-	request->executes_first = needs.image && aspawn_has_image();
-	request->fn = request->executes_first ? aspawn_perform_in_image : aspawn_perform;
+	const bool executes = needs.image && aspawn_has_image();
+	request->memory = executes                                         ? MEMORY_EXECUTED :
+			  needs.copy_memory || flags & ASPAWN_COMMAND_FORK ? MEMORY_COPIED :
+			  flags & ASPAWN_COMMAND_VFORK                     ? MEMORY_SUSPENDED :
+									     MEMORY_SHARED;
+	request->fn = executes ? aspawn_perform_in_image : aspawn_perform;
 
 	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the
 	 * caller's alone, which may use or free a stack of its own again before the helper is done. In
 	 * a new pid namespace the first child is the init. */
 	if (flags & PRIVATE_FLAGS)
 		request->helped = PRIVATE;
-	else if (request->executes_first && !state->callers && children_stay(known))
+	else if (executes && !state->callers && children_stay(known))
 		request->helped = FOR_CALLER;
 	else
 		request->helped = NOT_HELPED;
@@ -415,7 +417,7 @@ PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared 
 	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
 	 * A copy of few costs less than to wait for another process's turn, and a helper that waits
 	 * for the image has copies of all. */
-	request->unshare_files = needs.unshare_files && !request->executes_first &&
+	request->unshare_files = needs.unshare_files && !executes &&
 				 (needs.only_below || !descriptors_are_few(known));
 	request->await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED);
 	request->fetches = request->unshare_files && !needs.same_numbers;

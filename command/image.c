@@ -134,7 +134,7 @@ PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *
 	struct control *control = arg;
 	struct prepared *prepared = user_data;
 
-	if (!control->request.executes_first)
+	if (control->request.memory != MEMORY_EXECUTED)
 		return aspawn_perform(arg, write_end, mask, user_data, length);
 	enter(control, prepared);
 	return 127;

@@ -58,7 +58,7 @@ bool aspawn_has_image(void);
  * restores. */
 bool aspawn_image_check(struct prepared *prepared);
 
-/* As aspawn_perform(), but executes the image if the request has executes_first, or returns. */
+/* As aspawn_perform(), but executes the image with MEMORY_EXECUTED, or returns. */
 int aspawn_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);
 
 #endif
