@@ -68,8 +68,7 @@ static PSYS_UNINSTRUMENTED bool die_with_helper(int helper)
 	return parent <= 0 || parent == helper;
 }
 
-/* The child's entry point. */
-static PSYS_UNINSTRUMENTED int child_main(void *block)
+PSYS_UNINSTRUMENTED int aspawn_child_main(void *block)
 {
 	struct control *control = block;
 	const struct request *request = &control->request;
@@ -114,80 +113,12 @@ PSYS_UNINSTRUMENTED struct control *aspawn_fill(const struct request *request,
 	return control;
 }
 
-/* Makes the pipes and the exec_watch that this clone method needs, unless they exist. */
-static PSYS_UNINSTRUMENTED int make_channels(struct control *control,
-					     const struct clone_method *method)
-{
-	struct request *request = &control->request;
-	const bool may_copy = aspawn_clone_may_copy(method, request);
-
-	if (request->watch_copy && may_copy && !control->watch)
-		control->watch = aspawn_watch_make();
-	if (request->pipe == PIPE_IF_COPIED && may_copy)
-		request->pipe = PIPE;
-	return aspawn_descriptors_make(control);
-}
-
-/*
- * True if the kernel has killed the child in its clone, and reaps it. From Linux 6.14 on it kills
- * each child that is cloned into a cgroup that has been killed more or less often than the parent's
- * (kill_seq). process_mrelease(2) fails with EINVAL unless its process is ending.
- */
-static PSYS_UNINSTRUMENTED bool is_killed_by_clone(const struct control *control, int pid)
-{
-	const int fd = psys_pidfd_open(pid, 0), ended = (int)(PSYS_WEXITED | PSYS___WALL);
-	const int r = fd < 0 ? fd : psys_process_mrelease(fd, 0);
-	struct psys_siginfo info;
-	bool killed = false;
-
-	if (control->watch && (r == 0 || r == -PSYS_ESRCH)) {
-		psys_waitid(PSYS_P_PIDFD, fd, &info, ended | (int)PSYS_WNOWAIT, NULL);
-		killed = !aspawn_watch_has_begun(control->watch);
-	}
-	if (killed) {
-		psys_waitid(PSYS_P_PIDFD, fd, &info, ended, NULL);
-		psys_close(control->pidfd);
-	}
-	psys_close(fd);
-	return killed;
-}
-
 PSYS_UNINSTRUMENTED void aspawn_free_watch(struct control *control)
 {
 	struct exec_watch *watch = control->watch;
 
 	control->watch = NULL; /* first: who is killed in between leaves it mapped */
 	aspawn_watch_free(watch);
-}
-
-/* Until this returns nobody has reaped the child, so that its number is its own; only of a child that a
- * helper clones for the caller a wait of the caller's may. */
-PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control)
-{
-	const struct clone_method *method = aspawn_clone_methods;
-	const bool is_optional = control->request.cgroup_is_optional;
-	int cgroup_fd = control->request.cgroup_fd;
-	long r = -PSYS_ENOSYS;
-
-	while (method->mode != ASPAWN_MODE_NONE) {
-		if (!aspawn_clone_fits(method, &control->request, cgroup_fd >= 0)) {
-			method++;
-			continue;
-		}
-		r = make_channels(control, method);
-		if (r < 0)
-			return r;
-		r = aspawn_clone(method, control, cgroup_fd, child_main);
-		if (r > 0 && cgroup_fd >= 0 && is_optional && is_killed_by_clone(control, (int)r))
-			r = -PSYS_EAGAIN;
-		if (r < 0 && cgroup_fd >= 0 && is_optional)
-			cgroup_fd = -1;
-		else if (r < 0 && aspawn_clone_is_refused(r))
-			method++;
-		else
-			return r;
-	}
-	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
 }
 
 PSYS_UNINSTRUMENTED long aspawn_spawned(struct control *control, long pid)

@@ -9,7 +9,15 @@
 #include <syscall/clone.h>
 #include <syscall/syscall.h>
 
-const struct clone_method aspawn_clone_methods[] = {
+#include "exec_watch.h"
+#include "own_descriptors.h"
+
+/* From the best to the last fallback; ASPAWN_MODE_NONE ends the list. */
+static const struct clone_method {
+	enum aspawn_clone_mode mode;
+	bool clone3;
+	uint64_t flags;
+} clone_methods[] = {
 	{ ASPAWN_MODE_CLONE3, true, PSYS_CLONE_VM | PSYS_CLONE_PIDFD | PSYS_CLONE_CLEAR_SIGHAND },
 	/* before Linux 5.5; sandboxes, and filters that cannot look into clone3's structure */
 	{ ASPAWN_MODE_CLONE, false, PSYS_CLONE_VM | PSYS_CLONE_PIDFD },
@@ -24,8 +32,9 @@ const struct clone_method aspawn_clone_methods[] = {
 	{ ASPAWN_MODE_NONE, false, 0 },
 };
 
-PSYS_UNINSTRUMENTED bool aspawn_clone_may_copy(const struct clone_method *method,
-					       const struct request *request)
+/* True if the child's memory may turn out to be a copy. */
+static PSYS_UNINSTRUMENTED bool may_copy_memory(const struct clone_method *method,
+						const struct request *request)
 {
 	/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */
 	return !(method->flags & PSYS_CLONE_VM) ||
@@ -33,8 +42,9 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_may_copy(const struct clone_method *method
 		(request->memory == MEMORY_SUSPENDED || method->flags & PSYS_CLONE_VFORK));
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_clone_fits(const struct clone_method *method,
-					   const struct request *request, bool into_cgroup)
+/* True if the method can do what is requested. */
+static PSYS_UNINSTRUMENTED bool fits(const struct clone_method *method,
+				     const struct request *request, bool into_cgroup)
 {
 	const bool shares = method->flags & PSYS_CLONE_VM;
 
@@ -57,19 +67,16 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 					     const struct request *request, bool wants_pidfd,
 					     bool into_cgroup)
 {
-	const bool executes = request->memory == MEMORY_EXECUTED;
 	uint64_t flags = method->flags;
 
 	if (flags & PSYS_CLONE_VM) {
+		flags |= PSYS_CLONE_CHILD_CLEARTID;
 		if (request->unshare_files && !(flags & PSYS_CLONE_VFORK))
 			flags |= PSYS_CLONE_FILES;
 		/* Where clone3 is missing, this could be an emulator. */
-		if (request->memory == MEMORY_SUSPENDED || (executes && method->clone3))
+		if (request->memory == MEMORY_SUSPENDED ||
+		    (request->memory == MEMORY_EXECUTED && method->clone3))
 			flags |= PSYS_CLONE_VFORK;
-		/* A helper that is suspended for the image may be killed: then the kernel alone
-		 * says when the child has left the stack. */
-		if (!(flags & PSYS_CLONE_VFORK) || executes)
-			flags |= PSYS_CLONE_CHILD_CLEARTID;
 	}
 	/* A helper may be killed at any instruction: the number is in the state all the same. */
 	if (!wants_pidfd || (request->helped && !method->clone3))
@@ -142,8 +149,10 @@ static PSYS_UNINSTRUMENTED void note_child(const struct control *control,
 	__atomic_store_n(&state->pid, pid, __ATOMIC_RELEASE);
 }
 
-PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method, struct control *control,
-				      int cgroup_fd, int (*child)(void *))
+/* Stores the child's pid and clone mode in the stack's state. cgroup_fd -1: no cgroup. Returns the pid
+ * or a negative error number. */
+static PSYS_UNINSTRUMENTED long clone_by(const struct clone_method *method, struct control *control,
+					 int cgroup_fd)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const struct request *request = &control->request;
@@ -166,7 +175,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method, struct 
 		.cleared_tid = &state->use,
 		.lowest = (char *)control->stack.addr + STACK_LOWEST,
 		.top = request->user_data,
-		.fn = child,
+		.fn = aspawn_child_main,
 		.arg = control,
 		.cgroup_fd = cgroup_fd,
 	};
@@ -176,4 +185,72 @@ PSYS_UNINSTRUMENTED long aspawn_clone(const struct clone_method *method, struct 
 	else
 		note_child(control, method, (int)pid);
 	return pid;
+}
+
+/* Makes the pipes and the exec_watch that this clone method needs, unless they exist. */
+static PSYS_UNINSTRUMENTED int make_channels(struct control *control,
+					     const struct clone_method *method)
+{
+	struct request *request = &control->request;
+	const bool may_copy = may_copy_memory(method, request);
+
+	if (request->watch_copy && may_copy && !control->watch)
+		control->watch = aspawn_watch_make();
+	if (request->pipe == PIPE_IF_COPIED && may_copy)
+		request->pipe = PIPE;
+	return aspawn_descriptors_make(control);
+}
+
+/*
+ * True if the kernel has killed the child in its clone, and reaps it. From Linux 6.14 on it kills
+ * each child that is cloned into a cgroup that has been killed more or less often than the parent's
+ * (kill_seq). process_mrelease(2) fails with EINVAL unless its process is ending.
+ */
+static PSYS_UNINSTRUMENTED bool is_killed_by_clone(const struct control *control, int pid)
+{
+	const int fd = psys_pidfd_open(pid, 0), ended = (int)(PSYS_WEXITED | PSYS___WALL);
+	const int r = fd < 0 ? fd : psys_process_mrelease(fd, 0);
+	struct psys_siginfo info;
+	bool killed = false;
+
+	if (control->watch && (r == 0 || r == -PSYS_ESRCH)) {
+		psys_waitid(PSYS_P_PIDFD, fd, &info, ended | (int)PSYS_WNOWAIT, NULL);
+		killed = !aspawn_watch_has_begun(control->watch);
+	}
+	if (killed) {
+		psys_waitid(PSYS_P_PIDFD, fd, &info, ended, NULL);
+		psys_close(control->pidfd);
+	}
+	psys_close(fd);
+	return killed;
+}
+
+/* Until this returns nobody has reaped the child, so that its number is its own; only of a child that a
+ * helper clones for the caller a wait of the caller's may. */
+PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control)
+{
+	const struct clone_method *method = clone_methods;
+	const bool is_optional = control->request.cgroup_is_optional;
+	int cgroup_fd = control->request.cgroup_fd;
+	long r = -PSYS_ENOSYS;
+
+	while (method->mode != ASPAWN_MODE_NONE) {
+		if (!fits(method, &control->request, cgroup_fd >= 0)) {
+			method++;
+			continue;
+		}
+		r = make_channels(control, method);
+		if (r < 0)
+			return r;
+		r = clone_by(method, control, cgroup_fd);
+		if (r > 0 && cgroup_fd >= 0 && is_optional && is_killed_by_clone(control, (int)r))
+			r = -PSYS_EAGAIN;
+		if (r < 0 && cgroup_fd >= 0 && is_optional)
+			cgroup_fd = -1;
+		else if (r < 0 && aspawn_clone_is_refused(r))
+			method++;
+		else
+			return r;
+	}
+	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
 }

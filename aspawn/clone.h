@@ -6,33 +6,16 @@
 #include "spawn.h"
 #include "stack.h"
 
-struct clone_method {
-	enum aspawn_clone_mode mode;
-	bool clone3;
-	uint64_t flags;
-};
+/* Clones the child by one method after another, with its pipe and its pidfd, in the caller or in the
+ * helper. Returns the pid, or why there is no child. */
+long aspawn_clone_child(struct control *control);
 
-/* Ordered from the best to the last fallback; ASPAWN_MODE_NONE ends the list. */
-extern const struct clone_method aspawn_clone_methods[];
-
-/* True if the method can do what is requested. */
-bool aspawn_clone_fits(const struct clone_method *method, const struct request *request,
-		       bool into_cgroup);
-
-/* True if the child's memory may turn out to be a copy. */
-bool aspawn_clone_may_copy(const struct clone_method *method, const struct request *request);
+/* The child's entry point: aspawn.c. */
+int aspawn_child_main(void *control);
 
 /* True if the kernel, an emulator or a seccomp filter rejects the clone method; the caller then
  * tries the next. */
 bool aspawn_clone_is_refused(long error);
-
-/*
- * Clones a child that runs child(control) on the stack below user_data, and stores the child's
- * pid and clone mode in the stack's state. cgroup_fd -1: no cgroup. Returns the pid or a negative
- * error number.
- */
-long aspawn_clone(const struct clone_method *method, struct control *control, int cgroup_fd,
-		  int (*child)(void *));
 
 /* The arguments of clone(2) and clone3(2). */
 struct clone_call {

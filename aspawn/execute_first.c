@@ -3,6 +3,7 @@
 
 #include <syscall/syscall.h>
 
+#include "clone.h"
 #include "exec_watch.h"
 
 /* Until its exec the child has no exit signal, so that no wait but this sees its end: by a number that

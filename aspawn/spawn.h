@@ -77,11 +77,9 @@ struct request {
 typedef long aspawn_spawner(const struct request *request, const struct Stack_t *stack);
 aspawn_spawner aspawn_spawn; /* by the caller itself; aspawn_helper_spawn: by a helper */
 
-/* Of that the first step, which fills the control block; the second, which clones the child by one
- * method after another, with its pipe and its pidfd, in the caller or in the helper; and the last,
- * which gets the pid, or why there is no child, and returns it. */
+/* Of that the first step, which fills the control block, and the last, which gets the pid, or why there
+ * is no child, and returns it. Between them aspawn_clone_child(). */
 struct control *aspawn_fill(const struct request *request, const struct Stack_t *stack);
-long aspawn_clone_child(struct control *control);
 long aspawn_spawned(struct control *control, long pid);
 
 /* The watch that no child has. */
