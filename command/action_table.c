@@ -7,100 +7,14 @@
 enum { MOST_BYTES = 1000000 };
 
 #define AT(member) offsetof(struct aspawn_action, u.member)
+#define USES(member) .fds = { AT(member) }, .uses = AT(member), .subject = AT(member)
+#define REPLACES(member) .fds = { AT(member) }, .replaces = AT(member), .subject = AT(member)
+#define BEGINS_AT(member) .fds = { AT(member) }, .subject = AT(member)
 
 const struct action_info aspawn_action_infos[] = {
-	[ASPAWN_ACTION_DUP2] = { "dup2", .plain = true, .fds = { AT(dup2.from), AT(dup2.to) },
-				 .uses = AT(dup2.from), .replaces = AT(dup2.to),
-				 .subject = AT(dup2.from) },
-	[ASPAWN_ACTION_OPENAT] = { "open", .fds = { AT(openat.fd) }, .uses = AT(openat.dirfd),
-				   .replaces = AT(openat.fd), .paths = { AT(openat.path) } },
-	[ASPAWN_ACTION_OPENAT2] = { "openat2", .fds = { AT(openat2.fd) }, .uses = AT(openat2.dirfd),
-				    .replaces = AT(openat2.fd), .paths = { AT(openat2.path) } },
-	[ASPAWN_ACTION_OUTPUT_PIPE] = { "output_pipe", .plain = true, .fds = { AT(output_pipe.fd) },
-					.replaces = AT(output_pipe.fd),
-					.subject = AT(output_pipe.fd) },
-	[ASPAWN_ACTION_INPUT_PIPE] = { "input_pipe", .plain = true, .fds = { AT(input_pipe.fd) },
-				       .replaces = AT(input_pipe.fd), .subject = AT(input_pipe.fd) },
-	[ASPAWN_ACTION_CLOSE] = { "close", .plain = true, .fds = { AT(close.fd) },
-				  .replaces = AT(close.fd), .subject = AT(close.fd) },
-	[ASPAWN_ACTION_CLOSEFROM] = { "closefrom", .plain = true, .fds = { AT(closefrom.first) },
-				      .subject = AT(closefrom.first) },
-	[ASPAWN_ACTION_ONLY_BELOW] = { "only_below", .plain = true, .fds = { AT(only_below.first) },
-				       .subject = AT(only_below.first) },
-	[ASPAWN_ACTION_CLOEXEC_FROM] = { "cloexec_from", .plain = true,
-					 .fds = { AT(cloexec_from.first) },
-					 .subject = AT(cloexec_from.first) },
-
-	[ASPAWN_ACTION_SETENV] = { "setenv", .plain = true,
-				   .strings = { AT(setenv.name), AT(setenv.value) } },
-	[ASPAWN_ACTION_UNSETENV] = { "unsetenv", .plain = true, .strings = { AT(unsetenv.name) } },
-	[ASPAWN_ACTION_CLEARENV] = { "clearenv", .plain = true },
-
-	[ASPAWN_ACTION_CHDIR] = { "chdir", .plain = true, .paths = { AT(chdir.path) } },
-	[ASPAWN_ACTION_FCHDIR] = { "fchdir", .plain = true, .fds = { AT(fchdir.fd) },
-				   .uses = AT(fchdir.fd), .subject = AT(fchdir.fd) },
-	[ASPAWN_ACTION_UMASK] = { "umask", .plain = true },
-
-	[ASPAWN_ACTION_SETSID] = { "setsid", .plain = true },
-	[ASPAWN_ACTION_SETPGID] = { "setpgid", .plain = true, .subject = AT(setpgid.pgid) },
-	[ASPAWN_ACTION_CONTROLLING_TERMINAL] = { "controlling_terminal",
-						 .fds = { AT(controlling_terminal.fd) },
-						 .uses = AT(controlling_terminal.fd),
-						 .subject = AT(controlling_terminal.fd) },
-	[ASPAWN_ACTION_FOREGROUND] = { "foreground", .fds = { AT(foreground.fd) },
-				       .uses = AT(foreground.fd), .subject = AT(foreground.fd) },
-
-	[ASPAWN_ACTION_RESET_SIGNALS] = { "reset_signals", .plain = true },
-	[ASPAWN_ACTION_SIGMASK] = { "sigmask", .plain = true, .array = AT(sigmask.set) },
-	[ASPAWN_ACTION_SIGNALS_DEFAULT] = { "signals_default", .plain = true,
-					    .array = AT(signals_default.set) },
-	[ASPAWN_ACTION_SIGNALS_IGNORE] = { "signals_ignore", .plain = true,
-					   .array = AT(signals_ignore.set) },
-	[ASPAWN_ACTION_SIGNAL_DEFAULT] = { "signal_default", .plain = true,
-					   .subject = AT(signal_default.signal) },
-	[ASPAWN_ACTION_SIGNAL_IGNORE] = { "signal_ignore", .plain = true,
-					  .subject = AT(signal_ignore.signal) },
-	[ASPAWN_ACTION_PDEATHSIG] = { "pdeathsig", .plain = true, .subject = AT(pdeathsig.signal) },
-
-	[ASPAWN_ACTION_RLIMIT] = { "rlimit", .plain = true, .subject = AT(rlimit.resource) },
-	[ASPAWN_ACTION_NICE] = { "nice", .plain = true, .subject = AT(nice.value) },
-	[ASPAWN_ACTION_SCHEDULER] = { "scheduler", .subject = AT(scheduler.policy) },
-	[ASPAWN_ACTION_AFFINITY] = { "affinity", .array = AT(affinity.mask) },
-	[ASPAWN_ACTION_IOPRIO] = { "ioprio", .subject = AT(ioprio.value) },
-	[ASPAWN_ACTION_OOM_SCORE_ADJ] = { "oom_score_adj", .plain = true, .copies = true,
-					  .subject = AT(oom_score_adj.value) },
-	[ASPAWN_ACTION_PERSONALITY] = { "personality" },
-	[ASPAWN_ACTION_JOIN_CGROUP] = { "join_cgroup", .copies = true, .fds = { AT(join_cgroup.fd) },
-					.uses = AT(join_cgroup.fd), .subject = AT(join_cgroup.fd) },
-
-	[ASPAWN_ACTION_USER] = { "user", .plain = true, .copies = true, .array = AT(user.groups),
-				 .subject = AT(user.uid) },
-	[ASPAWN_ACTION_RESUID] = { "resuid", .plain = true, .copies = true },
-	[ASPAWN_ACTION_RESGID] = { "resgid", .plain = true, .copies = true },
-	[ASPAWN_ACTION_GROUPS] = { "groups", .plain = true, .array = AT(groups.groups) },
-	[ASPAWN_ACTION_CAP_DROP] = { "cap_drop", .subject = AT(cap_drop.capability) },
-	[ASPAWN_ACTION_CAP_AMBIENT] = { "cap_ambient", .subject = AT(cap_ambient.capability) },
-	[ASPAWN_ACTION_SECUREBITS] = { "securebits" },
-	[ASPAWN_ACTION_NO_NEW_PRIVS] = { "no_new_privs", .plain = true },
-	[ASPAWN_ACTION_SECCOMP] = { "seccomp", .array = AT(seccomp.filter) },
-	[ASPAWN_ACTION_LANDLOCK] = { "landlock", .fds = { AT(landlock.ruleset_fd) },
-				     .uses = AT(landlock.ruleset_fd),
-				     .subject = AT(landlock.ruleset_fd) },
-
-	[ASPAWN_ACTION_CHROOT] = { "chroot", .paths = { AT(chroot.path) } },
-	[ASPAWN_ACTION_PIVOT_ROOT] = { "pivot_root", .paths = { AT(pivot_root.new_root),
-								AT(pivot_root.put_old) } },
-	[ASPAWN_ACTION_UNSHARE] = { "unshare" },
-	[ASPAWN_ACTION_SETNS] = { "setns", .fds = { AT(setns.fd) }, .uses = AT(setns.fd),
-				  .subject = AT(setns.fd) },
-	[ASPAWN_ACTION_MOUNT] = { "mount", .paths = { AT(mount.target), AT(mount.source) },
-				  .strings = { AT(mount.type), AT(mount.options) },
-				  .optional = true },
-	[ASPAWN_ACTION_HOSTNAME] = { "hostname", .strings = { AT(hostname.name) } },
-
-	[ASPAWN_ACTION_WRITE] = { "write", .paths = { AT(write.path) },
-				  .strings = { AT(write.text) } },
-	[ASPAWN_ACTION_CALL] = { "call" },
+#define ACTION(KIND, name, ...) [ASPAWN_ACTION_##KIND] = { __VA_ARGS__ },
+#include "action_table.h"
+#undef ACTION
 };
 
 PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(uint32_t kind)

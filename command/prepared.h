@@ -89,9 +89,8 @@ struct prepared {
 	struct aspawn_failure report;
 };
 
-/* Properties of a kind of action, in 32 bytes. Integers are offsets in struct aspawn_action; 0: none. */
+/* Properties of a kind of action. Integers are offsets in struct aspawn_action; 0: none. */
 struct action_info {
-	char name[21];
 	bool copies : 1;        /* the action needs a copy of the memory */
 	bool optional : 1;      /* all strings except the first path may be NULL */
 	bool plain : 1;         /* needs no capability but those that image_check.c lists */

@@ -45,6 +45,12 @@ static void add_error(struct text *text, int error)
 		add_number(text, error < 0 ? -(int64_t)error : error);
 }
 
+static const char kinds[][21] = {
+#define ACTION(KIND, name, ...) [ASPAWN_ACTION_##KIND] = name,
+#include "action_table.h"
+#undef ACTION
+};
+
 static void add_step(struct text *text, const struct aspawn_failure *failure)
 {
 	static const char stages[][12] = { "",       "",     "descriptors", "streams",
@@ -56,7 +62,7 @@ static void add_step(struct text *text, const struct aspawn_failure *failure)
 		add(text, "action ");
 		add_number(text, failure->step);
 		add(text, info ? ", " : "");
-		add(text, info ? info->name : "");
+		add(text, info ? kinds[failure->kind] : "");
 	} else {
 		add(text, failure->step >= ASPAWN_STEP_CLONE ? stages[-failure->step] : "unknown");
 	}

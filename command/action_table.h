@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Each kind of action; includers define ACTION(KIND, name, members of struct action_info). */
+/* clang-format off */
+ACTION(DUP2, "dup2", .plain = true, .fds = { AT(dup2.from), AT(dup2.to) }, .uses = AT(dup2.from),
+       .replaces = AT(dup2.to), .subject = AT(dup2.from))
+ACTION(OPENAT, "open", .fds = { AT(openat.fd) }, .uses = AT(openat.dirfd),
+       .replaces = AT(openat.fd), .paths = { AT(openat.path) })
+ACTION(OPENAT2, "openat2", .fds = { AT(openat2.fd) }, .uses = AT(openat2.dirfd),
+       .replaces = AT(openat2.fd), .paths = { AT(openat2.path) })
+ACTION(OUTPUT_PIPE, "output_pipe", .plain = true, REPLACES(output_pipe.fd))
+ACTION(INPUT_PIPE, "input_pipe", .plain = true, REPLACES(input_pipe.fd))
+ACTION(CLOSE, "close", .plain = true, REPLACES(close.fd))
+ACTION(CLOSEFROM, "closefrom", .plain = true, BEGINS_AT(closefrom.first))
+ACTION(ONLY_BELOW, "only_below", .plain = true, BEGINS_AT(only_below.first))
+ACTION(CLOEXEC_FROM, "cloexec_from", .plain = true, BEGINS_AT(cloexec_from.first))
+
+ACTION(SETENV, "setenv", .plain = true, .strings = { AT(setenv.name), AT(setenv.value) })
+ACTION(UNSETENV, "unsetenv", .plain = true, .strings = { AT(unsetenv.name) })
+ACTION(CLEARENV, "clearenv", .plain = true)
+
+ACTION(CHDIR, "chdir", .plain = true, .paths = { AT(chdir.path) })
+ACTION(FCHDIR, "fchdir", .plain = true, USES(fchdir.fd))
+ACTION(UMASK, "umask", .plain = true)
+
+ACTION(SETSID, "setsid", .plain = true)
+ACTION(SETPGID, "setpgid", .plain = true, .subject = AT(setpgid.pgid))
+ACTION(CONTROLLING_TERMINAL, "controlling_terminal", USES(controlling_terminal.fd))
+ACTION(FOREGROUND, "foreground", USES(foreground.fd))
+
+ACTION(RESET_SIGNALS, "reset_signals", .plain = true)
+ACTION(SIGMASK, "sigmask", .plain = true, .array = AT(sigmask.set))
+ACTION(SIGNALS_DEFAULT, "signals_default", .plain = true, .array = AT(signals_default.set))
+ACTION(SIGNALS_IGNORE, "signals_ignore", .plain = true, .array = AT(signals_ignore.set))
+ACTION(SIGNAL_DEFAULT, "signal_default", .plain = true, .subject = AT(signal_default.signal))
+ACTION(SIGNAL_IGNORE, "signal_ignore", .plain = true, .subject = AT(signal_ignore.signal))
+ACTION(PDEATHSIG, "pdeathsig", .plain = true, .subject = AT(pdeathsig.signal))
+
+ACTION(RLIMIT, "rlimit", .plain = true, .subject = AT(rlimit.resource))
+ACTION(NICE, "nice", .plain = true, .subject = AT(nice.value))
+ACTION(SCHEDULER, "scheduler", .subject = AT(scheduler.policy))
+ACTION(AFFINITY, "affinity", .array = AT(affinity.mask))
+ACTION(IOPRIO, "ioprio", .subject = AT(ioprio.value))
+ACTION(OOM_SCORE_ADJ, "oom_score_adj", .plain = true, .copies = true,
+       .subject = AT(oom_score_adj.value))
+ACTION(PERSONALITY, "personality", 0)
+ACTION(JOIN_CGROUP, "join_cgroup", .copies = true, USES(join_cgroup.fd))
+
+ACTION(USER, "user", .plain = true, .copies = true, .array = AT(user.groups),
+       .subject = AT(user.uid))
+ACTION(RESUID, "resuid", .plain = true, .copies = true)
+ACTION(RESGID, "resgid", .plain = true, .copies = true)
+ACTION(GROUPS, "groups", .plain = true, .array = AT(groups.groups))
+ACTION(CAP_DROP, "cap_drop", .subject = AT(cap_drop.capability))
+ACTION(CAP_AMBIENT, "cap_ambient", .subject = AT(cap_ambient.capability))
+ACTION(SECUREBITS, "securebits", 0)
+ACTION(NO_NEW_PRIVS, "no_new_privs", .plain = true)
+ACTION(SECCOMP, "seccomp", .array = AT(seccomp.filter))
+ACTION(LANDLOCK, "landlock", USES(landlock.ruleset_fd))
+
+ACTION(CHROOT, "chroot", .paths = { AT(chroot.path) })
+ACTION(PIVOT_ROOT, "pivot_root", .paths = { AT(pivot_root.new_root), AT(pivot_root.put_old) })
+ACTION(UNSHARE, "unshare", 0)
+ACTION(SETNS, "setns", USES(setns.fd))
+ACTION(MOUNT, "mount", .paths = { AT(mount.target), AT(mount.source) },
+       .strings = { AT(mount.type), AT(mount.options) }, .optional = true)
+ACTION(HOSTNAME, "hostname", .strings = { AT(hostname.name) })
+
+ACTION(WRITE, "write", .paths = { AT(write.path) }, .strings = { AT(write.text) })
+ACTION(CALL, "call", 0)
