@@ -180,15 +180,16 @@ static PSYS_UNINSTRUMENTED int add_stream(struct own_actions *own, int fd, int s
 	if (stream == ASPAWN_INHERIT || (fd > 0 && stream == fd))
 		return 0;
 	if (stream == ASPAWN_NULL)
-		aspawn_action_open(action, fd, "/dev/null", fd ? PSYS_O_WRONLY : PSYS_O_RDONLY, 0);
+		*action = (struct aspawn_action)ASPAWN_OPEN(fd, "/dev/null",
+							    fd ? PSYS_O_WRONLY : PSYS_O_RDONLY, 0);
 	else if (stream == ASPAWN_PIPE && fd == 0)
-		aspawn_action_input_pipe(action, fd, end);
+		*action = (struct aspawn_action)ASPAWN_INPUT_PIPE(fd, end);
 	else if (stream == ASPAWN_PIPE)
-		aspawn_action_output_pipe(action, fd, end);
+		*action = (struct aspawn_action)ASPAWN_OUTPUT_PIPE(fd, end);
 	else if (stream == ASPAWN_TO_STDOUT && fd == 2)
-		aspawn_action_dup2(action, 1, 2);
+		*action = (struct aspawn_action)ASPAWN_DUP2(1, 2);
 	else if (stream > 2)
-		aspawn_action_dup2(action, stream, fd);
+		*action = (struct aspawn_action)ASPAWN_DUP2(stream, fd);
 	else
 		return -PSYS_EINVAL;
 	own->count++;

@@ -429,7 +429,7 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 	/* setsid() already makes a group, and fails for a group leader. */
 	if (io->flags & ASPAWN_IO_KILL_GROUP && !aspawn_has_action(&known, ASPAWN_ACTION_SETSID) &&
 	    !aspawn_has_action(&known, ASPAWN_ACTION_SETPGID))
-		aspawn_action_setpgid(&own.list[own.count++], 0);
+		own.list[own.count++] = (struct aspawn_action)ASPAWN_SETPGID(0);
 	r = aspawn_start_with(&child, &known, &own, &io->failure);
 	return r < 0 ? r : communicate(&child, io);
 }
