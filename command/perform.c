@@ -341,19 +341,18 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	return -PSYS_EINVAL;
 }
 
-/* True if fd is the parent's end of a pipe whose action is still to come, and no earlier action
- * has replaced it: the caller cannot mean that descriptor. */
-static PSYS_UNINSTRUMENTED bool is_parents_end(const struct prepared *prepared, size_t index, int fd)
+/* True if fd is an end of a pipe, or what the library has fetched, and no earlier action has replaced
+ * it, as a function may have: the caller cannot mean that descriptor. */
+static PSYS_UNINSTRUMENTED bool is_librarys(const struct prepared *prepared, size_t index, int fd)
 {
-	for (size_t i = 0; i < prepared->fd_count; i++) {
-		if (prepared->fds[i].action < index || prepared->fds[i].parents_end != fd)
-			continue;
-		for (size_t j = 0; j < index; j++)
-			if (replaced_by(&prepared->actions[j]) == fd)
-				return false;
-		return true;
-	}
-	return false;
+	bool found = false;
+
+	for (size_t i = 0; i < prepared->fd_count; i++)
+		found = found || prepared->fds[i].parents_end == fd || prepared->fds[i].here == fd;
+	for (size_t i = 0; i < index && found; i++)
+		found = replaced_by(&prepared->actions[i]) != fd &&
+			prepared->actions[i].kind != ASPAWN_ACTION_CALL;
+	return found;
 }
 
 /* True if the action uses a number of the library's own pipes: the caller cannot mean them. */
@@ -364,7 +363,7 @@ static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, s
 	const int fd = uses ? member_int(action, uses) : -1;
 
 	return fd >= 0 && number_here(prepared, index) < 0 &&
-	       (is_reserved(prepared, index, fd) || is_parents_end(prepared, index, fd));
+	       (is_reserved(prepared, index, fd) || is_librarys(prepared, index, fd));
 }
 
 /* --- reporting ---------------------------------------------------------------- */

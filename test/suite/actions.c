@@ -727,6 +727,43 @@ TEST(an_action_may_use_the_number_of_a_later_pipe)
 	}
 }
 
+/* Nor are the numbers of an earlier pipe open for the command, until an action or a function makes one
+ * of them its own. */
+static ASPAWN_CHILD int takes_number(void *fd)
+{
+	return psys_dup3(0, (int)(intptr_t)fd, 0) < 0 ? -PSYS_EMFILE : 0;
+}
+
+TEST(an_action_may_not_use_the_number_of_an_earlier_pipe)
+{
+	struct aspawn_failure failure;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int next = psys_dup(0), out;
+
+	psys_close(next);
+	for (int fd = next; fd < next + 2; fd++) {
+		const struct aspawn_action actions[][3] = {
+			{ ASPAWN_OUTPUT_PIPE(1, &out), ASPAWN_UMASK(0), ASPAWN_DUP2(fd, 77) },
+			{ ASPAWN_OUTPUT_PIPE(1, &out), ASPAWN_DUP2(0, fd), ASPAWN_DUP2(fd, 77) },
+			{ ASPAWN_OUTPUT_PIPE(1, &out),
+			  ASPAWN_CALL(takes_number, (void *)(intptr_t)fd), ASPAWN_DUP2(fd, 77) },
+			{ ASPAWN_OUTPUT_PIPE(fd, &out), ASPAWN_UMASK(0), ASPAWN_DUP2(fd, 77) },
+		};
+		for (int i = 0; i < 4; i++) {
+			command.actions = actions[i];
+			command.action_count = 3;
+			struct aspawn_child child = start_command(NULL, &command);
+			const int r = aspawn_wait_started(&child, &failure, -1);
+			CHECK_EQUAL(r, i ? 0 : -PSYS_ECANCELED);
+			CHECK_EQUAL(failure.error, i ? 0 : -PSYS_EBADF);
+			CHECK(i || failure.step == 2);
+			check_ends(&child, (i ? 7 : 127) << 8);
+			psys_close(out);
+		}
+	}
+}
+
 /* Actions replace the number of the report pipe, and the child can still report. */
 TEST(reserved_descriptors_are_relocated)
 {
