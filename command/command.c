@@ -309,6 +309,13 @@ PSYS_UNINSTRUMENTED int aspawn_start_with(struct aspawn_child *child,
 	*child = none;
 	if (r < 0)
 		return r;
+	/* The server's descriptors may have all numbers that the program's limit allows. */
+	if (own->served && own->served->files) {
+		const struct psys_rlimit64 *files = own->served->files;
+		own->list[own->count++] = (struct aspawn_action)ASPAWN_CLOSEFROM(3);
+		own->list[own->count++] = (struct aspawn_action)ASPAWN_RLIMIT(
+			PSYS_RLIMIT_NOFILE, files->rlim_cur, files->rlim_max);
+	}
 	aspawn_prepare(&arena, command, own);
 	if (arena.error)
 		return arena.error;

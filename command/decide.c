@@ -131,7 +131,8 @@ PSYS_UNINSTRUMENTED bool aspawn_is_callers(const struct prepared *prepared,
 {
 	for (const struct aspawn_action *action = prepared->actions; action < user; action++)
 		if (replaced_by(action) == fd || action->kind == ASPAWN_ACTION_CALL ||
-		    (closed_from(action) >= 0 && closed_from(action) <= fd))
+		    (closed_from(action) >= 0 && closed_from(action) <= fd &&
+		     action >= prepared->actions + prepared->own_count))
 			return false;
 	return true;
 }

@@ -27,7 +27,8 @@ struct given_fd {
 /* What the server of a queue gives a job. It has all signals blocked, it may be killed at any
  * instruction, and the job's memory stays as it is until the program is executed. */
 struct served {
-	const struct psys_sigset *mask; /* of the program */
+	const struct psys_sigset *mask;    /* of the program */
+	const struct psys_rlimit64 *files; /* RLIMIT_NOFILE of the program; NULL: the server's */
 	const struct given_fd *fds;
 	size_t fd_count;
 	void (*before_exec)(struct prepared *prepared);
@@ -36,7 +37,7 @@ struct served {
 
 /* Actions of the library, before the caller's: standard streams, the group of a run, and what a job has
  * of its queue. */
-enum { MOST_OWN_ACTIONS = 7 };
+enum { MOST_OWN_ACTIONS = 8 };
 struct own_actions {
 	struct aspawn_action list[MOST_OWN_ACTIONS];
 	size_t count;
@@ -177,7 +178,7 @@ PSYS_INLINE long held_by_pipe(int fd)
 }
 
 /* True if no action before user replaces or closes fd, so that the number still means the caller's
- * descriptor. */
+ * descriptor. What the library's actions close is none of the caller's. */
 bool aspawn_is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd);
 
 /* True if the action may have one of prepared->fds: for its pipe, or for a descriptor of so high a

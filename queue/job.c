@@ -95,9 +95,6 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 		aspawn_action_pdeathsig(&own->list[own->count++], PSYS_SIGKILL);
 	if (queue->ignores_sigchld)
 		aspawn_action_signal_ignore(&own->list[own->count++], PSYS_SIGCHLD);
-	if (queue->raises_files)
-		aspawn_action_rlimit(&own->list[own->count++], PSYS_RLIMIT_NOFILE,
-				     queue->files.rlim_cur, queue->files.rlim_max);
 	if (job->makes_group)
 		aspawn_action_setpgid(&own->list[own->count++], 0);
 }
@@ -105,7 +102,11 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct server *server,
 				  struct job *job)
 {
-	const struct served served = { &queue->mask, job->fds, job->fd_count, before_exec, job };
+	const struct served served = {
+		&queue->mask, queue->raises_files ? &queue->files : NULL,
+		job->fds,     job->fd_count,
+		before_exec,  job,
+	};
 	const int null = server->is_local ? server->null : ASPAWN_INHERIT;
 	const int input = job->input ? job_make_input(job) : null;
 	struct aspawn_command *command = &job->command;

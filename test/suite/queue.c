@@ -1115,6 +1115,32 @@ TEST(queue_makes_do_with_few_descriptors)
 	close_queue(queue);
 }
 
+/* The server's descriptors do not count for its jobs. */
+TEST(queue_jobs_open_files_below_the_creators_limit)
+{
+	const struct psys_rlimit64 few = { 20, 1000 };
+	static const struct aspawn_action opens = ASPAWN_OPEN(19, "/dev/null", PSYS_O_RDONLY, 0);
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	if (!memory_is_shared())
+		skip("this emulator copies the memory");
+	psys_setrlimit(PSYS_RLIMIT_NOFILE, &few);
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 16 });
+	command.actions = &opens;
+	command.action_count = 1;
+	for (int i = 0; i < 15; i++)
+		CHECK(submit(queue,
+			     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR },
+			     "lingers", NULL) > 0);
+	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
+	const struct aspawn_result *result = next_result(queue);
+	CHECK_EQUAL(result->cookie, 1);
+	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	CHECK_EQUAL(result->status, 7 << 8);
+	close_queue(queue);
+}
+
 TEST(queue_needs_descriptors)
 {
 	struct aspawn_queue_options options = { .size = sizeof options };
