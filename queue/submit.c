@@ -43,6 +43,21 @@ static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
 	return 0;
 }
 
+/* Other actions that need memory of their own do not, and a filter may forbid prctl(2) afterwards. */
+static bool changes_credentials(const struct aspawn_command *command)
+{
+	for (size_t i = 0; i < command->action_count; i++) {
+		const struct aspawn_action *action = &command->actions[i];
+		const int type = action->kind == ASPAWN_ACTION_SETNS ? action->u.setns.type : -1;
+
+		if (action->kind == ASPAWN_ACTION_USER || action->kind == ASPAWN_ACTION_RESUID ||
+		    action->kind == ASPAWN_ACTION_RESGID || type == 0 ||
+		    (type > 0 && type & PSYS_CLONE_NEWUSER))
+			return true;
+	}
+	return false;
+}
+
 /* A change of credentials clears the signal at the parent's death: set it again at the end. */
 static void append_pdeathsig(struct arena *arena, struct aspawn_command *command)
 {
@@ -81,7 +96,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 	own.served = NULL;
 	job->may_lead = !aspawn_has_action(command, ASPAWN_ACTION_SETSID) &&
 			!aspawn_has_action(command, ASPAWN_ACTION_SETPGID);
-	if (!is_local && aspawn_needs_copy(command))
+	if (!is_local && changes_credentials(command))
 		append_pdeathsig(arena, command);
 	const struct prepared *prepared = aspawn_prepare(arena, command, &own);
 	job->fds = NULL;

@@ -209,6 +209,36 @@ TEST(forked_process_has_no_page_of_its_hosts_jobs)
 	close_queue(queue);
 }
 
+/* An oom score needs memory of its own, but after its filter the job makes no call for the queue. */
+TEST(job_with_memory_of_its_own_may_forbid_prctl)
+{
+	static const struct psys_sock_filter no_prctl[] = {
+		{ 0x20, 0, 0, 0 }, /* the number of the call */
+		{ 0x15, 0, 1, PSYS_NR_prctl },
+		{ 0x06, 0, 0, 0x00050000 | PSYS_EDOM },
+		{ 0x06, 0, 0, 0x7fff0000 },
+	};
+	const struct aspawn_action actions[] = { ASPAWN_OOM_SCORE_ADJ(500), ASPAWN_NO_NEW_PRIVS(),
+						 ASPAWN_SECCOMP(no_prctl, 4) };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	if (observe(actions, 3, "getppid").result < 0)
+		skip("no seccomp, or no /proc");
+	struct aspawn_queue *queue = queue_of(0);
+	command.actions = actions;
+	command.action_count = 3;
+	for (int i = 0; i < WAYS; i++) {
+		command.flags = ways[i];
+		const struct aspawn_result *result =
+			result_of(queue, (struct aspawn_job){ 0 }, &command);
+		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->status, 7 << 8);
+		give_back(queue, result);
+	}
+	close_queue(queue);
+}
+
 /* --- a killed server ------------------------------------------------------------------------- */
 
 static void check_lost(struct aspawn_queue *queue)
