@@ -136,7 +136,7 @@ class Jobs(Test):
         with aspawn.Queue(job_bytes=50000) as queue:
             for options, error in (({"actions": [actions.dup2(9999, 0)]}, OSError), ({"stdout": 1}, ValueError),
                                    ({"stdout": subprocess.STDOUT}, ValueError), ({"input": b"a" * 50000}, OSError),
-                                   ({"output_size": 50000}, OSError), ({"key": 1}, OSError), ({"no": 1}, TypeError),
+                                   ({"output_size": 50000}, OSError), ({"no": 1}, TypeError),
                                    ({"actions": ["chdir"]}, TypeError), ({"input": "text"}, TypeError)):
                 with self.subTest(options), self.assertRaises(error):
                     queue.submit(["true"], **options)
@@ -144,6 +144,7 @@ class Jobs(Test):
                 with self.subTest(args), self.assertRaises((IndexError, TypeError, ValueError)):
                     queue.submit(args)
             self.assertEqual(queue.submit(["true"], env={}).result().returncode, 0)
+            self.assertEqual(queue.submit(["true"], key=1).result().returncode, 0)  # no limit
         with self.assertRaises(OSError):
             aspawn.Queue(1 << 20)
 
