@@ -248,7 +248,7 @@ test('children with diesWithCaller end with the process', { timeout: 60000 }, as
 });
 
 test('no process of another user shares the memory', { skip: !isRoot && 'not root' }, async () => {
-	const [FORK, IMAGE] = [5, 6]; // enum aspawn_clone_mode
+	const [FORK, IMAGE] = [4, 5]; // enum aspawn_clone_mode
 	const mode = async (options) => {
 		const child = aspawn.spawn('cat', [], { cwd: '/', ...options });
 		const mode = child._handle.mode();
