@@ -18,7 +18,7 @@ static const struct clone_method {
 	bool clone3;
 	uint64_t flags;
 } clone_methods[] = {
-	{ ASPAWN_MODE_CLONE3, true, PSYS_CLONE_VM | PSYS_CLONE_PIDFD | PSYS_CLONE_CLEAR_SIGHAND },
+	{ ASPAWN_MODE_CLONE3, true, PSYS_CLONE_VM | PSYS_CLONE_CLEAR_SIGHAND },
 	/* before Linux 5.5; sandboxes, and filters that cannot look into clone3's structure */
 	{ ASPAWN_MODE_CLONE, false, PSYS_CLONE_VM | PSYS_CLONE_PIDFD },
 	/* filters that refuse CLONE_PIDFD */
@@ -79,10 +79,10 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 			flags |= PSYS_CLONE_VFORK;
 	}
 	/* A helper may be killed at any instruction: the number is in the state all the same. */
-	if (!wants_pidfd || (request->helped && !method->clone3))
+	if (!wants_pidfd || request->helped)
 		flags &= ~(uint64_t)PSYS_CLONE_PIDFD;
 	/* clone(2) has one argument for both, which before Linux 5.2 would get the number. */
-	if (method->clone3 || !(flags & PSYS_CLONE_PIDFD))
+	if (!(flags & PSYS_CLONE_PIDFD))
 		flags |= PSYS_CLONE_PARENT_SETTID;
 	if (into_cgroup)
 		flags |= PSYS_CLONE_INTO_CGROUP;
@@ -95,7 +95,7 @@ static PSYS_UNINSTRUMENTED long call_clone3(const struct clone_call *call)
 {
 	struct psys_clone_args args;
 
-	args.flags = call->flags;
+	args.flags = call->flags | (call->pidfd ? PSYS_CLONE_PIDFD : 0);
 	args.pidfd = (uintptr_t)call->pidfd;
 	args.child_tid = (uintptr_t)call->cleared_tid;
 	args.parent_tid = (uintptr_t)call->tid;
@@ -131,6 +131,15 @@ PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool c
 		*call->pidfd = fd < 0 ? -1 : fd;
 	}
 	return pid;
+}
+
+PSYS_UNINSTRUMENTED long aspawn_clone_sharing(const struct clone_call *call)
+{
+	long r = aspawn_clone_call(call, true);
+
+	if (r < 0 && aspawn_clone_is_refused(r))
+		r = aspawn_clone_call(call, false);
+	return r < 0 && aspawn_clone_is_refused(r) ? -PSYS_EOPNOTSUPP : r;
 }
 
 /* Records the child. After CLONE_VFORK the child no longer uses the stack. If control->shared is

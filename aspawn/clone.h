@@ -21,7 +21,7 @@ bool aspawn_clone_is_refused(long error);
 struct clone_call {
 	uint64_t flags;
 	unsigned exit_signal;
-	int *pidfd; /* NULL: not wanted. Without CLONE_PIDFD it is opened afterwards; -1: it cannot be */
+	int *pidfd; /* NULL: not wanted. By clone(2) without CLONE_PIDFD it is opened afterwards, or -1 */
 	int *tid, *cleared_tid; /* each read with its flag only */
 	char *lowest, *top;     /* of its stack */
 	int (*fn)(void *);
@@ -32,5 +32,9 @@ struct clone_call {
 /* Returns the pid or a negative error number. clone(2) has one argument for pidfd and tid: not both
  * flags. */
 long aspawn_clone_call(const struct clone_call *call, bool clone3);
+
+/* The same by clone3(2) or clone(2), of a process that shares the memory for long: -EOPNOTSUPP if there
+ * can be none. */
+long aspawn_clone_sharing(const struct clone_call *call);
 
 #endif

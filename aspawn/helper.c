@@ -13,21 +13,13 @@
 
 /* --- making a helper, and its child --------------------------------------------- */
 
-/* From the best down. The exit signal of each is 0. */
-static const struct {
-	uint64_t flags;
-	bool clone3;
-} methods[] = {
-	{ PSYS_CLONE_AUTOREAP, true }, /* Linux 7.1 */
-	{ 0, true },
-	{ 0, false },
-};
-
-static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
+static long clone_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const struct request *request = &control->request;
 	struct clone_call call = {
+		.flags = PSYS_CLONE_VM | PSYS_CLONE_PARENT_SETTID | PSYS_CLONE_CHILD_CLEARTID |
+			 (request->detached ? 0 : PSYS_CLONE_FILES),
 		.pidfd = request->polls_helper ? &control->helper_pidfd : NULL,
 		.tid = &state->helper_pid,
 		.cleared_tid = &state->helper,
@@ -37,22 +29,18 @@ static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 		.arg = control,
 		.cgroup_fd = -1,
 	};
-	long r = -PSYS_ENOSYS;
 
-	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-		/* A process that is reaped so may not clone for its parent (Linux 7.1). */
-		if (methods[i].flags && request->helped == FOR_CALLER)
-			continue;
-		call.flags = methods[i].flags | PSYS_CLONE_VM | PSYS_CLONE_PARENT_SETTID |
-			     PSYS_CLONE_CHILD_CLEARTID |
-			     (request->detached ? 0 : PSYS_CLONE_FILES) |
-			     (request->polls_helper && methods[i].clone3 ? PSYS_CLONE_PIDFD : 0);
-		state->helped = methods[i].flags ? PRIVATE_AUTOREAPED : (int)request->helped;
-		r = aspawn_clone_call(&call, methods[i].clone3);
+	/* A process that is reaped so may not clone for its parent (Linux 7.1). */
+	if (request->helped == PRIVATE) {
+		state->helped = PRIVATE_AUTOREAPED;
+		call.flags |= PSYS_CLONE_AUTOREAP;
+		const long r = aspawn_clone_call(&call, true);
 		if (r > 0 || !aspawn_clone_is_refused(r))
 			return r;
+		call.flags &= ~PSYS_CLONE_AUTOREAP;
 	}
-	return -PSYS_EOPNOTSUPP;
+	state->helped = request->helped;
+	return aspawn_clone_sharing(&call);
 }
 
 /* Somebody killed the helper before it stored a result: kill the child, if there is one. */

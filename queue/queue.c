@@ -159,11 +159,8 @@ static long clone_server(struct aspawn_queue *queue)
 		.arg = queue,
 		.cgroup_fd = -1,
 	};
-	long r = aspawn_clone_call(&call, true);
 
-	if (r < 0 && aspawn_clone_is_refused(r))
-		r = aspawn_clone_call(&call, false);
-	return r < 0 && aspawn_clone_is_refused(r) ? -PSYS_EOPNOTSUPP : r;
+	return aspawn_clone_sharing(&call);
 }
 
 /* For those who poll: the server's end too makes the epoll descriptor readable. */
