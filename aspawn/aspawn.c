@@ -73,7 +73,7 @@ PSYS_UNINSTRUMENTED int aspawn_child_main(void *block)
 	struct control *control = block;
 	const struct request *request = &control->request;
 
-	__atomic_store_n(&control->shared, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->progress, RUNS, __ATOMIC_RELAXED);
 	if (control->parent) /* the caller is on its way back, and may have the same processor */
 		psys_sched_yield();
 	if (control->flags & PSYS_CLONE_FILES)
@@ -106,7 +106,6 @@ PSYS_UNINSTRUMENTED struct control *aspawn_fill(const struct request *request,
 	control->stack = *stack;
 	psys_memcpy(&control->request, request, sizeof *request);
 	control->report = (struct child_fd){ CHILD_WRITES, false, -1, -1, -1, 0 };
-	control->caller = request->fetches ? psys_gettid() : 0;
 	control->pidfd = control->helper_pidfd = control->caller_pidfd = -1;
 	control->old_mask.set = request->mask;
 	stack_state(stack)->helped = NOT_HELPED;

@@ -142,15 +142,15 @@ PSYS_UNINSTRUMENTED long aspawn_clone_sharing(const struct clone_call *call)
 	return r < 0 && aspawn_clone_is_refused(r) ? -PSYS_EOPNOTSUPP : r;
 }
 
-/* Records the child. After CLONE_VFORK the child no longer uses the stack. If control->shared is
- * still 0 then, the child had a copy of the memory. */
+/* Records the child. After CLONE_VFORK the child no longer uses the stack. If it was not seen
+ * then, the child had a copy of the memory. */
 static PSYS_UNINSTRUMENTED void note_child(const struct control *control,
 					   const struct clone_method *method, int pid)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const bool suspended = control->flags & PSYS_CLONE_VFORK;
 	const bool copied = !(control->flags & PSYS_CLONE_VM) ||
-			    (suspended && !__atomic_load_n(&control->shared, __ATOMIC_RELAXED));
+			    (suspended && !__atomic_load_n(&control->progress, __ATOMIC_RELAXED));
 
 	if (suspended || copied)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
@@ -168,7 +168,7 @@ static PSYS_UNINSTRUMENTED long clone_by(const struct clone_method *method, stru
 	const bool wants_pidfd = request->wants_pidfd || request->detached; /* the helper polls it */
 
 	control->flags = flags_of(method, request, wants_pidfd, cgroup_fd >= 0);
-	control->shared = 0;
+	control->progress = NOT_SEEN;
 	control->pidfd = -1;
 	state->pid = 0;
 	__atomic_store_n(&state->use, control->flags & PSYS_CLONE_FILES ? SHARES_FILES : RUNNING,

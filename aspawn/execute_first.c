@@ -42,7 +42,7 @@ static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int 
 {
 	struct psys_siginfo info;
 
-	return __atomic_load_n(&control->executing, __ATOMIC_ACQUIRE) &&
+	return __atomic_load_n(&control->progress, __ATOMIC_ACQUIRE) == EXECUTES &&
 	       (control->request.helped == FOR_CALLER ||
 		psys_waitid(PSYS_P_PID, pid, &info,
 			    (int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WCLONE), NULL) != 0);

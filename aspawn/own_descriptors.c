@@ -119,7 +119,7 @@ static PSYS_UNINSTRUMENTED bool is_own(const struct control *control, int number
 /* All that was not copied. What is not open the action finds closed, and says so. */
 static PSYS_UNINSTRUMENTED int fetch(struct control *control)
 {
-	const int pidfd = open_thread(control->caller);
+	const int pidfd = open_thread(control->request.caller);
 	int r = pidfd < 0 ? pidfd : 0;
 
 	for (struct child_fd *fd = NULL; (fd = aspawn_descriptors_next(control, fd));) {
@@ -176,12 +176,12 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_make(struct control *control)
 		int r = fd->kind != CALLERS_FD && fd->parents_end < 0 ? make_pipe(fd) : 0;
 		if (r < 0)
 			return r;
-		if (fd->fd < FEW_DESCRIPTORS || !control->caller)
+		if (fd->fd < FEW_DESCRIPTORS || !control->request.caller)
 			keep_copy(control, fd->fd);
 		is_far = is_far || !is_kept(control, fd->fd);
 	}
 	if (is_far && control->caller_pidfd < 0)
-		control->caller_pidfd = open_thread(control->caller);
+		control->caller_pidfd = open_thread(control->request.caller);
 	return 0;
 }
 

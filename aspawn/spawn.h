@@ -43,7 +43,9 @@ struct request {
 	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
 	 * descriptors below keep_below. Ignored where memory may be a copy. */
 	bool unshare_files;
-	bool fetches;     /* ... and may have those of fds under other numbers than the parent */
+	/* The calling thread, from which the child may fetch what is in fds, which then gets other
+	 * numbers; 0: copies of all. */
+	int caller;
 	bool await_files; /* do not return before the child has copied them */
 	unsigned keep_below;
 	enum report_pipe pipe;

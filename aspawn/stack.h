@@ -90,6 +90,9 @@ struct child_fd {
 	size_t action; /* of a command: which action it is for */
 };
 
+/* EXECUTES: the child is about to execute the first program, or has; RUNS again if it could not. */
+enum child_progress { NOT_SEEN, RUNS, EXECUTES };
+
 /* What the processes that make a child know of it. The child has it also in a copy of the memory. While
  * no child uses the stack, a pool uses the first two members. */
 struct control {
@@ -97,14 +100,12 @@ struct control {
 	struct control *next;
 	struct request request;
 	uint64_t flags;  /* of the child's clone */
-	int shared;      /* the child stores 1: the parent sees it if memory is shared */
-	int executing;   /* out: it is about to execute the first program, or has; 0 again if not */
+	int progress;    /* enum child_progress, out: the parent sees it if memory is shared */
 	int files_error; /* out: why it has not all of fds, negative; fn reports it */
-	struct child_fd report;   /* from the child to the parent, with PIPE */
-	int caller;               /* the calling thread, to fetch from; 0: fetch nothing */
-	int caller_pidfd;         /* negative: none, as there is nothing to fetch */
-	int pidfd;                /* the parent's, of this child; -1: none */
-	int helper_pidfd;         /* the caller's, of the helper; -1: none */
+	struct child_fd report; /* from the child to the parent, with PIPE */
+	int caller_pidfd; /* of request.caller; negative: none, as there is nothing to fetch */
+	int pidfd;        /* the parent's, of this child; -1: none */
+	int helper_pidfd; /* the caller's, of the helper; -1: none */
 	struct exec_watch *watch; /* NULL: none */
 	int host;                 /* the caller's process, if there is a helper */
 	int parent;               /* the helper of a private child; 0: the caller */

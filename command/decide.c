@@ -421,7 +421,7 @@ PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared 
 	request->unshare_files = needs.unshare_files && !executes &&
 				 (needs.only_below || !descriptors_are_few(known));
 	request->await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED);
-	request->fetches = request->unshare_files && !needs.same_numbers;
+	request->caller = request->unshare_files && !needs.same_numbers ? psys_gettid() : 0;
 	request->keep_below = needs.keep_below;
 	request->fds = prepared->fds;
 	request->fd_count = prepared->fd_count;

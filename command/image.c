@@ -109,12 +109,12 @@ static PSYS_UNINSTRUMENTED void execute_image(int fd, struct control *control,
 	/* Without random addresses an exec takes a fourth less. Those of the image are fixed. */
 	if (!prepared->image.filtered)
 		psys_personality((unsigned)prepared->image.personality | ADDR_NO_RANDOMIZE);
-	__atomic_store_n(&control->executing, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&control->progress, EXECUTES, __ATOMIC_RELEASE);
 	if (*image_file)
 		psys_execve(image_file, argv, envp);
 	else
 		psys_execveat(fd, "", argv, envp, PSYS_AT_EMPTY_PATH);
-	__atomic_store_n(&control->executing, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&control->progress, RUNS, __ATOMIC_RELEASE);
 }
 
 static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *prepared)
