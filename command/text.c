@@ -51,21 +51,29 @@ static const char kinds[][21] = {
 #undef ACTION
 };
 
-static void add_step(struct text *text, const struct aspawn_failure *failure)
+const char *aspawn_failure_name(const struct aspawn_failure *failure)
 {
 	static const char stages[][12] = { "",       "",     "descriptors", "streams",
 					   "search", "exec", "interpreter", "argument",
 					   "clone" };
-	const struct action_info *info = aspawn_action_info(failure->kind);
+
+	if (!failure || !failure->error || failure->step < ASPAWN_STEP_CLONE)
+		return "";
+	if (failure->step < 0)
+		return stages[-failure->step];
+	return aspawn_action_info(failure->kind) ? kinds[failure->kind] : "";
+}
+
+static void add_step(struct text *text, const struct aspawn_failure *failure)
+{
+	const char *name = aspawn_failure_name(failure);
 
 	if (failure->step >= 0) {
 		add(text, "action ");
 		add_number(text, failure->step);
-		add(text, info ? ", " : "");
-		add(text, info ? kinds[failure->kind] : "");
-	} else {
-		add(text, failure->step >= ASPAWN_STEP_CLONE ? stages[-failure->step] : "unknown");
+		add(text, *name ? ", " : "");
 	}
+	add(text, failure->step < ASPAWN_STEP_CLONE ? "unknown" : name);
 }
 
 static bool is_decimal(const char *text)

@@ -207,10 +207,18 @@ struct aspawn_failure {
 PSYS_ASSERT(aspawn_failure_has_128_bytes, sizeof(struct aspawn_failure) == 128);
 
 /*
+ * Returns the name of the action or step that failed: "chdir", "rlimit"; "descriptors", "streams",
+ * "search", "exec", "interpreter", "argument", "clone". Empty, never NULL, if failure is NULL, its
+ * error is 0, or the step is not known. A constant string, for programs to compare: names do not
+ * change in later versions.
+ */
+PSYS_API const char *aspawn_failure_name(const struct aspawn_failure *failure);
+
+/*
  * Formats a failure for people: action 2, chdir "/srv/checks": ENOENT, or
  * search "unmae": ENOENT. As snprintf(3), stores at most size - 1 bytes and a NUL (nothing if
  * size is 0), and returns the length of the whole text, at most 255. The text is empty if failure
- * is NULL or its error is 0.
+ * is NULL or its error is 0. The wording may change in later versions.
  */
 PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure);
 

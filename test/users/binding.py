@@ -64,12 +64,14 @@ for function, arguments in {
         "aspawn_kill_group": [c.c_void_p, c.c_int],
         "aspawn_release": [c.c_void_p],
         "aspawn_pool_trim": [c.c_void_p],
+        "aspawn_failure_name": [c.c_void_p],
         "aspawn_failure_text": [c.c_char_p, c.c_size_t, c.c_void_p],
         "aspawn_status_text": [c.c_char_p, c.c_size_t, c.c_int],
         "aspawn_io_text": [c.c_char_p, c.c_size_t, c.c_int, c.c_void_p]}.items():
     getattr(lib, function).argtypes = arguments
     if function.endswith("_text"):
         getattr(lib, function).restype = c.c_size_t
+lib.aspawn_failure_name.restype = c.c_char_p
 
 pool = Pool()
 descriptors = os.listdir("/proc/self/fd")
@@ -181,6 +183,7 @@ def reads_what_failed():
     assert lib.aspawn_wait_started(c.byref(child), c.byref(failure), -1) == -errno.ECANCELED
     assert (failure.step, failure.error) == (1, -errno.ENOENT)
     assert failure.subject == b"/no/such/directory"
+    assert lib.aspawn_failure_name(c.byref(failure)) == b"chdir"
     assert text(lib.aspawn_failure_text, c.byref(failure)) == (
         'action 1, chdir "/no/such/directory": ENOENT')
     assert wait(child) == (-errno.ECANCELED, "exit 127")

@@ -19,9 +19,9 @@ const NOT_STARTED = 2;
 const TIMED_OUT = 3;
 const CANCELLED = 4;
 
-function systemError(number, message) {
-	const code = binding.errorName(number); // Node does not know ECHILD
-	return Object.assign(new Error(`aspawn: ${message}: ${code}`), { errno: number, code });
+// Node does not know ECHILD.
+function systemError(number, message, text = `${message}: ${binding.errorName(number)}`) {
+	return Object.assign(new Error(`aspawn: ${text}`), { errno: number, code: binding.errorName(number) });
 }
 
 function check(value, name, from = 0, to = 2 ** 32 - 1) {
@@ -221,9 +221,7 @@ function errorOf(raw, job) {
 		case RAN:
 			return undefined;
 		case NOT_STARTED:
-			return Object.assign(systemError(raw.errno, raw.failure.replace(/: \w+$/, '')), {
-				failure: raw.failure,
-			});
+			return Object.assign(systemError(raw.errno, job.file, raw.failure), { failure: raw.failure });
 		case TIMED_OUT:
 			return systemError(-errno.ETIMEDOUT, job.file);
 		case CANCELLED:

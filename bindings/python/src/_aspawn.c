@@ -417,13 +417,13 @@ enum { SIGNALS_MS = 100 }; /* how often a wait looks for Ctrl-C */
 PyDoc_STRVAR(wait_started_doc,
 	     "wait_started($self, timeout_ms, /)\n--\n\n"
 	     "Wait until the program executes: None. Or until the child fails: a tuple of the\n"
-	     "step, the error number, what failed, and a text for people. -1: no limit.\n"
+	     "step, the error number, the kind of action, and what failed, as for\n"
+	     "failure_text(). -1: no limit.\n"
 	     "TimeoutError: neither has happened.");
 static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 {
 	struct aspawn_child *child = handle_of(self);
 	struct aspawn_failure failure;
-	char text[256];
 	PyThreadState *thread;
 	long long ms;
 	int r;
@@ -449,8 +449,7 @@ static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 		return none();
 	if (r != -ECANCELED)
 		return raise_error(r);
-	aspawn_failure_text(text, sizeof text, &failure);
-	return Py_BuildValue("iiyy", failure.step, -failure.error, failure.subject, text);
+	return Py_BuildValue("iiIy", failure.step, -failure.error, failure.kind, failure.subject);
 }
 
 PyDoc_STRVAR(wait_doc, "wait($self, /)\n--\n\n"
@@ -635,7 +634,25 @@ static PyObject *kill_cgroup(PyObject *module, PyObject *object)
 	return none();
 }
 
+PyDoc_STRVAR(failure_text_doc, "failure_text(step, errno, kind, subject, /)\n--\n\n"
+			       "The text, as bytes, of what Child.wait_started() returns.");
+static PyObject *failure_text(PyObject *module, PyObject *args)
+{
+	struct aspawn_failure failure = { 0 };
+	const char *subject;
+	char text[256];
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "iiIy", &failure.step, &failure.error, &failure.kind, &subject))
+		return NULL;
+	failure.error = -failure.error;
+	strncpy(failure.subject, subject, sizeof failure.subject - 1);
+	aspawn_failure_text(text, sizeof text, &failure);
+	return PyBytes_FromString(text);
+}
+
 static PyMethodDef functions[] = { { "start", start, METH_VARARGS, start_doc },
+				   { "failure_text", failure_text, METH_VARARGS, failure_text_doc },
 				   { "kill_cgroup", kill_cgroup, METH_O, kill_cgroup_doc },
 				   { NULL, NULL, 0, NULL } };
 

@@ -162,18 +162,17 @@ static PyObject *output_of(const char *bytes, size_t size)
 
 static PyObject *result_of(const struct aspawn_result *result)
 {
-	char text[320], failure[256] = "";
+	char text[320];
 
 	aspawn_result_text(text, sizeof text, result);
-	aspawn_failure_text(failure, sizeof failure, &result->failure);
 	return Py_BuildValue(
-		"KiiiyNNKK(LLLL)(iiyy)N", (unsigned long long)result->cookie, result->end,
+		"KiiiyNNKK(LLLL)(iiIy)N", (unsigned long long)result->cookie, result->end,
 		result->pid, result->status, text, output_of(result->out, result->out_size),
 		output_of(result->err, result->err_size), (unsigned long long)result->out_total,
 		(unsigned long long)result->err_total, (long long)result->submitted,
 		(long long)result->started, (long long)result->executed, (long long)result->ended,
-		result->failure.step, -result->failure.error, result->failure.subject, failure,
-		usage_of(&result->usage));
+		result->failure.step, -result->failure.error, result->failure.kind,
+		result->failure.subject, usage_of(&result->usage));
 }
 
 PyDoc_STRVAR(take_doc,

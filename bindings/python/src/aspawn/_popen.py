@@ -399,7 +399,7 @@ def limit_actions(limits):
 def error_of(failed, executable, actions, first, count):
     """The OSError of a tuple as of Child.wait_started(). The caller's own actions are `count`, from
     the index `first`."""
-    step, number, _, text = failed
+    step, number, kind, subject = failed
     action = actions[step] if step >= 0 else None
     own = action is not None and first <= step < first + count
     if action is not None:
@@ -407,10 +407,10 @@ def error_of(failed, executable, actions, first, count):
                      if isinstance(argument, (str, bytes, os.PathLike))), None)
     else:
         name = executable if STEP_CLONE < step <= STEP_SEARCH else None
-    if own:  # the caller's own numbers
-        text = text.replace(b"action %d" % step, b"action %d" % (step - first), 1)
+    index = step - first if own else None  # the caller's own numbers
+    text = os.fsdecode(_aspawn.failure_text(step if index is None else index, number, kind, subject))
     error = OSError(number, os.strerror(number), *(() if name is None else (name,)))
-    error.failure = Failure(step - first if own else None, action, os.fsdecode(text))
+    error.failure = Failure(index, action, text)
     if action is not None and hasattr(error, "add_note"):  # 3.11
         error.add_note(error.failure.text)
     return error

@@ -454,6 +454,7 @@ extern "C" {
     pub fn aspawn_kill_cgroup(cgroup_fd: c_int) -> c_int;
     pub fn aspawn_run(command: *const aspawn_command, io: *mut aspawn_io) -> c_int;
     pub fn aspawn_pool_trim(pool: *mut aspawn_pool) -> c_int;
+    pub fn aspawn_failure_name(failure: *const aspawn_failure) -> *const c_char;
     pub fn aspawn_failure_text(
         to: *mut c_char,
         size: usize,

@@ -48,8 +48,8 @@ pub struct Error {
 
 #[derive(Clone, Debug)]
 struct Detail {
-    /// Everything but the error: `chdir "/srv"`
-    text: String,
+    /// Of the action or step: `chdir`; or what is invalid.
+    name: String,
     subject: Vec<u8>,
     is_action: bool,
 }
@@ -61,7 +61,7 @@ impl Error {
     }
 
     pub(crate) fn invalid(text: &str) -> Self {
-        let detail = Detail { text: text.to_owned(), subject: Vec::new(), is_action: false };
+        let detail = Detail { name: text.to_owned(), subject: Vec::new(), is_action: false };
         Error { step: Step::Start, errno: sys::PSYS_EINVAL, detail: Some(Box::new(detail)) }
     }
 
@@ -78,29 +78,14 @@ impl Error {
             index if (index as usize) < setup => Step::Setup,
             index => Step::Action(index as usize - setup),
         };
-        let mut failure = *failure;
-        if let Step::Action(index) = step {
-            failure.step = index as i32;
-        }
-        let mut bytes = [0u8; 256];
-        // SAFETY: the buffer has this size, which includes the NUL.
-        let length =
-            unsafe { sys::aspawn_failure_text(bytes.as_mut_ptr().cast(), bytes.len(), &failure) };
-        let text = String::from_utf8_lossy(&bytes[..length.min(bytes.len() - 1)]);
-        let text = match text.rfind(": ") {
-            Some(end) => &text[..end],
-            None => &text,
-        };
-        let text = match text.find(", ") {
-            Some(comma) if step == Step::Setup => &text[comma + 2..],
-            _ => text,
-        };
+        // SAFETY: a constant string.
+        let name = unsafe { text_of(sys::aspawn_failure_name(failure)) }.to_owned();
         let end = failure.subject.iter().position(|&byte| byte == 0);
         let subject = failure.subject[..end.unwrap_or(failure.subject.len())]
             .iter()
             .map(|&byte| byte as u8)
             .collect();
-        let detail = Detail { text: text.to_owned(), subject, is_action: failure.kind != 0 };
+        let detail = Detail { name, subject, is_action: failure.kind != 0 };
         Error { step, errno: failure.error.abs(), detail: Some(Box::new(detail)) }
     }
 
@@ -118,14 +103,7 @@ impl Error {
     /// The name of the action that failed: `"chdir"`, `"resuid"`.
     pub fn action(&self) -> Option<&str> {
         let detail = self.detail.as_deref()?;
-        if !detail.is_action {
-            return None;
-        }
-        let name = match detail.text.find(", ") {
-            Some(comma) if detail.text.starts_with("action ") => &detail.text[comma + 2..],
-            _ => &detail.text,
-        };
-        name.split(' ').next()
+        detail.is_action.then_some(detail.name.as_str())
     }
 
     /// The path, name or number that failed, or the end of a longer one; empty if there is none.
@@ -140,26 +118,30 @@ impl Error {
     }
 }
 
-fn name_of(errno: i32) -> &'static str {
-    // SAFETY: never NULL, and a constant string.
-    let text = unsafe { sys::psys_strerror(errno) };
+/// A constant string of the library, which is ASCII.
+unsafe fn text_of(text: *const sys::c_char) -> &'static str {
     let mut length = 0;
-    unsafe {
-        while *text.add(length) != 0 {
-            length += 1;
-        }
-        core::str::from_utf8_unchecked(core::slice::from_raw_parts(text.cast(), length))
+    while *text.add(length) != 0 {
+        length += 1;
     }
+    core::str::from_utf8_unchecked(core::slice::from_raw_parts(text.cast(), length))
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.detail, self.step) {
-            (Some(detail), _) => f.write_str(&detail.text)?,
-            (None, Step::Run) => f.write_str("run")?,
-            (None, _) => f.write_str("start")?,
+        if let Step::Action(index) = self.step {
+            write!(f, "action {}, ", index)?;
         }
-        write!(f, ": {}", name_of(self.errno))
+        f.write_str(match (&self.detail, self.step) {
+            (Some(detail), _) if !detail.name.is_empty() => &detail.name,
+            (None, Step::Run) => "run",
+            _ => "start",
+        })?;
+        if !self.subject().is_empty() {
+            write!(f, " \"{}\"", String::from_utf8_lossy(self.subject()))?;
+        }
+        // SAFETY: a constant string.
+        write!(f, ": {}", unsafe { text_of(sys::psys_strerror(self.errno)) })
     }
 }
 
