@@ -31,8 +31,7 @@ static int read_options(struct request *request, int **pidfd, const struct aspaw
 	if (!given)
 		return 0;
 
-	int r = aspawn_read_structure(&known, sizeof known, given, given->size,
-				      ASPAWN_OPTIONS_SIZE_VER0);
+	int r = aspawn_read_structure(&known, sizeof known, given, given->size, sizeof known);
 	if (r < 0)
 		return r;
 	const uint64_t flags = options->flags;

@@ -213,7 +213,7 @@ PSYS_UNINSTRUMENTED int aspawn_stack_wait(const struct Stack_t *stack,
 			      aspawn_stack_await_end(stack, STACK_CHILD | STACK_HELPER, deadline);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_stack_free(struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspawn_stack_release(struct Stack_t *stack)
 {
 	if (!stack || !is_stack(stack))
 		return -PSYS_EINVAL;

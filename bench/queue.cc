@@ -192,7 +192,7 @@ static double loop_rate(unsigned running, int commands)
 	}
 	const double rate = commands / (now() - begun) * 1e6;
 	for (Stack_t &stack : stacks)
-		aspawn_stack_free(&stack);
+		aspawn_stack_release(&stack);
 	return rate;
 }
 

@@ -82,7 +82,7 @@ static void compare(const char *name, int (*start)(Stack_t *, const char *), int
 				(error == 0 ? started : error == ETXTBSY ? busy : others)++;
 				unlink(path.c_str());
 			}
-			aspawn_stack_free(&stack);
+			aspawn_stack_release(&stack);
 		});
 	for (std::thread &thread : threads)
 		thread.join();

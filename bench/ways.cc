@@ -95,7 +95,7 @@ static void finish_aspawn(int pid)
 static void finish_no_reuse(int pid)
 {
 	finish_aspawn(pid);
-	aspawn_stack_free(&stack);
+	aspawn_stack_release(&stack);
 }
 
 static int start_no_pipe()

@@ -18,7 +18,7 @@ PSYS_UNINSTRUMENTED void aspawn_give_stack(struct child_state *state)
 	if (state->pool)
 		aspawn_pool_give(state->pool, stack);
 	else if (stack.addr)
-		while (aspawn_stack_free((struct Stack_t *)&stack) == -PSYS_EBUSY)
+		while (aspawn_stack_release((struct Stack_t *)&stack) == -PSYS_EBUSY)
 			aspawn_stack_wait(&stack, NULL);
 	state->pool = NULL;
 }

@@ -19,7 +19,7 @@ int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *
 {
 	if (!from)
 		return aspawn_refuse(failure, -PSYS_EINVAL, "command");
-	int r = aspawn_read_structure(to, sizeof *to, from, from->size, ASPAWN_COMMAND_SIZE_VER0);
+	int r = aspawn_read_structure(to, sizeof *to, from, from->size, sizeof *to);
 	if (r < 0)
 		return aspawn_refuse(failure, r, "size");
 	if (!to->file && to->argv)

@@ -278,10 +278,10 @@ static int check_io(struct aspawn_io *io)
 		ASPAWN_IO_KILL_GROUP | ASPAWN_IO_INHERIT_INPUT | ASPAWN_IO_DROP_EXCESS;
 	struct aspawn_io known;
 
-	if (!io || io->size < ASPAWN_IO_SIZE_VER0)
+	if (!io || io->size < sizeof *io)
 		return -PSYS_EINVAL;
 	io->end = ASPAWN_END_UNKNOWN;
-	int r = aspawn_read_structure(&known, sizeof known, io, io->size, ASPAWN_IO_SIZE_VER0);
+	int r = aspawn_read_structure(&known, sizeof known, io, io->size, sizeof known);
 	if (r < 0)
 		return aspawn_refuse(&io->failure, r, "io.size");
 	const char *wrong = known.flags & ~flags             ? "io.flags" :

@@ -90,7 +90,7 @@ static PSYS_UNINSTRUMENTED void give(struct pool *pool, struct Stack_t stack)
 		return;
 	if ((stack.size > LARGEST_KEPT ||
 	     __atomic_load_n(&pool->kept, __ATOMIC_RELAXED) >= MOST_KEPT) &&
-	    aspawn_stack_free(&stack) == 0)
+	    aspawn_stack_release(&stack) == 0)
 		return;
 	struct control *control = stack_control(&stack);
 	control->stack = stack;
@@ -115,15 +115,15 @@ PSYS_UNINSTRUMENTED struct findings *aspawn_pool_findings(struct aspawn_pool *pu
 /* The helper of a child that was waited for is about to end. */
 static PSYS_UNINSTRUMENTED int free_stack(struct Stack_t *stack)
 {
-	const int r = aspawn_stack_free(stack);
+	const int r = aspawn_stack_release(stack);
 
 	if (r != -PSYS_EBUSY || !aspawn_helper_result(stack, NULL, NULL))
 		return r;
 	aspawn_stack_await_end(stack, STACK_HELPER, aspawn_deadline_in(1000));
-	return aspawn_stack_free(stack);
+	return aspawn_stack_release(stack);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_pool_trim(struct aspawn_pool *public)
+PSYS_UNINSTRUMENTED int aspawn_pool_release(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
 	struct control *list, *next, *busy = NULL;

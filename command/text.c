@@ -202,7 +202,7 @@ size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io 
 
 	if (!io)
 		return 0;
-	if (result == -PSYS_EINVAL && io->size < ASPAWN_IO_SIZE_VER0) { /* nothing was stored */
+	if (result == -PSYS_EINVAL && io->size < sizeof *io) { /* nothing was stored */
 		add(&text, "argument \"io.size\": EINVAL");
 		return text.length;
 	}

@@ -34,7 +34,7 @@ pid_t popen_noshell_vmfork(int (*fn)(void *), void *arg, void **memory_to_free_o
 	*memory_to_free_on_child_exit = NULL;
 	int r = aspawn_with(&options, &pid, &stack, POPEN_NOSHELL_STACK_SIZE, run, NULL, &call,
 			    sizeof call);
-	aspawn_stack_free(&stack);
+	aspawn_stack_release(&stack);
 	errno = r < 0 ? -r : before;
 	return r < 0 ? -1 : pid;
 }

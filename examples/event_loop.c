@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 			finish(&jobs[events[i].data.u64 % AT_ONCE],
 			       (uint32_t)(events[i].data.u64 >> 32));
 	}
-	aspawn_pool_trim(&pool);
+	aspawn_pool_release(&pool);
 	printf("%d commands, %d failed, %d stale events\n", count, failed, stale);
 	return failed || stale;
 }

@@ -89,6 +89,6 @@ int main(void)
 		failed |= run(&stack, commands[i]);
 		aspawn_stack_wait(&stack, NULL);
 	}
-	aspawn_stack_free(&stack);
+	aspawn_stack_release(&stack);
 	return failed;
 }

@@ -394,8 +394,7 @@ static int read_queue_options(struct aspawn_queue_options *to,
 {
 	static const struct aspawn_queue_options usual = { .size = sizeof usual };
 	const struct aspawn_queue_options *options = from ? from : &usual;
-	int r = aspawn_read_structure(to, sizeof *to, options, options->size,
-				      ASPAWN_QUEUE_OPTIONS_SIZE_VER0);
+	int r = aspawn_read_structure(to, sizeof *to, options, options->size, sizeof *to);
 
 	if (r < 0)
 		return r;

@@ -32,7 +32,7 @@ static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
 {
 	if (!from)
 		return -PSYS_EINVAL;
-	int r = aspawn_read_structure(to, sizeof *to, from, from->size, ASPAWN_JOB_SIZE_VER0);
+	int r = aspawn_read_structure(to, sizeof *to, from, from->size, sizeof *to);
 	if (r < 0)
 		return r;
 	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS || (!to->input && to->input_size) ||
@@ -286,7 +286,7 @@ int64_t aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_com
 	return ticket;
 }
 
-int aspawn_queue_unprepare(struct aspawn_queue *queue, int64_t prepared)
+int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t prepared)
 {
 	int r = aspawn_queue_check(queue);
 

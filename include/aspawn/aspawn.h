@@ -26,7 +26,7 @@ struct psys_rusage; /* syscall/process.h */
 
 /*
  * A stack for children, owned by the caller and reused by later children: {0} before its first
- * use, aspawn_stack_free() after its last. The mapping begins at addr and has size bytes, guard
+ * use, aspawn_stack_release() after its last. The mapping begins at addr and has size bytes, guard
  * included.
  */
 struct Stack_t {
@@ -124,8 +124,8 @@ struct aspawn_options {
 	int reserved;   /* 0 */
 };
 
-enum { ASPAWN_OPTIONS_SIZE_VER0 = 32 }; /* of the first version */
-PSYS_ASSERT(aspawn_options_has_its_size, sizeof(struct aspawn_options) == ASPAWN_OPTIONS_SIZE_VER0);
+/* The size of the first version, on which an older library and a newer caller agree. */
+PSYS_ASSERT(aspawn_options_has_its_size, sizeof(struct aspawn_options) == 32);
 
 /*
  * As aspawn(), with options, which may be NULL. Further errors:
@@ -167,7 +167,7 @@ PSYS_API int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_ti
  *   -EBUSY   a child still runs on it; nothing changed
  *   -EINVAL  stack is NULL, or neither {0} nor a stack of this library
  */
-PSYS_API int aspawn_stack_free(struct Stack_t *stack);
+PSYS_API int aspawn_stack_release(struct Stack_t *stack);
 
 /* The clone method of a child: the first that the kernel and seccomp filters allow. */
 enum aspawn_clone_mode {

@@ -137,7 +137,7 @@ struct aspawn_command {
 	/* Until its exec the child uses memory of the caller's process (its helper, if it has
 	 * one, until the child's end): from the pool, or a stack that no other child uses. Do
 	 * not move or free the stack before the child has been waited for or released, nor the
-	 * pool before aspawn_pool_trim() has returned 0. If both are NULL, the child has a
+	 * pool before aspawn_pool_release() has returned 0. If both are NULL, the child has a
 	 * mapping of its own, at the cost of some system calls. */
 	struct aspawn_pool *pool;
 	struct Stack_t *stack;
@@ -148,8 +148,6 @@ struct aspawn_command {
 	int std_in, std_out, std_err;
 	int reserved; /* 0 */
 };
-
-enum { ASPAWN_COMMAND_SIZE_VER0 = 32 + 8 * __SIZEOF_POINTER__ }; /* of the first version */
 
 #ifndef __cplusplus
 /*
@@ -296,12 +294,6 @@ struct aspawn_io {
 	struct psys_rusage usage;
 };
 
-enum {
-	/* of the first version */
-	ASPAWN_IO_SIZE_VER0 = 16 + 12 * __SIZEOF_POINTER__ + 16 + 8 + 128 +
-			      18 * PSYS_KERNEL_LONG_BITS / 8 /* struct psys_rusage */
-};
-
 /*
  * Runs a command from start to end: aspawn_start(), aspawn_communicate(), aspawn_wait().
  * The calling thread is blocked; no other thread is made. If the program does not read its
@@ -404,7 +396,7 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *               number, or one other than std_err is ASPAWN_TO_STDOUT; actions is NULL and
  *               action_count not 0; an unknown flag or kind of action; ASPAWN_COMMAND_VFORK of a
  *               private child; an invalid argument of an action (aspawn/action.h); size is less
- *               than ASPAWN_COMMAND_SIZE_VER0; reserved is not 0; stack is no stack of this
+ *               than the first version's; reserved is not 0; stack is no stack of this
  *               library
  *   -E2BIG      size is larger than this library's, and a byte beyond is not zero; an action's
  *               array has more than a million bytes; there are more than ten million actions
@@ -580,7 +572,7 @@ PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
  * Keeps the memory of children for later children, so that a start maps nothing. {0} before its
  * first use. Any number of threads may use a pool at the same time, for any number of children; no
  * lock is taken, so a pool works in signal handlers and after fork(2). Do not move a pool while a
- * child, released or not, or its helper, runs in its memory; free it when aspawn_pool_trim() has
+ * child, released or not, or its helper, runs in its memory; free it when aspawn_pool_release() has
  * returned 0. Always 64 bytes.
  *
  *	static struct aspawn_pool pool;
@@ -600,11 +592,14 @@ PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
  *            another thread was starting a child
  *   -EINVAL  pool is NULL
  */
-PSYS_API int aspawn_pool_trim(struct aspawn_pool *pool);
+PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 
-/* The sizes that an older library and a newer caller agree on. */
-PSYS_ASSERT(aspawn_command_has_size, sizeof(struct aspawn_command) == ASPAWN_COMMAND_SIZE_VER0);
-PSYS_ASSERT(aspawn_io_has_its_size, sizeof(struct aspawn_io) == ASPAWN_IO_SIZE_VER0);
+/* The sizes of the first version, on which an older library and a newer caller agree. */
+PSYS_ASSERT(aspawn_command_has_size, sizeof(struct aspawn_command) == 32 + 8 * __SIZEOF_POINTER__);
+PSYS_ASSERT(aspawn_io_has_its_size,
+	    sizeof(struct aspawn_io) ==
+		    16 + 12 * __SIZEOF_POINTER__ + 16 + 8 + 128 +
+			    18 * PSYS_KERNEL_LONG_BITS / 8 /* struct psys_rusage */);
 
 #ifdef __cplusplus
 }

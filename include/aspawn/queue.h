@@ -83,8 +83,6 @@ struct aspawn_queue_options {
 	uint32_t delay_ms; /* least time between two starts; 0: none */
 };
 
-enum { ASPAWN_QUEUE_OPTIONS_SIZE_VER0 = 32 };
-
 /*
  * Creates a queue and its server. All memory is one mapping, made here. The caller's process gets
  * two descriptors, with ASPAWN_QUEUE_FD five; all are CLOEXEC and above 2.
@@ -174,7 +172,6 @@ struct aspawn_job {
 };
 
 enum { ASPAWN_MOST_PRIORITY = 7 };
-enum { ASPAWN_JOB_SIZE_VER0 = 72 + 4 * __SIZEOF_POINTER__ };
 
 /*
  * Copies a job to the queue and returns. No system call, except to wake a sleeping server, to send
@@ -217,7 +214,7 @@ PSYS_API PSYS_MUST_CHECK int64_t aspawn_queue_prepare(struct aspawn_queue *queue
 
 /* Gives the place back. No job of the prepared command may wait or run.
  * -EINVAL: prepared is no prepared command; -ESTALE as above. */
-PSYS_API int aspawn_queue_unprepare(struct aspawn_queue *queue, int64_t prepared);
+PSYS_API int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t prepared);
 
 /*
  * Cancels a job. One that was not started never starts; one that runs gets SIGTERM, and SIGKILL
@@ -332,10 +329,9 @@ struct aspawn_queue_counts {
  * counts is NULL; -ESTALE as above. */
 PSYS_API int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_counts *counts);
 
-/* The sizes that an older library and a newer caller agree on. */
-PSYS_ASSERT(aspawn_queue_options_has_its_size,
-	    sizeof(struct aspawn_queue_options) == ASPAWN_QUEUE_OPTIONS_SIZE_VER0);
-PSYS_ASSERT(aspawn_job_has_its_size, sizeof(struct aspawn_job) == ASPAWN_JOB_SIZE_VER0);
+/* The sizes of the first version, on which an older library and a newer caller agree. */
+PSYS_ASSERT(aspawn_queue_options_has_its_size, sizeof(struct aspawn_queue_options) == 32);
+PSYS_ASSERT(aspawn_job_has_its_size, sizeof(struct aspawn_job) == 72 + 4 * __SIZEOF_POINTER__);
 PSYS_ASSERT(aspawn_queue_counts_has_48_bytes, sizeof(struct aspawn_queue_counts) == 48);
 
 #ifdef __cplusplus

@@ -51,8 +51,8 @@ sizes()
 		_Static_assert(sizeof(struct aspawn_child) == 128, "");
 		_Static_assert(sizeof(struct aspawn_failure) == 128, "");
 		_Static_assert(sizeof(struct aspawn_pool) == 64, "");
-		_Static_assert(sizeof(struct aspawn_command) == ASPAWN_COMMAND_SIZE_VER0, "");
-		_Static_assert(sizeof(struct aspawn_io) == ASPAWN_IO_SIZE_VER0, "");
+		_Static_assert(sizeof(struct aspawn_command) == 32 + 8 * sizeof(void *), "");
+		_Static_assert(sizeof(struct aspawn_io) == 168 + 12 * sizeof(void *) + 18 * PSYS_KERNEL_LONG_BITS / 8, "");
 	C
 }
 

@@ -23,7 +23,7 @@ int main(void)
 	int status;
 	if (aspawn(&pid, &stack, 4096, child, NULL, NULL, 0) < 0 || psys_wait4(pid, &status, 0, NULL) != pid)
 		return 1;
-	return PSYS_WEXITSTATUS(status) == 42 && !aspawn_stack_free(&stack) ? 0 : 2;
+	return PSYS_WEXITSTATUS(status) == 42 && !aspawn_stack_release(&stack) ? 0 : 2;
 }
 C
 

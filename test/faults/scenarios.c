@@ -53,12 +53,12 @@ static void free_stack(void)
 {
 	int r;
 
-	WITH_FAULTS(r = aspawn_stack_free(&stack));
+	WITH_FAULTS(r = aspawn_stack_release(&stack));
 	if (r == -EBUSY) /* the child of a killed helper, until its exec */
 		aspawn_stack_wait(&stack, NULL);
 	if (r < 0)
-		r = aspawn_stack_free(&stack);
-	promise(r == 0 && !stack.addr, "aspawn_stack_free: %d", r);
+		r = aspawn_stack_release(&stack);
+	promise(r == 0 && !stack.addr, "aspawn_stack_release: %d", r);
 }
 
 static void place(int from, int to)
@@ -363,10 +363,10 @@ static void free_memory(void)
 	int r;
 
 	free_stack();
-	WITH_FAULTS(r = aspawn_pool_trim(&pool));
+	WITH_FAULTS(r = aspawn_pool_release(&pool));
 	if (r < 0)
-		r = aspawn_pool_trim(&pool);
-	promise(r == 0, "aspawn_pool_trim: %d", r);
+		r = aspawn_pool_release(&pool);
+	promise(r == 0, "aspawn_pool_release: %d", r);
 }
 
 static bool has_no_descriptor(const struct aspawn_child *child)
@@ -740,8 +740,8 @@ SCENARIO(pool_of_two)
 	it.action_count = 1;
 	if (!start(&one, &it))
 		return false;
-	WITH_FAULTS(r = aspawn_pool_trim(&pool));
-	promise(r == -EBUSY, "aspawn_pool_trim beside a child: %d", r);
+	WITH_FAULTS(r = aspawn_pool_release(&pool));
+	promise(r == -EBUSY, "aspawn_pool_release beside a child: %d", r);
 	r = aspawn_start(&other, &it);
 	bool right = end_of(&one, RIGHT, -1) && r == 0;
 	if (r == 0)
@@ -1241,7 +1241,7 @@ static void free_memory_after(const struct aspawn_io *io)
 {
 	if (io->status == -1) {
 		aspawn_stack_wait(&stack, NULL);
-		while (aspawn_pool_trim(&pool) == -EBUSY)
+		while (aspawn_pool_release(&pool) == -EBUSY)
 			sched_yield();
 	}
 	free_memory();

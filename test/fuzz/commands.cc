@@ -251,7 +251,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		check(!aspawn_stack_busy(&stack), "its stack is busy");
 	}
-	check(aspawn_pool_trim(&pool) == 0, "the pool is in use");
+	check(aspawn_pool_release(&pool) == 0, "the pool is in use");
 	for (int &end : ends)
 		if (end >= 0)
 			close(end);

@@ -72,11 +72,12 @@ int main()
 	};
 	sunk.out.arg = &bytes;
 	bool talked = aspawn_start(&child, &piped) == 0 && aspawn_communicate(&child, &sunk) == 0 &&
-		      bytes == 14 && sunk.end == ASPAWN_END_RAN && aspawn_pool_trim(&pool) == 0;
+		      bytes == 14 && sunk.end == ASPAWN_END_RAN && aspawn_pool_release(&pool) == 0;
 
 	std::printf("1..6\n");
 	std::printf("%sok 1 - a lambda runs in the child\n", spawned ? "" : "not ");
-	std::printf("%sok 2 - the stack is freed\n", aspawn_stack_free(&stack) == 0 ? "" : "not ");
+	std::printf("%sok 2 - the stack is freed\n",
+		    aspawn_stack_release(&stack) == 0 ? "" : "not ");
 	std::printf("%sok 3 - a command of static actions\n", commanded ? "" : "not ");
 	std::printf("%sok 4 - a command of nothing but arguments\n", ran ? "" : "not ");
 	std::printf("%sok 5 - a pool, a stream, a sink and a variable\n", talked ? "" : "not ");

@@ -102,7 +102,7 @@ static void loop_close(struct loop *loop)
 	free(loop->jobs);
 	close(loop->epoll);
 	close(loop->signals);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK(!have_children());
 }
 

@@ -136,7 +136,7 @@ TEST(programs_run_on_one_stack)
 	status = status_of(pids[1]);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	CHECK_EQUAL(status_of(pids[2]), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_failing_exec_sends_its_error)
@@ -166,7 +166,7 @@ TEST(a_failing_exec_sends_its_error)
 
 	unlink(file);
 	rmdir(directory);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 static ASPAWN_CHILD int execute_open_file(void *fd, int write_end_fd, void *old_sigset,
@@ -192,7 +192,7 @@ TEST(execveat_runs_an_open_file)
 	CHECK_EQUAL(message_of(aspawn(&pid, &stack, 4096, execute_open_file, &sh, NULL, 0)), 0);
 	CHECK_EQUAL(WEXITSTATUS(status_of(pid)), 5);
 	close(sh);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(find_exe_skips_what_is_longer_than_the_path)

@@ -30,7 +30,7 @@ static void check_says(const char *script, const char *expected,
 		fflush(stdout);
 	}
 	CHECK(r == 0 && io.status == 0 && !strcmp(text, expected));
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 #define CHECK_SAYS(script, expected, ...)                                                   \

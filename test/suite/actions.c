@@ -428,7 +428,7 @@ TEST(call_actions_have_16_kib_of_stack)
 		struct aspawn_child child = start_command(&stack, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		check_ends(&child, 7 << 8);
-		CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+		CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 		psys_memset(text, 'x', length + step);
 		text[sizeof text - 1] = '\0';
 	}

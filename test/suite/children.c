@@ -74,8 +74,8 @@ TEST(a_handle_may_move_between_all_calls)
 			}
 			check_moving(&command);
 		}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_handle_may_move_before_communicate)
@@ -106,8 +106,8 @@ TEST(a_handle_may_move_before_communicate)
 		CHECK_EQUAL(aspawn_release(child), 0);
 		CHECK_EQUAL(count_descriptors(), descriptors);
 	}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_handle_of_a_failing_command_may_move)
@@ -144,7 +144,7 @@ TEST(a_handle_of_a_failing_command_may_move)
 			check_ends(child, 127 << 8);
 		}
 	}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 TEST(a_long_subject_keeps_its_end_in_the_handle)

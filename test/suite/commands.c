@@ -25,7 +25,7 @@ TEST(a_command_runs_and_is_reaped)
 		CHECK(usage.ru_maxrss >= 0);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, 0), 0); /* may be repeated */
 	}
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
@@ -120,7 +120,7 @@ TEST(rejects_an_invalid_command)
 	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.std_out = ASPAWN_TO_STDOUT;
 	check_refused(&bad, -PSYS_EINVAL);
-	bad = good, bad.size = ASPAWN_COMMAND_SIZE_VER0 - 1;
+	bad = good, bad.size = sizeof bad - 1;
 	check_refused(&bad, -PSYS_EINVAL);
 	for (int bit = 13; bit < 64; bit++) { /* above ASPAWN_COMMAND_NO_IMAGE */
 		bad = good, bad.flags = UINT64_C(1) << bit;
@@ -143,7 +143,7 @@ TEST(rejects_an_invalid_command)
 	larger.command.size = sizeof larger;
 	check_refused(&larger.command, -PSYS_E2BIG);
 	CHECK(stack.addr == unused.addr && same_mask(get_mask(), mask));
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	larger.more = 0;
 	CHECK_EQUAL(aspawn_start(&child, &larger.command), 0);
 	check_ends(&child, 7 << 8);
@@ -276,7 +276,7 @@ static void check_waits_and_kills(void)
 	CHECK_EQUAL(aspawn_kill(&child, 0), 0);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	check_ends(&child, PSYS_SIGKILL);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_child_is_waited_for_and_killed)
@@ -623,7 +623,7 @@ static void check_suspended(void)
 		CHECK_EQUAL(why_not_started(&child), i ? -PSYS_ENOENT : 0);
 		CHECK_EQUAL(reap(aspawn_pid(&child)), i ? 127 : 7);
 	}
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(vfork_suspends_the_caller_until_the_exec)
@@ -647,8 +647,8 @@ TEST(vfork_does_not_copy_arguments)
 	check_ends(&child, 7 << 8);
 	CHECK(copied.size > sizeof longest);
 	CHECK(lent.size + sizeof longest / 2 < copied.size);
-	CHECK_EQUAL(aspawn_stack_free(&lent), 0);
-	CHECK_EQUAL(aspawn_stack_free(&copied), 0);
+	CHECK_EQUAL(aspawn_stack_release(&lent), 0);
+	CHECK_EQUAL(aspawn_stack_release(&copied), 0);
 }
 
 static ASPAWN_CHILD int store(void *arg)
@@ -679,7 +679,7 @@ TEST(fork_flag_copies_the_memory)
 		CHECK_EQUAL(stored, 0);
 		aspawn_release(&child);
 	}
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(no_pidfd_needs_no_descriptor)

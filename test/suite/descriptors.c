@@ -78,7 +78,7 @@ static void spawn_among_movers(uint64_t flags, int spawns)
 	}
 	stop_mover(&mover);
 	note("killed:", killed);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(only_below_does_not_disturb_threads_that_open_and_close)
@@ -123,7 +123,7 @@ TEST(a_descriptor_may_be_closed_right_after_start)
 		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), 0);
 		CHECK_EQUAL(status, 7 << 8);
 	}
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(only_below_fails_if_unshare_is_forbidden)
@@ -291,7 +291,7 @@ TEST(a_pool_counts_descriptors_now_and_then)
 	set_limit(MOST_FEW);
 	CHECK(!closefrom_begins_with_copies(&pool));
 	await_answer(&pool, true);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 /* The child cannot close anything before the start has returned. */
@@ -398,7 +398,7 @@ static int write_and_spawn(void *arg)
 		writer->spawned++;
 		psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 	}
-	aspawn_stack_free(&stack);
+	aspawn_stack_release(&stack);
 	return 0;
 }
 
@@ -466,7 +466,7 @@ static int lists(void *arg)
 			aspawn_run(&command, &io) != 0 || psys_strcmp(text, "0 1 2") != 0;
 		lister->spawned++;
 	}
-	aspawn_stack_free(&stack);
+	aspawn_stack_release(&stack);
 	return 0;
 }
 

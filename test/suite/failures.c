@@ -19,7 +19,7 @@ static void check_fails(const struct aspawn_options *options, struct Stack_t *st
 	CHECK_EQUAL(aspawn_stack_busy(stack), 0);
 	if (stack->addr == before.addr)
 		CHECK_EQUAL(count_mappings(), mappings);
-	CHECK_EQUAL(aspawn_stack_free(stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(stack), 0);
 	CHECK(mappings < 0 || count_mappings() <= mappings);
 }
 
@@ -212,7 +212,7 @@ TEST(spawn_is_eagain_at_rlimit_nproc)
 	CHECK_EQUAL(pid, -5);
 	CHECK(same_mask(get_mask(), mask));
 	CHECK(!have_children());
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* libuv/libuv#2133: fork needs the same amount of memory again; shared memory needs none. */

@@ -53,7 +53,7 @@ static void check_mode(enum aspawn_clone_mode mode)
 	pid = spawn_without_pipe(&stack, child_execs_role, "lingers");
 	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
 	kill_lingering(pid);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* Returns the clone method without a filter. */

@@ -264,7 +264,7 @@ static struct seen *run(const struct aspawn_action *actions, size_t count, uint6
 	seen->result = aspawn_run(&command, &io);
 	seen->mode = aspawn_mode(&stack);
 	seen->failure = io.failure;
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	CHECK(!have_children());
 	return seen;
 }
@@ -1001,7 +1001,7 @@ TEST(the_image_has_the_name_and_memory_of_its_own)
 	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 	check_ends(&child, 7 << 8);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* The caller's memory changes before the image looks at its own. */
@@ -1028,7 +1028,7 @@ TEST(the_image_has_copies_of_all_arguments)
 	check_in_image(&child);
 	CHECK_EQUAL(aspawn_child_mode(NULL), ASPAWN_MODE_NONE);
 	check_ends(&child, 7 << 8);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* --- another user --------------------------------------------------------------------------------- */
@@ -1150,7 +1150,7 @@ TEST(another_user_opens_no_memory_of_an_image)
 	psys_close(psys_open(path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0));
 	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 	check_ends(&child, 7 << 8);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(commands_with_memory_of_their_own_say_how)
@@ -1252,7 +1252,7 @@ TEST(the_image_reports_without_a_pipe)
 	CHECK_EQUAL(failure.error, -PSYS_ENOENT);
 	CHECK_EQUAL(psys_strcmp(failure.subject, "/no such directory"), 0);
 	check_ends(&child, 127 << 8);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_filter_of_robust_futexes_makes_a_copy)
@@ -1307,7 +1307,7 @@ TEST(a_child_in_the_image_is_polled_killed_and_waited_for)
 		if (child.ended_fd >= 0)
 			check_end_of(child.ended_fd);
 		check_ends(&child, PSYS_SIGKILL);
-		CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+		CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 		CHECK(!have_children());
 		CHECK_EQUAL(count_descriptors(), descriptors);
 	}
@@ -1398,7 +1398,7 @@ TEST(a_child_killed_in_its_exec_of_the_image_has_executed_nothing)
 	CHECK_EQUAL(psys_wait4(aspawn_pid(&child), &status, 0, NULL), aspawn_pid(&child));
 	CHECK_EQUAL(status, 7 << 8);
 	CHECK_EQUAL(aspawn_release(&child), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	if (!killed)
 		skip("no list of children in /proc");
 }

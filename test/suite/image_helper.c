@@ -19,7 +19,7 @@ static struct aspawn_command other_user(struct self *self, const char *role)
 
 static void check_trims(void)
 {
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	check_nothing_is_left();
 }
 
@@ -32,7 +32,7 @@ static void need_helper(void)
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	const bool is_helped = aspawn_child_mode(&child) == ASPAWN_MODE_IMAGE &&
-			       aspawn_pool_trim(&pool) == -PSYS_EBUSY;
+			       aspawn_pool_release(&pool) == -PSYS_EBUSY;
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	check_ends(&child, PSYS_SIGKILL);
 	check_trims();
@@ -207,7 +207,7 @@ TEST(a_stopped_helper_delays_no_wait)
 	CHECK_EQUAL(psys_kill(helper, PSYS_SIGSTOP), 0);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	check_ends(&child, PSYS_SIGKILL);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
+	CHECK_EQUAL(aspawn_pool_release(&pool), -PSYS_EBUSY);
 	CHECK_EQUAL(psys_kill(helper, PSYS_SIGCONT), 0);
 	await_end(helper);
 	check_trims();
@@ -237,11 +237,11 @@ TEST(a_pool_is_busy_while_a_helper_uses_its_memory)
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	const int pid = aspawn_pid(&child);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
+	CHECK_EQUAL(aspawn_pool_release(&pool), -PSYS_EBUSY);
 	CHECK_EQUAL(aspawn_release(&child), 0);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
+	CHECK_EQUAL(aspawn_pool_release(&pool), -PSYS_EBUSY);
 	kill_lingering(pid);
-	while (aspawn_pool_trim(&pool) < 0) /* nobody has waited for the child by its handle */
+	while (aspawn_pool_release(&pool) < 0) /* nobody has waited for the child by its handle */
 		sleep_ms(1);
 	check_trims();
 }
@@ -281,7 +281,7 @@ TEST(a_child_on_the_callers_stack_is_known_at_once)
 	struct aspawn_child second = start_command(NULL, &command);
 	check_ends(&first, 7 << 8);
 	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	check_ends(&second, 7 << 8);
 	check_nothing_is_left();
 }

@@ -130,14 +130,14 @@ TEST(a_forked_process_does_not_know_if_a_child_of_the_image_has_started)
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), -PSYS_ESTALE);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 		CHECK_EQUAL(run_in_image(), ASPAWN_MODE_IMAGE);
-		CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+		CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 		psys_exit_group(0);
 	}
 	CHECK_EQUAL(reap(pid), 0);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	kill_lingering(aspawn_pid(&child));
 	CHECK_EQUAL(aspawn_release(&child), 0);
-	while (aspawn_pool_trim(&pool) < 0) /* the helper ends after the child */
+	while (aspawn_pool_release(&pool) < 0) /* the helper ends after the child */
 		sleep_ms(1);
 }
 

@@ -18,7 +18,7 @@ TEST(a_forked_copy_of_a_busy_stack_is_free_at_once)
 	if (!copy) {
 		CHECK_EQUAL(aspawn_stack_busy(&stack), 0);
 		CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_returns, (void *)3)), 3);
-		CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+		CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 		psys_exit_group(0);
 	}
 	CHECK_EQUAL(reap(copy), 0);
@@ -64,7 +64,7 @@ static int spawns_and_frees(void *arg)
 				&pid, &busy_thread.stack, size, child_returns, NULL, NULL, 0) == 0)
 			psys_wait4(pid, NULL, 0, NULL);
 		if (busy_thread.rounds++ % 4 == 3)
-			aspawn_stack_free(&busy_thread.stack);
+			aspawn_stack_release(&busy_thread.stack);
 	}
 	return 0;
 }
@@ -87,7 +87,7 @@ TEST(a_fork_beside_a_spawning_thread_gets_usable_stacks)
 				CHECK_EQUAL(
 					reap(spawn_without_pipe(stack, child_returns, (void *)3)),
 					3);
-			CHECK_EQUAL(aspawn_stack_free(stack), 0);
+			CHECK_EQUAL(aspawn_stack_release(stack), 0);
 			psys_exit_group(0);
 		}
 		CHECK_EQUAL(reap(copy), 0);
@@ -112,7 +112,7 @@ TEST(a_stacks_address_is_cleared_before_munmap)
 	CHECK_EQUAL(reap(spawn_without_pipe(&unmapped_stack, child_returns, NULL)), 0);
 	set_handler(PSYS_SIGSYS, look_at_it);
 	filter_trap(PSYS_NR_munmap);
-	CHECK_EQUAL(aspawn_stack_free(&unmapped_stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&unmapped_stack), 0);
 	CHECK(was_forgotten);
 }
 
@@ -160,7 +160,7 @@ static void check_sibling(uint64_t flags, const struct aspawn_action *action, as
 	CHECK_EQUAL(psys_kill(*sibling, 0), 0);
 	CHECK_EQUAL(psys_kill(*sibling, PSYS_SIGKILL), 0);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), result ? -PSYS_ECANCELED : 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK_EQUAL(count_mappings(), mappings);
 }

@@ -5,7 +5,7 @@
 static void check_nothing_is_left(struct Stack_t *stack, int descriptors, int mappings)
 {
 	CHECK_EQUAL(aspawn_stack_wait(stack, NULL), 0);
-	CHECK_EQUAL(aspawn_stack_free(stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(stack), 0);
 	CHECK(!have_children());
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK_EQUAL(count_mappings(), mappings);
@@ -95,7 +95,7 @@ TEST(two_hundred_children_run_at_once)
 	for (int i = 0; i < children; i++)
 		CHECK_EQUAL(reap(pids[i]), 0);
 	for (int i = 0; i < children; i++)
-		CHECK_EQUAL(aspawn_stack_free(&stacks[i]), 0);
+		CHECK_EQUAL(aspawn_stack_release(&stacks[i]), 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK_EQUAL(count_mappings(), mappings);
 }

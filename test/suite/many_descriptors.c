@@ -104,7 +104,7 @@ static bool start_and_copy(uint64_t flags)
 	check_ends(&child, 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK(!have_children());
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	return copied;
 }
 
@@ -430,7 +430,7 @@ static bool writes_to_far(uint64_t flags, bool as_stream)
 		CHECK_EQUAL(psys_read(FAR, text, sizeof text), 5);
 		CHECK_EQUAL(psys_strcmp(text, "there"), 0);
 	}
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	return !failure.error;
 }
 
@@ -691,7 +691,7 @@ static void check_limit(uint64_t flags)
 		CHECK_EQUAL(count_descriptors(), descriptors);
 	}
 	CHECK(failures >= 6 && r == 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_start_with_pipes_fails_at_the_limit_of_descriptors)
@@ -727,7 +727,7 @@ TEST(a_start_fails_if_pipes_cannot_be_made)
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK(!have_children());
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* In the child, which has no number for so many. */

@@ -27,7 +27,7 @@ TEST(nnp_sets_no_new_privs_of_the_child_alone)
 		CHECK_EQUAL(reap(pid), i != 1);
 	}
 	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(no_child_runs_without_the_no_new_privs_that_a_filter_forbids)
@@ -48,7 +48,7 @@ TEST(no_child_runs_without_the_no_new_privs_that_a_filter_forbids)
 	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 	CHECK_EQUAL(failure.error, -PSYS_EPERM);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECANCELED);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 static ASPAWN_CHILD int stores_no_new_privs(void *to)

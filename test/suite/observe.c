@@ -81,7 +81,7 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 	seen.end = io.end;
 	seen.mode = aspawn_mode(&stack);
 	seen.failure = io.failure;
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	return seen;
 }
 

@@ -55,7 +55,7 @@ TEST(a_pool_reuses_its_stack)
 		CHECK_EQUAL(next, first);
 		CHECK_EQUAL(count_mappings(), with_one);
 	}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 }
 
@@ -77,7 +77,7 @@ TEST(a_pool_grows_a_stack_that_is_too_small)
 	run_once(&larger);
 	run_once(&command);
 	CHECK_EQUAL(count_mappings(), with_one); /* the stack has grown: no second one */
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 }
 
@@ -127,7 +127,7 @@ TEST(two_hundred_commands_run_at_once_on_one_pool)
 		check_many(&pool);
 		CHECK(count_mappings() - before < 3 * 70);
 	}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 }
 
@@ -139,9 +139,9 @@ TEST(two_hundred_commands_run_at_once_without_pool_or_stack)
 	CHECK_EQUAL(count_mappings(), before);
 }
 
-/* --- trim ------------------------------------------------------------------------ */
+/* --- release --------------------------------------------------------------------- */
 
-TEST(trim_of_a_pool_in_use_is_busy_and_unmaps_the_rest)
+TEST(release_of_a_pool_in_use_is_busy_and_unmaps_the_rest)
 {
 	static struct aspawn_pool pool;
 	struct self self;
@@ -152,30 +152,30 @@ TEST(trim_of_a_pool_in_use_is_busy_and_unmaps_the_rest)
 
 	if (!memory_is_shared())
 		skip("memory is a copy, and the gate does not open there");
-	CHECK_EQUAL(aspawn_pool_trim(NULL), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	command.pool = &pool;
 	command.actions = &action;
 	command.action_count = 1;
 	for (int i = 0; i < 4; i++)
 		children[i] = start_command(NULL, &command);
 	int with_four = count_mappings();
-	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
+	CHECK_EQUAL(aspawn_pool_release(&pool), -PSYS_EBUSY);
 	CHECK_EQUAL(count_mappings(), with_four);
 	gate_open(&gate);
 	for (int i = 0; i < 3; i++)
 		check_ends(&children[i], 7 << 8);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY); /* the fourth handle has its stack */
+	CHECK_EQUAL(aspawn_pool_release(&pool), -PSYS_EBUSY); /* the fourth handle has its stack */
 	int with_one = count_mappings();
 	CHECK(before < 0 || (with_one < with_four && with_one > before));
 	CHECK_EQUAL(aspawn_wait_started(&children[3], NULL, -1), 0);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 	check_ends(&children[3], 7 << 8); /* gives the stack back */
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	run_once(&command); /* the pool may be used again */
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 }
 
@@ -210,13 +210,13 @@ TEST(a_start_that_fails_gives_its_stack_back_to_the_pool)
 		CHECK_EQUAL(count_mappings(), with_one);
 	}
 	CHECK_EQUAL(count_descriptors(), descriptors);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 	/* An invalid command takes no stack. */
 	command.pool = &unused;
 	command.std_out = -100;
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_pool_trim(&unused), 0);
+	CHECK_EQUAL(aspawn_pool_release(&unused), 0);
 	CHECK(!have_children());
 }
 
@@ -244,7 +244,7 @@ TEST(a_clone_that_fails_gives_its_stack_back)
 		CHECK_EQUAL(aspawn_pid(&child), -PSYS_EINVAL);
 		CHECK_EQUAL(count_descriptors(), descriptors);
 	}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 }
 
@@ -267,7 +267,7 @@ TEST(a_released_child_keeps_its_stack_of_the_pool_until_its_exec)
 	gate_wait(&hold_reached);
 	CHECK_EQUAL(aspawn_release(&held), 0); /* at once */
 	CHECK_EQUAL(aspawn_wait_started(&held, NULL, -1), -PSYS_ESTALE);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
+	CHECK_EQUAL(aspawn_pool_release(&pool), -PSYS_EBUSY);
 	/* No other child gets the stack. */
 	uintptr_t where = 0;
 	const struct aspawn_action action = ASPAWN_CALL(records_its_stack, &where);
@@ -280,7 +280,7 @@ TEST(a_released_child_keeps_its_stack_of_the_pool_until_its_exec)
 	gate_open(&hold_go);
 	check_ends(&next, 7 << 8);
 	CHECK_EQUAL(reap(aspawn_pid(&held)), 7);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 }
 
@@ -332,11 +332,11 @@ TEST(a_release_with_a_stack_of_the_callers_leaves_it_busy)
 	CHECK_EQUAL(aspawn_stack_busy(&stack), 1);
 	CHECK_EQUAL(aspawn_start(&second, &command), -PSYS_EBUSY);
 	CHECK_EQUAL(aspawn_pid(&second), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_stack_free(&stack), -PSYS_EBUSY);
+	CHECK_EQUAL(aspawn_stack_release(&stack), -PSYS_EBUSY);
 	gate_open(&gate);
 	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
 	kill_lingering(aspawn_pid(&child));
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* --- threads, handlers, forks -------------------------------------------------------- */
@@ -347,7 +347,7 @@ struct user {
 	int rounds, failures, *stop;
 };
 
-/* Starts two at a time: commands that succeed, fail or are released; sometimes trims the pool. */
+/* Starts two at a time: commands that succeed, fail or are released; sometimes releases the pool. */
 static int use_pool(void *arg)
 {
 	struct user *user = arg;
@@ -377,7 +377,7 @@ static int use_pool(void *arg)
 		failed |= aspawn_wait(&bad, &status, NULL, -1) != -PSYS_ECANCELED ||
 			  status != 127 << 8;
 		if (i % 16 == 0) {
-			int r = aspawn_pool_trim(user->pool);
+			int r = aspawn_pool_release(user->pool);
 			failed |= r != 0 && r != -PSYS_EBUSY;
 		}
 		user->failures += failed;
@@ -411,7 +411,7 @@ TEST(a_pool_serves_eight_threads)
 	start_users(users, 8, &pool, scaled(200), &stop);
 	stop_users(users, 8);
 	CHECK(!have_children());
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
@@ -436,7 +436,7 @@ static __attribute__((noinline)) void run_in_handler(void)
 	handler_failures += aspawn_start(&child, &interrupted_command) != 0 ||
 			    aspawn_wait(&child, &status, NULL, -1) != 0 || status != 7 << 8;
 	if (handler_runs++ % 8 == 0)
-		aspawn_pool_trim(&interrupted_pool);
+		aspawn_pool_release(&interrupted_pool);
 	if (alarms_left-- > 0)
 		set_alarm(handler_runs % 20 + 1);
 }
@@ -474,7 +474,7 @@ TEST(a_signal_handler_may_use_the_pool_of_an_interrupted_start)
 	note("in the handler:", handler_runs);
 	CHECK_EQUAL(handler_failures, 0);
 	CHECK(!have_children());
-	CHECK_EQUAL(aspawn_pool_trim(&interrupted_pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&interrupted_pool), 0);
 	CHECK_EQUAL(count_mappings(), before);
 }
 
@@ -508,7 +508,7 @@ TEST(a_forked_process_may_use_its_copy_of_a_pool)
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	stop_users(users, 4);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 /* The release must not affect the parent. */
@@ -542,8 +542,8 @@ TEST(a_forked_process_may_release_its_parents_handles)
 		run_once(&command); /* at once */
 		for (int i = 0; i < 9; i++)
 			CHECK_EQUAL(aspawn_release(&children[i]), 0);
-		CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-		CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+		CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+		CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 		CHECK_EQUAL(count_mappings(), before);
 		CHECK_EQUAL(count_descriptors(), descriptors);
 		psys_exit_group(0);
@@ -554,8 +554,8 @@ TEST(a_forked_process_may_release_its_parents_handles)
 		CHECK_EQUAL(aspawn_wait_started(&children[i], NULL, -1), 0);
 		check_ends(&children[i], 7 << 8);
 	}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	CHECK_EQUAL(count_mappings(), before);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
@@ -580,5 +580,5 @@ TEST(a_pool_does_not_overwrite_an_unread_answer)
 		CHECK_EQUAL(why_not_started(&children[i]), i % 2 ? -PSYS_ENOENT : 0);
 		check_ends(&children[i], i % 2 ? 127 << 8 : 7 << 8);
 	}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }

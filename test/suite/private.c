@@ -29,7 +29,7 @@ TEST(no_wait_and_no_handler_sees_a_private_child)
 	check_nothing_is_left();
 	CHECK_EQUAL(sigchlds, 0);
 	CHECK_EQUAL(end_of(&stack), 0); /* once more */
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_host_that_ignores_sigchld_gets_the_status)
@@ -81,7 +81,7 @@ TEST(a_thread_in_wait_takes_no_private_child)
 	CHECK_EQUAL(waits_seen, 0);
 	CHECK_EQUAL(sigchlds, 0);
 	check_nothing_is_left();
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* An ordinary child of the same host is still its own. */
@@ -99,8 +99,8 @@ TEST(a_private_child_leaves_ordinary_children_alone)
 	CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_returns, (void *)4)), 4);
 	CHECK_EQUAL(aspawn_privacy(&stack), ASPAWN_NOT_PRIVATE);
 	CHECK_EQUAL(aspawn_private_wait(&stack, NULL, NULL, NULL), -PSYS_ECHILD);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
-	CHECK_EQUAL(aspawn_stack_free(&other), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&other), 0);
 }
 
 /* --- status and usage --------------------------------------------------------------- */
@@ -148,7 +148,7 @@ TEST(private_wait_gives_exit_signal_and_core_dump)
 	note("core dump:", ordinary >> 7);
 	spawn_private(&stack, child_execs_role, "aborts");
 	CHECK_EQUAL(end_of(&stack), ordinary);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* Touches 16 MiB. */
@@ -177,7 +177,7 @@ TEST(private_wait_gives_the_usage_of_the_child)
 	CHECK_EQUAL(aspawn_private_wait(&stack, &status, &usage, NULL), 0);
 	CHECK_EQUAL(status, 0);
 	CHECK(usage.ru_maxrss >= 16 * 1024 && usage.ru_minflt > 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* --- what the helper holds ---------------------------------------------------------- */
@@ -231,7 +231,7 @@ static void check_helper_lets_go(void)
 	psys_close(ends[0]);
 	psys_close(ends[1]);
 	CHECK_EQUAL(count_descriptors(), descriptors);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(the_helper_holds_neither_descriptors_nor_directory)
@@ -265,7 +265,7 @@ TEST(privacy_tells_who_reaps_the_helper)
 	CHECK(r < 0 || info.u.child.pid > 0);
 	CHECK_EQUAL(end_of(&stack), 0);
 	check_nothing_is_left();
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* A helper that nobody has waited for is reaped when its stack is used again, or freed. */
@@ -278,7 +278,7 @@ TEST(the_stack_of_a_private_child_is_busy_until_its_end)
 		sleep_ms(i ? 0 : 100); /* once, until the exec */
 		CHECK_EQUAL(aspawn_stack_busy(&stack), 1);
 		CHECK_EQUAL(try_private(&stack, child_returns, NULL, &pid, NULL), -PSYS_EBUSY);
-		CHECK_EQUAL(aspawn_stack_free(&stack), -PSYS_EBUSY);
+		CHECK_EQUAL(aspawn_stack_release(&stack), -PSYS_EBUSY);
 		CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
 		CHECK_EQUAL(aspawn_stack_wait(&stack, &long_enough), 0);
 	}
@@ -286,7 +286,7 @@ TEST(the_stack_of_a_private_child_is_busy_until_its_end)
 	check_nothing_is_left();
 	spawn_private(&stack, child_returns, NULL);
 	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	check_nothing_is_left();
 }
 
@@ -322,7 +322,7 @@ static void check_refused(int error)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK_EQUAL(aspawn_stack_busy(&stack), 0);
 	CHECK_EQUAL(aspawn_privacy(&stack), ASPAWN_NOT_PRIVATE);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	check_nothing_is_left();
 }
 
@@ -342,7 +342,7 @@ TEST(a_helper_that_cannot_clone_reports_why)
 
 	spawn_private(&probe, child_returns, NULL);
 	CHECK_EQUAL(end_of(&probe), 0);
-	CHECK_EQUAL(aspawn_stack_free(&probe), 0);
+	CHECK_EQUAL(aspawn_stack_release(&probe), 0);
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_SIGCHLD, PSYS_EAGAIN);
 	check_refused(-PSYS_EAGAIN);
@@ -397,5 +397,5 @@ TEST(the_pidfd_of_a_private_child_is_the_hosts)
 	CHECK_EQUAL(psys_ppoll(&poll, 1, NULL, NULL, 0), 1);
 	CHECK_EQUAL(end_of(&stack), 5 << 8);
 	psys_close(pidfd);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }

@@ -44,8 +44,8 @@ TEST(private_commands_are_hidden_with_every_flag_and_memory)
 		else if (i > 2)
 			CHECK_EQUAL(count_mappings(), mappings);
 	}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_private_command_reports_why_it_was_not_executed)
@@ -211,7 +211,7 @@ TEST(released_private_children_free_their_memory_at_their_end)
 		CHECK_EQUAL(child.ended_fd, -1);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 		if (memory) {
-			CHECK_EQUAL(aspawn_pool_trim(&pool), -PSYS_EBUSY);
+			CHECK_EQUAL(aspawn_pool_release(&pool), -PSYS_EBUSY);
 			CHECK_EQUAL(aspawn_kill(&child, 0), -PSYS_ESRCH);
 			CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), -PSYS_ECHILD);
 			CHECK_EQUAL(aspawn_pid(&child), -PSYS_EINVAL);
@@ -226,9 +226,9 @@ TEST(released_private_children_free_their_memory_at_their_end)
 		}
 		sleep_until_gone(pid);
 	}
-	while (aspawn_pool_trim(&pool) == -PSYS_EBUSY)
+	while (aspawn_pool_release(&pool) == -PSYS_EBUSY)
 		sleep_ms(1);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_mappings(), mappings);
 	check_nothing_is_left();
 }

@@ -160,7 +160,7 @@ TEST(the_memory_of_a_helper_killed_as_it_clones_is_free)
 
 	start_killed_in_clone(&child, &pool, NULL, 0);
 	CHECK_EQUAL(aspawn_release(&child), 0);
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	check_nothing_is_left();
 }
 

@@ -50,7 +50,7 @@ TEST(a_child_that_dies_with_its_caller_is_private)
 		check_nothing_is_left();
 	}
 	CHECK_EQUAL(sigchlds, 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_command_that_dies_with_its_caller_is_private)

@@ -67,7 +67,7 @@ static void kills_the_helper(const void *arg)
 	CHECK_EQUAL(aspawn_stack_busy(&stack), 1); /* by the child */
 	gate_open(&numbers[0]);
 	sleep_until_gone(pid);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	check_nothing_is_left();
 }
 
@@ -339,7 +339,7 @@ TEST(rejects_a_private_child_in_another_pid_namespace)
 	if (psys_unshare(PSYS_CLONE_NEWPID) < 0)
 		skip("may not make a pid namespace");
 	CHECK_EQUAL(try_private(&stack, child_returns, NULL, &pid, NULL), -PSYS_EOPNOTSUPP);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	check_nothing_is_left();
 }
 
@@ -369,7 +369,7 @@ TEST(a_forked_host_knows_no_private_child)
 		check_ends(&child, PSYS_SIGKILL);
 		check_nothing_is_left();
 	}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 /* The thread that has spawned ends; the helper is the process's. */
@@ -409,7 +409,7 @@ TEST(signals_are_handled_while_a_helper_is_held_up)
 	spawn_private(&stack, child_returns, (void *)6);
 	CHECK_EQUAL(end_of(&stack), 6 << 8);
 	thread_join(&thread);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_helper_killed_before_it_reports_gives_eagain)
@@ -420,7 +420,7 @@ TEST(a_helper_killed_before_it_reports_gives_eagain)
 
 	spawn_private(&stack, child_returns, NULL);
 	CHECK_EQUAL(end_of(&stack), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	while (first_child_of(psys_gettid())) /* the first helper, until the kernel has reaped it */
 		sleep_ms(1);
 	hold_until_child_is_killed(PSYS_NR_getppid, &thread, &killed);
@@ -430,6 +430,6 @@ TEST(a_helper_killed_before_it_reports_gives_eagain)
 		skip("no list of children in /proc");
 	CHECK_EQUAL(r, -PSYS_EAGAIN);
 	CHECK_EQUAL(aspawn_privacy(&stack), ASPAWN_NOT_PRIVATE);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	check_nothing_is_left();
 }

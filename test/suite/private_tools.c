@@ -121,7 +121,7 @@ void check_status_arrives(int expected_disposition)
 	spawn_private(&stack, child_execs_role, "reports_sigchld");
 	CHECK_EQUAL(end_of(&stack), expected_disposition << 8);
 	check_nothing_is_left();
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 ASPAWN_CHILD int child_tells_parent(void *to, int fd, void *mask, void *data, size_t length)

@@ -380,8 +380,8 @@ TEST(queue_prepares_commands)
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EAGAIN);
 	for (int i = 0; i < 3; i++)
 		give_back(queue, next_result(queue));
-	CHECK_EQUAL(aspawn_queue_unprepare(queue, prepared), 0);
-	CHECK_EQUAL(aspawn_queue_unprepare(queue, prepared), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_release_prepared(queue, prepared), 0);
+	CHECK_EQUAL(aspawn_queue_release_prepared(queue, prepared), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
 	job.prepared = 0;
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
@@ -408,7 +408,7 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	CHECK_EQUAL(aspawn_queue_submit(NULL, &job), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL); /* no command */
 	job.command = &command;
-	job.size = ASPAWN_JOB_SIZE_VER0 - 1;
+	job.size = sizeof job - 1;
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
 	job.size = sizeof job;
 	job.flags = 2 * ASPAWN_JOB_SAME_GROUP;
@@ -509,8 +509,8 @@ TEST(queue_rejects_each_invalid_member)
 	bad = good, bad.actions = &action, bad.action_count = 1;
 	check_no_command(queue, &bad);
 	CHECK_EQUAL(aspawn_queue_prepare(NULL, &good), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_queue_unprepare(NULL, prepared), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_queue_unprepare(queue, prepared), 0);
+	CHECK_EQUAL(aspawn_queue_release_prepared(NULL, prepared), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_release_prepared(queue, prepared), 0);
 	close_queue(queue);
 }
 
@@ -539,7 +539,7 @@ TEST(queue_create_rejects_each_invalid_option)
 {
 	static const struct aspawn_queue_options wrong[] = {
 		{ .size = 0 },
-		{ .size = ASPAWN_QUEUE_OPTIONS_SIZE_VER0 - 1 },
+		{ .size = sizeof *wrong - 1 },
 		{ .size = sizeof *wrong, .flags = 2 * ASPAWN_QUEUE_FD },
 		{ .size = sizeof *wrong, .flags = UINT64_C(1) << 63 },
 		{ .size = sizeof *wrong, .jobs = 32769 },
@@ -886,7 +886,7 @@ TEST(queue_cancels_no_later_job_of_the_same_place)
 
 		CHECK(prepared > 0 && prepared != previous && prepared != cancelled);
 		previous = prepared;
-		CHECK_EQUAL(aspawn_queue_unprepare(queue, prepared), 0);
+		CHECK_EQUAL(aspawn_queue_release_prepared(queue, prepared), 0);
 	}
 	for (int i = 0; i < 8; i++) {
 		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);

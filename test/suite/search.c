@@ -31,7 +31,7 @@ static void check_stage(const char *file, const char *path, int step, int error,
 		check_failure_text(&failure, text);
 		check_failure_text(NULL, "");
 	}
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 /* Changes to a new directory of the test. */
@@ -126,7 +126,7 @@ static void check_runs(const struct aspawn_command *command, int expected)
 	struct aspawn_child child = start_command(&stack, command);
 
 	check_ends(&child, expected << 8);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_program_is_found_in_its_search_path)

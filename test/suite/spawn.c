@@ -10,7 +10,7 @@ TEST(what_fn_returns_is_the_exit_status)
 		int pid = spawn_without_pipe(&stack, child_returns, (void *)status);
 		CHECK_EQUAL(reap(pid), status);
 	}
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	CHECK(!stack.addr && !stack.size);
 }
 
@@ -47,7 +47,7 @@ TEST(user_data_is_copied_and_aligned)
 		CHECK_EQUAL(reap(pid), 0);
 		psys_close(fd);
 	}
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 static ASPAWN_CHILD int child_uses_stack(void *arg, int fd, void *mask, void *data, size_t length)
@@ -227,7 +227,7 @@ static ASPAWN_CHILD int child_spawns(void *arg, int fd, void *mask, void *data, 
 		return 100;
 	while (psys_wait4(pid, &status, 0, NULL) == -PSYS_EINTR)
 		continue;
-	return aspawn_stack_free(&stack) ? 101 : status >> 8;
+	return aspawn_stack_release(&stack) ? 101 : status >> 8;
 }
 
 TEST(a_child_may_spawn_a_child)

@@ -12,9 +12,9 @@ TEST(an_unused_stack_is_not_busy_and_may_be_freed)
 	CHECK_EQUAL(aspawn_stack_busy(NULL), 0);
 	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
 	CHECK_EQUAL(aspawn_stack_wait(NULL, &soon), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
-	CHECK_EQUAL(aspawn_stack_free(NULL), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_stack_free(&odd), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_stack_release(&odd), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn(&pid, &odd, 0, child_returns, NULL, NULL, 0), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn(&pid, &odder, 0, child_returns, NULL, NULL, 0), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_NONE);
@@ -41,7 +41,7 @@ TEST(a_busy_stack_is_refused_and_nothing_changes)
 	CHECK_EQUAL(aspawn_stack_busy(&stack), 1);
 	CHECK_EQUAL(aspawn(&other, &stack, 4096, child_returns, NULL, NULL, 0), -PSYS_EBUSY);
 	CHECK_EQUAL(aspawn(&other, &stack, 1 << 20, child_returns, NULL, NULL, 0), -PSYS_EBUSY);
-	CHECK_EQUAL(aspawn_stack_free(&stack), -PSYS_EBUSY);
+	CHECK_EQUAL(aspawn_stack_release(&stack), -PSYS_EBUSY);
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		CHECK_EQUAL(aspawn_stack_wait(&stack, &wrong[i]), -PSYS_EINVAL);
 	int64_t start = monotonic_ns();
@@ -77,7 +77,7 @@ TEST(a_stack_is_free_after_the_exec)
 
 	int pid = spawn_without_pipe(&stack, child_execs_role, "lingers");
 	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	kill_lingering(pid);
 }
 
@@ -152,7 +152,7 @@ TEST(a_stack_grows_and_is_kept)
 	CHECK(stack.addr == large.addr && stack.size == large.size);
 
 	int mappings = count_mappings();
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	CHECK(mappings < 0 || count_mappings() < mappings);
 }
 

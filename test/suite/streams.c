@@ -372,7 +372,7 @@ static int addresses_found_by(struct aspawn_command *command, bool with_pipes)
 	for (int i = 0; i < 2; i++)
 		CHECK_EQUAL(psys_close(ends[i]), with_pipes ? 0 : -PSYS_EBADF);
 	check_ends(&child, 7 << 8);
-	CHECK_EQUAL(aspawn_stack_free(&searched), 0);
+	CHECK_EQUAL(aspawn_stack_release(&searched), 0);
 	return addresses_found;
 }
 

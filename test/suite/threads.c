@@ -20,7 +20,7 @@ static int spawn_many(void *failures)
 		if (!right || aspawn_stack_wait(&stack, NULL))
 			__atomic_fetch_add((int *)failures, 1, __ATOMIC_RELAXED);
 	}
-	if (aspawn_stack_free(&stack))
+	if (aspawn_stack_release(&stack))
 		__atomic_fetch_add((int *)failures, 1, __ATOMIC_RELAXED);
 	return 0;
 }

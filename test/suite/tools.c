@@ -262,7 +262,7 @@ bool memory_is_shared(void)
 
 	CHECK_EQUAL(reap(pid), 0);
 	bool shared = aspawn_mode(&stack) != ASPAWN_MODE_FORK;
-	CHECK_EQUAL(aspawn_stack_free(&stack), 0);
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	return shared;
 }
 

@@ -107,7 +107,7 @@ static void check_ways(const struct aspawn_action *group)
 		};
 		check_way(&way, i / 192 % 2 ? &pool : NULL);
 	}
-	CHECK_EQUAL(aspawn_pool_trim(&pool), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	check_nothing_is_left();
 }

@@ -63,7 +63,7 @@ for function, arguments in {
         "aspawn_kill": [c.c_void_p, c.c_int],
         "aspawn_kill_group": [c.c_void_p, c.c_int],
         "aspawn_release": [c.c_void_p],
-        "aspawn_pool_trim": [c.c_void_p],
+        "aspawn_pool_release": [c.c_void_p],
         "aspawn_failure_name": [c.c_void_p],
         "aspawn_failure_text": [c.c_char_p, c.c_size_t, c.c_void_p],
         "aspawn_status_text": [c.c_char_p, c.c_size_t, c.c_int],
@@ -232,7 +232,7 @@ def leaves_the_reaping_to_the_caller():
 
 
 def nothing_is_left():
-    assert lib.aspawn_pool_trim(c.byref(pool)) == 0
+    assert lib.aspawn_pool_release(c.byref(pool)) == 0
     assert os.listdir("/proc/self/fd") == descriptors
     try:
         os.waitpid(-1, 0)

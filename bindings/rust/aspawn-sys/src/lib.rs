@@ -408,7 +408,6 @@ constants! {
     ASPAWN_QUEUE_LOCAL: u64 = 1;
     ASPAWN_QUEUE_FD: u64 = 2;
 
-    ASPAWN_MOST_REGISTERED: usize = 16;
     ASPAWN_MOST_PRIORITY: c_int = 7;
 
     ASPAWN_JOB_OUTPUT: u64 = 1;
@@ -453,7 +452,7 @@ extern "C" {
     pub fn aspawn_kill_group(child: *mut aspawn_child, signal: c_int) -> c_int;
     pub fn aspawn_kill_cgroup(cgroup_fd: c_int) -> c_int;
     pub fn aspawn_run(command: *const aspawn_command, io: *mut aspawn_io) -> c_int;
-    pub fn aspawn_pool_trim(pool: *mut aspawn_pool) -> c_int;
+    pub fn aspawn_pool_release(pool: *mut aspawn_pool) -> c_int;
     pub fn aspawn_failure_name(failure: *const aspawn_failure) -> *const c_char;
     pub fn aspawn_failure_text(
         to: *mut c_char,
@@ -475,7 +474,7 @@ extern "C" {
     pub fn aspawn_queue_close(queue: *mut aspawn_queue) -> c_int;
     pub fn aspawn_queue_submit(queue: *mut aspawn_queue, job: *const aspawn_job) -> i64;
     pub fn aspawn_queue_prepare(queue: *mut aspawn_queue, command: *const aspawn_command) -> i64;
-    pub fn aspawn_queue_unprepare(queue: *mut aspawn_queue, prepared: i64) -> c_int;
+    pub fn aspawn_queue_release_prepared(queue: *mut aspawn_queue, prepared: i64) -> c_int;
     pub fn aspawn_queue_cancel(queue: *mut aspawn_queue, ticket: i64) -> c_int;
     pub fn aspawn_queue_cancel_all(queue: *mut aspawn_queue) -> c_int;
     pub fn aspawn_queue_wait(
