@@ -65,26 +65,15 @@ static QUEUE_SERVER bool job_guard_stack(const struct Stack_t *stack)
 	return state->is_wiped_by_fork;
 }
 
-/* Takes one of the stacks that no job has, or returns NULL: on one a child of a dead server may hang in
- * the kernel. */
-static QUEUE_SERVER struct Stack_t *job_take_stack(const struct aspawn_queue *queue,
-						   struct server *server)
+/* Returns a stack that no job has, or NULL: on one a child of a dead server may hang in the kernel. */
+static QUEUE_SERVER struct job_stack *job_find_stack(const struct aspawn_queue *queue)
 {
-	for (uint32_t i = server->idle; i > 0; i--) {
-		struct Stack_t *stack = queue->idle[i - 1];
-		if (aspawn_stack_busy(stack) || !job_guard_stack(stack))
-			continue;
-		queue->idle[i - 1] = queue->idle[--server->idle];
-		return stack;
-	}
-	return NULL;
-}
+	struct job_stack *stack = queue->stacks, *const end = stack + queue->limit;
 
-static QUEUE_SERVER void job_give_stack(const struct aspawn_queue *queue, struct server *server,
-					const struct job *job)
-{
-	if (job->command.stack)
-		queue->idle[server->idle++] = job->command.stack;
+	while (stack < end && (stack->job != NO_JOB || aspawn_stack_busy(&stack->stack) ||
+			       !job_guard_stack(&stack->stack)))
+		stack++;
+	return stack < end ? stack : NULL;
 }
 
 static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const struct job *job,
@@ -99,7 +88,7 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 		aspawn_action_setpgid(&own->list[own->count++], 0);
 }
 
-static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct server *server,
+static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct server *server,
 				  struct job *job)
 {
 	const struct served served = {
@@ -107,30 +96,32 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct serve
 		job->fds,     job->fd_count,
 		before_exec,  job,
 	};
-	const int null = server->is_local ? server->null : ASPAWN_INHERIT;
-	const int input = job->input ? job_make_input(job) : null;
+	const int null = server->is_local ? ASPAWN_NULL : ASPAWN_INHERIT; /* the server's own */
 	struct aspawn_command *command = &job->command;
 	struct aspawn_failure unwanted;
 	struct own_actions own;
-	int r = -PSYS_EAGAIN;
+	int r = job->input ? job_make_input(job) : 0;
 
 	add_own_actions(queue, job, &own);
 	own.served = &served;
-	command->std_in = input;
+	command->std_in = job->input ? r : null;
 	command->std_out = job->flags & ASPAWN_JOB_OUTPUT ? ASPAWN_PIPE : null;
 	command->std_err = job->flags & ASPAWN_JOB_ERROR           ? ASPAWN_PIPE :
 			   job->flags & ASPAWN_JOB_ERROR_TO_OUTPUT ? ASPAWN_TO_STDOUT :
 								     null;
-	command->stack = input < 0 ? NULL : job_take_stack(queue, server);
-	if (command->stack)
+	job->stack = job_find_stack(queue);
+	if (r >= 0 && !job->stack)
+		r = -PSYS_EAGAIN;
+	if (r >= 0) {
+		command->stack = &job->stack->stack;
 		r = aspawn_start_with(&job->child, command, &own, &unwanted);
-	if (input != null)
-		psys_close(input); /* of a negative one: no effect */
-	if (r < 0) {
-		job_give_stack(queue, server, job);
-		return input < 0 ? input : r;
 	}
-	job->result.pid = child_state(&job->child)->pid;
+	if (job->input)
+		psys_close(command->std_in); /* of a negative one: no effect */
+	if (r < 0)
+		return r;
+	job->stack->job = job->number;
+	job->stack->pid = job->result.pid = child_state(&job->child)->pid;
 	job->outputs[0].fd = job->child.out_fd;
 	job->outputs[1].fd = job->child.err_fd;
 	return 0;
@@ -140,14 +131,6 @@ static QUEUE_SERVER bool is_shortage(int error)
 {
 	return error == -PSYS_EMFILE || error == -PSYS_ENFILE || error == -PSYS_EAGAIN ||
 	       error == -PSYS_ENOMEM;
-}
-
-static QUEUE_SERVER void job_note_pid(struct server *server, struct job *job)
-{
-	int *bucket = &server->buckets[job->result.pid & (PID_BUCKETS - 1)];
-
-	job->next_of_pid = *bucket;
-	*bucket = job->number;
 }
 
 /* time 0: none. */
@@ -179,7 +162,6 @@ static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *se
 		    queue_watch(server->epoll, job->outputs[i].fd, job_event(job, i)) < 0)
 			job->is_unpolled = true;
 	server->unpolled += job->is_unpolled;
-	job_note_pid(server, job);
 	job_set_deadline(server, job, job->timeout ? job->result.started + job->timeout : 0);
 	aspawn_list_remove(queue, &server->waiting[job->priority], job);
 	aspawn_list_add(queue, &server->running, job);
@@ -322,17 +304,6 @@ QUEUE_SERVER void aspawn_job_expire(struct aspawn_queue *queue, struct server *s
 	}
 }
 
-static QUEUE_SERVER void job_forget_pid(struct aspawn_queue *queue, struct server *server,
-					const struct job *job)
-{
-	int *at = &server->buckets[job->result.pid & (PID_BUCKETS - 1)];
-
-	while (*at != NO_JOB && *at != job->number)
-		at = &queue_job(queue, (uint32_t)*at)->next_of_pid;
-	if (*at != NO_JOB)
-		*at = job->next_of_pid;
-}
-
 QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *server,
 				   struct job *job, int status, const struct psys_rusage *usage)
 {
@@ -344,7 +315,7 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 	job->has_ended = true;
 	if (stopped)
 		server->stopping--;
-	job_forget_pid(queue, server, job);
+	job->stack->pid = 0;
 	if (job->child.ended_fd >= 0) {
 		queue_unwatch(server->epoll, job->child.ended_fd);
 		psys_close(job->child.ended_fd);
@@ -360,11 +331,10 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 			 job->result.ended + (stopped || job->grace < 0 ? 0 : job->grace));
 }
 
-/* The job's process has ended. Learns if it has executed the program. */
-static QUEUE_SERVER void job_leave_stack(const struct aspawn_queue *queue, struct server *server,
-					 struct job *job)
+/* The job's process has ended. Learns if it has executed the program, and gives the stack back. */
+static QUEUE_SERVER void job_leave_stack(struct job *job)
 {
-	const struct Stack_t *stack = job->command.stack;
+	const struct Stack_t *stack = &job->stack->stack;
 	struct aspawn_failure *failure = &job->result.failure;
 
 	/* A server that is killed in between leaves it mapped. */
@@ -375,7 +345,7 @@ static QUEUE_SERVER void job_leave_stack(const struct aspawn_queue *queue, struc
 	    child_state(&job->child)->known != EXECUTING)
 		failure->error = -PSYS_ECHILD;
 	aspawn_release_reports(&job->child);
-	job_give_stack(queue, server, job);
+	job->stack->job = NO_JOB;
 }
 
 /* end 0: as it has ended. */
@@ -384,14 +354,14 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 {
 	struct aspawn_result *result = &job->result;
 
-	if (!result->pid)
+	if (!result->pid) {
 		aspawn_server_close_fds(queue, server, job);
-	else {
+	} else {
 		aspawn_list_remove(queue, &server->running, job);
 		__atomic_sub_fetch(&queue->shared->counts.running, 1, __ATOMIC_RELAXED);
 		server->must_wait = false;
 		server->unpolled -= job->is_unpolled;
-		job_leave_stack(queue, server, job);
+		job_leave_stack(job);
 	}
 	if (!end)
 		end = job->ended_as         ? job->ended_as :

@@ -261,15 +261,16 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 	bool all = true;
 
 	for (uint32_t i = 0; i < queue->limit; i++) {
-		struct stack_state *state = stack_state(&queue->stacks[i]);
+		const struct Stack_t *stack = &queue->stacks[i].stack;
+		struct stack_state *state = stack_state(stack);
 
 		if (!(queue->flags & ASPAWN_QUEUE_LOCAL) &&
 		    !__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
-		if (aspawn_stack_wait(&queue->stacks[i], &limit) < 0)
+		if (aspawn_stack_wait(stack, &limit) < 0)
 			all = false;
 		else if (state->mode != ASPAWN_MODE_NONE) /* of a job of a dead server */
-			aspawn_free_watch(stack_control(&queue->stacks[i]));
+			aspawn_free_watch(stack_control(stack));
 	}
 	return all;
 }
@@ -417,8 +418,8 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	const uint32_t capacity = 1U << bits;
 	const uint32_t limit = options->running < capacity ? options->running : capacity;
 	const size_t rings = (size_t)capacity * (2 * sizeof(struct ring_cell) + sizeof(uint32_t));
-	const size_t first = in_units(sizeof(struct aspawn_queue) +
-				      limit * (sizeof(struct Stack_t) + sizeof(struct Stack_t *)));
+	const size_t first =
+		in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct job_stack));
 	const size_t second = in_units(sizeof(struct shared) + rings);
 	const size_t stride = (sizeof(struct job) + options->job_bytes + 63) & ~(size_t)63;
 	/* The command is copied to it: that of a job, or a prepared one and the job's arguments. There each
@@ -441,7 +442,6 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	queue->bits = bits;
 	queue->mapped = size;
 	queue->stacks = (void *)(queue + 1);
-	queue->idle = (void *)(queue->stacks + limit);
 	queue->shared = (void *)(at + first);
 	queue->mark = (void *)(at + first + second);
 	*queue->mark = QUEUE_MAGIC;
@@ -454,7 +454,7 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	queue->jobs = stacks_at + (size_t)stacks;
 	queue->stride = stride;
 	for (uint32_t i = 0; i < limit; i++)
-		queue->stacks[i] = (struct Stack_t){ stacks_at + i * stack, stack };
+		queue->stacks[i].stack = (struct Stack_t){ stacks_at + i * stack, stack };
 	queue->capacity = capacity;
 	queue->limit = limit;
 	queue->flags = (uint32_t)options->flags;

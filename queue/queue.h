@@ -29,7 +29,6 @@ enum {
 	QUEUE_MAGIC = 0x51756575,
 	QUEUE_UNIT = 65536,
 	SERVER_STACK = 65536,
-	PID_BUCKETS = 1024, /* a power of two */
 	NO_JOB = -1,
 	PRIORITIES = ASPAWN_MOST_PRIORITY + 1,
 };
@@ -75,14 +74,22 @@ struct job {
 	struct aspawn_queue *queue;
 
 	/* The server's, while it has the job. */
-	int next, previous, next_of_pid; /* lists of job numbers; NO_JOB ends them */
+	int next, previous; /* lists of job numbers; NO_JOB ends them */
 	int stage;
 	int64_t deadline; /* of the stage; 0: none */
+	struct job_stack *stack;
 	struct aspawn_child child;
 	struct job_output outputs[2];
 	int ended_as; /* enum aspawn_job_end, once the queue has decided to end it; 0 */
 	bool has_ended;
 	bool is_unpolled; /* epoll does not know all of its descriptors */
+};
+
+/* A stack, and the running job that has it. */
+struct job_stack {
+	struct Stack_t stack;
+	int job; /* its number; NO_JOB: none */
+	int pid; /* of its process; 0: none, or it has ended */
 };
 
 enum server_state {
@@ -101,20 +108,18 @@ struct job_list {
 /* What the server knows, or the thread that serves. */
 struct server {
 	bool is_local;
-	int epoll, wake, life, notify, signals, null, host_pidfd; /* descriptors in its table */
-	int host_stat;                                            /* /proc/HOST/stat, or -1 */
+	int epoll, wake, life, notify, signals, host_pidfd; /* descriptors in its table */
+	int host_stat;                                      /* /proc/HOST/stat, or -1 */
 	struct job_list waiting[PRIORITIES], running;
-	int buckets[PID_BUCKETS]; /* of running jobs, by pid */
-	int64_t next_deadline;    /* of all running jobs; INT64_MAX: none. May be too early */
-	int64_t next_start;       /* for delay_ms */
-	int64_t checked_at;       /* when the server has looked if the host uses this memory */
-	int64_t looked_at;        /* ... and if the host is stopped */
-	int64_t stopped_at;       /* when it found it stopped; 0: it runs */
-	int cancels;              /* seen */
-	unsigned stopping;        /* running jobs that are being ended: their groups are killed */
-	unsigned unpolled;        /* running jobs that epoll does not know all of */
-	uint32_t idle;            /* stacks that no job has: the first of queue->idle */
-	uint32_t completed;       /* not notified yet */
+	int64_t next_deadline; /* of all running jobs; INT64_MAX: none. May be too early */
+	int64_t next_start;    /* for delay_ms */
+	int64_t checked_at;    /* when the server has looked if the host uses this memory */
+	int64_t looked_at;     /* ... and if the host is stopped */
+	int64_t stopped_at;    /* when it found it stopped; 0: it runs */
+	int cancels;           /* seen */
+	unsigned stopping;     /* running jobs that are being ended: their groups are killed */
+	unsigned unpolled;     /* running jobs that epoll does not know all of */
+	uint32_t completed;    /* not notified yet */
 	bool is_closing;
 	int64_t closed_at;
 	bool has_failed; /* a call that it cannot do without */
@@ -170,11 +175,10 @@ struct aspawn_queue {
 	uint32_t flags, capacity, limit;
 	int64_t delay; /* nanoseconds */
 	char *server_stack;
-	char *thread_pointer;   /* of the server: in the middle of TLS, which nothing else uses */
-	struct Stack_t *stacks; /* one for each running job, in this mapping */
-	struct Stack_t **idle;  /* ... those of them that no job has */
-	int host;               /* pid of the creator */
-	bool checks_pid;        /* the kernel does not wipe at a fork */
+	char *thread_pointer;     /* of the server: in the middle of TLS, which nothing else uses */
+	struct job_stack *stacks; /* one for each running job, in this mapping */
+	int host;                 /* pid of the creator */
+	bool checks_pid;          /* the kernel does not wipe at a fork */
 	bool ignores_sigchld, raises_files;
 	struct psys_rlimit64 files; /* of the host, for the jobs */
 	struct psys_sigset mask;    /* of the creator, for the jobs */

@@ -216,20 +216,17 @@ static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue, struct s
 
 /* --- ends ------------------------------------------------------------------------------- */
 
-static QUEUE_SERVER struct job *server_job_of(const struct aspawn_queue *queue,
-					      const struct server *server, int pid)
+static QUEUE_SERVER struct job *server_job_of(const struct aspawn_queue *queue, int pid)
 {
-	int number = server->buckets[pid & (PID_BUCKETS - 1)];
-
-	while (number != NO_JOB && queue_job(queue, (uint32_t)number)->result.pid != pid)
-		number = queue_job(queue, (uint32_t)number)->next_of_pid;
-	return number == NO_JOB ? NULL : queue_job(queue, (uint32_t)number);
+	for (uint32_t i = 0; i < queue->limit; i++)
+		if (queue->stacks[i].pid == pid)
+			return queue_job(queue, (uint32_t)queue->stacks[i].job);
+	return NULL;
 }
 
 /* Before a job that is being ended is reaped, its group's number cannot be another's: kill what
  * the program has left behind. which, id: as for waitid(2). */
-static QUEUE_SERVER int server_kill_rest(const struct aspawn_queue *queue,
-					 const struct server *server, int which, int id)
+static QUEUE_SERVER int server_kill_rest(const struct aspawn_queue *queue, int which, int id)
 {
 	struct psys_siginfo info;
 
@@ -237,7 +234,7 @@ static QUEUE_SERVER int server_kill_rest(const struct aspawn_queue *queue,
 	int r = psys_waitid(which, id, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
 	if (r < 0 || !info.u.child.pid)
 		return -1;
-	const struct job *job = server_job_of(queue, server, info.u.child.pid);
+	const struct job *job = server_job_of(queue, info.u.child.pid);
 	if (job && job->stage != STAGE_RUNS && !(job->flags & ASPAWN_JOB_SAME_GROUP))
 		psys_kill(-job->result.pid, PSYS_SIGKILL);
 	return info.u.child.pid;
@@ -249,11 +246,11 @@ static QUEUE_SERVER void server_reap(struct aspawn_queue *queue, struct server *
 	int status = 0, pid;
 
 	do {
-		pid = server->stopping ? server_kill_rest(queue, server, PSYS_P_ALL, 0) : -1;
+		pid = server->stopping ? server_kill_rest(queue, PSYS_P_ALL, 0) : -1;
 		if (server->stopping && pid < 0)
 			return;
 		pid = psys_wait4(pid, &status, PSYS_WNOHANG, &usage);
-		struct job *job = pid > 0 ? server_job_of(queue, server, pid) : NULL;
+		struct job *job = pid > 0 ? server_job_of(queue, pid) : NULL;
 		if (job)
 			aspawn_job_ended(queue, server, job, status, &usage);
 	} while (pid > 0);
@@ -278,7 +275,7 @@ static QUEUE_SERVER void server_reap_one(struct aspawn_queue *queue, struct serv
 	if (job->has_ended)
 		return;
 	if (job->stage != STAGE_RUNS)
-		server_kill_rest(queue, server, PSYS_P_PID, job->result.pid);
+		server_kill_rest(queue, PSYS_P_PID, job->result.pid);
 	int pid = psys_wait4(job->result.pid, &status, PSYS_WNOHANG, &usage);
 	if (pid == 0 || pid == -PSYS_EINTR)
 		return;
@@ -599,8 +596,7 @@ static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *s
 	if (r < 0)
 		return r;
 	if (server->is_local)
-		return server->null = aspawn_descriptors_avoid_streams(psys_openat(
-			       PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR | PSYS_O_CLOEXEC, 0));
+		return 0;
 	psys_sigemptyset(&children);
 	psys_sigaddset(&children, PSYS_SIGCHLD);
 	server->signals = psys_signalfd4(-1, &children, PSYS_SIGSET_SIZE,
@@ -617,13 +613,14 @@ static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *s
 
 QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *server)
 {
-	server->epoll = server->signals = server->host_pidfd = server->host_stat = server->null = -1;
+	server->epoll = server->signals = server->host_pidfd = server->host_stat = -1;
 	server->running = (struct job_list){ NO_JOB, NO_JOB };
-	for (server->idle = 0; server->idle < queue->limit; server->idle++)
-		queue->idle[server->idle] = &queue->stacks[server->idle];
+	for (uint32_t i = 0; i < queue->limit; i++) {
+		queue->stacks[i].job = NO_JOB;
+		queue->stacks[i].pid = 0;
+	}
 	for (int i = 0; i < PRIORITIES; i++)
 		server->waiting[i] = server->running;
-	psys_memset(server->buckets, 0xff, sizeof server->buckets); /* NO_JOB */
 	server->next_deadline = INT64_MAX;
 	server->next_start = server->checked_at = server->looked_at = server->stopped_at = 0;
 	server->cancels = __atomic_load_n(&queue->shared->cancels, __ATOMIC_RELAXED) - 1;
@@ -641,5 +638,4 @@ QUEUE_SERVER void aspawn_server_end(struct server *server)
 	psys_close(server->signals);
 	psys_close(server->host_pidfd);
 	psys_close(server->host_stat);
-	psys_close(server->null);
 }
