@@ -124,7 +124,8 @@ PSYS_UNINSTRUMENTED long aspawn_spawned(struct control *control, long pid)
 {
 	if (pid >= 0 && control->flags & PSYS_CLONE_FILES &&
 	    (control->request.await_files || aspawn_descriptors_next(control, NULL)))
-		aspawn_stack_await(control, &stack_state(&control->stack)->use, SHARES_FILES);
+		aspawn_stack_await_blocked(control, &stack_state(&control->stack)->use,
+					   SHARES_FILES);
 	aspawn_descriptors_close(control, pid < 0);
 	if (control->caller_pidfd >= 0)
 		psys_close(control->caller_pidfd);

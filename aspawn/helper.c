@@ -88,7 +88,7 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 	}
 	if (request->detached)
 		return 0;
-	aspawn_stack_await(control, &state->helper, CLONING);
+	aspawn_stack_await_blocked(control, &state->helper, CLONING);
 	if (state->cloned > 0)
 		return state->cloned;
 	aspawn_stack_await_end(&control->stack, STACK_HELPER, DEADLINE_NEVER);
@@ -117,20 +117,7 @@ PSYS_UNINSTRUMENTED long aspawn_helper_spawn(const struct request *wanted,
 
 /* --- asking and waiting --------------------------------------------------------- */
 
-PSYS_UNINSTRUMENTED int aspawn_helper_await_clone(const struct Stack_t *stack, int64_t deadline)
-{
-	int *word = &stack_state(stack)->helper;
-
-	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == CLONING &&
-	       aspawn_stack_has(stack, STACK_HELPER)) {
-		if (aspawn_deadline_is_past(deadline))
-			return -PSYS_ETIMEDOUT;
-		aspawn_deadline_sleep_on(word, CLONING, deadline);
-	}
-	return 0;
-}
-
-PSYS_UNINSTRUMENTED bool aspawn_helper_has_reaped(const struct Stack_t *stack)
+bool aspawn_helper_has_reaped(const struct Stack_t *stack)
 {
 	return __atomic_load_n(&stack_state(stack)->ended, __ATOMIC_SEQ_CST) != NOT_ENDED;
 }

@@ -51,10 +51,6 @@ PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)
 					       status;
 }
 
-/* Sleeps until a detached helper has cloned the child, or has ended: 0 or -ETIMEDOUT. Then the
- * state's pid is the child's, or 0 if there is none. */
-int aspawn_helper_await_clone(const struct Stack_t *stack, int64_t deadline);
-
 /* Opens a pidfd of the child, whose number is known. -ESRCH if the child is reaped; another process
  * that has the number now is not taken for it. */
 int aspawn_helper_open_child(const struct Stack_t *stack);

@@ -55,8 +55,8 @@ struct request {
 	bool wants_pidfd;
 	bool no_new_privs;     /* the child sets it before fn */
 	bool dies_with_caller; /* with the caller's process; of a private child */
-	/* The caller does not wait until the helper has cloned the child: it has
-	 * aspawn_helper_await_clone(). Not with unshare_files and wants_pidfd. */
+	/* The caller does not wait until the helper has cloned the child. Then the state's pid is the
+	 * child's, or 0 if there is none. Not with unshare_files and wants_pidfd. */
 	bool detached;
 	/* Not PRIVATE_AUTOREAPED. FOR_CALLER: detached; the helper waits in the caller's place until the
 	 * child has executed a program, and stays until the child has ended. */

@@ -173,19 +173,30 @@ PSYS_UNINSTRUMENTED void aspawn_stack_reap_helper(const struct Stack_t *stack)
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_stack_await(const struct control *control, int *word, int value)
+PSYS_UNINSTRUMENTED int aspawn_stack_await(const struct Stack_t *stack, int *word, int value,
+					   int64_t deadline)
+{
+	const int user = word == &stack_state(stack)->use ? STACK_CHILD : STACK_HELPER;
+
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value && aspawn_stack_has(stack, user)) {
+		if (aspawn_deadline_is_past(deadline))
+			return -PSYS_ETIMEDOUT;
+		aspawn_deadline_sleep_on(word, value, deadline);
+	}
+	return 0;
+}
+
+PSYS_UNINSTRUMENTED void aspawn_stack_await_blocked(const struct control *control, int *word,
+						    int value)
 {
 	static const struct psys_timespec usual = { 0, 5000000 };
 	struct psys_sigset all;
 
-	if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value)
-		psys_futex(word, PSYS_FUTEX_WAIT, value, &usual, NULL, 0);
+	psys_futex(word, PSYS_FUTEX_WAIT, value, &usual, NULL, 0);
 	if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
 		return;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &control->request.mask, &all, PSYS_SIGSET_SIZE);
-	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value &&
-	       aspawn_stack_busy(&control->stack))
-		aspawn_deadline_sleep_on(word, value, DEADLINE_NEVER);
+	aspawn_stack_await(&control->stack, word, value, DEADLINE_NEVER);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
 }
 

@@ -141,13 +141,6 @@ PSYS_INLINE void *aspawn_stack_place(const struct Stack_t *stack, size_t length)
  */
 int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len);
 
-/*
- * Called with all signals blocked. Returns when the word of the state has another value, or the stack
- * is free. A stopped or frozen child may take for ever, so after 5 ms the wait goes on with the caller's
- * signal mask.
- */
-void aspawn_stack_await(const struct control *control, int *word, int value);
-
 /* Who may use a stack: a helper often longer than its child. */
 enum stack_user { STACK_CHILD = 1, STACK_HELPER = 2 };
 
@@ -156,6 +149,14 @@ bool aspawn_stack_has(const struct Stack_t *stack, int users);
 
 /* Sleeps until none of the users is there: 0 or -ETIMEDOUT. */
 int aspawn_stack_await_end(const struct Stack_t *stack, int users, int64_t deadline);
+
+/* Sleeps until a word of the state, use or helper, has another value, or its user has gone: 0 or
+ * -ETIMEDOUT. */
+int aspawn_stack_await(const struct Stack_t *stack, int *word, int value, int64_t deadline);
+
+/* The same with all signals blocked. A child or helper that is stopped or frozen may take for ever: after
+ * 5 ms the wait goes on with the caller's signal mask. */
+void aspawn_stack_await_blocked(const struct control *control, int *word, int value);
 
 /* Reaps the helper, which has ended, unless the kernel has; and the first child that it abandoned. */
 void aspawn_stack_reap_helper(const struct Stack_t *stack);

@@ -74,12 +74,12 @@ PSYS_UNINSTRUMENTED int aspawn_learn_child(struct aspawn_child *child, int64_t d
 
 	if (state->pid >= 0 || state->known == KNOWN || !has_stack(child))
 		return 0;
-	int r = aspawn_helper_await_clone(stack, deadline);
+	struct stack_state *made = stack_state(stack);
+	int r = aspawn_stack_await(stack, &made->helper, CLONING, deadline);
 	if (r < 0 && has_raised_sigchld(stack))
-		r = aspawn_helper_await_clone(stack, aspawn_deadline_in(1000));
+		r = aspawn_stack_await(stack, &made->helper, CLONING, aspawn_deadline_in(1000));
 	if (r < 0)
 		return r;
-	struct stack_state *made = stack_state(stack);
 	if (made->pid == made->abandoned) /* the helper was killed before it cloned again */
 		made->pid = 0;
 	aspawn_stack_reap_abandoned(stack);
