@@ -13,7 +13,7 @@
 
 /* --- making a helper, and its child --------------------------------------------- */
 
-static long clone_helper(struct control *control)
+static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const struct request *request = &control->request;
@@ -117,7 +117,7 @@ PSYS_UNINSTRUMENTED long aspawn_helper_spawn(const struct request *wanted,
 
 /* --- asking and waiting --------------------------------------------------------- */
 
-bool aspawn_helper_has_reaped(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED bool aspawn_helper_has_reaped(const struct Stack_t *stack)
 {
 	return __atomic_load_n(&stack_state(stack)->ended, __ATOMIC_SEQ_CST) != NOT_ENDED;
 }
