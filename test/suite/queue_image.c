@@ -172,6 +172,67 @@ TEST(job_uses_a_descriptor_as_often_as_it_names_it)
 	}
 }
 
+/* Runs a job with as many arguments as it has room for; of the prepared command, unless that is 0. */
+static void run_with_most_arguments(struct aspawn_queue *queue, struct aspawn_command *command,
+				    int64_t prepared, size_t most)
+{
+	static char *argv[20000];
+	struct aspawn_job job = { .size = sizeof job, .prepared = prepared };
+	int64_t r;
+
+	CHECK(most < sizeof argv / sizeof *argv);
+	job.argv = prepared ? argv : NULL;
+	job.command = prepared ? NULL : command;
+	for (size_t i = 1; i < most; i++)
+		argv[i] = (char *)(uintptr_t) "";
+	argv[0] = command->argv[0]; /* the role */
+	command->argv = argv;
+	do {
+		argv[most] = NULL;
+		r = aspawn_queue_submit(queue, &job);
+		most -= most / 16;
+	} while (r == -PSYS_E2BIG && most > 16);
+	CHECK(r > 0);
+	const struct aspawn_result *result = next_result(queue);
+	CHECK_EQUAL(result->status, 7 << 8);
+	give_back(queue, result);
+}
+
+/* What a job has is copied to the stack, where each action has more, and a shell the arguments again. The
+ * stack is not exchanged for a larger one: it is in the queue's mapping. */
+TEST(stack_of_a_job_has_room_for_all_that_the_job_has)
+{
+	static struct aspawn_action actions[4000];
+	const size_t most = sizeof actions / sizeof *actions;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int64_t prepared;
+
+	if (!have_proc())
+		skip("no /proc");
+	const int mappings = count_mappings();
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .job_bytes = 100000 });
+	for (size_t i = 0; i < most; i++)
+		actions[i] = i % 2 ? (struct aspawn_action)ASPAWN_DUP2(77, 0) :
+				     (struct aspawn_action)ASPAWN_SETENV("A", "1");
+	actions[0] = nothing;
+	CHECK_EQUAL(psys_dup2(1, 77), 77);
+	command.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC;
+	command.actions = actions;
+	command.action_count = 1;
+	run_with_most_arguments(queue, &command, 0, 19000);
+	command.argv = ASPAWN_ARGV(command.argv[0]);
+	command.action_count = most;
+	while ((prepared = aspawn_queue_prepare(queue, &command)) == -PSYS_E2BIG)
+		command.action_count -= command.action_count / 16;
+	CHECK(prepared > 0);
+	run_with_most_arguments(queue, &command, prepared, 19000);
+	close_queue(queue);
+	psys_close(77);
+	CHECK_EQUAL(count_mappings(), mappings);
+}
+
 /* Submits jobs, and returns when all run. */
 static void let_run(struct aspawn_queue *queue, const struct aspawn_command *command)
 {
