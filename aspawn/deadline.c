@@ -49,9 +49,10 @@ PSYS_UNINSTRUMENTED bool aspawn_deadline_is_past(int64_t deadline)
 PSYS_UNINSTRUMENTED struct psys_timespec aspawn_deadline_left(int64_t deadline)
 {
 	const int64_t left = deadline == DEADLINE_NEVER ? deadline : deadline - now();
-	struct psys_timespec time = { 0, 0 };
+	struct psys_timespec time;
 	uint32_t rest = 0;
 
+	time.tv_sec = time.tv_nsec = 0; /* an initializer calls memset() at -O0 */
 	if (left <= 0)
 		return time;
 	for (int shift = 44 + 9; shift >= 9; shift -= 11) {
