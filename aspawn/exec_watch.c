@@ -53,10 +53,10 @@ PSYS_UNINSTRUMENTED bool aspawn_watch_is_supported(void)
 	return psys_set_robust_list(NULL, sizeof(struct psys_robust_list_head)) >= 0;
 }
 
-/* EINVAL: of the size, which the kernel looks at first. */
+/* EINVAL: of the size, which the kernel looks at first. A filter may forbid gettid(). */
 PSYS_UNINSTRUMENTED bool aspawn_watch_may_work(void)
 {
-	return psys_set_robust_list(NULL, 0) == -PSYS_EINVAL;
+	return psys_set_robust_list(NULL, 0) == -PSYS_EINVAL && psys_gettid() > 0;
 }
 
 PSYS_UNINSTRUMENTED void *aspawn_watch_report(struct exec_watch *watch)
@@ -66,15 +66,18 @@ PSYS_UNINSTRUMENTED void *aspawn_watch_report(struct exec_watch *watch)
 
 PSYS_UNINSTRUMENTED void aspawn_watch_begin(struct exec_watch *watch)
 {
+	const int tid = psys_gettid();
+
 	watch->head.list.next = &watch->entry;
 	watch->entry.next = &watch->head.list;
 	watch->head.futex_offset = (long)((char *)&watch->word - (char *)&watch->entry);
 	watch->head.list_op_pending = NULL;
 	/* The kernel wakes nobody unless FUTEX_WAITERS is set. */
-	__atomic_store_n(&watch->word, PSYS_FUTEX_WAITERS | (unsigned)psys_gettid(),
-			 __ATOMIC_RELEASE);
-	if (psys_set_robust_list(&watch->head, sizeof watch->head) >= 0)
-		return;
+	if (tid > 0) {
+		__atomic_store_n(&watch->word, PSYS_FUTEX_WAITERS | (unsigned)tid, __ATOMIC_RELEASE);
+		if (psys_set_robust_list(&watch->head, sizeof watch->head) >= 0)
+			return;
+	}
 	__atomic_store_n(&watch->word, UNSUPPORTED, __ATOMIC_RELEASE);
 	psys_futex((int *)&watch->word, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 }

@@ -682,6 +682,34 @@ TEST(fork_flag_copies_the_memory)
 	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
+static int doze(void *data)
+{
+	(void)data;
+	sleep_ms(50);
+	return 0;
+}
+
+/* An error of gettid(2) once read as the end of the child. */
+TEST(a_copy_whose_filter_forbids_gettid_is_waited_for)
+{
+	const struct aspawn_action action = ASPAWN_CALL(doze, NULL);
+	struct Stack_t stack = { 0 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	filter_refuse(PSYS_NR_gettid, PSYS_EPERM);
+	command.flags = ASPAWN_COMMAND_FORK;
+	command.actions = &action;
+	command.action_count = 1;
+	for (int i = 0; i < 2; i++) {
+		struct aspawn_child child = start_command(&stack, &command);
+		CHECK_EQUAL(why_not_started(&child), 0);
+		check_ends(&child, 7 << 8);
+		command.flags |= ASPAWN_COMMAND_PRIVATE;
+	}
+	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+}
+
 TEST(no_pidfd_needs_no_descriptor)
 {
 	struct psys_rlimit64 limit;
