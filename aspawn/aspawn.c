@@ -40,9 +40,10 @@
 
 static PSYS_UNINSTRUMENTED void reset_handlers(void)
 {
+	static const struct psys_sigaction reset = { .handler = PSYS_SIG_DFL };
+
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
 		struct psys_sigaction old[2]; /* QEMU 7.2 writes beyond one on riscv and loongarch */
-		struct psys_sigaction reset = { .handler = PSYS_SIG_DFL };
 
 		if (psys_rt_sigaction(signal, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
 		    old->handler != PSYS_SIG_DFL && old->handler != PSYS_SIG_IGN)
@@ -54,7 +55,7 @@ static PSYS_UNINSTRUMENTED void reset_handlers(void)
  * dispositions, does not. */
 static PSYS_UNINSTRUMENTED void ignore_sigchld(void)
 {
-	const struct psys_sigaction ignored[2] = { { .handler = PSYS_SIG_IGN } };
+	static const struct psys_sigaction ignored[2] = { { .handler = PSYS_SIG_IGN } };
 
 	psys_rt_sigaction(PSYS_SIGCHLD, ignored, NULL, PSYS_SIGSET_SIZE);
 }

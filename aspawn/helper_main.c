@@ -127,7 +127,7 @@ static PSYS_UNINSTRUMENTED int fail(struct stack_state *state, int error)
 /* Of a private child. */
 static PSYS_UNINSTRUMENTED void become_parent(struct control *control)
 {
-	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
+	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
 	struct psys_sigaction old[2]; /* as in keep_status() */
 
 	if (psys_rt_sigaction(PSYS_SIGCHLD, &usual, old, PSYS_SIGSET_SIZE) >= 0)

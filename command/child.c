@@ -159,7 +159,7 @@ static PSYS_UNINSTRUMENTED int read_reports(struct child_state *state,
 			return r;
 		long length = psys_read(state->report, &report, sizeof report);
 		if (length == sizeof report && report.error) {
-			*failure = report;
+			psys_memcpy(failure, &report, sizeof report);
 			aspawn_set_failure(state, failure);
 		} else if (length == sizeof report) {
 			state->known = EXECUTING;
@@ -197,7 +197,7 @@ static PSYS_UNINSTRUMENTED void read_memory(struct aspawn_child *child,
 	const struct prepared *prepared =
 		stack_control(child_stack(child_state(child)))->request.user_data;
 
-	*failure = prepared->report;
+	psys_memcpy(failure, &prepared->report, sizeof *failure);
 	if (!failure->error && failure->step == ASPAWN_STEP_EXEC)
 		failure->step = ASPAWN_STEP_NONE;
 	else if (!failure->error)

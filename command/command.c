@@ -297,16 +297,20 @@ static const struct aspawn_child none = {
 	.ended_fd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1, .own_fd = -1
 };
 
+static PSYS_UNINSTRUMENTED void clear(struct aspawn_child *child)
+{
+	psys_memcpy(child, &none, sizeof none);
+}
+
 PSYS_UNINSTRUMENTED int aspawn_start_with(struct aspawn_child *child,
 					  const struct aspawn_command *command,
 					  struct own_actions *own, struct aspawn_failure *failure)
 {
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
-	struct aspawn_child made = none;
 	struct psys_sigset all, mask;
-	int r = add_streams(own, command, &made, failure);
 
-	*child = none;
+	clear(child);
+	int r = add_streams(own, command, child, failure);
 	if (r < 0)
 		return r;
 	/* The server's descriptors may have all numbers that the program's limit allows. */
@@ -324,9 +328,9 @@ PSYS_UNINSTRUMENTED int aspawn_start_with(struct aspawn_child *child,
 		r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	r = start(&made, command, own, &arena, own->served ? own->served->mask : &mask, failure);
-	if (r == 0)
-		*child = made;
+	r = start(child, command, own, &arena, own->served ? own->served->mask : &mask, failure);
+	if (r < 0)
+		clear(child);
 	if (!own->served)
 		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
@@ -343,7 +347,7 @@ int aspawn_start(struct aspawn_child *child, const struct aspawn_command *comman
 	failure.error = 0;
 	if (!child)
 		return -PSYS_EINVAL;
-	*child = none;
+	clear(child);
 	int r = aspawn_read_command(&known, command, &failure);
 	if (r == 0)
 		r = aspawn_start_with(child, &known, &own, &failure);

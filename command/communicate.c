@@ -308,7 +308,7 @@ static void clear_results(struct aspawn_io *io)
 	io->out.length = io->err.length = 0;
 	io->end = ASPAWN_END_UNKNOWN;
 	io->status = -1;
-	io->usage = (struct psys_rusage){ 0 };
+	psys_memset(&io->usage, 0, sizeof io->usage);
 	aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
 	terminate_text(&io->out);
 	terminate_text(&io->err);

@@ -99,9 +99,10 @@ static PSYS_UNINSTRUMENTED int open_at2(const struct aspawn_action *action)
 
 static PSYS_UNINSTRUMENTED int set_disposition(int signal, bool ignored)
 {
-	const struct psys_sigaction action = { .handler = ignored ? PSYS_SIG_IGN : PSYS_SIG_DFL };
+	static const struct psys_sigaction actions[] = { { .handler = PSYS_SIG_DFL },
+							 { .handler = PSYS_SIG_IGN } };
 
-	return psys_rt_sigaction(signal, &action, NULL, PSYS_SIGSET_SIZE);
+	return psys_rt_sigaction(signal, &actions[ignored], NULL, PSYS_SIGSET_SIZE);
 }
 
 static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, bool ignored)

@@ -98,7 +98,7 @@ static QUEUE_SERVER int server_main(void *arg)
 	struct aspawn_queue *queue = arg;
 	struct shared *shared = queue->shared;
 	struct server *server = &shared->server;
-	const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
+	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
 	const struct psys_rlimit64 files = { queue->files.rlim_max, queue->files.rlim_max };
 
 	/* In a pid namespace of its children's the server would be init, and end it. */

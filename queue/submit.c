@@ -124,7 +124,7 @@ static void refer_to_command(struct job *job, struct arena *arena, const struct 
 	job->may_lead = other->may_lead;
 	job->fd_count = other->fd_count;
 	job->fds = aspawn_allocate(arena, other->fd_count * sizeof *job->fds, sizeof(int));
-	job->command = other->command;
+	psys_memcpy(&job->command, &other->command, sizeof job->command);
 	if (argv)
 		job->command.argv = aspawn_copy_strings(arena, argv);
 	if (!arena->error)
