@@ -42,7 +42,7 @@ DESTDIR ?=
 LDCONFIG ?= ldconfig
 CPPFLAGS ?=
 # Not -g: valgrind 3.19 gives up at a library with the DWARF 5 of clang.
-CFLAGS ?= -O2 -gdwarf-4
+CFLAGS ?= -Os -gdwarf-4
 LDFLAGS ?=
 WERROR ?=
 TARGET ?=

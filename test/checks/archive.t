@@ -155,9 +155,9 @@ else
 	skip "no writable data" "the objects are for optimizing at link time"
 fi
 if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS+set}${SANITIZE+set}" ]; then
-	check "aspawn() is at most 11 KiB of text" at_most 11264 aspawn
-	check "aspawn_run() is at most 74 KiB of text" at_most 75776 aspawn_run
-	check "all is at most 113 KiB of text" all_text_is_at_most 115712
+	check "aspawn() is at most 9 KiB of text" at_most 9216 aspawn
+	check "aspawn_run() is at most 49 KiB of text" at_most 50176 aspawn_run
+	check "all is at most 81 KiB of text" all_text_is_at_most 82944
 fi
 check "no stack protector, whatever CFLAGS say" has_no_stack_protector
 check "no executable stack" no_executable_stack
