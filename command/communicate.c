@@ -23,6 +23,11 @@ static int *end_of(struct aspawn_child *child, int which)
 	return which == INPUT ? &child->in_fd : which == OUTPUT ? &child->out_fd : &child->err_fd;
 }
 
+static struct aspawn_output *output_of(struct aspawn_io *io, int which)
+{
+	return which == OUTPUT ? &io->out : &io->err;
+}
+
 static void close_end(struct communication *communication, int which)
 {
 	int *fd = end_of(communication->child, which);
@@ -72,21 +77,22 @@ static void give_to_sink(struct communication *communication, struct aspawn_outp
 }
 
 /* Returns the number of bytes read. Reads output that does not fit too, to detect it, and drops
- * it. */
-static long collect(struct communication *communication, int which, struct aspawn_output *output)
+ * it. What is kept ends with a NUL. */
+static long collect(struct communication *communication, int which)
 {
-	char small[1024];
+	struct aspawn_output *output = output_of(communication->io, which);
 	const bool drops = communication->io->flags & ASPAWN_IO_DROP_EXCESS || !output->size;
-	size_t room = output->size && output->length < output->size - 1 ?
-			      output->size - 1 - output->length :
-			      0;
-	char *to = room ? (char *)output->data + output->length : small;
+	char small[1024], *to = small;
+	size_t room = sizeof small;
 
-	if (output->sink) {
-		room = output->data ? output->size : 0;
-		to = room ? output->data : small;
+	if (output->sink && output->data && output->size) {
+		to = output->data;
+		room = output->size;
+	} else if (!output->sink && output->length + 1 < output->size) {
+		to = (char *)output->data + output->length;
+		room = output->size - 1 - output->length;
 	}
-	long r = psys_read(*end_of(communication->child, which), to, room ? room : sizeof small);
+	long r = psys_read(*end_of(communication->child, which), to, room);
 	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
 		return 0;
 	if (r < 0)
@@ -95,40 +101,33 @@ static long collect(struct communication *communication, int which, struct aspaw
 		close_end(communication, which);
 	else if (output->sink)
 		give_to_sink(communication, output, to, r);
-	else if (room || drops)
-		output->length += (size_t)r;
-	else
+	else if (to == small && !drops)
 		end_it(communication, ASPAWN_END_FULL, -PSYS_ENOBUFS);
+	else
+		output->length += (size_t)r;
+	if (r > 0 && !output->sink && to != small)
+		to[r] = '\0';
 	return r;
-}
-
-/* Reads what the pipe holds: another process may go on to write. */
-static void drain(struct communication *communication, int which, struct aspawn_output *output)
-{
-	long left = held_by_pipe(communication->polled[which].fd), r = 1;
-
-	while (left > 0 && r > 0) {
-		r = collect(communication, which, output);
-		left -= r;
-	}
 }
 
 static void transfer(struct communication *communication)
 {
 	if (communication->polled[INPUT].revents)
 		feed(communication);
-	if (communication->polled[OUTPUT].revents)
-		collect(communication, OUTPUT, &communication->io->out);
-	if (communication->polled[ERROR].revents)
-		collect(communication, ERROR, &communication->io->err);
+	for (int which = OUTPUT; which <= ERROR; which++)
+		if (communication->polled[which].revents)
+			collect(communication, which);
 }
 
-/* Terminates the output with a NUL, also when it was truncated. */
-static void terminate_text(struct aspawn_output *output)
+/* Reads what the pipes hold: another process may go on to write. */
+static void drain(struct communication *communication)
 {
-	if (output->data && output->size && !output->sink)
-		((char *)output->data)[output->length < output->size ? output->length :
-								       output->size - 1] = '\0';
+	for (int which = OUTPUT; which <= ERROR; which++) {
+		long left = held_by_pipe(communication->polled[which].fd), r = 1;
+
+		for (; left > 0 && r > 0; left -= r)
+			r = collect(communication, which);
+	}
 }
 
 /* --- the event loop --------------------------------------------------------- */
@@ -219,8 +218,7 @@ static int event_loop(struct communication *communication)
 		}
 		const bool is_late = aspawn_deadline_is_past(deadline);
 		if (ended && (is_late || communication->end)) { /* a grandchild holds the pipe */
-			drain(communication, OUTPUT, &communication->io->out);
-			drain(communication, ERROR, &communication->io->err);
+			drain(communication);
 			break;
 		}
 		if (ended || !(is_late || (communication->end && !signal)))
@@ -305,13 +303,17 @@ static int check_pipes(struct aspawn_io *io, bool in, bool out, bool err)
 
 static void clear_results(struct aspawn_io *io)
 {
-	io->out.length = io->err.length = 0;
+	for (int which = OUTPUT; which <= ERROR; which++) {
+		struct aspawn_output *output = output_of(io, which);
+
+		output->length = 0;
+		if (output->data && output->size && !output->sink)
+			*(char *)output->data = '\0';
+	}
 	io->end = ASPAWN_END_UNKNOWN;
 	io->status = -1;
 	psys_memset(&io->usage, 0, sizeof io->usage);
 	aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
-	terminate_text(&io->out);
-	terminate_text(&io->err);
 }
 
 /* Reaps the child and stores the results. is_left: the child may not be killed, so do not wait. */
@@ -322,29 +324,20 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 	int started = aspawn_wait_started(communication->child, &io->failure, 0);
 
 	aspawn_release(communication->child); /* if the wait has failed */
-	if (looped < 0) {
-		aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
-		return looped;
-	}
-	if (communication->end) {
-		/* The child may have been ended before its exec. */
-		if (started == -PSYS_ECANCELED && io->failure.error != -PSYS_ECHILD) {
-			io->end = ASPAWN_END_NOT_STARTED;
-			return started;
-		}
-		aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
-		io->end = communication->end;
-		return communication->result;
-	}
-	if (waited == -PSYS_ECHILD && started == -PSYS_ECANCELED)
-		waited = started; /* another has reaped it, but it never ran */
-	if (waited == -PSYS_ECANCELED)
+	/* -ECHILD: the child was ended here, before its exec. */
+	if (looped >= 0 && started == -PSYS_ECANCELED &&
+	    !(communication->end && io->failure.error == -PSYS_ECHILD)) {
 		io->end = ASPAWN_END_NOT_STARTED;
-	else
-		aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
+		return started;
+	}
+	aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
+	if (looped < 0)
+		return looped;
 	if (waited == 0)
 		io->end = ASPAWN_END_RAN;
-	return waited;
+	if (communication->end)
+		io->end = communication->end;
+	return communication->end ? communication->result : waited;
 }
 
 static int communicate(struct aspawn_child *child, struct aspawn_io *io)
@@ -352,11 +345,11 @@ static int communicate(struct aspawn_child *child, struct aspawn_io *io)
 	struct communication communication = { .io = io, .child = child };
 
 	for (int i = INPUT; i <= ERROR; i++) {
-		communication.polled[i].fd = *end_of(child, i);
-		communication.polled[i].events = i == INPUT ? PSYS_POLLOUT : PSYS_POLLIN;
-		long r = communication.polled[i].fd < 0 ? 0 :
-							  psys_fcntl(communication.polled[i].fd,
-								     PSYS_F_SETFL, PSYS_O_NONBLOCK);
+		struct psys_pollfd *polled = &communication.polled[i];
+
+		polled->fd = *end_of(child, i);
+		polled->events = i == INPUT ? PSYS_POLLOUT : PSYS_POLLIN;
+		long r = polled->fd < 0 ? 0 : psys_fcntl(polled->fd, PSYS_F_SETFL, PSYS_O_NONBLOCK);
 		if (r < 0)
 			communication.error = (int)r;
 	}
@@ -368,10 +361,7 @@ static int communicate(struct aspawn_child *child, struct aspawn_io *io)
 	bool is_left = looped < 0 && terminate(&communication, PSYS_SIGKILL) == -PSYS_EPERM;
 	for (int i = INPUT; i <= ERROR; i++)
 		close_end(&communication, i);
-	int r = conclude(&communication, looped, is_left);
-	terminate_text(&io->out);
-	terminate_text(&io->err);
-	return r;
+	return conclude(&communication, looped, is_left);
 }
 
 int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
