@@ -99,45 +99,25 @@ PSYS_UNINSTRUMENTED size_t psys_strlcpy(char *to, const char *from, size_t size)
 	return length;
 }
 
-static const uint64_t powers_of_ten[] = {
-	UINT64_C(1),
-	UINT64_C(10),
-	UINT64_C(100),
-	UINT64_C(1000),
-	UINT64_C(10000),
-	UINT64_C(100000),
-	UINT64_C(1000000),
-	UINT64_C(10000000),
-	UINT64_C(100000000),
-	UINT64_C(1000000000),
-	UINT64_C(10000000000),
-	UINT64_C(100000000000),
-	UINT64_C(1000000000000),
-	UINT64_C(10000000000000),
-	UINT64_C(100000000000000),
-	UINT64_C(1000000000000000),
-	UINT64_C(10000000000000000),
-	UINT64_C(100000000000000000),
-	UINT64_C(1000000000000000000),
-	UINT64_C(10000000000000000000),
-};
-
-/* Subtracts powers of ten: for a 64-bit division, 32-bit compilers call a library function. */
+/* Divides in digits of 16 bits: for a 64-bit division, 32-bit compilers call a library function. */
 PSYS_UNINSTRUMENTED size_t psys_u64_to_decimal(char *to, uint64_t number)
 {
-	size_t count = 0;
+	char digits[PSYS_DECIMAL_SIZE], *digit = digits + sizeof digits;
 
-	for (int place = 19; place >= 0; place--) {
-		char digit = '0';
-		for (; number >= powers_of_ten[place]; number -= powers_of_ten[place]) {
-			digit++;
-			KEEP_LOOP();
+	*--digit = '\0';
+	do {
+		uint64_t tenth = 0;
+		uint32_t rest = 0;
+
+		for (int shift = 48; shift >= 0; shift -= 16) {
+			rest = rest << 16 | ((uint32_t)(number >> shift) & 0xffff);
+			tenth = tenth << 16 | rest / 10;
+			rest %= 10;
 		}
-		if (digit != '0' || count || !place)
-			to[count++] = digit;
-	}
-	to[count] = '\0';
-	return count;
+		*--digit = (char)('0' + rest);
+		number = tenth;
+	} while (number);
+	return psys_strlcpy(to, digit, sizeof digits);
 }
 
 PSYS_UNINSTRUMENTED size_t psys_i64_to_decimal(char *to, int64_t number)
