@@ -125,25 +125,6 @@ PSYS_UNINSTRUMENTED int aspawn_own_pidfd(struct aspawn_child *child)
 	return r;
 }
 
-int aspawn_pidfd(struct aspawn_child *child)
-{
-	int r = aspawn_pid(child);
-
-	if (r < 0)
-		return r;
-	const int fd = aspawn_own_pidfd(child);
-	if (fd >= 0)
-		return (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
-	if (fd != -PSYS_ENOSYS)
-		return fd;
-	const int opened = psys_pidfd_open(r, 0);
-	r = aspawn_is_unreaped(child);
-	if (r == 0 || opened < 0)
-		return opened;
-	psys_close(opened);
-	return r;
-}
-
 /* --- its reports ----------------------------------------------------------------- */
 
 /* Reads the child's reports until a failure, which is stored, or the end of the pipe. Returns 0,

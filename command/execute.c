@@ -25,6 +25,22 @@ __attribute__((noinline)) PSYS_UNINSTRUMENTED void aspawn_report(struct prepared
 	aspawn_watch_set_executing(prepared->watch, !error);
 }
 
+PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int error, const char *subject)
+{
+	aspawn_report(prepared, error, subject);
+	/* After a failed exec SIGPIPE is no longer blocked, and the parent may be gone: block the
+	 * signal, and ignore the result of the write. */
+	if (prepared->report_fd >= 0) {
+		struct psys_sigset pipe;
+
+		psys_sigemptyset(&pipe);
+		psys_sigaddset(&pipe, PSYS_SIGPIPE);
+		psys_rt_sigprocmask(PSYS_SIG_BLOCK, &pipe, NULL, PSYS_SIGSET_SIZE);
+		psys_write(prepared->report_fd, &prepared->report, sizeof prepared->report);
+	}
+	psys_exit_group(127);
+}
+
 /* Puts the current directory and a slash at the start of the candidate's text. */
 static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
 {

@@ -383,22 +383,6 @@ static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t in
 				    NULL);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int error, const char *subject)
-{
-	aspawn_report(prepared, error, subject);
-	/* After a failed exec SIGPIPE is no longer blocked, and the parent may be gone: block the
-	 * signal, and ignore the result of the write. */
-	if (prepared->report_fd >= 0) {
-		struct psys_sigset pipe;
-
-		psys_sigemptyset(&pipe);
-		psys_sigaddset(&pipe, PSYS_SIGPIPE);
-		psys_rt_sigprocmask(PSYS_SIG_BLOCK, &pipe, NULL, PSYS_SIGSET_SIZE);
-		psys_write(prepared->report_fd, &prepared->report, sizeof prepared->report);
-	}
-	psys_exit_group(127);
-}
-
 /* Report that all actions succeeded. If the parent is gone, the write raises SIGPIPE:
  * consume it while it is still blocked. */
 static PSYS_UNINSTRUMENTED void report_success(const struct prepared *prepared)

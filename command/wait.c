@@ -209,6 +209,25 @@ int aspawn_is_unreaped(struct aspawn_child *child)
 	return r == -PSYS_ECHILD ? -PSYS_ESRCH : r < 0 ? r : 0;
 }
 
+int aspawn_pidfd(struct aspawn_child *child)
+{
+	int r = aspawn_pid(child);
+
+	if (r < 0)
+		return r;
+	const int fd = aspawn_own_pidfd(child);
+	if (fd >= 0)
+		return (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
+	if (fd != -PSYS_ENOSYS)
+		return fd;
+	const int opened = psys_pidfd_open(r, 0);
+	r = aspawn_is_unreaped(child);
+	if (r == 0 || opened < 0)
+		return opened;
+	psys_close(opened);
+	return r;
+}
+
 int aspawn_ended(struct aspawn_child *child)
 {
 	int status;
