@@ -10,6 +10,15 @@
 #include "pool.h"
 #include "prepared.h"
 
+PSYS_UNINSTRUMENTED bool aspawn_has_stack(struct aspawn_child *child)
+{
+	const struct child_state *state = child_state(child);
+	const struct Stack_t *stack = child_stack(state);
+
+	return stack->addr && (state->pid < 0 ? stack_state(stack)->helper_pid == -state->pid :
+						stack_state(stack)->pid == state->pid);
+}
+
 PSYS_UNINSTRUMENTED void aspawn_give_stack(struct child_state *state)
 {
 	const struct Stack_t stack = state->stack;
@@ -72,7 +81,7 @@ PSYS_UNINSTRUMENTED int aspawn_learn_child(struct aspawn_child *child, int64_t d
 	const struct Stack_t *stack = child_stack(state);
 	struct aspawn_failure failure;
 
-	if (state->pid >= 0 || state->known == KNOWN || !has_stack(child))
+	if (state->pid >= 0 || state->known == KNOWN || !aspawn_has_stack(child))
 		return 0;
 	struct stack_state *made = stack_state(stack);
 	int r = aspawn_stack_await(stack, &made->helper, CLONING, deadline);
@@ -119,7 +128,8 @@ PSYS_UNINSTRUMENTED int aspawn_own_pidfd(struct aspawn_child *child)
 		return state->helped ? child->own_fd : child->ended_fd;
 	int r = aspawn_pid(child);
 	if (r > 0)
-		r = has_stack(child) ? aspawn_helper_open_child(child_stack(state)) : -PSYS_ESRCH;
+		r = aspawn_has_stack(child) ? aspawn_helper_open_child(child_stack(state)) :
+					      -PSYS_ESRCH;
 	if (r >= 0)
 		child->own_fd = r;
 	return r;
@@ -161,7 +171,7 @@ static PSYS_UNINSTRUMENTED int wait_for_exec(struct aspawn_child *child,
 	int r = -PSYS_ENOSYS;
 
 	if (!state->copied)
-		return has_stack(child) ?
+		return aspawn_has_stack(child) ?
 			       aspawn_stack_await_end(child_stack(state), STACK_CHILD, deadline) :
 			       0;
 	if (state->watch)
@@ -206,14 +216,15 @@ static PSYS_UNINSTRUMENTED int find_out(struct aspawn_child *child, struct aspaw
 	if (state->report >= 0) {
 		int read = read_reports(state, failure, 0);
 		/* If memory has the answer too, a failed read does not matter. */
-		const bool in_memory = state->copied ? state->watch != NULL : has_stack(child);
+		const bool in_memory =
+			state->copied ? state->watch != NULL : aspawn_has_stack(child);
 		r = r == 0 && read < 0 && read != -PSYS_ETIMEDOUT && !in_memory ? read : r;
 	}
 	if (state->known == KNOWN)
 		return 0;
 	if (r < 0)
 		return r;
-	if (!state->copied && has_stack(child)) {
+	if (!state->copied && aspawn_has_stack(child)) {
 		read_memory(child, failure);
 	} else if (state->watch) {
 		read_watch(state, failure);
@@ -242,7 +253,7 @@ PSYS_UNINSTRUMENTED void aspawn_release_reports(struct aspawn_child *child)
 
 	forget_watch_after_fork(state);
 	/* If its helper was killed, the child may be about to map it: then it stays. */
-	if (!state->watch || aspawn_watch_has_begun(state->watch) || !has_stack(child) ||
+	if (!state->watch || aspawn_watch_has_begun(state->watch) || !aspawn_has_stack(child) ||
 	    __atomic_load_n(&stack_state(child_stack(state))->use, __ATOMIC_ACQUIRE) == FREE)
 		aspawn_watch_free(state->watch);
 	state->watch = NULL;

@@ -50,14 +50,7 @@ PSYS_INLINE const struct Stack_t *child_stack(const struct child_state *state)
 
 /* True if this child was the last on its stack. False in a forked process, whose copy of the
  * stack's state is zero. */
-PSYS_INLINE bool has_stack(struct aspawn_child *child)
-{
-	const struct child_state *state = child_state(child);
-	const struct Stack_t *stack = child_stack(state);
-
-	return stack->addr && (state->pid < 0 ? stack_state(stack)->helper_pid == -state->pid :
-						stack_state(stack)->pid == state->pid);
-}
+bool aspawn_has_stack(struct aspawn_child *child);
 
 /* Stores how the child on the stack was cloned, which has its number. */
 void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack);

@@ -115,15 +115,15 @@ static PSYS_UNINSTRUMENTED char *interpreter_of(const char *script, char head[SC
 static PSYS_UNINSTRUMENTED int exec_one(const char *path, struct prepared *prepared, int flags)
 {
 	const struct psys_timespec nap = { 0, 1000000 };
-	int r = psys_execve_or_shell(path, prepared->argv, prepared->envp, flags);
 
-	for (int tries = 0; r == -PSYS_ETXTBSY && tries < 20; tries++) {
+	for (int tries = 0;; tries++) {
+		int r = psys_execve_or_shell(path, prepared->argv, prepared->envp, flags);
+		if (r != -PSYS_ETXTBSY || tries == 20)
+			return r;
 		aspawn_report(prepared, r, path);
 		psys_nanosleep(&nap, NULL);
 		aspawn_report(prepared, 0, "");
-		r = psys_execve_or_shell(path, prepared->argv, prepared->envp, flags);
 	}
-	return r;
 }
 
 PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candidate *candidate)

@@ -15,7 +15,6 @@ enum { MOMENT = 1000 };           /* milliseconds */
 static void end_helper(struct aspawn_child *child)
 {
 	const struct Stack_t *stack = child_stack(child_state(child));
-
 	struct psys_siginfo info;
 	const int pid = stack_state(stack)->helper_pid;
 
@@ -43,7 +42,7 @@ int aspawn_release(struct aspawn_child *child)
 	if (state->known <= EXECUTING)
 		state->known = OVERWRITTEN;
 	aspawn_release_reports(child);
-	if (state->helped == FOR_CALLER && !state->pool && has_stack(child) &&
+	if (state->helped == FOR_CALLER && !state->pool && aspawn_has_stack(child) &&
 	    (state->pid > 0 || state->known == KNOWN))
 		end_helper(child);
 	/* A helper may run for long: a pool takes a stack in use. */
@@ -69,7 +68,6 @@ static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 	int r = -PSYS_EINVAL;
 
 	options |= (int)(PSYS_WEXITED | PSYS___WALL);
-
 	info.u.child.pid = 0;
 	if (pidfd == -PSYS_ESRCH) /* its number is another's, or nobody's */
 		return -PSYS_ECHILD;
@@ -119,7 +117,8 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 /* The child never was: its helper could not clone it, or was killed before. */
 static int wait_for_unborn(struct aspawn_child *child, int *status, struct psys_rusage *usage)
 {
-	if (has_stack(child) && aspawn_helper_result(child_stack(child_state(child)), status, usage))
+	if (aspawn_has_stack(child) &&
+	    aspawn_helper_result(child_stack(child_state(child)), status, usage))
 		return 1;
 	*status = PSYS_SIGKILL;
 	if (usage)
@@ -140,7 +139,7 @@ static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 	if (state->pid < 0) /* a forked process knows nothing of it */
 		return state->known == KNOWN ? wait_for_unborn(child, status, usage) : -PSYS_ECHILD;
 	int r = wait_for_ordinary(child, status, options, usage);
-	if (r != -PSYS_ECHILD || !has_stack(child))
+	if (r != -PSYS_ECHILD || !aspawn_has_stack(child))
 		return r;
 	/* It may have the status. */
 	aspawn_stack_await_end(stack, STACK_HELPER, aspawn_deadline_in(MOMENT));
@@ -173,7 +172,7 @@ static int wait_for_private(struct aspawn_child *child, int *status, int options
 {
 	const struct Stack_t *stack = child_stack(child_state(child));
 
-	if (!has_stack(child))
+	if (!aspawn_has_stack(child))
 		return -PSYS_ECHILD;
 	if (!(options & PSYS_WNOHANG))
 		aspawn_stack_await_end(stack, STACK_HELPER, DEADLINE_NEVER);
@@ -198,7 +197,8 @@ int aspawn_is_unreaped(struct aspawn_child *child)
 	int status, r = -PSYS_ECHILD;
 
 	if (child_state(child)->helped >= PRIVATE) {
-		if (has_stack(child) && aspawn_helper_has_reaped(child_stack(child_state(child))))
+		if (aspawn_has_stack(child) &&
+		    aspawn_helper_has_reaped(child_stack(child_state(child))))
 			return -PSYS_ESRCH;
 		r = wait_for_private(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
 		if (r > 0) /* its helper has reaped it, or is about to */
@@ -243,7 +243,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 {
 	const struct psys_timespec nap = { 0, 5000000 };
 	const struct child_state *state = child_state(child);
-	const bool private = state->helped >= PRIVATE && has_stack(child);
+	const bool private = state->helped >= PRIVATE && aspawn_has_stack(child);
 	const struct Stack_t *stack = child_stack(state);
 	int fd = child->ended_fd, r = 0;
 
@@ -306,16 +306,17 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 		return r;
 	/* -ECHILD: another wait, or an ignored SIGCHLD, has reaped the child. Release the handle
 	 * in that case too. */
-	if (has_stack(child)) { /* the kernel may not have cleared the stack's word */
-		__atomic_store_n(&stack_state(child_stack(child_state(child)))->use, FREE,
-				 __ATOMIC_RELEASE);
-		if (child_state(child)->helped >= PRIVATE)
-			aspawn_stack_reap_helper(child_stack(child_state(child)));
-		else if (child_state(child)->helped)
-			leave_helper(child_stack(child_state(child)));
+	struct child_state *state = child_state(child);
+	const struct Stack_t *stack = child_stack(state);
+	if (aspawn_has_stack(child)) { /* the kernel may not have cleared the stack's word */
+		__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
+		if (state->helped >= PRIVATE)
+			aspawn_stack_reap_helper(stack);
+		else if (state->helped)
+			leave_helper(stack);
 	}
 	aspawn_release(child);
-	child_state(child)->pid = 0;
+	state->pid = 0;
 	if (r < 0)
 		return r;
 	if (status)

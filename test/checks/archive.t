@@ -156,8 +156,8 @@ else
 fi
 if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS+set}${SANITIZE+set}" ]; then
 	check "aspawn() is at most 9 KiB of text" at_most 9216 aspawn
-	check "aspawn_run() is at most 49 KiB of text" at_most 50176 aspawn_run
-	check "all is at most 81 KiB of text" all_text_is_at_most 82944
+	check "aspawn_run() is at most 48 KiB of text" at_most 49152 aspawn_run
+	check "all is at most 79 KiB of text" all_text_is_at_most 80896
 fi
 check "no stack protector, whatever CFLAGS say" has_no_stack_protector
 check "no executable stack" no_executable_stack
