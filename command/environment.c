@@ -16,23 +16,20 @@ static PSYS_UNINSTRUMENTED char *const *base_of(const struct aspawn_command *com
 	return &environ && environ ? environ : nothing;
 }
 
-/* The name that the action sets or unsets; NULL: none. */
-static PSYS_UNINSTRUMENTED const char *name_of(const struct aspawn_action *action)
-{
-	return action->kind == ASPAWN_ACTION_SETENV   ? action->u.setenv.name :
-	       action->kind == ASPAWN_ACTION_UNSETENV ? action->u.unsetenv.name :
-							NULL;
-}
-
-/* True if an action, with an index of at least from, unsets or replaces the variable. */
+/* True if an action, with an index of at least from, unsets or replaces the variable; of any variable
+ * if the name is NULL. */
 static PSYS_UNINSTRUMENTED bool is_changed(const struct aspawn_command *command, size_t from,
 					   const char *name, size_t length)
 {
 	for (size_t i = from; i < command->action_count; i++) {
-		const char *other = name_of(&command->actions[i]);
+		const struct aspawn_action *action = &command->actions[i];
+		const char *other = action->kind == ASPAWN_ACTION_SETENV ? action->u.setenv.name :
+				    action->kind == ASPAWN_ACTION_UNSETENV ?
+									   action->u.unsetenv.name :
+									   NULL;
 
-		if (command->actions[i].kind == ASPAWN_ACTION_CLEARENV ||
-		    (other && !psys_strncmp(name, other, length) && !other[length]))
+		if (action->kind == ASPAWN_ACTION_CLEARENV ||
+		    (other && (!name || (!psys_strncmp(name, other, length) && !other[length]))))
 			return true;
 	}
 	return false;
@@ -52,22 +49,13 @@ static PSYS_UNINSTRUMENTED char *copy_variable(struct arena *arena, const char *
 	return to;
 }
 
-static PSYS_UNINSTRUMENTED bool has_changes(const struct aspawn_command *command)
-{
-	for (size_t i = 0; i < command->action_count; i++)
-		if (command->actions[i].kind >= ASPAWN_ACTION_SETENV &&
-		    command->actions[i].kind <= ASPAWN_ACTION_CLEARENV)
-			return true;
-	return false;
-}
-
 PSYS_UNINSTRUMENTED char *const *
 aspawn_make_environment(struct arena *arena, const struct aspawn_command *command, bool lends)
 {
 	char *const *base = base_of(command);
 	size_t most = 1, count = 0;
 
-	if (!has_changes(command))
+	if (!is_changed(command, 0, NULL, 0))
 		return lends ? base : aspawn_copy_strings(arena, base);
 	while (base[most - 1])
 		most++;
