@@ -96,13 +96,8 @@ static bool is_complete(const struct aspawn_action *action)
 
 static bool has_its_strings(const struct aspawn_action *action, const struct action_info *info)
 {
-	if (info->paths[0] && !member_pointer(action, info->paths[0]))
-		return false;
-	if (info->optional)
-		return true;
-	for (int i = 0; i < 2; i++)
-		if ((info->paths[i] && !member_pointer(action, info->paths[i])) ||
-		    (info->strings[i] && !member_pointer(action, info->strings[i])))
+	for (int i = 0; i < (info->optional ? 1 : MOST_STRINGS) && info->strings[i]; i++)
+		if (!member_pointer(action, info->strings[i]))
 			return false;
 	return true;
 }
@@ -111,7 +106,7 @@ int aspawn_check_action(const struct aspawn_action *action)
 {
 	const struct action_info *info = aspawn_action_info(action->kind);
 
-	if (!info || action->flags || (has_strings(info) && !has_its_strings(action, info)))
+	if (!info || action->flags || !has_its_strings(action, info))
 		return -PSYS_EINVAL;
 	for (int i = 0; i < 2; i++)
 		if (info->fds[i] && member_int(action, info->fds[i]) < 0)

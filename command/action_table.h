@@ -4,9 +4,9 @@
 ACTION(DUP2, "dup2", .plain = true, .fds = { AT(dup2.from), AT(dup2.to) }, .uses = AT(dup2.from),
        .replaces = AT(dup2.to), .subject = AT(dup2.from))
 ACTION(OPENAT, "open", .fds = { AT(openat.fd) }, .uses = AT(openat.dirfd),
-       .replaces = AT(openat.fd), .paths = { AT(openat.path) })
+       .replaces = AT(openat.fd), .paths = 1, .strings = { AT(openat.path) })
 ACTION(OPENAT2, "openat2", .fds = { AT(openat2.fd) }, .uses = AT(openat2.dirfd),
-       .replaces = AT(openat2.fd), .paths = { AT(openat2.path) })
+       .replaces = AT(openat2.fd), .paths = 1, .strings = { AT(openat2.path) })
 ACTION(OUTPUT_PIPE, "output_pipe", .plain = true, REPLACES(output_pipe.fd))
 ACTION(INPUT_PIPE, "input_pipe", .plain = true, REPLACES(input_pipe.fd))
 ACTION(CLOSE, "close", .plain = true, REPLACES(close.fd))
@@ -18,7 +18,7 @@ ACTION(SETENV, "setenv", .plain = true, .strings = { AT(setenv.name), AT(setenv.
 ACTION(UNSETENV, "unsetenv", .plain = true, .strings = { AT(unsetenv.name) })
 ACTION(CLEARENV, "clearenv", .plain = true)
 
-ACTION(CHDIR, "chdir", .plain = true, .paths = { AT(chdir.path) })
+ACTION(CHDIR, "chdir", .plain = true, .paths = 1, .strings = { AT(chdir.path) })
 ACTION(FCHDIR, "fchdir", .plain = true, USES(fchdir.fd))
 ACTION(UMASK, "umask", .plain = true)
 
@@ -57,13 +57,14 @@ ACTION(NO_NEW_PRIVS, "no_new_privs", .plain = true)
 ACTION(SECCOMP, "seccomp", .array = AT(seccomp.filter))
 ACTION(LANDLOCK, "landlock", USES(landlock.ruleset_fd))
 
-ACTION(CHROOT, "chroot", .paths = { AT(chroot.path) })
-ACTION(PIVOT_ROOT, "pivot_root", .paths = { AT(pivot_root.new_root), AT(pivot_root.put_old) })
+ACTION(CHROOT, "chroot", .paths = 1, .strings = { AT(chroot.path) })
+ACTION(PIVOT_ROOT, "pivot_root", .paths = 2,
+       .strings = { AT(pivot_root.new_root), AT(pivot_root.put_old) })
 ACTION(UNSHARE, "unshare", 0)
 ACTION(SETNS, "setns", USES(setns.fd))
-ACTION(MOUNT, "mount", .paths = { AT(mount.target), AT(mount.source) },
-       .strings = { AT(mount.type), AT(mount.options) }, .optional = true)
+ACTION(MOUNT, "mount", .paths = 2, .optional = true,
+       .strings = { AT(mount.target), AT(mount.source), AT(mount.type), AT(mount.options) })
 ACTION(HOSTNAME, "hostname", .strings = { AT(hostname.name) })
 
-ACTION(WRITE, "write", .paths = { AT(write.path) }, .strings = { AT(write.text) })
+ACTION(WRITE, "write", .paths = 1, .strings = { AT(write.path), AT(write.text) })
 ACTION(CALL, "call", 0)

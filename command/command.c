@@ -52,17 +52,6 @@ bool aspawn_has_action(const struct aspawn_command *command, uint32_t kind)
 
 /* --- preparing ------------------------------------------------------------ */
 
-/* Copies a string or a path of the action, if it has one there. */
-static PSYS_UNINSTRUMENTED void copy_member(struct arena *arena, struct aspawn_action *to,
-					    const struct aspawn_action *from, size_t offset)
-{
-	if (!offset)
-		return;
-	const char *copy = aspawn_copy_string(arena, member_pointer(from, offset));
-	if (to)
-		set_member_pointer(to, offset, copy);
-}
-
 static PSYS_UNINSTRUMENTED void copy_action(struct arena *arena, struct aspawn_action *to,
 					    const struct aspawn_action *from)
 {
@@ -72,11 +61,10 @@ static PSYS_UNINSTRUMENTED void copy_action(struct arena *arena, struct aspawn_a
 		*to = *from;
 	if (to && is_pipe(from)) /* give_pipes() goes by the caller's actions */
 		to->u.output_pipe.read_end = to->u.input_pipe.write_end = NULL;
-	if (has_strings(info)) {
-		copy_member(arena, to, from, info->paths[0]);
-		copy_member(arena, to, from, info->paths[1]);
-		copy_member(arena, to, from, info->strings[0]);
-		copy_member(arena, to, from, info->strings[1]);
+	for (int i = 0; i < MOST_STRINGS && info->strings[i]; i++) {
+		const char *copy = aspawn_copy_string(arena, member_pointer(from, info->strings[i]));
+		if (to)
+			set_member_pointer(to, info->strings[i], copy);
 	}
 	if (info->array) {
 		const void *copy = aspawn_copy(arena, member_pointer(from, info->array),

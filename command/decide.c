@@ -108,8 +108,8 @@ static PSYS_UNINSTRUMENTED bool names_descriptor(const struct aspawn_action *act
 {
 	const struct action_info *info = &aspawn_action_infos[action->kind];
 
-	for (int i = 0; i < 2 && info->paths[i]; i++) {
-		const char *path = member_pointer(action, info->paths[i]);
+	for (int i = 0; i < info->paths; i++) {
+		const char *path = member_pointer(action, info->strings[i]);
 		if (path && may_be_descriptor(path))
 			return true;
 	}
@@ -181,8 +181,8 @@ static PSYS_UNINSTRUMENTED bool works_in_image(const struct aspawn_action *actio
 {
 	const struct action_info *info = &aspawn_action_infos[action->kind];
 
-	for (int i = 0; i < 2 && info->paths[i]; i++) {
-		const char *path = member_pointer(action, info->paths[i]);
+	for (int i = 0; i < info->paths; i++) {
+		const char *path = member_pointer(action, info->strings[i]);
 		if (path && names_process(path))
 			return false;
 	}

@@ -373,7 +373,7 @@ static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t in
 {
 	const struct aspawn_action *action = &prepared->actions[index];
 	const struct action_info *info = &aspawn_action_infos[action->kind];
-	const size_t string = info->paths[0] ? info->paths[0] : info->strings[0];
+	const size_t string = info->strings[0];
 	char number[PSYS_DECIMAL_SIZE];
 
 	psys_i64_to_decimal(number, info->subject ? member_int(action, info->subject) : 0);

@@ -90,15 +90,18 @@ struct prepared {
 	struct aspawn_failure report;
 };
 
+enum { MOST_STRINGS = 4 };
+
 /* Properties of a kind of action. Integers are offsets in struct aspawn_action; 0: none. */
 struct action_info {
 	bool copies : 1;        /* the action needs a copy of the memory */
-	bool optional : 1;      /* all strings except the first path may be NULL */
+	bool optional : 1;      /* all strings but the first may be NULL */
 	bool plain : 1;         /* needs no capability but those that image_check.c lists */
 	unsigned char fds[2];   /* descriptor numbers, which must not be negative */
 	unsigned char uses;     /* a descriptor of the caller that the action uses, or AT_FDCWD */
 	unsigned char replaces; /* a descriptor that the action replaces or closes */
-	unsigned char paths[2], strings[2];
+	unsigned char paths;    /* how many of the strings, the first ones, are paths */
+	unsigned char strings[MOST_STRINGS];
 	unsigned char array;   /* a pointer to aspawn_array_size() bytes */
 	unsigned char subject; /* the number that a failure names, if the kind has no string */
 };
@@ -107,11 +110,6 @@ struct action_info {
 extern const struct action_info aspawn_action_infos[];
 /* Returns NULL if the kind is invalid. */
 const struct action_info *aspawn_action_info(uint32_t kind);
-
-PSYS_INLINE bool has_strings(const struct action_info *info)
-{
-	return info->paths[0] || info->strings[0];
-}
 
 PSYS_INLINE int member_int(const struct aspawn_action *action, size_t offset)
 {

@@ -65,10 +65,8 @@ static void move_pointers(struct prepared *prepared)
 		struct aspawn_action *action = &prepared->actions[i];
 		const struct action_info *info = &aspawn_action_infos[action->kind];
 
-		for (int j = 0; j < 2; j++) {
-			move_member(action, info->paths[j], distance);
+		for (int j = 0; j < MOST_STRINGS; j++)
 			move_member(action, info->strings[j], distance);
-		}
 		move_member(action, info->array, distance);
 	}
 }
