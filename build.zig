@@ -6,7 +6,8 @@ const std = @import("std");
 const sources = [_][]const u8{
     "syscall/errno.c",   "syscall/exec.c",        "syscall/string.c",       "syscall/symbols.c",
     "syscall/vdso.c",
-    "aspawn/aspawn.c", "aspawn/clone.c", "aspawn/close_by_proc.c", "aspawn/deadline.c",
+    "aspawn/aspawn.c", "aspawn/child_main.c", "aspawn/clone.c", "aspawn/close_by_proc.c",
+    "aspawn/deadline.c",
     "aspawn/exec_watch.c", "aspawn/execute_first.c", "aspawn/helper.c", "aspawn/helper_main.c",
     "aspawn/options.c", "aspawn/own_descriptors.c", "aspawn/reaped.c",
     "aspawn/stack.c",

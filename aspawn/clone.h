@@ -10,7 +10,7 @@
  * helper. Returns the pid, or why there is no child. */
 long aspawn_clone_child(struct control *control);
 
-/* The child's entry point: aspawn.c. */
+/* The child's entry point: child_main.c. */
 int aspawn_child_main(void *control);
 
 /* True if the kernel, an emulator or a seccomp filter rejects the clone method; the caller then

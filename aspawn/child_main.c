@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What runs in the child: aspawn.c says in which order, and why. */
+#include "clone.h"
+#include "exec_watch.h"
+#include "own_descriptors.h"
+
+static PSYS_UNINSTRUMENTED void reset_handlers(void)
+{
+	static const struct psys_sigaction reset = { .handler = PSYS_SIG_DFL };
+
+	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
+		struct psys_sigaction old[2]; /* QEMU 7.2 writes beyond one on riscv and loongarch */
+
+		if (psys_rt_sigaction(signal, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
+		    old->handler != PSYS_SIG_DFL && old->handler != PSYS_SIG_IGN)
+			psys_rt_sigaction(signal, &reset, NULL, PSYS_SIGSET_SIZE);
+	}
+}
+
+/* The host ignores SIGCHLD. The helper of a private child, from which the child inherits its
+ * dispositions, does not. */
+static PSYS_UNINSTRUMENTED void ignore_sigchld(void)
+{
+	static const struct psys_sigaction ignored[2] = { { .handler = PSYS_SIG_IGN } };
+
+	psys_rt_sigaction(PSYS_SIGCHLD, ignored, NULL, PSYS_SIGSET_SIZE);
+}
+
+/* Returns false if the helper has ended before: then no signal comes. */
+static PSYS_UNINSTRUMENTED bool die_with_helper(int helper)
+{
+	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
+	int parent = current_parent();
+
+	return parent <= 0 || parent == helper;
+}
+
+PSYS_UNINSTRUMENTED int aspawn_child_main(void *block)
+{
+	struct control *control = block;
+	const struct request *request = &control->request;
+
+	__atomic_store_n(&control->progress, RUNS, __ATOMIC_RELAXED);
+	if (control->parent) /* the caller is on its way back, and may have the same processor */
+		psys_sched_yield();
+	if (control->flags & PSYS_CLONE_FILES)
+		control->files_error = aspawn_descriptors_unshare(control);
+	else if (control->report.parents_end >= 0)
+		psys_close(control->report.parents_end);
+	/* 32-bit kernels before 6.19 accept CLONE_CLEAR_SIGHAND and ignore it. */
+	if (!(control->flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8)
+		reset_handlers();
+	if (control->ignores_sigchld)
+		ignore_sigchld();
+	if (request->no_new_privs && psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		psys_exit_group(127);
+	if (request->dies_with_caller && !die_with_helper(control->parent))
+		psys_exit_group(127);
+	if (control->watch && request->memory != MEMORY_EXECUTED)
+		aspawn_watch_begin(control->watch);
+	psys_exit_group(request->fn(request->arg, control->report.here, &control->old_mask,
+				    request->user_data, request->user_data_len));
+}
