@@ -50,9 +50,20 @@ static int start_only_below_log()
 /* Two pipes, from the child and to it. */
 template <const aspawn_action *ACTION> static int start_closing_pipes()
 {
-	const struct aspawn_command command = { sizeof command, 0,           child, argv,    envp,
-						nullptr,        ACTION,      1,     nullptr, &stack,
-						ASPAWN_PIPE,    ASPAWN_PIPE, 0,     0 };
+	const struct aspawn_command command = { sizeof command,
+						0,
+						child,
+						argv,
+						envp,
+						nullptr,
+						ACTION,
+						1,
+						nullptr,
+						&stack,
+						ASPAWN_STREAM_PIPE,
+						ASPAWN_STREAM_PIPE,
+						0,
+						0 };
 	return aspawn_start(&handle, &command);
 }
 

@@ -508,7 +508,8 @@ static void show_checks(unsigned running, int commands)
 		count = aspawn_queue_wait(queue, results, 64, -1);
 		check(count > 0, "wait");
 		for (int i = 0; i < count; i++)
-			lives.push_back((double)(results[i]->ended - results[i]->submitted) / 1e3);
+			lives.push_back((double)(results[i]->ended_ns - results[i]->submitted_ns) /
+					1e3);
 		aspawn_queue_release(queue, results, count);
 	}
 	const double time = now() - begun;

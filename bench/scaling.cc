@@ -68,7 +68,7 @@ static void run(char *const *argv, unsigned running, int commands, double *own)
 	command.envp = environ;
 	job.size = sizeof job;
 	job.flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR_TO_OUTPUT;
-	job.timeout_ms = 60000;
+	job.time_limit_ms = 60000;
 	job.prepared = aspawn_queue_prepare(queue, &command);
 	check(job.prepared > 0, "aspawn_queue_prepare");
 	do {
@@ -76,7 +76,7 @@ static void run(char *const *argv, unsigned running, int commands, double *own)
 			submitted++;
 		count = aspawn_queue_wait(queue, results, 64, -1);
 		for (int i = 0; i < count; i++) {
-			check(results[i]->end == ASPAWN_JOB_RAN, "a command");
+			check(results[i]->outcome == ASPAWN_OUTCOME_RAN, "a command");
 			*own += (double)(results[i]->usage.ru_utime.tv_sec +
 					 results[i]->usage.ru_stime.tv_sec) *
 					1e6 +

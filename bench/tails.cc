@@ -75,13 +75,13 @@ int main(int argc, char **argv)
 {
 	std::vector<Way> compared = {
 		{ "aspawn_start, no action", start_command<nullptr, 0, 0, 0>, finish_command },
-		{ "aspawn_start, two pipes", start_command<nullptr, 0, 0, ASPAWN_PIPE>,
+		{ "aspawn_start, two pipes", start_command<nullptr, 0, 0, ASPAWN_STREAM_PIPE>,
 		  finish_command },
 		{ "aspawn_start, cloexec_from", start_command<&cloexec_action, 1, 0, 0>,
 		  finish_command },
 		{ "aspawn_start, closefrom", start_command<&close_action, 1, 0, 0>, finish_command },
 		{ "aspawn_start, closefrom and two pipes",
-		  start_command<&close_action, 1, 0, ASPAWN_PIPE>, finish_command },
+		  start_command<&close_action, 1, 0, ASPAWN_STREAM_PIPE>, finish_command },
 		{ "aspawn_start, only_below", start_command<&only_action, 1, 0, 0>, finish_command },
 		{ "aspawn_start, user", start_command<&user_action, 1, 0, 0>, finish_command },
 		{ "aspawn_start, private", start_command<nullptr, 0, ASPAWN_COMMAND_PRIVATE, 0>,

@@ -165,16 +165,17 @@ static PSYS_UNINSTRUMENTED int add_stream(struct own_actions *own, int fd, int s
 	struct aspawn_action *action = &own->list[own->count];
 
 	*end = -1;
-	if (stream == ASPAWN_INHERIT || (fd > 0 && stream == fd))
+	if (stream == ASPAWN_STREAM_DEFAULT || stream == ASPAWN_STREAM_INHERIT ||
+	    (fd > 0 && stream == fd))
 		return 0;
-	if (stream == ASPAWN_NULL)
+	if (stream == ASPAWN_STREAM_NULL)
 		*action = (struct aspawn_action)ASPAWN_OPEN(fd, "/dev/null",
 							    fd ? PSYS_O_WRONLY : PSYS_O_RDONLY, 0);
-	else if (stream == ASPAWN_PIPE && fd == 0)
+	else if (stream == ASPAWN_STREAM_PIPE && fd == 0)
 		*action = (struct aspawn_action)ASPAWN_INPUT_PIPE(fd, end);
-	else if (stream == ASPAWN_PIPE)
+	else if (stream == ASPAWN_STREAM_PIPE)
 		*action = (struct aspawn_action)ASPAWN_OUTPUT_PIPE(fd, end);
-	else if (stream == ASPAWN_TO_STDOUT && fd == 2)
+	else if (stream == ASPAWN_STREAM_STDOUT && fd == 2)
 		*action = (struct aspawn_action)ASPAWN_DUP2(1, 2);
 	else if (stream > 2)
 		*action = (struct aspawn_action)ASPAWN_DUP2(stream, fd);

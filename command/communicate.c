@@ -13,7 +13,7 @@ struct communication {
 	struct aspawn_child *child;
 	struct psys_pollfd polled[POLLED]; /* fd -1: closed or not used */
 	size_t fed;                        /* bytes of input written */
-	int end;    /* why the program is to be ended, enum aspawn_end; 0: it is not */
+	int end;    /* why the program is to be ended, enum aspawn_outcome; 0: it is not */
 	int result; /* with end: what the call returns */
 	int error;  /* of a read or write; 0: none */
 };
@@ -68,12 +68,12 @@ static void feed(struct communication *communication)
 static void give_to_sink(struct communication *communication, struct aspawn_output *output,
 			 const void *bytes, long count)
 {
-	if (communication->end == ASPAWN_END_SINK)
+	if (communication->end == ASPAWN_OUTCOME_CANCELLED)
 		return; /* a sink is not called again after its error */
 	output->length += (size_t)count;
 	int r = output->sink(output->arg, bytes, (size_t)count);
 	if (r < 0)
-		end_it(communication, ASPAWN_END_SINK, r);
+		end_it(communication, ASPAWN_OUTCOME_CANCELLED, r);
 }
 
 /* Returns the number of bytes read. Reads output that does not fit too, to detect it, and drops
@@ -102,7 +102,7 @@ static long collect(struct communication *communication, int which)
 	else if (output->sink)
 		give_to_sink(communication, output, to, r);
 	else if (to == small && !drops)
-		end_it(communication, ASPAWN_END_FULL, -PSYS_ENOBUFS);
+		end_it(communication, ASPAWN_OUTCOME_FULL, -PSYS_ENOBUFS);
 	else
 		output->length += (size_t)r;
 	if (r > 0 && !output->sink && to != small)
@@ -189,7 +189,7 @@ static int64_t grace_from_now(const struct communication *communication)
 static int event_loop(struct communication *communication)
 {
 	const struct psys_timespec tick = { 0, 10000000 };
-	const int64_t timeout = communication->io->timeout_ms;
+	const int64_t timeout = communication->io->time_limit_ms;
 	int64_t deadline = aspawn_deadline_in(timeout ? timeout : -1);
 	bool ended = false;
 	int signal = 0;
@@ -223,7 +223,7 @@ static int event_loop(struct communication *communication)
 		}
 		if (ended || !(is_late || (communication->end && !signal)))
 			continue;
-		end_it(communication, ASPAWN_END_TIMED_OUT, -PSYS_ETIMEDOUT);
+		end_it(communication, ASPAWN_OUTCOME_TIMED_OUT, -PSYS_ETIMEDOUT);
 		deadline = signal ? DEADLINE_NEVER : grace_from_now(communication);
 		signal = signal || communication->io->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
 		r = terminate(communication, signal);
@@ -272,21 +272,22 @@ static bool is_wanted(const struct aspawn_output *output)
 /* Checks the members of the first version, which all versions have. */
 static int check_io(struct aspawn_io *io)
 {
-	const uint64_t flags =
-		ASPAWN_IO_KILL_GROUP | ASPAWN_IO_INHERIT_INPUT | ASPAWN_IO_DROP_EXCESS;
+	const uint64_t flags = ASPAWN_IO_KILL_GROUP | ASPAWN_IO_DROP_EXCESS;
 	struct aspawn_io known;
 
 	if (!io || io->size < sizeof *io)
 		return -PSYS_EINVAL;
-	io->end = ASPAWN_END_UNKNOWN;
+	io->outcome = ASPAWN_OUTCOME_NONE;
 	int r = aspawn_read_structure(&known, sizeof known, io, io->size, sizeof known);
 	if (r < 0)
 		return aspawn_refuse(&io->failure, r, "io.size");
-	const char *wrong = known.flags & ~flags             ? "io.flags" :
-			    !known.input && known.input_size ? "io.input" :
-			    !is_output(&known.out)           ? "io.out" :
-			    !is_output(&known.err)           ? "io.err" :
-							       NULL;
+	const char *wrong = known.flags & ~flags               ? "io.flags" :
+			    !known.input && known.input_size   ? "io.input" :
+			    known.time_limit_ms < 0            ? "io.time_limit_ms" :
+			    known.grace_ms < ASPAWN_GRACE_NONE ? "io.grace_ms" :
+			    !is_output(&known.out)             ? "io.out" :
+			    !is_output(&known.err)             ? "io.err" :
+								 NULL;
 	return wrong ? aspawn_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
 }
 
@@ -310,7 +311,7 @@ static void clear_results(struct aspawn_io *io)
 		if (output->data && output->size && !output->sink)
 			*(char *)output->data = '\0';
 	}
-	io->end = ASPAWN_END_UNKNOWN;
+	io->outcome = ASPAWN_OUTCOME_NONE;
 	io->status = -1;
 	psys_memset(&io->usage, 0, sizeof io->usage);
 	aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
@@ -327,17 +328,17 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 	/* -ECHILD: the child was ended here, before its exec. */
 	if (looped >= 0 && started == -PSYS_ECANCELED &&
 	    !(communication->end && io->failure.error == -PSYS_ECHILD)) {
-		io->end = ASPAWN_END_NOT_STARTED;
+		io->outcome = ASPAWN_OUTCOME_NOT_STARTED;
 		return started;
 	}
 	aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
-	if (looped < 0)
-		return looped;
-	if (waited == 0)
-		io->end = ASPAWN_END_RAN;
-	if (communication->end)
-		io->end = communication->end;
-	return communication->end ? communication->result : waited;
+	if (looped < 0 || (waited < 0 && !communication->end)) {
+		io->outcome = is_left || waited == -PSYS_ECHILD ? ASPAWN_OUTCOME_LOST :
+								  ASPAWN_OUTCOME_NONE;
+		return looped < 0 ? looped : waited;
+	}
+	io->outcome = communication->end ? communication->end : ASPAWN_OUTCOME_RAN;
+	return communication->end ? communication->result : 0;
 }
 
 static int communicate(struct aspawn_child *child, struct aspawn_io *io)
@@ -379,23 +380,18 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 	return communicate(child, io);
 }
 
-/* Sets the inherited streams of the command to what *io asks for. */
+/* Sets the command's default streams to what *io asks for. */
 static int choose_streams(struct aspawn_command *command, struct aspawn_io *io)
 {
-	if (command->std_out == 1)
-		command->std_out = ASPAWN_INHERIT;
-	if (command->std_err == 2)
-		command->std_err = ASPAWN_INHERIT;
-	if (command->std_in == ASPAWN_INHERIT && io->input)
-		command->std_in = ASPAWN_PIPE;
-	else if (command->std_in == ASPAWN_INHERIT && !(io->flags & ASPAWN_IO_INHERIT_INPUT))
-		command->std_in = ASPAWN_NULL;
-	if (command->std_out == ASPAWN_INHERIT && is_wanted(&io->out))
-		command->std_out = ASPAWN_PIPE;
-	if (command->std_err == ASPAWN_INHERIT && is_wanted(&io->err))
-		command->std_err = ASPAWN_PIPE;
-	return check_pipes(io, command->std_in == ASPAWN_PIPE, command->std_out == ASPAWN_PIPE,
-			   command->std_err == ASPAWN_PIPE);
+	if (command->std_in == ASPAWN_STREAM_DEFAULT)
+		command->std_in = io->input ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_NULL;
+	if (command->std_out == ASPAWN_STREAM_DEFAULT && is_wanted(&io->out))
+		command->std_out = ASPAWN_STREAM_PIPE;
+	if (command->std_err == ASPAWN_STREAM_DEFAULT && is_wanted(&io->err))
+		command->std_err = ASPAWN_STREAM_PIPE;
+	return check_pipes(io, command->std_in == ASPAWN_STREAM_PIPE,
+			   command->std_out == ASPAWN_STREAM_PIPE,
+			   command->std_err == ASPAWN_STREAM_PIPE);
 }
 
 int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)

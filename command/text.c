@@ -195,9 +195,9 @@ size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *f
 
 size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io)
 {
-	static const char ends[][20] = { [ASPAWN_END_TIMED_OUT] = "timed out, ",
-					 [ASPAWN_END_FULL] = "too much output, ",
-					 [ASPAWN_END_SINK] = "ended by its sink, " };
+	static const char ends[][20] = { [ASPAWN_OUTCOME_TIMED_OUT] = "timed out, ",
+					 [ASPAWN_OUTCOME_FULL] = "too much output, ",
+					 [ASPAWN_OUTCOME_CANCELLED] = "ended by its sink, " };
 	struct text text = text_at(to, size);
 
 	if (!io)
@@ -206,21 +206,22 @@ size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io 
 		add(&text, "argument \"io.size\": EINVAL");
 		return text.length;
 	}
-	switch (io->end) {
-	case ASPAWN_END_UNKNOWN:
+	switch (io->outcome) {
+	case ASPAWN_OUTCOME_NONE:
+	case ASPAWN_OUTCOME_LOST:
 		if (result && io->failure.error == result)
 			add_failure(&text, &io->failure, -1);
 		else
 			add_error(&text, result);
 		break;
-	case ASPAWN_END_NOT_STARTED:
+	case ASPAWN_OUTCOME_NOT_STARTED:
 		add(&text, "not started: ");
 		add_failure(&text, &io->failure, io->status);
 		break;
-	case ASPAWN_END_TIMED_OUT:
-	case ASPAWN_END_FULL:
-	case ASPAWN_END_SINK:
-		add(&text, ends[io->end]);
+	case ASPAWN_OUTCOME_TIMED_OUT:
+	case ASPAWN_OUTCOME_FULL:
+	case ASPAWN_OUTCOME_CANCELLED:
+		add(&text, ends[io->outcome]);
 		/* fallthrough */
 	default:
 		add_status(&text, io->status);

@@ -53,8 +53,8 @@ int main(int argc, char **argv)
 					"echo directory $(pwd), locale $LC_ALL, "
 					"processor time $(ulimit -t) s; "
 					"test -e /proc/$$/fd/3 || echo no descriptor but 0, 1, 2"),
-		.std_in = ASPAWN_NULL,
-		.std_out = ASPAWN_PIPE,
+		.std_in = ASPAWN_STREAM_NULL,
+		.std_out = ASPAWN_STREAM_PIPE,
 		.actions = actions,
 		.action_count = sizeof actions / sizeof *actions,
 	};

@@ -40,7 +40,7 @@ static void print_kernel(void)
 	struct aspawn_io io = {
 		.size = sizeof io,
 		.out = { .data = text, .size = sizeof text },
-		.timeout_ms = 10000,
+		.time_limit_ms = 10000,
 	};
 
 	if (aspawn_run(ASPAWN_COMMAND("uname", "-sr"), &io) == 0 && io.status == 0)
@@ -72,7 +72,7 @@ static void check(const char *directory, const char *script, int64_t timeout_ms)
 		.input_size = sizeof input - 1,
 		.out = { .data = out, .size = sizeof out },
 		.err = { .data = err, .size = sizeof err },
-		.timeout_ms = timeout_ms,
+		.time_limit_ms = timeout_ms,
 	};
 
 	int r = aspawn_run(&command, &io);
@@ -87,7 +87,7 @@ static int list(const char *directory)
 	struct aspawn_io io = {
 		.size = sizeof io,
 		.out = { .sink = append, .arg = &buffer },
-		.timeout_ms = 10000,
+		.time_limit_ms = 10000,
 	};
 	char text[320];
 

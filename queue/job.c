@@ -49,7 +49,7 @@ static PSYS_UNINSTRUMENTED void before_exec(struct prepared *prepared)
 {
 	struct job *job = prepared->of;
 
-	job->result.executed = queue_now(job->queue);
+	job->result.executed_ns = queue_now(job->queue);
 }
 
 /* Before the first use of a stack. A process that the host forks does not get what the jobs on it share with
@@ -96,7 +96,8 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 		job->fds,     job->fd_count,
 		before_exec,  job,
 	};
-	const int null = server->is_local ? ASPAWN_NULL : ASPAWN_INHERIT; /* the server's own */
+	const int null = server->is_local ? ASPAWN_STREAM_NULL :
+					    ASPAWN_STREAM_DEFAULT; /* the server's own */
 	struct aspawn_command *command = &job->command;
 	struct aspawn_failure unwanted;
 	struct own_actions own;
@@ -105,9 +106,9 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 	add_own_actions(queue, job, &own);
 	own.served = &served;
 	command->std_in = job->input ? r : null;
-	command->std_out = job->flags & ASPAWN_JOB_OUTPUT ? ASPAWN_PIPE : null;
-	command->std_err = job->flags & ASPAWN_JOB_ERROR           ? ASPAWN_PIPE :
-			   job->flags & ASPAWN_JOB_ERROR_TO_OUTPUT ? ASPAWN_TO_STDOUT :
+	command->std_out = job->flags & ASPAWN_JOB_OUTPUT ? ASPAWN_STREAM_PIPE : null;
+	command->std_err = job->flags & ASPAWN_JOB_ERROR           ? ASPAWN_STREAM_PIPE :
+			   job->flags & ASPAWN_JOB_ERROR_TO_OUTPUT ? ASPAWN_STREAM_STDOUT :
 								     null;
 	job->stack = job_find_stack(queue);
 	if (r >= 0 && !job->stack)
@@ -149,7 +150,8 @@ static QUEUE_SERVER void job_fail(struct aspawn_queue *queue, struct server *ser
 
 	aspawn_list_remove(queue, &server->waiting[job->priority], job);
 	job->result.failure.error = is_lost ? 0 : error;
-	aspawn_job_finish(queue, server, job, is_lost ? ASPAWN_JOB_LOST : ASPAWN_JOB_NOT_STARTED);
+	aspawn_job_finish(queue, server, job,
+			  is_lost ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NOT_STARTED);
 }
 
 static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *server,
@@ -162,7 +164,7 @@ static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *se
 		    queue_watch(server->epoll, job->outputs[i].fd, job_event(job, i)) < 0)
 			job->is_unpolled = true;
 	server->unpolled += job->is_unpolled;
-	job_set_deadline(server, job, job->timeout ? job->result.started + job->timeout : 0);
+	job_set_deadline(server, job, job->timeout ? job->result.started_ns + job->timeout : 0);
 	aspawn_list_remove(queue, &server->waiting[job->priority], job);
 	aspawn_list_add(queue, &server->running, job);
 	queue_count_up(&queue->shared->counts.running);
@@ -172,7 +174,7 @@ static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *se
 QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *server,
 				   struct job *job)
 {
-	job->result.started = queue_now(queue);
+	job->result.started_ns = queue_now(queue);
 	int r = aspawn_server_receive_fds(queue, server, job);
 	if (r < 0) {
 		job_fail(queue, server, job, r);
@@ -300,7 +302,7 @@ QUEUE_SERVER void aspawn_job_expire(struct aspawn_queue *queue, struct server *s
 		}
 		aspawn_job_finish(queue, server, job, 0);
 	} else {
-		aspawn_job_stop(server, job, ASPAWN_JOB_TIMED_OUT, job->stage != STAGE_RUNS);
+		aspawn_job_stop(server, job, ASPAWN_OUTCOME_TIMED_OUT, job->stage != STAGE_RUNS);
 	}
 }
 
@@ -309,7 +311,7 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 {
 	const bool stopped = job->stage != STAGE_RUNS;
 
-	job->result.ended = queue_now(queue);
+	job->result.ended_ns = queue_now(queue);
 	job->result.status = status;
 	psys_memcpy(&job->result.usage, usage, sizeof *usage);
 	job->has_ended = true;
@@ -328,7 +330,7 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 	}
 	job->stage = STAGE_DRAINS;
 	job_set_deadline(server, job,
-			 job->result.ended + (stopped || job->grace < 0 ? 0 : job->grace));
+			 job->result.ended_ns + (stopped || job->grace < 0 ? 0 : job->grace));
 }
 
 /* The job's process has ended. Learns if it has executed the program, and gives the stack back. */
@@ -365,10 +367,10 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 	}
 	if (!end)
 		end = job->ended_as         ? job->ended_as :
-		      result->failure.error ? ASPAWN_JOB_NOT_STARTED :
-					      ASPAWN_JOB_RAN;
-	if (!result->ended)
-		result->ended = queue_now(queue);
+		      result->failure.error ? ASPAWN_OUTCOME_NOT_STARTED :
+					      ASPAWN_OUTCOME_RAN;
+	if (!result->ended_ns)
+		result->ended_ns = queue_now(queue);
 	result->out_total = job->outputs[0].total;
 	result->err_total = job->outputs[1].total;
 	result->out_size = job_kept(&job->outputs[0]);

@@ -296,10 +296,11 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
 			continue;
 		if (state == JOB_TAKEN) {
 			job->result.failure = (struct aspawn_failure){ .step = ASPAWN_STEP_NONE };
-			job->result.ended = queue_now(queue);
+			job->result.ended_ns = queue_now(queue);
 			job->result.out_size = job->result.err_size = 0;
 		}
-		aspawn_queue_complete(queue, job, has_ended ? job->result.end : ASPAWN_JOB_LOST);
+		aspawn_queue_complete(queue, job,
+				      has_ended ? job->result.outcome : ASPAWN_OUTCOME_LOST);
 		count++;
 	}
 	__atomic_store_n(&shared->counts.running, 0, __ATOMIC_RELAXED);

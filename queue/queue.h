@@ -80,7 +80,7 @@ struct job {
 	struct job_stack *stack;
 	struct aspawn_child child;
 	struct job_output outputs[2];
-	int ended_as; /* enum aspawn_job_end, once the queue has decided to end it; 0 */
+	int ended_as; /* enum aspawn_outcome, once the queue has decided to end it; 0 */
 	bool has_ended;
 	bool is_unpolled; /* epoll does not know all of its descriptors */
 };

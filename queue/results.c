@@ -8,12 +8,15 @@ QUEUE_SERVER void aspawn_queue_complete(struct aspawn_queue *queue, struct job *
 {
 	struct out_ring *ended = &queue->shared->ended;
 	struct aspawn_queue_counts *counts = &queue->shared->counts;
-	uint32_t *const of[] = { &counts->ran, &counts->not_started, &counts->timed_out,
-				 &counts->cancelled, &counts->lost };
+	uint32_t *const of[] = { [ASPAWN_OUTCOME_RAN] = &counts->ran,
+				 [ASPAWN_OUTCOME_NOT_STARTED] = &counts->not_started,
+				 [ASPAWN_OUTCOME_TIMED_OUT] = &counts->timed_out,
+				 [ASPAWN_OUTCOME_CANCELLED] = &counts->cancelled,
+				 [ASPAWN_OUTCOME_LOST] = &counts->lost };
 
-	job->result.end = end;
+	job->result.outcome = end;
 	job->end_position = __atomic_load_n(&ended->tail, __ATOMIC_RELAXED);
-	queue_count_up(of[end - 1]);
+	queue_count_up(of[end]);
 	__atomic_store_n(&job->state, JOB_ENDED, __ATOMIC_RELEASE);
 	out_push(ended, (uint32_t)job->number);
 }
@@ -302,13 +305,13 @@ size_t aspawn_result_text(char *to, size_t size, const struct aspawn_result *res
 
 	if (!result)
 		return 0;
-	if (result->end == ASPAWN_JOB_CANCELLED)
+	if (result->outcome == ASPAWN_OUTCOME_CANCELLED)
 		return psys_strlcpy(to, "cancelled", size);
-	if (result->end == ASPAWN_JOB_LOST)
+	if (result->outcome == ASPAWN_OUTCOME_LOST)
 		return psys_strlcpy(to, "lost", size);
-	io.end = result->end == ASPAWN_JOB_TIMED_OUT   ? ASPAWN_END_TIMED_OUT :
-		 result->end == ASPAWN_JOB_NOT_STARTED ? ASPAWN_END_NOT_STARTED :
-							 ASPAWN_END_RAN;
+	io.outcome = result->outcome == ASPAWN_OUTCOME_TIMED_OUT   ? ASPAWN_OUTCOME_TIMED_OUT :
+		     result->outcome == ASPAWN_OUTCOME_NOT_STARTED ? ASPAWN_OUTCOME_NOT_STARTED :
+								     ASPAWN_OUTCOME_RAN;
 	io.status = result->status;
 	psys_memcpy(&io.failure, &result->failure, sizeof io.failure);
 	return aspawn_io_text(to, size, 0, &io);

@@ -151,7 +151,7 @@ static QUEUE_SERVER void server_drop_waiting(struct aspawn_queue *queue, struct 
 					     struct job *job)
 {
 	aspawn_list_remove(queue, &server->waiting[job->priority], job);
-	aspawn_job_finish(queue, server, job, ASPAWN_JOB_CANCELLED);
+	aspawn_job_finish(queue, server, job, ASPAWN_OUTCOME_CANCELLED);
 }
 
 static QUEUE_SERVER bool is_cancelled(const struct job *job)
@@ -172,7 +172,7 @@ static QUEUE_SERVER void server_end_jobs(struct aspawn_queue *queue, struct serv
 				server_drop_waiting(queue, server, job);
 	for (at = server->running.first; (job = server_next(queue, &at));)
 		if (all || is_cancelled(job))
-			aspawn_job_stop(server, job, ASPAWN_JOB_CANCELLED, all);
+			aspawn_job_stop(server, job, ASPAWN_OUTCOME_CANCELLED, all);
 }
 
 static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct server *server)
@@ -282,7 +282,7 @@ static QUEUE_SERVER void server_reap_one(struct aspawn_queue *queue, struct serv
 	if (pid < 0) { /* another has reaped it */
 		psys_memset(&usage, 0, sizeof usage);
 		status = -1;
-		job->ended_as = ASPAWN_JOB_LOST;
+		job->ended_as = ASPAWN_OUTCOME_LOST;
 	}
 	aspawn_job_ended(queue, server, job, status, &usage);
 }

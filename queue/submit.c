@@ -37,7 +37,8 @@ static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
 		return r;
 	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS || (!to->input && to->input_size) ||
 	    !to->command == !to->prepared || (to->argv && !to->prepared) || to->reserved ||
-	    to->priority < 0 || to->priority > ASPAWN_MOST_PRIORITY ||
+	    to->priority < 0 || to->priority > ASPAWN_MOST_PRIORITY || to->time_limit_ms < 0 ||
+	    to->grace_ms < ASPAWN_GRACE_NONE ||
 	    (to->flags & ASPAWN_JOB_ERROR && to->flags & ASPAWN_JOB_ERROR_TO_OUTPUT))
 		return -PSYS_EINVAL;
 	return 0;
@@ -157,7 +158,7 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 		return -PSYS_E2BIG;
 	job->flags = (uint32_t)from->flags;
 	job->makes_group = job->may_lead && !(from->flags & ASPAWN_JOB_SAME_GROUP);
-	job->timeout = from->timeout_ms > 0 ? ms_to_ns(from->timeout_ms) : 0;
+	job->timeout = from->time_limit_ms ? ms_to_ns(from->time_limit_ms) : 0;
 	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
 	job->key = from->key;
 	job->key_limit = from->key ? from->key_limit : 0;
@@ -166,7 +167,7 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	job->ended_as = 0;
 	job->stage = STAGE_RUNS;
 	job->has_ended = job->is_unpolled = false;
-	job->result.submitted = queue_now(queue);
+	job->result.submitted_ns = queue_now(queue);
 	return 0;
 }
 

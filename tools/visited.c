@@ -9,6 +9,6 @@ int main(void)
 	struct aspawn_child child;
 
 	command.pool = &pool;
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	return aspawn_start(&child, &command) < 0 || aspawn_wait(&child, NULL, NULL, -1) < 0;
 }

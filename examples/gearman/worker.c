@@ -111,7 +111,7 @@ static void start(const char *handle, char *workload)
 							      .cookie = (uintptr_t)job,
 							      .command = &command,
 							      .output_size = KEPT,
-							      .timeout_ms = worker.timeout * 1000,
+							      .time_limit_ms = worker.timeout * 1000,
 						      });
 	}
 	free(words);

@@ -50,7 +50,7 @@ static bool submit(struct aspawn_queue *queue, const struct check *check, struct
 		.cookie = (uintptr_t)check,
 		.command = &command,
 		.output_size = KEPT,
-		.timeout_ms = (int64_t)(numbers[TIMEOUT] * 1e3),
+		.time_limit_ms = (int64_t)(numbers[TIMEOUT] * 1e3),
 	};
 	const int64_t r = aspawn_queue_submit(queue, &job);
 
@@ -59,7 +59,7 @@ static bool submit(struct aspawn_queue *queue, const struct check *check, struct
 	report->begun++;
 	if (r < 0)
 		report_add(report, check,
-			   &(struct aspawn_result){ .end = ASPAWN_JOB_NOT_STARTED,
+			   &(struct aspawn_result){ .outcome = ASPAWN_OUTCOME_NOT_STARTED,
 						    .status = -1,
 						    .failure.error = (int)r });
 	return true;
@@ -72,7 +72,8 @@ static bool take(struct aspawn_queue *queue, struct report *report)
 	int count = aspawn_queue_wait(queue, results, BATCH, 100);
 
 	for (int i = 0; i < count; i++)
-		if (results[i]->end != ASPAWN_JOB_CANCELLED || results[i]->pid) /* else not run */
+		if (results[i]->outcome != ASPAWN_OUTCOME_CANCELLED ||
+		    results[i]->pid) /* else not run */
 			report_add(report, (const struct check *)(uintptr_t)results[i]->cookie,
 				   results[i]);
 	if (count > 0)

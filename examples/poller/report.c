@@ -21,14 +21,14 @@ double now(void)
 
 static enum outcome outcome_of(const struct aspawn_result *result)
 {
-	static const enum outcome of_end[] = { [ASPAWN_JOB_NOT_STARTED] = NOT_STARTED,
-					       [ASPAWN_JOB_TIMED_OUT] = TIMED_OUT,
-					       [ASPAWN_JOB_CANCELLED] = STOPPED,
-					       [ASPAWN_JOB_LOST] = LOST };
+	static const enum outcome of_end[] = { [ASPAWN_OUTCOME_NOT_STARTED] = NOT_STARTED,
+					       [ASPAWN_OUTCOME_TIMED_OUT] = TIMED_OUT,
+					       [ASPAWN_OUTCOME_CANCELLED] = STOPPED,
+					       [ASPAWN_OUTCOME_LOST] = LOST };
 	const int status = result->status;
 
-	if (result->end != ASPAWN_JOB_RAN)
-		return of_end[result->end];
+	if (result->outcome != ASPAWN_OUTCOME_RAN)
+		return of_end[result->outcome];
 	if (WIFSIGNALED(status))
 		return SIGNALLED;
 	return WEXITSTATUS(status) <= UNKNOWN ? (enum outcome)WEXITSTATUS(status) : EXITED;
@@ -63,16 +63,16 @@ static void json_string(FILE *to, const char *text, size_t size)
 
 static double seconds_of(const struct aspawn_result *result)
 {
-	return result->started ? (double)(result->ended - result->started) * 1e-9 : 0;
+	return result->started_ns ? (double)(result->ended_ns - result->started_ns) * 1e-9 : 0;
 }
 
 /* Returns the output, or why the check could not be started. */
 static const char *text_of(const struct aspawn_result *result, char why[320], size_t *size)
 {
-	*size = result->end == ASPAWN_JOB_NOT_STARTED ?
+	*size = result->outcome == ASPAWN_OUTCOME_NOT_STARTED ?
 			aspawn_failure_text(why, 320, &result->failure) :
 			result->out_size;
-	return result->end == ASPAWN_JOB_NOT_STARTED ? why : result->out;
+	return result->outcome == ASPAWN_OUTCOME_NOT_STARTED ? why : result->out;
 }
 
 void result_json(FILE *to, const struct aspawn_result *result)

@@ -69,7 +69,7 @@ static int start_aspawn(struct running *running, char *const filter[], const cha
 	const struct aspawn_command command = {
 		.size = sizeof command,
 		.argv = filter,
-		.std_out = ASPAWN_PIPE,
+		.std_out = ASPAWN_STREAM_PIPE,
 		.actions = actions,
 		.action_count = 1,
 		.pool = &pool,

@@ -18,25 +18,44 @@
  *   aspawn()          the primitive below: runs the caller's function in the child,
  *                     aspawn/aspawn.h
  *
- * Errors: every function that returns int returns 0, or a negative error number of
- * syscall/errno.h (-PSYS_ENOENT, the same as -ENOENT of a libc). -ECANCELED always means that
- * the program was never executed; a struct aspawn_failure says why. Any other error is one of
- * the call itself.
+ * These rules hold here and for queues:
  *
- * Structures: a structure that begins with size may have more members in a later version. Zero
- * the structure and set size to its sizeof: this tells an older or newer library which members
- * exist. Structures without size never change their size.
+ * Errors. A function that returns int returns 0, or what its comment says, or a negative error
+ * number: -ENOENT of errno(3), for strerror(-r); -PSYS_ENOENT of syscall/errno.h is the same. errno
+ * is not changed. -ECANCELED means that the program was never executed; a struct aspawn_failure
+ * says why. -EINVAL and -E2BIG have a failure too, which names the invalid member: after
+ * aspawn_start(), ask aspawn_wait_started(). No call returns -EINTR: a signal handler runs, and the
+ * call goes on.
  *
- * Every function is async-signal-safe and thread-safe, uses no heap, and changes neither errno
- * nor a signal handler. No call returns -EINTR: a handler runs, and the call goes on. A handle
- * may be passed from thread to thread, but only one thread may use it at a time; to be able to
- * cancel a wait, poll ended_fd instead. Times are in milliseconds; as a function's argument,
- * negative means no limit, and 0 means that the call does not wait.
+ * Times are in milliseconds. A function's timeout_ms: negative means no limit, and 0 means that the
+ * call does not wait; after -ETIMEDOUT nothing has changed, and the call may be repeated. A member
+ * named ..._limit_ms: 0 means no limit. A member named grace_ms: 0 means one second,
+ * ASPAWN_GRACE_NONE no time. Other negative numbers in members are -EINVAL.
  *
- * After fork(2) the new process has copies of the handles of its parent's children. It may
- * only call aspawn_release() on them and close in_fd, out_fd and err_fd. Its copy of a pool
- * works. A process that is forked while another thread is in aspawn_start(), and executes no
- * program, holds the other ends of that child's pipes: exclude such forks with a lock.
+ * Giving back. A function named ...release...() gives memory and descriptors back, and ends no
+ * program. Only the kill functions, a limit that has passed, and closing a queue end programs.
+ *
+ * Structures. One that begins with size may have more members in a later version. Zero it and set
+ * size to its sizeof, so that an older or newer library knows which members exist. A size that is
+ * too small, an unknown flag or value, and a reserved member that is not 0 are -EINVAL; members
+ * that this library does not know are -E2BIG unless they are 0. The other structures never change.
+ * What a function is given it copies, unless its comment says otherwise: the caller may change or
+ * free it when the call has returned. An array with a count of 0 may be NULL or not.
+ *
+ * Threads and signals. Every function is async-signal-safe and thread-safe, uses no heap, and
+ * changes no signal handler. A handle may be passed from thread to thread, but only one thread may
+ * use it at a time; to be able to cancel a wait, poll ended_fd instead. A handle that is NULL or no
+ * child, or was waited for, is -EINVAL.
+ *
+ * Helpers. A private child, and one with a [copy] action (aspawn/action.h), has a helper until its
+ * end: a process of the library that shares the caller's memory, keeps the privileges that the
+ * caller had, and counts for RLIMIT_NPROC. A process that gives up privileges, or enters a sandbox,
+ * must do so before it starts such children, or after they have ended.
+ *
+ * fork(2). A forked process may only call aspawn_release() on its copies of handles, and close
+ * in_fd, out_fd and err_fd. Its copy of a pool works. If another thread was in aspawn_start(), a
+ * forked process that executes no program holds the other ends of that child's pipes: exclude such
+ * forks with a lock.
  */
 #ifndef ASPAWN_COMMAND_H
 #define ASPAWN_COMMAND_H
@@ -51,16 +70,20 @@ extern "C" {
 
 /* --- a command ---------------------------------------------------------------- */
 
-/* A standard stream of the program. A number above 2 is a descriptor of the caller, in which it
- * stays open. */
+/* A standard stream of the program. A number above 2 is a descriptor of the caller, which stays
+ * open in the caller. */
 enum aspawn_stream {
-	ASPAWN_INHERIT = 0, /* the caller's own */
-	ASPAWN_NULL = -1,   /* /dev/null */
+	/* aspawn_start(): as ASPAWN_STREAM_INHERIT. aspawn_run(): a pipe for what struct aspawn_io
+	 * asks for; otherwise /dev/null for std_in, and the caller's stream for the others.
+	 * A job: what struct aspawn_job asks for, otherwise /dev/null. */
+	ASPAWN_STREAM_DEFAULT = 0,
+	ASPAWN_STREAM_NULL = -1, /* /dev/null */
 	/* a new pipe, whose other end is in aspawn_child.in_fd, .out_fd, .err_fd */
-	ASPAWN_PIPE = -2,
+	ASPAWN_STREAM_PIPE = -2,
 	/* For std_err only: the same as std_out. If an action opens a file as 1, add an
 	 * ASPAWN_DUP2(1, 2) after that action. */
-	ASPAWN_TO_STDOUT = -3
+	ASPAWN_STREAM_STDOUT = -3,
+	ASPAWN_STREAM_INHERIT = -4 /* the caller's stream of the same number */
 };
 
 enum aspawn_command_flags {
@@ -142,9 +165,9 @@ struct aspawn_command {
 	struct aspawn_pool *pool;
 	struct Stack_t *stack;
 
-	/* enum aspawn_stream, or a descriptor above 2; made before the actions, which may
-	 * replace them. 0 is ASPAWN_INHERIT, as are 1 for std_out and 2 for std_err; any other
-	 * use of 1 and 2 is -EINVAL. */
+	/* enum aspawn_stream, or a descriptor above 2; made before the actions, which may replace
+	 * them. 1 for std_out and 2 for std_err are ASPAWN_STREAM_INHERIT; any other use of 1 and 2
+	 * is -EINVAL. */
 	int std_in, std_out, std_err;
 	int reserved; /* 0 */
 };
@@ -157,7 +180,7 @@ struct aspawn_command {
  *	struct aspawn_command command = {
  *		.size = sizeof command,
  *		.argv = ASPAWN_ARGV("check_http", "-H", host),
- *		.std_out = ASPAWN_PIPE,
+ *		.std_out = ASPAWN_STREAM_PIPE,
  *	};
  *
  * In C++: auto args = ASPAWN_ARGV("check_http", "-H", host); command.argv = args;
@@ -245,14 +268,20 @@ struct aspawn_output {
 	void *arg;
 };
 
-/* The outcome of a command. */
-enum aspawn_end {
-	ASPAWN_END_UNKNOWN = 0, /* there was no child, or its end is not known */
-	ASPAWN_END_RAN,         /* the program ended by itself or by another process's signal */
-	ASPAWN_END_NOT_STARTED, /* the program was never executed: failure says why */
-	ASPAWN_END_TIMED_OUT,   /* the library ended the program: timeout_ms had passed */
-	ASPAWN_END_FULL,        /* the library ended the program: data was full */
-	ASPAWN_END_SINK         /* the library ended the program: a sink returned an error */
+/* The outcome of a run or a job. */
+enum aspawn_outcome {
+	/* None of these: the call itself failed, with the error that it returned. */
+	ASPAWN_OUTCOME_NONE = 0,
+	ASPAWN_OUTCOME_RAN = 1,         /* the program ended by itself or by another's signal */
+	ASPAWN_OUTCOME_NOT_STARTED = 2, /* the program was never executed: failure says why */
+	ASPAWN_OUTCOME_TIMED_OUT = 3,   /* the library ended the program after time_limit_ms */
+	ASPAWN_OUTCOME_FULL = 4,        /* the library ended the program: a buffer was full */
+	/* The library ended the program for the caller: a sink returned a negative number, or
+	 * the job was cancelled. */
+	ASPAWN_OUTCOME_CANCELLED = 5,
+	/* The program was executed, and how it ended is not known. A run: -ECHILD, -EPERM. A job:
+	 * its server was killed, or, in a local queue, another wait has reaped the program. */
+	ASPAWN_OUTCOME_LOST = 6
 };
 
 enum aspawn_io_flags {
@@ -260,13 +289,13 @@ enum aspawn_io_flags {
 	 * not kill the commands that it started. aspawn_run() makes the program the leader of a
 	 * group, unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). */
 	ASPAWN_IO_KILL_GROUP = 1,
-	/* For aspawn_run() without input: the program inherits the caller's standard input.
-	 * Without this flag it has /dev/null, so that it does not wait for a terminal. */
-	ASPAWN_IO_INHERIT_INPUT = 2,
 	/* Output that does not fit in data is read and dropped, and does not end the program;
 	 * length counts all of it. */
-	ASPAWN_IO_DROP_EXCESS = 4
+	ASPAWN_IO_DROP_EXCESS = 2
 };
+
+/* For grace_ms: SIGKILL at once, without SIGTERM. */
+enum { ASPAWN_GRACE_NONE = -1 };
 
 /* Input, outputs, time limits and results of a run. */
 struct aspawn_io {
@@ -278,18 +307,17 @@ struct aspawn_io {
 	size_t input_size; /* bytes */
 	struct aspawn_output out, err;
 
-	/* Time from the call to SIGTERM, which goes to the program, or with ASPAWN_IO_KILL_GROUP
-	 * to its group. 0 or negative: no limit (unlike a function's argument). */
-	int64_t timeout_ms __attribute__((aligned(8)));
-	/* Time from SIGTERM to SIGKILL. Also the time after the program's end in which output is
-	 * still read if another process holds the pipe open. 0: one second. Negative: no time,
-	 * and SIGKILL at once. */
+	/* From the call to SIGTERM, which goes to the program, or with ASPAWN_IO_KILL_GROUP to its
+	 * group. What the program has started otherwise runs on. */
+	int64_t time_limit_ms __attribute__((aligned(8)));
+	/* From SIGTERM to SIGKILL. Also the time after the program's end in which output is still
+	 * read if another process holds the pipe open. */
 	int64_t grace_ms __attribute__((aligned(8)));
 
-	/* Results. After -EINVAL and -E2BIG only end and failure, which names the argument, unless
+	/* Results. After -EINVAL and -E2BIG only outcome and failure, which names the argument, unless
 	 * size is too small. */
-	int end;    /* enum aspawn_end */
-	int status; /* as aspawn_wait() stores it, also if the exec failed; -1: none */
+	int outcome; /* enum aspawn_outcome */
+	int status;  /* as aspawn_wait() stores it, also if the exec failed; -1: none */
 	struct aspawn_failure failure;
 	struct psys_rusage usage;
 };
@@ -299,7 +327,7 @@ struct aspawn_io {
  * The calling thread is blocked; no other thread is made. If the program does not read its
  * input, SIGPIPE does not reach the caller.
  *
- * command  as for aspawn_start(). Streams that are ASPAWN_INHERIT become what *io asks for: a
+ * command  as for aspawn_start(). Streams that are ASPAWN_STREAM_DEFAULT become what *io asks for: a
  *          pipe if there is input or an output; otherwise /dev/null for std_in.
  * io       must not be NULL
  *
@@ -308,15 +336,15 @@ struct aspawn_io {
  *
  * Returns 0 if the program was executed and has ended; io->status shows if it succeeded. On
  * failure the child has been ended and reaped, and all descriptors are closed.
- *   -ECANCELED  the program was never executed: see io->failure (ASPAWN_END_NOT_STARTED)
- *   -ETIMEDOUT  the library ended the program after timeout_ms (ASPAWN_END_TIMED_OUT)
- *   -ENOBUFS    the library ended the program because data was full (ASPAWN_END_FULL)
- *   the negative number of a sink (ASPAWN_END_SINK)
+ *   -ECANCELED  the program was never executed: see io->failure (ASPAWN_OUTCOME_NOT_STARTED)
+ *   -ETIMEDOUT  the library ended the program after time_limit_ms (ASPAWN_OUTCOME_TIMED_OUT)
+ *   -ENOBUFS    the library ended the program because data was full (ASPAWN_OUTCOME_FULL)
+ *   the negative number of a sink (ASPAWN_OUTCOME_CANCELLED)
  *   -EPERM      the program runs as another user, whom the caller may not signal: it runs on,
- *               and is not reaped (ASPAWN_END_UNKNOWN)
+ *               and is not reaped (ASPAWN_OUTCOME_LOST)
  *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored, and the
  *               kernel does not keep the status (before 6.15, or no pidfd). The output is
- *               complete; status and usage are not known (ASPAWN_END_UNKNOWN)
+ *               complete; status and usage are not known (ASPAWN_OUTCOME_LOST)
  *   -EINVAL     see aspawn_io_text(). io is NULL; io->size is less than the first version's; an
  *               unknown flag; input is NULL and input_size not 0; data is NULL without a sink
  *               and size not 0; there is input, or an output, for a stream that command sends
@@ -360,7 +388,7 @@ struct aspawn_child {
 	 * A process that another thread forked meanwhile delays the hang-up, so call
 	 * aspawn_wait_started() also when ended_fd is readable. */
 	int started_fd;
-	/* The caller's ends of the pipes of ASPAWN_PIPE: writes to in_fd, reads from out_fd and
+	/* The caller's ends of the pipes of ASPAWN_STREAM_PIPE: writes to in_fd, reads from out_fd and
 	 * err_fd. CLOEXEC, above 2; -1: no pipe. The caller closes them, or aspawn_communicate()
 	 * does. A caller that closes one before aspawn_communicate(), or keeps it, stores -1. */
 	int in_fd, out_fd, err_fd;
@@ -393,7 +421,7 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * -EINVAL, and aspawn_release() does nothing.
  *   -EINVAL     an invalid argument, which aspawn_wait_started() names: child or command is NULL;
  *               file and argv[0] are NULL; both pool and stack are set; a stream has an invalid
- *               number, or one other than std_err is ASPAWN_TO_STDOUT; actions is NULL and
+ *               number, or one other than std_err is ASPAWN_STREAM_STDOUT; actions is NULL and
  *               action_count not 0; an unknown flag or kind of action; ASPAWN_COMMAND_VFORK of a
  *               private child; an invalid argument of an action (aspawn/action.h); size is less
  *               than the first version's; reserved is not 0; stack is no stack of this
@@ -497,7 +525,7 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
  * Does all of aspawn_run() except the start: feeds and collects through child->in_fd, out_fd and
  * err_fd, ends the child after a timeout and the like, waits for its end and reaps it. On return
  * the three descriptors are closed and -1, and the child is released, after a failure too, which
- * kills the child. -EINVAL and -E2BIG change nothing but io->end and io->failure.
+ * kills the child. -EINVAL and -E2BIG change nothing but io->outcome and io->failure.
  *
  * Returns what aspawn_run() does, without the errors of the start. Also fails with -EINVAL if
  * child is NULL or no child, or was waited for; and if there is input, or an output, without the

@@ -149,11 +149,10 @@ struct aspawn_job {
 	 * rest is read and dropped. 0: 4096. */
 	size_t output_size;
 
-	/* Time from the start to SIGTERM, which goes to the job's process group; 0 or negative: no
-	 * limit. And from SIGTERM to SIGKILL; also the time after the program's end in which
-	 * output is still read if another process holds the pipe. 0: one second; negative: no
-	 * time, and SIGKILL at once. */
-	int64_t timeout_ms __attribute__((aligned(8)));
+	/* From the start to SIGTERM, which goes to the job's process group; and from SIGTERM to
+	 * SIGKILL, also the time after the program's end in which output is still read if another
+	 * process holds the pipe open. */
+	int64_t time_limit_ms __attribute__((aligned(8)));
 	int64_t grace_ms __attribute__((aligned(8)));
 
 	/* From aspawn_queue_prepare(), instead of a command, which is NULL then; 0: none. argv
@@ -218,7 +217,7 @@ PSYS_API int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t p
 
 /*
  * Cancels a job. One that was not started never starts; one that runs gets SIGTERM, and SIGKILL
- * after its grace, as after a timeout. Its result still has to be taken: ASPAWN_JOB_CANCELLED,
+ * after its grace, as after its time limit. Its result still has to be taken: ASPAWN_OUTCOME_CANCELLED,
  * unless it ends by itself first. Does not wait.
  *   0        requested
  *   -ESRCH   the job has ended, or the ticket is no job's
@@ -231,40 +230,30 @@ PSYS_API int aspawn_queue_cancel_all(struct aspawn_queue *queue);
 
 /* --- results -------------------------------------------------------------------------- */
 
-/* The outcome of a job. */
-enum aspawn_job_end {
-	ASPAWN_JOB_RAN = 1,         /* the program ended by itself */
-	ASPAWN_JOB_NOT_STARTED = 2, /* the program was never executed: failure says why */
-	ASPAWN_JOB_TIMED_OUT = 3,   /* the queue ended the program after timeout_ms */
-	ASPAWN_JOB_CANCELLED = 4,   /* by the caller; pid is 0 if it was not started */
-	/* The server was killed while it had the job or its descriptors, or, with ASPAWN_QUEUE_LOCAL, another wait
-	 * has reaped it: how it ended is not known. A program that had started is killed with the
-	 * server, unless it has changed its credentials by a set-user-ID exec; what it has started
-	 * lives on. A caller that is a subreaper or PID 1 gets the program in wait(-1). */
-	ASPAWN_JOB_LOST = 5
-};
-
 /* The library's: read-only, and valid until aspawn_queue_release(). A later version may add
  * members at the end. */
 struct aspawn_result {
 	uint64_t cookie __attribute__((aligned(8)));
 	int64_t ticket __attribute__((aligned(8))); /* as aspawn_queue_submit() returned it */
-	int end;                                    /* enum aspawn_job_end */
-	int pid;                                    /* of the ended process; 0: there was none */
-	int status;                                 /* as wait(2) stores it; -1: none */
+	/* enum aspawn_outcome, never NONE or FULL. After LOST a program that had started was killed
+	 * with the server, unless it has changed its credentials by a set-user-ID exec; what it has
+	 * started lives on. A caller that is a subreaper or PID 1 gets the program in wait(-1). */
+	int outcome;
+	int pid;    /* of the ended process; 0: there was none */
+	int status; /* as wait(2) stores it; -1: none */
 	int reserved;
 	/* What was kept, not terminated by a NUL; NULL: not kept. And how much the program wrote. */
 	const char *out, *err;
 	size_t out_size, err_size;
 	uint64_t out_total __attribute__((aligned(8)));
 	uint64_t err_total __attribute__((aligned(8)));
-	/* Nanoseconds of CLOCK_MONOTONIC; 0: it has not come to that. executed is the moment before
-	 * the exec; 0 also for a program that began with memory of its own: [copy] actions,
-	 * ASPAWN_COMMAND_FORK. */
-	int64_t submitted __attribute__((aligned(8)));
-	int64_t started __attribute__((aligned(8)));
-	int64_t executed __attribute__((aligned(8)));
-	int64_t ended __attribute__((aligned(8)));
+	/* Nanoseconds of CLOCK_MONOTONIC; 0 if the job did not reach this point. executed_ns is the
+	 * moment before the exec; 0 also for a program that began with memory of its own: [copy]
+	 * actions, ASPAWN_COMMAND_FORK. */
+	int64_t submitted_ns __attribute__((aligned(8)));
+	int64_t started_ns __attribute__((aligned(8)));
+	int64_t executed_ns __attribute__((aligned(8)));
+	int64_t ended_ns __attribute__((aligned(8)));
 	struct aspawn_failure failure;
 	struct psys_rusage usage;
 };
@@ -279,7 +268,7 @@ struct aspawn_result {
  *   -ECHILD   there is none, and no job waits or runs
  *   -EINVAL   queue or results is NULL, or count is not positive
  *   -ESTALE   this process is a forked copy, and has no queue
- * If the server was killed, its jobs' results are ASPAWN_JOB_LOST.
+ * If the server was killed, its jobs' results are ASPAWN_OUTCOME_LOST.
  */
 PSYS_API int aspawn_queue_wait(struct aspawn_queue *queue, const struct aspawn_result **results,
 			       int count, int64_t timeout_ms);
@@ -320,7 +309,7 @@ struct aspawn_queue_counts {
 	uint32_t running;
 	uint32_t ended; /* whose results were not taken */
 	uint32_t submitted, started;
-	uint32_t ran, not_started, timed_out, cancelled, lost; /* by enum aspawn_job_end */
+	uint32_t ran, not_started, timed_out, cancelled, lost; /* by enum aspawn_outcome */
 	uint32_t servers;                                      /* that were made */
 	uint32_t reserved;
 };

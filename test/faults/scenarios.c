@@ -405,9 +405,9 @@ static bool start(struct aspawn_child *child, const struct aspawn_command *comma
 	if (r == 0) {
 		const int pid = aspawn_pid(child);
 		promise((pid > 0 || pid == -ECANCELED) &&
-				(child->in_fd >= 0) == (command->std_in == ASPAWN_PIPE) &&
-				(child->out_fd >= 0) == (command->std_out == ASPAWN_PIPE) &&
-				(child->err_fd >= 0) == (command->std_err == ASPAWN_PIPE),
+				(child->in_fd >= 0) == (command->std_in == ASPAWN_STREAM_PIPE) &&
+				(child->out_fd >= 0) == (command->std_out == ASPAWN_STREAM_PIPE) &&
+				(child->err_fd >= 0) == (command->std_err == ASPAWN_STREAM_PIPE),
 			"aspawn_start: pid %d, pipes %d, %d, %d", pid, child->in_fd, child->out_fd,
 			child->err_fd);
 		return true;
@@ -789,7 +789,7 @@ SCENARIO(stream_pipes)
 {
 	struct aspawn_command it = program_as("complains");
 
-	it.std_in = it.std_out = it.std_err = ASPAWN_PIPE;
+	it.std_in = it.std_out = it.std_err = ASPAWN_STREAM_PIPE;
 	return lives_alone(&it);
 }
 
@@ -797,7 +797,7 @@ SCENARIO(stream_pipe)
 {
 	struct aspawn_command it = program_as("writes");
 
-	it.std_out = ASPAWN_PIPE;
+	it.std_out = ASPAWN_STREAM_PIPE;
 	return collects(&it, "written\n");
 }
 
@@ -805,8 +805,8 @@ SCENARIO(stream_to_stdout)
 {
 	struct aspawn_command it = program_as("complains");
 
-	it.std_out = ASPAWN_PIPE;
-	it.std_err = ASPAWN_TO_STDOUT;
+	it.std_out = ASPAWN_STREAM_PIPE;
+	it.std_err = ASPAWN_STREAM_STDOUT;
 	return collects(&it, "written\n");
 }
 
@@ -814,8 +814,8 @@ SCENARIO_WITH(with_input, stream_null)
 {
 	struct aspawn_command it = program_as("copies");
 
-	it.std_in = it.std_err = ASPAWN_NULL;
-	it.std_out = ASPAWN_PIPE;
+	it.std_in = it.std_err = ASPAWN_STREAM_NULL;
+	it.std_out = ASPAWN_STREAM_PIPE;
 	return collects(&it, "");
 }
 
@@ -828,7 +828,7 @@ SCENARIO(stream_descriptor)
 		not_here("pipes");
 	close(ends[1]);
 	it.std_in = ends[0];
-	it.std_out = ASPAWN_PIPE;
+	it.std_out = ASPAWN_STREAM_PIPE;
 	bool right = collects(&it, "given\n");
 	close(ends[0]);
 	return right;
@@ -839,7 +839,7 @@ SCENARIO(stream_only_below)
 	const struct aspawn_action only_below[] = { ASPAWN_ONLY_BELOW(3) };
 	struct aspawn_command it = program_as("closed");
 
-	it.std_in = it.std_out = it.std_err = ASPAWN_PIPE;
+	it.std_in = it.std_out = it.std_err = ASPAWN_STREAM_PIPE;
 	it.actions = only_below;
 	it.action_count = 1;
 	return lives_alone(&it);
@@ -851,7 +851,7 @@ static bool has_streams_of_many(uint64_t flags)
 	struct aspawn_command it = program_as("closed");
 
 	it.flags = flags;
-	it.std_in = it.std_out = it.std_err = ASPAWN_PIPE;
+	it.std_in = it.std_out = it.std_err = ASPAWN_STREAM_PIPE;
 	it.actions = only_below;
 	it.action_count = 1;
 	return lives_alone(&it);
@@ -900,7 +900,7 @@ SCENARIO(stream_nonblock)
 	struct aspawn_child child;
 
 	it.flags = ASPAWN_COMMAND_NONBLOCK;
-	it.std_in = it.std_out = ASPAWN_PIPE;
+	it.std_in = it.std_out = ASPAWN_STREAM_PIPE;
 	if (!start(&child, &it))
 		return false;
 	promise(is_nonblocking(child.in_fd) && is_nonblocking(child.out_fd),
@@ -992,7 +992,7 @@ static bool release_after_exec(struct Stack_t *memory, struct aspawn_pool *poole
 
 	it.stack = memory;
 	it.pool = pooled;
-	it.std_out = ASPAWN_PIPE;
+	it.std_out = ASPAWN_STREAM_PIPE;
 	return release(&it, true);
 }
 
@@ -1215,13 +1215,13 @@ static void check_output(const struct aspawn_output *output, bool all)
 /* Checks the results of a run whose program should end with this status. */
 static void check_io(int r, const struct aspawn_io *io, int status)
 {
-	const bool not_started = io->end == ASPAWN_END_NOT_STARTED;
+	const bool not_started = io->outcome == ASPAWN_OUTCOME_NOT_STARTED;
 
-	promise(r <= 0 && (r == 0) == (io->end == ASPAWN_END_RAN) &&
+	promise(r <= 0 && (r == 0) == (io->outcome == ASPAWN_OUTCOME_RAN) &&
 			(r == -ECANCELED) == not_started &&
-			(r == -ETIMEDOUT) == (io->end == ASPAWN_END_TIMED_OUT) &&
-			(r == -ENOBUFS) == (io->end == ASPAWN_END_FULL),
-		"run: %d, end %d", r, io->end);
+			(r == -ETIMEDOUT) == (io->outcome == ASPAWN_OUTCOME_TIMED_OUT) &&
+			(r == -ENOBUFS) == (io->outcome == ASPAWN_OUTCOME_FULL),
+		"run: %d, end %d", r, io->outcome);
 	promise(not_started ? io->failure.error < 0 :
 			      !io->failure.error && io->failure.step == ASPAWN_STEP_NONE,
 		"run: %d, step %d, error %d", r, io->failure.step, io->failure.error);
@@ -1328,9 +1328,15 @@ SCENARIO(run_pool)
 
 SCENARIO_WITH(with_input, run_inherits_input)
 {
-	struct aspawn_io io = { .flags = ASPAWN_IO_INHERIT_INPUT };
+	struct aspawn_command it = program_as(NULL);
+	struct aspawn_io io = { .size = sizeof io };
+	int r;
 
-	return run(&io, NULL, 0, RIGHT);
+	it.std_in = ASPAWN_STREAM_INHERIT;
+	WITH_FAULTS(r = aspawn_run(&it, &io));
+	check_io(r, &io, RIGHT);
+	free_memory_after(&io);
+	return is_right(r, &io, 0, RIGHT);
 }
 
 SCENARIO(run_output)
@@ -1366,7 +1372,7 @@ SCENARIO(run_too_much)
 	struct aspawn_io io = { .out = { .data = output, .size = sizeof output } };
 
 	run(&io, "writes", -ENOBUFS, RIGHT);
-	return io.end == ASPAWN_END_FULL && !strcmp(output, "wr");
+	return io.outcome == ASPAWN_OUTCOME_FULL && !strcmp(output, "wr");
 }
 
 SCENARIO(run_drops_excess)
@@ -1394,8 +1400,9 @@ static bool run_sink(int answer, int expected)
 	sunk = 0;
 	bool right = run(&io, "writes", expected, RIGHT);
 	promise(io.out.length == sunk, "%zu of %zu bytes", sunk, io.out.length);
-	promise((io.end == ASPAWN_END_SINK) <= (sunk && answer < 0), "end %d", io.end);
-	return answer ? io.end == ASPAWN_END_SINK : right && sunk == 8;
+	promise((io.outcome == ASPAWN_OUTCOME_CANCELLED) <= (sunk && answer < 0), "end %d",
+		io.outcome);
+	return answer ? io.outcome == ASPAWN_OUTCOME_CANCELLED : right && sunk == 8;
 }
 
 SCENARIO(run_sink)
@@ -1412,7 +1419,7 @@ static bool run_timeout_with(uint64_t flags, int64_t grace_ms, const char *role,
 {
 	char output[16];
 	struct aspawn_io io = { .flags = flags,
-				.timeout_ms = 20,
+				.time_limit_ms = 20,
 				.grace_ms = grace_ms,
 				.out = { .data = output, .size = sizeof output } };
 
@@ -1441,7 +1448,7 @@ SCENARIO(run_timeout_group)
 
 SCENARIO(run_ends_in_time)
 {
-	struct aspawn_io io = { .timeout_ms = 1000000, .flags = ASPAWN_IO_KILL_GROUP };
+	struct aspawn_io io = { .time_limit_ms = 1000000, .flags = ASPAWN_IO_KILL_GROUP };
 
 	return run(&io, NULL, 0, RIGHT);
 }
@@ -1494,7 +1501,7 @@ SCENARIO(communicate)
 
 	memset(input, 'x', sizeof input);
 	memset(output, 0, sizeof output);
-	it.std_in = it.std_out = it.std_err = ASPAWN_PIPE;
+	it.std_in = it.std_out = it.std_err = ASPAWN_STREAM_PIPE;
 	bool right = communicate(&it, &io, 0, RIGHT);
 	promise(!memcmp(input, output, io.out.length), "another output");
 	promise(!right || io.out.length == sizeof input, "output of %zu bytes", io.out.length);
@@ -1510,19 +1517,19 @@ SCENARIO(communicate_own_memory_sink)
 	sunk = 0;
 	it.stack = NULL;
 	it.flags = ASPAWN_COMMAND_NO_PIDFD | ASPAWN_COMMAND_STARTED_FD;
-	it.std_err = ASPAWN_PIPE;
+	it.std_err = ASPAWN_STREAM_PIPE;
 	return communicate(&it, &io, 0, RIGHT) && sunk == 8;
 }
 
 SCENARIO(communicate_timeout)
 {
 	const struct aspawn_action leads[] = { ASPAWN_SETPGID(0) };
-	struct aspawn_io io = { .flags = ASPAWN_IO_KILL_GROUP, .timeout_ms = 20, .grace_ms = 10 };
+	struct aspawn_io io = { .flags = ASPAWN_IO_KILL_GROUP, .time_limit_ms = 20, .grace_ms = 10 };
 	struct aspawn_command it = program_as("stays");
 
 	it.actions = leads;
 	it.action_count = 1;
-	it.std_out = ASPAWN_PIPE;
+	it.std_out = ASPAWN_STREAM_PIPE;
 	return communicate(&it, &io, -ETIMEDOUT, SIGKILL);
 }
 
@@ -1802,14 +1809,14 @@ static bool check_of_queue(struct aspawn_queue *queue, int64_t ticket)
 		return false;
 	promise(result->ticket == ticket, "the result of another job");
 	count(result->status);
-	const bool right = result->end == ASPAWN_JOB_RAN && result->status == RIGHT;
-	if (result->end == ASPAWN_JOB_RAN)
+	const bool right = result->outcome == ASPAWN_OUTCOME_RAN && result->status == RIGHT;
+	if (result->outcome == ASPAWN_OUTCOME_RAN)
 		promise(right || result->status == KILLED, "ran, status %#x",
 			(unsigned)result->status);
-	else if (result->end == ASPAWN_JOB_NOT_STARTED)
+	else if (result->outcome == ASPAWN_OUTCOME_NOT_STARTED)
 		promise(result->failure.error < 0, "not started, error %d", result->failure.error);
 	else
-		promise(result->end == ASPAWN_JOB_LOST, "end %d", result->end);
+		promise(result->outcome == ASPAWN_OUTCOME_LOST, "end %d", result->outcome);
 	if (right)
 		promise(result->out_size == 0 || !memcmp(result->out, "text", 4),
 			"output of %zu bytes", result->out_size);

@@ -235,7 +235,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (communicates) {
 			struct aspawn_io io = {};
 			io.size = sizeof io;
-			io.timeout_ms = limit;
+			io.time_limit_ms = limit;
 			r = aspawn_communicate(&child, &io);
 			check(r == 0 || r == -PSYS_ECANCELED, "it never ends");
 			check(aspawn_io_text(text, sizeof text, r, &io) <= 319,

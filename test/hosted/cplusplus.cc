@@ -63,7 +63,7 @@ int main()
 	piped.actions = &action;
 	piped.action_count = 1;
 	piped.pool = &pool;
-	piped.std_out = ASPAWN_PIPE;
+	piped.std_out = ASPAWN_STREAM_PIPE;
 	aspawn_io sunk{};
 	sunk.size = sizeof sunk;
 	sunk.out.sink = [](void *arg, const void *, size_t count) -> int {
@@ -72,7 +72,8 @@ int main()
 	};
 	sunk.out.arg = &bytes;
 	bool talked = aspawn_start(&child, &piped) == 0 && aspawn_communicate(&child, &sunk) == 0 &&
-		      bytes == 14 && sunk.end == ASPAWN_END_RAN && aspawn_pool_release(&pool) == 0;
+		      bytes == 14 && sunk.end == ASPAWN_OUTCOME_RAN &&
+		      aspawn_pool_release(&pool) == 0;
 
 	std::printf("1..6\n");
 	std::printf("%sok 1 - a lambda runs in the child\n", spawned ? "" : "not ");

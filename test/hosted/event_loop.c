@@ -132,7 +132,7 @@ static uint32_t loop_start(struct loop *loop, struct aspawn_command command, int
 	job->limit_ms = limit_ms;
 	command.size = sizeof command;
 	command.flags |= ASPAWN_COMMAND_NONBLOCK;
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	command.pool = &pool;
 	CHECK_EQUAL(aspawn_start(&job->child, &command), 0);
 	CHECK(fcntl(job->child.out_fd, F_GETFL) & O_NONBLOCK);

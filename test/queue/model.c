@@ -35,7 +35,7 @@ static struct known *jobs;
 static const char *child;
 static int count, submitted, taken, failures, kills;
 static bool is_local;
-static int by_end[ASPAWN_JOB_LOST + 1];
+static int by_end[ASPAWN_OUTCOME_LOST + 1];
 
 static void wrong(const char *format, ...)
 {
@@ -79,21 +79,22 @@ static void check_result(const struct aspawn_result *result)
 	if (__atomic_exchange_n(&job->seen, 1, __ATOMIC_SEQ_CST))
 		wrong("job %llu ended twice", (unsigned long long)result->cookie);
 	const bool was_cancelled = __atomic_load_n(&job->was_cancelled, __ATOMIC_SEQ_CST);
-	const bool is_allowed = result->end == ASPAWN_JOB_RAN         ? job->kind != MISSING :
-				result->end == ASPAWN_JOB_NOT_STARTED ? job->kind == MISSING :
-				result->end == ASPAWN_JOB_TIMED_OUT   ? job->has_timeout :
-				result->end == ASPAWN_JOB_CANCELLED   ? was_cancelled :
-				result->end == ASPAWN_JOB_LOST        ? !is_local :
-									false;
+	const bool is_allowed = result->outcome == ASPAWN_OUTCOME_RAN ? job->kind != MISSING :
+				result->outcome == ASPAWN_OUTCOME_NOT_STARTED ?
+									job->kind == MISSING :
+				result->outcome == ASPAWN_OUTCOME_TIMED_OUT ? job->has_timeout :
+				result->outcome == ASPAWN_OUTCOME_CANCELLED ? was_cancelled :
+				result->outcome == ASPAWN_OUTCOME_LOST      ? !is_local :
+									      false;
 	if (!is_allowed)
 		wrong("job %llu of kind %d: end %d, error %d at step %d",
-		      (unsigned long long)result->cookie, job->kind, result->end,
+		      (unsigned long long)result->cookie, job->kind, result->outcome,
 		      result->failure.error, result->failure.step);
 	else
-		__atomic_add_fetch(&by_end[result->end], 1, __ATOMIC_RELAXED);
-	if (result->end == ASPAWN_JOB_RAN)
+		__atomic_add_fetch(&by_end[result->outcome], 1, __ATOMIC_RELAXED);
+	if (result->outcome == ASPAWN_OUTCOME_RAN)
 		check_ran(result, job);
-	if (result->end == ASPAWN_JOB_NOT_STARTED && result->failure.error != -PSYS_ENOENT)
+	if (result->outcome == ASPAWN_OUTCOME_NOT_STARTED && result->failure.error != -PSYS_ENOENT)
 		wrong("job %llu: error %d", (unsigned long long)result->cookie,
 		      result->failure.error);
 }
@@ -127,7 +128,7 @@ static int64_t submit_random(uint64_t cookie, unsigned *random)
 		.command = &command,
 		.input = next_random(random) % 4 ? NULL : text,
 		.input_size = 0,
-		.timeout_ms = known->has_timeout ? 1 + next_random(random) % 20 : 0,
+		.time_limit_ms = known->has_timeout ? 1 + next_random(random) % 20 : 0,
 		.grace_ms = next_random(random) % 2 ? -1 : 0,
 		.key = key,
 		.key_limit = key ? 2 : 0,

@@ -86,7 +86,7 @@ TEST(a_handle_may_move_before_communicate)
 	struct aspawn_command command = command_in_role(&self, "copies", NULL);
 	int descriptors = count_descriptors();
 
-	command.std_in = command.std_out = ASPAWN_PIPE;
+	command.std_in = command.std_out = ASPAWN_STREAM_PIPE;
 	for (int memory = 0; memory < 3; memory++) {
 		char text[8] = "";
 		struct aspawn_io io = { .size = sizeof io,
@@ -251,7 +251,7 @@ TEST(no_call_returns_eintr)
 	set_handler(PSYS_SIGALRM, count_it);
 	CHECK_EQUAL(psys_setitimer(PSYS_ITIMER_REAL, &storm, NULL), 0);
 	for (int i = 0; i < 4; i++) {
-		struct aspawn_io io = { .size = sizeof io, .timeout_ms = 40 };
+		struct aspawn_io io = { .size = sizeof io, .time_limit_ms = 40 };
 
 		command.flags = flags[i];
 		*gate = 0;
@@ -309,7 +309,7 @@ static struct aspawn_child start_another(struct self *self, const char *how,
 	struct aspawn_command command = command_in_role(self, "starts_another", how);
 
 	become_reaper();
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	command.actions = action;
 	command.action_count = action != NULL;
 	struct aspawn_child child = start_command(NULL, &command);
@@ -457,7 +457,7 @@ static void check_restart(const struct cgroup *group, uint64_t flags)
 		int descriptors = count_descriptors();
 
 		command.flags = flags;
-		command.std_out = ASPAWN_PIPE;
+		command.std_out = ASPAWN_STREAM_PIPE;
 		command.actions = &join;
 		command.action_count = 1;
 		struct aspawn_child child = start_command(NULL, &command);
@@ -535,7 +535,7 @@ static void check_jobs_of_killed_cgroup(uint64_t flags)
 	for (int killed = 0; killed < 2; killed++) {
 		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 		const struct aspawn_result *result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(result->status, 0);
 		give_back(queue, result);
 		aspawn_kill_cgroup(group.fd); /* before Linux 5.14 there is no such file */

@@ -91,7 +91,7 @@ TEST(rejects_an_invalid_command)
 		{ .kind = UINT32_MAX },
 		{ .kind = ASPAWN_ACTION_CLEARENV, .flags = 1 },
 	};
-	static const int streams[] = { 1, 2, -4, -100, INT32_MIN };
+	static const int streams[] = { 1, 2, -5, -100, INT32_MIN };
 	struct aspawn_command bad;
 
 	good.stack = &stack;
@@ -116,9 +116,9 @@ TEST(rejects_an_invalid_command)
 		if (streams[i] != 2)
 			check_refused(&bad, -PSYS_EINVAL);
 	}
-	bad = good, bad.std_in = ASPAWN_TO_STDOUT;
+	bad = good, bad.std_in = ASPAWN_STREAM_STDOUT;
 	check_refused(&bad, -PSYS_EINVAL);
-	bad = good, bad.std_out = ASPAWN_TO_STDOUT;
+	bad = good, bad.std_out = ASPAWN_STREAM_STDOUT;
 	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.size = sizeof bad - 1;
 	check_refused(&bad, -PSYS_EINVAL);
@@ -191,9 +191,9 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "argument \"argv\": EINVAL");
 	bad = good, bad.reserved = 1;
 	check_named(&bad, "argument \"reserved\": EINVAL");
-	bad = good, bad.std_in = -4;
+	bad = good, bad.std_in = -5;
 	check_named(&bad, "argument \"std_in\": EINVAL");
-	bad = good, bad.std_out = ASPAWN_TO_STDOUT;
+	bad = good, bad.std_out = ASPAWN_STREAM_STDOUT;
 	check_named(&bad, "argument \"std_out\": EINVAL");
 	bad = good, bad.std_err = 1;
 	check_named(&bad, "argument \"std_err\": EINVAL");

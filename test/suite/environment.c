@@ -178,7 +178,7 @@ TEST(start_copies_a_changed_environment)
 	command.envp = envp;
 	command.actions = actions;
 	command.action_count = 2;
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	struct aspawn_child child = start_command(&stack, &command);
 	psys_memset(name, 'x', 4);
 	psys_memset(value, 'x', 5);

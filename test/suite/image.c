@@ -297,7 +297,7 @@ static struct seen *run_helped(const struct aspawn_action *actions, size_t count
 	command.file = program ? program : command.file;
 	command.actions = actions;
 	command.action_count = count;
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	struct aspawn_child child = start_command(NULL, &command);
 	aspawn_wait_started(&child, NULL, -1);
 	seen->mode = aspawn_child_mode(&child);

@@ -22,7 +22,7 @@ static struct aspawn_command piped_command(struct self *self, struct Stack_t *st
 	struct aspawn_command command = command_in_role(self, "copies", NULL);
 
 	command.stack = stack;
-	command.std_in = command.std_out = command.std_err = ASPAWN_PIPE;
+	command.std_in = command.std_out = command.std_err = ASPAWN_STREAM_PIPE;
 	command.actions = only_below;
 	command.action_count = 1;
 	return command;
@@ -210,7 +210,7 @@ TEST(the_child_has_no_more_than_its_streams)
 
 	open_many();
 	command.stack = &stack;
-	command.std_in = command.std_out = ASPAWN_PIPE;
+	command.std_in = command.std_out = ASPAWN_STREAM_PIPE;
 	command.actions = only_below;
 	command.action_count = 1;
 	struct aspawn_child child = start_command(NULL, &command);
@@ -295,7 +295,7 @@ TEST(pipes_of_the_child_avoid_closed_standard_streams)
 	for (int fd = 0; fd < 3; fd++)
 		psys_close(fd);
 	start_and_copy(0);
-	command.std_out = command.std_err = ASPAWN_INHERIT;
+	command.std_out = command.std_err = ASPAWN_STREAM_DEFAULT;
 	command.actions = actions;
 	command.action_count = 2;
 	struct aspawn_child child = start_command(NULL, &command);
@@ -319,8 +319,8 @@ TEST(the_childs_pipes_are_none_of_the_callers_descriptors)
 	psys_close(5);
 	command.actions = actions;
 	command.action_count = 3;
-	command.std_in = ASPAWN_NULL; /* a console has no end */
-	command.std_out = command.std_err = ASPAWN_INHERIT;
+	command.std_in = ASPAWN_STREAM_NULL; /* a console has no end */
+	command.std_out = command.std_err = ASPAWN_STREAM_DEFAULT;
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), -PSYS_EBADF);
 	check_ends(&child, 127 << 8);

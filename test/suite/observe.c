@@ -78,7 +78,7 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 	command.action_count = count;
 	seen.result = aspawn_run(&command, &io);
 	seen.status = io.status;
-	seen.end = io.end;
+	seen.outcome = io.outcome;
 	seen.mode = aspawn_mode(&stack);
 	seen.failure = io.failure;
 	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
@@ -89,7 +89,7 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 static void report(const struct observation *seen, const char *what)
 {
 	note(what, seen->result);
-	note("end:", seen->end);
+	note("end:", seen->outcome);
 	note("step:", seen->failure.step);
 	note(psys_errname(seen->failure.error), seen->failure.error);
 	note("status:", seen->status);
@@ -101,7 +101,7 @@ void check_shows(const char *file, int line, const char *text, const char *what,
 {
 	struct observation seen = observe(actions, count, what);
 
-	if (seen.result == 0 && seen.status == 0 && seen.end == ASPAWN_END_RAN &&
+	if (seen.result == 0 && seen.status == 0 && seen.outcome == ASPAWN_OUTCOME_RAN &&
 	    seen.failure.error == 0 && !psys_strcmp(seen.text, text))
 		return;
 	report(&seen, what);
@@ -113,7 +113,7 @@ void check_fails(const char *file, int line, int step, int error,
 {
 	struct observation seen = observe(actions, count, "");
 
-	if (seen.result == -PSYS_ECANCELED && seen.end == ASPAWN_END_NOT_STARTED &&
+	if (seen.result == -PSYS_ECANCELED && seen.outcome == ASPAWN_OUTCOME_NOT_STARTED &&
 	    seen.failure.step == step && seen.failure.error == -error &&
 	    seen.failure.kind == (step >= 0 ? actions[step].kind : 0) && seen.status == 127 << 8)
 		return;

@@ -11,8 +11,8 @@
 struct observation {
 	int result; /* of aspawn_run(): -ECANCELED if an action or another step has failed */
 	int status;
-	int end;  /* enum aspawn_end */
-	int mode; /* enum aspawn_clone_mode */
+	int outcome; /* enum aspawn_outcome */
+	int mode;    /* enum aspawn_clone_mode */
 	struct aspawn_failure failure;
 	char text[4096]; /* the program's output */
 };

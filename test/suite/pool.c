@@ -191,7 +191,7 @@ TEST(a_start_that_fails_gives_its_stack_back_to_the_pool)
 
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
 	const struct psys_rlimit64 few = { 3, limit.rlim_max };
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	for (int alone = 0; alone < 2; alone++) {
 		command.pool = alone ? NULL : &pool;
 		CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &few, NULL), 0);
@@ -229,7 +229,7 @@ TEST(a_clone_that_fails_gives_its_stack_back)
 	struct aspawn_child child;
 	int descriptors = count_descriptors(), before = count_mappings();
 
-	command.std_in = command.std_out = ASPAWN_PIPE;
+	command.std_in = command.std_out = ASPAWN_STREAM_PIPE;
 	filter_refuse(PSYS_NR_clone3, PSYS_EAGAIN);
 	filter_refuse(PSYS_NR_clone, PSYS_EAGAIN);
 #ifdef PSYS_NR_vfork

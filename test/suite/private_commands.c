@@ -149,13 +149,15 @@ TEST(aspawn_run_works_with_private_commands)
 		set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
 		unblock_sigchld();
 		CHECK_EQUAL(aspawn_run(&command, &io), 0);
-		CHECK_EQUAL(io.end, ASPAWN_END_RAN);
+		CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(io.status, 0);
 		CHECK(io.usage.ru_minflt > 0);
 		CHECK_EQUAL(psys_strcmp(text, "private"), 0);
 	}
 	command = private_command(&self, "lingers", NULL);
-	struct aspawn_io io = { .size = sizeof io, .flags = ASPAWN_IO_KILL_GROUP, .timeout_ms = 50 };
+	struct aspawn_io io = { .size = sizeof io,
+				.flags = ASPAWN_IO_KILL_GROUP,
+				.time_limit_ms = 50 };
 	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ETIMEDOUT);
 	CHECK_EQUAL(io.status, PSYS_SIGTERM);
 	check_nothing_is_left();
@@ -181,7 +183,7 @@ TEST(aspawn_run_ends_the_group_of_a_private_command)
 	struct aspawn_io io = { .size = sizeof io,
 				.flags = ASPAWN_IO_KILL_GROUP,
 				.out = { .data = text, .size = sizeof text },
-				.grace_ms = -1 };
+				.grace_ms = ASPAWN_GRACE_NONE };
 
 	if (!knows_groups())
 		skip("no pidfd of a group");
@@ -246,7 +248,7 @@ static void check_group(uint64_t flags)
 	command.flags |= flags;
 	command.actions = &group;
 	command.action_count = 1;
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	struct aspawn_child child = start_command(NULL, &command);
 	const int alive = aspawn_kill_group(&child, 0); /* from now on the library has a pidfd */
 	CHECK_EQUAL(psys_read(child.out_fd, &byte, 1), 1);

@@ -119,7 +119,9 @@ TEST(a_time_limit_that_is_over_before_the_helper_clones_ends_the_child)
 {
 	struct self self;
 	const struct aspawn_command command = private_command(&self, "lingers", NULL);
-	struct aspawn_io io = { .size = sizeof io, .timeout_ms = 1, .grace_ms = -1 };
+	struct aspawn_io io = { .size = sizeof io,
+				.time_limit_ms = 1,
+				.grace_ms = ASPAWN_GRACE_NONE };
 	struct thread thread;
 
 	need_shared_memory();
@@ -182,7 +184,7 @@ TEST(a_helper_killed_before_it_clones_is_a_failure_of_the_command)
 	int killed = 0, status = -1;
 	char byte;
 
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	hold_until_child_is_killed(PSYS_NR_getppid, &thread, &killed);
 	struct aspawn_child child = start_command(NULL, &command);
 	thread_join(&thread);
@@ -216,7 +218,7 @@ static void check_not_cloned(struct aspawn_command command, uint64_t flags, int 
 	int status = -1;
 	char text[64], byte;
 
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	command.flags |= flags;
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(psys_read(child.out_fd, &byte, 1), 0);

@@ -167,7 +167,7 @@ static void communicates_without_the_helper(const void *arg)
 				.input = "private",
 				.input_size = 7,
 				.out = { .data = text, .size = sizeof text },
-				.grace_ms = -1 };
+				.grace_ms = ASPAWN_GRACE_NONE };
 	static int helper;
 	const struct aspawn_action action = ASPAWN_CALL(stores_parent, &helper);
 
@@ -175,7 +175,7 @@ static void communicates_without_the_helper(const void *arg)
 	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
 	command.actions = &action;
 	command.action_count = 1;
-	command.std_in = command.std_out = ASPAWN_PIPE;
+	command.std_in = command.std_out = ASPAWN_STREAM_PIPE;
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);

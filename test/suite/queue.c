@@ -140,18 +140,19 @@ static void check_jobs(uint64_t flags)
 
 			CHECK(cookie < MOST && !(seen & (uint64_t)1 << cookie));
 			seen |= (uint64_t)1 << cookie;
-			CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+			CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 			CHECK_EQUAL(result->status, cookie % 2 ? 0 : 7 << 8);
 			CHECK_EQUAL(result->failure.error, 0);
 			CHECK(result->pid > 0);
 			CHECK(cookie % 2 ? is_text(result->out, result->out_size, "hello") :
 					   !result->out);
 			CHECK(!result->err);
-			CHECK(0 < result->submitted && result->submitted <= result->started &&
-			      result->started <= result->ended);
-			CHECK(!result->executed || (result->started <= result->executed &&
-						    result->executed <= result->ended));
-			CHECK(result->executed || !memory_is_shared());
+			CHECK(0 < result->submitted_ns &&
+			      result->submitted_ns <= result->started_ns &&
+			      result->started_ns <= result->ended_ns);
+			CHECK(!result->executed_ns || (result->started_ns <= result->executed_ns &&
+						       result->executed_ns <= result->ended_ns));
+			CHECK(result->executed_ns || !memory_is_shared());
 		}
 		CHECK_EQUAL(aspawn_queue_release(queue, results, count), 0);
 	}
@@ -231,8 +232,8 @@ TEST(queue_reads_the_clock_without_a_system_call)
 	filter_refuse(PSYS_NR_clock_gettime, PSYS_EPERM);
 	CHECK(submit(queue, (struct aspawn_job){ .cookie = 1 }, "exit_7", NULL) > 0);
 	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), 1); /* no clock for a timeout */
-	CHECK(result->submitted > 1000000);
-	CHECK(result->submitted <= result->started);
+	CHECK(result->submitted_ns > 1000000);
+	CHECK(result->submitted_ns <= result->started_ns);
 	give_back(queue, result);
 	close_queue(queue);
 }
@@ -282,7 +283,7 @@ TEST(queue_keeps_the_head_or_the_tail)
 		     "200000") > 0);
 	for (int i = 0; i < 2; i++) {
 		result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(result->out_size, 4096);
 		CHECK(result->out_total == 60000 || result->out_total == 200000);
 		give_back(queue, result);
@@ -300,7 +301,7 @@ TEST(queue_says_why_a_program_was_not_executed)
 
 	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
 	CHECK_EQUAL(result->failure.step, ASPAWN_STEP_EXEC);
 	CHECK_EQUAL(result->failure.error, -PSYS_ENOENT);
 	CHECK_EQUAL(result->status, 127 << 8);
@@ -311,14 +312,14 @@ TEST(queue_says_why_a_program_was_not_executed)
 	command.action_count = 2;
 	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
 	CHECK_EQUAL(result->failure.step, 1);
 	give_back(queue, result);
 	/* The same of a child in a copy of the memory. */
 	command.flags = ASPAWN_COMMAND_FORK;
 	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
 	CHECK_EQUAL(result->failure.step, 1);
 	CHECK_EQUAL(result->failure.error, -PSYS_ENOENT);
 	give_back(queue, result);
@@ -336,7 +337,7 @@ TEST(queue_runs_jobs_in_a_copy_of_the_memory)
 	CHECK(submit_command(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, &command) >
 	      0);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 	CHECK(is_text(result->out, result->out_size, "x"));
 	give_back(queue, result);
 	close_queue(queue);
@@ -367,7 +368,7 @@ TEST(queue_prepares_commands)
 		job.argv = i % 2 ? with.argv : NULL;
 		CHECK(aspawn_queue_submit(queue, &job) > 0);
 		result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK(is_text(result->out, result->out_size,
 			      i % 4 == 3 ? "ALL=1 " :
 			      i % 2      ? "b" :
@@ -416,7 +417,7 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	job.flags = ASPAWN_JOB_ERROR | ASPAWN_JOB_ERROR_TO_OUTPUT;
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
 	job.flags = 0;
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
 	command.std_out = 0;
 	command.flags = ASPAWN_COMMAND_VFORK;
@@ -490,15 +491,17 @@ TEST(queue_rejects_each_invalid_member)
 	check_no_job(queue, (struct aspawn_job){ .command = &good, .input_size = 1 });
 	check_no_job(queue, (struct aspawn_job){ .command = &good, .reserved = 1 });
 	check_no_job(queue, (struct aspawn_job){ .command = &good, .priority = -1 });
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .time_limit_ms = -1 });
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .grace_ms = -2 });
 	check_no_job(queue, (struct aspawn_job){ .command = &good, .flags = UINT64_C(1) << 63 });
 	check_no_command(queue, NULL);
 	bad = good, bad.size = 0;
 	check_no_command(queue, &bad);
 	bad = good, bad.file = NULL, bad.argv = NULL;
 	check_no_command(queue, &bad);
-	bad = good, bad.std_in = ASPAWN_NULL;
+	bad = good, bad.std_in = ASPAWN_STREAM_NULL;
 	check_no_command(queue, &bad);
-	bad = good, bad.std_err = ASPAWN_TO_STDOUT;
+	bad = good, bad.std_err = ASPAWN_STREAM_STDOUT;
 	check_no_command(queue, &bad);
 	bad = good, bad.pool = &pool;
 	check_no_command(queue, &bad);
@@ -616,8 +619,8 @@ TEST(queue_runs_no_more_than_the_limit)
 		int running = 0;
 
 		for (int j = 0; j < MOST; j++)
-			if (results[j]->started <= results[i]->started &&
-			    results[i]->started < results[j]->ended)
+			if (results[j]->started_ns <= results[i]->started_ns &&
+			    results[i]->started_ns < results[j]->ended_ns)
 				running++;
 		CHECK(running <= 3);
 		most = running > most ? running : most;
@@ -653,8 +656,8 @@ TEST(queue_runs_no_more_of_a_key_than_its_limit)
 		int of_key = 0, all = 0;
 
 		for (int j = 0; j < MOST; j++)
-			if (results[j]->started <= results[i]->started &&
-			    results[i]->started < results[j]->ended) {
+			if (results[j]->started_ns <= results[i]->started_ns &&
+			    results[i]->started_ns < results[j]->ended_ns) {
 				of_key += (int)results[j]->cookie;
 				all++;
 			}
@@ -706,7 +709,7 @@ TEST(queue_delays_starts)
 	CHECK_EQUAL(aspawn_queue_wait(queue, results, 4, 0), 4);
 	for (int i = 0; i < 4; i++)
 		for (int j = 0; j < 4; j++) {
-			const int64_t between = results[i]->started - results[j]->started;
+			const int64_t between = results[i]->started_ns - results[j]->started_ns;
 			CHECK(i == j || between >= 19000000 || between <= -19000000);
 		}
 	close_queue(queue);
@@ -722,11 +725,11 @@ static void check_timeout(uint64_t flags)
 	char text[320];
 	int grandchild = 0, timeout_ms = 50;
 
-	CHECK(submit(queue, (struct aspawn_job){ .timeout_ms = 50 }, "lingers", NULL) > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .time_limit_ms = 50 }, "lingers", NULL) > 0);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_TIMED_OUT);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_TIMED_OUT);
 	CHECK_EQUAL(result->status, PSYS_SIGTERM);
-	CHECK(result->ended - result->started >= 49000000);
+	CHECK(result->ended_ns - result->started_ns >= 49000000);
 	aspawn_result_text(text, sizeof text, result);
 	CHECK(!psys_strcmp(text, "timed out, killed by SIGTERM"));
 	give_back(queue, result);
@@ -739,25 +742,26 @@ static void check_timeout(uint64_t flags)
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 	command.actions = &ignore;
 	command.action_count = 1;
-	CHECK(submit_command(queue, (struct aspawn_job){ .timeout_ms = 50, .grace_ms = 50 },
+	CHECK(submit_command(queue, (struct aspawn_job){ .time_limit_ms = 50, .grace_ms = 50 },
 			     &command) > 0);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_TIMED_OUT);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_TIMED_OUT);
 	CHECK_EQUAL(result->status, PSYS_SIGKILL);
 	give_back(queue, result);
-	CHECK(submit(queue, (struct aspawn_job){ .timeout_ms = 50, .grace_ms = -1 }, "lingers",
-		     NULL) > 0);
+	CHECK(submit(queue,
+		     (struct aspawn_job){ .time_limit_ms = 50, .grace_ms = ASPAWN_GRACE_NONE },
+		     "lingers", NULL) > 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->status, PSYS_SIGKILL);
 	give_back(queue, result);
 	/* What the program has started is killed with it. */
 	for (; !grandchild; timeout_ms *= 2) { /* until it has come so far in this time */
 		CHECK(submit(queue,
-			     (struct aspawn_job){ .timeout_ms = timeout_ms,
+			     (struct aspawn_job){ .time_limit_ms = timeout_ms,
 						  .flags = ASPAWN_JOB_OUTPUT },
 			     "starts_a_stubborn_one", NULL) > 0);
 		result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_TIMED_OUT);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_TIMED_OUT);
 		psys_memcpy(&grandchild, result->out, result->out_size);
 		give_back(queue, result);
 	}
@@ -803,10 +807,10 @@ TEST(queue_sends_sigterm_to_the_whole_group)
 	/* Until it has come so far in this time that it ignores the signal. */
 	for (int timeout_ms = 50; status == PSYS_SIGTERM; timeout_ms *= 2) {
 		CHECK(submit(queue,
-			     (struct aspawn_job){ .timeout_ms = timeout_ms, .grace_ms = LONG },
+			     (struct aspawn_job){ .time_limit_ms = timeout_ms, .grace_ms = LONG },
 			     "outlives_its_child", NULL) > 0);
 		const struct aspawn_result *result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_TIMED_OUT);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_TIMED_OUT);
 		status = result->status;
 		give_back(queue, result);
 	}
@@ -835,7 +839,7 @@ TEST(queue_makes_no_group_if_asked)
 	for (unsigned i = 0; i < 2; i++) {
 		CHECK(submit(queue,
 			     (struct aspawn_job){ .flags = i ? ASPAWN_JOB_SAME_GROUP : 0,
-						  .timeout_ms = 100 * i },
+						  .time_limit_ms = 100 * i },
 			     i ? "lingers" : "tells_if_group_leader", NULL) > 0);
 		result = next_result(queue);
 		CHECK_EQUAL(result->status, i ? PSYS_SIGTERM : 1 << 8);
@@ -891,7 +895,7 @@ TEST(queue_cancels_no_later_job_of_the_same_place)
 	for (int i = 0; i < 8; i++) {
 		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 		const struct aspawn_result *result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK(result->ticket != cancelled);
 		give_back(queue, result);
 	}
@@ -907,7 +911,7 @@ TEST(queue_waits_a_grace_for_a_pipe_that_another_process_holds)
 	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT, .grace_ms = 50 },
 		     "leaves_a_grandchild", NULL) > 0);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 	CHECK_EQUAL(result->status, 3 << 8);
 	CHECK(is_text(result->out, result->out_size, "text"));
 	psys_kill(-result->pid, PSYS_SIGKILL);
@@ -928,7 +932,7 @@ TEST(local_queue_closes_nothing_of_the_callers)
 	CHECK_EQUAL(aspawn_queue_cancel_all(queue), 0);
 	for (int i = 0; i < 3; i++) {
 		result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_CANCELLED);
 		give_back(queue, result);
 	}
 	CHECK(psys_fcntl(0, PSYS_F_GETFD, 0) >= 0);
@@ -952,9 +956,9 @@ TEST(queue_cancels)
 	CHECK_EQUAL(aspawn_queue_cancel(queue, second), 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->cookie, 2);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_CANCELLED);
 	CHECK_EQUAL(result->pid, 0);
-	CHECK_EQUAL(result->started, 0);
+	CHECK_EQUAL(result->started_ns, 0);
 	aspawn_result_text(text, sizeof text, result);
 	CHECK(!psys_strcmp(text, "cancelled"));
 	CHECK_EQUAL(aspawn_queue_cancel(queue, second), -PSYS_ESRCH);
@@ -963,14 +967,14 @@ TEST(queue_cancels)
 	CHECK_EQUAL(aspawn_queue_cancel(queue, first), 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->cookie, 1);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_CANCELLED);
 	CHECK_EQUAL(result->status, PSYS_SIGTERM);
 	give_back(queue, result);
 	/* The place is another job's now: the old ticket means nothing. */
 	CHECK(submit(queue, (struct aspawn_job){ .cookie = 3 }, "naps", NULL) > 0);
 	CHECK_EQUAL(aspawn_queue_cancel(queue, first), -PSYS_ESRCH);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 	give_back(queue, result);
 
 	for (int i = 0; i < 20; i++)
@@ -978,7 +982,7 @@ TEST(queue_cancels)
 	CHECK_EQUAL(aspawn_queue_cancel_all(queue), 0);
 	for (int i = 0; i < 20; i++) {
 		result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_CANCELLED);
 		give_back(queue, result);
 	}
 	CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
@@ -1014,8 +1018,8 @@ static void check_cancel_all(uint64_t flags)
 		for (int i = 0; i < 4; i++) {
 			const struct aspawn_result *result = next_result(queue);
 
-			CHECK_EQUAL(result->end,
-				    result->cookie < 2 ? ASPAWN_JOB_CANCELLED : ASPAWN_JOB_RAN);
+			CHECK_EQUAL(result->outcome, result->cookie < 2 ? ASPAWN_OUTCOME_CANCELLED :
+									  ASPAWN_OUTCOME_RAN);
 			give_back(queue, result);
 		}
 	}
@@ -1108,7 +1112,7 @@ TEST(queue_makes_do_with_few_descriptors)
 			     "naps", NULL) > 0);
 	for (int i = 0; i < 40; i++) {
 		result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(result->status, 0);
 		give_back(queue, result);
 	}
@@ -1136,7 +1140,7 @@ TEST(queue_jobs_open_files_below_the_creators_limit)
 	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
 	const struct aspawn_result *result = next_result(queue);
 	CHECK_EQUAL(result->cookie, 1);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 	CHECK_EQUAL(result->status, 7 << 8);
 	close_queue(queue);
 }
@@ -1298,7 +1302,7 @@ TEST(queue_survives_the_death_of_its_server)
 		for (int i = 0; i < 5; i++) {
 			result = next_result(queue);
 			CHECK_EQUAL(result->cookie, 5);
-			CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+			CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_LOST);
 			CHECK_EQUAL(result->status, -1);
 			aspawn_result_text(text, sizeof text, result);
 			CHECK(!psys_strcmp(text, "lost"));
@@ -1330,7 +1334,7 @@ TEST(subreaper_reaps_the_jobs_of_a_killed_server)
 	while (!counts.running);
 	psys_kill(server, PSYS_SIGKILL);
 	const struct aspawn_result *result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_LOST);
 	CHECK_EQUAL(psys_wait4(-1, NULL, 0, NULL), result->pid);
 	give_back(queue, result);
 	close_queue(queue);
@@ -1361,7 +1365,7 @@ TEST(queue_takes_jobs_of_other_users_along)
 	command.action_count = 1;
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 	result = next_result(queue);
-	if (result->end == ASPAWN_JOB_NOT_STARTED)
+	if (result->outcome == ASPAWN_OUTCOME_NOT_STARTED)
 		skip("may not become another user, or this file may not be executed by it");
 	give_back(queue, result);
 	char path[64] = "/tmp/aspawn-told-";
@@ -1382,7 +1386,7 @@ TEST(queue_takes_jobs_of_other_users_along)
 	while (counts.running == 0);
 	psys_kill(server, PSYS_SIGKILL);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_LOST);
 	CHECK(result->pid > 0);
 	CHECK(ends_soon(result->pid));
 	give_back(queue, result);
@@ -1399,7 +1403,7 @@ TEST(queue_that_cannot_make_a_new_server_says_so)
 	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
 	psys_kill(server, PSYS_SIGKILL);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_LOST);
 	give_back(queue, result);
 	filter_refuse(PSYS_NR_clone, PSYS_EAGAIN);
 	filter_refuse(PSYS_NR_clone3, PSYS_EAGAIN);
@@ -1416,8 +1420,10 @@ static int wakes_up(void *arg)
 	const struct aspawn_result *result;
 	struct aspawn_queue *queue = arg;
 
-	return aspawn_queue_wait(queue, &result, 1, -1) == 1 && result->end == ASPAWN_JOB_LOST ? 0 :
-												 1;
+	return aspawn_queue_wait(queue, &result, 1, -1) == 1 &&
+			       result->outcome == ASPAWN_OUTCOME_LOST ?
+		       0 :
+		       1;
 }
 
 static int woken;
@@ -1583,7 +1589,7 @@ static void host_to_be_stopped(struct stoppable *seen)
 		open_queue(&(struct aspawn_queue_options){ .jobs = 4096, .running = 2 });
 
 	seen->server = server_of(queue);
-	CHECK(submit(queue, (struct aspawn_job){ .timeout_ms = seen->timeout_ms }, "lingers",
+	CHECK(submit(queue, (struct aspawn_job){ .time_limit_ms = seen->timeout_ms }, "lingers",
 		     NULL) > 0);
 	for (int i = 0; i < 4000; i++)
 		submit_with_call(queue, (struct aspawn_job){ .cookie = 1 }, "naps",
@@ -1592,8 +1598,8 @@ static void host_to_be_stopped(struct stoppable *seen)
 		const struct aspawn_result *result = next_result(queue);
 
 		if (result->cookie == 0) {
-			seen->started = result->started;
-			seen->ended = result->ended;
+			seen->started = result->started_ns;
+			seen->ended = result->ended_ns;
 			__atomic_store_n(&seen->is_over, 1, __ATOMIC_RELEASE);
 		}
 		give_back(queue, result);
@@ -1767,7 +1773,7 @@ TEST(local_queue_ends_jobs_that_epoll_cannot_watch)
 	for (int i = 0; i < 3; i++) {
 		CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
 		const struct aspawn_result *result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(result->status, 7 << 8);
 		give_back(queue, result);
 	}

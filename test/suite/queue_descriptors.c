@@ -40,7 +40,7 @@ static void check_result(struct aspawn_queue *queue, int end, int status)
 {
 	const struct aspawn_result *result = next_result(queue);
 
-	CHECK_EQUAL(result->end, end);
+	CHECK_EQUAL(result->outcome, end);
 	CHECK_EQUAL(result->status, status);
 	give_back(queue, result);
 }
@@ -49,7 +49,7 @@ static void check_failure(struct aspawn_queue *queue, int error)
 {
 	const struct aspawn_result *result = next_result(queue);
 
-	CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
 	CHECK_EQUAL(result->failure.error, error);
 	give_back(queue, result);
 }
@@ -61,7 +61,7 @@ static void check_goes_on(struct aspawn_queue *queue)
 
 	make_pipe(pipe);
 	CHECK(submit_to(queue, (struct aspawn_job){ 0 }, pipe[1], "next") > 0);
-	check_result(queue, ASPAWN_JOB_RAN, 0);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 0);
 	check_all_of(pipe, "next");
 }
 
@@ -79,10 +79,10 @@ TEST(queue_sends_descriptors_along)
 	command.actions = &action;
 	command.action_count = 1;
 	CHECK(submit_to(queue, (struct aspawn_job){ 0 }, pipe[1], "a") > 0);
-	check_result(queue, ASPAWN_JOB_RAN, 0);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 0);
 	command.flags = ASPAWN_COMMAND_FORK;
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
-	check_result(queue, ASPAWN_JOB_RAN, 0);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 0);
 	CHECK_EQUAL(submit_to(queue, (struct aspawn_job){ 0 }, 9999, "c"), -PSYS_EBADF);
 	check_all_of(pipe, "ab");
 	CHECK_EQUAL(submit_command(queue, (struct aspawn_job){ 0 }, &command), -PSYS_EBADF);
@@ -111,7 +111,7 @@ TEST(queue_sends_descriptors_for_each_job_of_a_prepared_command)
 	}
 	psys_close(77);
 	for (int i = 0; i < 3; i++)
-		check_result(queue, ASPAWN_JOB_RAN, 0);
+		check_result(queue, ASPAWN_OUTCOME_RAN, 0);
 	for (int i = 0; i < 3; i++)
 		check_all_of(pipes[i], "x");
 	close_queue(queue);
@@ -137,7 +137,7 @@ TEST(queue_places_descriptors_that_change_places)
 	for (int i = 0; i < COUNT; i++) {
 		actions[COUNT] = actions[i];
 		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
-		check_result(queue, ASPAWN_JOB_RAN, 0);
+		check_result(queue, ASPAWN_OUTCOME_RAN, 0);
 	}
 	for (int i = 0; i < COUNT; i++)
 		check_all_of(pipes[i], "x");
@@ -163,7 +163,7 @@ TEST(queue_sends_at_most_253_descriptors_for_a_job)
 	command.actions = actions;
 	command.action_count = sizeof actions / sizeof *actions; /* each counts once */
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
-	check_result(queue, ASPAWN_JOB_RAN, 0);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 0);
 	actions[MOST] = (struct aspawn_action)ASPAWN_DUP2(pipe[1], 1);
 	CHECK_EQUAL(submit_command(queue, (struct aspawn_job){ 0 }, &command), -PSYS_E2BIG);
 	CHECK_EQUAL(aspawn_queue_prepare(queue, &command), -PSYS_E2BIG);
@@ -203,11 +203,11 @@ TEST(queue_sends_what_is_the_callers_at_that_action)
 	CHECK(submit_three(queue, nothing,
 			   (struct aspawn_action)ASPAWN_OPEN(62, "/dev/null", PSYS_O_RDONLY, 0)) >
 	      0);
-	check_result(queue, ASPAWN_JOB_RAN, 7 << 8);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 7 << 8);
 	CHECK(submit_three(queue, nothing, (struct aspawn_action)ASPAWN_CALL(opens_62, NULL)) > 0);
-	check_result(queue, ASPAWN_JOB_RAN, 7 << 8);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 7 << 8);
 	CHECK(submit_three(queue, nothing, (struct aspawn_action)ASPAWN_DUP2(1, 62)) > 0);
-	check_result(queue, ASPAWN_JOB_RAN, 7 << 8);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 7 << 8);
 	CHECK(submit_three(queue, nothing, (struct aspawn_action)ASPAWN_CLOSE(62)) > 0);
 	check_failure(queue, -PSYS_EBADF);
 	CHECK(submit_three(queue, nothing, (struct aspawn_action)ASPAWN_CLOSEFROM(60)) > 0);
@@ -216,10 +216,10 @@ TEST(queue_sends_what_is_the_callers_at_that_action)
 	CHECK(submit_three(queue, nothing,
 			   (struct aspawn_action)ASPAWN_OPENAT(62, dev, "null", PSYS_O_RDONLY, 0)) >
 	      0);
-	check_result(queue, ASPAWN_JOB_RAN, 7 << 8);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 7 << 8);
 	CHECK(submit_three(queue, (struct aspawn_action)ASPAWN_FCHDIR(dev),
 			   (struct aspawn_action)ASPAWN_OPEN(62, "null", PSYS_O_RDONLY, 0)) > 0);
-	check_result(queue, ASPAWN_JOB_RAN, 7 << 8);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 7 << 8);
 	close_queue(queue);
 }
 
@@ -272,7 +272,7 @@ TEST(queue_sends_nothing_for_jobs_that_use_no_descriptor)
 	for (int i = 0; i < 10; i++) { /* an error of a submission takes no place */
 		CHECK_EQUAL(submit_to(queue, (struct aspawn_job){ 0 }, pipe[1], "x"), -PSYS_ENOBUFS);
 		CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
-		check_result(queue, ASPAWN_JOB_RAN, 7 << 8);
+		check_result(queue, ASPAWN_OUTCOME_RAN, 7 << 8);
 	}
 	check_all_of(pipe, "");
 	close_queue(queue);
@@ -287,7 +287,7 @@ TEST(queue_without_a_socket_has_jobs_without_descriptors)
 	make_pipe(pipe);
 	CHECK_EQUAL(submit_to(queue, (struct aspawn_job){ 0 }, pipe[1], "x"), -PSYS_ENOTSOCK);
 	CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
-	check_result(queue, ASPAWN_JOB_RAN, 7 << 8);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 7 << 8);
 	check_all_of(pipe, "");
 	close_queue(queue);
 }
@@ -324,7 +324,7 @@ static void check_error(int error)
 	int sum = 0;
 	for (int i = 0; i <= count; i++) {
 		const struct aspawn_result *result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		sum += result->status;
 		give_back(queue, result);
 	}
@@ -383,14 +383,14 @@ TEST(cancelled_job_leaves_no_descriptor)
 	}
 	for (int i = 0; i < 4; i += 2) {
 		CHECK_EQUAL(aspawn_queue_cancel(queue, tickets[i]), 0);
-		check_result(queue, ASPAWN_JOB_CANCELLED, -1);
+		check_result(queue, ASPAWN_OUTCOME_CANCELLED, -1);
 		check_all_of(pipes[i], "");
 	}
 	CHECK_EQUAL(aspawn_queue_cancel(queue, tickets[3]), 0);
-	check_result(queue, ASPAWN_JOB_CANCELLED, -1);
+	check_result(queue, ASPAWN_OUTCOME_CANCELLED, -1);
 	CHECK_EQUAL(aspawn_queue_cancel(queue, first), 0);
-	check_result(queue, ASPAWN_JOB_CANCELLED, PSYS_SIGTERM);
-	check_result(queue, ASPAWN_JOB_RAN, 0);
+	check_result(queue, ASPAWN_OUTCOME_CANCELLED, PSYS_SIGTERM);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 0);
 	check_all_of(pipes[3], "");
 	check_all_of(pipes[1], "1");
 	close_queue(queue);
@@ -427,13 +427,13 @@ TEST(killed_server_leaves_no_descriptor)
 			const int64_t behind = submit_to(
 				queue, (struct aspawn_job){ .priority = 1 }, other[1], "y");
 			CHECK_EQUAL(aspawn_queue_cancel(queue, behind), 0);
-			check_result(queue, ASPAWN_JOB_CANCELLED, -1);
+			check_result(queue, ASPAWN_OUTCOME_CANCELLED, -1);
 			check_all_of(other, "");
 		}
 		CHECK_EQUAL(psys_kill(server, PSYS_SIGKILL), 0);
 		for (int i = 0; i < 3; i++) {
 			const struct aspawn_result *result = next_result(queue);
-			CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+			CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_LOST);
 			give_back(queue, result);
 		}
 		check_all_of(pipe, "");
@@ -521,7 +521,7 @@ static int submits_pipes(void *arg)
 		for (int i = 0; i < BATCH; i++)
 			check_all_of(pipes[i], text);
 		for (int i = 0; i < BATCH; i++)
-			check_result(crowd.queue, ASPAWN_JOB_RAN, 0);
+			check_result(crowd.queue, ASPAWN_OUTCOME_RAN, 0);
 	}
 	return 0;
 }
@@ -546,8 +546,9 @@ static int submits_one_pipe(void *arg)
 	make_pipe(pipe);
 	CHECK(submit_to(crowd.queue, (struct aspawn_job){ 0 }, pipe[1], "x") > 0);
 	const struct aspawn_result *result = next_result(crowd.queue);
-	CHECK(result->end == ASPAWN_JOB_LOST || (result->end == ASPAWN_JOB_RAN && !result->status));
-	const bool ran = result->end == ASPAWN_JOB_RAN;
+	CHECK(result->outcome == ASPAWN_OUTCOME_LOST ||
+	      (result->outcome == ASPAWN_OUTCOME_RAN && !result->status));
+	const bool ran = result->outcome == ASPAWN_OUTCOME_RAN;
 	give_back(crowd.queue, result);
 	psys_close(pipe[1]);
 	char bytes[2];

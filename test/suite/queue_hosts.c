@@ -10,7 +10,7 @@ static void kill_server_of(struct aspawn_queue *queue)
 	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
 	psys_kill(server, PSYS_SIGKILL);
 	const struct aspawn_result *result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_LOST);
 	give_back(queue, result);
 }
 
@@ -33,7 +33,7 @@ static void check_descriptors_of_jobs(struct aspawn_queue *queue, const int *fds
 		command.flags = i % 2 ? ASPAWN_COMMAND_FORK : 0;
 		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 		const struct aspawn_result *result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(result->status, 3 << 8);
 		give_back(queue, result);
 	}
@@ -149,7 +149,7 @@ static void check_jobs_go_on(void (*act)(void))
 	CHECK_EQUAL(aspawn_queue_cancel(queue, ticket), 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->cookie, 1);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_CANCELLED);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_CANCELLED);
 	close_queue(queue);
 }
 
@@ -664,7 +664,8 @@ static void check_copies_of_a_sleeper(const struct aspawn_queue_options *options
 	slept_on = open_queue(options);
 	set_handler(PSYS_SIGUSR1, forks);
 	set_disposition(PSYS_SIGUSR2, PSYS_SIG_IGN);
-	ticket = submit(slept_on, (struct aspawn_job){ .grace_ms = -1 }, "lingers", NULL);
+	ticket = submit(slept_on, (struct aspawn_job){ .grace_ms = ASPAWN_GRACE_NONE }, "lingers",
+			NULL);
 	CHECK(ticket > 0);
 	is_in_call = true;
 	thread_start(&thread, interrupts_and_cancels, &ticket);
@@ -674,7 +675,7 @@ static void check_copies_of_a_sleeper(const struct aspawn_queue_options *options
 		psys_exit_group(GOT_AN_ERROR);
 	}
 	CHECK_EQUAL(r, 1);
-	CHECK_EQUAL(taken[0]->end, ASPAWN_JOB_CANCELLED);
+	CHECK_EQUAL(taken[0]->outcome, ASPAWN_OUTCOME_CANCELLED);
 	thread_join(&thread);
 	for (int i = 0; i < SIGNALS; i++)
 		CHECK_EQUAL(reap(copies[i]), GOT_AN_ERROR);

@@ -56,18 +56,18 @@ TEST(queue_starts_jobs_of_other_users_without_a_copy_of_the_memory)
 				queue,
 				(struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR },
 				&command);
-			CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+			CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 			CHECK_EQUAL(result->status, 0);
 			CHECK_EQUAL(result->out_size, 4);
 			CHECK(!psys_memcmp(result->out, "text", 4));
 			CHECK_EQUAL(result->err_size, 0);
-			CHECK_EQUAL(result->executed, 0);
+			CHECK_EQUAL(result->executed_ns, 0);
 			give_back(queue, result);
 		}
 		command.flags = ASPAWN_COMMAND_NO_IMAGE;
 		const struct aspawn_result *result =
 			result_of(queue, (struct aspawn_job){ 0 }, &command);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
 		CHECK_EQUAL(result->failure.error, -PSYS_EAGAIN);
 		give_back(queue, result);
 		command.flags = 0;
@@ -90,7 +90,7 @@ TEST(job_with_memory_of_its_own_has_its_streams)
 			(struct aspawn_job){
 				.flags = ASPAWN_JOB_OUTPUT, .input = "input", .input_size = 5 },
 			&command);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(result->out_size, 5);
 		CHECK(!psys_memcmp(result->out, "input", 5));
 		give_back(queue, result);
@@ -104,7 +104,7 @@ static void check_failure(const struct aspawn_result *result, int step, uint32_t
 	char number[PSYS_DECIMAL_SIZE];
 
 	psys_i64_to_decimal(number, fd);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_NOT_STARTED);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
 	CHECK_EQUAL(result->failure.step, step);
 	CHECK_EQUAL(result->failure.kind, kind);
 	CHECK_EQUAL(result->failure.error, -PSYS_ENOTDIR);
@@ -158,7 +158,7 @@ TEST(job_uses_a_descriptor_as_often_as_it_names_it)
 			command.flags = ways[i % WAYS];
 			const struct aspawn_result *result =
 				result_of(queue, (struct aspawn_job){ 0 }, &command);
-			CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+			CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 			CHECK_EQUAL(result->status, 0);
 			give_back(queue, result);
 			CHECK_EQUAL(psys_read(pipes[1][0], bytes, sizeof bytes), 1);
@@ -293,7 +293,7 @@ TEST(job_with_memory_of_its_own_may_forbid_prctl)
 		command.flags = ways[i];
 		const struct aspawn_result *result =
 			result_of(queue, (struct aspawn_job){ 0 }, &command);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(result->status, 7 << 8);
 		give_back(queue, result);
 	}
@@ -306,7 +306,7 @@ static void check_lost(struct aspawn_queue *queue)
 {
 	const struct aspawn_result *result = next_result(queue);
 
-	CHECK_EQUAL(result->end, ASPAWN_JOB_LOST);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_LOST);
 	CHECK(!result->pid || ends_soon(result->pid));
 	give_back(queue, result);
 }
@@ -373,7 +373,7 @@ TEST(server_killed_while_it_starts_an_image_leaves_nothing)
 	for (int i = 0; i < 5; i++) {
 		const struct aspawn_result *result =
 			result_of(queue, (struct aspawn_job){ 0 }, &command);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(result->status, 7 << 8);
 		give_back(queue, result);
 	}
@@ -402,9 +402,9 @@ TEST_SECONDS(jobs_with_memory_of_their_own_go_on_while_servers_are_killed, 100)
 		CHECK_EQUAL(psys_kill(server, PSYS_SIGKILL), 0);
 		CHECK(ends_soon(server));
 		const struct aspawn_result *result = next_result(queue);
-		CHECK(result->end == ASPAWN_JOB_LOST ||
-		      (result->end == ASPAWN_JOB_RAN && result->status == 7 << 8));
-		lost += result->end == ASPAWN_JOB_LOST;
+		CHECK(result->outcome == ASPAWN_OUTCOME_LOST ||
+		      (result->outcome == ASPAWN_OUTCOME_RAN && result->status == 7 << 8));
+		lost += result->outcome == ASPAWN_OUTCOME_LOST;
 		give_back(queue, result);
 	}
 	note("lost: ", lost);

@@ -27,7 +27,7 @@ static int runs_jobs(void *unused)
 	for (int i = 0; i < JOBS; i++) {
 		CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
 		const struct aspawn_result *result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(result->status, 7 << 8);
 		give_back(queue, result);
 	}

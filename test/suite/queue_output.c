@@ -48,7 +48,7 @@ static const struct aspawn_result *result_of_unread(struct aspawn_queue *queue, 
 	if (!is_local)
 		CHECK_EQUAL(psys_kill(server, PSYS_SIGCONT), 0);
 	result = next_result(queue);
-	CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 	if (result->status != 5 << 8 && is_spliced)
 		skip("this kernel's pipe holds no more than its capacity");
 	CHECK_EQUAL(result->status, 5 << 8);
@@ -59,7 +59,9 @@ static const struct aspawn_result *result_of_unread(struct aspawn_queue *queue, 
 static void check_unread(uint64_t flags)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .flags = flags });
-	struct aspawn_job job = { .grace_ms = -1, .flags = ASPAWN_JOB_OUTPUT, .output_size = PIECE };
+	struct aspawn_job job = { .grace_ms = ASPAWN_GRACE_NONE,
+				  .flags = ASPAWN_JOB_OUTPUT,
+				  .output_size = PIECE };
 	const struct aspawn_result *result;
 
 	for (int tail = 0; tail < 2; tail++) {
@@ -98,7 +100,7 @@ TEST(queue_reads_more_than_the_capacity_of_the_pipe)
 		skip("no /proc");
 	give_back(queue,
 		  result_of_unread(queue, 0,
-				   (struct aspawn_job){ .grace_ms = -1,
+				   (struct aspawn_job){ .grace_ms = ASPAWN_GRACE_NONE,
 							.flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_TAIL,
 							.output_size = PIECE },
 				   true));
@@ -142,7 +144,7 @@ static void check_communicate(const char *role, const char *argument, bool times
 	struct late_reader reader = { 0 };
 	char piece[PIECE];
 	struct aspawn_io io = { .size = sizeof io,
-				.timeout_ms = times_out,
+				.time_limit_ms = times_out,
 				.grace_ms = times_out ? 60000 : -1 };
 	struct aspawn_child child;
 	struct self self;
@@ -150,7 +152,7 @@ static void check_communicate(const char *role, const char *argument, bool times
 
 	if (!have_proc())
 		skip("no /proc");
-	command.std_out = ASPAWN_PIPE;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	io.out = (struct aspawn_output){
 		.data = piece, .size = sizeof piece, .sink = reads_late, .arg = &reader
 	};
@@ -200,10 +202,11 @@ TEST(queue_does_not_read_for_ever_from_a_process_that_goes_on_to_write)
 
 	for (int i = 0; i < 4; i++) {
 		CHECK(submit(queue,
-			     (struct aspawn_job){ .grace_ms = -1, .flags = ASPAWN_JOB_OUTPUT },
+			     (struct aspawn_job){ .grace_ms = ASPAWN_GRACE_NONE,
+						  .flags = ASPAWN_JOB_OUTPUT },
 			     "leaves_a_child_that_writes", NULL) > 0);
 		const struct aspawn_result *result = next_result(queue);
-		CHECK_EQUAL(result->end, ASPAWN_JOB_RAN);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 		CHECK_EQUAL(result->status, 7 << 8);
 		give_back(queue, result);
 	}

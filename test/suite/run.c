@@ -71,13 +71,13 @@ TEST(run_feeds_and_collects_more_than_a_pipe_holds)
 		in[i] = (char)(i * 31 + (i >> 8));
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.status, 0);
-	CHECK_EQUAL(io.end, ASPAWN_END_RAN);
+	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_RAN);
 	CHECK_EQUAL(io.out.length, size);
 	CHECK_EQUAL(psys_memcmp(in, out, size), 0);
 	CHECK_EQUAL(out[size], 0);
 	io.out.size = 1001; /* now the output does not fit */
 	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ENOBUFS);
-	CHECK_EQUAL(io.end, ASPAWN_END_FULL);
+	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_FULL);
 	CHECK_EQUAL(io.out.length, 1000);
 	CHECK_EQUAL(psys_memcmp(in, out, 1000), 0);
 	CHECK_EQUAL(out[1000], 0);
@@ -116,13 +116,13 @@ TEST(run_has_the_status_if_sigchld_is_ignored_and_the_kernel_keeps_it)
 	struct Stack_t stack = { 0 };
 	struct self self;
 	const struct aspawn_command command = on_stack(&stack, &self, "exit_7");
-	struct aspawn_io io = { .size = sizeof io, .status = 5, .end = ASPAWN_END_RAN };
+	struct aspawn_io io = { .size = sizeof io, .status = 5, .outcome = ASPAWN_OUTCOME_RAN };
 
 	io.usage.ru_maxrss = -5;
 	const bool known = keeps_status();
 	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
 	CHECK_EQUAL(aspawn_run(&command, &io), known ? 0 : -PSYS_ECHILD);
-	CHECK_EQUAL(io.end, known ? ASPAWN_END_RAN : ASPAWN_END_UNKNOWN);
+	CHECK_EQUAL(io.outcome, known ? ASPAWN_OUTCOME_RAN : ASPAWN_OUTCOME_LOST);
 	CHECK_EQUAL(io.status, known ? 7 << 8 : -1);
 	CHECK_EQUAL(io.usage.ru_maxrss, 0);
 	CHECK_EQUAL(io.failure.step, ASPAWN_STEP_NONE);
@@ -145,17 +145,17 @@ TEST(run_ends_the_command_after_its_timeout)
 {
 	char out[16];
 	struct aspawn_io io = { .size = sizeof io,
-				.timeout_ms = 50,
+				.time_limit_ms = 50,
 				.grace_ms = LONG,
 				.out = { .data = out, .size = sizeof out } };
 
 	CHECK(nanoseconds_of(&io, "lingers", -PSYS_ETIMEDOUT) >= 50000000);
-	CHECK_EQUAL(io.end, ASPAWN_END_TIMED_OUT);
+	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_TIMED_OUT);
 	CHECK_EQUAL(io.status, PSYS_SIGTERM);
 	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* the program inherits it */
 	io.grace_ms = 50;
 	CHECK(nanoseconds_of(&io, "lingers", -PSYS_ETIMEDOUT) >= 100000000);
-	CHECK_EQUAL(io.end, ASPAWN_END_TIMED_OUT);
+	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_TIMED_OUT);
 	CHECK_EQUAL(io.status, PSYS_SIGKILL);
 	CHECK(!have_children());
 }
@@ -165,12 +165,12 @@ TEST_SECONDS(a_grandchild_that_holds_the_pipe_delays_run_by_its_grace, 100)
 {
 	char out[16];
 	struct aspawn_io io = { .size = sizeof io,
-				.timeout_ms = LONG,
+				.time_limit_ms = LONG,
 				.grace_ms = 50,
 				.out = { .data = out, .size = sizeof out } };
 
 	nanoseconds_of(&io, "leaves_a_grandchild", 0);
-	CHECK_EQUAL(io.end, ASPAWN_END_RAN);
+	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_RAN);
 	CHECK_EQUAL(io.status, 3 << 8);
 	CHECK_EQUAL(io.out.length, 4);
 	CHECK_EQUAL(psys_strcmp(out, "text"), 0);
@@ -192,13 +192,13 @@ TEST(run_ends_the_whole_group)
 	char out[16];
 	struct aspawn_io io = { .size = sizeof io,
 				.flags = ASPAWN_IO_KILL_GROUP,
-				.timeout_ms = 50,
+				.time_limit_ms = 50,
 				.grace_ms = 50,
 				.out = { .data = out, .size = sizeof out } };
 
 	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		skip("no subreaper");
-	for (;; io.timeout_ms *= 2) {
+	for (;; io.time_limit_ms *= 2) {
 		nanoseconds_of(&io, "leads_a_group", -PSYS_ETIMEDOUT);
 		int reaped = psys_wait4(-1, &status, 0, NULL);
 		if (io.out.length < 2) /* they did not come so far in this time */
@@ -220,12 +220,12 @@ TEST_SECONDS(a_timeout_ends_a_child_outside_its_group, 100)
 	for (int i = 0; i < 20; i++) {
 		struct aspawn_io io = { .size = sizeof io,
 					.flags = ASPAWN_IO_KILL_GROUP,
-					.timeout_ms = 1,
+					.time_limit_ms = 1,
 					.grace_ms = i & 2 ? 1 : -1 };
 		command.actions = i & 1 ? &leave : NULL;
 		command.action_count = i & 1;
 		CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ETIMEDOUT);
-		CHECK_EQUAL(io.end, ASPAWN_END_TIMED_OUT);
+		CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_TIMED_OUT);
 		CHECK_EQUAL(io.failure.error, 0);
 	}
 }
@@ -237,7 +237,7 @@ static void check_invalid(const struct aspawn_command *command, const struct asp
 	char text[64];
 
 	bad.status = 12345;
-	bad.end = ASPAWN_END_RAN; /* of the last run */
+	bad.outcome = ASPAWN_OUTCOME_RAN; /* of the last run */
 	CHECK_EQUAL(aspawn_run(command, &bad), -PSYS_EINVAL);
 	CHECK_EQUAL(bad.status, 12345); /* only the failure and the end are stored */
 	CHECK(!have_children());
@@ -265,16 +265,20 @@ TEST(run_rejects_an_invalid_io)
 	check_invalid(&command, &bad, "argument \"io.flags\": EINVAL");
 	bad = good, bad.input_size = 1;
 	check_invalid(&command, &bad, "argument \"io.input\": EINVAL");
+	bad = good, bad.time_limit_ms = -1;
+	check_invalid(&command, &bad, "argument \"io.time_limit_ms\": EINVAL");
+	bad = good, bad.grace_ms = ASPAWN_GRACE_NONE - 1;
+	check_invalid(&command, &bad, "argument \"io.grace_ms\": EINVAL");
 	bad = good, bad.out.size = 1;
 	check_invalid(&command, &bad, "argument \"io.out\": EINVAL");
 	bad = good, bad.err.size = 1;
 	check_invalid(&command, &bad, "argument \"io.err\": EINVAL");
 	CHECK_EQUAL(aspawn_run(&command, &good), 0);
 	CHECK_EQUAL(good.status, 7 << 8);
-	CHECK_EQUAL(good.end, ASPAWN_END_RAN);
+	CHECK_EQUAL(good.outcome, ASPAWN_OUTCOME_RAN);
 	command.file = "/no such program";
 	CHECK_EQUAL(aspawn_run(&command, &good), -PSYS_ECANCELED);
-	CHECK_EQUAL(good.end, ASPAWN_END_NOT_STARTED);
+	CHECK_EQUAL(good.outcome, ASPAWN_OUTCOME_NOT_STARTED);
 	CHECK_EQUAL(good.failure.step, ASPAWN_STEP_EXEC);
 	CHECK_EQUAL(good.failure.error, -PSYS_ENOENT);
 	CHECK_EQUAL(psys_strcmp(good.failure.subject, "/no such program"), 0);
@@ -292,7 +296,7 @@ TEST(run_rejects_streams_that_the_command_sends_elsewhere)
 			       collects_errors = { .size = sizeof collects,
 						   .err = { .data = out, .size = sizeof out } };
 	struct aspawn_command bad;
-	static const int elsewhere[] = { ASPAWN_NULL, 3, 1000 };
+	static const int elsewhere[] = { ASPAWN_STREAM_NULL, 3, 1000 };
 
 	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
 		bad = good, bad.std_in = elsewhere[i];
@@ -302,13 +306,13 @@ TEST(run_rejects_streams_that_the_command_sends_elsewhere)
 		bad = good, bad.std_err = elsewhere[i];
 		check_invalid(&bad, &collects_errors, "argument \"io.err\": EINVAL");
 	}
-	bad = good, bad.std_err = ASPAWN_TO_STDOUT;
+	bad = good, bad.std_err = ASPAWN_STREAM_STDOUT;
 	check_invalid(&bad, &collects_errors, "argument \"io.err\": EINVAL");
-	/* The other streams are inherited, and ASPAWN_PIPE is valid. */
+	/* The other streams are inherited, and ASPAWN_STREAM_PIPE is valid. */
 	struct aspawn_command command = good;
 	struct aspawn_io io = collects;
-	command.std_in = command.std_err = ASPAWN_NULL;
-	command.std_out = ASPAWN_PIPE;
+	command.std_in = command.std_err = ASPAWN_STREAM_NULL;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.status, 7 << 8);
 }
@@ -321,12 +325,12 @@ static void check_run_without_poll(int expected)
 	const struct aspawn_command command = on_stack(&stack, &self, "lingers");
 	char output[10];
 	struct aspawn_io io = { .size = sizeof io,
-				.timeout_ms = 1000,
+				.time_limit_ms = 1000,
 				.out = { .data = output, .size = sizeof output } };
 	int descriptors = count_descriptors();
 
 	CHECK_EQUAL(aspawn_run(&command, &io), expected);
-	CHECK_EQUAL(io.end, ASPAWN_END_UNKNOWN);
+	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_NONE);
 	CHECK_EQUAL(io.failure.step, ASPAWN_STEP_NONE);
 	CHECK_EQUAL(io.failure.error, 0);
 	CHECK_EQUAL(output[0], 0);
@@ -347,13 +351,14 @@ TEST(run_polls_only_used_descriptors)
 	struct self self;
 	struct aspawn_command command = on_stack(&stack, &self, "exit_7");
 	struct psys_rlimit64 limit;
-	struct aspawn_io io = { .size = sizeof io, .flags = ASPAWN_IO_INHERIT_INPUT };
+	struct aspawn_io io = { .size = sizeof io };
 
 	if (!memory_is_shared())
 		skip("a copy of the memory needs a pipe more");
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
 	const struct aspawn_action usual =
 		ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max);
+	command.std_in = ASPAWN_STREAM_INHERIT;
 	command.actions = &usual;
 	command.action_count = 1;
 	limit.rlim_cur = 3;
@@ -434,7 +439,7 @@ TEST(sinks_get_all_output_in_pieces)
 				.err = { .sink = take_letters, .arg = &err } };
 
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
-	CHECK_EQUAL(io.end, ASPAWN_END_RAN);
+	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_RAN);
 	CHECK_EQUAL(io.status, 5 << 8);
 	CHECK(!out.is_wrong && !err.is_wrong);
 	CHECK_EQUAL(out.bytes, 100000);
@@ -491,7 +496,7 @@ TEST(a_sinks_error_ends_the_command)
 		struct aspawn_io io = { .size = sizeof io,
 					.out = { .sink = take_letters, .arg = &sink } };
 		CHECK_EQUAL(aspawn_run(&command, &io), -777);
-		CHECK_EQUAL(io.end, ASPAWN_END_SINK);
+		CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_CANCELLED);
 		CHECK_EQUAL(io.status, PSYS_SIGTERM);
 		CHECK_EQUAL(io.failure.error, 0);
 		CHECK_EQUAL(io.out.length, sink.bytes);
@@ -552,7 +557,7 @@ TEST(output_fits_or_ends_the_command)
 			const size_t stored = all < size ? all : size - 1;
 			psys_memset(data, '#', sizeof data);
 			CHECK_EQUAL(aspawn_run(&command, &io), r);
-			CHECK_EQUAL(io.end, r ? ASPAWN_END_FULL : ASPAWN_END_RAN);
+			CHECK_EQUAL(io.outcome, r ? ASPAWN_OUTCOME_FULL : ASPAWN_OUTCOME_RAN);
 			if (!r)
 				CHECK_EQUAL(io.status, 5 << 8);
 			CHECK_EQUAL(io.out.length, drop ? all : stored);
@@ -581,7 +586,7 @@ TEST(standard_output_and_error_are_kept_apart)
 	CHECK_EQUAL(psys_strlen(err), 49);
 	io.flags = 0;
 	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ENOBUFS);
-	CHECK_EQUAL(io.end, ASPAWN_END_FULL);
+	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_FULL);
 	CHECK_EQUAL(psys_strlen(err), 49);
 }
 
@@ -593,7 +598,7 @@ TEST(output_that_is_not_requested_is_dropped)
 	char data[1] = "#";
 	struct aspawn_io io = { .size = sizeof io };
 
-	command.std_out = command.std_err = ASPAWN_PIPE;
+	command.std_out = command.std_err = ASPAWN_STREAM_PIPE;
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	CHECK_EQUAL(io.status, 5 << 8);
 	io.out.data = data; /* without a size: not requested either */
@@ -614,32 +619,32 @@ TEST(output_ends_with_nul_on_every_return)
 	struct psys_rlimit64 limit;
 
 	for (int i = 0; i < 5; i++) {
-		int r, end = ASPAWN_END_RAN, expected = 0;
+		int r, end = ASPAWN_OUTCOME_RAN, expected = 0;
 		command = command_in_role(&self, i == 2 ? "lingers" : "exit_7", NULL);
-		io.timeout_ms = i == 2 ? 1 : 0;
+		io.time_limit_ms = i == 2 ? 1 : 0;
 		psys_memset(out, '#', sizeof out);
 		psys_memset(err, '#', sizeof err);
 		io.out.length = io.err.length = 77;
 		if (i == 1) {
 			command.file = "/no such program";
-			expected = -PSYS_ECANCELED, end = ASPAWN_END_NOT_STARTED;
+			expected = -PSYS_ECANCELED, end = ASPAWN_OUTCOME_NOT_STARTED;
 		} else if (i == 2) {
-			expected = -PSYS_ETIMEDOUT, end = ASPAWN_END_TIMED_OUT;
+			expected = -PSYS_ETIMEDOUT, end = ASPAWN_OUTCOME_TIMED_OUT;
 		} else if (i == 3) {
-			command.std_in = -4;
-			expected = -PSYS_EINVAL, end = ASPAWN_END_UNKNOWN;
+			command.std_in = -5;
+			expected = -PSYS_EINVAL, end = ASPAWN_OUTCOME_NONE;
 		} else if (i == 4) {
 			CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
 			limit.rlim_cur = 3;
 			CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
-			expected = -PSYS_EMFILE, end = ASPAWN_END_UNKNOWN;
+			expected = -PSYS_EMFILE, end = ASPAWN_OUTCOME_NONE;
 		}
 		r = aspawn_run(&command, &io);
 		CHECK_EQUAL(r, expected);
-		CHECK_EQUAL(io.end, end);
+		CHECK_EQUAL(io.outcome, end);
 		CHECK(io.out.length == 0 && io.err.length == 0);
 		CHECK(out[0] == 0 && err[0] == 0);
-		if (end == ASPAWN_END_UNKNOWN) {
+		if (end == ASPAWN_OUTCOME_NONE) {
 			CHECK_EQUAL(io.status, -1);
 			CHECK_EQUAL(io.failure.error, r == -PSYS_EINVAL ? r : 0);
 		}
@@ -648,25 +653,24 @@ TEST(output_ends_with_nul_on_every_return)
 
 /* --- ends ---------------------------------------------------------------------- */
 
-TEST(a_negative_grace_sends_sigkill_at_once)
+TEST(no_grace_sends_sigkill_at_once)
 {
-	struct aspawn_io io = { .size = sizeof io, .timeout_ms = 1, .grace_ms = -1 };
+	struct aspawn_io io = { .size = sizeof io,
+				.time_limit_ms = 1,
+				.grace_ms = ASPAWN_GRACE_NONE };
 
-	nanoseconds_of(&io, "lingers", -PSYS_ETIMEDOUT);
-	CHECK_EQUAL(io.status, PSYS_SIGKILL);
-	io.grace_ms = INT64_MIN;
 	nanoseconds_of(&io, "lingers", -PSYS_ETIMEDOUT);
 	CHECK_EQUAL(io.status, PSYS_SIGKILL);
 }
 
-TEST(zero_and_negative_timeouts_are_no_limit)
+TEST(limits_of_time_are_none_or_very_long)
 {
-	static const int64_t times[] = { 0, -1, INT64_MIN, INT64_MAX };
+	static const int64_t times[] = { 0, INT64_MAX };
 
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 		for (size_t j = 0; j < sizeof times / sizeof *times; j++) {
 			struct aspawn_io io = { .size = sizeof io,
-						.timeout_ms = times[i],
+						.time_limit_ms = times[i],
 						.grace_ms = times[j] };
 			nanoseconds_of(&io, "exit_7", 0);
 			CHECK_EQUAL(io.status, 7 << 8);

@@ -220,7 +220,7 @@ static void check_filtered(const char *file, int step, int error)
 		if (r == -PSYS_ECANCELED && io.failure.step >= 0)
 			skip("no seccomp filters here");
 		CHECK_EQUAL(r, -PSYS_ECANCELED);
-		CHECK_EQUAL(io.end, ASPAWN_END_NOT_STARTED);
+		CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_NOT_STARTED);
 		CHECK_EQUAL(io.failure.step, step);
 		CHECK_EQUAL(io.failure.error, -error);
 		CHECK(PSYS_WIFSIGNALED(io.status) || PSYS_WEXITSTATUS(io.status) == 127);

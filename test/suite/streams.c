@@ -97,9 +97,9 @@ static void check_streams(struct aspawn_command *command, int in, int out, int e
 	command->std_out = out;
 	command->std_err = err;
 	struct aspawn_child child = start_command(NULL, command);
-	CHECK_EQUAL(child.in_fd >= 0, in == ASPAWN_PIPE);
-	CHECK_EQUAL(child.out_fd >= 0, out == ASPAWN_PIPE);
-	CHECK_EQUAL(child.err_fd >= 0, err == ASPAWN_PIPE);
+	CHECK_EQUAL(child.in_fd >= 0, in == ASPAWN_STREAM_PIPE);
+	CHECK_EQUAL(child.out_fd >= 0, out == ASPAWN_STREAM_PIPE);
+	CHECK_EQUAL(child.err_fd >= 0, err == ASPAWN_STREAM_PIPE);
 	CHECK(child.in_fd > 2 || child.in_fd == -1);
 	CHECK(child.out_fd > 2 || child.out_fd == -1);
 	CHECK(child.err_fd > 2 || child.err_fd == -1);
@@ -117,7 +117,12 @@ static void check_streams(struct aspawn_command *command, int in, int out, int e
 
 TEST(each_kind_of_standard_stream_is_connected)
 {
-	enum { I = ASPAWN_INHERIT, N = ASPAWN_NULL, P = ASPAWN_PIPE, S = ASPAWN_TO_STDOUT };
+	enum {
+		I = ASPAWN_STREAM_DEFAULT,
+		N = ASPAWN_STREAM_NULL,
+		P = ASPAWN_STREAM_PIPE,
+		S = ASPAWN_STREAM_STDOUT
+	};
 	struct self self;
 	struct aspawn_command command = streams_command(&self);
 	int other = psys_open("/", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0), pipe[2];
@@ -130,6 +135,7 @@ TEST(each_kind_of_standard_stream_is_connected)
 	descriptors = count_descriptors();
 	check_streams(&command, I, I, I, "other other other ");
 	check_streams(&command, 0, 1, 2, "other other other ");
+	check_streams(&command, -4, -4, -4, "other other other ");
 	check_streams(&command, N, I, I, "null other other ");
 	check_streams(&command, I, N, I, "other null other ");
 	check_streams(&command, I, I, N, "other other null ");
@@ -156,7 +162,12 @@ TEST(each_kind_of_standard_stream_is_connected)
 /* Otherwise the pipes would get the numbers 0 to 2, which the program's streams need. */
 TEST(standard_streams_work_if_the_callers_are_closed)
 {
-	enum { I = ASPAWN_INHERIT, N = ASPAWN_NULL, P = ASPAWN_PIPE, S = ASPAWN_TO_STDOUT };
+	enum {
+		I = ASPAWN_STREAM_DEFAULT,
+		N = ASPAWN_STREAM_NULL,
+		P = ASPAWN_STREAM_PIPE,
+		S = ASPAWN_STREAM_STDOUT
+	};
 	struct self self;
 	struct aspawn_command command = streams_command(&self);
 
@@ -196,17 +207,17 @@ TEST(standard_streams_reject_invalid_numbers)
 	static const int invalid[][3] = {
 		{ 1, 0, 0 },
 		{ 2, 0, 0 },
-		{ ASPAWN_TO_STDOUT, 0, 0 },
-		{ -4, 0, 0 },
+		{ ASPAWN_STREAM_STDOUT, 0, 0 },
+		{ -5, 0, 0 },
 		{ INT32_MIN, 0, 0 },
 		{ 0, 2, 0 },
-		{ 0, ASPAWN_TO_STDOUT, 0 },
-		{ 0, -4, 0 },
+		{ 0, ASPAWN_STREAM_STDOUT, 0 },
+		{ 0, -5, 0 },
 		{ 0, INT32_MIN, 0 },
 		{ 0, 0, 1 },
-		{ 0, 0, -4 },
+		{ 0, 0, -5 },
 		{ 0, 0, INT32_MIN },
-		{ ASPAWN_PIPE, ASPAWN_PIPE, -4 },
+		{ ASPAWN_STREAM_PIPE, ASPAWN_STREAM_PIPE, -5 },
 	};
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -260,13 +271,13 @@ TEST(to_stdout_keeps_the_order_of_output_and_errors)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "writes", "aBcDEf");
 
-	command.std_out = ASPAWN_PIPE;
-	command.std_err = ASPAWN_TO_STDOUT;
+	command.std_out = ASPAWN_STREAM_PIPE;
+	command.std_err = ASPAWN_STREAM_STDOUT;
 	struct aspawn_child child = start_command(NULL, &command);
 	check_reads(child.out_fd, "aBcDEf");
 	close_ends(&child);
 	check_ends(&child, 0);
-	command.std_err = ASPAWN_PIPE;
+	command.std_err = ASPAWN_STREAM_PIPE;
 	child = start_command(NULL, &command);
 	check_reads(child.out_fd, "acf");
 	check_reads(child.err_fd, "BDE");
@@ -285,7 +296,7 @@ TEST(actions_come_after_the_standard_streams)
 	const struct aspawn_action replaced[] = { ASPAWN_OUTPUT_PIPE(1, &read_end),
 						  ASPAWN_CLOSEFROM(3) };
 
-	command.std_out = command.std_err = ASPAWN_PIPE;
+	command.std_out = command.std_err = ASPAWN_STREAM_PIPE;
 	command.actions = crossed;
 	command.action_count = 4;
 	struct aspawn_child child = start_command(NULL, &command);
@@ -293,8 +304,8 @@ TEST(actions_come_after_the_standard_streams)
 	check_reads(child.err_fd, "ac");
 	close_ends(&child);
 	check_ends(&child, 0);
-	/* ASPAWN_TO_STDOUT means std_out, not the file that an action opens as 1. */
-	command.std_err = ASPAWN_TO_STDOUT;
+	/* ASPAWN_STREAM_STDOUT means std_out, not the file that an action opens as 1. */
+	command.std_err = ASPAWN_STREAM_STDOUT;
 	command.actions = replaced;
 	command.action_count = 2;
 	child = start_command(NULL, &command);
@@ -312,7 +323,7 @@ TEST(pipe_ends_are_cloexec_and_nonblock_is_optional)
 	int extra = -1;
 	struct aspawn_action actions[2] = { command.actions[0], ASPAWN_OUTPUT_PIPE(20, &extra) };
 
-	command.std_in = command.std_out = command.std_err = ASPAWN_PIPE;
+	command.std_in = command.std_out = command.std_err = ASPAWN_STREAM_PIPE;
 	command.actions = actions;
 	command.action_count = 2;
 	for (int nonblock = 0; nonblock < 2; nonblock++) {
@@ -363,7 +374,7 @@ static int addresses_found_by(struct aspawn_command *command, bool with_pipes)
 
 	command->actions = actions;
 	command->action_count = with_pipes ? 3 : 1;
-	command->std_in = command->std_out = command->std_err = with_pipes ? ASPAWN_PIPE : 0;
+	command->std_in = command->std_out = command->std_err = with_pipes ? ASPAWN_STREAM_PIPE : 0;
 	ends[0] = ends[1] = child.in_fd = child.out_fd = child.err_fd = -1;
 	addresses_found = -1;
 	CHECK_EQUAL(aspawn_start(&child, command), 0);

@@ -193,7 +193,7 @@ TEST(the_longest_texts_have_the_documented_length)
 	psys_memset(subject, 'x', sizeof subject);
 	subject[111] = '\0';
 	for (uint32_t kind = 0; kind <= LAST_ACTION; kind++) {
-		struct aspawn_io io = { .size = sizeof io, .end = ASPAWN_END_NOT_STARTED };
+		struct aspawn_io io = { .size = sizeof io, .outcome = ASPAWN_OUTCOME_NOT_STARTED };
 		io.failure = failure_of(INT32_MAX, INT32_MIN, kind, subject);
 		CHECK(aspawn_failure_text(text, sizeof text, &io.failure) <= 255);
 		CHECK_EQUAL(text[psys_strlen(text) - 1], '8'); /* of 2147483648 */
@@ -203,7 +203,7 @@ TEST(the_longest_texts_have_the_documented_length)
 
 static void check_outcome(int result, int end, int status, const char *expected)
 {
-	struct aspawn_io io = { .size = sizeof io, .end = end, .status = status };
+	struct aspawn_io io = { .size = sizeof io, .outcome = end, .status = status };
 	const struct source source = { .io = &io, .number = result };
 
 	io.failure = failure_of(ASPAWN_STEP_SEARCH, -PSYS_ENOENT, 0, "unmae");
@@ -212,20 +212,21 @@ static void check_outcome(int result, int end, int status, const char *expected)
 
 TEST(outcomes_as_texts)
 {
-	check_outcome(0, ASPAWN_END_RAN, 3 << 8, "exit 3");
-	check_outcome(0, ASPAWN_END_RAN, PSYS_SIGSEGV, "killed by SIGSEGV");
-	check_outcome(-PSYS_ECANCELED, ASPAWN_END_NOT_STARTED, 127 << 8,
+	check_outcome(0, ASPAWN_OUTCOME_RAN, 3 << 8, "exit 3");
+	check_outcome(0, ASPAWN_OUTCOME_RAN, PSYS_SIGSEGV, "killed by SIGSEGV");
+	check_outcome(-PSYS_ECANCELED, ASPAWN_OUTCOME_NOT_STARTED, 127 << 8,
 		      "not started: search \"unmae\": ENOENT");
-	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_END_TIMED_OUT, PSYS_SIGTERM,
+	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_OUTCOME_TIMED_OUT, PSYS_SIGTERM,
 		      "timed out, killed by SIGTERM");
-	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_END_TIMED_OUT, 0, "timed out, exit 0");
-	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_END_TIMED_OUT, -1, "timed out, no status");
-	check_outcome(-PSYS_ENOBUFS, ASPAWN_END_FULL, PSYS_SIGTERM,
+	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_OUTCOME_TIMED_OUT, 0, "timed out, exit 0");
+	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_OUTCOME_TIMED_OUT, -1, "timed out, no status");
+	check_outcome(-PSYS_ENOBUFS, ASPAWN_OUTCOME_FULL, PSYS_SIGTERM,
 		      "too much output, killed by SIGTERM");
-	check_outcome(-77, ASPAWN_END_SINK, PSYS_SIGKILL, "ended by its sink, killed by SIGKILL");
-	check_outcome(-PSYS_EMFILE, ASPAWN_END_UNKNOWN, -1, "EMFILE");
-	check_outcome(-PSYS_ECHILD, ASPAWN_END_UNKNOWN, -1, "ECHILD");
-	check_outcome(-9999, ASPAWN_END_UNKNOWN, -1, "9999");
+	check_outcome(-77, ASPAWN_OUTCOME_CANCELLED, PSYS_SIGKILL,
+		      "ended by its sink, killed by SIGKILL");
+	check_outcome(-PSYS_EMFILE, ASPAWN_OUTCOME_NONE, -1, "EMFILE");
+	check_outcome(-PSYS_ECHILD, ASPAWN_OUTCOME_LOST, -1, "ECHILD");
+	check_outcome(-9999, ASPAWN_OUTCOME_NONE, -1, "9999");
 }
 
 /* --- subjects ------------------------------------------------------------------ */
@@ -343,7 +344,7 @@ TEST(outcomes_of_runs_as_texts)
 	aspawn_io_text(text, sizeof text, r, &io);
 	CHECK_EQUAL(psys_strcmp(text, "not started: exec \"/no such program\": ENOENT"), 0);
 	command = command_in_role(&self, "lingers", NULL);
-	io.timeout_ms = 1;
+	io.time_limit_ms = 1;
 	r = aspawn_run(&command, &io);
 	aspawn_io_text(text, sizeof text, r, &io);
 	CHECK_EQUAL(psys_strcmp(text, "timed out, killed by SIGTERM"), 0);

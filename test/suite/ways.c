@@ -43,7 +43,7 @@ static struct aspawn_command command_of(const struct way *way, struct self *self
 	psys_i64_to_decimal(host, psys_getpid());
 	command = command_in_role(self, "tells_how_it_began", host);
 	command.flags = way->owner | way->memory;
-	command.std_out = way->piped ? ASPAWN_PIPE : ASPAWN_INHERIT;
+	command.std_out = way->piped ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_DEFAULT;
 	command.actions = actions;
 	for (int i = 0; i < 3; i++)
 		if (all[i])

@@ -16,7 +16,7 @@ lib = c.CDLL(sys.argv[1])
 PIPE = -2  # enum aspawn_stream
 NONBLOCK = 256  # enum aspawn_command_flags
 KILL_GROUP = 1  # enum aspawn_io_flags
-RAN, NOT_STARTED, TIMED_OUT = 1, 2, 3  # enum aspawn_end
+RAN, NOT_STARTED, TIMED_OUT = 1, 2, 3  # enum aspawn_outcome
 
 Action = c.c_uint64 * 8
 Pool = c.c_uint64 * 8
@@ -50,7 +50,7 @@ class Output(c.Structure):
 class Io(c.Structure):
     _fields_ = [("size", c.c_uint64), ("flags", c.c_uint64), ("input", c.c_char_p),
                 ("input_size", c.c_size_t), ("out", Output), ("err", Output),
-                ("timeout_ms", c.c_int64), ("grace_ms", c.c_int64), ("end", c.c_int),
+                ("time_limit_ms", c.c_int64), ("grace_ms", c.c_int64), ("outcome", c.c_int),
                 ("status", c.c_int), ("failure", Failure), ("usage", c.c_long * 18)]
 
 
@@ -158,7 +158,7 @@ def starts_feeds_and_waits():
 def feeds_and_collects_in_one_call():
     data = os.urandom(3 << 20)
     result, io, output = run(command("cat"), input=data, input_size=len(data))
-    assert result == 0 and io.status == 0 and io.end == RAN
+    assert result == 0 and io.status == 0 and io.outcome == RAN
     assert output == data and io.out.length == len(data)
     assert text(lib.aspawn_io_text, result, c.byref(io)) == "exit 0"
 
@@ -189,7 +189,7 @@ def reads_what_failed():
     assert wait(child) == (-errno.ECANCELED, "exit 127")
 
     result, io, _ = run(command("no-such-program"))
-    assert result == -errno.ECANCELED and io.end == NOT_STARTED
+    assert result == -errno.ECANCELED and io.outcome == NOT_STARTED
     assert text(lib.aspawn_io_text, result, c.byref(io)) == (
         'not started: search "no-such-program": ENOENT')
 
@@ -220,7 +220,7 @@ def polls_and_kills():
 
 def ends_what_takes_too_long():
     result, io, _ = run(command("sh", "-c", "sleep 100; :"), flags=KILL_GROUP, timeout_ms=300)
-    assert result == -errno.ETIMEDOUT and io.end == TIMED_OUT
+    assert result == -errno.ETIMEDOUT and io.outcome == TIMED_OUT
     assert text(lib.aspawn_io_text, result, c.byref(io)) == "timed out, killed by SIGTERM"
 
 

@@ -77,7 +77,7 @@ void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_
 	get_field(L, options, "grace");
 	*grace_ms = milliseconds(L, -1, 0);
 	if (*grace_ms == 0 && !lua_isnil(L, -1))
-		*grace_ms = -1;
+		*grace_ms = ASPAWN_GRACE_NONE;
 	lua_pop(L, 2);
 }
 
@@ -139,10 +139,10 @@ static int stream(struct build *build, const char *name, int otherwise)
 	static const struct {
 		const char *name;
 		int value;
-	} words[] = { { "inherit", ASPAWN_INHERIT },
-		      { "null", ASPAWN_NULL },
-		      { "pipe", ASPAWN_PIPE },
-		      { "stdout", ASPAWN_TO_STDOUT } };
+	} words[] = { { "inherit", ASPAWN_STREAM_INHERIT },
+		      { "null", ASPAWN_STREAM_NULL },
+		      { "pipe", ASPAWN_STREAM_PIPE },
+		      { "stdout", ASPAWN_STREAM_STDOUT } };
 	lua_State *L = build->L;
 
 	if (!option(build, name))

@@ -82,7 +82,8 @@ static const char *const stream_names[] = { "stdin", "stdout", "stderr" };
 
 int l_spawn(lua_State *L)
 {
-	static const int streams[] = { ASPAWN_INHERIT, ASPAWN_INHERIT, ASPAWN_INHERIT };
+	static const int streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT,
+				       ASPAWN_STREAM_DEFAULT };
 	struct build build;
 
 	lua_settop(L, 1);

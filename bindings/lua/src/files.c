@@ -246,8 +246,9 @@ static int popen_table(lua_State *L)
 {
 	const char *mode = luaL_optstring(L, 2, "r");
 	const bool reads = *mode == 'r';
-	const int streams[] = { reads ? ASPAWN_INHERIT : ASPAWN_PIPE,
-				reads ? ASPAWN_PIPE : ASPAWN_INHERIT, ASPAWN_INHERIT };
+	const int streams[] = { reads ? ASPAWN_STREAM_DEFAULT : ASPAWN_STREAM_PIPE,
+				reads ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_DEFAULT,
+				ASPAWN_STREAM_DEFAULT };
 	struct build build;
 
 	luaL_argcheck(L, (reads || *mode == 'w') && !mode[1], 2, "invalid mode");
@@ -256,7 +257,7 @@ static int popen_table(lua_State *L)
 	stream_file *stream = is_luajit() ? NULL : new_file(L, close_child);
 	const int file_index = lua_gettop(L);
 	prepare(&build, L, 1, streams);
-	if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_PIPE)
+	if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_STREAM_PIPE)
 		return luaL_error(L, "popen: the mode says which stream is a pipe");
 	int r = start(&build, &handle->child);
 	if (r < 0)

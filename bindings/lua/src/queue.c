@@ -129,7 +129,8 @@ int l_queue(lua_State *L)
 /* queue:submit{ program, arguments..., options } */
 static int queue_submit(lua_State *L)
 {
-	static const int streams[] = { ASPAWN_INHERIT, ASPAWN_PIPE, ASPAWN_PIPE };
+	static const int streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_PIPE,
+				       ASPAWN_STREAM_PIPE };
 	struct aspawn_job job;
 	struct build build;
 
@@ -148,22 +149,22 @@ static int queue_submit(lua_State *L)
 	get_field(L, 2, "prepared");
 	job.prepared = to_ticket(L, -1);
 	lua_pop(L, 1);
-	time_limits(L, 2, &job.timeout_ms, &job.grace_ms);
+	time_limits(L, 2, &job.time_limit_ms, &job.grace_ms);
 	prepare(&build, L, 2, streams);
 	close_opened(&build);
 	struct aspawn_command *command = &build.command;
-	if (command->std_in != ASPAWN_INHERIT ||
-	    (command->std_out != ASPAWN_PIPE && command->std_out != ASPAWN_NULL) ||
+	if (command->std_in != ASPAWN_STREAM_DEFAULT ||
+	    (command->std_out != ASPAWN_STREAM_PIPE && command->std_out != ASPAWN_STREAM_NULL) ||
 	    command->std_err >= 0)
 		return luaL_error(L, "submit: stdout and stderr are \"pipe\" or \"null\", or stderr "
 				     "is \"stdout\"; stdin is input");
-	job.flags = (command->std_out == ASPAWN_PIPE ? ASPAWN_JOB_OUTPUT : 0) |
-		    (command->std_err == ASPAWN_PIPE      ? ASPAWN_JOB_ERROR :
-		     command->std_err == ASPAWN_TO_STDOUT ? ASPAWN_JOB_ERROR_TO_OUTPUT :
-							    0) |
+	job.flags = (command->std_out == ASPAWN_STREAM_PIPE ? ASPAWN_JOB_OUTPUT : 0) |
+		    (command->std_err == ASPAWN_STREAM_PIPE   ? ASPAWN_JOB_ERROR :
+		     command->std_err == ASPAWN_STREAM_STDOUT ? ASPAWN_JOB_ERROR_TO_OUTPUT :
+								0) |
 		    (is_true(&build, "tail") ? ASPAWN_JOB_TAIL : 0) |
 		    (is_true(&build, "same_group") ? ASPAWN_JOB_SAME_GROUP : 0);
-	command->std_out = command->std_err = ASPAWN_INHERIT;
+	command->std_out = command->std_err = ASPAWN_STREAM_DEFAULT;
 	command->pool = NULL;
 	if (!job.prepared)
 		job.command = command;
@@ -182,7 +183,8 @@ static int queue_submit(lua_State *L)
 /* queue:prepare{ program, arguments..., options } */
 static int queue_prepare(lua_State *L)
 {
-	static const int streams[] = { ASPAWN_INHERIT, ASPAWN_INHERIT, ASPAWN_INHERIT };
+	static const int streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT,
+				       ASPAWN_STREAM_DEFAULT };
 	struct build build;
 
 	lua_settop(L, 2);
@@ -222,7 +224,7 @@ static void push_result(lua_State *L, const struct aspawn_result *result,
 	lua_newtable(L);
 	push_ticket(L, result->ticket);
 	lua_setfield(L, -2, "ticket");
-	lua_pushstring(L, outcomes[result->end]);
+	lua_pushstring(L, outcomes[result->outcome]);
 	lua_setfield(L, -2, "outcome");
 	aspawn_result_text(text, sizeof text, result);
 	lua_pushstring(L, text);
@@ -235,12 +237,12 @@ static void push_result(lua_State *L, const struct aspawn_result *result,
 		set_output(L, "err", &outputs->err);
 		set_total(L, "err_total", result->err_total);
 	}
-	set_time(L, "submitted", result->submitted);
-	set_time(L, "started", result->started);
-	set_time(L, "executed", result->executed);
-	set_time(L, "ended", result->ended);
-	if (result->status != -1 && result->end != ASPAWN_JOB_NOT_STARTED) {
-		set_status(L, result->end == ASPAWN_JOB_RAN, result->status, &result->usage);
+	set_time(L, "submitted", result->submitted_ns);
+	set_time(L, "started", result->started_ns);
+	set_time(L, "executed", result->executed_ns);
+	set_time(L, "ended", result->ended_ns);
+	if (result->status != -1 && result->outcome != ASPAWN_OUTCOME_NOT_STARTED) {
+		set_status(L, result->outcome == ASPAWN_OUTCOME_RAN, result->status, &result->usage);
 	} else {
 		lua_pushboolean(L, 0);
 		lua_setfield(L, -2, "ok");

@@ -54,7 +54,7 @@ void set_output(lua_State *L, const char *name, const struct output *output)
 
 int l_run(lua_State *L)
 {
-	int streams[] = { ASPAWN_NULL, ASPAWN_PIPE, ASPAWN_PIPE };
+	int streams[] = { ASPAWN_STREAM_NULL, ASPAWN_STREAM_PIPE, ASPAWN_STREAM_PIPE };
 	struct aspawn_io io;
 	struct build build;
 	struct aspawn_child child;
@@ -66,17 +66,17 @@ int l_run(lua_State *L)
 	get_field(L, 1, "input");
 	if (!lua_isnil(L, -1)) {
 		io.input = luaL_checklstring(L, -1, &io.input_size);
-		streams[0] = ASPAWN_PIPE;
+		streams[0] = ASPAWN_STREAM_PIPE;
 	}
-	time_limits(L, 1, &io.timeout_ms, &io.grace_ms);
+	time_limits(L, 1, &io.time_limit_ms, &io.grace_ms);
 
 	struct outputs *outputs = new_outputs(L);
 	prepare(&build, L, 1, streams);
 	if (is_true(&build, "kill_group"))
 		io.flags |= ASPAWN_IO_KILL_GROUP;
-	const bool has_out = build.command.std_out == ASPAWN_PIPE;
-	const bool has_err = build.command.std_err == ASPAWN_PIPE;
-	if (io.input && build.command.std_in != ASPAWN_PIPE)
+	const bool has_out = build.command.std_out == ASPAWN_STREAM_PIPE;
+	const bool has_err = build.command.std_err == ASPAWN_STREAM_PIPE;
+	if (io.input && build.command.std_in != ASPAWN_STREAM_PIPE)
 		return luaL_error(L, "run: both input and stdin");
 	if (has_out)
 		io.out = (struct aspawn_output){ .sink = collect, .arg = &outputs->out };
@@ -88,7 +88,7 @@ int l_run(lua_State *L)
 	r = aspawn_communicate(&child, &io);
 	if (r == -ECANCELED)
 		return not_started(L, &io.failure);
-	if (r < 0 && io.end != ASPAWN_END_TIMED_OUT)
+	if (r < 0 && io.outcome != ASPAWN_OUTCOME_TIMED_OUT)
 		return error_of(L, r);
 
 	lua_newtable(L);

@@ -9,7 +9,7 @@ const {
 const { joined, limitActions, pairs, SIGNAL_NAMES } = require('./actions.js');
 const { binding, problem, supported } = require('./handle.js');
 
-// enum aspawn_job_flags and aspawn_job_end of aspawn/queue.h.
+// enum aspawn_job_flags of aspawn/queue.h, enum aspawn_outcome of aspawn/command.h.
 const OUTPUT = 1;
 const ERROR = 2;
 const ERROR_TO_OUTPUT = 4;
@@ -17,7 +17,7 @@ const TAIL = 8;
 const RAN = 1;
 const NOT_STARTED = 2;
 const TIMED_OUT = 3;
-const CANCELLED = 4;
+const CANCELLED = 5;
 
 // Node does not know ECHILD.
 function systemError(number, message, text = `${message}: ${binding.errorName(number)}`) {
@@ -217,7 +217,7 @@ function resultOf(raw, job) {
 
 // Why a program did not run, or not to its own end.
 function errorOf(raw, job) {
-	switch (raw.end) {
+	switch (raw.outcome) {
 		case RAN:
 			return undefined;
 		case NOT_STARTED:

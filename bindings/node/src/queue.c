@@ -59,7 +59,7 @@ static napi_value to_object(napi_env env, const struct aspawn_result *result)
 
 	napi_create_object(env, &object);
 	set_number(env, object, "cookie", (double)result->cookie);
-	set_number(env, object, "end", result->end);
+	set_number(env, object, "outcome", result->outcome);
 	set_number(env, object, "pid", result->pid);
 	set_number(env, object, "status", result->status);
 	set_output(env, object, "stdout", result->out, result->out_size);
@@ -67,8 +67,9 @@ static napi_value to_object(napi_env env, const struct aspawn_result *result)
 	set_number(env, object, "stdoutTotal", (double)result->out_total);
 	set_number(env, object, "stderrTotal", (double)result->err_total);
 	set_number(env, object, "waited",
-		   between(result->submitted, result->started ? result->started : result->ended));
-	set_number(env, object, "ran", between(result->started, result->ended));
+		   between(result->submitted_ns,
+			   result->started_ns ? result->started_ns : result->ended_ns));
+	set_number(env, object, "ran", between(result->started_ns, result->ended_ns));
 	set_number(env, object, "errno", result->failure.error);
 	aspawn_failure_text(text, sizeof text, &result->failure);
 	if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value) == napi_ok)
@@ -280,7 +281,7 @@ static int64_t submit(napi_env env, struct arena *arena, const napi_value *v, st
 	job.cookie = (uint64_t)integer(env, element(env, v[NUMBERS], COOKIE));
 	job.flags = (uint64_t)integer(env, element(env, v[NUMBERS], FLAGS));
 	job.output_size = (size_t)integer(env, element(env, v[NUMBERS], OUTPUT_SIZE));
-	job.timeout_ms = integer(env, element(env, v[NUMBERS], TIMEOUT));
+	job.time_limit_ms = integer(env, element(env, v[NUMBERS], TIMEOUT));
 	job.grace_ms = integer(env, element(env, v[NUMBERS], GRACE));
 	job.key = (uint32_t)integer(env, element(env, v[NUMBERS], KEY));
 	job.key_limit = (uint32_t)integer(env, element(env, v[NUMBERS], KEY_LIMIT));

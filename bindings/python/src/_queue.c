@@ -93,7 +93,7 @@ static PyObject *queue_submit(PyObject *self, PyObject *args)
 	job.cookie = cookie;
 	job.flags = flags;
 	job.output_size = (size_t)output_size;
-	job.timeout_ms = timeout_ms;
+	job.time_limit_ms = timeout_ms;
 	job.prepared = prepared;
 	job.grace_ms = grace_ms;
 	if (input != Py_None) {
@@ -166,13 +166,13 @@ static PyObject *result_of(const struct aspawn_result *result)
 
 	aspawn_result_text(text, sizeof text, result);
 	return Py_BuildValue(
-		"KiiiyNNKK(LLLL)(iiIy)N", (unsigned long long)result->cookie, result->end,
+		"KiiiyNNKK(LLLL)(iiIy)N", (unsigned long long)result->cookie, result->outcome,
 		result->pid, result->status, text, output_of(result->out, result->out_size),
 		output_of(result->err, result->err_size), (unsigned long long)result->out_total,
-		(unsigned long long)result->err_total, (long long)result->submitted,
-		(long long)result->started, (long long)result->executed, (long long)result->ended,
-		result->failure.step, -result->failure.error, result->failure.kind,
-		result->failure.subject, usage_of(&result->usage));
+		(unsigned long long)result->err_total, (long long)result->submitted_ns,
+		(long long)result->started_ns, (long long)result->executed_ns,
+		(long long)result->ended_ns, result->failure.step, -result->failure.error,
+		result->failure.kind, result->failure.subject, usage_of(&result->usage));
 }
 
 PyDoc_STRVAR(take_doc,

@@ -21,9 +21,9 @@ from . import _aspawn
 from ._popen import RESTORE, command_of, error_of, limit_actions
 from .actions import Action
 
-# enum aspawn_job_flags and aspawn_job_end
+# enum aspawn_job_flags and enum aspawn_outcome
 OUTPUT, ERROR, ERROR_TO_OUTPUT, TAIL, SAME_GROUP = 1, 2, 4, 8, 16
-RAN, NOT_STARTED, TIMED_OUT, CANCELLED, LOST = 1, 2, 3, 4, 5
+RAN, NOT_STARTED, TIMED_OUT, CANCELLED, LOST = 1, 2, 3, 5, 6
 OUTCOMES = {RAN: "ran", NOT_STARTED: "not started", TIMED_OUT: "timed out", CANCELLED: "cancelled",
             LOST: "lost"}
 

@@ -148,7 +148,7 @@ pub struct aspawn_command {
     pub action_count: usize,
     pub pool: *mut aspawn_pool,
     pub stack: *mut Stack_t,
-    /// `ASPAWN_INHERIT`, `_NULL`, `_PIPE`, `_TO_STDOUT`, or a descriptor above 2.
+    /// `ASPAWN_STREAM_DEFAULT`, `_NULL`, `_PIPE`, `_STDOUT`, `_INHERIT`, or a descriptor above 2.
     pub std_in: c_int,
     pub std_out: c_int,
     pub std_err: c_int,
@@ -198,11 +198,11 @@ pub struct aspawn_io {
     pub out: aspawn_output,
     pub err: aspawn_output,
     /// Milliseconds until SIGTERM; 0: no limit.
-    pub timeout_ms: i64,
+    pub time_limit_ms: i64,
     /// Milliseconds from SIGTERM to SIGKILL; 0: one second.
     pub grace_ms: i64,
     /// `ASPAWN_END_...`
-    pub end: c_int,
+    pub outcome: c_int,
     pub status: c_int,
     pub failure: aspawn_failure,
     pub usage: psys_rusage,
@@ -265,7 +265,7 @@ pub struct aspawn_job {
     /// Bytes to keep of each output; 0: 4096.
     pub output_size: usize,
     /// Milliseconds until SIGTERM; 0: no limit.
-    pub timeout_ms: i64,
+    pub time_limit_ms: i64,
     /// Milliseconds from SIGTERM to SIGKILL; 0: one second.
     pub grace_ms: i64,
     /// From [`aspawn_queue_prepare`], in place of a command.
@@ -287,8 +287,8 @@ pub struct aspawn_job {
 pub struct aspawn_result {
     pub cookie: u64,
     pub ticket: i64,
-    /// `ASPAWN_JOB_RAN`, ...
-    pub end: c_int,
+    /// `ASPAWN_OUTCOME_RAN`, ...
+    pub outcome: c_int,
     pub pid: c_int,
     pub status: c_int,
     pub reserved: c_int,
@@ -299,10 +299,10 @@ pub struct aspawn_result {
     pub out_total: u64,
     pub err_total: u64,
     /// Nanoseconds of `CLOCK_MONOTONIC`; 0: it has not come to that.
-    pub submitted: i64,
-    pub started: i64,
-    pub executed: i64,
-    pub ended: i64,
+    pub submitted_ns: i64,
+    pub started_ns: i64,
+    pub executed_ns: i64,
+    pub ended_ns: i64,
     pub failure: aspawn_failure,
     pub usage: psys_rusage,
 }
@@ -336,10 +336,11 @@ macro_rules! constants {
 }
 
 constants! {
-    ASPAWN_INHERIT: c_int = 0;
-    ASPAWN_NULL: c_int = -1;
-    ASPAWN_PIPE: c_int = -2;
-    ASPAWN_TO_STDOUT: c_int = -3;
+    ASPAWN_STREAM_DEFAULT: c_int = 0;
+    ASPAWN_STREAM_NULL: c_int = -1;
+    ASPAWN_STREAM_PIPE: c_int = -2;
+    ASPAWN_STREAM_STDOUT: c_int = -3;
+    ASPAWN_STREAM_INHERIT: c_int = -4;
 
     ASPAWN_COMMAND_STARTED_FD: u64 = 1;
     ASPAWN_COMMAND_SHELL_ON_ENOEXEC: u64 = 2;
@@ -374,12 +375,13 @@ constants! {
     ASPAWN_STEP_ARGUMENT: c_int = -7;
     ASPAWN_STEP_CLONE: c_int = -8;
 
-    ASPAWN_END_UNKNOWN: c_int = 0;
-    ASPAWN_END_RAN: c_int = 1;
-    ASPAWN_END_NOT_STARTED: c_int = 2;
-    ASPAWN_END_TIMED_OUT: c_int = 3;
-    ASPAWN_END_FULL: c_int = 4;
-    ASPAWN_END_SINK: c_int = 5;
+    ASPAWN_OUTCOME_NONE: c_int = 0;
+    ASPAWN_OUTCOME_RAN: c_int = 1;
+    ASPAWN_OUTCOME_NOT_STARTED: c_int = 2;
+    ASPAWN_OUTCOME_TIMED_OUT: c_int = 3;
+    ASPAWN_OUTCOME_FULL: c_int = 4;
+    ASPAWN_OUTCOME_CANCELLED: c_int = 5;
+    ASPAWN_OUTCOME_LOST: c_int = 6;
 
     /// `ECANCELED`: the program was never executed.
     PSYS_ECANCELED: c_int = if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
@@ -401,9 +403,10 @@ constants! {
     PSYS_EINVAL: c_int = 22;
     PSYS_ENOMEM: c_int = 12;
 
+    ASPAWN_GRACE_NONE: i64 = -1;
+
     ASPAWN_IO_KILL_GROUP: u64 = 1;
-    ASPAWN_IO_INHERIT_INPUT: u64 = 2;
-    ASPAWN_IO_DROP_EXCESS: u64 = 4;
+    ASPAWN_IO_DROP_EXCESS: u64 = 2;
 
     ASPAWN_QUEUE_LOCAL: u64 = 1;
     ASPAWN_QUEUE_FD: u64 = 2;
@@ -416,11 +419,6 @@ constants! {
     ASPAWN_JOB_TAIL: u64 = 8;
     ASPAWN_JOB_SAME_GROUP: u64 = 16;
 
-    ASPAWN_JOB_RAN: c_int = 1;
-    ASPAWN_JOB_NOT_STARTED: c_int = 2;
-    ASPAWN_JOB_TIMED_OUT: c_int = 3;
-    ASPAWN_JOB_CANCELLED: c_int = 4;
-    ASPAWN_JOB_LOST: c_int = 5;
 }
 
 #[allow(missing_docs)]

@@ -268,10 +268,10 @@ impl<'a> Job<'a> {
             input: if self.input.is_empty() { ptr::null() } else { self.input.as_ptr().cast() },
             input_size: self.input.len(),
             output_size: self.output_size,
-            timeout_ms: timeout.map_or(0, |time| milliseconds(Some(time)).max(1)),
+            time_limit_ms: timeout.map_or(0, |time| milliseconds(Some(time)).max(1)),
             grace_ms: match self.limits.grace.or(defaults.grace) {
                 None => 0,
-                Some(Duration::ZERO) => -1,
+                Some(Duration::ZERO) => sys::ASPAWN_GRACE_NONE,
                 time => milliseconds(time),
             },
             prepared: 0,
@@ -341,17 +341,17 @@ impl Outcome {
         };
         let between =
             |from: i64, to: i64| Duration::from_nanos(u64::try_from(to - from).unwrap_or(0));
-        let started = if result.started == 0 { result.ended } else { result.started };
+        let started = if result.started_ns == 0 { result.ended_ns } else { result.started_ns };
         Outcome {
             cookie: result.cookie >> SETUP_BITS,
             ticket: Ticket(result.ticket),
-            end: match result.end {
-                sys::ASPAWN_JOB_RAN => End::Ran,
-                sys::ASPAWN_JOB_NOT_STARTED => {
+            end: match result.outcome {
+                sys::ASPAWN_OUTCOME_RAN => End::Ran,
+                sys::ASPAWN_OUTCOME_NOT_STARTED => {
                     End::NotStarted(Error::from_failure(&result.failure, setup))
                 }
-                sys::ASPAWN_JOB_TIMED_OUT => End::TimedOut,
-                sys::ASPAWN_JOB_CANCELLED => End::Cancelled,
+                sys::ASPAWN_OUTCOME_TIMED_OUT => End::TimedOut,
+                sys::ASPAWN_OUTCOME_CANCELLED => End::Cancelled,
                 _ => End::Lost,
             },
             pid: if result.pid > 0 { Some(result.pid as u32) } else { None },
@@ -361,8 +361,8 @@ impl Outcome {
             stdout_total: result.out_total,
             stderr_total: result.err_total,
             usage: Usage::from(&result.usage),
-            waited: between(result.submitted, started),
-            ran: between(started, result.ended),
+            waited: between(result.submitted_ns, started),
+            ran: between(started, result.ended_ns),
         }
     }
 

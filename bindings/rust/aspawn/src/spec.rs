@@ -92,11 +92,11 @@ pub enum Stream {
 impl Stream {
     fn number(self) -> i32 {
         match self {
-            Stream::Inherit => sys::ASPAWN_INHERIT,
-            Stream::Null => sys::ASPAWN_NULL,
-            Stream::Pipe => sys::ASPAWN_PIPE,
-            Stream::ToStdout => sys::ASPAWN_TO_STDOUT,
-            // 0 is ASPAWN_INHERIT, and other low numbers are invalid: so is this.
+            Stream::Inherit => sys::ASPAWN_STREAM_INHERIT,
+            Stream::Null => sys::ASPAWN_STREAM_NULL,
+            Stream::Pipe => sys::ASPAWN_STREAM_PIPE,
+            Stream::ToStdout => sys::ASPAWN_STREAM_STDOUT,
+            // 0 is ASPAWN_STREAM_DEFAULT, and other low numbers are invalid: so is this.
             Stream::Fd(fd) if fd <= 2 => i32::MIN,
             Stream::Fd(fd) => fd,
         }
@@ -628,10 +628,10 @@ impl Handle {
         io.out = output(out, out_buffer);
         io.err = output(err, err_buffer);
         // 0 is no limit, and one second.
-        io.timeout_ms = limits.timeout.map_or(0, |time| milliseconds(Some(time)).max(1));
+        io.time_limit_ms = limits.timeout.map_or(0, |time| milliseconds(Some(time)).max(1));
         io.grace_ms = match limits.grace {
             None => 0,
-            Some(Duration::ZERO) => -1,
+            Some(Duration::ZERO) => sys::ASPAWN_GRACE_NONE,
             time => milliseconds(time),
         };
         // SAFETY: all that io points to lives during the call, and is used by nobody else.
