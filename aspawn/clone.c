@@ -12,24 +12,24 @@
 #include "exec_watch.h"
 #include "own_descriptors.h"
 
-/* From the best to the last fallback; ASPAWN_MODE_NONE ends the list. */
+/* From the best to the last fallback; MODE_NONE ends the list. */
 static const struct clone_method {
-	enum aspawn_clone_mode mode;
+	enum clone_mode mode;
 	bool clone3;
 	uint64_t flags;
 } clone_methods[] = {
-	{ ASPAWN_MODE_CLONE3, true, PSYS_CLONE_VM | PSYS_CLONE_CLEAR_SIGHAND },
+	{ MODE_CLONE3, true, PSYS_CLONE_VM | PSYS_CLONE_CLEAR_SIGHAND },
 	/* before Linux 5.5; sandboxes, and filters that cannot look into clone3's structure */
-	{ ASPAWN_MODE_CLONE, false, PSYS_CLONE_VM | PSYS_CLONE_PIDFD },
+	{ MODE_CLONE, false, PSYS_CLONE_VM | PSYS_CLONE_PIDFD },
 	/* filters that refuse CLONE_PIDFD */
-	{ ASPAWN_MODE_CLONE, false, PSYS_CLONE_VM },
+	{ MODE_CLONE, false, PSYS_CLONE_VM },
 	/* user-mode emulators, where it is a fork */
-	{ ASPAWN_MODE_VFORK, false, PSYS_CLONE_VM | PSYS_CLONE_VFORK },
+	{ MODE_VFORK, false, PSYS_CLONE_VM | PSYS_CLONE_VFORK },
 	/* copied memory, beginning in a cgroup */
-	{ ASPAWN_MODE_FORK, true, 0 },
+	{ MODE_FORK, true, 0 },
 	/* after unshare(CLONE_NEWTIME), Linux 5.6 to 5.18 */
-	{ ASPAWN_MODE_FORK, false, 0 },
-	{ ASPAWN_MODE_NONE, false, 0 },
+	{ MODE_FORK, false, 0 },
+	{ MODE_NONE, false, 0 },
 };
 
 /* True if the child's memory may turn out to be a copy. */
@@ -154,7 +154,7 @@ static PSYS_UNINSTRUMENTED void note_child(const struct control *control,
 
 	if (suspended || copied)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
-	state->mode = copied ? ASPAWN_MODE_FORK : suspended ? ASPAWN_MODE_VFORK : (int)method->mode;
+	state->mode = copied ? MODE_FORK : suspended ? MODE_VFORK : (int)method->mode;
 	__atomic_store_n(&state->pid, pid, __ATOMIC_RELEASE);
 }
 
@@ -243,7 +243,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control)
 	int cgroup_fd = control->request.cgroup_fd;
 	long r = -PSYS_ENOSYS;
 
-	while (method->mode != ASPAWN_MODE_NONE) {
+	while (method->mode != MODE_NONE) {
 		if (!fits(method, &control->request, cgroup_fd >= 0)) {
 			method++;
 			continue;

@@ -60,7 +60,7 @@ PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control)
 		if (pid > 0)
 			await_exec(control, (int)pid);
 		if (pid > 0 && has_executed(control, (int)pid)) {
-			state->mode = ASPAWN_MODE_IMAGE;
+			state->mode = MODE_IMAGE;
 			return pid;
 		}
 		if (pid > 0)

@@ -77,7 +77,7 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 	state->inode = 0;
 	state->abandoned = 0;
 	state->pid = 0;
-	state->mode = ASPAWN_MODE_NONE;
+	state->mode = MODE_NONE;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
 	r = clone_helper(control);
 	if (r < 0) {

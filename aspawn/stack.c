@@ -238,5 +238,5 @@ PSYS_UNINSTRUMENTED int aspawn_stack_release(struct Stack_t *stack)
 
 PSYS_UNINSTRUMENTED int aspawn_mode(const struct Stack_t *stack)
 {
-	return aspawn_stack_is_mapped(stack) ? stack_state(stack)->mode : ASPAWN_MODE_NONE;
+	return aspawn_stack_is_mapped(stack) ? stack_state(stack)->mode : MODE_NONE;
 }

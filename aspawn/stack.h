@@ -45,6 +45,9 @@ __asm__(".set memcpy, psys_memcpy\n\t.set memset, psys_memset");
  */
 enum stack_use { FREE, RUNNING, SHARES_FILES };
 
+/* How a child was cloned, as enum aspawn_clone_mode. */
+enum clone_mode { MODE_NONE, MODE_CLONE3, MODE_CLONE, MODE_VFORK, MODE_FORK, MODE_IMAGE };
+
 /* How far a private child is: it ends, is about to be reaped by its helper, and is reaped. */
 enum helped_end { NOT_ENDED, REAPED_NEXT, ENDED };
 
@@ -60,7 +63,7 @@ struct stack_state {
 	 * parent clears it if the parent was suspended or memory is a copy. */
 	_Alignas(4) int use; /* futex(2) wants 4 bytes; m68k aligns int to 2 */
 	int pid;             /* the last child, once the parent knows it */
-	int mode;            /* enum aspawn_clone_mode, of the last child */
+	int mode;            /* enum clone_mode, of the last child */
 
 	/* Of a child with a helper, which stores status and usage before it ends. */
 	_Alignas(4) int helper; /* enum helper_use; a futex, which the kernel clears and wakes */

@@ -10,6 +10,13 @@
 #include "pool.h"
 #include "prepared.h"
 
+_Static_assert((int)MODE_CLONE3 == (int)ASPAWN_MODE_CLONE3 &&
+		       (int)MODE_CLONE == (int)ASPAWN_MODE_CLONE &&
+		       (int)MODE_VFORK == (int)ASPAWN_MODE_VFORK &&
+		       (int)MODE_FORK == (int)ASPAWN_MODE_FORK &&
+		       (int)MODE_IMAGE == (int)ASPAWN_MODE_IMAGE,
+	       "must be the same");
+
 PSYS_UNINSTRUMENTED bool aspawn_has_stack(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
@@ -54,9 +61,12 @@ PSYS_UNINSTRUMENTED void aspawn_note_clone(struct child_state *state, const stru
 	const bool executed = control->request.memory == MEMORY_EXECUTED;
 
 	state->mode = (unsigned char)made->mode;
+	state->reason = made->mode == MODE_FORK ?
+				((const struct prepared *)control->request.user_data)->reason :
+				ASPAWN_REASON_NONE;
 	state->watch = control->watch;
 	/* A helper that was killed has not stored that mode. */
-	state->copied = made->mode >= ASPAWN_MODE_FORK || executed;
+	state->copied = made->mode >= MODE_FORK || executed;
 	state->unforked = executed && made->is_wiped_by_fork;
 }
 
@@ -289,16 +299,29 @@ PSYS_UNINSTRUMENTED int aspawn_started(struct aspawn_child *child, struct aspawn
 	return state->known == OVERWRITTEN ? -PSYS_ESTALE : failure->error ? -PSYS_ECANCELED : 0;
 }
 
-int aspawn_child_mode(const struct aspawn_child *child)
+int aspawn_describe(const struct aspawn_child *child, int fact)
 {
-	return child ? ((const struct child_state *)(const void *)child->own)->mode :
-		       ASPAWN_MODE_NONE;
-}
-
-int aspawn_child_privacy(const struct aspawn_child *child)
-{
-	return child ? privacy_of(((const struct child_state *)(const void *)child->own)->helped) :
-		       ASPAWN_NOT_PRIVATE;
+	if (!child)
+		return -PSYS_EINVAL;
+	const struct child_state *state = child_state((struct aspawn_child *)(uintptr_t)child);
+	if (!state->pid && !state->mode && !state->helped) /* never started */
+		return -PSYS_EINVAL;
+	switch (fact) {
+	case ASPAWN_FACT_PID:
+		return state->pid > 0 ? state->pid : 0;
+	case ASPAWN_FACT_MODE:
+		return state->mode;
+	case ASPAWN_FACT_OWNER:
+		return state->helped >= PRIVATE ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
+	case ASPAWN_FACT_HELPER:
+		return state->helped == PRIVATE_AUTOREAPED ? ASPAWN_HELPER_AUTOREAPED :
+		       state->helped                       ? ASPAWN_HELPER_WAITED_FOR :
+							     ASPAWN_HELPER_NONE;
+	case ASPAWN_FACT_REASON:
+		return state->reason;
+	default:
+		return -PSYS_EINVAL;
+	}
 }
 
 int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,

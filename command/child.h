@@ -26,6 +26,7 @@ struct child_state {
 	bool unforked : 1;        /* a process that the caller forks does not have the watch */
 	unsigned char helped; /* enum helped: if so, a helper uses the stack until the child's end */
 	unsigned short kind;  /* with these, the failure, with the end of its subject */
+	unsigned char reason; /* enum aspawn_reason */
 	int step, error;
 	char subject[40];
 } __attribute__((may_alias));

@@ -200,11 +200,13 @@ static PSYS_UNINSTRUMENTED bool executes_process(const struct prepared *prepared
 	return may_be_descriptor(prepared->file);
 }
 
+/* With a [copy] action they copy the memory. */
+#define COPY_FLAGS (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_VFORK)
+
 /* True if nothing in the command needs the caller's memory. */
 static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
 {
-	if (prepared->flags & (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK |
-			       ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS))
+	if (prepared->flags & (COPY_FLAGS | ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS))
 		return false;
 	for (size_t i = 0; i < prepared->count; i++)
 		if (!works_in_image(&prepared->actions[i]))
@@ -403,6 +405,11 @@ PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared 
 			  flags & ASPAWN_COMMAND_VFORK                     ? MEMORY_SUSPENDED :
 									     MEMORY_SHARED;
 	request->fn = executes ? aspawn_perform_in_image : aspawn_perform;
+	/* The first child may find another. */
+	prepared->reason = request->memory != MEMORY_COPIED ? ASPAWN_REASON_SYSTEM :
+			   flags & COPY_FLAGS               ? ASPAWN_REASON_NONE :
+			   needs.image                      ? ASPAWN_REASON_BUILD :
+							      ASPAWN_REASON_COMMAND;
 
 	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the
 	 * caller's alone, which may use or free a stack of its own again before the helper is done. In

@@ -119,8 +119,11 @@ static PSYS_UNINSTRUMENTED void execute_image(int fd, struct control *control,
 
 static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *prepared)
 {
-	if (!aspawn_image_check(prepared) || !aspawn_watch_is_supported() ||
-	    !keep_descriptors(prepared, control->report.here))
+	if (!aspawn_image_check(prepared)) {
+		prepared->reason = ASPAWN_REASON_CALLER;
+		return;
+	}
+	if (!aspawn_watch_is_supported() || !keep_descriptors(prepared, control->report.here))
 		return;
 	prepared->image.build = ASPAWN_IMAGE_BUILD;
 	const int fd = make_file();

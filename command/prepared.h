@@ -83,6 +83,8 @@ struct prepared {
 	void (*before_exec)(struct prepared *prepared);
 	void *of; /* for before_exec */
 
+	unsigned char reason; /* enum aspawn_reason, for the case that memory is copied */
+
 	/* Written by the child. The parent reads the report when the stack is free: the last step
 	 * of the child, and its error. */
 	int report_fd;            /* -1: no pipe */

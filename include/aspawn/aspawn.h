@@ -169,22 +169,7 @@ PSYS_API int aspawn_stack_wait(const struct Stack_t *stack, const struct psys_ti
  */
 PSYS_API int aspawn_stack_release(struct Stack_t *stack);
 
-/* The clone method of a child: the first that the kernel and seccomp filters allow. */
-enum aspawn_clone_mode {
-	ASPAWN_MODE_NONE,   /* no child yet */
-	ASPAWN_MODE_CLONE3, /* clone3, handlers reset by the kernel */
-	ASPAWN_MODE_CLONE,  /* clone, handlers reset by the child */
-	/* CLONE_VFORK: the caller was suspended, by ASPAWN_VFORK or as a fallback */
-	ASPAWN_MODE_VFORK,
-	/* memory was copied: the child's stores do not reach the parent */
-	ASPAWN_MODE_FORK,
-	/* the child of a command has executed a program of the library's, to have memory of its
-	 * own: ASPAWN_COMMAND_NO_IMAGE */
-	ASPAWN_MODE_IMAGE
-};
-
-/* Returns the clone method of the last child on this stack: enum aspawn_clone_mode. Of a command whose
- * helper has not cloned the child yet, ASPAWN_MODE_NONE. */
+/* Returns the clone method of the last child on this stack. */
 PSYS_API int aspawn_mode(const struct Stack_t *stack);
 
 /*

@@ -86,6 +86,13 @@ enum aspawn_stream {
 	ASPAWN_STREAM_INHERIT = -4 /* the caller's stream of the same number */
 };
 
+/* Whose child it is. */
+enum aspawn_owner {
+	/* An ordinary child of the caller's process: SIGCHLD, and wait(2) finds it. */
+	ASPAWN_OWNER_CALLER = 0,
+	ASPAWN_OWNER_PRIVATE = 1 /* a child of this library alone: ASPAWN_COMMAND_PRIVATE */
+};
+
 enum aspawn_command_flags {
 	/* Make aspawn_child.started_fd, for callers that poll for a successful exec. To poll for a
 	 * failure ended_fd is enough, as a child that fails ends. aspawn_wait_started() needs no
@@ -480,12 +487,6 @@ PSYS_API PSYS_MUST_CHECK int aspawn_pid(struct aspawn_child *child);
 PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
 
 /*
- * Returns how a child is hidden: enum aspawn_privacy of aspawn/aspawn.h. Also after aspawn_wait()
- * and aspawn_release(). ASPAWN_NOT_PRIVATE for an ordinary child, for none, and if child is NULL.
- */
-PSYS_API int aspawn_child_privacy(const struct aspawn_child *child);
-
-/*
  * Waits for the child's end, reaps the child, closes ended_fd and started_fd, and returns the
  * memory to the pool. Reads no pipe: a program that fills a pipe never ends, so read first, or use
  * aspawn_communicate(). The caller still has to close child->in_fd, out_fd and err_fd.
@@ -574,13 +575,6 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
- * Returns how the child began: enum aspawn_clone_mode of aspawn/aspawn.h. ASPAWN_MODE_IMAGE and
- * ASPAWN_MODE_FORK: in memory of its own. ASPAWN_MODE_NONE: child is NULL or was never started, or
- * a helper clones it and its number is not known yet: aspawn_pid().
- */
-PSYS_API int aspawn_child_mode(const struct aspawn_child *child);
-
-/*
  * Sends SIGKILL to every process of the control group (version 2) whose directory is open as
  * cgroup_fd, and of all groups below, including processes that are forked meanwhile or have their
  * own session. With ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to end a command with all
@@ -593,6 +587,56 @@ PSYS_API int aspawn_child_mode(const struct aspawn_child *child);
  * See cgroups(7).
  */
 PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
+
+/* --- what happened: for diagnosis and tests --------------------------------------------- */
+
+/* What aspawn_describe() can be asked. */
+enum aspawn_fact {
+	ASPAWN_FACT_PID = 1,    /* the child's number; 0: not known yet, or no more */
+	ASPAWN_FACT_MODE = 2,   /* how it was cloned: enum aspawn_clone_mode */
+	ASPAWN_FACT_OWNER = 3,  /* whose child it is: enum aspawn_owner */
+	ASPAWN_FACT_HELPER = 4, /* enum aspawn_helper */
+	ASPAWN_FACT_REASON = 5  /* why memory was copied: enum aspawn_reason */
+};
+
+/* How a child was cloned: by the first method that the kernel and seccomp filters allow. */
+enum aspawn_clone_mode {
+	ASPAWN_MODE_NONE = 0,   /* a helper has not cloned it yet */
+	ASPAWN_MODE_CLONE3 = 1, /* clone3, handlers reset by the kernel */
+	ASPAWN_MODE_CLONE = 2,  /* clone, handlers reset by the child */
+	/* CLONE_VFORK: the caller was suspended, by ASPAWN_COMMAND_VFORK or as a fallback */
+	ASPAWN_MODE_VFORK = 3,
+	ASPAWN_MODE_FORK = 4, /* memory was copied */
+	ASPAWN_MODE_IMAGE = 5 /* the child executed the image first, as of a [copy] action */
+};
+
+/* The process that is a private child's parent, or waits for the image in the caller's place. */
+enum aspawn_helper {
+	ASPAWN_HELPER_NONE = 0,
+	/* The library reaps it: until then a zombie that only __WALL and __WCLONE of wait(2) find.
+	 */
+	ASPAWN_HELPER_WAITED_FOR = 1,
+	ASPAWN_HELPER_AUTOREAPED = 2 /* the kernel reaps it (Linux 7.1) */
+};
+
+/* Why a child began in a copy of the memory, and not in the caller's memory or in the image. */
+enum aspawn_reason {
+	ASPAWN_REASON_NONE = 0,    /* it did not, or the command says so */
+	ASPAWN_REASON_COMMAND = 1, /* an action or path that works only in the caller's process */
+	/* the exec of the image would change the caller's IDs, capabilities or flags, or exceed
+	 * its limits */
+	ASPAWN_REASON_CALLER = 2,
+	ASPAWN_REASON_SYSTEM = 3, /* the kernel, a filter or a security module refused it */
+	ASPAWN_REASON_BUILD = 4   /* the library was built without the image */
+};
+
+/*
+ * Returns a fact about a child. Never waits: of a child that has a helper, PID, MODE and REASON may
+ * be 0 until aspawn_pid() or aspawn_wait_started() has returned 0 or more. After aspawn_wait() PID
+ * is 0; the others stay. Later versions may have more facts.
+ *   -EINVAL  child is NULL, or was never started; the fact is unknown
+ */
+PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);
 
 /* --- pool: many children ------------------------------------------------------------------ */
 

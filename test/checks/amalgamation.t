@@ -51,8 +51,9 @@ int main(void)
 		return 2;
 	if (aspawn_wait_started(&child, NULL, -1))
 		return 3;
-	mode = aspawn_child_mode(&child);
-	return aspawn_wait(&child, &status, NULL, -1) || status || mode != ASPAWN_MODE_IMAGE;
+	mode = aspawn_describe(&child, ASPAWN_FACT_MODE);
+	return aspawn_wait(&child, &status, NULL, -1) || status ? 4 :
+		mode == ASPAWN_MODE_IMAGE ? 0 : 10 + aspawn_describe(&child, ASPAWN_FACT_REASON);
 }
 C
 
@@ -63,6 +64,13 @@ has_an_image()
 		in_work "$@" -static -nostdlib -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s \
 			-Wl,-T,aspawn-image.ld -o aspawn-image image.o image-S.o &&
 		in_work "$@" -O2 '-DASPAWN_IMAGE="aspawn-image"' image-caller.c aspawn.c aspawn.S -o program && "$work/program"
+}
+
+says_that_it_has_no_image()
+{
+	in_work "$@" -O2 image-caller.c aspawn.c aspawn.S -o program || return
+	"$work/program"
+	[ $? = 14 ] # ASPAWN_REASON_BUILD
 }
 
 # exports_of COMPILER FLAGS...: of a shared library
@@ -141,6 +149,7 @@ for compiler in gcc clang-14 clang-19; do
 	check "$compiler: a program of psys.h alone" runs psys-caller.c $compiler
 	check "$compiler: a program of all" runs caller.c $compiler
 	check "$compiler: a program with the image" has_an_image $compiler
+	check "$compiler: a program without the image" says_that_it_has_no_image $compiler
 	check "$compiler: a program with -flto" runs caller.c $compiler -O2 -flto ${lld:+"$lld"}
 	check "$compiler: a shared library exports nothing" exports_nothing $compiler
 	check "$compiler: a shared library with ASPAWN_EXPORT exports its own" exports_its_own $compiler

@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 		int r = aspawn_start(&child, &command);
 		if (r == 0)
 			r = aspawn_wait_started(&child, &failure, -1);
-		printf("%s %d %d ", aspawn_child_mode(&child) == ASPAWN_MODE_IMAGE ? "image" : "copy", r, failure.error);
+		printf("%s %d %d ", aspawn_describe(&child, ASPAWN_FACT_MODE) == ASPAWN_MODE_IMAGE ? "image" : "copy", r, failure.error);
 		aspawn_wait(&child, NULL, NULL, -1);
 	}
 	return 0;

@@ -3,6 +3,8 @@
  * The clone methods. Seccomp filters simulate older kernels, containers, sandboxes and emulators.
  * Every method passes the same checks.
  */
+#include <aspawn/command.h>
+
 #include "filter.h"
 
 static ASPAWN_CHILD int child_checks(void *arg, int fd, void *mask, void *data, size_t length)

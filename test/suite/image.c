@@ -30,7 +30,7 @@ static void needs_image_under_filters(void)
 static void check_in_image(struct aspawn_child *child)
 {
 	CHECK(aspawn_pid(child) > 0);
-	CHECK_EQUAL(aspawn_child_mode(child), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_describe(child, ASPAWN_FACT_MODE), ASPAWN_MODE_IMAGE);
 }
 
 /* --- what the program sees ------------------------------------------------------ */
@@ -300,7 +300,7 @@ static struct seen *run_helped(const struct aspawn_action *actions, size_t count
 	command.std_out = ASPAWN_STREAM_PIPE;
 	struct aspawn_child child = start_command(NULL, &command);
 	aspawn_wait_started(&child, NULL, -1);
-	seen->mode = aspawn_child_mode(&child);
+	seen->mode = aspawn_describe(&child, ASPAWN_FACT_MODE);
 	seen->result = aspawn_communicate(&child, &io);
 	seen->failure = io.failure;
 	CHECK(!have_children());
@@ -764,6 +764,75 @@ TEST(securebits_make_a_copy)
 	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_RESUID(65534, 65534, 65534));
 }
 
+/* --- what the handle says of it ----------------------------------------------------------- */
+
+static ASPAWN_CHILD int does_nothing(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+/* Why the child of the action began in a copy. */
+static int reason_for(const struct aspawn_action action, uint64_t flags)
+{
+	const struct aspawn_action actions[] = { NOTHING, action };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	command.actions = actions;
+	command.action_count = 2;
+	command.flags = flags;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_PID), aspawn_pid(&child));
+	check_ends(&child, 7 << 8);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_PID), 0);
+	const int reason = aspawn_describe(&child, ASPAWN_FACT_REASON);
+	CHECK(!reason || aspawn_describe(&child, ASPAWN_FACT_MODE) == ASPAWN_MODE_FORK);
+	return reason;
+}
+
+TEST(the_handle_says_why_memory_was_copied)
+{
+	const struct aspawn_action call = ASPAWN_CALL(does_nothing, NULL), usual = NOTHING;
+	struct psys_rlimit64 old, low;
+
+	needs_image_under_filters();
+	CHECK_EQUAL(reason_for(usual, 0), ASPAWN_REASON_NONE);
+	CHECK_EQUAL(reason_for(usual, ASPAWN_COMMAND_FORK), ASPAWN_REASON_NONE);
+	CHECK_EQUAL(reason_for(usual, ASPAWN_COMMAND_NO_IMAGE), ASPAWN_REASON_NONE);
+	CHECK_EQUAL(reason_for(call, 0), ASPAWN_REASON_COMMAND);
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_STACK, NULL, &old), 0);
+	low = (struct psys_rlimit64){ 200000, old.rlim_max };
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_STACK, &low, NULL), 0);
+	CHECK_EQUAL(reason_for(usual, 0), ASPAWN_REASON_CALLER);
+	CHECK_EQUAL(reason_for(usual, ASPAWN_COMMAND_PRIVATE), ASPAWN_REASON_CALLER);
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_STACK, &old, NULL), 0);
+	filter_refuse(PSYS_NR_memfd_create, PSYS_ENOSYS);
+	CHECK_EQUAL(reason_for(usual, 0), ASPAWN_REASON_SYSTEM);
+	CHECK_EQUAL(reason_for(call, 0), ASPAWN_REASON_COMMAND);
+}
+
+TEST(describes_no_child_that_was_never_started)
+{
+	struct aspawn_child child = { 0 };
+	struct aspawn_command command = { .size = sizeof command };
+
+	CHECK_EQUAL(aspawn_describe(NULL, ASPAWN_FACT_MODE), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_PID), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), -PSYS_EINVAL);
+	struct self self;
+	command = command_in_role(&self, "exit_7", NULL);
+	child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_describe(&child, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_REASON + 1), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_CALLER);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_HELPER), ASPAWN_HELPER_NONE);
+	check_ends(&child, 7 << 8);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_CALLER);
+}
+
 /* --- where the image cannot be executed -------------------------------------------------- */
 
 TEST(a_limit_of_the_file_size_makes_a_copy)
@@ -1026,7 +1095,6 @@ TEST(the_image_has_copies_of_all_arguments)
 	struct aspawn_child child = start_command(&stack, &command);
 	psys_memset(argv, 0, sizeof argv);
 	check_in_image(&child);
-	CHECK_EQUAL(aspawn_child_mode(NULL), ASPAWN_MODE_NONE);
 	check_ends(&child, 7 << 8);
 	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
@@ -1337,7 +1405,7 @@ TEST(the_image_searches_for_the_program_and_says_what_failed)
 			struct aspawn_child child = start_command(NULL, &command);
 
 			CHECK(aspawn_pid(&child) > 0);
-			CHECK_EQUAL(aspawn_child_mode(&child),
+			CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE),
 				    copied ? ASPAWN_MODE_FORK : ASPAWN_MODE_IMAGE);
 			CHECK_EQUAL(aspawn_wait_started(&child, &failures[copied], -1),
 				    -PSYS_ECANCELED);
@@ -1394,7 +1462,7 @@ TEST(a_child_killed_in_its_exec_of_the_image_has_executed_nothing)
 	struct aspawn_child child = start_command(&stack, &command);
 	thread_join(&thread);
 	if (killed)
-		CHECK_EQUAL(aspawn_child_mode(&child), ASPAWN_MODE_FORK);
+		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_FORK);
 	CHECK_EQUAL(psys_wait4(aspawn_pid(&child), &status, 0, NULL), aspawn_pid(&child));
 	CHECK_EQUAL(status, 7 << 8);
 	CHECK_EQUAL(aspawn_release(&child), 0);

@@ -42,7 +42,7 @@ static void check_command(size_t length, int count, struct aspawn_pool *pool, in
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	if (mode)
-		CHECK_EQUAL(aspawn_child_mode(&child), mode);
+		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), mode);
 	check_ends(&child, (1 + count) << 8);
 }
 

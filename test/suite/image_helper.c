@@ -31,7 +31,7 @@ static void need_helper(void)
 
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
-	const bool is_helped = aspawn_child_mode(&child) == ASPAWN_MODE_IMAGE &&
+	const bool is_helped = aspawn_describe(&child, ASPAWN_FACT_MODE) == ASPAWN_MODE_IMAGE &&
 			       aspawn_pool_release(&pool) == -PSYS_EBUSY;
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	check_ends(&child, PSYS_SIGKILL);
@@ -88,8 +88,8 @@ TEST(the_caller_does_not_wait_for_the_image)
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), -PSYS_EAGAIN);
 	gate_open(&go);
 	CHECK_EQUAL(why_not_started(&child), 0);
-	CHECK_EQUAL(aspawn_child_mode(&child), ASPAWN_MODE_IMAGE);
-	CHECK_EQUAL(aspawn_child_privacy(&child), ASPAWN_NOT_PRIVATE);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_CALLER);
 	check_ends(&child, 7 << 8);
 	check_trims();
 }

@@ -25,7 +25,7 @@ static int run_in_image(void)
 	struct aspawn_child child = start_in_image(&command);
 
 	CHECK_EQUAL(why_not_started(&child), 0);
-	const int mode = aspawn_child_mode(&child);
+	const int mode = aspawn_describe(&child, ASPAWN_FACT_MODE);
 	check_ends(&child, 7 << 8);
 	return mode;
 }
@@ -58,7 +58,7 @@ TEST(without_shared_memory_no_child_is_in_the_image)
 	command.action_count = 1;
 	child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
-	CHECK_EQUAL(aspawn_child_mode(&child), ASPAWN_MODE_FORK);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_FORK);
 	kill_lingering(aspawn_pid(&child));
 	CHECK_EQUAL(aspawn_release(&child), 0);
 }

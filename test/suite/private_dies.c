@@ -61,7 +61,7 @@ TEST(a_command_that_dies_with_its_caller_is_private)
 	need_shared_memory();
 	command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER;
 	struct aspawn_child child = start_command(NULL, &command);
-	CHECK(aspawn_child_privacy(&child) != ASPAWN_NOT_PRIVATE);
+	CHECK(aspawn_describe(&child, ASPAWN_FACT_OWNER) == ASPAWN_OWNER_PRIVATE);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	check_ends(&child, 7 << 8);
 	check_nothing_is_left();

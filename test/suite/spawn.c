@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The spawn: what the child and the parent get. */
+#include <aspawn/command.h>
+
 #include "harness.h"
 
 TEST(what_fn_returns_is_the_exit_status)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The stack: when it is free, how it grows, what guards it. */
+#include <aspawn/command.h>
+
 #include "harness.h"
 
 TEST(an_unused_stack_is_not_busy_and_may_be_freed)

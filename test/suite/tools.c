@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What tests share: children, threads, counting what a process holds. */
+#include <aspawn/command.h>
+
 #include "harness.h"
 
 int reap(int pid)

@@ -69,8 +69,9 @@ static void check_way(const struct way *way, struct aspawn_pool *pool)
 	}
 	CHECK_EQUAL(r, 0);
 	CHECK_EQUAL(why_not_started(&child), 0);
-	CHECK_EQUAL(aspawn_child_mode(&child), expected_mode(way));
-	CHECK_EQUAL(aspawn_child_privacy(&child) != ASPAWN_NOT_PRIVATE, way->owner != 0);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), expected_mode(way));
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER) == ASPAWN_OWNER_PRIVATE,
+		    way->owner != 0);
 	if (way->piped) {
 		CHECK_EQUAL(psys_read(child.out_fd, &byte, 1), 0);
 		CHECK_EQUAL(psys_close(child.out_fd), 0);

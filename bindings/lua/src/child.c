@@ -121,7 +121,8 @@ int l_spawn(lua_State *L)
 		}
 		lua_setfield(L, 2, stream_names[i]);
 	}
-	if (aspawn_child_mode(&handle->child) != ASPAWN_MODE_NONE) { /* no helper clones it */
+	if (aspawn_describe(&handle->child, ASPAWN_FACT_MODE) !=
+	    ASPAWN_MODE_NONE) { /* no helper clones it */
 		lua_pushinteger(L, aspawn_pid(&handle->child));
 		lua_setfield(L, 2, "pid");
 	}
@@ -198,7 +199,7 @@ static int child_mode(lua_State *L)
 {
 	struct handle *handle = check_handle(L);
 	(void)!aspawn_pid(&handle->child); /* of a helper's child it is not known before */
-	const int mode = aspawn_child_mode(&handle->child);
+	const int mode = aspawn_describe(&handle->child, ASPAWN_FACT_MODE);
 
 	lua_pushstring(L, mode == ASPAWN_MODE_IMAGE ? "image" :
 			  mode == ASPAWN_MODE_FORK  ? "copied" :

@@ -578,7 +578,8 @@ static napi_value mode(napi_env env, napi_callback_info info)
 	napi_value v[1];
 	struct running *running = owned_by(env, info, 1, v);
 
-	return number(env, running ? aspawn_child_mode(&running->child) : ASPAWN_MODE_NONE);
+	return number(env, running ? aspawn_describe(&running->child, ASPAWN_FACT_MODE) :
+				     ASPAWN_MODE_NONE);
 }
 
 /* isSupported(): the kernel has pidfds that can be polled. */

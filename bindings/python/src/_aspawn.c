@@ -519,7 +519,8 @@ PyDoc_STRVAR(by_image_doc,
 static PyObject *child_by_image(PyObject *self, PyObject *unused)
 {
 	(void)unused;
-	return PyBool_FromLong(aspawn_child_mode(&((Child *)self)->child) == ASPAWN_MODE_IMAGE);
+	return PyBool_FromLong(aspawn_describe(&((Child *)self)->child, ASPAWN_FACT_MODE) ==
+			       ASPAWN_MODE_IMAGE);
 }
 
 static void child_dealloc(PyObject *self)

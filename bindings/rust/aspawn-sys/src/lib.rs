@@ -362,9 +362,24 @@ constants! {
     ASPAWN_MODE_FORK: c_int = 4;
     ASPAWN_MODE_IMAGE: c_int = 5;
 
-    ASPAWN_NOT_PRIVATE: c_int = 0;
-    ASPAWN_PRIVATE_HELPED: c_int = 1;
-    ASPAWN_PRIVATE_AUTOREAPED: c_int = 2;
+    ASPAWN_OWNER_CALLER: c_int = 0;
+    ASPAWN_OWNER_PRIVATE: c_int = 1;
+
+    ASPAWN_FACT_PID: c_int = 1;
+    ASPAWN_FACT_MODE: c_int = 2;
+    ASPAWN_FACT_OWNER: c_int = 3;
+    ASPAWN_FACT_HELPER: c_int = 4;
+    ASPAWN_FACT_REASON: c_int = 5;
+
+    ASPAWN_HELPER_NONE: c_int = 0;
+    ASPAWN_HELPER_WAITED_FOR: c_int = 1;
+    ASPAWN_HELPER_AUTOREAPED: c_int = 2;
+
+    ASPAWN_REASON_NONE: c_int = 0;
+    ASPAWN_REASON_COMMAND: c_int = 1;
+    ASPAWN_REASON_CALLER: c_int = 2;
+    ASPAWN_REASON_SYSTEM: c_int = 3;
+    ASPAWN_REASON_BUILD: c_int = 4;
 
     ASPAWN_STEP_NONE: c_int = -1;
     ASPAWN_STEP_DESCRIPTORS: c_int = -2;
@@ -435,8 +450,7 @@ extern "C" {
     ) -> c_int;
     pub fn aspawn_pid(child: *mut aspawn_child) -> c_int;
     pub fn aspawn_pidfd(child: *mut aspawn_child) -> c_int;
-    pub fn aspawn_child_privacy(child: *const aspawn_child) -> c_int;
-    pub fn aspawn_child_mode(child: *const aspawn_child) -> c_int;
+    pub fn aspawn_describe(child: *const aspawn_child, fact: c_int) -> c_int;
     pub fn aspawn_wait(
         child: *mut aspawn_child,
         status: *mut c_int,

@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Output};
 use std::time::Duration;
 
-use crate::spec::{Exit, Handle, Limits, Mode, Privacy, Usage};
+use crate::spec::{Exit, Handle, Limits, Mode, Usage};
 use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Result, Step};
 
 /// A child, with the interface of [`std::process::Child`].
@@ -81,9 +81,9 @@ impl<E: From<Error>> Child<E> {
         Ok(self.handle.pidfd().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })?)
     }
 
-    /// How other waits of this process see the child.
-    pub fn privacy(&self) -> Privacy {
-        self.handle.privacy()
+    /// True if no other wait of this process sees the child.
+    pub fn is_private(&self) -> bool {
+        self.handle.is_private()
     }
 
     /// How the child began: [`Mode::Image`] or [`Mode::Copied`] with `uid` and the like.

@@ -29,7 +29,7 @@ mod wraps;
 pub use action::{Action, Resource};
 pub use error::{Error, Step};
 pub use queue::Queue;
-pub use spec::{kill_cgroup, Bytes, Mode, Privacy, Usage};
+pub use spec::{kill_cgroup, Bytes, Mode, Usage};
 
 #[cfg(feature = "std")]
 pub use child::Child;

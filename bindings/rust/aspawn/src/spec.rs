@@ -408,18 +408,6 @@ impl From<&sys::psys_rusage> for Usage {
     }
 }
 
-/// How other waits of the caller's process see a child.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Privacy {
-    /// As any child: it was not asked for.
-    NotPrivate,
-    /// Not at all: its parent is a helper, a zombie from the child's end until that is waited for.
-    Helped,
-    /// Not at all: its parent is a helper that the kernel reaps (Linux 7.1).
-    HelperReaped,
-}
-
 /// How a child began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -489,21 +477,18 @@ impl Handle {
         number(unsafe { sys::aspawn_pidfd(&mut self.child) })
     }
 
-    /// How other waits of this process see the child.
-    pub fn privacy(&self) -> Privacy {
+    /// True if no other wait of this process sees the child.
+    pub fn is_private(&self) -> bool {
         // SAFETY: there is a child, or was one.
-        match unsafe { sys::aspawn_child_privacy(&self.child) } {
-            sys::ASPAWN_PRIVATE_HELPED => Privacy::Helped,
-            sys::ASPAWN_PRIVATE_AUTOREAPED => Privacy::HelperReaped,
-            _ => Privacy::NotPrivate,
-        }
+        let owner = unsafe { sys::aspawn_describe(&self.child, sys::ASPAWN_FACT_OWNER) };
+        owner == sys::ASPAWN_OWNER_PRIVATE
     }
 
     /// How the child began; if a helper clones it that is known after [`pid`](Self::pid) or
     /// [`wait_started`](Self::wait_started).
     pub fn mode(&self) -> Mode {
         // SAFETY: there is a child, or was one.
-        match unsafe { sys::aspawn_child_mode(&self.child) } {
+        match unsafe { sys::aspawn_describe(&self.child, sys::ASPAWN_FACT_MODE) } {
             sys::ASPAWN_MODE_VFORK => Mode::Suspended,
             sys::ASPAWN_MODE_IMAGE => Mode::Image,
             sys::ASPAWN_MODE_FORK => Mode::Copied,
