@@ -49,21 +49,20 @@ KERNEL = f"{os.uname().sysname} {os.uname().release}\n"
 RUNS = {
     ("aspawn.3", 1): [([], 0, "hello\n", "")],
     ("aspawn_action.3", 1): [
-        (["/"], 0, "/\n10\nC\n", ""),
-        (["/no/such/directory"], 1, "",
-         'not started: action 0, chdir "/no/such/directory": ENOENT\n')],
-    ("aspawn_action.3", 2): [
         ([], 0, None, "") if os.getuid() == 0 else
-        ([], 1, "id: not started: action 4, user 65534: EPERM\n", "")],
+        ([], 1, "id: not started: action 3, user 65534: EPERM\n", "")],
+    ("aspawn_kill.3", 1): [([], 0, "sh: killed by SIGTERM\n", "")],
+    ("aspawn_pool.3", 1): [([], 0, "".join(f"command {i}: {3 if i % 4 else 0}\n" for i in range(8)), "")],
     ("aspawn_queue.3", 1): [
         ([], 0, "", ""),
         (["echo one", "sleep 0.2; echo two; exit 2", "kill -9 $$"], 0,
          "one\n[exit 0]\ntwo\n[exit 2]\n[killed by SIGKILL]\n", "")],
     ("aspawn_run.3", 1): [([], 0, KERNEL, "")],
     ("aspawn_run.3", 2): [([], 0, "two\nthree\none\n", "sort: exit 0\n")],
-    ("aspawn_start.3", 1): [([], 0, "etc/passwd\nls: exit 0\n", "")],
-    ("aspawn_start.3", 2): [([], 0, "".join(
-        f"command {i}: {'exit 3' if i % 4 else 'killed by SIGTERM'}\n" for i in range(8)), "")],
+    ("aspawn_start.3", 1): [([], 0, "etc/passwd\n", "")],
+    ("aspawn_wait.3", 1): [
+        (["sh", "-c", "exit 3"], 0, "exit 3\n", ""),
+        (["unmae"], 0, 'search "unmae": ENOENT\n', "")],
     ("psys.3", 1): [
         ([], 0, Path("/proc/version").read_text(), ""),
         (["/no/such/file"], 1, "", "no such file or directory\n")],

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = sorted(ROOT.glob("doc/*.3"))
+PAGES = sorted(ROOT.glob("doc/*.[37]"))
 TEXTS = [ROOT / "README.md", *sorted(ROOT.glob("doc/*.md"))]
 
 
