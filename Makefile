@@ -167,9 +167,10 @@ cross-all: ## cross for every architecture, with a report
 in_lib := $(call quote,$(DESTDIR)$(LIBDIR))
 in_include := $(call quote,$(DESTDIR)$(INCLUDEDIR))
 in_image := $(call quote,$(DESTDIR)$(IMAGE_FILE))
-in_man := $(call quote,$(DESTDIR)$(MANDIR))/man3
+in_man := $(call quote,$(DESTDIR)$(MANDIR))
 headers = $(shell cd include && find . -name '*.h' | sed 's|^\./||')
-# Each other name below NAME in a page, with the page: aspawn_run:aspawn_command.3
+man_pages = $(foreach section,3 7,$(patsubst doc/%,man$(section)/%,$(wildcard doc/*.$(section))))
+# Each other name below NAME in a page of functions, with the page: aspawn_ended:aspawn_wait.3
 man_links = $(foreach page,$(wildcard doc/*.3),$(patsubst %,%:$(notdir $(page)),$(filter-out $(basename $(notdir $(page))), \
 	$(shell sed -n -e '/^\.SH NAME/,/\\-/{/^\./d' -e 's/\\-.*//' -e 's/,//g' -e p -e '}' $(page)))))
 absolute = $(foreach name,LIBDIR INCLUDEDIR MANDIR,$(if $(filter /%,$(firstword $($(name)))),,\
@@ -197,9 +198,10 @@ install: all ## headers, libraries, aspawn.pc and man pages: DESTDIR, PREFIX, LI
 	$(call tell,$(in_lib)'/pkgconfig: aspawn.pc')
 	$(if $(IMAGE_FILE),$(installing) mkdir -p "$$(dirname $(in_image))"; install -m 755 $(image) $(in_image))
 	$(if $(IMAGE_FILE),$(call tell,$(in_image)))
-	$(installing) mkdir -p $(in_man); install -m 644 $(wildcard doc/*.3) $(in_man); \
-		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/"$${link%:*}.3"; done
-	$(call tell,$(in_man)': $(words $(wildcard doc/*.3) $(man_links)) pages')
+	$(installing) mkdir -p $(in_man)/man3 $(in_man)/man7; \
+		for page in $(man_pages); do install -m 644 "doc/$${page#*/}" $(in_man)/"$$page"; done; \
+		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/man3/"$${link%:*}.3"; done
+	$(call tell,$(in_man)': $(words $(man_pages) $(man_links)) pages')
 	@test -z $(call quote,$(DESTDIR)) && test "$$(id -u)" = 0 && PATH=$$PATH:/sbin:/usr/sbin && $(LDCONFIG) 2>/dev/null && \
 		$(LDCONFIG) -p 2>/dev/null | grep -qF $(call quote,$(LIBDIR)/$(SONAME)) || \
 	printf '%s\n' $(call quote,If programs do not find $(LIBDIR)/$(SONAME): run ldconfig as root with that directory in \
@@ -210,7 +212,7 @@ uninstall: ## what install and install-compat put there
 	for file in libaspawn.a libaspawn.so $(SONAME) libaspawn.so.$(VERSION) libaspawn-compat.a \
 		libaspawn-preload.so pkgconfig/aspawn.pc pkgconfig/aspawn-compat.pc; do rm -f $(in_lib)/"$$file"; done
 	$(if $(IMAGE_FILE),rm -f $(in_image))
-	for page in $(notdir $(wildcard doc/*.3)) $(foreach link,$(man_links),$(firstword $(subst :, ,$(link))).3); do \
+	for page in $(man_pages) $(foreach link,$(man_links),man3/$(firstword $(subst :, ,$(link))).3); do \
 		rm -f $(in_man)/"$$page"; done
 	for directory in $(shell cd include && find * -depth -type d) aspawn-compat; do \
 		rmdir $(in_include)/"$$directory" 2>/dev/null || true; done

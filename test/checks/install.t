@@ -145,24 +145,27 @@ functions()
 		psys_errname psys_strerror psys_clone_thunk psys_clone3_thunk psys_syscall psys_stat psys_fstatat psys_getrlimit
 }
 
+# The page of actions shows their macros.
 man_pages_are_found()
 {
 	for page in psys $(functions); do
+		shown=$(echo "$page(" | sed s/^aspawn_action_/aspawn_/)
 		man -M "$work/prefix/share/man" -w "$page" &&
-			man -M "$work/prefix/share/man" "$page" | grep -qi "$page(" || return 1
+			man -M "$work/prefix/share/man" "$page" | grep -qi "$shown" || return 1
 	done
+	man -M "$work/prefix/share/man" -w 7 aspawn
 }
 
 # In this directory, as a link page includes man3/PAGE.
 man_pages_have_no_warning()
 {
-	! (cd "$work/prefix/share/man" && groff -man -ww -z man3/*.3 2>&1) | grep .
+	! (cd "$work/prefix/share/man" && groff -man -ww -z man3/*.3 man7/*.7 2>&1) | grep .
 }
 
 # A line of code is not broken, and a terminal may have 80 columns.
 man_pages_fit_80_columns()
 {
-	for page in doc/*.3; do
+	for page in doc/*.[37]; do
 		! MANWIDTH=80 man -l "$page" | col -bx | awk -v page="$page" 'length($0) > 80 { print page ": " $0 }' | grep . || return 1
 	done
 }
@@ -170,7 +173,7 @@ man_pages_fit_80_columns()
 # .TP takes one line as its tag: the second of ".BR ONE ,\n.B TWO" would begin the paragraph.
 tags_are_one_line()
 {
-	! awk '/^\.TP/ { tag = FNR + 1 } FNR == tag && /,$/ { getline; if (/^\.B/) print FILENAME ": " $0 }' doc/*.3 | grep .
+	! awk '/^\.TP/ { tag = FNR + 1 } FNR == tag && /,$/ { getline; if (/^\.B/) print FILENAME ": " $0 }' doc/*.[37] | grep .
 }
 
 # What others have put there stays, as does what is only named like a file of the library.
