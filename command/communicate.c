@@ -6,7 +6,7 @@
 #include "child.h"
 #include "prepared.h"
 
-enum { INPUT, OUTPUT, ERROR, END, POLLED };
+enum { INPUT, OUTPUT, ERROR, END, POLLED }; /* the first three are the streams' numbers */
 
 struct communication {
 	struct aspawn_io *io;
@@ -23,9 +23,19 @@ static int *end_of(struct aspawn_child *child, int which)
 	return which == INPUT ? &child->in_fd : which == OUTPUT ? &child->out_fd : &child->err_fd;
 }
 
-static struct aspawn_output *output_of(struct aspawn_io *io, int which)
+/* The members of an output. */
+struct output {
+	char *buffer;
+	size_t size, *length;
+	uint64_t *total;
+};
+
+static struct output output_of(struct aspawn_io *io, int which)
 {
-	return which == OUTPUT ? &io->out : &io->err;
+	const struct output out = { io->out, io->out_size, &io->out_length, &io->out_total },
+			    err = { io->err, io->err_size, &io->err_length, &io->err_total };
+
+	return which == OUTPUT ? out : err;
 }
 
 static void close_end(struct communication *communication, int which)
@@ -65,48 +75,38 @@ static void feed(struct communication *communication)
 		close_end(communication, INPUT);
 }
 
-static void give_to_sink(struct communication *communication, struct aspawn_output *output,
-			 const void *bytes, long count)
-{
-	if (communication->end == ASPAWN_OUTCOME_CANCELLED)
-		return; /* a sink is not called again after its error */
-	output->length += (size_t)count;
-	int r = output->sink(output->arg, bytes, (size_t)count);
-	if (r < 0)
-		end_it(communication, ASPAWN_OUTCOME_CANCELLED, r);
-}
-
 /* Returns the number of bytes read. Reads output that does not fit too, to detect it, and drops
  * it. What is kept ends with a NUL. */
 static long collect(struct communication *communication, int which)
 {
-	struct aspawn_output *output = output_of(communication->io, which);
-	const bool drops = communication->io->flags & ASPAWN_IO_DROP_EXCESS || !output->size;
-	char small[1024], *to = small;
-	size_t room = sizeof small;
+	const struct aspawn_io *io = communication->io;
+	const struct output output = output_of(communication->io, which);
+	const bool fits = *output.length + 1 < output.size;
+	char piece[4096], *to = fits ? output.buffer + *output.length : piece;
+	long r = psys_read(*end_of(communication->child, which), to,
+			   fits ? output.size - 1 - *output.length : sizeof piece);
 
-	if (output->sink && output->data && output->size) {
-		to = output->data;
-		room = output->size;
-	} else if (!output->sink && output->length + 1 < output->size) {
-		to = (char *)output->data + output->length;
-		room = output->size - 1 - output->length;
-	}
-	long r = psys_read(*end_of(communication->child, which), to, room);
 	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
 		return 0;
 	if (r < 0)
 		communication->error = (int)r;
-	else if (r == 0)
+	if (r == 0)
 		close_end(communication, which);
-	else if (output->sink)
-		give_to_sink(communication, output, to, r);
-	else if (to == small && !drops)
-		end_it(communication, ASPAWN_OUTCOME_FULL, -PSYS_ENOBUFS);
-	else
-		output->length += (size_t)r;
-	if (r > 0 && !output->sink && to != small)
+	if (r <= 0)
+		return r;
+	*output.total += (uint64_t)r;
+	if (fits) {
+		*output.length += (size_t)r;
 		to[r] = '\0';
+	} else if (output.size) {
+		if (!(io->flags & ASPAWN_IO_DROP_EXCESS))
+			end_it(communication, ASPAWN_OUTCOME_FULL, -PSYS_ENOBUFS);
+	} else if (io->sink && communication->end != ASPAWN_OUTCOME_CANCELLED) {
+		/* A sink is not called again after its error. */
+		int answer = io->sink(io->arg, which, piece, (size_t)r);
+		if (answer < 0)
+			end_it(communication, ASPAWN_OUTCOME_CANCELLED, answer);
+	}
 	return r;
 }
 
@@ -259,17 +259,23 @@ static int without_sigpipe(struct communication *communication)
 
 /* --- the public calls --------------------------------------------------------- */
 
-static bool is_output(const struct aspawn_output *output)
+static void clear_results(struct aspawn_io *io)
 {
-	return output->data || output->sink || !output->size;
+	for (int which = OUTPUT; which <= ERROR; which++) {
+		const struct output output = output_of(io, which);
+
+		if (output.buffer && output.size)
+			*output.buffer = '\0';
+		*output.length = 0;
+		*output.total = 0;
+	}
+	io->outcome = ASPAWN_OUTCOME_NONE;
+	io->status = -1;
+	psys_memset(&io->usage, 0, sizeof io->usage);
+	aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
 }
 
-static bool is_wanted(const struct aspawn_output *output)
-{
-	return output->sink || output->size;
-}
-
-/* Checks the members of the first version, which all versions have. */
+/* Clears the results and checks the members of the first version, which all versions have. */
 static int check_io(struct aspawn_io *io)
 {
 	const uint64_t flags = ASPAWN_IO_KILL_GROUP | ASPAWN_IO_DROP_EXCESS;
@@ -277,44 +283,29 @@ static int check_io(struct aspawn_io *io)
 
 	if (!io || io->size < sizeof *io)
 		return -PSYS_EINVAL;
-	io->outcome = ASPAWN_OUTCOME_NONE;
+	clear_results(io);
 	int r = aspawn_read_structure(&known, sizeof known, io, io->size, sizeof known);
 	if (r < 0)
 		return aspawn_refuse(&io->failure, r, "io.size");
 	const char *wrong = known.flags & ~flags               ? "io.flags" :
 			    !known.input && known.input_size   ? "io.input" :
+			    !known.out && known.out_size       ? "io.out" :
+			    !known.err && known.err_size       ? "io.err" :
 			    known.time_limit_ms < 0            ? "io.time_limit_ms" :
 			    known.grace_ms < ASPAWN_GRACE_NONE ? "io.grace_ms" :
-			    !is_output(&known.out)             ? "io.out" :
-			    !is_output(&known.err)             ? "io.err" :
 								 NULL;
 	return wrong ? aspawn_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
 }
 
-/* Checks that there is a pipe for each stream that *io has. */
+/* Checks that there is a pipe for the input and each buffer. */
 static int check_pipes(struct aspawn_io *io, bool in, bool out, bool err)
 {
-	const char *wrong = io->input && !in            ? "io.input" :
-			    is_wanted(&io->out) && !out ? "io.out" :
-			    is_wanted(&io->err) && !err ? "io.err" :
-							  NULL;
+	const char *wrong = io->input && !in     ? "io.input" :
+			    io->out_size && !out ? "io.out" :
+			    io->err_size && !err ? "io.err" :
+						   NULL;
 
 	return wrong ? aspawn_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
-}
-
-static void clear_results(struct aspawn_io *io)
-{
-	for (int which = OUTPUT; which <= ERROR; which++) {
-		struct aspawn_output *output = output_of(io, which);
-
-		output->length = 0;
-		if (output->data && output->size && !output->sink)
-			*(char *)output->data = '\0';
-	}
-	io->outcome = ASPAWN_OUTCOME_NONE;
-	io->status = -1;
-	psys_memset(&io->usage, 0, sizeof io->usage);
-	aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
 }
 
 /* Reaps the child and stores the results. is_left: the child may not be killed, so do not wait. */
@@ -374,10 +365,7 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 	if (!is_child(child))
 		return aspawn_refuse(&io->failure, -PSYS_EINVAL, "child");
 	r = check_pipes(io, child->in_fd >= 0, child->out_fd >= 0, child->err_fd >= 0);
-	if (r < 0)
-		return r;
-	clear_results(io);
-	return communicate(child, io);
+	return r < 0 ? r : communicate(child, io);
 }
 
 /* Sets the command's default streams to what *io asks for. */
@@ -385,9 +373,9 @@ static int choose_streams(struct aspawn_command *command, struct aspawn_io *io)
 {
 	if (command->std_in == ASPAWN_STREAM_DEFAULT)
 		command->std_in = io->input ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_NULL;
-	if (command->std_out == ASPAWN_STREAM_DEFAULT && is_wanted(&io->out))
+	if (command->std_out == ASPAWN_STREAM_DEFAULT && (io->out_size || io->sink))
 		command->std_out = ASPAWN_STREAM_PIPE;
-	if (command->std_err == ASPAWN_STREAM_DEFAULT && is_wanted(&io->err))
+	if (command->std_err == ASPAWN_STREAM_DEFAULT && io->err_size)
 		command->std_err = ASPAWN_STREAM_PIPE;
 	return check_pipes(io, command->std_in == ASPAWN_STREAM_PIPE,
 			   command->std_out == ASPAWN_STREAM_PIPE,
@@ -409,7 +397,6 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 		r = choose_streams(&known, io);
 	if (r < 0)
 		return r;
-	clear_results(io);
 	if (io->flags & ASPAWN_IO_KILL_GROUP)
 		known.flags |= OWN_AWAIT_CLONE;
 	/* setsid() already makes a group, and fails for a group leader. */

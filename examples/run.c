@@ -17,10 +17,11 @@ struct buffer {
 };
 
 /* A sink: called with each piece of output. It may use malloc and stdio. */
-static int append(void *arg, const void *bytes, size_t count)
+static int append(void *arg, int stream, const void *bytes, size_t count)
 {
 	struct buffer *buffer = arg;
 
+	(void)stream; /* standard error has no pipe */
 	if (count > buffer->size - buffer->length) {
 		size_t size = 2 * buffer->size + count;
 		char *data = realloc(buffer->data, size);
@@ -39,7 +40,8 @@ static void print_kernel(void)
 	char text[4096];
 	struct aspawn_io io = {
 		.size = sizeof io,
-		.out = { .data = text, .size = sizeof text },
+		.out = text,
+		.out_size = sizeof text,
 		.time_limit_ms = 10000,
 	};
 
@@ -70,15 +72,16 @@ static void check(const char *directory, const char *script, int64_t timeout_ms)
 		.flags = ASPAWN_IO_KILL_GROUP,
 		.input = input,
 		.input_size = sizeof input - 1,
-		.out = { .data = out, .size = sizeof out },
-		.err = { .data = err, .size = sizeof err },
+		.out = out,
+		.out_size = sizeof out,
+		.err = err,
+		.err_size = sizeof err,
 		.time_limit_ms = timeout_ms,
 	};
 
 	int r = aspawn_run(&command, &io);
 	aspawn_io_text(text, sizeof text, r, &io); /* "exit 3", "timed out, killed by SIGTERM" */
-	printf("check in %s: %s\n%.*s%.*s", directory, text, (int)io.out.length, out,
-	       (int)io.err.length, err);
+	printf("check in %s: %s\n%s%s", directory, text, out, err);
 }
 
 static int list(const char *directory)
@@ -86,7 +89,8 @@ static int list(const char *directory)
 	struct buffer buffer = { NULL, 0, 0 };
 	struct aspawn_io io = {
 		.size = sizeof io,
-		.out = { .sink = append, .arg = &buffer },
+		.sink = append,
+		.arg = &buffer,
 		.time_limit_ms = 10000,
 	};
 	char text[320];

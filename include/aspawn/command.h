@@ -3,7 +3,12 @@
  * Commands: start a program without suspending the caller, feed it, collect its output, wait.
  *
  *	char text[4096];
- *	struct aspawn_io io = { .size = sizeof io, .out = { .data = text, .size = sizeof text } };
+ *	struct aspawn_io io = {
+ *		.size = sizeof io,
+ *		.out = text,
+ *		.out_size = sizeof text,
+ *		.time_limit_ms = 10000,
+ *	};
  *
  *	if (aspawn_run(ASPAWN_COMMAND("uname", "-sr"), &io) == 0 && io.status == 0)
  *		printf("%s", text);
@@ -256,25 +261,6 @@ PSYS_API size_t aspawn_status_text(char *to, size_t size, int status);
 
 /* --- run: from start to end in one call ---------------------------------------------- */
 
-/*
- * Where output goes. All zero: do not collect it. Then aspawn_run() lets the program inherit the
- * caller's stream; if there is a pipe nevertheless, its output is read and dropped.
- * Never changes its size.
- */
-struct aspawn_output {
-	/* Without a sink: the output, at most size - 1 bytes, and a NUL. With a sink: a buffer to
-	 * read into; NULL: a small buffer of the library. */
-	void *data;
-	size_t size;   /* bytes at data; more output than fits ends the program: -ENOBUFS */
-	size_t length; /* result: bytes of output, without the NUL */
-	/* Called with each piece of output, on the calling thread; may use malloc and stdio.
-	 * Returns 0 or a positive number to go on. A negative number ends the program, and the
-	 * call returns that number. bytes is valid during the call; count is never 0. Must not
-	 * leave by longjmp or an exception. */
-	int (*sink)(void *arg, const void *bytes, size_t count);
-	void *arg;
-};
-
 /* The outcome of a run or a job. */
 enum aspawn_outcome {
 	/* None of these: the call itself failed, with the error that it returned. */
@@ -292,12 +278,12 @@ enum aspawn_outcome {
 };
 
 enum aspawn_io_flags {
-	/* Send the signals that end the program to its whole process group: to kill a shell does
+	/* Send the signals that end the program to its whole process group, as killing a shell does
 	 * not kill the commands that it started. aspawn_run() makes the program the leader of a
-	 * group, unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). */
+	 * group, unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). A program in its
+	 * own group cannot read from a terminal, and does not get its Ctrl-C. */
 	ASPAWN_IO_KILL_GROUP = 1,
-	/* Output that does not fit in data is read and dropped, and does not end the program;
-	 * length counts all of it. */
+	/* Read and drop output that does not fit in a buffer, and do not end the program. */
 	ASPAWN_IO_DROP_EXCESS = 2
 };
 
@@ -308,11 +294,25 @@ enum { ASPAWN_GRACE_NONE = -1 };
 struct aspawn_io {
 	/* sizeof(struct aspawn_io) */
 	uint64_t size __attribute__((aligned(8)));
-	uint64_t flags; /* enum aspawn_io_flags */
+	uint64_t flags; /* a sum of enum aspawn_io_flags */
 
 	const void *input; /* written to standard input, which is then closed; NULL: no input */
 	size_t input_size; /* bytes */
-	struct aspawn_output out, err;
+
+	/* Buffers for standard output and standard error: at most size - 1 bytes are stored, and
+	 * always a NUL, also if the call fails. More output ends the program (-ENOBUFS). Size 0: no
+	 * buffer. */
+	void *out, *err;
+	size_t out_size, err_size;
+	/* Gets output of any length: standard output, unless it has a buffer; and standard error if
+	 * std_err is ASPAWN_STREAM_PIPE and it has no buffer. stream is 1 or 2; count is from 1 to
+	 * 4096; bytes is valid during the call. Runs on the calling thread; may use malloc and
+	 * stdio. Returns 0 or a positive number to go on. A negative number ends the program, and
+	 * the call returns that number (outcome distinguishes it from other errors); the sink is
+	 * not called again. Must not leave by longjmp or an exception. NULL: a pipe without a
+	 * buffer is read, and the output dropped. */
+	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
+	void *arg;
 
 	/* From the call to SIGTERM, which goes to the program, or with ASPAWN_IO_KILL_GROUP to its
 	 * group. What the program has started otherwise runs on. */
@@ -321,51 +321,49 @@ struct aspawn_io {
 	 * read if another process holds the pipe open. */
 	int64_t grace_ms __attribute__((aligned(8)));
 
-	/* Results. After -EINVAL and -E2BIG only outcome and failure, which names the argument, unless
-	 * size is too small. */
+	/* Results, set by each call, unless size is too small. */
 	int outcome; /* enum aspawn_outcome */
 	int status;  /* as aspawn_wait() stores it, also if the exec failed; -1: none */
-	struct aspawn_failure failure;
+	size_t out_length, err_length; /* bytes in the buffers, without the NUL */
+	/* Bytes that the program wrote, those given to a sink or dropped included. */
+	uint64_t out_total __attribute__((aligned(8)));
+	uint64_t err_total __attribute__((aligned(8)));
+	struct aspawn_failure failure; /* error is 0 unless the program was never executed */
 	struct psys_rusage usage;
 };
 
 /*
- * Runs a command from start to end: aspawn_start(), aspawn_communicate(), aspawn_wait().
- * The calling thread is blocked; no other thread is made. If the program does not read its
- * input, SIGPIPE does not reach the caller.
+ * Runs a command from start to end: aspawn_start(), aspawn_communicate(), aspawn_wait(). When the
+ * call returns, nothing is left to be released. The calling thread is blocked; no other thread is
+ * made. If the program does not read its input, SIGPIPE does not reach the caller.
  *
- * command  as for aspawn_start(). Streams that are ASPAWN_STREAM_DEFAULT become what *io asks for: a
- *          pipe if there is input or an output; otherwise /dev/null for std_in.
+ * command  as for aspawn_start(). Streams that are ASPAWN_STREAM_DEFAULT become what *io asks for.
  * io       must not be NULL
  *
- * If the program has ended and another process still holds its output open, the call reads for
- * grace_ms more.
+ * The call lasts at most time_limit_ms and twice grace_ms, plus the time of the sink, and of the
+ * kernel to end a killed process.
  *
- * Returns 0 if the program was executed and has ended; io->status shows if it succeeded. On
- * failure the child has been ended and reaped, and all descriptors are closed.
- *   -ECANCELED  the program was never executed: see io->failure (ASPAWN_OUTCOME_NOT_STARTED)
- *   -ETIMEDOUT  the library ended the program after time_limit_ms (ASPAWN_OUTCOME_TIMED_OUT)
- *   -ENOBUFS    the library ended the program because data was full (ASPAWN_OUTCOME_FULL)
- *   the negative number of a sink (ASPAWN_OUTCOME_CANCELLED)
+ * Returns 0 if the program was executed and has ended: io->status shows if it succeeded. Otherwise
+ * the child has been ended and reaped, and io->outcome says why.
+ *   -ECANCELED  the program was never executed: see io->failure
+ *   -ETIMEDOUT  the library ended the program after time_limit_ms
+ *   -ENOBUFS    the library ended the program because a buffer was full
+ *   the negative number of a sink
  *   -EPERM      the program runs as another user, whom the caller may not signal: it runs on,
- *               and is not reaped (ASPAWN_OUTCOME_LOST)
+ *               and is not reaped
  *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored, and the
- *               kernel does not keep the status (before 6.15, or no pidfd). The output is
- *               complete; status and usage are not known (ASPAWN_OUTCOME_LOST)
- *   -EINVAL     see aspawn_io_text(). io is NULL; io->size is less than the first version's; an
- *               unknown flag; input is NULL and input_size not 0; data is NULL without a sink
- *               and size not 0; there is input, or an output, for a stream that command sends
- *               elsewhere
- *   -E2BIG      io->size is larger than this library's, and a byte beyond is not zero
+ *               kernel does not keep the status (before 6.15, or no pidfd). The output is complete
+ *   -EINVAL     io is NULL; input is NULL and input_size not 0; a buffer is NULL and its size not
+ *               0; there is input, or a buffer, for a stream that command sends elsewhere
  *   and errors of aspawn_start()
  * See ppoll(2), waitid(2), pipe(7).
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io);
 
 /*
- * Formats the outcome of aspawn_run() or aspawn_communicate(), whose return value is result:
+ * Formats what aspawn_run() or aspawn_communicate() has stored in *io and returned as result:
  * "exit 3", "timed out, killed by SIGTERM", "not started: search \"unmae\": ENOENT", "EMFILE".
- * Stores and returns as aspawn_failure_text(); at most 319 bytes. The text is empty if io is NULL.
+ * As aspawn_failure_text(); at most 319 bytes. The text is empty if io is NULL.
  */
 PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io);
 
@@ -523,14 +521,13 @@ PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_ru
 PSYS_API int aspawn_ended(struct aspawn_child *child);
 
 /*
- * Does all of aspawn_run() except the start: feeds and collects through child->in_fd, out_fd and
- * err_fd, ends the child after a timeout and the like, waits for its end and reaps it. On return
- * the three descriptors are closed and -1, and the child is released, after a failure too, which
- * kills the child. -EINVAL and -E2BIG change nothing but io->outcome and io->failure.
+ * Does all of aspawn_run() except the start, with the pipes of the handle: each output without a
+ * buffer goes to the sink. On return in_fd, out_fd and err_fd are closed and -1, and there is no
+ * child any more; a failure kills the child first. -EINVAL and -E2BIG change nothing but
+ * the results.
  *
- * Returns what aspawn_run() does, without the errors of the start. Also fails with -EINVAL if
- * child is NULL or no child, or was waited for; and if there is input, or an output, without the
- * pipe for it.
+ * Returns what aspawn_run() does, without the errors of the start. Also fails with -EINVAL if there
+ * is input, or a buffer, without the pipe for it.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
@@ -669,9 +666,9 @@ PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 /* The sizes of the first version, on which an older library and a newer caller agree. */
 PSYS_ASSERT(aspawn_command_has_size, sizeof(struct aspawn_command) == 32 + 8 * __SIZEOF_POINTER__);
 PSYS_ASSERT(aspawn_io_has_its_size,
-	    sizeof(struct aspawn_io) ==
-		    16 + 12 * __SIZEOF_POINTER__ + 16 + 8 + 128 +
-			    18 * PSYS_KERNEL_LONG_BITS / 8 /* struct psys_rusage */);
+	    sizeof(struct aspawn_io) == 16 + 8 * __SIZEOF_POINTER__ + 16 + 8 +
+						2 * __SIZEOF_POINTER__ + 16 + 128 +
+						18 * PSYS_KERNEL_LONG_BITS / 8 /* psys_rusage */);
 
 #ifdef __cplusplus
 }

@@ -37,8 +37,8 @@ int main(void)
 
 	psys_memset(&io, 0, sizeof io);
 	io.size = sizeof io;
-	io.out.data = text;
-	io.out.size = sizeof text;
+	io.out = text;
+	io.out_size = sizeof text;
 	/* with the caller's environment */
 	if (aspawn_run(ASPAWN_COMMAND("sh", "-c", "printf a-$HAS"), &io) || io.status)
 		return 1;

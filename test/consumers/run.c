@@ -8,7 +8,7 @@
 int main(void)
 {
 	char text[64];
-	struct aspawn_io io = { .size = sizeof io, .out = { .data = text, .size = sizeof text } };
+	struct aspawn_io io = { .size = sizeof io, .out = text, .out_size = sizeof text };
 	int error = aspawn_run(ASPAWN_COMMAND("printf", "%s-%s", "a", "b"), &io);
 
 	printf("aspawn_run: %d, %d, %s\n", error, io.status, text);

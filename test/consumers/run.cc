@@ -10,8 +10,8 @@ int main()
 	char text[64];
 	aspawn_io io{};
 	io.size = sizeof io;
-	io.out.data = text;
-	io.out.size = sizeof text;
+	io.out = text;
+	io.out_size = sizeof text;
 	int error = aspawn_run(ASPAWN_COMMAND("printf", "%s-%s", "a", "b"), &io);
 
 	std::cout << "aspawn_run: " << error << ", " << io.status << ", " << text << "\n";

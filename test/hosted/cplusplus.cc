@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <sys/wait.h>
+#include <type_traits>
 
 #include <aspawn/aspawn.h>
 #include <aspawn/command.h>
@@ -11,6 +12,11 @@
 #include <syscall/exec.h>
 #include <syscall/string.h>
 #include <syscall/syscall.h>
+
+// A pointer into a temporary array would dangle.
+using arguments = decltype(ASPAWN_ARGV("ls", "-l"));
+static_assert(std::is_convertible<arguments &, char *const *>::value, "a variable is an argv");
+static_assert(!std::is_convertible<arguments, char *const *>::value, "a temporary is none");
 
 int main()
 {
@@ -46,10 +52,11 @@ int main()
 	char text[16];
 	aspawn_io io{};
 	io.size = sizeof io;
-	io.out.data = text;
-	io.out.size = sizeof text;
+	io.out = text;
+	io.out_size = sizeof text;
 	bool ran = aspawn_run(ASPAWN_COMMAND("printf", "%s-%s", "a", "b"), &io) == 0 &&
-		   io.status == 0 && std::strcmp(text, "a-b") == 0;
+		   io.status == 0 && std::strcmp(text, "a-b") == 0 && io.out_length == 3 &&
+		   aspawn_run(ASPAWN_COMMAND("false"), &io) == 0 && io.status == 1 << 8 && !*text;
 
 	// A pool, a stream, a sink that is a lambda, and an action that is assigned.
 	static aspawn_pool pool;
@@ -66,13 +73,13 @@ int main()
 	piped.std_out = ASPAWN_STREAM_PIPE;
 	aspawn_io sunk{};
 	sunk.size = sizeof sunk;
-	sunk.out.sink = [](void *arg, const void *, size_t count) -> int {
-		*static_cast<int *>(arg) += static_cast<int>(count);
+	sunk.sink = [](void *arg, int stream, const void *, size_t count) -> int {
+		*static_cast<int *>(arg) += stream * static_cast<int>(count);
 		return 0;
 	};
-	sunk.out.arg = &bytes;
+	sunk.arg = &bytes;
 	bool talked = aspawn_start(&child, &piped) == 0 && aspawn_communicate(&child, &sunk) == 0 &&
-		      bytes == 14 && sunk.end == ASPAWN_OUTCOME_RAN &&
+		      bytes == 14 && sunk.outcome == ASPAWN_OUTCOME_RAN &&
 		      aspawn_pool_release(&pool) == 0;
 
 	std::printf("1..6\n");

@@ -20,7 +20,7 @@ static void check_says(const char *script, const char *expected,
 						.stack = &stack,
 						.actions = actions,
 						.action_count = count };
-	struct aspawn_io io = { .size = sizeof io, .out = { .data = text, .size = sizeof text } };
+	struct aspawn_io io = { .size = sizeof io, .out = text, .out_size = sizeof text };
 
 	int r = aspawn_run(&command, &io);
 	if (r || io.status || strcmp(text, expected)) {

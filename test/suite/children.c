@@ -92,7 +92,8 @@ TEST(a_handle_may_move_before_communicate)
 		struct aspawn_io io = { .size = sizeof io,
 					.input = "text",
 					.input_size = 4,
-					.out = { .data = text, .size = sizeof text } };
+					.out = text,
+					.out_size = sizeof text };
 
 		command.pool = memory == 1 ? &pool : NULL;
 		command.stack = memory == 2 ? &stack : NULL;

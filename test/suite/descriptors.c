@@ -459,9 +459,9 @@ static int lists(void *arg)
 	command.stack = &stack;
 	for (int i = 0; i < lister->rounds; i++) {
 		char text[256] = "";
-		struct aspawn_io io = { .size = sizeof io,
-					.input = "",
-					.out = { .data = text, .size = sizeof text } };
+		struct aspawn_io io = {
+			.size = sizeof io, .input = "", .out = text, .out_size = sizeof text
+		};
 		lister->failures +=
 			aspawn_run(&command, &io) != 0 || psys_strcmp(text, "0 1 2") != 0;
 		lister->spawned++;

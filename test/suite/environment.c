@@ -16,13 +16,13 @@ ROLE(shows_environment)
 static void check_shown(const struct aspawn_command *command, const char *text)
 {
 	char shown[16384];
-	struct aspawn_io io = { .size = sizeof io, .out = { .data = shown, .size = sizeof shown } };
+	struct aspawn_io io = { .size = sizeof io, .out = shown, .out_size = sizeof shown };
 
 	CHECK_EQUAL(aspawn_run(command, &io), 0);
 	CHECK_EQUAL(io.status, 0);
 	if (!psys_strcmp(shown, text))
 		return;
-	note(shown, (int64_t)io.out.length);
+	note(shown, (int64_t)io.out_length);
 	check_failed(__FILE__, __LINE__, text);
 }
 
@@ -165,7 +165,7 @@ TEST(start_copies_a_changed_environment)
 	char name[] = "NAME", value[] = "value", variable[] = "A=1", *envp[] = { variable, NULL },
 	     shown[64];
 	struct aspawn_action actions[2];
-	struct aspawn_io io = { .size = sizeof io, .out = { .data = shown, .size = sizeof shown } };
+	struct aspawn_io io = { .size = sizeof io, .out = shown, .out_size = sizeof shown };
 
 	need_own_environment();
 	/* The child waits until this process opens the other end of the FIFO. */
@@ -283,7 +283,7 @@ TEST(large_environments_can_be_changed)
 	struct aspawn_command command = command_in_role(&self, "shows_environment", NULL);
 	const struct aspawn_action actions[] = { ASPAWN_UNSETENV("V7"), ASPAWN_SETENV("V8", "9"),
 						 ASPAWN_SETENV("V9", "8") };
-	struct aspawn_io io = { .size = sizeof io, .out = { .data = shown, .size = sizeof shown } };
+	struct aspawn_io io = { .size = sizeof io, .out = shown, .out_size = sizeof shown };
 	size_t length = 0;
 
 	need_own_environment();
@@ -301,7 +301,7 @@ TEST(large_environments_can_be_changed)
 	for (int vfork = 0; vfork < 2; vfork++) {
 		command.flags = vfork ? ASPAWN_COMMAND_VFORK : 0;
 		CHECK_EQUAL(aspawn_run(&command, &io), 0);
-		CHECK_EQUAL(io.out.length, length - 5);
-		CHECK_EQUAL(psys_strcmp(shown + io.out.length - 10, "V8=9 V9=8 "), 0);
+		CHECK_EQUAL(io.out_length, length - 5);
+		CHECK_EQUAL(psys_strcmp(shown + io.out_length - 10, "V8=9 V9=8 "), 0);
 	}
 }

@@ -252,8 +252,7 @@ static struct seen *run(const struct aspawn_action *actions, size_t count, uint6
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows_all", "argument");
-	struct aspawn_io io = { .size = sizeof io,
-				.out = { .data = seen->text, .size = sizeof seen->text } };
+	struct aspawn_io io = { .size = sizeof io, .out = seen->text, .out_size = sizeof seen->text };
 
 	CHECK(!PSYS_IS_ERROR(seen));
 	command.file = program ? program : command.file;
@@ -290,8 +289,7 @@ static struct seen *run_helped(const struct aspawn_action *actions, size_t count
 				      PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows_all", "argument");
-	struct aspawn_io io = { .size = sizeof io,
-				.out = { .data = seen->text, .size = sizeof seen->text } };
+	struct aspawn_io io = { .size = sizeof io, .out = seen->text, .out_size = sizeof seen->text };
 
 	CHECK(!PSYS_IS_ERROR(seen));
 	command.file = program ? program : command.file;

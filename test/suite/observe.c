@@ -70,8 +70,7 @@ struct observation observe(const struct aspawn_action *actions, size_t count, co
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", what);
-	struct aspawn_io io = { .size = sizeof io,
-				.out = { .data = seen.text, .size = sizeof seen.text } };
+	struct aspawn_io io = { .size = sizeof io, .out = seen.text, .out_size = sizeof seen.text };
 
 	command.stack = &stack;
 	command.actions = count ? actions : NULL;

@@ -143,7 +143,8 @@ TEST(aspawn_run_works_with_private_commands)
 		struct aspawn_io io = { .size = sizeof io,
 					.input = "private",
 					.input_size = 7,
-					.out = { .data = text, .size = sizeof text } };
+					.out = text,
+					.out_size = sizeof text };
 
 		command.flags = ASPAWN_COMMAND_PRIVATE | flags[i];
 		set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
@@ -182,7 +183,8 @@ TEST(aspawn_run_ends_the_group_of_a_private_command)
 	int status;
 	struct aspawn_io io = { .size = sizeof io,
 				.flags = ASPAWN_IO_KILL_GROUP,
-				.out = { .data = text, .size = sizeof text },
+				.out = text,
+				.out_size = sizeof text,
 				.grace_ms = ASPAWN_GRACE_NONE };
 
 	if (!knows_groups())

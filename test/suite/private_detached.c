@@ -97,7 +97,8 @@ TEST(the_helper_lets_go_of_descriptors_one_by_one)
 	struct aspawn_io io = { .size = sizeof io,
 				.input = "private",
 				.input_size = 7,
-				.out = { .data = text, .size = sizeof text } };
+				.out = text,
+				.out_size = sizeof text };
 
 	need_shared_memory();
 	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);

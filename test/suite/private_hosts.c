@@ -166,7 +166,8 @@ static void communicates_without_the_helper(const void *arg)
 	struct aspawn_io io = { .size = sizeof io,
 				.input = "private",
 				.input_size = 7,
-				.out = { .data = text, .size = sizeof text },
+				.out = text,
+				.out_size = sizeof text,
 				.grace_ms = ASPAWN_GRACE_NONE };
 	static int helper;
 	const struct aspawn_action action = ASPAWN_CALL(stores_parent, &helper);

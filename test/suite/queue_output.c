@@ -130,11 +130,11 @@ struct late_reader {
 };
 
 /* Returns from its first call when the program has ended. */
-static int reads_late(void *arg, const void *bytes, size_t count)
+static int reads_late(void *arg, int stream, const void *bytes, size_t count)
 {
 	struct late_reader *reader = arg;
 
-	(void)bytes;
+	(void)stream, (void)bytes;
 	reader->bytes += count;
 	return reader->bytes == count && !ends_soon(reader->pid) ? -PSYS_EIO : 0;
 }
@@ -142,10 +142,11 @@ static int reads_late(void *arg, const void *bytes, size_t count)
 static void check_communicate(const char *role, const char *argument, bool times_out, size_t bytes)
 {
 	struct late_reader reader = { 0 };
-	char piece[PIECE];
 	struct aspawn_io io = { .size = sizeof io,
 				.time_limit_ms = times_out,
-				.grace_ms = times_out ? 60000 : -1 };
+				.grace_ms = times_out ? 60000 : ASPAWN_GRACE_NONE,
+				.sink = reads_late,
+				.arg = &reader };
 	struct aspawn_child child;
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, role, argument);
@@ -153,15 +154,12 @@ static void check_communicate(const char *role, const char *argument, bool times
 	if (!have_proc())
 		skip("no /proc");
 	command.std_out = ASPAWN_STREAM_PIPE;
-	io.out = (struct aspawn_output){
-		.data = piece, .size = sizeof piece, .sink = reads_late, .arg = &reader
-	};
 	CHECK_EQUAL(aspawn_start(&child, &command), 0);
 	reader.pid = aspawn_pid(&child);
 	CHECK_EQUAL(aspawn_communicate(&child, &io), times_out ? -PSYS_ETIMEDOUT : 0);
 	if (bytes == SPLICED && io.status != 5 << 8)
 		skip("this kernel's pipe holds no more than its capacity");
-	CHECK_EQUAL(io.out.length, bytes);
+	CHECK_EQUAL(io.out_total, bytes);
 	CHECK_EQUAL(reader.bytes, bytes);
 }
 

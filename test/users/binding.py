@@ -20,7 +20,7 @@ RAN, NOT_STARTED, TIMED_OUT = 1, 2, 3  # enum aspawn_outcome
 
 Action = c.c_uint64 * 8
 Pool = c.c_uint64 * 8
-Sink = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_void_p, c.c_size_t)
+Sink = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_int, c.c_void_p, c.c_size_t)
 
 
 class Child(c.Structure):
@@ -42,16 +42,14 @@ class Command(c.Structure):
                 ("std_out", c.c_int), ("std_err", c.c_int), ("reserved", c.c_int)]
 
 
-class Output(c.Structure):
-    _fields_ = [("data", c.c_void_p), ("size", c.c_size_t), ("length", c.c_size_t), ("sink", Sink),
-                ("arg", c.c_void_p)]
-
-
 class Io(c.Structure):
     _fields_ = [("size", c.c_uint64), ("flags", c.c_uint64), ("input", c.c_char_p),
-                ("input_size", c.c_size_t), ("out", Output), ("err", Output),
-                ("time_limit_ms", c.c_int64), ("grace_ms", c.c_int64), ("outcome", c.c_int),
-                ("status", c.c_int), ("failure", Failure), ("usage", c.c_long * 18)]
+                ("input_size", c.c_size_t), ("out", c.c_void_p), ("err", c.c_void_p),
+                ("out_size", c.c_size_t), ("err_size", c.c_size_t), ("sink", Sink),
+                ("arg", c.c_void_p), ("time_limit_ms", c.c_int64), ("grace_ms", c.c_int64),
+                ("outcome", c.c_int), ("status", c.c_int), ("out_length", c.c_size_t),
+                ("err_length", c.c_size_t), ("out_total", c.c_uint64), ("err_total", c.c_uint64),
+                ("failure", Failure), ("usage", c.c_long * 18)]
 
 
 for function, arguments in {
@@ -131,12 +129,12 @@ def run(made, **members):
     output = bytearray()
 
     @Sink
-    def sink(_, data, count):
+    def sink(_, stream, data, count):
+        assert stream == 1
         output.extend(c.string_at(data, count))
         return 0
 
-    io = Io(size=c.sizeof(Io), **members)
-    io.out.sink = sink
+    io = Io(size=c.sizeof(Io), sink=sink, **members)
     return lib.aspawn_run(c.byref(made), c.byref(io)), io, bytes(output)
 
 
@@ -159,7 +157,7 @@ def feeds_and_collects_in_one_call():
     data = os.urandom(3 << 20)
     result, io, output = run(command("cat"), input=data, input_size=len(data))
     assert result == 0 and io.status == 0 and io.outcome == RAN
-    assert output == data and io.out.length == len(data)
+    assert output == data and io.out_total == len(data)
     assert text(lib.aspawn_io_text, result, c.byref(io)) == "exit 0"
 
 

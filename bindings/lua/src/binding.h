@@ -79,8 +79,8 @@ struct outputs {
 
 /* Pushes a userdata. */
 struct outputs *new_outputs(lua_State *L);
-/* A sink of an output; returns -ENOMEM, or 0. */
-int collect(void *output, const void *bytes, size_t count);
+/* The sink of both outputs; returns -ENOMEM, or 0. */
+int collect(void *outputs, int stream, const void *bytes, size_t count);
 /* Sets it in the table on top of the stack. */
 void set_output(lua_State *L, const char *name, const struct output *output);
 

@@ -265,9 +265,9 @@ static int next_result(lua_State *L, int64_t timeout_ms)
 		       r == -ECHILD ? failed(L, "no jobs", ECHILD) :
 				      error_of(L, r);
 	const struct aspawn_result result = *taken;
-	r = collect(&outputs->out, taken->out, taken->out_size);
+	r = collect(outputs, 1, taken->out, taken->out_size);
 	if (r == 0)
-		r = collect(&outputs->err, taken->err, taken->err_size);
+		r = collect(outputs, 2, taken->err, taken->err_size);
 	aspawn_queue_release(queue, &taken, 1);
 	push_result(L, &result, outputs);
 	push_kept(L);

@@ -28,9 +28,10 @@ struct outputs *new_outputs(lua_State *L)
 	return outputs;
 }
 
-int collect(void *arg, const void *bytes, size_t count)
+int collect(void *arg, int stream, const void *bytes, size_t count)
 {
-	struct output *to = arg;
+	struct outputs *outputs = arg;
+	struct output *to = stream == 1 ? &outputs->out : &outputs->err;
 
 	if (to->room - to->length < count) {
 		const size_t room = 2 * to->room + count;
@@ -78,10 +79,8 @@ int l_run(lua_State *L)
 	const bool has_err = build.command.std_err == ASPAWN_STREAM_PIPE;
 	if (io.input && build.command.std_in != ASPAWN_STREAM_PIPE)
 		return luaL_error(L, "run: both input and stdin");
-	if (has_out)
-		io.out = (struct aspawn_output){ .sink = collect, .arg = &outputs->out };
-	if (has_err)
-		io.err = (struct aspawn_output){ .sink = collect, .arg = &outputs->err };
+	io.sink = collect;
+	io.arg = outputs;
 	int r = start(&build, &child);
 	if (r < 0)
 		return error_of(L, r);

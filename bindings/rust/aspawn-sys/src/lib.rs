@@ -171,19 +171,6 @@ pub struct aspawn_failure {
     pub subject: [c_char; 112],
 }
 
-/// Where output of [`aspawn_communicate`] goes.
-#[repr(C)]
-#[derive(Clone, Copy)]
-#[allow(missing_docs)]
-pub struct aspawn_output {
-    pub data: *mut c_void,
-    pub size: usize,
-    pub length: usize,
-    /// Returns 0 to go on; a negative number ends the program. May not unwind.
-    pub sink: Option<unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> c_int>,
-    pub arg: *mut c_void,
-}
-
 /// Input, outputs, time limits and results of a run.
 #[repr(C)]
 #[cfg_attr(target_pointer_width = "32", repr(align(8)))]
@@ -195,15 +182,28 @@ pub struct aspawn_io {
     pub flags: u64,
     pub input: *const c_void,
     pub input_size: usize,
-    pub out: aspawn_output,
-    pub err: aspawn_output,
+    /// Buffers; without one, an output goes to the sink.
+    pub out: *mut c_void,
+    pub err: *mut c_void,
+    pub out_size: usize,
+    pub err_size: usize,
+    /// Gets the stream, 1 or 2, and its bytes. Returns 0 to go on; a negative number ends the
+    /// program. May not unwind.
+    pub sink: Option<unsafe extern "C" fn(*mut c_void, c_int, *const c_void, usize) -> c_int>,
+    pub arg: *mut c_void,
     /// Milliseconds until SIGTERM; 0: no limit.
     pub time_limit_ms: i64,
     /// Milliseconds from SIGTERM to SIGKILL; 0: one second.
     pub grace_ms: i64,
-    /// `ASPAWN_END_...`
+    /// `ASPAWN_OUTCOME_...`
     pub outcome: c_int,
     pub status: c_int,
+    /// Bytes in the buffers, without the NUL behind them.
+    pub out_length: usize,
+    pub err_length: usize,
+    /// Bytes that the program wrote.
+    pub out_total: u64,
+    pub err_total: u64,
     pub failure: aspawn_failure,
     pub usage: psys_rusage,
 }

@@ -444,12 +444,22 @@ pub(crate) fn milliseconds(time: Option<Duration>) -> i64 {
     time.map_or(-1, |time| i64::try_from(up(time)).unwrap_or(i64::MAX))
 }
 
-unsafe extern "C" fn append(to: *mut sys::c_void, bytes: *const sys::c_void, size: usize) -> i32 {
-    let to = &mut *to.cast::<Vec<u8>>();
-    if to.try_reserve(size).is_err() {
-        return -sys::PSYS_ENOMEM;
+/// Where standard output and standard error go.
+type Outputs<'a> = [Option<&'a mut Vec<u8>>; 2];
+
+unsafe extern "C" fn append(
+    outputs: *mut sys::c_void,
+    stream: i32,
+    bytes: *const sys::c_void,
+    size: usize,
+) -> i32 {
+    let outputs = &mut *outputs.cast::<Outputs>();
+    if let Some(to) = &mut outputs[stream as usize - 1] {
+        if to.try_reserve(size).is_err() {
+            return -sys::PSYS_ENOMEM;
+        }
+        to.extend_from_slice(core::slice::from_raw_parts(bytes.cast(), size));
     }
-    to.extend_from_slice(core::slice::from_raw_parts(bytes.cast(), size));
     0
 }
 
@@ -576,7 +586,7 @@ impl Handle {
 
     /// Writes `input`, collects outputs, waits for the end within the limits, and reaps. The
     /// pipes are closed, also after an error, which ends the child. An output of None is dropped
-    /// if there is a pipe.
+    /// if there is a pipe; without a pipe there is no output.
     pub fn communicate(
         &mut self,
         input: &[u8],
@@ -584,24 +594,7 @@ impl Handle {
         err: Option<&mut Vec<u8>>,
         limits: &Limits,
     ) -> Result<Exit> {
-        let mut buffers = [MaybeUninit::<[u8; 8192]>::uninit(); 2];
-        let [out_buffer, err_buffer] = &mut buffers;
-        let output = |to: Option<&mut Vec<u8>>, buffer: &mut MaybeUninit<[u8; 8192]>| match to {
-            Some(to) => sys::aspawn_output {
-                data: buffer.as_mut_ptr().cast(),
-                size: mem::size_of_val(buffer),
-                length: 0,
-                sink: Some(append),
-                arg: (to as *mut Vec<u8>).cast(),
-            },
-            None => sys::aspawn_output {
-                data: ptr::null_mut(),
-                size: 0,
-                length: 0,
-                sink: None,
-                arg: ptr::null_mut(),
-            },
-        };
+        let mut outputs: Outputs = [out, err];
         // SAFETY: zero is a valid io.
         let mut io: sys::aspawn_io = unsafe { MaybeUninit::zeroed().assume_init() };
         io.size = mem::size_of_val(&io) as u64;
@@ -610,8 +603,8 @@ impl Handle {
             io.input = input.as_ptr().cast();
             io.input_size = input.len();
         }
-        io.out = output(out, out_buffer);
-        io.err = output(err, err_buffer);
+        io.sink = Some(append);
+        io.arg = (&mut outputs as *mut Outputs).cast();
         // 0 is no limit, and one second.
         io.time_limit_ms = limits.timeout.map_or(0, |time| milliseconds(Some(time)).max(1));
         io.grace_ms = match limits.grace {
