@@ -217,8 +217,13 @@ static void set_total(lua_State *L, const char *name, uint64_t total)
 static void push_result(lua_State *L, const struct aspawn_result *result,
 			const struct outputs *outputs)
 {
-	static const char *const outcomes[] = { "",          "ran",       "not started",
-						"timed out", "cancelled", "lost" };
+	static const char *const outcomes[] = {
+		[ASPAWN_OUTCOME_RAN] = "ran",
+		[ASPAWN_OUTCOME_NOT_STARTED] = "not started",
+		[ASPAWN_OUTCOME_TIMED_OUT] = "timed out",
+		[ASPAWN_OUTCOME_CANCELLED] = "cancelled",
+		[ASPAWN_OUTCOME_LOST] = "lost",
+	};
 	char text[320];
 
 	lua_newtable(L);
