@@ -4,7 +4,7 @@
 version_of = $(shell sed -n 's/^\#define ASPAWN_VERSION_$(1) //p' include/aspawn/version.h)
 VERSION := $(call version_of,MAJOR).$(call version_of,MINOR).$(call version_of,PATCH)
 # Until 1.0 each minor version may break the ABI.
-SONAME := libaspawn.so.$(call version_of,MAJOR).$(call version_of,MINOR)
+SOVERSION := $(call version_of,MAJOR).$(call version_of,MINOR)
 
 comma := ,
 # One word of the shell, as paths may have spaces.
@@ -91,12 +91,21 @@ sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c queue/*.c))
 assembly := $(filter-out start,$(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S))))
 objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o)
 archive := $(BUILD_DIR)/libaspawn.a
-shared := $(BUILD_DIR)/libaspawn.so
+psys := $(BUILD_DIR)/libpsys.a
+archives := $(psys) $(archive)
+shared := $(archives:.a=.so)
 
 .PHONY: all
-all: $(archive) $(shared) ## the libraries, in BUILD_DIR (build); CC=gcc, TARGET=aarch64-linux-gnu
+all: $(archives) $(shared) ## the libraries, in BUILD_DIR (build); CC=gcc, TARGET=aarch64-linux-gnu
 
-$(archive): $(objects)
+# libaspawn needs no libpsys: it has the same objects, but the one with a function for each system
+# call. A program may link both archives, as members of one name are the same.
+$(psys) $(psys:.a=.so): $(filter $(BUILD_DIR)/syscall/%,$(objects))
+$(archive) $(archive:.a=.so): $(filter-out $(BUILD_DIR)/syscall/symbols.o,$(objects))
+$(psys:.a=.so): syscall/libpsys.map
+$(archive:.a=.so): aspawn/libaspawn.map
+
+$(archives):
 	$(making)
 	@rm -f $@
 	$(AR) rcs $@ $^
@@ -108,10 +117,10 @@ $(built):
 	@mkdir -p $(@D)
 	@printf 'define built.%s\n%s\nendef\n' $(foreach name,$(settings),$(name) $(call quote,$(subst $$,$$$$,$($(name))))) >$@
 
-$(shared): $(objects) aspawn/libaspawn.map
+$(shared):
 	$(making)
-	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostdlib -Wl,-soname,$(SONAME) \
-		-Wl,--version-script=aspawn/libaspawn.map -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(objects)
+	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostdlib -Wl,-soname,$(@F).$(SOVERSION) \
+		-Wl,--version-script=$(filter %.map,$^) -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(filter %.o,$^)
 
 $(BUILD_DIR)/syscall/arch/%.o: syscall/arch/$(arch)/%.S $(built)
 	@mkdir -p $(@D)
@@ -183,19 +192,20 @@ pc_value = -e $(call quote,s|@$(1)@|$(subst |,\|,$(subst &,\&,$(2)))|)
 pc_file = sed $(call pc_value,PREFIX,$(PREFIX)) $(call pc_value,INCLUDEDIR,$(call below_prefix,$(INCLUDEDIR))) \
 	$(call pc_value,LIBDIR,$(call below_prefix,$(LIBDIR))) $(call pc_value,VERSION,$(VERSION)) $(call pc_value,ADDRESS,$(shell sed -n 's/^ADDRESS=//p' RELEASE)) $(1)
 
-install: all ## headers, libraries, aspawn.pc and man pages: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR
+install: all ## headers, libraries, files for pkg-config and man pages: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR
 	$(installing) for header in $(headers); do \
 		mkdir -p $(in_include)/"$${header%/*}"; \
 		install -m 644 "include/$$header" $(in_include)/"$$header"; done
 	$(call tell,$(in_include)': $(words $(headers)) headers')
-	$(installing) mkdir -p $(in_lib)/pkgconfig; \
-		install -m 644 $(archive) $(in_lib)/libaspawn.a; \
-		install -m 755 $(shared) $(in_lib)/libaspawn.so.$(VERSION); \
-		ln -sf libaspawn.so.$(VERSION) $(in_lib)/$(SONAME); \
-		ln -sf $(SONAME) $(in_lib)/libaspawn.so; \
+	$(installing) mkdir -p $(in_lib)/pkgconfig; install -m 644 $(archives) $(in_lib); \
+		for name in $(basename $(notdir $(archives))); do \
+		install -m 755 $(BUILD_DIR)/$$name.so $(in_lib)/$$name.so.$(VERSION); \
+		ln -sf $$name.so.$(VERSION) $(in_lib)/$$name.so.$(SOVERSION); \
+		ln -sf $$name.so.$(SOVERSION) $(in_lib)/$$name.so; done; \
+		$(call pc_file,syscall/psys.pc.in) >$(in_lib)/pkgconfig/psys.pc; \
 		$(call pc_file,aspawn/aspawn.pc.in) >$(in_lib)/pkgconfig/aspawn.pc
-	$(call tell,$(in_lib)': libaspawn.a libaspawn.so.$(VERSION)')
-	$(call tell,$(in_lib)'/pkgconfig: aspawn.pc')
+	$(call tell,$(in_lib)': $(notdir $(archives) $(shared:=.$(VERSION)))')
+	$(call tell,$(in_lib)'/pkgconfig: psys.pc aspawn.pc')
 	$(if $(IMAGE_FILE),$(installing) mkdir -p "$$(dirname $(in_image))"; install -m 755 $(image) $(in_image))
 	$(if $(IMAGE_FILE),$(call tell,$(in_image)))
 	$(installing) mkdir -p $(in_man)/man3 $(in_man)/man7; \
@@ -203,14 +213,15 @@ install: all ## headers, libraries, aspawn.pc and man pages: DESTDIR, PREFIX, LI
 		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/man3/"$${link%:*}.3"; done
 	$(call tell,$(in_man)': $(words $(man_pages) $(man_links)) pages')
 	@test -z $(call quote,$(DESTDIR)) && test "$$(id -u)" = 0 && PATH=$$PATH:/sbin:/usr/sbin && $(LDCONFIG) 2>/dev/null && \
-		$(LDCONFIG) -p 2>/dev/null | grep -qF $(call quote,$(LIBDIR)/$(SONAME)) || \
-	printf '%s\n' $(call quote,If programs do not find $(LIBDIR)/$(SONAME): run ldconfig as root with that directory in \
+		$(LDCONFIG) -p 2>/dev/null | grep -qF $(call quote,$(LIBDIR)/libaspawn.so.$(SOVERSION)) || \
+	printf '%s\n' $(call quote,If programs do not find $(LIBDIR)/libaspawn.so.$(SOVERSION): run ldconfig as root with that directory in \
 		/etc/ld.so.conf or$(comma) with musl$(comma) list it in /etc/ld-musl-*.path; or set LD_LIBRARY_PATH.)
 
 uninstall: ## what install and install-compat put there
 	$(absolute)for header in $(headers) aspawn-compat/popen_noshell.h; do rm -f $(in_include)/"$$header"; done
-	for file in libaspawn.a libaspawn.so $(SONAME) libaspawn.so.$(VERSION) libaspawn-compat.a \
-		libaspawn-preload.so pkgconfig/aspawn.pc pkgconfig/aspawn-compat.pc; do rm -f $(in_lib)/"$$file"; done
+	for file in $(sort $(foreach file,$(notdir $(shared)),$(file) $(file).$(SOVERSION) $(file).$(VERSION))) \
+		$(notdir $(archives)) libaspawn-compat.a libaspawn-preload.so \
+		pkgconfig/psys.pc pkgconfig/aspawn.pc pkgconfig/aspawn-compat.pc; do rm -f $(in_lib)/"$$file"; done
 	$(if $(IMAGE_FILE),rm -f $(in_image))
 	for page in $(man_pages) $(foreach link,$(man_links),man3/$(firstword $(subst :, ,$(link))).3); do \
 		rm -f $(in_man)/"$$page"; done

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The libraries, for projects that are built by Zig: artifacts "aspawn" and "aspawn-compat".
+// The libraries, for projects that are built by Zig: artifacts "aspawn", "psys" and "aspawn-compat".
 // Developers use the Makefile.
 const std = @import("std");
 
-const sources = [_][]const u8{
-    "syscall/errno.c",   "syscall/exec.c",        "syscall/string.c",       "syscall/symbols.c",
-    "syscall/vdso.c",
+const psys_sources = [_][]const u8{ "syscall/errno.c", "syscall/exec.c", "syscall/string.c", "syscall/vdso.c" };
+const sources = psys_sources ++ [_][]const u8{
     "aspawn/aspawn.c", "aspawn/child_main.c", "aspawn/clone.c", "aspawn/close_by_proc.c",
     "aspawn/deadline.c",
     "aspawn/exec_watch.c", "aspawn/execute_first.c", "aspawn/helper.c", "aspawn/helper_main.c",
@@ -81,6 +80,16 @@ fn imageOf(b: *std.Build, own: Arch, target: std.Build.ResolvedTarget, flags: []
     return image;
 }
 
+/// A library without its files in C.
+fn coreOf(b: *std.Build, own: Arch, target: std.Build.ResolvedTarget, optimize: std.builtin.OptimizeMode) *std.Build.Module {
+    const core = b.createModule(.{ .target = target, .optimize = optimize, .pic = true, .stack_protector = false });
+    core.addIncludePath(b.path("include"));
+    core.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/clone.S", .{own.name})));
+    for (own.assembly) |name|
+        core.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/{s}.S", .{ own.name, name })));
+    return core;
+}
+
 pub fn build(b: *std.Build) void {
     const target = b.standardTargetOptions(.{});
     const optimize = b.standardOptimizeOption(.{});
@@ -102,17 +111,21 @@ pub fn build(b: *std.Build) void {
         "-DPSYS_NO_UNPREFIXED", "-ffreestanding", "-fvisibility=hidden", "-fno-stack-protector",
     }) catch @panic("OOM");
 
-    const core = b.createModule(.{ .target = target, .optimize = optimize, .pic = true, .stack_protector = false });
-    core.addIncludePath(b.path("include"));
+    const core = coreOf(b, own, target, optimize);
     core.addCSourceFiles(.{ .files = &sources, .flags = flags.items });
-    core.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/clone.S", .{own.name})));
-    for (own.assembly) |name|
-        core.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/{s}.S", .{ own.name, name })));
     core.addCMacro("ASPAWN_IMAGE", "\"aspawn-image\""); // .incbin looks for it where headers are
     core.addIncludePath(imageOf(b, own, target, flags.items).getEmittedBinDirectory());
     const aspawn = b.addLibrary(.{ .name = "aspawn", .root_module = core });
     aspawn.installHeadersDirectory(b.path("include"), "", .{});
     b.installArtifact(aspawn);
+
+    // What libaspawn, which needs no libpsys, has of it too, and a function for each system call.
+    const calls = coreOf(b, own, target, optimize);
+    calls.addCSourceFiles(.{ .files = &psys_sources, .flags = flags.items });
+    calls.addCSourceFile(.{ .file = b.path("syscall/symbols.c"), .flags = flags.items });
+    const psys = b.addLibrary(.{ .name = "psys", .root_module = calls });
+    psys.installHeadersDirectory(b.path("include"), "", .{});
+    b.installArtifact(psys);
 
     const drop_ins = b.createModule(.{ .target = target, .optimize = optimize, .pic = true, .link_libc = true });
     drop_ins.addIncludePath(b.path("include"));

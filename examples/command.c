@@ -7,6 +7,7 @@
  *	command [FILE [ARGUMENT...]]
  */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <aspawn/command.h>
@@ -27,7 +28,7 @@ static int report(struct aspawn_child *child)
 	close(child->out_fd);
 	int r = aspawn_wait(child, &status, NULL, -1); /* needed even if the exec failed */
 	if (r < 0 && r != -PSYS_ECANCELED) {
-		fprintf(stderr, "wait: %s\n", psys_errname(r));
+		fprintf(stderr, "wait: %s\n", strerror(-r));
 		return 1;
 	}
 	aspawn_status_text(text, sizeof text, status);
@@ -62,7 +63,7 @@ int main(int argc, char **argv)
 
 	int r = aspawn_start(&child, &command);
 	if (r < 0) {
-		fprintf(stderr, "aspawn_start: %s\n", psys_errname(r));
+		fprintf(stderr, "aspawn_start: %s\n", strerror(-r));
 		return 1;
 	}
 	return report(&child); /* reached before the check has begun */

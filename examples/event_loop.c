@@ -10,6 +10,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 
 #include <aspawn/command.h>
@@ -35,7 +36,7 @@ static void start(struct job *job)
 
 	int r = aspawn_start(&job->child, &command);
 	if (r < 0 || job->child.ended_fd < 0) {
-		fprintf(stderr, "aspawn_start: %s\n", r < 0 ? psys_errname(r) : "no pidfd");
+		fprintf(stderr, "aspawn_start: %s\n", r < 0 ? strerror(-r) : "no pidfd");
 		exit(1);
 	}
 	job->number = (uint32_t)++started;

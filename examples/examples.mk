@@ -7,7 +7,7 @@ define example
 	$(CC) $(linker) -std=c11 -Iinclude -Wall -Wextra $(WERROR) $(CFLAGS) $(sanitize) $(LDFLAGS) -pthread -o $@ $(filter-out %.h,$^)
 endef
 
-$(examples_dir)/start: examples/start.c $(archive)
+$(examples_dir)/start: examples/start.c $(archives)
 	@mkdir -p $(@D)
 	$(example)
 

@@ -3,7 +3,7 @@
  * aspawn(): three commands, which the child searches for in PATH; their output and errors are read
  * through pipes. The last command does not exist.
  *
- *     cc start.c $(pkg-config --cflags --libs aspawn)
+ *     cc start.c $(pkg-config --cflags --libs aspawn psys)
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

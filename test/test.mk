@@ -10,7 +10,7 @@ suite := $(BUILD_DIR)/suite
 .PHONY: suite
 suite: $(suite)
 $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/freestanding.c) \
-		$(BUILD_DIR)/syscall/start.o $(archive)
+		$(BUILD_DIR)/syscall/start.o $(archives)
 	$(making)
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^ $($(arch).libraries)
 
@@ -24,7 +24,7 @@ $(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S $(built)
 
 # The same beside a libc, with what needs one. SANITIZE=address,undefined
 hosted := $(BUILD_DIR)/suite-hosted
-$(hosted): $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(suite_sources) $(wildcard test/hosted/*.c)) $(archive)
+$(hosted): $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(suite_sources) $(wildcard test/hosted/*.c)) $(archives)
 	$(making)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
@@ -270,8 +270,9 @@ test-debian: ## the Debian packages: built, checked by lintian, used and purged 
 
 # test/packages/install first.
 .PHONY: test-abi abi-baseline
-test-abi: all ## that the library fits programs linked with the first version of its soname
+test-abi: all ## that the libraries fit programs linked with the first version of their soname
 	test/prove test/abi/abi.t
 
 abi-baseline: all ## record what test-abi compares with
-	test/abi/record $(shared) test/abi/$(subst .so.,-,$(SONAME)).abi
+	for library in $(shared:.so=); do \
+		test/abi/record $$library.so test/abi/$${library##*/}-$(SOVERSION).abi || exit 1; done

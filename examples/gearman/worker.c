@@ -315,7 +315,7 @@ int main(int argc, char **argv)
 	};
 	int r = aspawn_queue_create(&worker.queue, &options);
 	if (r < 0) {
-		fprintf(stderr, "worker: the queue: %s\n", psys_errname(r));
+		fprintf(stderr, "worker: the queue: %s\n", strerror(-r));
 		return 1;
 	}
 	signal(SIGPIPE, SIG_IGN);

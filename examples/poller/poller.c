@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <syscall/errno.h>
@@ -95,7 +96,7 @@ static void run(const struct check *check, struct report *report)
 	int r = aspawn_queue_create(&queue, &options);
 
 	if (r < 0) {
-		fprintf(stderr, "poller: the queue: %s\n", psys_errname(r));
+		fprintf(stderr, "poller: the queue: %s\n", strerror(-r));
 		exit(2);
 	}
 	do {

@@ -67,7 +67,7 @@
 
 #include <aspawn/action.h>
 #include <aspawn/version.h>
-#include <syscall/errno.h> /* PSYS_E..., psys_errname() */
+#include <syscall/errno.h> /* PSYS_E... */
 
 #ifdef __cplusplus
 extern "C" {

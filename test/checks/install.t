@@ -42,8 +42,9 @@ staged()
 	installs "$work/stage" /opt/aspawn &&
 		test -f "$work/stage/opt/aspawn/include/aspawn/aspawn.h" &&
 		test -f "$work/stage/opt/aspawn/include/syscall/arch/x86_64/call.h" &&
-		test -f "$work/stage/opt/aspawn/lib/libaspawn.a" &&
-		test -e "$work/stage/opt/aspawn/lib/libaspawn.so" &&
+		for name in libaspawn libpsys; do
+			test -f "$work/stage/opt/aspawn/lib/$name.a" && test -e "$work/stage/opt/aspawn/lib/$name.so" || return 1
+		done &&
 		! grep -r "$work" "$work/stage/opt/aspawn/lib/pkgconfig"
 }
 
@@ -55,7 +56,7 @@ honours_directories()
 		(cd "$work/multiarch" && test -f usr/lib/some-linux-gnu/libaspawn.a && test -f opt/headers/aspawn/aspawn.h &&
 			test -f usr/man/man3/aspawn.3 && test ! -e usr/include && test ! -e usr/share &&
 			cd usr/lib/some-linux-gnu/pkgconfig &&
-			for name in aspawn aspawn-compat; do
+			for name in aspawn psys aspawn-compat; do
 				grep -Fx 'libdir=${prefix}/lib/some-linux-gnu' $name.pc &&
 					grep -Fx 'includedir=/opt/headers' $name.pc || return 1
 			done) &&
@@ -122,19 +123,22 @@ runs_ldconfig()
 	make -s install BUILD_DIR="$build" DESTDIR= PREFIX="$work/prefix" LDCONFIG="$work/ldconfig" | grep "LD_LIBRARY_PATH"
 }
 
+# installed_flags LIBRARY...
 installed_flags()
 {
-	PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs aspawn
+	PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs "$@"
 }
 
 # shellcheck disable=SC2086 # flags, a word each
 # With the installed headers and libraries alone, found by pkg-config.
 builds_by_pkg_config()
 {
-	installs "" "$work/prefix" &&
-		flags=$(installed_flags) &&
-		(cd "$work" && $cc program.c $flags -o shared && LD_LIBRARY_PATH=$work/prefix/lib ./shared) &&
-		(cd "$work" && $cc program.c $flags -static -o static 2>/dev/null && ./static)
+	installs "" "$work/prefix" || return 1
+	for libraries in aspawn "aspawn psys" "psys aspawn"; do
+		flags=$(installed_flags $libraries) &&
+			(cd "$work" && $cc program.c $flags -o shared && LD_LIBRARY_PATH=$work/prefix/lib ./shared) &&
+			(cd "$work" && $cc program.c $flags -static -o static 2>/dev/null && ./static) || return 1
+	done
 }
 
 # Every exported function except the wrappers of system calls.

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 functions()
 {
-	$nm --extern-only --defined-only "$build/libaspawn.a" 2>/dev/null |
+	$nm --extern-only --defined-only "$build/libpsys.a" 2>/dev/null |
 		awk 'NF == 3 && $2 == "T" { print $3 }' | grep '^psys_' | sort
 }
 

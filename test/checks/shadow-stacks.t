@@ -30,7 +30,7 @@ cross_builds_say()
 {
 	# Without the caller's make variables.
 	env -u MAKEFLAGS -u MAKELEVEL -u CC make -s cross-"$1" BUILD_DIR="$build" &&
-		all_say "$2" "$build/$1/libaspawn.so" "$build/$1/libaspawn.a" "$build/$1/suite"
+		all_say "$2" "$build/$1"/lib*.so "$build/$1"/lib*.a "$build/$1/suite"
 }
 
 x86="IBT, SHSTK" aarch64="BTI, PAC.*" # an older compiler knows nothing of GCS
@@ -41,7 +41,8 @@ aarch64) native=$aarch64 ;;
 esac
 if [ -n "$native" ]; then
 	# shellcheck disable=SC2046 # none if it is not there
-	check "the libraries and the suite have the notes" all_say "$native" "$build/libaspawn.so" "$build/libaspawn.a" \
+	check "the libraries and the suite have the notes" all_say "$native" "$build/libaspawn.so" \
+		"$build/libpsys.so" "$build/libaspawn.a" "$build/libpsys.a" \
 		$(ls "$build/suite" 2>/dev/null)
 else
 	skip "the libraries and the suite have the notes" "no such notes on this architecture"

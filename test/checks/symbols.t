@@ -1,16 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The list of symbols of the Debian package is what the shared library exports.
+# The list of symbols of the Debian package is what the shared libraries export.
 . "$(dirname "$0")/tap.sh"
 build=${BUILD_DIR:-build}
 nm=${NM:-nm}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Those of an architecture, as Debian calls it: (arch=arm64 s390x)name@VERSION, (arch=!arm64)name
+# listed LIBRARY ARCH: those of an architecture, as Debian calls it: (arch=arm64 s390x)name@VERSION,
+# (arch=!arm64)name
 listed()
 {
-	awk -v arch="$1" '/^ / {
+	awk -v library="$1.so." -v arch="$2" '/^lib/ { wanted = index($1, library) == 1 }
+	wanted && /^ / {
 		name = substr($0, 2)
 		here = 1
 		if (match(name, /^\(arch=[^)]*\)/)) {
@@ -20,7 +22,7 @@ listed()
 			name = substr(name, RLENGTH + 1)
 		}
 		sub(/@.*/, "", name)
-		if (here && name !~ /^LIBASPAWN/)
+		if (here && name !~ /^LIB/)
 			print name
 	}' debian/libaspawn*.symbols | sort
 }
@@ -28,14 +30,16 @@ listed()
 # "> name": add " name@LIBASPAWN_0 0.2" there. "< name": it is no longer exported.
 list_is_exports()
 {
-	listed amd64 >"$work/listed" &&
-		$nm -D --defined-only "$build/libaspawn.so" | awk '$3 !~ /^LIBASPAWN/ { sub(/@.*/, "", $3); print $3 }' |
+	listed "$1" amd64 >"$work/listed" &&
+		$nm -D --defined-only "$build/$1.so" | awk '$3 !~ /^LIB/ { sub(/@.*/, "", $3); print $3 }' |
 		sort >"$work/exported" && test -s "$work/exported" && diff "$work/listed" "$work/exported"
 }
 
-if [ "$(uname -m)" = x86_64 ]; then
-	check "debian/libaspawn*.symbols lists the exported symbols" list_is_exports
-else
-	skip "debian/libaspawn*.symbols lists the exported symbols" "the list is compared on x86_64"
-fi
+for library in libaspawn libpsys; do
+	if [ "$(uname -m)" = x86_64 ]; then
+		check "debian/libaspawn*.symbols lists the exported symbols of $library" list_is_exports $library
+	else
+		skip "debian/libaspawn*.symbols lists the exported symbols of $library" "the list is compared on x86_64"
+	fi
+done
 finish

@@ -157,7 +157,7 @@ same_names()
 
 same_as_make()
 {
-	same_names "$prefix/lib/libaspawn.a" "$1/libaspawn.a" &&
+	same_names "$prefix/lib/libaspawn.a" "$1/libaspawn.a" && same_names "$prefix/lib/libpsys.a" "$1/libpsys.a" &&
 		same_names "$prefix/lib/libaspawn-compat.a" "$1/libaspawn-compat.a"
 }
 

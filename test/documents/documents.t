@@ -109,8 +109,8 @@ def compilers():
         yield name, name.replace("clang", "clang++") if "clang" in name else name.replace("gcc", "g++")
 
 
-def flags(*kinds):
-    return run("pkg-config", *(kinds or ["--cflags", "--libs"]), "aspawn").stdout.split()
+def flags(*kinds, libraries=("aspawn",)):
+    return run("pkg-config", *(kinds or ["--cflags", "--libs"]), *libraries).stdout.split()
 
 
 def source_of(block, header="<aspawn/command.h>"):
@@ -135,6 +135,8 @@ def test_program(block):
     """Built by each compiler; run, once by each, with leaks.c, and with the sanitizers."""
     language = 1 if block.kind == "c++" else 0
     options = [C, CPLUSPLUS][language]
+    # No other page's program needs libpsys.
+    libraries = flags(libraries=("aspawn", "psys") if block.document in ("aspawn.3", "psys.3") else ("aspawn",))
     runs = RUNS.get((block.document, block.number), [([], 0, block.shown or None, None)])
     for names in compilers():
         compiler = names[language]
@@ -142,7 +144,7 @@ def test_program(block):
         if not shutil.which(compiler):
             lacks(name, compiler)
             continue
-        problem = failure(compiler, *options, source_of(block), "-x", "none", work / "leaks.o", *flags(),
+        problem = failure(compiler, *options, source_of(block), "-x", "none", work / "leaks.o", *libraries,
                           "-o", work / "program")
         for expected in [] if problem else runs:
             problem += differences(work / "program", *expected)
@@ -152,7 +154,7 @@ def test_program(block):
     if not has_sanitizers:
         lacks(name, f"sanitizers for {compiler}")
         return
-    problem = failure(compiler, *options, "-g", *SANITIZED, source_of(block), *flags(), "-o", work / "program")
+    problem = failure(compiler, *options, "-g", *SANITIZED, source_of(block), *libraries, "-o", work / "program")
     for expected in [] if problem else runs:
         problem += differences(work / "program", *expected)
     result(name, problem)
