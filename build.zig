@@ -8,7 +8,7 @@ const sources = psys_sources ++ [_][]const u8{
     "aspawn/aspawn.c", "aspawn/child_main.c", "aspawn/clone.c", "aspawn/close_by_proc.c",
     "aspawn/deadline.c",
     "aspawn/exec_watch.c", "aspawn/execute_first.c", "aspawn/helper.c", "aspawn/helper_main.c",
-    "aspawn/options.c", "aspawn/own_descriptors.c", "aspawn/reaped.c",
+    "aspawn/own_descriptors.c", "aspawn/reaped.c",
     "aspawn/stack.c",
     "command/action_table.c", "command/arena.c", "command/child.c", "command/command.c",
     "command/communicate.c", "command/decide.c", "command/environment.c", "command/execute.c",

@@ -93,46 +93,49 @@ static bool is_within(const void *user_data, const struct Stack_t *stack)
 	return stack->addr && (uintptr_t)user_data - (uintptr_t)stack->addr < stack->size;
 }
 
-int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack_t *stack,
-		   size_t reserved, const void *user_data, aspawn_spawner *spawn)
+int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t *cached_stack,
+		size_t reserved_stack_sz, aspawn_fn fn, void *arg, void *user_data,
+		size_t user_data_len)
 {
-	const size_t length = request->user_data_len;
+	struct request request = {
+		.memory = flags & ASPAWN_WITH_SUSPENSION ? MEMORY_SUSPENDED : MEMORY_SHARED,
+		.pipe = flags & ASPAWN_WITH_NO_PIPE ? NO_PIPE : PIPE,
+		.wants_pidfd = pidfd,
+		.cgroup_fd = -1,
+		.fn = fn,
+		.arg = arg,
+		.user_data_len = user_data_len,
+	};
 	struct psys_sigset all;
 
-	if (!pid || !stack || !request->fn || (!user_data && length) || is_within(user_data, stack))
+	if (flags & ~(unsigned)(ASPAWN_WITH_NO_PIPE | ASPAWN_WITH_SUSPENSION) || !pid ||
+	    !cached_stack || !fn || (!user_data && user_data_len) ||
+	    is_within(user_data, cached_stack))
 		return -PSYS_EINVAL;
 	psys_sigfillset(&all);
-	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &request->mask, PSYS_SIGSET_SIZE);
+	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &request.mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	r = aspawn_stack_reserve(stack, reserved, length);
+	r = aspawn_stack_reserve(cached_stack, reserved_stack_sz, user_data_len);
 	if (r == 0) {
-		request->user_data = aspawn_stack_place(stack, length);
-		psys_memcpy(request->user_data, user_data, length);
-		r = (int)spawn(request, stack);
+		request.user_data = aspawn_stack_place(cached_stack, user_data_len);
+		psys_memcpy(request.user_data, user_data, user_data_len);
+		r = (int)aspawn_spawn(&request, cached_stack);
 	}
 	if (r > 0) {
-		const struct control *control = stack_control(stack);
+		const struct control *control = stack_control(cached_stack);
 		*pid = r;
 		if (pidfd)
 			*pidfd = control->pidfd;
 		r = control->report.parents_end >= 0 ? control->report.parents_end : 0;
 	}
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request->mask, NULL, PSYS_SIGSET_SIZE);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request.mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
 }
 
 int aspawn(pid_t *pid, struct Stack_t *cached_stack, size_t reserved_stack_sz, aspawn_fn fn,
 	   void *arg, void *user_data, size_t user_data_len)
 {
-	struct request request = {
-		.pipe = PIPE,
-		.cgroup_fd = -1,
-		.fn = fn,
-		.arg = arg,
-		.user_data_len = user_data_len,
-	};
-
-	return aspawn_request(&request, pid, NULL, cached_stack, reserved_stack_sz, user_data,
-			      aspawn_spawn);
+	return aspawn_with(0, NULL, pid, cached_stack, reserved_stack_sz, fn, arg, user_data,
+			   user_data_len);
 }

@@ -52,8 +52,6 @@ PSYS_UNINSTRUMENTED int aspawn_child_main(void *block)
 		reset_handlers();
 	if (control->ignores_sigchld)
 		ignore_sigchld();
-	if (request->no_new_privs && psys_prctl(PSYS_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		psys_exit_group(127);
 	if (request->dies_with_caller && !die_with_helper(control->parent))
 		psys_exit_group(127);
 	if (control->watch && request->memory != MEMORY_EXECUTED)

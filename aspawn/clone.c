@@ -239,7 +239,6 @@ static PSYS_UNINSTRUMENTED bool is_killed_by_clone(const struct control *control
 PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control)
 {
 	const struct clone_method *method = clone_methods;
-	const bool is_optional = control->request.cgroup_is_optional;
 	int cgroup_fd = control->request.cgroup_fd;
 	long r = -PSYS_ENOSYS;
 
@@ -252,14 +251,14 @@ PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control)
 		if (r < 0)
 			return r;
 		r = clone_by(method, control, cgroup_fd);
-		if (r > 0 && cgroup_fd >= 0 && is_optional && is_killed_by_clone(control, (int)r))
+		if (r > 0 && cgroup_fd >= 0 && is_killed_by_clone(control, (int)r))
 			r = -PSYS_EAGAIN;
-		if (r < 0 && cgroup_fd >= 0 && is_optional)
+		if (r < 0 && cgroup_fd >= 0)
 			cgroup_fd = -1;
 		else if (r < 0 && aspawn_clone_is_refused(r))
 			method++;
 		else
 			return r;
 	}
-	return cgroup_fd >= 0 && (r == -PSYS_EINVAL || r == -PSYS_E2BIG) ? -PSYS_ENOSYS : r;
+	return r;
 }

@@ -16,27 +16,13 @@ static PSYS_UNINSTRUMENTED int64_t now(void)
 		       time.tv_sec * SECOND + time.tv_nsec;
 }
 
-static PSYS_UNINSTRUMENTED int64_t after(int64_t ns)
-{
-	const int64_t begin = ns ? now() : 0; /* 0 has passed, whatever the time is */
-
-	return begin == NO_TIME ? 0 : begin + ns;
-}
-
-PSYS_UNINSTRUMENTED int64_t aspawn_deadline_after(const struct psys_timespec *timeout)
-{
-	if (!timeout)
-		return DEADLINE_NEVER;
-	if (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= SECOND)
-		return -PSYS_EINVAL;
-	return after(timeout->tv_sec < LONGEST / SECOND ?
-			     timeout->tv_sec * SECOND + timeout->tv_nsec :
-			     LONGEST);
-}
-
 PSYS_UNINSTRUMENTED int64_t aspawn_deadline_in(int64_t ms)
 {
-	return ms < 0 ? DEADLINE_NEVER : after(ms < LONGEST / 1000000 ? ms * 1000000 : LONGEST);
+	const int64_t begin = ms > 0 ? now() : 0; /* 0 has passed, whatever the time is */
+
+	return ms < 0           ? DEADLINE_NEVER :
+	       begin == NO_TIME ? 0 :
+				  begin + (ms < LONGEST / 1000000 ? ms * 1000000 : LONGEST);
 }
 
 PSYS_UNINSTRUMENTED bool aspawn_deadline_is_past(int64_t deadline)

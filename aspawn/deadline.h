@@ -9,9 +9,6 @@
 
 #define DEADLINE_NEVER INT64_MAX
 
-/* Returns -EINVAL if the timeout is invalid. NULL: no limit. */
-int64_t aspawn_deadline_after(const struct psys_timespec *timeout);
-
 /* In so many milliseconds. Negative: no limit. */
 int64_t aspawn_deadline_in(int64_t ms);
 

@@ -160,26 +160,3 @@ PSYS_UNINSTRUMENTED bool aspawn_helper_result(const struct Stack_t *stack, int *
 		psys_memcpy(usage, &state->usage, sizeof *usage);
 	return ended;
 }
-
-PSYS_UNINSTRUMENTED int aspawn_private_wait(const struct Stack_t *stack, int *status,
-					    struct psys_rusage *usage,
-					    const struct psys_timespec *timeout)
-{
-	const int64_t deadline = aspawn_deadline_after(timeout);
-
-	if (deadline < 0)
-		return (int)deadline;
-	if (!aspawn_privacy(stack))
-		return -PSYS_ECHILD;
-	int r = aspawn_stack_await_end(stack, STACK_HELPER, deadline);
-	if (r < 0)
-		return r;
-	aspawn_stack_reap_helper(stack);
-	return aspawn_helper_result(stack, status, usage) ? 0 : -PSYS_ECHILD;
-}
-
-PSYS_UNINSTRUMENTED int aspawn_privacy(const struct Stack_t *stack)
-{
-	return aspawn_stack_is_mapped(stack) ? privacy_of(stack_state(stack)->helped) :
-					       ASPAWN_NOT_PRIVATE;
-}

@@ -33,7 +33,7 @@
  * there can be no helper FOR_CALLER goes on alone, and PRIVATE fails with -EOPNOTSUPP; with -EAGAIN if
  * somebody killed the helper. request->detached: the state says what becomes of the child.
  */
-aspawn_spawner aspawn_helper_spawn;
+long aspawn_helper_spawn(const struct request *request, const struct Stack_t *stack);
 
 /* The helper's entry point: helper_main.c. */
 int aspawn_helper_main(void *control);

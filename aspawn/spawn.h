@@ -29,11 +29,6 @@ enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
  * caller, or by the kernel. */
 enum helped { NOT_HELPED, FOR_CALLER, PRIVATE, PRIVATE_AUTOREAPED };
 
-PSYS_INLINE int privacy_of(int helped)
-{
-	return helped < PRIVATE ? ASPAWN_NOT_PRIVATE : helped - PRIVATE + ASPAWN_PRIVATE_HELPED;
-}
-
 struct child_fd;
 struct control;
 
@@ -53,7 +48,6 @@ struct request {
 	size_t fd_count;
 	bool watch_copy; /* where memory may be a copy, make an exec_watch */
 	bool wants_pidfd;
-	bool no_new_privs;     /* the child sets it before fn */
 	bool dies_with_caller; /* with the caller's process; of a private child */
 	/* The caller does not wait until the helper has cloned the child. Then the state's pid is the
 	 * child's, or 0 if there is none. Not with unshare_files and wants_pidfd. */
@@ -61,9 +55,8 @@ struct request {
 	/* Not PRIVATE_AUTOREAPED. FOR_CALLER: detached; the helper waits in the caller's place until the
 	 * child has executed a program, and stays until the child has ended. */
 	enum helped helped;
-	bool polls_helper;       /* the caller wants a pidfd of the helper */
-	int cgroup_fd;           /* -1: none */
-	bool cgroup_is_optional; /* if the kernel rejects the cgroup, start the child without it */
+	bool polls_helper; /* the caller wants a pidfd of the helper */
+	int cgroup_fd;     /* to start in, unless the kernel rejects that; -1: none */
 
 	struct psys_sigset mask; /* the caller's */
 	aspawn_fn fn;
@@ -76,8 +69,7 @@ struct request {
  * helper is yet to clone it (request->detached); or a negative error number with neither a child nor
  * an open descriptor left. The control block has the descriptors.
  */
-typedef long aspawn_spawner(const struct request *request, const struct Stack_t *stack);
-aspawn_spawner aspawn_spawn; /* by the caller itself; aspawn_helper_spawn: by a helper */
+long aspawn_spawn(const struct request *request, const struct Stack_t *stack);
 
 /* Of that the first step, which fills the control block, and the last, which gets the pid, or why there
  * is no child, and returns it. Between them aspawn_clone_child(). */
@@ -86,17 +78,5 @@ long aspawn_spawned(struct control *control, long pid);
 
 /* The watch that no child has. */
 void aspawn_free_watch(struct control *control);
-
-/* As aspawn(), whose other arguments are in the request. Stores the pidfd, unless pidfd is NULL. */
-int aspawn_request(struct request *request, pid_t *pid, int *pidfd, struct Stack_t *stack,
-		   size_t reserved, const void *user_data, aspawn_spawner *spawn);
-
-/*
- * Copies an extensible structure, which may be older or newer than this library's, as openat2(2)
- * describes in "Extensibility". Returns 0, -EINVAL if it is smaller than the first version, or
- * -E2BIG if a member that the library does not know is not 0.
- */
-int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
-			  size_t first_version);
 
 #endif

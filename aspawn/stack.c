@@ -215,13 +215,10 @@ PSYS_UNINSTRUMENTED int aspawn_stack_await_end(const struct Stack_t *stack, int 
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_stack_wait(const struct Stack_t *stack,
-					  const struct psys_timespec *timeout)
+PSYS_UNINSTRUMENTED int aspawn_stack_wait(const struct Stack_t *stack, int64_t timeout_ms)
 {
-	const int64_t deadline = aspawn_deadline_after(timeout);
-
-	return deadline < 0 ? (int)deadline :
-			      aspawn_stack_await_end(stack, STACK_CHILD | STACK_HELPER, deadline);
+	return aspawn_stack_await_end(stack, STACK_CHILD | STACK_HELPER,
+				      aspawn_deadline_in(timeout_ms));
 }
 
 PSYS_UNINSTRUMENTED int aspawn_stack_release(struct Stack_t *stack)
@@ -234,9 +231,4 @@ PSYS_UNINSTRUMENTED int aspawn_stack_release(struct Stack_t *stack)
 		aspawn_stack_reap_helper(stack);
 	unmap(stack);
 	return 0;
-}
-
-PSYS_UNINSTRUMENTED int aspawn_mode(const struct Stack_t *stack)
-{
-	return aspawn_stack_is_mapped(stack) ? stack_state(stack)->mode : MODE_NONE;
 }

@@ -33,10 +33,9 @@ static ASPAWN_CHILD int exec_child(void *, int, void *, void *, size_t)
 // aspawn() with a pidfd and without a pipe, as a command uses it.
 static int start_with()
 {
-	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE | ASPAWN_PIDFD,
-						&pidfd, -1, 0 };
 	pid_t pid;
-	int r = aspawn_with(&options, &pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
+	int r = aspawn_with(ASPAWN_WITH_NO_PIPE, &pidfd, &pid, &stack, 4096, exec_child, nullptr,
+			    nullptr, 0);
 	return r < 0 ? r : pid;
 }
 

@@ -160,7 +160,6 @@ static ASPAWN_CHILD int exec_child(void *argv, int, void *, void *, size_t)
 // The caller reaps each of `running` children, each on a stack of its own.
 static double loop_rate(unsigned running, int commands)
 {
-	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE, nullptr, -1, 0 };
 	std::vector<Stack_t> stacks(running);
 	std::vector<unsigned> free_stacks;
 	std::vector<std::pair<pid_t, unsigned>> children;
@@ -173,8 +172,8 @@ static double loop_rate(unsigned running, int commands)
 		while (started < commands && !free_stacks.empty()) {
 			const unsigned at = free_stacks.back();
 			pid_t pid;
-			check(aspawn_with(&options, &pid, &stacks[at], 4096, exec_child,
-					  (void *)alone, nullptr, 0) >= 0,
+			check(aspawn_with(ASPAWN_WITH_NO_PIPE, nullptr, &pid, &stacks[at], 4096,
+					  exec_child, (void *)alone, nullptr, 0) >= 0,
 			      "aspawn");
 			free_stacks.pop_back();
 			children.push_back({ pid, at });
@@ -316,14 +315,13 @@ static double blocked_by_posix_spawn()
 
 static double blocked_by_aspawn()
 {
-	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE, nullptr, -1, 0 };
 	static Stack_t stack;
 	pid_t pid;
 
 	nap();
 	const double begun = now();
-	check(aspawn_with(&options, &pid, &stack, 4096, exec_child, (void *)with_arguments, nullptr,
-			  0) >= 0,
+	check(aspawn_with(ASPAWN_WITH_NO_PIPE, nullptr, &pid, &stack, 4096, exec_child,
+			  (void *)with_arguments, nullptr, 0) >= 0,
 	      "aspawn");
 	const double ended = now();
 

@@ -100,25 +100,10 @@ static void finish_no_reuse(int pid)
 
 static int start_no_pipe()
 {
-	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE, nullptr, -1, 0 };
 	pid_t pid;
-	int r = aspawn_with(&options, &pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
+	int r = aspawn_with(ASPAWN_WITH_NO_PIPE, nullptr, &pid, &stack, 4096, exec_child, nullptr,
+			    nullptr, 0);
 	return r < 0 ? r : pid;
-}
-
-// The helper is reaped with the status.
-static int start_private()
-{
-	static const aspawn_options options = { sizeof options, ASPAWN_NO_PIPE | ASPAWN_PRIVATE,
-						nullptr, -1, 0 };
-	pid_t pid;
-	int r = aspawn_with(&options, &pid, &stack, 4096, exec_child, nullptr, nullptr, 0);
-	return r < 0 ? r : pid;
-}
-
-static void finish_private(int)
-{
-	aspawn_private_wait(&stack, nullptr, nullptr, nullptr);
 }
 
 // --- the lower bound: the system calls that every spawn of this kind needs --------
@@ -201,7 +186,6 @@ static void finish_nothing(int) {}
 const std::vector<Way> ways = {
 	{ "bare clone3 (the floor)", start_floor, reap },
 	{ "aspawn, no pipe", start_no_pipe, reap },
-	{ "aspawn, private, no pipe", start_private, finish_private },
 	{ "aspawn", start_aspawn, finish_aspawn },
 	{ "aspawn, a new stack each time", start_aspawn, finish_no_reuse },
 	{ "vfork", start_vfork, reap },

@@ -35,7 +35,7 @@ PSYS_UNINSTRUMENTED void aspawn_give_stack(struct child_state *state)
 		aspawn_pool_give(state->pool, stack);
 	else if (stack.addr)
 		while (aspawn_stack_release((struct Stack_t *)&stack) == -PSYS_EBUSY)
-			aspawn_stack_wait(&stack, NULL);
+			aspawn_stack_wait(&stack, -1);
 	state->pool = NULL;
 }
 

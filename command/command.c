@@ -14,6 +14,20 @@ enum {
 	ALL_FLAGS = 2 * ASPAWN_COMMAND_NO_IMAGE - 1,
 };
 
+int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
+			  size_t first_version)
+{
+	if (size < first_version)
+		return -PSYS_EINVAL;
+	for (size_t i = known; i < size; i++)
+		if (((const char *)from)[i])
+			return -PSYS_E2BIG;
+	const size_t given = size < known ? size : known;
+	psys_memcpy(to, from, given);
+	psys_memset((char *)to + given, 0, known - given);
+	return 0;
+}
+
 int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from,
 			struct aspawn_failure *failure)
 {

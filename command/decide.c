@@ -441,9 +441,8 @@ PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared 
 	request->polls_helper = request->helped && has_pidfd;
 	request->wants_pidfd = has_pidfd && (request->helped != PRIVATE || awaits_clone);
 
-	/* What the clone does in place of an action. */
+	/* What the clone does in place of an action, which does it if the clone could not. */
 	request->cgroup_fd = needs.cgroup ? needs.cgroup->u.join_cgroup.fd : -1;
-	request->cgroup_is_optional = true; /* the action joins it then, and reports an error */
 	prepared->joined = needs.cgroup;
 	prepared->parent = needs.parent ? psys_getpid() : 0;
 }

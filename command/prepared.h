@@ -208,6 +208,14 @@ _Noreturn void aspawn_fail(struct prepared *prepared, int error, const char *sub
  * return. */
 int aspawn_perform(void *arg, int write_end, void *mask, void *user_data, size_t length);
 
+/*
+ * Copies an extensible structure, which may be older or newer than this library's, as openat2(2)
+ * describes in "Extensibility". Returns 0, -EINVAL if it is smaller than the first version, or
+ * -E2BIG if a member that the library does not know is not 0.
+ */
+int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
+			  size_t first_version);
+
 /* Copies the caller's structure, which may be of another version, and checks it and its actions.
  * Returns 0, -EINVAL or -E2BIG: then *failure says why. */
 int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from,

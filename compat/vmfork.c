@@ -24,16 +24,14 @@ static ASPAWN_CHILD int run(void *arg, int write_end, void *mask, void *data, si
 
 pid_t popen_noshell_vmfork(int (*fn)(void *), void *arg, void **memory_to_free_on_child_exit)
 {
-	const struct aspawn_options options = { .size = sizeof options,
-						.flags = ASPAWN_NO_PIPE | ASPAWN_VFORK };
 	struct call call = { fn, arg };
 	struct Stack_t stack = { NULL, 0 };
 	const int before = errno; /* the child shares this variable */
 	pid_t pid;
 
 	*memory_to_free_on_child_exit = NULL;
-	int r = aspawn_with(&options, &pid, &stack, POPEN_NOSHELL_STACK_SIZE, run, NULL, &call,
-			    sizeof call);
+	int r = aspawn_with(ASPAWN_WITH_NO_PIPE | ASPAWN_WITH_SUSPENSION, NULL, &pid, &stack,
+			    POPEN_NOSHELL_STACK_SIZE, run, NULL, &call, sizeof call);
 	aspawn_stack_release(&stack);
 	errno = r < 0 ? -r : before;
 	return r < 0 ? -1 : pid;

@@ -87,7 +87,7 @@ int main(void)
 
 	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
 		failed |= run(&stack, commands[i]);
-		aspawn_stack_wait(&stack, NULL);
+		aspawn_stack_wait(&stack, -1);
 	}
 	aspawn_stack_release(&stack);
 	return failed;

@@ -257,7 +257,6 @@ bool aspawn_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
  * hangs in the kernel is busy until its end. */
 static bool stacks_are_free(const struct aspawn_queue *queue)
 {
-	const struct psys_timespec limit = { 1, 0 };
 	bool all = true;
 
 	for (uint32_t i = 0; i < queue->limit; i++) {
@@ -267,9 +266,9 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 		if (!(queue->flags & ASPAWN_QUEUE_LOCAL) &&
 		    !__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
-		if (aspawn_stack_wait(stack, &limit) < 0)
+		if (aspawn_stack_wait(stack, 1000) < 0)
 			all = false;
-		else if (state->mode != ASPAWN_MODE_NONE) /* of a job of a dead server */
+		else if (state->mode != MODE_NONE) /* of a job of a dead server */
 			aspawn_free_watch(stack_control(stack));
 	}
 	return all;

@@ -91,10 +91,10 @@ static ASPAWN_CHILD int execute(void *envp, int, void *mask, void *data, size_t)
 static pid_t start(int output)
 {
 	static Stack_t stack;
-	static const aspawn_options no_pipe = { sizeof no_pipe, ASPAWN_NO_PIPE, nullptr, -1, 0 };
 	pid_t pid;
 	Child self = { { child, nullptr }, output };
-	int error = aspawn_with(&no_pipe, &pid, &stack, 4096, execute, environ, &self, sizeof self);
+	int error = aspawn_with(ASPAWN_WITH_NO_PIPE, nullptr, &pid, &stack, 4096, execute, environ,
+				&self, sizeof self);
 	return error ? -1 : pid;
 }
 

@@ -55,7 +55,7 @@ static void free_stack(void)
 
 	WITH_FAULTS(r = aspawn_stack_release(&stack));
 	if (r == -EBUSY) /* the child of a killed helper, until its exec */
-		aspawn_stack_wait(&stack, NULL);
+		aspawn_stack_wait(&stack, -1);
 	if (r < 0)
 		r = aspawn_stack_release(&stack);
 	promise(r == 0 && !stack.addr, "aspawn_stack_release: %d", r);
@@ -169,13 +169,14 @@ static ASPAWN_CHILD int executes(void *arg, int fd, void *mask, void *data, size
 	return 127;
 }
 
-static bool spawn_file(const struct aspawn_options *options, const char *file, const char *path)
+static bool spawn_file(unsigned flags, int *pidfd, const char *file, const char *path)
 {
 	int r, error = 0;
 	pid_t pid = UNTOUCHED;
 
-	WITH_FAULTS(r = aspawn_with(options, &pid, &stack, 65536, executes, (void *)(uintptr_t)path,
-				    (void *)(uintptr_t)file, strlen(file) + 1));
+	WITH_FAULTS(r = aspawn_with(flags, pidfd, &pid, &stack, 65536, executes,
+				    (void *)(uintptr_t)path, (void *)(uintptr_t)file,
+				    strlen(file) + 1));
 	if (r < 0) {
 		promise(pid == UNTOUCHED, "aspawn: %d, and a pid %d", r, pid);
 		free_stack();
@@ -186,7 +187,7 @@ static bool spawn_file(const struct aspawn_options *options, const char *file, c
 			promise(false, "aspawn: a pipe that cannot be read");
 		close(r);
 	}
-	WITH_FAULTS(r = aspawn_stack_wait(&stack, NULL));
+	WITH_FAULTS(r = aspawn_stack_wait(&stack, -1));
 	promise(r == 0, "aspawn_stack_wait: %d", r);
 	const int status = status_of(pid);
 	promise(status == (error ? CANNOT : RIGHT) ||
@@ -199,44 +200,28 @@ static bool spawn_file(const struct aspawn_options *options, const char *file, c
 
 SCENARIO(aspawn)
 {
-	return spawn_file(NULL, program, NULL);
+	return spawn_file(0, NULL, program, NULL);
 }
 
 SCENARIO(aspawn_no_pipe)
 {
-	const struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
-
-	return spawn_file(&options, program, NULL);
+	return spawn_file(ASPAWN_WITH_NO_PIPE, NULL, program, NULL);
 }
 
-SCENARIO(aspawn_vfork)
+SCENARIO(aspawn_with_suspension)
 {
-	const struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_VFORK };
-
-	return spawn_file(&options, program, NULL);
+	return spawn_file(ASPAWN_WITH_SUSPENSION, NULL, program, NULL);
 }
 
 SCENARIO(aspawn_pidfd)
 {
 	int fd = UNTOUCHED;
-	const struct aspawn_options options = { .size = sizeof options,
-						.flags = ASPAWN_PIDFD,
-						.pidfd = &fd };
-	bool right = spawn_file(&options, program, NULL);
+	bool right = spawn_file(0, &fd, program, NULL);
 
 	promise(!right || fd >= -1, "pidfd %d", fd);
 	if (fd >= 0)
 		close(fd);
 	return right;
-}
-
-SCENARIO_WITH(with_cgroup, aspawn_cgroup)
-{
-	const struct aspawn_options options = { .size = sizeof options,
-						.flags = ASPAWN_CGROUP,
-						.cgroup_fd = CGROUP };
-
-	return spawn_file(&options, program, NULL);
 }
 
 SCENARIO(aspawn_closed_streams)
@@ -247,7 +232,7 @@ SCENARIO(aspawn_closed_streams)
 		saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 100);
 		close(i);
 	}
-	bool right = spawn_file(NULL, program, NULL);
+	bool right = spawn_file(0, NULL, program, NULL);
 	for (int i = 0; i < 3; i++) {
 		promise(fcntl(i, F_GETFD) < 0, "left: descriptor %d", i);
 		dup2(saved[i], i);
@@ -258,17 +243,16 @@ SCENARIO(aspawn_closed_streams)
 
 SCENARIO(aspawn_growing_stack)
 {
-	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
 	pid_t pid = UNTOUCHED;
 	int r;
 
-	WITH_FAULTS(r = aspawn_with(&options, &pid, &stack, 1, executes, NULL, program,
-				    strlen(program) + 1));
+	WITH_FAULTS(r = aspawn_with(ASPAWN_WITH_NO_PIPE, NULL, &pid, &stack, 1, executes, NULL,
+				    program, strlen(program) + 1));
 	if (r == 0) {
 		count(status_of(pid));
-		promise(aspawn_stack_wait(&stack, NULL) == 0, "aspawn_stack_wait");
+		promise(aspawn_stack_wait(&stack, -1) == 0, "aspawn_stack_wait");
 	}
-	return spawn_file(NULL, program, NULL) && r == 0;
+	return spawn_file(0, NULL, program, NULL) && r == 0;
 }
 
 SCENARIO(aspawn_execvpe)
@@ -276,12 +260,12 @@ SCENARIO(aspawn_execvpe)
 	char path[PATH_MAX + 16];
 
 	snprintf(path, sizeof path, "/nowhere:%s", directory);
-	return spawn_file(NULL, "program", path);
+	return spawn_file(0, NULL, "program", path);
 }
 
 SCENARIO(aspawn_execvpe_script)
 {
-	return spawn_file(NULL, script, NULL);
+	return spawn_file(0, NULL, script, NULL);
 }
 
 static ASPAWN_CHILD int returns_late(void *arg, int fd, void *mask, void *data, size_t size)
@@ -295,50 +279,23 @@ static ASPAWN_CHILD int returns_late(void *arg, int fd, void *mask, void *data, 
 
 SCENARIO(aspawn_stack_wait)
 {
-	const struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
-	const struct psys_timespec soon = { 0, 1000000 }, late = { 1000, 0 };
 	pid_t pid = UNTOUCHED;
 	int r, status;
 
-	WITH_FAULTS(r = aspawn_with(&options, &pid, &stack, 1, returns_late, NULL, NULL, 0));
+	WITH_FAULTS(r = aspawn_with(ASPAWN_WITH_NO_PIPE, NULL, &pid, &stack, 1, returns_late, NULL,
+				    NULL, 0));
 	if (r < 0) {
 		promise(pid == UNTOUCHED, "a pid %d", pid);
 		return free_stack(), false;
 	}
-	WITH_FAULTS(r = aspawn_stack_wait(&stack, &soon));
+	WITH_FAULTS(r = aspawn_stack_wait(&stack, 1));
 	promise(r == 0 || r == -ETIMEDOUT, "aspawn_stack_wait: %d", r);
-	WITH_FAULTS(r = aspawn_stack_wait(&stack, &late));
+	WITH_FAULTS(r = aspawn_stack_wait(&stack, 1000000));
 	promise(r == 0, "aspawn_stack_wait: %d", r);
 	status = status_of(pid);
 	promise(status == RIGHT || status == KILLED, "status %#x", status);
 	free_stack();
 	return r == 0 && status == RIGHT;
-}
-
-/* The helper of a private child holds the stack, and is reaped with its status. */
-SCENARIO(private_aspawn)
-{
-	const struct aspawn_options options = { .size = sizeof options,
-						.flags = ASPAWN_PRIVATE | ASPAWN_NO_PIPE };
-	struct psys_rusage usage;
-	pid_t pid = UNTOUCHED;
-	int r, status = -1;
-
-	WITH_FAULTS(r = aspawn_with(&options, &pid, &stack, 65536, executes, NULL, program,
-				    strlen(program) + 1));
-	if (r < 0) {
-		promise(pid == UNTOUCHED, "aspawn: %d, and a pid %d", r, pid);
-		free_stack();
-		return false;
-	}
-	WITH_FAULTS(r = aspawn_private_wait(&stack, &status, &usage, NULL));
-	promise(r == 0 || r == -ECHILD, "aspawn_private_wait: %d", r);
-	promise(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "a child of everybody's");
-	promise(r < 0 ? status == -1 : status == RIGHT || status == CANNOT || status == KILLED,
-		"aspawn_private_wait: %d, status %#x", r, status);
-	count(status);
-	free_stack();
-	return status == RIGHT;
 }
 
 /* --- commands ------------------------------------------------------------------------ */
@@ -1237,7 +1194,7 @@ static void check_io(int r, const struct aspawn_io *io, int status)
 static void free_memory_after(const struct aspawn_io *io)
 {
 	if (io->status == -1) {
-		aspawn_stack_wait(&stack, NULL);
+		aspawn_stack_wait(&stack, -1);
 		while (aspawn_pool_release(&pool) == -EBUSY)
 			sched_yield();
 	}

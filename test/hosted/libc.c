@@ -45,7 +45,7 @@ TEST(errno_is_not_changed)
 	CHECK_EQUAL(aspawn(NULL, &stack, 0, child_returns, NULL, NULL, 0), -EINVAL);
 	CHECK_EQUAL(aspawn(&pid, &stack, SIZE_MAX / 2, child_returns, NULL, NULL, 0), -ENOMEM);
 	pid = spawn_without_pipe(&stack, child_execs_role, "exit_7");
-	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+	CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
 	CHECK_EQUAL(reap(pid), 7);
 	CHECK_EQUAL(errno, 1234);
 }
@@ -125,13 +125,12 @@ static volatile int spawned, reaped;
 
 static void *spawn_for_ever(void *arg)
 {
-	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
 	int pid;
 
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 	for (;;)
-		if (!aspawn_with(&options, &pid, &cancelled_stack, 4096, child_returns, NULL, NULL,
-				 0))
+		if (!aspawn_with(ASPAWN_WITH_NO_PIPE, NULL, &pid, &cancelled_stack, 4096,
+				 child_returns, NULL, NULL, 0))
 			spawned++;
 	return arg;
 }
@@ -275,7 +274,7 @@ TEST(a_stack_is_unpoisoned_for_reuse)
 	for (int i = 0; i < 20; i++) {
 		int pid = i % 2 ? spawn_without_pipe(&stack, child_returns, (void *)7) :
 				  spawn_without_pipe(&stack, child_is_instrumented, "exit_7");
-		CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+		CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
 		CHECK_EQUAL(reap(pid), 7);
 	}
 }

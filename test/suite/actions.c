@@ -556,6 +556,19 @@ TEST(namespace_and_mount_actions)
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, place, PSYS_AT_REMOVEDIR), 0);
 }
 
+ROLE(reports_cgroup)
+{
+	char text[256];
+	int fd = psys_open("/proc/self/cgroup", PSYS_O_RDONLY, 0);
+	long length = psys_read(fd, text, sizeof text - 1);
+
+	(void)argc, (void)argv;
+	for (long i = 0; i + 11 <= length; i++)
+		if (!psys_strncmp(text + i, "aspawn-test", 11))
+			return 0;
+	return 1;
+}
+
 TEST(chroot_changes_the_root)
 {
 	if (!is_root())

@@ -447,8 +447,9 @@ TEST(wait_started_reports_a_child_killed_by_a_signal)
 		struct aspawn_child child = start_command(&stack, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 		CHECK_EQUAL(failure.error, -PSYS_ECHILD);
-		CHECK(failure.step ==
-		      (aspawn_mode(&stack) == ASPAWN_MODE_FORK ? ASPAWN_STEP_NONE : 0));
+		CHECK(failure.step == (aspawn_describe(&child, ASPAWN_FACT_MODE) == ASPAWN_MODE_FORK ?
+					       ASPAWN_STEP_NONE :
+					       0));
 		check_ends(&child, PSYS_SIGKILL);
 	}
 }
@@ -506,7 +507,7 @@ TEST(wait_started_is_estale_after_the_stack_is_reused)
 
 	if (!memory_is_shared())
 		skip("memory is a copy, and there is always a pipe");
-	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+	CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
 	second = start_command(&stack, &command);
 	CHECK_EQUAL(aspawn_wait_started(&first, NULL, -1), -PSYS_ESTALE);
 	CHECK_EQUAL(aspawn_wait_started(&first, NULL, AT_ONCE), -PSYS_ESTALE);
@@ -673,7 +674,7 @@ TEST(fork_flag_copies_the_memory)
 		command.action_count = count;
 		command.stack = &stack;
 		CHECK_EQUAL(aspawn_start(&child, &command), 0);
-		CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_FORK);
+		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_FORK);
 		CHECK_EQUAL(why_not_started(&child), count == 1 ? 0 : -PSYS_ENOENT);
 		CHECK_EQUAL(reap(aspawn_pid(&child)), count == 1 ? 7 : 127);
 		CHECK_EQUAL(stored, 0);

@@ -3,9 +3,8 @@
  * The clone methods. Seccomp filters simulate older kernels, containers, sandboxes and emulators.
  * Every method passes the same checks.
  */
-#include <aspawn/command.h>
-
 #include "filter.h"
+#include "observe.h"
 
 static ASPAWN_CHILD int child_checks(void *arg, int fd, void *mask, void *data, size_t length)
 {
@@ -23,26 +22,28 @@ static void on_signal(int signal)
 	(void)signal;
 }
 
+/* Returns the clone method, which only the handle of a command tells. */
+static enum aspawn_clone_mode best_mode(void)
+{
+	return observe(NULL, 0, "").mode;
+}
+
 static void check_mode(enum aspawn_clone_mode mode)
 {
 	struct Stack_t stack = { 0 };
 	char text[8], data[] = "data";
 	int pid, pidfd = -2;
-	struct aspawn_options options = { .size = sizeof options,
-					  .flags = ASPAWN_PIDFD,
-					  .pidfd = &pidfd };
 
+	CHECK_EQUAL(best_mode(), mode);
 	set_handler(PSYS_SIGUSR1, on_signal);
 	set_disposition(PSYS_SIGPIPE, PSYS_SIG_IGN);
 	for (int i = 0; i < 3; i++) {
-		int fd = aspawn_with(i ? &options : NULL, &pid, &stack, 16384, child_checks,
+		int fd = aspawn_with(0, i ? &pidfd : NULL, &pid, &stack, 16384, child_checks,
 				     (void *)66, data, sizeof data);
 		CHECK(fd >= 0);
-		CHECK_EQUAL(aspawn_mode(&stack), mode);
 		CHECK_EQUAL(psys_read(fd, text, sizeof text), 7);
 		CHECK_EQUAL(psys_read(fd, text, sizeof text), 0);
-		struct psys_timespec limit = { LONG / 1000, 0 };
-		CHECK_EQUAL(aspawn_stack_wait(&stack, &limit), 0);
+		CHECK_EQUAL(aspawn_stack_wait(&stack, LONG), 0);
 		if (i && pidfd >= 0) {
 			struct psys_pollfd poll = { pidfd, PSYS_POLLIN, 0 };
 			CHECK_EQUAL(psys_ppoll(&poll, 1, NULL, NULL, PSYS_SIGSET_SIZE), 1);
@@ -53,18 +54,9 @@ static void check_mode(enum aspawn_clone_mode mode)
 	}
 	/* The stack becomes free at exec, not only at exit. */
 	pid = spawn_without_pipe(&stack, child_execs_role, "lingers");
-	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+	CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
 	kill_lingering(pid);
 	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-}
-
-/* Returns the clone method without a filter. */
-static enum aspawn_clone_mode best_mode(void)
-{
-	struct Stack_t stack = { 0 };
-
-	CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_returns, NULL)), 0);
-	return aspawn_mode(&stack);
 }
 
 /* python/cpython#112334: the fast path was disabled for months, unnoticed. */
@@ -161,82 +153,16 @@ TEST(pidfd_is_minus_one_if_not_supported)
 {
 	struct Stack_t stack = { 0 };
 	int pid, pidfd = -2;
-	struct aspawn_options options = { .size = sizeof options,
-					  .flags = ASPAWN_PIDFD | ASPAWN_NO_PIPE,
-					  .pidfd = &pidfd };
 
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_PIDFD, PSYS_EINVAL);
 	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_EINVAL);
 	filter_refuse(PSYS_NR_pidfd_open, PSYS_ENOSYS);
-	CHECK_EQUAL(aspawn_with(&options, &pid, &stack, 4096, child_returns, (void *)5, NULL, 0), 0);
+	CHECK_EQUAL(aspawn_with(ASPAWN_WITH_NO_PIPE, &pidfd, &pid, &stack, 4096, child_returns,
+				(void *)5, NULL, 0),
+		    0);
 	CHECK_EQUAL(pidfd, -1);
 	CHECK_EQUAL(reap(pid), 5);
-}
-
-TEST(an_invalid_cgroup_disables_no_clone_method)
-{
-	struct Stack_t stack = { 0 };
-	int pid = -5, ends[2];
-	enum aspawn_clone_mode mode = best_mode();
-	struct aspawn_options options = { .size = sizeof options,
-					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP };
-
-	CHECK_EQUAL(psys_pipe2(ends, PSYS_O_CLOEXEC), 0);
-	options.cgroup_fd = ends[0];
-	int r = aspawn_with(&options, &pid, &stack, 4096, child_returns, NULL, NULL, 0);
-	CHECK(r == -PSYS_EBADF || r == -PSYS_ENOSYS);
-	CHECK_EQUAL(pid, -5);
-	CHECK_EQUAL(best_mode(), mode);
-	CHECK_EQUAL(reap(spawn_without_pipe(&stack, child_returns, NULL)), 0);
-	CHECK_EQUAL(aspawn_mode(&stack), mode);
-}
-
-TEST(cgroup_option_is_enosys_without_clone3)
-{
-	struct Stack_t stack = { 0 };
-	int pid = -5;
-	struct aspawn_options options = { .size = sizeof options,
-					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP,
-					  .cgroup_fd = 0 };
-
-	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
-	CHECK_EQUAL(aspawn_with(&options, &pid, &stack, 4096, child_returns, NULL, NULL, 0),
-		    -PSYS_ENOSYS);
-	CHECK(!have_children());
-}
-
-TEST(a_child_begins_in_its_cgroup)
-{
-	struct Stack_t stack = { 0 };
-	struct cgroup group;
-	int pid;
-
-	make_cgroup(&group);
-	struct aspawn_options options = { .size = sizeof options,
-					  .flags = ASPAWN_NO_PIPE | ASPAWN_CGROUP,
-					  .cgroup_fd = group.fd };
-	int r = aspawn_with(&options, &pid, &stack, 16384, child_execs_role, "reports_cgroup", NULL,
-			    0);
-	if (r == 0)
-		CHECK_EQUAL(reap(pid), 0);
-	remove_cgroup(&group);
-	if (r == -PSYS_ENOSYS)
-		skip("no CLONE_INTO_CGROUP");
-	CHECK_EQUAL(r, 0);
-}
-
-ROLE(reports_cgroup)
-{
-	char text[256];
-	int fd = psys_open("/proc/self/cgroup", PSYS_O_RDONLY, 0);
-	long length = psys_read(fd, text, sizeof text - 1);
-
-	(void)argc, (void)argv;
-	for (long i = 0; i + 11 <= length; i++)
-		if (!psys_strncmp(text + i, "aspawn-test", 11))
-			return 0;
-	return 1;
 }
 
 /* python/cpython#91307: clone with shared memory after unshare(CLONE_NEWTIME). */

@@ -256,12 +256,14 @@ static struct seen *run(const struct aspawn_action *actions, size_t count, uint6
 
 	CHECK(!PSYS_IS_ERROR(seen));
 	command.file = program ? program : command.file;
-	command.stack = &stack;
 	command.flags = flags;
 	command.actions = actions;
 	command.action_count = count;
-	seen->result = aspawn_run(&command, &io);
-	seen->mode = aspawn_mode(&stack);
+	command.std_in = ASPAWN_STREAM_NULL;
+	command.std_out = ASPAWN_STREAM_PIPE;
+	struct aspawn_child child = start_command(&stack, &command);
+	seen->result = aspawn_communicate(&child, &io);
+	seen->mode = aspawn_describe(&child, ASPAWN_FACT_MODE);
 	seen->failure = io.failure;
 	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	CHECK(!have_children());

@@ -277,10 +277,10 @@ TEST(a_child_on_the_callers_stack_is_known_at_once)
 	command.pool = NULL;
 	command.stack = &stack;
 	struct aspawn_child first = start_command(NULL, &command);
-	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+	CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
 	struct aspawn_child second = start_command(NULL, &command);
 	check_ends(&first, 7 << 8);
-	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+	CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
 	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	check_ends(&second, 7 << 8);
 	check_nothing_is_left();

@@ -59,9 +59,8 @@ static int spawns_and_frees(void *arg)
 		int pid = -1;
 		size_t size = busy_thread.rounds % 2 ? 200000 : 4096; /* makes the stack grow */
 
-		if (aspawn_with(&(struct aspawn_options){ .size = sizeof(struct aspawn_options),
-							  .flags = ASPAWN_NO_PIPE },
-				&pid, &busy_thread.stack, size, child_returns, NULL, NULL, 0) == 0)
+		if (aspawn_with(ASPAWN_WITH_NO_PIPE, NULL, &pid, &busy_thread.stack, size,
+				child_returns, NULL, NULL, 0) == 0)
 			psys_wait4(pid, NULL, 0, NULL);
 		if (busy_thread.rounds++ % 4 == 3)
 			aspawn_stack_release(&busy_thread.stack);

@@ -58,7 +58,7 @@ static void check_out_of_memory(uint64_t flags)
 	int r = aspawn_wait(&child, &status, NULL, -1); /* in its exec, or before */
 	CHECK(r == 0 || r == -PSYS_ECANCELED);
 	CHECK(PSYS_WIFSIGNALED(status) && PSYS_WTERMSIG(status) == PSYS_SIGKILL);
-	CHECK_EQUAL(aspawn_mode(&stack), ASPAWN_MODE_FORK);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_FORK);
 	psys_close(root);
 	remove_cgroup(&group);
 }

@@ -67,20 +67,23 @@ void check_ends(struct aspawn_child *child, int expected)
 struct observation observe(const struct aspawn_action *actions, size_t count, const char *what)
 {
 	struct observation seen = { 0 };
-	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", what);
 	struct aspawn_io io = { .size = sizeof io, .out = seen.text, .out_size = sizeof seen.text };
+	struct aspawn_child child;
 
-	command.stack = &stack;
+	command.std_in = ASPAWN_STREAM_NULL;
+	command.std_out = ASPAWN_STREAM_PIPE;
 	command.actions = count ? actions : NULL;
 	command.action_count = count;
-	seen.result = aspawn_run(&command, &io);
+	seen.result = aspawn_start(&child, &command);
+	if (seen.result < 0)
+		return seen;
+	seen.result = aspawn_communicate(&child, &io);
 	seen.status = io.status;
 	seen.outcome = io.outcome;
-	seen.mode = aspawn_mode(&stack);
+	seen.mode = aspawn_describe(&child, ASPAWN_FACT_MODE);
 	seen.failure = io.failure;
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	return seen;
 }
 

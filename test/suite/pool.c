@@ -334,7 +334,7 @@ TEST(a_release_with_a_stack_of_the_callers_leaves_it_busy)
 	CHECK_EQUAL(aspawn_pid(&second), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_stack_release(&stack), -PSYS_EBUSY);
 	gate_open(&gate);
-	CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+	CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
 	kill_lingering(aspawn_pid(&child));
 	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }

@@ -5,19 +5,20 @@
 
 #include "observe.h"
 
-extern const struct psys_timespec at_once, long_enough;
-
 /* Skips the test where no process can share memory. */
 void need_shared_memory(void);
 
-/* aspawn_with(ASPAWN_PRIVATE), without a pipe; with a pidfd unless that is NULL. */
-int try_private(struct Stack_t *stack, aspawn_fn fn, void *arg, int *pid, int *pidfd);
+/* Starts a private command that runs this program in a role, or after a call of fn, which may end it
+ * before (role NULL). Skips the test where no process can share memory. */
+struct aspawn_child start_private(const char *role, int (*fn)(void *), void *arg);
 
-/* The same, or the test fails, or is skipped where no process can share memory. The pid. */
-int spawn_private(struct Stack_t *stack, aspawn_fn fn, void *arg);
+/* Functions for that, which end the child: with a status; when the gate is open; by a signal. */
+ASPAWN_CHILD int exits(void *status);
+ASPAWN_CHILD int waits(void *gate);
+ASPAWN_CHILD int raises(void *signal);
 
-/* Waits for the private child of the stack. Returns its status. */
-int end_of(struct Stack_t *stack);
+/* Waits for the child, whether its program was executed or not. Returns its status. */
+int end_of(struct aspawn_child *child);
 
 /* Checks that this process has no child, also none that only __WALL shows. The kernel takes a
  * moment to reap a helper. */
@@ -38,12 +39,6 @@ void check_status_arrives(int expected_disposition);
 /* The child is known to have ended: a wait without patience gives its status, or gives the helper a
  * second to store it. */
 void check_wait_at_once(struct aspawn_child *child, int expected);
-
-/* An aspawn_fn: stores its parent in numbers[1], opens numbers[2], waits for numbers[0], returns 5. */
-ASPAWN_CHILD int child_tells_parent(void *numbers, int fd, void *mask, void *data, size_t length);
-
-/* Spawns a child that waits until numbers[0] is opened. Returns the pid of its helper. */
-int spawn_helped(struct Stack_t *stack, int *numbers, int *pid, int *pidfd);
 
 void sleep_until_gone(int pid);
 

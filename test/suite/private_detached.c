@@ -68,7 +68,7 @@ TEST(what_the_caller_changes_after_a_private_start_does_not_reach_the_child)
 }
 
 /* Of all that the host has, the child keeps nothing open once its helper lets go. */
-TEST(the_helper_lets_go_of_the_callers_descriptors)
+static void check_helper_lets_go(void)
 {
 	struct self self;
 	struct aspawn_command command = private_command(&self, "lingers", NULL);
@@ -86,6 +86,18 @@ TEST(the_helper_lets_go_of_the_callers_descriptors)
 	CHECK_EQUAL(psys_read(ends[0], &byte, 1), 0);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	check_ends(&child, PSYS_SIGKILL);
+}
+
+TEST(the_helper_lets_go_of_the_callers_descriptors)
+{
+	check_helper_lets_go();
+}
+
+TEST(the_helper_lets_go_without_close_range)
+{
+	need_shared_memory();
+	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
+	check_helper_lets_go();
 }
 
 /* The same where the helper can neither have another table nor close all at once. */
@@ -247,6 +259,26 @@ TEST(a_child_that_cannot_be_cloned_is_a_failure_of_the_command)
 				 (i & 1 ? ASPAWN_COMMAND_STARTED_FD : 0) |
 					 (i & 2 ? ASPAWN_COMMAND_NO_PIDFD : 0),
 				 -PSYS_EAGAIN);
+}
+
+/* The caller waits for it, as it has the caller's descriptors. */
+TEST(a_start_fails_whose_helper_cannot_clone)
+{
+	const struct aspawn_action action = ASPAWN_ONLY_BELOW(3);
+	const int descriptors = count_descriptors();
+	const struct psys_sigset mask = get_mask();
+	struct self self;
+	struct aspawn_command command = private_command(&self, "exit_7", NULL);
+	struct aspawn_child child;
+
+	command.actions = &action;
+	command.action_count = 1;
+	command.std_out = ASPAWN_STREAM_PIPE;
+	refuse_the_clone(PSYS_EAGAIN);
+	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EAGAIN);
+	CHECK(same_mask(mask, get_mask()));
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	check_nothing_is_left();
 }
 
 TEST(a_private_command_in_another_pid_namespace_fails)

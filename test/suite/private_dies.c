@@ -3,23 +3,6 @@
 #include "filter.h"
 #include "private.h"
 
-static int try_with(uint64_t flags, struct Stack_t *stack, aspawn_fn fn, void *arg, int *pid)
-{
-	struct aspawn_options options = { .size = sizeof options, .flags = flags | ASPAWN_NO_PIPE };
-
-	return aspawn_with(&options, pid, stack, 16384, fn, arg, NULL, 0);
-}
-
-static const struct {
-	aspawn_fn fn;
-	void *arg;
-	int status;
-} ends[] = {
-	{ child_returns, (void *)255, 255 << 8 },
-	{ child_execs_role, "exit_7", 7 << 8 },
-	{ child_execs_role, "killed", PSYS_SIGTERM },
-};
-
 ROLE(killed)
 {
 	(void)argc, (void)argv;
@@ -28,57 +11,35 @@ ROLE(killed)
 	return 99;
 }
 
-TEST(a_child_that_dies_with_its_caller_is_private)
+TEST(a_command_that_dies_with_its_caller_is_private)
 {
-	static const uint64_t flags[] = { ASPAWN_DIES_WITH_CALLER,
-					  ASPAWN_DIES_WITH_CALLER | ASPAWN_PRIVATE,
-					  ASPAWN_DIES_WITH_CALLER | ASPAWN_NNP };
-	const int count = sizeof ends / sizeof *ends;
-	struct Stack_t stack = { 0 };
-	int pid;
+	static const uint64_t flags[] = { ASPAWN_COMMAND_DIES_WITH_CALLER,
+					  ASPAWN_COMMAND_DIES_WITH_CALLER | ASPAWN_COMMAND_PRIVATE };
+	struct self self;
 
 	need_shared_memory();
 	set_handler(PSYS_SIGCHLD, on_sigchld);
 	unblock_sigchld();
-	for (int i = 0; i < count * (int)(sizeof flags / sizeof *flags); i++) {
-		const int at = i % count;
-
-		CHECK_EQUAL(try_with(flags[i / count], &stack, ends[at].fn, ends[at].arg, &pid), 0);
-		CHECK(aspawn_privacy(&stack) != ASPAWN_NOT_PRIVATE);
-		check_unseen(pid);
-		CHECK_EQUAL(end_of(&stack), ends[at].status);
+	for (int i = 0; i < 4; i++) {
+		struct aspawn_command command =
+			command_in_role(&self, i & 1 ? "killed" : "exit_7", NULL);
+		command.flags = flags[i / 2];
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_PRIVATE);
+		check_unseen(aspawn_pid(&child));
+		CHECK_EQUAL(why_not_started(&child), 0);
+		check_ends(&child, i & 1 ? PSYS_SIGTERM : 7 << 8);
 		check_nothing_is_left();
 	}
 	CHECK_EQUAL(sigchlds, 0);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-}
-
-TEST(a_command_that_dies_with_its_caller_is_private)
-{
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-
-	need_shared_memory();
-	command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER;
-	struct aspawn_child child = start_command(NULL, &command);
-	CHECK(aspawn_describe(&child, ASPAWN_FACT_OWNER) == ASPAWN_OWNER_PRIVATE);
-	CHECK_EQUAL(why_not_started(&child), 0);
-	check_ends(&child, 7 << 8);
-	check_nothing_is_left();
 }
 
 TEST(rejects_a_child_that_dies_with_its_caller_with_vfork)
 {
-	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct aspawn_child child;
-	int pid = -5;
 
-	CHECK_EQUAL(
-		try_with(ASPAWN_DIES_WITH_CALLER | ASPAWN_VFORK, &stack, child_returns, NULL, &pid),
-		-PSYS_EINVAL);
-	CHECK_EQUAL(pid, -5);
 	command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER | ASPAWN_COMMAND_VFORK;
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
 }
@@ -174,14 +135,14 @@ TEST(a_private_child_dies_with_its_caller_without_pidfds)
 
 TEST(a_private_child_that_dies_with_its_caller_dies_with_its_helper)
 {
-	struct Stack_t stack = { 0 };
-	int numbers[3] = { 0 }, pid, status = -1;
+	struct aspawn_child child;
+	int status = -1;
 
 	need_shared_memory();
 	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
-	CHECK_EQUAL(try_with(ASPAWN_DIES_WITH_CALLER, &stack, child_tells_parent, numbers, &pid), 0);
-	gate_wait(&numbers[2]);
-	CHECK_EQUAL(psys_kill(numbers[1], PSYS_SIGKILL), 0);
+	const int helper = start_helped(&child, ASPAWN_COMMAND_DIES_WITH_CALLER, NULL);
+	const int pid = aspawn_pid(&child);
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
 	while (psys_wait4(pid, &status, 0, NULL) == -PSYS_ECHILD) /* not this process's yet */
 		sleep_ms(1);
 	CHECK_EQUAL(status, PSYS_SIGKILL);

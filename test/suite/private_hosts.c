@@ -5,75 +5,41 @@
 
 /* --- who dies when ------------------------------------------------------------------ */
 
-/* A host of its own, which is killed while its private child runs. */
-static void check_host_dies(void)
+TEST(the_helper_ends_if_its_host_is_killed)
 {
 	int *shared = shared_page(), status;
-	struct Stack_t probe = { 0 };
+	const int pidfd = psys_pidfd_open(psys_getpid(), 0);
 
-	spawn_private(&probe, child_returns, NULL); /* or the test is skipped */
-	const bool reaped_by_kernel = aspawn_privacy(&probe) == ASPAWN_PRIVATE_AUTOREAPED;
+	if (pidfd < 0)
+		skip("no pidfd");
+	struct aspawn_child probe = start_private(NULL, exits, NULL);
+	const bool reaped_by_kernel =
+		aspawn_describe(&probe, ASPAWN_FACT_HELPER) == ASPAWN_HELPER_AUTOREAPED;
 	CHECK_EQUAL(end_of(&probe), 0);
 	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
 	int host = fork_child();
 	if (host == 0) {
-		struct Stack_t stack = { 0 };
-		int pid;
+		struct aspawn_child child;
 
-		shared[4] = spawn_helped(&stack, shared, &pid, NULL);
-		shared[5] = pid;
-		gate_open(&shared[6]);
+		shared[0] = start_helped(&child, 0, NULL);
+		shared[1] = aspawn_pid(&child);
+		gate_open(&shared[2]);
 		sleep_ms(600000);
 	}
-	gate_wait(&shared[6]);
+	gate_wait(&shared[2]);
 	CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
 	CHECK_EQUAL(psys_wait4(host, &status, 0, NULL), host);
 	/* The helper is this process's, an ordinary child, and then the private one. */
 	if (reaped_by_kernel) {
-		sleep_until_gone(shared[4]);
+		sleep_until_gone(shared[0]);
 	} else {
-		CHECK_EQUAL(psys_wait4(-1, &status, 0, NULL), shared[4]);
+		CHECK_EQUAL(psys_wait4(-1, &status, 0, NULL), shared[0]);
 		CHECK_EQUAL(status, 0);
 	}
 	CHECK_EQUAL(psys_wait4(-1, &status, PSYS_WNOHANG, NULL), 0);
-	gate_open(&shared[0]);
-	CHECK_EQUAL(psys_wait4(-1, &status, 0, NULL), shared[5]);
-	CHECK_EQUAL(status, 5 << 8);
-}
-
-TEST(the_helper_ends_if_its_host_is_killed)
-{
-	struct Stack_t probe = { 0 };
-	int pid, pidfd = -1;
-
-	if (try_private(&probe, child_returns, NULL, &pid, &pidfd) == 0 && pidfd < 0)
-		skip("no pidfd");
-	check_host_dies();
-}
-
-static void kills_the_helper(const void *arg)
-{
-	struct Stack_t stack = { 0 };
-	int numbers[3] = { 0 }, pid, status = -7;
-	int helper = spawn_helped(&stack, numbers, &pid, NULL);
-
-	(void)arg;
-	CHECK_EQUAL(psys_kill(helper, PSYS_SIGTERM), 0); /* blocked */
-	sleep_ms(20);
-	CHECK_EQUAL(aspawn_private_wait(&stack, NULL, NULL, &at_once), -PSYS_ETIMEDOUT);
-	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
-	CHECK_EQUAL(aspawn_private_wait(&stack, &status, NULL, &long_enough), -PSYS_ECHILD);
-	CHECK_EQUAL(status, -7);
-	CHECK_EQUAL(aspawn_stack_busy(&stack), 1); /* by the child */
-	gate_open(&numbers[0]);
-	sleep_until_gone(pid);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-	check_nothing_is_left();
-}
-
-TEST(private_wait_gives_echild_if_the_helper_is_killed)
-{
-	run_under_reaper(kills_the_helper, NULL);
+	CHECK_EQUAL(psys_kill(shared[1], PSYS_SIGKILL), 0);
+	CHECK_EQUAL(psys_wait4(-1, &status, 0, NULL), shared[1]);
+	CHECK_EQUAL(status, PSYS_SIGKILL);
 }
 
 static void kills_the_helper_of_one_with_pdeathsig(const void *arg)
@@ -114,6 +80,9 @@ static void loses_the_helper(const void *arg)
 	const int pid = aspawn_pid(&child);
 	const bool known = is_subreaper || (child.ended_fd >= 0 && keeps_status());
 	note("the status is known:", known);
+	CHECK_EQUAL(psys_kill(helper, PSYS_SIGTERM), 0); /* blocked */
+	sleep_ms(20);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, 0), -PSYS_ETIMEDOUT);
 	CHECK_EQUAL(psys_kill(helper, PSYS_SIGKILL), 0);
 	sleep_ms(50);
 	if (child.ended_fd >= 0 || is_subreaper) {
@@ -288,11 +257,10 @@ TEST(a_private_child_outlives_the_exec_of_its_host)
 	need_shared_memory();
 	int host = fork_child();
 	if (host == 0) {
-		struct Stack_t stack = { 0 };
 		char number[PSYS_DECIMAL_SIZE];
-		const int pid = spawn_private(&stack, child_execs_role, "lingers");
+		struct aspawn_child child = start_private("lingers", NULL, NULL);
 
-		psys_i64_to_decimal(number, pid);
+		psys_i64_to_decimal(number, aspawn_pid(&child));
 		psys_exit_group(-exec_role("finds_no_private_child", number));
 	}
 	CHECK_EQUAL(reap(host), 7);
@@ -314,34 +282,20 @@ static int run_as_pid_1(void (*fn)(void))
 
 static void as_pid_1(void)
 {
-	struct Stack_t stack = { 0 };
-	int numbers[3] = { 0 }, pid;
+	int gate = 0;
 
 	CHECK_EQUAL(psys_getpid(), 1);
 	check_status_arrives(0);
-	spawn_helped(&stack, numbers, &pid, NULL);
-	check_unseen(pid);
-	gate_open(&numbers[0]);
-	CHECK_EQUAL(end_of(&stack), 5 << 8);
+	struct aspawn_child child = start_private(NULL, waits, &gate);
+	check_unseen(aspawn_pid(&child));
+	gate_open(&gate);
+	CHECK_EQUAL(end_of(&child), 0);
 }
 
 TEST(pid_1_can_have_private_children)
 {
 	need_shared_memory();
 	CHECK_EQUAL(run_as_pid_1(as_pid_1), 0);
-}
-
-TEST(rejects_a_private_child_in_another_pid_namespace)
-{
-	struct Stack_t stack = { 0 };
-	int pid;
-
-	need_shared_memory();
-	if (psys_unshare(PSYS_CLONE_NEWPID) < 0)
-		skip("may not make a pid namespace");
-	CHECK_EQUAL(try_private(&stack, child_returns, NULL, &pid, NULL), -PSYS_EOPNOTSUPP);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-	check_nothing_is_left();
 }
 
 /* A copy of the host knows nothing of the child, and does not touch it. */
@@ -399,38 +353,18 @@ TEST(a_private_child_outlives_the_thread_that_spawned_it)
 
 /* --- held up before it has told --------------------------------------------------------- */
 
+/* The caller waits for it, as it has the caller's descriptors. */
 TEST(signals_are_handled_while_a_helper_is_held_up)
 {
-	struct Stack_t stack = { 0 };
+	const struct aspawn_action action = ASPAWN_ONLY_BELOW(3);
+	struct self self;
+	struct aspawn_command command = private_command(&self, "exit_7", NULL);
 	struct thread thread;
 
-	spawn_private(&stack, child_returns, NULL);
-	CHECK_EQUAL(end_of(&stack), 0);
+	command.actions = &action;
+	command.action_count = 1;
 	hold_until_signal(PSYS_NR_getppid, &thread);
-	spawn_private(&stack, child_returns, (void *)6);
-	CHECK_EQUAL(end_of(&stack), 6 << 8);
+	struct aspawn_child child = start_command(NULL, &command);
+	check_ends(&child, 7 << 8);
 	thread_join(&thread);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-}
-
-TEST(a_helper_killed_before_it_reports_gives_eagain)
-{
-	struct Stack_t stack = { 0 };
-	struct thread thread;
-	int killed = 0, pid;
-
-	spawn_private(&stack, child_returns, NULL);
-	CHECK_EQUAL(end_of(&stack), 0);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-	while (first_child_of(psys_gettid())) /* the first helper, until the kernel has reaped it */
-		sleep_ms(1);
-	hold_until_child_is_killed(PSYS_NR_getppid, &thread, &killed);
-	int r = try_private(&stack, child_returns, NULL, &pid, NULL);
-	thread_join(&thread);
-	if (!killed)
-		skip("no list of children in /proc");
-	CHECK_EQUAL(r, -PSYS_EAGAIN);
-	CHECK_EQUAL(aspawn_privacy(&stack), ASPAWN_NOT_PRIVATE);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-	check_nothing_is_left();
 }

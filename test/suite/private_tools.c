@@ -2,42 +2,57 @@
 /* See private.h. */
 #include "private.h"
 
-const struct psys_timespec at_once = { 0, 0 }, long_enough = { LONG / 1000, 0 };
-
-int try_private(struct Stack_t *stack, aspawn_fn fn, void *arg, int *pid, int *pidfd)
-{
-	struct aspawn_options options = { .size = sizeof options,
-					  .flags = ASPAWN_PRIVATE | ASPAWN_NO_PIPE |
-						   (pidfd ? ASPAWN_PIDFD : 0),
-					  .pidfd = pidfd };
-
-	return aspawn_with(&options, pid, stack, 16384, fn, arg, NULL, 0);
-}
-
 void need_shared_memory(void)
 {
 	if (!memory_is_shared())
 		skip("this emulator copies the memory");
 }
 
-int spawn_private(struct Stack_t *stack, aspawn_fn fn, void *arg)
+struct aspawn_child start_private(const char *role, int (*fn)(void *), void *arg)
 {
-	int pid = -1;
-	int r = try_private(stack, fn, arg, &pid, NULL);
+	const struct aspawn_action call = ASPAWN_CALL(fn, arg);
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, role ? role : "exit_7", NULL);
+	struct aspawn_child child;
 
+	command.flags = ASPAWN_COMMAND_PRIVATE;
+	command.actions = &call;
+	command.action_count = fn != NULL;
+	int r = aspawn_start(&child, &command);
 	if (r == -PSYS_EOPNOTSUPP && !memory_is_shared())
 		skip("this emulator copies the memory");
 	CHECK_EQUAL(r, 0);
-	CHECK(pid > 0);
-	CHECK(aspawn_privacy(stack) != ASPAWN_NOT_PRIVATE);
-	return pid;
+	CHECK(aspawn_pid(&child) > 0);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_PRIVATE);
+	return child;
 }
 
-int end_of(struct Stack_t *stack)
+ASPAWN_CHILD int exits(void *status)
 {
-	int status = -1;
+	psys_exit_group((int)(intptr_t)status);
+}
 
-	CHECK_EQUAL(aspawn_private_wait(stack, &status, NULL, &long_enough), 0);
+ASPAWN_CHILD int waits(void *gate)
+{
+	gate_wait(gate);
+	psys_exit_group(0);
+}
+
+ASPAWN_CHILD int raises(void *signal)
+{
+	struct psys_sigset none;
+
+	psys_sigemptyset(&none);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &none, NULL, PSYS_SIGSET_SIZE);
+	psys_kill(psys_getpid(), (int)(intptr_t)signal);
+	psys_exit_group(99);
+}
+
+int end_of(struct aspawn_child *child)
+{
+	int status = -1, r = aspawn_wait(child, &status, NULL, LONG);
+
+	CHECK(r == 0 || r == -PSYS_ECANCELED);
 	return status;
 }
 
@@ -112,39 +127,13 @@ ROLE(reports_sigchld)
 
 void check_status_arrives(int expected_disposition)
 {
-	struct Stack_t stack = { 0 };
-
 	for (int i = 0; i < 5; i++) {
-		spawn_private(&stack, child_returns, (void *)(intptr_t)(40 + i));
-		CHECK_EQUAL(end_of(&stack), (40 + i) << 8);
+		struct aspawn_child child = start_private(NULL, exits, (void *)(intptr_t)(40 + i));
+		CHECK_EQUAL(end_of(&child), (40 + i) << 8);
 	}
-	spawn_private(&stack, child_execs_role, "reports_sigchld");
-	CHECK_EQUAL(end_of(&stack), expected_disposition << 8);
+	struct aspawn_child child = start_private("reports_sigchld", NULL, NULL);
+	CHECK_EQUAL(end_of(&child), expected_disposition << 8);
 	check_nothing_is_left();
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-}
-
-ASPAWN_CHILD int child_tells_parent(void *to, int fd, void *mask, void *data, size_t length)
-{
-	int *parent = to;
-
-	(void)fd, (void)mask, (void)data, (void)length;
-	__atomic_store_n(&parent[1], psys_getppid(), __ATOMIC_RELEASE);
-	gate_open(&parent[2]);
-	gate_wait(&parent[0]);
-	return 5;
-}
-
-int spawn_helped(struct Stack_t *stack, int *numbers, int *pid, int *pidfd)
-{
-	int r = try_private(stack, child_tells_parent, numbers, pid, pidfd);
-
-	if (r == -PSYS_EOPNOTSUPP && !memory_is_shared())
-		skip("this emulator copies the memory");
-	CHECK_EQUAL(r, 0);
-	gate_wait(&numbers[2]);
-	CHECK(numbers[1] != psys_getpid());
-	return numbers[1];
 }
 
 void sleep_until_gone(int pid)

@@ -190,7 +190,7 @@ static void spawn_in_a_storm(void)
 		begin_spawn(storm);
 		int pid = spawn_without_pipe(&stack, child_returns, (void *)(intptr_t)(i & 63));
 		CHECK_EQUAL(reap(pid), i & 63);
-		CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+		CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
 	}
 	__atomic_store_n(&storm->stop, 1, __ATOMIC_RELEASE);
 	begin_spawn(storm);
@@ -233,7 +233,7 @@ TEST(no_handler_runs_in_a_child_when_its_group_is_signalled)
 		int pid = spawn_without_pipe(&stack, child_execs_role, "exit_7");
 		int status = reap(pid);
 		CHECK(status == 7 || status == 128 + PSYS_SIGUSR1);
-		CHECK_EQUAL(aspawn_stack_wait(&stack, NULL), 0);
+		CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
 	}
 	gate_open(stop);
 	CHECK_EQUAL(reap(storm), 0);
@@ -248,13 +248,14 @@ static int handler_spawned, handler_refused;
 static __attribute__((noinline)) void spawn_in_handler(void)
 {
 	int pid;
-	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
 
-	if (!aspawn_with(&options, &pid, &handler_stack, 4096, child_returns, (void *)1, NULL, 0) &&
+	if (!aspawn_with(ASPAWN_WITH_NO_PIPE, NULL, &pid, &handler_stack, 4096, child_returns,
+			 (void *)1, NULL, 0) &&
 	    psys_wait4(pid, NULL, 0, NULL) == pid)
 		handler_spawned++;
 	/* Uses the stack of the interrupted code: the spawn succeeds, or the stack is busy. */
-	int r = aspawn_with(&options, &pid, &main_stack, 4096, child_returns, (void *)1, NULL, 0);
+	int r = aspawn_with(ASPAWN_WITH_NO_PIPE, NULL, &pid, &main_stack, 4096, child_returns,
+			    (void *)1, NULL, 0);
 	if (!r)
 		psys_wait4(pid, NULL, 0, NULL);
 	else if (r == -PSYS_EBUSY)
@@ -275,7 +276,6 @@ static void on_alarm(int signal)
 
 TEST(a_signal_handler_may_spawn)
 {
-	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
 	const int enough = scaled(100);
 	int main_spawned = 0;
 
@@ -289,8 +289,8 @@ TEST(a_signal_handler_may_spawn)
 		}
 	for (int i = 0; i < 100000 && (handler_spawned < enough || main_spawned < enough); i++) {
 		int pid = -1, status;
-		int r = aspawn_with(&options, &pid, &main_stack, 4096, child_returns, (void *)2,
-				    NULL, 0);
+		int r = aspawn_with(ASPAWN_WITH_NO_PIPE, NULL, &pid, &main_stack, 4096,
+				    child_returns, (void *)2, NULL, 0);
 		CHECK(r == 0 || r == -PSYS_EBUSY);
 		if (r)
 			continue;

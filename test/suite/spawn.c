@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The spawn: what the child and the parent get. */
-#include <aspawn/command.h>
-
 #include "harness.h"
 
 TEST(what_fn_returns_is_the_exit_status)
@@ -178,11 +176,10 @@ TEST(the_pidfd_refers_to_the_child)
 {
 	struct Stack_t stack = { 0 };
 	int gate = 0, pidfd = -2, pid = 0;
-	struct aspawn_options options = { .size = sizeof options,
-					  .flags = ASPAWN_NO_PIPE | ASPAWN_PIDFD,
-					  .pidfd = &pidfd };
 
-	CHECK_EQUAL(aspawn_with(&options, &pid, &stack, 4096, child_returns, (void *)5, NULL, 0), 0);
+	CHECK_EQUAL(aspawn_with(ASPAWN_WITH_NO_PIPE, &pidfd, &pid, &stack, 4096, child_returns,
+				(void *)5, NULL, 0),
+		    0);
 	if (pidfd == -1) {
 		CHECK_EQUAL(psys_pidfd_open(psys_getpid(), 0), -PSYS_ENOSYS);
 		CHECK_EQUAL(reap(pid), 5);
@@ -197,24 +194,23 @@ TEST(the_pidfd_refers_to_the_child)
 
 	if (!memory_is_shared())
 		return;
-	CHECK_EQUAL(aspawn_with(&options, &pid, &stack, 4096, child_waits, &gate, NULL, 0), 0);
+	CHECK_EQUAL(aspawn_with(ASPAWN_WITH_NO_PIPE, &pidfd, &pid, &stack, 4096, child_waits, &gate,
+				NULL, 0),
+		    0);
 	CHECK_EQUAL(psys_pidfd_send_signal(pidfd, PSYS_SIGKILL, NULL, 0), 0);
 	CHECK_EQUAL(reap(pid), 128 + PSYS_SIGKILL);
 	CHECK_EQUAL(psys_pidfd_send_signal(pidfd, PSYS_SIGKILL, NULL, 0), -PSYS_ESRCH);
 	psys_close(pidfd);
 }
 
-TEST(with_vfork_the_parent_goes_on_after_the_exec)
+TEST(with_suspension_the_parent_goes_on_after_the_exec)
 {
 	struct Stack_t stack = { 0 };
-	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_VFORK };
-	bool shared = memory_is_shared();
-	int pid, fd = aspawn_with(&options, &pid, &stack, 16384, child_execs_role, "lingers", NULL,
-				  0);
+	int pid, fd = aspawn_with(ASPAWN_WITH_SUSPENSION, NULL, &pid, &stack, 16384,
+				  child_execs_role, "lingers", NULL, 0);
 
 	CHECK(fd >= 0);
 	CHECK_EQUAL(aspawn_stack_busy(&stack), 0);
-	CHECK_EQUAL(aspawn_mode(&stack), shared ? ASPAWN_MODE_VFORK : ASPAWN_MODE_FORK);
 	kill_lingering(pid);
 }
 

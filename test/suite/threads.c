@@ -7,17 +7,16 @@ enum { threads = 8 };
 static int spawn_many(void *failures)
 {
 	struct Stack_t stack = { 0 };
-	struct aspawn_options options = { .size = sizeof options, .flags = ASPAWN_NO_PIPE };
 
 	for (int i = 0; i < scaled(200); i++) {
 		int pid, status, with_pipe = i % 2;
-		int fd = aspawn_with(with_pipe ? NULL : &options, &pid, &stack, 16384,
+		int fd = aspawn_with(with_pipe ? 0 : ASPAWN_WITH_NO_PIPE, NULL, &pid, &stack, 16384,
 				     i % 4 ? child_returns : child_execs_role,
 				     i % 4 ? (void *)7 : "exit_7", NULL, 0);
 		bool right = fd >= 0 && psys_wait4(pid, &status, 0, NULL) == pid && status == 7 << 8;
 		if (with_pipe && fd >= 0)
 			right &= psys_close(fd) == 0;
-		if (!right || aspawn_stack_wait(&stack, NULL))
+		if (!right || aspawn_stack_wait(&stack, -1))
 			__atomic_fetch_add((int *)failures, 1, __ATOMIC_RELAXED);
 	}
 	if (aspawn_stack_release(&stack))
@@ -60,14 +59,14 @@ TEST(a_thread_may_end_before_its_child_execs)
 	thread_join(&thread); /* its stack is unmapped */
 	CHECK_EQUAL(aspawn_stack_busy(&outliving_stack), 1);
 	gate_open(&outliving_gate);
-	CHECK_EQUAL(aspawn_stack_wait(&outliving_stack, NULL), 0);
+	CHECK_EQUAL(aspawn_stack_wait(&outliving_stack, -1), 0);
 	CHECK_EQUAL(reap(outliving_pid), 0);
 }
 
 /* Two threads wait for one stack; the kernel wakes one of them. */
 static int wait_for_stack(void *stack)
 {
-	return aspawn_stack_wait(stack, NULL);
+	return aspawn_stack_wait(stack, -1);
 }
 
 TEST(two_threads_may_wait_for_one_stack)
