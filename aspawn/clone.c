@@ -42,18 +42,16 @@ static PSYS_UNINSTRUMENTED bool may_copy_memory(const struct clone_method *metho
 		(request->memory == MEMORY_SUSPENDED || method->flags & PSYS_CLONE_VFORK));
 }
 
-/* True if the method can do what is requested. */
+/* True if the method can do what is requested. Only a copy begins in a cgroup. */
 static PSYS_UNINSTRUMENTED bool fits(const struct clone_method *method,
 				     const struct request *request, bool into_cgroup)
 {
 	const bool shares = method->flags & PSYS_CLONE_VM;
 
-	if (into_cgroup && !method->clone3)
-		return false;
 	if (request->memory == MEMORY_EXECUTED) /* its parent shall see the page that it maps */
 		return shares && !(method->flags & PSYS_CLONE_VFORK);
 	if (request->memory == MEMORY_COPIED)
-		return !shares && (!method->clone3 || into_cgroup);
+		return !shares && method->clone3 == into_cgroup;
 	return shares || !method->clone3;
 }
 
