@@ -107,7 +107,7 @@ EXCEPTIONS = [
      'a program that does not read needs no input'),
     (r'run_input|communicate', r'parent:rt_sigtimedwait:', r'ended with -13$',
      'SIGPIPE of a program that has let go, which cannot be taken back'),
-    (r'.*', r'child:set_robust_list:', r'said to have failed, status 0x2a00$',
+    (r'.*', r'child:(set_robust_list|gettid):', r'said to have failed, status 0x2a00$',
      'the caller, which has all filters of the child, has found that it works'),
     (r'.*', r'child:write:', r'said to run, status 0x7f00',
      'nobody hears of a failure that cannot be written'),
