@@ -119,10 +119,10 @@ static double submit_burst(aspawn_queue *queue, int64_t prepared, int burst, boo
 	}
 	nap();
 	if (!asleep)
-		check(aspawn_queue_submit(queue, &job) > 0, "submit");
+		check(aspawn_queue_submit(queue, &job, nullptr) > 0, "submit");
 	const double begun = now();
 	for (int i = 0; i < burst; i++)
-		check(aspawn_queue_submit(queue, &job) > 0, "submit");
+		check(aspawn_queue_submit(queue, &job, nullptr) > 0, "submit");
 	const double ended = now();
 	take_all(queue, burst + !asleep);
 	return (ended - begun) / burst;
@@ -136,12 +136,14 @@ static double queue_rate(unsigned running, char *const *argv, bool output, int c
 	int submitted = 0, ended = 0;
 
 	job.size = sizeof job;
-	job.prepared = aspawn_queue_prepare(queue, &command);
-	job.flags = output ? ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR_TO_OUTPUT : 0;
+	if (output)
+		command.std_err = ASPAWN_STREAM_STDOUT;
+	job.prepared = aspawn_queue_prepare(queue, &command, nullptr);
+	job.out_size = output ? 4096 : 0;
 	const double begun = now();
 	while (ended < commands) {
 		while (submitted < commands && submitted - ended < 1024 &&
-		       aspawn_queue_submit(queue, &job) > 0)
+		       aspawn_queue_submit(queue, &job, nullptr) > 0)
 			submitted++;
 		ended += take_all(queue, 1);
 	}
@@ -402,7 +404,7 @@ static double life_of_a_job(aspawn_queue *queue, int64_t prepared)
 	job.size = sizeof job;
 	job.prepared = prepared;
 	const double begun = now();
-	check(aspawn_queue_submit(queue, &job) > 0, "submit");
+	check(aspawn_queue_submit(queue, &job, nullptr) > 0, "submit");
 	check(aspawn_queue_wait(queue, &result, 1, -1) == 1, "wait");
 	const double ended = now();
 	aspawn_queue_release(queue, &result, 1);
@@ -446,7 +448,7 @@ static void show_callers(aspawn_queue *queue, int64_t prepared, int rounds)
 
 	command.actions = &nothing;
 	command.action_count = 1;
-	const int64_t own_memory = aspawn_queue_prepare(queue, &command);
+	const int64_t own_memory = aspawn_queue_prepare(queue, &command, nullptr);
 	check(own_memory > 0, "aspawn_queue_prepare");
 	printf("\n%-36s %9s %10s %10s %12s\n", "us, medians; the caller has", "submit 32",
 	       "its life", "own memory", "posix_spawn");
@@ -495,12 +497,13 @@ static void show_checks(unsigned running, int commands)
 	int submitted = 0, count;
 
 	job.size = sizeof job;
-	job.prepared = aspawn_queue_prepare(queue, &command);
-	job.flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR_TO_OUTPUT;
+	command.std_err = ASPAWN_STREAM_STDOUT;
+	job.prepared = aspawn_queue_prepare(queue, &command, nullptr);
+	job.out_size = 4096;
 	const double begun = now();
 	while ((int)lives.size() < commands) {
 		while (submitted < commands && submitted - (int)lives.size() < (int)running) {
-			check(aspawn_queue_submit(queue, &job) > 0, "submit");
+			check(aspawn_queue_submit(queue, &job, nullptr) > 0, "submit");
 			submitted++;
 		}
 		count = aspawn_queue_wait(queue, results, 64, -1);
@@ -532,7 +535,7 @@ int main(int argc, char **argv)
 	const int rounds = argc > 1 ? atoi(argv[1]) : 25, commands = argc > 2 ? atoi(argv[2]) : 4000;
 	aspawn_queue *queue = make_queue(16);
 	aspawn_command command = command_of(with_arguments);
-	const int64_t prepared = aspawn_queue_prepare(queue, &command);
+	const int64_t prepared = aspawn_queue_prepare(queue, &command, nullptr);
 
 	check(prepared > 0, "aspawn_queue_prepare");
 	compare("blocked, us", "of clone",

@@ -66,13 +66,14 @@ static void run(char *const *argv, unsigned running, int commands, double *own)
 	command.size = sizeof command;
 	command.argv = argv;
 	command.envp = environ;
+	command.std_err = ASPAWN_STREAM_STDOUT;
 	job.size = sizeof job;
-	job.flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR_TO_OUTPUT;
+	job.out_size = 4096;
 	job.time_limit_ms = 60000;
-	job.prepared = aspawn_queue_prepare(queue, &command);
+	job.prepared = aspawn_queue_prepare(queue, &command, nullptr);
 	check(job.prepared > 0, "aspawn_queue_prepare");
 	do {
-		while (submitted < commands && aspawn_queue_submit(queue, &job) > 0)
+		while (submitted < commands && aspawn_queue_submit(queue, &job, nullptr) > 0)
 			submitted++;
 		count = aspawn_queue_wait(queue, results, 64, -1);
 		for (int i = 0; i < count; i++) {

@@ -16,8 +16,6 @@
 
 #include "queue.h"
 
-enum { MOST_SENT = 253 }; /* the kernel's SCM_MAX_FD */
-
 struct fd_control {
 	struct psys_cmsghdr header;
 	int fds[MOST_SENT];

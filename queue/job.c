@@ -106,10 +106,9 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 	add_own_actions(queue, job, &own);
 	own.served = &served;
 	command->std_in = job->input ? r : null;
-	command->std_out = job->flags & ASPAWN_JOB_OUTPUT ? ASPAWN_STREAM_PIPE : null;
-	command->std_err = job->flags & ASPAWN_JOB_ERROR           ? ASPAWN_STREAM_PIPE :
-			   job->flags & ASPAWN_JOB_ERROR_TO_OUTPUT ? ASPAWN_STREAM_STDOUT :
-								     null;
+	command->std_out = job->result.out ? ASPAWN_STREAM_PIPE : null;
+	if (job->result.err || command->std_err != ASPAWN_STREAM_STDOUT)
+		command->std_err = job->result.err ? ASPAWN_STREAM_PIPE : null;
 	job->stack = job_find_stack(queue);
 	if (r >= 0 && !job->stack)
 		r = -PSYS_EAGAIN;
@@ -167,8 +166,7 @@ static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *se
 	job_set_deadline(server, job, job->timeout ? job->result.started_ns + job->timeout : 0);
 	aspawn_list_remove(queue, &server->waiting[job->priority], job);
 	aspawn_list_add(queue, &server->running, job);
-	queue_count_up(&queue->shared->counts.running);
-	queue_count_up(&queue->shared->counts.started);
+	__atomic_add_fetch(&queue->shared->running, 1, __ATOMIC_RELAXED);
 }
 
 QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *server,
@@ -186,7 +184,7 @@ QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *se
 		job_began(queue, server, job);
 		return true;
 	}
-	if (is_shortage(r) && queue->shared->counts.running)
+	if (is_shortage(r) && queue->shared->running)
 		return false;
 	job_fail(queue, server, job, r);
 	return true;
@@ -360,7 +358,7 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 		aspawn_server_close_fds(queue, server, job);
 	} else {
 		aspawn_list_remove(queue, &server->running, job);
-		__atomic_sub_fetch(&queue->shared->counts.running, 1, __ATOMIC_RELAXED);
+		__atomic_sub_fetch(&queue->shared->running, 1, __ATOMIC_RELAXED);
 		server->must_wait = false;
 		server->unpolled -= job->is_unpolled;
 		job_leave_stack(job);
@@ -373,8 +371,8 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 		result->ended_ns = queue_now(queue);
 	result->out_total = job->outputs[0].total;
 	result->err_total = job->outputs[1].total;
-	result->out_size = job_kept(&job->outputs[0]);
-	result->err_size = job_kept(&job->outputs[1]);
+	result->out_length = job_kept(&job->outputs[0]);
+	result->err_length = job_kept(&job->outputs[1]);
 	aspawn_queue_complete(queue, job, end);
 	server->completed++;
 }

@@ -238,7 +238,7 @@ static int start_server(struct aspawn_queue *queue)
 		return (int)r;
 	}
 	watch_server(queue);
-	queue_count_up(&shared->counts.servers);
+	__atomic_add_fetch(&shared->servers, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -296,13 +296,13 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
 		if (state == JOB_TAKEN) {
 			job->result.failure = (struct aspawn_failure){ .step = ASPAWN_STEP_NONE };
 			job->result.ended_ns = queue_now(queue);
-			job->result.out_size = job->result.err_size = 0;
+			job->result.out_length = job->result.err_length = 0;
 		}
 		aspawn_queue_complete(queue, job,
 				      has_ended ? job->result.outcome : ASPAWN_OUTCOME_LOST);
 		count++;
 	}
-	__atomic_store_n(&shared->counts.running, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&shared->running, 0, __ATOMIC_RELAXED);
 	return count;
 }
 

@@ -31,6 +31,7 @@ enum {
 	SERVER_STACK = 65536,
 	NO_JOB = -1,
 	PRIORITIES = ASPAWN_MOST_PRIORITY + 1,
+	MOST_SENT = 253, /* descriptors of a job: the kernel's SCM_MAX_FD */
 };
 
 /*
@@ -46,7 +47,7 @@ enum job_stage { STAGE_RUNS, STAGE_TERMINATED, STAGE_KILLED, STAGE_DRAINS };
 struct job_output {
 	int fd; /* -1: none, or at its end */
 	char *data;
-	size_t size;    /* bytes at data */
+	size_t size;    /* bytes to keep at data, where a NUL follows */
 	size_t at;      /* where the next byte goes; only the tail begins anew at size */
 	uint64_t total; /* bytes read */
 };
@@ -161,7 +162,8 @@ struct shared {
 	_Alignas(64) int asleep; /* the server sleeps: write to wake */
 	int cancels;             /* futex-free count of requests */
 
-	_Alignas(64) struct aspawn_queue_counts counts;
+	_Alignas(64) uint32_t running; /* jobs */
+	uint32_t servers;              /* that were made */
 	struct server server;
 };
 
@@ -226,11 +228,6 @@ QUEUE_INLINE void queue_unwatch(int epoll, int fd)
 	struct psys_epoll_event none = { 0, 0 };
 
 	psys_epoll_ctl(epoll, PSYS_EPOLL_CTL_DEL, fd, &none);
-}
-
-QUEUE_INLINE void queue_count_up(uint32_t *count)
-{
-	__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
 }
 
 /* Nanoseconds of CLOCK_MONOTONIC, at least 1. */

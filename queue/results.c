@@ -7,16 +7,13 @@
 QUEUE_SERVER void aspawn_queue_complete(struct aspawn_queue *queue, struct job *job, int end)
 {
 	struct out_ring *ended = &queue->shared->ended;
-	struct aspawn_queue_counts *counts = &queue->shared->counts;
-	uint32_t *const of[] = { [ASPAWN_OUTCOME_RAN] = &counts->ran,
-				 [ASPAWN_OUTCOME_NOT_STARTED] = &counts->not_started,
-				 [ASPAWN_OUTCOME_TIMED_OUT] = &counts->timed_out,
-				 [ASPAWN_OUTCOME_CANCELLED] = &counts->cancelled,
-				 [ASPAWN_OUTCOME_LOST] = &counts->lost };
 
+	if (job->result.out)
+		job->outputs[0].data[job->result.out_length] = '\0';
+	if (job->result.err)
+		job->outputs[1].data[job->result.err_length] = '\0';
 	job->result.outcome = end;
 	job->end_position = __atomic_load_n(&ended->tail, __ATOMIC_RELAXED);
-	queue_count_up(of[end]);
 	__atomic_store_n(&job->state, JOB_ENDED, __ATOMIC_RELEASE);
 	out_push(ended, (uint32_t)job->number);
 }
@@ -281,22 +278,27 @@ int aspawn_queue_cancel_all(struct aspawn_queue *queue)
 	return 0;
 }
 
-int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_counts *counts)
+int aspawn_queue_count(struct aspawn_queue *queue, int what)
 {
-	int r = aspawn_queue_check(queue);
+	const int r = aspawn_queue_check(queue);
 
-	if (r < 0 || !counts)
-		return r < 0 ? r : -PSYS_EINVAL;
+	if (r < 0)
+		return r;
 	const struct shared *shared = queue->shared;
-	const uint32_t *from = (const uint32_t *)&shared->counts;
-	uint32_t *to = (uint32_t *)counts;
-	for (size_t i = 0; i < sizeof *counts / sizeof *to; i++)
-		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+	const uint32_t running = __atomic_load_n(&shared->running, __ATOMIC_RELAXED);
 	const uint32_t left = queue_left(queue, &shared->ended.tail);
-	counts->waiting = left > counts->running ? left - counts->running : 0;
-	counts->ended = __atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED) -
-			__atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED);
-	return 0;
+	const uint32_t taken = __atomic_load_n(&shared->ended.head, __ATOMIC_SEQ_CST);
+	switch (what) {
+	case ASPAWN_COUNT_WAITING:
+		return left > running ? (int)(left - running) : 0;
+	case ASPAWN_COUNT_RUNNING:
+		return (int)running;
+	case ASPAWN_COUNT_ENDED:
+		return (int)(__atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED) - taken);
+	case ASPAWN_COUNT_SERVERS:
+		return (int)__atomic_load_n(&shared->servers, __ATOMIC_RELAXED);
+	}
+	return -PSYS_EINVAL;
 }
 
 size_t aspawn_result_text(char *to, size_t size, const struct aspawn_result *result)
@@ -309,9 +311,7 @@ size_t aspawn_result_text(char *to, size_t size, const struct aspawn_result *res
 		return psys_strlcpy(to, "cancelled", size);
 	if (result->outcome == ASPAWN_OUTCOME_LOST)
 		return psys_strlcpy(to, "lost", size);
-	io.outcome = result->outcome == ASPAWN_OUTCOME_TIMED_OUT   ? ASPAWN_OUTCOME_TIMED_OUT :
-		     result->outcome == ASPAWN_OUTCOME_NOT_STARTED ? ASPAWN_OUTCOME_NOT_STARTED :
-								     ASPAWN_OUTCOME_RAN;
+	io.outcome = result->outcome;
 	io.status = result->status;
 	psys_memcpy(&io.failure, &result->failure, sizeof io.failure);
 	return aspawn_io_text(to, size, 0, &io);

@@ -183,7 +183,7 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct se
 	for (int i = PRIORITIES - 1; i >= 0; i--) {
 		int at = server->waiting[i].first;
 
-		while (shared->counts.running < queue->limit && !server->must_wait &&
+		while (shared->running < queue->limit && !server->must_wait &&
 		       (job = server_next(queue, &at))) {
 			if (is_cancelled(job)) {
 				server_drop_waiting(queue, server, job);
@@ -419,7 +419,7 @@ static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue, struct
 	int64_t first = deadline < server->next_deadline ? deadline : server->next_deadline;
 
 	if (queue->delay && server_has_waiting(server) && server->next_start < first &&
-	    queue->shared->counts.running < queue->limit)
+	    queue->shared->running < queue->limit)
 		first = server->next_start;
 	if (server->stopped_at)
 		return server_is_paused(queue, server) ? LOOK_MS : 0;
@@ -495,8 +495,8 @@ static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue, struct s
 static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue,
 					  const struct server *server)
 {
-	return server->is_closing && (queue->shared->counts.running == 0 ||
-				      queue_now(queue) - server->closed_at > 1000000000);
+	return server->is_closing &&
+	       (queue->shared->running == 0 || queue_now(queue) - server->closed_at > 1000000000);
 }
 
 static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue, enum until until)

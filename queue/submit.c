@@ -7,9 +7,9 @@
 
 enum {
 	ALL_JOB_FLAGS = 2 * ASPAWN_JOB_SAME_GROUP - 1,
-	ALL_COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER |
-			    ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_NO_IMAGE,
-	USUAL_OUTPUT = 4096,
+	/* The other flags are of the handle, which a job does not have. */
+	COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER |
+			ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_NO_IMAGE,
 };
 
 static int64_t ms_to_ns(int64_t ms)
@@ -17,31 +17,67 @@ static int64_t ms_to_ns(int64_t ms)
 	return ms > INT64_MAX / 4000000 ? INT64_MAX / 4 : ms * 1000000;
 }
 
-static int check_command(const struct aspawn_command *command)
+static bool is_null_or_default(int stream)
 {
-	if (command->flags & ~(uint64_t)ALL_COMMAND_FLAGS || command->std_in || command->std_out ||
-	    command->std_err || command->pool || command->stack)
-		return -PSYS_EINVAL;
-	for (size_t i = 0; i < command->action_count; i++)
-		if (is_pipe(&command->actions[i]))
+	return stream == ASPAWN_STREAM_NULL || stream == ASPAWN_STREAM_DEFAULT;
+}
+
+/* As aspawn_read_command(), of a job's. */
+static int read_command_of_job(struct aspawn_command *to, const struct aspawn_command *from,
+			       struct aspawn_failure *failure)
+{
+	const int r = aspawn_read_command(to, from, failure);
+
+	if (r < 0)
+		return r;
+	const char *wrong = to->flags & ASPAWN_COMMAND_VFORK ? "flags" :
+			    !is_null_or_default(to->std_in)  ? "std_in" :
+			    !is_null_or_default(to->std_out) ? "std_out" :
+			    !is_null_or_default(to->std_err) && to->std_err != ASPAWN_STREAM_STDOUT ?
+							       "std_err" :
+							       NULL;
+	if (wrong)
+		return aspawn_refuse(failure, -PSYS_EINVAL, wrong);
+	for (size_t i = 0; i < to->action_count; i++)
+		if (is_pipe(&to->actions[i])) {
+			aspawn_store_failure(failure, (int)i, -PSYS_EINVAL, to->actions[i].kind, "");
 			return -PSYS_EINVAL;
+		}
+	to->flags &= COMMAND_FLAGS;
 	return 0;
 }
 
-static int check_job(struct aspawn_job *to, const struct aspawn_job *from)
+static int read_job(struct aspawn_job *to, const struct aspawn_job *from,
+		    struct aspawn_failure *failure)
 {
 	if (!from)
-		return -PSYS_EINVAL;
-	int r = aspawn_read_structure(to, sizeof *to, from, from->size, sizeof *to);
+		return aspawn_refuse(failure, -PSYS_EINVAL, "job");
+	const int r = aspawn_read_structure(to, sizeof *to, from, from->size, sizeof *to);
 	if (r < 0)
-		return r;
-	if (to->flags & ~(uint64_t)ALL_JOB_FLAGS || (!to->input && to->input_size) ||
-	    !to->command == !to->prepared || (to->argv && !to->prepared) || to->reserved ||
-	    to->priority < 0 || to->priority > ASPAWN_MOST_PRIORITY || to->time_limit_ms < 0 ||
-	    to->grace_ms < ASPAWN_GRACE_NONE ||
-	    (to->flags & ASPAWN_JOB_ERROR && to->flags & ASPAWN_JOB_ERROR_TO_OUTPUT))
-		return -PSYS_EINVAL;
-	return 0;
+		return aspawn_refuse(failure, r, "job.size");
+	const char *wrong = to->flags & ~(uint64_t)ALL_JOB_FLAGS ? "job.flags" :
+			    !to->command == !to->prepared        ? "job.command" :
+			    to->argv && !to->prepared            ? "job.argv" :
+			    !to->input && to->input_size         ? "job.input" :
+			    to->time_limit_ms < 0                ? "job.time_limit_ms" :
+			    to->grace_ms < ASPAWN_GRACE_NONE     ? "job.grace_ms" :
+			    to->priority < 0 || to->priority > ASPAWN_MOST_PRIORITY ?
+							       "job.priority" :
+			    to->reserved ? "job.reserved" :
+					   NULL;
+	return wrong ? aspawn_refuse(failure, -PSYS_EINVAL, wrong) : 0;
+}
+
+/* Checks that each stream that the job has a use for is free for it. */
+static int check_streams_of_job(const struct aspawn_job *job, const struct aspawn_command *command,
+				struct aspawn_failure *failure)
+{
+	const char *wrong = job->input && command->std_in     ? "job.input" :
+			    job->out_size && command->std_out ? "job.out_size" :
+			    job->err_size && command->std_err ? "job.err_size" :
+								NULL;
+
+	return wrong ? aspawn_refuse(failure, -PSYS_EINVAL, wrong) : 0;
 }
 
 /* Other actions that need memory of their own do not, and a filter may forbid prctl(2) afterwards. */
@@ -74,10 +110,10 @@ static void append_pdeathsig(struct arena *arena, struct aspawn_command *command
 	command->action_count = count + 1;
 }
 
-/* Returns its place; NULL: not wanted. */
+/* Returns the place of size bytes, of which the last is for the NUL; NULL: not wanted. */
 static char *place_output(struct arena *arena, struct job_output *output, size_t size)
 {
-	*output = (struct job_output){ .fd = -1, .size = size };
+	*output = (struct job_output){ .fd = -1, .size = size ? size - 1 : 0 };
 	return output->data = size ? aspawn_allocate(arena, size, 1) : NULL;
 }
 
@@ -115,6 +151,9 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 		.search_path = prepared->path,
 		.actions = prepared->actions,
 		.action_count = prepared->count,
+		.std_in = command->std_in,
+		.std_out = command->std_out,
+		.std_err = command->std_err,
 	};
 }
 
@@ -137,7 +176,6 @@ static void refer_to_command(struct job *job, struct arena *arena, const struct 
 static int fill_job(struct aspawn_queue *queue, struct job *job, const struct aspawn_job *from,
 		    struct aspawn_command *command, const struct job *other)
 {
-	const size_t output_size = from->output_size ? from->output_size : USUAL_OUTPUT;
 	struct arena arena = arena_of(queue, job);
 
 	psys_memset(&job->result, 0, sizeof job->result);
@@ -150,10 +188,8 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 		fill_command(queue, job, &arena, command);
 	job->input = from->input_size ? aspawn_copy(&arena, from->input, from->input_size, 1) : NULL;
 	job->input_size = from->input_size;
-	job->result.out = place_output(&arena, &job->outputs[0],
-				       from->flags & ASPAWN_JOB_OUTPUT ? output_size : 0);
-	job->result.err = place_output(&arena, &job->outputs[1],
-				       from->flags & ASPAWN_JOB_ERROR ? output_size : 0);
+	job->result.out = place_output(&arena, &job->outputs[0], from->out_size);
+	job->result.err = place_output(&arena, &job->outputs[1], from->err_size);
 	if (arena.error)
 		return -PSYS_E2BIG;
 	job->flags = (uint32_t)from->flags;
@@ -201,6 +237,16 @@ static void give_place(const struct aspawn_queue *queue, struct job *job)
 	ring_push(&queue->shared->free, (uint32_t)job->number);
 }
 
+/* Gives the place of a job that is too large for it back. */
+static int refuse_place(const struct aspawn_queue *queue, struct job *job,
+			struct aspawn_failure *failure)
+{
+	const bool has_room = job->fd_count > MOST_SENT;
+
+	give_place(queue, job);
+	return aspawn_refuse(failure, -PSYS_E2BIG, has_room ? "actions" : "job_bytes");
+}
+
 static int64_t new_ticket(const struct aspawn_queue *queue, struct job *job)
 {
 	const uint32_t use = (__atomic_load_n(&job->use, __ATOMIC_RELAXED) | 1) + 1;
@@ -213,23 +259,23 @@ static int64_t new_ticket(const struct aspawn_queue *queue, struct job *job)
 }
 
 static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *from,
-			  struct aspawn_command *command, const struct job *prepared)
+			  struct aspawn_command *command, const struct job *prepared,
+			  struct aspawn_failure *failure)
 {
 	int r = aspawn_queue_is_orphaned(queue, false) ? aspawn_queue_recover(queue, true) : 0;
 	struct job *job = r < 0 ? NULL : take_place(queue);
 
 	if (!job)
 		return r < 0 ? r : -PSYS_EAGAIN;
-	r = fill_job(queue, job, from, command, prepared);
+	if (fill_job(queue, job, from, command, prepared) < 0)
+		return refuse_place(queue, job, failure);
 	const int64_t ticket = new_ticket(queue, job);
-	if (r == 0 && job->fd_count)
-		r = aspawn_job_send_fds(queue, job);
+	r = job->fd_count ? aspawn_job_send_fds(queue, job) : 0;
 	if (r < 0) {
 		give_place(queue, job);
 		return r;
 	}
 	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
-	queue_count_up(&queue->shared->counts.submitted);
 	ring_push(&queue->shared->submitted, (uint32_t)job->number);
 	aspawn_queue_wake(queue);
 	if (aspawn_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
@@ -237,39 +283,50 @@ static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *f
 	return ticket;
 }
 
-int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *from)
+/* aspawn_queue_check(), of a call that stores what is invalid. */
+static int check_call(const struct aspawn_queue *queue, struct aspawn_failure *failure)
 {
-	struct aspawn_failure unwanted;
+	const int r = aspawn_queue_check(queue);
+
+	if (r == -PSYS_EINVAL)
+		return aspawn_refuse(failure, r, "queue");
+	aspawn_store_failure(failure, ASPAWN_STEP_NONE, 0, 0, "");
+	return r;
+}
+
+int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *from,
+			    struct aspawn_failure *failure)
+{
+	struct aspawn_failure unwanted, *const to = failure ? failure : &unwanted;
 	struct aspawn_command command;
 	struct aspawn_job known;
 	const struct job *prepared = NULL;
-	int64_t r = aspawn_queue_check(queue);
+	int64_t r = check_call(queue, to);
 
 	if (r == 0)
-		r = check_job(&known, from);
+		r = read_job(&known, from, to);
 	if (r == 0 && !known.prepared)
-		r = aspawn_read_command(&command, known.command, &unwanted);
-	if (r == 0 && !known.prepared)
-		r = check_command(&command);
+		r = read_command_of_job(&command, known.command, to);
 	else if (r == 0 && !(prepared = find_prepared(queue, known.prepared)))
-		r = -PSYS_EINVAL;
+		r = aspawn_refuse(to, -PSYS_EINVAL, "job.prepared");
+	if (r == 0)
+		r = check_streams_of_job(&known, prepared ? &prepared->command : &command, to);
 	if (r < 0)
 		return r;
-	const int64_t ticket = submit_job(queue, &known, &command, prepared);
+	const int64_t ticket = submit_job(queue, &known, &command, prepared, to);
 	r = aspawn_queue_check(queue); /* a handler may have forked */
 	return r < 0 ? r : ticket;
 }
 
-int64_t aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_command *from)
+int64_t aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_command *from,
+			     struct aspawn_failure *failure)
 {
-	struct aspawn_failure unwanted;
+	struct aspawn_failure unwanted, *const to = failure ? failure : &unwanted;
 	struct aspawn_command command;
-	int r = aspawn_queue_check(queue);
+	int r = check_call(queue, to);
 
 	if (r == 0)
-		r = aspawn_read_command(&command, from, &unwanted);
-	if (r == 0)
-		r = check_command(&command);
+		r = read_command_of_job(&command, from, to);
 	if (r < 0)
 		return r;
 	struct job *job = take_place(queue);
@@ -277,10 +334,8 @@ int64_t aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_com
 		return -PSYS_EAGAIN;
 	struct arena arena = arena_of(queue, job);
 	fill_command(queue, job, &arena, &command);
-	if (arena.error) {
-		give_place(queue, job);
-		return -PSYS_E2BIG;
-	}
+	if (arena.error)
+		return refuse_place(queue, job, to);
 	job->is_prepared = true;
 	const int64_t ticket = new_ticket(queue, job);
 	__atomic_store_n(&job->state, JOB_HELD, __ATOMIC_RELEASE);

@@ -384,7 +384,7 @@ test("a higher priority starts first", function()
 end)
 
 test("a prepared command has other arguments", function()
-	local queue = aspawn.queue { jobs = 2 }
+	local queue = aspawn.queue { jobs = 4 }
 	local prepared = queue:prepare { "sh", "-c", "pwd; echo $A $0", "own", cwd = "/usr", env = { A = "1" },
 		actions = { { "setenv", "A", "2" } } }
 	local function out(job)
@@ -393,14 +393,16 @@ test("a prepared command has other arguments", function()
 		return queue:wait().out
 	end
 	same({ out {}, out { "sh", "-c", "echo $A $0", "other" } }, { "/usr\n2 own\n", "2 other\n" })
-	same({ out { "sh", "-c", "cat", input = "input", stderr = "stdout" } }, { "input" })
-	for _, wrong in ipairs { { env = { A = "3" } }, { cwd = "/" }, { file = "true" }, { actions = { { "umask", 0 } } } } do
+	same({ out { "sh", "-c", "cat", input = "input" } }, { "input" })
+	for _, wrong in ipairs { { stderr = "stdout" }, { env = { A = "3" } }, { cwd = "/" }, { file = "true" }, { actions = { { "umask", 0 } } } } do
 		wrong.prepared = prepared
 		same({ (pcall(queue.submit, queue, wrong)) }, { false })
 	end
 	same(pack(queue:submit { prepared = prepared + 1 }), pack(nil, "invalid argument", 22))
 	same(pack((queue:prepare { "true", stdout = "pipe" }), (pcall(queue.prepare, queue, {}))), pack(nil, false))
-	same({ queue:prepare { "true" } ~= prepared }, { true })
+	prepared = queue:prepare { "sh", "-c", "echo out; echo err >&2", stderr = "stdout" }
+	same({ out {} }, { "out\nerr\n" })
+	same({ queue:prepare { "true" } ~= prepared, queue:prepare { "true" } ~= prepared }, { true, true })
 	same(pack(queue:prepare { "true" }), pack(nil, "try again", 11))
 	queue:close()
 end)

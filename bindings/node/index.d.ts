@@ -256,21 +256,7 @@ export class Queue extends EventEmitter {
 	submit(file: string, args?: readonly string[], options?: JobOptions): Promise<JobResult>;
 	submit(file: string, options: JobOptions): Promise<JobResult>;
 	/** Numbers of jobs; undefined once closed. */
-	counts():
-		| Record<
-				| 'waiting'
-				| 'running'
-				| 'submitted'
-				| 'started'
-				| 'ran'
-				| 'notStarted'
-				| 'timedOut'
-				| 'cancelled'
-				| 'lost'
-				| 'servers',
-				number
-		  >
-		| undefined;
+	counts(): Record<'waiting' | 'running' | 'servers', number> | undefined;
 	/** Kills all jobs, whose promises reject, and ends the server. A queue that is dropped without it, and
 	 * has no jobs, ends when it is collected. */
 	close(): void;

@@ -102,17 +102,21 @@ static void start(const char *handle, char *workload)
 	if (!list_split(workload, words) && words[0]) {
 		static const struct aspawn_action session[] = { ASPAWN_SETSID() };
 		const struct aspawn_command command = {
-			.size = sizeof command, .argv = words, .actions = session, .action_count = 1
+			.size = sizeof command,
+			.argv = words,
+			.actions = session,
+			.action_count = 1,
+			.std_err = ASPAWN_STREAM_STDOUT,
 		};
-		r = aspawn_queue_submit(worker.queue, &(struct aspawn_job){
-							      .size = sizeof(struct aspawn_job),
-							      .flags = ASPAWN_JOB_OUTPUT |
-								       ASPAWN_JOB_ERROR_TO_OUTPUT,
-							      .cookie = (uintptr_t)job,
-							      .command = &command,
-							      .output_size = KEPT,
-							      .time_limit_ms = worker.timeout * 1000,
-						      });
+		const struct aspawn_job submitted = {
+			.size = sizeof submitted,
+			.cookie = (uintptr_t)job,
+			.command = &command,
+			.out_size = KEPT,
+			.time_limit_ms = worker.timeout * 1000,
+		};
+
+		r = aspawn_queue_submit(worker.queue, &submitted, NULL);
 	}
 	free(words);
 	if (r > 0) {

@@ -43,17 +43,20 @@ static bool submit(struct aspawn_queue *queue, const struct check *check, struct
 	/* No terminal: nobody could answer a prompt. */
 	static const struct aspawn_action session[] = { ASPAWN_SETSID() };
 	const struct aspawn_command command = {
-		.size = sizeof command, .argv = check->words, .actions = session, .action_count = 1
+		.size = sizeof command,
+		.argv = check->words,
+		.actions = session,
+		.action_count = 1,
+		.std_err = ASPAWN_STREAM_STDOUT,
 	};
 	const struct aspawn_job job = {
 		.size = sizeof job,
-		.flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR_TO_OUTPUT,
 		.cookie = (uintptr_t)check,
 		.command = &command,
-		.output_size = KEPT,
+		.out_size = KEPT,
 		.time_limit_ms = (int64_t)(numbers[TIMEOUT] * 1e3),
 	};
-	const int64_t r = aspawn_queue_submit(queue, &job);
+	const int64_t r = aspawn_queue_submit(queue, &job, NULL);
 
 	if (r == -PSYS_EAGAIN)
 		return false;

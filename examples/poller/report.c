@@ -71,7 +71,7 @@ static const char *text_of(const struct aspawn_result *result, char why[320], si
 {
 	*size = result->outcome == ASPAWN_OUTCOME_NOT_STARTED ?
 			aspawn_failure_text(why, 320, &result->failure) :
-			result->out_size;
+			result->out_length;
 	return result->outcome == ASPAWN_OUTCOME_NOT_STARTED ? why : result->out;
 }
 

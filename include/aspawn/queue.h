@@ -9,37 +9,42 @@
  *
  *	if (aspawn_queue_create(&queue, &options) < 0)
  *		return 1;
- *	for (uint64_t i = 0; i < 100; i++)
- *		aspawn_queue_submit(queue, &(struct aspawn_job){
- *			.size = sizeof(struct aspawn_job), .flags = ASPAWN_JOB_OUTPUT, .cookie = i,
- *			.command = ASPAWN_COMMAND("uname", "-r") });
+ *	for (uint64_t i = 0; i < 100; i++) {
+ *		const struct aspawn_job job = { .size = sizeof job, .cookie = i, .out_size = 4096,
+ *						.command = ASPAWN_COMMAND("uname", "-r") };
+ *
+ *		if (aspawn_queue_submit(queue, &job, NULL) < 0)
+ *			break;
+ *	}
  *	while ((count = aspawn_queue_wait(queue, results, 16, -1)) > 0) {
  *		for (int i = 0; i < count; i++)
- *			printf("%.*s", (int)results[i]->out_size, results[i]->out);
+ *			if (results[i]->outcome == ASPAWN_OUTCOME_RAN)
+ *				printf("%s", results[i]->out);
  *		aspawn_queue_release(queue, results, count);
  *	}
  *	aspawn_queue_close(queue);
  *
  * The commands are started by a server: a process that shares the caller's memory, but has its own
  * small descriptor table and is the parent of all jobs. So the jobs raise no SIGCHLD in the
- * caller's process, no wait of the caller's sees them, they inherit no descriptor of the caller's,
- * and a start costs the same however many descriptors the caller has, and however much memory. A job
- * with a [copy] action (aspawn/action.h), as of another user, begins in the library's image, for which
- * the server waits. With ASPAWN_COMMAND_FORK or _NO_IMAGE, or where the image cannot perform the
- * actions, it begins in a copy of the caller's memory, at fork(2)'s cost.
+ * caller's process, no wait of the caller finds them, and they inherit no descriptor of the caller.
+ * A start costs the same however many descriptors and however much memory the caller has. A job
+ * with a [copy] action (aspawn/action.h), for example one of another user, begins in the library's
+ * image, for which the server waits. With ASPAWN_COMMAND_FORK or _NO_IMAGE, or where the image cannot
+ * perform the actions, it begins in a copy of the caller's memory, at fork(2)'s cost.
  *
  * SECURITY: the server keeps the credentials, namespaces, filters and limits that the calling
  * thread had at the creation of the queue. A process that restricts itself afterwards (setuid,
  * seccomp, landlock) would share its memory with a process that is not restricted: close the queue
  * first. aspawn_queue_close() ends the server before it returns.
  *
- * Errors, structures with a size, and times are as in aspawn/command.h. Every function is
- * thread-safe. aspawn_queue_submit(), aspawn_queue_cancel(), aspawn_queue_cancel_all(),
- * aspawn_queue_release() and aspawn_queue_count() are also async-signal-safe, as is
+ * The rules of aspawn/command.h hold for errors, times, giving back, structures and threads, but
+ * not every function is async-signal-safe: aspawn_queue_submit(), aspawn_queue_cancel(),
+ * aspawn_queue_cancel_all(), aspawn_queue_release() and aspawn_queue_count() are, as is
  * aspawn_queue_wait() with timeout 0; a handler must not leave them by longjmp.
  *
- * After fork(2) the new process has no queue: each function returns -ESTALE there, also one that a
- * signal handler has forked in; aspawn_queue_close() releases its copies of memory and descriptors.
+ * After fork(2) the new process has no queue: each function returns -ESTALE there, also one during
+ * which a signal handler has forked; aspawn_queue_close() releases its copies of memory and
+ * descriptors.
  */
 #ifndef ASPAWN_QUEUE_H
 #define ASPAWN_QUEUE_H
@@ -58,10 +63,10 @@ struct aspawn_result;
 enum aspawn_queue_flags {
 	/* Make no server: jobs are children of the calling process, started by the thread in
 	 * aspawn_queue_serve(), or, while there is none, by the threads in aspawn_queue_wait() and
-	 * aspawn_queue_drain(), which handle signals only while they sleep. Where no process can
-	 * share memory (user-mode emulators), and for jobs that must have the caller's current
-	 * credentials, directory and descriptors. The process must not ignore SIGCHLD nor reap by
-	 * wait(-1). */
+	 * aspawn_queue_drain(), which handle signals only while they sleep. For user-mode
+	 * emulators, where no process can share memory, and for jobs that must have the caller's
+	 * current credentials, directory and descriptors. The process must not ignore SIGCHLD nor
+	 * reap by wait(-1). */
 	ASPAWN_QUEUE_LOCAL = 1,
 	/* Make the descriptor of aspawn_queue_fd(). */
 	ASPAWN_QUEUE_FD = 2
@@ -71,8 +76,9 @@ enum aspawn_queue_flags {
 struct aspawn_queue_options {
 	/* sizeof(struct aspawn_queue_options) */
 	uint64_t size __attribute__((aligned(8)));
-	uint64_t flags; /* enum aspawn_queue_flags */
-	/* Jobs between submit and release; rounded up to a power of two; 0: 256; at most 32768. */
+	uint64_t flags; /* a sum of enum aspawn_queue_flags */
+	/* Places for jobs, each taken from submit to release; rounded up to a power of two; 0: 256;
+	 * at most 32768. */
 	uint32_t jobs;
 	/* Jobs that run at the same time, at most 32768; 0: 16. Address space for each: 256 KiB
 	 * and four times job_bytes. */
@@ -90,22 +96,20 @@ struct aspawn_queue_options {
  * queue    out: for the other functions, of which aspawn_queue_close() is the last
  * options  NULL: defaults
  *
- *   -EINVAL      queue is NULL; an unknown flag; a number that is too large; size is less than the
- *                first version's
- *   -E2BIG       size is larger than this library's, and a byte beyond is not zero
+ *   -EINVAL      queue is NULL; a number is too large
  *   -EOPNOTSUPP  no process can share this memory (user-mode emulators), or the thread's children
  *                go to another pid namespace: use ASPAWN_QUEUE_LOCAL
  *   -ENOMEM, -EMFILE, -ENFILE, -EAGAIN  no memory, descriptor or process
- *   -ENOENT and other errors of open(2) for /dev/null, a job's input and output without others
+ *   -ENOENT and other errors of open(2) for /dev/null, a job's default input and output
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_queue_create(struct aspawn_queue **queue,
 						 const struct aspawn_queue_options *options);
 
 /*
- * Ends the queue: kills all jobs with their process groups, ends the server, and releases memory
- * and descriptors. No other thread may use the queue during or after the call; except that of
- * aspawn_queue_serve(), which returns. When the call returns there is no server. Results that were
- * not released are gone. A job that may not be killed (set-user-ID programs) runs on.
+ * Ends the queue: kills all jobs with their process groups, ends the server, and gives memory and
+ * descriptors back. No other thread may use the queue during or after the call, except that one may
+ * be in aspawn_queue_serve(), which returns. When the call returns there is no server. Results that
+ * were not released are gone. A job that may not be killed (set-user-ID programs) runs on.
  *   -EINVAL  queue is NULL
  */
 PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
@@ -113,52 +117,48 @@ PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
 /* --- submission --------------------------------------------------------------------- */
 
 enum aspawn_job_flags {
-	ASPAWN_JOB_OUTPUT = 1, /* keep standard output; without the flag it is /dev/null */
-	ASPAWN_JOB_ERROR = 2,  /* keep standard error, apart */
-	/* Standard error goes where standard output goes. Not with ASPAWN_JOB_ERROR. */
-	ASPAWN_JOB_ERROR_TO_OUTPUT = 4,
-	ASPAWN_JOB_TAIL = 8, /* of longer output keep the last bytes, not the first */
+	ASPAWN_JOB_TAIL = 1, /* of longer output keep the last bytes, not the first */
 	/* Do not make a process group for the job: it stays in the server's, which is that of the
 	 * creator. Then only the program itself is killed, not what it has started. */
-	ASPAWN_JOB_SAME_GROUP = 16
+	ASPAWN_JOB_SAME_GROUP = 2
 };
 
 struct aspawn_job {
 	/* sizeof(struct aspawn_job) */
 	uint64_t size __attribute__((aligned(8)));
-	uint64_t flags;  /* enum aspawn_job_flags */
-	uint64_t cookie; /* the caller's: aspawn_result.cookie */
+	uint64_t flags;  /* a sum of enum aspawn_job_flags */
+	uint64_t cookie; /* the caller's, for any use: aspawn_result.cookie */
 
-	/* The program; everything is copied. Of the command's flags only
-	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC, ASPAWN_COMMAND_RELATIVE_TO_CALLER,
-	 * ASPAWN_COMMAND_FORK and ASPAWN_COMMAND_NO_IMAGE are allowed; std_in, std_out, std_err,
-	 * pool and stack must be zero. Pipe actions are not allowed.
+	/* The program. A job has no handle, so these members of the command have no effect: pool,
+	 * stack, and of flags all but ASPAWN_COMMAND_SHELL_ON_ENOEXEC, _RELATIVE_TO_CALLER, _FORK and
+	 * _NO_IMAGE. ASPAWN_COMMAND_VFORK and pipe actions are not allowed. Each stream is
+	 * ASPAWN_STREAM_DEFAULT or _NULL; std_err may be ASPAWN_STREAM_STDOUT. Only a stream that is
+	 * ASPAWN_STREAM_DEFAULT may be input, or be kept.
 	 *
 	 * A descriptor above 2 that an action uses, and that no earlier action replaces or closes,
-	 * is the caller's: a copy is sent along, also for each job of a prepared command. The
-	 * caller may close its own when the submission returns. At most 253 for a job. 0 to 2 are
-	 * the job's streams. Only the action has the copy: ASPAWN_DUP2(fd, fd) gives the program, a
-	 * path below /proc/self/fd, and the function of an ASPAWN_CALL the caller's number. Behind
-	 * an ASPAWN_CALL, which may have opened the number, no use is seen. With ASPAWN_QUEUE_LOCAL
-	 * nothing is sent: actions use the table of the thread that starts the job. */
+	 * is the caller's: a copy is sent along, also for each job of a prepared command, and the
+	 * job has it under the caller's number, with FD_CLOEXEC. The caller may close its own when
+	 * the submission returns. At most 253 for a job. 0 to 2 are the job's streams. A use after
+	 * an ASPAWN_CALL, which may have opened the number, is not detected: put ASPAWN_DUP2(fd,
+	 * fd) before the call. With ASPAWN_QUEUE_LOCAL nothing is sent: actions use the table of
+	 * the thread that starts the job. */
 	const struct aspawn_command *command;
+	char *const *argv; /* with prepared: replaces the prepared arguments; NULL: does not */
 	/* Standard input, copied: a file in memory. NULL: /dev/null. */
 	const void *input;
 	size_t input_size;
-	/* Bytes to keep of standard output, and of standard error with ASPAWN_JOB_ERROR. The
-	 * rest is read and dropped. 0: 4096. */
-	size_t output_size;
+	/* Bytes to keep of standard output and standard error, with a NUL as in struct aspawn_io.
+	 * The rest is read and dropped. 0: keep none. */
+	size_t out_size, err_size;
 
 	/* From the start to SIGTERM, which goes to the job's process group; and from SIGTERM to
 	 * SIGKILL, also the time after the program's end in which output is still read if another
-	 * process holds the pipe open. */
+	 * process holds the pipe. */
 	int64_t time_limit_ms __attribute__((aligned(8)));
 	int64_t grace_ms __attribute__((aligned(8)));
 
-	/* From aspawn_queue_prepare(), instead of a command, which is NULL then; 0: none. argv
-	 * replaces the arguments of the prepared command; NULL: those. */
+	/* From aspawn_queue_prepare(), instead of a command, which is NULL then; 0: none. */
 	int64_t prepared __attribute__((aligned(8)));
-	char *const *argv;
 
 	/* Of the jobs with the same key, at most key_limit run at the same time; key 0: no key,
 	 * key_limit 0: no limit. A job that has to wait for its key lets later jobs pass. */
@@ -167,58 +167,62 @@ struct aspawn_job {
 	/* Of the jobs that wait, those with the highest number start first, from 0 to
 	 * ASPAWN_MOST_PRIORITY; those with the same in the order of their submission. */
 	int priority;
-	int reserved; /* 0 */
+	int reserved;
 };
 
 enum { ASPAWN_MOST_PRIORITY = 7 };
 
 /*
  * Copies a job to the queue and returns. No system call, except to wake a sleeping server, to send
- * descriptors of the caller's if the job uses any, and, on 32-bit architectures or without the
+ * descriptors of the caller if the job uses any, and, on 32-bit architectures or without the
  * kernel's vDSO, to read the clock. Never blocks, unless the job's server was killed: then the call
  * makes a new one.
+ *
+ * failure  out, may be NULL: after -EINVAL and -E2BIG the invalid member, as "job.priority" or
+ *          "std_in", or the index of the invalid action; otherwise its error is 0
  *
  * Returns the ticket of the job, greater than 0, for aspawn_queue_cancel(). It has 64 bits, and no
  * other job or prepared command of the queue ever has the same.
  *   -EAGAIN  the queue is full: take and release results; or another thread is just now
- *            releasing one; or the server has not yet started so many jobs with descriptors of
- *            the caller's, some hundred, that the socket is full
+ *            releasing one; or the server has not yet started some hundred jobs with descriptors
+ *            of the caller, and the socket is full
  *   -ETOOMANYREFS  without CAP_SYS_RESOURCE and CAP_SYS_ADMIN: the user has sent more descriptors
  *            than RLIMIT_NOFILE, by any socket, that nobody has received: wait for results
  *   -EINVAL  queue or job is NULL; not exactly one of command and prepared is set, or argv
  *            without prepared; prepared is no prepared command; input is NULL and input_size not
- *            0; reserved is not 0; priority is out of range; size is less than the first
- *            version's; an unknown flag; both ASPAWN_JOB_ERROR and ASPAWN_JOB_ERROR_TO_OUTPUT;
- *            the command is invalid for aspawn_start(), or has what a job cannot have
- *   -EBADF   an action uses a descriptor of the caller's that is not open
- *   -E2BIG   the job needs more than job_bytes, or more than 253 descriptors of the caller's; or
- *            size is larger than this library's, and a byte beyond is not zero
- *   -ENOTSOCK  the job uses descriptors of the caller's, and the kernel, or a filter, had no
+ *            0; priority is out of range; what is input or to be kept has no stream for it; the
+ *            command is invalid for aspawn_start(), or has what a job cannot have
+ *   -EBADF   an action uses a descriptor of the caller that is not open
+ *   -E2BIG   the job needs more than job_bytes, which is the subject of the failure then, or more
+ *            than 253 descriptors of the caller
+ *   -ENOTSOCK  the job uses descriptors of the caller, and the kernel, or a filter, had no
  *            socketpair(2) at the queue's creation
  *   -ESTALE  this process is a forked copy, and has no queue
- *   other errors of sendmsg(2), if the job uses descriptors of the caller's
+ *   other errors of sendmsg(2), if the job uses descriptors of the caller
  *   and, if the server had to be made anew, errors of aspawn_queue_create()
  */
-PSYS_API int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *job);
+PSYS_API int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job *job,
+				     struct aspawn_failure *failure);
 
 /*
  * Copies a command to the queue for many jobs, which then copy only their arguments: for what is
- * the same in all of them, above all the environment. Takes the place of a job. Checks and errors
- * are those of aspawn_queue_submit().
+ * the same in all of them, above all the environment. Takes one of the queue's places. Checks,
+ * failure and errors are those of aspawn_queue_submit().
  *
  * Returns a number greater than 0 for aspawn_job.prepared.
  */
 PSYS_API PSYS_MUST_CHECK int64_t aspawn_queue_prepare(struct aspawn_queue *queue,
-						      const struct aspawn_command *command);
+						      const struct aspawn_command *command,
+						      struct aspawn_failure *failure);
 
-/* Gives the place back. No job of the prepared command may wait or run.
+/* Gives the place of a prepared command back. No job of it may wait or run.
  * -EINVAL: prepared is no prepared command; -ESTALE as above. */
 PSYS_API int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t prepared);
 
 /*
  * Cancels a job. One that was not started never starts; one that runs gets SIGTERM, and SIGKILL
- * after its grace, as after its time limit. Its result still has to be taken: ASPAWN_OUTCOME_CANCELLED,
- * unless it ends by itself first. Does not wait.
+ * after its grace, as after its time limit. Its result still has to be taken:
+ * ASPAWN_OUTCOME_CANCELLED, unless it ends by itself first. Does not wait.
  *   0        requested
  *   -ESRCH   the job has ended, or the ticket is no job's
  *   -EINVAL, -ESTALE  as above
@@ -242,9 +246,10 @@ struct aspawn_result {
 	int pid;    /* of the ended process; 0: there was none */
 	int status; /* as wait(2) stores it; -1: none */
 	int reserved;
-	/* What was kept, not terminated by a NUL; NULL: not kept. And how much the program wrote. */
+	/* What was kept, with a NUL; NULL: nothing was to be kept. The bytes kept, without the NUL,
+	 * and the bytes that the program wrote. */
 	const char *out, *err;
-	size_t out_size, err_size;
+	size_t out_length, err_length;
 	uint64_t out_total __attribute__((aligned(8)));
 	uint64_t err_total __attribute__((aligned(8)));
 	/* Nanoseconds of CLOCK_MONOTONIC; 0 if the job did not reach this point. executed_ns is the
@@ -259,7 +264,8 @@ struct aspawn_result {
 };
 
 /*
- * Takes up to count results, the oldest first, and waits for the first of them at most timeout_ms. Several threads may wait: each result goes to one of them.
+ * Takes up to count results, the oldest first, and waits for the first of them. Several threads may
+ * wait: each result goes to one of them.
  *
  * results  out: pointers, to be given to aspawn_queue_release()
  *
@@ -268,12 +274,13 @@ struct aspawn_result {
  *   -ECHILD   there is none, and no job waits or runs
  *   -EINVAL   queue or results is NULL, or count is not positive
  *   -ESTALE   this process is a forked copy, and has no queue
- * If the server was killed, its jobs' results are ASPAWN_OUTCOME_LOST.
+ * If the server was killed, the outcome of its jobs is ASPAWN_OUTCOME_LOST.
  */
 PSYS_API int aspawn_queue_wait(struct aspawn_queue *queue, const struct aspawn_result **results,
 			       int count, int64_t timeout_ms);
 
-/* Gives results back, whose memory later jobs use. -EINVAL: a pointer is no taken result. */
+/* Gives results back, whose places and memory later jobs use. -EINVAL: a pointer is no taken
+ * result. */
 PSYS_API int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result **results,
 				  int count);
 
@@ -290,8 +297,8 @@ PSYS_API size_t aspawn_result_text(char *to, size_t size, const struct aspawn_re
  */
 PSYS_API int aspawn_queue_fd(struct aspawn_queue *queue);
 
-/* Waits until no job waits or runs, at most timeout_ms; results may be there. 0 or -ETIMEDOUT;
- * -EINVAL, -ESTALE as above. */
+/* Waits until no job waits or runs; results may be there. 0 or -ETIMEDOUT; -EINVAL, -ESTALE as
+ * above. */
 PSYS_API int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms);
 
 /*
@@ -303,25 +310,21 @@ PSYS_API int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms);
  */
 PSYS_API int aspawn_queue_serve(struct aspawn_queue *queue, int64_t timeout_ms);
 
-/* Numbers of jobs. All grow and wrap at 2^32, except the first three. */
-struct aspawn_queue_counts {
-	uint32_t waiting; /* submitted, not started */
-	uint32_t running;
-	uint32_t ended; /* whose results were not taken */
-	uint32_t submitted, started;
-	uint32_t ran, not_started, timed_out, cancelled, lost; /* by enum aspawn_outcome */
-	uint32_t servers;                                      /* that were made */
-	uint32_t reserved;
+/* What aspawn_queue_count() can be asked. */
+enum aspawn_count {
+	ASPAWN_COUNT_WAITING = 1, /* jobs submitted, not started */
+	ASPAWN_COUNT_RUNNING = 2, /* jobs that run */
+	ASPAWN_COUNT_ENDED = 3,   /* jobs that have ended, whose results were not taken */
+	ASPAWN_COUNT_SERVERS = 4  /* servers that were made: more than 1 if one was killed */
 };
 
-/* Stores the counts, each exact, but not all of the same moment. -EINVAL: queue or
- * counts is NULL; -ESTALE as above. */
-PSYS_API int aspawn_queue_count(struct aspawn_queue *queue, struct aspawn_queue_counts *counts);
+/* Returns a number: exact, but not of the same moment as another one. -EINVAL: queue is NULL, or
+ * what is unknown; -ESTALE as above. */
+PSYS_API int aspawn_queue_count(struct aspawn_queue *queue, int what);
 
 /* The sizes of the first version, on which an older library and a newer caller agree. */
 PSYS_ASSERT(aspawn_queue_options_has_its_size, sizeof(struct aspawn_queue_options) == 32);
-PSYS_ASSERT(aspawn_job_has_its_size, sizeof(struct aspawn_job) == 72 + 4 * __SIZEOF_POINTER__);
-PSYS_ASSERT(aspawn_queue_counts_has_48_bytes, sizeof(struct aspawn_queue_counts) == 48);
+PSYS_ASSERT(aspawn_job_has_its_size, sizeof(struct aspawn_job) == 64 + 6 * __SIZEOF_POINTER__);
 
 #ifdef __cplusplus
 }

@@ -142,10 +142,10 @@ declares_what_the_headers_do()
 # Those of command.h and queue.h, but the sizes of first versions.
 has_the_constants_of_the_headers()
 {
-	sed -n 's/^pub const aspawn_\(stream\|step\|end\|command_flags\|io_flags\|privacy\|clone_mode\|queue_flags\|job_flags\|job_end\)_\([A-Z_0-9]*\): [a-z_]* = \(-\?[0-9]*\);/\2 \3/p' \
+	sed -n 's/^pub const aspawn_\(stream\|step\|outcome\|command_flags\|io_flags\|helper\|owner\|memory\|fact\|reason\|clone_mode\|queue_flags\|job_flags\|count\)_\([A-Z_0-9]*\): [a-z_]* = \(-\?[0-9]*\);/\2 \3/p' \
 		"$work/bindgen.rs" | sort >"$work/constants"
 	test "$(wc -l <"$work/constants")" -ge 50 &&
-		sed -n '/_MOST_/d; s/^    \(ASPAWN_[A-Z_0-9]*\): [a-z_0-9]* = \(-\?[0-9]*\);/\1 \2/p' "$source/aspawn-sys/src/lib.rs" | sort |
+		sed -n '/_MOST_\|_GRACE_/d; s/^    \(ASPAWN_[A-Z_0-9]*\): [a-z_0-9]* = \(-\?[0-9]*\);/\1 \2/p' "$source/aspawn-sys/src/lib.rs" | sort |
 		diff "$work/constants" -
 }
 

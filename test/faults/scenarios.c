@@ -1776,8 +1776,8 @@ static bool check_of_queue(struct aspawn_queue *queue, int64_t ticket)
 	else
 		promise(result->outcome == ASPAWN_OUTCOME_LOST, "end %d", result->outcome);
 	if (right)
-		promise(result->out_size == 0 || !memcmp(result->out, "text", 4),
-			"output of %zu bytes", result->out_size);
+		promise(result->out_length == 0 || !memcmp(result->out, "text", 4),
+			"output of %zu bytes", result->out_length);
 	WITH_FAULTS(r = aspawn_queue_release(queue, &result, 1));
 	promise(r == 0, "aspawn_queue_release: %d", r);
 	return right;
@@ -1793,9 +1793,7 @@ static bool queue_of(uint64_t flags, const struct aspawn_action *action)
 						.argv = argv,
 						.actions = action,
 						.action_count = action != NULL };
-	const struct aspawn_job job = { .size = sizeof job,
-					.flags = ASPAWN_JOB_OUTPUT,
-					.command = &command };
+	const struct aspawn_job job = { .size = sizeof job, .out_size = 5, .command = &command };
 	struct aspawn_queue *queue = NULL;
 	bool right = true;
 	int64_t ticket;
@@ -1805,7 +1803,7 @@ static bool queue_of(uint64_t flags, const struct aspawn_action *action)
 	promise(r == 0 ? queue != NULL : r < 0 && !queue, "aspawn_queue_create: %d", r);
 	if (r < 0)
 		return false;
-	WITH_FAULTS(ticket = aspawn_queue_submit(queue, &job));
+	WITH_FAULTS(ticket = aspawn_queue_submit(queue, &job, NULL));
 	promise(ticket, "aspawn_queue_submit: 0");
 	right = ticket > 0 && check_of_queue(queue, ticket);
 	WITH_FAULTS(r = aspawn_queue_close(queue));

@@ -40,7 +40,7 @@ TEST(queue_gives_its_server_a_thread_pointer_of_its_own)
 	command.action_count = 1;
 	errno = 0;
 	CHECK_EQUAL(aspawn_queue_create(&queue, &options), 0);
-	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
 	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), 1);
 	CHECK_EQUAL(result->status, 7 << 8);
 	CHECK_EQUAL(calls, 1);

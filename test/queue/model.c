@@ -63,9 +63,10 @@ static void check_ran(const struct aspawn_result *result, const struct known *jo
 	if (result->status != job->status)
 		wrong("job %s: status %x, not %x", text, (unsigned)result->status,
 		      (unsigned)job->status);
-	if (result->out_size != (size_t)length || memcmp(result->out, text, result->out_size) != 0)
-		wrong("job %s: output of %zu bytes: %.*s", text, result->out_size,
-		      (int)result->out_size, result->out);
+	if (result->out_length != (size_t)length ||
+	    memcmp(result->out, text, result->out_length) != 0)
+		wrong("job %s: output of %zu bytes: %.*s", text, result->out_length,
+		      (int)result->out_length, result->out);
 }
 
 static void check_result(const struct aspawn_result *result)
@@ -123,7 +124,7 @@ static int64_t submit_random(uint64_t cookie, unsigned *random)
 	};
 	const struct aspawn_job job = {
 		.size = sizeof job,
-		.flags = ASPAWN_JOB_OUTPUT,
+		.out_size = 32,
 		.cookie = cookie,
 		.command = &command,
 		.input = next_random(random) % 4 ? NULL : text,
@@ -133,7 +134,7 @@ static int64_t submit_random(uint64_t cookie, unsigned *random)
 		.key = key,
 		.key_limit = key ? 2 : 0,
 	};
-	return aspawn_queue_submit(queue, &job);
+	return aspawn_queue_submit(queue, &job, NULL);
 }
 
 static int take(int timeout_ms)
@@ -260,7 +261,9 @@ int main(int argc, char **argv)
 	if (is_local)
 		pthread_join(threads[THREADS], NULL);
 	printf("# %d ran, %d not started, %d timed out, %d cancelled, %d lost, %d servers killed\n",
-	       by_end[1], by_end[2], by_end[3], by_end[4], by_end[5], kills);
+	       by_end[ASPAWN_OUTCOME_RAN], by_end[ASPAWN_OUTCOME_NOT_STARTED],
+	       by_end[ASPAWN_OUTCOME_TIMED_OUT], by_end[ASPAWN_OUTCOME_CANCELLED],
+	       by_end[ASPAWN_OUTCOME_LOST], kills);
 	printf("%sok 1 - %d jobs of %d threads end as a model allows%s\n", failures ? "not " : "",
 	       count, THREADS, is_local ? ", in this process" : ", while the server is killed");
 	return failures != 0;

@@ -30,7 +30,7 @@ int64_t submit_command(struct aspawn_queue *queue, struct aspawn_job job,
 {
 	job.size = sizeof job;
 	job.command = command;
-	return aspawn_queue_submit(queue, &job);
+	return aspawn_queue_submit(queue, &job, NULL);
 }
 
 int64_t submit(struct aspawn_queue *queue, struct aspawn_job job, const char *role,
@@ -60,9 +60,16 @@ void close_queue(struct aspawn_queue *queue)
 	CHECK_EQUAL(aspawn_queue_close(queue), 0);
 }
 
+void await_running(struct aspawn_queue *queue, int count)
+{
+	while (aspawn_queue_count(queue, ASPAWN_COUNT_RUNNING) < count)
+		CHECK(aspawn_queue_count(queue, ASPAWN_COUNT_RUNNING) >= 0);
+}
+
+/* What was kept ends with a NUL. */
 static bool is_text(const char *data, size_t size, const char *text)
 {
-	return size == psys_strlen(text) && !psys_memcmp(data, text, size);
+	return size == psys_strlen(text) && !psys_memcmp(data, text, size + 1);
 }
 
 bool exists(int pid)
@@ -100,10 +107,9 @@ int server_of(struct aspawn_queue *queue)
 {
 	int server = 0;
 
-	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, "tells_its_parent",
-		     NULL) > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT }, "tells_its_parent", NULL) > 0);
 	const struct aspawn_result *result = next_result(queue);
-	CHECK_EQUAL(result->out_size, sizeof server);
+	CHECK_EQUAL(result->out_length, sizeof server);
 	psys_memcpy(&server, result->out, sizeof server);
 	give_back(queue, result);
 	CHECK(server != psys_getpid());
@@ -129,9 +135,7 @@ static void check_jobs(uint64_t flags)
 	int count;
 
 	for (uint64_t i = 0; i < MOST; i++)
-		CHECK(submit(queue,
-			     (struct aspawn_job){ .cookie = i,
-						  .flags = i % 2 ? ASPAWN_JOB_OUTPUT : 0 },
+		CHECK(submit(queue, (struct aspawn_job){ .cookie = i, .out_size = i % 2 ? KEPT : 0 },
 			     i % 2 ? "writes" : "exit_7", i % 2 ? "hello" : NULL) > 0);
 	while ((count = aspawn_queue_wait(queue, results, MOST, LONG)) > 0) {
 		for (int i = 0; i < count; i++) {
@@ -144,7 +148,7 @@ static void check_jobs(uint64_t flags)
 			CHECK_EQUAL(result->status, cookie % 2 ? 0 : 7 << 8);
 			CHECK_EQUAL(result->failure.error, 0);
 			CHECK(result->pid > 0);
-			CHECK(cookie % 2 ? is_text(result->out, result->out_size, "hello") :
+			CHECK(cookie % 2 ? is_text(result->out, result->out_length, "hello") :
 					   !result->out);
 			CHECK(!result->err);
 			CHECK(0 < result->submitted_ns &&
@@ -178,32 +182,32 @@ static void check_streams(uint64_t flags)
 	struct aspawn_queue *queue =
 		open_queue(&(struct aspawn_queue_options){ .running = 1, .flags = flags });
 	const struct aspawn_result *result;
+	struct aspawn_command command;
+	struct self self;
 
-	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR },
-		     "writes", "oEuR") > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT, .err_size = KEPT }, "writes",
+		     "oEuR") > 0);
 	result = next_result(queue);
-	CHECK(is_text(result->out, result->out_size, "ou"));
-	CHECK(is_text(result->err, result->err_size, "ER"));
+	CHECK(is_text(result->out, result->out_length, "ou"));
+	CHECK(is_text(result->err, result->err_length, "ER"));
 	give_back(queue, result);
-	CHECK(submit(queue,
-		     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR_TO_OUTPUT },
-		     "writes", "oEuR") > 0);
+	command = command_in_role(&self, "writes", "oEuR");
+	command.std_err = ASPAWN_STREAM_STDOUT;
+	CHECK(submit_command(queue, (struct aspawn_job){ .out_size = KEPT }, &command) > 0);
 	result = next_result(queue);
-	CHECK(is_text(result->out, result->out_size, "oEuR"));
+	CHECK(is_text(result->out, result->out_length, "oEuR"));
 	CHECK(!result->err);
 	give_back(queue, result);
-	CHECK(submit(queue,
-		     (struct aspawn_job){
-			     .flags = ASPAWN_JOB_OUTPUT, .input = "in", .input_size = 2 },
+	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT, .input = "in", .input_size = 2 },
 		     "copies", NULL) > 0);
 	result = next_result(queue);
-	CHECK(is_text(result->out, result->out_size, "in"));
+	CHECK(is_text(result->out, result->out_length, "in"));
 	give_back(queue, result);
-	/* Without input and flags all are /dev/null. */
-	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, "copies", NULL) > 0);
+	/* Without input and sizes all are /dev/null. */
+	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT }, "copies", NULL) > 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->status, 0);
-	CHECK_EQUAL(result->out_size, 0);
+	CHECK_EQUAL(result->out_length, 0);
 	give_back(queue, result);
 	close_queue(queue);
 }
@@ -253,38 +257,42 @@ TEST(queue_keeps_the_head_or_the_tail)
 	struct aspawn_queue *queue = usual_queue();
 	const struct aspawn_result *result;
 
-	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT, .output_size = 3 },
-		     "writes", "abcdefgh") > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .out_size = 4 }, "writes", "abcdefgh") > 0);
 	result = next_result(queue);
-	CHECK(is_text(result->out, result->out_size, "abc"));
+	CHECK(is_text(result->out, result->out_length, "abc"));
 	CHECK_EQUAL(result->out_total, 8);
 	give_back(queue, result);
 	for (int extra = 0; extra < 4; extra++) { /* each position in the ring of 3 */
-		CHECK(submit(queue,
-			     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_TAIL,
-						  .output_size = 3 },
+		CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_TAIL, .out_size = 4 },
 			     "writes", &"abcdefgh"[extra]) > 0);
 		result = next_result(queue);
-		CHECK(is_text(result->out, result->out_size, "fgh"));
+		CHECK(is_text(result->out, result->out_length, "fgh"));
 		CHECK_EQUAL(result->out_total, 8 - extra);
 		give_back(queue, result);
 	}
-	CHECK(submit(queue,
-		     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_TAIL,
-					  .output_size = 3 },
+	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_TAIL, .out_size = 4 },
 		     "writes", "ab") > 0);
 	result = next_result(queue);
-	CHECK(is_text(result->out, result->out_size, "ab"));
+	CHECK(is_text(result->out, result->out_length, "ab"));
 	give_back(queue, result);
+	for (int tail = 0; tail < 2; tail++) { /* room for the NUL alone */
+		CHECK(submit(queue,
+			     (struct aspawn_job){ .flags = tail ? ASPAWN_JOB_TAIL : 0,
+						  .out_size = 1 },
+			     "writes", "ab") > 0);
+		result = next_result(queue);
+		CHECK(is_text(result->out, result->out_length, ""));
+		CHECK_EQUAL(result->out_total, 2);
+		give_back(queue, result);
+	}
 	/* More than a pipe holds, of which the program waits for. */
-	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, "writes_a_lot",
-		     NULL) > 0);
-	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, "writes_letters",
-		     "200000") > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT }, "writes_a_lot", NULL) > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT }, "writes_letters", "200000") >
+	      0);
 	for (int i = 0; i < 2; i++) {
 		result = next_result(queue);
 		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
-		CHECK_EQUAL(result->out_size, 4096);
+		CHECK_EQUAL(result->out_length, 4096);
 		CHECK(result->out_total == 60000 || result->out_total == 200000);
 		give_back(queue, result);
 	}
@@ -334,11 +342,10 @@ TEST(queue_runs_jobs_in_a_copy_of_the_memory)
 	struct aspawn_command command = command_in_role(&self, "writes", "x");
 
 	command.flags = ASPAWN_COMMAND_FORK;
-	CHECK(submit_command(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT }, &command) >
-	      0);
+	CHECK(submit_command(queue, (struct aspawn_job){ .out_size = KEPT }, &command) > 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
-	CHECK(is_text(result->out, result->out_size, "x"));
+	CHECK(is_text(result->out, result->out_length, "x"));
 	give_back(queue, result);
 	close_queue(queue);
 }
@@ -350,13 +357,13 @@ TEST(queue_prepares_commands)
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 4 });
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "writes", "a");
-	struct aspawn_job job = { .size = sizeof job, .flags = ASPAWN_JOB_OUTPUT };
+	struct aspawn_job job = { .size = sizeof job, .out_size = KEPT };
 	const struct aspawn_result *result;
 
 	command.envp = (char *const *)(uintptr_t)environment_of_all;
 	command.actions = &action;
 	command.action_count = 1;
-	const int64_t prepared = aspawn_queue_prepare(queue, &command);
+	const int64_t prepared = aspawn_queue_prepare(queue, &command, NULL);
 	CHECK(prepared > 0);
 	psys_memset(&command, 0, sizeof command); /* it was copied */
 	job.prepared = prepared;
@@ -366,10 +373,10 @@ TEST(queue_prepares_commands)
 			command_in_role(&other, i % 4 == 3 ? "shows_environment" : "writes", "b");
 
 		job.argv = i % 2 ? with.argv : NULL;
-		CHECK(aspawn_queue_submit(queue, &job) > 0);
+		CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
 		result = next_result(queue);
 		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
-		CHECK(is_text(result->out, result->out_size,
+		CHECK(is_text(result->out, result->out_length,
 			      i % 4 == 3 ? "ALL=1 " :
 			      i % 2      ? "b" :
 					   "a"));
@@ -377,23 +384,21 @@ TEST(queue_prepares_commands)
 	}
 	job.argv = NULL;
 	for (int i = 0; i < 3; i++) /* it takes one of four places */
-		CHECK(aspawn_queue_submit(queue, &job) > 0);
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EAGAIN);
+		CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EAGAIN);
 	for (int i = 0; i < 3; i++)
 		give_back(queue, next_result(queue));
 	CHECK_EQUAL(aspawn_queue_release_prepared(queue, prepared), 0);
 	CHECK_EQUAL(aspawn_queue_release_prepared(queue, prepared), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EINVAL);
 	job.prepared = 0;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EINVAL);
 	close_queue(queue);
 }
 
 TEST(queue_rejects_what_a_job_cannot_have)
 {
-	int end;
 	const struct aspawn_action foreign = ASPAWN_DUP2(9999, 0); /* not open */
-	const struct aspawn_action pipe = ASPAWN_OUTPUT_PIPE(1, &end);
 	const struct aspawn_action own[] = { ASPAWN_OPEN(9, "/dev/null", PSYS_O_RDONLY, 0),
 					     ASPAWN_DUP2(9, 0), ASPAWN_DUP2(1, 2) };
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .job_bytes = 4096 });
@@ -405,48 +410,36 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	const char *empty[] = { NULL };
 
 	command.envp = (char *const *)(uintptr_t)empty;
-	CHECK_EQUAL(aspawn_queue_submit(queue, NULL), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_queue_submit(NULL, &job), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL); /* no command */
+	CHECK_EQUAL(aspawn_queue_submit(queue, NULL, NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(NULL, &job, NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EINVAL); /* no command */
 	job.command = &command;
 	job.size = sizeof job - 1;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EINVAL);
 	job.size = sizeof job;
 	job.flags = 2 * ASPAWN_JOB_SAME_GROUP;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
-	job.flags = ASPAWN_JOB_ERROR | ASPAWN_JOB_ERROR_TO_OUTPUT;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EINVAL);
 	job.flags = 0;
-	command.std_out = ASPAWN_STREAM_PIPE;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
-	command.std_out = 0;
-	command.flags = ASPAWN_COMMAND_VFORK;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
-	command.flags = 0;
 	command.action_count = 1;
-	command.actions = &pipe;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
 	command.actions = &foreign;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EBADF);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EBADF);
 	command.actions = NULL;
 	command.action_count = 0;
-	job.output_size = 5000;
-	job.flags = ASPAWN_JOB_OUTPUT;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_E2BIG);
-	job.output_size = 0;
-	job.flags = 0;
+	job.out_size = 5000;
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_E2BIG);
+	job.out_size = 0;
 	for (size_t i = 0; i < sizeof long_argument - 1; i++)
 		long_argument[i] = 'x';
 	const char *const file = command.file;
 	char *const *const usual = command.argv;
 	command.argv = (char *const *)(uintptr_t)argv;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_E2BIG);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_E2BIG);
 	command.file = file;
 	command.argv = usual;
 	/* Nothing of these has taken a place, and descriptors of the job's own are allowed. */
 	command.actions = own;
 	command.action_count = 3;
-	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
 	const struct aspawn_result *result = next_result(queue);
 	CHECK_EQUAL(result->status, 7 << 8);
 	give_back(queue, result);
@@ -460,67 +453,216 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	CHECK_EQUAL(aspawn_queue_close(NULL), -PSYS_EINVAL);
 }
 
-static void check_no_job(struct aspawn_queue *queue, struct aspawn_job job)
+/* The error of a failure, which must name this. */
+static int64_t error_of(int64_t r, const struct aspawn_failure *failure, const char *subject)
 {
+	CHECK_EQUAL(failure->step, ASPAWN_STEP_ARGUMENT);
+	CHECK_EQUAL(failure->error, r);
+	CHECK(!psys_strcmp(failure->subject, subject));
+	return r;
+}
+
+static void check_no_job(struct aspawn_queue *queue, struct aspawn_job job, const char *subject)
+{
+	struct aspawn_failure failure;
+
 	job.size = sizeof job;
-	CHECK_EQUAL(aspawn_queue_submit(queue, &job), -PSYS_EINVAL);
+	CHECK_EQUAL(error_of(aspawn_queue_submit(queue, &job, &failure), &failure, subject),
+		    -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EINVAL);
 }
 
-static void check_no_command(struct aspawn_queue *queue, const struct aspawn_command *command)
+static void check_no_command(struct aspawn_queue *queue, const struct aspawn_command *command,
+			     const char *subject)
 {
-	check_no_job(queue, (struct aspawn_job){ .command = command });
-	CHECK_EQUAL(aspawn_queue_prepare(queue, command), -PSYS_EINVAL);
+	struct aspawn_failure failure;
+
+	check_no_job(queue, (struct aspawn_job){ .command = command },
+		     command ? subject : "job.command");
+	CHECK_EQUAL(error_of(aspawn_queue_prepare(queue, command, &failure), &failure, subject),
+		    -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_prepare(queue, command, NULL), -PSYS_EINVAL);
 }
 
-TEST(queue_rejects_each_invalid_member)
+TEST(queue_names_each_invalid_member)
 {
 	struct aspawn_queue *queue = usual_queue();
-	struct aspawn_pool pool = { { 0 } };
-	struct Stack_t stack = { 0 };
-	const struct aspawn_action action = { .kind = 9999 };
 	struct self self;
 	struct aspawn_command good = command_in_role(&self, "exit_7", NULL), bad;
-	const int64_t prepared = aspawn_queue_prepare(queue, &good);
+	const int64_t prepared = aspawn_queue_prepare(queue, &good, NULL);
+	struct aspawn_job job = { .size = sizeof job - 1, .command = &good };
+	struct aspawn_failure failure;
 
 	CHECK(prepared > 0);
-	check_no_job(queue, (struct aspawn_job){ .cookie = 1 });
-	check_no_job(queue, (struct aspawn_job){ .command = &good, .prepared = prepared });
-	check_no_job(queue, (struct aspawn_job){ .prepared = prepared + 1 });
-	check_no_job(queue, (struct aspawn_job){ .prepared = -1 });
-	check_no_job(queue, (struct aspawn_job){ .command = &good, .argv = good.argv });
-	check_no_job(queue, (struct aspawn_job){ .command = &good, .input_size = 1 });
-	check_no_job(queue, (struct aspawn_job){ .command = &good, .reserved = 1 });
-	check_no_job(queue, (struct aspawn_job){ .command = &good, .priority = -1 });
-	check_no_job(queue, (struct aspawn_job){ .command = &good, .time_limit_ms = -1 });
-	check_no_job(queue, (struct aspawn_job){ .command = &good, .grace_ms = -2 });
-	check_no_job(queue, (struct aspawn_job){ .command = &good, .flags = UINT64_C(1) << 63 });
-	check_no_command(queue, NULL);
+	CHECK_EQUAL(error_of(aspawn_queue_submit(NULL, &job, &failure), &failure, "queue"),
+		    -PSYS_EINVAL);
+	CHECK_EQUAL(error_of(aspawn_queue_submit(queue, NULL, &failure), &failure, "job"),
+		    -PSYS_EINVAL);
+	CHECK_EQUAL(error_of(aspawn_queue_submit(queue, &job, &failure), &failure, "job.size"),
+		    -PSYS_EINVAL);
+	check_no_job(queue, (struct aspawn_job){ .cookie = 1 }, "job.command");
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .prepared = prepared },
+		     "job.command");
+	check_no_job(queue, (struct aspawn_job){ .prepared = prepared + 1 }, "job.prepared");
+	check_no_job(queue, (struct aspawn_job){ .prepared = -1 }, "job.prepared");
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .argv = good.argv }, "job.argv");
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .input_size = 1 }, "job.input");
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .reserved = 1 }, "job.reserved");
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .priority = -1 }, "job.priority");
+	check_no_job(queue,
+		     (struct aspawn_job){ .command = &good, .priority = ASPAWN_MOST_PRIORITY + 1 },
+		     "job.priority");
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .time_limit_ms = -1 },
+		     "job.time_limit_ms");
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .grace_ms = -2 }, "job.grace_ms");
+	check_no_job(queue,
+		     (struct aspawn_job){ .command = &good, .flags = 2 * ASPAWN_JOB_SAME_GROUP },
+		     "job.flags");
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .flags = UINT64_C(1) << 63 },
+		     "job.flags");
+	check_no_command(queue, NULL, "command");
 	bad = good, bad.size = 0;
-	check_no_command(queue, &bad);
+	check_no_command(queue, &bad, "size");
 	bad = good, bad.file = NULL, bad.argv = NULL;
-	check_no_command(queue, &bad);
-	bad = good, bad.std_in = ASPAWN_STREAM_NULL;
-	check_no_command(queue, &bad);
-	bad = good, bad.std_err = ASPAWN_STREAM_STDOUT;
-	check_no_command(queue, &bad);
-	bad = good, bad.pool = &pool;
-	check_no_command(queue, &bad);
-	bad = good, bad.stack = &stack;
-	check_no_command(queue, &bad);
-	bad = good, bad.flags = ASPAWN_COMMAND_NO_PIDFD;
-	check_no_command(queue, &bad);
-	bad = good, bad.actions = &action, bad.action_count = 1;
-	check_no_command(queue, &bad);
-	CHECK_EQUAL(aspawn_queue_prepare(NULL, &good), -PSYS_EINVAL);
+	check_no_command(queue, &bad, "argv");
+	bad = good, bad.std_in = ASPAWN_STREAM_PIPE;
+	check_no_command(queue, &bad, "std_in");
+	bad = good, bad.std_out = ASPAWN_STREAM_STDOUT;
+	check_no_command(queue, &bad, "std_out");
+	bad = good, bad.std_err = ASPAWN_STREAM_INHERIT;
+	check_no_command(queue, &bad, "std_err");
+	bad = good, bad.flags = ASPAWN_COMMAND_VFORK;
+	check_no_command(queue, &bad, "flags");
+	CHECK_EQUAL(error_of(aspawn_queue_prepare(NULL, &good, &failure), &failure, "queue"),
+		    -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_release_prepared(NULL, prepared), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_release_prepared(queue, prepared), 0);
 	close_queue(queue);
 }
 
+/* What is input or to be kept needs a stream, of a prepared command too. */
+TEST(queue_rejects_sizes_for_streams_that_the_command_has)
+{
+	struct aspawn_queue *queue = usual_queue();
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	command.std_in = command.std_out = ASPAWN_STREAM_NULL;
+	for (int i = 0; i < 2; i++) {
+		struct aspawn_job job = { .size = sizeof job, .command = &command };
+
+		command.std_err = i ? ASPAWN_STREAM_STDOUT : ASPAWN_STREAM_NULL;
+		for (int prepares = 0; prepares < 2; prepares++) {
+			CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
+			job.input = "";
+			check_no_job(queue, job, "job.input");
+			job.input = NULL, job.out_size = 1;
+			check_no_job(queue, job, "job.out_size");
+			job.out_size = 0, job.err_size = 1;
+			check_no_job(queue, job, "job.err_size");
+			job.err_size = 0, job.command = NULL;
+			job.prepared = aspawn_queue_prepare(queue, &command, NULL);
+		}
+	}
+	for (int i = 0; i < 4; i++) {
+		const struct aspawn_result *result = next_result(queue);
+
+		CHECK_EQUAL(result->status, 7 << 8);
+		CHECK(!result->out && !result->err);
+		give_back(queue, result);
+	}
+	close_queue(queue);
+}
+
+TEST(queue_names_the_index_of_an_invalid_action)
+{
+	int end;
+	const struct aspawn_action unknown[] = { ASPAWN_UMASK(0), { .kind = 9999 } };
+	const struct aspawn_action pipe[] = { ASPAWN_UMASK(0), ASPAWN_OUTPUT_PIPE(1, &end) };
+	struct aspawn_queue *queue = usual_queue();
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	const struct aspawn_job job = { .size = sizeof job, .command = &command };
+	struct aspawn_failure failure;
+
+	command.action_count = 2;
+	for (int i = 0; i < 4; i++) {
+		command.actions = i % 2 ? pipe : unknown;
+		CHECK_EQUAL(i < 2 ? aspawn_queue_submit(queue, &job, &failure) :
+				    aspawn_queue_prepare(queue, &command, &failure),
+			    -PSYS_EINVAL);
+		CHECK_EQUAL(failure.step, 1);
+		CHECK_EQUAL(failure.error, -PSYS_EINVAL);
+		CHECK_EQUAL(failure.kind, command.actions[1].kind);
+	}
+	close_queue(queue);
+}
+
+TEST(queue_names_what_is_too_large)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .job_bytes = 4096 });
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct {
+		struct aspawn_job job;
+		uint64_t unknown;
+	} newer = { { .size = sizeof newer, .command = &command }, 1 };
+	struct aspawn_action actions[254];
+	struct aspawn_failure failure;
+
+	CHECK_EQUAL(error_of(aspawn_queue_submit(queue, &newer.job, &failure), &failure, "job.size"),
+		    -PSYS_E2BIG);
+	newer.unknown = 0, newer.job.out_size = 5000;
+	CHECK_EQUAL(
+		error_of(aspawn_queue_submit(queue, &newer.job, &failure), &failure, "job_bytes"),
+		-PSYS_E2BIG);
+	for (int i = 0; i < 254; i++)
+		actions[i] = (struct aspawn_action)ASPAWN_DUP2(1000 + i, 0);
+	command.actions = actions;
+	command.action_count = 254;
+	CHECK_EQUAL(error_of(aspawn_queue_prepare(queue, &command, &failure), &failure, "job_bytes"),
+		    -PSYS_E2BIG);
+	close_queue(queue);
+	queue = usual_queue();
+	newer.job.out_size = 0;
+	CHECK_EQUAL(error_of(aspawn_queue_submit(queue, &newer.job, &failure), &failure, "actions"),
+		    -PSYS_E2BIG);
+	CHECK_EQUAL(error_of(aspawn_queue_prepare(queue, &command, &failure), &failure, "actions"),
+		    -PSYS_E2BIG);
+	command.action_count = 1; /* not open: no member is invalid */
+	CHECK_EQUAL(aspawn_queue_submit(queue, &newer.job, &failure), -PSYS_EBADF);
+	CHECK_EQUAL(failure.error, 0);
+	close_queue(queue);
+}
+
+TEST(job_has_no_handle_for_the_members_of_its_command)
+{
+	struct aspawn_queue *queue = usual_queue();
+	struct aspawn_pool pool = { { 0 } };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_job job = { .size = sizeof job, .command = &command };
+
+	command.pool = &pool;
+	command.flags = ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_NO_PIDFD |
+			ASPAWN_COMMAND_NONBLOCK | ASPAWN_COMMAND_PRIVATE |
+			ASPAWN_COMMAND_DIES_WITH_CALLER;
+	for (int prepares = 0; prepares < 2; prepares++) {
+		CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
+		const struct aspawn_result *result = next_result(queue);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
+		CHECK_EQUAL(result->status, 7 << 8);
+		give_back(queue, result);
+		job.command = NULL;
+		job.prepared = aspawn_queue_prepare(queue, &command, NULL);
+	}
+	close_queue(queue);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+}
+
 TEST(every_function_rejects_a_queue_that_is_null)
 {
 	const struct aspawn_result *result = NULL;
-	struct aspawn_queue_counts counts;
 	struct aspawn_queue *queue;
 
 	CHECK_EQUAL(aspawn_queue_create(NULL, NULL), -PSYS_EINVAL);
@@ -531,10 +673,11 @@ TEST(every_function_rejects_a_queue_that_is_null)
 	CHECK_EQUAL(aspawn_queue_fd(NULL), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_drain(NULL, 0), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_serve(NULL, 0), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_queue_count(NULL, &counts), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_count(NULL, ASPAWN_COUNT_WAITING), -PSYS_EINVAL);
 	queue = usual_queue();
 	CHECK_EQUAL(aspawn_queue_release(queue, &result, 1), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_queue_count(queue, NULL), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_count(queue, 0), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_SERVERS + 1), -PSYS_EINVAL);
 	close_queue(queue);
 }
 
@@ -560,28 +703,23 @@ TEST(queue_takes_a_key_without_a_limit_and_a_limit_without_a_key)
 {
 	const struct aspawn_action unused[] = { ASPAWN_CHDIR("/no such directory") };
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 4 });
-	struct aspawn_queue_counts counts;
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 	struct aspawn_job job = { .size = sizeof job, .command = &command };
 
 	command.actions = unused;
 	job.key_limit = 1;
-	CHECK(aspawn_queue_submit(queue, &job) > 0);
-	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
+	CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
 	job.key = 7, job.key_limit = 0;
-	CHECK(aspawn_queue_submit(queue, &job) > 0);
-	do
-		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-	while (counts.running < 3); /* none waits for another */
-	job.key_limit = 1;          /* one of this key runs already */
-	CHECK(aspawn_queue_submit(queue, &job) > 0);
+	CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
+	await_running(queue, 3); /* none waits for another */
+	job.key_limit = 1;       /* one of this key runs already */
+	CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
 	job.key = 8;
-	CHECK(aspawn_queue_submit(queue, &job) > 0);
-	do
-		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-	while (counts.running < 4);
-	CHECK_EQUAL(counts.waiting, 1);
+	CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
+	await_running(queue, 4);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_WAITING), 1);
 	close_queue(queue);
 }
 
@@ -672,14 +810,11 @@ TEST(queue_starts_jobs_by_priority)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
 	const struct aspawn_result *results[10];
-	struct aspawn_queue_counts counts;
 
 	/* While the first runs, the others wait. */
 	const int64_t first = submit(queue, (struct aspawn_job){ .cookie = 100 }, "lingers", NULL);
 	CHECK(first > 0);
-	do
-		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-	while (counts.running == 0);
+	await_running(queue, 1);
 	for (unsigned i = 0; i < 9; i++)
 		CHECK(submit(queue, (struct aspawn_job){ .cookie = i, .priority = (int)(i % 3) },
 			     "exit_7", NULL) > 0);
@@ -757,12 +892,11 @@ static void check_timeout(uint64_t flags)
 	/* What the program has started is killed with it. */
 	for (; !grandchild; timeout_ms *= 2) { /* until it has come so far in this time */
 		CHECK(submit(queue,
-			     (struct aspawn_job){ .time_limit_ms = timeout_ms,
-						  .flags = ASPAWN_JOB_OUTPUT },
+			     (struct aspawn_job){ .time_limit_ms = timeout_ms, .out_size = KEPT },
 			     "starts_a_stubborn_one", NULL) > 0);
 		result = next_result(queue);
 		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_TIMED_OUT);
-		psys_memcpy(&grandchild, result->out, result->out_size);
+		psys_memcpy(&grandchild, result->out, result->out_length);
 		give_back(queue, result);
 	}
 	CHECK(ends_soon(grandchild));
@@ -886,7 +1020,7 @@ TEST(queue_cancels_no_later_job_of_the_same_place)
 	CHECK_EQUAL(aspawn_queue_cancel(queue, cancelled), 0);
 	give_back(queue, next_result(queue));
 	for (int i = 0; i < 65530; i++) {
-		const int64_t prepared = aspawn_queue_prepare(queue, &command);
+		const int64_t prepared = aspawn_queue_prepare(queue, &command, NULL);
 
 		CHECK(prepared > 0 && prepared != previous && prepared != cancelled);
 		previous = prepared;
@@ -908,12 +1042,12 @@ TEST(queue_waits_a_grace_for_a_pipe_that_another_process_holds)
 	struct aspawn_queue *queue = usual_queue();
 	const struct aspawn_result *result;
 
-	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT, .grace_ms = 50 },
+	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT, .grace_ms = 50 },
 		     "leaves_a_grandchild", NULL) > 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 	CHECK_EQUAL(result->status, 3 << 8);
-	CHECK(is_text(result->out, result->out_size, "text"));
+	CHECK(is_text(result->out, result->out_length, "text"));
 	psys_kill(-result->pid, PSYS_SIGKILL);
 	give_back(queue, result);
 	close_queue(queue);
@@ -946,13 +1080,10 @@ TEST(queue_cancels)
 	char text[320];
 	const int64_t first = submit(queue, (struct aspawn_job){ .cookie = 1 }, "lingers", NULL);
 	const int64_t second = submit(queue, (struct aspawn_job){ .cookie = 2 }, "lingers", NULL);
-	struct aspawn_queue_counts counts;
 
 	CHECK(first > 0 && second > 0 && first != second);
-	do
-		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-	while (counts.running == 0);
-	CHECK_EQUAL(counts.waiting, 1);
+	await_running(queue, 1);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_WAITING), 1);
 	CHECK_EQUAL(aspawn_queue_cancel(queue, second), 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->cookie, 2);
@@ -985,11 +1116,9 @@ TEST(queue_cancels)
 		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_CANCELLED);
 		give_back(queue, result);
 	}
-	CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-	CHECK_EQUAL(counts.cancelled, 22);
-	CHECK_EQUAL(counts.ran, 1);
-	CHECK_EQUAL(counts.submitted, 23);
-	CHECK_EQUAL(counts.running, 0);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_RUNNING), 0);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_WAITING), 0);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_ENDED), 0);
 	close_queue(queue);
 }
 
@@ -1107,8 +1236,7 @@ TEST(queue_makes_do_with_few_descriptors)
 	psys_setrlimit(PSYS_RLIMIT_NOFILE, &few);
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 40 });
 	for (int i = 0; i < 40; i++)
-		CHECK(submit(queue,
-			     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR },
+		CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT, .err_size = KEPT },
 			     "naps", NULL) > 0);
 	for (int i = 0; i < 40; i++) {
 		result = next_result(queue);
@@ -1134,8 +1262,7 @@ TEST(queue_jobs_open_files_below_the_creators_limit)
 	command.actions = &opens;
 	command.action_count = 1;
 	for (int i = 0; i < 15; i++)
-		CHECK(submit(queue,
-			     (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR },
+		CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT, .err_size = KEPT },
 			     "lingers", NULL) > 0);
 	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
 	const struct aspawn_result *result = next_result(queue);
@@ -1211,12 +1338,9 @@ TEST(queue_leaves_nothing_behind)
 		server = server_of(queue);
 		CHECK_EQUAL(count_descriptors(), descriptors + 5);
 		for (int i = 0; i < 10; i++)
-			CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT },
-				     "lingers", NULL) > 0);
-		struct aspawn_queue_counts counts;
-		do
-			CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-		while (counts.running < 4);
+			CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT }, "lingers",
+				     NULL) > 0);
+		await_running(queue, 4);
 		close_queue(queue);
 		CHECK(!exists(server));
 		CHECK(!have_children());
@@ -1278,7 +1402,6 @@ TEST(queue_survives_the_death_of_its_server)
 	struct aspawn_queue *queue =
 		open_queue(&(struct aspawn_queue_options){ .running = 2, .flags = ASPAWN_QUEUE_FD });
 	const struct aspawn_result *result;
-	struct aspawn_queue_counts counts;
 	char text[320];
 	int server;
 
@@ -1290,9 +1413,7 @@ TEST(queue_survives_the_death_of_its_server)
 		for (int i = 0; i < 5; i++)
 			CHECK(submit(queue, (struct aspawn_job){ .cookie = 5 }, "lingers", NULL) >
 			      0);
-		do
-			CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-		while (counts.running < 2);
+		await_running(queue, 2);
 		struct psys_pollfd poll = { aspawn_queue_fd(queue), PSYS_POLLIN, 0 };
 		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 0), 0);
 		CHECK_EQUAL(psys_ppoll(&poll, 1, &(struct psys_timespec){ 0, 0 }, NULL, 0), 0);
@@ -1313,25 +1434,19 @@ TEST(queue_survives_the_death_of_its_server)
 	}
 	CHECK(server_of(queue) != server);
 	CHECK_EQUAL(count_descriptors(), descriptors);
-	CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-	CHECK_EQUAL(counts.servers, 6);
-	CHECK_EQUAL(counts.lost, 25);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_SERVERS), 6);
 	close_queue(queue);
 	CHECK(!have_children());
 }
 
 TEST(subreaper_reaps_the_jobs_of_a_killed_server)
 {
-	struct aspawn_queue_counts counts;
-
 	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		skip("no subreaper");
 	struct aspawn_queue *queue = usual_queue();
 	const int server = server_of(queue);
 	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
-	do
-		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-	while (!counts.running);
+	await_running(queue, 1);
 	psys_kill(server, PSYS_SIGKILL);
 	const struct aspawn_result *result = next_result(queue);
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_LOST);
@@ -1357,7 +1472,6 @@ TEST(queue_takes_jobs_of_other_users_along)
 	struct aspawn_queue *queue = usual_queue();
 	const int server = server_of(queue);
 	const struct aspawn_result *result;
-	struct aspawn_queue_counts counts;
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 
@@ -1381,9 +1495,7 @@ TEST(queue_takes_jobs_of_other_users_along)
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 	CHECK_EQUAL(psys_read(fifo, &pid, sizeof pid), sizeof pid); /* it is executed */
 	CHECK_EQUAL(pid, server);
-	do /* and the server knows its pid */
-		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-	while (counts.running == 0);
+	await_running(queue, 1); /* and the server knows its pid */
 	psys_kill(server, PSYS_SIGKILL);
 	result = next_result(queue);
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_LOST);
@@ -1458,7 +1570,6 @@ TEST(queue_is_not_inherited_by_fork)
 	struct aspawn_queue *queue =
 		open_queue(&(struct aspawn_queue_options){ .flags = ASPAWN_QUEUE_FD });
 	const struct aspawn_result *result = NULL;
-	struct aspawn_queue_counts counts;
 
 	if (!memory_is_shared())
 		skip("this emulator copies the memory");
@@ -1469,7 +1580,7 @@ TEST(queue_is_not_inherited_by_fork)
 		CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, -1), -PSYS_ESTALE);
 		CHECK_EQUAL(aspawn_queue_release(queue, &result, 1), -PSYS_ESTALE);
 		CHECK_EQUAL(aspawn_queue_cancel_all(queue), -PSYS_ESTALE);
-		CHECK_EQUAL(aspawn_queue_count(queue, &counts), -PSYS_ESTALE);
+		CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_RUNNING), -PSYS_ESTALE);
 		CHECK_EQUAL(aspawn_queue_drain(queue, -1), -PSYS_ESTALE);
 		CHECK_EQUAL(aspawn_queue_fd(queue), -PSYS_ESTALE);
 		CHECK_EQUAL(aspawn_queue_close(queue), 0);
@@ -1490,13 +1601,10 @@ static void host_of_a_job(int pipe)
 {
 	struct aspawn_queue *queue = usual_queue();
 	const int server = server_of(queue);
-	struct aspawn_queue_counts counts;
 
 	psys_write(pipe, &server, sizeof server);
 	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
-	do
-		aspawn_queue_count(queue, &counts);
-	while (!counts.running);
+	await_running(queue, 1);
 }
 
 static void check_host_ends(void (*ends)(void))

@@ -53,14 +53,13 @@ TEST(queue_starts_jobs_of_other_users_without_a_copy_of_the_memory)
 		struct aspawn_queue *queue = queue_of(kinds[i]);
 		for (int round = 0; round < 10; round++) { /* each stack is used again */
 			const struct aspawn_result *result = result_of(
-				queue,
-				(struct aspawn_job){ .flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_ERROR },
+				queue, (struct aspawn_job){ .out_size = KEPT, .err_size = KEPT },
 				&command);
 			CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
 			CHECK_EQUAL(result->status, 0);
-			CHECK_EQUAL(result->out_size, 4);
+			CHECK_EQUAL(result->out_length, 4);
 			CHECK(!psys_memcmp(result->out, "text", 4));
-			CHECK_EQUAL(result->err_size, 0);
+			CHECK_EQUAL(result->err_length, 0);
 			CHECK_EQUAL(result->executed_ns, 0);
 			give_back(queue, result);
 		}
@@ -87,11 +86,10 @@ TEST(job_with_memory_of_its_own_has_its_streams)
 		command.flags = ways[i];
 		const struct aspawn_result *result = result_of(
 			queue,
-			(struct aspawn_job){
-				.flags = ASPAWN_JOB_OUTPUT, .input = "input", .input_size = 5 },
+			(struct aspawn_job){ .out_size = KEPT, .input = "input", .input_size = 5 },
 			&command);
 		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
-		CHECK_EQUAL(result->out_size, 5);
+		CHECK_EQUAL(result->out_length, 5);
 		CHECK(!psys_memcmp(result->out, "input", 5));
 		give_back(queue, result);
 	}
@@ -189,7 +187,7 @@ static void run_with_most_arguments(struct aspawn_queue *queue, struct aspawn_co
 	command->argv = argv;
 	do {
 		argv[most] = NULL;
-		r = aspawn_queue_submit(queue, &job);
+		r = aspawn_queue_submit(queue, &job, NULL);
 		most -= most / 16;
 	} while (r == -PSYS_E2BIG && most > 16);
 	CHECK(r > 0);
@@ -224,7 +222,7 @@ TEST(stack_of_a_job_has_room_for_all_that_the_job_has)
 	run_with_most_arguments(queue, &command, 0, 19000);
 	command.argv = ASPAWN_ARGV(command.argv[0]);
 	command.action_count = most;
-	while ((prepared = aspawn_queue_prepare(queue, &command)) == -PSYS_E2BIG)
+	while ((prepared = aspawn_queue_prepare(queue, &command, NULL)) == -PSYS_E2BIG)
 		command.action_count -= command.action_count / 16;
 	CHECK(prepared > 0);
 	run_with_most_arguments(queue, &command, prepared, 19000);
@@ -236,13 +234,10 @@ TEST(stack_of_a_job_has_room_for_all_that_the_job_has)
 /* Submits jobs, and returns when all run. */
 static void let_run(struct aspawn_queue *queue, const struct aspawn_command *command)
 {
-	struct aspawn_queue_counts counts;
 
 	for (int i = 0; i < 4; i++)
 		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, command) > 0);
-	do
-		CHECK_EQUAL(aspawn_queue_count(queue, &counts), 0);
-	while (counts.running < 4);
+	await_running(queue, 4);
 }
 
 TEST(forked_process_has_no_page_of_its_hosts_jobs)

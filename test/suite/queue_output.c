@@ -59,15 +59,13 @@ static const struct aspawn_result *result_of_unread(struct aspawn_queue *queue, 
 static void check_unread(uint64_t flags)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .flags = flags });
-	struct aspawn_job job = { .grace_ms = ASPAWN_GRACE_NONE,
-				  .flags = ASPAWN_JOB_OUTPUT,
-				  .output_size = PIECE };
+	struct aspawn_job job = { .grace_ms = ASPAWN_GRACE_NONE, .out_size = PIECE + 1 };
 	const struct aspawn_result *result;
 
 	for (int tail = 0; tail < 2; tail++) {
 		job.flags |= tail ? ASPAWN_JOB_TAIL : 0;
 		result = result_of_unread(queue, flags, job, false);
-		CHECK_EQUAL(result->out_size, PIECE);
+		CHECK_EQUAL(result->out_length, PIECE);
 		for (int i = 0; i < PIECE; i++)
 			CHECK_EQUAL(result->out[i], 'a' + (tail * (WRITTEN - PIECE) + i) % 26);
 		give_back(queue, result);
@@ -98,12 +96,11 @@ TEST(queue_reads_more_than_the_capacity_of_the_pipe)
 
 	if (!have_proc())
 		skip("no /proc");
-	give_back(queue,
-		  result_of_unread(queue, 0,
-				   (struct aspawn_job){ .grace_ms = ASPAWN_GRACE_NONE,
-							.flags = ASPAWN_JOB_OUTPUT | ASPAWN_JOB_TAIL,
-							.output_size = PIECE },
-				   true));
+	give_back(queue, result_of_unread(queue, 0,
+					  (struct aspawn_job){ .grace_ms = ASPAWN_GRACE_NONE,
+							       .flags = ASPAWN_JOB_TAIL,
+							       .out_size = PIECE + 1 },
+					  true));
 	close_queue(queue);
 }
 
@@ -200,8 +197,7 @@ TEST(queue_does_not_read_for_ever_from_a_process_that_goes_on_to_write)
 
 	for (int i = 0; i < 4; i++) {
 		CHECK(submit(queue,
-			     (struct aspawn_job){ .grace_ms = ASPAWN_GRACE_NONE,
-						  .flags = ASPAWN_JOB_OUTPUT },
+			     (struct aspawn_job){ .grace_ms = ASPAWN_GRACE_NONE, .out_size = KEPT },
 			     "leaves_a_child_that_writes", NULL) > 0);
 		const struct aspawn_result *result = next_result(queue);
 		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);

@@ -7,6 +7,8 @@
 
 #include "observe.h"
 
+enum { KEPT = 4097 }; /* for out_size: with the NUL */
+
 /* Skips the test where no process can share memory. */
 struct aspawn_queue *open_queue(const struct aspawn_queue_options *options);
 void close_queue(struct aspawn_queue *queue);
@@ -20,6 +22,9 @@ int64_t submit_command(struct aspawn_queue *queue, struct aspawn_job job,
 /* The next result, which must come. */
 const struct aspawn_result *next_result(struct aspawn_queue *queue);
 void give_back(struct aspawn_queue *queue, const struct aspawn_result *result);
+
+/* Waits until so many jobs run. */
+void await_running(struct aspawn_queue *queue, int count);
 
 bool exists(int pid);
 

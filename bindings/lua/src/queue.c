@@ -126,6 +126,22 @@ int l_queue(lua_State *L)
 	return 1;
 }
 
+/* True if standard error of the prepared command goes where its standard output goes. */
+static bool has_one_output(lua_State *L, int64_t prepared)
+{
+	const int top = lua_gettop(L);
+
+	push_kept(L);
+	lua_pushnumber(L, (lua_Number)prepared);
+	lua_rawget(L, -2);
+	if (lua_istable(L, -1))
+		get_field(L, top + 2, "stderr");
+	const char *name = lua_tostring(L, -1);
+	const bool is = name && strcmp(name, "stdout") == 0;
+	lua_settop(L, top);
+	return is;
+}
+
 /* queue:submit{ program, arguments..., options } */
 static int queue_submit(lua_State *L)
 {
@@ -140,9 +156,8 @@ static int queue_submit(lua_State *L)
 	job.size = sizeof job;
 	get_field(L, 2, "input");
 	job.input = luaL_optlstring(L, -1, NULL, &job.input_size);
-	job.output_size = number(L, 2, "output_size", 1);
-	if (!job.output_size)
-		job.output_size = 1 << 14;
+	size_t kept = number(L, 2, "output_size", 1);
+	kept = (kept ? kept : 1 << 14) + 1;
 	job.key = number(L, 2, "key", 1);
 	job.key_limit = number(L, 2, "key_limit", 1);
 	job.priority = (int)number(L, 2, "priority", 1);
@@ -158,21 +173,23 @@ static int queue_submit(lua_State *L)
 	    command->std_err >= 0)
 		return luaL_error(L, "submit: stdout and stderr are \"pipe\" or \"null\", or stderr "
 				     "is \"stdout\"; stdin is input");
-	job.flags = (command->std_out == ASPAWN_STREAM_PIPE ? ASPAWN_JOB_OUTPUT : 0) |
-		    (command->std_err == ASPAWN_STREAM_PIPE   ? ASPAWN_JOB_ERROR :
-		     command->std_err == ASPAWN_STREAM_STDOUT ? ASPAWN_JOB_ERROR_TO_OUTPUT :
-								0) |
-		    (is_true(&build, "tail") ? ASPAWN_JOB_TAIL : 0) |
+	job.flags = (is_true(&build, "tail") ? ASPAWN_JOB_TAIL : 0) |
 		    (is_true(&build, "same_group") ? ASPAWN_JOB_SAME_GROUP : 0);
-	command->std_out = command->std_err = ASPAWN_STREAM_DEFAULT;
-	command->pool = NULL;
+	if (command->std_out == ASPAWN_STREAM_PIPE)
+		job.out_size = kept;
+	if (command->std_err == ASPAWN_STREAM_PIPE && !has_one_output(L, job.prepared))
+		job.err_size = kept;
+	command->std_out = ASPAWN_STREAM_DEFAULT;
+	if (command->std_err != ASPAWN_STREAM_STDOUT)
+		command->std_err = ASPAWN_STREAM_DEFAULT;
 	if (!job.prepared)
 		job.command = command;
-	else if (command->file || command->search_path || command->flags || command->action_count)
+	else if (command->file || command->search_path || command->flags || command->action_count ||
+		 command->std_err)
 		return luaL_error(L, "submit: the prepared command has its own options");
 	else if (command->argv[0])
 		job.argv = command->argv;
-	const int64_t ticket = aspawn_queue_submit(check_queue(L), &job);
+	const int64_t ticket = aspawn_queue_submit(check_queue(L), &job, NULL);
 	if (ticket < 0)
 		return error_of(L, (int)ticket);
 	keep(L, (lua_Number)ticket, 2);
@@ -190,8 +207,7 @@ static int queue_prepare(lua_State *L)
 	lua_settop(L, 2);
 	prepare(&build, L, 2, streams);
 	close_opened(&build);
-	build.command.pool = NULL;
-	const int64_t prepared = aspawn_queue_prepare(check_queue(L), &build.command);
+	const int64_t prepared = aspawn_queue_prepare(check_queue(L), &build.command, NULL);
 	if (prepared < 0)
 		return error_of(L, (int)prepared);
 	keep(L, (lua_Number)prepared, 2);
@@ -270,9 +286,9 @@ static int next_result(lua_State *L, int64_t timeout_ms)
 		       r == -ECHILD ? failed(L, "no jobs", ECHILD) :
 				      error_of(L, r);
 	const struct aspawn_result result = *taken;
-	r = collect(outputs, 1, taken->out, taken->out_size);
+	r = collect(outputs, 1, taken->out, taken->out_length);
 	if (r == 0)
-		r = collect(outputs, 2, taken->err, taken->err_size);
+		r = collect(outputs, 2, taken->err, taken->err_length);
 	aspawn_queue_release(queue, &taken, 1);
 	push_result(L, &result, outputs);
 	push_kept(L);
@@ -317,14 +333,13 @@ static int queue_cancel(lua_State *L)
 /* queue:count(): waiting, running, ended */
 static int queue_count(lua_State *L)
 {
-	struct aspawn_queue_counts counts;
-	const int r = aspawn_queue_count(check_queue(L), &counts);
+	for (int what = ASPAWN_COUNT_WAITING; what <= ASPAWN_COUNT_ENDED; what++) {
+		const int r = aspawn_queue_count(check_queue(L), what);
 
-	if (r < 0)
-		return error_of(L, r);
-	lua_pushinteger(L, (lua_Integer)counts.waiting);
-	lua_pushinteger(L, (lua_Integer)counts.running);
-	lua_pushinteger(L, (lua_Integer)counts.ended);
+		if (r < 0)
+			return error_of(L, r);
+		lua_pushinteger(L, r);
+	}
 	return 3;
 }
 

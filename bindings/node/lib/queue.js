@@ -9,11 +9,7 @@ const {
 const { joined, limitActions, pairs, SIGNAL_NAMES } = require('./actions.js');
 const { binding, problem, supported } = require('./handle.js');
 
-// enum aspawn_job_flags of aspawn/queue.h, enum aspawn_outcome of aspawn/command.h.
-const OUTPUT = 1;
-const ERROR = 2;
-const ERROR_TO_OUTPUT = 4;
-const TAIL = 8;
+// enum aspawn_outcome of aspawn/command.h.
 const RAN = 1;
 const NOT_STARTED = 2;
 const TIMED_OUT = 3;
@@ -52,11 +48,7 @@ function request(file, args, options, env) {
 	const words = [options.argv0 ?? file, ...args].map((word) => noNul(word, 'argument'));
 	if (!['pipe', 'ignore'].includes(stdout) || !['pipe', 'ignore', 'stdout'].includes(stderr))
 		throw new TypeError(`aspawn: no such streams: ${stdout}, ${stderr}`);
-	const flags =
-		(stdout === 'pipe' ? OUTPUT : 0) |
-		(stderr === 'pipe' ? ERROR : 0) |
-		(stderr === 'stdout' ? ERROR_TO_OUTPUT : 0) |
-		(options.tail ? TAIL : 0);
+	const kept = check(options.maxOutput ?? 4096, 'maxOutput', 1, 2 ** 32 - 2) + 1; // with a NUL
 	const own = options.env && pairs(options.env).map((pair) => noNul(pair, 'env'));
 	return [
 		noNul(file, 'file'),
@@ -69,8 +61,10 @@ function request(file, args, options, env) {
 		bytesOf(options.input),
 		[
 			0,
-			flags,
-			check(options.maxOutput, 'maxOutput', 1),
+			options.tail ? 1 : 0,
+			stdout === 'pipe' ? kept : 0,
+			stderr === 'pipe' ? kept : 0,
+			stderr === 'stdout' ? 1 : 0,
 			check(options.timeout, 'timeout'),
 			grace,
 			check(options.key, 'key', 1),

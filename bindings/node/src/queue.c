@@ -62,8 +62,8 @@ static napi_value to_object(napi_env env, const struct aspawn_result *result)
 	set_number(env, object, "outcome", result->outcome);
 	set_number(env, object, "pid", result->pid);
 	set_number(env, object, "status", result->status);
-	set_output(env, object, "stdout", result->out, result->out_size);
-	set_output(env, object, "stderr", result->err, result->err_size);
+	set_output(env, object, "stdout", result->out, result->out_length);
+	set_output(env, object, "stderr", result->err, result->err_length);
 	set_number(env, object, "stdoutTotal", (double)result->out_total);
 	set_number(env, object, "stderrTotal", (double)result->err_total);
 	set_number(env, object, "waited",
@@ -242,7 +242,7 @@ enum {
 };
 
 /* In the array of numbers. */
-enum { COOKIE, FLAGS, OUTPUT_SIZE, TIMEOUT, GRACE, KEY, KEY_LIMIT, PRIORITY };
+enum { COOKIE, TAIL, OUT_SIZE, ERR_SIZE, ONE_OUTPUT, TIMEOUT, GRACE, KEY, KEY_LIMIT, PRIORITY };
 
 static int64_t submit(napi_env env, struct arena *arena, const napi_value *v, struct queue *queue)
 {
@@ -279,14 +279,17 @@ static int64_t submit(napi_env env, struct arena *arena, const napi_value *v, st
 		job.input_size = length;
 	}
 	job.cookie = (uint64_t)integer(env, element(env, v[NUMBERS], COOKIE));
-	job.flags = (uint64_t)integer(env, element(env, v[NUMBERS], FLAGS));
-	job.output_size = (size_t)integer(env, element(env, v[NUMBERS], OUTPUT_SIZE));
+	job.flags = integer(env, element(env, v[NUMBERS], TAIL)) ? ASPAWN_JOB_TAIL : 0;
+	job.out_size = (size_t)integer(env, element(env, v[NUMBERS], OUT_SIZE));
+	job.err_size = (size_t)integer(env, element(env, v[NUMBERS], ERR_SIZE));
+	if (integer(env, element(env, v[NUMBERS], ONE_OUTPUT)))
+		command.std_err = ASPAWN_STREAM_STDOUT;
 	job.time_limit_ms = integer(env, element(env, v[NUMBERS], TIMEOUT));
 	job.grace_ms = integer(env, element(env, v[NUMBERS], GRACE));
 	job.key = (uint32_t)integer(env, element(env, v[NUMBERS], KEY));
 	job.key_limit = (uint32_t)integer(env, element(env, v[NUMBERS], KEY_LIMIT));
 	job.priority = (int)integer(env, element(env, v[NUMBERS], PRIORITY));
-	return aspawn_queue_submit(queue->queue, &job);
+	return aspawn_queue_submit(queue->queue, &job, NULL);
 }
 
 /*
@@ -334,20 +337,12 @@ napi_value queue_counts(napi_env env, napi_callback_info info)
 {
 	napi_value v[1], object = NULL;
 	struct queue *queue = open_queue(env, info, 1, v);
-	struct aspawn_queue_counts counts;
 
-	if (!queue || aspawn_queue_count(queue->queue, &counts) < 0)
+	if (!queue)
 		return NULL;
 	napi_create_object(env, &object);
-	set_number(env, object, "waiting", counts.waiting);
-	set_number(env, object, "running", counts.running);
-	set_number(env, object, "submitted", counts.submitted);
-	set_number(env, object, "started", counts.started);
-	set_number(env, object, "ran", counts.ran);
-	set_number(env, object, "notStarted", counts.not_started);
-	set_number(env, object, "timedOut", counts.timed_out);
-	set_number(env, object, "cancelled", counts.cancelled);
-	set_number(env, object, "lost", counts.lost);
-	set_number(env, object, "servers", counts.servers);
+	set_number(env, object, "waiting", aspawn_queue_count(queue->queue, ASPAWN_COUNT_WAITING));
+	set_number(env, object, "running", aspawn_queue_count(queue->queue, ASPAWN_COUNT_RUNNING));
+	set_number(env, object, "servers", aspawn_queue_count(queue->queue, ASPAWN_COUNT_SERVERS));
 	return object;
 }

@@ -43,8 +43,7 @@ test('more jobs than places, a few at a time', async () => {
 		all.map((_, i) => [`${i}\n`, i % 3]),
 	);
 	assert.ok(most <= 2);
-	const { ran, waiting, running, servers } = small.counts();
-	assert.deepStrictEqual([ran, waiting, running, servers], [60, 0, 0, 1]);
+	assert.deepStrictEqual(small.counts(), { waiting: 0, running: 0, servers: 1 });
 	small.close();
 	assert.strictEqual(small.counts(), undefined);
 });
@@ -113,7 +112,6 @@ test('AbortSignal: before, in the queue and in the run', async () => {
 		assert.strictEqual(reason.name, 'AbortError');
 	await assert.rejects(small.submit('true', { signal }), { name: 'AbortError' });
 	assert.strictEqual((await small.submit('true')).code, 0);
-	assert.ok(small.counts().submitted < 40);
 	small.close();
 });
 

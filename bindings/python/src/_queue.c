@@ -60,8 +60,10 @@ static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 
 /* Returns 0 with an exception. */
 static int to_command(PyObject *kept, PyObject *argv, PyObject *file, PyObject *env,
-		      PyObject *actions, struct aspawn_command *command)
+		      PyObject *actions, int has_one_output, struct aspawn_command *command)
 {
+	if (has_one_output)
+		command->std_err = ASPAWN_STREAM_STDOUT;
 	command->file = to_string(kept, file);
 	/* Without env the library copies environ, which nobody changes under the lock. */
 	return command->file && to_strings(kept, argv, &command->argv) &&
@@ -69,11 +71,12 @@ static int to_command(PyObject *kept, PyObject *argv, PyObject *file, PyObject *
 	       to_actions(kept, actions, command);
 }
 
-PyDoc_STRVAR(submit_doc,
-	     "submit($self, cookie, argv, file, env, actions, input, output_size, flags, timeout_ms,\n"
-	     "       grace_ms, key, key_limit, priority, prepared, /)\n--\n\n"
-	     "Submit a job and return its ticket. With the number of a prepared command, argv or\n"
-	     "None, and no file, env and actions. BlockingIOError: the queue is full.");
+PyDoc_STRVAR(
+	submit_doc,
+	"submit($self, cookie, argv, file, env, actions, has_one_output, input, out_size, err_size,\n"
+	"       flags, timeout_ms, grace_ms, key, key_limit, priority, prepared, /)\n--\n\n"
+	"Submit a job and return its ticket. With the number of a prepared command, argv or\n"
+	"None, and no file, env and actions. Sizes count a NUL. BlockingIOError: the queue is full.");
 static PyObject *queue_submit(PyObject *self, PyObject *args)
 {
 	struct aspawn_command command = { .size = sizeof command };
@@ -82,17 +85,19 @@ static PyObject *queue_submit(PyObject *self, PyObject *args)
 	PyObject *argv, *file, *env, *actions, *input, *kept;
 	unsigned long long cookie, flags;
 	long long timeout_ms, grace_ms, prepared;
-	Py_ssize_t output_size, input_size;
+	Py_ssize_t out_size, err_size, input_size;
 	char *bytes;
+	int has_one_output;
 	int64_t r = 0;
 
-	if (!PyArg_ParseTuple(args, "KOOOOOnKLLIIiL:submit", &cookie, &argv, &file, &env, &actions,
-			      &input, &output_size, &flags, &timeout_ms, &grace_ms, &job.key,
-			      &job.key_limit, &job.priority, &prepared))
+	if (!PyArg_ParseTuple(args, "KOOOOpOnnKLLIIiL:submit", &cookie, &argv, &file, &env, &actions,
+			      &has_one_output, &input, &out_size, &err_size, &flags, &timeout_ms,
+			      &grace_ms, &job.key, &job.key_limit, &job.priority, &prepared))
 		return NULL;
 	job.cookie = cookie;
 	job.flags = flags;
-	job.output_size = (size_t)output_size;
+	job.out_size = (size_t)out_size;
+	job.err_size = (size_t)err_size;
 	job.time_limit_ms = timeout_ms;
 	job.prepared = prepared;
 	job.grace_ms = grace_ms;
@@ -109,17 +114,17 @@ static PyObject *queue_submit(PyObject *self, PyObject *args)
 		job.command = &command;
 	queue = NULL;
 	if (job.prepared ? argv == Py_None || to_strings(kept, argv, &job.argv) :
-			   to_command(kept, argv, file, env, actions, &command))
+			   to_command(kept, argv, file, env, actions, has_one_output, &command))
 		queue = queue_of(self);
 	if (queue)
-		r = aspawn_queue_submit(queue, &job);
+		r = aspawn_queue_submit(queue, &job, NULL);
 	Py_DECREF(kept);
 	if (!queue)
 		return NULL;
 	return r < 0 ? raise_error((int)r) : PyLong_FromLongLong(r);
 }
 
-PyDoc_STRVAR(prepare_doc, "prepare($self, argv, file, env, actions, /)\n--\n\n"
+PyDoc_STRVAR(prepare_doc, "prepare($self, argv, file, env, actions, has_one_output, /)\n--\n\n"
 			  "Copy a command for many jobs and return its number.");
 static PyObject *queue_prepare(PyObject *self, PyObject *args)
 {
@@ -127,14 +132,15 @@ static PyObject *queue_prepare(PyObject *self, PyObject *args)
 	struct aspawn_queue *queue = NULL;
 	PyObject *argv, *file, *env, *actions, *kept;
 	int64_t r = 0;
+	int has_one_output;
 
-	if (!PyArg_ParseTuple(args, "OOOO:prepare", &argv, &file, &env, &actions))
+	if (!PyArg_ParseTuple(args, "OOOOp:prepare", &argv, &file, &env, &actions, &has_one_output))
 		return NULL;
 	kept = PyList_New(0);
-	if (kept && to_command(kept, argv, file, env, actions, &command))
+	if (kept && to_command(kept, argv, file, env, actions, has_one_output, &command))
 		queue = queue_of(self);
 	if (queue)
-		r = aspawn_queue_prepare(queue, &command);
+		r = aspawn_queue_prepare(queue, &command, NULL);
 	Py_XDECREF(kept);
 	if (!queue)
 		return NULL;
@@ -167,8 +173,8 @@ static PyObject *result_of(const struct aspawn_result *result)
 	aspawn_result_text(text, sizeof text, result);
 	return Py_BuildValue(
 		"KiiiyNNKK(LLLL)(iiIy)N", (unsigned long long)result->cookie, result->outcome,
-		result->pid, result->status, text, output_of(result->out, result->out_size),
-		output_of(result->err, result->err_size), (unsigned long long)result->out_total,
+		result->pid, result->status, text, output_of(result->out, result->out_length),
+		output_of(result->err, result->err_length), (unsigned long long)result->out_total,
 		(unsigned long long)result->err_total, (long long)result->submitted_ns,
 		(long long)result->started_ns, (long long)result->executed_ns,
 		(long long)result->ended_ns, result->failure.step, -result->failure.error,

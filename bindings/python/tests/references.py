@@ -12,7 +12,7 @@ TIMES = 4000
 
 
 def queue_calls(queue):
-    ticket = queue.submit(0, ["sleep", "20"], "sleep", None, (), None, 0, 0, 0, 0, 0, 0, 0, 0)
+    ticket = queue.submit(0, ["sleep", "20"], "sleep", None, (), False, None, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     assert queue.cancel(ticket) is None
     while not queue.take(True):
         pass

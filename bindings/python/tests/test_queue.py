@@ -201,9 +201,11 @@ class Jobs(Test):
             self.assertEqual((error.filename, error.failure.step), ("/no/such", 1))
             with self.assertRaises(ValueError):
                 other.submit(None, prepared=prepared)
-            for option in ({"env": {}}, {"cwd": "/"}, {"actions": []}):
+            for option in ({"env": {}}, {"cwd": "/"}, {"actions": []}, {"stderr": subprocess.STDOUT}):
                 with self.subTest(option), self.assertRaises(TypeError):
                     queue.submit(["true"], prepared=prepared, **option)
+            joined = other.prepare(shell("echo out; echo err >&2"), stderr=subprocess.STDOUT)
+            self.assertEqual(other.submit(None, prepared=joined).result().stdout, b"out\nerr\n")
             queue.prepare(["true"])
             with self.assertRaises(BlockingIOError):
                 queue.prepare(["true"])

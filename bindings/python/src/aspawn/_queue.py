@@ -22,7 +22,7 @@ from ._popen import RESTORE, command_of, error_of, limit_actions
 from .actions import Action
 
 # enum aspawn_job_flags and enum aspawn_outcome
-OUTPUT, ERROR, ERROR_TO_OUTPUT, TAIL, SAME_GROUP = 1, 2, 4, 8, 16
+TAIL, SAME_GROUP = 1, 2
 RAN, NOT_STARTED, TIMED_OUT, CANCELLED, LOST = 1, 2, 3, 5, 6
 OUTCOMES = {RAN: "ran", NOT_STARTED: "not started", TIMED_OUT: "timed out", CANCELLED: "cancelled",
             LOST: "lost"}
@@ -75,8 +75,9 @@ class Result(subprocess.CompletedProcess):
 class Command:
     """What a job, or a prepared command, executes."""
 
-    def __init__(self, args, *, shell=False, executable=None, cwd=None, env=None, limits=None, actions=()):
-        self.args = args
+    def __init__(self, args, *, stderr=PIPE, shell=False, executable=None, cwd=None, env=None, limits=None,
+                 actions=()):
+        self.args, self.has_one_output = args, stderr == STDOUT
         self.executable, self.argv, self.variables = command_of(args, executable, shell, cwd, env)
         self.actions = [RESTORE, *limit_actions(limits or {})]
         if cwd is not None:
@@ -85,7 +86,7 @@ class Command:
         self.actions += actions
 
     def arguments(self):
-        return self.argv, self.executable, self.variables, self.actions
+        return self.argv, self.executable, self.variables, self.actions, self.has_one_output
 
 
 class Prepared:
@@ -113,26 +114,25 @@ class Job:
         self.ticket = None  # until the library has it
         if stdout not in (PIPE, DEVNULL) or stderr not in (PIPE, DEVNULL, STDOUT):
             raise ValueError("stdout and stderr are PIPE or DEVNULL, or stderr is STDOUT")
-        flags = ((OUTPUT if stdout == PIPE else 0) | (TAIL if tail else 0) | (SAME_GROUP if same_group else 0)
-                 | {PIPE: ERROR, STDOUT: ERROR_TO_OUTPUT, DEVNULL: 0}[stderr])
-        number, command = self._command(args, **options)
+        number, command = self._command(args, stderr, **options)
         self.arguments = (
-            *command, None if input is None else bytes(input), output_size,
-            flags, 0 if timeout is None else milliseconds(timeout),
+            *command, None if input is None else bytes(input), output_size + 1 if stdout == PIPE else 0,
+            output_size + 1 if stderr == PIPE and not self.command.has_one_output else 0,
+            (TAIL if tail else 0) | (SAME_GROUP if same_group else 0), 0 if timeout is None else milliseconds(timeout),
             0 if grace is None else milliseconds(grace) if grace > 0 else -1, key, key_limit, priority, number)
 
-    def _command(self, args, *, prepared=None, **options):
+    def _command(self, args, stderr, *, prepared=None, **options):
         """The number of the prepared command, and what is instead of it."""
         if prepared is None:
-            self.command = Command(args, **options)
+            self.command = Command(args, stderr=stderr, **options)
             self.args = args
             return 0, self.command.arguments()
-        if options:
-            raise TypeError(f"the prepared command has what it has: {', '.join(options)}")
         self.prepared, self.command = prepared, prepared._command
+        if options or (stderr == STDOUT and not self.command.has_one_output):
+            raise TypeError(f"the prepared command has what it has: {', '.join(options) or 'stderr'}")
         self.args = prepared.args if args is None else args
         argv = None if args is None else command_of(args, self.command.executable, False, None, None)[1]
-        return prepared._number, (argv, None, None, ())
+        return prepared._number, (argv, None, None, (), False)
 
     def outcome(self, taken):
         """Returns the Result and None, or None and the exception whose `result` it is."""
@@ -173,7 +173,7 @@ class Jobs:
     def prepare(self, args, **options):
         """Copy a command once, for jobs that differ in their arguments alone: submit(args,
         prepared=...), where args replaces all of these, and is None for these. The options are
-        executable, shell, cwd, env, limits and actions; the environment is that of now. It takes one
+        executable, shell, cwd, env, limits, actions, and stderr=STDOUT; the environment is that of now. It takes one
         of the `jobs` places, until the queue is closed. BlockingIOError: none is free."""
         return Prepared(self._native, Command(args, **options))
 
@@ -300,15 +300,16 @@ class Queue(Jobs, concurrent.futures.Executor):
     def submit(self, args, **options):
         """Submit a command. Returns a Future of the Result.
 
-        args, shell, executable, cwd, env, limits, actions and check are as of aspawn.run(). Files of
-        this process that actions use stay open until the job has ended. prepared: a command of prepare(),
-        whose arguments args replaces unless it is None. input: bytes. stdout: PIPE, which keeps the output, or
-        DEVNULL; stderr: also STDOUT. output_size: bytes to keep of each, the first, or with tail=True
-        the last; the rest is dropped. timeout: seconds from the start to SIGTERM, which goes to the
-        job's process group, and grace: from there to SIGKILL, one second if it is not given.
-        same_group: make no process group. key and key_limit: of the jobs with the same key, a number,
-        at most key_limit run at the same time. priority: from 0 to 7; of the jobs that the library
-        has, those with the highest start first.
+        args, shell, executable, cwd, env, limits, actions and check are as of aspawn.run(). Files
+        of this process that actions use stay open until the job has ended. prepared: a command of
+        prepare(), whose arguments args replaces unless it is None. input: bytes. stdout: PIPE,
+        which keeps the output, or DEVNULL; stderr: also STDOUT, which is said to prepare() of a
+        prepared command. output_size: bytes to keep of each, the first, or with tail=True the last;
+        the rest is dropped. timeout: seconds from the start to SIGTERM, which goes to the job's
+        process group, and grace: from there to SIGKILL, one second if it is not given. same_group:
+        make no process group. key and key_limit: of the jobs with the same key, a number, at most
+        key_limit run at the same time. priority: from 0 to 7; of the jobs that the library has,
+        those with the highest start first.
 
         The future's exception is the OSError of a program that was not started, whose `failure` says
         why, subprocess.TimeoutExpired, concurrent.futures.BrokenExecutor if the library's process was

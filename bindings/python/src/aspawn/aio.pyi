@@ -21,8 +21,9 @@ async def create_subprocess_shell(
 class Queue:
     def __init__(self, running: int = ..., *, jobs: int = ..., job_bytes: int = ..., delay: float = ...) -> None: ...
     def prepare(
-        self, args: _Command, *, shell: bool = ..., executable: Optional[Path] = ..., cwd: Optional[Path] = ...,
-        env: Optional[_Environment] = ..., limits: Optional[_Limits] = ..., actions: Iterable[Action] = ...,
+        self, args: _Command, *, stderr: int = ..., shell: bool = ..., executable: Optional[Path] = ...,
+        cwd: Optional[Path] = ..., env: Optional[_Environment] = ..., limits: Optional[_Limits] = ...,
+        actions: Iterable[Action] = ...,
     ) -> Prepared: ...
     def submit(
         self, args: Optional[_Command], *, input: Optional[bytes] = ..., stdout: int = ..., stderr: int = ...,

@@ -260,18 +260,19 @@ pub struct aspawn_job {
     /// The caller's: [`aspawn_result::cookie`].
     pub cookie: u64,
     pub command: *const aspawn_command,
+    /// Ends with NULL; with `prepared` only.
+    pub argv: *const *mut c_char,
     pub input: *const c_void,
     pub input_size: usize,
-    /// Bytes to keep of each output; 0: 4096.
-    pub output_size: usize,
+    /// Bytes to keep of each output, with a NUL; 0: none.
+    pub out_size: usize,
+    pub err_size: usize,
     /// Milliseconds until SIGTERM; 0: no limit.
     pub time_limit_ms: i64,
     /// Milliseconds from SIGTERM to SIGKILL; 0: one second.
     pub grace_ms: i64,
     /// From [`aspawn_queue_prepare`], in place of a command.
     pub prepared: i64,
-    /// Ends with NULL; with `prepared` only.
-    pub argv: *const *mut c_char,
     /// Of the jobs with the same key at most `key_limit` run at the same time; 0: no key.
     pub key: u32,
     pub key_limit: u32,
@@ -294,8 +295,8 @@ pub struct aspawn_result {
     pub reserved: c_int,
     pub out: *const c_char,
     pub err: *const c_char,
-    pub out_size: usize,
-    pub err_size: usize,
+    pub out_length: usize,
+    pub err_length: usize,
     pub out_total: u64,
     pub err_total: u64,
     /// Nanoseconds of `CLOCK_MONOTONIC`; 0: it has not come to that.
@@ -305,25 +306,6 @@ pub struct aspawn_result {
     pub ended_ns: i64,
     pub failure: aspawn_failure,
     pub usage: psys_rusage,
-}
-
-/// Numbers of jobs.
-#[repr(C)]
-#[derive(Clone, Copy)]
-#[allow(missing_docs)]
-pub struct aspawn_queue_counts {
-    pub waiting: u32,
-    pub running: u32,
-    pub ended: u32,
-    pub submitted: u32,
-    pub started: u32,
-    pub ran: u32,
-    pub not_started: u32,
-    pub timed_out: u32,
-    pub cancelled: u32,
-    pub lost: u32,
-    pub servers: u32,
-    pub reserved: u32,
 }
 
 /// A function for [`aspawn_action_call`], which runs in the child.
@@ -428,11 +410,12 @@ constants! {
 
     ASPAWN_MOST_PRIORITY: c_int = 7;
 
-    ASPAWN_JOB_OUTPUT: u64 = 1;
-    ASPAWN_JOB_ERROR: u64 = 2;
-    ASPAWN_JOB_ERROR_TO_OUTPUT: u64 = 4;
-    ASPAWN_JOB_TAIL: u64 = 8;
-    ASPAWN_JOB_SAME_GROUP: u64 = 16;
+    ASPAWN_JOB_TAIL: u64 = 1;
+    ASPAWN_JOB_SAME_GROUP: u64 = 2;
+    ASPAWN_COUNT_WAITING: c_int = 1;
+    ASPAWN_COUNT_RUNNING: c_int = 2;
+    ASPAWN_COUNT_ENDED: c_int = 3;
+    ASPAWN_COUNT_SERVERS: c_int = 4;
 
 }
 
@@ -484,8 +467,16 @@ extern "C" {
         options: *const aspawn_queue_options,
     ) -> c_int;
     pub fn aspawn_queue_close(queue: *mut aspawn_queue) -> c_int;
-    pub fn aspawn_queue_submit(queue: *mut aspawn_queue, job: *const aspawn_job) -> i64;
-    pub fn aspawn_queue_prepare(queue: *mut aspawn_queue, command: *const aspawn_command) -> i64;
+    pub fn aspawn_queue_submit(
+        queue: *mut aspawn_queue,
+        job: *const aspawn_job,
+        failure: *mut aspawn_failure,
+    ) -> i64;
+    pub fn aspawn_queue_prepare(
+        queue: *mut aspawn_queue,
+        command: *const aspawn_command,
+        failure: *mut aspawn_failure,
+    ) -> i64;
     pub fn aspawn_queue_release_prepared(queue: *mut aspawn_queue, prepared: i64) -> c_int;
     pub fn aspawn_queue_cancel(queue: *mut aspawn_queue, ticket: i64) -> c_int;
     pub fn aspawn_queue_cancel_all(queue: *mut aspawn_queue) -> c_int;
@@ -504,7 +495,7 @@ extern "C" {
     pub fn aspawn_queue_fd(queue: *mut aspawn_queue) -> c_int;
     pub fn aspawn_queue_drain(queue: *mut aspawn_queue, timeout_ms: i64) -> c_int;
     pub fn aspawn_queue_serve(queue: *mut aspawn_queue, timeout_ms: i64) -> c_int;
-    pub fn aspawn_queue_count(queue: *mut aspawn_queue, counts: *mut aspawn_queue_counts) -> c_int;
+    pub fn aspawn_queue_count(queue: *mut aspawn_queue, what: c_int) -> c_int;
 
     pub fn aspawn_action_dup2(action: *mut aspawn_action, from: c_int, to: c_int);
     pub fn aspawn_action_open(

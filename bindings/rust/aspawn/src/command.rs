@@ -345,7 +345,13 @@ impl Command {
 
     pub(crate) fn start_as<E: From<Error>>(&mut self, defaults: [Stream; 3]) -> Result<Child<E>> {
         self.check_lost()?;
-        let mut streams = defaults;
+        let streams = self.streams(defaults)?;
+        let environment = self.environment();
+        let handle = self.spec.start_with(&self.setup(), Some(&environment), streams)?;
+        Ok(Child::new(handle, self.limits, self.kill_on_drop))
+    }
+
+    fn streams(&self, mut streams: [Stream; 3]) -> Result<[Stream; 3]> {
         for (stream, stdio) in streams.iter_mut().zip(&self.streams) {
             if let Some(stdio) = stdio {
                 *stream = stdio.stream().map_err(|error| {
@@ -353,9 +359,7 @@ impl Command {
                 })?;
             }
         }
-        let environment = self.environment();
-        let handle = self.spec.start_with(&self.setup(), Some(&environment), streams)?;
-        Ok(Child::new(handle, self.limits, self.kill_on_drop))
+        Ok(streams)
     }
 
     /// Calls a function with the command, as a queue has it, and with its limits.
@@ -364,11 +368,8 @@ impl Command {
         call: impl FnOnce(&sys::aspawn_command, &Limits) -> Result<T>,
     ) -> Result<T> {
         self.check_lost()?;
-        if self.streams.iter().any(Option::is_some) {
-            return Err(Error::invalid("submit, a stream of the command"));
-        }
         let environment = self.environment();
-        let streams = [Stream::Inherit; 3];
+        let streams = self.streams([Stream::Inherit; 3])?;
         self.spec.with_raw(&self.setup(), Some(&environment), streams, |command| {
             call(command, &self.limits)
         })

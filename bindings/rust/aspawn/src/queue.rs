@@ -36,7 +36,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::mem::{self, MaybeUninit};
+use core::mem;
 use core::ptr;
 use core::time::Duration;
 
@@ -122,7 +122,9 @@ pub struct Job<'a> {
     source: Source<'a>,
     cookie: u64,
     flags: u64,
-    output_size: usize,
+    out_size: usize,
+    err_size: usize,
+    has_one_output: bool,
     input: &'a [u8],
     limits: Limits,
     key: u32,
@@ -140,7 +142,9 @@ impl<'a> Job<'a> {
             source,
             cookie: 0,
             flags: 0,
-            output_size: 0,
+            out_size: 0,
+            err_size: 0,
+            has_one_output: false,
             input: &[],
             limits: Limits::default(),
             key: 0,
@@ -150,8 +154,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Of a command, with its `timeout` and `grace`. Its streams may not be set, and it may neither
-    /// be private nor have a `pre_exec`.
+    /// Of a command, with its `timeout` and `grace`. Its streams are /dev/null or not set, or standard
+    /// error goes to standard output. It may not have a `pre_exec`, and private has no effect.
     #[cfg(feature = "std")]
     pub fn new(command: &'a Command) -> Self {
         Job::from(Source::Command(command))
@@ -187,23 +191,20 @@ impl<'a> Job<'a> {
     }
 
     /// Keeps so many bytes of standard output, which otherwise is /dev/null. More is dropped.
-    /// [`stderr`](Self::stderr) has the same size: the last that was set.
     pub fn stdout(mut self, size: usize) -> Self {
-        self.flags |= sys::ASPAWN_JOB_OUTPUT;
-        self.output_size = size;
+        self.out_size = size.saturating_add(1);
         self
     }
 
     /// Keeps so many bytes of standard error.
     pub fn stderr(mut self, size: usize) -> Self {
-        self.flags |= sys::ASPAWN_JOB_ERROR;
-        self.output_size = size;
+        self.err_size = size.saturating_add(1);
         self
     }
 
-    /// Standard error goes where standard output goes.
+    /// Standard error goes where standard output goes. A prepared command says it itself.
     pub fn stderr_to_stdout(mut self) -> Self {
-        self.flags |= sys::ASPAWN_JOB_ERROR_TO_OUTPUT;
+        self.has_one_output = true;
         self
     }
 
@@ -252,6 +253,13 @@ impl<'a> Job<'a> {
         self
     }
 
+    /// The command as a job has it.
+    fn command(&self, raw: &sys::aspawn_command) -> sys::aspawn_command {
+        let command = of_queue(raw);
+        let std_err = if self.has_one_output { sys::ASPAWN_STREAM_STDOUT } else { command.std_err };
+        sys::aspawn_command { std_err, ..command }
+    }
+
     /// `defaults` are the command's own limits.
     fn raw(
         &self,
@@ -265,9 +273,11 @@ impl<'a> Job<'a> {
             flags: self.flags,
             cookie: self.cookie << SETUP_BITS | setup as u64,
             command,
+            argv: ptr::null(),
             input: if self.input.is_empty() { ptr::null() } else { self.input.as_ptr().cast() },
             input_size: self.input.len(),
-            output_size: self.output_size,
+            out_size: self.out_size,
+            err_size: self.err_size,
             time_limit_ms: timeout.map_or(0, |time| milliseconds(Some(time)).max(1)),
             grace_ms: match self.limits.grace.or(defaults.grace) {
                 None => 0,
@@ -275,7 +285,6 @@ impl<'a> Job<'a> {
                 time => milliseconds(time),
             },
             prepared: 0,
-            argv: ptr::null(),
             key: self.key,
             key_limit: self.key_limit,
             priority: self.priority.into(),
@@ -356,8 +365,8 @@ impl Outcome {
             },
             pid: if result.pid > 0 { Some(result.pid as u32) } else { None },
             status: if result.status < 0 { None } else { Some(result.status) },
-            stdout: bytes(result.out, result.out_size),
-            stderr: bytes(result.err, result.err_size),
+            stdout: bytes(result.out, result.out_length),
+            stderr: bytes(result.err, result.err_length),
             stdout_total: result.out_total,
             stderr_total: result.err_total,
             usage: Usage::from(&result.usage),
@@ -417,7 +426,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Numbers of jobs. Those from `submitted` on grow, and wrap at 2^32.
+/// Numbers of jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -427,13 +436,6 @@ pub struct Counts {
     pub running: u32,
     /// Whose results were not taken.
     pub ended: u32,
-    pub submitted: u32,
-    pub started: u32,
-    pub ran: u32,
-    pub not_started: u32,
-    pub timed_out: u32,
-    pub cancelled: u32,
-    pub lost: u32,
     /// That were made: more than one if a server was killed.
     pub servers: u32,
 }
@@ -461,6 +463,20 @@ unsafe impl Sync for Queue {}
 impl fmt::Debug for Queue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Queue").field(&self.counts()).finish()
+    }
+}
+
+/// A stream that is not set is what the job keeps of it.
+fn of_queue(raw: &sys::aspawn_command) -> sys::aspawn_command {
+    let stream = |number| match number {
+        sys::ASPAWN_STREAM_INHERIT => sys::ASPAWN_STREAM_DEFAULT,
+        number => number,
+    };
+    sys::aspawn_command {
+        std_in: stream(raw.std_in),
+        std_out: stream(raw.std_out),
+        std_err: stream(raw.std_err),
+        ..*raw
     }
 }
 
@@ -514,11 +530,14 @@ impl Queue {
         match &job.source {
             #[cfg(feature = "std")]
             Source::Command(command) => command.as_job(|raw, limits| {
-                self.submit_raw(&job.raw(raw, command.setup_count(), limits))
+                self.submit_raw(&job.raw(&job.command(raw), command.setup_count(), limits))
             }),
             Source::Spec(spec) => spec.with_raw(&[], None, spec.streams(), |raw| {
-                self.submit_raw(&job.raw(raw, 0, &Limits::default()))
+                self.submit_raw(&job.raw(&job.command(raw), 0, &Limits::default()))
             }),
+            Source::Prepared(..) if job.has_one_output => {
+                Err(Error::invalid("submit, stderr_to_stdout of a prepared command"))
+            }
             Source::Prepared(prepared, words) => {
                 let mut raw = job.raw(ptr::null(), prepared.setup, &Limits::default());
                 let words = words.iter().map(|word| word.as_ptr() as *mut sys::c_char);
@@ -534,7 +553,7 @@ impl Queue {
 
     fn submit_raw(&self, job: &sys::aspawn_job) -> Result<Ticket> {
         // SAFETY: the call copies the job and all that it points to, which lives until its end.
-        match unsafe { sys::aspawn_queue_submit(self.0, job) } {
+        match unsafe { sys::aspawn_queue_submit(self.0, job, ptr::null_mut()) } {
             error if error < 0 => Err(Error::new(Step::Start, error as i32)),
             ticket => Ok(Ticket(ticket)),
         }
@@ -555,7 +574,7 @@ impl Queue {
 
     fn prepare_raw(&self, command: &sys::aspawn_command, setup: usize) -> Result<Prepared> {
         // SAFETY: as of a job.
-        match unsafe { sys::aspawn_queue_prepare(self.0, command) } {
+        match unsafe { sys::aspawn_queue_prepare(self.0, &of_queue(command), ptr::null_mut()) } {
             error if error < 0 => Err(Error::new(Step::Start, error as i32)),
             number => Ok(Prepared { number, setup }),
         }
@@ -612,24 +631,15 @@ impl Queue {
 
     /// Numbers of jobs, each exact, but not all of the same moment.
     pub fn counts(&self) -> Result<Counts> {
-        let mut counts = MaybeUninit::<sys::aspawn_queue_counts>::zeroed();
-        // SAFETY: only numbers.
-        let counts = unsafe {
-            done(sys::aspawn_queue_count(self.0, counts.as_mut_ptr()))?;
-            counts.assume_init()
+        let count = |what| {
+            // SAFETY: only a number.
+            done(unsafe { sys::aspawn_queue_count(self.0, what) }).map(|count| count as u32)
         };
         Ok(Counts {
-            waiting: counts.waiting,
-            running: counts.running,
-            ended: counts.ended,
-            submitted: counts.submitted,
-            started: counts.started,
-            ran: counts.ran,
-            not_started: counts.not_started,
-            timed_out: counts.timed_out,
-            cancelled: counts.cancelled,
-            lost: counts.lost,
-            servers: counts.servers,
+            waiting: count(sys::ASPAWN_COUNT_WAITING)?,
+            running: count(sys::ASPAWN_COUNT_RUNNING)?,
+            ended: count(sys::ASPAWN_COUNT_ENDED)?,
+            servers: count(sys::ASPAWN_COUNT_SERVERS)?,
         })
     }
 

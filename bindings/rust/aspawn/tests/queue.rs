@@ -56,7 +56,7 @@ fn runs_many_a_few_at_a_time() {
     }
     assert_eq!(sum, 199 * 200 / 2);
     let counts = queue.counts().unwrap();
-    assert_eq!((counts.ran, counts.waiting, counts.running, counts.servers), (200, 0, 0, 1));
+    assert_eq!((counts.waiting, counts.running, counts.ended, counts.servers), (0, 0, 0, 1));
 }
 
 #[test]
@@ -73,6 +73,13 @@ fn keeps_input_and_both_outputs() {
 
     queue.submit(&Job::new(&command).stdout(6).tail().stderr_to_stdout()).unwrap();
     assert_eq!(only(&queue).stdout, b"45678\n");
+    let mut command = shell("echo 1; echo 2 >&2");
+    command.stderr(Stdio::to_stdout());
+    let prepared = queue.prepare(&command).unwrap();
+    for job in [Job::new(&command), Job::prepared(prepared)] {
+        queue.submit(&job.stdout(9)).unwrap();
+        assert_eq!(only(&queue).stdout, b"1\n2\n");
+    }
 }
 
 #[test]
@@ -153,8 +160,12 @@ fn of_jobs_with_a_key_only_so_many_run() {
 fn rejects_what_a_job_cannot_have() {
     let queue = Queue::with(&Options::new().job_bytes(4096)).unwrap();
     let kind = |command: &Command| queue.submit(&Job::new(command)).unwrap_err().kind();
-    assert_eq!(kind(Command::new("true").stdout(Stdio::null())), ErrorKind::InvalidInput);
-    assert_eq!(kind(Command::new("true").private(true)), ErrorKind::InvalidInput);
+    assert_eq!(kind(Command::new("true").stdout(Stdio::piped())), ErrorKind::InvalidInput);
+    let prepared = queue.prepare(Command::new("true").env_clear()).unwrap();
+    assert_eq!(
+        queue.submit(&Job::prepared(prepared).stderr_to_stdout()).unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
     let mut command = Command::new("true");
     unsafe { command.pre_exec(|| Ok(())) };
     assert_eq!(kind(&command), ErrorKind::InvalidInput);
@@ -175,7 +186,7 @@ fn rejects_what_a_job_cannot_have() {
     assert_eq!(queue.submit(&Job::new(&with_fd)).unwrap_err().raw_os_error(), EBADF);
     let error = queue.submit(&Job::new(&plain).priority(8)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
-    assert_eq!(queue.counts().unwrap().submitted, 0);
+    assert!(queue.wait(None).unwrap().is_none()); // none was submitted
 }
 
 #[test]
