@@ -10,6 +10,8 @@ enum { MOST_BYTES = 1000000 };
 #define USES(member) .fds = { AT(member) }, .uses = AT(member), .subject = AT(member)
 #define REPLACES(member) .fds = { AT(member) }, .replaces = AT(member), .subject = AT(member)
 #define BEGINS_AT(member) .fds = { AT(member) }, .subject = AT(member)
+#define ARRAY(member, number, size) .array = AT(member), .count = AT(number), .each = size
+#define SIGNALS(member) .array = AT(member), .each = PSYS_SIGSET_SIZE
 
 const struct action_info aspawn_action_infos[] = {
 #define ACTION(KIND, name, ...) [ASPAWN_ACTION_##KIND] = { __VA_ARGS__ },
@@ -26,31 +28,12 @@ PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(uint32_t kind)
 
 PSYS_UNINSTRUMENTED size_t aspawn_array_size(const struct aspawn_action *action)
 {
-	size_t count, each;
+	const struct action_info *info = &aspawn_action_infos[action->kind];
+	size_t count = 1;
 
-	switch (action->kind) {
-	case ASPAWN_ACTION_SIGMASK:
-	case ASPAWN_ACTION_SIGNALS_DEFAULT:
-	case ASPAWN_ACTION_SIGNALS_IGNORE:
-		return PSYS_SIGSET_SIZE;
-	case ASPAWN_ACTION_AFFINITY:
-		return action->u.affinity.size;
-	case ASPAWN_ACTION_USER:
-		count = action->u.user.count;
-		each = sizeof *action->u.user.groups;
-		break;
-	case ASPAWN_ACTION_GROUPS:
-		count = action->u.groups.count;
-		each = sizeof *action->u.groups.groups;
-		break;
-	case ASPAWN_ACTION_SECCOMP:
-		count = action->u.seccomp.count;
-		each = sizeof(struct psys_sock_filter);
-		break;
-	default:
-		return 0;
-	}
-	return count > MOST_BYTES ? SIZE_MAX : count * each;
+	if (info->count)
+		__builtin_memcpy(&count, (const char *)action + info->count, sizeof count);
+	return count > MOST_BYTES ? SIZE_MAX : count * info->each;
 }
 
 static bool is_name(const char *name)

@@ -28,9 +28,9 @@ ACTION(CONTROLLING_TERMINAL, "controlling_terminal", USES(controlling_terminal.f
 ACTION(FOREGROUND, "foreground", USES(foreground.fd))
 
 ACTION(RESET_SIGNALS, "reset_signals", .plain = true)
-ACTION(SIGMASK, "sigmask", .plain = true, .array = AT(sigmask.set))
-ACTION(SIGNALS_DEFAULT, "signals_default", .plain = true, .array = AT(signals_default.set))
-ACTION(SIGNALS_IGNORE, "signals_ignore", .plain = true, .array = AT(signals_ignore.set))
+ACTION(SIGMASK, "sigmask", .plain = true, SIGNALS(sigmask.set))
+ACTION(SIGNALS_DEFAULT, "signals_default", .plain = true, SIGNALS(signals_default.set))
+ACTION(SIGNALS_IGNORE, "signals_ignore", .plain = true, SIGNALS(signals_ignore.set))
 ACTION(SIGNAL_DEFAULT, "signal_default", .plain = true, .subject = AT(signal_default.signal))
 ACTION(SIGNAL_IGNORE, "signal_ignore", .plain = true, .subject = AT(signal_ignore.signal))
 ACTION(PDEATHSIG, "pdeathsig", .plain = true, .subject = AT(pdeathsig.signal))
@@ -38,23 +38,24 @@ ACTION(PDEATHSIG, "pdeathsig", .plain = true, .subject = AT(pdeathsig.signal))
 ACTION(RLIMIT, "rlimit", .plain = true, .subject = AT(rlimit.resource))
 ACTION(NICE, "nice", .plain = true, .subject = AT(nice.value))
 ACTION(SCHEDULER, "scheduler", .subject = AT(scheduler.policy))
-ACTION(AFFINITY, "affinity", .array = AT(affinity.mask))
+ACTION(AFFINITY, "affinity", ARRAY(affinity.mask, affinity.size, 1))
 ACTION(IOPRIO, "ioprio", .subject = AT(ioprio.value))
 ACTION(OOM_SCORE_ADJ, "oom_score_adj", .plain = true, .copies = true,
        .subject = AT(oom_score_adj.value))
 ACTION(PERSONALITY, "personality", 0)
 ACTION(JOIN_CGROUP, "join_cgroup", .copies = true, USES(join_cgroup.fd))
 
-ACTION(USER, "user", .plain = true, .copies = true, .array = AT(user.groups),
-       .subject = AT(user.uid))
+ACTION(USER, "user", .plain = true, .copies = true,
+       ARRAY(user.groups, user.count, sizeof(unsigned)), .subject = AT(user.uid))
 ACTION(RESUID, "resuid", .plain = true, .copies = true)
 ACTION(RESGID, "resgid", .plain = true, .copies = true)
-ACTION(GROUPS, "groups", .plain = true, .array = AT(groups.groups))
+ACTION(GROUPS, "groups", .plain = true, ARRAY(groups.groups, groups.count, sizeof(unsigned)))
 ACTION(CAP_DROP, "cap_drop", .subject = AT(cap_drop.capability))
 ACTION(CAP_AMBIENT, "cap_ambient", .subject = AT(cap_ambient.capability))
 ACTION(SECUREBITS, "securebits", 0)
 ACTION(NO_NEW_PRIVS, "no_new_privs", .plain = true)
-ACTION(SECCOMP, "seccomp", .array = AT(seccomp.filter))
+ACTION(SECCOMP, "seccomp",
+       ARRAY(seccomp.filter, seccomp.count, sizeof(struct psys_sock_filter)))
 ACTION(LANDLOCK, "landlock", USES(landlock.ruleset_fd))
 
 ACTION(CHROOT, "chroot", .paths = 1, .strings = { AT(chroot.path) })

@@ -104,7 +104,9 @@ struct action_info {
 	unsigned char replaces; /* a descriptor that the action replaces or closes */
 	unsigned char paths;    /* how many of the strings, the first ones, are paths */
 	unsigned char strings[MOST_STRINGS];
-	unsigned char array;   /* a pointer to aspawn_array_size() bytes */
+	unsigned char array;   /* a pointer to an array */
+	unsigned char count;   /* its elements, a size_t; with an array, 0: one */
+	unsigned char each;    /* not an offset: bytes of an element */
 	unsigned char subject; /* the number that a failure names, if the kind has no string */
 };
 
