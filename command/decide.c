@@ -104,13 +104,15 @@ static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 	return false;
 }
 
-static PSYS_UNINSTRUMENTED bool names_descriptor(const struct aspawn_action *action)
+/* True if a path of the action is such a path. */
+static PSYS_UNINSTRUMENTED bool has_path(const struct aspawn_action *action,
+					 bool (*is_such)(const char *path))
 {
 	const struct action_info *info = &aspawn_action_infos[action->kind];
 
 	for (int i = 0; i < info->paths; i++) {
 		const char *path = member_pointer(action, info->strings[i]);
-		if (path && may_be_descriptor(path))
+		if (path && is_such(path))
 			return true;
 	}
 	return false;
@@ -179,14 +181,8 @@ static PSYS_UNINSTRUMENTED bool names_process(const char *path)
 /* True if the action can be performed after an exec as before it. */
 static PSYS_UNINSTRUMENTED bool works_in_image(const struct aspawn_action *action)
 {
-	const struct action_info *info = &aspawn_action_infos[action->kind];
-
-	for (int i = 0; i < info->paths; i++) {
-		const char *path = member_pointer(action, info->strings[i]);
-		if (path && names_process(path))
-			return false;
-	}
-	return action->kind != ASPAWN_ACTION_CALL && action->kind != ASPAWN_ACTION_JOIN_CGROUP;
+	return action->kind != ASPAWN_ACTION_CALL && action->kind != ASPAWN_ACTION_JOIN_CGROUP &&
+	       !has_path(action, names_process);
 }
 
 /* True if the program may be found through a descriptor, or be the caller's own. */
@@ -258,7 +254,7 @@ static PSYS_UNINSTRUMENTED void keep_used(struct requirements *requirements,
 		add_fd(prepared, action, CALLERS_FD, fd);
 	else if (fd >= 0)
 		keep(requirements, (unsigned)fd);
-	if (names_descriptor(action))
+	if (has_path(action, may_be_descriptor))
 		keep(requirements, INT32_MAX);
 }
 
