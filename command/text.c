@@ -76,23 +76,14 @@ static void add_step(struct text *text, const struct aspawn_failure *failure)
 	add(text, failure->step < ASPAWN_STEP_CLONE ? "unknown" : name);
 }
 
-static bool is_decimal(const char *text)
-{
-	text += *text == '-' && text[1];
-	for (; *text; text++)
-		if (*text < '0' || *text > '9')
-			return false;
-	return true;
-}
-
-/* A name may have nothing but digits. */
+/* A name may have nothing but digits; that of a stream is /dev/null. */
 static bool subject_is_name(const struct aspawn_failure *failure)
 {
 	const struct action_info *info = aspawn_action_info(failure->kind);
 
 	if (info)
 		return !info->subject;
-	return failure->step != ASPAWN_STEP_STREAMS || !is_decimal(failure->subject);
+	return failure->step != ASPAWN_STEP_STREAMS || *failure->subject == '/';
 }
 
 static void add_subject(struct text *text, const struct aspawn_failure *failure)
