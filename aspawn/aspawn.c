@@ -32,13 +32,14 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "clone.h"
 #include "exec_watch.h"
+#include "execute_first.h"
+#include "helper.h"
 #include "own_descriptors.h"
 
-/* --- the parent, or the helper ------------------------------------------------------------ */
+/* --- the parent ------------------------------------------------------------ */
 
-PSYS_UNINSTRUMENTED struct control *aspawn_fill(const struct request *request,
+static PSYS_UNINSTRUMENTED struct control *fill(const struct request *request,
 						const struct Stack_t *stack)
 {
 	struct control *control = stack_control(stack);
@@ -61,12 +62,21 @@ PSYS_UNINSTRUMENTED void aspawn_free_watch(struct control *control)
 	aspawn_watch_free(watch);
 }
 
-PSYS_UNINSTRUMENTED long aspawn_spawned(struct control *control, long pid)
+PSYS_UNINSTRUMENTED long aspawn_spawn(const struct request *wanted, const struct Stack_t *stack)
 {
+	struct control *control = fill(wanted, stack);
+	struct request *request = &control->request;
+	long pid = request->helped ? aspawn_clone_by_helper(control) : -PSYS_EOPNOTSUPP;
+
+	/* The caller waits itself. If a helper was tried, it has the pipes. */
+	if (pid == -PSYS_EOPNOTSUPP && request->helped != PRIVATE) {
+		request->detached = false;
+		request->helped = NOT_HELPED;
+		pid = aspawn_execute_first(control);
+	}
 	if (pid >= 0 && control->flags & PSYS_CLONE_FILES &&
-	    (control->request.await_files || aspawn_descriptors_next(control, NULL)))
-		aspawn_stack_await_blocked(control, &stack_state(&control->stack)->use,
-					   SHARES_FILES);
+	    (request->await_files || aspawn_descriptors_next(control, NULL)))
+		aspawn_stack_await_blocked(control, &stack_state(stack)->use, SHARES_FILES);
 	aspawn_descriptors_close(control, pid < 0);
 	if (control->caller_pidfd >= 0)
 		psys_close(control->caller_pidfd);
@@ -76,13 +86,6 @@ PSYS_UNINSTRUMENTED long aspawn_spawned(struct control *control, long pid)
 		aspawn_free_watch(control);
 	}
 	return pid;
-}
-
-PSYS_UNINSTRUMENTED long aspawn_spawn(const struct request *request, const struct Stack_t *stack)
-{
-	struct control *control = aspawn_fill(request, stack);
-
-	return aspawn_spawned(control, aspawn_clone_child(control));
 }
 
 /* --- the call --------------------------------------------------------------- */

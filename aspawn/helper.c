@@ -8,7 +8,6 @@
 #include "clone.h"
 #include "deadline.h"
 #include "exec_watch.h"
-#include "execute_first.h"
 #include "own_descriptors.h"
 
 /* --- making a helper, and its child --------------------------------------------- */
@@ -53,9 +52,8 @@ static PSYS_UNINSTRUMENTED long lost_helper(const struct control *control)
 	return -PSYS_EAGAIN;
 }
 
-/* As aspawn_clone_child(), but 0 of a detached helper. The caller makes the pipes: if the helper is
- * killed meanwhile, somebody knows their numbers. */
-static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
+/* The caller makes the pipes: if the helper is killed meanwhile, somebody knows their numbers. */
+PSYS_UNINSTRUMENTED long aspawn_clone_by_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct request *request = &control->request;
@@ -97,22 +95,6 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	state->helped = NOT_HELPED;
 	return state->cloned < 0 ? state->cloned : lost_helper(control);
-}
-
-PSYS_UNINSTRUMENTED long aspawn_helper_spawn(const struct request *wanted,
-					     const struct Stack_t *stack)
-{
-	struct control *control = aspawn_fill(wanted, stack);
-	struct request *request = &control->request;
-	long r = request->helped ? clone_by_helper(control) : -PSYS_EOPNOTSUPP;
-
-	/* The caller waits itself. If a helper was tried, it has the pipes. */
-	if (r == -PSYS_EOPNOTSUPP && request->helped != PRIVATE) {
-		request->detached = false;
-		request->helped = NOT_HELPED;
-		r = aspawn_execute_first(control);
-	}
-	return aspawn_spawned(control, r);
 }
 
 /* --- asking and waiting --------------------------------------------------------- */

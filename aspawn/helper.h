@@ -28,12 +28,9 @@
 #include "spawn.h"
 #include "stack.h"
 
-/*
- * As aspawn_spawn(), of a request with helped or MEMORY_EXECUTED; not with MEMORY_SUSPENDED. Where
- * there can be no helper FOR_CALLER goes on alone, and PRIVATE fails with -EOPNOTSUPP; with -EAGAIN if
- * somebody killed the helper. request->detached: the state says what becomes of the child.
- */
-long aspawn_helper_spawn(const struct request *request, const struct Stack_t *stack);
+/* As aspawn_clone_child(), but 0 of a detached helper: the state says what becomes of the child. Not
+ * with MEMORY_SUSPENDED. -EOPNOTSUPP if there can be no helper, -EAGAIN if somebody killed it. */
+long aspawn_clone_by_helper(struct control *control);
 
 /* The helper's entry point: helper_main.c. */
 int aspawn_helper_main(void *control);

@@ -65,16 +65,13 @@ struct request {
 };
 
 /*
- * Makes the child, on a reserved stack and with all signals blocked. Returns its pid, or 0 if its
- * helper is yet to clone it (request->detached); or a negative error number with neither a child nor
- * an open descriptor left. The control block has the descriptors.
+ * Makes the child, on a reserved stack and with all signals blocked. Where there can be no helper,
+ * FOR_CALLER goes on alone, and PRIVATE fails with -EOPNOTSUPP; with -EAGAIN if somebody killed the
+ * helper. Returns the pid, or 0 if the helper is yet to clone the child (request->detached); or a
+ * negative error number with neither a child nor an open descriptor left. The control block has the
+ * descriptors.
  */
 long aspawn_spawn(const struct request *request, const struct Stack_t *stack);
-
-/* Of that the first step, which fills the control block, and the last, which gets the pid, or why there
- * is no child, and returns it. Between them aspawn_clone_child(). */
-struct control *aspawn_fill(const struct request *request, const struct Stack_t *stack);
-long aspawn_spawned(struct control *control, long pid);
 
 /* The watch that no child has. */
 void aspawn_free_watch(struct control *control);

@@ -2,7 +2,6 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
-#include "../aspawn/helper.h"
 #include "child.h"
 #include "decide.h"
 #include "environment.h"
@@ -234,9 +233,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child, const struct St
 	prepared->image.size = (size_t)((const char *)(control + 1) - (const char *)prepared);
 	aspawn_decide(&request, prepared, state, served);
 	const bool starts_fd = prepared->flags & ASPAWN_COMMAND_STARTED_FD;
-	const int pid = (int)(request.helped || request.memory == MEMORY_EXECUTED ?
-				      aspawn_helper_spawn :
-				      aspawn_spawn)(&request, stack);
+	const int pid = (int)aspawn_spawn(&request, stack);
 	if (pid < 0)
 		return pid;
 	state->helped = (unsigned char)stack_state(stack)->helped; /* not where there can be none */
