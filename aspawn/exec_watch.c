@@ -48,11 +48,6 @@ PSYS_UNINSTRUMENTED void aspawn_watch_free(struct exec_watch *watch)
 		psys_munmap(watch, WATCH_SIZE);
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_watch_is_supported(void)
-{
-	return psys_set_robust_list(NULL, sizeof(struct psys_robust_list_head)) >= 0;
-}
-
 /* EINVAL: of the size, which the kernel looks at first. A filter may forbid gettid(). */
 PSYS_UNINSTRUMENTED bool aspawn_watch_may_work(void)
 {
@@ -95,11 +90,6 @@ PSYS_UNINSTRUMENTED bool aspawn_watch_is_executing(const struct exec_watch *watc
 PSYS_UNINSTRUMENTED bool aspawn_watch_has_begun(const struct exec_watch *watch)
 {
 	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) != NOT_BEGUN;
-}
-
-PSYS_UNINSTRUMENTED bool aspawn_watch_is_over(const struct exec_watch *watch)
-{
-	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) & PSYS_FUTEX_OWNER_DIED;
 }
 
 PSYS_UNINSTRUMENTED int aspawn_watch_wait(struct exec_watch *watch, int pid, int64_t deadline)

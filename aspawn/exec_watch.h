@@ -30,9 +30,7 @@ void aspawn_watch_free(struct exec_watch *watch);
 
 /* Called in the child. */
 void aspawn_watch_begin(struct exec_watch *watch);
-/* True if aspawn_watch_begin() could register the futex. */
-bool aspawn_watch_is_supported(void);
-/* The same in any process, which keeps its own. */
+/* Called in any process: true if aspawn_watch_begin() could register the futex. */
 bool aspawn_watch_may_work(void);
 /* Returns WATCH_REPORT bytes, zeros at first, which the child may write and the parent read. */
 void *aspawn_watch_report(struct exec_watch *watch);
@@ -44,9 +42,6 @@ bool aspawn_watch_is_executing(const struct exec_watch *watch);
 
 /* True if the child has called aspawn_watch_begin(). */
 bool aspawn_watch_has_begun(const struct exec_watch *watch);
-
-/* True if the child has executed a program or ended, after it had begun. */
-bool aspawn_watch_is_over(const struct exec_watch *watch);
 
 /* Returns 0, -ETIMEDOUT, or -ENOSYS if robust futexes are not supported or a filter forbids them. */
 int aspawn_watch_wait(struct exec_watch *watch, int pid, int64_t deadline);

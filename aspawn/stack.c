@@ -18,11 +18,6 @@ static PSYS_UNINSTRUMENTED bool is_stack(const struct Stack_t *stack)
 	       (!stack->addr && stack->size == 0);
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_stack_is_mapped(const struct Stack_t *stack)
-{
-	return stack && stack->addr && is_stack(stack);
-}
-
 static PSYS_UNINSTRUMENTED void set_addr(struct Stack_t *stack, void *addr)
 {
 	__atomic_store_n(&stack->addr, addr, __ATOMIC_RELEASE);
@@ -121,7 +116,7 @@ static PSYS_UNINSTRUMENTED bool is_there(const int *word, const int *pid)
  * there. */
 static PSYS_UNINSTRUMENTED int *busy_word(const struct Stack_t *stack, int users)
 {
-	if (!aspawn_stack_is_mapped(stack))
+	if (!stack || !stack->addr || !is_stack(stack))
 		return NULL;
 	struct stack_state *state = stack_state(stack);
 	return users & STACK_CHILD && is_there(&state->use, &state->pid) ? &state->use :

@@ -165,9 +165,6 @@ void aspawn_stack_await_blocked(const struct control *control, int *word, int va
 void aspawn_stack_reap_helper(const struct Stack_t *stack);
 void aspawn_stack_reap_abandoned(const struct Stack_t *stack);
 
-/* False if stack is NULL, has not been used yet, or is not a stack of this library. */
-bool aspawn_stack_is_mapped(const struct Stack_t *stack);
-
 /* getppid(2), which is 0 if the parent is in another pid namespace; and once if it is just being reaped,
  * before it is seen that there is another. */
 PSYS_INLINE int current_parent(void)

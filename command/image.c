@@ -123,7 +123,7 @@ static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *
 		prepared->reason = ASPAWN_REASON_CALLER;
 		return;
 	}
-	if (!aspawn_watch_is_supported() || !keep_descriptors(prepared, control->report.here))
+	if (!aspawn_watch_may_work() || !keep_descriptors(prepared, control->report.here))
 		return;
 	prepared->image.build = ASPAWN_IMAGE_BUILD;
 	const int fd = make_file();
