@@ -74,8 +74,7 @@ PSYS_UNINSTRUMENTED long aspawn_spawn(const struct request *wanted, const struct
 		request->helped = NOT_HELPED;
 		pid = aspawn_execute_first(control);
 	}
-	if (pid >= 0 && control->flags & PSYS_CLONE_FILES &&
-	    (request->await_files || aspawn_descriptors_next(control, NULL)))
+	if (pid >= 0 && control->flags & PSYS_CLONE_FILES)
 		aspawn_stack_await_blocked(control, &stack_state(stack)->use, SHARES_FILES);
 	aspawn_descriptors_close(control, pid < 0);
 	if (control->caller_pidfd >= 0)

@@ -36,12 +36,11 @@ struct control;
 struct request {
 	enum child_memory memory;
 	/* The child begins on its parent's descriptor table (CLONE_FILES) and first copies the
-	 * descriptors below keep_below. Ignored where memory may be a copy. */
+	 * descriptors below keep_below; the parent waits for that. Ignored where memory may be a copy. */
 	bool unshare_files;
 	/* The calling thread, from which the child may fetch what is in fds, which then gets other
 	 * numbers; 0: copies of all. */
 	int caller;
-	bool await_files; /* do not return before the child has copied them */
 	unsigned keep_below;
 	enum report_pipe pipe;
 	struct child_fd *fds; /* the child gets these too; where parent and child find them */

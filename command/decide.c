@@ -81,7 +81,7 @@ static PSYS_UNINSTRUMENTED bool is_plain_device(const char *below_dev)
 
 /*
  * True if the path may lead to a descriptor of the child, which must then have copies of all. Does
- * not detect symbolic links of other names: for these is ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS.
+ * not detect symbolic links of other names.
  */
 static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 {
@@ -202,7 +202,7 @@ static PSYS_UNINSTRUMENTED bool executes_process(const struct prepared *prepared
 /* True if nothing in the command needs the caller's memory. */
 static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
 {
-	if (prepared->flags & (COPY_FLAGS | ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS))
+	if (prepared->flags & COPY_FLAGS)
 		return false;
 	for (size_t i = 0; i < prepared->count; i++)
 		if (!works_in_image(&prepared->actions[i]))
@@ -286,8 +286,6 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 	bool calls = false;
 
 	prepared->fd_count = 0;
-	if (prepared->flags & ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS)
-		keep(&requirements, INT32_MAX);
 	for (const struct aspawn_action *action = prepared->actions;
 	     action < prepared->actions + prepared->count; action++) {
 		if (needs_copy(action))
@@ -423,7 +421,6 @@ PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared 
 	 * for the image has copies of all. */
 	request->unshare_files = needs.unshare_files && !executes &&
 				 (needs.only_below || !descriptors_are_few(known));
-	request->await_files = !(flags & ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED);
 	request->caller = request->unshare_files && !needs.same_numbers ? psys_gettid() : 0;
 	request->keep_below = needs.keep_below;
 	request->fds = prepared->fds;

@@ -280,25 +280,25 @@ PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
 #define ASPAWN_CLOSE(fd) ASPAWN_MAKE(CLOSE, close, fd)
 
 /*
- * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last. A caller with at
- * most 1024 descriptors waits for nothing: the child begins with a copy of them. With more the
- * command begins as with ASPAWN_ONLY_BELOW. Errors: as of that.
+ * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last. If the caller
+ * has more than 1024 descriptors, aspawn_start() waits as with ASPAWN_ONLY_BELOW; otherwise it
+ * does not wait. To never wait, use ASPAWN_CLOEXEC_FROM. Errors: those of ASPAWN_ONLY_BELOW.
  */
 PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
 #define ASPAWN_CLOSEFROM(first) ASPAWN_MAKE(CLOSEFROM, closefrom, first)
 
 /*
- * Closes all descriptors from first up, which the child never has: for callers that write programs
- * and execute them, as a child that has another's file open for writing fails its exec (ETXTBSY).
- * The cost does not depend on the caller's descriptors, but aspawn_start() returns only when the
- * child has had its turn, on busy processors some milliseconds: it copies the descriptors up to the
- * highest that an earlier action uses (close_range(2), Linux 5.9). So prefer low numbers. Pipes, and
- * descriptors above 127, are not copied where the kernel allows it: aspawn_action(3).
+ * As ASPAWN_CLOSEFROM, and the child never has copies of these descriptors. For callers that write
+ * programs and execute them: a child that holds a file open for writing makes the exec of the file
+ * fail (ETXTBSY). The cost does not depend on the number of the caller's descriptors.
  *
- * The child has copies of all if an earlier action has a path that may lead to a descriptor (in
- * /proc or /dev, or as fd/9). Two uses of a descriptor are not detected: if an earlier
- * ASPAWN_CALL needs it, keep it with ASPAWN_DUP2(fd, fd); if a symbolic link of another name leads
- * to it, set ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS. Not to wait: ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED.
+ * aspawn_start() waits until the child has copied the descriptors that earlier actions use, and all
+ * below the highest of these (close_range(2), Linux 5.9): microseconds, or milliseconds if no
+ * processor is idle. So prefer low numbers. The child begins with copies of all descriptors if an
+ * earlier action has a path that may name one (in /proc or /dev, or as fd/9).
+ *
+ * Two uses of a descriptor are not detected: by an earlier ASPAWN_CALL, and by a path that leads to
+ * it through a symbolic link of another name. Put an ASPAWN_DUP2(fd, fd) before these.
  * Errors, of ASPAWN_STEP_DESCRIPTORS: ENOMEM, EMFILE.
  */
 PSYS_API void aspawn_action_only_below(struct aspawn_action *action, int first);

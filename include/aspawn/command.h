@@ -108,10 +108,6 @@ enum aspawn_command_flags {
 	/* Resolve a relative file, or component of search_path, in the caller's directory, not in
 	 * the directory that the actions change to. Fails after a change of the root. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
-	/* The caller promises that no thread opens, closes or duplicates a descriptor until
-	 * aspawn_wait_started() has answered. With ASPAWN_ONLY_BELOW, no pipe, and no descriptor
-	 * above 127, aspawn_start() then does not wait for the child to copy its descriptors. */
-	ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED = 8,
 	/* Suspend the calling thread until the exec, as vfork(2) does. For debuggers, which
 	 * otherwise lose breakpoints of the caller. Also for very long argv and envp: this flag
 	 * avoids their copy, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC. */
@@ -122,9 +118,6 @@ enum aspawn_command_flags {
 	/* Begin the child in a copy of the memory, as fork(2) does and at its cost: what an
 	 * ASPAWN_CALL stores does not reach the caller. For valgrind. */
 	ASPAWN_COMMAND_FORK = 64,
-	/* With ASPAWN_ONLY_BELOW or ASPAWN_CLOSEFROM: the child has copies of all descriptors
-	 * until then, for an action whose path leads to one through a symbolic link. */
-	ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS = 128,
 	/* The caller's ends of all pipes are O_NONBLOCK; the program's are blocking. */
 	ASPAWN_COMMAND_NONBLOCK = 256,
 	/*

@@ -501,10 +501,6 @@ COMMAND(closefrom_pipe, with_low_limit, 0, "closed", ASPAWN_OUTPUT_PIPE(1, &pipe
 COMMAND(only_below, NULL, 0, "closed", ASPAWN_ONLY_BELOW(3))
 COMMAND(only_below_pipe, NULL, 0, "closed", ASPAWN_OUTPUT_PIPE(1, &pipe_end), ASPAWN_ONLY_BELOW(3))
 COMMAND(only_below_started_fd, NULL, ASPAWN_COMMAND_STARTED_FD, "closed", ASPAWN_ONLY_BELOW(3))
-COMMAND(only_below_descriptors_unchanged, NULL, ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED, "closed",
-	ASPAWN_ONLY_BELOW(3))
-COMMAND(only_below_copies_all, NULL, ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS, "closed",
-	ASPAWN_ONLY_BELOW(3))
 COMMAND(only_below_vfork, NULL, ASPAWN_COMMAND_VFORK, "closed", ASPAWN_ONLY_BELOW(3))
 COMMAND(cloexec_from, NULL, 0, "closed", ASPAWN_CLOEXEC_FROM(3))
 COMMAND(environment, NULL, 0, "environment", ASPAWN_SETENV("GONE", "1"), ASPAWN_CLEARENV(),

@@ -95,22 +95,22 @@ TEST(closefrom_and_only_below_keep_lower_descriptors)
 	CHECK_SHOWS("open", "descriptor:30", ASPAWN_CLOEXEC_FROM(20), ASPAWN_DUP2(1, 30));
 }
 
-/* Starts a command that opens the path, and then closes from first. */
-static struct aspawn_child open_before_only_below(const char *directory, const char *path,
-						  int first, uint64_t flags)
+/* Starts a command that keeps a descriptor, opens the path, and then closes from first. */
+static struct aspawn_child open_before_only_below(int kept, const char *directory, const char *path,
+						  int first)
 {
 	static struct Stack_t stack;
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_action actions[] = {
+		ASPAWN_DUP2(kept, kept),
 		ASPAWN_CHDIR(directory),
 		ASPAWN_OPEN(0, path, PSYS_O_RDONLY, 0),
 		ASPAWN_ONLY_BELOW(first),
 	};
 
-	command.flags |= flags;
 	command.actions = actions;
-	command.action_count = 3;
+	command.action_count = 4;
 	return start_command(&stack, &command);
 }
 
@@ -132,28 +132,29 @@ TEST(only_below_copies_descriptors_that_paths_name)
 		psys_chdir(paths[i][0]);
 		if (psys_faccessat(PSYS_AT_FDCWD, paths[i][1], PSYS_F_OK) < 0)
 			continue; /* no such directory here */
-		struct aspawn_child child = open_before_only_below(paths[i][0], paths[i][1], 1, 0);
+		struct aspawn_child child = open_before_only_below(0, paths[i][0], paths[i][1], 1);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		check_ends(&child, 7 << 8);
 	}
 }
 
 /* The library cannot know where a symbolic link leads. */
-TEST(a_symbolic_link_to_a_descriptor_needs_copy_all_descriptors)
+static void check_link_to(int fd)
 {
-	char link[64] = "/tmp/aspawn-link-";
+	char link[64] = "/tmp/aspawn-link-", path[64] = "/proc/self/fd/";
 
 	if (!memory_is_shared() || !have_proc())
 		skip("the table is a copy here, or there is no /proc");
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
 	append_own_name(link);
-	CHECK_EQUAL(psys_dup2(0, 70), 70);
-	CHECK_EQUAL(psys_symlinkat("/proc/self/fd/70", PSYS_AT_FDCWD, link), 0);
-	struct aspawn_child child = open_before_only_below("/", link, 3, 0);
+	psys_i64_to_decimal(path + psys_strlen(path), fd);
+	CHECK_EQUAL(psys_dup2(0, fd), fd);
+	CHECK_EQUAL(psys_symlinkat(path, PSYS_AT_FDCWD, link), 0);
+	struct aspawn_child child = open_before_only_below(0, "/", link, 3);
 	struct aspawn_failure failure;
 	int without = aspawn_wait_started(&child, &failure, -1);
 	check_ends(&child, without ? 127 << 8 : 7 << 8);
-	child = open_before_only_below("/", link, 3, ASPAWN_COMMAND_COPY_ALL_DESCRIPTORS);
+	child = open_before_only_below(fd, "/", link, 3);
 	int with = aspawn_wait_started(&child, NULL, -1);
 	check_ends(&child, 7 << 8);
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, link, 0), 0);
@@ -161,6 +162,12 @@ TEST(a_symbolic_link_to_a_descriptor_needs_copy_all_descriptors)
 	CHECK_EQUAL(failure.error, -PSYS_ENOENT);
 	CHECK_EQUAL(psys_strcmp(failure.subject, link), 0);
 	CHECK_EQUAL(with, 0);
+}
+
+TEST(a_symbolic_link_to_a_descriptor_needs_a_dup2_of_that)
+{
+	check_link_to(70);
+	check_link_to(200);
 }
 
 static ASPAWN_CHILD int is_not_copied(void *fd)

@@ -45,7 +45,7 @@ static void stop_mover(struct mover *mover)
 }
 
 /* Starts commands that succeed, that fail, and that are killed before their exec. */
-static void spawn_among_movers(uint64_t flags, int spawns)
+static void spawn_among_movers(int spawns)
 {
 	static const struct aspawn_action actions[] = { ASPAWN_ONLY_BELOW(3),
 							ASPAWN_CHDIR("/no such directory") };
@@ -55,7 +55,6 @@ static void spawn_among_movers(uint64_t flags, int spawns)
 	struct mover mover = { .stop = 0 };
 	int status, killed = 0;
 
-	command.flags = flags;
 	command.stack = &stack;
 	command.actions = actions;
 	start_mover(&mover);
@@ -83,20 +82,14 @@ static void spawn_among_movers(uint64_t flags, int spawns)
 
 TEST(only_below_does_not_disturb_threads_that_open_and_close)
 {
-	spawn_among_movers(0, scaled(1000));
-}
-
-TEST(only_below_with_descriptors_unchanged_does_not_wait)
-{
-	/* This breaks the flag's promise, which only matters to the child. */
-	spawn_among_movers(ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED, scaled(600));
+	spawn_among_movers(scaled(1000));
 }
 
 TEST(only_below_falls_back_to_unshare)
 {
 	need_call(psys_unshare(0), "no unshare");
 	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
-	spawn_among_movers(0, scaled(500));
+	spawn_among_movers(scaled(500));
 }
 
 /* The child has its copies when the call has returned. */

@@ -112,7 +112,6 @@ static bool start_and_copy(uint64_t flags)
 static void check_pipes(bool copied)
 {
 	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_NO_PIDFD, ASPAWN_COMMAND_NONBLOCK,
-					  ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED,
 					  ASPAWN_COMMAND_PRIVATE };
 
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
@@ -444,8 +443,7 @@ static void open_far(void)
 
 static void check_far(bool fetched)
 {
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_PRIVATE, ASPAWN_COMMAND_NO_PIDFD,
-					  ASPAWN_COMMAND_DESCRIPTORS_UNCHANGED };
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_PRIVATE, ASPAWN_COMMAND_NO_PIDFD };
 
 	for (size_t i = 0; i < 2 * sizeof flags / sizeof *flags; i++)
 		CHECK_EQUAL(writes_to_far(flags[i / 2], i % 2), fetched);
