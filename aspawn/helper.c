@@ -64,7 +64,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone_by_helper(struct control *control)
 	/* A detached helper has no pipe to make. The end of a copy is seen by its watch, where that
 	 * works. */
 	if (request->detached && request->pipe == PIPE_IF_COPIED)
-		request->pipe = request->memory >= MEMORY_EXECUTED && !aspawn_watch_may_work() ?
+		request->pipe = request->memory >= MEMORY_COPIED && !aspawn_watch_may_work() ?
 					PIPE :
 					NO_PIPE;
 	long r = aspawn_descriptors_make(control);

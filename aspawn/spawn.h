@@ -12,15 +12,15 @@
 /* To copy so many descriptors costs less than to fetch one of them. */
 enum { FEW_DESCRIPTORS = 128 };
 
-/* The memory of a child. */
+/* The memory of a child: enum aspawn_memory, and one more. */
 enum child_memory {
 	MEMORY_SHARED,    /* the caller's, where the kernel allows that */
 	MEMORY_SUSPENDED, /* the same; the caller is suspended until the exec (CLONE_VFORK) */
+	MEMORY_COPIED,    /* as of fork(2) */
 	/* fn executes a program at once, or returns. Until then the child shares the memory, and who
 	 * clones it waits. If fn returns, or the child ends before the exec, a second child begins in
 	 * a copy of the memory. */
 	MEMORY_EXECUTED,
-	MEMORY_COPIED, /* as of fork(2) */
 };
 
 enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };

@@ -62,10 +62,15 @@ static const aspawn_action twelve[] = {
 
 static int start_command(const aspawn_action *actions, size_t count)
 {
-	const struct aspawn_command command = {
-		sizeof command, 0,       child,  argv, envp, nullptr, count ? actions : nullptr,
-		count,          nullptr, &stack, 0,    0,    0,       0
-	};
+	struct aspawn_command command = {};
+
+	command.size = sizeof command;
+	command.file = child;
+	command.argv = argv;
+	command.envp = envp;
+	command.actions = actions;
+	command.action_count = count;
+	command.stack = &stack;
 	return aspawn_start(&handle, &command);
 }
 

@@ -23,12 +23,24 @@ static aspawn_child handle;
 static const aspawn_action close_action = ASPAWN_CLOSEFROM(3);
 static const aspawn_action only_action = ASPAWN_ONLY_BELOW(3);
 
+static struct aspawn_command command_with(const aspawn_action *actions, size_t count, int stream)
+{
+	struct aspawn_command command = {};
+
+	command.size = sizeof command;
+	command.file = child;
+	command.argv = argv;
+	command.envp = envp;
+	command.actions = actions;
+	command.action_count = count;
+	command.stack = &stack;
+	command.std_in = command.std_out = stream;
+	return command;
+}
+
 template <const aspawn_action *ACTION> static int start_closing()
 {
-	const struct aspawn_command command = {
-		sizeof command, 0,      child, argv, envp, nullptr, ACTION, 1,
-		nullptr,        &stack, 0,     0,    0,    0
-	};
+	const struct aspawn_command command = command_with(ACTION, 1, 0);
 	return aspawn_start(&handle, &command);
 }
 
@@ -40,30 +52,14 @@ static int start_only_below_log()
 			    PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
 		ASPAWN_ONLY_BELOW(3),
 	};
-	const struct aspawn_command command = {
-		sizeof command, 0,      child, argv, envp, nullptr, actions, 2,
-		nullptr,        &stack, 0,     0,    0,    0
-	};
+	const struct aspawn_command command = command_with(actions, 2, 0);
 	return aspawn_start(&handle, &command);
 }
 
 /* Two pipes, from the child and to it. */
 template <const aspawn_action *ACTION> static int start_closing_pipes()
 {
-	const struct aspawn_command command = { sizeof command,
-						0,
-						child,
-						argv,
-						envp,
-						nullptr,
-						ACTION,
-						1,
-						nullptr,
-						&stack,
-						ASPAWN_STREAM_PIPE,
-						ASPAWN_STREAM_PIPE,
-						0,
-						0 };
+	const struct aspawn_command command = command_with(ACTION, 1, ASPAWN_STREAM_PIPE);
 	return aspawn_start(&handle, &command);
 }
 

@@ -27,13 +27,13 @@ static const aspawn_action only_action = ASPAWN_ONLY_BELOW(3);
 static const aspawn_action cloexec_action = ASPAWN_CLOEXEC_FROM(3);
 static aspawn_action user_action;
 
-template <const aspawn_action *ACTION, size_t COUNT, uint64_t FLAGS, int STREAM>
+template <const aspawn_action *ACTION, size_t COUNT, uint64_t OWNER, int STREAM>
 static int start_command()
 {
 	struct aspawn_command command = {};
 
 	command.size = sizeof command;
-	command.flags = FLAGS;
+	command.owner = OWNER;
 	command.argv = argv;
 	command.envp = envp;
 	command.actions = ACTION;
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 		  start_command<&close_action, 1, 0, ASPAWN_STREAM_PIPE>, finish_command },
 		{ "aspawn_start, only_below", start_command<&only_action, 1, 0, 0>, finish_command },
 		{ "aspawn_start, user", start_command<&user_action, 1, 0, 0>, finish_command },
-		{ "aspawn_start, private", start_command<nullptr, 0, ASPAWN_COMMAND_PRIVATE, 0>,
+		{ "aspawn_start, private", start_command<nullptr, 0, ASPAWN_OWNER_PRIVATE, 0>,
 		  finish_command },
 	};
 	rlimit limit;

@@ -36,10 +36,12 @@ static const aspawn_action only_action = ASPAWN_ONLY_BELOW(3);
 
 template <const aspawn_action *ACTION> static int start_command(Stack_t *stack, const char *path)
 {
-	const struct aspawn_command command = {
-		sizeof command, 0,     path, nullptr, nullptr, nullptr, ACTION, 1,
-		nullptr,        stack, 0,    0,       0,       0
-	};
+	struct aspawn_command command = {};
+	command.size = sizeof command;
+	command.file = path;
+	command.actions = ACTION;
+	command.action_count = 1;
+	command.stack = stack;
 	aspawn_child child;
 	int error = -aspawn_start(&child, &command);
 	if (!error) {

@@ -18,12 +18,12 @@ static aspawn_pool pool;
 static aspawn_child handle;
 static const aspawn_action user = ASPAWN_USER(65534, 65534, nullptr, 0);
 
-static int start_command(uint64_t flags, bool as_user, bool with_pool)
+static int start_command(int memory, bool as_user, bool with_pool)
 {
 	struct aspawn_command command = {};
 
 	command.size = sizeof command;
-	command.flags = flags;
+	command.memory = memory;
 	command.argv = argv;
 	command.envp = envp;
 	command.actions = as_user ? &user : nullptr;
@@ -35,19 +35,19 @@ static int start_command(uint64_t flags, bool as_user, bool with_pool)
 
 static int start_no_user()
 {
-	return start_command(0, false, true);
+	return start_command(ASPAWN_MEMORY_SHARED, false, true);
 }
 static int start_user()
 {
-	return start_command(0, true, true);
+	return start_command(ASPAWN_MEMORY_SHARED, true, true);
 }
 static int start_user_without_pool()
 {
-	return start_command(0, true, false);
+	return start_command(ASPAWN_MEMORY_SHARED, true, false);
 }
 static int start_user_copied()
 {
-	return start_command(ASPAWN_COMMAND_NO_IMAGE, true, true);
+	return start_command(ASPAWN_MEMORY_COPIED, true, true);
 }
 static void finish_command(int)
 {

@@ -10,7 +10,7 @@
 
 enum {
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
-	ALL_FLAGS = 2 * ASPAWN_COMMAND_NO_IMAGE - 1,
+	ALL_FLAGS = 2 * ASPAWN_COMMAND_DIES_WITH_CALLER - 1,
 };
 
 int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
@@ -37,14 +37,18 @@ int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *
 		return aspawn_refuse(failure, r, "size");
 	if (!to->file && to->argv)
 		to->file = to->argv[0];
-	const bool bad_flags = to->flags & ~(uint64_t)ALL_FLAGS ||
-			       (to->flags & PRIVATE_FLAGS && to->flags & ASPAWN_COMMAND_VFORK);
-	const char *wrong = !to->file                        ? "argv" :
-			    !to->actions && to->action_count ? "actions" :
-			    bad_flags                        ? "flags" :
-			    to->pool && to->stack            ? "stack" :
-			    to->reserved                     ? "reserved" :
-							       NULL;
+	if (to->flags & ASPAWN_COMMAND_DIES_WITH_CALLER && to->owner == ASPAWN_OWNER_CALLER)
+		to->owner = ASPAWN_OWNER_PRIVATE;
+	const bool bad_memory = (unsigned)to->memory > ASPAWN_MEMORY_COPIED ||
+				(to->memory == ASPAWN_MEMORY_SUSPENDED && to->owner);
+	const char *wrong = !to->file                                  ? "argv" :
+			    !to->actions && to->action_count           ? "actions" :
+			    to->flags & ~(uint64_t)ALL_FLAGS           ? "flags" :
+			    (unsigned)to->owner > ASPAWN_OWNER_PRIVATE ? "owner" :
+			    bad_memory                                 ? "memory" :
+			    to->pool && to->stack                      ? "stack" :
+			    to->reserved                               ? "reserved" :
+									 NULL;
 	if (wrong)
 		return aspawn_refuse(failure, -PSYS_EINVAL, wrong);
 	if (to->action_count > MOST_ACTIONS)
@@ -110,7 +114,7 @@ PSYS_UNINSTRUMENTED struct prepared *aspawn_prepare(struct arena *arena,
 	const struct served *served = own->served;
 	const bool copies = aspawn_needs_copy(command);
 	/* To execute a shell script the child copies argv to its stack, which is measured here. */
-	const bool lends = (command->flags & ASPAWN_COMMAND_VFORK || (served && !copies)) &&
+	const bool lends = (command->memory == ASPAWN_MEMORY_SUSPENDED || (served && !copies)) &&
 			   !(command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC);
 	struct prepared *prepared = aspawn_allocate(arena, sizeof *prepared, STACK_ALIGN);
 	struct aspawn_action *actions =
@@ -217,8 +221,9 @@ static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
 
 /* Called with a reserved stack and all signals blocked. */
 static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child, const struct Stack_t *stack,
-				     struct prepared *prepared, size_t size,
-				     const struct served *served, const struct psys_sigset *mask)
+				     const struct aspawn_command *command,
+				     const struct own_actions *own, struct prepared *prepared,
+				     size_t size, const struct psys_sigset *mask)
 {
 	const struct control *control = stack_control(stack);
 	struct child_state *state = child_state(child);
@@ -231,7 +236,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child, const struct St
 	};
 
 	prepared->image.size = (size_t)((const char *)(control + 1) - (const char *)prepared);
-	aspawn_decide(&request, prepared, state, served);
+	aspawn_decide(&request, prepared, command, own);
 	const bool starts_fd = prepared->flags & ASPAWN_COMMAND_STARTED_FD;
 	const int pid = (int)aspawn_spawn(&request, stack);
 	if (pid < 0)
@@ -281,7 +286,7 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 		struct prepared *prepared = aspawn_prepare(arena, command, own);
 		if (prepared && !arena->error) {
 			const struct child_fd *fds = prepared->fds;
-			r = spawn(child, stack, prepared, size, own->served, mask);
+			r = spawn(child, stack, command, own, prepared, size, mask);
 			if (r == 0)
 				give_pipes(fds, prepared->fd_count, own, command);
 		} else {
@@ -344,6 +349,7 @@ int aspawn_start(struct aspawn_child *child, const struct aspawn_command *comman
 
 	own.count = 0;
 	own.served = NULL;
+	own.await_clone = false;
 	failure.error = 0;
 	if (!child)
 		return -PSYS_EINVAL;

@@ -397,8 +397,7 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 		r = choose_streams(&known, io);
 	if (r < 0)
 		return r;
-	if (io->flags & ASPAWN_IO_KILL_GROUP)
-		known.flags |= OWN_AWAIT_CLONE;
+	own.await_clone = io->flags & ASPAWN_IO_KILL_GROUP;
 	/* setsid() already makes a group, and fails for a group leader. */
 	if (io->flags & ASPAWN_IO_KILL_GROUP && !aspawn_has_action(&known, ASPAWN_ACTION_SETSID) &&
 	    !aspawn_has_action(&known, ASPAWN_ACTION_SETPGID))

@@ -197,13 +197,9 @@ static PSYS_UNINSTRUMENTED bool executes_process(const struct prepared *prepared
 }
 
 /* With a [copy] action they copy the memory. */
-#define COPY_FLAGS (ASPAWN_COMMAND_NO_IMAGE | ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_VFORK)
-
 /* True if nothing in the command needs the caller's memory. */
 static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
 {
-	if (prepared->flags & COPY_FLAGS)
-		return false;
 	for (size_t i = 0; i < prepared->count; i++)
 		if (!works_in_image(&prepared->actions[i]))
 			return false;
@@ -277,11 +273,12 @@ static PSYS_UNINSTRUMENTED void add_given(struct prepared *prepared,
 }
 
 /* Fills prepared->fds. */
-static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *prepared,
+static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *prepared, int memory,
 							       const struct served *served)
 {
 	/* Perhaps, where that copies the memory. */
-	const bool reports = prepared->flags & (ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_VFORK);
+	const bool reports =
+		prepared->flags & ASPAWN_COMMAND_STARTED_FD || memory == ASPAWN_MEMORY_SUSPENDED;
 	struct requirements requirements = { .copy_memory = false };
 	bool calls = false;
 
@@ -314,7 +311,8 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 	}
 	if (requirements.keep_below > INT32_MAX)
 		requirements.unshare_files = false; /* all are copied */
-	requirements.image = requirements.copy_memory && fits_image(prepared);
+	requirements.image =
+		requirements.copy_memory && memory == ASPAWN_MEMORY_SHARED && fits_image(prepared);
 	return requirements;
 }
 
@@ -384,33 +382,33 @@ static PSYS_UNINSTRUMENTED bool children_stay(struct findings *known)
  * the image cannot be executed, and by the caller where no helper can be.
  */
 PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared *prepared,
-				       const struct child_state *state, const struct served *served)
+				       const struct aspawn_command *command,
+				       const struct own_actions *own)
 {
-	const uint64_t flags = prepared->flags;
+	const uint64_t flags = command->flags;
 	const bool has_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD);
-	const struct requirements needs = requirements_of(prepared, served);
+	const struct requirements needs = requirements_of(prepared, command->memory, own->served);
 	struct findings nothing = { 0, 0 };
-	struct findings *known = state->pool ? aspawn_pool_findings(state->pool) : &nothing;
+	struct findings *known = command->pool ? aspawn_pool_findings(command->pool) : &nothing;
 
 	/* The caller's memory; that of the image; or a copy. */
 	const bool executes = needs.image && aspawn_has_image();
-	request->memory = executes                                         ? MEMORY_EXECUTED :
-			  needs.copy_memory || flags & ASPAWN_COMMAND_FORK ? MEMORY_COPIED :
-			  flags & ASPAWN_COMMAND_VFORK                     ? MEMORY_SUSPENDED :
-									     MEMORY_SHARED;
+	request->memory = executes          ? MEMORY_EXECUTED :
+			  needs.copy_memory ? MEMORY_COPIED :
+					      (enum child_memory)command->memory;
 	request->fn = executes ? aspawn_perform_in_image : aspawn_perform;
 	/* The first child may find another. */
 	prepared->reason = request->memory != MEMORY_COPIED ? ASPAWN_REASON_SYSTEM :
-			   flags & COPY_FLAGS               ? ASPAWN_REASON_NONE :
+			   command->memory                  ? ASPAWN_REASON_NONE :
 			   needs.image                      ? ASPAWN_REASON_BUILD :
 							      ASPAWN_REASON_COMMAND;
 
 	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the
 	 * caller's alone, which may use or free a stack of its own again before the helper is done. In
 	 * a new pid namespace the first child is the init. */
-	if (flags & PRIVATE_FLAGS)
+	if (command->owner == ASPAWN_OWNER_PRIVATE)
 		request->helped = PRIVATE;
-	else if (executes && !state->callers && children_stay(known))
+	else if (executes && !command->stack && children_stay(known))
 		request->helped = FOR_CALLER;
 	else
 		request->helped = NOT_HELPED;
@@ -429,7 +427,7 @@ PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared 
 
 	/* The caller waits for no helper, unless that shares its descriptors, or shall fetch a pidfd of
 	 * the child. */
-	const bool awaits_clone = request->helped == PRIVATE && flags & OWN_AWAIT_CLONE;
+	const bool awaits_clone = request->helped == PRIVATE && own->await_clone;
 	request->detached = request->helped && !awaits_clone && !request->unshare_files;
 	request->polls_helper = request->helped && has_pidfd;
 	request->wants_pidfd = has_pidfd && (request->helped != PRIVATE || awaits_clone);

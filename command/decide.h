@@ -7,8 +7,8 @@
 #include "prepared.h"
 
 /* Fills the members of the request that say how, and those of the prepared command that depend on
- * it. served: of a job; otherwise NULL. */
+ * it. */
 void aspawn_decide(struct request *request, struct prepared *prepared,
-		   const struct child_state *state, const struct served *served);
+		   const struct aspawn_command *command, const struct own_actions *own);
 
 #endif

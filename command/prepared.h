@@ -42,13 +42,10 @@ struct own_actions {
 	struct aspawn_action list[MOST_OWN_ACTIONS];
 	size_t count;
 	const struct served *served; /* NULL: no job */
+	/* Of a private child: the caller waits until the helper has cloned it, and has a pidfd of it
+	 * from the beginning, by which it reaches the group when the child is reaped. */
+	bool await_clone;
 };
-
-#define PRIVATE_FLAGS (ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_DIES_WITH_CALLER)
-
-/* A flag of the library's: the caller waits until the helper has cloned the child, and has a pidfd of
- * it from the beginning, by which it reaches the group when the child is reaped. */
-#define OWN_AWAIT_CLONE (UINT64_C(1) << 63)
 
 /* What the image needs beside the command: image.h. */
 struct image_data {

@@ -71,7 +71,8 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 		actions[3] = to_output;
 	const struct aspawn_command command = {
 		.size = sizeof command,
-		.flags = ASPAWN_COMMAND_NO_PIDFD | (copies ? ASPAWN_COMMAND_FORK : 0),
+		.flags = ASPAWN_COMMAND_NO_PIDFD,
+		.memory = copies ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED,
 		.file = program->file,
 		.search_path = path ? path : "/bin:/usr/bin",
 		.argv = program->argv,

@@ -105,6 +105,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 
 	add_own_actions(queue, job, &own);
 	own.served = &served;
+	own.await_clone = false;
 	command->std_in = job->input ? r : null;
 	command->std_out = job->result.out ? ASPAWN_STREAM_PIPE : null;
 	if (job->result.err || command->std_err != ASPAWN_STREAM_STDOUT)

@@ -8,8 +8,7 @@
 enum {
 	ALL_JOB_FLAGS = 2 * ASPAWN_JOB_SAME_GROUP - 1,
 	/* The other flags are of the handle, which a job does not have. */
-	COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER |
-			ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_NO_IMAGE,
+	COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER,
 };
 
 static int64_t ms_to_ns(int64_t ms)
@@ -30,9 +29,9 @@ static int read_command_of_job(struct aspawn_command *to, const struct aspawn_co
 
 	if (r < 0)
 		return r;
-	const char *wrong = to->flags & ASPAWN_COMMAND_VFORK ? "flags" :
-			    !is_null_or_default(to->std_in)  ? "std_in" :
-			    !is_null_or_default(to->std_out) ? "std_out" :
+	const char *wrong = to->memory == ASPAWN_MEMORY_SUSPENDED ? "memory" :
+			    !is_null_or_default(to->std_in)       ? "std_in" :
+			    !is_null_or_default(to->std_out)      ? "std_out" :
 			    !is_null_or_default(to->std_err) && to->std_err != ASPAWN_STREAM_STDOUT ?
 							       "std_err" :
 							       NULL;
@@ -131,6 +130,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 
 	own.count = 0;
 	own.served = NULL;
+	own.await_clone = false;
 	job->may_lead = !aspawn_has_action(command, ASPAWN_ACTION_SETSID) &&
 			!aspawn_has_action(command, ASPAWN_ACTION_SETPGID);
 	if (!is_local && changes_credentials(command))
@@ -151,6 +151,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 		.search_path = prepared->path,
 		.actions = prepared->actions,
 		.action_count = prepared->count,
+		.memory = command->memory,
 		.std_in = command->std_in,
 		.std_out = command->std_out,
 		.std_err = command->std_err,

@@ -95,45 +95,49 @@ enum aspawn_stream {
 enum aspawn_owner {
 	/* An ordinary child of the caller's process: SIGCHLD, and wait(2) finds it. */
 	ASPAWN_OWNER_CALLER = 0,
-	ASPAWN_OWNER_PRIVATE = 1 /* a child of this library alone: ASPAWN_COMMAND_PRIVATE */
+	/* A child of this library alone: it raises no SIGCHLD, and no wait of the caller's process
+	 * finds it, not even wait(-1), also if SIGCHLD is ignored; only aspawn_wait() and the like.
+	 * For a library in a program with other child watchers. A helper is the parent, which
+	 * ASPAWN_PDEATHSIG follows. Not with ASPAWN_MEMORY_SUSPENDED. */
+	ASPAWN_OWNER_PRIVATE = 1,
+	ASPAWN_OWNER_TREE = 2 /* reserved: -EINVAL */
+};
+
+/* In what memory the child begins, until its exec. */
+enum aspawn_memory {
+	/* The caller's memory; with a [copy] action that of a small program of the library. The
+	 * cost does not depend on the size of the caller's memory. */
+	ASPAWN_MEMORY_SHARED = 0,
+	/* The caller's memory, and the calling thread is suspended until the exec, as by vfork(2).
+	 * For debuggers, which otherwise remove breakpoints from the caller too. Also for very long
+	 * argv and envp, which are not copied then, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC.
+	 * With a [copy] action: as ASPAWN_MEMORY_COPIED. */
+	ASPAWN_MEMORY_SUSPENDED = 1,
+	/* A copy, as of fork(2) and at its cost. What an ASPAWN_CALL stores does not reach the
+	 * caller. For valgrind, and for security monitors that forbid programs without a file. */
+	ASPAWN_MEMORY_COPIED = 2
 };
 
 enum aspawn_command_flags {
 	/* Make aspawn_child.started_fd, for callers that poll for a successful exec. To poll for a
-	 * failure ended_fd is enough, as a child that fails ends. aspawn_wait_started() needs no
+	 * failure, ended_fd is enough, as a child that fails ends. aspawn_wait_started() needs no
 	 * descriptor. */
 	ASPAWN_COMMAND_STARTED_FD = 1,
 	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
 	ASPAWN_COMMAND_SHELL_ON_ENOEXEC = 2,
-	/* Resolve a relative file, or component of search_path, in the caller's directory, not in
-	 * the directory that the actions change to. Fails after a change of the root. */
+	/* Resolve a relative file, and relative entries of search_path, against the caller's
+	 * directory, not the directory that the actions change to. The exec fails after a change of
+	 * the root. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
-	/* Suspend the calling thread until the exec, as vfork(2) does. For debuggers, which
-	 * otherwise lose breakpoints of the caller. Also for very long argv and envp: this flag
-	 * avoids their copy, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC. */
-	ASPAWN_COMMAND_VFORK = 16,
-	/* Make no pidfd: aspawn_child.ended_fd is -1. For callers that wait by pid, or may be
-	 * out of descriptors. */
-	ASPAWN_COMMAND_NO_PIDFD = 32,
-	/* Begin the child in a copy of the memory, as fork(2) does and at its cost: what an
-	 * ASPAWN_CALL stores does not reach the caller. For valgrind. */
-	ASPAWN_COMMAND_FORK = 64,
-	/* The caller's ends of all pipes are O_NONBLOCK; the program's are blocking. */
-	ASPAWN_COMMAND_NONBLOCK = 256,
-	/*
-	 * The child raises no SIGCHLD, and no wait of the caller's process finds it, not even
-	 * wait(-1), also if SIGCHLD is ignored: only aspawn_wait() and the like. Its parent is a
-	 * helper process, which ASPAWN_PDEATHSIG follows. Its memory is in use until it has ended.
-	 * Not with ASPAWN_COMMAND_VFORK. See aspawn_start(3), "Private children".
-	 */
-	ASPAWN_COMMAND_PRIVATE = 512,
-	/* As ASPAWN_COMMAND_PRIVATE, and the child is killed (SIGKILL) when the caller's process
-	 * ends, whichever of its threads started the child; not by aspawn_release(), nor at the
-	 * caller's exec. Not its descendants. */
-	ASPAWN_COMMAND_DIES_WITH_CALLER = 1024,
-	/* With a [copy] action (aspawn/action.h): begin in a copy of the memory, and do not execute
-	 * the library's image. For security monitors that report programs without a file. */
-	ASPAWN_COMMAND_NO_IMAGE = 2048
+	/* Make no pidfd: aspawn_child.ended_fd is -1. For callers that wait by pid, or may be out
+	 * of descriptors. */
+	ASPAWN_COMMAND_NO_PIDFD = 8,
+	/* The caller's ends of all pipes are O_NONBLOCK; the program's ends are blocking. */
+	ASPAWN_COMMAND_NONBLOCK = 16,
+	/* Kill the child (SIGKILL) when the caller's process ends, whichever of its threads started
+	 * the child. Not at the caller's exec, not by aspawn_release(), and not the child's
+	 * descendants. The owner is ASPAWN_OWNER_PRIVATE then. */
+	ASPAWN_COMMAND_DIES_WITH_CALLER = 32
 };
 
 /*
@@ -145,7 +149,7 @@ enum aspawn_command_flags {
 struct aspawn_command {
 	/* sizeof(struct aspawn_command) */
 	uint64_t size __attribute__((aligned(8)));
-	uint64_t flags; /* enum aspawn_command_flags */
+	uint64_t flags; /* a sum of enum aspawn_command_flags */
 
 	/* The program; NULL: argv[0]. If the name has no slash, the child searches for it in
 	 * search_path. A relative path with a slash begins in the directory that the actions
@@ -174,7 +178,9 @@ struct aspawn_command {
 	 * them. 1 for std_out and 2 for std_err are ASPAWN_STREAM_INHERIT; any other use of 1 and 2
 	 * is -EINVAL. */
 	int std_in, std_out, std_err;
-	int reserved; /* 0 */
+	int owner;  /* enum aspawn_owner */
+	int memory; /* enum aspawn_memory */
+	int reserved;
 };
 
 #ifndef __cplusplus
@@ -405,9 +411,9 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *   child has copied its descriptors, by its first system call: on busy processors some
  *   milliseconds. If the child is stopped or frozen before, the wait goes on with the caller's
  *   signal mask.
- * - With ASPAWN_COMMAND_FORK, and with a [copy] action that cannot have the library's image, it
+ * - With ASPAWN_MEMORY_COPIED, and with a [copy] action for which the image is not possible, it
  *   costs as much as fork(2).
- * - With ASPAWN_COMMAND_VFORK, and in user-mode emulators, it waits for the exec. With a [copy]
+ * - With ASPAWN_MEMORY_SUSPENDED, and in user-mode emulators, it waits for the exec. With a [copy]
  *   action on a stack of the caller's, or where no helper is possible, it waits for the image's
  *   exec. While the child is stopped, only SIGKILL ends such a wait.
  *
@@ -420,10 +426,10 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *   -EINVAL     an invalid argument, which aspawn_wait_started() names: child or command is NULL;
  *               file and argv[0] are NULL; both pool and stack are set; a stream has an invalid
  *               number, or one other than std_err is ASPAWN_STREAM_STDOUT; actions is NULL and
- *               action_count not 0; an unknown flag or kind of action; ASPAWN_COMMAND_VFORK of a
- *               private child; an invalid argument of an action (aspawn/action.h); size is less
- *               than the first version's; reserved is not 0; stack is no stack of this
- *               library
+ *               action_count not 0; an unknown flag or kind of action; ASPAWN_OWNER_TREE; a private
+ *               child and ASPAWN_MEMORY_SUSPENDED; an invalid argument of an action
+ *               (aspawn/action.h); size is less than the first version's; reserved is not 0; stack
+ *               is no stack of this library
  *   -E2BIG      size is larger than this library's, and a byte beyond is not zero; an action's
  *               array has more than a million bytes; there are more than ten million actions
  *   -EBUSY      a child still runs on command->stack
@@ -594,7 +600,7 @@ enum aspawn_clone_mode {
 	ASPAWN_MODE_NONE = 0,   /* a helper has not cloned it yet */
 	ASPAWN_MODE_CLONE3 = 1, /* clone3, handlers reset by the kernel */
 	ASPAWN_MODE_CLONE = 2,  /* clone, handlers reset by the child */
-	/* CLONE_VFORK: the caller was suspended, by ASPAWN_COMMAND_VFORK or as a fallback */
+	/* CLONE_VFORK: the caller was suspended, by ASPAWN_MEMORY_SUSPENDED or as a fallback */
 	ASPAWN_MODE_VFORK = 3,
 	ASPAWN_MODE_FORK = 4, /* memory was copied */
 	ASPAWN_MODE_IMAGE = 5 /* the child executed the image first, as of a [copy] action */
@@ -657,7 +663,7 @@ PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 
 /* The sizes of the first version, on which an older library and a newer caller agree. */
-PSYS_ASSERT(aspawn_command_has_size, sizeof(struct aspawn_command) == 32 + 8 * __SIZEOF_POINTER__);
+PSYS_ASSERT(aspawn_command_has_size, sizeof(struct aspawn_command) == 40 + 8 * __SIZEOF_POINTER__);
 PSYS_ASSERT(aspawn_io_has_its_size,
 	    sizeof(struct aspawn_io) == 16 + 8 * __SIZEOF_POINTER__ + 16 + 8 +
 						2 * __SIZEOF_POINTER__ + 16 + 128 +

@@ -29,8 +29,8 @@
  * caller's process, no wait of the caller finds them, and they inherit no descriptor of the caller.
  * A start costs the same however many descriptors and however much memory the caller has. A job
  * with a [copy] action (aspawn/action.h), for example one of another user, begins in the library's
- * image, for which the server waits. With ASPAWN_COMMAND_FORK or _NO_IMAGE, or where the image cannot
- * perform the actions, it begins in a copy of the caller's memory, at fork(2)'s cost.
+ * image, for which the server waits. With ASPAWN_MEMORY_COPIED, or where the image cannot perform
+ * the actions, it begins in a copy of the caller's memory, at fork(2)'s cost.
  *
  * SECURITY: the server keeps the credentials, namespaces, filters and limits that the calling
  * thread had at the creation of the queue. A process that restricts itself afterwards (setuid,
@@ -130,8 +130,9 @@ struct aspawn_job {
 	uint64_t cookie; /* the caller's, for any use: aspawn_result.cookie */
 
 	/* The program. A job has no handle, so these members of the command have no effect: pool,
-	 * stack, and of flags all but ASPAWN_COMMAND_SHELL_ON_ENOEXEC, _RELATIVE_TO_CALLER, _FORK and
-	 * _NO_IMAGE. ASPAWN_COMMAND_VFORK and pipe actions are not allowed. Each stream is
+	 * stack, owner, and of flags all but ASPAWN_COMMAND_SHELL_ON_ENOEXEC and
+	 * _RELATIVE_TO_CALLER. memory is ASPAWN_MEMORY_SHARED or _COPIED. Pipe actions are not
+	 * allowed. Each stream is
 	 * ASPAWN_STREAM_DEFAULT or _NULL; std_err may be ASPAWN_STREAM_STDOUT. Only a stream that is
 	 * ASPAWN_STREAM_DEFAULT may be input, or be kept.
 	 *
@@ -254,7 +255,7 @@ struct aspawn_result {
 	uint64_t err_total __attribute__((aligned(8)));
 	/* Nanoseconds of CLOCK_MONOTONIC; 0 if the job did not reach this point. executed_ns is the
 	 * moment before the exec; 0 also for a program that began with memory of its own: [copy]
-	 * actions, ASPAWN_COMMAND_FORK. */
+	 * actions, ASPAWN_MEMORY_COPIED. */
 	int64_t submitted_ns __attribute__((aligned(8)));
 	int64_t started_ns __attribute__((aligned(8)));
 	int64_t executed_ns __attribute__((aligned(8)));

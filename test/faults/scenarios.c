@@ -29,6 +29,7 @@
 #include <syscall/exec.h>
 #include <syscall/syscall.h>
 
+#include "../suite/way.h"
 #include "harness.h"
 
 extern char **environ;
@@ -434,22 +435,22 @@ static bool lives_alone(const struct aspawn_command *command)
 	return right;
 }
 
-static bool command(uint64_t flags, const struct aspawn_action *actions, size_t count,
+static bool command(uint64_t way, const struct aspawn_action *actions, size_t count,
 		    const char *role)
 {
 	struct aspawn_command it = program_as(role);
 
-	it.flags = flags;
+	set_way(&it, way);
 	it.actions = actions;
 	it.action_count = count;
 	return lives_alone(&it);
 }
 
-#define COMMAND(name, prepare, flags, role, ...)                                        \
-	SCENARIO_WITH(prepare, name)                                                    \
-	{                                                                               \
-		const struct aspawn_action actions[] = { __VA_ARGS__ };                 \
-		return command(flags, actions, sizeof actions / sizeof *actions, role); \
+#define COMMAND(name, prepare, way, role, ...)                                        \
+	SCENARIO_WITH(prepare, name)                                                  \
+	{                                                                             \
+		const struct aspawn_action actions[] = { __VA_ARGS__ };               \
+		return command(way, actions, sizeof actions / sizeof *actions, role); \
 	}
 
 static const unsigned nobodys[] = { 65534 };
@@ -486,10 +487,10 @@ static ASPAWN_CHILD int sleeps(void *arg)
 COMMAND(command, NULL, 0, NULL, PLAIN)
 COMMAND(command_started_fd, NULL, ASPAWN_COMMAND_STARTED_FD, NULL, PLAIN)
 COMMAND(command_relative_to_caller, NULL, ASPAWN_COMMAND_RELATIVE_TO_CALLER, NULL, ASPAWN_CHDIR("/"))
-COMMAND(command_vfork, NULL, ASPAWN_COMMAND_VFORK, NULL, PLAIN)
+COMMAND(command_vfork, NULL, WAY_SUSPENDED, NULL, PLAIN)
 COMMAND(command_no_pidfd, NULL, ASPAWN_COMMAND_NO_PIDFD, NULL, PLAIN)
-COMMAND(command_fork, NULL, ASPAWN_COMMAND_FORK, NULL, PLAIN)
-COMMAND(command_fork_started_fd, NULL, ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_STARTED_FD, NULL, PLAIN)
+COMMAND(command_fork, NULL, WAY_COPIED, NULL, PLAIN)
+COMMAND(command_fork_started_fd, NULL, WAY_COPIED | ASPAWN_COMMAND_STARTED_FD, NULL, PLAIN)
 COMMAND(redirections, with_root, 0, NULL, ASPAWN_DEV_NULL(0), ASPAWN_OUTPUT_PIPE(1, &pipe_end),
 	ASPAWN_DUP2(1, 2), ASPAWN_OPENAT2(3, ROOT, "dev/null", O_RDWR, 0, 0), ASPAWN_DUP2(0, 0),
 	ASPAWN_CLOSE(3))
@@ -501,7 +502,7 @@ COMMAND(closefrom_pipe, with_low_limit, 0, "closed", ASPAWN_OUTPUT_PIPE(1, &pipe
 COMMAND(only_below, NULL, 0, "closed", ASPAWN_ONLY_BELOW(3))
 COMMAND(only_below_pipe, NULL, 0, "closed", ASPAWN_OUTPUT_PIPE(1, &pipe_end), ASPAWN_ONLY_BELOW(3))
 COMMAND(only_below_started_fd, NULL, ASPAWN_COMMAND_STARTED_FD, "closed", ASPAWN_ONLY_BELOW(3))
-COMMAND(only_below_vfork, NULL, ASPAWN_COMMAND_VFORK, "closed", ASPAWN_ONLY_BELOW(3))
+COMMAND(only_below_vfork, NULL, WAY_SUSPENDED, "closed", ASPAWN_ONLY_BELOW(3))
 COMMAND(cloexec_from, NULL, 0, "closed", ASPAWN_CLOEXEC_FROM(3))
 COMMAND(environment, NULL, 0, "environment", ASPAWN_SETENV("GONE", "1"), ASPAWN_CLEARENV(),
 	ASPAWN_SETENV("SET", "1"), ASPAWN_SETENV("TOO", "1"), ASPAWN_UNSETENV("TOO"))
@@ -523,7 +524,7 @@ COMMAND(sandbox, with_rules, 0, NULL, ASPAWN_NO_NEW_PRIVS(), ASPAWN_SECCOMP(allo
 	ASPAWN_LANDLOCK(RULES))
 COMMAND(sandbox_forbids_write, NULL, 0, NULL, ASPAWN_NO_NEW_PRIVS(),
 	ASPAWN_SECCOMP(no_write, sizeof no_write / sizeof *no_write))
-COMMAND(sandbox_forbids_write_fork, NULL, ASPAWN_COMMAND_FORK, NULL, ASPAWN_NO_NEW_PRIVS(),
+COMMAND(sandbox_forbids_write_fork, NULL, WAY_COPIED, NULL, ASPAWN_NO_NEW_PRIVS(),
 	ASPAWN_SECCOMP(no_write, sizeof no_write / sizeof *no_write))
 COMMAND(parent_death, NULL, 0, NULL, ASPAWN_PDEATHSIG(SIGTERM))
 COMMAND(namespaces, with_namespace, 0, NULL, ASPAWN_SETNS(NAMESPACE, PSYS_CLONE_NEWUTS),
@@ -572,13 +573,13 @@ SCENARIO(command_shell_on_enoexec)
 	return lives_alone(&it);
 }
 
-static bool missing_with(uint64_t flags, struct Stack_t *memory)
+static bool missing_with(uint64_t way, struct Stack_t *memory)
 {
 	struct aspawn_command it = program_as(NULL);
 	struct aspawn_failure failure;
 	struct aspawn_child child;
 
-	it.flags = flags;
+	set_way(&it, way);
 	it.stack = memory;
 	it.file = "/nowhere/program";
 	if (!start(&child, &it))
@@ -607,19 +608,19 @@ SCENARIO(command_missing_started_fd)
 
 SCENARIO(command_missing_fork)
 {
-	return missing_with(ASPAWN_COMMAND_FORK, &stack);
+	return missing_with(WAY_COPIED, &stack);
 }
 
 /* --- memory of a pool, and without a pool ------------------------------------------------- */
 
-static bool command_in(struct aspawn_pool *memory, uint64_t flags, bool closes)
+static bool command_in(struct aspawn_pool *memory, uint64_t way, bool closes)
 {
 	const struct aspawn_action closefrom[] = { ASPAWN_CLOSEFROM(3) };
 	struct aspawn_command it = program_as(closes ? "closed" : NULL);
 
 	it.stack = NULL;
 	it.pool = memory;
-	it.flags = flags;
+	set_way(&it, way);
 	it.actions = closes ? closefrom : NULL;
 	it.action_count = closes;
 	bool first = lives(&it);
@@ -638,12 +639,12 @@ SCENARIO(pool_closefrom)
 
 SCENARIO(pool_fork)
 {
-	return command_in(&pool, ASPAWN_COMMAND_FORK, false);
+	return command_in(&pool, WAY_COPIED, false);
 }
 
 SCENARIO(pool_vfork)
 {
-	return command_in(&pool, ASPAWN_COMMAND_VFORK, false);
+	return command_in(&pool, WAY_SUSPENDED, false);
 }
 
 /* Two commands, each with a helper. */
@@ -672,12 +673,12 @@ SCENARIO(own_memory_closefrom)
 
 SCENARIO(own_memory_fork)
 {
-	return command_in(NULL, ASPAWN_COMMAND_FORK, false);
+	return command_in(NULL, WAY_COPIED, false);
 }
 
 SCENARIO(own_memory_vfork)
 {
-	return command_in(NULL, ASPAWN_COMMAND_VFORK, false);
+	return command_in(NULL, WAY_SUSPENDED, false);
 }
 
 SCENARIO(pool_of_two)
@@ -798,12 +799,12 @@ SCENARIO(stream_only_below)
 	return lives_alone(&it);
 }
 
-static bool has_streams_of_many(uint64_t flags)
+static bool has_streams_of_many(uint64_t way)
 {
 	const struct aspawn_action only_below[] = { ASPAWN_ONLY_BELOW(3) };
 	struct aspawn_command it = program_as("closed");
 
-	it.flags = flags;
+	set_way(&it, way);
 	it.std_in = it.std_out = it.std_err = ASPAWN_STREAM_PIPE;
 	it.actions = only_below;
 	it.action_count = 1;
@@ -822,7 +823,7 @@ SCENARIO_WITH(with_many, many_streams_started_fd)
 
 SCENARIO_WITH(with_many, many_streams_private)
 {
-	return has_streams_of_many(ASPAWN_COMMAND_PRIVATE);
+	return has_streams_of_many(WAY_PRIVATE);
 }
 
 SCENARIO_WITH(with_many_undumpable, many_streams_undumpable)
@@ -832,11 +833,11 @@ SCENARIO_WITH(with_many_undumpable, many_streams_undumpable)
 
 SCENARIO_WITH(with_many_undumpable, many_streams_undumpable_private)
 {
-	return has_streams_of_many(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD);
+	return has_streams_of_many(WAY_PRIVATE | ASPAWN_COMMAND_STARTED_FD);
 }
 
 COMMAND(many_far, with_many, 0, "closed", ASPAWN_DUP2(159, 1), ASPAWN_ONLY_BELOW(3))
-COMMAND(many_far_private, with_many, ASPAWN_COMMAND_PRIVATE, "closed", ASPAWN_DUP2(159, 1),
+COMMAND(many_far_private, with_many, WAY_PRIVATE, "closed", ASPAWN_DUP2(159, 1),
 	ASPAWN_ONLY_BELOW(3))
 COMMAND(many_far_and_pipe_undumpable, with_many_undumpable, 0, "closed",
 	ASPAWN_OUTPUT_PIPE(2, &pipe_end), ASPAWN_DUP2(159, 1), ASPAWN_ONLY_BELOW(3))
@@ -896,12 +897,12 @@ static bool release(const struct aspawn_command *command, bool after_exec)
 	return status == RIGHT;
 }
 
-static bool release_from(struct Stack_t *memory, struct aspawn_pool *pooled, uint64_t flags)
+static bool release_from(struct Stack_t *memory, struct aspawn_pool *pooled, uint64_t way)
 {
 	const struct aspawn_action slow[] = { ASPAWN_CALL(sleeps, NULL) };
 	struct aspawn_command it = program_as(NULL);
 
-	it.flags = flags;
+	set_way(&it, way);
 	it.stack = memory;
 	it.pool = pooled;
 	it.actions = slow;
@@ -921,7 +922,7 @@ SCENARIO(release_started_fd)
 
 SCENARIO(release_fork)
 {
-	return release_from(&stack, NULL, ASPAWN_COMMAND_FORK);
+	return release_from(&stack, NULL, WAY_COPIED);
 }
 
 SCENARIO(release_pool)
@@ -936,7 +937,7 @@ SCENARIO(release_own_memory)
 
 SCENARIO(release_own_memory_fork)
 {
-	return release_from(NULL, NULL, ASPAWN_COMMAND_FORK);
+	return release_from(NULL, NULL, WAY_COPIED);
 }
 
 static bool release_after_exec(struct Stack_t *memory, struct aspawn_pool *pooled)
@@ -964,12 +965,12 @@ SCENARIO(release_after_exec_own_memory)
 	return release_after_exec(NULL, NULL);
 }
 
-static bool wait_with_timeout(uint64_t flags)
+static bool wait_with_timeout(uint64_t way)
 {
 	struct aspawn_command it = program_as(NULL);
 	struct aspawn_child child;
 
-	it.flags = flags;
+	set_way(&it, way);
 	bool right = start(&child, &it) && end_of(&child, RIGHT, 1000000);
 	free_memory();
 	return right;
@@ -1009,14 +1010,14 @@ SCENARIO(wait_started_timeout)
 }
 
 /* Ends a program that would run for ever. */
-static bool end_lingering(uint64_t flags, const struct aspawn_action *actions, size_t count,
+static bool end_lingering(uint64_t way, const struct aspawn_action *actions, size_t count,
 			  int wait_ms, int (*ends)(struct aspawn_child *, int))
 {
 	struct aspawn_command it = program_as("lingers");
 	struct aspawn_child child;
 	int r, status = -1;
 
-	it.flags = flags;
+	set_way(&it, way);
 	it.actions = actions;
 	it.action_count = count;
 	if (!start(&child, &it))
@@ -1119,14 +1120,14 @@ SCENARIO_WITH(with_cgroups, kill_cgroup)
 	return started == 0 && status == SIGKILL;
 }
 
-static bool has_ended(uint64_t flags)
+static bool has_ended(uint64_t way)
 {
 	struct aspawn_command it = program_as("lingers");
 	struct aspawn_child child;
 	int before, after, status = -1;
 	siginfo_t info;
 
-	it.flags = flags;
+	set_way(&it, way);
 	if (!start(&child, &it))
 		return false;
 	const bool runs = aspawn_wait_started(&child, NULL, -1) == 0;
@@ -1218,24 +1219,24 @@ static bool run(struct aspawn_io *io, const char *role, int expected, int status
 
 SCENARIO(private_command)
 {
-	return command(ASPAWN_COMMAND_PRIVATE, NULL, 0, NULL);
+	return command(WAY_PRIVATE, NULL, 0, NULL);
 }
 
 SCENARIO(private_command_no_pidfd)
 {
-	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_NO_PIDFD, NULL, 0, NULL);
+	return command(WAY_PRIVATE | ASPAWN_COMMAND_NO_PIDFD, NULL, 0, NULL);
 }
 
 SCENARIO(private_command_fork)
 {
-	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_FORK, NULL, 0, NULL);
+	return command(WAY_PRIVATE | WAY_COPIED, NULL, 0, NULL);
 }
 
 SCENARIO(private_command_only_below)
 {
 	const struct aspawn_action only_below = ASPAWN_ONLY_BELOW(3);
 
-	return command(ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD, &only_below, 1, NULL);
+	return command(WAY_PRIVATE | ASPAWN_COMMAND_STARTED_FD, &only_below, 1, NULL);
 }
 
 SCENARIO(private_command_dies_with_caller)

@@ -53,10 +53,10 @@ TEST(a_handle_may_move_between_all_calls)
 {
 	static const uint64_t flags[] = { 0,
 					  ASPAWN_COMMAND_STARTED_FD,
-					  ASPAWN_COMMAND_FORK,
-					  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_STARTED_FD,
+					  WAY_COPIED,
+					  WAY_COPIED | ASPAWN_COMMAND_STARTED_FD,
 					  ASPAWN_COMMAND_NO_PIDFD,
-					  ASPAWN_COMMAND_VFORK };
+					  WAY_SUSPENDED };
 	static struct aspawn_pool pool;
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -64,7 +64,7 @@ TEST(a_handle_may_move_between_all_calls)
 
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		for (int memory = 0; memory < 3; memory++) {
-			command.flags = flags[i];
+			set_way(&command, flags[i]);
 			command.pool = memory == 1 ? &pool : NULL;
 			command.stack = memory == 2 ? &stack : NULL;
 			if (memory && i == 0) { /* map the kept memory first */
@@ -244,8 +244,8 @@ TEST(no_call_returns_eintr)
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 	int *gate = shared_page();
 	const struct aspawn_action action = ASPAWN_CALL(waits_at_gate, gate);
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_NO_PIDFD, ASPAWN_COMMAND_FORK,
-					  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_STARTED_FD };
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_NO_PIDFD, WAY_COPIED,
+					  WAY_COPIED | ASPAWN_COMMAND_STARTED_FD };
 
 	command.actions = &action;
 	command.action_count = 1;
@@ -254,7 +254,7 @@ TEST(no_call_returns_eintr)
 	for (int i = 0; i < 4; i++) {
 		struct aspawn_io io = { .size = sizeof io, .time_limit_ms = 40 };
 
-		command.flags = flags[i];
+		set_way(&command, flags[i]);
 		*gate = 0;
 		struct aspawn_child child = start_command(NULL, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, 40), -PSYS_ETIMEDOUT);
@@ -457,7 +457,7 @@ static void check_restart(const struct cgroup *group, uint64_t flags)
 		struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 		int descriptors = count_descriptors();
 
-		command.flags = flags;
+		set_way(&command, flags);
 		command.std_out = ASPAWN_STREAM_PIPE;
 		command.actions = &join;
 		command.action_count = 1;
@@ -468,7 +468,7 @@ static void check_restart(const struct cgroup *group, uint64_t flags)
 		check_ends(&child, PSYS_SIGKILL);
 
 		command = command_in_role(&self, "reports_cgroup", NULL);
-		command.flags = flags;
+		set_way(&command, flags);
 		command.actions = &join;
 		command.action_count = 1;
 		child = start_command(NULL, &command);
@@ -491,7 +491,7 @@ static void make_killable(struct cgroup *group)
 TEST(a_killed_cgroup_takes_the_next_command)
 {
 	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_NO_PIDFD,
-					  ASPAWN_COMMAND_VFORK };
+					  WAY_SUSPENDED };
 	struct cgroup group;
 
 	make_killable(&group);
@@ -515,7 +515,7 @@ TEST(a_killed_cgroup_takes_the_next_private_command)
 
 	need_shared_memory();
 	make_killable(&group);
-	check_restart(&group, ASPAWN_COMMAND_PRIVATE);
+	check_restart(&group, WAY_PRIVATE);
 	check_restart(&group, ASPAWN_COMMAND_DIES_WITH_CALLER);
 	remove_cgroup(&group);
 }

@@ -122,7 +122,7 @@ TEST(rejects_an_invalid_command)
 	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.size = sizeof bad - 1;
 	check_refused(&bad, -PSYS_EINVAL);
-	for (int bit = 13; bit < 64; bit++) { /* above ASPAWN_COMMAND_NO_IMAGE */
+	for (int bit = 6; bit < 64; bit++) { /* above ASPAWN_COMMAND_DIES_WITH_CALLER */
 		bad = good, bad.flags = UINT64_C(1) << bit;
 		check_refused(&bad, -PSYS_EINVAL);
 	}
@@ -185,8 +185,23 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "argument \"size\": EINVAL");
 	bad = good, bad.flags = UINT64_C(1) << 63;
 	check_named(&bad, "argument \"flags\": EINVAL");
-	bad = good, bad.flags = ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_VFORK;
-	check_named(&bad, "argument \"flags\": EINVAL");
+	for (int owner = -1; owner <= ASPAWN_OWNER_TREE; owner += ASPAWN_OWNER_TREE + 1) {
+		bad = good, bad.owner = owner;
+		check_named(&bad, "argument \"owner\": EINVAL");
+		bad.flags = ASPAWN_COMMAND_DIES_WITH_CALLER;
+		check_named(&bad, "argument \"owner\": EINVAL");
+	}
+	for (int memory = -1; memory <= ASPAWN_MEMORY_COPIED + 1; memory++) {
+		bad = good, bad.owner = ASPAWN_OWNER_PRIVATE, bad.memory = memory;
+		if (memory != ASPAWN_MEMORY_SHARED && memory != ASPAWN_MEMORY_COPIED)
+			check_named(&bad, "argument \"memory\": EINVAL");
+		bad.owner = ASPAWN_OWNER_CALLER;
+		if (memory < 0 || memory > ASPAWN_MEMORY_COPIED)
+			check_named(&bad, "argument \"memory\": EINVAL");
+	}
+	bad = good, bad.flags = ASPAWN_COMMAND_DIES_WITH_CALLER;
+	bad.memory = ASPAWN_MEMORY_SUSPENDED;
+	check_named(&bad, "argument \"memory\": EINVAL");
 	bad = good, bad.argv = NULL;
 	check_named(&bad, "argument \"argv\": EINVAL");
 	bad = good, bad.reserved = 1;
@@ -329,9 +344,8 @@ TEST(a_closed_standard_stream_fails_at_step_streams)
 
 	command.std_err = 900;
 	for (int i = 0; i < 3; i++) {
-		command.flags = i == 1 ? ASPAWN_COMMAND_STARTED_FD :
-				i == 2 ? ASPAWN_COMMAND_FORK :
-					 0;
+		command.flags = i == 1 ? ASPAWN_COMMAND_STARTED_FD : 0;
+		command.memory = i == 2 ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED;
 		struct aspawn_child child = start_command(NULL, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_STREAMS);
@@ -552,7 +566,7 @@ static ASPAWN_CHILD int waits_for_an_orphans_life(void *parent)
 /* The child's report then raises SIGPIPE. */
 TEST(no_sigpipe_if_the_parent_ends_before_the_exec)
 {
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_FORK };
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, WAY_COPIED };
 	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -565,7 +579,7 @@ TEST(no_sigpipe_if_the_parent_ends_before_the_exec)
 		const struct aspawn_action action =
 			ASPAWN_CALL(waits_for_an_orphans_life, &launcher);
 		command.stack = &stack;
-		command.flags = flags[i];
+		set_way(&command, flags[i]);
 		command.actions = &action;
 		command.action_count = 1;
 		int pid = psys_fork();
@@ -612,7 +626,8 @@ static void check_suspended(void)
 
 	for (int i = 0; i < 3; i++) {
 		struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-		command.flags = ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_NO_PIDFD;
+		command.flags = ASPAWN_COMMAND_NO_PIDFD;
+		command.memory = ASPAWN_MEMORY_SUSPENDED;
 		if (i == 1)
 			command.file = "/no such file";
 		command.actions = i == 2 ? actions : NULL;
@@ -627,13 +642,13 @@ static void check_suspended(void)
 	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
-TEST(vfork_suspends_the_caller_until_the_exec)
+TEST(the_caller_is_suspended_until_the_exec)
 {
 	check_suspended();
 }
 
 /* Arguments may have megabytes. */
-TEST(vfork_does_not_copy_arguments)
+TEST(a_suspended_caller_lends_the_arguments)
 {
 	static char longest[100 * 1024];
 	struct Stack_t lent = { 0 }, copied = { 0 };
@@ -643,7 +658,7 @@ TEST(vfork_does_not_copy_arguments)
 	struct aspawn_command command = command_in_role(&self, "exit_7", longest);
 	struct aspawn_child child = start_command(&copied, &command);
 	check_ends(&child, 7 << 8);
-	command.flags = ASPAWN_COMMAND_VFORK;
+	command.memory = ASPAWN_MEMORY_SUSPENDED;
 	child = start_command(&lent, &command);
 	check_ends(&child, 7 << 8);
 	CHECK(copied.size > sizeof longest);
@@ -658,7 +673,7 @@ static ASPAWN_CHILD int store(void *arg)
 	return 0;
 }
 
-TEST(fork_flag_copies_the_memory)
+TEST(a_copy_of_the_memory_keeps_what_actions_store)
 {
 	int stored = 0;
 	const struct aspawn_action actions[] = { ASPAWN_CALL(store, &stored),
@@ -669,7 +684,7 @@ TEST(fork_flag_copies_the_memory)
 	for (size_t count = 1; count <= 2; count++) {
 		struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 		struct aspawn_child child;
-		command.flags = ASPAWN_COMMAND_FORK;
+		command.memory = ASPAWN_MEMORY_COPIED;
 		command.actions = actions;
 		command.action_count = count;
 		command.stack = &stack;
@@ -699,14 +714,14 @@ TEST(a_copy_whose_filter_forbids_gettid_is_waited_for)
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 
 	filter_refuse(PSYS_NR_gettid, PSYS_EPERM);
-	command.flags = ASPAWN_COMMAND_FORK;
+	command.memory = ASPAWN_MEMORY_COPIED;
 	command.actions = &action;
 	command.action_count = 1;
 	for (int i = 0; i < 2; i++) {
 		struct aspawn_child child = start_command(&stack, &command);
 		CHECK_EQUAL(why_not_started(&child), 0);
 		check_ends(&child, 7 << 8);
-		command.flags |= ASPAWN_COMMAND_PRIVATE;
+		command.owner = ASPAWN_OWNER_PRIVATE;
 	}
 	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
@@ -733,7 +748,8 @@ TEST(no_pidfd_needs_no_descriptor)
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EMFILE);
 	for (int suspended = 0; suspended < 2; suspended++) {
-		command.flags = ASPAWN_COMMAND_NO_PIDFD | (suspended ? ASPAWN_COMMAND_VFORK : 0);
+		command.flags = ASPAWN_COMMAND_NO_PIDFD;
+		command.memory = suspended ? ASPAWN_MEMORY_SUSPENDED : ASPAWN_MEMORY_SHARED;
 		CHECK_EQUAL(aspawn_start(&child, &command), 0);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		CHECK_EQUAL(reap(aspawn_pid(&child)), 7);

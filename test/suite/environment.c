@@ -33,8 +33,8 @@ static char *const nothing[] = { NULL };
 static void check_environment(char *const *envp, const char *text,
 			      const struct aspawn_action *actions, size_t count)
 {
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_VFORK, ASPAWN_COMMAND_FORK,
-					  ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_SHELL_ON_ENOEXEC };
+	static const uint64_t flags[] = { 0, WAY_SUSPENDED, WAY_COPIED,
+					  WAY_SUSPENDED | ASPAWN_COMMAND_SHELL_ON_ENOEXEC };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows_environment", NULL);
 
@@ -42,7 +42,7 @@ static void check_environment(char *const *envp, const char *text,
 	command.actions = count ? actions : NULL;
 	command.action_count = count;
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-		command.flags = flags[i];
+		set_way(&command, flags[i]);
 		check_shown(&command, text);
 	}
 }
@@ -256,7 +256,7 @@ TEST(path_of_the_changed_environment_is_searched)
 	command.envp = elsewhere;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (int vfork = 0; vfork < 2; vfork++) {
-			command.flags = vfork ? ASPAWN_COMMAND_VFORK : 0;
+			command.memory = vfork ? ASPAWN_MEMORY_SUSPENDED : ASPAWN_MEMORY_SHARED;
 			command.actions = cases[i].actions;
 			command.action_count = cases[i].count;
 			child = start_command(NULL, &command);
@@ -299,7 +299,7 @@ TEST(large_environments_can_be_changed)
 	command.actions = actions;
 	command.action_count = 3;
 	for (int vfork = 0; vfork < 2; vfork++) {
-		command.flags = vfork ? ASPAWN_COMMAND_VFORK : 0;
+		command.memory = vfork ? ASPAWN_MEMORY_SUSPENDED : ASPAWN_MEMORY_SHARED;
 		CHECK_EQUAL(aspawn_run(&command, &io), 0);
 		CHECK_EQUAL(io.out_length, length - 5);
 		CHECK_EQUAL(psys_strcmp(shown + io.out_length - 10, "V8=9 V9=8 "), 0);

@@ -256,7 +256,7 @@ static struct seen *run(const struct aspawn_action *actions, size_t count, uint6
 
 	CHECK(!PSYS_IS_ERROR(seen));
 	command.file = program ? program : command.file;
-	command.flags = flags;
+	set_way(&command, flags);
 	command.actions = actions;
 	command.action_count = count;
 	command.std_in = ASPAWN_STREAM_NULL;
@@ -324,7 +324,7 @@ static void compare(int line, int mode, const struct seen *image, const struct s
 
 static void check_same(int line, int mode, const struct aspawn_action *actions, size_t count)
 {
-	const struct seen *copy = run(actions, count, ASPAWN_COMMAND_NO_IMAGE);
+	const struct seen *copy = run(actions, count, WAY_COPIED);
 
 	compare(line, mode, run(actions, count, 0), copy);
 	compare(line, mode, run_helped(actions, count), copy);
@@ -689,10 +689,9 @@ TEST(the_caller_of_a_function_is_in_a_copy)
 	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_OPEN(0, "/proc/self/exe", PSYS_O_RDONLY, 0));
 	CHECK_SAME(NOTHING, ASPAWN_WRITE("/proc/self/oom_score_adj", "5"));
 	CHECK_SAME(NOTHING, ASPAWN_OPEN(0, "/dev/zero", PSYS_O_RDONLY, 0));
-	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_FORK)->mode, ASPAWN_MODE_FORK);
-	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_VFORK)->mode, ASPAWN_MODE_FORK);
-	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_NO_IMAGE)->mode, ASPAWN_MODE_FORK);
-	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_PRIVATE)->mode, ASPAWN_MODE_IMAGE);
+	CHECK_EQUAL(run(&nothing, 1, WAY_COPIED)->mode, ASPAWN_MODE_FORK);
+	CHECK_EQUAL(run(&nothing, 1, WAY_SUSPENDED)->mode, ASPAWN_MODE_FORK);
+	CHECK_EQUAL(run(&nothing, 1, WAY_PRIVATE)->mode, ASPAWN_MODE_IMAGE);
 	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_DIES_WITH_CALLER)->mode, ASPAWN_MODE_IMAGE);
 }
 
@@ -772,7 +771,7 @@ static ASPAWN_CHILD int does_nothing(void *arg)
 }
 
 /* Why the child of the action began in a copy. */
-static int reason_for(const struct aspawn_action action, uint64_t flags)
+static int reason_for(const struct aspawn_action action, uint64_t way)
 {
 	const struct aspawn_action actions[] = { NOTHING, action };
 	struct self self;
@@ -780,7 +779,7 @@ static int reason_for(const struct aspawn_action action, uint64_t flags)
 
 	command.actions = actions;
 	command.action_count = 2;
-	command.flags = flags;
+	set_way(&command, way);
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_PID), aspawn_pid(&child));
@@ -798,14 +797,13 @@ TEST(the_handle_says_why_memory_was_copied)
 
 	needs_image_under_filters();
 	CHECK_EQUAL(reason_for(usual, 0), ASPAWN_REASON_NONE);
-	CHECK_EQUAL(reason_for(usual, ASPAWN_COMMAND_FORK), ASPAWN_REASON_NONE);
-	CHECK_EQUAL(reason_for(usual, ASPAWN_COMMAND_NO_IMAGE), ASPAWN_REASON_NONE);
+	CHECK_EQUAL(reason_for(usual, WAY_COPIED), ASPAWN_REASON_NONE);
 	CHECK_EQUAL(reason_for(call, 0), ASPAWN_REASON_COMMAND);
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_STACK, NULL, &old), 0);
 	low = (struct psys_rlimit64){ 200000, old.rlim_max };
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_STACK, &low, NULL), 0);
 	CHECK_EQUAL(reason_for(usual, 0), ASPAWN_REASON_CALLER);
-	CHECK_EQUAL(reason_for(usual, ASPAWN_COMMAND_PRIVATE), ASPAWN_REASON_CALLER);
+	CHECK_EQUAL(reason_for(usual, WAY_PRIVATE), ASPAWN_REASON_CALLER);
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_STACK, &old, NULL), 0);
 	filter_refuse(PSYS_NR_memfd_create, PSYS_ENOSYS);
 	CHECK_EQUAL(reason_for(usual, 0), ASPAWN_REASON_SYSTEM);
@@ -1329,9 +1327,8 @@ TEST(a_filter_of_robust_futexes_makes_a_copy)
 	check_copied();
 }
 
-static const uint64_t ways[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_PRIVATE,
-				 ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_STARTED_FD,
-				 ASPAWN_COMMAND_NO_PIDFD };
+static const uint64_t ways[] = { 0, ASPAWN_COMMAND_STARTED_FD, WAY_PRIVATE,
+				 WAY_PRIVATE | ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_NO_PIDFD };
 
 static void check_end_of(int fd)
 {
@@ -1355,7 +1352,7 @@ TEST(a_child_in_the_image_is_polled_killed_and_waited_for)
 
 		command.actions = actions;
 		command.action_count = 2;
-		command.flags = ways[i];
+		set_way(&command, ways[i]);
 		struct aspawn_child child = start_command(&stack, &command);
 		check_in_image(&child);
 		CHECK_EQUAL(child.started_fd >= 0, (ways[i] & ASPAWN_COMMAND_STARTED_FD) != 0);
@@ -1399,7 +1396,7 @@ TEST(the_image_searches_for_the_program_and_says_what_failed)
 				.search_path = i % 2 ? "/sbin:/no such directory" : NULL,
 				.actions = &nothing,
 				.action_count = 1,
-				.flags = copied ? ASPAWN_COMMAND_NO_IMAGE : 0,
+				.memory = copied ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED,
 			};
 			struct aspawn_child child = start_command(NULL, &command);
 
@@ -1431,7 +1428,7 @@ TEST(a_killed_image_has_executed_nothing)
 	command.actions = actions;
 	command.action_count = 2;
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-		command.flags = ways[i];
+		set_way(&command, ways[i]);
 		struct aspawn_child child = start_command(NULL, &command);
 		check_in_image(&child);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, 20), -PSYS_ETIMEDOUT);
@@ -1484,7 +1481,7 @@ TEST(a_subreaper_gets_the_child_of_a_helper_killed_before_the_image)
 	const int descriptors = count_descriptors();
 	command.actions = &nothing;
 	command.action_count = 1;
-	command.flags = ASPAWN_COMMAND_PRIVATE;
+	command.owner = ASPAWN_OWNER_PRIVATE;
 	/* It is suspended until its child has executed the image. */
 	hold_until_child_is_killed(PSYS_NR_memfd_create, &thread, &killed);
 	child = start_command(NULL, &command);

@@ -270,7 +270,7 @@ static void check_long_name(char *name)
 			.envp = environment,
 			.actions = &nothing,
 			.action_count = 1,
-			.flags = copied ? ASPAWN_COMMAND_NO_IMAGE : 0,
+			.memory = copied ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED,
 			.pool = &pool,
 		};
 		struct aspawn_child child = start_command(NULL, &command);

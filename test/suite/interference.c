@@ -149,7 +149,7 @@ static void check_sibling(uint64_t flags, const struct aspawn_action *action, as
 	const struct aspawn_action actions[] = { ASPAWN_CALL(leave, sibling), *action };
 	int descriptors = count_descriptors(), mappings = count_mappings();
 
-	command.flags |= flags;
+	set_way(&command, flags);
 	command.actions = actions;
 	command.action_count = 2;
 	if (result == -PSYS_ENOENT)
@@ -173,9 +173,9 @@ TEST(a_sibling_that_holds_the_pipe_does_not_delay_the_answer)
 	for (int result = 0; result >= -PSYS_ENOENT; result -= PSYS_ENOENT) {
 		check_sibling(0, &nothing, leave_a_sibling, result);
 		check_sibling(ASPAWN_COMMAND_STARTED_FD, &nothing, leave_a_sibling, result);
-		check_sibling(ASPAWN_COMMAND_FORK, &nothing, leave_a_sibling, result);
-		check_sibling(ASPAWN_COMMAND_VFORK | ASPAWN_COMMAND_STARTED_FD, &nothing,
-			      leave_a_sibling, result);
+		check_sibling(WAY_COPIED, &nothing, leave_a_sibling, result);
+		check_sibling(WAY_SUSPENDED | ASPAWN_COMMAND_STARTED_FD, &nothing, leave_a_sibling,
+			      result);
 		check_sibling(0, &user, leave_a_sibling, result);
 		check_sibling(ASPAWN_COMMAND_STARTED_FD, &user, leave_a_sibling, result);
 	}
@@ -189,7 +189,7 @@ TEST(a_sibling_that_holds_the_pipe_does_not_hide_a_killed_child)
 		skip("an emulator tells of the exec by the pipe alone");
 	check_sibling(0, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
 	check_sibling(ASPAWN_COMMAND_STARTED_FD, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
-	check_sibling(ASPAWN_COMMAND_FORK, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
+	check_sibling(WAY_COPIED, &nothing, leave_a_sibling_and_die, -PSYS_ECHILD);
 }
 
 /* --- a child that is stopped before its exec -------------------------------------- */
@@ -256,10 +256,10 @@ TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 	int descriptors = count_descriptors(), mappings = -1;
 
 	for (int i = 0; i < 10; i++) {
-		static const uint64_t flags[] = { ASPAWN_COMMAND_FORK, 0, ASPAWN_COMMAND_STARTED_FD,
-						  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_STARTED_FD,
-						  ASPAWN_COMMAND_VFORK };
-		command.flags = flags[i % 5] | (i < 5 ? ASPAWN_COMMAND_NO_PIDFD : 0);
+		static const uint64_t flags[] = { WAY_COPIED, 0, ASPAWN_COMMAND_STARTED_FD,
+						  WAY_COPIED | ASPAWN_COMMAND_STARTED_FD,
+						  WAY_SUSPENDED };
+		set_way(&command, flags[i % 5] | (i < 5 ? ASPAWN_COMMAND_NO_PIDFD : 0));
 		struct aspawn_child child = start_command(&stack, &command);
 		if (i % 2)
 			CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
@@ -271,7 +271,7 @@ TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 			mappings = count_mappings();
 		CHECK_EQUAL(count_mappings(), mappings);
 	}
-	command.flags = ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_NO_PIDFD;
+	set_way(&command, WAY_COPIED | ASPAWN_COMMAND_NO_PIDFD);
 	for (int i = 0; i < 5; i++) {
 		struct aspawn_child child = start_command(&stack, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
@@ -289,7 +289,7 @@ TEST(a_released_child_whose_program_is_missing_exits_127)
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 
 	command.file = "/no/such/file";
-	command.flags |= ASPAWN_COMMAND_FORK;
+	command.memory = ASPAWN_MEMORY_COPIED;
 	for (int i = 0; i < 20; i++) {
 		struct aspawn_child child = start_command(&stack, &command);
 		CHECK_EQUAL(aspawn_release(&child), 0);

@@ -86,8 +86,8 @@ static bool start_and_copy(uint64_t flags)
 	const struct aspawn_action actions[] = { ASPAWN_CALL(notes_last, &copied),
 						 ASPAWN_ONLY_BELOW(3) };
 
-	command.flags = flags;
-	if (!(flags & (ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_VFORK))) {
+	set_way(&command, flags);
+	if (!(flags & (ASPAWN_COMMAND_STARTED_FD | WAY_SUSPENDED))) {
 		command.actions = actions;
 		command.action_count = 2;
 	}
@@ -112,15 +112,15 @@ static bool start_and_copy(uint64_t flags)
 static void check_pipes(bool copied)
 {
 	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_NO_PIDFD, ASPAWN_COMMAND_NONBLOCK,
-					  ASPAWN_COMMAND_PRIVATE };
+					  WAY_PRIVATE };
 
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		CHECK_EQUAL(start_and_copy(flags[i]), copied);
 	start_and_copy(ASPAWN_COMMAND_STARTED_FD);
-	start_and_copy(ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_PRIVATE);
-	start_and_copy(ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_VFORK);
-	start_and_copy(ASPAWN_COMMAND_VFORK);
-	CHECK(start_and_copy(ASPAWN_COMMAND_FORK));
+	start_and_copy(ASPAWN_COMMAND_STARTED_FD | WAY_PRIVATE);
+	start_and_copy(ASPAWN_COMMAND_STARTED_FD | WAY_SUSPENDED);
+	start_and_copy(WAY_SUSPENDED);
+	CHECK(start_and_copy(WAY_COPIED));
 }
 
 /* As Yama does not by default: the caller is no child of its child. */
@@ -411,7 +411,7 @@ static bool writes_to_far(uint64_t flags, bool as_stream)
 	CHECK_EQUAL(psys_ftruncate(FAR, 0), 0);
 	CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_SET), 0);
 	command.stack = &stack;
-	command.flags = flags;
+	set_way(&command, flags);
 	command.std_out = as_stream ? FAR : 0;
 	command.actions = actions + as_stream;
 	command.action_count = as_stream ? 2 : 3;
@@ -443,11 +443,11 @@ static void open_far(void)
 
 static void check_far(bool fetched)
 {
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_PRIVATE, ASPAWN_COMMAND_NO_PIDFD };
+	static const uint64_t flags[] = { 0, WAY_PRIVATE, ASPAWN_COMMAND_NO_PIDFD };
 
 	for (size_t i = 0; i < 2 * sizeof flags / sizeof *flags; i++)
 		CHECK_EQUAL(writes_to_far(flags[i / 2], i % 2), fetched);
-	CHECK(!writes_to_far(ASPAWN_COMMAND_FORK, false));
+	CHECK(!writes_to_far(WAY_COPIED, false));
 }
 
 TEST(a_far_descriptor_is_fetched_if_the_kernel_allows)
@@ -528,7 +528,7 @@ TEST(a_far_descriptor_and_pipes)
 	open_far();
 	command.std_out = FAR;
 	for (int i = 0; i < 4; i++) {
-		command.flags = i % 2 ? ASPAWN_COMMAND_PRIVATE : 0;
+		command.owner = i % 2 ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
 		CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_SET), 0);
 		struct aspawn_child child = start_command(NULL, &command);
 		CHECK_EQUAL(psys_write(child.in_fd, "there", 5), 5);
@@ -560,7 +560,7 @@ TEST(a_far_descriptor_that_is_not_open_fails_its_action)
 
 		for (int fd = FAR; fd < FAR + OWN; fd++)
 			psys_close(fd);
-		command.flags = i % 2 ? ASPAWN_COMMAND_PRIVATE : 0;
+		command.owner = i % 2 ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
 		command.actions = actions;
 		command.action_count = 2;
 		struct aspawn_child child = start_command(NULL, &command);
@@ -665,7 +665,7 @@ static void check_limit(uint64_t flags)
 	struct psys_rlimit64 limit;
 	int r = 0, failures = 0;
 
-	command.flags = flags;
+	set_way(&command, flags);
 	const int descriptors = count_descriptors();
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);
 	for (uint64_t most = MANY; most < MANY + 16; most++) {
@@ -696,7 +696,7 @@ TEST(a_start_with_pipes_fails_at_the_limit_of_descriptors)
 {
 	open_many();
 	check_limit(0);
-	check_limit(ASPAWN_COMMAND_PRIVATE);
+	check_limit(WAY_PRIVATE);
 	check_limit(ASPAWN_COMMAND_NO_PIDFD);
 	filter_refuse(PSYS_NR_pidfd_getfd, PSYS_EPERM);
 	check_limit(0);
@@ -707,7 +707,7 @@ TEST(an_undumpable_start_with_pipes_fails_at_the_limit_of_descriptors)
 	open_many();
 	become_undumpable();
 	check_limit(0);
-	check_limit(ASPAWN_COMMAND_PRIVATE);
+	check_limit(WAY_PRIVATE);
 }
 
 TEST(a_start_fails_if_pipes_cannot_be_made)
@@ -721,7 +721,7 @@ TEST(a_start_fails_if_pipes_cannot_be_made)
 	const int descriptors = count_descriptors();
 	filter_refuse(PSYS_NR_pipe2, PSYS_ENFILE);
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
-	command.flags = ASPAWN_COMMAND_PRIVATE;
+	command.owner = ASPAWN_OWNER_PRIVATE;
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK(!have_children());
@@ -775,7 +775,7 @@ static void check_killed(long nr, uint64_t flags)
 	psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0);
 	const int descriptors = count_descriptors();
 	filter_trap(nr);
-	command.flags = flags;
+	set_way(&command, flags);
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), -PSYS_ECHILD);
 	check_ends(&child, PSYS_SIGSYS);
@@ -794,7 +794,7 @@ TEST(a_child_killed_before_it_has_its_own_table_leaves_pipes_at_their_end)
 TEST(a_child_killed_while_it_fetches_leaves_pipes_at_their_end)
 {
 	need_call(psys_pidfd_open(psys_getpid(), 0), "no pidfd_open");
-	check_killed(PSYS_NR_pidfd_getfd, ASPAWN_COMMAND_PRIVATE);
+	check_killed(PSYS_NR_pidfd_getfd, WAY_PRIVATE);
 }
 
 TEST(a_start_with_pipes_reports_that_unshare_is_forbidden)
@@ -808,8 +808,8 @@ TEST(a_start_with_pipes_reports_that_unshare_is_forbidden)
 	filter_refuse(PSYS_NR_close_range, PSYS_ENOSYS);
 	filter_refuse(PSYS_NR_unshare, PSYS_EPERM);
 	for (int i = 0; i < 4; i++) {
-		command.flags = (i & 1 ? ASPAWN_COMMAND_STARTED_FD : 0) |
-				(i & 2 ? ASPAWN_COMMAND_PRIVATE : 0);
+		command.flags = i & 1 ? ASPAWN_COMMAND_STARTED_FD : 0;
+		command.owner = i & 2 ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
 		struct aspawn_child child = start_command(NULL, &command);
 		struct psys_pollfd poll = { child.started_fd, PSYS_POLLIN, 0 };
 		if (i & 1) /* a failure, not only the end of the pipe */

@@ -29,7 +29,7 @@ static void make_arguments(const char *argv[ARGUMENTS + 2])
 	argv[ARGUMENTS + 1] = NULL;
 }
 
-static void check_out_of_memory(uint64_t flags)
+static void check_out_of_memory(int memory)
 {
 	struct Stack_t stack = { 0 };
 	struct self self;
@@ -49,7 +49,7 @@ static void check_out_of_memory(uint64_t flags)
 	write_to(group.fd, "memory.swap.max", "0");
 	make_arguments(argv);
 	const struct aspawn_action action = ASPAWN_JOIN_CGROUP(group.fd);
-	command.flags |= flags;
+	command.memory = memory;
 	command.argv = (char *const *)argv;
 	command.actions = &action;
 	command.action_count = 1;
@@ -65,10 +65,10 @@ static void check_out_of_memory(uint64_t flags)
 
 TEST(the_oom_killer_of_a_cgroup_spares_the_parent)
 {
-	check_out_of_memory(0);
+	check_out_of_memory(ASPAWN_MEMORY_SHARED);
 }
 
 TEST(the_oom_killer_of_a_cgroup_spares_a_suspended_parent)
 {
-	check_out_of_memory(ASPAWN_COMMAND_VFORK);
+	check_out_of_memory(ASPAWN_MEMORY_SUSPENDED);
 }

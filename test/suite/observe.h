@@ -3,10 +3,9 @@
 #ifndef OBSERVE_H
 #define OBSERVE_H
 
-#include <aspawn/command.h>
-
 #include "harness.h"
 #include "last_action.h"
+#include "way.h"
 
 struct observation {
 	int result; /* of aspawn_run(): -ECANCELED if an action or another step has failed */

@@ -520,7 +520,7 @@ TEST(a_forked_process_may_release_its_parents_handles)
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	int *gate = shared_page(), before = count_mappings(), descriptors = count_descriptors();
 	const struct aspawn_action action = ASPAWN_CALL(waits_at_gate, gate);
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_FORK };
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, WAY_COPIED };
 	struct aspawn_child children[9];
 
 	if (!memory_is_shared())
@@ -528,14 +528,14 @@ TEST(a_forked_process_may_release_its_parents_handles)
 	command.actions = &action;
 	command.action_count = 1;
 	for (int i = 0; i < 9; i++) {
-		command.flags = flags[i / 3];
+		set_way(&command, flags[i / 3]);
 		command.pool = i % 3 == 1 ? &pool : NULL;
 		command.stack = i == 2 ? &stack : NULL;
 		children[i] = start_command(NULL, &command);
 	}
 	int pid = fork_child();
 	if (pid == 0) {
-		command.flags = 0;
+		set_way(&command, 0);
 		command.pool = &pool;
 		command.actions = NULL;
 		command.action_count = 0;

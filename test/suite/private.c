@@ -229,7 +229,7 @@ TEST(a_private_child_is_refused_where_no_process_shares_memory)
 		filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
 		filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_VM, PSYS_EINVAL);
 	}
-	command.flags = ASPAWN_COMMAND_PRIVATE;
+	command.owner = ASPAWN_OWNER_PRIVATE;
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EOPNOTSUPP);
 	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), -PSYS_EINVAL);
 	CHECK(same_mask(mask, get_mask()));

@@ -5,8 +5,8 @@
 /* Each way to begin, in each kind of memory. */
 TEST(private_commands_are_hidden_with_every_flag_and_memory)
 {
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_FORK,
-					  ASPAWN_COMMAND_FORK | ASPAWN_COMMAND_STARTED_FD,
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, WAY_COPIED,
+					  WAY_COPIED | ASPAWN_COMMAND_STARTED_FD,
 					  ASPAWN_COMMAND_NO_PIDFD };
 	static const struct aspawn_action closes[] = { ASPAWN_ONLY_BELOW(3) };
 	static struct aspawn_pool pool;
@@ -22,7 +22,7 @@ TEST(private_commands_are_hidden_with_every_flag_and_memory)
 	for (int i = 0; i < 2 * 3 * (int)(sizeof flags / sizeof *flags); i++) {
 		const int memory = i % 3;
 
-		command.flags = ASPAWN_COMMAND_PRIVATE | flags[i / 6];
+		set_way(&command, WAY_PRIVATE | flags[i / 6]);
 		command.pool = memory == 1 ? &pool : NULL;
 		command.stack = memory == 2 ? &stack : NULL;
 		command.actions = i / 3 % 2 ? closes : NULL;
@@ -53,7 +53,7 @@ TEST(a_private_command_reports_why_it_was_not_executed)
 	struct aspawn_failure failure;
 
 	for (int i = 0; i < 4; i++) {
-		command.flags = ASPAWN_COMMAND_PRIVATE | (i & 1 ? ASPAWN_COMMAND_FORK : 0);
+		set_way(&command, WAY_PRIVATE | (i & 1 ? WAY_COPIED : 0));
 		command.actions = i & 2 ? &action : NULL;
 		command.action_count = i / 2;
 		command.file = i & 2 ? self.file : "/no such file";
@@ -69,15 +69,15 @@ TEST(a_private_command_reports_why_it_was_not_executed)
 	}
 }
 
-TEST(rejects_a_private_command_with_vfork)
+TEST(rejects_a_private_command_that_suspends_the_caller)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct aspawn_child child;
 
-	command.flags = ASPAWN_COMMAND_PRIVATE | ASPAWN_COMMAND_VFORK;
+	set_way(&command, WAY_PRIVATE | WAY_SUSPENDED);
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
-	command.flags = ASPAWN_COMMAND_PRIVATE;
+	command.memory = ASPAWN_MEMORY_SHARED;
 	if (!memory_is_shared()) {
 		CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EOPNOTSUPP);
 		CHECK_EQUAL(aspawn_pid(&child), -PSYS_EINVAL);
@@ -131,7 +131,7 @@ TEST(a_private_child_without_a_pidfd_is_waited_for_and_killed)
 
 TEST(aspawn_run_works_with_private_commands)
 {
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_NO_PIDFD, ASPAWN_COMMAND_FORK };
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_NO_PIDFD, WAY_COPIED };
 	struct self self;
 	struct aspawn_command command = private_command(&self, "copies", NULL);
 
@@ -143,7 +143,7 @@ TEST(aspawn_run_works_with_private_commands)
 					.out = text,
 					.out_size = sizeof text };
 
-		command.flags = ASPAWN_COMMAND_PRIVATE | flags[i];
+		set_way(&command, WAY_PRIVATE | flags[i]);
 		set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
 		unblock_sigchld();
 		CHECK_EQUAL(aspawn_run(&command, &io), 0);

@@ -156,7 +156,7 @@ static void start_killed_in_clone(struct aspawn_child *child, struct aspawn_pool
 	int killed = 0, error;
 
 	need_shared_memory();
-	command.flags |= ASPAWN_COMMAND_FORK;
+	command.memory = ASPAWN_MEMORY_COPIED;
 	command.pool = pool;
 	command.actions = action;
 	command.action_count = action != NULL;
@@ -324,8 +324,8 @@ TEST(a_pidfd_is_the_childs_own)
 
 		if (is_private)
 			need_shared_memory();
-		command.flags = (is_private ? ASPAWN_COMMAND_PRIVATE : 0) |
-				(wants_pidfd ? 0 : ASPAWN_COMMAND_NO_PIDFD);
+		command.owner = is_private ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
+		command.flags = wants_pidfd ? 0 : ASPAWN_COMMAND_NO_PIDFD;
 		struct aspawn_child child = start_command(NULL, &command);
 		const int pidfd = aspawn_pidfd(&child);
 		if (pidfd == -PSYS_ENOSYS)

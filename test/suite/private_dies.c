@@ -13,8 +13,6 @@ ROLE(killed)
 
 TEST(a_command_that_dies_with_its_caller_is_private)
 {
-	static const uint64_t flags[] = { ASPAWN_COMMAND_DIES_WITH_CALLER,
-					  ASPAWN_COMMAND_DIES_WITH_CALLER | ASPAWN_COMMAND_PRIVATE };
 	struct self self;
 
 	need_shared_memory();
@@ -23,7 +21,8 @@ TEST(a_command_that_dies_with_its_caller_is_private)
 	for (int i = 0; i < 4; i++) {
 		struct aspawn_command command =
 			command_in_role(&self, i & 1 ? "killed" : "exit_7", NULL);
-		command.flags = flags[i / 2];
+		command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER;
+		command.owner = i & 2 ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
 		struct aspawn_child child = start_command(NULL, &command);
 		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_PRIVATE);
 		check_unseen(aspawn_pid(&child));
@@ -34,20 +33,21 @@ TEST(a_command_that_dies_with_its_caller_is_private)
 	CHECK_EQUAL(sigchlds, 0);
 }
 
-TEST(rejects_a_child_that_dies_with_its_caller_with_vfork)
+TEST(rejects_a_child_that_dies_with_its_caller_and_suspends_it)
 {
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct aspawn_child child;
 
-	command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER | ASPAWN_COMMAND_VFORK;
+	command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER;
+	command.memory = ASPAWN_MEMORY_SUSPENDED;
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EINVAL);
 }
 
 /* --- who dies when ------------------------------------------------------------------ */
 
 struct fate {
-	uint64_t flags;
+	uint64_t way;
 	bool by_thread, without_pidfds, other_user;
 	int *shared; /* the child's pid; then a gate */
 };
@@ -59,7 +59,7 @@ static int starts_and_stays(void *arg)
 	const struct aspawn_action user = ASPAWN_USER(65534, 65534, NULL, 0);
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 
-	command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER | fate->flags;
+	set_way(&command, ASPAWN_COMMAND_DIES_WITH_CALLER | fate->way);
 	command.action_count = fate->other_user;
 	command.actions = fate->other_user ? &user : NULL;
 	struct aspawn_child child = start_command(NULL, &command);
@@ -104,7 +104,7 @@ static void check_dies_with_its_host(struct fate fate)
 TEST(a_private_child_dies_with_its_caller)
 {
 	check_dies_with_its_host((struct fate){ 0 });
-	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_FORK });
+	check_dies_with_its_host((struct fate){ WAY_COPIED });
 	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_NO_PIDFD });
 }
 
@@ -115,7 +115,7 @@ TEST(a_private_child_of_another_user_dies_with_its_caller)
 		skip("not root");
 	need_others_to_reach_program();
 	check_dies_with_its_host((struct fate){ .other_user = true });
-	check_dies_with_its_host((struct fate){ ASPAWN_COMMAND_NO_IMAGE, .other_user = true });
+	check_dies_with_its_host((struct fate){ WAY_COPIED, .other_user = true });
 }
 
 TEST(a_private_child_dies_with_its_callers_process_not_its_thread)

@@ -15,7 +15,7 @@ struct aspawn_child start_private(const char *role, int (*fn)(void *), void *arg
 	struct aspawn_command command = command_in_role(&self, role ? role : "exit_7", NULL);
 	struct aspawn_child child;
 
-	command.flags = ASPAWN_COMMAND_PRIVATE;
+	command.owner = ASPAWN_OWNER_PRIVATE;
 	command.actions = &call;
 	command.action_count = fn != NULL;
 	int r = aspawn_start(&child, &command);
@@ -166,7 +166,7 @@ struct aspawn_command private_command(struct self *self, const char *role, const
 
 	if (get_disposition(PSYS_SIGCHLD) == PSYS_SIG_DFL)
 		need_shared_memory();
-	command.flags = ASPAWN_COMMAND_PRIVATE;
+	command.owner = ASPAWN_OWNER_PRIVATE;
 	return command;
 }
 

@@ -324,7 +324,7 @@ TEST(queue_says_why_a_program_was_not_executed)
 	CHECK_EQUAL(result->failure.step, 1);
 	give_back(queue, result);
 	/* The same of a child in a copy of the memory. */
-	command.flags = ASPAWN_COMMAND_FORK;
+	command.memory = ASPAWN_MEMORY_COPIED;
 	CHECK(submit_command(queue, (struct aspawn_job){ .cookie = 1 }, &command) > 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
@@ -341,7 +341,7 @@ TEST(queue_runs_jobs_in_a_copy_of_the_memory)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "writes", "x");
 
-	command.flags = ASPAWN_COMMAND_FORK;
+	command.memory = ASPAWN_MEMORY_COPIED;
 	CHECK(submit_command(queue, (struct aspawn_job){ .out_size = KEPT }, &command) > 0);
 	result = next_result(queue);
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
@@ -531,8 +531,10 @@ TEST(queue_names_each_invalid_member)
 	check_no_command(queue, &bad, "std_out");
 	bad = good, bad.std_err = ASPAWN_STREAM_INHERIT;
 	check_no_command(queue, &bad, "std_err");
-	bad = good, bad.flags = ASPAWN_COMMAND_VFORK;
-	check_no_command(queue, &bad, "flags");
+	bad = good, bad.memory = ASPAWN_MEMORY_SUSPENDED;
+	check_no_command(queue, &bad, "memory");
+	bad = good, bad.owner = ASPAWN_OWNER_TREE;
+	check_no_command(queue, &bad, "owner");
 	CHECK_EQUAL(error_of(aspawn_queue_prepare(NULL, &good, &failure), &failure, "queue"),
 		    -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_release_prepared(NULL, prepared), -PSYS_EINVAL);
@@ -645,8 +647,8 @@ TEST(job_has_no_handle_for_the_members_of_its_command)
 
 	command.pool = &pool;
 	command.flags = ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_NO_PIDFD |
-			ASPAWN_COMMAND_NONBLOCK | ASPAWN_COMMAND_PRIVATE |
-			ASPAWN_COMMAND_DIES_WITH_CALLER;
+			ASPAWN_COMMAND_NONBLOCK | ASPAWN_COMMAND_DIES_WITH_CALLER;
+	command.owner = ASPAWN_OWNER_PRIVATE;
 	for (int prepares = 0; prepares < 2; prepares++) {
 		CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
 		const struct aspawn_result *result = next_result(queue);

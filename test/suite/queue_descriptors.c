@@ -80,7 +80,7 @@ TEST(queue_sends_descriptors_along)
 	command.action_count = 1;
 	CHECK(submit_to(queue, (struct aspawn_job){ 0 }, pipe[1], "a") > 0);
 	check_result(queue, ASPAWN_OUTCOME_RAN, 0);
-	command.flags = ASPAWN_COMMAND_FORK;
+	command.memory = ASPAWN_MEMORY_COPIED;
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 	check_result(queue, ASPAWN_OUTCOME_RAN, 0);
 	CHECK_EQUAL(submit_to(queue, (struct aspawn_job){ 0 }, 9999, "c"), -PSYS_EBADF);

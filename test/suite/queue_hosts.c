@@ -30,7 +30,7 @@ static void check_descriptors_of_jobs(struct aspawn_queue *queue, const int *fds
 
 		command.action_count = (size_t)(i + 1) / 2;
 		command.actions = command.action_count ? actions : NULL;
-		command.flags = i % 2 ? ASPAWN_COMMAND_FORK : 0;
+		command.memory = i % 2 ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED;
 		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 		const struct aspawn_result *result = next_result(queue);
 		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);

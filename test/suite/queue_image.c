@@ -8,9 +8,9 @@
 static const struct aspawn_action nothing = NOTHING;
 static const uint64_t kinds[] = { 0, ASPAWN_QUEUE_LOCAL };
 
-/* How a job with NOTHING begins: in the image, in a copy of the memory, and so again. */
-static const uint64_t ways[] = { 0, ASPAWN_COMMAND_NO_IMAGE, ASPAWN_COMMAND_FORK };
-enum { WAYS = sizeof ways / sizeof *ways };
+/* How a job with NOTHING begins: in the image, and in a copy of the memory. */
+static const int memories[] = { ASPAWN_MEMORY_SHARED, ASPAWN_MEMORY_COPIED };
+enum { WAYS = sizeof memories / sizeof *memories };
 
 /* Skips the test where no child is in the image. Filters may keep it from that before Linux 5.16. */
 static void needs_image_under_filters(void)
@@ -63,13 +63,13 @@ TEST(queue_starts_jobs_of_other_users_without_a_copy_of_the_memory)
 			CHECK_EQUAL(result->executed_ns, 0);
 			give_back(queue, result);
 		}
-		command.flags = ASPAWN_COMMAND_NO_IMAGE;
+		command.memory = ASPAWN_MEMORY_COPIED;
 		const struct aspawn_result *result =
 			result_of(queue, (struct aspawn_job){ 0 }, &command);
 		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
 		CHECK_EQUAL(result->failure.error, -PSYS_EAGAIN);
 		give_back(queue, result);
-		command.flags = 0;
+		command.memory = ASPAWN_MEMORY_SHARED;
 		close_queue(queue);
 	}
 }
@@ -83,7 +83,7 @@ TEST(job_with_memory_of_its_own_has_its_streams)
 	command.actions = &nothing;
 	command.action_count = 1;
 	for (int i = 0; i < WAYS; i++) {
-		command.flags = ways[i];
+		command.memory = memories[i];
 		const struct aspawn_result *result = result_of(
 			queue,
 			(struct aspawn_job){ .out_size = KEPT, .input = "input", .input_size = 5 },
@@ -122,7 +122,7 @@ TEST(failure_of_a_job_names_the_callers_descriptor)
 	command.actions = actions;
 	for (int i = 0; i < 2 * WAYS; i++) {
 		command.action_count = i < WAYS ? 3 : 2;
-		command.flags = ways[i % WAYS];
+		command.memory = memories[i % WAYS];
 		const struct aspawn_result *result =
 			result_of(queue, (struct aspawn_job){ 0 }, &command);
 		check_failure(result, 1, ASPAWN_ACTION_FCHDIR, fd);
@@ -153,7 +153,7 @@ TEST(job_uses_a_descriptor_as_often_as_it_names_it)
 		command.actions = actions;
 		for (int i = 0; i < 2 * WAYS; i++, count++) {
 			command.action_count = i < WAYS ? 6 : 5;
-			command.flags = ways[i % WAYS];
+			command.memory = memories[i % WAYS];
 			const struct aspawn_result *result =
 				result_of(queue, (struct aspawn_job){ 0 }, &command);
 			CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
@@ -285,7 +285,7 @@ TEST(job_with_memory_of_its_own_may_forbid_prctl)
 	command.actions = actions;
 	command.action_count = 3;
 	for (int i = 0; i < WAYS; i++) {
-		command.flags = ways[i];
+		command.memory = memories[i];
 		const struct aspawn_result *result =
 			result_of(queue, (struct aspawn_job){ 0 }, &command);
 		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);

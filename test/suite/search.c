@@ -203,8 +203,8 @@ static const struct psys_sock_filter only_named[] = {
 
 static void check_filtered(const char *file, int step, int error)
 {
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_FORK,
-					  ASPAWN_COMMAND_VFORK, ASPAWN_COMMAND_PRIVATE };
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, WAY_COPIED, WAY_SUSPENDED,
+					  WAY_PRIVATE };
 	static const struct aspawn_action actions[] = {
 		ASPAWN_NO_NEW_PRIVS(),
 		ASPAWN_SECCOMP(only_named, sizeof only_named / sizeof *only_named),
@@ -215,7 +215,7 @@ static void check_filtered(const char *file, int step, int error)
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
 		struct aspawn_io io = { .size = sizeof io };
 
-		command.flags = flags[i];
+		set_way(&command, flags[i]);
 		int r = aspawn_run(&command, &io);
 		if (r == -PSYS_ECANCELED && io.failure.step >= 0)
 			skip("no seccomp filters here");

@@ -185,7 +185,7 @@ TEST(standard_streams_work_if_the_callers_are_closed)
 		check_streams(&command, P, N, P, "pipe null pipe ");
 		check_streams(&command, N, P, S, "null pipe pipe ");
 		for (uint64_t flags = 0; flags < 2; flags++) {
-			command.flags = flags ? ASPAWN_COMMAND_STARTED_FD | ASPAWN_COMMAND_FORK : 0;
+			set_way(&command, flags ? ASPAWN_COMMAND_STARTED_FD | WAY_COPIED : 0);
 			if (closed == 7) {
 				check_streams(&command, I, I, I, "closed closed closed ");
 				check_streams(&command, P, I, I, "pipe closed closed ");
@@ -194,7 +194,7 @@ TEST(standard_streams_work_if_the_callers_are_closed)
 				check_streams(&command, I, P, S, "closed pipe pipe ");
 			}
 		}
-		command.flags = 0;
+		set_way(&command, 0);
 		for (int fd = 0; fd < 3; fd++) {
 			CHECK_EQUAL(psys_dup3(saved[fd], fd, 0), fd);
 			psys_close(saved[fd]);

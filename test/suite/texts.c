@@ -255,7 +255,7 @@ static struct aspawn_failure failed(const struct aspawn_command *command, bool a
 TEST(subjects_too_long_keep_their_end)
 {
 	enum { most = sizeof((struct aspawn_failure *)0)->subject - 1 };
-	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, ASPAWN_COMMAND_FORK };
+	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, WAY_COPIED };
 	struct self self;
 	char path[300];
 
@@ -269,7 +269,7 @@ TEST(subjects_too_long_keep_their_end)
 			path[0] = '/';
 			path[length] = '\0';
 			const char *kept = length > most ? path + length - most : path;
-			command.flags = flags[i];
+			set_way(&command, flags[i]);
 			aspawn_action_chdir(&action, path);
 			command.actions = &action;
 			command.action_count = 1;
@@ -368,7 +368,7 @@ static void check_run(uint64_t flags, struct aspawn_action action, const char *e
 	struct aspawn_io io = { .size = sizeof io };
 	char text[320];
 
-	command.flags = flags;
+	set_way(&command, flags);
 	command.actions = &action;
 	command.action_count = 1;
 	int r = aspawn_run(&command, &io);
@@ -390,7 +390,7 @@ TEST(an_outcome_names_the_signal_that_killed_the_child_before_its_exec)
 		  memory_is_shared() ?
 			  "not started: action 0, call: killed by SIGKILL before the exec" :
 			  "not started: killed by SIGKILL before the exec");
-	check_run(ASPAWN_COMMAND_FORK, dies, "not started: killed by SIGKILL before the exec");
+	check_run(WAY_COPIED, dies, "not started: killed by SIGKILL before the exec");
 	check_run(0, (struct aspawn_action)ASPAWN_CALL(says_echild, NULL),
 		  "not started: action 0, call: ECHILD");
 }

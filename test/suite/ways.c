@@ -16,7 +16,8 @@ ROLE(tells_how_it_began)
 }
 
 struct way {
-	uint64_t owner, memory;                                 /* flags */
+	uint64_t flags;
+	int owner, memory;
 	const struct aspawn_action *descriptors, *user, *group; /* NULL: none */
 	bool piped;
 };
@@ -25,11 +26,11 @@ static int shared_mode, image_mode;
 
 static int expected_mode(const struct way *way)
 {
-	const bool copies = way->user || way->group || way->memory & ASPAWN_COMMAND_FORK;
+	const bool copies = way->user || way->group || way->memory == ASPAWN_MEMORY_COPIED;
 
 	return way->user && !way->group && !way->memory ? image_mode :
 	       copies                                   ? ASPAWN_MODE_FORK :
-	       way->memory & ASPAWN_COMMAND_VFORK       ? ASPAWN_MODE_VFORK :
+	       way->memory == ASPAWN_MEMORY_SUSPENDED   ? ASPAWN_MODE_VFORK :
 							  shared_mode;
 }
 
@@ -42,7 +43,9 @@ static struct aspawn_command command_of(const struct way *way, struct self *self
 
 	psys_i64_to_decimal(host, psys_getpid());
 	command = command_in_role(self, "tells_how_it_began", host);
-	command.flags = way->owner | way->memory;
+	command.flags = way->flags;
+	command.owner = way->owner;
+	command.memory = way->memory;
 	command.std_out = way->piped ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_DEFAULT;
 	command.actions = actions;
 	for (int i = 0; i < 3; i++)
@@ -63,29 +66,26 @@ static void check_way(const struct way *way, struct aspawn_pool *pool)
 
 	command.pool = pool;
 	const int r = aspawn_start(&child, &command);
-	if (way->owner && way->memory & ASPAWN_COMMAND_VFORK) {
+	const bool is_private = way->owner || way->flags;
+
+	if (is_private && way->memory == ASPAWN_MEMORY_SUSPENDED) {
 		CHECK_EQUAL(r, -PSYS_EINVAL);
 		return;
 	}
 	CHECK_EQUAL(r, 0);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), expected_mode(way));
-	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER) == ASPAWN_OWNER_PRIVATE,
-		    way->owner != 0);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER) == ASPAWN_OWNER_PRIVATE, is_private);
 	if (way->piped) {
 		CHECK_EQUAL(psys_read(child.out_fd, &byte, 1), 0);
 		CHECK_EQUAL(psys_close(child.out_fd), 0);
 	}
 	check_ends(&child,
-		   (RUNS | (way->descriptors ? 0 : HAS_MARK) | (way->owner ? 0 : IS_CALLERS)) << 8);
+		   (RUNS | (way->descriptors ? 0 : HAS_MARK) | (is_private ? 0 : IS_CALLERS)) << 8);
 }
 
 static void check_ways(const struct aspawn_action *group)
 {
-	static const uint64_t owners[] = { 0, ASPAWN_COMMAND_PRIVATE,
-					   ASPAWN_COMMAND_DIES_WITH_CALLER };
-	static const uint64_t memories[] = { 0, ASPAWN_COMMAND_VFORK, ASPAWN_COMMAND_FORK,
-					     ASPAWN_COMMAND_NO_IMAGE };
 	static const struct aspawn_action closing[] = { ASPAWN_CLOSEFROM(3), ASPAWN_ONLY_BELOW(3),
 							ASPAWN_CLOEXEC_FROM(3) };
 	static const struct aspawn_action user = ASPAWN_RESUID(-1U, -1U, -1U);
@@ -97,10 +97,11 @@ static void check_ways(const struct aspawn_action *group)
 	shared_mode = observe(NULL, 0, "").mode;
 	image_mode = observe(&user, 1, "").mode;
 	const int descriptors = count_descriptors();
-	for (int i = 0; i < 3 * 4 * 4 * 2 * 2 * 2; i++) {
+	for (int i = 0; i < 4 * 3 * 4 * 2 * 2 * 2; i++) {
 		const struct way way = {
-			.owner = owners[i % 3],
-			.memory = memories[i / 3 % 4],
+			.flags = i % 2 ? ASPAWN_COMMAND_DIES_WITH_CALLER : 0,
+			.owner = i / 2 % 2 ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER,
+			.memory = i / 4 % 3,
 			.descriptors = i / 12 % 4 ? &closing[i / 12 % 4 - 1] : NULL,
 			.piped = i / 48 % 2,
 			.user = i / 96 % 2 ? &user : NULL,

@@ -14,7 +14,7 @@ import traceback
 lib = c.CDLL(sys.argv[1])
 
 PIPE = -2  # enum aspawn_stream
-NONBLOCK = 256  # enum aspawn_command_flags
+NONBLOCK = 16  # enum aspawn_command_flags
 KILL_GROUP = 1  # enum aspawn_io_flags
 RAN, NOT_STARTED, TIMED_OUT = 1, 2, 3  # enum aspawn_outcome
 
@@ -39,7 +39,8 @@ class Command(c.Structure):
                 ("argv", c.POINTER(c.c_char_p)), ("envp", c.POINTER(c.c_char_p)),
                 ("search_path", c.c_char_p), ("actions", c.c_void_p), ("action_count", c.c_size_t),
                 ("pool", c.POINTER(Pool)), ("stack", c.c_void_p), ("std_in", c.c_int),
-                ("std_out", c.c_int), ("std_err", c.c_int), ("reserved", c.c_int)]
+                ("std_out", c.c_int), ("std_err", c.c_int), ("owner", c.c_int),
+                ("memory", c.c_int), ("reserved", c.c_int)]
 
 
 class Io(c.Structure):

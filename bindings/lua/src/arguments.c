@@ -174,9 +174,7 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3])
 		const char *name;
 		uint64_t flag;
 	} flags[] = {
-		{ "private", ASPAWN_COMMAND_PRIVATE },
 		{ "dies_with_caller", ASPAWN_COMMAND_DIES_WITH_CALLER },
-		{ "no_image", ASPAWN_COMMAND_NO_IMAGE },
 		{ "shell_on_enoexec", ASPAWN_COMMAND_SHELL_ON_ENOEXEC },
 	};
 
@@ -207,6 +205,10 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3])
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (is_true(build, flags[i].name))
 			build->command.flags |= flags[i].flag;
+	if (is_true(build, "private"))
+		build->command.owner = ASPAWN_OWNER_PRIVATE;
+	if (is_true(build, "no_image"))
+		build->command.memory = ASPAWN_MEMORY_COPIED;
 	if (is_true(build, "clearenv"))
 		aspawn_action_clearenv(next_action(build));
 	if (option(build, "env"))

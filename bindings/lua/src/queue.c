@@ -184,8 +184,8 @@ static int queue_submit(lua_State *L)
 		command->std_err = ASPAWN_STREAM_DEFAULT;
 	if (!job.prepared)
 		job.command = command;
-	else if (command->file || command->search_path || command->flags || command->action_count ||
-		 command->std_err)
+	else if (command->file || command->search_path || command->flags || command->owner ||
+		 command->memory || command->action_count || command->std_err)
 		return luaL_error(L, "submit: the prepared command has its own options");
 	else if (command->argv[0])
 		job.argv = command->argv;

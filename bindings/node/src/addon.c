@@ -440,9 +440,9 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 	program = find_program(file, command.envp, !directory, &path);
 	command.file = program && !count ? program : file;
 	command.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC |
-			(flags & PRIVATE ? ASPAWN_COMMAND_PRIVATE : 0) |
-			(flags & DIES_WITH_CALLER ? ASPAWN_COMMAND_DIES_WITH_CALLER : 0) |
-			(flags & NO_IMAGE ? ASPAWN_COMMAND_NO_IMAGE : 0);
+			(flags & DIES_WITH_CALLER ? ASPAWN_COMMAND_DIES_WITH_CALLER : 0);
+	command.owner = flags & PRIVATE ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
+	command.memory = flags & NO_IMAGE ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED;
 	command.actions = actions;
 	user = action;
 	groups = flags & (SET_GID | SET_UID) && geteuid() == 0;

@@ -576,9 +576,10 @@ static PyType_Spec child_spec = { "aspawn._aspawn.Child", sizeof(Child), 0, Py_T
 
 /* --- functions -------------------------------------------------------------------- */
 
-PyDoc_STRVAR(start_doc, "start(argv, file, env, std_in, std_out, std_err, actions, flags, /)\n--\n\n"
-			"Start a command, and return its Child: before the program executes.\n"
-			"env: bytes name=value, or None for the caller's environment.");
+PyDoc_STRVAR(start_doc,
+	     "start(argv, file, env, std_in, std_out, std_err, actions, flags, owner, memory, /)\n--\n\n"
+	     "Start a command, and return its Child: before the program executes.\n"
+	     "env: bytes name=value, or None for the caller's environment.");
 static PyObject *start(PyObject *module, PyObject *args)
 {
 	struct aspawn_command command = { .size = sizeof command, .pool = &pool };
@@ -589,8 +590,9 @@ static PyObject *start(PyObject *module, PyObject *args)
 	int r;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "OOOiiiOK:start", &argv, &file, &env, &command.std_in,
-			      &command.std_out, &command.std_err, &actions, &flags))
+	if (!PyArg_ParseTuple(args, "OOOiiiOKii:start", &argv, &file, &env, &command.std_in,
+			      &command.std_out, &command.std_err, &actions, &flags, &command.owner,
+			      &command.memory))
 		return NULL;
 	kept = PyList_New(0);
 	if (!kept)

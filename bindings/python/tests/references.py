@@ -26,7 +26,7 @@ def starts(times):
 
 
 def calls(times):
-    child = _aspawn.start(["sleep", "20"], "sleep", None, 0, 0, 0, (), 0)
+    child = _aspawn.start(["sleep", "20"], "sleep", None, 0, 0, 0, (), 0, 0, 0)
     queue = _aspawn.Queue(1, 2, 0, 0, True)
     for _ in range(times):
         assert child.wait_started(-1) is None

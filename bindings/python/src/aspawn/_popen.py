@@ -19,9 +19,11 @@ from subprocess import DEVNULL, PIPE, STDOUT
 from . import _aspawn
 from .actions import Action
 
-# enum aspawn_stream, aspawn_command_flags and aspawn_step
+# enum aspawn_stream, aspawn_command_flags, aspawn_owner, aspawn_memory and aspawn_step
 INHERIT, NULL, NEW_PIPE, TO_STDOUT = 0, -1, -2, -3
-STARTED_FD, VFORK, NO_PIDFD, FORK, PRIVATE, DIES_WITH_CALLER, NO_IMAGE = 1, 16, 32, 64, 512, 1024, 2048
+STARTED_FD, NO_PIDFD, DIES_WITH_CALLER = 1, 8, 32
+CALLER, PRIVATE = 0, 1
+SHARED, SUSPENDED, COPIED = 0, 1, 2
 STEP_SEARCH, STEP_CLONE = -4, -8  # from the first to before the second: of the program itself
 
 RESTORE = Action("signals_default", tuple(
@@ -56,7 +58,7 @@ class Failure:
 
 
 class Popen(subprocess.Popen):
-    _private = 0
+    _private = False
     _child = None
 
     def __init__(self, args, bufsize=-1, executable=None, stdin=None, stdout=None, stderr=None,
@@ -73,7 +75,8 @@ class Popen(subprocess.Popen):
         self._limits = limits or {}
         self._cgroup = cgroup
         # Waited for by the handle alone.
-        self._private = (PRIVATE if private else 0) | (DIES_WITH_CALLER if dies_with_caller else 0)
+        self._private = private or dies_with_caller
+        self._flags = DIES_WITH_CALLER if dies_with_caller else 0
         self._image = image
         self._early = _early  # the caller calls _finish_start()
         self._bufsize = bufsize
@@ -208,24 +211,19 @@ class Popen(subprocess.Popen):
         # processors are busy: one wake-up instead of two. But an action of the caller's that blocks
         # must be interruptible, and for another user the image is cheaper than a copy of the memory.
         changes_user = gid is not None or uid is not None
-        if self._private:
-            flags = self._private
-        elif self._early:
-            flags = 0
+        waits = not self._private and not self._early
+        flags = self._flags | (NO_PIDFD if waits else 0) | (STARTED_FD if self._early else 0)
+        if not self._image or not is_standard():
+            memory = COPIED
         else:
-            flags = NO_PIDFD if self._actions or changes_user else NO_PIDFD | VFORK
-        if not self._image:
-            flags |= NO_IMAGE
-        if not is_standard():
-            flags = flags & ~VFORK | FORK
-        if self._early:
-            flags |= STARTED_FD
+            memory = SUSPENDED if waits and not self._actions and not changes_user else SHARED
         actions, opened = [], []
         try:
             streams = self._sources((p2cread, c2pwrite, errwrite), actions, opened)
             first = self._setup(close_fds, pass_fds, cwd, restore_signals, gid, gids, uid, umask,
                                 start_new_session, process_group, actions, opened)
-            self._child = _aspawn.start(args, executable, variables, *streams, actions, flags)
+            owner = PRIVATE if self._private else CALLER
+            self._child = _aspawn.start(args, executable, variables, *streams, actions, flags, owner, memory)
         finally:
             for fd in opened:
                 os.close(fd)

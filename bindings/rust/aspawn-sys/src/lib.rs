@@ -152,6 +152,10 @@ pub struct aspawn_command {
     pub std_in: c_int,
     pub std_out: c_int,
     pub std_err: c_int,
+    /// `ASPAWN_OWNER_...`
+    pub owner: c_int,
+    /// `ASPAWN_MEMORY_...`
+    pub memory: c_int,
     pub reserved: c_int,
 }
 
@@ -327,13 +331,17 @@ constants! {
     ASPAWN_COMMAND_STARTED_FD: u64 = 1;
     ASPAWN_COMMAND_SHELL_ON_ENOEXEC: u64 = 2;
     ASPAWN_COMMAND_RELATIVE_TO_CALLER: u64 = 4;
-    ASPAWN_COMMAND_VFORK: u64 = 16;
-    ASPAWN_COMMAND_NO_PIDFD: u64 = 32;
-    ASPAWN_COMMAND_FORK: u64 = 64;
-    ASPAWN_COMMAND_NONBLOCK: u64 = 256;
-    ASPAWN_COMMAND_PRIVATE: u64 = 512;
-    ASPAWN_COMMAND_DIES_WITH_CALLER: u64 = 1024;
-    ASPAWN_COMMAND_NO_IMAGE: u64 = 2048;
+    ASPAWN_COMMAND_NO_PIDFD: u64 = 8;
+    ASPAWN_COMMAND_NONBLOCK: u64 = 16;
+    ASPAWN_COMMAND_DIES_WITH_CALLER: u64 = 32;
+
+    ASPAWN_OWNER_CALLER: c_int = 0;
+    ASPAWN_OWNER_PRIVATE: c_int = 1;
+    ASPAWN_OWNER_TREE: c_int = 2;
+
+    ASPAWN_MEMORY_SHARED: c_int = 0;
+    ASPAWN_MEMORY_SUSPENDED: c_int = 1;
+    ASPAWN_MEMORY_COPIED: c_int = 2;
 
     ASPAWN_MODE_NONE: c_int = 0;
     ASPAWN_MODE_CLONE3: c_int = 1;
@@ -341,9 +349,6 @@ constants! {
     ASPAWN_MODE_VFORK: c_int = 3;
     ASPAWN_MODE_FORK: c_int = 4;
     ASPAWN_MODE_IMAGE: c_int = 5;
-
-    ASPAWN_OWNER_CALLER: c_int = 0;
-    ASPAWN_OWNER_PRIVATE: c_int = 1;
 
     ASPAWN_FACT_PID: c_int = 1;
     ASPAWN_FACT_MODE: c_int = 2;

@@ -232,7 +232,7 @@ impl Command {
     where
         F: FnMut() -> io::Result<()> + Send + Sync + 'static,
     {
-        self.spec.flag(sys::ASPAWN_COMMAND_VFORK, true);
+        self.spec.suspends = true;
         self.action(Action::call(function))
     }
 
@@ -297,15 +297,16 @@ impl Command {
 
     pub(crate) fn spawn_as<E: From<Error>>(&mut self, streams: [Stream; 3]) -> Result<Child<E>, E> {
         // It waits in any case, for which this costs least: the caller sleeps once.
-        let flags = self.spec.flags;
-        const PRIVATE: u64 = sys::ASPAWN_COMMAND_PRIVATE | sys::ASPAWN_COMMAND_DIES_WITH_CALLER;
-        // With this flag a user would always be set in a copy.
+        let suspends = self.spec.suspends;
+        // Suspended, a user would always be set in a copy.
         let sets_user = self.uid.is_some() || self.gid.is_some() || self.groups.is_some();
-        if flags & PRIVATE == 0 && !sets_user {
-            self.spec.flag(sys::ASPAWN_COMMAND_VFORK, true);
+        let is_private =
+            self.spec.is_private || self.spec.flags & sys::ASPAWN_COMMAND_DIES_WITH_CALLER != 0;
+        if !is_private && !sets_user {
+            self.spec.suspends = true;
         }
         let child = self.start_as(streams);
-        self.spec.flags = flags;
+        self.spec.suspends = suspends;
         let mut child: Child<E> = child?;
         child.wait_started(None)?;
         child.learn_id();

@@ -142,6 +142,9 @@ pub struct Spec {
     actions: Vec<Action>,
     streams: [Stream; 3],
     pub(crate) flags: u64,
+    pub(crate) is_private: bool,
+    pub(crate) suspends: bool, // the calling thread, until the exec
+    copies: bool,              // the memory
     has_nul: bool,
 }
 
@@ -169,6 +172,9 @@ impl Spec {
             actions: Vec::new(),
             streams: [Stream::Inherit; 3],
             flags: 0,
+            is_private: false,
+            suspends: false,
+            copies: false,
             has_nul: false,
         };
         spec.arg(program);
@@ -249,7 +255,8 @@ impl Spec {
     /// The child is nobody else's business: no SIGCHLD, and nothing for any other wait of this
     /// process, not even `waitpid(-1)`.
     pub fn private(&mut self, private: bool) -> &mut Self {
-        self.flag(sys::ASPAWN_COMMAND_PRIVATE, private)
+        self.is_private = private;
+        self
     }
 
     /// As [`private`](Self::private), and the child is killed when this process ends, however it
@@ -258,10 +265,11 @@ impl Spec {
         self.flag(sys::ASPAWN_COMMAND_DIES_WITH_CALLER, dies)
     }
 
-    /// For security monitors that report programs without a file: actions marked *copy* begin in
-    /// a copy of the memory, and do not execute the library's own small program.
+    /// For security monitors that report programs without a file: the child begins in a copy of
+    /// the memory, and never executes the library's own small program.
     pub fn no_image(&mut self, no_image: bool) -> &mut Self {
-        self.flag(sys::ASPAWN_COMMAND_NO_IMAGE, no_image)
+        self.copies = no_image;
+        self
     }
 
     /// The caller's ends of all pipes are O_NONBLOCK.
@@ -356,6 +364,18 @@ impl Spec {
             std_in: streams[0].number(),
             std_out: streams[1].number(),
             std_err: streams[2].number(),
+            owner: if self.is_private {
+                sys::ASPAWN_OWNER_PRIVATE
+            } else {
+                sys::ASPAWN_OWNER_CALLER
+            },
+            memory: if self.copies {
+                sys::ASPAWN_MEMORY_COPIED
+            } else if self.suspends {
+                sys::ASPAWN_MEMORY_SUSPENDED
+            } else {
+                sys::ASPAWN_MEMORY_SHARED
+            },
             reserved: 0,
         };
         call(&command)
