@@ -44,14 +44,14 @@ static PSYS_UNINSTRUMENTED bool may_copy_memory(const struct clone_method *metho
 
 /* True if the method can do what is requested. Only a copy begins in a cgroup. */
 static PSYS_UNINSTRUMENTED bool fits(const struct clone_method *method,
-				     const struct request *request, bool into_cgroup)
+				     const struct request *request)
 {
 	const bool shares = method->flags & PSYS_CLONE_VM;
 
 	if (request->memory == MEMORY_EXECUTED) /* its parent shall see the page that it maps */
 		return shares && !(method->flags & PSYS_CLONE_VFORK);
 	if (request->memory == MEMORY_COPIED)
-		return !shares && method->clone3 == into_cgroup;
+		return !shares && method->clone3 == (request->cgroup_fd >= 0);
 	return shares || !method->clone3;
 }
 
@@ -62,8 +62,7 @@ PSYS_UNINSTRUMENTED bool aspawn_clone_is_refused(long error)
 }
 
 static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
-					     const struct request *request, bool wants_pidfd,
-					     bool into_cgroup)
+					     const struct request *request, bool wants_pidfd)
 {
 	uint64_t flags = method->flags;
 
@@ -82,7 +81,7 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 	/* clone(2) has one argument for both, which before Linux 5.2 would get the number. */
 	if (!(flags & PSYS_CLONE_PIDFD))
 		flags |= PSYS_CLONE_PARENT_SETTID;
-	if (into_cgroup)
+	if (request->cgroup_fd >= 0)
 		flags |= PSYS_CLONE_INTO_CGROUP;
 	if (request->helped == FOR_CALLER)
 		flags |= PSYS_CLONE_PARENT;
@@ -156,16 +155,15 @@ static PSYS_UNINSTRUMENTED void note_child(const struct control *control,
 	__atomic_store_n(&state->pid, pid, __ATOMIC_RELEASE);
 }
 
-/* Stores the child's pid and clone mode in the stack's state. cgroup_fd -1: no cgroup. Returns the pid
- * or a negative error number. */
-static PSYS_UNINSTRUMENTED long clone_by(const struct clone_method *method, struct control *control,
-					 int cgroup_fd)
+/* Stores the child's pid and clone mode in the stack's state. Returns the pid or a negative error
+ * number. */
+static PSYS_UNINSTRUMENTED long clone_by(const struct clone_method *method, struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const struct request *request = &control->request;
 	const bool wants_pidfd = request->wants_pidfd || request->detached; /* the helper polls it */
 
-	control->flags = flags_of(method, request, wants_pidfd, cgroup_fd >= 0);
+	control->flags = flags_of(method, request, wants_pidfd);
 	control->progress = NOT_SEEN;
 	control->pidfd = -1;
 	state->pid = 0;
@@ -184,7 +182,7 @@ static PSYS_UNINSTRUMENTED long clone_by(const struct clone_method *method, stru
 		.top = request->user_data,
 		.fn = aspawn_child_main,
 		.arg = control,
-		.cgroup_fd = cgroup_fd,
+		.cgroup_fd = request->cgroup_fd,
 	};
 	const long pid = aspawn_clone_call(&call, method->clone3);
 	if (pid < 0)
@@ -237,22 +235,22 @@ static PSYS_UNINSTRUMENTED bool is_killed_by_clone(const struct control *control
 PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control)
 {
 	const struct clone_method *method = clone_methods;
-	int cgroup_fd = control->request.cgroup_fd;
+	int *cgroup_fd = &control->request.cgroup_fd;
 	long r = -PSYS_ENOSYS;
 
 	while (method->mode != MODE_NONE) {
-		if (!fits(method, &control->request, cgroup_fd >= 0)) {
+		if (!fits(method, &control->request)) {
 			method++;
 			continue;
 		}
 		r = make_channels(control, method);
 		if (r < 0)
 			return r;
-		r = clone_by(method, control, cgroup_fd);
-		if (r > 0 && cgroup_fd >= 0 && is_killed_by_clone(control, (int)r))
+		r = clone_by(method, control);
+		if (r > 0 && *cgroup_fd >= 0 && is_killed_by_clone(control, (int)r))
 			r = -PSYS_EAGAIN;
-		if (r < 0 && cgroup_fd >= 0)
-			cgroup_fd = -1;
+		if (r < 0 && *cgroup_fd >= 0)
+			*cgroup_fd = -1;
 		else if (r < 0 && aspawn_clone_is_refused(r))
 			method++;
 		else
