@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # aspawn: every command starts here; `make help` lists them.
 
-version_of = $(shell sed -n 's/^\#define ASPAWN_VERSION_$(1) //p' include/aspawn/version.h)
-VERSION := $(call version_of,MAJOR).$(call version_of,MINOR).$(call version_of,PATCH)
-# Until 1.0 each minor version may break the ABI.
-SOVERSION := $(call version_of,MAJOR).$(call version_of,MINOR)
+VERSION := $(shell sed -n 's/^TAG=v//p' RELEASE)
+NUMBERS := $(firstword $(subst -, ,$(VERSION)))
+# Each version before a release (1.0.0-rc.1) has an ABI of its own.
+SOVERSION := $(or $(filter-out $(NUMBERS),$(VERSION)),$(firstword $(subst ., ,$(VERSION))))
 
 comma := ,
 # One word of the shell, as paths may have spaces.
@@ -200,7 +200,7 @@ install: all ## headers, libraries, files for pkg-config and man pages: DESTDIR,
 	$(installing) mkdir -p $(in_lib)/pkgconfig; install -m 644 $(archives) $(in_lib); \
 		for name in $(basename $(notdir $(archives))); do \
 		install -m 755 $(BUILD_DIR)/$$name.so $(in_lib)/$$name.so.$(VERSION); \
-		ln -sf $$name.so.$(VERSION) $(in_lib)/$$name.so.$(SOVERSION); \
+		$(if $(filter-out $(VERSION),$(SOVERSION)),ln -sf $$name.so.$(VERSION) $(in_lib)/$$name.so.$(SOVERSION);) \
 		ln -sf $$name.so.$(SOVERSION) $(in_lib)/$$name.so; done; \
 		$(call pc_file,syscall/psys.pc.in) >$(in_lib)/pkgconfig/psys.pc; \
 		$(call pc_file,aspawn/aspawn.pc.in) >$(in_lib)/pkgconfig/aspawn.pc

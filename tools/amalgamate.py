@@ -446,7 +446,8 @@ def functions(lines, attribute):
 def version():
     text = (INCLUDE / "aspawn/version.h").read_text()
     return ".".join(re.search(rf"#define ASPAWN_VERSION_{part} (\d+)", text)[1]
-                    for part in ("MAJOR", "MINOR", "PATCH"))
+                    for part in ("MAJOR", "MINOR", "PATCH")) + \
+        re.search(r'#define ASPAWN_VERSION_SUFFIX "(.*)"', text)[1]
 
 
 def files():

@@ -10,7 +10,7 @@ pointer_size = $(shell $(CC) $(target) -dM -E -x c /dev/null | sed -n 's/.*__SIZ
 install: install-cmake
 install-cmake:
 	set -eu; umask 022; to='$(DESTDIR)$(LIBDIR)'/cmake/aspawn; mkdir -p "$$to"; for file in $(cmake_files); do \
-		sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|' -e 's|@POINTER_SIZE@|$(pointer_size)|' \
+		sed -e 's|@NUMBERS@|$(NUMBERS)|' -e 's|@SOVERSION@|$(SOVERSION)|' -e 's|@POINTER_SIZE@|$(pointer_size)|' \
 			-e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' aspawn/$$file.in >"$$to/$$file"; done
 	$(call tell,$(in_lib)'/cmake/aspawn: $(cmake_files)')
 

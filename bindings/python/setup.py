@@ -40,7 +40,8 @@ class BuildWithAssembly(build_ext):
 header = (VENDOR / "aspawn.h").read_text()
 setup(
     version=".".join(re.search(rf"define ASPAWN_VERSION_{part} (\d+)", header)[1]
-                     for part in ("MAJOR", "MINOR", "PATCH")),
+                     for part in ("MAJOR", "MINOR", "PATCH")) +
+            re.search(r'define ASPAWN_VERSION_SUFFIX "(.*)"', header)[1],
     cmdclass={"build_ext": BuildWithAssembly},
     ext_modules=[Extension(
         "aspawn._aspawn", ["src/_aspawn.c", "src/_queue.c", "vendor/aspawn.c", "vendor/aspawn-clone.S"],

@@ -8,11 +8,16 @@
 
 #include <syscall/base.h>
 
-#define ASPAWN_VERSION_MAJOR 0
-#define ASPAWN_VERSION_MINOR 2
+#define ASPAWN_VERSION_MAJOR 1
+#define ASPAWN_VERSION_MINOR 0
 #define ASPAWN_VERSION_PATCH 0
+/*
+ * What follows the numbers in the name of a version before a release. Its soname
+ * (libaspawn.so.1.0.0-rc.1) is that of no other version. "" in a release (libaspawn.so.1).
+ */
+#define ASPAWN_VERSION_SUFFIX "-rc.1"
 /* major * 10000 + minor * 100 + patch */
-#define ASPAWN_VERSION 200
+#define ASPAWN_VERSION 10000
 
 #if ASPAWN_VERSION != \
 	ASPAWN_VERSION_MAJOR * 10000 + ASPAWN_VERSION_MINOR * 100 + ASPAWN_VERSION_PATCH

@@ -17,12 +17,12 @@ command -v luarocks >/dev/null || {
 	exit 0
 }
 
+version=$(sed -n 's/^TAG=v//p' RELEASE)
 has_the_version_of_the_library()
 {
-	version=$(awk '/^#define ASPAWN_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." }' \
-		include/aspawn/version.h)
-	grep -q "\"$version-1\"" "$source/aspawn-$version-1.rockspec" &&
-		grep -q "\"$version\"" "$source/src/module.c" && grep -q "aspawn-$version-1.src.rock" "$source/README.md"
+	rock=$(echo "$version" | sed 's/-rc\./rc/')-1
+	grep -q "\"$rock\"" "$source/aspawn-$rock.rockspec" &&
+		grep -q "\"$version\"" "$source/src/module.c" && grep -q "aspawn-$rock.src.rock" "$source/README.md"
 }
 
 packs()

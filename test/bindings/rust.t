@@ -59,14 +59,14 @@ runs_the_readmes_lines()
 			version = "0.1.0"
 			edition = "2021"
 			[dependencies]
-			aspawn = { path = "$work/unpacked/aspawn-0.2.0", default-features = false, features = ["std"] }
+			aspawn = { path = "$work/unpacked/aspawn-$version", default-features = false, features = ["std"] }
 			[patch.crates-io]
-			aspawn-sys = { path = "$work/unpacked/aspawn-sys-0.2.0" }
+			aspawn-sys = { path = "$work/unpacked/aspawn-sys-$version" }
 			[workspace]
 		END
 		sed -i '/^\[dependencies.tokio\]/,/^$/d; /^\[dev-dependencies/,/^$/d; /^tokio = /,/^]/d' \
-			"$work/unpacked/aspawn-0.2.0/Cargo.toml" &&
-		program_of "$work/unpacked/aspawn-0.2.0/README.md" >"$work/user/src/main.rs" &&
+			"$work/unpacked/aspawn-$version/Cargo.toml" &&
+		program_of "$work/unpacked/aspawn-$version/README.md" >"$work/user/src/main.rs" &&
 		(cd "$work/user" && env -u RUSTUP_TOOLCHAIN RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$work/user/target" \
 			"$debian" --offline --config "$work/debian.toml" run --quiet)
 }
@@ -149,10 +149,9 @@ has_the_constants_of_the_headers()
 		diff "$work/constants" -
 }
 
+version=$(sed -n 's/^TAG=v//p' RELEASE)
 has_the_version_of_the_library()
 {
-	version=$(awk '/^#define ASPAWN_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." }' \
-		include/aspawn/version.h)
 	test "$(grep -c "^version = \"$version\"" "$source"/aspawn*/Cargo.toml | grep -c ':1$')" = 2 &&
 		grep -q "aspawn-sys = { version = \"$version\"" "$source/aspawn/Cargo.toml"
 }

@@ -27,7 +27,7 @@ listed()
 	}' debian/libaspawn*.symbols | sort
 }
 
-# "> name": add " name@LIBASPAWN_0 0.2" there. "< name": it is no longer exported.
+# "> name": add " name@LIBASPAWN_1 1.0" there. "< name": it is no longer exported.
 list_is_exports()
 {
 	listed "$1" amd64 >"$work/listed" &&

@@ -1,33 +1,56 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What has the version of the library in it: include/aspawn/version.h is right.
+# What has the version of the library in it: RELEASE is right.
 . "$(dirname "$0")/tap.sh"
+
+version=$(sed -n 's/^TAG=v//p' RELEASE)
+numbers=${version%%-*}
+# A version before a release (1.0.0-rc.1) has an ABI of its own.
+case $version in
+*-*) soname=$version ;;
+*) soname=${version%%.*} ;;
+esac
 
 version_of()
 {
 	sed -n "s/^#define ASPAWN_VERSION_$1 //p" include/aspawn/version.h
 }
-soname=$(version_of MAJOR).$(version_of MINOR)
-version=$soname.$(version_of PATCH)
 
-changelog_of_debian()
+header()
 {
-	head -n 1 debian/changelog | grep "^aspawn ($version) "
+	test "$(version_of MAJOR).$(version_of MINOR).$(version_of PATCH)" = "$numbers" &&
+		test "$(version_of SUFFIX)" = "\"${version#"$numbers"}\""
 }
 
-# Until 1.0: the package is named after the soname, which has the minor version.
+# Before the release itself, as Debian compares.
+changelog_of_debian()
+{
+	head -n 1 debian/changelog | grep "^aspawn ($(echo "$version" | sed 's/-/~/')) "
+}
+
 package_of_debian()
 {
 	grep -x "Package: libaspawn$soname" debian/control &&
-		grep "^libaspawn\.so\.$soname libaspawn$soname " "debian/libaspawn$soname.symbols"
+		for library in libaspawn libpsys; do
+			grep "^$library\.so\.$soname libaspawn$soname " "debian/libaspawn$soname.symbols" || return 1
+		done
+}
+
+package_of_zig()
+{
+	grep "version = \"$version\"" build.zig.zon
 }
 
 abi_baseline()
 {
-	grep "soname='libaspawn\.so\.$soname'" "test/abi/libaspawn-$soname.abi"
+	for library in libaspawn libpsys; do
+		grep "soname='$library\.so\.$soname'" "test/abi/$library-$soname.abi" || return 1
+	done
 }
 
+check "include/aspawn/version.h has it" header
 check "debian/changelog begins with it" changelog_of_debian
 check "Debian's package has the name of the soname" package_of_debian
-check "there is an ABI baseline of the soname" abi_baseline
+check "Zig's package has it" package_of_zig
+check "there is an ABI baseline of each soname" abi_baseline
 finish

@@ -124,7 +124,7 @@ __attribute__((visibility("default"))) int luaopen_aspawn(lua_State *L)
 
 	lua_newtable(L);
 	set_functions(L, functions);
-	lua_pushliteral(L, "0.2.0");
+	lua_pushliteral(L, "1.0.0-rc.1");
 	lua_setfield(L, -2, "VERSION");
 	return 1;
 }

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 rockspec_format = "3.0"
 package = "aspawn"
-version = "0.2.0-1"
+version = "1.0.0rc1-1"
 source = {
-	url = "file://aspawn-0.2.0.tar.gz", -- which the source rock contains
+	url = "file://aspawn-1.0.0rc1.tar.gz", -- which the source rock contains
 }
 description = {
 	summary = "Start programs without a shell, without fork, and with their results",
