@@ -41,6 +41,34 @@ every_target_compiles()
 	return $failed
 }
 
+# Prints the enumerations of include/aspawn of which one begins with another's prefix, ASPAWN_STEP_.
+prefixes_are_distinct()
+{
+	sed -n '/^enum [a-z_]* {/,/^}/s/^\(enum [a-z_]*\|\tASPAWN_[A-Z0-9]*_\).*/\1/p' include/aspawn/*.h |
+		awk '/^enum/ { name = $2; next }
+		{ prefix[name] = prefix[name] ? prefix[name] : $1 }
+		$1 != prefix[name] { print name " has " $1 " and " prefix[name]; found = 1 }
+		END {
+			for (a in prefix)
+				for (b in prefix) {
+					count++
+					if (a != b && index(prefix[a], prefix[b]) == 1) {
+						print a " and " b " share " prefix[b]; found = 1
+					}
+				}
+			exit found || count < 100
+		}'
+}
+
+# doc/abi.md says of each structure whether it may grow.
+structures_are_promised()
+{
+	sed -n 's/^struct \([A-Za-z_]*\) {.*/\1/p' include/aspawn/*.h >"$work/structures" && test -s "$work/structures" || return 1
+	! while read -r name; do
+		grep -q "^|.*\`$name\`" doc/abi.md || echo "$name"
+	done <"$work/structures" | grep .
+}
+
 has_no_link()
 {
 	! find include -type l | grep .
@@ -62,6 +90,8 @@ else
 fi
 
 check "no symbolic link in include/" has_no_link
+check "no enumeration begins with another's prefix" prefixes_are_distinct
+check "doc/abi.md knows each structure" structures_are_promised
 if command -v "$clang" >/dev/null; then
 	check "each header compiles alone for every target, in C11" every_target_compiles c c11
 	check "each header compiles alone for every target, in C++17" every_target_compiles c++ c++17
