@@ -18,11 +18,6 @@ struct communication {
 	int error;  /* of a read or write; 0: none */
 };
 
-static int *end_of(struct aspawn_child *child, int which)
-{
-	return which == INPUT ? &child->in_fd : which == OUTPUT ? &child->out_fd : &child->err_fd;
-}
-
 /* The members of an output. */
 struct output {
 	char *buffer;
@@ -40,11 +35,11 @@ static struct output output_of(struct aspawn_io *io, int which)
 
 static void close_end(struct communication *communication, int which)
 {
-	int *fd = end_of(communication->child, which);
+	int *fd = &communication->polled[which].fd;
 
 	if (*fd >= 0)
 		psys_close(*fd);
-	*fd = communication->polled[which].fd = -1;
+	*fd = -1;
 }
 
 /* Keeps the first reason. */
@@ -64,7 +59,7 @@ static void feed(struct communication *communication)
 	long r = 0;
 
 	if (communication->fed < io->input_size)
-		r = psys_write(communication->child->in_fd,
+		r = psys_write(communication->polled[INPUT].fd,
 			       (const char *)io->input + communication->fed,
 			       io->input_size - communication->fed);
 	if (r > 0)
@@ -83,7 +78,7 @@ static long collect(struct communication *communication, int which)
 	const struct output output = output_of(communication->io, which);
 	const bool fits = *output.length + 1 < output.size;
 	char piece[4096], *to = fits ? output.buffer + *output.length : piece;
-	long r = psys_read(*end_of(communication->child, which), to,
+	long r = psys_read(communication->polled[which].fd, to,
 			   fits ? output.size - 1 - *output.length : sizeof piece);
 
 	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
@@ -334,12 +329,14 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 
 static int communicate(struct aspawn_child *child, struct aspawn_io *io)
 {
+	int *const ends[] = { &child->in_fd, &child->out_fd, &child->err_fd };
 	struct communication communication = { .io = io, .child = child };
 
 	for (int i = INPUT; i <= ERROR; i++) {
 		struct psys_pollfd *polled = &communication.polled[i];
 
-		polled->fd = *end_of(child, i);
+		polled->fd = *ends[i];
+		*ends[i] = -1;
 		polled->events = i == INPUT ? PSYS_POLLOUT : PSYS_POLLIN;
 		long r = polled->fd < 0 ? 0 : psys_fcntl(polled->fd, PSYS_F_SETFL, PSYS_O_NONBLOCK);
 		if (r < 0)
