@@ -117,15 +117,11 @@ static const struct {
 
 static void add_signal(struct text *text, int signal)
 {
-	enum { COUNT = sizeof signals / sizeof *signals };
-	size_t i = 0;
-
-	while (i < COUNT && signals[i].number != signal)
-		i++;
-	if (i < COUNT) {
-		add(text, signals[i].name);
-		return;
-	}
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (signals[i].number == signal) {
+			add(text, signals[i].name);
+			return;
+		}
 	add(text, "signal ");
 	add_number(text, signal);
 }
@@ -186,7 +182,8 @@ size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *f
 
 size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io)
 {
-	static const char ends[][20] = { [ASPAWN_OUTCOME_TIMED_OUT] = "timed out, ",
+	static const char ends[][20] = { [ASPAWN_OUTCOME_NOT_STARTED] = "not started: ",
+					 [ASPAWN_OUTCOME_TIMED_OUT] = "timed out, ",
 					 [ASPAWN_OUTCOME_FULL] = "too much output, ",
 					 [ASPAWN_OUTCOME_CANCELLED] = "ended by its sink, " };
 	struct text text = text_at(to, size);
@@ -197,25 +194,17 @@ size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io 
 		add(&text, "argument \"io.size\": EINVAL");
 		return text.length;
 	}
-	switch (io->outcome) {
-	case ASPAWN_OUTCOME_NONE:
-	case ASPAWN_OUTCOME_LOST:
-		if (result && io->failure.error == result)
-			add_failure(&text, &io->failure, -1);
-		else
-			add_error(&text, result);
-		break;
-	case ASPAWN_OUTCOME_NOT_STARTED:
-		add(&text, "not started: ");
-		add_failure(&text, &io->failure, io->status);
-		break;
-	case ASPAWN_OUTCOME_TIMED_OUT:
-	case ASPAWN_OUTCOME_FULL:
-	case ASPAWN_OUTCOME_CANCELLED:
+	const bool is_known =
+		io->outcome != ASPAWN_OUTCOME_NONE && io->outcome != ASPAWN_OUTCOME_LOST;
+	if (io->outcome >= 0 && io->outcome < (int)(sizeof ends / sizeof *ends))
 		add(&text, ends[io->outcome]);
-		/* fallthrough */
-	default:
+	if (io->outcome == ASPAWN_OUTCOME_NOT_STARTED)
+		add_failure(&text, &io->failure, io->status);
+	else if (is_known)
 		add_status(&text, io->status);
-	}
+	else if (result && io->failure.error == result)
+		add_failure(&text, &io->failure, -1);
+	else
+		add_error(&text, result);
 	return text.length;
 }
