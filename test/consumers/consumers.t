@@ -72,14 +72,14 @@ installs()
 make_finds_shared()
 (
 	project make-shared make && PKG_CONFIG_PATH=$prefix/lib/pkgconfig make CC="$cc" CXX="$cxx" &&
-		libraries=$prefix/lib && runs . run run-cc drop-in && needs_shared_library run
+		libraries=$prefix/lib && runs . run run-cc both drop-in && needs_shared_library run
 )
 
 make_finds_static()
 (
 	project make-static make &&
 		PKG_CONFIG_PATH=$prefix/lib/pkgconfig make CC="$cc" CXX="$cxx" STATIC=-static &&
-		runs . run run-cc drop-in
+		runs . run run-cc both drop-in
 )
 
 # find_package_in PREFIX NAME ARGUMENTS...
@@ -88,7 +88,7 @@ find_package_in()
 	place=$1 name=$2
 	shift 2
 	project "$name" cmake-find-package && libraries=$place/lib &&
-		cmake_builds -DCMAKE_PREFIX_PATH="$place" "$@" && runs build run run-cc drop-in &&
+		cmake_builds -DCMAKE_PREFIX_PATH="$place" "$@" && runs build run run-cc both drop-in &&
 		! grep -r "$prefix" build # from where it has been moved
 }
 
@@ -164,7 +164,7 @@ same_as_make()
 cmake_subdirectory()
 (
 	project subdirectory cmake-subdirectory && cmake_builds -DASPAWN_SOURCE="$tree" &&
-		runs build run run-cc drop-in && same_as_make build/aspawn
+		runs build run run-cc both drop-in && same_as_make build/aspawn
 )
 
 cmake_fetch_content()
@@ -172,7 +172,7 @@ cmake_fetch_content()
 	project fetch-content cmake-fetch-content &&
 		cmake_builds -DASPAWN_URL="$work/aspawn-sources.tar.gz" -DBUILD_SHARED_LIBS=ON \
 			-DCMAKE_INSTALL_PREFIX="$work/fetched" &&
-		runs build run drop-in && needs_shared_library build/run && cmake --install build &&
+		runs build run both drop-in && needs_shared_library build/run && cmake --install build &&
 		test -f "$work/fetched/include/aspawn/aspawn.h" &&
 		test -e "$work/fetched/lib/libaspawn.so" -o -e "$work"/fetched/lib/*/libaspawn.so
 )
@@ -182,7 +182,7 @@ cmake_cross()
 	project cmake-cross cmake-fetch-content && emulator=qemu-aarch64-static && unset CC &&
 		cmake_builds -DASPAWN_URL="$work/aspawn-sources.tar.gz" -DCMAKE_TOOLCHAIN_FILE=aarch64.cmake \
 			-DCMAKE_BUILD_TYPE=RelWithDebInfo &&
-		runs build run drop-in && readelf -h build/run | grep AArch64
+		runs build run both drop-in && readelf -h build/run | grep AArch64
 )
 
 # meson_builds ARGUMENTS...: of the project in the working directory
@@ -194,7 +194,7 @@ meson_builds()
 meson_subproject()
 (
 	project meson-subproject meson-subproject && mkdir -p subprojects && cp -R "$tree" subprojects/aspawn &&
-		meson_builds --wrap-mode=forcefallback && runs build run drop-in &&
+		meson_builds --wrap-mode=forcefallback && runs build run both drop-in &&
 		needs_no_shared_library build/run && same_as_make build/subprojects/aspawn &&
 		meson install -C build --destdir "$PWD/installed" && ! find installed -type f | grep .
 )
@@ -202,7 +202,7 @@ meson_subproject()
 meson_subproject_shared()
 (
 	project meson-subproject-shared meson-subproject && mkdir -p subprojects && cp -R "$tree" subprojects/aspawn &&
-		meson_builds --wrap-mode=forcefallback -Daspawn:default_library=shared && runs build run drop-in &&
+		meson_builds --wrap-mode=forcefallback -Daspawn:default_library=shared && runs build run both drop-in &&
 		needs_shared_library build/run &&
 		meson install -C build --destdir "$PWD/installed" && find installed -name 'libaspawn.so*' | grep .
 )
@@ -211,14 +211,14 @@ meson_cross()
 (
 	project meson-cross meson-subproject && mkdir -p subprojects && cp -R "$tree" subprojects/aspawn &&
 		emulator=qemu-aarch64-static && unset CC CXX &&
-		meson_builds --wrap-mode=forcefallback --cross-file aarch64.ini --buildtype=debugoptimized && runs build run drop-in &&
+		meson_builds --wrap-mode=forcefallback --cross-file aarch64.ini --buildtype=debugoptimized && runs build run both drop-in &&
 		readelf -h build/run | grep AArch64
 )
 
 meson_finds_shared()
 (
 	project meson-shared meson-pkg-config &&
-		meson_builds --pkg-config-path "$prefix/lib/pkgconfig" && runs build run run-cc drop-in &&
+		meson_builds --pkg-config-path "$prefix/lib/pkgconfig" && runs build run run-cc both drop-in &&
 		needs_shared_library build/run
 )
 
@@ -226,7 +226,7 @@ meson_finds_static()
 (
 	project meson-static meson-pkg-config &&
 		meson_builds --pkg-config-path "$prefix/lib/pkgconfig" -Dstatic=true &&
-		runs build run run-cc drop-in && needs_no_shared_library build/run
+		runs build run run-cc both drop-in && needs_no_shared_library build/run
 )
 
 # meson install, of the tree as a project of its own.
@@ -235,12 +235,12 @@ meson_installs()
 	meson setup "$work/by meson" "$tree" --prefix="$prefix/meson" --libdir=lib -Ddefault_library=shared &&
 		meson install -C "$work/by meson" && project "meson installed" meson-pkg-config &&
 		libraries=$prefix/meson/lib &&
-		meson_builds --pkg-config-path "$prefix/meson/lib/pkgconfig" && runs build run run-cc drop-in
+		meson_builds --pkg-config-path "$prefix/meson/lib/pkgconfig" && runs build run run-cc both drop-in
 )
 
 zig_dependency()
 (
-	project zig zig && cp -R "$tree" aspawn && quietly "$zig" build -j2 && runs zig-out/bin run drop-in
+	project zig zig && cp -R "$tree" aspawn && quietly "$zig" build -j2 && runs zig-out/bin run both drop-in
 )
 
 # All of its sources, although build.zig has a list of them.

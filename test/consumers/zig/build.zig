@@ -11,6 +11,12 @@ pub fn build(b: *std.Build) void {
     run.linkLibrary(aspawn.artifact("aspawn"));
     b.installArtifact(b.addExecutable(.{ .name = "run", .root_module = run }));
 
+    const both = b.createModule(.{ .target = target, .optimize = optimize, .link_libc = true });
+    both.addCSourceFile(.{ .file = b.path("both.c") });
+    both.linkLibrary(aspawn.artifact("aspawn"));
+    both.linkLibrary(aspawn.artifact("psys"));
+    b.installArtifact(b.addExecutable(.{ .name = "both", .root_module = both }));
+
     const drop_in = b.createModule(.{ .target = target, .optimize = optimize, .link_libc = true });
     drop_in.addCSourceFile(.{ .file = b.path("drop_in.c") });
     drop_in.linkLibrary(aspawn.artifact("aspawn-compat"));

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Both libraries: the name of an error, and a system call that is called. */
+#include <stdio.h>
+
+#include <aspawn/command.h>
+#include <syscall/syscall.h>
+
+int main(void)
+{
+	psys_word pid = psys_syscall(PSYS_NR_getpid, 0, 0, 0, 0, 0, 0);
+
+	printf("%s, %d\n", psys_errname(aspawn_wait(NULL, NULL, NULL, 0)), aspawn_version());
+	return pid != (psys_word)psys_getpid();
+}
