@@ -149,8 +149,8 @@ test-emulated-rest: ## test-emulated for the targets that test-kernels-newest do
 
 # As root, test/consumers/install first.
 .PHONY: test-consumers
-test-consumers: all compat ## projects of CMake, Meson, Zig and make that use the library
-	test/prove --timer test/consumers/consumers.t
+test-consumers: all compat ## projects of CMake, Meson, Zig and make, and users' programs
+	test/prove --timer test/consumers/users.t test/consumers/consumers.t
 
 .PHONY: test-headers reference
 reference: ## have.h and doc/syscalls.md, from the table of system calls
