@@ -70,7 +70,7 @@ static QUEUE_SERVER struct job_stack *job_find_stack(const struct aspawn_queue *
 {
 	struct job_stack *stack = queue->stacks, *const end = stack + queue->limit;
 
-	while (stack < end && (stack->job != NO_JOB || aspawn_stack_busy(&stack->stack) ||
+	while (stack < end && (stack->is_taken || aspawn_stack_busy(&stack->stack) ||
 			       !job_guard_stack(&stack->stack)))
 		stack++;
 	return stack < end ? stack : NULL;
@@ -121,8 +121,8 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 		psys_close(command->std_in); /* of a negative one: no effect */
 	if (r < 0)
 		return r;
-	job->stack->job = job->number;
-	job->stack->pid = job->result.pid = child_state(&job->child)->pid;
+	job->stack->is_taken = true;
+	job->result.pid = child_state(&job->child)->pid;
 	job->outputs[0].fd = job->child.out_fd;
 	job->outputs[1].fd = job->child.err_fd;
 	return 0;
@@ -157,8 +157,7 @@ static QUEUE_SERVER void job_fail(struct aspawn_queue *queue, struct server *ser
 static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *server,
 				   struct job *job)
 {
-	job->is_unpolled = server->is_local &&
-			   queue_watch(server->epoll, job->child.ended_fd, job_event(job, 2)) < 0;
+	job->is_unpolled = queue_watch(server->epoll, job->child.ended_fd, job_event(job, 2)) < 0;
 	for (int i = 0; i < 2; i++)
 		if (job->outputs[i].fd >= 0 &&
 		    queue_watch(server->epoll, job->outputs[i].fd, job_event(job, i)) < 0)
@@ -280,10 +279,8 @@ QUEUE_SERVER void aspawn_job_stop(struct server *server, struct job *job, int en
 
 	if (job->has_ended || (job->stage != STAGE_RUNS && !at_once))
 		return;
-	if (job->stage == STAGE_RUNS) {
-		server->stopping++;
+	if (job->stage == STAGE_RUNS)
 		job->ended_as = ended_as;
-	}
 	at_once = at_once || job->grace < 0;
 	job->stage = at_once ? STAGE_KILLED : STAGE_TERMINATED;
 	job_send(job, at_once ? PSYS_SIGKILL : PSYS_SIGTERM);
@@ -314,9 +311,6 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 	job->result.status = status;
 	psys_memcpy(&job->result.usage, usage, sizeof *usage);
 	job->has_ended = true;
-	if (stopped)
-		server->stopping--;
-	job->stack->pid = 0;
 	if (job->child.ended_fd >= 0) {
 		queue_unwatch(server->epoll, job->child.ended_fd);
 		psys_close(job->child.ended_fd);
@@ -346,7 +340,7 @@ static QUEUE_SERVER void job_leave_stack(struct job *job)
 	    child_state(&job->child)->known != EXECUTING)
 		failure->error = -PSYS_ECHILD;
 	aspawn_release_reports(&job->child);
-	job->stack->job = NO_JOB;
+	job->stack->is_taken = false;
 }
 
 /* end 0: as it has ended. */

@@ -514,10 +514,10 @@ static int note_host(struct aspawn_queue *queue)
 	queue->ignores_sigchld = !(queue->flags & ASPAWN_QUEUE_LOCAL) &&
 				 psys_rt_sigaction(PSYS_SIGCHLD, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
 				 old->handler == PSYS_SIG_IGN;
-	/* The server needs up to three for each job. */
+	/* The server needs up to four for each job. */
 	queue->raises_files = !(queue->flags & ASPAWN_QUEUE_LOCAL) &&
 			      psys_getrlimit(PSYS_RLIMIT_NOFILE, &queue->files) >= 0 &&
-			      queue->files.rlim_cur < queue->limit * 3 + 32 &&
+			      queue->files.rlim_cur < queue->limit * 4 + 32 &&
 			      queue->files.rlim_cur < queue->files.rlim_max;
 	return psys_rt_sigprocmask(PSYS_SIG_BLOCK, NULL, &queue->mask, PSYS_SIGSET_SIZE);
 }

@@ -86,11 +86,9 @@ struct job {
 	bool is_unpolled; /* epoll does not know all of its descriptors */
 };
 
-/* A stack, and the running job that has it. */
 struct job_stack {
 	struct Stack_t stack;
-	int job; /* its number; NO_JOB: none */
-	int pid; /* of its process; 0: none, or it has ended */
+	bool is_taken; /* by a running job */
 };
 
 enum server_state {
@@ -109,8 +107,8 @@ struct job_list {
 /* What the server knows, or the thread that serves. */
 struct server {
 	bool is_local;
-	int epoll, wake, life, notify, signals, host_pidfd; /* descriptors in its table */
-	int host_stat;                                      /* /proc/HOST/stat, or -1 */
+	int epoll, wake, life, notify, host_pidfd; /* descriptors in its table */
+	int host_stat;                             /* /proc/HOST/stat, or -1 */
 	struct job_list waiting[PRIORITIES], running;
 	int64_t next_deadline; /* of all running jobs; INT64_MAX: none. May be too early */
 	int64_t next_start;    /* for delay_ms */
@@ -118,7 +116,6 @@ struct server {
 	int64_t looked_at;     /* ... and if the host is stopped */
 	int64_t stopped_at;    /* when it found it stopped; 0: it runs */
 	int cancels;           /* seen */
-	unsigned stopping;     /* running jobs that are being ended: their groups are killed */
 	unsigned unpolled;     /* running jobs that epoll does not know all of */
 	uint32_t completed;    /* not notified yet */
 	bool is_closing;

@@ -2,17 +2,15 @@
 /*
  * The event loop of the server, or of a thread that serves a local queue.
  *
- * The server is the parent of all jobs, and nobody else's: SIGCHLD comes by a signalfd, and
- * wait4(-1) reaps. Nobody else reaps them, so a pid is a job's until then, and no pidfd is needed. A
- * thread of the host shares SIGCHLD and wait4(-1) with the rest of its process, so it has a pidfd of
- * each job.
+ * It learns of the end of a job by its pidfd. Before Linux 5.3 there is none, and it looks at all jobs
+ * each 5 milliseconds.
  */
 #include <syscall/string.h>
 
 #include "queue.h"
 
 /* What epoll reports: a job's number and 0, 1 (its outputs) or 2 (its end), or one of these. */
-enum { KIND_END = 2, OF_WAKE = 0x7ffffff0, OF_LIFE, OF_SIGNALS, OF_HOST };
+enum { KIND_END = 2, OF_WAKE = 0x7ffffff0, OF_LIFE, OF_HOST };
 
 enum {
 	EVENTS = 64,
@@ -216,69 +214,36 @@ static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue, struct s
 
 /* --- ends ------------------------------------------------------------------------------- */
 
-static QUEUE_SERVER struct job *server_job_of(const struct aspawn_queue *queue, int pid)
-{
-	for (uint32_t i = 0; i < queue->limit; i++)
-		if (queue->stacks[i].pid == pid)
-			return queue_job(queue, (uint32_t)queue->stacks[i].job);
-	return NULL;
-}
-
 /* Before a job that is being ended is reaped, its group's number cannot be another's: kill what
- * the program has left behind. which, id: as for waitid(2). */
-static QUEUE_SERVER int server_kill_rest(const struct aspawn_queue *queue, int which, int id)
+ * the program has left behind. */
+static QUEUE_SERVER void server_kill_rest(const struct job *job)
 {
 	struct psys_siginfo info;
 
 	info.u.child.pid = 0;
-	int r = psys_waitid(which, id, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
-	if (r < 0 || !info.u.child.pid)
-		return -1;
-	const struct job *job = server_job_of(queue, info.u.child.pid);
-	if (job && job->stage != STAGE_RUNS && !(job->flags & ASPAWN_JOB_SAME_GROUP))
+	psys_waitid(PSYS_P_PID, job->result.pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT,
+		    NULL);
+	if (info.u.child.pid)
 		psys_kill(-job->result.pid, PSYS_SIGKILL);
-	return info.u.child.pid;
 }
 
-static QUEUE_SERVER void server_reap(struct aspawn_queue *queue, struct server *server)
-{
-	struct psys_rusage usage;
-	int status = 0, pid;
-
-	do {
-		pid = server->stopping ? server_kill_rest(queue, PSYS_P_ALL, 0) : -1;
-		if (server->stopping && pid < 0)
-			return;
-		pid = psys_wait4(pid, &status, PSYS_WNOHANG, &usage);
-		struct job *job = pid > 0 ? server_job_of(queue, pid) : NULL;
-		if (job)
-			aspawn_job_ended(queue, server, job, status, &usage);
-	} while (pid > 0);
-	server->has_failed = pid < 0 && pid != -PSYS_ECHILD && pid != -PSYS_EINTR;
-}
-
-static QUEUE_SERVER void server_drain_signals(const struct server *server)
-{
-	struct psys_signalfd_siginfo info[4];
-
-	while (psys_read(server->signals, info, sizeof info) == sizeof info)
-		continue;
-}
-
-/* A job of a local queue. */
-static QUEUE_SERVER void server_reap_one(struct aspawn_queue *queue, struct server *server,
-					 struct job *job)
+static QUEUE_SERVER void server_reap(struct aspawn_queue *queue, struct server *server,
+				     struct job *job)
 {
 	struct psys_rusage usage;
 	int status = -1;
 
 	if (job->has_ended)
 		return;
-	if (job->stage != STAGE_RUNS)
-		server_kill_rest(queue, PSYS_P_PID, job->result.pid);
-	int pid = psys_wait4(job->result.pid, &status, PSYS_WNOHANG, &usage);
+	if (job->stage != STAGE_RUNS && !(job->flags & ASPAWN_JOB_SAME_GROUP))
+		server_kill_rest(job);
+	const int pid = psys_wait4(job->result.pid, &status, PSYS_WNOHANG, &usage);
 	if (pid == 0 || pid == -PSYS_EINTR)
 		return;
+	if (pid < 0 && !server->is_local) {
+		server->has_failed = true;
+		return;
+	}
 	if (pid < 0) { /* another has reaped it */
 		psys_memset(&usage, 0, sizeof usage);
 		status = -1;
@@ -292,7 +257,7 @@ static QUEUE_SERVER void server_see_job(struct aspawn_queue *queue, struct serve
 					struct job *job, unsigned kind)
 {
 	if (kind == KIND_END)
-		server_reap_one(queue, server, job);
+		server_reap(queue, server, job);
 	else
 		aspawn_job_read(queue, server, job, (int)kind);
 }
@@ -381,10 +346,6 @@ static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, struct ser
 	switch (number << 2 | kind) {
 	case OF_WAKE:
 		psys_read(server->wake, &count, sizeof count);
-		return;
-	case OF_SIGNALS:
-		server_drain_signals(server);
-		server_reap(queue, server);
 		return;
 	case OF_LIFE:
 		if (aspawn_server_skip_messages(queue, server))
@@ -586,7 +547,6 @@ static QUEUE_SERVER int server_open_stat(int pid)
 static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *server)
 {
 	struct psys_epoll_event messages = { PSYS_EPOLLIN | PSYS_EPOLLET, OF_LIFE };
-	struct psys_sigset children;
 	int r = psys_epoll_create1(PSYS_EPOLL_CLOEXEC);
 
 	if (r < 0)
@@ -597,34 +557,26 @@ static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *s
 		return r;
 	if (server->is_local)
 		return 0;
-	psys_sigemptyset(&children);
-	psys_sigaddset(&children, PSYS_SIGCHLD);
-	server->signals = psys_signalfd4(-1, &children, PSYS_SIGSET_SIZE,
-					 PSYS_SFD_CLOEXEC | PSYS_SFD_NONBLOCK);
 	server->host_pidfd = psys_pidfd_open(queue->host, 0);
 	if (psys_getppid() != queue->host)
 		return -PSYS_ESRCH;
 	queue_watch(server->epoll, server->host_pidfd, OF_HOST); /* before Linux 5.3: not there */
 	server->host_stat = server_open_stat(queue->host);
-	r = queue_watch(server->epoll, server->signals, OF_SIGNALS);
-	return r < 0 ? r :
-		       psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, server->life, &messages);
+	return psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, server->life, &messages);
 }
 
 QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *server)
 {
-	server->epoll = server->signals = server->host_pidfd = server->host_stat = -1;
+	server->epoll = server->host_pidfd = server->host_stat = -1;
 	server->running = (struct job_list){ NO_JOB, NO_JOB };
-	for (uint32_t i = 0; i < queue->limit; i++) {
-		queue->stacks[i].job = NO_JOB;
-		queue->stacks[i].pid = 0;
-	}
+	for (uint32_t i = 0; i < queue->limit; i++)
+		queue->stacks[i].is_taken = false;
 	for (int i = 0; i < PRIORITIES; i++)
 		server->waiting[i] = server->running;
 	server->next_deadline = INT64_MAX;
 	server->next_start = server->checked_at = server->looked_at = server->stopped_at = 0;
 	server->cancels = __atomic_load_n(&queue->shared->cancels, __ATOMIC_RELAXED) - 1;
-	server->stopping = server->unpolled = server->completed = 0;
+	server->unpolled = server->completed = 0;
 	server->must_wait = server->is_closing = server->has_failed = false;
 	int r = server_open(queue, server);
 	if (r < 0)
@@ -635,7 +587,6 @@ QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *
 QUEUE_SERVER void aspawn_server_end(struct server *server)
 {
 	psys_close(server->epoll); /* of a negative one: no effect */
-	psys_close(server->signals);
 	psys_close(server->host_pidfd);
 	psys_close(server->host_stat);
 }

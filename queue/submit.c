@@ -143,8 +143,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 	if (arena->error)
 		return;
 	job->command = (struct aspawn_command){
-		.flags = prepared->flags | ASPAWN_COMMAND_NONBLOCK |
-			 (is_local ? 0 : ASPAWN_COMMAND_NO_PIDFD),
+		.flags = prepared->flags | ASPAWN_COMMAND_NONBLOCK,
 		.file = prepared->file,
 		.argv = prepared->argv,
 		.envp = prepared->envp,

@@ -177,6 +177,16 @@ TEST(local_queue_runs_jobs)
 	check_jobs(ASPAWN_QUEUE_LOCAL);
 }
 
+/* Before Linux 5.3: nothing tells of a job's end. */
+TEST(queue_runs_jobs_without_pidfds)
+{
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse_flags(PSYS_NR_clone, clone_flags, PSYS_CLONE_PIDFD, PSYS_EINVAL);
+	filter_refuse(PSYS_NR_pidfd_open, PSYS_ENOSYS);
+	check_jobs(0);
+	check_jobs(ASPAWN_QUEUE_LOCAL);
+}
+
 static void check_streams(uint64_t flags)
 {
 	struct aspawn_queue *queue =
