@@ -18,6 +18,7 @@ static char *const envp[] = { nullptr };
 static Stack_t stack;
 static int pidfd = -1;
 static aspawn_child handle;
+static aspawn_pool pool;
 
 static void finish_with(int pid)
 {
@@ -70,7 +71,7 @@ static int start_command(const aspawn_action *actions, size_t count)
 	command.envp = envp;
 	command.actions = actions;
 	command.action_count = count;
-	command.stack = &stack;
+	command.pool = &pool;
 	return aspawn_start(&handle, &command);
 }
 

@@ -17,7 +17,7 @@
 static char child[] = BENCH_CHILD;
 static char *const argv[] = { child, nullptr };
 static char *const envp[] = { nullptr };
-static Stack_t stack;
+static aspawn_pool pool;
 static aspawn_child handle;
 
 static const aspawn_action close_action = ASPAWN_CLOSEFROM(3);
@@ -33,7 +33,7 @@ static struct aspawn_command command_with(const aspawn_action *actions, size_t c
 	command.envp = envp;
 	command.actions = actions;
 	command.action_count = count;
-	command.stack = &stack;
+	command.pool = &pool;
 	command.std_in = command.std_out = stream;
 	return command;
 }

@@ -21,7 +21,7 @@
 static char *const nothing[] = { nullptr };
 
 // Returns 0 or an error number; no child is left.
-static int start_posix_spawn(Stack_t *, const char *path)
+static int start_posix_spawn(aspawn_pool *, const char *path)
 {
 	char *const argv[] = { const_cast<char *>(path), nullptr };
 	pid_t pid;
@@ -34,14 +34,14 @@ static int start_posix_spawn(Stack_t *, const char *path)
 static const aspawn_action close_action = ASPAWN_CLOSEFROM(3);
 static const aspawn_action only_action = ASPAWN_ONLY_BELOW(3);
 
-template <const aspawn_action *ACTION> static int start_command(Stack_t *stack, const char *path)
+template <const aspawn_action *ACTION> static int start_command(aspawn_pool *pool, const char *path)
 {
 	struct aspawn_command command = {};
 	command.size = sizeof command;
 	command.file = path;
 	command.actions = ACTION;
 	command.action_count = 1;
-	command.stack = stack;
+	command.pool = pool;
 	aspawn_child child;
 	int error = -aspawn_start(&child, &command);
 	if (!error) {
@@ -62,7 +62,7 @@ static std::string program()
 	return text;
 }
 
-static void compare(const char *name, int (*start)(Stack_t *, const char *), int seconds)
+static void compare(const char *name, int (*start)(aspawn_pool *, const char *), int seconds)
 {
 	const std::string text = program();
 	const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
@@ -73,18 +73,18 @@ static void compare(const char *name, int (*start)(Stack_t *, const char *), int
 		threads.emplace_back([&, i] {
 			const std::string path =
 				"./text_busy." + std::to_string(getpid()) + "." + std::to_string(i);
-			Stack_t stack{};
+			aspawn_pool pool{};
 			while (std::chrono::steady_clock::now() < end) {
 				int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 					      0755);
 				bool written = write(fd, text.data(), text.size()) ==
 					       static_cast<ssize_t>(text.size());
 				close(fd);
-				int error = written ? start(&stack, path.c_str()) : EIO;
+				int error = written ? start(&pool, path.c_str()) : EIO;
 				(error == 0 ? started : error == ETXTBSY ? busy : others)++;
 				unlink(path.c_str());
 			}
-			aspawn_stack_release(&stack);
+			aspawn_pool_release(&pool);
 		});
 	for (std::thread &thread : threads)
 		thread.join();

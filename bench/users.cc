@@ -13,7 +13,6 @@
 static char child[] = BENCH_CHILD;
 static char *const argv[] = { child, nullptr };
 static char *const envp[] = { nullptr };
-static Stack_t stack;
 static aspawn_pool pool;
 static aspawn_child handle;
 static const aspawn_action user = ASPAWN_USER(65534, 65534, nullptr, 0);
@@ -29,7 +28,6 @@ static int start_command(int memory, bool as_user, bool with_pool)
 	command.actions = as_user ? &user : nullptr;
 	command.action_count = as_user;
 	command.pool = with_pool ? &pool : nullptr;
-	command.stack = with_pool ? nullptr : &stack;
 	return aspawn_start(&handle, &command);
 }
 

@@ -20,7 +20,7 @@ _Static_assert((int)MODE_CLONE3 == (int)ASPAWN_MODE_CLONE3 &&
 PSYS_UNINSTRUMENTED bool aspawn_has_stack(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
-	const struct Stack_t *stack = child_stack(state);
+	const struct Stack_t *stack = &state->stack;
 
 	return stack->addr && (state->pid < 0 ? stack_state(stack)->helper_pid == -state->pid :
 						stack_state(stack)->pid == state->pid);
@@ -33,7 +33,7 @@ PSYS_UNINSTRUMENTED void aspawn_give_stack(struct child_state *state)
 	state->stack.addr = NULL;
 	if (state->pool)
 		aspawn_pool_give(state->pool, stack);
-	else if (stack.addr)
+	else if (stack.addr && !state->is_jobs)
 		while (aspawn_stack_release((struct Stack_t *)&stack) == -PSYS_EBUSY)
 			aspawn_stack_wait(&stack, -1);
 	state->pool = NULL;
@@ -88,7 +88,7 @@ static PSYS_UNINSTRUMENTED bool has_raised_sigchld(const struct Stack_t *stack)
 PSYS_UNINSTRUMENTED int aspawn_learn_child(struct aspawn_child *child, int64_t deadline)
 {
 	struct child_state *state = child_state(child);
-	const struct Stack_t *stack = child_stack(state);
+	const struct Stack_t *stack = &state->stack;
 	struct aspawn_failure failure;
 
 	if (state->pid >= 0 || state->known == KNOWN || !aspawn_has_stack(child))
@@ -138,8 +138,7 @@ PSYS_UNINSTRUMENTED int aspawn_own_pidfd(struct aspawn_child *child)
 		return state->helped ? child->own_fd : child->ended_fd;
 	int r = aspawn_pid(child);
 	if (r > 0)
-		r = aspawn_has_stack(child) ? aspawn_helper_open_child(child_stack(state)) :
-					      -PSYS_ESRCH;
+		r = aspawn_has_stack(child) ? aspawn_helper_open_child(&state->stack) : -PSYS_ESRCH;
 	if (r >= 0)
 		child->own_fd = r;
 	return r;
@@ -182,7 +181,7 @@ static PSYS_UNINSTRUMENTED int wait_for_exec(struct aspawn_child *child,
 
 	if (!state->copied)
 		return aspawn_has_stack(child) ?
-			       aspawn_stack_await_end(child_stack(state), STACK_CHILD, deadline) :
+			       aspawn_stack_await_end(&state->stack, STACK_CHILD, deadline) :
 			       0;
 	if (state->watch)
 		r = aspawn_watch_wait(state->watch, state->pid, deadline);
@@ -196,7 +195,7 @@ static PSYS_UNINSTRUMENTED void read_memory(struct aspawn_child *child,
 					    struct aspawn_failure *failure)
 {
 	const struct prepared *prepared =
-		stack_control(child_stack(child_state(child)))->request.user_data;
+		stack_control(&child_state(child)->stack)->request.user_data;
 
 	psys_memcpy(failure, &prepared->report, sizeof *failure);
 	if (!failure->error && failure->step == ASPAWN_STEP_EXEC)
@@ -251,7 +250,7 @@ static PSYS_UNINSTRUMENTED int find_out(struct aspawn_child *child, struct aspaw
 /* A forked process does not have the page that a child in the image shares with the caller. */
 static PSYS_UNINSTRUMENTED void forget_watch_after_fork(struct child_state *state)
 {
-	const struct Stack_t *stack = child_stack(state);
+	const struct Stack_t *stack = &state->stack;
 
 	if (state->watch && state->unforked && stack->addr && !stack_state(stack)->is_wiped_by_fork)
 		state->watch = NULL;
@@ -264,7 +263,7 @@ PSYS_UNINSTRUMENTED void aspawn_release_reports(struct aspawn_child *child)
 	forget_watch_after_fork(state);
 	/* If its helper was killed, the child may be about to map it: then it stays. */
 	if (!state->watch || aspawn_watch_has_begun(state->watch) || !aspawn_has_stack(child) ||
-	    __atomic_load_n(&stack_state(child_stack(state))->use, __ATOMIC_ACQUIRE) == FREE)
+	    __atomic_load_n(&stack_state(&state->stack)->use, __ATOMIC_ACQUIRE) == FREE)
 		aspawn_watch_free(state->watch);
 	state->watch = NULL;
 	if (state->report >= 0 && state->report != child->started_fd)

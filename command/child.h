@@ -14,8 +14,7 @@ enum known { NOT_KNOWN, EXECUTING, KNOWN, OVERWRITTEN };
 /* The handle is declared as bytes, which alias everything: gcc would otherwise store the zeros of
  * a handle after the members of its state. */
 struct child_state {
-	struct Stack_t stack;     /* from the pool, or for this child alone; {0}: given back */
-	struct Stack_t *callers;  /* the caller's stack; NULL: the stack above */
+	struct Stack_t stack; /* from the pool, a job's, or for this child alone; {0}: given back */
 	struct aspawn_pool *pool; /* NULL: none */
 	struct exec_watch *watch; /* NULL: none */
 	int pid;                  /* negative: its helper's, until it is known. 0: no child */
@@ -23,6 +22,7 @@ struct child_state {
 	unsigned char known;      /* enum known */
 	unsigned char mode;       /* enum aspawn_clone_mode */
 	bool copied : 1;          /* the child began in a copy of the memory, or in the image */
+	bool is_jobs : 1;         /* the stack is the queue's: not to be unmapped */
 	bool unforked : 1;        /* a process that the caller forks does not have the watch */
 	unsigned char helped; /* enum helped: if so, a helper uses the stack until the child's end */
 	unsigned short kind;  /* with these, the failure, with the end of its subject */
@@ -44,13 +44,8 @@ PSYS_INLINE bool is_child(const struct aspawn_child *child)
 	return child && child_state((struct aspawn_child *)(uintptr_t)child)->pid;
 }
 
-PSYS_INLINE const struct Stack_t *child_stack(const struct child_state *state)
-{
-	return state->callers ? state->callers : &state->stack;
-}
-
-/* True if this child was the last on its stack. False in a forked process, whose copy of the
- * stack's state is zero. */
+/* True until the stack is given back. False in a forked process, whose copy of the stack's state is
+ * zero. */
 bool aspawn_has_stack(struct aspawn_child *child);
 
 /* Stores how the child on the stack was cloned, which has its number. */

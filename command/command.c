@@ -46,7 +46,6 @@ int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *
 			    to->flags & ~(uint64_t)ALL_FLAGS           ? "flags" :
 			    (unsigned)to->owner > ASPAWN_OWNER_PRIVATE ? "owner" :
 			    bad_memory                                 ? "memory" :
-			    to->pool && to->stack                      ? "stack" :
 			    to->reserved                               ? "reserved" :
 									 NULL;
 	if (wrong)
@@ -220,13 +219,14 @@ static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
 /* --- starting ------------------------------------------------------------- */
 
 /* Called with a reserved stack and all signals blocked. */
-static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child, const struct Stack_t *stack,
+static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 				     const struct aspawn_command *command,
 				     const struct own_actions *own, struct prepared *prepared,
 				     size_t size, const struct psys_sigset *mask)
 {
-	const struct control *control = stack_control(stack);
 	struct child_state *state = child_state(child);
+	const struct Stack_t *stack = &state->stack;
+	const struct control *control = stack_control(stack);
 	struct request request = {
 		.watch_copy = true,
 		.mask = *mask,
@@ -254,21 +254,21 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child, const struct St
 	return 0;
 }
 
-/* Called with all signals blocked. The child's stack is the caller's, a stack of the pool, or a new
- * one. */
+/* Called with all signals blocked. The child's stack is one of the pool, a job's, or a new one. */
 static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 				     const struct aspawn_command *command,
 				     const struct own_actions *own, struct arena *arena,
-				     const struct psys_sigset *mask, struct aspawn_failure *failure)
+				     const struct psys_sigset *mask)
 {
 	struct child_state *state = child_state(child);
 	const size_t size = arena->most = arena->size;
 
-	state->callers = command->stack;
 	state->pool = command->pool;
+	state->is_jobs = own->served;
 	if (command->pool)
 		state->stack = aspawn_pool_take(command->pool);
-	struct Stack_t *stack = command->stack ? command->stack : &state->stack;
+	else if (own->served)
+		state->stack = *own->served->stack;
 	/* For /bin/sh the child makes an array of the arguments on its stack. Those of a job do not change
 	 * meanwhile. */
 	size_t array = 0;
@@ -277,16 +277,14 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 	else if (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC)
 		while (command->argv[array / sizeof *command->argv])
 			array += sizeof *command->argv;
-	int r = aspawn_stack_reserve(stack, CHILD_STACK + array, size);
-	if (r == -PSYS_EINVAL)
-		aspawn_refuse(failure, r, "stack");
+	int r = aspawn_stack_reserve(&state->stack, CHILD_STACK + array, size);
 	if (r == 0) {
-		arena->base = aspawn_stack_place(stack, size);
+		arena->base = aspawn_stack_place(&state->stack, size);
 		arena->size = 0;
 		struct prepared *prepared = aspawn_prepare(arena, command, own);
 		if (prepared && !arena->error) {
 			const struct child_fd *fds = prepared->fds;
-			r = spawn(child, stack, command, own, prepared, size, mask);
+			r = spawn(child, command, own, prepared, size, mask);
 			if (r == 0)
 				give_pipes(fds, prepared->fd_count, own, command);
 		} else {
@@ -333,7 +331,7 @@ PSYS_UNINSTRUMENTED int aspawn_start_with(struct aspawn_child *child,
 		r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	r = start(child, command, own, &arena, own->served ? own->served->mask : &mask, failure);
+	r = start(child, command, own, &arena, own->served ? own->served->mask : &mask);
 	if (r < 0)
 		clear(child);
 	if (!own->served)

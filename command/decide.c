@@ -404,11 +404,11 @@ PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared 
 							      ASPAWN_REASON_COMMAND;
 
 	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the
-	 * caller's alone, which may use or free a stack of its own again before the helper is done. In
-	 * a new pid namespace the first child is the init. */
+	 * caller's alone: a server waits itself, and in a new pid namespace the first child is the
+	 * init. */
 	if (command->owner == ASPAWN_OWNER_PRIVATE)
 		request->helped = PRIVATE;
-	else if (executes && !command->stack && children_stay(known))
+	else if (executes && !own->served && children_stay(known))
 		request->helped = FOR_CALLER;
 	else
 		request->helped = NOT_HELPED;

@@ -27,6 +27,7 @@ struct given_fd {
 /* What the server of a queue gives a job. It has all signals blocked, it may be killed at any
  * instruction, and the job's memory stays as it is until the program is executed. */
 struct served {
+	const struct Stack_t *stack;       /* for the job alone, and large enough */
 	const struct psys_sigset *mask;    /* of the program */
 	const struct psys_rlimit64 *files; /* RLIMIT_NOFILE of the program; NULL: the server's */
 	const struct given_fd *fds;

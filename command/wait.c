@@ -14,7 +14,7 @@ enum { MOMENT = 1000 };           /* milliseconds */
 /* The helper of a child of this process: nobody needs it any more. */
 static void end_helper(struct aspawn_child *child)
 {
-	const struct Stack_t *stack = child_stack(child_state(child));
+	const struct Stack_t *stack = &child_state(child)->stack;
 	struct psys_siginfo info;
 	const int pid = stack_state(stack)->helper_pid;
 
@@ -118,7 +118,7 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 static int wait_for_unborn(struct aspawn_child *child, int *status, struct psys_rusage *usage)
 {
 	if (aspawn_has_stack(child) &&
-	    aspawn_helper_result(child_stack(child_state(child)), status, usage))
+	    aspawn_helper_result(&child_state(child)->stack, status, usage))
 		return 1;
 	*status = PSYS_SIGKILL;
 	if (usage)
@@ -131,7 +131,7 @@ static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 			   struct psys_rusage *usage)
 {
 	struct child_state *state = child_state(child);
-	const struct Stack_t *stack = child_stack(state);
+	const struct Stack_t *stack = &state->stack;
 
 	if (state->pid < 0 &&
 	    aspawn_learn_child(child, options & PSYS_WNOHANG ? 0 : DEADLINE_NEVER) < 0)
@@ -170,7 +170,7 @@ static int wait_for_orphan(struct aspawn_child *child, int *status, int options,
 static int wait_for_private(struct aspawn_child *child, int *status, int options,
 			    struct psys_rusage *usage)
 {
-	const struct Stack_t *stack = child_stack(child_state(child));
+	const struct Stack_t *stack = &child_state(child)->stack;
 
 	if (!aspawn_has_stack(child))
 		return -PSYS_ECHILD;
@@ -197,8 +197,7 @@ int aspawn_is_unreaped(struct aspawn_child *child)
 	int status, r = -PSYS_ECHILD;
 
 	if (child_state(child)->helped >= PRIVATE) {
-		if (aspawn_has_stack(child) &&
-		    aspawn_helper_has_reaped(child_stack(child_state(child))))
+		if (aspawn_has_stack(child) && aspawn_helper_has_reaped(&child_state(child)->stack))
 			return -PSYS_ESRCH;
 		r = wait_for_private(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
 		if (r > 0) /* its helper has reaped it, or is about to */
@@ -244,7 +243,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 	const struct psys_timespec nap = { 0, 5000000 };
 	const struct child_state *state = child_state(child);
 	const bool private = state->helped >= PRIVATE && aspawn_has_stack(child);
-	const struct Stack_t *stack = child_stack(state);
+	const struct Stack_t *stack = &state->stack;
 	int fd = child->ended_fd, r = 0;
 
 	/* If it is known to have ended, the helper's end is not for the limit. */
@@ -307,7 +306,7 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	/* -ECHILD: another wait, or an ignored SIGCHLD, has reaped the child. Release the handle
 	 * in that case too. */
 	struct child_state *state = child_state(child);
-	const struct Stack_t *stack = child_stack(state);
+	const struct Stack_t *stack = &state->stack;
 	if (aspawn_has_stack(child)) { /* the kernel may not have cleared the stack's word */
 		__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
 		if (state->helped >= PRIVATE)

@@ -91,11 +91,6 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct server *server,
 				  struct job *job)
 {
-	const struct served served = {
-		&queue->mask, queue->raises_files ? &queue->files : NULL,
-		job->fds,     job->fd_count,
-		before_exec,  job,
-	};
 	const int null = server->is_local ? ASPAWN_STREAM_NULL :
 					    ASPAWN_STREAM_DEFAULT; /* the server's own */
 	struct aspawn_command *command = &job->command;
@@ -104,7 +99,6 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 	int r = job->input ? job_make_input(job) : 0;
 
 	add_own_actions(queue, job, &own);
-	own.served = &served;
 	own.await_clone = false;
 	command->std_in = job->input ? r : null;
 	command->std_out = job->result.out ? ASPAWN_STREAM_PIPE : null;
@@ -114,7 +108,16 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 	if (r >= 0 && !job->stack)
 		r = -PSYS_EAGAIN;
 	if (r >= 0) {
-		command->stack = &job->stack->stack;
+		const struct served served = {
+			.stack = &job->stack->stack,
+			.mask = &queue->mask,
+			.files = queue->raises_files ? &queue->files : NULL,
+			.fds = job->fds,
+			.fd_count = job->fd_count,
+			.before_exec = before_exec,
+			.of = job,
+		};
+		own.served = &served;
 		r = aspawn_start_with(&job->child, command, &own, &unwanted);
 	}
 	if (job->input)

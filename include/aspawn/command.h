@@ -143,7 +143,7 @@ enum aspawn_command_flags {
 /*
  * A program and how to start it. Only size and argv (or file) must be set; zero is a good default
  * for the rest. The caller owns everything. aspawn_start() and aspawn_run() copy the structure
- * and all that it points to, except the pool and the stack: the caller may change or free it as
+ * and all that it points to, except the pool: the caller may change or free it as
  * soon as the call has returned.
  */
 struct aspawn_command {
@@ -166,13 +166,8 @@ struct aspawn_command {
 	const struct aspawn_action *actions; /* in their order; not read if action_count is 0 */
 	size_t action_count;
 
-	/* Until its exec the child uses memory of the caller's process (its helper, if it has
-	 * one, until the child's end): from the pool, or a stack that no other child uses. Do
-	 * not move or free the stack before the child has been waited for or released, nor the
-	 * pool before aspawn_pool_release() has returned 0. If both are NULL, the child has a
-	 * mapping of its own, at the cost of some system calls. */
+	/* Memory for the child. NULL: a new mapping, at the cost of some system calls. */
 	struct aspawn_pool *pool;
-	struct Stack_t *stack;
 
 	/* enum aspawn_stream, or a descriptor above 2; made before the actions, which may replace
 	 * them. 1 for std_out and 2 for std_err are ASPAWN_STREAM_INHERIT; any other use of 1 and 2
@@ -370,7 +365,7 @@ PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct a
 
 /*
  * The handle of a child, from aspawn_start() to aspawn_wait(). It may be moved by memcpy between
- * any two calls if only one copy is used; it points only to the pool and the stack. If all members
+ * any two calls if only one copy is used; it points only to the pool. If all members
  * are zero there is no child and no descriptor, and aspawn_release() does nothing. Always 128
  * bytes, on every architecture.
  */
@@ -414,7 +409,7 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * - With ASPAWN_MEMORY_COPIED, and with a [copy] action for which the image is not possible, it
  *   costs as much as fork(2).
  * - With ASPAWN_MEMORY_SUSPENDED, and in user-mode emulators, it waits for the exec. With a [copy]
- *   action on a stack of the caller's, or where no helper is possible, it waits for the image's
+ *   action, where no helper is possible, it waits for the image's
  *   exec. While the child is stopped, only SIGKILL ends such a wait.
  *
  * child    out: for the functions below, of which aspawn_wait() is the last, or aspawn_release()
@@ -424,15 +419,13 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * On failure there is no child and no open descriptor; the descriptors are -1, aspawn_pid() is
  * -EINVAL, and aspawn_release() does nothing.
  *   -EINVAL     an invalid argument, which aspawn_wait_started() names: child or command is NULL;
- *               file and argv[0] are NULL; both pool and stack are set; a stream has an invalid
+ *               file and argv[0] are NULL; a stream has an invalid
  *               number, or one other than std_err is ASPAWN_STREAM_STDOUT; actions is NULL and
  *               action_count not 0; an unknown flag or kind of action; ASPAWN_OWNER_TREE; a private
  *               child and ASPAWN_MEMORY_SUSPENDED; an invalid argument of an action
- *               (aspawn/action.h); size is less than the first version's; reserved is not 0; stack
- *               is no stack of this library
+ *               (aspawn/action.h); size is less than the first version's; reserved is not 0
  *   -E2BIG      size is larger than this library's, and a byte beyond is not zero; an action's
  *               array has more than a million bytes; there are more than ten million actions
- *   -EBUSY      a child still runs on command->stack
  *   -ENOMEM     no memory for the stack (mmap(2)) or the child
  *   -EMFILE, -ENFILE  no descriptor for a pipe or the pidfd
  *   -EAGAIN     RLIMIT_NPROC or the system's limits (clone(2)); or another thread changed
@@ -455,8 +448,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
  *   -ECANCELED  the program was never executed: *failure says why. Also after -EINVAL and -E2BIG of
  *               aspawn_start()
  *   -ETIMEDOUT  the child has neither executed nor failed yet
- *   -ESTALE     the answer is lost: another child has used command.stack since, or
- *               aspawn_release() was called
+ *   -ESTALE     the answer is lost: aspawn_release() was called before, or this
+ *               process is a fork
  *   -EINVAL     child is NULL or no child
  * See futex(2), and CLONE_CHILD_CLEARTID of clone(2).
  */
@@ -533,10 +526,10 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
 /*
  * Releases everything except the process, for callers that reap by pid with waitpid(2). Closes
  * ended_fd and started_fd, and returns the memory to the pool, which reuses it when the child has
- * left it. Without a pool and a stack, waits until the child has left its memory, by its exec or
+ * left it. Without a pool, waits until the child has left its memory, by its exec or
  * end. May be repeated; after aspawn_wait() it does nothing.
  * Waits at most a second for a helper that has not cloned the child yet. A private child uses the
- * memory until its end: without a pool and a stack, call again then.
+ * memory until its end: without a pool, call again then.
  * As long as nobody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still
  * work, by pid. They do not know any more if the program was executed.
  *   -EINVAL  child is NULL
@@ -663,7 +656,8 @@ PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 
 /* The sizes of the first version, on which an older library and a newer caller agree. */
-PSYS_ASSERT(aspawn_command_has_size, sizeof(struct aspawn_command) == 40 + 8 * __SIZEOF_POINTER__);
+PSYS_ASSERT(aspawn_command_has_size,
+	    sizeof(struct aspawn_command) == (47 + 7 * sizeof(void *)) / 8 * 8);
 PSYS_ASSERT(aspawn_io_has_its_size,
 	    sizeof(struct aspawn_io) == 16 + 8 * __SIZEOF_POINTER__ + 16 + 8 +
 						2 * __SIZEOF_POINTER__ + 16 + 128 +

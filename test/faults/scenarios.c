@@ -304,7 +304,7 @@ SCENARIO(aspawn_stack_wait)
 static struct aspawn_pool pool;
 static int pipe_end;
 
-/* Uses the stack, unless the caller sets another memory. */
+/* Uses the pool, unless the caller sets another memory. */
 static struct aspawn_command program_as(const char *role)
 {
 	static char *argv[3];
@@ -313,14 +313,13 @@ static struct aspawn_command program_as(const char *role)
 	argv[1] = (char *)(uintptr_t)role;
 	return (struct aspawn_command){ .size = sizeof(struct aspawn_command),
 					.argv = argv,
-					.stack = &stack };
+					.pool = &pool };
 }
 
 static void free_memory(void)
 {
 	int r;
 
-	free_stack();
 	WITH_FAULTS(r = aspawn_pool_release(&pool));
 	if (r < 0)
 		r = aspawn_pool_release(&pool);
@@ -573,14 +572,14 @@ SCENARIO(command_shell_on_enoexec)
 	return lives_alone(&it);
 }
 
-static bool missing_with(uint64_t way, struct Stack_t *memory)
+static bool missing_with(uint64_t way, struct aspawn_pool *memory)
 {
 	struct aspawn_command it = program_as(NULL);
 	struct aspawn_failure failure;
 	struct aspawn_child child;
 
 	set_way(&it, way);
-	it.stack = memory;
+	it.pool = memory;
 	it.file = "/nowhere/program";
 	if (!start(&child, &it))
 		return false;
@@ -593,7 +592,7 @@ static bool missing_with(uint64_t way, struct Stack_t *memory)
 
 SCENARIO(command_missing)
 {
-	return missing_with(0, &stack);
+	return missing_with(0, &pool);
 }
 
 SCENARIO(command_missing_own_memory)
@@ -603,12 +602,12 @@ SCENARIO(command_missing_own_memory)
 
 SCENARIO(command_missing_started_fd)
 {
-	return missing_with(ASPAWN_COMMAND_STARTED_FD, &stack);
+	return missing_with(ASPAWN_COMMAND_STARTED_FD, &pool);
 }
 
 SCENARIO(command_missing_fork)
 {
-	return missing_with(WAY_COPIED, &stack);
+	return missing_with(WAY_COPIED, &pool);
 }
 
 /* --- memory of a pool, and without a pool ------------------------------------------------- */
@@ -618,7 +617,6 @@ static bool command_in(struct aspawn_pool *memory, uint64_t way, bool closes)
 	const struct aspawn_action closefrom[] = { ASPAWN_CLOSEFROM(3) };
 	struct aspawn_command it = program_as(closes ? "closed" : NULL);
 
-	it.stack = NULL;
 	it.pool = memory;
 	set_way(&it, way);
 	it.actions = closes ? closefrom : NULL;
@@ -653,8 +651,6 @@ SCENARIO(pool_user)
 	const struct aspawn_action user[] = { ASPAWN_USER(65534, 65534, nobodys, 1) };
 	struct aspawn_command it = program_as("user");
 
-	it.stack = NULL;
-	it.pool = &pool;
 	it.actions = user;
 	it.action_count = 1;
 	bool first = lives(&it);
@@ -688,8 +684,6 @@ SCENARIO(pool_of_two)
 	struct aspawn_child one, other;
 	int r;
 
-	it.stack = NULL;
-	it.pool = &pool;
 	it.actions = slow;
 	it.action_count = 1;
 	if (!start(&one, &it))
@@ -897,14 +891,13 @@ static bool release(const struct aspawn_command *command, bool after_exec)
 	return status == RIGHT;
 }
 
-static bool release_from(struct Stack_t *memory, struct aspawn_pool *pooled, uint64_t way)
+static bool release_from(struct aspawn_pool *memory, uint64_t way)
 {
 	const struct aspawn_action slow[] = { ASPAWN_CALL(sleeps, NULL) };
 	struct aspawn_command it = program_as(NULL);
 
 	set_way(&it, way);
-	it.stack = memory;
-	it.pool = pooled;
+	it.pool = memory;
 	it.actions = slow;
 	it.action_count = 1;
 	return release(&it, false);
@@ -912,57 +905,46 @@ static bool release_from(struct Stack_t *memory, struct aspawn_pool *pooled, uin
 
 SCENARIO(release)
 {
-	return release_from(&stack, NULL, 0);
+	return release_from(&pool, 0);
 }
 
 SCENARIO(release_started_fd)
 {
-	return release_from(&stack, NULL, ASPAWN_COMMAND_STARTED_FD);
+	return release_from(&pool, ASPAWN_COMMAND_STARTED_FD);
 }
 
 SCENARIO(release_fork)
 {
-	return release_from(&stack, NULL, WAY_COPIED);
-}
-
-SCENARIO(release_pool)
-{
-	return release_from(NULL, &pool, 0);
+	return release_from(&pool, WAY_COPIED);
 }
 
 SCENARIO(release_own_memory)
 {
-	return release_from(NULL, NULL, 0);
+	return release_from(NULL, 0);
 }
 
 SCENARIO(release_own_memory_fork)
 {
-	return release_from(NULL, NULL, WAY_COPIED);
+	return release_from(NULL, WAY_COPIED);
 }
 
-static bool release_after_exec(struct Stack_t *memory, struct aspawn_pool *pooled)
+static bool release_after_exec(struct aspawn_pool *memory)
 {
 	struct aspawn_command it = program_as(NULL);
 
-	it.stack = memory;
-	it.pool = pooled;
+	it.pool = memory;
 	it.std_out = ASPAWN_STREAM_PIPE;
 	return release(&it, true);
 }
 
 SCENARIO(release_after_exec)
 {
-	return release_after_exec(&stack, NULL);
-}
-
-SCENARIO(release_after_exec_pool)
-{
-	return release_after_exec(NULL, &pool);
+	return release_after_exec(&pool);
 }
 
 SCENARIO(release_after_exec_own_memory)
 {
-	return release_after_exec(NULL, NULL);
+	return release_after_exec(NULL);
 }
 
 static bool wait_with_timeout(uint64_t way)
@@ -1190,11 +1172,8 @@ static void check_io(int r, const struct aspawn_io *io, int status)
 /* A killed child that could not be waited for may still use its memory. */
 static void free_memory_after(const struct aspawn_io *io)
 {
-	if (io->status == -1) {
-		aspawn_stack_wait(&stack, -1);
-		while (aspawn_pool_release(&pool) == -EBUSY)
-			sched_yield();
-	}
+	while (io->status == -1 && aspawn_pool_release(&pool) == -EBUSY)
+		sched_yield();
 	free_memory();
 }
 
@@ -1257,7 +1236,7 @@ SCENARIO(run_own_memory)
 	struct aspawn_command it = program_as(NULL);
 	int r;
 
-	it.stack = NULL;
+	it.pool = NULL;
 	WITH_FAULTS(r = aspawn_run(&it, &io));
 	check_io(r, &io, RIGHT);
 	return is_right(r, &io, 0, RIGHT);
@@ -1269,8 +1248,6 @@ SCENARIO(run_pool)
 	struct aspawn_command it = program_as(NULL);
 	int r;
 
-	it.stack = NULL;
-	it.pool = &pool;
 	WITH_FAULTS(r = aspawn_run(&it, &io));
 	check_io(r, &io, RIGHT);
 	free_memory_after(&io);
@@ -1470,7 +1447,7 @@ SCENARIO(communicate_own_memory_sink)
 	struct aspawn_command it = program_as("complains");
 
 	sunk = 0;
-	it.stack = NULL;
+	it.pool = NULL;
 	it.flags = ASPAWN_COMMAND_NO_PIDFD | ASPAWN_COMMAND_STARTED_FD;
 	it.std_err = ASPAWN_STREAM_PIPE;
 	return communicate(&it, &io, 0, RIGHT) && sunk == 8;

@@ -173,7 +173,6 @@ void check(bool holds, const char *what)
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static Stack_t stack;
 	static aspawn_pool pool;
 	static char *const empty[] = { nullptr };
 	Input input = { data, size };
@@ -187,14 +186,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int status = -1;
 
 	command.size = sizeof command;
-	command.flags = input.number() & 511;
+	command.flags = input.number() & 31;
 	command.file = input.byte() % 8 ? "true" : nullptr;
 	command.argv = input.byte() % 8 ? argv : nullptr;
 	command.envp = input.byte() % 2 ? empty : nullptr;
 	command.search_path = input.byte() % 8 ? "/bin" : nullptr;
 	const uint8_t memory_of = input.byte();
-	command.stack = memory_of % 3 == 0 || memory_of == 255 ? &stack : nullptr;
-	command.pool = memory_of % 3 == 1 || memory_of == 255 ? &pool : nullptr;
+	command.pool = memory_of % 2 ? &pool : nullptr;
+	command.memory = memory_of / 2 % 4;
 	command.std_in = random_stream(input);
 	command.std_out = random_stream(input);
 	command.std_err = random_stream(input);
@@ -249,7 +248,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				if (fd >= 0)
 					close(fd);
 		}
-		check(!aspawn_stack_busy(&stack), "its stack is busy");
 	}
 	check(aspawn_pool_release(&pool) == 0, "the pool is in use");
 	for (int &end : ends)

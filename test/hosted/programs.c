@@ -12,12 +12,12 @@
 static void check_says(const char *script, const char *expected,
 		       const struct aspawn_action *actions, size_t count)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	char text[256] = "";
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)(uintptr_t)script, NULL };
 	const struct aspawn_command command = { .size = sizeof command,
 						.argv = argv,
-						.stack = &stack,
+						.pool = &pool,
 						.actions = actions,
 						.action_count = count };
 	struct aspawn_io io = { .size = sizeof io, .out = text, .out_size = sizeof text };
@@ -30,7 +30,7 @@ static void check_says(const char *script, const char *expected,
 		fflush(stdout);
 	}
 	CHECK(r == 0 && io.status == 0 && !strcmp(text, expected));
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 #define CHECK_SAYS(script, expected, ...)                                                   \
@@ -77,7 +77,7 @@ TEST(privileged_actions_are_seen_by_other_programs)
 
 TEST(a_script_without_an_interpreter_runs_by_the_shell)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	char path[] = "/tmp/aspawn-script-XXXXXX";
 	struct aspawn_child child;
 	int status, fd = mkstemp(path);
@@ -85,7 +85,7 @@ TEST(a_script_without_an_interpreter_runs_by_the_shell)
 	CHECK(fd >= 0 && fchmod(fd, 0755) == 0 && write(fd, "exit $#\n", 8) == 8 && close(fd) == 0);
 	char *const argv[] = { path, (char *)"a", (char *)"b", NULL };
 	struct aspawn_command command = {
-		.size = sizeof command, .file = path, .argv = argv, .stack = &stack
+		.size = sizeof command, .file = path, .argv = argv, .pool = &pool
 	};
 	for (int shell = 0; shell < 2; shell++) {
 		command.flags = shell ? ASPAWN_COMMAND_SHELL_ON_ENOEXEC : 0;

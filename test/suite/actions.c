@@ -99,7 +99,7 @@ TEST(closefrom_and_only_below_keep_lower_descriptors)
 static struct aspawn_child open_before_only_below(int kept, const char *directory, const char *path,
 						  int first)
 {
-	static struct Stack_t stack;
+	static struct aspawn_pool pool;
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_action actions[] = {
@@ -111,7 +111,7 @@ static struct aspawn_child open_before_only_below(int kept, const char *director
 
 	command.actions = actions;
 	command.action_count = 4;
-	return start_command(&stack, &command);
+	return start_command(&pool, &command);
 }
 
 TEST(only_below_copies_descriptors_that_paths_name)
@@ -178,7 +178,7 @@ static ASPAWN_CHILD int is_not_copied(void *fd)
 /* For paths such as log files the cost must not depend on the number of descriptors. */
 TEST(other_paths_do_not_copy_all_descriptors)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	static const char *const paths[][2] = {
@@ -201,7 +201,7 @@ TEST(other_paths_do_not_copy_all_descriptors)
 		psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
 		command.actions = actions;
 		command.action_count = 4;
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), 0);
 		check_ends(&child, 7 << 8);
 	}
@@ -211,7 +211,7 @@ TEST(other_paths_do_not_copy_all_descriptors)
 TEST(only_below_copies_descriptors_that_a_mount_names)
 {
 	char path[64] = "/tmp/aspawn-mount-"; /* not /tmp, which may hold this program */
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_action actions[] = {
@@ -228,7 +228,7 @@ TEST(only_below_copies_descriptors_that_a_mount_names)
 	command.actions = actions;
 	command.action_count = 2;
 	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, path, 0700), 0);
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	int started = aspawn_wait_started(&child, NULL, -1);
 	int mounted = psys_umount2(path, PSYS_MNT_DETACH);
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, path, PSYS_AT_REMOVEDIR), 0);
@@ -430,12 +430,12 @@ TEST(call_actions_have_16_kib_of_stack)
 	command.actions = &action;
 	command.action_count = 1;
 	for (size_t length = 0; length < sizeof text; length += step) {
-		struct Stack_t stack = { 0 };
+		struct aspawn_pool pool = { { 0 } };
 		text[length] = '\0';
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		check_ends(&child, 7 << 8);
-		CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+		CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 		psys_memset(text, 'x', length + step);
 		text[sizeof text - 1] = '\0';
 	}
@@ -587,7 +587,7 @@ TEST(chroot_changes_the_root)
 
 static void check_control_group(void)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "reports_cgroup", NULL);
 	struct aspawn_failure failure;
@@ -603,7 +603,7 @@ static void check_control_group(void)
 			ASPAWN_OPEN(group.fd, "/", PSYS_O_RDONLY, 0), ASPAWN_JOIN_CGROUP(group.fd)
 		};
 		command.actions = i ? replaced : actions;
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), i ? -PSYS_ECANCELED : 0);
 		CHECK_EQUAL(failure.error, i ? -PSYS_ENOENT : 0);
 		check_ends(&child, i ? 127 << 8 : 0);
@@ -726,7 +726,7 @@ TEST(a_failing_action_is_reported_by_its_index)
 /* In the parent the number belongs to a pipe's end; the child's descriptor is another. */
 TEST(an_action_may_use_the_number_of_a_later_pipe)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	int next = psys_dup(0), out;
@@ -740,7 +740,7 @@ TEST(an_action_may_use_the_number_of_a_later_pipe)
 		};
 		command.actions = actions;
 		command.action_count = 3;
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		check_ends(&child, 7 << 8);
 		psys_close(out);
@@ -787,7 +787,7 @@ TEST(an_action_may_not_use_the_number_of_an_earlier_pipe)
 /* Actions replace the number of the report pipe, and the child can still report. */
 TEST(reserved_descriptors_are_relocated)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct aspawn_failure failure;
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", "reads:3");
@@ -801,7 +801,7 @@ TEST(reserved_descriptors_are_relocated)
 	command.flags = ASPAWN_COMMAND_STARTED_FD;
 	command.actions = actions;
 	command.action_count = count;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 	CHECK_EQUAL(failure.error, -PSYS_ENOENT);
 	CHECK_EQUAL(failure.step, (int)count - 1);
@@ -814,7 +814,7 @@ TEST(reserved_descriptors_are_relocated)
 		const struct aspawn_action names_it = ASPAWN_DUP2(fd, 0);
 		command.actions = &names_it;
 		command.action_count = 1;
-		child = start_command(&stack, &command);
+		child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 		CHECK_EQUAL(failure.error, -PSYS_EBADF);
 		CHECK_EQUAL(failure.step, 0);

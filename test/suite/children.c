@@ -58,15 +58,13 @@ TEST(a_handle_may_move_between_all_calls)
 					  ASPAWN_COMMAND_NO_PIDFD,
 					  WAY_SUSPENDED };
 	static struct aspawn_pool pool;
-	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-		for (int memory = 0; memory < 3; memory++) {
+		for (int memory = 0; memory < 2; memory++) {
 			set_way(&command, flags[i]);
-			command.pool = memory == 1 ? &pool : NULL;
-			command.stack = memory == 2 ? &stack : NULL;
+			command.pool = memory ? &pool : NULL;
 			if (memory && i == 0) { /* map the kept memory first */
 				struct aspawn_child child = start_command(NULL, &command);
 				CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
@@ -75,19 +73,17 @@ TEST(a_handle_may_move_between_all_calls)
 			check_moving(&command);
 		}
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_handle_may_move_before_communicate)
 {
 	static struct aspawn_pool pool;
-	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "copies", NULL);
 	int descriptors = count_descriptors();
 
 	command.std_in = command.std_out = ASPAWN_STREAM_PIPE;
-	for (int memory = 0; memory < 3; memory++) {
+	for (int memory = 0; memory < 2; memory++) {
 		char text[8] = "";
 		struct aspawn_io io = { .size = sizeof io,
 					.input = "text",
@@ -95,8 +91,7 @@ TEST(a_handle_may_move_before_communicate)
 					.out = text,
 					.out_size = sizeof text };
 
-		command.pool = memory == 1 ? &pool : NULL;
-		command.stack = memory == 2 ? &stack : NULL;
+		command.pool = memory ? &pool : NULL;
 		struct aspawn_child first = start_command(NULL, &command), *child = moved(&first);
 		CHECK_EQUAL(aspawn_communicate(child, &io), 0);
 		CHECK_EQUAL(psys_strcmp(text, "text"), 0);
@@ -108,7 +103,6 @@ TEST(a_handle_may_move_before_communicate)
 		CHECK_EQUAL(count_descriptors(), descriptors);
 	}
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 }
 
 TEST(a_handle_of_a_failing_command_may_move)

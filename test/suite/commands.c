@@ -7,7 +7,7 @@ enum { AT_ONCE = 0, SOON = 20 }; /* milliseconds */
 
 TEST(a_command_runs_and_is_reaped)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct aspawn_failure failure = { 5, 5, 5, 0, "x" };
@@ -15,7 +15,7 @@ TEST(a_command_runs_and_is_reaped)
 	int descriptors = count_descriptors(), status;
 
 	for (int i = 0; i < 3; i++) {
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), 0);
 		CHECK_EQUAL(failure.step, ASPAWN_STEP_NONE);
 		CHECK(failure.error == 0 && failure.kind == 0 && !*failure.subject);
@@ -25,7 +25,7 @@ TEST(a_command_runs_and_is_reaped)
 		CHECK(usage.ru_maxrss >= 0);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, 0), 0); /* may be repeated */
 	}
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
@@ -48,8 +48,7 @@ static void check_refused(const struct aspawn_command *command, int error)
 
 TEST(rejects_an_invalid_command)
 {
-	struct Stack_t stack = { 0 }, unused = { 0 };
-	struct aspawn_pool pool = { { 0 } };
+	struct aspawn_pool pool = { { 0 } }, unused = pool;
 	struct self self;
 	struct aspawn_command good = command_in_role(&self, "exit_7", NULL);
 	struct aspawn_child child;
@@ -94,11 +93,9 @@ TEST(rejects_an_invalid_command)
 	static const int streams[] = { 1, 2, -5, -100, INT32_MIN };
 	struct aspawn_command bad;
 
-	good.stack = &stack;
+	good.pool = &pool;
 	CHECK_EQUAL(aspawn_start(NULL, &good), -PSYS_EINVAL);
 	check_refused(NULL, -PSYS_EINVAL);
-	bad = good, bad.pool = &pool;
-	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.reserved = 1;
 	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.file = NULL, bad.argv = NULL;
@@ -142,7 +139,7 @@ TEST(rejects_an_invalid_command)
 	} larger = { good, 1 };
 	larger.command.size = sizeof larger;
 	check_refused(&larger.command, -PSYS_E2BIG);
-	CHECK(stack.addr == unused.addr && same_mask(get_mask(), mask));
+	CHECK(!psys_memcmp(&pool, &unused, sizeof pool) && same_mask(get_mask(), mask));
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	larger.more = 0;
 	CHECK_EQUAL(aspawn_start(&child, &larger.command), 0);
@@ -176,8 +173,6 @@ TEST(an_invalid_argument_of_a_command_is_named)
 				   many = ASPAWN_GROUPS((unsigned[]){ 0 }, 1 << 20);
 	char *const argv[] = { (char *)"true", NULL };
 	const struct aspawn_command good = { .size = sizeof good, .argv = argv };
-	struct Stack_t stack = { .addr = (char *)(uintptr_t)16, .size = 16 };
-	struct aspawn_pool pool = { { 0 } };
 	struct aspawn_command bad;
 
 	check_named(NULL, "argument \"command\": EINVAL");
@@ -212,10 +207,6 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "argument \"std_out\": EINVAL");
 	bad = good, bad.std_err = 1;
 	check_named(&bad, "argument \"std_err\": EINVAL");
-	bad = good, bad.stack = &stack, bad.pool = &pool;
-	check_named(&bad, "argument \"stack\": EINVAL");
-	bad.pool = NULL;
-	check_named(&bad, "argument \"stack\": EINVAL");
 	bad = good, bad.action_count = 1;
 	check_named(&bad, "argument \"actions\": EINVAL");
 	bad.actions = wrong, bad.action_count = SIZE_MAX;
@@ -246,10 +237,10 @@ TEST(a_command_without_actions_may_have_an_array_of_them)
 
 TEST(rejects_an_invalid_child)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	struct aspawn_child none = { 0 }, child = start_command(&stack, &command);
+	struct aspawn_child none = { 0 }, child = start_command(&pool, &command);
 	struct aspawn_failure failure;
 
 	for (int i = 0; i < 2; i++) {
@@ -278,10 +269,10 @@ TEST(rejects_an_invalid_child)
 
 static void check_waits_and_kills(void)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	int status;
 
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
@@ -291,7 +282,7 @@ static void check_waits_and_kills(void)
 	CHECK_EQUAL(aspawn_kill(&child, 0), 0);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	check_ends(&child, PSYS_SIGKILL);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 TEST(a_child_is_waited_for_and_killed)
@@ -310,12 +301,12 @@ TEST(a_child_without_a_pidfd_is_waited_for_and_killed)
 /* The status comes from the pidfd, since Linux 6.15; the usage is lost. */
 TEST(wait_tells_of_a_child_that_another_wait_reaped_if_the_kernel_does)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	int descriptors = count_descriptors(), status = 77;
 	struct psys_rusage usage = { .ru_maxrss = -1 };
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	const bool known = child.ended_fd >= 0 && keeps_status();
 
 	note("kernel keeps statuses:", known);
@@ -329,7 +320,7 @@ TEST(wait_tells_of_a_child_that_another_wait_reaped_if_the_kernel_does)
 	CHECK_EQUAL(aspawn_pid(&child), -PSYS_EINVAL);
 	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
 	for (int i = 0; i < 100; i++) {
-		child = start_command(&stack, &command);
+		child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), known ? 0 : -PSYS_ECHILD);
 		CHECK_EQUAL(status, known ? 7 << 8 : 77);
 	}
@@ -367,7 +358,7 @@ static ASPAWN_CHILD int waits_at_gate(void *arg)
 
 TEST(start_copies_the_command)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", "directory");
 	char text[16] = "", *envp[] = { (char[]){ "A=B" }, NULL };
@@ -384,7 +375,7 @@ TEST(start_copies_the_command)
 	command.actions = actions;
 	command.action_count = 3;
 	gate = 0;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, AT_ONCE), -PSYS_ETIMEDOUT);
 	psys_memset(file, '#', sizeof file);
 	psys_memset(directory, '#', sizeof directory);
@@ -403,7 +394,7 @@ TEST(wait_started_times_out_then_reports_exec_or_kill)
 {
 	static const struct aspawn_action actions[] = { ASPAWN_UMASK(0),
 							ASPAWN_CALL(waits_at_gate, NULL) };
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 	struct aspawn_failure failure;
@@ -415,7 +406,7 @@ TEST(wait_started_times_out_then_reports_exec_or_kill)
 	for (int i = 0; i < 4; i++) {
 		command.flags = i & 1 ? ASPAWN_COMMAND_STARTED_FD : 0;
 		reached = gate = 0;
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(child.started_fd >= 0, i & 1);
 		gate_wait(&reached);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, SOON), -PSYS_ETIMEDOUT);
@@ -447,7 +438,7 @@ static ASPAWN_CHILD int dies(void *arg)
 /* Also in a copy of the memory, where only the pipe reports. */
 TEST(wait_started_reports_a_child_killed_by_a_signal)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_action actions[] = { ASPAWN_CALL(dies, NULL),
@@ -458,7 +449,7 @@ TEST(wait_started_reports_a_child_killed_by_a_signal)
 	for (int i = 0; i < 4; i++) {
 		command.action_count = i & 1 ? 1 : 2;
 		command.flags = i & 2 ? ASPAWN_COMMAND_STARTED_FD : 0;
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 		CHECK_EQUAL(failure.error, -PSYS_ECHILD);
 		CHECK(failure.step == (aspawn_describe(&child, ASPAWN_FACT_MODE) == ASPAWN_MODE_FORK ?
@@ -484,7 +475,7 @@ static int grow(void *arg)
 
 TEST(start_tolerates_a_concurrent_change_of_the_environment)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct thread thread;
@@ -493,7 +484,7 @@ TEST(start_tolerates_a_concurrent_change_of_the_environment)
 
 	psys_memset(growing, 'x', sizeof growing - 1);
 	command.envp = envp;
-	command.stack = &stack;
+	command.pool = &pool;
 	if (is_emulated())
 		skip("the emulator needs its environment");
 	thread_start(&thread, grow, &stop);
@@ -512,27 +503,9 @@ TEST(start_tolerates_a_concurrent_change_of_the_environment)
 	note("refused:", refused);
 }
 
-TEST(wait_started_is_estale_after_the_stack_is_reused)
-{
-	struct Stack_t stack = { 0 };
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	struct aspawn_child first = start_command(&stack, &command), second;
-
-	if (!memory_is_shared())
-		skip("memory is a copy, and there is always a pipe");
-	CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
-	second = start_command(&stack, &command);
-	CHECK_EQUAL(aspawn_wait_started(&first, NULL, -1), -PSYS_ESTALE);
-	CHECK_EQUAL(aspawn_wait_started(&first, NULL, AT_ONCE), -PSYS_ESTALE);
-	CHECK_EQUAL(aspawn_wait_started(&second, NULL, -1), 0);
-	check_ends(&first, 7 << 8);
-	check_ends(&second, 7 << 8);
-}
-
 TEST(pipe_actions_connect_caller_and_program)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "copies", NULL);
 	int descriptors = count_descriptors(), in = -1, out = -1;
@@ -542,7 +515,7 @@ TEST(pipe_actions_connect_caller_and_program)
 
 	command.actions = actions;
 	command.action_count = 3;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	CHECK(in >= 0 && out >= 0);
 	CHECK_EQUAL(psys_fcntl(in, PSYS_F_GETFD, 0), PSYS_FD_CLOEXEC);
 	CHECK_EQUAL(psys_fcntl(out, PSYS_F_GETFD, 0), PSYS_FD_CLOEXEC);
@@ -567,7 +540,7 @@ static ASPAWN_CHILD int waits_for_an_orphans_life(void *parent)
 TEST(no_sigpipe_if_the_parent_ends_before_the_exec)
 {
 	static const uint64_t flags[] = { 0, ASPAWN_COMMAND_STARTED_FD, WAY_COPIED };
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct aspawn_child child;
@@ -578,7 +551,7 @@ TEST(no_sigpipe_if_the_parent_ends_before_the_exec)
 	for (int i = 0; i < 3; i++) {
 		const struct aspawn_action action =
 			ASPAWN_CALL(waits_for_an_orphans_life, &launcher);
-		command.stack = &stack;
+		command.pool = &pool;
 		set_way(&command, flags[i]);
 		command.actions = &action;
 		command.action_count = 1;
@@ -595,7 +568,7 @@ TEST(no_sigpipe_if_the_parent_ends_before_the_exec)
 
 TEST(a_pipe_is_relocated_if_an_action_takes_its_number)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "copies", NULL);
 	int in = -1, out = -1;
@@ -609,7 +582,7 @@ TEST(a_pipe_is_relocated_if_an_action_takes_its_number)
 	actions[count++] = (struct aspawn_action)ASPAWN_OUTPUT_PIPE(1, &out);
 	command.actions = actions;
 	command.action_count = count;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	CHECK_EQUAL(psys_write(in, "text", 4), 4);
 	psys_close(in);
 	CHECK_EQUAL(psys_read(out, text, sizeof text), 4);
@@ -620,7 +593,7 @@ TEST(a_pipe_is_relocated_if_an_action_takes_its_number)
 static void check_suspended(void)
 {
 	const struct aspawn_action actions[] = { ASPAWN_CHDIR("/no such directory") };
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct aspawn_child child;
 	struct self self;
 
@@ -632,14 +605,14 @@ static void check_suspended(void)
 			command.file = "/no such file";
 		command.actions = i == 2 ? actions : NULL;
 		command.action_count = i == 2;
-		command.stack = &stack;
+		command.pool = &pool;
 		CHECK_EQUAL(aspawn_start(&child, &command), 0);
 		CHECK_EQUAL(child.ended_fd, -1);
-		CHECK_EQUAL(aspawn_stack_busy(&stack), 0);
+		CHECK_EQUAL(aspawn_stack_busy(stack_of(&child)), 0);
 		CHECK_EQUAL(why_not_started(&child), i ? -PSYS_ENOENT : 0);
 		CHECK_EQUAL(reap(aspawn_pid(&child)), i ? 127 : 7);
 	}
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 TEST(the_caller_is_suspended_until_the_exec)
@@ -651,20 +624,19 @@ TEST(the_caller_is_suspended_until_the_exec)
 TEST(a_suspended_caller_lends_the_arguments)
 {
 	static char longest[100 * 1024];
-	struct Stack_t lent = { 0 }, copied = { 0 };
 	struct self self;
 
 	psys_memset(longest, 'x', sizeof longest - 1);
 	struct aspawn_command command = command_in_role(&self, "exit_7", longest);
-	struct aspawn_child child = start_command(&copied, &command);
+	struct aspawn_child child = start_command(NULL, &command);
+	const size_t copied = stack_of(&child)->size;
 	check_ends(&child, 7 << 8);
 	command.memory = ASPAWN_MEMORY_SUSPENDED;
-	child = start_command(&lent, &command);
+	child = start_command(NULL, &command);
+	const size_t lent = stack_of(&child)->size;
 	check_ends(&child, 7 << 8);
-	CHECK(copied.size > sizeof longest);
-	CHECK(lent.size + sizeof longest / 2 < copied.size);
-	CHECK_EQUAL(aspawn_stack_release(&lent), 0);
-	CHECK_EQUAL(aspawn_stack_release(&copied), 0);
+	CHECK(copied > sizeof longest);
+	CHECK(lent + sizeof longest / 2 < copied);
 }
 
 static ASPAWN_CHILD int store(void *arg)
@@ -678,7 +650,7 @@ TEST(a_copy_of_the_memory_keeps_what_actions_store)
 	int stored = 0;
 	const struct aspawn_action actions[] = { ASPAWN_CALL(store, &stored),
 						 ASPAWN_CHDIR("/no such directory") };
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 
 	for (size_t count = 1; count <= 2; count++) {
@@ -687,7 +659,7 @@ TEST(a_copy_of_the_memory_keeps_what_actions_store)
 		command.memory = ASPAWN_MEMORY_COPIED;
 		command.actions = actions;
 		command.action_count = count;
-		command.stack = &stack;
+		command.pool = &pool;
 		CHECK_EQUAL(aspawn_start(&child, &command), 0);
 		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_FORK);
 		CHECK_EQUAL(why_not_started(&child), count == 1 ? 0 : -PSYS_ENOENT);
@@ -695,7 +667,7 @@ TEST(a_copy_of_the_memory_keeps_what_actions_store)
 		CHECK_EQUAL(stored, 0);
 		aspawn_release(&child);
 	}
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 static int doze(void *data)
@@ -709,7 +681,7 @@ static int doze(void *data)
 TEST(a_copy_whose_filter_forbids_gettid_is_waited_for)
 {
 	const struct aspawn_action action = ASPAWN_CALL(doze, NULL);
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 
@@ -718,18 +690,18 @@ TEST(a_copy_whose_filter_forbids_gettid_is_waited_for)
 	command.actions = &action;
 	command.action_count = 1;
 	for (int i = 0; i < 2; i++) {
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(why_not_started(&child), 0);
 		check_ends(&child, 7 << 8);
 		command.owner = ASPAWN_OWNER_PRIVATE;
 	}
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 TEST(no_pidfd_needs_no_descriptor)
 {
 	struct psys_rlimit64 limit;
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct aspawn_child child;
 	struct self self;
 
@@ -743,7 +715,7 @@ TEST(no_pidfd_needs_no_descriptor)
 		ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max);
 	command.actions = &as_before;
 	command.action_count = 1;
-	command.stack = &stack;
+	command.pool = &pool;
 	limit.rlim_cur = 0;
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EMFILE);

@@ -49,13 +49,13 @@ static void spawn_among_movers(int spawns)
 {
 	static const struct aspawn_action actions[] = { ASPAWN_ONLY_BELOW(3),
 							ASPAWN_CHDIR("/no such directory") };
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct mover mover = { .stop = 0 };
 	int status, killed = 0;
 
-	command.stack = &stack;
+	command.pool = &pool;
 	command.actions = actions;
 	start_mover(&mover);
 	for (int i = 0; i < spawns; i++) {
@@ -77,7 +77,7 @@ static void spawn_among_movers(int spawns)
 	}
 	stop_mover(&mover);
 	note("killed:", killed);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 TEST(only_below_does_not_disturb_threads_that_open_and_close)
@@ -95,7 +95,7 @@ TEST(only_below_falls_back_to_unshare)
 /* The child has its copies when the call has returned. */
 TEST(a_descriptor_may_be_closed_right_after_start)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_action closing[] = { ASPAWN_CLOSEFROM(3), ASPAWN_ONLY_BELOW(3) };
@@ -108,7 +108,7 @@ TEST(a_descriptor_may_be_closed_right_after_start)
 		CHECK(fd >= 0);
 		actions[0] = (struct aspawn_action)ASPAWN_DUP2(fd, 0);
 		actions[1] = closing[i % 2];
-		command.stack = &stack;
+		command.pool = &pool;
 		command.actions = actions;
 		command.action_count = 2;
 		CHECK_EQUAL(aspawn_start(&child, &command), 0);
@@ -116,12 +116,12 @@ TEST(a_descriptor_may_be_closed_right_after_start)
 		CHECK_EQUAL(aspawn_wait(&child, &status, NULL, -1), 0);
 		CHECK_EQUAL(status, 7 << 8);
 	}
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 TEST(only_below_fails_if_unshare_is_forbidden)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_action action = ASPAWN_ONLY_BELOW(3);
@@ -133,7 +133,7 @@ TEST(only_below_fails_if_unshare_is_forbidden)
 		skip("memory is a copy, and so is the table");
 	filter_refuse(PSYS_NR_close_range, PSYS_EPERM);
 	filter_refuse(PSYS_NR_unshare, PSYS_EPERM);
-	command.stack = &stack;
+	command.pool = &pool;
 	command.actions = &action;
 	command.action_count = 1;
 	for (int i = 0; i < 2; i++) {
@@ -375,11 +375,11 @@ struct writer {
 static int write_and_spawn(void *arg)
 {
 	struct writer *writer = arg;
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	char path[64] = "";
 	struct aspawn_command command = written_command(path);
 
-	command.stack = &stack;
+	command.pool = &pool;
 	for (int i = 0; i < writer->rounds; i++) {
 		struct aspawn_child child;
 		int status = -1, fd = write_program(path, writer->program);
@@ -391,7 +391,7 @@ static int write_and_spawn(void *arg)
 		writer->spawned++;
 		psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 	}
-	aspawn_stack_release(&stack);
+	aspawn_pool_release(&pool);
 	return 0;
 }
 
@@ -445,11 +445,11 @@ TEST(a_busy_program_is_tried_again)
 static int lists(void *arg)
 {
 	struct writer *lister = arg;
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", "descriptors");
 
-	command.stack = &stack;
+	command.pool = &pool;
 	for (int i = 0; i < lister->rounds; i++) {
 		char text[256] = "";
 		struct aspawn_io io = {
@@ -459,7 +459,7 @@ static int lists(void *arg)
 			aspawn_run(&command, &io) != 0 || psys_strcmp(text, "0 1 2") != 0;
 		lister->spawned++;
 	}
-	aspawn_stack_release(&stack);
+	aspawn_pool_release(&pool);
 	return 0;
 }
 

@@ -159,7 +159,7 @@ TEST(without_envp_the_environment_is_environ)
 
 TEST(start_copies_a_changed_environment)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows_environment", NULL);
 	char name[] = "NAME", value[] = "value", variable[] = "A=1", *envp[] = { variable, NULL },
@@ -179,7 +179,7 @@ TEST(start_copies_a_changed_environment)
 	command.actions = actions;
 	command.action_count = 2;
 	command.std_out = ASPAWN_STREAM_PIPE;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	psys_memset(name, 'x', 4);
 	psys_memset(value, 'x', 5);
 	psys_memset(variable, 'x', 3);

@@ -249,23 +249,24 @@ static struct seen *run(const struct aspawn_action *actions, size_t count, uint6
 {
 	struct seen *seen = psys_mmap(NULL, sizeof *seen, PSYS_PROT_READ | PSYS_PROT_WRITE,
 				      PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows_all", "argument");
 	struct aspawn_io io = { .size = sizeof io, .out = seen->text, .out_size = sizeof seen->text };
 
 	CHECK(!PSYS_IS_ERROR(seen));
 	command.file = program ? program : command.file;
+	command.pool = &pool;
 	set_way(&command, flags);
 	command.actions = actions;
 	command.action_count = count;
 	command.std_in = ASPAWN_STREAM_NULL;
 	command.std_out = ASPAWN_STREAM_PIPE;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	seen->result = aspawn_communicate(&child, &io);
 	seen->mode = aspawn_describe(&child, ASPAWN_FACT_MODE);
 	seen->failure = io.failure;
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK(!have_children());
 	return seen;
 }
@@ -974,7 +975,7 @@ TEST(the_image_starts_without_standard_streams)
 {
 	static const struct aspawn_action actions[] = { NOTHING, ASPAWN_DUP2(700, 1),
 							ASPAWN_CLOSEFROM(3) };
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", "descriptors");
 	struct aspawn_child child;
@@ -986,7 +987,7 @@ TEST(the_image_starts_without_standard_streams)
 	CHECK_EQUAL(psys_dup3(ends[1], 700, PSYS_O_CLOEXEC), 700);
 	command.actions = actions;
 	command.action_count = 3;
-	command.stack = &stack;
+	command.pool = &pool;
 	command.flags = ASPAWN_COMMAND_NO_PIDFD; /* it could be one of these numbers */
 	for (int fd = 0; fd < 3; fd++)
 		psys_close(fd);
@@ -1027,7 +1028,7 @@ TEST(the_image_has_the_name_and_memory_of_its_own)
 {
 	char path[64], file[64];
 	struct self self;
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	bool is_mapped;
 
@@ -1039,7 +1040,7 @@ TEST(the_image_has_the_name_and_memory_of_its_own)
 	command.actions = actions;
 	command.action_count = 2;
 	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_NAME, (uintptr_t) "a-host", 0, 0, 0), 0);
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	check_in_image(&child);
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, 0), -PSYS_ETIMEDOUT);
 	psys_strlcpy(file, "/proc/", sizeof file);
@@ -1067,7 +1068,7 @@ TEST(the_image_has_the_name_and_memory_of_its_own)
 	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 	check_ends(&child, 7 << 8);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 /* The caller's memory changes before the image looks at its own. */
@@ -1088,12 +1089,12 @@ TEST(the_image_has_copies_of_all_arguments)
 	command.argv = (char *const *)(uintptr_t)argv;
 	command.actions = &nothing;
 	command.action_count = 1;
-	struct Stack_t stack = { 0 };
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_pool pool = { { 0 } };
+	struct aspawn_child child = start_command(&pool, &command);
 	psys_memset(argv, 0, sizeof argv);
 	check_in_image(&child);
 	check_ends(&child, 7 << 8);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 /* --- another user --------------------------------------------------------------------------------- */
@@ -1134,7 +1135,7 @@ TEST(no_other_user_reaches_memory_that_is_shared)
 	static const struct aspawn_action actions[] = { ASPAWN_USER(65534, 65534, NULL, 0),
 							ASPAWN_NICE(1), ASPAWN_UMASK(0) };
 	struct attack *shared = shared_page();
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 
 	needs_image();
 	if (!is_root())
@@ -1149,7 +1150,7 @@ TEST(no_other_user_reaches_memory_that_is_shared)
 		struct aspawn_child child;
 		command.actions = actions;
 		command.action_count = sizeof actions / sizeof *actions;
-		command.stack = &stack;
+		command.pool = &pool;
 		CHECK_EQUAL(aspawn_start(&child, &command), 0);
 		__atomic_store_n(&shared->pid, aspawn_pid(&child), __ATOMIC_RELEASE);
 		check_in_image(&child);
@@ -1188,7 +1189,7 @@ static int intrude(int pid)
 TEST(another_user_opens_no_memory_of_an_image)
 {
 	char path[64], dumpable[2] = "";
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 
@@ -1205,7 +1206,7 @@ TEST(another_user_opens_no_memory_of_an_image)
 						 ASPAWN_OPEN(0, path, PSYS_O_RDONLY, 0) };
 	command.actions = actions;
 	command.action_count = 2;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	check_in_image(&child);
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, 50), -PSYS_ETIMEDOUT);
 	int intruder = fork_child();
@@ -1215,7 +1216,7 @@ TEST(another_user_opens_no_memory_of_an_image)
 	psys_close(psys_open(path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0));
 	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 	check_ends(&child, 7 << 8);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 TEST(commands_with_memory_of_their_own_say_how)
@@ -1246,7 +1247,7 @@ static void fork_a_sibling(int tid)
 TEST(a_sibling_with_the_pipe_does_not_delay_the_image)
 {
 	static const struct aspawn_action nothing = NOTHING;
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 
@@ -1256,7 +1257,7 @@ TEST(a_sibling_with_the_pipe_does_not_delay_the_image)
 	filter_precede_clone(fork_a_sibling);
 	command.actions = &nothing;
 	command.action_count = 1;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	check_in_image(&child);
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, LONG), 0);
 	CHECK(*sibling > 0);
@@ -1280,14 +1281,14 @@ TEST(a_filter_of_write_does_not_hide_the_exec)
 		ASPAWN_NO_NEW_PRIVS(),
 		ASPAWN_SECCOMP(filter, 4),
 	};
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 
 	needs_image_under_filters();
 	command.actions = actions;
 	command.action_count = 3;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	check_in_image(&child);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	check_ends(&child, 7 << 8);
@@ -1298,7 +1299,7 @@ TEST(the_image_reports_without_a_pipe)
 {
 	needs_image_under_filters();
 	filter_refuse(PSYS_NR_pipe2, PSYS_EMFILE);
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_failure failure;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
@@ -1306,18 +1307,18 @@ TEST(the_image_reports_without_a_pipe)
 
 	command.actions = fails;
 	command.action_count = 1;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	check_in_image(&child);
 	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), 0);
 	check_ends(&child, 7 << 8);
 	command.action_count = 2;
-	child = start_command(&stack, &command);
+	child = start_command(&pool, &command);
 	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 	CHECK_EQUAL(failure.step, 1);
 	CHECK_EQUAL(failure.error, -PSYS_ENOENT);
 	CHECK_EQUAL(psys_strcmp(failure.subject, "/no such directory"), 0);
 	check_ends(&child, 127 << 8);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 TEST(a_filter_of_robust_futexes_makes_a_copy)
@@ -1345,7 +1346,7 @@ TEST(a_child_in_the_image_is_polled_killed_and_waited_for)
 
 	needs_image();
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-		struct Stack_t stack = { 0 };
+		struct aspawn_pool pool = { { 0 } };
 		struct self self;
 		struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 		const int descriptors = count_descriptors();
@@ -1353,7 +1354,7 @@ TEST(a_child_in_the_image_is_polled_killed_and_waited_for)
 		command.actions = actions;
 		command.action_count = 2;
 		set_way(&command, ways[i]);
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		check_in_image(&child);
 		CHECK_EQUAL(child.started_fd >= 0, (ways[i] & ASPAWN_COMMAND_STARTED_FD) != 0);
 		if (child.started_fd >= 0) {
@@ -1371,7 +1372,7 @@ TEST(a_child_in_the_image_is_polled_killed_and_waited_for)
 		if (child.ended_fd >= 0)
 			check_end_of(child.ended_fd);
 		check_ends(&child, PSYS_SIGKILL);
-		CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+		CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 		CHECK(!have_children());
 		CHECK_EQUAL(count_descriptors(), descriptors);
 	}
@@ -1438,33 +1439,6 @@ TEST(a_killed_image_has_executed_nothing)
 		check_ends(&child, PSYS_SIGKILL);
 	}
 	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
-}
-
-/* The kernel has not begun the exec: no SIGCHLD would come, and no ordinary wait would find the child. */
-TEST(a_child_killed_in_its_exec_of_the_image_has_executed_nothing)
-{
-	const struct aspawn_action nothing = NOTHING;
-	struct Stack_t stack = { NULL, 0 };
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	struct thread thread;
-	int killed = 0, status = 0;
-
-	needs_image_under_filters();
-	command.actions = &nothing;
-	command.action_count = 1;
-	command.stack = &stack; /* there is no helper */
-	hold_until_child_is_killed(PSYS_NR_execveat, &thread, &killed);
-	struct aspawn_child child = start_command(&stack, &command);
-	thread_join(&thread);
-	if (killed)
-		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_FORK);
-	CHECK_EQUAL(psys_wait4(aspawn_pid(&child), &status, 0, NULL), aspawn_pid(&child));
-	CHECK_EQUAL(status, 7 << 8);
-	CHECK_EQUAL(aspawn_release(&child), 0);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-	if (!killed)
-		skip("no list of children in /proc");
 }
 
 TEST(a_subreaper_gets_the_child_of_a_helper_killed_before_the_image)

@@ -266,26 +266,6 @@ TEST(a_released_command_without_a_pool_leaves_no_helper)
 	check_nothing_is_left();
 }
 
-/* The stack is the caller's to use again: the child must be known by then. */
-TEST(a_child_on_the_callers_stack_is_known_at_once)
-{
-	struct self self;
-	struct aspawn_command command = other_user(&self, "exit_7");
-	struct Stack_t stack = { 0 };
-
-	need_helper();
-	command.pool = NULL;
-	command.stack = &stack;
-	struct aspawn_child first = start_command(NULL, &command);
-	CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
-	struct aspawn_child second = start_command(NULL, &command);
-	check_ends(&first, 7 << 8);
-	CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-	check_ends(&second, 7 << 8);
-	check_nothing_is_left();
-}
-
 static struct aspawn_child seen;
 static volatile int running, signalled;
 

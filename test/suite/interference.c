@@ -141,7 +141,7 @@ static ASPAWN_CHILD int leave_a_sibling_and_die(void *pid)
 static void check_sibling(uint64_t flags, const struct aspawn_action *action, aspawn_call leave,
 			  int result)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command =
 		command_in_role(&self, result ? "no such role" : "exit_7", NULL);
@@ -154,12 +154,12 @@ static void check_sibling(uint64_t flags, const struct aspawn_action *action, as
 	command.action_count = 2;
 	if (result == -PSYS_ENOENT)
 		command.file = "/no/such/file";
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	CHECK_EQUAL(why_not_started(&child), result);
 	CHECK_EQUAL(psys_kill(*sibling, 0), 0);
 	CHECK_EQUAL(psys_kill(*sibling, PSYS_SIGKILL), 0);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), result ? -PSYS_ECANCELED : 0);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK_EQUAL(count_mappings(), mappings);
 }
@@ -198,7 +198,7 @@ TEST(a_sibling_that_holds_the_pipe_does_not_hide_a_killed_child)
  * table; once it did so with all signals blocked. Here only the handler lets the child continue. */
 TEST(signals_are_handled_while_a_child_with_only_below_is_stopped)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const struct aspawn_action action = ASPAWN_ONLY_BELOW(3);
@@ -210,7 +210,7 @@ TEST(signals_are_handled_while_a_child_with_only_below_is_stopped)
 	hold_until_signal(PSYS_NR_close_range, &thread);
 	command.actions = &action;
 	command.action_count = 1;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	CHECK(same_mask(get_mask(), mask));
 	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 	check_ends(&child, 7 << 8);
@@ -231,14 +231,14 @@ static int waits_and_is_refused(void *arg)
 /* Once the handle was released, and the zombie stayed. */
 TEST(a_wait_that_fails_keeps_the_child)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	struct thread thread;
 
 	if (!memory_is_shared())
 		skip("memory is not shared here");
-	waited_for = start_command(&stack, &command);
+	waited_for = start_command(&pool, &command);
 	thread_start(&thread, waits_and_is_refused, NULL);
 	thread_join(&thread);
 	check_ends(&waited_for, 7 << 8);
@@ -250,7 +250,7 @@ TEST(a_wait_that_fails_keeps_the_child)
 /* Once a pipe of commands in a copy of the memory stayed open in the caller. */
 TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	int descriptors = count_descriptors(), mappings = -1;
@@ -260,7 +260,7 @@ TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 						  WAY_COPIED | ASPAWN_COMMAND_STARTED_FD,
 						  WAY_SUSPENDED };
 		set_way(&command, flags[i % 5] | (i < 5 ? ASPAWN_COMMAND_NO_PIDFD : 0));
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		if (i % 2)
 			CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		CHECK_EQUAL(aspawn_release(&child), 0);
@@ -273,7 +273,7 @@ TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 	}
 	set_way(&command, WAY_COPIED | ASPAWN_COMMAND_NO_PIDFD);
 	for (int i = 0; i < 5; i++) {
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
 		CHECK_EQUAL(reap(aspawn_pid(&child)), 7);
 	}
@@ -284,14 +284,14 @@ TEST(a_caller_that_waits_by_pid_leaks_no_descriptor)
 /* The exec fails after the pipe's reader is gone, when SIGPIPE is not blocked. */
 TEST(a_released_child_whose_program_is_missing_exits_127)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 
 	command.file = "/no/such/file";
 	command.memory = ASPAWN_MEMORY_COPIED;
 	for (int i = 0; i < 20; i++) {
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_release(&child), 0);
 		check_ends(&child, 127 << 8);
 	}
@@ -299,10 +299,10 @@ TEST(a_released_child_whose_program_is_missing_exits_127)
 
 TEST(a_released_child_is_waited_for_and_killed)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
-	struct aspawn_child none = { 0 }, child = start_command(&stack, &command);
+	struct aspawn_child none = { 0 }, child = start_command(&pool, &command);
 
 	CHECK_EQUAL(aspawn_release(NULL), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_release(&none), 0);

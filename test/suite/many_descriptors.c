@@ -17,11 +17,11 @@ static void open_many(void)
 			CHECK_EQUAL(psys_dup3(2, fd, PSYS_O_CLOEXEC), fd);
 }
 
-static struct aspawn_command piped_command(struct self *self, struct Stack_t *stack)
+static struct aspawn_command piped_command(struct self *self, struct aspawn_pool *pool)
 {
 	struct aspawn_command command = command_in_role(self, "copies", NULL);
 
-	command.stack = stack;
+	command.pool = pool;
 	command.std_in = command.std_out = command.std_err = ASPAWN_STREAM_PIPE;
 	command.actions = only_below;
 	command.action_count = 1;
@@ -78,9 +78,9 @@ static ASPAWN_CHILD int notes_last(void *copied)
  * that is asked by a function, which a report pipe under another number could meet. */
 static bool start_and_copy(uint64_t flags)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	const int descriptors = count_descriptors();
 	bool copied = true;
 	const struct aspawn_action actions[] = { ASPAWN_CALL(notes_last, &copied),
@@ -104,7 +104,7 @@ static bool start_and_copy(uint64_t flags)
 	check_ends(&child, 0);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK(!have_children());
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	return copied;
 }
 
@@ -202,13 +202,13 @@ TEST(a_child_in_another_pid_namespace_copies_pipes)
 
 TEST(the_child_has_no_more_than_its_streams)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "shows", "descriptors");
 	char text[64] = "";
 
 	open_many();
-	command.stack = &stack;
+	command.pool = &pool;
 	command.std_in = command.std_out = ASPAWN_STREAM_PIPE;
 	command.actions = only_below;
 	command.action_count = 1;
@@ -232,9 +232,9 @@ static ASPAWN_CHILD int has_three(void *arg)
 /* Nor the caller's ends: if the caller dies, a write to its own pipe would block. */
 TEST(the_child_has_its_own_ends_alone)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	const struct aspawn_action actions[] = { ASPAWN_CALL(has_three, NULL),
 						 ASPAWN_ONLY_BELOW(3) };
 
@@ -283,9 +283,9 @@ static ASPAWN_CHILD int has_no_output(void *arg)
 
 TEST(pipes_of_the_child_avoid_closed_standard_streams)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	const struct aspawn_action actions[] = { ASPAWN_CALL(has_no_output, NULL),
 						 ASPAWN_ONLY_BELOW(3) };
 
@@ -307,9 +307,9 @@ TEST(pipes_of_the_child_avoid_closed_standard_streams)
 /* 5 is not open in the caller: the child's pipes must not seem to be it. */
 TEST(the_childs_pipes_are_none_of_the_callers_descriptors)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	int extra;
 	const struct aspawn_action actions[] = { ASPAWN_FCHDIR(5), ASPAWN_OUTPUT_PIPE(1, &extra),
 						 ASPAWN_ONLY_BELOW(3) };
@@ -327,9 +327,9 @@ TEST(the_childs_pipes_are_none_of_the_callers_descriptors)
 
 TEST(the_childs_pipes_give_way_to_actions)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	struct aspawn_action actions[10];
 	int extra, count = 0;
 	char text[8];
@@ -363,9 +363,9 @@ static ASPAWN_CHILD int closes_low_numbers(void *arg)
 /* A function may close what the caller has there. */
 TEST(a_call_does_not_meet_the_childs_pipes)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	int extra;
 	const struct aspawn_action actions[] = { ASPAWN_CALL(closes_low_numbers, NULL),
 						 ASPAWN_OUTPUT_PIPE(1, &extra),
@@ -398,7 +398,7 @@ static ASPAWN_CHILD int is_alone(void *fd)
 /* Returns true if the child has not copied all below its output. */
 static bool writes_to_far(uint64_t flags, bool as_stream)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "writes", "there");
 	const struct aspawn_action actions[] = { ASPAWN_DUP2(FAR, 1),
@@ -410,7 +410,7 @@ static bool writes_to_far(uint64_t flags, bool as_stream)
 	const int descriptors = count_descriptors();
 	CHECK_EQUAL(psys_ftruncate(FAR, 0), 0);
 	CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_SET), 0);
-	command.stack = &stack;
+	command.pool = &pool;
 	set_way(&command, flags);
 	command.std_out = as_stream ? FAR : 0;
 	command.actions = actions + as_stream;
@@ -429,7 +429,7 @@ static bool writes_to_far(uint64_t flags, bool as_stream)
 		CHECK_EQUAL(psys_read(FAR, text, sizeof text), 5);
 		CHECK_EQUAL(psys_strcmp(text, "there"), 0);
 	}
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	return !failure.error;
 }
 
@@ -519,9 +519,9 @@ TEST(a_far_descriptor_is_copied_after_the_main_thread_has_ended)
 
 TEST(a_far_descriptor_and_pipes)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	char text[8];
 
 	need_call(psys_pidfd_getfd(-1, -1, 0), "no pidfd_getfd");
@@ -545,9 +545,9 @@ TEST(a_far_descriptor_and_pipes)
 /* The numbers that the library has in the caller's table are none of the caller's. */
 TEST(a_far_descriptor_that_is_not_open_fails_its_action)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	struct aspawn_failure failure;
 
 	enum { OWN = 9 }; /* three pipes, and pidfds of caller, helper and child */
@@ -658,9 +658,9 @@ TEST(a_far_descriptor_may_keep_its_number)
 /* The last descriptors of the caller: it needs six for three pipes, and one or two for pidfds. */
 static void check_limit(uint64_t flags)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	const struct psys_sigset mask = get_mask();
 	struct psys_rlimit64 limit;
 	int r = 0, failures = 0;
@@ -678,7 +678,7 @@ static void check_limit(uint64_t flags)
 		if (r < 0) {
 			CHECK_EQUAL(r, -PSYS_EMFILE);
 			CHECK(!have_children());
-			CHECK(!aspawn_stack_busy(&stack));
+			CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 			failures++;
 		} else {
 			check_copies(&child);
@@ -689,7 +689,7 @@ static void check_limit(uint64_t flags)
 		CHECK_EQUAL(count_descriptors(), descriptors);
 	}
 	CHECK(failures >= 6 && r == 0);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 TEST(a_start_with_pipes_fails_at_the_limit_of_descriptors)
@@ -712,9 +712,9 @@ TEST(an_undumpable_start_with_pipes_fails_at_the_limit_of_descriptors)
 
 TEST(a_start_fails_if_pipes_cannot_be_made)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	struct aspawn_child child;
 
 	open_many();
@@ -725,7 +725,7 @@ TEST(a_start_fails_if_pipes_cannot_be_made)
 	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_ENFILE);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 	CHECK(!have_children());
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 /* In the child, which has no number for so many. */
@@ -762,9 +762,9 @@ TEST(a_command_fails_if_the_child_cannot_fetch)
 /* Killed on its way to its own table: the start has succeeded, the pipes are at their end. */
 static void check_killed(long nr, uint64_t flags)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	struct psys_rlimit64 none = { 0, 0 };
 	char text[8];
 
@@ -799,9 +799,9 @@ TEST(a_child_killed_while_it_fetches_leaves_pipes_at_their_end)
 
 TEST(a_start_with_pipes_reports_that_unshare_is_forbidden)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	struct aspawn_failure failure;
 
 	open_many();
@@ -826,9 +826,9 @@ TEST(a_start_with_pipes_reports_that_unshare_is_forbidden)
 /* As in a frozen cgroup: only the caller's handler lets the child go on. */
 TEST(signals_are_handled_while_a_child_that_fetches_pipes_is_stopped)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = piped_command(&self, &stack);
+	struct aspawn_command command = piped_command(&self, &pool);
 	struct psys_sigset mask = get_mask();
 	struct thread thread;
 

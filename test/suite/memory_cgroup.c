@@ -31,7 +31,7 @@ static void make_arguments(const char *argv[ARGUMENTS + 2])
 
 static void check_out_of_memory(int memory)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const char *argv[ARGUMENTS + 2] = { self.argv[0] };
@@ -53,7 +53,7 @@ static void check_out_of_memory(int memory)
 	command.argv = (char *const *)argv;
 	command.actions = &action;
 	command.action_count = 1;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(&pool, &command);
 	/* The test passes if this process survives. */
 	int r = aspawn_wait(&child, &status, NULL, -1); /* in its exec, or before */
 	CHECK(r == 0 || r == -PSYS_ECANCELED);

@@ -14,7 +14,7 @@ TEST(no_child_runs_without_the_no_new_privs_that_a_filter_forbids)
 	filter_refuse(PSYS_NR_prctl, PSYS_EPERM);
 	command.actions = &action;
 	command.action_count = 1;
-	struct aspawn_child child = start_command(&stack, &command);
+	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 	CHECK_EQUAL(failure.error, -PSYS_EPERM);
 	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, -1), -PSYS_ECANCELED);

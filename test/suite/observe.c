@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "observe.h"
 
+#include "../../command/child.h"
+
 bool is_emulated(void)
 {
 	return psys_getenv(environment, "SUITE_EMULATOR");
@@ -26,15 +28,20 @@ struct aspawn_command command_in_role(struct self *self, const char *role, const
 					.envp = environment };
 }
 
-struct aspawn_child start_command(struct Stack_t *stack, const struct aspawn_command *command)
+struct aspawn_child start_command(struct aspawn_pool *pool, const struct aspawn_command *command)
 {
-	struct aspawn_command on_stack = *command;
+	struct aspawn_command in_pool = *command;
 	struct aspawn_child child;
 
-	if (stack)
-		on_stack.stack = stack;
-	CHECK_EQUAL(aspawn_start(&child, &on_stack), 0);
+	if (pool)
+		in_pool.pool = pool;
+	CHECK_EQUAL(aspawn_start(&child, &in_pool), 0);
 	return child;
+}
+
+const struct Stack_t *stack_of(struct aspawn_child *child)
+{
+	return &child_state(child)->stack;
 }
 
 int why_not_started(struct aspawn_child *child)

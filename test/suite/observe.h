@@ -48,8 +48,11 @@ bool may_mount(void);
 /* Returns a command that runs this program in a role; the command points to *self. */
 struct aspawn_command command_in_role(struct self *self, const char *role, const char *argument);
 
-/* Starts the command on the stack, or fails the test; stack NULL: on the command's own memory. */
-struct aspawn_child start_command(struct Stack_t *stack, const struct aspawn_command *command);
+/* Starts the command, or fails the test; pool NULL: the command's. */
+struct aspawn_child start_command(struct aspawn_pool *pool, const struct aspawn_command *command);
+
+/* Returns the child's stack, until the handle gives it back. */
+const struct Stack_t *stack_of(struct aspawn_child *child);
 
 /* Waits for the exec. Returns 0, or the negative error of the failure. */
 int why_not_started(struct aspawn_child *child);

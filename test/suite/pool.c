@@ -313,32 +313,6 @@ TEST(a_release_without_pool_or_stack_waits_for_the_exec)
 	kill_lingering(aspawn_pid(&child));
 }
 
-TEST(a_release_with_a_stack_of_the_callers_leaves_it_busy)
-{
-	struct Stack_t stack = { 0 };
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
-	int gate = 0;
-	const struct aspawn_action action = ASPAWN_CALL(waits_at_gate, &gate);
-	struct aspawn_child child, second;
-
-	if (!memory_is_shared())
-		skip("memory is not shared here");
-	command.stack = &stack;
-	command.actions = &action;
-	command.action_count = 1;
-	child = start_command(NULL, &command);
-	CHECK_EQUAL(aspawn_release(&child), 0);
-	CHECK_EQUAL(aspawn_stack_busy(&stack), 1);
-	CHECK_EQUAL(aspawn_start(&second, &command), -PSYS_EBUSY);
-	CHECK_EQUAL(aspawn_pid(&second), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_stack_release(&stack), -PSYS_EBUSY);
-	gate_open(&gate);
-	CHECK_EQUAL(aspawn_stack_wait(&stack, -1), 0);
-	kill_lingering(aspawn_pid(&child));
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
-}
-
 /* --- threads, handlers, forks -------------------------------------------------------- */
 
 struct user {
@@ -515,7 +489,6 @@ TEST(a_forked_process_may_use_its_copy_of_a_pool)
 TEST(a_forked_process_may_release_its_parents_handles)
 {
 	static struct aspawn_pool pool;
-	struct Stack_t stack = { 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	int *gate = shared_page(), before = count_mappings(), descriptors = count_descriptors();
@@ -530,7 +503,6 @@ TEST(a_forked_process_may_release_its_parents_handles)
 	for (int i = 0; i < 9; i++) {
 		set_way(&command, flags[i / 3]);
 		command.pool = i % 3 == 1 ? &pool : NULL;
-		command.stack = i == 2 ? &stack : NULL;
 		children[i] = start_command(NULL, &command);
 	}
 	int pid = fork_child();
@@ -543,7 +515,6 @@ TEST(a_forked_process_may_release_its_parents_handles)
 		for (int i = 0; i < 9; i++)
 			CHECK_EQUAL(aspawn_release(&children[i]), 0);
 		CHECK_EQUAL(aspawn_pool_release(&pool), 0);
-		CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 		CHECK_EQUAL(count_mappings(), before);
 		CHECK_EQUAL(count_descriptors(), descriptors);
 		psys_exit_group(0);
@@ -555,7 +526,6 @@ TEST(a_forked_process_may_release_its_parents_handles)
 		check_ends(&children[i], 7 << 8);
 	}
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
 	CHECK_EQUAL(count_mappings(), before);
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }

@@ -405,3 +405,27 @@ TEST_SECONDS(jobs_with_memory_of_their_own_go_on_while_servers_are_killed, 100)
 	note("lost: ", lost);
 	close_queue(queue);
 }
+
+/* The kernel has not begun the exec: no SIGCHLD would come, and no ordinary wait would find the child. */
+TEST(job_killed_in_its_exec_of_the_image_has_executed_nothing)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_queue *queue;
+	struct thread thread;
+	int killed = 0;
+
+	needs_image_under_filters();
+	command.actions = &nothing;
+	command.action_count = 1;
+	queue = queue_of(ASPAWN_QUEUE_LOCAL);
+	hold_until_child_is_killed(PSYS_NR_execveat, &thread, &killed);
+	const struct aspawn_result *result = result_of(queue, (struct aspawn_job){ 0 }, &command);
+	thread_join(&thread);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
+	CHECK_EQUAL(result->status, 7 << 8);
+	give_back(queue, result);
+	close_queue(queue);
+	if (!killed)
+		skip("no list of children in /proc");
+}

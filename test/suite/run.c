@@ -34,11 +34,11 @@ static char *big(size_t size)
 	return text;
 }
 
-static struct aspawn_command on_stack(struct Stack_t *stack, struct self *self, const char *role)
+static struct aspawn_command on_pool(struct aspawn_pool *pool, struct self *self, const char *role)
 {
 	struct aspawn_command command = command_in_role(self, role, NULL);
 
-	command.stack = stack;
+	command.pool = pool;
 	return command;
 }
 
@@ -57,9 +57,9 @@ ROLE(writes_a_lot)
 TEST(run_feeds_and_collects_more_than_a_pipe_holds)
 {
 	enum { size = 1 << 20 };
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	const struct aspawn_command command = on_stack(&stack, &self, "copies");
+	const struct aspawn_command command = on_pool(&pool, &self, "copies");
 	char *in = big(size), *out = big(size + 1);
 	struct aspawn_io io = {
 		.size = sizeof io, .input = in, .input_size = size, .out = out, .out_size = size + 1
@@ -87,9 +87,9 @@ TEST(run_feeds_and_collects_more_than_a_pipe_holds)
 TEST(unread_input_raises_no_sigpipe)
 {
 	enum { size = 1 << 20 };
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	const struct aspawn_command command = on_stack(&stack, &self, "exit_7");
+	const struct aspawn_command command = on_pool(&pool, &self, "exit_7");
 	struct aspawn_io io = { .size = sizeof io, .input = big(size), .input_size = size };
 
 	CHECK_EQUAL(aspawn_run(&command, &io), 0); /* SIGPIPE would kill this test */
@@ -99,9 +99,9 @@ TEST(unread_input_raises_no_sigpipe)
 TEST(kill_group_accepts_setsid_as_its_group)
 {
 	const struct aspawn_action session = ASPAWN_SETSID();
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = on_stack(&stack, &self, "exit_7");
+	struct aspawn_command command = on_pool(&pool, &self, "exit_7");
 	struct aspawn_io io = { .size = sizeof io, .flags = ASPAWN_IO_KILL_GROUP };
 
 	command.actions = &session;
@@ -112,9 +112,9 @@ TEST(kill_group_accepts_setsid_as_its_group)
 
 TEST(run_has_the_status_if_sigchld_is_ignored_and_the_kernel_keeps_it)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	const struct aspawn_command command = on_stack(&stack, &self, "exit_7");
+	const struct aspawn_command command = on_pool(&pool, &self, "exit_7");
 	struct aspawn_io io = { .size = sizeof io, .status = 5, .outcome = ASPAWN_OUTCOME_RAN };
 
 	io.usage.ru_maxrss = -5;
@@ -130,13 +130,13 @@ TEST(run_has_the_status_if_sigchld_is_ignored_and_the_kernel_keeps_it)
 
 static int64_t nanoseconds_of(struct aspawn_io *io, const char *role, int expected)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	const struct aspawn_command command = on_stack(&stack, &self, role);
+	const struct aspawn_command command = on_pool(&pool, &self, role);
 	int64_t before = monotonic_ns();
 
 	CHECK_EQUAL(aspawn_run(&command, io), expected);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	return monotonic_ns() - before;
 }
 
@@ -214,9 +214,9 @@ TEST(run_ends_the_whole_group)
 /* At the timeout the child has not made its group yet, or has left it. */
 TEST_SECONDS(a_timeout_ends_a_child_outside_its_group, 100)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = on_stack(&stack, &self, "lingers");
+	struct aspawn_command command = on_pool(&pool, &self, "lingers");
 	const struct aspawn_action leave = ASPAWN_SETPGID(psys_getpgid(0));
 
 	for (int i = 0; i < 20; i++) {
@@ -263,9 +263,9 @@ static void check_invalid(const struct aspawn_command *command, const struct asp
 TEST(run_rejects_an_invalid_io)
 {
 	char out[8], err[8];
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = on_stack(&stack, &self, "exit_7");
+	struct aspawn_command command = on_pool(&pool, &self, "exit_7");
 	struct aspawn_io bad, good = { .size = sizeof good,
 				       .out = out,
 				       .out_size = sizeof out,
@@ -371,9 +371,9 @@ TEST(communicate_rejects_an_invalid_io)
 /* Once this ran for ever, despite its timeout. */
 static void check_run_without_poll(int expected)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	const struct aspawn_command command = on_stack(&stack, &self, "lingers");
+	const struct aspawn_command command = on_pool(&pool, &self, "lingers");
 	char output[10];
 	struct aspawn_io io = {
 		.size = sizeof io, .time_limit_ms = 1000, .out = output, .out_size = sizeof output
@@ -398,9 +398,9 @@ TEST(run_ends_the_command_if_poll_fails)
 /* RLIMIT_NOFILE allows to poll two entries, but not four. */
 TEST(run_polls_only_used_descriptors)
 {
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	struct aspawn_command command = on_stack(&stack, &self, "exit_7");
+	struct aspawn_command command = on_pool(&pool, &self, "exit_7");
 	struct psys_rlimit64 limit;
 	struct aspawn_io io = { .size = sizeof io };
 

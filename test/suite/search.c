@@ -14,7 +14,7 @@ static void check_failure_text(const struct aspawn_failure *failure, const char 
 static void check_stage(const char *file, const char *path, int step, int error, const char *text)
 {
 	static char *const envp[] = { (char *)"PATH=/usr/bin:/bin", NULL };
-	struct Stack_t stack = { 0 };
+	struct aspawn_pool pool = { { 0 } };
 	struct aspawn_failure failure;
 	struct aspawn_command command = {
 		.size = sizeof command, .file = file, .search_path = path, .envp = envp
@@ -22,7 +22,7 @@ static void check_stage(const char *file, const char *path, int step, int error,
 
 	for (int poll = 0; poll < 2; poll++) {
 		command.flags = poll ? ASPAWN_COMMAND_STARTED_FD : 0;
-		struct aspawn_child child = start_command(&stack, &command);
+		struct aspawn_child child = start_command(&pool, &command);
 		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 		CHECK_EQUAL(failure.error, -error);
 		CHECK_EQUAL(failure.step, step);
@@ -31,7 +31,7 @@ static void check_stage(const char *file, const char *path, int step, int error,
 		check_failure_text(&failure, text);
 		check_failure_text(NULL, "");
 	}
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 /* Changes to a new directory of the test. */
@@ -122,11 +122,11 @@ TEST(a_failure_names_the_missing_interpreter)
 
 static void check_runs(const struct aspawn_command *command, int expected)
 {
-	struct Stack_t stack = { 0 };
-	struct aspawn_child child = start_command(&stack, command);
+	struct aspawn_pool pool = { { 0 } };
+	struct aspawn_child child = start_command(&pool, command);
 
 	check_ends(&child, expected << 8);
-	CHECK_EQUAL(aspawn_stack_release(&stack), 0);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 }
 
 TEST(a_program_is_found_in_its_search_path)

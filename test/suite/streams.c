@@ -350,12 +350,12 @@ TEST(pipe_ends_are_cloexec_and_nonblock_is_optional)
 /* Where the library's frames in the caller are, below the test's; and the caller's pipe ends. */
 static uintptr_t lowest_frame, highest_frame;
 static int ends[2];
-static struct Stack_t searched;
+static const struct Stack_t *searched; /* the child's */
 static int addresses_found;
 
 static ASPAWN_CHILD int finds_addresses(void *arg)
 {
-	uintptr_t *end = (uintptr_t *)(void *)((char *)searched.addr + searched.size);
+	uintptr_t *end = (uintptr_t *)(void *)((char *)searched->addr + searched->size);
 
 	addresses_found = 0;
 	for (uintptr_t *at = (uintptr_t *)&arg + 1; at < end; at++)
@@ -377,13 +377,13 @@ static int addresses_found_by(struct aspawn_command *command, bool with_pipes)
 	command->std_in = command->std_out = command->std_err = with_pipes ? ASPAWN_STREAM_PIPE : 0;
 	ends[0] = ends[1] = child.in_fd = child.out_fd = child.err_fd = -1;
 	addresses_found = -1;
+	searched = stack_of(&child);
 	CHECK_EQUAL(aspawn_start(&child, command), 0);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	close_ends(&child);
 	for (int i = 0; i < 2; i++)
 		CHECK_EQUAL(psys_close(ends[i]), with_pipes ? 0 : -PSYS_EBADF);
 	check_ends(&child, 7 << 8);
-	CHECK_EQUAL(aspawn_stack_release(&searched), 0);
 	return addresses_found;
 }
 
@@ -397,7 +397,6 @@ TEST(where_pipe_ends_are_stored_is_not_in_the_childs_memory)
 	if (!memory_is_shared())
 		skip("this emulator copies the memory");
 	command = command_in_role(&self, "exit_7", NULL);
-	command.stack = &searched;
 	highest_frame = (uintptr_t)__builtin_frame_address(0);
 	lowest_frame = highest_frame - 65536;
 	const int without = addresses_found_by(&command, false);

@@ -38,7 +38,7 @@ class Command(c.Structure):
     _fields_ = [("size", c.c_uint64), ("flags", c.c_uint64), ("file", c.c_char_p),
                 ("argv", c.POINTER(c.c_char_p)), ("envp", c.POINTER(c.c_char_p)),
                 ("search_path", c.c_char_p), ("actions", c.c_void_p), ("action_count", c.c_size_t),
-                ("pool", c.POINTER(Pool)), ("stack", c.c_void_p), ("std_in", c.c_int),
+                ("pool", c.POINTER(Pool)), ("std_in", c.c_int),
                 ("std_out", c.c_int), ("std_err", c.c_int), ("owner", c.c_int),
                 ("memory", c.c_int), ("reserved", c.c_int)]
 

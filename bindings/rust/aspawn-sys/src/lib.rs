@@ -119,14 +119,6 @@ pub struct aspawn_pool {
     pub own: [u8; 64],
 }
 
-/// A stack of the primitive, for [`aspawn_command::stack`].
-#[repr(C)]
-#[allow(missing_docs)]
-pub struct Stack_t {
-    pub addr: *mut c_void,
-    pub size: usize,
-}
-
 /// A program and how to start it. Copied by [`aspawn_start`].
 #[repr(C)]
 #[cfg_attr(target_pointer_width = "32", repr(align(8)))]
@@ -147,7 +139,6 @@ pub struct aspawn_command {
     pub actions: *const aspawn_action,
     pub action_count: usize,
     pub pool: *mut aspawn_pool,
-    pub stack: *mut Stack_t,
     /// `ASPAWN_STREAM_DEFAULT`, `_NULL`, `_PIPE`, `_STDOUT`, `_INHERIT`, or a descriptor above 2.
     pub std_in: c_int,
     pub std_out: c_int,

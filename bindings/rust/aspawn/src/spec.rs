@@ -360,7 +360,6 @@ impl Spec {
             actions: if actions.is_empty() { ptr::null() } else { actions.as_ptr() },
             action_count: actions.len(),
             pool: ptr::null_mut(),
-            stack: ptr::null_mut(),
             std_in: streams[0].number(),
             std_out: streams[1].number(),
             std_err: streams[2].number(),
