@@ -218,7 +218,7 @@ def polls_and_kills():
 
 
 def ends_what_takes_too_long():
-    result, io, _ = run(command("sh", "-c", "sleep 100; :"), flags=KILL_GROUP, timeout_ms=300)
+    result, io, _ = run(command("sh", "-c", "sleep 100; :"), flags=KILL_GROUP, time_limit_ms=300)
     assert result == -errno.ETIMEDOUT and io.outcome == TIMED_OUT
     assert text(lib.aspawn_io_text, result, c.byref(io)) == "timed out, killed by SIGTERM"
 
