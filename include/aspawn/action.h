@@ -27,20 +27,24 @@
  * thread-safe, and overwrite all of *action, which may be uninitialized.
  *
  * A descriptor that an action uses is the caller's descriptor of this number, unless an earlier
- * action has replaced it. aspawn_start() fails with -EINVAL if a descriptor is negative, or a
- * pointer is NULL where NULL is not allowed. "Errors" lists what the action itself can fail with,
- * in aspawn_failure.error; "none" ignores sandboxes (seccomp, security modules). The named manual
+ * action has replaced it. aspawn_start() fails with -EINVAL, and its failure has the index of the
+ * action, if a descriptor is negative, or a pointer is NULL where NULL is not allowed. An array of
+ * no elements may be NULL. "Errors" lists what the action itself can fail with, in
+ * aspawn_failure.error; "none" ignores sandboxes (seccomp, security modules). The named manual
  * page has the details.
  *
- * Put actions that drop privileges last. A usual order: SETSID or SETPGID, OPEN, RLIMIT, CHDIR,
- * USER, PDEATHSIG, NO_NEW_PRIVS, CLOSEFROM(3) or ONLY_BELOW(3).
+ * The standard streams, and the group of ASPAWN_IO_KILL_GROUP, are made before the first action.
+ * Put actions that drop privileges last: later actions have the rights of the new user only. A
+ * usual order: RESET_SIGNALS, SETSID or SETPGID, OPEN, RLIMIT, USER, CHDIR, PDEATHSIG,
+ * NO_NEW_PRIVS, CLOSEFROM(3) or ONLY_BELOW(3). CHDIR after USER checks the new user's access to
+ * the directory; before USER, the caller's.
  *
- * [copy] marks actions that change state of the shared memory (oom_score_adj, dumpable), or would
- * run with new credentials on memory that the parent can write. A command with such an action
- * runs all its actions in a small program of the library's, the image, which the child executes
- * first: the cost does not depend on the caller's memory. Where that is not possible, the command
- * begins in a copy of the memory, at fork(2)'s cost; what an ASPAWN_CALL stores does not reach the
- * caller then. aspawn_start(3), "The image", says when; aspawn_child_mode() tells which it was.
+ * [copy] marks actions that would change state of the caller's memory (oom_score_adj, dumpable), or
+ * run with new credentials on memory that the caller can write. A child with such an action first
+ * executes a small program of the library, the image. The image performs all actions and executes
+ * the command; the cost does not depend on the caller's memory. Where the image is not possible,
+ * memory is copied, at fork(2)'s cost; what an ASPAWN_CALL stores does not reach the caller then.
+ * aspawn(7) lists the conditions; aspawn_describe() returns what happened, and why.
  */
 #ifndef ASPAWN_ACTION_H
 #define ASPAWN_ACTION_H
@@ -304,8 +308,8 @@ PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
 PSYS_API void aspawn_action_only_below(struct aspawn_action *action, int first);
 #define ASPAWN_ONLY_BELOW(first) ASPAWN_MAKE(ONLY_BELOW, only_below, first)
 
-/* Sets FD_CLOEXEC on all descriptors from first up: later actions can still use them.
- * Errors: none. */
+/* Sets FD_CLOEXEC on all descriptors from first up: later actions can still use them, and the exec
+ * closes them. Errors: none. */
 PSYS_API void aspawn_action_cloexec_from(struct aspawn_action *action, int first);
 #define ASPAWN_CLOEXEC_FROM(first) ASPAWN_MAKE(CLOEXEC_FROM, cloexec_from, first)
 
@@ -339,8 +343,9 @@ PSYS_API void aspawn_action_umask(struct aspawn_action *action, unsigned mask);
 
 /* --- sessions, process groups, terminals ------------------------------------------ */
 
-/* Makes a new session, without a controlling terminal, and a process group: setsid(2).
- * Errors: EPERM (an earlier action has made the process a group leader). */
+/* Makes a new session, without a controlling terminal, and a process group, which the process
+ * leads, as aspawn_kill_group() requires: setsid(2). Errors: EPERM (an earlier action has made the
+ * process a group leader). */
 PSYS_API void aspawn_action_setsid(struct aspawn_action *action);
 #define ASPAWN_SETSID() ASPAWN_MAKE_PLAIN(SETSID, setsid)
 
@@ -396,8 +401,8 @@ PSYS_API void aspawn_action_signal_ignore(struct aspawn_action *action, int sign
  * signal. aspawn_start() fails with -EINVAL if the signal is invalid.
  *
  * The kernel sends the signal when the thread that called aspawn_start() ends, even if its
- * process lives on. A change of user, or the exec of a set-user-ID program, clears the setting:
- * put this action after ASPAWN_USER.
+ * process lives on; for a process, use ASPAWN_COMMAND_DIES_WITH_CALLER. A change of user, or the
+ * exec of a set-user-ID program, clears the setting: put this action after ASPAWN_USER.
  * Errors: ESRCH (the parent process has ended already).
  */
 PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
@@ -444,10 +449,10 @@ PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned p
 #define ASPAWN_PERSONALITY(persona) ASPAWN_MAKE(PERSONALITY, personality, persona)
 
 /*
- * Joins the control group (version 2) whose directory is open as fd: cgroups(7). The child
- * begins in the group (CLONE_INTO_CGROUP, Linux 5.7), or writes to its cgroup.procs. [copy] Linux
- * 6.14 kills what begins in a group that was ever killed: then a second child writes.
- * With shared memory the OOM killer of that group could kill the parent too.
+ * Joins the control group (version 2) whose directory is open as fd: cgroups(7). [copy], never by
+ * the image: otherwise the OOM killer of that group could kill the caller too. The child begins in
+ * the group (CLONE_INTO_CGROUP, Linux 5.7), or writes to its cgroup.procs. Linux 6.14 kills what
+ * begins in a group that was ever killed: then a second child writes.
  * Errors: EBADF, ENOENT (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
  */
 PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
@@ -459,10 +464,12 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
 
 /*
  * Becomes the user for good: sets the supplementary groups, then all three group IDs,
- * then all three user IDs. With count 0 there are no supplementary groups, and groups may be NULL.
- * Later actions have only the user's privileges. HOME and USER are not changed. aspawn_start()
- * fails with -EINVAL if uid or gid is -1. [copy]
- * Errors: EPERM, EINVAL (not mapped in this user namespace; too many groups), EAGAIN.
+ * then all three user IDs. The process loses the capabilities of root. The groups replace the
+ * caller's: with count 0 there are none; getgrouplist(3) has those of a user. The environment stays
+ * what it was: for another user, set aspawn_command.envp, or begin with ASPAWN_CLEARENV() and set
+ * HOME, USER and PATH. aspawn_start() fails with -EINVAL if uid or gid is -1. [copy]
+ * Errors: EPERM, EINVAL (not mapped in this user namespace; too many groups), EAGAIN. If the user
+ * has more processes than RLIMIT_NPROC allows, the exec fails with EAGAIN: execve(2).
  */
 PSYS_API void aspawn_action_user(struct aspawn_action *action, unsigned uid, unsigned gid,
 				 const unsigned *groups, size_t count);
@@ -504,12 +511,11 @@ PSYS_API void aspawn_action_no_new_privs(struct aspawn_action *action);
 #define ASPAWN_NO_NEW_PRIVS() ASPAWN_MAKE_PLAIN(NO_NEW_PRIVS, no_new_privs)
 
 /*
- * seccomp(2): a filter of count instructions, struct psys_sock_filter or the kernel's
- * struct sock_filter. Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN. Later actions, the
+ * seccomp(2): a filter of count instructions, struct psys_sock_filter or the kernel's struct
+ * sock_filter. Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN. Later actions, the
  * library's report to the parent, and the exec run under the filter, so the filter must allow
- * write, rt_sigprocmask, exit_group and execve. A filter that kills the child at another call, after
- * the exec has failed, costs the explanation alone.
- * Errors: EACCES, EINVAL, ENOMEM, ENOSYS.
+ * write, rt_sigprocmask, exit_group and execve. A filter that kills the child at another call,
+ * after the exec has failed, costs the explanation alone. Errors: EACCES, EINVAL, ENOMEM, ENOSYS.
  */
 PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *filter, size_t count);
 #define ASPAWN_SECCOMP(filter, count) ASPAWN_MAKE(SECCOMP, seccomp, filter, count)
@@ -566,8 +572,8 @@ PSYS_API void aspawn_action_write(struct aspawn_action *action, const char *path
 /*
  * Calls function(arg) in the child, with 16 KiB of stack. Declare the function with ASPAWN_CHILD
  * (aspawn/aspawn.h), whose rules it follows; it must neither execute a program nor exit. What arg
- * points to is not copied, and must stay valid until the child has executed or failed: aspawn_wait_started().
- * Errors: what the function returns.
+ * points to is not copied, and must stay valid until the child has executed or failed:
+ * aspawn_wait_started(). Errors: what the function returns.
  */
 PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call function, void *arg);
 #define ASPAWN_CALL(function, arg) ASPAWN_MAKE(CALL, call, function, arg)

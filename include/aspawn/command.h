@@ -18,7 +18,7 @@
  *   aspawn_run()      one call starts a command, feeds it, collects its output and waits
  *   aspawn_start()    starts a command and returns at once; then aspawn_wait_started(),
  *                     aspawn_kill(), aspawn_communicate(), aspawn_wait()
- *   actions           what the new process does before its exec: aspawn/action.h
+ *   actions           what the child does before its exec: aspawn/action.h
  *   aspawn_pool       keeps the memory of ended children for later ones
  *   aspawn()          the primitive below: runs the caller's function in the child,
  *                     aspawn/aspawn.h
@@ -142,9 +142,7 @@ enum aspawn_command_flags {
 
 /*
  * A program and how to start it. Only size and argv (or file) must be set; zero is a good default
- * for the rest. The caller owns everything. aspawn_start() and aspawn_run() copy the structure
- * and all that it points to, except the pool: the caller may change or free it as
- * soon as the call has returned.
+ * for the rest. All is copied, except the pool.
  */
 struct aspawn_command {
 	/* sizeof(struct aspawn_command) */
@@ -156,14 +154,16 @@ struct aspawn_command {
 	 * change to. */
 	const char *file;
 	char *const *argv; /* ends with NULL; NULL: only file. See ASPAWN_ARGV() */
-	/* The environment, ends with NULL. NULL: the caller's environ, as it is during the
-	 * call (empty in a program without a libc). ASPAWN_SETENV() and the like change it. */
+	/* The environment, ends with NULL. NULL: the caller's environ, as it is during the call
+	 * (empty in a program without a libc): another thread must not change it meanwhile.
+	 * ASPAWN_SETENV() and the like change the program's. */
 	char *const *envp;
 	/* Directories to search for file, in the format of PATH. NULL: PATH of the program's
 	 * environment after the actions, or "/bin:/usr/bin" without a PATH. */
 	const char *search_path;
 
-	const struct aspawn_action *actions; /* in their order; not read if action_count is 0 */
+	/* What the child does before the exec, in this order. */
+	const struct aspawn_action *actions;
 	size_t action_count;
 
 	/* Memory for the child. NULL: a new mapping, at the cost of some system calls. */
@@ -211,8 +211,8 @@ enum aspawn_step {
 	ASPAWN_STEP_EXEC = -5,        /* execve(2) */
 	ASPAWN_STEP_INTERPRETER = -6, /* file exists, but not the interpreter that its first
 				       * line, as the subject then, or its ELF header names */
-	/* a member of the command, the subject; of struct aspawn_io: "io.size". An invalid action
-	 * has its index */
+	/* A member, which is the subject: "std_in", "io.out", "job.priority"; "size" was usually
+	 * not set. An invalid action has its index instead. */
 	ASPAWN_STEP_ARGUMENT = -7,
 	/* clone(2), by a helper; where the caller itself clones, it is the call's error.
 	 * -ECHILD: a signal killed the helper before */
@@ -250,7 +250,7 @@ PSYS_API const char *aspawn_failure_name(const struct aspawn_failure *failure);
 PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure);
 
 /* Formats a status of aspawn_wait(): "exit 3", "killed by SIGSEGV", "killed by SIGABRT (core
- * dumped)", "killed by signal 40"; -1: "no status". The text has at most 63 bytes. */
+ * dumped)", "killed by signal 40"; -1: "no status". As aspawn_failure_text(); at most 63 bytes. */
 PSYS_API size_t aspawn_status_text(char *to, size_t size, int status);
 
 /* --- run: from start to end in one call ---------------------------------------------- */
@@ -365,31 +365,32 @@ PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct a
 
 /*
  * The handle of a child, from aspawn_start() to aspawn_wait(). It may be moved by memcpy between
- * any two calls if only one copy is used; it points only to the pool. If all members
- * are zero there is no child and no descriptor, and aspawn_release() does nothing. Always 128
- * bytes, on every architecture.
+ * any two calls if only one copy is used; it points only to the pool. A handle of zeros is no
+ * child, and aspawn_release() does nothing with it. Always 128 bytes, on every architecture.
+ *
+ * For every child call aspawn_wait() or aspawn_communicate(), also if its program was never
+ * executed; or aspawn_release(), and then waitpid(2) unless the child is private. Otherwise a
+ * zombie is left, or memory.
  */
 struct aspawn_child {
-	/* Readable when the child has ended (Linux 5.3): then aspawn_wait() does not block. For
-	 * polling only: of a child that a helper clones it is a pidfd of the helper. Use
-	 * aspawn_kill() to send a signal, and aspawn_pidfd() for the child's own. If somebody kills
-	 * the helper it is readable early, and aspawn_ended() returns 0: stop polling it, and call
-	 * aspawn_ended() from a timer. The same if it is -1: not requested or not supported;
-	 * poll(2) ignores -1. CLOEXEC; the library closes it.
+	/* For polling only, as it may be a helper's: readable when the child has ended (Linux 5.3).
+	 * Call aspawn_ended() then. If that returns 0, somebody has killed the helper: stop
+	 * polling, and call aspawn_ended() from a timer. The same if ended_fd is -1: not requested
+	 * or not supported. CLOEXEC; the library closes it.
 	 *
-	 * Before aspawn_wait(), aspawn_communicate() or aspawn_release() close ended_fd and
-	 * started_fd, remove them from epoll(7) or the array of poll(2): epoll reports a
+	 * Before a call that closes ended_fd and started_fd (aspawn_wait(), aspawn_communicate(),
+	 * aspawn_release()) remove them from epoll(7) or the array of poll(2): epoll reports a
 	 * descriptor until its last copy is closed, and a child before its exec may hold one. */
 	int ended_fd;
-	/* With ASPAWN_COMMAND_STARTED_FD, otherwise -1. CLOEXEC; the library closes it. Readable
-	 * when the child has failed or is about to execute; hung up when it has executed. Do not
-	 * read from it: call aspawn_wait_started() with timeout 0, and poll on after -ETIMEDOUT.
-	 * A process that another thread forked meanwhile delays the hang-up, so call
-	 * aspawn_wait_started() also when ended_fd is readable. */
+	/* With ASPAWN_COMMAND_STARTED_FD, otherwise -1. Readable or hung up when the program may
+	 * have been executed. Do not read from it: call aspawn_wait_started() with timeout 0, and
+	 * poll on after -ETIMEDOUT. Call that also when ended_fd is readable, as a process that
+	 * another thread forked meanwhile delays the hang-up. CLOEXEC; the library closes it. */
 	int started_fd;
-	/* The caller's ends of the pipes of ASPAWN_STREAM_PIPE: writes to in_fd, reads from out_fd and
-	 * err_fd. CLOEXEC, above 2; -1: no pipe. The caller closes them, or aspawn_communicate()
-	 * does. A caller that closes one before aspawn_communicate(), or keeps it, stores -1. */
+	/* The caller's ends of the pipes of ASPAWN_STREAM_PIPE: the caller writes to in_fd, and
+	 * reads from out_fd and err_fd. CLOEXEC, always above 2; otherwise there is no pipe. The
+	 * caller closes them, or aspawn_communicate() does. A caller that closes one before
+	 * aspawn_communicate(), or keeps it, stores -1. */
 	int in_fd, out_fd, err_fd;
 	int own_fd;                                         /* internal */
 	unsigned char own[104] __attribute__((aligned(8))); /* internal */
@@ -399,86 +400,57 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
 
 /*
  * Starts a command, and returns when the child exists. The actions and the exec come later: their
- * failures are not errors of this call.
+ * failures are not errors of this call, but of aspawn_wait_started().
  *
  * The call takes some microseconds, whatever the actions do, with these exceptions:
- * - With ASPAWN_ONLY_BELOW, or ASPAWN_CLOSEFROM and more than 1024 descriptors, it waits until the
- *   child has copied its descriptors, by its first system call: on busy processors some
- *   milliseconds. If the child is stopped or frozen before, the wait goes on with the caller's
- *   signal mask.
+ * - With ASPAWN_ONLY_BELOW, or ASPAWN_CLOSEFROM and more than 1024 descriptors, it waits for the
+ *   child's first system call: milliseconds if no processor is idle.
  * - With ASPAWN_MEMORY_COPIED, and with a [copy] action for which the image is not possible, it
  *   costs as much as fork(2).
- * - With ASPAWN_MEMORY_SUSPENDED, and in user-mode emulators, it waits for the exec. With a [copy]
- *   action, where no helper is possible, it waits for the image's
- *   exec. While the child is stopped, only SIGKILL ends such a wait.
+ * - With ASPAWN_MEMORY_SUSPENDED, in user-mode emulators, and with a [copy] action where no helper is
+ *   possible, it waits for the exec.
  *
- * child    out: for the functions below, of which aspawn_wait() is the last, or aspawn_release()
- *          if the caller reaps by pid. May be uninitialized before.
+ * child    out: for the functions below; may be uninitialized before
  * command  copied
  *
- * On failure there is no child and no open descriptor; the descriptors are -1, aspawn_pid() is
- * -EINVAL, and aspawn_release() does nothing.
- *   -EINVAL     an invalid argument, which aspawn_wait_started() names: child or command is NULL;
- *               file and argv[0] are NULL; a stream has an invalid
- *               number, or one other than std_err is ASPAWN_STREAM_STDOUT; actions is NULL and
- *               action_count not 0; an unknown flag or kind of action; ASPAWN_OWNER_TREE; a private
- *               child and ASPAWN_MEMORY_SUSPENDED; an invalid argument of an action
- *               (aspawn/action.h); size is less than the first version's; reserved is not 0
- *   -E2BIG      size is larger than this library's, and a byte beyond is not zero; an action's
- *               array has more than a million bytes; there are more than ten million actions
+ * On failure there is no child and no open descriptor; the descriptors are -1, and
+ * aspawn_wait_started() says which argument is invalid.
+ *   -EINVAL     child or command is NULL; file and argv[0] are NULL; ASPAWN_OWNER_TREE; a private
+ *               child and ASPAWN_MEMORY_SUSPENDED; a stream has an invalid number, or one other
+ *               than std_err is ASPAWN_STREAM_STDOUT; actions is NULL and action_count not 0; an
+ *               invalid action or argument of one (aspawn/action.h)
+ *   -E2BIG      an action's array has more than a million bytes; there are more than ten million
+ *               actions
  *   -ENOMEM     no memory for the stack (mmap(2)) or the child
- *   -EMFILE, -ENFILE  no descriptor for a pipe or the pidfd
+ *   -EMFILE, -ENFILE  no descriptor for the pidfd, or for a pipe, which needs two during the call
  *   -EAGAIN     RLIMIT_NPROC or the system's limits (clone(2)); or another thread changed
  *               the command, or the environment, during the call
- *   -EOVERFLOW  the sizes' sum is more than an address can hold
+ *   -EOPNOTSUPP  a private child where no process can share memory (user-mode emulators)
+ *   -EOVERFLOW  the sum of the sizes is more than an address can hold
  *   and other errors of clone(2)
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
 					  const struct aspawn_command *command);
 
 /*
- * Waits until the program has been executed or the child has failed, at most timeout_ms. May be
- * repeated, also after aspawn_wait() and aspawn_communicate(); failure->subject then has only its
- * last 39 bytes.
+ * Waits until the program has been executed or the child has failed. May be repeated, also after
+ * aspawn_wait() and aspawn_communicate(); failure->subject then has only its last 39 bytes.
  *
- * failure  out, may be NULL; error is 0 unless -ECANCELED is returned
+ * failure  out, may be NULL; always set: error is 0 unless -ECANCELED is returned
  *
- *   0           the program was executed. A signal that kills the child within execve(2) itself
- *               cannot be distinguished from that.
- *   -ECANCELED  the program was never executed: *failure says why. Also after -EINVAL and -E2BIG of
- *               aspawn_start()
+ *   0           the program was executed, or a signal killed the child within execve(2)
+ *   -ECANCELED  the program was never executed: *failure says why. The child has to be waited for
+ *               nevertheless. Also after -EINVAL and -E2BIG of aspawn_start(), without a child.
  *   -ETIMEDOUT  the child has neither executed nor failed yet
- *   -ESTALE     the answer is lost: aspawn_release() was called before, or this
- *               process is a fork
- *   -EINVAL     child is NULL or no child
+ *   -ESTALE     the answer is lost: aspawn_release() was called before, or this process is a fork
  * See futex(2), and CLONE_CHILD_CLEARTID of clone(2).
  */
 PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failure,
 				 int64_t timeout_ms);
 
 /*
- * Returns the child's number, at once unless a helper clones the child: a private one, or one with
- * a [copy] action. Then the call waits for that: some microseconds, or on a busy machine until the
- * helper, and the image, have had their turn. Before the child is reaped no other process has the
- * number; a private child is reaped at its end. To send a signal, use aspawn_kill().
- *   -ECANCELED  the child could not be cloned: aspawn_wait_started() says why
- *   -EAGAIN     the helper is stopped or frozen, and has not cloned the child for a second
- *   -ESRCH      its number was not known when aspawn_release() was called
- *   -EINVAL     child is NULL or no child, or was waited for
- */
-PSYS_API PSYS_MUST_CHECK int aspawn_pid(struct aspawn_child *child);
-
-/*
- * Returns a new descriptor of the child itself, for pidfd_send_signal(2), pidfd_getfd(2), setns(2)
- * and the like. CLOEXEC; the caller closes it. May wait as aspawn_pid() does.
- *   -ESRCH      the child is reaped, as a private child is at its end
- *   and errors of aspawn_pid() and pidfd_open(2), Linux 5.3
- */
-PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
-
-/*
- * Waits for the child's end, reaps the child, closes ended_fd and started_fd, and returns the
- * memory to the pool. Reads no pipe: a program that fills a pipe never ends, so read first, or use
+ * Waits for the child's end, reaps the child, closes ended_fd and started_fd, and gives the memory
+ * back. Reads no pipe: a program that fills a pipe never ends, so read first, or use
  * aspawn_communicate(). The caller still has to close child->in_fd, out_fd and err_fd.
  *
  * status  out, may be NULL: as wait(2) stores it, for WIFEXITED() or PSYS_WIFEXITED() and so
@@ -493,21 +465,17 @@ PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
  *   -ECHILD     another wait has reaped the child, or SIGCHLD is ignored, and the kernel does not
  *               keep the status (before Linux 6.15, or no pidfd); *status and *usage are
  *               untouched. If the kernel keeps it, the call succeeds and *usage is all zero
- *   -EINVAL     child is NULL or no child, or was waited for
  * After 0, -ECANCELED and -ECHILD there is no child any more, and ended_fd and started_fd are -1.
- * Without a pidfd, or after aspawn_release(), the call waits by pid. If another wait reaps the
- * child, and a new child of this process gets the same pid, the call waits for the new child.
- * Without a pidfd that can be polled (before Linux 5.3) the call checks the child every 5 ms.
- * See waitid(2).
+ * Without a pidfd, or after aspawn_release(), the call waits by pid: another wait must not reap the
+ * child. See waitid(2).
  */
 PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
 			 int64_t timeout_ms);
 
 /*
- * Returns 1 if the child has ended, 0 if not. Does not reap the child, so that its group can
- * still be killed. Never blocks.
+ * Returns 1 if the child has ended, so that aspawn_wait() returns at once, 0 if not. Does not reap
+ * the child, so that its group can still be killed. Never blocks.
  *   -ECHILD  as aspawn_wait()
- *   -EINVAL  child is NULL or no child, or was waited for
  * See waitid(2), WNOWAIT.
  */
 PSYS_API int aspawn_ended(struct aspawn_child *child);
@@ -524,12 +492,13 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
 /*
- * Releases everything except the process, for callers that reap by pid with waitpid(2). Closes
- * ended_fd and started_fd, and returns the memory to the pool, which reuses it when the child has
- * left it. Without a pool, waits until the child has left its memory, by its exec or
- * end. May be repeated; after aspawn_wait() it does nothing.
- * Waits at most a second for a helper that has not cloned the child yet. A private child uses the
- * memory until its end: without a pool, call again then.
+ * Gives everything back except the process, for callers that do not wait for the child, or reap by
+ * pid with waitpid(2). Closes ended_fd and started_fd, not the pipes. The pool gets the memory and
+ * reuses it when the child has left it; without a pool, the call waits for that, which is the exec.
+ * A private child uses the memory until its end: without a pool, call again then. Waits at most a
+ * second for a helper that has not cloned the child yet. May be repeated; after aspawn_wait() it
+ * does nothing.
+ *
  * As long as nobody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still
  * work, by pid. They do not know any more if the program was executed.
  *   -EINVAL  child is NULL
@@ -537,26 +506,48 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
 PSYS_API int aspawn_release(struct aspawn_child *child);
 
 /*
+ * Returns the child's number. If a helper clones the child, the call waits for that: microseconds,
+ * or on a busy machine until the helper has had its turn; aspawn_describe() does not. No other
+ * process has the number before the child is reaped; a private child is reaped at its end. To send
+ * a signal, use aspawn_kill().
+ *   -ECANCELED  the child could not be cloned: aspawn_wait_started() says why
+ *   -EAGAIN     the helper is stopped or frozen, and has not cloned the child for a second
+ *   -ESRCH      the number was not known when aspawn_release() was called
+ */
+PSYS_API PSYS_MUST_CHECK int aspawn_pid(struct aspawn_child *child);
+
+/*
+ * Returns a new descriptor of the child itself, for pidfd_send_signal(2), pidfd_getfd(2), setns(2)
+ * and the like. CLOEXEC; the caller closes it. May wait as aspawn_pid() does.
+ *   -ESRCH      the child is reaped, as a private child is at its end
+ *   and errors of aspawn_pid() and pidfd_open(2), Linux 5.3
+ */
+PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
+
+/*
  * Sends the signal to the child, but not to its children, through the pidfd: never to another
  * process that got the same pid. Signal 0 sends nothing, and returns 0 if a signal could be sent,
  * also if the child has ended and is not reaped. Until the exec all signals except SIGKILL and
  * SIGSTOP stay pending.
- *   -EINVAL  child is NULL or no child, or was waited for; the signal is invalid
+ *   -EINVAL  the signal is invalid
  *   -ESRCH   another wait, or the helper of a private child, has reaped the child
  *   -EAGAIN  as of aspawn_pid()
  *   -EPERM   the child runs as another user, whom the caller may not signal
- * See pidfd_send_signal(2), Linux 5.1. Without a pidfd the call uses waitid(2) and kill(2): if
- * another thread reaps the child at that moment, another process may get the signal.
+ * See pidfd_send_signal(2), Linux 5.1. Without a pidfd, no other thread must reap the child
+ * meanwhile: the call uses waitid(2) and kill(2).
  */
 PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 
 /*
  * Sends the signal to the process group that the child leads after ASPAWN_SETPGID(0) or
  * ASPAWN_SETSID(); to the child alone if it leads no group, or not yet. Does not reach processes
- * that have made a group or session of their own (daemons, jobs of an interactive shell), nor
- * processes of another user. Works until the child has been waited for, even if it has ended. To
- * end a whole tree: send SIGTERM; do not wait for the child, even if ended_fd is readable; after
- * a grace period send SIGKILL; then call aspawn_wait().
+ * that have made their own group or session (daemons, jobs of an interactive shell), nor processes
+ * of another user. Works until the child has been waited for, even if it has ended; with
+ * ASPAWN_OWNER_PRIVATE after its end only on Linux 6.9 and newer, and if one of the kill functions
+ * (signal 0 will do) or aspawn_pidfd() was called before.
+ *
+ * To end a command with what it has started: send SIGTERM; do not wait for the child, even if
+ * ended_fd is readable; after a grace period send SIGKILL; then call aspawn_wait().
  *   -EINVAL, -ESRCH, -EAGAIN, -EPERM  as of aspawn_kill()
  * Uses kill(2), after a check that the child is not reaped. If another thread calls waitpid(-1),
  * the check can be outdated; aspawn_kill_cgroup() is safe.
@@ -632,9 +623,8 @@ PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);
 /*
  * Keeps the memory of children for later children, so that a start maps nothing. {0} before its
  * first use. Any number of threads may use a pool at the same time, for any number of children; no
- * lock is taken, so a pool works in signal handlers and after fork(2). Do not move a pool while a
- * child, released or not, or its helper, runs in its memory; free it when aspawn_pool_release() has
- * returned 0. Always 64 bytes.
+ * lock is taken. A program usually has one, for ever. Otherwise do not move or free it before
+ * aspawn_pool_release() has returned 0. Always 64 bytes.
  *
  *	static struct aspawn_pool pool;
  *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
@@ -646,9 +636,9 @@ struct aspawn_pool {
 PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 
 /*
- * Unmaps all memory of the pool that no handle, child or helper uses. Waits at most a second for
- * each helper whose child has been waited for.
- *   0        nothing is left, and the pool may be freed
+ * Unmaps all memory of the pool that no handle, child or helper uses. The pool may be used again.
+ * Waits at most a second for each helper whose child has been waited for.
+ *   0        nothing is left, and the pool may be moved or freed
  *   -EBUSY   some memory is in use; the rest is unmapped. Also in a process that was forked while
  *            another thread was starting a child
  *   -EINVAL  pool is NULL
