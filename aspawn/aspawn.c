@@ -54,35 +54,35 @@ static PSYS_UNINSTRUMENTED struct control *fill(const struct request *request,
 	return control;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_free_watch(struct control *control)
+PSYS_UNINSTRUMENTED void aspw_free_watch(struct control *control)
 {
 	struct exec_watch *watch = control->watch;
 
 	control->watch = NULL; /* first: who is killed in between leaves it mapped */
-	aspawn_watch_free(watch);
+	aspw_watch_free(watch);
 }
 
-PSYS_UNINSTRUMENTED long aspawn_spawn(const struct request *wanted, const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED long aspw_spawn(const struct request *wanted, const struct Stack_t *stack)
 {
 	struct control *control = fill(wanted, stack);
 	struct request *request = &control->request;
-	long pid = request->helped ? aspawn_clone_by_helper(control) : -PSYS_EOPNOTSUPP;
+	long pid = request->helped ? aspw_clone_by_helper(control) : -PSYS_EOPNOTSUPP;
 
 	/* The caller waits itself. If a helper was tried, it has the pipes. */
 	if (pid == -PSYS_EOPNOTSUPP && request->helped != PRIVATE) {
 		request->detached = false;
 		request->helped = NOT_HELPED;
-		pid = aspawn_execute_first(control);
+		pid = aspw_execute_first(control);
 	}
 	if (pid >= 0 && control->flags & PSYS_CLONE_FILES)
-		aspawn_stack_await_blocked(control, &stack_state(stack)->use, SHARES_FILES);
-	aspawn_descriptors_close(control, pid < 0);
+		aspw_stack_await_blocked(control, &stack_state(stack)->use, SHARES_FILES);
+	aspw_descriptors_close(control, pid < 0);
 	if (control->caller_pidfd >= 0)
 		psys_close(control->caller_pidfd);
 	if (pid < 0) {
 		if (control->helper_pidfd >= 0)
 			psys_close(control->helper_pidfd);
-		aspawn_free_watch(control);
+		aspw_free_watch(control);
 	}
 	return pid;
 }
@@ -118,11 +118,11 @@ int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t *cached_s
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &request.mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	r = aspawn_stack_reserve(cached_stack, reserved_stack_sz, user_data_len);
+	r = aspw_stack_reserve(cached_stack, reserved_stack_sz, user_data_len);
 	if (r == 0) {
-		request.user_data = aspawn_stack_place(cached_stack, user_data_len);
+		request.user_data = aspw_stack_place(cached_stack, user_data_len);
 		psys_memcpy(request.user_data, user_data, user_data_len);
-		r = (int)aspawn_spawn(&request, cached_stack);
+		r = (int)aspw_spawn(&request, cached_stack);
 	}
 	if (r > 0) {
 		const struct control *control = stack_control(cached_stack);

@@ -35,7 +35,7 @@ static PSYS_UNINSTRUMENTED bool die_with_helper(int helper)
 	return parent <= 0 || parent == helper;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_child_main(void *block)
+PSYS_UNINSTRUMENTED int aspw_child_main(void *block)
 {
 	struct control *control = block;
 	const struct request *request = &control->request;
@@ -44,7 +44,7 @@ PSYS_UNINSTRUMENTED int aspawn_child_main(void *block)
 	if (control->parent) /* the caller is on its way back, and may have the same processor */
 		psys_sched_yield();
 	if (control->flags & PSYS_CLONE_FILES)
-		control->files_error = aspawn_descriptors_unshare(control);
+		control->files_error = aspw_descriptors_unshare(control);
 	else if (control->report.parents_end >= 0)
 		psys_close(control->report.parents_end);
 	/* 32-bit kernels before 6.19 accept CLONE_CLEAR_SIGHAND and ignore it. */
@@ -55,7 +55,7 @@ PSYS_UNINSTRUMENTED int aspawn_child_main(void *block)
 	if (request->dies_with_caller && !die_with_helper(control->parent))
 		psys_exit_group(127);
 	if (control->watch && request->memory != MEMORY_EXECUTED)
-		aspawn_watch_begin(control->watch);
+		aspw_watch_begin(control->watch);
 	psys_exit_group(request->fn(request->arg, control->report.here, &control->old_mask,
 				    request->user_data, request->user_data_len));
 }

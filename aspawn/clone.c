@@ -55,7 +55,7 @@ static PSYS_UNINSTRUMENTED bool fits(const struct clone_method *method,
 	return shares || !method->clone3;
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_clone_is_refused(long error)
+PSYS_UNINSTRUMENTED bool aspw_clone_is_refused(long error)
 {
 	return error == -PSYS_ENOSYS || error == -PSYS_EPERM || error == -PSYS_EACCES ||
 	       error == -PSYS_EINVAL || error == -PSYS_E2BIG;
@@ -110,7 +110,7 @@ static PSYS_UNINSTRUMENTED long call_clone3(const struct clone_call *call)
 				 call->fn, call->arg);
 }
 
-PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool clone3)
+PSYS_UNINSTRUMENTED long aspw_clone_call(const struct clone_call *call, bool clone3)
 {
 	/* The pidfd goes where the parent's copy of the pid would. */
 	const long pid =
@@ -130,13 +130,13 @@ PSYS_UNINSTRUMENTED long aspawn_clone_call(const struct clone_call *call, bool c
 	return pid;
 }
 
-PSYS_UNINSTRUMENTED long aspawn_clone_sharing(const struct clone_call *call)
+PSYS_UNINSTRUMENTED long aspw_clone_sharing(const struct clone_call *call)
 {
-	long r = aspawn_clone_call(call, true);
+	long r = aspw_clone_call(call, true);
 
-	if (r < 0 && aspawn_clone_is_refused(r))
-		r = aspawn_clone_call(call, false);
-	return r < 0 && aspawn_clone_is_refused(r) ? -PSYS_EOPNOTSUPP : r;
+	if (r < 0 && aspw_clone_is_refused(r))
+		r = aspw_clone_call(call, false);
+	return r < 0 && aspw_clone_is_refused(r) ? -PSYS_EOPNOTSUPP : r;
 }
 
 /* Records the child. After CLONE_VFORK the child no longer uses the stack. If it was not seen
@@ -180,11 +180,11 @@ static PSYS_UNINSTRUMENTED long clone_by(const struct clone_method *method, stru
 		.cleared_tid = &state->use,
 		.lowest = (char *)control->stack.addr + STACK_LOWEST,
 		.top = request->user_data,
-		.fn = aspawn_child_main,
+		.fn = aspw_child_main,
 		.arg = control,
 		.cgroup_fd = request->cgroup_fd,
 	};
-	const long pid = aspawn_clone_call(&call, method->clone3);
+	const long pid = aspw_clone_call(&call, method->clone3);
 	if (pid < 0)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	else
@@ -200,10 +200,10 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control,
 	const bool may_copy = may_copy_memory(method, request);
 
 	if (request->watch_copy && may_copy && !control->watch)
-		control->watch = aspawn_watch_make();
+		control->watch = aspw_watch_make();
 	if (request->pipe == PIPE_IF_COPIED && may_copy)
 		request->pipe = PIPE;
-	return aspawn_descriptors_make(control);
+	return aspw_descriptors_make(control);
 }
 
 /*
@@ -220,7 +220,7 @@ static PSYS_UNINSTRUMENTED bool is_killed_by_clone(const struct control *control
 
 	if (control->watch && (r == 0 || r == -PSYS_ESRCH)) {
 		psys_waitid(PSYS_P_PIDFD, fd, &info, ended | (int)PSYS_WNOWAIT, NULL);
-		killed = !aspawn_watch_has_begun(control->watch);
+		killed = !aspw_watch_has_begun(control->watch);
 	}
 	if (killed) {
 		psys_waitid(PSYS_P_PIDFD, fd, &info, ended, NULL);
@@ -232,7 +232,7 @@ static PSYS_UNINSTRUMENTED bool is_killed_by_clone(const struct control *control
 
 /* Until this returns nobody has reaped the child, so that its number is its own; only of a child that a
  * helper clones for the caller a wait of the caller's may. */
-PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control)
+PSYS_UNINSTRUMENTED long aspw_clone_child(struct control *control)
 {
 	const struct clone_method *method = clone_methods;
 	int *cgroup_fd = &control->request.cgroup_fd;
@@ -251,7 +251,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone_child(struct control *control)
 			r = -PSYS_EAGAIN;
 		if (r < 0 && *cgroup_fd >= 0)
 			*cgroup_fd = -1;
-		else if (r < 0 && aspawn_clone_is_refused(r))
+		else if (r < 0 && aspw_clone_is_refused(r))
 			method++;
 		else
 			return r;

@@ -8,14 +8,14 @@
 
 /* Clones the child by one method after another, with its pipe and its pidfd, in the caller or in the
  * helper. Returns the pid, or why there is no child. */
-long aspawn_clone_child(struct control *control);
+long aspw_clone_child(struct control *control);
 
 /* The child's entry point: child_main.c. */
-int aspawn_child_main(void *control);
+int aspw_child_main(void *control);
 
 /* True if the kernel, an emulator or a seccomp filter rejects the clone method; the caller then
  * tries the next. */
-bool aspawn_clone_is_refused(long error);
+bool aspw_clone_is_refused(long error);
 
 /* The arguments of clone(2) and clone3(2). */
 struct clone_call {
@@ -31,10 +31,10 @@ struct clone_call {
 };
 /* Returns the pid or a negative error number. clone(2) has one argument for pidfd and tid: not both
  * flags. */
-long aspawn_clone_call(const struct clone_call *call, bool clone3);
+long aspw_clone_call(const struct clone_call *call, bool clone3);
 
 /* The same by clone3(2) or clone(2), of a process that shares the memory for long: -EOPNOTSUPP if there
  * can be none. */
-long aspawn_clone_sharing(const struct clone_call *call);
+long aspw_clone_sharing(const struct clone_call *call);
 
 #endif

@@ -25,7 +25,7 @@ static PSYS_UNINSTRUMENTED int parse_fd(const char *name)
 	return fd;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_close_via_proc(int first, int last, bool at_exec)
+PSYS_UNINSTRUMENTED int aspw_close_via_proc(int first, int last, bool at_exec)
 {
 	char records[1024] __attribute__((aligned(8)));
 	long length;

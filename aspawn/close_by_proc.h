@@ -7,6 +7,6 @@
 
 /* Before Linux 5.9 (5.11 with at_exec, which sets FD_CLOEXEC instead): closes the descriptors
  * from first to last that /proc lists, or else all numbers below RLIMIT_NOFILE. */
-int aspawn_close_via_proc(int first, int last, bool at_exec);
+int aspw_close_via_proc(int first, int last, bool at_exec);
 
 #endif

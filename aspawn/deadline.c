@@ -16,7 +16,7 @@ static PSYS_UNINSTRUMENTED int64_t now(void)
 		       time.tv_sec * SECOND + time.tv_nsec;
 }
 
-PSYS_UNINSTRUMENTED int64_t aspawn_deadline_in(int64_t ms)
+PSYS_UNINSTRUMENTED int64_t aspw_deadline_in(int64_t ms)
 {
 	const int64_t begin = ms > 0 ? now() : 0; /* 0 has passed, whatever the time is */
 
@@ -25,14 +25,14 @@ PSYS_UNINSTRUMENTED int64_t aspawn_deadline_in(int64_t ms)
 				  begin + (ms < LONGEST / 1000000 ? ms * 1000000 : LONGEST);
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_deadline_is_past(int64_t deadline)
+PSYS_UNINSTRUMENTED bool aspw_deadline_is_past(int64_t deadline)
 {
 	return now() >= deadline;
 }
 
 /* Divides in digits of 11 bits: for a 64-bit division, 32-bit compilers call a library function,
  * which is not linked. */
-PSYS_UNINSTRUMENTED struct psys_timespec aspawn_deadline_left(int64_t deadline)
+PSYS_UNINSTRUMENTED struct psys_timespec aspw_deadline_left(int64_t deadline)
 {
 	const int64_t left = deadline == DEADLINE_NEVER ? deadline : deadline - now();
 	struct psys_timespec time;
@@ -50,10 +50,10 @@ PSYS_UNINSTRUMENTED struct psys_timespec aspawn_deadline_left(int64_t deadline)
 	return time;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_deadline_sleep_on(int *word, int value, int64_t deadline)
+PSYS_UNINSTRUMENTED void aspw_deadline_sleep_on(int *word, int value, int64_t deadline)
 {
 	static const struct psys_timespec nap = { 0, 50000000 }, moment = { 0, 1000000 };
-	struct psys_timespec time = aspawn_deadline_left(deadline);
+	struct psys_timespec time = aspw_deadline_left(deadline);
 
 	if (time.tv_sec || time.tv_nsec > nap.tv_nsec)
 		time = nap;
@@ -63,13 +63,13 @@ PSYS_UNINSTRUMENTED void aspawn_deadline_sleep_on(int *word, int value, int64_t 
 		psys_nanosleep(&moment, NULL);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_deadline_poll(int fd, int events, int64_t deadline)
+PSYS_UNINSTRUMENTED int aspw_deadline_poll(int fd, int events, int64_t deadline)
 {
 	struct psys_pollfd poll = { fd, (short)events, 0 };
 	int r;
 
 	do {
-		struct psys_timespec left = aspawn_deadline_left(deadline);
+		struct psys_timespec left = aspw_deadline_left(deadline);
 		r = psys_ppoll(&poll, 1, &left, NULL, 0);
 	} while (r == -PSYS_EINTR);
 	return r == 0 ? -PSYS_ETIMEDOUT : r < 0 ? r : poll.revents;

@@ -10,21 +10,21 @@
 #define DEADLINE_NEVER INT64_MAX
 
 /* In so many milliseconds. Negative: no limit. */
-int64_t aspawn_deadline_in(int64_t ms);
+int64_t aspw_deadline_in(int64_t ms);
 
-bool aspawn_deadline_is_past(int64_t deadline);
+bool aspw_deadline_is_past(int64_t deadline);
 
 /* Returns the time left until the deadline; 0 if it has passed. */
-struct psys_timespec aspawn_deadline_left(int64_t deadline);
+struct psys_timespec aspw_deadline_left(int64_t deadline);
 
 /*
  * Sleeps while *word, a shared futex, equals value, at most until the deadline. Returns after
  * 50 ms at the latest, and the caller checks again: the kernel wakes only one waiter, and some
  * sandboxes wake none at exec.
  */
-void aspawn_deadline_sleep_on(int *word, int value, int64_t deadline);
+void aspw_deadline_sleep_on(int *word, int value, int64_t deadline);
 
 /* ppoll(2) of one descriptor. Returns its events, -ETIMEDOUT, or an error. */
-int aspawn_deadline_poll(int fd, int events, int64_t deadline);
+int aspw_deadline_poll(int fd, int events, int64_t deadline);
 
 #endif

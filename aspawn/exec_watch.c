@@ -27,39 +27,39 @@ static PSYS_UNINSTRUMENTED struct exec_watch *map_watch(void *address, int flags
 	return PSYS_IS_ERROR(page) ? NULL : page;
 }
 
-PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_make(void)
+PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_make(void)
 {
 	return map_watch(NULL, PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
 }
 
-PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_reserve(void)
+PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_reserve(void)
 {
 	return map_watch(NULL, PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 }
 
-PSYS_UNINSTRUMENTED struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address)
+PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_in_file(int fd, int64_t offset, void *address)
 {
 	return map_watch(address, PSYS_MAP_SHARED | PSYS_MAP_FIXED, fd, offset);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_watch_free(struct exec_watch *watch)
+PSYS_UNINSTRUMENTED void aspw_watch_free(struct exec_watch *watch)
 {
 	if (watch)
 		psys_munmap(watch, WATCH_SIZE);
 }
 
 /* EINVAL: of the size, which the kernel looks at first. A filter may forbid gettid(). */
-PSYS_UNINSTRUMENTED bool aspawn_watch_may_work(void)
+PSYS_UNINSTRUMENTED bool aspw_watch_may_work(void)
 {
 	return psys_set_robust_list(NULL, 0) == -PSYS_EINVAL && psys_gettid() > 0;
 }
 
-PSYS_UNINSTRUMENTED void *aspawn_watch_report(struct exec_watch *watch)
+PSYS_UNINSTRUMENTED void *aspw_watch_report(struct exec_watch *watch)
 {
 	return watch->report;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_watch_begin(struct exec_watch *watch)
+PSYS_UNINSTRUMENTED void aspw_watch_begin(struct exec_watch *watch)
 {
 	const int tid = psys_gettid();
 
@@ -77,32 +77,32 @@ PSYS_UNINSTRUMENTED void aspawn_watch_begin(struct exec_watch *watch)
 	psys_futex((int *)&watch->word, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_watch_set_executing(struct exec_watch *watch, bool executing)
+PSYS_UNINSTRUMENTED void aspw_watch_set_executing(struct exec_watch *watch, bool executing)
 {
 	__atomic_store_n(&watch->executing, executing, __ATOMIC_RELEASE);
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_watch_is_executing(const struct exec_watch *watch)
+PSYS_UNINSTRUMENTED bool aspw_watch_is_executing(const struct exec_watch *watch)
 {
 	return __atomic_load_n(&watch->executing, __ATOMIC_ACQUIRE);
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_watch_has_begun(const struct exec_watch *watch)
+PSYS_UNINSTRUMENTED bool aspw_watch_has_begun(const struct exec_watch *watch)
 {
 	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) != NOT_BEGUN;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_watch_wait(struct exec_watch *watch, int pid, int64_t deadline)
+PSYS_UNINSTRUMENTED int aspw_watch_wait(struct exec_watch *watch, int pid, int64_t deadline)
 {
 	for (;;) {
 		unsigned seen = __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE);
 		if (seen == UNSUPPORTED)
 			return -PSYS_ENOSYS;
 		/* The child may have been killed before it registered the futex. */
-		if (seen & PSYS_FUTEX_OWNER_DIED || aspawn_child_is_gone(pid))
+		if (seen & PSYS_FUTEX_OWNER_DIED || aspw_child_is_gone(pid))
 			return 0;
-		if (aspawn_deadline_is_past(deadline))
+		if (aspw_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
-		aspawn_deadline_sleep_on((int *)&watch->word, (int)seen, deadline);
+		aspw_deadline_sleep_on((int *)&watch->word, (int)seen, deadline);
 	}
 }

@@ -20,30 +20,30 @@ enum {
 struct exec_watch;
 
 /* Returns NULL if there is no memory. */
-struct exec_watch *aspawn_watch_make(void);
-/* Keeps an address for aspawn_watch_in_file(). */
-struct exec_watch *aspawn_watch_reserve(void);
+struct exec_watch *aspw_watch_make(void);
+/* Keeps an address for aspw_watch_in_file(). */
+struct exec_watch *aspw_watch_reserve(void);
 /* The same in WATCH_SIZE zeros of a file, for a child that has executed another program since. Maps
  * it in place of what is at the address. */
-struct exec_watch *aspawn_watch_in_file(int fd, int64_t offset, void *address);
-void aspawn_watch_free(struct exec_watch *watch);
+struct exec_watch *aspw_watch_in_file(int fd, int64_t offset, void *address);
+void aspw_watch_free(struct exec_watch *watch);
 
 /* Called in the child. */
-void aspawn_watch_begin(struct exec_watch *watch);
-/* Called in any process: true if aspawn_watch_begin() could register the futex. */
-bool aspawn_watch_may_work(void);
+void aspw_watch_begin(struct exec_watch *watch);
+/* Called in any process: true if aspw_watch_begin() could register the futex. */
+bool aspw_watch_may_work(void);
 /* Returns WATCH_REPORT bytes, zeros at first, which the child may write and the parent read. */
-void *aspawn_watch_report(struct exec_watch *watch);
+void *aspw_watch_report(struct exec_watch *watch);
 /* The child sets true before its exec, and false if the exec has failed. */
-void aspawn_watch_set_executing(struct exec_watch *watch, bool executing);
+void aspw_watch_set_executing(struct exec_watch *watch, bool executing);
 
 /* Returns the value that the child has set last. */
-bool aspawn_watch_is_executing(const struct exec_watch *watch);
+bool aspw_watch_is_executing(const struct exec_watch *watch);
 
-/* True if the child has called aspawn_watch_begin(). */
-bool aspawn_watch_has_begun(const struct exec_watch *watch);
+/* True if the child has called aspw_watch_begin(). */
+bool aspw_watch_has_begun(const struct exec_watch *watch);
 
 /* Returns 0, -ETIMEDOUT, or -ENOSYS if robust futexes are not supported or a filter forbids them. */
-int aspawn_watch_wait(struct exec_watch *watch, int pid, int64_t deadline);
+int aspw_watch_wait(struct exec_watch *watch, int pid, int64_t deadline);
 
 #endif

@@ -31,7 +31,7 @@ static PSYS_UNINSTRUMENTED void await_exec(const struct control *control, int pi
 
 	while ((use = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != FREE) {
 		psys_futex(word, PSYS_FUTEX_WAIT, use, &nap, NULL, 0);
-		if (aspawn_watch_has_begun(control->watch) || first_has_ended(control, pid))
+		if (aspw_watch_has_begun(control->watch) || first_has_ended(control, pid))
 			__atomic_store_n(word, FREE, __ATOMIC_RELEASE);
 	}
 }
@@ -48,15 +48,15 @@ static PSYS_UNINSTRUMENTED bool has_executed(const struct control *control, int 
 			    (int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WCLONE), NULL) != 0);
 }
 
-PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control)
+PSYS_UNINSTRUMENTED long aspw_execute_first(struct control *control)
 {
 	struct request *request = &control->request;
 	struct stack_state *state = stack_state(&control->stack);
 
 	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	control->watch = request->memory == MEMORY_EXECUTED ? aspawn_watch_reserve() : NULL;
+	control->watch = request->memory == MEMORY_EXECUTED ? aspw_watch_reserve() : NULL;
 	if (control->watch) {
-		const long pid = aspawn_clone_child(control);
+		const long pid = aspw_clone_child(control);
 		if (pid > 0)
 			await_exec(control, (int)pid);
 		if (pid > 0 && has_executed(control, (int)pid)) {
@@ -66,12 +66,12 @@ PSYS_UNINSTRUMENTED long aspawn_execute_first(struct control *control)
 		if (pid > 0)
 			state->abandoned = (int)pid;
 		if (request->helped != FOR_CALLER)
-			aspawn_stack_reap_abandoned(&control->stack);
+			aspw_stack_reap_abandoned(&control->stack);
 		if (pid > 0 && control->pidfd >= 0)
 			psys_close(control->pidfd);
-		aspawn_free_watch(control); /* not shared */
+		aspw_free_watch(control); /* not shared */
 	}
 	if (request->memory == MEMORY_EXECUTED)
 		request->memory = MEMORY_COPIED;
-	return aspawn_clone_child(control);
+	return aspw_clone_child(control);
 }

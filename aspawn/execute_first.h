@@ -10,8 +10,8 @@
 #include "spawn.h"
 #include "stack.h"
 
-/* As aspawn_clone_child(), which it is without MEMORY_EXECUTED. A first child of the caller's
+/* As aspw_clone_child(), which it is without MEMORY_EXECUTED. A first child of the caller's
  * that has executed nothing is named in the state, for the caller to reap. */
-long aspawn_execute_first(struct control *control);
+long aspw_execute_first(struct control *control);
 
 #endif

@@ -24,7 +24,7 @@ static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 		.cleared_tid = &state->helper,
 		.lowest = (char *)(state + 1) + STACK_ALIGN - (uintptr_t)(state + 1) % STACK_ALIGN,
 		.top = (char *)state + STACK_UNIT,
-		.fn = aspawn_helper_main,
+		.fn = aspw_helper_main,
 		.arg = control,
 		.cgroup_fd = -1,
 	};
@@ -33,13 +33,13 @@ static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 	if (request->helped == PRIVATE) {
 		state->helped = PRIVATE_AUTOREAPED;
 		call.flags |= PSYS_CLONE_AUTOREAP;
-		const long r = aspawn_clone_call(&call, true);
-		if (r > 0 || !aspawn_clone_is_refused(r))
+		const long r = aspw_clone_call(&call, true);
+		if (r > 0 || !aspw_clone_is_refused(r))
 			return r;
 		call.flags &= ~PSYS_CLONE_AUTOREAP;
 	}
 	state->helped = request->helped;
-	return aspawn_clone_sharing(&call);
+	return aspw_clone_sharing(&call);
 }
 
 /* Somebody killed the helper before it stored a result: kill the child, if there is one. */
@@ -53,7 +53,7 @@ static PSYS_UNINSTRUMENTED long lost_helper(const struct control *control)
 }
 
 /* The caller makes the pipes: if the helper is killed meanwhile, somebody knows their numbers. */
-PSYS_UNINSTRUMENTED long aspawn_clone_by_helper(struct control *control)
+PSYS_UNINSTRUMENTED long aspw_clone_by_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct request *request = &control->request;
@@ -64,10 +64,9 @@ PSYS_UNINSTRUMENTED long aspawn_clone_by_helper(struct control *control)
 	/* A detached helper has no pipe to make. The end of a copy is seen by its watch, where that
 	 * works. */
 	if (request->detached && request->pipe == PIPE_IF_COPIED)
-		request->pipe = request->memory >= MEMORY_COPIED && !aspawn_watch_may_work() ?
-					PIPE :
-					NO_PIPE;
-	long r = aspawn_descriptors_make(control);
+		request->pipe =
+			request->memory >= MEMORY_COPIED && !aspw_watch_may_work() ? PIPE : NO_PIPE;
+	long r = aspw_descriptors_make(control);
 	if (r < 0)
 		return r;
 	state->ended = NOT_ENDED;
@@ -86,11 +85,11 @@ PSYS_UNINSTRUMENTED long aspawn_clone_by_helper(struct control *control)
 	}
 	if (request->detached)
 		return 0;
-	aspawn_stack_await_blocked(control, &state->helper, CLONING);
+	aspw_stack_await_blocked(control, &state->helper, CLONING);
 	if (state->cloned > 0)
 		return state->cloned;
-	aspawn_stack_await_end(&control->stack, STACK_HELPER, DEADLINE_NEVER);
-	aspawn_stack_reap_helper(&control->stack);
+	aspw_stack_await_end(&control->stack, STACK_HELPER, DEADLINE_NEVER);
+	aspw_stack_reap_helper(&control->stack);
 	if (!state->pid) /* it may have been killed in its clone */
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	state->helped = NOT_HELPED;
@@ -99,7 +98,7 @@ PSYS_UNINSTRUMENTED long aspawn_clone_by_helper(struct control *control)
 
 /* --- asking and waiting --------------------------------------------------------- */
 
-PSYS_UNINSTRUMENTED bool aspawn_helper_has_reaped(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED bool aspw_helper_has_reaped(const struct Stack_t *stack)
 {
 	return __atomic_load_n(&stack_state(stack)->ended, __ATOMIC_SEQ_CST) != NOT_ENDED;
 }
@@ -115,14 +114,14 @@ static PSYS_UNINSTRUMENTED bool is_reaped_by_caller(const struct stack_state *st
 			   NULL) == -PSYS_ECHILD;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_helper_open_child(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED int aspw_helper_open_child(const struct Stack_t *stack)
 {
 	const struct stack_state *state = stack_state(stack);
 	const int fd = psys_pidfd_open(state->pid, 0);
 	const unsigned inode = __atomic_load_n(&state->inode, __ATOMIC_ACQUIRE);
-	const unsigned found = inode ? aspawn_inode_of(fd) : 0;
+	const unsigned found = inode ? aspw_inode_of(fd) : 0;
 
-	if (fd >= 0 && (aspawn_helper_has_reaped(stack) || is_reaped_by_caller(state) ||
+	if (fd >= 0 && (aspw_helper_has_reaped(stack) || is_reaped_by_caller(state) ||
 			(found && found != inode))) {
 		psys_close(fd);
 		return -PSYS_ESRCH;
@@ -130,8 +129,8 @@ PSYS_UNINSTRUMENTED int aspawn_helper_open_child(const struct Stack_t *stack)
 	return fd;
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_helper_result(const struct Stack_t *stack, int *status,
-					      struct psys_rusage *usage)
+PSYS_UNINSTRUMENTED bool aspw_helper_result(const struct Stack_t *stack, int *status,
+					    struct psys_rusage *usage)
 {
 	const struct stack_state *state = stack_state(stack);
 	const bool ended = __atomic_load_n(&state->ended, __ATOMIC_ACQUIRE) == ENDED;

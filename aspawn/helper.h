@@ -28,18 +28,18 @@
 #include "spawn.h"
 #include "stack.h"
 
-/* As aspawn_clone_child(), but 0 of a detached helper: the state says what becomes of the child. Not
+/* As aspw_clone_child(), but 0 of a detached helper: the state says what becomes of the child. Not
  * with MEMORY_SUSPENDED. -EOPNOTSUPP if there can be no helper, -EAGAIN if somebody killed it. */
-long aspawn_clone_by_helper(struct control *control);
+long aspw_clone_by_helper(struct control *control);
 
 /* The helper's entry point: helper_main.c. */
-int aspawn_helper_main(void *control);
+int aspw_helper_main(void *control);
 
 /* The low bits of a pidfd's inode; 0: not known. */
-unsigned aspawn_inode_of(int pidfd);
+unsigned aspw_inode_of(int pidfd);
 
 /* Returns the status of wait4(2) for a result of waitid(2). */
-PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)
+PSYS_INLINE int aspw_wait_status(const struct psys_siginfo *info)
 {
 	const int status = info->u.child.status;
 
@@ -50,14 +50,14 @@ PSYS_INLINE int aspawn_wait_status(const struct psys_siginfo *info)
 
 /* Opens a pidfd of the child, whose number is known. -ESRCH if the child is reaped; another process
  * that has the number now is not taken for it. */
-int aspawn_helper_open_child(const struct Stack_t *stack);
+int aspw_helper_open_child(const struct Stack_t *stack);
 
 /* True if the helper has reaped the child, or is about to: the number may be another's. */
-bool aspawn_helper_has_reaped(const struct Stack_t *stack);
+bool aspw_helper_has_reaped(const struct Stack_t *stack);
 
 /* Returns true, with status and usage (which may be NULL), if the helper has stored them. A helper
  * that has ended without storing them was killed, or its wait was refused, or the child is the
  * caller's. */
-bool aspawn_helper_result(const struct Stack_t *stack, int *status, struct psys_rusage *usage);
+bool aspw_helper_result(const struct Stack_t *stack, int *status, struct psys_rusage *usage);
 
 #endif

@@ -22,13 +22,13 @@ static PSYS_UNINSTRUMENTED bool release_files(bool is_shared, int *kept)
 	if (psys_close_range((unsigned)first, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0) {
 		if (is_shared && psys_unshare(PSYS_CLONE_FILES) < 0)
 			return false;
-		aspawn_close_via_proc(first, INT32_MAX, false);
+		aspw_close_via_proc(first, INT32_MAX, false);
 	}
 	*kept = first - 1;
 	return true;
 }
 
-PSYS_UNINSTRUMENTED unsigned aspawn_inode_of(int pidfd)
+PSYS_UNINSTRUMENTED unsigned aspw_inode_of(int pidfd)
 {
 	struct psys_statx status;
 
@@ -58,7 +58,7 @@ static PSYS_UNINSTRUMENTED bool watch_both(const struct control *control, int ch
 					   PSYS_POLLIN, 0 } };
 	const bool have_pidfds = polled[0].fd >= 0 && polled[1].fd >= 0;
 
-	__atomic_store_n(&stack_state(&control->stack)->inode, aspawn_inode_of(*pidfd),
+	__atomic_store_n(&stack_state(&control->stack)->inode, aspw_inode_of(*pidfd),
 			 __ATOMIC_RELEASE);
 	if (request->dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
@@ -95,7 +95,7 @@ static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int ch
 	__atomic_store_n(&state->ended, REAPED_NEXT, __ATOMIC_SEQ_CST);
 	if (wait_by_id(child, PSYS_WEXITED, &info, &state->usage) < 0)
 		return;
-	state->status = aspawn_wait_status(&info);
+	state->status = aspw_wait_status(&info);
 	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
 }
 
@@ -107,8 +107,8 @@ static PSYS_UNINSTRUMENTED void keep_status(struct stack_state *state, int pidfd
 
 	if (psys_rt_sigaction(PSYS_SIGCHLD, NULL, sigchld, PSYS_SIGSET_SIZE) >= 0 &&
 	    (sigchld->handler == PSYS_SIG_IGN || sigchld->flags & PSYS_SA_NOCLDWAIT))
-		aspawn_await_reaped(pidfd, aspawn_deadline_in(1000));
-	if (pidfd < 0 || aspawn_reaped_status(pidfd, &state->status) < 0)
+		aspw_await_reaped(pidfd, aspw_deadline_in(1000));
+	if (pidfd < 0 || aspw_reaped_status(pidfd, &state->status) < 0)
 		return;
 	psys_memset(&state->usage, 0, sizeof state->usage);
 	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
@@ -135,7 +135,7 @@ static PSYS_UNINSTRUMENTED void become_parent(struct control *control)
 	control->parent = stack_state(&control->stack)->helper_pid;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_helper_main(void *block)
+PSYS_UNINSTRUMENTED int aspw_helper_main(void *block)
 {
 	struct control *control = block;
 	struct stack_state *state = stack_state(&control->stack);
@@ -148,7 +148,7 @@ PSYS_UNINSTRUMENTED int aspawn_helper_main(void *block)
 		return fail(state, -PSYS_EOPNOTSUPP);
 	if (!for_caller)
 		become_parent(control);
-	const int child = (int)aspawn_execute_first(control);
+	const int child = (int)aspw_execute_first(control);
 	if (child < 0)
 		return fail(state, child);
 

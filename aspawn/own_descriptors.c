@@ -6,8 +6,8 @@
 
 /* --- pipes ------------------------------------------------------------------ */
 
-PSYS_UNINSTRUMENTED struct child_fd *aspawn_descriptors_next(const struct control *control,
-							     const struct child_fd *fd)
+PSYS_UNINSTRUMENTED struct child_fd *aspw_descriptors_next(const struct control *control,
+							   const struct child_fd *fd)
 {
 	struct child_fd *report = (struct child_fd *)(uintptr_t)&control->report;
 
@@ -20,7 +20,7 @@ PSYS_UNINSTRUMENTED struct child_fd *aspawn_descriptors_next(const struct contro
 	return request->pipe == PIPE ? report : NULL;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_descriptors_avoid_streams(int fd)
+PSYS_UNINSTRUMENTED int aspw_descriptors_avoid_streams(int fd)
 {
 	if (fd < 0 || fd > 2)
 		return fd;
@@ -29,10 +29,10 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_avoid_streams(int fd)
 	return other;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_descriptors_avoid_streams_by_both(int ends[2])
+PSYS_UNINSTRUMENTED int aspw_descriptors_avoid_streams_by_both(int ends[2])
 {
-	ends[0] = aspawn_descriptors_avoid_streams(ends[0]);
-	ends[1] = aspawn_descriptors_avoid_streams(ends[1]);
+	ends[0] = aspw_descriptors_avoid_streams(ends[0]);
+	ends[1] = aspw_descriptors_avoid_streams(ends[1]);
 	if (ends[0] >= 0 && ends[1] >= 0)
 		return 0;
 	int r = ends[0] < 0 ? ends[0] : ends[1];
@@ -41,11 +41,11 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_avoid_streams_by_both(int ends[2])
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_descriptors_pipe(int ends[2])
+PSYS_UNINSTRUMENTED int aspw_descriptors_pipe(int ends[2])
 {
 	int r = psys_pipe2(ends, PSYS_O_CLOEXEC);
 
-	return r < 0 ? r : aspawn_descriptors_avoid_streams_by_both(ends);
+	return r < 0 ? r : aspw_descriptors_avoid_streams_by_both(ends);
 }
 
 /* The child copies it. */
@@ -110,7 +110,7 @@ static PSYS_UNINSTRUMENTED bool is_own(const struct control *control, int number
 	if (number == control->pidfd || number == control->helper_pidfd ||
 	    number == control->caller_pidfd)
 		return true;
-	for (struct child_fd *fd = NULL; (fd = aspawn_descriptors_next(control, fd));)
+	for (struct child_fd *fd = NULL; (fd = aspw_descriptors_next(control, fd));)
 		if (fd->kind != CALLERS_FD && (number == fd->fd || number == fd->parents_end))
 			return true;
 	return false;
@@ -122,10 +122,10 @@ static PSYS_UNINSTRUMENTED int fetch(struct control *control)
 	const int pidfd = open_thread(control->request.caller);
 	int r = pidfd < 0 ? pidfd : 0;
 
-	for (struct child_fd *fd = NULL; (fd = aspawn_descriptors_next(control, fd));) {
+	for (struct child_fd *fd = NULL; (fd = aspw_descriptors_next(control, fd));) {
 		if (is_kept(control, fd->fd) || (fd->kind == CALLERS_FD && is_own(control, fd->fd)))
 			continue;
-		fd->here = aspawn_descriptors_avoid_streams(psys_pidfd_getfd(pidfd, fd->fd, 0));
+		fd->here = aspw_descriptors_avoid_streams(psys_pidfd_getfd(pidfd, fd->fd, 0));
 		if (fd->here < 0 && fd->here != -PSYS_EBADF && r == 0)
 			r = fd->here;
 	}
@@ -134,11 +134,11 @@ static PSYS_UNINSTRUMENTED int fetch(struct control *control)
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_descriptors_unshare(struct control *control)
+PSYS_UNINSTRUMENTED int aspw_descriptors_unshare(struct control *control)
 {
 	const bool fetches = may_fetch(control);
 
-	for (struct child_fd *fd = NULL; !fetches && (fd = aspawn_descriptors_next(control, fd));)
+	for (struct child_fd *fd = NULL; !fetches && (fd = aspw_descriptors_next(control, fd));)
 		keep_copy(control, fd->fd);
 	int r = unshare_table(control);
 	if (r < 0)
@@ -157,7 +157,7 @@ static PSYS_UNINSTRUMENTED int make_pipe(struct child_fd *fd)
 {
 	const bool child_writes = fd->kind == CHILD_WRITES;
 	int ends[2] = { -1, -1 };
-	int r = aspawn_descriptors_pipe(ends);
+	int r = aspw_descriptors_pipe(ends);
 
 	if (r < 0)
 		return r;
@@ -168,11 +168,11 @@ static PSYS_UNINSTRUMENTED int make_pipe(struct child_fd *fd)
 	return r < 0 ? r : 0;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_descriptors_make(struct control *control)
+PSYS_UNINSTRUMENTED int aspw_descriptors_make(struct control *control)
 {
 	bool is_far = false;
 
-	for (struct child_fd *fd = NULL; (fd = aspawn_descriptors_next(control, fd));) {
+	for (struct child_fd *fd = NULL; (fd = aspw_descriptors_next(control, fd));) {
 		int r = fd->kind != CALLERS_FD && fd->parents_end < 0 ? make_pipe(fd) : 0;
 		if (r < 0)
 			return r;
@@ -185,9 +185,9 @@ PSYS_UNINSTRUMENTED int aspawn_descriptors_make(struct control *control)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_descriptors_close(const struct control *control, bool also_parents)
+PSYS_UNINSTRUMENTED void aspw_descriptors_close(const struct control *control, bool also_parents)
 {
-	for (struct child_fd *fd = NULL; (fd = aspawn_descriptors_next(control, fd));) {
+	for (struct child_fd *fd = NULL; (fd = aspw_descriptors_next(control, fd));) {
 		if (fd->kind == CALLERS_FD)
 			continue;
 		psys_close(fd->fd); /* of a negative one: no effect */

@@ -17,32 +17,32 @@
 /* --- pipes, of either process ---------------------------------------------------- */
 
 /* The descriptors of the request, then the report pipe; of NULL the first. NULL: no more. */
-struct child_fd *aspawn_descriptors_next(const struct control *control, const struct child_fd *fd);
+struct child_fd *aspw_descriptors_next(const struct control *control, const struct child_fd *fd);
 
 /* If the process has closed standard streams, a new descriptor could get their numbers: returns
  * another, or a negative error number with none left. */
-int aspawn_descriptors_avoid_streams(int fd);
+int aspw_descriptors_avoid_streams(int fd);
 
 /* The same with the ends of a pipe: returns 0, or a negative error number with both closed. */
-int aspawn_descriptors_avoid_streams_by_both(int ends[2]);
+int aspw_descriptors_avoid_streams_by_both(int ends[2]);
 
 /* Makes a CLOEXEC pipe whose descriptors are above 2. Returns 0 or a negative error number. */
-int aspawn_descriptors_pipe(int ends[2]);
+int aspw_descriptors_pipe(int ends[2]);
 
 /* --- the child ----------------------------------------------------------------- */
 
 /* Until this returns, the child shares the parent's descriptor table: touch no descriptor
  * before. Returns 0, or a negative error number if the table cannot be unshared, or some of what the
  * child needs cannot be fetched. */
-int aspawn_descriptors_unshare(struct control *control);
+int aspw_descriptors_unshare(struct control *control);
 
 /* --- the parent, or its helper ---------------------------------------------------- */
 
 /* Makes the pipes that do not exist yet, and what the child needs to fetch its ends. Returns 0 or a
  * negative error number. */
-int aspawn_descriptors_make(struct control *control);
+int aspw_descriptors_make(struct control *control);
 
 /* Closes what the parent has of the child's ends, and of its own. */
-void aspawn_descriptors_close(const struct control *control, bool also_parents);
+void aspw_descriptors_close(const struct control *control, bool also_parents);
 
 #endif

@@ -6,15 +6,15 @@
 
 #include "deadline.h"
 
-PSYS_UNINSTRUMENTED int aspawn_await_reaped(int pidfd, int64_t deadline)
+PSYS_UNINSTRUMENTED int aspw_await_reaped(int pidfd, int64_t deadline)
 {
 	/* POLLHUP is always reported. */
-	const int r = pidfd < 0 ? -PSYS_EBADF : aspawn_deadline_poll(pidfd, 0, deadline);
+	const int r = pidfd < 0 ? -PSYS_EBADF : aspw_deadline_poll(pidfd, 0, deadline);
 
 	return r < 0 ? r : r & PSYS_POLLHUP ? 0 : -PSYS_EBADF;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_reaped_status(int pidfd, int *status)
+PSYS_UNINSTRUMENTED int aspw_reaped_status(int pidfd, int *status)
 {
 	struct psys_pidfd_info info;
 	int r = -PSYS_ESRCH;

@@ -7,10 +7,10 @@
 
 /* Waits until somebody has reaped the process of the pidfd: only then has the kernel its exit code.
  * Returns 0, -ETIMEDOUT, or -EBADF if it is no descriptor. */
-int aspawn_await_reaped(int pidfd, int64_t deadline);
+int aspw_await_reaped(int pidfd, int64_t deadline);
 
 /* Stores the status of the process of the pidfd, if it is reaped. Returns 0, -EAGAIN if it is not,
  * or -ECHILD if the kernel does not have the status (Linux before 6.15). */
-int aspawn_reaped_status(int pidfd, int *status);
+int aspw_reaped_status(int pidfd, int *status);
 
 #endif

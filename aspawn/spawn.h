@@ -70,9 +70,9 @@ struct request {
  * negative error number with neither a child nor an open descriptor left. The control block has the
  * descriptors.
  */
-long aspawn_spawn(const struct request *request, const struct Stack_t *stack);
+long aspw_spawn(const struct request *request, const struct Stack_t *stack);
 
 /* The watch that no child has. */
-void aspawn_free_watch(struct control *control);
+void aspw_free_watch(struct control *control);
 
 #endif

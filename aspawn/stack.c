@@ -64,7 +64,7 @@ static PSYS_UNINSTRUMENTED int grow(struct Stack_t *stack, size_t size)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len)
+PSYS_UNINSTRUMENTED int aspw_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len)
 {
 	size_t size = sizeof(struct control) + STACK_OWN + 2 * STACK_ALIGN + STACK_LOWEST +
 		      STACK_UNIT - 1;
@@ -79,7 +79,7 @@ PSYS_UNINSTRUMENTED int aspawn_stack_reserve(struct Stack_t *stack, size_t reser
 	if (aspawn_stack_busy(stack))
 		return -PSYS_EBUSY;
 	if (stack->addr)
-		aspawn_stack_reap_helper(stack);
+		aspw_stack_reap_helper(stack);
 	if (!stack->addr || stack->size < size) {
 		int r = grow(stack, size);
 		if (r < 0)
@@ -92,7 +92,7 @@ PSYS_UNINSTRUMENTED int aspawn_stack_reserve(struct Stack_t *stack, size_t reser
 }
 
 /* Needed where the kernel did not clear the stack's word. */
-PSYS_UNINSTRUMENTED bool aspawn_child_is_gone(int pid)
+PSYS_UNINSTRUMENTED bool aspw_child_is_gone(int pid)
 {
 	struct psys_siginfo info;
 
@@ -109,7 +109,7 @@ PSYS_UNINSTRUMENTED bool aspawn_child_is_gone(int pid)
 static PSYS_UNINSTRUMENTED bool is_there(const int *word, const int *pid)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE) &&
-	       !aspawn_child_is_gone(__atomic_load_n(pid, __ATOMIC_ACQUIRE));
+	       !aspw_child_is_gone(__atomic_load_n(pid, __ATOMIC_ACQUIRE));
 }
 
 /* Returns the word that the kernel clears when one of the users has left the stack; NULL if none is
@@ -125,14 +125,14 @@ static PSYS_UNINSTRUMENTED int *busy_word(const struct Stack_t *stack, int users
 									   NULL;
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_stack_has(const struct Stack_t *stack, int users)
+PSYS_UNINSTRUMENTED bool aspw_stack_has(const struct Stack_t *stack, int users)
 {
 	return busy_word(stack, users);
 }
 
 PSYS_UNINSTRUMENTED int aspawn_stack_busy(const struct Stack_t *stack)
 {
-	return aspawn_stack_has(stack, STACK_CHILD | STACK_HELPER);
+	return aspw_stack_has(stack, STACK_CHILD | STACK_HELPER);
 }
 
 /* Waits by __WCLONE: if somebody else has reaped it, and an ordinary child has its number now, that
@@ -146,7 +146,7 @@ static PSYS_UNINSTRUMENTED void reap_clone(int pid)
 		continue;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_stack_reap_abandoned(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED void aspw_stack_reap_abandoned(const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
 
@@ -155,11 +155,11 @@ PSYS_UNINSTRUMENTED void aspawn_stack_reap_abandoned(const struct Stack_t *stack
 	state->abandoned = 0;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_stack_reap_helper(const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED void aspw_stack_reap_helper(const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
 
-	aspawn_stack_reap_abandoned(stack);
+	aspw_stack_reap_abandoned(stack);
 	if (!state->helper_pid)
 		return;
 	if (state->helped != PRIVATE_AUTOREAPED)
@@ -168,21 +168,21 @@ PSYS_UNINSTRUMENTED void aspawn_stack_reap_helper(const struct Stack_t *stack)
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_stack_await(const struct Stack_t *stack, int *word, int value,
-					   int64_t deadline)
+PSYS_UNINSTRUMENTED int aspw_stack_await(const struct Stack_t *stack, int *word, int value,
+					 int64_t deadline)
 {
 	const int user = word == &stack_state(stack)->use ? STACK_CHILD : STACK_HELPER;
 
-	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value && aspawn_stack_has(stack, user)) {
-		if (aspawn_deadline_is_past(deadline))
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value && aspw_stack_has(stack, user)) {
+		if (aspw_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
-		aspawn_deadline_sleep_on(word, value, deadline);
+		aspw_deadline_sleep_on(word, value, deadline);
 	}
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_stack_await_blocked(const struct control *control, int *word,
-						    int value)
+PSYS_UNINSTRUMENTED void aspw_stack_await_blocked(const struct control *control, int *word,
+						  int value)
 {
 	static const struct psys_timespec usual = { 0, 5000000 };
 	struct psys_sigset all;
@@ -191,29 +191,28 @@ PSYS_UNINSTRUMENTED void aspawn_stack_await_blocked(const struct control *contro
 	if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
 		return;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &control->request.mask, &all, PSYS_SIGSET_SIZE);
-	aspawn_stack_await(&control->stack, word, value, DEADLINE_NEVER);
+	aspw_stack_await(&control->stack, word, value, DEADLINE_NEVER);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_stack_await_end(const struct Stack_t *stack, int users,
-					       int64_t deadline)
+PSYS_UNINSTRUMENTED int aspw_stack_await_end(const struct Stack_t *stack, int users,
+					     int64_t deadline)
 {
 	int *word;
 
 	while ((word = busy_word(stack, users))) {
-		if (aspawn_deadline_is_past(deadline))
+		if (aspw_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
 		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 		if (seen) /* neither FREE nor NO_HELPER */
-			aspawn_deadline_sleep_on(word, seen, deadline);
+			aspw_deadline_sleep_on(word, seen, deadline);
 	}
 	return 0;
 }
 
 PSYS_UNINSTRUMENTED int aspawn_stack_wait(const struct Stack_t *stack, int64_t timeout_ms)
 {
-	return aspawn_stack_await_end(stack, STACK_CHILD | STACK_HELPER,
-				      aspawn_deadline_in(timeout_ms));
+	return aspw_stack_await_end(stack, STACK_CHILD | STACK_HELPER, aspw_deadline_in(timeout_ms));
 }
 
 PSYS_UNINSTRUMENTED int aspawn_stack_release(struct Stack_t *stack)
@@ -223,7 +222,7 @@ PSYS_UNINSTRUMENTED int aspawn_stack_release(struct Stack_t *stack)
 	if (aspawn_stack_busy(stack))
 		return -PSYS_EBUSY;
 	if (stack->addr)
-		aspawn_stack_reap_helper(stack);
+		aspw_stack_reap_helper(stack);
 	unmap(stack);
 	return 0;
 }

@@ -131,7 +131,7 @@ PSYS_INLINE struct control *stack_control(const struct Stack_t *stack)
 }
 
 /* Returns the address for length bytes of user data; the child's frames begin below it. */
-PSYS_INLINE void *aspawn_stack_place(const struct Stack_t *stack, size_t length)
+PSYS_INLINE void *aspw_stack_place(const struct Stack_t *stack, size_t length)
 {
 	char *place = (char *)stack_control(stack) - length;
 
@@ -142,28 +142,28 @@ PSYS_INLINE void *aspawn_stack_place(const struct Stack_t *stack, size_t length)
  * Maps the stack, or replaces it by a larger one, so that reserved bytes of frames and data_len
  * bytes of data fit. Returns 0, -EINVAL, -EBUSY, -EOVERFLOW or -ENOMEM.
  */
-int aspawn_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len);
+int aspw_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len);
 
 /* Who may use a stack: a helper often longer than its child. */
 enum stack_user { STACK_CHILD = 1, STACK_HELPER = 2 };
 
 /* True if one of the users is there. */
-bool aspawn_stack_has(const struct Stack_t *stack, int users);
+bool aspw_stack_has(const struct Stack_t *stack, int users);
 
 /* Sleeps until none of the users is there: 0 or -ETIMEDOUT. */
-int aspawn_stack_await_end(const struct Stack_t *stack, int users, int64_t deadline);
+int aspw_stack_await_end(const struct Stack_t *stack, int users, int64_t deadline);
 
 /* Sleeps until a word of the state, use or helper, has another value, or its user has gone: 0 or
  * -ETIMEDOUT. */
-int aspawn_stack_await(const struct Stack_t *stack, int *word, int value, int64_t deadline);
+int aspw_stack_await(const struct Stack_t *stack, int *word, int value, int64_t deadline);
 
 /* The same with all signals blocked. A child or helper that is stopped or frozen may take for ever: after
  * 5 ms the wait goes on with the caller's signal mask. */
-void aspawn_stack_await_blocked(const struct control *control, int *word, int value);
+void aspw_stack_await_blocked(const struct control *control, int *word, int value);
 
 /* Reaps the helper, which has ended, unless the kernel has; and the first child that it abandoned. */
-void aspawn_stack_reap_helper(const struct Stack_t *stack);
-void aspawn_stack_reap_abandoned(const struct Stack_t *stack);
+void aspw_stack_reap_helper(const struct Stack_t *stack);
+void aspw_stack_reap_abandoned(const struct Stack_t *stack);
 
 /* getppid(2), which is 0 if the parent is in another pid namespace; and once if it is just being reaped,
  * before it is seen that there is another. */
@@ -175,6 +175,6 @@ PSYS_INLINE int current_parent(void)
 }
 
 /* True if the child or helper is a zombie or was reaped. */
-bool aspawn_child_is_gone(int pid);
+bool aspw_child_is_gone(int pid);
 
 #endif

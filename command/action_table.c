@@ -13,22 +13,22 @@ enum { MOST_BYTES = 1000000 };
 #define ARRAY(member, number, size) .array = AT(member), .count = AT(number), .each = size
 #define SIGNALS(member) .array = AT(member), .each = PSYS_SIGSET_SIZE
 
-const struct action_info aspawn_action_infos[] = {
+const struct action_info aspw_action_infos[] = {
 #define ACTION(KIND, name, ...) [ASPAWN_ACTION_##KIND] = { __VA_ARGS__ },
 #include "action_table.h"
 #undef ACTION
 };
 
-PSYS_UNINSTRUMENTED const struct action_info *aspawn_action_info(uint32_t kind)
+PSYS_UNINSTRUMENTED const struct action_info *aspw_action_info(uint32_t kind)
 {
-	return kind < 1 || kind >= sizeof aspawn_action_infos / sizeof *aspawn_action_infos ?
+	return kind < 1 || kind >= sizeof aspw_action_infos / sizeof *aspw_action_infos ?
 		       NULL :
-		       &aspawn_action_infos[kind];
+		       &aspw_action_infos[kind];
 }
 
-PSYS_UNINSTRUMENTED size_t aspawn_array_size(const struct aspawn_action *action)
+PSYS_UNINSTRUMENTED size_t aspw_array_size(const struct aspawn_action *action)
 {
-	const struct action_info *info = &aspawn_action_infos[action->kind];
+	const struct action_info *info = &aspw_action_infos[action->kind];
 	size_t count = 1;
 
 	if (info->count)
@@ -85,9 +85,9 @@ static bool has_its_strings(const struct aspawn_action *action, const struct act
 	return true;
 }
 
-int aspawn_check_action(const struct aspawn_action *action)
+int aspw_check_action(const struct aspawn_action *action)
 {
-	const struct action_info *info = aspawn_action_info(action->kind);
+	const struct action_info *info = aspw_action_info(action->kind);
 
 	if (!info || action->flags || !has_its_strings(action, info))
 		return -PSYS_EINVAL;
@@ -101,14 +101,14 @@ int aspawn_check_action(const struct aspawn_action *action)
 		return -PSYS_EINVAL;
 	if (!info->array)
 		return 0;
-	const size_t size = aspawn_array_size(action);
+	const size_t size = aspw_array_size(action);
 	return size > MOST_BYTES                            ? -PSYS_E2BIG :
 	       size && !member_pointer(action, info->array) ? -PSYS_EINVAL :
 							      0;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_store_failure(struct aspawn_failure *failure, int step, int error,
-					      uint32_t kind, const char *subject)
+PSYS_UNINSTRUMENTED void aspw_store_failure(struct aspawn_failure *failure, int step, int error,
+					    uint32_t kind, const char *subject)
 {
 	*failure = (struct aspawn_failure){ step, error, kind, 0, "" };
 	psys_strlcpy(failure->subject, subject, sizeof failure->subject);

@@ -4,7 +4,7 @@
 
 #include <syscall/string.h>
 
-PSYS_UNINSTRUMENTED void *aspawn_allocate(struct arena *arena, size_t size, size_t align)
+PSYS_UNINSTRUMENTED void *aspw_allocate(struct arena *arena, size_t size, size_t align)
 {
 	size_t at = (arena->size + align - 1) & ~(align - 1);
 
@@ -15,35 +15,35 @@ PSYS_UNINSTRUMENTED void *aspawn_allocate(struct arena *arena, size_t size, size
 	return arena->base && !arena->error ? arena->base + at : NULL;
 }
 
-PSYS_UNINSTRUMENTED const void *aspawn_copy(struct arena *arena, const void *from, size_t size,
-					    size_t align)
+PSYS_UNINSTRUMENTED const void *aspw_copy(struct arena *arena, const void *from, size_t size,
+					  size_t align)
 {
-	void *to = aspawn_allocate(arena, size, align);
+	void *to = aspw_allocate(arena, size, align);
 
 	return to && size ? psys_memcpy(to, from, size) : to;
 }
 
-PSYS_UNINSTRUMENTED const char *aspawn_copy_string(struct arena *arena, const char *string)
+PSYS_UNINSTRUMENTED const char *aspw_copy_string(struct arena *arena, const char *string)
 {
 	if (!string || arena->error)
 		return NULL;
 	if (!arena->base)
-		return aspawn_allocate(arena, psys_strlen(string) + 1, 1);
+		return aspw_allocate(arena, psys_strlen(string) + 1, 1);
 	/* The string may have grown since the first pass: copy at most what fits. */
 	char *to = arena->base + arena->size;
 	size_t length = psys_strlcpy(to, string, arena->most - arena->size);
-	return aspawn_allocate(arena, length + 1, 1);
+	return aspw_allocate(arena, length + 1, 1);
 }
 
-PSYS_UNINSTRUMENTED char *const *aspawn_copy_strings(struct arena *arena, char *const *strings)
+PSYS_UNINSTRUMENTED char *const *aspw_copy_strings(struct arena *arena, char *const *strings)
 {
 	size_t count = 0;
 
 	while (strings[count])
 		count++;
-	char **to = aspawn_allocate(arena, (count + 1) * sizeof *to, sizeof *to);
+	char **to = aspw_allocate(arena, (count + 1) * sizeof *to, sizeof *to);
 	for (size_t i = 0; i < count; i++) {
-		const char *string = aspawn_copy_string(arena, strings[i]);
+		const char *string = aspw_copy_string(arena, strings[i]);
 		if (to)
 			to[i] = (char *)(uintptr_t)string;
 	}

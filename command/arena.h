@@ -16,13 +16,13 @@ struct arena {
 };
 
 /* Returns size bytes, or NULL in the first pass or after an error. */
-void *aspawn_allocate(struct arena *arena, size_t size, size_t align);
+void *aspw_allocate(struct arena *arena, size_t size, size_t align);
 
-const void *aspawn_copy(struct arena *arena, const void *from, size_t size, size_t align);
+const void *aspw_copy(struct arena *arena, const void *from, size_t size, size_t align);
 
 /* string may be NULL; then returns NULL. */
-const char *aspawn_copy_string(struct arena *arena, const char *string);
+const char *aspw_copy_string(struct arena *arena, const char *string);
 
-char *const *aspawn_copy_strings(struct arena *arena, char *const *strings);
+char *const *aspw_copy_strings(struct arena *arena, char *const *strings);
 
 #endif

@@ -17,7 +17,7 @@ _Static_assert((int)MODE_CLONE3 == (int)ASPAWN_MODE_CLONE3 &&
 		       (int)MODE_IMAGE == (int)ASPAWN_MODE_IMAGE,
 	       "must be the same");
 
-PSYS_UNINSTRUMENTED bool aspawn_has_stack(struct aspawn_child *child)
+PSYS_UNINSTRUMENTED bool aspw_has_stack(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
@@ -26,21 +26,21 @@ PSYS_UNINSTRUMENTED bool aspawn_has_stack(struct aspawn_child *child)
 						stack_state(stack)->pid == state->pid);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_give_stack(struct child_state *state)
+PSYS_UNINSTRUMENTED void aspw_give_stack(struct child_state *state)
 {
 	const struct Stack_t stack = state->stack;
 
 	state->stack.addr = NULL;
 	if (state->pool)
-		aspawn_pool_give(state->pool, stack);
+		aspw_pool_give(state->pool, stack);
 	else if (stack.addr && !state->is_jobs)
 		while (aspawn_stack_release((struct Stack_t *)&stack) == -PSYS_EBUSY)
 			aspawn_stack_wait(&stack, -1);
 	state->pool = NULL;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_set_failure(struct child_state *state,
-					    const struct aspawn_failure *failure)
+PSYS_UNINSTRUMENTED void aspw_set_failure(struct child_state *state,
+					  const struct aspawn_failure *failure)
 {
 	const size_t length = psys_strlen(failure->subject), most = sizeof state->subject - 1;
 
@@ -54,7 +54,7 @@ PSYS_UNINSTRUMENTED void aspawn_set_failure(struct child_state *state,
 
 /* --- the child of a helper ----------------------------------------------------- */
 
-PSYS_UNINSTRUMENTED void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack)
+PSYS_UNINSTRUMENTED void aspw_note_clone(struct child_state *state, const struct Stack_t *stack)
 {
 	const struct stack_state *made = stack_state(stack);
 	const struct control *control = stack_control(stack);
@@ -85,36 +85,36 @@ static PSYS_UNINSTRUMENTED bool has_raised_sigchld(const struct Stack_t *stack)
 	return info.u.child.pid;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_learn_child(struct aspawn_child *child, int64_t deadline)
+PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
 	struct aspawn_failure failure;
 
-	if (state->pid >= 0 || state->known == KNOWN || !aspawn_has_stack(child))
+	if (state->pid >= 0 || state->known == KNOWN || !aspw_has_stack(child))
 		return 0;
 	struct stack_state *made = stack_state(stack);
-	int r = aspawn_stack_await(stack, &made->helper, CLONING, deadline);
+	int r = aspw_stack_await(stack, &made->helper, CLONING, deadline);
 	if (r < 0 && has_raised_sigchld(stack))
-		r = aspawn_stack_await(stack, &made->helper, CLONING, aspawn_deadline_in(1000));
+		r = aspw_stack_await(stack, &made->helper, CLONING, aspw_deadline_in(1000));
 	if (r < 0)
 		return r;
 	if (made->pid == made->abandoned) /* the helper was killed before it cloned again */
 		made->pid = 0;
-	aspawn_stack_reap_abandoned(stack);
+	aspw_stack_reap_abandoned(stack);
 	if (made->pid) {
 		state->pid = made->pid;
-		aspawn_note_clone(state, stack);
+		aspw_note_clone(state, stack);
 		/* While it is not reaped, which any wait of the caller's does. */
 		if (state->helped == FOR_CALLER)
-			(void)aspawn_own_pidfd(child);
+			(void)aspw_own_pidfd(child);
 		return 0;
 	}
 	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */
-	aspawn_watch_free(stack_control(stack)->watch);
-	aspawn_store_failure(&failure, ASPAWN_STEP_CLONE,
-			     made->cloned ? made->cloned : -PSYS_ECHILD, 0, "");
-	aspawn_set_failure(state, &failure);
+	aspw_watch_free(stack_control(stack)->watch);
+	aspw_store_failure(&failure, ASPAWN_STEP_CLONE, made->cloned ? made->cloned : -PSYS_ECHILD,
+			   0, "");
+	aspw_set_failure(state, &failure);
 	return 0;
 }
 
@@ -122,13 +122,13 @@ PSYS_UNINSTRUMENTED int aspawn_pid(struct aspawn_child *child)
 {
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (child_state(child)->pid < 0 && aspawn_learn_child(child, aspawn_deadline_in(1000)) < 0)
+	if (child_state(child)->pid < 0 && aspw_learn_child(child, aspw_deadline_in(1000)) < 0)
 		return -PSYS_EAGAIN;
 	const struct child_state *state = child_state(child);
 	return state->pid > 0 ? state->pid : state->known == KNOWN ? -PSYS_ECANCELED : -PSYS_ESRCH;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_own_pidfd(struct aspawn_child *child)
+PSYS_UNINSTRUMENTED int aspw_own_pidfd(struct aspawn_child *child)
 {
 	const struct child_state *state = child_state(child);
 
@@ -138,7 +138,7 @@ PSYS_UNINSTRUMENTED int aspawn_own_pidfd(struct aspawn_child *child)
 		return state->helped ? child->own_fd : child->ended_fd;
 	int r = aspawn_pid(child);
 	if (r > 0)
-		r = aspawn_has_stack(child) ? aspawn_helper_open_child(&state->stack) : -PSYS_ESRCH;
+		r = aspw_has_stack(child) ? aspw_helper_open_child(&state->stack) : -PSYS_ESRCH;
 	if (r >= 0)
 		child->own_fd = r;
 	return r;
@@ -154,13 +154,13 @@ static PSYS_UNINSTRUMENTED int read_reports(struct child_state *state,
 	struct aspawn_failure report;
 
 	while (state->known != KNOWN) {
-		int r = aspawn_deadline_poll(state->report, PSYS_POLLIN, deadline);
+		int r = aspw_deadline_poll(state->report, PSYS_POLLIN, deadline);
 		if (r < 0)
 			return r;
 		long length = psys_read(state->report, &report, sizeof report);
 		if (length == sizeof report && report.error) {
 			psys_memcpy(failure, &report, sizeof report);
-			aspawn_set_failure(state, failure);
+			aspw_set_failure(state, failure);
 		} else if (length == sizeof report) {
 			state->known = EXECUTING;
 		} else if (length < 0 && length != -PSYS_EINTR) {
@@ -180,11 +180,11 @@ static PSYS_UNINSTRUMENTED int wait_for_exec(struct aspawn_child *child,
 	int r = -PSYS_ENOSYS;
 
 	if (!state->copied)
-		return aspawn_has_stack(child) ?
-			       aspawn_stack_await_end(&state->stack, STACK_CHILD, deadline) :
+		return aspw_has_stack(child) ?
+			       aspw_stack_await_end(&state->stack, STACK_CHILD, deadline) :
 			       0;
 	if (state->watch)
-		r = aspawn_watch_wait(state->watch, state->pid, deadline);
+		r = aspw_watch_wait(state->watch, state->pid, deadline);
 	return r != -PSYS_ENOSYS  ? r :
 	       state->report >= 0 ? read_reports(state, failure, deadline) :
 				    0;
@@ -208,11 +208,11 @@ static PSYS_UNINSTRUMENTED void read_memory(struct aspawn_child *child,
 static PSYS_UNINSTRUMENTED void read_watch(const struct child_state *state,
 					   struct aspawn_failure *failure)
 {
-	psys_memcpy(failure, aspawn_watch_report(state->watch), sizeof *failure);
+	psys_memcpy(failure, aspw_watch_report(state->watch), sizeof *failure);
 	failure->subject[sizeof failure->subject - 1] = '\0';
 	if (!failure->error)
 		failure->step = ASPAWN_STEP_NONE;
-	if (!failure->error && !aspawn_watch_is_executing(state->watch))
+	if (!failure->error && !aspw_watch_is_executing(state->watch))
 		failure->error = -PSYS_ECHILD;
 }
 
@@ -225,15 +225,14 @@ static PSYS_UNINSTRUMENTED int find_out(struct aspawn_child *child, struct aspaw
 	if (state->report >= 0) {
 		int read = read_reports(state, failure, 0);
 		/* If memory has the answer too, a failed read does not matter. */
-		const bool in_memory =
-			state->copied ? state->watch != NULL : aspawn_has_stack(child);
+		const bool in_memory = state->copied ? state->watch != NULL : aspw_has_stack(child);
 		r = r == 0 && read < 0 && read != -PSYS_ETIMEDOUT && !in_memory ? read : r;
 	}
 	if (state->known == KNOWN)
 		return 0;
 	if (r < 0)
 		return r;
-	if (!state->copied && aspawn_has_stack(child)) {
+	if (!state->copied && aspw_has_stack(child)) {
 		read_memory(child, failure);
 	} else if (state->watch) {
 		read_watch(state, failure);
@@ -243,7 +242,7 @@ static PSYS_UNINSTRUMENTED int find_out(struct aspawn_child *child, struct aspaw
 	} else if (state->known != EXECUTING) {
 		failure->error = -PSYS_ECHILD;
 	}
-	aspawn_set_failure(state, failure);
+	aspw_set_failure(state, failure);
 	return 0;
 }
 
@@ -256,15 +255,15 @@ static PSYS_UNINSTRUMENTED void forget_watch_after_fork(struct child_state *stat
 		state->watch = NULL;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_release_reports(struct aspawn_child *child)
+PSYS_UNINSTRUMENTED void aspw_release_reports(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
 	forget_watch_after_fork(state);
 	/* If its helper was killed, the child may be about to map it: then it stays. */
-	if (!state->watch || aspawn_watch_has_begun(state->watch) || !aspawn_has_stack(child) ||
+	if (!state->watch || aspw_watch_has_begun(state->watch) || !aspw_has_stack(child) ||
 	    __atomic_load_n(&stack_state(&state->stack)->use, __ATOMIC_ACQUIRE) == FREE)
-		aspawn_watch_free(state->watch);
+		aspw_watch_free(state->watch);
 	state->watch = NULL;
 	if (state->report >= 0 && state->report != child->started_fd)
 		psys_close(state->report);
@@ -272,15 +271,15 @@ PSYS_UNINSTRUMENTED void aspawn_release_reports(struct aspawn_child *child)
 		state->report = -1;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure,
-				       int64_t deadline)
+PSYS_UNINSTRUMENTED int aspw_started(struct aspawn_child *child, struct aspawn_failure *failure,
+				     int64_t deadline)
 {
 	struct child_state *state = child_state(child);
 
-	aspawn_store_failure(failure, ASPAWN_STEP_NONE, 0, 0, "");
+	aspw_store_failure(failure, ASPAWN_STEP_NONE, 0, 0, "");
 	forget_watch_after_fork(state);
 	if (state->pid < 0) {
-		int r = aspawn_learn_child(child, deadline);
+		int r = aspw_learn_child(child, deadline);
 		if (r < 0)
 			return r;
 	}
@@ -288,12 +287,11 @@ PSYS_UNINSTRUMENTED int aspawn_started(struct aspawn_child *child, struct aspawn
 		int r = find_out(child, failure, deadline);
 		if (r < 0)
 			return r;
-		aspawn_release_reports(child);
+		aspw_release_reports(child);
 		if (!state->helped)
-			aspawn_give_stack(state);
+			aspw_give_stack(state);
 	} else if (state->known == KNOWN) {
-		aspawn_store_failure(failure, state->step, state->error, state->kind,
-				     state->subject);
+		aspw_store_failure(failure, state->step, state->error, state->kind, state->subject);
 	}
 	return state->known == OVERWRITTEN ? -PSYS_ESTALE : failure->error ? -PSYS_ECANCELED : 0;
 }
@@ -328,8 +326,8 @@ int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failure *failu
 {
 	struct aspawn_failure unwanted, *to = failure ? failure : &unwanted;
 
-	aspawn_store_failure(to, ASPAWN_STEP_NONE, 0, 0, "");
+	aspw_store_failure(to, ASPAWN_STEP_NONE, 0, 0, "");
 	if (!child || (!is_child(child) && child_state(child)->known <= EXECUTING))
 		return -PSYS_EINVAL;
-	return aspawn_started(child, to, aspawn_deadline_in(timeout_ms));
+	return aspw_started(child, to, aspw_deadline_in(timeout_ms));
 }

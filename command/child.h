@@ -46,34 +46,34 @@ PSYS_INLINE bool is_child(const struct aspawn_child *child)
 
 /* True until the stack is given back. False in a forked process, whose copy of the stack's state is
  * zero. */
-bool aspawn_has_stack(struct aspawn_child *child);
+bool aspw_has_stack(struct aspawn_child *child);
 
 /* Stores how the child on the stack was cloned, which has its number. */
-void aspawn_note_clone(struct child_state *state, const struct Stack_t *stack);
+void aspw_note_clone(struct child_state *state, const struct Stack_t *stack);
 
 /* Learns from the child's helper what it has cloned. Returns 0, then the child's number
  * or its failure is known, if it has not used the stack for another; or -ETIMEDOUT. */
-int aspawn_learn_child(struct aspawn_child *child, int64_t deadline);
+int aspw_learn_child(struct aspawn_child *child, int64_t deadline);
 
 /* Returns the library's descriptor of the child, which is not the caller's to close; or a negative
  * error number: none is wanted or supported, or the child of a helper is reaped. */
-int aspawn_own_pidfd(struct aspawn_child *child);
+int aspw_own_pidfd(struct aspawn_child *child);
 
 /* Gives state->stack back to the pool. Without a pool, waits until the child has left the stack and
  * unmaps it. */
-void aspawn_give_stack(struct child_state *state);
+void aspw_give_stack(struct child_state *state);
 
 /* Keeps the failure for aspawn_wait_started(). */
-void aspawn_set_failure(struct child_state *state, const struct aspawn_failure *failure);
+void aspw_set_failure(struct child_state *state, const struct aspawn_failure *failure);
 
 /* aspawn_wait_started() of a valid handle; also after aspawn_wait(). */
-int aspawn_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline);
+int aspw_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline);
 
 /* Frees what the answer was read from. Keeps started_fd open: the caller may still poll it. */
-void aspawn_release_reports(struct aspawn_child *child);
+void aspw_release_reports(struct aspawn_child *child);
 
 /* Returns 0 if nobody has reaped the child, so that no other process has its number; otherwise
  * -ESRCH, or an error of waitid(2). */
-int aspawn_is_unreaped(struct aspawn_child *child);
+int aspw_is_unreaped(struct aspawn_child *child);
 
 #endif

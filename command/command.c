@@ -13,8 +13,7 @@ enum {
 	ALL_FLAGS = 2 * ASPAWN_COMMAND_DIES_WITH_CALLER - 1,
 };
 
-int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
-			  size_t first_version)
+int aspw_read_structure(void *to, size_t known, const void *from, size_t size, size_t first_version)
 {
 	if (size < first_version)
 		return -PSYS_EINVAL;
@@ -27,14 +26,14 @@ int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
 	return 0;
 }
 
-int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from,
-			struct aspawn_failure *failure)
+int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *from,
+		      struct aspawn_failure *failure)
 {
 	if (!from)
-		return aspawn_refuse(failure, -PSYS_EINVAL, "command");
-	int r = aspawn_read_structure(to, sizeof *to, from, from->size, sizeof *to);
+		return aspw_refuse(failure, -PSYS_EINVAL, "command");
+	int r = aspw_read_structure(to, sizeof *to, from, from->size, sizeof *to);
 	if (r < 0)
-		return aspawn_refuse(failure, r, "size");
+		return aspw_refuse(failure, r, "size");
 	if (!to->file && to->argv)
 		to->file = to->argv[0];
 	if (to->flags & ASPAWN_COMMAND_DIES_WITH_CALLER && to->owner == ASPAWN_OWNER_CALLER)
@@ -49,16 +48,16 @@ int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *
 			    to->reserved                               ? "reserved" :
 									 NULL;
 	if (wrong)
-		return aspawn_refuse(failure, -PSYS_EINVAL, wrong);
+		return aspw_refuse(failure, -PSYS_EINVAL, wrong);
 	if (to->action_count > MOST_ACTIONS)
-		return aspawn_refuse(failure, -PSYS_E2BIG, "action_count");
+		return aspw_refuse(failure, -PSYS_E2BIG, "action_count");
 	for (size_t i = 0; i < to->action_count && r == 0; i++)
-		if ((r = aspawn_check_action(&to->actions[i])) < 0)
-			aspawn_store_failure(failure, (int)i, r, to->actions[i].kind, "");
+		if ((r = aspw_check_action(&to->actions[i])) < 0)
+			aspw_store_failure(failure, (int)i, r, to->actions[i].kind, "");
 	return r;
 }
 
-bool aspawn_has_action(const struct aspawn_command *command, uint32_t kind)
+bool aspw_has_action(const struct aspawn_command *command, uint32_t kind)
 {
 	for (size_t i = 0; i < command->action_count; i++)
 		if (command->actions[i].kind == kind)
@@ -71,20 +70,20 @@ bool aspawn_has_action(const struct aspawn_command *command, uint32_t kind)
 static PSYS_UNINSTRUMENTED void copy_action(struct arena *arena, struct aspawn_action *to,
 					    const struct aspawn_action *from)
 {
-	const struct action_info *info = &aspawn_action_infos[from->kind];
+	const struct action_info *info = &aspw_action_infos[from->kind];
 
 	if (to)
 		*to = *from;
 	if (to && is_pipe(from)) /* give_pipes() goes by the caller's actions */
 		to->u.output_pipe.read_end = to->u.input_pipe.write_end = NULL;
 	for (int i = 0; i < MOST_STRINGS && info->strings[i]; i++) {
-		const char *copy = aspawn_copy_string(arena, member_pointer(from, info->strings[i]));
+		const char *copy = aspw_copy_string(arena, member_pointer(from, info->strings[i]));
 		if (to)
 			set_member_pointer(to, info->strings[i], copy);
 	}
 	if (info->array) {
-		const void *copy = aspawn_copy(arena, member_pointer(from, info->array),
-					       aspawn_array_size(from), STACK_ALIGN);
+		const void *copy = aspw_copy(arena, member_pointer(from, info->array),
+					     aspw_array_size(from), STACK_ALIGN);
 		if (to)
 			set_member_pointer(to, info->array, copy);
 	}
@@ -99,25 +98,25 @@ static PSYS_UNINSTRUMENTED size_t copy_actions(struct arena *arena, struct aspaw
 
 	for (size_t i = 0; i < count && !arena->error; i++) {
 		copy_action(arena, to ? &to[i] : NULL, &from[i]);
-		fds += aspawn_may_need_fd(to ? &to[i] : &from[i]);
+		fds += aspw_may_need_fd(to ? &to[i] : &from[i]);
 	}
 	return fds;
 }
 
-PSYS_UNINSTRUMENTED struct prepared *aspawn_prepare(struct arena *arena,
-						    const struct aspawn_command *command,
-						    const struct own_actions *own)
+PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
+						  const struct aspawn_command *command,
+						  const struct own_actions *own)
 {
 	char *const only_file[] = { (char *)(uintptr_t)command->file, NULL };
 	const size_t count = own->count + command->action_count;
 	const struct served *served = own->served;
-	const bool copies = aspawn_needs_copy(command);
+	const bool copies = aspw_needs_copy(command);
 	/* To execute a shell script the child copies argv to its stack, which is measured here. */
 	const bool lends = (command->memory == ASPAWN_MEMORY_SUSPENDED || (served && !copies)) &&
 			   !(command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC);
-	struct prepared *prepared = aspawn_allocate(arena, sizeof *prepared, STACK_ALIGN);
+	struct prepared *prepared = aspw_allocate(arena, sizeof *prepared, STACK_ALIGN);
 	struct aspawn_action *actions =
-		aspawn_allocate(arena, count * sizeof *actions, sizeof(uint64_t));
+		aspw_allocate(arena, count * sizeof *actions, sizeof(uint64_t));
 	size_t fds = copy_actions(arena, actions, own->list, own->count);
 
 	fds += copy_actions(arena, actions ? actions + own->count : NULL, command->actions,
@@ -129,18 +128,18 @@ PSYS_UNINSTRUMENTED struct prepared *aspawn_prepare(struct arena *arena,
 	const size_t kept = copies ? 1 + fds + count : 0; /* 1: the report */
 	struct prepared made = {
 		.flags = command->flags,
-		.file = aspawn_copy_string(arena, command->file),
-		.path = aspawn_copy_string(arena, command->search_path),
-		.argv = !command->argv ? aspawn_copy_strings(arena, only_file) :
+		.file = aspw_copy_string(arena, command->file),
+		.path = aspw_copy_string(arena, command->search_path),
+		.argv = !command->argv ? aspw_copy_strings(arena, only_file) :
 			lends          ? command->argv :
-					 aspawn_copy_strings(arena, command->argv),
-		.envp = aspawn_make_environment(arena, command, lends),
+					 aspw_copy_strings(arena, command->argv),
+		.envp = aspw_make_environment(arena, command, lends),
 		.actions = actions,
 		.count = count,
 		.own_count = (int)own->count,
 		.image = { .origin = prepared,
-			   .kept = aspawn_allocate(arena, kept * sizeof(int), sizeof(int)) },
-		.fds = aspawn_allocate(arena, fds * sizeof *made.fds, sizeof(size_t)),
+			   .kept = aspw_allocate(arena, kept * sizeof(int), sizeof(int)) },
+		.fds = aspw_allocate(arena, fds * sizeof *made.fds, sizeof(size_t)),
 		.before_exec = served && !copies ? served->before_exec : NULL,
 		.of = served ? served->of : NULL,
 		.report_fd = -1,
@@ -212,7 +211,7 @@ static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
 
 	for (int fd = 0; fd < 3; fd++)
 		if (add_stream(own, fd, streams[fd], ends[fd]) < 0)
-			return aspawn_refuse(failure, -PSYS_EINVAL, names[fd]);
+			return aspw_refuse(failure, -PSYS_EINVAL, names[fd]);
 	return 0;
 }
 
@@ -236,9 +235,9 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 	};
 
 	prepared->image.size = (size_t)((const char *)(control + 1) - (const char *)prepared);
-	aspawn_decide(&request, prepared, command, own);
+	aspw_decide(&request, prepared, command, own);
 	const bool starts_fd = prepared->flags & ASPAWN_COMMAND_STARTED_FD;
-	const int pid = (int)aspawn_spawn(&request, stack);
+	const int pid = (int)aspw_spawn(&request, stack);
 	if (pid < 0)
 		return pid;
 	state->helped = (unsigned char)stack_state(stack)->helped; /* not where there can be none */
@@ -250,7 +249,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 	if (starts_fd)
 		child->started_fd = state->report;
 	if (pid)
-		aspawn_note_clone(state, stack);
+		aspw_note_clone(state, stack);
 	return 0;
 }
 
@@ -266,7 +265,7 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 	state->pool = command->pool;
 	state->is_jobs = own->served;
 	if (command->pool)
-		state->stack = aspawn_pool_take(command->pool);
+		state->stack = aspw_pool_take(command->pool);
 	else if (own->served)
 		state->stack = *own->served->stack;
 	/* For /bin/sh the child makes an array of the arguments on its stack. Those of a job do not change
@@ -277,11 +276,11 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 	else if (command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC)
 		while (command->argv[array / sizeof *command->argv])
 			array += sizeof *command->argv;
-	int r = aspawn_stack_reserve(&state->stack, CHILD_STACK + array, size);
+	int r = aspw_stack_reserve(&state->stack, CHILD_STACK + array, size);
 	if (r == 0) {
-		arena->base = aspawn_stack_place(&state->stack, size);
+		arena->base = aspw_stack_place(&state->stack, size);
 		arena->size = 0;
-		struct prepared *prepared = aspawn_prepare(arena, command, own);
+		struct prepared *prepared = aspw_prepare(arena, command, own);
 		if (prepared && !arena->error) {
 			const struct child_fd *fds = prepared->fds;
 			r = spawn(child, command, own, prepared, size, mask);
@@ -292,7 +291,7 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 		}
 	}
 	if (r < 0)
-		aspawn_give_stack(state);
+		aspw_give_stack(state);
 	return r;
 }
 
@@ -305,9 +304,9 @@ static PSYS_UNINSTRUMENTED void clear(struct aspawn_child *child)
 	psys_memcpy(child, &none, sizeof none);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_start_with(struct aspawn_child *child,
-					  const struct aspawn_command *command,
-					  struct own_actions *own, struct aspawn_failure *failure)
+PSYS_UNINSTRUMENTED int aspw_start_with(struct aspawn_child *child,
+					const struct aspawn_command *command,
+					struct own_actions *own, struct aspawn_failure *failure)
 {
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 	struct psys_sigset all, mask;
@@ -323,7 +322,7 @@ PSYS_UNINSTRUMENTED int aspawn_start_with(struct aspawn_child *child,
 		own->list[own->count++] = (struct aspawn_action)ASPAWN_RLIMIT(
 			PSYS_RLIMIT_NOFILE, files->rlim_cur, files->rlim_max);
 	}
-	aspawn_prepare(&arena, command, own);
+	aspw_prepare(&arena, command, own);
 	if (arena.error)
 		return arena.error;
 	psys_sigfillset(&all);
@@ -352,10 +351,10 @@ int aspawn_start(struct aspawn_child *child, const struct aspawn_command *comman
 	if (!child)
 		return -PSYS_EINVAL;
 	clear(child);
-	int r = aspawn_read_command(&known, command, &failure);
+	int r = aspw_read_command(&known, command, &failure);
 	if (r == 0)
-		r = aspawn_start_with(child, &known, &own, &failure);
+		r = aspw_start_with(child, &known, &own, &failure);
 	if (failure.error)
-		aspawn_set_failure(child_state(child), &failure);
+		aspw_set_failure(child_state(child), &failure);
 	return r;
 }

@@ -176,7 +176,7 @@ static int64_t grace_from_now(const struct communication *communication)
 {
 	const int64_t ms = communication->io->grace_ms;
 
-	return aspawn_deadline_in(ms < 0 ? 0 : ms ? ms : 1000);
+	return aspw_deadline_in(ms < 0 ? 0 : ms ? ms : 1000);
 }
 
 /* Runs until the child and its output have ended, or a timeout forbids to wait longer. Returns 0, or
@@ -185,13 +185,13 @@ static int event_loop(struct communication *communication)
 {
 	const struct psys_timespec tick = { 0, 10000000 };
 	const int64_t timeout = communication->io->time_limit_ms;
-	int64_t deadline = aspawn_deadline_in(timeout ? timeout : -1);
+	int64_t deadline = aspw_deadline_in(timeout ? timeout : -1);
 	bool ended = false;
 	int signal = 0;
 
 	while (!ended || communication->polled[OUTPUT].fd >= 0 ||
 	       communication->polled[ERROR].fd >= 0) {
-		struct psys_timespec left = aspawn_deadline_left(deadline);
+		struct psys_timespec left = aspw_deadline_left(deadline);
 		if (!ended && communication->polled[END].fd < 0 &&
 		    (left.tv_sec || left.tv_nsec > tick.tv_nsec))
 			left = tick;
@@ -211,7 +211,7 @@ static int event_loop(struct communication *communication)
 			deadline = grace_from_now(communication);
 			continue;
 		}
-		const bool is_late = aspawn_deadline_is_past(deadline);
+		const bool is_late = aspw_deadline_is_past(deadline);
 		if (ended && (is_late || communication->end)) { /* a grandchild holds the pipe */
 			drain(communication);
 			break;
@@ -225,7 +225,7 @@ static int event_loop(struct communication *communication)
 		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it runs as another user now */
 			return r;
 		if (r == -PSYS_EAGAIN && signal == PSYS_SIGKILL) /* there is no child yet */
-			deadline = aspawn_deadline_in(10);
+			deadline = aspw_deadline_in(10);
 	}
 	if (communication->end && communication->io->flags & ASPAWN_IO_KILL_GROUP)
 		terminate(communication, PSYS_SIGKILL); /* the rest of the group */
@@ -267,7 +267,7 @@ static void clear_results(struct aspawn_io *io)
 	io->outcome = ASPAWN_OUTCOME_NONE;
 	io->status = -1;
 	psys_memset(&io->usage, 0, sizeof io->usage);
-	aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
+	aspw_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
 }
 
 /* Clears the results and checks the members of the first version, which all versions have. */
@@ -279,9 +279,9 @@ static int check_io(struct aspawn_io *io)
 	if (!io || io->size < sizeof *io)
 		return -PSYS_EINVAL;
 	clear_results(io);
-	int r = aspawn_read_structure(&known, sizeof known, io, io->size, sizeof known);
+	int r = aspw_read_structure(&known, sizeof known, io, io->size, sizeof known);
 	if (r < 0)
-		return aspawn_refuse(&io->failure, r, "io.size");
+		return aspw_refuse(&io->failure, r, "io.size");
 	const char *wrong = known.flags & ~flags               ? "io.flags" :
 			    !known.input && known.input_size   ? "io.input" :
 			    !known.out && known.out_size       ? "io.out" :
@@ -289,7 +289,7 @@ static int check_io(struct aspawn_io *io)
 			    known.time_limit_ms < 0            ? "io.time_limit_ms" :
 			    known.grace_ms < ASPAWN_GRACE_NONE ? "io.grace_ms" :
 								 NULL;
-	return wrong ? aspawn_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
+	return wrong ? aspw_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
 }
 
 /* Checks that there is a pipe for the input and each buffer. */
@@ -300,7 +300,7 @@ static int check_pipes(struct aspawn_io *io, bool in, bool out, bool err)
 			    io->err_size && !err ? "io.err" :
 						   NULL;
 
-	return wrong ? aspawn_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
+	return wrong ? aspw_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
 }
 
 /* Reaps the child and stores the results. is_left: the child may not be killed, so do not wait. */
@@ -317,7 +317,7 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 		io->outcome = ASPAWN_OUTCOME_NOT_STARTED;
 		return started;
 	}
-	aspawn_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
+	aspw_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
 	if (looped < 0 || (waited < 0 && !communication->end)) {
 		io->outcome = is_left || waited == -PSYS_ECHILD ? ASPAWN_OUTCOME_LOST :
 								  ASPAWN_OUTCOME_NONE;
@@ -343,7 +343,7 @@ static int communicate(struct aspawn_child *child, struct aspawn_io *io)
 			communication.error = (int)r;
 	}
 	if (io->flags & ASPAWN_IO_KILL_GROUP) /* what is left of the group, after the child's end */
-		aspawn_own_pidfd(child);
+		aspw_own_pidfd(child);
 	communication.polled[END].fd = child->ended_fd;
 	communication.polled[END].events = PSYS_POLLIN;
 	int looped = communication.error ? communication.error : without_sigpipe(&communication);
@@ -360,7 +360,7 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 	if (r < 0)
 		return r;
 	if (!is_child(child))
-		return aspawn_refuse(&io->failure, -PSYS_EINVAL, "child");
+		return aspw_refuse(&io->failure, -PSYS_EINVAL, "child");
 	r = check_pipes(io, child->in_fd >= 0, child->out_fd >= 0, child->err_fd >= 0);
 	return r < 0 ? r : communicate(child, io);
 }
@@ -389,16 +389,16 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 	own.count = 0;
 	own.served = NULL;
 	if (r == 0)
-		r = aspawn_read_command(&known, command, &io->failure);
+		r = aspw_read_command(&known, command, &io->failure);
 	if (r == 0)
 		r = choose_streams(&known, io);
 	if (r < 0)
 		return r;
 	own.await_clone = io->flags & ASPAWN_IO_KILL_GROUP;
 	/* setsid() already makes a group, and fails for a group leader. */
-	if (io->flags & ASPAWN_IO_KILL_GROUP && !aspawn_has_action(&known, ASPAWN_ACTION_SETSID) &&
-	    !aspawn_has_action(&known, ASPAWN_ACTION_SETPGID))
+	if (io->flags & ASPAWN_IO_KILL_GROUP && !aspw_has_action(&known, ASPAWN_ACTION_SETSID) &&
+	    !aspw_has_action(&known, ASPAWN_ACTION_SETPGID))
 		own.list[own.count++] = (struct aspawn_action)ASPAWN_SETPGID(0);
-	r = aspawn_start_with(&child, &known, &own, &io->failure);
+	r = aspw_start_with(&child, &known, &own, &io->failure);
 	return r < 0 ? r : communicate(&child, io);
 }

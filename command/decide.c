@@ -108,7 +108,7 @@ static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 static PSYS_UNINSTRUMENTED bool has_path(const struct aspawn_action *action,
 					 bool (*is_such)(const char *path))
 {
-	const struct action_info *info = &aspawn_action_infos[action->kind];
+	const struct action_info *info = &aspw_action_infos[action->kind];
 
 	for (int i = 0; i < info->paths; i++) {
 		const char *path = member_pointer(action, info->strings[i]);
@@ -128,8 +128,8 @@ static PSYS_UNINSTRUMENTED int closed_from(const struct aspawn_action *action)
 							  -1;
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_is_callers(const struct prepared *prepared,
-					   const struct aspawn_action *user, int fd)
+PSYS_UNINSTRUMENTED bool aspw_is_callers(const struct prepared *prepared,
+					 const struct aspawn_action *user, int fd)
 {
 	for (const struct aspawn_action *action = prepared->actions; action < user; action++)
 		if (replaced_by(action) == fd || action->kind == ASPAWN_ACTION_CALL ||
@@ -145,12 +145,12 @@ static PSYS_UNINSTRUMENTED bool needs_copy(const struct aspawn_action *action)
 {
 	const unsigned type = (unsigned)action->u.setns.type;
 
-	return aspawn_action_infos[action->kind].copies ||
+	return aspw_action_infos[action->kind].copies ||
 	       (action->kind == ASPAWN_ACTION_SETNS &&
 		(!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_needs_copy(const struct aspawn_command *command)
+PSYS_UNINSTRUMENTED bool aspw_needs_copy(const struct aspawn_command *command)
 {
 	for (size_t i = 0; i < command->action_count; i++)
 		if (needs_copy(&command->actions[i]))
@@ -208,12 +208,12 @@ static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
 
 static PSYS_UNINSTRUMENTED bool uses_far(const struct aspawn_action *action)
 {
-	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const size_t uses = aspw_action_infos[action->kind].uses;
 
 	return uses && member_int(action, uses) >= FEW_DESCRIPTORS;
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_may_need_fd(const struct aspawn_action *action)
+PSYS_UNINSTRUMENTED bool aspw_may_need_fd(const struct aspawn_action *action)
 {
 	return is_pipe(action) || uses_far(action);
 }
@@ -243,10 +243,10 @@ static PSYS_UNINSTRUMENTED void keep_used(struct requirements *requirements,
 					  struct prepared *prepared,
 					  const struct aspawn_action *action)
 {
-	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const size_t uses = aspw_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
 
-	if (uses_far(action) && aspawn_is_callers(prepared, action, fd))
+	if (uses_far(action) && aspw_is_callers(prepared, action, fd))
 		add_fd(prepared, action, CALLERS_FD, fd);
 	else if (fd >= 0)
 		keep(requirements, (unsigned)fd);
@@ -259,13 +259,13 @@ static PSYS_UNINSTRUMENTED void add_given(struct prepared *prepared,
 					  const struct aspawn_action *action,
 					  const struct served *served)
 {
-	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const size_t uses = aspw_action_infos[action->kind].uses;
 	const bool is_own = action < prepared->actions + prepared->own_count;
 
 	for (size_t i = 0; uses && !is_own && i < served->fd_count; i++) {
 		const struct given_fd *given = &served->fds[i];
 		if (given->callers != member_int(action, uses) ||
-		    !aspawn_is_callers(prepared, action, given->callers))
+		    !aspw_is_callers(prepared, action, given->callers))
 			continue;
 		add_fd(prepared, action, CALLERS_FD, given->servers);
 		prepared->fds[prepared->fd_count - 1].here = given->servers;
@@ -290,7 +290,7 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			requirements.parent = true;
 		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup && !served &&
-		    aspawn_is_callers(prepared, action, action->u.join_cgroup.fd))
+		    aspw_is_callers(prepared, action, action->u.join_cgroup.fd))
 			requirements.cgroup = action;
 		if (action->kind == ASPAWN_ACTION_ONLY_BELOW)
 			requirements.only_below = true;
@@ -381,22 +381,22 @@ static PSYS_UNINSTRUMENTED bool children_stay(struct findings *known)
  * refuses is tried in another way: by the next clone method (clone.c), in a copy of the memory if
  * the image cannot be executed, and by the caller where no helper can be.
  */
-PSYS_UNINSTRUMENTED void aspawn_decide(struct request *request, struct prepared *prepared,
-				       const struct aspawn_command *command,
-				       const struct own_actions *own)
+PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *prepared,
+				     const struct aspawn_command *command,
+				     const struct own_actions *own)
 {
 	const uint64_t flags = command->flags;
 	const bool has_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD);
 	const struct requirements needs = requirements_of(prepared, command->memory, own->served);
 	struct findings nothing = { 0, 0 };
-	struct findings *known = command->pool ? aspawn_pool_findings(command->pool) : &nothing;
+	struct findings *known = command->pool ? aspw_pool_findings(command->pool) : &nothing;
 
 	/* The caller's memory; that of the image; or a copy. */
-	const bool executes = needs.image && aspawn_has_image();
+	const bool executes = needs.image && aspw_has_image();
 	request->memory = executes          ? MEMORY_EXECUTED :
 			  needs.copy_memory ? MEMORY_COPIED :
 					      (enum child_memory)command->memory;
-	request->fn = executes ? aspawn_perform_in_image : aspawn_perform;
+	request->fn = executes ? aspw_perform_in_image : aspw_perform;
 	/* The first child may find another. */
 	prepared->reason = request->memory != MEMORY_COPIED ? ASPAWN_REASON_SYSTEM :
 			   command->memory                  ? ASPAWN_REASON_NONE :

@@ -8,7 +8,7 @@
 
 /* Fills the members of the request that say how, and those of the prepared command that depend on
  * it. */
-void aspawn_decide(struct request *request, struct prepared *prepared,
-		   const struct aspawn_command *command, const struct own_actions *own);
+void aspw_decide(struct request *request, struct prepared *prepared,
+		 const struct aspawn_command *command, const struct own_actions *own);
 
 #endif

@@ -39,7 +39,7 @@ static PSYS_UNINSTRUMENTED char *copy_variable(struct arena *arena, const char *
 					       const char *value)
 {
 	const size_t length = psys_strlen(name), rest = psys_strlen(value);
-	char *to = aspawn_allocate(arena, length + 1 + rest + 1, 1);
+	char *to = aspw_allocate(arena, length + 1 + rest + 1, 1);
 
 	if (!to)
 		return NULL;
@@ -50,23 +50,23 @@ static PSYS_UNINSTRUMENTED char *copy_variable(struct arena *arena, const char *
 }
 
 PSYS_UNINSTRUMENTED char *const *
-aspawn_make_environment(struct arena *arena, const struct aspawn_command *command, bool lends)
+aspw_make_environment(struct arena *arena, const struct aspawn_command *command, bool lends)
 {
 	char *const *base = base_of(command);
 	size_t most = 1, count = 0;
 
 	if (!is_changed(command, 0, NULL, 0))
-		return lends ? base : aspawn_copy_strings(arena, base);
+		return lends ? base : aspw_copy_strings(arena, base);
 	while (base[most - 1])
 		most++;
-	char **to = aspawn_allocate(arena, (most + command->action_count) * sizeof *to, sizeof *to);
+	char **to = aspw_allocate(arena, (most + command->action_count) * sizeof *to, sizeof *to);
 	for (size_t i = 0; i < most - 1; i++) {
 		const char *variable = base[i];
 		if (!variable || is_changed(command, 0, variable,
 					    (size_t)(psys_strchrnul(variable, '=') - variable)))
 			continue;
 		if (!lends)
-			variable = aspawn_copy_string(arena, variable);
+			variable = aspw_copy_string(arena, variable);
 		if (to)
 			to[count++] = (char *)(uintptr_t)variable;
 	}

@@ -7,7 +7,7 @@
 
 /* Returns the environment, or NULL while the arena measures. lends: do not copy the strings of the
  * command's environment. */
-char *const *aspawn_make_environment(struct arena *arena, const struct aspawn_command *command,
-				     bool lends);
+char *const *aspw_make_environment(struct arena *arena, const struct aspawn_command *command,
+				   bool lends);
 
 #endif

@@ -7,8 +7,8 @@
 
 _Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
 
-__attribute__((noinline)) PSYS_UNINSTRUMENTED void aspawn_report(struct prepared *prepared,
-								 int error, const char *subject)
+__attribute__((noinline)) PSYS_UNINSTRUMENTED void aspw_report(struct prepared *prepared, int error,
+							       const char *subject)
 {
 	struct aspawn_failure *report = &prepared->report;
 	const size_t most = sizeof report->subject - 1;
@@ -21,13 +21,13 @@ __attribute__((noinline)) PSYS_UNINSTRUMENTED void aspawn_report(struct prepared
 	__atomic_store_n(&report->error, error, __ATOMIC_RELEASE);
 	if (!prepared->watch)
 		return;
-	psys_memcpy(aspawn_watch_report(prepared->watch), report, sizeof *report);
-	aspawn_watch_set_executing(prepared->watch, !error);
+	psys_memcpy(aspw_watch_report(prepared->watch), report, sizeof *report);
+	aspw_watch_set_executing(prepared->watch, !error);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_fail(struct prepared *prepared, int error, const char *subject)
+PSYS_UNINSTRUMENTED void aspw_fail(struct prepared *prepared, int error, const char *subject)
 {
-	aspawn_report(prepared, error, subject);
+	aspw_report(prepared, error, subject);
 	/* After a failed exec SIGPIPE is no longer blocked, and the parent may be gone: block the
 	 * signal, and ignore the result of the write. */
 	if (prepared->report_fd >= 0) {
@@ -55,8 +55,8 @@ static PSYS_UNINSTRUMENTED int take_directory(struct candidate *candidate)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED void aspawn_begin_search(struct candidate *candidate,
-					     const struct prepared *prepared)
+PSYS_UNINSTRUMENTED void aspw_begin_search(struct candidate *candidate,
+					   const struct prepared *prepared)
 {
 	candidate->directory = 0;
 	candidate->error =
@@ -120,13 +120,13 @@ static PSYS_UNINSTRUMENTED int exec_one(const char *path, struct prepared *prepa
 		int r = psys_execve_or_shell(path, prepared->argv, prepared->envp, flags);
 		if (r != -PSYS_ETXTBSY || tries == 20)
 			return r;
-		aspawn_report(prepared, r, path);
+		aspw_report(prepared, r, path);
 		psys_nanosleep(&nap, NULL);
-		aspawn_report(prepared, 0, "");
+		aspw_report(prepared, 0, "");
 	}
 }
 
-PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candidate *candidate)
+PSYS_UNINSTRUMENTED void aspw_execute(struct prepared *prepared, struct candidate *candidate)
 {
 	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? PSYS_EXEC_SHELL : 0;
 	const bool has_slash = *psys_strchrnul(prepared->file, '/');
@@ -144,7 +144,7 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candid
 			break;
 	if (!found && !has_slash && search.error != -PSYS_EACCES)
 		prepared->report.step = ASPAWN_STEP_SEARCH;
-	aspawn_report(prepared, search.error, found ? found : prepared->file);
+	aspw_report(prepared, search.error, found ? found : prepared->file);
 	found = search.error == -PSYS_ENOENT ? find_existing(prepared, candidate) : NULL;
 	if (found)
 		prepared->report.step = ASPAWN_STEP_INTERPRETER;
@@ -153,5 +153,5 @@ PSYS_UNINSTRUMENTED void aspawn_execute(struct prepared *prepared, struct candid
 		if (found && psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) < 0)
 			missing = found;
 	}
-	aspawn_fail(prepared, search.error, missing);
+	aspw_fail(prepared, search.error, missing);
 }

@@ -30,7 +30,7 @@ static const char aspawn_image[1], aspawn_image_end[1];
 enum { HAS_IMAGE = 0 };
 #endif
 
-PSYS_UNINSTRUMENTED bool aspawn_has_image(void)
+PSYS_UNINSTRUMENTED bool aspw_has_image(void)
 {
 	return HAS_IMAGE;
 }
@@ -56,7 +56,7 @@ static PSYS_UNINSTRUMENTED bool keep_descriptors(struct prepared *prepared, int 
 		ok = keep_descriptor(&prepared->image, prepared->fds[i].here);
 	for (size_t i = 0; i < prepared->count && ok; i++) {
 		const struct aspawn_action *action = &prepared->actions[i];
-		const size_t uses = aspawn_action_infos[action->kind].uses;
+		const size_t uses = aspw_action_infos[action->kind].uses;
 
 		ok = !uses || keep_descriptor(&prepared->image, member_int(action, uses));
 	}
@@ -85,7 +85,7 @@ static PSYS_UNINSTRUMENTED bool fill_file(int fd, struct control *control,
 	const size_t size = prepared->image.size;
 
 	if (psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) != (long)size ||
-	    !aspawn_watch_in_file(fd, IMAGE_WATCH, control->watch))
+	    !aspw_watch_in_file(fd, IMAGE_WATCH, control->watch))
 		return false;
 	if (stack_state(&control->stack)
 		    ->is_wiped_by_fork) /* so the forked process knows that it does not have it */
@@ -119,11 +119,11 @@ static PSYS_UNINSTRUMENTED void execute_image(int fd, struct control *control,
 
 static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *prepared)
 {
-	if (!aspawn_image_check(prepared)) {
+	if (!aspw_image_check(prepared)) {
 		prepared->reason = ASPAWN_REASON_CALLER;
 		return;
 	}
-	if (!aspawn_watch_may_work() || !keep_descriptors(prepared, control->report.here))
+	if (!aspw_watch_may_work() || !keep_descriptors(prepared, control->report.here))
 		return;
 	prepared->image.build = ASPAWN_IMAGE_BUILD;
 	const int fd = make_file();
@@ -131,14 +131,14 @@ static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *
 		execute_image(fd, control, prepared);
 }
 
-PSYS_UNINSTRUMENTED int aspawn_perform_in_image(void *arg, int write_end, void *mask,
-						void *user_data, size_t length)
+PSYS_UNINSTRUMENTED int aspw_perform_in_image(void *arg, int write_end, void *mask, void *user_data,
+					      size_t length)
 {
 	struct control *control = arg;
 	struct prepared *prepared = user_data;
 
 	if (control->request.memory != MEMORY_EXECUTED)
-		return aspawn_perform(arg, write_end, mask, user_data, length);
+		return aspw_perform(arg, write_end, mask, user_data, length);
 	enter(control, prepared);
 	return 127;
 }

@@ -52,13 +52,13 @@ enum {
 #endif
 
 /* True if this build of the library has one. */
-bool aspawn_has_image(void);
+bool aspw_has_image(void);
 
 /* In the child: true if an exec would change nothing that the actions can see. Stores what the image
  * restores. */
-bool aspawn_image_check(struct prepared *prepared);
+bool aspw_image_check(struct prepared *prepared);
 
-/* As aspawn_perform(), but executes the image with MEMORY_EXECUTED, or returns. */
-int aspawn_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);
+/* As aspw_perform(), but executes the image with MEMORY_EXECUTED, or returns. */
+int aspw_perform_in_image(void *arg, int write_end, void *mask, void *user_data, size_t length);
 
 #endif

@@ -24,7 +24,7 @@ static PSYS_UNINSTRUMENTED bool is_plain(const struct aspawn_action *action)
 {
 	enum { PLAIN_FLAGS = PSYS_O_WRONLY | PSYS_O_RDWR | PSYS_O_CLOEXEC };
 
-	return aspawn_action_infos[action->kind].plain ||
+	return aspw_action_infos[action->kind].plain ||
 	       (action->kind == ASPAWN_ACTION_OPENAT && !(action->u.openat.flags & ~PLAIN_FLAGS) &&
 		!psys_strcmp(action->u.openat.path, "/dev/null"));
 }
@@ -113,7 +113,7 @@ static PSYS_UNINSTRUMENTED bool keeps_capabilities(struct prepared *prepared, un
 	return true;
 }
 
-PSYS_UNINSTRUMENTED bool aspawn_image_check(struct prepared *prepared)
+PSYS_UNINSTRUMENTED bool aspw_image_check(struct prepared *prepared)
 {
 	unsigned user;
 

@@ -6,7 +6,7 @@
 
 static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 {
-	int r = aspawn_is_unreaped(child);
+	int r = aspw_is_unreaped(child);
 
 	return r < 0 ? r : psys_kill(pid, signal);
 }
@@ -14,7 +14,7 @@ static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 /* By its descriptor, if it has one: -ENOSYS otherwise. */
 static int kill_by_pidfd(struct aspawn_child *child, int signal, unsigned flags)
 {
-	const int fd = aspawn_own_pidfd(child);
+	const int fd = aspw_own_pidfd(child);
 
 	return fd >= 0           ? psys_pidfd_send_signal(fd, signal, NULL, flags) :
 	       fd == -PSYS_ESRCH ? fd :

@@ -69,7 +69,7 @@ static PSYS_UNINSTRUMENTED int close_from(const struct prepared *prepared, size_
 			r = psys_close_range((unsigned)first, (unsigned)last,
 					     at_exec ? PSYS_CLOSE_RANGE_CLOEXEC : 0);
 			if (r < 0)
-				r = aspawn_close_via_proc(first, last, at_exec);
+				r = aspw_close_via_proc(first, last, at_exec);
 			if (r < 0)
 				return r;
 		}
@@ -231,7 +231,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return close_from(prepared, index, action->u.only_below.first, false);
 	case ASPAWN_ACTION_CLOEXEC_FROM:
 		return close_from(prepared, index, action->u.cloexec_from.first, true);
-	case ASPAWN_ACTION_SETENV: /* done by the parent, in aspawn_make_environment() */
+	case ASPAWN_ACTION_SETENV: /* done by the parent, in aspw_make_environment() */
 	case ASPAWN_ACTION_UNSETENV:
 	case ASPAWN_ACTION_CLEARENV:
 		return 0;
@@ -360,7 +360,7 @@ static PSYS_UNINSTRUMENTED bool is_librarys(const struct prepared *prepared, siz
 static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, size_t index)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
-	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const size_t uses = aspw_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
 
 	return fd >= 0 && number_here(prepared, index) < 0 &&
@@ -372,15 +372,15 @@ static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, s
 static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t index, int error)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
-	const struct action_info *info = &aspawn_action_infos[action->kind];
+	const struct action_info *info = &aspw_action_infos[action->kind];
 	const size_t string = info->strings[0];
 	char number[PSYS_DECIMAL_SIZE];
 
 	psys_i64_to_decimal(number, info->subject ? member_int(action, info->subject) : 0);
-	aspawn_fail(prepared, error,
-		    string        ? member_pointer(action, string) :
-		    info->subject ? number :
-				    NULL);
+	aspw_fail(prepared, error,
+		  string        ? member_pointer(action, string) :
+		  info->subject ? number :
+				  NULL);
 }
 
 /* Report that all actions succeeded. If the parent is gone, the write raises SIGPIPE:
@@ -405,7 +405,7 @@ static PSYS_UNINSTRUMENTED int perform_here(struct control *control, struct prep
 					    size_t index)
 {
 	struct aspawn_action *action = &prepared->actions[index];
-	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const size_t uses = aspw_action_infos[action->kind].uses;
 	const int here = uses ? number_here(prepared, index) : -1;
 
 	if (here < 0)
@@ -418,8 +418,8 @@ static PSYS_UNINSTRUMENTED int perform_here(struct control *control, struct prep
 	return r;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, void *user_data,
-				       size_t length)
+PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void *user_data,
+				     size_t length)
 {
 	struct control *control = arg;
 	struct prepared *prepared = user_data;
@@ -429,8 +429,8 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 	prepared->report_fd = write_end;
 	prepared->watch = control->watch;
 	if (control->files_error)
-		aspawn_fail(prepared, control->files_error, NULL);
-	aspawn_begin_search(&candidate, prepared);
+		aspw_fail(prepared, control->files_error, NULL);
+	aspw_begin_search(&candidate, prepared);
 	for (size_t i = 0; i < prepared->count; i++) {
 		const int step = (int)i - prepared->own_count;
 		int r;
@@ -449,11 +449,11 @@ PSYS_UNINSTRUMENTED int aspawn_perform(void *arg, int write_end, void *mask, voi
 	prepared->report.kind = 0;
 	/* Report through the shared page too: a seccomp action may have forbidden the write. */
 	if (prepared->watch)
-		aspawn_watch_set_executing(prepared->watch, true);
+		aspw_watch_set_executing(prepared->watch, true);
 	if (prepared->report_fd >= 0)
 		report_success(prepared);
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
 	if (r < 0)
-		aspawn_fail(prepared, r, NULL);
-	aspawn_execute(prepared, &candidate);
+		aspw_fail(prepared, r, NULL);
+	aspw_execute(prepared, &candidate);
 }

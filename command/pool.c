@@ -63,7 +63,7 @@ static PSYS_UNINSTRUMENTED bool is_in_use(const struct control *element)
 	       __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER;
 }
 
-PSYS_UNINSTRUMENTED struct Stack_t aspawn_pool_take(struct aspawn_pool *public)
+PSYS_UNINSTRUMENTED struct Stack_t aspw_pool_take(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
 	__atomic_add_fetch(&pool->taken, 1, __ATOMIC_SEQ_CST);
@@ -99,7 +99,7 @@ static PSYS_UNINSTRUMENTED void give(struct pool *pool, struct Stack_t stack)
 	push(pool, control);
 }
 
-PSYS_UNINSTRUMENTED void aspawn_pool_give(struct aspawn_pool *public, struct Stack_t stack)
+PSYS_UNINSTRUMENTED void aspw_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 {
 	struct pool *pool = pool_of(public);
 
@@ -107,7 +107,7 @@ PSYS_UNINSTRUMENTED void aspawn_pool_give(struct aspawn_pool *public, struct Sta
 	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_SEQ_CST);
 }
 
-PSYS_UNINSTRUMENTED struct findings *aspawn_pool_findings(struct aspawn_pool *public)
+PSYS_UNINSTRUMENTED struct findings *aspw_pool_findings(struct aspawn_pool *public)
 {
 	return &pool_of(public)->findings;
 }
@@ -117,9 +117,9 @@ static PSYS_UNINSTRUMENTED int free_stack(struct Stack_t *stack)
 {
 	const int r = aspawn_stack_release(stack);
 
-	if (r != -PSYS_EBUSY || !aspawn_helper_result(stack, NULL, NULL))
+	if (r != -PSYS_EBUSY || !aspw_helper_result(stack, NULL, NULL))
 		return r;
-	aspawn_stack_await_end(stack, STACK_HELPER, aspawn_deadline_in(1000));
+	aspw_stack_await_end(stack, STACK_HELPER, aspw_deadline_in(1000));
 	return aspawn_stack_release(stack);
 }
 

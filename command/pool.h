@@ -6,16 +6,16 @@
 #include <aspawn/command.h>
 
 /* Returns a stack that no child uses, or {0} if there is none. Called with all signals blocked. */
-struct Stack_t aspawn_pool_take(struct aspawn_pool *pool);
+struct Stack_t aspw_pool_take(struct aspawn_pool *pool);
 
 /* Gives a stack back; a child may still run on it. stack {0} only ends the matching take. */
-void aspawn_pool_give(struct aspawn_pool *pool, struct Stack_t stack);
+void aspw_pool_give(struct aspawn_pool *pool, struct Stack_t stack);
 
 /* What decide.c has found out. 0: look again. */
 struct findings {
 	int few;                /* descriptors, for this number of starts; negative: many */
 	unsigned pid_namespace; /* the caller's */
 };
-struct findings *aspawn_pool_findings(struct aspawn_pool *pool);
+struct findings *aspw_pool_findings(struct aspawn_pool *pool);
 
 #endif

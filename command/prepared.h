@@ -108,10 +108,10 @@ struct action_info {
 	unsigned char subject; /* the number that a failure names, if the kind has no string */
 };
 
-/* By kind, which aspawn_check_action() has found valid. */
-extern const struct action_info aspawn_action_infos[];
+/* By kind, which aspw_check_action() has found valid. */
+extern const struct action_info aspw_action_infos[];
 /* Returns NULL if the kind is invalid. */
-const struct action_info *aspawn_action_info(uint32_t kind);
+const struct action_info *aspw_action_info(uint32_t kind);
 
 PSYS_INLINE int member_int(const struct aspawn_action *action, size_t offset)
 {
@@ -140,25 +140,25 @@ PSYS_INLINE void set_member_pointer(struct aspawn_action *action, size_t offset,
 }
 
 /* Returns the size of the action's array in bytes; 0 if the kind has none. */
-size_t aspawn_array_size(const struct aspawn_action *action);
+size_t aspw_array_size(const struct aspawn_action *action);
 
 /* Returns 0, -EINVAL or -E2BIG. */
-int aspawn_check_action(const struct aspawn_action *action);
+int aspw_check_action(const struct aspawn_action *action);
 
-void aspawn_store_failure(struct aspawn_failure *failure, int step, int error, uint32_t kind,
-			  const char *subject);
+void aspw_store_failure(struct aspawn_failure *failure, int step, int error, uint32_t kind,
+			const char *subject);
 
 /* Stores that the argument is invalid. Returns the error. */
-PSYS_INLINE int aspawn_refuse(struct aspawn_failure *failure, int error, const char *argument)
+PSYS_INLINE int aspw_refuse(struct aspawn_failure *failure, int error, const char *argument)
 {
-	aspawn_store_failure(failure, ASPAWN_STEP_ARGUMENT, error, 0, argument);
+	aspw_store_failure(failure, ASPAWN_STEP_ARGUMENT, error, 0, argument);
 	return error;
 }
 
 /* Returns the descriptor that the action replaces, or -1. */
 PSYS_INLINE int replaced_by(const struct aspawn_action *action)
 {
-	const size_t offset = aspawn_action_infos[action->kind].replaces;
+	const size_t offset = aspw_action_infos[action->kind].replaces;
 
 	return offset ? member_int(action, offset) : -1;
 }
@@ -179,11 +179,11 @@ PSYS_INLINE long held_by_pipe(int fd)
 
 /* True if no action before user replaces or closes fd, so that the number still means the caller's
  * descriptor. What the library's actions close is none of the caller's. */
-bool aspawn_is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd);
+bool aspw_is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd);
 
 /* True if the action may have one of prepared->fds: for its pipe, or for a descriptor of so high a
  * number that copies of all below it cost more than to fetch the one. */
-bool aspawn_may_need_fd(const struct aspawn_action *action);
+bool aspw_may_need_fd(const struct aspawn_action *action);
 
 /* A path to execute. With ASPAWN_COMMAND_RELATIVE_TO_CALLER it begins with the caller's directory. */
 struct candidate {
@@ -193,52 +193,51 @@ struct candidate {
 };
 
 /* Called before the actions, which may change the directory. */
-void aspawn_begin_search(struct candidate *candidate, const struct prepared *prepared);
+void aspw_begin_search(struct candidate *candidate, const struct prepared *prepared);
 /* Called after the actions. */
-_Noreturn void aspawn_execute(struct prepared *prepared, struct candidate *candidate);
+_Noreturn void aspw_execute(struct prepared *prepared, struct candidate *candidate);
 
 /* Stores that prepared->report.step failed, where the parent looks when the child has ended, in
  * case that a filter kills it at its next call. error 0: it goes on. subject may be NULL. */
-void aspawn_report(struct prepared *prepared, int error, const char *subject);
+void aspw_report(struct prepared *prepared, int error, const char *subject);
 
 /* Reports that prepared->report.step failed, and exits. */
-_Noreturn void aspawn_fail(struct prepared *prepared, int error, const char *subject);
+_Noreturn void aspw_fail(struct prepared *prepared, int error, const char *subject);
 
 /* The aspawn_fn of commands: arg is the struct control, user_data the struct prepared. Does not
  * return. */
-int aspawn_perform(void *arg, int write_end, void *mask, void *user_data, size_t length);
+int aspw_perform(void *arg, int write_end, void *mask, void *user_data, size_t length);
 
 /*
  * Copies an extensible structure, which may be older or newer than this library's, as openat2(2)
  * describes in "Extensibility". Returns 0, -EINVAL if it is smaller than the first version, or
  * -E2BIG if a member that the library does not know is not 0.
  */
-int aspawn_read_structure(void *to, size_t known, const void *from, size_t size,
-			  size_t first_version);
+int aspw_read_structure(void *to, size_t known, const void *from, size_t size, size_t first_version);
 
 /* Copies the caller's structure, which may be of another version, and checks it and its actions.
  * Returns 0, -EINVAL or -E2BIG: then *failure says why. */
-int aspawn_read_command(struct aspawn_command *to, const struct aspawn_command *from,
-			struct aspawn_failure *failure);
+int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *from,
+		      struct aspawn_failure *failure);
 
 /*
- * Copies a command from aspawn_read_command(), with own actions before the caller's, in two passes:
+ * Copies a command from aspw_read_command(), with own actions before the caller's, in two passes:
  * the first only measures. With memory that is surely enough, or an error if it is not, the second
  * alone does.
  */
 struct arena;
-struct prepared *aspawn_prepare(struct arena *arena, const struct aspawn_command *command,
-				const struct own_actions *own);
+struct prepared *aspw_prepare(struct arena *arena, const struct aspawn_command *command,
+			      const struct own_actions *own);
 
-/* aspawn_start() of a command from aspawn_read_command(), with own actions before the caller's. Stores
+/* aspawn_start() of a command from aspw_read_command(), with own actions before the caller's. Stores
  * in *failure which argument is invalid, and nothing otherwise. */
-int aspawn_start_with(struct aspawn_child *child, const struct aspawn_command *command,
-		      struct own_actions *own, struct aspawn_failure *failure);
+int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
+		    struct own_actions *own, struct aspawn_failure *failure);
 
 /* True if an action of the command needs a copy of the memory. */
-bool aspawn_needs_copy(const struct aspawn_command *command);
+bool aspw_needs_copy(const struct aspawn_command *command);
 
 /* True if the command has an action of the kind. */
-bool aspawn_has_action(const struct aspawn_command *command, uint32_t kind);
+bool aspw_has_action(const struct aspawn_command *command, uint32_t kind);
 
 #endif

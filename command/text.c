@@ -61,7 +61,7 @@ const char *aspawn_failure_name(const struct aspawn_failure *failure)
 		return "";
 	if (failure->step < 0)
 		return stages[-failure->step];
-	return aspawn_action_info(failure->kind) ? kinds[failure->kind] : "";
+	return aspw_action_info(failure->kind) ? kinds[failure->kind] : "";
 }
 
 static void add_step(struct text *text, const struct aspawn_failure *failure)
@@ -79,7 +79,7 @@ static void add_step(struct text *text, const struct aspawn_failure *failure)
 /* A name may have nothing but digits; that of a stream is /dev/null. */
 static bool subject_is_name(const struct aspawn_failure *failure)
 {
-	const struct action_info *info = aspawn_action_info(failure->kind);
+	const struct action_info *info = aspw_action_info(failure->kind);
 
 	if (info)
 		return !info->subject;

@@ -25,8 +25,8 @@ static void end_helper(struct aspawn_child *child)
 			     (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
 			     NULL) == 0)
 		psys_kill(pid, PSYS_SIGKILL);
-	if (aspawn_stack_await_end(stack, STACK_HELPER, aspawn_deadline_in(MOMENT)) == 0)
-		aspawn_stack_reap_helper(stack);
+	if (aspw_stack_await_end(stack, STACK_HELPER, aspw_deadline_in(MOMENT)) == 0)
+		aspw_stack_reap_helper(stack);
 }
 
 int aspawn_release(struct aspawn_child *child)
@@ -38,16 +38,16 @@ int aspawn_release(struct aspawn_child *child)
 
 	struct child_state *state = child_state(child);
 	if (state->pid < 0) /* it may have made a page for its reports */
-		aspawn_learn_child(child, aspawn_deadline_in(MOMENT));
+		aspw_learn_child(child, aspw_deadline_in(MOMENT));
 	if (state->known <= EXECUTING)
 		state->known = OVERWRITTEN;
-	aspawn_release_reports(child);
-	if (state->helped == FOR_CALLER && !state->pool && aspawn_has_stack(child) &&
+	aspw_release_reports(child);
+	if (state->helped == FOR_CALLER && !state->pool && aspw_has_stack(child) &&
 	    (state->pid > 0 || state->known == KNOWN))
 		end_helper(child);
 	/* A helper may run for long: a pool takes a stack in use. */
 	if (!state->helped || state->pool || !aspawn_stack_busy(&state->stack))
-		aspawn_give_stack(state);
+		aspw_give_stack(state);
 	if (child->ended_fd >= 0)
 		psys_close(child->ended_fd);
 	if (child->started_fd >= 0)
@@ -63,7 +63,7 @@ int aspawn_release(struct aspawn_child *child)
 static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 			  struct psys_rusage *usage)
 {
-	const int pidfd = aspawn_own_pidfd(child), pid = child_state(child)->pid;
+	const int pidfd = aspw_own_pidfd(child), pid = child_state(child)->pid;
 	struct psys_siginfo info;
 	int r = -PSYS_EINVAL;
 
@@ -77,19 +77,19 @@ static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 		r = psys_waitid(PSYS_P_PID, pid, &info, options, usage);
 	if (r < 0 || !info.u.child.pid)
 		return r;
-	*status = aspawn_wait_status(&info);
+	*status = aspw_wait_status(&info);
 	return info.u.child.pid;
 }
 
 static bool is_readable(int fd)
 {
-	return fd >= 0 && aspawn_deadline_poll(fd, PSYS_POLLIN, 0) >= 0;
+	return fd >= 0 && aspw_deadline_poll(fd, PSYS_POLLIN, 0) >= 0;
 }
 
 /* The kernel keeps the status of a reaped child for its pidfd, but not its usage. */
 static int status_of_reaped(struct aspawn_child *child, int *status, struct psys_rusage *usage)
 {
-	int r = aspawn_reaped_status(aspawn_own_pidfd(child), status);
+	int r = aspw_reaped_status(aspw_own_pidfd(child), status);
 
 	if (r < 0)
 		return r;
@@ -105,10 +105,10 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 {
 	int r = wait_by_kernel(child, status, options, usage);
 
-	if (r == -PSYS_ECHILD && is_readable(aspawn_own_pidfd(child)))
+	if (r == -PSYS_ECHILD && is_readable(aspw_own_pidfd(child)))
 		r = status_of_reaped(child, status, usage);
 	if (r == -PSYS_EAGAIN) {
-		aspawn_await_reaped(aspawn_own_pidfd(child), aspawn_deadline_in(MOMENT));
+		aspw_await_reaped(aspw_own_pidfd(child), aspw_deadline_in(MOMENT));
 		r = status_of_reaped(child, status, usage);
 	}
 	return r == -PSYS_EAGAIN ? -PSYS_ECHILD : r;
@@ -117,8 +117,7 @@ static int wait_for_ordinary(struct aspawn_child *child, int *status, int option
 /* The child never was: its helper could not clone it, or was killed before. */
 static int wait_for_unborn(struct aspawn_child *child, int *status, struct psys_rusage *usage)
 {
-	if (aspawn_has_stack(child) &&
-	    aspawn_helper_result(&child_state(child)->stack, status, usage))
+	if (aspw_has_stack(child) && aspw_helper_result(&child_state(child)->stack, status, usage))
 		return 1;
 	*status = PSYS_SIGKILL;
 	if (usage)
@@ -134,16 +133,16 @@ static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 	const struct Stack_t *stack = &state->stack;
 
 	if (state->pid < 0 &&
-	    aspawn_learn_child(child, options & PSYS_WNOHANG ? 0 : DEADLINE_NEVER) < 0)
+	    aspw_learn_child(child, options & PSYS_WNOHANG ? 0 : DEADLINE_NEVER) < 0)
 		return 0;
 	if (state->pid < 0) /* a forked process knows nothing of it */
 		return state->known == KNOWN ? wait_for_unborn(child, status, usage) : -PSYS_ECHILD;
 	int r = wait_for_ordinary(child, status, options, usage);
-	if (r != -PSYS_ECHILD || !aspawn_has_stack(child))
+	if (r != -PSYS_ECHILD || !aspw_has_stack(child))
 		return r;
 	/* It may have the status. */
-	aspawn_stack_await_end(stack, STACK_HELPER, aspawn_deadline_in(MOMENT));
-	return aspawn_helper_result(stack, status, usage) ? 1 : r;
+	aspw_stack_await_end(stack, STACK_HELPER, aspw_deadline_in(MOMENT));
+	return aspw_helper_result(stack, status, usage) ? 1 : r;
 }
 
 /*
@@ -156,7 +155,7 @@ static int wait_for_orphan(struct aspawn_child *child, int *status, int options,
 {
 	if (aspawn_pid(child) == -PSYS_ECANCELED)
 		return wait_for_unborn(child, status, usage);
-	const int pidfd = aspawn_own_pidfd(child);
+	const int pidfd = aspw_own_pidfd(child);
 	int r = wait_by_kernel(child, status, options, usage);
 	if (r != -PSYS_ECHILD || pidfd < 0)
 		return r;
@@ -172,13 +171,13 @@ static int wait_for_private(struct aspawn_child *child, int *status, int options
 {
 	const struct Stack_t *stack = &child_state(child)->stack;
 
-	if (!aspawn_has_stack(child))
+	if (!aspw_has_stack(child))
 		return -PSYS_ECHILD;
 	if (!(options & PSYS_WNOHANG))
-		aspawn_stack_await_end(stack, STACK_HELPER, DEADLINE_NEVER);
+		aspw_stack_await_end(stack, STACK_HELPER, DEADLINE_NEVER);
 	/* Before the look at what it stores. */
-	const bool helped = aspawn_stack_has(stack, STACK_HELPER);
-	if (aspawn_helper_result(stack, status, usage))
+	const bool helped = aspw_stack_has(stack, STACK_HELPER);
+	if (aspw_helper_result(stack, status, usage))
 		return 1;
 	return helped ? 0 : wait_for_orphan(child, status, options, usage);
 }
@@ -192,12 +191,12 @@ static int wait_for(struct aspawn_child *child, int *status, int options, struct
 					  wait_for_ordinary(child, status, options, usage);
 }
 
-int aspawn_is_unreaped(struct aspawn_child *child)
+int aspw_is_unreaped(struct aspawn_child *child)
 {
 	int status, r = -PSYS_ECHILD;
 
 	if (child_state(child)->helped >= PRIVATE) {
-		if (aspawn_has_stack(child) && aspawn_helper_has_reaped(&child_state(child)->stack))
+		if (aspw_has_stack(child) && aspw_helper_has_reaped(&child_state(child)->stack))
 			return -PSYS_ESRCH;
 		r = wait_for_private(child, &status, PSYS_WNOHANG | PSYS_WNOWAIT, NULL);
 		if (r > 0) /* its helper has reaped it, or is about to */
@@ -214,13 +213,13 @@ int aspawn_pidfd(struct aspawn_child *child)
 
 	if (r < 0)
 		return r;
-	const int fd = aspawn_own_pidfd(child);
+	const int fd = aspw_own_pidfd(child);
 	if (fd >= 0)
 		return (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
 	if (fd != -PSYS_ENOSYS)
 		return fd;
 	const int opened = psys_pidfd_open(r, 0);
-	r = aspawn_is_unreaped(child);
+	r = aspw_is_unreaped(child);
 	if (r == 0 || opened < 0)
 		return opened;
 	psys_close(opened);
@@ -242,32 +241,32 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 {
 	const struct psys_timespec nap = { 0, 5000000 };
 	const struct child_state *state = child_state(child);
-	const bool private = state->helped >= PRIVATE && aspawn_has_stack(child);
+	const bool private = state->helped >= PRIVATE && aspw_has_stack(child);
 	const struct Stack_t *stack = &state->stack;
 	int fd = child->ended_fd, r = 0;
 
 	/* If it is known to have ended, the helper's end is not for the limit. */
-	if (private && aspawn_helper_result(stack, NULL, NULL))
-		deadline = aspawn_deadline_in(MOMENT);
+	if (private && aspw_helper_result(stack, NULL, NULL))
+		deadline = aspw_deadline_in(MOMENT);
 	if (state->helped == FOR_CALLER) {
-		r = aspawn_learn_child(child, deadline);
-		fd = r < 0 ? -1 : aspawn_own_pidfd(child);
+		r = aspw_learn_child(child, deadline);
+		fd = r < 0 ? -1 : aspw_own_pidfd(child);
 	}
 	if (fd >= 0)
-		r = aspawn_deadline_poll(fd, PSYS_POLLIN, deadline);
+		r = aspw_deadline_poll(fd, PSYS_POLLIN, deadline);
 	else if (private)
-		r = aspawn_stack_await_end(stack, STACK_HELPER, deadline);
-	if (r < 0 || (private ? aspawn_helper_result(stack, NULL, NULL) : fd >= 0))
+		r = aspw_stack_await_end(stack, STACK_HELPER, deadline);
+	if (r < 0 || (private ? aspw_helper_result(stack, NULL, NULL) : fd >= 0))
 		return r < 0 ? r : 0;
-	if (private && aspawn_own_pidfd(child) >= 0) /* somebody has killed the helper */
-		r = aspawn_deadline_poll(child->own_fd, PSYS_POLLIN, deadline);
+	if (private && aspw_own_pidfd(child) >= 0) /* somebody has killed the helper */
+		r = aspw_deadline_poll(child->own_fd, PSYS_POLLIN, deadline);
 	if (r < 0)
 		return r;
 	for (int naps = 0;; naps++) {
 		r = aspawn_ended(child);
 		if (r)
 			return r < 0 ? r : 0;
-		if (aspawn_deadline_is_past(deadline))
+		if (aspw_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
 		if (private && child->own_fd >= 0 && naps == LONGEST_ORPHANED)
 			return -PSYS_ECHILD;
@@ -280,8 +279,8 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 static void leave_helper(const struct Stack_t *stack)
 {
 	__atomic_store_n(&stack_state(stack)->ended, ENDED, __ATOMIC_RELEASE);
-	if (!aspawn_stack_has(stack, STACK_HELPER))
-		aspawn_stack_reap_helper(stack);
+	if (!aspw_stack_has(stack, STACK_HELPER))
+		aspw_stack_reap_helper(stack);
 }
 
 int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
@@ -293,12 +292,12 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	if (!is_child(child))
 		return -PSYS_EINVAL;
 	if (timeout_ms >= 0 || child_state(child)->helped >= PRIVATE)
-		r = wait_for_end(child, aspawn_deadline_in(timeout_ms));
+		r = wait_for_end(child, aspw_deadline_in(timeout_ms));
 	while (r >= 0 && (r = wait_for(child, &ended, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
 		r = 0;
 	if (r < 0 && r != -PSYS_ECHILD)
 		return r;
-	int started = aspawn_started(child, &failure, 0);
+	int started = aspw_started(child, &failure, 0);
 	while (r >= 0 && (r = wait_for(child, &ended, 0, usage)) == -PSYS_EINTR)
 		r = 0;
 	if (r < 0 && r != -PSYS_ECHILD)
@@ -307,10 +306,10 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	 * in that case too. */
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
-	if (aspawn_has_stack(child)) { /* the kernel may not have cleared the stack's word */
+	if (aspw_has_stack(child)) { /* the kernel may not have cleared the stack's word */
 		__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
 		if (state->helped >= PRIVATE)
-			aspawn_stack_reap_helper(stack);
+			aspw_stack_reap_helper(stack);
 		else if (state->helped)
 			leave_helper(stack);
 	}

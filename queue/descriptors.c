@@ -26,20 +26,20 @@ struct fd_control {
 /* Returns the caller's descriptor above 2 that the action uses, or -1. */
 static int caller_fd_of(const struct prepared *prepared, const struct aspawn_action *action)
 {
-	const size_t uses = aspawn_action_infos[action->kind].uses;
+	const size_t uses = aspw_action_infos[action->kind].uses;
 	const int fd = uses ? member_int(action, uses) : -1;
 
-	return fd > 2 && aspawn_is_callers(prepared, action, fd) ? fd : -1;
+	return fd > 2 && aspw_is_callers(prepared, action, fd) ? fd : -1;
 }
 
-int aspawn_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena)
+int aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena)
 {
 	const struct aspawn_action *end = prepared->actions + prepared->count, *action;
 	uint32_t most = 0, count = 0;
 
 	for (action = prepared->actions; action < end; action++)
 		most += caller_fd_of(prepared, action) >= 0;
-	job->fds = most ? aspawn_allocate(arena, most * sizeof *job->fds, sizeof(int)) : NULL;
+	job->fds = most ? aspw_allocate(arena, most * sizeof *job->fds, sizeof(int)) : NULL;
 	for (action = prepared->actions; action < end && job->fds; action++) {
 		const int fd = caller_fd_of(prepared, action);
 		uint32_t at = 0;
@@ -72,13 +72,13 @@ static int send_once(const struct aspawn_queue *queue, const struct job *job)
 	return r < 0 ? (int)r : 0;
 }
 
-int aspawn_job_send_fds(struct aspawn_queue *queue, const struct job *job)
+int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job)
 {
 	int r = send_once(queue, job);
 
 	if (r != -PSYS_EPIPE && r != -PSYS_ECONNRESET)
 		return r;
-	while ((r = aspawn_queue_recover(queue, true)) == -PSYS_EAGAIN)
+	while ((r = aspw_queue_recover(queue, true)) == -PSYS_EAGAIN)
 		psys_sched_yield();
 	return r < 0 ? r : send_once(queue, job);
 }
@@ -119,8 +119,8 @@ static QUEUE_SERVER bool has_sender(const struct received *received)
 	return received->control.sender_header.cmsg_type == PSYS_SCM_CREDENTIALS;
 }
 
-QUEUE_SERVER bool aspawn_server_skip_messages(const struct aspawn_queue *queue,
-					      const struct server *server)
+QUEUE_SERVER bool aspw_server_skip_messages(const struct aspawn_queue *queue,
+					    const struct server *server)
 {
 	struct received received;
 
@@ -175,8 +175,8 @@ static QUEUE_SERVER int receive_next(const struct aspawn_queue *queue, const str
 	return 0;
 }
 
-QUEUE_SERVER int aspawn_server_receive_fds(const struct aspawn_queue *queue,
-					   const struct server *server, struct job *job)
+QUEUE_SERVER int aspw_server_receive_fds(const struct aspawn_queue *queue,
+					 const struct server *server, struct job *job)
 {
 	int r = 0;
 
@@ -186,14 +186,14 @@ QUEUE_SERVER int aspawn_server_receive_fds(const struct aspawn_queue *queue,
 		r = receive_next(queue, server);
 	if (r < 0)
 		return r;
-	aspawn_server_skip_messages(queue, server); /* what lies behind */
+	aspw_server_skip_messages(queue, server); /* what lies behind */
 	return job->fds[job->fd_count - 1].servers < 0 ? -PSYS_EMFILE : 0;
 }
 
-QUEUE_SERVER void aspawn_server_close_fds(const struct aspawn_queue *queue,
-					  const struct server *server, struct job *job)
+QUEUE_SERVER void aspw_server_close_fds(const struct aspawn_queue *queue,
+					const struct server *server, struct job *job)
 {
-	aspawn_server_receive_fds(queue, server, job);
+	aspw_server_receive_fds(queue, server, job);
 	if (job->received_by != queue->shared->epoch)
 		return;
 	for (uint32_t i = 0; i < job->fd_count; i++)

@@ -26,8 +26,8 @@ static QUEUE_SERVER void job_close_output(const struct server *server, struct jo
 /* A file in memory: a pipe would have to be fed while the program runs. */
 static QUEUE_SERVER int job_make_input(const struct job *job)
 {
-	const int fd = aspawn_descriptors_avoid_streams(
-		psys_memfd_create("aspawn-input", PSYS_MFD_CLOEXEC));
+	const int fd =
+		aspw_descriptors_avoid_streams(psys_memfd_create("aspawn-input", PSYS_MFD_CLOEXEC));
 	size_t written = 0;
 
 	while (fd >= 0 && written < job->input_size) {
@@ -118,7 +118,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 			.of = job,
 		};
 		own.served = &served;
-		r = aspawn_start_with(&job->child, command, &own, &unwanted);
+		r = aspw_start_with(&job->child, command, &own, &unwanted);
 	}
 	if (job->input)
 		psys_close(command->std_in); /* of a negative one: no effect */
@@ -151,10 +151,10 @@ static QUEUE_SERVER void job_fail(struct aspawn_queue *queue, struct server *ser
 {
 	const bool is_lost = error == -PSYS_EPIPE;
 
-	aspawn_list_remove(queue, &server->waiting[job->priority], job);
+	aspw_list_remove(queue, &server->waiting[job->priority], job);
 	job->result.failure.error = is_lost ? 0 : error;
-	aspawn_job_finish(queue, server, job,
-			  is_lost ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NOT_STARTED);
+	aspw_job_finish(queue, server, job,
+			is_lost ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NOT_STARTED);
 }
 
 static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *server,
@@ -167,23 +167,22 @@ static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *se
 			job->is_unpolled = true;
 	server->unpolled += job->is_unpolled;
 	job_set_deadline(server, job, job->timeout ? job->result.started_ns + job->timeout : 0);
-	aspawn_list_remove(queue, &server->waiting[job->priority], job);
-	aspawn_list_add(queue, &server->running, job);
+	aspw_list_remove(queue, &server->waiting[job->priority], job);
+	aspw_list_add(queue, &server->running, job);
 	__atomic_add_fetch(&queue->shared->running, 1, __ATOMIC_RELAXED);
 }
 
-QUEUE_SERVER bool aspawn_job_start(struct aspawn_queue *queue, struct server *server,
-				   struct job *job)
+QUEUE_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct server *server, struct job *job)
 {
 	job->result.started_ns = queue_now(queue);
-	int r = aspawn_server_receive_fds(queue, server, job);
+	int r = aspw_server_receive_fds(queue, server, job);
 	if (r < 0) {
 		job_fail(queue, server, job, r);
 		return true;
 	}
 	r = job_spawn(queue, server, job);
 	if (r >= 0) {
-		aspawn_server_close_fds(queue, server, job);
+		aspw_server_close_fds(queue, server, job);
 		job_began(queue, server, job);
 		return true;
 	}
@@ -234,12 +233,12 @@ static QUEUE_SERVER void job_read_all(struct server *server, struct job *job, in
 	}
 }
 
-QUEUE_SERVER void aspawn_job_read(struct aspawn_queue *queue, struct server *server,
-				  struct job *job, int which)
+QUEUE_SERVER void aspw_job_read(struct aspawn_queue *queue, struct server *server, struct job *job,
+				int which)
 {
 	job_read_all(server, job, which, 0);
 	if (job->has_ended && job_is_silent(job))
-		aspawn_job_finish(queue, server, job, 0);
+		aspw_job_finish(queue, server, job, 0);
 }
 
 static QUEUE_SERVER void job_reverse(char *bytes, size_t count)
@@ -276,7 +275,7 @@ static QUEUE_SERVER void job_send(const struct job *job, int signal)
 		psys_kill(job->result.pid, signal);
 }
 
-QUEUE_SERVER void aspawn_job_stop(struct server *server, struct job *job, int ended_as, bool at_once)
+QUEUE_SERVER void aspw_job_stop(struct server *server, struct job *job, int ended_as, bool at_once)
 {
 	const struct aspawn_queue *queue = job->queue;
 
@@ -290,8 +289,7 @@ QUEUE_SERVER void aspawn_job_stop(struct server *server, struct job *job, int en
 	job_set_deadline(server, job, at_once ? 0 : queue_now(queue) + job->grace);
 }
 
-QUEUE_SERVER void aspawn_job_expire(struct aspawn_queue *queue, struct server *server,
-				    struct job *job)
+QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct server *server, struct job *job)
 {
 	job->deadline = 0;
 	if (job->has_ended) { /* another process holds its pipe */
@@ -299,14 +297,14 @@ QUEUE_SERVER void aspawn_job_expire(struct aspawn_queue *queue, struct server *s
 			job_read_all(server, job, i, held_by_pipe(job->outputs[i].fd));
 			job_close_output(server, &job->outputs[i]);
 		}
-		aspawn_job_finish(queue, server, job, 0);
+		aspw_job_finish(queue, server, job, 0);
 	} else {
-		aspawn_job_stop(server, job, ASPAWN_OUTCOME_TIMED_OUT, job->stage != STAGE_RUNS);
+		aspw_job_stop(server, job, ASPAWN_OUTCOME_TIMED_OUT, job->stage != STAGE_RUNS);
 	}
 }
 
-QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *server,
-				   struct job *job, int status, const struct psys_rusage *usage)
+QUEUE_SERVER void aspw_job_ended(struct aspawn_queue *queue, struct server *server, struct job *job,
+				 int status, const struct psys_rusage *usage)
 {
 	const bool stopped = job->stage != STAGE_RUNS;
 
@@ -321,7 +319,7 @@ QUEUE_SERVER void aspawn_job_ended(struct aspawn_queue *queue, struct server *se
 	job_read_all(server, job, 0, 0);
 	job_read_all(server, job, 1, 0);
 	if (job_is_silent(job)) {
-		aspawn_job_finish(queue, server, job, 0);
+		aspw_job_finish(queue, server, job, 0);
 		return;
 	}
 	job->stage = STAGE_DRAINS;
@@ -339,23 +337,23 @@ static QUEUE_SERVER void job_leave_stack(struct job *job)
 	stack_control(stack)->watch = NULL;
 	/* The kernel may not have cleared it. */
 	__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
-	if (aspawn_started(&job->child, failure, 0) == -PSYS_ETIMEDOUT &&
+	if (aspw_started(&job->child, failure, 0) == -PSYS_ETIMEDOUT &&
 	    child_state(&job->child)->known != EXECUTING)
 		failure->error = -PSYS_ECHILD;
-	aspawn_release_reports(&job->child);
+	aspw_release_reports(&job->child);
 	job->stack->is_taken = false;
 }
 
 /* end 0: as it has ended. */
-QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *server,
-				    struct job *job, int end)
+QUEUE_SERVER void aspw_job_finish(struct aspawn_queue *queue, struct server *server,
+				  struct job *job, int end)
 {
 	struct aspawn_result *result = &job->result;
 
 	if (!result->pid) {
-		aspawn_server_close_fds(queue, server, job);
+		aspw_server_close_fds(queue, server, job);
 	} else {
-		aspawn_list_remove(queue, &server->running, job);
+		aspw_list_remove(queue, &server->running, job);
 		__atomic_sub_fetch(&queue->shared->running, 1, __ATOMIC_RELAXED);
 		server->must_wait = false;
 		server->unpolled -= job->is_unpolled;
@@ -371,6 +369,6 @@ QUEUE_SERVER void aspawn_job_finish(struct aspawn_queue *queue, struct server *s
 	result->err_total = job->outputs[1].total;
 	result->out_length = job_kept(&job->outputs[0]);
 	result->err_length = job_kept(&job->outputs[1]);
-	aspawn_queue_complete(queue, job, end);
+	aspw_queue_complete(queue, job, end);
 	server->completed++;
 }

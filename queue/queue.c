@@ -21,7 +21,7 @@ enum {
 	FIRST_EVENT = 1, /* odd, as all later ones: 0 is the kernel's, when the server ends */
 };
 
-PSYS_UNINSTRUMENTED int aspawn_queue_check(const struct aspawn_queue *queue)
+PSYS_UNINSTRUMENTED int aspw_queue_check(const struct aspawn_queue *queue)
 {
 	if (!queue)
 		return -PSYS_EINVAL;
@@ -75,7 +75,7 @@ static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, struct 
 	if (r < 0)
 		return r;
 	if (psys_close_range((unsigned)r, ~0U, 0) < 0)
-		aspawn_close_via_proc(r, INT32_MAX, false);
+		aspw_close_via_proc(r, INT32_MAX, false);
 	int null = psys_openat(PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR, 0);
 	if (null < 0)
 		return null;
@@ -112,10 +112,10 @@ static QUEUE_SERVER int server_main(void *arg)
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t) "aspawn-queue", 0, 0, 0);
 	int r = take_own_files(queue, server);
 	if (r >= 0)
-		r = aspawn_server_begin(queue, server);
+		r = aspw_server_begin(queue, server);
 	say_ready(shared, r < 0 ? r : 1);
 	if (r >= 0)
-		aspawn_server_run(queue, server, UNTIL_CLOSED, INT64_MAX);
+		aspw_server_run(queue, server, UNTIL_CLOSED, INT64_MAX);
 	return 0;
 }
 
@@ -137,8 +137,8 @@ static void await_ready(const struct aspawn_queue *queue)
 	struct shared *shared = queue->shared;
 
 	while (!__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE) &&
-	       !aspawn_child_is_gone(shared->server_pid))
-		aspawn_deadline_sleep_on(&shared->ready, 0, DEADLINE_NEVER);
+	       !aspw_child_is_gone(shared->server_pid))
+		aspw_deadline_sleep_on(&shared->ready, 0, DEADLINE_NEVER);
 }
 
 /* The exit signal is 0: the host's wait(-1) and SIGCHLD do not know the server. Its thread pointer is
@@ -160,7 +160,7 @@ static long clone_server(struct aspawn_queue *queue)
 		.cgroup_fd = -1,
 	};
 
-	return aspawn_clone_sharing(&call);
+	return aspw_clone_sharing(&call);
 }
 
 /* For those who poll: the server's end too makes the epoll descriptor readable. */
@@ -202,7 +202,7 @@ static int make_life(struct aspawn_queue *queue)
 		psys_close(ends[1]);
 		r = -PSYS_ENOSYS;
 	}
-	r = r < 0 ? aspawn_descriptors_pipe(ends) : aspawn_descriptors_avoid_streams_by_both(ends);
+	r = r < 0 ? aspw_descriptors_pipe(ends) : aspw_descriptors_avoid_streams_by_both(ends);
 	if (r < 0)
 		return r;
 	queue->shared->life = ends[0];
@@ -242,14 +242,14 @@ static int start_server(struct aspawn_queue *queue)
 	return 0;
 }
 
-bool aspawn_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
+bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 {
 	const struct shared *shared = queue->shared;
 
 	return !(queue->flags & ASPAWN_QUEUE_LOCAL) &&
 	       (__atomic_load_n(&shared->events, __ATOMIC_SEQ_CST) == 0 ||
 		(thoroughly && __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) == SERVER_RUNS &&
-		 aspawn_child_is_gone(shared->server_pid)));
+		 aspw_child_is_gone(shared->server_pid)));
 }
 
 /* Children that were killed before their exec, as those of a dead server, may use their stacks and their
@@ -269,7 +269,7 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 		if (aspawn_stack_wait(stack, 1000) < 0)
 			all = false;
 		else if (state->mode != MODE_NONE) /* of a job of a dead server */
-			aspawn_free_watch(stack_control(stack));
+			aspw_free_watch(stack_control(stack));
 	}
 	return all;
 }
@@ -298,8 +298,8 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
 			job->result.ended_ns = queue_now(queue);
 			job->result.out_length = job->result.err_length = 0;
 		}
-		aspawn_queue_complete(queue, job,
-				      has_ended ? job->result.outcome : ASPAWN_OUTCOME_LOST);
+		aspw_queue_complete(queue, job,
+				    has_ended ? job->result.outcome : ASPAWN_OUTCOME_LOST);
 		count++;
 	}
 	__atomic_store_n(&shared->running, 0, __ATOMIC_RELAXED);
@@ -324,7 +324,7 @@ static void wake_everybody(const struct aspawn_queue *queue)
 static int recover(struct aspawn_queue *queue, bool restart)
 {
 	struct shared *shared = queue->shared;
-	int state = __atomic_load_n(&shared->state, __ATOMIC_SEQ_CST), r = aspawn_queue_check(queue);
+	int state = __atomic_load_n(&shared->state, __ATOMIC_SEQ_CST), r = aspw_queue_check(queue);
 
 	if (r < 0)
 		return r;
@@ -332,8 +332,8 @@ static int recover(struct aspawn_queue *queue, bool restart)
 	    !__atomic_compare_exchange_n(&shared->state, &state, SERVER_RECOVERS, false,
 					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return -PSYS_EAGAIN;
-	if (state == SERVER_RUNS && !aspawn_queue_is_orphaned(queue, false) &&
-	    !aspawn_child_is_gone(shared->server_pid)) {
+	if (state == SERVER_RUNS && !aspw_queue_is_orphaned(queue, false) &&
+	    !aspw_child_is_gone(shared->server_pid)) {
 		__atomic_store_n(&shared->state, state, __ATOMIC_SEQ_CST);
 		return 0;
 	}
@@ -353,7 +353,7 @@ static int recover(struct aspawn_queue *queue, bool restart)
 	return r;
 }
 
-int aspawn_queue_recover(struct aspawn_queue *queue, bool restart)
+int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 {
 	struct psys_sigset all, mask;
 
@@ -366,14 +366,14 @@ int aspawn_queue_recover(struct aspawn_queue *queue, bool restart)
 		return r;
 	r = recover(queue, restart);
 	/* A submitter that found this thread here has left its job to it. */
-	while (aspawn_queue_is_orphaned(queue, false) &&
-	       ring_has_value(&queue->shared->submitted) && recover(queue, false) == 0)
+	while (aspw_queue_is_orphaned(queue, false) && ring_has_value(&queue->shared->submitted) &&
+	       recover(queue, false) == 0)
 		continue;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
 }
 
-void aspawn_queue_wake(struct aspawn_queue *queue)
+void aspw_queue_wake(struct aspawn_queue *queue)
 {
 	struct shared *shared = queue->shared;
 	const uint64_t one = 1;
@@ -395,7 +395,7 @@ static int read_queue_options(struct aspawn_queue_options *to,
 {
 	static const struct aspawn_queue_options usual = { .size = sizeof usual };
 	const struct aspawn_queue_options *options = from ? from : &usual;
-	int r = aspawn_read_structure(to, sizeof *to, options, options->size, sizeof *to);
+	int r = aspw_read_structure(to, sizeof *to, options, options->size, sizeof *to);
 
 	if (r < 0)
 		return r;
@@ -478,17 +478,17 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 
 static int open_files(struct aspawn_queue *queue)
 {
-	queue->wake = aspawn_descriptors_avoid_streams(
+	queue->wake = aspw_descriptors_avoid_streams(
 		psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
 	if (queue->wake < 0)
 		return queue->wake;
 	if (!(queue->flags & ASPAWN_QUEUE_FD))
 		return 0;
-	queue->notify = aspawn_descriptors_avoid_streams(
+	queue->notify = aspw_descriptors_avoid_streams(
 		psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
 	if (queue->notify < 0)
 		return queue->notify;
-	queue->epoll = aspawn_descriptors_avoid_streams(psys_epoll_create1(PSYS_EPOLL_CLOEXEC));
+	queue->epoll = aspw_descriptors_avoid_streams(psys_epoll_create1(PSYS_EPOLL_CLOEXEC));
 	if (queue->epoll < 0)
 		return queue->epoll;
 	queue->shared->armed = 1;
@@ -540,9 +540,9 @@ int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_opti
 		queue->shared->server.wake = queue->wake;
 		queue->shared->server.notify = queue->notify;
 		queue->shared->server.life = -1;
-		r = aspawn_server_begin(queue, &queue->shared->server);
+		r = aspw_server_begin(queue, &queue->shared->server);
 	} else if (r >= 0) {
-		r = aspawn_queue_recover(queue, true);
+		r = aspw_queue_recover(queue, true);
 	}
 	if (r < 0) {
 		close_files(queue);
@@ -562,14 +562,14 @@ static bool is_served(const struct aspawn_queue *queue)
 	if (queue->flags & ASPAWN_QUEUE_LOCAL)
 		return __atomic_load_n(&shared->serving, __ATOMIC_ACQUIRE);
 	return __atomic_load_n(&shared->events, __ATOMIC_ACQUIRE) &&
-	       !aspawn_child_is_gone(shared->server_pid);
+	       !aspw_child_is_gone(shared->server_pid);
 }
 
 /* Waits until the server has ended. One that is stopped goes on, and one that hangs is killed. */
 static void end_server(struct aspawn_queue *queue)
 {
 	struct shared *shared = queue->shared;
-	const int64_t deadline = aspawn_deadline_in(2000);
+	const int64_t deadline = aspw_deadline_in(2000);
 	const bool is_local = queue->flags & ASPAWN_QUEUE_LOCAL;
 
 	if (!is_local && shared->state != SERVER_RUNS)
@@ -578,9 +578,9 @@ static void end_server(struct aspawn_queue *queue)
 		int seen = __atomic_load_n(&shared->events, __ATOMIC_ACQUIRE);
 		if (!is_local)
 			psys_kill(shared->server_pid,
-				  aspawn_deadline_is_past(deadline) ? PSYS_SIGKILL : PSYS_SIGCONT);
+				  aspw_deadline_is_past(deadline) ? PSYS_SIGKILL : PSYS_SIGCONT);
 		if (seen)
-			aspawn_deadline_sleep_on(&shared->events, seen, deadline);
+			aspw_deadline_sleep_on(&shared->events, seen, deadline);
 	}
 	if (!is_local)
 		reap_server(shared);
@@ -588,18 +588,18 @@ static void end_server(struct aspawn_queue *queue)
 
 int aspawn_queue_close(struct aspawn_queue *queue)
 {
-	int r = aspawn_queue_check(queue);
+	int r = aspw_queue_check(queue);
 
 	if (r == -PSYS_EINVAL)
 		return r;
 	if (r == 0) {
 		__atomic_store_n(&queue->shared->closing, 1, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&queue->shared->asleep, 1, __ATOMIC_SEQ_CST); /* certainly */
-		aspawn_queue_wake(queue);
+		aspw_queue_wake(queue);
 		end_server(queue);
 		if (queue->flags & ASPAWN_QUEUE_LOCAL) {
-			aspawn_server_run(queue, &queue->shared->server, UNTIL_CLOSED, INT64_MAX);
-			aspawn_server_end(&queue->shared->server);
+			aspw_server_run(queue, &queue->shared->server, UNTIL_CLOSED, INT64_MAX);
+			aspw_server_end(&queue->shared->server);
 		}
 		unwatch_server(queue);
 	}

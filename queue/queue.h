@@ -239,82 +239,82 @@ PSYS_INLINE int64_t queue_now(const struct aspawn_queue *queue)
 }
 
 /* 0, or why the queue cannot be used. */
-int aspawn_queue_check(const struct aspawn_queue *queue);
+int aspw_queue_check(const struct aspawn_queue *queue);
 
 /* The result of a call during which a signal handler may have forked. */
 QUEUE_INLINE int queue_unless_copied(const struct aspawn_queue *queue, int result)
 {
-	const int r = aspawn_queue_check(queue);
+	const int r = aspw_queue_check(queue);
 
 	return r < 0 ? r : result;
 }
 
 /* Wakes a sleeping server. */
-void aspawn_queue_wake(struct aspawn_queue *queue);
+void aspw_queue_wake(struct aspawn_queue *queue);
 
 /* True if the server has ended without being asked to. Looks for it if thoroughly. */
-bool aspawn_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly);
+bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly);
 
 /* Completes the jobs of a dead server, unless another thread does. Then makes a new one if
  * wanted. 0, -EAGAIN if another thread is at it, or why there is no new one. */
-int aspawn_queue_recover(struct aspawn_queue *queue, bool restart);
+int aspw_queue_recover(struct aspawn_queue *queue, bool restart);
 
 /* Puts an ended job, whose result is filled, into the ended ring. */
-void aspawn_queue_complete(struct aspawn_queue *queue, struct job *job, int end);
+void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end);
 
 /* Notes which descriptors of the caller's the actions of the job's command use. 0, or -E2BIG. */
-int aspawn_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena);
+int aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena);
 
 /* Sends them to the server: 0, or a negative error number; then nothing was sent. */
-int aspawn_job_send_fds(struct aspawn_queue *queue, const struct job *job);
+int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job);
 
 /* --- the server ------------------------------------------------------------------ */
 
 /* Drops messages of others, up to the first of the caller's. False if the caller is gone. */
-bool aspawn_server_skip_messages(const struct aspawn_queue *queue, const struct server *server);
+bool aspw_server_skip_messages(const struct aspawn_queue *queue, const struct server *server);
 
 /* Takes the descriptors of a job from the socket, unless the server has them already. 0; -EMFILE: its table
  * is full; -EPIPE: they were sent to a server that was killed; another error of recvmsg(2). */
-int aspawn_server_receive_fds(const struct aspawn_queue *queue, const struct server *server,
-			      struct job *job);
+int aspw_server_receive_fds(const struct aspawn_queue *queue, const struct server *server,
+			    struct job *job);
 
 /* Closes them, also those that are still in the socket. */
-void aspawn_server_close_fds(const struct aspawn_queue *queue, const struct server *server,
-			     struct job *job);
+void aspw_server_close_fds(const struct aspawn_queue *queue, const struct server *server,
+			   struct job *job);
 
 /* Opens what the server needs in its table: 0 or a negative error number. */
-int aspawn_server_begin(struct aspawn_queue *queue, struct server *server);
-void aspawn_server_end(struct server *server);
+int aspw_server_begin(struct aspawn_queue *queue, struct server *server);
+void aspw_server_end(struct server *server);
 
 enum until { UNTIL_CLOSED, UNTIL_RESULT, UNTIL_IDLE };
 
 /* Serves until there is a result, or no job any more; or until the deadline (INT64_MAX: none): true.
  * False if the queue is closed, and no job is left. */
-bool aspawn_server_run(struct aspawn_queue *queue, struct server *server, enum until until,
-		       int64_t deadline);
+bool aspw_server_run(struct aspawn_queue *queue, struct server *server, enum until until,
+		     int64_t deadline);
 
 /* Starts a job that waits: true if it runs, or has ended as one that could not be started; false if
  * there is no descriptor or process for it now. */
-bool aspawn_job_start(struct aspawn_queue *queue, struct server *server, struct job *job);
+bool aspw_job_start(struct aspawn_queue *queue, struct server *server, struct job *job);
 
 /* The kernel says that the process has ended. */
-void aspawn_job_ended(struct aspawn_queue *queue, struct server *server, struct job *job,
-		      int status, const struct psys_rusage *usage);
+void aspw_job_ended(struct aspawn_queue *queue, struct server *server, struct job *job, int status,
+		    const struct psys_rusage *usage);
 
 /* Output 0 or 1 may be read. */
-void aspawn_job_read(struct aspawn_queue *queue, struct server *server, struct job *job, int which);
+void aspw_job_read(struct aspawn_queue *queue, struct server *server, struct job *job, int which);
 
 /* The time of its stage is up. */
-void aspawn_job_expire(struct aspawn_queue *queue, struct server *server, struct job *job);
+void aspw_job_expire(struct aspawn_queue *queue, struct server *server, struct job *job);
 
 /* The caller has cancelled the job, or the queue is closed. at_once: by SIGKILL. */
-void aspawn_job_stop(struct server *server, struct job *job, int ended_as, bool at_once);
+void aspw_job_stop(struct server *server, struct job *job, int ended_as, bool at_once);
 
 /* Fills the result and completes the job, which waits no more. */
-void aspawn_job_finish(struct aspawn_queue *queue, struct server *server, struct job *job, int end);
+void aspw_job_finish(struct aspawn_queue *queue, struct server *server, struct job *job, int end);
 
 /* Lists. */
-void aspawn_list_add(struct aspawn_queue *queue, struct job_list *list, struct job *job);
-void aspawn_list_remove(struct aspawn_queue *queue, struct job_list *list, struct job *job);
+void aspw_list_add(struct aspawn_queue *queue, struct job_list *list, struct job *job);
+void aspw_list_remove(struct aspawn_queue *queue, struct job_list *list, struct job *job);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "queue.h"
 
-QUEUE_SERVER void aspawn_queue_complete(struct aspawn_queue *queue, struct job *job, int end)
+QUEUE_SERVER void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end)
 {
 	struct out_ring *ended = &queue->shared->ended;
 
@@ -26,7 +26,7 @@ static void rearm(const struct aspawn_queue *queue)
 
 	if (queue->notify < 0)
 		return;
-	if (psys_read(queue->notify, &count, sizeof count) > 0 && aspawn_queue_check(queue) < 0)
+	if (psys_read(queue->notify, &count, sizeof count) > 0 && aspw_queue_check(queue) < 0)
 		psys_write(queue->notify, &count, sizeof count);
 	__atomic_store_n(&queue->shared->armed, 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* before the caller looks for results */
@@ -75,7 +75,7 @@ static int take_results(const struct aspawn_queue *queue, const struct aspawn_re
 static int serve(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
 	struct shared *shared = queue->shared;
-	const bool goes_on = aspawn_server_run(queue, &shared->server, until, deadline);
+	const bool goes_on = aspw_server_run(queue, &shared->server, until, deadline);
 	const int r = queue_unless_copied(queue, goes_on ? -PSYS_ETIMEDOUT : 0);
 
 	__atomic_store_n(&shared->serving, NOBODY_SERVES, __ATOMIC_RELEASE);
@@ -88,7 +88,7 @@ static int serve(struct aspawn_queue *queue, enum until until, int64_t deadline)
 static void sleep_on_events(struct shared *shared, int seen, int64_t deadline)
 {
 	static const struct psys_timespec second = { 1, 0 }, moment = { 0, 1000000 };
-	const struct psys_timespec left = aspawn_deadline_left(deadline),
+	const struct psys_timespec left = aspw_deadline_left(deadline),
 				   *time = left.tv_sec ? &second : &left;
 	int r = psys_futex(&shared->events, PSYS_FUTEX_WAIT, seen, time, NULL, 0);
 
@@ -104,7 +104,7 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 {
 	struct shared *shared = queue->shared;
 	const bool is_local = queue->flags & ASPAWN_QUEUE_LOCAL;
-	const int64_t moment = is_local ? aspawn_deadline_in(5) : DEADLINE_NEVER;
+	const int64_t moment = is_local ? aspw_deadline_in(5) : DEADLINE_NEVER;
 	int nobody = NOBODY_SERVES;
 
 	if (!events) /* another thread recovers */
@@ -122,17 +122,17 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 static int await(struct aspawn_queue *queue, const struct aspawn_result **results, int count,
 		 int64_t timeout_ms)
 {
-	const int64_t deadline = aspawn_deadline_in(timeout_ms);
+	const int64_t deadline = aspw_deadline_in(timeout_ms);
 	struct shared *shared = queue->shared;
 	int r;
 
 	__atomic_add_fetch(&shared->drainers, !results, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
 	for (bool last = timeout_ms == 0 && results && !(queue->flags & ASPAWN_QUEUE_LOCAL);;
-	     last = last || aspawn_deadline_is_past(deadline)) {
+	     last = last || aspw_deadline_is_past(deadline)) {
 		const int events = __atomic_load_n(&shared->events, __ATOMIC_SEQ_CST);
-		if (aspawn_queue_is_orphaned(queue, !last))
-			aspawn_queue_recover(queue, false);
+		if (aspw_queue_is_orphaned(queue, !last))
+			aspw_queue_recover(queue, false);
 		r = results ? take_results(queue, results, count) : is_idle(queue, false);
 		r = queue_unless_copied(queue,
 					!r && results && is_idle(queue, true) ? -PSYS_ECHILD : r);
@@ -148,7 +148,7 @@ static int await(struct aspawn_queue *queue, const struct aspawn_result **result
 int aspawn_queue_wait(struct aspawn_queue *queue, const struct aspawn_result **results, int count,
 		      int64_t timeout_ms)
 {
-	int r = aspawn_queue_check(queue);
+	int r = aspw_queue_check(queue);
 
 	if (r < 0 || !results || count <= 0)
 		return r < 0 ? r : -PSYS_EINVAL;
@@ -162,7 +162,7 @@ int aspawn_queue_wait(struct aspawn_queue *queue, const struct aspawn_result **r
 
 int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms)
 {
-	int r = aspawn_queue_check(queue);
+	int r = aspw_queue_check(queue);
 
 	if (r < 0)
 		return r;
@@ -172,7 +172,7 @@ int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms)
 
 int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result **results, int count)
 {
-	int r = aspawn_queue_check(queue);
+	int r = aspw_queue_check(queue);
 
 	if (r < 0 || (!results && count))
 		return r < 0 ? r : -PSYS_EINVAL;
@@ -191,7 +191,7 @@ int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result 
 
 int aspawn_queue_fd(struct aspawn_queue *queue)
 {
-	int r = aspawn_queue_check(queue);
+	int r = aspw_queue_check(queue);
 
 	return r < 0 ? r : queue->epoll < 0 ? -PSYS_EBADF : queue->epoll;
 }
@@ -208,9 +208,9 @@ static int begin_to_serve(struct aspawn_queue *queue, int64_t deadline)
 						      false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
 		if (who == A_THREAD_SERVES)
 			r = -PSYS_EBUSY;
-		else if (aspawn_deadline_is_past(deadline))
+		else if (aspw_deadline_is_past(deadline))
 			r = -PSYS_ETIMEDOUT;
-		aspawn_queue_wake(queue);
+		aspw_queue_wake(queue);
 		psys_nanosleep(&moment, NULL);
 		who = NOBODY_SERVES;
 		r = queue_unless_copied(queue, r);
@@ -221,11 +221,11 @@ static int begin_to_serve(struct aspawn_queue *queue, int64_t deadline)
 
 int aspawn_queue_serve(struct aspawn_queue *queue, int64_t timeout_ms)
 {
-	int r = aspawn_queue_check(queue);
+	int r = aspw_queue_check(queue);
 
 	if (r < 0 || !(queue->flags & ASPAWN_QUEUE_LOCAL))
 		return r < 0 ? r : -PSYS_EINVAL;
-	const int64_t deadline = aspawn_deadline_in(timeout_ms);
+	const int64_t deadline = aspw_deadline_in(timeout_ms);
 	r = begin_to_serve(queue, deadline);
 	return r < 0 ? r : serve(queue, UNTIL_CLOSED, deadline);
 }
@@ -233,7 +233,7 @@ int aspawn_queue_serve(struct aspawn_queue *queue, int64_t timeout_ms)
 static void request_service(struct aspawn_queue *queue)
 {
 	__atomic_add_fetch(&queue->shared->cancels, 1, __ATOMIC_SEQ_CST);
-	aspawn_queue_wake(queue);
+	aspw_queue_wake(queue);
 }
 
 /* False: the job of this use of the place has ended. */
@@ -250,7 +250,7 @@ static bool cancel_job(struct job *job, uint32_t use)
 
 int aspawn_queue_cancel(struct aspawn_queue *queue, int64_t ticket)
 {
-	int r = aspawn_queue_check(queue);
+	int r = aspw_queue_check(queue);
 
 	if (r < 0)
 		return r;
@@ -266,7 +266,7 @@ int aspawn_queue_cancel(struct aspawn_queue *queue, int64_t ticket)
 /* Marks the jobs here: when the server sees a request, later jobs may have been submitted. */
 int aspawn_queue_cancel_all(struct aspawn_queue *queue)
 {
-	int r = aspawn_queue_check(queue);
+	int r = aspw_queue_check(queue);
 
 	if (r < 0)
 		return r;
@@ -280,7 +280,7 @@ int aspawn_queue_cancel_all(struct aspawn_queue *queue)
 
 int aspawn_queue_count(struct aspawn_queue *queue, int what)
 {
-	const int r = aspawn_queue_check(queue);
+	const int r = aspw_queue_check(queue);
 
 	if (r < 0)
 		return r;

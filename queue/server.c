@@ -23,7 +23,7 @@ enum {
 
 /* --- lists --------------------------------------------------------------------------- */
 
-QUEUE_SERVER void aspawn_list_add(struct aspawn_queue *queue, struct job_list *list, struct job *job)
+QUEUE_SERVER void aspw_list_add(struct aspawn_queue *queue, struct job_list *list, struct job *job)
 {
 	job->next = NO_JOB;
 	job->previous = list->last;
@@ -34,8 +34,8 @@ QUEUE_SERVER void aspawn_list_add(struct aspawn_queue *queue, struct job_list *l
 	list->last = job->number;
 }
 
-QUEUE_SERVER void aspawn_list_remove(struct aspawn_queue *queue, struct job_list *list,
-				     struct job *job)
+QUEUE_SERVER void aspw_list_remove(struct aspawn_queue *queue, struct job_list *list,
+				   struct job *job)
 {
 	if (job->previous == NO_JOB)
 		list->first = job->next;
@@ -119,7 +119,7 @@ static QUEUE_SERVER void server_take(struct aspawn_queue *queue, struct server *
 
 		__atomic_store_n(&job->state, JOB_TAKEN, __ATOMIC_RELEASE);
 		ring_drop_alone(&queue->shared->submitted);
-		aspawn_list_add(queue, &server->waiting[job->priority], job);
+		aspw_list_add(queue, &server->waiting[job->priority], job);
 	}
 }
 
@@ -148,8 +148,8 @@ static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue,
 static QUEUE_SERVER void server_drop_waiting(struct aspawn_queue *queue, struct server *server,
 					     struct job *job)
 {
-	aspawn_list_remove(queue, &server->waiting[job->priority], job);
-	aspawn_job_finish(queue, server, job, ASPAWN_OUTCOME_CANCELLED);
+	aspw_list_remove(queue, &server->waiting[job->priority], job);
+	aspw_job_finish(queue, server, job, ASPAWN_OUTCOME_CANCELLED);
 }
 
 static QUEUE_SERVER bool is_cancelled(const struct job *job)
@@ -170,7 +170,7 @@ static QUEUE_SERVER void server_end_jobs(struct aspawn_queue *queue, struct serv
 				server_drop_waiting(queue, server, job);
 	for (at = server->running.first; (job = server_next(queue, &at));)
 		if (all || is_cancelled(job))
-			aspawn_job_stop(server, job, ASPAWN_OUTCOME_CANCELLED, all);
+			aspw_job_stop(server, job, ASPAWN_OUTCOME_CANCELLED, all);
 }
 
 static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct server *server)
@@ -197,7 +197,7 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct se
 					return;
 				server->next_start = now + queue->delay;
 			}
-			server->must_wait = !aspawn_job_start(queue, server, job);
+			server->must_wait = !aspw_job_start(queue, server, job);
 		}
 	}
 }
@@ -249,7 +249,7 @@ static QUEUE_SERVER void server_reap(struct aspawn_queue *queue, struct server *
 		status = -1;
 		job->ended_as = ASPAWN_OUTCOME_LOST;
 	}
-	aspawn_job_ended(queue, server, job, status, &usage);
+	aspw_job_ended(queue, server, job, status, &usage);
 }
 
 /* kind: 0 or 1, an output; or KIND_END. */
@@ -259,7 +259,7 @@ static QUEUE_SERVER void server_see_job(struct aspawn_queue *queue, struct serve
 	if (kind == KIND_END)
 		server_reap(queue, server, job);
 	else
-		aspawn_job_read(queue, server, job, (int)kind);
+		aspw_job_read(queue, server, job, (int)kind);
 }
 
 /* Asks for what epoll does not tell; all: of all jobs. */
@@ -289,7 +289,7 @@ static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue, struct
 	server->next_deadline = INT64_MAX;
 	while ((job = server_next(queue, &at))) {
 		if (job->deadline && job->deadline <= now)
-			aspawn_job_expire(queue, server, job);
+			aspw_job_expire(queue, server, job);
 		else if (job->deadline && job->deadline < server->next_deadline)
 			server->next_deadline = job->deadline;
 	}
@@ -348,7 +348,7 @@ static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, struct ser
 		psys_read(server->wake, &count, sizeof count);
 		return;
 	case OF_LIFE:
-		if (aspawn_server_skip_messages(queue, server))
+		if (aspw_server_skip_messages(queue, server))
 			return;
 		queue_unwatch(server->epoll, server->life);
 		server_look_for_host(queue, server, true);
@@ -403,7 +403,7 @@ static QUEUE_SERVER void server_go_without_epoll(struct aspawn_queue *queue, str
 	if (!server->is_local)
 		return;
 	psys_ppoll(NULL, 0, &tick, server->mask, PSYS_SIGSET_SIZE);
-	if (aspawn_queue_check(queue) == 0)
+	if (aspw_queue_check(queue) == 0)
 		server_look_at_jobs(queue, server, true);
 }
 
@@ -428,7 +428,7 @@ static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, struct server 
 	__atomic_store_n(&shared->asleep, 0, __ATOMIC_RELAXED);
 	if (r < 0 && r != -PSYS_EINTR)
 		server_go_without_epoll(queue, server);
-	if (server->is_local && aspawn_queue_check(queue) < 0)
+	if (server->is_local && aspw_queue_check(queue) < 0)
 		return false;
 	for (int i = 0; i < r; i++)
 		server_see_event(queue, server, (uint32_t)(events[i].data >> 2),
@@ -514,8 +514,8 @@ static QUEUE_SERVER bool server_run(struct aspawn_queue *queue, struct server *s
 
 /* A thread of the host handles signals while it sleeps only: elsewhere a copy that a handler forks
  * would start jobs a second time. */
-QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *server,
-				    enum until until, int64_t deadline)
+QUEUE_SERVER bool aspw_server_run(struct aspawn_queue *queue, struct server *server,
+				  enum until until, int64_t deadline)
 {
 	struct psys_sigset all, mask;
 
@@ -523,7 +523,7 @@ QUEUE_SERVER bool aspawn_server_run(struct aspawn_queue *queue, struct server *s
 	const bool blocks = server->is_local && psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask,
 								    PSYS_SIGSET_SIZE) >= 0;
 	server->mask = blocks ? &mask : NULL;
-	const bool goes_on = (!server->is_local || aspawn_queue_check(queue) == 0) &&
+	const bool goes_on = (!server->is_local || aspw_queue_check(queue) == 0) &&
 			     server_run(queue, server, until, deadline);
 	if (blocks)
 		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
@@ -565,7 +565,7 @@ static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *s
 	return psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, server->life, &messages);
 }
 
-QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *server)
+QUEUE_SERVER int aspw_server_begin(struct aspawn_queue *queue, struct server *server)
 {
 	server->epoll = server->host_pidfd = server->host_stat = -1;
 	server->running = (struct job_list){ NO_JOB, NO_JOB };
@@ -580,11 +580,11 @@ QUEUE_SERVER int aspawn_server_begin(struct aspawn_queue *queue, struct server *
 	server->must_wait = server->is_closing = server->has_failed = false;
 	int r = server_open(queue, server);
 	if (r < 0)
-		aspawn_server_end(server);
+		aspw_server_end(server);
 	return r < 0 ? r : 0;
 }
 
-QUEUE_SERVER void aspawn_server_end(struct server *server)
+QUEUE_SERVER void aspw_server_end(struct server *server)
 {
 	psys_close(server->epoll); /* of a negative one: no effect */
 	psys_close(server->host_pidfd);

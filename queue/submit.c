@@ -21,11 +21,11 @@ static bool is_null_or_default(int stream)
 	return stream == ASPAWN_STREAM_NULL || stream == ASPAWN_STREAM_DEFAULT;
 }
 
-/* As aspawn_read_command(), of a job's. */
+/* As aspw_read_command(), of a job's. */
 static int read_command_of_job(struct aspawn_command *to, const struct aspawn_command *from,
 			       struct aspawn_failure *failure)
 {
-	const int r = aspawn_read_command(to, from, failure);
+	const int r = aspw_read_command(to, from, failure);
 
 	if (r < 0)
 		return r;
@@ -36,10 +36,10 @@ static int read_command_of_job(struct aspawn_command *to, const struct aspawn_co
 							       "std_err" :
 							       NULL;
 	if (wrong)
-		return aspawn_refuse(failure, -PSYS_EINVAL, wrong);
+		return aspw_refuse(failure, -PSYS_EINVAL, wrong);
 	for (size_t i = 0; i < to->action_count; i++)
 		if (is_pipe(&to->actions[i])) {
-			aspawn_store_failure(failure, (int)i, -PSYS_EINVAL, to->actions[i].kind, "");
+			aspw_store_failure(failure, (int)i, -PSYS_EINVAL, to->actions[i].kind, "");
 			return -PSYS_EINVAL;
 		}
 	to->flags &= COMMAND_FLAGS;
@@ -50,10 +50,10 @@ static int read_job(struct aspawn_job *to, const struct aspawn_job *from,
 		    struct aspawn_failure *failure)
 {
 	if (!from)
-		return aspawn_refuse(failure, -PSYS_EINVAL, "job");
-	const int r = aspawn_read_structure(to, sizeof *to, from, from->size, sizeof *to);
+		return aspw_refuse(failure, -PSYS_EINVAL, "job");
+	const int r = aspw_read_structure(to, sizeof *to, from, from->size, sizeof *to);
 	if (r < 0)
-		return aspawn_refuse(failure, r, "job.size");
+		return aspw_refuse(failure, r, "job.size");
 	const char *wrong = to->flags & ~(uint64_t)ALL_JOB_FLAGS ? "job.flags" :
 			    !to->command == !to->prepared        ? "job.command" :
 			    to->argv && !to->prepared            ? "job.argv" :
@@ -64,7 +64,7 @@ static int read_job(struct aspawn_job *to, const struct aspawn_job *from,
 							       "job.priority" :
 			    to->reserved ? "job.reserved" :
 					   NULL;
-	return wrong ? aspawn_refuse(failure, -PSYS_EINVAL, wrong) : 0;
+	return wrong ? aspw_refuse(failure, -PSYS_EINVAL, wrong) : 0;
 }
 
 /* Checks that each stream that the job has a use for is free for it. */
@@ -76,7 +76,7 @@ static int check_streams_of_job(const struct aspawn_job *job, const struct aspaw
 			    job->err_size && command->std_err ? "job.err_size" :
 								NULL;
 
-	return wrong ? aspawn_refuse(failure, -PSYS_EINVAL, wrong) : 0;
+	return wrong ? aspw_refuse(failure, -PSYS_EINVAL, wrong) : 0;
 }
 
 /* Other actions that need memory of their own do not, and a filter may forbid prctl(2) afterwards. */
@@ -99,7 +99,7 @@ static void append_pdeathsig(struct arena *arena, struct aspawn_command *command
 {
 	const size_t count = command->action_count;
 	struct aspawn_action *actions =
-		aspawn_allocate(arena, (count + 1) * sizeof *actions, sizeof(uint64_t));
+		aspw_allocate(arena, (count + 1) * sizeof *actions, sizeof(uint64_t));
 
 	if (!actions)
 		return;
@@ -113,7 +113,7 @@ static void append_pdeathsig(struct arena *arena, struct aspawn_command *command
 static char *place_output(struct arena *arena, struct job_output *output, size_t size)
 {
 	*output = (struct job_output){ .fd = -1, .size = size ? size - 1 : 0 };
-	return output->data = size ? aspawn_allocate(arena, size, 1) : NULL;
+	return output->data = size ? aspw_allocate(arena, size, 1) : NULL;
 }
 
 static struct arena arena_of(const struct aspawn_queue *queue, struct job *job)
@@ -131,15 +131,15 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 	own.count = 0;
 	own.served = NULL;
 	own.await_clone = false;
-	job->may_lead = !aspawn_has_action(command, ASPAWN_ACTION_SETSID) &&
-			!aspawn_has_action(command, ASPAWN_ACTION_SETPGID);
+	job->may_lead = !aspw_has_action(command, ASPAWN_ACTION_SETSID) &&
+			!aspw_has_action(command, ASPAWN_ACTION_SETPGID);
 	if (!is_local && changes_credentials(command))
 		append_pdeathsig(arena, command);
-	const struct prepared *prepared = aspawn_prepare(arena, command, &own);
+	const struct prepared *prepared = aspw_prepare(arena, command, &own);
 	job->fds = NULL;
 	job->fd_count = 0;
 	if (!arena->error && !is_local)
-		arena->error = aspawn_job_note_fds(job, prepared, arena);
+		arena->error = aspw_job_note_fds(job, prepared, arena);
 	if (arena->error)
 		return;
 	job->command = (struct aspawn_command){
@@ -163,10 +163,10 @@ static void refer_to_command(struct job *job, struct arena *arena, const struct 
 {
 	job->may_lead = other->may_lead;
 	job->fd_count = other->fd_count;
-	job->fds = aspawn_allocate(arena, other->fd_count * sizeof *job->fds, sizeof(int));
+	job->fds = aspw_allocate(arena, other->fd_count * sizeof *job->fds, sizeof(int));
 	psys_memcpy(&job->command, &other->command, sizeof job->command);
 	if (argv)
-		job->command.argv = aspawn_copy_strings(arena, argv);
+		job->command.argv = aspw_copy_strings(arena, argv);
 	if (!arena->error)
 		psys_memcpy(job->fds, other->fds, other->fd_count * sizeof *job->fds);
 }
@@ -186,7 +186,7 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 		refer_to_command(job, &arena, other, from->argv);
 	else
 		fill_command(queue, job, &arena, command);
-	job->input = from->input_size ? aspawn_copy(&arena, from->input, from->input_size, 1) : NULL;
+	job->input = from->input_size ? aspw_copy(&arena, from->input, from->input_size, 1) : NULL;
 	job->input_size = from->input_size;
 	job->result.out = place_output(&arena, &job->outputs[0], from->out_size);
 	job->result.err = place_output(&arena, &job->outputs[1], from->err_size);
@@ -244,7 +244,7 @@ static int refuse_place(const struct aspawn_queue *queue, struct job *job,
 	const bool has_room = job->fd_count > MOST_SENT;
 
 	give_place(queue, job);
-	return aspawn_refuse(failure, -PSYS_E2BIG, has_room ? "actions" : "job_bytes");
+	return aspw_refuse(failure, -PSYS_E2BIG, has_room ? "actions" : "job_bytes");
 }
 
 static int64_t new_ticket(const struct aspawn_queue *queue, struct job *job)
@@ -262,7 +262,7 @@ static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *f
 			  struct aspawn_command *command, const struct job *prepared,
 			  struct aspawn_failure *failure)
 {
-	int r = aspawn_queue_is_orphaned(queue, false) ? aspawn_queue_recover(queue, true) : 0;
+	int r = aspw_queue_is_orphaned(queue, false) ? aspw_queue_recover(queue, true) : 0;
 	struct job *job = r < 0 ? NULL : take_place(queue);
 
 	if (!job)
@@ -270,27 +270,27 @@ static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *f
 	if (fill_job(queue, job, from, command, prepared) < 0)
 		return refuse_place(queue, job, failure);
 	const int64_t ticket = new_ticket(queue, job);
-	r = job->fd_count ? aspawn_job_send_fds(queue, job) : 0;
+	r = job->fd_count ? aspw_job_send_fds(queue, job) : 0;
 	if (r < 0) {
 		give_place(queue, job);
 		return r;
 	}
 	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
 	ring_push(&queue->shared->submitted, (uint32_t)job->number);
-	aspawn_queue_wake(queue);
-	if (aspawn_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
-		aspawn_queue_recover(queue, false);
+	aspw_queue_wake(queue);
+	if (aspw_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
+		aspw_queue_recover(queue, false);
 	return ticket;
 }
 
-/* aspawn_queue_check(), of a call that stores what is invalid. */
+/* aspw_queue_check(), of a call that stores what is invalid. */
 static int check_call(const struct aspawn_queue *queue, struct aspawn_failure *failure)
 {
-	const int r = aspawn_queue_check(queue);
+	const int r = aspw_queue_check(queue);
 
 	if (r == -PSYS_EINVAL)
-		return aspawn_refuse(failure, r, "queue");
-	aspawn_store_failure(failure, ASPAWN_STEP_NONE, 0, 0, "");
+		return aspw_refuse(failure, r, "queue");
+	aspw_store_failure(failure, ASPAWN_STEP_NONE, 0, 0, "");
 	return r;
 }
 
@@ -308,13 +308,13 @@ int64_t aspawn_queue_submit(struct aspawn_queue *queue, const struct aspawn_job 
 	if (r == 0 && !known.prepared)
 		r = read_command_of_job(&command, known.command, to);
 	else if (r == 0 && !(prepared = find_prepared(queue, known.prepared)))
-		r = aspawn_refuse(to, -PSYS_EINVAL, "job.prepared");
+		r = aspw_refuse(to, -PSYS_EINVAL, "job.prepared");
 	if (r == 0)
 		r = check_streams_of_job(&known, prepared ? &prepared->command : &command, to);
 	if (r < 0)
 		return r;
 	const int64_t ticket = submit_job(queue, &known, &command, prepared, to);
-	r = aspawn_queue_check(queue); /* a handler may have forked */
+	r = aspw_queue_check(queue); /* a handler may have forked */
 	return r < 0 ? r : ticket;
 }
 
@@ -344,7 +344,7 @@ int64_t aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_com
 
 int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t prepared)
 {
-	int r = aspawn_queue_check(queue);
+	int r = aspw_queue_check(queue);
 
 	struct job *job = r < 0 ? NULL : find_prepared(queue, prepared);
 	if (!job)

@@ -63,7 +63,7 @@ static void move_pointers(struct prepared *prepared)
 	prepared->image.kept = (int *)(uintptr_t)moved(prepared->image.kept, distance);
 	for (size_t i = 0; i < prepared->count; i++) {
 		struct aspawn_action *action = &prepared->actions[i];
-		const struct action_info *info = &aspawn_action_infos[action->kind];
+		const struct action_info *info = &aspw_action_infos[action->kind];
 
 		for (int j = 0; j < MOST_STRINGS; j++)
 			move_member(action, info->strings[j], distance);
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	const int fd = (int)number_of(envp[0]);
 	struct prepared *prepared = map_command(fd, envp[0] ? number_of(envp[1]) : -1);
 	struct exec_watch *watch =
-		prepared ? aspawn_watch_in_file(fd, IMAGE_WATCH, (void *)IMAGE_WATCH_AT) : NULL;
+		prepared ? aspw_watch_in_file(fd, IMAGE_WATCH, (void *)IMAGE_WATCH_AT) : NULL;
 	if (!watch)
 		return 127; /* the parent sees that nothing was executed */
 	psys_close(fd);
@@ -141,6 +141,6 @@ int main(int argc, char **argv)
 	set_cloexec(&prepared->image);
 	restore_capabilities(prepared);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t)prepared->image.name, 0, 0, 0);
-	aspawn_watch_begin(watch);
-	return aspawn_perform(control, control->report.here, &control->old_mask, prepared, 0);
+	aspw_watch_begin(watch);
+	return aspw_perform(control, control->report.here, &control->old_mask, prepared, 0);
 }

@@ -68,7 +68,18 @@ exports_few()
 archive_names_are_prefixed()
 {
 	! $nm --extern-only --defined-only "$1" | awk 'NF == 3 { print $3 }' |
-		grep -v -E '^((psys|aspawn|_)_|aspawn$)'
+		grep -v -E '^((psys|aspawn|aspw|_)_|aspawn$)'
+}
+
+# What is public is in a header; the image is data of the build.
+internal_names_are_not_public()
+{
+	cat include/aspawn/*.h >"$work/headers"
+	$nm --extern-only --defined-only "$archive" | awk 'NF == 3 { print $3 }' | grep '^aspawn_' |
+		grep -v '^aspawn_image' | while read -r name; do
+			grep -qw "$name" "$work/headers" || echo "$name"
+		done | grep . && return 1
+	return 0
 }
 
 # A program that defines the library's old names without a prefix, and uses each part of the library.
@@ -214,6 +225,7 @@ for library in "$archive" "$psys"; do
 		skip "$file: no writable data" "the objects are for optimizing at link time"
 	fi
 done
+check "libaspawn.a: aspawn_ is of public names, aspw_ of internal ones" internal_names_are_not_public
 if has_sections && [ -z "${SANITIZE-}" ]; then
 	check "a program has its own find_exe()" a_program_has_its_own_find_exe
 	check "a program links libaspawn.a alone" links_and_runs alone "$archive"
