@@ -2,8 +2,8 @@
 # Tests, a target for each kind. All speak TAP; test/prove runs them and says what failed and what
 # was skipped, of several targets by $(summary), whichever of them fails.
 
-suite_sources := $(sort $(filter-out test/suite/freestanding.c,$(wildcard test/suite/*.c)))
-suite_flags = $(common) -Wno-missing-field-initializers
+suite_sources := $(sort $(filter-out test/suite/freestanding.c,$(wildcard test/suite/*.c test/suite/*/*.c)))
+suite_flags = $(common) -Itest/suite -Wno-missing-field-initializers
 
 # The suite with no libc: what an emulator and a bare kernel run.
 suite := $(BUILD_DIR)/suite

@@ -45,7 +45,7 @@ passes_emulated()
 	emulator=$1 triple=$2
 	shift 2
 	compiles_library clang-19 --target="$triple" "$@" -nostdlibinc -O2 &&
-		passes suite '--exec "$emulator" "$suite" :: stubs.c spawn.c commands_' CC=clang-19 \
+		passes suite '--exec "$emulator" "$suite" :: stubs.c aspawn.c commands_' CC=clang-19 \
 			TARGET="$triple" TARGET_FLAGS="$*"
 }
 

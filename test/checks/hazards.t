@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 awk -v RS= '{ gsub(/\n/, " "); print }' doc/hazards.md >"$work/paragraphs"
 # Names of tests, files, make targets.
 grep '^Tests: ' "$work/paragraphs" | grep -o '`[^`]*`' | tr -d '`' | sort -u >"$work/named"
-sed -n 's/^TEST\(_SECONDS\)\{0,1\}(\([a-z0-9_]*\).*/\2/p' test/*/*.c >"$work/tests"
+sed -n 's/^TEST\(_SECONDS\)\{0,1\}(\([a-z0-9_]*\).*/\2/p' test/*/*.c test/suite/*/*.c >"$work/tests"
 
 # exists NAME: a test, a file of the tree, or targets of make
 exists()
