@@ -112,7 +112,7 @@ static void start(const char *handle, char *workload)
 			.size = sizeof submitted,
 			.cookie = (uintptr_t)job,
 			.command = &command,
-			.out_size = KEPT,
+			.out_size = KEPT + 1, /* with a NUL */
 			.time_limit_ms = worker.timeout * 1000,
 		};
 

@@ -53,7 +53,7 @@ static bool submit(struct aspawn_queue *queue, const struct check *check, struct
 		.size = sizeof job,
 		.cookie = (uintptr_t)check,
 		.command = &command,
-		.out_size = KEPT,
+		.out_size = KEPT + 1, /* with a NUL */
 		.time_limit_ms = (int64_t)(numbers[TIMEOUT] * 1e3),
 	};
 	const int64_t r = aspawn_queue_submit(queue, &job, NULL);
