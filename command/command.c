@@ -45,7 +45,6 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 			    to->flags & ~(uint64_t)ALL_FLAGS           ? "flags" :
 			    (unsigned)to->owner > ASPAWN_OWNER_PRIVATE ? "owner" :
 			    bad_memory                                 ? "memory" :
-			    to->reserved                               ? "reserved" :
 									 NULL;
 	if (wrong)
 		return aspw_refuse(failure, -PSYS_EINVAL, wrong);

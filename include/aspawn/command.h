@@ -175,7 +175,6 @@ struct aspawn_command {
 	int std_in, std_out, std_err;
 	int owner;  /* enum aspawn_owner */
 	int memory; /* enum aspawn_memory */
-	int reserved;
 };
 
 #ifndef __cplusplus
@@ -646,8 +645,7 @@ PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 
 /* The sizes of the first version, on which an older library and a newer caller agree. */
-PSYS_ASSERT(aspawn_command_has_size,
-	    sizeof(struct aspawn_command) == (47 + 7 * sizeof(void *)) / 8 * 8);
+PSYS_ASSERT(aspawn_command_has_size, sizeof(struct aspawn_command) == 32 + 8 * sizeof(void *));
 PSYS_ASSERT(aspawn_io_has_its_size,
 	    sizeof(struct aspawn_io) == 16 + 8 * __SIZEOF_POINTER__ + 16 + 8 +
 						2 * __SIZEOF_POINTER__ + 16 + 128 +

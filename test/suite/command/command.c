@@ -96,8 +96,6 @@ TEST(rejects_an_invalid_command)
 	good.pool = &pool;
 	CHECK_EQUAL(aspawn_start(NULL, &good), -PSYS_EINVAL);
 	check_refused(NULL, -PSYS_EINVAL);
-	bad = good, bad.reserved = 1;
-	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.file = NULL, bad.argv = NULL;
 	check_refused(&bad, -PSYS_EINVAL);
 	char *const no_arguments[] = { NULL };
@@ -199,8 +197,6 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "argument \"memory\": EINVAL");
 	bad = good, bad.argv = NULL;
 	check_named(&bad, "argument \"argv\": EINVAL");
-	bad = good, bad.reserved = 1;
-	check_named(&bad, "argument \"reserved\": EINVAL");
 	bad = good, bad.std_in = -5;
 	check_named(&bad, "argument \"std_in\": EINVAL");
 	bad = good, bad.std_out = ASPAWN_STREAM_STDOUT;

@@ -147,7 +147,6 @@ pub struct aspawn_command {
     pub owner: c_int,
     /// `ASPAWN_MEMORY_...`
     pub memory: c_int,
-    pub reserved: c_int,
 }
 
 /// Where a command failed.

@@ -375,7 +375,6 @@ impl Spec {
             } else {
                 sys::ASPAWN_MEMORY_SHARED
             },
-            reserved: 0,
         };
         call(&command)
     }
