@@ -499,7 +499,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
  * does nothing.
  *
  * As long as nobody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still
- * work, by pid. They do not know any more if the program was executed.
+ * work, by pid. They do not know any more if the program was executed. A private child of a pool
+ * cannot be waited for any more (-ECHILD).
  *   -EINVAL  child is NULL
  */
 PSYS_API int aspawn_release(struct aspawn_child *child);
@@ -529,7 +530,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_pidfd(struct aspawn_child *child);
  * also if the child has ended and is not reaped. Until the exec all signals except SIGKILL and
  * SIGSTOP stay pending.
  *   -EINVAL  the signal is invalid
- *   -ESRCH   another wait, or the helper of a private child, has reaped the child
+ *   -ESRCH   another wait, or the helper of a private child, has reaped the child; or the child
+ *            could not be cloned
  *   -EAGAIN  as of aspawn_pid()
  *   -EPERM   the child runs as another user, whom the caller may not signal
  * See pidfd_send_signal(2), Linux 5.1. Without a pidfd, no other thread must reap the child
