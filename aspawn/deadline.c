@@ -30,8 +30,8 @@ PSYS_UNINSTRUMENTED bool aspw_deadline_is_past(int64_t deadline)
 	return now() >= deadline;
 }
 
-/* Divides in digits of 11 bits: for a 64-bit division, 32-bit compilers call a library function,
- * which is not linked. */
+/* Divides in digits of 11 bits: for a 64-bit division, or a shift by a variable, 32-bit compilers call
+ * a library function, which is not linked. */
 PSYS_UNINSTRUMENTED struct psys_timespec aspw_deadline_left(int64_t deadline)
 {
 	const int64_t left = deadline == DEADLINE_NEVER ? deadline : deadline - now();
@@ -41,8 +41,9 @@ PSYS_UNINSTRUMENTED struct psys_timespec aspw_deadline_left(int64_t deadline)
 	time.tv_sec = time.tv_nsec = 0; /* an initializer calls memset() at -O0 */
 	if (left <= 0)
 		return time;
-	for (int shift = 44 + 9; shift >= 9; shift -= 11) {
-		rest = rest << 11 | ((uint32_t)(left >> shift) & 2047);
+	uint64_t digits = (uint64_t)left;
+	for (int i = 0; i < 5; i++, digits <<= 11) {
+		rest = rest << 11 | (uint32_t)(digits >> 53);
 		time.tv_sec = time.tv_sec << 11 | rest / SECOND_BY_512;
 		rest %= SECOND_BY_512;
 	}

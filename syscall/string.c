@@ -99,7 +99,8 @@ PSYS_UNINSTRUMENTED size_t psys_strlcpy(char *to, const char *from, size_t size)
 	return length;
 }
 
-/* Divides in digits of 16 bits: for a 64-bit division, 32-bit compilers call a library function. */
+/* Divides byte by byte, by a multiplication: for 64-bit shifts by a variable, and divisions, compilers
+ * may call a library function, which is not linked. */
 PSYS_UNINSTRUMENTED size_t psys_u64_to_decimal(char *to, uint64_t number)
 {
 	char digits[PSYS_DECIMAL_SIZE], *digit = digits + sizeof digits;
@@ -109,10 +110,11 @@ PSYS_UNINSTRUMENTED size_t psys_u64_to_decimal(char *to, uint64_t number)
 		uint64_t tenth = 0;
 		uint32_t rest = 0;
 
-		for (int shift = 48; shift >= 0; shift -= 16) {
-			rest = rest << 16 | ((uint32_t)(number >> shift) & 0xffff);
-			tenth = tenth << 16 | rest / 10;
-			rest %= 10;
+		for (int i = 0; i < 8; i++, number <<= 8) {
+			rest = rest << 8 | (uint32_t)(number >> 56);
+			const uint32_t quotient = rest * 6554 >> 16; /* a tenth of less than 2560 */
+			tenth = tenth << 8 | quotient;
+			rest -= 10 * quotient;
 		}
 		*--digit = (char)('0' + rest);
 		number = tenth;
