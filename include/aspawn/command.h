@@ -420,7 +420,7 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *               invalid action or argument of one (aspawn/action.h)
  *   -E2BIG      an action's array has more than a million bytes; there are more than ten million
  *               actions
- *   -ENOMEM     no memory for the stack (mmap(2)) or the child
+ *   -ENOMEM     no memory for the child or its stack (mmap(2))
  *   -EMFILE, -ENFILE  no descriptor for the pidfd, or for a pipe, which needs two during the call
  *   -EAGAIN     RLIMIT_NPROC or the system's limits (clone(2)); or another thread changed
  *               the command, or the environment, during the call

@@ -130,7 +130,7 @@ struct aspawn_job {
 	uint64_t cookie; /* the caller's, for any use: aspawn_result.cookie */
 
 	/* The program. A job has no handle, so these members of the command have no effect: pool,
-	 * owner, and of flags all but ASPAWN_COMMAND_SHELL_ON_ENOEXEC and _RELATIVE_TO_CALLER.
+	 * owner, and of flags all except ASPAWN_COMMAND_SHELL_ON_ENOEXEC and _RELATIVE_TO_CALLER.
 	 * memory is ASPAWN_MEMORY_SHARED or _COPIED. Pipe actions are not allowed. Each stream is
 	 * ASPAWN_STREAM_DEFAULT or _NULL; std_err may be ASPAWN_STREAM_STDOUT. Only a stream that
 	 * is ASPAWN_STREAM_DEFAULT may be input, or be kept.
