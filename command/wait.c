@@ -256,7 +256,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 		r = aspw_deadline_poll(fd, PSYS_POLLIN, deadline);
 	else if (private)
 		r = aspw_stack_await_end(stack, STACK_HELPER, deadline);
-	if (r < 0 || (private ? aspw_helper_result(stack, NULL, NULL) : fd >= 0))
+	if (r < 0 || (private && aspw_helper_result(stack, NULL, NULL)))
 		return r < 0 ? r : 0;
 	if (private && aspw_own_pidfd(child) >= 0) /* somebody has killed the helper */
 		r = aspw_deadline_poll(child->own_fd, PSYS_POLLIN, deadline);

@@ -245,6 +245,58 @@ TEST(a_wait_that_fails_keeps_the_child)
 	CHECK(!have_children());
 }
 
+/* --- a tracer -------------------------------------------------------------------------- */
+
+enum { PTRACE_SEIZE = 0x4206 }; /* ptrace(2) */
+
+/* Says if it traces the process, and ends when nobody can write to it. */
+static _Noreturn void trace(int pid, int answer, int until)
+{
+	const char traces = psys_ptrace(PTRACE_SEIZE, pid, NULL, NULL) >= 0;
+	char nothing;
+
+	psys_write(answer, &traces, 1);
+	psys_read(until, &nothing, 1);
+	psys_exit_group(0);
+}
+
+/* Its pidfd is readable, but no wait finds it before the tracer lets go. */
+TEST(a_wait_does_not_block_for_a_tracer)
+{
+	struct aspawn_pool pool = { { 0 } };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+	struct psys_timespec long_enough = { LONG / 1000, 0 };
+	int answers[2], until[2];
+	char traces = 0;
+
+	struct aspawn_child child = start_command(&pool, &command);
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, -1), 0);
+	CHECK_EQUAL(psys_pipe2(answers, 0), 0);
+	CHECK_EQUAL(psys_pipe2(until, 0), 0);
+	const int pid = aspawn_pid(&child), tracer = fork_child();
+	CHECK(pid > 0 && tracer >= 0);
+	if (tracer == 0) {
+		psys_close(until[1]);
+		trace(pid, answers[1], until[0]);
+	}
+	psys_close(until[0]);
+	CHECK_EQUAL(psys_read(answers[0], &traces, 1), 1);
+	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
+	if (traces && child.ended_fd >= 0) {
+		struct psys_pollfd end = { child.ended_fd, PSYS_POLLIN, 0 };
+		CHECK_EQUAL(psys_ppoll(&end, 1, &long_enough, NULL, 0), 1);
+		CHECK_EQUAL(aspawn_ended(&child), 0);
+		CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, 1), -PSYS_ETIMEDOUT);
+	}
+	psys_close(until[1]);
+	CHECK_EQUAL(reap(tracer), 0);
+	check_ends(&child, PSYS_SIGKILL);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	if (!traces)
+		skip("no ptrace");
+}
+
 /* --- leaks --------------------------------------------------------------------------- */
 
 /* Once a pipe of commands in a copy of the memory stayed open in the caller. */
