@@ -362,6 +362,13 @@ static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, struct ser
 	if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) != JOB_TAKEN || !job->result.pid)
 		return;
 	server_see_job(queue, server, job, kind);
+	/* A debugger has not let go of the ended process, which is readable until then: look by the clock. */
+	if (kind == KIND_END && __atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN &&
+	    !job->has_ended) {
+		queue_unwatch(server->epoll, job->child.ended_fd);
+		server->unpolled += !job->is_unpolled;
+		job->is_unpolled = true;
+	}
 }
 
 /* Milliseconds, rounded up, without a 64-bit division, which would need a compiler's library. */
