@@ -45,7 +45,7 @@ TEST(actions_are_seen_by_other_programs)
 	CHECK_SAYS("umask", "0027\n", ASPAWN_UMASK(027));
 	CHECK_SAYS("ulimit -t", "17\n", ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 17, 17));
 	CHECK_SAYS("ulimit -n", "50\n", ASPAWN_RLIMIT(PSYS_RLIMIT_NOFILE, 50, 60));
-	CHECK_SAYS("nice", "5\n", ASPAWN_NICE(5));
+	CHECK_SAYS("nice", "19\n", ASPAWN_NICE(19));
 	CHECK_SAYS("test $(cut -d' ' -f6 /proc/$$/stat) = $$ && echo leader", "leader\n",
 		   ASPAWN_SETSID());
 	CHECK_SAYS("stat -L -c %t:%T /proc/self/fd/0", "1:3\n", ASPAWN_DEV_NULL(0));

@@ -330,7 +330,7 @@ TEST(limit_and_scheduling_actions)
 	const unsigned long first[16] = { 1 };
 
 	CHECK_SHOWS("10 20", "limit:0", ASPAWN_RLIMIT(PSYS_RLIMIT_CPU, 10, 20));
-	CHECK_SHOWS("7", "nice", ASPAWN_NICE(7));
+	CHECK_SHOWS("19", "nice", ASPAWN_NICE(19));
 	CHECK_SHOWS("3", "scheduler", ASPAWN_SCHEDULER(3 /* SCHED_BATCH */, 0));
 	if (!is_emulated())
 		CHECK_SHOWS("first", "affinity", ASPAWN_AFFINITY(first, sizeof first));
