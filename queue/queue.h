@@ -120,6 +120,7 @@ struct server {
 	uint32_t completed;    /* not notified yet */
 	bool is_closing;
 	int64_t closed_at;
+	bool is_early;   /* a job waits for next_start */
 	bool has_failed; /* a call that it cannot do without */
 	bool must_wait;  /* for a descriptor or process: start none until a job has ended */
 	const struct psys_sigset *mask; /* while a thread of the host sleeps; NULL: as it is */

@@ -123,14 +123,6 @@ static QUEUE_SERVER void server_take(struct aspawn_queue *queue, struct server *
 	}
 }
 
-static QUEUE_SERVER bool server_has_waiting(const struct server *server)
-{
-	for (int i = 0; i < PRIORITIES; i++)
-		if (server->waiting[i].first != NO_JOB)
-			return true;
-	return false;
-}
-
 static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue,
 					const struct server *server, const struct job *wanting)
 {
@@ -178,6 +170,7 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct se
 	const struct shared *shared = queue->shared;
 	struct job *job;
 
+	server->is_early = false;
 	for (int i = PRIORITIES - 1; i >= 0; i--) {
 		int at = server->waiting[i].first;
 
@@ -193,7 +186,8 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct se
 				return;
 			if (queue->delay) {
 				const int64_t now = queue_now(queue);
-				if (now < server->next_start)
+				server->is_early = now < server->next_start;
+				if (server->is_early)
 					return;
 				server->next_start = now + queue->delay;
 			}
@@ -386,8 +380,7 @@ static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue, struct
 {
 	int64_t first = deadline < server->next_deadline ? deadline : server->next_deadline;
 
-	if (queue->delay && server_has_waiting(server) && server->next_start < first &&
-	    queue->shared->running < queue->limit)
+	if (server->is_early && server->next_start < first)
 		first = server->next_start;
 	if (server->stopped_at)
 		return server_is_paused(queue, server) ? LOOK_MS : 0;
@@ -584,7 +577,7 @@ QUEUE_SERVER int aspw_server_begin(struct aspawn_queue *queue, struct server *se
 	server->next_start = server->checked_at = server->looked_at = server->stopped_at = 0;
 	server->cancels = __atomic_load_n(&queue->shared->cancels, __ATOMIC_RELAXED) - 1;
 	server->unpolled = server->completed = 0;
-	server->must_wait = server->is_closing = server->has_failed = false;
+	server->must_wait = server->is_closing = server->has_failed = server->is_early = false;
 	int r = server_open(queue, server);
 	if (r < 0)
 		aspw_server_end(server);

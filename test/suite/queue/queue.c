@@ -1799,6 +1799,24 @@ TEST(queue_pauses_while_its_host_is_stopped)
 		timeout_ms *= 2;
 }
 
+/* A server that looks again and again would not sleep. */
+TEST(queue_sleeps_while_a_job_waits_for_its_key_and_starts_are_delayed)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .running = 2, .delay_ms = 1 });
+	const struct aspawn_job job = { .key = 7, .key_limit = 1, .time_limit_ms = LONG };
+
+	if (!have_proc())
+		skip("no /proc");
+	const int server = server_of(queue);
+	CHECK(submit(queue, job, "lingers", NULL) > 0);
+	CHECK(submit(queue, job, "exit_7", NULL) > 0);
+	await_running(queue, 1);
+	await_sleeps(server, 3);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_WAITING), 1);
+	close_queue(queue);
+}
+
 TEST(queue_fd_is_readable_when_there_are_results)
 {
 	struct aspawn_queue *queue =
