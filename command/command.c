@@ -56,12 +56,15 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 	return r;
 }
 
-bool aspw_has_action(const struct aspawn_command *command, uint32_t kind)
+/* setsid() already makes a group, and fails for a group leader. */
+PSYS_UNINSTRUMENTED void aspw_add_group(struct own_actions *own,
+					const struct aspawn_command *command)
 {
 	for (size_t i = 0; i < command->action_count; i++)
-		if (command->actions[i].kind == kind)
-			return true;
-	return false;
+		if (command->actions[i].kind == ASPAWN_ACTION_SETSID ||
+		    command->actions[i].kind == ASPAWN_ACTION_SETPGID)
+			return;
+	own->list[own->count++] = (struct aspawn_action)ASPAWN_SETPGID(0);
 }
 
 /* --- preparing ------------------------------------------------------------ */

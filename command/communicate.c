@@ -395,10 +395,8 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 	if (r < 0)
 		return r;
 	own.await_clone = io->flags & ASPAWN_IO_KILL_GROUP;
-	/* setsid() already makes a group, and fails for a group leader. */
-	if (io->flags & ASPAWN_IO_KILL_GROUP && !aspw_has_action(&known, ASPAWN_ACTION_SETSID) &&
-	    !aspw_has_action(&known, ASPAWN_ACTION_SETPGID))
-		own.list[own.count++] = (struct aspawn_action)ASPAWN_SETPGID(0);
+	if (io->flags & ASPAWN_IO_KILL_GROUP)
+		aspw_add_group(&own, &known);
 	r = aspw_start_with(&child, &known, &own, &io->failure);
 	return r < 0 ? r : communicate(&child, io);
 }

@@ -237,7 +237,7 @@ int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *com
 /* True if an action of the command needs a copy of the memory. */
 bool aspw_needs_copy(const struct aspawn_command *command);
 
-/* True if the command has an action of the kind. */
-bool aspw_has_action(const struct aspawn_command *command, uint32_t kind);
+/* Makes a process group, unless the command's actions do. */
+void aspw_add_group(struct own_actions *own, const struct aspawn_command *command);
 
 #endif

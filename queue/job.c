@@ -84,8 +84,8 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 		aspawn_action_pdeathsig(&own->list[own->count++], PSYS_SIGKILL);
 	if (queue->ignores_sigchld)
 		aspawn_action_signal_ignore(&own->list[own->count++], PSYS_SIGCHLD);
-	if (job->makes_group)
-		aspawn_action_setpgid(&own->list[own->count++], 0);
+	if (!(job->flags & ASPAWN_JOB_SAME_GROUP))
+		aspw_add_group(own, &job->command);
 }
 
 static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct server *server,

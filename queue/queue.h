@@ -61,8 +61,7 @@ struct job {
 	uint32_t use, use_high;
 	int number, priority;
 	uint32_t flags, key, key_limit;
-	bool may_lead; /* no action makes a session or joins a group */
-	bool makes_group, is_prepared;
+	bool is_prepared;
 	int64_t timeout, grace;        /* nanoseconds; timeout 0: none; grace negative: none */
 	struct aspawn_command command; /* what it points to is the job's, or a prepared command's */
 	const void *input;

@@ -131,8 +131,6 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 	own.count = 0;
 	own.served = NULL;
 	own.await_clone = false;
-	job->may_lead = !aspw_has_action(command, ASPAWN_ACTION_SETSID) &&
-			!aspw_has_action(command, ASPAWN_ACTION_SETPGID);
 	if (!is_local && changes_credentials(command))
 		append_pdeathsig(arena, command);
 	const struct prepared *prepared = aspw_prepare(arena, command, &own);
@@ -161,7 +159,6 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 static void refer_to_command(struct job *job, struct arena *arena, const struct job *other,
 			     char *const *argv)
 {
-	job->may_lead = other->may_lead;
 	job->fd_count = other->fd_count;
 	job->fds = aspw_allocate(arena, other->fd_count * sizeof *job->fds, sizeof(int));
 	psys_memcpy(&job->command, &other->command, sizeof job->command);
@@ -193,7 +190,6 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	if (arena.error)
 		return -PSYS_E2BIG;
 	job->flags = (uint32_t)from->flags;
-	job->makes_group = job->may_lead && !(from->flags & ASPAWN_JOB_SAME_GROUP);
 	job->timeout = from->time_limit_ms ? ms_to_ns(from->time_limit_ms) : 0;
 	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
 	job->key = from->key;
