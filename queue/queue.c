@@ -281,10 +281,10 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
 	struct shared *shared = queue->shared;
 	uint32_t number, count = 0;
 
-	while (ring_peek_alone(&shared->submitted, &number)) {
-		__atomic_store_n(&queue_job(queue, number)->state, JOB_TAKEN, __ATOMIC_RELAXED);
-		ring_drop_alone(&shared->submitted);
-	}
+	if (!queue_left(queue, &shared->ended.tail))
+		return 0;
+	while (aspw_queue_take(queue))
+		continue;
 	for (number = 0; number < queue->capacity; number++) {
 		struct job *job = queue_job(queue, number);
 		const int state = __atomic_load_n(&job->state, __ATOMIC_ACQUIRE);
@@ -310,7 +310,7 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
  * may have published results, or disarmed the descriptor, and not have told of it. */
 static void wake_everybody(const struct aspawn_queue *queue)
 {
-	const struct out_ring *ended = &queue->shared->ended;
+	const struct ring *ended = &queue->shared->ended;
 	const uint64_t one = 1;
 
 	queue_wake_waiters(queue->shared, INT32_MAX);
@@ -366,7 +366,8 @@ int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 		return r;
 	r = recover(queue, restart);
 	/* A submitter that found this thread here has left its job to it. */
-	while (aspw_queue_is_orphaned(queue, false) && ring_has_value(&queue->shared->submitted) &&
+	while (aspw_queue_is_orphaned(queue, false) &&
+	       __atomic_load_n(&queue->shared->submitted, __ATOMIC_SEQ_CST) &&
 	       recover(queue, false) == 0)
 		continue;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
@@ -417,7 +418,7 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 		bits++;
 	const uint32_t capacity = 1U << bits;
 	const uint32_t limit = options->running < capacity ? options->running : capacity;
-	const size_t rings = (size_t)capacity * (2 * sizeof(struct ring_cell) + sizeof(uint32_t));
+	const size_t rings = (capacity + (capacity + 31) / 32) * sizeof(uint32_t);
 	const size_t first =
 		in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct job_stack));
 	const size_t second = in_units(sizeof(struct shared) + rings);
@@ -461,18 +462,10 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	queue->delay = (int64_t)options->delay_ms * 1000000;
 
 	struct shared *shared = queue->shared;
-	struct ring_cell *cells = (void *)(shared + 1);
-	ring_clear(&shared->free, cells, capacity);
-	ring_clear(&shared->submitted, cells + capacity, capacity);
-	shared->ended.capacity = capacity;
-	shared->ended.values = (void *)(cells + 2 * (size_t)capacity);
+	shared->ended.values = (void *)(shared + 1);
+	shared->taken = shared->ended.values + capacity;
 	shared->events = FIRST_EVENT;
 	shared->pidfd = -1;
-	for (uint32_t i = 0; i < capacity; i++) {
-		queue_job(queue, i)->number = (int)i;
-		queue_job(queue, i)->queue = queue;
-		ring_push(&shared->free, i);
-	}
 	return queue;
 }
 

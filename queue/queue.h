@@ -9,8 +9,10 @@
  * (MADV_WIPEONFORK), which so finds that it has no queue. All else is whole there, for the call that
  * a signal handler has forked in. Each begins at a multiple of 64 KiB, the largest page size.
  *
- * A job's number goes from the ring of free numbers to submit(), by the submitted ring to the
- * server, by the ended ring to wait(), and by release() back. Who has the number owns the job.
+ * Who has a place for a job owns it: submit() takes a free one, the server takes it from the list of
+ * submitted jobs, wait() from the ring of ended ones, and release() frees it. None of these has a lock: a
+ * thread that is suspended anywhere, also for good by a signal handler above it, keeps no other from
+ * going on. A server may be killed at any instruction.
  */
 #ifndef QUEUE_QUEUE_H
 #define QUEUE_QUEUE_H
@@ -23,7 +25,17 @@
 #include "../command/arena.h"
 #include "../command/child.h"
 #include "../command/prepared.h"
-#include "ring.h"
+
+/* The server's functions run on the memory and thread pointer of the caller's process, without
+ * its threads. A build with ASPAWN_QUEUE_VISIBLE lets ThreadSanitizer see them; its queues must be
+ * local. */
+#ifdef ASPAWN_QUEUE_VISIBLE
+#define QUEUE_SERVER
+#define QUEUE_INLINE static inline
+#else
+#define QUEUE_SERVER PSYS_UNINSTRUMENTED
+#define QUEUE_INLINE PSYS_INLINE
+#endif
 
 enum {
 	QUEUE_MAGIC = 0x51756575,
@@ -35,10 +47,10 @@ enum {
 };
 
 /*
- *   FREE -> FILLING -> QUEUED -> TAKEN -> ENDED -> HELD -> FREE
- *   free    submit()   in ring   server's  in ring  taken by wait()
+ *   FREE ------------> QUEUED -> TAKEN -> ENDED -> HELD -> FREE
+ *   free, or submit()  in list   server's in ring  taken by wait()
  */
-enum job_state { JOB_FREE, JOB_FILLING, JOB_QUEUED, JOB_TAKEN, JOB_ENDED, JOB_HELD };
+enum job_state { JOB_FREE, JOB_QUEUED, JOB_TAKEN, JOB_ENDED, JOB_HELD };
 
 /* How far the end of a running job by the queue has come. */
 enum job_stage { STAGE_RUNS, STAGE_TERMINATED, STAGE_KILLED, STAGE_DRAINS };
@@ -72,6 +84,7 @@ struct job {
 	uint32_t received_by; /* shared.epoch of the server that has received them; 0: none */
 	struct aspawn_result result;
 	struct aspawn_queue *queue;
+	struct job *older; /* in the list of submitted jobs */
 
 	/* The server's, while it has the job. */
 	int next, previous; /* lists of job numbers; NO_JOB ends them */
@@ -97,6 +110,14 @@ enum server_state {
 };
 
 enum serving { NOBODY_SERVES, A_WAITER_SERVES, A_THREAD_SERVES };
+
+/* Numbers of ended jobs, in their order. One producer, many consumers, and room for all jobs. Positions
+ * wrap. */
+struct ring {
+	_Alignas(64) uint32_t head;
+	_Alignas(64) uint32_t tail;
+	uint32_t *values;
+};
 
 /* A list of jobs, in both directions. */
 struct job_list {
@@ -130,10 +151,10 @@ struct server {
  * side the reverse. A barrier between store and load is what keeps both from missing the other's: all
  * four are sequentially consistent, or a fence is between.
  *
- *   turn of submitted, cancels, closing, wanted   asleep          who wakes the server; server_sleep()
+ *   submitted, cancels, closing, wanted           asleep          who wakes the server; server_sleep()
  *   tail of ended                                 armed           server_notify(); rearm()
  *   events, head of ended                         waiters         who wakes waiters; aspawn_queue_wait()
- *   turn of submitted                             events, state   submit_job(); recover()
+ *   submitted                                     events, state   submit_job(); recover()
  */
 struct shared {
 	int state; /* enum server_state */
@@ -146,8 +167,11 @@ struct shared {
 	int life;       /* for a server that is being made: its end of queue->life */
 	uint32_t epoch; /* of the server: how many were made */
 
-	struct ring free, submitted;
-	struct out_ring ended;
+	uint32_t *taken; /* a bit for each place */
+	/* The newest of those that the server has not taken. */
+	_Alignas(64) struct job *submitted;
+	uint32_t submissions; /* counts also jobs that are about to get there */
+	struct ring ended;
 
 	/* A futex, changed with each batch of ended jobs, and when waiters have nothing to wait for
 	 * any more. Odd; the kernel clears and wakes it when the server ends: CLONE_CHILD_CLEARTID. */
@@ -196,13 +220,23 @@ QUEUE_INLINE struct job *queue_find(const struct aspawn_queue *queue, int64_t ti
 	return ticket > 0 ? queue_job(queue, (uint32_t)ticket & (queue->capacity - 1)) : NULL;
 }
 
+/* Gives a place back. */
+QUEUE_INLINE void queue_free_place(const struct aspawn_queue *queue, struct job *job)
+{
+	const uint32_t number = (uint32_t)job->number;
+
+	__atomic_store_n(&job->state, JOB_FREE, __ATOMIC_RELAXED);
+	__atomic_fetch_and(&queue->shared->taken[number / 32], ~(1U << number % 32),
+			   __ATOMIC_RELEASE);
+}
+
 /* Jobs that were submitted, less those before *since, a position in the ended ring. Reads that first:
  * so the difference is never negative, and 0 only if there was none left. */
 QUEUE_INLINE uint32_t queue_left(const struct aspawn_queue *queue, const uint32_t *since)
 {
 	const uint32_t ended = __atomic_load_n(since, __ATOMIC_SEQ_CST);
 
-	return __atomic_load_n(&queue->shared->submitted.tail, __ATOMIC_SEQ_CST) - ended;
+	return __atomic_load_n(&queue->shared->submissions, __ATOMIC_SEQ_CST) - ended;
 }
 
 /* Wakes count waiters. The caller has changed events. */
@@ -292,6 +326,10 @@ enum until { UNTIL_CLOSED, UNTIL_RESULT, UNTIL_IDLE };
  * False if the queue is closed, and no job is left. */
 bool aspw_server_run(struct aspawn_queue *queue, struct server *server, enum until until,
 		     int64_t deadline);
+
+/* Takes all submitted jobs, the newest first. If the server is killed here, each is either in the list or
+ * JOB_TAKEN. */
+struct job *aspw_queue_take(struct aspawn_queue *queue);
 
 /* Starts a job that waits: true if it runs, or has ended as one that could not be started; false if
  * there is no descriptor or process for it now. */

@@ -6,16 +6,19 @@
 
 QUEUE_SERVER void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end)
 {
-	struct out_ring *ended = &queue->shared->ended;
+	struct ring *ended = &queue->shared->ended;
+	const uint32_t at = __atomic_load_n(&ended->tail, __ATOMIC_RELAXED);
 
 	if (job->result.out)
 		job->outputs[0].data[job->result.out_length] = '\0';
 	if (job->result.err)
 		job->outputs[1].data[job->result.err_length] = '\0';
 	job->result.outcome = end;
-	job->end_position = __atomic_load_n(&ended->tail, __ATOMIC_RELAXED);
+	job->end_position = at;
 	__atomic_store_n(&job->state, JOB_ENDED, __ATOMIC_RELEASE);
-	out_push(ended, (uint32_t)job->number);
+	__atomic_store_n(&ended->values[at & (queue->capacity - 1)], (uint32_t)job->number,
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&ended->tail, at + 1, __ATOMIC_SEQ_CST);
 }
 
 /* Makes the descriptor of aspawn_queue_fd() unreadable; the next batch makes it readable again. A copy
@@ -35,7 +38,7 @@ static void rearm(const struct aspawn_queue *queue)
 /* Returns true if no job waits or runs; and, if all_taken, all results are taken. */
 static bool is_idle(const struct aspawn_queue *queue, bool all_taken)
 {
-	const struct out_ring *ended = &queue->shared->ended;
+	const struct ring *ended = &queue->shared->ended;
 
 	return !queue_left(queue, all_taken ? &ended->head : &ended->tail);
 }
@@ -57,14 +60,20 @@ static int take_results(const struct aspawn_queue *queue, const struct aspawn_re
 			int count)
 {
 	struct shared *shared = queue->shared;
-	uint32_t number;
+	struct ring *ended = &shared->ended;
+	uint32_t at = __atomic_load_n(&ended->head, __ATOMIC_RELAXED);
 	int taken = 0;
 
-	while (taken < count && out_pop(&shared->ended, &number)) {
+	while (taken < count && __atomic_load_n(&ended->tail, __ATOMIC_ACQUIRE) != at) {
+		const uint32_t number = __atomic_load_n(&ended->values[at & (queue->capacity - 1)],
+							__ATOMIC_RELAXED);
+		if (!__atomic_compare_exchange_n(&ended->head, &at, at + 1, true, __ATOMIC_SEQ_CST,
+						 __ATOMIC_RELAXED))
+			continue;
 		struct job *job = queue_job(queue, number);
-
 		__atomic_store_n(&job->state, JOB_HELD, __ATOMIC_RELAXED);
 		results[taken++] = &job->result;
+		at++;
 	}
 	if (taken > 0 && __atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST) && is_idle(queue, true))
 		dismiss_waiters(shared);
@@ -184,7 +193,7 @@ int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result 
 		    !__atomic_compare_exchange_n(&job->state, &held, JOB_FREE, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return -PSYS_EINVAL;
-		ring_push(&queue->shared->free, (uint32_t)job->number);
+		queue_free_place(queue, job);
 	}
 	return 0;
 }

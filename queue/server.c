@@ -110,17 +110,32 @@ static QUEUE_SERVER bool server_is_paused(const struct aspawn_queue *queue, stru
 
 /* --- submissions --------------------------------------------------------------------- */
 
+QUEUE_SERVER struct job *aspw_queue_take(struct aspawn_queue *queue)
+{
+	struct shared *shared = queue->shared;
+	struct job *newest = __atomic_load_n(&shared->submitted, __ATOMIC_ACQUIRE);
+
+	do {
+		for (struct job *job = newest; job; job = job->older)
+			__atomic_store_n(&job->state, JOB_TAKEN, __ATOMIC_RELEASE);
+	} while (!__atomic_compare_exchange_n(&shared->submitted, &newest, NULL, false,
+					      __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE));
+	return newest;
+}
+
 static QUEUE_SERVER void server_take(struct aspawn_queue *queue, struct server *server)
 {
-	uint32_t number;
+	struct job *job, *older, *oldest = NULL;
 
-	while (ring_peek_alone(&queue->shared->submitted, &number)) {
-		struct job *job = queue_job(queue, number);
-
-		__atomic_store_n(&job->state, JOB_TAKEN, __ATOMIC_RELEASE);
-		ring_drop_alone(&queue->shared->submitted);
-		aspw_list_add(queue, &server->waiting[job->priority], job);
+	if (!__atomic_load_n(&queue->shared->submitted, __ATOMIC_RELAXED))
+		return;
+	for (job = aspw_queue_take(queue); job; job = older) {
+		older = job->older;
+		job->older = oldest;
+		oldest = job;
 	}
+	for (job = oldest; job; job = job->older)
+		aspw_list_add(queue, &server->waiting[job->priority], job);
 }
 
 static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue,
@@ -415,11 +430,10 @@ static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, struct server 
 {
 	struct psys_epoll_event events[EVENTS];
 	struct shared *shared = queue->shared;
-	uint32_t number;
 
 	__atomic_exchange_n(&shared->asleep, 1, __ATOMIC_SEQ_CST);
 	const bool has_work =
-		ring_peek_alone(&shared->submitted, &number) ||
+		__atomic_load_n(&shared->submitted, __ATOMIC_SEQ_CST) ||
 		__atomic_load_n(&shared->cancels, __ATOMIC_SEQ_CST) != server->cancels ||
 		(__atomic_load_n(&shared->closing, __ATOMIC_SEQ_CST) && !server->is_closing) ||
 		__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST);

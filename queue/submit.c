@@ -214,23 +214,24 @@ static struct job *find_prepared(const struct aspawn_queue *queue, int64_t prepa
 		       NULL;
 }
 
-/* Takes a free place. */
+/* Takes the lowest free place; NULL: there is none. */
 static struct job *take_place(struct aspawn_queue *queue)
 {
-	uint32_t number;
+	for (uint32_t number = 0; number < queue->capacity; number++) {
+		uint32_t *word = &queue->shared->taken[number / 32], bit = 1U << number % 32;
+		const uint32_t bits = __atomic_load_n(word, __ATOMIC_RELAXED);
 
-	if (!ring_pop(&queue->shared->free, &number))
-		return NULL;
-	struct job *job = queue_job(queue, number);
-	__atomic_store_n(&job->state, JOB_FILLING, __ATOMIC_RELAXED);
-	job->is_prepared = false;
-	return job;
-}
-
-static void give_place(const struct aspawn_queue *queue, struct job *job)
-{
-	__atomic_store_n(&job->state, JOB_FREE, __ATOMIC_RELAXED);
-	ring_push(&queue->shared->free, (uint32_t)job->number);
+		if (bits == UINT32_MAX)
+			number |= 31;
+		if (bits & bit || __atomic_fetch_or(word, bit, __ATOMIC_ACQUIRE) & bit)
+			continue;
+		struct job *job = queue_job(queue, number);
+		job->number = (int)number;
+		job->queue = queue;
+		job->is_prepared = false;
+		return job;
+	}
+	return NULL;
 }
 
 /* Gives the place of a job that is too large for it back. */
@@ -239,7 +240,7 @@ static int refuse_place(const struct aspawn_queue *queue, struct job *job,
 {
 	const bool has_room = job->fd_count > MOST_SENT;
 
-	give_place(queue, job);
+	queue_free_place(queue, job);
 	return aspw_refuse(failure, -PSYS_E2BIG, has_room ? "actions" : "job_bytes");
 }
 
@@ -252,6 +253,15 @@ static int64_t new_ticket(const struct aspawn_queue *queue, struct job *job)
 	__atomic_store_n(&job->use, use, __ATOMIC_RELAXED);
 	const uint64_t uses = (uint64_t)high << 31 | use >> 1;
 	return job->result.ticket = (int64_t)(uses << queue->bits | (uint32_t)job->number);
+}
+
+static void push_job(struct shared *shared, struct job *job)
+{
+	__atomic_add_fetch(&shared->submissions, 1, __ATOMIC_SEQ_CST);
+	job->older = __atomic_load_n(&shared->submitted, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&shared->submitted, &job->older, job, true,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		continue;
 }
 
 static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *from,
@@ -268,11 +278,11 @@ static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *f
 	const int64_t ticket = new_ticket(queue, job);
 	r = job->fd_count ? aspw_job_send_fds(queue, job) : 0;
 	if (r < 0) {
-		give_place(queue, job);
+		queue_free_place(queue, job);
 		return r;
 	}
 	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
-	ring_push(&queue->shared->submitted, (uint32_t)job->number);
+	push_job(queue->shared, job);
 	aspw_queue_wake(queue);
 	if (aspw_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
 		aspw_queue_recover(queue, false);
@@ -345,6 +355,6 @@ int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t prepared)
 	struct job *job = r < 0 ? NULL : find_prepared(queue, prepared);
 	if (!job)
 		return r < 0 ? r : -PSYS_EINVAL;
-	give_place(queue, job);
+	queue_free_place(queue, job);
 	return 0;
 }
