@@ -33,56 +33,40 @@ PSYS_UNINSTRUMENTED int aspw_queue_check(const struct aspawn_queue *queue)
 
 /* --- the server's process ------------------------------------------------------------- */
 
-/* The first of the server's descriptors. 0 to 2 are /dev/null. */
-enum { AT_WAKE = 3, MOST_TAKEN = 3 };
+enum { SERVER_FDS = 3 }; /* to wake it, to notify those who poll, and the host's life */
 
-/* Moves them there, in ascending order of their numbers, so that none is overwritten before it is moved.
- * Returns the number behind the last. */
-static QUEUE_SERVER int move_taken(int *const fds[MOST_TAKEN])
-{
-	for (int to = AT_WAKE; to < AT_WAKE + MOST_TAKEN; to++) {
-		int *least = NULL;
-		for (int i = 0; i < MOST_TAKEN; i++)
-			if (*fds[i] >= to && (!least || *fds[i] < *least))
-				least = fds[i];
-		if (!least)
-			return to;
-		const int r = *least == to ? (int)psys_fcntl(to, PSYS_F_SETFD, PSYS_FD_CLOEXEC) :
-					     psys_dup3(*least, to, PSYS_O_CLOEXEC);
-		if (r < 0)
-			return r;
-		*least = to;
-	}
-	return AT_WAKE + MOST_TAKEN;
-}
-
-/* Takes a descriptor table of the server's own, with nothing in it but what it needs. */
+/* Takes a descriptor table of the server's own, with nothing in it but what it needs, under the lowest
+ * numbers: each job gets a copy of the table. The host's numbers are above 2, so that 0 to 2 can keep
+ * these descriptors while all others are closed. Then 0 to 2 are /dev/null. */
 static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, struct server *server)
 {
-	int *const fds[MOST_TAKEN] = { &server->wake, &server->life, &server->notify };
+	const int hosts[SERVER_FDS] = { queue->wake, queue->notify, queue->shared->life };
+	int *const fds[SERVER_FDS] = { &server->wake, &server->notify, &server->life };
 	int highest = 0;
 
-	server->wake = queue->wake;
-	server->life = queue->shared->life;
-	server->notify = queue->notify;
-	for (int i = 0; i < MOST_TAKEN; i++)
-		highest = *fds[i] > highest ? *fds[i] : highest;
+	for (int i = 0; i < SERVER_FDS; i++)
+		highest = hosts[i] > highest ? hosts[i] : highest;
 	int r = psys_close_range((unsigned)highest + 1, ~0U, PSYS_CLOSE_RANGE_UNSHARE);
 	if (r < 0)
 		r = psys_unshare(PSYS_CLONE_FILES);
-	if (r >= 0)
-		r = move_taken(fds);
+	for (int i = 0; i < SERVER_FDS && r >= 0; i++)
+		r = hosts[i] < 0 ? 0 : psys_dup3(hosts[i], i, 0);
 	if (r < 0)
 		return r;
-	if (psys_close_range((unsigned)r, ~0U, 0) < 0)
-		aspw_close_via_proc(r, INT32_MAX, false);
-	int null = psys_openat(PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR, 0);
+	if (psys_close_range(SERVER_FDS, ~0U, 0) < 0)
+		aspw_close_via_proc(SERVER_FDS, INT32_MAX, false);
+	for (int i = 0; i < SERVER_FDS; i++) {
+		*fds[i] = hosts[i] < 0 ? -1 : (int)psys_fcntl(i, PSYS_F_DUPFD_CLOEXEC, SERVER_FDS);
+		if (*fds[i] < 0 && hosts[i] >= 0)
+			return *fds[i];
+	}
+	const int null = psys_openat(PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR, 0);
 	if (null < 0)
 		return null;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < SERVER_FDS; i++)
 		if (i != null)
 			psys_dup3(null, i, 0);
-	if (null > 2)
+	if (null >= SERVER_FDS)
 		psys_close(null);
 	return 0;
 }
