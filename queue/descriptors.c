@@ -32,24 +32,26 @@ static int caller_fd_of(const struct prepared *prepared, const struct aspawn_act
 	return fd > 2 && aspw_is_callers(prepared, action, fd) ? fd : -1;
 }
 
-int aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena)
+void aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena)
 {
-	const struct aspawn_action *end = prepared->actions + prepared->count, *action;
-	uint32_t most = 0, count = 0;
+	const struct aspawn_action *action = prepared->actions;
 
-	for (action = prepared->actions; action < end; action++)
-		most += caller_fd_of(prepared, action) >= 0;
-	job->fds = most ? aspw_allocate(arena, most * sizeof *job->fds, sizeof(int)) : NULL;
-	for (action = prepared->actions; action < end && job->fds; action++) {
+	for (; action < prepared->actions + prepared->count; action++) {
 		const int fd = caller_fd_of(prepared, action);
 		uint32_t at = 0;
-		while (at < count && job->fds[at].callers != fd)
+		while (at < job->fd_count && job->fds[at].callers != fd)
 			at++;
-		if (fd >= 0 && at == count)
-			job->fds[count++].callers = fd;
+		if (fd < 0 || at < job->fd_count)
+			continue;
+		/* Behind the one before. */
+		struct given_fd *given = aspw_allocate(arena, sizeof *given, sizeof(int));
+		if (!given)
+			return;
+		given->callers = fd;
+		job->fds = given - job->fd_count++;
 	}
-	job->fd_count = count;
-	return count > MOST_SENT ? -PSYS_E2BIG : arena->error;
+	if (job->fd_count > MOST_SENT)
+		arena->error = -PSYS_E2BIG;
 }
 
 static int send_once(const struct aspawn_queue *queue, const struct job *job)
@@ -88,9 +90,7 @@ int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job)
 /* What recvmsg(2) stores. The kernel stores who has sent the message before it stores descriptors. */
 struct received {
 	int64_t ticket;
-	struct psys_iovec bytes;
-	struct psys_msghdr message;
-	struct {
+	struct control_received {
 		struct psys_cmsghdr sender_header;
 		struct psys_ucred sender;
 		_Alignas(size_t) struct fd_control fds;
@@ -98,19 +98,20 @@ struct received {
 };
 
 /* with_fds: otherwise the kernel closes the descriptors. */
-static QUEUE_SERVER long receive(const struct server *server, struct received *received,
+static QUEUE_SERVER long receive(const struct aspawn_queue *queue, struct received *received,
 				 bool with_fds, int flags)
 {
-	psys_memset(received, 0, offsetof(struct received, control.fds.fds));
-	received->bytes.iov_base = &received->ticket;
-	received->bytes.iov_len = sizeof received->ticket;
-	received->message.msg_iov = &received->bytes;
-	received->message.msg_iovlen = 1;
-	received->message.msg_control = &received->control;
-	received->message.msg_controllen = with_fds ? sizeof received->control :
-						      offsetof(struct received, control.fds) -
-							      offsetof(struct received, control);
-	return psys_recvmsg(server->life, &received->message,
+	struct psys_iovec bytes = { &received->ticket, sizeof received->ticket };
+	struct psys_msghdr message = {
+		.msg_iov = &bytes,
+		.msg_iovlen = 1,
+		.msg_control = &received->control,
+		.msg_controllen = with_fds ? sizeof received->control :
+					     offsetof(struct control_received, fds),
+	};
+
+	received->control.sender_header.cmsg_type = received->control.fds.header.cmsg_type = 0;
+	return psys_recvmsg(queue->server.life, &message,
 			    flags | PSYS_MSG_DONTWAIT | PSYS_MSG_CMSG_CLOEXEC);
 }
 
@@ -119,20 +120,19 @@ static QUEUE_SERVER bool has_sender(const struct received *received)
 	return received->control.sender_header.cmsg_type == PSYS_SCM_CREDENTIALS;
 }
 
-QUEUE_SERVER bool aspw_server_skip_messages(const struct aspawn_queue *queue,
-					    const struct server *server)
+QUEUE_SERVER bool aspw_server_skip_messages(const struct aspawn_queue *queue)
 {
 	struct received received;
 
 	for (;;) {
-		const long r = receive(server, &received, false, PSYS_MSG_PEEK);
+		const long r = receive(queue, &received, false, PSYS_MSG_PEEK);
 		if (r == -PSYS_EAGAIN)
 			return true;
 		if (!has_sender(&received)) /* the end of the socket, or of a pipe */
 			return false;
 		if (received.control.sender.pid == queue->host)
 			return true;
-		receive(server, &received, false, 0);
+		receive(queue, &received, false, 0);
 	}
 }
 
@@ -149,10 +149,10 @@ static QUEUE_SERVER struct job *addressee(const struct aspawn_queue *queue,
 }
 
 /* Takes the next message, and notes its descriptors in its job. -EPIPE: there is none. */
-static QUEUE_SERVER int receive_next(const struct aspawn_queue *queue, const struct server *server)
+static QUEUE_SERVER int receive_next(const struct aspawn_queue *queue)
 {
 	struct received received;
-	const long size = receive(server, &received, true, 0);
+	const long size = receive(queue, &received, true, 0);
 	const struct fd_control *control = &received.control.fds;
 
 	if (size < 0 || !has_sender(&received))
@@ -162,39 +162,34 @@ static QUEUE_SERVER int receive_next(const struct aspawn_queue *queue, const str
 			(control->header.cmsg_len - sizeof control->header) / sizeof(int) :
 			0;
 	struct job *job = addressee(queue, &received, size);
-	for (size_t i = 0; i < count; i++)
-		if (job && i < job->fd_count)
-			job->fds[i].servers = control->fds[i];
-		else
-			psys_close(control->fds[i]);
-	if (!job)
-		return 0;
-	for (size_t i = count; i < job->fd_count; i++) /* the table is full: MSG_CTRUNC */
-		job->fds[i].servers = -1;
-	job->received_by = queue->shared->epoch;
+	const size_t fds = job ? job->fd_count : 0;
+	for (size_t i = 0; i < fds; i++) /* too few if the table is full: MSG_CTRUNC */
+		job->fds[i].servers = i < count ? control->fds[i] : -1;
+	for (size_t i = fds; i < count; i++)
+		psys_close(control->fds[i]);
+	if (job)
+		job->received_by = queue->servers;
 	return 0;
 }
 
-QUEUE_SERVER int aspw_server_receive_fds(const struct aspawn_queue *queue,
-					 const struct server *server, struct job *job)
+QUEUE_SERVER int aspw_server_receive_fds(const struct aspawn_queue *queue, struct job *job)
 {
 	int r = 0;
 
 	if (!job->fd_count)
 		return 0;
-	while (job->received_by != queue->shared->epoch && r == 0)
-		r = receive_next(queue, server);
+	while (job->received_by != queue->servers && r == 0)
+		r = receive_next(queue);
 	if (r < 0)
 		return r;
-	aspw_server_skip_messages(queue, server); /* what lies behind */
+	aspw_server_skip_messages(queue); /* what lies behind */
 	return job->fds[job->fd_count - 1].servers < 0 ? -PSYS_EMFILE : 0;
 }
 
-QUEUE_SERVER void aspw_server_close_fds(const struct aspawn_queue *queue,
-					const struct server *server, struct job *job)
+QUEUE_SERVER void aspw_server_close_fds(const struct aspawn_queue *queue, struct job *job)
 {
-	aspw_server_receive_fds(queue, server, job);
-	if (job->received_by != queue->shared->epoch)
+	aspw_server_receive_fds(queue, job);
+	if (job->received_by != queue->servers)
 		return;
 	for (uint32_t i = 0; i < job->fd_count; i++)
 		psys_close(job->fds[i].servers); /* of a negative one: no effect */

@@ -8,17 +8,12 @@ enum { MOST_READS = 64 }; /* of one output in a row: another process may go on t
 
 /* --- streams ----------------------------------------------------------------------- */
 
-/* kind: as server_see_event() takes it. */
-static QUEUE_SERVER uint32_t job_event(const struct job *job, int kind)
-{
-	return (uint32_t)job->number << 2 | (unsigned)kind;
-}
-
-static QUEUE_SERVER void job_close_output(const struct server *server, struct job_output *output)
+static QUEUE_SERVER void job_close_output(const struct aspawn_queue *queue,
+					  struct job_output *output)
 {
 	if (output->fd < 0)
 		return;
-	queue_unwatch(server->epoll, output->fd);
+	queue_unwatch(queue->server.epoll, output->fd);
 	psys_close(output->fd);
 	output->fd = -1;
 }
@@ -80,7 +75,8 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 					 struct own_actions *own)
 {
 	own->count = 0;
-	if (!(queue->flags & ASPAWN_QUEUE_LOCAL))
+	own->await_clone = false;
+	if (!queue->is_local)
 		aspawn_action_pdeathsig(&own->list[own->count++], PSYS_SIGKILL);
 	if (queue->ignores_sigchld)
 		aspawn_action_signal_ignore(&own->list[own->count++], PSYS_SIGCHLD);
@@ -88,26 +84,24 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 		aspw_add_group(own, &job->command);
 }
 
-static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct server *server,
-				  struct job *job)
+static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job)
 {
-	const int null = server->is_local ? ASPAWN_STREAM_NULL :
-					    ASPAWN_STREAM_DEFAULT; /* the server's own */
+	const int null =
+		queue->is_local ? ASPAWN_STREAM_NULL : ASPAWN_STREAM_DEFAULT; /* the server's own */
 	struct aspawn_command *command = &job->command;
 	struct aspawn_failure unwanted;
 	struct own_actions own;
-	int r = job->input ? job_make_input(job) : 0;
+	int r = -PSYS_EAGAIN;
 
-	add_own_actions(queue, job, &own);
-	own.await_clone = false;
-	command->std_in = job->input ? r : null;
+	command->std_in = job->input ? job_make_input(job) : null;
+	if (job->input && command->std_in < 0)
+		return command->std_in;
 	command->std_out = job->result.out ? ASPAWN_STREAM_PIPE : null;
 	if (job->result.err || command->std_err != ASPAWN_STREAM_STDOUT)
 		command->std_err = job->result.err ? ASPAWN_STREAM_PIPE : null;
+	add_own_actions(queue, job, &own);
 	job->stack = job_find_stack(queue);
-	if (r >= 0 && !job->stack)
-		r = -PSYS_EAGAIN;
-	if (r >= 0) {
+	if (job->stack) {
 		const struct served served = {
 			.stack = &job->stack->stack,
 			.mask = &queue->mask,
@@ -121,7 +115,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, const struct
 		r = aspw_start_with(&job->child, command, &own, &unwanted);
 	}
 	if (job->input)
-		psys_close(command->std_in); /* of a negative one: no effect */
+		psys_close(command->std_in);
 	if (r < 0)
 		return r;
 	job->stack->is_taken = true;
@@ -137,108 +131,86 @@ static QUEUE_SERVER bool is_shortage(int error)
 	       error == -PSYS_ENOMEM;
 }
 
-/* time 0: none. */
-static QUEUE_SERVER void job_set_deadline(struct server *server, struct job *job, int64_t time)
+/* time INT64_MAX: none. */
+static QUEUE_SERVER void job_set_deadline(struct aspawn_queue *queue, struct job *job, int64_t time)
 {
 	job->deadline = time;
-	if (time && time < server->next_deadline)
-		server->next_deadline = time;
+	if (time < queue->server.next_deadline)
+		queue->server.next_deadline = time;
 }
 
-/* The job waits no more. error: why it cannot be started. */
-static QUEUE_SERVER void job_fail(struct aspawn_queue *queue, struct server *server,
-				  struct job *job, int error)
+static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct job *job)
 {
-	const bool is_lost = error == -PSYS_EPIPE;
+	const int fds[] = { job->outputs[0].fd, job->outputs[1].fd, job->child.ended_fd };
 
-	aspw_list_remove(queue, &server->waiting[job->priority], job);
-	job->result.failure.error = is_lost ? 0 : error;
-	aspw_job_finish(queue, server, job,
-			is_lost ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NOT_STARTED);
-}
-
-static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct server *server,
-				   struct job *job)
-{
-	job->is_unpolled = queue_watch(server->epoll, job->child.ended_fd, job_event(job, 2)) < 0;
-	for (int i = 0; i < 2; i++)
-		if (job->outputs[i].fd >= 0 &&
-		    queue_watch(server->epoll, job->outputs[i].fd, job_event(job, i)) < 0)
+	for (uint32_t kind = 0; kind <= KIND_END; kind++)
+		if ((fds[kind] >= 0 || kind == KIND_END) &&
+		    queue_watch(queue->server.epoll, fds[kind], (uint32_t)job->number << 2 | kind) <
+			    0)
 			job->is_unpolled = true;
-	server->unpolled += job->is_unpolled;
-	job_set_deadline(server, job, job->timeout ? job->result.started_ns + job->timeout : 0);
-	aspw_list_remove(queue, &server->waiting[job->priority], job);
-	aspw_list_add(queue, &server->running, job);
-	__atomic_add_fetch(&queue->shared->running, 1, __ATOMIC_RELAXED);
+	queue->server.unpolled += job->is_unpolled;
+	const int64_t started = job->result.started_ns - queue->server.paused;
+	job_set_deadline(queue, job, job->timeout ? started + job->timeout : INT64_MAX);
+	aspw_list_remove(&queue->server.waiting[job->priority], job);
+	aspw_list_add(&queue->server.running, job);
+	__atomic_add_fetch(&queue->running, 1, __ATOMIC_RELAXED);
 }
 
-QUEUE_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct server *server, struct job *job)
+QUEUE_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct job *job)
 {
 	job->result.started_ns = queue_now(queue);
-	int r = aspw_server_receive_fds(queue, server, job);
-	if (r < 0) {
-		job_fail(queue, server, job, r);
+	int r = aspw_server_receive_fds(queue, job);
+	const bool has_fds = r == 0;
+	if (has_fds)
+		r = job_spawn(queue, job);
+	if (r == 0) {
+		aspw_server_close_fds(queue, job);
+		job_began(queue, job);
 		return true;
 	}
-	r = job_spawn(queue, server, job);
-	if (r >= 0) {
-		aspw_server_close_fds(queue, server, job);
-		job_began(queue, server, job);
-		return true;
-	}
-	if (is_shortage(r) && queue->shared->running)
+	if (has_fds && is_shortage(r) && queue->running)
 		return false;
-	job_fail(queue, server, job, r);
+	if (r == -PSYS_EPIPE)
+		job->ended_as = ASPAWN_OUTCOME_LOST;
+	else
+		job->result.failure.error = r;
+	aspw_job_finish(queue, job);
 	return true;
 }
 
 /* --- output -------------------------------------------------------------------------- */
 
-/* Returns what read(2) does. What does not fit is read too, and dropped. */
-static QUEUE_SERVER long job_read_once(struct job *job, int which)
+/* At least so many bytes, if they are there. What does not fit is read too, and dropped. */
+static QUEUE_SERVER void job_read_output(struct aspawn_queue *queue, const struct job *job,
+					 struct job_output *output, long least)
 {
-	struct job_output *output = &job->outputs[which];
 	char dropped[4096];
-	size_t room = output->size - output->at;
-
-	long r = psys_read(output->fd, room ? output->data + output->at : dropped,
-			   room ? room : sizeof dropped);
-	if (r <= 0)
-		return r;
-	output->total += (uint64_t)r;
-	if (room)
-		output->at += (size_t)r;
-	if (room && output->at == output->size && job->flags & ASPAWN_JOB_TAIL)
-		output->at = 0;
-	return r;
-}
-
-static QUEUE_SERVER bool job_is_silent(const struct job *job)
-{
-	return job->outputs[0].fd < 0 && job->outputs[1].fd < 0;
-}
-
-/* At least so many bytes, if they are there. */
-static QUEUE_SERVER void job_read_all(struct server *server, struct job *job, int which, long least)
-{
-	struct job_output *output = &job->outputs[which];
 
 	for (int reads = 0; output->fd >= 0 && (least > 0 || reads < MOST_READS); reads++) {
-		long r = job_read_once(job, which);
+		const size_t room = output->size - output->at;
+		const long r = psys_read(output->fd, room ? output->data + output->at : dropped,
+					 room ? room : sizeof dropped);
 		if (r == -PSYS_EAGAIN)
 			return;
 		if (r <= 0 && r != -PSYS_EINTR)
-			job_close_output(server, output);
+			job_close_output(queue, output);
+		if (r <= 0)
+			continue;
 		least -= r;
+		output->total += (uint64_t)r;
+		output->at += room ? (size_t)r : 0;
+		if (output->at == output->size && job->flags & ASPAWN_JOB_TAIL)
+			output->at = 0;
 	}
 }
 
-QUEUE_SERVER void aspw_job_read(struct aspawn_queue *queue, struct server *server, struct job *job,
-				int which)
+static QUEUE_SERVER bool job_finish_if_silent(struct aspawn_queue *queue, struct job *job)
 {
-	job_read_all(server, job, which, 0);
-	if (job->has_ended && job_is_silent(job))
-		aspw_job_finish(queue, server, job, 0);
+	const bool is_over = job->has_ended && job->outputs[0].fd < 0 && job->outputs[1].fd < 0;
+
+	if (is_over)
+		aspw_job_finish(queue, job);
+	return is_over;
 }
 
 static QUEUE_SERVER void job_reverse(char *bytes, size_t count)
@@ -267,64 +239,92 @@ static QUEUE_SERVER size_t job_kept(const struct job_output *output)
 
 static QUEUE_SERVER void job_send(const struct job *job, int signal)
 {
-	int r = -PSYS_ESRCH;
+	const bool has_group = !(job->flags & ASPAWN_JOB_SAME_GROUP);
+	const int r = has_group ? psys_kill(-job->result.pid, signal) : -PSYS_ESRCH;
 
-	if (!(job->flags & ASPAWN_JOB_SAME_GROUP))
-		r = psys_kill(-job->result.pid, signal);
 	if (r < 0 || signal == PSYS_SIGKILL) /* it may have left its group, or not made it yet */
 		psys_kill(job->result.pid, signal);
 }
 
-QUEUE_SERVER void aspw_job_stop(struct server *server, struct job *job, int ended_as, bool at_once)
+QUEUE_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as,
+				bool at_once)
 {
-	const struct aspawn_queue *queue = job->queue;
-
-	if (job->has_ended || (job->stage != STAGE_RUNS && !at_once))
+	if (job->has_ended || (job->signal && !at_once))
 		return;
-	if (job->stage == STAGE_RUNS)
+	if (!job->signal)
 		job->ended_as = ended_as;
-	at_once = at_once || job->grace < 0;
-	job->stage = at_once ? STAGE_KILLED : STAGE_TERMINATED;
-	job_send(job, at_once ? PSYS_SIGKILL : PSYS_SIGTERM);
-	job_set_deadline(server, job, at_once ? 0 : queue_now(queue) + job->grace);
+	job->signal = at_once || job->grace < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
+	job_send(job, job->signal);
+	job_set_deadline(queue, job,
+			 job->signal == PSYS_SIGKILL ? INT64_MAX : server_now(queue) + job->grace);
 }
 
-QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct server *server, struct job *job)
+QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
 {
-	job->deadline = 0;
-	if (job->has_ended) { /* another process holds its pipe */
-		for (int i = 0; i < 2; i++) {
-			job_read_all(server, job, i, held_by_pipe(job->outputs[i].fd));
-			job_close_output(server, &job->outputs[i]);
-		}
-		aspw_job_finish(queue, server, job, 0);
-	} else {
-		aspw_job_stop(server, job, ASPAWN_OUTCOME_TIMED_OUT, job->stage != STAGE_RUNS);
-	}
-}
-
-QUEUE_SERVER void aspw_job_ended(struct aspawn_queue *queue, struct server *server, struct job *job,
-				 int status, const struct psys_rusage *usage)
-{
-	const bool stopped = job->stage != STAGE_RUNS;
-
-	job->result.ended_ns = queue_now(queue);
-	job->result.status = status;
-	psys_memcpy(&job->result.usage, usage, sizeof *usage);
-	job->has_ended = true;
-	if (job->child.ended_fd >= 0) {
-		queue_unwatch(server->epoll, job->child.ended_fd);
-		psys_close(job->child.ended_fd);
-	}
-	job_read_all(server, job, 0, 0);
-	job_read_all(server, job, 1, 0);
-	if (job_is_silent(job)) {
-		aspw_job_finish(queue, server, job, 0);
+	job->deadline = INT64_MAX;
+	if (!job->has_ended) {
+		aspw_job_stop(queue, job, ASPAWN_OUTCOME_TIMED_OUT, job->signal);
 		return;
 	}
-	job->stage = STAGE_DRAINS;
-	job_set_deadline(server, job,
-			 job->result.ended_ns + (stopped || job->grace < 0 ? 0 : job->grace));
+	for (int i = 0; i < 2; i++) { /* another process holds its pipe */
+		struct job_output *output = &job->outputs[i];
+
+		job_read_output(queue, job, output, held_by_pipe(output->fd));
+		job_close_output(queue, output);
+	}
+	aspw_job_finish(queue, job);
+}
+
+/* Before a job that is being ended is reaped, its group's number cannot be another's: kill what
+ * the program has left behind. */
+static QUEUE_SERVER void job_kill_rest(const struct job *job)
+{
+	struct psys_siginfo info;
+
+	info.u.child.pid = 0;
+	psys_waitid(PSYS_P_PID, job->result.pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT,
+		    NULL);
+	if (info.u.child.pid)
+		psys_kill(-job->result.pid, PSYS_SIGKILL);
+}
+
+static QUEUE_SERVER void job_reap(struct aspawn_queue *queue, struct job *job)
+{
+	struct aspawn_result *result = &job->result;
+
+	if (job->has_ended)
+		return;
+	if (job->signal && !(job->flags & ASPAWN_JOB_SAME_GROUP))
+		job_kill_rest(job);
+	const int pid = psys_wait4(result->pid, &result->status, PSYS_WNOHANG, &result->usage);
+	if (pid == 0 || pid == -PSYS_EINTR)
+		return;
+	if (pid < 0 && !queue->is_local) {
+		queue->server.has_failed = true;
+		return;
+	}
+	if (pid < 0) /* another has reaped it */
+		job->ended_as = ASPAWN_OUTCOME_LOST;
+	result->ended_ns = queue_now(queue);
+	job->has_ended = true;
+	queue_unwatch(queue->server.epoll, job->child.ended_fd);
+	psys_close(job->child.ended_fd); /* of a negative one: no effect */
+	for (int i = 0; i < 2; i++)
+		job_read_output(queue, job, &job->outputs[i], 0);
+	if (!job_finish_if_silent(queue, job))
+		job_set_deadline(queue, job,
+				 server_now(queue) +
+					 (job->signal || job->grace < 0 ? 0 : job->grace));
+}
+
+QUEUE_SERVER void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsigned kind)
+{
+	if (kind == KIND_END) {
+		job_reap(queue, job);
+		return;
+	}
+	job_read_output(queue, job, &job->outputs[kind], 0);
+	job_finish_if_silent(queue, job);
 }
 
 /* The job's process has ended. Learns if it has executed the program, and gives the stack back. */
@@ -344,31 +344,29 @@ static QUEUE_SERVER void job_leave_stack(struct job *job)
 	job->stack->is_taken = false;
 }
 
-/* end 0: as it has ended. */
-QUEUE_SERVER void aspw_job_finish(struct aspawn_queue *queue, struct server *server,
-				  struct job *job, int end)
+QUEUE_SERVER void aspw_job_finish(struct aspawn_queue *queue, struct job *job)
 {
 	struct aspawn_result *result = &job->result;
 
 	if (!result->pid) {
-		aspw_server_close_fds(queue, server, job);
+		aspw_list_remove(&queue->server.waiting[job->priority], job);
+		aspw_server_close_fds(queue, job);
 	} else {
-		aspw_list_remove(queue, &server->running, job);
-		__atomic_sub_fetch(&queue->shared->running, 1, __ATOMIC_RELAXED);
-		server->must_wait = false;
-		server->unpolled -= job->is_unpolled;
+		aspw_list_remove(&queue->server.running, job);
+		__atomic_sub_fetch(&queue->running, 1, __ATOMIC_RELAXED);
+		queue->server.must_wait = false;
+		queue->server.unpolled -= job->is_unpolled;
 		job_leave_stack(job);
 	}
-	if (!end)
-		end = job->ended_as         ? job->ended_as :
-		      result->failure.error ? ASPAWN_OUTCOME_NOT_STARTED :
-					      ASPAWN_OUTCOME_RAN;
 	if (!result->ended_ns)
 		result->ended_ns = queue_now(queue);
 	result->out_total = job->outputs[0].total;
 	result->err_total = job->outputs[1].total;
 	result->out_length = job_kept(&job->outputs[0]);
 	result->err_length = job_kept(&job->outputs[1]);
-	aspw_queue_complete(queue, job, end);
-	server->completed++;
+	aspw_queue_complete(queue, job,
+			    job->ended_as         ? job->ended_as :
+			    result->failure.error ? ASPAWN_OUTCOME_NOT_STARTED :
+						    ASPAWN_OUTCOME_RAN);
+	queue->server.completed++;
 }

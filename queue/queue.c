@@ -33,15 +33,12 @@ PSYS_UNINSTRUMENTED int aspw_queue_check(const struct aspawn_queue *queue)
 
 /* --- the server's process ------------------------------------------------------------- */
 
-enum { SERVER_FDS = 3 }; /* to wake it, to notify those who poll, and the host's life */
-
 /* Takes a descriptor table of the server's own, with nothing in it but what it needs, under the lowest
  * numbers: each job gets a copy of the table. The host's numbers are above 2, so that 0 to 2 can keep
  * these descriptors while all others are closed. Then 0 to 2 are /dev/null. */
-static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, struct server *server)
+static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, int fds[SERVER_FDS])
 {
-	const int hosts[SERVER_FDS] = { queue->wake, queue->notify, queue->shared->life };
-	int *const fds[SERVER_FDS] = { &server->wake, &server->notify, &server->life };
+	const int hosts[SERVER_FDS] = { queue->wake, queue->notify, queue->servers_life };
 	int highest = 0;
 
 	for (int i = 0; i < SERVER_FDS; i++)
@@ -56,9 +53,9 @@ static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, struct 
 	if (psys_close_range(SERVER_FDS, ~0U, 0) < 0)
 		aspw_close_via_proc(SERVER_FDS, INT32_MAX, false);
 	for (int i = 0; i < SERVER_FDS; i++) {
-		*fds[i] = hosts[i] < 0 ? -1 : (int)psys_fcntl(i, PSYS_F_DUPFD_CLOEXEC, SERVER_FDS);
-		if (*fds[i] < 0 && hosts[i] >= 0)
-			return *fds[i];
+		fds[i] = hosts[i] < 0 ? -1 : (int)psys_fcntl(i, PSYS_F_DUPFD_CLOEXEC, SERVER_FDS);
+		if (fds[i] < 0 && hosts[i] >= 0)
+			return fds[i];
 	}
 	const int null = psys_openat(PSYS_AT_FDCWD, "/dev/null", PSYS_O_RDWR, 0);
 	if (null < 0)
@@ -71,103 +68,77 @@ static QUEUE_SERVER int take_own_files(const struct aspawn_queue *queue, struct 
 	return 0;
 }
 
-static QUEUE_SERVER void say_ready(struct shared *shared, int how)
-{
-	__atomic_store_n(&shared->ready, how, __ATOMIC_RELEASE);
-	psys_futex(&shared->ready, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
 static QUEUE_SERVER int server_main(void *arg)
 {
 	struct aspawn_queue *queue = arg;
-	struct shared *shared = queue->shared;
-	struct server *server = &shared->server;
+	int fds[SERVER_FDS];
 	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
 	const struct psys_rlimit64 files = { queue->files.rlim_max, queue->files.rlim_max };
 
-	/* In a pid namespace of its children's the server would be init, and end it. */
-	if (psys_getppid() != queue->host) {
-		say_ready(shared, -PSYS_EOPNOTSUPP);
-		return 1;
-	}
 	psys_rt_sigaction(PSYS_SIGCHLD, &usual, NULL, PSYS_SIGSET_SIZE);
 	if (queue->raises_files)
 		psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &files, NULL);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t) "aspawn-queue", 0, 0, 0);
-	int r = take_own_files(queue, server);
+	int r = take_own_files(queue, fds);
 	if (r >= 0)
-		r = aspw_server_begin(queue, server);
-	say_ready(shared, r < 0 ? r : 1);
+		r = aspw_server_begin(queue, fds);
 	if (r >= 0)
-		aspw_server_run(queue, server, UNTIL_CLOSED, INT64_MAX);
+		__atomic_add_fetch(&queue->servers, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&queue->ready, r < 0 ? r : 1, __ATOMIC_RELEASE);
+	psys_futex(&queue->ready, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
+	if (r >= 0)
+		aspw_server_run(queue, UNTIL_CLOSED, INT64_MAX);
 	return 0;
 }
 
 /* Reaps the server, which has ended. By __WCLONE: if another has, and its number is an ordinary
  * child's now, that one is not touched. */
-static void reap_server(struct shared *shared)
+static void reap_server(struct aspawn_queue *queue)
 {
 	struct psys_siginfo info;
 
-	while (shared->server_pid > 0 &&
-	       psys_waitid(PSYS_P_PID, shared->server_pid, &info,
+	while (queue->server_pid > 0 &&
+	       psys_waitid(PSYS_P_PID, queue->server_pid, &info,
 			   (int)(PSYS_WEXITED | PSYS___WCLONE), NULL) == -PSYS_EINTR)
 		continue;
-	shared->server_pid = 0;
+	__atomic_store_n(&queue->server_pid, 0, __ATOMIC_SEQ_CST);
 }
 
-static void await_ready(const struct aspawn_queue *queue)
+static void await_ready(struct aspawn_queue *queue)
 {
-	struct shared *shared = queue->shared;
-
-	while (!__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE) &&
-	       !aspw_child_is_gone(shared->server_pid))
-		aspw_deadline_sleep_on(&shared->ready, 0, DEADLINE_NEVER);
+	while (!__atomic_load_n(&queue->ready, __ATOMIC_ACQUIRE) &&
+	       !aspw_child_is_gone(queue->server_pid))
+		aspw_deadline_sleep_on(&queue->ready, 0, DEADLINE_NEVER);
 }
 
 /* The exit signal is 0: the host's wait(-1) and SIGCHLD do not know the server. Its thread pointer is
  * its own: the creating thread may end, and its thread's memory with it. */
 static long clone_server(struct aspawn_queue *queue)
 {
-	struct shared *shared = queue->shared;
+	char *stack = (char *)queue->mark + (size_t)2 * QUEUE_UNIT, *tls = stack + QUEUE_UNIT;
 	const struct clone_call call = {
 		.flags = PSYS_CLONE_VM | PSYS_CLONE_FILES | PSYS_CLONE_PARENT_SETTID |
 			 PSYS_CLONE_CHILD_CLEARTID |
 			 (PSYS_CLONE_TLS_IS_POINTER ? PSYS_CLONE_SETTLS : 0),
-		.tls = queue->thread_pointer,
-		.tid = &shared->server_pid,
-		.cleared_tid = &shared->events,
-		.lowest = queue->server_stack,
-		.top = queue->server_stack + SERVER_STACK,
+		.tls = tls + QUEUE_UNIT / 2, /* nothing else uses the middle */
+		.tid = &queue->server_pid,
+		.cleared_tid = &queue->events,
+		.lowest = stack,
+		.top = tls,
 		.fn = server_main,
 		.arg = queue,
 		.cgroup_fd = -1,
 	};
 
+	*(void **)call.tls = call.tls; /* as x86 wants it */
 	return aspw_clone_sharing(&call);
 }
 
-/* For those who poll: the server's end too makes the epoll descriptor readable. */
-static void watch_server(const struct aspawn_queue *queue)
+static void unwatch_server(struct aspawn_queue *queue)
 {
-	int fd = queue->epoll < 0 ? -1 : psys_pidfd_open(queue->shared->server_pid, 0);
-
-	if (queue_watch(queue->epoll, fd, 0) < 0) {
-		psys_close(fd); /* of a negative one: no effect */
-		fd = -1;
-	}
-	queue->shared->pidfd = fd;
-}
-
-static void unwatch_server(const struct aspawn_queue *queue)
-{
-	struct shared *shared = queue->shared;
-
-	if (shared->pidfd < 0)
-		return;
-	queue_unwatch(queue->epoll, shared->pidfd);
-	psys_close(shared->pidfd);
-	shared->pidfd = -1;
+	queue_unwatch(queue->epoll, queue->pidfd);
+	psys_close(queue->pidfd); /* of a negative one: no effect */
+	queue->pidfd = -1;
 }
 
 /* A socket whose messages name their sender; a pipe, by which no descriptor can be sent, where there is
@@ -189,7 +160,7 @@ static int make_life(struct aspawn_queue *queue)
 	r = r < 0 ? aspw_descriptors_pipe(ends) : aspw_descriptors_avoid_streams_by_both(ends);
 	if (r < 0)
 		return r;
-	queue->shared->life = ends[0];
+	queue->servers_life = ends[0];
 	if (queue->life < 0) {
 		queue->life = ends[1];
 	} else { /* the number stays: another thread may be about to send by it */
@@ -202,38 +173,35 @@ static int make_life(struct aspawn_queue *queue)
 /* Called with all signals blocked, by the thread that has the state. */
 static int start_server(struct aspawn_queue *queue)
 {
-	struct shared *shared = queue->shared;
-
-	shared->ready = shared->asleep = shared->closing = 0;
-	__atomic_store_n(&shared->events, (int)(shared->epoch++ << 24 | FIRST_EVENT),
+	queue->ready = queue->asleep = queue->closing = 0;
+	__atomic_store_n(&queue->events, (int)(queue->servers << 24 | FIRST_EVENT),
 			 __ATOMIC_SEQ_CST);
 	const int made = make_life(queue);
 	long r = made < 0 ? made : clone_server(queue);
 	if (r >= 0) {
 		await_ready(queue);
-		r = shared->ready > 0 ? 0 : shared->ready < 0 ? shared->ready : -PSYS_EAGAIN;
+		r = queue->ready > 0 ? 0 : queue->ready < 0 ? queue->ready : -PSYS_EAGAIN;
 		if (r < 0)
-			reap_server(shared);
+			reap_server(queue);
 	}
 	if (made >= 0)
-		psys_close(shared->life);
+		psys_close(queue->servers_life);
 	if (r < 0) {
-		__atomic_store_n(&shared->events, 0, __ATOMIC_SEQ_CST); /* as at its end */
+		__atomic_store_n(&queue->events, 0, __ATOMIC_SEQ_CST); /* as at its end */
 		return (int)r;
 	}
-	watch_server(queue);
-	__atomic_add_fetch(&shared->servers, 1, __ATOMIC_RELAXED);
+	if (queue->epoll >= 0) /* for those who poll: its end too makes that readable */
+		queue->pidfd = psys_pidfd_open(queue->server_pid, 0);
+	queue_watch(queue->epoll, queue->pidfd, 0);
 	return 0;
 }
 
 bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 {
-	const struct shared *shared = queue->shared;
-
-	return !(queue->flags & ASPAWN_QUEUE_LOCAL) &&
-	       (__atomic_load_n(&shared->events, __ATOMIC_SEQ_CST) == 0 ||
-		(thoroughly && __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) == SERVER_RUNS &&
-		 aspw_child_is_gone(shared->server_pid)));
+	return !queue->is_local &&
+	       (__atomic_load_n(&queue->events, __ATOMIC_SEQ_CST) == 0 ||
+		(thoroughly &&
+		 aspw_child_is_gone(__atomic_load_n(&queue->server_pid, __ATOMIC_ACQUIRE))));
 }
 
 /* Children that were killed before their exec, as those of a dead server, may use their stacks and their
@@ -247,8 +215,7 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 		const struct Stack_t *stack = &queue->stacks[i].stack;
 		struct stack_state *state = stack_state(stack);
 
-		if (!(queue->flags & ASPAWN_QUEUE_LOCAL) &&
-		    !__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
+		if (!queue->is_local && !__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 		if (aspawn_stack_wait(stack, 1000) < 0)
 			all = false;
@@ -260,21 +227,20 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 
 /* Completes all jobs that the dead server had or would have got. It may have been killed at any
  * instruction. */
-static uint32_t complete_lost(struct aspawn_queue *queue)
+static bool complete_lost(struct aspawn_queue *queue)
 {
-	struct shared *shared = queue->shared;
-	uint32_t number, count = 0;
+	bool lost = false;
 
-	if (!queue_left(queue, &shared->ended.tail))
-		return 0;
+	if (!queue_left(queue, &queue->ended.tail))
+		return false;
 	while (aspw_queue_take(queue))
 		continue;
-	for (number = 0; number < queue->capacity; number++) {
+	for (uint32_t number = 0; number < queue->capacity; number++) {
 		struct job *job = queue_job(queue, number);
 		const int state = __atomic_load_n(&job->state, __ATOMIC_ACQUIRE);
 
 		/* Its result was filled, but not published. */
-		const bool has_ended = state == JOB_ENDED && job->end_position == shared->ended.tail;
+		const bool has_ended = state == JOB_ENDED && job->end_position == queue->ended.tail;
 		if (state != JOB_TAKEN && !has_ended)
 			continue;
 		if (state == JOB_TAKEN) {
@@ -284,56 +250,47 @@ static uint32_t complete_lost(struct aspawn_queue *queue)
 		}
 		aspw_queue_complete(queue, job,
 				    has_ended ? job->result.outcome : ASPAWN_OUTCOME_LOST);
-		count++;
+		lost = true;
 	}
-	__atomic_store_n(&shared->running, 0, __ATOMIC_RELAXED);
-	return count;
+	__atomic_store_n(&queue->running, 0, __ATOMIC_RELAXED);
+	return lost;
 }
 
-/* Unlike server_notify() this leaves events as it is: 0 while there is no server. A dead server
- * may have published results, or disarmed the descriptor, and not have told of it. */
-static void wake_everybody(const struct aspawn_queue *queue)
+/* A dead server may have published results, or disarmed the descriptor, and not have told of it. */
+static void tell_of_lost(struct aspawn_queue *queue)
 {
-	const struct ring *ended = &queue->shared->ended;
-	const uint64_t one = 1;
+	const bool tells =
+		!__atomic_exchange_n(&queue->armed, 1, __ATOMIC_SEQ_CST) || queue_has_result(queue);
 
-	queue_wake_waiters(queue->shared, INT32_MAX);
-	if (queue->notify >= 0 && (!__atomic_load_n(&queue->shared->armed, __ATOMIC_SEQ_CST) ||
-				   __atomic_load_n(&ended->head, __ATOMIC_SEQ_CST) !=
-					   __atomic_load_n(&ended->tail, __ATOMIC_SEQ_CST)))
-		psys_write(queue->notify, &one, sizeof one);
+	aspw_queue_announce(queue, tells ? queue->notify : -1, INT32_MAX);
 }
 
 /* Called with all signals blocked, so that no handler forks. */
 static int recover(struct aspawn_queue *queue, bool restart)
 {
-	struct shared *shared = queue->shared;
-	int state = __atomic_load_n(&shared->state, __ATOMIC_SEQ_CST), r = aspw_queue_check(queue);
+	int r = aspw_queue_check(queue);
 
 	if (r < 0)
 		return r;
-	if (state == SERVER_RECOVERS ||
-	    !__atomic_compare_exchange_n(&shared->state, &state, SERVER_RECOVERS, false,
-					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	if (__atomic_exchange_n(&queue->is_recovering, 1, __ATOMIC_SEQ_CST))
 		return -PSYS_EAGAIN;
-	if (state == SERVER_RUNS && !aspw_queue_is_orphaned(queue, false) &&
-	    !aspw_child_is_gone(shared->server_pid)) {
-		__atomic_store_n(&shared->state, state, __ATOMIC_SEQ_CST);
+	const bool had_server = queue->server_pid;
+	if (had_server && !aspw_queue_is_orphaned(queue, true)) {
+		__atomic_store_n(&queue->is_recovering, 0, __ATOMIC_SEQ_CST);
 		return 0;
 	}
-	if (state == SERVER_RUNS) {
+	if (had_server) {
 		unwatch_server(queue);
-		reap_server(shared);
+		reap_server(queue);
 		stacks_are_free(queue);
-		__atomic_store_n(&shared->events, 0, __ATOMIC_SEQ_CST); /* a sandbox may not */
+		__atomic_store_n(&queue->events, 0, __ATOMIC_SEQ_CST); /* a sandbox may not */
 	}
-	const uint32_t lost = complete_lost(queue);
+	const bool lost = complete_lost(queue);
 	if (restart)
 		r = start_server(queue);
-	__atomic_store_n(&shared->state, restart && r == 0 ? SERVER_RUNS : SERVER_NONE,
-			 __ATOMIC_SEQ_CST);
-	if (lost || state == SERVER_RUNS)
-		wake_everybody(queue);
+	__atomic_store_n(&queue->is_recovering, 0, __ATOMIC_SEQ_CST);
+	if (lost || had_server)
+		tell_of_lost(queue);
 	return r;
 }
 
@@ -341,8 +298,8 @@ int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 {
 	struct psys_sigset all, mask;
 
-	if (!restart && __atomic_load_n(&queue->shared->state, __ATOMIC_SEQ_CST) == SERVER_NONE &&
-	    !queue_left(queue, &queue->shared->ended.tail))
+	if (!restart && !__atomic_load_n(&queue->server_pid, __ATOMIC_SEQ_CST) &&
+	    !queue_left(queue, &queue->ended.tail))
 		return 0;
 	psys_sigfillset(&all);
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
@@ -351,8 +308,7 @@ int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 	r = recover(queue, restart);
 	/* A submitter that found this thread here has left its job to it. */
 	while (aspw_queue_is_orphaned(queue, false) &&
-	       __atomic_load_n(&queue->shared->submitted, __ATOMIC_SEQ_CST) &&
-	       recover(queue, false) == 0)
+	       __atomic_load_n(&queue->submitted, __ATOMIC_SEQ_CST) && recover(queue, false) == 0)
 		continue;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
@@ -360,11 +316,10 @@ int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 
 void aspw_queue_wake(struct aspawn_queue *queue)
 {
-	struct shared *shared = queue->shared;
 	const uint64_t one = 1;
 
-	if (__atomic_load_n(&shared->asleep, __ATOMIC_SEQ_CST) &&
-	    __atomic_exchange_n(&shared->asleep, 0, __ATOMIC_SEQ_CST))
+	if (__atomic_load_n(&queue->asleep, __ATOMIC_SEQ_CST) &&
+	    __atomic_exchange_n(&queue->asleep, 0, __ATOMIC_SEQ_CST))
 		psys_write(queue->wake, &one, sizeof one);
 }
 
@@ -402,18 +357,16 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 		bits++;
 	const uint32_t capacity = 1U << bits;
 	const uint32_t limit = options->running < capacity ? options->running : capacity;
-	const size_t rings = (capacity + (capacity + 31) / 32) * sizeof(uint32_t);
 	const size_t first =
-		in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct job_stack));
-	const size_t second = in_units(sizeof(struct shared) + rings);
+		in_units(sizeof(struct aspawn_queue) + limit * sizeof(struct job_stack) +
+			 (capacity + (capacity + 31) / 32) * sizeof(uint32_t));
 	const size_t stride = (sizeof(struct job) + options->job_bytes + 63) & ~(size_t)63;
 	/* The command is copied to it: that of a job, or a prepared one and the job's arguments. There each
 	 * action takes less than twice as much, and the arguments twice, for a shell. */
 	const size_t stack = in_units(4 * stride + OWN_COPY + CHILD_STACK + STACK_LOWEST +
 				      STACK_OWN + 2 * STACK_ALIGN + sizeof(struct control));
 	const uint64_t stacks = (uint64_t)stack * limit; /* less than 2^42; the jobs: 2^40 */
-	const uint64_t total = first + second + (size_t)2 * QUEUE_UNIT + SERVER_STACK + QUEUE_UNIT +
-			       stacks + (uint64_t)stride * capacity;
+	const uint64_t total = first + (size_t)4 * QUEUE_UNIT + stacks + (uint64_t)stride * capacity;
 	const size_t size = (size_t)total;
 
 	if (size != total)
@@ -424,61 +377,62 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 	if (PSYS_IS_ERROR(at))
 		return (void *)at;
 	struct aspawn_queue *queue = (void *)at;
+	queue->stacks = (void *)(queue + 1);
+	queue->ended.values = (void *)(queue->stacks + limit);
+	queue->taken = queue->ended.values + capacity;
+	queue->mark = (void *)(at += first);
+	at += (size_t)4 * QUEUE_UNIT;
+	for (uint32_t i = 0; i < limit; i++, at += stack)
+		queue->stacks[i].stack = (struct Stack_t){ at, stack };
+	queue->jobs = at;
 	queue->bits = bits;
 	queue->mapped = size;
-	queue->stacks = (void *)(queue + 1);
-	queue->shared = (void *)(at + first);
-	queue->mark = (void *)(at + first + second);
-	*queue->mark = QUEUE_MAGIC;
-	queue->checks_pid = psys_madvise(queue->mark, QUEUE_UNIT, PSYS_MADV_WIPEONFORK) < 0;
-	psys_mprotect(at + first + second + QUEUE_UNIT, QUEUE_UNIT, PSYS_PROT_NONE);
-	queue->server_stack = at + first + second + (size_t)2 * QUEUE_UNIT;
-	queue->thread_pointer = queue->server_stack + SERVER_STACK + QUEUE_UNIT / 2;
-	*(void **)(void *)queue->thread_pointer = queue->thread_pointer; /* as x86 wants it */
-	char *const stacks_at = queue->server_stack + SERVER_STACK + QUEUE_UNIT;
-	queue->jobs = stacks_at + (size_t)stacks;
 	queue->stride = stride;
-	for (uint32_t i = 0; i < limit; i++)
-		queue->stacks[i].stack = (struct Stack_t){ stacks_at + i * stack, stack };
 	queue->capacity = capacity;
 	queue->limit = limit;
-	queue->flags = (uint32_t)options->flags;
 	queue->delay = (int64_t)options->delay_ms * 1000000;
-
-	struct shared *shared = queue->shared;
-	shared->ended.values = (void *)(shared + 1);
-	shared->taken = shared->ended.values + capacity;
-	shared->events = FIRST_EVENT;
-	shared->pidfd = -1;
+	queue->is_local = options->flags & ASPAWN_QUEUE_LOCAL;
+	queue->events = FIRST_EVENT;
+	queue->wake = queue->life = queue->notify = queue->epoll = queue->pidfd = -1;
+	queue->server.epoll = -1;
+	*queue->mark = QUEUE_MAGIC;
+	queue->checks_pid = psys_madvise(queue->mark, QUEUE_UNIT, PSYS_MADV_WIPEONFORK) < 0;
+	psys_mprotect((char *)queue->mark + QUEUE_UNIT, QUEUE_UNIT, PSYS_PROT_NONE);
 	return queue;
 }
 
-static int open_files(struct aspawn_queue *queue)
+/* An eventfd for *fd. */
+static int open_event(int *fd)
 {
-	queue->wake = aspw_descriptors_avoid_streams(
-		psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
-	if (queue->wake < 0)
-		return queue->wake;
-	if (!(queue->flags & ASPAWN_QUEUE_FD))
-		return 0;
-	queue->notify = aspw_descriptors_avoid_streams(
-		psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
-	if (queue->notify < 0)
-		return queue->notify;
+	*fd = aspw_descriptors_avoid_streams(psys_eventfd2(0, PSYS_EFD_CLOEXEC | PSYS_EFD_NONBLOCK));
+	return *fd;
+}
+
+static int open_files(struct aspawn_queue *queue, uint64_t flags)
+{
+	int r = open_event(&queue->wake);
+
+	if (r < 0 || !(flags & ASPAWN_QUEUE_FD))
+		return r;
+	r = open_event(&queue->notify);
+	if (r < 0)
+		return r;
 	queue->epoll = aspw_descriptors_avoid_streams(psys_epoll_create1(PSYS_EPOLL_CLOEXEC));
 	if (queue->epoll < 0)
 		return queue->epoll;
-	queue->shared->armed = 1;
+	queue->armed = 1;
 	return queue_watch(queue->epoll, queue->notify, 0);
 }
 
-/* In a forked copy too. */
+/* In a forked copy too. Of a negative one: no effect. */
 static void close_files(const struct aspawn_queue *queue)
 {
-	psys_close(queue->wake); /* of a negative one: no effect */
+	psys_close(queue->wake);
 	psys_close(queue->life);
 	psys_close(queue->epoll);
 	psys_close(queue->notify);
+	if (queue->is_local)
+		psys_close(queue->server.epoll);
 }
 
 static int note_host(struct aspawn_queue *queue)
@@ -487,12 +441,11 @@ static int note_host(struct aspawn_queue *queue)
 
 	queue->host = psys_getpid();
 	queue->clock = psys_vdso_clock();
-	queue->wake = queue->life = queue->notify = queue->epoll = -1;
-	queue->ignores_sigchld = !(queue->flags & ASPAWN_QUEUE_LOCAL) &&
+	queue->ignores_sigchld = !queue->is_local &&
 				 psys_rt_sigaction(PSYS_SIGCHLD, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
 				 old->handler == PSYS_SIG_IGN;
 	/* The server needs up to four for each job. */
-	queue->raises_files = !(queue->flags & ASPAWN_QUEUE_LOCAL) &&
+	queue->raises_files = !queue->is_local &&
 			      psys_getrlimit(PSYS_RLIMIT_NOFILE, &queue->files) >= 0 &&
 			      queue->files.rlim_cur < queue->limit * 4 + 32 &&
 			      queue->files.rlim_cur < queue->files.rlim_max;
@@ -511,16 +464,11 @@ int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_opti
 		return (int)(intptr_t)queue;
 	r = note_host(queue);
 	if (r >= 0)
-		r = open_files(queue);
-	if (r >= 0 && queue->flags & ASPAWN_QUEUE_LOCAL) {
-		queue->shared->server.is_local = true;
-		queue->shared->server.wake = queue->wake;
-		queue->shared->server.notify = queue->notify;
-		queue->shared->server.life = -1;
-		r = aspw_server_begin(queue, &queue->shared->server);
-	} else if (r >= 0) {
+		r = open_files(queue, options.flags);
+	if (r >= 0 && queue->is_local)
+		r = aspw_server_begin(queue, (int[SERVER_FDS]){ queue->wake, queue->notify, -1 });
+	else if (r >= 0)
 		r = aspw_queue_recover(queue, true);
-	}
 	if (r < 0) {
 		close_files(queue);
 		psys_munmap(queue, queue->mapped);
@@ -534,33 +482,29 @@ int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_opti
 
 static bool is_served(const struct aspawn_queue *queue)
 {
-	const struct shared *shared = queue->shared;
-
-	if (queue->flags & ASPAWN_QUEUE_LOCAL)
-		return __atomic_load_n(&shared->serving, __ATOMIC_ACQUIRE);
-	return __atomic_load_n(&shared->events, __ATOMIC_ACQUIRE) &&
-	       !aspw_child_is_gone(shared->server_pid);
+	if (queue->is_local)
+		return __atomic_load_n(&queue->serving, __ATOMIC_ACQUIRE);
+	return queue->server_pid && __atomic_load_n(&queue->events, __ATOMIC_ACQUIRE) &&
+	       !aspw_child_is_gone(queue->server_pid);
 }
 
 /* Waits until the server has ended. One that is stopped goes on, and one that hangs is killed. */
 static void end_server(struct aspawn_queue *queue)
 {
-	struct shared *shared = queue->shared;
 	const int64_t deadline = aspw_deadline_in(2000);
-	const bool is_local = queue->flags & ASPAWN_QUEUE_LOCAL;
 
-	if (!is_local && shared->state != SERVER_RUNS)
-		return;
 	while (is_served(queue)) {
-		int seen = __atomic_load_n(&shared->events, __ATOMIC_ACQUIRE);
-		if (!is_local)
-			psys_kill(shared->server_pid,
+		const int seen = __atomic_load_n(&queue->events, __ATOMIC_ACQUIRE);
+		if (!queue->is_local)
+			psys_kill(queue->server_pid,
 				  aspw_deadline_is_past(deadline) ? PSYS_SIGKILL : PSYS_SIGCONT);
 		if (seen)
-			aspw_deadline_sleep_on(&shared->events, seen, deadline);
+			aspw_deadline_sleep_on(&queue->events, seen, deadline);
 	}
-	if (!is_local)
-		reap_server(shared);
+	if (queue->is_local)
+		aspw_server_run(queue, UNTIL_CLOSED, INT64_MAX);
+	else
+		reap_server(queue);
 }
 
 int aspawn_queue_close(struct aspawn_queue *queue)
@@ -570,14 +514,10 @@ int aspawn_queue_close(struct aspawn_queue *queue)
 	if (r == -PSYS_EINVAL)
 		return r;
 	if (r == 0) {
-		__atomic_store_n(&queue->shared->closing, 1, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&queue->shared->asleep, 1, __ATOMIC_SEQ_CST); /* certainly */
+		__atomic_store_n(&queue->closing, 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&queue->asleep, 1, __ATOMIC_SEQ_CST); /* certainly */
 		aspw_queue_wake(queue);
 		end_server(queue);
-		if (queue->flags & ASPAWN_QUEUE_LOCAL) {
-			aspw_server_run(queue, &queue->shared->server, UNTIL_CLOSED, INT64_MAX);
-			aspw_server_end(&queue->shared->server);
-		}
 		unwatch_server(queue);
 	}
 	close_files(queue);

@@ -2,12 +2,12 @@
 /*
  * The memory of a queue, which is one mapping:
  *
- *   | struct aspawn_queue | struct shared, rings | mark | guard | stack of the server | TLS |
+ *   | struct aspawn_queue, its arrays | mark | guard | stack of the server | TLS |
  *   | stacks of jobs ... | jobs ... |
  *
- * struct aspawn_queue never changes after the creation. The mark is wiped in a forked copy of the process
- * (MADV_WIPEONFORK), which so finds that it has no queue. All else is whole there, for the call that
- * a signal handler has forked in. Each begins at a multiple of 64 KiB, the largest page size.
+ * The mark is wiped in a forked copy of the process (MADV_WIPEONFORK), which so finds that it has no
+ * queue. All else is whole there, for the call that a signal handler has forked in. Each begins at a
+ * multiple of 64 KiB, the largest page size.
  *
  * Who has a place for a job owns it: submit() takes a free one, the server takes it from the list of
  * submitted jobs, wait() from the ring of ended ones, and release() frees it. None of these has a lock: a
@@ -40,20 +40,17 @@
 enum {
 	QUEUE_MAGIC = 0x51756575,
 	QUEUE_UNIT = 65536,
-	SERVER_STACK = 65536,
-	NO_JOB = -1,
 	PRIORITIES = ASPAWN_MOST_PRIORITY + 1,
 	MOST_SENT = 253, /* descriptors of a job: the kernel's SCM_MAX_FD */
+	SERVER_FDS = 3,  /* to wake it, to notify those who poll, and the host's life */
+	KIND_END = 2,    /* of an event: the end of a job, or 0 or 1, one of its outputs */
 };
 
 /*
- *   FREE ------------> QUEUED -> TAKEN -> ENDED -> HELD -> FREE
+ *   FREE ------------> QUEUED -> TAKEN -> ENDED -> HELD -> FREE      PREPARED: by the caller
  *   free, or submit()  in list   server's in ring  taken by wait()
  */
-enum job_state { JOB_FREE, JOB_QUEUED, JOB_TAKEN, JOB_ENDED, JOB_HELD };
-
-/* How far the end of a running job by the queue has come. */
-enum job_stage { STAGE_RUNS, STAGE_TERMINATED, STAGE_KILLED, STAGE_DRAINS };
+enum job_state { JOB_FREE, JOB_QUEUED, JOB_TAKEN, JOB_ENDED, JOB_HELD, JOB_PREPARED };
 
 /* A pipe with output, and where it is kept. */
 struct job_output {
@@ -71,9 +68,12 @@ struct job {
 	 * job is cancelled; and the high bits of that. Not of 64 bits, which no 32-bit processor
 	 * may have to load or exchange. */
 	uint32_t use, use_high;
-	int number, priority;
+
+	/* All that follows is zero when a job gets the place. */
+	int number;
+	struct aspawn_queue *queue;
+	int priority;
 	uint32_t flags, key, key_limit;
-	bool is_prepared;
 	int64_t timeout, grace;        /* nanoseconds; timeout 0: none; grace negative: none */
 	struct aspawn_command command; /* what it points to is the job's, or a prepared command's */
 	const void *input;
@@ -81,20 +81,19 @@ struct job {
 	/* With a server: the caller's descriptors that its actions use, each once. */
 	struct given_fd *fds;
 	uint32_t fd_count;
-	uint32_t received_by; /* shared.epoch of the server that has received them; 0: none */
+	uint32_t received_by; /* number of the server that has received them; 0: none */
 	struct aspawn_result result;
-	struct aspawn_queue *queue;
-	struct job *older; /* in the list of submitted jobs */
+	struct job *next; /* in the list of submitted jobs, or in one of the server's */
 
 	/* The server's, while it has the job. */
-	int next, previous; /* lists of job numbers; NO_JOB ends them */
-	int stage;
-	int64_t deadline; /* of the stage; 0: none */
+	struct job *previous;
+	int signal;       /* the last one that was sent to end it; 0: none */
+	int64_t deadline; /* in server_now(); INT64_MAX: none */
 	struct job_stack *stack;
 	struct aspawn_child child;
 	struct job_output outputs[2];
-	int ended_as; /* enum aspawn_outcome, once the queue has decided to end it; 0 */
-	bool has_ended;
+	int ended_as;     /* enum aspawn_outcome, once the queue has decided to end it; 0 */
+	bool has_ended;   /* the process: output may be left */
 	bool is_unpolled; /* epoll does not know all of its descriptors */
 };
 
@@ -103,13 +102,12 @@ struct job_stack {
 	bool is_taken; /* by a running job */
 };
 
-enum server_state {
-	SERVER_NONE, /* not made yet, or local */
-	SERVER_RUNS,
-	SERVER_RECOVERS, /* a thread completes the jobs of a dead server, or makes a new one */
-};
-
 enum serving { NOBODY_SERVES, A_WAITER_SERVES, A_THREAD_SERVES };
+
+/* A list of jobs, in both directions; NULL ends it. */
+struct job_list {
+	struct job *first, *last;
+};
 
 /* Numbers of ended jobs, in their order. One producer, many consumers, and room for all jobs. Positions
  * wrap. */
@@ -119,30 +117,23 @@ struct ring {
 	uint32_t *values;
 };
 
-/* A list of jobs, in both directions. */
-struct job_list {
-	int first, last;
-};
-
 /* What the server knows, or the thread that serves. */
 struct server {
-	bool is_local;
-	int epoll, wake, life, notify, host_pidfd; /* descriptors in its table */
-	int host_stat;                             /* /proc/HOST/stat, or -1 */
+	int epoll, wake, life, notify; /* descriptors in its table */
+	int host_stat;                 /* /proc/HOST/stat, or -1 */
 	struct job_list waiting[PRIORITIES], running;
 	int64_t next_deadline; /* of all running jobs; INT64_MAX: none. May be too early */
 	int64_t next_start;    /* for delay_ms */
 	int64_t checked_at;    /* when the server has looked if the host uses this memory */
 	int64_t looked_at;     /* ... and if the host is stopped */
-	int64_t stopped_at;    /* when it found it stopped; 0: it runs */
-	int cancels;           /* seen */
+	int64_t stopped_at;    /* when it last found it stopped; 0: it runs */
+	int64_t paused;        /* for how long it was stopped */
+	int64_t closes_by;     /* whatever runs then; 0: it does not close */
 	unsigned unpolled;     /* running jobs that epoll does not know all of */
 	uint32_t completed;    /* not notified yet */
-	bool is_closing;
-	int64_t closed_at;
-	bool is_early;   /* a job waits for next_start */
-	bool has_failed; /* a call that it cannot do without */
-	bool must_wait;  /* for a descriptor or process: start none until a job has ended */
+	bool is_early;         /* a job waits for next_start */
+	bool has_failed;       /* a call that it cannot do without */
+	bool must_wait;        /* for a descriptor or process: start none until a job has ended */
 	const struct psys_sigset *mask; /* while a thread of the host sleeps; NULL: as it is */
 };
 
@@ -151,21 +142,38 @@ struct server {
  * side the reverse. A barrier between store and load is what keeps both from missing the other's: all
  * four are sequentially consistent, or a fence is between.
  *
- *   submitted, cancels, closing, wanted           asleep          who wakes the server; server_sleep()
- *   tail of ended                                 armed           server_notify(); rearm()
- *   events, head of ended                         waiters         who wakes waiters; aspawn_queue_wait()
- *   submitted                                     events, state   submit_job(); recover()
+ *   submitted, cancels, closing, wanted   asleep          who wakes the server; server_sleep()
+ *   tail of ended                         armed           aspw_queue_announce(); rearm()
+ *   events, head of ended                 waiters         aspw_queue_announce(); await()
+ *   submitted                             events          submit_job(); recover()
  */
-struct shared {
-	int state; /* enum server_state */
-	int ready; /* futex: 1 or a negative error when the server has begun */
-	int server_pid;
+struct aspawn_queue {
+	/* These never change after the creation, except in recover(). */
+	uint32_t *mark;      /* QUEUE_MAGIC, wiped at a fork */
+	uint32_t bits;       /* of job numbers, the low part of tickets */
+	psys_clock_fn clock; /* NULL: a system call */
+	char *jobs;
+	size_t mapped, stride;
+	uint32_t capacity, limit;
+	int64_t delay;            /* nanoseconds */
+	struct job_stack *stacks; /* one for each running job, in this mapping */
+	int host;                 /* pid of the creator */
+	bool is_local;
+	bool checks_pid; /* the kernel does not wipe at a fork */
+	bool ignores_sigchld, raises_files;
+	struct psys_rlimit64 files; /* of the host, for the jobs */
+	struct psys_sigset mask;    /* of the creator, for the jobs */
+	int wake, life;             /* descriptors of the host; life: a socket, if possible */
+	int notify, epoll;          /* with ASPAWN_QUEUE_FD, otherwise -1 */
+	int pidfd;                  /* of the server, in that epoll */
+	int servers_life;           /* for a server that is being made: its end of life */
+
+	int is_recovering; /* a thread completes the jobs of a dead server, or makes a new one */
+	int ready;         /* futex: 1 or a negative error when the server has begun */
+	int server_pid;    /* 0: there is none. Changed by the thread that recovers */
 	int closing;
-	int serving;    /* enum serving: who serves a local queue */
-	int wanted;     /* a thread in aspawn_queue_serve() asks a waiter to let it serve */
-	int pidfd;      /* of the server, in the epoll of aspawn_queue_fd() */
-	int life;       /* for a server that is being made: its end of queue->life */
-	uint32_t epoch; /* of the server: how many were made */
+	int serving; /* enum serving: who serves a local queue */
+	int wanted;  /* a thread in aspawn_queue_serve() asks a waiter to let it serve */
 
 	uint32_t *taken; /* a bit for each place */
 	/* The newest of those that the server has not taken. */
@@ -181,32 +189,11 @@ struct shared {
 	int armed;    /* the next batch writes to the eventfd of aspawn_queue_fd() */
 
 	_Alignas(64) int asleep; /* the server sleeps: write to wake */
-	int cancels;             /* futex-free count of requests */
+	int cancels;             /* jobs were cancelled, and the server has not looked */
 
 	_Alignas(64) uint32_t running; /* jobs */
-	uint32_t servers;              /* that were made */
+	uint32_t servers;              /* that were made: the number of the server */
 	struct server server;
-};
-
-struct aspawn_queue {
-	struct shared *shared;
-	uint32_t *mark;      /* QUEUE_MAGIC, wiped at a fork */
-	uint32_t bits;       /* of job numbers, the low part of tickets */
-	psys_clock_fn clock; /* NULL: a system call */
-	char *jobs;
-	size_t mapped, stride;
-	uint32_t flags, capacity, limit;
-	int64_t delay; /* nanoseconds */
-	char *server_stack;
-	char *thread_pointer;     /* of the server: in the middle of TLS, which nothing else uses */
-	struct job_stack *stacks; /* one for each running job, in this mapping */
-	int host;                 /* pid of the creator */
-	bool checks_pid;          /* the kernel does not wipe at a fork */
-	bool ignores_sigchld, raises_files;
-	struct psys_rlimit64 files; /* of the host, for the jobs */
-	struct psys_sigset mask;    /* of the creator, for the jobs */
-	int wake, life;             /* descriptors of the host; life: a socket, if possible */
-	int notify, epoll;          /* with ASPAWN_QUEUE_FD, otherwise -1 */
 };
 
 QUEUE_INLINE struct job *queue_job(const struct aspawn_queue *queue, uint32_t number)
@@ -221,13 +208,12 @@ QUEUE_INLINE struct job *queue_find(const struct aspawn_queue *queue, int64_t ti
 }
 
 /* Gives a place back. */
-QUEUE_INLINE void queue_free_place(const struct aspawn_queue *queue, struct job *job)
+QUEUE_INLINE void queue_free_place(struct aspawn_queue *queue, struct job *job)
 {
 	const uint32_t number = (uint32_t)job->number;
 
 	__atomic_store_n(&job->state, JOB_FREE, __ATOMIC_RELAXED);
-	__atomic_fetch_and(&queue->shared->taken[number / 32], ~(1U << number % 32),
-			   __ATOMIC_RELEASE);
+	__atomic_fetch_and(&queue->taken[number / 32], ~(1U << number % 32), __ATOMIC_RELEASE);
 }
 
 /* Jobs that were submitted, less those before *since, a position in the ended ring. Reads that first:
@@ -236,13 +222,13 @@ QUEUE_INLINE uint32_t queue_left(const struct aspawn_queue *queue, const uint32_
 {
 	const uint32_t ended = __atomic_load_n(since, __ATOMIC_SEQ_CST);
 
-	return __atomic_load_n(&queue->shared->submissions, __ATOMIC_SEQ_CST) - ended;
+	return __atomic_load_n(&queue->submissions, __ATOMIC_SEQ_CST) - ended;
 }
 
-/* Wakes count waiters. The caller has changed events. */
-QUEUE_INLINE void queue_wake_waiters(struct shared *shared, int count)
+QUEUE_INLINE bool queue_has_result(const struct aspawn_queue *queue)
 {
-	psys_futex(&shared->events, PSYS_FUTEX_WAKE, count, NULL, NULL, 0);
+	return __atomic_load_n(&queue->ended.head, __ATOMIC_SEQ_CST) !=
+	       __atomic_load_n(&queue->ended.tail, __ATOMIC_SEQ_CST);
 }
 
 /* what: the event loop gets it when fd is readable. */
@@ -272,6 +258,12 @@ PSYS_INLINE int64_t queue_now(const struct aspawn_queue *queue)
 	return time.tv_sec * 1000000000 + time.tv_nsec + 1;
 }
 
+/* The clock of the server, which stands still while the host is stopped. */
+PSYS_INLINE int64_t server_now(const struct aspawn_queue *queue)
+{
+	return queue_now(queue) - queue->server.paused;
+}
+
 /* 0, or why the queue cannot be used. */
 int aspw_queue_check(const struct aspawn_queue *queue);
 
@@ -296,8 +288,12 @@ int aspw_queue_recover(struct aspawn_queue *queue, bool restart);
 /* Puts an ended job, whose result is filled, into the ended ring. */
 void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end);
 
-/* Notes which descriptors of the caller's the actions of the job's command use. 0, or -E2BIG. */
-int aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena);
+/* Tells waiters that jobs have ended, at least count of them, or that there is nothing to wait for; and
+ * those who poll, if notify is not negative. */
+void aspw_queue_announce(struct aspawn_queue *queue, int notify, int count);
+
+/* Notes which descriptors of the caller's the actions of the job's command use. */
+void aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena);
 
 /* Sends them to the server: 0, or a negative error number; then nothing was sent. */
 int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job);
@@ -305,27 +301,23 @@ int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job);
 /* --- the server ------------------------------------------------------------------ */
 
 /* Drops messages of others, up to the first of the caller's. False if the caller is gone. */
-bool aspw_server_skip_messages(const struct aspawn_queue *queue, const struct server *server);
+bool aspw_server_skip_messages(const struct aspawn_queue *queue);
 
 /* Takes the descriptors of a job from the socket, unless the server has them already. 0; -EMFILE: its table
  * is full; -EPIPE: they were sent to a server that was killed; another error of recvmsg(2). */
-int aspw_server_receive_fds(const struct aspawn_queue *queue, const struct server *server,
-			    struct job *job);
+int aspw_server_receive_fds(const struct aspawn_queue *queue, struct job *job);
 
 /* Closes them, also those that are still in the socket. */
-void aspw_server_close_fds(const struct aspawn_queue *queue, const struct server *server,
-			   struct job *job);
+void aspw_server_close_fds(const struct aspawn_queue *queue, struct job *job);
 
-/* Opens what the server needs in its table: 0 or a negative error number. */
-int aspw_server_begin(struct aspawn_queue *queue, struct server *server);
-void aspw_server_end(struct server *server);
+/* Opens what the server needs in its table, where it has these: 0 or a negative error number. */
+int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER_FDS]);
 
 enum until { UNTIL_CLOSED, UNTIL_RESULT, UNTIL_IDLE };
 
 /* Serves until there is a result, or no job any more; or until the deadline (INT64_MAX: none): true.
  * False if the queue is closed, and no job is left. */
-bool aspw_server_run(struct aspawn_queue *queue, struct server *server, enum until until,
-		     int64_t deadline);
+bool aspw_server_run(struct aspawn_queue *queue, enum until until, int64_t deadline);
 
 /* Takes all submitted jobs, the newest first. If the server is killed here, each is either in the list or
  * JOB_TAKEN. */
@@ -333,26 +325,22 @@ struct job *aspw_queue_take(struct aspawn_queue *queue);
 
 /* Starts a job that waits: true if it runs, or has ended as one that could not be started; false if
  * there is no descriptor or process for it now. */
-bool aspw_job_start(struct aspawn_queue *queue, struct server *server, struct job *job);
+bool aspw_job_start(struct aspawn_queue *queue, struct job *job);
 
-/* The kernel says that the process has ended. */
-void aspw_job_ended(struct aspawn_queue *queue, struct server *server, struct job *job, int status,
-		    const struct psys_rusage *usage);
+/* kind: 0 or 1, an output to be read; or KIND_END, a process to be reaped if it has ended. */
+void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsigned kind);
 
-/* Output 0 or 1 may be read. */
-void aspw_job_read(struct aspawn_queue *queue, struct server *server, struct job *job, int which);
+/* Its deadline has passed. */
+void aspw_job_expire(struct aspawn_queue *queue, struct job *job);
 
-/* The time of its stage is up. */
-void aspw_job_expire(struct aspawn_queue *queue, struct server *server, struct job *job);
+/* Ends a running job by SIGTERM, and SIGKILL after its grace; at_once: by SIGKILL. ended_as: why. */
+void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as, bool at_once);
 
-/* The caller has cancelled the job, or the queue is closed. at_once: by SIGKILL. */
-void aspw_job_stop(struct server *server, struct job *job, int ended_as, bool at_once);
-
-/* Fills the result and completes the job, which waits no more. */
-void aspw_job_finish(struct aspawn_queue *queue, struct server *server, struct job *job, int end);
+/* Fills the result and completes the job, which runs or waits no more. */
+void aspw_job_finish(struct aspawn_queue *queue, struct job *job);
 
 /* Lists. */
-void aspw_list_add(struct aspawn_queue *queue, struct job_list *list, struct job *job);
-void aspw_list_remove(struct aspawn_queue *queue, struct job_list *list, struct job *job);
+void aspw_list_add(struct job_list *list, struct job *job);
+void aspw_list_remove(struct job_list *list, struct job *job);
 
 #endif

@@ -6,7 +6,7 @@
 
 QUEUE_SERVER void aspw_queue_complete(struct aspawn_queue *queue, struct job *job, int end)
 {
-	struct ring *ended = &queue->shared->ended;
+	struct ring *ended = &queue->ended;
 	const uint32_t at = __atomic_load_n(&ended->tail, __ATOMIC_RELAXED);
 
 	if (job->result.out)
@@ -21,9 +21,29 @@ QUEUE_SERVER void aspw_queue_complete(struct aspawn_queue *queue, struct job *jo
 	__atomic_store_n(&ended->tail, at + 1, __ATOMIC_SEQ_CST);
 }
 
+/* Events stay 0 if the kernel has cleared them. */
+QUEUE_SERVER void aspw_queue_announce(struct aspawn_queue *queue, int notify, int count)
+{
+	int events = __atomic_load_n(&queue->events, __ATOMIC_RELAXED);
+	const uint64_t one = 1;
+
+	while (events &&
+	       !__atomic_compare_exchange_n(&queue->events, &events, (int)((unsigned)events + 2),
+					    true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		continue;
+	const bool awaited = __atomic_load_n(&queue->waiters, __ATOMIC_SEQ_CST);
+	if (awaited && __atomic_load_n(&queue->drainers, __ATOMIC_SEQ_CST))
+		count = INT32_MAX;
+	if (awaited)
+		psys_futex(&queue->events, PSYS_FUTEX_WAKE, count, NULL, NULL, 0);
+	if (notify >= 0 && __atomic_load_n(&queue->armed, __ATOMIC_SEQ_CST) &&
+	    __atomic_exchange_n(&queue->armed, 0, __ATOMIC_SEQ_CST))
+		psys_write(notify, &one, sizeof one);
+}
+
 /* Makes the descriptor of aspawn_queue_fd() unreadable; the next batch makes it readable again. A copy
  * that a handler has forked gives back what it has taken from its host. */
-static void rearm(const struct aspawn_queue *queue)
+static void rearm(struct aspawn_queue *queue)
 {
 	uint64_t count;
 
@@ -31,36 +51,21 @@ static void rearm(const struct aspawn_queue *queue)
 		return;
 	if (psys_read(queue->notify, &count, sizeof count) > 0 && aspw_queue_check(queue) < 0)
 		psys_write(queue->notify, &count, sizeof count);
-	__atomic_store_n(&queue->shared->armed, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&queue->armed, 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* before the caller looks for results */
 }
 
 /* Returns true if no job waits or runs; and, if all_taken, all results are taken. */
 static bool is_idle(const struct aspawn_queue *queue, bool all_taken)
 {
-	const struct ring *ended = &queue->shared->ended;
+	const struct ring *ended = &queue->ended;
 
 	return !queue_left(queue, all_taken ? &ended->head : &ended->tail);
 }
 
-/* The last result is taken: other waiters have nothing to wait for. The word stays 0 if the kernel
- * has cleared it. */
-static void dismiss_waiters(struct shared *shared)
+static int take_results(struct aspawn_queue *queue, const struct aspawn_result **results, int count)
 {
-	int events = __atomic_load_n(&shared->events, __ATOMIC_RELAXED);
-
-	while (events &&
-	       !__atomic_compare_exchange_n(&shared->events, &events, (int)((unsigned)events + 2),
-					    true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-		continue;
-	queue_wake_waiters(shared, INT32_MAX);
-}
-
-static int take_results(const struct aspawn_queue *queue, const struct aspawn_result **results,
-			int count)
-{
-	struct shared *shared = queue->shared;
-	struct ring *ended = &shared->ended;
+	struct ring *ended = &queue->ended;
 	uint32_t at = __atomic_load_n(&ended->head, __ATOMIC_RELAXED);
 	int taken = 0;
 
@@ -75,31 +80,31 @@ static int take_results(const struct aspawn_queue *queue, const struct aspawn_re
 		results[taken++] = &job->result;
 		at++;
 	}
-	if (taken > 0 && __atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST) && is_idle(queue, true))
-		dismiss_waiters(shared);
+	/* After the last one other waiters have nothing to wait for. */
+	if (taken > 0 && __atomic_load_n(&queue->waiters, __ATOMIC_SEQ_CST) && is_idle(queue, true))
+		aspw_queue_announce(queue, -1, INT32_MAX);
 	return taken;
 }
 
-/* Called by the thread that has shared->serving, and gives it back. */
+/* Called by the thread that has queue->serving, and gives it back. */
 static int serve(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
-	struct shared *shared = queue->shared;
-	const bool goes_on = aspw_server_run(queue, &shared->server, until, deadline);
+	const bool goes_on = aspw_server_run(queue, until, deadline);
 	const int r = queue_unless_copied(queue, goes_on ? -PSYS_ETIMEDOUT : 0);
 
-	__atomic_store_n(&shared->serving, NOBODY_SERVES, __ATOMIC_RELEASE);
+	__atomic_store_n(&queue->serving, NOBODY_SERVES, __ATOMIC_RELEASE);
 	/* The queue may be unmapped now: then this fails. */
-	queue_wake_waiters(shared, INT32_MAX);
+	psys_futex(&queue->events, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	return r;
 }
 
 /* The second is for a sandbox that does not clear the word at the server's end. */
-static void sleep_on_events(struct shared *shared, int seen, int64_t deadline)
+static void sleep_on_events(struct aspawn_queue *queue, int seen, int64_t deadline)
 {
 	static const struct psys_timespec second = { 1, 0 }, moment = { 0, 1000000 };
 	const struct psys_timespec left = aspw_deadline_left(deadline),
 				   *time = left.tv_sec ? &second : &left;
-	int r = psys_futex(&shared->events, PSYS_FUTEX_WAIT, seen, time, NULL, 0);
+	int r = psys_futex(&queue->events, PSYS_FUTEX_WAIT, seen, time, NULL, 0);
 
 	/* If a filter forbids futex(2), sleep anyway: otherwise the caller would spin. */
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_ETIMEDOUT)
@@ -111,19 +116,18 @@ static void sleep_on_events(struct shared *shared, int seen, int64_t deadline)
 static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until until,
 			   int64_t deadline)
 {
-	struct shared *shared = queue->shared;
-	const bool is_local = queue->flags & ASPAWN_QUEUE_LOCAL;
+	const bool is_local = queue->is_local;
 	const int64_t moment = is_local ? aspw_deadline_in(5) : DEADLINE_NEVER;
 	int nobody = NOBODY_SERVES;
 
 	if (!events) /* another thread recovers */
 		psys_sched_yield();
-	else if (is_local && !__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST) &&
-		 __atomic_compare_exchange_n(&shared->serving, &nobody, A_WAITER_SERVES, false,
+	else if (is_local && !__atomic_load_n(&queue->wanted, __ATOMIC_SEQ_CST) &&
+		 __atomic_compare_exchange_n(&queue->serving, &nobody, A_WAITER_SERVES, false,
 					     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		serve(queue, until, deadline);
 	else
-		sleep_on_events(shared, events, moment < deadline ? moment : deadline);
+		sleep_on_events(queue, events, moment < deadline ? moment : deadline);
 }
 
 /* Takes results. Returns 0 at the end of the time; without a place for results 1 when no job waits or
@@ -132,14 +136,13 @@ static int await(struct aspawn_queue *queue, const struct aspawn_result **result
 		 int64_t timeout_ms)
 {
 	const int64_t deadline = aspw_deadline_in(timeout_ms);
-	struct shared *shared = queue->shared;
 	int r;
 
-	__atomic_add_fetch(&shared->drainers, !results, __ATOMIC_SEQ_CST);
-	__atomic_add_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
-	for (bool last = timeout_ms == 0 && results && !(queue->flags & ASPAWN_QUEUE_LOCAL);;
+	__atomic_add_fetch(&queue->drainers, !results, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&queue->waiters, 1, __ATOMIC_SEQ_CST);
+	for (bool last = timeout_ms == 0 && results && !queue->is_local;;
 	     last = last || aspw_deadline_is_past(deadline)) {
-		const int events = __atomic_load_n(&shared->events, __ATOMIC_SEQ_CST);
+		const int events = __atomic_load_n(&queue->events, __ATOMIC_SEQ_CST);
 		if (aspw_queue_is_orphaned(queue, !last))
 			aspw_queue_recover(queue, false);
 		r = results ? take_results(queue, results, count) : is_idle(queue, false);
@@ -149,8 +152,8 @@ static int await(struct aspawn_queue *queue, const struct aspawn_result **result
 			break;
 		serve_or_sleep(queue, events, results ? UNTIL_RESULT : UNTIL_IDLE, deadline);
 	}
-	__atomic_sub_fetch(&shared->waiters, 1, __ATOMIC_SEQ_CST);
-	__atomic_sub_fetch(&shared->drainers, !results, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&queue->waiters, 1, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&queue->drainers, !results, __ATOMIC_SEQ_CST);
 	return r;
 }
 
@@ -189,7 +192,7 @@ int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result 
 		struct job *job = results[i] ? queue_find(queue, results[i]->ticket) : NULL;
 		int held = JOB_HELD;
 
-		if (!job || &job->result != results[i] || job->is_prepared ||
+		if (!job || &job->result != results[i] ||
 		    !__atomic_compare_exchange_n(&job->state, &held, JOB_FREE, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return -PSYS_EINVAL;
@@ -209,12 +212,11 @@ int aspawn_queue_fd(struct aspawn_queue *queue)
 static int begin_to_serve(struct aspawn_queue *queue, int64_t deadline)
 {
 	const struct psys_timespec moment = { 0, 1000000 };
-	struct shared *shared = queue->shared;
 	int who = NOBODY_SERVES, r = 0;
 
-	__atomic_add_fetch(&shared->wanted, 1, __ATOMIC_SEQ_CST);
-	while (r == 0 && !__atomic_compare_exchange_n(&shared->serving, &who, A_THREAD_SERVES,
-						      false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+	__atomic_add_fetch(&queue->wanted, 1, __ATOMIC_SEQ_CST);
+	while (r == 0 && !__atomic_compare_exchange_n(&queue->serving, &who, A_THREAD_SERVES, false,
+						      __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
 		if (who == A_THREAD_SERVES)
 			r = -PSYS_EBUSY;
 		else if (aspw_deadline_is_past(deadline))
@@ -224,7 +226,7 @@ static int begin_to_serve(struct aspawn_queue *queue, int64_t deadline)
 		who = NOBODY_SERVES;
 		r = queue_unless_copied(queue, r);
 	}
-	__atomic_sub_fetch(&shared->wanted, 1, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&queue->wanted, 1, __ATOMIC_SEQ_CST);
 	return r;
 }
 
@@ -232,7 +234,7 @@ int aspawn_queue_serve(struct aspawn_queue *queue, int64_t timeout_ms)
 {
 	int r = aspw_queue_check(queue);
 
-	if (r < 0 || !(queue->flags & ASPAWN_QUEUE_LOCAL))
+	if (r < 0 || !queue->is_local)
 		return r < 0 ? r : -PSYS_EINVAL;
 	const int64_t deadline = aspw_deadline_in(timeout_ms);
 	r = begin_to_serve(queue, deadline);
@@ -241,7 +243,7 @@ int aspawn_queue_serve(struct aspawn_queue *queue, int64_t timeout_ms)
 
 static void request_service(struct aspawn_queue *queue)
 {
-	__atomic_add_fetch(&queue->shared->cancels, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&queue->cancels, 1, __ATOMIC_SEQ_CST);
 	aspw_queue_wake(queue);
 }
 
@@ -293,19 +295,18 @@ int aspawn_queue_count(struct aspawn_queue *queue, int what)
 
 	if (r < 0)
 		return r;
-	const struct shared *shared = queue->shared;
-	const uint32_t running = __atomic_load_n(&shared->running, __ATOMIC_RELAXED);
-	const uint32_t left = queue_left(queue, &shared->ended.tail);
-	const uint32_t taken = __atomic_load_n(&shared->ended.head, __ATOMIC_SEQ_CST);
+	const uint32_t running = __atomic_load_n(&queue->running, __ATOMIC_RELAXED);
+	const uint32_t left = queue_left(queue, &queue->ended.tail);
+	const uint32_t taken = __atomic_load_n(&queue->ended.head, __ATOMIC_SEQ_CST);
 	switch (what) {
 	case ASPAWN_COUNT_WAITING:
 		return left > running ? (int)(left - running) : 0;
 	case ASPAWN_COUNT_RUNNING:
 		return (int)running;
 	case ASPAWN_COUNT_ENDED:
-		return (int)(__atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED) - taken);
+		return (int)(__atomic_load_n(&queue->ended.tail, __ATOMIC_RELAXED) - taken);
 	case ASPAWN_COUNT_SERVERS:
-		return (int)__atomic_load_n(&shared->servers, __ATOMIC_RELAXED);
+		return (int)__atomic_load_n(&queue->servers, __ATOMIC_RELAXED);
 	}
 	return -PSYS_EINVAL;
 }

@@ -9,8 +9,8 @@
 
 #include "queue.h"
 
-/* What epoll reports: a job's number and 0, 1 (its outputs) or 2 (its end), or one of these. */
-enum { KIND_END = 2, OF_WAKE = 0x7ffffff0, OF_LIFE, OF_HOST };
+/* What epoll reports: a job's number and the kind of its event, or one of these. */
+enum { OF_WAKE = 0x7ffffff0, OF_LIFE, OF_HOST };
 
 enum {
 	EVENTS = 64,
@@ -23,47 +23,27 @@ enum {
 
 /* --- lists --------------------------------------------------------------------------- */
 
-QUEUE_SERVER void aspw_list_add(struct aspawn_queue *queue, struct job_list *list, struct job *job)
+QUEUE_SERVER void aspw_list_add(struct job_list *list, struct job *job)
 {
-	job->next = NO_JOB;
+	job->next = NULL;
 	job->previous = list->last;
-	if (list->last == NO_JOB)
-		list->first = job->number;
-	else
-		queue_job(queue, (uint32_t)list->last)->next = job->number;
-	list->last = job->number;
+	*(list->last ? &list->last->next : &list->first) = job;
+	list->last = job;
 }
 
-QUEUE_SERVER void aspw_list_remove(struct aspawn_queue *queue, struct job_list *list,
-				   struct job *job)
+QUEUE_SERVER void aspw_list_remove(struct job_list *list, struct job *job)
 {
-	if (job->previous == NO_JOB)
-		list->first = job->next;
-	else
-		queue_job(queue, (uint32_t)job->previous)->next = job->next;
-	if (job->next == NO_JOB)
-		list->last = job->previous;
-	else
-		queue_job(queue, (uint32_t)job->next)->previous = job->previous;
-}
-
-/* The job with this number; its next one, as the caller may remove the job; NULL after the last. */
-static QUEUE_SERVER struct job *server_next(const struct aspawn_queue *queue, int *number)
-{
-	if (*number == NO_JOB)
-		return NULL;
-	struct job *job = queue_job(queue, (uint32_t)*number);
-	*number = job->next;
-	return job;
+	*(job->previous ? &job->previous->next : &list->first) = job->next;
+	*(job->next ? &job->next->previous : &list->last) = job->previous;
 }
 
 /* --- a stopped host -------------------------------------------------------------------- */
 
 /* Returns the host's state, which is behind the last parenthesis (proc_pid_stat(5)), and what follows it;
  * "": not known. */
-static QUEUE_SERVER const char *server_host_state(const struct server *server, char text[512])
+static QUEUE_SERVER const char *server_host_state(const struct aspawn_queue *queue, char text[512])
 {
-	const long length = psys_pread64(server->host_stat, text, 511, 0);
+	const long length = psys_pread64(queue->server.host_stat, text, 511, 0);
 	long at = length - 3;
 
 	while (at > 0 && text[at] != ')')
@@ -74,89 +54,65 @@ static QUEUE_SERVER const char *server_host_state(const struct server *server, c
 	return text + at + 2;
 }
 
-/* The time that the host was stopped does not count. */
-static QUEUE_SERVER void server_move_deadlines(const struct aspawn_queue *queue,
-					       struct server *server, int64_t by)
-{
-	int at = server->running.first;
-	struct job *job;
-
-	while ((job = server_next(queue, &at)))
-		if (job->deadline)
-			job->deadline += by;
-	if (server->next_deadline != INT64_MAX)
-		server->next_deadline += by;
-}
-
 /* True while the host is stopped (SIGSTOP, Ctrl-Z): nothing starts, and no time limit passes. */
-static QUEUE_SERVER bool server_is_paused(const struct aspawn_queue *queue, struct server *server)
+static QUEUE_SERVER bool server_is_paused(struct aspawn_queue *queue)
 {
-	if (server->host_stat < 0 || server->is_closing)
+	struct server *server = &queue->server;
+	char text[512];
+
+	if (server->host_stat < 0 || server->closes_by)
 		return false;
 	const int64_t now = queue_now(queue);
 	if (now - server->looked_at < (int64_t)LOOK_MS * 1000000)
 		return server->stopped_at != 0;
 	server->looked_at = now;
-	char text[512];
-	const bool is_stopped = *server_host_state(server, text) == 'T';
-	if (is_stopped && !server->stopped_at)
-		server->stopped_at = now;
-	if (!is_stopped && server->stopped_at) {
-		server_move_deadlines(queue, server, now - server->stopped_at);
-		server->stopped_at = 0;
-	}
-	return is_stopped;
+	if (server->stopped_at)
+		server->paused += now - server->stopped_at;
+	server->stopped_at = *server_host_state(queue, text) == 'T' ? now : 0;
+	return server->stopped_at != 0;
 }
 
 /* --- submissions --------------------------------------------------------------------- */
 
 QUEUE_SERVER struct job *aspw_queue_take(struct aspawn_queue *queue)
 {
-	struct shared *shared = queue->shared;
-	struct job *newest = __atomic_load_n(&shared->submitted, __ATOMIC_ACQUIRE);
+	struct job *newest = __atomic_load_n(&queue->submitted, __ATOMIC_ACQUIRE);
 
 	do {
-		for (struct job *job = newest; job; job = job->older)
+		for (struct job *job = newest; job; job = job->next)
 			__atomic_store_n(&job->state, JOB_TAKEN, __ATOMIC_RELEASE);
-	} while (!__atomic_compare_exchange_n(&shared->submitted, &newest, NULL, false,
+	} while (!__atomic_compare_exchange_n(&queue->submitted, &newest, NULL, false,
 					      __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE));
 	return newest;
 }
 
-static QUEUE_SERVER void server_take(struct aspawn_queue *queue, struct server *server)
+static QUEUE_SERVER void server_take(struct aspawn_queue *queue)
 {
-	struct job *job, *older, *oldest = NULL;
+	struct job *job, *next, *oldest = NULL;
 
-	if (!__atomic_load_n(&queue->shared->submitted, __ATOMIC_RELAXED))
+	if (!__atomic_load_n(&queue->submitted, __ATOMIC_RELAXED))
 		return;
-	for (job = aspw_queue_take(queue); job; job = older) {
-		older = job->older;
-		job->older = oldest;
+	for (job = aspw_queue_take(queue); job; job = next) {
+		next = job->next;
+		job->next = oldest;
 		oldest = job;
 	}
-	for (job = oldest; job; job = job->older)
-		aspw_list_add(queue, &server->waiting[job->priority], job);
+	for (job = oldest; job; job = next) {
+		next = job->next;
+		aspw_list_add(&queue->server.waiting[job->priority], job);
+	}
 }
 
-static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue,
-					const struct server *server, const struct job *wanting)
+static QUEUE_SERVER bool server_has_key(const struct aspawn_queue *queue, const struct job *wanting)
 {
+	const struct job *job = queue->server.running.first;
 	uint32_t running = 0;
-	int at = server->running.first;
-	struct job *job;
 
 	if (!wanting->key_limit)
 		return true;
-	while ((job = server_next(queue, &at)) && running < wanting->key_limit)
+	for (; job && running < wanting->key_limit; job = job->next)
 		running += job->key == wanting->key;
 	return running < wanting->key_limit;
-}
-
-static QUEUE_SERVER void server_drop_waiting(struct aspawn_queue *queue, struct server *server,
-					     struct job *job)
-{
-	aspw_list_remove(queue, &server->waiting[job->priority], job);
-	aspw_job_finish(queue, server, job, ASPAWN_OUTCOME_CANCELLED);
 }
 
 static QUEUE_SERVER bool is_cancelled(const struct job *job)
@@ -164,143 +120,102 @@ static QUEUE_SERVER bool is_cancelled(const struct job *job)
 	return __atomic_load_n(&job->use, __ATOMIC_ACQUIRE) & 1;
 }
 
-/* Those that are cancelled; all: at once, as the queue is closed. */
-static QUEUE_SERVER void server_end_jobs(struct aspawn_queue *queue, struct server *server, bool all)
+static QUEUE_SERVER void server_drop(struct aspawn_queue *queue, struct job *job)
 {
-	struct job *job;
-	int at;
-
-	server_take(queue, server);
-	for (int i = 0; i < PRIORITIES; i++)
-		for (at = server->waiting[i].first; (job = server_next(queue, &at));)
-			if (all || is_cancelled(job))
-				server_drop_waiting(queue, server, job);
-	for (at = server->running.first; (job = server_next(queue, &at));)
-		if (all || is_cancelled(job))
-			aspw_job_stop(server, job, ASPAWN_OUTCOME_CANCELLED, all);
+	job->ended_as = ASPAWN_OUTCOME_CANCELLED;
+	aspw_job_finish(queue, job);
 }
 
-static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue, struct server *server)
+/* Those that are cancelled; all: at once, as the queue is closed. */
+static QUEUE_SERVER void server_end_jobs(struct aspawn_queue *queue, bool all)
 {
-	const struct shared *shared = queue->shared;
-	struct job *job;
+	struct job *job, *next;
+
+	server_take(queue);
+	for (int i = 0; i < PRIORITIES; i++)
+		for (job = queue->server.waiting[i].first; job; job = next) {
+			next = job->next;
+			if (all || is_cancelled(job))
+				server_drop(queue, job);
+		}
+	for (job = queue->server.running.first; job; job = job->next)
+		if (all || is_cancelled(job))
+			aspw_job_stop(queue, job, ASPAWN_OUTCOME_CANCELLED, all);
+}
+
+static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue)
+{
+	struct server *server = &queue->server;
+	struct job *job, *next;
 
 	server->is_early = false;
-	for (int i = PRIORITIES - 1; i >= 0; i--) {
-		int at = server->waiting[i].first;
-
-		while (shared->running < queue->limit && !server->must_wait &&
-		       (job = server_next(queue, &at))) {
-			if (is_cancelled(job)) {
-				server_drop_waiting(queue, server, job);
-				continue;
-			}
-			if (!server_has_key(queue, server, job))
-				continue;
-			if (server_is_paused(queue, server))
+	for (int i = PRIORITIES - 1; i >= 0; i--)
+		for (job = server->waiting[i].first; job; job = next) {
+			if (queue->running >= queue->limit || server->must_wait)
 				return;
-			if (queue->delay) {
-				const int64_t now = queue_now(queue);
-				server->is_early = now < server->next_start;
-				if (server->is_early)
-					return;
-				server->next_start = now + queue->delay;
+			next = job->next;
+			if (is_cancelled(job)) {
+				server_drop(queue, job);
+				continue;
 			}
-			server->must_wait = !aspw_job_start(queue, server, job);
+			if (!server_has_key(queue, job))
+				continue;
+			if (server_is_paused(queue))
+				return;
+			server->is_early = queue->delay && server_now(queue) < server->next_start;
+			if (server->is_early)
+				return;
+			server->must_wait = !aspw_job_start(queue, job);
+			if (queue->delay)
+				server->next_start = server_now(queue) + queue->delay;
 		}
-	}
 }
 
-static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue, struct server *server)
+static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue)
 {
-	const int cancels = __atomic_load_n(&queue->shared->cancels, __ATOMIC_SEQ_CST);
-
-	if (cancels == server->cancels)
-		return;
-	server->cancels = cancels;
-	server_end_jobs(queue, server, false);
+	if (__atomic_load_n(&queue->cancels, __ATOMIC_SEQ_CST) &&
+	    __atomic_exchange_n(&queue->cancels, 0, __ATOMIC_SEQ_CST))
+		server_end_jobs(queue, false);
 }
 
 /* --- ends ------------------------------------------------------------------------------- */
 
-/* Before a job that is being ended is reaped, its group's number cannot be another's: kill what
- * the program has left behind. */
-static QUEUE_SERVER void server_kill_rest(const struct job *job)
+/* False: an event of the same batch has ended the job. */
+static QUEUE_SERVER bool is_running(const struct job *job)
 {
-	struct psys_siginfo info;
-
-	info.u.child.pid = 0;
-	psys_waitid(PSYS_P_PID, job->result.pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT,
-		    NULL);
-	if (info.u.child.pid)
-		psys_kill(-job->result.pid, PSYS_SIGKILL);
-}
-
-static QUEUE_SERVER void server_reap(struct aspawn_queue *queue, struct server *server,
-				     struct job *job)
-{
-	struct psys_rusage usage;
-	int status = -1;
-
-	if (job->has_ended)
-		return;
-	if (job->stage != STAGE_RUNS && !(job->flags & ASPAWN_JOB_SAME_GROUP))
-		server_kill_rest(job);
-	const int pid = psys_wait4(job->result.pid, &status, PSYS_WNOHANG, &usage);
-	if (pid == 0 || pid == -PSYS_EINTR)
-		return;
-	if (pid < 0 && !server->is_local) {
-		server->has_failed = true;
-		return;
-	}
-	if (pid < 0) { /* another has reaped it */
-		psys_memset(&usage, 0, sizeof usage);
-		status = -1;
-		job->ended_as = ASPAWN_OUTCOME_LOST;
-	}
-	aspw_job_ended(queue, server, job, status, &usage);
-}
-
-/* kind: 0 or 1, an output; or KIND_END. */
-static QUEUE_SERVER void server_see_job(struct aspawn_queue *queue, struct server *server,
-					struct job *job, unsigned kind)
-{
-	if (kind == KIND_END)
-		server_reap(queue, server, job);
-	else
-		aspw_job_read(queue, server, job, (int)kind);
+	return __atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN && job->result.pid;
 }
 
 /* Asks for what epoll does not tell; all: of all jobs. */
-static QUEUE_SERVER void server_look_at_jobs(struct aspawn_queue *queue, struct server *server,
-					     bool all)
+static QUEUE_SERVER void server_look_at_jobs(struct aspawn_queue *queue, bool all)
 {
-	int at = server->running.first;
-	struct job *job;
+	struct job *job, *next;
 
-	while ((job = server_next(queue, &at))) {
-		for (unsigned which = 0; (all || job->is_unpolled) && which < 3; which++)
-			if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN)
-				server_see_job(queue, server, job, which);
+	for (job = queue->server.running.first; job; job = next) {
+		next = job->next;
+		for (unsigned kind = 0; (all || job->is_unpolled) && kind <= KIND_END; kind++)
+			if (is_running(job))
+				aspw_job_see(queue, job, kind);
 	}
 }
 
-static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue, struct server *server)
+static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue)
 {
-	int at = server->running.first;
-	struct job *job;
+	int64_t *first = &queue->server.next_deadline;
+	struct job *job, *next;
 
-	if (server->next_deadline == INT64_MAX || server_is_paused(queue, server))
+	if (*first == INT64_MAX || server_is_paused(queue))
 		return;
-	const int64_t now = queue_now(queue);
-	if (now < server->next_deadline)
+	const int64_t now = server_now(queue);
+	if (now < *first)
 		return;
-	server->next_deadline = INT64_MAX;
-	while ((job = server_next(queue, &at))) {
-		if (job->deadline && job->deadline <= now)
-			aspw_job_expire(queue, server, job);
-		else if (job->deadline && job->deadline < server->next_deadline)
-			server->next_deadline = job->deadline;
+	*first = INT64_MAX;
+	for (job = queue->server.running.first; job; job = next) {
+		next = job->next;
+		if (job->deadline <= now)
+			aspw_job_expire(queue, job);
+		else if (job->deadline < *first)
+			*first = job->deadline;
 	}
 }
 
@@ -309,17 +224,16 @@ static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue, struct
 /* The host has exited, or executed another program: nobody will take results. */
 static QUEUE_SERVER void server_lose_host(struct aspawn_queue *queue)
 {
-	__atomic_store_n(&queue->shared->closing, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&queue->closing, 1, __ATOMIC_SEQ_CST);
 }
 
 /* True if the host's main thread has no memory: it has ended, or is about to, but others have not. Its
  * address space is the 21st number from the state on. Without /proc reading that memory tells it. */
-static QUEUE_SERVER bool server_host_has_no_memory(const struct aspawn_queue *queue,
-						   const struct server *server)
+static QUEUE_SERVER bool server_host_has_no_memory(const struct aspawn_queue *queue)
 {
 	char text[512], byte;
 	const struct psys_iovec there = { &byte, 1 };
-	const char *at = server_host_state(server, text);
+	const char *at = server_host_state(queue, text);
 
 	if (!*at)
 		return psys_process_vm_readv(queue->host, &there, 1, &there, 1, 0) == -PSYS_ESRCH;
@@ -330,52 +244,47 @@ static QUEUE_SERVER bool server_host_has_no_memory(const struct aspawn_queue *qu
 
 /* A forked copy of the host may hold the socket that would tell of the host's exec, or may have shut it
  * down: that is believed only where kcmp() is not permitted. */
-static QUEUE_SERVER void server_look_for_host(struct aspawn_queue *queue, struct server *server,
-					      bool is_hung_up)
+static QUEUE_SERVER void server_look_for_host(struct aspawn_queue *queue, bool is_hung_up)
 {
 	const int64_t now = queue_now(queue);
 
-	if (!is_hung_up && now - server->checked_at < (int64_t)CHECK_MS * 1000000)
+	if (!is_hung_up && now - queue->server.checked_at < (int64_t)CHECK_MS * 1000000)
 		return;
-	server->checked_at = now;
-	const int r = psys_kcmp(queue->shared->server_pid, queue->host, KCMP_VM, 0, 0);
+	queue->server.checked_at = now;
+	const int r = psys_kcmp(queue->server_pid, queue->host, KCMP_VM, 0, 0);
 	const int parent = psys_getppid(); /* negative: a filter forbids it */
 	if ((parent >= 0 && parent != queue->host) || (r < 0 && is_hung_up) ||
-	    (r > 0 && !server_host_has_no_memory(queue, server)))
+	    (r > 0 && !server_host_has_no_memory(queue)))
 		server_lose_host(queue);
 }
 
 /* --- events ----------------------------------------------------------------------------- */
 
-static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, struct server *server,
-					  uint32_t number, unsigned kind)
+static QUEUE_SERVER void server_see_event(struct aspawn_queue *queue, uint32_t number, unsigned kind)
 {
 	uint64_t count;
 
 	switch (number << 2 | kind) {
 	case OF_WAKE:
-		psys_read(server->wake, &count, sizeof count);
+		psys_read(queue->server.wake, &count, sizeof count);
 		return;
 	case OF_LIFE:
-		if (aspw_server_skip_messages(queue, server))
+		if (aspw_server_skip_messages(queue))
 			return;
-		queue_unwatch(server->epoll, server->life);
-		server_look_for_host(queue, server, true);
+		queue_unwatch(queue->server.epoll, queue->server.life);
+		server_look_for_host(queue, true);
 		return;
 	case OF_HOST:
 		server_lose_host(queue);
 		return;
 	}
 	struct job *job = queue_job(queue, number);
-	/* An event of the same batch may have ended the job. */
-	if (__atomic_load_n(&job->state, __ATOMIC_RELAXED) != JOB_TAKEN || !job->result.pid)
-		return;
-	server_see_job(queue, server, job, kind);
+	if (is_running(job))
+		aspw_job_see(queue, job, kind);
 	/* A debugger has not let go of the ended process, which is readable until then: look by the clock. */
-	if (kind == KIND_END && __atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN &&
-	    !job->has_ended) {
-		queue_unwatch(server->epoll, job->child.ended_fd);
-		server->unpolled += !job->is_unpolled;
+	if (kind == KIND_END && is_running(job) && !job->has_ended) {
+		queue_unwatch(queue->server.epoll, job->child.ended_fd);
+		queue->server.unpolled += !job->is_unpolled;
 		job->is_unpolled = true;
 	}
 }
@@ -390,18 +299,18 @@ static QUEUE_SERVER int server_ms(int64_t ns)
 	return (int)((uint32_t)(ns >> 6) / 15625) + 1;
 }
 
-static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue, struct server *server,
-					int64_t deadline)
+static QUEUE_SERVER int server_patience(struct aspawn_queue *queue, int64_t deadline)
 {
+	const struct server *server = &queue->server;
 	int64_t first = deadline < server->next_deadline ? deadline : server->next_deadline;
 
+	if (server->stopped_at)
+		return server_is_paused(queue) ? LOOK_MS : 0;
 	if (server->is_early && server->next_start < first)
 		first = server->next_start;
-	if (server->stopped_at)
-		return server_is_paused(queue, server) ? LOOK_MS : 0;
 	if (first == INT64_MAX && !server->unpolled)
 		return CHECK_MS;
-	const int64_t now = queue_now(queue);
+	const int64_t now = server_now(queue);
 	if (server->host_stat >= 0 && first > now + (int64_t)TIMED_MS * 1000000)
 		first = now + (int64_t)TIMED_MS * 1000000;
 	if (server->unpolled && first > now + TICK_NS)
@@ -409,136 +318,111 @@ static QUEUE_SERVER int server_patience(const struct aspawn_queue *queue, struct
 	return server_ms(first - now);
 }
 
-/* A filter forbids it. The server ends, and its jobs are lost; a local queue goes on in ticks. */
-static QUEUE_SERVER void server_go_without_epoll(struct aspawn_queue *queue, struct server *server)
-{
-	struct psys_timespec tick = { 0, TICK_NS };
-
-	server->has_failed = !server->is_local;
-	if (!server->is_local)
-		return;
-	psys_ppoll(NULL, 0, &tick, server->mask, PSYS_SIGSET_SIZE);
-	if (aspw_queue_check(queue) == 0)
-		server_look_at_jobs(queue, server, true);
-}
-
 /* Sleeps until something happens. A submission that came before asleep was set is seen here; the
  * submitter of a later one sees asleep. Returns false in a copy of a thread that serves a local queue,
  * which a signal handler has forked meanwhile. */
-static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, struct server *server,
-				      int64_t deadline)
+static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadline)
 {
+	struct psys_timespec tick = { 0, TICK_NS };
 	struct psys_epoll_event events[EVENTS];
-	struct shared *shared = queue->shared;
+	struct server *server = &queue->server;
 
-	__atomic_exchange_n(&shared->asleep, 1, __ATOMIC_SEQ_CST);
+	__atomic_exchange_n(&queue->asleep, 1, __ATOMIC_SEQ_CST);
 	const bool has_work =
-		__atomic_load_n(&shared->submitted, __ATOMIC_SEQ_CST) ||
-		__atomic_load_n(&shared->cancels, __ATOMIC_SEQ_CST) != server->cancels ||
-		(__atomic_load_n(&shared->closing, __ATOMIC_SEQ_CST) && !server->is_closing) ||
-		__atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST);
-	const int ms = has_work ? 0 : server_patience(queue, server, deadline);
-	int r = psys_epoll_pwait(server->epoll, events, EVENTS, ms, server->mask, PSYS_SIGSET_SIZE);
-	__atomic_store_n(&shared->asleep, 0, __ATOMIC_RELAXED);
-	if (r < 0 && r != -PSYS_EINTR)
-		server_go_without_epoll(queue, server);
-	if (server->is_local && aspw_queue_check(queue) < 0)
+		__atomic_load_n(&queue->submitted, __ATOMIC_SEQ_CST) ||
+		__atomic_load_n(&queue->cancels, __ATOMIC_SEQ_CST) ||
+		(__atomic_load_n(&queue->closing, __ATOMIC_SEQ_CST) && !server->closes_by) ||
+		__atomic_load_n(&queue->wanted, __ATOMIC_SEQ_CST);
+	const int ms = has_work ? 0 : server_patience(queue, deadline);
+	const int r =
+		psys_epoll_pwait(server->epoll, events, EVENTS, ms, server->mask, PSYS_SIGSET_SIZE);
+	__atomic_store_n(&queue->asleep, 0, __ATOMIC_RELAXED);
+	/* If a filter forbids it, a server ends, and its jobs are lost; a local queue goes on in ticks. */
+	const bool is_blind = r < 0 && r != -PSYS_EINTR;
+	server->has_failed = is_blind && !queue->is_local;
+	if (is_blind && queue->is_local)
+		psys_ppoll(NULL, 0, &tick, server->mask, PSYS_SIGSET_SIZE);
+	if (queue->is_local && aspw_queue_check(queue) < 0)
 		return false;
 	for (int i = 0; i < r; i++)
-		server_see_event(queue, server, (uint32_t)(events[i].data >> 2),
+		server_see_event(queue, (uint32_t)(events[i].data >> 2),
 				 (unsigned)events[i].data & 3);
-	if (!server->is_local)
-		server_look_for_host(queue, server, false);
-	if (server->unpolled)
-		server_look_at_jobs(queue, server, false);
+	if (!queue->is_local)
+		server_look_for_host(queue, false);
+	if (server->unpolled || is_blind)
+		server_look_at_jobs(queue, is_blind);
 	return true;
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
 /* Kills all that runs. Those that wait are dropped: nobody will take their results. */
-static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue, struct server *server)
+static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue)
 {
-	if (!__atomic_load_n(&queue->shared->closing, __ATOMIC_SEQ_CST) || server->is_closing)
+	struct server *server = &queue->server;
+
+	if (!__atomic_load_n(&queue->closing, __ATOMIC_SEQ_CST) || server->closes_by)
 		return;
-	server->is_closing = true;
-	server_end_jobs(queue, server, true);
-	server->closed_at = queue_now(queue);
+	server_end_jobs(queue, true);
+	server->stopped_at = 0;
+	server->closes_by = server_now(queue) + 1000000000;
 }
 
 /* A killed job may take for ever: it runs as another user, or hangs in the kernel. */
-static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue,
-					  const struct server *server)
+static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue)
 {
-	return server->is_closing &&
-	       (queue->shared->running == 0 || queue_now(queue) - server->closed_at > 1000000000);
+	const int64_t by = queue->server.closes_by;
+
+	return by && (queue->running == 0 || server_now(queue) > by);
 }
 
 static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue, enum until until)
 {
-	const struct shared *shared = queue->shared;
-
-	return __atomic_load_n(&shared->wanted, __ATOMIC_SEQ_CST) ||
-	       (until == UNTIL_RESULT &&
-		__atomic_load_n(&shared->ended.tail, __ATOMIC_RELAXED) !=
-			__atomic_load_n(&shared->ended.head, __ATOMIC_RELAXED)) ||
-	       !queue_left(queue, &shared->ended.tail);
+	return __atomic_load_n(&queue->wanted, __ATOMIC_SEQ_CST) ||
+	       (until == UNTIL_RESULT && queue_has_result(queue)) ||
+	       !queue_left(queue, &queue->ended.tail);
 }
 
-/* Tells those who wait that jobs have ended. While the server lives the kernel does not clear events. */
-static QUEUE_SERVER void server_notify(struct shared *shared, struct server *server)
+static QUEUE_SERVER void server_notify(struct aspawn_queue *queue)
 {
-	const uint64_t one = 1;
-	const int count = (int)server->completed;
-
-	if (!count)
-		return;
-	server->completed = 0;
-	__atomic_add_fetch(&shared->events, 2, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&shared->waiters, __ATOMIC_SEQ_CST))
-		queue_wake_waiters(shared, __atomic_load_n(&shared->drainers, __ATOMIC_SEQ_CST) ?
-						   INT32_MAX :
-						   count);
-	if (__atomic_load_n(&shared->armed, __ATOMIC_SEQ_CST) &&
-	    __atomic_exchange_n(&shared->armed, 0, __ATOMIC_SEQ_CST))
-		psys_write(server->notify, &one, sizeof one);
+	if (queue->server.completed)
+		aspw_queue_announce(queue, queue->server.notify, (int)queue->server.completed);
+	queue->server.completed = 0;
 }
 
-static QUEUE_SERVER bool server_run(struct aspawn_queue *queue, struct server *server,
-				    enum until until, int64_t deadline)
+static QUEUE_SERVER bool server_run(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
 	for (;;) {
-		server_see_closing(queue, server);
-		server_take(queue, server);
-		server_see_cancels(queue, server);
-		server_start_jobs(queue, server);
-		server_see_deadlines(queue, server);
-		server_notify(queue->shared, server);
-		if (server->has_failed || server_is_closed(queue, server))
+		server_see_closing(queue);
+		server_take(queue);
+		server_see_cancels(queue);
+		server_start_jobs(queue);
+		server_see_deadlines(queue);
+		server_notify(queue);
+		const int64_t by = queue->server.closes_by;
+		if (queue->server.has_failed || server_is_closed(queue))
 			return false;
 		if (until != UNTIL_CLOSED && server_is_done(queue, until))
 			return true;
-		if (deadline != INT64_MAX && queue_now(queue) >= deadline)
+		if (deadline != INT64_MAX && server_now(queue) >= deadline)
 			return true;
-		if (!server_sleep(queue, server,
-				  server->is_closing ? server->closed_at + 1000000000 : deadline))
+		if (!server_sleep(queue, by ? by : deadline))
 			return false;
 	}
 }
 
 /* A thread of the host handles signals while it sleeps only: elsewhere a copy that a handler forks
  * would start jobs a second time. */
-QUEUE_SERVER bool aspw_server_run(struct aspawn_queue *queue, struct server *server,
-				  enum until until, int64_t deadline)
+QUEUE_SERVER bool aspw_server_run(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
 	struct psys_sigset all, mask;
 
 	psys_sigfillset(&all);
-	const bool blocks = server->is_local && psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask,
-								    PSYS_SIGSET_SIZE) >= 0;
-	server->mask = blocks ? &mask : NULL;
-	const bool goes_on = (!server->is_local || aspw_queue_check(queue) == 0) &&
-			     server_run(queue, server, until, deadline);
+	const bool blocks = queue->is_local && psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask,
+								   PSYS_SIGSET_SIZE) >= 0;
+	queue->server.mask = blocks ? &mask : NULL;
+	const bool goes_on = (!queue->is_local || aspw_queue_check(queue) == 0) &&
+			     server_run(queue, until, deadline);
 	if (blocks)
 		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return goes_on;
@@ -558,49 +442,30 @@ static QUEUE_SERVER int server_open_stat(int pid)
 	return fd < 0 ? -1 : fd;
 }
 
-static QUEUE_SERVER int server_open(struct aspawn_queue *queue, struct server *server)
+QUEUE_SERVER int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER_FDS])
 {
 	struct psys_epoll_event messages = { PSYS_EPOLLIN | PSYS_EPOLLET, OF_LIFE };
-	int r = psys_epoll_create1(PSYS_EPOLL_CLOEXEC);
+	struct server *server = &queue->server;
 
-	if (r < 0)
-		return r;
-	server->epoll = r;
-	r = queue_watch(server->epoll, server->wake, OF_WAKE);
-	if (r < 0)
-		return r;
-	if (server->is_local)
-		return 0;
-	server->host_pidfd = psys_pidfd_open(queue->host, 0);
-	if (psys_getppid() != queue->host)
-		return -PSYS_ESRCH;
-	queue_watch(server->epoll, server->host_pidfd, OF_HOST); /* before Linux 5.3: not there */
-	server->host_stat = server_open_stat(queue->host);
-	return psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, server->life, &messages);
-}
-
-QUEUE_SERVER int aspw_server_begin(struct aspawn_queue *queue, struct server *server)
-{
-	server->epoll = server->host_pidfd = server->host_stat = -1;
-	server->running = (struct job_list){ NO_JOB, NO_JOB };
+	psys_memset(server, 0, sizeof *server);
+	server->wake = fds[0];
+	server->notify = fds[1];
+	server->life = fds[2];
+	server->host_stat = -1;
+	server->next_deadline = INT64_MAX;
 	for (uint32_t i = 0; i < queue->limit; i++)
 		queue->stacks[i].is_taken = false;
-	for (int i = 0; i < PRIORITIES; i++)
-		server->waiting[i] = server->running;
-	server->next_deadline = INT64_MAX;
-	server->next_start = server->checked_at = server->looked_at = server->stopped_at = 0;
-	server->cancels = __atomic_load_n(&queue->shared->cancels, __ATOMIC_RELAXED) - 1;
-	server->unpolled = server->completed = 0;
-	server->must_wait = server->is_closing = server->has_failed = server->is_early = false;
-	int r = server_open(queue, server);
-	if (r < 0)
-		aspw_server_end(server);
-	return r < 0 ? r : 0;
-}
-
-QUEUE_SERVER void aspw_server_end(struct server *server)
-{
-	psys_close(server->epoll); /* of a negative one: no effect */
-	psys_close(server->host_pidfd);
-	psys_close(server->host_stat);
+	server->epoll = psys_epoll_create1(PSYS_EPOLL_CLOEXEC);
+	if (server->epoll < 0)
+		return server->epoll;
+	const int r = queue_watch(server->epoll, server->wake, OF_WAKE);
+	if (r < 0 || queue->is_local)
+		return r;
+	const int host = psys_pidfd_open(queue->host, 0);
+	/* In a pid namespace of its children's the server would be init, and end it. */
+	if (psys_getppid() != queue->host)
+		return -PSYS_EOPNOTSUPP;
+	queue_watch(server->epoll, host, OF_HOST); /* before Linux 5.3: not there */
+	server->host_stat = server_open_stat(queue->host);
+	return psys_epoll_ctl(server->epoll, PSYS_EPOLL_CTL_ADD, server->life, &messages);
 }

@@ -84,11 +84,11 @@ static bool changes_credentials(const struct aspawn_command *command)
 {
 	for (size_t i = 0; i < command->action_count; i++) {
 		const struct aspawn_action *action = &command->actions[i];
-		const int type = action->kind == ASPAWN_ACTION_SETNS ? action->u.setns.type : -1;
 
 		if (action->kind == ASPAWN_ACTION_USER || action->kind == ASPAWN_ACTION_RESUID ||
-		    action->kind == ASPAWN_ACTION_RESGID || type == 0 ||
-		    (type > 0 && type & PSYS_CLONE_NEWUSER))
+		    action->kind == ASPAWN_ACTION_RESGID ||
+		    (action->kind == ASPAWN_ACTION_SETNS &&
+		     (!action->u.setns.type || action->u.setns.type & PSYS_CLONE_NEWUSER)))
 			return true;
 	}
 	return false;
@@ -125,19 +125,16 @@ static struct arena arena_of(const struct aspawn_queue *queue, struct job *job)
 static void fill_command(struct aspawn_queue *queue, struct job *job, struct arena *arena,
 			 struct aspawn_command *command)
 {
-	const bool is_local = queue->flags & ASPAWN_QUEUE_LOCAL;
 	struct own_actions own;
 
 	own.count = 0;
 	own.served = NULL;
 	own.await_clone = false;
-	if (!is_local && changes_credentials(command))
+	if (!queue->is_local && changes_credentials(command))
 		append_pdeathsig(arena, command);
 	const struct prepared *prepared = aspw_prepare(arena, command, &own);
-	job->fds = NULL;
-	job->fd_count = 0;
-	if (!arena->error && !is_local)
-		arena->error = aspw_job_note_fds(job, prepared, arena);
+	if (!arena->error && !queue->is_local)
+		aspw_job_note_fds(job, prepared, arena);
 	if (arena->error)
 		return;
 	job->command = (struct aspawn_command){
@@ -175,7 +172,6 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 {
 	struct arena arena = arena_of(queue, job);
 
-	psys_memset(&job->result, 0, sizeof job->result);
 	job->result.cookie = from->cookie;
 	job->result.status = -1;
 	job->result.failure.step = ASPAWN_STEP_NONE;
@@ -190,15 +186,11 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 	if (arena.error)
 		return -PSYS_E2BIG;
 	job->flags = (uint32_t)from->flags;
-	job->timeout = from->time_limit_ms ? ms_to_ns(from->time_limit_ms) : 0;
+	job->timeout = ms_to_ns(from->time_limit_ms);
 	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
 	job->key = from->key;
 	job->key_limit = from->key ? from->key_limit : 0;
 	job->priority = from->priority;
-	job->received_by = 0;
-	job->ended_as = 0;
-	job->stage = STAGE_RUNS;
-	job->has_ended = job->is_unpolled = false;
 	job->result.submitted_ns = queue_now(queue);
 	return 0;
 }
@@ -208,8 +200,8 @@ static struct job *find_prepared(const struct aspawn_queue *queue, int64_t prepa
 {
 	struct job *job = queue_find(queue, prepared);
 
-	return job && __atomic_load_n(&job->state, __ATOMIC_ACQUIRE) == JOB_HELD &&
-			       job->is_prepared && job->result.ticket == prepared ?
+	return job && __atomic_load_n(&job->state, __ATOMIC_ACQUIRE) == JOB_PREPARED &&
+			       job->result.ticket == prepared ?
 		       job :
 		       NULL;
 }
@@ -218,7 +210,7 @@ static struct job *find_prepared(const struct aspawn_queue *queue, int64_t prepa
 static struct job *take_place(struct aspawn_queue *queue)
 {
 	for (uint32_t number = 0; number < queue->capacity; number++) {
-		uint32_t *word = &queue->shared->taken[number / 32], bit = 1U << number % 32;
+		uint32_t *word = &queue->taken[number / 32], bit = 1U << number % 32;
 		const uint32_t bits = __atomic_load_n(word, __ATOMIC_RELAXED);
 
 		if (bits == UINT32_MAX)
@@ -226,17 +218,16 @@ static struct job *take_place(struct aspawn_queue *queue)
 		if (bits & bit || __atomic_fetch_or(word, bit, __ATOMIC_ACQUIRE) & bit)
 			continue;
 		struct job *job = queue_job(queue, number);
+		psys_memset(&job->number, 0, sizeof *job - offsetof(struct job, number));
 		job->number = (int)number;
 		job->queue = queue;
-		job->is_prepared = false;
 		return job;
 	}
 	return NULL;
 }
 
 /* Gives the place of a job that is too large for it back. */
-static int refuse_place(const struct aspawn_queue *queue, struct job *job,
-			struct aspawn_failure *failure)
+static int refuse_place(struct aspawn_queue *queue, struct job *job, struct aspawn_failure *failure)
 {
 	const bool has_room = job->fd_count > MOST_SENT;
 
@@ -255,11 +246,11 @@ static int64_t new_ticket(const struct aspawn_queue *queue, struct job *job)
 	return job->result.ticket = (int64_t)(uses << queue->bits | (uint32_t)job->number);
 }
 
-static void push_job(struct shared *shared, struct job *job)
+static void push_job(struct aspawn_queue *queue, struct job *job)
 {
-	__atomic_add_fetch(&shared->submissions, 1, __ATOMIC_SEQ_CST);
-	job->older = __atomic_load_n(&shared->submitted, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&shared->submitted, &job->older, job, true,
+	__atomic_add_fetch(&queue->submissions, 1, __ATOMIC_SEQ_CST);
+	job->next = __atomic_load_n(&queue->submitted, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&queue->submitted, &job->next, job, true,
 					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		continue;
 }
@@ -282,7 +273,7 @@ static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *f
 		return r;
 	}
 	__atomic_store_n(&job->state, JOB_QUEUED, __ATOMIC_RELEASE);
-	push_job(queue->shared, job);
+	push_job(queue, job);
 	aspw_queue_wake(queue);
 	if (aspw_queue_is_orphaned(queue, false)) /* it ended meanwhile: the job is lost */
 		aspw_queue_recover(queue, false);
@@ -342,9 +333,8 @@ int64_t aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_com
 	fill_command(queue, job, &arena, &command);
 	if (arena.error)
 		return refuse_place(queue, job, to);
-	job->is_prepared = true;
 	const int64_t ticket = new_ticket(queue, job);
-	__atomic_store_n(&job->state, JOB_HELD, __ATOMIC_RELEASE);
+	__atomic_store_n(&job->state, JOB_PREPARED, __ATOMIC_RELEASE);
 	return ticket;
 }
 
