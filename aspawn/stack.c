@@ -18,49 +18,48 @@ static PSYS_UNINSTRUMENTED bool is_stack(const struct Stack_t *stack)
 	       (!stack->addr && stack->size == 0);
 }
 
-static PSYS_UNINSTRUMENTED void set_addr(struct Stack_t *stack, void *addr)
-{
-	__atomic_store_n(&stack->addr, addr, __ATOMIC_RELEASE);
-}
-
 /* Clears the address before it unmaps: another thread may fork in between. */
 static PSYS_UNINSTRUMENTED void unmap(struct Stack_t *stack)
 {
 	const struct Stack_t old = *stack;
 
-	set_addr(stack, NULL);
+	__atomic_store_n(&stack->addr, NULL, __ATOMIC_RELEASE);
 	if (old.addr)
 		psys_munmap(old.addr, old.size);
 	__atomic_store_n(&stack->size, 0, __ATOMIC_RELEASE);
 }
 
-static PSYS_UNINSTRUMENTED void *map(size_t size)
+/* Maps a stack in place of the old one. */
+static PSYS_UNINSTRUMENTED int map(struct Stack_t *stack, size_t size)
 {
 	char *addr = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
 			       PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS | PSYS_MAP_STACK, -1, 0);
 	if (PSYS_IS_ERROR(addr))
-		return addr;
+		return (int)(intptr_t)addr;
 
 	int r = psys_mprotect(addr + STACK_UNIT, STACK_LOWEST - STACK_UNIT, PSYS_PROT_NONE);
 	if (r < 0) {
 		psys_munmap(addr, size);
-		return (void *)(intptr_t)r;
+		return r;
 	}
 	/* Fails before Linux 4.14: then a forked copy of the stack is busy while the child is. */
 	((struct stack_state *)(void *)addr)->is_wiped_by_fork =
 		psys_madvise(addr, STACK_UNIT, PSYS_MADV_WIPEONFORK) >= 0;
-	return addr;
-}
-
-static PSYS_UNINSTRUMENTED int grow(struct Stack_t *stack, size_t size)
-{
-	void *addr = map(size);
-
-	if (PSYS_IS_ERROR(addr))
-		return (int)(intptr_t)addr;
 	unmap(stack);
 	__atomic_store_n(&stack->size, size, __ATOMIC_RELEASE);
-	set_addr(stack, addr);
+	__atomic_store_n(&stack->addr, addr, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Reaps the helper of a stack that nobody uses. */
+static PSYS_UNINSTRUMENTED int take_back(const struct Stack_t *stack)
+{
+	if (!is_stack(stack))
+		return -PSYS_EINVAL;
+	if (aspw_stack_has(stack, STACK_CHILD | STACK_HELPER))
+		return -PSYS_EBUSY;
+	if (stack->addr)
+		aspw_stack_reap_helper(stack);
 	return 0;
 }
 
@@ -68,23 +67,19 @@ PSYS_UNINSTRUMENTED int aspw_stack_reserve(struct Stack_t *stack, size_t reserve
 {
 	size_t size = sizeof(struct control) + STACK_OWN + 2 * STACK_ALIGN + STACK_LOWEST +
 		      STACK_UNIT - 1;
+	int r = take_back(stack);
 
-	if (!is_stack(stack))
-		return -PSYS_EINVAL;
+	if (r < 0)
+		return r;
 	if (__builtin_add_overflow(size, reserved, &size) ||
 	    __builtin_add_overflow(size, data_len, &size))
 		return -PSYS_EOVERFLOW;
 	size -= size % STACK_UNIT;
 
-	if (aspawn_stack_busy(stack))
-		return -PSYS_EBUSY;
-	if (stack->addr)
-		aspw_stack_reap_helper(stack);
-	if (!stack->addr || stack->size < size) {
-		int r = grow(stack, size);
-		if (r < 0)
-			return r;
-	}
+	if (!stack->addr || stack->size < size)
+		r = map(stack, size);
+	if (r < 0)
+		return r;
 	if (__asan_unpoison_memory_region)
 		__asan_unpoison_memory_region((char *)stack->addr + STACK_LOWEST,
 					      stack->size - STACK_LOWEST);
@@ -112,9 +107,7 @@ static PSYS_UNINSTRUMENTED bool is_there(const int *word, const int *pid)
 	       !aspw_child_is_gone(__atomic_load_n(pid, __ATOMIC_ACQUIRE));
 }
 
-/* Returns the word that the kernel clears when one of the users has left the stack; NULL if none is
- * there. */
-static PSYS_UNINSTRUMENTED int *busy_word(const struct Stack_t *stack, int users)
+PSYS_UNINSTRUMENTED int *aspw_stack_has(const struct Stack_t *stack, int users)
 {
 	if (!stack || !stack->addr || !is_stack(stack))
 		return NULL;
@@ -125,14 +118,9 @@ static PSYS_UNINSTRUMENTED int *busy_word(const struct Stack_t *stack, int users
 									   NULL;
 }
 
-PSYS_UNINSTRUMENTED bool aspw_stack_has(const struct Stack_t *stack, int users)
-{
-	return busy_word(stack, users);
-}
-
 PSYS_UNINSTRUMENTED int aspawn_stack_busy(const struct Stack_t *stack)
 {
-	return aspw_stack_has(stack, STACK_CHILD | STACK_HELPER);
+	return aspw_stack_has(stack, STACK_CHILD | STACK_HELPER) != NULL;
 }
 
 /* Waits by __WCLONE: if somebody else has reaped it, and an ordinary child has its number now, that
@@ -200,7 +188,7 @@ PSYS_UNINSTRUMENTED int aspw_stack_await_end(const struct Stack_t *stack, int us
 {
 	int *word;
 
-	while ((word = busy_word(stack, users))) {
+	while ((word = aspw_stack_has(stack, users))) {
 		if (aspw_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
 		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -217,12 +205,9 @@ PSYS_UNINSTRUMENTED int aspawn_stack_wait(const struct Stack_t *stack, int64_t t
 
 PSYS_UNINSTRUMENTED int aspawn_stack_release(struct Stack_t *stack)
 {
-	if (!stack || !is_stack(stack))
-		return -PSYS_EINVAL;
-	if (aspawn_stack_busy(stack))
-		return -PSYS_EBUSY;
-	if (stack->addr)
-		aspw_stack_reap_helper(stack);
-	unmap(stack);
-	return 0;
+	const int r = stack ? take_back(stack) : -PSYS_EINVAL;
+
+	if (r == 0)
+		unmap(stack);
+	return r;
 }

@@ -147,8 +147,9 @@ int aspw_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len);
 /* Who may use a stack: a helper often longer than its child. */
 enum stack_user { STACK_CHILD = 1, STACK_HELPER = 2 };
 
-/* True if one of the users is there. */
-bool aspw_stack_has(const struct Stack_t *stack, int users);
+/* Returns the word of the state that the kernel clears when one of the users has left the stack; NULL if
+ * none is there. */
+int *aspw_stack_has(const struct Stack_t *stack, int users);
 
 /* Sleeps until none of the users is there: 0 or -ETIMEDOUT. */
 int aspw_stack_await_end(const struct Stack_t *stack, int users, int64_t deadline);
