@@ -137,7 +137,7 @@ $(image).o: command/image/program.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(common)) -DPSYS_NO_UNPREFIXED -ffreestanding $($(arch).cflags) -E -P $< | cksum | \
 		sed 's/ .*//; s/^/-DASPAWN_IMAGE_BUILD=/; s/$$/U/' >$(image).build
-	$(CC) $(common) @$(image).build -DPSYS_NO_UNPREFIXED -Os -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
+	$(CC) $(common) @$(image).build -DPSYS_NO_UNPREFIXED -Oz -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
 		-fno-asynchronous-unwind-tables $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
 
 $(image): $(image_objects) command/image/image.ld
