@@ -32,16 +32,6 @@ static const struct clone_method {
 	{ MODE_NONE, false, 0 },
 };
 
-/* True if the child's memory may turn out to be a copy. */
-static PSYS_UNINSTRUMENTED bool may_copy_memory(const struct clone_method *method,
-						const struct request *request)
-{
-	/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */
-	return !(method->flags & PSYS_CLONE_VM) ||
-	       (!method->clone3 &&
-		(request->memory == MEMORY_SUSPENDED || method->flags & PSYS_CLONE_VFORK));
-}
-
 /* True if the method can do what is requested. Only a copy begins in a cgroup. */
 static PSYS_UNINSTRUMENTED bool fits(const struct clone_method *method,
 				     const struct request *request)
@@ -192,15 +182,19 @@ static PSYS_UNINSTRUMENTED long clone_by(const struct clone_method *method, stru
 	return pid;
 }
 
-/* Makes the pipes and the exec_watch that this clone method needs, unless they exist. */
+/* Makes the pipes that this clone method needs, and the exec_watch if the child's memory may turn out to
+ * be a copy, unless they exist. */
 static PSYS_UNINSTRUMENTED int make_channels(struct control *control,
 					     const struct clone_method *method)
 {
 	struct request *request = &control->request;
-	const bool may_copy = may_copy_memory(method, request);
+	/* Emulators silently turn CLONE_VFORK into a fork; none of them has clone3. */
+	const bool may_copy = !(method->flags & PSYS_CLONE_VM) ||
+			      (!method->clone3 && (request->memory == MEMORY_SUSPENDED ||
+						   method->flags & PSYS_CLONE_VFORK));
 
 	if (request->watch_copy && may_copy && !control->watch)
-		control->watch = aspw_watch_make();
+		control->watch = aspw_watch_map(NULL, WATCH_SHARED, -1, 0);
 	if (request->pipe == PIPE_IF_COPIED && may_copy)
 		request->pipe = PIPE;
 	return aspw_descriptors_make(control);
@@ -220,7 +214,7 @@ static PSYS_UNINSTRUMENTED bool is_killed_by_clone(const struct control *control
 
 	if (control->watch && (r == 0 || r == -PSYS_ESRCH)) {
 		psys_waitid(PSYS_P_PIDFD, fd, &info, ended | (int)PSYS_WNOWAIT, NULL);
-		killed = !aspw_watch_has_begun(control->watch);
+		killed = !watch_has_begun(control->watch);
 	}
 	if (killed) {
 		psys_waitid(PSYS_P_PIDFD, fd, &info, ended, NULL);

@@ -7,39 +7,15 @@
 #include "deadline.h"
 #include "stack.h"
 
-enum { NOT_BEGUN = 0, UNSUPPORTED = 1 }; /* any other value has the kernel's format */
+enum { UNSUPPORTED = 1 }; /* any other value of the word has the kernel's format */
 
-struct exec_watch {
-	struct psys_robust_list_head head;
-	struct psys_robust_list entry;
-	_Alignas(4) unsigned word;
-	int executing;
-	_Alignas(8) char report[WATCH_REPORT];
-};
-_Static_assert(sizeof(struct exec_watch) <= WATCH_SIZE, "must fit");
-
-static PSYS_UNINSTRUMENTED struct exec_watch *map_watch(void *address, int flags, int fd,
-							int64_t offset)
+PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_map(void *address, int flags, int fd,
+						      int64_t offset)
 {
 	void *page =
 		psys_mmap(address, WATCH_SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE, flags, fd, offset);
 
 	return PSYS_IS_ERROR(page) ? NULL : page;
-}
-
-PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_make(void)
-{
-	return map_watch(NULL, PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS, -1, 0);
-}
-
-PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_reserve(void)
-{
-	return map_watch(NULL, PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
-}
-
-PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_in_file(int fd, int64_t offset, void *address)
-{
-	return map_watch(address, PSYS_MAP_SHARED | PSYS_MAP_FIXED, fd, offset);
 }
 
 PSYS_UNINSTRUMENTED void aspw_watch_free(struct exec_watch *watch)
@@ -52,11 +28,6 @@ PSYS_UNINSTRUMENTED void aspw_watch_free(struct exec_watch *watch)
 PSYS_UNINSTRUMENTED bool aspw_watch_may_work(void)
 {
 	return psys_set_robust_list(NULL, 0) == -PSYS_EINVAL && psys_gettid() > 0;
-}
-
-PSYS_UNINSTRUMENTED void *aspw_watch_report(struct exec_watch *watch)
-{
-	return watch->report;
 }
 
 PSYS_UNINSTRUMENTED void aspw_watch_begin(struct exec_watch *watch)
@@ -75,21 +46,6 @@ PSYS_UNINSTRUMENTED void aspw_watch_begin(struct exec_watch *watch)
 	}
 	__atomic_store_n(&watch->word, UNSUPPORTED, __ATOMIC_RELEASE);
 	psys_futex((int *)&watch->word, PSYS_FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-PSYS_UNINSTRUMENTED void aspw_watch_set_executing(struct exec_watch *watch, bool executing)
-{
-	__atomic_store_n(&watch->executing, executing, __ATOMIC_RELEASE);
-}
-
-PSYS_UNINSTRUMENTED bool aspw_watch_is_executing(const struct exec_watch *watch)
-{
-	return __atomic_load_n(&watch->executing, __ATOMIC_ACQUIRE);
-}
-
-PSYS_UNINSTRUMENTED bool aspw_watch_has_begun(const struct exec_watch *watch)
-{
-	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) != NOT_BEGUN;
 }
 
 PSYS_UNINSTRUMENTED int aspw_watch_wait(struct exec_watch *watch, int pid, int64_t deadline)

@@ -10,38 +10,42 @@
 
 #include <stdbool.h>
 
-#include <syscall/base.h>
-#include <syscall/time.h>
+#include <syscall/syscall.h>
 
 enum {
-	WATCH_REPORT = 128, /* bytes of a report, aligned to 8 */
+	WATCH_REPORT = 128, /* bytes */
 	WATCH_SIZE = 256,   /* bytes that a watch takes at most */
 };
-struct exec_watch;
 
-/* Returns NULL if there is no memory. */
-struct exec_watch *aspw_watch_make(void);
-/* Keeps an address for aspw_watch_in_file(). */
-struct exec_watch *aspw_watch_reserve(void);
-/* The same in WATCH_SIZE zeros of a file, for a child that has executed another program since. Maps
- * it in place of what is at the address. */
-struct exec_watch *aspw_watch_in_file(int fd, int64_t offset, void *address);
+struct exec_watch {
+	struct psys_robust_list_head head;
+	struct psys_robust_list entry;
+	_Alignas(4) unsigned word;             /* 0: the child has not called aspw_watch_begin() */
+	_Alignas(8) char report[WATCH_REPORT]; /* for the child to write and the parent to read */
+};
+_Static_assert(sizeof(struct exec_watch) <= WATCH_SIZE, "must fit");
+
+/*
+ * Maps a watch with mmap(2)'s arguments; NULL if there is no memory. WATCH_SHARED of no file is for a
+ * child that shares a page with the caller. WATCH_RESERVED keeps an address for WATCH_SIZE zeros of a
+ * file, which a child that executes another program since maps there, WATCH_IN_PLACE.
+ */
+#define WATCH_SHARED (PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS)
+#define WATCH_RESERVED (PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS)
+#define WATCH_IN_PLACE (PSYS_MAP_SHARED | PSYS_MAP_FIXED)
+struct exec_watch *aspw_watch_map(void *address, int flags, int fd, int64_t offset);
 void aspw_watch_free(struct exec_watch *watch);
 
 /* Called in the child. */
 void aspw_watch_begin(struct exec_watch *watch);
 /* Called in any process: true if aspw_watch_begin() could register the futex. */
 bool aspw_watch_may_work(void);
-/* Returns WATCH_REPORT bytes, zeros at first, which the child may write and the parent read. */
-void *aspw_watch_report(struct exec_watch *watch);
-/* The child sets true before its exec, and false if the exec has failed. */
-void aspw_watch_set_executing(struct exec_watch *watch, bool executing);
-
-/* Returns the value that the child has set last. */
-bool aspw_watch_is_executing(const struct exec_watch *watch);
 
 /* True if the child has called aspw_watch_begin(). */
-bool aspw_watch_has_begun(const struct exec_watch *watch);
+PSYS_INLINE bool watch_has_begun(const struct exec_watch *watch)
+{
+	return __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE) != 0;
+}
 
 /* Returns 0, -ETIMEDOUT, or -ENOSYS if robust futexes are not supported or a filter forbids them. */
 int aspw_watch_wait(struct exec_watch *watch, int pid, int64_t deadline);

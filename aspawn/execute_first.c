@@ -31,7 +31,7 @@ static PSYS_UNINSTRUMENTED void await_exec(const struct control *control, int pi
 
 	while ((use = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != FREE) {
 		psys_futex(word, PSYS_FUTEX_WAIT, use, &nap, NULL, 0);
-		if (aspw_watch_has_begun(control->watch) || first_has_ended(control, pid))
+		if (watch_has_begun(control->watch) || first_has_ended(control, pid))
 			__atomic_store_n(word, FREE, __ATOMIC_RELEASE);
 	}
 }
@@ -54,7 +54,9 @@ PSYS_UNINSTRUMENTED long aspw_execute_first(struct control *control)
 	struct stack_state *state = stack_state(&control->stack);
 
 	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	control->watch = request->memory == MEMORY_EXECUTED ? aspw_watch_reserve() : NULL;
+	control->watch = request->memory == MEMORY_EXECUTED ?
+				 aspw_watch_map(NULL, WATCH_RESERVED, -1, 0) :
+				 NULL;
 	if (control->watch) {
 		const long pid = aspw_clone_child(control);
 		if (pid > 0)

@@ -190,30 +190,22 @@ static PSYS_UNINSTRUMENTED int wait_for_exec(struct aspawn_child *child,
 				    0;
 }
 
-/* Reads the report from the child's stack, after the child has left the stack. */
-static PSYS_UNINSTRUMENTED void read_memory(struct aspawn_child *child,
+/* Reads the report when the child has execed or ended: from the page that they share in case that memory is
+ * a copy, or from its stack. */
+static PSYS_UNINSTRUMENTED void read_memory(const struct child_state *state,
 					    struct aspawn_failure *failure)
 {
 	const struct prepared *prepared =
-		stack_control(&child_state(child)->stack)->request.user_data;
+		state->watch ? NULL : stack_control(&state->stack)->request.user_data;
 
-	psys_memcpy(failure, &prepared->report, sizeof *failure);
-	if (!failure->error && failure->step == ASPAWN_STEP_EXEC)
-		failure->step = ASPAWN_STEP_NONE;
-	else if (!failure->error)
-		failure->error = -PSYS_ECHILD;
-}
-
-/* The same of a child with memory of its own, which shares a page with the caller. */
-static PSYS_UNINSTRUMENTED void read_watch(const struct child_state *state,
-					   struct aspawn_failure *failure)
-{
-	psys_memcpy(failure, aspw_watch_report(state->watch), sizeof *failure);
+	psys_memcpy(failure, prepared ? (void *)&prepared->in_memory : state->watch->report,
+		    sizeof *failure);
 	failure->subject[sizeof failure->subject - 1] = '\0';
-	if (!failure->error)
+	if (failure->error)
+		return;
+	failure->error = failure->step == ASPAWN_STEP_EXEC ? 0 : -PSYS_ECHILD;
+	if (!failure->error || state->watch) /* a page of zeros has no step */
 		failure->step = ASPAWN_STEP_NONE;
-	if (!failure->error && !aspw_watch_is_executing(state->watch))
-		failure->error = -PSYS_ECHILD;
 }
 
 static PSYS_UNINSTRUMENTED int find_out(struct aspawn_child *child, struct aspawn_failure *failure,
@@ -221,21 +213,19 @@ static PSYS_UNINSTRUMENTED int find_out(struct aspawn_child *child, struct aspaw
 {
 	struct child_state *state = child_state(child);
 	int r = wait_for_exec(child, failure, deadline);
+	const bool in_memory = state->watch || (!state->copied && aspw_has_stack(child));
 
 	if (state->report >= 0) {
 		int read = read_reports(state, failure, 0);
 		/* If memory has the answer too, a failed read does not matter. */
-		const bool in_memory = state->copied ? state->watch != NULL : aspw_has_stack(child);
 		r = r == 0 && read < 0 && read != -PSYS_ETIMEDOUT && !in_memory ? read : r;
 	}
 	if (state->known == KNOWN)
 		return 0;
 	if (r < 0)
 		return r;
-	if (!state->copied && aspw_has_stack(child)) {
-		read_memory(child, failure);
-	} else if (state->watch) {
-		read_watch(state, failure);
+	if (in_memory) {
+		read_memory(state, failure);
 	} else if (state->report < 0) {
 		state->known = OVERWRITTEN;
 		return 0;
@@ -261,7 +251,7 @@ PSYS_UNINSTRUMENTED void aspw_release_reports(struct aspawn_child *child)
 
 	forget_watch_after_fork(state);
 	/* If its helper was killed, the child may be about to map it: then it stays. */
-	if (!state->watch || aspw_watch_has_begun(state->watch) || !aspw_has_stack(child) ||
+	if (!state->watch || watch_has_begun(state->watch) || !aspw_has_stack(child) ||
 	    __atomic_load_n(&stack_state(&state->stack)->use, __ATOMIC_ACQUIRE) == FREE)
 		aspw_watch_free(state->watch);
 	state->watch = NULL;

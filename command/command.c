@@ -145,7 +145,7 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 		.before_exec = served && !copies ? served->before_exec : NULL,
 		.of = served ? served->of : NULL,
 		.report_fd = -1,
-		.report = { .step = ASPAWN_STEP_DESCRIPTORS },
+		.in_memory = { .step = ASPAWN_STEP_DESCRIPTORS },
 	};
 	if (!prepared || !actions) /* the first pass, which only measures */
 		return NULL;

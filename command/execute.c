@@ -2,15 +2,12 @@
 /* The child finds and executes the program, or reports why it cannot. */
 #include <syscall/string.h>
 
-#include "../aspawn/exec_watch.h"
 #include "prepared.h"
-
-_Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
 
 __attribute__((noinline)) PSYS_UNINSTRUMENTED void aspw_report(struct prepared *prepared, int error,
 							       const char *subject)
 {
-	struct aspawn_failure *report = &prepared->report;
+	struct aspawn_failure *report = prepared->report;
 	const size_t most = sizeof report->subject - 1;
 
 	if (subject) { /* the end of one that is too long */
@@ -19,10 +16,6 @@ __attribute__((noinline)) PSYS_UNINSTRUMENTED void aspw_report(struct prepared *
 			     most + 1);
 	}
 	__atomic_store_n(&report->error, error, __ATOMIC_RELEASE);
-	if (!prepared->watch)
-		return;
-	psys_memcpy(aspw_watch_report(prepared->watch), report, sizeof *report);
-	aspw_watch_set_executing(prepared->watch, !error);
 }
 
 PSYS_UNINSTRUMENTED void aspw_fail(struct prepared *prepared, int error, const char *subject)
@@ -36,7 +29,7 @@ PSYS_UNINSTRUMENTED void aspw_fail(struct prepared *prepared, int error, const c
 		psys_sigemptyset(&pipe);
 		psys_sigaddset(&pipe, PSYS_SIGPIPE);
 		psys_rt_sigprocmask(PSYS_SIG_BLOCK, &pipe, NULL, PSYS_SIGSET_SIZE);
-		psys_write(prepared->report_fd, &prepared->report, sizeof prepared->report);
+		psys_write(prepared->report_fd, prepared->report, sizeof *prepared->report);
 	}
 	psys_exit_group(127);
 }
@@ -143,11 +136,11 @@ PSYS_UNINSTRUMENTED void aspw_execute(struct prepared *prepared, struct candidat
 							   exec_one(found, prepared, flags)))
 			break;
 	if (!found && !has_slash && search.error != -PSYS_EACCES)
-		prepared->report.step = ASPAWN_STEP_SEARCH;
+		prepared->report->step = ASPAWN_STEP_SEARCH;
 	aspw_report(prepared, search.error, found ? found : prepared->file);
 	found = search.error == -PSYS_ENOENT ? find_existing(prepared, candidate) : NULL;
 	if (found)
-		prepared->report.step = ASPAWN_STEP_INTERPRETER;
+		prepared->report->step = ASPAWN_STEP_INTERPRETER;
 	for (int i = 0; found && !missing && i < MOST_INTERPRETERS; i++) {
 		found = interpreter_of(found, head);
 		if (found && psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) < 0)

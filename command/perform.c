@@ -6,6 +6,8 @@
 #include "../aspawn/exec_watch.h"
 #include "prepared.h"
 
+_Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
+
 /* Returns the lowest reserved descriptor from first up, or INT32_MAX. Reserved are the report pipe,
  * and what actions from index on need. */
 static PSYS_UNINSTRUMENTED int next_reserved(const struct prepared *prepared, size_t index,
@@ -390,7 +392,7 @@ static PSYS_UNINSTRUMENTED void report_success(const struct prepared *prepared)
 	const struct psys_timespec at_once = { 0, 0 };
 	struct psys_sigset pipe;
 
-	if (psys_write(prepared->report_fd, &prepared->report, sizeof prepared->report) !=
+	if (psys_write(prepared->report_fd, prepared->report, sizeof *prepared->report) !=
 	    -PSYS_EPIPE)
 		return;
 	psys_sigemptyset(&pipe);
@@ -427,7 +429,12 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 
 	(void)length;
 	prepared->report_fd = write_end;
-	prepared->watch = control->watch;
+	if (control->watch) {
+		prepared->report = (struct aspawn_failure *)(void *)control->watch->report;
+		prepared->report->step = ASPAWN_STEP_DESCRIPTORS;
+	} else {
+		prepared->report = &prepared->in_memory;
+	}
 	if (control->files_error)
 		aspw_fail(prepared, control->files_error, NULL);
 	aspw_begin_search(&candidate, prepared);
@@ -435,8 +442,8 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 		const int step = (int)i - prepared->own_count;
 		int r;
 
-		prepared->report.step = step >= 0 ? step : ASPAWN_STEP_STREAMS;
-		prepared->report.kind = step >= 0 ? prepared->actions[i].kind : 0;
+		prepared->report->step = step >= 0 ? step : ASPAWN_STEP_STREAMS;
+		prepared->report->kind = step >= 0 ? prepared->actions[i].kind : 0;
 		r = uses_reserved(prepared, i) ?
 			    -PSYS_EBADF :
 			    relocate(prepared, i + 1, replaced_by(&prepared->actions[i]));
@@ -445,11 +452,8 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 		if (r < 0)
 			fail_action(prepared, i, r);
 	}
-	prepared->report.step = ASPAWN_STEP_EXEC;
-	prepared->report.kind = 0;
-	/* Report through the shared page too: a seccomp action may have forbidden the write. */
-	if (prepared->watch)
-		aspw_watch_set_executing(prepared->watch, true);
+	prepared->report->step = ASPAWN_STEP_EXEC;
+	prepared->report->kind = 0;
 	if (prepared->report_fd >= 0)
 		report_success(prepared);
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);

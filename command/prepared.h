@@ -83,11 +83,11 @@ struct prepared {
 
 	unsigned char reason; /* enum aspawn_reason, for the case that memory is copied */
 
-	/* Written by the child. The parent reads the report when the stack is free: the last step
-	 * of the child, and its error. */
-	int report_fd;            /* -1: no pipe */
-	struct exec_watch *watch; /* NULL: none */
-	struct aspawn_failure report;
+	/* Written by the child: its last step, and its error. The parent reads it, in memory or in the page
+	 * of an exec_watch, when the child has execed or ended. */
+	struct aspawn_failure *report;
+	struct aspawn_failure in_memory;
+	int report_fd; /* -1: no pipe */
 };
 
 enum { MOST_STRINGS = 4 };
@@ -197,11 +197,11 @@ void aspw_begin_search(struct candidate *candidate, const struct prepared *prepa
 /* Called after the actions. */
 _Noreturn void aspw_execute(struct prepared *prepared, struct candidate *candidate);
 
-/* Stores that prepared->report.step failed, where the parent looks when the child has ended, in
+/* Stores that prepared->report->step failed, where the parent looks when the child has ended, in
  * case that a filter kills it at its next call. error 0: it goes on. subject may be NULL. */
 void aspw_report(struct prepared *prepared, int error, const char *subject);
 
-/* Reports that prepared->report.step failed, and exits. */
+/* Reports that prepared->report->step failed, and exits. */
 _Noreturn void aspw_fail(struct prepared *prepared, int error, const char *subject);
 
 /* The aspawn_fn of commands: arg is the struct control, user_data the struct prepared. Does not

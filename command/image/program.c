@@ -128,7 +128,8 @@ int main(int argc, char **argv)
 	const int fd = (int)number_of(envp[0]);
 	struct prepared *prepared = map_command(fd, envp[0] ? number_of(envp[1]) : -1);
 	struct exec_watch *watch =
-		prepared ? aspw_watch_in_file(fd, IMAGE_WATCH, (void *)IMAGE_WATCH_AT) : NULL;
+		prepared ? aspw_watch_map((void *)IMAGE_WATCH_AT, WATCH_IN_PLACE, fd, IMAGE_WATCH) :
+			   NULL;
 	if (!watch)
 		return 127; /* the parent sees that nothing was executed */
 	psys_close(fd);
