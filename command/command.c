@@ -91,18 +91,11 @@ static PSYS_UNINSTRUMENTED void copy_action(struct arena *arena, struct aspawn_a
 	}
 }
 
-/* Copies actions, with all that they point to. The first pass, where to is NULL, measures them. Returns
- * how many descriptors the child may need. */
-static PSYS_UNINSTRUMENTED size_t copy_actions(struct arena *arena, struct aspawn_action *to,
-					       const struct aspawn_action *from, size_t count)
+/* Returns the action with this index in the prepared command. */
+static PSYS_UNINSTRUMENTED const struct aspawn_action *
+action_at(const struct aspawn_command *command, const struct own_actions *own, size_t index)
 {
-	size_t fds = 0;
-
-	for (size_t i = 0; i < count && !arena->error; i++) {
-		copy_action(arena, to ? &to[i] : NULL, &from[i]);
-		fds += aspw_may_need_fd(to ? &to[i] : &from[i]);
-	}
-	return fds;
+	return index < own->count ? &own->list[index] : &command->actions[index - own->count];
 }
 
 PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
@@ -119,15 +112,12 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 	struct prepared *prepared = aspw_allocate(arena, sizeof *prepared, STACK_ALIGN);
 	struct aspawn_action *actions =
 		aspw_allocate(arena, count * sizeof *actions, sizeof(uint64_t));
-	size_t fds = copy_actions(arena, actions, own->list, own->count);
 
-	fds += copy_actions(arena, actions ? actions + own->count : NULL, command->actions,
-			    command->action_count);
+	for (size_t i = 0; i < count && !arena->error; i++)
+		copy_action(arena, actions ? &actions[i] : NULL, action_at(command, own, i));
 	if (arena->error)
 		return NULL;
-	if (served && served->fd_count)
-		fds += count;
-	const size_t kept = copies ? 1 + fds + count : 0; /* 1: the report */
+	const size_t kept = copies ? 1 + 2 * count : 0; /* 1: the report */
 	struct prepared made = {
 		.flags = command->flags,
 		.file = aspw_copy_string(arena, command->file),
@@ -141,7 +131,7 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 		.own_count = (int)own->count,
 		.image = { .origin = prepared,
 			   .kept = aspw_allocate(arena, kept * sizeof(int), sizeof(int)) },
-		.fds = aspw_allocate(arena, fds * sizeof *made.fds, sizeof(size_t)),
+		.fds = aspw_allocate(arena, count * sizeof *made.fds, sizeof(size_t)),
 		.before_exec = served && !copies ? served->before_exec : NULL,
 		.of = served ? served->of : NULL,
 		.report_fd = -1,
@@ -157,21 +147,19 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 
 /* Stores the caller's ends. Where to is in the caller's actions: the child, which may go wrong, could
  * change what its memory has. */
-static PSYS_UNINSTRUMENTED void give_pipes(const struct child_fd *fd, size_t count,
+static PSYS_UNINSTRUMENTED void give_pipes(const struct child_fd *fds, size_t count,
 					   const struct own_actions *own,
 					   const struct aspawn_command *command)
 {
-	const struct child_fd *const end = fd + count;
-
-	for (size_t i = 0; i < own->count + command->action_count && fd < end; i++) {
-		const struct aspawn_action *action =
-			i < own->count ? &own->list[i] : &command->actions[i - own->count];
-
+	for (size_t i = 0; i < count; i++) {
+		const size_t index = fds[i].action;
+		if (index >= own->count + command->action_count)
+			continue;
+		const struct aspawn_action *action = action_at(command, own, index);
 		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
-			*action->u.output_pipe.read_end = fd->parents_end;
+			*action->u.output_pipe.read_end = fds[i].parents_end;
 		else if (action->kind == ASPAWN_ACTION_INPUT_PIPE)
-			*action->u.input_pipe.write_end = fd->parents_end;
-		fd += i == fd->action;
+			*action->u.input_pipe.write_end = fds[i].parents_end;
 	}
 }
 

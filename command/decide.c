@@ -10,12 +10,14 @@
 /* What the actions of a command require of the clone. */
 struct requirements {
 	bool copy_memory;
-	bool unshare_files; /* the child may share the descriptors, and copy those that it uses */
-	bool only_below;    /* ... and must not begin with copies of others */
-	bool image;         /* with copy_memory: no action needs the caller's memory */
-	bool same_numbers;  /* a function runs while the child has a pipe, which it must not meet */
-	bool parent;        /* an action needs the parent's pid */
-	unsigned keep_below; /* above all descriptors that actions before the first to close the rest use */
+	bool only_below;   /* the child must not begin with copies of other descriptors */
+	bool image;        /* with copy_memory: no action needs the caller's memory */
+	bool same_numbers; /* a function runs while the child has a pipe, which it must not meet */
+	bool parent;       /* an action needs the parent's pid */
+	/* The first action that closes the rest, so that the child may share the descriptors, and copy
+	 * those that it uses. NULL: none. */
+	const struct aspawn_action *closing;
+	unsigned keep_below; /* above all descriptors that actions before closing use */
 	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
 };
 
@@ -47,16 +49,14 @@ static PSYS_UNINSTRUMENTED struct component next_component(const char **path)
 	return component;
 }
 
-static PSYS_UNINSTRUMENTED bool component_is(struct component component, const char *name)
+/* The names are separated as in a path. */
+static PSYS_UNINSTRUMENTED bool is_among(struct component component, const char *names)
 {
-	return !psys_strncmp(component.at, name, component.length) && !name[component.length];
-}
+	struct component name;
 
-static PSYS_UNINSTRUMENTED bool is_among(struct component component, const char (*names)[12],
-					 size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (component_is(component, names[i]))
+	while ((name = next_component(&names)).length)
+		if (name.length == component.length &&
+		    !psys_strncmp(name.at, component.at, name.length))
 			return true;
 	return false;
 }
@@ -69,50 +69,52 @@ static PSYS_UNINSTRUMENTED bool is_number(struct component component)
 	return component.length;
 }
 
-/* Common files of /dev that are no descriptors. */
-static PSYS_UNINSTRUMENTED bool is_plain_device(const char *below_dev)
-{
-	static const char names[][12] = { "null", "zero", "full", "random", "urandom", "tty" };
-	struct component name = next_component(&below_dev);
-
-	return is_among(name, names, sizeof names / sizeof *names) &&
-	       !next_component(&below_dev).length;
-}
-
 /*
  * True if the path may lead to a descriptor of the child, which must then have copies of all. Does
  * not detect symbolic links of other names.
  */
 static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 {
-	static const char names[][12] = { "proc",        "dev",   "fd",     "self",
-					  "thread-self", "stdin", "stdout", "stderr" };
 	const bool absolute = *path == '/';
-	struct component component = next_component(&path);
+	struct component component = next_component(&path), next = next_component(&path);
 
-	if (absolute && component_is(component, "dev"))
-		return !is_plain_device(path);
-	for (; component.length; component = next_component(&path)) {
-		const char *rest = path;
-		bool last = !next_component(&rest).length;
-
-		if (is_among(component, names, sizeof names / sizeof *names) ||
-		    (absolute && component_is(component, "..")) ||
-		    (!absolute && last && is_number(component)))
+	/* Common files of /dev are no descriptors. */
+	if (absolute && is_among(component, "dev"))
+		return !is_among(next, "null/zero/full/random/urandom/tty") ||
+		       next_component(&path).length;
+	for (; component.length; component = next, next = next_component(&path))
+		if (is_among(component, "proc/dev/fd/self/thread-self/stdin/stdout/stderr") ||
+		    (absolute && is_among(component, "..")) ||
+		    (!absolute && !next.length && is_number(component)))
 			return true;
-	}
 	return false;
 }
 
-/* True if a path of the action is such a path. */
-static PSYS_UNINSTRUMENTED bool has_path(const struct aspawn_action *action,
-					 bool (*is_such)(const char *path))
+/* True if the path leads to a descriptor, or to something else that an exec changes. */
+static PSYS_UNINSTRUMENTED bool names_process(const char *path)
+{
+	const bool absolute = *path == '/';
+	const char *rest = path;
+	struct component first = next_component(&rest), second = next_component(&rest);
+
+	if (!may_be_descriptor(path))
+		return false;
+	if (absolute && is_among(first, "dev") && !is_among(second, ".."))
+		return is_among(second, "fd/stdin/stdout/stderr");
+	if (absolute && is_among(first, "proc") && is_among(second, "self"))
+		return !is_among(next_component(&rest),
+				 "uid_map/gid_map/setgroups/loginuid/oom_score_adj");
+	return !(absolute && is_among(first, "proc") && !second.length);
+}
+
+/* True if a path of the action may be a descriptor; for the image: or names what an exec changes. */
+static PSYS_UNINSTRUMENTED bool has_path(const struct aspawn_action *action, bool for_image)
 {
 	const struct action_info *info = &aspw_action_infos[action->kind];
 
 	for (int i = 0; i < info->paths; i++) {
 		const char *path = member_pointer(action, info->strings[i]);
-		if (path && is_such(path))
+		if (path && (for_image ? names_process(path) : may_be_descriptor(path)))
 			return true;
 	}
 	return false;
@@ -141,48 +143,18 @@ PSYS_UNINSTRUMENTED bool aspw_is_callers(const struct prepared *prepared,
 
 /* Joining a user namespace changes credentials, as a change of user does. A time namespace belongs
  * to the memory. */
-static PSYS_UNINSTRUMENTED bool needs_copy(const struct aspawn_action *action)
-{
-	const unsigned type = (unsigned)action->u.setns.type;
-
-	return aspw_action_infos[action->kind].copies ||
-	       (action->kind == ASPAWN_ACTION_SETNS &&
-		(!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
-}
-
 PSYS_UNINSTRUMENTED bool aspw_needs_copy(const struct aspawn_command *command)
 {
-	for (size_t i = 0; i < command->action_count; i++)
-		if (needs_copy(&command->actions[i]))
+	for (size_t i = 0; i < command->action_count; i++) {
+		const struct aspawn_action *action = &command->actions[i];
+		const unsigned type = (unsigned)action->u.setns.type;
+
+		if (aspw_action_infos[action->kind].copies ||
+		    (action->kind == ASPAWN_ACTION_SETNS &&
+		     (!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME))))
 			return true;
+	}
 	return false;
-}
-
-/* True if the path leads to a descriptor, or to something else that an exec changes. */
-static PSYS_UNINSTRUMENTED bool names_process(const char *path)
-{
-	static const char files[][12] = { "uid_map", "gid_map", "setgroups", "loginuid" };
-	static const char streams[][12] = { "fd", "stdin", "stdout", "stderr" };
-	const bool absolute = *path == '/';
-	const char *rest = path;
-	struct component first = next_component(&rest), second = next_component(&rest);
-	struct component third = next_component(&rest);
-
-	if (!may_be_descriptor(path))
-		return false;
-	if (absolute && component_is(first, "dev") && !component_is(second, ".."))
-		return is_among(second, streams, sizeof streams / sizeof *streams);
-	if (absolute && component_is(first, "proc") && component_is(second, "self"))
-		return !is_among(third, files, sizeof files / sizeof *files) &&
-		       !component_is(third, "oom_score_adj");
-	return !(absolute && component_is(first, "proc") && !second.length);
-}
-
-/* True if the action can be performed after an exec as before it. */
-static PSYS_UNINSTRUMENTED bool works_in_image(const struct aspawn_action *action)
-{
-	return action->kind != ASPAWN_ACTION_CALL && action->kind != ASPAWN_ACTION_JOIN_CGROUP &&
-	       !has_path(action, names_process);
 }
 
 /* True if the program may be found through a descriptor, or be the caller's own. */
@@ -196,32 +168,25 @@ static PSYS_UNINSTRUMENTED bool executes_process(const struct prepared *prepared
 	return may_be_descriptor(prepared->file);
 }
 
-/* With a [copy] action they copy the memory. */
 /* True if nothing in the command needs the caller's memory. */
 static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
 {
-	for (size_t i = 0; i < prepared->count; i++)
-		if (!works_in_image(&prepared->actions[i]))
+	for (size_t i = 0; i < prepared->count; i++) {
+		const struct aspawn_action *action = &prepared->actions[i];
+
+		if (action->kind == ASPAWN_ACTION_CALL ||
+		    action->kind == ASPAWN_ACTION_JOIN_CGROUP || has_path(action, true))
 			return false;
+	}
 	return !executes_process(prepared);
 }
 
-static PSYS_UNINSTRUMENTED bool uses_far(const struct aspawn_action *action)
+static PSYS_UNINSTRUMENTED struct child_fd *
+add_fd(struct prepared *prepared, const struct aspawn_action *action, int kind, int fd)
 {
-	const size_t uses = aspw_action_infos[action->kind].uses;
+	struct child_fd *added = &prepared->fds[prepared->fd_count++];
 
-	return uses && member_int(action, uses) >= FEW_DESCRIPTORS;
-}
-
-PSYS_UNINSTRUMENTED bool aspw_may_need_fd(const struct aspawn_action *action)
-{
-	return is_pipe(action) || uses_far(action);
-}
-
-static PSYS_UNINSTRUMENTED void add_fd(struct prepared *prepared,
-				       const struct aspawn_action *action, int kind, int fd)
-{
-	prepared->fds[prepared->fd_count++] = (struct child_fd){
+	*added = (struct child_fd){
 		.kind = kind,
 		.nonblock = prepared->flags & ASPAWN_COMMAND_NONBLOCK,
 		.parents_end = -1,
@@ -229,29 +194,27 @@ static PSYS_UNINSTRUMENTED void add_fd(struct prepared *prepared,
 		.here = -1,
 		.action = (size_t)(action - prepared->actions),
 	};
+	return added;
 }
 
-static PSYS_UNINSTRUMENTED void add_pipe(struct prepared *prepared,
-					 const struct aspawn_action *action)
-{
-	if (is_pipe(action))
-		add_fd(prepared, action,
-		       action->kind == ASPAWN_ACTION_INPUT_PIPE ? CHILD_READS : CHILD_WRITES, -1);
-}
-
+/* What the child copies, or fetches, of the descriptors that it begins to share. */
 static PSYS_UNINSTRUMENTED void keep_used(struct requirements *requirements,
-					  struct prepared *prepared,
-					  const struct aspawn_action *action)
+					  struct prepared *prepared)
 {
-	const size_t uses = aspw_action_infos[action->kind].uses;
-	const int fd = uses ? member_int(action, uses) : -1;
+	for (const struct aspawn_action *action = prepared->actions; action < requirements->closing;
+	     action++) {
+		const size_t uses = aspw_action_infos[action->kind].uses;
+		const int fd = uses ? member_int(action, uses) : -1;
 
-	if (uses_far(action) && aspw_is_callers(prepared, action, fd))
-		add_fd(prepared, action, CALLERS_FD, fd);
-	else if (fd >= 0)
-		keep(requirements, (unsigned)fd);
-	if (has_path(action, may_be_descriptor))
-		keep(requirements, INT32_MAX);
+		if (fd >= FEW_DESCRIPTORS && aspw_is_callers(prepared, action, fd))
+			add_fd(prepared, action, CALLERS_FD, fd);
+		else if (fd >= 0)
+			keep(requirements, (unsigned)fd);
+		if (has_path(action, false))
+			keep(requirements, INT32_MAX);
+	}
+	if (closed_from(requirements->closing) > 0)
+		keep(requirements, (unsigned)closed_from(requirements->closing) - 1);
 }
 
 /* A job's child has copies of the server's descriptors, with what the job has of the caller's. */
@@ -264,29 +227,26 @@ static PSYS_UNINSTRUMENTED void add_given(struct prepared *prepared,
 
 	for (size_t i = 0; uses && !is_own && i < served->fd_count; i++) {
 		const struct given_fd *given = &served->fds[i];
-		if (given->callers != member_int(action, uses) ||
-		    !aspw_is_callers(prepared, action, given->callers))
-			continue;
-		add_fd(prepared, action, CALLERS_FD, given->servers);
-		prepared->fds[prepared->fd_count - 1].here = given->servers;
+		if (given->callers == member_int(action, uses) &&
+		    aspw_is_callers(prepared, action, given->callers))
+			add_fd(prepared, action, CALLERS_FD, given->servers)->here = given->servers;
 	}
 }
 
 /* Fills prepared->fds. */
-static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *prepared, int memory,
+static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *prepared,
+							       const struct aspawn_command *command,
 							       const struct served *served)
 {
 	/* Perhaps, where that copies the memory. */
-	const bool reports =
-		prepared->flags & ASPAWN_COMMAND_STARTED_FD || memory == ASPAWN_MEMORY_SUSPENDED;
-	struct requirements requirements = { .copy_memory = false };
+	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD ||
+			     command->memory == ASPAWN_MEMORY_SUSPENDED;
+	struct requirements requirements = { .copy_memory = aspw_needs_copy(command) };
 	bool calls = false;
 
 	prepared->fd_count = 0;
 	for (const struct aspawn_action *action = prepared->actions;
 	     action < prepared->actions + prepared->count; action++) {
-		if (needs_copy(action))
-			requirements.copy_memory = true;
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			requirements.parent = true;
 		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup && !served &&
@@ -299,20 +259,19 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 		calls = calls || action->kind == ASPAWN_ACTION_CALL;
 		if (calls && (reports || is_pipe(action)))
 			requirements.same_numbers = true;
-		add_pipe(prepared, action);
+		if (is_pipe(action))
+			add_fd(prepared, action,
+			       action->kind == ASPAWN_ACTION_INPUT_PIPE ? CHILD_READS : CHILD_WRITES,
+			       -1);
 		if (served)
 			add_given(prepared, action, served);
-		if (served || requirements.unshare_files)
-			continue;
-		keep_used(&requirements, prepared, action);
-		if (closed_from(action) > 0)
-			keep(&requirements, (unsigned)closed_from(action) - 1);
-		requirements.unshare_files = closed_from(action) >= 0;
+		else if (!requirements.closing && closed_from(action) >= 0)
+			requirements.closing = action;
 	}
-	if (requirements.keep_below > INT32_MAX)
-		requirements.unshare_files = false; /* all are copied */
-	requirements.image =
-		requirements.copy_memory && memory == ASPAWN_MEMORY_SHARED && fits_image(prepared);
+	if (requirements.closing)
+		keep_used(&requirements, prepared);
+	requirements.image = requirements.copy_memory && command->memory == ASPAWN_MEMORY_SHARED &&
+			     fits_image(prepared);
 	return requirements;
 }
 
@@ -387,9 +346,9 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 {
 	const uint64_t flags = command->flags;
 	const bool has_pidfd = !(flags & ASPAWN_COMMAND_NO_PIDFD);
-	const struct requirements needs = requirements_of(prepared, command->memory, own->served);
+	const struct requirements needs = requirements_of(prepared, command, own->served);
 	struct findings nothing = { 0, 0 };
-	struct findings *known = command->pool ? aspw_pool_findings(command->pool) : &nothing;
+	struct findings *known = command->pool ? &pool_of(command->pool)->findings : &nothing;
 
 	/* The caller's memory; that of the image; or a copy. */
 	const bool executes = needs.image && aspw_has_image();
@@ -406,18 +365,15 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the
 	 * caller's alone: a server waits itself, and in a new pid namespace the first child is the
 	 * init. */
-	if (command->owner == ASPAWN_OWNER_PRIVATE)
-		request->helped = PRIVATE;
-	else if (executes && !own->served && children_stay(known))
-		request->helped = FOR_CALLER;
-	else
-		request->helped = NOT_HELPED;
+	request->helped = command->owner == ASPAWN_OWNER_PRIVATE           ? PRIVATE :
+			  executes && !own->served && children_stay(known) ? FOR_CALLER :
+									     NOT_HELPED;
 	request->dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
 
 	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
 	 * A copy of few costs less than to wait for another process's turn, and a helper that waits
 	 * for the image has copies of all. */
-	request->unshare_files = needs.unshare_files && !executes &&
+	request->unshare_files = needs.closing && needs.keep_below <= INT32_MAX && !executes &&
 				 (needs.only_below || !descriptors_are_few(known));
 	request->caller = request->unshare_files && !needs.same_numbers ? psys_gettid() : 0;
 	request->keep_below = needs.keep_below;

@@ -22,23 +22,6 @@ enum {
 	LARGEST_KEPT = 1024 * 1024, /* bytes; a larger stack, of long arguments, is unmapped */
 };
 
-struct pool {
-	struct control *list;
-	int kept, taken; /* numbers of stacks; approximate while other threads use the pool */
-	struct findings findings;
-} __attribute__((may_alias)); /* as struct child_state */
-_Static_assert(sizeof(struct pool) <= sizeof(struct aspawn_pool), "must fit");
-
-static PSYS_UNINSTRUMENTED struct pool *pool_of(struct aspawn_pool *pool)
-{
-	return (struct pool *)(void *)pool;
-}
-
-static PSYS_UNINSTRUMENTED struct control *take_all(struct pool *pool)
-{
-	return __atomic_exchange_n(&pool->list, NULL, __ATOMIC_ACQUIRE);
-}
-
 /* Pushes a whole list. Looks for its last element only if the pool is not empty. */
 static PSYS_UNINSTRUMENTED void push(struct pool *pool, struct control *first)
 {
@@ -67,7 +50,8 @@ PSYS_UNINSTRUMENTED struct Stack_t aspw_pool_take(struct aspawn_pool *public)
 {
 	struct pool *pool = pool_of(public);
 	__atomic_add_fetch(&pool->taken, 1, __ATOMIC_SEQ_CST);
-	struct control *list = take_all(pool), **at = &list, *found;
+	struct control *list = __atomic_exchange_n(&pool->list, NULL, __ATOMIC_ACQUIRE),
+		       **at = &list, *found;
 
 	while ((found = *at) && is_in_use(found))
 		at = &found->next;
@@ -107,11 +91,6 @@ PSYS_UNINSTRUMENTED void aspw_pool_give(struct aspawn_pool *public, struct Stack
 	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_SEQ_CST);
 }
 
-PSYS_UNINSTRUMENTED struct findings *aspw_pool_findings(struct aspawn_pool *public)
-{
-	return &pool_of(public)->findings;
-}
-
 /* The helper of a child that was waited for is about to end. */
 static PSYS_UNINSTRUMENTED int free_stack(struct Stack_t *stack)
 {
@@ -130,7 +109,7 @@ PSYS_UNINSTRUMENTED int aspawn_pool_release(struct aspawn_pool *public)
 
 	if (!public)
 		return -PSYS_EINVAL;
-	for (list = take_all(pool); list; list = next) {
+	for (list = __atomic_exchange_n(&pool->list, NULL, __ATOMIC_ACQUIRE); list; list = next) {
 		struct Stack_t stack = list->stack;
 
 		next = list->next;

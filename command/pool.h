@@ -4,6 +4,7 @@
 #define COMMAND_POOL_H
 
 #include <aspawn/command.h>
+#include <syscall/base.h>
 
 /* Returns a stack that no child uses, or {0} if there is none. Called with all signals blocked. */
 struct Stack_t aspw_pool_take(struct aspawn_pool *pool);
@@ -16,6 +17,17 @@ struct findings {
 	int few;                /* descriptors, for this number of starts; negative: many */
 	unsigned pid_namespace; /* the caller's */
 };
-struct findings *aspw_pool_findings(struct aspawn_pool *pool);
+
+struct pool {
+	struct control *list;
+	int kept, taken; /* numbers of stacks; approximate while other threads use the pool */
+	struct findings findings;
+} __attribute__((may_alias)); /* as struct child_state */
+_Static_assert(sizeof(struct pool) <= sizeof(struct aspawn_pool), "must fit");
+
+PSYS_INLINE struct pool *pool_of(struct aspawn_pool *pool)
+{
+	return (struct pool *)(void *)pool;
+}
 
 #endif

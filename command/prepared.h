@@ -69,7 +69,7 @@ struct prepared {
 	struct aspawn_action *actions;
 	size_t count;
 	int own_count;        /* the first own_count actions are the library's */
-	struct child_fd *fds; /* that the child needs for actions, in their order: at most one each */
+	struct child_fd *fds; /* that the child needs for actions: at most one each */
 	size_t fd_count;
 	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG */
 	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone did, or NULL */
@@ -180,10 +180,6 @@ PSYS_INLINE long held_by_pipe(int fd)
 /* True if no action before user replaces or closes fd, so that the number still means the caller's
  * descriptor. What the library's actions close is none of the caller's. */
 bool aspw_is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd);
-
-/* True if the action may have one of prepared->fds: for its pipe, or for a descriptor of so high a
- * number that copies of all below it cost more than to fetch the one. */
-bool aspw_may_need_fd(const struct aspawn_action *action);
 
 /* A path to execute. With ASPAWN_COMMAND_RELATIVE_TO_CALLER it begins with the caller's directory. */
 struct candidate {
