@@ -130,7 +130,8 @@ $(sources:%.c=$(BUILD_DIR)/%.o): $(BUILD_DIR)/%.o: %.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
-# The program that command/image.h describes, by the same compiler with options of its own.
+# The program that command/image.h describes, by the same compiler with options of its own. -fcf-protection
+# is for nothing there: image.ld discards the note that asks for it.
 image := $(BUILD_DIR)/command/image/program
 image_objects := $(image).o $(BUILD_DIR)/syscall/start.o $(patsubst %,$(BUILD_DIR)/syscall/arch/%.o,$(filter-out clone,$(assembly)))
 $(image).o: command/image/program.c $(built)
@@ -138,7 +139,7 @@ $(image).o: command/image/program.c $(built)
 	$(CC) $(filter-out -MMD -MP,$(common)) -DPSYS_NO_UNPREFIXED -ffreestanding $($(arch).cflags) -E -P $< | cksum | \
 		sed 's/ .*//; s/^/-DASPAWN_IMAGE_BUILD=/; s/$$/U/' >$(image).build
 	$(CC) $(common) @$(image).build -DPSYS_NO_UNPREFIXED -Oz -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
-		-fno-asynchronous-unwind-tables $(or $($(arch).position),-fno-pic) $($(arch).cflags) -c $< -o $@
+		-fno-asynchronous-unwind-tables $(or $($(arch).position),-fno-pic) $(filter-out -fcf-protection=%,$($(arch).cflags)) -c $< -o $@
 
 $(image): $(image_objects) command/image/image.ld
 	$(CC) $(target) $(linker) -static -nostdlib -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,command/image/image.ld -o $@ $(image_objects)

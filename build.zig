@@ -7,9 +7,9 @@ const psys_sources = [_][]const u8{ "syscall/errno.c", "syscall/exec.c", "syscal
 const sources = psys_sources ++ [_][]const u8{
     "aspawn/aspawn.c", "aspawn/child_main.c", "aspawn/clone.c", "aspawn/close_by_proc.c",
     "aspawn/deadline.c",
-    "aspawn/exec_watch.c", "aspawn/execute_first.c", "aspawn/helper.c", "aspawn/helper_main.c",
+    "aspawn/exec_watch.c", "aspawn/helper.c", "aspawn/helper_main.c",
     "aspawn/own_descriptors.c", "aspawn/reaped.c",
-    "aspawn/stack.c",
+    "aspawn/spawn.c", "aspawn/stack.c",
     "command/action_table.c", "command/arena.c", "command/child.c", "command/command.c",
     "command/communicate.c", "command/decide.c", "command/environment.c", "command/execute.c",
     "command/image.c", "command/image_check.c", "command/kill.c", "command/make_action.c",

@@ -4,26 +4,18 @@
 #include "exec_watch.h"
 #include "own_descriptors.h"
 
+static const struct psys_sigaction dispositions[] = { { .handler = PSYS_SIG_DFL },
+						      { .handler = PSYS_SIG_IGN } };
+
 static PSYS_UNINSTRUMENTED void reset_handlers(void)
 {
-	static const struct psys_sigaction reset = { .handler = PSYS_SIG_DFL };
-
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
 		struct psys_sigaction old[2]; /* QEMU 7.2 writes beyond one on riscv and loongarch */
 
 		if (psys_rt_sigaction(signal, NULL, old, PSYS_SIGSET_SIZE) >= 0 &&
 		    old->handler != PSYS_SIG_DFL && old->handler != PSYS_SIG_IGN)
-			psys_rt_sigaction(signal, &reset, NULL, PSYS_SIGSET_SIZE);
+			psys_rt_sigaction(signal, &dispositions[0], NULL, PSYS_SIGSET_SIZE);
 	}
-}
-
-/* The host ignores SIGCHLD. The helper of a private child, from which the child inherits its
- * dispositions, does not. */
-static PSYS_UNINSTRUMENTED void ignore_sigchld(void)
-{
-	static const struct psys_sigaction ignored[2] = { { .handler = PSYS_SIG_IGN } };
-
-	psys_rt_sigaction(PSYS_SIGCHLD, ignored, NULL, PSYS_SIGSET_SIZE);
 }
 
 /* Returns false if the helper has ended before: then no signal comes. */
@@ -50,8 +42,8 @@ PSYS_UNINSTRUMENTED int aspw_child_main(void *block)
 	/* 32-bit kernels before 6.19 accept CLONE_CLEAR_SIGHAND and ignore it. */
 	if (!(control->flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8)
 		reset_handlers();
-	if (control->ignores_sigchld)
-		ignore_sigchld();
+	if (control->ignores_sigchld) /* but its helper, from which it inherits, does not */
+		psys_rt_sigaction(PSYS_SIGCHLD, &dispositions[1], NULL, PSYS_SIGSET_SIZE);
 	if (request->dies_with_caller && !die_with_helper(control->parent))
 		psys_exit_group(127);
 	if (control->watch && request->memory != MEMORY_EXECUTED)

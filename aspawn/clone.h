@@ -10,6 +10,12 @@
  * helper. Returns the pid, or why there is no child. */
 long aspw_clone_child(struct control *control);
 
+/* The same; but with MEMORY_EXECUTED, a child that executes a program of the library first, to have memory
+ * of its own. Its parent is suspended until then: the caller, or a helper. If the child returns or ends
+ * before that exec, a second one begins in a copy of the memory. A first child of the caller's that has
+ * executed nothing is named in the state, for the caller to reap. */
+long aspw_execute_first(struct control *control);
+
 /* The child's entry point: child_main.c. */
 int aspw_child_main(void *control);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Closing many descriptors where close_range(2) is missing. */
-#include "close_by_proc.h"
+#include "own_descriptors.h"
 
 #include <syscall/syscall.h>
 

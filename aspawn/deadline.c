@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "deadline.h"
 
-enum { SECOND = 1000000000, SECOND_BY_512 = SECOND / 512 };
+enum { SECOND = 1000000000 };
 #define LONGEST (DEADLINE_NEVER / 2) /* 146 years: no sum of a time and a timeout overflows */
 #define NO_TIME (DEADLINE_NEVER - 1)
 
@@ -30,24 +30,15 @@ PSYS_UNINSTRUMENTED bool aspw_deadline_is_past(int64_t deadline)
 	return now() >= deadline;
 }
 
-/* Divides in digits of 11 bits: for a 64-bit division, or a shift by a variable, 32-bit compilers call
- * a library function, which is not linked. */
+/* For a 64-bit division 32-bit compilers call a library function, which is not linked. */
 PSYS_UNINSTRUMENTED struct psys_timespec aspw_deadline_left(int64_t deadline)
 {
 	const int64_t left = deadline == DEADLINE_NEVER ? deadline : deadline - now();
+	const uint32_t ns = left <= 0 ? 0 : left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 	struct psys_timespec time;
-	uint32_t rest = 0;
 
-	time.tv_sec = time.tv_nsec = 0; /* an initializer calls memset() at -O0 */
-	if (left <= 0)
-		return time;
-	uint64_t digits = (uint64_t)left;
-	for (int i = 0; i < 5; i++, digits <<= 11) {
-		rest = rest << 11 | (uint32_t)(digits >> 53);
-		time.tv_sec = time.tv_sec << 11 | rest / SECOND_BY_512;
-		rest %= SECOND_BY_512;
-	}
-	time.tv_nsec = (int64_t)(rest << 9 | ((uint32_t)left & 511));
+	time.tv_sec = ns / SECOND;
+	time.tv_nsec = ns % SECOND;
 	return time;
 }
 
@@ -72,6 +63,6 @@ PSYS_UNINSTRUMENTED int aspw_deadline_poll(int fd, int events, int64_t deadline)
 	do {
 		struct psys_timespec left = aspw_deadline_left(deadline);
 		r = psys_ppoll(&poll, 1, &left, NULL, 0);
-	} while (r == -PSYS_EINTR);
+	} while (r == -PSYS_EINTR || (r == 0 && !aspw_deadline_is_past(deadline)));
 	return r == 0 ? -PSYS_ETIMEDOUT : r < 0 ? r : poll.revents;
 }

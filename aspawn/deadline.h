@@ -14,7 +14,7 @@ int64_t aspw_deadline_in(int64_t ms);
 
 bool aspw_deadline_is_past(int64_t deadline);
 
-/* Returns the time left until the deadline; 0 if it has passed. */
+/* Returns the time left until the deadline, at most 4 seconds; 0 if it has passed. */
 struct psys_timespec aspw_deadline_left(int64_t deadline);
 
 /*

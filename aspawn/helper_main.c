@@ -5,9 +5,8 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "close_by_proc.h"
 #include "deadline.h"
-#include "execute_first.h"
+#include "clone.h"
 #include "own_descriptors.h"
 #include "reaped.h"
 

@@ -176,6 +176,8 @@ PSYS_UNINSTRUMENTED int aspw_descriptors_make(struct control *control)
 		int r = fd->kind != CALLERS_FD && fd->parents_end < 0 ? make_pipe(fd) : 0;
 		if (r < 0)
 			return r;
+		if (!control->request.unshare_files) /* a clone copies all */
+			continue;
 		if (fd->fd < FEW_DESCRIPTORS || !control->request.caller)
 			keep_copy(control, fd->fd);
 		is_far = is_far || !is_kept(control, fd->fd);

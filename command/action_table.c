@@ -7,9 +7,9 @@
 enum { MOST_BYTES = 1000000 };
 
 #define AT(member) offsetof(struct aspawn_action, u.member)
-#define USES(member) .fds = { AT(member) }, .uses = AT(member), .subject = AT(member)
-#define REPLACES(member) .fds = { AT(member) }, .replaces = AT(member), .subject = AT(member)
-#define BEGINS_AT(member) .fds = { AT(member) }, .subject = AT(member)
+#define USES(member) .uses = AT(member), .subject = AT(member)
+#define REPLACES(member) .replaces = AT(member), .subject = AT(member)
+#define BEGINS_AT(member) .begins = AT(member), .subject = AT(member)
 #define ARRAY(member, number, size) .array = AT(member), .count = AT(number), .each = size
 #define SIGNALS(member) .array = AT(member), .each = PSYS_SIGSET_SIZE
 
@@ -77,6 +77,12 @@ static bool is_complete(const struct aspawn_action *action)
 	}
 }
 
+static bool is_fd(const struct aspawn_action *action, size_t offset, bool of_path)
+{
+	return !offset || member_int(action, offset) >= 0 ||
+	       (of_path && member_int(action, offset) == PSYS_AT_FDCWD);
+}
+
 static bool has_its_strings(const struct aspawn_action *action, const struct action_info *info)
 {
 	for (int i = 0; i < (info->optional ? 1 : MOST_STRINGS) && info->strings[i]; i++)
@@ -91,13 +97,8 @@ int aspw_check_action(const struct aspawn_action *action)
 
 	if (!info || action->flags || !has_its_strings(action, info))
 		return -PSYS_EINVAL;
-	for (int i = 0; i < 2; i++)
-		if (info->fds[i] && member_int(action, info->fds[i]) < 0)
-			return -PSYS_EINVAL;
-	if (info->uses && member_int(action, info->uses) < 0 &&
-	    member_int(action, info->uses) != PSYS_AT_FDCWD)
-		return -PSYS_EINVAL;
-	if (!is_complete(action))
+	if (!is_fd(action, info->replaces, false) || !is_fd(action, info->begins, false) ||
+	    !is_fd(action, info->uses, info->paths) || !is_complete(action))
 		return -PSYS_EINVAL;
 	if (!info->array)
 		return 0;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Each kind of action; includers define ACTION(KIND, name, members of struct action_info). */
 /* clang-format off */
-ACTION(DUP2, "dup2", .plain = true, .fds = { AT(dup2.from), AT(dup2.to) }, .uses = AT(dup2.from),
-       .replaces = AT(dup2.to), .subject = AT(dup2.from))
-ACTION(OPENAT, "open", .fds = { AT(openat.fd) }, .uses = AT(openat.dirfd),
-       .replaces = AT(openat.fd), .paths = 1, .strings = { AT(openat.path) })
-ACTION(OPENAT2, "openat2", .fds = { AT(openat2.fd) }, .uses = AT(openat2.dirfd),
-       .replaces = AT(openat2.fd), .paths = 1, .strings = { AT(openat2.path) })
+ACTION(DUP2, "dup2", .plain = true, USES(dup2.from), .replaces = AT(dup2.to))
+ACTION(OPENAT, "open", .uses = AT(openat.dirfd), .replaces = AT(openat.fd), .paths = 1,
+       .strings = { AT(openat.path) })
+ACTION(OPENAT2, "openat2", .uses = AT(openat2.dirfd), .replaces = AT(openat2.fd), .paths = 1,
+       .strings = { AT(openat2.path) })
 ACTION(OUTPUT_PIPE, "output_pipe", .plain = true, REPLACES(output_pipe.fd))
 ACTION(INPUT_PIPE, "input_pipe", .plain = true, REPLACES(input_pipe.fd))
 ACTION(CLOSE, "close", .plain = true, REPLACES(close.fd))

@@ -3,8 +3,6 @@
 #include <syscall/string.h>
 
 #include "child.h"
-#include "decide.h"
-#include "environment.h"
 #include "pool.h"
 #include "prepared.h"
 
@@ -20,6 +18,8 @@ int aspw_read_structure(void *to, size_t known, const void *from, size_t size, s
 	for (size_t i = known; i < size; i++)
 		if (((const char *)from)[i])
 			return -PSYS_E2BIG;
+	if (!to)
+		return 0;
 	const size_t given = size < known ? size : known;
 	psys_memcpy(to, from, given);
 	psys_memset((char *)to + given, 0, known - given);
@@ -118,29 +118,27 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 	if (arena->error)
 		return NULL;
 	const size_t kept = copies ? 1 + 2 * count : 0; /* 1: the report */
-	struct prepared made = {
-		.flags = command->flags,
-		.file = aspw_copy_string(arena, command->file),
-		.path = aspw_copy_string(arena, command->search_path),
-		.argv = !command->argv ? aspw_copy_strings(arena, only_file) :
-			lends          ? command->argv :
-					 aspw_copy_strings(arena, command->argv),
-		.envp = aspw_make_environment(arena, command, lends),
-		.actions = actions,
-		.count = count,
-		.own_count = (int)own->count,
-		.image = { .origin = prepared,
-			   .kept = aspw_allocate(arena, kept * sizeof(int), sizeof(int)) },
-		.fds = aspw_allocate(arena, count * sizeof *made.fds, sizeof(size_t)),
-		.before_exec = served && !copies ? served->before_exec : NULL,
-		.of = served ? served->of : NULL,
-		.report_fd = -1,
-		.in_memory = { .step = ASPAWN_STEP_DESCRIPTORS },
-	};
-	if (!prepared || !actions) /* the first pass, which only measures */
-		return NULL;
-	*prepared = made;
-	return prepared;
+	struct prepared made;
+
+	psys_memset(&made, 0, sizeof made);
+	made.flags = command->flags;
+	made.file = aspw_copy_string(arena, command->file);
+	made.path = aspw_copy_string(arena, command->search_path);
+	made.argv = command->argv && lends ?
+			    command->argv :
+			    aspw_copy_strings(arena, command->argv ? command->argv : only_file);
+	made.envp = aspw_make_environment(arena, command, lends);
+	made.actions = actions;
+	made.count = count;
+	made.own_count = (int)own->count;
+	made.image.origin = prepared;
+	made.image.kept = aspw_allocate(arena, kept * sizeof(int), sizeof(int));
+	made.fds = aspw_allocate(arena, count * sizeof *made.fds, sizeof(size_t));
+	made.before_exec = served && !copies ? served->before_exec : NULL;
+	made.of = served ? served->of : NULL;
+	made.report_fd = -1;
+	made.in_memory.step = ASPAWN_STEP_DESCRIPTORS;
+	return prepared ? psys_memcpy(prepared, &made, sizeof made) : NULL;
 }
 
 /* --- pipes ---------------------------------------------------------------- */
@@ -285,13 +283,11 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 	return r;
 }
 
-static const struct aspawn_child none = {
-	.ended_fd = -1, .started_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1, .own_fd = -1
-};
-
 static PSYS_UNINSTRUMENTED void clear(struct aspawn_child *child)
 {
-	psys_memcpy(child, &none, sizeof none);
+	psys_memset(child, 0, sizeof *child);
+	child->ended_fd = child->started_fd = child->own_fd = -1;
+	child->in_fd = child->out_fd = child->err_fd = -1;
 }
 
 PSYS_UNINSTRUMENTED int aspw_start_with(struct aspawn_child *child,

@@ -274,21 +274,20 @@ static void clear_results(struct aspawn_io *io)
 static int check_io(struct aspawn_io *io)
 {
 	const uint64_t flags = ASPAWN_IO_KILL_GROUP | ASPAWN_IO_DROP_EXCESS;
-	struct aspawn_io known;
 
 	if (!io || io->size < sizeof *io)
 		return -PSYS_EINVAL;
 	clear_results(io);
-	int r = aspw_read_structure(&known, sizeof known, io, io->size, sizeof known);
+	int r = aspw_read_structure(NULL, sizeof *io, io, io->size, sizeof *io);
 	if (r < 0)
 		return aspw_refuse(&io->failure, r, "io.size");
-	const char *wrong = known.flags & ~flags               ? "io.flags" :
-			    !known.input && known.input_size   ? "io.input" :
-			    !known.out && known.out_size       ? "io.out" :
-			    !known.err && known.err_size       ? "io.err" :
-			    known.time_limit_ms < 0            ? "io.time_limit_ms" :
-			    known.grace_ms < ASPAWN_GRACE_NONE ? "io.grace_ms" :
-								 NULL;
+	const char *wrong = io->flags & ~flags               ? "io.flags" :
+			    !io->input && io->input_size     ? "io.input" :
+			    !io->out && io->out_size         ? "io.out" :
+			    !io->err && io->err_size         ? "io.err" :
+			    io->time_limit_ms < 0            ? "io.time_limit_ms" :
+			    io->grace_ms < ASPAWN_GRACE_NONE ? "io.grace_ms" :
+							       NULL;
 	return wrong ? aspw_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
 }
 

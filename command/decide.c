@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides how the child of a command begins, by what its actions require. */
-#include "decide.h"
+#include "prepared.h"
 
 #include <syscall/string.h>
 

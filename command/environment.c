@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's environment: that of the command, changed by its actions. */
-#include "environment.h"
+#include "prepared.h"
 
 #include <syscall/string.h>
 

@@ -18,19 +18,26 @@ __attribute__((noinline)) PSYS_UNINSTRUMENTED void aspw_report(struct prepared *
 	__atomic_store_n(&report->error, error, __ATOMIC_RELEASE);
 }
 
+/* If the parent is gone the write raises SIGPIPE, which after a failed exec is no longer blocked. */
+PSYS_UNINSTRUMENTED void aspw_write_report(const struct prepared *prepared)
+{
+	const struct psys_timespec at_once = { 0, 0 };
+	struct psys_sigset pipe;
+
+	if (prepared->report_fd < 0)
+		return;
+	psys_sigemptyset(&pipe);
+	psys_sigaddset(&pipe, PSYS_SIGPIPE);
+	psys_rt_sigprocmask(PSYS_SIG_BLOCK, &pipe, NULL, PSYS_SIGSET_SIZE);
+	if (psys_write(prepared->report_fd, prepared->report, sizeof *prepared->report) ==
+	    -PSYS_EPIPE)
+		psys_rt_sigtimedwait(&pipe, NULL, &at_once, PSYS_SIGSET_SIZE);
+}
+
 PSYS_UNINSTRUMENTED void aspw_fail(struct prepared *prepared, int error, const char *subject)
 {
 	aspw_report(prepared, error, subject);
-	/* After a failed exec SIGPIPE is no longer blocked, and the parent may be gone: block the
-	 * signal, and ignore the result of the write. */
-	if (prepared->report_fd >= 0) {
-		struct psys_sigset pipe;
-
-		psys_sigemptyset(&pipe);
-		psys_sigaddset(&pipe, PSYS_SIGPIPE);
-		psys_rt_sigprocmask(PSYS_SIG_BLOCK, &pipe, NULL, PSYS_SIGSET_SIZE);
-		psys_write(prepared->report_fd, prepared->report, sizeof *prepared->report);
-	}
+	aspw_write_report(prepared);
 	psys_exit_group(127);
 }
 

@@ -2,7 +2,7 @@
 /* The child's part of a command: performs the actions in their order. */
 #include <syscall/string.h>
 
-#include "../aspawn/close_by_proc.h"
+#include "../aspawn/own_descriptors.h"
 #include "../aspawn/exec_watch.h"
 #include "prepared.h"
 
@@ -358,17 +358,6 @@ static PSYS_UNINSTRUMENTED bool is_librarys(const struct prepared *prepared, siz
 	return found;
 }
 
-/* True if the action uses a number of the library's own pipes: the caller cannot mean them. */
-static PSYS_UNINSTRUMENTED bool uses_reserved(const struct prepared *prepared, size_t index)
-{
-	const struct aspawn_action *action = &prepared->actions[index];
-	const size_t uses = aspw_action_infos[action->kind].uses;
-	const int fd = uses ? member_int(action, uses) : -1;
-
-	return fd >= 0 && number_here(prepared, index) < 0 &&
-	       (is_reserved(prepared, index, fd) || is_librarys(prepared, index, fd));
-}
-
 /* --- reporting ---------------------------------------------------------------- */
 
 static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t index, int error)
@@ -385,37 +374,28 @@ static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t in
 				  NULL);
 }
 
-/* Report that all actions succeeded. If the parent is gone, the write raises SIGPIPE:
- * consume it while it is still blocked. */
-static PSYS_UNINSTRUMENTED void report_success(const struct prepared *prepared)
-{
-	const struct psys_timespec at_once = { 0, 0 };
-	struct psys_sigset pipe;
-
-	if (psys_write(prepared->report_fd, prepared->report, sizeof *prepared->report) !=
-	    -PSYS_EPIPE)
-		return;
-	psys_sigemptyset(&pipe);
-	psys_sigaddset(&pipe, PSYS_SIGPIPE);
-	psys_rt_sigtimedwait(&pipe, NULL, &at_once, PSYS_SIGSET_SIZE);
-}
-
 /* --- all of it ------------------------------------------------------------------ */
 
-/* Performs the action with the number that what it uses has here. */
-static PSYS_UNINSTRUMENTED int perform_here(struct control *control, struct prepared *prepared,
-					    size_t index)
+/* Performs the action with the number that what it uses has here. The caller cannot mean a number of the
+ * library's own descriptors, which gives way to what replaces it. */
+static PSYS_UNINSTRUMENTED int perform(struct control *control, struct prepared *prepared,
+				       size_t index)
 {
 	struct aspawn_action *action = &prepared->actions[index];
 	const size_t uses = aspw_action_infos[action->kind].uses;
-	const int here = uses ? number_here(prepared, index) : -1;
+	const int callers = uses ? member_int(action, uses) : -1,
+		  here = number_here(prepared, index);
 
-	if (here < 0)
+	if (here < 0 && callers >= 0 &&
+	    (is_reserved(prepared, index, callers) || is_librarys(prepared, index, callers)))
+		return -PSYS_EBADF;
+	int r = relocate(prepared, index + 1, replaced_by(action));
+	if (r < 0)
+		return r;
+	if (!uses || here < 0)
 		return perform_one(control, prepared, index);
-
-	const int callers = member_int(action, uses);
 	set_member_int(action, uses, here);
-	int r = perform_one(control, prepared, index);
+	r = perform_one(control, prepared, index);
 	set_member_int(action, uses, callers); /* for the report */
 	return r;
 }
@@ -440,22 +420,16 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 	aspw_begin_search(&candidate, prepared);
 	for (size_t i = 0; i < prepared->count; i++) {
 		const int step = (int)i - prepared->own_count;
-		int r;
 
 		prepared->report->step = step >= 0 ? step : ASPAWN_STEP_STREAMS;
 		prepared->report->kind = step >= 0 ? prepared->actions[i].kind : 0;
-		r = uses_reserved(prepared, i) ?
-			    -PSYS_EBADF :
-			    relocate(prepared, i + 1, replaced_by(&prepared->actions[i]));
-		if (r >= 0)
-			r = perform_here(control, prepared, i);
+		int r = perform(control, prepared, i);
 		if (r < 0)
 			fail_action(prepared, i, r);
 	}
 	prepared->report->step = ASPAWN_STEP_EXEC;
 	prepared->report->kind = 0;
-	if (prepared->report_fd >= 0)
-		report_success(prepared);
+	aspw_write_report(prepared); /* all actions succeeded */
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, mask, NULL, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		aspw_fail(prepared, r, NULL);

@@ -9,6 +9,7 @@
 
 #include "../aspawn/spawn.h"
 #include "../aspawn/stack.h"
+#include "arena.h"
 
 enum {
 	CALL_STACK = 16 * 1024, /* promised to functions of ASPAWN_CALL */
@@ -94,13 +95,13 @@ enum { MOST_STRINGS = 4 };
 
 /* Properties of a kind of action. Integers are offsets in struct aspawn_action; 0: none. */
 struct action_info {
-	bool copies : 1;        /* the action needs a copy of the memory */
-	bool optional : 1;      /* all strings but the first may be NULL */
-	bool plain : 1;         /* needs no capability but those that image_check.c lists */
-	unsigned char fds[2];   /* descriptor numbers, which must not be negative */
-	unsigned char uses;     /* a descriptor of the caller that the action uses, or AT_FDCWD */
+	bool copies : 1;   /* the action needs a copy of the memory */
+	bool optional : 1; /* all strings but the first may be NULL */
+	bool plain : 1;    /* needs no capability but those that image_check.c lists */
+	unsigned char uses; /* a descriptor of the caller that the action uses; of a path: or AT_FDCWD */
 	unsigned char replaces; /* a descriptor that the action replaces or closes */
-	unsigned char paths;    /* how many of the strings, the first ones, are paths */
+	unsigned char begins; /* the first descriptor that the action closes, at once or at the exec */
+	unsigned char paths; /* how many of the strings, the first ones, are paths */
 	unsigned char strings[MOST_STRINGS];
 	unsigned char array;   /* a pointer to an array */
 	unsigned char count;   /* its elements, a size_t; with an array, 0: one */
@@ -197,6 +198,9 @@ _Noreturn void aspw_execute(struct prepared *prepared, struct candidate *candida
  * case that a filter kills it at its next call. error 0: it goes on. subject may be NULL. */
 void aspw_report(struct prepared *prepared, int error, const char *subject);
 
+/* Writes the report to the pipe, if there is one. */
+void aspw_write_report(const struct prepared *prepared);
+
 /* Reports that prepared->report->step failed, and exits. */
 _Noreturn void aspw_fail(struct prepared *prepared, int error, const char *subject);
 
@@ -207,7 +211,7 @@ int aspw_perform(void *arg, int write_end, void *mask, void *user_data, size_t l
 /*
  * Copies an extensible structure, which may be older or newer than this library's, as openat2(2)
  * describes in "Extensibility". Returns 0, -EINVAL if it is smaller than the first version, or
- * -E2BIG if a member that the library does not know is not 0.
+ * -E2BIG if a member that the library does not know is not 0. to NULL: only looks.
  */
 int aspw_read_structure(void *to, size_t known, const void *from, size_t size, size_t first_version);
 
@@ -221,9 +225,18 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
  * the first only measures. With memory that is surely enough, or an error if it is not, the second
  * alone does.
  */
-struct arena;
 struct prepared *aspw_prepare(struct arena *arena, const struct aspawn_command *command,
 			      const struct own_actions *own);
+
+/* Returns the program's environment, that of the command, changed by its actions; or NULL while the arena
+ * measures. lends: do not copy the strings of the command's environment. */
+char *const *aspw_make_environment(struct arena *arena, const struct aspawn_command *command,
+				   bool lends);
+
+/* Decides how the child begins: fills the members of the request that say how, and those of the prepared
+ * command that depend on it. */
+void aspw_decide(struct request *request, struct prepared *prepared,
+		 const struct aspawn_command *command, const struct own_actions *own);
 
 /* aspawn_start() of a command from aspw_read_command(), with own actions before the caller's. Stores
  * in *failure which argument is invalid, and nothing otherwise. */

@@ -7,7 +7,7 @@
 #include <syscall/clone.h>
 
 #include "../aspawn/clone.h"
-#include "../aspawn/close_by_proc.h"
+#include "../aspawn/own_descriptors.h"
 
 enum {
 	ALL_QUEUE_FLAGS = ASPAWN_QUEUE_LOCAL | ASPAWN_QUEUE_FD,
