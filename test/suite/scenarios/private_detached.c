@@ -389,38 +389,3 @@ TEST(a_private_command_runs_if_its_host_ends_at_once)
 	while (psys_wait4(-1, NULL, PSYS___WALL, NULL) > 0)
 		continue;
 }
-
-static void ends_with_a_lingering_command(const void *shared)
-{
-	int *numbers = (int *)(uintptr_t)shared;
-	struct aspawn_child child;
-	struct self self;
-	struct aspawn_command command = private_command(&self, "lingers", NULL);
-
-	child = start_command(NULL, &command);
-	numbers[0] = aspawn_pid(&child);
-	numbers[1] = first_child_of(psys_gettid());
-}
-
-/* The helper has the memory of the host, which is to be free whatever the child does. */
-TEST(the_helper_of_a_command_ends_with_its_host)
-{
-	int *numbers = shared_page();
-
-	need_shared_memory();
-	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
-	int host = fork_child();
-	if (host == 0) {
-		ends_with_a_lingering_command(numbers);
-		psys_exit_group(0);
-	}
-	CHECK_EQUAL(reap(host), 0);
-	if (!numbers[1])
-		skip("no list of children in /proc");
-	while (psys_kill(numbers[1], 0) == 0) { /* also if nobody has to reap it */
-		psys_wait4(numbers[1], NULL, (int)(PSYS_WNOHANG | PSYS___WALL), NULL);
-		sleep_ms(1);
-	}
-	CHECK_EQUAL(psys_kill(numbers[0], 0), 0);
-	kill_lingering(numbers[0]);
-}

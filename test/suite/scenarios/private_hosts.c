@@ -42,6 +42,96 @@ TEST(the_helper_ends_if_its_host_is_killed)
 	CHECK_EQUAL(status, PSYS_SIGKILL);
 }
 
+/* Touches memory that holds a lock on a file, which the kernel drops when the last process that shares
+ * the memory has left it. */
+static void hold_lock_by_memory(void)
+{
+	enum { SIZE = 16 << 20 };
+	const int fd = psys_open("held", PSYS_O_RDWR | PSYS_O_CREAT | PSYS_O_CLOEXEC, 0600);
+
+	CHECK_EQUAL(psys_ftruncate(fd, SIZE), 0);
+	CHECK_EQUAL(psys_flock(fd, PSYS_LOCK_EX), 0);
+	void *memory =
+		psys_mmap(NULL, SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE, PSYS_MAP_PRIVATE, fd, 0);
+	CHECK(!PSYS_IS_ERROR(memory));
+	psys_memset(memory, 1, SIZE);
+	CHECK_EQUAL(psys_close(fd), 0);
+}
+
+struct left {
+	uint64_t way;
+	bool other_user, is_stopped, exits;
+	int *shared;
+};
+
+static void leave_a_lingering_command(const struct left *left)
+{
+	const struct aspawn_action user = ASPAWN_RESUID(-1U, -1U, -1U);
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
+
+	hold_lock_by_memory();
+	set_way(&command, left->way);
+	command.actions = &user;
+	command.action_count = left->other_user;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	left->shared[0] = aspawn_pid(&child);
+	gate_open(&left->shared[1]);
+	if (!left->exits)
+		sleep_ms(600000);
+	psys_exit_group(0);
+}
+
+static void check_memory_is_free(struct left left)
+{
+	int pid, status, killed = 0;
+
+	left.shared = shared_page();
+	const int host = fork_child();
+	if (host == 0)
+		leave_a_lingering_command(&left);
+	gate_wait(&left.shared[1]);
+	const int fd = psys_open("held", PSYS_O_RDWR | PSYS_O_CLOEXEC, 0);
+	CHECK(fd >= 0);
+	if (!left.exits) {
+		CHECK_EQUAL(psys_flock(fd, PSYS_LOCK_EX | PSYS_LOCK_NB), -PSYS_EAGAIN);
+		if (left.is_stopped)
+			CHECK_EQUAL(psys_kill(left.shared[0], PSYS_SIGSTOP), 0);
+		CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
+	}
+	CHECK_EQUAL(reap(host), left.exits ? 0 : 128 + PSYS_SIGKILL);
+	CHECK_EQUAL(psys_flock(fd, PSYS_LOCK_EX), 0); /* waits for it */
+	psys_close(fd);
+	/* The helper is this process's, and when it has ended the child is. */
+	CHECK_EQUAL(psys_kill(left.shared[0], PSYS_SIGKILL), 0);
+	while ((pid = psys_wait4(-1, &status, PSYS___WALL, NULL)) > 0)
+		if (pid == left.shared[0])
+			killed = status;
+	CHECK_EQUAL(killed, PSYS_SIGKILL);
+}
+
+/* A helper has the memory of its host. */
+TEST(the_memory_of_a_host_is_free_at_its_end_whatever_its_child_does)
+{
+	const int pidfd = psys_pidfd_open(psys_getpid(), 0);
+
+	need_shared_memory();
+	if (pidfd < 0)
+		skip("no pidfd");
+	enter_own_directory();
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	check_memory_is_free((struct left){ WAY_PRIVATE });
+	check_memory_is_free((struct left){ WAY_PRIVATE, .is_stopped = true });
+	check_memory_is_free((struct left){ WAY_PRIVATE, .exits = true });
+	check_memory_is_free((struct left){ WAY_PRIVATE | ASPAWN_COMMAND_NO_PIDFD });
+	check_memory_is_free((struct left){ WAY_PRIVATE | WAY_COPIED });
+	check_memory_is_free((struct left){ WAY_PRIVATE, .other_user = true });
+	check_memory_is_free((struct left){ .other_user = true });
+	check_memory_is_free((struct left){ .other_user = true, .is_stopped = true });
+	check_memory_is_free((struct left){ .other_user = true, .exits = true });
+}
+
 static void kills_the_helper_of_one_with_pdeathsig(const void *arg)
 {
 	const struct aspawn_action action = ASPAWN_PDEATHSIG(PSYS_SIGUSR1);
