@@ -12,17 +12,13 @@ static PSYS_UNINSTRUMENTED void close_one(int fd, bool at_exec)
 		psys_close(fd);
 }
 
-/* A number of a name in /proc/self/fd, or -1. */
-static PSYS_UNINSTRUMENTED int parse_fd(const char *name)
+PSYS_UNINSTRUMENTED uint64_t aspw_read_number(const char **text)
 {
-	int fd = 0;
+	uint64_t number = 0;
 
-	for (; *name; name++) {
-		if (*name < '0' || *name > '9')
-			return -1;
-		fd = fd * 10 + (*name - '0');
-	}
-	return fd;
+	for (; **text >= '0' && **text <= '9'; ++*text)
+		number = number * 10 + (unsigned)(**text - '0');
+	return number;
 }
 
 PSYS_UNINSTRUMENTED int aspw_close_via_proc(int first, int last, bool at_exec)
@@ -43,8 +39,9 @@ PSYS_UNINSTRUMENTED int aspw_close_via_proc(int first, int last, bool at_exec)
 	while ((length = psys_getdents64(fds, records, sizeof records)) > 0)
 		for (long at = 0; at < length;) {
 			const struct psys_dirent64 *entry = (const void *)(records + at);
-			int fd = parse_fd(entry->d_name);
-			if (fd >= first && fd <= last && fd != fds)
+			const char *name = entry->d_name;
+			const int fd = (int)aspw_read_number(&name);
+			if (!*name && fd >= first && fd <= last && fd != fds)
 				close_one(fd, at_exec);
 			at += entry->d_reclen;
 		}

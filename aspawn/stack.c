@@ -156,15 +156,19 @@ PSYS_UNINSTRUMENTED void aspw_stack_reap_helper(const struct Stack_t *stack)
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 }
 
-PSYS_UNINSTRUMENTED int aspw_stack_await(const struct Stack_t *stack, int *word, int value,
+PSYS_UNINSTRUMENTED int aspw_stack_await(const struct Stack_t *stack, int users, int value,
 					 int64_t deadline)
 {
-	const int user = word == &stack_state(stack)->use ? STACK_CHILD : STACK_HELPER;
+	int *word;
 
-	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value && aspw_stack_has(stack, user)) {
+	while ((word = aspw_stack_has(stack, users))) {
+		const int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+		if (value && seen != value)
+			return 0;
 		if (aspw_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
-		aspw_deadline_sleep_on(word, value, deadline);
+		if (seen) /* neither FREE nor NO_HELPER */
+			aspw_deadline_sleep_on(word, seen, deadline);
 	}
 	return 0;
 }
@@ -173,29 +177,16 @@ PSYS_UNINSTRUMENTED void aspw_stack_await_blocked(const struct control *control,
 						  int value)
 {
 	static const struct psys_timespec usual = { 0, 5000000 };
+	const struct stack_state *state = stack_state(&control->stack);
 	struct psys_sigset all;
 
 	psys_futex(word, PSYS_FUTEX_WAIT, value, &usual, NULL, 0);
 	if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
 		return;
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &control->request.mask, &all, PSYS_SIGSET_SIZE);
-	aspw_stack_await(&control->stack, word, value, DEADLINE_NEVER);
+	aspw_stack_await(&control->stack, word == &state->use ? STACK_CHILD : STACK_HELPER, value,
+			 DEADLINE_NEVER);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, NULL, PSYS_SIGSET_SIZE);
-}
-
-PSYS_UNINSTRUMENTED int aspw_stack_await_end(const struct Stack_t *stack, int users,
-					     int64_t deadline)
-{
-	int *word;
-
-	while ((word = aspw_stack_has(stack, users))) {
-		if (aspw_deadline_is_past(deadline))
-			return -PSYS_ETIMEDOUT;
-		int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-		if (seen) /* neither FREE nor NO_HELPER */
-			aspw_deadline_sleep_on(word, seen, deadline);
-	}
-	return 0;
 }
 
 PSYS_UNINSTRUMENTED int aspawn_stack_wait(const struct Stack_t *stack, int64_t timeout_ms)

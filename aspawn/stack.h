@@ -151,14 +151,16 @@ enum stack_user { STACK_CHILD = 1, STACK_HELPER = 2 };
  * none is there. */
 int *aspw_stack_has(const struct Stack_t *stack, int users);
 
-/* Sleeps until none of the users is there: 0 or -ETIMEDOUT. */
-int aspw_stack_await_end(const struct Stack_t *stack, int users, int64_t deadline);
-
-/* Sleeps until a word of the state, use or helper, has another value, or its user has gone: 0 or
+/* Sleeps until none of the users is there, or its word has another value, unless that is 0: 0 or
  * -ETIMEDOUT. */
-int aspw_stack_await(const struct Stack_t *stack, int *word, int value, int64_t deadline);
+int aspw_stack_await(const struct Stack_t *stack, int users, int value, int64_t deadline);
 
-/* The same with all signals blocked. A child or helper that is stopped or frozen may take for ever: after
+PSYS_INLINE int aspw_stack_await_end(const struct Stack_t *stack, int users, int64_t deadline)
+{
+	return aspw_stack_await(stack, users, 0, deadline);
+}
+
+/* The same for one word with all signals blocked. A child or helper that is stopped or frozen may take for ever: after
  * 5 ms the wait goes on with the caller's signal mask. */
 void aspw_stack_await_blocked(const struct control *control, int *word, int value);
 

@@ -94,9 +94,9 @@ PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t dea
 	if (state->pid >= 0 || state->known == KNOWN || !aspw_has_stack(child))
 		return 0;
 	struct stack_state *made = stack_state(stack);
-	int r = aspw_stack_await(stack, &made->helper, CLONING, deadline);
+	int r = aspw_stack_await(stack, STACK_HELPER, CLONING, deadline);
 	if (r < 0 && has_raised_sigchld(stack))
-		r = aspw_stack_await(stack, &made->helper, CLONING, aspw_deadline_in(1000));
+		r = aspw_stack_await(stack, STACK_HELPER, CLONING, aspw_deadline_in(1000));
 	if (r < 0)
 		return r;
 	if (made->pid == made->abandoned) /* the helper was killed before it cloned again */

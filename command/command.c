@@ -123,11 +123,13 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 	psys_memset(&made, 0, sizeof made);
 	made.flags = command->flags;
 	made.file = aspw_copy_string(arena, command->file);
-	made.path = aspw_copy_string(arena, command->search_path);
 	made.argv = command->argv && lends ?
 			    command->argv :
 			    aspw_copy_strings(arena, command->argv ? command->argv : only_file);
 	made.envp = aspw_make_environment(arena, command, lends);
+	made.path = command->search_path ? aspw_copy_string(arena, command->search_path) :
+		    made.envp            ? psys_getenv(made.envp, "PATH") :
+					   NULL;
 	made.actions = actions;
 	made.count = count;
 	made.own_count = (int)own->count;
@@ -166,8 +168,8 @@ static PSYS_UNINSTRUMENTED void give_pipes(const struct child_fd *fds, size_t co
 static PSYS_UNINSTRUMENTED int add_stream(struct own_actions *own, int fd, int stream, int *end)
 {
 	struct aspawn_action *action = &own->list[own->count];
+	const int from = fd == 2 && stream == ASPAWN_STREAM_STDOUT ? 1 : stream;
 
-	*end = -1;
 	if (stream == ASPAWN_STREAM_DEFAULT || stream == ASPAWN_STREAM_INHERIT ||
 	    (fd > 0 && stream == fd))
 		return 0;
@@ -178,10 +180,8 @@ static PSYS_UNINSTRUMENTED int add_stream(struct own_actions *own, int fd, int s
 		*action = (struct aspawn_action)ASPAWN_INPUT_PIPE(fd, end);
 	else if (stream == ASPAWN_STREAM_PIPE)
 		*action = (struct aspawn_action)ASPAWN_OUTPUT_PIPE(fd, end);
-	else if (stream == ASPAWN_STREAM_STDOUT && fd == 2)
-		*action = (struct aspawn_action)ASPAWN_DUP2(1, 2);
-	else if (stream > 2)
-		*action = (struct aspawn_action)ASPAWN_DUP2(stream, fd);
+	else if (stream > 2 || from != stream)
+		*action = (struct aspawn_action)ASPAWN_DUP2(from, fd);
 	else
 		return -PSYS_EINVAL;
 	own->count++;

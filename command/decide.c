@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides how the child of a command begins, by what its actions require. */
-#include "prepared.h"
-
 #include <syscall/string.h>
 
+#include "../aspawn/own_descriptors.h"
 #include "image.h"
 #include "pool.h"
+#include "prepared.h"
 
 /* What the actions of a command require of the clone. */
 struct requirements {
@@ -13,12 +13,10 @@ struct requirements {
 	bool only_below;   /* the child must not begin with copies of other descriptors */
 	bool image;        /* with copy_memory: no action needs the caller's memory */
 	bool same_numbers; /* a function runs while the child has a pipe, which it must not meet */
-	bool parent;       /* an action needs the parent's pid */
 	/* The first action that closes the rest, so that the child may share the descriptors, and copy
 	 * those that it uses. NULL: none. */
 	const struct aspawn_action *closing;
 	unsigned keep_below; /* above all descriptors that actions before closing use */
-	const struct aspawn_action *cgroup; /* ASPAWN_JOIN_CGROUP for the clone; NULL: none */
 };
 
 static PSYS_UNINSTRUMENTED void keep(struct requirements *requirements, unsigned fd)
@@ -160,9 +158,7 @@ PSYS_UNINSTRUMENTED bool aspw_needs_copy(const struct aspawn_command *command)
 /* True if the program may be found through a descriptor, or be the caller's own. */
 static PSYS_UNINSTRUMENTED bool executes_process(const struct prepared *prepared)
 {
-	const char *path = prepared->path ? prepared->path : psys_getenv(prepared->envp, "PATH");
-
-	for (; path && *path; path++)
+	for (const char *path = prepared->path; path && *path; path++)
 		if (!psys_strncmp(path, "/proc", 5) || !psys_strncmp(path, "/dev", 4))
 			return true;
 	return may_be_descriptor(prepared->file);
@@ -233,7 +229,7 @@ static PSYS_UNINSTRUMENTED void add_given(struct prepared *prepared,
 	}
 }
 
-/* Fills prepared->fds. */
+/* Fills what the prepared command has for its actions: fds, parent and joined. */
 static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *prepared,
 							       const struct aspawn_command *command,
 							       const struct served *served)
@@ -244,14 +240,13 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 	struct requirements requirements = { .copy_memory = aspw_needs_copy(command) };
 	bool calls = false;
 
-	prepared->fd_count = 0;
 	for (const struct aspawn_action *action = prepared->actions;
 	     action < prepared->actions + prepared->count; action++) {
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
-			requirements.parent = true;
-		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !requirements.cgroup && !served &&
+			prepared->parent = psys_getpid();
+		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !prepared->joined && !served &&
 		    aspw_is_callers(prepared, action, action->u.join_cgroup.fd))
-			requirements.cgroup = action;
+			prepared->joined = action;
 		if (action->kind == ASPAWN_ACTION_ONLY_BELOW)
 			requirements.only_below = true;
 		/* What the child has fetched may have a number that means another descriptor to the
@@ -311,14 +306,13 @@ static PSYS_UNINSTRUMENTED bool descriptors_are_few(struct findings *known)
 /* The number that namespaces(7) describes; 0: not known. */
 static PSYS_UNINSTRUMENTED unsigned namespace_of(const char *link)
 {
-	char text[32];
-	const long length = psys_readlinkat(PSYS_AT_FDCWD, link, text, sizeof text);
-	unsigned number = 0;
+	char text[32] = "";
+	const char *at = text;
 
-	for (long i = 0; i < length; i++)
-		if (text[i] >= '0' && text[i] <= '9')
-			number = number * 10 + (unsigned)(text[i] - '0');
-	return number;
+	psys_readlinkat(PSYS_AT_FDCWD, link, text, sizeof text - 1);
+	while (*at && (*at < '0' || *at > '9'))
+		at++;
+	return (unsigned)aspw_read_number(&at);
 }
 
 /* False if children are to begin in another pid namespace, by unshare(2) or setns(2). That is never one
@@ -389,7 +383,5 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 	request->wants_pidfd = has_pidfd && (request->helped != PRIVATE || awaits_clone);
 
 	/* What the clone does in place of an action, which does it if the clone could not. */
-	request->cgroup_fd = needs.cgroup ? needs.cgroup->u.join_cgroup.fd : -1;
-	prepared->joined = needs.cgroup;
-	prepared->parent = needs.parent ? psys_getpid() : 0;
+	request->cgroup_fd = prepared->joined ? prepared->joined->u.join_cgroup.fd : -1;
 }

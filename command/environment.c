@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's environment: that of the command, changed by its actions. */
-#include "prepared.h"
-
 #include <syscall/string.h>
+
+#include "prepared.h"
 
 /* From the libc, if the program has one. */
 extern char **environ __attribute__((weak, visibility("default")));
-
-static PSYS_UNINSTRUMENTED char *const *base_of(const struct aspawn_command *command)
-{
-	static char *const nothing[] = { NULL };
-
-	if (command->envp)
-		return command->envp;
-	return &environ && environ ? environ : nothing;
-}
 
 /* True if an action, with an index of at least from, unsets or replaces the variable; of any variable
  * if the name is NULL. */
@@ -52,7 +43,8 @@ static PSYS_UNINSTRUMENTED char *copy_variable(struct arena *arena, const char *
 PSYS_UNINSTRUMENTED char *const *
 aspw_make_environment(struct arena *arena, const struct aspawn_command *command, bool lends)
 {
-	char *const *base = base_of(command);
+	static char *const nothing[] = { NULL };
+	char *const *base = command->envp ? command->envp : &environ && environ ? environ : nothing;
 	size_t most = 1, count = 0;
 
 	if (!is_changed(command, 0, NULL, 0))

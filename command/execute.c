@@ -66,10 +66,8 @@ PSYS_UNINSTRUMENTED void aspw_begin_search(struct candidate *candidate,
 static PSYS_UNINSTRUMENTED void begin(struct psys_search *search, const struct prepared *prepared,
 				      struct candidate *candidate)
 {
-	const char *path = prepared->path ? prepared->path : psys_getenv(prepared->envp, "PATH");
-
-	psys_search_begin(search, prepared->file, path, candidate->text, sizeof candidate->text,
-			  candidate->directory);
+	psys_search_begin(search, prepared->file, prepared->path, candidate->text,
+			  sizeof candidate->text, candidate->directory);
 }
 
 /* Returns the file if it exists: then execve(2) did not find its interpreter. */

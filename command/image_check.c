@@ -4,6 +4,8 @@
 
 #include <syscall/string.h>
 
+#include "../aspawn/own_descriptors.h"
+
 enum {
 	/* The image has the stack that the kernel gives it, 128 KiB at once, not the one of a copy.
 	 * For /bin/sh it has an array of the arguments there. */
@@ -41,15 +43,13 @@ static PSYS_UNINSTRUMENTED bool are_plain(const struct prepared *prepared)
 static PSYS_UNINSTRUMENTED bool survives_filters(void)
 {
 	struct psys_utsname name;
-	int version[2] = { 0, 0 };
 	const char *at = name.release;
 
 	if (psys_uname(&name) < 0)
 		return false;
-	for (int i = 0; i < 2; i++, at += *at == '.')
-		for (; *at >= '0' && *at <= '9'; at++)
-			version[i] = version[i] * 10 + (*at - '0');
-	return version[0] > 5 || (version[0] == 5 && version[1] >= 16);
+	const uint64_t version = aspw_read_number(&at);
+	at += *at == '.';
+	return version > 5 || (version == 5 && aspw_read_number(&at) >= 16);
 }
 
 /* Inlined, it makes gcc fail on m68k. */

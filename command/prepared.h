@@ -65,15 +65,15 @@ struct image_data {
 struct prepared {
 	uint64_t flags;
 	const char *file;
-	const char *path; /* search path; NULL: PATH of the environment */
+	const char *path; /* search path; NULL: the default */
 	char *const *argv, *const *envp;
 	struct aspawn_action *actions;
 	size_t count;
 	int own_count;        /* the first own_count actions are the library's */
 	struct child_fd *fds; /* that the child needs for actions: at most one each */
 	size_t fd_count;
-	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG */
-	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone did, or NULL */
+	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG; 0: none */
+	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone may do, or NULL */
 
 	struct image_data image;
 

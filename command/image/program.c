@@ -101,10 +101,8 @@ static void restore_capabilities(const struct prepared *prepared)
 /* Returns -1 unless it is a number. */
 static int64_t number_of(const char *text)
 {
-	int64_t number = 0;
+	const int64_t number = text ? (int64_t)aspw_read_number(&text) : -1;
 
-	for (; text && *text >= '0' && *text <= '9' && number < INT32_MAX; text++)
-		number = number * 10 + (*text - '0');
 	return !text || *text ? -1 : number;
 }
 
