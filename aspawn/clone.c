@@ -7,6 +7,7 @@
 #include "clone.h"
 
 #include <syscall/clone.h>
+#include <syscall/string.h>
 #include <syscall/syscall.h>
 
 #include "exec_watch.h"
@@ -78,10 +79,15 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 	return flags;
 }
 
-static PSYS_UNINSTRUMENTED long call_clone3(const struct clone_call *call)
+PSYS_UNINSTRUMENTED long aspw_clone_call(const struct clone_call *call, bool clone3)
 {
+	/* Linux 5.4 rejects a structure larger than its own. */
+	const size_t size = call->flags & PSYS_CLONE_INTO_CGROUP ? PSYS_CLONE_ARGS_SIZE_VER2 :
+								   PSYS_CLONE_ARGS_SIZE_VER0;
 	struct psys_clone_args args;
+	long pid;
 
+	psys_memset(&args, 0, sizeof args);
 	args.flags = call->flags | (call->pidfd ? PSYS_CLONE_PIDFD : 0);
 	args.pidfd = (uintptr_t)call->pidfd;
 	args.child_tid = (uintptr_t)call->cleared_tid;
@@ -90,25 +96,13 @@ static PSYS_UNINSTRUMENTED long call_clone3(const struct clone_call *call)
 	args.stack = (uintptr_t)call->lowest;
 	args.stack_size = (size_t)(call->top - call->lowest);
 	args.tls = (uintptr_t)call->tls;
-	args.set_tid = 0;
-	args.set_tid_size = 0;
 	args.cgroup = (uint64_t)call->cgroup_fd;
-	/* Linux 5.4 rejects a structure larger than its own. */
-	return psys_clone3_thunk(&args,
-				 call->flags & PSYS_CLONE_INTO_CGROUP ? PSYS_CLONE_ARGS_SIZE_VER2 :
-									PSYS_CLONE_ARGS_SIZE_VER0,
-				 call->fn, call->arg);
-}
-
-PSYS_UNINSTRUMENTED long aspw_clone_call(const struct clone_call *call, bool clone3)
-{
-	/* The pidfd goes where the parent's copy of the pid would. */
-	const long pid =
-		clone3 ? call_clone3(call) :
-			 psys_clone_thunk((unsigned long)call->flags | call->exit_signal, call->top,
-					  call->flags & PSYS_CLONE_PIDFD ? call->pidfd : call->tid,
-					  call->cleared_tid, call->tls, call->fn, call->arg);
-
+	if (clone3)
+		pid = psys_clone3_thunk(&args, size, call->fn, call->arg);
+	else /* the pidfd goes where the parent's copy of the pid would */
+		pid = psys_clone_thunk((unsigned long)call->flags | call->exit_signal, call->top,
+				       call->flags & PSYS_CLONE_PIDFD ? call->pidfd : call->tid,
+				       call->cleared_tid, call->tls, call->fn, call->arg);
 	if (!call->pidfd)
 		return pid;
 	if (pid < 0)

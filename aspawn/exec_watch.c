@@ -18,10 +18,13 @@ PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_map(void *address, int flags, 
 	return PSYS_IS_ERROR(page) ? NULL : page;
 }
 
-PSYS_UNINSTRUMENTED void aspw_watch_free(struct exec_watch *watch)
+PSYS_UNINSTRUMENTED void aspw_watch_free(struct exec_watch **watch)
 {
-	if (watch)
-		psys_munmap(watch, WATCH_SIZE);
+	struct exec_watch *old = *watch;
+
+	*watch = NULL;
+	if (old)
+		psys_munmap(old, WATCH_SIZE);
 }
 
 /* EINVAL: of the size, which the kernel looks at first. A filter may forbid gettid(). */

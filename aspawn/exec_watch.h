@@ -34,7 +34,8 @@ _Static_assert(sizeof(struct exec_watch) <= WATCH_SIZE, "must fit");
 #define WATCH_RESERVED (PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS)
 #define WATCH_IN_PLACE (PSYS_MAP_SHARED | PSYS_MAP_FIXED)
 struct exec_watch *aspw_watch_map(void *address, int flags, int fd, int64_t offset);
-void aspw_watch_free(struct exec_watch *watch);
+/* Clears the pointer, which may be NULL, before it unmaps: who is killed in between leaves it mapped. */
+void aspw_watch_free(struct exec_watch **watch);
 
 /* Called in the child. */
 void aspw_watch_begin(struct exec_watch *watch);

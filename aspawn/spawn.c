@@ -104,7 +104,7 @@ PSYS_UNINSTRUMENTED long aspw_execute_first(struct control *control)
 			aspw_stack_reap_abandoned(&control->stack);
 		if (pid > 0 && control->pidfd >= 0)
 			psys_close(control->pidfd);
-		aspw_free_watch(control); /* not shared */
+		aspw_watch_free(&control->watch); /* not shared */
 	}
 	if (request->memory == MEMORY_EXECUTED)
 		request->memory = MEMORY_COPIED;
@@ -112,14 +112,6 @@ PSYS_UNINSTRUMENTED long aspw_execute_first(struct control *control)
 }
 
 /* --- the spawn ------------------------------------------------------------------- */
-
-PSYS_UNINSTRUMENTED void aspw_free_watch(struct control *control)
-{
-	struct exec_watch *watch = control->watch;
-
-	control->watch = NULL; /* first: who is killed in between leaves it mapped */
-	aspw_watch_free(watch);
-}
 
 PSYS_UNINSTRUMENTED long aspw_spawn(const struct request *wanted, const struct Stack_t *stack)
 {
@@ -149,7 +141,7 @@ PSYS_UNINSTRUMENTED long aspw_spawn(const struct request *wanted, const struct S
 	if (pid < 0) {
 		if (control->helper_pidfd >= 0)
 			psys_close(control->helper_pidfd);
-		aspw_free_watch(control);
+		aspw_watch_free(&control->watch);
 	}
 	return pid;
 }

@@ -72,7 +72,4 @@ struct request {
  */
 long aspw_spawn(const struct request *request, const struct Stack_t *stack);
 
-/* The watch that no child has. */
-void aspw_free_watch(struct control *control);
-
 #endif

@@ -11,11 +11,8 @@
 #include "prepared.h"
 
 _Static_assert((int)MODE_CLONE3 == (int)ASPAWN_MODE_CLONE3 &&
-		       (int)MODE_CLONE == (int)ASPAWN_MODE_CLONE &&
-		       (int)MODE_VFORK == (int)ASPAWN_MODE_VFORK &&
-		       (int)MODE_FORK == (int)ASPAWN_MODE_FORK &&
 		       (int)MODE_IMAGE == (int)ASPAWN_MODE_IMAGE,
-	       "must be the same");
+	       "and those between");
 
 PSYS_UNINSTRUMENTED bool aspw_has_stack(struct aspawn_child *child)
 {
@@ -111,7 +108,7 @@ PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t dea
 		return 0;
 	}
 	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */
-	aspw_watch_free(stack_control(stack)->watch);
+	aspw_watch_free(&stack_control(stack)->watch);
 	aspw_store_failure(&failure, ASPAWN_STEP_CLONE, made->cloned ? made->cloned : -PSYS_ECHILD,
 			   0, "");
 	aspw_set_failure(state, &failure);
@@ -253,7 +250,7 @@ PSYS_UNINSTRUMENTED void aspw_release_reports(struct aspawn_child *child)
 	/* If its helper was killed, the child may be about to map it: then it stays. */
 	if (!state->watch || watch_has_begun(state->watch) || !aspw_has_stack(child) ||
 	    __atomic_load_n(&stack_state(&state->stack)->use, __ATOMIC_ACQUIRE) == FREE)
-		aspw_watch_free(state->watch);
+		aspw_watch_free(&state->watch);
 	state->watch = NULL;
 	if (state->report >= 0 && state->report != child->started_fd)
 		psys_close(state->report);

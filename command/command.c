@@ -147,46 +147,23 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 
 /* Stores the caller's ends. Where to is in the caller's actions: the child, which may go wrong, could
  * change what its memory has. */
-static PSYS_UNINSTRUMENTED void give_pipes(const struct child_fd *fds, size_t count,
+static PSYS_UNINSTRUMENTED void give_pipes(const struct request *request,
 					   const struct own_actions *own,
 					   const struct aspawn_command *command)
 {
-	for (size_t i = 0; i < count; i++) {
-		const size_t index = fds[i].action;
+	for (size_t i = 0; i < request->fd_count; i++) {
+		const size_t index = request->fds[i].action;
 		if (index >= own->count + command->action_count)
 			continue;
 		const struct aspawn_action *action = action_at(command, own, index);
 		if (action->kind == ASPAWN_ACTION_OUTPUT_PIPE)
-			*action->u.output_pipe.read_end = fds[i].parents_end;
+			*action->u.output_pipe.read_end = request->fds[i].parents_end;
 		else if (action->kind == ASPAWN_ACTION_INPUT_PIPE)
-			*action->u.input_pipe.write_end = fds[i].parents_end;
+			*action->u.input_pipe.write_end = request->fds[i].parents_end;
 	}
 }
 
 /* --- streams -------------------------------------------------------------- */
-
-static PSYS_UNINSTRUMENTED int add_stream(struct own_actions *own, int fd, int stream, int *end)
-{
-	struct aspawn_action *action = &own->list[own->count];
-	const int from = fd == 2 && stream == ASPAWN_STREAM_STDOUT ? 1 : stream;
-
-	if (stream == ASPAWN_STREAM_DEFAULT || stream == ASPAWN_STREAM_INHERIT ||
-	    (fd > 0 && stream == fd))
-		return 0;
-	if (stream == ASPAWN_STREAM_NULL)
-		*action = (struct aspawn_action)ASPAWN_OPEN(fd, "/dev/null",
-							    fd ? PSYS_O_WRONLY : PSYS_O_RDONLY, 0);
-	else if (stream == ASPAWN_STREAM_PIPE && fd == 0)
-		*action = (struct aspawn_action)ASPAWN_INPUT_PIPE(fd, end);
-	else if (stream == ASPAWN_STREAM_PIPE)
-		*action = (struct aspawn_action)ASPAWN_OUTPUT_PIPE(fd, end);
-	else if (stream > 2 || from != stream)
-		*action = (struct aspawn_action)ASPAWN_DUP2(from, fd);
-	else
-		return -PSYS_EINVAL;
-	own->count++;
-	return 0;
-}
 
 static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
 					   const struct aspawn_command *command,
@@ -197,9 +174,27 @@ static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
 	const int streams[] = { command->std_in, command->std_out, command->std_err };
 	int *const ends[] = { &child->in_fd, &child->out_fd, &child->err_fd };
 
-	for (int fd = 0; fd < 3; fd++)
-		if (add_stream(own, fd, streams[fd], ends[fd]) < 0)
+	for (int fd = 0; fd < 3; fd++) {
+		struct aspawn_action *action = &own->list[own->count];
+		const int stream = streams[fd];
+		const int from = fd == 2 && stream == ASPAWN_STREAM_STDOUT ? 1 : stream;
+
+		if (stream == ASPAWN_STREAM_DEFAULT || stream == ASPAWN_STREAM_INHERIT ||
+		    (fd > 0 && stream == fd))
+			continue;
+		if (stream == ASPAWN_STREAM_NULL)
+			*action = (struct aspawn_action)ASPAWN_OPEN(
+				fd, "/dev/null", fd ? PSYS_O_WRONLY : PSYS_O_RDONLY, 0);
+		else if (stream == ASPAWN_STREAM_PIPE && fd == 0)
+			*action = (struct aspawn_action)ASPAWN_INPUT_PIPE(fd, ends[fd]);
+		else if (stream == ASPAWN_STREAM_PIPE)
+			*action = (struct aspawn_action)ASPAWN_OUTPUT_PIPE(fd, ends[fd]);
+		else if (from > 2 || from != stream)
+			*action = (struct aspawn_action)ASPAWN_DUP2(from, fd);
+		else
 			return aspw_refuse(failure, -PSYS_EINVAL, names[fd]);
+		own->count++;
+	}
 	return 0;
 }
 
@@ -238,6 +233,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 		child->started_fd = state->report;
 	if (pid)
 		aspw_note_clone(state, stack);
+	give_pipes(&request, own, command);
 	return 0;
 }
 
@@ -269,14 +265,8 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 		arena->base = aspw_stack_place(&state->stack, size);
 		arena->size = 0;
 		struct prepared *prepared = aspw_prepare(arena, command, own);
-		if (prepared && !arena->error) {
-			const struct child_fd *fds = prepared->fds;
-			r = spawn(child, command, own, prepared, size, mask);
-			if (r == 0)
-				give_pipes(fds, prepared->fd_count, own, command);
-		} else {
-			r = arena->error;
-		}
+		r = prepared && !arena->error ? spawn(child, command, own, prepared, size, mask) :
+						arena->error;
 	}
 	if (r < 0)
 		aspw_give_stack(state);
@@ -295,6 +285,7 @@ PSYS_UNINSTRUMENTED int aspw_start_with(struct aspawn_child *child,
 					struct own_actions *own, struct aspawn_failure *failure)
 {
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
+	const struct served *served = own->served;
 	struct psys_sigset all, mask;
 
 	clear(child);
@@ -302,24 +293,23 @@ PSYS_UNINSTRUMENTED int aspw_start_with(struct aspawn_child *child,
 	if (r < 0)
 		return r;
 	/* The server's descriptors may have all numbers that the program's limit allows. */
-	if (own->served && own->served->files) {
-		const struct psys_rlimit64 *files = own->served->files;
+	if (served && served->files) {
 		own->list[own->count++] = (struct aspawn_action)ASPAWN_CLOSEFROM(3);
 		own->list[own->count++] = (struct aspawn_action)ASPAWN_RLIMIT(
-			PSYS_RLIMIT_NOFILE, files->rlim_cur, files->rlim_max);
+			PSYS_RLIMIT_NOFILE, served->files->rlim_cur, served->files->rlim_max);
 	}
 	aspw_prepare(&arena, command, own);
 	if (arena.error)
 		return arena.error;
 	psys_sigfillset(&all);
-	if (!own->served)
+	if (!served)
 		r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	r = start(child, command, own, &arena, own->served ? own->served->mask : &mask);
+	r = start(child, command, own, &arena, served ? served->mask : &mask);
 	if (r < 0)
 		clear(child);
-	if (!own->served)
+	if (!served)
 		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	return r;
 }

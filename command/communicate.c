@@ -18,21 +18,6 @@ struct communication {
 	int error;  /* of a read or write; 0: none */
 };
 
-/* The members of an output. */
-struct output {
-	char *buffer;
-	size_t size, *length;
-	uint64_t *total;
-};
-
-static struct output output_of(struct aspawn_io *io, int which)
-{
-	const struct output out = { io->out, io->out_size, &io->out_length, &io->out_total },
-			    err = { io->err, io->err_size, &io->err_length, &io->err_total };
-
-	return which == OUTPUT ? out : err;
-}
-
 static void close_end(struct communication *communication, int which)
 {
 	int *fd = &communication->polled[which].fd;
@@ -74,12 +59,15 @@ static void feed(struct communication *communication)
  * it. What is kept ends with a NUL. */
 static long collect(struct communication *communication, int which)
 {
-	const struct aspawn_io *io = communication->io;
-	const struct output output = output_of(communication->io, which);
-	const bool fits = *output.length + 1 < output.size;
-	char piece[4096], *to = fits ? output.buffer + *output.length : piece;
+	struct aspawn_io *io = communication->io;
+	const bool is_out = which == OUTPUT;
+	const size_t size = is_out ? io->out_size : io->err_size;
+	size_t *length = is_out ? &io->out_length : &io->err_length;
+	const bool fits = *length + 1 < size;
+	char piece[4096], *const kept = is_out ? io->out : io->err;
+	char *to = fits ? kept + *length : piece;
 	long r = psys_read(communication->polled[which].fd, to,
-			   fits ? output.size - 1 - *output.length : sizeof piece);
+			   fits ? size - 1 - *length : sizeof piece);
 
 	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
 		return 0;
@@ -89,11 +77,11 @@ static long collect(struct communication *communication, int which)
 		close_end(communication, which);
 	if (r <= 0)
 		return r;
-	*output.total += (uint64_t)r;
+	*(is_out ? &io->out_total : &io->err_total) += (uint64_t)r;
 	if (fits) {
-		*output.length += (size_t)r;
+		*length += (size_t)r;
 		to[r] = '\0';
-	} else if (output.size) {
+	} else if (size) {
 		if (!(io->flags & ASPAWN_IO_DROP_EXCESS))
 			end_it(communication, ASPAWN_OUTCOME_FULL, -PSYS_ENOBUFS);
 	} else if (io->sink && communication->end != ASPAWN_OUTCOME_CANCELLED) {
@@ -256,14 +244,12 @@ static int without_sigpipe(struct communication *communication)
 
 static void clear_results(struct aspawn_io *io)
 {
-	for (int which = OUTPUT; which <= ERROR; which++) {
-		const struct output output = output_of(io, which);
-
-		if (output.buffer && output.size)
-			*output.buffer = '\0';
-		*output.length = 0;
-		*output.total = 0;
-	}
+	if (io->out && io->out_size)
+		*(char *)io->out = '\0';
+	if (io->err && io->err_size)
+		*(char *)io->err = '\0';
+	io->out_length = io->err_length = 0;
+	io->out_total = io->err_total = 0;
 	io->outcome = ASPAWN_OUTCOME_NONE;
 	io->status = -1;
 	psys_memset(&io->usage, 0, sizeof io->usage);

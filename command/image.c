@@ -117,20 +117,6 @@ static PSYS_UNINSTRUMENTED void execute_image(int fd, struct control *control,
 	__atomic_store_n(&control->progress, RUNS, __ATOMIC_RELEASE);
 }
 
-static PSYS_UNINSTRUMENTED void enter(struct control *control, struct prepared *prepared)
-{
-	if (!aspw_image_check(prepared)) {
-		prepared->reason = ASPAWN_REASON_CALLER;
-		return;
-	}
-	if (!aspw_watch_may_work() || !keep_descriptors(prepared, control->report.here))
-		return;
-	prepared->image.build = ASPAWN_IMAGE_BUILD;
-	const int fd = make_file();
-	if (fd >= 0 && fill_file(fd, control, prepared))
-		execute_image(fd, control, prepared);
-}
-
 PSYS_UNINSTRUMENTED int aspw_perform_in_image(void *arg, int write_end, void *mask, void *user_data,
 					      size_t length)
 {
@@ -139,6 +125,15 @@ PSYS_UNINSTRUMENTED int aspw_perform_in_image(void *arg, int write_end, void *ma
 
 	if (control->request.memory != MEMORY_EXECUTED)
 		return aspw_perform(arg, write_end, mask, user_data, length);
-	enter(control, prepared);
+	if (!aspw_image_check(prepared)) {
+		prepared->reason = ASPAWN_REASON_CALLER;
+		return 127;
+	}
+	if (!aspw_watch_may_work() || !keep_descriptors(prepared, control->report.here))
+		return 127;
+	prepared->image.build = ASPAWN_IMAGE_BUILD;
+	const int fd = make_file();
+	if (fd >= 0 && fill_file(fd, control, prepared))
+		execute_image(fd, control, prepared);
 	return 127;
 }

@@ -107,10 +107,11 @@ static PSYS_UNINSTRUMENTED int set_disposition(int signal, bool ignored)
 	return psys_rt_sigaction(signal, &actions[ignored], NULL, PSYS_SIGSET_SIZE);
 }
 
+/* set NULL: of all signals. */
 static PSYS_UNINSTRUMENTED int set_dispositions(const struct psys_sigset *set, bool ignored)
 {
 	for (int signal = 1; signal <= PSYS_NSIG; signal++) {
-		if (!psys_sigismember(set, signal) || signal == PSYS_SIGKILL ||
+		if ((set && !psys_sigismember(set, signal)) || signal == PSYS_SIGKILL ||
 		    signal == PSYS_SIGSTOP)
 			continue;
 		int r = set_disposition(signal, ignored);
@@ -199,16 +200,6 @@ static PSYS_UNINSTRUMENTED int number_here(const struct prepared *prepared, size
 	return -1;
 }
 
-/* Resets all signals to their default, ignored ones too, and empties the mask. */
-static PSYS_UNINSTRUMENTED int reset_signals(struct psys_sigset *mask)
-{
-	struct psys_sigset all;
-
-	psys_sigemptyset(mask);
-	psys_sigfillset(&all);
-	return set_dispositions(&all, false);
-}
-
 static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepared *prepared,
 					   size_t index)
 {
@@ -254,7 +245,8 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return (int)psys_ioctl(action->u.foreground.fd, PSYS_TIOCSPGRP, (uintptr_t)&group);
 	}
 	case ASPAWN_ACTION_RESET_SIGNALS:
-		return reset_signals(&control->old_mask.set);
+		psys_sigemptyset(&control->old_mask.set);
+		return set_dispositions(NULL, false);
 	case ASPAWN_ACTION_SIGMASK:
 		psys_memcpy(&control->old_mask.set, action->u.sigmask.set, PSYS_SIGSET_SIZE);
 		return 0;
@@ -409,12 +401,8 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 
 	(void)length;
 	prepared->report_fd = write_end;
-	if (control->watch) {
-		prepared->report = (struct aspawn_failure *)(void *)control->watch->report;
-		prepared->report->step = ASPAWN_STEP_DESCRIPTORS;
-	} else {
-		prepared->report = &prepared->in_memory;
-	}
+	prepared->report = control->watch ? (void *)control->watch->report : &prepared->in_memory;
+	prepared->report->step = ASPAWN_STEP_DESCRIPTORS;
 	if (control->files_error)
 		aspw_fail(prepared, control->files_error, NULL);
 	aspw_begin_search(&candidate, prepared);

@@ -68,26 +68,19 @@ PSYS_UNINSTRUMENTED struct Stack_t aspw_pool_take(struct aspawn_pool *public)
 	return found->stack;
 }
 
-static PSYS_UNINSTRUMENTED void give(struct pool *pool, struct Stack_t stack)
-{
-	if (!stack.addr)
-		return;
-	if ((stack.size > LARGEST_KEPT ||
-	     __atomic_load_n(&pool->kept, __ATOMIC_RELAXED) >= MOST_KEPT) &&
-	    aspawn_stack_release(&stack) == 0)
-		return;
-	struct control *control = stack_control(&stack);
-	control->stack = stack;
-	control->next = NULL;
-	__atomic_add_fetch(&pool->kept, 1, __ATOMIC_RELAXED);
-	push(pool, control);
-}
-
 PSYS_UNINSTRUMENTED void aspw_pool_give(struct aspawn_pool *public, struct Stack_t stack)
 {
 	struct pool *pool = pool_of(public);
+	const bool is_kept = stack.size <= LARGEST_KEPT &&
+			     __atomic_load_n(&pool->kept, __ATOMIC_RELAXED) < MOST_KEPT;
 
-	give(pool, stack);
+	if (stack.addr && (is_kept || aspawn_stack_release(&stack) < 0)) {
+		struct control *control = stack_control(&stack);
+		control->stack = stack;
+		control->next = NULL;
+		__atomic_add_fetch(&pool->kept, 1, __ATOMIC_RELAXED);
+		push(pool, control);
+	}
 	__atomic_add_fetch(&pool->taken, -1, __ATOMIC_SEQ_CST);
 }
 

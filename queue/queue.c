@@ -7,6 +7,7 @@
 #include <syscall/clone.h>
 
 #include "../aspawn/clone.h"
+#include "../aspawn/exec_watch.h"
 #include "../aspawn/own_descriptors.h"
 
 enum {
@@ -220,7 +221,7 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 		if (aspawn_stack_wait(stack, 1000) < 0)
 			all = false;
 		else if (state->mode != MODE_NONE) /* of a job of a dead server */
-			aspw_free_watch(stack_control(stack));
+			aspw_watch_free(&stack_control(stack)->watch);
 	}
 	return all;
 }

@@ -29,14 +29,14 @@ int memcmp(const void *a, const void *b, size_t length)
 
 /* --- pointers ---------------------------------------------------------------- */
 
-static const void *moved(const void *pointer, ptrdiff_t distance)
+static void *moved(const void *pointer, ptrdiff_t distance)
 {
-	return pointer ? (const char *)pointer + distance : NULL;
+	return pointer ? (char *)(uintptr_t)pointer + distance : NULL;
 }
 
 static char *const *move_strings(char *const *strings, ptrdiff_t distance)
 {
-	char **at = (char **)(uintptr_t)moved(strings, distance);
+	char **at = moved(strings, distance);
 
 	for (char **string = at; *string; string++)
 		*string += distance;
@@ -58,9 +58,9 @@ static void move_pointers(struct prepared *prepared)
 	prepared->path = moved(prepared->path, distance);
 	prepared->argv = move_strings(prepared->argv, distance);
 	prepared->envp = move_strings(prepared->envp, distance);
-	prepared->fds = (struct child_fd *)(uintptr_t)moved(prepared->fds, distance);
-	prepared->actions = (struct aspawn_action *)(uintptr_t)moved(prepared->actions, distance);
-	prepared->image.kept = (int *)(uintptr_t)moved(prepared->image.kept, distance);
+	prepared->fds = moved(prepared->fds, distance);
+	prepared->actions = moved(prepared->actions, distance);
+	prepared->image.kept = moved(prepared->image.kept, distance);
 	for (size_t i = 0; i < prepared->count; i++) {
 		struct aspawn_action *action = &prepared->actions[i];
 		const struct action_info *info = &aspw_action_infos[action->kind];
