@@ -6,18 +6,17 @@
 
 /* --- pipes ------------------------------------------------------------------ */
 
-PSYS_UNINSTRUMENTED struct child_fd *aspw_descriptors_next(const struct control *control,
-							   const struct child_fd *fd)
+/* The descriptors of the request, then the report pipe; of NULL the first. NULL: no more. */
+static PSYS_UNINSTRUMENTED struct child_fd *next_fd(struct control *control, struct child_fd *fd)
 {
-	struct child_fd *report = (struct child_fd *)(uintptr_t)&control->report;
-
-	if (fd == report)
-		return NULL;
 	const struct request *request = &control->request;
+
+	if (fd == &control->report)
+		return NULL;
 	fd = fd ? fd + 1 : request->fds;
 	if (request->fd_count && fd < request->fds + request->fd_count)
-		return (struct child_fd *)(uintptr_t)fd;
-	return request->pipe == PIPE ? report : NULL;
+		return fd;
+	return request->pipe == PIPE ? &control->report : NULL;
 }
 
 PSYS_UNINSTRUMENTED int aspw_descriptors_avoid_streams(int fd)
@@ -105,12 +104,12 @@ static PSYS_UNINSTRUMENTED int unshare_table(struct control *control)
 }
 
 /* True if the library has the number in the parent's table: it is none of the caller's. */
-static PSYS_UNINSTRUMENTED bool is_own(const struct control *control, int number)
+static PSYS_UNINSTRUMENTED bool is_own(struct control *control, int number)
 {
 	if (number == control->pidfd || number == control->helper_pidfd ||
 	    number == control->caller_pidfd)
 		return true;
-	for (struct child_fd *fd = NULL; (fd = aspw_descriptors_next(control, fd));)
+	for (struct child_fd *fd = NULL; (fd = next_fd(control, fd));)
 		if (fd->kind != CALLERS_FD && (number == fd->fd || number == fd->parents_end))
 			return true;
 	return false;
@@ -122,7 +121,7 @@ static PSYS_UNINSTRUMENTED int fetch(struct control *control)
 	const int pidfd = open_thread(control->request.caller);
 	int r = pidfd < 0 ? pidfd : 0;
 
-	for (struct child_fd *fd = NULL; (fd = aspw_descriptors_next(control, fd));) {
+	for (struct child_fd *fd = NULL; (fd = next_fd(control, fd));) {
 		if (is_kept(control, fd->fd) || (fd->kind == CALLERS_FD && is_own(control, fd->fd)))
 			continue;
 		fd->here = aspw_descriptors_avoid_streams(psys_pidfd_getfd(pidfd, fd->fd, 0));
@@ -138,7 +137,7 @@ PSYS_UNINSTRUMENTED int aspw_descriptors_unshare(struct control *control)
 {
 	const bool fetches = may_fetch(control);
 
-	for (struct child_fd *fd = NULL; !fetches && (fd = aspw_descriptors_next(control, fd));)
+	for (struct child_fd *fd = NULL; !fetches && (fd = next_fd(control, fd));)
 		keep_copy(control, fd->fd);
 	int r = unshare_table(control);
 	if (r < 0)
@@ -172,7 +171,7 @@ PSYS_UNINSTRUMENTED int aspw_descriptors_make(struct control *control)
 {
 	bool is_far = false;
 
-	for (struct child_fd *fd = NULL; (fd = aspw_descriptors_next(control, fd));) {
+	for (struct child_fd *fd = NULL; (fd = next_fd(control, fd));) {
 		int r = fd->kind != CALLERS_FD && fd->parents_end < 0 ? make_pipe(fd) : 0;
 		if (r < 0)
 			return r;
@@ -187,9 +186,9 @@ PSYS_UNINSTRUMENTED int aspw_descriptors_make(struct control *control)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED void aspw_descriptors_close(const struct control *control, bool also_parents)
+PSYS_UNINSTRUMENTED void aspw_descriptors_close(struct control *control, bool also_parents)
 {
-	for (struct child_fd *fd = NULL; (fd = aspw_descriptors_next(control, fd));) {
+	for (struct child_fd *fd = NULL; (fd = next_fd(control, fd));) {
 		if (fd->kind == CALLERS_FD)
 			continue;
 		psys_close(fd->fd); /* of a negative one: no effect */

@@ -16,9 +16,6 @@
 
 /* --- pipes, of either process ---------------------------------------------------- */
 
-/* The descriptors of the request, then the report pipe; of NULL the first. NULL: no more. */
-struct child_fd *aspw_descriptors_next(const struct control *control, const struct child_fd *fd);
-
 /* If the process has closed standard streams, a new descriptor could get their numbers: returns
  * another, or a negative error number with none left. */
 int aspw_descriptors_avoid_streams(int fd);
@@ -50,6 +47,6 @@ int aspw_descriptors_unshare(struct control *control);
 int aspw_descriptors_make(struct control *control);
 
 /* Closes what the parent has of the child's ends, and of its own. */
-void aspw_descriptors_close(const struct control *control, bool also_parents);
+void aspw_descriptors_close(struct control *control, bool also_parents);
 
 #endif

@@ -19,12 +19,6 @@ struct requirements {
 	unsigned keep_below; /* above all descriptors that actions before closing use */
 };
 
-static PSYS_UNINSTRUMENTED void keep(struct requirements *requirements, unsigned fd)
-{
-	if (requirements->keep_below <= fd)
-		requirements->keep_below = fd + 1;
-}
-
 /* --- paths that are descriptors --------------------------------------------- */
 
 struct component {
@@ -193,24 +187,25 @@ add_fd(struct prepared *prepared, const struct aspawn_action *action, int kind, 
 	return added;
 }
 
-/* What the child copies, or fetches, of the descriptors that it begins to share. */
-static PSYS_UNINSTRUMENTED void keep_used(struct requirements *requirements,
-					  struct prepared *prepared)
+/* What the child copies, or fetches, of the descriptors that it begins to share. Returns the number
+ * below which it copies them. */
+static PSYS_UNINSTRUMENTED unsigned keep_used(struct prepared *prepared,
+					      const struct aspawn_action *closing)
 {
-	for (const struct aspawn_action *action = prepared->actions; action < requirements->closing;
-	     action++) {
+	int last = closed_from(closing) - 1;
+
+	for (const struct aspawn_action *action = prepared->actions; action < closing; action++) {
 		const size_t uses = aspw_action_infos[action->kind].uses;
 		const int fd = uses ? member_int(action, uses) : -1;
 
 		if (fd >= FEW_DESCRIPTORS && aspw_is_callers(prepared, action, fd))
 			add_fd(prepared, action, CALLERS_FD, fd);
-		else if (fd >= 0)
-			keep(requirements, (unsigned)fd);
+		else if (fd > last)
+			last = fd;
 		if (has_path(action, false))
-			keep(requirements, INT32_MAX);
+			last = INT32_MAX;
 	}
-	if (closed_from(requirements->closing) > 0)
-		keep(requirements, (unsigned)closed_from(requirements->closing) - 1);
+	return (unsigned)last + 1;
 }
 
 /* A job's child has copies of the server's descriptors, with what the job has of the caller's. */
@@ -264,7 +259,7 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 			requirements.closing = action;
 	}
 	if (requirements.closing)
-		keep_used(&requirements, prepared);
+		requirements.keep_below = keep_used(prepared, requirements.closing);
 	requirements.image = requirements.copy_memory && command->memory == ASPAWN_MEMORY_SHARED &&
 			     fits_image(prepared);
 	return requirements;
