@@ -45,12 +45,10 @@ ELEMENTS = {"1": "byte", "sizeof(unsigned)": "unsigned", "sizeof(struct psys_soc
 # --- the headers, by clang ------------------------------------------------------------------------
 
 def targets():
-    """Architecture -> clang's target and flags, all byte orders."""
+    """Architecture -> clang's target and flags, of one byte order: the other has the same layouts."""
     rows = (ROOT / "test/headers/architectures.txt").read_text()
-    found = {}
-    for name, triple, flags in sorted(re.findall(r"^(\w+) +\w+ +(\S+)(.*)", rows, re.M)):
-        found.setdefault(name, []).append([f"--target={triple}", *flags.split()])
-    return found
+    return {name: [f"--target={triple}", *flags.split()]
+            for name, triple, flags in sorted(re.findall(r"^(\w+) +\w+ +(\S+)(.*)", rows, re.M))}
 
 
 def parsed(flags, source=""):
@@ -98,12 +96,12 @@ class Header:
             else:
                 self.behind.setdefault(first, found[0])
 
-    def comment(self, cursor):
-        """The one before a declaration, or behind it on the same line, or ""."""
+    def comments(self, cursor):
+        """What is said before a declaration, and behind it on its line; each may be ""."""
         line = cursor.extent.start.line - 1
         while line and "clang-format" in self.lines[line - 1]:
             line -= 1
-        return self.above.get(line) or self.behind.get(cursor.extent.end.line, "")
+        return self.above.get(line, ""), self.behind.get(cursor.extent.end.line, "")
 
 
 @cache
@@ -113,28 +111,37 @@ def header(name):
 
 def paragraphs(comment):
     """(parameter or "", text): a paragraph, an element of a list, or a line of code."""
-    found, in_list = [], False
+    found, indented = [], None  # how far the lines that continue an element are
     for line in re.sub(r"(?m)^\s*\* ?", "", comment[2:-2].strip()).split("\n"):
         parameter = re.match(r"(\w+)  +(?=\S)", line)
-        element = re.match(r"  (?:(\S+(?:, \S+)*)  +)?(?=\S)|- ", line)
-        new = not found or found[-1] == ("", "") or in_list and not line.startswith("  ")
+        element = re.match(r"- |  (?:(\S+(?:, \S+)*)  +)?(?=\S)", line)
+        depth = len(line) - len(line.lstrip())
         if line.startswith("\t") or not line.strip():
             found.append(("", line.rstrip()))
+            indented = None
+        elif indented and depth >= indented or found and found[-1] != ("", "") and indented is None and not (
+                parameter or element):
+            found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}")
         elif parameter:
             found.append((parameter[1], line[parameter.end():]))
+            indented = 3
         elif element:
-            found.append(("", (f"{element[1]}: " if element[1] else "") + line[element.end():]))
-        elif new:
-            found.append(("", line))
+            key = f"{element[1]}: " if element[1] else ""
+            found.append(("", key + line[element.end():]))
+            indented = 2 if line.startswith("-") else 3
         else:
-            found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}")
-        in_list = bool(line.strip() and (parameter or element) or in_list and line.startswith("  "))
+            found.append(("", line))
+            indented = None
     return [(name, text) for name, text in found if text]
 
 
+def folded(comment):
+    return "\n".join(f"{name}: {text}" if name else text for name, text in paragraphs(comment))
+
+
 def text_of(cursor):
-    comment = header(header_of(cursor)).comment(cursor)
-    return "\n".join(text for _, text in paragraphs(comment))
+    above, behind = header(header_of(cursor)).comments(cursor)
+    return " ".join(filter(None, [folded(above), folded(behind)]))
 
 
 # --- the parts of the description -----------------------------------------------------------------
@@ -168,7 +175,7 @@ def macros(unit):
 @cache
 def values(architecture):
     """Of each macro: (value, kind of its type)."""
-    flags = targets()[architecture][0]
+    flags = targets()[architecture]
     names = [cursor.spelling for cursor, *_ in macros(parsed(flags))]
     unit = parsed(flags, "".join(f"enum of_{name} {{ is_{name} = ({name}) }};\n"
                                  f"extern __typeof__({name}) type_{name};\n" for name in names))
@@ -214,8 +221,7 @@ def constants(units):
 
 
 def kernels_text(cursor, page):
-    comment = header(header_of(cursor)).behind.get(cursor.extent.end.line, "")
-    said = "; ".join(text for _, text in paragraphs(comment))
+    _, said = map(folded, header(header_of(cursor)).comments(cursor))
     return f"{cursor.spelling.removeprefix('PSYS_')} of {page}{': ' + said if said else ''}."
 
 
@@ -229,8 +235,16 @@ def groups(unit):
 
 
 def members(structure):
-    return [{"name": cursor.spelling, "type": spelling(cursor.type), "text": text_of(cursor)}
-            for cursor in structure.type.get_fields()]
+    """A comment is about the members below it, until a blank line or another comment."""
+    text, line = "", 0
+    for cursor in structure.type.get_fields():
+        own = text_of(cursor)
+        if own or cursor.extent.start.line > line + 1:
+            text = own
+        line = cursor.extent.end.line
+        yield {"name": cursor.spelling, "type": spelling(cursor.type), "text": text}
+        if header(header_of(cursor)).comments(cursor)[1]:
+            text = ""
 
 
 def layout(structure):
@@ -256,7 +270,7 @@ def structures(units):
         first = None if opaque else next(cursor.type.get_fields()).spelling
         yield {"name": name, "header": header_of(cursor), "opaque": opaque,
                "grows": first == "size" and name.startswith("aspawn_") or "later version may add" in text,
-               "text": text, "members": [] if opaque else members(cursor),
+               "text": text, "members": [] if opaque else list(members(cursor)),
                "layouts": {} if opaque else {architecture: layout(of[name]) for architecture, of in layouts.items()}}
 
 
@@ -271,7 +285,7 @@ def functions(unit):
     for cursor in declarations(unit, CursorKind.FUNCTION_DECL):
         if cursor.spelling.startswith("aspawn_action_"):
             continue
-        said = paragraphs(header(header_of(cursor)).comment(cursor))
+        said = paragraphs(header(header_of(cursor)).comments(cursor)[0])
         of_parameter = dict(said)
         text = "\n".join(text for name, text in said if not name)
         yield {"name": cursor.spelling, "header": header_of(cursor), "returns": spelling(cursor.result_type),
@@ -340,7 +354,7 @@ def section_of(cursor):
     """(name, text) of the section, as /* --- descriptors --- */"""
     _, comment = [found for found in header(header_of(cursor)).sections if found[0] < cursor.extent.start.line][-1]
     name, text = re.match(r"/\* -+ (.*?) -+(.*)\*/", comment, re.S).groups()
-    return name, "\n".join(text for _, text in paragraphs(f"/*{text}*/"))
+    return name, folded(f"/*{text}*/")
 
 
 def actions(unit):
@@ -370,8 +384,7 @@ def sections(unit):
 # --- the description ------------------------------------------------------------------------------
 
 def description():
-    every = {name: [parsed(flags) for flags in of] for name, of in targets().items()}
-    units = {name: of[0] for name, of in every.items()}
+    units = {name: parsed(flags) for name, flags in targets().items()}
     unit = units["x86_64"]
     version = re.search(r"^TAG=v(.*)", (ROOT / "RELEASE").read_text(), re.M)[1]
     soname = version if "-" in version else version.split(".")[0]

@@ -208,7 +208,7 @@ struct aspawn_action {
 		struct { aspawn_call function; void *arg; } call;
 
 		uint64_t room[7] __attribute__((aligned(8))); /* sets the size of the union */
-	} u;
+	} u; /* the operands */
 };
 /* clang-format on */
 
@@ -231,7 +231,7 @@ PSYS_ASSERT(aspawn_action_has_64_bytes, sizeof(struct aspawn_action) == 64);
 
 /*
  * Makes descriptor to of the program a copy of from: dup2(2). If both are equal, clears
- * FD_CLOEXEC, so that the descriptor stays open across the exec.
+ * FD_CLOEXEC, so that the program has the descriptor.
  * Errors: EBADF (from is not open, or to is RLIMIT_NOFILE or more).
  */
 PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to);
@@ -264,29 +264,33 @@ PSYS_API void aspawn_action_openat2(struct aspawn_action *action, int fd, int di
 #define ASPAWN_OPENAT2(fd, dirfd, path, flags, mode, resolve) \
 	ASPAWN_MAKE(OPENAT2, openat2, fd, dirfd, path, flags, mode, resolve)
 
-/* Opens /dev/null as descriptor fd, for reading and writing. Errors: as ASPAWN_OPEN. */
+/* Opens /dev/null as descriptor fd, for reading and writing. Errors: those of ASPAWN_OPEN. */
 PSYS_API void aspawn_action_dev_null(struct aspawn_action *action, int fd);
 #define ASPAWN_DEV_NULL(fd) ASPAWN_OPEN(fd, "/dev/null", PSYS_O_RDWR, 0)
 
 /*
- * Makes a pipe. Output: the program writes to descriptor fd, the caller reads from *read_end.
- * Input: the caller writes to *write_end, the program reads from fd. aspawn_start() stores the
- * caller's end if it succeeds; that end is CLOEXEC and blocking, and the caller closes it. pipe(2).
+ * Makes a pipe: the program writes to descriptor fd, and the caller reads from *read_end: pipe(2).
+ * aspawn_start() stores the caller's end if it succeeds; that end is CLOEXEC and blocking, and the
+ * caller closes it.
  * Errors: EBADF (fd is RLIMIT_NOFILE or more). aspawn_start() fails with -EMFILE or -ENFILE.
  */
 PSYS_API void aspawn_action_output_pipe(struct aspawn_action *action, int fd, int *read_end);
-PSYS_API void aspawn_action_input_pipe(struct aspawn_action *action, int fd, int *write_end);
 #define ASPAWN_OUTPUT_PIPE(fd, read_end) ASPAWN_MAKE(OUTPUT_PIPE, output_pipe, fd, read_end)
+
+/* As ASPAWN_OUTPUT_PIPE, but the caller writes to *write_end, and the program reads from fd.
+ * Errors: those of ASPAWN_OUTPUT_PIPE. */
+PSYS_API void aspawn_action_input_pipe(struct aspawn_action *action, int fd, int *write_end);
 #define ASPAWN_INPUT_PIPE(fd, write_end) ASPAWN_MAKE(INPUT_PIPE, input_pipe, fd, write_end)
 
-/* Closes fd. Errors: none; a descriptor that is not open is ignored. */
+/* Closes fd, which need not be open. Errors: none. */
 PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
 #define ASPAWN_CLOSE(fd) ASPAWN_MAKE(CLOSE, close, fd)
 
 /*
  * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last. If the caller
- * has more than 1024 descriptors, aspawn_start() waits as with ASPAWN_ONLY_BELOW; otherwise it
- * does not wait. To never wait, use ASPAWN_CLOEXEC_FROM. Errors: those of ASPAWN_ONLY_BELOW.
+ * has more than 1024 descriptors, aspawn_start() waits as with ASPAWN_ONLY_BELOW; with
+ * ASPAWN_CLOEXEC_FROM it never waits.
+ * Errors: those of ASPAWN_ONLY_BELOW.
  */
 PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
 #define ASPAWN_CLOSEFROM(first) ASPAWN_MAKE(CLOSEFROM, closefrom, first)
@@ -303,7 +307,7 @@ PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
  *
  * Two uses of a descriptor are not detected: by an earlier ASPAWN_CALL, and by a path that leads to
  * it through a symbolic link of another name. Put an ASPAWN_DUP2(fd, fd) before these.
- * Errors, of ASPAWN_STEP_DESCRIPTORS: ENOMEM, EMFILE.
+ * Errors: ENOMEM, EMFILE, at ASPAWN_STEP_DESCRIPTORS.
  */
 PSYS_API void aspawn_action_only_below(struct aspawn_action *action, int first);
 #define ASPAWN_ONLY_BELOW(first) ASPAWN_MAKE(ONLY_BELOW, only_below, first)
@@ -316,28 +320,33 @@ PSYS_API void aspawn_action_cloexec_from(struct aspawn_action *action, int first
 /* --- environment --------------------------------------------------------------
  *
  * These actions change the program's environment, which begins as aspawn_command.envp; the caller's
- * is not changed. Errors: none. aspawn_start() fails with -EINVAL if name is NULL, empty or
- * contains '=', or if value is NULL. */
+ * is not changed. aspawn_start() fails with -EINVAL if a name is empty or contains '='. */
 
+/* Gives the variable name the value. Errors: none. */
 PSYS_API void aspawn_action_setenv(struct aspawn_action *action, const char *name,
 				   const char *value);
-PSYS_API void aspawn_action_unsetenv(struct aspawn_action *action, const char *name);
-PSYS_API void aspawn_action_clearenv(struct aspawn_action *action);
 #define ASPAWN_SETENV(name, value) ASPAWN_MAKE(SETENV, setenv, name, value)
+
+/* Removes the variable name, if there is one. Errors: none. */
+PSYS_API void aspawn_action_unsetenv(struct aspawn_action *action, const char *name);
 #define ASPAWN_UNSETENV(name) ASPAWN_MAKE(UNSETENV, unsetenv, name)
+
+/* Removes all variables. Errors: none. */
+PSYS_API void aspawn_action_clearenv(struct aspawn_action *action);
 #define ASPAWN_CLEARENV() ASPAWN_MAKE_PLAIN(CLEARENV, clearenv)
 
 /* --- directory ------------------------------------------------------------------ */
 
-/* chdir(2). Errors: ENOENT, ENOTDIR, EACCES, ELOOP. */
+/* Changes the directory: chdir(2). Errors: ENOENT, ENOTDIR, EACCES, ELOOP. */
 PSYS_API void aspawn_action_chdir(struct aspawn_action *action, const char *path);
 #define ASPAWN_CHDIR(path) ASPAWN_MAKE(CHDIR, chdir, path)
 
-/* fchdir(2). Errors: EBADF, ENOTDIR, EACCES. */
+/* Changes to the directory that is open as fd: fchdir(2). Errors: EBADF, ENOTDIR, EACCES. */
 PSYS_API void aspawn_action_fchdir(struct aspawn_action *action, int fd);
 #define ASPAWN_FCHDIR(fd) ASPAWN_MAKE(FCHDIR, fchdir, fd)
 
-/* umask(2), also for files that later actions create. Errors: none. */
+/* Sets the file mode creation mask, for files that later actions create too: umask(2).
+ * Errors: none. */
 PSYS_API void aspawn_action_umask(struct aspawn_action *action, unsigned mask);
 #define ASPAWN_UMASK(mask) ASPAWN_MAKE(UMASK, umask, mask)
 
@@ -372,28 +381,34 @@ PSYS_API void aspawn_action_foreground(struct aspawn_action *action, int fd);
  * aspawn_start(); ignored signals stay ignored, and caught signals are reset, as by execve(2).
  *
  * A set is a struct psys_sigset or a libc's sigset_t: its first PSYS_SIGSET_SIZE bytes are read.
- * SIGKILL and SIGSTOP in a set have no effect. Errors: none, unless an action names them. */
+ * SIGKILL and SIGSTOP in a set have no effect. */
 
 /* The program begins with no signal blocked and none ignored. Usually right for a server, or a
- * caller whose own parent blocked or ignored signals. */
+ * caller whose own parent blocked or ignored signals. Errors: none. */
 PSYS_API void aspawn_action_reset_signals(struct aspawn_action *action);
 #define ASPAWN_RESET_SIGNALS() ASPAWN_MAKE_PLAIN(RESET_SIGNALS, reset_signals)
 
-/* The program begins with this mask. During the actions all signals stay blocked. */
+/* The program begins with this signal mask. During the actions all signals stay blocked.
+ * Errors: none. */
 PSYS_API void aspawn_action_sigmask(struct aspawn_action *action, const void *set);
 #define ASPAWN_SIGMASK(set) ASPAWN_MAKE(SIGMASK, sigmask, set)
 
-/* Resets the signals of the set to their default, or ignores them. */
+/* Resets the signals of the set to their default. Errors: none. */
 PSYS_API void aspawn_action_signals_default(struct aspawn_action *action, const void *set);
-PSYS_API void aspawn_action_signals_ignore(struct aspawn_action *action, const void *set);
 #define ASPAWN_SIGNALS_DEFAULT(set) ASPAWN_MAKE(SIGNALS_DEFAULT, signals_default, set)
+
+/* Ignores the signals of the set. Errors: none. */
+PSYS_API void aspawn_action_signals_ignore(struct aspawn_action *action, const void *set);
 #define ASPAWN_SIGNALS_IGNORE(set) ASPAWN_MAKE(SIGNALS_IGNORE, signals_ignore, set)
 
-/* The same for one signal. aspawn_start() returns -EINVAL for an invalid one.
+/* Resets one signal to its default. aspawn_start() fails with -EINVAL if the signal is invalid.
  * Errors: EINVAL (SIGKILL, SIGSTOP). */
 PSYS_API void aspawn_action_signal_default(struct aspawn_action *action, int signal);
-PSYS_API void aspawn_action_signal_ignore(struct aspawn_action *action, int signal);
 #define ASPAWN_SIGNAL_DEFAULT(signal) ASPAWN_MAKE(SIGNAL_DEFAULT, signal_default, signal)
+
+/* Ignores one signal. aspawn_start() fails with -EINVAL if the signal is invalid.
+ * Errors: EINVAL (SIGKILL, SIGSTOP). */
+PSYS_API void aspawn_action_signal_ignore(struct aspawn_action *action, int signal);
 #define ASPAWN_SIGNAL_IGNORE(signal) ASPAWN_MAKE(SIGNAL_IGNORE, signal_ignore, signal)
 
 /*
@@ -411,7 +426,7 @@ PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
 /* --- limits and scheduling ---------------------------------------------------------- */
 
 /*
- * setrlimit(2): resource is PSYS_RLIMIT_..., whose documentation has the units.
+ * Sets a resource limit: setrlimit(2) has the units. resource is PSYS_RLIMIT_....
  * PSYS_RLIM64_INFINITY is no limit; a libc's RLIM_INFINITY may have only 32 bits.
  * Errors: EINVAL (invalid resource; soft is above hard), EPERM (hard is raised).
  */
@@ -424,17 +439,18 @@ PSYS_API void aspawn_action_rlimit(struct aspawn_action *action, int resource, u
 PSYS_API void aspawn_action_nice(struct aspawn_action *action, int value);
 #define ASPAWN_NICE(value) ASPAWN_MAKE(NICE, nice, value)
 
-/* sched_setscheduler(2): PSYS_SCHED_..., and a priority from 1 to 99 for FIFO and RR,
- * otherwise 0. Errors: EINVAL, EPERM. */
+/* Sets the scheduling policy, PSYS_SCHED_..., and a priority from 1 to 99 for FIFO and RR,
+ * otherwise 0: sched_setscheduler(2). Errors: EINVAL, EPERM. */
 PSYS_API void aspawn_action_scheduler(struct aspawn_action *action, int policy, int priority);
 #define ASPAWN_SCHEDULER(policy, priority) ASPAWN_MAKE(SCHEDULER, scheduler, policy, priority)
 
-/* sched_setaffinity(2): mask may be a libc's cpu_set_t; size is in bytes, a multiple of
- * sizeof(long). Errors: EINVAL (none of these processors is allowed). */
+/* Sets the processors that the program may run on: sched_setaffinity(2). mask may be a libc's
+ * cpu_set_t; size is in bytes, a multiple of sizeof(long). Errors: EINVAL (none of these processors is allowed). */
 PSYS_API void aspawn_action_affinity(struct aspawn_action *action, const void *mask, size_t size);
 #define ASPAWN_AFFINITY(mask, size) ASPAWN_MAKE(AFFINITY, affinity, mask, size)
 
-/* ioprio_set(2): class << PSYS_IOPRIO_CLASS_SHIFT | level. Errors: EINVAL, EPERM. */
+/* Sets the priority of input and output, class << PSYS_IOPRIO_CLASS_SHIFT | level: ioprio_set(2).
+ * Errors: EINVAL, EPERM. */
 PSYS_API void aspawn_action_ioprio(struct aspawn_action *action, int value);
 #define ASPAWN_IOPRIO(value) ASPAWN_MAKE(IOPRIO, ioprio, value)
 
@@ -444,7 +460,7 @@ PSYS_API void aspawn_action_ioprio(struct aspawn_action *action, int value);
 PSYS_API void aspawn_action_oom_score_adj(struct aspawn_action *action, int value);
 #define ASPAWN_OOM_SCORE_ADJ(value) ASPAWN_MAKE(OOM_SCORE_ADJ, oom_score_adj, value)
 
-/* personality(2). Errors: EINVAL. */
+/* Sets the execution domain: personality(2). Errors: EINVAL. */
 PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned persona);
 #define ASPAWN_PERSONALITY(persona) ASPAWN_MAKE(PERSONALITY, personality, persona)
 
@@ -475,24 +491,29 @@ PSYS_API void aspawn_action_user(struct aspawn_action *action, unsigned uid, uns
 				 const unsigned *groups, size_t count);
 #define ASPAWN_USER(uid, gid, groups, count) ASPAWN_MAKE(USER, user, uid, gid, groups, count)
 
-/* setresuid(2), setresgid(2): (unsigned)-1 leaves an ID unchanged. [copy]
+/* Sets the user IDs: setresuid(2). (unsigned)-1 leaves an ID unchanged. [copy]
  * Errors: EPERM, EINVAL, EAGAIN. */
 PSYS_API void aspawn_action_resuid(struct aspawn_action *action, unsigned real, unsigned effective,
 				   unsigned saved);
+#define ASPAWN_RESUID(real, effective, saved) ASPAWN_MAKE(RESUID, resuid, real, effective, saved)
+
+/* Sets the group IDs: setresgid(2). (unsigned)-1 leaves an ID unchanged. [copy]
+ * Errors: EPERM, EINVAL. */
 PSYS_API void aspawn_action_resgid(struct aspawn_action *action, unsigned real, unsigned effective,
 				   unsigned saved);
-#define ASPAWN_RESUID(real, effective, saved) ASPAWN_MAKE(RESUID, resuid, real, effective, saved)
 #define ASPAWN_RESGID(real, effective, saved) ASPAWN_MAKE(RESGID, resgid, real, effective, saved)
 
-/* setgroups(2): sets the supplementary groups. Errors: EPERM, EINVAL. */
+/* Sets the supplementary groups: setgroups(2). Errors: EPERM, EINVAL. */
 PSYS_API void aspawn_action_groups(struct aspawn_action *action, const unsigned *groups,
 				   size_t count);
 #define ASPAWN_GROUPS(list, count) ASPAWN_MAKE(GROUPS, groups, list, count)
 
-/* Removes PSYS_CAP_... from the bounding set: PR_CAPBSET_DROP, prctl(2). ASPAWN_CAP_ALL empties the
- * bounding, inheritable and ambient sets: then the program has none, even as root. Later actions
- * keep those of the caller. Errors: EPERM, EINVAL (no such capability). */
+/* Empties the bounding, inheritable and ambient sets: the program has no capability, even as root.
+ * Later actions keep those of the caller. */
 #define ASPAWN_CAP_ALL (-1)
+
+/* Removes PSYS_CAP_..., or ASPAWN_CAP_ALL, from the bounding set: PR_CAPBSET_DROP, prctl(2).
+ * Errors: EPERM, EINVAL (no such capability). */
 PSYS_API void aspawn_action_cap_drop(struct aspawn_action *action, int capability);
 #define ASPAWN_CAP_DROP(capability) ASPAWN_MAKE(CAP_DROP, cap_drop, capability)
 
@@ -502,7 +523,7 @@ PSYS_API void aspawn_action_cap_drop(struct aspawn_action *action, int capabilit
 PSYS_API void aspawn_action_cap_ambient(struct aspawn_action *action, int capability);
 #define ASPAWN_CAP_AMBIENT(capability) ASPAWN_MAKE(CAP_AMBIENT, cap_ambient, capability)
 
-/* PR_SET_SECUREBITS, prctl(2). Errors: EPERM. */
+/* Sets the securebits flags, PSYS_SECBIT_...: capabilities(7). Errors: EPERM. */
 PSYS_API void aspawn_action_securebits(struct aspawn_action *action, unsigned bits);
 #define ASPAWN_SECUREBITS(bits) ASPAWN_MAKE(SECUREBITS, securebits, bits)
 
@@ -511,8 +532,8 @@ PSYS_API void aspawn_action_no_new_privs(struct aspawn_action *action);
 #define ASPAWN_NO_NEW_PRIVS() ASPAWN_MAKE_PLAIN(NO_NEW_PRIVS, no_new_privs)
 
 /*
- * seccomp(2): a filter of count instructions, struct psys_sock_filter or the kernel's struct
- * sock_filter. Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN. Later actions, the
+ * Installs a filter of count instructions, struct psys_sock_filter or the kernel's struct
+ * sock_filter: seccomp(2). Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN. Later actions, the
  * library's report to the parent, and the exec run under the filter, so the filter must allow
  * write, rt_sigprocmask, exit_group and execve. A filter that kills the child at another call,
  * after the exec has failed, costs the explanation alone. Errors: EACCES, EINVAL, ENOMEM, ENOSYS.
@@ -520,45 +541,44 @@ PSYS_API void aspawn_action_no_new_privs(struct aspawn_action *action);
 PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *filter, size_t count);
 #define ASPAWN_SECCOMP(filter, count) ASPAWN_MAKE(SECCOMP, seccomp, filter, count)
 
-/* landlock_restrict_self(2), Linux 5.13; restricts later actions and the exec too.
- * Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN.
+/* Restricts the program, later actions and the exec: landlock_restrict_self(2), Linux 5.13. Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN.
  * Errors: EBADF, EBADFD (not a ruleset), EPERM, E2BIG, ENOSYS, EOPNOTSUPP. */
 PSYS_API void aspawn_action_landlock(struct aspawn_action *action, int ruleset_fd);
 #define ASPAWN_LANDLOCK(ruleset_fd) ASPAWN_MAKE(LANDLOCK, landlock, ruleset_fd)
 
 /* --- roots, namespaces, mounts ---------------------------------------------------------- */
 
-/* chroot(2), which does not change the directory: an ASPAWN_CHDIR("/") usually follows.
+/* Changes the root, not the directory: chroot(2). An ASPAWN_CHDIR("/") usually follows.
  * Errors: EPERM, ENOENT, ENOTDIR, EACCES. */
 PSYS_API void aspawn_action_chroot(struct aspawn_action *action, const char *path);
 #define ASPAWN_CHROOT(path) ASPAWN_MAKE(CHROOT, chroot, path)
 
-/* pivot_root(2), in a mount namespace of the child's own. Errors: EPERM, EINVAL, EBUSY,
- * ENOENT, ENOTDIR. */
+/* Changes the root mount, in a mount namespace of the child's own: pivot_root(2).
+ * Errors: EPERM, EINVAL, EBUSY, ENOENT, ENOTDIR. */
 PSYS_API void aspawn_action_pivot_root(struct aspawn_action *action, const char *new_root,
 				       const char *put_old);
 #define ASPAWN_PIVOT_ROOT(new_root, put_old) ASPAWN_MAKE(PIVOT_ROOT, pivot_root, new_root, put_old)
 
-/* unshare(2): PSYS_CLONE_NEW.... Errors: EPERM, EINVAL, ENOSPC, ENOMEM, EUSERS. */
+/* Makes new namespaces, PSYS_CLONE_NEW...: unshare(2). Errors: EPERM, EINVAL, ENOSPC, ENOMEM, EUSERS. */
 PSYS_API void aspawn_action_unshare(struct aspawn_action *action, uint64_t flags);
 #define ASPAWN_UNSHARE(flags) ASPAWN_MAKE(UNSHARE, unshare, flags)
 
-/* setns(2): fd is a namespace or a pidfd; type is one PSYS_CLONE_NEW..., several for a pidfd, or
- * 0 for any. [copy] if type is 0 or contains PSYS_CLONE_NEWUSER or PSYS_CLONE_NEWTIME.
+/* Enters the namespace fd, or namespaces of the process of a pidfd: setns(2). type is one
+ * PSYS_CLONE_NEW..., several for a pidfd, or 0 for any. [copy] if type is 0 or contains PSYS_CLONE_NEWUSER or PSYS_CLONE_NEWTIME.
  * Errors: EBADF, EINVAL, EPERM, ESRCH. */
 PSYS_API void aspawn_action_setns(struct aspawn_action *action, int fd, int type);
 #define ASPAWN_SETNS(fd, type) ASPAWN_MAKE(SETNS, setns, fd, type)
 
-/* mount(2): all strings except target may be NULL. Errors: EPERM, EINVAL, ENODEV, ENOENT,
- * ENOTDIR, EBUSY and errors of the file system. */
+/* Mounts a file system, or changes a mount: mount(2). All strings except target may be NULL.
+ * Errors: EPERM, EINVAL, ENODEV, ENOENT, ENOTDIR, EBUSY and errors of the file system. */
 PSYS_API void aspawn_action_mount(struct aspawn_action *action, const char *source,
 				  const char *target, const char *type, uint64_t flags,
 				  const char *options);
 #define ASPAWN_MOUNT(source, target, type, flags, options) \
 	ASPAWN_MAKE(MOUNT, mount, source, target, type, flags, options)
 
-/* sethostname(2), in the UTS namespace of the process: without ASPAWN_UNSHARE usually that of the
- * whole machine. Errors: EPERM, EINVAL (longer than 64 bytes). */
+/* Sets the host name of the UTS namespace, without ASPAWN_UNSHARE usually that of the whole
+ * machine: sethostname(2). Errors: EPERM, EINVAL (longer than 64 bytes). */
 PSYS_API void aspawn_action_hostname(struct aspawn_action *action, const char *name);
 #define ASPAWN_HOSTNAME(name) ASPAWN_MAKE(HOSTNAME, hostname, name)
 

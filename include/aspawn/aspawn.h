@@ -28,12 +28,11 @@ typedef int pid_t; /* the same type as in every libc for Linux */
 
 /*
  * A stack for children, owned by the caller and reused for later children: {0} before its first
- * use, aspawn_stack_release() after its last. The mapping begins at addr and has size bytes,
- * guard included. Never changes its size.
+ * use, aspawn_stack_release() after its last. Never changes its size.
  */
 struct Stack_t {
-	void *addr;
-	size_t size;
+	void *addr;  /* where the mapping begins */
+	size_t size; /* of the mapping in bytes, guard included */
 };
 
 /*
@@ -114,7 +113,7 @@ PSYS_API int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t 
  * Returns 1 if a child still runs on the stack, 0 if not; 0 is final until the next start on the
  * stack. The kernel clears a word on the stack when the child's exec or exit has released the
  * memory (CLONE_CHILD_CLEARTID, or the end of CLONE_VFORK: clone(2)). The pipe does not show that.
- * NULL and an unused stack are not busy.
+ * NULL and an unused stack are not busy. Cannot fail.
  */
 PSYS_API int aspawn_stack_busy(const struct Stack_t *stack);
 

@@ -118,6 +118,7 @@ enum aspawn_memory {
 	ASPAWN_MEMORY_COPIED = 2
 };
 
+/* What else a start does. */
 enum aspawn_command_flags {
 	/* Make aspawn_child.started_fd, for callers that poll for a successful exec. To poll for a
 	 * failure, ended_fd is enough, as a child that fails ends. aspawn_wait_started() needs no
@@ -223,7 +224,7 @@ struct aspawn_failure {
 	int step;      /* index of the action, or enum aspawn_step */
 	int error;     /* negative; 0: nothing failed. -ECHILD: a signal killed the child here */
 	uint32_t kind; /* enum aspawn_action_kind of the action; 0 for the other steps */
-	uint32_t reserved;
+	uint32_t reserved; /* 0 */
 	/* The path, name or number that failed, or the end of a longer one, with a NUL; empty if
 	 * there is none. The handle keeps only the last 39 bytes: they are what a repeated
 	 * aspawn_wait_started() stores. */
@@ -270,6 +271,7 @@ enum aspawn_outcome {
 	ASPAWN_OUTCOME_LOST = 6
 };
 
+/* How a run treats the program's group and its output. */
 enum aspawn_io_flags {
 	/* Send the signals that end the program to its whole process group, as killing a shell does
 	 * not kill the commands that it started. aspawn_run() makes the program the leader of a
@@ -305,7 +307,7 @@ struct aspawn_io {
 	 * not called again. Must not leave by longjmp or an exception. NULL: a pipe without a
 	 * buffer is read, and the output dropped. */
 	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
-	void *arg;
+	void *arg; /* of the sink */
 
 	/* From the call to SIGTERM, which goes to the program, or with ASPAWN_IO_KILL_GROUP to its
 	 * group. What the program has started otherwise runs on. */
@@ -322,7 +324,7 @@ struct aspawn_io {
 	uint64_t out_total __attribute__((aligned(8)));
 	uint64_t err_total __attribute__((aligned(8)));
 	struct aspawn_failure failure; /* error is 0 unless the program was never executed */
-	struct psys_rusage usage;
+	struct psys_rusage usage;      /* as aspawn_wait() stores it */
 };
 
 /*
@@ -593,7 +595,7 @@ enum aspawn_clone_mode {
 
 /* The process that is a private child's parent, or waits for the image in the caller's place. */
 enum aspawn_helper {
-	ASPAWN_HELPER_NONE = 0,
+	ASPAWN_HELPER_NONE = 0, /* the caller has cloned the child itself */
 	/* The library reaps it: until then a zombie that only __WALL and __WCLONE of wait(2) find.
 	 */
 	ASPAWN_HELPER_WAITED_FOR = 1,
@@ -631,7 +633,7 @@ PSYS_API int aspawn_describe(const struct aspawn_child *child, int fact);
  *	struct aspawn_command command = { .size = sizeof command, .argv = argv, .pool = &pool };
  */
 struct aspawn_pool {
-	unsigned char own[64] __attribute__((aligned(8)));
+	unsigned char own[64] __attribute__((aligned(8))); /* internal */
 };
 
 PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);

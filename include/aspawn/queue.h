@@ -55,11 +55,13 @@
 extern "C" {
 #endif
 
-struct aspawn_queue; /* opaque */
+/* A queue and its server: aspawn_queue_create(). */
+struct aspawn_queue;
 struct aspawn_result;
 
 /* --- creation -------------------------------------------------------------------- */
 
+/* How a queue is served and polled. */
 enum aspawn_queue_flags {
 	/* Make no server: jobs are children of the calling process, started by the thread in
 	 * aspawn_queue_serve(), or, while there is none, by the threads in aspawn_queue_wait() and
@@ -116,6 +118,7 @@ PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
 
 /* --- submission --------------------------------------------------------------------- */
 
+/* How a job runs and what is kept of its output. */
 enum aspawn_job_flags {
 	ASPAWN_JOB_TAIL = 1, /* of longer output keep the last bytes, not the first */
 	/* Do not make a process group for the job: it stays in the server's, which is that of the
@@ -123,6 +126,7 @@ enum aspawn_job_flags {
 	ASPAWN_JOB_SAME_GROUP = 2
 };
 
+/* A command for a queue. Zero is a good default for everything but size, and command or prepared. */
 struct aspawn_job {
 	/* sizeof(struct aspawn_job) */
 	uint64_t size __attribute__((aligned(8)));
@@ -167,9 +171,10 @@ struct aspawn_job {
 	/* Of the jobs that wait, those with the highest number start first, from 0 to
 	 * ASPAWN_MOST_PRIORITY; those with the same in the order of their submission. */
 	int priority;
-	int reserved;
+	int reserved; /* 0 */
 };
 
+/* The highest aspawn_job.priority. */
 enum { ASPAWN_MOST_PRIORITY = 7 };
 
 /*
@@ -215,8 +220,11 @@ PSYS_API PSYS_MUST_CHECK int64_t aspawn_queue_prepare(struct aspawn_queue *queue
 						      const struct aspawn_command *command,
 						      struct aspawn_failure *failure);
 
-/* Gives the place of a prepared command back. No job of it may wait or run.
- * -EINVAL: prepared is no prepared command; -ESTALE as above. */
+/*
+ * Gives the place of a prepared command back. No job of it may wait or run.
+ *   -EINVAL  queue is NULL; prepared is no prepared command
+ *   -ESTALE  as of aspawn_queue_submit()
+ */
 PSYS_API int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t prepared);
 
 /*
@@ -225,11 +233,16 @@ PSYS_API int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t p
  * ASPAWN_OUTCOME_CANCELLED, unless it ends by itself first. Does not wait.
  *   0        requested
  *   -ESRCH   the job has ended, or the ticket is no job's
- *   -EINVAL, -ESTALE  as above
+ *   -EINVAL  queue is NULL
+ *   -ESTALE  as of aspawn_queue_submit()
  */
 PSYS_API int aspawn_queue_cancel(struct aspawn_queue *queue, int64_t ticket);
 
-/* Cancels all jobs submitted before the call, and none after it. Looks at each place of the queue. */
+/*
+ * Cancels all jobs submitted before the call, and none after it. Looks at each place of the queue.
+ *   -EINVAL  queue is NULL
+ *   -ESTALE  as of aspawn_queue_submit()
+ */
 PSYS_API int aspawn_queue_cancel_all(struct aspawn_queue *queue);
 
 /* --- results -------------------------------------------------------------------------- */
@@ -237,15 +250,15 @@ PSYS_API int aspawn_queue_cancel_all(struct aspawn_queue *queue);
 /* The library's: read-only, and valid until aspawn_queue_release(). A later version may add
  * members at the end. */
 struct aspawn_result {
-	uint64_t cookie __attribute__((aligned(8)));
-	int64_t ticket __attribute__((aligned(8))); /* as aspawn_queue_submit() returned it */
+	uint64_t cookie __attribute__((aligned(8))); /* aspawn_job.cookie */
+	int64_t ticket __attribute__((aligned(8)));  /* as aspawn_queue_submit() returned it */
 	/* enum aspawn_outcome, never NONE or FULL. After LOST a program that had started was killed
 	 * with the server, unless it has changed its credentials by a set-user-ID exec; what it has
 	 * started lives on. A caller that is a subreaper or PID 1 gets the program in wait(-1). */
 	int outcome;
-	int pid;    /* of the ended process; 0: there was none */
-	int status; /* as wait(2) stores it; -1: none */
-	int reserved;
+	int pid;      /* of the ended process; 0: there was none */
+	int status;   /* as wait(2) stores it; -1: none */
+	int reserved; /* 0 */
 	/* What was kept, with a NUL; NULL: nothing was to be kept. The bytes kept, without the NUL,
 	 * and the bytes that the program wrote. */
 	const char *out, *err;
@@ -259,8 +272,8 @@ struct aspawn_result {
 	int64_t started_ns __attribute__((aligned(8)));
 	int64_t executed_ns __attribute__((aligned(8)));
 	int64_t ended_ns __attribute__((aligned(8)));
-	struct aspawn_failure failure;
-	struct psys_rusage usage;
+	struct aspawn_failure failure; /* error is 0 unless the program was never executed */
+	struct psys_rusage usage;      /* as aspawn_wait() stores it */
 };
 
 /*
@@ -279,8 +292,11 @@ struct aspawn_result {
 PSYS_API int aspawn_queue_wait(struct aspawn_queue *queue, const struct aspawn_result **results,
 			       int count, int64_t timeout_ms);
 
-/* Gives results back, whose places and memory later jobs use. -EINVAL: a pointer is no taken
- * result. */
+/*
+ * Gives results back, whose places and memory later jobs use.
+ *   -EINVAL  queue is NULL; a pointer is no taken result
+ *   -ESTALE  as of aspawn_queue_submit()
+ */
 PSYS_API int aspawn_queue_release(struct aspawn_queue *queue, const struct aspawn_result **results,
 				  int count);
 
@@ -293,12 +309,17 @@ PSYS_API size_t aspawn_result_text(char *to, size_t size, const struct aspawn_re
  * results, or when the server was killed. Then call aspawn_queue_wait() with timeout 0 until it
  * returns less than asked for: this makes the descriptor unreadable.
  *   -EBADF   the queue was created without ASPAWN_QUEUE_FD
- *   -EINVAL, -ESTALE  as above
+ *   -EINVAL  queue is NULL
+ *   -ESTALE  as of aspawn_queue_submit()
  */
 PSYS_API int aspawn_queue_fd(struct aspawn_queue *queue);
 
-/* Waits until no job waits or runs; results may be there. 0 or -ETIMEDOUT; -EINVAL, -ESTALE as
- * above. */
+/*
+ * Waits until no job waits or runs; results may be there.
+ *   -ETIMEDOUT  a job still waits or runs
+ *   -EINVAL     queue is NULL
+ *   -ESTALE     as of aspawn_queue_submit()
+ */
 PSYS_API int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms);
 
 /*
@@ -306,7 +327,7 @@ PSYS_API int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms);
  * aspawn_queue_close() is called by another thread (0), or for timeout_ms (-ETIMEDOUT).
  *   -EINVAL  queue is NULL, or has a server
  *   -EBUSY   another thread serves
- *   -ESTALE  as above
+ *   -ESTALE  as of aspawn_queue_submit()
  */
 PSYS_API int aspawn_queue_serve(struct aspawn_queue *queue, int64_t timeout_ms);
 
@@ -318,8 +339,11 @@ enum aspawn_count {
 	ASPAWN_COUNT_SERVERS = 4  /* servers that were made: more than 1 if one was killed */
 };
 
-/* Returns a number: exact, but not of the same moment as another one. -EINVAL: queue is NULL, or
- * what is unknown; -ESTALE as above. */
+/*
+ * Returns a number: exact, but not of the same moment as another one.
+ *   -EINVAL  queue is NULL, or what is unknown
+ *   -ESTALE  as of aspawn_queue_submit()
+ */
 PSYS_API int aspawn_queue_count(struct aspawn_queue *queue, int what);
 
 /* The sizes of the first version, on which an older library and a newer caller agree. */
