@@ -130,19 +130,16 @@ $(sources:%.c=$(BUILD_DIR)/%.o): $(BUILD_DIR)/%.o: %.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
-# The program that command/image.h describes, by the same compiler with options of its own. -fcf-protection
-# is for nothing there: image.ld discards the note that asks for it.
+# The program that command/image.h describes.
 image := $(BUILD_DIR)/command/image/program
-image_objects := $(image).o $(BUILD_DIR)/syscall/start.o $(patsubst %,$(BUILD_DIR)/syscall/arch/%.o,$(filter-out clone,$(assembly)))
-$(image).o: command/image/program.c $(built)
+image_flags := $(filter-out -MMD -MP,$(common)) -DPSYS_NO_UNPREFIXED -ffreestanding $($(arch).cflags)
+$(image).build: command/image/program.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(common)) -DPSYS_NO_UNPREFIXED -ffreestanding $($(arch).cflags) -E -P $< | cksum | \
-		sed 's/ .*//; s/^/-DASPAWN_IMAGE_BUILD=/; s/$$/U/' >$(image).build
-	$(CC) $(common) @$(image).build -DPSYS_NO_UNPREFIXED -Oz -g0 -ffreestanding -fno-stack-protector -ffunction-sections \
-		-fno-asynchronous-unwind-tables $(or $($(arch).position),-fno-pic) $(filter-out -fcf-protection=%,$($(arch).cflags)) -c $< -o $@
+	$(CC) $(image_flags) -fsyntax-only -MMD -MP -MT $@ -MF $(image).d $<
+	$(CC) $(image_flags) -E -P $< | cksum | sed 's/ .*//; s/^/-DASPAWN_IMAGE_BUILD=/; s/$$/U/' >$@
 
-$(image): $(image_objects) command/image/image.ld
-	$(CC) $(target) $(linker) -static -nostdlib -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,command/image/image.ld -o $@ $(image_objects)
+$(image): command/image/aspawn-image.sh command/image/image.ld $(image).build $(wildcard syscall/arch/$(arch)/*.S)
+	$< $@ $(CC) $(target) $(linker) $$(cat $(image).build)
 
 $(BUILD_DIR)/command/image.o: $(image)
 $(BUILD_DIR)/command/image.o: core += @$(image).build $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')

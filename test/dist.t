@@ -26,7 +26,7 @@ is_made_again()
 
 holds_what_git_knows()
 {
-	printf 'amalgamation/%s\n' aspawn-image.S aspawn-image.c aspawn-image.ld aspawn.S aspawn.c aspawn.h psys.h >"$work/amalgamation"
+	printf 'amalgamation/%s\n' aspawn-image.S aspawn-image.c aspawn-image.ld aspawn-image.sh aspawn.S aspawn.c aspawn.h psys.h >"$work/amalgamation"
 	{ git ls-files && cat "$work/amalgamation" && echo MANIFEST; } | sort >"$work/expected"
 	(cd "$tree" && find . ! -type d | sed 's|^\./||' | sort) | diff "$work/expected" -
 }

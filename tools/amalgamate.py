@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The amalgamation, seven files, written into DIRECTORY:
+"""The amalgamation, eight files, written into DIRECTORY:
 
     tools/amalgamate.py DIRECTORY
 
 aspawn.h, aspawn.c and aspawn.S are the library, psys.h has the system calls alone, and
-aspawn-image.c, aspawn-image.S and aspawn-image.ld make the image, which may be left out.
+aspawn-image.c, aspawn-image.S, aspawn-image.ld and aspawn-image.sh make the image, which may be left
+out.
 
 An #include of a file of the project becomes the text of that file, once; a file without an
 include guard is a list for macros of its includer, and becomes text at each #include. The
@@ -14,6 +15,7 @@ that only some architectures include lies in conditions on these macros. So each
 compiles alone; nothing else is changed, and no comment is left out.
 """
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -361,12 +363,8 @@ The library's assembly: where a child begins, and on some architectures what a s
 returns to, and atomic operations. Needs no option: cc -c aspawn.S -o aspawn-asm.o
 (aspawn.o is what becomes of aspawn.c).""",
     "aspawn-image.c": """
-With the image, a command for another user does not copy the memory of the caller. Make it first:
-
-cc -static -nostdlib -Os -ffreestanding -fno-stack-protector -fno-pic -ffunction-sections
--fno-asynchronous-unwind-tables -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s
--Wl,-T,aspawn-image.ld -o aspawn-image aspawn-image.c aspawn-image.S
-
+With the image, a command for another user does not copy the memory of the caller. Make it first,
+sh aspawn-image.sh aspawn-image cc,
 then compile aspawn.c with -DASPAWN_IMAGE='"aspawn-image"' (its path), which contains it.""",
     "aspawn-image.S": """
 The image's assembly: where it begins.""",
@@ -491,7 +489,8 @@ def main(directory):
             lines = [f"#ifndef {own}", f"#define {own}", *lines, "", "#endif"]
         text = re.sub(r"\n{3,}", "\n\n", "\n".join([head, *lines]) + "\n")
         (directory / name).write_text(text)
-    (directory / "aspawn-image.ld").write_text((IMAGE / "image.ld").read_text())
+    shutil.copy(IMAGE / "image.ld", directory / "aspawn-image.ld")
+    shutil.copy(IMAGE / "aspawn-image.sh", directory)
 
 
 if __name__ == "__main__":

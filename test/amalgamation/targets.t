@@ -35,7 +35,7 @@ while read -r target directory compiler flags; do
 	# shellcheck disable=SC2086 # a word each
 	check "$target: each file compiles alone" compiles_for "$directory" "$compiler" $flags
 	# shellcheck disable=SC2086
-	check "$target: the image compiles" compiles_image "$compiler" $flags
+	check "$target: the image links" links_image "$compiler" $flags
 	# shellcheck disable=SC2086
 	check "$target: callers in C11" callers_compile_for c11 "$compiler" $flags
 	if has_cplusplus "$compiler"; then

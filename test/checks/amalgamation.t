@@ -60,9 +60,7 @@ C
 # The child of a command that would copy the memory executes the image.
 has_an_image()
 {
-	compiles_image "$@" &&
-		in_work "$@" -static -nostdlib -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s \
-			-Wl,-T,aspawn-image.ld -o aspawn-image image.o image-S.o &&
+	links_image "$@" &&
 		in_work "$@" -O2 '-DASPAWN_IMAGE="aspawn-image"' image-caller.c aspawn.c aspawn.S -o program && "$work/program"
 }
 

@@ -91,11 +91,12 @@ def documents():
 
 
 def compiler_lines():
-    """(document, line) of each `cc FILE.c ...`, in a block of shell or in the prose, once."""
+    """(document, line) of each `cc FILE.c ...`, in a block of shell or in the prose, once; the image may
+    be made before."""
     for path in TEXTS:
         lines = re.findall(r"(?<!`)`(cc [^`]*\.c [^`]+)`(?!`)", path.read_text())
         for block in of_text(path):
             if block.kind == "sh":
-                lines += re.findall(r"^cc [^#\n]+", block.code.replace("\\\n", " "), re.MULTILINE)
+                lines += re.findall(r"^(?:sh aspawn-image\.sh .* )?cc [^#\n]+", block.code.replace("\\\n", " "), re.MULTILINE)
         for line in dict.fromkeys(" ".join(line.split()) for line in lines):
             yield path.name, line
