@@ -346,7 +346,7 @@ def operand(name, type_, row, text):
         return {**described, "role": "result"}
     if name not in ROLES:
         sys.exit(f"interface.py: what is the operand {name} of {row}? Add it to ROLES")
-    unchanged = ROLES[name] == "id" and "leaves" in text
+    unchanged = ROLES[name] == "id" and "that are -1" in text
     return {**described, "role": ROLES[name], **({"unchanged": True} if unchanged else {})}
 
 

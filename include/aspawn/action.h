@@ -28,10 +28,11 @@
  *
  * A descriptor that an action uses is the caller's descriptor of this number, unless an earlier
  * action has replaced it. aspawn_start() fails with -EINVAL, and its failure has the index of the
- * action, if a descriptor is negative, or a pointer is NULL where NULL is not allowed. An array of
- * no elements may be NULL. "Errors" lists what the action itself can fail with, in
- * aspawn_failure.error; "none" ignores sandboxes (seccomp, security modules). The named manual
- * page has the details.
+ * action, if a descriptor is negative, a signal is invalid, or a pointer is NULL where NULL is not
+ * allowed. An array of no elements may be NULL. "Errors" lists what the action itself can fail with,
+ * in aspawn_failure.error; "none" ignores sandboxes (seccomp, security modules). The named manual
+ * page has the details. The first paragraph of each comment is the action's entry in
+ * aspawn_action(3), too.
  *
  * The standard streams, and the group of ASPAWN_IO_KILL_GROUP, are made before the first action.
  * Put actions that drop privileges last: later actions have the rights of the new user only. A
@@ -229,18 +230,17 @@ PSYS_ASSERT(aspawn_action_has_64_bytes, sizeof(struct aspawn_action) == 64);
  *
  * For standard streams aspawn_command.std_in, .std_out and .std_err are usually enough. */
 
-/*
- * Makes descriptor to of the program a copy of from: dup2(2). If both are equal, clears
- * FD_CLOEXEC, so that the program has the descriptor.
- * Errors: EBADF (from is not open, or to is RLIMIT_NOFILE or more).
- */
+/* Makes to a copy of from: dup2(2). If both are equal, clears FD_CLOEXEC, so that the program has
+ * the descriptor.
+ * Errors: EBADF (from is not open, or to is RLIMIT_NOFILE or more). */
 PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to);
 #define ASPAWN_DUP2(from, to) ASPAWN_MAKE(DUP2, dup2, from, to)
 
 /*
- * Opens path as descriptor fd of the program: open(2). flags are PSYS_O_..., the same
- * numbers as the libc's O_...; mode is for PSYS_O_CREAT, otherwise 0. A path that blocks
- * (a FIFO) blocks the child alone.
+ * Opens path as descriptor fd of the program: open(2). PSYS_O_... are the same numbers as the
+ * libc's O_.... A path that blocks (a FIFO) blocks the child alone.
+ *
+ * mode is for PSYS_O_CREAT, otherwise 0.
  * Errors: open(2)'s (ENOENT, EACCES, EISDIR, ELOOP ...); EMFILE; EBADF (fd is
  * RLIMIT_NOFILE or more).
  */
@@ -248,8 +248,7 @@ PSYS_API void aspawn_action_open(struct aspawn_action *action, int fd, const cha
 				 unsigned mode);
 #define ASPAWN_OPEN(fd, path, flags, mode) ASPAWN_OPENAT(fd, PSYS_AT_FDCWD, path, flags, mode)
 
-/* As ASPAWN_OPEN, but a relative path begins in the directory dirfd: openat(2). PSYS_AT_FDCWD is
- * the current directory.
+/* As ASPAWN_OPEN, relative to the directory dirfd or PSYS_AT_FDCWD: openat(2).
  * Errors: also EBADF, ENOTDIR (dirfd). */
 PSYS_API void aspawn_action_openat(struct aspawn_action *action, int fd, int dirfd,
 				   const char *path, int flags, unsigned mode);
@@ -264,21 +263,21 @@ PSYS_API void aspawn_action_openat2(struct aspawn_action *action, int fd, int di
 #define ASPAWN_OPENAT2(fd, dirfd, path, flags, mode, resolve) \
 	ASPAWN_MAKE(OPENAT2, openat2, fd, dirfd, path, flags, mode, resolve)
 
-/* Opens /dev/null as descriptor fd, for reading and writing. Errors: those of ASPAWN_OPEN. */
+/* Opens /dev/null for reading and writing. Errors: those of ASPAWN_OPEN. */
 PSYS_API void aspawn_action_dev_null(struct aspawn_action *action, int fd);
 #define ASPAWN_DEV_NULL(fd) ASPAWN_OPEN(fd, "/dev/null", PSYS_O_RDWR, 0)
 
 /*
- * Makes a pipe: the program writes to descriptor fd, and the caller reads from *read_end: pipe(2).
- * aspawn_start() stores the caller's end if it succeeds; that end is CLOEXEC and blocking, and the
- * caller closes it.
+ * Makes a pipe: the program writes to fd, and aspawn_start() stores the caller's end, which the
+ * caller closes.
+ *
+ * The caller's end is CLOEXEC and blocking. It is not stored if aspawn_start() fails: pipe(2).
  * Errors: EBADF (fd is RLIMIT_NOFILE or more). aspawn_start() fails with -EMFILE or -ENFILE.
  */
 PSYS_API void aspawn_action_output_pipe(struct aspawn_action *action, int fd, int *read_end);
 #define ASPAWN_OUTPUT_PIPE(fd, read_end) ASPAWN_MAKE(OUTPUT_PIPE, output_pipe, fd, read_end)
 
-/* As ASPAWN_OUTPUT_PIPE, but the caller writes to *write_end, and the program reads from fd.
- * Errors: those of ASPAWN_OUTPUT_PIPE. */
+/* As ASPAWN_OUTPUT_PIPE, but the program reads from fd. Errors: those of ASPAWN_OUTPUT_PIPE. */
 PSYS_API void aspawn_action_input_pipe(struct aspawn_action *action, int fd, int *write_end);
 #define ASPAWN_INPUT_PIPE(fd, write_end) ASPAWN_MAKE(INPUT_PIPE, input_pipe, fd, write_end)
 
@@ -287,47 +286,49 @@ PSYS_API void aspawn_action_close(struct aspawn_action *action, int fd);
 #define ASPAWN_CLOSE(fd) ASPAWN_MAKE(CLOSE, close, fd)
 
 /*
- * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last. If the caller
- * has more than 1024 descriptors, aspawn_start() waits as with ASPAWN_ONLY_BELOW; with
- * ASPAWN_CLOEXEC_FROM it never waits.
+ * Closes all descriptors from first up. Most commands want ASPAWN_CLOSEFROM(3) last. With more
+ * than 1024 descriptors aspawn_start() waits as with ASPAWN_ONLY_BELOW.
+ *
+ * Otherwise aspawn_start() does not wait; with ASPAWN_CLOEXEC_FROM it never does.
  * Errors: those of ASPAWN_ONLY_BELOW.
  */
 PSYS_API void aspawn_action_closefrom(struct aspawn_action *action, int first);
 #define ASPAWN_CLOSEFROM(first) ASPAWN_MAKE(CLOSEFROM, closefrom, first)
 
 /*
- * As ASPAWN_CLOSEFROM, and the child never has copies of these descriptors. For callers that write
- * programs and execute them: a child that holds a file open for writing makes the exec of the file
- * fail (ETXTBSY). The cost does not depend on the number of the caller's descriptors.
+ * As ASPAWN_CLOSEFROM, and the child never has copies of these descriptors: it keeps no file busy
+ * that another thread writes and executes (ETXTBSY). aspawn_start() waits until the child has copied
+ * those that earlier actions use; prefer low numbers. A use by an ASPAWN_CALL, or by a symbolic link
+ * into /proc/self/fd, is not detected: put an ASPAWN_DUP2(fd, fd) before it.
  *
- * aspawn_start() waits until the child has copied the descriptors that earlier actions use, and all
- * below the highest of these (close_range(2), Linux 5.9): microseconds, or milliseconds if no
- * processor is idle. So prefer low numbers. The child begins with copies of all descriptors if an
- * earlier action has a path that may name one (in /proc or /dev, or as fd/9).
+ * A child that holds a file open for writing makes the exec of the file fail. The cost does not
+ * depend on the number of the caller's descriptors.
  *
- * Two uses of a descriptor are not detected: by an earlier ASPAWN_CALL, and by a path that leads to
- * it through a symbolic link of another name. Put an ASPAWN_DUP2(fd, fd) before these.
+ * The child copies all descriptors below the highest of those that earlier actions use
+ * (close_range(2), Linux 5.9): microseconds, or milliseconds if no processor is idle. It begins with
+ * copies of all if an earlier action has a path that may name one (in /proc or /dev, or as fd/9). A
+ * symbolic link of another name is not detected.
  * Errors: ENOMEM, EMFILE, at ASPAWN_STEP_DESCRIPTORS.
  */
 PSYS_API void aspawn_action_only_below(struct aspawn_action *action, int first);
 #define ASPAWN_ONLY_BELOW(first) ASPAWN_MAKE(ONLY_BELOW, only_below, first)
 
-/* Sets FD_CLOEXEC on all descriptors from first up: later actions can still use them, and the exec
- * closes them. Errors: none. */
+/* Sets FD_CLOEXEC from first up: later actions can still use the descriptors. Errors: none. */
 PSYS_API void aspawn_action_cloexec_from(struct aspawn_action *action, int first);
 #define ASPAWN_CLOEXEC_FROM(first) ASPAWN_MAKE(CLOEXEC_FROM, cloexec_from, first)
 
 /* --- environment --------------------------------------------------------------
  *
- * These actions change the program's environment, which begins as aspawn_command.envp; the caller's
- * is not changed. aspawn_start() fails with -EINVAL if a name is empty or contains '='. */
+ * These change the program's environment, which begins as aspawn_command.envp.
+ *
+ * The caller's is not changed. aspawn_start() fails with -EINVAL if a name is empty or contains '='. */
 
-/* Gives the variable name the value. Errors: none. */
+/* Sets a variable. Errors: none. */
 PSYS_API void aspawn_action_setenv(struct aspawn_action *action, const char *name,
 				   const char *value);
 #define ASPAWN_SETENV(name, value) ASPAWN_MAKE(SETENV, setenv, name, value)
 
-/* Removes the variable name, if there is one. Errors: none. */
+/* Removes a variable. Errors: none. */
 PSYS_API void aspawn_action_unsetenv(struct aspawn_action *action, const char *name);
 #define ASPAWN_UNSETENV(name) ASPAWN_MAKE(UNSETENV, unsetenv, name)
 
@@ -341,83 +342,101 @@ PSYS_API void aspawn_action_clearenv(struct aspawn_action *action);
 PSYS_API void aspawn_action_chdir(struct aspawn_action *action, const char *path);
 #define ASPAWN_CHDIR(path) ASPAWN_MAKE(CHDIR, chdir, path)
 
-/* Changes to the directory that is open as fd: fchdir(2). Errors: EBADF, ENOTDIR, EACCES. */
+/* Changes to the directory fd: fchdir(2). Errors: EBADF, ENOTDIR, EACCES. */
 PSYS_API void aspawn_action_fchdir(struct aspawn_action *action, int fd);
 #define ASPAWN_FCHDIR(fd) ASPAWN_MAKE(FCHDIR, fchdir, fd)
 
-/* Sets the file mode creation mask, for files that later actions create too: umask(2).
- * Errors: none. */
+/*
+ * Sets the file mode creation mask: umask(2).
+ *
+ * It holds for files that later actions create, too.
+ * Errors: none.
+ */
 PSYS_API void aspawn_action_umask(struct aspawn_action *action, unsigned mask);
 #define ASPAWN_UMASK(mask) ASPAWN_MAKE(UMASK, umask, mask)
 
 /* --- sessions, process groups, terminals ------------------------------------------ */
 
-/* Makes a new session, without a controlling terminal, and a process group, which the process
- * leads, as aspawn_kill_group() requires: setsid(2). Errors: EPERM (an earlier action has made the
- * process a group leader). */
+/*
+ * Makes a session without a controlling terminal, and a process group: setsid(2).
+ *
+ * The process leads the group, as aspawn_kill_group() requires.
+ * Errors: EPERM (an earlier action has made the process a group leader).
+ */
 PSYS_API void aspawn_action_setsid(struct aspawn_action *action);
 #define ASPAWN_SETSID() ASPAWN_MAKE_PLAIN(SETSID, setsid)
 
-/* Joins the process group pgid of the caller's session: setpgid(2). 0 makes a new group, which
- * the process leads, as aspawn_kill_group() requires. Errors: EPERM (no such group in the
- * session; the process leads a session), EINVAL (pgid is negative). */
+/*
+ * Joins the process group pgid; 0 makes a new one: setpgid(2).
+ *
+ * The group is one of the caller's session. The process leads a new one, as aspawn_kill_group()
+ * requires.
+ * Errors: EPERM (no such group in the session; the process leads a session), EINVAL (pgid is
+ * negative).
+ */
 PSYS_API void aspawn_action_setpgid(struct aspawn_action *action, int pgid);
 #define ASPAWN_SETPGID(pgid) ASPAWN_MAKE(SETPGID, setpgid, pgid)
 
-/* After ASPAWN_SETSID(): makes the terminal fd the session's controlling terminal
- * (TIOCSCTTY, ioctl_tty(2)). Errors: EBADF, ENOTTY, EPERM (not a session leader without a
- * terminal, or the terminal is another session's). */
+/* After ASPAWN_SETSID(): makes fd the controlling terminal: ioctl_tty(2), TIOCSCTTY.
+ * Errors: EBADF, ENOTTY, EPERM (not a session leader without a terminal, or the terminal is another
+ * session's). */
 PSYS_API void aspawn_action_controlling_terminal(struct aspawn_action *action, int fd);
 #define ASPAWN_CONTROLLING_TERMINAL(fd) ASPAWN_MAKE(CONTROLLING_TERMINAL, controlling_terminal, fd)
 
-/* Makes the process's group the foreground group of its controlling terminal fd, as
- * tcsetpgrp(3), before the program runs. Errors: EBADF, ENOTTY. */
+/* Makes the group the foreground group of its terminal fd, before the program runs: tcsetpgrp(3).
+ * Errors: EBADF, ENOTTY. */
 PSYS_API void aspawn_action_foreground(struct aspawn_action *action, int fd);
 #define ASPAWN_FOREGROUND(fd) ASPAWN_MAKE(FOREGROUND, foreground, fd)
 
 /* --- signals ----------------------------------------------------------------------
  *
- * Without these actions the program begins with the mask of the thread that calls
- * aspawn_start(); ignored signals stay ignored, and caught signals are reset, as by execve(2).
+ * Without these actions the program begins with the signal mask of the calling thread, and ignored
+ * signals stay ignored. A set is a struct psys_sigset or a libc's sigset_t; SIGKILL and SIGSTOP in
+ * it have no effect.
  *
- * A set is a struct psys_sigset or a libc's sigset_t: its first PSYS_SIGSET_SIZE bytes are read.
- * SIGKILL and SIGSTOP in a set have no effect. */
+ * Caught signals are reset, as by execve(2). Of a set the first PSYS_SIGSET_SIZE bytes are read. */
 
-/* The program begins with no signal blocked and none ignored. Usually right for a server, or a
- * caller whose own parent blocked or ignored signals. Errors: none. */
+/*
+ * No signal is blocked, and none ignored.
+ *
+ * Usually right for a server, or a caller whose own parent blocked or ignored signals.
+ * Errors: none.
+ */
 PSYS_API void aspawn_action_reset_signals(struct aspawn_action *action);
 #define ASPAWN_RESET_SIGNALS() ASPAWN_MAKE_PLAIN(RESET_SIGNALS, reset_signals)
 
-/* The program begins with this signal mask. During the actions all signals stay blocked.
- * Errors: none. */
+/*
+ * The program begins with this mask.
+ *
+ * During the actions all signals stay blocked.
+ * Errors: none.
+ */
 PSYS_API void aspawn_action_sigmask(struct aspawn_action *action, const void *set);
 #define ASPAWN_SIGMASK(set) ASPAWN_MAKE(SIGMASK, sigmask, set)
 
-/* Resets the signals of the set to their default. Errors: none. */
+/* Resets these signals to their default. Errors: none. */
 PSYS_API void aspawn_action_signals_default(struct aspawn_action *action, const void *set);
 #define ASPAWN_SIGNALS_DEFAULT(set) ASPAWN_MAKE(SIGNALS_DEFAULT, signals_default, set)
 
-/* Ignores the signals of the set. Errors: none. */
+/* Ignores these signals. Errors: none. */
 PSYS_API void aspawn_action_signals_ignore(struct aspawn_action *action, const void *set);
 #define ASPAWN_SIGNALS_IGNORE(set) ASPAWN_MAKE(SIGNALS_IGNORE, signals_ignore, set)
 
-/* Resets one signal to its default. aspawn_start() fails with -EINVAL if the signal is invalid.
- * Errors: EINVAL (SIGKILL, SIGSTOP). */
+/* Resets one signal to its default. Errors: EINVAL (SIGKILL, SIGSTOP). */
 PSYS_API void aspawn_action_signal_default(struct aspawn_action *action, int signal);
 #define ASPAWN_SIGNAL_DEFAULT(signal) ASPAWN_MAKE(SIGNAL_DEFAULT, signal_default, signal)
 
-/* Ignores one signal. aspawn_start() fails with -EINVAL if the signal is invalid.
- * Errors: EINVAL (SIGKILL, SIGSTOP). */
+/* Ignores one signal. Errors: EINVAL (SIGKILL, SIGSTOP). */
 PSYS_API void aspawn_action_signal_ignore(struct aspawn_action *action, int signal);
 #define ASPAWN_SIGNAL_IGNORE(signal) ASPAWN_MAKE(SIGNAL_IGNORE, signal_ignore, signal)
 
 /*
- * The program gets the signal when its parent ends: PR_SET_PDEATHSIG, prctl(2). 0: no
- * signal. aspawn_start() fails with -EINVAL if the signal is invalid.
+ * The program gets the signal when the thread that called aspawn_start() ends, or the helper of a
+ * private child; 0: none. A change of user clears the setting: prctl(2). To follow the process, use
+ * ASPAWN_COMMAND_DIES_WITH_CALLER.
  *
- * The kernel sends the signal when the thread that called aspawn_start() ends, even if its
- * process lives on; for a process, use ASPAWN_COMMAND_DIES_WITH_CALLER. A change of user, or the
- * exec of a set-user-ID program, clears the setting: put this action after ASPAWN_USER.
+ * This is PR_SET_PDEATHSIG. The exec of a set-user-ID program clears the setting too. Put this action after
+ * ASPAWN_USER.
  * Errors: ESRCH (the parent process has ended already).
  */
 PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
@@ -426,37 +445,52 @@ PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
 /* --- limits and scheduling ---------------------------------------------------------- */
 
 /*
- * Sets a resource limit: setrlimit(2) has the units. resource is PSYS_RLIMIT_....
- * PSYS_RLIM64_INFINITY is no limit; a libc's RLIM_INFINITY may have only 32 bits.
+ * Sets a PSYS_RLIMIT_..., in the units of setrlimit(2); PSYS_RLIM64_INFINITY is no limit.
+ *
+ * A libc's RLIM_INFINITY may have only 32 bits.
  * Errors: EINVAL (invalid resource; soft is above hard), EPERM (hard is raised).
  */
 PSYS_API void aspawn_action_rlimit(struct aspawn_action *action, int resource, uint64_t soft,
 				   uint64_t hard);
 #define ASPAWN_RLIMIT(resource, soft, hard) ASPAWN_MAKE(RLIMIT, rlimit, resource, soft, hard)
 
-/* Sets the nice value, from -20 to 19: setpriority(2). Errors: EACCES (lower than RLIMIT_NICE
- * allows). */
+/*
+ * Sets the nice value: setpriority(2).
+ *
+ * From -20 to 19.
+ * Errors: EACCES (lower than RLIMIT_NICE allows).
+ */
 PSYS_API void aspawn_action_nice(struct aspawn_action *action, int value);
 #define ASPAWN_NICE(value) ASPAWN_MAKE(NICE, nice, value)
 
-/* Sets the scheduling policy, PSYS_SCHED_..., and a priority from 1 to 99 for FIFO and RR,
- * otherwise 0: sched_setscheduler(2). Errors: EINVAL, EPERM. */
+/*
+ * Sets PSYS_SCHED_... and a priority: sched_setscheduler(2).
+ *
+ * The priority is from 1 to 99 for FIFO and RR, otherwise 0.
+ * Errors: EINVAL, EPERM.
+ */
 PSYS_API void aspawn_action_scheduler(struct aspawn_action *action, int policy, int priority);
 #define ASPAWN_SCHEDULER(policy, priority) ASPAWN_MAKE(SCHEDULER, scheduler, policy, priority)
 
-/* Sets the processors that the program may run on: sched_setaffinity(2). mask may be a libc's
- * cpu_set_t; size is in bytes, a multiple of sizeof(long). Errors: EINVAL (none of these processors is allowed). */
+/*
+ * Sets the processors that may be used: sched_setaffinity(2). mask may be a libc's cpu_set_t.
+ *
+ * size is in bytes. aspawn_start() fails with -EINVAL if it is 0 or no multiple of sizeof(long).
+ * Errors: EINVAL (none of these processors is allowed).
+ */
 PSYS_API void aspawn_action_affinity(struct aspawn_action *action, const void *mask, size_t size);
 #define ASPAWN_AFFINITY(mask, size) ASPAWN_MAKE(AFFINITY, affinity, mask, size)
 
-/* Sets the priority of input and output, class << PSYS_IOPRIO_CLASS_SHIFT | level: ioprio_set(2).
- * Errors: EINVAL, EPERM. */
+/* Sets class << PSYS_IOPRIO_CLASS_SHIFT | level: ioprio_set(2). Errors: EINVAL, EPERM. */
 PSYS_API void aspawn_action_ioprio(struct aspawn_action *action, int value);
 #define ASPAWN_IOPRIO(value) ASPAWN_MAKE(IOPRIO, ioprio, value)
 
-/* Sets how soon the OOM killer chooses the process, from -1000 (never) to 1000 (first): proc(5),
- * /proc/pid/oom_score_adj. [copy] Errors: EACCES (lower than allowed), EINVAL (out of range),
- * ENOENT (no /proc). */
+/*
+ * The higher, the sooner the OOM killer chooses the process: proc(5). [copy]
+ *
+ * From -1000 (never) to 1000 (first): /proc/pid/oom_score_adj.
+ * Errors: EACCES (lower than allowed), EINVAL (out of range), ENOENT (no /proc).
+ */
 PSYS_API void aspawn_action_oom_score_adj(struct aspawn_action *action, int value);
 #define ASPAWN_OOM_SCORE_ADJ(value) ASPAWN_MAKE(OOM_SCORE_ADJ, oom_score_adj, value)
 
@@ -466,39 +500,39 @@ PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned p
 
 /*
  * Joins the control group (version 2) whose directory is open as fd: cgroups(7). [copy], never by
- * the image: otherwise the OOM killer of that group could kill the caller too. The child begins in
- * the group (CLONE_INTO_CGROUP, Linux 5.7), or writes to its cgroup.procs. Linux 6.14 kills what
- * begins in a group that was ever killed: then a second child writes.
+ * the image.
+ *
+ * Otherwise the OOM killer of that group could kill the caller too. The child begins in the group
+ * (CLONE_INTO_CGROUP, Linux 5.7), or writes to its cgroup.procs. Linux 6.14 kills what begins in a
+ * group that was ever killed: then a second child writes.
  * Errors: EBADF, ENOENT (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
  */
 PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
 #define ASPAWN_JOIN_CGROUP(fd) ASPAWN_MAKE(JOIN_CGROUP, join_cgroup, fd)
 
-/* --- credentials and sandboxes --------------------------------------------------------
- *
- * credentials(7), capabilities(7). Users and groups are the libc's uid_t and gid_t. */
+/* --- credentials and sandboxes -------------------------------------------------------- */
 
 /*
- * Becomes the user for good: sets the supplementary groups, then all three group IDs,
- * then all three user IDs. The process loses the capabilities of root. The groups replace the
- * caller's: with count 0 there are none; getgrouplist(3) has those of a user. The environment stays
- * what it was: for another user, set aspawn_command.envp, or begin with ASPAWN_CLEARENV() and set
- * HOME, USER and PATH. aspawn_start() fails with -EINVAL if uid or gid is -1. [copy]
- * Errors: EPERM, EINVAL (not mapped in this user namespace; too many groups), EAGAIN. If the user
- * has more processes than RLIMIT_NPROC allows, the exec fails with EAGAIN: execve(2).
+ * Becomes the user for good: sets the groups (getgrouplist(3)), group IDs and user IDs. [copy] With
+ * count 0 there are no supplementary groups. HOME, USER and PATH stay what they were. If the user
+ * has too many processes for RLIMIT_NPROC, the exec fails with EAGAIN.
+ *
+ * Users and groups are the libc's uid_t and gid_t. All three IDs are set, first those of the group:
+ * credentials(7). The process loses the capabilities of root. The groups replace the caller's. For
+ * another user set aspawn_command.envp, or begin with ASPAWN_CLEARENV() and set HOME, USER and PATH.
+ * aspawn_start() fails with -EINVAL if uid or gid is -1.
+ * Errors: EPERM, EINVAL (not mapped in this user namespace; too many groups), EAGAIN.
  */
 PSYS_API void aspawn_action_user(struct aspawn_action *action, unsigned uid, unsigned gid,
 				 const unsigned *groups, size_t count);
 #define ASPAWN_USER(uid, gid, groups, count) ASPAWN_MAKE(USER, user, uid, gid, groups, count)
 
-/* Sets the user IDs: setresuid(2). (unsigned)-1 leaves an ID unchanged. [copy]
- * Errors: EPERM, EINVAL, EAGAIN. */
+/* Sets user IDs, except those that are -1: setresuid(2). [copy] Errors: EPERM, EINVAL, EAGAIN. */
 PSYS_API void aspawn_action_resuid(struct aspawn_action *action, unsigned real, unsigned effective,
 				   unsigned saved);
 #define ASPAWN_RESUID(real, effective, saved) ASPAWN_MAKE(RESUID, resuid, real, effective, saved)
 
-/* Sets the group IDs: setresgid(2). (unsigned)-1 leaves an ID unchanged. [copy]
- * Errors: EPERM, EINVAL. */
+/* Sets group IDs, except those that are -1: setresgid(2). [copy] Errors: EPERM, EINVAL. */
 PSYS_API void aspawn_action_resgid(struct aspawn_action *action, unsigned real, unsigned effective,
 				   unsigned saved);
 #define ASPAWN_RESGID(real, effective, saved) ASPAWN_MAKE(RESGID, resgid, real, effective, saved)
@@ -508,53 +542,77 @@ PSYS_API void aspawn_action_groups(struct aspawn_action *action, const unsigned 
 				   size_t count);
 #define ASPAWN_GROUPS(list, count) ASPAWN_MAKE(GROUPS, groups, list, count)
 
-/* Empties the bounding, inheritable and ambient sets: the program has no capability, even as root.
- * Later actions keep those of the caller. */
+/* All capabilities, for ASPAWN_CAP_DROP. */
 #define ASPAWN_CAP_ALL (-1)
 
-/* Removes PSYS_CAP_..., or ASPAWN_CAP_ALL, from the bounding set: PR_CAPBSET_DROP, prctl(2).
- * Errors: EPERM, EINVAL (no such capability). */
+/*
+ * Removes PSYS_CAP_... from the bounding set: prctl(2). ASPAWN_CAP_ALL empties the bounding,
+ * inheritable and ambient sets: the program has no capability, even as root; later actions have the
+ * caller's.
+ *
+ * This is PR_CAPBSET_DROP.
+ * Errors: EPERM, EINVAL (no such capability).
+ */
 PSYS_API void aspawn_action_cap_drop(struct aspawn_action *action, int capability);
 #define ASPAWN_CAP_DROP(capability) ASPAWN_MAKE(CAP_DROP, cap_drop, capability)
 
-/* Adds a capability of the process to its inheritable and ambient sets, so that the program keeps
- * the capability: PR_CAP_AMBIENT, prctl(2), Linux 4.3. Errors: EPERM (the process does not have
- * the capability), EINVAL. */
+/*
+ * Adds a capability of the process to the inheritable and ambient sets, so that the program keeps it.
+ *
+ * This is PR_CAP_AMBIENT of prctl(2), Linux 4.3.
+ * Errors: EPERM (the process does not have the capability), EINVAL.
+ */
 PSYS_API void aspawn_action_cap_ambient(struct aspawn_action *action, int capability);
 #define ASPAWN_CAP_AMBIENT(capability) ASPAWN_MAKE(CAP_AMBIENT, cap_ambient, capability)
 
-/* Sets the securebits flags, PSYS_SECBIT_...: capabilities(7). Errors: EPERM. */
+/* Sets PSYS_SECBIT_...: capabilities(7). Errors: EPERM. */
 PSYS_API void aspawn_action_securebits(struct aspawn_action *action, unsigned bits);
 #define ASPAWN_SECUREBITS(bits) ASPAWN_MAKE(SECUREBITS, securebits, bits)
 
-/* From now on no exec grants privileges: PR_SET_NO_NEW_PRIVS, prctl(2). Errors: none. */
+/*
+ * No exec grants privileges any more: prctl(2).
+ *
+ * This is PR_SET_NO_NEW_PRIVS.
+ * Errors: none.
+ */
 PSYS_API void aspawn_action_no_new_privs(struct aspawn_action *action);
 #define ASPAWN_NO_NEW_PRIVS() ASPAWN_MAKE_PLAIN(NO_NEW_PRIVS, no_new_privs)
 
 /*
- * Installs a filter of count instructions, struct psys_sock_filter or the kernel's struct
- * sock_filter: seccomp(2). Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN. Later actions, the
- * library's report to the parent, and the exec run under the filter, so the filter must allow
- * write, rt_sigprocmask, exit_group and execve. A filter that kills the child at another call,
- * after the exec has failed, costs the explanation alone. Errors: EACCES, EINVAL, ENOMEM, ENOSYS.
+ * Installs a filter of count instructions: seccomp(2). Needs an earlier ASPAWN_NO_NEW_PRIVS() or
+ * CAP_SYS_ADMIN. The filter must allow write, rt_sigprocmask, exit_group, execve, and what later
+ * actions call.
+ *
+ * An instruction is a struct psys_sock_filter or the kernel's struct sock_filter. aspawn_start() fails
+ * with -EINVAL if there are more than 65535. Later actions, the library's report to the parent, and
+ * the exec run under the filter. One that kills the child at another call, after the exec has failed,
+ * costs the explanation alone.
+ * Errors: EACCES, EINVAL, ENOMEM, ENOSYS.
  */
 PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *filter, size_t count);
 #define ASPAWN_SECCOMP(filter, count) ASPAWN_MAKE(SECCOMP, seccomp, filter, count)
 
-/* Restricts the program, later actions and the exec: landlock_restrict_self(2), Linux 5.13. Needs an earlier ASPAWN_NO_NEW_PRIVS(), or CAP_SYS_ADMIN.
- * Errors: EBADF, EBADFD (not a ruleset), EPERM, E2BIG, ENOSYS, EOPNOTSUPP. */
+/*
+ * Restricts later actions, the exec and the program: landlock_restrict_self(2), Linux 5.13. Needs an
+ * earlier ASPAWN_NO_NEW_PRIVS() or CAP_SYS_ADMIN.
+ * Errors: EBADF, EBADFD (not a ruleset), EPERM, E2BIG, ENOSYS, EOPNOTSUPP.
+ */
 PSYS_API void aspawn_action_landlock(struct aspawn_action *action, int ruleset_fd);
 #define ASPAWN_LANDLOCK(ruleset_fd) ASPAWN_MAKE(LANDLOCK, landlock, ruleset_fd)
 
 /* --- roots, namespaces, mounts ---------------------------------------------------------- */
 
-/* Changes the root, not the directory: chroot(2). An ASPAWN_CHDIR("/") usually follows.
+/* Changes the root: chroot(2). An ASPAWN_CHDIR("/") usually follows.
  * Errors: EPERM, ENOENT, ENOTDIR, EACCES. */
 PSYS_API void aspawn_action_chroot(struct aspawn_action *action, const char *path);
 #define ASPAWN_CHROOT(path) ASPAWN_MAKE(CHROOT, chroot, path)
 
-/* Changes the root mount, in a mount namespace of the child's own: pivot_root(2).
- * Errors: EPERM, EINVAL, EBUSY, ENOENT, ENOTDIR. */
+/*
+ * Changes the root mount: pivot_root(2).
+ *
+ * In a mount namespace of the child's own.
+ * Errors: EPERM, EINVAL, EBUSY, ENOENT, ENOTDIR.
+ */
 PSYS_API void aspawn_action_pivot_root(struct aspawn_action *action, const char *new_root,
 				       const char *put_old);
 #define ASPAWN_PIVOT_ROOT(new_root, put_old) ASPAWN_MAKE(PIVOT_ROOT, pivot_root, new_root, put_old)
@@ -563,13 +621,17 @@ PSYS_API void aspawn_action_pivot_root(struct aspawn_action *action, const char 
 PSYS_API void aspawn_action_unshare(struct aspawn_action *action, uint64_t flags);
 #define ASPAWN_UNSHARE(flags) ASPAWN_MAKE(UNSHARE, unshare, flags)
 
-/* Enters the namespace fd, or namespaces of the process of a pidfd: setns(2). type is one
- * PSYS_CLONE_NEW..., several for a pidfd, or 0 for any. [copy] if type is 0 or contains PSYS_CLONE_NEWUSER or PSYS_CLONE_NEWTIME.
- * Errors: EBADF, EINVAL, EPERM, ESRCH. */
+/*
+ * Enters namespaces: setns(2). [copy] if type is 0 or contains PSYS_CLONE_NEWUSER or
+ * PSYS_CLONE_NEWTIME.
+ *
+ * fd is a namespace or a pidfd; type is one PSYS_CLONE_NEW..., several for a pidfd, or 0 for any.
+ * Errors: EBADF, EINVAL, EPERM, ESRCH.
+ */
 PSYS_API void aspawn_action_setns(struct aspawn_action *action, int fd, int type);
 #define ASPAWN_SETNS(fd, type) ASPAWN_MAKE(SETNS, setns, fd, type)
 
-/* Mounts a file system, or changes a mount: mount(2). All strings except target may be NULL.
+/* Mounts, or changes a mount: mount(2). All strings except target may be NULL.
  * Errors: EPERM, EINVAL, ENODEV, ENOENT, ENOTDIR, EBUSY and errors of the file system. */
 PSYS_API void aspawn_action_mount(struct aspawn_action *action, const char *source,
 				  const char *target, const char *type, uint64_t flags,
@@ -577,23 +639,24 @@ PSYS_API void aspawn_action_mount(struct aspawn_action *action, const char *sour
 #define ASPAWN_MOUNT(source, target, type, flags, options) \
 	ASPAWN_MAKE(MOUNT, mount, source, target, type, flags, options)
 
-/* Sets the host name of the UTS namespace, without ASPAWN_UNSHARE usually that of the whole
- * machine: sethostname(2). Errors: EPERM, EINVAL (longer than 64 bytes). */
+/* Sets the host name, without ASPAWN_UNSHARE usually that of the whole machine: sethostname(2).
+ * Errors: EPERM, EINVAL (longer than 64 bytes). */
 PSYS_API void aspawn_action_hostname(struct aspawn_action *action, const char *name);
 #define ASPAWN_HOSTNAME(name) ASPAWN_MAKE(HOSTNAME, hostname, name)
 
 /* --- anything else ------------------------------------------------------------------------ */
 
-/* Writes a string to the existing file path, by one write(2): for files of /proc, /sys and control
- * groups. Errors: those of open(2) and write(2); EIO (only a part was written). */
+/* Writes to an existing file of /proc, /sys or a control group, by one write(2).
+ * Errors: those of open(2) and write(2); EIO (only a part was written). */
 PSYS_API void aspawn_action_write(struct aspawn_action *action, const char *path, const char *text);
 #define ASPAWN_WRITE(path, text) ASPAWN_MAKE(WRITE, write, path, text)
 
 /*
- * Calls function(arg) in the child, with 16 KiB of stack. Declare the function with ASPAWN_CHILD
- * (aspawn/aspawn.h), whose rules it follows; it must neither execute a program nor exit. What arg
- * points to is not copied, and must stay valid until the child has executed or failed:
- * aspawn_wait_started(). Errors: what the function returns.
+ * Calls function(arg) in the child, with 16 KiB of stack. Declare the function with ASPAWN_CHILD,
+ * and follow the rules of aspawn(3). It returns 0 or a negative error number, and neither executes a
+ * program nor exits. What arg points to must stay valid until aspawn_wait_started() has returned 0 or
+ * -ECANCELED.
+ * Errors: what the function returns.
  */
 PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call function, void *arg);
 #define ASPAWN_CALL(function, arg) ASPAWN_MAKE(CALL, call, function, arg)

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes what repeats the public interface, from doc/interface.json:
+
+    doc/aspawn_action.3        its names and the entries of actions
+    debian/libaspawn*.symbols  the functions of libaspawn
+    doc/bindings.md            the sizes of structures
+    README.md                  the number of kinds of actions
+
+`make reference` calls it after tools/interface.py, and a test checks that nothing is left to write.
+"""
+import json
+import re
+import textwrap
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INTERFACE = json.loads((ROOT / "doc/interface.json").read_text())
+ACTIONS = INTERFACE["actions"]
+KINDS = {action["kind"]: action for action in ACTIONS}
+
+
+def between(text, name, lines, comment):
+    """The text with other lines between those that begin and end what is written here."""
+    begin, end = comment.format(f"from interface.json: {name}"), comment.format("end")
+    before, found, rest = text.partition(begin + "\n")
+    _, ended, after = rest.partition(end + "\n")
+    assert found and ended, f"no {begin}"
+    return before + found + "".join(f"{line}\n" for line in lines) + ended + after
+
+
+# --- the manual -----------------------------------------------------------------------------------
+
+def roff(text, operands=()):
+    """A sentence a line; names of macros and pages bold, operands italic."""
+    text = re.sub(r"(?<![\w(])-(?=\d)", r"\\-", text)
+    text = re.sub(r"\b([a-z_]\w+)\((\d)\)", r"\\fB\1\\fP(\2)", text)
+    text = re.sub(r"\b(aspawn_\w+)\(\)", r"\\fB\1\\fP(3)", text)
+    text = re.sub(r"\b(ASPAWN_[A-Z0-9_]*[A-Z0-9])\b(?!\.)", r"\\fB\1\\fP", text)
+    text = re.sub(r"(?<![\w\\])(/(?:dev|proc|sys)\b[\w/]*)", r"\\fI\1\\fP", text)
+    for name in operands:  # not "the signal", which is a word
+        text = re.sub(rf"(?<!\b[Tt]he )(?<!\b[Aa] )(?<!\bno )(?<!\bone )(?<!\ball )(?<![\w\\/\"])\b{name}\b(?![\w(/])",
+                      rf"\\fI{name}\\fP", text)
+    return [line for paragraph in text.split("\n")
+            for sentence in re.split(r"(?<=\.)(?<![^.]\.\.\.) (?=[A-Z\\])", paragraph)
+            for line in textwrap.wrap(sentence, 100, break_long_words=False, break_on_hyphens=False)]
+
+
+def prototype(action):
+    """.B MACRO(type name, ...), in lines that fit 80 columns."""
+    arguments = [f"{operand['type']}{'' if operand['type'].endswith('*') else ' '}{operand['name']}"
+                 for operand in action["operands"]]
+    lines = []
+    line = action["macro"] + "("
+    for number, argument in enumerate(arguments):
+        argument += "," if number < len(arguments) - 1 else ")"
+        if len(line) + len(argument) > 62:
+            lines.append(line.rstrip())
+            line = " " * 11
+        line += argument + " "
+    lines.append(line.rstrip() + ("" if arguments else ")"))
+    yield from [".TP", f".B {lines[0]}"]
+    for line in lines[1:]:
+        yield from [".TQ", f'.B "{line}"']
+
+
+def entries():
+    for section in INTERFACE["sections"]:
+        name = section["name"]
+        yield f".SS {name[0].upper()}{name[1:]}"
+        yield from roff(section["text"].split("\n")[0])
+        for action in ACTIONS:
+            if action["section"] == name:
+                yield from prototype(action)
+                yield from roff(action["text"].split("\n")[0], [operand["name"] for operand in action["operands"]])
+
+
+def manual(text):
+    names = ", ".join(["aspawn_action", *(action["function"] for action in ACTIONS)])
+    names += " \\- what a new process does before its exec"
+    text = between(text, "names", textwrap.wrap(names, 95), '.\\" {}')
+    return between(text, "actions", entries(), '.\\" {}')
+
+
+# --- the package ----------------------------------------------------------------------------------
+
+def symbols(text):
+    """Those of libaspawn; one that is there keeps the version that brought it."""
+    known = dict(re.findall(r"^ (aspawn\w*)@LIBASPAWN_1 (\S+)$", text, re.M))
+    version = ".".join(INTERFACE["version"].split(".")[:2])
+    names = sorted([function["name"] for function in INTERFACE["functions"]] +
+                   [action["function"] for action in ACTIONS], key=lambda name: name + "@")
+    lines = "".join(f" {name}@LIBASPAWN_1 {known.get(name, version)}\n" for name in names)
+    return re.sub(r"(?:^ aspawn\w*@.*\n)+", lines, text, count=1, flags=re.M)
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+def bindings(text):
+    return text
+
+
+def readme(text):
+    return re.sub(r"\d+ kinds of actions", f"{len(KINDS)} kinds of actions", text)
+
+
+WRITTEN = {"doc/aspawn_action.3": manual, "debian/libaspawn*.symbols": symbols, "doc/bindings.md": bindings,
+           "README.md": readme}
+
+
+def outdated():
+    """(file, what it should be) of each that differs."""
+    for pattern, write in WRITTEN.items():
+        for path in ROOT.glob(pattern):
+            text = path.read_text()
+            wanted = write(text)
+            if wanted != text:
+                yield path, wanted
+
+
+if __name__ == "__main__":
+    for path, wanted in outdated():
+        path.write_text(wanted)
