@@ -153,9 +153,11 @@ test-consumers: all compat ## projects of CMake, Meson, Zig and make, and users'
 	test/prove --timer test/consumers/users.t test/consumers/consumers.t
 
 .PHONY: test-headers reference
-reference: ## have.h and doc/syscalls.md, from the table of system calls
+reference: ## what the headers say elsewhere: have.h, doc/syscalls.md, doc/interface.json, aspawn_action(3)
 	tools/reference.py have
 	tools/reference.py list
+	tools/interface.py
+	tools/derive.py
 
 test-headers: ## the library's numbers, values and structures against the kernel's headers
 	test/prove --timer test/headers/headers.t

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""doc/interface.json describes the headers, and what repeats it is made from it."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import derive
+
+INTERFACE = derive.INTERFACE
+ACTIONS = INTERFACE["actions"]
+# The distribution's has what the distribution packages.
+PYTHONS = [sys.executable, "/usr/bin/python3"]
+number = 0
+
+
+def check(name, problems):
+    global number
+    number += 1
+    problems = list(problems)
+    print(f"{'not ok' if problems else 'ok'} {number} - {name}", flush=True)
+    for problem in problems[:30]:
+        print(f"# {problem}")
+
+
+def python_with(modules):
+    for python in PYTHONS:
+        if not subprocess.run([python, "-c", f"import {modules}"], stderr=subprocess.DEVNULL).returncode:
+            return python
+    return None
+
+
+def check_by(name, modules, tool, program):
+    """A check that needs what README does not install: a skip of make test-toolchains alone."""
+    global number
+    python = python_with(modules)
+    if python:
+        ran = subprocess.run([python, "-c", program, *sys.argv[1:]], cwd=ROOT, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        check(name, ran.stdout.splitlines() or ["it failed"] * (ran.returncode != 0))
+    elif os.environ.get("TOOLCHAINS"):
+        number += 1
+        print(f"ok {number} - {name} # SKIP no {tool}")
+
+
+IS_FRESH = """
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "tools")
+import interface
+if interface.text() != interface.FILE.read_text():
+    print("doc/interface.json: make reference writes it")
+"""
+FITS = """
+import json, jsonschema
+schema, interface = (json.load(open("doc/interface" + end)) for end in (".schema.json", ".json"))
+jsonschema.Draft7Validator.check_schema(schema)
+for error in jsonschema.Draft7Validator(schema).iter_errors(interface):
+    print(list(error.path), error.message[:200])
+"""
+
+
+def without_text():
+    for kind in ("constants", "groups", "types", "functions", "actions"):
+        for thing in INTERFACE[kind]:
+            if not thing["text"]:
+                yield f"{thing['name']} has no comment"
+    for structure in INTERFACE["structures"]:
+        if structure["name"].startswith("psys_"):
+            continue  # the kernel's
+        for thing in [structure, *structure["members"]]:
+            if not thing["text"]:
+                yield f"{structure['name']}: no comment for {thing['name']}"
+
+
+def without_errors():
+    for function in INTERFACE["functions"]:
+        can_fail = function["returns"] in ("int", "int64_t")
+        others = re.search(r"[Ee]rrors are those of aspawn_\w+\(\)|[Cc]annot fail", function["text"])
+        if can_fail and not function["errors"] and not others:
+            yield f"{function['name']}: the comment names no errors"
+    for action in ACTIONS:
+        if not re.match(r"none|.*\bE[A-Z]|those of|what", action["errors"]):
+            yield f"{action['function']}: the comment has no errors"
+
+
+def out_of_place():
+    """Texts that say something only where they stand."""
+    for kind in ("functions", "actions"):
+        for thing in INTERFACE[kind]:
+            if re.search(r"\bas (above|below)\b|^(The same|As above)\b", thing["text"] + thing.get("errors", "")
+                         if kind == "actions" else thing["text"], re.M):
+                yield f"{thing['name']}: {thing['text'][:60]}"
+
+
+def kinds():
+    """The actions have the numbers from 1 up, a row of the table each, and a scenario of test/faults."""
+    wanted = {constant["value"] for constant in INTERFACE["constants"] if constant["group"] == "aspawn_action_kind"}
+    if wanted != set(range(1, len(wanted) + 1)) or wanted != {action["kind"] for action in ACTIONS}:
+        yield "the numbers of kinds"
+    scenarios = (ROOT / "test/faults/scenarios.c").read_text()
+    performed = {action["kind"] for action in ACTIONS if f"{action['macro']}(" in scenarios}
+    yield from (f"test/faults/scenarios.c has no {action['macro']}" for action in ACTIONS
+                if action["kind"] not in performed)
+
+
+def pointers():
+    """What random bytes must not be: test/fuzz/commands.cc sets each operand that is a pointer."""
+    fuzz = (ROOT / "test/fuzz/commands.cc").read_text()
+    for action in ACTIONS:
+        pointed = [operand["name"] for operand in action["operands"] if "*" in operand["type"] or
+                   operand["role"] == "function"]
+        if pointed and f"case {action['constant']}:" not in fuzz:
+            yield f"test/fuzz/commands.cc has no case {action['constant']}"
+
+
+def promises():
+    """The structures of doc/abi.md, which may grow or not."""
+    rows = {name: "yes" in row.split("|")[2] for row in (ROOT / "doc/abi.md").read_text().splitlines()
+            if row.startswith("| `") for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    for structure in INTERFACE["structures"]:
+        name = structure["name"]
+        if not name.startswith("psys_") and rows.get(name) != structure["grows"]:
+            yield f"doc/abi.md: {name} " + ("may grow" if structure["grows"] else "never changes")
+
+
+def words():
+    """The manual of commands, actions and queues has at most 9 000 words."""
+    names = ["start", "wait", "kill", "run", "pool", "queue", "action"]
+    pages = [*(f"doc/aspawn_{name}.3" for name in names), "doc/aspawn.7"]
+    total = 0
+    for page in pages:
+        text = subprocess.run(["man", "-l", page], cwd=ROOT, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, env={**os.environ, "MANWIDTH": "80"}).stdout
+        total += len(re.sub(r".\x08", "", text).split())
+    if not 5000 < total <= 9000:
+        yield f"{total} words"
+
+
+check_by("doc/interface.json is that of the headers", "clang.cindex", "python3-clang", IS_FRESH)
+check_by("doc/interface.json fits its schema", "jsonschema", "python3-jsonschema", FITS)
+check("what repeats doc/interface.json is up to date",
+      (f"{path.name}: make reference writes it" for path, _ in derive.outdated()))
+check("everything has a text", without_text())
+check("functions and actions name their errors", without_errors())
+check("texts stand alone", out_of_place())
+check("kinds of actions are numbered, and have a scenario", kinds())
+check("actions with pointers are known to test/fuzz", pointers())
+check("doc/abi.md knows what may grow", promises())
+if shutil.which("man"):
+    check("the manual has at most 9000 words", words())
+else:
+    number += 1
+    print(f"ok {number} - the manual has at most 9000 words # SKIP no man command")
+print(f"1..{number}")
