@@ -37,7 +37,8 @@ endif
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
-MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
 DESTDIR ?=
 LDCONFIG ?= ldconfig
 CPPFLAGS ?=
@@ -174,13 +175,16 @@ cross-all: ## cross for every architecture, with a report
 in_lib := $(call quote,$(DESTDIR)$(LIBDIR))
 in_include := $(call quote,$(DESTDIR)$(INCLUDEDIR))
 in_image := $(call quote,$(DESTDIR)$(IMAGE_FILE))
+in_data := $(call quote,$(DESTDIR)$(DATADIR)/aspawn)
 in_man := $(call quote,$(DESTDIR)$(MANDIR))
 headers = $(shell cd include && find . -name '*.h' | sed 's|^\./||')
 man_pages = $(foreach section,3 7,$(patsubst doc/%,man$(section)/%,$(wildcard doc/*.$(section))))
 # Each other name below NAME in a page of functions, with the page: aspawn_ended:aspawn_wait.3
 man_links = $(foreach page,$(wildcard doc/*.3),$(patsubst %,%:$(notdir $(page)),$(filter-out $(basename $(notdir $(page))), \
 	$(shell sed -n -e '/^\.SH NAME/,/\\-/{/^\./d' -e 's/\\-.*//' -e 's/,//g' -e p -e '}' $(page)))))
-absolute = $(foreach name,LIBDIR INCLUDEDIR MANDIR,$(if $(filter /%,$(firstword $($(name)))),,\
+# The public interface for programs (doc/bindings.md).
+description := interface.json interface.schema.json
+absolute = $(foreach name,LIBDIR INCLUDEDIR DATADIR MANDIR,$(if $(filter /%,$(firstword $($(name)))),,\
 	$(error $(name) must be absolute: "$($(name))")))
 # All can read what is installed, whatever the umask of the caller.
 installing = $(absolute)set -eu; umask 022;
@@ -190,7 +194,7 @@ pc_value = -e $(call quote,s|@$(1)@|$(subst |,\|,$(subst &,\&,$(2)))|)
 pc_file = sed $(call pc_value,PREFIX,$(PREFIX)) $(call pc_value,INCLUDEDIR,$(call below_prefix,$(INCLUDEDIR))) \
 	$(call pc_value,LIBDIR,$(call below_prefix,$(LIBDIR))) $(call pc_value,VERSION,$(VERSION)) $(call pc_value,ADDRESS,$(shell sed -n 's/^ADDRESS=//p' RELEASE)) $(1)
 
-install: all ## headers, libraries, files for pkg-config and man pages: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR
+install: all ## headers, libraries, files for pkg-config, man pages: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, DATADIR, MANDIR
 	$(installing) for header in $(headers); do \
 		mkdir -p $(in_include)/"$${header%/*}"; \
 		install -m 644 "include/$$header" $(in_include)/"$$header"; done
@@ -206,6 +210,8 @@ install: all ## headers, libraries, files for pkg-config and man pages: DESTDIR,
 	$(call tell,$(in_lib)'/pkgconfig: psys.pc aspawn.pc')
 	$(if $(IMAGE_FILE),$(installing) mkdir -p "$$(dirname $(in_image))"; install -m 755 $(image) $(in_image))
 	$(if $(IMAGE_FILE),$(call tell,$(in_image)))
+	$(installing) mkdir -p $(in_data); install -m 644 $(description:%=doc/%) $(in_data)
+	$(call tell,$(in_data)': $(description)')
 	$(installing) mkdir -p $(in_man)/man3 $(in_man)/man7; \
 		for page in $(man_pages); do install -m 644 "doc/$${page#*/}" $(in_man)/"$$page"; done; \
 		for link in $(man_links); do echo ".so man3/$${link#*:}" >$(in_man)/man3/"$${link%:*}.3"; done
@@ -224,8 +230,10 @@ uninstall: ## what install and install-compat put there
 	$(if $(IMAGE_FILE),rm -f $(in_image))
 	for page in $(man_pages) $(foreach link,$(man_links),man3/$(firstword $(subst :, ,$(link))).3); do \
 		rm -f $(in_man)/"$$page"; done
+	for file in $(description); do rm -f $(in_data)/$$file; done
 	for directory in $(shell cd include && find * -depth -type d) aspawn-compat; do \
 		rmdir $(in_include)/"$$directory" 2>/dev/null || true; done
+	rmdir $(in_data) 2>/dev/null || true
 
 .PHONY: lint format clean help
 tracked = $(or $(shell git ls-files $(1) 2>/dev/null),$(error lint and format need the list of files that git has))

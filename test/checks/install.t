@@ -45,6 +45,9 @@ staged()
 		for name in libaspawn libpsys; do
 			test -f "$work/stage/opt/aspawn/lib/$name.a" && test -e "$work/stage/opt/aspawn/lib/$name.so" || return 1
 		done &&
+		for name in interface.json interface.schema.json; do
+			cmp "doc/$name" "$work/stage/opt/aspawn/share/aspawn/$name" || return 1
+		done &&
 		! grep -r "$work" "$work/stage/opt/aspawn/lib/pkgconfig"
 }
 
@@ -52,8 +55,8 @@ staged()
 honours_directories()
 {
 	make -s install install-compat BUILD_DIR="$build" DESTDIR="$work/multiarch" PREFIX=/usr LIBDIR=/usr/lib/some-linux-gnu \
-			INCLUDEDIR=/opt/headers MANDIR=/usr/man &&
-		(cd "$work/multiarch" && test -f usr/lib/some-linux-gnu/libaspawn.a && test -f opt/headers/aspawn/aspawn.h &&
+			INCLUDEDIR=/opt/headers MANDIR=/usr/man DATADIR=/opt/data &&
+		(cd "$work/multiarch" && test -f opt/data/aspawn/interface.json && test -f usr/lib/some-linux-gnu/libaspawn.a && test -f opt/headers/aspawn/aspawn.h &&
 			test -f usr/man/man3/aspawn.3 && test ! -e usr/include && test ! -e usr/share &&
 			cd usr/lib/some-linux-gnu/pkgconfig &&
 			for name in aspawn psys aspawn-compat; do
@@ -61,7 +64,7 @@ honours_directories()
 					grep -Fx 'includedir=/opt/headers' $name.pc || return 1
 			done) &&
 		make -s uninstall BUILD_DIR="$build" DESTDIR="$work/multiarch" PREFIX=/usr LIBDIR=/usr/lib/some-linux-gnu \
-			INCLUDEDIR=/opt/headers MANDIR=/usr/man &&
+			INCLUDEDIR=/opt/headers MANDIR=/usr/man DATADIR=/opt/data &&
 		test -z "$(find "$work/multiarch" ! -type d)"
 }
 
@@ -202,7 +205,7 @@ check "install uses DESTDIR and PREFIX" staged
 check "make install prints a line for each directory" a_line_for_each_directory
 check "all can read what is installed under umask 077" readable_by_all
 check "DESTDIR and PREFIX with spaces, twice" spaces_in_paths
-check "install honours LIBDIR, INCLUDEDIR and MANDIR" honours_directories
+check "install honours LIBDIR, INCLUDEDIR, DATADIR and MANDIR" honours_directories
 check "relative directories are refused" refuses_relative_paths
 check "aspawn.pc follows its prefix" pkg_config_follows_a_move
 check "programs build by pkg-config and run, shared and static" builds_by_pkg_config

@@ -128,6 +128,7 @@ installed_by_cmake()
 	quietly cmake -S "$tree" -B "$work/$name" -DCMAKE_INSTALL_LIBDIR=lib "$@" &&
 		quietly cmake --build "$work/$name" --parallel 2 &&
 		quietly cmake --install "$work/$name" --prefix "$work/$name to" &&
+		cmp "$tree/doc/interface.json" "$work/$name to/share/aspawn/interface.json" &&
 		find_package_in "$work/$name to" "$name consumer" -DCMAKE_BUILD_TYPE=Debug
 }
 
@@ -233,7 +234,8 @@ meson_finds_static()
 meson_installs()
 (
 	meson setup "$work/by meson" "$tree" --prefix="$prefix/meson" --libdir=lib -Ddefault_library=shared &&
-		meson install -C "$work/by meson" && project "meson installed" meson-pkg-config &&
+		meson install -C "$work/by meson" &&
+		cmp "$tree/doc/interface.json" "$prefix/meson/share/aspawn/interface.json" && project "meson installed" meson-pkg-config &&
 		libraries=$prefix/meson/lib &&
 		meson_builds --pkg-config-path "$prefix/meson/lib/pkgconfig" && runs build run run-cc both drop-in
 )
