@@ -96,8 +96,27 @@ def symbols(text):
 
 # --- documents ------------------------------------------------------------------------------------
 
+def fixed_size(structure):
+    """Its size, if that is the same everywhere; a structure that grows is declared in full."""
+    sizes = {layout["size"] for layout in structure["layouts"].values()}
+    return sizes.pop() if len(sizes) == 1 and not structure["grows"] else None
+
+
+def declared(structure):
+    members = [member["name"] for member in structure["members"] if member["text"] not in ("internal", "0")]
+    return "none" if structure["name"] == "aspawn_action" else ", ".join(f"`{name}`" for name in members) or "none"
+
+
+def structures():
+    yield "| structure | size | members of it that a binding uses |\n| --- | ---: | --- |"
+    for structure in INTERFACE["structures"]:
+        if structure["name"].startswith("aspawn_") and not structure["opaque"]:
+            size = fixed_size(structure)
+            yield f"| `{structure['name']}` | {size or ''} | {declared(structure) if size else 'all'} |"
+
+
 def bindings(text):
-    return text
+    return between(text, "structures", structures(), "<!-- {} -->")
 
 
 def readme(text):
