@@ -88,7 +88,8 @@ test-checks: all ## what the libraries contain, what install installs, the layer
 test-documents: all compat ## the programs and fragments that README.md and the man pages show
 	test/prove test/documents/documents.t
 
-# Gcc 12, clang 14 and 19, gcc for other architectures, Universal Ctags, bindgen, rustc, cffi.
+# Gcc 12, clang 14 and 19, gcc for other architectures, Universal Ctags, bindgen, rustc, and for Python
+# cffi, clang and jsonschema.
 .PHONY: test-toolchains
 test-toolchains: ## test-checks and test-documents, with the compilers and tools that README does not install
 	$(summary) TOOLCHAINS=1 -- test-checks test-documents
