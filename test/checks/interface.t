@@ -3,7 +3,6 @@
 """doc/interface.json describes the headers, and what repeats it is made from it."""
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -129,19 +128,6 @@ def promises():
             yield f"doc/abi.md: {name} " + ("may grow" if structure["grows"] else "never changes")
 
 
-def words():
-    """The manual of commands, actions and queues has at most 9 000 words."""
-    names = ["start", "wait", "kill", "run", "pool", "queue", "action"]
-    pages = [*(f"doc/aspawn_{name}.3" for name in names), "doc/aspawn.7"]
-    total = 0
-    for page in pages:
-        text = subprocess.run(["man", "-l", page], cwd=ROOT, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, env={**os.environ, "MANWIDTH": "80"}).stdout
-        total += len(re.sub(r".\x08", "", text).split())
-    if not 5000 < total <= 9000:
-        yield f"{total} words"
-
-
 check_by("doc/interface.json is that of the headers", LIBCLANG, "python3-clang with libclang 19", IS_FRESH)
 check_by("doc/interface.json fits its schema", "import jsonschema", "python3-jsonschema", FITS)
 check("what repeats doc/interface.json is up to date",
@@ -152,9 +138,4 @@ check("texts stand alone", out_of_place())
 check("kinds of actions are numbered, and have a scenario", kinds())
 check("actions with pointers are known to test/fuzz", pointers())
 check("doc/abi.md knows what may grow", promises())
-if shutil.which("man"):
-    check("the manual has at most 9000 words", words())
-else:
-    number += 1
-    print(f"ok {number} - the manual has at most 9000 words # SKIP no man command")
 print(f"1..{number}")
