@@ -97,6 +97,7 @@ def compiler_lines():
         lines = re.findall(r"(?<!`)`(cc [^`]*\.c [^`]+)`(?!`)", path.read_text())
         for block in of_text(path):
             if block.kind == "sh":
-                lines += re.findall(r"^(?:sh aspawn-image\.sh .* )?cc [^#\n]+", block.code.replace("\\\n", " "), re.MULTILINE)
+                lines += re.findall(r"^(?:sh aspawn-image\.sh .* )?cc [^#\n]+",
+                                    block.code.replace("\\\n", " "), re.MULTILINE)
         for line in dict.fromkeys(" ".join(line.split()) for line in lines):
             yield path.name, line
