@@ -94,8 +94,9 @@ compiles_assembly()
 
 links_image()
 {
-	in_work "$@" -ffreestanding -O2 -Wall -Wextra -Werror -std=c11 -fsyntax-only aspawn-image.c &&
-		in_work ./aspawn-image.sh aspawn-image "$@"
+	in_work "$@" -ffreestanding -O2 -Wall -Wextra -Werror -std=c11 -fsyntax-only aspawn-image.c || return
+	case $1 in clang*) set -- "$@" -fuse-ld=lld ;; esac
+	in_work ./aspawn-image.sh aspawn-image "$@"
 }
 
 # Compilers may call memcpy and memset wherever they like. ASan's function is called only in a
