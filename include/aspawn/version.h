@@ -8,9 +8,12 @@
 
 #include <syscall/base.h>
 
-#define ASPAWN_VERSION_MAJOR 1 /* the first number of the version */
-#define ASPAWN_VERSION_MINOR 0 /* the second */
-#define ASPAWN_VERSION_PATCH 0 /* the third */
+/* The first number of the version. */
+#define ASPAWN_VERSION_MAJOR 1
+/* The second. */
+#define ASPAWN_VERSION_MINOR 0
+/* The third. */
+#define ASPAWN_VERSION_PATCH 0
 /*
  * What follows the numbers in the name of a version before a release. Its soname
  * (libaspawn.so.1.0.0-rc.1) is that of no other version. "" in a release (libaspawn.so.1).
