@@ -151,6 +151,8 @@ test("options and actions", function()
 		{ "a\0b" }, { "true", env = { ["="] = "" } }, { "true", actions = { { "nice" } } } } do
 		same({ (pcall(aspawn.run, wrong)) }, { false })
 	end
+	same(pack(aspawn.spawn { "true", stdout = "stdout" }), pack(nil, 'argument "std_out": EINVAL', 22))
+	same(pack(aspawn.run { "true", actions = { { "setenv", "=", "" } } }), pack(nil, "action 0, setenv: EINVAL", 22))
 end)
 
 test("spawn() has pipes and a status", function()
@@ -350,7 +352,7 @@ test("options of a job", function()
 		same({ (pcall(queue.submit, queue, wrong)) }, { false })
 	end
 	same(pack(queue:submit { "true", actions = { { "dup2", 9999, 0 } } }), pack(nil, "bad file descriptor", 9))
-	same(pack(queue:submit { "true", input = ("a"):rep(200000) }), pack(nil, "arguments too long", 7))
+	same(pack(queue:submit { "true", input = ("a"):rep(200000) }), pack(nil, 'argument "job_bytes": E2BIG', 7))
 	same({ type(queue:submit { "true", key = 1 }), type(queue:submit { "true", key_limit = 1 }) }, { "number", "number" })
 	queue:close()
 end)
@@ -379,7 +381,7 @@ test("a higher priority starts first", function()
 	queue:cancel(first)
 	for result in queue:results() do order[#order + 1] = result.job.priority end
 	same(order, { 7, 2, 1, 0 })
-	same(pack(queue:submit { "true", priority = 8 }), pack(nil, "invalid argument", 22))
+	same(pack(queue:submit { "true", priority = 8 }), pack(nil, 'argument "job.priority": EINVAL', 22))
 	queue:close()
 end)
 
@@ -398,7 +400,7 @@ test("a prepared command has other arguments", function()
 		wrong.prepared = prepared
 		same({ (pcall(queue.submit, queue, wrong)) }, { false })
 	end
-	same(pack(queue:submit { prepared = prepared + 1 }), pack(nil, "invalid argument", 22))
+	same(pack(queue:submit { prepared = prepared + 1 }), pack(nil, 'argument "job.prepared": EINVAL', 22))
 	same(pack((queue:prepare { "true", stdout = "pipe" }), (pcall(queue.prepare, queue, {}))), pack(nil, false))
 	prepared = queue:prepare { "sh", "-c", "echo out; echo err >&2", stderr = "stdout" }
 	same({ out {} }, { "out\nerr\n" })

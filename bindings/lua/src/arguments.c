@@ -248,5 +248,10 @@ int start(struct build *build, struct aspawn_child *child)
 	(void)fflush(NULL); /* as io.popen() */
 	const int r = aspawn_start(child, &build->command);
 	close_opened(build);
-	return r;
+	if (r == 0)
+		return 0;
+	struct aspawn_failure failure;
+	memset(&failure, 0, sizeof failure);
+	(void)aspawn_wait_started(child, &failure, 0);
+	return refused(build->L, r, &failure);
 }

@@ -31,6 +31,7 @@ struct build {
 /* From the table at the index: options, and the arguments as its list. */
 void prepare(struct build *build, lua_State *L, int index, const int streams[3]);
 void close_opened(struct build *build);
+/* Returns 0, or the number of results: why the command was refused. */
 int start(struct build *build, struct aspawn_child *child);
 
 /* Leaves the option on the stack if it is there. */
@@ -63,6 +64,8 @@ int failed(lua_State *L, const char *text, int error);
 int error_of(lua_State *L, int r);
 int system_error(lua_State *L, const char *what);
 int not_started(lua_State *L, const struct aspawn_failure *failure);
+/* Of a command or job: the failure names what is invalid, unless its error is 0. */
+int refused(lua_State *L, int r, const struct aspawn_failure *failure);
 /* true, or what error_of() returns. */
 int done(lua_State *L, int r);
 

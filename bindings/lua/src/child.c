@@ -97,9 +97,9 @@ int l_spawn(lua_State *L)
 			lua_setfield(L, 2, stream_names[i]);
 		}
 	prepare(&build, L, 1, streams);
-	const int r = start(&build, &handle->child);
-	if (r < 0)
-		return error_of(L, r);
+	const int refusal = start(&build, &handle->child);
+	if (refusal)
+		return refusal;
 	int *const fds[] = { &handle->child.in_fd, &handle->child.out_fd, &handle->child.err_fd };
 	for (int i = 0; i < 3; i++) {
 		FILE *file = *fds[i] >= 0 ? fdopen(*fds[i], i ? "r" : "w") : NULL;

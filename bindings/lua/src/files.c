@@ -259,9 +259,9 @@ static int popen_table(lua_State *L)
 	prepare(&build, L, 1, streams);
 	if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_STREAM_PIPE)
 		return luaL_error(L, "popen: the mode says which stream is a pipe");
-	int r = start(&build, &handle->child);
-	if (r < 0)
-		return error_of(L, r);
+	const int refusal = start(&build, &handle->child);
+	if (refusal)
+		return refusal;
 	int *fd = reads ? &handle->child.out_fd : &handle->child.in_fd;
 	FILE *file = fdopen(*fd, reads ? "r" : "w");
 	if (!file)

@@ -147,6 +147,7 @@ static int queue_submit(lua_State *L)
 {
 	static const int streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_PIPE,
 				       ASPAWN_STREAM_PIPE };
+	struct aspawn_failure failure;
 	struct aspawn_job job;
 	struct build build;
 
@@ -189,9 +190,9 @@ static int queue_submit(lua_State *L)
 		return luaL_error(L, "submit: the prepared command has its own options");
 	else if (command->argv[0])
 		job.argv = command->argv;
-	const int64_t ticket = aspawn_queue_submit(check_queue(L), &job, NULL);
+	const int64_t ticket = aspawn_queue_submit(check_queue(L), &job, &failure);
 	if (ticket < 0)
-		return error_of(L, (int)ticket);
+		return refused(L, (int)ticket, &failure);
 	keep(L, (lua_Number)ticket, 2);
 	push_ticket(L, ticket);
 	return 1;
@@ -202,14 +203,15 @@ static int queue_prepare(lua_State *L)
 {
 	static const int streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT,
 				       ASPAWN_STREAM_DEFAULT };
+	struct aspawn_failure failure;
 	struct build build;
 
 	lua_settop(L, 2);
 	prepare(&build, L, 2, streams);
 	close_opened(&build);
-	const int64_t prepared = aspawn_queue_prepare(check_queue(L), &build.command, NULL);
+	const int64_t prepared = aspawn_queue_prepare(check_queue(L), &build.command, &failure);
 	if (prepared < 0)
-		return error_of(L, (int)prepared);
+		return refused(L, (int)prepared, &failure);
 	keep(L, (lua_Number)prepared, 2);
 	push_ticket(L, prepared);
 	return 1;

@@ -27,6 +27,11 @@ int done(lua_State *L, int r)
 	return 1;
 }
 
+int refused(lua_State *L, int r, const struct aspawn_failure *failure)
+{
+	return failure->error ? not_started(L, failure) : error_of(L, r);
+}
+
 int not_started(lua_State *L, const struct aspawn_failure *failure)
 {
 	char text[256];

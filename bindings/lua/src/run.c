@@ -82,8 +82,8 @@ int l_run(lua_State *L)
 	io.sink = collect;
 	io.arg = outputs;
 	int r = start(&build, &child);
-	if (r < 0)
-		return error_of(L, r);
+	if (r > 0)
+		return r;
 	r = aspawn_communicate(&child, &io);
 	if (r == -ECANCELED)
 		return not_started(L, &io.failure);
