@@ -3,6 +3,7 @@
 local io_popen, os_execute = io.popen, os.execute
 local aspawn = require "aspawn"
 
+local unpack = table.unpack or unpack
 local count = 0
 
 local function show(value)
@@ -103,7 +104,7 @@ test("a file that is collected is closed", function()
 	for _ = 1, 3 do
 		aspawn.popen("echo text")
 		aspawn.popen { "echo", "text" }
-		aspawn.spawn { "cat", stdin = "pipe", stdout = "pipe" }
+		aspawn.spawn { "cat", stdin = "pipe", stdout = "pipe", actions = { { "output_pipe", 3 } } }
 	end
 	same(descriptors(), before)
 end)
@@ -141,24 +142,129 @@ test("options and actions", function()
 	local result = aspawn.run {
 		"sh", "-c", "pwd; echo $A-$HOME; umask; ulimit -t; nice",
 		cwd = "/usr", env = { A = "1", HOME = false },
-		actions = { { "umask", 18 }, { "rlimit", "cpu", 99, math.huge }, { "nice", 3 }, { "closefrom", 3 } },
+		actions = { { "umask", "022" }, { "rlimit", "cpu", 99, math.huge }, { "nice", 3 }, { "closefrom", 3 } },
 	}
 	same(result and { result.out }, { "/usr\n1-\n0022\n99\n3\n" })
-	same(aspawn.run({ "echo", "a", actions = { { "only_below", 3 } } }).out, "a\n")
 	same(aspawn.run({ "env", clearenv = true, env = { B = "2" }, path = "/usr/bin" }).out, "B=2\n")
 	same(aspawn.run({ "a", "-c", "echo $0", file = "/bin/sh" }).out, "a\n")
 	for _, wrong in ipairs { {}, { {} }, { "true", actions = { { "no" } } }, { "true", stdin = "no" },
-		{ "a\0b" }, { "true", env = { ["="] = "" } }, { "true", actions = { { "nice" } } } } do
+		{ "a\0b" }, { "true", env = { ["="] = "" } }, { "true", owner = "no-one" }, { "true", memory = 1 } } do
 		same({ (pcall(aspawn.run, wrong)) }, { false })
 	end
+	same(pack(aspawn.run { "true", owner = "private", memory = "suspended" }), pack(nil, 'argument "memory": EINVAL', 22))
 	same(pack(aspawn.spawn { "true", stdout = "stdout" }), pack(nil, 'argument "std_out": EINVAL', 22))
+end)
+
+local is_root = aspawn.run({ "id", "-u" }).out == "0\n"
+local own = { "unshare", "CLONE_NEWNS|CLONE_NEWUTS" }
+local may_unshare = aspawn.run { "true", actions = { own, { "mount", nil, "/", nil, "MS_REC|MS_PRIVATE" } } }
+local directory = aspawn.run({ "mktemp", "-d" }).out:sub(1, -2)
+local file = directory .. "/file"
+
+local function status(field) return { "sed", "-n", "s/^" .. field .. ":\t//p", "/proc/self/status" } end
+
+-- Programs, and what they write, or which action fails.
+local function perform(rows)
+	for _, row in ipairs(rows) do
+		local command, expected = row[1], row[2]
+		command.actions = { unpack(row, 3) }
+		local result, failure = aspawn.run(command)
+		same(result and result.out or failure:match("^action %d+, %S+") or failure, expected, command.actions[#row - 2][1])
+	end
+end
+
+test("actions of any process", function()
+	local root = io.open("/")
+	local processor = aspawn.run(status("Cpus_allowed_list")).out:match("%d+")
+	perform {
+		{ { "sh", "-c", "echo a >&5; stat -c %a " .. file }, "640\n", { "umask", 0 },
+			{ "open", 5, file, "O_WRONLY|O_CREAT", "0640" } },
+		{ { "cat" }, "a\n", { "open", 0, file, 0 } },
+		{ { "stat", "-c", "%a", directory .. "/other" }, "666\n", { "umask", "0" }, { "write", file, "b" }, { "chdir", directory },
+			{ "write", "file", "c" }, { "openat", 3, nil, "other", aspawn.O_WRONLY + aspawn.O_CREAT },
+			{ "dup2", 3, 3 }, { "write", directory .. "/other", "d" }, { "openat", fd = 4, path = "other", flags = "0" },
+			{ "openat2", 6, "-100", "other", "O_RDONLY", "0", "RESOLVE_BENEATH, RESOLVE_NO_XDEV" } },
+		{ { "sh", "-c", "cat <&3; pwd; cat" }, "d/\n", { "fchdir", root }, { "dev_null", 0 },
+			{ "openat", 3, root, directory:sub(2) .. "/other", 0 } },
+		{ { "sh", "-c", "ls -d /proc/self/fd/[789]" }, "", { "dup2", root, 7 }, { "dup2", root, 8 }, { "dup2", root, 9 },
+			{ "close", 7 }, { "cloexec_from", 8 } },
+		{ { "echo", "a" }, "a\n", { "only_below", 3 } },
+		{ { "sh", "-c", "echo $A-$B-$C" }, "--3\n", { "setenv", "A", "1" }, { "clearenv" }, { "setenv", "B", "2" },
+			{ "setenv", name = "C", value = "3" }, { "unsetenv", "B" } },
+		{ { "sh", "-c", "ps -o sid= -p $$ | grep -c $$" }, "1\n", { "setsid" }, { "pdeathsig", "KILL" } },
+		{ { "sh", "-c", "ps -o pgid= -p $$ | grep -c $$" }, "1\n", { "setpgid", 0 } },
+		{ { "true" }, "action 1, controlling_terminal", { "setsid" }, { "controlling_terminal", root } },
+		{ { "true" }, "action 0, foreground", { "foreground", root } },
+		{ status("SigBlk"), "0000000000004001\n", { "sigmask", { "HUP", "SIGTERM" } } },
+		{ status("SigIgn"), "0000000000004003\n", { "reset_signals" }, { "signals_ignore", { 1, "int", "USR2" } },
+			{ "signal_ignore", "TERM" }, { "signals_default", { aspawn.SIGUSR2 } }, { "signal_default", 10 } },
+		{ { "sh", "-c", "ulimit -Sc; ulimit -Ht" }, "0\n7\n", { "rlimit", "RLIMIT_CPU", 6, 7 }, { "rlimit", aspawn.RLIMIT_CORE, 0, -1 } },
+		{ { "awk", "{ print $41 }", "/proc/self/stat" }, "3\n", { "scheduler", aspawn.SCHED_BATCH, 0 } },
+		{ status("Cpus_allowed_list"), processor .. "\n", { "affinity", { processor } } },
+		{ { "ionice" }, "idle\n", { "ioprio", aspawn.IOPRIO_CLASS_IDLE * 2 ^ aspawn.IOPRIO_CLASS_SHIFT } },
+		{ { "cat", "/proc/self/oom_score_adj" }, "1000\n", { "oom_score_adj", 1000 } },
+		{ { "cat", "/proc/self/personality" }, "00040000\n", { "personality", 0x40000 } },
+		{ { "true" }, "action 0, join_cgroup", { "join_cgroup", root } },
+		{ status("Seccomp"), "2\n", { "no_new_privs" }, { "seccomp", { { 6, 0, 0, 0x7fff0000 } } } },
+		{ status("Seccomp_filters"), "1\n", { "no_new_privs" }, { "seccomp", "\6\0\0\0\0\0\255\127" } },
+		{ { "true" }, "action 1, landlock", { "no_new_privs" }, { "landlock", root } },
+	}
+	aspawn.run { "rm", "-r", directory }
+end)
+
+test("actions of root" .. (is_root and may_unshare and "" or " # SKIP not root, or in a sandbox"), function()
+	if not is_root or not may_unshare then return end
+	perform {
+		{ { "id", "-G" }, "65534 1 2\n", { "user", 65534, 65534, { 1, 2 } } },
+		{ { "sh", "-c", "id -u; id -G" }, "65534\n65534\n", { "user", uid = 65534, gid = 65534 } },
+		{ { "sh", "-c", "id -u; id -g; id -G" }, "1\n2\n2 3\n", { "groups", { 3 } }, { "resgid", 2, 2, -1 }, { "resuid", 1, 1, -1 } },
+		{ status("CapBnd"), "0000000000000000\n", { "cap_drop", "all" } },
+		{ status("CapAmb"), "0000000000000021\n", { "cap_ambient", "chown" }, { "cap_ambient", "CAP_KILL" } },
+		{ status("CapEff"), "0000000000000000\n", { "securebits", "SECBIT_NOROOT" } },
+		{ { "sh", "-c", "uname -n; ls /mnt; df --output=size /mnt" }, "other\n1K-blocks\n     1024\n", own,
+			{ "mount", nil, "/", nil, "MS_REC|MS_PRIVATE" }, { "hostname", "other" }, { "chroot", "/" },
+			{ "mount", target = "/mnt", source = "none", type = "tmpfs", flags = "MS_NOSUID|MS_NODEV", options = "size=1m" } },
+		{ { "true" }, "", own, { "setns", io.open("/proc/self/ns/uts"), "CLONE_NEWUTS" } },
+		{ { "true" }, "action 1, pivot_root", own, { "pivot_root", "/no/such", "/no/such" } },
+	}
+end)
+
+test("wrong operands are refused", function()
+	for name, operands in pairs(aspawn.actions) do
+		local ok, message = pcall(aspawn.run, { "true", actions = { { "umask", 0 }, { name, none = 1 } } })
+		same({ ok, message:match("^actions%[2%]") }, { false, "actions[2]" }, name .. " " .. operands)
+	end
+	for _, wrong in ipairs { { "nice" }, { "nice", 1.5 }, { "nice", 2 ^ 40 }, { "nice", 1, 2 }, { "nice", {} }, { "nice", 0 / 0 }, { "umask", "8" },
+		{ "umask", "" }, { "umask", 4096 }, { "open", 1, "a", "O_WRONLY|O_NONE" }, { "unshare" }, { "unshare", aspawn.NONE },
+		{ "pdeathsig", "NONE" }, { "cap_drop", "SIGTERM" }, { "rlimit", "cpu", 1 }, { "sigmask", "HUP" }, { "sigmask", { 0 } },
+		{ "sigmask", { 65 } }, { "groups", { -1 } }, { "groups", 1 }, { "affinity", { 8192 } }, { "affinity" }, { "seccomp", { 6 } },
+		{ "seccomp", { { 6, 256, 0, 0 } } }, { "seccomp", "abc" }, { "chdir" }, { "chdir", "a\0b" }, { "mount" },
+		{ "dup2", -1, 1 }, { "output_pipe", 3 }, { "call" } } do
+		same({ (pcall(aspawn.run, { "true", actions = { wrong } })) }, { false }, table.concat({ wrong[1], tostring(wrong[2]) }, " "))
+	end
 	same(pack(aspawn.run { "true", actions = { { "setenv", "=", "" } } }), pack(nil, "action 0, setenv: EINVAL", 22))
+end)
+
+test("pipes of actions", function()
+	local child = aspawn.spawn { "sh", "-c", "cat <&4 >&3; echo b >&5",
+		actions = { { "output_pipe", 3 }, { "input_pipe", fd = 4 }, { "output_pipe", 5 } } }
+	child.pipes[4]:write("a")
+	child.pipes[4]:close()
+	same({ child.pipes[3]:read("*a"), child.pipes[5]:read("*a") }, { "a", "b\n" })
+	same(pack(child:wait()), pack(true, "exit", 0))
+	same({ aspawn.spawn({ "true" }).pipes }, {})
+	local many = { "true", actions = {} }
+	for i = 1, 9 do many.actions[i] = { "output_pipe", i + 2 } end
+	same({ (pcall(aspawn.spawn, many)) }, { false })
+	many.actions[9] = { "chdir", "/no/such" }
+	same({ (aspawn.spawn(many):wait()) }, { nil })
 end)
 
 test("spawn() has pipes and a status", function()
 	local child = aspawn.spawn { "tr", "a-z", "A-Z", stdin = "pipe", stdout = "pipe" }
 	same(pack(child:started()), pack(true))
 	same({ io.type(child.stdin), io.type(child.stdout), child.stderr }, { "file", "file", nil })
+	same({ child:started_fd() }, {})
 	child.stdin:write("abc")
 	child.stdin:close()
 	same(child.stdout:read("*a"), "ABC")
@@ -170,12 +276,12 @@ end)
 test("a child can be ended", function()
 	local child = aspawn.spawn { "sleep", "20" }
 	local _, message = child:wait(0.01)
-	same({ message, child:kill() }, { "timeout", true })
+	same({ message, child:kill(), (pcall(child.kill, child, "NONE")) }, { "timeout", true, false })
 	same(pack(child:wait()), pack(nil, "signal", 15))
 	same({ (child:kill()) }, { nil })
 	child = aspawn.spawn { "sh", "-c", "sleep 20 & echo; wait", group = true, stdout = "pipe" }
 	child.stdout:read("*l")
-	same({ child:kill_group(9), child.stdout:read("*a") }, { true, "" })
+	same({ child:kill_group("KILL"), child.stdout:read("*a") }, { true, "" })
 	same(pack(child:wait()), pack(nil, "signal", 9))
 end)
 
@@ -224,7 +330,6 @@ local function read(name)
 	return text
 end
 
-local is_root = aspawn.run({ "id", "-u" }).out == "0\n"
 -- A program without a file can be executed, and no filter is in the way.
 local may_execute = read("/proc/self/status"):find("\nSeccomp:\t0\n") and read("/proc/sys/vm/memfd_noexec") ~= "2\n"
 
@@ -242,24 +347,25 @@ test("no process of another user shares the memory" .. (is_root and "" or " # SK
 	if not is_root then return end
 	same(mode {}, { "0\n", "shared" })
 	same(mode { actions = user }, { "65534\n", may_execute and "image" or "copied" })
-	same(mode { actions = user, no_image = true }, { "65534\n", "copied" })
+	same(mode { actions = user, memory = "copied" }, { "65534\n", "copied" })
 end)
 
 test("private children", function()
-	same(aspawn.run({ "echo", "text", private = true }).out, "text\n")
-	local child = aspawn.spawn { "sh", "-c", "echo $$", stdout = "pipe", private = true }
+	same(aspawn.run({ "echo", "text", owner = "private" }).out, "text\n")
+	local child = aspawn.spawn { "sh", "-c", "echo $$", stdout = "pipe", owner = "private" }
 	same(child.pid, child.stdout:read("*n"))
 	same(pack(child:wait()), pack(true, "exit", 0))
 	child.stdout:close()
-	child = aspawn.spawn { "true", private = true }
+	child = aspawn.spawn { "true", owner = "private" }
 	same(pack(child:wait()), pack(true, "exit", 0))
 	same(child.pid, nil)
 end)
 
 test("children that end with the caller", function()
-	for _, option in ipairs { "dies_with_caller", "no_image" } do
-		same(pack(aspawn.spawn({ "sh", "-c", "exit 3", [option] = true }):wait()), pack(nil, "exit", 3), option)
-		same(aspawn.run({ "echo", "text", [option] = true }).out, "text\n", option)
+	for option, value in pairs { dies_with_caller = true, started_fd = true, no_pidfd = true, nonblock = true, shell_on_enoexec = true,
+		relative_to_caller = true, memory = "suspended" } do
+		same(pack(aspawn.spawn({ "sh", "-c", "exit 3", [option] = value }):wait()), pack(nil, "exit", 3), option)
+		same(aspawn.run({ "echo", "text", [option] = value }).out, "text\n", option)
 	end
 	-- The caller is a Lua of its own, which ends before the child.
 	local lua = arg[-1]
@@ -339,10 +445,10 @@ test("options of a job", function()
 	same({ result({ "seq", "1000", output_size = 10, tail = true }).out }, { "\n999\n1000\n" })
 	found = result { "no-such-program" }
 	same({ found.ok, found.outcome, found.text, found.errno, found.code },
-		{ false, "not started", 'not started: search "no-such-program": ENOENT', 2 })
+		{ false, "not_started", 'not started: search "no-such-program": ENOENT', 2 })
 	found = result { "sh", "-c", "echo a; sleep 20 & wait", timeout = 0.1 }
 	same({ found.out, found.ok, found.outcome, found.signal, found.text },
-		{ "a\n", false, "timed out", 15, "timed out, killed by SIGTERM" })
+		{ "a\n", false, "timed_out", 15, "timed out, killed by SIGTERM" })
 	for _, grace in ipairs { 0, 5 } do
 		found = result { "sh", "-c", "trap 'exit 5' TERM; sleep 20 & wait", timeout = 0.2, grace = grace }
 		same({ found.signal, found.code }, grace == 0 and { 9 } or { nil, 5 })

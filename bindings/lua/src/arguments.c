@@ -14,6 +14,12 @@
 
 static struct aspawn_pool pool;
 
+int expected(lua_State *L, const char *what, const char *expected)
+{
+	return luaL_error(L, "%s: %s is expected, not %s", what, expected,
+			  lua_isstring(L, -1) ? lua_tostring(L, -1) : luaL_typename(L, -1));
+}
+
 void *anchored(struct build *build, size_t size)
 {
 	void *memory = lua_newuserdata(build->L, size);
@@ -28,8 +34,7 @@ const char *text(struct build *build, const char *what)
 	const char *text = lua_tolstring(build->L, -1, &length);
 
 	if (!text)
-		luaL_error(build->L, "%s: a string is expected, not a %s", what,
-			   luaL_typename(build->L, -1));
+		expected(build->L, what, "a string");
 	if (strlen(text) != length)
 		luaL_error(build->L, "%s: the string contains a zero", what);
 	lua_rawseti(build->L, build->anchor, ++build->references);
@@ -134,29 +139,37 @@ static void add_environment(struct build *build)
 	lua_pop(L, 1);
 }
 
+/* The value of an option that is a word, on top of the stack, which is popped. */
+static int word(struct build *build, const char *name, const struct constant *words)
+{
+	const char *word = text(build, name);
+
+	while (words->name && strcmp(words->name, word) != 0)
+		words++;
+	return words->name ? (int)words->value : luaL_error(build->L, "%s: no \"%s\"", name, word);
+}
+
+uint64_t flags_of(lua_State *L, int table, const struct constant *words)
+{
+	uint64_t flags = 0;
+
+	for (; words->name; words++) {
+		get_field(L, table, words->name);
+		if (lua_toboolean(L, -1))
+			flags |= (uint64_t)words->value;
+		lua_pop(L, 1);
+	}
+	return flags;
+}
+
 static int stream(struct build *build, const char *name, int otherwise)
 {
-	static const struct {
-		const char *name;
-		int value;
-	} words[] = { { "inherit", ASPAWN_STREAM_INHERIT },
-		      { "null", ASPAWN_STREAM_NULL },
-		      { "pipe", ASPAWN_STREAM_PIPE },
-		      { "stdout", ASPAWN_STREAM_STDOUT } };
 	lua_State *L = build->L;
 
 	if (!option(build, name))
 		return otherwise;
-	if (lua_type(L, -1) == LUA_TSTRING) {
-		const char *word = lua_tostring(L, -1);
-		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-			if (strcmp(word, words[i].name) == 0) {
-				lua_pop(L, 1);
-				return words[i].value;
-			}
-		return luaL_error(L, "%s: \"inherit\", \"null\", \"pipe\" or a file is expected",
-				  name);
-	}
+	if (!lua_isuserdata(L, -1))
+		return word(build, name, aspawn_stream_words);
 	int fd = descriptor_of(L, lua_gettop(L), name);
 	lua_pop(L, 1);
 	if (fd <= 2) {
@@ -168,21 +181,15 @@ static int stream(struct build *build, const char *name, int otherwise)
 	return fd;
 }
 
-void prepare(struct build *build, lua_State *L, int index, const int streams[3])
+void prepare(struct build *build, lua_State *L, int index, const int streams[3],
+	     struct handle *handle)
 {
-	static const struct {
-		const char *name;
-		uint64_t flag;
-	} flags[] = {
-		{ "dies_with_caller", ASPAWN_COMMAND_DIES_WITH_CALLER },
-		{ "shell_on_enoexec", ASPAWN_COMMAND_SHELL_ON_ENOEXEC },
-	};
-
 	luaL_checktype(L, index, LUA_TTABLE);
 	luaL_checkstack(L, 16, "aspawn");
 	memset(build, 0, sizeof *build);
 	build->L = L;
 	build->options = index;
+	build->handle = handle;
 	lua_newtable(L);
 	build->anchor = lua_gettop(L);
 	build->command.size = sizeof build->command;
@@ -202,13 +209,11 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3])
 		build->command.file = text(build, "file");
 	if (option(build, "path"))
 		build->command.search_path = text(build, "path");
-	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-		if (is_true(build, flags[i].name))
-			build->command.flags |= flags[i].flag;
-	if (is_true(build, "private"))
-		build->command.owner = ASPAWN_OWNER_PRIVATE;
-	if (is_true(build, "no_image"))
-		build->command.memory = ASPAWN_MEMORY_COPIED;
+	build->command.flags = flags_of(L, index, aspawn_command_flags_words);
+	if (option(build, "owner"))
+		build->command.owner = word(build, "owner", aspawn_owner_words);
+	if (option(build, "memory"))
+		build->command.memory = word(build, "memory", aspawn_memory_words);
 	if (is_true(build, "clearenv"))
 		aspawn_action_clearenv(next_action(build));
 	if (option(build, "env"))

@@ -15,12 +15,37 @@
 
 #pragma GCC visibility push(hidden)
 
-/* --- arguments.c, actions.c -------------------------------------------------------- */
+/* --- operands.c ------------------------------------------------------------------------ */
+
+struct constant {
+	const char *name; /* NULL: the end */
+	int64_t value;
+};
+
+/* The constants that scripts can name, and the words of enumerations. */
+extern const struct constant constants[];
+extern const struct constant aspawn_stream_words[], aspawn_owner_words[], aspawn_memory_words[],
+	aspawn_command_flags_words[], aspawn_io_flags_words[], aspawn_job_flags_words[],
+	aspawn_outcome_words[];
+
+struct build;
+/* An action: { "chdir", "/srv" } or { "chdir", path = "/srv" }, on top of the stack, which is popped. */
+void add_action(struct build *build, int index);
+/* The whole number on top, which is popped, or with a prefix the name of a constant, also without it. */
+double pop_number(lua_State *L, const char *what, const char *prefix, double least, double most);
+/* Sets the version, the constants and the names of actions in the table on top of the stack. */
+void set_interface(lua_State *L);
+
+/* --- arguments.c ---------------------------------------------------------------------- */
 
 /* A command that is being built. What it points to is anchored in a table of Lua's. */
 struct build {
 	lua_State *L;
 	int options, anchor; /* indices of the stack */
+	/* The action that is being added: its table, place and name, and how many operands are unread. */
+	int table, index, unread;
+	const char *action;
+	struct handle *handle; /* for the pipes of actions; NULL: there can be none */
 	int references;
 	struct aspawn_command command;
 	struct aspawn_action *actions;
@@ -29,7 +54,8 @@ struct build {
 };
 
 /* From the table at the index: options, and the arguments as its list. */
-void prepare(struct build *build, lua_State *L, int index, const int streams[3]);
+void prepare(struct build *build, lua_State *L, int index, const int streams[3],
+	     struct handle *handle);
 void close_opened(struct build *build);
 /* Returns 0, or the number of results: why the command was refused. */
 int start(struct build *build, struct aspawn_child *child);
@@ -37,15 +63,17 @@ int start(struct build *build, struct aspawn_child *child);
 /* Leaves the option on the stack if it is there. */
 bool option(struct build *build, const char *name);
 bool is_true(struct build *build, const char *name);
+/* The sum of the flags whose names are true options of the table. */
+uint64_t flags_of(lua_State *L, int table, const struct constant *words);
 
+/* Raises an error about the value on top of the stack. */
+int expected(lua_State *L, const char *what, const char *expected);
 void *anchored(struct build *build, size_t size);
 /* The string on top of the stack, which is popped. */
 const char *text(struct build *build, const char *what);
 /* The length of the list at the index. */
 int length_of(lua_State *L, int index);
 struct aspawn_action *next_action(struct build *build);
-/* An action: { "chdir", "/srv" }, on top of the stack, which is popped. */
-void add_action(struct build *build, int index);
 
 /* Of an open file at the index, which is flushed. */
 int descriptor_of(lua_State *L, int index, const char *name);
@@ -57,6 +85,9 @@ int64_t milliseconds(lua_State *L, int index, int64_t otherwise);
 void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms);
 
 /* --- results.c ---------------------------------------------------------------------- */
+
+/* Lua 5.1 has no integers of 64 bits, but its numbers are exact below 2^53. */
+void push_integer(lua_State *L, int64_t number);
 
 /* nil, text, number, as the functions of io. */
 int failed(lua_State *L, const char *text, int error);
@@ -92,8 +123,15 @@ void set_status(lua_State *L, bool ran, int status, const struct psys_rusage *us
 
 /* --- child.c ------------------------------------------------------------------------ */
 
+enum { MOST_PIPES = 8 };
+
 struct handle {
 	struct aspawn_child child;
+	struct pipe { /* of an action */
+		int number, fd;
+		const char *mode;
+	} pipes[MOST_PIPES];
+	int pipe_count;
 	bool waited;
 	int result, status; /* of the wait */
 	struct aspawn_failure failure;
@@ -101,6 +139,8 @@ struct handle {
 
 /* Pushes a userdata whose collection releases the child. */
 struct handle *new_handle(lua_State *L);
+/* Where the start of the child stores the caller's end of a pipe for the program's descriptor. */
+int *add_pipe(struct build *build, int number, const char *mode);
 struct handle *check_child(lua_State *L, int index);
 /* Returns -ETIMEDOUT, or what aspawn_wait() returned, also if called again. */
 int wait_for(struct handle *handle, int64_t timeout_ms);

@@ -14,6 +14,7 @@
 static void clear(struct handle *handle)
 {
 	memset(handle, 0, sizeof *handle);
+	handle->child.ended_fd = handle->child.started_fd = -1;
 	handle->child.in_fd = handle->child.out_fd = handle->child.err_fd = -1;
 }
 
@@ -46,6 +47,8 @@ static int handle_gc(lua_State *L)
 	close_pipe(&handle->child.in_fd);
 	close_pipe(&handle->child.out_fd);
 	close_pipe(&handle->child.err_fd);
+	for (int i = 0; i < handle->pipe_count; i++)
+		close_pipe(&handle->pipes[i].fd);
 	aspawn_release(&handle->child);
 	clear(handle); /* another finalizer may still call its methods */
 	handle->waited = true;
@@ -78,49 +81,66 @@ int wait_result(lua_State *L, const struct handle *handle, int result)
 	return error_of(L, result);
 }
 
-static const char *const stream_names[] = { "stdin", "stdout", "stderr" };
+int *add_pipe(struct build *build, int number, const char *mode)
+{
+	lua_State *L = build->L;
+	struct handle *handle = build->handle;
+
+	if (!handle || handle->pipe_count == MOST_PIPES)
+		luaL_error(L, "actions[%d]: only a spawn has pipes of actions, at most %d",
+			   build->index, MOST_PIPES);
+	struct pipe *pipe = &handle->pipes[handle->pipe_count];
+	*pipe = (struct pipe){ number, -1, mode };
+	handle->pipe_count++;
+	return &pipe->fd;
+}
+
+/* Pushes a file of the caller's end of a pipe, which it takes. */
+static void push_pipe(lua_State *L, int *fd, const char *mode)
+{
+	stream_file *stream = is_luajit() ? NULL : new_file(L, close_plain);
+	FILE *file = fdopen(*fd, mode);
+
+	if (!file)
+		luaL_error(L, "%s", strerror(errno));
+	*fd = -1;
+	if (stream) {
+		set_file(stream, file, close_plain);
+	} else if (!push_in_luajit_file(L, file)) {
+		(void)fclose(file);
+		luaL_error(L, "/dev/null cannot be opened");
+	}
+}
 
 int l_spawn(lua_State *L)
 {
 	static const int streams[] = { ASPAWN_STREAM_DEFAULT, ASPAWN_STREAM_DEFAULT,
 				       ASPAWN_STREAM_DEFAULT };
+	static const char *const names[] = { "stdin", "stdout", "stderr" };
 	struct build build;
 
 	lua_settop(L, 1);
 	lua_newtable(L);
 	struct handle *handle = new_handle(L);
 	lua_setfield(L, 2, "handle");
-	stream_file *files[3] = { NULL, NULL, NULL };
-	if (!is_luajit())
-		for (int i = 0; i < 3; i++) {
-			files[i] = new_file(L, close_plain);
-			lua_setfield(L, 2, stream_names[i]);
-		}
-	prepare(&build, L, 1, streams);
+	prepare(&build, L, 1, streams, handle);
 	const int refusal = start(&build, &handle->child);
 	if (refusal)
 		return refusal;
 	int *const fds[] = { &handle->child.in_fd, &handle->child.out_fd, &handle->child.err_fd };
-	for (int i = 0; i < 3; i++) {
-		FILE *file = *fds[i] >= 0 ? fdopen(*fds[i], i ? "r" : "w") : NULL;
-		if (!file) {
-			if (*fds[i] >= 0)
-				return system_error(L, NULL);
-			lua_pushnil(L);
-			lua_setfield(L, 2, stream_names[i]);
-			continue;
+	for (int i = 0; i < 3; i++)
+		if (*fds[i] >= 0) {
+			push_pipe(L, fds[i], i ? "r" : "w");
+			lua_setfield(L, 2, names[i]);
 		}
-		*fds[i] = -1;
-		if (files[i]) {
-			set_file(files[i], file, close_plain);
-			continue;
-		}
-		if (!push_in_luajit_file(L, file)) {
-			(void)fclose(file);
-			return luaL_error(L, "/dev/null cannot be opened");
-		}
-		lua_setfield(L, 2, stream_names[i]);
+	if (handle->pipe_count)
+		lua_newtable(L);
+	for (int i = 0; i < handle->pipe_count; i++) {
+		push_pipe(L, &handle->pipes[i].fd, handle->pipes[i].mode);
+		lua_rawseti(L, -2, handle->pipes[i].number);
 	}
+	if (handle->pipe_count)
+		lua_setfield(L, 2, "pipes");
 	if (aspawn_describe(&handle->child, ASPAWN_FACT_MODE) !=
 	    ASPAWN_MODE_NONE) { /* no helper clones it */
 		lua_pushinteger(L, aspawn_pid(&handle->child));
@@ -164,8 +184,10 @@ static int child_wait(lua_State *L)
 
 static int send(lua_State *L, int (*kill)(struct aspawn_child *, int))
 {
+	lua_settop(L, 2);
+	const int signal =
+		lua_isnil(L, 2) ? SIGTERM : (int)pop_number(L, "signal", "SIG", 0, PSYS_NSIG);
 	struct handle *handle = check_handle(L);
-	const int signal = (int)luaL_optinteger(L, 2, SIGTERM);
 
 	return done(L, handle->waited ? -ESRCH : kill(&handle->child, signal));
 }
@@ -182,16 +204,25 @@ static int child_kill_group(lua_State *L)
 	return send(L, aspawn_kill_group);
 }
 
+static int push_descriptor(lua_State *L, int fd)
+{
+	if (fd < 0)
+		lua_pushnil(L);
+	else
+		lua_pushinteger(L, fd);
+	return 1;
+}
+
 /* child:ended_fd() */
 static int child_ended_fd(lua_State *L)
 {
-	const struct handle *handle = check_handle(L);
+	return push_descriptor(L, check_handle(L)->child.ended_fd);
+}
 
-	if (handle->waited || handle->child.ended_fd < 0)
-		lua_pushnil(L);
-	else
-		lua_pushinteger(L, handle->child.ended_fd);
-	return 1;
+/* child:started_fd() */
+static int child_started_fd(lua_State *L)
+{
+	return push_descriptor(L, check_handle(L)->child.started_fd);
 }
 
 /* child:mode() */
@@ -203,6 +234,7 @@ static int child_mode(lua_State *L)
 
 	lua_pushstring(L, mode == ASPAWN_MODE_IMAGE ? "image" :
 			  mode == ASPAWN_MODE_FORK  ? "copied" :
+			  mode == ASPAWN_MODE_VFORK ? "suspended" :
 						      "shared");
 	return 1;
 }
@@ -227,13 +259,10 @@ static int child_index(lua_State *L)
 void open_child(lua_State *L)
 {
 	static const luaL_Reg methods[] = {
-		{ "started", child_started },
-		{ "wait", child_wait },
-		{ "kill", child_kill },
-		{ "kill_group", child_kill_group },
-		{ "ended_fd", child_ended_fd },
-		{ "mode", child_mode },
-		{ NULL, NULL },
+		{ "started", child_started },   { "wait", child_wait },
+		{ "kill", child_kill },         { "kill_group", child_kill_group },
+		{ "ended_fd", child_ended_fd }, { "started_fd", child_started_fd },
+		{ "mode", child_mode },         { NULL, NULL },
 	};
 
 	new_class(L, HANDLE, methods + sizeof methods / sizeof *methods - 1, handle_gc);

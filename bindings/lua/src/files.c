@@ -256,7 +256,7 @@ static int popen_table(lua_State *L)
 	const int handle_index = lua_gettop(L);
 	stream_file *stream = is_luajit() ? NULL : new_file(L, close_child);
 	const int file_index = lua_gettop(L);
-	prepare(&build, L, 1, streams);
+	prepare(&build, L, 1, streams, NULL);
 	if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_STREAM_PIPE)
 		return luaL_error(L, "popen: the mode says which stream is a pipe");
 	const int refusal = start(&build, &handle->child);

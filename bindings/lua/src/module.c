@@ -124,7 +124,6 @@ __attribute__((visibility("default"))) int luaopen_aspawn(lua_State *L)
 
 	lua_newtable(L);
 	set_functions(L, functions);
-	lua_pushliteral(L, "1.0.0-rc.1");
-	lua_setfield(L, -2, "VERSION");
+	set_interface(L);
 	return 1;
 }

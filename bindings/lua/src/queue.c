@@ -67,16 +67,6 @@ static uint32_t number(lua_State *L, int table, const char *name, double factor)
 	return (uint32_t)value;
 }
 
-/* Tickets have 64 bits. Lua 5.1 has no such integers, but its numbers are exact below 2^53. */
-static void push_ticket(lua_State *L, int64_t ticket)
-{
-#if LUA_VERSION_NUM >= 503
-	lua_pushinteger(L, ticket);
-#else
-	lua_pushnumber(L, (lua_Number)ticket);
-#endif
-}
-
 /* 0: none is given; -1: it is no ticket. */
 static int64_t to_ticket(lua_State *L, int at)
 {
@@ -166,7 +156,7 @@ static int queue_submit(lua_State *L)
 	job.prepared = to_ticket(L, -1);
 	lua_pop(L, 1);
 	time_limits(L, 2, &job.time_limit_ms, &job.grace_ms);
-	prepare(&build, L, 2, streams);
+	prepare(&build, L, 2, streams, NULL);
 	close_opened(&build);
 	struct aspawn_command *command = &build.command;
 	if (command->std_in != ASPAWN_STREAM_DEFAULT ||
@@ -174,8 +164,7 @@ static int queue_submit(lua_State *L)
 	    command->std_err >= 0)
 		return luaL_error(L, "submit: stdout and stderr are \"pipe\" or \"null\", or stderr "
 				     "is \"stdout\"; stdin is input");
-	job.flags = (is_true(&build, "tail") ? ASPAWN_JOB_TAIL : 0) |
-		    (is_true(&build, "same_group") ? ASPAWN_JOB_SAME_GROUP : 0);
+	job.flags = flags_of(L, 2, aspawn_job_flags_words);
 	if (command->std_out == ASPAWN_STREAM_PIPE)
 		job.out_size = kept;
 	if (command->std_err == ASPAWN_STREAM_PIPE && !has_one_output(L, job.prepared))
@@ -194,7 +183,7 @@ static int queue_submit(lua_State *L)
 	if (ticket < 0)
 		return refused(L, (int)ticket, &failure);
 	keep(L, (lua_Number)ticket, 2);
-	push_ticket(L, ticket);
+	push_integer(L, ticket);
 	return 1;
 }
 
@@ -207,13 +196,13 @@ static int queue_prepare(lua_State *L)
 	struct build build;
 
 	lua_settop(L, 2);
-	prepare(&build, L, 2, streams);
+	prepare(&build, L, 2, streams, NULL);
 	close_opened(&build);
 	const int64_t prepared = aspawn_queue_prepare(check_queue(L), &build.command, &failure);
 	if (prepared < 0)
 		return refused(L, (int)prepared, &failure);
 	keep(L, (lua_Number)prepared, 2);
-	push_ticket(L, prepared);
+	push_integer(L, prepared);
 	return 1;
 }
 
@@ -235,19 +224,15 @@ static void set_total(lua_State *L, const char *name, uint64_t total)
 static void push_result(lua_State *L, const struct aspawn_result *result,
 			const struct outputs *outputs)
 {
-	static const char *const outcomes[] = {
-		[ASPAWN_OUTCOME_RAN] = "ran",
-		[ASPAWN_OUTCOME_NOT_STARTED] = "not started",
-		[ASPAWN_OUTCOME_TIMED_OUT] = "timed out",
-		[ASPAWN_OUTCOME_CANCELLED] = "cancelled",
-		[ASPAWN_OUTCOME_LOST] = "lost",
-	};
+	const struct constant *word = aspawn_outcome_words;
 	char text[320];
 
+	while (word->name && word->value != result->outcome)
+		word++;
 	lua_newtable(L);
-	push_ticket(L, result->ticket);
+	push_integer(L, result->ticket);
 	lua_setfield(L, -2, "ticket");
-	lua_pushstring(L, outcomes[result->outcome]);
+	lua_pushstring(L, word->name);
 	lua_setfield(L, -2, "outcome");
 	aspawn_result_text(text, sizeof text, result);
 	lua_pushstring(L, text);

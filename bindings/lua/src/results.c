@@ -6,6 +6,15 @@
 #include <string.h>
 #include <sys/wait.h>
 
+void push_integer(lua_State *L, int64_t number)
+{
+#if LUA_VERSION_NUM >= 503
+	lua_pushinteger(L, number);
+#else
+	lua_pushnumber(L, (lua_Number)number);
+#endif
+}
+
 int failed(lua_State *L, const char *text, int error)
 {
 	lua_pushnil(L);

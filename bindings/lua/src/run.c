@@ -72,9 +72,8 @@ int l_run(lua_State *L)
 	time_limits(L, 1, &io.time_limit_ms, &io.grace_ms);
 
 	struct outputs *outputs = new_outputs(L);
-	prepare(&build, L, 1, streams);
-	if (is_true(&build, "kill_group"))
-		io.flags |= ASPAWN_IO_KILL_GROUP;
+	prepare(&build, L, 1, streams, NULL);
+	io.flags = flags_of(L, 1, aspawn_io_flags_words);
 	const bool has_out = build.command.std_out == ASPAWN_STREAM_PIPE;
 	const bool has_err = build.command.std_err == ASPAWN_STREAM_PIPE;
 	if (io.input && build.command.std_in != ASPAWN_STREAM_PIPE)
