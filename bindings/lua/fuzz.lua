@@ -32,9 +32,9 @@ local function random(n)
 end
 local function pick(list) return list[random(#list)] end
 
-local fields = { "handle", "jobs", "registered", "handle", "jobs", "registered", "stdin", "stdout", "stderr", "pid", "__index", "__newindex", "__gc",
+local fields = { "handle", "jobs", "registered", "handle", "jobs", "registered", "stdin", "stdout", "stderr", "pipes", "pid", "__index", "__newindex", "__gc",
 	"__close", "__metatable", "__name", "ok", "out", "job", "n", 1, 2 }
-local methods = { "started", "wait", "wait", "kill", "kill_group", "ended_fd", "mode", "submit", "submit", "prepare",
+local methods = { "started", "wait", "wait", "kill", "kill_group", "ended_fd", "started_fd", "mode", "submit", "submit", "prepare",
 	"results", "cancel", "count", "fd", "close", "close", "__gc", "__close", "__tostring",
 	"__index", "__newindex", "write", "flush", "seek", "setvbuf" }
 local functions = { "run", "run", "spawn", "spawn", "popen", "execute", "install", "kill_cgroup", "queue" }
@@ -44,12 +44,25 @@ local scalars = { "nil", "true", "false", "0", "1", "2", "3", "-1", "0.01", "1e3
 local commands = { "'true'", "'false'", "'echo', 'text', stdout = 'pipe'", "'sh', '-c', 'exit 3'", "'sh', '-c', 'kill $$'",
 	"'unmae'", "'seq', '2000', stdout = 'pipe'", "'cat', stdin = 'null'" }
 local options = { "input", "timeout", "grace", "kill_group", "stdin", "stdout", "stderr", "cwd", "env", "clearenv", "file",
-	"path", "setsid", "group", "private", "dies_with_caller", "no_image", "shell_on_enoexec", "actions", "output_size",
+	"path", "setsid", "group", "owner", "memory", "dies_with_caller", "started_fd", "shell_on_enoexec", "actions", "actions", "actions", "output_size",
 	"tail", "key", "key_limit", "priority", "same_group", "prepared", "running", "jobs", "job_bytes", "delay", "servers",
 	"no_server" }
-local actions = { "'umask', ", "'nice', ", "'dup2', 1, ", "'close', ", "'closefrom', ", "'only_below', ", "'setenv', 'A', ", "'unsetenv', ",
-	"'setpgid', ", "'rlimit', 'core', 0, ", "'rlimit', ", "'user', 65534, 65534, ", "'user', ", "'resuid', 1, 1, ",
-	"'cap_drop', ", "'reset_signals', ", "'pdeathsig', ", "'open', 5, '/dev/null', 0, ", "'write', '/dev/null', ", "" }
+-- What an action of these names does ends with its process. Others are added, and not performed.
+local performed = {}
+for name in ([[dup2 output_pipe input_pipe close closefrom only_below cloexec_from dev_null setenv unsetenv clearenv umask setsid setpgid
+	reset_signals sigmask signals_default signals_ignore signal_default signal_ignore pdeathsig rlimit nice affinity user resuid
+	groups cap_drop no_new_privs]]):gmatch("%S+") do
+	performed[name] = true
+end
+local actions = {}
+for name in pairs(aspawn_again.actions) do actions[#actions + 1] = name end
+table.sort(actions)
+-- Operands that have these names, and of all others.
+local operands = { from = { "1", "io.tmpfile()" }, resource = { "'cpu'", "4" }, signal = { "'TERM'", "10" }, capability = { "'all'", "'CHOWN'" },
+	flags = { "'O_RDWR|O_CREAT'", "0" }, bits = { "'SECBIT_NOROOT'" }, mode = { "'0644'", "nil" }, set = { "{ 'HUP', 2 }", "{}" },
+	groups = { "{ 0, 1 }", "nil" }, mask = { "{ 0, 1 }", "'22'", "18" }, dirfd = { "nil", "io.tmpfile()" }, name = { "'A'" }, text = { "'x'" },
+	filter = { "{ { 6, 0, 0, 0 } }", "('x'):rep(64)" }, path = { "'/dev/null'" }, hard = { "math.huge", "9" } }
+local others = { "nil", "'/dev/null'", "io.tmpfile()", "65534", "0", "1", "3", "5" }
 
 local depth, expression, statement = 0
 
@@ -69,15 +82,27 @@ local function metatable()
 	return "{ " .. event .. " = " .. (random(4) == 1 and expression() or body()) .. " }"
 end
 
+-- An action, most often with as many operands as it has.
+local function action()
+	local name, list = pick(actions), {}
+	for operand in aspawn_again.actions[name]:gmatch("[%w_]+") do
+		local value = random(12) == 1 and expression() or pick(random(12) == 1 and scalars or operands[operand] or others)
+		if random(12) > 1 then list[#list + 1] = (random(4) == 1 and operand .. " = " or "") .. value end
+	end
+	return (performed[name] and "" or "{ 'chdir', '/no/such' }, ") .. "{ '" .. name .. "', " .. table.concat(list, ", ") .. " }"
+end
+
 -- Without LD_PRELOAD, which has the sanitizer, and with few seconds for each.
 local function command()
 	local list = { pick(commands), "env = { LD_PRELOAD = false }, timeout = 5" }
 	for _ = 1, random(4) - 1 do
 		local value = random(3) == 1 and expression() or pick(scalars)
 		local name = pick(options)
-		if name == "actions" then value = "{ { " .. pick(actions) .. value .. " } }" end
+		if name == "actions" and random(12) > 1 then value = "{ " .. action() .. ", " .. action() .. " }" end
+		if name == "owner" or name == "memory" then value = pick { "'private'", "'suspended'", "'copied'", value } end
 		if name ~= "timeout" then list[#list + 1] = name .. " = " .. value end
 	end
+	if random(3) == 1 then list[#list + 1] = "actions = { " .. action() .. " }" end
 	local text = "{ " .. table.concat(list, ", ") .. " }"
 	return random(4) == 1 and "setmetatable(" .. text .. ", " .. metatable() .. ")" or text
 end
