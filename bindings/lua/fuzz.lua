@@ -6,6 +6,7 @@
 local first, programs, show = tonumber(arg[1]), tonumber(arg[2]), arg[3]
 local aspawn_again, io_open, io_popen, execute = require "aspawn", io.open, io.popen, os.execute
 local load, is_jit = loadstring or load, jit
+if jit then jit.off() end -- compiled code crashes when a finalizer raises an error, also without this module
 
 -- The metatables of strings and files are the programs' too.
 local shared = {}
