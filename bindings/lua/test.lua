@@ -604,6 +604,7 @@ test("a script that assigns to a queue, or calls a metamethod, does not crash", 
 		"try(function() queue.jobs = nil end) queue:submit { 'true' } queue:wait()",
 		"try(function() queue.registered = 5 end) queue:prepare { 'true', actions = { { 'dup2', io.tmpfile(), 1 } } }",
 		"try(function() getmetatable(queue.handle).__gc('x') end)",
+		"try(function() setmetatable({}, { __index = queue }):submit { 'true' } end)",
 		"try(function() getmetatable(child.handle).__gc('x') end) child:wait()",
 		"try(function() getmetatable(queue).__gc(io.stdout) end) try(function() queue.__gc(child.handle) end)",
 		-- A new child is not held by its table then.

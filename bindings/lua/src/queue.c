@@ -142,6 +142,7 @@ static int queue_submit(lua_State *L)
 	struct build build;
 
 	lua_settop(L, 2);
+	luaL_checkudata(L, 1, QUEUE);
 	luaL_checktype(L, 2, LUA_TTABLE);
 	memset(&job, 0, sizeof job);
 	job.size = sizeof job;
