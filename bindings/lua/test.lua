@@ -90,6 +90,21 @@ test("its files have all methods of files", function()
 	end)
 end)
 
+test("a line whose program is a script, or none of this machine", function()
+	local name = os.tmpname()
+	for _, text in ipairs { "echo script $#", "#!/bin/sh\necho script $#\nexit 3", "\127ELF\nexit 4" } do
+		local file = io.open(name, "w")
+		file:write(text)
+		file:close()
+		aspawn.run { "chmod", "755", name }
+		both(function(popen)
+			local stream = popen(name .. " a b")
+			return stream:read("*a"), pack(stream:close())
+		end)
+	end
+	os.remove(name)
+end)
+
 test("wrong modes are refused alike", function()
 	for _, mode in ipairs { "x", "rw", "" } do
 		both(function(popen)

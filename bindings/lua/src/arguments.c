@@ -12,7 +12,7 @@
 
 #include <lualib.h>
 
-static struct aspawn_pool pool;
+struct aspawn_pool pool;
 
 int expected(lua_State *L, const char *what, const char *expected)
 {

@@ -53,6 +53,9 @@ struct build {
 	int opened[3], opened_count; /* copies of low descriptors, to close after the start */
 };
 
+/* Memory of all children. */
+extern struct aspawn_pool pool;
+
 /* From the table at the index: options, and the arguments as its list. */
 void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 	     struct handle *handle);
@@ -132,6 +135,7 @@ struct handle {
 		const char *mode;
 	} pipes[MOST_PIPES];
 	int pipe_count;
+	bool is_line; /* of a shell, or of what the shell would execute */
 	bool waited;
 	int result, status; /* of the wait */
 	struct aspawn_failure failure;
@@ -139,6 +143,8 @@ struct handle {
 
 /* Pushes a userdata whose collection releases the child. */
 struct handle *new_handle(lua_State *L);
+/* Makes it no child's. */
+void clear(struct handle *handle);
 /* Where the start of the child stores the caller's end of a pipe for the program's descriptor. */
 int *add_pipe(struct build *build, int number, const char *mode);
 struct handle *check_child(lua_State *L, int index);

@@ -11,7 +11,7 @@
 #define CHILD "aspawn.child"   /* the table */
 #define HANDLE "aspawn.handle" /* its userdata */
 
-static void clear(struct handle *handle)
+void clear(struct handle *handle)
 {
 	memset(handle, 0, sizeof *handle);
 	handle->child.ended_fd = handle->child.started_fd = -1;
@@ -65,7 +65,8 @@ int wait_for(struct handle *handle, int64_t timeout_ms)
 		if (r == -ECANCELED)
 			aspawn_wait_started(&handle->child, &handle->failure, 0);
 		handle->waited = true;
-		handle->result = r;
+		handle->result =
+			r == -ECANCELED && handle->is_line ? 0 : r; /* then the status is 127 */
 	}
 	return handle->result;
 }

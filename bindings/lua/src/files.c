@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * popen() and execute(): the drop-ins popen() and system() of the library, which need no shell for
- * most commands, behind the results that each Lua gives.
+ * popen() and execute(), with the results that each Lua gives. A line that a shell would only execute
+ * needs no shell: the library's drop-ins (vendor/) decide that.
  *
  * A file is one of Lua's io library around a FILE, with a function of ours to close it. LuaJIT's files
  * have no such function; there a stream of the libc's calls ours (fopencookie(3)).
@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,8 @@
 
 #include <lualib.h>
 
-/* Those of vendor/popen.c and vendor/system.c. */
-FILE *aspawn_lua_popen(const char *command, const char *mode);
-int aspawn_lua_pclose(FILE *file);
+#include "shell.h"
+
 int aspawn_lua_system(const char *command);
 
 /* Of the program, as a script may change each global. */
@@ -76,11 +76,6 @@ int close_plain(lua_State *L)
 		return system_error(L, NULL);
 	lua_pushboolean(L, 1);
 	return 1;
-}
-
-static int close_line(lua_State *L)
-{
-	return close_result(L, aspawn_lua_pclose(closing(L)));
 }
 
 static int close_child(lua_State *L)
@@ -157,7 +152,6 @@ bool push_in_luajit_file(lua_State *L, FILE *file)
 #if LUA_VERSION_NUM == 501
 struct cookie {
 	FILE *file;
-	bool is_line;
 	struct handle handle;
 };
 
@@ -176,20 +170,15 @@ static ssize_t cookie_write(void *arg, const char *from, size_t size)
 static int cookie_close(void *arg)
 {
 	struct cookie *cookie = arg;
-	int r;
+	const int r = fclose(cookie->file);
 
-	if (cookie->is_line) {
-		r = aspawn_lua_pclose(cookie->file) == -1 ? -1 : 0;
-	} else {
-		r = fclose(cookie->file);
-		wait_for(&cookie->handle, -1);
-	}
+	wait_for(&cookie->handle, -1);
 	free(cookie);
 	return r;
 }
 
-/* Pushes a file of LuaJIT's own and puts the stream into it; takes the FILE, and the handle. */
-static int push_luajit_file(lua_State *L, FILE *file, const struct handle *handle, bool reads)
+/* Pushes a file of LuaJIT's own and puts the stream into it; takes the FILE and the child. */
+static int push_luajit_file(lua_State *L, FILE *file, struct handle *handle, bool reads)
 {
 	const cookie_io_functions_t functions = { .read = cookie_read,
 						  .write = cookie_write,
@@ -198,68 +187,112 @@ static int push_luajit_file(lua_State *L, FILE *file, const struct handle *handl
 	FILE *own = NULL;
 
 	if (cookie) {
-		cookie->file = file;
-		cookie->is_line = !handle;
-		if (handle)
-			cookie->handle = *handle;
+		*cookie = (struct cookie){ file, *handle };
 		own = fopencookie(cookie, reads ? "r" : "w", functions);
 	}
-	if (!own || !push_in_luajit_file(L, own)) {
+	if (!own) {
+		free(cookie);
+		(void)fclose(file);
 		errno = ENOMEM;
-		if (own)
-			(void)fclose(own);
-		else if (handle)
-			(void)fclose(file);
-		else
-			aspawn_lua_pclose(file);
 		return system_error(L, NULL);
 	}
-	return 1;
-}
-#endif
-
-static int popen_line(lua_State *L)
-{
-	const char *command = luaL_checkstring(L, 1);
-	const char *mode = luaL_optstring(L, 2, "r");
-
-#if LUA_VERSION_NUM >= 503
-	luaL_argcheck(L, (mode[0] == 'r' || mode[0] == 'w') && !mode[1], 2, "invalid mode");
-#endif
-	(void)fflush(NULL);
-#if LUA_VERSION_NUM == 501
-	if (is_luajit()) {
-		FILE *file = aspawn_lua_popen(command, mode);
-		return file ? push_luajit_file(L, file, NULL, *mode == 'r') :
-			      system_error(L, command);
+	clear(handle);
+	if (!push_in_luajit_file(L, own)) {
+		(void)fclose(own);
+		return luaL_error(L, "/dev/null cannot be opened");
 	}
-#endif
-	stream_file *stream = new_file(L, close_line);
-	FILE *file = aspawn_lua_popen(command, mode);
-	if (!file)
-		return system_error(L, command);
-	set_file(stream, file, close_line);
 	return 1;
 }
+#endif
 
-static int popen_table(lua_State *L)
+/* What vendor/shell.c gets for a line of popen(), and gives to spawn_in(). */
+struct line {
+	struct section section;
+	struct handle *handle;
+	bool reads;
+};
+
+extern const char own_header[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
+
+static bool is_program(const char *file)
 {
-	const char *mode = luaL_optstring(L, 2, "r");
-	const bool reads = *mode == 'r';
+	char header[20];
+	const int fd = access(file, X_OK) == 0 ? open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return false;
+	const bool is = read(fd, header, sizeof header) == sizeof header &&
+			memcmp(header, own_header, 7) == 0 && /* ELF, its class and version */
+			memcmp(header + 18, own_header + 18, 2) == 0; /* the machine */
+	close(fd);
+	return is;
+}
+
+/* In place of aspawn_compat_spawn_in(), which waits until it is known that the exec has not failed: as
+ * that would block popen(), a file that is no program of this machine goes to the shell. */
+int aspawn_lua_spawn_in(struct section *section, const struct spawn *spawn)
+{
+	const struct line *line = (struct line *)section;
+	const struct aspawn_action mask = ASPAWN_SIGMASK(&section->mask);
+	struct aspawn_command command = { .size = sizeof command,
+					  .file = spawn->file,
+					  .argv = spawn->argv,
+					  .envp = spawn->envp,
+					  .actions = &mask,
+					  .action_count = 1,
+					  .pool = &pool };
+
+	if (spawn->pid) /* of system() */
+		return aspawn_compat_spawn_in(section, spawn);
+	if (!is_program(spawn->file))
+		return ENOEXEC;
+	*(line->reads ? &command.std_out : &command.std_in) = ASPAWN_STREAM_PIPE;
+	return -aspawn_start(&line->handle->child, &command);
+}
+
+/* Starts the first argument. Returns 0, or the number of results: why it cannot be started. */
+static int start_piped(lua_State *L, struct handle *handle, bool reads)
+{
 	const int streams[] = { reads ? ASPAWN_STREAM_DEFAULT : ASPAWN_STREAM_PIPE,
 				reads ? ASPAWN_STREAM_PIPE : ASPAWN_STREAM_DEFAULT,
 				ASPAWN_STREAM_DEFAULT };
+	const struct spawn spawn = { .pid = NULL };
+	struct line line = { .handle = handle, .reads = reads };
 	struct build build;
 
-	luaL_argcheck(L, (reads || *mode == 'w') && !mode[1], 2, "invalid mode");
+	if (lua_istable(L, 1)) {
+		prepare(&build, L, 1, streams, NULL);
+		if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_STREAM_PIPE)
+			return luaL_error(L, "popen: the mode says which stream is a pipe");
+		return start(&build, &handle->child);
+	}
+	(void)fflush(NULL);
+	handle->is_line = true;
+	int error = aspawn_compat_enter(&line.section);
+	if (error == 0) {
+		error = aspawn_compat_spawn_line(&line.section, &spawn, lua_tostring(L, 1));
+		aspawn_compat_leave(&line.section);
+	}
+	errno = error;
+	return error ? system_error(L, lua_tostring(L, 1)) : 0;
+}
+
+int l_popen(lua_State *L)
+{
+	const char *line = lua_istable(L, 1) ? NULL : luaL_checkstring(L, 1);
+	const char *mode = luaL_optstring(L, 2, "r");
+	const bool reads = strchr(mode, 'r');
+
+	lua_settop(L, 2);
+	if (!line || LUA_VERSION_NUM >= 503) {
+		luaL_argcheck(L, (reads || *mode == 'w') && !mode[1], 2, "invalid mode");
+	} else if (mode[strspn(mode, "rwe")] || reads == !!strchr(mode, 'w')) { /* as popen(3) */
+		errno = EINVAL;
+		return system_error(L, line);
+	}
 	struct handle *handle = new_handle(L);
-	const int handle_index = lua_gettop(L);
 	stream_file *stream = is_luajit() ? NULL : new_file(L, close_child);
-	const int file_index = lua_gettop(L);
-	prepare(&build, L, 1, streams, NULL);
-	if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_STREAM_PIPE)
-		return luaL_error(L, "popen: the mode says which stream is a pipe");
-	const int refusal = start(&build, &handle->child);
+	const int refusal = start_piped(L, handle, reads);
 	if (refusal)
 		return refusal;
 	int *fd = reads ? &handle->child.out_fd : &handle->child.in_fd;
@@ -268,23 +301,13 @@ static int popen_table(lua_State *L)
 		return system_error(L, NULL);
 	*fd = -1;
 #if LUA_VERSION_NUM == 501
-	if (!stream) {
-		const struct handle moved = *handle;
-		memset(handle, 0, sizeof *handle);
-		handle->child.in_fd = handle->child.out_fd = handle->child.err_fd = -1;
-		return push_luajit_file(L, file, &moved, reads);
-	}
+	if (!stream)
+		return push_luajit_file(L, file, handle, reads);
 #endif
 	set_file(stream, file, close_child);
-	keep_child(L, file, handle_index);
-	lua_pushvalue(L, file_index);
+	keep_child(L, file, 3);
+	lua_pushvalue(L, 4);
 	return 1;
-}
-
-int l_popen(lua_State *L)
-{
-	lua_settop(L, 2);
-	return lua_istable(L, 1) ? popen_table(L) : popen_line(L);
 }
 
 int l_execute(lua_State *L)
