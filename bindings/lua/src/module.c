@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* kill_cgroup(directory) */
@@ -22,6 +23,16 @@ static int l_kill_cgroup(lua_State *L)
 	const int r = aspawn_kill_cgroup(fd);
 	close(fd);
 	return done(L, r);
+}
+
+/* clock(): seconds of the monotonic clock, as in results */
+static int l_clock(lua_State *L)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	lua_pushnumber(L, (lua_Number)now.tv_sec + (lua_Number)now.tv_nsec / 1e9);
+	return 1;
 }
 
 /* install(): io.popen and os.execute are this module's. */
@@ -113,7 +124,8 @@ __attribute__((visibility("default"))) int luaopen_aspawn(lua_State *L)
 		{ "run", l_run },         { "spawn", l_spawn },
 		{ "popen", l_popen },     { "execute", l_execute },
 		{ "install", l_install }, { "kill_cgroup", l_kill_cgroup },
-		{ "queue", l_queue },     { NULL, NULL },
+		{ "queue", l_queue },     { "clock", l_clock },
+		{ NULL, NULL },
 	};
 
 	stay_loaded();
