@@ -91,7 +91,7 @@ runs_the_readmes_lines()
 {
 	sed -n '/^```lua/,/^```$/{/^```/d;p}' "$source/README.md" >"$work/readme.lua"
 	runs "$1" "$2" "$work/readme.lua" >"$work/readme" || return 1
-	printf '%s\n' '' 10 Linux 'false	exit 1' 'true	9' 'true	exit 0' 'unmae	not started: search "unmae": ENOENT' |
+	printf '%s\n' '' '' 10 10 Linux 'false	exit 1' 'true	9' 'true	exit 0' 'unmae	not started: search "unmae": ENOENT' |
 		LC_ALL=C sort >"$work/expected"
 	LC_ALL=C sort "$work/readme" | diff "$work/expected" - # jobs end in any order
 }
