@@ -256,7 +256,6 @@ int start(struct build *build, struct aspawn_child *child)
 	if (r == 0)
 		return 0;
 	struct aspawn_failure failure;
-	memset(&failure, 0, sizeof failure);
 	(void)aspawn_wait_started(child, &failure, 0);
-	return refused(build->L, r, &failure);
+	return error_of(build->L, r, &failure);
 }

@@ -94,14 +94,12 @@ void push_integer(lua_State *L, int64_t number);
 
 /* nil, text, number, as the functions of io. */
 int failed(lua_State *L, const char *text, int error);
-/* The same of a negative error number; of errno, with what failed, or NULL; of a failure. */
-int error_of(lua_State *L, int r);
+/* The same of a negative error number; of the failure instead if it has an error, and is not NULL. */
+int error_of(lua_State *L, int r, const struct aspawn_failure *failure);
+/* The same of errno, with what failed, or NULL. */
 int system_error(lua_State *L, const char *what);
-int not_started(lua_State *L, const struct aspawn_failure *failure);
-/* Of a command or job: the failure names what is invalid, unless its error is 0. */
-int refused(lua_State *L, int r, const struct aspawn_failure *failure);
 /* true, or what error_of() returns. */
-int done(lua_State *L, int r);
+int done(lua_State *L, int r, const struct aspawn_failure *failure);
 
 /* true, or nil; "exit" or "signal"; its number: as os.execute() of Lua 5.2. */
 int ended(lua_State *L, int status);

@@ -73,13 +73,7 @@ int wait_for(struct handle *handle, int64_t timeout_ms)
 
 int wait_result(lua_State *L, const struct handle *handle, int result)
 {
-	if (result == 0)
-		return ended(L, handle->status);
-	if (result == -ETIMEDOUT)
-		return failed(L, "timeout", result);
-	if (result == -ECANCELED)
-		return not_started(L, &handle->failure);
-	return error_of(L, result);
+	return result == 0 ? ended(L, handle->status) : error_of(L, result, &handle->failure);
 }
 
 int *add_pipe(struct build *build, int number, const char *mode)
@@ -168,11 +162,7 @@ static int child_started(lua_State *L)
 	struct aspawn_failure failure;
 	const int r = aspawn_wait_started(&handle->child, &failure, milliseconds(L, 2, -1));
 
-	if (r == -ETIMEDOUT)
-		return failed(L, "timeout", r);
-	if (r == -ECANCELED)
-		return not_started(L, &failure);
-	return done(L, r);
+	return done(L, r, &failure);
 }
 
 /* child:wait([seconds]) */
@@ -190,7 +180,7 @@ static int send(lua_State *L, int (*kill)(struct aspawn_child *, int))
 		lua_isnil(L, 2) ? SIGTERM : (int)pop_number(L, "signal", "SIG", 0, PSYS_NSIG);
 	struct handle *handle = check_handle(L);
 
-	return done(L, handle->waited ? -ESRCH : kill(&handle->child, signal));
+	return done(L, handle->waited ? -ESRCH : kill(&handle->child, signal), NULL);
 }
 
 /* child:kill([signal]) */

@@ -91,7 +91,7 @@ static int close_child(lua_State *L)
 	const int closed = fclose(file) ? -errno : 0;
 	const int result = wait_for(handle, -1);
 	if (result == 0 && handle->status == 0 && closed < 0)
-		return failed(L, strerror(-closed), closed);
+		return error_of(L, closed, NULL);
 	return result == 0 ? close_result(L, handle->status) : wait_result(L, handle, result);
 }
 

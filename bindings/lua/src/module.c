@@ -22,7 +22,7 @@ static int l_kill_cgroup(lua_State *L)
 		return system_error(L, lua_tostring(L, 1));
 	const int r = aspawn_kill_cgroup(fd);
 	close(fd);
-	return done(L, r);
+	return done(L, r, NULL);
 }
 
 /* clock(): seconds of the monotonic clock, as in results */

@@ -111,7 +111,7 @@ int l_queue(lua_State *L)
 	const int r = aspawn_queue_create(queue, &options);
 	if (r < 0) {
 		*queue = NULL;
-		return error_of(L, r);
+		return error_of(L, r, NULL);
 	}
 	return 1;
 }
@@ -182,7 +182,7 @@ static int queue_submit(lua_State *L)
 		job.argv = command->argv;
 	const int64_t ticket = aspawn_queue_submit(check_queue(L), &job, &failure);
 	if (ticket < 0)
-		return refused(L, (int)ticket, &failure);
+		return error_of(L, (int)ticket, &failure);
 	keep(L, (lua_Number)ticket, 2);
 	push_integer(L, ticket);
 	return 1;
@@ -201,7 +201,7 @@ static int queue_prepare(lua_State *L)
 	close_opened(&build);
 	const int64_t prepared = aspawn_queue_prepare(check_queue(L), &build.command, &failure);
 	if (prepared < 0)
-		return refused(L, (int)prepared, &failure);
+		return error_of(L, (int)prepared, &failure);
 	keep(L, (lua_Number)prepared, 2);
 	push_integer(L, prepared);
 	return 1;
@@ -270,9 +270,8 @@ static int next_result(lua_State *L, int64_t timeout_ms)
 	int r = aspawn_queue_wait(queue, &taken, 1, timeout_ms);
 
 	if (r <= 0)
-		return r == 0       ? failed(L, "timeout", ETIMEDOUT) :
-		       r == -ECHILD ? failed(L, "no jobs", ECHILD) :
-				      error_of(L, r);
+		return r == -ECHILD ? failed(L, "no jobs", r) :
+				      error_of(L, r == 0 ? -ETIMEDOUT : r, NULL);
 	const struct aspawn_result result = *taken;
 	r = collect(outputs, 1, taken->out, taken->out_length);
 	if (r == 0)
@@ -315,7 +314,8 @@ static int queue_cancel(lua_State *L)
 	const int64_t ticket = to_ticket(L, 2);
 	struct aspawn_queue *queue = check_queue(L);
 
-	return done(L, all ? aspawn_queue_cancel_all(queue) : aspawn_queue_cancel(queue, ticket));
+	return done(L, all ? aspawn_queue_cancel_all(queue) : aspawn_queue_cancel(queue, ticket),
+		    NULL);
 }
 
 /* queue:count(): waiting, running, ended */
@@ -325,7 +325,7 @@ static int queue_count(lua_State *L)
 		const int r = aspawn_queue_count(check_queue(L), what);
 
 		if (r < 0)
-			return error_of(L, r);
+			return error_of(L, r, NULL);
 		lua_pushinteger(L, r);
 	}
 	return 3;
@@ -337,7 +337,7 @@ static int queue_fd(lua_State *L)
 	const int r = aspawn_queue_fd(check_queue(L));
 
 	if (r < 0)
-		return error_of(L, r);
+		return error_of(L, r, NULL);
 	lua_pushinteger(L, r);
 	return 1;
 }

@@ -23,30 +23,22 @@ int failed(lua_State *L, const char *text, int error)
 	return 3;
 }
 
-int error_of(lua_State *L, int r)
-{
-	return failed(L, psys_strerror(r), r);
-}
-
-int done(lua_State *L, int r)
-{
-	if (r < 0)
-		return error_of(L, r);
-	lua_pushboolean(L, 1);
-	return 1;
-}
-
-int refused(lua_State *L, int r, const struct aspawn_failure *failure)
-{
-	return failure->error ? not_started(L, failure) : error_of(L, r);
-}
-
-int not_started(lua_State *L, const struct aspawn_failure *failure)
+int error_of(lua_State *L, int r, const struct aspawn_failure *failure)
 {
 	char text[256];
 
+	if (!failure || !failure->error)
+		return failed(L, r == -ETIMEDOUT ? "timeout" : psys_strerror(r), r);
 	aspawn_failure_text(text, sizeof text, failure);
 	return failed(L, text, failure->error);
+}
+
+int done(lua_State *L, int r, const struct aspawn_failure *failure)
+{
+	if (r < 0)
+		return error_of(L, r, failure);
+	lua_pushboolean(L, 1);
+	return 1;
 }
 
 int system_error(lua_State *L, const char *what)

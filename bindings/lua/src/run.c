@@ -84,10 +84,8 @@ int l_run(lua_State *L)
 	if (r > 0)
 		return r;
 	r = aspawn_communicate(&child, &io);
-	if (r == -ECANCELED)
-		return not_started(L, &io.failure);
 	if (r < 0 && io.outcome != ASPAWN_OUTCOME_TIMED_OUT)
-		return error_of(L, r);
+		return error_of(L, r, &io.failure);
 
 	lua_newtable(L);
 	if (has_out)
