@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Builds the extension with the library in it: aspawn.h, aspawn.c and its assembly in vendor/,
-which the source archive has, and which are made here in a checkout."""
+"""Builds the extension with the library in it. What the source archive has, and is made here in a
+checkout: the amalgamation in vendor/, and what generate.py makes of the description of the
+interface."""
+import json
 import re
 import subprocess
 import sys
@@ -10,19 +12,17 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 VENDOR = HERE / "vendor"
-AMALGAMATE = HERE.parent.parent / "tools" / "amalgamate.py"
+INTERFACE = VENDOR / "interface.json"
 
-if AMALGAMATE.exists():
+if (ROOT / "tools/amalgamate.py").exists():
     VENDOR.mkdir(exist_ok=True)
-    subprocess.run([sys.executable, AMALGAMATE, VENDOR], check=True)
+    subprocess.run([sys.executable, ROOT / "tools/amalgamate.py", VENDOR], check=True)
     (VENDOR / "aspawn.S").replace(VENDOR / "aspawn-clone.S")  # an object of another name than aspawn.c's
     (VENDOR / "psys.h").unlink()
-
-
-IMAGE = """-static -nostdlib -Os -ffreestanding -fno-stack-protector -fno-pic -ffunction-sections
-    -fno-asynchronous-unwind-tables -Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s
-    -Wl,-T,vendor/aspawn-image.ld vendor/aspawn-image.c vendor/aspawn-image.S""".split()
+    INTERFACE.write_bytes((ROOT / "doc/interface.json").read_bytes())
+subprocess.run([sys.executable, HERE / "generate.py", INTERFACE, HERE / "src"], check=True)
 
 
 class BuildWithAssembly(build_ext):
@@ -30,22 +30,21 @@ class BuildWithAssembly(build_ext):
         self.compiler.src_extensions = [*self.compiler.src_extensions, ".S"]
         image = Path(self.build_temp).resolve() / "aspawn-image"
         image.parent.mkdir(parents=True, exist_ok=True)
-        if subprocess.run([self.compiler.compiler[0], *IMAGE, "-o", image]).returncode == 0:
+        if subprocess.run(["sh", VENDOR / "aspawn-image.sh", image, *self.compiler.compiler]).returncode == 0:
             self.extensions[0].define_macros.append(("ASPAWN_IMAGE", f'"{image}"'))
         else:
             print("aspawn: no image; commands of another user copy memory", file=sys.stderr)
         super().build_extensions()
 
 
-header = (VENDOR / "aspawn.h").read_text()
 setup(
-    version=".".join(re.search(rf"define ASPAWN_VERSION_{part} (\d+)", header)[1]
-                     for part in ("MAJOR", "MINOR", "PATCH")) +
-            re.search(r'define ASPAWN_VERSION_SUFFIX "(.*)"', header)[1],
+    version=re.sub(r"-(\w+)\.", r"\1", json.loads(INTERFACE.read_text())["version"]),  # 1.0.0-rc.1: 1.0.0rc1
     cmdclass={"build_ext": BuildWithAssembly},
+    # Linked with no libc: the names that it needs of one are those of both glibc and musl.
     ext_modules=[Extension(
-        "aspawn._aspawn", ["src/_aspawn.c", "src/_queue.c", "vendor/aspawn.c", "vendor/aspawn-clone.S"],
-        depends=["src/_aspawn.h", "vendor/aspawn.h"], include_dirs=["vendor"],
+        "aspawn._aspawn",
+        ["src/_aspawn.c", "src/_queue.c", "src/_values.c", "vendor/aspawn.c", "vendor/aspawn-clone.S"],
+        depends=["src/_aspawn.h", "src/_tables.h", "vendor/aspawn.h"], include_dirs=["vendor"],
         define_macros=[("Py_LIMITED_API", "0x03090000"), ("PSYS_NO_UNPREFIXED", None)],
-        extra_compile_args=["-fvisibility=hidden"], extra_link_args=["-Wl,--strip-debug"],
-        py_limited_api=True)])
+        undef_macros=["_FORTIFY_SOURCE"], extra_compile_args=["-fvisibility=hidden"],
+        extra_link_args=["-nostdlib", "-lgcc", "-Wl,--strip-debug"], py_limited_api=True)])

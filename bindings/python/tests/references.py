@@ -7,12 +7,13 @@ import threading
 
 import aspawn
 from aspawn import _aspawn
+from aspawn.constants import QueueFlags
 
 TIMES = 4000
 
 
 def queue_calls(queue):
-    ticket = queue.submit(0, ["sleep", "20"], "sleep", None, (), False, None, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    ticket = queue.submit(command={"argv": ["sleep", "20"]})
     assert queue.cancel(ticket) is None
     while not queue.take(True):
         pass
@@ -26,8 +27,8 @@ def starts(times):
 
 
 def calls(times):
-    child = _aspawn.start(["sleep", "20"], "sleep", None, 0, 0, 0, (), 0, 0, 0)
-    queue = _aspawn.Queue(1, 2, 0, 0, True)
+    child = _aspawn.start(argv=["sleep", "20"])
+    queue = _aspawn.Queue(running=1, jobs=2, flags=QueueFlags.LOCAL)
     for _ in range(times):
         assert child.wait_started(-1) is None
         assert child.wait() is None

@@ -48,8 +48,10 @@ def run(way, names):
         execute = aspawn.Popen._execute_child
 
         def counting(self, *arguments, **keywords):
-            counts["library" if self._by_library else "subprocess"] += 1
-            return execute(self, *arguments, **keywords)
+            try:
+                return execute(self, *arguments, **keywords)
+            finally:
+                counts["library" if self._by_library else "subprocess"] += 1
         aspawn.Popen._execute_child = counting
         aspawn.install()
     suite = unittest.defaultTestLoader.loadTestsFromNames(names)

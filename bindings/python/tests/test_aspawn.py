@@ -17,7 +17,7 @@ import unittest
 from unittest import mock
 
 import aspawn
-from aspawn import actions, aio
+from aspawn import actions, aio, constants
 
 AS_ROOT = unittest.skipUnless(os.getuid() == 0, "needs root")
 
@@ -67,37 +67,65 @@ class Actions(Test):
     def test_each_function_makes_what_the_library_knows(self):
         # An action that the library does not know, or with other arguments, is an error of start()
         # before the child; -1 as the last descriptor makes it fail after all are converted.
-        samples = {"path": "/", "new_root": "/", "put_old": "/", "fd": 0, "directory": 0, "source": 0,
-                   "ruleset": 0, "signals": [1], "cpus": [0], "groups": [1], "instructions": b"", "name": "a",
-                   "value": "b", "text": "", "target": 1, "options": None}
+        samples = {"path": "/", "new_root": "/", "put_old": "/", "from_": 0, "fd": 0, "dirfd": None, "ruleset_fd": 0,
+                   "set": [1], "mask": [0], "groups": [1], "filter": b"", "name": "a", "value": "b", "text": "",
+                   "source": None, "target": "/", "options": None}
         functions = [function for name, function in inspect.getmembers(actions, inspect.isfunction)
                      if function.__module__ == actions.__name__]
-        self.assertEqual(len(functions), 49)
+        self.assertGreaterEqual(len(functions), 53)
         for function in functions:
             arguments = {name: samples.get(name, 1) for name in inspect.signature(function).parameters}
             if function.__name__ in ("nice", "oom_score_adj", "ioprio"):
                 arguments["value"] = 1
-            if function.__name__ == "mount":
-                arguments.update(source="none", target="/", type="tmpfs")
+            if function.__name__ in ("mount", "umask"):
+                arguments.update({"type": "tmpfs"} if "type" in arguments else {"mask": 0})
             made = function(**arguments)
             self.assertEqual(made.name, function.__name__)
+            self.assertGreater(len(function.__doc__), 20)
             with self.subTest(repr(made)), self.assertRaises(OSError) as caught:
                 aspawn.Popen(["true"], actions=[made, actions.close(-1)])
-            self.assertEqual(caught.exception.errno, errno.EINVAL)
+            self.assertEqual((caught.exception.errno, caught.exception.failure.step,
+                              caught.exception.failure.text), (errno.EINVAL, 1, "action 1, close: EINVAL"))
 
     def test_with_wrong_arguments_are_errors_before_the_start(self):
-        for wrong, error in ((actions.rlimit(0, "a", 1), TypeError),
-                             (actions.chdir(7), TypeError),
-                             (actions.chdir("a\0b"), ValueError),
-                             (actions.dup2(2 ** 40, 1), (OverflowError, ValueError)),
-                             (actions.umask(2 ** 40), OverflowError),
-                             (actions.sigmask([0]), OverflowError),
-                             (actions.groups([-2]), ValueError),
-                             (actions.Action("nothing"), ValueError),
-                             (actions.Action("chdir"), TypeError),
-                             ("chdir", TypeError), ((), TypeError), (None, TypeError)):
-            with self.subTest(repr(wrong)), self.assertRaises(error):
-                aspawn.Popen(["true"], actions=[wrong])
+        for wrong, error in ((lambda: actions.rlimit(0, "a", 1), TypeError),
+                             (lambda: actions.chdir(7), TypeError),
+                             (lambda: actions.chdir("a\0b"), ValueError),
+                             (lambda: actions.dup2(2 ** 40, 1), (OverflowError, ValueError)),
+                             (lambda: actions.umask(2 ** 40), OverflowError),
+                             (lambda: actions.sigmask([0]), OverflowError),
+                             (lambda: actions.groups([-2]), ValueError),
+                             (lambda: actions.Action("nothing"), ValueError),
+                             (lambda: actions.Action("chdir"), TypeError),
+                             (lambda: "chdir", TypeError), (lambda: (), TypeError), (lambda: None, TypeError)):
+            with self.assertRaises(error):
+                aspawn.Popen(["true"], actions=[wrong()])
+
+    def test_take_what_python_has(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "file")
+            aspawn.run(["sh", "-c", "echo text; ulimit -t"], check=True, actions=[
+                actions.chdir(pathlib.Path(directory)), actions.openat(1, None, "file", os.O_WRONLY | os.O_CREAT),
+                actions.pdeathsig(signal.SIGTERM),
+                actions.rlimit(resource.RLIMIT_CPU, resource.RLIM_INFINITY, resource.RLIM_INFINITY)])
+            self.assertEqual(path.read_text(), "text\nunlimited\n")
+            with path.open("w") as file:
+                aspawn.run(["echo", "other"], check=True, actions=[actions.dup2(file, 1)])
+            self.assertEqual(path.read_text(), "other\n")
+        self.assertEqual(repr(actions.sigmask({signal.SIGHUP, signal.SIGINT})),
+                         f"sigmask({(signal.SIGHUP, signal.SIGINT)!r})")
+        self.assertEqual(actions.sigmask([1, 2]), actions.sigmask({2, 1}))
+
+    def test_pipes(self):
+        both = [actions.output_pipe(3), actions.input_pipe(4)]
+        for private in (False, True):
+            with aspawn.Popen(["sh", "-c", "tr a-z A-Z <&4 >&3"], actions=both, private=private) as process:
+                process.pipes[4].write(b"text")
+                process.pipes[4].close()
+                self.assertEqual(process.pipes[3].read(), b"TEXT")
+            self.assertEqual(process.returncode, 0)
+        with self.assertRaises(FileNotFoundError):
+            aspawn.Popen(["/no/such"], actions=both)
 
     def test_signals(self):
         command = [sys.executable, "-c", "import signal as s; print(sorted(s.pthread_sigmask(s.SIG_BLOCK, [])),"
@@ -124,19 +152,20 @@ class Actions(Test):
     def test_of_another_user_copy_no_memory(self):
         for options in ({"user": 65534}, {"group": 65534}, {"extra_groups": [5], "user": 65534},
                         {"user": 65534, "private": True},
-                        {"user": 65534, "stdout": aspawn.PIPE, "actions": [actions.nice(5)]},
+                        {"user": 65534, "stdout": aspawn.PIPE, "actions": [actions.nice(19)]},
                         {"actions": [actions.user(65534, 65534)]}, {"actions": [actions.oom_score_adj(1000)]}):
-            for image in (True, False):
-                with self.subTest(image=image, **options), aspawn.Popen(["true"], image=image, **options) as process:
-                    self.assertEqual(process._child.by_image(), image)
+            for memory, mode in ((None, constants.CloneMode.IMAGE), ("copied", constants.CloneMode.FORK)):
+                with self.subTest(memory=memory, **options), \
+                        aspawn.Popen(["true"], memory=memory, **options) as process:
+                    self.assertEqual(process._child.describe(constants.Fact.MODE), mode)
                     self.assertEqual(process.wait(), 0)
         with aspawn.Popen(["true"]) as process:
-            self.assertFalse(process._child.by_image())
+            self.assertNotEqual(process._child.describe(constants.Fact.MODE), constants.CloneMode.IMAGE)
 
     @AS_ROOT
     def test_run_as_the_user_as_preexec_fn_does(self):
         with self.assertRaises(PermissionError) as caught:
-            aspawn.Popen(["true"], user=65534, actions=[actions.nice(5), actions.chroot("/")])
+            aspawn.Popen(["true"], user=65534, actions=[actions.nice(19), actions.chroot("/")])
         self.assertEqual(caught.exception.failure.step, 1)
 
     def filtered(self, number, result, code):
@@ -245,8 +274,14 @@ class Failures(Test):
             with self.assertRaises(LookupError), \
                     mock.patch("aspawn._popen._aspawn.start", side_effect=AssertionError):
                 aspawn.Popen(["true"], stdout=aspawn.PIPE, encoding="no such encoding")
-            with self.assertRaises(MemoryError), mock.patch("io.open", side_effect=MemoryError):
-                aspawn.Popen(["sleep", "100"], stdin=aspawn.PIPE, stdout=aspawn.PIPE)
+
+    def test_name_the_member(self):
+        error = self.fails(["true"], private=True, memory="suspended")
+        self.assertEqual((error.errno, error.failure.text, error.failure.step),
+                         (errno.EINVAL, 'argument "memory": EINVAL', None))
+        self.assertIn("memory", str(error))
+        with self.assertRaises(KeyError):
+            aspawn.Popen(["true"], memory="other")
 
     def test_of_the_group_and_the_limits(self):
         self.assertEqual(self.fails(["true"], cgroup="/no/such").filename, "/no/such")
@@ -424,6 +459,7 @@ class End(Test):
                 process.kill_group()
                 process.stdout.close()
 
+    @unittest.skipUnless(hasattr(os, "pidfd_open"), "this Python has no pidfd_open()")
     def test_wait_with_a_timeout_looks_once(self):
         # subprocess asks every 0.5 to 50 ms: more than 10 times in this time.
         process = aspawn.Popen(["sleep", "0.3"])
@@ -500,14 +536,14 @@ class Install(Test):
     def test_copies_the_memory_if_told_so(self):
         memories = []
 
-        def start(*arguments):
-            memories.append(arguments[-1])
-            return real(*arguments)
+        def start(**command):
+            memories.append(command["memory"])
+            return real(**command)
         real = aspawn._popen._aspawn.start
         with mock.patch("subprocess._USE_VFORK", False), mock.patch("aspawn._popen._aspawn.start", start):
             self.assertEqual(output("pwd", actions=[actions.chdir("/usr")]), ["/usr"])
             self.assertEqual(output("echo 1", limits={resource.RLIMIT_CPU: 100}), ["1"])
-        self.assertEqual(memories, [2, 2])
+        self.assertEqual(memories, [constants.Memory.COPIED] * 2)
 
     def test_is_started_by_the_library(self):
         fork_exec = "subprocess._fork_exec" if sys.version_info >= (3, 11) else "_posixsubprocess.fork_exec"

@@ -140,6 +140,13 @@ class Jobs(Test):
                                    ({"actions": ["chdir"]}, TypeError), ({"input": "text"}, TypeError)):
                 with self.subTest(options), self.assertRaises(error):
                     queue.submit(["true"], **options)
+            for options, text in (({"priority": 8}, 'argument "job.priority": EINVAL'),
+                                  ({"input": b"a" * 50000}, 'argument "job_bytes": E2BIG'),
+                                  ({"actions": [actions.umask(0), actions.close(-1)]}, "action 1, close: EINVAL")):
+                with self.subTest(options), self.assertRaises(OSError) as caught:
+                    queue.submit(["true"], **options)
+                self.assertEqual(caught.exception.failure.text, text)
+                self.assertEqual(text in str(caught.exception), text.startswith("argument"))
             for args in ([], None, ["a\0b"]):
                 with self.subTest(args), self.assertRaises((IndexError, TypeError, ValueError)):
                     queue.submit(args)

@@ -10,59 +10,92 @@ The interface is that of the module subprocess, and more: actions= in place of p
 aspawn.aio has create_subprocess_exec() and create_subprocess_shell() for asyncio. Queue runs many
 commands, some at a time, and is an Executor of concurrent.futures; aspawn.aio has one for asyncio.
 """
-import functools
 import os
 import subprocess
-import types
 from subprocess import (DEVNULL, PIPE, STDOUT, CalledProcessError, CompletedProcess, SubprocessError,
                         TimeoutExpired, list2cmdline)
+from typing import Any, Optional, Tuple, Union
 
-from . import _aspawn, actions
+from . import _aspawn  # type: ignore[attr-defined]
+from . import actions, constants
+from ._action import Descriptor, Path
 from ._popen import Failure, Popen
 from ._queue import Future, Prepared, Queue, Result
 
 __all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Future", "PIPE", "Popen",
            "Prepared", "Queue", "Result", "STDOUT", "SubprocessError", "TimeoutExpired", "actions", "call",
-           "check_call", "check_output", "getoutput", "getstatusoutput", "install", "kill_cgroup",
+           "check_call", "check_output", "constants", "getoutput", "getstatusoutput", "install", "kill_cgroup",
            "list2cmdline", "run", "uninstall"]
 
-_namespace = {**vars(subprocess), "Popen": Popen}
+
+def run(*popenargs: Any, input: Union[str, bytes, None] = None, capture_output: bool = False,
+        timeout: Optional[float] = None, check: bool = False, **kwargs: Any) -> "CompletedProcess[Any]":
+    """subprocess.run() with this Popen."""
+    if input is not None:
+        if kwargs.get("stdin") is not None:
+            raise ValueError("stdin and input are both given")
+        kwargs["stdin"] = PIPE
+    if capture_output:
+        if kwargs.get("stdout") is not None or kwargs.get("stderr") is not None:
+            raise ValueError("stdout or stderr and capture_output are both given")
+        kwargs["stdout"] = kwargs["stderr"] = PIPE
+    with Popen(*popenargs, **kwargs) as process:
+        try:
+            stdout, stderr = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            raise  # after the end, for which the with statement waits
+    done: "CompletedProcess[Any]" = CompletedProcess(process.args, process.returncode, stdout, stderr)
+    if check:
+        done.check_returncode()
+    return done
 
 
-def _with_our_popen(function):
-    """The function of subprocess, calling our Popen and our copies of its siblings."""
-    copy = types.FunctionType(function.__code__, _namespace, function.__name__,
-                              function.__defaults__, function.__closure__)
-    copy.__kwdefaults__ = function.__kwdefaults__
-    functools.update_wrapper(copy, function)
-    copy.__module__ = __name__
-    _namespace[function.__name__] = copy
-    return copy
+def call(*popenargs: Any, timeout: Optional[float] = None, **kwargs: Any) -> int:
+    """subprocess.call() with this Popen."""
+    return run(*popenargs, timeout=timeout, **kwargs).returncode
 
 
-call = _with_our_popen(subprocess.call)
-check_call = _with_our_popen(subprocess.check_call)
-run = _with_our_popen(subprocess.run)
-check_output = _with_our_popen(subprocess.check_output)
-getstatusoutput = _with_our_popen(subprocess.getstatusoutput)
-getoutput = _with_our_popen(subprocess.getoutput)
+def check_call(*popenargs: Any, timeout: Optional[float] = None, **kwargs: Any) -> int:
+    """subprocess.check_call() with this Popen."""
+    return run(*popenargs, timeout=timeout, check=True, **kwargs).returncode
+
+
+def check_output(*popenargs: Any, timeout: Optional[float] = None, **kwargs: Any) -> Any:
+    """subprocess.check_output() with this Popen."""
+    if "input" in kwargs and kwargs["input"] is None:  # an empty one, not that of this process
+        is_text = any(kwargs.get(name) for name in ("text", "encoding", "errors", "universal_newlines"))
+        kwargs["input"] = "" if is_text else b""
+    return run(*popenargs, stdout=PIPE, timeout=timeout, check=True, **kwargs).stdout
+
+
+def getstatusoutput(cmd: Path, *, encoding: Optional[str] = None, errors: Optional[str] = None) -> Tuple[int, str]:
+    """subprocess.getstatusoutput() with this Popen."""
+    done = run(cmd, shell=True, text=True, stdout=PIPE, stderr=STDOUT, encoding=encoding, errors=errors)
+    return done.returncode, done.stdout[:-1] if done.stdout.endswith("\n") else done.stdout
+
+
+def getoutput(cmd: Path, *, encoding: Optional[str] = None, errors: Optional[str] = None) -> str:
+    """subprocess.getoutput() with this Popen."""
+    return getstatusoutput(cmd, encoding=encoding, errors=errors)[1]
+
 
 _popen_of_subprocess = subprocess.Popen
 
 
-def install():
+def install() -> None:
     """Make subprocess.Popen this Popen, for subprocess.run(), asyncio and all else that looks it up
     there. What has imported the class itself before (from subprocess import Popen), or is derived
     from it, keeps it."""
-    subprocess.Popen = Popen
+    subprocess.Popen = Popen  # type: ignore[misc]
 
 
-def uninstall():
+def uninstall() -> None:
     """Undo install()."""
-    subprocess.Popen = _popen_of_subprocess
+    subprocess.Popen = _popen_of_subprocess  # type: ignore[misc]
 
 
-def kill_cgroup(group):
+def kill_cgroup(group: Union[Path, Descriptor]) -> None:
     """Send SIGKILL to every process of a control group (version 2) and of those below. group: its
     directory, as a path or an open descriptor. With Popen(cgroup=group) this ends a command with
     all that it has started."""

@@ -4,6 +4,8 @@
 A job is submitted to the library, or, while the library's queue is full, kept in _later. The
 descriptor of the library's queue is readable when there are results; then _pump() takes them.
 """
+from __future__ import annotations
+
 import concurrent.futures
 import errno
 import functools
@@ -14,25 +16,23 @@ import resource
 import select
 import subprocess
 import threading
+from array import array
 from collections import deque
 from subprocess import DEVNULL, PIPE, STDOUT
+from typing import Any, Callable, Deque, Dict, Generic, Iterable, Iterator, List, Optional, Tuple, TypeVar
 
-from . import _aspawn
-from ._popen import RESTORE, command_of, error_of, limit_actions
-from .actions import Action
-
-# enum aspawn_job_flags and enum aspawn_outcome
-TAIL, SAME_GROUP = 1, 2
-RAN, NOT_STARTED, TIMED_OUT, CANCELLED, LOST = 1, 2, 3, 5, 6
-OUTCOMES = {RAN: "ran", NOT_STARTED: "not started", TIMED_OUT: "timed out", CANCELLED: "cancelled",
-            LOST: "lost"}
+from . import _aspawn  # type: ignore[attr-defined]
+from . import actions as actions_of
+from ._action import Action, Path
+from ._popen import RESTORE, Args, Command, Environment, Failure, Limits, words_of
+from .constants import GRACE_NONE, JobFlags, Outcome, QueueFlags, Stream
 
 
-def milliseconds(seconds):
-    return max(1, math.ceil(seconds * 1000))
+def milliseconds(seconds: Optional[float]) -> Optional[int]:
+    return None if seconds is None else max(1, math.ceil(seconds * 1000))
 
 
-class Result(subprocess.CompletedProcess):
+class Result(subprocess.CompletedProcess[Any]):
     """How a job ended. As subprocess.CompletedProcess it has args, returncode, stdout, stderr (bytes,
     what was kept, or None) and check_returncode(); returncode is None if no program ran. And
 
@@ -44,111 +44,86 @@ class Result(subprocess.CompletedProcess):
     submitted, started, executed, ended   seconds of time.monotonic(); None: it has not come to that
     usage         as of resource.getrusage()
     """
+    failure: Optional[Failure] = None
 
-    def __init__(self, args, taken):
-        (_, self._end, pid, status, text, stdout, stderr, self.stdout_total, self.stderr_total, times,
-         self._failed, self._usage) = taken
-        ran = status != -1 and self._end != NOT_STARTED
-        super().__init__(args, os.waitstatus_to_exitcode(status) if ran else None, stdout, stderr)
-        self.outcome = OUTCOMES[self._end]
-        self.text = os.fsdecode(text)
-        self.failure = None
-        self.pid = pid or None
-        self.submitted, self.started, self.executed, self.ended = (time / 1e9 if time else None
-                                                                   for time in times)
+    def __init__(self, args: Any, taken: Dict[str, Any]) -> None:
+        outcome, status = Outcome(taken["outcome"]), taken["status"]
+        ran = status != -1 and outcome != Outcome.NOT_STARTED
+        super().__init__(args, os.waitstatus_to_exitcode(status) if ran else None,  # type: ignore[arg-type]
+                         taken["out"], taken["err"])
+        self.outcome = outcome.name.lower().replace("_", " ")
+        self.text = os.fsdecode(taken["text"])
+        self.pid: Optional[int] = taken["pid"] or None
+        self.stdout_total: int = taken["out_total"]
+        self.stderr_total: int = taken["err_total"]
+        self.submitted, self.started, self.executed, self.ended = (
+            taken[f"{name}_ns"] / 1e9 or None for name in ("submitted", "started", "executed", "ended"))
+        self._usage: bytes = taken["usage"]
 
     @property
-    def usage(self):
+    def usage(self) -> resource.struct_rusage:
         # Made when asked for: CPython 3.11 reports an error if one is left to the end of the interpreter.
-        return resource.struct_rusage(self._usage)
+        words = array("q" if len(self._usage) == 18 * 8 else "i", self._usage)
+        return resource.struct_rusage((words[0] + words[1] / 1e6, words[2] + words[3] / 1e6, *words[4:]))
 
     @property
-    def truncated(self):
+    def truncated(self) -> bool:
         """True if the program wrote more than was kept."""
         return any(kept is not None and len(kept) < total for kept, total in
                    ((self.stdout, self.stdout_total), (self.stderr, self.stderr_total)))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Result of {self.args!r}: {self.text}>"
 
 
-class Command:
-    """What a job, or a prepared command, executes."""
-
-    def __init__(self, args, *, stderr=PIPE, shell=False, executable=None, cwd=None, env=None, limits=None,
-                 actions=()):
-        self.args, self.has_one_output = args, stderr == STDOUT
-        self.executable, self.argv, self.variables = command_of(args, executable, shell, cwd, env)
-        self.actions = [RESTORE, *limit_actions(limits or {})]
-        if cwd is not None:
-            self.actions.append(Action("chdir", cwd))
-        self.first = len(self.actions)
-        self.actions += actions
-
-    def arguments(self):
-        return self.argv, self.executable, self.variables, self.actions, self.has_one_output
+def command_of(args: Args, stderr: int, shell: Optional[bool], executable: Optional[Path], cwd: Optional[Path],
+               env: Optional[Environment], limits: Optional[Limits], actions: Optional[Iterable[Action]]
+               ) -> Tuple[Command, Dict[str, Any]]:
+    """The command of a job, and its members."""
+    command = Command(args, executable, bool(shell), cwd, env)
+    command.actions.append(RESTORE)
+    command.add_limits(limits)
+    if cwd is not None:
+        command.actions.append(actions_of.chdir(cwd))
+    command.add_own(actions or ())
+    return command, {**command.members(), "std_err": Stream.STDOUT if stderr == STDOUT else None}
 
 
 class Prepared:
     """A command that a queue has copied, with its environment and actions: Queue.prepare()."""
 
-    def __init__(self, queue, command):
-        self._command = command
+    def __init__(self, queue: Any, args: Args, stderr: int, *options: Any) -> None:
+        self.args = args
         self._queue = queue
-        self._number = queue.prepare(*command.arguments())
+        self._has_one_output = stderr == STDOUT
+        self._command, members = command_of(args, stderr, *options)
+        self._number = self._command.given_to(queue.prepare, **members)
 
-    @property
-    def args(self):
-        return self._command.args
-
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Prepared {self.args!r}>"
 
 
 class Job:
-    prepared = None
+    ticket: Optional[int] = None  # until the library has it
 
-    def __init__(self, future, args, *, input=None, stdout=PIPE, stderr=PIPE, output_size=1 << 14, tail=False,
-                 timeout=None, grace=None, check=False, same_group=False, key=0, key_limit=0, priority=0, **options):
-        self.future, self.timeout, self.check = future, timeout, check
-        self.ticket = None  # until the library has it
-        if stdout not in (PIPE, DEVNULL) or stderr not in (PIPE, DEVNULL, STDOUT):
-            raise ValueError("stdout and stderr are PIPE or DEVNULL, or stderr is STDOUT")
-        number, command = self._command(args, stderr, **options)
-        self.arguments = (
-            *command, None if input is None else bytes(input), output_size + 1 if stdout == PIPE else 0,
-            output_size + 1 if stderr == PIPE and not self.command.has_one_output else 0,
-            (TAIL if tail else 0) | (SAME_GROUP if same_group else 0), 0 if timeout is None else milliseconds(timeout),
-            0 if grace is None else milliseconds(grace) if grace > 0 else -1, key, key_limit, priority, number)
+    def __init__(self, future: Any, args: Any, command: Command, members: Dict[str, Any], timeout: Optional[float],
+                 check: bool) -> None:
+        self.future, self.args, self.command, self.members = future, args, command, members
+        self.timeout, self.check = timeout, check
 
-    def _command(self, args, stderr, *, prepared=None, **options):
-        """The number of the prepared command, and what is instead of it."""
-        if prepared is None:
-            self.command = Command(args, stderr=stderr, **options)
-            self.args = args
-            return 0, self.command.arguments()
-        self.prepared, self.command = prepared, prepared._command
-        if options or (stderr == STDOUT and not self.command.has_one_output):
-            raise TypeError(f"the prepared command has what it has: {', '.join(options) or 'stderr'}")
-        self.args = prepared.args if args is None else args
-        argv = None if args is None else command_of(args, self.command.executable, False, None, None)[1]
-        return prepared._number, (argv, None, None, (), False)
-
-    def outcome(self, taken):
+    def outcome(self, taken: Dict[str, Any]) -> Tuple[Optional[Result], Optional[BaseException]]:
         """Returns the Result and None, or None and the exception whose `result` it is."""
         result = Result(self.args, taken)
-        error = None
-        if result._end == NOT_STARTED:
-            command = self.command
-            error = error_of(result._failed, command.executable, command.actions, command.first,
-                             len(command.actions) - command.first)
+        error: Any = None
+        if result.outcome == "not started":
+            error = self.command.error_of(taken["failure"])
             result.failure = error.failure
             result.text = f"not started: {error.failure.text}"
-        elif result._end == TIMED_OUT:
-            error = subprocess.TimeoutExpired(self.args, self.timeout, result.stdout, result.stderr)
-        elif result._end == LOST:
+        elif result.outcome == "timed out":
+            error = subprocess.TimeoutExpired(self.args, self.timeout or 0, result.stdout, result.stderr)
+        elif result.outcome == "lost":
             error = concurrent.futures.BrokenExecutor("lost: the server of the queue was killed")
-        elif result._end == CANCELLED:
+        elif result.outcome == "cancelled":
             error = concurrent.futures.CancelledError()
         elif self.check and result.returncode:
             error = subprocess.CalledProcessError(result.returncode, self.args, result.stdout, result.stderr)
@@ -158,55 +133,108 @@ class Job:
         return None, error
 
 
-class Jobs:
+FutureType = TypeVar("FutureType")
+
+
+class Jobs(Generic[FutureType]):
     """The base class of both queues."""
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, local=False):
-        self._native = _aspawn.Queue(running, jobs, job_bytes, round(delay * 1000), local)
+    def __init__(self, running: int = 16, *, jobs: int = 256, job_bytes: int = 1 << 17, delay: float = 0.0,
+                 local: bool = False) -> None:
+        self._native = _aspawn.Queue(running=running, jobs=jobs, job_bytes=job_bytes, delay_ms=round(delay * 1000),
+                                     flags=QueueFlags.LOCAL if local else 0)
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._cookies = itertools.count()
-        self._now = {}  # the jobs that the library has, by their cookies
-        self._later = deque()
+        self._now: Dict[int, Job] = {}  # the jobs that the library has, by their cookies
+        self._later: Deque[Job] = deque()
         self._is_shut = False
 
-    def prepare(self, args, **options):
+    def prepare(self, args: Args, *, stderr: int = PIPE, shell: bool = False, executable: Optional[Path] = None,
+                cwd: Optional[Path] = None, env: Optional[Environment] = None, limits: Optional[Limits] = None,
+                actions: Iterable[Action] = ()) -> Prepared:
         """Copy a command once, for jobs that differ in their arguments alone: submit(args,
-        prepared=...), where args replaces all of these, and is None for these. The options are
-        executable, shell, cwd, env, limits, actions, and stderr=STDOUT; the environment is that of now. It takes one
-        of the `jobs` places, until the queue is closed. BlockingIOError: none is free."""
-        return Prepared(self._native, Command(args, **options))
+        prepared=...), where args replaces all of these, and is None for these. The environment is
+        that of now. It takes one of the `jobs` places, until the queue is closed. BlockingIOError:
+        none is free."""
+        return Prepared(self._native, args, stderr, shell, executable, cwd, env, limits, actions)
 
-    def _add(self, job):
+    def submit(self, args: Optional[Args], *, input: Optional[bytes] = None, stdout: int = PIPE, stderr: int = PIPE,
+               output_size: int = 1 << 14, tail: bool = False, timeout: Optional[float] = None,
+               grace: Optional[float] = None, check: bool = False, shell: Optional[bool] = None,
+               executable: Optional[Path] = None, cwd: Optional[Path] = None, env: Optional[Environment] = None,
+               limits: Optional[Limits] = None, actions: Optional[Iterable[Action]] = None, same_group: bool = False,
+               key: int = 0, key_limit: int = 0, priority: int = 0, prepared: Optional[Prepared] = None) -> FutureType:
+        """Submit a command. Returns a future of the Result.
+
+        args, shell, executable, cwd, env, limits, actions and check are as of aspawn.run(). Files
+        of this process that actions use stay open until the job has ended. prepared: a command of
+        prepare(), whose arguments args replaces unless it is None. input: bytes. stdout: PIPE,
+        which keeps the output, or DEVNULL; stderr: also STDOUT, which is said to prepare() of a
+        prepared command. output_size: bytes to keep of each, the first, or with tail=True the last;
+        the rest is dropped. timeout: seconds from the start to SIGTERM, which goes to the job's
+        process group, and grace: from there to SIGKILL, one second if it is not given. same_group:
+        make no process group. key and key_limit: of the jobs with the same key, a number, at most
+        key_limit run at the same time. priority: from 0 to 7; of the jobs that the library has,
+        those with the highest start first.
+
+        The future's exception is the OSError of a program that was not started, whose `failure` says
+        why, subprocess.TimeoutExpired, concurrent.futures.BrokenExecutor if the library's process was
+        killed, and with check=True subprocess.CalledProcessError. The `result` of each is the Result.
+        To cancel the future cancels the job.
+        """
+        if stdout not in (PIPE, DEVNULL) or stderr not in (PIPE, DEVNULL, STDOUT):
+            raise ValueError("stdout and stderr are PIPE or DEVNULL, or stderr is STDOUT")
+        options = (shell, executable, cwd, env, limits, actions)
+        members: Dict[str, Any]
+        if prepared is None:
+            command, own = command_of(args, stderr, *options)  # type: ignore[arg-type]
+            members = {"command": own}
+            has_one_output = stderr == STDOUT
+        else:
+            command, has_one_output = prepared._command, prepared._has_one_output
+            if any(option is not None for option in options) or (stderr == STDOUT and not has_one_output):
+                raise TypeError("the prepared command has its own options")
+            if prepared._queue is not self._native:
+                raise ValueError("another queue has prepared the command")
+            members = {"prepared": prepared._number, "argv": None if args is None else words_of(args, False)}
+            args = prepared.args if args is None else args
+        members.update(
+            input=None if input is None else bytes(input), out_size=output_size + 1 if stdout == PIPE else 0,
+            err_size=output_size + 1 if stderr == PIPE and not has_one_output else 0,
+            flags=(JobFlags.TAIL if tail else 0) + (JobFlags.SAME_GROUP if same_group else 0),
+            time_limit_ms=milliseconds(timeout),
+            grace_ms=GRACE_NONE if grace is not None and grace <= 0 else milliseconds(grace),
+            key=key, key_limit=key_limit, priority=priority)
+        job = Job(self._new_future(), args, command, members, timeout, check)
+        self._watch_future(job)
+        self._add(job)
+        return job.future  # type: ignore[no-any-return]
+
+    def _add(self, job: Job) -> None:
         if os.getpid() != self._pid:  # the lock may be held for ever
             raise OSError(errno.ESTALE, "the queue is that of the process before fork()")
-        if job.prepared is not None and job.prepared._queue is not self._native:
-            raise ValueError("another queue has prepared the command")
         with self._lock:
             if self._is_shut:
                 raise RuntimeError("the queue is shut down")
             if self._later or not self._submit(job):
                 self._later.append(job)
 
-    def _submit(self, job):
+    def _submit(self, job: Job) -> bool:
         """Returns False if the queue is full."""
         cookie = next(self._cookies)
         try:
-            job.ticket = self._native.submit(cookie, *job.arguments)
+            job.ticket = job.command.given_to(self._native.submit, cookie=cookie, **job.members)
         except BlockingIOError:
             if not self._now:  # no result will make room
                 raise
             return False
-        except OSError as error:
-            if error.errno == errno.E2BIG:
-                error.strerror = "the command, environment, input and output do not fit in job_bytes"
-            raise
         self._now[cookie] = job
         if len(self._now) == 1:
             self._watch()
         return True
 
-    def _cancel(self, job):
+    def _cancel(self, job: Job) -> None:
         if os.getpid() != self._pid:
             return
         with self._lock:
@@ -216,14 +244,14 @@ class Jobs:
                 except ProcessLookupError:  # it has just ended
                     pass
 
-    def _pump(self, wait=False):
+    def _pump(self, wait: bool = False) -> None:
         """Takes all results, and gives each to its future, after the later jobs have followed."""
         while True:
-            ended = []
+            ended: List[Tuple[Job, Any, Optional[BaseException]]] = []
             taken = self._native.take(wait)
             with self._lock:
                 for result in taken:
-                    job = self._now.pop(result[0])
+                    job = self._now.pop(result["cookie"])
                     job.ticket = None
                     ended.append((job, result, None))
                 while self._later:
@@ -236,13 +264,13 @@ class Jobs:
                     except Exception as error:
                         ended.append((job, None, error))
                     self._later.popleft()
-            for job, result, error in ended:
-                self._end(job, result, error)
+            for job, result, failed in ended:
+                self._end(job, result, failed)
             if len(taken) < _aspawn.BATCH:
                 return
             wait = False
 
-    def _end(self, job, taken, error):
+    def _end(self, job: Job, taken: Any, error: Optional[BaseException]) -> None:
         if not self._is_wanted(job.future):
             return
         result = None
@@ -253,12 +281,28 @@ class Jobs:
         else:
             job.future.set_exception(error)
 
+    # --- what differs ---
 
-class Future(concurrent.futures.Future):
+    def _new_future(self) -> FutureType:
+        raise NotImplementedError
+
+    def _watch_future(self, job: Job) -> None:
+        """Lets the future's cancel() cancel the job."""
+        raise NotImplementedError
+
+    def _watch(self) -> None:
+        """Lets _pump() be called when there are results: there is a job now."""
+        raise NotImplementedError
+
+    def _is_wanted(self, future: Any) -> bool:
+        raise NotImplementedError
+
+
+class Future(concurrent.futures.Future[Result]):
     """A job's. It is pending until the job has ended."""
-    _cancel = staticmethod(lambda: None)
+    _cancel: Callable[[], None] = staticmethod(lambda: None)
 
-    def cancel(self):
+    def cancel(self) -> bool:
         """Cancel the job: one that runs gets SIGTERM, and SIGKILL after its grace. The future is
         cancelled at once; concurrent.futures.wait() waits until the job has ended. False: the
         result is there."""
@@ -268,7 +312,7 @@ class Future(concurrent.futures.Future):
         return True
 
 
-class Queue(Jobs, concurrent.futures.Executor):
+class Queue(Jobs[Future], concurrent.futures.Executor):  # type: ignore[misc]
     """A queue of commands, with the interface of a concurrent.futures.Executor:
 
         with aspawn.Queue(running=8) as queue:
@@ -292,40 +336,18 @@ class Queue(Jobs, concurrent.futures.Executor):
     aspawn_queue(3). After os.fork() the copy of the queue refuses jobs (ESTALE).
     """
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0, local=False):
+    def __init__(self, running: int = 16, *, jobs: int = 256, job_bytes: int = 1 << 17, delay: float = 0.0,
+                 local: bool = False) -> None:
         super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay, local=local)
         self._is_local = local
-        self._thread = None
+        self._thread: Optional[threading.Thread] = None
 
-    def submit(self, args, **options):
-        """Submit a command. Returns a Future of the Result.
-
-        args, shell, executable, cwd, env, limits, actions and check are as of aspawn.run(). Files
-        of this process that actions use stay open until the job has ended. prepared: a command of
-        prepare(), whose arguments args replaces unless it is None. input: bytes. stdout: PIPE,
-        which keeps the output, or DEVNULL; stderr: also STDOUT, which is said to prepare() of a
-        prepared command. output_size: bytes to keep of each, the first, or with tail=True the last;
-        the rest is dropped. timeout: seconds from the start to SIGTERM, which goes to the job's
-        process group, and grace: from there to SIGKILL, one second if it is not given. same_group:
-        make no process group. key and key_limit: of the jobs with the same key, a number, at most
-        key_limit run at the same time. priority: from 0 to 7; of the jobs that the library has,
-        those with the highest start first.
-
-        The future's exception is the OSError of a program that was not started, whose `failure` says
-        why, subprocess.TimeoutExpired, concurrent.futures.BrokenExecutor if the library's process was
-        killed, and with check=True subprocess.CalledProcessError. The `result` of each is the Result.
-        """
-        future = Future()
-        job = Job(future, args, **options)
-        future._cancel = functools.partial(self._cancel, job)
-        self._add(job)
-        return future
-
-    def map(self, commands, *, timeout=None, **options):
+    def map(self, commands: Iterable[Optional[Args]], *, timeout: Optional[float] = None,  # type: ignore[override]
+            **options: Any) -> Iterator[Result]:
         """The Results of the commands, in their order. timeout is of the job, as for submit()."""
         futures = deque([self.submit(args, timeout=timeout, **options) for args in commands])
 
-        def results():
+        def results() -> Iterator[Result]:
             try:
                 while futures:
                     yield futures.popleft().result()
@@ -334,7 +356,7 @@ class Queue(Jobs, concurrent.futures.Executor):
                     future.cancel()
         return results()
 
-    def shutdown(self, wait=True, *, cancel_futures=False):
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Accept no more jobs, and free the queue after the last. cancel_futures: cancel those that
         have not ended, also those that run."""
         if os.getpid() != self._pid:
@@ -351,17 +373,22 @@ class Queue(Jobs, concurrent.futures.Executor):
         elif wait:
             thread.join()
 
-    def __exit__(self, exception, *_):
+    def __exit__(self, exception: Any, *_: Any) -> None:
         """Waits for all jobs; if an exception has been raised, cancels them."""
         self.shutdown(cancel_futures=exception is not None)
-        return False
 
-    def _watch(self):
+    def _new_future(self) -> Future:
+        return Future()
+
+    def _watch_future(self, job: Job) -> None:
+        job.future._cancel = functools.partial(self._cancel, job)
+
+    def _watch(self) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._collect, name="aspawn.Queue")
             self._thread.start()
 
-    def _collect(self):
+    def _collect(self) -> None:
         poll = select.poll()
         poll.register(self._native.fd, select.POLLIN)
         while True:
@@ -375,7 +402,6 @@ class Queue(Jobs, concurrent.futures.Executor):
                         self._native.close()
                     return
 
-    @staticmethod
-    def _is_wanted(future):
+    def _is_wanted(self, future: Any) -> bool:
         vars(future).pop("_cancel", None)  # which refers to the job and the queue
-        return future.set_running_or_notify_cancel()
+        return bool(future.set_running_or_notify_cancel())

@@ -6,13 +6,17 @@ descriptor: no child watcher, no SIGCHLD and no thread, in the loop of any threa
 aspawn.Popen that are not about text are accepted; with private=True no other part of the program can
 reap the child. The result is an asyncio.subprocess.Process.
 """
+from __future__ import annotations
+
 import asyncio
 import os
 import signal
 from asyncio import base_subprocess
+from typing import Any, Optional, Union
 
-from ._popen import Popen
-from ._queue import Job, Jobs
+from ._action import Path
+from ._popen import Popen, StreamOf
+from ._queue import Job, Jobs, Result
 
 __all__ = ["Queue", "create_subprocess_exec", "create_subprocess_shell"]
 
@@ -23,8 +27,8 @@ POLL_SECONDS = 0.01  # where there are no pidfds
 class _Transport(base_subprocess.BaseSubprocessTransport):
     """The pipes and the end of a process that has been started."""
 
-    def _start(self, process, **_):
-        self._proc = process
+    def _start(self, process: Popen[bytes], **_: Any) -> None:  # type: ignore[override]
+        self._proc: Any = process
         child = process._child
         # A copy, as whoever reaps the child closes the handle's.
         self._watched = os.dup(child.ended_fd) if child and child.ended_fd >= 0 else process._pidfd()
@@ -35,36 +39,34 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
         else:
             self._look()
 
-    def _look(self):
+    def _look(self) -> None:
         # _proc is None after the end, and _returncode is set.
         returncode = self._proc.poll() if self._returncode is None else self._returncode
-        if returncode is None:  # there is no descriptor, or somebody has killed the child's helper
-            self._unwatch()
-            self._loop.call_later(POLL_SECONDS, self._look)
-            return
         self._unwatch()
-        if self._returncode is None:
+        if returncode is None:  # there is no descriptor, or somebody has killed the child's helper
+            self._loop.call_later(POLL_SECONDS, self._look)
+        elif self._returncode is None:
             self._process_exited(returncode)
 
-    def _unwatch(self):
+    def _unwatch(self) -> None:
         if self._watched >= 0:
             if not self._loop.is_closed():
                 self._loop.remove_reader(self._watched)
             os.close(self._watched)
             self._watched = -1
 
-    def send_signal(self, signal):
+    def send_signal(self, signal: int) -> None:
         self._check_proc()
         self._proc.send_signal(signal)
 
-    def terminate(self):
+    def terminate(self) -> None:
         self.send_signal(signal.SIGTERM)
 
-    def kill(self):
+    def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
 
-async def _executed(process, loop):
+async def _executed(process: Popen[bytes], loop: asyncio.AbstractEventLoop) -> None:
     """Waits for the exec; raises the OSError of the child."""
     fds = [fd for fd in (process._child.started_fd, process._child.ended_fd) if fd >= 0]
     while True:
@@ -72,9 +74,9 @@ async def _executed(process, loop):
             return process._finish_start(0)
         except TimeoutError:
             pass
-        ready = loop.create_future()
+        ready: asyncio.Future[None] = loop.create_future()
         for fd in fds:
-            loop.add_reader(fd, lambda: ready.done() or ready.set_result(None))
+            loop.add_reader(fd, lambda: None if ready.done() else ready.set_result(None))
         try:
             await asyncio.wait_for(ready, None if fds else POLL_SECONDS)
         except asyncio.TimeoutError:
@@ -84,24 +86,24 @@ async def _executed(process, loop):
                 loop.remove_reader(fd)
 
 
-async def _create(arguments, shell, stdin, stdout, stderr, limit, keywords):
+async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf, stderr: StreamOf, limit: int,
+                  **keywords: Any) -> asyncio.subprocess.Process:
     for name in ("bufsize", "universal_newlines", "text", "encoding", "errors"):
-        if keywords.get(name):
+        if keywords.pop(name, None):
             raise ValueError(f"{name} is not for asyncio, whose streams are of bytes")
-        keywords.pop(name, None)
     loop = asyncio.get_running_loop()
-    process = Popen(arguments, 0, stdin=stdin, stdout=stdout, stderr=stderr, shell=shell, _early=True,
-                    **keywords)
+    process: Any = Popen(arguments, 0, stdin=stdin, stdout=stdout, stderr=stderr, shell=shell, _early=True, **keywords)
     try:
         if process._by_library:
             await _executed(process, loop)
         protocol = asyncio.subprocess.SubprocessStreamProtocol(limit=limit, loop=loop)
         waiter = loop.create_future()
-        transport = _Transport(loop, protocol, arguments, shell, stdin, stdout, stderr, 0,
-                               waiter=waiter, process=process)
+        transport: Any = _Transport(loop, protocol, arguments, shell, stdin, stdout, stderr, 0,
+                                    waiter=waiter, process=process)
     except BaseException:
-        for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
-            stream.close()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream:
+                stream.close()
         if process.returncode is None:
             process.kill()
             process.wait()
@@ -115,18 +117,21 @@ async def _create(arguments, shell, stdin, stdout, stderr, limit, keywords):
     return asyncio.subprocess.Process(transport, protocol, loop)
 
 
-async def create_subprocess_exec(program, *args, stdin=None, stdout=None, stderr=None, limit=LIMIT,
-                                 **keywords):
+async def create_subprocess_exec(program: Path, *args: Path, stdin: StreamOf = None, stdout: StreamOf = None,
+                                 stderr: StreamOf = None, limit: int = LIMIT,
+                                 **keywords: Any) -> asyncio.subprocess.Process:
     """As asyncio.create_subprocess_exec(), with the arguments of aspawn.Popen."""
-    return await _create((program, *args), False, stdin, stdout, stderr, limit, keywords)
+    return await _create((program, *args), False, stdin, stdout, stderr, limit, **keywords)
 
 
-async def create_subprocess_shell(command, stdin=None, stdout=None, stderr=None, limit=LIMIT, **keywords):
+async def create_subprocess_shell(command: Union[str, bytes], stdin: StreamOf = None, stdout: StreamOf = None,
+                                  stderr: StreamOf = None, limit: int = LIMIT,
+                                  **keywords: Any) -> asyncio.subprocess.Process:
     """As asyncio.create_subprocess_shell(), with the arguments of aspawn.Popen."""
-    return await _create(command, True, stdin, stdout, stderr, limit, keywords)
+    return await _create(command, True, stdin, stdout, stderr, limit, **keywords)
 
 
-class Queue(Jobs):
+class Queue(Jobs["asyncio.Future[Result]"]):
     """A queue of commands in the running event loop, which polls a descriptor; there is no thread.
 
         async with aspawn.aio.Queue(running=8) as queue:
@@ -136,26 +141,17 @@ class Queue(Jobs):
     As aspawn.Queue, but submit() returns an asyncio.Future. The methods are for the loop's thread.
     """
 
-    def __init__(self, running=16, *, jobs=256, job_bytes=1 << 17, delay=0.0):
+    def __init__(self, running: int = 16, *, jobs: int = 256, job_bytes: int = 1 << 17, delay: float = 0.0) -> None:
         self._loop = asyncio.get_running_loop()
         super().__init__(running, jobs=jobs, job_bytes=job_bytes, delay=delay)
-        self._empty = None  # while there are jobs: a future of their end
+        self._empty: Optional[asyncio.Future[None]] = None  # while there are jobs: a future of their end
 
-    def submit(self, args, **options):
-        """Submit a command. Returns an asyncio.Future of the Result; the options and the exceptions
-        are those of aspawn.Queue.submit(). To cancel the future cancels the job."""
-        future = self._loop.create_future()
-        job = Job(future, args, **options)
-        self._add(job)
-        future.add_done_callback(lambda future: future.cancelled() and self._cancel(job))
-        return future
-
-    async def join(self):
+    async def join(self) -> None:
         """Wait until there is no job, also none that has been cancelled and has not ended."""
         while self._empty is not None:
             await asyncio.shield(self._empty)
 
-    def close(self):
+    def close(self) -> None:
         """Kill all jobs, cancel their futures, and free the queue."""
         with self._lock:
             self._is_shut = True
@@ -168,10 +164,10 @@ class Queue(Jobs):
             job.ticket = None
             job.future.cancel()
 
-    async def __aenter__(self):
+    async def __aenter__(self) -> Queue:
         return self
 
-    async def __aexit__(self, exception, *_):
+    async def __aexit__(self, exception: Any, *_: Any) -> None:
         """Waits for all jobs; if an exception has been raised, kills them."""
         try:
             if exception is None:
@@ -179,23 +175,28 @@ class Queue(Jobs):
         finally:
             self.close()
 
-    def _watch(self):
+    def _new_future(self) -> asyncio.Future[Result]:
+        return self._loop.create_future()
+
+    def _watch_future(self, job: Job) -> None:
+        job.future.add_done_callback(lambda future: self._cancel(job) if future.cancelled() else None)
+
+    def _watch(self) -> None:
         if self._empty is None:
             self._empty = self._loop.create_future()
             self._loop.add_reader(self._native.fd, self._look)
 
-    def _unwatch(self):
+    def _unwatch(self) -> None:
         if self._empty is not None:
             if not self._loop.is_closed():
                 self._loop.remove_reader(self._native.fd)
                 self._empty.set_result(None)
             self._empty = None
 
-    def _look(self):
+    def _look(self) -> None:
         self._pump()
         if not self._now:
             self._unwatch()
 
-    @staticmethod
-    def _is_wanted(future):
+    def _is_wanted(self, future: Any) -> bool:
         return not future.cancelled()

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""Makes of the description of the interface what a user and the compiler read:
+
+    generate.py INTERFACE.JSON SOURCES
+
+SOURCES/aspawn/actions.py has a function for each action, constants.py the numbers, and
+SOURCES/_tables.h the types of the actions' arguments, and of the members of structures.
+"""
+import json
+import os
+import re
+import sys
+import textwrap
+from itertools import groupby
+from pathlib import Path
+
+# What the modules os, signal and resource have.
+STANDARD = {"PSYS_SIG": "signal.SIG", "PSYS_O": "os.O", "PSYS_RLIMIT": "resource.RLIMIT", "PSYS_SCHED": "os.SCHED",
+            "PSYS_AT": "", "PSYS_RLIM64": "", "ASPAWN_VERSION": ""}
+WORDS = [(r"PSYS_RLIM64_INFINITY", "resource.RLIM_INFINITY"), (r"\bPSYS_AT_FDCWD\b|\bNULL\b", "None"),
+         *((rf"\b{group}(?=_)", name) for group, name in STANDARD.items() if name),
+         (r"\b(?:PSYS|ASPAWN)_(CAP|CLONE|IOPRIO|MS|RESOLVE|SEC\w+?)_", r"constants.\1_"), (r"-(?=E[A-Z])", ""),
+         (r"\baspawn_command\.envp\b", "env="), (r"\baspawn_start\(\)", "Popen()"),
+         (r"\baspawn_kill_group\(\)", "Popen.kill_group()"),
+         (r"\bASPAWN_COMMAND_DIES_WITH_CALLER\b", "dies_with_caller=True")]
+NOT_HERE = {"aspawn_action_kind", "aspawn_with_flags", "aspawn_io_flags", *STANDARD}
+
+ACTIONS = '''# SPDX-License-Identifier: MIT
+"""What the child does before it executes the program, in place of preexec_fn:
+
+    aspawn.run(["make"], actions=[actions.chdir("/src"), actions.rlimit(RLIMIT_CPU, 60, 61)])
+
+Each function makes one action; nothing happens until Popen performs them, in their order, as C in
+the child. No Python runs there, so no thread and no lock of the parent can stop it. The first
+action that fails ends the child, and Popen raises its OSError, whose `failure` names the action.
+
+Descriptors of this process are numbers or objects with fileno(); a number of the program is an int.
+Sets, masks and groups are iterables of numbers, whose count or size is not an argument. Constants
+are those of the modules os, signal, resource and aspawn.constants. The manual page named of each
+says more. [copy] marks actions for which the child executes a small program of the library's
+before, or, where that cannot be, the memory is copied, as by fork(2) and at its cost.
+"""
+from typing import Iterable, Optional, Union
+
+from ._action import Action, Descriptor, HasFileno, Packed, Path, numbers_of, set_of
+
+__all__ = [%s]
+'''
+CONSTANTS = '''# SPDX-License-Identifier: MIT
+"""Numbers of the library, and those of the kernel that no module of Python has in each version."""
+import enum
+'''
+
+
+def c_type(operand):
+    """The letter of _aspawn.h."""
+    role = operand.get("role")
+    if role == "descriptor":
+        return "D" if operand.get("cwd") else "d"
+    if role in ("signals", "array", "result"):
+        return "r" if role == "result" else "b"
+    if operand["type"] == "const char *":
+        return "z" if operand.get("optional") else "s"
+    return {"int": "i", "unsigned": "u", "uint32_t": "u", "uint64_t": "q", "int64_t": "l", "size_t": "n",
+            "char *const *": "v", "const void *": "b", "const struct aspawn_action *": "A",
+            "const struct aspawn_command *": "C"}[operand["type"]]
+
+
+# --- C ----------------------------------------------------------------------------------
+
+SIZES = {"unsigned": "sizeof(unsigned)", "sock_filter": "sizeof(struct psys_sock_filter)", "byte": "1"}
+MEMBERS = {"i": "i", "d": "i", "D": "i", "u": "u", "q": "q"}
+
+
+def makers(actions):
+    rows = []
+    for action in actions:
+        arguments, places = "", {}
+        for operand in action["operands"]:
+            if operand["role"] == "count":
+                array = places[operand["of"]]
+                arguments += f", v[{array[0]}].array.bytes / {SIZES[array[1]]}"
+                continue
+            place = len(places)
+            places[operand["name"]] = place, operand.get("element")
+            cast = "(int *)(uintptr_t)" if operand["role"] == "result" else ""
+            arguments += f", {cast}v[{place}].{MEMBERS.get(c_type(operand), 'p')}"
+        name = action["name"]
+        yield (f"static void make_{name}(struct aspawn_action *action, const union value *v)\n{{\n"
+               f"\t(void)v;\n\t{action['function']}(action{arguments});\n}}\n")
+        types = "".join(c_type(operand) for operand in action["operands"] if operand["role"] != "count")
+        rows.append(f'\t{{ "{name}", "{types}", make_{name} }},\n')
+    yield f"const struct action_info action_infos[] = {{\n{''.join(rows)}\t{{ NULL, NULL, NULL }}\n}};\n"
+    yield f"enum {{ MAX_ARGUMENTS = {max(len(action['operands']) for action in actions)} }};\n"
+
+
+def members(structure):
+    """Without those that the C code sets, and the number beside a pointer."""
+    whole, rows, counts = structure["name"], "", False
+    for member in structure["members"]:
+        name = member["name"]
+        if not counts and name not in ("size", "reserved", "pool"):
+            rows += f"\t{{ \"{name}\", '{c_type(member)}', offsetof(struct {whole}, {name}) }},\n"
+        counts = member["type"] in ("const void *", "const struct aspawn_action *")
+    return f"const struct member {whole.replace('aspawn_', '')}_members[] = {{\n{rows}\t{{ NULL, 0, 0 }}\n}};\n"
+
+
+def result(structure):
+    """The format and the values of Py_BuildValue()."""
+    kinds = {"uint64_t": ("K", "(unsigned long long){}"), "int64_t": ("L", "(long long){}"), "int": ("i", "{}"),
+             "const char *": ("N", "output_of({0}, {0}_length)"), "struct aspawn_failure": ("N", "failure_of(&{})"),
+             "struct psys_rusage": ("N", "output_of((const char *)&{0}, sizeof {0})")}
+    chosen = [(member["name"], *kinds[member["type"]]) for member in structure["members"] if member["type"] in kinds]
+    return (f'#define RESULT_FORMAT "{"".join("s" + kind for _, kind, _ in chosen)}"\n#define RESULT_VALUES(r) '
+            + ", ".join(f'"{name}", ' + value.format("(r)->" + name) for name, _, value in chosen) + "\n")
+
+
+# --- Python -------------------------------------------------------------------------------
+
+KEPT = "\xa0"  # a space where no line ends
+
+
+def readable(text, names):
+    """A text of the headers, in the words of Python."""
+    text = re.sub(r"\bASPAWN_([A-Z0-9_]+)(?:\(\)|\b(?!\())",
+                  lambda found: f"{found[1].lower()}()" if found[1].lower() in names else found[0], text)
+    text = re.sub(r"\bASPAWN_([A-Z0-9_]+)(?=\()",
+                  lambda found: found[1].lower() if found[1].lower() in names else found[0], text)
+    for pattern, word in WORDS:
+        text = re.sub(pattern, word, text)
+    return text
+
+
+def wrapped(text, indent, width=100):
+    return "\n\n".join(textwrap.fill(part, width, initial_indent=indent, subsequent_indent=indent,
+                                     break_long_words=False, break_on_hyphens=False)
+                       for part in text.split("\n"))
+
+
+def parameter(action, operand):
+    """The name, the type, the default or None, and what the action gets."""
+    name, role = operand["name"], operand["role"]
+    name += "_" if name in ("from", "import", "in", "is", "lambda") else ""
+    element = operand.get("element")
+    if role == "descriptor":
+        return name, "Optional[Descriptor]" if operand.get("cwd") else "Descriptor", None, name
+    if role == "signals":
+        return name, "Iterable[int]", None, f"set_of({name}, 1)"
+    if role == "array" and element == "unsigned":
+        return name, "Iterable[int]", "()", f"numbers_of({name})"
+    if role == "array":
+        return (name, "Iterable[int]", None, f"set_of({name})") if name == "mask" else (
+            name, "bytes", None, f"Packed({name})")
+    if role in ("path", "string"):
+        type_ = "Path" if role == "path" else "Union[str, bytes]"
+        return (name, f"Optional[{type_}]", "None", name) if operand.get("optional") else (name, type_, None, name)
+    default = "0o666" if role == "mode" and operand is action["operands"][-1] else "0" if role == "flags" else None
+    return name, "int", default, name
+
+
+def function(action, names):
+    parameters = [parameter(action, operand) for operand in action["operands"]
+                  if operand["role"] not in ("count", "result")]
+    optional, signature = len(parameters) > 1, []
+    for name, type_, default, _ in reversed(parameters):
+        optional = optional and default is not None and name != parameters[0][0]
+        signature.insert(0, f"{name}: {type_}" + (f" = {default}" if optional else ""))
+    arguments = [f'"{action["name"]}"', *(value for *_, value in parameters)]
+    arguments += ["None" for operand in action["operands"] if operand["role"] == "result"]
+    errors = "" if action["errors"] in ("", "none.") else f"\nErrors: {action['errors']}"
+    doc = wrapped(readable(action["text"] + errors, names), "    ").lstrip()
+    head = f"def {action['name']}({', '.join(part.replace(' ', KEPT) for part in signature)}){KEPT}->{KEPT}Action:"
+    head = textwrap.fill(head, 100, subsequent_indent=" " * (head.index("(") + 1)).replace(KEPT, " ")
+    end = '"""' if "\n" not in doc and len(doc) < 90 else '\n    """'
+    return f'\n\n{head}\n    """{doc}{end}\n    return Action({", ".join(arguments)})\n'
+
+
+def functions(interface):
+    actions = [action for action in interface["actions"] if action["name"] != "call"]
+    names = {action["name"] for action in actions}
+    known = ["Action", "Descriptor", "HasFileno", "Path", *sorted(names)]
+    yield ACTIONS % wrapped(", ".join(f'"{name}"' for name in known), "           ").lstrip()
+    for section, group in groupby(actions, lambda action: action["section"]):
+        yield f"\n\n# --- {section} ---"
+        yield from (function(action, names) for action in group)
+
+
+def comment(text, indent):
+    return "".join(f"{line}\n" for line in wrapped(text, indent + "# ").split("\n")) if text else ""
+
+
+def constants(interface):
+    yield CONSTANTS
+    for group, members in groupby(interface["constants"], lambda constant: constant["group"]):
+        members = [constant for constant in members if group not in NOT_HERE]
+        if group.startswith("aspawn_") and members:
+            prefix = os.path.commonprefix([constant["name"] for constant in members]).rpartition("_")[0] + "_"
+            name = "".join(map(str.capitalize, group.split("_")[1:]))
+            yield f"\n\nclass {name}(enum.{'IntFlag' if name.endswith('Flags') else 'IntEnum'}):\n"
+            for constant in members:
+                yield comment(constant["text"], "    ")
+                yield f"    {constant['name'][len(prefix):]} = {constant['value']}\n"
+        elif members:
+            yield "\n\n"
+            for constant in members:
+                yield comment(constant["text"], "") + f"{constant['name'].partition('_')[2]} = {constant['value']}\n"
+
+
+def main(description, sources):
+    interface = json.loads(Path(description).read_text())
+    actions = [action for action in interface["actions"] if action["name"] != "call"]
+    structures = {structure["name"]: structure for structure in interface["structures"]}
+    table = [*makers(actions), *(members(structures[f"aspawn_{name}"]) for name in ("command", "job", "queue_options")),
+             result(structures["aspawn_result"])]
+    Path(sources, "_tables.h").write_text("/* Made by generate.py. */\n" + "\n".join(table))
+    Path(sources, "aspawn/actions.py").write_text("".join(functions(interface)))
+    Path(sources, "aspawn/constants.py").write_text("".join(constants(interface)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
