@@ -79,7 +79,7 @@ def makers(actions):
         for operand in action["operands"]:
             if operand["role"] == "count":
                 array = places[operand["of"]]
-                arguments += f", v[{array[0]}].array.bytes / {SIZES[array[1]]}"
+                arguments += f", v[{array[0]}].array.count / {SIZES[array[1]]}"
                 continue
             place = len(places)
             places[operand["name"]] = place, operand.get("element")
@@ -90,7 +90,7 @@ def makers(actions):
                f"\t(void)v;\n\t{action['function']}(action{arguments});\n}}\n")
         types = "".join(c_type(operand) for operand in action["operands"] if operand["role"] != "count")
         rows.append(f'\t{{ "{name}", "{types}", make_{name} }},\n')
-    yield f"const struct action_info action_infos[] = {{\n{''.join(rows)}\t{{ NULL, NULL, NULL }}\n}};\n"
+    yield f"static const struct action_info action_infos[] = {{\n{''.join(rows)}\t{{ NULL, NULL, NULL }}\n}};\n"
     yield f"enum {{ MAX_ARGUMENTS = {max(len(action['operands']) for action in actions)} }};\n"
 
 
@@ -102,14 +102,14 @@ def members(structure):
         if not counts and name not in ("size", "reserved", "pool"):
             rows += f"\t{{ \"{name}\", '{c_type(member)}', offsetof(struct {whole}, {name}) }},\n"
         counts = member["type"] in ("const void *", "const struct aspawn_action *")
-    return f"const struct member {whole.replace('aspawn_', '')}_members[] = {{\n{rows}\t{{ NULL, 0, 0 }}\n}};\n"
+    return f"static const struct member {whole.replace('aspawn_', '')}_members[] = {{\n{rows}\t{{ NULL, 0, 0 }}\n}};\n"
 
 
 def result(structure):
     """The format and the values of Py_BuildValue()."""
     kinds = {"uint64_t": ("K", "(unsigned long long){}"), "int64_t": ("L", "(long long){}"), "int": ("i", "{}"),
-             "const char *": ("N", "output_of({0}, {0}_length)"), "struct aspawn_failure": ("N", "failure_of(&{})"),
-             "struct psys_rusage": ("N", "output_of((const char *)&{0}, sizeof {0})")}
+             "const char *": ("N", "bytes_of({0}, {0}_length)"), "struct aspawn_failure": ("N", "failure_of(&{})"),
+             "struct psys_rusage": ("N", "bytes_of((const char *)&{0}, sizeof {0})")}
     chosen = [(member["name"], *kinds[member["type"]]) for member in structure["members"] if member["type"] in kinds]
     return (f'#define RESULT_FORMAT "{"".join("s" + kind for _, kind, _ in chosen)}"\n#define RESULT_VALUES(r) '
             + ", ".join(f'"{name}", ' + value.format("(r)->" + name) for name, _, value in chosen) + "\n")

@@ -43,8 +43,8 @@ setup(
     # Linked with no libc: the names that it needs of one are those of both glibc and musl.
     ext_modules=[Extension(
         "aspawn._aspawn",
-        ["src/_aspawn.c", "src/_queue.c", "src/_values.c", "vendor/aspawn.c", "vendor/aspawn-clone.S"],
-        depends=["src/_aspawn.h", "src/_tables.h", "vendor/aspawn.h"], include_dirs=["vendor"],
+        ["src/_aspawn.c", "vendor/aspawn.c", "vendor/aspawn-clone.S"],
+        depends=["src/_tables.h", "vendor/aspawn.h"], include_dirs=["vendor"],
         define_macros=[("Py_LIMITED_API", "0x03090000"), ("PSYS_NO_UNPREFIXED", None)],
         undef_macros=["_FORTIFY_SOURCE"], extra_compile_args=["-fvisibility=hidden"],
         extra_link_args=["-nostdlib", "-lgcc", "-Wl,--strip-debug"], py_limited_api=True)])

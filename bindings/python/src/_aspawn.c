@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library for Python: start() starts a command and returns a Child, the handle. What the
- * parameters of subprocess.Popen mean as members and actions is decided in Python, in _popen.py. The
- * queue is in _queue.c.
+ * The library for Python: start() starts a command and returns a Child, the handle, and Queue is the
+ * queue. What the parameters of subprocess.Popen mean as members and actions is decided in Python.
+ * generate.py makes _tables.h of the description of the interface: a row for each action, and for
+ * each member of a structure.
  *
  * The limited API of Python 3.9: one build works with each later version. What a call needs only
  * until it returns are objects in a list of its own, kept, which frees all of them at once. Nothing
  * here needs more of a libc than what glibc and musl share.
  */
 #define _GNU_SOURCE /* environ */
-#include "_aspawn.h"
+#include <Python.h>
 
 #include <errno.h>
 #include <limits.h>
@@ -17,134 +18,303 @@
 #include <structmember.h>
 #include <unistd.h>
 
-/* The memory of children until their exec. Needs no lock, and works after fork(2). */
-static struct aspawn_pool pool;
+#include "aspawn.h"
 
-/* --- the handle ------------------------------------------------------------------- */
+/* Py_RETURN_NONE takes no reference to None in the headers of 3.12 and later, whose None is not
+ * counted, and the module also runs in earlier ones: "Fatal Python error: none_dealloc". */
+#pragma GCC poison Py_RETURN_NONE
+static PyObject *none(void)
+{
+	Py_IncRef(Py_None);
+	return Py_None;
+}
+
+/* --- results ---------------------------------------------------------------------- */
+
+/* A tuple of step, error number, kind and subject, or None if nothing failed. */
+static PyObject *failure_of(const struct aspawn_failure *failure)
+{
+	return failure->error ? Py_BuildValue("iiIy", failure->step, -failure->error, failure->kind,
+					      failure->subject) :
+				none();
+}
+
+/* A number, or NULL and an OSError. Its `failure` is that of failure_of(), unless failure is NULL. */
+static PyObject *result_of(int64_t r, const struct aspawn_failure *failure)
+{
+	PyObject *type, *error, *traceback, *details;
+
+	if (r >= 0)
+		return PyLong_FromLongLong(r);
+	errno = (int)-r;
+	PyErr_SetFromErrno(PyExc_OSError);
+	if (!failure)
+		return NULL;
+	PyErr_Fetch(&type, &error, &traceback);
+	PyErr_NormalizeException(&type, &error, &traceback);
+	details = failure_of(failure);
+	if (details)
+		PyObject_SetAttrString(error, "failure", details);
+	Py_XDECREF(details);
+	PyErr_Restore(type, error, traceback);
+	return NULL;
+}
+
+/* A format with # has a size of another type in a module that was compiled by another Python. */
+static PyObject *bytes_of(const char *bytes, size_t size)
+{
+	return bytes ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size) : none();
+}
+
+/* --- values: of Python's objects ---------------------------------------------------- */
+
+/*
+ * The types of the arguments of actions, and of members:
+ *   d  int: a descriptor, or an object with fileno()       D  the same; None: AT_FDCWD
+ *   i  int     n  size_t     l  int64_t
+ *   u  unsigned, -1 for the highest        q  uint64_t, -1 for the highest
+ *   s  string or path                      z  the same, or None
+ *   v  strings, an array that ends with NULL
+ *   b  bytes: a pointer, and the size beside it
+ *   r  int *: a bytearray that the start stores to
+ *   A  actions: a pointer, and their number beside it
+ *   C  a command: a dict of its members
+ */
+union value {
+	int i;
+	unsigned u;
+	uint64_t q;
+	const void *p;
+	struct array {
+		void *p;
+		size_t count; /* of bytes, or of actions */
+	} array;
+};
+
+struct member {
+	const char *name; /* NULL: no more */
+	char type;
+	size_t offset;
+};
+
+struct action_info {
+	const char *name, *types; /* NULL: no more */
+	void (*make)(struct aspawn_action *action, const union value *values);
+};
+
+#include "_tables.h"
+
+/* Returns size bytes, zeroed, that kept owns, or NULL with an exception. */
+static void *allocate(PyObject *kept, size_t size)
+{
+	PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+	int r = bytes ? PyList_Append(kept, bytes) : -1;
+
+	Py_XDECREF(bytes); /* kept has a reference */
+	return r < 0 ? NULL : memset(PyBytes_AsString(bytes), 0, size);
+}
+
+static long long to_number(PyObject *object, long long low, long long high)
+{
+	long long number = PyLong_AsLongLong(object);
+
+	if ((number < low || number > high) && !PyErr_Occurred())
+		PyErr_Format(PyExc_OverflowError, "%lld is not from %lld to %lld", number, low,
+			     high);
+	return number;
+}
+
+/* A str in the file system's encoding, bytes or a path. */
+static const char *to_string(PyObject *kept, PyObject *object)
+{
+	PyObject *bytes = NULL;
+	int r = PyUnicode_FSConverter(object, &bytes) ? PyList_Append(kept, bytes) : -1;
+
+	Py_XDECREF(bytes);
+	return r < 0 ? NULL : PyBytes_AsString(bytes);
+}
+
+/* A tuple, which kept owns, of what any iterable has that is no string. */
+static PyObject *to_tuple(PyObject *kept, PyObject *object)
+{
+	int is_string = PyUnicode_Check(object) || PyBytes_Check(object);
+	PyObject *tuple = is_string ? NULL : PySequence_Tuple(object);
+	int r = tuple ? PyList_Append(kept, tuple) : -1;
+
+	if (is_string)
+		PyErr_SetString(PyExc_TypeError, "expected a sequence, not a string");
+	Py_XDECREF(tuple);
+	return r < 0 ? NULL : tuple;
+}
+
+static const char **to_strings(PyObject *kept, PyObject *object)
+{
+	PyObject *tuple = to_tuple(kept, object);
+	Py_ssize_t count = tuple ? PyTuple_Size(tuple) : 0;
+	const char **strings = tuple ? allocate(kept, ((size_t)count + 1) * sizeof *strings) : NULL;
+
+	for (Py_ssize_t i = 0; strings && i < count; i++) {
+		strings[i] = to_string(kept, PyTuple_GetItem(tuple, i));
+		if (!strings[i])
+			return NULL;
+	}
+	return strings;
+}
+
+static int to_value(PyObject *kept, char type, PyObject *object, void *to);
+
+/* An action is a tuple: its name, and its arguments. */
+static int to_action(PyObject *kept, PyObject *tuple, struct aspawn_action *to)
+{
+	const struct action_info *info = action_infos;
+	union value values[MAX_ARGUMENTS] = { 0 };
+	PyObject *name = PyTuple_Check(tuple) ? PyTuple_GetItem(tuple, 0) : NULL;
+
+	if (!name || !PyUnicode_Check(name)) {
+		PyErr_Format(PyExc_TypeError, "no action: %R", tuple);
+		return 0;
+	}
+	while (info->name && PyUnicode_CompareWithASCIIString(name, info->name) != 0)
+		info++;
+	if (!info->name) {
+		PyErr_Format(PyExc_ValueError, "no such action: %R", name);
+		return 0;
+	}
+	if ((size_t)PyTuple_Size(tuple) != strlen(info->types) + 1) {
+		PyErr_Format(PyExc_TypeError, "not the arguments of %s", info->name);
+		return 0;
+	}
+	for (Py_ssize_t i = 0; info->types[i]; i++)
+		if (!to_value(kept, info->types[i], PyTuple_GetItem(tuple, i + 1), values + i))
+			return 0;
+	info->make(to, values);
+	return 1;
+}
+
+static void to_actions(PyObject *kept, PyObject *object, struct array *to)
+{
+	PyObject *tuple = to_tuple(kept, object);
+
+	to->count = tuple ? (size_t)PyTuple_Size(tuple) : 0;
+	to->p = tuple ? allocate(kept, to->count * sizeof(struct aspawn_action)) : NULL;
+	for (size_t i = 0; to->p && i < to->count; i++)
+		if (!to_action(kept, PyTuple_GetItem(tuple, (Py_ssize_t)i),
+			       (struct aspawn_action *)to->p + i))
+			return;
+}
+
+/* Stores the items of a dict, or NULL, in the members of a structure; None leaves a member as it is.
+ * What they point to belongs to kept. Returns 0 with an exception. */
+static int fill(PyObject *kept, PyObject *items, const struct member *members, void *to)
+{
+	const struct member *member;
+	PyObject *name, *value;
+	Py_ssize_t position = 0;
+
+	while (items && PyDict_Next(items, &position, &name, &value)) {
+		for (member = members; member->name; member++)
+			if (PyUnicode_CompareWithASCIIString(name, member->name) == 0)
+				break;
+		if (!member->name) {
+			PyErr_Format(PyExc_TypeError, "no such member: %S", name);
+			return 0;
+		}
+		if (value != Py_None &&
+		    !to_value(kept, member->type, value, (char *)to + member->offset))
+			return 0;
+	}
+	return 1;
+}
+
+static struct aspawn_command *to_command(PyObject *kept, PyObject *members)
+{
+	struct aspawn_command *command = allocate(kept, sizeof *command);
+
+	if (!command)
+		return NULL;
+	command->size = sizeof *command;
+	return fill(kept, members, command_members, command) ? command : NULL;
+}
+
+/* Stores a value of this type. Returns 0 with an exception. */
+static int to_value(PyObject *kept, char type, PyObject *object, void *to)
+{
+	struct array *array = to;
+	Py_ssize_t size = 0;
+
+	if (object == Py_None && (type == 'z' || type == 'D')) {
+		if (type == 'D')
+			*(int *)to = PSYS_AT_FDCWD;
+		return 1;
+	}
+	switch (type) {
+	case 'd':
+	case 'D':
+		*(int *)to = PyObject_AsFileDescriptor(object);
+		break;
+	case 'i':
+		*(int *)to = (int)to_number(object, INT_MIN, INT_MAX);
+		break;
+	case 'u':
+		*(unsigned *)to = (unsigned)to_number(object, -1, UINT_MAX);
+		break;
+	case 'l':
+		*(int64_t *)to = PyLong_AsLongLong(object);
+		break;
+	case 'n':
+		*(size_t *)to = PyLong_AsSize_t(object);
+		break;
+	case 'q':
+		*(uint64_t *)to = PyLong_AsUnsignedLongLongMask(object);
+		break;
+	case 's':
+	case 'z':
+		*(const char **)to = to_string(kept, object);
+		break;
+	case 'v':
+		*(const char ***)to = to_strings(kept, object);
+		break;
+	case 'b':
+		if (PyBytes_AsStringAndSize(object, (char **)&array->p, &size) == 0)
+			PyList_Append(kept, object);
+		array->count = (size_t)size;
+		break;
+	case 'r':
+		if (PyByteArray_Check(object) && PyByteArray_Size(object) == sizeof(int))
+			*(void **)to = PyByteArray_AsString(object);
+		break;
+	case 'A':
+		to_actions(kept, object, array);
+		break;
+	case 'C':
+		*(const struct aspawn_command **)to = to_command(kept, object);
+		break;
+	}
+	return !PyErr_Occurred();
+}
+
+/* --- children ----------------------------------------------------------------------- */
 
 typedef struct {
 	PyObject ob_base;
 	struct aspawn_child child;
-	int in_use; /* a thread without the global lock uses the handle */
 } Child;
 
-static PyObject *type_of_children; /* the reference of the module */
+static PyObject *child_type;    /* the reference of the module */
+static struct aspawn_pool pool; /* Needs no lock, and works after fork(2). */
 
-/* Returns the handle, or NULL with an exception. */
-static struct aspawn_child *handle_of(PyObject *self)
+static PyObject *new_object(PyObject *type)
 {
-	Child *object = (Child *)self;
-
-	if (object->in_use) {
-		PyErr_SetString(PyExc_RuntimeError, "another thread uses this child");
-		return NULL;
-	}
-	return &object->child;
+	return ((allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc))((PyTypeObject *)type,
+									      0);
 }
 
-enum { SIGNALS_MS = 100 }; /* how often a wait looks for Ctrl-C */
-
-PyDoc_STRVAR(wait_started_doc,
-	     "wait_started($self, timeout_ms, /)\n--\n\n"
-	     "Wait until the program executes: None. Or until the child fails: a tuple of the\n"
-	     "step, the error number, the kind of action, and what failed, as for\n"
-	     "failure_text(). -1: no limit. TimeoutError: neither has happened.");
-static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
+static void free_object(PyObject *self)
 {
-	struct aspawn_child *child = handle_of(self);
-	struct aspawn_failure failure;
-	PyThreadState *thread;
-	long long ms;
-	int r;
+	PyTypeObject *type = Py_TYPE(self);
 
-	if (!child)
-		return NULL;
-	ms = to_number(timeout, -1, INT_MAX);
-	if (ms < -1)
-		return NULL;
-	r = aspawn_wait_started(child, &failure, 0);
-	while (r == -ETIMEDOUT && ms != 0) {
-		((Child *)self)->in_use = 1;
-		thread = PyEval_SaveThread();
-		r = aspawn_wait_started(child, &failure, ms < 0 ? SIGNALS_MS : ms);
-		PyEval_RestoreThread(thread);
-		((Child *)self)->in_use = 0;
-		if (ms > 0)
-			break;
-		if (r == -ETIMEDOUT && PyErr_CheckSignals() < 0)
-			return NULL;
-	}
-	return r < 0 && r != -ECANCELED ? raise_error(r, NULL) : failure_of(&failure);
-}
-
-PyDoc_STRVAR(wait_doc, "wait($self, /)\n--\n\n"
-		       "The status as of os.waitpid() and the child is reaped; or None while it\n"
-		       "runs. ChildProcessError: somebody else has reaped it.");
-static PyObject *child_wait(PyObject *self, PyObject *unused)
-{
-	struct aspawn_child *child = handle_of(self);
-	int status = 0, r;
-
-	(void)unused;
-	if (!child)
-		return NULL;
-	r = aspawn_wait(child, &status, NULL, 0);
-	if (r == -ETIMEDOUT)
-		return none();
-	return r == 0 || r == -ECANCELED ? PyLong_FromLong(status) : raise_error(r, NULL);
-}
-
-static PyObject *send(PyObject *self, PyObject *signal, int (*function)(struct aspawn_child *, int))
-{
-	struct aspawn_child *child = handle_of(self);
-	long long number = child ? to_number(signal, 0, INT_MAX) : -1;
-
-	return number < 0 ? NULL : done(function(child, (int)number));
-}
-
-PyDoc_STRVAR(kill_doc, "kill($self, signal, /)\n--\n\nSend the signal to the child.");
-static PyObject *child_kill(PyObject *self, PyObject *signal)
-{
-	return send(self, signal, aspawn_kill);
-}
-
-PyDoc_STRVAR(kill_group_doc, "kill_group($self, signal, /)\n--\n\n"
-			     "Send the signal to the process group that the child leads, or to the\n"
-			     "child alone.");
-static PyObject *child_kill_group(PyObject *self, PyObject *signal)
-{
-	return send(self, signal, aspawn_kill_group);
-}
-
-PyDoc_STRVAR(release_doc,
-	     "release($self, /)\n--\n\n"
-	     "Close ended_fd and started_fd, and give the memory back: for a child that\n"
-	     "is reaped by os.waitpid().");
-static PyObject *child_release(PyObject *self, PyObject *unused)
-{
-	struct aspawn_child *child = handle_of(self);
-
-	(void)unused;
-	return child ? done(aspawn_release(child)) : NULL;
-}
-
-PyDoc_STRVAR(describe_doc, "describe($self, fact, /)\n--\n\nA constants.Fact of the child.");
-static PyObject *child_describe(PyObject *self, PyObject *fact)
-{
-	struct aspawn_child *child = handle_of(self);
-	long long number = child ? to_number(fact, 0, INT_MAX) : -1;
-
-	return number < 0 ? NULL : PyLong_FromLong(aspawn_describe(child, (int)number));
-}
-
-/* None: there is no child, or not any more. */
-static PyObject *child_pid(PyObject *self, void *unused)
-{
-	struct aspawn_child *child = handle_of(self);
-	int r = child ? aspawn_pid(child) : 0;
-
-	(void)unused;
-	return !child ? NULL : r > 0 ? PyLong_FromLong(r) : none();
+	((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+	Py_DECREF(type);
 }
 
 static void child_dealloc(PyObject *self)
@@ -153,40 +323,8 @@ static void child_dealloc(PyObject *self)
 	free_object(self);
 }
 
-PyObject *child_type(void)
-{
-	static PyMethodDef methods[] = { { "wait_started", child_wait_started, METH_O,
-					   wait_started_doc },
-					 { "wait", child_wait, METH_NOARGS, wait_doc },
-					 { "kill", child_kill, METH_O, kill_doc },
-					 { "kill_group", child_kill_group, METH_O, kill_group_doc },
-					 { "describe", child_describe, METH_O, describe_doc },
-					 { "release", child_release, METH_NOARGS, release_doc },
-					 { NULL, NULL, 0, NULL } };
-	static PyMemberDef members[] = {
-		{ "ended_fd", T_INT, offsetof(Child, child.ended_fd), READONLY, NULL },
-		{ "started_fd", T_INT, offsetof(Child, child.started_fd), READONLY, NULL },
-		{ NULL, 0, 0, 0, NULL }
-	};
-	static PyGetSetDef getters[] = { { "pid", child_pid, NULL, NULL, NULL },
-					 { NULL, NULL, NULL, NULL, NULL } };
-	static PyType_Slot slots[] = { { Py_tp_dealloc, child_dealloc },
-				       { Py_tp_methods, methods },
-				       { Py_tp_members, members },
-				       { Py_tp_getset, getters },
-				       { Py_tp_doc, "The handle of a child, from start()." },
-				       { 0, NULL } };
-	static PyType_Spec spec = { "aspawn._aspawn.Child", sizeof(Child), 0, Py_TPFLAGS_DEFAULT,
-				    slots };
-
-	return type_of_children = PyType_FromSpec(&spec);
-}
-
-/* --- functions -------------------------------------------------------------------- */
-
-/* The caller's environment, copied: another thread may change it as soon as the global lock is
- * released. */
-static int copy_environment(PyObject *kept, char *const **to)
+/* The environment, copied: another thread may change it as soon as the global lock is released. */
+static char **copy_environment(PyObject *kept)
 {
 	size_t count = 0, size = 0, length;
 	char **strings, *end;
@@ -194,63 +332,287 @@ static int copy_environment(PyObject *kept, char *const **to)
 	while (environ && environ[count])
 		size += strlen(environ[count++]) + 1;
 	strings = allocate(kept, (count + 1) * sizeof *strings + size);
-	if (!strings)
-		return 0;
 	end = (char *)(strings + count + 1);
-	for (size_t i = 0; i < count; i++, end += length) {
+	for (size_t i = 0; strings && i < count; i++, end += length) {
 		length = strlen(environ[i]) + 1;
 		strings[i] = memcpy(end, environ[i], length);
 	}
-	*to = strings;
-	return 1;
+	return strings;
 }
 
-PyDoc_STRVAR(start_doc, "start(**command)\n--\n\n"
-			"Start a command, of the members of struct aspawn_command, and return its\n"
-			"Child: before the program executes. An OSError has a `failure`.");
+/* start(**members of struct aspawn_command): a Child, before the program executes. */
 static PyObject *start(PyObject *module, PyObject *args, PyObject *members)
 {
-	struct aspawn_command command = { .size = sizeof command, .pool = &pool };
+	PyObject *kept = PyList_New(0), *self = kept ? new_object(child_type) : NULL;
+	struct aspawn_command *command = self ? to_command(kept, members) : NULL;
 	struct aspawn_failure failure;
-	PyObject *kept = PyList_New(0), *object = NULL;
 	PyThreadState *thread;
-	int r;
+	int r = -1;
 
 	(void)module;
 	(void)args;
-	if (kept && fill(kept, members, command_members, &command) &&
-	    (command.envp || copy_environment(kept, &command.envp)))
-		object = new_object((PyTypeObject *)type_of_children);
-	if (object) {
-		struct aspawn_child *child = &((Child *)object)->child;
-
+	if (command && !command->envp)
+		command->envp = copy_environment(kept);
+	if (command && command->envp) {
+		command->pool = &pool;
 		thread = PyEval_SaveThread();
-		r = aspawn_start(child, &command);
+		r = aspawn_start(&((Child *)self)->child, command);
 		PyEval_RestoreThread(thread);
 		if (r < 0) {
-			aspawn_wait_started(child, &failure, 0);
-			Py_CLEAR(object);
-			raise_error(r, &failure);
+			aspawn_wait_started(&((Child *)self)->child, &failure, 0);
+			result_of(r, &failure);
 		}
 	}
+	if (r < 0)
+		Py_CLEAR(self);
 	Py_XDECREF(kept);
-	return object;
+	return self;
 }
 
-PyDoc_STRVAR(kill_cgroup_doc,
-	     "kill_cgroup(fd, /)\n--\n\n"
-	     "Send SIGKILL to every process of the control group (version 2) whose\n"
-	     "directory is open as fd, and of all groups below.");
+/* wait_started(timeout_ms): None when the program executes, or failure_of() the child. TimeoutError:
+ * neither has happened. No other method may be called meanwhile. */
+static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
+{
+	long long ms = to_number(timeout, -1, INT_MAX);
+	struct aspawn_failure failure;
+	PyThreadState *thread;
+	int r;
+
+	if (PyErr_Occurred())
+		return NULL;
+	thread = ms ? PyEval_SaveThread() : NULL;
+	r = aspawn_wait_started(&((Child *)self)->child, &failure, ms);
+	if (thread)
+		PyEval_RestoreThread(thread);
+	return r < 0 && r != -ECANCELED ? result_of(r, NULL) : failure_of(&failure);
+}
+
+/* wait(): the status as of os.waitpid(), and the child is reaped; or None while it runs. */
+static PyObject *child_wait(PyObject *self, PyObject *unused)
+{
+	int status = 0, r = aspawn_wait(&((Child *)self)->child, &status, NULL, 0);
+
+	(void)unused;
+	if (r == -ETIMEDOUT)
+		return none();
+	return r == 0 || r == -ECANCELED ? PyLong_FromLong(status) : result_of(r, NULL);
+}
+
+/* The functions of a child, with a number or without. */
+#define METHOD(name, ...)                                                                           \
+	static PyObject *child_##name(PyObject *self, PyObject *argument)                           \
+	{                                                                                           \
+		int number = argument ? (int)to_number(argument, 0, INT_MAX) : 0;                   \
+                                                                                                    \
+		(void)number;                                                                       \
+		return PyErr_Occurred() ?                                                           \
+			       NULL :                                                               \
+			       result_of(aspawn_##name(&((Child *)self)->child __VA_ARGS__), NULL); \
+	}
+METHOD(pid)
+METHOD(release)
+METHOD(kill, , number)
+METHOD(kill_group, , number)
+METHOD(describe, , number)
+
+static PyMethodDef child_methods[] = { { "wait_started", child_wait_started, METH_O, NULL },
+				       { "wait", child_wait, METH_NOARGS, NULL },
+				       { "pid", child_pid, METH_NOARGS, NULL },
+				       { "release", child_release, METH_NOARGS, NULL },
+				       { "kill", child_kill, METH_O, NULL },
+				       { "kill_group", child_kill_group, METH_O, NULL },
+				       { "describe", child_describe, METH_O, NULL },
+				       { NULL, NULL, 0, NULL } };
+static PyMemberDef child_fields[] = {
+	{ "ended_fd", T_INT, offsetof(Child, child.ended_fd), READONLY, NULL },
+	{ "started_fd", T_INT, offsetof(Child, child.started_fd), READONLY, NULL },
+	{ NULL, 0, 0, 0, NULL }
+};
+static PyType_Slot child_slots[] = { { Py_tp_dealloc, child_dealloc },
+				     { Py_tp_methods, child_methods },
+				     { Py_tp_members, child_fields },
+				     { 0, NULL } };
+static PyType_Spec child_spec = { "aspawn._aspawn.Child", sizeof(Child), 0, Py_TPFLAGS_DEFAULT,
+				  child_slots };
+
+/* --- the queue -----------------------------------------------------------------------
+ *
+ * Its methods do not wait for jobs, so that the lock of the interpreter need not be released; it also
+ * makes them safe for threads, close() included. What waits polls fd; only the thread of a local
+ * queue waits in take(), without the lock. */
+
+typedef struct {
+	PyObject ob_base;
+	struct aspawn_queue *queue; /* NULL: closed */
+	int fd;
+} Queue;
+
+enum { BATCH = 64 }; /* results that one take() returns */
+
+/* Returns the queue, or NULL with an exception. After the arguments, whose conversion may run code
+ * that closes the queue. */
+static struct aspawn_queue *queue_of(PyObject *self)
+{
+	struct aspawn_queue *queue = PyErr_Occurred() ? NULL : ((Queue *)self)->queue;
+
+	if (!queue && !PyErr_Occurred())
+		PyErr_SetString(PyExc_ValueError, "the queue is closed");
+	return queue;
+}
+
+/* Queue(**members of struct aspawn_queue_options) */
+static PyObject *queue_new(PyTypeObject *type, PyObject *args, PyObject *members)
+{
+	struct aspawn_queue_options options = { .size = sizeof options };
+	PyObject *self = new_object((PyObject *)type);
+	PyThreadState *thread;
+	int r;
+
+	(void)args;
+	if (!self || !fill(NULL, members, queue_options_members, &options)) {
+		Py_XDECREF(self);
+		return NULL;
+	}
+	options.flags |= ASPAWN_QUEUE_FD;
+	thread = PyEval_SaveThread();
+	r = aspawn_queue_create(&((Queue *)self)->queue, &options);
+	PyEval_RestoreThread(thread);
+	if (r < 0) {
+		((Queue *)self)->queue = NULL;
+		Py_DECREF(self);
+		return result_of(r, NULL);
+	}
+	((Queue *)self)->fd = aspawn_queue_fd(((Queue *)self)->queue);
+	return self;
+}
+
+/* submit(**members of struct aspawn_job): the ticket. Without envp the library copies environ, which
+ * nobody changes under the lock. BlockingIOError: the queue is full. */
+static PyObject *queue_submit(PyObject *self, PyObject *args, PyObject *members)
+{
+	struct aspawn_job job = { .size = sizeof job };
+	PyObject *kept = PyList_New(0), *ticket = NULL;
+	struct aspawn_queue *queue =
+		kept && fill(kept, members, job_members, &job) ? queue_of(self) : NULL;
+	struct aspawn_failure failure;
+
+	(void)args;
+	if (queue)
+		ticket = result_of(aspawn_queue_submit(queue, &job, &failure), &failure);
+	Py_XDECREF(kept);
+	return ticket;
+}
+
+/* prepare(**members of struct aspawn_command): a number for submit(). */
+static PyObject *queue_prepare(PyObject *self, PyObject *args, PyObject *members)
+{
+	PyObject *kept = PyList_New(0), *number = NULL;
+	struct aspawn_command *command = kept ? to_command(kept, members) : NULL;
+	struct aspawn_queue *queue = command ? queue_of(self) : NULL;
+	struct aspawn_failure failure;
+
+	(void)args;
+	if (queue)
+		number = result_of(aspawn_queue_prepare(queue, command, &failure), &failure);
+	Py_XDECREF(kept);
+	return number;
+}
+
+/* A dict of the members of struct aspawn_result, and its text. */
+static PyObject *job_result_of(const struct aspawn_result *result)
+{
+	char text[320];
+
+	aspawn_result_text(text, sizeof text, result);
+	return Py_BuildValue("{sy" RESULT_FORMAT "}", "text", text, RESULT_VALUES(result));
+}
+
+/* take(wait): a list of results, at most BATCH. Without waiting, and shorter: fd is not readable
+ * until there are more. With it, which a local queue needs: at least one, if there are jobs; other
+ * methods but close() may be called meanwhile. */
+static PyObject *queue_take(PyObject *self, PyObject *wait)
+{
+	const struct aspawn_result *results[BATCH];
+	struct aspawn_queue *queue = queue_of(self);
+	PyThreadState *thread = queue && wait == Py_True ? PyEval_SaveThread() : NULL;
+	int count = queue ? aspawn_queue_wait(queue, results, BATCH, thread ? -1 : 0) : 0;
+	PyObject *list, *result;
+
+	if (thread)
+		PyEval_RestoreThread(thread);
+	if (!queue || (count < 0 && count != -ECHILD))
+		return queue ? result_of(count, NULL) : NULL;
+	list = PyList_New(0);
+	for (int i = 0; list && i < count; i++) {
+		result = job_result_of(results[i]);
+		if (!result || PyList_Append(list, result) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(result);
+	}
+	if (count > 0)
+		aspawn_queue_release(queue, results, count);
+	return list;
+}
+
+/* cancel(ticket). ProcessLookupError: the job has ended. */
+static PyObject *queue_cancel(PyObject *self, PyObject *number)
+{
+	long long ticket = PyLong_AsLongLong(number);
+	struct aspawn_queue *queue = queue_of(self);
+
+	return queue ? result_of(aspawn_queue_cancel(queue, ticket), NULL) : NULL;
+}
+
+static PyObject *queue_close(PyObject *self, PyObject *unused)
+{
+	struct aspawn_queue *queue = ((Queue *)self)->queue;
+	PyThreadState *thread;
+
+	(void)unused;
+	((Queue *)self)->queue = NULL;
+	((Queue *)self)->fd = -1;
+	thread = PyEval_SaveThread();
+	aspawn_queue_close(queue);
+	PyEval_RestoreThread(thread);
+	return none();
+}
+
+static void queue_dealloc(PyObject *self)
+{
+	Py_DECREF(queue_close(self, NULL));
+	free_object(self);
+}
+
+#define WITH_KEYWORDS(function) \
+	(PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
+static PyMethodDef queue_methods[] = { { "submit", WITH_KEYWORDS(queue_submit), NULL },
+				       { "prepare", WITH_KEYWORDS(queue_prepare), NULL },
+				       { "take", queue_take, METH_O, NULL },
+				       { "cancel", queue_cancel, METH_O, NULL },
+				       { "close", queue_close, METH_NOARGS, NULL },
+				       { NULL, NULL, 0, NULL } };
+static PyMemberDef queue_fields[] = { { "fd", T_INT, offsetof(Queue, fd), READONLY, NULL },
+				      { NULL, 0, 0, 0, NULL } };
+static PyType_Slot queue_slots[] = { { Py_tp_new, queue_new },
+				     { Py_tp_dealloc, queue_dealloc },
+				     { Py_tp_methods, queue_methods },
+				     { Py_tp_members, queue_fields },
+				     { 0, NULL } };
+static PyType_Spec queue_spec = { "aspawn._aspawn.Queue", sizeof(Queue), 0, Py_TPFLAGS_DEFAULT,
+				  queue_slots };
+
+/* --- the module ----------------------------------------------------------------------- */
+
+/* kill_cgroup(fd) */
 static PyObject *kill_cgroup(PyObject *module, PyObject *object)
 {
 	int fd = PyObject_AsFileDescriptor(object);
 
 	(void)module;
-	return fd < 0 ? NULL : done(aspawn_kill_cgroup(fd));
+	return fd < 0 ? NULL : result_of(aspawn_kill_cgroup(fd), NULL);
 }
 
-PyDoc_STRVAR(failure_text_doc, "failure_text(step, errno, kind, subject, /)\n--\n\n"
-			       "The text, as bytes, of what Child.wait_started() returns.");
+/* failure_text(step, errno, kind, subject): the text, as bytes, of failure_of(). */
 static PyObject *failure_text(PyObject *module, PyObject *args)
 {
 	struct aspawn_failure failure = { 0 };
@@ -266,24 +628,21 @@ static PyObject *failure_text(PyObject *module, PyObject *args)
 	return PyBytes_FromString(text);
 }
 
+static PyMethodDef functions[] = { { "start", WITH_KEYWORDS(start), NULL },
+				   { "failure_text", failure_text, METH_VARARGS, NULL },
+				   { "kill_cgroup", kill_cgroup, METH_O, NULL },
+				   { NULL, NULL, 0, NULL } };
+static struct PyModuleDef definition = { .m_base = PyModuleDef_HEAD_INIT,
+					 .m_name = "aspawn._aspawn",
+					 .m_size = -1,
+					 .m_methods = functions };
+
 PyMODINIT_FUNC PyInit__aspawn(void)
 {
-	static PyMethodDef functions[] = { { "start", WITH_KEYWORDS(start), start_doc },
-					   { "failure_text", failure_text, METH_VARARGS,
-					     failure_text_doc },
-					   { "kill_cgroup", kill_cgroup, METH_O, kill_cgroup_doc },
-					   { NULL, NULL, 0, NULL } };
-	static struct PyModuleDef definition = { .m_base = PyModuleDef_HEAD_INIT,
-						 .m_name = "aspawn._aspawn",
-						 .m_doc = "The library: see the package aspawn.",
-						 .m_size = -1,
-						 .m_methods = functions };
-	PyObject *module = PyModule_Create(&definition), *child = child_type(),
-		 *queue = queue_type();
+	PyObject *module = PyModule_Create(&definition), *queue = PyType_FromSpec(&queue_spec);
 
-	Py_XINCREF(child); /* type_of_children's */
-	if (!module || !child || !queue || PyModule_AddObject(module, "Child", child) < 0 ||
-	    PyModule_AddObject(module, "Queue", queue) < 0 ||
+	child_type = PyType_FromSpec(&child_spec);
+	if (!module || !child_type || !queue || PyModule_AddObject(module, "Queue", queue) < 0 ||
 	    PyModule_AddIntConstant(module, "BATCH", BATCH) < 0)
 		return NULL;
 	return module;

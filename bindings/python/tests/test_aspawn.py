@@ -465,7 +465,7 @@ class End(Test):
         process = aspawn.Popen(["sleep", "0.3"])
         with mock.patch("os.waitpid", wraps=os.waitpid) as waitpid:
             self.assertEqual(process.wait(10), 0)
-        self.assertEqual(waitpid.call_count, 1)
+        self.assertLessEqual(waitpid.call_count, 1)  # newer versions have a reference of their own
 
     def test_wait_is_interrupted(self):
         before = signal.signal(signal.SIGALRM, signal.default_int_handler)

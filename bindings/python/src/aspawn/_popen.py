@@ -21,7 +21,7 @@ from typing import (IO, TYPE_CHECKING, Any, AnyStr, Callable, Collection, Dict, 
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions
 from ._action import Action, Descriptor, Packed, Path
-from .constants import CommandFlags, Memory, Owner, Step, Stream
+from .constants import CommandFlags, Fact, Memory, Owner, Step, Stream
 
 Args = Union[Path, Sequence[Path]]
 StreamOf = Union[None, int, IO[Any]]
@@ -30,8 +30,9 @@ Limits = Mapping[int, Union[int, Tuple[int, int]]]  # resource.RLIMIT_...: both 
 
 RESTORE = actions.signals_default(
     getattr(signal, name) for name in ("SIGPIPE", "SIGXFZ", "SIGXFSZ") if hasattr(signal, name))
-# wait(2): also a child that could not execute the library's image, and has no exit signal before its exec.
-WALL = 0x40000000  # __WALL
+SIGNALS_MS = 100  # how often a wait looks for Ctrl-C
+POLL_SECONDS = 0.005  # where nothing can be polled
+getpid = os.getpid  # also at the end of the interpreter
 MANY_GAPS = 64  # descriptors below the highest of pass_fds that are closed one by one
 
 try:
@@ -248,8 +249,6 @@ class Popen(subprocess.Popen[AnyStr]):
         finally:
             for fd in opened:
                 os.close(fd)
-        if not self._private:
-            self.pid = self._child.pid
         self._child_created = True
         self._owner = os.getpid()
         self._command = command
@@ -263,7 +262,7 @@ class Popen(subprocess.Popen[AnyStr]):
             self._close_pipes()
             if self.returncode is None:
                 self._child.kill(signal.SIGKILL)
-                self._wait(None)
+                self._reap()
             raise
 
     def _streams(self, descriptors: Iterable[int], command: Command, opened: List[int]) -> Dict[str, int]:
@@ -299,17 +298,31 @@ class Popen(subprocess.Popen[AnyStr]):
 
     def _finish_start(self, timeout_ms: int) -> None:
         """Waits for the exec. Raises an OSError if the child has failed."""
-        failed = self._child.wait_started(timeout_ms)
-        self.pid = self._child.pid  # of a private child: by now it has one, or none for ever
+        while True:
+            try:
+                failed = self._child.wait_started(SIGNALS_MS if timeout_ms < 0 else timeout_ms)
+                break
+            except TimeoutError:  # and Ctrl-C has its turn
+                if timeout_ms >= 0:
+                    raise
+        self.pid = self._child.describe(Fact.PID)  # 0: the child could not be cloned
         command = self._command
         del self._command
         if self._waits():
             self._child.release()  # os.waitpid() waits for it
         if failed is None:
             return
-        self._wait(None)
+        self._reap()
         if failed[1] != errno.ECHILD:  # otherwise killed by a signal, as the return code says
             raise command.error_of(failed)
+
+    def _reap(self) -> None:
+        while self.returncode is None:
+            status = self._child.wait()
+            if status is None:
+                time.sleep(POLL_SECONDS)
+            else:
+                self._handle_exitstatus(status)  # type: ignore[attr-defined]
 
     def _close_pipes(self) -> None:
         for pipe in self.pipes.values():
@@ -321,74 +334,51 @@ class Popen(subprocess.Popen[AnyStr]):
 
     # --- the end ---
 
-    def _try_wait(self, wait_flags: int, _getpid: Callable[[], int] = os.getpid) -> Tuple[int, int]:
-        if not self._private:
-            return super()._try_wait(wait_flags | WALL)  # type: ignore[misc,no-any-return]
-        if _getpid() != self._owner:  # a process that was forked has no say
-            return self.pid, 0
-        try:
-            status = self._child.wait()
-        except ChildProcessError:
-            return self.pid, 0
-        return (0, 0) if status is None else (self.pid, status)
-
     def _internal_poll(self, *rest: Any, **keywords: Any) -> Optional[int]:
         if not self._private:
             return super()._internal_poll(*rest, **keywords)  # type: ignore[misc,no-any-return]
         if self.returncode is None and self._waitpid_lock.acquire(False):  # type: ignore[attr-defined]
             try:
-                self._look()
+                if self.returncode is None:
+                    # A process that was forked has no say.
+                    status = self._child.wait() if getpid() == self._owner else 0
+                    if status is not None:
+                        self._handle_exitstatus(status)  # type: ignore[attr-defined]
+            except ChildProcessError:
+                self.returncode = 0  # as subprocess
             finally:
                 self._waitpid_lock.release()  # type: ignore[attr-defined]
         return self.returncode
 
-    def _look(self) -> None:
-        """With the lock."""
-        if self.returncode is None:
-            pid, status = self._try_wait(os.WNOHANG)
-            if pid == self.pid:
-                self._handle_exitstatus(status)  # type: ignore[attr-defined]
-
     def _wait(self, timeout: Optional[float]) -> int:
         """Waits by a descriptor, where subprocess looks again and again."""
-        if self.returncode is None and self._private:
-            self._wait_by(self._child.ended_fd, timeout)
-        elif self.returncode is None and timeout is not None:
-            fd = self._pidfd()
-            if fd >= 0:
-                try:
-                    self._wait_by(fd, timeout)
-                finally:
-                    os.close(fd)
-        return super()._wait(timeout)  # type: ignore[misc,no-any-return]
+        if self.returncode is not None or not (self._private or timeout is not None):
+            return super()._wait(timeout)  # type: ignore[misc,no-any-return]
+        end = None if timeout is None else time.monotonic() + timeout
+        fd = self._child.ended_fd if self._private else self._pidfd()
+        poll = select.poll()
+        if fd >= 0:
+            poll.register(fd, select.POLLIN)
+        try:
+            while True:
+                left = None if end is None else max(0, end - time.monotonic())
+                is_ready = fd < 0 or poll.poll(None if left is None else left * 1000)
+                if self._internal_poll() is not None:
+                    break
+                if left is not None and (left == 0 or not is_ready):
+                    raise subprocess.TimeoutExpired(self.args, timeout or 0)
+                # Another thread reaps it, there is no pidfd, or somebody has killed the child's helper.
+                time.sleep(POLL_SECONDS)
+        finally:
+            if fd >= 0 and not self._private:
+                os.close(fd)
+        return self.returncode  # type: ignore[return-value]
 
     def _pidfd(self) -> int:
         try:
             return os.pidfd_open(self.pid)
         except (AttributeError, OSError):  # not in this Python, kernel or sandbox; reaped
             return -1
-
-    def _wait_by(self, fd: int, timeout: Optional[float]) -> None:
-        end = None if timeout is None else time.monotonic() + timeout
-        poll = select.poll()
-        if fd >= 0:
-            poll.register(fd, select.POLLIN)
-        while self.returncode is None:
-            left = -1 if end is None else max(0, end - time.monotonic())
-            # Held meanwhile, as by a wait of subprocess: nobody else reaps the child.
-            if self._waitpid_lock.acquire(timeout=left):  # type: ignore[attr-defined]
-                try:
-                    if fd >= 0 and self.returncode is None:
-                        poll.poll(None if left < 0 else left * 1000)
-                    self._look()
-                    if self.returncode is None and fd >= 0 and poll.poll(0):  # somebody has killed the child's helper
-                        fd = -1
-                finally:
-                    self._waitpid_lock.release()  # type: ignore[attr-defined]
-                if self.returncode is None and fd < 0:
-                    time.sleep(0.005)
-            if self.returncode is None and end is not None and time.monotonic() >= end:
-                raise subprocess.TimeoutExpired(self.args, timeout or 0)
 
     def send_signal(self, sig: int) -> None:
         if not self._private:

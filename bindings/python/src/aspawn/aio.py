@@ -104,7 +104,10 @@ async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream:
                 stream.close()
-        if process.returncode is None:
+        if process.returncode is None and process._by_library:  # its number may not be known yet
+            process._child.kill(signal.SIGKILL)
+            process._reap()
+        elif process.returncode is None:
             process.kill()
             process.wait()
         raise
