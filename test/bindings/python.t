@@ -93,7 +93,7 @@ types_fit()
 		from aspawn import actions
 		process: aspawn.Popen[str] = aspawn.Popen(["true"], text=True, actions=[actions.chdir("/")], limits={0: (1, 2)})
 		other: aspawn.Popen[bytes] = aspawn.Popen("true", cgroup="/sys", private=True)
-		wrong: aspawn.Popen[bytes] = aspawn.Popen("true", actions=["chdir"])  # type: ignore[list-item]
+		wrong: aspawn.Popen[bytes] = aspawn.Popen("true", actions=["chdir"])  # type: ignore
 		with aspawn.Queue(8) as queue:
 		    print(queue.submit(["true"], timeout=1.5).result().usage.ru_utime)
 		    queue.submit(["true"], timeout="1")  # type: ignore[arg-type]

@@ -87,7 +87,7 @@ def install() -> None:
     """Make subprocess.Popen this Popen, for subprocess.run(), asyncio and all else that looks it up
     there. What has imported the class itself before (from subprocess import Popen), or is derived
     from it, keeps it."""
-    subprocess.Popen = Popen  # type: ignore[misc]
+    subprocess.Popen = Popen  # type: ignore[misc,assignment]
 
 
 def uninstall() -> None:
