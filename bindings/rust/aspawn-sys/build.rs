@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Compiles the library from vendor/, which `make crates` of its tree fills; in the tree itself
-//! from what its generator writes, which needs python3.
+//! Compiles the library. A packed crate has its sources in vendor/, and the declarations in src/. In the
+//! library's own tree both are made here, which needs python3.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,25 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
     let image = out.join("aspawn-image");
     let tree = root.join("../../..");
-    let generator = tree.join("tools/amalgamate.py");
 
     println!("cargo:rerun-if-changed=build.rs");
-    let sources = if generator.exists() && tree.join("bindings/rust").exists() {
-        for part in ["tools/amalgamate.py", "include", "syscall", "aspawn", "command", "queue"] {
+    let sources = if tree.join("bindings/rust/generate.py").exists() {
+        for part in [
+            "include",
+            "syscall",
+            "aspawn",
+            "command",
+            "queue",
+            "tools/amalgamate.py",
+            "doc/interface.json",
+            "bindings/rust/generate.py",
+        ] {
             println!("cargo:rerun-if-changed={}", tree.join(part).display());
         }
-        let written = Command::new(&generator).arg(&out).status();
-        assert!(
-            matches!(written, Ok(status) if status.success()),
-            "{} failed: {:?}",
-            generator.display(),
-            written
-        );
+        run(&tree.join("tools/amalgamate.py"), &out);
+        run(&tree.join("bindings/rust/generate.py"), &out);
+        // For the build script of the crate aspawn: DEP_ASPAWN_ACTIONS.
+        println!("cargo:actions={}", out.join("actions.rs").display());
         out
     } else {
         println!("cargo:rerun-if-changed=vendor");
@@ -35,29 +40,22 @@ fn main() {
     println!("cargo:include={}", sources.display());
 }
 
+fn run(generator: &Path, out: &Path) {
+    let written = Command::new(generator).arg(out).status();
+    assert!(
+        matches!(written, Ok(status) if status.success()),
+        "{}: {:?}",
+        generator.display(),
+        written
+    );
+}
+
 /// The program that a child of another user executes first. Without it the memory is copied.
 fn link_image<'a>(sources: &Path, image: &'a Path) -> Option<&'a Path> {
-    let arch = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
-    let mut build = cc::Build::new();
-    build.opt_level_str("s").debug(false).warnings(false).pic(false);
-    let mut command = build.get_compiler().to_command();
-    let script = sources.join("aspawn-image.ld");
-    command.args([
-        "-std=gnu11",
-        "-w",
-        "-ffreestanding",
-        "-fno-stack-protector",
-        "-ffunction-sections",
-        "-fno-asynchronous-unwind-tables",
-        if arch == "mips64" { "-fPIE" } else { "-fno-pic" },
-        "-static",
-        "-nostdlib",
-        "-no-pie",
-        "-Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s",
-    ]);
-    command.arg(format!("-Wl,-T,{}", script.display())).arg("-o").arg(image);
-    command.args([sources.join("aspawn-image.c"), sources.join("aspawn-image.S")]);
-    match command.output() {
+    let compiler = cc::Build::new().get_compiler();
+    let mut script = Command::new("sh");
+    script.arg(sources.join("aspawn-image.sh")).arg(image).arg(compiler.path());
+    match script.args(compiler.args()).output() {
         Ok(output) if output.status.success() => Some(image),
         _ => None,
     }

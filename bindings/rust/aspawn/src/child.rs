@@ -3,18 +3,18 @@
 
 use std::io::Read;
 use std::marker::PhantomData;
-use std::os::unix::io::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Output};
 use std::time::Duration;
 
-use crate::spec::{Exit, Handle, Limits, Mode, Usage};
-use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Result, Step};
+use crate::spec::{self, Exit, Handle, Limits, Mode, Usage};
+use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Owner, Result, Step};
 
 /// A child, with the interface of [`std::process::Child`].
 ///
 /// Dropped before it has been waited for, the program runs on, and is a zombie after its end unless
-/// the command is [`private`](crate::Command::private); with
+/// it is [`Owner::Private`]; with
 /// [`kill_on_drop`](crate::Command::kill_on_drop) it is killed, and waited for during at most a
 /// tenth of a second.
 ///
@@ -27,6 +27,7 @@ pub struct Child<E = Error> {
     pub stdout: Option<ChildStdout>,
     /// The pipe from standard error, with [`Stdio::piped`](crate::Stdio::piped).
     pub stderr: Option<ChildStderr>,
+    pipes: Vec<(i32, OwnedFd)>,
     handle: Handle,
     pid: u32,
     end: Option<Result<Exit>>,
@@ -39,11 +40,15 @@ const SIGKILL: i32 = 9;
 
 impl<E: From<Error>> Child<E> {
     pub(crate) fn new(mut handle: Handle, limits: Limits, kill_on_drop: bool) -> Self {
+        let numbers = handle.pipe_numbers();
         // SAFETY: from now on the descriptors are owned here.
         let mut pipe =
             |number| handle.take_pipe(number).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
         let (stdin, stdout, stderr) = (pipe(0), pipe(1), pipe(2));
+        let pipes =
+            numbers.into_iter().filter_map(|number| Some((number, pipe(number)?))).collect();
         Child {
+            pipes,
             stdin: stdin.map(ChildStdin::from),
             stdout: stdout.map(ChildStdout::from),
             stderr: stderr.map(ChildStderr::from),
@@ -56,14 +61,23 @@ impl<E: From<Error>> Child<E> {
         }
     }
 
-    /// The process ID; 0 if the child's helper could not clone it.
+    /// The process ID. 0 if the child's helper has not cloned it yet, which is possible after
+    /// [`start`](crate::Command::start) of a private child or one with `uid` and the like, or could not:
+    /// [`wait_id`](Self::wait_id).
     pub fn id(&self) -> u32 {
-        self.pid
+        match self.pid {
+            0 => self.handle.known_pid() as u32,
+            pid => pid,
+        }
     }
 
-    /// Waits until a helper has cloned the child, if one does.
-    pub(crate) fn learn_id(&mut self) {
-        self.pid = self.handle.pid().map_or(0, |pid| pid as u32);
+    /// The process ID, for which it may wait until a helper has cloned the child: on busy processors
+    /// milliseconds.
+    pub fn wait_id(&mut self) -> Result<u32, E> {
+        if self.pid == 0 {
+            self.pid = self.handle.pid()? as u32;
+        }
+        Ok(self.pid)
     }
 
     /// Readable when the child has ended, for poll(2) and epoll(7) alone: of a private child, and of
@@ -81,19 +95,27 @@ impl<E: From<Error>> Child<E> {
         Ok(self.handle.pidfd().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })?)
     }
 
-    /// True if no other wait of this process sees the child.
-    pub fn is_private(&self) -> bool {
-        self.handle.is_private()
+    /// The caller's end of the pipe that an [`Action::output_pipe`](crate::Action::output_pipe) or
+    /// [`input_pipe`](crate::Action::input_pipe) has made as descriptor `number` of the program.
+    pub fn take_pipe(&mut self, number: i32) -> Option<OwnedFd> {
+        let index = self.pipes.iter().position(|pipe| pipe.0 == number)?;
+        Some(self.pipes.swap_remove(index).1)
     }
 
-    /// How the child began: [`Mode::Image`] or [`Mode::Copied`] with `uid` and the like.
-    pub fn mode(&self) -> Mode {
+    /// Whose child it is.
+    pub fn owner(&self) -> Owner {
+        self.handle.owner()
+    }
+
+    /// How the child began: [`Mode::Image`] or [`Mode::Copied`] with `uid` and the like. Known when
+    /// [`id`](Self::id) is.
+    pub fn mode(&self) -> Option<Mode> {
         self.handle.mode()
     }
 
     #[cfg(feature = "tokio")]
     pub(crate) fn pid(&self) -> Option<u32> {
-        self.end.is_none().then_some(self.pid)
+        Some(self.id()).filter(|id| *id != 0 && self.end.is_none())
     }
 
     #[cfg(feature = "tokio")]
@@ -115,6 +137,11 @@ impl<E: From<Error>> Child<E> {
 
     fn reap(&mut self, timeout: Option<Duration>) -> Result<Option<Exit>> {
         if self.end.is_none() {
+            // After the end it is not known any more.
+            self.pid = self.id();
+            if timeout.is_none() {
+                let _ = self.wait_id();
+            }
             self.end = match self.handle.wait(timeout) {
                 Ok(None) => return Ok(None),
                 Ok(Some(exit)) => Some(Ok(exit)),
@@ -214,6 +241,13 @@ impl<E: From<Error>> Child<E> {
         }
         Ok(ended_is_ok(self.handle.kill_group(signal))?)
     }
+}
+
+/// Sends SIGKILL to every process of the control group (version 2) whose directory is open as
+/// `cgroup`, and of all groups below. Linux 5.14. See
+/// [`Action::join_cgroup`](crate::Action::join_cgroup).
+pub fn kill_cgroup(cgroup: impl AsFd) -> Result<()> {
+    spec::kill_cgroup(cgroup.as_fd().as_raw_fd())
 }
 
 /// A private child that has ended is reaped already.

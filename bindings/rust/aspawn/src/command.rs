@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 //! A command, as std::process has it.
 
+use std::cell::UnsafeCell;
 use std::collections::btree_map::{self, BTreeMap};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
-use std::mem;
+use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{self, ExitStatus, Output};
 use std::slice;
 use std::time::Duration;
 
-use crate::spec::{Environment, Limits, Spec, Stream};
-use crate::{sys, Action, Child, Error, Resource, Result, Stdio, Step};
+use crate::spec::{self, Environment, Limits, Spec, Stream};
+use crate::{sys, Action, Child, Error, Memory, Owner, Resource, Result, Stdio, Step};
 
 /// A command, with the interface of [`std::process::Command`] and of its `CommandExt`.
 ///
@@ -26,8 +27,12 @@ use crate::{sys, Action, Child, Error, Resource, Result, Stdio, Step};
 /// a copy of the memory because of `current_dir` or [`pre_exec`](Self::pre_exec); there is no
 /// `exec`, for which std's is as good; a program's name without a slash is looked for in the PATH
 /// that the program gets.
-pub struct Command {
-    spec: Spec,
+pub type Command = CommandOf<Error>;
+
+/// A command whose errors are `E`: [`Command`], [`process::Command`](crate::process::Command), and
+/// those of `aspawn::tokio`, all of which have these methods.
+pub struct CommandOf<E> {
+    pub(crate) spec: Spec,
     variables: BTreeMap<OsString, Option<OsString>>,
     clear: bool,
     current_dir: Option<OsString>,
@@ -39,22 +44,26 @@ pub struct Command {
     streams: [Option<Stdio>; 3],
     limits: Limits,
     kill_on_drop: bool,
-    /// What a std Command had and cannot be asked for.
-    lost: Option<&'static str>,
+    has_call: bool,
+    /// Numbers that the actions have made in the program.
+    made: Vec<i32>,
+    /// A std Command had more than can be asked for.
+    has_lost: bool,
+    error: PhantomData<fn() -> E>,
 }
 
-impl fmt::Debug for Command {
+impl<E> fmt::Debug for CommandOf<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.get_program())?;
         self.get_args().try_for_each(|arg| write!(f, " {:?}", arg))
     }
 }
 
-impl Command {
+impl<E> CommandOf<E> {
     /// A program: a path, or a name without a slash that is looked for in PATH.
     pub fn new<S: AsRef<OsStr>>(program: S) -> Self {
-        Command {
-            spec: Spec::new(program.as_ref()),
+        CommandOf {
+            spec: Spec::new(program.as_ref().as_bytes()),
             variables: BTreeMap::new(),
             clear: false,
             current_dir: None,
@@ -66,13 +75,16 @@ impl Command {
             streams: [None, None, None],
             limits: Limits::default(),
             kill_on_drop: false,
-            lost: None,
+            has_call: false,
+            made: Vec::new(),
+            has_lost: false,
+            error: PhantomData,
         }
     }
 
     /// Adds an argument.
     pub fn arg<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
-        self.spec.arg(arg.as_ref());
+        self.spec.arg(arg.as_ref().as_bytes());
         self
     }
 
@@ -83,14 +95,14 @@ impl Command {
         S: AsRef<OsStr>,
     {
         for arg in args {
-            self.spec.arg(arg.as_ref());
+            self.spec.arg(arg.as_ref().as_bytes());
         }
         self
     }
 
     /// Sets the first argument, which otherwise is the program.
     pub fn arg0<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
-        self.spec.arg0(arg.as_ref());
+        self.spec.arg0(arg.as_ref().as_bytes());
         self
     }
 
@@ -189,15 +201,23 @@ impl Command {
 
     /// Adds an action, which the child performs after what the other methods ask for, and in the
     /// order in which actions are added.
-    pub fn action(&mut self, action: Action) -> &mut Self {
-        self.spec.action(action);
+    pub fn action(&mut self, mut action: Action) -> &mut Self {
+        const EBADF: i32 = 9;
+        let is_other = action.uses.map_or(false, |(number, is_programs)| {
+            number > 2 && is_programs != self.made.contains(&number)
+        });
+        if is_other {
+            action.raw.fail(Some(EBADF));
+        }
+        self.made.extend(action.makes);
+        self.spec.action(action.raw);
         self
     }
 
     /// Adds actions.
     pub fn actions(&mut self, actions: impl IntoIterator<Item = Action>) -> &mut Self {
         for action in actions {
-            self.spec.action(action);
+            self.action(action);
         }
         self
     }
@@ -217,8 +237,7 @@ impl Command {
     /// The child is no copy of the memory: it shares the caller's, and the calling thread is
     /// suspended until the exec. So `errno` and memory from the allocator are safe to use, and
     /// what the function writes the caller reads. With an action that begins in a copy of the
-    /// memory (`uid`, `gid`) it runs there, as with std. Not together with
-    /// [`private`](Self::private).
+    /// memory (`uid`, `gid`) it runs there, as with std. Not together with [`Owner::Private`].
     ///
     /// An error that the function returns is that of the command, at [`Step::Action`].
     ///
@@ -232,34 +251,32 @@ impl Command {
     where
         F: FnMut() -> io::Result<()> + Send + Sync + 'static,
     {
-        self.spec.suspends = true;
-        self.action(Action::call(function))
+        self.has_call = true;
+        let function = Function(UnsafeCell::new(Box::new(function)));
+        self.spec.action(spec::Action::with(function, 0, |raw, function| {
+            let arg = function as *const Function as *mut sys::c_void;
+            sys::aspawn_action_call(raw, Some(run), arg)
+        }));
+        self.memory(self.spec.memory)
     }
 
-    /// The child is nobody else's business: no SIGCHLD, and nothing for any other wait of this
-    /// process, not even `waitpid(-1)` of a library that takes every child for its own.
-    pub fn private(&mut self, private: bool) -> &mut Self {
-        self.spec.private(private);
+    /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not even
+    /// `waitpid(-1)` of a library that takes every child for its own.
+    pub fn owner(&mut self, owner: Owner) -> &mut Self {
+        self.spec.owner = owner;
         self
     }
 
-    /// As [`private`](Self::private), and the child is killed when this process ends, however it
-    /// does. Not together with [`pre_exec`](Self::pre_exec).
-    pub fn dies_with_caller(&mut self, dies: bool) -> &mut Self {
-        self.spec.dies_with_caller(dies);
+    /// In what memory the child begins: [`Memory::Copied`] for security monitors that report programs
+    /// without a file, as otherwise with `uid` and the like the library's own small program is one.
+    pub fn memory(&mut self, memory: Memory) -> &mut Self {
+        let is_unsafe = self.has_call && memory == Memory::Shared;
+        self.spec.memory = if is_unsafe { Memory::Suspended } else { memory };
         self
     }
 
-    /// For security monitors that report programs without a file: with `uid` and the like the child
-    /// begins in a copy of the memory, and does not execute the library's own small program.
-    pub fn no_image(&mut self, no_image: bool) -> &mut Self {
-        self.spec.no_image(no_image);
-        self
-    }
-
-    /// A file that the kernel cannot execute is given to /bin/sh, as by execvp(3).
-    pub fn shell_on_enoexec(&mut self, shell: bool) -> &mut Self {
-        self.spec.shell_on_enoexec(shell);
+    pub(crate) fn flag(&mut self, flag: u64, on: bool) -> &mut Self {
+        self.spec.flag(flag, on);
         self
     }
 
@@ -290,61 +307,25 @@ impl Command {
         self
     }
 
-    /// Starts the program, and returns when it has been executed, or with the error.
-    pub fn spawn(&mut self) -> Result<Child> {
-        self.spawn_as([Stream::Inherit; 3])
-    }
-
-    pub(crate) fn spawn_as<E: From<Error>>(&mut self, streams: [Stream; 3]) -> Result<Child<E>, E> {
-        // It waits in any case, for which this costs least: the caller sleeps once.
-        let suspends = self.spec.suspends;
+    pub(crate) fn spawn_as<F: From<Error>>(&mut self, streams: [Stream; 3]) -> Result<Child<F>, F> {
+        let memory = self.spec.memory;
         // Suspended, a user would always be set in a copy.
         let sets_user = self.uid.is_some() || self.gid.is_some() || self.groups.is_some();
-        let is_private =
-            self.spec.is_private || self.spec.flags & sys::ASPAWN_COMMAND_DIES_WITH_CALLER != 0;
-        if !is_private && !sets_user {
-            self.spec.suspends = true;
+        let is_private = self.spec.owner == Owner::Private
+            || self.spec.flags & sys::ASPAWN_COMMAND_DIES_WITH_CALLER != 0;
+        if memory == Memory::Shared && !is_private && !sets_user {
+            // It waits in any case, for which this costs least: the caller sleeps once.
+            self.spec.memory = Memory::Suspended;
         }
         let child = self.start_as(streams);
-        self.spec.suspends = suspends;
-        let mut child: Child<E> = child?;
+        self.spec.memory = memory;
+        let mut child: Child<F> = child?;
         child.wait_started(None)?;
-        child.learn_id();
+        let _ = child.wait_id();
         Ok(child)
     }
 
-    /// Starts the program, and returns when the child exists: after some microseconds, whatever the
-    /// child then does; of a [`private`](Self::private) child, or one with [`uid`](Self::uid) and the
-    /// like, when its helper has cloned it, so that [`Child::id`] is known. That the program could
-    /// not be executed is an error of [`Child::wait_started`], [`Child::wait`] and all others that
-    /// wait.
-    pub fn start(&mut self) -> Result<Child> {
-        let mut child = self.start_as([Stream::Inherit; 3])?;
-        child.learn_id();
-        Ok(child)
-    }
-
-    /// Runs the program to its end, and collects what it writes.
-    pub fn output(&mut self) -> Result<Output> {
-        self.start_as::<Error>([Stream::Null, Stream::Pipe, Stream::Pipe])?.wait_with_output()
-    }
-
-    /// Runs the program to its end.
-    pub fn status(&mut self) -> Result<ExitStatus> {
-        let mut child = self.start_as::<Error>([Stream::Inherit; 3])?;
-        if self.limits.timeout.is_some() {
-            child.wait_within_limits()
-        } else {
-            child.wait()
-        }
-    }
-
-    #[cfg(feature = "tokio")]
-    pub(crate) fn spec(&mut self) -> &mut Spec {
-        &mut self.spec
-    }
-
-    pub(crate) fn start_as<E: From<Error>>(&mut self, defaults: [Stream; 3]) -> Result<Child<E>> {
+    pub(crate) fn start_as<F: From<Error>>(&mut self, defaults: [Stream; 3]) -> Result<Child<F>> {
         self.check_lost()?;
         let streams = self.streams(defaults)?;
         let environment = self.environment();
@@ -366,35 +347,30 @@ impl Command {
     /// Calls a function with the command, as a queue has it, and with its limits.
     pub(crate) fn as_job<T>(
         &self,
-        call: impl FnOnce(&sys::aspawn_command, &Limits) -> Result<T>,
+        call: impl FnOnce(&sys::aspawn_command, &Limits, usize) -> Result<T>,
     ) -> Result<T> {
         self.check_lost()?;
         let environment = self.environment();
         let streams = self.streams([Stream::Inherit; 3])?;
-        self.spec.with_raw(&self.setup(), Some(&environment), streams, |command| {
-            call(command, &self.limits)
+        let setup = self.setup();
+        self.spec.with_raw(&setup, Some(&environment), streams, |command, _| {
+            call(command, &self.limits, setup.len())
         })
     }
 
     fn check_lost(&self) -> Result<()> {
-        self.lost.map_or(Ok(()), |lost| {
-            Err(Error::invalid(&format!(
-                "start, a std Command with {}, which cannot be read",
-                lost
-            )))
-        })
-    }
-
-    /// The number of actions before the caller's.
-    pub(crate) fn setup_count(&self) -> usize {
-        self.setup().len()
+        match self.has_lost {
+            true => Err(Error::argument("std::process::Command")),
+            false => Ok(()),
+        }
     }
 
     /// In std's order.
-    fn setup(&self) -> Vec<Action> {
+    fn setup(&self) -> Vec<spec::Action> {
         extern "C" {
             fn getuid() -> u32;
         }
+        use spec::Action;
         let mut setup = Vec::with_capacity(8);
         let leaves_groups = || self.uid.is_some() && unsafe { getuid() } == 0;
 
@@ -410,7 +386,7 @@ impl Command {
             setup.push(Action::resuid(uid, uid, uid));
         }
         if let Some(directory) = &self.current_dir {
-            setup.push(Action::chdir(directory));
+            setup.push(Action::chdir(directory.as_bytes()));
         }
         if self.setsid {
             setup.push(Action::setsid());
@@ -469,48 +445,61 @@ impl Command {
     }
 }
 
+impl<E: From<Error>> CommandOf<E> {
+    /// Starts the program, and returns when it has been executed, or with the error.
+    pub fn spawn(&mut self) -> Result<Child<E>, E> {
+        self.spawn_as([Stream::Inherit; 3])
+    }
+
+    /// Starts the program, and returns when the child exists: after some microseconds, whatever the
+    /// child then does. That the program could not be executed is an error of [`Child::wait_started`],
+    /// [`Child::wait`] and all others that wait.
+    ///
+    /// It does not wait for the helper of a child that is [`Owner::Private`], or has `uid` and the like.
+    /// The number of such a child is known later: [`Child::wait_id`].
+    pub fn start(&mut self) -> Result<Child<E>, E> {
+        Ok(self.start_as([Stream::Inherit; 3])?)
+    }
+
+    /// Runs the program to its end, and collects what it writes.
+    pub fn output(&mut self) -> Result<Output, E> {
+        self.start_as::<E>([Stream::Null, Stream::Pipe, Stream::Pipe])?.wait_with_output()
+    }
+
+    /// Runs the program to its end.
+    pub fn status(&mut self) -> Result<ExitStatus, E> {
+        let mut child = self.start_as::<E>([Stream::Inherit; 3])?;
+        if self.limits.timeout.is_some() {
+            child.wait_within_limits()
+        } else {
+            child.wait()
+        }
+    }
+}
+
 /// Takes what std lets one read of a command: the program, the arguments, the variables and the
-/// directory. **All else is lost**, as std does not tell it: the streams, `env_clear`, `uid`, `gid`,
-/// `groups`, `arg0`, `process_group` and `pre_exec`. As a program that has lost its `uid` would run
-/// as root, the text that newer versions of std write for `{:#?}` is searched for all of these but
-/// `pre_exec`: a command that has one there fails to start, with `ErrorKind::InvalidInput`.
-impl From<process::Command> for Command {
+/// directory. **`pre_exec` is lost.** A command that has anything else, as far as std's `{:#?}` shows it,
+/// fails to start, with `ErrorKind::InvalidInput`: without its `uid` a program would run as root. Rust
+/// 1.63 shows `arg0` alone.
+impl<E> From<process::Command> for CommandOf<E> {
     fn from(command: process::Command) -> Self {
-        let mut copy = Command::new(command.get_program());
-        copy.lost = unreadable(&format!("{:#?}", command));
+        let mut copy = CommandOf::new(command.get_program());
+        let mut same = process::Command::new(command.get_program());
         copy.args(command.get_args());
+        same.args(command.get_args());
         for (name, value) in command.get_envs() {
             match value {
-                Some(value) => copy.env(name, value),
-                None => copy.env_remove(name),
+                Some(value) => (copy.env(name, value), same.env(name, value)),
+                None => (copy.env_remove(name), same.env_remove(name)),
             };
         }
         if let Some(directory) = command.get_current_dir() {
             copy.current_dir(directory);
+            same.current_dir(directory);
         }
+        copy.has_lost = format!("{:#?}", command) != format!("{:#?}", same);
         copy
     }
-}
-
-/// What std can write of a command but not tell. Strings in the text have no line breaks.
-fn unreadable(text: &str) -> Option<&'static str> {
-    const LINES: [(&str, &str); 8] = [
-        ("\n        clear: true", "env_clear"),
-        ("\n    uid: ", "uid"),
-        ("\n    gid: ", "gid"),
-        ("\n    groups: ", "groups"),
-        ("\n    pgroup: ", "process_group"),
-        ("\n    stdin: ", "stdin"),
-        ("\n    stdout: ", "stdout"),
-        ("\n    stderr: ", "stderr"),
-    ];
-    let after = |start: &str| text.split_once(start).and_then(|(_, rest)| rest.lines().next());
-    let (program, first) = (after("{\n    program: "), after("\n    args: [\n        "));
-    // Older versions of std write the program in brackets if the first argument is another.
-    if program != first || text.starts_with('[') {
-        return Some("arg0");
-    }
-    LINES.iter().find(|(line, _)| text.contains(line)).map(|(_, name)| *name)
 }
 
 /// What [`Command::get_args`] returns.
@@ -556,11 +545,23 @@ impl<'a> Iterator for CommandEnvs<'a> {
 
 impl ExactSizeIterator for CommandEnvs<'_> {}
 
-// A handle may be sent, and a command that has no closures of the caller's too.
-const _: fn() = || {
-    fn is_send<T: Send + Sync>() -> usize {
-        mem::size_of::<T>()
+type Closure = Box<dyn FnMut() -> io::Result<()> + Send + Sync>;
+struct Function(UnsafeCell<Closure>);
+// SAFETY: only a command has such an action, and starts it as &mut self, or in a copy of the memory.
+unsafe impl Sync for Function {}
+
+/// Runs in the child. A panic may not leave it.
+unsafe extern "C" fn run(arg: *mut sys::c_void) -> sys::c_int {
+    let function = &mut *(*(arg as *const Function)).0.get();
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(function)) {
+        Ok(Ok(())) => 0,
+        Ok(Err(error)) => -error.raw_os_error().unwrap_or(sys::PSYS_EINVAL),
+        Err(_) => -sys::PSYS_ECANCELED,
     }
+}
+
+const _: fn() = || {
+    fn is_send<T: Send + Sync>() {}
     is_send::<Command>();
     is_send::<Child>();
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! What failed, and where.
 
-use alloc::borrow::ToOwned;
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -13,8 +11,10 @@ use crate::sys;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
-    /// The child could not be cloned. Also an invalid argument.
+    /// The child could not be cloned.
     Start,
+    /// Something invalid, which [`Error::subject`] names: `std_in`, `job.priority`.
+    Argument,
     /// The child could not copy its descriptors, for [`Action::only_below`](crate::Action::only_below).
     Descriptors,
     /// A standard stream.
@@ -39,35 +39,37 @@ pub enum Step {
 /// An error: the step that failed, the number of the system's error, and what it is about.
 ///
 /// It converts into an [`std::io::Error`] of the same kind, whose `get_ref()` is this error.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Error {
     step: Step,
     errno: i32,
-    detail: Option<Box<Detail>>,
-}
-
-#[derive(Clone, Debug)]
-struct Detail {
-    /// Of the action or step: `chdir`; or what is invalid.
-    name: String,
-    subject: Vec<u8>,
+    /// Of the step or action.
+    name: &'static str,
     is_action: bool,
+    subject: Vec<u8>,
 }
 
 impl Error {
     /// `errno` may be negative, as the library returns it.
     pub(crate) fn new(step: Step, errno: i32) -> Self {
-        Error { step, errno: errno.abs(), detail: None }
+        let name = match step {
+            Step::Run => "run",
+            Step::Argument => "argument",
+            Step::Action(_) | Step::Setup => "operand",
+            _ => "start",
+        };
+        Error { step, errno: errno.abs(), name, is_action: false, subject: Vec::new() }
     }
 
-    pub(crate) fn invalid(text: &str) -> Self {
-        let detail = Detail { name: text.to_owned(), subject: Vec::new(), is_action: false };
-        Error { step: Step::Start, errno: sys::PSYS_EINVAL, detail: Some(Box::new(detail)) }
+    pub(crate) fn argument(subject: &str) -> Self {
+        let subject = subject.as_bytes().to_vec();
+        Error { subject, ..Error::new(Step::Argument, sys::PSYS_EINVAL) }
     }
 
     /// `setup` actions come before those of the caller.
     pub(crate) fn from_failure(failure: &sys::aspawn_failure, setup: usize) -> Self {
         let step = match failure.step {
+            sys::ASPAWN_STEP_ARGUMENT => Step::Argument,
             sys::ASPAWN_STEP_CLONE => Step::Start,
             sys::ASPAWN_STEP_DESCRIPTORS => Step::Descriptors,
             sys::ASPAWN_STEP_STREAMS => Step::Streams,
@@ -78,15 +80,15 @@ impl Error {
             index if (index as usize) < setup => Step::Setup,
             index => Step::Action(index as usize - setup),
         };
-        // SAFETY: a constant string.
-        let name = unsafe { text_of(sys::aspawn_failure_name(failure)) }.to_owned();
-        let end = failure.subject.iter().position(|&byte| byte == 0);
-        let subject = failure.subject[..end.unwrap_or(failure.subject.len())]
-            .iter()
-            .map(|&byte| byte as u8)
-            .collect();
-        let detail = Detail { name, subject, is_action: failure.kind != 0 };
-        Error { step, errno: failure.error.abs(), detail: Some(Box::new(detail)) }
+        let subject = failure.subject.iter().take_while(|&&byte| byte != 0);
+        Error {
+            step,
+            errno: failure.error.abs(),
+            // SAFETY: a constant string.
+            name: unsafe { text_of(sys::aspawn_failure_name(failure)) },
+            is_action: failure.kind != 0,
+            subject: subject.map(|&byte| byte as u8).collect(),
+        }
     }
 
     /// Where it failed.
@@ -101,14 +103,13 @@ impl Error {
     }
 
     /// The name of the action that failed: `"chdir"`, `"resuid"`.
-    pub fn action(&self) -> Option<&str> {
-        let detail = self.detail.as_deref()?;
-        detail.is_action.then_some(detail.name.as_str())
+    pub fn action(&self) -> Option<&'static str> {
+        self.is_action.then_some(self.name)
     }
 
     /// The path, name or number that failed, or the end of a longer one; empty if there is none.
     pub fn subject(&self) -> &[u8] {
-        self.detail.as_deref().map_or(&[], |detail| &detail.subject)
+        &self.subject
     }
 
     /// The kind that [`std::io::Error`] has for this number.
@@ -127,18 +128,25 @@ unsafe fn text_of(text: *const sys::c_char) -> &'static str {
     core::str::from_utf8_unchecked(core::slice::from_raw_parts(text.cast(), length))
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("step", &self.step)
+            .field("action", &self.action())
+            .field("errno", &self.errno)
+            .field("subject", &String::from_utf8_lossy(&self.subject))
+            .finish()
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Step::Action(index) = self.step {
             write!(f, "action {}, ", index)?;
         }
-        f.write_str(match (&self.detail, self.step) {
-            (Some(detail), _) if !detail.name.is_empty() => &detail.name,
-            (None, Step::Run) => "run",
-            _ => "start",
-        })?;
-        if !self.subject().is_empty() {
-            write!(f, " \"{}\"", String::from_utf8_lossy(self.subject()))?;
+        f.write_str(self.name)?;
+        if !self.subject.is_empty() {
+            write!(f, " \"{}\"", String::from_utf8_lossy(&self.subject))?;
         }
         // SAFETY: a constant string.
         write!(f, ": {}", unsafe { text_of(sys::psys_strerror(self.errno)) })

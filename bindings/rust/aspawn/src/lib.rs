@@ -18,23 +18,27 @@ mod child;
 #[cfg(feature = "std")]
 mod command;
 #[cfg(feature = "std")]
+mod descriptor;
+#[cfg(feature = "std")]
 pub mod process;
 #[cfg(feature = "std")]
 mod stdio;
 #[cfg(feature = "tokio")]
 pub mod tokio;
-#[cfg(feature = "std")]
-mod wraps;
 
-pub use action::{Action, Resource};
+pub use action::{consts, Memory, Owner, Resource};
 pub use error::{Error, Step};
 pub use queue::Queue;
-pub use spec::{kill_cgroup, Bytes, Mode, Usage};
+pub use spec::{Mode, Usage};
 
 #[cfg(feature = "std")]
-pub use child::Child;
+pub use action::Action;
 #[cfg(feature = "std")]
-pub use command::{Command, CommandArgs, CommandEnvs};
+pub use child::{kill_cgroup, Child};
+#[cfg(feature = "std")]
+pub use command::{Command, CommandArgs, CommandEnvs, CommandOf};
+#[cfg(feature = "std")]
+pub use descriptor::Descriptor;
 #[cfg(feature = "std")]
 pub use std::process::{ExitStatus, Output};
 #[cfg(feature = "std")]

@@ -25,33 +25,8 @@
 pub use crate::{ChildStderr, ChildStdin, ChildStdout, CommandArgs, CommandEnvs, Stdio};
 pub use std::process::{abort, exit, id, ExitCode, ExitStatus, Output, Termination};
 
-use std::io;
-
-use crate::spec::Stream;
-use crate::wraps::wraps_command;
-
 /// [`crate::Child`], with std's errors.
-pub type Child = crate::Child<io::Error>;
+pub type Child = crate::Child<std::io::Error>;
 
-/// [`std::process::Command`] and its `CommandExt`. Dereferences to a [`crate::Command`], which has
-/// more.
-pub struct Command(crate::Command);
-
-wraps_command!(Command);
-
-impl Command {
-    /// Starts the program, and returns when it has been executed, or with the error.
-    pub fn spawn(&mut self) -> io::Result<Child> {
-        self.0.spawn_as([Stream::Inherit; 3])
-    }
-
-    /// Runs the program to its end, and collects what it writes.
-    pub fn output(&mut self) -> io::Result<Output> {
-        Ok(self.0.output()?)
-    }
-
-    /// Runs the program to its end.
-    pub fn status(&mut self) -> io::Result<ExitStatus> {
-        Ok(self.0.status()?)
-    }
-}
+/// [`std::process::Command`] and its `CommandExt`.
+pub type Command = crate::CommandOf<std::io::Error>;

@@ -8,11 +8,11 @@
 //! use aspawn::Command;
 //! use std::time::Duration;
 //!
-//! let queue = Queue::with(&Options::new().running(4))?;
+//! let queue = Queue::with(Options::new().running(4))?;
 //! for number in 0..20 {
 //!     let mut command = Command::new("sh");
 //!     command.arg("-c").arg(format!("echo {}", number)).timeout(Duration::from_secs(10));
-//!     queue.submit(&Job::new(&command).cookie(number).stdout(100))?;
+//!     queue.submit(Job::new(&command).cookie(number).stdout(100))?;
 //! }
 //! let mut sum = 0;
 //! for outcome in queue.results() {
@@ -38,12 +38,11 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
 use core::ptr;
+use core::task::Poll;
 use core::time::Duration;
 
 use crate::action::with_nul;
-use crate::spec::{milliseconds, Bytes, Limits, Spec, Usage};
-#[cfg(feature = "std")]
-use crate::Command;
+use crate::spec::{milliseconds, Limits, Spec, Usage};
 use crate::{sys, Error, Result, Step};
 
 /// How a queue is made.
@@ -53,7 +52,7 @@ pub struct Options {
     running: u32,
     job_bytes: u32,
     delay: Duration,
-    local: bool,
+    flags: u64,
 }
 
 impl Options {
@@ -63,36 +62,32 @@ impl Options {
     }
 
     /// Jobs from their submission until their result is taken, at most 32768.
-    pub fn jobs(mut self, jobs: u32) -> Self {
+    pub fn jobs(&mut self, jobs: u32) -> &mut Self {
         self.jobs = jobs;
         self
     }
 
     /// Jobs that run at the same time, at most 32768.
-    pub fn running(mut self, running: u32) -> Self {
+    pub fn running(&mut self, running: u32) -> &mut Self {
         self.running = running;
         self
     }
 
     /// Memory of each job: copies of its command, environment and input, and the output that is
     /// kept. Address space only until it is used. At most 16 MiB.
-    pub fn job_bytes(mut self, bytes: u32) -> Self {
+    pub fn job_bytes(&mut self, bytes: u32) -> &mut Self {
         self.job_bytes = bytes;
         self
     }
 
     /// The least time between two starts.
-    pub fn delay(mut self, delay: Duration) -> Self {
+    pub fn delay(&mut self, delay: Duration) -> &mut Self {
         self.delay = delay;
         self
     }
 
-    /// No server: the programs are children of this process, started by the threads that wait for
-    /// results. For emulators, where no process can share memory, and for programs that need this
-    /// process's descriptors, or its credentials and directory as they are later. The process may
-    /// not ignore SIGCHLD, nor reap by `waitpid(-1)`.
-    pub fn local(mut self, local: bool) -> Self {
-        self.local = local;
+    pub(crate) fn flag(&mut self, flag: u64, on: bool) -> &mut Self {
+        self.flags = self.flags & !flag | if on { flag } else { 0 };
         self
     }
 }
@@ -111,7 +106,7 @@ pub struct Prepared {
 #[derive(Clone, Debug)]
 enum Source<'a> {
     #[cfg(feature = "std")]
-    Command(&'a Command),
+    Command(&'a crate::Command),
     Spec(&'a Spec),
     Prepared(Prepared, Vec<Vec<u8>>),
 }
@@ -157,7 +152,7 @@ impl<'a> Job<'a> {
     /// Of a command, with its `timeout` and `grace`. Its streams are /dev/null or not set, or standard
     /// error goes to standard output. It may not have a `pre_exec`, and private has no effect.
     #[cfg(feature = "std")]
-    pub fn new(command: &'a Command) -> Self {
+    pub fn new(command: &'a crate::Command) -> Self {
         Job::from(Source::Command(command))
     }
 
@@ -173,83 +168,77 @@ impl<'a> Job<'a> {
 
     /// Replaces the arguments of a prepared command, also the first, which is the program's name;
     /// of no others.
-    pub fn argv<T: Bytes>(mut self, argv: impl IntoIterator<Item = T>) -> Self {
-        let words: Vec<_> = argv.into_iter().map(|word| with_nul(word.bytes())).collect();
+    pub fn argv<T: AsRef<[u8]>>(&mut self, argv: impl IntoIterator<Item = T>) -> &mut Self {
+        let words = argv.into_iter().map(|word| {
+            self.has_nul |= word.as_ref().contains(&0);
+            with_nul(word.as_ref())
+        });
         match &mut self.source {
-            Source::Prepared(_, argv) if words.iter().all(Option::is_some) => {
-                *argv = words.into_iter().flatten().collect()
-            }
+            Source::Prepared(_, argv) => *argv = words.collect(),
             _ => self.has_nul = true,
         }
         self
     }
 
     /// A number of the caller's, below 2^60, which the [`Outcome`] has too.
-    pub fn cookie(mut self, cookie: u64) -> Self {
+    pub fn cookie(&mut self, cookie: u64) -> &mut Self {
         self.cookie = cookie;
         self
     }
 
     /// Keeps so many bytes of standard output, which otherwise is /dev/null. More is dropped.
-    pub fn stdout(mut self, size: usize) -> Self {
+    pub fn stdout(&mut self, size: usize) -> &mut Self {
         self.out_size = size.saturating_add(1);
         self
     }
 
     /// Keeps so many bytes of standard error.
-    pub fn stderr(mut self, size: usize) -> Self {
+    pub fn stderr(&mut self, size: usize) -> &mut Self {
         self.err_size = size.saturating_add(1);
         self
     }
 
     /// Standard error goes where standard output goes. A prepared command says it itself.
-    pub fn stderr_to_stdout(mut self) -> Self {
+    pub fn stderr_to_stdout(&mut self) -> &mut Self {
         self.has_one_output = true;
         self
     }
 
-    /// Of a longer output the last bytes are kept, not the first.
-    pub fn tail(mut self) -> Self {
-        self.flags |= sys::ASPAWN_JOB_TAIL;
-        self
-    }
-
     /// Standard input, otherwise /dev/null.
-    pub fn input(mut self, input: &'a [u8]) -> Self {
+    pub fn input(&mut self, input: &'a [u8]) -> &mut Self {
         self.input = input;
         self
     }
 
     /// The time from the start until the program and its group get SIGTERM.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
+    pub fn timeout(&mut self, timeout: Duration) -> &mut Self {
         self.limits.timeout = Some(timeout);
         self
     }
 
     /// The time from SIGTERM to SIGKILL, one second if not set; also the time after the program's
     /// end for another process that holds its output.
-    pub fn grace(mut self, grace: Duration) -> Self {
+    pub fn grace(&mut self, grace: Duration) -> &mut Self {
         self.limits.grace = Some(grace);
         self
     }
 
     /// Of the jobs with the same key, which is not 0, at most `limit` run at the same time. Others
     /// pass those that have to wait.
-    pub fn key(mut self, key: u32, limit: u32) -> Self {
+    pub fn key(&mut self, key: u32, limit: u32) -> &mut Self {
         self.key = key;
         self.key_limit = limit;
         self
     }
 
     /// Of the jobs that wait, those of the highest priority start first: from 0, if not set, to 7.
-    pub fn priority(mut self, priority: u8) -> Self {
+    pub fn priority(&mut self, priority: u8) -> &mut Self {
         self.priority = priority;
         self
     }
 
-    /// Does not make a process group of the job's own: then a time limit ends the program alone.
-    pub fn same_group(mut self) -> Self {
-        self.flags |= sys::ASPAWN_JOB_SAME_GROUP;
+    pub(crate) fn flag(&mut self, flag: u64, on: bool) -> &mut Self {
+        self.flags = self.flags & !flag | if on { flag } else { 0 };
         self
     }
 
@@ -281,7 +270,7 @@ impl<'a> Job<'a> {
             time_limit_ms: timeout.map_or(0, |time| milliseconds(Some(time)).max(1)),
             grace_ms: match self.limits.grace.or(defaults.grace) {
                 None => 0,
-                Some(Duration::ZERO) => sys::ASPAWN_GRACE_NONE,
+                Some(Duration::ZERO) => sys::ASPAWN_GRACE_NONE.into(),
                 time => milliseconds(time),
             },
             prepared: 0,
@@ -380,7 +369,7 @@ impl Outcome {
         matches!(self.end, End::Ran) && self.status == Some(0)
     }
 
-    /// Status and output, as of [`Command::output`], or the error: of the step that failed, or
+    /// Status and output, as of [`Command::output`](crate::Command::output), or the error: of the step that failed, or
     /// `TimedOut`, `ECANCELED`, and `ECHILD` of a job that is lost.
     #[cfg(feature = "std")]
     pub fn into_output(self) -> Result<std::process::Output> {
@@ -440,15 +429,6 @@ pub struct Counts {
     pub servers: u32,
 }
 
-/// What there is of results.
-pub(crate) enum Taken {
-    One(Outcome),
-    /// Not yet.
-    None,
-    /// And no job waits or runs.
-    Idle,
-}
-
 /// A queue of commands. All methods may be called by any number of threads.
 ///
 /// Dropped, it kills all jobs with their process groups, and ends the server, before it returns:
@@ -480,6 +460,19 @@ fn of_queue(raw: &sys::aspawn_command) -> sys::aspawn_command {
     }
 }
 
+/// The number, or the error with what is invalid.
+fn submitted(setup: usize, call: impl FnOnce(*mut sys::aspawn_failure) -> i64) -> Result<i64> {
+    let mut failure = mem::MaybeUninit::zeroed();
+    let number = call(failure.as_mut_ptr());
+    // SAFETY: zero is a valid failure.
+    let failure = unsafe { failure.assume_init() };
+    match number {
+        error if error < 0 && failure.error != 0 => Err(Error::from_failure(&failure, setup)),
+        error if error < 0 => Err(Error::new(Step::Start, error as i32)),
+        number => Ok(number),
+    }
+}
+
 fn done(result: i32) -> Result<i32> {
     match result {
         error if error < 0 => Err(Error::new(Step::Run, error)),
@@ -502,7 +495,7 @@ impl Queue {
     pub(crate) fn with_flags(options: &Options, flags: u64) -> Result<Self> {
         let options = sys::aspawn_queue_options {
             size: mem::size_of::<sys::aspawn_queue_options>() as u64,
-            flags: flags | if options.local { sys::ASPAWN_QUEUE_LOCAL } else { 0 },
+            flags: flags | options.flags,
             jobs: options.jobs,
             running: options.running,
             job_bytes: options.job_bytes,
@@ -518,26 +511,24 @@ impl Queue {
 
     /// Submits a job: copies it, and returns without waiting. The error is `WouldBlock` if the
     /// queue has no place until a result is taken, `E2BIG` if the job needs more than
-    /// [`Options::job_bytes`], and `EBADF` if an action uses a descriptor of this process that is not
+    /// [`Options::job_bytes`], at [`Step::Argument`] of the invalid member, which is its subject, and `EBADF` if an action uses a descriptor of this process that is not
     /// open. The job gets a copy of such a descriptor now: this process may close its own.
     pub fn submit(&self, job: &Job<'_>) -> Result<Ticket> {
         if job.has_nul {
-            return Err(Error::invalid("submit, a string with a NUL, or argv of no prepared"));
+            return Err(Error::argument("job.argv"));
         }
         if job.cookie >> (u64::BITS - SETUP_BITS) != 0 {
-            return Err(Error::invalid("submit, a cookie of more than 60 bits"));
+            return Err(Error::argument("job.cookie"));
         }
         match &job.source {
             #[cfg(feature = "std")]
-            Source::Command(command) => command.as_job(|raw, limits| {
-                self.submit_raw(&job.raw(&job.command(raw), command.setup_count(), limits))
+            Source::Command(command) => command.as_job(|raw, limits, setup| {
+                self.submit_raw(&job.raw(&job.command(raw), setup, limits), setup)
             }),
-            Source::Spec(spec) => spec.with_raw(&[], None, spec.streams(), |raw| {
-                self.submit_raw(&job.raw(&job.command(raw), 0, &Limits::default()))
+            Source::Spec(spec) => spec.with_raw(&[], None, spec.streams(), |raw, _| {
+                self.submit_raw(&job.raw(&job.command(raw), 0, &Limits::default()), 0)
             }),
-            Source::Prepared(..) if job.has_one_output => {
-                Err(Error::invalid("submit, stderr_to_stdout of a prepared command"))
-            }
+            Source::Prepared(..) if job.has_one_output => Err(Error::argument("std_err")),
             Source::Prepared(prepared, words) => {
                 let mut raw = job.raw(ptr::null(), prepared.setup, &Limits::default());
                 let words = words.iter().map(|word| word.as_ptr() as *mut sys::c_char);
@@ -546,38 +537,34 @@ impl Queue {
                 if argv.len() > 1 {
                     raw.argv = argv.as_ptr();
                 }
-                self.submit_raw(&raw)
+                self.submit_raw(&raw, prepared.setup)
             }
         }
     }
 
-    fn submit_raw(&self, job: &sys::aspawn_job) -> Result<Ticket> {
+    fn submit_raw(&self, job: &sys::aspawn_job, setup: usize) -> Result<Ticket> {
         // SAFETY: the call copies the job and all that it points to, which lives until its end.
-        match unsafe { sys::aspawn_queue_submit(self.0, job, ptr::null_mut()) } {
-            error if error < 0 => Err(Error::new(Step::Start, error as i32)),
-            ticket => Ok(Ticket(ticket)),
-        }
+        submitted(setup, |failure| unsafe { sys::aspawn_queue_submit(self.0, job, failure) })
+            .map(Ticket)
     }
 
     /// Copies a command once for many jobs, above all for their environment. It has the place of
     /// a job until the queue is dropped.
     #[cfg(feature = "std")]
-    pub fn prepare(&self, command: &Command) -> Result<Prepared> {
-        let setup = command.setup_count();
-        command.as_job(|raw, _| self.prepare_raw(raw, setup))
+    pub fn prepare(&self, command: &crate::Command) -> Result<Prepared> {
+        command.as_job(|raw, _, setup| self.prepare_raw(raw, setup))
     }
 
     /// [`prepare`](Self::prepare) of a [`Spec`].
     pub fn prepare_spec(&self, spec: &Spec) -> Result<Prepared> {
-        spec.with_raw(&[], None, spec.streams(), |raw| self.prepare_raw(raw, 0))
+        spec.with_raw(&[], None, spec.streams(), |raw, _| self.prepare_raw(raw, 0))
     }
 
     fn prepare_raw(&self, command: &sys::aspawn_command, setup: usize) -> Result<Prepared> {
+        let command = of_queue(command);
         // SAFETY: as of a job.
-        match unsafe { sys::aspawn_queue_prepare(self.0, &of_queue(command), ptr::null_mut()) } {
-            error if error < 0 => Err(Error::new(Step::Start, error as i32)),
-            number => Ok(Prepared { number, setup }),
-        }
+        submitted(setup, |failure| unsafe { sys::aspawn_queue_prepare(self.0, &command, failure) })
+            .map(|number| Prepared { number, setup })
     }
 
     /// Cancels a job: if it runs, its group gets SIGTERM, and SIGKILL after its grace. Its
@@ -591,18 +578,19 @@ impl Queue {
         done(unsafe { sys::aspawn_queue_cancel_all(self.0) }).map(|_| ())
     }
 
-    pub(crate) fn take(&self, timeout: Option<Duration>) -> Result<Taken> {
+    /// Ready(None) if no job waits or runs, and Pending if the time is over.
+    pub(crate) fn take(&self, timeout: Option<Duration>) -> Result<Poll<Option<Outcome>>> {
         let mut result = ptr::null();
         // SAFETY: there is room for one result, which is valid until its release.
         unsafe {
             match sys::aspawn_queue_wait(self.0, &mut result, 1, milliseconds(timeout)) {
-                0 => Ok(Taken::None),
-                error if error == -sys::PSYS_ECHILD => Ok(Taken::Idle),
+                0 => Ok(Poll::Pending),
+                error if error == -sys::PSYS_ECHILD => Ok(Poll::Ready(None)),
                 error if error < 0 => Err(Error::new(Step::Run, error)),
                 _ => {
                     let outcome = Outcome::new(&*result);
                     done(sys::aspawn_queue_release(self.0, &mut result, 1))?;
-                    Ok(Taken::One(outcome))
+                    Ok(Poll::Ready(Some(outcome)))
                 }
             }
         }
@@ -611,8 +599,8 @@ impl Queue {
     /// Waits for the next result. None if the time is over, or if no job waits or runs.
     pub fn wait(&self, timeout: Option<Duration>) -> Result<Option<Outcome>> {
         self.take(timeout).map(|taken| match taken {
-            Taken::One(outcome) => Some(outcome),
-            Taken::None | Taken::Idle => None,
+            Poll::Ready(outcome) => outcome,
+            Poll::Pending => None,
         })
     }
 

@@ -15,63 +15,16 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::fmt;
 use core::mem::{self, MaybeUninit};
 use core::ptr;
 use core::time::Duration;
 
-use crate::action::with_nul;
-use crate::{sys, Action, Error, Result, Step};
+use crate::action::{with_nul, Memory, Owner};
+use crate::{sys, Error, Result, Step};
 
-/// A string for the kernel: any bytes but NUL.
-pub trait Bytes {
-    /// Without a NUL at the end.
-    fn bytes(&self) -> &[u8];
-}
-
-macro_rules! bytes {
-    ($($type:ty: $convert:expr;)*) => {
-        $(impl Bytes for $type {
-            fn bytes(&self) -> &[u8] {
-                let convert: fn(&Self) -> &[u8] = $convert;
-                convert(self)
-            }
-        })*
-    };
-}
-bytes! {
-    str: |text| text.as_bytes();
-    String: |text| text.as_bytes();
-    [u8]: |bytes| bytes;
-    Vec<u8>: |bytes| bytes;
-}
-#[cfg(feature = "std")]
-mod with_std {
-    use super::Bytes;
-    use std::ffi::{CStr, CString, OsStr, OsString};
-    use std::os::unix::ffi::OsStrExt;
-    use std::path::{Path, PathBuf};
-
-    bytes! {
-        OsStr: |text| text.as_bytes();
-        OsString: |text| text.as_bytes();
-        Path: |path| path.as_os_str().as_bytes();
-        PathBuf: |path| path.as_os_str().as_bytes();
-        CStr: |text| text.to_bytes();
-        CString: |text| text.to_bytes();
-    }
-}
-impl<const SIZE: usize> Bytes for [u8; SIZE] {
-    fn bytes(&self) -> &[u8] {
-        self
-    }
-}
-impl<T: Bytes + ?Sized> Bytes for &T {
-    fn bytes(&self) -> &[u8] {
-        (**self).bytes()
-    }
-}
+pub use crate::action::spec::Action;
 
 /// A standard stream of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,9 +69,10 @@ impl Environment {
     /// may call std::env::set_var().
     #[cfg(feature = "std")]
     pub(crate) fn inherited() -> Self {
+        use std::os::unix::ffi::OsStrExt;
         let mut environment = Environment::default();
         for (name, value) in std::env::vars_os() {
-            environment.push(&[name.bytes(), b"=", value.bytes()]);
+            environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
         }
         environment
     }
@@ -142,9 +96,8 @@ pub struct Spec {
     actions: Vec<Action>,
     streams: [Stream; 3],
     pub(crate) flags: u64,
-    pub(crate) is_private: bool,
-    pub(crate) suspends: bool, // the calling thread, until the exec
-    copies: bool,              // the memory
+    pub(crate) owner: Owner,
+    pub(crate) memory: Memory,
     has_nul: bool,
 }
 
@@ -163,7 +116,7 @@ static POOL: Pool = Pool(UnsafeCell::new(sys::aspawn_pool { own: [0; 64] }));
 
 impl Spec {
     /// A program: a path, or a name without a slash that the child looks for in PATH.
-    pub fn new(program: impl Bytes) -> Self {
+    pub fn new(program: impl AsRef<[u8]>) -> Self {
         let mut spec = Spec {
             file: None,
             argv: Vec::new(),
@@ -172,9 +125,8 @@ impl Spec {
             actions: Vec::new(),
             streams: [Stream::Inherit; 3],
             flags: 0,
-            is_private: false,
-            suspends: false,
-            copies: false,
+            owner: Owner::Caller,
+            memory: Memory::Shared,
             has_nul: false,
         };
         spec.arg(program);
@@ -182,22 +134,20 @@ impl Spec {
     }
 
     fn text(&mut self, text: &[u8]) -> Vec<u8> {
-        with_nul(text).unwrap_or_else(|| {
-            self.has_nul = true;
-            alloc::vec![0]
-        })
+        self.has_nul |= text.contains(&0);
+        with_nul(text)
     }
 
     /// Adds an argument.
-    pub fn arg(&mut self, arg: impl Bytes) -> &mut Self {
-        let arg = self.text(arg.bytes());
+    pub fn arg(&mut self, arg: impl AsRef<[u8]>) -> &mut Self {
+        let arg = self.text(arg.as_ref());
         self.argv.push(arg);
         self
     }
 
     /// Sets the first argument, which otherwise is the program.
-    pub fn arg0(&mut self, arg: impl Bytes) -> &mut Self {
-        let arg = self.text(arg.bytes());
+    pub fn arg0(&mut self, arg: impl AsRef<[u8]>) -> &mut Self {
+        let arg = self.text(arg.as_ref());
         let program = mem::replace(&mut self.argv[0], arg);
         self.file.get_or_insert(program);
         self
@@ -211,10 +161,13 @@ impl Spec {
 
     /// The environment, each string `NAME=value`. Without this call it is the caller's: without
     /// the feature `std` as it is during the start, which no other thread may change then.
-    pub fn environment<T: Bytes>(&mut self, variables: impl IntoIterator<Item = T>) -> &mut Self {
+    pub fn environment<T: AsRef<[u8]>>(
+        &mut self,
+        variables: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
         let mut environment = Environment::default();
         for variable in variables {
-            environment.push(&[variable.bytes()]);
+            environment.push(&[variable.as_ref()]);
         }
         self.environment = Some(environment);
         self
@@ -222,8 +175,8 @@ impl Spec {
 
     /// The directories in which the program is looked for, in the format of PATH. Otherwise they
     /// are the PATH of the program's environment.
-    pub fn search_path(&mut self, path: impl Bytes) -> &mut Self {
-        let path = self.text(path.bytes());
+    pub fn search_path(&mut self, path: impl AsRef<[u8]>) -> &mut Self {
+        let path = self.text(path.as_ref());
         self.search_path = Some(path);
         self
     }
@@ -252,39 +205,16 @@ impl Spec {
         self
     }
 
-    /// The child is nobody else's business: no SIGCHLD, and nothing for any other wait of this
-    /// process, not even `waitpid(-1)`.
-    pub fn private(&mut self, private: bool) -> &mut Self {
-        self.is_private = private;
+    /// Whose child it is.
+    pub fn owner(&mut self, owner: Owner) -> &mut Self {
+        self.owner = owner;
         self
     }
 
-    /// As [`private`](Self::private), and the child is killed when this process ends, however it
-    /// does.
-    pub fn dies_with_caller(&mut self, dies: bool) -> &mut Self {
-        self.flag(sys::ASPAWN_COMMAND_DIES_WITH_CALLER, dies)
-    }
-
-    /// For security monitors that report programs without a file: the child begins in a copy of
-    /// the memory, and never executes the library's own small program.
-    pub fn no_image(&mut self, no_image: bool) -> &mut Self {
-        self.copies = no_image;
+    /// In what memory the child begins.
+    pub fn memory(&mut self, memory: Memory) -> &mut Self {
+        self.memory = memory;
         self
-    }
-
-    /// The caller's ends of all pipes are O_NONBLOCK.
-    pub fn nonblock(&mut self, nonblock: bool) -> &mut Self {
-        self.flag(sys::ASPAWN_COMMAND_NONBLOCK, nonblock)
-    }
-
-    /// Makes [`Handle::started_fd`].
-    pub fn with_started_fd(&mut self, with: bool) -> &mut Self {
-        self.flag(sys::ASPAWN_COMMAND_STARTED_FD, with)
-    }
-
-    /// A file that the kernel cannot execute (ENOEXEC) is given to /bin/sh, as by execvp(3).
-    pub fn shell_on_enoexec(&mut self, shell: bool) -> &mut Self {
-        self.flag(sys::ASPAWN_COMMAND_SHELL_ON_ENOEXEC, shell)
     }
 
     pub(crate) fn flag(&mut self, flag: u64, on: bool) -> &mut Self {
@@ -308,14 +238,21 @@ impl Spec {
         environment: Option<&Environment>,
         streams: [Stream; 3],
     ) -> Result<Handle> {
-        self.with_raw(setup, environment, streams, |command| {
+        self.with_raw(setup, environment, streams, |command, pipes| {
             let command = sys::aspawn_command { pool: POOL.0.get(), ..*command };
             let mut child = MaybeUninit::uninit();
             // SAFETY: the call copies the command and all that it points to; the pool is static.
             // It fills in the child in any case.
-            match unsafe { sys::aspawn_start(child.as_mut_ptr(), &command) } {
-                0 => Ok(Handle { child: unsafe { child.assume_init() }, setup: setup.len() }),
-                error => Err(Error::new(Step::Start, error)),
+            let (result, child) = unsafe {
+                let result = sys::aspawn_start(child.as_mut_ptr(), &command);
+                (result, child.assume_init())
+            };
+            let pipes = pipes.iter().map(|(number, end)| (*number, end.get())).collect();
+            let mut handle = Handle { child, setup: setup.len(), pipes };
+            match result {
+                0 => Ok(handle),
+                // It may name an invalid member or action.
+                error => Err(handle.why_not_started(Step::Start, error)),
             }
         })
     }
@@ -326,19 +263,19 @@ impl Spec {
         setup: &[Action],
         environment: Option<&Environment>,
         streams: [Stream; 3],
-        call: impl FnOnce(&sys::aspawn_command) -> Result<T>,
+        call: impl FnOnce(&sys::aspawn_command, &[(i32, Cell<i32>)]) -> Result<T>,
     ) -> Result<T> {
         let environment = environment.or(self.environment.as_ref());
         #[cfg(feature = "std")]
         let inherited = environment.is_none().then(Environment::inherited);
         #[cfg(feature = "std")]
         let environment = environment.or(inherited.as_ref());
-        let is_valid = |actions: &[Action]| actions.iter().all(Action::is_valid);
         if self.has_nul || environment.map_or(false, |environment| environment.has_nul) {
-            return Err(Error::invalid("start, a string with a NUL"));
+            return Err(Error::argument("a string with a NUL"));
         }
-        if !is_valid(setup) || !is_valid(&self.actions) {
-            return Err(Error::invalid("start, an action with a NUL"));
+        let actions = || setup.iter().chain(&self.actions);
+        for (index, action) in actions().enumerate() {
+            action.check(index, setup.len())?;
         }
         let argv = self.argv.iter().map(|word| word.as_ptr() as *mut sys::c_char);
         let argv: Vec<*mut sys::c_char> = argv.chain([ptr::null_mut()]).collect();
@@ -347,7 +284,9 @@ impl Spec {
                 environment.starts.iter().map(|&at| environment.text[at..].as_ptr() as *mut _);
             texts.chain([ptr::null_mut()]).collect()
         });
-        let actions: Vec<_> = setup.iter().chain(&self.actions).map(Action::raw).collect();
+        let pipes: Vec<_> = actions().filter_map(Action::pipe_end).collect();
+        let mut ends = pipes.iter().map(|(_, end)| end);
+        let actions: Vec<_> = actions().map(|action| action.raw(&mut ends)).collect();
         let or_null =
             |text: &Option<Vec<u8>>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr().cast());
         let command = sys::aspawn_command {
@@ -363,20 +302,10 @@ impl Spec {
             std_in: streams[0].number(),
             std_out: streams[1].number(),
             std_err: streams[2].number(),
-            owner: if self.is_private {
-                sys::ASPAWN_OWNER_PRIVATE
-            } else {
-                sys::ASPAWN_OWNER_CALLER
-            },
-            memory: if self.copies {
-                sys::ASPAWN_MEMORY_COPIED
-            } else if self.suspends {
-                sys::ASPAWN_MEMORY_SUSPENDED
-            } else {
-                sys::ASPAWN_MEMORY_SHARED
-            },
+            owner: self.owner as i32,
+            memory: self.memory as i32,
         };
-        call(&command)
+        call(&command, &pipes)
     }
 }
 
@@ -447,6 +376,8 @@ pub enum Mode {
 pub struct Handle {
     child: sys::aspawn_child,
     setup: usize,
+    /// Of actions: the program's number, the caller's end.
+    pipes: Vec<(i32, i32)>,
 }
 
 impl fmt::Debug for Handle {
@@ -482,11 +413,7 @@ unsafe extern "C" fn append(
 }
 
 fn open(fd: i32) -> Option<i32> {
-    if fd < 0 {
-        None
-    } else {
-        Some(fd)
-    }
+    (fd >= 0).then_some(fd)
 }
 
 impl Handle {
@@ -497,6 +424,17 @@ impl Handle {
         number(unsafe { sys::aspawn_pid(&mut self.child) })
     }
 
+    /// The process ID, or 0 if it is not known yet, or no more. Does not wait.
+    #[cfg(feature = "std")]
+    pub(crate) fn known_pid(&self) -> i32 {
+        self.describe(sys::ASPAWN_FACT_PID).max(0)
+    }
+
+    fn describe(&self, fact: i32) -> i32 {
+        // SAFETY: there is a child, or was one.
+        unsafe { sys::aspawn_describe(&self.child, fact) }
+    }
+
     /// A new pidfd of the child itself, the caller's to close, for pidfd_send_signal(2), setns(2) and
     /// the like; an error if the child is reaped, as a private one is at its end. May wait as
     /// [`pid`](Self::pid) does.
@@ -505,22 +443,23 @@ impl Handle {
         number(unsafe { sys::aspawn_pidfd(&mut self.child) })
     }
 
-    /// True if no other wait of this process sees the child.
-    pub fn is_private(&self) -> bool {
-        // SAFETY: there is a child, or was one.
-        let owner = unsafe { sys::aspawn_describe(&self.child, sys::ASPAWN_FACT_OWNER) };
-        owner == sys::ASPAWN_OWNER_PRIVATE
+    /// Whose child it is.
+    pub fn owner(&self) -> Owner {
+        match self.describe(sys::ASPAWN_FACT_OWNER) {
+            sys::ASPAWN_OWNER_PRIVATE => Owner::Private,
+            _ => Owner::Caller,
+        }
     }
 
-    /// How the child began; if a helper clones it that is known after [`pid`](Self::pid) or
+    /// How the child began; None until a helper has cloned it, as after [`pid`](Self::pid) or
     /// [`wait_started`](Self::wait_started).
-    pub fn mode(&self) -> Mode {
-        // SAFETY: there is a child, or was one.
-        match unsafe { sys::aspawn_describe(&self.child, sys::ASPAWN_FACT_MODE) } {
-            sys::ASPAWN_MODE_VFORK => Mode::Suspended,
-            sys::ASPAWN_MODE_IMAGE => Mode::Image,
-            sys::ASPAWN_MODE_FORK => Mode::Copied,
-            _ => Mode::Shared,
+    pub fn mode(&self) -> Option<Mode> {
+        match self.describe(sys::ASPAWN_FACT_MODE) {
+            sys::ASPAWN_MODE_CLONE3 | sys::ASPAWN_MODE_CLONE => Some(Mode::Shared),
+            sys::ASPAWN_MODE_VFORK => Some(Mode::Suspended),
+            sys::ASPAWN_MODE_IMAGE => Some(Mode::Image),
+            sys::ASPAWN_MODE_FORK => Some(Mode::Copied),
+            _ => None,
         }
     }
 
@@ -530,30 +469,35 @@ impl Handle {
         open(self.child.ended_fd)
     }
 
-    /// With [`Spec::with_started_fd`]: readable, or hung up, when the program may have been
+    /// With [`Spec::started_fd`]: readable, or hung up, when the program may have been
     /// executed, which [`wait_started`](Self::wait_started) tells. Not to be read.
     pub fn started_fd(&self) -> Option<i32> {
         open(self.child.started_fd)
     }
 
-    /// The caller's end of a pipe for standard input, 0, output, 1, or error, 2: from now on the
-    /// caller's to close.
-    pub fn take_pipe(&mut self, number: usize) -> Option<i32> {
-        open(mem::replace(self.pipe(number), -1))
+    /// The caller's end of the pipe that the program has as descriptor `number`: a standard stream, or
+    /// that of an [`Action::output_pipe`]. From now on it is the caller's to close.
+    pub fn take_pipe(&mut self, number: i32) -> Option<i32> {
+        open(mem::replace(self.pipe(number)?, -1))
     }
 
-    /// Gives back what [`take_pipe`](Self::take_pipe) took, for
+    #[cfg(feature = "std")]
+    pub(crate) fn pipe_numbers(&self) -> Vec<i32> {
+        self.pipes.iter().map(|pipe| pipe.0).collect()
+    }
+
+    /// Gives back what [`take_pipe`](Self::take_pipe) took of a standard stream, for
     /// [`communicate`](Self::communicate).
-    pub fn give_pipe(&mut self, number: usize, fd: i32) {
-        *self.pipe(number) = fd;
+    pub fn give_pipe(&mut self, number: i32, fd: i32) {
+        *self.pipe(number).expect("a standard stream") = fd;
     }
 
-    fn pipe(&mut self, number: usize) -> &mut i32 {
+    fn pipe(&mut self, number: i32) -> Option<&mut i32> {
         match number {
-            0 => &mut self.child.in_fd,
-            1 => &mut self.child.out_fd,
-            2 => &mut self.child.err_fd,
-            _ => panic!("standard streams are 0, 1 and 2"),
+            0 => Some(&mut self.child.in_fd),
+            1 => Some(&mut self.child.out_fd),
+            2 => Some(&mut self.child.err_fd),
+            _ => self.pipes.iter_mut().find(|pipe| pipe.0 == number).map(|pipe| &mut pipe.1),
         }
     }
 
@@ -590,15 +534,15 @@ impl Handle {
         match result {
             0 => Ok(Some(Exit { status, usage: Usage::from(&usage) })),
             sys::PSYS_ETIMEDOUT => Ok(None),
-            sys::PSYS_ECANCELED => Err(self.why_not_started()),
+            sys::PSYS_ECANCELED => Err(self.why_not_started(Step::Unknown, result)),
             error => Err(Error::new(Step::Run, error)),
         }
     }
 
-    fn why_not_started(&mut self) -> Error {
+    fn why_not_started(&mut self, step: Step, error: i32) -> Error {
         match self.wait_started(Some(Duration::ZERO)) {
-            Err(error) => error,
-            Ok(_) => Error::new(Step::Unknown, sys::PSYS_ECANCELED),
+            Err(why) if why.step() != Step::Unknown => why,
+            _ => Error::new(step, error),
         }
     }
 
@@ -627,7 +571,7 @@ impl Handle {
         io.time_limit_ms = limits.timeout.map_or(0, |time| milliseconds(Some(time)).max(1));
         io.grace_ms = match limits.grace {
             None => 0,
-            Some(Duration::ZERO) => sys::ASPAWN_GRACE_NONE,
+            Some(Duration::ZERO) => sys::ASPAWN_GRACE_NONE.into(),
             time => milliseconds(time),
         };
         // SAFETY: all that io points to lives during the call, and is used by nobody else.

@@ -7,7 +7,7 @@
 //! # async fn main() -> aspawn::Result<()> {
 //! let mut children = Vec::new();
 //! for delay in ["0.2", "0.1"] {
-//!     children.push(aspawn::Command::new("sleep").arg(delay).start_async()?);
+//!     children.push(aspawn::tokio::Command::new("sleep").arg(delay).start()?);
 //! }
 //! for mut child in children {
 //!     assert!(child.wait().await?.success());
@@ -31,14 +31,21 @@ use ::tokio::io::unix::AsyncFd;
 use ::tokio::io::{AsyncReadExt, Interest};
 use ::tokio::net::unix::pipe::{Receiver, Sender};
 
-use crate::queue::{Options, Outcome, Taken};
+use crate::queue::{Options, Outcome};
 use crate::spec::Stream;
-use crate::{sys, Command, Error, Result, Step, Usage};
+use crate::{sys, CommandOf, Error, Result, Stdio, Step, Usage};
+
+/// [`crate::Command`] for tokio, within a runtime with I/O.
+pub type Command = CommandOf<Tokio<Error>>;
+
+/// The errors of a [`Command`] are `E`.
+#[derive(Debug)]
+pub struct Tokio<E>(PhantomData<fn() -> E>);
 
 /// A child whose end is awaited.
 ///
 /// Dropped before its end it goes on, as [`crate::Child`] does; with
-/// [`kill_on_drop`](Command::kill_on_drop) it is killed. All methods can be cancelled.
+/// [`kill_on_drop`](CommandOf::kill_on_drop) it is killed. All methods can be cancelled.
 ///
 /// `E` is the type of its errors: [`std::io::Error`] in [`process`].
 #[derive(Debug)]
@@ -65,49 +72,57 @@ fn watch(fd: Option<i32>) -> Result<Option<AsyncFd<i32>>> {
     fd.map(watch).transpose().map_err(failed)
 }
 
-impl Command {
-    /// [`start`](Self::start) for tokio: returns when the child exists. Called within a runtime
-    /// with I/O.
-    pub fn start_async(&mut self) -> Result<Child> {
-        let mut child = self.start_tokio([Stream::Inherit; 3], false)?;
-        child.child.learn_id();
-        Ok(child)
+impl<E: From<Error>> CommandOf<Tokio<E>> {
+    /// Starts the program, and returns when the child exists, as [`crate::Command::start`] does.
+    pub fn start(&mut self) -> Result<Child<E>, E> {
+        Ok(self.start_tokio(false)?)
     }
 
-    /// [`spawn`](Self::spawn) for tokio: done when the program has been executed, or with the
-    /// error; no thread is blocked meanwhile.
-    pub async fn spawn_async(&mut self) -> Result<Child> {
-        let mut child = self.start_tokio([Stream::Inherit; 3], true)?;
+    /// Starts the program, and returns when it has been executed, or with the error, as tokio's does.
+    /// [`spawn_async`](Self::spawn_async) blocks no thread meanwhile.
+    pub fn spawn(&mut self) -> Result<Child<E>, E> {
+        Ok(self.nonblocking(false, |command| command.spawn_as([Stream::Inherit; 3]))?)
+    }
+
+    /// Done when the program has been executed, or with the error.
+    pub async fn spawn_async(&mut self) -> Result<Child<E>, E> {
+        let mut child: Child<E> = self.start_tokio(true)?;
         child.started().await?;
-        child.child.learn_id();
+        let _ = child.child.wait_id();
         Ok(child)
     }
 
     /// Runs the program to its end, which is awaited.
-    pub async fn status_async(&mut self) -> Result<ExitStatus> {
-        self.start_tokio([Stream::Inherit; 3], false)?.wait().await
+    pub fn status(&mut self) -> impl Future<Output = Result<ExitStatus, E>> {
+        let child = self.start_tokio(false);
+        async move {
+            let mut child: Child<E> = child?;
+            drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
+            child.wait().await
+        }
     }
 
     /// Runs the program to its end, and collects what it writes. For a limit of time use
     /// `tokio::time::timeout` and [`kill_on_drop`](Self::kill_on_drop).
-    pub async fn output_async(&mut self) -> Result<Output> {
-        let streams = [Stream::Null, Stream::Pipe, Stream::Pipe];
-        self.start_tokio(streams, false)?.wait_with_output().await
+    pub fn output(&mut self) -> impl Future<Output = Result<Output, E>> {
+        self.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = self.start_tokio(false);
+        async move { child?.wait_with_output().await }
     }
 
-    fn start_tokio(&mut self, streams: [Stream; 3], with_started_fd: bool) -> Result<Child> {
-        self.nonblocking(with_started_fd, |command| command.start_as(streams))
+    fn start_tokio(&mut self, with_started_fd: bool) -> Result<Child<E>> {
+        self.nonblocking(with_started_fd, |command| command.start_as([Stream::Inherit; 3]))
     }
 
-    fn nonblocking<E: From<Error>>(
+    fn nonblocking(
         &mut self,
         with_started_fd: bool,
         start: impl FnOnce(&mut Self) -> Result<crate::Child>,
     ) -> Result<Child<E>> {
-        let flags = self.spec().flags;
-        self.spec().nonblock(true).with_started_fd(with_started_fd);
+        let flags = self.spec.flags;
+        self.spec.nonblock(true).started_fd(with_started_fd);
         let child = start(self);
-        self.spec().flags = flags;
+        self.spec.flags = flags;
         Child::new(child?)
     }
 }
@@ -151,7 +166,12 @@ impl<E: From<Error>> Child<E> {
         while let Ok(false) = self.child.handle().wait_started(Some(Duration::ZERO)) {
             if let (Some(started), Some(ended)) = (&self.started, &self.ended) {
                 // A process that another thread forked may hold the other end of `started`.
-                Either(ready(started), ready(ended)).await?;
+                let (mut first, mut second) = (Box::pin(ready(started)), Box::pin(ready(ended)));
+                PollFn(|context: &mut Context<'_>| match first.as_mut().poll(context) {
+                    Poll::Pending => second.as_mut().poll(context),
+                    done => done,
+                })
+                .await?;
             }
         }
         self.started = None;
@@ -195,7 +215,20 @@ impl<E: From<Error>> Child<E> {
     pub async fn wait_with_output(mut self) -> Result<Output, E> {
         drop(self.stdin.take());
         let (out, err) = (self.stdout.take(), self.stderr.take());
-        let (stdout, stderr) = Both::new(read(out), read(err)).await;
+        let mut reads = [(Box::pin(read(out)), None), (Box::pin(read(err)), None)];
+        PollFn(|context: &mut Context<'_>| {
+            for (read, done) in reads.iter_mut().filter(|(_, done)| done.is_none()) {
+                if let Poll::Ready(bytes) = read.as_mut().poll(context) {
+                    *done = Some(bytes);
+                }
+            }
+            match reads.iter().all(|(_, done)| done.is_some()) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
+        let [stdout, stderr] = reads.map(|(_, done)| done.unwrap());
         let (stdout, stderr) = (stdout?, stderr?);
         Ok(Output { status: self.wait().await?, stdout, stderr })
     }
@@ -235,52 +268,18 @@ impl<E: From<Error>> Child<E> {
 /// # }
 /// ```
 pub mod process {
-    use std::future::Future;
     use std::io;
-
-    use super::{ExitStatus, Output, Stream};
-    use crate::wraps::wraps_command;
-    use crate::Stdio;
 
     /// [`super::Child`], with std's errors.
     pub type Child = super::Child<io::Error>;
+    /// [`super::Command`], with std's errors.
+    pub type Command = super::CommandOf<super::Tokio<io::Error>>;
     /// The pipe to a child's standard input.
     pub type ChildStdin = super::Sender;
     /// The pipe from a child's standard output.
     pub type ChildStdout = super::Receiver;
     /// The pipe from a child's standard error.
     pub type ChildStderr = super::Receiver;
-
-    /// `tokio::process::Command`. Dereferences to a [`crate::Command`], which has more.
-    pub struct Command(crate::Command);
-
-    wraps_command!(Command);
-
-    impl Command {
-        /// Starts the program, and returns when it has been executed, or with the error; within a
-        /// runtime with I/O. [`spawn_async`](crate::Command::spawn_async) blocks no thread.
-        pub fn spawn(&mut self) -> io::Result<Child> {
-            let spawn = |command: &mut crate::Command| command.spawn_as([Stream::Inherit; 3]);
-            Ok(self.0.nonblocking(false, spawn)?)
-        }
-
-        /// Runs the program to its end, which is awaited.
-        pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> {
-            let child = self.spawn();
-            async move {
-                let mut child = child?;
-                drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
-                child.wait().await
-            }
-        }
-
-        /// Runs the program to its end, and collects what it writes.
-        pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> {
-            self.0.stdout(Stdio::piped()).stderr(Stdio::piped());
-            let child = self.spawn();
-            async move { child?.wait_with_output().await }
-        }
-    }
 }
 
 /// A [`Queue`](crate::Queue) whose results are awaited, with no thread; all else it does as that.
@@ -291,9 +290,9 @@ pub mod process {
 /// use aspawn::queue::{Job, Options};
 /// use aspawn::{tokio::Queue, Command};
 ///
-/// let queue = Queue::with(&Options::new().running(2))?;
+/// let queue = Queue::with(Options::new().running(2))?;
 /// for text in ["a", "b", "c"] {
-///     queue.submit(&Job::new(Command::new("echo").arg(text)).stdout(100))?;
+///     queue.submit(Job::new(Command::new("echo").arg(text)).stdout(100))?;
 /// }
 /// let mut bytes = 0;
 /// while let Some(outcome) = queue.next().await? {
@@ -335,16 +334,14 @@ impl Queue {
     /// Awaits the next result. None if no job waits or runs. Can be cancelled: no result is lost.
     pub async fn next(&self) -> Result<Option<Outcome>> {
         loop {
-            // Before the look, so that a result after it makes the descriptor ready again.
-            let mut guard = match self.queue.take(Some(Duration::ZERO))? {
-                Taken::One(outcome) => return Ok(Some(outcome)),
-                Taken::Idle => return Ok(None),
-                Taken::None => self.watched.readable().await.map_err(failed)?,
-            };
+            if let Poll::Ready(outcome) = self.queue.take(Some(Duration::ZERO))? {
+                return Ok(outcome);
+            }
+            // Before the second look, so that a result after it makes the descriptor ready again.
+            let mut guard = self.watched.readable().await.map_err(failed)?;
             match self.queue.take(Some(Duration::ZERO))? {
-                Taken::One(outcome) => return Ok(Some(outcome)),
-                Taken::Idle => return Ok(None),
-                Taken::None => guard.clear_ready(),
+                Poll::Ready(outcome) => return Ok(outcome),
+                Poll::Pending => guard.clear_ready(),
             }
         }
     }
@@ -398,53 +395,15 @@ async fn ready(fd: &AsyncFd<i32>) -> Result<()> {
     Ok(())
 }
 
-/// The first of two.
-struct Either<A, B>(A, B);
+/// As std's poll_fn(), which Rust 1.63 does not have.
+struct PollFn<F>(F);
 
-impl<A: Future, B: Future<Output = A::Output>> Future for Either<A, B> {
-    type Output = A::Output;
+impl<F> Unpin for PollFn<F> {}
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<A::Output> {
-        // SAFETY: neither is moved.
-        let Either(a, b) = unsafe { self.get_unchecked_mut() };
-        match unsafe { Pin::new_unchecked(a) }.poll(context) {
-            Poll::Pending => unsafe { Pin::new_unchecked(b) }.poll(context),
-            done => done,
-        }
-    }
-}
+impl<T, F: FnMut(&mut Context<'_>) -> Poll<T>> Future for PollFn<F> {
+    type Output = T;
 
-/// Both, at the same time.
-struct Both<A: Future> {
-    futures: [Pin<Box<A>>; 2],
-    done: [Option<A::Output>; 2],
-}
-
-impl<A: Future> Both<A> {
-    fn new(first: A, second: A) -> Self {
-        Both { futures: [Box::pin(first), Box::pin(second)], done: [None, None] }
-    }
-}
-
-impl<A: Future> Unpin for Both<A> {}
-
-impl<A: Future> Future for Both<A> {
-    type Output = (A::Output, A::Output);
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Both { futures, done } = &mut *self;
-        for (future, done) in futures.iter_mut().zip(done.iter_mut()) {
-            if done.is_none() {
-                if let Poll::Ready(output) = future.as_mut().poll(context) {
-                    *done = Some(output);
-                }
-            }
-        }
-        match done {
-            [first @ Some(_), second @ Some(_)] => {
-                Poll::Ready((first.take().unwrap(), second.take().unwrap()))
-            }
-            _ => Poll::Pending,
-        }
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        (self.0)(context)
     }
 }

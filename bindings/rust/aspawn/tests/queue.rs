@@ -35,11 +35,11 @@ fn only(queue: &Queue) -> Outcome {
 
 #[test]
 fn runs_many_a_few_at_a_time() {
-    let queue = Queue::with(&Options::new().jobs(64).running(3)).unwrap();
+    let queue = Queue::with(Options::new().jobs(64).running(3)).unwrap();
     let (mut submitted, mut sum) = (0, 0);
     while submitted < 200 {
         let command = shell(&format!("echo {}", submitted));
-        match queue.submit(&Job::new(&command).cookie(submitted).stdout(100)) {
+        match queue.submit(Job::new(&command).cookie(submitted).stdout(100)) {
             Ok(_) => submitted += 1,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::WouldBlock);
@@ -63,7 +63,7 @@ fn runs_many_a_few_at_a_time() {
 fn keeps_input_and_both_outputs() {
     let queue = Queue::new().unwrap();
     let command = shell("cat; echo 12345678 >&2; exit 3");
-    queue.submit(&Job::new(&command).input(b"of the input").stdout(6).stderr(6)).unwrap();
+    queue.submit(Job::new(&command).input(b"of the input").stdout(6).stderr(6)).unwrap();
     let outcome = only(&queue);
     assert_eq!((outcome.stdout.as_slice(), outcome.stdout_total), (&b"of the"[..], 12));
     assert_eq!((outcome.stderr.as_slice(), outcome.stderr_total), (&b"123456"[..], 9));
@@ -71,13 +71,13 @@ fn keeps_input_and_both_outputs() {
     assert_eq!(outcome.to_string(), "exit 3");
     assert_eq!(outcome.into_output().unwrap().status.code(), Some(3));
 
-    queue.submit(&Job::new(&command).stdout(6).tail().stderr_to_stdout()).unwrap();
+    queue.submit(Job::new(&command).stdout(6).tail(true).stderr_to_stdout()).unwrap();
     assert_eq!(only(&queue).stdout, b"45678\n");
     let mut command = shell("echo 1; echo 2 >&2");
     command.stderr(Stdio::to_stdout());
     let prepared = queue.prepare(&command).unwrap();
     for job in [Job::new(&command), Job::prepared(prepared)] {
-        queue.submit(&job.stdout(9)).unwrap();
+        queue.submit(job.clone().stdout(9)).unwrap();
         assert_eq!(only(&queue).stdout, b"1\n2\n");
     }
 }
@@ -96,7 +96,7 @@ fn a_failure_names_the_step() {
 
     let mut command = Command::new("true");
     command.current_dir("/").action(Action::umask(0)).action(Action::chdir("/no/such"));
-    queue.submit(&Job::new(&command).cookie(7)).unwrap();
+    queue.submit(Job::new(&command).cookie(7)).unwrap();
     let outcome = only(&queue);
     assert_eq!(outcome.cookie, 7);
     assert_eq!(outcome.into_output().unwrap_err().step(), Step::Action(1));
@@ -110,12 +110,12 @@ fn a_time_limit_and_a_cancel_end_the_whole_group() {
     let queue = Queue::new().unwrap();
     // Without the group sleep would hold the pipe open.
     let mut command = shell("sleep 20 & echo text; wait");
-    queue.submit(&Job::new(&command).stdout(10).timeout(Duration::from_millis(100))).unwrap();
+    queue.submit(Job::new(&command).stdout(10).timeout(Duration::from_millis(100))).unwrap();
     let outcome = only(&queue);
     assert_eq!(outcome.to_string(), "timed out, killed by SIGTERM");
     assert_eq!(outcome.into_output().unwrap_err().kind(), ErrorKind::TimedOut);
     command.timeout(Duration::from_millis(100)); // the command's own
-    queue.submit(&Job::new(&command).stdout(10)).unwrap();
+    queue.submit(Job::new(&command).stdout(10)).unwrap();
     assert!(matches!(only(&queue).end, End::TimedOut));
 
     let ticket = queue.submit(&Job::new(&Command::new("cat"))).unwrap();
@@ -136,9 +136,9 @@ fn a_time_limit_and_a_cancel_end_the_whole_group() {
 fn a_prepared_command_has_other_arguments() {
     let queue = Queue::new().unwrap();
     let prepared = queue.prepare(Command::new("echo").arg("own").env("A", "b")).unwrap();
-    queue.submit(&Job::prepared(prepared).stdout(100)).unwrap();
+    queue.submit(Job::prepared(prepared).stdout(100)).unwrap();
     assert_eq!(only(&queue).stdout, b"own\n");
-    queue.submit(&Job::prepared(prepared).argv(["echo", "other"]).stdout(100)).unwrap();
+    queue.submit(Job::prepared(prepared).argv(["echo", "other"]).stdout(100)).unwrap();
     assert_eq!(only(&queue).stdout, b"other\n");
     let other = Queue::new().unwrap();
     assert_eq!(other.submit(&Job::prepared(prepared)).unwrap_err().kind(), ErrorKind::InvalidInput);
@@ -146,24 +146,24 @@ fn a_prepared_command_has_other_arguments() {
 
 #[test]
 fn of_jobs_with_a_key_only_so_many_run() {
-    let queue = Queue::with(&Options::new().running(8)).unwrap();
+    let queue = Queue::with(Options::new().running(8)).unwrap();
     let directory = std::env::temp_dir().join(format!("aspawn-key-{}", std::process::id()));
     let mut command = shell("mkdir \"$0\" && sleep 0.01 && rmdir \"$0\"");
     command.arg(&directory);
     for _ in 0..8 {
-        queue.submit(&Job::new(&command).key(1, 1)).unwrap();
+        queue.submit(Job::new(&command).key(1, 1)).unwrap();
     }
     assert!(queue.results().all(|outcome| outcome.unwrap().success()));
 }
 
 #[test]
 fn rejects_what_a_job_cannot_have() {
-    let queue = Queue::with(&Options::new().job_bytes(4096)).unwrap();
+    let queue = Queue::with(Options::new().job_bytes(4096)).unwrap();
     let kind = |command: &Command| queue.submit(&Job::new(command)).unwrap_err().kind();
     assert_eq!(kind(Command::new("true").stdout(Stdio::piped())), ErrorKind::InvalidInput);
     let prepared = queue.prepare(Command::new("true").env_clear()).unwrap();
     assert_eq!(
-        queue.submit(&Job::prepared(prepared).stderr_to_stdout()).unwrap_err().kind(),
+        queue.submit(Job::prepared(prepared).stderr_to_stdout()).unwrap_err().kind(),
         ErrorKind::InvalidInput
     );
     let mut command = Command::new("true");
@@ -171,11 +171,11 @@ fn rejects_what_a_job_cannot_have() {
     assert_eq!(kind(&command), ErrorKind::InvalidInput);
     let plain = Command::new("true");
     assert_eq!(
-        queue.submit(&Job::new(&plain).cookie(1 << 60)).unwrap_err().kind(),
+        queue.submit(Job::new(&plain).cookie(1 << 60)).unwrap_err().kind(),
         ErrorKind::InvalidInput
     );
     assert_eq!(
-        queue.submit(&Job::new(&plain).argv(["true"])).unwrap_err().kind(),
+        queue.submit(Job::new(&plain).argv(["true"])).unwrap_err().kind(),
         ErrorKind::InvalidInput
     );
     let mut large = Command::new("true");
@@ -184,7 +184,7 @@ fn rejects_what_a_job_cannot_have() {
     let mut with_fd = Command::new("true");
     with_fd.env_clear().action(Action::dup2(9999, 0));
     assert_eq!(queue.submit(&Job::new(&with_fd)).unwrap_err().raw_os_error(), EBADF);
-    let error = queue.submit(&Job::new(&plain).priority(8)).unwrap_err();
+    let error = queue.submit(Job::new(&plain).priority(8)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert!(queue.wait(None).unwrap().is_none()); // none was submitted
 }
@@ -192,7 +192,7 @@ fn rejects_what_a_job_cannot_have() {
 #[test]
 fn no_other_wait_sees_a_job() {
     let queue = Queue::new().unwrap();
-    queue.submit(&Job::new(&shell("echo $PPID")).stdout(20)).unwrap();
+    queue.submit(Job::new(&shell("echo $PPID")).stdout(20)).unwrap();
     let outcome = only(&queue);
     let pid = outcome.pid.unwrap() as i32;
     assert_ne!(outcome.stdout, format!("{}\n", std::process::id()).as_bytes());
@@ -230,7 +230,7 @@ fn pipe() -> (File, File) {
 
 #[test]
 fn threads_submit_and_take() {
-    let queue = Arc::new(Queue::with(&Options::new().jobs(512)).unwrap());
+    let queue = Arc::new(Queue::with(Options::new().jobs(512)).unwrap());
     let threads: Vec<_> = (0..4)
         .map(|_| {
             let queue = queue.clone();
@@ -248,11 +248,11 @@ fn threads_submit_and_take() {
 
 #[test]
 fn a_local_queue_has_the_callers_descriptors() {
-    let queue = Queue::with(&Options::new().local(true)).unwrap();
+    let queue = Queue::with(Options::new().local(true)).unwrap();
     let file = File::open("/proc/self/comm").unwrap();
     let mut command = Command::new("cat");
-    command.action(Action::dup2(file.as_raw_fd(), 0));
-    queue.submit(&Job::new(&command).stdout(100)).unwrap();
+    command.action(Action::dup2(&file, 0));
+    queue.submit(Job::new(&command).stdout(100)).unwrap();
     let own = std::fs::read("/proc/self/comm").unwrap();
     assert_eq!(only(&queue).stdout, own);
 }
@@ -262,8 +262,8 @@ fn a_job_has_the_descriptors_that_its_actions_use() {
     let queue = Queue::new().unwrap();
     let file = File::open("/proc/self/comm").unwrap();
     let mut command = Command::new("cat");
-    command.action(Action::dup2(file.as_raw_fd(), 0));
-    queue.submit(&Job::new(&command).stdout(100)).unwrap();
+    command.action(Action::dup2(&file, 0));
+    queue.submit(Job::new(&command).stdout(100)).unwrap();
     drop(file);
     assert_eq!(only(&queue).stdout, std::fs::read("/proc/self/comm").unwrap());
     let mut command = Command::new("cat");
@@ -273,14 +273,14 @@ fn a_job_has_the_descriptors_that_its_actions_use() {
 
 #[test]
 fn a_higher_priority_starts_first() {
-    let queue = Queue::with(&Options::new().running(1)).unwrap();
+    let queue = Queue::with(Options::new().running(1)).unwrap();
     let first = queue.submit(&Job::new(Command::new("sleep").arg("20"))).unwrap();
     while queue.counts().unwrap().running == 0 {
         thread::yield_now();
     }
     for priority in [0u8, 2, 1] {
         let job = Command::new("true");
-        queue.submit(&Job::new(&job).priority(priority).cookie(priority.into())).unwrap();
+        queue.submit(Job::new(&job).priority(priority).cookie(priority.into())).unwrap();
     }
     queue.cancel(first).unwrap();
     let order: Vec<_> = queue.results().map(|outcome| outcome.unwrap().cookie).collect();
@@ -288,13 +288,29 @@ fn a_higher_priority_starts_first() {
 }
 
 #[test]
+fn a_failure_names_the_invalid_member() {
+    let queue = Queue::with(Options::new().job_bytes(4096)).unwrap();
+    let command = Command::new("true");
+    let error = queue.submit(Job::new(&command).priority(8)).unwrap_err();
+    assert_eq!((error.step(), error.subject()), (Step::Argument, &b"job.priority"[..]));
+    let error = queue.submit(&Job::new(Command::new("true").stdout(Stdio::piped()))).unwrap_err();
+    assert_eq!((error.step(), error.subject()), (Step::Argument, &b"std_out"[..]));
+    let error = queue.submit(&Job::new(Command::new("true").arg("x".repeat(9000)))).unwrap_err();
+    assert_eq!((error.subject(), error.raw_os_error()), (&b"job_bytes"[..], E2BIG));
+    let mut command = Command::new("true");
+    command.current_dir("/").action(Action::umask(0)).action(Action::output_pipe(3));
+    let error = queue.prepare(&command).unwrap_err();
+    assert_eq!((error.step(), error.action()), (Step::Action(1), Some("output_pipe")));
+}
+
+#[test]
 fn of_a_spec_without_std() {
     let queue = Queue::new().unwrap();
     let mut spec = Spec::new("sh");
     spec.arg("-c").arg("echo $A").environment(["A=b", "PATH=/bin"]);
-    queue.submit(&Job::of(&spec).stdout(9)).unwrap();
+    queue.submit(Job::of(&spec).stdout(9)).unwrap();
     assert_eq!(only(&queue).stdout, b"b\n");
     let prepared = queue.prepare_spec(&spec).unwrap();
-    queue.submit(&Job::prepared(prepared).stdout(9)).unwrap();
+    queue.submit(Job::prepared(prepared).stdout(9)).unwrap();
     assert_eq!(only(&queue).stdout, b"b\n");
 }

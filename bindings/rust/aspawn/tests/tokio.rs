@@ -2,8 +2,8 @@
 #![cfg(feature = "tokio")]
 
 use aspawn::queue::{Job, Options};
-use aspawn::tokio::Queue;
-use aspawn::{Command, Stdio, Step};
+use aspawn::tokio::{Command, Queue};
+use aspawn::{Owner, Stdio, Step};
 use futures_core::Stream;
 use std::future::Future;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 async fn collects_both_outputs() {
     let output = Command::new("sh")
         .args(["-c", "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; exit 3"])
-        .output_async()
+        .output()
         .await
         .unwrap();
     assert_eq!((output.stdout.len(), output.stderr.len()), (300_000, 300_000));
@@ -27,7 +27,7 @@ async fn collects_both_outputs() {
 async fn spawn_reports_what_failed() {
     let error = Command::new("no-such-program").spawn_async().await.unwrap_err();
     assert_eq!(error.step(), Step::Search);
-    let error = Command::new("no-such-program").start_async().unwrap().wait().await.unwrap_err();
+    let error = Command::new("no-such-program").start().unwrap().wait().await.unwrap_err();
     assert_eq!(error.step(), Step::Search);
 }
 
@@ -49,7 +49,7 @@ async fn children_run_at_the_same_time() {
     let mut children = Vec::new();
     for _ in 0..20 {
         children
-            .push(Command::new("cat").stdin(Stdio::piped()).private(true).start_async().unwrap());
+            .push(Command::new("cat").stdin(Stdio::piped()).owner(Owner::Private).start().unwrap());
     }
     for child in &mut children {
         assert!(child.try_wait().unwrap().is_none());
@@ -62,7 +62,7 @@ async fn children_run_at_the_same_time() {
 
 #[tokio::test]
 async fn a_wait_can_be_cancelled() {
-    // Not start_async(): killed before its exec, it would be an error.
+    // Not start(): killed before its exec, it would be an error.
     let mut child = Command::new("sleep").arg("20").spawn_async().await.unwrap();
     let begin = Instant::now();
     assert!(tokio::time::timeout(Duration::from_millis(20), child.wait()).await.is_err());
@@ -73,7 +73,7 @@ async fn a_wait_can_be_cancelled() {
 
 #[tokio::test]
 async fn others_run_while_a_program_is_awaited() {
-    let waits = tokio::spawn(async { Command::new("sleep").arg("0.2").status_async().await });
+    let waits = tokio::spawn(async { Command::new("sleep").arg("0.2").status().await });
     let mut turns = 0;
     while !waits.is_finished() {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -84,13 +84,13 @@ async fn others_run_while_a_program_is_awaited() {
 
 #[tokio::test]
 async fn results_of_a_queue_are_awaited() {
-    let queue = Queue::with(&Options::new().running(4)).unwrap();
+    let queue = Queue::with(Options::new().running(4)).unwrap();
     assert!(queue.next().await.unwrap().is_none());
     let mut sum = 0;
     for round in 0..3 {
         for number in 0..50 {
-            let command = Command::new("true");
-            queue.submit(&Job::new(&command).cookie(round * 50 + number)).unwrap();
+            let command = aspawn::Command::new("true");
+            queue.submit(Job::new(&command).cookie(round * 50 + number)).unwrap();
         }
         while let Some(outcome) = queue.next().await.unwrap() {
             assert!(outcome.success());
@@ -115,7 +115,7 @@ impl<S: Stream + Unpin> Future for Next<'_, S> {
 async fn a_queue_has_a_stream_for_each_task() {
     let queue = Arc::new(Queue::new().unwrap());
     for _ in 0..30 {
-        queue.submit(&Job::new(Command::new("sleep").arg("0.01"))).unwrap();
+        queue.submit(&Job::new(aspawn::Command::new("sleep").arg("0.01"))).unwrap();
     }
     let tasks = [(); 3].map(|_| {
         let queue = queue.clone();
@@ -138,7 +138,7 @@ async fn a_queue_has_a_stream_for_each_task() {
 #[tokio::test]
 async fn no_result_is_lost_by_a_cancelled_wait() {
     let queue = Queue::new().unwrap();
-    queue.submit(&Job::new(Command::new("sleep").arg("0.1"))).unwrap();
+    queue.submit(&Job::new(aspawn::Command::new("sleep").arg("0.1"))).unwrap();
     let mut turns = 0;
     let outcome = loop {
         match tokio::time::timeout(Duration::from_millis(5), queue.next()).await {

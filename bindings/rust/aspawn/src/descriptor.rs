@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//! A descriptor that an action uses.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use crate::spec::Action;
+
+/// A descriptor that an [`Action`](crate::Action) uses.
+///
+/// One of this process, as `&file`, `file` or `OwnedFd`: the action owns a copy. A number is the
+/// program's: 0, 1, 2, or what an earlier action of the command has opened. Other numbers fail with
+/// `EBADF`, as they may be in use by somebody else in this process.
+#[derive(Debug)]
+pub struct Descriptor(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Number(i32),
+    Own(io::Result<OwnedFd>),
+}
+
+impl Descriptor {
+    /// Earlier actions of a command give low numbers to its program. The copy has a higher one.
+    fn copy(fd: BorrowedFd<'_>) -> Self {
+        extern "C" {
+            fn fcntl(fd: i32, command: i32, ...) -> i32;
+        }
+        const F_DUPFD_CLOEXEC: i32 = 1030;
+        const LEAST: i32 = 64;
+        // SAFETY: nobody else has the new descriptor.
+        Descriptor(Kind::Own(unsafe {
+            match fcntl(fd.as_raw_fd(), F_DUPFD_CLOEXEC, LEAST) {
+                -1 => fd.try_clone_to_owned(), // RLIMIT_NOFILE
+                copy => Ok(OwnedFd::from_raw_fd(copy)),
+            }
+        }))
+    }
+
+    pub(crate) fn number(&self) -> i32 {
+        match &self.0 {
+            Kind::Number(number) => *number,
+            Kind::Own(fd) => fd.as_ref().map_or(-1, AsRawFd::as_raw_fd),
+        }
+    }
+
+    /// The action keeps a copy. True if the number is the program's.
+    pub(crate) fn keep(self, action: &mut Action) -> bool {
+        match self.0 {
+            Kind::Number(_) => return true,
+            Kind::Own(Ok(fd)) => action.keep(fd),
+            Kind::Own(Err(error)) => action.fail(error.raw_os_error()),
+        }
+        false
+    }
+}
+
+impl From<i32> for Descriptor {
+    fn from(number: i32) -> Self {
+        Descriptor(Kind::Number(number))
+    }
+}
+
+impl<T: AsFd> From<&T> for Descriptor {
+    fn from(file: &T) -> Self {
+        Descriptor::copy(file.as_fd())
+    }
+}
+
+macro_rules! descriptor_from {
+    ($($owner:ty),*) => {
+        $(        impl From<$owner> for Descriptor {
+            fn from(file: $owner) -> Self {
+                Descriptor::copy(file.as_fd())
+            }
+        })*
+    };
+}
+descriptor_from!(OwnedFd, File, BorrowedFd<'_>);
