@@ -6,5 +6,5 @@ crates: $(amalgamation)/aspawn.c ## the crates aspawn and aspawn-sys, packed: BU
 
 bench-bindings: bench-rust
 
-bench-rust: $(amalgamation)/aspawn.c
+bench-rust:
 	bindings/rust/bench
