@@ -1,64 +1,49 @@
 // SPDX-License-Identifier: MIT
-// Compiles the addon with the C compiler of the machine: npm runs this at installation.
+// build.js: what npm runs at installation; compiles the addon, unless the package's own is for this machine.
+// build.js TO: compiles it to the file TO. With the C compiler CC (cc) and CFLAGS (-O2).
 'use strict';
-const { execFileSync } = require('node:child_process');
+const { execFileSync, spawnSync } = require('node:child_process');
 const { mkdirSync } = require('node:fs');
-const { join } = require('node:path');
+const { dirname, join } = require('node:path');
 
-const to = join(__dirname, 'build');
+const to = process.argv[2] ?? join(__dirname, 'build/aspawn.node');
 const source = join(__dirname, 'src');
-const compiler = (process.env.CC || 'cc').split(' ');
-const image = join(to, 'aspawn-image');
-const flags = (process.env.CFLAGS || '-O2').split(' ').filter(Boolean);
-mkdirSync(to, { recursive: true });
+const image = join(dirname(to), 'aspawn-image');
+const [compiler, ...options] = (process.env.CC || 'cc').split(' ');
+options.push(...(process.env.CFLAGS || '-O2').split(' ').filter(Boolean));
 
 // The program that a child of another user executes first; without it the memory is copied.
-function linksImage() {
-	const options = '-Os -std=gnu11 -g0 -w -ffreestanding -fno-stack-protector -ffunction-sections \
--fno-asynchronous-unwind-tables -fno-pic -static -nostdlib -no-pie';
-	const script = join(source, 'aspawn-image.ld');
+function makesImage() {
+	const script = join(source, 'aspawn-image.sh');
+	return spawnSync('sh', [script, image, compiler, ...options], { stdio: 'ignore' }).status === 0;
+}
+
+function isThere() {
 	try {
-		execFileSync(
-			compiler[0],
-			[
-				...compiler.slice(1),
-				...options.split(' '),
-				`-Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s,-T,${script}`,
-				'-o',
-				image,
-				...['aspawn-image.c', 'aspawn-image.S'].map((name) => join(source, name)),
-			],
-			{ stdio: 'ignore' },
-		);
-		return true;
+		return !!require(`./prebuilds/linux-${process.arch}/aspawn.node`);
 	} catch {
 		return false;
 	}
 }
 
-try {
-	execFileSync(
-		compiler[0],
-		[
-			...compiler.slice(1),
-			...flags,
-			'-std=gnu11',
-			'-fPIC',
-			'-shared',
-			'-fvisibility=hidden',
-			'-Wall',
-			'-Wextra',
-			...(linksImage() ? [`-DASPAWN_IMAGE="${image}"`] : []),
-			'-I',
-			require('node-api-headers').include_dir,
-			'-o',
-			join(to, 'aspawn.node'),
-			...['addon.c', 'arguments.c', 'queue.c', 'aspawn.c', 'aspawn.S'].map((name) => join(source, name)),
-		],
-		{ stdio: 'inherit' },
+function build() {
+	mkdirSync(dirname(to), { recursive: true });
+	const hasImage = makesImage();
+	options.push(
+		...'-std=gnu11 -ffreestanding -fno-stack-protector -fvisibility=hidden -fPIC -Wall -Wextra'.split(' '),
+		...'-shared -nostdlib -Wl,-s,-z,noexecstack'.split(' '),
+		...['-I', require('node-api-headers').include_dir, '-o', to],
+		...['addon.c', 'arguments.c', 'queue.c', 'aspawn.c', 'aspawn.S'].map((name) => join(source, name)),
+		'-lgcc',
 	);
-} catch (error) {
-	console.error(`aspawn needs a C compiler (${compiler[0]}): apt-get install gcc libc6-dev`);
-	console.error(error.message);
-	process.exit(1);
+	if (hasImage) options.push(`-DASPAWN_IMAGE="${image}"`);
+	try {
+		execFileSync(compiler, options, { stdio: 'inherit' });
+	} catch (error) {
+		console.error(`aspawn needs a C compiler (${compiler}): apt-get install gcc`);
+		console.error(error.message);
+		process.exit(1);
+	}
 }
+
+if (process.argv[2] || process.env.npm_config_build_from_source || !isThere()) build();

@@ -2,27 +2,21 @@
 import * as childProcess from 'node:child_process';
 import { EventEmitter } from 'node:events';
 
+import type { constants, Memory, Owner, Resource } from './lib/interface';
+export { action, constants, type Memory, type Owner, type Resource } from './lib/interface';
+
 /** What the process does before it executes the program; made by the functions of `action`. */
-export type Action = readonly [kind: number, ...rest: unknown[]] & { readonly __action?: never };
+export interface Action {
+	readonly number: number;
+	readonly operands: readonly unknown[];
+}
+/** A descriptor, or what has one, as a FileHandle. */
+export type Descriptor = number | { readonly fd: number };
+export type Capability = Extract<keyof typeof constants, `CAP_${string}`>;
 /** Bytes, seconds or a number, as setrlimit(2) has it; `Infinity` is no limit. */
 export type Limit = number | bigint;
-export type Resource =
-	| 'cpu'
-	| 'fsize'
-	| 'data'
-	| 'stack'
-	| 'core'
-	| 'rss'
-	| 'nproc'
-	| 'nofile'
-	| 'memlock'
-	| 'as'
-	| 'locks'
-	| 'sigpending'
-	| 'msgqueue'
-	| 'nice'
-	| 'rtprio'
-	| 'rttime';
+/** As of `fs.open()`. */
+export type OpenFlags = 'r' | 'r+' | 'w' | 'w+' | 'wx' | 'wx+' | 'a' | 'a+' | 'ax' | 'ax+';
 
 /** Options beside those of `child_process`. The order: group, limits, cgroup, actions. */
 export interface OwnOptions {
@@ -31,14 +25,16 @@ export interface OwnOptions {
 	/** Soft limits, or soft and hard ones. */
 	limits?: Partial<Record<Resource, Limit | readonly [soft: Limit, hard: Limit]>>;
 	/** The directory of a control group (version 2) that the process begins in. */
-	cgroup?: string;
-	/** No SIGCHLD, and no wait of another part of this process sees the child. */
-	private?: boolean;
-	/** As `private`, and the child is killed when this process ends, however it does. */
+	cgroup?: string | Uint8Array | URL;
+	/** `'private'`: no SIGCHLD, and no wait of another part of this process sees the child. The call waits
+	 * until a helper process has cloned it. */
+	owner?: Owner;
+	/** The child is private, and killed when this process ends, however it does. */
 	diesWithCaller?: boolean;
-	/** With a `uid`, `gid` or the like the child begins in a copy of the memory, and does not execute
-	 * a program without a file, which security monitors report. */
-	noImage?: boolean;
+	/** `'copied'`: the child begins in a copy of the memory, at the cost of a fork: with a `uid`, `gid` or the
+	 * like it does not execute a program without a file, which security monitors report. `'suspended'`:
+	 * this thread waits for the exec, as debuggers need it. */
+	memory?: Memory;
 	/** The process leads a process group, which `killTree` ends. */
 	group?: boolean;
 	/** Close all descriptors that are not in `stdio`, also those that another module opened without
@@ -55,51 +51,36 @@ type ExecFile = typeof childProcess.execFile;
 
 /** As of `child_process`, with `OwnOptions` too. */
 export const spawn: Spawn & {
-	(
-		command: string,
-		options: childProcess.SpawnOptions & OwnOptions,
-	): Child<childProcess.ChildProcess>;
+	(command: string, options: childProcess.SpawnOptions & OwnOptions): Child<childProcess.ChildProcess>;
 	(
 		command: string,
 		args: readonly string[],
 		options: childProcess.SpawnOptions & OwnOptions,
 	): Child<childProcess.ChildProcess>;
 };
-export const exec: Exec & {
-	(
+export const exec: Exec &
+	((
 		command: string,
 		options: childProcess.ExecOptions & OwnOptions,
-		callback?: (
-			error: childProcess.ExecException | null,
-			stdout: string,
-			stderr: string,
-		) => void,
-	): Child<childProcess.ChildProcess>;
-};
-export const execFile: ExecFile & {
-	(
+		callback?: (error: childProcess.ExecException | null, stdout: string, stderr: string) => void,
+	) => Child<childProcess.ChildProcess>);
+export const execFile: ExecFile &
+	((
 		file: string,
 		args: readonly string[],
 		options: childProcess.ExecFileOptions & OwnOptions,
-		callback?: (
-			error: childProcess.ExecFileException | null,
-			stdout: string,
-			stderr: string,
-		) => void,
-	): Child<childProcess.ChildProcess>;
-};
+		callback?: (error: childProcess.ExecFileException | null, stdout: string, stderr: string) => void,
+	) => Child<childProcess.ChildProcess>);
 
+type Output = childProcess.PromiseWithChild<{ stdout: string; stderr: string }>;
 /** With an AbortSignal in `options.signal`, as the promisified functions of `child_process`. */
 export const promises: {
-	exec(
-		command: string,
-		options?: childProcess.ExecOptions & OwnOptions,
-	): childProcess.PromiseWithChild<{ stdout: string; stderr: string }>;
+	exec(command: string, options?: childProcess.ExecOptions & OwnOptions): Output;
 	execFile(
 		file: string,
 		args?: readonly string[],
 		options?: childProcess.ExecFileOptions & OwnOptions,
-	): childProcess.PromiseWithChild<{ stdout: string; stderr: string }>;
+	): Output;
 };
 
 /**
@@ -107,56 +88,7 @@ export const promises: {
  * or without a cgroup, to the process group if it leads one (`group`, `detached`), else to it alone.
  * @returns false if it has ended
  */
-export function killTree(
-	child: childProcess.ChildProcess,
-	signal?: NodeJS.Signals | number,
-): boolean;
-
-/** Errors of an action are errors of the spawn; aspawn_action(3) has each action's. */
-export const action: {
-	dup2(from: number, to: number): Action;
-	open(fd: number, path: string, flags?: number, mode?: number): Action;
-	close(fd: number): Action;
-	closeFrom(first: number): Action;
-	cloexecFrom(first: number): Action;
-	setenv(name: string, value: string): Action;
-	unsetenv(name: string): Action;
-	clearenv(): Action;
-	chdir(path: string): Action;
-	fchdir(fd: number): Action;
-	umask(mask: number): Action;
-	setsid(): Action;
-	setpgid(group?: number): Action;
-	controllingTerminal(fd: number): Action;
-	foreground(fd: number): Action;
-	pdeathsig(signal: NodeJS.Signals | number): Action;
-	rlimit(resource: Resource | number, soft: Limit, hard?: Limit): Action;
-	nice(value: number): Action;
-	scheduler(policy: number, priority?: number): Action;
-	ioprio(value: number): Action;
-	oomScoreAdj(value: number): Action;
-	joinCgroup(fd: number): Action;
-	user(uid: number, gid: number, groups?: readonly number[]): Action;
-	capDrop(capability: number): Action;
-	capAmbient(capability: number): Action;
-	noNewPrivs(): Action;
-	landlock(fd: number): Action;
-	chroot(path: string): Action;
-	unshare(flags: number): Action;
-	setns(fd: number, type?: number): Action;
-	mount(
-		source: string,
-		target: string,
-		type: string,
-		flags?: number,
-		options?: string,
-	): Action;
-	hostname(name: string): Action;
-	write(path: string, text: string): Action;
-	signalDefault(signal: NodeJS.Signals | number): Action;
-	signalIgnore(signal: NodeJS.Signals | number): Action;
-	onlyBelow(first: number): Action;
-};
+export function killTree(child: childProcess.ChildProcess, signal?: NodeJS.Signals | number): boolean;
 
 /** Of a `Queue`. */
 export interface QueueOptions {
@@ -202,10 +134,21 @@ export interface JobOptions {
 	 * in this process (`QueueOptions.jobs`) come after all of these. */
 	priority?: number;
 	limits?: OwnOptions['limits'];
+	memory?: Exclude<Memory, 'suspended'>;
 	/** Descriptors of this process that they use stay open until the job has ended. */
 	actions?: readonly Action[];
 	/** Cancels the job. */
 	signal?: AbortSignal;
+}
+
+/** Those of a job that a prepared command has, and those that its jobs have then. */
+export type CommandOptions = Pick<JobOptions, 'cwd' | 'env' | 'argv0' | 'limits' | 'memory' | 'actions' | 'stderr'>;
+export type PreparedOptions = Omit<JobOptions, keyof CommandOptions> & { stderr?: 'pipe' | 'ignore' };
+
+/** A command of which a queue has a copy. */
+export interface Prepared {
+	/** No job of it may wait or run. */
+	release(): void;
 }
 
 /** How a job ended. */
@@ -241,9 +184,9 @@ export interface JobError extends Error, Partial<JobResult<string | Buffer>> {
 
 /**
  * Runs many programs, so many at a time, by a server: a process that shares this one's memory, and
- * has none of its descriptors; a job has those that its actions use. A submission is no system call,
- * and no memory of this process makes it longer. A program ends with its queue, and a queue with the process. The server keeps the
- * credentials that the process had: close the queue before `process.setuid()`.
+ * has none of its descriptors; a job has those that its actions use. A submission is no system call, and
+ * no memory of this process makes it longer. A program ends with its queue, and a queue with the
+ * process. The server keeps the credentials that the process had: close the queue before `process.setuid()`.
  */
 export class Queue extends EventEmitter {
 	constructor(options?: QueueOptions);
@@ -255,6 +198,18 @@ export class Queue extends EventEmitter {
 	): Promise<JobResult<Buffer>>;
 	submit(file: string, args?: readonly string[], options?: JobOptions): Promise<JobResult>;
 	submit(file: string, options: JobOptions): Promise<JobResult>;
+	/** A job of a prepared command: with these arguments, or with its own. */
+	submit(
+		command: Prepared,
+		args: readonly string[] | undefined,
+		options: PreparedOptions & { encoding: 'buffer' },
+	): Promise<JobResult<Buffer>>;
+	submit(command: Prepared, args?: readonly string[], options?: PreparedOptions): Promise<JobResult>;
+	submit(command: Prepared, options: PreparedOptions): Promise<JobResult>;
+	/** Copies a command to the queue for many jobs, which then copy only their arguments. It takes the
+	 * place of a job until its `release()`. */
+	prepare(file: string, args?: readonly string[], options?: CommandOptions): Prepared;
+	prepare(file: string, options: CommandOptions): Prepared;
 	/** Numbers of jobs; undefined once closed. */
 	counts(): Record<'waiting' | 'running' | 'servers', number> | undefined;
 	/** Kills all jobs, whose promises reject, and ends the server. A queue that is dropped without it, and

@@ -12,6 +12,7 @@ command -v node >/dev/null && command -v npm >/dev/null || {
 }
 test -e "$BUILD_DIR/amalgamation/aspawn.c" || tools/amalgamate.py "$BUILD_DIR/amalgamation"
 installed=$(realpath "$BUILD_DIR")/bindings/node/installed
+package=$installed/node_modules/aspawn
 npm_can_fetch() { npm view node-api-headers version >/dev/null 2>&1; }
 npm_can_fetch || { echo "1..0 # SKIP npm reaches no registry"; exit 0; }
 
@@ -21,24 +22,33 @@ has_the_version_of_the_library()
 	grep -q "\"version\": \"$version\"" "$source/package.json"
 }
 
-# The kinds of lib/actions.js and what src/arguments.c handles are those of action.h.
-has_the_numbers_of_actions()
+# Under their names in JavaScript.
+has_each_action_of_the_interface()
 {
 	node -e "
-		const { action } = require('$source/lib/actions.js');
-		const header = require('fs').readFileSync('include/aspawn/action.h', 'utf8');
-		const names = Object.fromEntries([...header.matchAll(/ASPAWN_ACTION_(\w+) = (\d+)/g)].map(m => [m[2], m[1]]));
-		const special = { open: 'OPENAT', closeFrom: 'CLOSEFROM' };
-		for (const name of Object.keys(action)) {
-			const made = { mount: ['', '', ''], user: [1, 1], open: [1, ''], dup2: [1, 1], rlimit: [1, 1],
-				setenv: ['', ''], write: ['', ''] }[name] ?? [1];
-			let kind;
-			try { [kind] = action[name](...made); } catch { [kind] = action[name](''); }
-			const upper = special[name] ?? name.replace(/[A-Z]/g, '_\$&').toUpperCase();
-			if (names[kind] !== upper) { console.log(name, kind, names[kind]); process.exitCode = 1; }
-			if (!require('fs').readFileSync('$source/src/arguments.c', 'utf8').includes('case ASPAWN_ACTION_' + upper + ':')) {
-				console.log('no case for', upper); process.exitCode = 1; }
-		}"
+		const { actions } = require('./doc/interface.json');
+		const names = actions.map(({ name }) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()));
+		const { action } = require('$package');
+		require('assert').deepStrictEqual(Object.keys(action), names.filter((name) => name !== 'call'))"
+}
+
+# Of a libc it needs what all have, under names without a version.
+needs_no_certain_libc()
+{
+	for addon in "$package"/prebuilds/*/aspawn.node; do
+		test -z "$(readelf -dVW "$addon" | grep -E '\(NEEDED\)|[Vv]ersion .*section')" &&
+			needed=$(readelf --dyn-syms -W "$addon" | awk '$7 == "UND" && $5 == "GLOBAL" && $8 !~ /^(napi|uv)_/ { print $8 }') &&
+			test -z "$(echo "$needed" | grep -vxE 'malloc|calloc|free|memcpy|memset')" || { echo "$addon: $needed"; return 1; }
+	done
+}
+
+is_installed_without_a_compiler() { test -e "$package/prebuilds" && ! test -e "$package/build"; }
+
+is_compiled_where_no_addon_fits()
+{
+	rm -rf "$installed/other" && mkdir "$installed/other" && cp -R "$package" "$installed/other/aspawn" && cd "$installed/other/aspawn" &&
+		rm -rf prebuilds && npm run --silent install && test -e build/aspawn-image &&
+		node -e "require('.').promises.exec('echo done', { limits: { core: 0 } }).then(({ stdout }) => process.stdout.write(stdout))" | grep -x 'done'
 }
 
 own_tests()
@@ -84,8 +94,11 @@ types_are_right()
 }
 
 check "the version is the library's" has_the_version_of_the_library
-check "actions have the library's numbers" has_the_numbers_of_actions
 check "it is packed and installed: Node $(node --version)" "$source/pack" "$BUILD_DIR"
+check "it has each action of the interface" has_each_action_of_the_interface
+check "its addons need no certain libc" needs_no_certain_libc
+check "it is installed without a compiler" is_installed_without_a_compiler
+check "it is compiled where no addon fits" is_compiled_where_no_addon_fits
 check "README begins with commands that work" begins_with_commands_that_work
 rm -rf "${beside:-}"
 check "execa is installed" execa_is_installed
@@ -95,12 +108,18 @@ while read -r node <&3; do
 	check "$("$node" --version): its own tests pass" own_tests "$node"
 	sed -n '/^# \(tests\|pass\|fail\|skipped\) /p' "$installed/output"
 	check "$("$node" --version): README's program runs" readme_runs "$node"
-	check "$("$node" --version): 200 pipelines of execa with register" pipelines_of_execa_work "$node"
+	check "$("$node" --version): 60 pipelines of execa with register" pipelines_of_execa_work "$node"
 done 3<<END
 $(test/bindings/nodes)
 END
 for major in 18 20 22 24 26; do
 	case $seen in *" v$major "*) ;; *) skip "Node $major" "not there: test/bindings/node.install" ;; esac
 done
+musl=${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}/node/musl/node
+if "$musl" --version >/dev/null 2>&1; then
+	check "$("$musl" --version) with musl: its own tests pass" own_tests "$musl"
+else
+	skip "a Node with musl" "not there: test/bindings/node.install"
+fi
 check "its types are right" types_are_right
 finish

@@ -6,30 +6,47 @@
 const { closeSync, openSync, constants } = require('node:fs');
 const { ChildProcess } = require('node:child_process');
 const {
-	constants: { signals, errno },
+	constants: { errno, signals },
 } = require('node:os');
 const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads');
-const { action, joined, limitActions, pairs, SIGNAL_NAMES } = require('./actions.js');
+const { action, library } = require('./interface.js');
+const { invalid, joined, pairs, signal } = require('./operands.js');
 
 // As enum of src/addon.c.
 const IGNORE = -1;
 const PIPE = -2;
-const DETACHED = 1;
-const SET_GID = 2;
-const SET_UID = 4;
-const PRIVATE = 8;
-const CLOSE_OTHERS = 16;
-const DIES_WITH_CALLER = 32;
-const NO_IMAGE = 64;
 
 let binding = null;
 let problem;
-try {
-	binding = require('../build/aspawn.node');
-} catch (error) {
-	problem = error;
-}
+for (const path of ['../build/aspawn.node', `../prebuilds/linux-${process.arch}/aspawn.node`])
+	try {
+		binding ??= require(path);
+	} catch (error) {
+		problem = error;
+	}
+if (binding) problem = undefined;
 exports.binding = binding;
+
+// Of signals, by their numbers.
+const SIGNAL_NAMES = new Map(Object.entries(signals).map(([name, number]) => [number, name]));
+exports.signalName = (number) => SIGNAL_NAMES.get(number) ?? '';
+
+exports.limitActions = (limits) =>
+	Object.entries(limits ?? {}).map(([name, value]) => action.rlimit(name, ...[].concat(value)));
+
+// A member of enum aspawn_GROUP: 'private' is ASPAWN_OWNER_PRIVATE.
+exports.choice = function choice(group, name) {
+	if (name === undefined) return 0;
+	const value = library[`${group}_${String(name).toUpperCase()}`];
+	if (value === undefined) throw invalid(group.toLowerCase(), 'one that there is', name);
+	return value;
+};
+
+// The index of a failure is one in actions, of which the package has put others before and after.
+exports.failureText = (text, before, actions = []) =>
+	text?.replace(/^action (\d+), /, (whole, index) =>
+		index < before || index >= before + actions.length ? '' : `action ${index - before}, `,
+	);
 
 function source(stream) {
 	switch (stream.type) {
@@ -45,8 +62,14 @@ function source(stream) {
 	}
 }
 
+// As setgid() and setuid(): without privileges only the effective ID changes.
+const ids = (id) => (process.geteuid() === 0 ? [id, id, id] : [-1, id, -1]);
+
 class Handle {
 	#cgroup = -1;
+	#runs = false;
+	#isReferenced = true;
+	#before = 0; // that many actions are not the caller's
 
 	constructor(child, extra, options) {
 		this.child = child;
@@ -58,85 +81,94 @@ class Handle {
 	// Some versions of Node give the options, others a list of their values: hence neither.
 	spawn() {
 		const { extra, options } = this;
-		const actions = [];
-		if (extra.group) actions.push(action.setpgid(0));
-		actions.push(...limitActions(extra.limits));
+		const first = [action.resetSignals()];
+		if (options.detached) first.push(action.setsid());
+		else if (extra.group) first.push(action.setpgid());
+		first.push(...exports.limitActions(extra.limits));
 		if (extra.cgroup !== undefined) {
-			this.#cgroup = openSync(
-				extra.cgroup,
-				constants.O_RDONLY | constants.O_DIRECTORY,
-			);
-			actions.push(action.joinCgroup(this.#cgroup));
+			this.#cgroup = openSync(extra.cgroup, constants.O_RDONLY | constants.O_DIRECTORY);
+			first.push(action.joinCgroup(this.#cgroup));
 		}
-		actions.push(...(extra.actions ?? []));
-		const flags =
-			(options.detached ? DETACHED : 0) |
-			(options.gid != null ? SET_GID : 0) |
-			(options.uid != null ? SET_UID : 0) |
-			(extra.private ? PRIVATE : 0) |
-			(extra.closeOthers ? CLOSE_OTHERS : 0) |
-			(extra.diesWithCaller ? DIES_WITH_CALLER : 0) |
-			(extra.noImage ? NO_IMAGE : 0);
-		const args = options.args ?? [];
-		const env = options.envPairs ?? pairs(process.env);
-		const streams = Int32Array.from(options.stdio, source);
-		const pid = binding.spawn(
-			this,
-			options.file,
-			joined(args),
-			args.length,
-			joined(env),
-			env.length,
-			options.cwd || undefined,
-			streams,
-			flags,
-			options.uid,
-			options.gid,
-			actions,
-		);
-		if (this.failure !== undefined) this.child.failure = this.failure;
-		streams.forEach((fd, i) => {
-			if (fd >= 0) options.stdio[i].handle.open(fd);
-		});
+		const last = [];
+		const isOther = options.uid != null || options.gid != null;
+		if (options.gid != null) last.push(action.resgid(...ids(options.gid)));
+		if (options.uid != null) last.push(action.resuid(...ids(options.uid)));
+		if (extra.closeOthers) last.push(action.closefrom(options.stdio.length));
+		const groups = isOther && process.geteuid() === 0 ? [action.groups([])] : [];
+		const isCertain = first.length === 1 + !!options.detached && !extra.actions?.length && !isOther;
+		let pid = this.#start(first, [...groups, ...last], isCertain);
+		// A user namespace may forbid setgroups(), which Node does not mind.
+		if (pid === -errno.EPERM && this.child.failure === 'groups: EPERM') pid = this.#start(first, last, false);
 		if (pid < 0) {
-			this.#closeCgroup();
+			this.close();
 			return pid;
 		}
 		this.pid = pid;
+		this.#runs = true;
 		return 0;
+	}
+
+	#start(first, last, isCertain) {
+		const { extra, options } = this;
+		const streams = Int32Array.from(options.stdio, source);
+		const notMade = options.stdio.slice(3).filter(({ type }) => type === 'ignore').length;
+		this.#before = streams.length - notMade + (options.cwd ? 1 : 0) + first.length;
+		this.failure = undefined;
+		const pid = binding.spawn(
+			this,
+			options.file,
+			joined((options.args ?? []).map(String), 'args'),
+			joined(options.envPairs ?? pairs(process.env), 'env'),
+			options.cwd || undefined,
+			[...first, ...(extra.actions ?? []), ...last],
+			streams,
+			library.COMMAND_SHELL_ON_ENOEXEC | (extra.diesWithCaller && library.COMMAND_DIES_WITH_CALLER),
+			exports.choice('OWNER', extra.owner),
+			exports.choice('MEMORY', extra.memory),
+			isCertain,
+		);
+		this.#explain();
+		streams.forEach((fd, i) => {
+			if (fd >= 0) options.stdio[i].handle.open(fd);
+		});
+		return pid;
+	}
+
+	#explain() {
+		const text = exports.failureText(this.failure, this.#before, this.extra.actions);
+		if (text) this.child.failure = text;
+		else delete this.child.failure;
 	}
 
 	// Called by the addon when the process has ended.
 	ended(code, signal) {
-		if (this.failure !== undefined) this.child.failure = this.failure;
-		this.onexit(code, signal ? (SIGNAL_NAMES.get(signal) ?? '') : '');
+		this.#runs = false;
+		this.#explain();
+		this.onexit(code, exports.signalName(signal));
 	}
 
 	kill(signal) {
-		return binding.kill(this, signal);
+		return binding.kill(this, signal, false);
 	}
 
 	killTree(signal) {
 		if (this.#cgroup >= 0 && signal === signals.SIGKILL)
 			return binding.killCgroup(this.#cgroup);
-		return binding.killGroup(this, signal);
+		return binding.kill(this, signal, true);
 	}
 
-	#closeCgroup() {
+	close() {
 		if (this.#cgroup >= 0) closeSync(this.#cgroup);
 		this.#cgroup = -1;
 	}
 
-	close() {
-		this.#closeCgroup();
-	}
-
-	ref() {
-		binding.reference(this, true);
+	ref(whether = true) {
+		this.#isReferenced = whether;
+		binding.reference(this, whether);
 	}
 
 	unref() {
-		binding.reference(this, false);
+		this.ref(false);
 	}
 
 	// enum aspawn_clone_mode
@@ -145,15 +177,11 @@ class Handle {
 	}
 
 	hasRef() {
-		return binding.isReferenced(this);
+		return this.#isReferenced && this.#runs;
 	}
 }
 
 // --- in the place of Node's ----------------------------------------------------------
-
-// What the call of aspawn.spawn() and the like that is being made asks for; null: not by aspawn.
-let current = null;
-let always = false;
 
 function hasChannel(stdio) {
 	return Array.isArray(stdio) && stdio.includes('ipc');
@@ -189,47 +217,51 @@ if (!problem && !fits()) problem = new Error(`the ChildProcess of Node ${process
 exports.problem = problem;
 exports.supported = problem === undefined;
 
-if (!problem) {
-	const { spawn } = ChildProcess.prototype;
-	ChildProcess.prototype.spawn = function (options) {
-		const extra = current ?? (always ? {} : null);
-		if (extra !== null && !hasChannel(options?.stdio)) {
-			current = null;
-			this._handle = new Handle(this, extra, options);
-		}
-		return Reflect.apply(spawn, this, arguments);
-	};
-} else if (!getEnvironmentData('aspawn told')) {
+if (problem && !getEnvironmentData('aspawn told')) {
 	setEnvironmentData('aspawn told', true); // to workers too
 	process.emitWarning(`aspawn is not used: ${problem.message}`);
 }
 
-// Calls a function of child_process, whose process is started by aspawn as extra asks.
+// What ChildProcess.prototype.spawn is, but with this file's handle.
+const replaced = (spawn, extra) =>
+	function (options) {
+		if (this._handle instanceof Handle) return Reflect.apply(spawn, this, arguments);
+		if (!hasChannel(options?.stdio)) this._handle = new Handle(this, extra, options);
+		else if (Object.keys(extra).length) throw new Error(`aspawn: no ${Object.keys(extra)} with 'ipc'`);
+		try {
+			return Reflect.apply(spawn, this, arguments);
+		} catch (error) {
+			throw this.failure ? Object.assign(error, { failure: this.failure }) : error;
+		}
+	};
+
+// Calls a function of child_process, whose process is started by aspawn as extra asks. That looks
+// for its method in the prototype, which is as it was when this returns.
 exports.within = function within(extra, call) {
-	const before = current;
-	current = extra;
+	if (problem) return call();
+	const { prototype } = ChildProcess;
+	const { spawn } = prototype;
+	prototype.spawn = replaced(spawn, extra);
 	try {
 		return call();
 	} finally {
-		current = before;
+		prototype.spawn = spawn;
 	}
 };
 
 exports.register = function register() {
-	always = true;
+	if (!problem) ChildProcess.prototype.spawn = replaced(ChildProcess.prototype.spawn, {});
 };
 
 // Sends a signal to a process and all that it has started: to its control group (SIGKILL), or else
 // to its process group, if it leads one.
-exports.killTree = function killTree(child, signal = 'SIGTERM') {
-	const number = typeof signal === 'number' ? signal : signals[signal];
-	if (number === undefined) throw new TypeError(`Unknown signal: ${signal}`);
+exports.killTree = function killTree(child, name = 'SIGTERM') {
 	if (child._handle instanceof Handle) {
-		const error = child._handle.killTree(number);
+		const error = child._handle.killTree(signal(name));
 		if (error === 0) child.killed = true;
 		else if (error !== -errno.ESRCH)
 			throw new Error(`aspawn: the tree cannot be killed: error ${-error}`);
 		return error === 0;
 	}
-	return child.kill(signal);
+	return child.kill(name);
 };

@@ -1,77 +1,93 @@
 // SPDX-License-Identifier: MIT
 // A queue of commands: src/queue.c.
 'use strict';
-const { Buffer } = require('node:buffer');
 const { EventEmitter } = require('node:events');
 const {
 	constants: { errno },
 } = require('node:os');
-const { joined, limitActions, pairs, SIGNAL_NAMES } = require('./actions.js');
-const { binding, problem, supported } = require('./handle.js');
+const { binding, choice, failureText, limitActions, problem, signalName, supported } = require('./handle.js');
+const { action, library } = require('./interface.js');
+const { bytes, integer, invalid, joined, pairs, path, text } = require('./operands.js');
 
-// enum aspawn_outcome of aspawn/command.h.
-const RAN = 1;
-const NOT_STARTED = 2;
-const TIMED_OUT = 3;
-const CANCELLED = 5;
-
-// Node does not know ECHILD.
-function systemError(number, message, text = `${message}: ${binding.errorName(number)}`) {
-	return Object.assign(new Error(`aspawn: ${text}`), { errno: number, code: binding.errorName(number) });
+function systemError(number, what, failure) {
+	const code = Object.keys(errno).find((name) => errno[name] === -number) ?? `error ${-number}`;
+	return Object.assign(new Error(`aspawn: ${failure ?? `${what}: ${code}`}`), { errno: number, code });
 }
 
-function check(value, name, from = 0, to = 2 ** 32 - 1) {
-	if (value === undefined) return 0;
-	if (!Number.isInteger(value) || value < from || value > to)
-		throw new RangeError(`aspawn: ${name} must be an integer from ${from} to ${to}, not ${value}`);
+const check = (value, name, from = 0, to = 2 ** 32 - 1) =>
+	value === undefined ? 0 : integer(value, name, from, to);
+
+function oneOf(value, name, ...values) {
+	if (!values.includes(value)) throw invalid(name, `one of ${values}`, value);
 	return value;
 }
 
-function noNul(text, name) {
-	if (typeof text !== 'string' || text.includes('\0'))
-		throw new TypeError(`aspawn: ${name} must be a string without NUL, not ${text}`);
-	return text;
+// What a job or a prepared command executes, as the addon has it.
+function command(file, args, options, env) {
+	const { argv0 = file, cwd, stderr = 'pipe', memory } = options;
+	const first = [action.resetSignals(), ...limitActions(options.limits)];
+	const given = options.actions ?? [];
+	oneOf(stderr, 'stderr', 'pipe', 'ignore', 'stdout');
+	return {
+		file,
+		argv0,
+		stderr,
+		explained: (failure) => failureText(failure, first.length + (cwd === undefined ? 0 : 1), given),
+		arguments: [
+			text(file, 'file'),
+			joined([argv0, ...args], 'args'),
+			options.env ? joined(pairs(options.env), 'env') : env,
+			cwd === undefined ? undefined : path(cwd, 'cwd'),
+			[...first, ...given],
+		],
+		numbers: [stderr === 'stdout' ? library.STREAM_STDOUT : 0, choice('MEMORY', memory)],
+	};
 }
 
-function bytesOf(input) {
-	if (input === undefined || Buffer.isBuffer(input)) return input;
-	if (typeof input === 'string') return Buffer.from(input);
-	if (ArrayBuffer.isView(input))
-		return Buffer.from(input.buffer, input.byteOffset, input.byteLength);
-	throw new TypeError('aspawn: input must be a string or bytes');
-}
-
-// All that queueSubmit() has after the owner, but the cookie, which comes first of the numbers.
-function request(file, args, options, env) {
-	const grace = options.grace === 0 ? -1 : check(options.grace, 'grace');
-	const { stdout = 'pipe', stderr = 'pipe' } = options;
-	const words = [options.argv0 ?? file, ...args].map((word) => noNul(word, 'argument'));
-	if (!['pipe', 'ignore'].includes(stdout) || !['pipe', 'ignore', 'stdout'].includes(stderr))
-		throw new TypeError(`aspawn: no such streams: ${stdout}, ${stderr}`);
+// All that queueSubmit() has after the object for the failure.
+function request(of, options, cookie) {
+	const { input, stdout = 'pipe' } = options;
+	const stderr = of.stderr === 'pipe' ? (options.stderr ?? 'pipe') : of.stderr;
+	oneOf(stdout, 'stdout', 'pipe', 'ignore');
 	const kept = check(options.maxOutput ?? 4096, 'maxOutput', 1, 2 ** 32 - 2) + 1; // with a NUL
-	const own = options.env && pairs(options.env).map((pair) => noNul(pair, 'env'));
 	return [
-		noNul(file, 'file'),
-		joined(words),
-		words.length,
-		own ? joined(own) : env.text,
-		own ? own.length : env.count,
-		options.cwd === undefined ? undefined : noNul(String(options.cwd), 'cwd'),
-		[...limitActions(options.limits), ...(options.actions ?? [])],
-		bytesOf(options.input),
+		...of.arguments,
 		[
-			0,
-			options.tail ? 1 : 0,
+			...of.numbers,
+			options.tail ? library.JOB_TAIL : 0,
+			cookie,
+			of.number ?? 0,
 			stdout === 'pipe' ? kept : 0,
 			stderr === 'pipe' ? kept : 0,
-			stderr === 'stdout' ? 1 : 0,
 			check(options.timeout, 'timeout'),
-			grace,
+			options.grace === 0 ? -1 : check(options.grace, 'grace'),
 			check(options.key, 'key', 1),
 			check(options.keyLimit ?? (options.key && 1), 'keyLimit', 1),
-			check(options.priority, 'priority', 0, 7),
+			check(options.priority, 'priority'),
 		],
+		typeof input === 'string' ? Buffer.from(input) : input && bytes(input, 'input'),
 	];
+}
+
+const PREPARED = new WeakMap(); // of a Prepared: its command, queue, number and jobs
+
+class Prepared {
+	release() {
+		const of = PREPARED.get(this);
+		if (of.jobs) throw new Error(`aspawn: ${of.jobs} jobs of the prepared command have not ended`);
+		if (of.number > 0) binding.queueRelease(of.queue, of.number);
+		of.number = -1; // of none
+	}
+}
+
+// The command of a job of a prepared one, of which it has all but the arguments.
+function ofPrepared(of, queue, args, options) {
+	if (of.queue !== queue) throw new TypeError('aspawn: another queue has prepared the command');
+	const own = ['argv0', 'cwd', 'env', 'limits', 'actions', 'memory'].find((name) => options[name] !== undefined);
+	if (own || options.stderr === 'stdout')
+		throw new TypeError(`aspawn: "${own ?? 'stderr'}" is the prepared command's`);
+	const words = args && joined([of.argv0, ...args], 'args');
+	return { ...of, arguments: [undefined, words, undefined, undefined, undefined] };
 }
 
 class Queue extends EventEmitter {
@@ -84,8 +100,7 @@ class Queue extends EventEmitter {
 	constructor(options = {}) {
 		super();
 		if (!supported) throw new Error('aspawn is not supported here', { cause: problem });
-		const env = pairs(options.env ?? process.env).map((pair) => noNul(pair, 'env'));
-		this.#env = { text: joined(env), count: env.length };
+		this.#env = joined(pairs(options.env ?? process.env), 'env');
 		const error = binding.queueCreate(this, [
 			check(options.jobs, 'jobs', 1, 32768),
 			check(options.running, 'running', 1, 32768),
@@ -108,25 +123,41 @@ class Queue extends EventEmitter {
 		return job.promise;
 	}
 
-	#job(file, args = [], options = {}) {
+	prepare(file, args = [], options = {}) {
 		if (!Array.isArray(args)) [args, options] = [[], args];
 		if (this.#closed) throw systemError(-errno.ECANCELED, file);
+		const of = command(file, args, options, this.#env);
+		const result = {};
+		const number = binding.queuePrepare(this, result, ...of.arguments, of.numbers);
+		if (number < 0) throw refused(number, of, result);
+		const prepared = new Prepared();
+		PREPARED.set(prepared, { ...of, queue: this, number, jobs: 0 });
+		return prepared;
+	}
+
+	#job(file, args, options = {}) {
+		if (args && !Array.isArray(args)) [args, options] = [undefined, args];
+		const prepared = PREPARED.get(file);
+		if (this.#closed) throw systemError(-errno.ECANCELED, prepared?.file ?? file);
 		const { signal, encoding = 'utf8' } = options;
 		if (signal?.aborted) throw abortError(signal);
-		const job = { file, signal, encoding, request: request(file, args, options, this.#env) };
-		job.request.at(-1)[0] = job.cookie = ++this.#cookie;
+		const of = prepared ? ofPrepared(prepared, this, args, options) : command(file, args ?? [], options, this.#env);
+		const cookie = ++this.#cookie;
+		const job = { of, file: of.file, prepared, signal, encoding, cookie, request: request(of, options, cookie) };
 		job.promise = new Promise((resolve, reject) => Object.assign(job, { resolve, reject }));
 		job.abort = () => this.#cancel(job);
 		signal?.addEventListener('abort', job.abort);
+		if (prepared) prepared.jobs++;
 		return job;
 	}
 
 	// False if there is no place.
 	#give(job) {
-		const ticket = binding.queueSubmit(this, ...job.request);
+		const result = {};
+		const ticket = binding.queueSubmit(this, result, ...job.request);
 		if (ticket === -errno.EAGAIN && this.#jobs.size) return false;
 		if (ticket < 0) {
-			this.#settle(job, systemError(ticket, job.file));
+			this.#settle(job, refused(ticket, job.of, result));
 			return true;
 		}
 		job.ticket = ticket;
@@ -144,6 +175,7 @@ class Queue extends EventEmitter {
 	// With an error, or with what the result is.
 	#settle(job, error, result = {}) {
 		job.signal?.removeEventListener('abort', job.abort);
+		if (job.prepared) job.prepared.jobs--;
 		result.file = job.file;
 		if (error) Object.assign(error, result, { code: error.code });
 		if (this.listenerCount('result'))
@@ -186,6 +218,12 @@ class Queue extends EventEmitter {
 	}
 }
 
+// The library has not taken a command, or not executed it: the failure names an invalid member, or a step.
+function refused(number, of, result) {
+	const failure = of.explained(result.failure);
+	return Object.assign(systemError(number, of.file, failure), failure && { failure });
+}
+
 function abortError(signal) {
 	const error = new Error('The operation was aborted', { cause: signal?.reason });
 	return Object.assign(error, { name: 'AbortError', code: 'ABORT_ERR' });
@@ -198,7 +236,7 @@ function resultOf(raw, job) {
 	const signal = raw.status & 0x7f;
 	return {
 		code: hasStatus && !signal ? (raw.status >> 8) & 0xff : null,
-		signal: hasStatus && signal ? (SIGNAL_NAMES.get(signal) ?? '') : null,
+		signal: hasStatus && signal ? signalName(signal) : null,
 		stdout: text(raw.stdout),
 		stderr: text(raw.stderr),
 		stdoutTotal: raw.stdoutTotal,
@@ -212,13 +250,13 @@ function resultOf(raw, job) {
 // Why a program did not run, or not to its own end.
 function errorOf(raw, job) {
 	switch (raw.outcome) {
-		case RAN:
+		case library.OUTCOME_RAN:
 			return undefined;
-		case NOT_STARTED:
-			return Object.assign(systemError(raw.errno, job.file, raw.failure), { failure: raw.failure });
-		case TIMED_OUT:
+		case library.OUTCOME_NOT_STARTED:
+			return refused(raw.errno, job.of, raw);
+		case library.OUTCOME_TIMED_OUT:
 			return systemError(-errno.ETIMEDOUT, job.file);
-		case CANCELLED:
+		case library.OUTCOME_CANCELLED:
 			return abortError(job.signal);
 		default:
 			return systemError(-errno.ECHILD, `${job.file}: the queue's server was killed`);

@@ -7,17 +7,6 @@
  * loop's check phase, after all input and output that the loop found together with the end, and in
  * the order of the starts, as libuv does it. JavaScript has checked all arguments (lib/handle.js).
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "addon.h"
 
 /* Memory of children, for all threads. */
@@ -89,14 +78,14 @@ napi_value number(napi_env env, int64_t value)
 	return result;
 }
 
-static void set_failure(napi_env env, napi_value owner, const struct aspawn_failure *failure)
+void set_failure(napi_env env, napi_value object, const struct aspawn_failure *failure)
 {
 	char text[256];
 	napi_value value;
 
-	aspawn_failure_text(text, sizeof text, failure);
-	if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value) == napi_ok)
-		napi_set_named_property(env, owner, "failure", value);
+	if (aspawn_failure_text(text, sizeof text, failure) &&
+	    napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value) == napi_ok)
+		napi_set_named_property(env, object, "failure", value);
 }
 
 void call_owner(napi_env env, napi_async_context context, napi_value owner, const char *method,
@@ -126,11 +115,12 @@ static void report_end(struct running *running)
 
 	napi_open_handle_scope(env, &scope);
 	napi_get_reference_value(env, running->owner, &owner);
-	if (error == -ECANCELED && aspawn_wait_started(&running->child, &failure, 0) == -ECANCELED &&
-	    failure.error != -ECHILD) {
+	if (error == -PSYS_ECANCELED &&
+	    aspawn_wait_started(&running->child, &failure, 0) == -PSYS_ECANCELED &&
+	    failure.error != -PSYS_ECHILD) {
 		code = failure.error;
 		set_failure(env, owner, &failure);
-	} else if (error < 0 && error != -ECANCELED) {
+	} else if (error < 0 && error != -PSYS_ECANCELED) {
 		code = error;
 	} else if (PSYS_WIFSIGNALED(status)) {
 		signal = PSYS_WTERMSIG(status);
@@ -201,37 +191,59 @@ void *owned_by(napi_env env, napi_callback_info info, size_t count, napi_value *
 
 /* --- start ---------------------------------------------------------------------------- */
 
+enum { PATH_MAX = 4096 };
+
+static bool may_execute(const char *path)
+{
+	int error = psys_faccessat2(PSYS_AT_FDCWD, path, PSYS_X_OK, PSYS_AT_EACCESS);
+
+	if (error == -PSYS_ENOSYS) /* before Linux 5.8 */
+		error = psys_faccessat(PSYS_AT_FDCWD, path, PSYS_X_OK);
+	return error == 0;
+}
+
 static bool is_program(const char *path)
 {
-	struct stat status;
+	struct psys_stat status;
 
-	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 && stat(path, &status) == 0 &&
-	       S_ISREG(status.st_mode);
+	return may_execute(path) && psys_stat(path, &status) == 0 &&
+	       (status.st_mode & PSYS_S_IFMT) == PSYS_S_IFREG;
+}
+
+/* directory/name to path, of PATH_MAX bytes. */
+static bool join(char *path, const char *directory, size_t length, const char *name)
+{
+	const size_t size = psys_strlen(name) + 1;
+
+	if (length + 1 + size > PATH_MAX)
+		return false;
+	psys_memcpy(path, directory, length);
+	path[length] = '/';
+	psys_memcpy(path + length + 1, name, size);
+	return true;
 }
 
 /*
  * The file that the child will execute, in the environment's PATH. NULL if there is none, or if
  * that depends on the child's directory: then the caller waits for what the child finds.
  */
-static const char *find_program(const char *file, char *const *env, bool same_directory,
-				char (*path)[PATH_MAX])
+static const char *find_program(const struct request *request, char *path)
 {
-	const char *search = "/bin:/usr/bin", *end;
+	const char *file = request->command.file, *search = "/bin:/usr/bin", *end;
 
-	if (strchr(file, '/'))
-		return (*file == '/' || same_directory) && is_program(file) ? file : NULL;
-	for (; *env; env++)
-		if (strncmp(*env, "PATH=", 5) == 0) {
+	if (*psys_strchrnul(file, '/'))
+		return (*file == '/' || !request->directory) && is_program(file) ? file : NULL;
+	for (char *const *env = request->command.envp; env && *env; env++)
+		if (psys_strncmp(*env, "PATH=", 5) == 0) {
 			search = *env + 5;
 			break;
 		}
 	for (; *search == '/'; search = end + 1) {
-		end = strchrnul(search, ':');
-		if (snprintf(*path, sizeof *path, "%.*s/%s", (int)(end - search), search, file) >=
-		    (int)sizeof *path)
+		end = psys_strchrnul(search, ':');
+		if (!join(path, search, (size_t)(end - search), file))
 			return NULL;
-		if (is_program(*path))
-			return *path;
+		if (is_program(path))
+			return path;
 		if (!*end)
 			return NULL;
 	}
@@ -242,86 +254,77 @@ static bool is_directory(const char *path)
 {
 	char name[PATH_MAX];
 
-	return snprintf(name, sizeof name, "%s/.", path) < (int)sizeof name &&
-	       faccessat(AT_FDCWD, name, X_OK, AT_EACCESS) == 0;
+	return join(name, path, psys_strlen(path), ".") && may_execute(name);
 }
 
 /* In the array of streams that JavaScript gives; other numbers are descriptors. */
 enum { STREAM_IGNORE = -1, STREAM_PIPE = -2 };
 
-/* Bits of the flags that JavaScript gives. */
-enum {
-	DETACHED = 1,
-	SET_GID = 2,
-	SET_UID = 4,
-	PRIVATE = 8,
-	CLOSE_OTHERS = 16,
-	DIES_WITH_CALLER = 32,
-	NO_IMAGE = 64
-};
-
 struct streams {
 	int32_t *given;
 	int *child, *parent, *copies; /* -1: none */
-	uint32_t count;
+	size_t count;
 };
 
 static int make_pipes(struct streams *streams)
 {
-	for (uint32_t i = 0; i < streams->count; i++) {
-		int pair[2];
+	for (size_t i = 0; i < streams->count; i++) {
+		int pair[2], error;
 
 		if (streams->given[i] >= 0)
 			streams->child[i] = streams->given[i];
 		if (streams->given[i] != STREAM_PIPE)
 			continue;
-		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-			return -errno;
+		error = psys_socketpair(PSYS_AF_UNIX, PSYS_SOCK_STREAM | PSYS_SOCK_CLOEXEC, 0, pair);
+		if (error < 0)
+			return error;
 		streams->parent[i] = pair[0];
 		streams->child[i] = pair[1];
 	}
 	return 0;
 }
 
-/* A source that an earlier action replaces is duplicated first. */
-static int add_streams(struct aspawn_action **action, struct streams *streams)
+/* Before the action first. A source that an earlier action replaces is duplicated. */
+static int add_streams(struct aspawn_action **first, struct streams *streams)
 {
-	for (uint32_t i = 0; i < streams->count; i++) {
-		int from = streams->child[i], flags;
+	for (size_t i = streams->count; i-- > 0;) {
+		int from = streams->child[i];
+		long flags = 0;
 
 		if (from < 0) {
 			if (i < 3)
-				aspawn_action_open((*action)++, (int)i, "/dev/null",
-						   i ? O_RDWR : O_RDONLY, 0);
+				aspawn_action_open(--*first, (int)i, "/dev/null",
+						   i ? PSYS_O_RDWR : PSYS_O_RDONLY, 0);
 			continue;
 		}
-		flags = streams->given[i] == STREAM_PIPE ? 0 : fcntl(from, F_GETFL);
+		if (streams->given[i] != STREAM_PIPE)
+			flags = psys_fcntl(from, PSYS_F_GETFL, 0);
 		if (flags < 0)
-			return -errno;
-		if (i < 3 && flags & O_NONBLOCK)
-			fcntl(from, F_SETFL, flags & ~O_NONBLOCK);
-		if ((uint32_t)from < i && streams->child[from] != from) {
-			from = streams->copies[i] =
-				fcntl(from, F_DUPFD_CLOEXEC, (int)streams->count);
+			return (int)flags;
+		if (i < 3 && flags & PSYS_O_NONBLOCK)
+			psys_fcntl(from, PSYS_F_SETFL, (unsigned long)(flags & ~PSYS_O_NONBLOCK));
+		if ((size_t)from < i && streams->child[from] != from) {
+			from = streams->copies[i] = (int)psys_fcntl(from, PSYS_F_DUPFD_CLOEXEC,
+								    (unsigned long)streams->count);
 			if (from < 0)
-				return -errno;
+				return from;
 		}
-		aspawn_action_dup2((*action)++, from, (int)i);
+		aspawn_action_dup2(--*first, from, (int)i);
 	}
 	return 0;
 }
 
-static void close_streams(struct streams *streams, bool parents)
+/* Closes the child's, and on request the caller's, which JavaScript gets otherwise. */
+static void close_streams(struct streams *streams, bool all)
 {
-	for (uint32_t i = 0; i < streams->count; i++) {
+	for (size_t i = 0; i < streams->count; i++) {
 		if (streams->given[i] == STREAM_PIPE && streams->child[i] >= 0)
-			close(streams->child[i]);
+			psys_close(streams->child[i]);
 		if (streams->copies[i] >= 0)
-			close(streams->copies[i]);
-		if (parents && streams->parent[i] >= 0)
-			close(streams->parent[i]);
-		else if (!parents)
-			streams->given[i] = streams->parent[i];
+			psys_close(streams->copies[i]);
+		if (all && streams->parent[i] >= 0)
+			psys_close(streams->parent[i]);
+		streams->given[i] = all ? -1 : streams->parent[i];
 	}
 }
 
@@ -333,7 +336,7 @@ static int watch(struct instance *instance, struct running *running, napi_value 
 
 	running->poll = malloc(uv_handle_size(UV_POLL));
 	if (!running->poll)
-		return -ENOMEM;
+		return -PSYS_ENOMEM;
 	error = uv_poll_init(instance->loop, running->poll, running->child.ended_fd);
 	if (error < 0) {
 		free(running->poll);
@@ -351,42 +354,6 @@ static int watch(struct instance *instance, struct running *running, napi_value 
 	return 0;
 }
 
-enum {
-	OWNER,
-	FILE_NAME,
-	ARGS,
-	ARG_COUNT,
-	ENV,
-	ENV_COUNT,
-	DIRECTORY,
-	STREAMS,
-	FLAGS,
-	UID,
-	GID,
-	ACTIONS,
-	ARGUMENTS
-};
-
-/* As setgid() and setuid(): without privileges only the effective ID changes. */
-static void add_user(napi_env env, const napi_value *v, struct aspawn_action **action,
-		     uint32_t flags, bool groups)
-{
-	const unsigned same = (unsigned)-1;
-	const bool all = geteuid() == 0;
-	unsigned id;
-
-	if (groups)
-		aspawn_action_groups((*action)++, NULL, 0);
-	if (flags & SET_GID) {
-		id = (unsigned)integer(env, v[GID]);
-		aspawn_action_resgid((*action)++, all ? id : same, id, all ? id : same);
-	}
-	if (flags & SET_UID) {
-		id = (unsigned)integer(env, v[UID]);
-		aspawn_action_resuid((*action)++, all ? id : same, id, all ? id : same);
-	}
-}
-
 /* Waits for the exec, if that is not certain, or until the child has a number: its helper, if it has
  * one, may have no turn, or be stopped. */
 static int await_start(struct aspawn_child *child, struct aspawn_failure *failure, bool is_certain)
@@ -395,113 +362,95 @@ static int await_start(struct aspawn_child *child, struct aspawn_failure *failur
 
 	do
 		r = aspawn_pid(child);
-	while (r == -EAGAIN);
+	while (r == -PSYS_EAGAIN);
 	return r > 0 && is_certain ? 0 : aspawn_wait_started(child, failure, -1);
 }
+
+enum {
+	OWNER,
+	COMMAND,
+	STREAMS = COMMAND + OF_COMMAND,
+	FLAGS,
+	OWNED_BY,
+	MEMORY,
+	CERTAIN,
+	ARGUMENTS
+};
 
 /* Starts the command, and waits for its exec unless that is certain. */
 static int start(napi_env env, struct arena *arena, const napi_value *v, struct streams *streams,
 		 struct running *running)
 {
-	struct aspawn_command command = { .size = sizeof command, .pool = &pool };
+	struct request request = { .command = { .size = sizeof request.command,
+						.flags = (uint64_t)integer(env, v[FLAGS]),
+						.owner = (int)integer(env, v[OWNED_BY]),
+						.memory = (int)integer(env, v[MEMORY]),
+						.pool = &pool } };
+	struct aspawn_command *command = &request.command;
 	struct aspawn_failure failure = { .error = 0 };
-	struct aspawn_action *actions, *action, *user;
-	char path[PATH_MAX], *directory, *file;
-	const char *program;
-	uint32_t count = 0, flags = 0;
-	size_t length;
-	bool groups;
-	int error;
+	char path[PATH_MAX];
+	const char *program = NULL;
+	int error = to_command(env, arena, v + COMMAND, streams->count, &request);
 
-	napi_get_value_uint32(env, v[FLAGS], &flags);
-	napi_get_array_length(env, v[ACTIONS], &count);
-	file = string(env, arena, v[FILE_NAME], &length);
-	directory = string(env, arena, v[DIRECTORY], &length);
-	command.argv = strings(env, arena, v[ARGS], v[ARG_COUNT]);
-	command.envp = strings(env, arena, v[ENV], v[ENV_COUNT]);
-	actions = action = allocate(arena, (streams->count + count + 8) * sizeof *actions);
-	if (!file || !command.argv || !command.envp || !actions)
-		return -EINVAL;
-
-	aspawn_action_reset_signals(action++);
-	if (flags & DETACHED)
-		aspawn_action_setsid(action++);
-	error = make_pipes(streams);
 	if (!error)
-		error = add_streams(&action, streams);
+		error = make_pipes(streams);
+	if (!error)
+		error = add_streams(&request.first, streams);
 	if (error)
 		return error;
-	if (directory)
-		aspawn_action_chdir(action++, directory);
-	for (uint32_t i = 0; i < count; i++)
-		if (!to_action(env, arena, element(env, v[ACTIONS], i), action++))
-			return -EINVAL;
+	command->action_count += (size_t)(command->actions - request.first);
+	command->actions = request.first;
+	if (command->file && integer(env, v[CERTAIN]) &&
+	    (!request.directory || is_directory(request.directory)))
+		program = find_program(&request, path);
+	if (program)
+		command->file = program;
 
-	program = find_program(file, command.envp, !directory, &path);
-	command.file = program && !count ? program : file;
-	command.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC |
-			(flags & DIES_WITH_CALLER ? ASPAWN_COMMAND_DIES_WITH_CALLER : 0);
-	command.owner = flags & PRIVATE ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
-	command.memory = flags & NO_IMAGE ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED;
-	command.actions = actions;
-	user = action;
-	groups = flags & (SET_GID | SET_UID) && geteuid() == 0;
-	for (;;) {
-		action = user;
-		add_user(env, v, &action, flags, groups);
-		if (flags & CLOSE_OTHERS)
-			aspawn_action_closefrom(action++, (int)streams->count);
-		command.action_count = (size_t)(action - actions);
-		error = aspawn_start(&running->child, &command);
-		if (error < 0)
-			return error;
-		error = await_start(&running->child, &failure,
-				    program && action == user + !!(flags & CLOSE_OTHERS) &&
-					    (!directory || is_directory(directory)) && !count);
-		if (error != -ECANCELED)
-			return 0;
-		aspawn_wait(&running->child, NULL, NULL, -1);
-		/* A user namespace may forbid setgroups(), which Node does not mind. */
-		if (groups && failure.kind == ASPAWN_ACTION_GROUPS) {
-			groups = false;
-			continue;
-		}
+	error = aspawn_start(&running->child, command);
+	if (error < 0) {
+		aspawn_wait_started(&running->child, &failure, 0);
 		set_failure(env, v[OWNER], &failure);
-		return failure.error;
+		return error;
 	}
+	if (await_start(&running->child, &failure, program) != -PSYS_ECANCELED) {
+		give_pipes(env, arena, true);
+		return 0;
+	}
+	aspawn_wait(&running->child, NULL, NULL, -1);
+	give_pipes(env, arena, false);
+	set_failure(env, v[OWNER], &failure);
+	return failure.error;
 }
 
 /*
- * spawn(owner, file, args, count, env, count, directory, streams, flags, uid, gid, actions): the
- * pid, or a negative error number. args and env are strings with a NUL after each element.
- * streams, an Int32Array, then has the parent's descriptors, or -1.
+ * spawn(owner, command ..., streams, flags, owned by, memory, certain): the pid, or a negative error
+ * number. certain: what the file alone decides about. streams, an Int32Array, then has the parent's
+ * descriptors, or -1.
  */
 static napi_value spawn(napi_env env, napi_callback_info info)
 {
 	napi_value v[ARGUMENTS];
 	struct instance *instance;
-	struct arena arena = { NULL };
+	struct arena arena = { NULL, NULL };
 	struct streams streams = { .count = 0 };
-	struct running *running;
-	size_t count = ARGUMENTS, length = 0;
+	struct running *running = calloc(1, sizeof *running);
+	size_t count = ARGUMENTS;
 	void *given = NULL;
 	int error, result;
 
 	napi_get_cb_info(env, info, &count, v, NULL, NULL);
 	napi_get_instance_data(env, (void **)&instance);
-	napi_get_typedarray_info(env, v[STREAMS], NULL, &length, &given, NULL, NULL);
+	napi_get_typedarray_info(env, v[STREAMS], NULL, &streams.count, &given, NULL, NULL);
 	streams.given = given;
-	streams.child = allocate(&arena, 3 * length * sizeof(int) + 1);
-	running = calloc(1, sizeof *running);
+	streams.child = allocate(&arena, 3 * streams.count * sizeof(int));
 	if (!running || !streams.child) {
 		free(running);
 		free_all(&arena);
-		return number(env, -ENOMEM);
+		return number(env, -PSYS_ENOMEM);
 	}
-	streams.count = (uint32_t)length;
-	memset(streams.child, -1, 3 * length * sizeof(int));
-	streams.parent = streams.child + length;
-	streams.copies = streams.parent + length;
+	psys_memset(streams.child, -1, 3 * streams.count * sizeof(int));
+	streams.parent = streams.child + streams.count;
+	streams.copies = streams.parent + streams.count;
 
 	error = start(env, &arena, v, &streams, running);
 	if (!error) {
@@ -515,29 +464,24 @@ static napi_value spawn(napi_env env, napi_callback_info info)
 		result = error;
 	}
 	/* Node opens the streams of a program that is missing, and reads their end. */
-	close_streams(&streams, error && error != -ENOENT && error != -EACCES && error != -EAGAIN);
+	close_streams(&streams, error && error != -PSYS_ENOENT && error != -PSYS_EACCES &&
+					error != -PSYS_EAGAIN);
 	free_all(&arena);
 	return number(env, result);
 }
 
 /* --- a running child --------------------------------------------------------------------- */
 
-/* kill(owner, signal), killGroup(owner, signal): 0, or a negative error number. */
+/* kill(owner, signal, whether its group): 0, or a negative error number. */
 static napi_value kill_child(napi_env env, napi_callback_info info)
 {
-	napi_value v[2];
-	struct running *running = owned_by(env, info, 2, v);
+	napi_value v[3];
+	struct running *running = owned_by(env, info, 3, v);
 
-	return number(env, running ? aspawn_kill(&running->child, (int)integer(env, v[1])) : -ESRCH);
-}
-
-static napi_value kill_group(napi_env env, napi_callback_info info)
-{
-	napi_value v[2];
-	struct running *running = owned_by(env, info, 2, v);
-
-	return number(env, running ? aspawn_kill_group(&running->child, (int)integer(env, v[1])) :
-				     -ESRCH);
+	if (!running)
+		return number(env, -PSYS_ESRCH);
+	return number(env, (integer(env, v[2]) ? aspawn_kill_group : aspawn_kill)(
+				   &running->child, (int)integer(env, v[1])));
 }
 
 /* killCgroup(fd) */
@@ -550,26 +494,15 @@ static napi_value kill_cgroup(napi_env env, napi_callback_info info)
 	return number(env, aspawn_kill_cgroup((int)integer(env, v[0])));
 }
 
-/* reference(owner, whether): the loop waits for the child, or not. isReferenced(owner) */
+/* reference(owner, whether): the loop waits for the child, or not. */
 static napi_value reference(napi_env env, napi_callback_info info)
 {
 	napi_value v[2];
 	struct running *running = owned_by(env, info, 2, v);
-	bool whether = true;
 
-	napi_get_value_bool(env, v[1], &whether);
 	if (running)
-		(whether ? uv_ref : uv_unref)(running->poll);
+		(integer(env, v[1]) ? uv_ref : uv_unref)(running->poll);
 	return NULL;
-}
-
-static napi_value is_referenced(napi_env env, napi_callback_info info)
-{
-	napi_value v[1], result;
-	struct running *running = owned_by(env, info, 1, v);
-
-	napi_get_boolean(env, running && uv_has_ref(running->poll), &result);
-	return result;
 }
 
 /* mode(owner): enum aspawn_clone_mode of a running child. */
@@ -582,51 +515,38 @@ static napi_value mode(napi_env env, napi_callback_info info)
 				     ASPAWN_MODE_NONE);
 }
 
-/* isSupported(): the kernel has pidfds that can be polled. */
+/* isSupported(): 1 if the kernel has pidfds that can be polled. */
 static napi_value is_supported(napi_env env, napi_callback_info info)
 {
-	int fd = psys_pidfd_open(getpid(), 0);
-	napi_value result;
+	int fd = psys_pidfd_open(psys_getpid(), 0);
 
 	(void)info;
 	if (fd >= 0)
-		close(fd);
-	napi_get_boolean(env, fd >= 0, &result);
-	return result;
-}
-
-/* errorName(number) */
-static napi_value error_name(napi_env env, napi_callback_info info)
-{
-	napi_value v[1], name = NULL;
-	size_t count = 1;
-
-	napi_get_cb_info(env, info, &count, v, NULL, NULL);
-	napi_create_string_utf8(env, psys_errname((int)integer(env, v[0])), NAPI_AUTO_LENGTH, &name);
-	return name;
+		psys_close(fd);
+	return number(env, fd >= 0);
 }
 
 NAPI_MODULE_INIT()
 {
-	static const struct {
-		const char *name;
-		napi_callback call;
-	} functions[] = {
-		{ "spawn", spawn },
-		{ "kill", kill_child },
-		{ "killGroup", kill_group },
-		{ "killCgroup", kill_cgroup },
-		{ "reference", reference },
-		{ "isReferenced", is_referenced },
-		{ "isSupported", is_supported },
-		{ "mode", mode },
-		{ "errorName", error_name },
-		{ "queueCreate", queue_create },
-		{ "queueSubmit", queue_submit },
-		{ "queueCancel", queue_cancel },
-		{ "queueReference", queue_reference },
-		{ "queueCounts", queue_counts },
-		{ "queueClose", queue_close },
+#define FUNCTION(name, call)                                           \
+	{                                                              \
+		name, NULL, call, NULL, NULL, NULL, napi_default, NULL \
+	}
+	static const napi_property_descriptor functions[] = {
+		FUNCTION("spawn", spawn),
+		FUNCTION("kill", kill_child),
+		FUNCTION("killCgroup", kill_cgroup),
+		FUNCTION("reference", reference),
+		FUNCTION("isSupported", is_supported),
+		FUNCTION("mode", mode),
+		FUNCTION("queueCreate", queue_create),
+		FUNCTION("queueSubmit", queue_submit),
+		FUNCTION("queuePrepare", queue_prepare),
+		FUNCTION("queueRelease", queue_release),
+		FUNCTION("queueCancel", queue_cancel),
+		FUNCTION("queueReference", queue_reference),
+		FUNCTION("queueCounts", queue_counts),
+		FUNCTION("queueClose", queue_close),
 	};
 	struct instance *instance = calloc(1, sizeof *instance);
 	uv_handle *check = malloc(uv_handle_size(UV_CHECK));
@@ -645,12 +565,6 @@ NAPI_MODULE_INIT()
 	instance->env = env;
 	napi_set_instance_data(env, instance, NULL, NULL);
 	napi_add_async_cleanup_hook(env, cleanup, instance, NULL);
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-		napi_value function;
-
-		napi_create_function(env, functions[i].name, NAPI_AUTO_LENGTH, functions[i].call,
-				     NULL, &function);
-		napi_set_named_property(env, exports, functions[i].name, function);
-	}
+	napi_define_properties(env, exports, sizeof functions / sizeof *functions, functions);
 	return exports;
 }

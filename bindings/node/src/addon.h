@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the addon share. */
+/*
+ * What the files of the addon share. It uses Node-API, libuv, the library with its system calls, and
+ * of a libc only what is declared here: so one addon serves with glibc and with musl.
+ */
 #ifndef ADDON_H
 #define ADDON_H
 
@@ -10,6 +13,10 @@
 #include <stdint.h>
 
 #include "aspawn.h"
+
+void *malloc(size_t size);
+void *calloc(size_t count, size_t size);
+void free(void *memory);
 
 /* Of libuv 1, whose ABI is stable. A handle is memory of uv_handle_size() bytes. */
 typedef struct uv_loop_s uv_loop;
@@ -51,32 +58,57 @@ void call_owner(napi_env env, napi_async_context context, napi_value owner, cons
 void *owned_by(napi_env env, napi_callback_info info, size_t count, napi_value *arguments);
 /* Exact below 2^53. */
 napi_value number(napi_env env, int64_t value);
+/* Sets object.failure to the text of a failure, if there is one. */
+void set_failure(napi_env env, napi_value object, const struct aspawn_failure *failure);
 
 /* --- arguments from JavaScript ----------------------------------------------------- */
 
 /* Memory of one call, freed at its end. */
 struct arena {
 	struct block *blocks;
+	struct pipe_end *pipes;
+};
+
+/* What the start stores for a pipe action: lib/actions.js. */
+struct pipe_end {
+	struct pipe_end *next;
+	napi_value action;
+	const char *name;
+	int fd; /* -1: none */
 };
 
 /* NULL if there is none. */
 void *allocate(struct arena *arena, size_t size);
 void free_all(struct arena *arena);
-/* A string as UTF-8; NULL if it is none. */
-char *string(napi_env env, struct arena *arena, napi_value value, size_t *length);
-/* Strings that one string has, with a NUL after each. NULL if that is not as many as count. */
-char **strings(napi_env env, struct arena *arena, napi_value value, napi_value count_value);
 /* NULL if it is no array. */
 napi_value element(napi_env env, napi_value array, uint32_t index);
-/* Of a number or a bigint. */
+/* Of a number, a bigint or a boolean. */
 int64_t integer(napi_env env, napi_value value);
-/* An action is [kind, numbers, strings, list] (lib/actions.js). Returns false for an unknown kind. */
-bool to_action(napi_env env, struct arena *arena, napi_value value, struct aspawn_action *action);
+/* The bytes of a Uint8Array; NULL if it is none. */
+const void *bytes(napi_env env, napi_value value, size_t *length);
+
+/* A command has these arguments, one after the other. args and env are strings with a NUL after each
+ * element. All may be undefined. */
+enum { FILE_NAME, ARGS, ENVIRONMENT, DIRECTORY, ACTIONS, OF_COMMAND };
+
+struct request {
+	struct aspawn_command command;
+	struct aspawn_action *first; /* of the command's; there is room before it */
+	const char *directory;
+};
+
+/* Returns 0 or a negative error number. room: for so many actions before the first. */
+int to_command(napi_env env, struct arena *arena, const napi_value *v, size_t room,
+	       struct request *request);
+/* The command was started, or not: sets the ends of its pipes, or closes them. */
+void give_pipes(napi_env env, struct arena *arena, bool is_started);
 
 /* --- queue.c ---------------------------------------------------------------------------- */
 
 napi_value queue_create(napi_env env, napi_callback_info info);
 napi_value queue_submit(napi_env env, napi_callback_info info);
+napi_value queue_prepare(napi_env env, napi_callback_info info);
+napi_value queue_release(napi_env env, napi_callback_info info);
 napi_value queue_cancel(napi_env env, napi_callback_info info);
 napi_value queue_reference(napi_env env, napi_callback_info info);
 napi_value queue_counts(napi_env env, napi_callback_info info);

@@ -5,10 +5,6 @@
  * owner.results([result, ...]). The owner is kept from being collected only while it has jobs; a queue
  * that nobody has closed is closed when it is collected.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "addon.h"
 
 struct queue {
@@ -54,8 +50,7 @@ static double between(int64_t from, int64_t to)
 
 static napi_value to_object(napi_env env, const struct aspawn_result *result)
 {
-	char text[256];
-	napi_value object, value;
+	napi_value object;
 
 	napi_create_object(env, &object);
 	set_number(env, object, "cookie", (double)result->cookie);
@@ -71,9 +66,7 @@ static napi_value to_object(napi_env env, const struct aspawn_result *result)
 			   result->started_ns ? result->started_ns : result->ended_ns));
 	set_number(env, object, "ran", between(result->started_ns, result->ended_ns));
 	set_number(env, object, "errno", result->failure.error);
-	aspawn_failure_text(text, sizeof text, &result->failure);
-	if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value) == napi_ok)
-		set(env, object, "failure", value);
+	set_failure(env, object, &result->failure);
 	return object;
 }
 
@@ -163,6 +156,7 @@ void close_queues(struct instance *instance)
 napi_value queue_create(napi_env env, napi_callback_info info)
 {
 	struct queue *queue = calloc(1, sizeof *queue);
+	struct instance *instance;
 	napi_value v[2], name;
 	size_t count = 2;
 	int64_t total;
@@ -179,20 +173,19 @@ napi_value queue_create(napi_env env, napi_callback_info info)
 	};
 	uv_handle *poll = malloc(uv_handle_size(UV_POLL));
 
-	error = queue && poll ? aspawn_queue_create(&queue->queue, &options) : -ENOMEM;
+	error = queue && poll ? aspawn_queue_create(&queue->queue, &options) : -PSYS_ENOMEM;
+	napi_get_instance_data(env, (void **)&instance);
+	if (!error) {
+		error = uv_poll_init(instance->loop, poll, aspawn_queue_fd(queue->queue));
+		if (error)
+			aspawn_queue_close(queue->queue);
+	}
 	if (error) {
 		free(poll);
 		free(queue);
 		return number(env, error);
 	}
-	napi_get_instance_data(env, (void **)&queue->instance);
-	error = uv_poll_init(queue->instance->loop, poll, aspawn_queue_fd(queue->queue));
-	if (error < 0) {
-		aspawn_queue_close(queue->queue);
-		free(poll);
-		free(queue);
-		return number(env, error);
-	}
+	queue->instance = instance;
 	queue->poll = poll;
 	uv_handle_set_data(poll, queue);
 	uv_poll_start(poll, UV_READABLE, take_results);
@@ -227,84 +220,101 @@ napi_value queue_close(napi_env env, napi_callback_info info)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
+/* In the array of numbers. */
 enum {
-	OWNER,
-	FILE_NAME,
-	ARGS,
-	ARG_COUNT,
-	ENV,
-	ENV_COUNT,
-	DIRECTORY,
-	ACTIONS,
-	INPUT,
-	NUMBERS,
-	ARGUMENTS
+	STD_ERR,
+	MEMORY,
+	FLAGS,
+	COOKIE,
+	PREPARED,
+	OUT_SIZE,
+	ERR_SIZE,
+	TIME_LIMIT,
+	GRACE,
+	KEY,
+	KEY_LIMIT,
+	PRIORITY
 };
 
-/* In the array of numbers. */
-enum { COOKIE, TAIL, OUT_SIZE, ERR_SIZE, ONE_OUTPUT, TIMEOUT, GRACE, KEY, KEY_LIMIT, PRIORITY };
+/* The arguments after the object that gets the text of a failure. */
+enum { OWNER, FAILED, COMMAND, NUMBERS = COMMAND + OF_COMMAND, INPUT, ARGUMENTS };
 
-static int64_t submit(napi_env env, struct arena *arena, const napi_value *v, struct queue *queue)
+static int64_t at(napi_env env, const napi_value *v, uint32_t which)
 {
-	struct aspawn_command command = { .size = sizeof command,
-					  .flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC };
-	struct aspawn_job job = { .size = sizeof job, .command = &command };
-	struct aspawn_action *actions, *action;
-	char *directory;
-	uint32_t count = 0;
-	size_t length;
-	void *input = NULL;
-	bool has_input = false;
-
-	napi_get_array_length(env, v[ACTIONS], &count);
-	command.file = string(env, arena, v[FILE_NAME], &length);
-	command.argv = strings(env, arena, v[ARGS], v[ARG_COUNT]);
-	command.envp = strings(env, arena, v[ENV], v[ENV_COUNT]);
-	directory = string(env, arena, v[DIRECTORY], &length);
-	actions = action = allocate(arena, (count + 2) * sizeof *actions);
-	if (!command.file || !command.argv || !command.envp || !actions)
-		return -EINVAL;
-	aspawn_action_reset_signals(action++);
-	if (directory)
-		aspawn_action_chdir(action++, directory);
-	for (uint32_t i = 0; i < count; i++)
-		if (!to_action(env, arena, element(env, v[ACTIONS], i), action++))
-			return -EINVAL;
-	command.actions = actions;
-	command.action_count = (size_t)(action - actions);
-	/* Node 18 aborts if it is asked for the bytes of another value. */
-	if (napi_is_buffer(env, v[INPUT], &has_input) == napi_ok && has_input &&
-	    napi_get_buffer_info(env, v[INPUT], &input, &length) == napi_ok && length) {
-		job.input = input;
-		job.input_size = length;
-	}
-	job.cookie = (uint64_t)integer(env, element(env, v[NUMBERS], COOKIE));
-	job.flags = integer(env, element(env, v[NUMBERS], TAIL)) ? ASPAWN_JOB_TAIL : 0;
-	job.out_size = (size_t)integer(env, element(env, v[NUMBERS], OUT_SIZE));
-	job.err_size = (size_t)integer(env, element(env, v[NUMBERS], ERR_SIZE));
-	if (integer(env, element(env, v[NUMBERS], ONE_OUTPUT)))
-		command.std_err = ASPAWN_STREAM_STDOUT;
-	job.time_limit_ms = integer(env, element(env, v[NUMBERS], TIMEOUT));
-	job.grace_ms = integer(env, element(env, v[NUMBERS], GRACE));
-	job.key = (uint32_t)integer(env, element(env, v[NUMBERS], KEY));
-	job.key_limit = (uint32_t)integer(env, element(env, v[NUMBERS], KEY_LIMIT));
-	job.priority = (int)integer(env, element(env, v[NUMBERS], PRIORITY));
-	return aspawn_queue_submit(queue->queue, &job, NULL);
+	return integer(env, element(env, v[NUMBERS], which));
 }
 
-/*
- * queueSubmit(owner, file, args, count, env, count, directory, actions, input, numbers): the
- * ticket, or a negative error number. args and env are strings with a NUL after each element.
- */
-napi_value queue_submit(napi_env env, napi_callback_info info)
+static int64_t submit(napi_env env, struct arena *arena, const napi_value *v,
+		      struct aspawn_queue *queue, bool is_job)
+{
+	struct request request = { .command = { .size = sizeof request.command,
+						.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC,
+						.std_err = (int)at(env, v, STD_ERR),
+						.memory = (int)at(env, v, MEMORY) } };
+	struct aspawn_job job = { .size = sizeof job };
+	struct aspawn_failure failure = { .error = 0 };
+	int64_t result = to_command(env, arena, v + COMMAND, 0, &request);
+
+	if (result)
+		return result;
+	if (!is_job) {
+		result = aspawn_queue_prepare(queue, &request.command, &failure);
+		set_failure(env, v[FAILED], &failure);
+		return result;
+	}
+	job.flags = (uint64_t)at(env, v, FLAGS);
+	job.cookie = (uint64_t)at(env, v, COOKIE);
+	job.prepared = at(env, v, PREPARED);
+	if (job.prepared)
+		job.argv = request.command.argv;
+	else
+		job.command = &request.command;
+	job.input = bytes(env, v[INPUT], &job.input_size);
+	job.out_size = (size_t)at(env, v, OUT_SIZE);
+	job.err_size = (size_t)at(env, v, ERR_SIZE);
+	job.time_limit_ms = at(env, v, TIME_LIMIT);
+	job.grace_ms = at(env, v, GRACE);
+	job.key = (uint32_t)at(env, v, KEY);
+	job.key_limit = (uint32_t)at(env, v, KEY_LIMIT);
+	job.priority = (int)at(env, v, PRIORITY);
+	result = aspawn_queue_submit(queue, &job, &failure);
+	set_failure(env, v[FAILED], &failure);
+	return result;
+}
+
+static napi_value call_submit(napi_env env, napi_callback_info info, bool is_job)
 {
 	napi_value v[ARGUMENTS];
 	struct queue *queue = open_queue(env, info, ARGUMENTS, v);
-	struct arena arena = { NULL };
-	const int64_t result = queue ? submit(env, &arena, v, queue) : -ECANCELED;
+	struct arena arena = { NULL, NULL };
+	const int64_t result =
+		queue ? submit(env, &arena, v, queue->queue, is_job) : -PSYS_ECANCELED;
 
 	free_all(&arena);
 	return number(env, result);
+}
+
+/* queueSubmit(owner, failed, command ..., numbers, input): the ticket, or a negative error number. */
+napi_value queue_submit(napi_env env, napi_callback_info info)
+{
+	return call_submit(env, info, true);
+}
+
+/* queuePrepare(owner, failed, command ..., numbers): the number of the command, or a negative one. */
+napi_value queue_prepare(napi_env env, napi_callback_info info)
+{
+	return call_submit(env, info, false);
+}
+
+/* queueRelease(owner, number of a prepared command) */
+napi_value queue_release(napi_env env, napi_callback_info info)
+{
+	napi_value v[2];
+	struct queue *queue = open_queue(env, info, 2, v);
+
+	if (queue)
+		aspawn_queue_release_prepared(queue->queue, integer(env, v[1]));
+	return NULL;
 }
 
 /* queueCancel(owner, ticket): 0, or a negative error number. */
@@ -313,7 +323,8 @@ napi_value queue_cancel(napi_env env, napi_callback_info info)
 	napi_value v[2];
 	struct queue *queue = open_queue(env, info, 2, v);
 
-	return number(env, queue ? aspawn_queue_cancel(queue->queue, integer(env, v[1])) : -ESRCH);
+	return number(env,
+		      queue ? aspawn_queue_cancel(queue->queue, integer(env, v[1])) : -PSYS_ESRCH);
 }
 
 /* queueReference(owner, whether): there are jobs: the loop waits for results, and the owner is kept. */
@@ -321,10 +332,9 @@ napi_value queue_reference(napi_env env, napi_callback_info info)
 {
 	napi_value v[2];
 	struct queue *queue = open_queue(env, info, 2, v);
-	bool whether = true;
+	const bool whether = integer(env, v[1]);
 	uint32_t count;
 
-	napi_get_value_bool(env, v[1], &whether);
 	if (queue && whether != uv_has_ref(queue->poll)) {
 		(whether ? uv_ref : uv_unref)(queue->poll);
 		(whether ? napi_reference_ref : napi_reference_unref)(env, queue->owner, &count);

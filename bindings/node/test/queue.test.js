@@ -167,9 +167,19 @@ test('close within a listener, with jobs that run and wait', async () => {
 test('what is wrong with the arguments rejects', async () => {
 	await assert.rejects(queue.submit('a\0b'), TypeError);
 	await assert.rejects(queue.submit('true', [3]), TypeError);
-	await assert.rejects(queue.submit('true', { timeout: 'long' }), RangeError);
+	await assert.rejects(queue.submit('true', { timeout: 'long' }), TypeError);
+	await assert.rejects(queue.submit('true', { timeout: -1 }), RangeError);
 	await assert.rejects(queue.submit('true', { stdout: 'inherit' }), TypeError);
-	await assert.rejects(queue.submit('true', ['x'.repeat(40000)]), { code: 'E2BIG' });
+	await assert.rejects(queue.submit('true', ['x'.repeat(40000)]), { code: 'E2BIG', failure: 'argument "job_bytes": E2BIG' });
+	await assert.rejects(queue.submit('true', { priority: 8 }), {
+		code: 'EINVAL',
+		message: 'aspawn: argument "job.priority": EINVAL',
+	});
+	const invalid = { limits: { core: 0 }, actions: [action.umask(0), action.setenv('a=b', '')] };
+	const failure = 'action 1, setenv: EINVAL';
+	await assert.rejects(queue.submit('true', invalid), { code: 'EINVAL', failure });
+	assert.throws(() => queue.prepare('true', invalid), { code: 'EINVAL', failure });
+	await assert.rejects(queue.submit('true', { actions: [action.outputPipe(3)] }), { code: 'EINVAL' });
 	const actions = [action.dup2(9999, 0)];
 	await assert.rejects(queue.submit('true', { actions }), { code: 'EBADF' });
 	assert.throws(() => new Queue({ running: 0 }), RangeError);
@@ -180,6 +190,47 @@ test('a job has the descriptors that its actions use', async () => {
 	const { stdout } = await queue.submit('cat', { actions: [action.dup2(fd, 0)] });
 	fs.closeSync(fd);
 	assert.strictEqual(stdout, fs.readFileSync('/proc/self/comm', 'utf8'));
+});
+
+test('a prepared command, with its arguments and those of a job', async () => {
+	const own = new Queue({ jobs: 4 });
+	const prepared = own.prepare('sh', ['-c', 'echo $0 $1 $A; umask; cat; pwd >&2'], {
+		argv0: 'shell',
+		env: { A: 'a' },
+		cwd: '/usr',
+		actions: [action.umask(0o27)],
+		stderr: 'stdout',
+	});
+	const script = 'echo $0 $A';
+	const results = await Promise.all([
+		own.submit(prepared),
+		own.submit(prepared, { input: 'of the job\n' }),
+		own.submit(prepared, ['-c', script, 'other', 'b'], { maxOutput: 7 }),
+		...Array.from({ length: 20 }, () => own.submit(prepared, ['-c', script, 'more'])),
+	]);
+	const [first, second, third, ...more] = results.map(({ stdout }) => stdout);
+	assert.strictEqual(first, '-c a\n0027\n/usr\n'.replace('-c', 'shell'));
+	assert.strictEqual(second, 'shell a\n0027\nof the job\n/usr\n');
+	assert.strictEqual(third, 'other a');
+	assert.deepStrictEqual(more, Array(20).fill('more a\n'));
+	assert.strictEqual(results[0].file, 'sh');
+	await assert.rejects(own.submit(prepared, { cwd: '/' }), /"cwd" is the prepared command's/);
+	await assert.rejects(queue.submit(prepared), /another queue/);
+
+	const waits = own.submit(prepared, ['-c', 'read line', 'sh'], { timeout: 60000 });
+	assert.throws(() => prepared.release(), /1 jobs/);
+	await waits;
+	prepared.release();
+	prepared.release();
+	await assert.rejects(own.submit(prepared), { code: 'EINVAL', failure: 'argument "job.prepared": EINVAL' });
+	own.close();
+	assert.throws(() => own.prepare('true'), { code: 'ECANCELED' });
+});
+
+test('a prepared command that cannot be executed', async () => {
+	const prepared = queue.prepare('unmae');
+	await assert.rejects(queue.submit(prepared, ['-a']), { code: 'ENOENT', file: 'unmae', failure: 'search "unmae": ENOENT' });
+	prepared.release();
 });
 
 test('jobs are no children of this process', async () => {

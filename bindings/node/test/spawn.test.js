@@ -11,7 +11,7 @@ const { after, test } = require('node:test');
 const { promisify } = require('node:util');
 const { Worker } = require('node:worker_threads');
 const aspawn = require('aspawn');
-const { action } = aspawn;
+const { action, constants } = aspawn;
 
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'aspawn-node-'));
 after(() => fs.rmSync(directory, { recursive: true }));
@@ -187,6 +187,15 @@ test('uid and gid', { skip: !isRoot && 'not root' }, async () => {
 	);
 });
 
+test('a user namespace that forbids setgroups() is no failure', async (t) => {
+	const script = `const child = require('aspawn').spawn('id', ['-u'], { uid: 0, gid: 0, stdio: 'inherit' });
+		child.on('exit', (code) => console.log(code, child.failure));`;
+	const words = ['--user', '--map-root-user', process.execPath, '-e', script];
+	const { status, stdout, stderr } = childProcess.spawnSync('unshare', words, { cwd: __dirname, encoding: 'utf8' });
+	if (/unshare: /.test(stderr)) return t.skip(stderr.trim());
+	assert.strictEqual(stdout, '0\n0 undefined\n', `${status} ${stderr}`);
+});
+
 test('no right to be another user', async () => {
 	const script = `const { spawn } = require('aspawn');
     process.getuid() || (process.setgid(65534), process.setuid(65534));
@@ -209,8 +218,105 @@ test('actions, in their order', async () => {
 	assert.throws(() => aspawn.spawn('true', { actions: [action.fchdir(9999)] }), {
 		code: 'EBADF',
 	});
-	assert.throws(() => action.chdir(3), TypeError);
-	assert.throws(() => aspawn.spawn('true', { actions: [[9999]] }), { code: 'EINVAL' });
+	assert.throws(() => action.chdir(3), { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' });
+	assert.throws(() => action.chdir('a\0b'), TypeError);
+	assert.throws(() => action.chdir(), TypeError);
+	assert.throws(() => action.rlimit('files', 1), TypeError);
+	assert.throws(() => action.rlimit('nofile', -1), RangeError);
+	assert.throws(() => action.sigmask(['SIGNONE']), TypeError);
+	assert.throws(() => action.sigmask([65]), RangeError);
+	assert.throws(() => aspawn.spawn('true', { actions: [{ number: 9999 }] }), { code: 'EINVAL' });
+});
+
+const status = (name) => `grep ^${name}: /proc/self/status | cut -f 2`;
+// Numbers of constants are those of the kernel if the program finds what they ask for.
+const privateMounts = [
+	action.unshare(constants.CLONE_NEWNS),
+	action.mount(null, '/', null, constants.MS_REC | constants.MS_PRIVATE),
+];
+const allow = Uint8Array.of(6, 0, 0, 0, 0, 0, 0xff, 0x7f); // RET, SECCOMP_RET_ALLOW
+const words = path.join(directory, 'words');
+for (const [command, expected, actions, needsRoot] of [
+	['echo b >&5; cat <&6', 'a\nb', [action.open(6, words, 'wx+', 0o600), action.write(words, 'a\n'), action.open(5, Buffer.from(words), 'a')]],
+	['cat /proc/self/oom_score_adj', '400', [action.oomScoreAdj(400)]],
+	['pwd', '/usr', [action.chdir(Buffer.from('/')), action.chdir(new URL('file:///usr'))]],
+	['readlink /dev/fd/5', '/dev/null', [action.devNull(5)]],
+	['test -e /dev/fd/5 || echo closed', 'closed', [action.devNull(5), action.cloexecFrom(5)]],
+	['echo $A$B$C', 'a', [action.setenv('B', 'b'), action.clearenv(), action.setenv('A', 'a'), action.setenv('C', 'c'), action.unsetenv('C')]],
+	[status('SigBlk'), '0000000000000a00', [action.sigmask(['SIGUSR1', 12])]],
+	[status('SigIgn'), '0000000000000800', [action.signalsIgnore(['SIGUSR1', 'SIGUSR2']), action.signalsDefault(['SIGUSR1'])]],
+	[status('SigIgn'), '0000000000000200', [action.signalIgnore('SIGUSR1'), action.signalIgnore('SIGUSR2'), action.signalDefault(12)]],
+	[status('Cpus_allowed_list'), '0', [action.affinity([0])]],
+	[status('NoNewPrivs'), '1', [action.noNewPrivs()]],
+	[status('Seccomp'), '2', [action.noNewPrivs(), action.seccomp(allow)]],
+	['ulimit -n; ulimit -Hn', '50\n60', [action.rlimit('nofile', 50, 60n)]],
+	['nice', '5', [action.nice(5)]],
+	['chrt -p $$ | head -n 1 | grep -o SCHED_.*', 'SCHED_BATCH', [action.scheduler(constants.SCHED_BATCH)]],
+	['ionice', 'idle', [action.ioprio(constants.IOPRIO_CLASS_IDLE << 13)]],
+	['cat /proc/self/personality', '00040000', [action.personality(0x40000)], true],
+	['id -u; id -g; id -G', '65534\n65533\n65533 1 2', [action.user(65534, 65533, [1, 2])], true],
+	['id -G', '0 3', [action.groups([3])], true],
+	[`${status('CapAmb')}; ${status('CapBnd')}`, /^0+2000\n\w+dfff$/, [action.capAmbient('CAP_NET_RAW'), action.capDrop(constants.CAP_NET_RAW)], true],
+	['uname -n', 'of-its-own', [action.unshare(constants.CLONE_NEWUTS), action.hostname('of-its-own')], true],
+	['stat -f -c %T /mnt', 'tmpfs', [...privateMounts, action.mount('none', '/mnt', 'tmpfs', constants.MS_NODEV, 'size=4k')], true],
+])
+	test(`actions: ${command} is ${expected}`, { skip: needsRoot && !isRoot && 'not root' }, async () => {
+		const output = await says(command, { actions });
+		if (expected instanceof RegExp) assert.match(output, expected);
+		else assert.strictEqual(output, expected);
+	});
+
+test('descriptors of actions: a FileHandle, a directory, and the ends of pipes', async () => {
+	const comm = fs.readFileSync('/proc/self/comm', 'utf8');
+	const file = await fs.promises.open('/proc/self/comm');
+	const root = await fs.promises.open('/proc/self');
+	const { RESOLVE_NO_SYMLINKS } = constants;
+	const from = [action.dup2(file, 5), action.openat(6, root, 'comm'), action.openat2(7, root, 'comm', 'r', 0, RESOLVE_NO_SYMLINKS)];
+	assert.strictEqual(await says('cat <&5 && cat <&6 && cat <&7', { actions: from }), `${comm}${comm}${comm}`.trim());
+	const link = action.openat2(5, constants.AT_FDCWD, '/proc/self/comm', 'r', 0, RESOLVE_NO_SYMLINKS);
+	assert.throws(() => aspawn.spawn('true', { actions: [link] }), { code: 'ELOOP' });
+	await file.close();
+	await root.close();
+
+	const [input, output] = [action.inputPipe(5), action.outputPipe(6)];
+	const child = aspawn.spawn('sh', ['-c', 'read line <&5; echo "got $line" >&6'], { actions: [input, output] });
+	fs.writeSync(input.writeEnd, 'words\n');
+	fs.closeSync(input.writeEnd);
+	assert.strictEqual(fs.readFileSync(output.readEnd, 'utf8'), 'got words\n');
+	fs.closeSync(output.readEnd);
+	await once(child, 'close');
+
+	const lowest = () => {
+		const fd = fs.openSync('/dev/null');
+		fs.closeSync(fd);
+		return fd;
+	};
+	const unused = action.outputPipe(5);
+	const before = lowest();
+	const actions = [unused, action.chdir('/nowhere')];
+	await once(aspawn.spawn('true', { actions, stdio: 'ignore' }), 'error');
+	assert.strictEqual(unused.readEnd, undefined);
+	assert.ok(lowest() <= before, 'the end of the pipe is open');
+});
+
+test('a failure has the index of the caller\'s action, and names a member that is refused', async () => {
+	const own = { cwd: '/', limits: { core: 0 }, group: true, stdio: 'ignore' };
+	const child = aspawn.spawn('true', { ...own, actions: [action.umask(0), action.chdir('/nowhere')] });
+	await once(child, 'error');
+	assert.strictEqual(child.failure, 'action 1, chdir "/nowhere": ENOENT');
+	const other = aspawn.spawn('true', { ...own, cwd: '/nowhere', actions: [action.umask(0)] });
+	await once(other, 'error');
+	assert.strictEqual(other.failure, 'chdir "/nowhere": ENOENT');
+	assert.throws(() => aspawn.spawn('true', { owner: 'private', memory: 'suspended' }), {
+		code: 'EINVAL',
+		failure: /^argument "(owner|memory)": EINVAL$/,
+	});
+	assert.throws(() => aspawn.spawn('true', { ...own, actions: [action.umask(0), action.setenv('a=b', '')] }), {
+		code: 'EINVAL',
+		failure: 'action 1, setenv: EINVAL',
+	});
+	assert.throws(() => aspawn.spawn('true', { owner: 'nobody' }), TypeError);
+	assert.throws(() => aspawn.spawn('true', { limits: { core: 0 }, stdio: ['ipc'] }), /no limits with 'ipc'/);
 });
 
 test('limits', async () => {
@@ -228,7 +334,7 @@ test('private children raise no SIGCHLD', async () => {
 		signals++;
 	};
 	process.on('SIGCHLD', count);
-	await run('true', { private: true });
+	await run('true', { owner: 'private' });
 	await new Promise((resolve) => setTimeout(resolve, 20));
 	assert.strictEqual(signals, 0);
 	await run('true');
@@ -263,7 +369,7 @@ test('no process of another user shares the memory', { skip: !isRoot && 'not roo
 		!(fs.existsSync(noexec) && fs.readFileSync(noexec, 'utf8').trim() === '2');
 	const user = await mode({ uid: 65534 });
 	assert.ok(user === IMAGE || (!mayExecute && user === FORK), `mode ${user}`);
-	assert.strictEqual(await mode({ uid: 65534, noImage: true }), FORK);
+	assert.strictEqual(await mode({ uid: 65534, memory: 'copied' }), FORK);
 	assert.ok((await mode({})) < FORK);
 });
 
@@ -407,6 +513,35 @@ test('register puts it under child_process, but not under fork', () => {
 	]);
 	assert.match(String(child.stdout), /^Handle Handle\nProcess\n/, String(child.stderr));
 	assert.match(String(child.stdout), /by the channel/);
+});
+
+test('ChildProcess is as it was, until register', () => {
+	const script = `const { ChildProcess, exec } = require('child_process');
+		const { spawn } = ChildProcess.prototype;
+		const aspawn = require('aspawn');
+		aspawn.spawn('true', { actions: [] });
+		try { aspawn.spawn('true', { cwd: 3 }); } catch {}
+		console.log(ChildProcess.prototype.spawn === spawn, exec('true')._handle.constructor.name);
+		require('aspawn/register');
+		console.log(ChildProcess.prototype.spawn === spawn, exec('true')._handle.constructor.name);
+		aspawn.exec('ulimit -n', { limits: { nofile: 50 } }, (error, stdout) => console.log(stdout));`;
+	const { stdout, stderr } = childProcess.spawnSync(process.execPath, ['-e', script], {
+		cwd: __dirname,
+		encoding: 'utf8',
+	});
+	assert.strictEqual(stdout, 'true Process\nfalse Handle\n50\n\n', stderr);
+});
+
+test('an ES module has its names', () => {
+	const script = `import aspawn, { ${Object.keys(aspawn)} } from 'aspawn';
+		console.log([${Object.keys(aspawn)}].every((value) => Object.values(aspawn).includes(value)));
+		const { stdout } = await promises.exec('echo a');
+		console.log(stdout);`;
+	const { stdout, stderr } = childProcess.spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+		cwd: __dirname,
+		encoding: 'utf8',
+	});
+	assert.strictEqual(stdout, 'true\na\n\n', stderr);
 });
 
 // Of a program of its own, in which Node's ChildProcess.prototype.spawn is what change makes of it.

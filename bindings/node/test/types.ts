@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Compiled, not run: what the types must accept and reject.
-import { action, exec, execFile, killTree, promises, Queue, spawn, supported, version } from 'aspawn';
+import aspawn, { action, constants, exec, execFile, killTree, promises, Queue, spawn, supported, version } from 'aspawn';
 import * as childProcess from 'node:child_process';
 import { promisify } from 'node:util';
 
 const plain: childProcess.ChildProcessWithoutNullStreams = spawn('ls', ['-l'], { cwd: '/' });
 plain.stdout.on('data', () => {});
 const own = spawn('ls', [], {
-	actions: [action.chdir('/'), action.rlimit('cpu', 10, Infinity)],
+	actions: [
+		action.chdir(new URL('file:///')),
+		action.rlimit('cpu', 10, Infinity),
+		action.sigmask(['SIGTERM', 3]),
+		action.capDrop('CAP_NET_RAW'),
+		action.unshare(constants.CLONE_NEWNET),
+		action.open(5, Buffer.from('log'), 'a'),
+	],
 	limits: { nofile: [10, 20n] },
 	cgroup: '/sys/fs/cgroup/a',
-	private: true,
+	owner: 'private',
 	diesWithCaller: true,
-	noImage: true,
+	memory: 'copied',
 });
 const failure: string | undefined = own.failure;
 const ended: boolean = killTree(own, 'SIGKILL');
@@ -26,7 +33,7 @@ execFile('ls', ['-l'], { group: true }, (error, stdout) => {
 });
 const both: Promise<{ stdout: string; stderr: string }> = promises.exec('ls', {
 	timeout: 10,
-	private: true,
+	owner: 'private',
 });
 const again: Promise<{ stdout: string; stderr: string }> = promisify(exec)('ls');
 const facts: [boolean, string] = [supported, version];
@@ -41,6 +48,9 @@ const job: Promise<{ code: number | null; stdout: string }> = queue.submit('ls',
 });
 const bytes: Promise<{ stdout: Buffer }> = queue.submit('ls', [], { encoding: 'buffer' });
 queue.submit('ls', { cwd: '/' }).then(({ signal }) => signal === 'SIGTERM');
+const prepared = queue.prepare('ls', ['-l'], { cwd: '/', stderr: 'stdout' });
+const ofPrepared: Promise<{ stdout: string }> = queue.submit(prepared, ['-a'], { timeout: 10 });
+const end: number | undefined = action.outputPipe(3).readEnd;
 queue.on('result', (result) => void [result.file, result.code, result.stdout]);
 queue.on('idle', () => queue.close());
 const running: number | undefined = queue.counts()?.running;
@@ -48,8 +58,14 @@ const running: number | undefined = queue.counts()?.running;
 queue.submit('ls', [], { stdout: 'inherit' });
 // @ts-expect-error no such signal
 killTree(own, 'SIGNONE');
+// @ts-expect-error of the prepared command
+queue.submit(prepared, [], { cwd: '/' });
+// @ts-expect-error no such owner
+spawn('ls', [], { owner: 'tree' });
+// @ts-expect-error no such capability
+action.capDrop('CAP_NONE');
 // @ts-expect-error no such limit
 spawn('ls', [], { limits: { files: 10 } });
 // @ts-expect-error not an action
 spawn('ls', [], { actions: ['chdir'] });
-void [failure, job, bytes, running, ended, both, again, facts];
+void [aspawn.spawn, prepared.release(), ofPrepared, end, failure, job, bytes, running, ended, both, again, facts];

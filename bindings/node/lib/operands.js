@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Operands of actions (interface.js) and other arguments, from what a program gives to what the addon
+// takes: numbers, strings and bytes.
+'use strict';
+const {
+	constants: { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY },
+} = require('node:fs');
+const {
+	constants: { signals: SIGNALS },
+} = require('node:os');
+const { fileURLToPath } = require('node:url');
+const { inspect } = require('node:util');
+
+// What the process does before it executes the program; number is that of src/actions.h.
+class Action {
+	constructor(number, ...operands) {
+		this.number = number;
+		this.operands = operands;
+	}
+}
+
+function invalid(name, expected, value) {
+	const message = `aspawn: "${name}" must be ${expected}, not ${inspect(value)}`;
+	return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_TYPE' });
+}
+
+function integer(value, name, from = -Infinity, to = Infinity) {
+	if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) throw invalid(name, 'an integer', value);
+	if (value < from || value > to)
+		throw Object.assign(new RangeError(`aspawn: "${name}" must be from ${from} to ${to}, not ${value}`), {
+			code: 'ERR_OUT_OF_RANGE',
+		});
+	return value;
+}
+
+// A function that takes a number, or a name of one.
+const named = (what, numbers) =>
+	Object.assign(
+		(value, name = what) => (Object.hasOwn(numbers, value) ? numbers[value] : integer(value, name)),
+		{ numbers },
+	);
+const signal = named('signal', SIGNALS);
+
+const READ_WRITE = { r: O_RDONLY, 'r+': O_RDWR, w: O_WRONLY | O_CREAT | O_TRUNC, 'w+': O_RDWR | O_CREAT | O_TRUNC };
+const APPEND = { a: O_WRONLY | O_CREAT | O_APPEND, 'a+': O_RDWR | O_CREAT | O_APPEND };
+const NEW = { wx: READ_WRITE.w | O_EXCL, 'wx+': READ_WRITE['w+'] | O_EXCL, ax: APPEND.a | O_EXCL, 'ax+': APPEND['a+'] | O_EXCL };
+const openFlags = named('flags', { ...READ_WRITE, ...APPEND, ...NEW });
+
+function bytes(value, name) {
+	if (!ArrayBuffer.isView(value)) throw invalid(name, 'bytes', value);
+	return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+}
+
+function text(value, name) {
+	if (value === null) return undefined; // optional, or the library refuses it
+	const view = typeof value === 'string' ? value : bytes(value, name);
+	if (view.includes(typeof view === 'string' ? '\0' : 0)) throw invalid(name, 'without NUL', value);
+	return view.length ? view : '';
+}
+
+// A set of numbers, as sigset_t and cpu_set_t are.
+function bits(numbers, name, first, last) {
+	const words = [0n, 0n];
+	for (const value of numbers) {
+		const bit = integer(value, name, first, last) - first;
+		while (words.length <= bit / 64) words.push(0n);
+		words[Math.floor(bit / 64)] |= 1n << BigInt(bit % 64);
+	}
+	return bytes(BigUint64Array.from(words));
+}
+
+// Strings as the addon takes them.
+function joined(words, name) {
+	for (const word of words)
+		if (typeof word !== 'string' || word.includes('\0')) throw invalid(name, 'a string without NUL', word);
+	return words.length ? words.join('\0') + '\0' : '';
+}
+
+module.exports = {
+	Action,
+	bytes,
+	integer,
+	invalid,
+	joined,
+	openFlags,
+	signal,
+	text,
+	capability: named('capability', {}),
+	resource: named('resource', {}),
+	descriptor: (value, name) => integer(typeof value?.fd === 'number' ? value.fd : value, name),
+	ids: (values, name) => bytes(Uint32Array.from(values, (value) => integer(value, name, 0, 2 ** 32 - 1))),
+	instructions: bytes,
+	limit: (value, name) => (value === Infinity ? 2n ** 64n - 1n : integer(value, name, 0, 2n ** 64n - 1n)),
+	newMode: (flags) => (openFlags(flags) & O_CREAT ? 0o666 : 0),
+	path: (value, name) => text(value instanceof URL ? fileURLToPath(value) : value, name),
+	processors: (values, name) => bits(values, name, 0, 8191),
+	signals: (values, name) => bits(Array.from(values, (value) => signal(value)), name, 1, 64),
+	// An environment as strings.
+	pairs: (env) =>
+		Object.entries(env)
+			.filter(([, value]) => value !== undefined)
+			.map(([name, value]) => `${name}=${value}`),
+};
