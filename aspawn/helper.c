@@ -24,7 +24,7 @@ static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 		.cleared_tid = &state->helper,
 		.lowest = (char *)(state + 1) + STACK_ALIGN - (uintptr_t)(state + 1) % STACK_ALIGN,
 		.top = (char *)state + STACK_UNIT,
-		.fn = aspw_helper_main,
+		.fn = request->helper_main,
 		.arg = control,
 		.cgroup_fd = -1,
 	};
@@ -73,6 +73,7 @@ PSYS_UNINSTRUMENTED long aspw_clone_by_helper(struct control *control)
 	state->cloned = 0;
 	state->inode = 0;
 	state->abandoned = 0;
+	state->order = state->tree = state->survivors = 0;
 	state->pid = 0;
 	state->mode = MODE_NONE;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
@@ -97,6 +98,16 @@ PSYS_UNINSTRUMENTED long aspw_clone_by_helper(struct control *control)
 }
 
 /* --- asking and waiting --------------------------------------------------------- */
+
+PSYS_UNINSTRUMENTED unsigned aspw_inode_of(int pidfd)
+{
+	struct psys_statx status;
+
+	status.stx_ino = 0;
+	if (pidfd >= 0)
+		psys_statx(pidfd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &status);
+	return (unsigned)status.stx_ino;
+}
 
 PSYS_UNINSTRUMENTED bool aspw_helper_has_reaped(const struct Stack_t *stack)
 {

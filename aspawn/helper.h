@@ -32,11 +32,20 @@
  * with MEMORY_SUSPENDED. -EOPNOTSUPP if there can be no helper, -EAGAIN if somebody killed it. */
 long aspw_clone_by_helper(struct control *control);
 
-/* The helper's entry point: helper_main.c. */
+/* The helper's entry point: helper_main.c. That of a tree is aspw_tree_main(). */
 int aspw_helper_main(void *control);
 
 /* The low bits of a pidfd's inode; 0: not known. */
 unsigned aspw_inode_of(int pidfd);
+
+/* What a helper of another kind does in turn (tree.c). Returns 0, or why it cannot help. */
+int aspw_helper_enter(struct control *control);
+/* Clones the child and lets go of what is the caller's, unless error is negative. Returns the child's
+ * number; negative: there is none, and the state says so. Stores a pidfd of the child or -1, and if
+ * the helper has a descriptor table of its own. */
+int aspw_helper_clone(struct control *control, int error, int *pidfd, bool *own_files);
+/* Reaps the child, which has ended, and stores status and usage. False if it may not. */
+bool aspw_helper_reap(struct stack_state *state, int child);
 
 /* Returns the status of wait4(2) for a result of waitid(2). */
 PSYS_INLINE int aspw_wait_status(const struct psys_siginfo *info)

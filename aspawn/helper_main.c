@@ -27,44 +27,41 @@ static PSYS_UNINSTRUMENTED bool release_files(bool is_shared, int *kept)
 	return true;
 }
 
-PSYS_UNINSTRUMENTED unsigned aspw_inode_of(int pidfd)
-{
-	struct psys_statx status;
-
-	status.stx_ino = 0;
-	if (pidfd >= 0)
-		psys_statx(pidfd, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_INO, &status);
-	return (unsigned)status.stx_ino;
-}
-
-/* Waits for the first end: false if the parent's process has ended before the child. Without
- * pidfds returns true at once; a child that shall die with its host then dies with the helper, and
- * the helper with the thread that has made it. Stores a pidfd of the child, or -1. */
-static PSYS_UNINSTRUMENTED bool watch_both(const struct control *control, int child, int *pidfd)
+/* Returns what release_files() does. Stores a pidfd of the child, or -1. */
+static PSYS_UNINSTRUMENTED bool let_go_of_files(const struct control *control, int child, int *pidfd)
 {
 	const struct request *request = &control->request;
-	const bool for_caller = request->helped == FOR_CALLER;
 
 	/* The clone's, if it is not in the host's table. */
 	*pidfd = request->detached ? control->pidfd : -1;
 	/* In the host's table they would be descriptors of the host. */
 	const bool own_files = release_files(!request->detached, pidfd);
-	if (*pidfd < 0 && own_files && !for_caller)
+	if (*pidfd < 0 && own_files && request->helped != FOR_CALLER)
 		*pidfd = psys_pidfd_open(child, 0);
+	__atomic_store_n(&stack_state(&control->stack)->inode, aspw_inode_of(*pidfd),
+			 __ATOMIC_RELEASE);
+	return own_files;
+}
+
+/* Waits for the first end: false if the parent's process has ended before the child. Without
+ * pidfds returns true at once; a child that shall die with its host then dies with the helper, and
+ * the helper with the thread that has made it. */
+static PSYS_UNINSTRUMENTED bool watch_both(const struct control *control, bool own_files, int pidfd)
+{
+	const struct request *request = &control->request;
+	const bool for_caller = request->helped == FOR_CALLER;
 	struct psys_timespec second;
-	struct psys_pollfd polled[2] = { { *pidfd, PSYS_POLLIN, 0 },
+	struct psys_pollfd polled[2] = { { pidfd, PSYS_POLLIN, 0 },
 					 { own_files ? psys_pidfd_open(control->host, 0) : -1,
 					   PSYS_POLLIN, 0 } };
 	const bool have_pidfds = polled[0].fd >= 0 && polled[1].fd >= 0;
 
-	__atomic_store_n(&stack_state(&control->stack)->inode, aspw_inode_of(*pidfd),
-			 __ATOMIC_RELEASE);
 	if (request->dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
 	int r = current_parent();
 	if (r >= 0 && r != control->host) /* the number may be another process's by now */
 		return false;
-	if (!have_pidfds && (*pidfd < 0 || !for_caller))
+	if (!have_pidfds && (pidfd < 0 || !for_caller))
 		return true;
 	do { /* without the host's it looks now and then who its parent is */
 		second = (struct psys_timespec){ 1, 0 }; /* ppoll(2) stores what is left */
@@ -85,17 +82,25 @@ static PSYS_UNINSTRUMENTED int wait_by_id(int child, int options, struct psys_si
 }
 
 /* Says that it reaps the child before it does: afterwards the number may be another's. */
+PSYS_UNINSTRUMENTED bool aspw_helper_reap(struct stack_state *state, int child)
+{
+	struct psys_siginfo info;
+
+	__atomic_store_n(&state->ended, REAPED_NEXT, __ATOMIC_SEQ_CST);
+	if (wait_by_id(child, PSYS_WEXITED, &info, &state->usage) < 0)
+		return false;
+	state->status = aspw_wait_status(&info);
+	return true;
+}
+
 static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int child)
 {
 	struct psys_siginfo info;
 
 	if (wait_by_id(child, PSYS_WEXITED | PSYS_WNOWAIT, &info, NULL) < 0)
 		return;
-	__atomic_store_n(&state->ended, REAPED_NEXT, __ATOMIC_SEQ_CST);
-	if (wait_by_id(child, PSYS_WEXITED, &info, &state->usage) < 0)
-		return;
-	state->status = aspw_wait_status(&info);
-	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
+	if (aspw_helper_reap(state, child))
+		__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
 }
 
 /* The caller waits for its child. If it ignores SIGCHLD nobody does, and what the kernel keeps for a
@@ -120,7 +125,7 @@ static PSYS_UNINSTRUMENTED int fail(struct stack_state *state, int error)
 	state->status = 127 << 8;
 	state->cloned = error;
 	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
-	return 0;
+	return error;
 }
 
 /* Of a private child. */
@@ -134,29 +139,45 @@ static PSYS_UNINSTRUMENTED void become_parent(struct control *control)
 	control->parent = stack_state(&control->stack)->helper_pid;
 }
 
-PSYS_UNINSTRUMENTED int aspw_helper_main(void *block)
+/* If children go to another pid namespace the helper is its init, whose end kills all. Its parent,
+ * which is not in that, has no number there. */
+PSYS_UNINSTRUMENTED int aspw_helper_enter(struct control *control)
 {
-	struct control *control = block;
-	struct stack_state *state = stack_state(&control->stack);
-	const bool for_caller = control->request.helped == FOR_CALLER;
-	int pidfd;
-
-	/* If children go to another pid namespace the helper is its init, whose end kills all. Its
-	 * parent, which is not in that, has no number there. */
 	if (current_parent() <= 0)
-		return fail(state, -PSYS_EOPNOTSUPP);
-	if (!for_caller)
+		return -PSYS_EOPNOTSUPP;
+	if (control->request.helped != FOR_CALLER)
 		become_parent(control);
-	const int child = (int)aspw_execute_first(control);
+	return 0;
+}
+
+PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, int *pidfd,
+					  bool *own_files)
+{
+	struct stack_state *state = stack_state(&control->stack);
+	const int child = error < 0 ? error : (int)aspw_execute_first(control);
+
 	if (child < 0)
 		return fail(state, child);
-
 	state->cloned = child;
 	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
 	psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	psys_chdir("/");
-	const bool has_ended = watch_both(control, child, &pidfd);
-	if (has_ended && for_caller)
+	*own_files = let_go_of_files(control, child, pidfd);
+	return child;
+}
+
+PSYS_UNINSTRUMENTED int aspw_helper_main(void *block)
+{
+	struct control *control = block;
+	struct stack_state *state = stack_state(&control->stack);
+	bool own_files;
+	int pidfd;
+
+	const int child = aspw_helper_clone(control, aspw_helper_enter(control), &pidfd, &own_files);
+	if (child < 0)
+		return 0;
+	const bool has_ended = watch_both(control, own_files, pidfd);
+	if (has_ended && control->request.helped == FOR_CALLER)
 		keep_status(state, pidfd);
 	else if (has_ended)
 		wait_for_child(state, child);

@@ -29,6 +29,9 @@ enum report_pipe { NO_PIPE, PIPE_IF_COPIED, PIPE };
  * caller, or by the kernel. */
 enum helped { NOT_HELPED, FOR_CALLER, PRIVATE, PRIVATE_AUTOREAPED };
 
+/* If the child is a tree: tree.h. Without lists of children that fails, or the child's group is enough. */
+enum tree_wish { NO_TREE, TREE, TREE_OR_GROUP };
+
 struct child_fd;
 struct control;
 
@@ -54,8 +57,10 @@ struct request {
 	/* Not PRIVATE_AUTOREAPED. FOR_CALLER: detached; the helper waits in the caller's place until the
 	 * child has executed a program, and stays until the child has ended. */
 	enum helped helped;
-	bool polls_helper; /* the caller wants a pidfd of the helper */
-	int cgroup_fd;     /* to start in, unless the kernel rejects that; -1: none */
+	enum tree_wish tree;               /* of a private child */
+	int (*helper_main)(void *control); /* with helped: helper.h, tree.h */
+	bool polls_helper;                 /* the caller wants a pidfd of the helper */
+	int cgroup_fd; /* to start in, unless the kernel rejects that; -1: none */
 
 	struct psys_sigset mask; /* the caller's */
 	aspawn_fn fn;

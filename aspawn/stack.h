@@ -57,6 +57,9 @@ enum helped_end { NOT_ENDED, REAPED_NEXT, ENDED };
  */
 enum helper_use { NO_HELPER, CLONING, HELPING };
 
+/* Who of a tree is found: all, by lists of children; or the group that the child may lead. */
+enum tree_use { NOT_KNOWN_YET, BY_LIST, BY_GROUP };
+
 /* Written by the parent, the helper and the kernel. All zero: the stack has had no child. */
 struct stack_state {
 	/* enum stack_use, a futex. The kernel clears and wakes it (CLONE_CHILD_CLEARTID). The
@@ -76,7 +79,10 @@ struct stack_state {
 	/* Of the child's pidfd, the low bits; 0: not known. Another process with the same number has
 	 * another (Linux 6.9). */
 	_Alignas(4) unsigned inode;
-	int status; /* as of wait4(2) */
+	_Alignas(4) int order; /* enum tree_order, of the caller to a tree's helper; a futex */
+	int tree;              /* enum tree_use */
+	int survivors;         /* of a tree that has ended */
+	int status;            /* as of wait4(2) */
 	struct psys_rusage usage;
 };
 

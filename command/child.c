@@ -62,6 +62,7 @@ PSYS_UNINSTRUMENTED void aspw_note_clone(struct child_state *state, const struct
 				((const struct prepared *)control->request.user_data)->reason :
 				ASPAWN_REASON_NONE;
 	state->watch = control->watch;
+	state->by_group = made->tree == BY_GROUP;
 	/* A helper that was killed has not stored that mode. */
 	state->copied = made->mode >= MODE_FORK || executed;
 	state->unforked = executed && made->is_wiped_by_fork;
@@ -296,13 +297,17 @@ int aspawn_describe(const struct aspawn_child *child, int fact)
 	case ASPAWN_FACT_MODE:
 		return state->mode;
 	case ASPAWN_FACT_OWNER:
-		return state->helped >= PRIVATE ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_CALLER;
+		return state->is_tree && !state->by_group ? ASPAWN_OWNER_TREE :
+		       state->helped >= PRIVATE           ? ASPAWN_OWNER_PRIVATE :
+							    ASPAWN_OWNER_CALLER;
 	case ASPAWN_FACT_HELPER:
 		return state->helped == PRIVATE_AUTOREAPED ? ASPAWN_HELPER_AUTOREAPED :
 		       state->helped                       ? ASPAWN_HELPER_WAITED_FOR :
 							     ASPAWN_HELPER_NONE;
 	case ASPAWN_FACT_REASON:
 		return state->reason;
+	case ASPAWN_FACT_SURVIVORS:
+		return state->survivors;
 	default:
 		return -PSYS_EINVAL;
 	}

@@ -24,11 +24,14 @@ struct child_state {
 	bool copied : 1;          /* the child began in a copy of the memory, or in the image */
 	bool is_jobs : 1;         /* the stack is the queue's: not to be unmapped */
 	bool unforked : 1;        /* a process that the caller forks does not have the watch */
+	bool is_tree : 1;         /* the helper ends what descends from the child */
+	bool by_group : 1;        /* ... by the child's group alone */
 	unsigned char helped; /* enum helped: if so, a helper uses the stack until the child's end */
 	unsigned short kind;  /* with these, the failure, with the end of its subject */
 	unsigned char reason; /* enum aspawn_reason */
 	int step, error;
 	char subject[40];
+	int survivors; /* of a tree, when it has been waited for */
 } __attribute__((may_alias));
 
 _Static_assert(sizeof(struct child_state) <= sizeof((struct aspawn_child *)0)->own, "must fit");
@@ -71,6 +74,9 @@ int aspw_started(struct aspawn_child *child, struct aspawn_failure *failure, int
 
 /* Frees what the answer was read from. Keeps started_fd open: the caller may still poll it. */
 void aspw_release_reports(struct aspawn_child *child);
+
+/* Sends the signal to the helper, if it has not ended. */
+void aspw_signal_helper(struct aspawn_child *child, int signal);
 
 /* Returns 0 if nobody has reaped the child, so that no other process has its number; otherwise
  * -ESRCH, or an error of waitid(2). */

@@ -8,7 +8,7 @@
 
 enum {
 	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
-	ALL_FLAGS = 2 * ASPAWN_COMMAND_DIES_WITH_CALLER - 1,
+	ALL_FLAGS = 2 * ASPAWN_COMMAND_TREE_OR_GROUP - 1,
 };
 
 int aspw_read_structure(void *to, size_t known, const void *from, size_t size, size_t first_version)
@@ -40,12 +40,15 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 		to->owner = ASPAWN_OWNER_PRIVATE;
 	const bool bad_memory = (unsigned)to->memory > ASPAWN_MEMORY_COPIED ||
 				(to->memory == ASPAWN_MEMORY_SUSPENDED && to->owner);
-	const char *wrong = !to->file                                  ? "argv" :
-			    !to->actions && to->action_count           ? "actions" :
-			    to->flags & ~(uint64_t)ALL_FLAGS           ? "flags" :
-			    (unsigned)to->owner > ASPAWN_OWNER_PRIVATE ? "owner" :
-			    bad_memory                                 ? "memory" :
-									 NULL;
+	const bool bad_flags =
+		to->flags & ~(uint64_t)ALL_FLAGS ||
+		(to->flags & ASPAWN_COMMAND_TREE_OR_GROUP && to->owner != ASPAWN_OWNER_TREE);
+	const char *wrong = !to->file                               ? "argv" :
+			    !to->actions && to->action_count        ? "actions" :
+			    bad_flags                               ? "flags" :
+			    (unsigned)to->owner > ASPAWN_OWNER_TREE ? "owner" :
+			    bad_memory                              ? "memory" :
+								      NULL;
 	if (wrong)
 		return aspw_refuse(failure, -PSYS_EINVAL, wrong);
 	if (to->action_count > MOST_ACTIONS)
@@ -224,6 +227,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 	if (pid < 0)
 		return pid;
 	state->helped = (unsigned char)stack_state(stack)->helped; /* not where there can be none */
+	state->is_tree = state->helped && request.tree;
 	state->pid = pid ? pid : -stack_state(stack)->helper_pid;
 	state->report = control->report.parents_end;
 	child->ended_fd = state->helped ? control->helper_pidfd : control->pidfd;
@@ -328,6 +332,8 @@ int aspawn_start(struct aspawn_child *child, const struct aspawn_command *comman
 		return -PSYS_EINVAL;
 	clear(child);
 	int r = aspw_read_command(&known, command, &failure);
+	if (r == 0 && known.flags & ASPAWN_COMMAND_TREE_OR_GROUP)
+		aspw_add_group(&own, &known);
 	if (r == 0)
 		r = aspw_start_with(child, &known, &own, &failure);
 	if (failure.error)

@@ -152,6 +152,13 @@ static int terminate(struct communication *communication, int signal)
 {
 	int r = 0;
 
+	if (child_state(communication->child)->is_tree) {
+		r = aspawn_kill_tree(communication->child, signal == PSYS_SIGKILL ?
+								   ASPAWN_GRACE_NONE :
+								   communication->io->grace_ms);
+		if (r == 0)
+			return 0;
+	}
 	if (communication->io->flags & ASPAWN_IO_KILL_GROUP)
 		r = aspawn_kill_group(communication->child, signal);
 	/* The child may have left its group. */
@@ -303,13 +310,14 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 		return started;
 	}
 	aspw_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
-	if (looped < 0 || (waited < 0 && !communication->end)) {
-		io->outcome = is_left || waited == -PSYS_ECHILD ? ASPAWN_OUTCOME_LOST :
-								  ASPAWN_OUTCOME_NONE;
+	const bool is_lost = is_left || waited == -PSYS_ECHILD || waited == -PSYS_EOWNERDEAD;
+	const bool survives = waited == -PSYS_ENOTEMPTY;
+	if (looped < 0 || (waited < 0 && !communication->end && !survives)) {
+		io->outcome = is_lost ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NONE;
 		return looped < 0 ? looped : waited;
 	}
 	io->outcome = communication->end ? communication->end : ASPAWN_OUTCOME_RAN;
-	return communication->end ? communication->result : 0;
+	return survives ? waited : communication->end ? communication->result : 0;
 }
 
 static int communicate(struct aspawn_child *child, struct aspawn_io *io)
@@ -380,7 +388,7 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 	if (r < 0)
 		return r;
 	own.await_clone = io->flags & ASPAWN_IO_KILL_GROUP;
-	if (io->flags & ASPAWN_IO_KILL_GROUP)
+	if (io->flags & ASPAWN_IO_KILL_GROUP || known.flags & ASPAWN_COMMAND_TREE_OR_GROUP)
 		aspw_add_group(&own, &known);
 	r = aspw_start_with(&child, &known, &own, &io->failure);
 	return r < 0 ? r : communicate(&child, io);

@@ -2,7 +2,9 @@
 /* Decides how the child of a command begins, by what its actions require. */
 #include <syscall/string.h>
 
+#include "../aspawn/helper.h"
 #include "../aspawn/own_descriptors.h"
+#include "../aspawn/tree.h"
 #include "image.h"
 #include "pool.h"
 #include "prepared.h"
@@ -354,10 +356,14 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the
 	 * caller's alone: a server waits itself, and in a new pid namespace the first child is the
 	 * init. */
-	request->helped = command->owner == ASPAWN_OWNER_PRIVATE           ? PRIVATE :
+	request->helped = command->owner != ASPAWN_OWNER_CALLER            ? PRIVATE :
 			  executes && !own->served && children_stay(known) ? FOR_CALLER :
 									     NOT_HELPED;
 	request->dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
+	request->tree = command->owner != ASPAWN_OWNER_TREE  ? NO_TREE :
+			flags & ASPAWN_COMMAND_TREE_OR_GROUP ? TREE_OR_GROUP :
+							       TREE;
+	request->helper_main = request->tree ? aspw_tree_main : aspw_helper_main;
 
 	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
 	 * A copy of few costs less than to wait for another process's turn, and a helper that waits

@@ -4,6 +4,9 @@
 
 #include <syscall/syscall.h>
 
+#include "../aspawn/helper.h"
+#include "../aspawn/tree.h"
+
 static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 {
 	int r = aspw_is_unreaped(child);
@@ -53,6 +56,22 @@ int aspawn_kill_group(struct aspawn_child *child, int signal)
 		r = kill_unreaped(child, -pid, signal);
 	/* The child may not lead a group yet, or may have left it. */
 	return r == -PSYS_ESRCH ? aspawn_kill(child, signal) : r;
+}
+
+int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
+{
+	if (!is_child(child) || grace_ms < ASPAWN_GRACE_NONE || !child_state(child)->is_tree)
+		return -PSYS_EINVAL;
+	const struct Stack_t *stack = &child_state(child)->stack;
+	const int64_t grace = grace_ms < 0 ? 0 : grace_ms ? grace_ms : 1000;
+	if (!aspw_has_stack(child) || aspw_helper_result(stack, NULL, NULL))
+		return -PSYS_ESRCH;
+	if (!aspw_stack_has(stack, STACK_HELPER)) /* it may have stored the result before it ended */
+		return aspw_helper_result(stack, NULL, NULL) ? -PSYS_ESRCH : -PSYS_EOWNERDEAD;
+	__atomic_store_n(&stack_state(stack)->order, grace < INT32_MAX ? (int)grace + 1 : INT32_MAX,
+			 __ATOMIC_RELEASE);
+	aspw_signal_helper(child, PSYS_SIGCONT);
+	return 0;
 }
 
 int aspawn_kill_cgroup(int cgroup_fd)

@@ -206,5 +206,7 @@ size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io 
 		add_failure(&text, &io->failure, -1);
 	else
 		add_error(&text, result);
+	if (is_known && result == -PSYS_ENOTEMPTY)
+		add(&text, ", and some of its tree survives");
 	return text.length;
 }

@@ -7,24 +7,31 @@
 #include "../aspawn/deadline.h"
 #include "../aspawn/helper.h"
 #include "../aspawn/reaped.h"
+#include "../aspawn/tree.h"
 
 enum { LONGEST_ORPHANED = 2000 }; /* naps of 5 ms, until another reaps it */
 enum { MOMENT = 1000 };           /* milliseconds */
+
+void aspw_signal_helper(struct aspawn_child *child, int signal)
+{
+	const int pid = stack_state(&child_state(child)->stack)->helper_pid;
+	struct psys_siginfo info;
+
+	if (child->ended_fd >= 0)
+		psys_pidfd_send_signal(child->ended_fd, signal, NULL, 0);
+	else if (pid &&
+		 psys_waitid(PSYS_P_PID, pid, &info,
+			     (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
+			     NULL) == 0)
+		psys_kill(pid, signal);
+}
 
 /* The helper of a child of this process: nobody needs it any more. */
 static void end_helper(struct aspawn_child *child)
 {
 	const struct Stack_t *stack = &child_state(child)->stack;
-	struct psys_siginfo info;
-	const int pid = stack_state(stack)->helper_pid;
 
-	if (child->ended_fd >= 0)
-		psys_pidfd_send_signal(child->ended_fd, PSYS_SIGKILL, NULL, 0);
-	else if (pid &&
-		 psys_waitid(PSYS_P_PID, pid, &info,
-			     (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
-			     NULL) == 0)
-		psys_kill(pid, PSYS_SIGKILL);
+	aspw_signal_helper(child, PSYS_SIGKILL);
 	if (aspw_stack_await_end(stack, STACK_HELPER, aspw_deadline_in(MOMENT)) == 0)
 		aspw_stack_reap_helper(stack);
 }
@@ -37,6 +44,10 @@ int aspawn_release(struct aspawn_child *child)
 		return 0;
 
 	struct child_state *state = child_state(child);
+	int order = NO_ORDER;
+	if (state->is_tree && aspw_has_stack(child)) /* unless its end is ordered */
+		__atomic_compare_exchange_n(&stack_state(&state->stack)->order, &order, LET_GO,
+					    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	if (state->pid < 0) /* it may have made a page for its reports */
 		aspw_learn_child(child, aspw_deadline_in(MOMENT));
 	if (state->known <= EXECUTING)
@@ -148,13 +159,16 @@ static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 /*
  * A private child whose helper somebody has killed: it is this process's child if that is a
  * subreaper or init. Of another's child the kernel has the status from when that has reaped it
- * (Linux 6.15); 0 until then. If there was no child yet, it ended as the helper did.
+ * (Linux 6.15); 0 until then. If there was no child yet, it ended as the helper did. Of a tree
+ * nobody knows what is left.
  */
 static int wait_for_orphan(struct aspawn_child *child, int *status, int options,
 			   struct psys_rusage *usage)
 {
 	if (aspawn_pid(child) == -PSYS_ECANCELED)
 		return wait_for_unborn(child, status, usage);
+	if (child_state(child)->is_tree)
+		return -PSYS_EOWNERDEAD;
 	const int pidfd = aspw_own_pidfd(child);
 	int r = wait_by_kernel(child, status, options, usage);
 	if (r != -PSYS_ECHILD || pidfd < 0)
@@ -236,6 +250,24 @@ int aspawn_ended(struct aspawn_child *child)
 	return r < 0 ? r : r != 0;
 }
 
+/* Waits for the end of the helper of a private child. The doorbell wakes one that a descendant has
+ * stopped. */
+static int await_helper(struct aspawn_child *child, int64_t deadline)
+{
+	const struct child_state *state = child_state(child);
+
+	for (;;) {
+		const int64_t soon = state->is_tree ? aspw_deadline_in(MOMENT) : 0;
+		const int64_t until = soon && soon < deadline ? soon : deadline;
+		const int r = child->ended_fd >= 0 ?
+				      aspw_deadline_poll(child->ended_fd, PSYS_POLLIN, until) :
+				      aspw_stack_await_end(&state->stack, STACK_HELPER, until);
+		if (r != -PSYS_ETIMEDOUT || until == deadline)
+			return r;
+		aspw_signal_helper(child, PSYS_SIGCONT);
+	}
+}
+
 /* Waits until the child has ended, without reaping it. */
 static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 {
@@ -252,13 +284,14 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 		r = aspw_learn_child(child, deadline);
 		fd = r < 0 ? -1 : aspw_own_pidfd(child);
 	}
-	if (fd >= 0)
+	if (private)
+		r = await_helper(child, deadline);
+	else if (fd >= 0)
 		r = aspw_deadline_poll(fd, PSYS_POLLIN, deadline);
-	else if (private)
-		r = aspw_stack_await_end(stack, STACK_HELPER, deadline);
 	if (r < 0 || (private && aspw_helper_result(stack, NULL, NULL)))
 		return r < 0 ? r : 0;
-	if (private && aspw_own_pidfd(child) >= 0) /* somebody has killed the helper */
+	if (private && !state->is_tree &&
+	    aspw_own_pidfd(child) >= 0) /* somebody has killed the helper */
 		r = aspw_deadline_poll(child->own_fd, PSYS_POLLIN, deadline);
 	if (r < 0)
 		return r;
@@ -283,6 +316,24 @@ static void leave_helper(const struct Stack_t *stack)
 		aspw_stack_reap_helper(stack);
 }
 
+/* True if the error is for good. */
+static bool is_final(int error)
+{
+	return error == -PSYS_ECHILD || error == -PSYS_EOWNERDEAD;
+}
+
+/* What the handle keeps of a tree. The helper may have been killed before the child has left the
+ * stack. */
+static void leave_tree(struct child_state *state)
+{
+	const struct stack_state *made = stack_state(&state->stack);
+
+	state->survivors = made->survivors;
+	state->by_group = made->tree == BY_GROUP;
+	if (!aspw_helper_result(&state->stack, NULL, NULL))
+		aspw_stack_await_end(&state->stack, STACK_CHILD, aspw_deadline_in(MOMENT));
+}
+
 int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usage,
 		int64_t timeout_ms)
 {
@@ -295,19 +346,22 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 		r = wait_for_end(child, aspw_deadline_in(timeout_ms));
 	while (r >= 0 && (r = wait_for(child, &ended, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
 		r = 0;
-	if (r < 0 && r != -PSYS_ECHILD)
+	if (r < 0 && !is_final(r))
 		return r;
 	int started = aspw_started(child, &failure, 0);
 	while (r >= 0 && (r = wait_for(child, &ended, 0, usage)) == -PSYS_EINTR)
 		r = 0;
-	if (r < 0 && r != -PSYS_ECHILD)
+	if (r < 0 && !is_final(r))
 		return r;
-	/* -ECHILD: another wait, or an ignored SIGCHLD, has reaped the child. Release the handle
-	 * in that case too. */
+	/* -ECHILD: another wait, or an ignored SIGCHLD, has reaped the child; -EOWNERDEAD: the helper of
+	 * a tree was killed. Release the handle in these cases too. */
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
-	if (aspw_has_stack(child)) { /* the kernel may not have cleared the stack's word */
-		__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
+	if (state->is_tree && aspw_has_stack(child))
+		leave_tree(state);
+	if (aspw_has_stack(child)) {
+		if (r != -PSYS_EOWNERDEAD) /* the kernel may not have cleared it */
+			__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
 		if (state->helped >= PRIVATE)
 			aspw_stack_reap_helper(stack);
 		else if (state->helped)
@@ -319,5 +373,5 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 		return r;
 	if (status)
 		*status = ended;
-	return started == -PSYS_ECANCELED ? started : 0;
+	return state->survivors ? -PSYS_ENOTEMPTY : started == -PSYS_ECANCELED ? started : 0;
 }

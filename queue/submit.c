@@ -30,6 +30,7 @@ static int read_command_of_job(struct aspawn_command *to, const struct aspawn_co
 	if (r < 0)
 		return r;
 	const char *wrong = to->memory == ASPAWN_MEMORY_SUSPENDED ? "memory" :
+			    to->owner == ASPAWN_OWNER_TREE        ? "owner" :
 			    !is_null_or_default(to->std_in)       ? "std_in" :
 			    !is_null_or_default(to->std_out)      ? "std_out" :
 			    !is_null_or_default(to->std_err) && to->std_err != ASPAWN_STREAM_STDOUT ?

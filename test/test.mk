@@ -41,12 +41,16 @@ $(cplusplus): test/hosted/cplusplus.cc $(archive)
 export BUILD_DIR CC
 summary = +@test/prove --summary $(MAKE) --no-print-directory
 
-.PHONY: test test-suite test-hosted test-checks test-documents test-users
+.PHONY: test test-suite test-trees test-hosted test-checks test-documents test-users
 test: ## the suite without and with a libc, the checks of what is built, the examples, the documents
 	$(summary) -- test-suite test-hosted test-checks test-users test-examples test-documents
 
 test-suite: $(suite) ## the suite, with no libc
 	test/prove --exec '' '$(abspath $(suite))'
+
+# TREES=100000, SEED=1 for others.
+test-trees: $(suite) ## 10 000 hostile trees: two minutes
+	SUITE_TREES=$(or $(TREES),10000) SUITE_SEED=$(or $(SEED),10000) test/prove --exec '' '$(abspath $(suite))' :: hostile_trees_end_as_a_whole
 
 # RUNS=200, STRESS='stress-ng...', or empty for nothing beside. What failed is kept in BUILD_DIR/repeated.
 .PHONY: test-suite-repeated
@@ -116,7 +120,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) TOOLCHAINS=1 MATRIX=all -- test test-build test-queue test-queue-races test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) TOOLCHAINS=1 MATRIX=all -- test test-trees test-build test-queue test-queue-races test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t

@@ -100,7 +100,12 @@ enum aspawn_owner {
 	 * For a library in a program with other child watchers. A helper is the parent, which
 	 * ASPAWN_PDEATHSIG follows. Not with ASPAWN_MEMORY_SUSPENDED. */
 	ASPAWN_OWNER_PRIVATE = 1,
-	ASPAWN_OWNER_TREE = 2 /* reserved: -EINVAL */
+	/* As ASPAWN_OWNER_PRIVATE, and all that descends from the child ends with it, whatever it
+	 * did with setsid(2), nohup(1) or double forks: at the program's end, at a time limit, by
+	 * aspawn_kill_tree(), and with ASPAWN_COMMAND_DIES_WITH_CALLER at the caller's end. The
+	 * helper is the parent of what descendants leave, and needs /proc of its pid namespace.
+	 * What was not forked below the child does not end: jobs of at(1), systemd-run(1), D-Bus. */
+	ASPAWN_OWNER_TREE = 2
 };
 
 /* In what memory the child begins, until its exec. */
@@ -137,8 +142,13 @@ enum aspawn_command_flags {
 	ASPAWN_COMMAND_NONBLOCK = 16,
 	/* Kill the child (SIGKILL) when the caller's process ends, whichever of its threads started
 	 * the child. Not at the caller's exec, not by aspawn_release(), and not the child's
-	 * descendants. The owner is ASPAWN_OWNER_PRIVATE then. */
-	ASPAWN_COMMAND_DIES_WITH_CALLER = 32
+	 * descendants, except with ASPAWN_OWNER_TREE. Otherwise the owner is ASPAWN_OWNER_PRIVATE. */
+	ASPAWN_COMMAND_DIES_WITH_CALLER = 32,
+	/* Of ASPAWN_OWNER_TREE, where there is no list of children (/proc, CONFIG_PROC_CHILDREN): end
+	 * the child's process group instead, and ASPAWN_FACT_OWNER is ASPAWN_OWNER_PRIVATE.
+	 * Otherwise the command fails there (ASPAWN_STEP_CLONE, -EOPNOTSUPP). The child leads a
+	 * group, unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). */
+	ASPAWN_COMMAND_TREE_OR_GROUP = 64
 };
 
 /*
@@ -205,7 +215,7 @@ struct aspawn_command {
 enum aspawn_step {
 	ASPAWN_STEP_NONE = -1,        /* nothing failed, or the step is not known */
 	ASPAWN_STEP_DESCRIPTORS = -2, /* copying the descriptors, for ASPAWN_ONLY_BELOW */
-	/* std_in, std_out, std_err, or the group of ASPAWN_IO_KILL_GROUP */
+	/* std_in, std_out, std_err, or the group of ASPAWN_IO_KILL_GROUP, _TREE_OR_GROUP */
 	ASPAWN_STEP_STREAMS = -3,
 	ASPAWN_STEP_SEARCH = -4,      /* file was not found in the search path */
 	ASPAWN_STEP_EXEC = -5,        /* execve(2) */
@@ -215,7 +225,8 @@ enum aspawn_step {
 	 * not set. An invalid action has its index instead. */
 	ASPAWN_STEP_ARGUMENT = -7,
 	/* clone(2), by a helper; where the caller itself clones, it is the call's error.
-	 * -ECHILD: a signal killed the helper before */
+	 * -ECHILD: a signal killed the helper before. -EOPNOTSUPP: ASPAWN_OWNER_TREE, and /proc
+	 * has no list of children, or is of another pid namespace */
 	ASPAWN_STEP_CLONE = -8
 };
 
@@ -309,8 +320,9 @@ struct aspawn_io {
 	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
 	void *arg; /* of the sink */
 
-	/* From the call to SIGTERM, which goes to the program, or with ASPAWN_IO_KILL_GROUP to its
-	 * group. What the program has started otherwise runs on. */
+	/* From the call to SIGTERM, which goes to the program, with ASPAWN_IO_KILL_GROUP to its
+	 * group, and with ASPAWN_OWNER_TREE to all of the tree. What the program has started
+	 * otherwise runs on. */
 	int64_t time_limit_ms __attribute__((aligned(8)));
 	/* From SIGTERM to SIGKILL. Also the time after the program's end in which output is still
 	 * read if another process holds the pipe open. */
@@ -348,6 +360,8 @@ struct aspawn_io {
  *               and is not reaped
  *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored, and the
  *               kernel does not keep the status (before 6.15, or no pidfd). The output is complete
+ *   -ENOTEMPTY, -EOWNERDEAD  as of aspawn_wait(); after -ENOTEMPTY, which comes before
+ *               -ETIMEDOUT and the like, io->outcome says what else happened
  *   -EINVAL     io is NULL; input is NULL and input_size not 0; a buffer is NULL and its size not
  *               0; there is input, or a buffer, for a stream that command sends elsewhere
  *   and errors of aspawn_start()
@@ -416,8 +430,8 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *
  * On failure there is no child and no open descriptor; the descriptors are -1, and
  * aspawn_wait_started() says which argument is invalid.
- *   -EINVAL     child or command is NULL; file and argv[0] are NULL; ASPAWN_OWNER_TREE; a private
- *               child and ASPAWN_MEMORY_SUSPENDED; a stream has an invalid number, or one other
+ *   -EINVAL     child or command is NULL; file and argv[0] are NULL; a private child, or a tree,
+ *               and ASPAWN_MEMORY_SUSPENDED; ASPAWN_COMMAND_TREE_OR_GROUP without a tree; a stream has an invalid number, or one other
  *               than std_err is ASPAWN_STREAM_STDOUT; actions is NULL and action_count not 0; an
  *               invalid action or argument of one (aspawn/action.h)
  *   -E2BIG      an action's array has more than a million bytes; there are more than ten million
@@ -426,7 +440,8 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *   -EMFILE, -ENFILE  no descriptor for the pidfd, or for a pipe, which needs two during the call
  *   -EAGAIN     RLIMIT_NPROC or the system's limits (clone(2)); or another thread changed
  *               the command, or the environment, during the call
- *   -EOPNOTSUPP  a private child where no process can share memory (user-mode emulators)
+ *   -EOPNOTSUPP  a private child, or a tree, where no process can share memory (user-mode
+ *               emulators)
  *   -EOVERFLOW  the sum of the sizes is more than an address can hold
  *   and other errors of clone(2)
  */
@@ -466,7 +481,16 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
  *   -ECHILD     another wait has reaped the child, or SIGCHLD is ignored, and the kernel does not
  *               keep the status (before Linux 6.15, or no pidfd); *status and *usage are
  *               untouched. If the kernel keeps it, the call succeeds and *usage is all zero
- * After 0, -ECANCELED and -ECHILD there is no child any more, and ended_fd and started_fd are -1.
+ *   -ENOTEMPTY  of ASPAWN_OWNER_TREE: some of it could not be ended (set-user-ID programs, which
+ *               the caller may not signal; processes that hang in the kernel). Nothing has ended
+ *               for a second, or for ten if something may be signalled.
+ *               aspawn_describe(child, ASPAWN_FACT_SURVIVORS) says how many; *status is -1 if
+ *               the program is among them
+ *   -EOWNERDEAD  of ASPAWN_OWNER_TREE: somebody has killed the helper, so that the tree goes on;
+ *               *status and *usage are untouched
+ * After these, except -ETIMEDOUT, there is no child any more, and ended_fd and started_fd are -1.
+ * Of ASPAWN_OWNER_TREE the call waits for all of it: 0 says that nothing is left. The status is the
+ * program's; the usage is of the program and what it has waited for.
  * Without a pidfd, or after aspawn_release(), the call waits by pid: another wait must not reap the
  * child. See waitid(2).
  */
@@ -474,9 +498,9 @@ PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_ru
 			 int64_t timeout_ms);
 
 /*
- * Returns 1 if the child has ended, so that aspawn_wait() returns at once, 0 if not. Does not reap
- * the child, so that its group can still be killed. Never blocks.
- *   -ECHILD  as aspawn_wait()
+ * Returns 1 if the child, or all of its tree, has ended, so that aspawn_wait() returns at once, 0 if
+ * not. Does not reap the child, so that its group can still be killed. Never blocks.
+ *   -ECHILD, -EOWNERDEAD  as aspawn_wait()
  * See waitid(2), WNOWAIT.
  */
 PSYS_API int aspawn_ended(struct aspawn_child *child);
@@ -502,7 +526,7 @@ PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, stru
  *
  * As long as nobody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still
  * work, by pid. They do not know any more if the program was executed. A private child of a pool
- * cannot be waited for any more (-ECHILD).
+ * cannot be waited for any more (-ECHILD). A tree is let go: at the child's end nobody ends the rest.
  *   -EINVAL  child is NULL
  */
 PSYS_API int aspawn_release(struct aspawn_child *child);
@@ -558,6 +582,19 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
 PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 
 /*
+ * Ends a tree (ASPAWN_OWNER_TREE): SIGTERM to all of it, and after the grace SIGKILL, again and again,
+ * until nothing is left. Does not wait: aspawn_wait() does. May be repeated with a shorter grace.
+ * SIGTERM reaches sixteen generations. It does not reach processes that /proc hides (hidepid).
+ *
+ * grace_ms  0: one second; ASPAWN_GRACE_NONE: SIGKILL at once
+ *
+ *   -EINVAL     no tree; grace_ms is less than ASPAWN_GRACE_NONE
+ *   -ESRCH      the tree has ended, or cannot be reached after aspawn_release()
+ *   -EOWNERDEAD  somebody has killed the helper: only aspawn_kill() is left
+ */
+PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
+
+/*
  * Sends SIGKILL to every process of the control group (version 2) whose directory is open as
  * cgroup_fd, and of all groups below, including processes that are forked meanwhile or have their
  * own session. With ASPAWN_JOIN_CGROUP(cgroup_fd) this is the surest way to end a command with all
@@ -579,7 +616,9 @@ enum aspawn_fact {
 	ASPAWN_FACT_MODE = 2,   /* how it was cloned: enum aspawn_clone_mode */
 	ASPAWN_FACT_OWNER = 3,  /* whose child it is: enum aspawn_owner */
 	ASPAWN_FACT_HELPER = 4, /* enum aspawn_helper */
-	ASPAWN_FACT_REASON = 5  /* why memory was copied: enum aspawn_reason */
+	ASPAWN_FACT_REASON = 5, /* why memory was copied: enum aspawn_reason */
+	/* how many processes of a tree survive, when aspawn_wait() has returned -ENOTEMPTY */
+	ASPAWN_FACT_SURVIVORS = 6
 };
 
 /* How a child was cloned: by the first method that the kernel and seccomp filters allow. */

@@ -117,7 +117,7 @@ TEST(rejects_an_invalid_command)
 	check_refused(&bad, -PSYS_EINVAL);
 	bad = good, bad.size = sizeof bad - 1;
 	check_refused(&bad, -PSYS_EINVAL);
-	for (int bit = 6; bit < 64; bit++) { /* above ASPAWN_COMMAND_DIES_WITH_CALLER */
+	for (int bit = 6; bit < 64; bit++) { /* from _TREE_OR_GROUP on, which is of trees alone */
 		bad = good, bad.flags = UINT64_C(1) << bit;
 		check_refused(&bad, -PSYS_EINVAL);
 	}
@@ -178,14 +178,15 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "argument \"size\": EINVAL");
 	bad = good, bad.flags = UINT64_C(1) << 63;
 	check_named(&bad, "argument \"flags\": EINVAL");
-	for (int owner = -1; owner <= ASPAWN_OWNER_TREE; owner += ASPAWN_OWNER_TREE + 1) {
+	for (int owner = -1; owner <= ASPAWN_OWNER_TREE + 1; owner += ASPAWN_OWNER_TREE + 2) {
 		bad = good, bad.owner = owner;
 		check_named(&bad, "argument \"owner\": EINVAL");
 		bad.flags = ASPAWN_COMMAND_DIES_WITH_CALLER;
 		check_named(&bad, "argument \"owner\": EINVAL");
 	}
 	for (int memory = -1; memory <= ASPAWN_MEMORY_COPIED + 1; memory++) {
-		bad = good, bad.owner = ASPAWN_OWNER_PRIVATE, bad.memory = memory;
+		bad = good, bad.memory = memory;
+		bad.owner = memory % 2 ? ASPAWN_OWNER_PRIVATE : ASPAWN_OWNER_TREE;
 		if (memory != ASPAWN_MEMORY_SHARED && memory != ASPAWN_MEMORY_COPIED)
 			check_named(&bad, "argument \"memory\": EINVAL");
 		bad.owner = ASPAWN_OWNER_CALLER;

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* What the helper of a tree does: tree.h says in which order, and why. */
+#include "tree.h"
+
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+#include "deadline.h"
+#include "helper.h"
+
+enum {
+	GENERATIONS = 16,      /* that get SIGTERM and are counted; each takes 3 descriptors */
+	MOST_VISITED = 100000, /* processes; more may be forked meanwhile */
+	MOST_REAPED = 10000,   /* before the next look at the orders */
+	/* Milliseconds until the helper gives up: without an end; without one if nothing may be
+	 * signalled; in all. And as many rounds at least, if time cannot be told. */
+	PATIENCE = 10000,
+	PATIENCE_REFUSED = 1000,
+	PATIENCE_IN_ALL = 60000,
+	ROUNDS = 20,
+	GENTLE_ROUNDS = 10, /* that kill children alone, before all generations are killed at once */
+	NAP = 10,           /* milliseconds between rounds */
+	LOOK = 50,          /* ... between looks at the orders where there is no doorbell */
+	ALIVE = 1000        /* ... where there is one */
+};
+
+#define CHILDREN "/proc/thread-self/children"
+
+struct tree {
+	struct stack_state *state;
+	int child, host;
+	bool dies_with_caller;
+	bool has_list;
+	bool keeps_child; /* the child is not reaped: its number may be a group's */
+	bool is_reaped;   /* the child is */
+	bool is_refused;  /* nothing may be signalled, of what the last round has found */
+	int order;        /* the last one that was obeyed */
+	unsigned ends;    /* counted */
+	int64_t kill_at;
+};
+
+/* --- lists of children ------------------------------------------------------------ */
+
+struct list {
+	int fd, at, length;
+	char text[256];
+};
+
+/* The number at the beginning of the text; 0: none. */
+static PSYS_UNINSTRUMENTED int number_of(const char *text)
+{
+	int number = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		number = number * 10 + (*text - '0');
+	return number;
+}
+
+static PSYS_UNINSTRUMENTED void open_list(struct list *list, int directory, const char *path)
+{
+	list->fd = psys_openat(directory, path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	list->at = list->length = 0;
+}
+
+/* Returns the next number; 0: there are no more. Negative: an error. */
+static PSYS_UNINSTRUMENTED int next_of(struct list *list)
+{
+	int number = 0;
+
+	for (;;) {
+		if (list->at == list->length) {
+			const long r = psys_read(list->fd, list->text, sizeof list->text);
+			if (r == -PSYS_EINTR)
+				continue;
+			if (r <= 0)
+				return r < 0 ? (int)r : number;
+			list->at = 0;
+			list->length = (int)r;
+		}
+		const char c = list->text[list->at++];
+		if (c >= '0' && c <= '9')
+			number = number * 10 + (c - '0');
+		else if (number)
+			return number;
+	}
+}
+
+/* The list is there, and /proc is of this process's namespace: elsewhere it has another number. */
+static PSYS_UNINSTRUMENTED bool can_list(void)
+{
+	char link[32]; /* "12/task/12" */
+	const long length =
+		psys_readlinkat(PSYS_AT_FDCWD, "/proc/thread-self", link, sizeof link - 1);
+
+	link[length > 0 ? length : 0] = '\0';
+	return number_of(link) == psys_getpid() &&
+	       psys_faccessat(PSYS_AT_FDCWD, CHILDREN, PSYS_R_OK) >= 0;
+}
+
+/* --- signals to what is below children ------------------------------------------------ */
+
+/* What is sent, and to how many more at most. */
+struct visit {
+	int signal, left;
+};
+
+static int visit_below(struct visit *visit, int directory, int pid, int generation);
+
+/* Returns the parent's number of the process that has the directory in /proc; negative if that
+ * process has ended. */
+static PSYS_UNINSTRUMENTED int parent_in(int directory)
+{
+	char text[192];
+	const int fd = psys_openat(directory, "stat", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	const long length = fd < 0 ? fd : psys_read(fd, text, sizeof text - 1);
+
+	if (fd >= 0)
+		psys_close(fd);
+	/* "12 (name) S 3": the name may have parentheses, the rest has none. */
+	for (long at = length - 5; at > 0; at--)
+		if (text[at] == ')') {
+			text[length] = '\0';
+			return text[at + 2] == 'Z' ? -1 : number_of(text + at + 4);
+		}
+	return -1;
+}
+
+/*
+ * A directory of /proc goes with the process, not with its number. While the parent's can be read,
+ * nobody else has the parent's number. So what says that this is its parent's number is its child.
+ */
+static PSYS_UNINSTRUMENTED int visit_process(struct visit *visit, int pid, int parents, int parent,
+					     int generation)
+{
+	char path[20] = "/proc/";
+	int count = 0;
+
+	path[6 + psys_i64_to_decimal(path + 6, pid)] = '\0';
+	const int directory = psys_openat(PSYS_AT_FDCWD, path,
+					  PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	if (directory < 0)
+		return 0;
+	if (visit->left-- > 0 && parent_in(directory) == parent && parent_in(parents) >= 0) {
+		if (generation > 1) /* the helper's children have got it */
+			psys_pidfd_send_signal(directory, visit->signal, NULL, 0);
+		count = (generation > 1) + visit_below(visit, directory, pid, generation + 1);
+	}
+	psys_close(directory);
+	return count;
+}
+
+static PSYS_UNINSTRUMENTED int visit_list(struct visit *visit, int directory, int pid,
+					  const char *path, int generation)
+{
+	struct list list;
+	int child, count = 0;
+
+	open_list(&list, directory, path);
+	if (list.fd < 0)
+		return 0;
+	while ((child = next_of(&list)) > 0 && visit->left > 0)
+		count += visit_process(visit, child, directory, pid, generation);
+	psys_close(list.fd);
+	return count;
+}
+
+/* Each thread of the process has a list. */
+static PSYS_UNINSTRUMENTED int visit_below(struct visit *visit, int directory, int pid,
+					   int generation)
+{
+	char records[256] __attribute__((aligned(8))), path[40] = "task/";
+	long length;
+	int count = 0;
+
+	if (generation > GENERATIONS)
+		return 0;
+	const int tasks = psys_openat(directory, "task",
+				      PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	while (tasks >= 0 && (length = psys_getdents64(tasks, records, sizeof records)) > 0)
+		for (long at = 0; at < length;) {
+			const struct psys_dirent64 *entry = (const void *)(records + at);
+			const size_t named = 5 + psys_strlcpy(path + 5, entry->d_name, 16);
+			psys_strlcpy(path + named, "/children", sizeof path - named);
+			if (number_of(entry->d_name))
+				count += visit_list(visit, directory, pid, path, generation);
+			at += entry->d_reclen;
+		}
+	if (tasks >= 0)
+		psys_close(tasks);
+	return count;
+}
+
+/* --- signals to children -------------------------------------------------------------- */
+
+/*
+ * Sends the signal, if the number is a child's that has not ended: 0 if not. A number of the list
+ * may be another's by now: the kernel may have reaped a descendant itself (CLONE_AUTOREAP). The
+ * pidfd is of what waitid(2) finds.
+ */
+static PSYS_UNINSTRUMENTED int signal_child(struct tree *tree, int pid, int signal)
+{
+	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL);
+	const int fd = psys_pidfd_open(pid, 0);
+	struct psys_siginfo info;
+	int r = -PSYS_EINVAL, sent = -PSYS_ENOSYS;
+
+	info.u.child.pid = 0;
+	if (fd >= 0)
+		r = psys_waitid(PSYS_P_PIDFD, fd, &info, options, NULL);
+	if (r == -PSYS_EINVAL) /* before Linux 5.4 */
+		r = psys_waitid(PSYS_P_PID, pid, &info, options, NULL);
+	const bool is_ours = r == 0 && !info.u.child.pid;
+	if (is_ours && fd >= 0)
+		sent = psys_pidfd_send_signal(fd, signal, NULL, 0);
+	if (is_ours && (sent == -PSYS_ENOSYS || sent == -PSYS_EPERM)) /* by a filter */
+		sent = psys_kill(pid, signal);
+	if (fd >= 0)
+		psys_close(fd);
+	if (sent == 0)
+		tree->is_refused = false;
+	return is_ours;
+}
+
+/* There is no list: the child, and the group that it may lead. */
+static PSYS_UNINSTRUMENTED int signal_group(struct tree *tree, int signal)
+{
+	if (tree->is_reaped)
+		return 0;
+	psys_kill(-tree->child, signal);
+	if (psys_kill(tree->child, signal) == 0)
+		tree->is_refused = false;
+	return 1;
+}
+
+/* Returns how many there are; with whole, also of those below children, which get the signal too. */
+static PSYS_UNINSTRUMENTED int signal_all(struct tree *tree, int signal, bool whole)
+{
+	struct visit visit = { signal, MOST_VISITED };
+	struct list list;
+	int pid, count = 0, self = -1;
+
+	list.fd = -1;
+	tree->is_refused = true;
+	if (tree->has_list)
+		open_list(&list, PSYS_AT_FDCWD, CHILDREN);
+	if (list.fd < 0)
+		return signal_group(tree, signal);
+	if (whole)
+		self = psys_openat(PSYS_AT_FDCWD, "/proc/self",
+				   PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	while ((pid = next_of(&list)) > 0 && visit.left-- > 0) {
+		if (!signal_child(tree, pid, signal))
+			continue;
+		count++;
+		if (self >= 0)
+			count += visit_process(&visit, pid, self, psys_getpid(), 1);
+	}
+	if (self >= 0)
+		psys_close(self);
+	psys_close(list.fd);
+	return pid < 0 ? signal_group(tree, signal) : count;
+}
+
+/* --- waiting ------------------------------------------------------------------------ */
+
+/* Until a child ends, the caller rings, or the time is up. */
+static PSYS_UNINSTRUMENTED void doze(const struct tree *tree, int ms)
+{
+	const struct psys_timespec time = { ms / 1000, ms % 1000 * (int64_t)1000000 };
+	struct psys_sigset set;
+
+	psys_sigemptyset(&set);
+	psys_sigaddset(&set, PSYS_SIGCHLD);
+	psys_sigaddset(&set, PSYS_SIGCONT);
+	const int r = psys_rt_sigtimedwait(&set, NULL, &time, PSYS_SIGSET_SIZE);
+	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR)
+		aspw_deadline_sleep_on(&tree->state->order, tree->order, aspw_deadline_in(ms));
+}
+
+/* Reaps what has ended. Returns 0 if there is more, 1 if the child has ended and is kept, -ECHILD if
+ * nothing is left, or another error. */
+static PSYS_UNINSTRUMENTED int reap(struct tree *tree)
+{
+	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL);
+	struct psys_siginfo info;
+
+	for (int i = 0; i < MOST_REAPED; i++) {
+		info.u.child.pid = 0;
+		const int r = psys_waitid(PSYS_P_ALL, 0, &info, options | PSYS_WNOWAIT, NULL);
+		if (r == -PSYS_EINTR)
+			continue;
+		const int pid = info.u.child.pid;
+		if (r < 0 || !pid)
+			return r;
+		const bool is_child = pid == tree->child && !tree->is_reaped;
+		if (is_child && tree->keeps_child)
+			return 1;
+		if (is_child)
+			tree->is_reaped = aspw_helper_reap(tree->state, pid);
+		else
+			psys_waitid(PSYS_P_PID, pid, &info, options, NULL);
+		tree->ends++;
+	}
+	return 0;
+}
+
+/* --- the life of a tree ---------------------------------------------------------------- */
+
+/* IS_LET_GO: the child has ended, the rest goes on. */
+enum fate { ENDS, IS_LET_GO, OUTLIVES_CALLER, IS_LOST };
+
+static PSYS_UNINSTRUMENTED enum fate live(struct tree *tree)
+{
+	for (;;) {
+		const int ended = reap(tree);
+		const int order = __atomic_load_n(&tree->state->order, __ATOMIC_ACQUIRE);
+		const int parent = current_parent();
+		if (ended < 0 && ended != -PSYS_ECHILD) /* a filter forbids to wait */
+			psys_kill(tree->child, PSYS_SIGKILL);
+		if (ended < 0)
+			return IS_LOST;
+		if (order > 0)
+			return ENDS;
+		tree->kill_at = 0;
+		if (ended)
+			return order == LET_GO ? IS_LET_GO : ENDS;
+		if (parent >= 0 && parent != tree->host)
+			return tree->dies_with_caller ? ENDS : OUTLIVES_CALLER;
+		tree->kill_at = DEADLINE_NEVER;
+		doze(tree, psys_getsid(tree->host) == psys_getsid(0) ? ALIVE : LOOK);
+	}
+}
+
+static PSYS_UNINSTRUMENTED void obey(struct tree *tree)
+{
+	const int order = __atomic_load_n(&tree->state->order, __ATOMIC_ACQUIRE);
+
+	if (order <= 0 || order == tree->order)
+		return;
+	tree->order = order;
+	const int64_t kill_at = aspw_deadline_in(order - 1);
+	if (kill_at < tree->kill_at)
+		tree->kill_at = kill_at;
+	if (order > 1)
+		signal_all(tree, PSYS_SIGTERM, true);
+}
+
+/* Kills until nothing is left, or nothing ends any more. Returns how many survive. */
+static PSYS_UNINSTRUMENTED int end(struct tree *tree)
+{
+	int64_t soon = 0, late = 0, last = DEADLINE_NEVER;
+	int r, rounds = 0, idle = 0;
+
+	tree->keeps_child = !tree->has_list;
+	while (obey(tree), true) {
+		const unsigned ends = tree->ends;
+		const bool kills = aspw_deadline_is_past(tree->kill_at);
+		if (kills && tree->keeps_child) {
+			signal_all(tree, PSYS_SIGKILL, false);
+			tree->keeps_child = false;
+		}
+		r = reap(tree);
+		if (r < 0)
+			break;
+		if (r >
+		    0) { /* the leader has ended: when it is reaped, the number may be another group's */
+			tree->kill_at = 0;
+			continue;
+		}
+		if (!kills) {
+			doze(tree, LOOK);
+			continue;
+		}
+		/* A generation at a time is enough, unless it forks as fast as it is killed. */
+		signal_all(tree, PSYS_SIGKILL, rounds > GENTLE_ROUNDS);
+		if (ends != tree->ends || !rounds) {
+			soon = aspw_deadline_in(PATIENCE_REFUSED);
+			late = aspw_deadline_in(PATIENCE);
+			idle = 0;
+		}
+		if (!rounds++)
+			last = aspw_deadline_in(PATIENCE_IN_ALL);
+		if ((rounds > ROUNDS && aspw_deadline_is_past(last)) ||
+		    (++idle > ROUNDS && aspw_deadline_is_past(tree->is_refused ? soon : late)))
+			break;
+		doze(tree, NAP);
+	}
+	const int count = r == -PSYS_ECHILD ? 0 : signal_all(tree, 0, true);
+	return count || r == -PSYS_ECHILD ? count : 1;
+}
+
+static PSYS_UNINSTRUMENTED void run(const struct control *control, int child, bool has_list)
+{
+	struct stack_state *state = stack_state(&control->stack);
+	struct tree tree;
+
+	psys_memset(&tree, 0, sizeof tree); /* an initializer would call memset() */
+	tree.state = state;
+	tree.child = child;
+	tree.host = control->host;
+	tree.dies_with_caller = control->request.dies_with_caller;
+	tree.has_list = has_list;
+	tree.keeps_child = true;
+	psys_memset(&state->usage, 0, sizeof state->usage);
+	state->status = -1;
+	/* The doorbell of the caller's end, or of its thread's. */
+	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGCONT, 0, 0, 0);
+	const enum fate fate = live(&tree);
+	if (fate == IS_LOST || fate == OUTLIVES_CALLER)
+		return;
+	if (fate == ENDS)
+		state->survivors = end(&tree);
+	else
+		aspw_helper_reap(state, child);
+	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
+}
+
+/* --- the beginning -------------------------------------------------------------------- */
+
+/* Before the clone: what the child leaves may come at once. */
+static PSYS_UNINSTRUMENTED int begin_tree(const struct control *control)
+{
+	struct stack_state *state = stack_state(&control->stack);
+	const int r = psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+
+	state->tree = can_list() ? BY_LIST : BY_GROUP;
+	return r < 0 || state->tree == BY_LIST || control->request.tree == TREE_OR_GROUP ?
+		       r :
+		       -PSYS_EOPNOTSUPP;
+}
+
+PSYS_UNINSTRUMENTED int aspw_tree_main(void *block)
+{
+	struct control *control = block;
+	bool own_files;
+	int pidfd, r = aspw_helper_enter(control);
+
+	if (r == 0)
+		r = begin_tree(control);
+	const int child = aspw_helper_clone(control, r, &pidfd, &own_files);
+	/* In the caller's table the list would be a descriptor of the caller. */
+	if (child > 0)
+		run(control, child, own_files && stack_state(&control->stack)->tree == BY_LIST);
+	return 0;
+}
