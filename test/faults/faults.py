@@ -164,6 +164,7 @@ class Supervisor:
     def __init__(self, scenario, faults):
         self.faults, self.hits = faults, set()
         self.helped = re.search('private|user|ids|oom', scenario)
+        self.dies = 'tree_dies' in scenario
         self.trace, self.counts, self.broken = [], collections.Counter(), []
         self.executable, self.calls = {}, collections.Counter()
         self.in_scenario = self.in_library = False
@@ -294,8 +295,19 @@ class Supervisor:
         if mark == END and argument >= 0 and argument != ran:
             self.broken.append(f'{ran} programs ran, {argument} are said to have')
 
+    def await_tree(self):
+        """A tree that dies with its caller is this process's, until its helper has ended it."""
+        deadline = time.monotonic() + PATIENCE
+        while any(pid != self.process.pid for pid in children()):
+            if time.monotonic() > deadline:
+                return self.broken.append('survives its caller')
+            self.reap_orphans()
+            time.sleep(0.001)
+
     def finish(self):
         """Kills remaining processes, and returns the scenario's output."""
+        if self.dies and any(fault.error == 'HOST' for fault in self.hits):
+            self.await_tree()
         if self.broken and self.broken[-1].startswith(('hangs', 'spins')):
             os.kill(self.process.pid, signal.SIGKILL)
         end_children(self.process.pid)

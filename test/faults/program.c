@@ -77,6 +77,19 @@ static bool stays(void)
 	return lingers();
 }
 
+/* Leaves a process in a session of its own, whose parent has ended. */
+static bool scatters(void)
+{
+	const int middle = psys_fork();
+
+	if (middle)
+		return middle > 0 && psys_wait4(middle, NULL, 0, NULL) == middle;
+	psys_setsid();
+	if (psys_fork())
+		psys_exit_group(0);
+	return lingers();
+}
+
 static bool is_true(const char *what)
 {
 	char directory[64];
@@ -100,6 +113,10 @@ static bool is_true(const char *what)
 		return copies();
 	if (!psys_strcmp(what, "lingers"))
 		return lingers();
+	if (!psys_strcmp(what, "scatters"))
+		return scatters();
+	if (!psys_strcmp(what, "scatters and stays"))
+		return scatters() && psys_write(1, "ready\n", 6) == 6 && lingers();
 	if (!psys_strcmp(what, "stays"))
 		return stays();
 	return false;

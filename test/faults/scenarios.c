@@ -1227,6 +1227,93 @@ SCENARIO(private_command_dies_with_caller)
 	return command(ASPAWN_COMMAND_DIES_WITH_CALLER, NULL, 0, NULL);
 }
 
+/* True if nobody has the pipe's other end. */
+static bool is_hung_up(int fd)
+{
+	char text[64];
+
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	while (read(fd, text, sizeof text) > 0)
+		continue;
+	return read(fd, text, 1) == 0;
+}
+
+/* The program leaves a process that has the pipe. With a grace it stays until it is killed. */
+static bool ends_as_tree(uint64_t flags, const struct aspawn_action *actions, size_t count,
+			 int64_t grace_ms)
+{
+	struct aspawn_command it = program_as(grace_ms ? "scatters and stays" : "scatters");
+	struct aspawn_child child;
+	int r, status = -1;
+	char byte;
+
+	set_way(&it, flags);
+	it.owner = ASPAWN_OWNER_TREE;
+	it.std_out = ASPAWN_STREAM_PIPE;
+	it.actions = actions;
+	it.action_count = count;
+	it_may_have_run();
+	if (!start(&child, &it))
+		return false;
+	if (grace_ms && read(child.out_fd, &byte, 1) == 1) {
+		WITH_FAULTS(r = aspawn_kill_tree(&child, grace_ms));
+		promise(r == 0 || r == -EOWNERDEAD, "aspawn_kill_tree: %d", r);
+	}
+	WITH_FAULTS(r = aspawn_wait(&child, &status, NULL, -1));
+	if (aspawn_pid(&child) != -EINVAL) /* the wait has failed */
+		r = aspawn_wait(&child, &status, NULL, -1);
+	const int survivors = aspawn_describe(&child, ASPAWN_FACT_SURVIVORS);
+	const bool is_left = !is_hung_up(child.out_fd);
+	promise(aspawn_pid(&child) == -EINVAL && has_no_descriptor(&child),
+		"aspawn_wait releases the child");
+	promise(r == 0 || r == -ECANCELED || r == -ENOTEMPTY || r == -EOWNERDEAD, "aspawn_wait: %d",
+		r);
+	promise(!is_left || r == -ENOTEMPTY || r == -EOWNERDEAD,
+		"aspawn_wait: %d, and some is left", r);
+	promise((r == -ENOTEMPTY) == (survivors > 0), "aspawn_wait: %d, and %d survive", r,
+		survivors);
+	promise(r || status == (grace_ms ? SIGTERM : RIGHT) || status == KILLED, "status %#x",
+		status);
+	close_pipes(&child);
+	/* The child of a killed helper uses it until its exec. */
+	for (int naps = 0; r == -EOWNERDEAD && naps < 1000 && aspawn_pool_release(&pool) < 0; naps++)
+		usleep(1000);
+	free_memory();
+	return r == 0;
+}
+
+SCENARIO(private_tree)
+{
+	return ends_as_tree(0, NULL, 0, 0);
+}
+
+SCENARIO(private_tree_no_pidfd)
+{
+	return ends_as_tree(ASPAWN_COMMAND_NO_PIDFD, NULL, 0, 0);
+}
+
+SCENARIO(private_tree_only_below)
+{
+	const struct aspawn_action only_below = ASPAWN_ONLY_BELOW(3);
+
+	return ends_as_tree(0, &only_below, 1, 0);
+}
+
+SCENARIO(private_tree_or_group)
+{
+	return ends_as_tree(ASPAWN_COMMAND_TREE_OR_GROUP, NULL, 0, 0);
+}
+
+SCENARIO(private_tree_dies_with_caller)
+{
+	return ends_as_tree(ASPAWN_COMMAND_DIES_WITH_CALLER, NULL, 0, 0);
+}
+
+SCENARIO(private_tree_killed)
+{
+	return ends_as_tree(0, NULL, 0, 10000);
+}
+
 SCENARIO(run)
 {
 	struct aspawn_io io = { 0 };
