@@ -34,6 +34,16 @@ checks_in_one_call()
 		diff - "$out"
 }
 
+# The second command leaves a process in a session of its own, which nobody finds afterwards.
+ends_all_of_a_command()
+{
+	printf '%s\n' 'exit 3' "setsid sleep 98.$$ & echo left" 'trap "" TERM; sleep 100 & sleep 100' |
+		"$examples/runner" 1 >"$out"
+	printf '%s\n' 'exit 3: exit 3' left "setsid sleep 98.$$ & echo left: exit 0" \
+		'trap "" TERM; sleep 100 & sleep 100: timed out, killed by SIGKILL' | diff - "$out" &&
+		! grep -qsz "^98\.$$\$" /proc/[0-9]*/cmdline
+}
+
 # shellcheck disable=SC2012 # the output of ls is what is counted
 runs_in_one_call()
 {
@@ -63,6 +73,7 @@ check "an event loop takes descriptors out of epoll before they are closed" no_s
 check "a command with its actions" does_all_actions
 check "a command that fails says where" reports_a_failure
 check "everything in one call" checks_in_one_call
+check "a command ends with all that it has started" ends_all_of_a_command
 check "a command in one call, and a sink that grows" runs_in_one_call
 check "the demonstration lists a directory that is open to every user" lists_what_is_open_to_every_user
 check "a command without a libc" needs_no_libc
