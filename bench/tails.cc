@@ -86,6 +86,8 @@ int main(int argc, char **argv)
 		{ "aspawn_start, user", start_command<&user_action, 1, 0, 0>, finish_command },
 		{ "aspawn_start, private", start_command<nullptr, 0, ASPAWN_OWNER_PRIVATE, 0>,
 		  finish_command },
+		{ "aspawn_start, tree", start_command<nullptr, 0, ASPAWN_OWNER_TREE, 0>,
+		  finish_command },
 	};
 	rlimit limit;
 
