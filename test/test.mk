@@ -86,7 +86,7 @@ test-queue-races: $(queue_child) ## the same in one process, under ThreadSanitiz
 
 # TOOLCHAINS=1: what a missing compiler or tool leaves out is a skip, and ffi.t, which is for tools
 # alone, is run too.
-test-checks: all ## what the libraries contain, what install installs, the layering
+test-checks: all $(BUILD_DIR)/syscall/start.o ## what the libraries contain, what install installs, the layering
 	test/prove -j2 $(filter-out $(if $(TOOLCHAINS),,test/checks/ffi.t),$(wildcard test/checks/*.t))
 
 test-documents: all compat ## the programs and fragments that README.md and the man pages show
