@@ -61,7 +61,7 @@ killTree(own, 'SIGNONE');
 // @ts-expect-error of the prepared command
 queue.submit(prepared, [], { cwd: '/' });
 // @ts-expect-error no such owner
-spawn('ls', [], { owner: 'tree' });
+spawn('ls', [], { owner: 'nobody' });
 // @ts-expect-error no such capability
 action.capDrop('CAP_NONE');
 // @ts-expect-error no such limit
