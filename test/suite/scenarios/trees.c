@@ -130,6 +130,7 @@ ROLE(fork_bomb)
 	for (;;)
 		if (psys_fork() == 0)
 			psys_setsid();
+	return 0; /* gcc wants one */
 }
 
 /* More than one read of the list has. */
