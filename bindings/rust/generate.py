@@ -31,6 +31,8 @@ FLAGS = [("spec::Spec", "aspawn_command_flags", []),
          ("crate::queue::Options", "aspawn_queue_flags", ["FD"]),
          ("crate::CommandOf<E>", "aspawn_command_flags", ["STARTED_FD", "NO_PIDFD", "NONBLOCK"])]
 # What C can do and Rust not, or says in other words.
+# What enum Step calls otherwise.
+STEPS = {"CLONE": "Start"}
 IN_RUST = [
     (r" mask may be a libc's cpu_set_t\.\nsize is .*", ""), (r"of count instructions", "of instructions"),
     (r"An instruction is a struct psys_sock_filter or the kernel's struct sock_filter\. ", ""),
@@ -190,12 +192,18 @@ def link(found):
     return f"[{found[0]}](https://man7.org/linux/man-pages/man{found[2]}/{found[1]}.{found[2]}.html)"
 
 
+def is_operand(constant):
+    """True of the numbers in aspawn::consts."""
+    group = constant["group"]
+    return constant["name"].startswith("PSYS_") and group not in ENUMERATIONS or group == "ASPAWN_CAP"
+
+
 class Docs:
     """Texts of the headers in Rust's spelling."""
 
     def __init__(self, description):
         self.macros = {action["macro"]: action["name"] for action in description["actions"]}
-        self.numbers = {constant["name"] for constant in description["constants"]}
+        self.numbers = {constant["name"] for constant in description["constants"] if is_operand(constant)}
 
     def macro(self, found):
         name = self.macros[found[1]]
@@ -208,7 +216,8 @@ class Docs:
         words = [(r"ASPAWN_COMMAND_(\w+)", lambda word: f"`{word.lower()}`"),
                  (r"ASPAWN_OWNER_(\w+)", lambda word: f"[`Owner::{camel(word)}`]"),
                  (r"ASPAWN_MEMORY_(\w+)", lambda word: f"[`Memory::{camel(word)}`]"),
-                 (r"ASPAWN_STEP_(\w+)", lambda word: f"[`Step::{camel(word)}`](crate::Step::{camel(word)})"),
+                 (r"ASPAWN_STEP_(\w+)", lambda word: "[`Step::{0}`](crate::Step::{0})".format(
+                     STEPS.get(word, camel(word)))),
                  (r"(?:PSYS|ASPAWN)_(\w+?_?)\.\.\.", lambda word: f"`{word}...`")]
         for pattern, rewrite in words:
             match = re.fullmatch(pattern, name)
@@ -391,7 +400,7 @@ def safe(description):
     yield "pub mod consts {\n    use crate::sys;\n"
     for constant in description["constants"]:
         group = constant["group"]
-        if constant["name"].startswith("PSYS_") and group not in ENUMERATIONS or group == "ASPAWN_CAP":
+        if is_operand(constant):
             own = {"int": "i32", "unsigned": "u32", "uint64_t": "u64"}[constant["type"]]
             rust = NUMBERS.get(group, own)
             name = re.sub("^(PSYS|ASPAWN)_", "", constant["name"])
