@@ -27,7 +27,7 @@ export interface OwnOptions {
 	/** The directory of a control group (version 2) that the process begins in. */
 	cgroup?: string | Uint8Array | URL;
 	/** `'private'`: no SIGCHLD, and no wait of another part of this process sees the child. The call waits
-	 * until a helper process has cloned it. */
+	 * until a helper process has cloned it. `'tree'`: all that descends from it ends with it, too. */
 	owner?: Owner;
 	/** The child is private, and killed when this process ends, however it does. */
 	diesWithCaller?: boolean;

@@ -343,6 +343,12 @@ test('private children raise no SIGCHLD', async () => {
 	process.off('SIGCHLD', count);
 });
 
+test('a tree ends with its child', { timeout: 60000 }, async () => {
+	// Otherwise sleep would hold the pipe.
+	const { stdout } = await run('sh', ['-c', 'setsid sleep 1000 & echo started'], { owner: 'tree' });
+	assert.strictEqual(stdout, 'started\n');
+});
+
 test('children with diesWithCaller end with the process', { timeout: 60000 }, async () => {
 	// The child's standard output is the pipe, which then nobody else has.
 	const script = `require('aspawn').spawn('sh', ['-c', 'echo started; exec sleep 1000'],
