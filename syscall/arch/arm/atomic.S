@@ -149,6 +149,17 @@ also __atomic_fetch_sub_4
 	fetch_and sub
 end __sync_fetch_and_sub_4
 
+/* the same that set bits, and that keep bits */
+function __sync_fetch_and_or_4
+also __atomic_fetch_or_4
+	fetch_and orr
+end __sync_fetch_and_or_4
+
+function __sync_fetch_and_and_4
+also __atomic_fetch_and_4
+	fetch_and and
+end __sync_fetch_and_and_4
+
 #endif
 
 	.section .note.GNU-stack, "", %progbits
