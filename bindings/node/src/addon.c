@@ -528,9 +528,9 @@ static napi_value is_supported(napi_env env, napi_callback_info info)
 
 NAPI_MODULE_INIT()
 {
-#define FUNCTION(name, call)                                           \
-	{                                                              \
-		name, NULL, call, NULL, NULL, NULL, napi_default, NULL \
+#define FUNCTION(name, call)                                                  \
+	{                                                                     \
+		name, NULL, call, NULL, NULL, NULL, napi_default_method, NULL \
 	}
 	static const napi_property_descriptor functions[] = {
 		FUNCTION("spawn", spawn),

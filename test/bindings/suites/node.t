@@ -9,13 +9,13 @@ source=${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}/programs/nodejs
 test -d "$source" || { echo "1..0 # SKIP nodejs is not fetched: test/bindings/suites/install node"; exit 0; }
 run=$(realpath "$(dirname "$0")/run-node-test")
 package=$(realpath "${BUILD_DIR:-build}")/bindings/node/installed/node_modules/aspawn
-test -e "$package/build/aspawn.node" || { echo "1..0 # SKIP no package: make bindings-node"; exit 0; }
+test -e "$package/register.js" || { echo "1..0 # SKIP no package: make bindings-node"; exit 0; }
 RESULTS=$(mktemp -d)
 export RESULTS
 trap 'rm -rf "$RESULTS"' EXIT
 : >"$RESULTS/without.js"
 echo "require('$package/register.js');" >"$RESULTS/with.js"
-echo "require('$package/register.js'); require('$package/build/aspawn.node').spawn = () => -38;" >"$RESULTS/broken.js"
+echo "require('$package/register.js'); require('$package/lib/handle.js').binding.spawn = () => -38;" >"$RESULTS/broken.js"
 unset NODE_OPTIONS MAKEFLAGS MAKELEVEL
 export LC_ALL=C
 
