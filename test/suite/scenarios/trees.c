@@ -136,7 +136,7 @@ ROLE(fork_bomb)
 /* More than one read of the list has. */
 ROLE(many_children)
 {
-	const int count = scaled(2000) + 20;
+	const int count = scaled(1000);
 
 	(void)argc, (void)argv;
 	for (int i = 0; i < count; i++)
