@@ -166,8 +166,8 @@ PSYS_INLINE int aspw_stack_await_end(const struct Stack_t *stack, int users, int
 	return aspw_stack_await(stack, users, 0, deadline);
 }
 
-/* The same for one word with all signals blocked. A child or helper that is stopped or frozen may take for ever: after
- * 5 ms the wait goes on with the caller's signal mask. */
+/* The same for one word with all signals blocked. A child or helper that is stopped or frozen may
+ * take for ever: after 5 ms the wait goes on with the caller's signal mask. */
 void aspw_stack_await_blocked(const struct control *control, int *word, int value);
 
 /* Reaps the helper, which has ended, unless the kernel has; and the first child that it abandoned. */
