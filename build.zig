@@ -5,18 +5,18 @@ const std = @import("std");
 
 const psys_sources = [_][]const u8{ "syscall/errno.c", "syscall/exec.c", "syscall/string.c", "syscall/vdso.c" };
 const sources = psys_sources ++ [_][]const u8{
-    "aspawn/aspawn.c", "aspawn/child_main.c", "aspawn/clone.c", "aspawn/close_by_proc.c",
-    "aspawn/deadline.c",
-    "aspawn/exec_watch.c", "aspawn/helper.c", "aspawn/helper_main.c",
-    "aspawn/own_descriptors.c", "aspawn/reaped.c",
-    "aspawn/spawn.c", "aspawn/stack.c",
-    "command/action_table.c", "command/arena.c", "command/child.c", "command/command.c",
-    "command/communicate.c", "command/decide.c", "command/environment.c", "command/execute.c",
-    "command/image.c", "command/image_check.c", "command/kill.c", "command/make_action.c",
-    "command/perform.c", "command/pool.c", "command/text.c", "command/version.c",
-    "command/wait.c",
-    "queue/descriptors.c", "queue/job.c",        "queue/queue.c",         "queue/results.c",
-    "queue/server.c",    "queue/submit.c",
+    "aspawn/aspawn.c",        "aspawn/child_main.c",    "aspawn/clone.c",
+    "aspawn/close_by_proc.c", "aspawn/deadline.c",      "aspawn/exec_watch.c",
+    "aspawn/helper.c",        "aspawn/helper_main.c",   "aspawn/own_descriptors.c",
+    "aspawn/reaped.c",        "aspawn/spawn.c",         "aspawn/stack.c",
+    "aspawn/tree.c",          "command/action_table.c", "command/arena.c",
+    "command/child.c",        "command/command.c",      "command/communicate.c",
+    "command/decide.c",       "command/environment.c",  "command/execute.c",
+    "command/image.c",        "command/image_check.c",  "command/kill.c",
+    "command/make_action.c",  "command/perform.c",      "command/pool.c",
+    "command/text.c",         "command/version.c",      "command/wait.c",
+    "queue/descriptors.c",    "queue/job.c",            "queue/queue.c",
+    "queue/results.c",        "queue/server.c",         "queue/submit.c",
 };
 const compat_sources = [_][]const u8{
     "compat/pool.c",  "compat/popen.c", "compat/popen_noshell.c", "compat/posix_spawn.c",
