@@ -124,6 +124,20 @@ static PSYS_UNINSTRUMENTED int exec_one(const char *path, struct prepared *prepa
 	}
 }
 
+/* execve(2) takes so many strings always. If it says E2BIG, the memory cgroup has no page for them: the
+ * OOM killer, which spares a child whose parent is suspended, has found nobody. */
+static PSYS_UNINSTRUMENTED bool strings_are_few(const struct prepared *prepared)
+{
+	enum { FEW_BYTES = 128 * 1024 }; /* ARG_MAX of linux/limits.h */
+	char *const *const lists[] = { prepared->argv, prepared->envp };
+	size_t size = PSYS_PATH_MAX;
+
+	for (int i = 0; i < 2; i++)
+		for (char *const *string = lists[i]; *string; string++)
+			size += psys_strlen(*string) + 1 + sizeof *string;
+	return size <= FEW_BYTES;
+}
+
 PSYS_UNINSTRUMENTED void aspw_execute(struct prepared *prepared, struct candidate *candidate)
 {
 	const int flags = prepared->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC ? PSYS_EXEC_SHELL : 0;
@@ -140,6 +154,8 @@ PSYS_UNINSTRUMENTED void aspw_execute(struct prepared *prepared, struct candidat
 							   candidate->error :
 							   exec_one(found, prepared, flags)))
 			break;
+	if (search.error == -PSYS_E2BIG && strings_are_few(prepared))
+		search.error = -PSYS_ENOMEM;
 	if (!found && !has_slash && search.error != -PSYS_EACCES)
 		prepared->report->step = ASPAWN_STEP_SEARCH;
 	aspw_report(prepared, search.error, found ? found : prepared->file);
