@@ -26,24 +26,22 @@ static const struct clone_method {
 	{ MODE_CLONE, false, PSYS_CLONE_VM },
 	/* user-mode emulators, where it is a fork */
 	{ MODE_VFORK, false, PSYS_CLONE_VM | PSYS_CLONE_VFORK },
-	/* copied memory, beginning in a cgroup */
-	{ MODE_FORK, true, 0 },
 	/* after unshare(CLONE_NEWTIME), Linux 5.6 to 5.18 */
 	{ MODE_FORK, false, 0 },
 	{ MODE_NONE, false, 0 },
 };
 
-/* True if the method can do what is requested. Only a copy begins in a cgroup. */
+/* True if the method can do what is requested. */
 static PSYS_UNINSTRUMENTED bool fits(const struct clone_method *method,
 				     const struct request *request)
 {
 	const bool shares = method->flags & PSYS_CLONE_VM;
 
+	if (request->cgroup_fd >= 0)
+		return method->clone3;
 	if (request->memory == MEMORY_EXECUTED) /* its parent shall see the page that it maps */
 		return shares && !(method->flags & PSYS_CLONE_VFORK);
-	if (request->memory == MEMORY_COPIED)
-		return !shares && method->clone3 == (request->cgroup_fd >= 0);
-	return shares || !method->clone3;
+	return request->memory != MEMORY_COPIED || !shares;
 }
 
 PSYS_UNINSTRUMENTED bool aspw_clone_is_refused(long error)
@@ -194,54 +192,21 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control,
 	return aspw_descriptors_make(control);
 }
 
-/*
- * True if the kernel has killed the child in its clone, and reaps it. From Linux 6.14 on it kills
- * each child that is cloned into a cgroup that has been killed more or less often than the parent's
- * (kill_seq). process_mrelease(2) fails with EINVAL unless its process is ending.
- */
-static PSYS_UNINSTRUMENTED bool is_killed_by_clone(const struct control *control, int pid)
-{
-	const int fd = psys_pidfd_open(pid, 0), ended = (int)(PSYS_WEXITED | PSYS___WALL);
-	const int r = fd < 0 ? fd : psys_process_mrelease(fd, 0);
-	struct psys_siginfo info;
-	bool killed = false;
-
-	if (control->watch && (r == 0 || r == -PSYS_ESRCH)) {
-		psys_waitid(PSYS_P_PIDFD, fd, &info, ended | (int)PSYS_WNOWAIT, NULL);
-		killed = !watch_has_begun(control->watch);
-	}
-	if (killed) {
-		psys_waitid(PSYS_P_PIDFD, fd, &info, ended, NULL);
-		psys_close(control->pidfd);
-	}
-	psys_close(fd);
-	return killed;
-}
-
 /* Until this returns nobody has reaped the child, so that its number is its own; only of a child that a
  * helper clones for the caller a wait of the caller's may. */
 PSYS_UNINSTRUMENTED long aspw_clone_child(struct control *control)
 {
-	const struct clone_method *method = clone_methods;
-	int *cgroup_fd = &control->request.cgroup_fd;
 	long r = -PSYS_ENOSYS;
 
-	while (method->mode != MODE_NONE) {
-		if (!fits(method, &control->request)) {
-			method++;
+	for (const struct clone_method *method = clone_methods; method->mode != MODE_NONE;
+	     method++) {
+		if (!fits(method, &control->request))
 			continue;
-		}
 		r = make_channels(control, method);
 		if (r < 0)
 			return r;
 		r = clone_by(method, control);
-		if (r > 0 && *cgroup_fd >= 0 && is_killed_by_clone(control, (int)r))
-			r = -PSYS_EAGAIN;
-		if (r < 0 && *cgroup_fd >= 0)
-			*cgroup_fd = -1;
-		else if (r < 0 && aspw_clone_is_refused(r))
-			method++;
-		else
+		if (r >= 0 || !aspw_clone_is_refused(r))
 			return r;
 	}
 	return r;

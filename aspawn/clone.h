@@ -10,11 +10,11 @@
  * helper. Returns the pid, or why there is no child. */
 long aspw_clone_child(struct control *control);
 
-/* The same; but with MEMORY_EXECUTED, a child that executes a program of the library first, to have memory
- * of its own. Its parent is suspended until then: the caller, or a helper. If the child returns or ends
- * before that exec, a second one begins in a copy of the memory. A first child of the caller's that has
- * executed nothing is named in the state, for the caller to reap. */
-long aspw_execute_first(struct control *control);
+/* The same; but first, with cgroup_fd, a child that begins in the cgroup, and with MEMORY_EXECUTED one
+ * that executes a program of the library, to have memory of its own. The parent of either is suspended:
+ * the caller, or a helper. If that child has executed nothing, another begins in a copy of the memory.
+ * An abandoned child of the caller's is named in the state, for the caller to reap. */
+long aspw_clone_first(struct control *control);
 
 /* The child's entry point: child_main.c. */
 int aspw_child_main(void *control);

@@ -154,7 +154,7 @@ PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, in
 					  bool *own_files)
 {
 	struct stack_state *state = stack_state(&control->stack);
-	const int child = error < 0 ? error : (int)aspw_execute_first(control);
+	const int child = error < 0 ? error : (int)aspw_clone_first(control);
 
 	if (child < 0)
 		return fail(state, child);

@@ -60,7 +60,11 @@ struct request {
 	enum tree_wish tree;               /* of a private child */
 	int (*helper_main)(void *control); /* with helped: helper.h, tree.h */
 	bool polls_helper;                 /* the caller wants a pidfd of the helper */
-	int cgroup_fd; /* to start in, unless the kernel rejects that; -1: none */
+	/* To start in, of version 2, with in_cgroup for memory: MEMORY_SUSPENDED or _EXECUTED. The parent
+	 * is suspended until the exec, by a frozen cgroup for long. If the kernel rejects that, or kills
+	 * the child in its clone, another child begins elsewhere. -1: none. */
+	int cgroup_fd;
+	enum child_memory in_cgroup;
 
 	struct psys_sigset mask; /* the caller's */
 	aspawn_fn fn;

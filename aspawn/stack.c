@@ -138,9 +138,11 @@ PSYS_UNINSTRUMENTED void aspw_stack_reap_abandoned(const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
 
-	if (state->abandoned)
-		reap_clone(state->abandoned);
-	state->abandoned = 0;
+	for (int i = 0; i < 2; i++) {
+		if (state->abandoned[i])
+			reap_clone(state->abandoned[i]);
+		state->abandoned[i] = 0;
+	}
 }
 
 PSYS_UNINSTRUMENTED void aspw_stack_reap_helper(const struct Stack_t *stack)

@@ -57,6 +57,14 @@ enum helped_end { NOT_ENDED, REAPED_NEXT, ENDED };
  */
 enum helper_use { NO_HELPER, CLONING, HELPING };
 
+/*
+ *               clone into a cgroup          exec, or the end
+ *   ELSEWHERE ---------------------> SUSPENDS ----------------> ELSEWHERE: there may be another child
+ *                                       |
+ *                                       +---> IS_TAKEN   the caller has the number: there may not
+ */
+enum in_cgroup { ELSEWHERE, SUSPENDS, IS_TAKEN };
+
 /* Who of a tree is found: all, by lists of children; or the group that the child may lead. */
 enum tree_use { NOT_KNOWN_YET, BY_LIST, BY_GROUP };
 
@@ -69,13 +77,14 @@ struct stack_state {
 	int mode;            /* enum clone_mode, of the last child */
 
 	/* Of a child with a helper, which stores status and usage before it ends. */
-	_Alignas(4) int helper; /* enum helper_use; a futex, which the kernel clears and wakes */
-	int helper_pid;         /* 0: none, or reaped */
-	int helped;             /* enum helped */
-	bool is_wiped_by_fork;  /* all of it is */
-	_Alignas(4) int ended;  /* enum helped_end; no byte: ARMv5 has no atomic ones */
-	int cloned;             /* by the helper: the child, or why there is none; 0: not yet */
-	int abandoned;          /* a first child, for the caller to reap by __WCLONE; 0: none */
+	_Alignas(4) int helper;    /* enum helper_use; a futex, which the kernel clears and wakes */
+	int helper_pid;            /* 0: none, or reaped */
+	int helped;                /* enum helped */
+	bool is_wiped_by_fork;     /* all of it is */
+	_Alignas(4) int ended;     /* enum helped_end; no byte: ARMv5 has no atomic ones */
+	int cloned;                /* by the helper: the child, or why there is none; 0: not yet */
+	int abandoned[2];          /* first children, for the caller to reap by __WCLONE; 0: none */
+	_Alignas(4) int in_cgroup; /* enum in_cgroup: if the child keeps its helper suspended */
 	/* Of the child's pidfd, the low bits; 0: not known. Another process with the same number has
 	 * another (Linux 6.9). */
 	_Alignas(4) unsigned inode;

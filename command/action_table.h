@@ -42,7 +42,7 @@ ACTION(IOPRIO, "ioprio", .subject = AT(ioprio.value))
 ACTION(OOM_SCORE_ADJ, "oom_score_adj", .plain = true, .copies = true,
        .subject = AT(oom_score_adj.value))
 ACTION(PERSONALITY, "personality", 0)
-ACTION(JOIN_CGROUP, "join_cgroup", .copies = true, USES(join_cgroup.fd))
+ACTION(JOIN_CGROUP, "join_cgroup", .plain = true, .copies = true, USES(join_cgroup.fd))
 
 ACTION(USER, "user", .plain = true, .copies = true,
        ARRAY(user.groups, user.count, sizeof(unsigned)), .subject = AT(user.uid))

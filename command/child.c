@@ -83,6 +83,32 @@ static PSYS_UNINSTRUMENTED bool has_raised_sigchld(const struct Stack_t *stack)
 	return info.u.child.pid;
 }
 
+static PSYS_UNINSTRUMENTED void take_number(struct aspawn_child *child)
+{
+	struct child_state *state = child_state(child);
+
+	state->pid = stack_state(&state->stack)->pid;
+	aspw_note_clone(state, &state->stack);
+	/* While it is not reaped, which any wait of the caller's does. */
+	if (state->helped == FOR_CALLER)
+		(void)aspw_own_pidfd(child);
+}
+
+/* True if the child keeps its helper suspended, in a cgroup that is frozen or gets no processor: then
+ * there will be no other. */
+static PSYS_UNINSTRUMENTED bool take_suspended(struct aspawn_child *child)
+{
+	const struct Stack_t *stack = &child_state(child)->stack;
+	int in_cgroup = SUSPENDS;
+
+	if (!aspw_has_stack(child) || !stack_state(stack)->pid ||
+	    !__atomic_compare_exchange_n(&stack_state(stack)->in_cgroup, &in_cgroup, IS_TAKEN,
+					 false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return false;
+	take_number(child);
+	return true;
+}
+
 PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
 {
 	struct child_state *state = child_state(child);
@@ -97,15 +123,9 @@ PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t dea
 		r = aspw_stack_await(stack, STACK_HELPER, CLONING, aspw_deadline_in(1000));
 	if (r < 0)
 		return r;
-	if (made->pid == made->abandoned) /* the helper was killed before it cloned again */
-		made->pid = 0;
 	aspw_stack_reap_abandoned(stack);
 	if (made->pid) {
-		state->pid = made->pid;
-		aspw_note_clone(state, stack);
-		/* While it is not reaped, which any wait of the caller's does. */
-		if (state->helped == FOR_CALLER)
-			(void)aspw_own_pidfd(child);
+		take_number(child);
 		return 0;
 	}
 	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */
@@ -120,7 +140,8 @@ PSYS_UNINSTRUMENTED int aspawn_pid(struct aspawn_child *child)
 {
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (child_state(child)->pid < 0 && aspw_learn_child(child, aspw_deadline_in(1000)) < 0)
+	if (child_state(child)->pid < 0 && aspw_learn_child(child, aspw_deadline_in(1000)) < 0 &&
+	    !take_suspended(child))
 		return -PSYS_EAGAIN;
 	const struct child_state *state = child_state(child);
 	return state->pid > 0 ? state->pid : state->known == KNOWN ? -PSYS_ECANCELED : -PSYS_ESRCH;

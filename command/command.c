@@ -108,7 +108,7 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 	char *const only_file[] = { (char *)(uintptr_t)command->file, NULL };
 	const size_t count = own->count + command->action_count;
 	const struct served *served = own->served;
-	const bool copies = aspw_needs_copy(command);
+	const bool copies = aspw_count_copies(command);
 	/* To execute a shell script the child copies argv to its stack, which is measured here. */
 	const bool lends = (command->memory == ASPAWN_MEMORY_SUSPENDED || (served && !copies)) &&
 			   !(command->flags & ASPAWN_COMMAND_SHELL_ON_ENOEXEC);

@@ -11,7 +11,7 @@
 
 /* What the actions of a command require of the clone. */
 struct requirements {
-	bool copy_memory;
+	size_t copies;     /* actions that need a copy of the memory */
 	bool only_below;   /* the child must not begin with copies of other descriptors */
 	bool image;        /* with copy_memory: no action needs the caller's memory */
 	bool same_numbers; /* a function runs while the child has a pipe, which it must not meet */
@@ -137,18 +137,19 @@ PSYS_UNINSTRUMENTED bool aspw_is_callers(const struct prepared *prepared,
 
 /* Joining a user namespace changes credentials, as a change of user does. A time namespace belongs
  * to the memory. */
-PSYS_UNINSTRUMENTED bool aspw_needs_copy(const struct aspawn_command *command)
+PSYS_UNINSTRUMENTED size_t aspw_count_copies(const struct aspawn_command *command)
 {
+	size_t count = 0;
+
 	for (size_t i = 0; i < command->action_count; i++) {
 		const struct aspawn_action *action = &command->actions[i];
 		const unsigned type = (unsigned)action->u.setns.type;
 
-		if (aspw_action_infos[action->kind].copies ||
-		    (action->kind == ASPAWN_ACTION_SETNS &&
-		     (!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME))))
-			return true;
+		count += aspw_action_infos[action->kind].copies ||
+			 (action->kind == ASPAWN_ACTION_SETNS &&
+			  (!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 	}
-	return false;
+	return count;
 }
 
 /* True if the program may be found through a descriptor, or be the caller's own. */
@@ -166,8 +167,7 @@ static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
 	for (size_t i = 0; i < prepared->count; i++) {
 		const struct aspawn_action *action = &prepared->actions[i];
 
-		if (action->kind == ASPAWN_ACTION_CALL ||
-		    action->kind == ASPAWN_ACTION_JOIN_CGROUP || has_path(action, true))
+		if (action->kind == ASPAWN_ACTION_CALL || has_path(action, true))
 			return false;
 	}
 	return !executes_process(prepared);
@@ -234,16 +234,23 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 	/* Perhaps, where that copies the memory. */
 	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD ||
 			     command->memory == ASPAWN_MEMORY_SUSPENDED;
-	struct requirements requirements = { .copy_memory = aspw_needs_copy(command) };
-	bool calls = false;
+	struct requirements requirements = { .copies = aspw_count_copies(command) };
+	bool calls = false, joins = false;
 
 	for (const struct aspawn_action *action = prepared->actions;
 	     action < prepared->actions + prepared->count; action++) {
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			prepared->parent = psys_getpid();
-		if (action->kind == ASPAWN_ACTION_JOIN_CGROUP && !prepared->joined && !served &&
-		    aspw_is_callers(prepared, action, action->u.join_cgroup.fd))
-			prepared->joined = action;
+		if (action->kind ==
+		    ASPAWN_ACTION_JOIN_CGROUP) { /* a second one must not share memory */
+			prepared->joined =
+				!joins && !served &&
+						aspw_is_callers(prepared, action,
+								action->u.join_cgroup.fd) ?
+					action :
+					NULL;
+			joins = true;
+		}
 		if (action->kind == ASPAWN_ACTION_ONLY_BELOW)
 			requirements.only_below = true;
 		/* What the child has fetched may have a number that means another descriptor to the
@@ -262,7 +269,7 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 	}
 	if (requirements.closing)
 		requirements.keep_below = keep_used(prepared, requirements.closing);
-	requirements.image = requirements.copy_memory && command->memory == ASPAWN_MEMORY_SHARED &&
+	requirements.image = requirements.copies && command->memory == ASPAWN_MEMORY_SHARED &&
 			     fits_image(prepared);
 	return requirements;
 }
@@ -341,11 +348,14 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 	struct findings nothing = { 0, 0 };
 	struct findings *known = command->pool ? &pool_of(command->pool)->findings : &nothing;
 
-	/* The caller's memory; that of the image; or a copy. */
+	/* The caller's memory; that of the image; or a copy. The clone into a control group suspends the
+	 * parent: the OOM killer of the group spares who shares memory with that. */
 	const bool executes = needs.image && aspw_has_image();
-	request->memory = executes          ? MEMORY_EXECUTED :
-			  needs.copy_memory ? MEMORY_COPIED :
-					      (enum child_memory)command->memory;
+	const bool joins = prepared->joined && command->memory != ASPAWN_MEMORY_COPIED &&
+			   (executes || needs.copies == 1);
+	request->memory = executes     ? MEMORY_EXECUTED :
+			  needs.copies ? MEMORY_COPIED :
+					 (enum child_memory)command->memory;
 	request->fn = executes ? aspw_perform_in_image : aspw_perform;
 	/* The first child may find another. */
 	prepared->reason = request->memory != MEMORY_COPIED ? ASPAWN_REASON_SYSTEM :
@@ -353,12 +363,14 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 			   needs.image                      ? ASPAWN_REASON_BUILD :
 							      ASPAWN_REASON_COMMAND;
 
-	/* A child of a helper's; the caller's child, with a helper that waits for the image; or the
+	/* A child of a helper's; the caller's child, with a helper that waits for an exec; or the
 	 * caller's alone: a server waits itself, and in a new pid namespace the first child is the
 	 * init. */
-	request->helped = command->owner != ASPAWN_OWNER_CALLER            ? PRIVATE :
-			  executes && !own->served && children_stay(known) ? FOR_CALLER :
-									     NOT_HELPED;
+	const bool waits =
+		(executes || joins) && !own->served && command->memory == ASPAWN_MEMORY_SHARED;
+	request->helped = command->owner != ASPAWN_OWNER_CALLER ? PRIVATE :
+			  waits && children_stay(known)         ? FOR_CALLER :
+								  NOT_HELPED;
 	request->dies_with_caller = flags & ASPAWN_COMMAND_DIES_WITH_CALLER;
 	request->tree = command->owner != ASPAWN_OWNER_TREE  ? NO_TREE :
 			flags & ASPAWN_COMMAND_TREE_OR_GROUP ? TREE_OR_GROUP :
@@ -367,9 +379,9 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 
 	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
 	 * A copy of few costs less than to wait for another process's turn, and a helper that waits
-	 * for the image has copies of all. */
+	 * for an exec has copies of all. */
 	request->unshare_files = needs.closing && needs.keep_below <= INT32_MAX && !executes &&
-				 (needs.only_below || !descriptors_are_few(known));
+				 !joins && (needs.only_below || !descriptors_are_few(known));
 	request->caller = request->unshare_files && !needs.same_numbers ? psys_gettid() : 0;
 	request->keep_below = needs.keep_below;
 	request->fds = prepared->fds;
@@ -383,6 +395,9 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 	request->polls_helper = request->helped && has_pidfd;
 	request->wants_pidfd = has_pidfd && (request->helped != PRIVATE || awaits_clone);
 
-	/* What the clone does in place of an action, which does it if the clone could not. */
-	request->cgroup_fd = prepared->joined ? prepared->joined->u.join_cgroup.fd : -1;
+	/* What the clone does in place of an action, which does it if the clone could not. A frozen group
+	 * must stop nobody who does not wish to be suspended. */
+	const bool may_suspend = request->detached || command->memory == ASPAWN_MEMORY_SUSPENDED;
+	request->cgroup_fd = joins && may_suspend ? prepared->joined->u.join_cgroup.fd : -1;
+	request->in_cgroup = needs.copies > 1 ? MEMORY_EXECUTED : MEMORY_SUSPENDED;
 }

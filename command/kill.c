@@ -58,6 +58,20 @@ int aspawn_kill_group(struct aspawn_child *child, int signal)
 	return r == -PSYS_ESRCH ? aspawn_kill(child, signal) : r;
 }
 
+/* The helper is suspended until the child of a frozen cgroup executes its program, and obeys no order:
+ * there is nothing to end but the child. */
+static int kill_suspended(struct aspawn_child *child)
+{
+	const struct stack_state *made = stack_state(&child_state(child)->stack);
+
+	if (__atomic_load_n(&made->in_cgroup, __ATOMIC_SEQ_CST) == ELSEWHERE)
+		return 0;
+	const int pid = aspawn_pid(child);
+	if (pid > 0 && __atomic_load_n(&made->helper, __ATOMIC_ACQUIRE) == CLONING)
+		aspawn_kill(child, PSYS_SIGKILL);
+	return pid == -PSYS_EAGAIN ? pid : 0;
+}
+
 int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
 {
 	if (!is_child(child) || grace_ms < ASPAWN_GRACE_NONE || !child_state(child)->is_tree)
@@ -69,9 +83,9 @@ int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
 	if (!aspw_stack_has(stack, STACK_HELPER)) /* it may have stored the result before it ended */
 		return aspw_helper_result(stack, NULL, NULL) ? -PSYS_ESRCH : -PSYS_EOWNERDEAD;
 	__atomic_store_n(&stack_state(stack)->order, grace < INT32_MAX ? (int)grace + 1 : INT32_MAX,
-			 __ATOMIC_RELEASE);
+			 __ATOMIC_SEQ_CST);
 	aspw_signal_helper(child, PSYS_SIGCONT);
-	return 0;
+	return kill_suspended(child);
 }
 
 int aspawn_kill_cgroup(int cgroup_fd)

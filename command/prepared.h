@@ -243,8 +243,8 @@ void aspw_decide(struct request *request, struct prepared *prepared,
 int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 		    struct own_actions *own, struct aspawn_failure *failure);
 
-/* True if an action of the command needs a copy of the memory. */
-bool aspw_needs_copy(const struct aspawn_command *command);
+/* Returns how many actions of the command need a copy of the memory. */
+size_t aspw_count_copies(const struct aspawn_command *command);
 
 /* Makes a process group, unless the command's actions do. */
 void aspw_add_group(struct own_actions *own, const struct aspawn_command *command);

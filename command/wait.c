@@ -36,6 +36,14 @@ static void end_helper(struct aspawn_child *child)
 		aspw_stack_reap_helper(stack);
 }
 
+/* True if the child is in its cgroup, and shares the memory: the OOM killer spares it as long as its
+ * helper is suspended. */
+static bool is_protected(const struct Stack_t *stack)
+{
+	return __atomic_load_n(&stack_state(stack)->helper, __ATOMIC_ACQUIRE) == CLONING &&
+	       aspw_stack_has(stack, STACK_CHILD);
+}
+
 int aspawn_release(struct aspawn_child *child)
 {
 	if (!child)
@@ -54,7 +62,7 @@ int aspawn_release(struct aspawn_child *child)
 		state->known = OVERWRITTEN;
 	aspw_release_reports(child);
 	if (state->helped == FOR_CALLER && !state->pool && aspw_has_stack(child) &&
-	    (state->pid > 0 || state->known == KNOWN))
+	    (state->pid > 0 || state->known == KNOWN) && !is_protected(&state->stack))
 		end_helper(child);
 	/* A helper may run for long: a pool takes a stack in use. */
 	if (!state->helped || state->pool || !aspawn_stack_busy(&state->stack))

@@ -60,6 +60,7 @@ static void move_pointers(struct prepared *prepared)
 	prepared->envp = move_strings(prepared->envp, distance);
 	prepared->fds = moved(prepared->fds, distance);
 	prepared->actions = moved(prepared->actions, distance);
+	prepared->joined = moved(prepared->joined, distance);
 	prepared->image.kept = moved(prepared->image.kept, distance);
 	for (size_t i = 0; i < prepared->count; i++) {
 		struct aspawn_action *action = &prepared->actions[i];

@@ -499,12 +499,12 @@ PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned p
 #define ASPAWN_PERSONALITY(persona) ASPAWN_MAKE(PERSONALITY, personality, persona)
 
 /*
- * Joins the control group (version 2) whose directory is open as fd: cgroups(7). [copy], never by
- * the image.
+ * Joins the control group whose directory is open as fd: cgroups(7). [copy], unless the child begins
+ * in the group: aspawn(7), "Control groups".
  *
- * Otherwise the OOM killer of that group could kill the caller too. The child begins in the group
- * (CLONE_INTO_CGROUP, Linux 5.7), or writes to its cgroup.procs. Linux 6.14 kills what begins in a
- * group that was ever killed: then a second child writes.
+ * It does in a group of version 2 (CLONE_INTO_CGROUP, Linux 5.7). The parent is suspended until the
+ * exec, a helper in the caller's place, so that a frozen group stops neither the caller nor a queue,
+ * and the OOM killer of the group spares the caller. A full pids.max fails the clone, with EAGAIN.
  * Errors: EBADF, ENOENT (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
  */
 PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);

@@ -116,7 +116,8 @@ enum aspawn_memory {
 	/* The caller's memory, and the calling thread is suspended until the exec, as by vfork(2).
 	 * For debuggers, which otherwise remove breakpoints from the caller too. Also for very long
 	 * argv and envp, which are not copied then, except with ASPAWN_COMMAND_SHELL_ON_ENOEXEC.
-	 * With a [copy] action: as ASPAWN_MEMORY_COPIED. */
+	 * With a [copy] action: as ASPAWN_MEMORY_COPIED. A frozen control group suspends the caller
+	 * too. */
 	ASPAWN_MEMORY_SUSPENDED = 1,
 	/* A copy, as of fork(2) and at its cost. What an ASPAWN_CALL stores does not reach the
 	 * caller. For valgrind, and for security monitors that forbid programs without a file. */
@@ -591,6 +592,7 @@ PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
  *   -EINVAL     no tree; grace_ms is less than ASPAWN_GRACE_NONE
  *   -ESRCH      the tree has ended, or cannot be reached after aspawn_release()
  *   -EOWNERDEAD  somebody has killed the helper: only aspawn_kill() is left
+ *   -EAGAIN     as of aspawn_pid()
  */
 PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
 
@@ -626,13 +628,14 @@ enum aspawn_clone_mode {
 	ASPAWN_MODE_NONE = 0,   /* a helper has not cloned it yet */
 	ASPAWN_MODE_CLONE3 = 1, /* clone3, handlers reset by the kernel */
 	ASPAWN_MODE_CLONE = 2,  /* clone, handlers reset by the child */
-	/* CLONE_VFORK: the caller was suspended, by ASPAWN_MEMORY_SUSPENDED or as a fallback */
+	/* CLONE_VFORK: the caller was suspended, by ASPAWN_MEMORY_SUSPENDED or as a fallback; or the
+	 * helper of a child that begins in a control group */
 	ASPAWN_MODE_VFORK = 3,
 	ASPAWN_MODE_FORK = 4, /* memory was copied */
 	ASPAWN_MODE_IMAGE = 5 /* the child executed the image first, as of a [copy] action */
 };
 
-/* The process that is a private child's parent, or waits for the image in the caller's place. */
+/* The process that is a private child's parent, or waits for an exec in the caller's place. */
 enum aspawn_helper {
 	ASPAWN_HELPER_NONE = 0, /* the caller has cloned the child itself */
 	/* The library reaps it: until then a zombie that only __WALL and __WCLONE of wait(2) find.

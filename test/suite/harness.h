@@ -140,13 +140,16 @@ void enter_own_directory(void);
 /* Removes the files of this directory whose names begin and end so, and what is in them. */
 void remove_files(const char *directory, const char *begin, const char *end);
 
-/* Makes a control group "aspawn-test-...", or skips the test. */
+/* Makes a control group "aspawn-test-...", or skips the test. Of version 1 with a controller. */
 struct cgroup {
 	char root[64], path[128];
 	int fd; /* of its directory */
 };
 void make_cgroup(struct cgroup *group);
+void make_cgroup_of(struct cgroup *group, const char *controller);
 void remove_cgroup(struct cgroup *group);
+/* Writes to a file of the directory. Returns 0, or a negative error number. */
+int write_to_cgroup(int directory, const char *file, const char *text);
 
 /* Returns a page of memory that forked children share. */
 void *shared_page(void);

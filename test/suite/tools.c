@@ -391,7 +391,16 @@ void kill_lingering(int pid)
 	CHECK_EQUAL(reap(pid), 128 + PSYS_SIGKILL);
 }
 
-void make_cgroup(struct cgroup *group)
+int write_to_cgroup(int directory, const char *file, const char *text)
+{
+	int fd = psys_openat(directory, file, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+	long r = psys_write(fd, text, psys_strlen(text));
+
+	psys_close(fd);
+	return r < 0 ? (int)r : 0;
+}
+
+void make_cgroup_of(struct cgroup *group, const char *controller)
 {
 	char *root = group->root, *path = group->path;
 
@@ -404,7 +413,7 @@ void make_cgroup(struct cgroup *group)
 	psys_mkdirat(PSYS_AT_FDCWD, root, 0700);
 	if (psys_unshare(PSYS_CLONE_NEWNS) < 0 ||
 	    psys_mount("none", "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL) < 0 ||
-	    psys_mount("cgroup2", root, "cgroup2", 0, NULL) < 0) {
+	    psys_mount("cgroup", root, controller ? "cgroup" : "cgroup2", 0, controller) < 0) {
 		psys_unlinkat(PSYS_AT_FDCWD, root, PSYS_AT_REMOVEDIR);
 		skip("may not mount a cgroup file system");
 	}
@@ -415,6 +424,11 @@ void make_cgroup(struct cgroup *group)
 		psys_unlinkat(PSYS_AT_FDCWD, root, PSYS_AT_REMOVEDIR);
 		skip("may not make a cgroup");
 	}
+}
+
+void make_cgroup(struct cgroup *group)
+{
+	make_cgroup_of(group, NULL);
 }
 
 void remove_cgroup(struct cgroup *group)

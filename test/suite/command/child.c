@@ -444,7 +444,9 @@ TEST(kill_cgroup_reaches_another_session)
 /* From Linux 6.14 on a child that is cloned into a group that was once killed is killed too. */
 static void check_restart(const struct cgroup *group, uint64_t flags)
 {
-	const struct aspawn_action join = ASPAWN_JOIN_CGROUP(group->fd);
+	const struct aspawn_action join = ASPAWN_JOIN_CGROUP(group->fd),
+				   user = ASPAWN_RESUID(-1U, -1U, -1U);
+	const int image_mode = observe(&user, 1, "").mode;
 	struct self self;
 
 	for (int killed = 0; killed < 3; killed++) {
@@ -467,6 +469,9 @@ static void check_restart(const struct cgroup *group, uint64_t flags)
 		command.action_count = 1;
 		child = start_command(NULL, &command);
 		CHECK_EQUAL(child.ended_fd < 0, flags & ASPAWN_COMMAND_NO_PIDFD ? 1 : 0);
+		CHECK_EQUAL(why_not_started(&child), 0);
+		if (!(flags & WAY_SUSPENDED) && image_mode != ASPAWN_MODE_FORK)
+			CHECK(aspawn_describe(&child, ASPAWN_FACT_MODE) != ASPAWN_MODE_FORK);
 		check_ends(&child, 0);
 		CHECK_EQUAL(count_descriptors(), descriptors);
 		CHECK(!have_children());

@@ -24,14 +24,18 @@ struct way {
 
 static int shared_mode, image_mode;
 
+/* From Linux 5.7 on the clone joins a control group. */
 static int expected_mode(const struct way *way)
 {
-	const bool copies = way->user || way->group || way->memory == ASPAWN_MEMORY_COPIED;
+	const bool joins = way->group && !way->user && shared_mode == ASPAWN_MODE_CLONE3;
 
-	return way->user && !way->group && !way->memory ? image_mode :
-	       copies                                   ? ASPAWN_MODE_FORK :
-	       way->memory == ASPAWN_MEMORY_SUSPENDED   ? ASPAWN_MODE_VFORK :
-							  shared_mode;
+	if (way->memory == ASPAWN_MEMORY_COPIED)
+		return ASPAWN_MODE_FORK;
+	if (joins || (way->memory && !way->user && !way->group))
+		return ASPAWN_MODE_VFORK;
+	if (way->user || way->group)
+		return way->memory ? ASPAWN_MODE_FORK : image_mode;
+	return shared_mode;
 }
 
 static struct aspawn_command command_of(const struct way *way, struct self *self,

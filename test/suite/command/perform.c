@@ -585,7 +585,15 @@ TEST(chroot_changes_the_root)
 	CHECK_FAILS(0, PSYS_ENOENT, ASPAWN_CHROOT("/no such directory"));
 }
 
-static void check_control_group(void)
+/* How a command begins that needs memory of its own. */
+static int image_mode(void)
+{
+	const struct aspawn_action user = ASPAWN_RESUID(-1U, -1U, -1U);
+
+	return observe(&user, 1, "").mode;
+}
+
+static void check_control_group(int mode, int written_mode)
 {
 	struct aspawn_pool pool = { { 0 } };
 	struct self self;
@@ -594,32 +602,83 @@ static void check_control_group(void)
 	struct cgroup group;
 
 	make_cgroup(&group);
-	const struct aspawn_action actions[] = { ASPAWN_UMASK(0), ASPAWN_JOIN_CGROUP(group.fd) };
-	command.actions = actions;
-	command.action_count = 2;
-	for (int i = 0; i < 2; i++) {
+	const int other = psys_open(group.root, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	const struct aspawn_action actions[][2] = {
+		{ ASPAWN_UMASK(0), ASPAWN_JOIN_CGROUP(group.fd) },
+		/* The second is joined by a write, for which no memory may be shared. */
+		{ ASPAWN_JOIN_CGROUP(other), ASPAWN_JOIN_CGROUP(group.fd) },
 		/* If an action replaces the descriptor, the clone must not use it. */
-		const struct aspawn_action replaced[] = {
-			ASPAWN_OPEN(group.fd, "/", PSYS_O_RDONLY, 0), ASPAWN_JOIN_CGROUP(group.fd)
-		};
-		command.actions = i ? replaced : actions;
+		{ ASPAWN_OPEN(group.fd, "/", PSYS_O_RDONLY, 0), ASPAWN_JOIN_CGROUP(group.fd) },
+	};
+	command.action_count = 2;
+	for (int i = 0; i < 3; i++) {
+		command.actions = actions[i];
 		struct aspawn_child child = start_command(&pool, &command);
-		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), i ? -PSYS_ECANCELED : 0);
-		CHECK_EQUAL(failure.error, i ? -PSYS_ENOENT : 0);
-		check_ends(&child, i ? 127 << 8 : 0);
+		CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), i == 2 ? -PSYS_ECANCELED : 0);
+		CHECK_EQUAL(failure.error, i == 2 ? -PSYS_ENOENT : 0);
+		CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), i ? written_mode : mode);
+		check_ends(&child, i == 2 ? 127 << 8 : 0);
 	}
+	psys_close(other);
 	remove_cgroup(&group);
 }
 
 TEST(join_cgroup_begins_in_the_cgroup)
 {
-	check_control_group();
+	const bool clones = observe(NULL, 0, "").mode == ASPAWN_MODE_CLONE3;
+
+	check_control_group(clones ? ASPAWN_MODE_VFORK : image_mode(), image_mode());
+}
+
+/* The new user may not write to cgroup.procs, and perhaps not execute the program. */
+TEST(join_cgroup_needs_no_privilege_of_another_user)
+{
+	struct cgroup group;
+
+	make_cgroup(&group);
+	if (image_mode() == ASPAWN_MODE_FORK || observe(NULL, 0, "").mode != ASPAWN_MODE_CLONE3) {
+		remove_cgroup(&group);
+		skip("the clone does not join the cgroup");
+	}
+	const struct aspawn_action actions[] = { ASPAWN_RESUID(65534, 65534, 65534),
+						 ASPAWN_JOIN_CGROUP(group.fd) };
+	const struct observation seen = observe(actions, 2, "");
+	CHECK(seen.result == 0 || seen.failure.step == ASPAWN_STEP_EXEC);
+	CHECK(seen.mode == ASPAWN_MODE_IMAGE);
+	remove_cgroup(&group);
 }
 
 TEST(join_cgroup_without_clone3_writes_cgroup_procs)
 {
 	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
-	check_control_group();
+	check_control_group(image_mode(), image_mode());
+}
+
+/* A write to cgroup.procs would ignore the limit. */
+TEST(join_cgroup_fails_in_a_full_cgroup)
+{
+	struct aspawn_failure failure;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct cgroup group;
+
+	make_cgroup(&group);
+	const int root = psys_open(group.root, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	const int r = write_to_cgroup(root, "cgroup.subtree_control", "+pids");
+	psys_close(root);
+	if (r < 0 || write_to_cgroup(group.fd, "pids.max", "0") < 0) {
+		remove_cgroup(&group);
+		skip("no pids controller of version 2");
+	}
+	const struct aspawn_action join = ASPAWN_JOIN_CGROUP(group.fd);
+	command.actions = &join;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(failure.step, ASPAWN_STEP_CLONE);
+	CHECK_EQUAL(failure.error, -PSYS_EAGAIN);
+	check_ends(&child, 127 << 8);
+	remove_cgroup(&group);
 }
 
 /* ksh93/ksh#79: the child takes the terminal itself. */

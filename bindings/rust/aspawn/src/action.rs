@@ -21,8 +21,8 @@ include!(env!("ASPAWN_ACTIONS"));
 ///
 /// Each function names the system call that it stands for, whose manual page has the details.
 /// Those marked *copy* let the child execute a small program of the library's first, which costs some
-/// time, whatever the caller's memory; where that is not possible, and for `join_cgroup`, it begins in a
-/// copy of the memory, as fork(2) makes it and at its cost.
+/// time, whatever the caller's memory; where that is not possible, it begins in a copy of the memory, as
+/// fork(2) makes it and at its cost.
 #[cfg(feature = "std")]
 #[derive(Clone, Debug)]
 pub struct Action {
