@@ -163,7 +163,7 @@ class Supervisor:
 
     def __init__(self, scenario, faults):
         self.faults, self.hits = faults, set()
-        self.helped = re.search('private|user|ids|oom', scenario)
+        self.helped = re.search('private|user|ids|oom|cgroup$', scenario)
         self.dies = 'tree_dies' in scenario
         self.trace, self.counts, self.broken = [], collections.Counter(), []
         self.executable, self.calls = {}, collections.Counter()

@@ -535,6 +535,11 @@ COMMAND(pivot_root, NULL, 0, NULL, ASPAWN_UNSHARE(PSYS_CLONE_NEWNS),
 	ASPAWN_MOUNT("/", "/tmp", NULL, PSYS_MS_REC | PSYS_MS_BIND, NULL), ASPAWN_CHDIR("/tmp"),
 	ASPAWN_PIVOT_ROOT(".", "."))
 COMMAND(join_cgroup, with_cgroup, 0, NULL, ASPAWN_JOIN_CGROUP(CGROUP))
+COMMAND(private_join_cgroup, with_cgroup, WAY_PRIVATE, NULL, ASPAWN_JOIN_CGROUP(CGROUP))
+COMMAND(join_cgroup_vfork, with_cgroup, WAY_SUSPENDED, NULL, ASPAWN_JOIN_CGROUP(CGROUP))
+COMMAND(join_cgroup_copied, with_cgroup, WAY_COPIED, NULL, ASPAWN_JOIN_CGROUP(CGROUP))
+COMMAND(join_cgroup_user, with_cgroup, 0, "user", ASPAWN_JOIN_CGROUP(CGROUP),
+	ASPAWN_USER(65534, 65534, nobodys, 1))
 COMMAND(join_killed_cgroup, with_killed_cgroup, 0, NULL, ASPAWN_JOIN_CGROUP(CGROUP))
 COMMAND(oom_score_adj, NULL, 0, NULL, ASPAWN_OOM_SCORE_ADJ(300))
 COMMAND(write, NULL, 0, NULL, ASPAWN_WRITE("/proc/self/comm", "scenario"))
