@@ -12,7 +12,7 @@ import sys
 
 FLOOR, ASPAWN, POSIX_SPAWN = "bare clone3 (the floor)", "aspawn", "posix_spawn"
 WITH, COMMAND, CLOSEFROM = "aspawn_with", "aspawn_start, no action", "aspawn_start, closefrom"
-USER, SAME_USER = "aspawn_start, user", "aspawn_start, no user"
+USER, SAME_USER, CGROUP = "aspawn_start, user", "aspawn_start, no user", "aspawn_start, cgroup"
 PIPES = "aspawn_start, only_below and two pipes"
 UNIT = "microseconds; only the ratios carry over to another machine"
 TITLES = {
@@ -22,8 +22,8 @@ TITLES = {
     "commands": "How long the caller is blocked, by a command with actions",
     "descriptors/blocked": "How long the caller is blocked, by descriptors that it has open",
     "descriptors/reaped": "Time until the child has been reaped, by descriptors of the caller",
-    "users/blocked": "How long the caller is blocked, by another user's program and MiB touched",
-    "users/reaped": "Time until another user's child has been reaped, by MiB that the caller has touched",
+    "users/blocked": "How long the caller is blocked, by another user's program or in a cgroup, and MiB touched",
+    "users/reaped": "Time until another user's child, or one in a cgroup, has been reaped, by MiB of the caller",
     "tails": "How long single starts block a caller that works, with every processor busy",
     "syscall": "Time of a system call",
 }
@@ -145,6 +145,9 @@ def print_aims(results):
             ("another user / the same user, reaped", reaped[USER, 1024] / reaped[SAME_USER, 1024], 2.5, True),
             ("another user / fork, with none, reaped", reaped[USER, 0] / reaped["fork, user", 0], 0.8, True),
         ]
+        if (CGROUP, 0) in blocked:
+            aims += [(f"a cgroup with 1024 MiB / with none, {metric}", found[CGROUP, 1024] / found[CGROUP, 0], 1.2,
+                      True) for metric, found in (("blocked", blocked), ("reaped", reaped))]
     if not aims:
         return
     print()

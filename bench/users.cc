@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-// Programs that run as another user: how long the caller is blocked, and the time until the child
-// is reaped, by the memory that the caller has touched, in MiB. As root.
+// Programs that run as another user, or in a control group: how long the caller is blocked, and the
+// time until the child is reaped, by the memory that the caller has touched, in MiB. As root.
 #include <cstdlib>
 
+#include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <aspawn/command.h>
@@ -17,7 +21,9 @@ static aspawn_pool pool;
 static aspawn_child handle;
 static const aspawn_action user = ASPAWN_USER(65534, 65534, nullptr, 0);
 
-static int start_command(int memory, bool as_user, bool with_pool)
+static aspawn_action join;
+
+static int start_command(int memory, const aspawn_action *action, bool with_pool)
 {
 	struct aspawn_command command = {};
 
@@ -25,27 +31,35 @@ static int start_command(int memory, bool as_user, bool with_pool)
 	command.memory = memory;
 	command.argv = argv;
 	command.envp = envp;
-	command.actions = as_user ? &user : nullptr;
-	command.action_count = as_user;
+	command.actions = action;
+	command.action_count = action ? 1 : 0;
 	command.pool = with_pool ? &pool : nullptr;
 	return aspawn_start(&handle, &command);
 }
 
 static int start_no_user()
 {
-	return start_command(ASPAWN_MEMORY_SHARED, false, true);
+	return start_command(ASPAWN_MEMORY_SHARED, nullptr, true);
 }
 static int start_user()
 {
-	return start_command(ASPAWN_MEMORY_SHARED, true, true);
+	return start_command(ASPAWN_MEMORY_SHARED, &user, true);
 }
 static int start_user_without_pool()
 {
-	return start_command(ASPAWN_MEMORY_SHARED, true, false);
+	return start_command(ASPAWN_MEMORY_SHARED, &user, false);
 }
 static int start_user_copied()
 {
-	return start_command(ASPAWN_MEMORY_COPIED, true, true);
+	return start_command(ASPAWN_MEMORY_COPIED, &user, true);
+}
+static int start_cgroup()
+{
+	return start_command(ASPAWN_MEMORY_SHARED, &join, true);
+}
+static int start_cgroup_copied()
+{
+	return start_command(ASPAWN_MEMORY_COPIED, &join, true);
 }
 static void finish_command(int)
 {
@@ -65,7 +79,19 @@ static int start_fork()
 	return pid;
 }
 
-static const std::vector<Way> user_ways = {
+static const char group_path[] = "/sys/fs/cgroup/aspawn-bench";
+
+// Mounts in a namespace of this process, which ends with it. Returns the directory of a group, or -1.
+static int make_group()
+{
+	if (unshare(CLONE_NEWNS) || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||
+	    mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, nullptr))
+		return -1;
+	mkdir(group_path, 0755);
+	return open(group_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static std::vector<Way> user_ways = {
 	{ "aspawn_start, no user", start_no_user, finish_command },
 	{ "aspawn_start, user", start_user, finish_command },
 	{ "aspawn_start, user, no pool", start_user_without_pool, finish_command },
@@ -75,9 +101,19 @@ static const std::vector<Way> user_ways = {
 
 int main(int argc, char **argv)
 {
+	const int group = make_group();
+
+	if (group >= 0) {
+		aspawn_action_join_cgroup(&join, group);
+		user_ways.push_back({ "aspawn_start, cgroup", start_cgroup, finish_command });
+		user_ways.push_back(
+			{ "aspawn_start, cgroup, copied", start_cgroup_copied, finish_command });
+	}
 	for (long size : { 0, 1024 })
 		register_in_host(user_ways, Measured::both, touch, "MiB", size);
 	benchmark::Initialize(&argc, argv);
 	benchmark::RunSpecifiedBenchmarks();
+	if (group >= 0)
+		rmdir(group_path);
 	return 0;
 }
