@@ -17,7 +17,9 @@ from pathlib import Path
 # What the modules os, signal and resource have.
 STANDARD = {"PSYS_SIG": "signal.SIG", "PSYS_O": "os.O", "PSYS_RLIMIT": "resource.RLIMIT", "PSYS_SCHED": "os.SCHED",
             "PSYS_AT": "", "PSYS_RLIM64": "", "ASPAWN_VERSION": ""}
-WORDS = [(r"PSYS_RLIM64_INFINITY", "resource.RLIM_INFINITY"), (r"\bPSYS_AT_FDCWD\b|\bNULL\b", "None"),
+WORDS = [(r"\bby an ASPAWN_CALL, or (?=by)|(?<=proc/self/fd),|, at ASPAWN_STEP_DESCRIPTORS", ""),
+         (r"\ban (?=dup2)", "a "), (r"PSYS_RLIM64_INFINITY", "resource.RLIM_INFINITY"),
+         (r"\bPSYS_AT_FDCWD\b|\bNULL\b", "None"),
          *((rf"\b{group}(?=_)", name) for group, name in STANDARD.items() if name),
          (r"\b(?:PSYS|ASPAWN)_(CAP|CLONE|IOPRIO|MS|RESOLVE|SEC\w+?)_", r"constants.\1_"), (r"-(?=E[A-Z])", ""),
          (r"\baspawn_command\.envp\b", "env="), (r"\baspawn_start\(\)", "Popen()"),

@@ -92,14 +92,17 @@ types_fit()
 		import aspawn
 		from aspawn import actions
 		process: aspawn.Popen[str] = aspawn.Popen(["true"], text=True, actions=[actions.chdir("/")], limits={0: (1, 2)})
-		other: aspawn.Popen[bytes] = aspawn.Popen("true", cgroup="/sys", private=True)
+		other: aspawn.Popen[bytes] = aspawn.Popen("true", cgroup="/sys", owner="private")
 		wrong: aspawn.Popen[bytes] = aspawn.Popen("true", actions=["chdir"])  # type: ignore
+		none: aspawn.Popen[bytes] = aspawn.Popen("true", owner="none")  # type: ignore
 		with aspawn.Queue(8) as queue:
 		    print(queue.submit(["true"], timeout=1.5).result().usage.ru_utime)
 		    queue.submit(["true"], timeout="1")  # type: ignore[arg-type]
 		    queue.submit(None, prepared=queue.prepare(["true"], env={"A": "b"}), priority=3)
 	END
-	(cd "$work" && MYPYPATH=$work/unpacked mypy --strict "$work/user.py" && MYPYPATH=$work/unpacked mypy --strict -p aspawn)
+	strict='--strict --enable-incomplete-feature=Unpack' # of old versions
+	# shellcheck disable=SC2086 # words
+	(cd "$work" && export MYPYPATH="$work/unpacked" && mypy $strict "$work/user.py" && mypy $strict -p aspawn)
 }
 
 own_tests()

@@ -402,7 +402,7 @@ static PyObject *child_wait(PyObject *self, PyObject *unused)
 #define METHOD(name, ...)                                                                           \
 	static PyObject *child_##name(PyObject *self, PyObject *argument)                           \
 	{                                                                                           \
-		int number = argument ? (int)to_number(argument, 0, INT_MAX) : 0;                   \
+		int number = argument ? (int)to_number(argument, -1, INT_MAX) : 0;                  \
                                                                                                     \
 		(void)number;                                                                       \
 		return PyErr_Occurred() ?                                                           \
@@ -413,6 +413,7 @@ METHOD(pid)
 METHOD(release)
 METHOD(kill, , number)
 METHOD(kill_group, , number)
+METHOD(kill_tree, , number)
 METHOD(describe, , number)
 
 static PyMethodDef child_methods[] = { { "wait_started", child_wait_started, METH_O, NULL },
@@ -421,6 +422,7 @@ static PyMethodDef child_methods[] = { { "wait_started", child_wait_started, MET
 				       { "release", child_release, METH_NOARGS, NULL },
 				       { "kill", child_kill, METH_O, NULL },
 				       { "kill_group", child_kill_group, METH_O, NULL },
+				       { "kill_tree", child_kill_tree, METH_O, NULL },
 				       { "describe", child_describe, METH_O, NULL },
 				       { NULL, NULL, 0, NULL } };
 static PyMemberDef child_fields[] = {

@@ -118,8 +118,8 @@ class Actions(Test):
 
     def test_pipes(self):
         both = [actions.output_pipe(3), actions.input_pipe(4)]
-        for private in (False, True):
-            with aspawn.Popen(["sh", "-c", "tr a-z A-Z <&4 >&3"], actions=both, private=private) as process:
+        for owner in (None, "private"):
+            with aspawn.Popen(["sh", "-c", "tr a-z A-Z <&4 >&3"], actions=both, owner=owner) as process:
                 process.pipes[4].write(b"text")
                 process.pipes[4].close()
                 self.assertEqual(process.pipes[3].read(), b"TEXT")
@@ -151,7 +151,7 @@ class Actions(Test):
     @AS_ROOT
     def test_of_another_user_copy_no_memory(self):
         for options in ({"user": 65534}, {"group": 65534}, {"extra_groups": [5], "user": 65534},
-                        {"user": 65534, "private": True},
+                        {"user": 65534, "owner": "private"},
                         {"user": 65534, "stdout": aspawn.PIPE, "actions": [actions.nice(19)]},
                         {"actions": [actions.user(65534, 65534)]}, {"actions": [actions.oom_score_adj(1000)]}):
             for memory, mode in ((None, constants.CloneMode.IMAGE), ("copied", constants.CloneMode.FORK)):
@@ -219,7 +219,7 @@ class Actions(Test):
                 thread.join()
 
     def test_are_no_company_for_preexec_fn(self):
-        for extra in ({"actions": [actions.setsid()]}, {"private": True}, {"limits": {0: 1}}):
+        for extra in ({"actions": [actions.setsid()]}, {"owner": "private"}, {"limits": {0: 1}}):
             with self.assertRaises(ValueError):
                 aspawn.Popen(["true"], preexec_fn=os.getpid, **extra)
 
@@ -276,7 +276,7 @@ class Failures(Test):
                 aspawn.Popen(["true"], stdout=aspawn.PIPE, encoding="no such encoding")
 
     def test_name_the_member(self):
-        error = self.fails(["true"], private=True, memory="suspended")
+        error = self.fails(["true"], owner="private", memory="suspended")
         self.assertEqual((error.errno, error.failure.text, error.failure.step),
                          (errno.EINVAL, 'argument "memory": EINVAL', None))
         self.assertIn("memory", str(error))
@@ -358,16 +358,29 @@ class Limits(Test):
 
 class Private(Test):
     def test_is_not_found_by_waits(self):
-        process = aspawn.Popen(["sh", "-c", "exit 3"], private=True)
+        process = aspawn.Popen(["sh", "-c", "exit 3"], owner="private")
         with self.assertRaises(ChildProcessError):
             os.waitpid(-1, 0)
         self.assertEqual(process.wait(), 3)
+
+    def test_tree_ends_with_its_child(self):
+        escapes = ["sh", "-c", "setsid sleep 1000 & echo; exec sleep 1000"]
+        for end in (aspawn.Popen.kill, aspawn.Popen.kill_tree, lambda process: process.kill_tree(0)):
+            with aspawn.Popen(escapes, stdout=aspawn.PIPE, owner="tree") as process:
+                process.stdout.readline()
+                end(process)
+                process.stdout.read()  # until the last has closed it
+            self.assertIn(process.returncode, (-signal.SIGKILL, -signal.SIGTERM))
+
+    def test_owner_is_known(self):
+        with self.assertRaisesRegex(ValueError, "no such owner: 'me'"):
+            aspawn.Popen(["true"], owner="me")
 
     def test_raises_no_sigchld(self):
         seen = []
         before = signal.signal(signal.SIGCHLD, lambda *_: seen.append(1))
         try:
-            self.assertEqual(aspawn.run(["true"], private=True).returncode, 0)
+            self.assertEqual(aspawn.run(["true"], owner="private").returncode, 0)
             self.assertEqual(seen, [])
             aspawn.run(["true"])
             self.assertEqual(seen, [1])
@@ -375,7 +388,7 @@ class Private(Test):
             signal.signal(signal.SIGCHLD, before)
 
     def test_is_killed_waited_for_and_polled(self):
-        process = aspawn.Popen(["sleep", "100"], private=True)
+        process = aspawn.Popen(["sleep", "100"], owner="private")
         self.assertIsNone(process.poll())
         with self.assertRaises(subprocess.TimeoutExpired):
             process.wait(0.01)
@@ -385,9 +398,9 @@ class Private(Test):
         process.kill()
 
     def test_communicates(self):
-        self.assertEqual(aspawn.check_output(["cat"], input=b"a" * 1000000, private=True), b"a" * 1000000)
+        self.assertEqual(aspawn.check_output(["cat"], input=b"a" * 1000000, owner="private"), b"a" * 1000000)
         with self.assertRaises(subprocess.TimeoutExpired):
-            aspawn.run(["sleep", "100"], capture_output=True, timeout=0.05, private=True)
+            aspawn.run(["sleep", "100"], capture_output=True, timeout=0.05, owner="private")
 
     def test_dies_with_the_process(self):
         self.assertEqual(aspawn.Popen(["sh", "-c", "exit 3"], dies_with_caller=True).wait(), 3)
@@ -403,10 +416,10 @@ class Private(Test):
 
     def test_fails_as_others(self):
         with self.assertRaises(FileNotFoundError):
-            aspawn.Popen(["/no/such"], private=True)
+            aspawn.Popen(["/no/such"], owner="private")
 
     def test_is_waited_for_by_several_threads(self):
-        process = aspawn.Popen(["sleep", "0.1"], private=True)
+        process = aspawn.Popen(["sleep", "0.1"], owner="private")
         results = []
         threads = [threading.Thread(target=lambda timeout=timeout: results.append(process.wait(timeout)))
                    for timeout in (None, None, 10, 10)]
@@ -417,7 +430,7 @@ class Private(Test):
         self.assertEqual(results, [0] * 4)
 
     def test_is_not_the_child_of_a_fork(self):
-        process = aspawn.Popen(["sleep", "100"], private=True)
+        process = aspawn.Popen(["sleep", "100"], owner="private")
         pid = os.fork()
         if pid == 0:
             try:
@@ -431,13 +444,13 @@ class Private(Test):
         self.assertEqual(process.wait(), -signal.SIGKILL)
 
     def test_is_left_at_the_end_of_the_interpreter(self):
-        done = aspawn.run([sys.executable, "-c", "import aspawn; p = aspawn.Popen(['sleep', '0.1'], private=True)"],
+        done = aspawn.run([sys.executable, "-c", "import aspawn; p = aspawn.Popen(['sleep', '0.1'], owner='private')"],
                           capture_output=True)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_is_dropped_while_it_runs(self):
         with self.assertWarns(ResourceWarning):
-            process = aspawn.Popen(["sleep", "0.05"], private=True)
+            process = aspawn.Popen(["sleep", "0.05"], owner="private")
             pid = process.pid
             del process
         while os.path.exists(f"/proc/{pid}"):
@@ -448,10 +461,10 @@ class Private(Test):
 
 class End(Test):
     def test_group_is_killed(self):
-        for private in (False, True):
-            with self.subTest(private=private):
+        for owner in (None, "private"):
+            with self.subTest(owner=owner):
                 process = aspawn.Popen(["sh", "-c", "echo; sleep 100 & wait"], start_new_session=True,
-                                       stdout=aspawn.PIPE, private=private)
+                                       stdout=aspawn.PIPE, owner=owner)
                 process.stdout.readline()
                 process.kill_group()
                 self.assertEqual(process.stdout.read(), b"")  # sleep has ended too
@@ -470,9 +483,9 @@ class End(Test):
     def test_wait_is_interrupted(self):
         before = signal.signal(signal.SIGALRM, signal.default_int_handler)
         try:
-            for private in (False, True):
+            for owner in (None, "private"):
                 for timeout in (None, 100):
-                    process = aspawn.Popen(["sleep", "100"], private=private)
+                    process = aspawn.Popen(["sleep", "100"], owner=owner)
                     signal.setitimer(signal.ITIMER_REAL, 0.05)
                     with self.assertRaises(KeyboardInterrupt):
                         process.wait(timeout)
@@ -557,7 +570,7 @@ class Install(Test):
 class Asyncio(Test):
     def test_the_loop_polls_no_killed_helper(self):
         async def run():
-            process = await aio.create_subprocess_exec("sleep", "100", private=True)
+            process = await aio.create_subprocess_exec("sleep", "100", owner="private")
             helper = int(pathlib.Path(f"/proc/{process.pid}/stat").read_text().split()[3])
             os.kill(helper, signal.SIGKILL)
             while process._transport._watched >= 0:
@@ -568,7 +581,7 @@ class Asyncio(Test):
         asyncio.run(asyncio.wait_for(run(), 60))
 
     def test_a_wait_polls_no_killed_helper(self):
-        process = aspawn.Popen(["sleep", "100"], private=True)
+        process = aspawn.Popen(["sleep", "100"], owner="private")
         os.kill(int(pathlib.Path(f"/proc/{process.pid}/stat").read_text().split()[3]), signal.SIGKILL)
         with mock.patch("time.sleep", side_effect=lambda seconds: process.kill()):
             process.wait()
@@ -587,8 +600,8 @@ class Asyncio(Test):
             process = await aio.create_subprocess_exec("sh", "-c", "cat; echo 2 >&2; exit 3", stdin=-1, stdout=-1,
                                                        stderr=-1, **keywords)
             return await process.communicate(b"1" * 1000000), process.returncode
-        for private in (False, True):
-            self.assertEqual(self.run_(main(private=private)), ((b"1" * 1000000, b"2\n"), 3))
+        for owner in (None, "private"):
+            self.assertEqual(self.run_(main(owner=owner)), ((b"1" * 1000000, b"2\n"), 3))
 
     def test_shell_and_actions(self):
         async def main():
@@ -601,7 +614,7 @@ class Asyncio(Test):
             with self.assertRaises(FileNotFoundError):
                 await aio.create_subprocess_exec("/no/such", stdin=-1, stdout=-1)
             with self.assertRaises(OSError) as caught:
-                await aio.create_subprocess_exec("true", actions=[actions.chdir("/no/such")], private=True)
+                await aio.create_subprocess_exec("true", actions=[actions.chdir("/no/such")], owner="private")
             return caught.exception.failure.text
         self.assertEqual(self.run_(main()), 'action 0, chdir "/no/such": ENOENT')
         with self.assertRaises(ValueError):
@@ -609,7 +622,7 @@ class Asyncio(Test):
 
     def test_kill_and_many_at_a_time(self):
         async def one(number):
-            process = await aio.create_subprocess_exec("sleep", "100", private=number % 2 == 0)
+            process = await aio.create_subprocess_exec("sleep", "100", owner=["private", None][number % 2])
             self.assertIsNone(process.returncode)
             process.terminate()
             return await process.wait()
@@ -646,10 +659,10 @@ class Asyncio(Test):
 
     def test_start_is_cancelled(self):
         async def main(fifo):
-            for private in (False, True):
+            for owner in (None, "private"):
                 with self.assertRaises(asyncio.TimeoutError):
                     await asyncio.wait_for(aio.create_subprocess_exec(
-                        "true", actions=[actions.open(0, fifo, os.O_RDONLY)], stdout=-1, private=private), 0.05)
+                        "true", actions=[actions.open(0, fifo, os.O_RDONLY)], stdout=-1, owner=owner), 0.05)
         with tempfile.TemporaryDirectory() as directory:
             fifo = os.path.join(directory, "fifo")
             os.mkfifo(fifo)
@@ -667,12 +680,12 @@ class Asyncio(Test):
         self.assertEqual(results, [5])
 
     def test_transport_is_closed_while_it_runs(self):
-        async def main(private):
-            process = await aio.create_subprocess_exec("sleep", "100", stdout=-1, private=private)
+        async def main(owner):
+            process = await aio.create_subprocess_exec("sleep", "100", stdout=-1, owner=owner)
             process._transport.close()
             return await process.wait()
-        for private in (False, True):
-            self.assertEqual(self.run_(main(private)), -signal.SIGKILL)
+        for owner in (None, "private"):
+            self.assertEqual(self.run_(main(owner)), -signal.SIGKILL)
 
 
 if __name__ == "__main__":

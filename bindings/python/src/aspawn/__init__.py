@@ -6,7 +6,7 @@ the size of its memory and the number of its descriptors.
     print(aspawn.check_output(["uname", "-sr"], text=True))
 
 The interface is that of the module subprocess, and more: actions= in place of preexec_fn
-(aspawn.actions), limits=, cgroup=, private=. install() puts Popen under subprocess itself.
+(aspawn.actions), limits=, cgroup=, owner=. install() puts Popen under subprocess itself.
 aspawn.aio has create_subprocess_exec() and create_subprocess_shell() for asyncio. Queue runs many
 commands, some at a time, and is an Executor of concurrent.futures; aspawn.aio has one for asyncio.
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import functools
+import math
 import os
 import select
 import signal
@@ -21,11 +22,12 @@ from typing import (IO, TYPE_CHECKING, Any, AnyStr, Callable, Collection, Dict, 
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions
 from ._action import Action, Descriptor, Packed, Path
-from .constants import CommandFlags, Fact, Memory, Owner, Step, Stream
+from .constants import GRACE_NONE, CommandFlags, Fact, Memory, Owner, Step, Stream
 
 Args = Union[Path, Sequence[Path]]
 StreamOf = Union[None, int, IO[Any]]
 Environment = Union[Mapping[bytes, Union[str, bytes]], Mapping[str, Union[str, bytes]]]
+Preexec = Optional[Callable[[], Any]]
 Limits = Mapping[int, Union[int, Tuple[int, int]]]  # resource.RLIMIT_...: both limits, or the soft and the hard one
 
 RESTORE = actions.signals_default(
@@ -49,6 +51,32 @@ def is_standard() -> bool:
     return now is fork_exec and getattr(theirs, "_USE_VFORK", True) is True
 
 
+if TYPE_CHECKING:
+    from typing_extensions import TypedDict, Unpack
+
+    class Options(TypedDict, total=False):
+        """What Popen takes by name alone, or is seldom given by place."""
+        close_fds: bool
+        shell: bool
+        cwd: Optional[Path]
+        env: Optional[Environment]
+        restore_signals: bool
+        start_new_session: bool
+        pass_fds: Collection[int]
+        user: Union[str, int, None]
+        group: Union[str, int, None]
+        extra_groups: Optional[Iterable[Union[str, int]]]
+        umask: int
+        pipesize: int
+        process_group: Optional[int]
+        actions: Iterable[Action]
+        limits: Optional[Limits]
+        cgroup: Union[Path, Descriptor, None]
+        owner: Optional[Literal["caller", "private", "tree"]]
+        dies_with_caller: bool
+        memory: Optional[Literal["shared", "suspended", "copied"]]
+
+
 class Failure:
     """Where a child failed: `step` is the index in actions=, or None for what Popen does itself;
     `action` the action, or None for the search and the exec; `text` says it for people."""
@@ -58,6 +86,14 @@ class Failure:
 
     def __repr__(self) -> str:
         return f"<Failure {self.text}>"
+
+
+def milliseconds(seconds: Optional[float]) -> Optional[int]:
+    return None if seconds is None else max(1, math.ceil(seconds * 1000))
+
+
+def grace_ms(seconds: Optional[float]) -> Optional[int]:
+    return GRACE_NONE if seconds is not None and seconds <= 0 else milliseconds(seconds)
 
 
 def words_of(args: Args, shell: bool) -> List[Path]:
@@ -140,8 +176,9 @@ class Popen(subprocess.Popen[AnyStr]):
     actions    what the child does in place of preexec_fn: aspawn.actions
     limits     {resource.RLIMIT_...: both limits, or (soft, hard)}, set before the user changes
     cgroup     the control group (version 2) that the child begins in, a path or a descriptor
-    private    True: nobody else can reap the child; no SIGCHLD
-    dies_with_caller   True: as private, and SIGKILL for the child when this process ends
+    owner      "private": nobody else can reap the child; no SIGCHLD. "tree": the same, and all that
+               descends from the child ends with it
+    dies_with_caller   True: as "private", and SIGKILL for the child when this process ends
     memory     "shared", "suspended" (as by vfork) or "copied" (as by fork), until the exec; None:
                what is best
 
@@ -154,30 +191,15 @@ class Popen(subprocess.Popen[AnyStr]):
 
     if TYPE_CHECKING:
         @overload
-        def __init__(
-            self: Popen[str], args: Args, bufsize: int = ..., executable: Optional[Path] = ..., stdin: StreamOf = ...,
-            stdout: StreamOf = ..., stderr: StreamOf = ..., preexec_fn: Optional[Callable[[], Any]] = ..., *,
-            text: Literal[True], encoding: Optional[str] = ..., errors: Optional[str] = ..., close_fds: bool = ...,
-            shell: bool = ..., cwd: Optional[Path] = ..., env: Optional[Environment] = ...,
-            restore_signals: bool = ..., start_new_session: bool = ..., pass_fds: Collection[int] = ...,
-            user: Union[str, int, None] = ..., group: Union[str, int, None] = ...,
-            extra_groups: Optional[Iterable[Union[str, int]]] = ..., umask: int = ..., pipesize: int = ...,
-            process_group: Optional[int] = ..., actions: Iterable[Action] = ..., limits: Optional[Limits] = ...,
-            cgroup: Union[Path, Descriptor, None] = ..., private: bool = ..., dies_with_caller: bool = ...,
-            memory: Optional[Literal["shared", "suspended", "copied"]] = ...) -> None: ...
+        def __init__(self: Popen[str], args: Args, bufsize: int = ..., executable: Optional[Path] = ...,
+                     stdin: StreamOf = ..., stdout: StreamOf = ..., stderr: StreamOf = ..., preexec_fn: Preexec = ...,
+                     *, text: Literal[True], encoding: Optional[str] = ..., errors: Optional[str] = ...,
+                     **options: Unpack[Options]) -> None: ...
 
         @overload
-        def __init__(
-            self: Popen[bytes], args: Args, bufsize: int = ..., executable: Optional[Path] = ..., stdin: StreamOf = ...,
-            stdout: StreamOf = ..., stderr: StreamOf = ..., preexec_fn: Optional[Callable[[], Any]] = ..., *,
-            text: Literal[False, None] = ..., close_fds: bool = ...,
-            shell: bool = ..., cwd: Optional[Path] = ..., env: Optional[Environment] = ...,
-            restore_signals: bool = ..., start_new_session: bool = ..., pass_fds: Collection[int] = ...,
-            user: Union[str, int, None] = ..., group: Union[str, int, None] = ...,
-            extra_groups: Optional[Iterable[Union[str, int]]] = ..., umask: int = ..., pipesize: int = ...,
-            process_group: Optional[int] = ..., actions: Iterable[Action] = ..., limits: Optional[Limits] = ...,
-            cgroup: Union[Path, Descriptor, None] = ..., private: bool = ..., dies_with_caller: bool = ...,
-            memory: Optional[Literal["shared", "suspended", "copied"]] = ...) -> None: ...
+        def __init__(self: Popen[bytes], args: Args, bufsize: int = ..., executable: Optional[Path] = ...,
+                     stdin: StreamOf = ..., stdout: StreamOf = ..., stderr: StreamOf = ..., preexec_fn: Preexec = ...,
+                     *, text: Literal[False, None] = ..., **options: Unpack[Options]) -> None: ...
 
         @overload
         def __init__(self: Popen[str], args: Args, *positional: Any, encoding: str, **keywords: Any) -> None: ...
@@ -187,12 +209,15 @@ class Popen(subprocess.Popen[AnyStr]):
                      **keywords: Any) -> None: ...
 
     def __init__(self, args: Args, *positional: Any, actions: Iterable[Action] = (), limits: Optional[Limits] = None,
-                 cgroup: Union[Path, Descriptor, None] = None, private: bool = False, dies_with_caller: bool = False,
-                 memory: Optional[str] = None, _early: bool = False, **keywords: Any) -> None:
-        self._extras = {"actions": [*actions], "limits": limits, "cgroup": cgroup, "private": private,
+                 cgroup: Union[Path, Descriptor, None] = None, owner: Optional[str] = None,
+                 dies_with_caller: bool = False, memory: Optional[str] = None, _early: bool = False,
+                 **keywords: Any) -> None:
+        self._extras = {"actions": [*actions], "limits": limits, "cgroup": cgroup, "owner": owner,
                         "dies_with_caller": dies_with_caller, "memory": memory}
+        if owner and owner.upper() not in Owner.__members__:
+            raise ValueError(f"no such owner: {owner!r}")
         # Waited for by the handle alone.
-        self._private = private or dies_with_caller
+        self._private = owner in ("private", "tree") or dies_with_caller
         self._early = _early  # the caller calls _finish_start()
         super().__init__(args, *positional, **keywords)
 
@@ -248,7 +273,7 @@ class Popen(subprocess.Popen[AnyStr]):
                 command.actions += closing(sorted(ends.union(map(int, pass_fds))))
             self._child = command.given_to(
                 _aspawn.start, **command.members(), **streams, flags=self._flags(),
-                owner=Owner.PRIVATE if self._private else Owner.CALLER,
+                owner=Owner[(own["owner"] or "caller").upper()],
                 memory=self._memory(bool(own["actions"]) or gid is not None or uid is not None))
         finally:
             for fd in opened:
@@ -396,6 +421,11 @@ class Popen(subprocess.Popen[AnyStr]):
         process_group=0), also if the child itself has ended (a private one: if it was signalled
         before). Does nothing after wait(), poll() or communicate() have set returncode."""
         self._signal(self._child.kill_group if self._child else functools.partial(os.killpg, self.pid), sig)
+
+    def kill_tree(self, grace: Optional[float] = None) -> None:
+        """End a child with owner="tree" and all that descends from it: SIGTERM, and after the grace,
+        in seconds, SIGKILL. Does not wait. None: one second."""
+        self._signal(self._child.kill_tree, grace_ms(grace) or 0)
 
     def _signal(self, send: Callable[[int], Any], sig: int) -> None:
         if self.returncode is None:

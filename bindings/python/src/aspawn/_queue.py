@@ -10,7 +10,6 @@ import concurrent.futures
 import errno
 import functools
 import itertools
-import math
 import os
 import resource
 import select
@@ -24,12 +23,8 @@ from typing import Any, Callable, Deque, Dict, Generic, Iterable, Iterator, List
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions as actions_of
 from ._action import Action, Path
-from ._popen import RESTORE, Args, Command, Environment, Failure, Limits, words_of
-from .constants import GRACE_NONE, JobFlags, Outcome, QueueFlags, Stream
-
-
-def milliseconds(seconds: Optional[float]) -> Optional[int]:
-    return None if seconds is None else max(1, math.ceil(seconds * 1000))
+from ._popen import RESTORE, Args, Command, Environment, Failure, Limits, grace_ms, milliseconds, words_of
+from .constants import JobFlags, Outcome, QueueFlags, Stream
 
 
 class Result(subprocess.CompletedProcess[Any]):
@@ -204,7 +199,7 @@ class Jobs(Generic[FutureType]):
             err_size=output_size + 1 if stderr == PIPE and not has_one_output else 0,
             flags=(JobFlags.TAIL if tail else 0) + (JobFlags.SAME_GROUP if same_group else 0),
             time_limit_ms=milliseconds(timeout),
-            grace_ms=GRACE_NONE if grace is not None and grace <= 0 else milliseconds(grace),
+            grace_ms=grace_ms(grace),
             key=key, key_limit=key_limit, priority=priority)
         job = Job(self._new_future(), args, command, members, timeout, check)
         self._watch_future(job)

@@ -3,8 +3,8 @@
 
 The event loop is blocked for the clone alone, not until the program executes. The end is seen by a
 descriptor: no child watcher, no SIGCHLD and no thread, in the loop of any thread. All arguments of
-aspawn.Popen that are not about text are accepted; with private=True no other part of the program can
-reap the child. The result is an asyncio.subprocess.Process.
+aspawn.Popen that are not about text are accepted; with owner="private" no other part of the program
+can reap the child. The result is an asyncio.subprocess.Process.
 """
 from __future__ import annotations
 
