@@ -17,6 +17,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 import aspawn
@@ -56,6 +57,32 @@ def popen(module, **keywords):
             process.stdout.close()
         process.wait()
         return started - begin, time.perf_counter() - begin
+    return once
+
+
+def lock_blocked(module, **keywords):
+    """The same of another thread that computes: how long it does not get the interpreter's lock."""
+    def once():
+        longest, last, ends = 0.0, 0.0, False
+
+        def compute():
+            nonlocal longest, last
+            while not ends:
+                now = time.perf_counter()
+                longest, last = max(longest, now - (last or now)), now
+        thread = threading.Thread(target=compute)
+        thread.start()
+        while not last:
+            time.sleep(0.001)
+        longest, begin = 0.0, time.perf_counter()
+        process = module.Popen(PROGRAM, **keywords)
+        started = time.perf_counter()
+        while last < started:
+            time.sleep(0.001)
+        blocked, ends = longest, True
+        process.wait()
+        thread.join()
+        return blocked, time.perf_counter() - begin
     return once
 
 
@@ -114,6 +141,11 @@ def starts(where, rounds, **also):
         compare(f"`Popen`{name}, {where}", popen(subprocess, **keywords), popen(aspawn, **keywords), rounds)
 
 
+def locks(where, rounds, **keywords):
+    compare(f"another thread: `Popen`{''.join(f', {name}=' for name in keywords)}, {where}",
+            lock_blocked(subprocess, **keywords), lock_blocked(aspawn, **keywords), rounds)
+
+
 def loops(where, rounds):
     compare(f"`create_subprocess_exec`, {where}", loop_blocked(asyncio.create_subprocess_exec),
             loop_blocked(aio.create_subprocess_exec), rounds)
@@ -155,12 +187,16 @@ atexit.register(lambda: [process.kill() for process in busy])
 user = {", user=": {"user": 65534}} if os.getuid() == 0 else {}
 starts("small", ROUNDS, **user)
 loops("small", ROUNDS)
+sys.setswitchinterval(1e-5)
+locks("small", ROUNDS)
 with memory(1 << 30):
     starts("1 GiB touched", ROUNDS, **{})
     loops("1 GiB touched", ROUNDS)
+    locks("1 GiB touched", ROUNDS)
     for name, keywords in user.items():
         compare(f"`Popen`{name}, 1 GiB touched", popen(subprocess, **keywords), popen(aspawn, **keywords),
                 max(5, ROUNDS // 10))
+        locks("1 GiB touched", max(5, ROUNDS // 10), user=65534)
 if os.getuid() == 0:
     with descriptors(DESCRIPTORS):
         starts(f"{DESCRIPTORS} descriptors", max(5, ROUNDS // 2))
