@@ -365,6 +365,17 @@ test("no process of another user shares the memory" .. (is_root and "" or " # SK
 	same(mode { actions = user, memory = "copied" }, { "65534\n", "copied" })
 end)
 
+test("a tree ends with its child", function()
+	for _, arguments in ipairs { {}, { 0 }, { 5 } } do
+		local child = aspawn.spawn { "sh", "-c", "setsid sleep 1000 & echo; exec sleep 1000", stdout = "pipe", owner = "tree" }
+		child.stdout:read()
+		same({ child:kill_tree(arguments[1]) }, { true })
+		same({ child.stdout:read("*a") }, { "" }) -- until the last has closed it
+		same(pack(child:wait()), pack(nil, "signal", arguments[1] == 0 and 9 or 15))
+	end
+	same({ select(3, aspawn.spawn({ "true" }):kill_tree()) }, { 22 })
+end)
+
 test("private children", function()
 	same(aspawn.run({ "echo", "text", owner = "private" }).out, "text\n")
 	local child = aspawn.spawn { "sh", "-c", "echo $$", stdout = "pipe", owner = "private" }

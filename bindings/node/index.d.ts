@@ -84,8 +84,9 @@ export const promises: {
 };
 
 /**
- * Sends a signal to the process and what it has started: SIGKILL to all of its `cgroup`, other signals,
- * or without a cgroup, to the process group if it leads one (`group`, `detached`), else to it alone.
+ * Sends a signal to the process and what it has started: SIGKILL to all of its `cgroup`; SIGKILL, or
+ * SIGTERM and a second later SIGKILL, to a tree; else to the process group if it leads one (`group`,
+ * `detached`), or to it alone.
  * @returns false if it has ended
  */
 export function killTree(child: childProcess.ChildProcess, signal?: NodeJS.Signals | number): boolean;

@@ -195,6 +195,20 @@ static int child_kill_group(lua_State *L)
 	return send(L, aspawn_kill_group);
 }
 
+/* child:kill_tree([grace]) */
+static int child_kill_tree(lua_State *L)
+{
+	const int64_t grace_ms = milliseconds(L, 2, 0);
+	struct handle *handle = check_handle(L);
+	const bool now = grace_ms <= 0 && !lua_isnil(L, 2);
+
+	return done(L,
+		    handle->waited ?
+			    -ESRCH :
+			    aspawn_kill_tree(&handle->child, now ? ASPAWN_GRACE_NONE : grace_ms),
+		    NULL);
+}
+
 static int push_descriptor(lua_State *L, int fd)
 {
 	if (fd < 0)
@@ -250,10 +264,15 @@ static int child_index(lua_State *L)
 void open_child(lua_State *L)
 {
 	static const luaL_Reg methods[] = {
-		{ "started", child_started },   { "wait", child_wait },
-		{ "kill", child_kill },         { "kill_group", child_kill_group },
-		{ "ended_fd", child_ended_fd }, { "started_fd", child_started_fd },
-		{ "mode", child_mode },         { NULL, NULL },
+		{ "started", child_started },
+		{ "wait", child_wait },
+		{ "kill", child_kill },
+		{ "kill_group", child_kill_group },
+		{ "kill_tree", child_kill_tree },
+		{ "mode", child_mode },
+		{ "ended_fd", child_ended_fd },
+		{ "started_fd", child_started_fd },
+		{ NULL, NULL },
 	};
 
 	new_class(L, HANDLE, methods + sizeof methods / sizeof *methods - 1, handle_gc);

@@ -472,7 +472,17 @@ static napi_value spawn(napi_env env, napi_callback_info info)
 
 /* --- a running child --------------------------------------------------------------------- */
 
-/* kill(owner, signal, whether its group): 0, or a negative error number. */
+/* A signal to a tree, whose SIGTERM is followed by SIGKILL a second later, or to the group. */
+static int kill_all(struct aspawn_child *child, int signal)
+{
+	const bool is_tree = aspawn_describe(child, ASPAWN_FACT_OWNER) == ASPAWN_OWNER_TREE;
+
+	if (is_tree && (signal == PSYS_SIGTERM || signal == PSYS_SIGKILL))
+		return aspawn_kill_tree(child, signal == PSYS_SIGKILL ? ASPAWN_GRACE_NONE : 0);
+	return aspawn_kill_group(child, signal);
+}
+
+/* kill(owner, signal, whether its group or tree): 0, or a negative error number. */
 static napi_value kill_child(napi_env env, napi_callback_info info)
 {
 	napi_value v[3];
@@ -480,8 +490,8 @@ static napi_value kill_child(napi_env env, napi_callback_info info)
 
 	if (!running)
 		return number(env, -PSYS_ESRCH);
-	return number(env, (integer(env, v[2]) ? aspawn_kill_group : aspawn_kill)(
-				   &running->child, (int)integer(env, v[1])));
+	return number(env, (integer(env, v[2]) ? kill_all : aspawn_kill)(&running->child,
+									 (int)integer(env, v[1])));
 }
 
 /* killCgroup(fd) */

@@ -347,6 +347,12 @@ test('a tree ends with its child', { timeout: 60000 }, async () => {
 	// Otherwise sleep would hold the pipe.
 	const { stdout } = await run('sh', ['-c', 'setsid sleep 1000 & echo started'], { owner: 'tree' });
 	assert.strictEqual(stdout, 'started\n');
+	for (const signal of ['SIGTERM', 'SIGKILL']) {
+		const child = aspawn.spawn('sh', ['-c', 'setsid sleep 1000 & echo started; exec sleep 1000'], { owner: 'tree' });
+		await once(child.stdout, 'data');
+		assert.ok(aspawn.killTree(child, signal));
+		assert.deepStrictEqual(await once(child, 'close'), [null, signal]);
+	}
 });
 
 test('children with diesWithCaller end with the process', { timeout: 60000 }, async () => {

@@ -225,10 +225,7 @@ impl<E: From<Error>> Child<E> {
 
     /// Sends a signal, never to another process of the same pid. Ok if the child has ended.
     pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {
-        if self.end.is_some() {
-            return Ok(());
-        }
-        Ok(ended_is_ok(self.handle.kill(signal))?)
+        self.unless_ended(|handle| handle.kill(signal))
     }
 
     /// Sends a signal to the process group that the child leads, after
@@ -236,10 +233,25 @@ impl<E: From<Error>> Child<E> {
     /// [`setsid`](crate::Command::setsid); until the child has been waited for. After the end of a
     /// private child only if it was signalled before.
     pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
-        if self.end.is_some() {
-            return Ok(());
+        self.unless_ended(|handle| handle.kill_group(signal))
+    }
+
+    /// Ends a child of [`Owner::Tree`] and all that descends from it: SIGTERM, and after the grace (None:
+    /// one second) SIGKILL. Does not wait.
+    pub fn kill_tree(&mut self, grace: Option<Duration>) -> Result<(), E> {
+        self.unless_ended(|handle| handle.kill_tree(grace))
+    }
+
+    /// A private child that has ended is reaped already.
+    fn unless_ended(&mut self, kill: impl FnOnce(&mut Handle) -> Result<()>) -> Result<(), E> {
+        const ESRCH: i32 = 3;
+        if self.end.is_none() {
+            kill(&mut self.handle).or_else(|error| match error.raw_os_error() {
+                ESRCH => Ok(()),
+                _ => Err(error),
+            })?;
         }
-        Ok(ended_is_ok(self.handle.kill_group(signal))?)
+        Ok(())
     }
 }
 
@@ -248,15 +260,6 @@ impl<E: From<Error>> Child<E> {
 /// [`Action::join_cgroup`](crate::Action::join_cgroup).
 pub fn kill_cgroup(cgroup: impl AsFd) -> Result<()> {
     spec::kill_cgroup(cgroup.as_fd().as_raw_fd())
-}
-
-/// A private child that has ended is reaped already.
-fn ended_is_ok(result: Result<()>) -> Result<()> {
-    const ESRCH: i32 = 3;
-    match result {
-        Err(error) if error.raw_os_error() == ESRCH => Ok(()),
-        result => result,
-    }
 }
 
 impl<E> Drop for Child<E> {

@@ -311,7 +311,7 @@ impl<E> CommandOf<E> {
         let memory = self.spec.memory;
         // Suspended, a user would always be set in a copy.
         let sets_user = self.uid.is_some() || self.gid.is_some() || self.groups.is_some();
-        let is_private = self.spec.owner == Owner::Private
+        let is_private = self.spec.owner != Owner::Caller
             || self.spec.flags & sys::ASPAWN_COMMAND_DIES_WITH_CALLER != 0;
         if memory == Memory::Shared && !is_private && !sets_user {
             // It waits in any case, for which this costs least: the caller sleeps once.

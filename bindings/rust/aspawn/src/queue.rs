@@ -42,7 +42,7 @@ use core::task::Poll;
 use core::time::Duration;
 
 use crate::action::with_nul;
-use crate::spec::{milliseconds, Limits, Spec, Usage};
+use crate::spec::{grace, milliseconds, Limits, Spec, Usage};
 use crate::{sys, Error, Result, Step};
 
 /// How a queue is made.
@@ -268,11 +268,7 @@ impl<'a> Job<'a> {
             out_size: self.out_size,
             err_size: self.err_size,
             time_limit_ms: timeout.map_or(0, |time| milliseconds(Some(time)).max(1)),
-            grace_ms: match self.limits.grace.or(defaults.grace) {
-                None => 0,
-                Some(Duration::ZERO) => sys::ASPAWN_GRACE_NONE.into(),
-                time => milliseconds(time),
-            },
+            grace_ms: grace(self.limits.grace.or(defaults.grace)),
             prepared: 0,
             key: self.key,
             key_limit: self.key_limit,

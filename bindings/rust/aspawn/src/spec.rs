@@ -393,6 +393,15 @@ pub(crate) fn milliseconds(time: Option<Duration>) -> i64 {
     time.map_or(-1, |time| i64::try_from(up(time)).unwrap_or(i64::MAX))
 }
 
+/// None: one second.
+pub(crate) fn grace(time: Option<Duration>) -> i64 {
+    match time {
+        None => 0,
+        Some(Duration::ZERO) => sys::ASPAWN_GRACE_NONE.into(),
+        time => milliseconds(time),
+    }
+}
+
 /// Where standard output and standard error go.
 type Outputs<'a> = [Option<&'a mut Vec<u8>>; 2];
 
@@ -447,6 +456,7 @@ impl Handle {
     pub fn owner(&self) -> Owner {
         match self.describe(sys::ASPAWN_FACT_OWNER) {
             sys::ASPAWN_OWNER_PRIVATE => Owner::Private,
+            sys::ASPAWN_OWNER_TREE => Owner::Tree,
             _ => Owner::Caller,
         }
     }
@@ -569,11 +579,7 @@ impl Handle {
         io.arg = (&mut outputs as *mut Outputs).cast();
         // 0 is no limit, and one second.
         io.time_limit_ms = limits.timeout.map_or(0, |time| milliseconds(Some(time)).max(1));
-        io.grace_ms = match limits.grace {
-            None => 0,
-            Some(Duration::ZERO) => sys::ASPAWN_GRACE_NONE.into(),
-            time => milliseconds(time),
-        };
+        io.grace_ms = grace(limits.grace);
         // SAFETY: all that io points to lives during the call, and is used by nobody else.
         match -unsafe { sys::aspawn_communicate(&mut self.child, &mut io) } {
             0 => Ok(Exit { status: io.status, usage: Usage::from(&io.usage) }),
@@ -598,6 +604,12 @@ impl Handle {
     /// Sends a signal to the process group that the child leads.
     pub fn kill_group(&mut self, signal: i32) -> Result<()> {
         done(unsafe { sys::aspawn_kill_group(&mut self.child, signal) })
+    }
+
+    /// Ends a child that is [`Owner::Tree`] and all that descends from it: SIGTERM, and after the grace
+    /// SIGKILL. Does not wait. None: one second.
+    pub fn kill_tree(&mut self, time: Option<Duration>) -> Result<()> {
+        done(unsafe { sys::aspawn_kill_tree(&mut self.child, grace(time)) })
     }
 }
 

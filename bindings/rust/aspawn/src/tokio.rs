@@ -253,6 +253,11 @@ impl<E: From<Error>> Child<E> {
     pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
         Ok(self.child.kill_group(signal)?)
     }
+
+    /// [`crate::Child::kill_tree`]
+    pub fn kill_tree(&mut self, grace: Option<Duration>) -> Result<(), E> {
+        Ok(self.child.kill_tree(grace)?)
+    }
 }
 
 /// What `tokio::process` has, by the same names and with the same results: a program changes its

@@ -3,8 +3,9 @@
 
 use aspawn::{consts, Action, Command, Memory, Mode, Owner, Resource, Stdio, Step};
 use std::fs;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::io::AsRawFd;
+use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::Arc;
 use std::thread;
@@ -253,6 +254,21 @@ fn nobody_else_sees_a_private_child() {
     assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(ECHILD));
     assert!(child.wait().unwrap().success());
     assert!(child.kill().is_ok());
+}
+
+#[test]
+fn a_tree_ends_with_its_child() {
+    for grace in [None, Some(Duration::ZERO)] {
+        let mut command = shell("setsid sleep 1000 & echo; exec sleep 1000");
+        let mut child = command.stdout(Stdio::piped()).owner(Owner::Tree).spawn().unwrap();
+        assert_eq!(child.owner(), Owner::Tree);
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut String::new()).unwrap();
+        child.kill_tree(grace).unwrap();
+        output.read_line(&mut String::new()).unwrap(); // until the last has closed it
+        let signal = if grace.is_some() { 9 } else { 15 };
+        assert_eq!(child.wait().unwrap().signal(), Some(signal));
+    }
 }
 
 #[test]
