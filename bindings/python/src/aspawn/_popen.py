@@ -214,8 +214,9 @@ class Popen(subprocess.Popen[AnyStr]):
                  **keywords: Any) -> None:
         self._extras = {"actions": [*actions], "limits": limits, "cgroup": cgroup, "owner": owner,
                         "dies_with_caller": dies_with_caller, "memory": memory}
-        if owner and owner.upper() not in Owner.__members__:
-            raise ValueError(f"no such owner: {owner!r}")
+        for value, among in (owner, Owner), (memory, Memory):
+            if value and value.upper() not in among.__members__:
+                raise ValueError(f"no such {among.__name__.lower()}: {value!r}")
         # Waited for by the handle alone.
         self._private = owner in ("private", "tree") or dies_with_caller
         self._early = _early  # the caller calls _finish_start()
