@@ -26,10 +26,10 @@ WIDTHS = {"x86_64": 64, "x32": 32, "mips64": 64, "mipsn32": 32}
 NUMBERS = {"PSYS_RESOLVE": "u64", "PSYS_MS": "u64", "PSYS_CLONE_NEW": "u64", "PSYS_SECBIT": "u32", "PSYS_BPF": "u16"}
 # Enumerations of the safe crate, and the flags that become methods, but for those that its own code sets.
 ENUMERATIONS = {"aspawn_owner": "Owner", "aspawn_memory": "Memory", "PSYS_RLIMIT": "Resource"}
-FLAGS = [("spec::Spec", "aspawn_command_flags", []),
-         ("crate::queue::Job<'_>", "aspawn_job_flags", []),
-         ("crate::queue::Options", "aspawn_queue_flags", ["FD"]),
-         ("crate::CommandOf<E>", "aspawn_command_flags", ["STARTED_FD", "NO_PIDFD", "NONBLOCK"])]
+FLAGS = [("spec::Spec", "flags", "aspawn_command_flags", []),
+         ("crate::queue::Job<'_>", "flags", "aspawn_job_flags", []),
+         ("crate::queue::Options", "flags", "aspawn_queue_flags", ["FD"]),
+         ("crate::CommandOf<E>", "spec.flags", "aspawn_command_flags", ["STARTED_FD", "NO_PIDFD", "NONBLOCK"])]
 # What C can do and Rust not, or says in other words.
 # What enum Step calls otherwise.
 STEPS = {"CLONE": "Start"}
@@ -364,7 +364,7 @@ def enumeration(description, docs, group, rust):
     yield "}\n"
 
 
-def flags(description, docs, rust, group, own):
+def flags(description, docs, rust, place, group, own):
     prefix = group.upper().removesuffix("FLAGS")
     std = "#[cfg(feature = \"std\")]\n" if "<E>" in rust else ""
     yield f"{std}impl{'<E>' if '<E>' in rust else ''} {rust} {{"
@@ -372,8 +372,9 @@ def flags(description, docs, rust, group, own):
         name = constant["name"].removeprefix(prefix)
         if constant["group"] == group and name not in own:
             yield docs.of(constant["text"])
-            yield (f"    pub fn {name.lower()}(&mut self, {name.lower()}: bool) -> &mut Self {{\n"
-                   f"        self.flag(sys::{constant['name']}, {name.lower()})\n    }}\n")
+            yield (f"    pub fn {name.lower()}(&mut self, {name.lower()}: bool) -> &mut Self {{\n        let flag = "
+                   f"if {name.lower()} {{ sys::{constant['name']} }} else {{ 0 }};\n"
+                   f"        self.{place} = self.{place} & !sys::{constant['name']} | flag;\n        self\n    }}\n")
     yield "}\n"
 
 
@@ -384,8 +385,8 @@ def safe(description):
     yield "// Written by generate.py.\n"
     for group, rust in ENUMERATIONS.items():
         yield from enumeration(description, docs, group, rust)
-    for rust, group, own in FLAGS:
-        yield from flags(description, docs, rust, group, own)
+    for rust, place, group, own in FLAGS:
+        yield from flags(description, docs, rust, place, group, own)
     yield "impl spec::Action {"
     for maker in makers:
         yield f"    /// As [`Action::{maker.name}`](crate::Action::{maker.name}), of bytes and numbers."

@@ -166,37 +166,24 @@ impl<E> CommandOf<E> {
         self
     }
 
-    /// The program's user: all three user IDs. As with std, a caller who is root, and sets no
-    /// groups, leaves its supplementary groups. The child begins by a small program of the library's,
-    /// so that nothing of another user's shares the memory, or in a copy of the memory:
-    /// [`Child::mode`].
-    pub fn uid(&mut self, id: u32) -> &mut Self {
-        self.uid = Some(id);
-        self
-    }
+    setters! {
+        /// The program's user: all three user IDs. As with std, a caller who is root, and sets no
+        /// groups, leaves its supplementary groups. The child begins by a small program of the library's,
+        /// so that nothing of another user's shares the memory, or in a copy of the memory:
+        /// [`Child::mode`].
+        uid(id: u32) [uid] = Some(id);
 
-    /// The program's group: all three group IDs. The child begins as with [`uid`](Self::uid).
-    pub fn gid(&mut self, id: u32) -> &mut Self {
-        self.gid = Some(id);
-        self
-    }
+        /// The program's group: all three group IDs. The child begins as with [`uid`](Self::uid).
+        gid(id: u32) [gid] = Some(id);
 
-    /// The supplementary groups.
-    pub fn groups(&mut self, groups: &[u32]) -> &mut Self {
-        self.groups = Some(groups.to_vec());
-        self
-    }
+        /// The supplementary groups.
+        groups(groups: &[u32]) [groups] = Some(groups.to_vec());
 
-    /// The process group; 0 makes a new one, which [`Child::kill_group`] ends.
-    pub fn process_group(&mut self, group: i32) -> &mut Self {
-        self.process_group = Some(group);
-        self
-    }
+        /// The process group; 0 makes a new one, which [`Child::kill_group`] ends.
+        process_group(group: i32) [process_group] = Some(group);
 
-    /// A session of its own, without a controlling terminal; it is a process group too.
-    pub fn setsid(&mut self, setsid: bool) -> &mut Self {
-        self.setsid = setsid;
-        self
+        /// A session of its own, without a controlling terminal; it is a process group too.
+        setsid(setsid: bool) [setsid] = setsid;
     }
 
     /// Adds an action, which the child performs after what the other methods ask for, and in the
@@ -260,11 +247,10 @@ impl<E> CommandOf<E> {
         self.memory(self.spec.memory)
     }
 
-    /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not even
-    /// `waitpid(-1)` of a library that takes every child for its own.
-    pub fn owner(&mut self, owner: Owner) -> &mut Self {
-        self.spec.owner = owner;
-        self
+    setters! {
+        /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not even
+        /// `waitpid(-1)` of a library that takes every child for its own.
+        owner(owner: Owner) [spec.owner] = owner;
     }
 
     /// In what memory the child begins: [`Memory::Copied`] for security monitors that report programs
@@ -275,36 +261,21 @@ impl<E> CommandOf<E> {
         self
     }
 
-    pub(crate) fn flag(&mut self, flag: u64, on: bool) -> &mut Self {
-        self.spec.flag(flag, on);
-        self
-    }
+    setters! {
+        /// The time that [`output`](Self::output), [`status`](Self::status) and
+        /// [`Child::wait_with_output`] give the program: then it gets SIGTERM, and after the
+        /// [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
+        timeout(timeout: Duration) [limits.timeout] = Some(timeout);
 
-    /// The time that [`output`](Self::output), [`status`](Self::status) and
-    /// [`Child::wait_with_output`] give the program: then it gets SIGTERM, and after the
-    /// [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
-    pub fn timeout(&mut self, timeout: Duration) -> &mut Self {
-        self.limits.timeout = Some(timeout);
-        self
-    }
+        /// The time from SIGTERM to SIGKILL, one second if not set.
+        grace(grace: Duration) [limits.grace] = Some(grace);
 
-    /// The time from SIGTERM to SIGKILL, one second if not set.
-    pub fn grace(&mut self, grace: Duration) -> &mut Self {
-        self.limits.grace = Some(grace);
-        self
-    }
+        /// The signals of a [`timeout`](Self::timeout) and of [`kill_on_drop`](Self::kill_on_drop) go
+        /// to the process group, which the program then leads.
+        kill_group(group: bool) [limits.kill_group] = group;
 
-    /// The signals of a [`timeout`](Self::timeout) and of [`kill_on_drop`](Self::kill_on_drop) go
-    /// to the process group, which the program then leads.
-    pub fn kill_group(&mut self, group: bool) -> &mut Self {
-        self.limits.kill_group = group;
-        self
-    }
-
-    /// A [`Child`] that is dropped before its end is killed.
-    pub fn kill_on_drop(&mut self, kill: bool) -> &mut Self {
-        self.kill_on_drop = kill;
-        self
+        /// A [`Child`] that is dropped before its end is killed.
+        kill_on_drop(kill: bool) [kill_on_drop] = kill;
     }
 
     pub(crate) fn spawn_as<F: From<Error>>(&mut self, streams: [Stream; 3]) -> Result<Child<F>, F> {

@@ -8,6 +8,17 @@ extern crate alloc;
 
 pub use aspawn_sys as sys;
 
+/// Methods that set a field: `name(arguments) [field] = value;`.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) [$($field:tt)+] = $value:expr;)*) => {
+        $($(#[$doc])*
+        pub fn $name(&mut self, $($argument: $type),*) -> &mut Self {
+            self.$($field)+ = $value;
+            self
+        })*
+    };
+}
+
 mod action;
 mod error;
 pub mod queue;

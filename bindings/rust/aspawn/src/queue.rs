@@ -42,7 +42,7 @@ use core::task::Poll;
 use core::time::Duration;
 
 use crate::action::with_nul;
-use crate::spec::{grace, milliseconds, Limits, Spec, Usage};
+use crate::spec::{done, grace, milliseconds, number, Limits, Spec, Usage};
 use crate::{sys, Error, Result, Step};
 
 /// How a queue is made.
@@ -52,7 +52,7 @@ pub struct Options {
     running: u32,
     job_bytes: u32,
     delay: Duration,
-    flags: u64,
+    pub(crate) flags: u64,
 }
 
 impl Options {
@@ -61,34 +61,19 @@ impl Options {
         Options::default()
     }
 
-    /// Jobs from their submission until their result is taken, at most 32768.
-    pub fn jobs(&mut self, jobs: u32) -> &mut Self {
-        self.jobs = jobs;
-        self
-    }
+    setters! {
+        /// Jobs from their submission until their result is taken, at most 32768.
+        jobs(jobs: u32) [jobs] = jobs;
 
-    /// Jobs that run at the same time, at most 32768.
-    pub fn running(&mut self, running: u32) -> &mut Self {
-        self.running = running;
-        self
-    }
+        /// Jobs that run at the same time, at most 32768.
+        running(running: u32) [running] = running;
 
-    /// Memory of each job: copies of its command, environment and input, and the output that is
-    /// kept. Address space only until it is used. At most 16 MiB.
-    pub fn job_bytes(&mut self, bytes: u32) -> &mut Self {
-        self.job_bytes = bytes;
-        self
-    }
+        /// Memory of each job: copies of its command, environment and input, and the output that is
+        /// kept. Address space only until it is used. At most 16 MiB.
+        job_bytes(bytes: u32) [job_bytes] = bytes;
 
-    /// The least time between two starts.
-    pub fn delay(&mut self, delay: Duration) -> &mut Self {
-        self.delay = delay;
-        self
-    }
-
-    pub(crate) fn flag(&mut self, flag: u64, on: bool) -> &mut Self {
-        self.flags = self.flags & !flag | if on { flag } else { 0 };
-        self
+        /// The least time between two starts.
+        delay(delay: Duration) [delay] = delay;
     }
 }
 
@@ -116,7 +101,7 @@ enum Source<'a> {
 pub struct Job<'a> {
     source: Source<'a>,
     cookie: u64,
-    flags: u64,
+    pub(crate) flags: u64,
     out_size: usize,
     err_size: usize,
     has_one_output: bool,
@@ -180,47 +165,28 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// A number of the caller's, below 2^60, which the [`Outcome`] has too.
-    pub fn cookie(&mut self, cookie: u64) -> &mut Self {
-        self.cookie = cookie;
-        self
-    }
+    setters! {
+        /// A number of the caller's, below 2^60, which the [`Outcome`] has too.
+        cookie(cookie: u64) [cookie] = cookie;
 
-    /// Keeps so many bytes of standard output, which otherwise is /dev/null. More is dropped.
-    pub fn stdout(&mut self, size: usize) -> &mut Self {
-        self.out_size = size.saturating_add(1);
-        self
-    }
+        /// Keeps so many bytes of standard output, which otherwise is /dev/null. More is dropped.
+        stdout(size: usize) [out_size] = size.saturating_add(1);
 
-    /// Keeps so many bytes of standard error.
-    pub fn stderr(&mut self, size: usize) -> &mut Self {
-        self.err_size = size.saturating_add(1);
-        self
-    }
+        /// Keeps so many bytes of standard error.
+        stderr(size: usize) [err_size] = size.saturating_add(1);
 
-    /// Standard error goes where standard output goes. A prepared command says it itself.
-    pub fn stderr_to_stdout(&mut self) -> &mut Self {
-        self.has_one_output = true;
-        self
-    }
+        /// Standard error goes where standard output goes. A prepared command says it itself.
+        stderr_to_stdout() [has_one_output] = true;
 
-    /// Standard input, otherwise /dev/null.
-    pub fn input(&mut self, input: &'a [u8]) -> &mut Self {
-        self.input = input;
-        self
-    }
+        /// Standard input, otherwise /dev/null.
+        input(input: &'a [u8]) [input] = input;
 
-    /// The time from the start until the program and its group get SIGTERM.
-    pub fn timeout(&mut self, timeout: Duration) -> &mut Self {
-        self.limits.timeout = Some(timeout);
-        self
-    }
+        /// The time from the start until the program and its group get SIGTERM.
+        timeout(timeout: Duration) [limits.timeout] = Some(timeout);
 
-    /// The time from SIGTERM to SIGKILL, one second if not set; also the time after the program's
-    /// end for another process that holds its output.
-    pub fn grace(&mut self, grace: Duration) -> &mut Self {
-        self.limits.grace = Some(grace);
-        self
+        /// The time from SIGTERM to SIGKILL, one second if not set; also the time after the program's
+        /// end for another process that holds its output.
+        grace(grace: Duration) [limits.grace] = Some(grace);
     }
 
     /// Of the jobs with the same key, which is not 0, at most `limit` run at the same time. Others
@@ -231,15 +197,9 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Of the jobs that wait, those of the highest priority start first: from 0, if not set, to 7.
-    pub fn priority(&mut self, priority: u8) -> &mut Self {
-        self.priority = priority;
-        self
-    }
-
-    pub(crate) fn flag(&mut self, flag: u64, on: bool) -> &mut Self {
-        self.flags = self.flags & !flag | if on { flag } else { 0 };
-        self
+    setters! {
+        /// Of the jobs that wait, those of the highest priority start first: from 0, if not set, to 7.
+        priority(priority: u8) [priority] = priority;
     }
 
     /// The command as a job has it.
@@ -469,13 +429,6 @@ fn submitted(setup: usize, call: impl FnOnce(*mut sys::aspawn_failure) -> i64) -
     }
 }
 
-fn done(result: i32) -> Result<i32> {
-    match result {
-        error if error < 0 => Err(Error::new(Step::Run, error)),
-        result => Ok(result),
-    }
-}
-
 impl Queue {
     /// A queue as [`Options::new`] has it.
     pub fn new() -> Result<Self> {
@@ -566,12 +519,12 @@ impl Queue {
     /// Cancels a job: if it runs, its group gets SIGTERM, and SIGKILL after its grace. Its
     /// [`Outcome`] comes nevertheless. Fails with `ESRCH` if the job has ended.
     pub fn cancel(&self, ticket: Ticket) -> Result<()> {
-        done(unsafe { sys::aspawn_queue_cancel(self.0, ticket.0) }).map(|_| ())
+        done(unsafe { sys::aspawn_queue_cancel(self.0, ticket.0) })
     }
 
     /// Cancels all jobs that were submitted before.
     pub fn cancel_all(&self) -> Result<()> {
-        done(unsafe { sys::aspawn_queue_cancel_all(self.0) }).map(|_| ())
+        done(unsafe { sys::aspawn_queue_cancel_all(self.0) })
     }
 
     /// Ready(None) if no job waits or runs, and Pending if the time is over.
@@ -617,7 +570,7 @@ impl Queue {
     pub fn counts(&self) -> Result<Counts> {
         let count = |what| {
             // SAFETY: only a number.
-            done(unsafe { sys::aspawn_queue_count(self.0, what) }).map(|count| count as u32)
+            number(unsafe { sys::aspawn_queue_count(self.0, what) }).map(|count| count as u32)
         };
         Ok(Counts {
             waiting: count(sys::ASPAWN_COUNT_WAITING)?,
@@ -629,7 +582,7 @@ impl Queue {
 
     #[cfg(feature = "tokio")]
     pub(crate) fn fd(&self) -> Result<i32> {
-        done(unsafe { sys::aspawn_queue_fd(self.0) })
+        number(unsafe { sys::aspawn_queue_fd(self.0) })
     }
 }
 

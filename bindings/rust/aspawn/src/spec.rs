@@ -187,39 +187,21 @@ impl Spec {
         self
     }
 
-    /// Standard input.
-    pub fn stdin(&mut self, stream: Stream) -> &mut Self {
-        self.streams[0] = stream;
-        self
-    }
+    setters! {
+        /// Standard input.
+        stdin(stream: Stream) [streams[0]] = stream;
 
-    /// Standard output.
-    pub fn stdout(&mut self, stream: Stream) -> &mut Self {
-        self.streams[1] = stream;
-        self
-    }
+        /// Standard output.
+        stdout(stream: Stream) [streams[1]] = stream;
 
-    /// Standard error.
-    pub fn stderr(&mut self, stream: Stream) -> &mut Self {
-        self.streams[2] = stream;
-        self
-    }
+        /// Standard error.
+        stderr(stream: Stream) [streams[2]] = stream;
 
-    /// Whose child it is.
-    pub fn owner(&mut self, owner: Owner) -> &mut Self {
-        self.owner = owner;
-        self
-    }
+        /// Whose child it is.
+        owner(owner: Owner) [owner] = owner;
 
-    /// In what memory the child begins.
-    pub fn memory(&mut self, memory: Memory) -> &mut Self {
-        self.memory = memory;
-        self
-    }
-
-    pub(crate) fn flag(&mut self, flag: u64, on: bool) -> &mut Self {
-        self.flags = self.flags & !flag | if on { flag } else { 0 };
-        self
+        /// In what memory the child begins.
+        memory(memory: Memory) [memory] = memory;
     }
 
     /// Starts the program, and returns when the child exists. What the child does and fails in
@@ -590,10 +572,7 @@ impl Handle {
 
     /// True if the child has ended; it is not reaped.
     pub fn has_ended(&mut self) -> Result<bool> {
-        match unsafe { sys::aspawn_ended(&mut self.child) } {
-            error if error < 0 => Err(Error::new(Step::Run, error)),
-            ended => Ok(ended != 0),
-        }
+        number(unsafe { sys::aspawn_ended(&mut self.child) }).map(|ended| ended != 0)
     }
 
     /// Sends a signal to the child, never to another process of the same pid.
@@ -620,15 +599,14 @@ impl Drop for Handle {
     }
 }
 
-fn number(result: i32) -> Result<i32> {
-    if result < 0 {
-        Err(Error::new(Step::Run, result))
-    } else {
-        Ok(result)
+pub(crate) fn number(result: i32) -> Result<i32> {
+    match result {
+        error if error < 0 => Err(Error::new(Step::Run, error)),
+        result => Ok(result),
     }
 }
 
-fn done(result: i32) -> Result<()> {
+pub(crate) fn done(result: i32) -> Result<()> {
     number(result).map(|_| ())
 }
 
