@@ -3,6 +3,7 @@
 # The rock, packed and installed for each Lua, with its tests, README's program, and bindings/lua/fuzz.lua:
 # FUZZ=10000 programs for each Lua (100), the first SEED (1).
 . "$(dirname "$0")/../checks/tap.sh"
+exec </dev/null
 cd "$(dirname "$0")/../.." || exit 1
 source=$PWD/bindings/lua
 case ${BUILD_DIR:=build} in
@@ -40,7 +41,7 @@ runs()
 	lua=$1 version=$2
 	shift 2
 	(cd "$work" && LUA_CPATH="$tree/lib/lua/$version/?.so" LUA_PATH="$work/none/?.lua" \
-		timeout $((60 + ${FUZZ:-0})) "$lua" "$@" </dev/null)
+		timeout $((60 + ${FUZZ:-0})) "$lua" "$@")
 }
 
 # What it says before its end, if that is not its own, names the last program: lua fuzz.lua SEED 1 show
@@ -95,6 +96,12 @@ runs_the_readmes_lines()
 	LC_ALL=C sort "$work/readme" | diff "$work/expected" - # jobs end in any order
 }
 
+has_what_the_table_says()
+{
+	test/bindings/column.py Lua >"$work/names" && runs "$1" "$2" "$source/../../test/bindings/has.lua" \
+		"$tree/lib/lua/$2/aspawn.so" <"$work/names"
+}
+
 # As a user of that home, who has the packages.
 first_commands_work()
 {
@@ -128,6 +135,7 @@ for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do
 	esac
 	check "$lua: README's program" runs_the_readmes_lines "$lua" "$version"
 	passes_its_tests "$lua" "$version"
+	check "$lua: it has what doc/bindings.md says" has_what_the_table_says "$lua" "$version"
 	check "$lua: no program of a grammar crashes" no_program_crashes "$lua" "$version"
 done
 if command -v lua5.4 >/dev/null && test -e "$(gcc -print-file-name=libasan.so)"; then

@@ -22,14 +22,9 @@ has_the_version_of_the_library()
 	grep -q "\"version\": \"$version\"" "$source/package.json"
 }
 
-# Under their names in JavaScript.
-has_each_action_of_the_interface()
+has_what_the_table_says()
 {
-	node -e "
-		const { actions } = require('./doc/interface.json');
-		const names = actions.map(({ name }) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()));
-		const { action } = require('$package');
-		require('assert').deepStrictEqual(Object.keys(action), names.filter((name) => name !== 'call'))"
+	test/bindings/column.py Node | node test/bindings/has.js "$package"
 }
 
 # Of a libc it needs what all have, under names without a version.
@@ -95,7 +90,7 @@ types_are_right()
 
 check "the version is the library's" has_the_version_of_the_library
 check "it is packed and installed: Node $(node --version)" "$source/pack" "$BUILD_DIR"
-check "it has each action of the interface" has_each_action_of_the_interface
+check "it has what doc/bindings.md says" has_what_the_table_says
 check "its addons need no certain libc" needs_no_certain_libc
 check "it is installed without a compiler" is_installed_without_a_compiler
 check "it is compiled where no addon fits" is_compiled_where_no_addon_fits

@@ -86,6 +86,11 @@ runs_the_readmes_lines()
 	test "$(find "$work/readme" -name '*.py' | wc -l)" -ge 3
 }
 
+has_what_the_table_says()
+{
+	test/bindings/column.py Python | (cd "$work" && "$python" "$source/../../test/bindings/has.py")
+}
+
 types_fit()
 {
 	cat >"$work/user.py" <<-END
@@ -166,6 +171,7 @@ else
 	skip "one extension serves glibc and musl" "no auditwheel, or no musl: test/bindings/python.install"
 fi
 check "it is installed in a fresh environment" installs
+check "it has what doc/bindings.md says" has_what_the_table_says
 check "README's lines run" runs_the_readmes_lines
 for tests in test_aspawn.py test_queue.py references.py; do
 	check "its own tests: $tests" own_tests $tests

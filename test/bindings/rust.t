@@ -89,7 +89,7 @@ links_a_tree_without_tokio()
 passes_its_tests_without_tokio()
 {
 	# shellcheck disable=SC2086 # words
-	(cd "$source" && CARGO_TARGET_DIR="$work/oldest" timeout 500 $CARGO test --quiet)
+	(cd "$source" && export CARGO_TARGET_DIR="$work/oldest" && timeout 500 $CARGO test --quiet && $CARGO doc --quiet --no-deps)
 }
 
 fetches()
@@ -116,6 +116,24 @@ has_no_warning()
 		cargo fmt --all --check &&
 		cargo clippy --quiet --locked --all-features --all-targets -- -D warnings &&
 		RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --all-features --no-deps)
+}
+
+# rustdoc has a page for each type, whose methods, variants and fields are marks in it.
+documents()
+{
+	of=${1%::*} name=${1##*::} && of=${of##*::}
+	case $1 in
+	*::*) grep -lqrE "id=\"(method|variant|structfield)\.$name\"" --include="*.$of.html" --include="*.${of}Of.html" "$2" ||
+		test -e "$(find "$2" -path "*/$of/*.$name.html" -o -path "*/aspawn_$of/*.$name.html" | head -n 1)" ;;
+	*) test -e "$(find "$2/aspawn" -name "*.$name.html" | head -n 1)" ;;
+	esac || echo "it has not: $1"
+}
+
+# In the directory of the documentation.
+has_what_the_table_says()
+{
+	test/bindings/column.py Rust >"$work/names" && test "$(wc -l <"$work/names")" -gt 50 &&
+		! while read -r name; do documents "$name" "$1"; done <"$work/names" | grep .
 }
 
 # rustc compares the two declarations of each function, and all that they lead to.
@@ -167,6 +185,7 @@ if [ "$newest" -ge 1070 ]; then
 	check "the tests, by $("$debian" --version)" passes_its_tests
 	check "no_std" builds_without_std
 	check "no warning of clippy and rustdoc, and formatted" has_no_warning
+	check "it has what doc/bindings.md says" has_what_the_table_says "$work/newest/doc"
 elif [ -e /usr/share/cargo/registry ]; then
 	CARGO="cargo --offline --config $work/debian.toml"
 	export CARGO
@@ -174,6 +193,7 @@ elif [ -e /usr/share/cargo/registry ]; then
 	check "the crates are packed, without the feature tokio" packs
 	check "README's program, by Debian's cargo and with nothing fetched" runs_the_readmes_lines
 	check "the tests without the feature tokio, by $(cargo --version)" passes_its_tests_without_tokio
+	check "it has what doc/bindings.md says" has_what_the_table_says "$work/oldest/doc"
 	skip "the feature tokio" "$(cargo --version) cannot fetch what the lock file names"
 else
 	skip "the crates and their tests" "$(cargo --version) cannot fetch what the lock file names, and no librust-cc-dev"

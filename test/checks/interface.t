@@ -9,7 +9,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "test/bindings")]
+import column
 import derive
 
 INTERFACE = derive.INTERFACE
@@ -128,6 +129,34 @@ def promises():
             yield f"doc/abi.md: {name} " + ("may grow" if structure["grows"] else "never changes")
 
 
+def rows():
+    """Those that doc/bindings.md's table must have: what a package could offer."""
+    yield from (f"{function['name']}()" for function in INTERFACE["functions"]
+                if function["header"] != "aspawn/aspawn.h")
+    groups = "owner", "memory", "stream", "command_flags", "io_flags", "queue_flags", "job_flags"
+    yield from (constant["name"] for constant in INTERFACE["constants"]
+                if constant["group"] in [f"aspawn_{group}" for group in groups])
+    # Beside numbers that go with a pointer, flags, and what the package sets.
+    of_itself = "size", "flags", "owner", "memory", "action_count", "cookie", "input_size", "arg", "reserved"
+    for structure in INTERFACE["structures"]:
+        if structure["name"] in ("aspawn_command", "aspawn_queue_options", "aspawn_job"):
+            yield from (f"{structure['name']}.{member['name']}" for member in structure["members"]
+                        if member["name"] not in of_itself)
+
+
+def lacking():
+    """What the table of the languages has not: rows, and columns of languages that have a test."""
+    table = column.table()
+    found = [name for row in table for name in column.names(row["in C"])]
+    yield from (f"doc/bindings.md has {name} twice" for name in set(found) if found.count(name) > 1)
+    yield from (f"doc/bindings.md has no row of {name}" for name in rows() if name not in found)
+    known = {name.lower() for name in table[0]} - {"in c"}
+    tests = {path.stem: path.read_text() for path in (ROOT / "test/bindings").glob("*.t")}
+    yield from (f"doc/bindings.md has no column for test/bindings/{name}.t" for name in tests.keys() - known)
+    yield from (f"test/bindings/{name}.t does not look up its column" for name in known
+                if "column.py" not in tests.get(name, ""))
+
+
 check_by("doc/interface.json is that of the headers", LIBCLANG, "python3-clang with libclang 19", IS_FRESH)
 check_by("doc/interface.json fits its schema", "import jsonschema", "python3-jsonschema", FITS)
 check("what repeats doc/interface.json is up to date",
@@ -138,4 +167,5 @@ check("texts stand alone", out_of_place())
 check("kinds of actions are numbered, and have a scenario", kinds())
 check("actions with pointers are known to test/fuzz", pointers())
 check("doc/abi.md knows what may grow", promises())
+check("the table of languages has all of the interface, and each language", lacking())
 print(f"1..{number}")
