@@ -234,7 +234,7 @@ test-bindings: all amalgamation ## the packages for other languages
 
 # As root, test/bindings/suites/install first.
 test-bindings-suites: test-bindings ## the languages' own suites, without and with the package
-	WHOLE=1 test/prove --timer test/bindings/python.t $(wildcard test/bindings/suites/*.t)
+	WHOLE=1 test/prove --timer test/bindings/node.t test/bindings/python.t $(wildcard test/bindings/suites/*.t)
 
 # RUNTIMES="libuv" for some only. As root, test/ports/install first.
 RUNTIMES ?= $(basename $(notdir $(wildcard test/ports/*.t)))

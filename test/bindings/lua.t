@@ -33,7 +33,7 @@ packs()
 # In a directory without the tree.
 installs()
 {
-	(cd "$work" && luarocks --lua-version "$1" --tree "$work/$1" install "$work"/aspawn-*.src.rock CFLAGS="-O1 -fPIC")
+	(cd "$work" && luarocks --lua-version "$1" --tree "$work/$1" install "$work"/aspawn-*.src.rock CFLAGS="-O0 -fPIC")
 }
 
 runs()

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The npm package, packed and installed by the Node in PATH, with its types; and, by each Node that there
-# is (nodes), its tests and README's program.
+# The npm package, packed and installed by README's first commands and the Node in PATH, with its types;
+# and its tests and README's program by the oldest and the newest Node that there are (nodes), with WHOLE=1
+# by each.
 . "$(dirname "$0")/../checks/tap.sh"
 cd "$(dirname "$0")/../.." || exit 1
 source=$PWD/bindings/node
@@ -11,15 +12,15 @@ command -v node >/dev/null && command -v npm >/dev/null || {
 	exit 0
 }
 test -e "$BUILD_DIR/amalgamation/aspawn.c" || tools/amalgamate.py "$BUILD_DIR/amalgamation"
-installed=$(realpath "$BUILD_DIR")/bindings/node/installed
+build=$(realpath "$BUILD_DIR")
+installed=$build/bindings/node/installed
 package=$installed/node_modules/aspawn
 npm_can_fetch() { npm view node-api-headers version >/dev/null 2>&1; }
 npm_can_fetch || { echo "1..0 # SKIP npm reaches no registry"; exit 0; }
 
-version=$(sed -n 's/^TAG=v//p' RELEASE)
 has_the_version_of_the_library()
 {
-	grep -q "\"version\": \"$version\"" "$source/package.json"
+	grep -q "\"version\": \"$(sed -n 's/^TAG=v//p' RELEASE)\"" "$source/package.json"
 }
 
 has_what_the_table_says()
@@ -61,18 +62,26 @@ readme_runs()
 		(cd "$installed" && timeout 20 "$node" readme.js && timeout 20 "$node" -r aspawn/register readme.js)
 }
 
-# README's first commands, where it says, and its first program there.
+# README's first commands, beside this checkout, and its first program there.
 begins_with_commands_that_work()
 {
-	beside=$(mktemp -d) && mkdir "$beside/aspawn" && tar --exclude=./.git --exclude=./build* -cf - . | tar -xf - -C "$beside/aspawn" &&
-		sed -n '/^```sh/,/^```/{/^```$/q;/^```/d;p}' "$source/README.md" >"$beside/commands" &&
+	beside=$(mktemp -d) && ln -s "$PWD" "$beside/aspawn" &&
+		sed -n '/^```sh/,/^```/{/^```$/q;/^```/d;p}' "$source/README.md" |
+		sed "s|\.\./aspawn/build/|$build/|; s|bindings-node|& BUILD_DIR=$build|" >"$beside/commands" &&
 		sed -n '/^```js$/,/^```$/{/^```$/q;/^```/d;p}' "$source/README.md" >"$beside/program.js" &&
 		grep -q '^npm install' "$beside/commands" && test -s "$beside/program.js" &&
 		(
-			unset BUILD_DIR MAKEFLAGS MAKELEVEL
+			unset MAKEFLAGS MAKELEVEL
 			cd "$beside" && echo 'cp ../program.js . && node program.js' >>commands && timeout 500 sh -e commands
 		) >"$beside/output" 2>&1 && grep -x 'done' "$beside/output" && grep -x 'exit 0 null' "$beside/output" ||
 		{ tail -20 "$beside/output"; false; }
+}
+
+# With their versions, the oldest first.
+nodes()
+{
+	test/bindings/nodes | while read -r node; do echo "$("$node" --version) $node"; done | sort -V |
+		if test "${WHOLE:-}"; then cat; else sed -n '1p;$p'; fi
 }
 
 execa_is_installed() { (cd "$installed" && npm install --silent --no-audit --no-fund --no-save execa@9); }
@@ -89,25 +98,24 @@ types_are_right()
 }
 
 check "the version is the library's" has_the_version_of_the_library
-check "it is packed and installed: Node $(node --version)" "$source/pack" "$BUILD_DIR"
+check "README's first commands pack and install it: Node $(node --version)" begins_with_commands_that_work
+rm -rf "${beside:-}"
 check "it has what doc/bindings.md says" has_what_the_table_says
 check "its addons need no certain libc" needs_no_certain_libc
 check "it is installed without a compiler" is_installed_without_a_compiler
 check "it is compiled where no addon fits" is_compiled_where_no_addon_fits
-check "README begins with commands that work" begins_with_commands_that_work
-rm -rf "${beside:-}"
 check "execa is installed" execa_is_installed
 seen=' '
-while read -r node <&3; do
-	seen="$seen$("$node" --version | cut -d . -f 1) "
-	check "$("$node" --version): its own tests pass" own_tests "$node"
+while read -r version node <&3; do
+	seen="$seen${version%%.*} " newest=$node
+	check "$version: its own tests pass" own_tests "$node"
 	sed -n '/^# \(tests\|pass\|fail\|skipped\) /p' "$installed/output"
-	check "$("$node" --version): README's program runs" readme_runs "$node"
-	check "$("$node" --version): 60 pipelines of execa with register" pipelines_of_execa_work "$node"
+	check "$version: README's program runs" readme_runs "$node"
 done 3<<END
-$(test/bindings/nodes)
+$(nodes)
 END
-for major in 18 20 22 24 26; do
+check "60 pipelines of execa with register, by the newest Node" pipelines_of_execa_work "$newest"
+for major in 18 ${WHOLE:+20 22 24} 26; do
 	case $seen in *" v$major "*) ;; *) skip "Node $major" "not there: test/bindings/node.install" ;; esac
 done
 musl=${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}/node/musl/node

@@ -167,6 +167,8 @@ has_the_version_of_the_library()
 		grep -q "aspawn-sys = { version = \"$version\"" "$source/aspawn/Cargo.toml"
 }
 
+# Without what only debuggers and later builds read.
+export CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=0
 mkdir -p "$work"
 replaced_by /usr/share/cargo/registry >"$work/debian.toml"
 newest=$(cargo --version | awk '{ split($2, v, "."); print v[1] * 1000 + v[2] }')
