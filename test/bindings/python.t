@@ -18,17 +18,21 @@ unset PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
 backend=${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}/python
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+wheels=$work/python
 python=$work/env/bin/python
 
-packs()
+# README's first commands, but by these Pythons, and to another directory.
+first_commands_work()
 {
-	PYTHON=$packer "$source/pack" "$work"
+	sed -n '/^```sh/,/^```$/{/^```/d;p}' "$source/README.md" | grep -v '^apt-get' |
+		sed "s|build/|$work/|g; s|make wheel|make wheel BUILD_DIR=$work PYTHON=$packer|; s|python3 -m venv|$PYTHON -m venv|; s|pip install|& --no-index|" \
+			>"$work/commands" && grep '^make wheel' "$work/commands" && (unset MAKEFLAGS MAKELEVEL && sh -eu "$work/commands")
 }
 
 # No other file than its own, and no symbol but the module's.
 wheel_has_what_it_should()
 {
-	"$PYTHON" -m zipfile -l "$work"/aspawn-*.whl | awk 'NR > 1 { print $1 }' | grep -v dist-info | sort >"$work/files"
+	"$PYTHON" -m zipfile -l "$wheels"/aspawn-*.whl | awk 'NR > 1 { print $1 }' | grep -v dist-info | sort >"$work/files"
 	diff - "$work/files" <<-END || return 1
 		aspawn/__init__.py
 		aspawn/_action.py
@@ -40,8 +44,8 @@ wheel_has_what_it_should()
 		aspawn/constants.py
 		aspawn/py.typed
 	END
-	"$PYTHON" -m zipfile -e "$work"/aspawn-*.whl "$work/unpacked" || return 1
-	ls "$work"/aspawn-*-cp39-abi3-*.whl || return 1
+	"$PYTHON" -m zipfile -e "$wheels"/aspawn-*.whl "$work/unpacked" || return 1
+	ls "$wheels"/aspawn-*-cp39-abi3-*.whl || return 1
 	exported=$(nm -D --defined-only "$work/unpacked/aspawn/_aspawn.abi3.so" | awk '{ print $3 }')
 	test "$exported" = PyInit__aspawn || { echo "exported: $exported"; return 1; }
 }
@@ -59,18 +63,13 @@ fits_both_libcs()
 		test -z "$lacking" || { echo "$libc lacks: $lacking"; return 1; }
 	done
 	for tag in manylinux_2_17 musllinux_1_2; do
-		test -e "$(echo "$work"/aspawn-*"$tag"_*.whl)" || { ls "$work"; return 1; }
-		cp "$work"/aspawn-*.whl "$work/aspawn-1-cp39-abi3-${tag}_$(uname -m).whl"
+		test -e "$(echo "$wheels"/aspawn-*"$tag"_*.whl)" || { ls "$wheels"; return 1; }
+		cp "$wheels"/aspawn-*.whl "$work/aspawn-1-cp39-abi3-${tag}_$(uname -m).whl"
 		PYTHONPATH=$backend "$PYTHON" -m auditwheel show "$work/aspawn-1-cp39-abi3-${tag}_"*.whl >"$work/shown" || return 1
 		cat "$work/shown"
 		rm "$work/aspawn-1-cp39-abi3-${tag}_"*.whl
 		grep -q "tag: *\"${tag%_*}_\|\"${tag%_*}_[0-9]" "$work/shown" && grep -q 'no external versioned' "$work/shown" || return 1
 	done
-}
-
-installs()
-{
-	"$PYTHON" -m venv "$work/env" && "$work/env/bin/pip" install --quiet --no-index "$work"/aspawn-*.whl
 }
 
 # The blocks of README.md, each a program, in an empty directory.
@@ -161,14 +160,13 @@ standard_tests()
 		cat "$work/standard" && ! grep '^not ok' "$work/standard")
 }
 
-check "a wheel is made from the source archive" packs
+check "README's first commands make a wheel, and install it" first_commands_work
 check "it has the module, for each Python from 3.9, and the library hidden in it" wheel_has_what_it_should
 if PYTHONPATH=$backend "$PYTHON" -c 'import auditwheel' 2>/dev/null && test -e "$(echo /lib/ld-musl-*.so.1)"; then
 	check "one extension serves glibc and musl" fits_both_libcs
 else
 	skip "one extension serves glibc and musl" "no auditwheel, or no musl: test/bindings/python.install"
 fi
-check "it is installed in a fresh environment" installs
 check "it has what doc/bindings.md says" has_what_the_table_says
 check "README's lines run" runs_the_readmes_lines
 for tests in test_aspawn.py test_queue.py references.py; do
