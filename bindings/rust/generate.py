@@ -21,6 +21,7 @@ static struct super trait unsafe use where while""".split()
 RENAMED = {"type": "kind", **{word: f"{word}_" for word in KEYWORDS}}
 # What Rust calls the architectures; it has no sh4.
 ARCHITECTURES = {"i386": "x86", "x32": "x86_64", "mipsn32": "mips64"}
+UNSIGNED_CHAR = ["aarch64", "arm", "powerpc", "powerpc64", "riscv32", "riscv64", "s390x"]
 WIDTHS = {"x86_64": 64, "x32": 32, "mips64": 64, "mipsn32": 32}
 # The types of operands, where those of the constants' groups differ.
 NUMBERS = {"PSYS_RESOLVE": "u64", "PSYS_MS": "u64", "PSYS_CLONE_NEW": "u64", "PSYS_SECBIT": "u32", "PSYS_BPF": "u16"}
@@ -160,6 +161,8 @@ def structure(of):
 
 def declarations(description):
     yield "// Written by generate.py.\n"
+    for rust, where in ("u8", condition(UNSIGNED_CHAR)), ("i8", f"not({condition(UNSIGNED_CHAR)})"):
+        yield f"/// `char`, whose sign is the architecture's.\n#[cfg({where})]\npub type c_char = {rust};"
     kinds = {group["name"]: group["flags"] for group in description["groups"]}
     for constant in description["constants"]:
         if constant["header"] == "aspawn/aspawn.h":

@@ -36,28 +36,6 @@ pub use core::ffi::c_void;
 pub type c_int = i32;
 /// `unsigned`
 pub type c_uint = u32;
-/// `char`, whose sign is the architecture's.
-#[cfg(any(
-    target_arch = "aarch64",
-    target_arch = "arm",
-    target_arch = "powerpc",
-    target_arch = "powerpc64",
-    target_arch = "riscv32",
-    target_arch = "riscv64",
-    target_arch = "s390x"
-))]
-pub type c_char = u8;
-/// `char`, whose sign is the architecture's.
-#[cfg(not(any(
-    target_arch = "aarch64",
-    target_arch = "arm",
-    target_arch = "powerpc",
-    target_arch = "powerpc64",
-    target_arch = "riscv32",
-    target_arch = "riscv64",
-    target_arch = "s390x"
-)))]
-pub type c_char = i8;
 /// The kernel's `long`, which x32 and n32 have with 64 bits.
 #[cfg(any(target_pointer_width = "64", target_arch = "x86_64", target_arch = "mips64"))]
 pub type psys_kernel_long = i64;
