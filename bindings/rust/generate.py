@@ -28,7 +28,7 @@ NUMBERS = {"PSYS_RESOLVE": "u64", "PSYS_MS": "u64", "PSYS_CLONE_NEW": "u64", "PS
 # Enumerations of the safe crate, and the flags that become methods, but for those that its own code sets.
 ENUMERATIONS = {"aspawn_owner": "Owner", "aspawn_memory": "Memory", "PSYS_RLIMIT": "Resource"}
 FLAGS = [("spec::Spec", "flags", "aspawn_command_flags", []),
-         ("crate::queue::Job<'_>", "flags", "aspawn_job_flags", []),
+         ("crate::queue::Job<'_>", "raw.flags", "aspawn_job_flags", []),
          ("crate::queue::Options", "flags", "aspawn_queue_flags", ["FD"]),
          ("crate::CommandOf<E>", "spec.flags", "aspawn_command_flags", ["STARTED_FD", "NO_PIDFD", "NONBLOCK"])]
 # What C can do and Rust not, or says in other words.

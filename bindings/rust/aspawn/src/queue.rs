@@ -100,18 +100,17 @@ enum Source<'a> {
 #[derive(Clone, Debug)]
 pub struct Job<'a> {
     source: Source<'a>,
-    cookie: u64,
-    pub(crate) flags: u64,
-    out_size: usize,
-    err_size: usize,
+    /// Its pointers are set while it is submitted.
+    pub(crate) raw: sys::aspawn_job,
     has_one_output: bool,
     input: &'a [u8],
     limits: Limits,
-    key: u32,
-    key_limit: u32,
-    priority: u8,
     has_nul: bool,
 }
+
+// SAFETY: the pointers are NULL.
+unsafe impl Send for Job<'_> {}
+unsafe impl Sync for Job<'_> {}
 
 /// Actions before the caller's, of which there are eight at most, have the lowest bits of a cookie.
 const SETUP_BITS: u32 = 4;
@@ -120,16 +119,11 @@ impl<'a> Job<'a> {
     fn from(source: Source<'a>) -> Self {
         Job {
             source,
-            cookie: 0,
-            flags: 0,
-            out_size: 0,
-            err_size: 0,
+            // SAFETY: zero is a valid job.
+            raw: unsafe { mem::zeroed() },
             has_one_output: false,
             input: &[],
             limits: Limits::default(),
-            key: 0,
-            key_limit: 0,
-            priority: 0,
             has_nul: false,
         }
     }
@@ -167,13 +161,13 @@ impl<'a> Job<'a> {
 
     setters! {
         /// A number of the caller's, below 2^60, which the [`Outcome`] has too.
-        cookie(cookie: u64) [cookie] = cookie;
+        cookie(cookie: u64) [raw.cookie] = cookie;
 
         /// Keeps so many bytes of standard output, which otherwise is /dev/null. More is dropped.
-        stdout(size: usize) [out_size] = size.saturating_add(1);
+        stdout(size: usize) [raw.out_size] = size.saturating_add(1);
 
         /// Keeps so many bytes of standard error.
-        stderr(size: usize) [err_size] = size.saturating_add(1);
+        stderr(size: usize) [raw.err_size] = size.saturating_add(1);
 
         /// Standard error goes where standard output goes. A prepared command says it itself.
         stderr_to_stdout() [has_one_output] = true;
@@ -192,14 +186,14 @@ impl<'a> Job<'a> {
     /// Of the jobs with the same key, which is not 0, at most `limit` run at the same time. Others
     /// pass those that have to wait.
     pub fn key(&mut self, key: u32, limit: u32) -> &mut Self {
-        self.key = key;
-        self.key_limit = limit;
+        self.raw.key = key;
+        self.raw.key_limit = limit;
         self
     }
 
     setters! {
         /// Of the jobs that wait, those of the highest priority start first: from 0, if not set, to 7.
-        priority(priority: u8) [priority] = priority;
+        priority(priority: u8) [raw.priority] = priority.into();
     }
 
     /// The command as a job has it.
@@ -219,21 +213,13 @@ impl<'a> Job<'a> {
         let timeout = self.limits.timeout.or(defaults.timeout);
         sys::aspawn_job {
             size: mem::size_of::<sys::aspawn_job>() as u64,
-            flags: self.flags,
-            cookie: self.cookie << SETUP_BITS | setup as u64,
+            cookie: self.raw.cookie << SETUP_BITS | setup as u64,
             command,
-            argv: ptr::null(),
             input: if self.input.is_empty() { ptr::null() } else { self.input.as_ptr().cast() },
             input_size: self.input.len(),
-            out_size: self.out_size,
-            err_size: self.err_size,
             time_limit_ms: timeout.map_or(0, |time| milliseconds(Some(time)).max(1)),
             grace_ms: grace(self.limits.grace.or(defaults.grace)),
-            prepared: 0,
-            key: self.key,
-            key_limit: self.key_limit,
-            priority: self.priority.into(),
-            reserved: 0,
+            ..self.raw
         }
     }
 }
@@ -466,7 +452,7 @@ impl Queue {
         if job.has_nul {
             return Err(Error::argument("job.argv"));
         }
-        if job.cookie >> (u64::BITS - SETUP_BITS) != 0 {
+        if job.raw.cookie >> (u64::BITS - SETUP_BITS) != 0 {
             return Err(Error::argument("job.cookie"));
         }
         match &job.source {
