@@ -91,6 +91,7 @@ struct stack_state {
 	_Alignas(4) int order; /* enum tree_order, of the caller to a tree's helper; a futex */
 	int tree;              /* enum tree_use */
 	int survivors;         /* of a tree that has ended */
+	int is_cancelled;      /* ... and was to, while its program ran */
 	int status;            /* as of wait4(2) */
 	struct psys_rusage usage;
 };

@@ -319,6 +319,7 @@ static PSYS_UNINSTRUMENTED enum fate live(struct tree *tree)
 			psys_kill(tree->child, PSYS_SIGKILL);
 		if (ended < 0)
 			return IS_LOST;
+		tree->state->is_cancelled = order > 0 && !ended;
 		if (order > 0)
 			return ENDS;
 		tree->kill_at = 0;

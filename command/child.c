@@ -329,6 +329,8 @@ int aspawn_describe(const struct aspawn_child *child, int fact)
 		return state->reason;
 	case ASPAWN_FACT_SURVIVORS:
 		return state->survivors;
+	case ASPAWN_FACT_OUTCOME:
+		return state->outcome;
 	default:
 		return -PSYS_EINVAL;
 	}

@@ -28,7 +28,8 @@ struct child_state {
 	bool by_group : 1;        /* ... by the child's group alone */
 	unsigned char helped; /* enum helped: if so, a helper uses the stack until the child's end */
 	unsigned short kind;  /* with these, the failure, with the end of its subject */
-	unsigned char reason; /* enum aspawn_reason */
+	unsigned char reason;  /* enum aspawn_reason */
+	unsigned char outcome; /* enum aspawn_outcome, when it has been waited for */
 	int step, error;
 	char subject[40];
 	int survivors; /* of a tree, when it has been waited for */

@@ -13,9 +13,11 @@ struct communication {
 	struct aspawn_child *child;
 	struct psys_pollfd polled[POLLED]; /* fd -1: closed or not used */
 	size_t fed;                        /* bytes of input written */
-	int end;    /* why the program is to be ended, enum aspawn_outcome; 0: it is not */
-	int result; /* with end: what the call returns */
-	int error;  /* of a read or write; 0: none */
+	int end;       /* why the program is to be ended, enum aspawn_outcome; 0: it is not */
+	int result;    /* with end: what the call returns */
+	int error;     /* of a read or write; 0: none */
+	int cgroup_fd; /* that the program has joined; -1: none */
+	int oom_kills; /* there, before */
 };
 
 static void close_end(struct communication *communication, int which)
@@ -295,6 +297,14 @@ static int check_pipes(struct aspawn_io *io, bool in, bool out, bool err)
 	return wrong ? aspw_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
 }
 
+/* In a control group of its own. */
+static bool is_out_of_memory(const struct communication *communication, int status)
+{
+	return communication->cgroup_fd >= 0 && PSYS_WIFSIGNALED(status) &&
+	       PSYS_WTERMSIG(status) == PSYS_SIGKILL &&
+	       aspawn_oom_kills(communication->cgroup_fd) > communication->oom_kills;
+}
+
 /* Reaps the child and stores the results. is_left: the child may not be killed, so do not wait. */
 static int conclude(struct communication *communication, int looped, bool is_left)
 {
@@ -316,38 +326,45 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 		io->outcome = is_lost ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NONE;
 		return looped < 0 ? looped : waited;
 	}
-	io->outcome = communication->end ? communication->end : ASPAWN_OUTCOME_RAN;
+	io->outcome = communication->end ? communication->end :
+		      is_out_of_memory(communication, io->status) ?
+					   ASPAWN_OUTCOME_OUT_OF_MEMORY :
+					   child_state(communication->child)->outcome;
 	return survives ? waited : communication->end ? communication->result : 0;
 }
 
-static int communicate(struct aspawn_child *child, struct aspawn_io *io)
+static int communicate(struct communication *communication)
 {
+	struct aspawn_child *child = communication->child;
+	const struct aspawn_io *io = communication->io;
 	int *const ends[] = { &child->in_fd, &child->out_fd, &child->err_fd };
-	struct communication communication = { .io = io, .child = child };
 
 	for (int i = INPUT; i <= ERROR; i++) {
-		struct psys_pollfd *polled = &communication.polled[i];
+		struct psys_pollfd *polled = &communication->polled[i];
 
 		polled->fd = *ends[i];
 		*ends[i] = -1;
 		polled->events = i == INPUT ? PSYS_POLLOUT : PSYS_POLLIN;
 		long r = polled->fd < 0 ? 0 : psys_fcntl(polled->fd, PSYS_F_SETFL, PSYS_O_NONBLOCK);
 		if (r < 0)
-			communication.error = (int)r;
+			communication->error = (int)r;
 	}
 	if (io->flags & ASPAWN_IO_KILL_GROUP) /* what is left of the group, after the child's end */
 		aspw_own_pidfd(child);
-	communication.polled[END].fd = child->ended_fd;
-	communication.polled[END].events = PSYS_POLLIN;
-	int looped = communication.error ? communication.error : without_sigpipe(&communication);
-	bool is_left = looped < 0 && terminate(&communication, PSYS_SIGKILL) == -PSYS_EPERM;
+	communication->polled[END].fd = child->ended_fd;
+	communication->polled[END].events = PSYS_POLLIN;
+	int looped = communication->error ? communication->error : without_sigpipe(communication);
+	bool is_left = looped < 0 && terminate(communication, PSYS_SIGKILL) == -PSYS_EPERM;
 	for (int i = INPUT; i <= ERROR; i++)
-		close_end(&communication, i);
-	return conclude(&communication, looped, is_left);
+		close_end(communication, i);
+	const int r = conclude(communication, looped, is_left);
+	child_state(child)->outcome = (unsigned char)io->outcome;
+	return r;
 }
 
 int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 {
+	struct communication communication = { .io = io, .child = child, .cgroup_fd = -1 };
 	int r = check_io(io);
 
 	if (r < 0)
@@ -355,7 +372,7 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 	if (!is_child(child))
 		return aspw_refuse(&io->failure, -PSYS_EINVAL, "child");
 	r = check_pipes(io, child->in_fd >= 0, child->out_fd >= 0, child->err_fd >= 0);
-	return r < 0 ? r : communicate(child, io);
+	return r < 0 ? r : communicate(&communication);
 }
 
 /* Sets the command's default streams to what *io asks for. */
@@ -372,11 +389,25 @@ static int choose_streams(struct aspawn_command *command, struct aspawn_io *io)
 			   command->std_err == ASPAWN_STREAM_PIPE);
 }
 
+/* Notes the control group that the command joins by a descriptor of the caller. */
+static void note_cgroup(struct communication *communication, const struct aspawn_command *command)
+{
+	for (size_t i = 0; i < command->action_count; i++)
+		if (command->actions[i].kind == ASPAWN_ACTION_JOIN_CGROUP)
+			communication->cgroup_fd = command->actions[i].u.join_cgroup.fd;
+	if (communication->cgroup_fd < 0)
+		return;
+	communication->oom_kills = aspawn_oom_kills(communication->cgroup_fd);
+	if (communication->oom_kills < 0)
+		communication->cgroup_fd = -1;
+}
+
 int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 {
 	struct own_actions own; /* not initialized as a whole, as that calls memset() */
 	struct aspawn_command known;
 	struct aspawn_child child;
+	struct communication communication = { .io = io, .child = &child, .cgroup_fd = -1 };
 	int r = check_io(io);
 
 	own.count = 0;
@@ -390,6 +421,7 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 	own.await_clone = io->flags & ASPAWN_IO_KILL_GROUP;
 	if (io->flags & ASPAWN_IO_KILL_GROUP || known.flags & ASPAWN_COMMAND_TREE_OR_GROUP)
 		aspw_add_group(&own, &known);
+	note_cgroup(&communication, &known);
 	r = aspw_start_with(&child, &known, &own, &io->failure);
-	return r < 0 ? r : communicate(&child, io);
+	return r < 0 ? r : communicate(&communication);
 }

@@ -185,7 +185,8 @@ size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io 
 	static const char ends[][20] = { [ASPAWN_OUTCOME_NOT_STARTED] = "not started: ",
 					 [ASPAWN_OUTCOME_TIMED_OUT] = "timed out, ",
 					 [ASPAWN_OUTCOME_FULL] = "too much output, ",
-					 [ASPAWN_OUTCOME_CANCELLED] = "ended by its sink, " };
+					 [ASPAWN_OUTCOME_CANCELLED] = "cancelled, ",
+					 [ASPAWN_OUTCOME_OUT_OF_MEMORY] = "out of memory, " };
 	struct text text = text_at(to, size);
 
 	if (!io)

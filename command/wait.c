@@ -337,6 +337,7 @@ static void leave_tree(struct child_state *state)
 	const struct stack_state *made = stack_state(&state->stack);
 
 	state->survivors = made->survivors;
+	state->outcome = made->is_cancelled ? ASPAWN_OUTCOME_CANCELLED : ASPAWN_OUTCOME_RAN;
 	state->by_group = made->tree == BY_GROUP;
 	if (!aspw_helper_result(&state->stack, NULL, NULL))
 		aspw_stack_await_end(&state->stack, STACK_CHILD, aspw_deadline_in(MOMENT));
@@ -365,8 +366,11 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 	 * a tree was killed. Release the handle in these cases too. */
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
+	state->outcome = ASPAWN_OUTCOME_RAN;
 	if (state->is_tree && aspw_has_stack(child))
 		leave_tree(state);
+	if (r < 0 || started == -PSYS_ECANCELED)
+		state->outcome = r < 0 ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NOT_STARTED;
 	if (aspw_has_stack(child)) {
 		if (r != -PSYS_EOWNERDEAD) /* the kernel may not have cleared it */
 			__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);

@@ -275,12 +275,17 @@ enum aspawn_outcome {
 	ASPAWN_OUTCOME_NOT_STARTED = 2, /* the program was never executed: failure says why */
 	ASPAWN_OUTCOME_TIMED_OUT = 3,   /* the library ended the program after time_limit_ms */
 	ASPAWN_OUTCOME_FULL = 4,        /* the library ended the program: a buffer was full */
-	/* The library ended the program for the caller: a sink returned a negative number, or
-	 * the job was cancelled. */
+	/* The library ended the program for the caller: a sink returned a negative number, the
+	 * job was cancelled, or aspawn_kill_tree() was called while the program ran. */
 	ASPAWN_OUTCOME_CANCELLED = 5,
 	/* The program was executed, and how it ended is not known. A run: -ECHILD, -EPERM. A job:
 	 * its server was killed, or, in a local queue, another wait has reaped the program. */
-	ASPAWN_OUTCOME_LOST = 6
+	ASPAWN_OUTCOME_LOST = 6,
+	/* A run: the OOM killer ended the program, in the control group of its ASPAWN_JOIN_CGROUP.
+	 * The group must be the program's own: otherwise the OOM killer may have ended a neighbour,
+	 * and somebody else the program. If it ended only what the program had started, only
+	 * aspawn_oom_kills() says so. */
+	ASPAWN_OUTCOME_OUT_OF_MEMORY = 7
 };
 
 /* How a run treats the program's group and its output. */
@@ -610,6 +615,16 @@ PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
  */
 PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
 
+/*
+ * Returns how many processes of the control group, and with version 2 of all groups below, the OOM
+ * killer has ended. A higher number after the end of a command that has joined the group by
+ * ASPAWN_JOIN_CGROUP(cgroup_fd) says why it ended: aspawn_run() compares.
+ *   -EBADF   cgroup_fd is not open
+ *   -ENOENT  not a control group, or without a memory controller, as the root of version 2; Linux
+ *            before 4.13
+ */
+PSYS_API PSYS_MUST_CHECK int aspawn_oom_kills(int cgroup_fd);
+
 /* --- what happened: for diagnosis and tests --------------------------------------------- */
 
 /* What aspawn_describe() can be asked. */
@@ -620,7 +635,9 @@ enum aspawn_fact {
 	ASPAWN_FACT_HELPER = 4, /* enum aspawn_helper */
 	ASPAWN_FACT_REASON = 5, /* why memory was copied: enum aspawn_reason */
 	/* how many processes of a tree survive, when aspawn_wait() has returned -ENOTEMPTY */
-	ASPAWN_FACT_SURVIVORS = 6
+	ASPAWN_FACT_SURVIVORS = 6,
+	/* why it ended: enum aspawn_outcome, when it was waited for; ASPAWN_OUTCOME_NONE until then */
+	ASPAWN_FACT_OUTCOME = 7
 };
 
 /* How a child was cloned: by the first method that the kernel and seccomp filters allow. */

@@ -1080,6 +1080,26 @@ SCENARIO(kill_group_of_none)
 	return end_lingering(0, NULL, 0, -1, aspawn_kill_group);
 }
 
+SCENARIO(oom_kills)
+{
+	char path[] = "/tmp/aspawn-faults-XXXXXX", file[64];
+	int r = -1;
+
+	if (!mkdtemp(path))
+		return false;
+	snprintf(file, sizeof file, "%s/memory.events", path);
+	FILE *events = fopen(file, "w");
+	fputs("oom 5\noom_kill 3\noom_group_kill 1\n", events);
+	fclose(events);
+	const int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	WITH_FAULTS(r = aspawn_oom_kills(fd));
+	promise(r == 3 || (r < 0 && r != -EINTR), "aspawn_oom_kills: %d", r);
+	close(fd);
+	unlink(file);
+	rmdir(path);
+	return r == 3;
+}
+
 /* The program is executed, or has ended, before its cgroup is killed. Each run makes a new one, so
  * that each makes the same calls: "join_killed_cgroup" has another. */
 SCENARIO_WITH(with_cgroups, kill_cgroup)

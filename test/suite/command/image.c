@@ -824,7 +824,7 @@ TEST(describes_no_child_that_was_never_started)
 	command = command_in_role(&self, "exit_7", NULL);
 	child = start_command(NULL, &command);
 	CHECK_EQUAL(aspawn_describe(&child, 0), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_SURVIVORS + 1), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OUTCOME + 1), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OWNER), ASPAWN_OWNER_CALLER);
 	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_HELPER), ASPAWN_HELPER_NONE);
 	check_ends(&child, 7 << 8);

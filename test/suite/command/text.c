@@ -222,8 +222,9 @@ TEST(outcomes_as_texts)
 	check_outcome(-PSYS_ETIMEDOUT, ASPAWN_OUTCOME_TIMED_OUT, -1, "timed out, no status");
 	check_outcome(-PSYS_ENOBUFS, ASPAWN_OUTCOME_FULL, PSYS_SIGTERM,
 		      "too much output, killed by SIGTERM");
-	check_outcome(-77, ASPAWN_OUTCOME_CANCELLED, PSYS_SIGKILL,
-		      "ended by its sink, killed by SIGKILL");
+	check_outcome(-77, ASPAWN_OUTCOME_CANCELLED, PSYS_SIGKILL, "cancelled, killed by SIGKILL");
+	check_outcome(0, ASPAWN_OUTCOME_OUT_OF_MEMORY, PSYS_SIGKILL,
+		      "out of memory, killed by SIGKILL");
 	check_outcome(-PSYS_EMFILE, ASPAWN_OUTCOME_NONE, -1, "EMFILE");
 	check_outcome(-PSYS_ECHILD, ASPAWN_OUTCOME_LOST, -1, "ECHILD");
 	check_outcome(-9999, ASPAWN_OUTCOME_NONE, -1, "9999");

@@ -372,6 +372,7 @@ static void loses_its_helper(const void *arg)
 	CHECK_EQUAL(aspawn_kill_tree(&child, 0), -PSYS_EOWNERDEAD);
 	CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
 	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, LONG), -PSYS_EOWNERDEAD);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OUTCOME), ASPAWN_OUTCOME_LOST);
 	CHECK_EQUAL(status, -7);
 	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, LONG), -PSYS_EINVAL);
 	check_all_have_ended(child.out_fd, LONG);
