@@ -61,7 +61,7 @@ int aspawn_kill_group(struct aspawn_child *child, int signal)
 
 /* The helper is suspended until the child of a frozen cgroup executes its program, and obeys no order:
  * there is nothing to end but the child. */
-static int kill_suspended(struct aspawn_child *child)
+static PSYS_UNINSTRUMENTED int kill_suspended(struct aspawn_child *child)
 {
 	const struct stack_state *made = stack_state(&child_state(child)->stack);
 
@@ -73,7 +73,7 @@ static int kill_suspended(struct aspawn_child *child)
 	return pid == -PSYS_EAGAIN ? pid : 0;
 }
 
-int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
+PSYS_UNINSTRUMENTED int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
 {
 	if (!is_child(child) || grace_ms < ASPAWN_GRACE_NONE || !child_state(child)->is_tree)
 		return -PSYS_EINVAL;

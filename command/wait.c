@@ -12,7 +12,7 @@
 enum { LONGEST_ORPHANED = 2000 }; /* naps of 5 ms, until another reaps it */
 enum { MOMENT = 1000 };           /* milliseconds */
 
-void aspw_signal_helper(struct aspawn_child *child, int signal)
+PSYS_UNINSTRUMENTED void aspw_signal_helper(struct aspawn_child *child, int signal)
 {
 	const int pid = stack_state(&child_state(child)->stack)->helper_pid;
 	struct psys_siginfo info;

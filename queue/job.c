@@ -2,6 +2,7 @@
 /* A job in the server: its streams, its start, its output and its end. */
 #include <syscall/string.h>
 
+#include "../aspawn/helper.h"
 #include "queue.h"
 
 enum { MOST_READS = 64 }; /* of one output in a row: another process may go on to write */
@@ -116,10 +117,13 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *
 	}
 	if (job->input)
 		psys_close(command->std_in);
-	if (r < 0)
+	if (r < 0) {
+		job->stack = NULL;
 		return r;
+	}
 	job->stack->is_taken = true;
-	job->result.pid = child_state(&job->child)->pid;
+	if (!job_is_tree(job)) /* whose helper has not cloned the program yet */
+		job->result.pid = child_state(&job->child)->pid;
 	job->outputs[0].fd = job->child.out_fd;
 	job->outputs[1].fd = job->child.err_fd;
 	return 0;
@@ -151,6 +155,8 @@ static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct job *job)
 	queue->server.unpolled += job->is_unpolled;
 	const int64_t started = job->result.started_ns - queue->server.paused;
 	job_set_deadline(queue, job, job->timeout ? started + job->timeout : INT64_MAX);
+	if (job_is_tree(job)) /* for the first look */
+		queue->server.next_deadline = 0;
 	aspw_list_remove(&queue->server.waiting[job->priority], job);
 	aspw_list_add(&queue->server.running, job);
 	__atomic_add_fetch(&queue->running, 1, __ATOMIC_RELAXED);
@@ -237,8 +243,13 @@ static QUEUE_SERVER size_t job_kept(const struct job_output *output)
 
 /* --- the end ------------------------------------------------------------------------- */
 
-static QUEUE_SERVER void job_send(const struct job *job, int signal)
+static QUEUE_SERVER void job_send(struct job *job, int signal)
 {
+	if (job_is_tree(job)) {
+		aspawn_kill_tree(&job->child,
+				 signal == PSYS_SIGKILL ? ASPAWN_GRACE_NONE : job->grace_ms);
+		return;
+	}
 	const bool has_group = !(job->flags & ASPAWN_JOB_SAME_GROUP);
 	const int r = has_group ? psys_kill(-job->result.pid, signal) : -PSYS_ESRCH;
 
@@ -253,10 +264,11 @@ QUEUE_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int
 		return;
 	if (!job->signal)
 		job->ended_as = ended_as;
-	job->signal = at_once || job->grace < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
+	job->signal = at_once || job->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
 	job_send(job, job->signal);
 	job_set_deadline(queue, job,
-			 job->signal == PSYS_SIGKILL ? INT64_MAX : server_now(queue) + job->grace);
+			 job->signal == PSYS_SIGKILL ? INT64_MAX :
+						       server_now(queue) + ms_to_ns(job->grace_ms));
 }
 
 QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
@@ -288,23 +300,54 @@ static QUEUE_SERVER void job_kill_rest(const struct job *job)
 		psys_kill(-job->result.pid, PSYS_SIGKILL);
 }
 
-static QUEUE_SERVER void job_reap(struct aspawn_queue *queue, struct job *job)
+/* Returns true if the program has ended, and is reaped. */
+static QUEUE_SERVER bool job_reap_program(struct aspawn_queue *queue, struct job *job)
 {
 	struct aspawn_result *result = &job->result;
 
-	if (job->has_ended)
-		return;
 	if (job->signal && !(job->flags & ASPAWN_JOB_SAME_GROUP))
 		job_kill_rest(job);
 	const int pid = psys_wait4(result->pid, &result->status, PSYS_WNOHANG, &result->usage);
 	if (pid == 0 || pid == -PSYS_EINTR)
-		return;
+		return false;
 	if (pid < 0 && !queue->is_local) {
 		queue->server.has_failed = true;
-		return;
+		return false;
 	}
 	if (pid < 0) /* another has reaped it */
 		job->ended_as = ASPAWN_OUTCOME_LOST;
+	return true;
+}
+
+/* Returns true if the helper has ended. Somebody may have killed it, before or after it has cloned the
+ * program. */
+static QUEUE_SERVER bool job_reap_tree(struct job *job)
+{
+	const struct Stack_t *stack = &job->stack->stack;
+	struct aspawn_result *result = &job->result;
+
+	if (aspw_stack_has(stack, STACK_HELPER))
+		return false;
+	aspw_learn_child(&job->child, DEADLINE_NEVER);
+	const int pid = child_state(&job->child)->pid;
+	result->pid = pid > 0 ? pid : 0;
+	result->survivors = stack_state(stack)->survivors;
+	if (!aspw_helper_result(stack, &result->status, &result->usage)) {
+		result->status = pid > 0 ? -1 : PSYS_SIGKILL;
+		if (pid > 0)
+			job->ended_as = ASPAWN_OUTCOME_LOST;
+	}
+	aspw_stack_reap_helper(stack);
+	return true;
+}
+
+static QUEUE_SERVER void job_reap(struct aspawn_queue *queue, struct job *job)
+{
+	struct aspawn_result *result = &job->result;
+
+	if (job->has_ended ||
+	    !(job_is_tree(job) ? job_reap_tree(job) : job_reap_program(queue, job)))
+		return;
 	result->ended_ns = queue_now(queue);
 	job->has_ended = true;
 	queue_unwatch(queue->server.epoll, job->child.ended_fd);
@@ -313,8 +356,9 @@ static QUEUE_SERVER void job_reap(struct aspawn_queue *queue, struct job *job)
 		job_read_output(queue, job, &job->outputs[i], 0);
 	if (!job_finish_if_silent(queue, job))
 		job_set_deadline(queue, job,
-				 server_now(queue) +
-					 (job->signal || job->grace < 0 ? 0 : job->grace));
+				 server_now(queue) + (job->signal || job->grace_ms < 0 ?
+							      0 :
+							      ms_to_ns(job->grace_ms)));
 }
 
 QUEUE_SERVER void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsigned kind)
@@ -335,8 +379,9 @@ static QUEUE_SERVER void job_leave_stack(struct job *job)
 
 	/* A server that is killed in between leaves it mapped. */
 	stack_control(stack)->watch = NULL;
-	/* The kernel may not have cleared it. */
-	__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
+	/* The kernel may not have cleared it. The child of a killed helper may still be there. */
+	if (!job_is_tree(job) || aspw_helper_result(stack, NULL, NULL))
+		__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
 	if (aspw_started(&job->child, failure, 0) == -PSYS_ETIMEDOUT &&
 	    child_state(&job->child)->known != EXECUTING)
 		failure->error = -PSYS_ECHILD;
@@ -348,7 +393,7 @@ QUEUE_SERVER void aspw_job_finish(struct aspawn_queue *queue, struct job *job)
 {
 	struct aspawn_result *result = &job->result;
 
-	if (!result->pid) {
+	if (!job->stack) {
 		aspw_list_remove(&queue->server.waiting[job->priority], job);
 		aspw_server_close_fds(queue, job);
 	} else {

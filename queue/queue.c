@@ -205,8 +205,20 @@ bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 		 aspw_child_is_gone(__atomic_load_n(&queue->server_pid, __ATOMIC_ACQUIRE))));
 }
 
+/* Of a dead server: without a pid in the state there was no clone. */
+static void forget_unborn(const struct Stack_t *stack, int64_t deadline)
+{
+	struct stack_state *state = stack_state(stack);
+
+	if (!__atomic_load_n(&state->helper_pid, __ATOMIC_ACQUIRE))
+		__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
+	if (aspw_stack_await_end(stack, STACK_HELPER, deadline) == 0 &&
+	    !__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
+		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+}
+
 /* Children that were killed before their exec, as those of a dead server, may use their stacks and their
- * jobs' memory for a moment. Without a pid in the state there was no clone. The stack of a child that
+ * jobs' memory for a moment; and helpers until they have ended their trees. The stack of a child that
  * hangs in the kernel is busy until its end. */
 static bool stacks_are_free(const struct aspawn_queue *queue)
 {
@@ -216,8 +228,8 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 		const struct Stack_t *stack = &queue->stacks[i].stack;
 		struct stack_state *state = stack_state(stack);
 
-		if (!queue->is_local && !__atomic_load_n(&state->pid, __ATOMIC_ACQUIRE))
-			__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+		if (!queue->is_local)
+			forget_unborn(stack, aspw_deadline_in(1000));
 		if (aspawn_stack_wait(stack, 1000) < 0)
 			all = false;
 		else if (state->mode != MODE_NONE) /* of a job of a dead server */

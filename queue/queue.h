@@ -74,7 +74,8 @@ struct job {
 	struct aspawn_queue *queue;
 	int priority;
 	uint32_t flags, key, key_limit;
-	int64_t timeout, grace;        /* nanoseconds; timeout 0: none; grace negative: none */
+	int64_t timeout;               /* nanoseconds; 0: none */
+	int64_t grace_ms;              /* negative: none */
 	struct aspawn_command command; /* what it points to is the job's, or a prepared command's */
 	const void *input;
 	size_t input_size;
@@ -89,11 +90,12 @@ struct job {
 	struct job *previous;
 	int signal;       /* the last one that was sent to end it; 0: none */
 	int64_t deadline; /* in server_now(); INT64_MAX: none */
-	struct job_stack *stack;
+	int64_t ring_at; /* of a tree: when its helper is to be woken, if somebody has stopped it */
+	struct job_stack *stack; /* NULL: it has not been started */
 	struct aspawn_child child;
 	struct job_output outputs[2];
 	int ended_as;     /* enum aspawn_outcome, once the queue has decided to end it; 0 */
-	bool has_ended;   /* the process: output may be left */
+	bool has_ended;   /* the process, or all of a tree: output may be left */
 	bool is_unpolled; /* epoll does not know all of its descriptors */
 };
 
@@ -223,6 +225,17 @@ QUEUE_INLINE uint32_t queue_left(const struct aspawn_queue *queue, const uint32_
 	const uint32_t ended = __atomic_load_n(since, __ATOMIC_SEQ_CST);
 
 	return __atomic_load_n(&queue->submissions, __ATOMIC_SEQ_CST) - ended;
+}
+
+QUEUE_INLINE int64_t ms_to_ns(int64_t ms)
+{
+	return ms > INT64_MAX / 4000000 ? INT64_MAX / 4 : ms * 1000000;
+}
+
+/* The program has a helper, which ends what descends from it. */
+QUEUE_INLINE bool job_is_tree(const struct job *job)
+{
+	return job->command.owner == ASPAWN_OWNER_TREE;
 }
 
 QUEUE_INLINE bool queue_has_result(const struct aspawn_queue *queue)

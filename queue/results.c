@@ -324,5 +324,5 @@ size_t aspawn_result_text(char *to, size_t size, const struct aspawn_result *res
 	io.outcome = result->outcome;
 	io.status = result->status;
 	psys_memcpy(&io.failure, &result->failure, sizeof io.failure);
-	return aspawn_io_text(to, size, 0, &io);
+	return aspawn_io_text(to, size, result->survivors ? -PSYS_ENOTEMPTY : 0, &io);
 }

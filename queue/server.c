@@ -15,10 +15,11 @@ enum { OF_WAKE = 0x7ffffff0, OF_LIFE, OF_HOST };
 enum {
 	EVENTS = 64,
 	KCMP_VM = 1,
-	CHECK_MS = 3000,   /* does the host still use this memory? */
-	LOOK_MS = 10,      /* is it stopped? Asked if a job is to start or to be ended */
-	TIMED_MS = 500,    /* the same while a job has a deadline */
-	TICK_NS = 5000000, /* for children that epoll cannot watch */
+	CHECK_MS = 3000,     /* does the host still use this memory? */
+	LOOK_MS = 10,        /* is it stopped? Asked if a job is to start or to be ended */
+	TIMED_MS = 500,      /* the same while a job has a deadline */
+	TICK_NS = 5000000,   /* for children that epoll cannot watch */
+	RING_NS = 500000000, /* between two wakes of a tree's helper */
 };
 
 /* --- lists --------------------------------------------------------------------------- */
@@ -183,7 +184,7 @@ static QUEUE_SERVER void server_see_cancels(struct aspawn_queue *queue)
 /* False: an event of the same batch has ended the job. */
 static QUEUE_SERVER bool is_running(const struct job *job)
 {
-	return __atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN && job->result.pid;
+	return __atomic_load_n(&job->state, __ATOMIC_RELAXED) == JOB_TAKEN && job->stack;
 }
 
 /* Asks for what epoll does not tell; all: of all jobs. */
@@ -199,6 +200,16 @@ static QUEUE_SERVER void server_look_at_jobs(struct aspawn_queue *queue, bool al
 	}
 }
 
+/* Returns when to ring again. */
+static QUEUE_SERVER int64_t server_ring(struct job *job, int64_t now)
+{
+	if (job->ring_at <= now) {
+		aspw_signal_helper(&job->child, PSYS_SIGCONT);
+		job->ring_at = now + RING_NS;
+	}
+	return job->ring_at;
+}
+
 static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue)
 {
 	int64_t *first = &queue->server.next_deadline;
@@ -212,6 +223,10 @@ static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue)
 	*first = INT64_MAX;
 	for (job = queue->server.running.first; job; job = next) {
 		next = job->next;
+		if (job_is_tree(job) && !job->has_ended) {
+			const int64_t ring_at = server_ring(job, now);
+			*first = ring_at < *first ? ring_at : *first;
+		}
 		if (job->deadline <= now)
 			aspw_job_expire(queue, job);
 		else if (job->deadline < *first)

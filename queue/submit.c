@@ -8,13 +8,9 @@
 enum {
 	ALL_JOB_FLAGS = 2 * ASPAWN_JOB_SAME_GROUP - 1,
 	/* The other flags are of the handle, which a job does not have. */
-	COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER,
+	COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER |
+			ASPAWN_COMMAND_TREE_OR_GROUP,
 };
-
-static int64_t ms_to_ns(int64_t ms)
-{
-	return ms > INT64_MAX / 4000000 ? INT64_MAX / 4 : ms * 1000000;
-}
 
 static bool is_null_or_default(int stream)
 {
@@ -30,7 +26,6 @@ static int read_command_of_job(struct aspawn_command *to, const struct aspawn_co
 	if (r < 0)
 		return r;
 	const char *wrong = to->memory == ASPAWN_MEMORY_SUSPENDED ? "memory" :
-			    to->owner == ASPAWN_OWNER_TREE        ? "owner" :
 			    !is_null_or_default(to->std_in)       ? "std_in" :
 			    !is_null_or_default(to->std_out)      ? "std_out" :
 			    !is_null_or_default(to->std_err) && to->std_err != ASPAWN_STREAM_STDOUT ?
@@ -44,6 +39,11 @@ static int read_command_of_job(struct aspawn_command *to, const struct aspawn_co
 			return -PSYS_EINVAL;
 		}
 	to->flags &= COMMAND_FLAGS;
+	/* Any other job is the server's child, which ends with the server. */
+	if (to->owner == ASPAWN_OWNER_TREE)
+		to->flags |= ASPAWN_COMMAND_DIES_WITH_CALLER;
+	else
+		to->owner = ASPAWN_OWNER_CALLER;
 	return 0;
 }
 
@@ -146,6 +146,7 @@ static void fill_command(struct aspawn_queue *queue, struct job *job, struct are
 		.search_path = prepared->path,
 		.actions = prepared->actions,
 		.action_count = prepared->count,
+		.owner = command->owner,
 		.memory = command->memory,
 		.std_in = command->std_in,
 		.std_out = command->std_out,
@@ -188,7 +189,7 @@ static int fill_job(struct aspawn_queue *queue, struct job *job, const struct as
 		return -PSYS_E2BIG;
 	job->flags = (uint32_t)from->flags;
 	job->timeout = ms_to_ns(from->time_limit_ms);
-	job->grace = from->grace_ms < 0 ? -1 : ms_to_ns(from->grace_ms ? from->grace_ms : 1000);
+	job->grace_ms = from->grace_ms ? from->grace_ms : 1000;
 	job->key = from->key;
 	job->key_limit = from->key ? from->key_limit : 0;
 	job->priority = from->priority;

@@ -278,8 +278,8 @@ enum aspawn_outcome {
 	/* The library ended the program for the caller: a sink returned a negative number, the
 	 * job was cancelled, or aspawn_kill_tree() was called while the program ran. */
 	ASPAWN_OUTCOME_CANCELLED = 5,
-	/* The program was executed, and how it ended is not known. A run: -ECHILD, -EPERM. A job:
-	 * its server was killed, or, in a local queue, another wait has reaped the program. */
+	/* The program was executed, and how it ended is not known. A run: -ECHILD, -EPERM,
+	 * -EOWNERDEAD. A job: its server, or its tree's helper, was killed, or, in a local queue, another wait has reaped the program. */
 	ASPAWN_OUTCOME_LOST = 6,
 	/* A run: the OOM killer ended the program, in the control group of its ASPAWN_JOIN_CGROUP.
 	 * The group must be the program's own: otherwise the OOM killer may have ended a neighbour,

@@ -108,7 +108,7 @@ PSYS_API PSYS_MUST_CHECK int aspawn_queue_create(struct aspawn_queue **queue,
 						 const struct aspawn_queue_options *options);
 
 /*
- * Ends the queue: kills all jobs with their process groups, ends the server, and gives memory and
+ * Ends the queue: kills all jobs with their process groups or trees, ends the server, and gives memory and
  * descriptors back. No other thread may use the queue during or after the call, except that one may
  * be in aspawn_queue_serve(), which returns. When the call returns there is no server. Results that
  * were not released are gone. A job that may not be killed (set-user-ID programs) runs on.
@@ -134,8 +134,9 @@ struct aspawn_job {
 	uint64_t cookie; /* the caller's, for any use: aspawn_result.cookie */
 
 	/* The program. A job has no handle, so these members of the command have no effect: pool,
-	 * owner, and of flags all except ASPAWN_COMMAND_SHELL_ON_ENOEXEC and _RELATIVE_TO_CALLER.
-	 * memory is ASPAWN_MEMORY_SHARED or _COPIED. Pipe actions are not allowed. Each stream is
+	 * any owner but ASPAWN_OWNER_TREE, and of flags all except ASPAWN_COMMAND_SHELL_ON_ENOEXEC,
+	 * _RELATIVE_TO_CALLER and _TREE_OR_GROUP. A tree ends with its program, its time limit, its
+	 * cancellation, the queue, its server and the caller's process; others go on meanwhile. memory is ASPAWN_MEMORY_SHARED or _COPIED. Pipe actions are not allowed. Each stream is
 	 * ASPAWN_STREAM_DEFAULT or _NULL; std_err may be ASPAWN_STREAM_STDOUT. Only a stream that
 	 * is ASPAWN_STREAM_DEFAULT may be input, or be kept.
 	 *
@@ -155,8 +156,8 @@ struct aspawn_job {
 	 * The rest is read and dropped. 0: keep none. */
 	size_t out_size, err_size;
 
-	/* From the start to SIGTERM, which goes to the job's process group; and from SIGTERM to
-	 * SIGKILL, also the time after the program's end in which output is still read if another
+	/* From the start to SIGTERM, which goes to the job's process group, or to all of a tree; and
+	 * from SIGTERM to SIGKILL, also the time after the program's end in which output is still read if another
 	 * process holds the pipe. */
 	int64_t time_limit_ms __attribute__((aligned(8)));
 	int64_t grace_ms __attribute__((aligned(8)));
@@ -254,11 +255,13 @@ struct aspawn_result {
 	int64_t ticket __attribute__((aligned(8)));  /* as aspawn_queue_submit() returned it */
 	/* enum aspawn_outcome, never NONE or FULL. After LOST a program that had started was killed
 	 * with the server, unless it has changed its credentials by a set-user-ID exec; what it has
-	 * started lives on. A caller that is a subreaper or PID 1 gets the program in wait(-1). */
+	 * started lives on, except of a tree. A caller that is a subreaper or PID 1 gets the program,
+	 * or the helper of a tree, in wait(-1). LOST is also a tree whose helper somebody has killed:
+	 * its program is killed, and what that has started lives on. */
 	int outcome;
-	int pid;      /* of the ended process; 0: there was none */
-	int status;   /* as wait(2) stores it; -1: none */
-	int reserved; /* 0 */
+	int pid;       /* of the ended process; 0: there was none */
+	int status;    /* as wait(2) stores it; -1: none */
+	int survivors; /* how many processes of a tree could not be ended, as ASPAWN_FACT_SURVIVORS */
 	/* What was kept, with a NUL; NULL: nothing was to be kept. The bytes kept, without the NUL,
 	 * and the bytes that the program wrote. */
 	const char *out, *err;

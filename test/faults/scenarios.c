@@ -1873,7 +1873,7 @@ static bool check_of_queue(struct aspawn_queue *queue, int64_t ticket)
 	return right;
 }
 
-static bool queue_of(uint64_t flags, const struct aspawn_action *action)
+static bool queue_of(uint64_t flags, const struct aspawn_action *action, int owner)
 {
 	const struct aspawn_queue_options options = { .size = sizeof options,
 						      .running = 1,
@@ -1882,7 +1882,8 @@ static bool queue_of(uint64_t flags, const struct aspawn_action *action)
 	const struct aspawn_command command = { .size = sizeof command,
 						.argv = argv,
 						.actions = action,
-						.action_count = action != NULL };
+						.action_count = action != NULL,
+						.owner = owner };
 	const struct aspawn_job job = { .size = sizeof job, .out_size = 5, .command = &command };
 	struct aspawn_queue *queue = NULL;
 	bool right = true;
@@ -1903,7 +1904,7 @@ static bool queue_of(uint64_t flags, const struct aspawn_action *action)
 
 SCENARIO(queue)
 {
-	return queue_of(0, NULL);
+	return queue_of(0, NULL, ASPAWN_OWNER_CALLER);
 }
 
 /* The job uses a descriptor of the caller's. */
@@ -1911,7 +1912,7 @@ SCENARIO(queue_descriptor)
 {
 	const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	const struct aspawn_action action = ASPAWN_DUP2(fd, 0);
-	const bool right = queue_of(0, &action);
+	const bool right = queue_of(0, &action, ASPAWN_OWNER_CALLER);
 
 	close(fd);
 	return right;
@@ -1919,7 +1920,17 @@ SCENARIO(queue_descriptor)
 
 SCENARIO(queue_local)
 {
-	return queue_of(ASPAWN_QUEUE_LOCAL, NULL);
+	return queue_of(ASPAWN_QUEUE_LOCAL, NULL, ASPAWN_OWNER_CALLER);
+}
+
+SCENARIO(queue_tree)
+{
+	return queue_of(0, NULL, ASPAWN_OWNER_TREE);
+}
+
+SCENARIO(queue_local_tree)
+{
+	return queue_of(ASPAWN_QUEUE_LOCAL, NULL, ASPAWN_OWNER_TREE);
 }
 
 /* The job needs memory of its own. */
@@ -1927,10 +1938,10 @@ static const struct aspawn_action for_image = ASPAWN_RESUID(-1U, -1U, -1U);
 
 SCENARIO(queue_image)
 {
-	return queue_of(0, &for_image);
+	return queue_of(0, &for_image, ASPAWN_OWNER_CALLER);
 }
 
 SCENARIO(queue_local_image)
 {
-	return queue_of(ASPAWN_QUEUE_LOCAL, &for_image);
+	return queue_of(ASPAWN_QUEUE_LOCAL, &for_image, ASPAWN_OWNER_CALLER);
 }

@@ -543,8 +543,10 @@ TEST(queue_names_each_invalid_member)
 	check_no_command(queue, &bad, "std_err");
 	bad = good, bad.memory = ASPAWN_MEMORY_SUSPENDED;
 	check_no_command(queue, &bad, "memory");
-	bad = good, bad.owner = ASPAWN_OWNER_TREE;
+	bad = good, bad.owner = ASPAWN_OWNER_TREE + 1;
 	check_no_command(queue, &bad, "owner");
+	bad = good, bad.flags = ASPAWN_COMMAND_TREE_OR_GROUP;
+	check_no_command(queue, &bad, "flags");
 	CHECK_EQUAL(error_of(aspawn_queue_prepare(NULL, &good, &failure), &failure, "queue"),
 		    -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_release_prepared(NULL, prepared), -PSYS_EINVAL);
