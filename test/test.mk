@@ -46,11 +46,12 @@ test: ## the suite without and with a libc, the checks of what is built, the exa
 	$(summary) -- test-suite test-hosted test-checks test-users test-examples test-documents
 
 test-suite: $(suite) ## the suite, with no libc
-	test/prove --exec '' '$(abspath $(suite))'
+	SUITE_TREES=1000 test/prove --exec '' '$(abspath $(suite))'
 
 # TREES=100000, SEED=1 for others.
 test-trees: $(suite) ## 10 000 hostile trees: two minutes
-	SUITE_TREES=$(or $(TREES),10000) SUITE_SEED=$(or $(SEED),10000) test/prove --exec '' '$(abspath $(suite))' :: hostile_trees_end_as_a_whole
+	SUITE_TREES=$(or $(TREES),10000) SUITE_SEED=$(or $(SEED),10000) SUITE_PATIENT=1 \
+		test/prove --exec '' '$(abspath $(suite))' :: hostile_trees_end_as_a_whole a_tracer_outside_holds
 
 # RUNS=200, STRESS='stress-ng...', or empty for nothing beside. What failed is kept in BUILD_DIR/repeated.
 .PHONY: test-suite-repeated

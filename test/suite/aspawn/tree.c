@@ -176,7 +176,7 @@ static int setting(const char *name, int usual)
 
 TEST_SECONDS(hostile_trees_end_as_a_whole, 1000)
 {
-	const int usual = scaled(1000) < 100 ? 100 : scaled(1000);
+	const int usual = scaled(200) < 100 ? 100 : scaled(200);
 	const int first = setting("SUITE_SEED", 1), count = setting("SUITE_TREES", usual);
 
 	need_lists();

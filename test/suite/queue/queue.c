@@ -1027,10 +1027,12 @@ TEST(queue_cancels_no_later_job_of_the_same_place)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 2 });
 	struct self self;
-	const struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	char *const none[] = { NULL };
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 	const int64_t cancelled = submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL);
 	int64_t previous = 0;
 
+	command.envp = none;
 	CHECK_EQUAL(aspawn_queue_cancel(queue, cancelled), 0);
 	give_back(queue, next_result(queue));
 	for (int i = 0; i < 65530; i++) {
@@ -1814,7 +1816,7 @@ TEST(queue_sleeps_while_a_job_waits_for_its_key_and_starts_are_delayed)
 	CHECK(submit(queue, job, "lingers", NULL) > 0);
 	CHECK(submit(queue, job, "exit_7", NULL) > 0);
 	await_running(queue, 1);
-	await_sleeps(server, 3);
+	await_sleeps(server, 2);
 	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_WAITING), 1);
 	close_queue(queue);
 }

@@ -114,13 +114,13 @@ static void check_handle(uint64_t flags)
 
 TEST(a_private_child_is_polled_waited_for_and_killed)
 {
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 5; i++)
 		check_handle(0);
 }
 
 TEST(a_private_child_without_a_pidfd_is_waited_for_and_killed)
 {
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 5; i++)
 		check_handle(ASPAWN_COMMAND_NO_PIDFD);
 }
 

@@ -195,8 +195,9 @@ static void loses_helpers(const void *arg)
 	for (int i = 0; i < 2; i++) {
 		struct aspawn_queue *queue = queue_of(kinds[i]);
 		for (int round = 0; round < 4; round++) { /* more than there are stacks */
-			const int pipe = start_tree(queue, (struct aspawn_job){ 0 }, "signals_helper",
-						    number_of_signal(signal, PSYS_SIGKILL), 0);
+			const int pipe =
+				start_tree(queue, (struct aspawn_job){ 0 }, "signals_helper",
+					   number_of_signal(signal, PSYS_SIGKILL), 0);
 			const struct aspawn_result *result = next_result(queue);
 			CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_LOST);
 			CHECK_EQUAL(result->status, -1);
@@ -245,10 +246,9 @@ TEST(trees_of_jobs_may_be_prepared_or_change_their_user)
 		const int64_t prepared = aspawn_queue_prepare(queue, &command, NULL);
 		CHECK(prepared > 0);
 		/* The daemon holds the output. */
-		const struct aspawn_job job = { .size = sizeof job,
-						.prepared = prepared,
-						.out_size = KEPT,
-						.grace_ms = LONG };
+		const struct aspawn_job job = {
+			.size = sizeof job, .prepared = prepared, .out_size = KEPT, .grace_ms = LONG
+		};
 		CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
 		const struct aspawn_result *result = next_result(queue);
 		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
