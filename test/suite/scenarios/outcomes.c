@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Why a command has ended: what a run, and the description of a child, say of it. */
+#include "held.h"
 #include "tree.h"
 
 /* --- the OOM killer ----------------------------------------------------------------- */
 
 enum { MOST_MEMORY = 8 << 20, PAGE = 4096 };
 
-static bool set_in_group(int dirfd, const char *file, const char *text)
+/* More than the group may have. */
+static int take_memory(void)
 {
-	const int fd = psys_openat(dirfd, file, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
-	const long r = psys_write(fd, text, psys_strlen(text));
+	char *at = psys_mmap(NULL, 2 * MOST_MEMORY, PSYS_PROT_READ | PSYS_PROT_WRITE,
+			     PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
 
-	psys_close(fd);
-	return r > 0;
+	for (size_t i = 0; i < 2 * MOST_MEMORY; i += PAGE)
+		at[i] = 1;
+	return 2;
 }
 
-/* More than the group may have. The argument: a process of its own does. */
+/* The argument: a process of its own takes it. */
 ROLE(takes_memory)
 {
 	(void)argv;
@@ -24,11 +27,7 @@ ROLE(takes_memory)
 		if (pid)
 			return reap(pid) == 128 + PSYS_SIGKILL ? 7 : 1;
 	}
-	char *at = psys_mmap(NULL, 2 * MOST_MEMORY, PSYS_PROT_READ | PSYS_PROT_WRITE,
-			     PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
-	for (size_t i = 0; i < 2 * MOST_MEMORY; i += PAGE)
-		at[i] = 1;
-	return 2;
+	return take_memory();
 }
 
 ROLE(kills_itself)
@@ -61,24 +60,17 @@ static void make_limited_group(struct cgroup *group)
 	make_cgroup(group);
 	const int root = psys_open(group->root, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 	CHECK_EQUAL(aspawn_oom_kills(root), -PSYS_ENOENT);
-	const bool has_memory = set_in_group(root, "cgroup.subtree_control", "+memory");
+	const int r = write_to_cgroup(root, "cgroup.subtree_control", "+memory");
 	psys_close(root);
-	if (has_memory) {
-		CHECK(set_in_group(group->fd, "memory.max", limit));
-		set_in_group(group->fd, "memory.swap.max", "0");
+	if (r == 0) {
+		CHECK_EQUAL(write_to_cgroup(group->fd, "memory.max", limit), 0);
+		write_to_cgroup(group->fd, "memory.swap.max", "0");
 		return;
 	}
 	CHECK_EQUAL(aspawn_oom_kills(group->fd), -PSYS_ENOENT);
-	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, group->path, PSYS_AT_REMOVEDIR), 0);
-	psys_close(group->fd);
-	CHECK_EQUAL(psys_umount2(group->root, PSYS_MNT_DETACH), 0);
-	if (psys_mount("cgroup", group->root, "cgroup", 0, "memory") < 0) {
-		CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, group->root, PSYS_AT_REMOVEDIR), 0);
-		skip("no memory controller");
-	}
-	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, group->path, 0755), 0);
-	group->fd = psys_open(group->path, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
-	CHECK(set_in_group(group->fd, "memory.limit_in_bytes", limit));
+	remove_cgroup(group);
+	make_cgroup_of(group, "memory");
+	CHECK_EQUAL(write_to_cgroup(group->fd, "memory.limit_in_bytes", limit), 0);
 }
 
 TEST(a_run_says_that_it_was_out_of_memory)
@@ -105,6 +97,49 @@ TEST(a_run_says_that_it_was_out_of_memory)
 		aspawn_io_text(text, sizeof text, 0, &io);
 		CHECK_EQUAL(psys_strcmp(text, "out of memory, killed by SIGKILL") == 0, i == 1);
 	}
+	remove_cgroup(&group);
+}
+
+/* What shares the memory of the victim ends too: the helper, and with that the program. What the
+ * program has started goes on, which is this process's child then. */
+TEST(the_oom_killer_of_the_caller_takes_the_helper_along)
+{
+	struct psys_timespec moment = { 0, 20000000 };
+	char number[PSYS_DECIMAL_SIZE];
+	struct cgroup group;
+	int ends[2], *tree_runs = shared_page();
+
+	need_lists();
+	make_limited_group(&group);
+	CHECK_EQUAL(psys_pipe2(ends, PSYS_O_CLOEXEC), 0);
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	const int host = fork_child();
+	if (host == 0) {
+		struct self self;
+		struct aspawn_command command = tree_command(&self, "has_a_daemon", NULL);
+
+		number[psys_i64_to_decimal(number, psys_getpid())] = '\0';
+		CHECK_EQUAL(write_to_cgroup(group.fd, "cgroup.procs", number), 0);
+		command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER;
+		command.std_out = ends[1];
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(why_not_started(&child), 0);
+		gate_wait(tree_runs);
+		psys_exit_group(take_memory());
+	}
+	psys_close(ends[1]);
+	await_bytes(ends[0], 2);
+	gate_open(tree_runs);
+	CHECK_EQUAL(reap(host), 128 + PSYS_SIGKILL);
+	struct psys_pollfd poll = { ends[0], PSYS_POLLIN, 0 };
+	CHECK_EQUAL(psys_ppoll(&poll, 1, &moment, NULL, 0), 0);
+	do {
+		const int pid = first_child_of(psys_gettid());
+		if (pid && psys_kill(pid, PSYS_SIGKILL) == 0)
+			reap(pid);
+		moment = (struct psys_timespec){ 0, 1000000 };
+	} while (psys_ppoll(&poll, 1, &moment, NULL, 0) == 0);
+	check_all_have_ended(ends[0], LONG);
 	remove_cgroup(&group);
 }
 
