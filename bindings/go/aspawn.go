@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux && cgo
+
+// Package aspawn starts programs as os/exec does, without suspending the caller, on the C library of
+// the same name, which is in it.
+//
+//	out, err := aspawn.Command("uname", "-sr").Output()
+//
+// Names, results and errors are those of os/exec, with this difference: Start returns when the child
+// exists. An exec that fails although the file is there and executable, or an action that fails, is
+// an error of Wait, and of Start only with Cmd.AwaitExec. No goroutine and no thread waits for a child
+// in C: pipes and ends are on the runtime's poller.
+package aspawn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"aspawn.example/bindings/go/action"
+)
+
+// Error and the errors that errors.Is knows are those of os/exec.
+type Error = exec.Error
+
+// ErrNotFound and ErrDot are errors of LookPath.
+var (
+	ErrNotFound = exec.ErrNotFound
+	ErrDot      = exec.ErrDot
+)
+
+// LookPath is that of os/exec.
+func LookPath(file string) (string, error) { return exec.LookPath(file) }
+
+// A Cmd is a command, as exec.Cmd is; those of its members that both have mean the same. It cannot be
+// used again after Start.
+type Cmd struct {
+	Path         string
+	Args         []string
+	Env          []string
+	Dir          string
+	Stdin        io.Reader
+	Stdout       io.Writer
+	Stderr       io.Writer
+	ExtraFiles   []*os.File
+	Process      *Process
+	ProcessState *ProcessState
+	Err          error
+	Cancel       func() error
+	WaitDelay    time.Duration
+
+	// SysProcAttr is performed by actions. Pdeathsig of SIGKILL is DiesWithCaller: it follows the
+	// process, not the thread. Ptrace, Cloneflags and mappings of users are errors of Start.
+	SysProcAttr *syscall.SysProcAttr
+
+	// Actions of the child, in their order, after all that the other members ask for.
+	Actions []action.Action
+	// Owner: OwnerPrivate for a child that no other wait sees, OwnerTree for one that ends with all
+	// that descends from it.
+	Owner Owner
+	// TreeOrGroup ends the process group where the kernel has no lists of children (OwnerTree).
+	TreeOrGroup bool
+	// DiesWithCaller: the child is killed when this process ends, and is private.
+	DiesWithCaller bool
+	// Memory that the child begins in.
+	Memory Memory
+	// TimeLimit ends the command so long after Start, by SIGTERM, and after WaitDelay (0: one
+	// second) by SIGKILL. It is an error that is context.DeadlineExceeded.
+	TimeLimit time.Duration
+	// AwaitExec makes Start wait until the program was executed, and return the error if not.
+	AwaitExec bool
+
+	ctx        context.Context
+	called     int32
+	waited     bool
+	childEnds  []int       // to be closed when the child has them
+	parentEnds []io.Closer // to be closed by Wait
+	copies     []func() error
+	copied     chan error
+	ended      chan struct{} // closed by Wait, for watch
+	watched    chan watched
+}
+
+// What watch has done.
+type watched struct {
+	at  time.Time // when the context was done; zero: it was not
+	err error
+}
+
+// Command is that of os/exec: name is searched for in PATH if it has no slash.
+func Command(name string, arg ...string) *Cmd {
+	c := &Cmd{Path: name, Args: append([]string{name}, arg...)}
+	if filepath.Base(name) == name {
+		path, err := LookPath(name)
+		if path != "" {
+			c.Path = path
+		}
+		c.Err = err
+	}
+	return c
+}
+
+// CommandContext is that of os/exec: when the context is done Cancel is called, which kills the child,
+// of OwnerTree with all of its tree.
+func CommandContext(ctx context.Context, name string, arg ...string) *Cmd {
+	if ctx == nil {
+		panic("nil Context")
+	}
+	c := Command(name, arg...)
+	c.ctx = ctx
+	c.Cancel = c.kill
+	return c
+}
+
+func (c *Cmd) kill() error {
+	if c.Owner == OwnerTree {
+		return c.Process.KillTree(0)
+	}
+	return c.Process.Kill()
+}
+
+// What a time limit does first.
+func (c *Cmd) terminate() error {
+	if c.Owner == OwnerTree {
+		return c.Process.KillTree(c.grace())
+	}
+	return c.Process.Signal(syscall.SIGTERM)
+}
+
+// After a time limit.
+func (c *Cmd) grace() time.Duration {
+	if c.WaitDelay > 0 {
+		return c.WaitDelay
+	}
+	return time.Second
+}
+
+// String is for people.
+func (c *Cmd) String() string {
+	if c.Err != nil || len(c.Args) == 0 {
+		return strings.Join(c.Args, " ")
+	}
+	return strings.Join(append([]string{c.Path}, c.Args[1:]...), " ")
+}
+
+// Environ returns the environment of the program: without actions.
+func (c *Cmd) Environ() []string { return (&exec.Cmd{Env: c.Env, Dir: c.Dir}).Environ() }
+
+func (c *Cmd) environ() ([]string, error) {
+	if c.Env == nil && c.Dir == "" {
+		return os.Environ(), nil // has no name twice
+	}
+	for _, variable := range c.Env {
+		if strings.IndexByte(variable, 0) >= 0 {
+			return nil, errors.New("exec: environment variable contains NUL")
+		}
+	}
+	return c.Environ(), nil
+}
+
+// Run starts the command and waits for it.
+func (c *Cmd) Run() error {
+	if err := c.Start(); err != nil {
+		return err
+	}
+	return c.Wait()
+}
+
+// Start returns when the child exists, which has not executed the program yet. It waits for the exec
+// with AwaitExec, MemorySuspended or MemoryCopied, and as the actions say.
+func (c *Cmd) Start() error {
+	if atomic.SwapInt32(&c.called, 1) != 0 {
+		return errors.New("exec: already started")
+	}
+	err := c.start()
+	for _, fd := range c.childEnds {
+		syscall.Close(fd)
+	}
+	if err != nil {
+		c.closeParentEnds()
+		return err
+	}
+	c.copied = make(chan error, len(c.copies))
+	for _, copy := range c.copies {
+		go func(copy func() error) { c.copied <- copy() }(copy)
+	}
+	return nil
+}
+
+func (c *Cmd) start() error {
+	ctx := c.ctx
+	switch {
+	case c.Err != nil:
+		return c.Err
+	case c.Path == "":
+		return errors.New("exec: no command")
+	case c.Cancel != nil && c.ctx == nil:
+		return errors.New("exec: command with a non-nil Cancel was not created with CommandContext")
+	case ctx != nil && ctx.Err() != nil:
+		return ctx.Err()
+	}
+	files, err := c.files()
+	if err != nil {
+		return err
+	}
+	env, err := c.environ()
+	if err != nil {
+		return err
+	}
+	if err := c.look(); err != nil {
+		return err
+	}
+	if c.Process, err = start(newMessage(c, files, env), c.Path); err != nil {
+		return err
+	}
+	if c.AwaitExec {
+		if err := c.Process.awaitExec(); err != nil {
+			c.Process = nil
+			return err
+		}
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if c.TimeLimit > 0 || ctx.Done() != nil && (c.Cancel != nil || c.WaitDelay > 0) {
+		c.ended, c.watched = make(chan struct{}), make(chan watched, 1)
+		go func() { c.watched <- c.watch(ctx) }()
+	}
+	return nil
+}
+
+// watch ends the command when the context is done, or at its time limit.
+func (c *Cmd) watch(ctx context.Context) (w watched) {
+	if c.TimeLimit > 0 {
+		limited, stop := context.WithTimeout(ctx, c.TimeLimit)
+		defer stop()
+		ctx = limited
+	}
+	select {
+	case <-c.ended:
+		return
+	case <-ctx.Done():
+	}
+	w.at = time.Now()
+	cancel, delay := c.Cancel, c.WaitDelay
+	if c.ctx == nil || c.ctx.Err() == nil {
+		cancel, delay = c.terminate, c.grace()
+	}
+	if cancel != nil {
+		switch err := cancel(); {
+		case err == nil:
+			w.err = ctx.Err()
+		case !errors.Is(err, os.ErrProcessDone):
+			w.err = fmt.Errorf("exec: canceling Cmd: %w", err)
+		}
+	}
+	if delay == 0 {
+		return
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-c.ended:
+	case <-timer.C:
+		if err := c.kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			w.err = fmt.Errorf("exec: killing Cmd: %w", err)
+		}
+	}
+	return
+}
+
+// look reports at the start what the child would find missing: the directory and the program. What
+// changes how the child sees them is left to the child.
+func (c *Cmd) look() error {
+	if c.SysProcAttr != nil || len(c.Actions) > 0 {
+		return nil
+	}
+	path := c.Path
+	if c.Dir != "" {
+		if _, err := os.Stat(c.Dir); err != nil {
+			return &fs.PathError{Op: "chdir", Path: c.Dir, Err: errors.Unwrap(err)}
+		}
+		if !strings.HasPrefix(path, "/") {
+			path = c.Dir + "/" + path
+		}
+	}
+	info, err := os.Stat(path)
+	if err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
+		err = &fs.PathError{Err: syscall.EACCES}
+	}
+	if err != nil {
+		return &fs.PathError{Op: "fork/exec", Path: c.Path, Err: errors.Unwrap(err)}
+	}
+	return nil
+}
+
+// files are the descriptors that the program begins with; -1 is /dev/null.
+func (c *Cmd) files() ([]int, error) {
+	files := make([]int, 0, 3+len(c.ExtraFiles))
+	in, err := c.input()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.output(c.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, in, out, out)
+	if c.Stderr == nil || !same(c.Stderr, c.Stdout) {
+		if files[2], err = c.output(c.Stderr); err != nil {
+			return nil, err
+		}
+	}
+	for _, file := range c.ExtraFiles {
+		fd, err := descriptor(file)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, fd)
+	}
+	return files, nil
+}
+
+// same is true of equal writers; some cannot be compared.
+func same(a, b any) bool {
+	defer func() { recover() }()
+	return a == b
+}
+
+// descriptor also makes the file block, as programs expect of what they begin with.
+func descriptor(file *os.File) (int, error) {
+	fd := file.Fd()
+	if fd == ^uintptr(0) {
+		return -1, &fs.PathError{Op: "fork/exec", Path: file.Name(), Err: os.ErrClosed}
+	}
+	return int(fd), nil
+}
+
+// pipe returns the child's end and a file of the other one.
+func (c *Cmd) pipe(child int) (int, *os.File, error) {
+	var ends [2]int
+	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC); err != nil {
+		return -1, nil, os.NewSyscallError("pipe2", err)
+	}
+	c.childEnds = append(c.childEnds, ends[child])
+	return ends[child], ownEnd(ends[1-child], [...]string{"|1", "|0"}[child]), nil
+}
+
+// A childEnd stands in Stdin, Stdout or Stderr for a pipe that was asked for.
+type childEnd struct {
+	io.ReadWriter
+	fd int
+}
+
+func (c *Cmd) input() (int, error) {
+	switch in := c.Stdin.(type) {
+	case nil:
+		return -1, nil
+	case *childEnd:
+		return in.fd, nil
+	case *os.File:
+		return descriptor(in)
+	}
+	fd, end, err := c.pipe(0)
+	if err != nil {
+		return -1, err
+	}
+	c.parentEnds = append(c.parentEnds, end)
+	c.copies = append(c.copies, func() error {
+		_, err := io.Copy(end, c.Stdin)
+		if failed := new(fs.PathError); errors.As(err, &failed) && failed.Path == end.Name() &&
+			failed.Err == syscall.EPIPE {
+			err = nil // the program need not read all
+		}
+		if closed := end.Close(); err == nil {
+			err = closed
+		}
+		return err
+	})
+	return fd, nil
+}
+
+func (c *Cmd) output(w io.Writer) (int, error) {
+	switch w := w.(type) {
+	case nil:
+		return -1, nil
+	case *childEnd:
+		return w.fd, nil
+	case *os.File:
+		return descriptor(w)
+	}
+	fd, end, err := c.pipe(1)
+	if err != nil {
+		return -1, err
+	}
+	c.parentEnds = append(c.parentEnds, end)
+	c.copies = append(c.copies, func() error {
+		_, err := io.Copy(w, end)
+		end.Close() // the program may go on writing
+		return err
+	})
+	return fd, nil
+}
+
+func (c *Cmd) closeParentEnds() {
+	for _, end := range c.parentEnds {
+		end.Close()
+	}
+}
+
+// Wait waits for the end of the command, and of the copying of its input and outputs.
+func (c *Cmd) Wait() error {
+	if c.Process == nil {
+		return errors.New("exec: not started")
+	}
+	if c.waited {
+		return errors.New("exec: Wait was already called")
+	}
+	c.waited = true
+	state, err := c.Process.Wait()
+	c.ProcessState = state
+	var w watched
+	if c.ended != nil {
+		close(c.ended)
+		w = <-c.watched
+	}
+	if err == nil && !state.Success() {
+		err = &ExitError{ProcessState: state, canceled: w.err}
+	}
+	if err == nil {
+		err = w.err
+	}
+	if copying := c.awaitCopies(w.at); err == nil {
+		err = copying
+	}
+	c.closeParentEnds()
+	return err
+}
+
+// awaitCopies returns the first error of the copying. WaitDelay begins at the end, or when the context
+// was done.
+func (c *Cmd) awaitCopies(from time.Time) (err error) {
+	var timeout <-chan time.Time
+	if c.WaitDelay > 0 && len(c.copies) > 0 {
+		if from.IsZero() {
+			from = time.Now()
+		}
+		timer := time.NewTimer(time.Until(from.Add(c.WaitDelay)))
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	for range c.copies {
+		select {
+		case copied := <-c.copied:
+			if err == nil {
+				err = copied
+			}
+		case <-timeout:
+			c.closeParentEnds()
+			<-c.copied
+			timeout, err = nil, ErrWaitDelay
+		}
+	}
+	return err
+}
+
+// An ExitError is that of os/exec, with the state of this package. It is also the context's error
+// (errors.Is) if the command was ended for that.
+type ExitError struct {
+	*ProcessState
+	Stderr   []byte
+	canceled error
+}
+
+func (e *ExitError) Error() string { return e.ProcessState.String() }
+
+// Unwrap returns the context's error.
+func (e *ExitError) Unwrap() error { return e.canceled }
+
+// Output runs the command and returns its standard output. An ExitError has the standard error.
+func (c *Cmd) Output() ([]byte, error) {
+	if c.Stdout != nil {
+		return nil, errors.New("exec: Stdout already set")
+	}
+	var out bytes.Buffer
+	c.Stdout = &out
+	var ends *excerpt
+	if c.Stderr == nil {
+		ends = &excerpt{most: 32 << 10}
+		c.Stderr = ends
+	}
+	err := c.Run()
+	if exited, is := err.(*ExitError); is && ends != nil {
+		exited.Stderr = ends.Bytes()
+	}
+	return out.Bytes(), err
+}
+
+// CombinedOutput runs the command and returns its standard output and standard error.
+func (c *Cmd) CombinedOutput() ([]byte, error) {
+	if c.Stdout != nil {
+		return nil, errors.New("exec: Stdout already set")
+	} else if c.Stderr != nil {
+		return nil, errors.New("exec: Stderr already set")
+	}
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	err := c.Run()
+	return out.Bytes(), err
+}
+
+// An excerpt keeps the first and the last bytes of what is written to it.
+type excerpt struct {
+	most       int
+	head, tail []byte
+	dropped    int
+}
+
+func (e *excerpt) Write(text []byte) (int, error) {
+	length := len(text)
+	if room := e.most - len(e.head); room > 0 {
+		if room > length {
+			room = length
+		}
+		e.head, text = append(e.head, text[:room]...), text[room:]
+	}
+	e.tail = append(e.tail, text...)
+	if excess := len(e.tail) - e.most; excess > e.most || excess > 0 && len(e.tail) > 4*e.most {
+		e.tail = append(e.tail[:0], e.tail[excess:]...)
+		e.dropped += excess
+	}
+	return length, nil
+}
+
+func (e *excerpt) Bytes() []byte {
+	if excess := len(e.tail) - e.most; excess > 0 {
+		e.tail = e.tail[excess:]
+		e.dropped += excess
+	}
+	middle := ""
+	if e.dropped > 0 {
+		middle = fmt.Sprintf("\n... omitting %d bytes ...\n", e.dropped)
+	}
+	return bytes.Join([][]byte{e.head, e.tail}, []byte(middle))
+}
+
+// wanted makes a pipe that the caller asks for, in place of a stream.
+func (c *Cmd) wanted(name string, isSet bool, child int) (*childEnd, *os.File, error) {
+	if isSet {
+		return nil, nil, fmt.Errorf("exec: %s already set", name)
+	} else if c.called != 0 {
+		return nil, nil, fmt.Errorf("exec: %sPipe after process started", name)
+	}
+	fd, end, err := c.pipe(child)
+	return &childEnd{fd: fd}, end, err
+}
+
+// StdinPipe returns a pipe to the program, which Wait closes.
+func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
+	child, end, err := c.wanted("Stdin", c.Stdin != nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	once := &closeOnce{File: end}
+	c.Stdin, c.parentEnds = child, append(c.parentEnds, once)
+	return once, nil
+}
+
+// StdoutPipe returns a pipe from the program, which Wait closes: read it first.
+func (c *Cmd) StdoutPipe() (io.ReadCloser, error) { return c.outPipe("Stdout", &c.Stdout) }
+
+// StderrPipe is as StdoutPipe.
+func (c *Cmd) StderrPipe() (io.ReadCloser, error) { return c.outPipe("Stderr", &c.Stderr) }
+
+func (c *Cmd) outPipe(name string, stream *io.Writer) (io.ReadCloser, error) {
+	child, end, err := c.wanted(name, *stream != nil, 1)
+	if err != nil {
+		return nil, err
+	}
+	*stream, c.parentEnds = child, append(c.parentEnds, end)
+	return end, nil
+}
+
+// A closeOnce may be closed by the caller and by Wait.
+type closeOnce struct {
+	*os.File
+	once sync.Once
+	err  error
+}
+
+func (c *closeOnce) Close() error {
+	c.once.Do(func() { c.err = c.File.Close() })
+	return c.err
+}

@@ -1,0 +1,627 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux && cgo
+
+package aspawn
+
+// What the package has of its own.
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"aspawn.example/bindings/go/action"
+)
+
+// helper parent: starts a program that dies with it, says which, and waits.
+func parent(...string) {
+	c := Command("sleep", "1000")
+	c.DiesWithCaller = true
+	exitIf(c.Start())
+	pid, err := c.Process.PID()
+	exitIf(err)
+	fmt.Println(pid)
+	io.ReadAll(os.Stdin)
+}
+
+// helper terminals: the leader of a session starts a program without its terminal, and one in the
+// foreground.
+func terminals(...string) {
+	signal.Ignore(syscall.SIGTTOU)
+	for _, attr := range []syscall.SysProcAttr{{Noctty: true}, {Foreground: true, Ctty: 0}} {
+		c := withAttr(attr, "set -- $(cat /proc/$$/stat); test $7 = 0 && echo none; test $8 = $$ && echo foreground; true")
+		c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+		exitIf(c.Run())
+	}
+}
+
+func needsRoot(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root")
+	}
+}
+
+// Waits for what another process does.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for i := 0; !is(); i++ {
+		if i == 10000 {
+			t.Fatal("never: " + what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func acting(actions []action.Action, script string, arg ...string) *Cmd {
+	c := shell(script, arg...)
+	c.Actions = actions
+	return c
+}
+
+func TestActions(t *testing.T) {
+	file := t.TempDir() + "/file"
+	check(t, os.WriteFile(file, []byte("text"), 0o600))
+	opened, err := os.Open(file)
+	check(t, err)
+	defer opened.Close()
+	directory, err := os.Open("/usr")
+	check(t, err)
+	defer directory.Close()
+	for name, of := range map[string]struct {
+		actions []action.Action
+		script  string
+		want    string
+	}{
+		"number, path, flags": {[]action.Action{action.Open(3, file, os.O_RDONLY, 0)}, "cat <&3", "text"},
+		"descriptor":          {[]action.Action{action.Dup2(opened, 7)}, "readlink /proc/self/fd/7", file + "\n"},
+		"descriptor, path":    {[]action.Action{action.Openat(0, directory, "..", os.O_RDONLY, 0)}, "readlink /proc/self/fd/0", "/\n"},
+		"cwd, path":           {[]action.Action{action.Chdir("/usr"), action.Openat(0, action.AtCwd, ".", os.O_RDONLY, 0)}, "readlink /proc/self/fd/0", "/usr\n"},
+		"of the program":      {[]action.Action{action.Dup2(opened, 6), action.Dup2(action.FD(6), 7), action.Close(6)}, "readlink /proc/self/fd/7; test ! -e /proc/self/fd/6", file + "\n"},
+		"strings":             {[]action.Action{action.Setenv("NAME", "value"), action.Unsetenv("HOME")}, "echo $NAME$HOME", "value\n"},
+		"none":                {[]action.Action{action.Clearenv()}, "env | grep -v ^PWD | grep -v ^_ | wc -l", "0\n"},
+		"mode":                {[]action.Action{action.Umask(0o27)}, "umask", "0027\n"},
+		"resource, limits":    {[]action.Action{action.Rlimit(action.RLIMIT_CORE, 0, 0)}, "ulimit -c", "0\n"},
+		"integer":             {[]action.Action{action.Nice(19)}, "nice", "19\n"},
+		"signals":             {[]action.Action{action.SignalsIgnore(syscall.SIGUSR1, syscall.SIGTERM)}, "grep SigIgn /proc/self/status | tail -c 6", "04200\n"},
+		"mask": {[]action.Action{action.Sigmask(syscall.SIGUSR2, syscall.SIGHUP)},
+			"grep SigBlk /proc/self/status | tail -c 5", "0801\n"},
+		"signal":           {[]action.Action{action.SignalIgnore(syscall.SIGHUP)}, "kill -HUP $$; echo here", "here\n"},
+		"processors":       {[]action.Action{action.Affinity(0)}, "nproc", "1\n"},
+		"closing":          {[]action.Action{action.Closefrom(1)}, "test ! -e /proc/self/fd/2; echo >&1 || exit 0", ""},
+		"filter":           {filter(), "uname 2>&1 | grep -o permitted", "permitted\n"},
+		"directory":        {[]action.Action{action.Fchdir(directory)}, "pwd -P", "/usr\n"},
+		"no new privilege": {[]action.Action{action.NoNewPrivs()}, "grep NoNewPrivs /proc/self/status", "NoNewPrivs:\t1\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := acting(of.actions, of.script)
+			if name == "closing" {
+				c.Run() // has no output
+				equal(t, c.ProcessState.String(), "exit status 0")
+				return
+			}
+			equal(t, output(t, c), of.want)
+		})
+	}
+}
+
+// uname(2) fails with EPERM.
+func filter() []action.Action {
+	statement := func(code int, k uint32) syscall.SockFilter {
+		return syscall.SockFilter{Code: uint16(code), K: k}
+	}
+	jump := func(to uint8, k uint32) syscall.SockFilter {
+		return syscall.SockFilter{Code: action.BPF_JMP | action.BPF_JEQ, Jt: to, K: k}
+	}
+	return []action.Action{action.NoNewPrivs(), action.Seccomp([]syscall.SockFilter{
+		statement(action.BPF_LD|action.BPF_W|action.BPF_ABS, 0),
+		jump(1, syscall.SYS_UNAME), statement(action.BPF_RET, uint32(action.SECCOMP_RET_ALLOW)),
+		statement(action.BPF_RET, uint32(action.SECCOMP_RET_ERRNO)|uint32(syscall.EPERM)),
+	})}
+}
+
+func TestPipeActions(t *testing.T) {
+	var from, to *os.File
+	c := acting([]action.Action{action.InputPipe(4, &to), action.OutputPipe(5, &from)}, "tr a-z A-Z <&4 >&5")
+	check(t, c.Start())
+	_, err := io.WriteString(to, "text")
+	check(t, err)
+	check(t, to.Close())
+	text, err := io.ReadAll(from)
+	check(t, err)
+	equal(t, string(text), "TEXT")
+	check(t, from.Close())
+	check(t, c.Wait())
+}
+
+func TestErrorsNameTheAction(t *testing.T) {
+	c := acting([]action.Action{action.Umask(0), action.Chdir("/no/such")}, "exit 3")
+	check(t, c.Start()) // before the child has tried
+	err := c.Wait()
+	failed := new(SetupError)
+	if !errors.As(err, &failed) || failed.Index != 1 || failed.Name != "chdir" || failed.Subject != "/no/such" ||
+		!errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("%T: %v", err, err)
+	}
+	equal(t, err.Error(), `aspawn: action 1, chdir "/no/such": no such file or directory`)
+
+	c = acting([]action.Action{action.Dup2(action.FD(-7), 3)}, "exit 3")
+	if err := c.Start(); !errors.As(err, &failed) || failed.Index != 0 || !errors.Is(err, syscall.EINVAL) {
+		t.Fatalf("%T: %v", err, err)
+	}
+	c = Command("true")
+	c.Owner = 9
+	if err := c.Start(); !errors.As(err, &failed) || failed.Index != -1 || failed.Subject != "owner" {
+		t.Fatalf("%T: %v", err, err)
+	}
+	for _, begin := range []func(*Cmd){func(c *Cmd) { c.Actions = []action.Action{action.Umask(0)} }, func(*Cmd) {}} {
+		c = Command("true")
+		c.Dir = "/no/such"
+		begin(c)
+		if err := c.Run(); err == nil || err.Error() != "chdir /no/such: no such file or directory" {
+			t.Fatal(err)
+		}
+	}
+	script := t.TempDir() + "/script"
+	check(t, os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o755))
+	if err := Command(script).Run(); err == nil || !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "interpreter /no/such/interpreter:") {
+		t.Fatal(err)
+	}
+	check(t, os.Chmod(script, 0o644))
+	if err := Command(script).Start(); !errors.Is(err, os.ErrPermission) {
+		t.Fatal(err)
+	}
+	if err := Command(t.TempDir() + "/.").Start(); !errors.Is(err, os.ErrPermission) {
+		t.Fatal(err)
+	}
+}
+
+func TestAwaitExec(t *testing.T) {
+	script := t.TempDir() + "/script"
+	check(t, os.WriteFile(script, []byte{1, 2, 3}, 0o755))
+	before := descriptors(t)
+	c := Command(script)
+	c.AwaitExec = true
+	if err := c.Start(); !errors.Is(err, syscall.ENOEXEC) || c.Process != nil {
+		t.Fatal(err)
+	}
+	for _, owner := range []Owner{OwnerCaller, OwnerPrivate} {
+		c = Command("sleep", "1000")
+		c.AwaitExec, c.Owner = true, owner
+		check(t, c.Start())
+		pid, err := c.Process.PID()
+		check(t, err)
+		eventually(t, "it is sleep", func() bool { // the kernel renames it last
+			name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+			return string(name) == "sleep\n"
+		})
+		check(t, c.Process.Kill())
+		equal(t, c.Wait().Error(), "signal: killed")
+		equal(t, c.Process.Kill(), os.ErrProcessDone)
+	}
+	equal(t, descriptors(t), before)
+}
+
+func TestMemory(t *testing.T) {
+	for _, memory := range []Memory{MemoryShared, MemorySuspended, MemoryCopied} {
+		c := shell("exit 7")
+		c.Memory = memory
+		equal(t, c.Run().Error(), "exit status 7")
+	}
+}
+
+// helper private: no wait of a process that has no other child sees a private one.
+func private(...string) {
+	signals := make(chan os.Signal, 10)
+	signal.Notify(signals, syscall.SIGCHLD)
+	c := shell("exit 5")
+	c.Owner = OwnerPrivate
+	exitIf(c.Start())
+	pid, err := syscall.Wait4(-1, nil, 0, nil)
+	fmt.Println(pid, err, c.Wait(), len(signals), c.ProcessState.Pid() > 0)
+}
+
+func TestPrivate(t *testing.T) {
+	equal(t, output(t, helper("private")), "-1 no child processes exit status 5 0 true\n")
+}
+
+// Starts a program that leaves another one in a session of its own, whose number it returns.
+func leavesAnother(t *testing.T, c *Cmd) int {
+	t.Helper()
+	out, err := c.StdoutPipe()
+	check(t, err)
+	check(t, c.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	check(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	check(t, err)
+	return pid
+}
+
+const another = `setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 1000; done' & `
+
+func TestTree(t *testing.T) {
+	tree := func(script string) *Cmd {
+		c := shell(another + script)
+		c.Owner = OwnerTree
+		return c
+	}
+	c := tree("read a") // ends by itself
+	in, err := c.StdinPipe()
+	check(t, err)
+	pid := leavesAnother(t, c)
+	equal(t, state(t, pid) != "", true)
+	check(t, in.Close())
+	c.Wait()
+	equal(t, state(t, pid), "")
+
+	c = tree("wait")
+	pid = leavesAnother(t, c)
+	check(t, c.Process.KillTree(0))
+	equal(t, c.Wait().Error(), "signal: killed")
+	equal(t, state(t, pid), "")
+
+	ctx, cancel := context.WithCancel(context.Background())
+	c = tree("wait")
+	c.ctx, c.Cancel = ctx, c.kill
+	pid = leavesAnother(t, c)
+	cancel()
+	if err := c.Wait(); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	equal(t, state(t, pid), "")
+}
+
+func TestTimeLimit(t *testing.T) {
+	c := shell(`trap "exit 0" TERM; while :; do sleep 0.01; done`)
+	c.TimeLimit = 50 * time.Millisecond
+	if err := c.Run(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	for _, owner := range []Owner{OwnerCaller, OwnerTree} {
+		c = Command("sh", "-c", `trap "" TERM; exec sleep 1000`)
+		c.TimeLimit, c.WaitDelay, c.Owner = 20*time.Millisecond, 20*time.Millisecond, owner
+		exited := new(ExitError)
+		if err := c.Run(); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &exited) {
+			t.Fatal(err)
+		}
+		equal(t, exited.Error(), "signal: killed")
+	}
+	c = Command("true")
+	c.TimeLimit = time.Hour
+	check(t, c.Run())
+}
+
+func TestDiesWithCaller(t *testing.T) {
+	c := helper("parent")
+	in, err := c.StdinPipe()
+	check(t, err)
+	pid := leavesAnother(t, c)
+	equal(t, state(t, pid) != "", true)
+	check(t, in.Close())
+	check(t, c.Wait())
+	eventually(t, "its end", func() bool { return state(t, pid) == "" || state(t, pid) == "Z" })
+
+	c = Command("sleep", "1000")
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // of the process, not the thread
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		done <- c.Start()
+	}()
+	check(t, <-done)
+	time.Sleep(20 * time.Millisecond)
+	pid, err = c.Process.PID()
+	check(t, err)
+	if of := state(t, pid); of == "" || of == "Z" {
+		t.Fatal(of)
+	}
+	check(t, c.Process.Kill())
+	c.Wait()
+}
+
+func withAttr(attr syscall.SysProcAttr, script string) *Cmd {
+	c := shell(script)
+	c.SysProcAttr = &attr
+	return c
+}
+
+func TestSysProcAttr(t *testing.T) {
+	const ids = "set -- $(sed 's/.*) //' /proc/$$/stat); test $3 = $$ && echo leads; test $4 = $$ && echo session; true"
+	equal(t, output(t, withAttr(syscall.SysProcAttr{Setpgid: true}, ids)), "leads\n")
+	equal(t, output(t, withAttr(syscall.SysProcAttr{Setsid: true}, ids)), "leads\nsession\n")
+	equal(t, output(t, withAttr(syscall.SysProcAttr{}, ids)), "")
+	for _, attr := range []syscall.SysProcAttr{{Ptrace: true}, {Cloneflags: syscall.CLONE_NEWPID},
+		{Setctty: true, Setsid: true, Ctty: 3}} {
+		err := withAttr(attr, "exit 3").Start()
+		if err == nil || !strings.Contains(err.Error(), "SysProcAttr") {
+			t.Fatal(err)
+		}
+	}
+	c := withAttr(syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}, "exit 4")
+	runtime.LockOSThread()
+	equal(t, c.Run().Error(), "exit status 4")
+	runtime.UnlockOSThread()
+}
+
+func TestGroupsAreSignalled(t *testing.T) {
+	c := withAttr(syscall.SysProcAttr{Setpgid: true}, "sleep 1000 & echo $!; wait")
+	pid := leavesAnother(t, c)
+	check(t, c.Process.SignalGroup(syscall.SIGKILL))
+	equal(t, c.Wait().Error(), "signal: killed")
+	eventually(t, "its end", func() bool { return state(t, pid) == "" || state(t, pid) == "Z" })
+}
+
+func TestSysProcAttrOfRoot(t *testing.T) {
+	needsRoot(t)
+	credential := &syscall.Credential{Uid: 1234, Gid: 1235, Groups: []uint32{1236, 1237}}
+	c := withAttr(syscall.SysProcAttr{Credential: credential}, "id -u; id -G")
+	equal(t, output(t, c), "1234\n1235 1236 1237\n")
+	c = withAttr(syscall.SysProcAttr{Credential: credential, AmbientCaps: []uintptr{10}}, "id -u; grep CapEff /proc/self/status")
+	equal(t, output(t, c), "1234\nCapEff:\t0000000000000400\n")
+	root := t.TempDir()
+	c = Command("/inside")
+	c.SysProcAttr, c.Dir = &syscall.SysProcAttr{Chroot: root}, "/"
+	if err := c.Run(); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	check(t, os.Mkdir(root+"/below", 0o755))
+	c.Process = nil
+	c = Command("/below")
+	c.SysProcAttr, c.Dir = &syscall.SysProcAttr{Chroot: root}, "/"
+	if err := c.Run(); !errors.Is(err, os.ErrPermission) { // it is there
+		t.Fatal(err)
+	}
+	c = withAttr(syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}, "readlink /proc/self/ns/mnt")
+	own, err := os.Readlink("/proc/self/ns/mnt")
+	check(t, err)
+	out, err := c.Output()
+	if exited := new(ExitError); err != nil && !errors.As(err, &exited) {
+		t.Skip("no namespace of mounts:", err)
+	}
+	if strings.TrimSpace(string(out)) == own {
+		t.Fatal(own)
+	}
+}
+
+// A terminal: this end, and that of the program.
+func terminal(t *testing.T) (*os.File, *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	var number, locked int32
+	for request, of := range map[uintptr]*int32{syscall.TIOCGPTN: &number, syscall.TIOCSPTLCK: &locked} {
+		if _, _, err := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), request, uintptr(unsafe.Pointer(of))); err != 0 {
+			t.Skip(err)
+		}
+	}
+	slave, err := os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { slave.Close() })
+	return master, slave
+}
+
+func TestTerminal(t *testing.T) {
+	_, slave := terminal(t)
+	c := withAttr(syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}, "set -- $(cat /proc/$$/stat); echo $7; test $8 = $$ && echo front")
+	c.ExtraFiles = []*os.File{slave}
+	out := strings.Fields(output(t, c))
+	if len(out) < 1 || out[0] == "0" {
+		t.Fatal(out)
+	}
+	c = helper("terminals")
+	c.Stdin = slave
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	equal(t, output(t, c), "none\nforeground\n")
+}
+
+func TestControlGroup(t *testing.T) {
+	needsRoot(t)
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	check(t, err)
+	found := regexp.MustCompile(`(?m)^\S+ (\S+) cgroup2 rw`).FindSubmatch(mounts)
+	if found == nil {
+		t.Skip("no control groups of version 2")
+	}
+	path := fmt.Sprintf("%s/aspawn-go-%d", found[1], os.Getpid())
+	if err := os.Mkdir(path, 0o755); err != nil {
+		t.Skip(err)
+	}
+	defer os.Remove(path)
+	group, err := os.Open(path)
+	check(t, err)
+	defer group.Close()
+	c := acting([]action.Action{action.JoinCgroup(group)}, another+"wait")
+	pid := leavesAnother(t, c)
+	if err := KillCgroup(group); errors.Is(err, os.ErrNotExist) {
+		c.Process.Kill()
+		syscall.Kill(pid, syscall.SIGKILL)
+		t.Skip("before Linux 5.14")
+	}
+	equal(t, c.Wait().Error(), "signal: killed")
+	eventually(t, "the group is empty", func() bool { return os.Remove(path) == nil })
+}
+
+// The runtime raises the limit of this process at its start.
+func TestDescriptorLimitIsRestored(t *testing.T) {
+	var limit syscall.Rlimit
+	check(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	if limit.Max < 300 {
+		t.Skip("a low limit")
+	}
+	exe, err := os.Executable()
+	check(t, err)
+	c := Command("sh", "-c", `ulimit -S -n 256; exec "$@"`, "sh", exe, "-test.run", "^TestShowsItsLimit$", "-test.v")
+	if text := output(t, c); !strings.Contains(text, "its child has 256") {
+		t.Fatal(text)
+	}
+}
+
+func TestShowsItsLimit(t *testing.T) {
+	fmt.Print("its child has ", output(t, shell("ulimit -n")))
+}
+
+func TestPidfd(t *testing.T) {
+	c := Command("sleep", "1000")
+	check(t, c.Start())
+	pidfd, err := c.Process.Pidfd()
+	check(t, err)
+	defer pidfd.Close()
+	check(t, c.Process.Kill())
+	c.Wait()
+	if c.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL || c.ProcessState.Exited() ||
+		c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss == 0 {
+		t.Fatal(c.ProcessState)
+	}
+}
+
+func threads(t *testing.T) (count int) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	check(t, err)
+	_, rest, _ := strings.Cut(string(text), "\nThreads:")
+	fmt.Sscan(rest, &count)
+	return
+}
+
+// Goroutines that wait for children keep no thread in C.
+func TestWaitsTakeNoThread(t *testing.T) {
+	const count = 100
+	output(t, Command("true"))
+	before := threads(t)
+	var all sync.WaitGroup
+	commands := make([]*Cmd, count)
+	for i := range commands {
+		c := Command("sleep", "1000")
+		c.Stdout = new(strings.Builder)
+		if i%2 == 1 {
+			c.Owner = OwnerPrivate
+		}
+		commands[i] = c
+		check(t, c.Start())
+		all.Add(1)
+		go func() {
+			c.Wait()
+			all.Done()
+		}()
+	}
+	time.Sleep(20 * time.Millisecond)
+	if now := threads(t); now > before+20 {
+		t.Errorf("%d threads, before %d", now, before)
+	}
+	for _, c := range commands {
+		check(t, c.Process.Kill())
+	}
+	all.Wait()
+}
+
+// As on a kernel without pidfds, or after somebody has killed a helper.
+func TestWaitsWithoutPidfd(t *testing.T) {
+	c := shell("sleep 0.03; exit 6")
+	files := []int{0, 1, 2}
+	m := newMessage(c, files, os.Environ())
+	m.words[0] |= 8 // ASPAWN_COMMAND_NO_PIDFD
+	p, err := start(m, c.Path)
+	check(t, err)
+	if p.ended != nil {
+		t.Fatal("it has one")
+	}
+	state, err := p.Wait()
+	check(t, err)
+	equal(t, state.String(), "exit status 6")
+}
+
+// Handles that nobody waits for are collected, with their descriptors.
+func TestCollected(t *testing.T) {
+	before := descriptors(t)
+	for i := 0; i < 50; i++ {
+		check(t, Command("true").Start())
+	}
+	eventually(t, "descriptors are closed", func() bool {
+		runtime.GC()
+		return descriptors(t) <= before+1
+	})
+	for {
+		if _, err := syscall.Wait4(-1, nil, 0, nil); err != nil {
+			break
+		}
+	}
+}
+
+// While os/exec does the same.
+func TestManyBesideOsExec(t *testing.T) {
+	var all sync.WaitGroup
+	for worker := 0; worker < 16; worker++ {
+		all.Add(1)
+		go func(worker int) {
+			defer all.Done()
+			for i := 0; i < 20; i++ {
+				want := fmt.Sprintf("%d %d\n", worker, i)
+				var out []byte
+				var err error
+				if worker%4 == 0 {
+					out, err = exec.Command("echo", fmt.Sprint(worker), fmt.Sprint(i)).Output()
+				} else {
+					c := Command("echo", fmt.Sprint(worker), fmt.Sprint(i))
+					c.Owner = Owner(worker%4 - 1)
+					out, err = c.Output()
+				}
+				if err != nil || string(out) != want {
+					t.Errorf("%q, want %q: %v", out, want, err)
+				}
+			}
+		}(worker)
+	}
+	all.Wait()
+}
+
+// A program that was just written is executed, although others start meanwhile: golang/go#22315.
+func TestTextIsNotBusy(t *testing.T) {
+	directory := t.TempDir()
+	stop := make(chan bool)
+	var all sync.WaitGroup
+	starts := func() *Cmd { return acting([]action.Action{action.OnlyBelow(3)}, "") }
+	for i := 0; i < 4; i++ {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					starts().Run()
+				}
+			}
+		}()
+	}
+	for i := 0; i < 50; i++ {
+		path := fmt.Sprint(directory, "/program", i)
+		check(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755))
+		c := Command(path)
+		c.Actions = []action.Action{action.OnlyBelow(3)}
+		check(t, c.Run())
+	}
+	close(stop)
+	all.Wait()
+}

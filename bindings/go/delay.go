@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux && cgo && go1.20
+
+package aspawn
+
+import "os/exec"
+
+// ErrWaitDelay is that of os/exec.
+var ErrWaitDelay = exec.ErrWaitDelay

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux && cgo && !go1.20
+
+package aspawn
+
+import "errors"
+
+// ErrWaitDelay is an error of Wait: the program has ended, but not, within WaitDelay, its outputs.
+var ErrWaitDelay = errors.New("exec: WaitDelay expired before I/O complete")

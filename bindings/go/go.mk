@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+
+.PHONY: bindings-go bench-go bench-bindings
+bindings-go: amalgamation ## the Go module: BUILD_DIR/bindings/go
+	bindings/go/pack $(BUILD_DIR)
+
+bench-bindings: bench-go
+
+bench-go: bindings-go
+	bindings/go/bench

@@ -1,0 +1,3 @@
+module aspawn.example/bindings/go
+
+go 1.19

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux && cgo
+
+package aspawn
+
+/*
+#cgo CFLAGS: -I${SRCDIR}
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"aspawn.example/bindings/go/action"
+)
+
+const keepCapabilities = 1 << 4 // SECBIT_KEEP_CAPS
+
+// Whose action it is that failed.
+const (
+	ofDir   = -1 // Cmd.Dir
+	ofAttr  = -2 // Cmd.SysProcAttr
+	ofFiles = -3 // Cmd.ExtraFiles, and standard streams
+)
+
+// A message is a command as shim.c takes it.
+type message struct {
+	words   []int64
+	bytes   []byte
+	files   []any // kept open
+	ends    []**os.File
+	origins []int // of each action: its index in Cmd.Actions, or one of the above
+	err     error
+}
+
+func (m *message) text(text string) {
+	if strings.IndexByte(text, 0) >= 0 && m.err == nil {
+		m.err = syscall.EINVAL
+	}
+	m.bytes = append(append(m.bytes, text...), 0)
+}
+
+func (m *message) action(origin int, of action.Action) {
+	m.origins = append(m.origins, origin)
+	m.words = append(m.words, of.Kind)
+	for _, operand := range of.Operands {
+		word := int64(len(m.bytes))
+		switch operand := operand.(type) {
+		case int64:
+			word = operand
+		case nil:
+			word = -1
+		case string:
+			m.text(operand)
+		case []byte:
+			m.bytes = append(m.bytes, make([]byte, -len(m.bytes)&7)...)
+			word = int64(len(m.bytes))
+			m.bytes = append(m.bytes, operand...)
+		case action.Descriptor:
+			m.files = append(m.files, operand)
+			word = int64(int(operand.Fd()))
+		case **os.File:
+			word = int64(len(m.ends))
+			m.ends = append(m.ends, operand)
+		}
+		m.words = append(m.words, word)
+	}
+}
+
+// newMessage describes the command, with these descriptors as 0, 1 and so on; -1 is /dev/null.
+func newMessage(c *Cmd, files []int, env []string) *message {
+	m := &message{
+		words: make([]int64, C.ASPAWN_GO_WORDS, 64),
+		bytes: make([]byte, 0, 4096),
+	}
+	path := c.Path
+	if !strings.Contains(path, "/") {
+		path = "./" + path // not searched for
+	}
+	m.text(path)
+	args := c.Args
+	if len(args) == 0 {
+		args = []string{c.Path}
+	}
+	for _, arg := range args {
+		m.text(arg)
+	}
+	for _, variable := range env {
+		m.text(variable)
+	}
+	m.words[C.ASPAWN_GO_ARGC] = int64(len(args))
+	m.words[C.ASPAWN_GO_ENVC] = int64(len(env))
+	m.words[C.ASPAWN_GO_OWNER] = int64(c.Owner)
+	m.words[C.ASPAWN_GO_MEMORY] = int64(c.Memory)
+	if c.DiesWithCaller {
+		m.words[C.ASPAWN_GO_FLAGS] |= C.ASPAWN_COMMAND_DIES_WITH_CALLER
+	}
+	if c.TreeOrGroup {
+		m.words[C.ASPAWN_GO_FLAGS] |= C.ASPAWN_COMMAND_TREE_OR_GROUP
+	}
+	if c.AwaitExec {
+		m.words[C.ASPAWN_GO_FLAGS] |= C.ASPAWN_COMMAND_STARTED_FD
+	}
+	attr := c.SysProcAttr
+	if attr == nil {
+		attr = new(syscall.SysProcAttr)
+	}
+	m.identity(attr)
+	if c.Dir != "" {
+		m.action(ofDir, action.Chdir(c.Dir))
+	}
+	m.descriptors(files)
+	m.terminal(attr, len(files))
+	var soft, hard C.uint64_t
+	if C.aspawn_go_first_limit(&soft, &hard) != 0 {
+		m.action(ofAttr, action.Rlimit(action.RLIMIT_NOFILE, uint64(soft), uint64(hard)))
+	}
+	for i, of := range c.Actions {
+		m.action(i, of)
+	}
+	m.words[C.ASPAWN_GO_ACTIONS] = int64(len(m.origins))
+	return m
+}
+
+// descriptors makes the files 0, 1 and so on of the program. The library makes standard streams of
+// descriptors above 2; others are a matter of the order in which they are copied.
+func (m *message) descriptors(files []int) {
+	plain, highest := true, len(files)
+	for i, fd := range files {
+		if fd >= 0 && fd <= 2 && fd != i {
+			plain = false
+		}
+		if fd > highest {
+			highest = fd
+		}
+	}
+	for i, fd := range files[:3] {
+		m.words[C.ASPAWN_GO_IN+i] = C.ASPAWN_STREAM_INHERIT
+		if plain && fd != i {
+			m.words[C.ASPAWN_GO_IN+i] = int64(fd)
+		}
+	}
+	from, first := append([]int(nil), files...), 0
+	if plain {
+		first = 3
+	}
+	for i := first; i < len(from); i++ {
+		if from[i] >= first && from[i] < i { // replaced before its turn
+			highest++
+			m.action(ofFiles, action.Dup2(action.FD(from[i]), highest))
+			from[i] = highest
+		}
+	}
+	for i := first; i < len(from); i++ {
+		if from[i] < 0 {
+			m.action(ofFiles, action.DevNull(i))
+		} else {
+			m.action(ofFiles, action.Dup2(action.FD(from[i]), i))
+		}
+	}
+	for i := first; i < len(from); i++ {
+		if from[i] != files[i] {
+			m.action(ofFiles, action.Close(from[i]))
+		}
+	}
+}
+
+// known are the members of syscall.SysProcAttr, of any version, that become actions or flags.
+var known = map[string]bool{"Chroot": true, "Credential": true, "Setsid": true, "Setpgid": true, "Setctty": true,
+	"Noctty": true, "Ctty": true, "Foreground": true, "Pgid": true, "Pdeathsig": true, "Unshareflags": true,
+	"AmbientCaps": true, "GidMappingsEnableSetgroups": true, "UseCgroupFD": true, "CgroupFD": true, "PidFD": true}
+
+func (m *message) identity(attr *syscall.SysProcAttr) {
+	of := reflect.ValueOf(attr).Elem()
+	for i := 0; i < of.NumField(); i++ {
+		if name := of.Type().Field(i).Name; !of.Field(i).IsZero() && !known[name] && m.err == nil {
+			m.err = fmt.Errorf("aspawn: SysProcAttr.%s is not supported", name)
+		}
+	}
+	if use := of.FieldByName("UseCgroupFD"); use.IsValid() && use.Bool() { // Go 1.20
+		m.action(ofAttr, action.JoinCgroup(action.FD(of.FieldByName("CgroupFD").Int())))
+	}
+	if attr.Setsid {
+		m.action(ofAttr, action.Setsid())
+	}
+	if attr.Setpgid || attr.Foreground {
+		m.action(ofAttr, action.Setpgid(attr.Pgid))
+	}
+	if attr.Foreground {
+		m.action(ofAttr, action.Foreground(action.FD(attr.Ctty)))
+	}
+	if attr.Unshareflags != 0 {
+		m.action(ofAttr, action.Unshare(uint64(attr.Unshareflags)))
+		if attr.Unshareflags&syscall.CLONE_NEWNS != 0 {
+			m.action(ofAttr, action.Mount("none", "/", "", action.MS_REC|action.MS_PRIVATE, ""))
+		}
+	}
+	if attr.Chroot != "" {
+		m.action(ofAttr, action.Chroot(attr.Chroot))
+	}
+	if len(attr.AmbientCaps) > 0 && attr.Credential != nil {
+		m.action(ofAttr, action.Securebits(keepCapabilities))
+	}
+	if user := attr.Credential; user != nil && user.NoSetGroups {
+		m.action(ofAttr, action.Resgid(user.Gid, user.Gid, user.Gid))
+		m.action(ofAttr, action.Resuid(user.Uid, user.Uid, user.Uid))
+	} else if user != nil {
+		m.action(ofAttr, action.User(user.Uid, user.Gid, user.Groups))
+	}
+	for _, capability := range attr.AmbientCaps {
+		m.action(ofAttr, action.CapAmbient(int(capability)))
+	}
+	if attr.Pdeathsig == syscall.SIGKILL {
+		m.words[C.ASPAWN_GO_FLAGS] |= C.ASPAWN_COMMAND_DIES_WITH_CALLER
+	} else if attr.Pdeathsig != 0 {
+		m.action(ofAttr, action.Pdeathsig(attr.Pdeathsig))
+	}
+}
+
+func (m *message) terminal(attr *syscall.SysProcAttr, count int) {
+	if attr.Noctty {
+		m.action(ofAttr, action.Action{Kind: C.ASPAWN_GO_LEAVE_TERMINAL})
+	}
+	if !attr.Setctty {
+		return
+	}
+	if attr.Ctty >= count && m.err == nil {
+		m.err = fmt.Errorf("aspawn: SysProcAttr.Ctty is not a descriptor of the program")
+	}
+	m.action(ofAttr, action.ControllingTerminal(action.FD(attr.Ctty)))
+}
+
+// parameters of shim.c.
+func (m *message) numbers() *C.int64_t { return (*C.int64_t)(unsafe.Pointer(&m.words[0])) }
+func (m *message) strings() *C.char    { return (*C.char)(unsafe.Pointer(&m.bytes[0])) }
+
+// A SetupError is an action that failed, or a member of Cmd that the library does not accept. What
+// Dir, Path and the exec fail with is an *fs.PathError, as of os/exec.
+type SetupError struct {
+	Index   int    // in Cmd.Actions, or -1
+	Name    string // of the action, as "rlimit", or of the step, as "streams"
+	Subject string // the path, name or number that failed
+	Err     error
+}
+
+func (e *SetupError) Error() string {
+	text := "aspawn: " + e.Name
+	if e.Index >= 0 {
+		text = fmt.Sprintf("aspawn: action %d, %s", e.Index, e.Name)
+	}
+	if e.Subject != "" {
+		text += fmt.Sprintf(" %q", e.Subject)
+	}
+	return text + ": " + e.Err.Error()
+}
+
+func (e *SetupError) Unwrap() error { return e.Err }
+
+// failed is the error of a start that returned result and left a failure.
+func failed(path string, origins []int, result int, failure *C.struct_aspawn_failure) error {
+	if failure.error != 0 {
+		result = int(failure.error)
+	}
+	number := syscall.Errno(-result)
+	step, name := int(failure.step), C.GoString(C.aspawn_failure_name(failure))
+	e := &SetupError{Index: -1, Name: name, Subject: C.GoString(&failure.subject[0]), Err: number}
+	switch {
+	case name == "" || name == "exec" || name == "search":
+		return &fs.PathError{Op: "fork/exec", Path: path, Err: number}
+	case name == "interpreter":
+		if e.Subject == "" {
+			e.Subject = "of its ELF header"
+		}
+		return &fs.PathError{Op: "fork/exec " + path + ": interpreter", Path: e.Subject, Err: number}
+	case step >= 0 && step < len(origins) && origins[step] == ofDir:
+		return &fs.PathError{Op: "chdir", Path: e.Subject, Err: number}
+	case step >= 0 && step < len(origins) && origins[step] >= 0:
+		e.Index = origins[step]
+	}
+	return e
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux && cgo
+
+package aspawn
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"aspawn.example/bindings/go/action"
+)
+
+// A Process is a running child, as os.Process is.
+type Process struct {
+	// Pid is 0 if Start has not waited until it was known: of OwnerPrivate and OwnerTree, with
+	// DiesWithCaller and with a user, where a helper process clones the child. PID waits.
+	Pid int
+
+	mu      sync.Mutex
+	child   *C.struct_aspawn_child
+	done    bool
+	ended   *os.File // readable at the child's end; nil: none
+	started *os.File // readable at the exec
+	path    string
+	origins []int
+}
+
+// start starts what the message says.
+func start(m *message, path string) (*Process, error) {
+	if m.err != nil {
+		if number, is := m.err.(syscall.Errno); is {
+			return nil, &os.PathError{Op: "fork/exec", Path: path, Err: number}
+		}
+		return nil, m.err
+	}
+	p := &Process{child: new(C.struct_aspawn_child), path: path, origins: m.origins}
+	results := make([]C.int, len(m.ends)+1)
+	r := C.aspawn_go_start(p.child, m.numbers(), m.strings(), &results[0])
+	runtime.KeepAlive(m.files)
+	if r < 0 {
+		var failure C.struct_aspawn_failure
+		C.aspawn_wait_started(p.child, &failure, 0)
+		return nil, failed(path, m.origins, int(r), &failure)
+	}
+	p.Pid = int(C.aspawn_describe(p.child, C.ASPAWN_FACT_PID))
+	p.ended = polledFile(p.child.ended_fd)
+	p.started = polledFile(p.child.started_fd)
+	for i, end := range m.ends {
+		*end = ownEnd(int(results[i]), "|")
+	}
+	runtime.SetFinalizer(p, (*Process).Release)
+	return p, nil
+}
+
+// polledFile is a copy of the descriptor on the runtime's poller.
+func polledFile(fd C.int) *os.File {
+	if fd = C.aspawn_go_polled(fd); fd < 0 {
+		return nil
+	}
+	return os.NewFile(uintptr(fd), "aspawn")
+}
+
+// ownEnd makes a file of this process's end of a pipe, for the runtime's poller.
+func ownEnd(fd int, name string) *os.File {
+	syscall.SetNonblock(fd, true)
+	return os.NewFile(uintptr(fd), name)
+}
+
+// awaitReadable returns when the file is readable, or at its deadline.
+func awaitReadable(file *os.File) {
+	if raw, err := file.SyscallConn(); err == nil {
+		raw.Read(func(fd uintptr) bool { return C.aspawn_go_readable(C.int(fd)) != 0 })
+	}
+}
+
+// until calls try until it is done, a moment after the file is readable, or with no file.
+func until(file *os.File, try func() bool) {
+	if file != nil {
+		awaitReadable(file)
+	}
+	for pause := 100 * time.Microsecond; !try(); pause *= 2 {
+		if pause > 20*time.Millisecond {
+			pause = 20 * time.Millisecond
+		}
+		time.Sleep(pause)
+	}
+}
+
+// awaitExec waits until the program was executed, or returns why not, when the child is reaped.
+func (p *Process) awaitExec() error {
+	r := -int(syscall.ETIMEDOUT)
+	for r == -int(syscall.ETIMEDOUT) {
+		if p.started != nil { // a process that another thread forked may keep it from being readable
+			p.started.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+			awaitReadable(p.started)
+		}
+		p.mu.Lock()
+		r = int(C.aspawn_wait_started(p.child, nil, 0))
+		p.mu.Unlock()
+	}
+	if r < 0 {
+		_, err := p.Wait()
+		return err
+	}
+	return nil
+}
+
+// Wait waits for the child's end. The error is not nil if the program was never executed, or the end
+// is not known.
+func (p *Process) Wait() (*ProcessState, error) {
+	var state *ProcessState
+	var err error
+	until(p.ended, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.done {
+			err = os.ErrProcessDone
+			return true
+		}
+		pid := C.int(p.Pid)
+		if pid == 0 && C.aspawn_ended(p.child) != 0 {
+			pid = C.aspawn_pid(p.child) // a helper has cloned it by now
+		}
+		var status C.int
+		usage := new(syscall.Rusage)
+		r := syscall.Errno(-C.aspawn_wait(p.child, &status, (*C.struct_psys_rusage)(unsafe.Pointer(usage)), 0))
+		switch state = (&ProcessState{int(pid), syscall.WaitStatus(status), usage}); r {
+		case 0:
+		case syscall.ETIMEDOUT:
+			return false
+		case syscall.ECANCELED:
+			var failure C.struct_aspawn_failure
+			C.aspawn_wait_started(p.child, &failure, 0)
+			if failure.error == -C.int(syscall.ECHILD) && state.status.Signaled() {
+				break // by a signal, before the exec
+			}
+			state, err = nil, failed(p.path, p.origins, -int(r), &failure)
+		case syscall.ENOTEMPTY:
+			err = fmt.Errorf("aspawn: %d processes of the tree survive: %w", int(C.aspawn_describe(p.child, C.ASPAWN_FACT_SURVIVORS)), r)
+		default:
+			state, err = nil, os.NewSyscallError("wait", r)
+		}
+		p.finish()
+		return true
+	})
+	return state, err
+}
+
+// finish closes what polls. The handle is of no child any more.
+func (p *Process) finish() {
+	p.done = true
+	for _, file := range []*os.File{p.ended, p.started} {
+		if file != nil {
+			file.Close()
+		}
+	}
+	runtime.SetFinalizer(p, nil)
+}
+
+// Release gives everything back except the process, for callers that do not wait.
+func (p *Process) Release() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.done {
+		C.aspawn_release(p.child)
+		p.finish()
+	}
+	return nil
+}
+
+// call calls a function of the library with the handle, unless the child was waited for.
+func (p *Process) call(function func() C.int) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := -C.int(syscall.ESRCH)
+	if !p.done {
+		r = function()
+	}
+	if r == -C.int(syscall.ESRCH) {
+		return 0, os.ErrProcessDone
+	} else if r < 0 {
+		return 0, syscall.Errno(-r)
+	}
+	return int(r), nil
+}
+
+// Kill sends SIGKILL to the child, but not to its children.
+func (p *Process) Kill() error { return p.Signal(os.Kill) }
+
+// Signal sends a signal to the child, and never to another process that got its number.
+func (p *Process) Signal(sig os.Signal) error { return p.signal(sig, false) }
+
+// SignalGroup sends a signal to the process group that the child leads after Setpgid or Setsid.
+func (p *Process) SignalGroup(sig os.Signal) error { return p.signal(sig, true) }
+
+func (p *Process) signal(sig os.Signal, group bool) error {
+	number, is := sig.(syscall.Signal)
+	if !is {
+		return errors.New("os: unsupported signal type")
+	}
+	_, err := p.call(func() C.int {
+		if group {
+			return C.aspawn_kill_group(p.child, C.int(number))
+		}
+		return C.aspawn_kill(p.child, C.int(number))
+	})
+	return err
+}
+
+// KillTree ends a tree (OwnerTree): SIGTERM, and after the grace SIGKILL, until nothing is left. Does
+// not wait: Wait does. Without a grace it is SIGKILL at once.
+func (p *Process) KillTree(grace time.Duration) error {
+	of := milliseconds(grace)
+	if grace <= 0 {
+		of = C.ASPAWN_GRACE_NONE
+	}
+	_, err := p.call(func() C.int { return C.aspawn_kill_tree(p.child, of) })
+	return err
+}
+
+// Rounded up.
+func milliseconds(time_ time.Duration) C.int64_t {
+	return C.int64_t((time_ + time.Millisecond - 1) / time.Millisecond)
+}
+
+// PID returns the number of the child, and waits for the helper, if there is one, that clones it.
+func (p *Process) PID() (int, error) {
+	if p.Pid != 0 {
+		return p.Pid, nil
+	}
+	return p.call(func() C.int { return C.aspawn_pid(p.child) })
+}
+
+// Pidfd returns a new descriptor of the child, which the caller closes.
+func (p *Process) Pidfd() (*os.File, error) {
+	fd, err := p.call(func() C.int { return C.aspawn_pidfd(p.child) })
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "pidfd"), nil
+}
+
+// KillCgroup kills every process of the control group whose directory is open, and of those below.
+func KillCgroup(directory action.Descriptor) error {
+	r := C.aspawn_kill_cgroup(C.int(int(directory.Fd())))
+	runtime.KeepAlive(directory)
+	if r < 0 {
+		return os.NewSyscallError("cgroup.kill", syscall.Errno(-r))
+	}
+	return nil
+}
+
+// A ProcessState says how a process has ended, as os.ProcessState does.
+type ProcessState struct {
+	pid    int
+	status syscall.WaitStatus
+	usage  *syscall.Rusage
+}
+
+// ExitCode returns the status of exit(2), or -1 if a signal ended the program, or it has not ended.
+func (s *ProcessState) ExitCode() int {
+	if s == nil {
+		return -1
+	}
+	return s.status.ExitStatus()
+}
+
+// Exited is true if the program has ended by exit(2).
+func (s *ProcessState) Exited() bool { return s.status.Exited() }
+
+// Pid returns the number that the process had; 0: not known.
+func (s *ProcessState) Pid() int { return s.pid }
+
+// Success is true after exit(0).
+func (s *ProcessState) Success() bool { return s.status.ExitStatus() == 0 }
+
+// Sys returns a syscall.WaitStatus.
+func (s *ProcessState) Sys() any { return s.status }
+
+// SysUsage returns a *syscall.Rusage.
+func (s *ProcessState) SysUsage() any { return s.usage }
+
+// SystemTime returns the processor time that the kernel took for the process and its children.
+func (s *ProcessState) SystemTime() time.Duration { return time.Duration(s.usage.Stime.Nano()) }
+
+// UserTime returns the processor time of the process and its children.
+func (s *ProcessState) UserTime() time.Duration { return time.Duration(s.usage.Utime.Nano()) }
+
+func (s *ProcessState) String() string {
+	if s == nil {
+		return "<nil>"
+	}
+	text := fmt.Sprintf("exit status %d", s.status.ExitStatus())
+	if s.status.Signaled() {
+		text = "signal: " + s.status.Signal().String()
+	}
+	if s.status.CoreDump() {
+		text += " (core dumped)"
+	}
+	return text
+}

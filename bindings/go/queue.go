@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux && cgo
+
+package aspawn
+
+/*
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// ErrQueueClosed is of jobs that a queue can no longer run. ErrLost is of jobs that had started when
+// somebody killed the queue's server process.
+var (
+	ErrQueueClosed = errors.New("aspawn: the queue is closed")
+	ErrLost        = errors.New("aspawn: the queue's server was killed")
+)
+
+// QueueOptions of NewQueue; 0 is a default.
+type QueueOptions struct {
+	Running  int           // jobs that run at the same time: 16
+	Jobs     int           // jobs that wait, run or have an untaken result; rounded up to a power of two: 256
+	JobBytes int           // for each job: the command, its environment and input, and the output kept: 32768
+	Delay    time.Duration // least time between two starts
+}
+
+// A Queue runs many commands, so many at a time. They are started by a process that shares the
+// memory, without a system call of this one. They have no descriptor of this process except those
+// that their actions use. The server keeps the credentials and filters that the queue was made with:
+// close the queue before the process restricts itself.
+type Queue struct {
+	using  sync.RWMutex // the handle, which Close gives back
+	queue  *C.struct_aspawn_queue
+	ready  *os.File // readable if there are results
+	places chan struct{}
+	closed chan struct{}
+	served chan struct{} // closed when collect has returned
+
+	mu      sync.Mutex
+	last    uint64
+	pending map[uint64]*pending
+}
+
+// A Job is a command for a queue. Of Cmd these members matter: Path, Args, Env, Dir, SysProcAttr, Actions,
+// Memory and TimeLimit.
+type Job struct {
+	*Cmd
+	Input      []byte // standard input
+	KeepStdout int    // bytes of standard output to keep; 0: 4096, negative: none
+	KeepStderr int    // ... of standard error
+	Tail       bool   // keep the last bytes, not the first
+	// Grace is from SIGTERM, at the time limit and when the context is done, to SIGKILL; 0: one second,
+	// negative: none.
+	Grace time.Duration
+	// Of the jobs with the same Key at most KeyLimit run at the same time; 0: no limit.
+	Key, KeyLimit uint32
+	Priority      int // those with the highest start first, from 0 to MostPriority
+}
+
+// A Result of a job.
+type Result struct {
+	Job     *Job
+	Outcome Outcome
+	// Err is nil if the program has exited with status 0. Otherwise it is an ExitError, which is also
+	// context.DeadlineExceeded after the time limit, or the context's error; or what Cmd.Run fails
+	// with, ErrLost or ErrQueueClosed.
+	Err                      error
+	ProcessState             *ProcessState // nil: there was none
+	Stdout, Stderr           []byte        // what was kept
+	StdoutTotal, StderrTotal uint64        // bytes that the program wrote
+	Waited, Ran              time.Duration // from the submission to the start, and from there to the end
+}
+
+type pending struct {
+	job     *Job
+	ctx     context.Context
+	result  chan *Result
+	done    chan struct{} // closed with the result
+	ticket  C.int64_t
+	origins []int // of the actions
+}
+
+// NewQueue makes a queue and its server.
+func NewQueue(options QueueOptions) (*Queue, error) {
+	if options.Jobs <= 0 {
+		options.Jobs = 256
+	}
+	of := C.struct_aspawn_queue_options{size: C.sizeof_struct_aspawn_queue_options, flags: C.ASPAWN_QUEUE_FD,
+		jobs: C.uint32_t(options.Jobs), running: C.uint32_t(options.Running), job_bytes: C.uint32_t(options.JobBytes),
+		delay_ms: C.uint32_t(milliseconds(options.Delay))}
+	var queue *C.struct_aspawn_queue
+	if r := C.aspawn_queue_create(&queue, &of); r < 0 {
+		return nil, os.NewSyscallError("aspawn_queue_create", syscall.Errno(-r))
+	}
+	q := &Queue{queue: queue, ready: polledFile(C.aspawn_queue_fd(queue)), places: make(chan struct{}, options.Jobs),
+		closed: make(chan struct{}), served: make(chan struct{}), pending: map[uint64]*pending{}}
+	if q.ready == nil {
+		C.aspawn_queue_close(queue)
+		return nil, os.NewSyscallError("dup", syscall.EMFILE)
+	}
+	go q.collect()
+	return q, nil
+}
+
+// Close kills all jobs, whose results are ErrQueueClosed, and ends the server.
+func (q *Queue) Close() error {
+	q.using.Lock()
+	defer q.using.Unlock()
+	if q.queue == nil {
+		return ErrQueueClosed
+	}
+	close(q.closed)
+	q.ready.Close()
+	<-q.served
+	C.aspawn_queue_close(q.queue)
+	q.queue = nil
+	for cookie := range q.pending {
+		q.deliver(cookie, &Result{Outcome: OutcomeCancelled, Err: ErrQueueClosed}, nil)
+	}
+	return nil
+}
+
+// Run submits a job and waits for its result.
+func (q *Queue) Run(ctx context.Context, job *Job) *Result {
+	result, err := q.Submit(ctx, job)
+	if err != nil {
+		return &Result{Job: job, Outcome: OutcomeNotStarted, Err: err}
+	}
+	return <-result
+}
+
+// Each runs the jobs of a channel, as many at a time as the queue does, and sends their results in the
+// order in which they end. The channel is closed after the last one. When the context is done, what is
+// left of the jobs is not submitted.
+func (q *Queue) Each(ctx context.Context, jobs <-chan *Job) <-chan *Result {
+	results := make(chan *Result)
+	go func() {
+		var all sync.WaitGroup
+		for job := range jobs {
+			result, err := q.Submit(ctx, job)
+			if err != nil {
+				results <- &Result{Job: job, Outcome: OutcomeNotStarted, Err: err}
+				continue
+			}
+			all.Add(1)
+			go func() {
+				results <- <-result
+				all.Done()
+			}()
+		}
+		all.Wait()
+		close(results)
+	}()
+	return results
+}
+
+// Submit copies a job to the queue; the channel gets its result. It waits as long as the queue is full.
+// When the context is done the job is cancelled.
+func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
+	if job.Err != nil {
+		return nil, job.Err
+	}
+	if job.Stdin != nil || job.Stdout != nil || job.Stderr != nil || len(job.ExtraFiles) > 0 {
+		return nil, errors.New("aspawn: a job has Input and kept outputs in place of streams and ExtraFiles")
+	}
+	env, err := job.environ()
+	if err != nil {
+		return nil, err
+	}
+	m := newMessage(job.Cmd, []int{0, 1, 2}, env)
+	if m.err != nil {
+		return nil, m.err
+	}
+	for stream := C.ASPAWN_GO_IN; stream <= C.ASPAWN_GO_ERR; stream++ {
+		m.words[stream] = 0 // the job's
+	}
+	select {
+	case q.places <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-q.closed:
+		return nil, ErrQueueClosed
+	}
+	p := &pending{job: job, ctx: ctx, result: make(chan *Result, 1), done: make(chan struct{}), origins: m.origins}
+	if err := q.submit(p, m); err != nil {
+		<-q.places
+		return nil, err
+	}
+	if ctx.Done() != nil {
+		go q.watch(p)
+	}
+	return p.result, nil
+}
+
+// bytesOf is what to keep, with the NUL.
+func bytesOf(kept int) C.size_t {
+	switch {
+	case kept < 0:
+		return 0
+	case kept == 0:
+		return 4097
+	}
+	return C.size_t(kept) + 1
+}
+
+func (q *Queue) submit(p *pending, m *message) error {
+	job := p.job
+	c := C.struct_aspawn_job{size: C.sizeof_struct_aspawn_job,
+		input_size: C.size_t(len(job.Input)), out_size: bytesOf(job.KeepStdout), err_size: bytesOf(job.KeepStderr),
+		time_limit_ms: milliseconds(job.TimeLimit), grace_ms: milliseconds(job.Grace),
+		key: C.uint32_t(job.Key), key_limit: C.uint32_t(job.KeyLimit), priority: C.int(job.Priority),
+	}
+	if job.Grace < 0 {
+		c.grace_ms = C.ASPAWN_GRACE_NONE
+	}
+	if job.Tail {
+		c.flags = C.ASPAWN_JOB_TAIL
+	}
+	input := unsafe.Pointer(nil)
+	if len(job.Input) > 0 {
+		input = unsafe.Pointer(&job.Input[0])
+	}
+	var failure C.struct_aspawn_failure
+	q.using.RLock()
+	defer q.using.RUnlock()
+	q.mu.Lock() // the result may be there before the ticket
+	defer q.mu.Unlock()
+	q.last++
+	c.cookie = C.uint64_t(q.last)
+	for pause := 50 * time.Microsecond; q.queue != nil; {
+		p.ticket = C.aspawn_go_submit(q.queue, &c, m.numbers(), m.strings(), input, &failure)
+		if p.ticket != -C.int64_t(syscall.EAGAIN) {
+			break
+		}
+		q.mu.Unlock()
+		time.Sleep(pause)
+		q.mu.Lock()
+	}
+	runtime.KeepAlive(m.files)
+	switch {
+	case q.queue == nil:
+		return ErrQueueClosed
+	case p.ticket < 0:
+		return failed(job.Path, m.origins, int(p.ticket), &failure)
+	}
+	q.pending[uint64(c.cookie)] = p
+	return nil
+}
+
+// watch cancels the job when its context is done.
+func (q *Queue) watch(p *pending) {
+	select {
+	case <-p.done:
+		return
+	case <-p.ctx.Done():
+	}
+	q.using.RLock()
+	defer q.using.RUnlock()
+	if q.queue != nil {
+		C.aspawn_queue_cancel(q.queue, p.ticket)
+	}
+}
+
+// collect takes results until the queue is closed.
+func (q *Queue) collect() {
+	defer close(q.served)
+	raw, err := q.ready.SyscallConn()
+	if err == nil {
+		raw.Read(func(uintptr) bool {
+			for q.take() {
+			}
+			return false
+		})
+	}
+}
+
+// take returns true if there may be more results.
+func (q *Queue) take() bool {
+	var results [64]*C.struct_aspawn_result
+	count := C.aspawn_queue_wait(q.queue, &results[0], C.int(len(results)), 0)
+	if count <= 0 {
+		return false
+	}
+	for _, result := range results[:count] {
+		q.deliver(uint64(result.cookie), read(result), &result.failure)
+	}
+	C.aspawn_queue_release(q.queue, &results[0], count)
+	for range results[:count] {
+		<-q.places
+	}
+	return int(count) == len(results)
+}
+
+// read copies a result.
+func read(of *C.struct_aspawn_result) *Result {
+	usage := *(*syscall.Rusage)(unsafe.Pointer(&of.usage))
+	r := &Result{
+		Outcome:     Outcome(of.outcome),
+		Stdout:      C.GoBytes(unsafe.Pointer(of.out), C.int(of.out_length)),
+		Stderr:      C.GoBytes(unsafe.Pointer(of.err), C.int(of.err_length)),
+		StdoutTotal: uint64(of.out_total),
+		StderrTotal: uint64(of.err_total),
+		Waited:      time.Duration(of.started_ns - of.submitted_ns),
+		Ran:         time.Duration(of.ended_ns - of.started_ns),
+	}
+	if of.started_ns == 0 {
+		r.Waited, r.Ran = time.Duration(of.ended_ns-of.submitted_ns), 0
+	}
+	if r.Outcome != OutcomeNotStarted && of.status != -1 {
+		r.ProcessState = &ProcessState{int(of.pid), syscall.WaitStatus(of.status), &usage}
+	}
+	return r
+}
+
+// deliver sends a result to whom it belongs.
+func (q *Queue) deliver(cookie uint64, r *Result, failure *C.struct_aspawn_failure) {
+	q.mu.Lock()
+	p := q.pending[cookie]
+	delete(q.pending, cookie)
+	q.mu.Unlock()
+	r.Job = p.job
+	if failure != nil && failure.error != 0 {
+		r.Err = failed(p.job.Path, p.origins, 0, failure)
+	} else if r.Err == nil {
+		r.Err = r.reason(p.ctx)
+	}
+	p.result <- r
+	close(p.done)
+}
+
+func (r *Result) reason(ctx context.Context) error {
+	var why error
+	switch r.Outcome {
+	case OutcomeTimedOut:
+		why = context.DeadlineExceeded
+	case OutcomeCancelled:
+		why = ctx.Err()
+	case OutcomeLost:
+		return ErrLost
+	}
+	if r.ProcessState != nil && !r.ProcessState.Success() {
+		return &ExitError{ProcessState: r.ProcessState, Stderr: r.Stderr, canceled: why}
+	}
+	return why
+}

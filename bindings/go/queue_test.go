@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux && cgo
+
+package aspawn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"aspawn.example/bindings/go/action"
+)
+
+var background = context.Background()
+
+func newQueue(t *testing.T, options QueueOptions) *Queue {
+	t.Helper()
+	q, err := NewQueue(options)
+	check(t, err)
+	t.Cleanup(func() { q.Close() })
+	return q
+}
+
+func TestQueue(t *testing.T) {
+	q := newQueue(t, QueueOptions{})
+	r := q.Run(background, &Job{Cmd: shell("cat; echo why >&2; exit 3"), Input: []byte("text")})
+	exited := new(ExitError)
+	if !errors.As(r.Err, &exited) || exited.ExitCode() != 3 || string(exited.Stderr) != "why\n" {
+		t.Fatal(r.Err)
+	}
+	equal(t, string(r.Stdout), "text")
+	equal(t, r.StdoutTotal, uint64(4))
+	equal(t, r.Outcome, OutcomeRan)
+	if r.ProcessState.Pid() <= 0 || r.Ran <= 0 || r.Waited < 0 {
+		t.Fatalf("%+v", r)
+	}
+	r = q.Run(background, &Job{Cmd: shell("seq 10000"), KeepStdout: 6, Tail: true, KeepStderr: -1})
+	check(t, r.Err)
+	equal(t, string(r.Stdout), "10000\n")
+	equal(t, r.StdoutTotal, uint64(48894))
+
+	c := shell("pwd; echo $NAME; umask")
+	c.Dir, c.Env, c.Actions = "/usr", []string{"NAME=value"}, []action.Action{action.Umask(0o77)}
+	equal(t, string(q.Run(background, &Job{Cmd: c}).Stdout), "/usr\nvalue\n0077\n")
+}
+
+func TestQueueErrors(t *testing.T) {
+	q := newQueue(t, QueueOptions{})
+	for name, of := range map[string]struct {
+		job *Job
+		is  error
+	}{
+		"not found":   {&Job{Cmd: Command("no-such-program-at-all")}, ErrNotFound},
+		"no file":     {&Job{Cmd: Command("/no/such")}, os.ErrNotExist},
+		"an action":   {&Job{Cmd: acting([]action.Action{action.Chdir("/no/such")}, "")}, os.ErrNotExist},
+		"priority":    {&Job{Cmd: shell(""), Priority: MostPriority + 1}, syscall.EINVAL},
+		"too long":    {&Job{Cmd: shell(""), Input: make([]byte, 1<<20)}, syscall.E2BIG},
+		"a pipe":      {&Job{Cmd: acting([]action.Action{action.OutputPipe(5, new(*os.File))}, "")}, syscall.EINVAL},
+		"time limit":  {&Job{Cmd: limited("exec sleep 1000")}, context.DeadlineExceeded},
+		"... refused": {&Job{Cmd: limited(`trap "" TERM; exec sleep 1000`), Grace: -1}, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := q.Run(background, of.job); !errors.Is(r.Err, of.is) || r.Job != of.job {
+				t.Fatalf("%T: %v", r.Err, r.Err)
+			}
+		})
+	}
+	failed := new(SetupError)
+	r := q.Run(background, &Job{Cmd: acting([]action.Action{action.Umask(0), action.Chdir("/no/such")}, "")})
+	if !errors.As(r.Err, &failed) || failed.Index != 1 || r.ProcessState != nil || r.Outcome != OutcomeNotStarted {
+		t.Fatal(r.Err)
+	}
+	c := shell("")
+	c.Stdout = new(bytes.Buffer)
+	if _, err := q.Submit(background, &Job{Cmd: c}); err == nil {
+		t.Fatal("it has a writer")
+	}
+}
+
+func limited(script string) *Cmd {
+	c := shell(script)
+	c.TimeLimit = 20 * time.Millisecond
+	return c
+}
+
+func TestQueueContext(t *testing.T) {
+	q := newQueue(t, QueueOptions{Running: 1, Jobs: 2})
+	ctx, cancel := context.WithCancel(background)
+	running, err := q.Submit(ctx, &Job{Cmd: Command("sleep", "1000")})
+	check(t, err)
+	waiting, err := q.Submit(ctx, &Job{Cmd: Command("sleep", "1000")})
+	check(t, err)
+	short, stop := context.WithTimeout(background, 10*time.Millisecond)
+	defer stop()
+	if _, err := q.Submit(short, &Job{Cmd: Command("true")}); err != context.DeadlineExceeded { // full
+		t.Fatal(err)
+	}
+	cancel()
+	r := <-running
+	equal(t, r.Err.Error(), "signal: terminated")
+	equal(t, errors.Is(r.Err, context.Canceled), true)
+	if r := <-waiting; !errors.Is(r.Err, context.Canceled) { // it may have started meanwhile
+		t.Fatal(r.Err)
+	}
+	check(t, q.Run(background, &Job{Cmd: Command("true")}).Err)
+}
+
+func TestQueueOfManyJobs(t *testing.T) {
+	const count = 500
+	q := newQueue(t, QueueOptions{Running: 8, Jobs: 32})
+	jobs := make(chan *Job)
+	go func() {
+		defer close(jobs)
+		for i := 0; i < count; i++ {
+			jobs <- &Job{Cmd: Command("echo", strconv.Itoa(i))}
+		}
+	}()
+	seen := map[string]bool{}
+	for r := range q.Each(background, jobs) {
+		check(t, r.Err)
+		equal(t, string(r.Stdout), r.Job.Args[1]+"\n")
+		seen[r.Job.Args[1]] = true
+	}
+	equal(t, len(seen), count)
+}
+
+func TestQueueKeysAndPriorities(t *testing.T) {
+	q := newQueue(t, QueueOptions{Running: 4})
+	lock := t.TempDir() + "/lock"
+	var results []<-chan *Result
+	for i := 0; i < 10; i++ {
+		r, err := q.Submit(background, &Job{Cmd: shell("mkdir $1 && sleep 0.005 && rmdir $1", lock), Key: 7, KeyLimit: 1})
+		check(t, err)
+		results = append(results, r)
+	}
+	for _, r := range results {
+		check(t, (<-r).Err)
+	}
+
+	one := newQueue(t, QueueOptions{Running: 1})
+	log := t.TempDir() + "/log"
+	gate := t.TempDir() + "/gate"
+	check(t, syscall.Mkfifo(gate, 0o600))
+	first, err := one.Submit(background, &Job{Cmd: shell("read a <$1", gate)})
+	check(t, err)
+	low, err := one.Submit(background, &Job{Cmd: shell("echo low >>$1", log)})
+	check(t, err)
+	high, err := one.Submit(background, &Job{Cmd: shell("echo high >>$1", log), Priority: 5})
+	check(t, err)
+	check(t, os.WriteFile(gate, []byte("\n"), 0))
+	for _, r := range []<-chan *Result{first, low, high} {
+		check(t, (<-r).Err)
+	}
+	text, err := os.ReadFile(log)
+	check(t, err)
+	equal(t, string(text), "high\nlow\n")
+}
+
+func TestQueueSendsFiles(t *testing.T) {
+	q := newQueue(t, QueueOptions{})
+	file, err := os.CreateTemp(t.TempDir(), "")
+	check(t, err)
+	c := acting([]action.Action{action.Dup2(file, 5)}, "echo text >&5; ls /proc/$$/fd | wc -l")
+	result, err := q.Submit(background, &Job{Cmd: c})
+	check(t, err)
+	file.Close()
+	r := <-result
+	check(t, r.Err)
+	text, err := os.ReadFile(file.Name())
+	check(t, err)
+	equal(t, string(text), "text\n")
+}
+
+func TestQueueClose(t *testing.T) {
+	before := descriptors(t)
+	q := newQueue(t, QueueOptions{Running: 1})
+	running, err := q.Submit(background, &Job{Cmd: Command("sleep", "1000")})
+	check(t, err)
+	waiting, err := q.Submit(background, &Job{Cmd: Command("sleep", "1000")})
+	check(t, err)
+	check(t, q.Close())
+	equal(t, (<-running).Err, ErrQueueClosed)
+	equal(t, (<-waiting).Err, ErrQueueClosed)
+	equal(t, q.Close(), ErrQueueClosed)
+	equal(t, q.Run(background, &Job{Cmd: Command("true")}).Err, ErrQueueClosed)
+	equal(t, descriptors(t), before)
+}
+
+func TestQueueIsClosedMeanwhile(t *testing.T) {
+	for i := 0; i < 10; i++ {
+		q := newQueue(t, QueueOptions{Running: 2, Jobs: 4})
+		ctx, cancel := context.WithCancel(background)
+		var all sync.WaitGroup
+		for worker := 0; worker < 4; worker++ {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				for {
+					err := q.Run(ctx, &Job{Cmd: Command("true")}).Err
+					if err == ErrQueueClosed || errors.Is(err, context.Canceled) {
+						return
+					} else if err != nil {
+						t.Error(err)
+					}
+				}
+			}()
+		}
+		time.Sleep(time.Duration(i) * time.Millisecond)
+		if i%2 == 0 {
+			cancel()
+		}
+		q.Close()
+		cancel()
+		all.Wait()
+	}
+}
+
+// Children of this process.
+func children(t *testing.T) (pids []int) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	check(t, err)
+	for _, entry := range entries {
+		text, _ := os.ReadFile("/proc/" + entry.Name() + "/stat")
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if pid, err := strconv.Atoi(entry.Name()); err == nil && len(fields) > 1 && fields[1] == fmt.Sprint(os.Getpid()) {
+			pids = append(pids, pid)
+		}
+	}
+	return
+}
+
+func TestQueueWhoseServerIsKilled(t *testing.T) {
+	others := map[int]bool{}
+	for _, pid := range children(t) {
+		others[pid] = true
+	}
+	q := newQueue(t, QueueOptions{})
+	result, err := q.Submit(background, &Job{Cmd: shell("echo; exec sleep 1000")})
+	check(t, err)
+	for _, pid := range children(t) {
+		if !others[pid] {
+			check(t, syscall.Kill(pid, syscall.SIGKILL))
+		}
+	}
+	if r := <-result; !errors.Is(r.Err, ErrLost) || r.Outcome != OutcomeLost {
+		t.Fatalf("%+v: %v", r, r.Err)
+	}
+	check(t, q.Run(background, &Job{Cmd: Command("true")}).Err) // by a new one
+}
