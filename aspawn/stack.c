@@ -123,26 +123,24 @@ PSYS_UNINSTRUMENTED int aspawn_stack_busy(const struct Stack_t *stack)
 	return aspw_stack_has(stack, STACK_CHILD | STACK_HELPER) != NULL;
 }
 
-/* Waits by __WCLONE: if somebody else has reaped it, and an ordinary child has its number now, that
- * child is not touched. */
-static PSYS_UNINSTRUMENTED void reap_clone(int pid)
+/* Waits by __WCLONE, unless the number is 0: if somebody else has reaped it, and an ordinary child has its
+ * number now, that child is not touched. */
+static PSYS_UNINSTRUMENTED void reap_clone(int *pid)
 {
 	struct psys_siginfo info;
 
-	while (psys_waitid(PSYS_P_PID, pid, &info, (int)(PSYS_WEXITED | PSYS___WCLONE), NULL) ==
-	       -PSYS_EINTR)
+	while (*pid && psys_waitid(PSYS_P_PID, *pid, &info, (int)(PSYS_WEXITED | PSYS___WCLONE),
+				   NULL) == -PSYS_EINTR)
 		continue;
+	*pid = 0;
 }
 
 PSYS_UNINSTRUMENTED void aspw_stack_reap_abandoned(const struct Stack_t *stack)
 {
 	struct stack_state *state = stack_state(stack);
 
-	for (int i = 0; i < 2; i++) {
-		if (state->abandoned[i])
-			reap_clone(state->abandoned[i]);
-		state->abandoned[i] = 0;
-	}
+	reap_clone(&state->abandoned[0]);
+	reap_clone(&state->abandoned[1]);
 }
 
 PSYS_UNINSTRUMENTED void aspw_stack_reap_helper(const struct Stack_t *stack)
@@ -153,7 +151,7 @@ PSYS_UNINSTRUMENTED void aspw_stack_reap_helper(const struct Stack_t *stack)
 	if (!state->helper_pid)
 		return;
 	if (state->helped != PRIVATE_AUTOREAPED)
-		reap_clone(state->helper_pid);
+		reap_clone(&state->helper_pid);
 	state->helper_pid = 0;
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 }
