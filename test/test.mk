@@ -85,6 +85,11 @@ test-queue-races: $(queue_child) ## the same in one process, under ThreadSanitiz
 		CFLAGS='-O1 -g' CPPFLAGS=-DASPAWN_QUEUE_VISIBLE
 	JOBS=$(JOBS) QUEUE_MODEL=$(abspath $(BUILD_DIR))/races/test/queue/model test/prove --timer test/queue/local.t
 
+# MODELS="stack weak" for some only; WHOLE=1 for all states of the queue's.
+.PHONY: test-models
+test-models: ## models of the protocols, and their mutants, by spin: a minute
+	test/prove --timer test/models/models.py$(if $(MODELS), :: $(MODELS))
+
 # TOOLCHAINS=1: what a missing compiler or tool leaves out is a skip, and ffi.t, which is for tools
 # alone, is run too.
 test-checks: all $(BUILD_DIR)/syscall/start.o ## what the libraries contain, what install installs, the layering
@@ -121,7 +126,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) TOOLCHAINS=1 MATRIX=all -- test test-trees test-build test-queue test-queue-races test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) TOOLCHAINS=1 MATRIX=all -- test test-trees test-build test-queue test-queue-races test-models test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints the values of the library's headers that the models use, as definitions of the preprocessor. */
+#include <stdio.h>
+
+#include "aspawn/tree.h"
+#include "queue/queue.h"
+
+#define SHOW(name) printf("#define %s %d\n", #name, (int)name)
+
+int main(void)
+{
+	/* aspawn/stack.h */
+	SHOW(FREE);
+	SHOW(RUNNING);
+	SHOW(SHARES_FILES);
+	SHOW(NOT_ENDED);
+	SHOW(REAPED_NEXT);
+	SHOW(ENDED);
+	SHOW(NO_HELPER);
+	SHOW(CLONING);
+	SHOW(HELPING);
+	/* queue/queue.h */
+	SHOW(JOB_FREE);
+	SHOW(JOB_QUEUED);
+	SHOW(JOB_TAKEN);
+	SHOW(JOB_ENDED);
+	SHOW(JOB_HELD);
+}
