@@ -235,7 +235,7 @@ uninstall: ## what install and install-compat put there
 		rmdir $(in_include)/"$$directory" 2>/dev/null || true; done
 	rmdir $(in_data) 2>/dev/null || true
 
-.PHONY: lint format clean help
+.PHONY: lint analyze format clean help
 tracked = $(or $(shell git ls-files $(1) 2>/dev/null),$(error lint and format need the list of files that git has))
 # Those whose first line names the interpreter.
 scripts = $(shell awk 'FNR == 1 && /^.!\/.*$(1)$$/ { print FILENAME } { nextfile }' $(call tracked,))
@@ -247,6 +247,9 @@ lint: ## clang-format, gofmt, clang-tidy, shellcheck, flake8, and the check of t
 	clang-tidy --quiet --warnings-as-errors='*' $(sources) -- -std=c11 -Iinclude -ffreestanding
 	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) $(wildcard compat/preload/*.c) -- -std=c11 -Iinclude -Icompat/include
 	test/prove test/checks/layering.t
+
+analyze: ## gcc -fanalyzer, cppcheck, ruff, mypy; test/analysis/answers.txt has what is wrong of it
+	test/prove --timer test/analysis/analyze.py
 
 format: ## clang-format and gofmt, in place
 	clang-format -i $(call tracked,'*.c' '*.h' '*.cc')

@@ -126,7 +126,7 @@ $(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) TOOLCHAINS=1 MATRIX=all -- test test-trees test-build test-queue test-queue-races test-models test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint
+	$(summary) TOOLCHAINS=1 MATRIX=all -- test test-trees test-build test-queue test-queue-races test-models test-amalgamation test-dist test-consumers test-bindings test-bindings-suites test-abi test-debian test-faults-all test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t

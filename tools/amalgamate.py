@@ -130,7 +130,7 @@ def merge(sequences):
             after.setdefault(key, set())
             if following:
                 after[key].add(following[0])
-    waiting = {key: 0 for key in texts}
+    waiting = dict.fromkeys(texts, 0)
     for following in after.values():
         for key in following:
             waiting[key] += 1

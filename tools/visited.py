@@ -15,7 +15,7 @@ ENTRY, CLONE = "aspawn_start", "psys_clone3_thunk"
 class Visited(gdb.Breakpoint):
     """Counts the first call of a function, and goes on."""
 
-    found = collections.OrderedDict()
+    found: dict = collections.OrderedDict()
 
     def __init__(self, symbol, file):
         super().__init__(f"*{int(symbol.value().address):#x}", internal=True)

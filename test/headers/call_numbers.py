@@ -79,7 +79,7 @@ def expected(target, suite):
 
 
 UPCOMING = {name: int(value) for name, value, *_ in table("upcoming.txt")}
-packaged = set()  # those that the newest packaged kernel knows
+packaged: set[str] = set()  # those that the newest packaged kernel knows
 
 
 def is_upcoming(name, ours):
