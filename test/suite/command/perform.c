@@ -689,7 +689,7 @@ TEST(a_session_gets_its_controlling_terminal)
 	int ptmx = psys_open("/dev/ptmx", PSYS_O_RDWR | PSYS_O_NOCTTY | PSYS_O_CLOEXEC, 0);
 
 	if (ptmx < 0 || psys_ioctl(ptmx, 0x80045430, (uintptr_t)&number) < 0 || /* TIOCGPTN */
-	    psys_ioctl(ptmx, 0x40045431, (uintptr_t)&unlocked) < 0)             /* TIOCSPTLCK */
+	    psys_ioctl(ptmx, PSYS_TIOCSPTLCK, (uintptr_t)&unlocked) < 0)
 		skip("no pseudo-terminals");
 	psys_i64_to_decimal(name + psys_strlen(name), number);
 	CHECK_SHOWS("none", "terminal", ASPAWN_SETSID());
