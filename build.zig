@@ -14,9 +14,10 @@ const sources = psys_sources ++ [_][]const u8{
     "command/decide.c",       "command/environment.c",  "command/execute.c",
     "command/image.c",        "command/image_check.c",  "command/kill.c",
     "command/make_action.c",  "command/perform.c",      "command/pool.c",
-    "command/text.c",         "command/version.c",      "command/wait.c",
-    "queue/descriptors.c",    "queue/job.c",            "queue/queue.c",
-    "queue/results.c",        "queue/server.c",         "queue/submit.c",
+    "command/terminal.c",     "command/text.c",         "command/version.c",
+    "command/wait.c",         "queue/descriptors.c",    "queue/job.c",
+    "queue/queue.c",          "queue/results.c",        "queue/server.c",
+    "queue/submit.c",
 };
 const compat_sources = [_][]const u8{
     "compat/pool.c",  "compat/popen.c", "compat/popen_noshell.c", "compat/posix_spawn.c",

@@ -23,7 +23,8 @@ ACTION(UMASK, "umask", .plain = true)
 
 ACTION(SETSID, "setsid", .plain = true)
 ACTION(SETPGID, "setpgid", .plain = true, .subject = AT(setpgid.pgid))
-ACTION(CONTROLLING_TERMINAL, "controlling_terminal", USES(controlling_terminal.fd))
+ACTION(CONTROLLING_TERMINAL, "controlling_terminal", .plain = true,
+       USES(controlling_terminal.fd))
 ACTION(FOREGROUND, "foreground", USES(foreground.fd))
 
 ACTION(RESET_SIGNALS, "reset_signals", .plain = true)

@@ -149,17 +149,17 @@ PSYS_UNINSTRUMENTED int aspawn_pid(struct aspawn_child *child)
 
 PSYS_UNINSTRUMENTED int aspw_own_pidfd(struct aspawn_child *child)
 {
-	const struct child_state *state = child_state(child);
+	struct child_state *state = child_state(child);
 
 	if (child->ended_fd < 0) /* not wanted or not supported, or released */
 		return -PSYS_ENOSYS;
-	if (!state->helped || child->own_fd >= 0)
-		return state->helped ? child->own_fd : child->ended_fd;
+	if (!state->helped || state->own_fd >= 0)
+		return state->helped ? state->own_fd : child->ended_fd;
 	int r = aspawn_pid(child);
 	if (r > 0)
 		r = aspw_has_stack(child) ? aspw_helper_open_child(&state->stack) : -PSYS_ESRCH;
 	if (r >= 0)
-		child->own_fd = r;
+		state->own_fd = r;
 	return r;
 }
 

@@ -19,6 +19,7 @@ struct child_state {
 	struct exec_watch *watch; /* NULL: none */
 	int pid;                  /* negative: its helper's, until it is known. 0: no child */
 	int report;               /* read end of the child's report pipe; -1: none */
+	int own_fd;               /* pidfd of a helper's child; -1: none, or not opened yet */
 	unsigned char known;      /* enum known */
 	unsigned char mode;       /* enum aspawn_clone_mode */
 	bool copied : 1;          /* the child began in a copy of the memory, or in the image */
@@ -26,6 +27,7 @@ struct child_state {
 	bool unforked : 1;        /* a process that the caller forks does not have the watch */
 	bool is_tree : 1;         /* the helper ends what descends from the child */
 	bool by_group : 1;        /* ... by the child's group alone */
+	unsigned char on_pty : 3; /* streams_on_pty() of the command */
 	unsigned char helped; /* enum helped: if so, a helper uses the stack until the child's end */
 	unsigned short kind;  /* with these, the failure, with the end of its subject */
 	unsigned char reason;  /* enum aspawn_reason */

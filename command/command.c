@@ -59,10 +59,12 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 	return r;
 }
 
-/* setsid() already makes a group, and fails for a group leader. */
+/* setsid() already makes a group, and fails for a group leader. A terminal has a session. */
 PSYS_UNINSTRUMENTED void aspw_add_group(struct own_actions *own,
 					const struct aspawn_command *command)
 {
+	if (streams_on_pty(command))
+		return;
 	for (size_t i = 0; i < command->action_count; i++)
 		if (command->actions[i].kind == ASPAWN_ACTION_SETSID ||
 		    command->actions[i].kind == ASPAWN_ACTION_SETPGID)
@@ -168,22 +170,40 @@ static PSYS_UNINSTRUMENTED void give_pipes(const struct request *request,
 
 /* --- streams -------------------------------------------------------------- */
 
+/* The program leads a session that has the terminal, of which fd is the first stream. No action is
+ * to find the ends under the numbers that they have, which are none of the caller's. */
+static PSYS_UNINSTRUMENTED void add_terminal(struct own_actions *own, int fd, const int ends[2])
+{
+	own->list[own->count++] = (struct aspawn_action)ASPAWN_SETSID();
+	own->list[own->count++] = (struct aspawn_action)ASPAWN_DUP2(ends[1], fd);
+	own->list[own->count++] = (struct aspawn_action)ASPAWN_CONTROLLING_TERMINAL(fd);
+	for (int i = 0; i < 2; i++)
+		own->list[own->count++] = (struct aspawn_action)ASPAWN_CLOSE(ends[i]);
+}
+
 static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
 					   const struct aspawn_command *command,
-					   struct aspawn_child *child,
+					   struct aspawn_child *child, const int terminal[2],
 					   struct aspawn_failure *failure)
 {
+	const unsigned on_pty = streams_on_pty(command);
+	const int pty = on_pty & 1 ? 0 : on_pty & 2 ? 1 : 2; /* if there is one */
 	static const char names[][8] = { "std_in", "std_out", "std_err" };
 	const int streams[] = { command->std_in, command->std_out, command->std_err };
 	int *const ends[] = { &child->in_fd, &child->out_fd, &child->err_fd };
 
+	if (on_pty)
+		add_terminal(own, pty, terminal);
 	for (int fd = 0; fd < 3; fd++) {
 		struct aspawn_action *action = &own->list[own->count];
 		const int stream = streams[fd];
-		const int from = fd == 2 && stream == ASPAWN_STREAM_STDOUT ? 1 : stream;
+		const bool is_pty = stream == ASPAWN_STREAM_PTY;
+		const int from = fd == 2 && stream == ASPAWN_STREAM_STDOUT ? 1 :
+				 is_pty                                    ? pty :
+									     stream;
 
 		if (stream == ASPAWN_STREAM_DEFAULT || stream == ASPAWN_STREAM_INHERIT ||
-		    (fd > 0 && stream == fd))
+		    (fd > 0 && stream == fd) || (is_pty && fd == pty))
 			continue;
 		if (stream == ASPAWN_STREAM_NULL)
 			*action = (struct aspawn_action)ASPAWN_OPEN(
@@ -232,7 +252,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 	state->report = control->report.parents_end;
 	child->ended_fd = state->helped ? control->helper_pidfd : control->pidfd;
 	if (state->helped >= PRIVATE && request.wants_pidfd)
-		child->own_fd = control->pidfd;
+		state->own_fd = control->pidfd;
 	if (starts_fd)
 		child->started_fd = state->report;
 	if (pid)
@@ -280,20 +300,19 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 static PSYS_UNINSTRUMENTED void clear(struct aspawn_child *child)
 {
 	psys_memset(child, 0, sizeof *child);
-	child->ended_fd = child->started_fd = child->own_fd = -1;
-	child->in_fd = child->out_fd = child->err_fd = -1;
+	child->ended_fd = child->started_fd = child_state(child)->own_fd = -1;
+	child->in_fd = child->out_fd = child->err_fd = child->pty_fd = -1;
 }
 
-PSYS_UNINSTRUMENTED int aspw_start_with(struct aspawn_child *child,
+static PSYS_UNINSTRUMENTED int start_on(const int terminal[2], struct aspawn_child *child,
 					const struct aspawn_command *command,
 					struct own_actions *own, struct aspawn_failure *failure)
 {
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 	const struct served *served = own->served;
 	struct psys_sigset all, mask;
+	int r = add_streams(own, command, child, terminal, failure);
 
-	clear(child);
-	int r = add_streams(own, command, child, failure);
 	if (r < 0)
 		return r;
 	/* The server's descriptors may have all numbers that the program's limit allows. */
@@ -315,6 +334,30 @@ PSYS_UNINSTRUMENTED int aspw_start_with(struct aspawn_child *child,
 		clear(child);
 	if (!served)
 		psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
+	return r;
+}
+
+PSYS_UNINSTRUMENTED int aspw_start_with(struct aspawn_child *child,
+					const struct aspawn_command *command,
+					struct own_actions *own, struct aspawn_failure *failure)
+{
+	int terminal[2] = { -1, -1 };
+
+	clear(child);
+	const unsigned on_pty = streams_on_pty(command);
+	int r = on_pty ? aspw_make_terminal(terminal, command) : 0;
+	if (r < 0) {
+		aspw_store_failure(failure, ASPAWN_STEP_STREAMS, r, 0, "/dev/ptmx");
+		return r;
+	}
+	r = start_on(terminal, child, command, own, failure);
+	psys_close(terminal[1]); /* of a negative one: no effect */
+	if (r < 0) {
+		psys_close(terminal[0]);
+		return r;
+	}
+	child->pty_fd = terminal[0];
+	child_state(child)->on_pty = on_pty & 7;
 	return r;
 }
 

@@ -12,6 +12,7 @@ struct communication {
 	struct aspawn_io *io;
 	struct aspawn_child *child;
 	struct psys_pollfd polled[POLLED]; /* fd -1: closed or not used */
+	int pty;                           /* the terminal, which may be two of these; -1: none */
 	size_t fed;                        /* bytes of input written */
 	int end;       /* why the program is to be ended, enum aspawn_outcome; 0: it is not */
 	int result;    /* with end: what the call returns */
@@ -20,11 +21,12 @@ struct communication {
 	int oom_kills; /* there, before */
 };
 
+/* To close the terminal would hang it up: that is left to the end. */
 static void close_end(struct communication *communication, int which)
 {
 	int *fd = &communication->polled[which].fd;
 
-	if (*fd >= 0)
+	if (*fd >= 0 && *fd != communication->pty)
 		psys_close(*fd);
 	*fd = -1;
 }
@@ -40,20 +42,35 @@ static void end_it(struct communication *communication, int end, int result)
 
 /* --- bytes ---------------------------------------------------------------- */
 
-static void feed(struct communication *communication)
+/* The end of the input at a terminal, whose first Ctrl-D only ends an unfinished line. */
+static const char *end_of_input(const struct communication *communication)
 {
 	const struct aspawn_io *io = communication->io;
+	const char *input = io->input;
+
+	if (communication->polled[INPUT].fd != communication->pty)
+		return "";
+	return io->input_size && input[io->input_size - 1] != '\n' ? "\4\4" : "\4";
+}
+
+static void feed(struct communication *communication)
+{
+	const struct psys_pollfd *to = &communication->polled[INPUT];
+	const size_t size = communication->io->input_size, fed = communication->fed;
+	const char *end = end_of_input(communication);
+	const size_t all = size + psys_strlen(end);
 	long r = 0;
 
-	if (communication->fed < io->input_size)
-		r = psys_write(communication->polled[INPUT].fd,
-			       (const char *)io->input + communication->fed,
-			       io->input_size - communication->fed);
+	if (fed < size)
+		r = psys_write(to->fd, (const char *)communication->io->input + fed, size - fed);
+	else if (fed < all)
+		r = psys_write(to->fd, end + (fed - size), all - fed);
 	if (r > 0)
 		communication->fed += (size_t)r;
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_EPIPE)
 		communication->error = (int)r;
-	if (r == -PSYS_EPIPE || communication->fed == io->input_size)
+	/* Nobody reads from a terminal that is hung up. */
+	if (r == -PSYS_EPIPE || to->revents & PSYS_POLLHUP || communication->fed == all)
 		close_end(communication, INPUT);
 }
 
@@ -73,6 +90,9 @@ static long collect(struct communication *communication, int which)
 
 	if (r == -PSYS_EAGAIN || r == -PSYS_EINTR)
 		return 0;
+	if (r == -PSYS_EIO &&
+	    communication->polled[which].fd == communication->pty) /* nobody has it */
+		r = 0;
 	if (r < 0)
 		communication->error = (int)r;
 	if (r == 0)
@@ -286,7 +306,7 @@ static int check_io(struct aspawn_io *io)
 	return wrong ? aspw_refuse(&io->failure, -PSYS_EINVAL, wrong) : 0;
 }
 
-/* Checks that there is a pipe for the input and each buffer. */
+/* Checks that there is a pipe, or the terminal, for the input and each buffer. */
 static int check_pipes(struct aspawn_io *io, bool in, bool out, bool err)
 {
 	const char *wrong = io->input && !in     ? "io.input" :
@@ -333,22 +353,30 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 	return survives ? waited : communication->end ? communication->result : 0;
 }
 
+/* Returns the caller's end of a stream, or -1. */
+static int end_of(struct aspawn_child *child, int stream)
+{
+	const int ends[] = { child->in_fd, child->out_fd, child->err_fd };
+
+	return child_state(child)->on_pty >> stream & 1 ? child->pty_fd : ends[stream];
+}
+
 static int communicate(struct communication *communication)
 {
 	struct aspawn_child *child = communication->child;
 	const struct aspawn_io *io = communication->io;
-	int *const ends[] = { &child->in_fd, &child->out_fd, &child->err_fd };
 
+	communication->pty = child->pty_fd;
 	for (int i = INPUT; i <= ERROR; i++) {
 		struct psys_pollfd *polled = &communication->polled[i];
 
-		polled->fd = *ends[i];
-		*ends[i] = -1;
+		polled->fd = end_of(child, i);
 		polled->events = i == INPUT ? PSYS_POLLOUT : PSYS_POLLIN;
 		long r = polled->fd < 0 ? 0 : psys_fcntl(polled->fd, PSYS_F_SETFL, PSYS_O_NONBLOCK);
 		if (r < 0)
 			communication->error = (int)r;
 	}
+	child->in_fd = child->out_fd = child->err_fd = child->pty_fd = -1;
 	if (io->flags & ASPAWN_IO_KILL_GROUP) /* what is left of the group, after the child's end */
 		aspw_own_pidfd(child);
 	communication->polled[END].fd = child->ended_fd;
@@ -357,6 +385,7 @@ static int communicate(struct communication *communication)
 	bool is_left = looped < 0 && terminate(communication, PSYS_SIGKILL) == -PSYS_EPERM;
 	for (int i = INPUT; i <= ERROR; i++)
 		close_end(communication, i);
+	psys_close(communication->pty); /* of a negative one: no effect */
 	const int r = conclude(communication, looped, is_left);
 	child_state(child)->outcome = (unsigned char)io->outcome;
 	return r;
@@ -371,7 +400,8 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 		return r;
 	if (!is_child(child))
 		return aspw_refuse(&io->failure, -PSYS_EINVAL, "child");
-	r = check_pipes(io, child->in_fd >= 0, child->out_fd >= 0, child->err_fd >= 0);
+	r = check_pipes(io, end_of(child, INPUT) >= 0, end_of(child, OUTPUT) >= 0,
+			end_of(child, ERROR) >= 0);
 	return r < 0 ? r : communicate(&communication);
 }
 
@@ -384,9 +414,10 @@ static int choose_streams(struct aspawn_command *command, struct aspawn_io *io)
 		command->std_out = ASPAWN_STREAM_PIPE;
 	if (command->std_err == ASPAWN_STREAM_DEFAULT && io->err_size)
 		command->std_err = ASPAWN_STREAM_PIPE;
-	return check_pipes(io, command->std_in == ASPAWN_STREAM_PIPE,
-			   command->std_out == ASPAWN_STREAM_PIPE,
-			   command->std_err == ASPAWN_STREAM_PIPE);
+	const unsigned on_pty = streams_on_pty(command);
+	return check_pipes(io, command->std_in == ASPAWN_STREAM_PIPE || on_pty & 1 << INPUT,
+			   command->std_out == ASPAWN_STREAM_PIPE || on_pty & 1 << OUTPUT,
+			   command->std_err == ASPAWN_STREAM_PIPE || on_pty & 1 << ERROR);
 }
 
 /* Notes the control group that the command joins by a descriptor of the caller. */

@@ -239,14 +239,28 @@ void aspw_decide(struct request *request, struct prepared *prepared,
 		 const struct aspawn_command *command, const struct own_actions *own);
 
 /* aspawn_start() of a command from aspw_read_command(), with own actions before the caller's. Stores
- * in *failure which argument is invalid, and nothing otherwise. */
+ * in *failure which argument is invalid, or that there can be no terminal, and nothing otherwise. */
 int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 		    struct own_actions *own, struct aspawn_failure *failure);
 
 /* Returns how many actions of the command need a copy of the memory. */
 size_t aspw_count_copies(const struct aspawn_command *command);
 
-/* Makes a process group, unless the command's actions do. */
+/* Returns the streams that the caller has by the terminal, a bit each; 0: there is no terminal. What
+ * the program writes to it is standard error only if standard output goes elsewhere. */
+PSYS_INLINE unsigned streams_on_pty(const struct aspawn_command *command)
+{
+	const bool out = command->std_out == ASPAWN_STREAM_PTY;
+
+	return (command->std_in == ASPAWN_STREAM_PTY) | (unsigned)out << 1 |
+	       (unsigned)(command->std_err == ASPAWN_STREAM_PTY && !out) << 2;
+}
+
+/* Makes the terminal that the command asks for: the caller's end and the program's, both CLOEXEC and
+ * above 2. Returns 0, or a negative error number with none left. */
+int aspw_make_terminal(int ends[2], const struct aspawn_command *command);
+
+/* Makes a process group, unless the command's actions or its terminal do. */
 void aspw_add_group(struct own_actions *own, const struct aspawn_command *command);
 
 #endif

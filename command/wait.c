@@ -72,9 +72,9 @@ int aspawn_release(struct aspawn_child *child)
 		psys_close(child->ended_fd);
 	if (child->started_fd >= 0)
 		psys_close(child->started_fd);
-	if (child->own_fd >= 0)
-		psys_close(child->own_fd);
-	child->ended_fd = child->started_fd = child->own_fd = state->report = -1;
+	if (state->own_fd >= 0)
+		psys_close(state->own_fd);
+	child->ended_fd = child->started_fd = state->own_fd = state->report = -1;
 	return 0;
 }
 
@@ -301,7 +301,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 		return r < 0 ? r : 0;
 	if (private && !state->is_tree &&
 	    aspw_own_pidfd(child) >= 0) /* somebody has killed the helper */
-		r = aspw_deadline_poll(child->own_fd, PSYS_POLLIN, deadline);
+		r = aspw_deadline_poll(state->own_fd, PSYS_POLLIN, deadline);
 	if (r < 0)
 		return r;
 	for (int naps = 0;; naps++) {
@@ -310,7 +310,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 			return r < 0 ? r : 0;
 		if (aspw_deadline_is_past(deadline))
 			return -PSYS_ETIMEDOUT;
-		if (private && child->own_fd >= 0 && naps == LONGEST_ORPHANED)
+		if (private && state->own_fd >= 0 && naps == LONGEST_ORPHANED)
 			return -PSYS_ECHILD;
 		psys_nanosleep(&nap, NULL);
 	}

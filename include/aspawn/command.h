@@ -58,7 +58,7 @@
  * must do so before it starts such children, or after they have ended.
  *
  * fork(2). A forked process may only call aspawn_release() on its copies of handles, and close
- * in_fd, out_fd and err_fd. Its copy of a pool works. If another thread was in aspawn_start(), a
+ * in_fd, out_fd, err_fd and pty_fd. Its copy of a pool works. If another thread was in aspawn_start(), a
  * forked process that executes no program holds the other ends of that child's pipes: exclude such
  * forks with a lock.
  */
@@ -88,7 +88,11 @@ enum aspawn_stream {
 	/* For std_err only: the same as std_out. If an action opens a file as 1, add an
 	 * ASPAWN_DUP2(1, 2) after that action. */
 	ASPAWN_STREAM_STDOUT = -3,
-	ASPAWN_STREAM_INHERIT = -4 /* the caller's stream of the same number */
+	ASPAWN_STREAM_INHERIT = -4, /* the caller's stream of the same number */
+	/* A new pseudoterminal, one for all streams that are this; its other end is
+	 * aspawn_child.pty_fd. The child leads a new session, whose controlling terminal it is, and
+	 * the foreground group. So an ASPAWN_SETSID() or ASPAWN_SETPGID() fails with EPERM. */
+	ASPAWN_STREAM_PTY = -5
 };
 
 /* Whose child it is. */
@@ -139,7 +143,7 @@ enum aspawn_command_flags {
 	/* Make no pidfd: aspawn_child.ended_fd is -1. For callers that wait by pid, or may be out
 	 * of descriptors. */
 	ASPAWN_COMMAND_NO_PIDFD = 8,
-	/* The caller's ends of all pipes are O_NONBLOCK; the program's ends are blocking. */
+	/* The caller's ends of all pipes and the terminal are O_NONBLOCK; the program's are blocking. */
 	ASPAWN_COMMAND_NONBLOCK = 16,
 	/* Kill the child (SIGKILL) when the caller's process ends, whichever of its threads started
 	 * the child. Not at the caller's exec, not by aspawn_release(), and not the child's
@@ -187,6 +191,8 @@ struct aspawn_command {
 	int std_in, std_out, std_err;
 	int owner;  /* enum aspawn_owner */
 	int memory; /* enum aspawn_memory */
+	/* Size of the terminal of ASPAWN_STREAM_PTY, in characters; 0: 24 rows, 80 columns. */
+	uint16_t pty_rows, pty_columns;
 };
 
 #ifndef __cplusplus
@@ -216,7 +222,8 @@ struct aspawn_command {
 enum aspawn_step {
 	ASPAWN_STEP_NONE = -1,        /* nothing failed, or the step is not known */
 	ASPAWN_STEP_DESCRIPTORS = -2, /* copying the descriptors, for ASPAWN_ONLY_BELOW */
-	/* std_in, std_out, std_err, or the group of ASPAWN_IO_KILL_GROUP, _TREE_OR_GROUP */
+	/* std_in, std_out, std_err, or the group of ASPAWN_IO_KILL_GROUP, _TREE_OR_GROUP. "/dev/ptmx":
+	 * aspawn_start() itself failed, as it could not make the terminal */
 	ASPAWN_STEP_STREAMS = -3,
 	ASPAWN_STEP_SEARCH = -4,      /* file was not found in the search path */
 	ASPAWN_STEP_EXEC = -5,        /* execve(2) */
@@ -308,7 +315,10 @@ struct aspawn_io {
 	uint64_t size __attribute__((aligned(8)));
 	uint64_t flags; /* a sum of enum aspawn_io_flags */
 
-	const void *input; /* written to standard input, which is then closed; NULL: no input */
+	/* Written to standard input, which is then closed; NULL: no input. A terminal gets it as if
+	 * somebody had typed it, and then Ctrl-D: it is echoed to the output, Ctrl-C in it is a
+	 * signal, and the kernel drops what is beyond the 4095th byte of a line. */
+	const void *input;
 	size_t input_size; /* bytes */
 
 	/* Buffers for standard output and standard error: at most size - 1 bytes are stored, and
@@ -317,10 +327,11 @@ struct aspawn_io {
 	void *out, *err;
 	size_t out_size, err_size;
 	/* Gets output of any length: standard output, unless it has a buffer; and standard error if
-	 * std_err is ASPAWN_STREAM_PIPE and it has no buffer. stream is 1 or 2; count is from 1 to
-	 * 4096; bytes is valid during the call. Runs on the calling thread; may use malloc and
-	 * stdio. Returns 0 or a positive number to go on. A negative number ends the program, and
-	 * the call returns that number (outcome distinguishes it from other errors); the sink is
+	 * std_err is ASPAWN_STREAM_PIPE and it has no buffer. What comes from a terminal is standard
+	 * error only if std_out is something else. stream is 1 or 2; count is from 1 to 4096; bytes
+	 * is valid during the call. Runs on the calling thread; may use malloc and stdio. Returns 0
+	 * or a positive number to go on. A negative number ends the program, and the call returns
+	 * that number (outcome distinguishes it from other errors); the sink is
 	 * not called again. Must not leave by longjmp or an exception. NULL: a pipe without a
 	 * buffer is read, and the output dropped. */
 	int (*sink)(void *arg, int stream, const void *bytes, size_t count);
@@ -413,7 +424,11 @@ struct aspawn_child {
 	 * caller closes them, or aspawn_communicate() does. A caller that closes one before
 	 * aspawn_communicate(), or keeps it, stores -1. */
 	int in_fd, out_fd, err_fd;
-	int own_fd;                                         /* internal */
+	/* The caller's end of the terminal of ASPAWN_STREAM_PTY: the caller writes input to it, and
+	 * reads output from it, until read(2) fails with EIO: no process has the terminal any more.
+	 * CLOEXEC, above 2; otherwise -1. The caller closes it, as the above. If its last copy is
+	 * closed before the program ends, the session's leader and foreground group get SIGHUP. */
+	int pty_fd;
 	unsigned char own[104] __attribute__((aligned(8))); /* internal */
 };
 
@@ -435,7 +450,7 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  * command  copied
  *
  * On failure there is no child and no open descriptor; the descriptors are -1, and
- * aspawn_wait_started() says which argument is invalid.
+ * aspawn_wait_started() says which argument is invalid, or that the terminal could not be made.
  *   -EINVAL     child or command is NULL; file and argv[0] are NULL; a private child, or a tree,
  *               and ASPAWN_MEMORY_SUSPENDED; ASPAWN_COMMAND_TREE_OR_GROUP without a tree; a stream has an invalid number, or one other
  *               than std_err is ASPAWN_STREAM_STDOUT; actions is NULL and action_count not 0; an
@@ -443,13 +458,17 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *   -E2BIG      an action's array has more than a million bytes; there are more than ten million
  *               actions
  *   -ENOMEM     no memory for the child or its stack (mmap(2))
- *   -EMFILE, -ENFILE  no descriptor for the pidfd, or for a pipe, which needs two during the call
+ *   -EMFILE, -ENFILE  no descriptor for the pidfd, or for a pipe or terminal, which needs two during
+ *               the call
  *   -EAGAIN     RLIMIT_NPROC or the system's limits (clone(2)); or another thread changed
  *               the command, or the environment, during the call
  *   -EOPNOTSUPP  a private child, or a tree, where no process can share memory (user-mode
  *               emulators)
  *   -EOVERFLOW  the sum of the sizes is more than an address can hold
- *   and other errors of clone(2)
+ *   -ENOENT, -ENODEV  no terminals here: no /dev/ptmx, or no /dev/pts beside it
+ *   -ENOSPC     too many terminals: /proc/sys/kernel/pty/max
+ *   -ENOTTY     no terminals like these, before Linux 4.13
+ *   and other errors of clone(2), and of opening /dev/ptmx
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
 					  const struct aspawn_command *command);
@@ -473,7 +492,8 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
 /*
  * Waits for the child's end, reaps the child, closes ended_fd and started_fd, and gives the memory
  * back. Reads no pipe: a program that fills a pipe never ends, so read first, or use
- * aspawn_communicate(). The caller still has to close child->in_fd, out_fd and err_fd.
+ * aspawn_communicate(). The caller still has to close child->in_fd, out_fd, err_fd
+ * and pty_fd.
  *
  * status  out, may be NULL: as wait(2) stores it, for WIFEXITED() or PSYS_WIFEXITED() and so
  *         on, or aspawn_status_text()
@@ -512,21 +532,30 @@ PSYS_API int aspawn_wait(struct aspawn_child *child, int *status, struct psys_ru
 PSYS_API int aspawn_ended(struct aspawn_child *child);
 
 /*
- * Does all of aspawn_run() except the start, with the pipes of the handle: each output without a
- * buffer goes to the sink. On return in_fd, out_fd and err_fd are closed and -1, and there is no
- * child any more; a failure kills the child first. -EINVAL and -E2BIG change nothing but
- * the results.
+ * Does all of aspawn_run() except the start, with the pipes and the terminal of the handle: each
+ * output without a buffer goes to the sink. On return in_fd, out_fd, err_fd and pty_fd are closed and
+ * -1, and there is no child any more; a failure kills the child first. -EINVAL and -E2BIG change
+ * nothing but the results.
  *
  * Returns what aspawn_run() does, without the errors of the start. Also fails with -EINVAL if there
- * is input, or a buffer, without the pipe for it.
+ * is input, or a buffer, without the pipe or terminal for it.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 
 /*
+ * Sets the size of the terminal of ASPAWN_STREAM_PTY, in characters. If it changes, the foreground
+ * group gets SIGWINCH. Also after the program's end.
+ *   -EINVAL  child is NULL, or has no terminal; rows or columns is more than 65535
+ *   -EBADF   pty_fd is closed, or -1
+ * See ioctl_tty(2), TIOCSWINSZ.
+ */
+PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned columns);
+
+/*
  * Gives everything back except the process, for callers that do not wait for the child, or reap by
- * pid with waitpid(2). Closes ended_fd and started_fd, not the pipes. The pool gets the memory and
- * reuses it when the child has left it; without a pool, the call waits for that, which is the exec.
- * A private child uses the memory until its end: without a pool, call again then. Waits at most a
+ * pid with waitpid(2). Closes ended_fd and started_fd, not the pipes and the terminal. The pool gets
+ * the memory and reuses it when the child has left it; without a pool, the call waits for that, which
+ * is the exec. A private child uses the memory until its end: without a pool, call again then. Waits at most a
  * second for a helper that has not cloned the child yet. May be repeated; after aspawn_wait() it
  * does nothing.
  *
@@ -708,7 +737,8 @@ PSYS_ASSERT(aspawn_pool_has_64_bytes, sizeof(struct aspawn_pool) == 64);
 PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 
 /* The sizes of the first version, on which an older library and a newer caller agree. */
-PSYS_ASSERT(aspawn_command_has_size, sizeof(struct aspawn_command) == 32 + 8 * sizeof(void *));
+PSYS_ASSERT(aspawn_command_has_size,
+	    sizeof(struct aspawn_command) == (sizeof(void *) == 8 ? 96 : 72));
 PSYS_ASSERT(aspawn_io_has_its_size,
 	    sizeof(struct aspawn_io) == 16 + 8 * __SIZEOF_POINTER__ + 16 + 8 +
 						2 * __SIZEOF_POINTER__ + 16 + 128 +

@@ -51,6 +51,20 @@ static bool has_only_standard_streams(void)
 	return is_open(0) && is_open(1) && is_open(2);
 }
 
+/* True if all streams are the terminal of a session that the process leads in the foreground. */
+static bool has_terminal(void)
+{
+	struct psys_winsize size;
+	int group = 0;
+
+	for (int fd = 0; fd < 3; fd++)
+		if (psys_ioctl(fd, PSYS_TIOCGWINSZ, (uintptr_t)&size) < 0 || size.ws_row != 24 ||
+		    size.ws_col != 80)
+			return false;
+	return psys_ioctl(0, PSYS_TIOCGPGRP, (uintptr_t)&group) >= 0 && group == psys_getpid() &&
+	       psys_getsid(0) == group;
+}
+
 static bool copies(void)
 {
 	char text[4096];
@@ -102,6 +116,8 @@ static bool is_true(const char *what)
 		return psys_getcwd(directory, sizeof directory) == 2 && psys_umask(0) == 027;
 	if (!psys_strcmp(what, "leads"))
 		return psys_getpgid(0) == psys_getpid();
+	if (!psys_strcmp(what, "terminal"))
+		return has_terminal();
 	if (!psys_strcmp(what, "user"))
 		return psys_getuid() == 65534 && psys_getgid() == 65534 &&
 		       psys_getgroups(0, NULL) == 1;

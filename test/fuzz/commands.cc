@@ -148,7 +148,7 @@ aspawn_action random_action(Input &input, int *end)
 int random_stream(Input &input)
 {
 	uint8_t kind = input.byte();
-	return kind < 100 ? 0 : kind < 240 ? -(kind % 4) : static_cast<int>(input.number());
+	return kind < 100 ? 0 : kind < 240 ? -(kind % 6) : static_cast<int>(input.number());
 }
 
 int count_descriptors()
@@ -214,7 +214,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (r < 0) {
 		check(aspawn_pid(&child) == -EINVAL, "a child after an error");
 		check(child.ended_fd == -1 && child.started_fd == -1, "a descriptor after an error");
-		check(child.in_fd == -1 && child.out_fd == -1 && child.err_fd == -1,
+		check(child.in_fd == -1 && child.out_fd == -1 && child.err_fd == -1 &&
+			      child.pty_fd == -1,
 		      "a pipe after an error");
 		check(aspawn_release(&child) == 0, "no release after an error");
 	} else {
@@ -229,7 +230,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		      "a text that is too long");
 		if (releases)
 			check(aspawn_release(&child) == 0, "no release");
-		const int fds[] = { child.in_fd, child.out_fd, child.err_fd };
+		const int fds[] = { child.in_fd, child.out_fd, child.err_fd, child.pty_fd };
 		aspawn_kill(&child, PSYS_SIGKILL);
 		if (communicates) {
 			struct aspawn_io io = {};

@@ -303,6 +303,8 @@ static _Noreturn void run_as_init(int argc, char **argv)
 	psys_mount("sys", "/sys", "sysfs", 0, NULL);
 	psys_mount("dev", "/dev", "devtmpfs", 0, NULL);
 	psys_mount("tmp", "/tmp", "tmpfs", 0, NULL);
+	psys_mkdirat(PSYS_AT_FDCWD, "/dev/pts", 0755);
+	psys_mount("pts", "/dev/pts", "devpts", 0, NULL);
 	psys_symlinkat("/proc/self/fd", PSYS_AT_FDCWD, "/dev/fd");
 	psys_strlcpy(own_path, "/init", sizeof own_path);
 	is_init = true;

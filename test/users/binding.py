@@ -25,7 +25,7 @@ Sink = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_int, c.c_void_p, c.c_size_t)
 
 class Child(c.Structure):
     _fields_: list = [(name, c.c_int)
-                      for name in ("ended_fd", "started_fd", "in_fd", "out_fd", "err_fd", "own_fd")]
+                      for name in ("ended_fd", "started_fd", "in_fd", "out_fd", "err_fd", "pty_fd")]
     _fields_ += [("own", c.c_uint64 * 13)]
 
 

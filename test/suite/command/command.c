@@ -90,7 +90,7 @@ TEST(rejects_an_invalid_command)
 		{ .kind = UINT32_MAX },
 		{ .kind = ASPAWN_ACTION_CLEARENV, .flags = 1 },
 	};
-	static const int streams[] = { 1, 2, -5, -100, INT32_MIN };
+	static const int streams[] = { 1, 2, -6, -100, INT32_MIN };
 	struct aspawn_command bad;
 
 	good.pool = &pool;
@@ -198,7 +198,7 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "argument \"memory\": EINVAL");
 	bad = good, bad.argv = NULL;
 	check_named(&bad, "argument \"argv\": EINVAL");
-	bad = good, bad.std_in = -5;
+	bad = good, bad.std_in = -6;
 	check_named(&bad, "argument \"std_in\": EINVAL");
 	bad = good, bad.std_out = ASPAWN_STREAM_STDOUT;
 	check_named(&bad, "argument \"std_out\": EINVAL");

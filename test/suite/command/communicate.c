@@ -713,7 +713,7 @@ TEST(output_ends_with_nul_on_every_return)
 		} else if (i == 2) {
 			expected = -PSYS_ETIMEDOUT, end = ASPAWN_OUTCOME_TIMED_OUT;
 		} else if (i == 3) {
-			command.std_in = -5;
+			command.std_in = -6;
 			expected = -PSYS_EINVAL, end = ASPAWN_OUTCOME_NONE;
 		} else if (i == 4) {
 			CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, NULL, &limit), 0);

@@ -537,6 +537,8 @@ TEST(queue_names_each_invalid_member)
 	check_no_command(queue, &bad, "argv");
 	bad = good, bad.std_in = ASPAWN_STREAM_PIPE;
 	check_no_command(queue, &bad, "std_in");
+	bad = good, bad.std_out = ASPAWN_STREAM_PTY;
+	check_no_command(queue, &bad, "std_out");
 	bad = good, bad.std_out = ASPAWN_STREAM_STDOUT;
 	check_no_command(queue, &bad, "std_out");
 	bad = good, bad.std_err = ASPAWN_STREAM_INHERIT;

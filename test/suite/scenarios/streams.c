@@ -208,16 +208,16 @@ TEST(standard_streams_reject_invalid_numbers)
 		{ 1, 0, 0 },
 		{ 2, 0, 0 },
 		{ ASPAWN_STREAM_STDOUT, 0, 0 },
-		{ -5, 0, 0 },
+		{ -6, 0, 0 },
 		{ INT32_MIN, 0, 0 },
 		{ 0, 2, 0 },
 		{ 0, ASPAWN_STREAM_STDOUT, 0 },
-		{ 0, -5, 0 },
+		{ 0, -6, 0 },
 		{ 0, INT32_MIN, 0 },
 		{ 0, 0, 1 },
-		{ 0, 0, -5 },
+		{ 0, 0, -6 },
 		{ 0, 0, INT32_MIN },
-		{ ASPAWN_STREAM_PIPE, ASPAWN_STREAM_PIPE, -5 },
+		{ ASPAWN_STREAM_PIPE, ASPAWN_STREAM_PIPE, -6 },
 	};
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);

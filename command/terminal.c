@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The terminal of a command: a pair, of which the caller has one end and the program the other. */
+#include "../aspawn/own_descriptors.h"
+#include "child.h"
+#include "prepared.h"
+
+enum {
+	DEFAULT_ROWS = 24,
+	DEFAULT_COLUMNS = 80,
+	PTY_FLAGS = PSYS_O_RDWR | PSYS_O_NOCTTY | PSYS_O_CLOEXEC,
+};
+
+static PSYS_UNINSTRUMENTED int resize(int fd, unsigned rows, unsigned columns)
+{
+	const struct psys_winsize size = { (unsigned short)rows, (unsigned short)columns, 0, 0 };
+
+	return (int)psys_ioctl(fd, PSYS_TIOCSWINSZ, (uintptr_t)&size);
+}
+
+/* Signals may interrupt this, and the next. */
+static PSYS_UNINSTRUMENTED int open_callers_end(bool nonblock)
+{
+	int r;
+
+	do
+		r = psys_open("/dev/ptmx", PTY_FLAGS | (nonblock ? PSYS_O_NONBLOCK : 0), 0);
+	while (r == -PSYS_EINTR);
+	return aspw_descriptors_avoid_streams(r);
+}
+
+/* The kernel knows the other end by the caller's. A path, of /dev/pts, might be that of another file. */
+static PSYS_UNINSTRUMENTED int open_programs_end(int fd)
+{
+	const int locked = 0;
+	int r = (int)psys_ioctl(fd, PSYS_TIOCSPTLCK, (uintptr_t)&locked);
+
+	if (r < 0)
+		return r;
+	do
+		r = (int)psys_ioctl(fd, PSYS_TIOCGPTPEER, PTY_FLAGS);
+	while (r == -PSYS_EINTR);
+	return aspw_descriptors_avoid_streams(r);
+}
+
+PSYS_UNINSTRUMENTED int aspw_make_terminal(int ends[2], const struct aspawn_command *command)
+{
+	const unsigned rows = command->pty_rows, columns = command->pty_columns;
+
+	ends[0] = open_callers_end(command->flags & ASPAWN_COMMAND_NONBLOCK);
+	if (ends[0] < 0)
+		return ends[0];
+	int r = resize(ends[0], rows ? rows : DEFAULT_ROWS, columns ? columns : DEFAULT_COLUMNS);
+	ends[1] = r < 0 ? r : open_programs_end(ends[0]);
+	if (ends[1] >= 0)
+		return 0;
+	psys_close(ends[0]);
+	return ends[1];
+}
+
+int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned columns)
+{
+	if (!child || !child_state(child)->on_pty || rows > UINT16_MAX || columns > UINT16_MAX)
+		return -PSYS_EINVAL;
+	return resize(child->pty_fd, rows, columns);
+}
