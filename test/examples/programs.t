@@ -63,6 +63,16 @@ lists_what_is_open_to_every_user()
 	fi
 }
 
+# The size is that of the terminal that it has itself, by another run of it.
+runs_a_shell_on_a_terminal()
+{
+	# shellcheck disable=SC2016 # for the shell on the terminal
+	echo 'stty size' | "$examples/terminal" sh -c 'read -r line && $line && exit 3' >"$out"
+	test $? = 1 && tr -d '\r' <"$out" | grep -Fx '24 80' &&
+		"$examples/terminal" sh -c "stty rows 30 cols 90; \"$examples/terminal\" stty size" </dev/null |
+		grep -F '30 90'
+}
+
 needs_no_libc()
 {
 	"$examples/freestanding" | grep -Fx "spoken by a real command" &&
@@ -76,5 +86,6 @@ check "everything in one call" checks_in_one_call
 check "a command ends with all that it has started" ends_all_of_a_command
 check "a command in one call, and a sink that grows" runs_in_one_call
 check "the demonstration lists a directory that is open to every user" lists_what_is_open_to_every_user
+check "a shell on a terminal" runs_a_shell_on_a_terminal
 check "a command without a libc" needs_no_libc
 finish
