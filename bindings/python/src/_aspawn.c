@@ -71,7 +71,7 @@ static PyObject *bytes_of(const char *bytes, size_t size)
 /*
  * The types of the arguments of actions, and of members:
  *   d  int: a descriptor, or an object with fileno()       D  the same; None: AT_FDCWD
- *   i  int     n  size_t     l  int64_t
+ *   i  int     n  size_t     l  int64_t    h  uint16_t
  *   u  unsigned, -1 for the highest        q  uint64_t, -1 for the highest
  *   s  string or path                      z  the same, or None
  *   v  strings, an array that ends with NULL
@@ -255,6 +255,9 @@ static int to_value(PyObject *kept, char type, PyObject *object, void *to)
 	case 'i':
 		*(int *)to = (int)to_number(object, INT_MIN, INT_MAX);
 		break;
+	case 'h':
+		*(uint16_t *)to = (uint16_t)to_number(object, 0, UINT16_MAX);
+		break;
 	case 'u':
 		*(unsigned *)to = (unsigned)to_number(object, -1, UINT_MAX);
 		break;
@@ -416,6 +419,16 @@ METHOD(kill_group, , number)
 METHOD(kill_tree, , number)
 METHOD(describe, , number)
 
+/* resize(rows, columns) */
+static PyObject *child_resize(PyObject *self, PyObject *arguments)
+{
+	unsigned rows, columns;
+
+	return PyArg_ParseTuple(arguments, "II", &rows, &columns) ?
+		       result_of(aspawn_resize(&((Child *)self)->child, rows, columns), NULL) :
+		       NULL;
+}
+
 static PyMethodDef child_methods[] = { { "wait_started", child_wait_started, METH_O, NULL },
 				       { "wait", child_wait, METH_NOARGS, NULL },
 				       { "pid", child_pid, METH_NOARGS, NULL },
@@ -424,10 +437,12 @@ static PyMethodDef child_methods[] = { { "wait_started", child_wait_started, MET
 				       { "kill_group", child_kill_group, METH_O, NULL },
 				       { "kill_tree", child_kill_tree, METH_O, NULL },
 				       { "describe", child_describe, METH_O, NULL },
+				       { "resize", child_resize, METH_VARARGS, NULL },
 				       { NULL, NULL, 0, NULL } };
 static PyMemberDef child_fields[] = {
 	{ "ended_fd", T_INT, offsetof(Child, child.ended_fd), READONLY, NULL },
 	{ "started_fd", T_INT, offsetof(Child, child.started_fd), READONLY, NULL },
+	{ "pty_fd", T_INT, offsetof(Child, child.pty_fd), READONLY, NULL },
 	{ NULL, 0, 0, 0, NULL }
 };
 static PyType_Slot child_slots[] = { { Py_tp_dealloc, child_dealloc },

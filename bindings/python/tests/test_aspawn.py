@@ -51,6 +51,72 @@ class Test(unittest.TestCase):
             os.waitpid(-1, 0)
 
 
+class Terminals(Test):
+    ON_TERMINAL = {"stdin": aspawn.PTY, "stdout": aspawn.PTY, "stderr": aspawn.PTY}
+
+    def test_a_program_on_a_terminal_leads_its_session(self):
+        for more in {}, {"owner": "private"}, {"start_new_session": True}, {"memory": "copied"}:
+            with self.subTest(more):
+                script = "stty size; echo error >&2; test -t 0 && cut -d' ' -f4-8 /proc/self/stat"
+                done = aspawn.run(["sh", "-c", script], **self.ON_TERMINAL, **more, text=True)
+                size, error, numbers = done.stdout.splitlines()
+                parent, group, session, terminal, foreground = numbers.split()
+                self.assertEqual((done.returncode, size, error), (0, "24 80", "error"))
+                self.assertEqual((group, session), (foreground, group))
+                self.assertNotEqual(terminal, "0")
+
+    def test_communicate_types_and_collects(self):
+        for text in b"", b"one", b"one\ntwo\n":
+            with aspawn.Popen(["cat"], stdin=aspawn.PTY, stdout=aspawn.PTY) as process:
+                self.assertIsNone(process.stdin or process.stdout)
+                copy, nothing = process.communicate(text)
+            # Both may mix, the copy and the echo.
+            self.assertEqual(sorted(copy.replace(b"\r\n", b"")), sorted(2 * text.replace(b"\n", b"")))
+            self.assertIsNone(nothing)
+        big = b"x" * 100 + b"\n"
+        with aspawn.Popen(["sh", "-c", "exec wc -c"], stdin=aspawn.PTY, stdout=aspawn.PTY) as process:
+            self.assertTrue(process.communicate(2000 * big)[0].endswith(b"202000\r\n"))
+
+    def test_a_terminal_is_a_file_that_ends_and_is_resized(self):
+        script = "stty size; read line; stty size"
+        with aspawn.Popen(["sh", "-c", script], pty_size=(7, 9), **self.ON_TERMINAL) as process:
+            self.assertEqual(process.terminal.read(5), b"7 9\r\n")
+            process.terminal.resize(30, 100)
+            process.terminal.write(b"\n")
+            self.assertEqual(process.terminal.read(), b"\r\n30 100\r\n")
+            self.assertEqual(process.terminal.read(1), b"")
+            with self.assertRaises(OSError):
+                process.terminal.resize(65536, 1)
+        with self.assertRaises(ValueError):
+            process.terminal.resize(1, 1)
+        self.assertEqual(process.returncode, 0)
+
+    def test_closing_a_terminal_hangs_the_program_up(self):
+        with aspawn.Popen(["sleep", "100"], **self.ON_TERMINAL) as process:
+            pass
+        self.assertEqual(process.returncode, -signal.SIGHUP)
+
+    def test_a_time_limit_keeps_the_terminal(self):
+        with aspawn.Popen(["sh", "-c", "read line; echo $line; exit 3"], **self.ON_TERMINAL) as process:
+            with self.assertRaises(aspawn.TimeoutExpired):
+                process.wait(0.01)
+            self.assertIn(b"text\r\n", process.communicate(b"text\n", 100)[0])
+        with self.assertRaises(aspawn.TimeoutExpired), aspawn.Popen(["sleep", "100"], **self.ON_TERMINAL) as process:
+            process.communicate(timeout=0.01)
+        self.assertEqual(process.returncode, -signal.SIGHUP)
+
+    def test_what_there_is_none_of(self):
+        with self.assertRaisesRegex(ValueError, "PTY"):
+            aspawn.Popen(["true"], stdout=aspawn.PTY, preexec_fn=lambda: None)
+        with aspawn.Popen(["true"], stdout=aspawn.PTY, stderr=aspawn.PIPE) as process:
+            with self.assertRaises(ValueError):
+                process.communicate()
+        with self.assertRaises(ValueError):
+            asyncio.run(aio.create_subprocess_exec("true", stdout=aspawn.PTY))
+        with self.assertRaises(FileNotFoundError):
+            aspawn.Popen(["/no/such/program"], **self.ON_TERMINAL)
+
+
 class Actions(Test):
     def test_are_performed_in_their_order(self):
         with tempfile.NamedTemporaryFile() as file:

@@ -19,11 +19,11 @@ from typing import Any, Optional, Tuple, Union
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions, constants
 from ._action import Descriptor, Path
-from ._popen import Failure, Popen
+from ._popen import PTY, Failure, Popen, Terminal
 from ._queue import Future, Prepared, Queue, Result
 
-__all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Future", "PIPE", "Popen",
-           "Prepared", "Queue", "Result", "STDOUT", "SubprocessError", "TimeoutExpired", "actions", "call",
+__all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Future", "PIPE", "PTY", "Popen",
+           "Prepared", "Queue", "Result", "STDOUT", "SubprocessError", "Terminal", "TimeoutExpired", "actions", "call",
            "check_call", "check_output", "constants", "getoutput", "getstatusoutput", "install", "kill_cgroup",
            "list2cmdline", "run", "uninstall"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import functools
+import io
 import math
 import os
 import select
@@ -32,6 +33,7 @@ Limits = Mapping[int, Union[int, Tuple[int, int]]]  # resource.RLIMIT_...: both 
 
 RESTORE = actions.signals_default(
     getattr(signal, name) for name in ("SIGPIPE", "SIGXFZ", "SIGXFSZ") if hasattr(signal, name))
+PTY = int(Stream.PTY)  # for stdin=, stdout= and stderr=, as subprocess.PIPE
 SIGNALS_MS = 100  # how often a wait looks for Ctrl-C
 POLL_SECONDS = 0.005  # where nothing can be polled
 getpid = os.getpid  # also at the end of the interpreter
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
         owner: Optional[Literal["caller", "private", "tree"]]
         dies_with_caller: bool
         memory: Optional[Literal["shared", "suspended", "copied"]]
+        pty_size: Tuple[int, int]
 
 
 class Failure:
@@ -170,6 +173,38 @@ def is_pipe(action: Action) -> bool:
     return isinstance(action, Action) and action.name in ("output_pipe", "input_pipe")
 
 
+class Terminal(io.FileIO):
+    """This process's end of a child's terminal, a raw file: read() returns what there is, and b"" when
+    no process has the terminal any more. Closing it hangs the child up."""
+
+    def __init__(self, child: Any) -> None:
+        super().__init__(child.pty_fd, "r+")
+        self._child = child
+
+    def read(self, size: Optional[int] = -1) -> bytes:
+        if size is None or size < 0:
+            return self.readall()
+        try:
+            return os.read(self.fileno(), size)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            return b""
+
+    def readall(self) -> bytes:
+        return b"".join(iter(functools.partial(self.read, 4096), b""))
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self.read(len(view))
+        view[:len(data)] = data
+        return len(data)
+
+    def resize(self, rows: int, columns: int) -> None:
+        self.fileno()  # ValueError if it is closed
+        self._child.resize(rows, columns)
+
+
 class Popen(subprocess.Popen[AnyStr]):
     """subprocess.Popen without fork. The arguments are the same, and
 
@@ -179,13 +214,15 @@ class Popen(subprocess.Popen[AnyStr]):
     owner      "private": nobody else can reap the child; no SIGCHLD. "tree": the same, and all that
                descends from the child ends with it
     dies_with_caller   True: as "private", and SIGKILL for the child when this process ends
+    pty_size   (rows, columns) of the terminal of stdin=PTY, stdout=PTY, stderr=PTY
     memory     "shared", "suspended" (as by vfork) or "copied" (as by fork), until the exec; None:
                what is best
 
     `pipes` has the files of this process's ends of actions.output_pipe() and input_pipe(), by the
-    program's numbers.
+    program's numbers. `terminal` is this process's end of the terminal, a Terminal, or None.
     """
     pipes: Dict[int, IO[bytes]] = {}
+    terminal: Optional[Terminal] = None
     _private = False
     _child: Any = None
 
@@ -210,13 +247,16 @@ class Popen(subprocess.Popen[AnyStr]):
 
     def __init__(self, args: Args, *positional: Any, actions: Iterable[Action] = (), limits: Optional[Limits] = None,
                  cgroup: Union[Path, Descriptor, None] = None, owner: Optional[str] = None,
-                 dies_with_caller: bool = False, memory: Optional[str] = None, _early: bool = False,
-                 **keywords: Any) -> None:
+                 dies_with_caller: bool = False, memory: Optional[str] = None,
+                 pty_size: Tuple[int, int] = (0, 0), _early: bool = False, **keywords: Any) -> None:
         self._extras = {"actions": [*actions], "limits": limits, "cgroup": cgroup, "owner": owner,
                         "dies_with_caller": dies_with_caller, "memory": memory}
         for value, among in (owner, Owner), (memory, Memory):
             if value and value.upper() not in among.__members__:
                 raise ValueError(f"no such {among.__name__.lower()}: {value!r}")
+        self._pty_size = pty_size
+        self._typed: Optional[memoryview] = None  # what communicate() has still to write
+        self._output = bytearray()  # and what it has read
         # Waited for by the handle alone.
         self._private = owner in ("private", "tree") or dies_with_caller
         self._early = _early  # the caller calls _finish_start()
@@ -226,7 +266,7 @@ class Popen(subprocess.Popen[AnyStr]):
 
     def _execute_child(self, args: Args, executable: Optional[Path], preexec_fn: Any, *rest: Any) -> None:
         # What only the library has is not for the fork of preexec_fn.
-        extras = [name for name, value in self._extras.items() if value]
+        extras = [name for name, value in self._extras.items() if value] + ["PTY"] * (PTY in rest[7:13])
         if extras and preexec_fn is not None:
             raise ValueError(f"preexec_fn cannot be used with {', '.join(extras)}")
         self._by_library = preexec_fn is None and (is_standard() or bool(extras))
@@ -251,7 +291,8 @@ class Popen(subprocess.Popen[AnyStr]):
                 add(actions.umask(umask))
             if restore_signals:
                 add(RESTORE)
-            if start_new_session:
+            has_terminal = PTY in streams.values()
+            if start_new_session and not has_terminal:  # which has a session
                 add(actions.setsid())
             if process_group is not None and process_group >= 0:
                 add(actions.setpgid(process_group))
@@ -274,6 +315,7 @@ class Popen(subprocess.Popen[AnyStr]):
                 command.actions += closing(sorted(ends.union(map(int, pass_fds))))
             self._child = command.given_to(
                 _aspawn.start, **command.members(), **streams, flags=self._flags(),
+                pty_rows=self._pty_size[0], pty_columns=self._pty_size[1],
                 owner=Owner[(own["owner"] or "caller").upper()],
                 memory=self._memory(bool(own["actions"]) or gid is not None or uid is not None))
         finally:
@@ -283,6 +325,8 @@ class Popen(subprocess.Popen[AnyStr]):
         self._owner = os.getpid()
         self._command = command
         try:
+            if has_terminal:
+                self.terminal = Terminal(self._child)
             self.pipes = {number: open(int.from_bytes(end, sys.byteorder), "rb" if name == "output_pipe" else "wb")
                           for name, number, end in filter(is_pipe, command.actions)}
             self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)  # type: ignore[attr-defined]
@@ -306,7 +350,7 @@ class Popen(subprocess.Popen[AnyStr]):
             if 0 <= fd < 3:
                 fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
                 opened.append(fd)
-            members[name] = fd if fd > 2 else Stream.INHERIT
+            members[name] = fd if fd > 2 or fd == PTY else Stream.INHERIT
         return members
 
     def _waits(self) -> bool:
@@ -355,12 +399,55 @@ class Popen(subprocess.Popen[AnyStr]):
                 self._handle_exitstatus(status)  # type: ignore[attr-defined]
 
     def _close_pipes(self) -> None:
-        for pipe in self.pipes.values():
-            pipe.close()
+        for pipe in (*self.pipes.values(), self.terminal):
+            if pipe:
+                pipe.close()
 
     def __exit__(self, *details: Any) -> None:
         self._close_pipes()
         super().__exit__(*details)
+
+    # --- a terminal ---
+
+    def communicate(self, input: Any = None, timeout: Optional[float] = None) -> Tuple[Any, Any]:
+        """As subprocess's. A terminal gets the input as if it was typed, and Ctrl-D; what comes from
+        it is the first result."""
+        if self.terminal is None:
+            return super().communicate(input, timeout)
+        if self.stdin or self.stdout or self.stderr:
+            raise ValueError("communicate() is for a terminal or for pipes, not for both")
+        own: Any = self
+        coding = own.encoding or "utf-8", own.errors or "strict"
+        if isinstance(input, str):
+            input = input.encode(*coding)
+        if self._typed is None:  # otherwise a communicate() before was too short
+            self._typed = memoryview((input or b"") + (b"\4" if not input or input.endswith(b"\n") else b"\4\4"))
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self.terminal.closed and self._converse(end, timeout):
+            pass
+        self.wait(None if end is None else max(0, end - time.monotonic()))
+        self.terminal.close()
+        if own.text_mode:
+            return self._output.decode(*coding).replace("\r\n", "\n"), None
+        return bytes(self._output), None
+
+    def _converse(self, end: Optional[float], timeout: Optional[float]) -> bool:
+        """Writes and reads what is possible. Returns False at the end."""
+        terminal: Any = self.terminal
+        typed: Any = self._typed
+        os.set_blocking(terminal.fileno(), False)
+        poll = select.poll()
+        poll.register(terminal, select.POLLIN | (select.POLLOUT if typed else 0))
+        events = poll.poll(None if end is None else max(0, end - time.monotonic()) * 1000)
+        if not events:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0, output=bytes(self._output))
+        if events[0][1] & select.POLLOUT:
+            self._typed = typed[terminal.write(typed) or 0:]
+        if not events[0][1] & ~select.POLLOUT:
+            return True
+        piece = terminal.read(4096)
+        self._output += piece
+        return bool(piece)
 
     # --- the end ---
 

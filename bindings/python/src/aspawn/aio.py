@@ -15,7 +15,7 @@ from asyncio import base_subprocess
 from typing import Any, Optional, Union
 
 from ._action import Path
-from ._popen import Popen, StreamOf
+from ._popen import PTY, Popen, StreamOf
 from ._queue import Job, Jobs, Result
 
 __all__ = ["Queue", "create_subprocess_exec", "create_subprocess_shell"]
@@ -88,6 +88,8 @@ async def _executed(process: Popen[bytes], loop: asyncio.AbstractEventLoop) -> N
 
 async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf, stderr: StreamOf, limit: int,
                   **keywords: Any) -> asyncio.subprocess.Process:
+    if PTY in (stdin, stdout, stderr):
+        raise ValueError("the streams of asyncio are no terminals: use Popen(stdin=PTY, ...).terminal")
     for name in ("bufsize", "universal_newlines", "text", "encoding", "errors"):
         if keywords.pop(name, None):
             raise ValueError(f"{name} is not for asyncio, whose streams are of bytes")
