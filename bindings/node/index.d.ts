@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import * as childProcess from 'node:child_process';
 import { EventEmitter } from 'node:events';
+import * as net from 'node:net';
 
 import type { constants, Memory, Owner, Resource } from './lib/interface';
 export { action, constants, type Memory, type Owner, type Resource } from './lib/interface';
@@ -42,6 +43,21 @@ export interface OwnOptions {
 	closeOthers?: boolean;
 }
 
+/** This process's end of a child's terminal: its output, and for what somebody would type. It ends when no
+ * process has the terminal any more. To destroy it hangs the child up. */
+export interface Terminal extends net.Socket {
+	/** In characters. */
+	resize(columns: number, rows: number): void;
+}
+/** The process leads a session on a terminal of its own, which is its standard streams. */
+export interface TerminalOptions extends Omit<childProcess.SpawnOptions, 'stdio'>, OwnOptions {
+	stdio: 'pty';
+	/** 24 */
+	rows?: number;
+	/** 80 */
+	columns?: number;
+}
+
 /** A ChildProcess of `child_process`; `failure` says what failed: `chdir "/nowhere": ENOENT`. */
 export type Child<T extends childProcess.ChildProcess> = T & { failure?: string };
 
@@ -51,6 +67,12 @@ type ExecFile = typeof childProcess.execFile;
 
 /** As of `child_process`, with `OwnOptions` too. */
 export const spawn: Spawn & {
+	(command: string, options: TerminalOptions): Child<childProcess.ChildProcess> & { terminal?: Terminal };
+	(
+		command: string,
+		args: readonly string[],
+		options: TerminalOptions,
+	): Child<childProcess.ChildProcess> & { terminal?: Terminal };
 	(command: string, options: childProcess.SpawnOptions & OwnOptions): Child<childProcess.ChildProcess>;
 	(
 		command: string,

@@ -7,7 +7,7 @@ const { killTree, problem, supported, within } = require('./lib/handle.js');
 const { Queue } = require('./lib/queue.js');
 const { version } = require('./package.json');
 
-const OWN = ['actions', 'limits', 'cgroup', 'owner', 'diesWithCaller', 'memory', 'group', 'closeOthers'];
+const OWN = ['actions', 'limits', 'cgroup', 'owner', 'diesWithCaller', 'memory', 'group', 'closeOthers', 'rows', 'columns'];
 
 // The options that child_process does not have.
 function extras(args) {

@@ -11,10 +11,12 @@ const {
 const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads');
 const { action, library } = require('./interface.js');
 const { invalid, joined, pairs, signal } = require('./operands.js');
+const { Terminal } = require('./terminal.js');
 
 // As enum of src/addon.c.
 const IGNORE = -1;
 const PIPE = -2;
+const PTY = -3;
 
 let binding = null;
 let problem;
@@ -82,7 +84,8 @@ class Handle {
 	spawn() {
 		const { extra, options } = this;
 		const first = [action.resetSignals()];
-		if (options.detached) first.push(action.setsid());
+		if (extra.pty); // it has a session
+		else if (options.detached) first.push(action.setsid());
 		else if (extra.group) first.push(action.setpgid());
 		first.push(...exports.limitActions(extra.limits));
 		if (extra.cgroup !== undefined) {
@@ -95,7 +98,7 @@ class Handle {
 		if (options.uid != null) last.push(action.resuid(...ids(options.uid)));
 		if (extra.closeOthers) last.push(action.closefrom(options.stdio.length));
 		const groups = isOther && process.geteuid() === 0 ? [action.groups([])] : [];
-		const isCertain = first.length === 1 + !!options.detached && !extra.actions?.length && !isOther;
+		const isCertain = first.length === 1 + (!!options.detached && !extra.pty) && !extra.actions?.length && !isOther;
 		let pid = this.#start(first, [...groups, ...last], isCertain);
 		// A user namespace may forbid setgroups(), which Node does not mind.
 		if (pid === -errno.EPERM && this.child.failure === 'groups: EPERM') pid = this.#start(first, last, false);
@@ -111,8 +114,9 @@ class Handle {
 	#start(first, last, isCertain) {
 		const { extra, options } = this;
 		const streams = Int32Array.from(options.stdio, source);
+		const terminals = extra.pty ? streams.fill(PTY, 0, 3).subarray(0, 3) : [];
 		const notMade = options.stdio.slice(3).filter(({ type }) => type === 'ignore').length;
-		this.#before = streams.length - notMade + (options.cwd ? 1 : 0) + first.length;
+		this.#before = streams.length - terminals.length - notMade + (options.cwd ? 1 : 0) + first.length;
 		this.failure = undefined;
 		const pid = binding.spawn(
 			this,
@@ -126,10 +130,15 @@ class Handle {
 			exports.choice('OWNER', extra.owner),
 			exports.choice('MEMORY', extra.memory),
 			isCertain,
+			extra.rows ?? 0,
+			extra.columns ?? 0,
 		);
 		this.#explain();
 		streams.forEach((fd, i) => {
-			if (fd >= 0) options.stdio[i].handle.open(fd);
+			if (fd < 0) return;
+			if (i >= terminals.length) options.stdio[i].handle.open(fd);
+			else if (pid < 0) closeSync(fd);
+			else this.child.terminal = new Terminal(fd, (...size) => binding.resize(this, ...size));
 		});
 		return pid;
 	}
@@ -226,6 +235,10 @@ if (problem && !getEnvironmentData('aspawn told')) {
 const replaced = (spawn, extra) =>
 	function (options) {
 		if (this._handle instanceof Handle) return Reflect.apply(spawn, this, arguments);
+		if (options?.stdio === 'pty') {
+			options.stdio = 'ignore'; // for Node
+			extra = { ...extra, pty: true };
+		}
 		if (!hasChannel(options?.stdio)) this._handle = new Handle(this, extra, options);
 		else if (Object.keys(extra).length) throw new Error(`aspawn: no ${Object.keys(extra)} with 'ipc'`);
 		try {

@@ -258,7 +258,7 @@ static bool is_directory(const char *path)
 }
 
 /* In the array of streams that JavaScript gives; other numbers are descriptors. */
-enum { STREAM_IGNORE = -1, STREAM_PIPE = -2 };
+enum { STREAM_IGNORE = -1, STREAM_PIPE = -2, STREAM_PTY = -3 };
 
 struct streams {
 	int32_t *given;
@@ -292,7 +292,7 @@ static int add_streams(struct aspawn_action **first, struct streams *streams)
 		long flags = 0;
 
 		if (from < 0) {
-			if (i < 3)
+			if (i < 3 && streams->given[i] != STREAM_PTY)
 				aspawn_action_open(--*first, (int)i, "/dev/null",
 						   i ? PSYS_O_RDWR : PSYS_O_RDONLY, 0);
 			continue;
@@ -374,6 +374,8 @@ enum {
 	OWNED_BY,
 	MEMORY,
 	CERTAIN,
+	PTY_ROWS,
+	PTY_COLUMNS,
 	ARGUMENTS
 };
 
@@ -385,6 +387,9 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 						.flags = (uint64_t)integer(env, v[FLAGS]),
 						.owner = (int)integer(env, v[OWNED_BY]),
 						.memory = (int)integer(env, v[MEMORY]),
+						.pty_rows = (uint16_t)integer(env, v[PTY_ROWS]),
+						.pty_columns =
+							(uint16_t)integer(env, v[PTY_COLUMNS]),
 						.pool = &pool } };
 	struct aspawn_command *command = &request.command;
 	struct aspawn_failure failure = { .error = 0 };
@@ -406,7 +411,12 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 	if (program)
 		command->file = program;
 
+	const bool on_pty = streams->count && streams->given[0] == STREAM_PTY;
+	if (on_pty)
+		command->std_in = command->std_out = command->std_err = ASPAWN_STREAM_PTY;
 	error = aspawn_start(&running->child, command);
+	if (on_pty) /* -1 after an error */
+		streams->parent[0] = running->child.pty_fd;
 	if (error < 0) {
 		aspawn_wait_started(&running->child, &failure, 0);
 		set_failure(env, v[OWNER], &failure);
@@ -423,7 +433,7 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 }
 
 /*
- * spawn(owner, command ..., streams, flags, owned by, memory, certain): the pid, or a negative error
+ * spawn(owner, command ..., streams, flags, owned by, memory, certain, rows, columns): the pid, or a negative error
  * number. certain: what the file alone decides about. streams, an Int32Array, then has the parent's
  * descriptors, or -1.
  */
@@ -494,6 +504,17 @@ static napi_value kill_child(napi_env env, napi_callback_info info)
 									 (int)integer(env, v[1])));
 }
 
+/* resize(owner, rows, columns): 0, or a negative error number. */
+static napi_value resize(napi_env env, napi_callback_info info)
+{
+	napi_value v[3];
+	struct running *running = owned_by(env, info, 3, v);
+
+	return number(env, running ? aspawn_resize(&running->child, (unsigned)integer(env, v[1]),
+						   (unsigned)integer(env, v[2])) :
+				     0);
+}
+
 /* killCgroup(fd) */
 static napi_value kill_cgroup(napi_env env, napi_callback_info info)
 {
@@ -545,6 +566,7 @@ NAPI_MODULE_INIT()
 	static const napi_property_descriptor functions[] = {
 		FUNCTION("spawn", spawn),
 		FUNCTION("kill", kill_child),
+		FUNCTION("resize", resize),
 		FUNCTION("killCgroup", kill_cgroup),
 		FUNCTION("reference", reference),
 		FUNCTION("isSupported", is_supported),

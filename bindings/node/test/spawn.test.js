@@ -50,6 +50,37 @@ test('processes are started without fork', async () => {
 	await once(other, 'exit');
 });
 
+test('a shell on a terminal', async () => {
+	for (const owner of ['caller', 'tree']) {
+		const child = aspawn.spawn(
+			'sh',
+			['-c', 'stty size; read a; echo "<$a>"; stty size; exit 3'],
+			{ stdio: 'pty', rows: 7, columns: 9, owner, detached: true },
+		);
+		let text = '';
+		child.terminal.setEncoding('utf8').on('data', (data) => {
+			text += data;
+			if (text !== '7 9\r\n') return;
+			child.terminal.resize(100, 30);
+			child.terminal.write('typed\r');
+		});
+		assert.throws(() => child.terminal.resize(65536, 1), /EINVAL/);
+		await Promise.all([once(child, 'exit'), once(child.terminal, 'close')]);
+		assert.strictEqual(text, '7 9\r\ntyped\r\n<typed>\r\n30 100\r\n');
+		assert.strictEqual(child.exitCode, 3);
+	}
+});
+
+test('a terminal that is destroyed hangs the process up', async () => {
+	const child = aspawn.spawn('sleep', ['100'], { stdio: 'pty' });
+	child.terminal.destroy();
+	assert.deepStrictEqual(await once(child, 'exit'), [null, 'SIGHUP']);
+	const { child: none, events } = await run('/no/such/program', [], { stdio: 'pty' });
+	assert.deepStrictEqual([none.terminal, events[0][1].code], [undefined, 'ENOENT']);
+	const failing = await run('true', [], { stdio: 'pty', actions: [action.chdir('/none')] });
+	assert.strictEqual(failing.child.failure, 'action 0, chdir "/none": ENOENT');
+});
+
 test('events and streams', async () => {
 	const { child, events, stdout, stderr } = await run('sh', [
 		'-c',

@@ -22,6 +22,8 @@ const own = spawn('ls', [], {
 	memory: 'copied',
 });
 const failure: string | undefined = own.failure;
+spawn('sh', { stdio: 'pty', columns: 100, owner: 'tree' }).terminal?.resize(100, 30);
+spawn('sh', [], { stdio: 'pty' }).terminal?.write('exit\r');
 const ended: boolean = killTree(own, 'SIGKILL');
 exec('ls', (error, stdout: string) => {
 	void error;
