@@ -10,6 +10,7 @@ const sources = psys_sources ++ [_][]const u8{
     "aspawn/helper.c",        "aspawn/helper_main.c",   "aspawn/own_descriptors.c",
     "aspawn/reaped.c",        "aspawn/spawn.c",         "aspawn/stack.c",
     "aspawn/tree.c",          "command/action_table.c", "command/arena.c",
+    "command/call_class.c",
     "command/child.c",        "command/command.c",      "command/communicate.c",
     "command/decide.c",       "command/environment.c",  "command/execute.c",
     "command/image.c",        "command/image_check.c",  "command/kill.c",

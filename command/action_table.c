@@ -26,14 +26,69 @@ PSYS_UNINSTRUMENTED const struct action_info *aspw_action_info(uint32_t kind)
 		       &aspw_action_infos[kind];
 }
 
-PSYS_UNINSTRUMENTED size_t aspw_array_size(const struct aspawn_action *action)
+/* The marks of ASPAWN_SYSCALL: a bit for each string; a place and one, or 0, of the descriptor, and
+ * of the bytes; and their number. */
+enum { PLACES = 6, FD_SHIFT = 6, BYTES_SHIFT = 9, PLACE_MASK = 7, SIZE_SHIFT = 12 };
+
+/* Returns the offset of the argument at a place and one. */
+static PSYS_UNINSTRUMENTED size_t word_at(unsigned place)
+{
+	return AT(syscall.words) + (place - 1) * sizeof(long);
+}
+
+PSYS_UNINSTRUMENTED size_t aspw_used_by(const struct aspawn_action *action)
+{
+	const unsigned place = action->flags >> FD_SHIFT & PLACE_MASK;
+	const bool big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	if (action->kind != ASPAWN_ACTION_SYSCALL)
+		return aspw_action_infos[action->kind].uses;
+	return !place ? 0 : word_at(place) + (big_endian ? sizeof(long) - sizeof(int) : 0);
+}
+
+static PSYS_UNINSTRUMENTED size_t marked(uint32_t marks, int index, size_t *size)
+{
+	for (unsigned place = 1; place <= PLACES; place++) {
+		const bool is_string = marks >> (place - 1) & 1;
+		*size = is_string ? IS_STRING : marks >> SIZE_SHIFT;
+		if ((is_string || place == (marks >> BYTES_SHIFT & PLACE_MASK)) && index-- == 0)
+			return word_at(place);
+	}
+	return 0;
+}
+
+static PSYS_UNINSTRUMENTED bool are_marks(uint32_t marks)
+{
+	const unsigned fd = marks >> FD_SHIFT & PLACE_MASK,
+		       bytes = marks >> BYTES_SHIFT & PLACE_MASK,
+		       pointers = (marks & ((1U << PLACES) - 1)) << 1;
+
+	return fd <= PLACES && bytes <= PLACES && !(pointers & (1U << fd | 1U << bytes) & ~1U) &&
+	       !(fd && fd == bytes) && (bytes || !(marks >> SIZE_SHIFT));
+}
+
+static PSYS_UNINSTRUMENTED size_t array_size(const struct aspawn_action *action)
 {
 	const struct action_info *info = &aspw_action_infos[action->kind];
 	size_t count = 1;
 
 	if (info->count)
 		__builtin_memcpy(&count, (const char *)action + info->count, sizeof count);
-	return count > MOST_BYTES ? SIZE_MAX : count * info->each;
+	return count > MOST_BYTES ? MOST_BYTES + 1 : count * info->each;
+}
+
+PSYS_UNINSTRUMENTED size_t aspw_pointer_of(const struct aspawn_action *action, int index,
+					   size_t *size)
+{
+	const struct action_info *info = &aspw_action_infos[action->kind];
+
+	if (action->kind == ASPAWN_ACTION_SYSCALL)
+		return marked(action->flags, index, size);
+	*size = IS_STRING;
+	if (!info->array)
+		return index < MOST_STRINGS ? info->strings[index] : 0;
+	*size = array_size(action);
+	return index == 0 ? info->array : 0;
 }
 
 static bool is_name(const char *name)
@@ -83,29 +138,36 @@ static bool is_fd(const struct aspawn_action *action, size_t offset, bool of_pat
 	       (of_path && member_int(action, offset) == PSYS_AT_FDCWD);
 }
 
-static bool has_its_strings(const struct aspawn_action *action, const struct action_info *info)
+/* Returns 0, or -E2BIG if an array is too long, or -EINVAL if a pointer is NULL that must not be. */
+static int check_pointers(const struct aspawn_action *action)
 {
-	for (int i = 0; i < (info->optional ? 1 : MOST_STRINGS) && info->strings[i]; i++)
-		if (!member_pointer(action, info->strings[i]))
-			return false;
-	return true;
+	const bool optional = aspw_action_infos[action->kind].optional;
+	size_t at, size;
+	int r = 0;
+
+	for (int i = 0; (at = aspw_pointer_of(action, i, &size)); i++) {
+		if (size > MOST_BYTES && size != IS_STRING)
+			r = -PSYS_E2BIG;
+		else if (size && (i == 0 || !optional) && !member_pointer(action, at))
+			return -PSYS_EINVAL;
+	}
+	return r;
 }
 
 int aspw_check_action(const struct aspawn_action *action)
 {
 	const struct action_info *info = aspw_action_info(action->kind);
+	const bool marked = action->kind == ASPAWN_ACTION_SYSCALL;
 
-	if (!info || action->flags || !has_its_strings(action, info))
+	if (!info || (marked ? !are_marks(action->flags) : action->flags))
 		return -PSYS_EINVAL;
-	if (!is_fd(action, info->replaces, false) || !is_fd(action, info->begins, false) ||
-	    !is_fd(action, info->uses, info->paths) || !is_complete(action))
-		return -PSYS_EINVAL;
-	if (!info->array)
-		return 0;
-	const size_t size = aspw_array_size(action);
-	return size > MOST_BYTES                            ? -PSYS_E2BIG :
-	       size && !member_pointer(action, info->array) ? -PSYS_EINVAL :
-							      0;
+	const int r = check_pointers(action);
+	return r == -PSYS_EINVAL || !is_fd(action, info->replaces, false) ||
+			       !is_fd(action, info->begins, false) ||
+			       !is_fd(action, aspw_used_by(action), info->paths) ||
+			       !is_complete(action) ?
+		       -PSYS_EINVAL :
+		       r;
 }
 
 PSYS_UNINSTRUMENTED void aspw_store_failure(struct aspawn_failure *failure, int step, int error,

@@ -69,3 +69,4 @@ ACTION(HOSTNAME, "hostname", .strings = { AT(hostname.name) })
 
 ACTION(WRITE, "write", .paths = 1, .strings = { AT(write.path), AT(write.text) })
 ACTION(CALL, "call", 0)
+ACTION(SYSCALL, "syscall", .paths = 6, .subject = AT(syscall.number))

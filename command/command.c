@@ -26,6 +26,22 @@ int aspw_read_structure(void *to, size_t known, const void *from, size_t size, s
 	return 0;
 }
 
+static int check_action(const struct aspawn_action *action, int index,
+			struct aspawn_failure *failure)
+{
+	char number[PSYS_DECIMAL_SIZE] = "";
+	int r = aspw_check_action(action);
+
+	if (r == 0 && action->kind == ASPAWN_ACTION_SYSCALL &&
+	    aspw_call_class(action) == CALL_REFUSED) {
+		psys_i64_to_decimal(number, action->u.syscall.number);
+		r = -PSYS_EOPNOTSUPP;
+	}
+	if (r < 0)
+		aspw_store_failure(failure, index, r, action->kind, number);
+	return r;
+}
+
 int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *from,
 		      struct aspawn_failure *failure)
 {
@@ -54,8 +70,7 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 	if (to->action_count > MOST_ACTIONS)
 		return aspw_refuse(failure, -PSYS_E2BIG, "action_count");
 	for (size_t i = 0; i < to->action_count && r == 0; i++)
-		if ((r = aspw_check_action(&to->actions[i])) < 0)
-			aspw_store_failure(failure, (int)i, r, to->actions[i].kind, "");
+		r = check_action(&to->actions[i], (int)i, failure);
 	return r;
 }
 
@@ -77,22 +92,18 @@ PSYS_UNINSTRUMENTED void aspw_add_group(struct own_actions *own,
 static PSYS_UNINSTRUMENTED void copy_action(struct arena *arena, struct aspawn_action *to,
 					    const struct aspawn_action *from)
 {
-	const struct action_info *info = &aspw_action_infos[from->kind];
+	size_t at, size;
 
 	if (to)
 		*to = *from;
 	if (to && is_pipe(from)) /* give_pipes() goes by the caller's actions */
 		to->u.output_pipe.read_end = to->u.input_pipe.write_end = NULL;
-	for (int i = 0; i < MOST_STRINGS && info->strings[i]; i++) {
-		const char *copy = aspw_copy_string(arena, member_pointer(from, info->strings[i]));
+	for (int i = 0; (at = aspw_pointer_of(from, i, &size)); i++) {
+		const void *copy = member_pointer(from, at);
+		copy = size == IS_STRING ? aspw_copy_string(arena, copy) :
+					   aspw_copy(arena, copy, size, STACK_ALIGN);
 		if (to)
-			set_member_pointer(to, info->strings[i], copy);
-	}
-	if (info->array) {
-		const void *copy = aspw_copy(arena, member_pointer(from, info->array),
-					     aspw_array_size(from), STACK_ALIGN);
-		if (to)
-			set_member_pointer(to, info->array, copy);
+			set_member_pointer(to, at, copy);
 	}
 }
 

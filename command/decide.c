@@ -104,11 +104,13 @@ static PSYS_UNINSTRUMENTED bool names_process(const char *path)
 /* True if a path of the action may be a descriptor; for the image: or names what an exec changes. */
 static PSYS_UNINSTRUMENTED bool has_path(const struct aspawn_action *action, bool for_image)
 {
-	const struct action_info *info = &aspw_action_infos[action->kind];
+	const int paths = aspw_action_infos[action->kind].paths;
+	size_t at, size;
 
-	for (int i = 0; i < info->paths; i++) {
-		const char *path = member_pointer(action, info->strings[i]);
-		if (path && (for_image ? names_process(path) : may_be_descriptor(path)))
+	for (int i = 0; i < paths && (at = aspw_pointer_of(action, i, &size)); i++) {
+		const char *path = member_pointer(action, at);
+		if (path && size == IS_STRING &&
+		    (for_image ? names_process(path) : may_be_descriptor(path)))
 			return true;
 	}
 	return false;
@@ -146,6 +148,8 @@ PSYS_UNINSTRUMENTED size_t aspw_count_copies(const struct aspawn_command *comman
 		const unsigned type = (unsigned)action->u.setns.type;
 
 		count += aspw_action_infos[action->kind].copies ||
+			 (action->kind == ASPAWN_ACTION_SYSCALL &&
+			  aspw_call_class(action) != CALL_SHARED) ||
 			 (action->kind == ASPAWN_ACTION_SETNS &&
 			  (!type || type & (PSYS_CLONE_NEWUSER | PSYS_CLONE_NEWTIME)));
 	}
@@ -197,7 +201,7 @@ static PSYS_UNINSTRUMENTED unsigned keep_used(struct prepared *prepared,
 	int last = closed_from(closing) - 1;
 
 	for (const struct aspawn_action *action = prepared->actions; action < closing; action++) {
-		const size_t uses = aspw_action_infos[action->kind].uses;
+		const size_t uses = aspw_used_by(action);
 		const int fd = uses ? member_int(action, uses) : -1;
 
 		if (fd >= FEW_DESCRIPTORS && aspw_is_callers(prepared, action, fd))
@@ -215,7 +219,7 @@ static PSYS_UNINSTRUMENTED void add_given(struct prepared *prepared,
 					  const struct aspawn_action *action,
 					  const struct served *served)
 {
-	const size_t uses = aspw_action_infos[action->kind].uses;
+	const size_t uses = aspw_used_by(action);
 	const bool is_own = action < prepared->actions + prepared->own_count;
 
 	for (size_t i = 0; uses && !is_own && i < served->fd_count; i++) {

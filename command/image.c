@@ -56,7 +56,7 @@ static PSYS_UNINSTRUMENTED bool keep_descriptors(struct prepared *prepared, int 
 		ok = keep_descriptor(&prepared->image, prepared->fds[i].here);
 	for (size_t i = 0; i < prepared->count && ok; i++) {
 		const struct aspawn_action *action = &prepared->actions[i];
-		const size_t uses = aspw_action_infos[action->kind].uses;
+		const size_t uses = aspw_used_by(action);
 
 		ok = !uses || keep_descriptor(&prepared->image, member_int(action, uses));
 	}

@@ -105,3 +105,74 @@ MAKER5(MOUNT, mount, const char *, source, const char *, target, const char *, t
 MAKER1(HOSTNAME, hostname, const char *, name)
 MAKER2(WRITE, write, const char *, path, const char *, text)
 MAKER2(CALL, call, aspawn_call, function, void *, arg)
+
+/* A call of at most three arguments. */
+static __attribute__((noinline)) PSYS_UNINSTRUMENTED void make_call(struct aspawn_action *action,
+								    int number, unsigned marks,
+								    int64_t a1, int64_t a2,
+								    int64_t a3)
+{
+	make(action, ASPAWN_ACTION_SYSCALL);
+	action->flags = marks;
+	action->u.syscall.number = number;
+	action->u.syscall.expected = ASPAWN_EXPECTED_SUCCESS;
+	action->u.syscall.words[0] = (unsigned long)a1;
+	action->u.syscall.words[1] = (unsigned long)a2;
+	action->u.syscall.words[2] = (unsigned long)a3;
+}
+
+static PSYS_UNINSTRUMENTED void add_words(struct aspawn_action *action, int64_t a4, int64_t a5)
+{
+	action->u.syscall.words[3] = (unsigned long)a4;
+	action->u.syscall.words[4] = (unsigned long)a5;
+}
+
+PSYS_UNINSTRUMENTED void aspawn_action_syscall(struct aspawn_action *action, int number, int64_t a1,
+					       int64_t a2, int64_t a3, int64_t a4, int64_t a5,
+					       int64_t a6, unsigned marks, int expected)
+{
+	make_call(action, number, marks, a1, a2, a3);
+	add_words(action, a4, a5);
+	action->u.syscall.words[5] = (unsigned long)a6;
+	action->u.syscall.expected = expected;
+}
+
+PSYS_UNINSTRUMENTED void aspawn_action_prctl(struct aspawn_action *action, int option, int64_t arg2,
+					     int64_t arg3, int64_t arg4, int64_t arg5)
+{
+	make_call(action, PSYS_NR_prctl, 0, option, arg2, arg3);
+	add_words(action, arg4, arg5);
+}
+
+PSYS_UNINSTRUMENTED void aspawn_action_ioctl(struct aspawn_action *action, int fd, unsigned request,
+					     const void *data, size_t size)
+{
+	make_call(action, PSYS_NR_ioctl, ASPAWN_ARG_FD(0) | ASPAWN_ARG_BYTES(2, size), fd, request,
+		  (intptr_t)data);
+}
+
+PSYS_UNINSTRUMENTED void aspawn_action_fcntl(struct aspawn_action *action, int fd, int command,
+					     int64_t value)
+{
+	make_call(action, PSYS_NR_fcntl, ASPAWN_ARG_FD(0), fd, command, value);
+}
+
+PSYS_UNINSTRUMENTED void aspawn_action_sched_setattr(struct aspawn_action *action, const void *data,
+						     size_t size)
+{
+	make_call(action, PSYS_NR_sched_setattr, ASPAWN_ARG_BYTES(1, size), 0, (intptr_t)data, 0);
+}
+
+PSYS_UNINSTRUMENTED void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode,
+						     const void *nodes, size_t size)
+{
+	make_call(action, PSYS_NR_set_mempolicy, ASPAWN_ARG_BYTES(1, size), mode, (intptr_t)nodes,
+		  size == 0 ? 0 : (int64_t)size * 8 + 1);
+}
+
+PSYS_UNINSTRUMENTED void aspawn_action_keyctl(struct aspawn_action *action, int operation,
+					      int64_t arg2, int64_t arg3, int64_t arg4, int64_t arg5)
+{
+	make_call(action, PSYS_NR_keyctl, 0, operation, arg2, arg3);
+	add_words(action, arg4, arg5);
+}

@@ -190,6 +190,18 @@ static PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
 	return r < 0 || now == parent || now == 0 ? r : -PSYS_ESRCH;
 }
 
+static PSYS_UNINSTRUMENTED int call_kernel(const struct aspawn_action *action)
+{
+	const unsigned long *words = action->u.syscall.words;
+	const int expected = action->u.syscall.expected;
+	const psys_word r = PSYS_RAW6(action->u.syscall.number, words[0], words[1], words[2],
+				      words[3], words[4], words[5]);
+
+	if (r == expected || expected == ASPAWN_EXPECTED_ANY)
+		return 0;
+	return PSYS_IS_ERROR(r) ? (int)r : expected == ASPAWN_EXPECTED_SUCCESS ? 0 : -PSYS_EIO;
+}
+
 /* Returns the number here of the action's pipe, or of what it uses. Negative: it has none, or the same
  * as the caller. */
 static PSYS_UNINSTRUMENTED int number_here(const struct prepared *prepared, size_t index)
@@ -332,6 +344,8 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return write_text(PSYS_AT_FDCWD, action->u.write.path, action->u.write.text);
 	case ASPAWN_ACTION_CALL:
 		return action->u.call.function(action->u.call.arg);
+	case ASPAWN_ACTION_SYSCALL:
+		return call_kernel(action);
 	}
 	return -PSYS_EINVAL;
 }
@@ -374,7 +388,7 @@ static PSYS_UNINSTRUMENTED int perform(struct control *control, struct prepared 
 				       size_t index)
 {
 	struct aspawn_action *action = &prepared->actions[index];
-	const size_t uses = aspw_action_infos[action->kind].uses;
+	const size_t uses = aspw_used_by(action);
 	const int callers = uses ? member_int(action, uses) : -1,
 		  here = number_here(prepared, index);
 

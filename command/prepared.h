@@ -140,8 +140,17 @@ PSYS_INLINE void set_member_pointer(struct aspawn_action *action, size_t offset,
 	__builtin_memcpy((char *)action + offset, &pointer, sizeof pointer);
 }
 
-/* Returns the size of the action's array in bytes; 0 if the kind has none. */
-size_t aspw_array_size(const struct aspawn_action *action);
+/* Returns the offset of a pointer of the action, to what is copied with it, or 0 behind the last one.
+ * Stores the bytes of the array, or IS_STRING. */
+#define IS_STRING SIZE_MAX
+size_t aspw_pointer_of(const struct aspawn_action *action, int index, size_t *size);
+
+/* Returns the offset of the descriptor of the caller that the action uses, an int; 0: none. */
+size_t aspw_used_by(const struct aspawn_action *action);
+
+/* Where the child makes the call of an ASPAWN_SYSCALL: call_classes.h. */
+enum call_class { CALL_IMAGE, CALL_SHARED, CALL_REFUSED };
+enum call_class aspw_call_class(const struct aspawn_action *action);
 
 /* Returns 0, -EINVAL or -E2BIG. */
 int aspw_check_action(const struct aspawn_action *action);

@@ -2,6 +2,7 @@
 /* Formats failures, statuses and outcomes as text. */
 #include <syscall/string.h>
 
+#include "../aspawn/own_descriptors.h"
 #include "prepared.h"
 
 struct text {
@@ -51,6 +52,32 @@ static const char kinds[][21] = {
 #undef ACTION
 };
 
+static const struct {
+	int number;
+	char name[14];
+} calls[] = {
+	{ PSYS_NR_prctl, "prctl" },
+	{ PSYS_NR_ioctl, "ioctl" },
+	{ PSYS_NR_fcntl, "fcntl" },
+	{ PSYS_NR_keyctl, "keyctl" },
+	{ PSYS_NR_sched_setattr, "sched_setattr" },
+	{ PSYS_NR_set_mempolicy, "set_mempolicy" },
+};
+
+/* Returns the name of a call that is an action of its own, or NULL. */
+static const char *call_name(const struct aspawn_failure *failure)
+{
+	const char *digits = failure->subject;
+	const uint64_t number = aspw_read_number(&digits);
+
+	if (failure->step < 0 || failure->kind != ASPAWN_ACTION_SYSCALL)
+		return NULL;
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (number == (uint64_t)calls[i].number)
+			return calls[i].name;
+	return NULL;
+}
+
 const char *aspawn_failure_name(const struct aspawn_failure *failure)
 {
 	static const char stages[][12] = { "",       "",     "descriptors", "streams",
@@ -61,7 +88,8 @@ const char *aspawn_failure_name(const struct aspawn_failure *failure)
 		return "";
 	if (failure->step < 0)
 		return stages[-failure->step];
-	return aspw_action_info(failure->kind) ? kinds[failure->kind] : "";
+	const char *call = call_name(failure);
+	return call ? call : aspw_action_info(failure->kind) ? kinds[failure->kind] : "";
 }
 
 static void add_step(struct text *text, const struct aspawn_failure *failure)
@@ -91,7 +119,7 @@ static void add_subject(struct text *text, const struct aspawn_failure *failure)
 	const char *quote = subject_is_name(failure) ? "\"" : "";
 	char subject[sizeof failure->subject + 1];
 
-	if (!*failure->subject)
+	if (!*failure->subject || call_name(failure))
 		return;
 	psys_strlcpy(subject, failure->subject, sizeof failure->subject);
 	add(text, text->length ? " " : "");

@@ -26,7 +26,7 @@ struct fd_control {
 /* Returns the caller's descriptor above 2 that the action uses, or -1. */
 static int caller_fd_of(const struct prepared *prepared, const struct aspawn_action *action)
 {
-	const size_t uses = aspw_action_infos[action->kind].uses;
+	const size_t uses = aspw_used_by(action);
 	const int fd = uses ? member_int(action, uses) : -1;
 
 	return fd > 2 && aspw_is_callers(prepared, action, fd) ? fd : -1;

@@ -38,7 +38,10 @@ ROLES = {"signal": "signal", "resource": "resource", "soft": "limit", "hard": "l
          "flags": "flags", "resolve": "flags", "bits": "flags", "persona": "flags", "type": "flags",
          "mode": "mode", "mask": "mode", "uid": "id", "gid": "id", "real": "id", "effective": "id", "saved": "id",
          "pgid": "integer", "value": "integer", "policy": "integer", "priority": "integer",
-         "function": "function", "arg": "argument"}
+         "function": "function", "arg": "argument",
+         **dict.fromkeys(["number", "a1", "a2", "a3", "a4", "a5", "a6", "marks", "expected"], "word"),
+         **dict.fromkeys(["option", "arg2", "arg3", "arg4", "arg5", "command", "operation"], "integer"),
+         "request": "flags"}
 ELEMENTS = {"1": "byte", "sizeof(unsigned)": "unsigned", "sizeof(struct psys_sock_filter)": "sock_filter"}
 
 
@@ -313,7 +316,7 @@ def bodies():
 
 def kind_of(macro):
     """ASPAWN_OPEN is made by ASPAWN_OPENAT, which makes an OPENAT."""
-    made = re.match(r"ASPAWN_MAKE(?:_PLAIN)?\((\w+)", bodies()[macro])
+    made = re.match(r"ASPAWN_MAKE(?:_PLAIN|_CALL)?\((\w+)", bodies()[macro])
     return made[1] if made else kind_of(bodies()[macro].split("(")[0])
 
 
@@ -342,6 +345,12 @@ def operand(name, type_, row, text):
         return {**described, "role": "count", "of": array[1]}
     if name in member(r"SIGNALS\(.*?\)", row):
         return {**described, "role": "signals"}
+    if name == "fd":  # of a call, which has no row
+        return {**described, "role": "descriptor"}
+    if name in ("data", "nodes"):
+        return {**described, "role": "array", "element": "data" if name == "data" else "byte"}
+    if name == "size":
+        return {**described, "role": "count", "of": "nodes" if "nodes" in text else "data"}
     if type_ == "int *":
         return {**described, "role": "result"}
     if name not in ROLES:

@@ -59,6 +59,19 @@ def calls():
     return [line for line in lines() if isinstance(line, Call)]
 
 
+def classes():
+    """Call -> where ASPAWN_SYSCALL makes it, from command/call_classes.h."""
+    text = (ROOT / "command/call_classes.h").read_text()
+    listed = [(name, kind.lower().replace("_", " "))
+              for kind, name in re.findall(r"\b(SHARED|BY_ARGUMENT|IMAGE|REFUSED)\((\w+)\)", text)]
+    wanted = list(dict.fromkeys(call.name for call in calls()))
+    names = [name for name, _ in listed]
+    for name in wanted:
+        if names.count(name) != 1:
+            sys.exit(f"reference.py: {name} is {names.count(name)} times in command/call_classes.h")
+    return dict(listed)
+
+
 def have():
     yield """/* SPDX-License-Identifier: MIT */
 /*
@@ -88,6 +101,7 @@ def architectures():
 
 def reference():
     known = dict(architectures())
+    class_of = classes()
     table = calls()
     counts = ", ".join(f"{architecture} {len(macros) - 1}" for architecture, macros in known.items())
     yield f"""# System calls
@@ -102,17 +116,22 @@ architecture lacks a call there is no function: use `#ifdef PSYS_HAVE_<NAME>`.
 `test/headers/exceptions.txt` lists the other numbers of the newest kernel, each with the reason why
 it has no function.
 
+*action* says where `ASPAWN_SYSCALL` makes the call: *shared*, while the child shares the caller's
+memory; *by argument*, so for the arguments in
+[`command/call_classes.h`](../command/call_classes.h); *image*, in memory of its own ([copy] in
+aspawn_action(3)), as all numbers that are not listed; *refused*, nowhere.
+
 [`CONTRIBUTING.md`](../CONTRIBUTING.md) says how to add a call."""
     section = None
     for call in table:
         if call.section != section:
             section = call.section
-            yield f"\n## {section}\n\n| since | | architectures |\n| --- | --- | --- |"
+            yield f"\n## {section}\n\n| since | | architectures | action |\n| --- | --- | --- | --- |"
         having = [architecture for architecture, macros in known.items() if call.have() in macros]
         lacking = [architecture for architecture in known if architecture not in having]
         where = ("all" if not lacking else "all except " + ", ".join(lacking)
                  if len(lacking) < len(having) else ", ".join(having))
-        yield f"| {call.since} | `{call.prototype('psys_' + call.name)}` | {where} |"
+        yield f"| {call.since} | `{call.prototype('psys_' + call.name)}` | {where} | {class_of[call.name]} |"
 
 
 WRITTEN = {"have": (ROOT / "include/syscall/have.h", have),

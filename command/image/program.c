@@ -43,12 +43,6 @@ static char *const *move_strings(char *const *strings, ptrdiff_t distance)
 	return at;
 }
 
-static void move_member(struct aspawn_action *action, size_t offset, ptrdiff_t distance)
-{
-	if (offset)
-		set_member_pointer(action, offset, moved(member_pointer(action, offset), distance));
-}
-
 /* Corrects the pointers that prepare() has stored. */
 static void move_pointers(struct prepared *prepared)
 {
@@ -64,11 +58,10 @@ static void move_pointers(struct prepared *prepared)
 	prepared->image.kept = moved(prepared->image.kept, distance);
 	for (size_t i = 0; i < prepared->count; i++) {
 		struct aspawn_action *action = &prepared->actions[i];
-		const struct action_info *info = &aspw_action_infos[action->kind];
+		size_t at, size;
 
-		for (int j = 0; j < MOST_STRINGS; j++)
-			move_member(action, info->strings[j], distance);
-		move_member(action, info->array, distance);
+		for (int j = 0; (at = aspw_pointer_of(action, j, &size)); j++)
+			set_member_pointer(action, at, moved(member_pointer(action, at), distance));
 	}
 }
 

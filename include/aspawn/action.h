@@ -124,7 +124,8 @@ enum aspawn_action_kind {
 	ASPAWN_ACTION_SIGNAL_DEFAULT = 50,
 	ASPAWN_ACTION_SIGNAL_IGNORE = 51,
 
-	ASPAWN_ACTION_ONLY_BELOW = 52
+	ASPAWN_ACTION_ONLY_BELOW = 52,
+	ASPAWN_ACTION_SYSCALL = 53
 };
 
 /* A function for ASPAWN_CALL. Returns 0, or a negative error number if the action fails. */
@@ -139,7 +140,7 @@ typedef int (*aspawn_call)(void *arg);
 /* clang-format off */
 struct aspawn_action {
 	uint32_t kind;  /* enum aspawn_action_kind */
-	uint32_t flags; /* 0: no flag exists yet, and an unknown one is -EINVAL */
+	uint32_t flags; /* the marks of ASPAWN_SYSCALL; of other kinds 0, otherwise -EINVAL */
 	union {
 		struct { int from, to; } dup2;
 		struct { int fd, dirfd; const char *path; int flags; unsigned mode; } openat;
@@ -207,6 +208,7 @@ struct aspawn_action {
 
 		struct { const char *path, *text; } write;
 		struct { aspawn_call function; void *arg; } call;
+		struct { int number, expected; unsigned long words[6]; } syscall;
 
 		uint64_t room[7] __attribute__((aligned(8))); /* sets the size of the union */
 	} u; /* the operands */
@@ -220,10 +222,19 @@ PSYS_ASSERT(aspawn_action_has_64_bytes, sizeof(struct aspawn_action) == 64);
 #ifdef __cplusplus
 #define ASPAWN_MAKE(KIND, name, ...) ::aspawn_made(aspawn_action_##name, __VA_ARGS__)
 #define ASPAWN_MAKE_PLAIN(KIND, name) ::aspawn_made(aspawn_action_##name)
+#define ASPAWN_MAKE_CALL(KIND, number, a, b, c, d, e, f, marks, expected)                         \
+	::aspawn_made(aspawn_action_syscall, number, ASPAWN_WORD(a), ASPAWN_WORD(b),              \
+		      ASPAWN_WORD(c), ASPAWN_WORD(d), ASPAWN_WORD(e), ASPAWN_WORD(f), marks, expected)
 #else
 #define ASPAWN_MAKE(KIND, name, ...) { ASPAWN_ACTION_##KIND, 0, { .name = { __VA_ARGS__ } } }
 #define ASPAWN_MAKE_PLAIN(KIND, name) { ASPAWN_ACTION_##KIND, 0, { .room = { 0 } } }
+#define ASPAWN_MAKE_CALL(KIND, number, a, b, c, d, e, f, marks, expected)                         \
+	{ ASPAWN_ACTION_##KIND, marks,                                                            \
+	  { .syscall = { number, expected,                                                        \
+			 { ASPAWN_WORD(a), ASPAWN_WORD(b), ASPAWN_WORD(c), ASPAWN_WORD(d),        \
+			   ASPAWN_WORD(e), ASPAWN_WORD(f) } } } }
 #endif
+#define ASPAWN_WORD(argument) ((unsigned long)(argument)) /* of a number, or of a pointer */
 /* clang-format on */
 
 /* --- descriptors ------------------------------------------------------------
@@ -660,6 +671,121 @@ PSYS_API void aspawn_action_write(struct aspawn_action *action, const char *path
  */
 PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call function, void *arg);
 #define ASPAWN_CALL(function, arg) ASPAWN_MAKE(CALL, call, function, arg)
+
+/* --- any system call ----------------------------------------------------------------------
+ *
+ * These make a system call. [copy], unless doc/syscalls.md marks the call as shared, or as shared
+ * with this argument. aspawn_start() fails with -EOPNOTSUPP if it marks the call as refused.
+ *
+ * Refused is what ends or replaces the child (exit, execve), makes another (clone), or changes what
+ * is the library's (ASPAWN_CLOSE, ASPAWN_DUP2 and ASPAWN_SIGMASK do that). The exec undoes what
+ * other calls do to memory, handlers of signals and timers: execve(2) has the list. "Errors" also are
+ * EIO, for another result than the expected one. aspawn_failure_name() is "prctl", "ioctl" and so on;
+ * of other calls "syscall", with the number as the subject. */
+
+/*
+ * How ASPAWN_SYSCALL passes the argument at a place, from 0 to 5. An argument without a mark is a
+ * number: a pointer would be one of the child's memory, which may be another.
+ *
+ * ASPAWN_ARG_STRING  a pointer to a string, which is copied with its NUL
+ * ASPAWN_ARG_BYTES   a pointer to bytes, which are copied; one for each action. What the call stores
+ *                    there is lost. size is less than 1 MiB; 0: a number
+ * ASPAWN_ARG_FD      a descriptor of the caller's; one for each action. Put an ASPAWN_DUP2(fd, fd)
+ *                    before an action that uses a second one
+ */
+#define ASPAWN_ARG_STRING(place) (1U << (place))
+#define ASPAWN_ARG_FD(place) (((place) + 1U) << 6)
+#define ASPAWN_ARG_BYTES(place, size) \
+	((size) == 0	    ? 0U :                             \
+	 (size) >= 1U << 20 ? 7U << 9 : /* which is invalid */ \
+			      ((place) + 1U) << 9 | (unsigned)(size) << 12)
+
+/* What ASPAWN_SYSCALL expects in place of one result, which is 0, or a negative error number. */
+enum aspawn_expected {
+	ASPAWN_EXPECTED_ANY = -2147483647,        /* an error is ignored */
+	ASPAWN_EXPECTED_SUCCESS = -2147483647 - 1 /* any but an error */
+};
+
+/*
+ * Makes the system call PSYS_NR_...: syscalls(2). marks has ASPAWN_ARG_STRING(place),
+ * ASPAWN_ARG_BYTES(place, size) or ASPAWN_ARG_FD(place) for each of the six arguments that is no
+ * number; places are 0 to 5. expected is the result that is no failure, or ASPAWN_EXPECTED_SUCCESS.
+ *
+ * Numbers are those of syscall/syscall.h, or SYS_... of the libc: they depend on the architecture.
+ * Arguments are numbers or pointers of a long's size. On 32-bit architectures an argument of 64 bits
+ * is two, in the order and at the places that syscall(2) describes; x32 and mips n32, which have one
+ * register for it, cannot pass it. What a structure points to is not copied.
+ * Errors: those of the call.
+ */
+PSYS_API void aspawn_action_syscall(struct aspawn_action *action, int number, int64_t a1,
+				    int64_t a2, int64_t a3, int64_t a4, int64_t a5, int64_t a6,
+				    unsigned marks, int expected);
+#define ASPAWN_SYSCALL(number, a1, a2, a3, a4, a5, a6, marks, expected) \
+	ASPAWN_MAKE_CALL(SYSCALL, number, a1, a2, a3, a4, a5, a6, marks, expected)
+
+/* Changes an attribute of the process: prctl(2). Errors: EINVAL, EPERM and others. */
+PSYS_API void aspawn_action_prctl(struct aspawn_action *action, int option, int64_t arg2,
+				  int64_t arg3, int64_t arg4, int64_t arg5);
+#define ASPAWN_PRCTL(option, arg2, arg3, arg4, arg5)                         \
+	ASPAWN_SYSCALL(PSYS_NR_prctl, option, arg2, arg3, arg4, arg5, 0, 0U, \
+		       ASPAWN_EXPECTED_SUCCESS)
+
+/*
+ * Controls the device fd: ioctl(2). data is a pointer to so many bytes, or if size is 0 the argument
+ * itself, a number.
+ *
+ * The function takes the number as a pointer. What the request stores is lost.
+ * Errors: those of the request; EBADF, ENOTTY.
+ */
+PSYS_API void aspawn_action_ioctl(struct aspawn_action *action, int fd, unsigned request,
+				  const void *data, size_t size);
+#define ASPAWN_IOCTL(fd, request, data, size)                     \
+	ASPAWN_SYSCALL(PSYS_NR_ioctl, fd, request, data, 0, 0, 0, \
+		       ASPAWN_ARG_FD(0) | ASPAWN_ARG_BYTES(2, size), ASPAWN_EXPECTED_SUCCESS)
+
+/* Changes the descriptor fd, or what it refers to: fcntl(2). Errors: EBADF, EINVAL, EPERM, EBUSY. */
+PSYS_API void aspawn_action_fcntl(struct aspawn_action *action, int fd, int command, int64_t value);
+#define ASPAWN_FCNTL(fd, command, value)                                             \
+	ASPAWN_SYSCALL(PSYS_NR_fcntl, fd, command, value, 0, 0, 0, ASPAWN_ARG_FD(0), \
+		       ASPAWN_EXPECTED_SUCCESS)
+
+/*
+ * Sets policy and parameters of scheduling: sched_setattr(2), Linux 3.14.
+ *
+ * data is a struct psys_sched_attr, or the kernel's struct sched_attr, whose size member is set.
+ * Errors: EINVAL, EPERM, E2BIG, EBUSY.
+ */
+PSYS_API void aspawn_action_sched_setattr(struct aspawn_action *action, const void *data,
+					  size_t size);
+#define ASPAWN_SCHED_SETATTR(data, size)                                                      \
+	ASPAWN_SYSCALL(PSYS_NR_sched_setattr, 0, data, 0, 0, 0, 0, ASPAWN_ARG_BYTES(1, size), \
+		       ASPAWN_EXPECTED_SUCCESS)
+
+/*
+ * Sets the NUMA memory policy: set_mempolicy(2). nodes is a mask of size bytes, a multiple of
+ * sizeof(long); 0: none.
+ *
+ * The program inherits the policy.
+ * Errors: EINVAL, ENOSYS.
+ */
+PSYS_API void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode, const void *nodes,
+					  size_t size);
+#define ASPAWN_SET_MEMPOLICY(mode, nodes, size)                                                \
+	ASPAWN_SYSCALL(PSYS_NR_set_mempolicy, mode, nodes, (size) ? (size)*8 + 1 : 0, 0, 0, 0, \
+		       ASPAWN_ARG_BYTES(1, size), ASPAWN_EXPECTED_SUCCESS)
+
+/*
+ * Manages keys and keyrings, by PSYS_KEYCTL_...: keyctl(2).
+ *
+ * A name is a string: ASPAWN_SYSCALL(PSYS_NR_keyctl, ...). A new session keyring without a name is
+ * ASPAWN_KEYCTL(PSYS_KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0).
+ * Errors: ENOSYS, EACCES, ENOKEY, EDQUOT, EINVAL, EPERM.
+ */
+PSYS_API void aspawn_action_keyctl(struct aspawn_action *action, int operation, int64_t arg2,
+				   int64_t arg3, int64_t arg4, int64_t arg5);
+#define ASPAWN_KEYCTL(operation, arg2, arg3, arg4, arg5)                         \
+	ASPAWN_SYSCALL(PSYS_NR_keyctl, operation, arg2, arg3, arg4, arg5, 0, 0U, \
+		       ASPAWN_EXPECTED_SUCCESS)
 
 #ifdef __cplusplus
 }

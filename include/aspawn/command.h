@@ -254,7 +254,8 @@ PSYS_ASSERT(aspawn_failure_has_128_bytes, sizeof(struct aspawn_failure) == 128);
 
 /*
  * Returns the name of the action or step that failed: "chdir", "rlimit"; "descriptors", "streams",
- * "search", "exec", "interpreter", "argument", "clone". Empty, never NULL, if failure is NULL, its
+ * "search", "exec", "interpreter", "argument", "clone". An ASPAWN_SYSCALL has the name of its call
+ * if there is an action for that, "prctl", otherwise "syscall". Empty, never NULL, if failure is NULL, its
  * error is 0, or the step is not known. A constant string, for programs to compare: names do not
  * change in later versions.
  */
@@ -463,7 +464,8 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *   -EAGAIN     RLIMIT_NPROC or the system's limits (clone(2)); or another thread changed
  *               the command, or the environment, during the call
  *   -EOPNOTSUPP  a private child, or a tree, where no process can share memory (user-mode
- *               emulators)
+ *               emulators); a call that cannot be an action (ASPAWN_SYSCALL): then
+ *               aspawn_wait_started() has the failure
  *   -EOVERFLOW  the sum of the sizes is more than an address can hold
  *   -ENOENT, -ENODEV  no terminals here: no /dev/ptmx, or no /dev/pts beside it
  *   -ENOSPC     too many terminals: /proc/sys/kernel/pty/max

@@ -173,6 +173,8 @@ struct psys_sched_param {
 #define PSYS_SECBIT_NO_CAP_AMBIENT_RAISE 64
 #define PSYS_SECBIT_EXEC_RESTRICT_FILE 256     /* 6.14: interpreters check their scripts */
 #define PSYS_SECBIT_EXEC_DENY_INTERACTIVE 1024 /* 6.14: ... and read no commands */
+#define PSYS_PR_SET_TIMERSLACK 29
+#define PSYS_PR_MCE_KILL 33
 #define PSYS_PR_SET_CHILD_SUBREAPER 36
 #define PSYS_PR_SET_NO_NEW_PRIVS 38
 #define PSYS_PR_GET_NO_NEW_PRIVS 39
@@ -181,7 +183,10 @@ struct psys_sched_param {
 #define PSYS_PR_CAP_AMBIENT_IS_SET 1
 #define PSYS_PR_CAP_AMBIENT_RAISE 2
 #define PSYS_PR_CAP_AMBIENT_CLEAR_ALL 4
-#define PSYS_PR_GET_AUXV 0x41555856 /* 6.4 */
+#define PSYS_PR_SET_SPECULATION_CTRL 53 /* 4.17 */
+#define PSYS_PR_SET_IO_FLUSHER 57       /* 5.6 */
+#define PSYS_PR_SET_PTRACER 0x59616d61  /* Yama */
+#define PSYS_PR_GET_AUXV 0x41555856     /* 6.4 */
 
 /* pidfd_open */
 #ifndef PSYS_PIDFD_NONBLOCK

@@ -65,6 +65,12 @@ has_no_link()
 	! find include -type l | grep .
 }
 
+# Where ASPAWN_SYSCALL makes it.
+each_call_has_a_class()
+{
+	python3 -c 'import sys; sys.path.insert(0, "tools"); import reference; reference.classes()'
+}
+
 cp -R include "$work/include"
 mkdir "$work/c" "$work/c++"
 echo 'int first;' >"$work/first"
@@ -82,6 +88,7 @@ fi
 
 check "no symbolic link in include/" has_no_link
 check "no enumeration begins with another's prefix" prefixes_are_distinct
+check "each system call has one class" each_call_has_a_class
 if command -v "$clang" >/dev/null; then
 	check "each header compiles alone for every target, in C11" every_target_compiles c c11
 	check "each header compiles alone for every target, in C++17" every_target_compiles c++ c++17

@@ -547,6 +547,14 @@ COMMAND(join_killed_cgroup, with_killed_cgroup, 0, NULL, ASPAWN_JOIN_CGROUP(CGRO
 COMMAND(oom_score_adj, NULL, 0, NULL, ASPAWN_OOM_SCORE_ADJ(300))
 COMMAND(write, NULL, 0, NULL, ASPAWN_WRITE("/proc/self/comm", "scenario"))
 COMMAND(call, NULL, 0, NULL, ASPAWN_CALL(nothing, NULL))
+COMMAND(shared_calls, with_root, 0, "root", ASPAWN_PRCTL(PR_SET_TIMERSLACK, 70000, 0, 0, 0),
+	ASPAWN_FCNTL(ROOT, F_SETFD, 0),
+	ASPAWN_SYSCALL(SYS_umask, 027, 0, 0, 0, 0, 0, 0U, ASPAWN_EXPECTED_SUCCESS),
+	ASPAWN_SYSCALL(SYS_chdir, "/", 0, 0, 0, 0, 0, ASPAWN_ARG_STRING(0), 0))
+COMMAND(calls_in_the_image, with_root, 0, "root", ASPAWN_PRCTL(PR_SET_THP_DISABLE, 1, 0, 0, 0),
+	ASPAWN_FCNTL(ROOT, F_SETFD, 0),
+	ASPAWN_SYSCALL(SYS_umask, 027, 0, 0, 0, 0, 0, 0U, ASPAWN_EXPECTED_SUCCESS),
+	ASPAWN_SYSCALL(SYS_chdir, "/", 0, 0, 0, 0, 0, ASPAWN_ARG_STRING(0), 0))
 
 SCENARIO(terminal)
 {

@@ -137,6 +137,14 @@ aspawn_action random_action(Input &input, int *end)
 	case ASPAWN_ACTION_SECCOMP:
 		u.seccomp = { array(input), size_of_array(input, sizeof(struct psys_sock_filter)) };
 		break;
+	case ASPAWN_ACTION_SYSCALL: { // harmless ones: shared, of the image, and refused
+		static const int numbers[] = { PSYS_NR_umask, PSYS_NR_chdir, PSYS_NR_munlockall, PSYS_NR_execve };
+		action.flags = (input.number() & 0xfff) | static_cast<uint32_t>(size_of_array(input, 1)) << 12;
+		u.syscall.number = numbers[input.byte() % 4];
+		for (unsigned long &word : u.syscall.words)
+			word = reinterpret_cast<unsigned long>(array(input));
+		break;
+	}
 	case ASPAWN_ACTION_CALL: u.call = { input.byte() % 4 ? call : nullptr, nullptr }; break;
 	default: break;
 	}

@@ -307,6 +307,15 @@ ROLE(shows)
 		say(psys_uname(&name) < 0 ? "none" : name.nodename);
 	else if (is(what, "personality"))
 		say_number(psys_personality(0xffffffff) & 0x40000);
+	else if (is(what, "prctl:"))
+		say_number(get_prctl(number, 0));
+	else if (is(what, "session keyring"))
+		say_number(psys_keyctl(PSYS_KEYCTL_GET_KEYRING_ID,
+				       (unsigned long)PSYS_KEY_SPEC_SESSION_KEYRING, 0, 0, 0));
+	else if (is(what, "memory policy"))
+		say_number(psys_get_mempolicy(&number, NULL, 0, NULL, 0) < 0 ? -1 : number);
+	else if (is(what, "traced"))
+		say_number(psys_ptrace(0 /* PTRACE_TRACEME */, 0, NULL, NULL));
 	else if (is(what, "no_new_privs"))
 		say_number(get_prctl(PSYS_PR_GET_NO_NEW_PRIVS, 0));
 	else if (is(what, "securebits"))

@@ -83,8 +83,15 @@ TEST(queue_sends_descriptors_along)
 	command.memory = ASPAWN_MEMORY_COPIED;
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 	check_result(queue, ASPAWN_OUTCOME_RAN, 0);
+	/* The mark of a system call. */
+	const struct aspawn_action calls[] = { ASPAWN_CLOSE(1),
+					       ASPAWN_FCNTL(pipe[1], PSYS_F_DUPFD, 1) };
+	command.actions = calls;
+	command.action_count = 2;
+	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
+	check_result(queue, ASPAWN_OUTCOME_RAN, 0);
 	CHECK_EQUAL(submit_to(queue, (struct aspawn_job){ 0 }, 9999, "c"), -PSYS_EBADF);
-	check_all_of(pipe, "ab");
+	check_all_of(pipe, "abb");
 	CHECK_EQUAL(submit_command(queue, (struct aspawn_job){ 0 }, &command), -PSYS_EBADF);
 	close_queue(queue);
 }
