@@ -237,6 +237,20 @@ def test_line(document, line):
     result(name, failure("sh", "-ec", line + "\n./a.out"))
 
 
+def test_tables(name):
+    """The tables of actions in a text, run by a program that includes them."""
+    tables = [block.code for block in documents()[f"{name}.md"] if block.kind == "fragment"]
+    (work / f"{name}.h").write_text("\n".join(tables))
+    problem = failure(next(compilers())[0], "-std=gnu11", *WARNINGS, f"-I{work}", HERE / f"{name}.c", "-o",
+                      work / name, *flags("--cflags"), work / "prefix/lib/libaspawn.a")  # another user runs it
+    found = run(work / name).stdout.splitlines() if not problem else []
+    skipped = [line for line in found if "# SKIP" in line]
+    problem += "\n".join(line for line in found if not line.startswith("ok"))
+    right = len([line for line in found if line.startswith("ok")])
+    result(f"{name}.md, {right} tables of actions, {len(skipped)} skipped",
+           problem if right < len(re.findall(r"aspawn_action \w+\[\]", "".join(tables))) or not right else "")
+
+
 def test_documents():
     for document, found in documents().items():
         if document == "README.md" or document.endswith(".3"):
@@ -249,6 +263,7 @@ def test_documents():
                 test_fragment(block)
             elif block.kind == "synopsis":
                 test_synopsis(block)
+    test_tables("preexec")
     for document, line in compiler_lines():
         test_line(document, line)
 
