@@ -223,6 +223,10 @@ test("actions of any process", function()
 		{ status("Seccomp"), "2\n", { "no_new_privs" }, { "seccomp", { { 6, 0, 0, 0x7fff0000 } } } },
 		{ status("Seccomp_filters"), "1\n", { "no_new_privs" }, { "seccomp", "\6\0\0\0\0\0\255\127" } },
 		{ { "true" }, "action 1, landlock", { "no_new_privs" }, { "landlock", root } },
+		{ status("NoNewPrivs"), "1\n", { "prctl", 38, 1, 0, 0, 0 }, { "fcntl", root, 1, 0 }, { "set_mempolicy", 0, {} } },
+		{ { "awk", "{ print $41 }", "/proc/self/stat" }, "3\n", { "sched_setattr", "\48\0\0\0\3" .. ("\0"):rep(43) } },
+		{ { "true" }, "action 0, ioctl", { "ioctl", root, 0x5410, "\0\0\0\0" } },
+		{ { "true" }, "action 0, keyctl", { "keyctl", -1, 0, 0, 0, 0 } },
 	}
 	aspawn.run { "rm", "-r", directory }
 end)
@@ -254,7 +258,7 @@ test("wrong operands are refused", function()
 		{ "pdeathsig", "NONE" }, { "cap_drop", "SIGTERM" }, { "rlimit", "cpu", 1 }, { "sigmask", "HUP" }, { "sigmask", { 0 } },
 		{ "sigmask", { 65 } }, { "groups", { -1 } }, { "groups", 1 }, { "affinity", { 8192 } }, { "affinity" }, { "seccomp", { 6 } },
 		{ "seccomp", { { 6, 256, 0, 0 } } }, { "seccomp", "abc" }, { "chdir" }, { "chdir", "a\0b" }, { "mount" },
-		{ "dup2", -1, 1 }, { "output_pipe", 3 }, { "call" } } do
+		{ "dup2", -1, 1 }, { "output_pipe", 3 }, { "call" }, { "syscall", 0 }, { "ioctl", 0, 1, 2 } } do
 		same({ (pcall(aspawn.run, { "true", actions = { wrong } })) }, { false }, table.concat({ wrong[1], tostring(wrong[2]) }, " "))
 	end
 	same(pack(aspawn.run { "true", actions = { { "setenv", "=", "" } } }), pack(nil, "action 0, setenv: EINVAL", 22))

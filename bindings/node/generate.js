@@ -10,7 +10,7 @@ const { join } = require('node:path');
 const { actions, constants } = JSON.parse(readFileSync(join(__dirname, '../../doc/interface.json')));
 const BY = "Made by the library's bindings/node/generate.js from doc/interface.json.";
 
-const offered = actions.filter(({ operands }) => !operands.some(({ role }) => role === 'function'));
+const offered = actions.filter(({ operands }) => !operands.some(({ role }) => role === 'function' || role === 'word'));
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 const list = (of, separator = ', ') => of.filter((word) => word || word === 0).join(separator);
 const lines = (of) => of.join('\n');
@@ -31,6 +31,7 @@ const KINDS = {
 	unsigned: ['ids', 'Iterable<number>'],
 	byte: ['processors', 'Iterable<number>'],
 	sock_filter: ['instructions', 'Uint8Array'],
+	data: ['instructions', 'Uint8Array'],
 };
 
 // What an operand is if it is left out, as all after it.
@@ -83,7 +84,7 @@ function declares(action) {
 
 // The operands in the order of C, each by its place among those of JavaScript.
 function calls({ name, operands }, number) {
-	const sizes = { unsigned: 'sizeof(unsigned)', sock_filter: 'sizeof(struct psys_sock_filter)', byte: '1' };
+	const sizes = { unsigned: 'sizeof(unsigned)', sock_filter: 'sizeof(struct psys_sock_filter)', byte: '1', data: '1' };
 	let place = -1;
 	const values = operands.map(({ role, name, type, element }, i) => {
 		if (role === 'count') return `COUNT(${place}, ${sizes[operands[i - 1].element]})`;

@@ -70,8 +70,8 @@ def c_type(operand):
 
 # --- C ----------------------------------------------------------------------------------
 
-SIZES = {"unsigned": "sizeof(unsigned)", "sock_filter": "sizeof(struct psys_sock_filter)", "byte": "1"}
-MEMBERS = {"i": "i", "d": "i", "D": "i", "u": "u", "q": "q"}
+SIZES = {"unsigned": "sizeof(unsigned)", "sock_filter": "sizeof(struct psys_sock_filter)", "byte": "1", "data": "1"}
+MEMBERS = {"i": "i", "d": "i", "D": "i", "u": "u", "q": "q", "l": "q"}
 
 
 def makers(actions):
@@ -151,7 +151,7 @@ def parameter(action, operand):
     if role == "array" and element == "unsigned":
         return name, "Iterable[int]", "()", f"numbers_of({name})"
     if role == "array":
-        return (name, "Iterable[int]", None, f"set_of({name})") if name == "mask" else (
+        return (name, "Iterable[int]", None, f"set_of({name})") if element == "byte" else (
             name, "bytes", None, f"Packed({name})")
     if role in ("path", "string"):
         type_ = "Path" if role == "path" else "Union[str, bytes]"
@@ -178,7 +178,7 @@ def function(action, names):
 
 
 def functions(interface):
-    actions = [action for action in interface["actions"] if action["name"] != "call"]
+    actions = [action for action in interface["actions"] if action["name"] not in ("call", "syscall")]
     names = {action["name"] for action in actions}
     known = ["Action", "Descriptor", "HasFileno", "Path", *sorted(names)]
     yield ACTIONS % wrapped(", ".join(f'"{name}"' for name in known), "           ").lstrip()
@@ -210,7 +210,7 @@ def constants(interface):
 
 def main(description, sources):
     interface = json.loads(Path(description).read_text())
-    actions = [action for action in interface["actions"] if action["name"] != "call"]
+    actions = [action for action in interface["actions"] if action["name"] not in ("call", "syscall")]
     structures = {structure["name"]: structure for structure in interface["structures"]}
     table = [*makers(actions), *(members(structures[f"aspawn_{name}"]) for name in ("command", "job", "queue_options")),
              result(structures["aspawn_result"])]

@@ -212,6 +212,8 @@ class Docs:
         name = self.macros[found[1]]
         if name == "call":
             return "`pre_exec`"
+        if name == "syscall":
+            return "`ASPAWN_SYSCALL`"
         return f"[`{name}{found[2] or ''}`](crate::Action::{name})"
 
     def constant(self, found):
@@ -311,8 +313,9 @@ class Maker:
 
     def role_array(self, name, operand):
         if operand["element"] == "byte":  # a mask, which is a set of numbers, as signals are
-            return self.array("processors", "&[usize]", "bit_mask(processors)")
-        rust = {"unsigned": "u32"}.get(operand["element"]) or f"sys::psys_{operand['element']}"
+            name = "processors" if name == "mask" else name
+            return self.array(name, "&[usize]", f"bit_mask({name})")
+        rust = {"unsigned": "u32", "data": "u8"}.get(operand["element"]) or f"sys::psys_{operand['element']}"
         return self.array(name, f"&[{rust}]", f"{name}.to_vec()")
 
     def array(self, name, rust, kept):
@@ -322,7 +325,7 @@ class Maker:
 
     def role_count(self, name, operand):
         kept = [*self.keeps][-1]
-        self.passed.append(f"mem::size_of_val(&{kept}[..])" if kept == "processors" else f"{kept}.len()")
+        self.passed.append(f"mem::size_of_val(&{kept}[..])" if kept in ("processors", "nodes") else f"{kept}.len()")
 
     def role_result(self, name, operand):
         self.has_result = True
@@ -384,7 +387,7 @@ def flags(description, docs, rust, place, group, own):
 def safe(description):
     docs = Docs(description)
     makers = [Maker(action) for action in description["actions"]
-              if not any(operand["role"] == "function" for operand in action["operands"])]
+              if not any(operand["role"] in ("function", "word") for operand in action["operands"])]
     yield "// Written by generate.py.\n"
     for group, rust in ENUMERATIONS.items():
         yield from enumeration(description, docs, group, rust)

@@ -194,6 +194,20 @@ static const void *operand_byte(struct build *build, int position, const char *n
 	return set;
 }
 
+/* Bytes, as string.pack() makes them. */
+static const void *operand_data(struct build *build, int position, const char *name, size_t *size)
+{
+	const char *what = push(build, position, name);
+	lua_State *L = build->L;
+
+	if (lua_type(L, -1) != LUA_TSTRING)
+		expected(L, what, "a string");
+	const char *bytes = lua_tolstring(L, -1, size);
+	void *data = memcpy(anchored(build, *size + 1), bytes, *size);
+	lua_pop(L, 1);
+	return data;
+}
+
 /* The bytes of instructions, or a list of them: { code, jt, jf, k }. */
 static const void *operand_sock_filter(struct build *build, int position, const char *name,
 				       size_t *count)

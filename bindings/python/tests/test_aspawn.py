@@ -134,14 +134,14 @@ class Actions(Test):
         # An action that the library does not know, or with other arguments, is an error of start()
         # before the child; -1 as the last descriptor makes it fail after all are converted.
         samples = {"path": "/", "new_root": "/", "put_old": "/", "from_": 0, "fd": 0, "dirfd": None, "ruleset_fd": 0,
-                   "set": [1], "mask": [0], "groups": [1], "filter": b"", "name": "a", "value": "b", "text": "",
-                   "source": None, "target": "/", "options": None}
+                   "set": [1], "mask": [0], "nodes": [0], "groups": [1], "filter": b"", "data": b"",
+                   "name": "a", "value": "b", "text": "", "source": None, "target": "/", "options": None}
         functions = [function for name, function in inspect.getmembers(actions, inspect.isfunction)
                      if function.__module__ == actions.__name__]
         self.assertGreaterEqual(len(functions), 53)
         for function in functions:
             arguments = {name: samples.get(name, 1) for name in inspect.signature(function).parameters}
-            if function.__name__ in ("nice", "oom_score_adj", "ioprio"):
+            if function.__name__ in ("nice", "oom_score_adj", "ioprio", "fcntl"):
                 arguments["value"] = 1
             if function.__name__ in ("mount", "umask"):
                 arguments.update({"type": "tmpfs"} if "type" in arguments else {"mask": 0})
