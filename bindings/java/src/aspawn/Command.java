@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+package aspawn;
+
+import java.io.Closeable;
+import java.io.File;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/**
+ * A program and how to start it: a {@link ProcessBuilder} whose {@link #start} does not wait for the program.
+ * What both have works as there: defaults, exceptions, environment, redirects. As there, threads must not change a
+ * command while another one uses it.
+ */
+public final class Command {
+    /** Whose child the process is. */
+    public enum Owner {
+        /** An ordinary child of this process. */
+        CALLER(Interface.OWNER_CALLER),
+        /** A child that no other wait of this process sees, not even {@code waitpid(-1)} of native code. */
+        PRIVATE(Interface.OWNER_PRIVATE),
+        /** As PRIVATE, and all that descends from the child ends with it, also after {@code setsid}. */
+        TREE(Interface.OWNER_TREE);
+
+        private final int number;
+
+        Owner(int number) {
+            this.number = number;
+        }
+    }
+
+    /** In what memory the child begins. */
+    public enum Memory {
+        /** This process's, or, with an action that needs that, one of its own. */
+        SHARED(Interface.MEMORY_SHARED),
+        /** A copy, as of fork(2). */
+        COPIED(Interface.MEMORY_COPIED);
+
+        private final int number;
+
+        Memory(int number) {
+            this.number = number;
+        }
+    }
+
+    /** Longer ones may be too long for the kernel, which the child has to find out. */
+    private static final int SURELY_SHORT = 65536;
+    private static final String PATH = Objects.requireNonNullElse(System.getenv("PATH"), "/bin:/usr/bin");
+    private static final File NULL = Redirect.DISCARD.file();
+
+    private final ProcessBuilder builder;
+    private final List<Action> actions = new ArrayList<>();
+    private Action user;
+    private byte[] controlGroup; // a path with a NUL; null: that of the caller
+    private Owner owner = Owner.CALLER;
+    private Memory memory = Memory.SHARED;
+    private boolean diesWithCaller;
+    private boolean hasEnvironment;
+
+    /** A program, which is searched for in PATH, and its arguments. */
+    public Command(String... command) {
+        builder = new ProcessBuilder(command);
+    }
+
+    /** As {@link ProcessBuilder#ProcessBuilder(List)}. */
+    public Command(List<String> command) {
+        builder = new ProcessBuilder(command);
+    }
+
+    /** Starts what the builder says, as it is at the start. */
+    public Command(ProcessBuilder builder) {
+        this.builder = Objects.requireNonNull(builder);
+        hasEnvironment = true;
+    }
+
+    /** Why no command can be started here, as on other systems; null: commands can be started. */
+    public static String problem() { return Native.PROBLEM; }
+
+    // --- as of ProcessBuilder
+
+    /** After a change of the builder. */
+    private Command with(ProcessBuilder changed) {
+        assert changed == builder;
+        return this;
+    }
+
+    /** The ProcessBuilder that has the program, the environment, the directory and the redirects of this command. */
+    public ProcessBuilder builder() {
+        hasEnvironment = true;
+        return builder;
+    }
+
+    public List<String> command() { return builder.command(); }
+    public Command command(String... command) { return with(builder.command(command)); }
+    public Command command(List<String> command) { return with(builder.command(command)); }
+
+    public Map<String, String> environment() {
+        hasEnvironment = true;
+        return builder.environment();
+    }
+
+    public File directory() { return builder.directory(); }
+    public Command directory(File directory) { return with(builder.directory(directory)); }
+    public Redirect redirectInput() { return builder.redirectInput(); }
+    public Command redirectInput(Redirect source) { return with(builder.redirectInput(source)); }
+    public Command redirectInput(File file) { return with(builder.redirectInput(file)); }
+    public Redirect redirectOutput() { return builder.redirectOutput(); }
+    public Command redirectOutput(Redirect destination) { return with(builder.redirectOutput(destination)); }
+    public Command redirectOutput(File file) { return with(builder.redirectOutput(file)); }
+    public Redirect redirectError() { return builder.redirectError(); }
+    public Command redirectError(Redirect destination) { return with(builder.redirectError(destination)); }
+    public Command redirectError(File file) { return with(builder.redirectError(file)); }
+    public boolean redirectErrorStream() { return builder.redirectErrorStream(); }
+    public Command redirectErrorStream(boolean redirect) { return with(builder.redirectErrorStream(redirect)); }
+    public Command inheritIO() { return with(builder.inheritIO()); }
+
+    // --- what ProcessBuilder has not
+
+    public Command owner(Owner owner) {
+        this.owner = Objects.requireNonNull(owner);
+        return this;
+    }
+
+    /** The program ends with all that it starts: {@link Owner#TREE}. */
+    public Command tree() { return owner(Owner.TREE); }
+
+    public Command memory(Memory memory) {
+        this.memory = Objects.requireNonNull(memory);
+        return this;
+    }
+
+    /** Kills the child when this process ends. Then the owner is not CALLER. */
+    public Command diesWithCaller(boolean dies) {
+        diesWithCaller = dies;
+        return this;
+    }
+
+    /** Adds a limit of setrlimit(2): {@code limit(Constants.RLIMIT_CPU, 10)}. */
+    public Command limit(int resource, long limit) { return action(Action.rlimit(resource, limit, limit)); }
+
+    /** The user that the program runs as, without privileges; after all actions. */
+    public Command user(int uid, int gid, int... groups) {
+        user = Action.user(uid, gid, groups);
+        return this;
+    }
+
+    /** The program begins in the control group with this directory, such as "/sys/fs/cgroup/jobs". */
+    public Command controlGroup(String directory) {
+        controlGroup = Request.encoded(directory + '\0');
+        return this;
+    }
+
+    /** The program begins a session, whose controlling terminal this is. */
+    public Command terminal(FileDescriptor terminal) {
+        return action(Action.setsid(), Action.controllingTerminal(terminal));
+    }
+
+    /** Adds what the child does before it executes the program, in this order, in the directory of the program. */
+    public Command action(Action... more) {
+        for (Action action : more) actions.add(Objects.requireNonNull(action));
+        return this;
+    }
+
+    /** Those that were added; a program may change the list. */
+    public List<Action> actions() { return actions; }
+
+    // --- start
+
+    /**
+     * Starts the command. Returns without waiting for the program, unless actions were added, it is a script, or it
+     * was not found: then the thread waits for the child to execute it, and a failure is an exception.
+     * @throws StartException the program was not executed
+     * @throws UnsupportedOperationException as {@link #problem} says
+     */
+    public Child start() throws IOException {
+        return start(-1, false);
+    }
+
+    /** Starts commands of which each reads what the one before writes, as {@link ProcessBuilder#startPipeline}. */
+    public static List<Child> startPipeline(List<Command> commands) throws IOException {
+        int count = commands.size();
+        for (int i = 0; i < count; i++) {
+            Command command = commands.get(i);
+            if (i > 0 && command.redirectInput() != Redirect.PIPE)
+                throw new IllegalArgumentException("redirectInput() of a command that is not the first must be PIPE");
+            if (i < count - 1 && command.redirectOutput() != Redirect.PIPE)
+                throw new IllegalArgumentException("redirectOutput() of a command that is not the last must be PIPE");
+            if (i < count - 1 && !command.redirectErrorStream() && command.redirectError() == Redirect.PIPE)
+                throw new IllegalArgumentException("redirectError() of a command that is not the last must not be PIPE");
+        }
+        List<Child> children = new ArrayList<>();
+        int input = -1;
+        try {
+            for (int i = 0; i < count; i++) {
+                Child child = commands.get(i).start(input, i < count - 1);
+                children.add(child);
+                if (input >= 0) Native.close(-1, input);
+                input = i < count - 1 ? child.passedOutput() : -1;
+            }
+        } catch (Throwable e) {
+            for (Child child : children) child.destroyForcibly();
+            throw e;
+        } finally {
+            if (input >= 0) Native.close(-1, input);
+        }
+        return children;
+    }
+
+    private Child start(int input, boolean passesOutput) throws IOException {
+        Native.check();
+        List<String> command = List.copyOf(builder.command());
+        if (command.isEmpty()) throw new IndexOutOfBoundsException("aspawn: no program");
+        check(command);
+        if (directory() != null) check(List.of(directory().getPath()));
+        List<Closeable> files = new ArrayList<>(0);
+        try {
+            int[] streams = {input >= 0 ? input : stream(redirectInput(), files), stream(redirectOutput(), files),
+                redirectErrorStream() ? Interface.STREAM_STDOUT : stream(redirectError(), files)};
+            List<Action> all = allActions(files);
+            List<Long> pipes = new ArrayList<>();
+            try (Request request = Request.of(to -> write(to, command, streams, all, pipes))) {
+                return Child.start(request, description(), owner == Owner.TREE, actions, pipes, passesOutput);
+            }
+        } finally {
+            for (Closeable file : files) file.close();
+        }
+    }
+
+    /** Writes the command as that of a job, with its options. */
+    Request job(Consumer<Request> options) throws IOException {
+        List<String> command = List.copyOf(builder.command());
+        check(command);
+        if (owner != Owner.CALLER || diesWithCaller || controlGroup != null)
+            throw new IllegalArgumentException("aspawn: a job has no owner and no control group");
+        int[] streams = {jobStream(redirectInput()), jobStream(redirectOutput()),
+            redirectErrorStream() ? Interface.STREAM_STDOUT : jobStream(redirectError())};
+        List<Action> all = allActions(new ArrayList<>(0));
+        return Request.of(to -> {
+            write(to, command, streams, all, new ArrayList<>());
+            options.accept(to);
+        });
+    }
+
+    private static int jobStream(Redirect redirect) {
+        if (redirect == Redirect.PIPE) return Interface.STREAM_DEFAULT;
+        if (NULL.equals(redirect.file())) return Interface.STREAM_NULL;
+        throw new IllegalArgumentException("aspawn: a job has pipes and DISCARD, not " + redirect);
+    }
+
+    private static void check(List<String> strings) throws IOException {
+        for (String string : strings)
+            if (string.indexOf('\0') >= 0) throw new IOException("invalid null character in command");
+    }
+
+    String description() {
+        return "Cannot run program \"" + command().get(0) + '"' + (directory() == null ? "" : " (in directory \"" + directory() + "\")");
+    }
+
+    private static int stream(Redirect redirect, List<Closeable> files) throws IOException {
+        switch (redirect.type()) {
+            case PIPE:
+                return Interface.STREAM_PIPE;
+            case INHERIT:
+                return Interface.STREAM_INHERIT;
+            case READ:
+                FileInputStream input = new FileInputStream(redirect.file());
+                files.add(input);
+                return Native.number(input.getFD());
+            default:
+                if (redirect.file().equals(NULL)) return Interface.STREAM_NULL;
+                FileOutputStream output = new FileOutputStream(redirect.file(), redirect.type() == Redirect.Type.APPEND);
+                files.add(output);
+                return Native.number(output.getFD());
+        }
+    }
+
+    /** What the child does: first what ProcessBuilder's does too. */
+    private List<Action> allActions(List<Closeable> files) throws IOException {
+        List<Action> all = new ArrayList<>(actions.size() + 5);
+        if (controlGroup != null) {
+            int fd = Native.openDirectory(controlGroup);
+            if (fd < 0) throw new IOException("aspawn: the control group: error=" + -fd);
+            files.add(() -> Native.close(-1, fd));
+            all.add(Action.joinCgroup(fd));
+        }
+        all.add(Action.cloexecFrom(3));
+        all.add(Action.sigmask());
+        if (directory() != null) all.add(Action.chdir(directory().getPath()));
+        all.addAll(actions);
+        if (user != null) all.add(user);
+        return all;
+    }
+
+    private void write(Request to, List<String> command, int[] streams, List<Action> all, List<Long> pipes) {
+        int first = all.size() - actions.size() - (user == null ? 0 : 1);
+        pipes.clear();
+        to.set(Request.FLAGS, diesWithCaller ? Interface.COMMAND_DIES_WITH_CALLER : 0);
+        to.set(Request.OWNER, owner.number);
+        to.set(Request.MEMORY, memory.number);
+        for (int i = 0; i < streams.length; i++) to.set(Request.STREAMS + i, streams[i]);
+        to.set(Request.FILE, to.string(command.get(0)));
+        to.set(Request.SEARCH_PATH, to.string(PATH));
+        to.set(Request.ARGV, to.strings(command));
+        if (directory() != null) to.set(Request.DIRECTORY, to.string(directory().getPath()));
+        if (hasEnvironment) {
+            List<String> environment = new ArrayList<>();
+            builder.environment().forEach((name, value) -> environment.add(name + '=' + value));
+            to.set(Request.ENVP, to.strings(environment));
+        }
+        to.actions(all, pipes);
+        to.setFirstAction(first);
+        pipes.subList(0, first).clear();
+        boolean isCertain = actions.isEmpty() && user == null && controlGroup == null && to.size() < SURELY_SHORT;
+        to.set(Request.CERTAIN, isCertain ? 1 : 0);
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+package aspawn;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Many commands, at most so many at once, which a process of the library's starts and collects: aspawn_queue(3). A
+ * submission costs no system call, unless that process sleeps. It has the credentials of this process as they were when
+ * the queue was made, and ends with {@link #close}.
+ */
+public final class CommandQueue implements AutoCloseable, Poller.Watcher {
+    private static final int NUMBERS = 8, ARRAYS = 3, MOST = 16;
+    /** As long as their servers use the library it must stay loaded. */
+    private static final Set<CommandQueue> OPEN = ConcurrentHashMap.newKeySet();
+
+    private static final class Submitted {
+        final Job job;
+        final CompletableFuture<Result> future = new CompletableFuture<>();
+        long ticket; // 0: it waits here
+        int firstAction;
+
+        Submitted(Job job) {
+            this.job = job;
+        }
+    }
+
+    private final Map<Long, Submitted> jobs = new HashMap<>(); // those that the library has, by cookie
+    private final Deque<Submitted> backlog = new ArrayDeque<>(); // those for which it had no place
+    private final long number = Poller.number();
+    private long queue; // 0: closed
+    private long cookie;
+    private boolean isWatched;
+
+    /** At most so many jobs run at once. */
+    public CommandQueue(int running) throws IOException {
+        this(0, running, 0);
+    }
+
+    /**
+     * @param places for jobs in the library, which takes memory for each; others wait in Java. 0: 256
+     * @param running at once; 0: 16
+     * @param bytes for the strings, input and kept output of a job; 0: 32768
+     */
+    public CommandQueue(int places, int running, int bytes) throws IOException {
+        Native.check();
+        if (places < 0 || running < 0 || bytes < 0) throw new IllegalArgumentException("aspawn: a negative number");
+        queue = Native.queueCreate(places, running, bytes);
+        if (queue < 0) throw new IOException("aspawn: no queue: error=" + -queue);
+        OPEN.add(this);
+    }
+
+    /** As {@link #submit(Job)}, with the defaults of a job. */
+    public CompletableFuture<Result> submit(Command command) { return submit(new Job(command)); }
+
+    /**
+     * Submits a job, whose command is copied when the library has a place for it. The future has the result, or a
+     * {@link StartException} if the program was not executed, or that of an invalid command. Cancelling the future ends
+     * the job.
+     */
+    public CompletableFuture<Result> submit(Job job) {
+        Submitted submitted = new Submitted(job);
+        synchronized (this) {
+            if (queue == 0) throw new IllegalStateException("aspawn: the queue is closed");
+            if (!backlog.isEmpty() || !give(submitted)) backlog.add(submitted);
+        }
+        submitted.future.whenComplete((result, failure) -> {
+            if (failure instanceof CancellationException) cancel(submitted);
+        });
+        return submitted.future;
+    }
+
+    /** False if there is no place. */
+    private boolean give(Submitted submitted) {
+        long mine = ++cookie;
+        try (Request request = submitted.job.command().job(to -> submitted.job.write(to, mine))) {
+            long ticket = Native.queueSubmit(queue, request.address());
+            if (ticket == -Native.EAGAIN && !jobs.isEmpty()) return false;
+            if (ticket < 0) {
+                request.setError((int) ticket);
+                throw new StartException(submitted.job.command().description(), request);
+            }
+            submitted.ticket = ticket;
+            submitted.firstAction = request.firstAction();
+            jobs.put(mine, submitted);
+            watch();
+        } catch (IOException | RuntimeException e) {
+            complete(submitted, null, e);
+        }
+        return true;
+    }
+
+    private void watch() throws IOException {
+        if (isWatched || jobs.isEmpty()) return;
+        isWatched = true;
+        Poller.watch(Native.queueDescriptor(queue), Native.IN, number, this);
+    }
+
+    private synchronized void cancel(Submitted submitted) {
+        if (submitted.ticket == 0) backlog.remove(submitted);
+        else if (queue != 0) Native.queueCancel(queue, submitted.ticket);
+    }
+
+    /** By a thread of the common pool, as what depends on the future may block. */
+    private static void complete(Submitted submitted, Result result, Throwable failure) {
+        Poller.EXECUTOR.execute(() -> {
+            if (failure == null) submitted.future.complete(result);
+            else submitted.future.completeExceptionally(failure);
+        });
+    }
+
+    @Override
+    public void ready() {
+        long[] numbers = new long[MOST * NUMBERS];
+        byte[][] bytes = new byte[MOST * ARRAYS][];
+        synchronized (this) {
+            isWatched = false;
+            for (int count = MOST; count == MOST && queue != 0;) {
+                count = Native.queueTake(queue, numbers, bytes);
+                for (int i = 0; i < count; i++) take(numbers, i * NUMBERS, bytes, i * ARRAYS);
+            }
+            while (queue != 0 && !backlog.isEmpty() && give(backlog.peek())) backlog.remove();
+            try {
+                if (queue != 0) watch();
+            } catch (IOException e) {
+                Poller.retry(this);
+            }
+        }
+    }
+
+    private void take(long[] numbers, int at, byte[][] bytes, int from) {
+        Submitted submitted = jobs.remove(numbers[at]);
+        int outcome = (int) numbers[at + 1], error = (int) -numbers[at + 3];
+        if (outcome == Interface.OUTCOME_NOT_STARTED) {
+            String text = bytes[from + 2] == null ? "" : new String(bytes[from + 2]);
+            complete(submitted, null, new StartException(submitted.job.command().description(), error, (int) numbers[at + 4], text,
+                    submitted.firstAction));
+        } else {
+            Result.Outcome how = outcome == Interface.OUTCOME_TIMED_OUT ? Result.Outcome.TIMED_OUT
+                    : outcome == Interface.OUTCOME_LOST ? Result.Outcome.LOST : Result.Outcome.RAN;
+            complete(submitted, new Result(how, (int) numbers[at + 2], bytes[from], bytes[from + 1],
+                    Duration.ofNanos(numbers[at + 5]), Duration.ofNanos(numbers[at + 6])), null);
+        }
+        bytes[from] = bytes[from + 1] = bytes[from + 2] = null;
+    }
+
+    /** Ends all jobs, and the queue. Futures of jobs that have not ended are completed with a CancellationException. */
+    @Override
+    public void close() {
+        List<Submitted> left;
+        synchronized (this) {
+            if (queue == 0) return;
+            Poller.forget(number);
+            Native.forget(Native.EPOLL, Native.queueDescriptor(queue));
+            Native.queueClose(queue);
+            queue = 0;
+            left = new ArrayList<>(jobs.values());
+            left.addAll(backlog);
+            jobs.clear();
+            backlog.clear();
+        }
+        OPEN.remove(this);
+        for (Submitted submitted : left) complete(submitted, null, new CancellationException("aspawn: the queue is closed"));
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+package aspawn;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/** A command for a {@link CommandQueue}: its streams are pipes or DISCARD, and it has no owner of its own. */
+public final class Job {
+    private static final int GRACE_NONE = -1;
+
+    private final Command command;
+    private byte[] input;
+    private int kept = 4096;
+    private boolean keepsTail;
+    private Duration timeLimit = Duration.ZERO;
+    private Duration grace = Duration.ofSeconds(1);
+    private int key, keyLimit, priority;
+
+    public Job(Command command) {
+        this.command = Objects.requireNonNull(command);
+    }
+
+    public Job(String... command) {
+        this(new Command(command));
+    }
+
+    public Command command() { return command; }
+
+    /** What the program reads; none: nothing. */
+    public Job input(byte[] input) {
+        this.input = input.clone();
+        return this;
+    }
+
+    /** How many bytes of each output are kept, 4096 unless set; the rest is read and dropped. */
+    public Job keep(int bytes) {
+        kept = bytes;
+        return this;
+    }
+
+    /** Keeps the last bytes, not the first. */
+    public Job keepTail(boolean keeps) {
+        keepsTail = keeps;
+        return this;
+    }
+
+    /** SIGTERM to its process group after this time; ZERO: no limit. */
+    public Job timeLimit(Duration limit) {
+        timeLimit = limit;
+        return this;
+    }
+
+    /** From SIGTERM to SIGKILL: a second, unless set; ZERO: SIGKILL at once. */
+    public Job grace(Duration time) {
+        grace = time;
+        return this;
+    }
+
+    /** Of the jobs with this key, which is not 0, at most so many run at once. */
+    public Job key(int key, int limit) {
+        this.key = key;
+        keyLimit = limit;
+        return this;
+    }
+
+    /** From 0, the default, to 7: of those that wait, the highest start first. */
+    public Job priority(int priority) {
+        this.priority = priority;
+        return this;
+    }
+
+    void write(Request to, long cookie) {
+        to.set(Request.JOB_FLAGS, keepsTail ? Interface.JOB_TAIL : 0);
+        to.set(Request.COOKIE, cookie);
+        if (input != null) {
+            to.set(Request.INPUT, to.bytes(input));
+            to.set(Request.INPUT_SIZE, input.length);
+        }
+        boolean hasOutput = to.get(Request.STREAMS + 1) == Interface.STREAM_DEFAULT;
+        to.set(Request.OUT_SIZE, hasOutput && kept > 0 ? kept + 1L : 0); // with a NUL
+        to.set(Request.ERR_SIZE, to.get(Request.STREAMS + 2) == Interface.STREAM_DEFAULT && kept > 0 ? kept + 1L : 0);
+        to.set(Request.TIME_LIMIT, timeLimit.toMillis());
+        to.set(Request.GRACE, grace.isZero() ? GRACE_NONE : grace.toMillis());
+        to.set(Request.KEY, key);
+        to.set(Request.KEY_LIMIT, keyLimit);
+        to.set(Request.PRIORITY, priority);
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+package aspawn;
+
+import java.nio.charset.Charset;
+import java.time.Duration;
+
+/** How a {@link Job} has ended whose program was executed. */
+public final class Result {
+    /** Why it ended. */
+    public enum Outcome {
+        /** By itself, or by another's signal. */
+        RAN,
+        /** After its time limit. */
+        TIMED_OUT,
+        /** The queue's server was killed, and it with that. */
+        LOST
+    }
+
+    private final Outcome outcome;
+    private final int status;
+    private final byte[] output, error;
+    private final Duration waited, ran;
+
+    Result(Outcome outcome, int status, byte[] output, byte[] error, Duration waited, Duration ran) {
+        this.outcome = outcome;
+        this.status = status;
+        this.output = output == null ? new byte[0] : output;
+        this.error = error == null ? new byte[0] : error;
+        this.waited = waited;
+        this.ran = ran;
+    }
+
+    public Outcome outcome() { return outcome; }
+
+    /** As {@link Process#exitValue}: 128 and more after a signal; -1: not known. */
+    public int exitValue() {
+        return status < 0 ? -1 : (status & 0x7f) != 0 ? 0x80 + (status & 0x7f) : status >> 8 & 0xff;
+    }
+
+    /** The signal that has ended it; 0: none. */
+    public int signal() { return status < 0 ? 0 : status & 0x7f; }
+
+    /** What was kept of stdout. */
+    public byte[] output() { return output; }
+
+    /** What was kept of stderr. */
+    public byte[] error() { return error; }
+
+    /** The output, as text of the default character set. */
+    @Override public String toString() { return new String(output, Charset.defaultCharset()); }
+
+    /** From submission to start. */
+    public Duration waited() { return waited; }
+
+    /** From start to end. */
+    public Duration ran() { return ran; }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+package aspawn;
+
+import java.io.IOException;
+import java.util.Map;
+
+/** A program was not executed. */
+public final class StartException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    /** What strerror(3) says of the errors that ProcessBuilder's users look for. */
+    private static final Map<Integer, String> TEXTS = Map.of(
+            1, "Operation not permitted", 2, "No such file or directory", 7, "Argument list too long",
+            8, "Exec format error", 11, "Resource temporarily unavailable", 12, "Cannot allocate memory",
+            13, "Permission denied", 20, "Not a directory", 24, "Too many open files", 26, "Text file busy");
+
+    private final int errno;
+    private final int step;
+    private final String failure;
+
+    StartException(String what, Request of) {
+        this(what, of.errno(), of.step(), of.failure(), of.firstAction());
+    }
+
+    /** The actions before firstAction are the package's own: others are numbered from there. */
+    StartException(String what, int errno, int step, String failure, int firstAction) {
+        this(what, errno, step < 0 ? step : Math.max(step - firstAction, Interface.STEP_NONE),
+                step < 0 ? failure : (step < firstAction ? "" : "action " + (step - firstAction) + ", ") + failure.replaceFirst("^action \\d+, ", ""));
+    }
+
+    private StartException(String what, int errno, int step, String failure) {
+        super(what + ": error=" + errno + ", " + TEXTS.getOrDefault(errno, "of Linux") + (failure.isEmpty() ? "" : " (" + failure + ')'));
+        this.errno = errno;
+        this.step = step;
+        this.failure = failure;
+    }
+
+    /** The number of the error, of errno(3): 2 is ENOENT. */
+    public int errno() { return errno; }
+
+    /** Of {@link Command#actions}, the index of the one that failed; or a negative number. */
+    public int action() { return step; }
+
+    /** What failed, in words: {@code search "unmae": ENOENT}. Empty: the start itself. */
+    public String failure() { return failure; }
+}
