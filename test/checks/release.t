@@ -55,7 +55,7 @@ is_installed()
 # For what a language's packages are made from.
 is_packed()
 {
-	for language in go node lua python rust; do
+	for language in go java node lua python rust; do
 		grep -q 'ADDRESS=.*RELEASE' bindings/$language/pack || { echo "bindings/$language/pack does not say where"; return 1; }
 	done
 }

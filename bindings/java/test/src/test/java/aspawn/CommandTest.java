@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+package aspawn;
+
+import static aspawn.Constants.CLONE_NEWUTS;
+import static aspawn.Constants.O_CREAT;
+import static aspawn.Constants.O_WRONLY;
+import static aspawn.Constants.RLIMIT_NOFILE;
+import static aspawn.Constants.SIGHUP;
+import static aspawn.Constants.SIGTERM;
+import static aspawn.Constants.SIGUSR1;
+import static aspawn.Programs.run;
+import static aspawn.Programs.sh;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What ProcessBuilder has not, and what a Java runtime does to a library. */
+class CommandTest {
+    @TempDir
+    File directory;
+
+    @Test
+    void isSupportedHere() {
+        assertNull(Command.problem());
+    }
+
+    @Test
+    void startsWhatAProcessBuilderSays() throws Exception {
+        ProcessBuilder builder = new ProcessBuilder("sh", "-c", "echo $NAME; pwd").directory(new File("/")).redirectErrorStream(true);
+        builder.environment().put("NAME", "value");
+        assertEquals("value\n/\n", run(new Command(builder)).out);
+        assertEquals("value\n/\n", run(new Command(builder).builder().start()).out);
+    }
+
+    // --- actions
+
+    @Test
+    void actionsAreDoneInTheirOrder() throws Exception {
+        Command command = sh("pwd; umask; ulimit -n; echo $NAME; ps -o sid= -p $$ | tr -d ' '")
+                .limit(RLIMIT_NOFILE, 77).action(Action.chdir("/usr"), Action.umask(037), Action.setenv("NAME", "x"), Action.setsid());
+        Child child = command.start();
+        assertEquals("/usr\n0037\n77\nx\n" + child.pid() + "\n", run(child).out);
+    }
+
+    @Test
+    void aFailureNamesTheAction() {
+        StartException failure = assertThrows(StartException.class, () -> new Command("true").directory(new File("/"))
+                .action(Action.umask(0), Action.chdir("/missing")).start());
+        assertEquals(List.of(2, 1, "action 1, chdir \"/missing\": ENOENT"), List.of(failure.errno(), failure.action(), failure.failure()));
+        assertTrue(failure.getMessage().startsWith("Cannot run program \"true\" (in directory \"/\"): error=2, No such file"));
+    }
+
+    @Test
+    void anInvalidActionIsRejected() {
+        StartException failure = assertThrows(StartException.class, () -> new Command("true").action(Action.rlimit(4711, 1, 1)).start());
+        assertEquals(List.of(22, 0), List.of(failure.errno(), failure.action()));
+        assertThrows(IllegalArgumentException.class, () -> Action.chdir("/\0"));
+        assertThrows(NullPointerException.class, () -> Action.chdir(null));
+        assertThrows(IllegalArgumentException.class, () -> Action.sigmask(0));
+    }
+
+    @Test
+    void descriptorsAndFilesAreGiven() throws Exception {
+        File file = new File(directory, "file");
+        Files.writeString(file.toPath(), "given");
+        try (FileInputStream input = new FileInputStream(file)) {
+            Command command = sh("cat <&5; echo out >&6; ls /proc/self/fd | wc -l");
+            command.action(Action.dup2(input.getFD(), 5), Action.open(6, directory + "/other", O_WRONLY | O_CREAT, 0600));
+            assertEquals("given6\n", run(command).out); // 0, 1, 2, 5, 6, and that of ls
+        }
+        assertEquals("out\n", Files.readString(Path.of(directory + "/other")));
+    }
+
+    @Test
+    void pipesOfActionsAreStreams() throws Exception {
+        Action output = Action.outputPipe(7), input = Action.inputPipe(8);
+        Child child = sh("cat <&8 >&7").action(Action.umask(0), output, input).start();
+        try (OutputStream to = child.getOutputStream(input)) {
+            to.write("through".getBytes());
+        }
+        assertEquals("through", Programs.text(child.getInputStream(output)));
+        assertEquals(0, child.waitFor());
+        assertThrows(IllegalArgumentException.class, () -> child.getInputStream(Action.outputPipe(7)));
+    }
+
+    @Test
+    void signalsAreAsTheyShouldBe() throws Exception {
+        String mask = run(new Command("grep", "^Sig[BI]", "/proc/self/status").action(Action.signalsIgnore(SIGHUP, SIGUSR1))).out;
+        assertTrue(mask.matches("(?s)SigBlk:\\s+0+\nSigIgn:\\s+0*[0-9a-f]*[2367abef]0[13579bdf]\n"), mask);
+    }
+
+    @Test
+    void changesTheUser() throws Exception {
+        assumeTrue("0".equals(run(new Command("id", "-u")).out.trim()), "needs root");
+        assertEquals("uid=65534 gid=65533 groups=65533,65532", run(new Command("sh", "-c", "echo uid=$(id -u) gid=$(id -g) groups=$(id -G | tr ' ' ,)")
+                .user(65534, 65533, 65532)).out.trim());
+        String secret = secret();
+        assertEquals(13, assertThrows(StartException.class, () -> new Command(secret).user(65534, 65534).start()).errno());
+    }
+
+    private String secret() throws IOException {
+        File file = new File(directory, "secret");
+        Programs.copy("/bin/true", file);
+        Files.setPosixFilePermissions(file.toPath(), PosixFilePermissions.fromString("rwx------"));
+        return file.getPath();
+    }
+
+    @Test
+    void joinsAControlGroup() throws Exception {
+        Path group = Path.of("/sys/fs/cgroup/aspawn-java-" + ProcessHandle.current().pid());
+        try {
+            Files.createDirectory(group);
+        } catch (IOException e) {
+            assumeTrue(false, "no control group can be made: " + e);
+        }
+        try {
+            assumeTrue(Files.exists(group.resolve("cgroup.procs")), "no control groups of version 2");
+            Child child = new Command("cat").controlGroup(group.toString()).start();
+            assertEquals(child.pid() + "\n", Files.readString(group.resolve("cgroup.procs")));
+            child.destroy();
+            child.waitFor();
+        } finally {
+            assertTrue(Programs.isEventually(() -> group.toFile().delete()));
+        }
+        assertThrows(IOException.class, () -> new Command("cat").controlGroup("/missing").start());
+    }
+
+    @Test
+    void entersNamespaces() throws Exception {
+        assumeTrue(run(sh("unshare --uts true 2>/dev/null")).exit == 0, "no namespaces");
+        assertEquals("other\n", run(new Command("uname", "-n").action(Action.unshare(CLONE_NEWUTS), Action.hostname("other"))).out);
+    }
+
+    // --- whose child
+
+    private static boolean isGone(long pid) {
+        return !new File("/proc/" + pid).exists();
+    }
+
+    @Test
+    void aTreeEndsAsAWhole() throws Exception {
+        for (boolean isForced : new boolean[] {false, true}) {
+            Child child = sh("setsid sh -c 'sleep 100 & echo $!; wait' & trap '' TERM; echo $$; sleep 100; sleep 100").tree().start();
+            byte[] numbers = new byte[64];
+            String lines = "";
+            while (lines.chars().filter(c -> c == '\n').count() < 2)
+                lines += new String(numbers, 0, child.getInputStream().read(numbers));
+            List<Long> pids = Arrays.stream(lines.trim().split("\n")).map(Long::valueOf).collect(Collectors.toList());
+            assertTrue(pids.contains(child.pid()));
+            if (isForced) child.destroyForcibly();
+            else child.killTree(Duration.ofMillis(10));
+            child.waitFor();
+            for (long pid : pids) assertTrue(isGone(pid));
+        }
+    }
+
+    @Test
+    void aTreeEndsWithItsProgram() throws Exception {
+        Child child = sh("setsid sleep 100 </dev/null >/dev/null 2>&1 & echo $!; exit 4").tree().start();
+        Programs result = run(child);
+        assertEquals(4, result.exit);
+        assertTrue(isGone(Long.parseLong(result.out.trim())));
+    }
+
+    @Test
+    void privateChildrenHaveStatusAndNumber() throws Exception {
+        for (Command command : List.of(sh("exit 6").owner(Command.Owner.PRIVATE), sh("exit 6").diesWithCaller(true),
+                sh("exit 6").memory(Command.Memory.COPIED))) {
+            Child child = command.start();
+            assertEquals(6, child.onExit().get().exitValue());
+            assertTrue(child.pid() > 0 && child.toHandle().pid() == child.pid());
+        }
+    }
+
+    @Test
+    void signalsReachAProgramAndItsGroup() throws Exception {
+        Child child = sh("sleep 100").action(Action.setpgid(0)).start();
+        assertTrue(child.killGroup(SIGTERM));
+        assertEquals(128 + SIGTERM, child.waitFor());
+        assertEquals(SIGTERM, child.signal());
+        assertFalse(child.kill(SIGTERM) || child.killGroup(SIGTERM));
+        Child other = sh("trap 'exit 9' USR1; echo; while :; do sleep 0.01; done").start();
+        assertEquals('\n', other.getInputStream().read());
+        assertTrue(other.kill(SIGUSR1));
+        assertEquals(9, other.waitFor());
+        assertEquals(0, other.signal());
+    }
+
+    @Test
+    void aChildWhoseHelperIsKilledIsWaitedFor() throws Exception {
+        Child child = sh("read line").owner(Command.Owner.PRIVATE).start();
+        long helper = Long.parseLong(Arrays.stream(Files.readString(Path.of("/proc/" + child.pid() + "/status")).split("\n"))
+                .filter(line -> line.startsWith("PPid:")).findFirst().orElseThrow().substring(5).trim());
+        assertTrue(ProcessHandle.of(helper).orElseThrow().destroyForcibly());
+        assertFalse(child.waitFor(50, TimeUnit.MILLISECONDS));
+        child.getOutputStream().close();
+        child.waitFor();
+        assertFalse(child.isAlive());
+    }
+
+    // --- start
+
+    @Test
+    void anExecThatFailsLaterIsTold() throws Exception {
+        File program = new File(directory, "program");
+        Files.write(program.toPath(), new byte[] {0x7f, 'E', 'L', 'F', 1, 2, 3, 4});
+        program.setExecutable(true);
+        Child child = new Command(program.getPath()).start(); // looks like a program; the shell cannot execute it either
+        assertTrue(child.waitFor() != 0);
+        Programs.write(program, "#!/missing/interpreter\n", true);
+        StartException failure = assertThrows(StartException.class, () -> new Command(program.getPath()).start());
+        assertEquals(2, failure.errno());
+    }
+
+    @Test
+    void argumentsThatAreTooLongAreRejected() throws Exception {
+        char[] text = new char[200_000];
+        Arrays.fill(text, 'x');
+        assertEquals(7, assertThrows(StartException.class, () -> new Command("true", new String(text)).start()).errno());
+        assertEquals("200001\n", run(sh("echo \"$*\" | wc -c", new String(text, 0, 100_000), new String(text, 0, 99_999))).out);
+        assertThrows(IOException.class, () -> new Command("true", "a\0b").start());
+    }
+
+    @Test
+    void pipelinesPassTheirOutputOn() throws Exception {
+        List<Child> children = Command.startPipeline(List.of(sh("echo b; echo a").redirectErrorStream(true), new Command("sort")
+                .redirectErrorStream(true), new Command("tr", "a-z", "A-Z")));
+        assertEquals("A\nB\n", Programs.text(children.get(2).getInputStream()));
+        assertEquals(-1, children.get(0).getInputStream().read());
+        for (Child child : children) assertEquals(0, child.waitFor());
+        assertThrows(IllegalArgumentException.class, () -> Command.startPipeline(List.of(new Command("a").inheritIO(), new Command("b"))));
+        assertThrows(IOException.class, () -> Command.startPipeline(List.of(sh("cat").redirectErrorStream(true), new Command("missing"))));
+    }
+
+    /** The first ends before the second begins. */
+    @Test
+    void pipelinesOfShortProgramsPassTheirOutputOn() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            List<Child> children = Command.startPipeline(List.of(new Command("echo", "word").redirectErrorStream(true), new Command("cat")));
+            assertEquals("word\n", Programs.text(children.get(1).getInputStream()));
+        }
+    }
+
+    @Test
+    void muchGoesThrough() throws Exception {
+        byte[] bytes = new byte[3_000_000];
+        for (int i = 0; i < bytes.length; i++) bytes[i] = (byte) (i * 31 >> 3);
+        Child child = new Command("cat").start();
+        Thread writer = new Thread(() -> {
+            try (OutputStream to = child.getOutputStream()) {
+                to.write(bytes);
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+        writer.start();
+        assertTrue(Arrays.equals(bytes, child.getInputStream().readAllBytes()));
+        writer.join();
+        Child closed = sh("exec <&-; echo; sleep 100").start();
+        closed.getInputStream().read();
+        assertEquals("Broken pipe", assertThrows(IOException.class, () -> {
+            closed.getOutputStream().write(bytes);
+        }).getMessage());
+        closed.destroy();
+    }
+
+    @Test
+    void outputAfterTheEndIsNotLost() throws Exception {
+        Child child = sh("{ read line; echo late; } <&3 & echo early", "").action(Action.dup2(0, 3)).start();
+        child.waitFor(); // its stdin is closed then, which ends the other
+        assertEquals("early\nlate\n", Programs.text(child.getInputStream()));
+    }
+
+    // --- the runtime
+
+    private static int descriptors() {
+        return new File("/proc/self/fd").list().length;
+    }
+
+    private static List<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().equals("aspawn")).collect(Collectors.toList());
+    }
+
+    @Test
+    void twoHundredChildrenNeedOneThreadAndSurviveCollections() throws Exception {
+        run(new Command("true"));
+        int threads = Thread.activeCount(), before = descriptors();
+        List<Child> children = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            children.add(sh("read line; echo $1 $line; exit " + i % 100, "" + i).start());
+            if (i % 50 == 0) System.gc();
+        }
+        assertEquals(1, threads().size());
+        assertTrue(Thread.activeCount() <= threads + 1);
+        List<Integer> exits = new ArrayList<>();
+        for (Child child : children) child.onExit().thenAccept(process -> {
+            synchronized (exits) {
+                exits.add(process.exitValue());
+            }
+        });
+        for (int i = 0; i < 200; i++) {
+            try (OutputStream to = children.get(i).getOutputStream()) {
+                to.write("line\n".getBytes());
+            }
+            if (i % 50 == 0) System.gc();
+        }
+        for (int i = 0; i < 200; i++) {
+            assertEquals(i + " line\n", Programs.text(children.get(i).getInputStream()));
+            assertEquals(i % 100, children.get(i).waitFor());
+        }
+        assertTrue(Programs.isEventually(() -> exits.size() == 200));
+        children.clear();
+        assertTrue(Programs.isEventually(() -> descriptors() <= before));
+    }
+
+    @Test
+    void childrenThatNobodyKeepsAreReaped() throws Exception {
+        int before = descriptors();
+        long[] pids = new long[200];
+        for (int i = 0; i < pids.length; i++) {
+            pids[i] = new Command("echo", "unread").start().pid();
+            if (i % 20 == 0) System.gc();
+        }
+        for (long pid : pids) assertTrue(Programs.isEventually(() -> isGone(pid)));
+        assertTrue(Programs.isEventually(() -> descriptors() <= before));
+    }
+
+    @Test
+    void pipesThatADescendantHoldsAreClosedWhenTheirStreamsAreCollected() throws Exception {
+        List<ProcessHandle> others = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            Child child = sh("sleep 100 2>/dev/null & echo $! >&2").start();
+            others.add(ProcessHandle.of(Long.parseLong(Programs.text(child.getErrorStream()).trim())).orElseThrow());
+            child.waitFor();
+        }
+        int held = descriptors();
+        assertTrue(Programs.isEventually(() -> {
+            System.gc();
+            new Command("true").start().waitFor();
+            return descriptors() <= held - 10;
+        }));
+        others.forEach(ProcessHandle::destroyForcibly);
+    }
+
+    @Test
+    void startsAreMadeByManyThreads() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(16);
+        List<Future<String>> outputs = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            String word = "word" + i;
+            outputs.add(pool.submit(() -> run(new Command("echo", word)).out));
+        }
+        for (int i = 0; i < outputs.size(); i++) assertEquals("word" + i + "\n", outputs.get(i).get());
+        pool.shutdown();
+    }
+
+    @Test
+    void aHeapOf8GibibytesIsNoHindrance() throws Exception {
+        Command java = Programs.java("collected");
+        java.command().add(1, "-Xmx8g");
+        java.command().add(2, "-Xms8g");
+        assertEquals("collected", run(java).out.trim());
+    }
+
+    @Test
+    void theClassesAreUnloaded() throws Exception {
+        URL jar = Command.class.getProtectionDomain().getCodeSource().getLocation();
+        WeakReference<ClassLoader> loader = useAndForget(jar);
+        assertTrue(Programs.isEventually(() -> {
+            System.gc();
+            return loader.get() == null;
+        }));
+        assertEquals("still here\n", run(new Command("echo", "still here")).out);
+    }
+
+    private static WeakReference<ClassLoader> useAndForget(URL jar) throws Exception {
+        ClassLoader loader = new URLClassLoader(new URL[] {jar}, ClassLoader.getPlatformClassLoader());
+        Class<?> other = Class.forName("aspawn.Command", true, loader);
+        assertTrue(other != Command.class);
+        for (String owner : List.of("CALLER", "TREE")) {
+            Object command = other.getConstructor(String[].class).newInstance((Object) new String[] {"true"});
+            Class<?> type = Class.forName("aspawn.Command$Owner", true, loader);
+            other.getMethod("owner", type).invoke(command, type.getField(owner).get(null));
+            assertEquals(0, ((Process) other.getMethod("start").invoke(command)).waitFor());
+        }
+        return new WeakReference<>(loader);
+    }
+
+    /** With one carrier (pom.xml): a virtual thread that waits here lets others go on. */
+    @Test
+    void virtualThreadsAreNotPinned() throws Exception {
+        Method make;
+        try {
+            make = Executors.class.getMethod("newVirtualThreadPerTaskExecutor");
+        } catch (NoSuchMethodException e) {
+            assumeTrue(false, "no virtual threads before Java 21");
+            return;
+        }
+        ExecutorService pool = (ExecutorService) make.invoke(null);
+        Child child = Programs.waiting();
+        CountDownLatch begun = new CountDownLatch(2);
+        Future<Integer> end = pool.submit(() -> {
+            begun.countDown();
+            return child.waitFor();
+        });
+        Future<String> output = pool.submit(() -> {
+            begun.countDown();
+            return Programs.text(child.getInputStream());
+        });
+        Future<Integer> other = pool.submit(() -> {
+            begun.await();
+            Thread.sleep(20);
+            child.getOutputStream().write("done".getBytes());
+            child.getOutputStream().close();
+            return sh("exit 3").action(Action.umask(0)).start().waitFor();
+        });
+        assertEquals(List.of(3, 0, "done"), List.of(other.get(60, TimeUnit.SECONDS), end.get(60, TimeUnit.SECONDS), output.get(60, TimeUnit.SECONDS)));
+        pool.shutdown();
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+package aspawn;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+
+/** What the tests share: programs to start, and what they did. As a program: this class in a Java of its own. */
+final class Programs {
+    final String out, err;
+    final int exit;
+
+    private Programs(Process process) throws Exception {
+        CompletableFuture<String> output = CompletableFuture.supplyAsync(() -> text(process.getErrorStream()));
+        out = text(process.getInputStream());
+        err = output.get();
+        exit = process.waitFor();
+    }
+
+    static Command sh(String script, String... arguments) {
+        Command command = new Command("sh", "-c", script, "sh");
+        command.command().addAll(List.of(arguments));
+        return command;
+    }
+
+    static Programs run(Command command) throws Exception {
+        return run(command.start());
+    }
+
+    static Programs run(Process process) throws Exception {
+        return new Programs(process);
+    }
+
+    static Programs run(Command command, String input) throws Exception {
+        Child child = command.start();
+        child.getOutputStream().write(input.getBytes());
+        child.getOutputStream().close();
+        return new Programs(child);
+    }
+
+    static String text(InputStream from) {
+        try {
+            return new String(from.readAllBytes());
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    /** Ends when its input ends. */
+    static Child waiting() throws IOException {
+        return new Command("cat").start();
+    }
+
+    static boolean isEventually(Callable<Boolean> condition) throws Exception {
+        for (long end = System.nanoTime() + 60_000_000_000L; System.nanoTime() < end; Thread.sleep(5))
+            if (condition.call()) return true;
+        return false;
+    }
+
+    /** A Java that executes main() below, with the same classes. */
+    static Command java(String... arguments) {
+        List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java", "-Xshare:auto",
+                "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), Programs.class.getName()));
+        command.addAll(List.of(arguments));
+        return new Command(command);
+    }
+
+    static void write(File file, String text, boolean isExecutable) throws IOException {
+        Files.deleteIfExists(file.toPath());
+        Files.writeString(file.toPath(), text);
+        file.setExecutable(isExecutable);
+    }
+
+    static void copy(String from, File to) throws IOException {
+        Files.copy(Path.of(from), to.toPath(), StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.COPY_ATTRIBUTES);
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        switch (arguments[0]) {
+            case "inherit":
+                Command command = sh("read line; echo \"out $line\"; echo err >&2; exit 3");
+                if (arguments.length > 1) command.inheritIO();
+                else command.redirectInput(ProcessBuilder.Redirect.INHERIT).redirectOutput(ProcessBuilder.Redirect.INHERIT)
+                        .redirectError(ProcessBuilder.Redirect.INHERIT);
+                System.exit(command.start().waitFor());
+                break;
+            case "pid":
+                System.out.println(ProcessHandle.current().pid());
+                break;
+            case "getenv":
+                System.out.print(System.getenv(arguments[1]));
+                break;
+            case "no PATH":
+                if (System.getenv("PATH") != null) System.exit(1);
+                Command other = new Command("false");
+                other.environment().put("PATH", "nowhere");
+                System.exit(new Command("true").start().waitFor() == 0 && other.start().waitFor() == 1 ? 0 : 2);
+                break;
+            case "PATH":
+                SearchCases.run();
+                break;
+            case "collected":
+                System.out.print(run(sh("echo collected")).out);
+                break;
+            default:
+                throw new IllegalArgumentException(arguments[0]);
+        }
+    }
+}

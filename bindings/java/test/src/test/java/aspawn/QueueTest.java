@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+package aspawn;
+
+import static aspawn.Programs.sh;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+
+class QueueTest {
+    private static Throwable failure(CompletableFuture<Result> future) {
+        return assertThrows(ExecutionException.class, future::get).getCause();
+    }
+
+    @Test
+    void resultsHaveStatusAndOutput() throws Exception {
+        try (CommandQueue queue = new CommandQueue(4)) {
+            Command command = sh("cat; echo $NAME >&2; pwd; umask; exit 3").directory(new File("/usr")).action(Action.umask(07));
+            command.environment().put("NAME", "value");
+            Result result = queue.submit(new Job(command).input("input\n".getBytes())).get();
+            assertEquals(List.of(Result.Outcome.RAN, 3, 0), List.of(result.outcome(), result.exitValue(), result.signal()));
+            assertEquals("input\n/usr\n0007\n", result.toString());
+            assertEquals("value\n", new String(result.error()));
+            assertTrue(result.ran().toNanos() > 0 && !result.waited().isNegative());
+            assertEquals("ab\n", queue.submit(sh("printf a; echo b >&2").redirectErrorStream(true)).get().toString());
+            assertEquals(0, queue.submit(sh("echo a").redirectOutput(ProcessBuilder.Redirect.DISCARD)).get().output().length);
+            assertEquals("56", queue.submit(new Job("printf", "123456").keep(2).keepTail(true)).get().toString());
+        }
+    }
+
+    @Test
+    void moreJobsThanPlacesAreDone() throws Exception {
+        try (CommandQueue queue = new CommandQueue(8, 4, 0)) {
+            List<CompletableFuture<Result>> futures = new ArrayList<>();
+            for (int i = 0; i < 300; i++) futures.add(queue.submit(new Job("echo", "" + i)));
+            for (int i = 0; i < 300; i++) assertEquals(i + "\n", futures.get(i).get().toString());
+        }
+    }
+
+    @Test
+    void failuresAreExceptions() throws Exception {
+        try (CommandQueue queue = new CommandQueue(2)) {
+            StartException missing = (StartException) failure(queue.submit(new Command("missing")));
+            assertEquals(List.of(2, "search \"missing\": ENOENT"), List.of(missing.errno(), missing.failure()));
+            StartException action = (StartException) failure(queue.submit(new Command("true").action(Action.umask(0), Action.chdir("/missing"))));
+            assertEquals(List.of(1, "action 1, chdir \"/missing\": ENOENT"), List.of(action.action(), action.failure()));
+            assertEquals(22, ((StartException) failure(queue.submit(new Job("true").priority(8)))).errno());
+            assertTrue(failure(queue.submit(new Command("true").inheritIO())) instanceof IllegalArgumentException);
+            assertTrue(failure(queue.submit(new Command("true").tree())) instanceof IllegalArgumentException);
+            assertEquals(0, queue.submit(new Command("true")).get().exitValue());
+        }
+    }
+
+    @Test
+    void limitsEndJobs() throws Exception {
+        try (CommandQueue queue = new CommandQueue(2)) {
+            Result result = queue.submit(new Job("sleep", "100").timeLimit(Duration.ofMillis(20))).get();
+            assertEquals(List.of(Result.Outcome.TIMED_OUT, 15, 128 + 15), List.of(result.outcome(), result.signal(), result.exitValue()));
+            assertEquals(9, queue.submit(new Job("sleep", "100").timeLimit(Duration.ofMillis(20)).grace(Duration.ZERO)).get().signal());
+        }
+    }
+
+    @Test
+    void cancelledFuturesEndTheirJobs() throws Exception {
+        try (CommandQueue queue = new CommandQueue(1, 1, 0)) {
+            CompletableFuture<Result> running = queue.submit(new Job("sleep", "100"));
+            List<CompletableFuture<Result>> waiting = new ArrayList<>();
+            for (int i = 0; i < 4; i++) waiting.add(queue.submit(new Job("sleep", "100")));
+            for (CompletableFuture<Result> future : waiting) assertTrue(future.cancel(true));
+            CompletableFuture<Result> last = queue.submit(new Command("true"));
+            assertTrue(running.cancel(true));
+            assertEquals(0, last.get().exitValue());
+        }
+    }
+
+    @Test
+    void keysLimitJobs() throws Exception {
+        try (CommandQueue queue = new CommandQueue(4)) {
+            File lock = File.createTempFile("aspawn", "lock");
+            assertTrue(lock.delete());
+            List<CompletableFuture<Result>> futures = new ArrayList<>();
+            for (int i = 0; i < 8; i++)
+                futures.add(queue.submit(new Job(sh("mkdir \"$1\" && sleep 0.01 && rmdir \"$1\"", lock.getPath())).key(5, 1)));
+            for (CompletableFuture<Result> future : futures) assertEquals(0, future.get().exitValue());
+        }
+    }
+
+    @Test
+    void closingEndsAllJobs() throws Exception {
+        CommandQueue queue = new CommandQueue(1, 1, 0);
+        List<CompletableFuture<Result>> futures = new ArrayList<>();
+        for (int i = 0; i < 4; i++) futures.add(queue.submit(new Job("sleep", "100")));
+        queue.close();
+        queue.close();
+        for (CompletableFuture<Result> future : futures) assertThrows(CancellationException.class, future::get);
+        assertThrows(IllegalStateException.class, () -> queue.submit(new Command("true")));
+        assertFalse(ProcessHandle.current().children().anyMatch(child -> child.info().command().orElse("").endsWith("sleep")
+                && child.info().arguments().map(arguments -> arguments[0].equals("100")).orElse(false)));
+    }
+
+    /** What depends on a future may wait for another one. */
+    @Test
+    void whatFollowsAJobMayWait() throws Exception {
+        try (CommandQueue queue = new CommandQueue(2)) {
+            CompletableFuture<Integer> both = queue.submit(new Command("true"))
+                    .thenApply(first -> first.exitValue() + queue.submit(sh("exit 4")).join().exitValue());
+            assertEquals(4, both.get());
+        }
+    }
+}
