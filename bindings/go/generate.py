@@ -72,7 +72,8 @@ class Operand:
     def __init__(self, operand):
         role, name = operand["role"], KEYWORDS.get(operand["name"], operand["name"])
         name = re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
-        self.type, self.value = {"int": "int", "unsigned": "uint32", "uint64_t": "uint64", "size_t": "int"}.get(
+        self.type, self.value = {"int": "int", "unsigned": "uint32", "int64_t": "int64", "uint64_t": "uint64",
+                                  "size_t": "int"}.get(
             operand["type"]), f"int64({name})"
         if role == "descriptor":
             self.type, self.value = "Descriptor", name
@@ -86,8 +87,10 @@ class Operand:
         elif role == "signals":
             name, self.type, self.value = "signals", "...syscall.Signal", "signalSet(signals)"
         elif role == "array" and operand["element"] == "byte":
-            name, self.type = "processors", "...int"
-            self.value = "bitSet(processors), int64(len(bitSet(processors)))"
+            name, self.type = "processors" if name == "mask" else name, "...int"
+            self.value = f"bitSet({name}), int64(len(bitSet({name})))"
+        elif role == "array" and operand["element"] == "data":
+            self.type, self.value = "[]byte", f"raw({name}), int64(len({name}))"
         elif role == "array":
             self.type = {"unsigned": "[]uint32", "sock_filter": "[]syscall.SockFilter"}[operand["element"]]
             convert = {"unsigned": "numbers", "sock_filter": "instructions"}[operand["element"]]
@@ -97,6 +100,10 @@ class Operand:
         elif role == "count":
             self.type = None
         self.name = name
+
+
+def is_offered(of):
+    return all(operand["role"] not in ("function", "word") for operand in of["operands"])
 
 
 def action(number, of):
@@ -148,7 +155,7 @@ def actions(description):
     yield from blocks(constant for constant in description["constants"]
                       if constant["group"] not in {*ELSEWHERE, *ENUMERATIONS, "PSYS_RLIMIT"})
     for number, of in enumerate(description["actions"]):
-        if all(operand["role"] != "function" for operand in of["operands"]):
+        if is_offered(of):
             yield from action(number, of)
 
 
@@ -170,7 +177,7 @@ def shim(description):
     yield "\t\t\t\t      int *results)\n{\n\tswitch (*of++) {"
     for number, of in enumerate(description["actions"]):
         operands = of["operands"]
-        if any(operand["role"] == "function" for operand in operands):
+        if not is_offered(of):
             continue
         arguments = ["action"]
         for i, operand in enumerate(operands):

@@ -33,7 +33,7 @@ def names(cell):
 
 def main(language):
     actions = [action["name"] for action in json.loads((ROOT / "doc/interface.json").read_text())["actions"]
-               if action["name"] != "call"]
+               if action["name"] not in ("call", "syscall")]  # which take addresses
     for row in table():
         for name in names(row[language]):
             print(*([name[:-1] + action for action in actions] if name.endswith("*") else [name]), sep="\n")
