@@ -84,7 +84,8 @@ shown() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/{/^\`\`\`\$/q;/^\`\`\`/d;p}" "$source
 
 readme_runs()
 {
-	timeout 60 "$java" -cp "$jar:$scratch/user" Main >"$scratch/output" && cat "$scratch/output" &&
+	shown java >"$scratch/Main.java" && javac --release 11 -cp "$jar" -d "$scratch/readme" "$scratch/Main.java" &&
+		timeout 60 "$java" -cp "$jar:$scratch/readme" Main >"$scratch/output" && cat "$scratch/output" &&
 		grep -x Linux "$scratch/output" && grep -x 'exit 3' "$scratch/output"
 }
 

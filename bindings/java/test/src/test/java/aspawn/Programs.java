@@ -68,6 +68,7 @@ final class Programs {
     static Command java(String... arguments) {
         List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java", "-Xshare:auto",
                 "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), Programs.class.getName()));
+        if (Runtime.version().feature() >= 17) command.add(1, "--enable-native-access=ALL-UNNAMED"); // 24 warns without
         command.addAll(List.of(arguments));
         return new Command(command);
     }
