@@ -166,8 +166,8 @@ PSYS_UNINSTRUMENTED void aspawn_action_sched_setattr(struct aspawn_action *actio
 PSYS_UNINSTRUMENTED void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode,
 						     const void *nodes, size_t size)
 {
-	make_call(action, PSYS_NR_set_mempolicy, ASPAWN_ARG_BYTES(1, size), mode, (intptr_t)nodes,
-		  size == 0 ? 0 : (int64_t)size * 8 + 1);
+	make_call(action, PSYS_NR_set_mempolicy, ASPAWN_ARG_BYTES(1, size), mode,
+		  size == 0 ? 0 : (intptr_t)nodes, size == 0 ? 0 : (int64_t)size * 8 + 1);
 }
 
 PSYS_UNINSTRUMENTED void aspawn_action_keyctl(struct aspawn_action *action, int operation,

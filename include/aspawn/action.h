@@ -770,9 +770,10 @@ PSYS_API void aspawn_action_sched_setattr(struct aspawn_action *action, const vo
  */
 PSYS_API void aspawn_action_set_mempolicy(struct aspawn_action *action, int mode, const void *nodes,
 					  size_t size);
-#define ASPAWN_SET_MEMPOLICY(mode, nodes, size)                                                \
-	ASPAWN_SYSCALL(PSYS_NR_set_mempolicy, mode, nodes, (size) ? (size)*8 + 1 : 0, 0, 0, 0, \
-		       ASPAWN_ARG_BYTES(1, size), ASPAWN_EXPECTED_SUCCESS)
+#define ASPAWN_SET_MEMPOLICY(mode, nodes, size)                                            \
+	ASPAWN_SYSCALL(PSYS_NR_set_mempolicy, mode, (size) == 0 ? 0 : ASPAWN_WORD(nodes),  \
+		       (size) == 0 ? 0 : (size)*8 + 1, 0, 0, 0, ASPAWN_ARG_BYTES(1, size), \
+		       ASPAWN_EXPECTED_SUCCESS)
 
 /*
  * Manages keys and keyrings, by PSYS_KEYCTL_...: keyctl(2).

@@ -123,7 +123,7 @@ TEST(shared_calls_change_the_child_alone)
 	SHARED("262144", "personality", CALL(PSYS_NR_personality, 0x0040000, 0, 0));
 	SHARED("3", "scheduler", ASPAWN_SCHED_SETATTR(&batch, 48));
 	SHARED("1", "memory policy", ASPAWN_SET_MEMPOLICY(MPOL_PREFERRED, first_node, sizeof(long)));
-	SHARED("0", "memory policy", ASPAWN_SET_MEMPOLICY(0, NULL, 0));
+	SHARED("0", "memory policy", ASPAWN_SET_MEMPOLICY(0, first_node, 0));
 }
 
 TEST(a_session_keyring_is_the_childs_alone)

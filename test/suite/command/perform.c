@@ -973,7 +973,7 @@ TEST(action_functions_equal_their_macros)
 	CHECK_SAME(sched_setattr(made, &nowhere, SIZE_MAX),
 		   ASPAWN_SCHED_SETATTR(&nowhere, SIZE_MAX));
 	CHECK_SAME(set_mempolicy(made, 3, &nowhere, 8), ASPAWN_SET_MEMPOLICY(3, &nowhere, 8));
-	CHECK_SAME(set_mempolicy(made, 0, NULL, 0), ASPAWN_SET_MEMPOLICY(0, NULL, 0));
+	CHECK_SAME(set_mempolicy(made, 0, &nowhere, 0), ASPAWN_SET_MEMPOLICY(0, &nowhere, 0));
 	CHECK_SAME(keyctl(made, 1, -3, 3, 4, 5), ASPAWN_KEYCTL(1, -3, 3, 4, 5));
 #undef made
 	for (int kind = 1; kind <= LAST_ACTION; kind++)
