@@ -255,9 +255,9 @@ PSYS_ASSERT(aspawn_failure_has_128_bytes, sizeof(struct aspawn_failure) == 128);
 /*
  * Returns the name of the action or step that failed: "chdir", "rlimit"; "descriptors", "streams",
  * "search", "exec", "interpreter", "argument", "clone". An ASPAWN_SYSCALL has the name of its call
- * if there is an action for that, "prctl", otherwise "syscall". Empty, never NULL, if failure is NULL, its
- * error is 0, or the step is not known. A constant string, for programs to compare: names do not
- * change in later versions.
+ * if there is an action for that, "prctl", otherwise "syscall". Empty, never NULL, if failure is
+ * NULL, its error is 0, or the step is not known. A constant string, for programs to compare:
+ * names do not change in later versions.
  */
 PSYS_API const char *aspawn_failure_name(const struct aspawn_failure *failure);
 
@@ -287,7 +287,8 @@ enum aspawn_outcome {
 	 * job was cancelled, or aspawn_kill_tree() was called while the program ran. */
 	ASPAWN_OUTCOME_CANCELLED = 5,
 	/* The program was executed, and how it ended is not known. A run: -ECHILD, -EPERM,
-	 * -EOWNERDEAD. A job: its server, or its tree's helper, was killed, or, in a local queue, another wait has reaped the program. */
+	 * -EOWNERDEAD. A job: its server, or its tree's helper, was killed, or, in a local queue,
+	 * another wait has reaped the program. */
 	ASPAWN_OUTCOME_LOST = 6,
 	/* A run: the OOM killer ended the program, in the control group of its ASPAWN_JOIN_CGROUP.
 	 * The group must be the program's own: otherwise the OOM killer may have ended a neighbour,
@@ -452,10 +453,10 @@ PSYS_ASSERT(aspawn_child_has_128_bytes, sizeof(struct aspawn_child) == 128);
  *
  * On failure there is no child and no open descriptor; the descriptors are -1, and
  * aspawn_wait_started() says which argument is invalid, or that the terminal could not be made.
- *   -EINVAL     child or command is NULL; file and argv[0] are NULL; a private child, or a tree,
- *               and ASPAWN_MEMORY_SUSPENDED; ASPAWN_COMMAND_TREE_OR_GROUP without a tree; a stream has an invalid number, or one other
- *               than std_err is ASPAWN_STREAM_STDOUT; actions is NULL and action_count not 0; an
- *               invalid action or argument of one (aspawn/action.h)
+ *   -EINVAL     child or command is NULL; file and argv[0] are NULL; a private child, or a tree, and
+ *               ASPAWN_MEMORY_SUSPENDED; ASPAWN_COMMAND_TREE_OR_GROUP without a tree; a stream has
+ *               an invalid number, or one other than std_err is ASPAWN_STREAM_STDOUT; actions is
+ *               NULL and action_count not 0; an invalid action or argument of one (aspawn/action.h)
  *   -E2BIG      an action's array has more than a million bytes; there are more than ten million
  *               actions
  *   -ENOMEM     no memory for the child or its stack (mmap(2))
@@ -555,11 +556,11 @@ PSYS_API int aspawn_resize(struct aspawn_child *child, unsigned rows, unsigned c
 
 /*
  * Gives everything back except the process, for callers that do not wait for the child, or reap by
- * pid with waitpid(2). Closes ended_fd and started_fd, not the pipes and the terminal. The pool gets
- * the memory and reuses it when the child has left it; without a pool, the call waits for that, which
- * is the exec. A private child uses the memory until its end: without a pool, call again then. Waits at most a
- * second for a helper that has not cloned the child yet. May be repeated; after aspawn_wait() it
- * does nothing.
+ * pid with waitpid(2). Closes ended_fd and started_fd, not the pipes and the terminal. The pool
+ * gets the memory and reuses it when the child has left it; without a pool, the call waits for
+ * that, which is the exec. A private child uses the memory until its end: without a pool, call
+ * again then. Waits at most a second for a helper that has not cloned the child yet. May be
+ * repeated; after aspawn_wait() it does nothing.
  *
  * As long as nobody reaps the child, aspawn_ended(), aspawn_wait() and the kill functions still
  * work, by pid. They do not know any more if the program was executed. A private child of a pool

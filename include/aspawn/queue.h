@@ -108,10 +108,11 @@ PSYS_API PSYS_MUST_CHECK int aspawn_queue_create(struct aspawn_queue **queue,
 						 const struct aspawn_queue_options *options);
 
 /*
- * Ends the queue: kills all jobs with their process groups or trees, ends the server, and gives memory and
- * descriptors back. No other thread may use the queue during or after the call, except that one may
- * be in aspawn_queue_serve(), which returns. When the call returns there is no server. Results that
- * were not released are gone. A job that may not be killed (set-user-ID programs) runs on.
+ * Ends the queue: kills all jobs with their process groups or trees, ends the server, and gives
+ * memory and descriptors back. No other thread may use the queue during or after the call, except
+ * that one may be in aspawn_queue_serve(), which returns. When the call returns there is no
+ * server. Results that were not released are gone. A job that may not be killed (set-user-ID
+ * programs) runs on.
  *   -EINVAL  queue is NULL
  */
 PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
@@ -134,11 +135,13 @@ struct aspawn_job {
 	uint64_t cookie; /* the caller's, for any use: aspawn_result.cookie */
 
 	/* The program. A job has no handle, so these members of the command have no effect: pool,
-	 * any owner but ASPAWN_OWNER_TREE, and of flags all except ASPAWN_COMMAND_SHELL_ON_ENOEXEC,
-	 * _RELATIVE_TO_CALLER and _TREE_OR_GROUP. A tree ends with its program, its time limit, its
-	 * cancellation, the queue, its server and the caller's process; others go on meanwhile. memory is ASPAWN_MEMORY_SHARED or _COPIED. Pipe actions are not allowed. Each stream is
-	 * ASPAWN_STREAM_DEFAULT or _NULL; std_err may be ASPAWN_STREAM_STDOUT. Only a stream that
-	 * is ASPAWN_STREAM_DEFAULT may be input, or be kept.
+	 * any owner but ASPAWN_OWNER_TREE, and of flags all except
+	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC, _RELATIVE_TO_CALLER and _TREE_OR_GROUP. A tree ends
+	 * with its program, its time limit, its cancellation, the queue, its server and the
+	 * caller's process; others go on meanwhile. memory is ASPAWN_MEMORY_SHARED or _COPIED.
+	 * Pipe actions are not allowed. Each stream is ASPAWN_STREAM_DEFAULT or _NULL; std_err may
+	 * be ASPAWN_STREAM_STDOUT. Only a stream that is ASPAWN_STREAM_DEFAULT may be input, or be
+	 * kept.
 	 *
 	 * A descriptor above 2 that an action uses, and that no earlier action replaces or closes,
 	 * is the caller's: a copy is sent along, also for each job of a prepared command, and the
@@ -156,9 +159,9 @@ struct aspawn_job {
 	 * The rest is read and dropped. 0: keep none. */
 	size_t out_size, err_size;
 
-	/* From the start to SIGTERM, which goes to the job's process group, or to all of a tree; and
-	 * from SIGTERM to SIGKILL, also the time after the program's end in which output is still read if another
-	 * process holds the pipe. */
+	/* From the start to SIGTERM, which goes to the job's process group, or to all of a tree;
+	 * and from SIGTERM to SIGKILL, also the time after the program's end in which output is
+	 * still read if another process holds the pipe. */
 	int64_t time_limit_ms __attribute__((aligned(8)));
 	int64_t grace_ms __attribute__((aligned(8)));
 
