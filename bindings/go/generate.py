@@ -73,8 +73,7 @@ class Operand:
         role, name = operand["role"], KEYWORDS.get(operand["name"], operand["name"])
         name = re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
         self.type, self.value = {"int": "int", "unsigned": "uint32", "int64_t": "int64", "uint64_t": "uint64",
-                                  "size_t": "int"}.get(
-            operand["type"]), f"int64({name})"
+                                 "size_t": "int"}.get(operand["type"]), f"int64({name})"
         if role == "descriptor":
             self.type, self.value = "Descriptor", name
         elif role in ("path", "string"):
