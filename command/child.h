@@ -81,6 +81,9 @@ void aspw_release_reports(struct aspawn_child *child);
 /* Sends the signal to the helper, if it has not ended. */
 void aspw_signal_helper(struct aspawn_child *child, int signal);
 
+/* Orders the helper of a tree to end it: as aspawn_kill_tree(), which also reaches a suspended one. */
+int aspw_order_end(struct aspawn_child *child, int64_t grace_ms);
+
 /* Returns 0 if nobody has reaped the child, so that no other process has its number; otherwise
  * -ESRCH, or an error of waitid(2). */
 int aspw_is_unreaped(struct aspawn_child *child);

@@ -61,7 +61,7 @@ int aspawn_kill_group(struct aspawn_child *child, int signal)
 
 /* The helper is suspended until the child of a frozen cgroup executes its program, and obeys no order:
  * there is nothing to end but the child. */
-static PSYS_UNINSTRUMENTED int kill_suspended(struct aspawn_child *child)
+static int kill_suspended(struct aspawn_child *child)
 {
 	const struct stack_state *made = stack_state(&child_state(child)->stack);
 
@@ -73,12 +73,11 @@ static PSYS_UNINSTRUMENTED int kill_suspended(struct aspawn_child *child)
 	return pid == -PSYS_EAGAIN ? pid : 0;
 }
 
-PSYS_UNINSTRUMENTED int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
+PSYS_UNINSTRUMENTED int aspw_order_end(struct aspawn_child *child, int64_t grace_ms)
 {
-	if (!is_child(child) || grace_ms < ASPAWN_GRACE_NONE || !child_state(child)->is_tree)
-		return -PSYS_EINVAL;
 	const struct Stack_t *stack = &child_state(child)->stack;
 	const int64_t grace = grace_ms < 0 ? 0 : grace_ms ? grace_ms : 1000;
+
 	if (!aspw_has_stack(child) || aspw_helper_result(stack, NULL, NULL))
 		return -PSYS_ESRCH;
 	if (!aspw_stack_has(stack, STACK_HELPER)) /* it may have stored the result before it ended */
@@ -86,7 +85,15 @@ PSYS_UNINSTRUMENTED int aspawn_kill_tree(struct aspawn_child *child, int64_t gra
 	__atomic_store_n(&stack_state(stack)->order, grace < INT32_MAX ? (int)grace + 1 : INT32_MAX,
 			 __ATOMIC_SEQ_CST);
 	aspw_signal_helper(child, PSYS_SIGCONT);
-	return kill_suspended(child);
+	return 0;
+}
+
+int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
+{
+	if (!is_child(child) || grace_ms < ASPAWN_GRACE_NONE || !child_state(child)->is_tree)
+		return -PSYS_EINVAL;
+	const int r = aspw_order_end(child, grace_ms);
+	return r < 0 ? r : kill_suspended(child);
 }
 
 /* The number behind the name, at the beginning of a line; negative: there is none. */

@@ -246,8 +246,8 @@ static QUEUE_SERVER size_t job_kept(const struct job_output *output)
 static QUEUE_SERVER void job_send(struct job *job, int signal)
 {
 	if (job_is_tree(job)) {
-		aspawn_kill_tree(&job->child,
-				 signal == PSYS_SIGKILL ? ASPAWN_GRACE_NONE : job->grace_ms);
+		aspw_order_end(&job->child,
+			       signal == PSYS_SIGKILL ? ASPAWN_GRACE_NONE : job->grace_ms);
 		return;
 	}
 	const bool has_group = !(job->flags & ASPAWN_JOB_SAME_GROUP);
