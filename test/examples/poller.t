@@ -341,7 +341,10 @@ is_ended_if_nobody_reads()
 {
 	rm -f pids
 	{ cat tree; lines_of 3000 "echo a line"; } >long
-	timeout -s KILL 30 "$poller" --timeout 0 --output long | head -n 1
+	timeout -s KILL 30 "$poller" --timeout 0 --output long | {
+		until test -s pids; do sleep 0.05; done # which the tree writes
+		head -n 1
+	}
 	none_is_left pids
 }
 
