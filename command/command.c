@@ -64,6 +64,8 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 			    bad_flags                               ? "flags" :
 			    (unsigned)to->owner > ASPAWN_OWNER_TREE ? "owner" :
 			    bad_memory                              ? "memory" :
+			    to->pty_rows > UINT16_MAX               ? "pty_rows" :
+			    to->pty_columns > UINT16_MAX            ? "pty_columns" :
 								      NULL;
 	if (wrong)
 		return aspw_refuse(failure, -PSYS_EINVAL, wrong);

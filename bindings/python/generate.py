@@ -63,8 +63,8 @@ def c_type(operand):
         return "r" if role == "result" else "b"
     if operand["type"] == "const char *":
         return "z" if operand.get("optional") else "s"
-    return {"int": "i", "unsigned": "u", "uint16_t": "h", "uint32_t": "u", "uint64_t": "q", "int64_t": "l",
-            "size_t": "n", "char *const *": "v", "const void *": "b", "const struct aspawn_action *": "A",
+    return {"int": "i", "unsigned": "u", "uint32_t": "u", "uint64_t": "q", "int64_t": "l", "size_t": "n",
+            "char *const *": "v", "const void *": "b", "const struct aspawn_action *": "A",
             "const struct aspawn_command *": "C"}[operand["type"]]
 
 

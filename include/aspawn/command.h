@@ -191,8 +191,9 @@ struct aspawn_command {
 	int std_in, std_out, std_err;
 	int owner;  /* enum aspawn_owner */
 	int memory; /* enum aspawn_memory */
-	/* Size of the terminal of ASPAWN_STREAM_PTY, in characters; 0: 24 rows, 80 columns. */
-	uint16_t pty_rows, pty_columns;
+	/* Size of the terminal of ASPAWN_STREAM_PTY, in characters, at most 65535; 0: 24 rows, 80
+	 * columns. */
+	unsigned pty_rows, pty_columns;
 };
 
 #ifndef __cplusplus
@@ -741,7 +742,7 @@ PSYS_API int aspawn_pool_release(struct aspawn_pool *pool);
 
 /* The sizes of the first version, on which an older library and a newer caller agree. */
 PSYS_ASSERT(aspawn_command_has_size,
-	    sizeof(struct aspawn_command) == (sizeof(void *) == 8 ? 96 : 72));
+	    sizeof(struct aspawn_command) == (sizeof(void *) == 8 ? 104 : 72));
 PSYS_ASSERT(aspawn_io_has_its_size,
 	    sizeof(struct aspawn_io) == 16 + 8 * __SIZEOF_POINTER__ + 16 + 8 +
 						2 * __SIZEOF_POINTER__ + 16 + 128 +

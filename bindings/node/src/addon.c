@@ -387,9 +387,9 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 						.flags = (uint64_t)integer(env, v[FLAGS]),
 						.owner = (int)integer(env, v[OWNED_BY]),
 						.memory = (int)integer(env, v[MEMORY]),
-						.pty_rows = (uint16_t)integer(env, v[PTY_ROWS]),
+						.pty_rows = (unsigned)integer(env, v[PTY_ROWS]),
 						.pty_columns =
-							(uint16_t)integer(env, v[PTY_COLUMNS]),
+							(unsigned)integer(env, v[PTY_COLUMNS]),
 						.pool = &pool } };
 	struct aspawn_command *command = &request.command;
 	struct aspawn_failure failure = { .error = 0 };

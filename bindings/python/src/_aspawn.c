@@ -71,7 +71,7 @@ static PyObject *bytes_of(const char *bytes, size_t size)
 /*
  * The types of the arguments of actions, and of members:
  *   d  int: a descriptor, or an object with fileno()       D  the same; None: AT_FDCWD
- *   i  int     n  size_t     l  int64_t    h  uint16_t
+ *   i  int     n  size_t     l  int64_t
  *   u  unsigned, -1 for the highest        q  uint64_t, -1 for the highest
  *   s  string or path                      z  the same, or None
  *   v  strings, an array that ends with NULL
@@ -254,9 +254,6 @@ static int to_value(PyObject *kept, char type, PyObject *object, void *to)
 		break;
 	case 'i':
 		*(int *)to = (int)to_number(object, INT_MIN, INT_MAX);
-		break;
-	case 'h':
-		*(uint16_t *)to = (uint16_t)to_number(object, 0, UINT16_MAX);
 		break;
 	case 'u':
 		*(unsigned *)to = (unsigned)to_number(object, -1, UINT_MAX);
