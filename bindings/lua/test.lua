@@ -225,8 +225,8 @@ test("actions of any process", function()
 		{ { "true" }, "action 1, landlock", { "no_new_privs" }, { "landlock", root } },
 		{ status("NoNewPrivs"), "1\n", { "prctl", 38, 1, 0, 0, 0 }, { "fcntl", root, 1, 0 }, { "set_mempolicy", 0, {} } },
 		{ { "awk", "{ print $41 }", "/proc/self/stat" }, "3\n", { "sched_setattr", "\48\0\0\0\3" .. ("\0"):rep(43) } },
-		{ { "true" }, "action 0, ioctl", { "ioctl", root, 0x5410, "\0\0\0\0" } },
-		{ { "true" }, "action 0, keyctl", { "keyctl", -1, 0, 0, 0, 0 } },
+		{ { "true" }, "action 0, ioctl:", { "ioctl", root, 0x5410, "\0\0\0\0" } },
+		{ { "true" }, "action 0, keyctl:", { "keyctl", -1, 0, 0, 0, 0 } },
 	}
 	aspawn.run { "rm", "-r", directory }
 end)

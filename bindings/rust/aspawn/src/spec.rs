@@ -286,6 +286,8 @@ impl Spec {
             std_err: streams[2].number(),
             owner: self.owner as i32,
             memory: self.memory as i32,
+            pty_rows: 0,
+            pty_columns: 0,
         };
         call(&command, &pipes)
     }
