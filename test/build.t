@@ -32,7 +32,7 @@ as_user()
 path_of()
 {
 	path=$work/$1 && shift && mkdir "$path" &&
-		for command in sh make mkdir rm find sed grep "$@"; do
+		for command in sh make mkdir rm find sed grep cat cksum dirname "$@"; do
 			ln -s "$(command -v "$command")" "$path/" || return 1
 		done
 }
