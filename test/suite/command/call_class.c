@@ -8,7 +8,6 @@ enum {
 	SCHED_BATCH = 3,
 	MPOL_PREFERRED = 1,
 	SECCOMP_GET_ACTION_AVAIL = 2,
-	MCL_FUTURE = 2,
 };
 
 #define CALL(number, a, b, c) ASPAWN_SYSCALL(number, a, b, c, 0, 0, 0, 0U, ASPAWN_EXPECTED_SUCCESS)
@@ -170,7 +169,7 @@ TEST(other_calls_are_made_in_memory_of_their_own)
 
 	if (is_emulated())
 		skip("an emulator has calls of its own");
-	NOT_SHARED("", "", CALL(PSYS_NR_mlockall, MCL_FUTURE, 0, 0));
+	NOT_SHARED("", "", CALL(PSYS_NR_mlockall, PSYS_MCL_FUTURE, 0, 0));
 	NOT_SHARED("1", "prctl:42", ASPAWN_PRCTL(PSYS_PR_SET_THP_DISABLE, 1, 0, 0, 0));
 	NOT_SHARED("", "", ASPAWN_PRCTL(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0));
 	NOT_SHARED("", "",
