@@ -7,7 +7,7 @@ A new language is a column of that table, with its name as heading, and a test L
 this with it and fails if a name is not there. test/checks/interface.t checks that the first
 column has the interface of C, and that each test has its column.
 
-A cell has names in ``, in the language's own spelling; it is empty if there is nothing, and other
+A cell has names in ``, in the language's own spelling; it is - if there is nothing, and other
 words say what the language does without a name. A name that ends with * is one for each action.
 """
 import json
