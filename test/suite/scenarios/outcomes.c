@@ -5,7 +5,8 @@
 
 /* --- the OOM killer ----------------------------------------------------------------- */
 
-enum { MOST_MEMORY = 8 << 20, PAGE = 4096 };
+/* An emulator's own memory counts too. */
+enum { MOST_MEMORY = 32 << 20, PAGE = 4096 };
 
 /* More than the group may have. */
 static int take_memory(void)
