@@ -40,11 +40,13 @@ $(bench_dir)/scaling: bench/scaling.cc $(archive) $(bench_dir)/child
 bench-scaling: $(bench_dir)/scaling ## what a command costs beside its own work, for doc/scaling.md
 	$<
 
-$(bench_dir)/syscall: bench/syscall.cc $(archive)
+$(bench_dir)/syscall: bench/syscall.cc $(psys)
 	@mkdir -p $(@D)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -o $@ $^ -lbenchmark -pthread
 
-.PHONY: bench bench-quick bench-syscall bench-chart
+.PHONY: bench bench-quick bench-syscall bench-chart bench-programs
+bench-programs: $(patsubst %,$(bench_dir)/%,$(bench_programs) tails syscall text_busy queue scaling)
+
 bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text_busy ## how long the caller is blocked, the time until the child is reaped, and of a system call: 5 minutes
 	$(bench_dir)/responsiveness $(bench_run) --benchmark_out=$(bench_dir)/responsiveness.json \
 		--benchmark_repetitions=25 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05
