@@ -358,7 +358,7 @@ TEST(a_pidfd_is_the_childs_own)
 /* Each host ends right after its start. Each command runs. */
 TEST(a_private_command_runs_if_its_host_ends_at_once)
 {
-	enum { HOSTS = 300 };
+	const int hosts = scaled(300);
 	struct self self;
 	struct aspawn_command command = private_command(&self, "writes", "x");
 	char bytes[64];
@@ -371,7 +371,7 @@ TEST(a_private_command_runs_if_its_host_ends_at_once)
 	const struct aspawn_action to = ASPAWN_DUP2(ends[1], 1);
 	command.actions = &to;
 	command.action_count = 1;
-	for (int i = 0; i < HOSTS; i++) {
+	for (int i = 0; i < hosts; i++) {
 		struct aspawn_child child;
 		const int host = fork_child();
 
@@ -385,7 +385,7 @@ TEST(a_private_command_runs_if_its_host_ends_at_once)
 		CHECK(length > 0);
 		total += length;
 	}
-	CHECK(total >= HOSTS);
+	CHECK(total >= hosts);
 	while (psys_wait4(-1, NULL, PSYS___WALL, NULL) > 0)
 		continue;
 }
