@@ -10,6 +10,7 @@ import errno
 import fcntl
 import functools
 import io
+import locale
 import math
 import os
 import select
@@ -417,7 +418,8 @@ class Popen(subprocess.Popen[AnyStr]):
         if self.stdin or self.stdout or self.stderr:
             raise ValueError("communicate() is for a terminal or for pipes, not for both")
         own: Any = self
-        coding = own.encoding or "utf-8", own.errors or "strict"
+        named = own.encoding not in (None, "locale")  # "locale" is what Python 3.10 has for none
+        coding = own.encoding if named else locale.getpreferredencoding(False), own.errors or "strict"
         if isinstance(input, str):
             input = input.encode(*coding)
         if self._typed is None:  # otherwise a communicate() before was too short
