@@ -7,6 +7,7 @@ const psys_sources = [_][]const u8{ "syscall/errno.c", "syscall/exec.c", "syscal
 const sources = psys_sources ++ [_][]const u8{
     "aspawn/aspawn.c",        "aspawn/child_main.c",    "aspawn/clone.c",
     "aspawn/close_by_proc.c", "aspawn/deadline.c",      "aspawn/exec_watch.c",
+    "aspawn/group.c",
     "aspawn/helper.c",        "aspawn/helper_main.c",   "aspawn/own_descriptors.c",
     "aspawn/reaped.c",        "aspawn/spawn.c",         "aspawn/stack.c",
     "aspawn/tree.c",          "command/action_table.c", "command/arena.c",

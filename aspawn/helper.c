@@ -74,6 +74,8 @@ PSYS_UNINSTRUMENTED long aspw_clone_by_helper(struct control *control)
 	state->inode = 0;
 	state->abandoned[0] = state->abandoned[1] = 0;
 	state->order = state->tree = state->survivors = state->is_cancelled = 0;
+	state->oom_kills = 0;
+	state->refused = NULL;
 	state->pid = state->helper_pid = 0;
 	state->mode = MODE_NONE;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);

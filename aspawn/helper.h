@@ -57,6 +57,13 @@ PSYS_INLINE int aspw_wait_status(const struct psys_siginfo *info)
 					       status;
 }
 
+/* True if the OOM killer has ended the program of a tree, whose helper has stored the status, in the
+ * tree's own group. */
+PSYS_INLINE bool aspw_helper_saw_oom(const struct stack_state *state)
+{
+	return state->oom_kills && (state->status & 0x7f) == PSYS_SIGKILL;
+}
+
 /* Opens a pidfd of the child, whose number is known. -ESRCH if the child is reaped; another process
  * that has the number now is not taken for it. */
 int aspw_helper_open_child(const struct Stack_t *stack);

@@ -161,7 +161,8 @@ PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, in
 	state->cloned = child;
 	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
 	psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-	psys_chdir("/");
+	if (!*control->group || psys_fchdir(control->request.group->parent) < 0)
+		psys_chdir("/");
 	*own_files = let_go_of_files(control, child, pidfd);
 	return child;
 }

@@ -177,7 +177,7 @@ PSYS_UNINSTRUMENTED long aspw_spawn(const struct request *wanted, const struct S
 	control->stack = *stack;
 	psys_memcpy(request, wanted, sizeof *request);
 	control->report = (struct child_fd){ CHILD_WRITES, false, -1, -1, -1, 0 };
-	control->pidfd = control->helper_pidfd = control->caller_pidfd = -1;
+	control->pidfd = control->helper_pidfd = control->caller_pidfd = control->group_fd = -1;
 	control->old_mask.set = request->mask;
 	stack_state(stack)->helped = NOT_HELPED;
 	long pid = request->helped ? aspw_clone_by_helper(control) : -PSYS_EOPNOTSUPP;

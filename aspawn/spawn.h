@@ -32,6 +32,12 @@ enum helped { NOT_HELPED, FOR_CALLER, PRIVATE, PRIVATE_AUTOREAPED };
 /* If the child is a tree: tree.h. Without lists of children that fails, or the child's group is enough. */
 enum tree_wish { NO_TREE, TREE, TREE_OR_GROUP };
 
+/* A control group to be made below the parent, by the helper of a tree; limits as of ASPAWN_NEW_CGROUP. */
+struct group_wish {
+	int parent; /* its directory */
+	uint64_t memory_max, pids_max, cpu_max;
+};
+
 struct child_fd;
 struct control;
 
@@ -58,11 +64,13 @@ struct request {
 	 * child has executed a program, and stays until the child has ended. */
 	enum helped helped;
 	enum tree_wish tree;               /* of a private child */
+	const struct group_wish *group;    /* of a tree: group.h; NULL: none. Where user_data is */
 	int (*helper_main)(void *control); /* with helped: helper.h, tree.h */
 	bool polls_helper;                 /* the caller wants a pidfd of the helper */
 	/* To start in, of version 2, with in_cgroup for memory: MEMORY_SUSPENDED or _EXECUTED. The parent
 	 * is suspended until the exec, by a frozen cgroup for long. If the kernel rejects that, or kills
-	 * the child in its clone, another child begins elsewhere. -1: none. */
+	 * the child in its clone, another child begins elsewhere. -1: none. With a group to be made, that
+	 * one in its place. */
 	int cgroup_fd;
 	enum child_memory in_cgroup;
 

@@ -92,6 +92,8 @@ struct stack_state {
 	int tree;              /* enum tree_use */
 	int survivors;         /* of a tree that has ended */
 	int is_cancelled;      /* ... and was to, while its program ran */
+	int oom_kills;         /* ... in a control group of its own */
+	const char *refused;   /* why that could not be made: the file, or "mkdir" */
 	int status;            /* as of wait4(2) */
 	struct psys_rusage usage;
 };
@@ -108,6 +110,8 @@ struct child_fd {
 	int here;
 	size_t action; /* of a command: which action it is for */
 };
+
+enum { GROUP_NAME = 32 }; /* bytes */
 
 /* EXECUTES: the child is about to execute the first program, or has; RUNS again if it could not. */
 enum child_progress { NOT_SEEN, RUNS, EXECUTES };
@@ -129,6 +133,8 @@ struct control {
 	int host;                 /* the caller's process, if there is a helper */
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller does; its helper must not */
+	char group[GROUP_NAME]; /* that the helper has made below request.group->parent; "": none */
+	int group_fd;           /* ... the helper's, until the child is cloned; -1: none */
 	union {
 		struct psys_sigset set;
 		unsigned char libc_sigset[128];

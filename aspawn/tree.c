@@ -6,6 +6,7 @@
 #include <syscall/syscall.h>
 
 #include "deadline.h"
+#include "group.h"
 #include "helper.h"
 
 enum {
@@ -407,13 +408,14 @@ static PSYS_UNINSTRUMENTED void run(const struct control *control, int child, bo
 	/* The doorbell of the caller's end, or of its thread's. */
 	psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGCONT, 0, 0, 0);
 	const enum fate fate = live(&tree);
-	if (fate == IS_LOST || fate == OUTLIVES_CALLER)
-		return;
 	if (fate == ENDS)
 		state->survivors = end(&tree);
-	else
+	else if (fate == IS_LET_GO)
 		aspw_helper_reap(state, child);
-	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
+	/* The directory is the parent group's. */
+	aspw_group_remove(control, PSYS_AT_FDCWD, fate == ENDS && !state->survivors);
+	if (fate == ENDS || fate == IS_LET_GO)
+		__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
 }
 
 /* --- the beginning -------------------------------------------------------------------- */
@@ -438,9 +440,13 @@ PSYS_UNINSTRUMENTED int aspw_tree_main(void *block)
 
 	if (r == 0)
 		r = begin_tree(control);
+	if (r == 0)
+		r = aspw_group_make(control);
 	const int child = aspw_helper_clone(control, r, &pidfd, &own_files);
 	/* In the caller's table the list would be a descriptor of the caller. */
 	if (child > 0)
 		run(control, child, own_files && stack_state(&control->stack)->tree == BY_LIST);
+	else if (*control->group)
+		aspw_group_remove(control, control->request.group->parent, true);
 	return 0;
 }

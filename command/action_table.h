@@ -44,6 +44,7 @@ ACTION(OOM_SCORE_ADJ, "oom_score_adj", .plain = true, .copies = true,
        .subject = AT(oom_score_adj.value))
 ACTION(PERSONALITY, "personality", 0)
 ACTION(JOIN_CGROUP, "join_cgroup", .plain = true, .copies = true, USES(join_cgroup.fd))
+ACTION(NEW_CGROUP, "new_cgroup", .plain = true, .copies = true, USES(new_cgroup.parent_fd))
 
 ACTION(USER, "user", .plain = true, .copies = true,
        ARRAY(user.groups, user.count, sizeof(unsigned)), .subject = AT(user.uid))

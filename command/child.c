@@ -130,8 +130,14 @@ PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t dea
 	}
 	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */
 	aspw_watch_free(&stack_control(stack)->watch);
-	aspw_store_failure(&failure, ASPAWN_STEP_CLONE, made->cloned ? made->cloned : -PSYS_ECHILD,
-			   0, "");
+	const struct prepared *prepared = stack_control(stack)->request.user_data;
+	if (made->refused && made->cloned < 0)
+		aspw_store_failure(&failure,
+				   (int)(prepared->joined - prepared->actions) - prepared->own_count,
+				   made->cloned, ASPAWN_ACTION_NEW_CGROUP, made->refused);
+	else
+		aspw_store_failure(&failure, ASPAWN_STEP_CLONE,
+				   made->cloned ? made->cloned : -PSYS_ECHILD, 0, "");
 	aspw_set_failure(state, &failure);
 	return 0;
 }

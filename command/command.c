@@ -42,6 +42,24 @@ static int check_action(const struct aspawn_action *action, int index,
 	return r;
 }
 
+/* The helper of a tree makes and removes the group. */
+static int check_groups(const struct aspawn_command *command, struct aspawn_failure *failure)
+{
+	int groups = 0, made = -1;
+
+	for (size_t i = 0; i < command->action_count; i++) {
+		const uint32_t kind = command->actions[i].kind;
+		groups += kind == ASPAWN_ACTION_NEW_CGROUP || kind == ASPAWN_ACTION_JOIN_CGROUP;
+		if (kind == ASPAWN_ACTION_NEW_CGROUP)
+			made = (int)i;
+	}
+	if (made < 0 || (groups == 1 && command->owner == ASPAWN_OWNER_TREE))
+		return 0;
+	aspw_store_failure(failure, made, -PSYS_EINVAL, ASPAWN_ACTION_NEW_CGROUP,
+			   groups == 1 ? "owner" : "another group");
+	return -PSYS_EINVAL;
+}
+
 int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *from,
 		      struct aspawn_failure *failure)
 {
@@ -73,7 +91,7 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 		return aspw_refuse(failure, -PSYS_E2BIG, "action_count");
 	for (size_t i = 0; i < to->action_count && r == 0; i++)
 		r = check_action(&to->actions[i], (int)i, failure);
-	return r;
+	return r < 0 ? r : check_groups(to, failure);
 }
 
 /* setsid() already makes a group, and fails for a group leader. A terminal has a session. */

@@ -245,14 +245,14 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 	     action < prepared->actions + prepared->count; action++) {
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			prepared->parent = psys_getpid();
-		if (action->kind ==
-		    ASPAWN_ACTION_JOIN_CGROUP) { /* a second one must not share memory */
-			prepared->joined =
-				!joins && !served &&
-						aspw_is_callers(prepared, action,
-								action->u.join_cgroup.fd) ?
-					action :
-					NULL;
+		const bool makes = action->kind == ASPAWN_ACTION_NEW_CGROUP;
+		if (makes || action->kind == ASPAWN_ACTION_JOIN_CGROUP) {
+			const int fd = member_int(action, aspw_used_by(action));
+			/* A second one must not share memory. A server joins no group. */
+			prepared->joined = !joins && (makes || !served) &&
+							   aspw_is_callers(prepared, action, fd) ?
+						   action :
+						   NULL;
 			joins = true;
 		}
 		if (action->kind == ASPAWN_ACTION_ONLY_BELOW)
@@ -335,6 +335,27 @@ static PSYS_UNINSTRUMENTED bool children_stay(struct findings *known)
 	return childrens && childrens == __atomic_load_n(&known->pid_namespace, __ATOMIC_RELAXED);
 }
 
+/* --- control groups --------------------------------------------------------------- */
+
+/* Returns the group that the helper shall make, or NULL. A server has the job's descriptor under another
+ * number. */
+static PSYS_UNINSTRUMENTED const struct group_wish *group_of(struct prepared *prepared, bool is_jobs)
+{
+	const struct aspawn_action *action = prepared->joined;
+	struct group_wish *wish = &prepared->group;
+
+	if (!action || action->kind != ASPAWN_ACTION_NEW_CGROUP)
+		return NULL;
+	wish->parent = action->u.new_cgroup.parent_fd;
+	for (size_t i = 0; is_jobs && i < prepared->fd_count; i++)
+		if (prepared->actions + prepared->fds[i].action == action)
+			wish->parent = prepared->fds[i].here;
+	wish->memory_max = action->u.new_cgroup.memory_max;
+	wish->pids_max = action->u.new_cgroup.pids_max;
+	wish->cpu_max = action->u.new_cgroup.cpu_max;
+	return wish;
+}
+
 /* --- how the child begins --------------------------------------------------------- */
 
 /*
@@ -379,13 +400,16 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 	request->tree = command->owner != ASPAWN_OWNER_TREE  ? NO_TREE :
 			flags & ASPAWN_COMMAND_TREE_OR_GROUP ? TREE_OR_GROUP :
 							       TREE;
+	request->group = group_of(prepared, own->served);
+	const bool makes = request->group;
 	request->helper_main = request->tree ? aspw_tree_main : aspw_helper_main;
 
 	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
 	 * A copy of few costs less than to wait for another process's turn, and a helper that waits
 	 * for an exec has copies of all. */
 	request->unshare_files = needs.closing && needs.keep_below <= INT32_MAX && !executes &&
-				 !joins && (needs.only_below || !descriptors_are_few(known));
+				 !joins && !makes &&
+				 (needs.only_below || !descriptors_are_few(known));
 	request->caller = request->unshare_files && !needs.same_numbers ? psys_gettid() : 0;
 	request->keep_below = needs.keep_below;
 	request->fds = prepared->fds;
@@ -393,8 +417,8 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 	request->pipe = flags & ASPAWN_COMMAND_STARTED_FD ? PIPE : PIPE_IF_COPIED;
 
 	/* The caller waits for no helper, unless that shares its descriptors, or shall fetch a pidfd of
-	 * the child. */
-	const bool awaits_clone = request->helped == PRIVATE && own->await_clone;
+	 * the child. One that makes a group opens descriptors, and ends all that is in the group. */
+	const bool awaits_clone = request->helped == PRIVATE && own->await_clone && !makes;
 	request->detached = request->helped && !awaits_clone && !request->unshare_files;
 	request->polls_helper = request->helped && has_pidfd;
 	request->wants_pidfd = has_pidfd && (request->helped != PRIVATE || awaits_clone);
@@ -402,6 +426,8 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 	/* What the clone does in place of an action, which does it if the clone could not. A frozen group
 	 * must stop nobody who does not wish to be suspended. */
 	const bool may_suspend = request->detached || command->memory == ASPAWN_MEMORY_SUSPENDED;
-	request->cgroup_fd = joins && may_suspend ? prepared->joined->u.join_cgroup.fd : -1;
+	request->cgroup_fd = !joins || !may_suspend ? -1 :
+			     makes                  ? request->group->parent :
+						      prepared->joined->u.join_cgroup.fd;
 	request->in_cgroup = needs.copies > 1 ? MEMORY_EXECUTED : MEMORY_SUSPENDED;
 }

@@ -2,9 +2,9 @@
 /* The handle of a child: sends signals. */
 #include "child.h"
 
-#include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "../aspawn/group.h"
 #include "../aspawn/helper.h"
 #include "../aspawn/tree.h"
 
@@ -96,46 +96,12 @@ int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
 	return r < 0 ? r : kill_suspended(child);
 }
 
-/* The number behind the name, at the beginning of a line; negative: there is none. */
-static int number_behind(const char *text, const char *name)
-{
-	const size_t length = psys_strlen(name);
-	int64_t number = 0;
-
-	while (psys_strncmp(text, name, length) != 0) {
-		text = psys_strchrnul(text, '\n');
-		if (!*text++)
-			return -PSYS_ENOENT;
-	}
-	for (text += length; *text >= '0' && *text <= '9' && number < INT32_MAX; text++)
-		number = number * 10 + (*text - '0');
-	return number < INT32_MAX ? (int)number : INT32_MAX;
-}
-
 int aspawn_oom_kills(int cgroup_fd)
 {
-	char text[512];
-	int fd = psys_openat(cgroup_fd, "memory.events", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-
-	if (fd == -PSYS_ENOENT) /* version 1 */
-		fd = psys_openat(cgroup_fd, "memory.oom_control", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	if (fd < 0)
-		return fd;
-	const long length = psys_read(fd, text, sizeof text - 1);
-	psys_close(fd);
-	if (length < 0)
-		return (int)length;
-	text[length] = '\0';
-	return number_behind(text, "oom_kill ");
+	return aspw_group_oom_kills(cgroup_fd);
 }
 
 int aspawn_kill_cgroup(int cgroup_fd)
 {
-	int fd = psys_openat(cgroup_fd, "cgroup.kill", PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
-
-	if (fd < 0)
-		return fd;
-	long r = psys_write(fd, "1", 1);
-	psys_close(fd);
-	return r < 0 ? (int)r : 0;
+	return aspw_write_text(cgroup_fd, "cgroup.kill", "1");
 }

@@ -86,6 +86,8 @@ MAKER1(IOPRIO, ioprio, int, value)
 MAKER1(OOM_SCORE_ADJ, oom_score_adj, int, value)
 MAKER1(PERSONALITY, personality, unsigned, persona)
 MAKER1(JOIN_CGROUP, join_cgroup, int, fd)
+MAKER4(NEW_CGROUP, new_cgroup, int, parent_fd, uint64_t, memory_max, uint64_t, pids_max, uint64_t,
+       cpu_max)
 MAKER4(USER, user, unsigned, uid, unsigned, gid, const unsigned *, groups, size_t, count)
 MAKER3(RESUID, resuid, unsigned, real, unsigned, effective, unsigned, saved)
 MAKER3(RESGID, resgid, unsigned, real, unsigned, effective, unsigned, saved)

@@ -4,6 +4,7 @@
 
 #include "../aspawn/own_descriptors.h"
 #include "../aspawn/exec_watch.h"
+#include "../aspawn/group.h"
 #include "prepared.h"
 
 _Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
@@ -170,18 +171,6 @@ static PSYS_UNINSTRUMENTED int drop_capability(int capability)
 	return all && r == -PSYS_EINVAL && number > 1 ? change_inheritable(ASPAWN_CAP_ALL) : r;
 }
 
-static PSYS_UNINSTRUMENTED int write_text(int dirfd, const char *path, const char *text)
-{
-	int fd = psys_openat(dirfd, path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
-
-	if (fd < 0)
-		return fd;
-	size_t length = psys_strlen(text);
-	long written = psys_write(fd, text, length);
-	psys_close(fd);
-	return written < 0 ? (int)written : (size_t)written < length ? -PSYS_EIO : 0;
-}
-
 static PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
 {
 	int r = psys_prctl(PSYS_PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0);
@@ -290,14 +279,18 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	case ASPAWN_ACTION_OOM_SCORE_ADJ: {
 		char number[PSYS_DECIMAL_SIZE];
 		psys_i64_to_decimal(number, action->u.oom_score_adj.value);
-		return write_text(PSYS_AT_FDCWD, "/proc/self/oom_score_adj", number);
+		return aspw_write_text(PSYS_AT_FDCWD, "/proc/self/oom_score_adj", number);
 	}
 	case ASPAWN_ACTION_PERSONALITY:
 		return psys_personality(action->u.personality.persona);
 	case ASPAWN_ACTION_JOIN_CGROUP:
 		return action == prepared->joined && control->flags & PSYS_CLONE_INTO_CGROUP ?
 			       0 :
-			       write_text(action->u.join_cgroup.fd, "cgroup.procs", "0");
+			       aspw_write_text(action->u.join_cgroup.fd, "cgroup.procs", "0");
+	case ASPAWN_ACTION_NEW_CGROUP:
+		return control->flags & PSYS_CLONE_INTO_CGROUP ?
+			       0 :
+			       aspw_group_join(control, action->u.new_cgroup.parent_fd);
 	case ASPAWN_ACTION_USER:
 		return become_user(action);
 	case ASPAWN_ACTION_RESUID:
@@ -341,7 +334,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return psys_sethostname(action->u.hostname.name,
 					psys_strlen(action->u.hostname.name));
 	case ASPAWN_ACTION_WRITE:
-		return write_text(PSYS_AT_FDCWD, action->u.write.path, action->u.write.text);
+		return aspw_write_text(PSYS_AT_FDCWD, action->u.write.path, action->u.write.text);
 	case ASPAWN_ACTION_CALL:
 		return action->u.call.function(action->u.call.arg);
 	case ASPAWN_ACTION_SYSCALL:

@@ -75,6 +75,7 @@ struct prepared {
 	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG; 0: none */
 	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone may do, or NULL */
 
+	struct group_wish group; /* of an ASPAWN_NEW_CGROUP */
 	struct image_data image;
 
 	/* Called in the child, when all actions are done; NULL: nothing, as in the image, which does not

@@ -338,7 +338,9 @@ static void leave_tree(struct child_state *state)
 	const struct stack_state *made = stack_state(&state->stack);
 
 	state->survivors = made->survivors;
-	state->outcome = made->is_cancelled ? ASPAWN_OUTCOME_CANCELLED : ASPAWN_OUTCOME_RAN;
+	state->outcome = made->is_cancelled        ? ASPAWN_OUTCOME_CANCELLED :
+			 aspw_helper_saw_oom(made) ? ASPAWN_OUTCOME_OUT_OF_MEMORY :
+						     ASPAWN_OUTCOME_RAN;
 	state->by_group = made->tree == BY_GROUP;
 	if (!aspw_helper_result(&state->stack, NULL, NULL))
 		aspw_stack_await_end(&state->stack, STACK_CHILD, aspw_deadline_in(MOMENT));

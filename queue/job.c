@@ -336,6 +336,8 @@ static QUEUE_SERVER bool job_reap_tree(struct job *job)
 		result->status = pid > 0 ? -1 : PSYS_SIGKILL;
 		if (pid > 0)
 			job->ended_as = ASPAWN_OUTCOME_LOST;
+	} else if (!job->ended_as && aspw_helper_saw_oom(stack_state(stack))) {
+		job->ended_as = ASPAWN_OUTCOME_OUT_OF_MEMORY;
 	}
 	aspw_stack_reap_helper(stack);
 	return true;

@@ -35,6 +35,7 @@ KERNEL_STRUCTURES = {"psys_timeval", "psys_rusage", "psys_sock_filter", "psys_si
 
 # The roles of operands by their names, where neither the type nor the table of actions says it.
 ROLES = {"signal": "signal", "resource": "resource", "soft": "limit", "hard": "limit", "capability": "capability",
+         "memory_max": "limit", "pids_max": "limit", "cpu_max": "limit",
          "flags": "flags", "resolve": "flags", "bits": "flags", "persona": "flags", "type": "flags",
          "mode": "mode", "mask": "mode", "uid": "id", "gid": "id", "real": "id", "effective": "id", "saved": "id",
          "pgid": "integer", "value": "integer", "policy": "integer", "priority": "integer",

@@ -125,7 +125,9 @@ enum aspawn_action_kind {
 	ASPAWN_ACTION_SIGNAL_IGNORE = 51,
 
 	ASPAWN_ACTION_ONLY_BELOW = 52,
-	ASPAWN_ACTION_SYSCALL = 53
+	ASPAWN_ACTION_SYSCALL = 53,
+
+	ASPAWN_ACTION_NEW_CGROUP = 54
 };
 
 /* A function for ASPAWN_CALL. Returns 0, or a negative error number if the action fails. */
@@ -184,6 +186,7 @@ struct aspawn_action {
 		struct { int value; } oom_score_adj;
 		struct { unsigned persona; } personality;
 		struct { int fd; } join_cgroup;
+		struct { int parent_fd; uint64_t memory_max, pids_max, cpu_max; } new_cgroup;
 
 		struct { unsigned uid, gid; const unsigned *groups; size_t count; } user;
 		struct { unsigned real, effective, saved; } resuid;
@@ -520,6 +523,31 @@ PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned p
  */
 PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
 #define ASPAWN_JOIN_CGROUP(fd) ASPAWN_MAKE(JOIN_CGROUP, join_cgroup, fd)
+
+/*
+ * Begins in a control group of its own, made below the group of version 2 whose directory is open as
+ * parent_fd, with limits: cgroups(7). memory_max is bytes, without swap; pids_max counts processes and
+ * threads; cpu_max is microseconds in each 100 ms, of all processors together, 1000 or more. 0, as
+ * PSYS_RLIM64_INFINITY, is no limit. Of ASPAWN_OWNER_TREE alone. [copy], unless the child can begin in
+ * the group: aspawn(7), "Control groups".
+ *
+ * The controller of each limit must be in the parent's cgroup.subtree_control. If the OOM killer has
+ * ended the program, the outcome is ASPAWN_OUTCOME_OUT_OF_MEMORY. For other limits make a group
+ * yourself, and join it.
+ *
+ * The tree's helper makes the group, "aspawn-PID-N" with its number, before it clones the child; the
+ * caller does not wait for that. aspawn_wait() returns when the group is removed. It stays if something
+ * is in it: survivors, what was let go, or groups which the program made below; and if the helper was
+ * killed. aspawn_start() fails with -EINVAL if the owner is another, or the command joins another group
+ * too. Put the action first: after one that replaces parent_fd, or an ASPAWN_CALL, it fails with EINVAL.
+ * Errors: those of ASPAWN_JOIN_CGROUP; the failure names the file. ENOENT (a controller's file: not in
+ * cgroup.subtree_control; cgroup.procs: not a control group), EACCES, EPERM, EAGAIN
+ * (cgroup.max.descendants), EINVAL (cpu_max is below 1000), EROFS.
+ */
+PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_fd,
+				       uint64_t memory_max, uint64_t pids_max, uint64_t cpu_max);
+#define ASPAWN_NEW_CGROUP(parent_fd, memory_max, pids_max, cpu_max) \
+	ASPAWN_MAKE(NEW_CGROUP, new_cgroup, parent_fd, memory_max, pids_max, cpu_max)
 
 /* --- credentials and sandboxes -------------------------------------------------------- */
 

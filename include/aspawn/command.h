@@ -291,10 +291,10 @@ enum aspawn_outcome {
 	 * -EOWNERDEAD. A job: its server, or its tree's helper, was killed, or, in a local queue,
 	 * another wait has reaped the program. */
 	ASPAWN_OUTCOME_LOST = 6,
-	/* A run: the OOM killer ended the program, in the control group of its ASPAWN_JOIN_CGROUP.
-	 * The group must be the program's own: otherwise the OOM killer may have ended a neighbour,
-	 * and somebody else the program. If it ended only what the program had started, only
-	 * aspawn_oom_kills() says so. */
+	/* The OOM killer ended the program, in the control group of its ASPAWN_NEW_CGROUP; of a run
+	 * also in that of its ASPAWN_JOIN_CGROUP, which must be the program's own: otherwise the OOM
+	 * killer may have ended a neighbour, and somebody else the program. If it ended only what the
+	 * program had started, only aspawn_oom_kills() says so. */
 	ASPAWN_OUTCOME_OUT_OF_MEMORY = 7
 };
 

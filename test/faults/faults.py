@@ -120,6 +120,8 @@ EXCEPTIONS = [
      'the child may have ended, and been reaped by init, before the library looked'),
     (r'private_.*|many_.*private', r'helper:pipe2:\d:KILL', r'left: descriptor \d+ is pipe:',
      'it was made in the caller\'s table, and nobody else knows its number'),
+    (r'private_tree_new_cgroup.*', r'(helper:(unlinkat|fchdir):\d:|helper:\w+:\d+:(KILL|HOST))', r'a group is left$',
+     'nobody else removes it'),
     (r'.*', r'helper:mmap:\d:KILL', r'(lost|left): mappings',
      'it was killed before it could store the address'),
     (r'queue.*', r'child:read:\d:EIO:on', r'spins',

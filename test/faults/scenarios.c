@@ -4,6 +4,7 @@
  * reports are true, and that failures keep the documented promises.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -1388,6 +1389,60 @@ SCENARIO(private_tree_or_group)
 SCENARIO(private_tree_dies_with_caller)
 {
 	return ends_as_tree(ASPAWN_COMMAND_DIES_WITH_CALLER, NULL, 0, 0);
+}
+
+static const char *parent_group; /* of the scenario: they run two at a time */
+
+/* Removes what is below. Returns true if something was. */
+static bool remove_groups(void)
+{
+	DIR *groups = opendir(parent_group);
+	struct dirent *entry;
+	bool r = false;
+
+	while (groups && (entry = readdir(groups)))
+		if (!strncmp(entry->d_name, "aspawn-", 7))
+			r = unlinkat(dirfd(groups), entry->d_name, AT_REMOVEDIR) == 0 || r;
+	if (groups)
+		closedir(groups);
+	return r;
+}
+
+static void use_parent_group(const char *path)
+{
+	parent_group = path;
+	with_cgroups();
+	make_cgroup(path);
+	remove_groups(); /* of a run that was killed */
+}
+
+static void with_parent_group(void)
+{
+	use_parent_group("/sys/fs/cgroup/aspawn-faults-parent");
+}
+
+static void with_another_parent_group(void)
+{
+	use_parent_group("/sys/fs/cgroup/aspawn-faults-parent-copied");
+}
+
+static bool ends_with_group(uint64_t memory)
+{
+	const struct aspawn_action makes = ASPAWN_NEW_CGROUP(CGROUP, 0, 0, 0);
+	const bool r = ends_as_tree(memory, &makes, 1, 0);
+
+	promise(!remove_groups(), "a group is left");
+	return r;
+}
+
+SCENARIO_WITH(with_parent_group, private_tree_new_cgroup)
+{
+	return ends_with_group(0);
+}
+
+SCENARIO_WITH(with_another_parent_group, private_tree_new_cgroup_copied)
+{
+	return ends_with_group(WAY_COPIED);
 }
 
 SCENARIO(private_tree_killed)

@@ -66,6 +66,7 @@ bool is_harmless(const aspawn_action &action)
 	case ASPAWN_ACTION_PIVOT_ROOT:
 	case ASPAWN_ACTION_HOSTNAME:
 	case ASPAWN_ACTION_JOIN_CGROUP:
+	case ASPAWN_ACTION_NEW_CGROUP:
 	case ASPAWN_ACTION_CONTROLLING_TERMINAL:
 	case ASPAWN_ACTION_FOREGROUND:
 		return false;

@@ -78,6 +78,7 @@ TEST(rejects_an_invalid_command)
 		ASPAWN_PDEATHSIG(PSYS_NSIG + 1),
 		ASPAWN_SIGNAL_DEFAULT(0),
 		ASPAWN_SIGNAL_IGNORE(PSYS_NSIG + 1),
+		ASPAWN_NEW_CGROUP(-1, 0, 0, 0),
 		ASPAWN_AFFINITY(NULL, 8),
 		ASPAWN_AFFINITY("12345678", 3),
 		ASPAWN_GROUPS(NULL, 3),
@@ -168,7 +169,9 @@ TEST(an_invalid_argument_of_a_command_is_named)
 {
 	const struct aspawn_action wrong[] = { ASPAWN_SETSID(), ASPAWN_DUP2(-1, 0) },
 				   unknown = { .kind = 9999 },
-				   many = ASPAWN_GROUPS((unsigned[]){ 0 }, 1 << 20);
+				   many = ASPAWN_GROUPS((unsigned[]){ 0 }, 1 << 20),
+				   groups[] = { ASPAWN_JOIN_CGROUP(0),
+						ASPAWN_NEW_CGROUP(0, 0, 0, 0) };
 	char *const argv[] = { (char *)"true", NULL };
 	const struct aspawn_command good = { .size = sizeof good, .argv = argv };
 	struct aspawn_command bad;
@@ -218,6 +221,10 @@ TEST(an_invalid_argument_of_a_command_is_named)
 	check_named(&bad, "action 0: EINVAL");
 	bad.actions = &many;
 	check_named(&bad, "action 0, groups: E2BIG");
+	bad.actions = groups, bad.action_count = 2, bad.owner = ASPAWN_OWNER_TREE;
+	check_named(&bad, "action 1, new_cgroup another group: EINVAL");
+	bad.actions = groups + 1, bad.action_count = 1, bad.owner = ASPAWN_OWNER_PRIVATE;
+	check_named(&bad, "action 0, new_cgroup owner: EINVAL");
 }
 
 /* An array that happens to have nothing. */

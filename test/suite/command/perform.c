@@ -943,6 +943,7 @@ TEST(action_functions_equal_their_macros)
 	CHECK_SAME(oom_score_adj(made, -1), ASPAWN_OOM_SCORE_ADJ(-1));
 	CHECK_SAME(personality(made, 1), ASPAWN_PERSONALITY(1));
 	CHECK_SAME(join_cgroup(made, 3), ASPAWN_JOIN_CGROUP(3));
+	CHECK_SAME(new_cgroup(made, 3, 1, 2, 4), ASPAWN_NEW_CGROUP(3, 1, 2, 4));
 	CHECK_SAME(user(made, 1, 2, some_groups, 2), ASPAWN_USER(1, 2, some_groups, 2));
 	CHECK_SAME(resuid(made, 1, 2, 3), ASPAWN_RESUID(1, 2, 3));
 	CHECK_SAME(resgid(made, 1, 2, 3), ASPAWN_RESGID(1, 2, 3));

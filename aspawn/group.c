@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* The control group of a tree: group.h says who makes and removes it. */
+#include "group.h"
+
+#include <syscall/string.h>
+#include <syscall/syscall.h>
+
+enum { MOST_NAMES = 100, GROUP_NAPS = 100 };
+
+PSYS_UNINSTRUMENTED int aspw_write_text(int directory, const char *path, const char *text)
+{
+	const int fd = psys_openat(directory, path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return fd;
+	const size_t length = psys_strlen(text);
+	const long written = psys_write(fd, text, length);
+	psys_close(fd);
+	return written < 0 ? (int)written : (size_t)written < length ? -PSYS_EIO : 0;
+}
+
+static PSYS_UNINSTRUMENTED int open_group(int directory, const char *name)
+{
+	return psys_openat(directory, name, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+}
+
+/* Names are used up only by groups that were not removed. */
+static PSYS_UNINSTRUMENTED int make_directory(char *name, int parent)
+{
+	int r = -PSYS_EEXIST;
+
+	for (int i = 0; i < MOST_NAMES && r == -PSYS_EEXIST; i++) {
+		size_t at = psys_strlcpy(name, "aspawn-", GROUP_NAME);
+		at += psys_i64_to_decimal(name + at, psys_getpid());
+		name[at++] = '-';
+		psys_i64_to_decimal(name + at, i);
+		r = psys_mkdirat(parent, name, 0755);
+	}
+	if (r < 0)
+		*name = '\0';
+	return r;
+}
+
+static PSYS_UNINSTRUMENTED int limit(struct stack_state *state, int group, const char *file,
+				     uint64_t most)
+{
+	char text[PSYS_DECIMAL_SIZE];
+
+	psys_u64_to_decimal(text, most);
+	const int r = most && most != UINT64_MAX ? aspw_write_text(group, file, text) : 0;
+	if (r < 0)
+		state->refused = file;
+	return r;
+}
+
+PSYS_UNINSTRUMENTED int aspw_group_make(struct control *control)
+{
+	struct stack_state *state = stack_state(&control->stack);
+	struct request *request = &control->request;
+	const struct group_wish *wish = request->group;
+
+	if (!wish)
+		return 0;
+	state->refused = "mkdir";
+	int r = make_directory(control->group, wish->parent);
+	if (r >= 0)
+		control->group_fd = r = open_group(wish->parent, control->group);
+	if (r >= 0)
+		r = limit(state, control->group_fd, "memory.max", wish->memory_max);
+	if (r >= 0)
+		r = limit(state, control->group_fd, "pids.max", wish->pids_max);
+	if (r >= 0)
+		r = limit(state, control->group_fd, "cpu.max", wish->cpu_max);
+	if (r < 0)
+		return r;
+	state->refused = NULL;
+	if (request->cgroup_fd >= 0)
+		request->cgroup_fd = control->group_fd;
+	return 0;
+}
+
+PSYS_UNINSTRUMENTED int aspw_group_join(const struct control *control, int parent)
+{
+	char path[GROUP_NAME + 16];
+
+	if (!*control->group)
+		return -PSYS_EINVAL;
+	const size_t length = psys_strlcpy(path, control->group, sizeof path);
+	psys_strlcpy(path + length, "/cgroup.procs", sizeof path - length);
+	return aspw_write_text(parent, path, "0");
+}
+
+/* What has been reaped may be in its group for a moment yet. */
+PSYS_UNINSTRUMENTED void aspw_group_remove(const struct control *control, int directory,
+					   bool is_empty)
+{
+	const struct psys_timespec nap = { 0, 10000000 };
+	const char *name = control->group;
+
+	if (!*name)
+		return;
+	const int group = open_group(directory, name);
+	const int kills = aspw_group_oom_kills(group);
+	stack_state(&control->stack)->oom_kills = kills > 0 ? kills : 0;
+	psys_close(group); /* of a negative one: no effect */
+	for (int naps = is_empty ? GROUP_NAPS : 0;
+	     psys_unlinkat(directory, name, PSYS_AT_REMOVEDIR) == -PSYS_EBUSY && naps; naps--)
+		psys_nanosleep(&nap, NULL);
+}
+
+/* The number behind the name, at the beginning of a line; negative: there is none. */
+static PSYS_UNINSTRUMENTED int number_behind(const char *text, const char *name)
+{
+	const size_t length = psys_strlen(name);
+	int64_t number = 0;
+
+	while (psys_strncmp(text, name, length) != 0) {
+		text = psys_strchrnul(text, '\n');
+		if (!*text++)
+			return -PSYS_ENOENT;
+	}
+	for (text += length; *text >= '0' && *text <= '9' && number < INT32_MAX; text++)
+		number = number * 10 + (*text - '0');
+	return number < INT32_MAX ? (int)number : INT32_MAX;
+}
+
+PSYS_UNINSTRUMENTED int aspw_group_oom_kills(int group)
+{
+	char text[512];
+	int fd = psys_openat(group, "memory.events", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+
+	if (fd == -PSYS_ENOENT) /* version 1 */
+		fd = psys_openat(group, "memory.oom_control", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	if (fd < 0)
+		return fd;
+	const long length = psys_read(fd, text, sizeof text - 1);
+	psys_close(fd);
+	if (length < 0)
+		return (int)length;
+	text[length] = '\0';
+	return number_behind(text, "oom_kill ");
+}

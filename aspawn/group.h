@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control groups of version 2, one for each tree that wants it. The tree's helper makes the group
+ * before it clones the child, so that the caller waits for nothing. It removes the group when nothing
+ * of the tree is left. Its name, "aspawn-PID-N", has the helper's number; mkdir(2) accepts no name twice.
+ */
+#ifndef ASPAWN_GROUP_H
+#define ASPAWN_GROUP_H
+
+#include "stack.h"
+
+/* Makes the group that the request wants. Returns 0, or an error: then the state has the file that it is
+ * about, and aspw_group_remove() is to be called. */
+int aspw_group_make(struct control *control);
+
+/* Stores how many processes of the group the OOM killer has ended, and removes it, if it is the child's
+ * alone. directory: the parent group's. is_empty: all its processes have ended, or are about to. */
+void aspw_group_remove(const struct control *control, int directory, bool is_empty);
+
+/* For the child whose clone has not joined it. */
+int aspw_group_join(const struct control *control, int parent);
+
+/* Returns the number of oom_kill, or an error as of aspawn_oom_kills(). */
+int aspw_group_oom_kills(int group);
+
+/* Writes the text to the file by one call. */
+int aspw_write_text(int directory, const char *path, const char *text);
+
+#endif
