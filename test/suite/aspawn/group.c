@@ -425,3 +425,51 @@ TEST(new_cgroup_stays_with_what_the_program_has_made_below)
 	check_stays(&parent);
 	remove_cgroup(&parent);
 }
+
+/* --- without processor time --------------------------------------------------------------------- */
+
+ASPAWN_CHILD static int runs_until(void *gate)
+{
+	while (!__atomic_load_n((int *)gate, __ATOMIC_ACQUIRE))
+		continue;
+	return 0;
+}
+
+static bool has_throttled(const char *text)
+{
+	for (; *text; text = psys_strchrnul(text, '\n') + (*psys_strchrnul(text, '\n') != 0))
+		if (!psys_strncmp(text, "nr_throttled ", 13))
+			return text[13] != '0';
+	return false;
+}
+
+/* The child uses up the millisecond of each 100, so that it is stopped before its exec. */
+TEST(a_group_without_processor_time_stops_no_caller)
+{
+	struct aspawn_failure failure;
+	struct cgroup parent;
+	struct self self;
+	char name[64], text[1024];
+	int gate = 0;
+
+	make_parent(&parent, "+cpu");
+	const struct aspawn_action actions[] = { ASPAWN_NEW_CGROUP(parent.fd, 0, 0, 1000),
+						 ASPAWN_CALL(runs_until, &gate) };
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	command.owner = ASPAWN_OWNER_TREE;
+	command.actions = actions;
+	command.action_count = 2;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, 0), -PSYS_ETIMEDOUT);
+	do { /* until the kernel has stopped it */
+		sleep_ms(10);
+		find_made(&parent, name);
+	} while (!*name || !read_file(parent.fd, name, "/cpu.stat", text, sizeof text) ||
+		 !has_throttled(text));
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, 0), -PSYS_ETIMEDOUT);
+	CHECK(aspawn_pid(&child) > 0);
+	__atomic_store_n(&gate, 1, __ATOMIC_RELEASE);
+	check_ends(&child, 7 << 8);
+	check_none_is_left(&parent);
+	remove_cgroup(&parent);
+}
