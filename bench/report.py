@@ -12,7 +12,8 @@ import sys
 
 FLOOR, ASPAWN, POSIX_SPAWN = "bare clone3 (the floor)", "aspawn", "posix_spawn"
 WITH, COMMAND, CLOSEFROM = "aspawn_with", "aspawn_start, no action", "aspawn_start, closefrom"
-USER, SAME_USER, CGROUP = "aspawn_start, user", "aspawn_start, no user", "aspawn_start, cgroup"
+USER, SAME_USER, TREE = "aspawn_start, user", "aspawn_start, no user", "aspawn_start, tree"
+CGROUP, NEW_CGROUP = "aspawn_start, cgroup", "aspawn_start, new cgroup"
 PIPES = "aspawn_start, only_below and two pipes"
 UNIT = "microseconds; only the ratios carry over to another machine"
 TITLES = {
@@ -22,8 +23,8 @@ TITLES = {
     "commands": "How long the caller is blocked, by a command with actions",
     "descriptors/blocked": "How long the caller is blocked, by descriptors that it has open",
     "descriptors/reaped": "Time until the child has been reaped, by descriptors of the caller",
-    "users/blocked": "How long the caller is blocked, by another user's program or in a cgroup, and MiB touched",
-    "users/reaped": "Time until another user's child, or one in a cgroup, has been reaped, by MiB of the caller",
+    "users/blocked": "How long the caller is blocked, by another user's program, a tree, in a cgroup, and MiB touched",
+    "users/reaped": "Time until another user's child, a tree, one in a cgroup has been reaped, by MiB of the caller",
     "tails": "How long single starts block a caller that works, with every processor busy",
     "syscall": "Time of a system call",
 }
@@ -146,8 +147,10 @@ def print_aims(results):
             ("another user / fork, with none, reaped", reaped[USER, 0] / reaped["fork, user", 0], 0.8, True),
         ]
         if (CGROUP, 0) in blocked:
-            aims += [(f"a cgroup with 1024 MiB / with none, {metric}", found[CGROUP, 1024] / found[CGROUP, 0], 1.2,
-                      True) for metric, found in (("blocked", blocked), ("reaped", reaped))]
+            aims += [(f"{text} with 1024 MiB / with none, {metric}", found[way, 1024] / found[way, 0], 1.2, True)
+                     for text, way in (("a cgroup", CGROUP), ("a new cgroup", NEW_CGROUP))
+                     for metric, found in (("blocked", blocked), ("reaped", reaped))]
+            aims.append(("a new cgroup / a tree, blocked", blocked[NEW_CGROUP, 0] / blocked[TREE, 0], 1.2, True))
     if not aims:
         return
     print()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Programs that run as another user, or in a control group: how long the caller is blocked, and the
+// Programs that run as another user, as a tree, or in a control group: how long the caller is blocked, and the
 // time until the child is reaped, by the memory that the caller has touched, in MiB. As root.
 #include <cstdlib>
 
@@ -21,14 +21,16 @@ static aspawn_pool pool;
 static aspawn_child handle;
 static const aspawn_action user = ASPAWN_USER(65534, 65534, nullptr, 0);
 
-static aspawn_action join;
+static aspawn_action join, make;
 
-static int start_command(int memory, const aspawn_action *action, bool with_pool)
+static int start_command(int memory, const aspawn_action *action, bool with_pool,
+			 int owner = ASPAWN_OWNER_CALLER)
 {
 	struct aspawn_command command = {};
 
 	command.size = sizeof command;
 	command.memory = memory;
+	command.owner = owner;
 	command.argv = argv;
 	command.envp = envp;
 	command.actions = action;
@@ -60,6 +62,14 @@ static int start_cgroup()
 static int start_cgroup_copied()
 {
 	return start_command(ASPAWN_MEMORY_COPIED, &join, true);
+}
+static int start_tree()
+{
+	return start_command(ASPAWN_MEMORY_SHARED, nullptr, true, ASPAWN_OWNER_TREE);
+}
+static int start_new_cgroup()
+{
+	return start_command(ASPAWN_MEMORY_SHARED, &make, true, ASPAWN_OWNER_TREE);
 }
 static void finish_command(int)
 {
@@ -97,6 +107,7 @@ static std::vector<Way> user_ways = {
 	{ "aspawn_start, user, no pool", start_user_without_pool, finish_command },
 	{ "aspawn_start, user, no image", start_user_copied, finish_command },
 	{ "fork, user", start_fork, reap },
+	{ "aspawn_start, tree", start_tree, finish_command },
 };
 
 int main(int argc, char **argv)
@@ -105,9 +116,12 @@ int main(int argc, char **argv)
 
 	if (group >= 0) {
 		aspawn_action_join_cgroup(&join, group);
+		aspawn_action_new_cgroup(&make, group, 0, 0, 0);
 		user_ways.push_back({ "aspawn_start, cgroup", start_cgroup, finish_command });
 		user_ways.push_back(
 			{ "aspawn_start, cgroup, copied", start_cgroup_copied, finish_command });
+		user_ways.push_back(
+			{ "aspawn_start, new cgroup", start_new_cgroup, finish_command });
 	}
 	for (long size : { 0, 1024 })
 		register_in_host(user_ways, Measured::both, touch, "MiB", size);
