@@ -36,9 +36,9 @@ PSYS_UNINSTRUMENTED void aspw_give_stack(struct child_state *state)
 	state->pool = NULL;
 }
 
-PSYS_UNINSTRUMENTED void aspw_set_failure(struct child_state *state,
-					  const struct aspawn_failure *failure)
+PSYS_UNINSTRUMENTED void aspw_set_failure(struct child_state *state, struct aspawn_failure *failure)
 {
+	failure->subject[sizeof failure->subject - 1] = '\0';
 	const size_t length = psys_strlen(failure->subject), most = sizeof state->subject - 1;
 
 	state->known = KNOWN;
@@ -225,7 +225,6 @@ static PSYS_UNINSTRUMENTED void read_memory(const struct child_state *state,
 
 	psys_memcpy(failure, prepared ? (void *)&prepared->in_memory : state->watch->report,
 		    sizeof *failure);
-	failure->subject[sizeof failure->subject - 1] = '\0';
 	if (failure->error)
 		return;
 	failure->error = failure->step == ASPAWN_STEP_EXEC ? 0 : -PSYS_ECHILD;

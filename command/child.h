@@ -69,8 +69,9 @@ int aspw_own_pidfd(struct aspawn_child *child);
  * unmaps it. */
 void aspw_give_stack(struct child_state *state);
 
-/* Keeps the failure for aspawn_wait_started(). */
-void aspw_set_failure(struct child_state *state, const struct aspawn_failure *failure);
+/* Keeps the failure for aspawn_wait_started(). Ends its subject: a process that the caller has forked may
+ * have written it. */
+void aspw_set_failure(struct child_state *state, struct aspawn_failure *failure);
 
 /* aspawn_wait_started() of a valid handle; also after aspawn_wait(). */
 int aspw_started(struct aspawn_child *child, struct aspawn_failure *failure, int64_t deadline);

@@ -268,6 +268,42 @@ TEST(no_call_returns_eintr)
 	CHECK(handled > 0);
 }
 
+/* By the pipe that it has as the child does. */
+static void forge_report(const struct aspawn_child *child)
+{
+	struct aspawn_failure report = { 0, -PSYS_ENOENT, ASPAWN_ACTION_CALL, 0, "" };
+	char path[40] = "/proc/self/fd/";
+
+	psys_memset(report.subject, 'x', sizeof report.subject);
+	psys_i64_to_decimal(path + psys_strlen(path), child->started_fd);
+	const int fd = psys_open(path, PSYS_O_WRONLY, 0);
+	CHECK(fd >= 0);
+	CHECK_EQUAL(psys_write(fd, &report, sizeof report), sizeof report);
+	psys_close(fd);
+}
+
+TEST(a_report_that_another_process_forges_has_an_end)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int *gate = shared_page();
+	const struct aspawn_action action = ASPAWN_CALL(waits_at_gate, gate);
+	struct aspawn_failure first, later;
+
+	command.file = "/no such program";
+	command.actions = &action;
+	command.action_count = 1;
+	set_way(&command, WAY_COPIED | ASPAWN_COMMAND_STARTED_FD);
+	struct aspawn_child child = start_command(NULL, &command);
+	forge_report(&child);
+	CHECK_EQUAL(aspawn_wait_started(&child, &first, 0), -PSYS_ECANCELED);
+	CHECK_EQUAL(psys_strlen(first.subject), sizeof first.subject - 1);
+	CHECK_EQUAL(aspawn_wait_started(&child, &later, 0), -PSYS_ECANCELED);
+	CHECK_EQUAL(psys_strlen(later.subject), 39);
+	gate_open(gate);
+	check_ends(&child, 127 << 8);
+}
+
 /* --- groups --------------------------------------------------------------------------- */
 
 /* Starts a lingering process, with "session" in another session, and writes its pid. Lingers
