@@ -112,17 +112,14 @@ test-readme: ## the commands that README.md begins with, on a bare Debian 12 and
 test-users: all ## a binding for another language
 	test/prove $(wildcard test/users/*.t)
 
-# As long as SECONDS says, in a directory of its own.
+# SECONDS=20 for all targets together; test/fuzz/build.sh builds them.
 SECONDS ?= 60
-.PHONY: fuzz
-fuzz: $(BUILD_DIR)/fuzz/commands ## random commands, for SECONDS=60
-	mkdir -p $(BUILD_DIR)/fuzz/work && cd $(BUILD_DIR)/fuzz/work && ../commands -max_total_time=$(SECONDS) -max_len=512 -print_final_stats=1 \
-		-artifact_prefix=../
+.PHONY: fuzz test-fuzz-corpus
+fuzz: ## random inputs for what test/fuzz lists, for SECONDS=60; before that the inputs of test-fuzz-corpus
+	SECONDS_OF_ALL=$(SECONDS) test/prove --timer -v test/fuzz/fuzz.t
 
-$(BUILD_DIR)/fuzz/commands: test/fuzz/commands.cc $(sources)
-	@mkdir -p $(@D)
-	$(MAKE) $(BUILD_DIR)/fuzz/library/libaspawn.a BUILD_DIR=$(BUILD_DIR)/fuzz/library SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g'
-	clang++ -fuse-ld=lld -std=c++17 -Iinclude -Wall -Wextra -O1 -g -fsanitize=fuzzer,address,undefined $< $(BUILD_DIR)/fuzz/library/libaspawn.a -o $@
+test-fuzz-corpus: ## what fuzzing has found, and what reaches most: seconds
+	test/prove --timer test/fuzz/fuzz.t
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything

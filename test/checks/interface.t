@@ -110,13 +110,13 @@ def kinds():
 
 
 def pointers():
-    """What random bytes must not be: test/fuzz/commands.cc sets each operand that is a pointer."""
-    fuzz = (ROOT / "test/fuzz/commands.cc").read_text()
+    """What random bytes must not be: test/fuzz/actions.h sets each operand that is a pointer."""
+    fuzz = (ROOT / "test/fuzz/actions.h").read_text()
     for action in ACTIONS:
         pointed = [operand["name"] for operand in action["operands"] if "*" in operand["type"] or
                    operand["role"] == "function"]
         if pointed and f"case {action['constant']}:" not in fuzz:
-            yield f"test/fuzz/commands.cc has no case {action['constant']}"
+            yield f"test/fuzz/actions.h has no case {action['constant']}"
 
 
 def promises():

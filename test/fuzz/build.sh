@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Builds all targets of this directory, or those that are named, each with its seeds, as OSS-Fuzz
+# wants it: $CC, $CXX, $CFLAGS, $CXXFLAGS and $LIB_FUZZING_ENGINE say how, $SANITIZER with what,
+# $WORK and $OUT where. Without these, for libFuzzer with ASan and UBSan, in build/fuzz.
+set -eu
+cd "$(dirname "$0")/../.."
+: "${BUILD_DIR:=build}" "${SANITIZER=address}" "${LIB_FUZZING_ENGINE=-fsanitize=fuzzer}"
+: "${WORK:=$BUILD_DIR/fuzz/work}" "${OUT:=$BUILD_DIR/fuzz}"
+case $SANITIZER in
+address) sanitizers=fuzzer-no-link,address,undefined ;;
+undefined) sanitizers=fuzzer-no-link,undefined ;;
+coverage) sanitizers=fuzzer-no-link ;;
+*) echo "$0: $SANITIZER does not know the library's own system calls" >&2; exit 2 ;;
+esac
+usual="-O1 -g -fno-omit-frame-pointer -fsanitize=$sanitizers -fno-sanitize-recover=all"
+[ "$SANITIZER" != coverage ] || usual="$usual -fprofile-instr-generate -fcoverage-mapping"
+: "${CC:=clang}" "${CXX:=clang++}" "${CFLAGS=$usual}" "${CXXFLAGS=$usual}"
+export CC CXX CFLAGS CXXFLAGS LIB_FUZZING_ENGINE WORK OUT BUILD_DIR
+# shellcheck disable=SC2046 # a word each
+[ $# -gt 0 ] || set -- $(basename -s .c test/fuzz/*.c)
+
+mkdir -p "$WORK" "$OUT"
+make -s -j"$(nproc)" BUILD_DIR="$WORK/library" SANITIZE= TARGET= IMAGE_FILE= "$WORK/library/libaspawn.a"
+
+# The library comes last: a target has some of its members itself.
+# shellcheck disable=SC2016 # for the shells that xargs starts
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' sh -euc '
+	$CC $CFLAGS -std=gnu11 -Iinclude -Icompat/include -Wall -Wextra -Wno-missing-field-initializers ${WERROR-} \
+		-c test/fuzz/$1.c -o "$WORK/$1.o"
+	$CXX $CXXFLAGS "$WORK/$1.o" "$WORK/library/libaspawn.a" $LIB_FUZZING_ENGINE -o "$OUT/$1"' sh '{}'
+for target; do
+	rm -f "$OUT/${target}_seed_corpus.zip"
+	python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" "test/fuzz/corpus/$target"/*
+	printf '[libfuzzer]\nmax_len = 512\n' >"$OUT/$target.options"
+done
