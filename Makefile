@@ -89,7 +89,7 @@ sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
 
 sources := $(sort $(wildcard syscall/*.c aspawn/*.c command/*.c queue/*.c))
-assembly := $(filter-out start,$(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S))))
+assembly := $(filter-out start,$(sort $(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S)))))
 objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o)
 archive := $(BUILD_DIR)/libaspawn.a
 psys := $(BUILD_DIR)/libpsys.a
@@ -109,7 +109,7 @@ $(archive:.a=.so): aspawn/libaspawn.map
 $(archives):
 	$(making)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcsD $@ $^
 
 ifneq ($(foreach name,$(settings),$(built.$(name))),$(foreach name,$(settings),$($(name))))
 .PHONY: $(built)
@@ -267,4 +267,4 @@ clean: ## remove BUILD_DIR
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | sort -u | expand -t 26
 
--include $(shell find $(BUILD_DIR) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD_DIR) -type f -name '*.d' 2>/dev/null)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Drop-ins for existing programs with a libc, by linking or by a preload.
 
-compat_sources := $(wildcard compat/*.c)
+compat_sources := $(sort $(wildcard compat/*.c))
 compat_objects := $(compat_sources:%.c=$(BUILD_DIR)/%.o)
-preload_objects := $(patsubst %.c,$(BUILD_DIR)/%.o,$(wildcard compat/preload/*.c))
+preload_objects := $(patsubst %.c,$(BUILD_DIR)/%.o,$(sort $(wildcard compat/preload/*.c)))
 compat := $(BUILD_DIR)/libaspawn-compat.a
 preload := $(BUILD_DIR)/libaspawn-preload.so
 
@@ -17,7 +17,7 @@ $(BUILD_DIR)/compat/%.o: compat/%.c $(built)
 $(compat): $(compat_objects)
 	$(making)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcsD $@ $^
 
 # The preload exports only the functions that replace the libc's. Every descendant loads it, so it
 # must be cheap to load: it has one read-only and one writable segment, and binds lazily, for which
