@@ -12,22 +12,44 @@ $(amalgamation)/aspawn.c: tools/amalgamate.py LICENSE $(shell find include sysca
 # From a checkout, or from what such an archive was unpacked to: the files that git knows, or
 # those of MANIFEST, and amalgamation/. The same files make the same bytes.
 dist := aspawn-$(VERSION)
+committed = $${SOURCE_DATE_EPOCH:-$$(if [ -e .git ]; then git log -1 --format=%ct; else stat -c %Y MANIFEST; fi)}
 staged := $(BUILD_DIR)/dist/$(dist)
+
+# packed STAGE, NAME: $(BUILD_DIR)/STAGE/NAME as $(BUILD_DIR)/NAME.tar.gz.
+packed = time=$(committed) && \
+	tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=a+rX,u+w,go-w --mtime=@$$time \
+		-C $(BUILD_DIR)/$(1) -cf $(BUILD_DIR)/$(1)/$(2).tar $(2) && \
+	gzip -9nc $(BUILD_DIR)/$(1)/$(2).tar >$(BUILD_DIR)/$(2).tar.gz && rm -rf $(BUILD_DIR)/$(1)
+
 .PHONY: dist
 dist: ## the tree with the amalgamation, as BUILD_DIR/aspawn-VERSION.tar.gz
 	rm -rf $(BUILD_DIR)/dist && mkdir -p $(staged)
 	if [ -e .git ]; then git ls-files; else cat MANIFEST; fi | LC_ALL=C sort >$(staged)/MANIFEST
 	[ -s $(staged)/MANIFEST ] && tar -cf - -T $(staged)/MANIFEST | tar -xf - -C $(staged)
 	$(staged)/tools/amalgamate.py $(staged)/amalgamation
-	time=$${SOURCE_DATE_EPOCH:-$$(if [ -e .git ]; then git log -1 --format=%ct; else stat -c %Y MANIFEST; fi)} && \
-	tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=a+rX,u+w,go-w --mtime=@$$time \
-		-C $(BUILD_DIR)/dist -cf $(BUILD_DIR)/dist/$(dist).tar $(dist)
-	gzip -9nc $(BUILD_DIR)/dist/$(dist).tar >$(BUILD_DIR)/$(dist).tar.gz
-	rm -rf $(BUILD_DIR)/dist
+	$(call packed,dist,$(dist))
 
-.PHONY: test-amalgamation test-dist
+dist_built := $(dist)-linux-$(arch)
+.PHONY: dist-built
+dist-built: all compat ## what install-compat installs in /usr/local, as BUILD_DIR/aspawn-VERSION-linux-ARCH.tar.gz
+	rm -rf $(BUILD_DIR)/dist-built
+	$(MAKE) -s install-compat PREFIX=/usr/local DESTDIR=$(abspath $(BUILD_DIR)/dist-built)/$(dist_built) >/dev/null
+	$(call packed,dist-built,$(dist_built))
+
+.PHONY: release release-files
+release: ## the files of a release, signed, in BUILD_DIR/release: KEY=... names the key, for gpg
+	CC='$(CC)' tools/release $(BUILD_DIR)/release --sign $(call quote,$(KEY))
+
+release-files: ## the same without the signature, to be compared with what was released
+	CC='$(CC)' tools/release $(BUILD_DIR)/release
+
+.PHONY: test-amalgamation test-dist test-release
 test-amalgamation: ## the amalgamation, by each compiler for each architecture, and the suite with them
 	test/prove --timer -j2 $(wildcard test/amalgamation/*.t)
 
 test-dist: ## the archive: unpacked, built and tested without git
 	test/prove --timer test/dist.t
+
+# test/packages/install first.
+test-release: ## the files of a release: made in two places, compared, signed and verified
+	test/prove --timer test/release.t

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Where, under which tag and when the library is published stands in RELEASE alone: no document and
-# no package names another address, and what is packed or installed has that one.
+# no package names another address or contact, and what is packed or installed has that address.
 . "$(dirname "$0")/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -15,7 +15,8 @@ address=$(value ADDRESS)
 says_what_a_release_is()
 {
 	echo "$address" | grep -x 'https://[a-z0-9./-]*[a-z0-9]' && value TAG | grep -x 'v[0-9.]*\(-rc\.[0-9]*\)*' &&
-		value DATE | grep -x 'unreleased\|20[0-9][0-9]-[01][0-9]-[0-3][0-9]'
+		value DATE | grep -x 'unreleased\|20[0-9][0-9]-[01][0-9]-[0-3][0-9]' && value CONTACT | grep -x '[^ @]*@[a-z0-9.-]*' &&
+		value KEY | grep -x 'unpublished\|[0-9A-F]\{40\}'
 }
 
 # Documents, and what packages are made from.
@@ -30,10 +31,9 @@ texts()
 names_no_other_address()
 {
 	texts >"$work/texts" && test "$(wc -l <"$work/texts")" -gt 30 && grep -qx ./README.md "$work/texts" || return 1
-	host=${address#https://}
 	tr '\n' '\0' <"$work/texts" |
 		xargs -0 grep -noE '(https?|git|ssh)://[A-Za-z0-9./_-]+|[A-Za-z0-9._-]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}\b' |
-		grep -v -F -e ":$address" -e "@${host%%/*}" -e https://www.debian.org/doc/packaging-manuals/ >"$work/found"
+		grep -v -F -e ":$address" -e ":$(value CONTACT)" -e https://www.debian.org/doc/packaging-manuals/ >"$work/found"
 	! grep . "$work/found"
 }
 
@@ -60,7 +60,7 @@ is_packed()
 	done
 }
 
-check "RELEASE has an address, a tag, and a day or that there is none" says_what_a_release_is
+check "RELEASE has an address, a tag, a contact, and a day and a key or that there is none" says_what_a_release_is
 check "no document and no package names another address" names_no_other_address
 check "documents link to it" is_linked_to
 check "pkg-config tells the address" is_installed

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What has the version of the library in it: RELEASE is right.
+# What has the version of the library in it, or what else RELEASE says: RELEASE is right.
 . "$(dirname "$0")/tap.sh"
 
 version=$(sed -n 's/^TAG=v//p' RELEASE)
@@ -41,6 +41,19 @@ package_of_zig()
 	grep "version = \"$version\"" build.zig.zon
 }
 
+# Before a release any day will do.
+day_of_debian()
+{
+	day=$(sed -n 's/^DATE=//p' RELEASE)
+	test "$day" = unreleased || sed -n '/^ -- .*>  /{s///p;q;}' debian/changelog | date -f - +%F | grep -x "$day"
+}
+
+contact_of_debian()
+{
+	contact=$(sed -n 's/^CONTACT=//p' RELEASE)
+	grep "^Maintainer: .*<$contact>$" debian/control && sed -n '/^ -- /{p;q;}' debian/changelog | grep -F "<$contact>"
+}
+
 abi_baseline()
 {
 	for library in libaspawn libpsys; do
@@ -51,6 +64,8 @@ abi_baseline()
 check "include/aspawn/version.h has it" header
 check "debian/changelog begins with it" changelog_of_debian
 check "Debian's package has the name of the soname" package_of_debian
+check "debian/changelog has the day" day_of_debian
+check "Debian's package has the contact" contact_of_debian
 check "Zig's package has it" package_of_zig
 check "there is an ABI baseline of each soname" abi_baseline
 finish
