@@ -43,7 +43,18 @@ release: ## the files of a release, signed, in BUILD_DIR/release: KEY=... names 
 release-files: ## the same without the signature, to be compared with what was released
 	CC='$(CC)' tools/release $(BUILD_DIR)/release
 
-.PHONY: test-amalgamation test-dist test-release
+# Where the recipes say that the archive is.
+DOWNLOAD ?= $(shell sed -n 's/^ADDRESS=//p' RELEASE)/releases/download/v$(VERSION)
+recipes := $(BUILD_DIR)/recipes
+.PHONY: recipes
+recipes: dist ## recipes for RPM, Conan and Meson, with the sum of the archive, in BUILD_DIR/recipes
+	rm -rf $(recipes) && cp -R recipes $(recipes)
+	sum=$$(sha256sum <$(BUILD_DIR)/$(dist).tar.gz) && find $(recipes) -type f -exec sed -i $(call pc_value,VERSION,$(VERSION)) \
+		$(call pc_value,ADDRESS,$(shell sed -n 's/^ADDRESS=//p' RELEASE)) $(call pc_value,DOWNLOAD,$(DOWNLOAD)) \
+		-e "s/@SHA256@/$${sum%% *}/" {} +
+	cp test/consumers/*.c test/consumers/*.cc test/consumers/cmake-find-package/CMakeLists.txt $(recipes)/conan/test_package
+
+.PHONY: test-amalgamation test-dist test-release test-recipes
 test-amalgamation: ## the amalgamation, by each compiler for each architecture, and the suite with them
 	test/prove --timer -j2 $(wildcard test/amalgamation/*.t)
 
@@ -53,3 +64,7 @@ test-dist: ## the archive: unpacked, built and tested without git
 # test/packages/install first.
 test-release: ## the files of a release: made in two places, compared, signed and verified
 	test/prove --timer test/release.t
+
+# As root, test/packages/install first.
+test-recipes: ## the recipes for RPM, Conan and Meson: what they build is used by programs
+	test/prove --timer test/packages/recipes.t
