@@ -688,12 +688,31 @@ TEST(the_caller_of_a_function_is_in_a_copy)
 	needs_image();
 	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_OPEN(0, "/dev/stdin", PSYS_O_RDONLY, 0));
 	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_OPEN(0, "/proc/self/exe", PSYS_O_RDONLY, 0));
+	CHECK_SAME_IN(ASPAWN_MODE_FORK, NOTHING, ASPAWN_OPEN(0, "/proc/version", PSYS_O_RDONLY, 0));
 	CHECK_SAME(NOTHING, ASPAWN_WRITE("/proc/self/oom_score_adj", "5"));
 	CHECK_SAME(NOTHING, ASPAWN_OPEN(0, "/dev/zero", PSYS_O_RDONLY, 0));
 	CHECK_EQUAL(run(&nothing, 1, WAY_COPIED)->mode, ASPAWN_MODE_FORK);
 	CHECK_EQUAL(run(&nothing, 1, WAY_SUSPENDED)->mode, ASPAWN_MODE_FORK);
 	CHECK_EQUAL(run(&nothing, 1, WAY_PRIVATE)->mode, ASPAWN_MODE_IMAGE);
 	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_DIES_WITH_CALLER)->mode, ASPAWN_MODE_IMAGE);
+}
+
+TEST(a_program_of_the_process_is_found_in_a_copy)
+{
+	static const struct aspawn_action nothing = NOTHING;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int status;
+
+	needs_image();
+	command.file = "exe";
+	command.search_path = "/none/such:/proc/self";
+	command.actions = &nothing;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, LONG), 0);
+	CHECK_EQUAL(status, 7 << 8);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_FORK);
 }
 
 /* The command of another user begins in a copy, and works. */

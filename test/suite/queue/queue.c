@@ -743,12 +743,15 @@ TEST(queue_that_is_full_says_so)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 4 });
 	const struct aspawn_result *results[4];
+	struct self self;
+	const struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 
 	for (int i = 0; i < 4; i++)
 		CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
 	CHECK_EQUAL(aspawn_queue_drain(queue, LONG), 0);
 	/* Ended, but not taken and released. */
 	CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), -PSYS_EAGAIN);
+	CHECK_EQUAL(aspawn_queue_prepare(queue, &command, NULL), -PSYS_EAGAIN);
 	CHECK_EQUAL(aspawn_queue_wait(queue, results, 4, 0), 4);
 	CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), -PSYS_EAGAIN);
 	CHECK_EQUAL(aspawn_queue_wait(queue, results, 4, -1), -PSYS_ECHILD);

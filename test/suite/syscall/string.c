@@ -264,6 +264,32 @@ TEST(execvpe_searches_as_execvp)
 	remove_directory(directory);
 }
 
+static int try_shell(char *const argv[], int flags)
+{
+	int pid = fork_child();
+
+	if (!pid)
+		psys_exit_group(-psys_execve_or_shell("script", argv, environment, flags));
+	return reap(pid);
+}
+
+TEST(a_shell_gets_the_arguments_of_the_script)
+{
+	static char *many[131074]; /* one more than a shell gets */
+	char *const argv[] = { (char *)"name", (char *)"a", (char *)"b c", NULL };
+	const char *directory = make_directory();
+
+	make_file("script", "test \"$#$1$2\" = '2ab c' && exit 3\n", 0755);
+	CHECK_EQUAL(try_shell(argv, 0), PSYS_ENOEXEC);
+	CHECK_EQUAL(try_shell(argv, 2 * PSYS_EXEC_SHELL), PSYS_EINVAL);
+	const int shell = try_shell(argv, PSYS_EXEC_SHELL);
+	CHECK(shell == 3 || shell == PSYS_ENOENT); /* a bare kernel has no shell */
+	for (size_t i = 0; i + 1 < sizeof many / sizeof *many; i++)
+		many[i] = (char *)"";
+	CHECK_EQUAL(try_shell(many, PSYS_EXEC_SHELL), PSYS_E2BIG);
+	remove_directory(directory);
+}
+
 /* A directory in PATH is longer than any path. */
 TEST(execvpe_skips_a_directory_that_is_too_long)
 {
