@@ -552,6 +552,7 @@ TEST(queue_names_each_invalid_member)
 	CHECK_EQUAL(error_of(aspawn_queue_prepare(NULL, &good, &failure), &failure, "queue"),
 		    -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_release_prepared(NULL, prepared), -PSYS_EINVAL);
+	CHECK_EQUAL(aspawn_result_text(NULL, 0, NULL), 0);
 	CHECK_EQUAL(aspawn_queue_release_prepared(queue, prepared), 0);
 	close_queue(queue);
 }

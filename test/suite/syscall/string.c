@@ -299,7 +299,9 @@ TEST(execvpe_skips_a_directory_that_is_too_long)
 	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, "a", 0755), 0);
 	link_self("a/self");
 	for (size_t length = PSYS_PATH_MAX - 10; length < PSYS_PATH_MAX + 10; length++) {
-		psys_memset(path, 'd', length);
+		psys_memset(path, 'd', length + 1);
+		path[length + 1] = '\0';
+		CHECK_EQUAL(try_exec("self", path, 0), PSYS_ENOENT);
 		psys_strlcpy(path + length, ":a", 3);
 		CHECK_EQUAL(try_exec("self", path, 0), 7);
 	}
