@@ -140,13 +140,13 @@ $(image).build: command/image/program.c $(built)
 	$(CC) $(image_flags) -E -P $< | cksum | sed 's/ .*//; s/^/-DASPAWN_IMAGE_BUILD=/; s/$$/U/' >$@
 
 $(image): command/image/aspawn-image.sh command/image/image.ld $(image).build $(wildcard syscall/arch/$(arch)/*.S)
-	$< $@ $(CC) $(target) $(linker) $$(cat $(image).build)
+	$< $@ $(image_compiler) $(CC) $(target) $(linker) $$(cat $(image).build)
 
 $(BUILD_DIR)/command/image.o: $(image)
 $(BUILD_DIR)/command/image.o: core += @$(image).build $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')
 
 include compat/compat.mk
-include test/test.mk
+include test/test.mk test/coverage/coverage.mk
 include bench/bench.mk
 include examples/examples.mk
 include dist.mk

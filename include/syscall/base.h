@@ -77,7 +77,8 @@ typedef __UINT64_TYPE__ uint64_t;
 #define PSYS_NO_STACK_LIMIT
 #endif
 
-#if PSYS_HAS_ATTRIBUTE(no_profile_instrument_function)
+#ifdef PSYS_NO_PROFILE /* empty in `make coverage`, whose counters are shared memory */
+#elif PSYS_HAS_ATTRIBUTE(no_profile_instrument_function)
 #define PSYS_NO_PROFILE __attribute__((no_profile_instrument_function))
 #else
 #define PSYS_NO_PROFILE
