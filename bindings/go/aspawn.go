@@ -22,9 +22,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -85,8 +83,8 @@ type Cmd struct {
 	ctx        context.Context
 	called     int32
 	waited     bool
-	childEnds  []int       // to be closed when the child has them
-	parentEnds []io.Closer // to be closed by Wait
+	childEnds  []*os.File // to be closed when the child has them
+	parentEnds []*os.File // to be closed by Wait
 	copies     []func() error
 	copied     chan error
 	ended      chan struct{} // closed by Wait, for watch
@@ -101,15 +99,8 @@ type watched struct {
 
 // Command is that of os/exec: name is searched for in PATH if it has no slash.
 func Command(name string, arg ...string) *Cmd {
-	c := &Cmd{Path: name, Args: append([]string{name}, arg...)}
-	if filepath.Base(name) == name {
-		path, err := LookPath(name)
-		if path != "" {
-			c.Path = path
-		}
-		c.Err = err
-	}
-	return c
+	c := exec.Command(name, arg...)
+	return &Cmd{Path: c.Path, Args: c.Args, Err: c.Err}
 }
 
 // CommandContext is that of os/exec: when the context is done Cancel is called, which kills the child,
@@ -124,19 +115,16 @@ func CommandContext(ctx context.Context, name string, arg ...string) *Cmd {
 	return c
 }
 
-func (c *Cmd) kill() error {
+func (c *Cmd) kill() error { return c.end(0) }
+
+// end kills the child, or its tree; with a grace it begins with SIGTERM.
+func (c *Cmd) end(grace time.Duration) error {
 	if c.Owner == OwnerTree {
-		return c.Process.KillTree(0)
+		return c.Process.KillTree(grace)
+	} else if grace > 0 {
+		return c.Process.Signal(syscall.SIGTERM)
 	}
 	return c.Process.Kill()
-}
-
-// What a time limit does first.
-func (c *Cmd) terminate() error {
-	if c.Owner == OwnerTree {
-		return c.Process.KillTree(c.grace())
-	}
-	return c.Process.Signal(syscall.SIGTERM)
 }
 
 // After a time limit.
@@ -185,11 +173,9 @@ func (c *Cmd) Start() error {
 		return errors.New("exec: already started")
 	}
 	err := c.start()
-	for _, fd := range c.childEnds {
-		syscall.Close(fd)
-	}
+	closeAll(c.childEnds)
 	if err != nil {
-		c.closeParentEnds()
+		closeAll(c.parentEnds)
 		return err
 	}
 	c.copied = make(chan error, len(c.copies))
@@ -256,7 +242,8 @@ func (c *Cmd) watch(ctx context.Context) (w watched) {
 	w.at = time.Now()
 	cancel, delay := c.Cancel, c.WaitDelay
 	if c.ctx == nil || c.ctx.Err() == nil {
-		cancel, delay = c.terminate, c.grace()
+		delay = c.grace()
+		cancel = func() error { return c.end(delay) }
 	}
 	if cancel != nil {
 		switch err := cancel(); {
@@ -306,31 +293,26 @@ func (c *Cmd) look() error {
 	return nil
 }
 
-// files are the descriptors that the program begins with; -1 is /dev/null.
-func (c *Cmd) files() ([]int, error) {
-	files := make([]int, 0, 3+len(c.ExtraFiles))
-	in, err := c.input()
-	if err != nil {
-		return nil, err
-	}
-	out, err := c.output(c.Stdout)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, in, out, out)
-	if c.Stderr == nil || !same(c.Stderr, c.Stdout) {
-		if files[2], err = c.output(c.Stderr); err != nil {
-			return nil, err
-		}
-	}
-	for _, file := range c.ExtraFiles {
-		fd, err := descriptor(file)
-		if err != nil {
-			return nil, err
+// files are the descriptors that the program begins with, or null or closed.
+func (c *Cmd) files() (files []int, err error) {
+	add := func(of any, child int, copy func(end *os.File) error) {
+		fd := closed
+		if err == nil {
+			fd, err = c.stream(of, child, copy)
 		}
 		files = append(files, fd)
 	}
-	return files, nil
+	add(c.Stdin, 0, c.feed)
+	add(c.Stdout, 1, collect(c.Stdout))
+	if c.Stderr != nil && same(c.Stderr, c.Stdout) {
+		files = append(files, files[1])
+	} else {
+		add(c.Stderr, 1, collect(c.Stderr))
+	}
+	for _, file := range c.ExtraFiles {
+		add(file, 1, nil)
+	}
+	return files, err
 }
 
 // same is true of equal writers; some cannot be compared.
@@ -348,75 +330,57 @@ func descriptor(file *os.File) (int, error) {
 	return int(fd), nil
 }
 
-// pipe returns the child's end and a file of the other one.
-func (c *Cmd) pipe(child int) (int, *os.File, error) {
+// pipe returns the child's end of a new pipe, and the other one.
+func (c *Cmd) pipe(child int) (*os.File, *os.File, error) {
 	var ends [2]int
 	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC); err != nil {
-		return -1, nil, os.NewSyscallError("pipe2", err)
+		return nil, nil, os.NewSyscallError("pipe2", err)
 	}
-	c.childEnds = append(c.childEnds, ends[child])
-	return ends[child], ownEnd(ends[1-child], [...]string{"|1", "|0"}[child]), nil
+	childEnd := os.NewFile(uintptr(ends[child]), "|")
+	end := ownEnd(ends[1-child], [...]string{"|1", "|0"}[child])
+	c.childEnds, c.parentEnds = append(c.childEnds, childEnd), append(c.parentEnds, end)
+	return childEnd, end, nil
 }
 
-// A childEnd stands in Stdin, Stdout or Stderr for a pipe that was asked for.
-type childEnd struct {
-	io.ReadWriter
-	fd int
-}
-
-func (c *Cmd) input() (int, error) {
-	switch in := c.Stdin.(type) {
+// stream is a file, or the child's end of a pipe whose other end a goroutine copies.
+func (c *Cmd) stream(of any, child int, copy func(end *os.File) error) (int, error) {
+	switch of := of.(type) {
 	case nil:
-		return -1, nil
-	case *childEnd:
-		return in.fd, nil
+		return null, nil
 	case *os.File:
-		return descriptor(in)
+		return descriptor(of)
 	}
-	fd, end, err := c.pipe(0)
+	childEnd, end, err := c.pipe(child)
 	if err != nil {
-		return -1, err
+		return closed, err
 	}
-	c.parentEnds = append(c.parentEnds, end)
-	c.copies = append(c.copies, func() error {
-		_, err := io.Copy(end, c.Stdin)
-		if failed := new(fs.PathError); errors.As(err, &failed) && failed.Path == end.Name() &&
-			failed.Err == syscall.EPIPE {
-			err = nil // the program need not read all
-		}
-		if closed := end.Close(); err == nil {
-			err = closed
-		}
-		return err
-	})
-	return fd, nil
+	c.copies = append(c.copies, func() error { return copy(end) })
+	return descriptor(childEnd)
 }
 
-func (c *Cmd) output(w io.Writer) (int, error) {
-	switch w := w.(type) {
-	case nil:
-		return -1, nil
-	case *childEnd:
-		return w.fd, nil
-	case *os.File:
-		return descriptor(w)
+func (c *Cmd) feed(end *os.File) error {
+	_, err := io.Copy(end, c.Stdin)
+	if failed := new(fs.PathError); errors.As(err, &failed) && failed.Path == end.Name() &&
+		failed.Err == syscall.EPIPE {
+		err = nil // the program need not read all
 	}
-	fd, end, err := c.pipe(1)
-	if err != nil {
-		return -1, err
+	if closed := end.Close(); err == nil {
+		err = closed
 	}
-	c.parentEnds = append(c.parentEnds, end)
-	c.copies = append(c.copies, func() error {
+	return err
+}
+
+func collect(w io.Writer) func(*os.File) error {
+	return func(end *os.File) error {
 		_, err := io.Copy(w, end)
 		end.Close() // the program may go on writing
 		return err
-	})
-	return fd, nil
+	}
 }
 
-func (c *Cmd) closeParentEnds() {
-	for _, end := range c.parentEnds {
-		end.Close()
+func closeAll(files []*os.File) {
+	for _, file := range files {
+		file.Close()
 	}
 }
 
@@ -445,7 +409,7 @@ func (c *Cmd) Wait() error {
 	if copying := c.awaitCopies(w.at); err == nil {
 		err = copying
 	}
-	c.closeParentEnds()
+	closeAll(c.parentEnds)
 	return err
 }
 
@@ -468,7 +432,7 @@ func (c *Cmd) awaitCopies(from time.Time) (err error) {
 				err = copied
 			}
 		case <-timeout:
-			c.closeParentEnds()
+			closeAll(c.parentEnds)
 			<-c.copied
 			timeout, err = nil, ErrWaitDelay
 		}
@@ -521,61 +485,51 @@ func (c *Cmd) CombinedOutput() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// An excerpt keeps the first and the last bytes of what is written to it.
+// An excerpt keeps the first and the last bytes of what is written to it, so many of each.
 type excerpt struct {
-	most       int
-	head, tail []byte
-	dropped    int
+	most, dropped int
+	text          []byte
 }
 
 func (e *excerpt) Write(text []byte) (int, error) {
-	length := len(text)
-	if room := e.most - len(e.head); room > 0 {
-		if room > length {
-			room = length
-		}
-		e.head, text = append(e.head, text[:room]...), text[room:]
+	if e.text = append(e.text, text...); len(e.text) > 6*e.most {
+		e.cut()
 	}
-	e.tail = append(e.tail, text...)
-	if excess := len(e.tail) - e.most; excess > e.most || excess > 0 && len(e.tail) > 4*e.most {
-		e.tail = append(e.tail[:0], e.tail[excess:]...)
+	return len(text), nil
+}
+
+func (e *excerpt) cut() {
+	if excess := len(e.text) - 2*e.most; excess > 0 {
+		e.text = append(e.text[:e.most], e.text[e.most+excess:]...)
 		e.dropped += excess
 	}
-	return length, nil
 }
 
 func (e *excerpt) Bytes() []byte {
-	if excess := len(e.tail) - e.most; excess > 0 {
-		e.tail = e.tail[excess:]
-		e.dropped += excess
+	if e.cut(); e.dropped == 0 {
+		return e.text
 	}
-	middle := ""
-	if e.dropped > 0 {
-		middle = fmt.Sprintf("\n... omitting %d bytes ...\n", e.dropped)
-	}
-	return bytes.Join([][]byte{e.head, e.tail}, []byte(middle))
+	return []byte(fmt.Sprintf("%s\n... omitting %d bytes ...\n%s", e.text[:e.most], e.dropped, e.text[e.most:]))
 }
 
 // wanted makes a pipe that the caller asks for, in place of a stream.
-func (c *Cmd) wanted(name string, isSet bool, child int) (*childEnd, *os.File, error) {
+func (c *Cmd) wanted(name string, isSet bool, child int) (*os.File, *os.File, error) {
 	if isSet {
 		return nil, nil, fmt.Errorf("exec: %s already set", name)
 	} else if c.called != 0 {
 		return nil, nil, fmt.Errorf("exec: %sPipe after process started", name)
 	}
-	fd, end, err := c.pipe(child)
-	return &childEnd{fd: fd}, end, err
+	return c.pipe(child)
 }
 
 // StdinPipe returns a pipe to the program, which Wait closes.
 func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
-	child, end, err := c.wanted("Stdin", c.Stdin != nil, 0)
+	childEnd, end, err := c.wanted("Stdin", c.Stdin != nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	once := &closeOnce{File: end}
-	c.Stdin, c.parentEnds = child, append(c.parentEnds, once)
-	return once, nil
+	c.Stdin = childEnd
+	return stdinPipe{end}, nil
 }
 
 // StdoutPipe returns a pipe from the program, which Wait closes: read it first.
@@ -585,22 +539,20 @@ func (c *Cmd) StdoutPipe() (io.ReadCloser, error) { return c.outPipe("Stdout", &
 func (c *Cmd) StderrPipe() (io.ReadCloser, error) { return c.outPipe("Stderr", &c.Stderr) }
 
 func (c *Cmd) outPipe(name string, stream *io.Writer) (io.ReadCloser, error) {
-	child, end, err := c.wanted(name, *stream != nil, 1)
+	childEnd, end, err := c.wanted(name, *stream != nil, 1)
 	if err != nil {
 		return nil, err
 	}
-	*stream, c.parentEnds = child, append(c.parentEnds, end)
+	*stream = childEnd
 	return end, nil
 }
 
-// A closeOnce may be closed by the caller and by Wait.
-type closeOnce struct {
-	*os.File
-	once sync.Once
-	err  error
-}
+// A stdinPipe may be closed by the caller and by Wait.
+type stdinPipe struct{ *os.File }
 
-func (c *closeOnce) Close() error {
-	c.once.Do(func() { c.err = c.File.Close() })
-	return c.err
+func (p stdinPipe) Close() error {
+	if err := p.File.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
 }

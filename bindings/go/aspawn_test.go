@@ -540,7 +540,7 @@ func TestWaitsWithoutPidfd(t *testing.T) {
 	c := shell("sleep 0.03; exit 6")
 	files := []int{0, 1, 2}
 	m := newMessage(c, files, os.Environ())
-	m.words[0] |= 8 // ASPAWN_COMMAND_NO_PIDFD
+	m.command.flags |= 8 // ASPAWN_COMMAND_NO_PIDFD
 	p, err := start(m, c.Path)
 	check(t, err)
 	if p.ended != nil {

@@ -30,7 +30,16 @@ ELSEWHERE = {"PSYS_SIG", "PSYS_O", "PSYS_AT", "aspawn_action_kind", "aspawn_with
              "ASPAWN_VERSION"}
 ENUMERATIONS = {"aspawn_owner": "Owner", "aspawn_memory": "Memory", "aspawn_outcome": "Outcome", "ASPAWN_MOST": ""}
 WIDER = {"PSYS_MS", "PSYS_CLONE_NEW", "PSYS_RESOLVE", "PSYS_RLIM64"}
-KEYWORDS = {"type": "kind"}
+TYPES = {"int": "int", "unsigned": "uint32", "int64_t": "int64", "uint64_t": "uint64", "size_t": "int"}
+# Of a parameter in Go: its type, and what it sends.
+RAW = "raw({0}), int64(len({0}))"
+ROLES = {"descriptor": ("Descriptor", "{0}"), "path": ("string", "{0}"), "string": ("string", "{0}"),
+         "signal": ("syscall.Signal", "int64({0})"), "signals": ("...syscall.Signal", "signalSet({0})"),
+         "resource": ("Resource", "int64({0})"), "result": ("**os.File", "{0}")}
+ELEMENTS = {"byte": ("...int", "bitSet({0}), int64(len(bitSet({0})))"), "data": ("[]byte", RAW),
+            "unsigned": ("[]uint32", RAW), "sock_filter": ("[]syscall.SockFilter", RAW)}
+NAMES = {("type", "flags"): "kind", ("type", "string"): "kind", ("set", "signals"): "signals",
+         ("mask", "array"): "processors", ("read_end", "result"): "end", ("write_end", "result"): "end"}
 IN_GO = [(r"PSYS_O_(\w*)", r"syscall.O_\1"), (r"PSYS_SIG(\w+)", r"syscall.SIG\1"), (r"PSYS_AT_FDCWD", "AtCwd"),
          (r"aspawn_start\(\)", "Start"), (r"aspawn_kill_group\(\)", "Process.SignalGroup"),
          (r"aspawn_kill_cgroup\(\)", "KillCgroup"), (r"aspawn_command\.envp", "Cmd.Env"),
@@ -66,39 +75,13 @@ def comment(text, indent="", name=""):
         yield from (f"{indent}// {line}" for line in textwrap.wrap(paragraph, 96))
 
 
-class Operand:
-    """The parameter of the Go function, and the value that it sends."""
-
-    def __init__(self, operand):
-        role, name = operand["role"], KEYWORDS.get(operand["name"], operand["name"])
-        name = re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
-        self.type, self.value = {"int": "int", "unsigned": "uint32", "int64_t": "int64", "uint64_t": "uint64",
-                                 "size_t": "int"}.get(operand["type"]), f"int64({name})"
-        if role == "descriptor":
-            self.type, self.value = "Descriptor", name
-        elif role in ("path", "string"):
-            self.type = "string"
-            self.value = f"optional({name})" if operand.get("optional") else name
-        elif role == "signal":
-            self.type = "syscall.Signal"
-        elif role == "resource":
-            self.type = "Resource"
-        elif role == "signals":
-            name, self.type, self.value = "signals", "...syscall.Signal", "signalSet(signals)"
-        elif role == "array" and operand["element"] == "byte":
-            name, self.type = "processors" if name == "mask" else name, "...int"
-            self.value = f"bitSet({name}), int64(len(bitSet({name})))"
-        elif role == "array" and operand["element"] == "data":
-            self.type, self.value = "[]byte", f"raw({name}), int64(len({name}))"
-        elif role == "array":
-            self.type = {"unsigned": "[]uint32", "sock_filter": "[]syscall.SockFilter"}[operand["element"]]
-            convert = {"unsigned": "numbers", "sock_filter": "instructions"}[operand["element"]]
-            self.value = f"{convert}({name}), int64(len({name}))"
-        elif role == "result":
-            name, self.type, self.value = "end", "**os.File", "end"
-        elif role == "count":
-            self.type = None
-        self.name = name
+def parameter(operand):
+    """Name and type of the Go function's parameter, and the values that it sends."""
+    name, role = operand["name"], operand["role"]
+    name = re.sub(r"_(\w)", lambda letter: letter[1].upper(), NAMES.get((name, role), name))
+    kind, values = ELEMENTS[operand["element"]] if role == "array" else \
+        ROLES.get(role) or (TYPES[operand["type"]], "int64({0})")
+    return name, kind, ("optional({0})" if operand.get("optional") else values).format(name)
 
 
 def is_offered(of):
@@ -106,18 +89,20 @@ def is_offered(of):
 
 
 def action(number, of):
-    operands = [one for one in map(Operand, of["operands"]) if one.type]
+    operands = [parameter(operand) for operand in of["operands"] if operand["role"] != "count"]
     text = of["text"] + ("" if of["errors"].startswith("none") else f"\nErrors: {of['errors']}")
     name = camel(of["name"])
     yield from comment(text, "", name)
-    parameters = ", ".join(f"{one.name} {one.type}" for one in operands)
-    values = ", ".join([str(number), *(one.value for one in operands)])
+    parameters = ", ".join(f"{name} {kind}" for name, kind, _ in operands)
+    values = ", ".join([str(number), *(values for _, _, values in operands)])
     yield f"func {name}({parameters}) Action {{\n\treturn of({values})\n}}\n"
 
 
 def typed(group, constant):
     if group in ENUMERATIONS:
         return ENUMERATIONS[group] or "int"
+    if group == "PSYS_RLIMIT":
+        return "Resource"
     return "uint64" if group in WIDER else "uint32" if constant["type"] == "unsigned" else ""
 
 
@@ -160,13 +145,8 @@ def actions(description):
 
 def resources(description, condition, architecture):
     yield HEAD.format(f"linux && {condition}", "action")
-    yield "const ("
-    for constant in description["constants"]:
-        if constant["group"] == "PSYS_RLIMIT":
-            value = constant["values"][architecture] if "values" in constant else constant["value"]
-            yield from comment(constant["text"], "\t")
-            yield f"\t{go_name(constant)} Resource = {value}"
-    yield ")"
+    yield from block({**constant, "value": constant.get("values", {}).get(architecture, constant.get("value"))}
+                     for constant in description["constants"] if constant["group"] == "PSYS_RLIMIT")
 
 
 def shim(description):

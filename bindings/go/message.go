@@ -24,6 +24,12 @@ import (
 
 const keepCapabilities = 1 << 4 // SECBIT_KEEP_CAPS
 
+// In place of a descriptor of the program.
+const (
+	null   = C.ASPAWN_STREAM_NULL
+	closed = -2
+)
+
 // Whose action it is that failed.
 const (
 	ofDir   = -1 // Cmd.Dir
@@ -33,6 +39,7 @@ const (
 
 // A message is a command as shim.c takes it.
 type message struct {
+	command C.struct_aspawn_command
 	words   []int64
 	bytes   []byte
 	files   []any // kept open
@@ -75,39 +82,34 @@ func (m *message) action(origin int, of action.Action) {
 	}
 }
 
-// newMessage describes the command, with these descriptors as 0, 1 and so on; -1 is /dev/null.
+// newMessage describes the command, with these descriptors as 0, 1 and so on.
 func newMessage(c *Cmd, files []int, env []string) *message {
-	m := &message{
-		words: make([]int64, C.ASPAWN_GO_WORDS, 64),
-		bytes: make([]byte, 0, 4096),
-	}
-	path := c.Path
+	path, args := c.Path, c.Args
 	if !strings.Contains(path, "/") {
 		path = "./" + path // not searched for
 	}
-	m.text(path)
-	args := c.Args
 	if len(args) == 0 {
 		args = []string{c.Path}
 	}
-	for _, arg := range args {
-		m.text(arg)
+	m := &message{
+		words: append(make([]int64, 0, 64), int64(len(args)), int64(len(env))),
+		bytes: make([]byte, 0, 4096),
 	}
-	for _, variable := range env {
-		m.text(variable)
+	for _, texts := range [][]string{{path}, args, env} {
+		for _, text := range texts {
+			m.text(text)
+		}
 	}
-	m.words[C.ASPAWN_GO_ARGC] = int64(len(args))
-	m.words[C.ASPAWN_GO_ENVC] = int64(len(env))
-	m.words[C.ASPAWN_GO_OWNER] = int64(c.Owner)
-	m.words[C.ASPAWN_GO_MEMORY] = int64(c.Memory)
+	m.command.size = C.sizeof_struct_aspawn_command
+	m.command.owner, m.command.memory = C.int(c.Owner), C.int(c.Memory)
 	if c.DiesWithCaller {
-		m.words[C.ASPAWN_GO_FLAGS] |= C.ASPAWN_COMMAND_DIES_WITH_CALLER
+		m.command.flags |= C.ASPAWN_COMMAND_DIES_WITH_CALLER
 	}
 	if c.TreeOrGroup {
-		m.words[C.ASPAWN_GO_FLAGS] |= C.ASPAWN_COMMAND_TREE_OR_GROUP
+		m.command.flags |= C.ASPAWN_COMMAND_TREE_OR_GROUP
 	}
 	if c.AwaitExec {
-		m.words[C.ASPAWN_GO_FLAGS] |= C.ASPAWN_COMMAND_STARTED_FD
+		m.command.flags |= C.ASPAWN_COMMAND_STARTED_FD
 	}
 	attr := c.SysProcAttr
 	if attr == nil {
@@ -126,7 +128,7 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 	for i, of := range c.Actions {
 		m.action(i, of)
 	}
-	m.words[C.ASPAWN_GO_ACTIONS] = int64(len(m.origins))
+	m.command.action_count = C.size_t(len(m.origins))
 	return m
 }
 
@@ -142,10 +144,10 @@ func (m *message) descriptors(files []int) {
 			highest = fd
 		}
 	}
-	for i, fd := range files[:3] {
-		m.words[C.ASPAWN_GO_IN+i] = C.ASPAWN_STREAM_INHERIT
-		if plain && fd != i {
-			m.words[C.ASPAWN_GO_IN+i] = int64(fd)
+	for i, stream := range []*C.int{&m.command.std_in, &m.command.std_out, &m.command.std_err} {
+		*stream = C.ASPAWN_STREAM_INHERIT
+		if plain && files[i] != i {
+			*stream = C.int(files[i])
 		}
 	}
 	from, first := append([]int(nil), files...), 0
@@ -160,13 +162,12 @@ func (m *message) descriptors(files []int) {
 		}
 	}
 	for i := first; i < len(from); i++ {
-		if from[i] < 0 {
+		switch from[i] {
+		case null:
 			m.action(ofFiles, action.DevNull(i))
-		} else {
+		default:
 			m.action(ofFiles, action.Dup2(action.FD(from[i]), i))
 		}
-	}
-	for i := first; i < len(from); i++ {
 		if from[i] != files[i] {
 			m.action(ofFiles, action.Close(from[i]))
 		}
@@ -219,7 +220,7 @@ func (m *message) identity(attr *syscall.SysProcAttr) {
 		m.action(ofAttr, action.CapAmbient(int(capability)))
 	}
 	if attr.Pdeathsig == syscall.SIGKILL {
-		m.words[C.ASPAWN_GO_FLAGS] |= C.ASPAWN_COMMAND_DIES_WITH_CALLER
+		m.command.flags |= C.ASPAWN_COMMAND_DIES_WITH_CALLER
 	} else if attr.Pdeathsig != 0 {
 		m.action(ofAttr, action.Pdeathsig(attr.Pdeathsig))
 	}
@@ -227,7 +228,7 @@ func (m *message) identity(attr *syscall.SysProcAttr) {
 
 func (m *message) terminal(attr *syscall.SysProcAttr, count int) {
 	if attr.Noctty {
-		m.action(ofAttr, action.Action{Kind: C.ASPAWN_GO_LEAVE_TERMINAL})
+		m.action(ofAttr, action.Ioctl(action.FD(0), syscall.TIOCNOTTY, nil))
 	}
 	if !attr.Setctty {
 		return

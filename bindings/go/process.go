@@ -47,7 +47,7 @@ func start(m *message, path string) (*Process, error) {
 	}
 	p := &Process{child: new(C.struct_aspawn_child), path: path, origins: m.origins}
 	results := make([]C.int, len(m.ends)+1)
-	r := C.aspawn_go_start(p.child, m.numbers(), m.strings(), &results[0])
+	r := C.aspawn_go_start(p.child, &m.command, m.numbers(), m.strings(), &results[0])
 	runtime.KeepAlive(m.files)
 	if r < 0 {
 		var failure C.struct_aspawn_failure
@@ -64,21 +64,25 @@ func start(m *message, path string) (*Process, error) {
 	return p, nil
 }
 
-// polledFile is a copy of the descriptor on the runtime's poller.
+// polledFile is a copy of the descriptor on the runtime's poller; nil: there is none.
 func polledFile(fd C.int) *os.File {
-	if fd = C.aspawn_go_polled(fd); fd < 0 {
+	if fd < 0 {
 		return nil
 	}
-	return os.NewFile(uintptr(fd), "aspawn")
+	copy, _, err := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, 3)
+	if err != 0 {
+		return nil
+	}
+	return ownEnd(int(copy), "aspawn")
 }
 
-// ownEnd makes a file of this process's end of a pipe, for the runtime's poller.
+// ownEnd makes a file for the runtime's poller, as of this process's end of a pipe.
 func ownEnd(fd int, name string) *os.File {
 	syscall.SetNonblock(fd, true)
 	return os.NewFile(uintptr(fd), name)
 }
 
-// awaitReadable returns when the file is readable, or at its deadline.
+// awaitReadable returns when the file is readable, or at its deadline; at once if there is no file.
 func awaitReadable(file *os.File) {
 	if raw, err := file.SyscallConn(); err == nil {
 		raw.Read(func(fd uintptr) bool { return C.aspawn_go_readable(C.int(fd)) != 0 })
@@ -87,9 +91,7 @@ func awaitReadable(file *os.File) {
 
 // until calls try until it is done, a moment after the file is readable, or with no file.
 func until(file *os.File, try func() bool) {
-	if file != nil {
-		awaitReadable(file)
-	}
+	awaitReadable(file)
 	for pause := 100 * time.Microsecond; !try(); pause *= 2 {
 		if pause > 20*time.Millisecond {
 			pause = 20 * time.Millisecond
@@ -161,11 +163,7 @@ func (p *Process) Wait() (*ProcessState, error) {
 // finish closes what polls. The handle is of no child any more.
 func (p *Process) finish() {
 	p.done = true
-	for _, file := range []*os.File{p.ended, p.started} {
-		if file != nil {
-			file.Close()
-		}
-	}
+	closeAll([]*os.File{p.ended, p.started})
 	runtime.SetFinalizer(p, nil)
 }
 

@@ -182,9 +182,7 @@ func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	for stream := C.ASPAWN_GO_IN; stream <= C.ASPAWN_GO_ERR; stream++ {
-		m.words[stream] = 0 // the job's
-	}
+	m.command.std_in, m.command.std_out, m.command.std_err = 0, 0, 0 // the job's
 	select {
 	case q.places <- struct{}{}:
 	case <-ctx.Done():
@@ -239,7 +237,7 @@ func (q *Queue) submit(p *pending, m *message) error {
 	q.last++
 	c.cookie = C.uint64_t(q.last)
 	for pause := 50 * time.Microsecond; q.queue != nil; {
-		p.ticket = C.aspawn_go_submit(q.queue, &c, m.numbers(), m.strings(), input, &failure)
+		p.ticket = C.aspawn_go_submit(q.queue, &c, &m.command, m.numbers(), m.strings(), input, &failure)
 		if p.ticket != -C.int64_t(syscall.EAGAIN) {
 			break
 		}

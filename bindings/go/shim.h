@@ -12,33 +12,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The first of the numbers that describe a command; operands of actions follow. Its bytes are the
- * file, argv and envp, each with a NUL, and what operands lead to. */
-enum aspawn_go_word {
-	ASPAWN_GO_FLAGS,
-	ASPAWN_GO_IN,
-	ASPAWN_GO_OUT,
-	ASPAWN_GO_ERR,
-	ASPAWN_GO_OWNER,
-	ASPAWN_GO_MEMORY,
-	ASPAWN_GO_ARGC,
-	ASPAWN_GO_ENVC,
-	ASPAWN_GO_ACTIONS,
-	ASPAWN_GO_WORDS
-};
-
-/* An action: detaches descriptor 0 from its terminal. */
-enum { ASPAWN_GO_LEAVE_TERMINAL = -1 };
-
-/* results: what actions store. */
-int aspawn_go_start(struct aspawn_child *child, const int64_t *words, const char *bytes,
-		    int *results);
-/* Without command and input, which are added to a copy. */
+/*
+ * command: as Go sends it, without pointers.
+ * words: the numbers of arguments and variables, then the operands of the actions.
+ * bytes: the file, argv and envp, each with a NUL, and what operands lead to.
+ * results: what actions store.
+ */
+int aspawn_go_start(struct aspawn_child *child, const struct aspawn_command *command,
+		    const int64_t *words, const char *bytes, int *results);
+/* job: without command and input. */
 int64_t aspawn_go_submit(struct aspawn_queue *queue, const struct aspawn_job *job,
-			 const int64_t *words, const char *bytes, const void *input,
-			 struct aspawn_failure *failure);
-/* A copy that Go closes, and takes into its poller, as it does not block; -1: there is none. */
-int aspawn_go_polled(int fd);
+			 const struct aspawn_command *command, const int64_t *words,
+			 const char *bytes, const void *input, struct aspawn_failure *failure);
 int aspawn_go_readable(int fd);
 /* Returns 1, and the limit of descriptors that this process was started with, if the runtime has
  * raised it since. */

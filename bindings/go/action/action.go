@@ -76,10 +76,6 @@ func signalSet(signals []syscall.Signal) []byte {
 	return bitSet(numbers)
 }
 
-func numbers(of []uint32) []byte { return raw(of) }
-
-func instructions(of []syscall.SockFilter) []byte { return raw(of) }
-
 // A copy of the bytes.
 func raw[T any](of []T) []byte {
 	if len(of) == 0 {
