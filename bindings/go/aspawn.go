@@ -323,6 +323,9 @@ func same(a, b any) bool {
 
 // descriptor also makes the file block, as programs expect of what they begin with.
 func descriptor(file *os.File) (int, error) {
+	if file == nil {
+		return closed, nil
+	}
 	fd := file.Fd()
 	if fd == ^uintptr(0) {
 		return -1, &fs.PathError{Op: "fork/exec", Path: file.Name(), Err: os.ErrClosed}

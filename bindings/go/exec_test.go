@@ -342,6 +342,16 @@ func TestExtraFiles(t *testing.T) {
 	equal(t, output(t, c), fmt.Sprintf("3 %s\n", file.Name())+inherited)
 }
 
+// A file that is nil is closed in the program.
+func TestNilFiles(t *testing.T) {
+	opened, err := os.Open("/dev/null")
+	check(t, err)
+	defer opened.Close()
+	c := shell("for fd in 0 3 4; do test ! -e /proc/$$/fd/$fd || echo $fd; done")
+	c.Stdin, c.ExtraFiles = (*os.File)(nil), []*os.File{nil, opened}
+	equal(t, output(t, c), "4\n")
+}
+
 func TestExtraFilesRace(t *testing.T) {
 	for i := 0; i < 10; i++ {
 		var want, got [2]string

@@ -137,7 +137,7 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 func (m *message) descriptors(files []int) {
 	plain, highest := true, len(files)
 	for i, fd := range files {
-		if fd >= 0 && fd <= 2 && fd != i {
+		if fd >= 0 && fd <= 2 && fd != i || fd == closed && i <= 2 {
 			plain = false
 		}
 		if fd > highest {
@@ -165,6 +165,8 @@ func (m *message) descriptors(files []int) {
 		switch from[i] {
 		case null:
 			m.action(ofFiles, action.DevNull(i))
+		case closed:
+			m.action(ofFiles, action.Close(i))
 		default:
 			m.action(ofFiles, action.Dup2(action.FD(from[i]), i))
 		}
