@@ -429,6 +429,10 @@ func TestTerminal(t *testing.T) {
 	if len(out) < 1 || out[0] == "0" {
 		t.Fatal(out)
 	}
+	const flush = 0x540b // TCFLSH, except on MIPS and PowerPC; of 0, the input
+	c = acting([]action.Action{action.Ioctl(action.FD(3), flush, nil)}, "echo flushed")
+	c.ExtraFiles = []*os.File{slave}
+	equal(t, output(t, c), "flushed\n")
 	c = helper("terminals")
 	c.Stdin = slave
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}

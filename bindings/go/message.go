@@ -68,6 +68,10 @@ func (m *message) action(origin int, of action.Action) {
 		case string:
 			m.text(operand)
 		case []byte:
+			if len(operand) == 0 {
+				word = -1 // 0, as the argument of an ioctl
+				break
+			}
 			m.bytes = append(m.bytes, make([]byte, -len(m.bytes)&7)...)
 			word = int64(len(m.bytes))
 			m.bytes = append(m.bytes, operand...)
