@@ -561,6 +561,10 @@ func TestCollected(t *testing.T) {
 	for i := 0; i < 50; i++ {
 		check(t, Command("true").Start())
 	}
+	for i := 0; i < 50; i++ {
+		_, err := Command("true").StdoutPipe() // never started
+		check(t, err)
+	}
 	eventually(t, "descriptors are closed", func() bool {
 		runtime.GC()
 		return descriptors(t) <= before+1
