@@ -183,6 +183,9 @@ func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
 		return nil, m.err
 	}
 	m.command.std_in, m.command.std_out, m.command.std_err = 0, 0, 0 // the job's
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	select {
 	case q.places <- struct{}{}:
 	case <-ctx.Done():
@@ -229,30 +232,38 @@ func (q *Queue) submit(p *pending, m *message) error {
 	if len(job.Input) > 0 {
 		input = unsafe.Pointer(&job.Input[0])
 	}
+	for {
+		err := q.attempt(p, m, &c, input)
+		if !errors.Is(err, syscall.EAGAIN) {
+			return err
+		}
+		select { // the socket of the server is full
+		case <-time.After(50 * time.Microsecond):
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		case <-q.closed:
+			return ErrQueueClosed
+		}
+	}
+}
+
+func (q *Queue) attempt(p *pending, m *message, c *C.struct_aspawn_job, input unsafe.Pointer) error {
 	var failure C.struct_aspawn_failure
 	q.using.RLock()
 	defer q.using.RUnlock()
+	if q.queue == nil {
+		return ErrQueueClosed
+	}
 	q.mu.Lock() // the result may be there before the ticket
 	defer q.mu.Unlock()
 	q.last++
 	c.cookie = C.uint64_t(q.last)
-	for pause := 50 * time.Microsecond; q.queue != nil; {
-		p.ticket = C.aspawn_go_submit(q.queue, &c, &m.command, m.numbers(), m.strings(), input, &failure)
-		if p.ticket != -C.int64_t(syscall.EAGAIN) {
-			break
-		}
-		q.mu.Unlock()
-		time.Sleep(pause)
-		q.mu.Lock()
-	}
+	p.ticket = C.aspawn_go_submit(q.queue, c, &m.command, m.numbers(), m.strings(), input, &failure)
 	runtime.KeepAlive(m.files)
-	switch {
-	case q.queue == nil:
-		return ErrQueueClosed
-	case p.ticket < 0:
-		return failed(job.Path, m.origins, int(p.ticket), &failure)
+	if p.ticket < 0 {
+		return failed(p.job.Path, m.origins, int(p.ticket), &failure)
 	}
-	q.pending[uint64(c.cookie)] = p
+	q.pending[q.last] = p
 	return nil
 }
 

@@ -112,6 +112,11 @@ func TestQueueContext(t *testing.T) {
 		t.Fatal(r.Err)
 	}
 	check(t, q.Run(background, &Job{Cmd: Command("true")}).Err)
+	for i := 0; i < 20; i++ { // though there are places
+		if _, err := q.Submit(ctx, &Job{Cmd: Command("true")}); err != context.Canceled {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestQueueOfManyJobs(t *testing.T) {
@@ -239,19 +244,48 @@ func children(t *testing.T) (pids []int) {
 	return
 }
 
-func TestQueueWhoseServerIsKilled(t *testing.T) {
+// The process that the queue makes.
+func newQueueAndServer(t *testing.T, options QueueOptions) (*Queue, int) {
+	t.Helper()
 	others := map[int]bool{}
 	for _, pid := range children(t) {
 		others[pid] = true
 	}
-	q := newQueue(t, QueueOptions{})
-	result, err := q.Submit(background, &Job{Cmd: shell("echo; exec sleep 1000")})
-	check(t, err)
+	q := newQueue(t, options)
 	for _, pid := range children(t) {
 		if !others[pid] {
-			check(t, syscall.Kill(pid, syscall.SIGKILL))
+			return q, pid
 		}
 	}
+	t.Fatal("no server")
+	return nil, 0
+}
+
+// A server that takes no descriptors keeps a submission waiting, until its context is done.
+func TestQueueWhoseSocketIsFull(t *testing.T) {
+	q, server := newQueueAndServer(t, QueueOptions{Jobs: 2048})
+	check(t, syscall.Kill(server, syscall.SIGSTOP))
+	defer syscall.Kill(server, syscall.SIGCONT)
+	file, err := os.Open("/dev/null")
+	check(t, err)
+	defer file.Close()
+	ctx, cancel := context.WithCancel(background)
+	time.AfterFunc(100*time.Millisecond, cancel)
+	for i := 0; i < 2000; i++ {
+		_, err := q.Submit(ctx, &Job{Cmd: acting([]action.Action{action.Dup2(file, 5)}, "")})
+		if err != nil {
+			equal(t, err, context.Canceled)
+			return
+		}
+	}
+	t.Skip("room for all descriptors")
+}
+
+func TestQueueWhoseServerIsKilled(t *testing.T) {
+	q, server := newQueueAndServer(t, QueueOptions{})
+	result, err := q.Submit(background, &Job{Cmd: shell("echo; exec sleep 1000")})
+	check(t, err)
+	check(t, syscall.Kill(server, syscall.SIGKILL))
 	if r := <-result; !errors.Is(r.Err, ErrLost) || r.Outcome != OutcomeLost {
 		t.Fatalf("%+v: %v", r, r.Err)
 	}
