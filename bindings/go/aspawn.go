@@ -208,11 +208,15 @@ func (c *Cmd) start() error {
 	if err := c.look(); err != nil {
 		return err
 	}
-	if c.Process, err = start(newMessage(c, files, env), c.Path); err != nil {
+	m := newMessage(c, files, env)
+	if c.Process, err = start(m, c.Path); err != nil {
 		return err
 	}
 	if c.AwaitExec {
 		if err := c.Process.awaitExec(); err != nil {
+			for _, end := range m.ends {
+				(*end).Close()
+			}
 			c.Process = nil
 			return err
 		}

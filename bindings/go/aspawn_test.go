@@ -196,7 +196,8 @@ func TestAwaitExec(t *testing.T) {
 	check(t, os.WriteFile(script, []byte{1, 2, 3}, 0o755))
 	before := descriptors(t)
 	c := Command(script)
-	c.AwaitExec = true
+	var in, end *os.File
+	c.AwaitExec, c.Actions = true, []action.Action{action.OutputPipe(5, &end), action.InputPipe(6, &in)}
 	if err := c.Start(); !errors.Is(err, syscall.ENOEXEC) || c.Process != nil {
 		t.Fatal(err)
 	}

@@ -102,16 +102,15 @@ func until(file *os.File, try func() bool) {
 
 // awaitExec waits until the program was executed, or returns why not, when the child is reaped.
 func (p *Process) awaitExec() error {
-	r := -int(syscall.ETIMEDOUT)
-	for r == -int(syscall.ETIMEDOUT) {
-		if p.started != nil { // a process that another thread forked may keep it from being readable
-			p.started.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
-			awaitReadable(p.started)
-		}
+	var r C.int
+	until(nil, func() bool { // a process that another thread forked may keep it from being readable
+		p.started.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		awaitReadable(p.started)
 		p.mu.Lock()
-		r = int(C.aspawn_wait_started(p.child, nil, 0))
-		p.mu.Unlock()
-	}
+		defer p.mu.Unlock()
+		r = C.aspawn_wait_started(p.child, nil, 0)
+		return r != -C.int(syscall.ETIMEDOUT)
+	})
 	if r < 0 {
 		_, err := p.Wait()
 		return err
