@@ -60,7 +60,7 @@ type Cmd struct {
 	WaitDelay    time.Duration
 
 	// SysProcAttr is performed by actions. Pdeathsig of SIGKILL is DiesWithCaller: it follows the
-	// process, not the thread. Ptrace, Cloneflags and mappings of users are errors of Start.
+	// process, not the thread. Ptrace, Cloneflags, PidFD and mappings of users are errors of Start.
 	SysProcAttr *syscall.SysProcAttr
 
 	// Actions of the child, in their order, after all that the other members ask for.

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"reflect"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -351,6 +352,13 @@ func TestSysProcAttr(t *testing.T) {
 		{Setctty: true, Setsid: true, Ctty: 3}} {
 		err := withAttr(attr, "exit 3").Start()
 		if err == nil || !strings.Contains(err.Error(), "SysProcAttr") {
+			t.Fatal(err)
+		}
+	}
+	attr := new(syscall.SysProcAttr)
+	if pidfd := reflect.ValueOf(attr).Elem().FieldByName("PidFD"); pidfd.IsValid() { // Go 1.22
+		pidfd.Set(reflect.ValueOf(new(int)))
+		if err := withAttr(*attr, "exit 3").Start(); err == nil || !strings.Contains(err.Error(), "SysProcAttr.PidFD") {
 			t.Fatal(err)
 		}
 	}

@@ -183,7 +183,7 @@ func (m *message) descriptors(files []int) {
 // known are the members of syscall.SysProcAttr, of any version, that become actions or flags.
 var known = map[string]bool{"Chroot": true, "Credential": true, "Setsid": true, "Setpgid": true, "Setctty": true,
 	"Noctty": true, "Ctty": true, "Foreground": true, "Pgid": true, "Pdeathsig": true, "Unshareflags": true,
-	"AmbientCaps": true, "GidMappingsEnableSetgroups": true, "UseCgroupFD": true, "CgroupFD": true, "PidFD": true}
+	"AmbientCaps": true, "GidMappingsEnableSetgroups": true, "UseCgroupFD": true, "CgroupFD": true}
 
 func (m *message) identity(attr *syscall.SysProcAttr) {
 	of := reflect.ValueOf(attr).Elem()
