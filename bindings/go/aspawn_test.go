@@ -46,7 +46,9 @@ func terminals(...string) {
 	signal.Ignore(syscall.SIGTTOU)
 	for _, attr := range []syscall.SysProcAttr{{Noctty: true}, {Foreground: true, Ctty: 0}} {
 		c := withAttr(attr, "set -- $(cat /proc/$$/stat); test $7 = 0 && echo none; test $8 = $$ && echo foreground; true")
-		c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+		if c.Stdout, c.Stderr = os.Stdout, os.Stderr; attr.Noctty {
+			c.Stdin = os.Stdin // otherwise the terminal is this process's alone
+		}
 		exitIf(c.Run())
 	}
 }

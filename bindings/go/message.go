@@ -123,7 +123,7 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 	if c.Dir != "" {
 		m.action(ofDir, action.Chdir(c.Dir))
 	}
-	m.descriptors(files)
+	m.descriptors(files, attr.Foreground)
 	m.terminal(attr, len(files))
 	var soft, hard C.uint64_t
 	if C.aspawn_go_first_limit(&soft, &hard) != 0 {
@@ -137,9 +137,10 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 }
 
 // descriptors makes the files 0, 1 and so on of the program. The library makes standard streams of
-// descriptors above 2; others are a matter of the order in which they are copied.
-func (m *message) descriptors(files []int) {
-	plain, highest := true, len(files)
+// descriptors above 2; others are a matter of the order in which they are copied. Foreground, an action
+// before these, needs a terminal of this process, whose number may be that of a stream.
+func (m *message) descriptors(files []int, foreground bool) {
+	plain, highest := !foreground, len(files)
 	for i, fd := range files {
 		if fd >= 0 && fd <= 2 && fd != i || fd == closed && i <= 2 {
 			plain = false
