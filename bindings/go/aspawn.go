@@ -111,11 +111,9 @@ func CommandContext(ctx context.Context, name string, arg ...string) *Cmd {
 	}
 	c := Command(name, arg...)
 	c.ctx = ctx
-	c.Cancel = c.kill
+	c.Cancel = func() error { return c.end(0) }
 	return c
 }
-
-func (c *Cmd) kill() error { return c.end(0) }
 
 // end kills the child, or its tree; with a grace it begins with SIGTERM.
 func (c *Cmd) end(grace time.Duration) error {
@@ -209,7 +207,7 @@ func (c *Cmd) start() error {
 		return err
 	}
 	m := newMessage(c, files, env)
-	if c.Process, err = start(m, c.Path); err != nil {
+	if c.Process, err = start(m); err != nil {
 		return err
 	}
 	if c.AwaitExec {
@@ -265,7 +263,7 @@ func (c *Cmd) watch(ctx context.Context) (w watched) {
 	select {
 	case <-c.ended:
 	case <-timer.C:
-		if err := c.kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		if err := c.end(0); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			w.err = fmt.Errorf("exec: killing Cmd: %w", err)
 		}
 	}

@@ -282,7 +282,7 @@ func TestTree(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	c = tree("wait")
-	c.ctx, c.Cancel = ctx, c.kill
+	c.ctx, c.Cancel = ctx, func() error { return c.end(0) }
 	pid = leavesAnother(t, c)
 	cancel()
 	if err := c.Wait(); !errors.Is(err, context.Canceled) {
@@ -556,7 +556,7 @@ func TestWaitsWithoutPidfd(t *testing.T) {
 	files := []int{0, 1, 2}
 	m := newMessage(c, files, os.Environ())
 	m.command.flags |= 8 // ASPAWN_COMMAND_NO_PIDFD
-	p, err := start(m, c.Path)
+	p, err := start(m)
 	check(t, err)
 	if p.ended != nil {
 		t.Fatal("it has one")

@@ -106,22 +106,17 @@ def typed(group, constant):
     return "uint64" if group in WIDER else "uint32" if constant["type"] == "unsigned" else ""
 
 
-def block(constants):
-    yield "const ("
-    for constant in constants:
-        group = constant["group"]
-        yield from comment(constant["text"] or "see the kernel's manual", "\t")
-        kind = typed(group, constant)
-        yield f"\t{go_name(constant)}{' ' + kind if kind else ''} = {constant['value']}"
-    yield ")\n"
-
-
 def blocks(constants):
     groups = {}
     for constant in constants:
         groups.setdefault(constant["group"], []).append(constant)
-    for group in groups.values():
-        yield from block(group)
+    for group, members in groups.items():
+        yield "const ("
+        for constant in members:
+            yield from comment(constant["text"] or "see the kernel's manual", "\t")
+            kind = typed(group, constant)
+            yield f"\t{go_name(constant)}{' ' + kind if kind else ''} = {constant['value']}"
+        yield ")\n"
 
 
 def enumerations(description):
@@ -145,8 +140,8 @@ def actions(description):
 
 def resources(description, condition, architecture):
     yield HEAD.format(f"linux && {condition}", "action")
-    yield from block({**constant, "value": constant.get("values", {}).get(architecture, constant.get("value"))}
-                     for constant in description["constants"] if constant["group"] == "PSYS_RLIMIT")
+    yield from blocks({**constant, "value": constant.get("values", {}).get(architecture, constant.get("value"))}
+                      for constant in description["constants"] if constant["group"] == "PSYS_RLIMIT")
 
 
 def shim(description):
@@ -163,7 +158,7 @@ def shim(description):
             if operand["role"] == "result":
                 arguments.append(f"&results[of[{i}]]")
             elif operand["type"].endswith("*"):
-                arguments.append(f"aspawn_go_bytes(bytes, of[{i}])")
+                arguments.append(f"of[{i}] < 0 ? NULL : (const void *)(bytes + of[{i}])")
             else:
                 arguments.append(f"({operand['type']})of[{i}]")
         yield f"\tcase {number}:\n\t\t{of['function']}({', '.join(arguments)});\n\t\treturn of + {len(operands)};"

@@ -17,7 +17,6 @@ import (
 	"reflect"
 	"strings"
 	"syscall"
-	"unsafe"
 
 	"aspawn.example/bindings/go/action"
 )
@@ -40,7 +39,8 @@ const (
 // A message is a command as shim.c takes it.
 type message struct {
 	command C.struct_aspawn_command
-	words   []int64
+	path    string
+	words   []C.int64_t
 	bytes   []byte
 	files   []any // kept open
 	ends    []**os.File
@@ -50,14 +50,14 @@ type message struct {
 
 func (m *message) text(text string) {
 	if strings.IndexByte(text, 0) >= 0 && m.err == nil {
-		m.err = syscall.EINVAL
+		m.err = &fs.PathError{Op: "fork/exec", Path: m.path, Err: syscall.EINVAL}
 	}
 	m.bytes = append(append(m.bytes, text...), 0)
 }
 
 func (m *message) action(origin int, of action.Action) {
 	m.origins = append(m.origins, origin)
-	m.words = append(m.words, of.Kind)
+	m.words = append(m.words, C.int64_t(of.Kind))
 	for _, operand := range of.Operands {
 		word := int64(len(m.bytes))
 		switch operand := operand.(type) {
@@ -82,7 +82,7 @@ func (m *message) action(origin int, of action.Action) {
 			word = int64(len(m.ends))
 			m.ends = append(m.ends, operand)
 		}
-		m.words = append(m.words, word)
+		m.words = append(m.words, C.int64_t(word))
 	}
 }
 
@@ -96,7 +96,8 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 		args = []string{c.Path}
 	}
 	m := &message{
-		words: append(make([]int64, 0, 64), int64(len(args)), int64(len(env))),
+		path:  c.Path,
+		words: append(make([]C.int64_t, 0, 64), C.int64_t(len(args)), C.int64_t(len(env))),
 		bytes: make([]byte, 0, 4096),
 	}
 	for _, texts := range [][]string{{path}, args, env} {
@@ -237,18 +238,13 @@ func (m *message) terminal(attr *syscall.SysProcAttr, count int) {
 	if attr.Noctty {
 		m.action(ofAttr, action.Ioctl(action.FD(0), syscall.TIOCNOTTY, nil))
 	}
-	if !attr.Setctty {
-		return
+	if attr.Setctty {
+		m.action(ofAttr, action.ControllingTerminal(action.FD(attr.Ctty)))
 	}
-	if attr.Ctty >= count && m.err == nil {
+	if attr.Setctty && attr.Ctty >= count && m.err == nil {
 		m.err = fmt.Errorf("aspawn: SysProcAttr.Ctty is not a descriptor of the program")
 	}
-	m.action(ofAttr, action.ControllingTerminal(action.FD(attr.Ctty)))
 }
-
-// parameters of shim.c.
-func (m *message) numbers() *C.int64_t { return (*C.int64_t)(unsafe.Pointer(&m.words[0])) }
-func (m *message) strings() *C.char    { return (*C.char)(unsafe.Pointer(&m.bytes[0])) }
 
 // A SetupError is an action that failed, or a member of Cmd that the library does not accept. What
 // Dir, Path and the exec fail with is an *fs.PathError, as of os/exec.

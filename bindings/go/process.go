@@ -38,21 +38,18 @@ type Process struct {
 }
 
 // start starts what the message says.
-func start(m *message, path string) (*Process, error) {
+func start(m *message) (*Process, error) {
 	if m.err != nil {
-		if number, is := m.err.(syscall.Errno); is {
-			return nil, &os.PathError{Op: "fork/exec", Path: path, Err: number}
-		}
 		return nil, m.err
 	}
-	p := &Process{child: new(C.struct_aspawn_child), path: path, origins: m.origins}
+	p := &Process{child: new(C.struct_aspawn_child), path: m.path, origins: m.origins}
 	results := make([]C.int, len(m.ends)+1)
-	r := C.aspawn_go_start(p.child, &m.command, m.numbers(), m.strings(), &results[0])
+	r := C.aspawn_go_start(p.child, &m.command, &m.words[0], unsafe.Pointer(&m.bytes[0]), &results[0])
 	runtime.KeepAlive(m.files)
 	if r < 0 {
 		var failure C.struct_aspawn_failure
 		C.aspawn_wait_started(p.child, &failure, 0)
-		return nil, failed(path, m.origins, int(r), &failure)
+		return nil, failed(m.path, m.origins, int(r), &failure)
 	}
 	p.Pid = int(C.aspawn_describe(p.child, C.ASPAWN_FACT_PID))
 	p.ended = polledFile(p.child.ended_fd)

@@ -258,7 +258,7 @@ func (q *Queue) attempt(p *pending, m *message, c *C.struct_aspawn_job, input un
 	defer q.mu.Unlock()
 	q.last++
 	c.cookie = C.uint64_t(q.last)
-	p.ticket = C.aspawn_go_submit(q.queue, c, &m.command, m.numbers(), m.strings(), input, &failure)
+	p.ticket = C.aspawn_go_submit(q.queue, c, &m.command, &m.words[0], unsafe.Pointer(&m.bytes[0]), input, &failure)
 	runtime.KeepAlive(m.files)
 	if p.ticket < 0 {
 		return failed(p.job.Path, m.origins, int(p.ticket), &failure)

@@ -36,11 +36,6 @@ int aspawn_go_first_limit(uint64_t *soft, uint64_t *hard)
 	return 1;
 }
 
-static const void *aspawn_go_bytes(const char *bytes, int64_t at)
-{
-	return at < 0 ? NULL : bytes + at;
-}
-
 #include "interface.h"
 
 /* The strings one after another; returns what follows them. */
@@ -78,7 +73,7 @@ static void *aspawn_go_command(struct aspawn_command *command, const int64_t *wo
 }
 
 int aspawn_go_start(struct aspawn_child *child, const struct aspawn_command *command,
-		    const int64_t *words, const char *bytes, int *results)
+		    const int64_t *words, const void *bytes, int *results)
 {
 	struct aspawn_command started = *command;
 	void *arrays = aspawn_go_command(&started, words, bytes, results);
@@ -90,7 +85,7 @@ int aspawn_go_start(struct aspawn_child *child, const struct aspawn_command *com
 
 int64_t aspawn_go_submit(struct aspawn_queue *queue, const struct aspawn_job *job,
 			 const struct aspawn_command *command, const int64_t *words,
-			 const char *bytes, const void *input, struct aspawn_failure *failure)
+			 const void *bytes, const void *input, struct aspawn_failure *failure)
 {
 	struct aspawn_command submitted = *command;
 	struct aspawn_job complete = *job;

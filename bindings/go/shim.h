@@ -19,11 +19,11 @@
  * results: what actions store.
  */
 int aspawn_go_start(struct aspawn_child *child, const struct aspawn_command *command,
-		    const int64_t *words, const char *bytes, int *results);
+		    const int64_t *words, const void *bytes, int *results);
 /* job: without command and input. */
 int64_t aspawn_go_submit(struct aspawn_queue *queue, const struct aspawn_job *job,
 			 const struct aspawn_command *command, const int64_t *words,
-			 const char *bytes, const void *input, struct aspawn_failure *failure);
+			 const void *bytes, const void *input, struct aspawn_failure *failure);
 int aspawn_go_readable(int fd);
 /* Returns 1, and the limit of descriptors that this process was started with, if the runtime has
  * raised it since. */
