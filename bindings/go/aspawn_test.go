@@ -298,7 +298,8 @@ func TestTimeLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, owner := range []Owner{OwnerCaller, OwnerTree} {
-		c = Command("sh", "-c", `trap "" TERM; exec sleep 1000`)
+		c = Command("sleep", "1000")
+		c.Actions = []action.Action{action.SignalIgnore(syscall.SIGTERM)}
 		c.TimeLimit, c.WaitDelay, c.Owner = 20*time.Millisecond, 20*time.Millisecond, owner
 		exited := new(ExitError)
 		if err := c.Run(); !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &exited) {
