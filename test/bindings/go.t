@@ -46,7 +46,7 @@ passes()
 	go=$1
 	shift
 	(cd "$module" && timeout 400 "$go" test -v "$@" . </dev/null >"$module/output" 2>&1) ||
-		{ grep -B 1 -A 20 '^ *--- FAIL\|^panic\|DATA RACE\|^#' "$module/output" || tail -n 20 "$module/output"; false; }
+		{ grep -B 1 -A 20 '^ *--- FAIL\|^panic\|DATA RACE\|^#' "$module/output" || tail -n 20 "$module/output"; return 1; }
 	sed -n 's/^ *--- SKIP: \([^ ]*\).*/\1 was skipped/p' "$module/output"
 }
 
