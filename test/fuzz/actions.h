@@ -15,11 +15,12 @@ enum { MOST_ACTIONS_HERE = 24 };
 /* Memory that an action may point to: always readable, and ending with a NUL. */
 static char memory[4096];
 
+static const char *const texts[] = { "/",    "/dev/null",    "/dev",
+				     "",     "no such file", "/proc/self/comm",
+				     "text", memory };
+
 static const char *next_text(struct input *input)
 {
-	static const char *const texts[] = { "/",    "/dev/null",    "/dev",
-					     "",     "no such file", "/proc/self/comm",
-					     "text", memory };
 	const uint8_t kind = next_byte(input);
 
 	return kind % 9 == 8 ? NULL : texts[kind % 8];

@@ -45,10 +45,24 @@ static void check_strings(char *const *copies, const struct lines *lines)
 	check(!copies[lines->count], "too many strings");
 }
 
+/* Whatever the table says of its kind, an action has a pointer to nothing of the caller's. */
+static void check_words(const struct aspawn_action *copy)
+{
+	const char *word;
+
+	for (size_t at = 0; at + sizeof word <= sizeof copy->u; at += sizeof word) {
+		memcpy(&word, (const char *)&copy->u + at, sizeof word);
+		for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+			check(word != texts[i], "a pointer to the caller's memory");
+	}
+}
+
 static void compare_action(const struct aspawn_action *copy, const struct aspawn_action *action)
 {
 	size_t at, size;
 
+	if (action->kind != ASPAWN_ACTION_SYSCALL) /* whose numbers may be any */
+		check_words(copy);
 	for (int i = 0; (at = aspw_pointer_of(action, i, &size)); i++) {
 		const void *to = member_pointer(copy, at), *from = member_pointer(action, at);
 		if (size == IS_STRING)

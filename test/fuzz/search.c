@@ -84,19 +84,25 @@ static void search(const char *file, const char *path, const char *results, size
 	free(buffer);
 }
 
-static void interpret(int fd, const uint8_t *script, size_t size)
+/* Sometimes behind so many blanks that the name does not fit. */
+static void interpret(int fd, const uint8_t *text, size_t size)
 {
-	static const char begin[] = "#!";
-	char path[32], *head = exact(NULL, SCRIPT_HEAD), expected[SCRIPT_HEAD] = "";
+	char path[32], script[2 * SCRIPT_HEAD], *head = exact(NULL, SCRIPT_HEAD);
+	const size_t begin = size % 2 ? SCRIPT_HEAD - 8 : 0;
+	size = size < SCRIPT_HEAD ? size : SCRIPT_HEAD;
 
-	size = size < SCRIPT_HEAD - 1 ? size : SCRIPT_HEAD - 1;
+	memset(script, ' ', begin);
+	if (begin)
+		memcpy(script, "#!", 2);
+	memcpy(script + begin, text, size);
+	size += begin;
 	check(ftruncate(fd, 0) == 0 && pwrite(fd, script, size, 0) == (ssize_t)size, "no file");
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	const char *name = interpreter_of(path, head);
-	check(!name == (size < 2 || memcmp(script, begin, 2) != 0), "an interpreter of no script");
+	check(!name == (size < 2 || memcmp(script, "#!", 2) != 0), "an interpreter of no script");
 	if (name) {
-		memcpy(expected, script + 2, size - 2);
-		const char *at = expected + strspn(expected, " \t");
+		script[size < SCRIPT_HEAD - 1 ? size : SCRIPT_HEAD - 1] = '\0';
+		const char *at = script + 2 + strspn(script + 2, " \t");
 		const size_t length = strcspn(at, " \t\n");
 		check(strlen(name) == length && !memcmp(name, at, length), "another interpreter");
 	}

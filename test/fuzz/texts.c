@@ -88,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	given.of_job.status = given.io.status;
 	given.of_job.failure = *failure;
 	given.of_job.survivors = next_byte(&input) % 2;
+	check(strlen(aspawn_failure_name(failure)) <= 20, "a name that is too long");
 	for (int what = 0; what < TEXTS; what++)
 		check_text(what, room);
 	for (int i = 0; i < 8; i++)
