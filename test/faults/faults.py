@@ -169,7 +169,8 @@ class Supervisor:
         self.dies = 'tree_dies' in scenario
         self.trace, self.counts, self.broken = [], collections.Counter(), []
         self.executable, self.calls = {}, collections.Counter()
-        self.in_scenario = self.in_library = False
+        self.in_scenario = False
+        self.in_library = set()  # the threads that are
         self.helper = None  # the last one
         self.first = {}  # the call of each process
         ours, its = socket.socketpair()
@@ -233,14 +234,17 @@ class Supervisor:
         error = self.decide(pid, number, argument)
         if error and names[number] == 'close':
             self.close(key, argument)
+        self.answer(key, error)
+        self.calls[pid] += 1
+        return self.calls[pid] < MOST_CALLS
+
+    def answer(self, key, error):
         answer = struct.pack('=QqiI', key, 0, -error, 0) if error is not None else \
             struct.pack('=QqiI', key, 0, 0, CONTINUE)
         try:
             fcntl.ioctl(self.listener, SEND, answer)
         except OSError:
             pass
-        self.calls[pid] += 1
-        return self.calls[pid] < MOST_CALLS
 
     def close(self, key, fd):
         """close(2) closes the descriptor even if it fails: replaces it by /dev/null."""
@@ -255,17 +259,12 @@ class Supervisor:
     def decide(self, pid, number, argument):
         """Returns the error of this call, 0 for a mark, None to let the kernel make the call."""
         if FAULTS_OFF <= number <= END:
-            self.mark(number, ctypes.c_int(argument).value)
+            self.mark(pid, number, ctypes.c_int(argument).value)
             return 0
-        self.last = names.get(number, str(number))
-        if not self.in_scenario:
+        self.last = call = names.get(number, str(number))
+        who = self.role(pid, call) if self.in_scenario else None
+        if not who:
             return None
-        who = 'parent' if pid == self.process.pid else 'child'
-        if who == 'parent' and not self.in_library or who == 'child' and self.has_executed(pid):
-            return None
-        call = self.last
-        if who == 'child' and self.helped and self.first.setdefault(pid, call) == 'getppid':
-            who, self.helper = 'helper', pid
         self.trace.append((who, call))
         self.counts[who, call] += 1
         for fault in self.faults:
@@ -282,6 +281,17 @@ class Supervisor:
                     return getattr(errno, fault.error)
         return None
 
+    def role(self, pid, call):
+        """Returns who calls, or None if no call of the library fails here."""
+        if pid == self.process.pid:
+            return 'parent' if pid in self.in_library else None
+        if self.has_executed(pid):
+            return None
+        if self.helped and self.first.setdefault(pid, call) == 'getppid':
+            self.helper = pid
+            return 'helper'
+        return 'child'
+
     def has_executed(self, pid):
         try:
             self.executable[pid] = os.readlink(f'/proc/{pid}/exe')
@@ -289,9 +299,11 @@ class Supervisor:
             return True
         return self.executable[pid] != SCENARIOS
 
-    def mark(self, mark, argument):
-        if mark in (FAULTS_OFF, FAULTS_ON):
-            self.in_library = mark == FAULTS_ON
+    def mark(self, pid, mark, argument):
+        if mark == FAULTS_ON:
+            self.in_library.add(pid)
+        elif mark == FAULTS_OFF:
+            self.in_library.discard(pid)
         self.in_scenario = mark == BEGIN or self.in_scenario and mark != END
         ran = list(self.executable.values()).count(PROGRAM)
         if mark == END and argument >= 0 and argument != ran:
