@@ -123,7 +123,7 @@ test-fuzz-corpus: ## what fuzzing has found, and what reaches most: seconds
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) TOOLCHAINS=1 MATRIX=all -- test test-trees test-build test-queue test-queue-races test-models test-amalgamation test-dist test-release test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
+	$(summary) TOOLCHAINS=1 MATRIX=all -- test test-trees test-build test-queue test-queue-races test-models test-amalgamation test-dist test-release test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t
@@ -262,7 +262,8 @@ test-faults: $(faults) ## each system call fails in turn, for each way to use th
 test-faults-all: $(faults) ## the same with all errors, and with second failures
 	test/prove -v test/faults/faults.py :: --all $(SCENARIOS)
 
-$(faults): $(patsubst %,$(BUILD_DIR)/test/with-libc/faults/%.o,harness scenarios) $(compat) $(archive) $(BUILD_DIR)/faults/program
+faults_parts := $(patsubst %,$(BUILD_DIR)/test/with-libc/faults/%.o,harness scenarios) $(compat) $(archive)
+$(faults): $(faults_parts) $(BUILD_DIR)/faults/program
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $(filter-out %/program,$^)
 
 $(BUILD_DIR)/faults/program: $(BUILD_DIR)/test/faults/program.o $(BUILD_DIR)/syscall/start.o $(archive)
@@ -275,6 +276,12 @@ $(BUILD_DIR)/test/faults/%.o: test/faults/%.c $(built)
 	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
 
 $(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include
+
+# SCENARIOS="queue user" for some only; INSTANTS=some for a part of the pairs.
+.PHONY: test-instants
+test-instants: $(faults) ## two parties of a start are stopped, or killed, at each pair of their system calls: 3 minutes
+	COMPILE='$(CC) $(CFLAGS) $(core)' LINK='$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread' \
+		OBJECTS='$(faults_parts)' test/prove -v test/instants/instants.py :: $(SCENARIOS)
 
 # As root, test/packages/install first.
 .PHONY: test-debian

@@ -285,12 +285,16 @@ class Supervisor:
         """Returns who calls, or None if no call of the library fails here."""
         if pid == self.process.pid:
             return 'parent' if pid in self.in_library else None
-        if self.has_executed(pid):
+        if self.is_thread(pid) or self.has_executed(pid):
             return None
         if self.helped and self.first.setdefault(pid, call) == 'getppid':
             self.helper = pid
             return 'helper'
         return 'child'
+
+    def is_thread(self, pid):
+        """True for a second thread of the parent."""
+        return os.path.exists(f'/proc/{self.process.pid}/task/{pid}')
 
     def has_executed(self, pid):
         try:

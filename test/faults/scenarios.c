@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -752,6 +753,59 @@ SCENARIO(pool_of_two)
 		right = end_of(&other, RIGHT, -1) && right;
 	free_memory();
 	return right;
+}
+
+/* The pool gets the first child's stack while that child is on it. */
+static bool two_in_pool(void)
+{
+	const struct aspawn_action slow[] = { ASPAWN_CALL(sleeps, NULL) };
+	char *const argv[] = { program, NULL };
+	const struct aspawn_command it = {
+		.size = sizeof it, .argv = argv, .pool = &pool, .actions = slow, .action_count = 1
+	};
+	struct aspawn_child first, second;
+	int status = -1, r;
+
+	WITH_FAULTS(r = aspawn_start(&first, &it));
+	if (r < 0)
+		return false;
+	WITH_FAULTS(aspawn_release(&first));
+	WITH_FAULTS(r = aspawn_start(&second, &it));
+	bool right = r == 0 && end_of(&second, RIGHT, -1);
+	WITH_FAULTS(r = aspawn_wait(&first, &status, NULL, -1));
+	wait_again(&first, r, &status);
+	promise(status == RIGHT || status == CANNOT || status == KILLED, "status %#x", status);
+	count(status);
+	return right && status == RIGHT;
+}
+
+struct second {
+	bool right;
+	pid_t tid;
+};
+
+static void *in_second_thread(void *arg)
+{
+	struct second *second = arg;
+
+	second->tid = (pid_t)syscall(SYS_gettid);
+	second->right = two_in_pool();
+	return NULL;
+}
+
+SCENARIO(pool_threads)
+{
+	struct second second;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, in_second_thread, &second))
+		not_here("threads");
+	bool right = two_in_pool();
+	pthread_join(thread, NULL);
+	while (syscall(SYS_tgkill, getpid(), second.tid, 0) == 0)
+		sched_yield();
+	free_memory();
+	return right && second.right;
 }
 
 /* --- streams -------------------------------------------------------------------------------- */
