@@ -146,7 +146,7 @@ $(BUILD_DIR)/command/image.o: $(image)
 $(BUILD_DIR)/command/image.o: core += @$(image).build $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')
 
 include compat/compat.mk
-include test/test.mk test/coverage/coverage.mk
+include test/test.mk test/coverage.mk
 include bench/bench.mk
 include examples/examples.mk
 include dist.mk

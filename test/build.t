@@ -15,7 +15,7 @@ nobody=65534
 tree()
 {
 	mkdir -p "$work/$1" && cd "$work/$1" && (cd "$source" && tar -cf - Makefile RELEASE aspawn bench/*.mk command compat queue doc \
-		examples include syscall test/test.mk test/suite test/hosted $(ls -d -- *.mk tools 2>/dev/null)) | tar -xf -
+		examples include syscall test/test.mk test/coverage.mk test/suite test/hosted $(ls -d -- *.mk tools 2>/dev/null)) | tar -xf -
 }
 
 # Not root, who may do what others may not.

@@ -341,6 +341,7 @@ ROLE(forks_for_ever)
 			psys_write(1, "x", 1); /* the limit is reached */
 			sleep_ms(1);
 		}
+	return 0; /* gcc wants one */
 }
 
 TEST(a_fork_bomb_within_a_limit_of_processes_ends)
