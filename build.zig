@@ -6,6 +6,7 @@ const std = @import("std");
 const psys_sources = [_][]const u8{ "syscall/errno.c", "syscall/exec.c", "syscall/string.c", "syscall/vdso.c" };
 const sources = psys_sources ++ [_][]const u8{
     "aspawn/aspawn.c",        "aspawn/child_main.c",    "aspawn/clone.c",
+    "aspawn/clone_first.c",
     "aspawn/close_by_proc.c", "aspawn/deadline.c",      "aspawn/exec_watch.c",
     "aspawn/group.c",
     "aspawn/helper.c",        "aspawn/helper_main.c",   "aspawn/own_descriptors.c",

@@ -5,6 +5,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "clone.h"
 #include "spawn.h"
 #include "stack.h"
 
@@ -41,7 +42,8 @@ int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t *cached_s
 	if (r == 0) {
 		request.user_data = aspw_stack_place(cached_stack, user_data_len);
 		psys_memcpy(request.user_data, user_data, user_data_len);
-		r = (int)aspw_spawn(&request, cached_stack);
+		struct control *control = aspw_spawn_begin(&request, cached_stack);
+		r = (int)aspw_spawn_end(control, aspw_clone_child(control));
 	}
 	if (r > 0) {
 		const struct control *control = stack_control(cached_stack);

@@ -9,6 +9,7 @@
 #include "deadline.h"
 #include "exec_watch.h"
 #include "own_descriptors.h"
+#include "tree.h"
 
 /* --- making a helper, and its child --------------------------------------------- */
 
@@ -24,7 +25,7 @@ static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 		.cleared_tid = &state->helper,
 		.lowest = (char *)(state + 1) + STACK_ALIGN - (uintptr_t)(state + 1) % STACK_ALIGN,
 		.top = (char *)state + STACK_UNIT,
-		.fn = request->helper_main,
+		.fn = request->tree ? aspw_tree_main : aspw_helper_main,
 		.arg = control,
 		.cgroup_fd = -1,
 	};
@@ -52,8 +53,9 @@ static PSYS_UNINSTRUMENTED long lost_helper(const struct control *control)
 	return -PSYS_EAGAIN;
 }
 
-/* The caller makes the pipes: if the helper is killed meanwhile, somebody knows their numbers. */
-PSYS_UNINSTRUMENTED long aspw_clone_by_helper(struct control *control)
+/* The caller makes the pipes: if the helper is killed meanwhile, somebody knows their numbers. Returns 0
+ * of a detached helper: the state says what becomes of the child. */
+static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct request *request = &control->request;
@@ -97,6 +99,23 @@ PSYS_UNINSTRUMENTED long aspw_clone_by_helper(struct control *control)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	state->helped = NOT_HELPED;
 	return state->cloned < 0 ? state->cloned : lost_helper(control);
+}
+
+PSYS_UNINSTRUMENTED long aspw_spawn(const struct request *wanted, const struct Stack_t *stack)
+{
+	struct control *control = aspw_spawn_begin(wanted, stack);
+	struct request *request = &control->request;
+	long pid = request->helped ? clone_by_helper(control) : -PSYS_EOPNOTSUPP;
+
+	/* The caller waits itself. If a helper was tried, it has the pipes. */
+	if (pid == -PSYS_EOPNOTSUPP && request->helped != PRIVATE) {
+		request->detached = false;
+		if (request->helped) /* a frozen cgroup would suspend the caller */
+			request->cgroup_fd = -1;
+		request->helped = NOT_HELPED;
+		pid = aspw_clone_first(control);
+	}
+	return aspw_spawn_end(control, pid);
 }
 
 /* --- asking and waiting --------------------------------------------------------- */

@@ -28,9 +28,14 @@
 #include "spawn.h"
 #include "stack.h"
 
-/* As aspw_clone_child(), but 0 of a detached helper: the state says what becomes of the child. Not
- * with MEMORY_SUSPENDED. -EOPNOTSUPP if there can be no helper, -EAGAIN if somebody killed it. */
-long aspw_clone_by_helper(struct control *control);
+/*
+ * Makes a child, by a helper where one is wanted, on a reserved stack and with all signals blocked. Where
+ * there can be no helper, FOR_CALLER goes on alone, and PRIVATE fails with -EOPNOTSUPP; with -EAGAIN if
+ * somebody killed the helper. Returns the pid, or 0 if the helper is yet to clone the child
+ * (request->detached): the state says what becomes of it. Or a negative error number, with neither a
+ * child nor an open descriptor left. The control block has the descriptors.
+ */
+long aspw_spawn(const struct request *request, const struct Stack_t *stack);
 
 /* The helper's entry point: helper_main.c. That of a tree is aspw_tree_main(). */
 int aspw_helper_main(void *control);

@@ -63,10 +63,9 @@ struct request {
 	/* Not PRIVATE_AUTOREAPED. FOR_CALLER: detached; the helper waits in the caller's place until the
 	 * child has executed a program, and stays until the child has ended. */
 	enum helped helped;
-	enum tree_wish tree;               /* of a private child */
-	const struct group_wish *group;    /* of a tree: group.h; NULL: none. Where user_data is */
-	int (*helper_main)(void *control); /* with helped: helper.h, tree.h */
-	bool polls_helper;                 /* the caller wants a pidfd of the helper */
+	enum tree_wish tree;            /* of a private child */
+	const struct group_wish *group; /* of a tree: group.h; NULL: none. Where user_data is */
+	bool polls_helper;              /* the caller wants a pidfd of the helper */
 	/* To start in, of version 2, with in_cgroup for memory: MEMORY_SUSPENDED or _EXECUTED. The parent
 	 * is suspended until the exec, by a frozen cgroup for long. If the kernel rejects that, or kills
 	 * the child in its clone, another child begins elsewhere. -1: none. With a group to be made, that
@@ -80,13 +79,9 @@ struct request {
 	size_t user_data_len;
 };
 
-/*
- * Makes the child, on a reserved stack and with all signals blocked. Where there can be no helper,
- * FOR_CALLER goes on alone, and PRIVATE fails with -EOPNOTSUPP; with -EAGAIN if somebody killed the
- * helper. Returns the pid, or 0 if the helper is yet to clone the child (request->detached); or a
- * negative error number with neither a child nor an open descriptor left. The control block has the
- * descriptors.
- */
-long aspw_spawn(const struct request *request, const struct Stack_t *stack);
+/* Before and after the clone of a child on a reserved stack, with all signals blocked. pid is what the
+ * clone has returned: negative, and no descriptor is left. The control block has the descriptors. */
+struct control *aspw_spawn_begin(const struct request *request, const struct Stack_t *stack);
+long aspw_spawn_end(struct control *control, long pid);
 
 #endif

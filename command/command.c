@@ -2,6 +2,7 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
+#include "../aspawn/helper.h"
 #include "child.h"
 #include "pool.h"
 #include "prepared.h"

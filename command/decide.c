@@ -2,9 +2,7 @@
 /* Decides how the child of a command begins, by what its actions require. */
 #include <syscall/string.h>
 
-#include "../aspawn/helper.h"
 #include "../aspawn/own_descriptors.h"
-#include "../aspawn/tree.h"
 #include "image.h"
 #include "pool.h"
 #include "prepared.h"
@@ -402,7 +400,6 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 							       TREE;
 	request->group = group_of(prepared, own->served);
 	const bool makes = request->group;
-	request->helper_main = request->tree ? aspw_tree_main : aspw_helper_main;
 
 	/* A copy of the descriptors, or the caller's until the child has copied those that it uses.
 	 * A copy of few costs less than to wait for another process's turn, and a helper that waits

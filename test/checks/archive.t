@@ -236,7 +236,7 @@ else
 	skip "a program has its own find_exe()" "needs the archive's own flags"
 fi
 if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS+set}${SANITIZE+set}" ]; then
-	check "aspawn() is at most 11 KiB of text" at_most 11264 aspawn
+	check "aspawn() is at most 8 KiB of text" at_most 8192 aspawn
 	check "aspawn_run() is at most 54 KiB of text" at_most 55296 aspawn_run
 	check "all is at most 86 KiB of text" all_text_is_at_most 88064
 fi

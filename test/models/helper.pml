@@ -195,7 +195,7 @@ active proctype caller()
 	:: clears = false
 	:: skip
 	fi
-	/* aspw_clone_by_helper() */
+	/* clone_by_helper() */
 	RESET(ended);
 	cloned = 0;
 #ifndef MUTANT_INODE_NOT_RESET
