@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Names and messages of error numbers, without pointers, which would need relocations. */
-#include <syscall/errno.h>
+#include <stdbool.h>
 
-/* All strings in one object, addressed by offsets. */
+#include <syscall/errno.h>
+#include <syscall/string.h>
+
+/* In one object, each name before its message. */
 static const struct strings {
 #define ERROR(name, message)     \
 	char name[sizeof #name]; \
@@ -15,37 +18,32 @@ static const struct strings {
 #undef ERROR
 };
 
-static const struct entry {
-	uint16_t number, name, message;
-} entries[] = {
-#define ERROR(name, message) \
-	{ PSYS_##name, offsetof(struct strings, name), offsetof(struct strings, name##_message) },
+static const uint16_t numbers[] = {
+#define ERROR(name, message) PSYS_##name,
 #include "errno_table.h"
 #undef ERROR
 };
 
-static const char unknown[] = "unknown error";
-
-static PSYS_UNINSTRUMENTED const struct entry *find(int error)
+static PSYS_UNINSTRUMENTED const char *find(int error, bool wants_message)
 {
-	unsigned number = error < 0 ? 0U - (unsigned)error : (unsigned)error;
+	const unsigned number = error < 0 ? 0U - (unsigned)error : (unsigned)error;
+	const char *name = (const char *)&strings, *message;
 
-	for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
-		if (entries[i].number == number)
-			return &entries[i];
-	return NULL;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		message = name + psys_strlen(name) + 1;
+		if (numbers[i] == number)
+			return wants_message ? message : name;
+		name = message + psys_strlen(message) + 1;
+	}
+	return "unknown error";
 }
 
 PSYS_UNINSTRUMENTED const char *psys_errname(int error)
 {
-	const struct entry *entry = find(error);
-
-	return entry ? (const char *)&strings + entry->name : unknown;
+	return find(error, false);
 }
 
 PSYS_UNINSTRUMENTED const char *psys_strerror(int error)
 {
-	const struct entry *entry = find(error);
-
-	return entry ? (const char *)&strings + entry->message : unknown;
+	return find(error, true);
 }
