@@ -82,6 +82,22 @@ static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 	return false;
 }
 
+/* Files of /proc/PID that change the memory, for as long as that is shared. An exec keeps the change. */
+#define OF_MEMORY "oom_score_adj/oom_adj/coredump_filter"
+
+/* True if the action writes to such a file, which a child that shares the memory must not. By name: the
+ * directory may be the current one. */
+static PSYS_UNINSTRUMENTED bool writes_of_memory(const struct aspawn_action *action)
+{
+	struct component last = { "", 0 }, next;
+
+	if (action->kind != ASPAWN_ACTION_WRITE)
+		return false;
+	for (const char *path = action->u.write.path; (next = next_component(&path)).length;)
+		last = next;
+	return is_among(last, OF_MEMORY);
+}
+
 /* True if the path leads to a descriptor, or to something else that an exec changes. */
 static PSYS_UNINSTRUMENTED bool names_process(const char *path)
 {
@@ -95,7 +111,7 @@ static PSYS_UNINSTRUMENTED bool names_process(const char *path)
 		return is_among(second, "fd/stdin/stdout/stderr");
 	if (absolute && is_among(first, "proc") && is_among(second, "self"))
 		return !is_among(next_component(&rest),
-				 "uid_map/gid_map/setgroups/loginuid/oom_score_adj");
+				 "uid_map/gid_map/setgroups/loginuid/" OF_MEMORY);
 	return !(absolute && is_among(first, "proc") && !second.length);
 }
 
@@ -145,7 +161,7 @@ PSYS_UNINSTRUMENTED size_t aspw_count_copies(const struct aspawn_command *comman
 		const struct aspawn_action *action = &command->actions[i];
 		const unsigned type = (unsigned)action->u.setns.type;
 
-		count += aspw_action_infos[action->kind].copies ||
+		count += aspw_action_infos[action->kind].copies || writes_of_memory(action) ||
 			 (action->kind == ASPAWN_ACTION_SYSCALL &&
 			  aspw_call_class(action) != CALL_SHARED) ||
 			 (action->kind == ASPAWN_ACTION_SETNS &&

@@ -465,19 +465,44 @@ TEST(a_change_of_user_keeps_the_parent_dumpable)
 	CHECK_EQUAL(psys_prctl(PSYS_PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
 }
 
-TEST(oom_score_adj_does_not_change_the_parent)
+/* The first bytes of a file of /proc. */
+static void read_start(const char *path, char text[16])
 {
-	char text[16] = "";
-	int fd = psys_open("/proc/self/oom_score_adj", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	const int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 
 	if (fd < 0)
-		skip("no /proc/self/oom_score_adj");
-	CHECK(psys_read(fd, text, sizeof text) > 0);
-	CHECK_SHOWS("321", "path:/proc/self/oom_score_adj", ASPAWN_OOM_SCORE_ADJ(321));
-	char after[16] = "";
-	CHECK_EQUAL(psys_lseek(fd, 0, PSYS_SEEK_SET), 0);
-	CHECK(psys_read(fd, after, sizeof after) > 0);
-	CHECK_EQUAL(psys_strcmp(text, after), 0);
+		skip("not there");
+	psys_memset(text, 0, 16);
+	CHECK(psys_read(fd, text, 15) > 0);
+	psys_close(fd);
+}
+
+#define CHECK_CHANGES_CHILD_ALONE(expected, path, ...)            \
+	do {                                                      \
+		char before_[16], after_[16];                     \
+		read_start(path, before_);                        \
+		CHECK_SHOWS(expected, "path:" path, __VA_ARGS__); \
+		read_start(path, after_);                         \
+		CHECK_EQUAL(psys_strcmp(before_, after_), 0);     \
+	} while (0)
+
+TEST(oom_score_adj_does_not_change_the_parent)
+{
+	CHECK_CHANGES_CHILD_ALONE("321", "/proc/self/oom_score_adj", ASPAWN_OOM_SCORE_ADJ(321));
+}
+
+TEST(a_written_oom_score_adj_does_not_change_the_parent)
+{
+	CHECK_CHANGES_CHILD_ALONE("321", "/proc/self/oom_score_adj",
+				  ASPAWN_WRITE("/proc/self//oom_score_adj", "321"));
+	CHECK_CHANGES_CHILD_ALONE("321", "/proc/self/oom_score_adj", ASPAWN_CHDIR("/proc/self"),
+				  ASPAWN_WRITE("oom_score_adj", "321"));
+}
+
+TEST(a_written_coredump_filter_does_not_change_the_parent)
+{
+	CHECK_CHANGES_CHILD_ALONE("0000007f", "/proc/self/coredump_filter",
+				  ASPAWN_WRITE("/proc/self/coredump_filter", "0x7f"));
 }
 
 static bool has_capability(int capability)
