@@ -109,6 +109,23 @@ static PSYS_UNINSTRUMENTED bool take_suspended(struct aspawn_child *child)
 	return true;
 }
 
+PSYS_UNINSTRUMENTED bool aspw_kill_suspended(struct aspawn_child *child)
+{
+	const struct child_state *state = child_state(child);
+	const struct stack_state *made = stack_state(&state->stack);
+
+	if (__atomic_load_n(&made->helper, __ATOMIC_ACQUIRE) != CLONING)
+		return true;
+	if (state->pid < 0 && !take_suspended(child))
+		return false;
+	const int fd = aspw_helper_open_child(&state->stack);
+	if (psys_pidfd_send_signal(fd, PSYS_SIGKILL, NULL, 0) < 0 && /* a filter may refuse that */
+	    !aspw_helper_has_reaped(&state->stack))
+		psys_kill(state->pid, PSYS_SIGKILL);
+	psys_close(fd); /* of a negative one: no effect */
+	return true;
+}
+
 PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t deadline)
 {
 	struct child_state *state = child_state(child);

@@ -85,6 +85,10 @@ void aspw_signal_helper(struct aspawn_child *child, int signal);
 /* Orders the helper of a tree to end it: as aspawn_kill_tree(), which also reaches a suspended one. */
 int aspw_order_end(struct aspawn_child *child, int64_t grace_ms);
 
+/* Kills the child of a tree if it keeps its helper suspended, which obeys no order then: in a frozen
+ * cgroup. Does not wait. False if the child has no number yet: to be repeated. */
+bool aspw_kill_suspended(struct aspawn_child *child);
+
 /* Returns 0 if nobody has reaped the child, so that no other process has its number; otherwise
  * -ESRCH, or an error of waitid(2). */
 int aspw_is_unreaped(struct aspawn_child *child);

@@ -59,8 +59,7 @@ int aspawn_kill_group(struct aspawn_child *child, int signal)
 	return r == -PSYS_ESRCH ? aspawn_kill(child, signal) : r;
 }
 
-/* The helper is suspended until the child of a frozen cgroup executes its program, and obeys no order:
- * there is nothing to end but the child. */
+/* Waits for the child's number: usually it executes its program before that. */
 static int kill_suspended(struct aspawn_child *child)
 {
 	const struct stack_state *made = stack_state(&child_state(child)->stack);
@@ -68,8 +67,8 @@ static int kill_suspended(struct aspawn_child *child)
 	if (__atomic_load_n(&made->in_cgroup, __ATOMIC_SEQ_CST) == ELSEWHERE)
 		return 0;
 	const int pid = aspawn_pid(child);
-	if (pid > 0 && __atomic_load_n(&made->helper, __ATOMIC_ACQUIRE) == CLONING)
-		aspawn_kill(child, PSYS_SIGKILL);
+	if (pid > 0)
+		aspw_kill_suspended(child);
 	return pid == -PSYS_EAGAIN ? pid : 0;
 }
 

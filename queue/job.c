@@ -5,7 +5,10 @@
 #include "../aspawn/helper.h"
 #include "queue.h"
 
-enum { MOST_READS = 64 }; /* of one output in a row: another process may go on to write */
+enum {
+	MOST_READS = 64,    /* of one output in a row: another process may go on to write */
+	AGAIN_NS = 10000000 /* until a program that has no number yet is killed again */
+};
 
 /* --- streams ----------------------------------------------------------------------- */
 
@@ -243,18 +246,20 @@ static QUEUE_SERVER size_t job_kept(const struct job_output *output)
 
 /* --- the end ------------------------------------------------------------------------- */
 
-static QUEUE_SERVER void job_send(struct job *job, int signal)
+/* False if it is to be repeated. */
+static QUEUE_SERVER bool job_send(struct job *job, int signal)
 {
 	if (job_is_tree(job)) {
-		aspw_order_end(&job->child,
-			       signal == PSYS_SIGKILL ? ASPAWN_GRACE_NONE : job->grace_ms);
-		return;
+		const bool kills = signal == PSYS_SIGKILL;
+		aspw_order_end(&job->child, kills ? ASPAWN_GRACE_NONE : job->grace_ms);
+		return !kills || aspw_kill_suspended(&job->child);
 	}
 	const bool has_group = !(job->flags & ASPAWN_JOB_SAME_GROUP);
 	const int r = has_group ? psys_kill(-job->result.pid, signal) : -PSYS_ESRCH;
 
 	if (r < 0 || signal == PSYS_SIGKILL) /* it may have left its group, or not made it yet */
 		psys_kill(job->result.pid, signal);
+	return true;
 }
 
 QUEUE_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as,
@@ -265,10 +270,11 @@ QUEUE_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int
 	if (!job->signal)
 		job->ended_as = ended_as;
 	job->signal = at_once || job->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
-	job_send(job, job->signal);
+	const bool is_sent = job_send(job, job->signal);
 	job_set_deadline(queue, job,
-			 job->signal == PSYS_SIGKILL ? INT64_MAX :
-						       server_now(queue) + ms_to_ns(job->grace_ms));
+			 job->signal == PSYS_SIGTERM ? server_now(queue) + ms_to_ns(job->grace_ms) :
+			 is_sent                     ? INT64_MAX :
+						       server_now(queue) + AGAIN_NS);
 }
 
 QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)

@@ -3,6 +3,7 @@
  * A child that begins in a frozen control group does not run, and its parent is suspended until it
  * executes its program: a helper, and never the caller or the server of a queue.
  */
+#include "../filter.h"
 #include "../queues.h"
 #include "../tree.h"
 
@@ -163,5 +164,34 @@ TEST(a_frozen_cgroup_stops_no_server)
 		give_back(queue, result);
 	}
 	close_queue(queue);
+	remove_cgroup(&group);
+}
+
+TEST(a_time_limit_ends_a_job_in_a_group_below_a_frozen_one)
+{
+	struct cgroup group;
+	struct self self;
+
+	need_lists();
+	make_frozen(&group, NULL);
+	for (int i = 0; i < 2; i++) {
+		struct aspawn_queue *queue = open_queue(
+			&(struct aspawn_queue_options){ .flags = i ? ASPAWN_QUEUE_LOCAL : 0 });
+		const struct aspawn_job job = { .time_limit_ms = 1, .grace_ms = ASPAWN_GRACE_NONE };
+		const struct aspawn_action makes = ASPAWN_NEW_CGROUP(group.fd, 0, 0, 0);
+		struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+		command.owner = ASPAWN_OWNER_TREE;
+		command.actions = &makes;
+		command.action_count = 1;
+		CHECK(submit_command(queue, job, &command) > 0);
+		if (i) /* what has only a number is killed too */
+			filter_refuse(PSYS_NR_pidfd_send_signal, PSYS_EPERM);
+		const struct aspawn_result *result = next_result(queue);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_TIMED_OUT);
+		CHECK_EQUAL(result->status, PSYS_SIGKILL);
+		give_back(queue, result);
+		close_queue(queue);
+	}
 	remove_cgroup(&group);
 }
