@@ -313,14 +313,15 @@ int aspawn_queue_count(struct aspawn_queue *queue, int what)
 
 size_t aspawn_result_text(char *to, size_t size, const struct aspawn_result *result)
 {
+	const size_t room = to ? size : 0;
 	struct aspawn_io io;
 
 	if (!result)
-		return 0;
+		return psys_strlcpy(to, "", room);
 	if (result->outcome == ASPAWN_OUTCOME_CANCELLED)
-		return psys_strlcpy(to, "cancelled", size);
+		return psys_strlcpy(to, "cancelled", room);
 	if (result->outcome == ASPAWN_OUTCOME_LOST)
-		return psys_strlcpy(to, "lost", size);
+		return psys_strlcpy(to, "lost", room);
 	io.outcome = result->outcome;
 	io.status = result->status;
 	psys_memcpy(&io.failure, &result->failure, sizeof io.failure);

@@ -553,6 +553,11 @@ TEST(queue_names_each_invalid_member)
 		    -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_release_prepared(NULL, prepared), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_result_text(NULL, 0, NULL), 0);
+	char text[] = "old";
+	CHECK_EQUAL(aspawn_result_text(text, sizeof text, NULL), 0);
+	CHECK_EQUAL(*text, 0);
+	const struct aspawn_result cancelled = { .outcome = ASPAWN_OUTCOME_CANCELLED };
+	CHECK_EQUAL(aspawn_result_text(NULL, sizeof text, &cancelled), 9);
 	CHECK_EQUAL(aspawn_queue_release_prepared(queue, prepared), 0);
 	close_queue(queue);
 }
