@@ -8,20 +8,24 @@
 #include "prepared.h"
 
 enum {
-	MOST_ACTIONS = 10000000, /* more than one close for each possible descriptor */
+	MOST_ACTIONS = 10000000,  /* more than one close for each possible descriptor */
+	LARGEST_STRUCTURE = 4096, /* bytes, of any version */
 	ALL_FLAGS = 2 * ASPAWN_COMMAND_TREE_OR_GROUP - 1,
 };
 
-int aspw_read_structure(void *to, size_t known, const void *from, size_t size, size_t first_version)
+int aspw_read_structure(void *to, size_t known, const void *from, uint64_t size,
+			size_t first_version)
 {
 	if (size < first_version)
 		return -PSYS_EINVAL;
+	if (size > LARGEST_STRUCTURE) /* nobody's size: do not look for what is there */
+		return -PSYS_E2BIG;
 	for (size_t i = known; i < size; i++)
 		if (((const char *)from)[i])
 			return -PSYS_E2BIG;
 	if (!to)
 		return 0;
-	const size_t given = size < known ? size : known;
+	const size_t given = size < known ? (size_t)size : known;
 	psys_memcpy(to, from, given);
 	psys_memset((char *)to + given, 0, known - given);
 	return 0;

@@ -221,9 +221,11 @@ int aspw_perform(void *arg, int write_end, void *mask, void *user_data, size_t l
 /*
  * Copies an extensible structure, which may be older or newer than this library's, as openat2(2)
  * describes in "Extensibility". Returns 0, -EINVAL if it is smaller than the first version, or
- * -E2BIG if a member that the library does not know is not 0. to NULL: only looks.
+ * -E2BIG if a member that the library does not know is not 0, or no version is so large. to NULL: only
+ * looks.
  */
-int aspw_read_structure(void *to, size_t known, const void *from, size_t size, size_t first_version);
+int aspw_read_structure(void *to, size_t known, const void *from, uint64_t size,
+			size_t first_version);
 
 /* Copies the caller's structure, which may be of another version, and checks it and its actions.
  * Returns 0, -EINVAL or -E2BIG: then *failure says why. */

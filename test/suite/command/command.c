@@ -145,6 +145,33 @@ TEST(rejects_an_invalid_command)
 	check_ends(&child, 7 << 8);
 }
 
+/* There is nothing behind the structures. */
+TEST(a_size_that_is_far_too_large_is_not_read)
+{
+	enum { UNIT = 65536 };
+	static const uint64_t sizes[] = { 4097, 1 << 20, UINT64_C(1) << 33, UINT64_MAX };
+	char *const pages = psys_mmap(NULL, 2 * UNIT, PSYS_PROT_READ | PSYS_PROT_WRITE,
+				      PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
+	struct aspawn_command *const command = (void *)(pages + UNIT - 512);
+	struct aspawn_io *const io = (void *)(pages + UNIT - 512);
+	struct aspawn_child child;
+	struct self self;
+
+	CHECK(!PSYS_IS_ERROR(pages));
+	CHECK_EQUAL(psys_munmap(pages + UNIT, UNIT), 0);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		*command = command_in_role(&self, "exit_7", NULL);
+		command->size = sizes[i];
+		CHECK_EQUAL(aspawn_start(&child, command), -PSYS_E2BIG);
+		const struct aspawn_command good = command_in_role(&self, "exit_7", NULL);
+		psys_memset(io, 0, sizeof *io);
+		io->size = sizes[i];
+		CHECK_EQUAL(aspawn_run(&good, io), -PSYS_E2BIG);
+		psys_memset(io, 0, sizeof *io);
+	}
+	CHECK_EQUAL(psys_munmap(pages, UNIT), 0);
+}
+
 /* "EINVAL", whatever was wrong. */
 static void check_named(const struct aspawn_command *command, const char *expected)
 {
