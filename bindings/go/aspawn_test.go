@@ -137,6 +137,30 @@ func filter() []action.Action {
 	})}
 }
 
+// A file of an action is the first above those of ExtraFiles, of which one has to give way.
+func TestActionsBesideExtraFiles(t *testing.T) {
+	directory, err := os.Open("/usr")
+	check(t, err)
+	defer directory.Close()
+	above := func(fd int) *os.File {
+		number, _, err := syscall.Syscall(syscall.SYS_FCNTL, directory.Fd(), syscall.F_DUPFD_CLOEXEC, uintptr(fd))
+		equal(t, err, syscall.Errno(0))
+		return os.NewFile(number, "/usr")
+	}
+	low := above(3)
+	defer low.Close()
+	high := above(int(low.Fd()) + 10)
+	defer high.Close()
+	next := above(int(high.Fd()) + 1)
+	defer next.Close()
+	c := acting([]action.Action{action.Fchdir(next)}, "pwd -P")
+	for fd := 3; fd <= int(low.Fd()); fd++ {
+		c.ExtraFiles = append(c.ExtraFiles, high)
+	}
+	c.ExtraFiles = append(c.ExtraFiles, low)
+	equal(t, output(t, c), "/usr\n")
+}
+
 func TestPipeActions(t *testing.T) {
 	var from, to *os.File
 	c := acting([]action.Action{action.InputPipe(4, &to), action.OutputPipe(5, &from)}, "tr a-z A-Z <&4 >&5")

@@ -124,7 +124,7 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 	if c.Dir != "" {
 		m.action(ofDir, action.Chdir(c.Dir))
 	}
-	m.descriptors(files, attr.Foreground)
+	m.descriptors(files, c.Actions, attr.Foreground)
 	m.terminal(attr, len(files))
 	var soft, hard C.uint64_t
 	if C.aspawn_go_first_limit(&soft, &hard) != 0 {
@@ -139,9 +139,17 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 
 // descriptors makes the files 0, 1 and so on of the program. The library makes standard streams of
 // descriptors above 2; others are a matter of the order in which they are copied. Foreground, an action
-// before these, needs a terminal of this process, whose number may be that of a stream.
-func (m *message) descriptors(files []int, foreground bool) {
+// before these, needs a terminal of this process, whose number may be that of a stream. Actions find
+// their files, whose numbers no copy gets.
+func (m *message) descriptors(files []int, actions []action.Action, foreground bool) {
 	plain, highest := !foreground, len(files)
+	for _, of := range actions {
+		for _, operand := range of.Operands {
+			if file, is := operand.(action.Descriptor); is && int(file.Fd()) > highest {
+				highest = int(file.Fd())
+			}
+		}
+	}
 	for i, fd := range files {
 		if fd >= 0 && fd <= 2 && fd != i || fd == closed && i <= 2 {
 			plain = false
