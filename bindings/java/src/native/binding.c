@@ -369,11 +369,10 @@ NATIVE(jint, write, jint fd, jbyteArray of, jint from, jint length)
 /* The bytes that can be read. */
 NATIVE(jint, available, jint fd)
 {
-	enum { FIONREAD = 0x541b };
 	int count = 0;
 
 	UNUSED;
-	psys_ioctl(fd, FIONREAD, (unsigned long)(intptr_t)&count);
+	psys_ioctl(fd, PSYS_FIONREAD, (uintptr_t)&count);
 	return count;
 }
 
