@@ -1493,9 +1493,8 @@ ROLE(tells_its_parent_and_stays)
 }
 
 /* A change of credentials clears the signal by which jobs die with their server. */
-TEST(queue_takes_jobs_of_other_users_along)
+static void check_is_taken_along(struct aspawn_action action)
 {
-	const struct aspawn_action action = ASPAWN_USER(65534, 65534, NULL, 0);
 	struct aspawn_queue *queue = usual_queue();
 	const int server = server_of(queue);
 	const struct aspawn_result *result;
@@ -1521,6 +1520,7 @@ TEST(queue_takes_jobs_of_other_users_along)
 	command.action_count = 2;
 	CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
 	CHECK_EQUAL(psys_read(fifo, &pid, sizeof pid), sizeof pid); /* it is executed */
+	psys_unlinkat(PSYS_AT_FDCWD, path, 0);
 	CHECK_EQUAL(pid, server);
 	await_running(queue, 1); /* and the server knows its pid */
 	psys_kill(server, PSYS_SIGKILL);
@@ -1530,6 +1530,17 @@ TEST(queue_takes_jobs_of_other_users_along)
 	CHECK(ends_soon(result->pid));
 	give_back(queue, result);
 	close_queue(queue);
+}
+
+TEST(queue_takes_jobs_of_other_users_along)
+{
+	check_is_taken_along((struct aspawn_action)ASPAWN_USER(65534, 65534, NULL, 0));
+}
+
+TEST(queue_takes_jobs_along_that_call_for_another_user)
+{
+	check_is_taken_along((struct aspawn_action)ASPAWN_SYSCALL(PSYS_NR_setresuid, 65534, 65534,
+								  65534, 0, 0, 0, 0, 0));
 }
 
 /* It takes no job that nobody would run. */
