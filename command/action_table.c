@@ -91,6 +91,35 @@ PSYS_UNINSTRUMENTED size_t aspw_pointer_of(const struct aspawn_action *action, i
 	return index == 0 ? info->array : 0;
 }
 
+static PSYS_UNINSTRUMENTED bool call_changes_credentials(int number)
+{
+	switch (number) {
+	case PSYS_NR_setuid:
+	case PSYS_NR_setgid:
+	case PSYS_NR_setreuid:
+	case PSYS_NR_setregid:
+	case PSYS_NR_setresuid:
+	case PSYS_NR_setresgid:
+	case PSYS_NR_setfsuid:
+	case PSYS_NR_setfsgid:
+	case PSYS_NR_setns:
+		return true;
+	default:
+		return false;
+	}
+}
+
+PSYS_UNINSTRUMENTED bool aspw_changes_credentials(const struct aspawn_action *action)
+{
+	const unsigned kind = action->kind, type = (unsigned)action->u.setns.type;
+
+	return kind == ASPAWN_ACTION_USER || kind == ASPAWN_ACTION_RESUID ||
+	       kind == ASPAWN_ACTION_RESGID ||
+	       (kind == ASPAWN_ACTION_SYSCALL &&
+		call_changes_credentials(action->u.syscall.number)) ||
+	       (kind == ASPAWN_ACTION_SETNS && (!type || type & PSYS_CLONE_NEWUSER));
+}
+
 static bool is_name(const char *name)
 {
 	return *name && !*psys_strchrnul(name, '=');

@@ -153,6 +153,9 @@ size_t aspw_used_by(const struct aspawn_action *action);
 enum call_class { CALL_IMAGE, CALL_SHARED, CALL_REFUSED };
 enum call_class aspw_call_class(const struct aspawn_action *action);
 
+/* True if the action may change users, groups or capabilities, which clears PR_SET_PDEATHSIG. */
+bool aspw_changes_credentials(const struct aspawn_action *action);
+
 /* Returns 0, -EINVAL or -E2BIG. */
 int aspw_check_action(const struct aspawn_action *action);
 

@@ -80,38 +80,12 @@ static int check_streams_of_job(const struct aspawn_job *job, const struct aspaw
 	return wrong ? aspw_refuse(failure, -PSYS_EINVAL, wrong) : 0;
 }
 
-static bool call_changes_credentials(int number)
-{
-	switch (number) {
-	case PSYS_NR_setuid:
-	case PSYS_NR_setgid:
-	case PSYS_NR_setreuid:
-	case PSYS_NR_setregid:
-	case PSYS_NR_setresuid:
-	case PSYS_NR_setresgid:
-	case PSYS_NR_setfsuid:
-	case PSYS_NR_setfsgid:
-	case PSYS_NR_setns:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Other actions that need memory of their own do not, and a filter may forbid prctl(2) afterwards. */
 static bool changes_credentials(const struct aspawn_command *command)
 {
-	for (size_t i = 0; i < command->action_count; i++) {
-		const struct aspawn_action *action = &command->actions[i];
-
-		if (action->kind == ASPAWN_ACTION_USER || action->kind == ASPAWN_ACTION_RESUID ||
-		    action->kind == ASPAWN_ACTION_RESGID ||
-		    (action->kind == ASPAWN_ACTION_SYSCALL &&
-		     call_changes_credentials(action->u.syscall.number)) ||
-		    (action->kind == ASPAWN_ACTION_SETNS &&
-		     (!action->u.setns.type || action->u.setns.type & PSYS_CLONE_NEWUSER)))
+	for (size_t i = 0; i < command->action_count; i++)
+		if (aspw_changes_credentials(&command->actions[i]))
 			return true;
-	}
 	return false;
 }
 

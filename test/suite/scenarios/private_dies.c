@@ -49,19 +49,21 @@ TEST(rejects_a_child_that_dies_with_its_caller_and_suspends_it)
 struct fate {
 	uint64_t way;
 	bool by_thread, without_pidfds, other_user;
-	int *shared; /* the child's pid; then a gate */
+	bool with_helper; /* a signal to the host's group ends both at once */
+	int *shared;      /* the child's pid; then a gate */
 };
 
 static int starts_and_stays(void *arg)
 {
 	const struct fate *fate = arg;
 	struct self self;
-	const struct aspawn_action user = ASPAWN_USER(65534, 65534, NULL, 0);
+	const struct aspawn_action actions[] = { ASPAWN_SETPGID(0),
+						 ASPAWN_USER(65534, 65534, NULL, 0) };
 	struct aspawn_command command = command_in_role(&self, "lingers", NULL);
 
 	set_way(&command, ASPAWN_COMMAND_DIES_WITH_CALLER | fate->way);
-	command.action_count = fate->other_user;
-	command.actions = fate->other_user ? &user : NULL;
+	command.action_count = fate->other_user ? 2 : 1;
+	command.actions = actions;
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(why_not_started(&child), 0);
 	fate->shared[0] = aspawn_pid(&child);
@@ -78,6 +80,7 @@ static void check_dies_with_its_host(struct fate fate)
 	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
 	int host = fork_child();
 	if (host == 0) {
+		psys_setpgid(0, 0);
 		if (fate.without_pidfds)
 			filter_refuse(PSYS_NR_pidfd_open, PSYS_ENOSYS);
 		if (fate.by_thread) {
@@ -95,7 +98,7 @@ static void check_dies_with_its_host(struct fate fate)
 		sleep_ms(600000);
 	}
 	gate_wait(&fate.shared[1]);
-	CHECK_EQUAL(psys_kill(host, PSYS_SIGKILL), 0);
+	CHECK_EQUAL(psys_kill(fate.with_helper ? -host : host, PSYS_SIGKILL), 0);
 	while (psys_wait4(-1, &status, 0, NULL) > 0)
 		;
 	sleep_until_gone(fate.shared[0]);
@@ -116,6 +119,18 @@ TEST(a_private_child_of_another_user_dies_with_its_caller)
 	need_others_to_reach_program();
 	check_dies_with_its_host((struct fate){ .other_user = true });
 	check_dies_with_its_host((struct fate){ WAY_COPIED, .other_user = true });
+	check_dies_with_its_host((struct fate){ .other_user = true, .without_pidfds = true });
+}
+
+TEST(a_private_child_of_another_user_dies_with_its_caller_and_helper)
+{
+	if (psys_geteuid())
+		skip("not root");
+	need_others_to_reach_program();
+	check_dies_with_its_host((struct fate){ .with_helper = true });
+	check_dies_with_its_host((struct fate){ .with_helper = true, .other_user = true });
+	check_dies_with_its_host(
+		(struct fate){ WAY_COPIED, .with_helper = true, .other_user = true });
 }
 
 TEST(a_private_child_dies_with_its_callers_process_not_its_thread)
