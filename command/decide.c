@@ -82,20 +82,19 @@ static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 	return false;
 }
 
-/* Files of /proc/PID that change the memory, for as long as that is shared. An exec keeps the change. */
-#define OF_MEMORY "oom_score_adj/oom_adj/coredump_filter"
-
-/* True if the action writes to such a file, which a child that shares the memory must not. By name: the
+/* True if the action writes to a file that changes the memory, for all that share it. By name: the
  * directory may be the current one. */
 static PSYS_UNINSTRUMENTED bool writes_of_memory(const struct aspawn_action *action)
 {
-	struct component last = { "", 0 }, next;
+	const char *path = action->u.write.path;
+	struct component last;
 
 	if (action->kind != ASPAWN_ACTION_WRITE)
 		return false;
-	for (const char *path = action->u.write.path; (next = next_component(&path)).length;)
-		last = next;
-	return is_among(last, OF_MEMORY);
+	do
+		last = next_component(&path);
+	while (*path);
+	return is_among(last, "oom_score_adj/coredump_filter/cgroup.procs/tasks");
 }
 
 /* True if the path leads to a descriptor, or to something else that an exec changes. */
@@ -111,7 +110,7 @@ static PSYS_UNINSTRUMENTED bool names_process(const char *path)
 		return is_among(second, "fd/stdin/stdout/stderr");
 	if (absolute && is_among(first, "proc") && is_among(second, "self"))
 		return !is_among(next_component(&rest),
-				 "uid_map/gid_map/setgroups/loginuid/" OF_MEMORY);
+				 "uid_map/gid_map/setgroups/loginuid/oom_score_adj");
 	return !(absolute && is_among(first, "proc") && !second.length);
 }
 

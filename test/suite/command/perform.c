@@ -655,6 +655,27 @@ TEST(join_cgroup_begins_in_the_cgroup)
 	check_control_group(clones ? ASPAWN_MODE_VFORK : image_mode(), image_mode());
 }
 
+/* As the kernel may move all memory of what joins, and the OOM killer kill all that share it. */
+TEST(a_write_to_cgroup_procs_shares_no_memory)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "reports_cgroup", NULL);
+	struct cgroup group;
+	char path[sizeof group.path + 16];
+
+	make_cgroup(&group);
+	psys_strlcpy(path, group.path, sizeof path);
+	psys_strlcpy(path + psys_strlen(path), "/cgroup.procs", 16);
+	const struct aspawn_action writes = ASPAWN_WRITE(path, "0");
+	command.actions = &writes;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), image_mode());
+	check_ends(&child, 0);
+	remove_cgroup(&group);
+}
+
 /* The new user may not write to cgroup.procs, and perhaps not execute the program. */
 TEST(join_cgroup_needs_no_privilege_of_another_user)
 {
