@@ -97,10 +97,10 @@ int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms)
 
 int aspawn_oom_kills(int cgroup_fd)
 {
-	return aspw_group_oom_kills(cgroup_fd);
+	return cgroup_fd < 0 ? -PSYS_EBADF : aspw_group_oom_kills(cgroup_fd);
 }
 
 int aspawn_kill_cgroup(int cgroup_fd)
 {
-	return aspw_write_text(cgroup_fd, "cgroup.kill", "1");
+	return cgroup_fd < 0 ? -PSYS_EBADF : aspw_write_text(cgroup_fd, "cgroup.kill", "1");
 }

@@ -444,6 +444,8 @@ TEST(kill_cgroup_rejects_other_directories)
 
 	CHECK_EQUAL(aspawn_kill_cgroup(-1), -PSYS_EBADF);
 	CHECK_EQUAL(aspawn_kill_cgroup(900), -PSYS_EBADF);
+	CHECK_EQUAL(aspawn_kill_cgroup(PSYS_AT_FDCWD), -PSYS_EBADF); /* not the current directory */
+	CHECK_EQUAL(aspawn_oom_kills(PSYS_AT_FDCWD), -PSYS_EBADF);
 	CHECK(directory >= 0);
 	CHECK_EQUAL(aspawn_kill_cgroup(directory), -PSYS_ENOENT);
 	CHECK_EQUAL(count_descriptors(), descriptors);
