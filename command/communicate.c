@@ -420,17 +420,19 @@ static int choose_streams(struct aspawn_command *command, struct aspawn_io *io)
 			   command->std_err == ASPAWN_STREAM_PIPE || on_pty & 1 << ERROR);
 }
 
-/* Notes the control group that the command joins by a descriptor of the caller. */
+/* Notes the control group that the command joins by a descriptor of the caller: of several, as version 1
+ * has one for each controller, the last that counts. */
 static void note_cgroup(struct communication *communication, const struct aspawn_command *command)
 {
-	for (size_t i = 0; i < command->action_count; i++)
-		if (command->actions[i].kind == ASPAWN_ACTION_JOIN_CGROUP)
-			communication->cgroup_fd = command->actions[i].u.join_cgroup.fd;
-	if (communication->cgroup_fd < 0)
-		return;
-	communication->oom_kills = aspawn_oom_kills(communication->cgroup_fd);
-	if (communication->oom_kills < 0)
-		communication->cgroup_fd = -1;
+	for (size_t i = 0; i < command->action_count; i++) {
+		if (command->actions[i].kind != ASPAWN_ACTION_JOIN_CGROUP)
+			continue;
+		const int fd = command->actions[i].u.join_cgroup.fd, kills = aspawn_oom_kills(fd);
+		if (kills < 0)
+			continue;
+		communication->cgroup_fd = fd;
+		communication->oom_kills = kills;
+	}
 }
 
 int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)

@@ -38,16 +38,18 @@ ROLE(kills_itself)
 	return 1;
 }
 
-static struct aspawn_io run_in_group(const struct cgroup *group, const char *role,
-				     const char *argument)
+/* other: joined too, and last; -1: none. */
+static struct aspawn_io run_in_groups(const struct cgroup *group, int other, const char *role,
+				      const char *argument)
 {
-	const struct aspawn_action action = ASPAWN_JOIN_CGROUP(group->fd);
+	const struct aspawn_action actions[] = { ASPAWN_JOIN_CGROUP(group->fd),
+						 ASPAWN_JOIN_CGROUP(other) };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, role, argument);
 	struct aspawn_io io = { .size = sizeof io };
 
-	command.actions = &action;
-	command.action_count = 1;
+	command.actions = actions;
+	command.action_count = other < 0 ? 1 : 2;
 	CHECK_EQUAL(aspawn_run(&command, &io), 0);
 	return io;
 }
@@ -91,13 +93,40 @@ TEST(a_run_says_that_it_was_out_of_memory)
 	CHECK_EQUAL(aspawn_oom_kills(-1), -PSYS_EBADF);
 	make_limited_group(&group);
 	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-		const struct aspawn_io io = run_in_group(&group, runs[i].role, runs[i].argument);
+		const struct aspawn_io io =
+			run_in_groups(&group, -1, runs[i].role, runs[i].argument);
 		CHECK_EQUAL(io.status, runs[i].status);
 		CHECK_EQUAL(io.outcome, runs[i].outcome);
 		CHECK_EQUAL(aspawn_oom_kills(group.fd), runs[i].kills);
 		aspawn_io_text(text, sizeof text, 0, &io);
 		CHECK_EQUAL(psys_strcmp(text, "out of memory, killed by SIGKILL") == 0, i == 1);
 	}
+	remove_cgroup(&group);
+}
+
+/* With version 1 a program joins a group for each controller. */
+TEST(a_run_in_two_groups_says_that_it_was_out_of_memory)
+{
+	char limit[PSYS_DECIMAL_SIZE], root[64] = "/tmp/aspawn-freezer-";
+	struct cgroup group;
+
+	make_cgroup_of(&group, "memory");
+	append_own_name(root);
+	psys_mkdirat(PSYS_AT_FDCWD, root, 0700);
+	const int mounted = psys_mount("cgroup", root, "cgroup", 0, "freezer");
+	const int other = psys_open(root, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	psys_umount2(root, PSYS_MNT_DETACH);
+	psys_unlinkat(PSYS_AT_FDCWD, root, PSYS_AT_REMOVEDIR);
+	if (mounted < 0) {
+		remove_cgroup(&group);
+		skip("no freezer of version 1");
+	}
+	limit[psys_i64_to_decimal(limit, MOST_MEMORY)] = '\0';
+	CHECK_EQUAL(write_to_cgroup(group.fd, "memory.limit_in_bytes", limit), 0);
+	const struct aspawn_io io = run_in_groups(&group, other, "takes_memory", NULL);
+	CHECK_EQUAL(io.status, PSYS_SIGKILL);
+	CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_OUT_OF_MEMORY);
+	psys_close(other);
 	remove_cgroup(&group);
 }
 
