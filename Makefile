@@ -151,7 +151,7 @@ include test/test.mk test/coverage.mk
 include bench/bench.mk
 include examples/examples.mk
 include dist.mk
-include tools/cmake.mk
+include tools/cmake.mk tools/site.mk
 include $(wildcard bindings/*/*.mk)
 
 # For another architecture, by clang 19 and lld 19 alone, or by a gcc of its own (.cc):

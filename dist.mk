@@ -12,6 +12,7 @@ $(amalgamation)/aspawn.c: tools/amalgamate.py LICENSE $(shell find include sysca
 # From a checkout, or from what such an archive was unpacked to: the files that git knows, or
 # those of MANIFEST, and amalgamation/. The same files make the same bytes.
 dist := aspawn-$(VERSION)
+list_files := if [ -e .git ]; then git ls-files; else cat MANIFEST; fi
 committed = $${SOURCE_DATE_EPOCH:-$$(if [ -e .git ]; then git log -1 --format=%ct; else stat -c %Y MANIFEST; fi)}
 staged := $(BUILD_DIR)/dist/$(dist)
 
@@ -24,7 +25,7 @@ packed = time=$(committed) && \
 .PHONY: dist
 dist: ## the tree with the amalgamation, as BUILD_DIR/aspawn-VERSION.tar.gz
 	rm -rf $(BUILD_DIR)/dist && mkdir -p $(staged)
-	if [ -e .git ]; then git ls-files; else cat MANIFEST; fi | LC_ALL=C sort >$(staged)/MANIFEST
+	$(list_files) | LC_ALL=C sort >$(staged)/MANIFEST
 	[ -s $(staged)/MANIFEST ] && tar -cf - -T $(staged)/MANIFEST | tar -xf - -C $(staged)
 	$(staged)/tools/amalgamate.py $(staged)/amalgamation
 	$(call packed,dist,$(dist))

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# The manual on the web.
+
+site := $(BUILD_DIR)/site
+
+.PHONY: site
+# By mandoc and cmark-gfm.
+site: ## the manual and the documents for a web server or a browser alone: BUILD_DIR/site/index.html
+	rm -rf $(site)
+	$(list_files) | tools/site.py $(site)
+
+.PHONY: test-site
+# As root, WHOLE=1 test/packages/install first.
+test-site: ## the web site: its links, its HTML, and how Chromium shows it
+	test/prove --timer test/site/site.t
