@@ -133,6 +133,11 @@ programs_use_what_was_built()
 	done
 }
 
+has_the_manual()
+{
+	tar -xOf "$released"/aspawn-*-site.tar.gz --wildcards '*-site/doc/aspawn_start.3.html' | grep -F '<h1>aspawn_start(3)</h1>'
+}
+
 sbom_is_valid()
 {
 	PYTHONPATH=$validator "$validator/bin/pyspdxtools" -i "$released"/*.spdx.json
@@ -151,7 +156,7 @@ archive_is_no_checkout()
 		refused "no git checkout" "$work/unpacked" release KEY="$signer"
 }
 
-for tool in clang git gpg gpgv readelf; do
+for tool in clang cmark-gfm git gpg gpgv mandoc readelf; do
 	command -v $tool >/dev/null || missing="no $tool"
 done
 [ -e .git ] || missing="no git checkout"
@@ -172,6 +177,7 @@ check "the signature and the sums are right, of all files" is_verified
 check "an altered byte of any file is seen" altered_byte_is_seen
 check "the notes are those of the version" notes_are_the_versions
 check "a program uses the libraries" programs_use_what_was_built
+check "it has the manual as a web site" has_the_manual
 check "the SBOM has the sums of the archives" sbom_has_the_sums
 if [ -x "$validator/bin/pyspdxtools" ]; then
 	check "the SBOM is valid SPDX" sbom_is_valid

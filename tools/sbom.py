@@ -119,11 +119,14 @@ class Document:
 def main():
     directory, time, compiler = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     source = directory / f"aspawn-{VERSION}.tar.gz"
-    built, = directory.glob(f"aspawn-{VERSION}-*.tar.gz")
+    built, = directory.glob(f"aspawn-{VERSION}-linux-*.tar.gz")
+    site = directory / f"aspawn-{VERSION}-site.tar.gz"
     document = Document()
     document.add_archive("SPDXRef-Source", source, "SOURCE")
     document.add_archive("SPDXRef-Built", built, "LIBRARY")
+    document.add_archive("SPDXRef-Site", site, "OTHER")
     document.relate("SPDXRef-Built", "GENERATED_FROM", "SPDXRef-Source")
+    document.relate("SPDXRef-Site", "DOCUMENTATION_OF", "SPDXRef-Built")
     document.packages.append(outside("SPDXRef-Compiler", "compiler", compiler))
     document.relate("SPDXRef-Compiler", "BUILD_TOOL_OF", "SPDXRef-Built")
     print(document.text(time, source))

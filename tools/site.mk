@@ -9,6 +9,12 @@ site: ## the manual and the documents for a web server or a browser alone: BUILD
 	rm -rf $(site)
 	$(list_files) | tools/site.py $(site)
 
+dist_site := $(dist)-site
+.PHONY: dist-site
+dist-site: site ## the same as BUILD_DIR/aspawn-VERSION-site.tar.gz
+	rm -rf $(BUILD_DIR)/dist-site && mkdir -p $(BUILD_DIR)/dist-site && cp -R $(site) $(BUILD_DIR)/dist-site/$(dist_site)
+	$(call packed,dist-site,$(dist_site))
+
 .PHONY: test-site
 # As root, WHOLE=1 test/packages/install first.
 test-site: ## the web site: its links, its HTML, and how Chromium shows it
