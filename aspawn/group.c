@@ -5,6 +5,8 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "own_descriptors.h"
+
 enum { MOST_NAMES = 100, GROUP_NAPS = 100 };
 
 PSYS_UNINSTRUMENTED int aspw_write_text(int directory, const char *path, const char *text)
@@ -112,15 +114,14 @@ PSYS_UNINSTRUMENTED void aspw_group_remove(const struct control *control, int di
 static PSYS_UNINSTRUMENTED int number_behind(const char *text, const char *name)
 {
 	const size_t length = psys_strlen(name);
-	int64_t number = 0;
 
 	while (psys_strncmp(text, name, length) != 0) {
 		text = psys_strchrnul(text, '\n');
 		if (!*text++)
 			return -PSYS_ENOENT;
 	}
-	for (text += length; *text >= '0' && *text <= '9' && number < INT32_MAX; text++)
-		number = number * 10 + (*text - '0');
+	text += length;
+	const uint64_t number = aspw_read_number(&text);
 	return number < INT32_MAX ? (int)number : INT32_MAX;
 }
 

@@ -65,9 +65,6 @@ enum helper_use { NO_HELPER, CLONING, HELPING };
  */
 enum in_cgroup { ELSEWHERE, SUSPENDS, IS_TAKEN };
 
-/* Who of a tree is found: all, by lists of children; or the group that the child may lead. */
-enum tree_use { NOT_KNOWN_YET, BY_LIST, BY_GROUP };
-
 /* Written by the parent, the helper and the kernel. All zero: the stack has had no child. */
 struct stack_state {
 	/* enum stack_use, a futex. The kernel clears and wakes it (CLONE_CHILD_CLEARTID). The
@@ -89,7 +86,7 @@ struct stack_state {
 	 * another (Linux 6.9). */
 	_Alignas(4) unsigned inode;
 	_Alignas(4) int order; /* enum tree_order, of the caller to a tree's helper; a futex */
-	int tree;              /* enum tree_use */
+	int by_group;          /* of a tree only the group is found that the child may lead */
 	int survivors;         /* of a tree that has ended */
 	int is_cancelled;      /* ... and was to, while its program ran */
 	int oom_kills;         /* ... in a control group of its own */

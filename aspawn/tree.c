@@ -8,6 +8,7 @@
 #include "deadline.h"
 #include "group.h"
 #include "helper.h"
+#include "own_descriptors.h"
 
 enum {
 	GENERATIONS = 16,      /* that get SIGTERM and are counted; each takes 3 descriptors */
@@ -28,9 +29,8 @@ enum {
 #define CHILDREN "/proc/thread-self/children"
 
 struct tree {
+	const struct control *control;
 	struct stack_state *state;
-	int child, host;
-	bool dies_with_caller;
 	bool has_list;
 	bool keeps_child; /* the child is not reaped: its number may be a group's */
 	bool is_reaped;   /* the child is */
@@ -50,11 +50,7 @@ struct list {
 /* The number at the beginning of the text; 0: none. */
 static PSYS_UNINSTRUMENTED int number_of(const char *text)
 {
-	int number = 0;
-
-	for (; *text >= '0' && *text <= '9'; text++)
-		number = number * 10 + (*text - '0');
-	return number;
+	return (int)aspw_read_number(&text);
 }
 
 static PSYS_UNINSTRUMENTED void open_list(struct list *list, int directory, const char *path)
@@ -115,8 +111,7 @@ static PSYS_UNINSTRUMENTED int parent_in(int directory)
 	const int fd = psys_openat(directory, "stat", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 	const long length = fd < 0 ? fd : psys_read(fd, text, sizeof text - 1);
 
-	if (fd >= 0)
-		psys_close(fd);
+	psys_close(fd); /* of a negative one: no effect, here and below */
 	/* "12 (name) S 3": the name may have parentheses, the rest has none. */
 	for (long at = length - 5; at > 0; at--)
 		if (text[at] == ')') {
@@ -186,8 +181,7 @@ static PSYS_UNINSTRUMENTED int visit_below(struct visit *visit, int directory, i
 				count += visit_list(visit, directory, pid, path, generation);
 			at += entry->d_reclen;
 		}
-	if (tasks >= 0)
-		psys_close(tasks);
+	psys_close(tasks);
 	return count;
 }
 
@@ -215,8 +209,7 @@ static PSYS_UNINSTRUMENTED int signal_child(struct tree *tree, int pid, int sign
 		sent = psys_pidfd_send_signal(fd, signal, NULL, 0);
 	if (is_ours && (sent == -PSYS_ENOSYS || sent == -PSYS_EPERM)) /* by a filter */
 		sent = psys_kill(pid, signal);
-	if (fd >= 0)
-		psys_close(fd);
+	psys_close(fd);
 	if (sent == 0)
 		tree->is_refused = false;
 	return is_ours;
@@ -227,8 +220,8 @@ static PSYS_UNINSTRUMENTED int signal_group(struct tree *tree, int signal)
 {
 	if (tree->is_reaped)
 		return 0;
-	psys_kill(-tree->child, signal);
-	if (psys_kill(tree->child, signal) == 0)
+	psys_kill(-tree->state->cloned, signal);
+	if (psys_kill(tree->state->cloned, signal) == 0)
 		tree->is_refused = false;
 	return 1;
 }
@@ -256,8 +249,7 @@ static PSYS_UNINSTRUMENTED int signal_all(struct tree *tree, int signal, bool wh
 		if (self >= 0)
 			count += visit_process(&visit, pid, self, psys_getpid(), 1);
 	}
-	if (self >= 0)
-		psys_close(self);
+	psys_close(self);
 	psys_close(list.fd);
 	return pid < 0 ? signal_group(tree, signal) : count;
 }
@@ -293,7 +285,7 @@ static PSYS_UNINSTRUMENTED int reap(struct tree *tree)
 		const int pid = info.u.child.pid;
 		if (r < 0 || !pid)
 			return r;
-		const bool is_child = pid == tree->child && !tree->is_reaped;
+		const bool is_child = pid == tree->state->cloned && !tree->is_reaped;
 		if (is_child && tree->keeps_child)
 			return 1;
 		if (is_child)
@@ -307,29 +299,31 @@ static PSYS_UNINSTRUMENTED int reap(struct tree *tree)
 
 /* --- the life of a tree ---------------------------------------------------------------- */
 
-/* IS_LET_GO: the child has ended, the rest goes on. */
-enum fate { ENDS, IS_LET_GO, OUTLIVES_CALLER, IS_LOST };
+/* IS_LET_GO: the child has ended, the rest goes on. IS_LEFT: nobody waits for it, or may. */
+enum fate { ENDS, IS_LET_GO, IS_LEFT };
 
 static PSYS_UNINSTRUMENTED enum fate live(struct tree *tree)
 {
+	const struct control *control = tree->control;
+
 	for (;;) {
 		const int ended = reap(tree);
 		const int order = __atomic_load_n(&tree->state->order, __ATOMIC_ACQUIRE);
 		const int parent = current_parent();
 		if (ended < 0 && ended != -PSYS_ECHILD) /* a filter forbids to wait */
-			psys_kill(tree->child, PSYS_SIGKILL);
+			psys_kill(tree->state->cloned, PSYS_SIGKILL);
 		if (ended < 0)
-			return IS_LOST;
+			return IS_LEFT;
 		tree->state->is_cancelled = order > 0 && !ended;
 		if (order > 0)
 			return ENDS;
 		tree->kill_at = 0;
 		if (ended)
 			return order == LET_GO ? IS_LET_GO : ENDS;
-		if (parent >= 0 && parent != tree->host)
-			return tree->dies_with_caller ? ENDS : OUTLIVES_CALLER;
+		if (parent >= 0 && parent != control->host)
+			return control->request.dies_with_caller ? ENDS : IS_LEFT;
 		tree->kill_at = DEADLINE_NEVER;
-		doze(tree, psys_getsid(tree->host) == psys_getsid(0) ? ALIVE : LOOK);
+		doze(tree, psys_getsid(control->host) == psys_getsid(0) ? ALIVE : LOOK);
 	}
 }
 
@@ -364,8 +358,8 @@ static PSYS_UNINSTRUMENTED int end(struct tree *tree)
 		r = reap(tree);
 		if (r < 0)
 			break;
-		if (r >
-		    0) { /* the leader has ended: when it is reaped, the number may be another group's */
+		if (r > 0) {
+			/* When the leader is reaped, its number may be another group's. */
 			tree->kill_at = 0;
 			continue;
 		}
@@ -391,16 +385,14 @@ static PSYS_UNINSTRUMENTED int end(struct tree *tree)
 	return count || r == -PSYS_ECHILD ? count : 1;
 }
 
-static PSYS_UNINSTRUMENTED void run(const struct control *control, int child, bool has_list)
+static PSYS_UNINSTRUMENTED void run(const struct control *control, bool has_list)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct tree tree;
 
 	psys_memset(&tree, 0, sizeof tree); /* an initializer would call memset() */
+	tree.control = control;
 	tree.state = state;
-	tree.child = child;
-	tree.host = control->host;
-	tree.dies_with_caller = control->request.dies_with_caller;
 	tree.has_list = has_list;
 	tree.keeps_child = true;
 	psys_memset(&state->usage, 0, sizeof state->usage);
@@ -411,7 +403,7 @@ static PSYS_UNINSTRUMENTED void run(const struct control *control, int child, bo
 	if (fate == ENDS)
 		state->survivors = end(&tree);
 	else if (fate == IS_LET_GO)
-		aspw_helper_reap(state, child);
+		aspw_helper_reap(state, state->cloned);
 	/* The directory is the parent group's. */
 	aspw_group_remove(control, PSYS_AT_FDCWD, fate == ENDS && !state->survivors);
 	if (fate == ENDS || fate == IS_LET_GO)
@@ -426,10 +418,8 @@ static PSYS_UNINSTRUMENTED int begin_tree(const struct control *control)
 	struct stack_state *state = stack_state(&control->stack);
 	const int r = psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 
-	state->tree = can_list() ? BY_LIST : BY_GROUP;
-	return r < 0 || state->tree == BY_LIST || control->request.tree == TREE_OR_GROUP ?
-		       r :
-		       -PSYS_EOPNOTSUPP;
+	state->by_group = !can_list();
+	return r >= 0 && state->by_group && control->request.tree == TREE ? -PSYS_EOPNOTSUPP : r;
 }
 
 PSYS_UNINSTRUMENTED int aspw_tree_main(void *block)
@@ -442,10 +432,9 @@ PSYS_UNINSTRUMENTED int aspw_tree_main(void *block)
 		r = begin_tree(control);
 	if (r == 0)
 		r = aspw_group_make(control);
-	const int child = aspw_helper_clone(control, r, &pidfd, &own_files);
 	/* In the caller's table the list would be a descriptor of the caller. */
-	if (child > 0)
-		run(control, child, own_files && stack_state(&control->stack)->tree == BY_LIST);
+	if (aspw_helper_clone(control, r, &pidfd, &own_files) > 0)
+		run(control, own_files && !stack_state(&control->stack)->by_group);
 	else if (*control->group)
 		aspw_group_remove(control, control->request.group->parent, true);
 	return 0;

@@ -62,7 +62,7 @@ PSYS_UNINSTRUMENTED void aspw_note_clone(struct child_state *state, const struct
 				((const struct prepared *)control->request.user_data)->reason :
 				ASPAWN_REASON_NONE;
 	state->watch = control->watch;
-	state->by_group = made->tree == BY_GROUP;
+	state->by_group = made->by_group;
 	/* A helper that was killed has not stored that mode. */
 	state->copied = made->mode >= MODE_FORK || executed;
 	state->unforked = executed && made->is_wiped_by_fork;

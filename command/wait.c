@@ -341,7 +341,7 @@ static void leave_tree(struct child_state *state)
 	state->outcome = made->is_cancelled        ? ASPAWN_OUTCOME_CANCELLED :
 			 aspw_helper_saw_oom(made) ? ASPAWN_OUTCOME_OUT_OF_MEMORY :
 						     ASPAWN_OUTCOME_RAN;
-	state->by_group = made->tree == BY_GROUP;
+	state->by_group = made->by_group;
 	if (!aspw_helper_result(&state->stack, NULL, NULL))
 		aspw_stack_await_end(&state->stack, STACK_CHILD, aspw_deadline_in(MOMENT));
 }
