@@ -330,6 +330,15 @@ test("files as streams", function()
 	same(aspawn.run({ "true", stderr = io.stderr }).err, nil)
 end)
 
+test("an option that is refused leaves no descriptor", function()
+	local before = descriptors()
+	for _, start in ipairs { aspawn.run, aspawn.spawn, aspawn.popen } do
+		same(pcall(start, { "true", stdin = io.stdin, stdout = "unknown" }), false)
+		same(pcall(start, { "true", stdin = io.stdin, input = "text", stdout = "null" }), start == aspawn.spawn)
+	end
+	same(descriptors(), before)
+end)
+
 test("popen() of a table needs no shell", function()
 	local file = aspawn.popen({ "printf", "%s", "$HOME;" })
 	same({ io.type(file), file:read("*a") }, { "file", "$HOME;" })

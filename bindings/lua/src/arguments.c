@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -162,6 +163,10 @@ uint64_t flags_of(lua_State *L, int table, const struct constant *words)
 	return flags;
 }
 
+/* From here on: a file whose descriptor is below 3. Only start() copies it: an error of Lua's would leave
+ * the copy open. */
+enum { LOW_FILE = INT_MAX - 2 };
+
 static int stream(struct build *build, const char *name, int otherwise)
 {
 	lua_State *L = build->L;
@@ -170,15 +175,9 @@ static int stream(struct build *build, const char *name, int otherwise)
 		return otherwise;
 	if (!lua_isuserdata(L, -1))
 		return word(build, name, aspawn_stream_words);
-	int fd = descriptor_of(L, lua_gettop(L), name);
+	const int fd = descriptor_of(L, lua_gettop(L), name);
 	lua_pop(L, 1);
-	if (fd <= 2) {
-		fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-		if (fd < 0)
-			return luaL_error(L, "%s: %s", name, strerror(errno));
-		build->opened[build->opened_count++] = fd;
-	}
-	return fd;
+	return fd <= 2 ? LOW_FILE + fd : fd;
 }
 
 void prepare(struct build *build, lua_State *L, int index, const int streams[3],
@@ -236,26 +235,42 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 		}
 		lua_pop(L, 2);
 	}
-	/* Last, as they may hold descriptors. */
 	build->command.std_in = stream(build, "stdin", streams[0]);
 	build->command.std_out = stream(build, "stdout", streams[1]);
 	build->command.std_err = stream(build, "stderr", streams[2]);
 }
 
-void close_opened(struct build *build)
+/* Copies the descriptor of a file below 3, to close after the start. Returns a negative error number, or 0. */
+static int copy_low(struct build *build, int *stream)
 {
-	while (build->opened_count)
-		close(build->opened[--build->opened_count]);
+	if (*stream < LOW_FILE)
+		return 0;
+	*stream = fcntl(*stream - LOW_FILE, F_DUPFD_CLOEXEC, 3);
+	if (*stream < 0)
+		return -errno;
+	build->opened[build->opened_count++] = *stream;
+	return 0;
 }
 
 int start(struct build *build, struct aspawn_child *child)
 {
+	struct aspawn_command *command = &build->command;
+	struct aspawn_failure failure = { 0 };
+
 	(void)fflush(NULL); /* as io.popen() */
-	const int r = aspawn_start(child, &build->command);
-	close_opened(build);
+	int r = copy_low(build, &command->std_in);
+	if (r == 0)
+		r = copy_low(build, &command->std_out);
+	if (r == 0)
+		r = copy_low(build, &command->std_err);
+	const bool is_copied = r == 0;
+	if (is_copied)
+		r = aspawn_start(child, command);
+	while (build->opened_count)
+		close(build->opened[--build->opened_count]);
 	if (r == 0)
 		return 0;
-	struct aspawn_failure failure;
-	(void)aspawn_wait_started(child, &failure, 0);
+	if (is_copied)
+		(void)aspawn_wait_started(child, &failure, 0);
 	return error_of(build->L, r, &failure);
 }

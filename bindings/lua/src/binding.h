@@ -59,7 +59,6 @@ extern struct aspawn_pool pool;
 /* From the table at the index: options, and the arguments as its list. */
 void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 	     struct handle *handle);
-void close_opened(struct build *build);
 /* Returns 0, or the number of results: why the command was refused. */
 int start(struct build *build, struct aspawn_child *child);
 

@@ -158,7 +158,6 @@ static int queue_submit(lua_State *L)
 	lua_pop(L, 1);
 	time_limits(L, 2, &job.time_limit_ms, &job.grace_ms);
 	prepare(&build, L, 2, streams, NULL);
-	close_opened(&build);
 	struct aspawn_command *command = &build.command;
 	if (command->std_in != ASPAWN_STREAM_DEFAULT ||
 	    (command->std_out != ASPAWN_STREAM_PIPE && command->std_out != ASPAWN_STREAM_NULL) ||
@@ -198,7 +197,6 @@ static int queue_prepare(lua_State *L)
 
 	lua_settop(L, 2);
 	prepare(&build, L, 2, streams, NULL);
-	close_opened(&build);
 	const int64_t prepared = aspawn_queue_prepare(check_queue(L), &build.command, &failure);
 	if (prepared < 0)
 		return error_of(L, (int)prepared, &failure);
