@@ -249,7 +249,7 @@ lint: ## clang-format, gofmt, clang-tidy, shellcheck, flake8, and the check of t
 	clang-tidy --quiet --warnings-as-errors='*' $(compat_sources) $(wildcard compat/preload/*.c) -- -std=c11 -Iinclude -Icompat/include
 	test/prove test/checks/layering.t
 
-analyze: ## gcc -fanalyzer, cppcheck, ruff, mypy; test/analysis/answers.txt has what is wrong of it
+analyze: ## gcc -fanalyzer, cppcheck, ruff, mypy, clippy, go vet; test/analysis/answers.txt has what is wrong of it
 	test/prove --timer test/analysis/analyze.py
 
 format: ## clang-format and gofmt, in place

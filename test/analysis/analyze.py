@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Static analysis beside that of `make lint`. Prints TAP, a test for each tool.
 
-gcc -fanalyzer and cppcheck read the library without its drop-ins, ruff and mypy the scripts.
-test/bindings/rust.t runs clippy. answers.txt has the findings that are wrong, with the reason of each:
+gcc -fanalyzer and cppcheck read the library without its drop-ins, ruff and mypy the scripts, clippy the
+crates, go vet the Go module. answers.txt has the findings that are wrong, with the reason of each:
 another finding fails, and so does an answer that nothing asks for any more.
 """
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 DIRECTORIES = ["syscall", "aspawn", "command", "queue"]
 SOURCES = sorted(str(path) for name in DIRECTORIES for path in Path(name).glob("*.c"))
+BUILD = Path(os.environ.get("BUILD_DIR", "build")).absolute()
 FLAGS = ["-Iinclude", "-DPSYS_NO_UNPREFIXED"]
 # Modules that scripts find by sys.path, or that are written in C or made by the build, are not there.
 MYPY = ["--ignore-missing-imports", "--scripts-are-modules", "--follow-imports=silent", "--no-error-summary",
@@ -77,6 +79,33 @@ def mypy():
                     yield (found[1], found[2]) if found else (line, "error"), line
 
 
+def clippy():
+    environment = {**os.environ, "CARGO_TARGET_DIR": f"{BUILD}/crates/newest"}
+    for features in (["--all-features", "--all-targets"], ["-p", "aspawn", "--no-default-features"]):
+        command = ["cargo", "clippy", "--quiet", "--locked", "--message-format", "json", *features]
+        for line in output(command, cwd="bindings/rust", env=environment):
+            if not line.startswith("{"):
+                yield (line, "error"), line
+                continue
+            message = json.loads(line).get("message")
+            if message and message["spans"]:
+                file = f"bindings/rust/{message['spans'][0]['file_name']}"
+                yield (file, (message["code"] or {}).get("code", "error")), f"{file}: {message['message']}"
+
+
+def vet():
+    """Of the module as it is packed, by the Go in PATH."""
+    made = output(["make", "-s", f"BUILD_DIR={BUILD}", "bindings-go"])
+    module = f"{BUILD}/bindings/go"
+    environment = {**os.environ, "GOPROXY": "off", "GOTOOLCHAIN": "local"}
+    for packages in ("./...", "bench.go"):
+        made += output(["go", "vet", packages], cwd=module, env=environment)
+    for line in made:
+        found = re.match(r"(?:vet: )?(\S+\.go):\d+:\d+: ", line)
+        if not line.startswith("#"):
+            yield (f"bindings/go/{os.path.normpath(found[1])}", "vet") if found else (line, "error"), line
+
+
 def read_answers():
     """Returns {tool: {(file, finding)}}."""
     answers = {}
@@ -93,14 +122,14 @@ def main():
     cache = os.environ.get("ASPAWN_CACHE") or f"{caches}/aspawn"
     os.environ["PATH"] = f"{cache}/ruff/bin:{os.environ['PATH']}"
     answers = read_answers()
-    tools = [gcc, cppcheck, ruff, mypy]
+    tools = {gcc: "gcc", cppcheck: "cppcheck", ruff: "ruff", mypy: "mypy", clippy: "cargo-clippy", vet: "go"}
     failed = False
     print(f"1..{len(tools)}")
-    for number, tool in enumerate(tools, 1):
+    for number, (tool, program) in enumerate(tools.items(), 1):
         name = tool.__name__
         title = f"{number} - {name} finds nothing that is not answered"
-        if not shutil.which(name):
-            print(f"ok {title} # SKIP no {name}")
+        if not shutil.which(program):
+            print(f"ok {title} # SKIP no {program}")
             continue
         findings = list(tool())
         known = answers.get(name, set())

@@ -24,11 +24,6 @@ packs()
 	"$source/pack" "$BUILD_DIR" && test "$(sed -n 's/^go //p' "$module/go.mod")" = 1.19
 }
 
-vets()
-{
-	(cd "$module" && "$1" vet ./... && "$1" vet bench.go)
-}
-
 # Each name of its column in doc/bindings.md, as a program.
 has_the_names()
 {
@@ -108,7 +103,6 @@ keeps_its_symbols()
 
 check "the module is made" packs
 check "it has what doc/bindings.md says" has_the_names "$oldest"
-check "$("$oldest" version): vet" vets "$oldest"
 check "$("$oldest" version): gofmt" is_formatted "$oldest"
 check "$("$oldest" version): its tests with the race detector" passes "$oldest" -race -cpu 1,8
 echo "$output" | sed -n 's/^./# &/p'
@@ -127,7 +121,6 @@ if test -z "${WHOLE:-}"; then
 elif test "$("${newest:-$oldest}" version)" = "$("$oldest" version)"; then
 	skip "a newer Go" "none in PATH"
 else
-	check "$("$newest" version): vet" vets "$newest"
 	check "$("$newest" version): its tests with the race detector" passes "$newest" -race -cpu 1,2,4,8
 	check "$("$newest" version): README's first commands and its program" begins_with_commands_that_work "$newest"
 fi

@@ -106,15 +106,14 @@ passes_its_tests()
 
 builds_without_std()
 {
-	(cd "$source" && CARGO_TARGET_DIR="$work/newest" cargo clippy --quiet --locked -p aspawn \
-		--no-default-features -- -D warnings)
+	(cd "$source" && CARGO_TARGET_DIR="$work/newest" cargo check --quiet --locked -p aspawn \
+		--no-default-features)
 }
 
 has_no_warning()
 {
 	(cd "$source" && CARGO_TARGET_DIR="$work/newest" && export CARGO_TARGET_DIR &&
 		cargo fmt --all --check &&
-		cargo clippy --quiet --locked --all-features --all-targets -- -D warnings &&
 		RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --all-features --no-deps)
 }
 
@@ -186,7 +185,7 @@ if [ "$newest" -ge 1070 ]; then
 	check "what the lock file names is there" fetches
 	check "the tests, by $("$debian" --version)" passes_its_tests
 	check "no_std" builds_without_std
-	check "no warning of clippy and rustdoc, and formatted" has_no_warning
+	check "no warning of rustdoc, and formatted" has_no_warning
 	check "it has what doc/bindings.md says" has_what_the_table_says "$work/newest/doc"
 elif [ -e /usr/share/cargo/registry ]; then
 	CARGO="cargo --offline --config $work/debian.toml"
