@@ -41,11 +41,12 @@ package_of_zig()
 	grep "version = \"$version\"" build.zig.zon
 }
 
-# Before a release any day will do.
+# Before a release any day will do. Without its hour, which is on another day elsewhere.
 day_of_debian()
 {
 	day=$(sed -n 's/^DATE=//p' RELEASE)
-	test "$day" = unreleased || sed -n '/^ -- .*>  /{s///p;q;}' debian/changelog | date -f - +%F | grep -x "$day"
+	test "$day" = unreleased ||
+		sed -n '/^ -- .*>  [A-Za-z]*, */{s///;s/ [0-9:]* [-+0-9]*$//p;q;}' debian/changelog | date -f - +%F | grep -x "$day"
 }
 
 contact_of_debian()
