@@ -55,7 +55,7 @@ recipes: dist ## recipes for RPM, Conan and Meson, with the sum of the archive, 
 		-e "s/@SHA256@/$${sum%% *}/" {} +
 	cp test/consumers/*.c test/consumers/*.cc test/consumers/cmake-find-package/CMakeLists.txt $(recipes)/conan/test_package
 
-.PHONY: test-amalgamation test-dist test-release test-recipes
+.PHONY: test-amalgamation test-dist test-release test-release-bare test-recipes
 test-amalgamation: ## the amalgamation, by each compiler for each architecture, and the suite with them
 	test/prove --timer -j2 $(wildcard test/amalgamation/*.t)
 
@@ -65,6 +65,10 @@ test-dist: ## the archive: unpacked, built and tested without git
 # test/packages/install first.
 test-release: ## the files of a release: made in two places, compared, signed and verified
 	test/prove --timer test/release.t
+
+# As root, with debootstrap.
+test-release-bare: ## the same on a bare Debian 12, by root and by a user
+	test/prove --timer test/bare/release.t
 
 # As root, test/packages/install first.
 test-recipes: ## the recipes for RPM, Conan and Meson: what they build is used by programs
