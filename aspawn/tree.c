@@ -307,6 +307,7 @@ static PSYS_UNINSTRUMENTED enum fate live(struct tree *tree)
 	const struct control *control = tree->control;
 
 	for (;;) {
+		tree->kill_at = DEADLINE_NEVER; /* an order may be there already */
 		const int ended = reap(tree);
 		const int order = __atomic_load_n(&tree->state->order, __ATOMIC_ACQUIRE);
 		const int parent = current_parent();
@@ -322,7 +323,6 @@ static PSYS_UNINSTRUMENTED enum fate live(struct tree *tree)
 			return order == LET_GO ? IS_LET_GO : ENDS;
 		if (parent >= 0 && parent != control->host)
 			return control->request.dies_with_caller ? ENDS : IS_LEFT;
-		tree->kill_at = DEADLINE_NEVER;
 		doze(tree, psys_getsid(control->host) == psys_getsid(0) ? ALIVE : LOOK);
 	}
 }

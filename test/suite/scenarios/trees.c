@@ -220,6 +220,20 @@ TEST(kill_tree_lets_all_generations_end_themselves)
 	psys_close(child.out_fd);
 }
 
+/* The order is there before the helper looks for the first time, or soon after. */
+TEST(kill_tree_gives_a_grace_from_the_beginning)
+{
+	need_lists();
+	for (int i = 0; i < scaled(100); i++) {
+		struct self self;
+		struct aspawn_command command = tree_command(&self, "lingers", NULL);
+		struct aspawn_child child = start_command(NULL, &command);
+		CHECK_EQUAL(aspawn_kill_tree(&child, LONG), 0);
+		check_ends(&child, PSYS_SIGTERM);
+		psys_close(child.out_fd);
+	}
+}
+
 TEST(kill_tree_shortens_a_grace)
 {
 	struct self self;
