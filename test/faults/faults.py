@@ -184,11 +184,16 @@ class Supervisor:
         self.listener = fds[0] if fds else None
 
     def run(self):
-        if self.listener is not None:
-            self.serve()
-        skipped = self.finish()
-        if self.listener is not None:
-            os.close(self.listener)
+        default = signal.signal(signal.SIGTERM, stop)
+        try:
+            if self.listener is not None:
+                self.serve()
+            skipped = self.finish()
+        finally:  # without the listener their calls would fail with ENOSYS, and waits spin
+            end_all()
+            if self.listener is not None:
+                os.close(self.listener)
+            signal.signal(signal.SIGTERM, default)
         return Run(self.trace, self.hits, self.broken, skipped)
 
     def serve(self):
@@ -360,6 +365,41 @@ def end_children(main):
             os.waitpid(pid, 0)
 
 
+def end_all():
+    """Kills all processes below this subreaper."""
+    while rest := children():
+        for pid in rest:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
+def stop(number, _):
+    """Ends this process by way of each finally."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
+def become_worker():
+    """Of a pool: when it is terminated, or loses its parent, it ends what it has started."""
+    become_subreaper()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Supervisor.run() catches it; a wait for a job must not
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG
+
+
+def in_pool(function, jobs):
+    """Yields the results in order. Of a killed worker the processes are this one's."""
+    become_subreaper()
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        with multiprocessing.Pool(2, become_worker) as pool:
+            yield from pool.imap(function, jobs, 1)
+            pool.close()
+            pool.join()
+    finally:
+        end_all()
+
+
 def excused(scenario, faults, broken):
     return any(re.fullmatch(where, scenario) and re.match(what, broken) and
                any(re.match(fault, unparse(hit)) for hit in faults)
@@ -461,14 +501,13 @@ def main(arguments):
     chosen = chosen or [name for name in known.stdout.split() if name != 'pool_threads']
     total = 0
     print(f'1..{len(chosen)}', flush=True)
-    with multiprocessing.Pool(2, become_subreaper) as pool:
-        results = pool.imap(Test(everything), chosen)
-        for number, (scenario, (injections, lines, skipped)) in enumerate(zip(chosen, results), 1):
-            total += injections
-            print(f"{'not ' if lines else ''}ok {number} - {scenario}: {injections} injections" +
-                  (f' # SKIP {skipped}' if skipped is not None else ''), flush=True)
-            for line in lines:
-                print('# ' + line, flush=True)
+    results = in_pool(Test(everything), chosen)
+    for number, (scenario, (injections, lines, skipped)) in enumerate(zip(chosen, results), 1):
+        total += injections
+        print(f"{'not ' if lines else ''}ok {number} - {scenario}: {injections} injections" +
+              (f' # SKIP {skipped}' if skipped is not None else ''), flush=True)
+        for line in lines:
+            print('# ' + line, flush=True)
     print(f'# {total} injections in all')
     return 0
 

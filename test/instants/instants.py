@@ -20,7 +20,6 @@ children that it had, no process is left, and the same works again. If the calle
 process is left.
 """
 import collections
-import multiprocessing
 import os
 import re
 import select
@@ -403,13 +402,12 @@ def main(arguments):
             isinstance(job, Mutant) and job.scenario in arguments]
     states = runs = failed = 0
     print(f'1..{len(jobs)}', flush=True)
-    with multiprocessing.Pool(2, faults.become_subreaper) as pool:
-        for number, (is_right, text, lines, *counts) in enumerate(pool.imap(test, jobs, 1), 1):
-            states, runs = states + counts[0], runs + counts[1]
-            failed |= not is_right
-            print(f'{"" if is_right else "not "}ok {number} - {text}', flush=True)
-            for line in lines:
-                print('# ' + line, flush=True)
+    for number, (is_right, text, lines, *counts) in enumerate(faults.in_pool(test, jobs), 1):
+        states, runs = states + counts[0], runs + counts[1]
+        failed |= not is_right
+        print(f'{"" if is_right else "not "}ok {number} - {text}', flush=True)
+        for line in lines:
+            print('# ' + line, flush=True)
     print(f'# {states} states, {runs} runs in all')
     return failed
 
