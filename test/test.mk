@@ -277,7 +277,7 @@ $(BUILD_DIR)/test/faults/%.o: test/faults/%.c $(built)
 
 $(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include
 
-# SCENARIOS="queue user" for some only; INSTANTS=some for a part of the pairs.
+# SCENARIOS="queue user" for some only; INSTANTS=some for a part of the pairs, without mutants.
 .PHONY: test-instants
 test-instants: $(faults) ## two parties of a start are stopped, or killed, at each pair of their system calls: 3 minutes
 	COMPILE='$(CC) $(CFLAGS) $(core)' LINK='$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread' \

@@ -5,8 +5,8 @@
 instants.py [SCENARIO|MUTANT...]      tests all pairs, and the mutants of mutants.txt; prints TAP
 instants.py SCENARIO A:I B:J ACT      one run, as failures below are printed
 
-INSTANTS=some takes a part of the pairs, the same in each run. Each mutant is tested with all until a pair
-kills it.
+INSTANTS=some takes a part of the pairs, the same in each run, and no mutants. Each mutant is tested with
+all pairs until one kills it.
 
 A party is parent, child, helper, thread (a second one of the parent) or server (of a queue). It is
 stopped before its call of this number, counted from 1: the supervisor of faults.py, which is asked
@@ -252,7 +252,7 @@ class Scheduler(faults.Supervisor):
 # --- all pairs -----------------------------------------------------------------------------
 
 
-Explored = collections.namedtuple('Explored', 'states runs lines skipped')
+Explored = collections.namedtuple('Explored', 'states runs pairs lines skipped')
 
 
 def acts_after(met, pair):
@@ -266,7 +266,7 @@ def explore(scenario, pair, everything, is_mutant):
     """Runs all plans of a scenario; of a mutant until one is broken."""
     quiet = Scheduler(scenario, None).run()
     if quiet.skipped is not None or quiet.broken:
-        return Explored(0, 0, [f'without a plan: {line}' for line in quiet.broken], quiet.skipped)
+        return Explored(0, 0, '', [f'without a plan: {line}' for line in quiet.broken], quiet.skipped)
     calls = collections.Counter(who for who, _ in quiet.trace)
     seen, limits, runs, lines = set(), {who: {} for who in pair}, 0, []
 
@@ -283,10 +283,12 @@ def explore(scenario, pair, everything, is_mutant):
         return scheduler.met
 
     one, other = pair
+    chosen = 0
     for second in range(1, calls[other] + 1):
         for first in range(1, calls[one] + 1):
             if not everything and (5 * first + second) % SOME:
                 continue
+            chosen += 1
             if first > limits[one].get(second, first) or second > limits[other].get(first, second):
                 continue
             stops = {one: first, other: second}
@@ -301,8 +303,9 @@ def explore(scenario, pair, everything, is_mutant):
                 for act in acts_after(met, pair):
                     run(Plan(pair, stops, act))
             if lines and is_mutant:
-                return Explored(len(seen), runs, lines, None)
-    return Explored(len(seen), runs, lines, None)
+                return Explored(len(seen), runs, '', lines, None)
+    pairs = f'{chosen} of {calls[one] * calls[other]} pairs'
+    return Explored(len(seen), runs, pairs, lines, None)
 
 
 # --- mutants -------------------------------------------------------------------------------
@@ -373,7 +376,7 @@ def test(job):
     scenario, *pair = job
     use(BUILT)
     found = explore(scenario, tuple(pair), os.environ.get('INSTANTS') != 'some', False)
-    text = f'{scenario}, {pair[0]} and {pair[1]}: {found.states} states, {found.runs} runs'
+    text = f'{scenario}, {pair[0]} and {pair[1]}: {found.pairs}, {found.states} states, {found.runs} runs'
     if found.skipped is not None:
         return True, text + f' # SKIP {found.skipped}', [], 0, 0
     return bool(found.states) and not found.lines, text, found.lines, found.states, found.runs
@@ -398,7 +401,8 @@ def show(scenario, arguments):
 def main(arguments):
     if len(arguments) > 1 and (':' in arguments[1] or arguments[1] == 'trace'):
         return show(arguments[0], arguments[1:])
-    jobs = [job for job in PAIRS + read_mutants() if not arguments or job[0] in arguments or
+    mutants = [] if os.environ.get('INSTANTS') == 'some' else read_mutants()
+    jobs = [job for job in PAIRS + mutants if not arguments or job[0] in arguments or
             isinstance(job, Mutant) and job.scenario in arguments]
     states = runs = failed = 0
     print(f'1..{len(jobs)}', flush=True)
