@@ -19,6 +19,7 @@
 #include <aspawn/command.h>
 
 #include "../suite/filter.h"
+#include "../suite/queues.h"
 
 enum { CHILDREN = 200, GRACE_MS = 200, BIG = 200000 };
 
@@ -415,6 +416,8 @@ static void cancel_hung_start(void)
 		loop_start(&loop, command, 0);
 	loop_run(&loop, 1);
 	CHECK_EQUAL(find(&loop, hung)->id, hung);
+	while (state_of(aspawn_pid(&loop.jobs[0].child)) != 'S') /* the others may have come first */
+		usleep(1000);
 	CHECK_EQUAL(aspawn_wait_started(&loop.jobs[0].child, NULL, 0), -PSYS_ETIMEDOUT);
 	loop_cancel(&loop, hung);
 	loop_run(&loop, 0);
