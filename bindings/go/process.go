@@ -31,8 +31,7 @@ type Process struct {
 	mu      sync.Mutex
 	child   *C.struct_aspawn_child
 	done    bool
-	ended   *os.File // readable at the child's end; nil: none
-	started *os.File // readable at the exec
+	ended   *os.File // readable at the child's end, made by the first Wait; nil: none
 	path    string
 	origins []int
 }
@@ -52,8 +51,6 @@ func start(m *message) (*Process, error) {
 		return nil, failed(m.path, m.origins, int(r), &failure)
 	}
 	p.Pid = int(C.aspawn_describe(p.child, C.ASPAWN_FACT_PID))
-	p.ended = polledFile(p.child.ended_fd)
-	p.started = polledFile(p.child.started_fd)
 	for i, end := range m.ends {
 		*end = ownEnd(int(results[i]), "|")
 	}
@@ -75,7 +72,7 @@ func polledFile(fd C.int) *os.File {
 
 // ownEnd makes a file for the runtime's poller, as of this process's end of a pipe.
 func ownEnd(fd int, name string) *os.File {
-	syscall.SetNonblock(fd, true)
+	syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_SETFL, syscall.O_NONBLOCK) // no other flag is set
 	return os.NewFile(uintptr(fd), name)
 }
 
@@ -100,9 +97,11 @@ func until(file *os.File, try func() bool) {
 // awaitExec waits until the program was executed, or returns why not, when the child is reaped.
 func (p *Process) awaitExec() error {
 	var r C.int
+	started := polledFile(p.child.started_fd)
+	defer started.Close()
 	until(nil, func() bool { // a process that another thread forked may keep it from being readable
-		p.started.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
-		awaitReadable(p.started)
+		started.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		awaitReadable(started)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		r = C.aspawn_wait_started(p.child, nil, 0)
@@ -120,6 +119,11 @@ func (p *Process) awaitExec() error {
 func (p *Process) Wait() (*ProcessState, error) {
 	var state *ProcessState
 	var err error
+	p.mu.Lock()
+	if p.ended == nil && !p.done { // after Start, which it would make slower
+		p.ended = polledFile(p.child.ended_fd)
+	}
+	p.mu.Unlock()
 	until(p.ended, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -159,7 +163,7 @@ func (p *Process) Wait() (*ProcessState, error) {
 // finish closes what polls. The handle is of no child any more.
 func (p *Process) finish() {
 	p.done = true
-	closeAll([]*os.File{p.ended, p.started})
+	p.ended.Close()
 	runtime.SetFinalizer(p, nil)
 }
 
