@@ -108,11 +108,15 @@ static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int ch
 static PSYS_UNINSTRUMENTED void keep_status(struct stack_state *state, int pidfd)
 {
 	struct psys_sigaction sigchld[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
+	int r = aspw_reaped_status(pidfd, &state->status);
 
-	if (psys_rt_sigaction(PSYS_SIGCHLD, NULL, sigchld, PSYS_SIGSET_SIZE) >= 0 &&
-	    (sigchld->handler == PSYS_SIG_IGN || sigchld->flags & PSYS_SA_NOCLDWAIT))
+	if (r == -PSYS_EAGAIN &&
+	    psys_rt_sigaction(PSYS_SIGCHLD, NULL, sigchld, PSYS_SIGSET_SIZE) >= 0 &&
+	    (sigchld->handler == PSYS_SIG_IGN || sigchld->flags & PSYS_SA_NOCLDWAIT)) {
 		aspw_await_reaped(pidfd, aspw_deadline_in(1000));
-	if (pidfd < 0 || aspw_reaped_status(pidfd, &state->status) < 0)
+		r = aspw_reaped_status(pidfd, &state->status);
+	}
+	if (r < 0)
 		return;
 	psys_memset(&state->usage, 0, sizeof state->usage);
 	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
