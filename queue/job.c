@@ -393,6 +393,8 @@ static QUEUE_SERVER void job_leave_stack(struct job *job)
 	if (aspw_started(&job->child, failure, 0) == -PSYS_ETIMEDOUT &&
 	    child_state(&job->child)->known != EXECUTING)
 		failure->error = -PSYS_ECHILD;
+	if (failure->error && job->ended_as == ASPAWN_OUTCOME_OUT_OF_MEMORY)
+		job->ended_as = 0; /* there was no program yet */
 	aspw_release_reports(&job->child);
 	job->stack->is_taken = false;
 }

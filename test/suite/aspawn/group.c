@@ -363,6 +363,80 @@ TEST(a_fork_bomb_within_a_limit_of_processes_ends)
 	remove_cgroup(&parent);
 }
 
+/* --- killed before the exec ------------------------------------------------------------------- */
+
+/* In a directory that another process makes look like a group whose OOM killer was there. */
+static void pretend_oom_kill(void)
+{
+	static const struct {
+		const char *name, *text;
+	} files[] = { { "/cgroup.procs", "" }, { "/memory.events", "oom_kill 1\n" } };
+	struct cgroup here = { .path = "." };
+	char path[64];
+
+	psys_close(psys_open("begin", PSYS_O_WRONLY, 0));
+	find_made(&here, path);
+	for (int i = 0; i < 2; i++) {
+		const size_t length = psys_strlen(path);
+		psys_strlcpy(path + length, files[i].name, sizeof path - length);
+		const int fd = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT, 0600);
+		psys_write(fd, files[i].text, psys_strlen(files[i].text));
+		psys_close(fd);
+		path[length] = '\0';
+	}
+	psys_close(psys_open("go", PSYS_O_WRONLY, 0));
+	psys_exit_group(0);
+}
+
+ASPAWN_CHILD static int is_killed(void *unused)
+{
+	(void)unused;
+	return psys_kill(psys_getpid(), PSYS_SIGKILL);
+}
+
+TEST(a_program_that_the_oom_killer_keeps_from_its_exec_was_not_started)
+{
+	struct aspawn_io io = { .size = sizeof io };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	need_lists();
+	enter_own_directory();
+	const int parent = psys_open(".", PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	CHECK_EQUAL(psys_mknodat(parent, "begin", PSYS_S_IFIFO | 0600, 0), 0);
+	CHECK_EQUAL(psys_mknodat(parent, "go", PSYS_S_IFIFO | 0600, 0), 0);
+	const struct aspawn_action actions[] = { ASPAWN_OPEN(0, "begin", PSYS_O_RDONLY, 0),
+						 ASPAWN_OPEN(0, "go", PSYS_O_RDONLY, 0),
+						 ASPAWN_NEW_CGROUP(parent, 0, 0, 0),
+						 ASPAWN_CALL(is_killed, NULL) };
+	command.owner = ASPAWN_OWNER_TREE;
+	command.actions = actions;
+	command.action_count = 4;
+	for (int of_queue = 0; of_queue < 2; of_queue++) {
+		const int pid = fork_child();
+		if (pid == 0)
+			pretend_oom_kill();
+		if (of_queue) {
+			struct aspawn_queue *queue =
+				open_queue(&(struct aspawn_queue_options){ .running = 1 });
+			CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
+			const struct aspawn_result *result = next_result(queue);
+			io.outcome = result->outcome;
+			io.status = result->status;
+			io.failure = result->failure;
+			give_back(queue, result);
+			close_queue(queue);
+		} else {
+			CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ECANCELED);
+		}
+		CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_NOT_STARTED);
+		CHECK_EQUAL(io.status, PSYS_SIGKILL);
+		CHECK_EQUAL(io.failure.error, -PSYS_ECHILD);
+		CHECK_EQUAL(reap(pid), 0);
+		remove_files(".", "aspawn-", "");
+	}
+}
+
 /* --- what stays ------------------------------------------------------------------------------- */
 
 /* What the helper could not remove. */
