@@ -65,8 +65,10 @@ PSYS_UNINSTRUMENTED int aspw_group_make(struct control *control)
 		return 0;
 	state->refused = "mkdir";
 	int r = make_directory(control->group, wish->parent);
-	if (r >= 0)
+	if (r >= 0) {
+		state->refused = "open";
 		control->group_fd = r = open_group(wish->parent, control->group);
+	}
 	if (r >= 0)
 		r = limit(state, control->group_fd, "memory.max", wish->memory_max);
 	if (r >= 0)

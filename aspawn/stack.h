@@ -90,7 +90,7 @@ struct stack_state {
 	int survivors;         /* of a tree that has ended */
 	int is_cancelled;      /* ... and was to, while its program ran */
 	int oom_kills;         /* ... in a control group of its own */
-	const char *refused;   /* why that could not be made: the file, or "mkdir" */
+	const char *refused;   /* why that could not be made: the file, "mkdir" or "open" */
 	int status;            /* as of wait4(2) */
 	struct psys_rusage usage;
 };

@@ -540,9 +540,9 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
  * is in it: survivors, what was let go, or groups which the program made below; and if the helper was
  * killed. aspawn_start() fails with -EINVAL if the owner is another, or the command joins another group
  * too. Put the action first: after one that replaces parent_fd, or an ASPAWN_CALL, it fails with EINVAL.
- * Errors: those of ASPAWN_JOIN_CGROUP; the failure names the file. ENOENT (a controller's file: not in
- * cgroup.subtree_control; cgroup.procs: not a control group), EACCES, EPERM, EAGAIN
- * (cgroup.max.descendants), EINVAL (cpu_max is below 1000), EROFS.
+ * Errors: those of ASPAWN_JOIN_CGROUP; the failure names the controller's file, the call (mkdir, open)
+ * or the descriptor. ENOENT (the file: not in cgroup.subtree_control; the descriptor: not a control
+ * group), EACCES, EPERM, EAGAIN (cgroup.max.descendants), EINVAL (cpu_max is below 1000), EROFS.
  */
 PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_fd,
 				       uint64_t memory_max, uint64_t pids_max, uint64_t cpu_max);

@@ -242,6 +242,8 @@ TEST(new_cgroup_reports_what_it_could_not_make)
 	/* The clone ignores it; the action reports it. */
 	number[psys_i64_to_decimal(number, directory)] = '\0';
 	check_is_not_made(directory, 0, PSYS_ENOENT, number);
+	filter_refuse_flags(PSYS_NR_openat, 2, PSYS_O_PATH | PSYS_O_DIRECTORY, PSYS_EMFILE);
+	check_is_not_made(parent.fd, 0, PSYS_EMFILE, "open");
 	psys_strlcpy(other.path, ".", 2);
 	check_none_is_left(&other);
 	check_none_is_left(&parent);
