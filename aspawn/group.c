@@ -94,20 +94,24 @@ PSYS_UNINSTRUMENTED int aspw_group_join(const struct control *control, int paren
 	return aspw_write_text(parent, path, "0");
 }
 
-/* What has been reaped may be in its group for a moment yet. */
+/* What has been reaped may be in its group for a moment yet. Each group below is a link: then there is
+ * nothing to wait for. */
 PSYS_UNINSTRUMENTED void aspw_group_remove(const struct control *control, int directory,
 					   bool is_empty)
 {
 	const struct psys_timespec nap = { 0, 10000000 };
 	const char *name = control->group;
+	struct psys_statx status;
 
 	if (!*name)
 		return;
 	const int group = open_group(directory, name);
 	const int kills = aspw_group_oom_kills(group);
 	stack_state(&control->stack)->oom_kills = kills > 0 ? kills : 0;
+	status.stx_nlink = 0;
+	psys_statx(group, "", PSYS_AT_EMPTY_PATH, PSYS_STATX_NLINK, &status);
 	psys_close(group); /* of a negative one: no effect */
-	for (int naps = is_empty ? GROUP_NAPS : 0;
+	for (int naps = is_empty && status.stx_nlink <= 2 ? GROUP_NAPS : 0;
 	     psys_unlinkat(directory, name, PSYS_AT_REMOVEDIR) == -PSYS_EBUSY && naps; naps--)
 		psys_nanosleep(&nap, NULL);
 }
