@@ -268,6 +268,27 @@ func TestPrivate(t *testing.T) {
 	equal(t, output(t, helper("private")), "-1 no child processes exit status 5 0 true\n")
 }
 
+// On one processor, so that the helper most often has not begun.
+func TestAHelperThatIsKilledBeforeItsClone(t *testing.T) {
+	runtime.LockOSThread() // and never unlocked: the thread ends with the test
+	processor, killed := [128]uint64{1}, false
+	syscall.Syscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(processor), uintptr(unsafe.Pointer(&processor)))
+	for i := 0; i < 20 && !killed; i++ {
+		c := shell("exit 5")
+		c.Owner = OwnerPrivate
+		check(t, c.Start())
+		syscall.Syscall6(424, uintptr(c.Process.child.ended_fd), uintptr(syscall.SIGKILL), 0, 0, 0, 0) // pidfd_send_signal
+		c.Wait()
+		if c.ProcessState != nil && c.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
+			killed = true
+			equal(t, c.ProcessState.Pid(), 0)
+		}
+	}
+	if !killed {
+		t.Skip("each helper has cloned")
+	}
+}
+
 // Starts a program that leaves another one in a session of its own, whose number it returns.
 func leavesAnother(t *testing.T, c *Cmd) int {
 	t.Helper()

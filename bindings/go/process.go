@@ -133,7 +133,8 @@ func (p *Process) Wait() (*ProcessState, error) {
 		}
 		pid := C.int(p.Pid)
 		if pid == 0 && C.aspawn_ended(p.child) != 0 {
-			pid = C.aspawn_pid(p.child) // a helper has cloned it by now
+			C.aspawn_pid(p.child) // a helper has cloned it by now, unless somebody has killed the helper
+			pid = C.aspawn_describe(p.child, C.ASPAWN_FACT_PID)
 		}
 		var status C.int
 		usage := new(syscall.Rusage)
