@@ -265,7 +265,7 @@ public final class Child extends Process implements Poller.Watcher {
 
     // --- its number
 
-    /** Of a private child or a tree this may wait for the turn of the process that clones it. */
+    /** Of a private child or a tree this may wait for the turn of the process that clones it. 0: that could not. */
     @Override
     public long pid() {
         if (pid == 0) {
@@ -274,7 +274,7 @@ public final class Child extends Process implements Poller.Watcher {
                 do
                     result = Native.pid(handle);
                 while (result == -Native.EAGAIN);
-                pid = result;
+                pid = Math.max(result, 0);
             }
         }
         return pid;

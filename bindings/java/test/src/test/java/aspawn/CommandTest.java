@@ -6,6 +6,7 @@ import static aspawn.Constants.O_CREAT;
 import static aspawn.Constants.O_WRONLY;
 import static aspawn.Constants.RLIMIT_NOFILE;
 import static aspawn.Constants.SIGHUP;
+import static aspawn.Constants.SIGKILL;
 import static aspawn.Constants.SIGTERM;
 import static aspawn.Constants.SIGUSR1;
 import static aspawn.Programs.run;
@@ -223,6 +224,31 @@ class CommandTest {
         child.getOutputStream().close();
         child.waitFor();
         assertFalse(child.isAlive());
+    }
+
+    private static Child childOfAKilledHelper() throws Exception {
+        Path self = Path.of("/proc/thread-self").toRealPath();
+        Path children = self.resolve("children");
+        // On one processor, so that the helper most often has not begun.
+        if (run(new Command("taskset", "-cp", "0", self.getFileName().toString())).exit != 0 || !Files.exists(children)) return null;
+        for (int i = 0; i < 20; i++) {
+            Child child = sh("exit 3").owner(Command.Owner.PRIVATE).start();
+            for (String helper : Files.readString(children).split(" "))
+                if (!helper.isEmpty()) ProcessHandle.of(Long.parseLong(helper)).ifPresent(ProcessHandle::destroyForcibly);
+            child.waitFor();
+            if (child.signal() == SIGKILL) return child;
+        }
+        return null;
+    }
+
+    @Test
+    void aChildThatWasNeverClonedHasNoNumber() throws Exception {
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        Child child = thread.submit(CommandTest::childOfAKilledHelper).get();
+        thread.shutdown();
+        assumeTrue(child != null, "each helper has cloned, or cannot be found");
+        assertEquals(0, child.pid());
+        assertEquals(0, child.toHandle().pid());
     }
 
     // --- start
