@@ -135,6 +135,8 @@ static int run(const struct test *test)
 	psys_kill(-pid, PSYS_SIGKILL); /* and processes that the test left */
 	if (status < 0)
 		psys_wait4(pid, NULL, 0, NULL);
+	if (status != 0 && status != STATUS_SKIPPED << 8)
+		remove_lost_cgroups(pid, run_name);
 	while (psys_wait4(-1, NULL, PSYS_WNOHANG, NULL) > 0)
 		continue; /* orphans, as init */
 	remove_files("/tmp", "aspawn-", run_name);

@@ -148,6 +148,8 @@ struct cgroup {
 void make_cgroup(struct cgroup *group);
 void make_cgroup_of(struct cgroup *group, const char *controller);
 void remove_cgroup(struct cgroup *group);
+/* Removes what the test of this process has left of such groups, with what runs there. */
+void remove_lost_cgroups(int pid, const char *run_name);
 /* Writes to a file of the directory. Returns 0, or a negative error number. */
 int write_to_cgroup(int directory, const char *file, const char *text);
 

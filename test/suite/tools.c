@@ -438,3 +438,36 @@ void remove_cgroup(struct cgroup *group)
 	CHECK_EQUAL(psys_umount2(group->root, PSYS_MNT_DETACH), 0);
 	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, group->root, PSYS_AT_REMOVEDIR), 0);
 }
+
+static void remove_lost(int pid, const char *run_name, const char *controller)
+{
+	struct cgroup group;
+	char name[64] = "aspawn-test-";
+
+	make_cgroup_of(&group, controller); /* removed with the other */
+	psys_i64_to_decimal(name + psys_strlen(name), pid);
+	psys_strlcpy(name + psys_strlen(name), run_name, sizeof name - psys_strlen(name));
+	CHECK_EQUAL(psys_chdir(group.root), 0);
+	const int lost = psys_open(name, PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
+	write_to_cgroup(lost, "freezer.state", "THAWED");
+	write_to_cgroup(lost, "cgroup.kill", "1");
+	for (int i = 0; i < 100 && psys_faccessat(PSYS_AT_FDCWD, name, PSYS_F_OK) == 0; i++) {
+		remove_files(".", "aspawn-test-", run_name);
+		sleep_ms(10);
+	}
+	remove_files(".", "aspawn-test-", run_name);
+}
+
+void remove_lost_cgroups(int pid, const char *run_name)
+{
+	static const char *const controllers[] = { NULL, "memory", "freezer" };
+
+	for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
+		const int child = fork_child(); /* has the mount alone */
+		if (child == 0) {
+			remove_lost(pid, run_name, controllers[i]);
+			psys_exit_group(0);
+		}
+		psys_wait4(child, NULL, 0, NULL);
+	}
+}
