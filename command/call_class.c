@@ -37,6 +37,8 @@ static const struct {
 
 static PSYS_UNINSTRUMENTED unsigned class_of_number(unsigned number)
 {
+	if (number >> 30) /* another ABI's */
+		return CALL_REFUSED;
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
 		if (classes[i].number == number)
 			return classes[i].class;

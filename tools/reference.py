@@ -119,7 +119,7 @@ it has no function.
 *action* says where `ASPAWN_SYSCALL` makes the call: *shared*, while the child shares the caller's
 memory; *by argument*, so for the arguments in
 [`command/call_classes.h`](../command/call_classes.h); *image*, in memory of its own ([copy] in
-aspawn_action(3)), as all numbers that are not listed; *refused*, nowhere.
+aspawn_action(3)), as a number of this ABI that is not listed; *refused*, nowhere.
 
 [`CONTRIBUTING.md`](../CONTRIBUTING.md) says how to add a call."""
     section = None

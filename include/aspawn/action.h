@@ -707,10 +707,11 @@ PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call funct
  * with this argument. aspawn_start() fails with -EOPNOTSUPP if it marks the call as refused.
  *
  * Refused is what ends or replaces the child (exit, execve), makes another (clone), or changes what
- * is the library's (ASPAWN_CLOSE, ASPAWN_DUP2 and ASPAWN_SIGMASK do that). The exec undoes what
- * other calls do to memory, handlers of signals and timers: execve(2) has the list. "Errors" also are
- * EIO, for another result than the expected one. aspawn_failure_name() is "prctl", "ioctl" and so on;
- * of other calls "syscall", with the number as the subject. */
+ * is the library's (ASPAWN_CLOSE, ASPAWN_DUP2 and ASPAWN_SIGMASK do that); on x86_64 also the numbers
+ * of x32, and the other way round. The exec undoes what other calls do to memory, handlers of signals
+ * and timers: execve(2) has the list. "Errors" also are EIO, for another result than the expected one.
+ * aspawn_failure_name() is "prctl", "ioctl" and so on; of other calls "syscall", with the number as the
+ * subject. */
 
 /*
  * How ASPAWN_SYSCALL passes the argument at a place, from 0 to 5. An argument without a mark is a
