@@ -66,10 +66,13 @@ static bool is_idle(const struct aspawn_queue *queue, bool all_taken)
 static int take_results(struct aspawn_queue *queue, const struct aspawn_result **results, int count)
 {
 	struct ring *ended = &queue->ended;
-	uint32_t at = __atomic_load_n(&ended->head, __ATOMIC_RELAXED);
 	int taken = 0;
 
-	while (taken < count && __atomic_load_n(&ended->tail, __ATOMIC_ACQUIRE) != at) {
+	while (taken < count) {
+		/* Acquire: a tail older than this head would look like a result. */
+		uint32_t at = __atomic_load_n(&ended->head, __ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&ended->tail, __ATOMIC_ACQUIRE) == at)
+			break;
 		const uint32_t number = __atomic_load_n(&ended->values[at & (queue->capacity - 1)],
 							__ATOMIC_RELAXED);
 		if (!__atomic_compare_exchange_n(&ended->head, &at, at + 1, true, __ATOMIC_SEQ_CST,
@@ -78,7 +81,6 @@ static int take_results(struct aspawn_queue *queue, const struct aspawn_result *
 		struct job *job = queue_job(queue, number);
 		__atomic_store_n(&job->state, JOB_HELD, __ATOMIC_RELAXED);
 		results[taken++] = &job->result;
-		at++;
 	}
 	/* After the last one other waiters have nothing to wait for. */
 	if (taken > 0 && __atomic_load_n(&queue->waiters, __ATOMIC_SEQ_CST) && is_idle(queue, true))

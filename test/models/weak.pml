@@ -121,7 +121,7 @@ inline load(t, w, order, to)
 	fi
 
 byte pair;
-#define PAIRS 10
+#define PAIRS 11
 
 proctype publisher()
 {
@@ -138,6 +138,7 @@ proctype publisher()
 	:: pair == 7 -> SEND(true, SUBMITTED_BY_PUSH)
 	:: pair == 8 -> SEND(false, TAIL_BY_COMPLETE)
 	:: pair == 9 -> SEND(true, PLACE_BY_FREE)
+	:: pair == 10 -> SEND(true, HEAD_BY_TAKE) /* data: tail */
 	fi
 }
 
@@ -162,6 +163,7 @@ proctype sleeper()
 	:: pair == 7 -> RECEIVE(SUBMITTED_BY_SERVER)
 	:: pair == 8 -> RECEIVE(TAIL_BY_TAKE)
 	:: pair == 9 -> RECEIVE(PLACE_BY_TAKE)
+	:: pair == 10 -> RECEIVE(SEEN_HEAD_BY_TAKE)
 	fi
 }
 
