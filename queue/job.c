@@ -265,6 +265,8 @@ static QUEUE_SERVER bool job_send(struct job *job, int signal)
 QUEUE_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int ended_as,
 				bool at_once)
 {
+	if (job->has_ended) /* nothing of its output is waited for any more */
+		job_set_deadline(queue, job, 0);
 	if (job->has_ended || (job->signal && !at_once))
 		return;
 	if (!job->signal)

@@ -234,7 +234,8 @@ PSYS_API int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t p
 /*
  * Cancels a job. One that was not started never starts; one that runs gets SIGTERM, and SIGKILL
  * after its grace, as after its time limit. Its result still has to be taken:
- * ASPAWN_OUTCOME_CANCELLED, unless it ends by itself first. Does not wait.
+ * ASPAWN_OUTCOME_CANCELLED, unless it ends by itself first: then no more output is awaited. Does
+ * not wait.
  *   0        requested
  *   -ESRCH   the job has ended, or the ticket is no job's
  *   -EINVAL  queue is NULL

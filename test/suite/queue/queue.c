@@ -1424,6 +1424,44 @@ static int wait_for_pid(int fd)
 	return pid;
 }
 
+/* The descriptor for its number is the caller's, so that no output of the job ends. */
+ROLE(tells_its_pid_and_leaves_a_grandchild)
+{
+	const int pid = psys_getpid();
+
+	(void)argc, (void)argv;
+	psys_write(2, &pid, sizeof pid);
+	if (psys_fork() == 0)
+		sleep_ms(600000);
+	return 3;
+}
+
+TEST(queue_waits_for_no_pipe_after_a_cancellation)
+{
+	struct aspawn_queue *queue = usual_queue();
+	const struct aspawn_result *result;
+	struct self self;
+	struct aspawn_command command =
+		command_in_role(&self, "tells_its_pid_and_leaves_a_grandchild", NULL);
+	int pipe[2];
+
+	CHECK_EQUAL(psys_pipe2(pipe, PSYS_O_CLOEXEC), 0);
+	command.actions = &(struct aspawn_action)ASPAWN_DUP2(pipe[1], 2);
+	command.action_count = 1;
+	const int64_t ticket = submit_command(
+		queue, (struct aspawn_job){ .out_size = KEPT, .grace_ms = 600000 }, &command);
+	const int pid = wait_for_pid(pipe[0]);
+	while (exists(pid)) /* until the server has reaped it */
+		sleep_ms(1);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, ticket), 0);
+	result = next_result(queue);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
+	CHECK_EQUAL(result->status, 3 << 8);
+	psys_kill(-pid, PSYS_SIGKILL);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
 TEST(queue_survives_the_death_of_its_server)
 {
 	struct aspawn_queue *queue =
