@@ -137,9 +137,11 @@ static long clone_server(struct aspawn_queue *queue)
 
 static void unwatch_server(struct aspawn_queue *queue)
 {
-	queue_unwatch(queue->epoll, queue->pidfd);
-	psys_close(queue->pidfd); /* of a negative one: no effect */
-	queue->pidfd = -1;
+	const int pidfd = queue->pidfd;
+
+	queue->pidfd = -1; /* first: another thread may fork, whose copy closes it too */
+	queue_unwatch(queue->epoll, pidfd);
+	psys_close(pidfd); /* of a negative one: no effect */
 }
 
 /* A socket whose messages name their sender; a pipe, by which no descriptor can be sent, where there is
@@ -444,6 +446,7 @@ static void close_files(const struct aspawn_queue *queue)
 	psys_close(queue->life);
 	psys_close(queue->epoll);
 	psys_close(queue->notify);
+	psys_close(queue->pidfd);
 	if (queue->is_local)
 		psys_close(queue->server.epoll);
 }
