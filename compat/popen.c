@@ -175,6 +175,8 @@ int pclose(FILE *file)
 
 	pthread_mutex_lock(&lock);
 	struct stream *stream = take_out(file);
+	if (stream) /* fclose() may wait for room in the pipe: no later child may hold it open */
+		fcntl(stream->fd, F_SETFD, FD_CLOEXEC);
 	pthread_mutex_unlock(&lock);
 	if (!stream)
 		return fclose(file);

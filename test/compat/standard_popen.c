@@ -213,6 +213,37 @@ TEST(pclose_is_not_interrupted_by_signals)
 	CHECK_EQUAL(handled, SIGALRM);
 }
 
+static void *close_stream(void *file)
+{
+	CHECK_EQUAL(pclose(file), 0);
+	return NULL;
+}
+
+/* Its written data has no room in the pipe yet when another thread starts a command. */
+TEST(pclose_does_not_wait_for_another_threads_command)
+{
+	static char bytes[1 << 20];
+	pthread_t thread;
+	int pipe[2];
+
+	CHECK(pipe2(pipe, O_CLOEXEC) == 0 && dup2(pipe[0], 9) == 9);
+	FILE *file = popen("read line <&9; cat >/dev/null", "w");
+	CHECK(file);
+	const int room = fcntl(fileno(file), F_SETPIPE_SZ, 4096);
+	CHECK(room > 0 && write(fileno(file), bytes, (size_t)room) == room &&
+	      fputc('a', file) == 'a');
+	CHECK_EQUAL(pthread_create(&thread, NULL, close_stream, file), 0);
+	while (ftrylockfile(file) == 0) { /* until fclose() writes */
+		funlockfile(file);
+		usleep(1000);
+	}
+	FILE *other = popen("cat", "w");
+	CHECK_EQUAL(write(pipe[1], "\n", 1), 1);
+	CHECK_EQUAL(pthread_join(thread, NULL), 0);
+	CHECK(other && pclose(other) == 0);
+	close(9);
+}
+
 static void *call_popen(void *failed)
 {
 	char text[64];
