@@ -5,6 +5,8 @@
  * allow-lists: a command with a byte, word or variable that is not known goes to the shell.
  */
 #define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64 /* for files of any size and inode number */
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -194,7 +196,7 @@ static enum found check_file(const char *path)
 	struct stat status;
 
 	if (stat(path, &status))
-		return NOT_FOUND;
+		return errno == ENOENT || errno == ENOTDIR ? NOT_FOUND : UNSURE;
 	return S_ISREG(status.st_mode) && (status.st_mode & 0111) ? EXECUTABLE : UNSURE;
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +63,27 @@ TEST(system_keeps_errno_on_success)
 	}
 	CHECK(system(NULL) != 0 && errno == E2BIG);
 	CHECK(system("no-such-program 2>&-") == 127 << 8 && errno == E2BIG);
+}
+
+/* On 32-bit machines not every stat() can say how large it is. */
+TEST(system_finds_a_program_of_more_than_2_gib)
+{
+	static const char *const texts[] = { "#!/bin/sh\nexit 3\n", "#!/bin/sh\nexit 4\n" };
+	char folder[] = "/tmp/aspawn-system-XXXXXX";
+
+	CHECK(mkdtemp(folder) && chdir(folder) == 0);
+	for (int i = 0; i < 2; i++) {
+		CHECK(mkdir(i ? "b" : "a", 0755) == 0);
+		int fd = open(i ? "b/tool" : "a/tool", O_CREAT | O_WRONLY, 0755);
+		CHECK(write(fd, texts[i], 17) == 17 && close(fd) == 0);
+	}
+	CHECK_EQUAL(system("truncate -s 3G a/tool"), 0);
+	char path[128];
+	snprintf(path, sizeof path, "%s/a:%s/b", folder, folder);
+	CHECK_EQUAL(setenv("PATH", path, 1), 0);
+	CHECK_EQUAL(system("tool"), 3 << 8);
+	CHECK(unlink("a/tool") == 0 && unlink("b/tool") == 0);
+	CHECK(rmdir("a") == 0 && rmdir("b") == 0 && rmdir(folder) == 0);
 }
 
 TEST(a_missing_program_has_the_shells_message_and_status)
