@@ -172,21 +172,33 @@ static QUEUE_SERVER int receive_next(const struct aspawn_queue *queue)
 	return 0;
 }
 
-QUEUE_SERVER int aspw_server_receive_fds(const struct aspawn_queue *queue, struct job *job)
+QUEUE_SERVER void aspw_server_raise_files(struct aspawn_queue *queue)
+{
+	const struct psys_rlimit64 files = { queue->files.rlim_max, queue->files.rlim_max };
+
+	queue->raises_files = queue->files.rlim_cur < queue->files.rlim_max &&
+			      psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &files, NULL) >= 0;
+}
+
+QUEUE_SERVER int aspw_server_receive_fds(struct aspawn_queue *queue, struct job *job)
 {
 	int r = 0;
 
 	if (!job->fd_count)
 		return 0;
-	while (job->received_by != queue->servers && r == 0)
+	while (job->received_by != queue->servers && r == 0) {
 		r = receive_next(queue);
+		/* It was of a job that goes on to wait, as many may. */
+		if (job->received_by != queue->servers && !queue->raises_files)
+			aspw_server_raise_files(queue);
+	}
 	if (r < 0)
 		return r;
 	aspw_server_skip_messages(queue); /* what lies behind */
 	return job->fds[job->fd_count - 1].servers < 0 ? -PSYS_EMFILE : 0;
 }
 
-QUEUE_SERVER void aspw_server_close_fds(const struct aspawn_queue *queue, struct job *job)
+QUEUE_SERVER void aspw_server_close_fds(struct aspawn_queue *queue, struct job *job)
 {
 	aspw_server_receive_fds(queue, job);
 	if (job->received_by != queue->servers)

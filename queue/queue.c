@@ -74,11 +74,10 @@ static QUEUE_SERVER int server_main(void *arg)
 	struct aspawn_queue *queue = arg;
 	int fds[SERVER_FDS];
 	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
-	const struct psys_rlimit64 files = { queue->files.rlim_max, queue->files.rlim_max };
 
 	psys_rt_sigaction(PSYS_SIGCHLD, &usual, NULL, PSYS_SIGSET_SIZE);
 	if (queue->raises_files)
-		psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &files, NULL);
+		aspw_server_raise_files(queue);
 	psys_prctl(PSYS_PR_SET_NAME, (uintptr_t) "aspawn-queue", 0, 0, 0);
 	int r = take_own_files(queue, fds);
 	if (r >= 0)

@@ -315,12 +315,15 @@ int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job);
 /* Drops messages of others, up to the first of the caller's. False if the caller is gone. */
 bool aspw_server_skip_messages(const struct aspawn_queue *queue);
 
+/* Gives the server as many descriptors as the host may have; its jobs have the host's limit. */
+void aspw_server_raise_files(struct aspawn_queue *queue);
+
 /* Takes the descriptors of a job from the socket, unless the server has them already. 0; -EMFILE: its table
  * is full; -EPIPE: they were sent to a server that was killed; another error of recvmsg(2). */
-int aspw_server_receive_fds(const struct aspawn_queue *queue, struct job *job);
+int aspw_server_receive_fds(struct aspawn_queue *queue, struct job *job);
 
 /* Closes them, also those that are still in the socket. */
-void aspw_server_close_fds(const struct aspawn_queue *queue, struct job *job);
+void aspw_server_close_fds(struct aspawn_queue *queue, struct job *job);
 
 /* Opens what the server needs in its table, where it has these: 0 or a negative error number. */
 int aspw_server_begin(struct aspawn_queue *queue, const int fds[SERVER_FDS]);

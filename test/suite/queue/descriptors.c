@@ -495,6 +495,33 @@ TEST(server_with_a_full_table_fails_the_job_alone)
 	close_queue(queue);
 }
 
+/* More than the limit of the creator allows: an urgent job comes behind them. */
+TEST(server_has_room_for_descriptors_of_jobs_that_wait)
+{
+	enum { COUNT = 36 };
+	const struct psys_rlimit64 limit = { 40, 1000 };
+	int pipe[2];
+	char byte;
+
+	if (psys_geteuid() != 0)
+		skip("other processes of this user may have sent descriptors");
+	psys_setrlimit(PSYS_RLIMIT_NOFILE, &limit);
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
+	make_pipe(pipe);
+	const int64_t first = submit_lingering(queue);
+	for (int i = 0; i <= COUNT; i++)
+		CHECK(submit_to(queue, (struct aspawn_job){ .priority = i == COUNT }, pipe[1],
+				"x") > 0);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, first), 0);
+	check_result(queue, ASPAWN_OUTCOME_CANCELLED, PSYS_SIGTERM);
+	for (int i = 0; i <= COUNT; i++) {
+		check_result(queue, ASPAWN_OUTCOME_RAN, 0);
+		CHECK_EQUAL(psys_read(pipe[0], &byte, 1), 1);
+	}
+	check_all_of(pipe, "");
+	close_queue(queue);
+}
+
 /* --- many at the same time -------------------------------------------------------------------- */
 
 static struct crowd {
