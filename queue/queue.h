@@ -125,7 +125,7 @@ struct server {
 	int host_stat;                 /* /proc/HOST/stat, or -1 */
 	struct job_list waiting[PRIORITIES], running;
 	int64_t next_deadline; /* of all running jobs; INT64_MAX: none. May be too early */
-	int64_t next_start;    /* for delay_ms */
+	int64_t next_start;    /* for delay_ms, and with must_wait */
 	int64_t checked_at;    /* when the server has looked if the host uses this memory */
 	int64_t looked_at;     /* ... and if the host is stopped */
 	int64_t stopped_at;    /* when it last found it stopped; 0: it runs */
@@ -135,7 +135,7 @@ struct server {
 	uint32_t completed;    /* not notified yet */
 	bool is_early;         /* a job waits for next_start */
 	bool has_failed;       /* a call that it cannot do without */
-	bool must_wait;        /* for a descriptor or process: start none until a job has ended */
+	bool must_wait; /* for a descriptor or process: until a job has ended, or next_start */
 	const struct psys_sigset *mask; /* while a thread of the host sleeps; NULL: as it is */
 };
 

@@ -19,6 +19,7 @@ enum {
 	LOOK_MS = 10,        /* is it stopped? Asked if a job is to start or to be ended */
 	TIMED_MS = 500,      /* the same while a job has a deadline */
 	TICK_NS = 5000000,   /* for children that epoll cannot watch */
+	RETRY_NS = 50000000, /* after a shortage, unless a job ends before */
 	RING_NS = 500000000, /* between two wakes of a tree's helper */
 };
 
@@ -152,7 +153,7 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue)
 	server->is_early = false;
 	for (int i = PRIORITIES - 1; i >= 0; i--)
 		for (job = server->waiting[i].first; job; job = next) {
-			if (queue->running >= queue->limit || server->must_wait)
+			if (queue->running >= queue->limit)
 				return;
 			next = job->next;
 			if (is_cancelled(job)) {
@@ -163,11 +164,14 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue)
 				continue;
 			if (server_is_paused(queue))
 				return;
-			server->is_early = queue->delay && server_now(queue) < server->next_start;
+			server->is_early = (queue->delay || server->must_wait) &&
+					   server_now(queue) < server->next_start;
 			if (server->is_early)
 				return;
-			server->must_wait = !aspw_job_start(queue, job);
-			if (queue->delay)
+			server->must_wait = server->is_early = !aspw_job_start(queue, job);
+			if (server->must_wait && queue->delay < RETRY_NS)
+				server->next_start = server_now(queue) + RETRY_NS;
+			else if (queue->delay)
 				server->next_start = server_now(queue) + queue->delay;
 		}
 }

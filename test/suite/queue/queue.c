@@ -1274,6 +1274,26 @@ TEST(queue_makes_do_with_few_descriptors)
 	close_queue(queue);
 }
 
+/* Another job runs for ever. The server cannot tell when there are descriptors or processes again. */
+TEST(queue_goes_on_after_a_shortage)
+{
+	const struct psys_rlimit64 few = { 4, 1000 }, enough = { 1000, 1000 };
+	struct aspawn_queue *queue = usual_queue();
+	const int server = server_of(queue);
+
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	await_running(queue, 1);
+	CHECK_EQUAL(psys_prlimit64(server, PSYS_RLIMIT_NOFILE, &few, NULL), 0);
+	CHECK(submit(queue, (struct aspawn_job){ .out_size = KEPT }, "exit_7", NULL) > 0);
+	sleep_ms(20);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_WAITING), 1);
+	CHECK_EQUAL(psys_prlimit64(server, PSYS_RLIMIT_NOFILE, &enough, NULL), 0);
+	const struct aspawn_result *result = next_result(queue);
+	CHECK_EQUAL(result->status, 7 << 8);
+	give_back(queue, result);
+	close_queue(queue);
+}
+
 /* The server's descriptors do not count for its jobs. */
 TEST(queue_jobs_open_files_below_the_creators_limit)
 {
