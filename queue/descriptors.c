@@ -80,8 +80,7 @@ int aspw_job_send_fds(struct aspawn_queue *queue, const struct job *job)
 
 	if (r != -PSYS_EPIPE && r != -PSYS_ECONNRESET)
 		return r;
-	while ((r = aspw_queue_recover(queue, true)) == -PSYS_EAGAIN)
-		psys_sched_yield();
+	r = aspw_queue_recover(queue, true);
 	return r < 0 ? r : send_once(queue, job);
 }
 

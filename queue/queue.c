@@ -287,7 +287,7 @@ static int recover(struct aspawn_queue *queue, bool restart)
 	if (r < 0)
 		return r;
 	if (__atomic_exchange_n(&queue->is_recovering, 1, __ATOMIC_SEQ_CST))
-		return -PSYS_EAGAIN;
+		return -PSYS_EBUSY;
 	const bool had_server = queue->server_pid;
 	if (had_server && !aspw_queue_is_orphaned(queue, true)) {
 		__atomic_store_n(&queue->is_recovering, 0, __ATOMIC_SEQ_CST);
@@ -310,6 +310,7 @@ static int recover(struct aspawn_queue *queue, bool restart)
 
 int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 {
+	const struct psys_timespec moment = { 0, 1000000 };
 	struct psys_sigset all, mask;
 
 	if (!restart && !__atomic_load_n(&queue->server_pid, __ATOMIC_SEQ_CST) &&
@@ -319,7 +320,8 @@ int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return r;
-	r = recover(queue, restart);
+	while ((r = recover(queue, restart)) == -PSYS_EBUSY && restart)
+		psys_nanosleep(&moment, NULL);
 	/* A submitter that found this thread here has left its job to it. */
 	while (aspw_queue_is_orphaned(queue, false) &&
 	       __atomic_load_n(&queue->submitted, __ATOMIC_SEQ_CST) && recover(queue, false) == 0)

@@ -294,7 +294,7 @@ void aspw_queue_wake(struct aspawn_queue *queue);
 bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly);
 
 /* Completes the jobs of a dead server, unless another thread does. Then makes a new one if
- * wanted. 0, -EAGAIN if another thread is at it, or why there is no new one. */
+ * wanted, or waits for the thread that does. 0, or why there is no new one. */
 int aspw_queue_recover(struct aspawn_queue *queue, bool restart);
 
 /* Puts an ended job, whose result is filled, into the ended ring. */

@@ -349,6 +349,47 @@ TEST(results_of_a_killed_server_are_not_kept_silent_by_a_submission)
 	close_queue(held.queue);
 }
 
+/* --- threads at the death of the server -------------------------------------------------- */
+
+static int submits_and_is_held(void *arg)
+{
+	(void)arg;
+	filter_hold(PSYS_NR_waitid, &held.reached, &held.go);
+	CHECK(submit(held.queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
+	return 0;
+}
+
+static int lets_go_soon(void *arg)
+{
+	(void)arg;
+	sleep_ms(20);
+	gate_open(&held.go);
+	return 0;
+}
+
+/* EAGAIN would say that the queue is full. */
+TEST(submission_waits_for_a_thread_that_makes_a_new_server)
+{
+	struct thread first, other;
+
+	held.queue = open_queue(&(struct aspawn_queue_options){ 0 });
+	const int server = server_of(held.queue);
+	psys_kill(server, PSYS_SIGKILL);
+	CHECK(ends_soon(server));
+	thread_start(&first, submits_and_is_held, NULL);
+	gate_wait(&held.reached);
+	thread_start(&other, lets_go_soon, NULL);
+	CHECK(submit(held.queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
+	thread_join(&first);
+	thread_join(&other);
+	for (int i = 0; i < 2; i++) {
+		const struct aspawn_result *result = next_result(held.queue);
+		CHECK_EQUAL(result->status, 7 << 8);
+		give_back(held.queue, result);
+	}
+	close_queue(held.queue);
+}
+
 /* --- a handler that forks ------------------------------------------------------------------ */
 
 /* ptrace(2) */
