@@ -300,7 +300,10 @@ impl<E> CommandOf<E> {
         self.check_lost()?;
         let streams = self.streams(defaults)?;
         let environment = self.environment();
-        let handle = self.spec.start_with(&self.setup(), Some(&environment), streams)?;
+        let mut handle = self.spec.start_with(&self.setup(), Some(&environment), streams)?;
+        if self.has_call {
+            let _ = handle.wait_started(None); // a helper's child may have still to call the function
+        }
         Ok(Child::new(handle, self.limits, self.kill_on_drop))
     }
 
@@ -321,6 +324,9 @@ impl<E> CommandOf<E> {
         call: impl FnOnce(&sys::aspawn_command, &Limits, usize) -> Result<T>,
     ) -> Result<T> {
         self.check_lost()?;
+        if self.has_call {
+            return Err(Error::argument("pre_exec")); // this may be dropped before the job begins
+        }
         let environment = self.environment();
         let streams = self.streams([Stream::Inherit; 3])?;
         let setup = self.setup();
@@ -518,7 +524,7 @@ impl ExactSizeIterator for CommandEnvs<'_> {}
 
 type Closure = Box<dyn FnMut() -> io::Result<()> + Send + Sync>;
 struct Function(UnsafeCell<Closure>);
-// SAFETY: only a command has such an action, and starts it as &mut self, or in a copy of the memory.
+// SAFETY: only a command has such an action. It is no job, and a start, as &mut self, lasts until the exec.
 unsafe impl Sync for Function {}
 
 /// Runs in the child. A panic may not leave it.

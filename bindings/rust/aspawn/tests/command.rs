@@ -379,6 +379,24 @@ fn pre_exec_as_another_user() {
 }
 
 #[test]
+fn pre_exec_ends_before_its_command() {
+    for _ in 0..20 {
+        let mut command = Command::new("true");
+        let captured = vec![1u8; 1000];
+        let is_whole = move || match captured.iter().all(|&byte| byte == 1) {
+            true => Ok(()),
+            false => Err(std::io::Error::from_raw_os_error(1)),
+        };
+        unsafe { command.pre_exec(is_whole) };
+        let child = command.memory(Memory::Copied).owner(Owner::Private).start();
+        drop(command);
+        let others = vec![2u8; 1000];
+        child.unwrap().wait().unwrap();
+        drop(others);
+    }
+}
+
+#[test]
 fn tells_what_a_child_used() {
     let script = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done";
     let (status, usage) = shell(script).spawn().unwrap().wait_with_usage().unwrap();

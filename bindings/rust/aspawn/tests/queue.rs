@@ -3,7 +3,7 @@
 
 use aspawn::queue::{End, Job, Options, Outcome, Queue};
 use aspawn::spec::Spec;
-use aspawn::{Action, Command, Stdio, Step};
+use aspawn::{Action, Command, Memory, Stdio, Step};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::io::AsRawFd;
@@ -169,6 +169,9 @@ fn rejects_what_a_job_cannot_have() {
     let mut command = Command::new("true");
     unsafe { command.pre_exec(|| Ok(())) };
     assert_eq!(kind(&command), ErrorKind::InvalidInput);
+    command.memory(Memory::Copied); // the function may be gone when a job of this begins
+    assert_eq!(kind(&command), ErrorKind::InvalidInput);
+    assert_eq!(queue.prepare(&command).unwrap_err().subject(), b"pre_exec");
     let plain = Command::new("true");
     assert_eq!(
         queue.submit(Job::new(&plain).cookie(1 << 60)).unwrap_err().kind(),
