@@ -15,7 +15,7 @@ use std::slice;
 use std::time::Duration;
 
 use crate::spec::{self, Environment, Limits, Spec, Stream};
-use crate::{sys, Action, Child, Error, Memory, Owner, Resource, Result, Stdio, Step};
+use crate::{sys, Action, Child, Error, Memory, Owner, Resource, Result, Stdio};
 
 /// A command, with the interface of [`std::process::Command`] and of its `CommandExt`.
 ///
@@ -226,7 +226,7 @@ impl<E> CommandOf<E> {
     /// what the function writes the caller reads. With an action that begins in a copy of the
     /// memory (`uid`, `gid`) it runs there, as with std. Not together with [`Owner::Private`].
     ///
-    /// An error that the function returns is that of the command, at [`Step::Action`].
+    /// An error that the function returns is that of the command, at [`Step::Action`](crate::Step::Action).
     ///
     /// # Safety
     ///
@@ -310,9 +310,7 @@ impl<E> CommandOf<E> {
     fn streams(&self, mut streams: [Stream; 3]) -> Result<[Stream; 3]> {
         for (stream, stdio) in streams.iter_mut().zip(&self.streams) {
             if let Some(stdio) = stdio {
-                *stream = stdio.stream().map_err(|error| {
-                    Error::new(Step::Streams, error.raw_os_error().unwrap_or(sys::PSYS_EINVAL))
-                })?;
+                *stream = stdio.stream()?;
             }
         }
         Ok(streams)

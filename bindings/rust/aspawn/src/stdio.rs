@@ -8,6 +8,7 @@ use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd
 use std::process;
 
 use crate::spec::Stream;
+use crate::{sys, Error, Result, Step};
 
 /// A standard stream of a command, as [`std::process::Stdio`].
 ///
@@ -46,14 +47,16 @@ impl Stdio {
         Stdio(Kind::ToStdout)
     }
 
-    pub(crate) fn stream(&self) -> io::Result<Stream> {
+    pub(crate) fn stream(&self) -> Result<Stream> {
         match &self.0 {
             Kind::Inherit => Ok(Stream::Inherit),
             Kind::Null => Ok(Stream::Null),
             Kind::Piped => Ok(Stream::Pipe),
             Kind::ToStdout => Ok(Stream::ToStdout),
             Kind::Fd(Ok(fd)) => Ok(Stream::Fd(fd.as_raw_fd())),
-            Kind::Fd(Err(error)) => Err(io::Error::from(error.kind())),
+            Kind::Fd(Err(error)) => {
+                Err(Error::new(Step::Streams, error.raw_os_error().unwrap_or(sys::PSYS_EINVAL)))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! In a process of its own, as it counts descriptors and children.
 
-use aspawn::{Command, Stdio};
+use aspawn::{Command, Stdio, Step};
 
 fn open() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
@@ -26,4 +26,14 @@ fn nothing_is_left_open() {
         fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
     }
     assert_eq!(unsafe { waitpid(-1, std::ptr::null_mut(), 1) }, -1, "a child is left");
+
+    extern "C" {
+        fn setrlimit(resource: i32, limits: *const [usize; 2]) -> i32;
+    }
+    const EMFILE: i32 = 24;
+    const NOFILE: i32 = if cfg!(any(target_arch = "mips", target_arch = "mips64")) { 5 } else { 7 };
+    assert_eq!(unsafe { setrlimit(NOFILE, &[64, 64]) }, 0);
+    let _all: Vec<_> = (0..64).map_while(|_| std::fs::File::open("/dev/null").ok()).collect();
+    let error = Command::new("true").stderr(std::io::stdout()).spawn().unwrap_err();
+    assert_eq!((error.step(), error.raw_os_error()), (Step::Streams, EMFILE));
 }
