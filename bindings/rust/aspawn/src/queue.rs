@@ -236,6 +236,8 @@ pub enum End {
     TimedOut,
     /// By [`Queue::cancel`].
     Cancelled,
+    /// By the OOM killer, in the control group of its own.
+    OutOfMemory,
     /// Not known: the server was killed, or, of a local queue, another wait has reaped it.
     Lost,
 }
@@ -292,6 +294,7 @@ impl Outcome {
                 }
                 sys::ASPAWN_OUTCOME_TIMED_OUT => End::TimedOut,
                 sys::ASPAWN_OUTCOME_CANCELLED => End::Cancelled,
+                sys::ASPAWN_OUTCOME_OUT_OF_MEMORY => End::OutOfMemory,
                 _ => End::Lost,
             },
             pid: if result.pid > 0 { Some(result.pid as u32) } else { None },
@@ -312,7 +315,7 @@ impl Outcome {
     }
 
     /// Status and output, as of [`Command::output`](crate::Command::output), or the error: of the step that failed, or
-    /// `TimedOut`, `ECANCELED`, and `ECHILD` of a job that is lost.
+    /// `TimedOut`, `ECANCELED`, `ENOMEM`, and `ECHILD` of a job that is lost.
     #[cfg(feature = "std")]
     pub fn into_output(self) -> Result<std::process::Output> {
         use std::os::unix::process::ExitStatusExt;
@@ -328,6 +331,7 @@ impl Outcome {
             (End::NotStarted(error), _) => return Err(error),
             (End::TimedOut, _) => sys::PSYS_ETIMEDOUT,
             (End::Cancelled, _) => sys::PSYS_ECANCELED,
+            (End::OutOfMemory, _) => sys::PSYS_ENOMEM,
             _ => sys::PSYS_ECHILD,
         };
         Err(Error::new(Step::Run, error))
@@ -342,6 +346,7 @@ impl fmt::Display for Outcome {
             End::Cancelled => return f.write_str("cancelled"),
             End::Lost => return f.write_str("lost"),
             End::TimedOut => f.write_str("timed out, ")?,
+            End::OutOfMemory => f.write_str("out of memory, ")?,
             End::Ran => (),
         }
         let mut bytes = [0u8; 64];
@@ -588,5 +593,24 @@ impl Iterator for Results<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.wait(None).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The OOM killer cannot be asked for it.
+    #[test]
+    fn a_job_that_is_out_of_memory_is_not_lost() {
+        // SAFETY: zero is a valid result.
+        let mut result: sys::aspawn_result = unsafe { mem::zeroed() };
+        result.outcome = sys::ASPAWN_OUTCOME_OUT_OF_MEMORY;
+        result.status = 9;
+        let outcome = Outcome::new(&result);
+        assert!(!outcome.success());
+        assert_eq!(alloc::format!("{}", outcome), "out of memory, killed by SIGKILL");
+        #[cfg(feature = "std")]
+        assert_eq!(outcome.into_output().unwrap_err().raw_os_error(), sys::PSYS_ENOMEM);
     }
 }
