@@ -31,7 +31,8 @@ function build() {
 	const hasImage = makesImage();
 	options.push(
 		...'-std=gnu11 -ffreestanding -fno-stack-protector -fvisibility=hidden -fPIC -Wall -Wextra'.split(' '),
-		...'-shared -nostdlib -Wl,-s,-z,noexecstack'.split(' '),
+		// Node unloads the addons of a worker at its end; helpers and children still run this one's code.
+		...'-shared -nostdlib -Wl,-s,-z,noexecstack,-z,nodelete'.split(' '),
 		...['-I', require('node-api-headers').include_dir, '-o', to],
 		...['addon.c', 'arguments.c', 'queue.c', 'aspawn.c', 'aspawn.S'].map((name) => join(source, name)),
 		'-lgcc',

@@ -513,6 +513,17 @@ test('AsyncLocalStorage reaches events', async () => {
 	assert.strictEqual(seen, 'here');
 });
 
+// Helpers, and children before their exec, run it.
+test("the addon's code outlives a worker that alone has the package", () => {
+	const script = `const { Worker } = require('worker_threads');
+		const { readFileSync } = require('fs');
+		const hasCode = () => console.log(readFileSync('/proc/self/maps', 'utf8').includes('aspawn.node'));
+		hasCode();
+		new Worker("require('aspawn').spawn('true').unref()", { eval: true }).on('exit', hasCode);`;
+	const { stdout, stderr } = childProcess.spawnSync(process.execPath, ['-e', script], { cwd: __dirname, encoding: 'utf8' });
+	assert.strictEqual(stdout, 'false\ntrue\n', stderr);
+});
+
 test('workers, also one that ends while its child runs', async () => {
 	const work = (script) =>
 		new Promise((resolve, reject) => {
