@@ -82,6 +82,19 @@ class Handle {
 
 	// Some versions of Node give the options, others a list of their values: hence neither.
 	spawn() {
+		try {
+			const pid = this.#begin();
+			if (pid < 0) return pid;
+			this.pid = pid;
+			this.#runs = true;
+			return 0;
+		} finally {
+			if (!this.#runs) this.close();
+		}
+	}
+
+	// Returns the pid, or a negative error number.
+	#begin() {
 		const { extra, options } = this;
 		const first = [action.resetSignals()];
 		if (extra.pty); // it has a session
@@ -99,16 +112,10 @@ class Handle {
 		if (extra.closeOthers) last.push(action.closefrom(options.stdio.length));
 		const groups = isOther && process.geteuid() === 0 ? [action.groups([])] : [];
 		const isCertain = first.length === 1 + (!!options.detached && !extra.pty) && !extra.actions?.length && !isOther;
-		let pid = this.#start(first, [...groups, ...last], isCertain);
+		const pid = this.#start(first, [...groups, ...last], isCertain);
 		// A user namespace may forbid setgroups(), which Node does not mind.
-		if (pid === -errno.EPERM && this.child.failure === 'groups: EPERM') pid = this.#start(first, last, false);
-		if (pid < 0) {
-			this.close();
-			return pid;
-		}
-		this.pid = pid;
-		this.#runs = true;
-		return 0;
+		const isForbidden = pid === -errno.EPERM && this.child.failure === 'groups: EPERM';
+		return isForbidden ? this.#start(first, last, false) : pid;
 	}
 
 	#start(first, last, isCertain) {

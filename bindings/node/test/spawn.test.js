@@ -513,6 +513,14 @@ test('AsyncLocalStorage reaches events', async () => {
 	assert.strictEqual(seen, 'here');
 });
 
+test('an option that is refused leaves no descriptor', () => {
+	const open = () => fs.readdirSync('/proc/self/fd').length;
+	const before = open();
+	for (const options of [{ owner: 'none' }, { memory: 'none' }, { actions: 3 }])
+		assert.throws(() => aspawn.spawn('true', { cgroup: '/', ...options }), TypeError);
+	assert.strictEqual(open(), before);
+});
+
 // Helpers, and children before their exec, run it.
 test("the addon's code outlives a worker that alone has the package", () => {
 	const script = `const { Worker } = require('worker_threads');
