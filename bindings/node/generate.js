@@ -50,7 +50,8 @@ function parameters({ operands }) {
 		.map((operand, i) => {
 			const { role, element, name } = operand;
 			const kind = element ?? (creates && name === 'flags' ? 'openFlags' : role);
-			const [convert, type] = KINDS[kind] ?? ['integer', 'number'];
+			const [of, type] = KINDS[kind] ?? ['integer', 'number'];
+			const convert = of === 'integer' && operand.type.includes('64') ? 'long' : of;
 			return { name: camel(name), convert, type, initial: defaultOf(operand, i === 0) };
 		});
 	const required = given.findLastIndex(({ initial }) => initial === undefined);

@@ -24,7 +24,8 @@ function invalid(name, expected, value) {
 	return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_TYPE' });
 }
 
-function integer(value, name, from = -Infinity, to = Infinity) {
+// Without a range: one of 32 bits, with a sign or without.
+function integer(value, name, from = -(2 ** 31), to = 2 ** 32 - 1) {
 	if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) throw invalid(name, 'an integer', value);
 	if (value < from || value > to)
 		throw Object.assign(new RangeError(`aspawn: "${name}" must be from ${from} to ${to}, not ${value}`), {
@@ -91,6 +92,7 @@ module.exports = {
 	ids: (values, name) => bytes(Uint32Array.from(values, (value) => integer(value, name, 0, 2 ** 32 - 1))),
 	instructions: bytes,
 	limit: (value, name) => (value === Infinity ? 2n ** 64n - 1n : integer(value, name, 0, 2n ** 64n - 1n)),
+	long: (value, name) => integer(value, name, -(2n ** 63n), 2n ** 64n - 1n),
 	newMode: (flags) => (openFlags(flags) & O_CREAT ? 0o666 : 0),
 	path: (value, name) => text(value instanceof URL ? fileURLToPath(value) : value, name),
 	processors: (values, name) => bits(values, name, 0, 8191),

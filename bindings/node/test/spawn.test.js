@@ -256,6 +256,13 @@ test('actions, in their order', async () => {
 	assert.throws(() => action.rlimit('nofile', -1), RangeError);
 	assert.throws(() => action.sigmask(['SIGNONE']), TypeError);
 	assert.throws(() => action.sigmask([65]), RangeError);
+	// Of 32 bits they would be others: root, a file, SIGHUP.
+	for (const large of [2 ** 32, 2n ** 32n])
+		for (const make of [action.close, (id) => action.user(id, 1), action.pdeathsig])
+			assert.throws(() => make(large), RangeError);
+	assert.throws(() => action.fchdir({ fd: 2 ** 32 }), RangeError);
+	assert.throws(() => action.prctl(1, 2n ** 64n, 0, 0, 0), RangeError);
+	for (const word of [-1, -(2n ** 63n), 2n ** 64n - 1n]) assert.ok(action.prctl(1, word, 0, 0, 0));
 	assert.throws(() => aspawn.spawn('true', { actions: [{ number: 9999 }] }), { code: 'EINVAL' });
 });
 
