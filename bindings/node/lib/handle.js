@@ -133,7 +133,8 @@ class Handle {
 			options.cwd || undefined,
 			[...first, ...(extra.actions ?? []), ...last],
 			streams,
-			library.COMMAND_SHELL_ON_ENOEXEC | (extra.diesWithCaller && library.COMMAND_DIES_WITH_CALLER),
+			library.COMMAND_SHELL_ON_ENOEXEC | (extra.diesWithCaller && library.COMMAND_DIES_WITH_CALLER) |
+				(extra.pty && library.COMMAND_NONBLOCK),
 			exports.choice('OWNER', extra.owner),
 			exports.choice('MEMORY', extra.memory),
 			isCertain,

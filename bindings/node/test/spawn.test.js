@@ -71,6 +71,29 @@ test('a shell on a terminal', async () => {
 	}
 });
 
+test('a terminal loses nothing at its end', async () => {
+	for (let i = 0; i < 20; i++) {
+		const child = aspawn.spawn('seq', ['2000'], { stdio: 'pty' });
+		let text = '';
+		child.terminal.setEncoding('utf8').on('data', (data) => (text += data));
+		await once(child.terminal, 'close');
+		assert.match(text, /\n2000\r\n$/);
+	}
+});
+
+test('a terminal that takes no more does not stop the loop', async () => {
+	const program = 'stty -echo; echo ready; seq 100000; head -c 500000 | wc -c';
+	const child = aspawn.spawn('sh', ['-c', program], { stdio: 'pty' });
+	const line = 'x'.repeat(99) + '\n';
+	let text = '';
+	child.terminal.setEncoding('utf8').on('data', (data) => {
+		if (!text) for (const all of [line.repeat(4999), Buffer.from(line)]) child.terminal.write(all);
+		text += data;
+	});
+	await once(child.terminal, 'close');
+	assert.match(text, /\n100000\r\n500000\r\n$/);
+});
+
 test('a terminal that is destroyed hangs the process up', async () => {
 	const child = aspawn.spawn('sleep', ['100'], { stdio: 'pty' });
 	child.terminal.destroy();
