@@ -65,7 +65,7 @@ function request(of, options, cookie) {
 			check(options.keyLimit ?? (options.key && 1), 'keyLimit', 1),
 			check(options.priority, 'priority'),
 		],
-		typeof input === 'string' ? Buffer.from(input) : input && bytes(input, 'input'),
+		typeof input === 'string' ? Buffer.from(input) : input && bytes(input, 'input').slice(),
 	];
 }
 

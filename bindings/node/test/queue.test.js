@@ -279,6 +279,17 @@ test('an exception in a listener is uncaught, and no other', () => {
 	assert.strictEqual(stdout, 'of the listener\n', stderr);
 });
 
+test('input is copied, also of a job that waits for a place', async () => {
+	const queue = new Queue({ jobs: 1, running: 1 });
+	const input = Buffer.alloc(1);
+	const jobs = [...'abcd'].map((letter) => {
+		input.write(letter);
+		return queue.submit('cat', { input });
+	});
+	assert.deepStrictEqual((await Promise.all(jobs)).map(({ stdout }) => stdout), [...'abcd']);
+	queue.close();
+});
+
 test('a worker that ends while its job runs', async () => {
 	const script = `const { Queue } = require(${JSON.stringify(require.resolve('aspawn'))});
 		const q = new Queue();
