@@ -17,7 +17,7 @@ struct running {
 	struct instance *instance;
 	struct running *next, **link;
 	uint64_t number;
-	uv_handle *poll;
+	uv_handle *watch; /* of its ended_fd, or a timer */
 	napi_ref owner;
 	napi_async_context context;
 };
@@ -66,7 +66,8 @@ static void take_out(struct running *running)
 static void forget(struct running *running)
 {
 	take_out(running);
-	close_handle(running->instance, running->poll);
+	close_handle(running->instance, running->watch);
+	aspawn_release(&running->child); /* does nothing if it was waited for */
 	free(running);
 }
 
@@ -145,22 +146,56 @@ static void report_ends(uv_handle *check)
 		report_end(instance->ended);
 }
 
-static void see_end(uv_handle *poll, int error, int events)
+static void has_ended(struct running *running)
 {
-	struct running *running = uv_handle_get_data(poll);
 	struct instance *instance = running->instance;
 	struct running **link = &instance->ended;
 
-	(void)error;
-	(void)events;
-	if (aspawn_ended(&running->child) == 0)
-		return;
-	uv_poll_stop(poll);
 	take_out(running);
 	while (*link && (*link)->number < running->number)
 		link = &(*link)->next;
 	insert(link, running);
 	uv_check_start(instance->check, report_ends);
+}
+
+static void look_again(uv_handle *timer)
+{
+	struct running *running = uv_handle_get_data(timer);
+
+	if (aspawn_ended(&running->child) != 0) /* the timer keeps the loop until the check phase */
+		has_ended(running);
+}
+
+/* Somebody has killed the child's helper, whose descriptor stays readable. */
+static void look_by_timer(struct running *running)
+{
+	enum { EVERY_MS = 20 };
+	uv_handle *poll = running->watch, *timer = malloc(uv_handle_size(UV_TIMER));
+
+	if (!timer)
+		return;
+	uv_timer_init(running->instance->loop, timer);
+	uv_handle_set_data(timer, running);
+	uv_timer_start(timer, look_again, EVERY_MS, EVERY_MS);
+	if (!uv_has_ref(poll))
+		uv_unref(timer);
+	running->watch = timer;
+	uv_poll_stop(poll);
+	close_handle(running->instance, poll);
+}
+
+static void see_end(uv_handle *poll, int error, int events)
+{
+	struct running *running = uv_handle_get_data(poll);
+
+	(void)error;
+	(void)events;
+	if (aspawn_ended(&running->child) == 0) {
+		look_by_timer(running);
+		return;
+	}
+	uv_poll_stop(poll);
+	has_ended(running);
 }
 
 /* At the end of a thread its children run on, but not the jobs of its queues. */
@@ -170,11 +205,8 @@ static void cleanup(napi_async_cleanup_hook_handle handle, void *data)
 	struct running *running;
 
 	instance->cleanup = handle;
-	while ((running = instance->first ? instance->first : instance->ended)) {
-		uv_poll_stop(running->poll);
-		aspawn_release(&running->child);
+	while ((running = instance->first ? instance->first : instance->ended))
 		forget(running);
-	}
 	uv_check_stop(instance->check);
 	close_handle(instance, instance->check);
 	close_queues(instance);
@@ -334,16 +366,16 @@ static int watch(struct instance *instance, struct running *running, napi_value 
 	napi_value name;
 	int error;
 
-	running->poll = malloc(uv_handle_size(UV_POLL));
-	if (!running->poll)
+	running->watch = malloc(uv_handle_size(UV_POLL));
+	if (!running->watch)
 		return -PSYS_ENOMEM;
-	error = uv_poll_init(instance->loop, running->poll, running->child.ended_fd);
+	error = uv_poll_init(instance->loop, running->watch, running->child.ended_fd);
 	if (error < 0) {
-		free(running->poll);
+		free(running->watch);
 		return error;
 	}
-	uv_handle_set_data(running->poll, running);
-	uv_poll_start(running->poll, UV_READABLE, see_end);
+	uv_handle_set_data(running->watch, running);
+	uv_poll_start(running->watch, UV_READABLE, see_end);
 	running->instance = instance;
 	running->number = instance->started++;
 	insert(&instance->first, running);
@@ -532,7 +564,7 @@ static napi_value reference(napi_env env, napi_callback_info info)
 	struct running *running = owned_by(env, info, 2, v);
 
 	if (running)
-		(integer(env, v[1]) ? uv_ref : uv_unref)(running->poll);
+		(integer(env, v[1]) ? uv_ref : uv_unref)(running->watch);
 	return NULL;
 }
 

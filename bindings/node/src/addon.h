@@ -21,13 +21,16 @@ void free(void *memory);
 /* Of libuv 1, whose ABI is stable. A handle is memory of uv_handle_size() bytes. */
 typedef struct uv_loop_s uv_loop;
 typedef struct uv_handle_s uv_handle;
-enum { UV_CHECK = 2, UV_POLL = 8, UV_READABLE = 1 };
+enum { UV_CHECK = 2, UV_POLL = 8, UV_TIMER = 13, UV_READABLE = 1 };
 size_t uv_handle_size(int type);
 void *uv_handle_get_data(const uv_handle *handle);
 void uv_handle_set_data(uv_handle *handle, void *data);
 int uv_poll_init(uv_loop *loop, uv_handle *handle, int fd);
 int uv_poll_start(uv_handle *handle, int events, void (*call)(uv_handle *, int status, int events));
 int uv_poll_stop(uv_handle *handle);
+int uv_timer_init(uv_loop *loop, uv_handle *handle);
+int uv_timer_start(uv_handle *handle, void (*call)(uv_handle *), uint64_t after_ms,
+		   uint64_t every_ms);
 int uv_check_init(uv_loop *loop, uv_handle *handle);
 int uv_check_start(uv_handle *handle, void (*call)(uv_handle *));
 int uv_check_stop(uv_handle *handle);

@@ -389,6 +389,17 @@ test('limits', async () => {
 	);
 });
 
+test('a private child whose helper was killed is not waited for busily', async () => {
+	const child = aspawn.spawn('sleep', ['1'], { owner: 'private' });
+	const [, helper] = /^PPid:\t(.*)$/m.exec(fs.readFileSync(`/proc/${child.pid}/status`, 'latin1'));
+	if (+helper === process.pid) return; // the kernel reaps it
+	process.kill(helper, 'SIGKILL');
+	const before = process.cpuUsage();
+	await once(child, 'exit');
+	const { user, system } = process.cpuUsage(before);
+	assert.ok(user + system < 300_000, `${user + system} us`);
+});
+
 test('private children raise no SIGCHLD', async () => {
 	let signals = 0;
 	const count = () => {
