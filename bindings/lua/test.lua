@@ -153,6 +153,27 @@ test("a time limit ends the group", function()
 	same({ result.out, result.ok, result.timed_out, result.signal }, { "a\n", false, true, 15 })
 end)
 
+test("seconds may be endless, and are numbers", function()
+	local before = descriptors()
+	local late = { "sh", "-c", "trap 'exit 3' TERM; sleep 20 & wait; sleep 0.1", timeout = 0.1, grace = math.huge, kill_group = true }
+	same(aspawn.run(late).code, 3)
+	same(aspawn.run({ "true", timeout = math.huge }).ok, true)
+	local queue = aspawn.queue()
+	for _, seconds in ipairs { -1, 0 / 0, -math.huge } do
+		same(pcall(aspawn.run, { "sleep", "20", timeout = seconds }), false)
+		same(pcall(queue.submit, queue, { "true", timeout = seconds }), false)
+	end
+	queue:submit { "true", timeout = math.huge, grace = math.huge }
+	same(queue:wait(math.huge).ok, true)
+	queue:close()
+	same(descriptors(), before)
+	local child = aspawn.spawn { "sh", "-c", "trap 'exit 3' TERM; echo; sleep 20 & wait", stdout = "pipe", owner = "tree" }
+	child.stdout:read()
+	same({ child:kill_tree(math.huge) }, { true })
+	same(pack(child:wait(math.huge)), pack(nil, "exit", 3))
+	child.stdout:close()
+end)
+
 test("options and actions", function()
 	local result = aspawn.run {
 		"sh", "-c", "pwd; echo $A-$HOME; umask; ulimit -t; nice",

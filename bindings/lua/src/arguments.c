@@ -69,8 +69,10 @@ int64_t milliseconds(lua_State *L, int index, int64_t otherwise)
 	if (lua_isnoneornil(L, index))
 		return otherwise;
 	const double seconds = luaL_checknumber(L, index);
-	if (!(seconds * 1000 < 9e15))
-		return -1;
+	if (isnan(seconds))
+		return luaL_error(L, "not a number of seconds");
+	if (seconds * 1000 >= 9e15)
+		return INT64_MAX;
 	return seconds < 0 ? -1 : (int64_t)ceil(seconds * 1000);
 }
 
@@ -78,6 +80,8 @@ void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_
 {
 	get_field(L, options, "timeout");
 	*timeout_ms = milliseconds(L, -1, 0);
+	if (*timeout_ms < 0)
+		luaL_error(L, "timeout: the number is not valid");
 	if (*timeout_ms == 0 && !lua_isnil(L, -1))
 		*timeout_ms = 1;
 	get_field(L, options, "grace");

@@ -80,7 +80,7 @@ struct aspawn_action *next_action(struct build *build);
 /* Of an open file at the index, which is flushed. */
 int descriptor_of(lua_State *L, int index, const char *name);
 
-/* Of seconds at the index, rounded up; negative: no limit. */
+/* Of seconds at the index, rounded up, INT64_MAX of what is endless; negative: no limit. */
 int64_t milliseconds(lua_State *L, int index, int64_t otherwise);
 
 /* The options timeout and grace of the table, as of struct aspawn_io. */
