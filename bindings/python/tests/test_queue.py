@@ -370,6 +370,13 @@ class Futures(Test):
         finally:
             signal.signal(signal.SIGALRM, before)
 
+    def test_a_thread_that_cannot_start_leaves_a_queue_that_works(self):
+        queue = aspawn.Queue(1)
+        with mock.patch("threading.Thread.start", side_effect=RuntimeError), self.assertRaises(RuntimeError):
+            queue.submit(["sleep", "100"])
+        self.assertEqual(queue.submit(["echo", "a"]).result(60).stdout, b"a\n")
+        queue.shutdown()
+
     def test_shutdown_waits(self):
         queue = aspawn.Queue(1)
         futures = [queue.submit(["echo", "a"]) for _ in range(5)]

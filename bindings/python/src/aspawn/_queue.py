@@ -7,6 +7,7 @@ descriptor of the library's queue is readable when there are results; then _pump
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import errno
 import functools
 import itertools
@@ -225,8 +226,12 @@ class Jobs(Generic[FutureType]):
                 raise
             return False
         self._now[cookie] = job
-        if len(self._now) == 1:
+        try:
             self._watch()
+        except BaseException:  # no thread: the result is taken with that of a later job
+            with contextlib.suppress(ProcessLookupError):
+                self._native.cancel(job.ticket)
+            raise
         return True
 
     def _cancel(self, job: Job) -> None:
@@ -286,7 +291,7 @@ class Jobs(Generic[FutureType]):
         raise NotImplementedError
 
     def _watch(self) -> None:
-        """Lets _pump() be called when there are results: there is a job now."""
+        """Lets _pump() be called when there are results: there is a job."""
         raise NotImplementedError
 
     def _is_wanted(self, future: Any) -> bool:
@@ -381,7 +386,11 @@ class Queue(Jobs[Future], concurrent.futures.Executor):  # type: ignore[misc]
     def _watch(self) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._collect, name="aspawn.Queue")
-            self._thread.start()
+            try:
+                self._thread.start()
+            except Exception:
+                self._thread = None
+                raise
 
     def _collect(self) -> None:
         poll = select.poll()
