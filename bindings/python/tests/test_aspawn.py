@@ -545,6 +545,12 @@ class End(Test):
             self.assertEqual(process.wait(10), 0)
         self.assertLessEqual(waitpid.call_count, 1)  # newer versions have a reference of their own
 
+    def test_limits_of_any_length(self):
+        for timeout in (1e7, float("inf")):
+            for owner in (None, "private"):
+                self.assertEqual(aspawn.run(["sleep", "0.05"], timeout=timeout, owner=owner).returncode, 0)
+            self.assertEqual(aspawn.run(["echo", "a"], stdout=aspawn.PTY, timeout=timeout).stdout, b"a\r\n")
+
     def test_wait_is_interrupted(self):
         before = signal.signal(signal.SIGALRM, signal.default_int_handler)
         try:

@@ -37,6 +37,7 @@ RESTORE = actions.signals_default(
 PTY = int(Stream.PTY)  # for stdin=, stdout= and stderr=, as subprocess.PIPE
 SIGNALS_MS = 100  # how often a wait looks for Ctrl-C
 POLL_SECONDS = 0.005  # where nothing can be polled
+MOST_SECONDS = 1e6  # of one poll(), which takes 32 bits of milliseconds
 getpid = os.getpid  # also at the end of the interpreter
 MANY_GAPS = 64  # descriptors below the highest of pass_fds that are closed one by one
 
@@ -98,6 +99,15 @@ def milliseconds(seconds: Optional[float]) -> Optional[int]:
 
 def grace_ms(seconds: Optional[float]) -> Optional[int]:
     return GRACE_NONE if seconds is not None and seconds <= 0 else milliseconds(seconds)
+
+
+def poll_until(poll: Any, end: Optional[float]) -> Any:
+    """Polls, but not longer than MOST_SECONDS."""
+    return poll.poll(None if end is None else min(max(0, end - time.monotonic()), MOST_SECONDS) * 1000)
+
+
+def is_over(end: Optional[float]) -> bool:
+    return end is not None and not time.monotonic() < end
 
 
 def words_of(args: Args, shell: bool) -> List[Path]:
@@ -440,9 +450,11 @@ class Popen(subprocess.Popen[AnyStr]):
         os.set_blocking(terminal.fileno(), False)
         poll = select.poll()
         poll.register(terminal, select.POLLIN | (select.POLLOUT if typed else 0))
-        events = poll.poll(None if end is None else max(0, end - time.monotonic()) * 1000)
+        events = poll_until(poll, end)
         if not events:
-            raise subprocess.TimeoutExpired(self.args, timeout or 0, output=bytes(self._output))
+            if is_over(end):
+                raise subprocess.TimeoutExpired(self.args, timeout or 0, output=bytes(self._output))
+            return True
         if events[0][1] & select.POLLOUT:
             self._typed = typed[terminal.write(typed) or 0:]
         if not events[0][1] & ~select.POLLOUT:
@@ -480,11 +492,11 @@ class Popen(subprocess.Popen[AnyStr]):
             poll.register(fd, select.POLLIN)
         try:
             while True:
-                left = None if end is None else max(0, end - time.monotonic())
-                is_ready = fd < 0 or poll.poll(None if left is None else left * 1000)
+                if fd >= 0:
+                    poll_until(poll, end)
                 if self._internal_poll() is not None:
                     break
-                if left is not None and (left == 0 or not is_ready):
+                if is_over(end):
                     raise subprocess.TimeoutExpired(self.args, timeout or 0)
                 # Another thread reaps it, there is no pidfd, or somebody has killed the child's helper.
                 time.sleep(POLL_SECONDS)
