@@ -2,7 +2,9 @@
 """What aspawn has and subprocess has not; what both have is tested by the standard library's own
 tests: stdlib.py."""
 import asyncio
+import contextlib
 import errno
+import gc
 import inspect
 import os
 import pathlib
@@ -14,6 +16,7 @@ import tempfile
 import threading
 import time
 import unittest
+import warnings
 from unittest import mock
 
 import aspawn
@@ -749,6 +752,25 @@ class Asyncio(Test):
         thread.start()
         thread.join()
         self.assertEqual(results, [5])
+
+    def test_a_failed_start_closes_the_pipes_of_actions(self):
+        async def main():
+            try:
+                await aio.create_subprocess_exec("/no/such", actions=[actions.output_pipe(3), actions.input_pipe(4)])
+            except FileNotFoundError as error:  # whose traceback refers to the process
+                return error, descriptors()
+        _, after = self.run_(main())
+        self.assertEqual(after, self.before)
+
+    def test_a_loop_that_ends_before_a_process_leaves_nothing(self):
+        async def main():
+            return await aio.create_subprocess_exec("sleep", "0.05")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)  # of asyncio's transport
+            asyncio.run(main())
+            gc.collect()
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
 
     def test_transport_is_closed_while_it_runs(self):
         async def main(owner):

@@ -26,6 +26,7 @@ POLL_SECONDS = 0.01  # where there are no pidfds
 
 class _Transport(base_subprocess.BaseSubprocessTransport):
     """The pipes and the end of a process that has been started."""
+    _watched = -1
 
     def _start(self, process: Popen[bytes], **_: Any) -> None:  # type: ignore[override]
         self._proc: Any = process
@@ -54,6 +55,10 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
                 self._loop.remove_reader(self._watched)
             os.close(self._watched)
             self._watched = -1
+
+    def __del__(self, *rest: Any) -> None:
+        super().__del__(*rest)  # type: ignore[misc]
+        self._unwatch()  # the loop has ended before the process
 
     def send_signal(self, signal: int) -> None:
         self._check_proc()
@@ -106,6 +111,7 @@ async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream:
                 stream.close()
+        process._close_pipes()
         if process.returncode is None and process._by_library:  # its number may not be known yet
             process._child.kill(signal.SIGKILL)
             process._reap()
