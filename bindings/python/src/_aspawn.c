@@ -387,15 +387,18 @@ static PyObject *child_wait_started(PyObject *self, PyObject *timeout)
 	return r < 0 && r != -ECANCELED ? result_of(r, NULL) : failure_of(&failure);
 }
 
-/* wait(): the status as of os.waitpid(), and the child is reaped; or None while it runs. */
+/* wait(): None while the child runs. Otherwise it is reaped: the status as of os.waitpid(), -1 if that
+ * is not known, and the error number of a tree that has not ended, or 0. */
 static PyObject *child_wait(PyObject *self, PyObject *unused)
 {
-	int status = 0, r = aspawn_wait(&((Child *)self)->child, &status, NULL, 0);
+	int status = -1, r = aspawn_wait(&((Child *)self)->child, &status, NULL, 0);
 
 	(void)unused;
 	if (r == -ETIMEDOUT)
 		return none();
-	return r == 0 || r == -ECANCELED ? PyLong_FromLong(status) : result_of(r, NULL);
+	if (r == -ENOTEMPTY || r == -EOWNERDEAD)
+		return Py_BuildValue("ii", status, -r);
+	return r == 0 || r == -ECANCELED ? Py_BuildValue("ii", status, 0) : result_of(r, NULL);
 }
 
 /* The functions of a child, with a number or without. */

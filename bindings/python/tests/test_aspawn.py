@@ -439,6 +439,16 @@ class Private(Test):
                 process.stdout.read()  # until the last has closed it
             self.assertIn(process.returncode, (-signal.SIGKILL, -signal.SIGTERM))
 
+    def test_a_tree_that_has_not_ended_is_an_error_once(self):
+        lost = {"args": ["sh", "-c", "kill -9 $PPID; read none"], "stdin": aspawn.PIPE, "owner": "tree"}
+        process = aspawn.Popen(**lost)
+        with process, self.assertRaises(OSError) as raised:
+            process.wait()
+        self.assertEqual((raised.exception.errno, process.poll(), process.wait()), (errno.EOWNERDEAD, 255, 255))
+        with self.assertRaises(OSError) as raised:
+            aspawn.run(**lost)
+        self.assertEqual(raised.exception.errno, errno.EOWNERDEAD)
+
     def test_words_are_known(self):
         for word in ("owner", "memory"):
             with self.assertRaisesRegex(ValueError, f"no such {word}: 'me'"):
@@ -653,6 +663,17 @@ class Asyncio(Test):
             await process.wait()
 
         asyncio.run(asyncio.wait_for(run(), 60))
+
+    def test_a_tree_that_has_not_ended_is_told_once(self):
+        told = []
+
+        async def run():
+            asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context["exception"]))
+            process = await aio.create_subprocess_exec("sh", "-c", "kill -9 $PPID; read none", stdin=-1, owner="tree")
+            return await process.wait()
+
+        self.assertEqual(asyncio.run(asyncio.wait_for(run(), 60)), 255)
+        self.assertEqual([error.errno for error in told], [errno.EOWNERDEAD])
 
     def test_a_wait_polls_no_killed_helper(self):
         process = aspawn.Popen(["sleep", "100"], owner="private")

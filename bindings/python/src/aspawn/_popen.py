@@ -39,6 +39,7 @@ SIGNALS_MS = 100  # how often a wait looks for Ctrl-C
 POLL_SECONDS = 0.005  # where nothing can be polled
 MOST_SECONDS = 1e6  # of one poll(), which takes 32 bits of milliseconds
 getpid = os.getpid  # also at the end of the interpreter
+UNKNOWN = 255  # the status of a tree's program, if it is lost; as of asyncio
 MANY_GAPS = 64  # descriptors below the highest of pass_fds that are closed one by one
 
 try:
@@ -403,11 +404,26 @@ class Popen(subprocess.Popen[AnyStr]):
 
     def _reap(self) -> None:
         while self.returncode is None:
-            status = self._child.wait()
-            if status is None:
+            self._poll_handle()
+            if self.returncode is None:
                 time.sleep(POLL_SECONDS)
-            else:
-                self._handle_exitstatus(status)  # type: ignore[attr-defined]
+
+    def _poll_handle(self) -> None:
+        """Sets returncode if the child has ended. Raises an OSError, once, if its tree has not."""
+        try:
+            ended = self._child.wait()
+        except ChildProcessError:
+            self.returncode = 0  # as subprocess
+            return
+        if ended is None:
+            return
+        status, number = ended
+        if status == -1:
+            self.returncode = UNKNOWN
+        else:
+            self._handle_exitstatus(status)  # type: ignore[attr-defined]
+        if number:
+            raise OSError(number, f"the tree has not ended: {os.strerror(number)}")
 
     def _close_pipes(self) -> None:
         for pipe in (*self.pipes.values(), self.terminal):
@@ -470,13 +486,10 @@ class Popen(subprocess.Popen[AnyStr]):
             return super()._internal_poll(*rest, **keywords)  # type: ignore[misc,no-any-return]
         if self.returncode is None and self._waitpid_lock.acquire(False):  # type: ignore[attr-defined]
             try:
-                if self.returncode is None:
-                    # A process that was forked has no say.
-                    status = self._child.wait() if getpid() == self._owner else 0
-                    if status is not None:
-                        self._handle_exitstatus(status)  # type: ignore[attr-defined]
-            except ChildProcessError:
-                self.returncode = 0  # as subprocess
+                if self.returncode is None and getpid() == self._owner:
+                    self._poll_handle()
+                elif self.returncode is None:
+                    self.returncode = 0  # a process that was forked has no say
             finally:
                 self._waitpid_lock.release()  # type: ignore[attr-defined]
         return self.returncode

@@ -42,7 +42,13 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
 
     def _look(self) -> None:
         # _proc is None after the end, and _returncode is set.
-        returncode = self._proc.poll() if self._returncode is None else self._returncode
+        returncode = self._returncode
+        if returncode is None:
+            try:
+                returncode = self._proc.poll()
+            except OSError as error:
+                self._loop.call_exception_handler({"message": str(error), "exception": error, "transport": self})
+                returncode = self._proc.returncode
         self._unwatch()
         if returncode is None:  # there is no descriptor, or somebody has killed the child's helper
             self._loop.call_later(POLL_SECONDS, self._look)
