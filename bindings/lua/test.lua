@@ -410,6 +410,21 @@ test("a tree ends with its child", function()
 	same({ select(3, aspawn.spawn({ "true" }):kill_tree()) }, { 22 })
 end)
 
+-- A user's Lua may not end what a program of root's, set-user-ID, has executed.
+test("a time limit does not hide what survives of a tree" .. (is_root and "" or " # SKIP not root"), function()
+	if not is_root then return end
+	local name = os.tmpname()
+	aspawn.run { "sh", "-c", "cp $(command -v setpriv) $0 && chmod 4755 $0", name }
+	local result = aspawn.run { arg[-1], "-e", [[
+		local is_there, aspawn = pcall(require, "aspawn")
+		local root = { "]] .. name .. [[", "--reuid", "0" }
+		if not is_there or (aspawn.run { root[1], root[2], root[3], "id", "-u" } or {}).out ~= "0\n" then return end
+		print(select(3, aspawn.run { root[1], root[2], root[3], "sleep", "3", owner = "tree", timeout = 0.2, grace = 0.1 }))
+	]], actions = { { "user", 65534, 65534 } } }
+	os.remove(name)
+	same(result.out == "" or result.out, result.out == "" or "39\n") -- ENOTEMPTY; or the user may not read the module, or be root
+end)
+
 test("private children", function()
 	same(aspawn.run({ "echo", "text", owner = "private" }).out, "text\n")
 	local child = aspawn.spawn { "sh", "-c", "echo $$", stdout = "pipe", owner = "private" }

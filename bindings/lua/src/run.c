@@ -84,7 +84,7 @@ int l_run(lua_State *L)
 	if (r > 0)
 		return r;
 	r = aspawn_communicate(&child, &io);
-	if (r < 0 && io.outcome != ASPAWN_OUTCOME_TIMED_OUT)
+	if (r < 0 && r != -ETIMEDOUT)
 		return error_of(L, r, &io.failure);
 
 	lua_newtable(L);
