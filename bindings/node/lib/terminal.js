@@ -20,10 +20,11 @@ class Terminal extends ReadStream {
 
 	// libuv's write would wait for the program, which may wait until this process reads.
 	_write(chunk, encoding, callback) {
+		if (!this._handle) return super._write(chunk, encoding, callback); // which knows the error
 		const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk;
 		let count = 0;
 		try {
-			count = writeSync(this._handle?.fd ?? -1, bytes);
+			count = writeSync(this._handle.fd, bytes);
 		} catch (error) {
 			if (error.code !== 'EAGAIN') return callback(error);
 		}
@@ -40,7 +41,7 @@ class Terminal extends ReadStream {
 	#rest() {
 		const buffer = Buffer.allocUnsafe(4096);
 		try {
-			return buffer.subarray(0, readSync(this._handle?.fd ?? -1, buffer));
+			return buffer.subarray(0, readSync(this._handle.fd, buffer));
 		} catch {
 			return '';
 		}
