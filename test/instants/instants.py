@@ -203,7 +203,7 @@ class Scheduler(faults.Supervisor):
             return time.monotonic() - self.still[1] < (STILL if is_killed else ASLEEP)
         if self.steps and time.monotonic() - self.since > POLLS:
             self.step()
-        return True
+        return time.monotonic() - self.since < faults.PATIENCE
 
     def end(self):
         """Answers the mark at the end, or returns true after it, when there is no other process."""
