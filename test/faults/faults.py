@@ -133,7 +133,7 @@ EXCEPTIONS = [
 Fault = collections.namedtuple('Fault', 'who call number error on')
 Run = collections.namedtuple('Run', 'trace hits broken skipped')
 
-FAULTS_OFF, FAULTS_ON, BEGIN, END = range(1000000, 1000004)  # harness.c's enum mark
+FAULTS_OFF, FAULTS_ON, BEGIN, FAILED, END = range(1000000, 1000005)  # harness.c's enum mark
 CONTINUE = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
 NOTIFICATION = struct.Struct('=QIIiIQ6Q')  # struct seccomp_notif
 RECEIVE, SEND, ADD_DESCRIPTOR = 0xc0502100, 0xc0182101, 0x40182103  # linux/seccomp.h
@@ -169,7 +169,7 @@ class Supervisor:
         self.dies = 'tree_dies' in scenario
         self.trace, self.counts, self.broken = [], collections.Counter(), []
         self.executable, self.calls = {}, collections.Counter()
-        self.in_scenario = False
+        self.in_scenario = self.has_failed = False
         self.in_library = set()  # the threads that are
         self.helper = None  # the last one
         self.first = {}  # the call of each process
@@ -313,6 +313,7 @@ class Supervisor:
             self.in_library.add(pid)
         elif mark == FAULTS_OFF:
             self.in_library.discard(pid)
+        self.has_failed |= mark == FAILED
         self.in_scenario = mark == BEGIN or self.in_scenario and mark != END
         ran = list(self.executable.values()).count(PROGRAM)
         if mark == END and argument >= 0 and argument != ran:

@@ -28,7 +28,7 @@
 enum { NOT_HERE = 77 };
 
 /* Invalid calls that inform the supervisor. The numbers are in faults.py too. */
-enum mark { FAULTS_OFF = 1000000, FAULTS_ON, BEGIN, END };
+enum mark { FAULTS_OFF = 1000000, FAULTS_ON, BEGIN, FAILED, END };
 
 char program[PATH_MAX], directory[PATH_MAX], script[PATH_MAX];
 static int broken, ran;
@@ -300,7 +300,8 @@ int main(int argc, char **argv)
 	broken = ran = 0;
 	unknown = false;
 	tell(BEGIN, 0);
-	scenario->run();
+	if (!scenario->run())
+		tell(FAILED, 0);
 	tell(END, unknown ? -1 : ran);
 	take(&after);
 	compare(&before, &after, "lost");

@@ -15,9 +15,9 @@ else moves: the other waits for it, or has ended. Then ACT says which of them go
 moves, and afterwards the other does; "kill A": A is killed first. Of this all distinct pairs are
 counted.
 
-After each run: the results of the calls are right, the caller has the descriptors, mappings and
-children that it had, no process is left, and the same works again. If the caller was killed no
-process is left.
+After each run: the calls have succeeded, unless somebody was killed; their results are right; the caller
+has the descriptors, mappings and children that it had; no process is left; and the same works again. If
+the caller was killed no process is left.
 """
 import collections
 import os
@@ -220,6 +220,8 @@ class Scheduler(faults.Supervisor):
     def finish(self):
         if self.doomed is not None and self.executable.get(self.doomed) == faults.PROGRAM:
             self.broken.append(f'a child was to die with its {self.killed}, and executes the program')
+        if self.has_failed and not self.killed:
+            self.broken.append('fails, and nobody was killed')
         return super().finish()
 
     def has_ended(self):
