@@ -17,7 +17,7 @@ final class PipeInput extends InputStream implements Poller.Watcher {
     private final long number = Poller.number();
     private int fd; // -1: nothing comes any more
     private int waiting;
-    private boolean isClosed;
+    private boolean isClosed, hasProgramEnded;
     private byte[] rest = NOTHING; // read at the program's end
     private int at;
     private Poller.Forgotten forgotten;
@@ -73,6 +73,7 @@ final class PipeInput extends InputStream implements Poller.Watcher {
         waiting++;
         changed.awaitUninterruptibly();
         waiting--;
+        if (hasProgramEnded) takeRest();
     }
 
     @Override
@@ -93,21 +94,27 @@ final class PipeInput extends InputStream implements Poller.Watcher {
         }
     }
 
-    /** The program has ended. Takes what it has written, so that no descriptor stays open that nobody reads. */
+    /** The program has ended. What it has written is taken, so that no descriptor stays open that nobody reads. */
     void programEnded() {
         lock.lock();
         try {
-            if (fd < 0 || waiting > 0) return;
-            byte[] bytes = new byte[Native.available(fd) + 1]; // one to see the end
-            int length = 0, count = 0;
-            while (length < bytes.length && (count = Native.read(fd, bytes, length, bytes.length - length)) > 0)
-                length += count;
-            if (length > 0) rest = Arrays.copyOf(bytes, length);
-            if (count == 0) closeDescriptor();
-            else forgotten = new Poller.Forgotten(this, fd);
+            hasProgramEnded = true;
+            takeRest();
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Once; by the last thread that waits, which need not come back. */
+    private void takeRest() {
+        if (fd < 0 || waiting > 0 || forgotten != null) return;
+        byte[] bytes = new byte[Native.available(fd) + 1]; // one to see the end
+        int length = 0, count = 0;
+        while (length < bytes.length && (count = Native.read(fd, bytes, length, bytes.length - length)) > 0)
+            length += count;
+        if (length > 0) rest = Arrays.copyOf(bytes, length);
+        if (count == 0) closeDescriptor();
+        else forgotten = new Poller.Forgotten(this, fd);
     }
 
     @Override

@@ -378,6 +378,19 @@ class CommandTest {
         assertTrue(Programs.isEventually(() -> descriptors() <= before));
     }
 
+    /** The end may come when the thread has been told of the line, and does not wait any more. */
+    @Test
+    void streamsThatAreReadInPartLeaveNoDescriptor() throws Exception {
+        run(new Command("true"));
+        int before = descriptors();
+        for (int i = 0; i < 500; i++) {
+            Child child = new Command("echo", "line").start();
+            assertEquals('l', child.getInputStream().read());
+            child.waitFor();
+        }
+        assertTrue(Programs.isEventually(() -> descriptors() <= before));
+    }
+
     @Test
     void pipesThatADescendantHoldsAreClosedWhenTheirStreamsAreCollected() throws Exception {
         List<ProcessHandle> others = new ArrayList<>();
