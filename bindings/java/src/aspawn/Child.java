@@ -3,6 +3,7 @@ package aspawn;
 
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -58,6 +59,8 @@ public final class Child extends Process implements Poller.Watcher {
             Poller.watch(request.descriptor(3), Native.IN, child.number, child);
         } catch (IOException e) {
             child.closeStreams();
+            for (Object end : child.ends)
+                if (end != null) ((Closeable) end).close();
             if (passesOutput) Native.close(-1, child.passedOutput);
             if (!(e instanceof StartException)) Native.kill(child.handle, Constants.SIGKILL);
             Native.end(Native.EPOLL, child.handle, true);

@@ -392,6 +392,16 @@ class CommandTest {
     }
 
     @Test
+    void aFailedStartLeavesNoDescriptor() throws Exception {
+        run(new Command("true"));
+        int before = descriptors();
+        for (int i = 0; i < 10; i++)
+            assertThrows(StartException.class, () -> new Command("true")
+                    .action(Action.outputPipe(7), Action.inputPipe(8), Action.chdir("/missing")).start());
+        assertEquals(before, descriptors());
+    }
+
+    @Test
     void pipesThatADescendantHoldsAreClosedWhenTheirStreamsAreCollected() throws Exception {
         List<ProcessHandle> others = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
