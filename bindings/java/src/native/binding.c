@@ -288,6 +288,9 @@ NATIVE(jint, killTree, jbyteArray handle, jlong grace)
 
 /* --- descriptors ------------------------------------------------------------------------ */
 
+/* The last that was opened: as long as this is loaded. */
+static int poller = -1;
+
 /* An epoll descriptor, or a negative error: that of a kernel without pidfds (before Linux 5.3). */
 NATIVE(jint, open)
 {
@@ -297,7 +300,7 @@ NATIVE(jint, open)
 	if (pidfd < 0)
 		return pidfd;
 	psys_close(pidfd);
-	return psys_epoll_create1(PSYS_EPOLL_CLOEXEC);
+	return poller = psys_epoll_create1(PSYS_EPOLL_CLOEXEC);
 }
 
 /* Reports events of a descriptor once, with this number. */
@@ -533,4 +536,5 @@ JNIEXPORT void JNICALL JNI_OnUnload(JavaVM *vm, void *reserved)
 	(void)vm;
 	(void)reserved;
 	aspawn_pool_release(&pool);
+	psys_close(poller);
 }

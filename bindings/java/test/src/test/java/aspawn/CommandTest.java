@@ -440,13 +440,27 @@ class CommandTest {
 
     @Test
     void theClassesAreUnloaded() throws Exception {
+        run(new Command("true"));
+        long before = pollers();
         URL jar = Command.class.getProtectionDomain().getCodeSource().getLocation();
         WeakReference<ClassLoader> loader = useAndForget(jar);
         assertTrue(Programs.isEventually(() -> {
             System.gc();
-            return loader.get() == null;
+            return loader.get() == null && pollers() <= before;
         }));
         assertEquals("still here\n", run(new Command("echo", "still here")).out);
+    }
+
+    private static long pollers() throws Exception {
+        long count = 0;
+        for (File file : new File("/proc/self/fd").listFiles()) {
+            try {
+                if (Files.readSymbolicLink(file.toPath()).toString().contains("eventpoll")) count++;
+            } catch (IOException e) {
+                // closed meanwhile
+            }
+        }
+        return count;
     }
 
     private static WeakReference<ClassLoader> useAndForget(URL jar) throws Exception {
