@@ -103,6 +103,16 @@ static PSYS_UNINSTRUMENTED bool call_changes_credentials(int number)
 	case PSYS_NR_setfsuid:
 	case PSYS_NR_setfsgid:
 	case PSYS_NR_setns:
+#ifdef PSYS_NR_setuid16 /* SYS_setuid of the libc, and so on */
+	case PSYS_NR_setuid16:
+	case PSYS_NR_setgid16:
+	case PSYS_NR_setreuid16:
+	case PSYS_NR_setregid16:
+	case PSYS_NR_setresuid16:
+	case PSYS_NR_setresgid16:
+	case PSYS_NR_setfsuid16:
+	case PSYS_NR_setfsgid16:
+#endif
 		return true;
 	default:
 		return false;

@@ -1599,6 +1599,10 @@ TEST(queue_takes_jobs_along_that_call_for_another_user)
 {
 	check_is_taken_along((struct aspawn_action)ASPAWN_SYSCALL(PSYS_NR_setresuid, 65534, 65534,
 								  65534, 0, 0, 0, 0, 0));
+#ifdef PSYS_NR_setresuid16 /* SYS_setresuid of the libc */
+	check_is_taken_along((struct aspawn_action)ASPAWN_SYSCALL(PSYS_NR_setresuid16, 65534, 65534,
+								  65534, 0, 0, 0, 0, 0));
+#endif
 }
 
 /* It takes no job that nobody would run. */
