@@ -25,7 +25,7 @@ import (
 // A Process is a running child, as os.Process is.
 type Process struct {
 	// Pid is 0 if Start has not waited until it was known: of OwnerPrivate and OwnerTree, with
-	// DiesWithCaller and with a user, where a helper process clones the child. PID waits.
+	// DiesWithCaller, a user or a control group, where a helper process clones the child. PID waits.
 	Pid int
 
 	mu      sync.Mutex

@@ -52,10 +52,11 @@
  * use it at a time; to be able to cancel a wait, poll ended_fd instead. A handle that is NULL or no
  * child, or was waited for, is -EINVAL.
  *
- * Helpers. A private child, and one with a [copy] action (aspawn/action.h), has a helper until its
- * end: a process of the library that shares the caller's memory, keeps the privileges that the
- * caller had, and counts for RLIMIT_NPROC. A process that gives up privileges, or enters a sandbox,
- * must do so before it starts such children, or after they have ended.
+ * Helpers. A private child, one with a [copy] action (aspawn/action.h), and one that begins in a
+ * control group have a helper until their end. It is a process of the library that shares the caller's
+ * memory, keeps the privileges that the caller had, and counts for RLIMIT_NPROC. A process that gives
+ * up privileges, or enters a sandbox, must do so before it starts such children, or after they have
+ * ended.
  *
  * fork(2). A forked process may only call aspawn_release() on its copies of handles, and close
  * in_fd, out_fd, err_fd and pty_fd. Its copy of a pool works. If another thread was in aspawn_start(), a

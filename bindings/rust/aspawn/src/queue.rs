@@ -27,8 +27,8 @@
 //!
 //! The programs are started by a server: a process that shares this one's memory, and has a small
 //! descriptor table of its own. So they raise no SIGCHLD here, no other wait sees them, they
-//! inherit no descriptor, and a start costs the same however much memory this process has, unless the
-//! command changes its user or the like: that copies the memory, as fork does.
+//! inherit no descriptor, and a start costs the same however much memory this process has. If the
+//! command changes its user or the like, the server waits until the child has executed a small program.
 //!
 //! **Security:** the server keeps the credentials, namespaces, filters and limits that the thread
 //! had when it made the queue. A process that restricts itself (setuid, seccomp, landlock) drops its
