@@ -1597,12 +1597,17 @@ TEST(queue_takes_jobs_of_other_users_along)
 
 TEST(queue_takes_jobs_along_that_call_for_another_user)
 {
-	check_is_taken_along((struct aspawn_action)ASPAWN_SYSCALL(PSYS_NR_setresuid, 65534, 65534,
-								  65534, 0, 0, 0, 0, 0));
+	static const int calls[] = { PSYS_NR_setuid,     PSYS_NR_setgid,    PSYS_NR_setreuid,
+				     PSYS_NR_setregid,   PSYS_NR_setresuid, PSYS_NR_setresgid,
+				     PSYS_NR_setfsuid,   PSYS_NR_setfsgid,
 #ifdef PSYS_NR_setresuid16 /* SYS_setresuid of the libc */
-	check_is_taken_along((struct aspawn_action)ASPAWN_SYSCALL(PSYS_NR_setresuid16, 65534, 65534,
-								  65534, 0, 0, 0, 0, 0));
+				     PSYS_NR_setresuid16
 #endif
+	};
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		check_is_taken_along((struct aspawn_action)ASPAWN_SYSCALL(calls[i], 65534, 65534,
+									  65534, 0, 0, 0, 0, 0, 0));
 }
 
 /* It takes no job that nobody would run. */
