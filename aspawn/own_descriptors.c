@@ -189,9 +189,9 @@ PSYS_UNINSTRUMENTED int aspw_descriptors_make(struct control *control)
 PSYS_UNINSTRUMENTED void aspw_descriptors_close(struct control *control, bool also_parents)
 {
 	for (struct child_fd *fd = NULL; (fd = next_fd(control, fd));) {
-		if (fd->kind == CALLERS_FD)
+		if (fd->kind == CALLERS_FD || fd->fd < 0)
 			continue;
-		psys_close(fd->fd); /* of a negative one: no effect */
+		psys_close(fd->fd);
 		if (also_parents)
 			psys_close(fd->parents_end);
 	}

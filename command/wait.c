@@ -356,8 +356,9 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 		return -PSYS_EINVAL;
 	if (timeout_ms >= 0 || child_state(child)->helped >= PRIVATE)
 		r = wait_for_end(child, aspw_deadline_in(timeout_ms));
-	while (r >= 0 && (r = wait_for(child, &ended, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
-		r = 0;
+	else
+		while ((r = wait_for(child, &ended, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
+			continue;
 	if (r < 0 && !is_final(r))
 		return r;
 	int started = aspw_started(child, &failure, 0);
