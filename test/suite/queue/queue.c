@@ -1599,7 +1599,6 @@ TEST(queue_takes_jobs_along_that_call_for_another_user)
 {
 	static const int calls[] = { PSYS_NR_setuid,     PSYS_NR_setgid,    PSYS_NR_setreuid,
 				     PSYS_NR_setregid,   PSYS_NR_setresuid, PSYS_NR_setresgid,
-				     PSYS_NR_setfsuid,   PSYS_NR_setfsgid,
 #ifdef PSYS_NR_setresuid16 /* SYS_setresuid of the libc */
 				     PSYS_NR_setresuid16
 #endif
@@ -1607,7 +1606,7 @@ TEST(queue_takes_jobs_along_that_call_for_another_user)
 
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
 		check_is_taken_along((struct aspawn_action)ASPAWN_SYSCALL(calls[i], 65534, 65534,
-									  65534, 0, 0, 0, 0, 0, 0));
+									  65534, 0, 0, 0, 0, 0));
 }
 
 /* It takes no job that nobody would run. */
