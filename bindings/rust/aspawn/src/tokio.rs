@@ -20,7 +20,7 @@ use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::os::unix::io::OwnedFd;
+use std::os::unix::io::{AsRawFd, OwnedFd};
 use std::pin::Pin;
 use std::process::{ExitStatus, Output};
 use std::task::{Context, Poll};
@@ -175,8 +175,9 @@ impl<E: From<Error>> Child<E> {
             }
         }
         self.started = None;
-        if self.child.handle().wait_started(Some(Duration::ZERO)).is_err() {
-            self.ended = None;
+        self.ended = None; // and anew, as epoll(7) says only once that it is ready
+        if self.child.handle().wait_started(Some(Duration::ZERO)).is_ok() {
+            self.ended = watch(self.child.handle().ended_fd())?;
         }
         self.child.wait_started(None).map(|_| ())
     }
@@ -190,9 +191,15 @@ impl<E: From<Error>> Child<E> {
     pub async fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage), E> {
         drop(self.stdin.take());
         if let Some(ended) = &self.ended {
-            if ready(ended).await.is_err() {
+            if stays_ready(ended).await.is_err() {
                 // The runtime in which the child began has ended.
-                ready(self.ended.insert(watch(self.child.handle().ended_fd())?.unwrap())).await?;
+                let ended = watch(self.child.handle().ended_fd())?.unwrap();
+                stays_ready(self.ended.insert(ended)).await?;
+            }
+            if let (Ok(false), Ok(own)) = (self.child.handle().has_ended(), self.child.pidfd()) {
+                // The descriptor was that of a helper, which somebody has killed.
+                let own = AsyncFd::with_interest(own, Interest::READABLE).map_err(failed)?;
+                stays_ready(&own).await?;
             }
         }
         // epoll(7) forgets them before the child closes them.
@@ -397,6 +404,12 @@ async fn read(from: Option<Receiver>) -> Result<Vec<u8>> {
 /// Each time anew: whoever awaits it asks the library what has happened.
 async fn ready(fd: &AsyncFd<i32>) -> Result<()> {
     fd.readable().await.map_err(failed)?.clear_ready();
+    Ok(())
+}
+
+/// What is ready once is so for ever.
+async fn stays_ready(fd: &AsyncFd<impl AsRawFd>) -> Result<()> {
+    fd.readable().await.map_err(failed)?.retain_ready();
     Ok(())
 }
 

@@ -168,6 +168,19 @@ fn a_child_is_awaited_in_another_runtime() {
 }
 
 #[tokio::test]
+async fn a_child_whose_helper_was_killed_blocks_no_thread() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "kill -9 $PPID; read none"]).stdin(Stdio::piped());
+    let mut child = command.owner(Owner::Private).start().unwrap();
+    let stdin = child.stdin.take();
+    for _ in 0..2 {
+        assert!(tokio::time::timeout(Duration::from_millis(200), child.wait()).await.is_err());
+    }
+    drop(stdin);
+    let _ = tokio::time::timeout(Duration::from_secs(60), child.wait()).await.unwrap();
+}
+
+#[tokio::test]
 async fn process_is_as_tokios() {
     use aspawn::tokio::process::{Child, Command};
     async fn wait(child: &mut Child) -> std::io::Result<std::process::ExitStatus> {
