@@ -9,10 +9,8 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Many commands, at most so many at once, which a process of the library's starts and collects: aspawn_queue(3). A
@@ -21,8 +19,6 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     private static final int NUMBERS = 8, ARRAYS = 3, MOST = 16;
-    /** As long as their servers use the library it must stay loaded. */
-    private static final Set<CommandQueue> OPEN = ConcurrentHashMap.newKeySet();
 
     private static final class Submitted {
         final Job job;
@@ -39,6 +35,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     private final Deque<Submitted> backlog = new ArrayDeque<>(); // those for which it had no place
     private final long number = Poller.number();
     private long queue; // 0: closed
+    private final long reference; // as long as its server uses the library that must stay loaded
     private long cookie;
     private boolean isWatched;
 
@@ -57,7 +54,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         if (places < 0 || running < 0 || bytes < 0) throw new IllegalArgumentException("aspawn: a negative number");
         queue = Native.queueCreate(places, running, bytes);
         if (queue < 0) throw new IOException("aspawn: no queue: error=" + -queue);
-        OPEN.add(this);
+        reference = Native.hold(this);
     }
 
     /** As {@link #submit(Job)}, with the defaults of a job. */
@@ -169,7 +166,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
             jobs.clear();
             backlog.clear();
         }
-        OPEN.remove(this);
+        Native.drop(reference);
         for (Submitted submitted : left) complete(submitted, null, new CancellationException("aspawn: the queue is closed"));
     }
 }

@@ -90,5 +90,7 @@ final class Native {
     static native long queueSubmit(long queue, long request);
     static native void queueCancel(long queue, long ticket);
     static native void queueClose(long queue);
+    static native long hold(Object object);
+    static native void drop(long reference);
     static native int queueTake(long queue, long[] numbers, byte[][] bytes);
 }

@@ -484,6 +484,19 @@ NATIVE(void, queueClose, jlong queue)
 	aspawn_queue_close(QUEUE);
 }
 
+/* A reference that keeps an object, and with it this library. */
+NATIVE(jlong, hold, jobject object)
+{
+	UNUSED;
+	return (jlong)(intptr_t)(*env)->NewGlobalRef(env, object);
+}
+
+NATIVE(void, drop, jlong reference)
+{
+	UNUSED;
+	(*env)->DeleteGlobalRef(env, (jobject)(intptr_t)reference);
+}
+
 static void set_bytes(JNIEnv *env, jobjectArray array, int at, const void *bytes, size_t length)
 {
 	jbyteArray to = bytes ? (*env)->NewByteArray(env, (jsize)length) : NULL;

@@ -451,6 +451,32 @@ class CommandTest {
         assertEquals("still here\n", run(new Command("echo", "still here")).out);
     }
 
+    /** Its server executes what the library has in memory. */
+    @Test
+    void theClassesStayWhileAQueueIsOpen() throws Exception {
+        URL jar = Command.class.getProtectionDomain().getCodeSource().getLocation();
+        WeakReference<AutoCloseable> queue = openAndForget(jar);
+        for (int i = 0; i < 20; i++) {
+            System.gc();
+            Thread.sleep(150); // the poller ends when it was idle for two seconds
+        }
+        WeakReference<ClassLoader> loader = new WeakReference<>(queue.get().getClass().getClassLoader());
+        queue.get().close();
+        assertTrue(Programs.isEventually(() -> {
+            System.gc();
+            return loader.get() == null;
+        }));
+    }
+
+    private static WeakReference<AutoCloseable> openAndForget(URL jar) throws Exception {
+        ClassLoader loader = new URLClassLoader(new URL[] {jar}, ClassLoader.getPlatformClassLoader());
+        Class<?> type = Class.forName("aspawn.CommandQueue", true, loader), command = Class.forName("aspawn.Command", true, loader);
+        AutoCloseable queue = (AutoCloseable) type.getConstructor(int.class).newInstance(1);
+        Object job = command.getConstructor(String[].class).newInstance((Object) new String[] {"true"});
+        ((Future<?>) type.getMethod("submit", command).invoke(queue, job)).get();
+        return new WeakReference<>(queue);
+    }
+
     private static long pollers() throws Exception {
         long count = 0;
         for (File file : new File("/proc/self/fd").listFiles()) {
