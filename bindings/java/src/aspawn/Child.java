@@ -241,7 +241,7 @@ public final class Child extends Process implements Poller.Watcher {
 
     /** Ends a {@link Command#tree}: SIGTERM to all of it, and after the grace SIGKILL until nothing is left. */
     public boolean killTree(Duration grace) {
-        long milliseconds = grace.toMillis();
+        long milliseconds = Job.milliseconds(grace);
         synchronized (handle) {
             return Native.killTree(handle, milliseconds > 0 ? milliseconds : GRACE_NONE) == 0;
         }

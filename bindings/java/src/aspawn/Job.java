@@ -69,6 +69,16 @@ public final class Job {
         return this;
     }
 
+    /** Rounded up: less than one would be no limit. What is negative is refused. */
+    static long milliseconds(Duration time) {
+        if (time.isNegative()) return Long.MIN_VALUE;
+        try {
+            return time.plusNanos(999_999).toMillis();
+        } catch (ArithmeticException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
     void write(Request to, long cookie) {
         to.set(Request.JOB_FLAGS, keepsTail ? Interface.JOB_TAIL : 0);
         to.set(Request.COOKIE, cookie);
@@ -79,8 +89,8 @@ public final class Job {
         boolean hasOutput = to.get(Request.STREAMS + 1) == Interface.STREAM_DEFAULT;
         to.set(Request.OUT_SIZE, hasOutput && kept > 0 ? kept + 1L : 0); // with a NUL
         to.set(Request.ERR_SIZE, to.get(Request.STREAMS + 2) == Interface.STREAM_DEFAULT && kept > 0 ? kept + 1L : 0);
-        to.set(Request.TIME_LIMIT, timeLimit.toMillis());
-        to.set(Request.GRACE, grace.isZero() ? GRACE_NONE : grace.toMillis());
+        to.set(Request.TIME_LIMIT, milliseconds(timeLimit));
+        to.set(Request.GRACE, grace.isZero() ? GRACE_NONE : milliseconds(grace));
         to.set(Request.KEY, key);
         to.set(Request.KEY_LIMIT, keyLimit);
         to.set(Request.PRIORITY, priority);

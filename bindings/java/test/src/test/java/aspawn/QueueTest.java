@@ -70,6 +70,21 @@ class QueueTest {
     }
 
     @Test
+    void limitsAreOfAnyLength() throws Exception {
+        Duration longest = Duration.ofSeconds(Long.MAX_VALUE);
+        try (CommandQueue queue = new CommandQueue(2)) {
+            assertEquals(Result.Outcome.TIMED_OUT, queue.submit(new Job("sleep", "5").timeLimit(Duration.ofNanos(1))).get().outcome());
+            assertEquals(0, queue.submit(new Job("true").timeLimit(longest).grace(longest)).get().exitValue());
+            Job ignores = new Job(sh("trap '' TERM; while :; do sleep 0.01; done")).timeLimit(Duration.ofMillis(50)).grace(Duration.ofNanos(1));
+            assertTrue(queue.submit(ignores).get().ran().toMillis() < 900);
+            assertEquals(22, ((StartException) failure(queue.submit(new Job("true").timeLimit(Duration.ofNanos(-1))))).errno());
+        }
+        Child child = new Command("sleep", "100").tree().start();
+        assertTrue(child.killTree(longest));
+        assertEquals(128 + 15, child.waitFor());
+    }
+
+    @Test
     void cancelledFuturesEndTheirJobs() throws Exception {
         try (CommandQueue queue = new CommandQueue(1, 1, 0)) {
             CompletableFuture<Result> running = queue.submit(new Job("sleep", "100"));
