@@ -604,12 +604,43 @@ func TestWaitsWithoutPidfd(t *testing.T) {
 	m.command.flags |= 8 // ASPAWN_COMMAND_NO_PIDFD
 	p, err := start(m)
 	check(t, err)
+	state, err := p.Wait()
+	check(t, err)
 	if p.ended != nil {
 		t.Fatal("it has one")
 	}
-	state, err := p.Wait()
-	check(t, err)
 	equal(t, state.String(), "exit status 6")
+}
+
+// With no descriptor left either.
+func TestWaitsOfManyGoroutines(t *testing.T) {
+	var limit syscall.Rlimit
+	check(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	for i := 0; i < 200; i++ {
+		c := Command("sleep", "0.005")
+		check(t, c.Start())
+		check(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 3, Max: limit.Max}))
+		states, begin := make(chan *ProcessState), make(chan struct{})
+		for j := 0; j < 6; j++ {
+			go func() {
+				<-begin
+				state, err := c.Process.Wait()
+				if err != nil {
+					state = nil
+				}
+				states <- state
+			}()
+		}
+		close(begin)
+		ends := 0
+		for j := 0; j < 6; j++ {
+			if state := <-states; state != nil {
+				ends++
+			}
+		}
+		check(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
+		equal(t, ends, 1)
+	}
 }
 
 // Handles that nobody waits for are collected, with their descriptors.

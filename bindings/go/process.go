@@ -123,8 +123,9 @@ func (p *Process) Wait() (*ProcessState, error) {
 	if p.ended == nil && !p.done { // after Start, which it would make slower
 		p.ended = polledFile(p.child.ended_fd)
 	}
+	ended := p.ended // another Wait makes it if this one could not
 	p.mu.Unlock()
-	until(p.ended, func() bool {
+	until(ended, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.done {
