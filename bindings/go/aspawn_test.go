@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -355,6 +356,11 @@ func TestTimeLimit(t *testing.T) {
 	c = Command("true")
 	c.TimeLimit = time.Hour
 	check(t, c.Run())
+	c = Command("sleep", "1000") // no SIGKILL follows
+	c.TimeLimit, c.WaitDelay, c.Owner = 20*time.Millisecond, math.MaxInt64, OwnerTree
+	if err := c.Run(); err == nil || err.Error() != "signal: terminated" {
+		t.Fatal(err)
+	}
 }
 
 func TestDiesWithCaller(t *testing.T) {

@@ -232,7 +232,11 @@ func (p *Process) KillTree(grace time.Duration) error {
 
 // Rounded up.
 func milliseconds(time_ time.Duration) C.int64_t {
-	return C.int64_t((time_ + time.Millisecond - 1) / time.Millisecond)
+	of := C.int64_t(time_ / time.Millisecond)
+	if time_%time.Millisecond > 0 {
+		of++
+	}
+	return of
 }
 
 // PID returns the number of the child, and waits for the helper, if there is one, that clones it.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -84,6 +85,13 @@ func TestQueueErrors(t *testing.T) {
 	if _, err := q.Submit(background, &Job{Cmd: c}); err == nil {
 		t.Fatal("it has a writer")
 	}
+}
+
+func TestQueueTimesOfAnyLength(t *testing.T) {
+	q := newQueue(t, QueueOptions{})
+	c := Command("true")
+	c.TimeLimit = math.MaxInt64
+	check(t, q.Run(background, &Job{Cmd: c, Grace: math.MaxInt64}).Err)
 }
 
 func limited(script string) *Cmd {
