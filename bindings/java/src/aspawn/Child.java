@@ -57,7 +57,7 @@ public final class Child extends Process implements Poller.Watcher {
         try {
             if (result > 0) child.awaitExec(request);
             Poller.watch(request.descriptor(3), Native.IN, child.number, child);
-        } catch (IOException e) {
+        } catch (IOException | Error e) {
             child.closeStreams();
             for (Object end : child.ends)
                 if (end != null) ((Closeable) end).close();

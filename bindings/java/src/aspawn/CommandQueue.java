@@ -99,8 +99,8 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
 
     private void watch() throws IOException {
         if (isWatched || jobs.isEmpty()) return;
-        isWatched = true;
         Poller.watch(Native.queueDescriptor(queue), Native.IN, number, this);
+        isWatched = true;
     }
 
     private synchronized void cancel(Submitted submitted) {

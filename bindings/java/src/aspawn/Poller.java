@@ -69,6 +69,7 @@ final class Poller implements Runnable {
         try {
             run(new Poller());
         } catch (Throwable e) { // no memory for a thread
+            WATCHERS.remove(number);
             RUNS.set(false);
             throw e;
         }

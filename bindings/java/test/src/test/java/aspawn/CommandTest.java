@@ -439,6 +439,14 @@ class CommandTest {
     }
 
     @Test
+    void aThreadThatCannotStartLeavesNoChildAndAQueueThatWorks() throws Exception {
+        Command java = Programs.java("no thread");
+        java.command().add(1, "-XX:ThreadStackSize=65536");
+        Programs result = run(java);
+        assertEquals(0, result.exit, result.err);
+    }
+
+    @Test
     void theClassesAreUnloaded() throws Exception {
         run(new Command("true"));
         long before = pollers();

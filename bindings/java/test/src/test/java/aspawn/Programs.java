@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /** What the tests share: programs to start, and what they did. As a program: this class in a Java of its own. */
 final class Programs {
@@ -83,6 +84,30 @@ final class Programs {
         Files.copy(Path.of(from), to.toPath(), StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.COPY_ATTRIBUTES);
     }
 
+    /** With -XX:ThreadStackSize=65536: while the address space has no room for the stack of a thread. */
+    private static int withoutThread() throws Exception {
+        CommandQueue queue = new CommandQueue(1);
+        String size = Files.readString(Path.of("/proc/self/status")).replaceAll("(?s).*VmSize:\\s*(\\d+).*", "$1");
+        Process limits = new ProcessBuilder("sh", "-c", "prlimit --pid $PPID --as=$1: && echo && read line; prlimit --pid $PPID --as=unlimited: && echo",
+                "sh", "" + (Long.parseLong(size) + 40_000) * 1024).start();
+        if (limits.getInputStream().read() < 0) return 1;
+        int before = new File("/proc/self/fd").list().length;
+        try {
+            new Command("cat").start();
+            return 2;
+        } catch (OutOfMemoryError e) {
+            if (new File("/proc/self/fd").list().length != before) return 3;
+        }
+        try {
+            queue.submit(new Command("true"));
+            return 4;
+        } catch (OutOfMemoryError e) {
+            limits.getOutputStream().close();
+            if (limits.getInputStream().read() < 0) return 5;
+        }
+        return queue.submit(new Command("true")).get(20, TimeUnit.SECONDS).exitValue();
+    }
+
     public static void main(String[] arguments) throws Exception {
         switch (arguments[0]) {
             case "inherit":
@@ -109,6 +134,9 @@ final class Programs {
                 break;
             case "collected":
                 System.out.print(run(sh("echo collected")).out);
+                break;
+            case "no thread":
+                System.exit(withoutThread());
                 break;
             default:
                 throw new IllegalArgumentException(arguments[0]);
