@@ -96,10 +96,11 @@ test('a terminal that takes no more does not stop the loop', async () => {
 
 test('a terminal that is destroyed hangs the process up', async () => {
 	const child = aspawn.spawn('sleep', ['100'], { stdio: 'pty' });
+	const exit = once(child, 'exit');
 	const written = promisify(child.terminal.write.bind(child.terminal))('x'.repeat(1 << 20));
 	child.terminal.destroy();
 	await assert.rejects(written, { code: /^ERR_(STREAM_DESTROYED|SOCKET_CLOSED)$/ });
-	assert.deepStrictEqual(await once(child, 'exit'), [null, 'SIGHUP']);
+	assert.deepStrictEqual(await exit, [null, 'SIGHUP']);
 	const { child: none, events } = await run('/no/such/program', [], { stdio: 'pty' });
 	assert.deepStrictEqual([none.terminal, events[0][1].code], [undefined, 'ENOENT']);
 	const failing = await run('true', [], { stdio: 'pty', actions: [action.chdir('/none')] });
