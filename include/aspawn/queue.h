@@ -29,8 +29,8 @@
  * caller's process, no wait of the caller finds them, and they inherit no descriptor of the caller.
  * A start costs the same however many descriptors and however much memory the caller has. A job
  * with a [copy] action (aspawn/action.h), for example one of another user, begins in the library's
- * image, for which the server waits. With ASPAWN_MEMORY_COPIED, or where the image cannot perform
- * the actions, it begins in a copy of the caller's memory, at fork(2)'s cost.
+ * image, for which the server waits, or the helper of a tree. With ASPAWN_MEMORY_COPIED, or where the
+ * image cannot perform the actions, it begins in a copy of the caller's memory, at fork(2)'s cost.
  *
  * SECURITY: the server keeps the credentials, namespaces, filters and limits that the calling
  * thread had at the creation of the queue. A process that restricts itself afterwards (setuid,
