@@ -12,6 +12,7 @@ import "C"
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"runtime"
 	"sync"
@@ -91,14 +92,25 @@ type pending struct {
 	origins []int // of the actions
 }
 
+// narrow gives the most of a number that has no place, which the library refuses.
+func narrow(of int) C.uint32_t {
+	if uint64(of) > math.MaxUint32 {
+		return math.MaxUint32
+	}
+	return C.uint32_t(of)
+}
+
 // NewQueue makes a queue and its server.
 func NewQueue(options QueueOptions) (*Queue, error) {
 	if options.Jobs <= 0 {
 		options.Jobs = 256
 	}
 	of := C.struct_aspawn_queue_options{size: C.sizeof_struct_aspawn_queue_options, flags: C.ASPAWN_QUEUE_FD,
-		jobs: C.uint32_t(options.Jobs), running: C.uint32_t(options.Running), job_bytes: C.uint32_t(options.JobBytes),
+		jobs: narrow(options.Jobs), running: narrow(options.Running), job_bytes: narrow(options.JobBytes),
 		delay_ms: C.uint32_t(milliseconds(options.Delay))}
+	if options.Running < 0 || options.JobBytes < 0 || C.int64_t(of.delay_ms) != milliseconds(options.Delay) {
+		return nil, os.NewSyscallError("aspawn_queue_create", syscall.EINVAL)
+	}
 	var queue *C.struct_aspawn_queue
 	if r := C.aspawn_queue_create(&queue, &of); r < 0 {
 		return nil, os.NewSyscallError("aspawn_queue_create", syscall.Errno(-r))
@@ -220,7 +232,7 @@ func (q *Queue) submit(p *pending, m *message) error {
 	c := C.struct_aspawn_job{size: C.sizeof_struct_aspawn_job,
 		input_size: C.size_t(len(job.Input)), out_size: bytesOf(job.KeepStdout), err_size: bytesOf(job.KeepStderr),
 		time_limit_ms: milliseconds(job.TimeLimit), grace_ms: milliseconds(job.Grace),
-		key: C.uint32_t(job.Key), key_limit: C.uint32_t(job.KeyLimit), priority: C.int(job.Priority),
+		key: C.uint32_t(job.Key), key_limit: C.uint32_t(job.KeyLimit), priority: C.int(narrow(job.Priority)),
 	}
 	if job.Grace < 0 {
 		c.grace_ms = C.ASPAWN_GRACE_NONE

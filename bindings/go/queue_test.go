@@ -87,6 +87,25 @@ func TestQueueErrors(t *testing.T) {
 	}
 }
 
+// What has more than 32 bits.
+func TestQueueRefusesWhatHasNoPlace(t *testing.T) {
+	big := 1 << 16
+	if big *= big; big == 0 {
+		t.Skip("int has 32 bits")
+	}
+	big++
+	for _, options := range []QueueOptions{{Running: big}, {JobBytes: big}, {Jobs: big}, {Running: -1}, {Delay: -time.Second},
+		{Delay: time.Duration(big) * time.Millisecond}} {
+		if q, err := NewQueue(options); err == nil {
+			q.Close()
+			t.Errorf("%+v", options)
+		}
+	}
+	if err := newQueue(t, QueueOptions{}).Run(background, &Job{Cmd: Command("true"), Priority: big}).Err; err == nil {
+		t.Error("a priority of ", big)
+	}
+}
+
 func TestQueueTimesOfAnyLength(t *testing.T) {
 	q := newQueue(t, QueueOptions{})
 	c := Command("true")
