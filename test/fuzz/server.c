@@ -177,12 +177,12 @@ static void see_status(const uint8_t *text, size_t size)
 
 static void begin(char *jobs)
 {
-	static uint32_t mark = QUEUE_MAGIC;
+	static uint32_t not_magic; /* a hung-up socket is to make no server: it would have no memory */
 	const int on = 1;
 
 	is_hung_up = false;
 	memset(&queue, 0, sizeof queue);
-	queue.mark = &mark;
+	queue.mark = &not_magic;
 	queue.bits = 2;
 	queue.capacity = JOBS;
 	queue.stride = STRIDE;
