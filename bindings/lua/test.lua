@@ -41,9 +41,8 @@ end
 local function descriptors()
 	collectgarbage()
 	collectgarbage()
-	-- It counts after the start has returned, which closes the other ends of the pipes.
+	-- It counts when this end of its input, like the other ends of the pipes, is closed.
 	local child = aspawn.spawn { "sh", "-c", "read line; ls /proc/$PPID/fd | wc -l", stdin = "pipe", stdout = "pipe" }
-	child.stdin:write("\n")
 	child.stdin:close()
 	local count = child.stdout:read("*a")
 	child.stdout:close()
