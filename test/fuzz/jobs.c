@@ -20,8 +20,10 @@
 #include "actions.h"
 
 /* The first place is always taken, so that the second one ends with the memory. */
-enum { PLACES_HERE = 2 };
+enum { PLACES_HERE = 2, UNIT = 32, LINE = 64 };
 
+/* Longer than a place: what is too long is refused, and not read. */
+static char job_input[UINT8_MAX * UNIT + LINE];
 static struct aspawn_queue queue;
 static const struct job *place;
 
@@ -98,7 +100,6 @@ static size_t next_size(struct input *input, size_t most)
 {
 	const uint64_t size = next_number(input);
 
-	/* What is copied is there; the library rejects what is too large before it copies. */
 	return size < 200 ? (size_t)(size * most / 40) : (size_t)size;
 }
 
@@ -145,11 +146,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct lines arguments, variables;
 	int ends[2] = { -1, -1 };
 
+	memset(job_input, 'i', sizeof job_input);
 	next_lines(&arguments, &input);
 	next_lines(&variables, &input);
-	const size_t stride =
-		(sizeof(struct job) + 32 * (size_t)next_byte(&input) + 63) & ~(size_t)63;
-	char *jobs = aligned_alloc(64, PLACES_HERE * stride);
+	const size_t stride = (sizeof(struct job) + UNIT * (size_t)next_byte(&input) + LINE - 1) &
+			      ~(size_t)(LINE - 1);
+	char *jobs = aligned_alloc(LINE, PLACES_HERE * stride);
 	check(jobs, "no memory");
 	memset(jobs, 0, PLACES_HERE * stride);
 	begin(jobs, stride);
@@ -167,8 +169,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct aspawn_job job = {
 		.size = sizeof job,
 		.command = &command,
-		.input = memory,
-		.input_size = next_size(&input, sizeof memory / 2),
+		.input = job_input,
+		.input_size = next_size(&input, sizeof job_input / 4),
 		.out_size = next_size(&input, 1000),
 	};
 	job.err_size = next_size(&input, 1000);
