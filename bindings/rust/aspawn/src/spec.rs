@@ -481,8 +481,9 @@ impl Handle {
     }
 
     /// Gives back what [`take_pipe`](Self::take_pipe) took of a standard stream, for
-    /// [`communicate`](Self::communicate).
-    pub fn give_pipe(&mut self, number: i32, fd: i32) {
+    /// [`communicate`](Self::communicate), which closes it.
+    #[cfg(feature = "std")]
+    pub(crate) fn give_pipe(&mut self, number: i32, fd: i32) {
         *self.pipe(number).expect("a standard stream") = fd;
     }
 
