@@ -223,6 +223,8 @@ TEST(interrupted_waits_keep_errno)
 	errno = E2BIG;
 	CHECK_EQUAL(system(command), 3 << 8);
 	CHECK_EQUAL(errno, E2BIG);
+	if (HAS_ASAN)
+		return; /* its popen() is the libc's */
 	FILE *file = popen(command, "r");
 	CHECK(file);
 	CHECK_EQUAL(pclose(file), 3 << 8);

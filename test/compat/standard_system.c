@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../suite/sanitizer.h"
 #include "threads.h"
 
 static volatile sig_atomic_t handled;
@@ -353,6 +354,8 @@ TEST_SECONDS(a_handler_may_fork_beside_another_thread_during_system, 60)
 	struct sigaction action = { .sa_handler = fork_and_reap };
 	pthread_t self = pthread_self(), thread;
 
+	if (HAS_ASAN)
+		skip("a fork of what ASan maps takes longer than the time between two signals");
 #ifdef M_TRIM_THRESHOLD /* the heap then makes more system calls, with its locks held */
 	mallopt(M_TRIM_THRESHOLD, 0);
 	mallopt(M_TOP_PAD, 0);
