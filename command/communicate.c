@@ -17,6 +17,7 @@ struct communication {
 	int end;       /* why the program is to be ended, enum aspawn_outcome; 0: it is not */
 	int result;    /* with end: what the call returns */
 	int error;     /* of a read or write; 0: none */
+	bool refused;  /* the sink has returned an error, and is not called again */
 	int cgroup_fd; /* that the program has joined; -1: none */
 	int oom_kills; /* there, before */
 };
@@ -106,9 +107,9 @@ static long collect(struct communication *communication, int which)
 	} else if (size) {
 		if (!(io->flags & ASPAWN_IO_DROP_EXCESS))
 			end_it(communication, ASPAWN_OUTCOME_FULL, -PSYS_ENOBUFS);
-	} else if (io->sink && communication->end != ASPAWN_OUTCOME_CANCELLED) {
-		/* A sink is not called again after its error. */
+	} else if (io->sink && !communication->refused) {
 		int answer = io->sink(io->arg, which, piece, (size_t)r);
+		communication->refused = answer < 0;
 		if (answer < 0)
 			end_it(communication, ASPAWN_OUTCOME_CANCELLED, answer);
 	}

@@ -595,6 +595,32 @@ TEST(a_sink_is_not_called_after_its_error)
 	}
 }
 
+static int take_letters_late(void *arg, int stream, const void *bytes, size_t count)
+{
+	struct sink *sink = arg;
+
+	if (sink->calls == 0)
+		sleep_ms(100);
+	return take_letters(arg, stream, bytes, count);
+}
+
+/* Where the time limit came first. */
+TEST(a_sink_is_not_called_after_its_error_in_the_grace)
+{
+	struct self self;
+	const struct aspawn_command command = letters_command(&self, "10000000");
+	struct sink sink = { .calls_until_error = 2, .error = -777 };
+	struct aspawn_io io = { .size = sizeof io,
+				.time_limit_ms = 20,
+				.grace_ms = 200,
+				.sink = take_letters_late,
+				.arg = &sink };
+
+	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* inherited: the program runs on */
+	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(sink.calls, 2);
+}
+
 /* size - 1 bytes fit, with a NUL after them. */
 TEST(output_fits_or_ends_the_command)
 {
