@@ -17,12 +17,14 @@
 /* clang-format off */
 
 /* descriptors */
-SHARED(write) SHARED(pwrite64) SHARED(dup) SHARED(flock) SHARED(fsync) SHARED(fdatasync)
-SHARED(syncfs) SHARED(sync) SHARED(tee) SHARED(memfd_create)
+SHARED(dup) SHARED(flock) SHARED(fsync) SHARED(fdatasync) SHARED(syncfs) SHARED(sync) SHARED(tee)
+SHARED(memfd_create)
 BY_ARGUMENT(fcntl) BY_ARGUMENT(ioctl)
-IMAGE(read) IMAGE(readv) IMAGE(writev) IMAGE(pread64) IMAGE(preadv) IMAGE(pwritev) IMAGE(preadv2)
-IMAGE(pwritev2) IMAGE(lseek) IMAGE(pipe) IMAGE(pipe2) IMAGE(sync_file_range) IMAGE(fadvise64)
-IMAGE(readahead) IMAGE(fallocate) IMAGE(sendfile) IMAGE(copy_file_range) IMAGE(splice)
+/* what is written to may be oom_score_adj, of the memory */
+IMAGE(write) IMAGE(writev) IMAGE(pwrite64) IMAGE(pwritev) IMAGE(pwritev2)
+IMAGE(read) IMAGE(readv) IMAGE(pread64) IMAGE(preadv) IMAGE(preadv2)
+IMAGE(lseek) IMAGE(pipe) IMAGE(pipe2) IMAGE(sync_file_range) IMAGE(fadvise64) IMAGE(readahead)
+IMAGE(fallocate) IMAGE(sendfile) IMAGE(copy_file_range) IMAGE(splice)
 IMAGE(vmsplice) IMAGE(cachestat) IMAGE(memfd_secret)
 REFUSED(close) REFUSED(close_range) REFUSED(dup3)
 #ifdef PSYS_NR_dup2

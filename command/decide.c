@@ -94,7 +94,7 @@ static PSYS_UNINSTRUMENTED bool writes_of_memory(const struct aspawn_action *act
 	do
 		last = next_component(&path);
 	while (*path);
-	return is_among(last, "oom_score_adj/coredump_filter/cgroup.procs/tasks");
+	return is_among(last, "oom_score_adj/oom_adj/coredump_filter/cgroup.procs/tasks");
 }
 
 /* True if the path leads to a descriptor, or to something else that an exec changes. */
@@ -110,7 +110,7 @@ static PSYS_UNINSTRUMENTED bool names_process(const char *path)
 		return is_among(second, "fd/stdin/stdout/stderr");
 	if (absolute && is_among(first, "proc") && is_among(second, "self"))
 		return !is_among(next_component(&rest),
-				 "uid_map/gid_map/setgroups/loginuid/oom_score_adj");
+				 "uid_map/gid_map/setgroups/loginuid/oom_score_adj/oom_adj");
 	return !(absolute && is_among(first, "proc") && !second.length);
 }
 

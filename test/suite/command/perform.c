@@ -497,6 +497,14 @@ TEST(a_written_oom_score_adj_does_not_change_the_parent)
 				  ASPAWN_WRITE("/proc/self//oom_score_adj", "321"));
 	CHECK_CHANGES_CHILD_ALONE("321", "/proc/self/oom_score_adj", ASPAWN_CHDIR("/proc/self"),
 				  ASPAWN_WRITE("oom_score_adj", "321"));
+	CHECK_CHANGES_CHILD_ALONE(
+		"321", "/proc/self/oom_score_adj",
+		ASPAWN_OPEN(40, "/proc/self/oom_score_adj", PSYS_O_WRONLY, 0),
+		ASPAWN_SYSCALL(PSYS_NR_write, 40, "321", 3, 0, 0, 0, ASPAWN_ARG_STRING(1), 3));
+	if (psys_faccessat(PSYS_AT_FDCWD, "/proc/self/oom_adj", PSYS_F_OK) ==
+	    0) /* the old file, of 17 steps */
+		CHECK_CHANGES_CHILD_ALONE("470", "/proc/self/oom_score_adj",
+					  ASPAWN_WRITE("/proc/self/oom_adj", "8"));
 }
 
 TEST(a_written_coredump_filter_does_not_change_the_parent)
