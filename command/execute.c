@@ -70,6 +70,12 @@ static PSYS_UNINSTRUMENTED void begin(struct psys_search *search, const struct p
 			  sizeof candidate->text, candidate->directory);
 }
 
+/* Of a path that cannot be tried, as there is no directory that it is relative to; 0: none. */
+static PSYS_UNINSTRUMENTED int error_of(const struct candidate *candidate, const char *path)
+{
+	return *path == '/' ? 0 : candidate->error;
+}
+
 /* Returns the file if it exists: then execve(2) did not find its interpreter. */
 static PSYS_UNINSTRUMENTED const char *find_existing(const struct prepared *prepared,
 						     struct candidate *candidate)
@@ -79,7 +85,8 @@ static PSYS_UNINSTRUMENTED const char *find_existing(const struct prepared *prep
 
 	begin(&search, prepared, candidate);
 	while ((found = psys_search_next(&search)))
-		if (psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) == 0)
+		if (!error_of(candidate, found) &&
+		    psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) == 0)
 			break;
 	return found;
 }
@@ -149,11 +156,11 @@ PSYS_UNINSTRUMENTED void aspw_execute(struct prepared *prepared, struct candidat
 	if (prepared->before_exec)
 		prepared->before_exec(prepared);
 	begin(&search, prepared, candidate);
-	while ((found = psys_search_next(&search)))
-		if (!psys_search_continue(&search, candidate->error && *found != '/' ?
-							   candidate->error :
-							   exec_one(found, prepared, flags)))
+	while ((found = psys_search_next(&search))) {
+		const int error = error_of(candidate, found);
+		if (!psys_search_continue(&search, error ? error : exec_one(found, prepared, flags)))
 			break;
+	}
 	if (search.error == -PSYS_E2BIG && strings_are_few(prepared))
 		search.error = -PSYS_ENOMEM;
 	if (!found && !has_slash && search.error != -PSYS_EACCES)

@@ -172,6 +172,34 @@ TEST(a_program_is_found_in_its_search_path)
 	leave_directory();
 }
 
+/* The exec fails, as there is no directory: no file of the new one is meant. */
+TEST(nothing_is_relative_to_a_directory_that_is_gone)
+{
+	static const struct aspawn_action elsewhere[] = { ASPAWN_CHDIR("../here") };
+	struct aspawn_command command = { .size = sizeof command,
+					  .file = "./program",
+					  .actions = elsewhere,
+					  .action_count = 1,
+					  .flags = ASPAWN_COMMAND_RELATIVE_TO_CALLER };
+	struct aspawn_failure failure;
+
+	enter_directory();
+	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, "here", 0755), 0);
+	make_file("here/program", "#!/bin/sh\n", 0755);
+	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, "gone", 0755), 0);
+	CHECK_EQUAL(psys_chdir("gone"), 0);
+	CHECK_EQUAL(psys_unlinkat(PSYS_AT_FDCWD, "../gone", PSYS_AT_REMOVEDIR), 0);
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(failure.step, ASPAWN_STEP_EXEC);
+	CHECK_EQUAL(failure.error, -PSYS_ENOENT);
+	check_ends(&child, 127 << 8);
+	CHECK_EQUAL(psys_chdir(".."), 0);
+	psys_unlinkat(PSYS_AT_FDCWD, "here/program", 0);
+	psys_unlinkat(PSYS_AT_FDCWD, "here", PSYS_AT_REMOVEDIR);
+	leave_directory();
+}
+
 static void check_text(int step, int error, const char *expected)
 {
 	const struct aspawn_failure failure = { .step = step, .error = -error };
