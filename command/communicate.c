@@ -54,18 +54,37 @@ static const char *end_of_input(const struct communication *communication)
 	return io->input_size && input[io->input_size - 1] != '\n' ? "\4\4" : "\4";
 }
 
+/* A program started by a sink meanwhile would inherit a signal that is blocked for longer. */
+static __attribute__((noinline)) long write_without_sigpipe(int fd, const void *bytes, size_t size)
+{
+	const struct psys_timespec at_once = { 0, 0 };
+	struct psys_sigset pipe, mask, pending;
+
+	psys_sigemptyset(&pipe);
+	psys_sigaddset(&pipe, PSYS_SIGPIPE);
+	psys_sigemptyset(&pending);
+	psys_rt_sigpending(&pending, PSYS_SIGSET_SIZE);
+	long r = psys_rt_sigprocmask(PSYS_SIG_BLOCK, &pipe, &mask, PSYS_SIGSET_SIZE);
+	if (r < 0)
+		return r;
+	r = psys_write(fd, bytes, size);
+	if (r == -PSYS_EPIPE && !psys_sigismember(&pending, PSYS_SIGPIPE))
+		psys_rt_sigtimedwait(&pipe, NULL, &at_once, PSYS_SIGSET_SIZE);
+	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
+	return r;
+}
+
 static void feed(struct communication *communication)
 {
 	const struct psys_pollfd *to = &communication->polled[INPUT];
 	const size_t size = communication->io->input_size, fed = communication->fed;
 	const char *end = end_of_input(communication);
 	const size_t all = size + psys_strlen(end);
-	long r = 0;
+	const char *bytes =
+		fed < size ? (const char *)communication->io->input + fed : end + (fed - size);
+	const size_t count = (fed < size ? size : all) - fed;
+	const long r = count ? write_without_sigpipe(to->fd, bytes, count) : 0;
 
-	if (fed < size)
-		r = psys_write(to->fd, (const char *)communication->io->input + fed, size - fed);
-	else if (fed < all)
-		r = psys_write(to->fd, end + (fed - size), all - fed);
 	if (r > 0)
 		communication->fed += (size_t)r;
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR && r != -PSYS_EPIPE)
@@ -250,26 +269,6 @@ static int event_loop(struct communication *communication)
 	return communication->error;
 }
 
-/* Runs the event loop with SIGPIPE blocked, and consumes a SIGPIPE of its writes. */
-static int without_sigpipe(struct communication *communication)
-{
-	const struct psys_timespec at_once = { 0, 0 };
-	struct psys_sigset pipe, mask, pending;
-
-	psys_sigemptyset(&pipe);
-	psys_sigaddset(&pipe, PSYS_SIGPIPE);
-	psys_sigemptyset(&pending);
-	psys_rt_sigpending(&pending, PSYS_SIGSET_SIZE);
-	int r = psys_rt_sigprocmask(PSYS_SIG_BLOCK, &pipe, &mask, PSYS_SIGSET_SIZE);
-	if (r < 0)
-		return r;
-	r = event_loop(communication);
-	if (!psys_sigismember(&pending, PSYS_SIGPIPE))
-		psys_rt_sigtimedwait(&pipe, NULL, &at_once, PSYS_SIGSET_SIZE);
-	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
-	return r;
-}
-
 /* --- the public calls --------------------------------------------------------- */
 
 static void clear_results(struct aspawn_io *io)
@@ -382,7 +381,7 @@ static int communicate(struct communication *communication)
 		aspw_own_pidfd(child);
 	communication->polled[END].fd = child->ended_fd;
 	communication->polled[END].events = PSYS_POLLIN;
-	int looped = communication->error ? communication->error : without_sigpipe(communication);
+	int looped = communication->error ? communication->error : event_loop(communication);
 	bool is_left = looped < 0 && terminate(communication, PSYS_SIGKILL) == -PSYS_EPERM;
 	for (int i = INPUT; i <= ERROR; i++)
 		close_end(communication, i);

@@ -96,6 +96,35 @@ TEST(unread_input_raises_no_sigpipe)
 	CHECK_EQUAL(io.status, 7 << 8);
 }
 
+static int check_mask(void *arg, int stream, const void *bytes, size_t count)
+{
+	struct psys_sigset mask;
+
+	(void)stream, (void)bytes;
+	psys_sigemptyset(&mask);
+	CHECK_EQUAL(psys_rt_sigprocmask(0, NULL, &mask, PSYS_SIGSET_SIZE), 0);
+	CHECK(!psys_sigismember(&mask, PSYS_SIGPIPE));
+	*(size_t *)arg += count;
+	return 0;
+}
+
+/* A program that it starts would not end by a SIGPIPE otherwise. */
+TEST(a_sink_runs_without_sigpipe_blocked)
+{
+	enum { size = 1 << 20 };
+	struct self self;
+	const struct aspawn_command command = command_in_role(&self, "copies", NULL);
+	size_t got = 0;
+	struct aspawn_io io = { .size = sizeof io,
+				.input = big(size),
+				.input_size = size,
+				.sink = check_mask,
+				.arg = &got };
+
+	CHECK_EQUAL(aspawn_run(&command, &io), 0);
+	CHECK_EQUAL(got, size);
+}
+
 TEST(kill_group_accepts_setsid_as_its_group)
 {
 	const struct aspawn_action session = ASPAWN_SETSID();
