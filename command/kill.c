@@ -46,14 +46,12 @@ int aspawn_kill(struct aspawn_child *child, int signal)
 int aspawn_kill_group(struct aspawn_child *child, int signal)
 {
 	const int pid = target_of(child, signal);
-	int r = -PSYS_ENOSYS;
 
 	if (pid < 0)
 		return pid;
-	/* The number of a private child may be another's: its pidfd still knows the group. */
-	if (child_state(child)->helped >= PRIVATE)
-		r = kill_by_pidfd(child, signal, PSYS_PIDFD_SIGNAL_PROCESS_GROUP);
-	if (r == -PSYS_EINVAL || r == -PSYS_ENOSYS)
+	/* The number of a child that has ended may be another's: its pidfd still knows the group. */
+	int r = kill_by_pidfd(child, signal, PSYS_PIDFD_SIGNAL_PROCESS_GROUP);
+	if (r < 0 && r != -PSYS_ESRCH)
 		r = kill_unreaped(child, -pid, signal);
 	/* The child may not lead a group yet, or may have left it. */
 	return r == -PSYS_ESRCH ? aspawn_kill(child, signal) : r;

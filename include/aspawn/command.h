@@ -138,8 +138,8 @@ enum aspawn_command_flags {
 	/* Give a file that the kernel cannot execute (ENOEXEC) to /bin/sh, as execvp(3) does. */
 	ASPAWN_COMMAND_SHELL_ON_ENOEXEC = 2,
 	/* Resolve a relative file, and relative entries of search_path, against the caller's
-	 * directory, not the directory that the actions change to. The exec fails after a change of
-	 * the root. */
+	 * directory, not the directory that the actions change to. After a change of the root the
+	 * path of that directory is looked up below the new root. */
 	ASPAWN_COMMAND_RELATIVE_TO_CALLER = 4,
 	/* Make no pidfd: aspawn_child.ended_fd is -1. For callers that wait by pid, or may be out
 	 * of descriptors. */
@@ -609,15 +609,15 @@ PSYS_API int aspawn_kill(struct aspawn_child *child, int signal);
  * Sends the signal to the process group that the child leads after ASPAWN_SETPGID(0) or
  * ASPAWN_SETSID(); to the child alone if it leads no group, or not yet. Does not reach processes
  * that have made their own group or session (daemons, jobs of an interactive shell), nor processes
- * of another user. Works until the child has been waited for, even if it has ended; with
- * ASPAWN_OWNER_PRIVATE after its end only on Linux 6.9 and newer, and if one of the kill functions
- * (signal 0 will do) or aspawn_pidfd() was called before.
+ * of another user. Works until the child has been waited for, even if it has ended; if SIGCHLD is
+ * ignored after its end only on Linux 6.9 and newer, and with ASPAWN_OWNER_PRIVATE also only if one
+ * of the kill functions (signal 0 will do) or aspawn_pidfd() was called before.
  *
  * To end a command with what it has started: send SIGTERM; do not wait for the child, even if
  * ended_fd is readable; after a grace period send SIGKILL; then call aspawn_wait().
  *   -EINVAL, -ESRCH, -EAGAIN, -EPERM  as of aspawn_kill()
- * Uses kill(2), after a check that the child is not reaped. If another thread calls waitpid(-1),
- * the check can be outdated; aspawn_kill_cgroup() is safe.
+ * Older kernels have only kill(2), after a check that the child is not reaped. If another thread
+ * calls waitpid(-1), the check can be outdated; aspawn_kill_cgroup() is safe.
  */
 PSYS_API int aspawn_kill_group(struct aspawn_child *child, int signal);
 

@@ -55,4 +55,7 @@ int start_helped(struct aspawn_child *child, uint64_t flags, const struct aspawn
 /* True if the kernel keeps the status of a child that somebody else has reaped (Linux 6.15). */
 bool keeps_status(void);
 
+/* True if a pidfd stands for the group that its process leads (Linux 6.9). */
+bool pidfd_knows_groups(void);
+
 #endif

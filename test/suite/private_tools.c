@@ -211,3 +211,12 @@ bool keeps_status(void)
 	psys_close(pidfd);
 	return keeps;
 }
+
+bool pidfd_knows_groups(void)
+{
+	const int pidfd = psys_pidfd_open(psys_getpid(), 0);
+	const int r = psys_pidfd_send_signal(pidfd, 0, NULL, PSYS_PIDFD_SIGNAL_PROCESS_GROUP);
+
+	psys_close(pidfd);
+	return r == 0;
+}

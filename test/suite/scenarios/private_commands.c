@@ -156,16 +156,6 @@ TEST(aspawn_run_works_with_private_commands)
 	check_nothing_is_left();
 }
 
-/* True if a pidfd stands for the group that its process leads (Linux 6.9). */
-static bool knows_groups(void)
-{
-	const int pidfd = psys_pidfd_open(psys_getpid(), 0);
-	const int r = psys_pidfd_send_signal(pidfd, 0, NULL, PSYS_PIDFD_SIGNAL_PROCESS_GROUP);
-
-	psys_close(pidfd);
-	return r == 0;
-}
-
 /* Also what its leader, which may have ended before, has left. */
 TEST(aspawn_run_ends_the_group_of_a_private_command)
 {
@@ -179,7 +169,7 @@ TEST(aspawn_run_ends_the_group_of_a_private_command)
 				.out_size = sizeof text,
 				.grace_ms = ASPAWN_GRACE_NONE };
 
-	if (!knows_groups())
+	if (!pidfd_knows_groups())
 		skip("no pidfd of a group");
 	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
 	for (int i = 0; i < 20; i++) {
@@ -249,7 +239,7 @@ static void check_group(uint64_t flags)
 	while (aspawn_ended(&child) == 0)
 		sleep_ms(1);
 	sleep_until_gone(aspawn_pid(&child));
-	const bool known = alive == 0 && child.ended_fd >= 0 && knows_groups();
+	const bool known = alive == 0 && child.ended_fd >= 0 && pidfd_knows_groups();
 	note("the group is known:", known);
 	CHECK_EQUAL(aspawn_kill_group(&child, PSYS_SIGKILL), known ? 0 : -PSYS_ESRCH);
 	if (!known)
