@@ -209,19 +209,13 @@ static int terminate(struct communication *communication, int signal)
 	return r;
 }
 
-static int64_t grace_from_now(const struct communication *communication)
-{
-	const int64_t ms = communication->io->grace_ms;
-
-	return aspw_deadline_in(ms < 0 ? 0 : ms ? ms : 1000);
-}
-
 /* Runs until the child and its output have ended, or a timeout forbids to wait longer. Returns 0, or
  * a negative error number if the child cannot be waited for. */
 static int event_loop(struct communication *communication)
 {
 	const struct psys_timespec tick = { 0, 10000000 };
-	const int64_t timeout = communication->io->time_limit_ms;
+	const int64_t timeout = communication->io->time_limit_ms, ms = communication->io->grace_ms;
+	const int64_t grace = ms < 0 ? 0 : ms ? ms : 1000;
 	int64_t deadline = aspw_deadline_in(timeout ? timeout : -1);
 	bool ended = false;
 	int signal = 0;
@@ -245,18 +239,19 @@ static int event_loop(struct communication *communication)
 		if (!ended && r > 0) {
 			ended = true;
 			communication->polled[END].fd = -1;
-			deadline = grace_from_now(communication);
-			continue;
+			deadline = aspw_deadline_in(grace);
 		}
 		const bool is_late = aspw_deadline_is_past(deadline);
-		if (ended && (is_late || communication->end)) { /* a grandchild holds the pipe */
+		if (ended && is_late) /* a grandchild holds the pipe */
 			drain(communication);
+		if (ended && communication->end && signal != PSYS_SIGKILL) /* what it has left */
+			terminate(communication, (signal = PSYS_SIGKILL));
+		if (ended && is_late)
 			break;
-		}
 		if (ended || !(is_late || (communication->end && !signal)))
 			continue;
 		end_it(communication, ASPAWN_OUTCOME_TIMED_OUT, -PSYS_ETIMEDOUT);
-		deadline = signal ? DEADLINE_NEVER : grace_from_now(communication);
+		deadline = signal ? DEADLINE_NEVER : aspw_deadline_in(grace);
 		signal = signal || communication->io->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
 		r = terminate(communication, signal);
 		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it runs as another user now */
@@ -264,8 +259,6 @@ static int event_loop(struct communication *communication)
 		if (r == -PSYS_EAGAIN && signal == PSYS_SIGKILL) /* there is no child yet */
 			deadline = aspw_deadline_in(10);
 	}
-	if (communication->end && communication->io->flags & ASPAWN_IO_KILL_GROUP)
-		terminate(communication, PSYS_SIGKILL); /* the rest of the group */
 	return communication->error;
 }
 

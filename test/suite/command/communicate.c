@@ -216,6 +216,7 @@ ROLE(leads_a_group)
 	return 0;
 }
 
+/* They do not hold the pipe for the grace. */
 TEST(run_ends_the_whole_group)
 {
 	int status;
@@ -223,7 +224,7 @@ TEST(run_ends_the_whole_group)
 	struct aspawn_io io = { .size = sizeof io,
 				.flags = ASPAWN_IO_KILL_GROUP,
 				.time_limit_ms = 50,
-				.grace_ms = 50,
+				.grace_ms = LONG,
 				.out = out,
 				.out_size = sizeof out };
 
@@ -238,6 +239,61 @@ TEST(run_ends_the_whole_group)
 		CHECK_EQUAL(status, PSYS_SIGKILL);
 		return;
 	}
+}
+
+/* Its leader is gone then, and its number another's. */
+TEST(run_ends_the_whole_group_if_sigchld_is_ignored)
+{
+	char out[16];
+	struct aspawn_io io = { .size = sizeof io,
+				.flags = ASPAWN_IO_KILL_GROUP,
+				.time_limit_ms = 50,
+				.grace_ms = LONG,
+				.out = out,
+				.out_size = sizeof out };
+
+	if (!pidfd_knows_groups())
+		skip("no pidfd of a group");
+	const int r = keeps_status() ? -PSYS_ETIMEDOUT : -PSYS_ECHILD;
+	if (psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		skip("no subreaper");
+	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
+	for (; io.out_length < 2; io.time_limit_ms *= 2)
+		nanoseconds_of(&io, "leads_a_group", r);
+	CHECK_EQUAL(psys_wait4(-1, NULL, 0, NULL), -PSYS_ECHILD); /* when all have ended */
+}
+
+ROLE(leaves_a_writer)
+{
+	int parent = psys_getpid();
+
+	(void)argc, (void)argv;
+	if (psys_fork()) {
+		sleep_ms(600000);
+		return 0;
+	}
+	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN);
+	psys_write(1, "1", 1);
+	while (psys_getppid() == parent)
+		sleep_ms(1);
+	for (int i = 0; i < 5; i++, sleep_ms(20))
+		psys_write(1, "2", 1);
+	return 0;
+}
+
+/* Not until the first byte of what the program leaves. */
+TEST(run_reads_for_the_grace_after_a_timeout)
+{
+	char out[16];
+	struct aspawn_io io = { .size = sizeof io,
+				.time_limit_ms = 50,
+				.grace_ms = LONG,
+				.out = out,
+				.out_size = sizeof out };
+
+	for (; io.out_length == 0; io.time_limit_ms *= 2)
+		nanoseconds_of(&io, "leaves_a_writer", -PSYS_ETIMEDOUT);
+	CHECK_EQUAL(psys_strcmp(out, "122222"), 0);
 }
 
 /* At the timeout the child has not made its group yet, or has left it. */
