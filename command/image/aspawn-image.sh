@@ -17,6 +17,7 @@ for word; do
 	shift
 	case $word in
 	-target) taken=one ;;
+	-mllvm) taken='' && continue ;;
 	-m* | --target=* | -fuse-ld=* | -DASPAWN_IMAGE_BUILD=*) taken= ;;
 	-*) taken='' && continue ;;
 	*) [ "$taken" ] || continue; [ $taken = all ] || taken= ;;
@@ -26,6 +27,10 @@ done
 
 # n64 has no other calls.
 if "$@" -w -dM -E -x c /dev/null | grep -q '_MIPS_SIM _ABI64'; then position=-fPIE; else position=-fno-pic; fi
+
+# For size gcc calls functions of it on some architectures.
+libgcc=$("$@" -print-libgcc-file-name)
+[ -e "$libgcc" ] || libgcc=
 
 if [ -e "$here/aspawn-image.c" ]; then # of the amalgamation
 	set -- "$@" "$here/aspawn-image.c" "$here/aspawn-image.S" -Wl,-T,"$here/aspawn-image.ld"
@@ -45,4 +50,4 @@ fi
 rm -f "$image"
 "$@" -std=c11 -DPSYS_NO_UNPREFIXED -Oz -g0 -w -ffreestanding -fno-stack-protector -ffunction-sections \
 	-fno-asynchronous-unwind-tables "$position" -static -nostdlib -no-pie \
-	-Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s -o "$image"
+	-Wl,--gc-sections,--build-id=none,--no-eh-frame-hdr,-s -o "$image" ${libgcc:+"$libgcc"}
