@@ -82,6 +82,9 @@ linker := $(if $(is_clang),$(if $(findstring -fuse-ld=,$(CC) $(LDFLAGS)),,$(if $
 arch := $(notdir $(patsubst %/,%,$(dir $(filter %/call.h,$(shell \
 	$(CC) $(target) -ffreestanding -Iinclude -include syscall/arch.h -M -x c /dev/null 2>/dev/null)))))
 -include $(wildcard syscall/arch/*/target.mk)
+# Gcc makes calls of it, on some architectures for atomic operations, shifts or saved registers.
+libgcc = $(if $(is_clang),,$(wildcard $(shell $(CC) $(target) -print-libgcc-file-name)))
+prefix_maps = $(filter -f%-prefix-map=%,$(CFLAGS))
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-variadic-macros -Wno-missing-field-initializers $(WERROR)
 common := $(target) -std=c11 -Iinclude $(warnings) -MMD -MP $(CPPFLAGS)
@@ -122,11 +125,11 @@ $(built):
 $(shared):
 	$(making)
 	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -shared -nostdlib -Wl,-soname,$(@F).$(SOVERSION) \
-		-Wl,--version-script=$(filter %.map,$^) -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(filter %.o,$^)
+		-Wl,--version-script=$(filter %.map,$^) -Wl,-Bsymbolic,-z,now,-z,noexecstack -o $@ $(filter %.o,$^) $(libgcc)
 
 $(BUILD_DIR)/syscall/arch/%.o: syscall/arch/$(arch)/%.S $(built)
 	@mkdir -p $(@D)
-	$(CC) $(target) -Iinclude -MMD -MP -gdwarf-4 -c $< -o $@
+	$(CC) $(target) -Iinclude -MMD -MP -gdwarf-4 $(prefix_maps) -c $< -o $@
 
 $(sources:%.c=$(BUILD_DIR)/%.o): $(BUILD_DIR)/%.o: %.c $(built)
 	@mkdir -p $(@D)

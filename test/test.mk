@@ -12,7 +12,7 @@ suite: $(suite)
 $(suite): $(patsubst test/%.c,$(BUILD_DIR)/test/%.o,$(suite_sources) test/suite/freestanding.c) \
 		$(BUILD_DIR)/syscall/start.o $(archives)
 	$(making)
-	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^ $($(arch).libraries)
+	$(CC) $(target) $(linker) $(CFLAGS) $(LDFLAGS) -static -nostdlib -Wl,-e,_start -o $@ $^ $(libgcc)
 
 $(BUILD_DIR)/test/suite/%.o: test/suite/%.c $(built)
 	@mkdir -p $(@D)
@@ -20,7 +20,7 @@ $(BUILD_DIR)/test/suite/%.o: test/suite/%.c $(built)
 
 $(BUILD_DIR)/syscall/start.o: syscall/arch/$(arch)/start.S $(built)
 	@mkdir -p $(@D)
-	$(CC) $(target) -Iinclude -gdwarf-4 -c $< -o $@
+	$(CC) $(target) -Iinclude -gdwarf-4 $(prefix_maps) -c $< -o $@
 
 # The same beside a libc, with what needs one. SANITIZE=address,undefined
 hosted := $(BUILD_DIR)/suite-hosted

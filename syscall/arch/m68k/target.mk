@@ -3,6 +3,4 @@ TARGETS += m68k
 m68k.triple := m68k-linux-gnu
 # lld does not know it, and clang makes calls of the __atomic builtins.
 m68k.cc := m68k-linux-gnu-gcc
-# 64-bit shifts are calls at -Os.
-m68k.libraries := -lgcc
 m68k.emulator := qemu-m68k-static

@@ -6,6 +6,4 @@ sh4.triple := xcore-linux-gnu
 sh4.cc := sh4-linux-gnu-gcc
 # Gcc 12 loses comparisons as soon as it optimizes (its pass sh_treg_combine2); gcc 10 does not.
 sh4.flags := -U__xcore__ -D__sh__=1 -D__SH4__=1 -O0
-# Divisions are calls.
-sh4.libraries := -lgcc
 sh4.emulator := qemu-sh4-static
