@@ -181,7 +181,7 @@ in_include := $(call quote,$(DESTDIR)$(INCLUDEDIR))
 in_image := $(call quote,$(DESTDIR)$(IMAGE_FILE))
 in_data := $(call quote,$(DESTDIR)$(DATADIR)/aspawn)
 in_man := $(call quote,$(DESTDIR)$(MANDIR))
-headers = $(shell cd include && find . -name '*.h' | sed 's|^\./||')
+headers = $(shell find include -name '*.h' | sed 's|^include/||')
 man_pages = $(foreach section,3 7,$(patsubst doc/%,man$(section)/%,$(wildcard doc/*.$(section))))
 # Each other name below NAME in a page of functions, with the page: aspawn_ended:aspawn_wait.3
 man_links = $(foreach page,$(wildcard doc/*.3),$(patsubst %,%:$(notdir $(page)),$(filter-out $(basename $(notdir $(page))), \
@@ -194,7 +194,7 @@ absolute = $(foreach name,LIBDIR INCLUDEDIR DATADIR MANDIR,$(if $(filter /%,$(fi
 installing = $(absolute)set -eu; umask 022;
 # pc_file TEMPLATE, to standard output. What is below PREFIX goes along when that is moved.
 below_prefix = $(subst ^,,$(subst ^$(PREFIX)/,$${prefix}/,^$(1)))
-pc_value = -e $(call quote,s|@$(1)@|$(subst |,\|,$(subst &,\&,$(2)))|)
+pc_value = -e $(call quote,s|@$(1)@|$(subst |,\|,$(subst &,\&,$(2)))|g)
 pc_file = sed $(call pc_value,PREFIX,$(PREFIX)) $(call pc_value,INCLUDEDIR,$(call below_prefix,$(INCLUDEDIR))) \
 	$(call pc_value,LIBDIR,$(call below_prefix,$(LIBDIR))) $(call pc_value,VERSION,$(VERSION)) $(call pc_value,ADDRESS,$(shell sed -n 's/^ADDRESS=//p' RELEASE)) $(1)
 
@@ -235,7 +235,7 @@ uninstall: ## what install and install-compat put there
 	for page in $(man_pages) $(foreach link,$(man_links),man3/$(firstword $(subst :, ,$(link))).3); do \
 		rm -f $(in_man)/"$$page"; done
 	for file in $(description); do rm -f $(in_data)/$$file; done
-	for directory in $(shell cd include && find * -depth -type d) aspawn-compat; do \
+	for directory in $(shell find include -mindepth 1 -depth -type d | sed 's|^include/||') aspawn-compat; do \
 		rmdir $(in_include)/"$$directory" 2>/dev/null || true; done
 	rmdir $(in_data) 2>/dev/null || true
 

@@ -4,17 +4,19 @@
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 cmake_files := aspawn-config.cmake aspawn-config-version.cmake
-pointer_size = $(shell $(CC) $(target) -dM -E -x c /dev/null | sed -n 's/.*__SIZEOF_POINTER__ //p')
+# Of the ELF class: whoever installs may have no compiler.
+pointer_size = $(shell expr 4 '*' $$(od -An -tu1 -j4 -N1 $(firstword $(shared))))
+in_cmake = $(in_lib)/cmake/aspawn
 
 .PHONY: install-cmake uninstall-cmake
 install: install-cmake
-install-cmake:
-	set -eu; umask 022; to='$(DESTDIR)$(LIBDIR)'/cmake/aspawn; mkdir -p "$$to"; for file in $(cmake_files); do \
-		sed -e 's|@NUMBERS@|$(NUMBERS)|' -e 's|@SOVERSION@|$(SOVERSION)|' -e 's|@POINTER_SIZE@|$(pointer_size)|' \
-			-e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' aspawn/$$file.in >"$$to/$$file"; done
+install-cmake: all
+	$(installing) mkdir -p $(in_cmake); for file in $(cmake_files); do \
+		sed $(foreach name,NUMBERS SOVERSION LIBDIR INCLUDEDIR,$(call pc_value,$(name),$($(name)))) \
+			$(call pc_value,POINTER_SIZE,$(pointer_size)) aspawn/$$file.in >$(in_cmake)/$$file; done
 	$(call tell,$(in_lib)'/cmake/aspawn: $(cmake_files)')
 
 uninstall: uninstall-cmake
 uninstall-cmake:
-	for file in $(cmake_files); do rm -f '$(DESTDIR)$(LIBDIR)'/cmake/aspawn/$$file; done
-	-rmdir '$(DESTDIR)$(LIBDIR)'/cmake/aspawn 2>/dev/null
+	$(absolute)for file in $(cmake_files); do rm -f $(in_cmake)/$$file; done
+	rmdir $(in_cmake) 2>/dev/null || true
