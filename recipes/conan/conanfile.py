@@ -46,9 +46,12 @@ class Aspawn(ConanFile):
             rmdir(self, os.path.join(self.package_folder, directory))
 
     def package_info(self):
+        # Otherwise aspawn::aspawn is all components, the drop-ins too.
+        self.cpp_info.set_property("cmake_target_name", "aspawn::all")
         for name in ("psys", "aspawn"):
             component = self.cpp_info.components[name]
             component.libs = [name]
+            component.set_property("pkg_config_name", name)
             # A child must not wake the dynamic linker: symbols are resolved at start.
             component.exelinkflags = component.sharedlinkflags = ["-Wl,-z,now"]
         compat = self.cpp_info.components["compat"]
