@@ -26,7 +26,8 @@ packed = time=$(committed) && \
 dist: ## the tree with the amalgamation, as BUILD_DIR/aspawn-VERSION.tar.gz
 	rm -rf $(BUILD_DIR)/dist && mkdir -p $(staged)
 	$(list_files) | LC_ALL=C sort >$(staged)/MANIFEST
-	[ -s $(staged)/MANIFEST ] && tar -cf - -T $(staged)/MANIFEST | tar -xf - -C $(staged)
+	[ -s $(staged)/MANIFEST ] && tar -cf $(BUILD_DIR)/dist/files.tar -T $(staged)/MANIFEST && \
+		tar -xf $(BUILD_DIR)/dist/files.tar -C $(staged)
 	$(staged)/tools/amalgamate.py $(staged)/amalgamation
 	$(call packed,dist,$(dist))
 
@@ -34,7 +35,7 @@ dist_built := $(dist)-linux-$(arch)
 .PHONY: dist-built
 dist-built: all compat ## what install-compat installs in /usr/local, as BUILD_DIR/aspawn-VERSION-linux-ARCH.tar.gz
 	rm -rf $(BUILD_DIR)/dist-built
-	$(MAKE) -s install-compat PREFIX=/usr/local DESTDIR=$(abspath $(BUILD_DIR)/dist-built)/$(dist_built) >/dev/null
+	$(MAKE) -s install-compat PREFIX=/usr/local DESTDIR=$(call quote,$(abspath $(BUILD_DIR)/dist-built)/$(dist_built)) >/dev/null
 	$(call packed,dist-built,$(dist_built))
 
 .PHONY: release release-files

@@ -7,7 +7,7 @@ site := $(BUILD_DIR)/site
 # By mandoc and cmark-gfm.
 site: ## the manual and the documents for a web server or a browser alone: BUILD_DIR/site/index.html
 	rm -rf $(site)
-	$(list_files) | tools/site.py $(site)
+	files=$$($(list_files)) && printf '%s\n' "$$files" | tools/site.py $(site)
 
 dist_site := $(dist)-site
 .PHONY: dist-site
