@@ -44,8 +44,8 @@ $(bench_dir)/syscall: bench/syscall.cc $(psys)
 	@mkdir -p $(@D)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -o $@ $^ -lbenchmark -pthread
 
-.PHONY: bench bench-quick bench-syscall bench-chart bench-programs
-bench-programs: $(patsubst %,$(bench_dir)/%,$(bench_programs) tails syscall text_busy queue scaling)
+.PHONY: bench bench-quick bench-syscall bench-chart bench-built
+bench-built: $(patsubst %,$(bench_dir)/%,$(bench_programs) tails syscall text_busy queue scaling)
 
 bench: $(bench_programs:%=$(bench_dir)/%) $(bench_dir)/syscall $(bench_dir)/text_busy ## how long the caller is blocked, the time until the child is reaped, and of a system call: 5 minutes
 	$(bench_dir)/responsiveness $(bench_run) --benchmark_out=$(bench_dir)/responsiveness.json \
