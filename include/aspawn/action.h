@@ -519,7 +519,7 @@ PSYS_API void aspawn_action_personality(struct aspawn_action *action, unsigned p
  * It does in a group of version 2 (CLONE_INTO_CGROUP, Linux 5.7). The parent is suspended until the
  * exec, a helper in the caller's place, so that a frozen group stops neither the caller nor a queue,
  * and the OOM killer of the group spares the caller. A full pids.max fails the clone, with EAGAIN.
- * Errors: EBADF, ENOENT (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
+ * Errors: EBADF, ENOENT and ENOTDIR (not a control group), EACCES, EBUSY, ENODEV, EOPNOTSUPP.
  */
 PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
 #define ASPAWN_JOIN_CGROUP(fd) ASPAWN_MAKE(JOIN_CGROUP, join_cgroup, fd)
@@ -719,7 +719,7 @@ PSYS_API void aspawn_action_call(struct aspawn_action *action, aspawn_call funct
  *
  * ASPAWN_ARG_STRING  a pointer to a string, which is copied with its NUL
  * ASPAWN_ARG_BYTES   a pointer to bytes, which are copied; one for each action. What the call stores
- *                    there is lost. size is less than 1 MiB; 0: a number
+ *                    there is lost. size is at most 1000000; 0: a number
  * ASPAWN_ARG_FD      a descriptor of the caller's; one for each action. Put an ASPAWN_DUP2(fd, fd)
  *                    before an action that uses a second one
  */
@@ -739,7 +739,8 @@ enum aspawn_expected {
 /*
  * Makes the system call PSYS_NR_...: syscalls(2). marks has ASPAWN_ARG_STRING(place),
  * ASPAWN_ARG_BYTES(place, size) or ASPAWN_ARG_FD(place) for each of the six arguments that is no
- * number; places are 0 to 5. expected is the result that is no failure, or ASPAWN_EXPECTED_SUCCESS.
+ * number; places are 0 to 5. expected is the result that is no failure, ASPAWN_EXPECTED_SUCCESS, or
+ * ASPAWN_EXPECTED_ANY: errors are ignored.
  *
  * Numbers are those of syscall/syscall.h, or SYS_... of the libc: they depend on the architecture.
  * Arguments are numbers or pointers of a long's size. On 32-bit architectures an argument of 64 bits

@@ -28,7 +28,7 @@
  * Errors. A function that returns int returns 0, or what its comment says, or a negative error
  * number: -ENOENT of errno(3), for strerror(-r); -PSYS_ENOENT of syscall/errno.h is the same. errno
  * is not changed. -ECANCELED means that the program was never executed; a struct aspawn_failure
- * says why. -EINVAL and -E2BIG have a failure too, which names the invalid member: after
+ * says why. -EINVAL, -E2BIG and -EOPNOTSUPP have a failure too, which names what is invalid: after
  * aspawn_start(), ask aspawn_wait_started(). No call returns -EINTR: a signal handler runs, and the
  * call goes on.
  *
@@ -258,8 +258,8 @@ PSYS_ASSERT(aspawn_failure_has_128_bytes, sizeof(struct aspawn_failure) == 128);
  * Returns the name of the action or step that failed: "chdir", "rlimit"; "descriptors", "streams",
  * "search", "exec", "interpreter", "argument", "clone". An ASPAWN_SYSCALL has the name of its call
  * if there is an action for that, "prctl", otherwise "syscall". Empty, never NULL, if failure is
- * NULL, its error is 0, or the step is not known. A constant string, for programs to compare:
- * names do not change in later versions.
+ * NULL, its error is 0, or the step or the action's kind is not known. A constant string, for
+ * programs to compare: names do not change in later versions.
  */
 PSYS_API const char *aspawn_failure_name(const struct aspawn_failure *failure);
 
@@ -486,7 +486,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_start(struct aspawn_child *child,
  *
  *   0           the program was executed, or a signal killed the child within execve(2)
  *   -ECANCELED  the program was never executed: *failure says why. The child has to be waited for
- *               nevertheless. Also after -EINVAL and -E2BIG of aspawn_start(), without a child.
+ *               nevertheless. Also after those errors of aspawn_start() that have a failure,
+ *               without a child.
  *   -ETIMEDOUT  the child has neither executed nor failed yet
  *   -ESTALE     the answer is lost: aspawn_release() was called before, or this process is a fork
  * See futex(2), and CLONE_CHILD_CLEARTID of clone(2).
@@ -642,7 +643,7 @@ PSYS_API int aspawn_kill_tree(struct aspawn_child *child, int64_t grace_ms);
  * that it started; only processes that were moved to another control group escape. Does not wait
  * for their end. The control group may be used again.
  *   -EBADF       cgroup_fd is not open
- *   -ENOENT      not a control group of version 2, or the root, or Linux before 5.14
+ *   -ENOENT, -ENOTDIR  not a control group of version 2, or the root, or Linux before 5.14
  *   -EACCES      the caller may not write to cgroup.kill
  *   -EOPNOTSUPP  a threaded control group
  * See cgroups(7).
@@ -654,8 +655,8 @@ PSYS_API int aspawn_kill_cgroup(int cgroup_fd);
  * killer has ended. A higher number after the end of a command that has joined the group by
  * ASPAWN_JOIN_CGROUP(cgroup_fd) says why it ended: aspawn_run() compares.
  *   -EBADF   cgroup_fd is not open
- *   -ENOENT  not a control group, or without a memory controller, as the root of version 2; Linux
- *            before 4.13
+ *   -ENOENT, -ENOTDIR  not a control group, or without a memory controller, as the root of version
+ *            2; Linux before 4.13
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_oom_kills(int cgroup_fd);
 

@@ -187,8 +187,8 @@ enum { ASPAWN_MOST_PRIORITY = 7 };
  * kernel's vDSO, to read the clock. Never blocks, unless the job's server was killed: then the call
  * makes a new one.
  *
- * failure  out, may be NULL: after -EINVAL and -E2BIG the invalid member, as "job.priority" or
- *          "std_in", or the index of the invalid action; otherwise its error is 0
+ * failure  out, may be NULL: after -EINVAL, -E2BIG and -EOPNOTSUPP the invalid member, as
+ *          "job.priority" or "std_in", or the index of the invalid action; otherwise its error is 0
  *
  * Returns the ticket of the job, greater than 0, for aspawn_queue_cancel(). It has 64 bits, and no
  * other job or prepared command of the queue ever has the same.
@@ -203,7 +203,8 @@ enum { ASPAWN_MOST_PRIORITY = 7 };
  *            command is invalid for aspawn_start(), or has what a job cannot have
  *   -EBADF   an action uses a descriptor of the caller that is not open
  *   -E2BIG   the job needs more than job_bytes, which is the subject of the failure then, or more
- *            than 253 descriptors of the caller
+ *            than 253 descriptors of the caller; or as of aspawn_start()
+ *   -EOPNOTSUPP  an action makes a call that cannot be one (ASPAWN_SYSCALL)
  *   -ENOTSOCK  the job uses descriptors of the caller, and the kernel, or a filter, had no
  *            socketpair(2) at the queue's creation
  *   -ESTALE  this process is a forked copy, and has no queue
