@@ -99,7 +99,7 @@ test-documents: all compat ## the programs and fragments that README.md and the 
 	test/prove test/documents/documents.t
 
 # Gcc 12, clang 14 and 19, gcc for other architectures, Universal Ctags, bindgen, rustc, and for Python
-# cffi, clang and jsonschema.
+# cffi, clang and jsonschema. COMPILERS=gcc: the amalgamation is compiled by that alone.
 .PHONY: test-toolchains
 test-toolchains: ## test-checks and test-documents, with the compilers and tools that README does not install
 	$(summary) TOOLCHAINS=1 -- test-checks test-documents

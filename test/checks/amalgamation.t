@@ -131,7 +131,7 @@ if ! command -v python3 >/dev/null; then
 	exit
 fi
 check "it is made" tools/amalgamate.py "$work"
-for compiler in gcc clang-14 clang-19; do
+for compiler in ${COMPILERS:-gcc clang-14 clang-19}; do
 	if ! command -v $compiler >/dev/null; then
 		lacks "$compiler" "$compiler"
 		continue

@@ -292,7 +292,7 @@ TEST(a_name_of_any_length_fails_as_in_a_copy)
 	needs_image();
 	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
 		psys_memset(name, 'n', lengths[i]);
-		for (uint64_t kib = 500; kib < 8192; kib += kib / 4) {
+		for (uint64_t kib = 500; kib < 8192; kib += kib / 2) {
 			const struct psys_rlimit64 limit = { kib * 1024, 8192 * 1024 };
 			CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_STACK, &limit, NULL), 0);
 			check_long_name(name);
