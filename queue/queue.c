@@ -243,9 +243,10 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
  * instruction. */
 static bool complete_lost(struct aspawn_queue *queue)
 {
+	const uint32_t tail = queue->ended.tail; /* as the dead server has left it */
 	bool lost = false;
 
-	if (!queue_left(queue, &queue->ended.tail))
+	if (!queue_left(queue, &tail))
 		return false;
 	while (aspw_queue_take(queue))
 		continue;
@@ -254,7 +255,7 @@ static bool complete_lost(struct aspawn_queue *queue)
 		const int state = __atomic_load_n(&job->state, __ATOMIC_ACQUIRE);
 
 		/* Its result was filled, but not published. */
-		const bool has_ended = state == JOB_ENDED && job->end_position == queue->ended.tail;
+		const bool has_ended = state == JOB_ENDED && job->end_position == tail;
 		if (state != JOB_TAKEN && !has_ended)
 			continue;
 		if (state == JOB_TAKEN) {

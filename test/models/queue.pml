@@ -27,6 +27,7 @@ byte server_pid;  /* 0: none */
 byte servers; /* that were made */
 byte most_servers = 2;
 byte alive;   /* the one that runs; 0: none */
+hidden byte left_tail; /* as a dead server has left it */
 
 #define CHANGED changed[0] = true; changed[1] = true
 #define WAKE_ALL d_step { sleeps[0] = false; sleeps[1] = false }
@@ -147,12 +148,13 @@ end:
 	} unless { d_step { alive != me -> list = 0; job = 0; has_work = false } }
 }
 
-/* When nothing happens any more no job is left, unless those who poll learn that the server has ended,
- * by its pidfd. */
+/* When nothing happens any more no job is left, but in the ring, unless those who poll learn that the
+ * server has ended, by its pidfd. */
 active proctype rest()
 {
 end:
-	timeout -> assert(state[1] == JOB_FREE || state[1] == JOB_ENDED || state[1] == JOB_HELD ||
+	timeout -> assert(state[1] == JOB_FREE || state[1] == JOB_HELD ||
+			  (state[1] == JOB_ENDED && submissions == tail) ||
 			  (server_pid != 0 && alive != server_pid))
 }
 
@@ -191,6 +193,7 @@ inline complete_lost()
 			od
 		};
 		d_step {
+			left_tail = tail;
 			number = 0;
 			do
 			:: number < CAPACITY ->
@@ -204,7 +207,11 @@ inline complete_lost()
 #ifdef MUTANT_FORGETS_WHAT_WAS_NOT_PUBLISHED
 				:: false ->
 #else
+#ifdef MUTANT_COMPARES_WITH_A_TAIL_THAT_IT_HAS_MOVED
 				:: state[number] == JOB_ENDED && position[number] == tail ->
+#else
+				:: state[number] == JOB_ENDED && position[number] == left_tail ->
+#endif
 #endif
 #endif
 					publish(number);
@@ -214,7 +221,9 @@ inline complete_lost()
 				number++
 			:: else -> break
 			od;
-			number = 0
+			number = 0;
+			/* All that have ended are in the ring, once. */
+			assert((state[0] == JOB_ENDED) + (state[1] == JOB_ENDED) == tail - head)
 		}
 	fi
 }

@@ -2,6 +2,7 @@
 /* aspawn/queue.h: what a queue promises, with a server and served by the caller. */
 #include <aspawn/queue.h>
 
+#include "../../../queue/queue.h"
 #include "filter.h"
 #include "queues.h"
 
@@ -1522,6 +1523,39 @@ TEST(queue_survives_the_death_of_its_server)
 	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_SERVERS), 6);
 	close_queue(queue);
 	CHECK(!have_children());
+}
+
+/* The result of the second job is filled, but its number is not in the ring yet; the first one, which
+ * comes before it there, still runs. */
+TEST(queue_keeps_a_result_that_a_killed_server_has_not_published)
+{
+	const struct aspawn_result *results[2];
+	struct aspawn_queue *queue = usual_queue();
+	int64_t tickets[2];
+
+	if (!have_proc())
+		skip("no /proc");
+	const int server = server_of(queue);
+	for (int i = 0; i < 2; i++)
+		CHECK((tickets[i] = submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL)) > 0);
+	await_running(queue, 2);
+	struct job *job = queue_find(queue, tickets[1]);
+	CHECK(job > queue_find(queue, tickets[0]));
+	psys_kill(server, PSYS_SIGKILL);
+	CHECK(ends_soon(server));
+	CHECK_EQUAL(job->state, JOB_TAKEN);
+	job->result.outcome = ASPAWN_OUTCOME_RAN;
+	job->result.status = 7 << 8;
+	job->end_position = queue->ended.tail;
+	job->state = JOB_ENDED;
+	CHECK_EQUAL(aspawn_queue_wait(queue, results, 2, LONG), 2);
+	CHECK_EQUAL(results[0]->ticket, tickets[0]);
+	CHECK_EQUAL(results[0]->outcome, ASPAWN_OUTCOME_LOST);
+	CHECK_EQUAL(results[1]->ticket, tickets[1]);
+	CHECK_EQUAL(results[1]->outcome, ASPAWN_OUTCOME_RAN);
+	CHECK_EQUAL(results[1]->status, 7 << 8);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_WAITING), 0);
+	close_queue(queue);
 }
 
 TEST(subreaper_reaps_the_jobs_of_a_killed_server)
