@@ -193,7 +193,7 @@ static int start_server(struct aspawn_queue *queue)
 		return (int)r;
 	}
 	if (queue->epoll >= 0) /* for those who poll: its end too makes that readable */
-		queue->pidfd = psys_pidfd_open(queue->server_pid, 0);
+		queue->pidfd = aspw_descriptors_avoid_streams(psys_pidfd_open(queue->server_pid, 0));
 	queue_watch(queue->epoll, queue->pidfd, 0);
 	return 0;
 }

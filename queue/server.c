@@ -474,7 +474,7 @@ QUEUE_SERVER int aspw_server_begin(struct aspawn_queue *queue, const int fds[SER
 	server->next_deadline = INT64_MAX;
 	for (uint32_t i = 0; i < queue->limit; i++)
 		queue->stacks[i].is_taken = false;
-	server->epoll = psys_epoll_create1(PSYS_EPOLL_CLOEXEC);
+	server->epoll = aspw_descriptors_avoid_streams(psys_epoll_create1(PSYS_EPOLL_CLOEXEC));
 	if (server->epoll < 0)
 		return server->epoll;
 	const int r = queue_watch(server->epoll, server->wake, OF_WAKE);

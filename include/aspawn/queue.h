@@ -93,7 +93,7 @@ struct aspawn_queue_options {
 
 /*
  * Creates a queue and its server. All memory is one mapping, made here. The caller's process gets
- * two descriptors, with ASPAWN_QUEUE_FD five; all are CLOEXEC and above 2.
+ * two descriptors, with ASPAWN_QUEUE_FD five, or four of a local queue; all are CLOEXEC and above 2.
  *
  * queue    out: for the other functions, of which aspawn_queue_close() is the last
  * options  NULL: defaults

@@ -1373,6 +1373,14 @@ TEST(queue_needs_dev_null)
 	CHECK(!have_children());
 }
 
+static bool has_pidfds(void)
+{
+	const int fd = psys_pidfd_open(psys_getpid(), 0);
+
+	psys_close(fd); /* of a negative one: no effect */
+	return fd >= 0;
+}
+
 TEST(queue_leaves_nothing_behind)
 {
 	const int descriptors = count_descriptors(), mappings = count_mappings();
@@ -1394,6 +1402,41 @@ TEST(queue_leaves_nothing_behind)
 		CHECK(!have_children());
 		CHECK_EQUAL(count_descriptors(), descriptors);
 		CHECK_EQUAL(count_mappings(), mappings);
+	}
+}
+
+/* Otherwise what the caller prints would go to a descriptor of the queue. */
+TEST(queue_takes_no_number_of_a_standard_stream_that_is_closed)
+{
+	static const int expected[] = { 2, 2, 5, 4 }; /* descriptors, by the flags */
+	struct aspawn_queue_options options = { .size = sizeof options, .running = 1 };
+	struct aspawn_queue *queue;
+	int saved[3], created[4], taken[4] = { 0 }, more[4] = { 0 };
+	const int before = count_descriptors();
+
+	for (int fd = 0; fd < 3; fd++)
+		CHECK((saved[fd] = (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 40)) >= 40);
+	for (int flags = 0; flags < 4; flags++) {
+		for (int fd = 0; fd < 3; fd++)
+			psys_close(fd);
+		options.flags = (uint64_t)flags;
+		created[flags] = aspawn_queue_create(&queue, &options);
+		for (int fd = 0; fd < 3; fd++)
+			taken[flags] += psys_fcntl(fd, PSYS_F_GETFD, 0) >= 0;
+		more[flags] =
+			count_descriptors() - before; /* the standard streams are as they were */
+		if (created[flags] == 0)
+			aspawn_queue_close(queue);
+		for (int fd = 0; fd < 3; fd++)
+			psys_dup3(saved[fd], fd, 0);
+	}
+	for (int flags = 0; flags < 4; flags++) {
+		if (created[flags] == -PSYS_EOPNOTSUPP && !memory_is_shared())
+			continue;
+		CHECK_EQUAL(created[flags], 0);
+		CHECK_EQUAL(taken[flags], 0);
+		if (have_proc() && (flags != ASPAWN_QUEUE_FD || has_pidfds()))
+			CHECK_EQUAL(more[flags], expected[flags]);
 	}
 }
 
