@@ -368,7 +368,7 @@ static int read_queue_options(struct aspawn_queue_options *to,
 /* Maps the queue and lays it out. */
 static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options)
 {
-	uint32_t bits = 1;
+	uint32_t bits = 0;
 
 	while (1U << bits < options->jobs)
 		bits++;

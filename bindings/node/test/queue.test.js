@@ -102,7 +102,7 @@ test('a time limit ends what the program has started too', async () => {
 });
 
 test('AbortSignal: before, in the queue and in the run', async () => {
-	const small = new Queue({ jobs: 1, running: 1 }); // that is a few places
+	const small = new Queue({ jobs: 1, running: 1 });
 	const controller = new AbortController();
 	const { signal } = controller;
 	const many = Array.from({ length: 40 }, () => small.submit('sleep', ['60'], { signal }));

@@ -768,6 +768,44 @@ TEST(queue_that_is_full_says_so)
 	close_queue(queue);
 }
 
+/* Its tickets count the uses of that place alone. */
+static void check_one_place(uint64_t flags)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .jobs = 1, .flags = flags });
+	struct self self;
+	const struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int64_t last = 0, ticket;
+
+	for (int i = 0; i < 3; i++) {
+		ticket = submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL);
+		CHECK(ticket > last);
+		CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), -PSYS_EAGAIN);
+		CHECK_EQUAL(aspawn_queue_prepare(queue, &command, NULL), -PSYS_EAGAIN);
+		CHECK_EQUAL(aspawn_queue_cancel(queue, last ? last : INT64_MAX), -PSYS_ESRCH);
+		CHECK_EQUAL(aspawn_queue_cancel(queue, ticket), 0);
+		const struct aspawn_result *result = next_result(queue);
+		CHECK_EQUAL(result->ticket, ticket);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_CANCELLED);
+		give_back(queue, result);
+		CHECK((last = aspawn_queue_prepare(queue, &command, NULL)) > ticket);
+		CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), -PSYS_EAGAIN);
+		CHECK_EQUAL(aspawn_queue_release_prepared(queue, last), 0);
+	}
+	CHECK_EQUAL(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL), last + 1);
+	close_queue(queue);
+}
+
+TEST(queue_of_one_place_has_no_second)
+{
+	check_one_place(0);
+}
+
+TEST(local_queue_of_one_place_has_no_second)
+{
+	check_one_place(ASPAWN_QUEUE_LOCAL);
+}
+
 TEST(queue_runs_no_more_than_the_limit)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 3 });
