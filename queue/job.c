@@ -22,17 +22,34 @@ static QUEUE_SERVER void job_close_output(const struct aspawn_queue *queue,
 	output->fd = -1;
 }
 
+/* A write beyond RLIMIT_FSIZE has raised the signal. It is blocked here, but later the thread of the host
+ * that serves a local queue unblocks it. */
+static QUEUE_SERVER void take_sigxfsz(void)
+{
+	const struct psys_timespec at_once = { 0, 0 };
+	struct psys_sigset set;
+
+	psys_sigemptyset(&set);
+	psys_sigaddset(&set, PSYS_SIGXFSZ);
+	psys_rt_sigtimedwait(&set, NULL, &at_once, PSYS_SIGSET_SIZE);
+}
+
 /* A file in memory: a pipe would have to be fed while the program runs. */
 static QUEUE_SERVER int job_make_input(const struct job *job)
 {
 	const int fd =
 		aspw_descriptors_avoid_streams(psys_memfd_create("aspawn-input", PSYS_MFD_CLOEXEC));
+	struct psys_sigset pending;
 	size_t written = 0;
 
+	psys_sigemptyset(&pending);
+	psys_rt_sigpending(&pending, PSYS_SIGSET_SIZE);
 	while (fd >= 0 && written < job->input_size) {
 		const long r = psys_pwrite64(fd, (const char *)job->input + written,
 					     job->input_size - written, (int64_t)written);
 		if (r <= 0) {
+			if (r == -PSYS_EFBIG && !psys_sigismember(&pending, PSYS_SIGXFSZ))
+				take_sigxfsz();
 			psys_close(fd);
 			return r < 0 ? (int)r : -PSYS_EIO;
 		}

@@ -1,8 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pipe of a job holds when its program ends, and the queue may wait for no more. */
+/* An input that is too large; and what a pipe of a job holds when its program ends, and the queue may wait
+ * for no more. */
 #include "queues.h"
 
 enum { WRITTEN = 48894, SPLICED = 131072, PIECE = 128 };
+
+/* --- input ------------------------------------------------------------------------------ */
+
+enum { LARGEST_FILE = 1000, INPUT = 3000 };
+
+/* The suite's output may be a file too: for a moment only. */
+static void limit_files(bool limits)
+{
+	static struct psys_rlimit64 limit, before;
+
+	if (!before.rlim_max)
+		CHECK_EQUAL(psys_getrlimit(PSYS_RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	if (limits)
+		limit.rlim_cur = LARGEST_FILE;
+	CHECK_EQUAL(psys_setrlimit(PSYS_RLIMIT_FSIZE, &limit), 0);
+}
+
+static bool is_pending(int signal)
+{
+	struct psys_sigset pending;
+
+	psys_sigemptyset(&pending);
+	CHECK(psys_rt_sigpending(&pending, PSYS_SIGSET_SIZE) >= 0);
+	return psys_sigismember(&pending, signal);
+}
+
+static void fail_for_its_input(struct aspawn_queue *queue)
+{
+	static const char input[INPUT];
+
+	CHECK(submit(queue, (struct aspawn_job){ .input = input, .input_size = INPUT }, "exit_7",
+		     NULL) > 0);
+	limit_files(true);
+	const struct aspawn_result *result = next_result(queue);
+	limit_files(false);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
+	CHECK_EQUAL(result->failure.error, -PSYS_EFBIG);
+	give_back(queue, result);
+}
+
+/* One that was pending before is the caller's. */
+TEST(local_queue_takes_the_sigxfsz_of_an_input_that_is_too_large)
+{
+	const struct psys_timespec at_once = { 0, 0 };
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .flags = ASPAWN_QUEUE_LOCAL });
+	struct psys_sigset xfsz, mask;
+
+	psys_sigemptyset(&xfsz);
+	psys_sigaddset(&xfsz, PSYS_SIGXFSZ);
+	CHECK_EQUAL(psys_rt_sigprocmask(PSYS_SIG_BLOCK, &xfsz, &mask, PSYS_SIGSET_SIZE), 0);
+	const int file = psys_memfd_create("beyond", PSYS_MFD_CLOEXEC);
+	limit_files(true);
+	psys_pwrite64(file, "x", 1, LARGEST_FILE);
+	limit_files(false);
+	if (psys_rt_sigtimedwait(&xfsz, NULL, &at_once, PSYS_SIGSET_SIZE) != PSYS_SIGXFSZ)
+		skip("no files in memory, or an emulator that does not keep the signal");
+	CHECK_EQUAL(psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE), 0);
+	fail_for_its_input(queue); /* SIGXFSZ would kill this test */
+	CHECK_EQUAL(psys_rt_sigprocmask(PSYS_SIG_BLOCK, &xfsz, NULL, PSYS_SIGSET_SIZE), 0);
+	fail_for_its_input(queue);
+	CHECK(!is_pending(PSYS_SIGXFSZ));
+	CHECK_EQUAL(psys_tgkill(psys_getpid(), psys_gettid(), PSYS_SIGXFSZ), 0);
+	fail_for_its_input(queue);
+	CHECK(is_pending(PSYS_SIGXFSZ));
+	close_queue(queue);
+}
+
+/* --- output ----------------------------------------------------------------------------- */
 
 static int writer; /* pid of the job's program */
 
