@@ -331,7 +331,8 @@ int64_t aspawn_queue_prepare(struct aspawn_queue *queue, const struct aspawn_com
 		return refuse_place(queue, job, to);
 	const int64_t ticket = new_ticket(queue, job);
 	__atomic_store_n(&job->state, JOB_PREPARED, __ATOMIC_RELEASE);
-	return ticket;
+	r = aspw_queue_check(queue); /* a handler may have forked */
+	return r < 0 ? r : ticket;
 }
 
 int aspawn_queue_release_prepared(struct aspawn_queue *queue, int64_t prepared)

@@ -42,9 +42,10 @@
  * aspawn_queue_cancel_all(), aspawn_queue_release() and aspawn_queue_count() are, as is
  * aspawn_queue_wait() with timeout 0; a handler must not leave them by longjmp.
  *
- * After fork(2) the new process has no queue: each function returns -ESTALE there, also one during
- * which a signal handler has forked; aspawn_queue_close() releases its copies of memory and
- * descriptors.
+ * After fork(2) the new process has no queue: each function returns -ESTALE there, except
+ * aspawn_queue_close(), which releases its copies of memory and descriptors. If a signal handler has
+ * forked during aspawn_queue_submit(), aspawn_queue_prepare(), aspawn_queue_wait(),
+ * aspawn_queue_drain() or aspawn_queue_serve(), that call returns -ESTALE in the new process too.
  */
 #ifndef ASPAWN_QUEUE_H
 #define ASPAWN_QUEUE_H

@@ -449,7 +449,7 @@ static ASPAWN_CHILD int counts_up(void *count)
 
 static int *starts; /* in a page that all share */
 static int null_fd;
-static int submit_counting(struct aspawn_queue *queue, bool sends)
+static int with_counting(struct aspawn_queue *queue, bool sends, bool prepares)
 {
 	const struct aspawn_action actions[] = { ASPAWN_DUP2(null_fd, 0),
 						 ASPAWN_CALL(counts_up, starts) };
@@ -460,17 +460,34 @@ static int submit_counting(struct aspawn_queue *queue, bool sends)
 	command.envp = none;
 	command.actions = sends ? actions : actions + 1;
 	command.action_count = sends ? 2 : 1;
-	return submit_command(queue, (struct aspawn_job){ 0 }, &command);
+	return (int)(prepares ? aspawn_queue_prepare(queue, &command, NULL) :
+				submit_command(queue, (struct aspawn_job){ 0 }, &command));
 }
 
 static int submits(struct aspawn_queue *queue)
 {
-	return submit_counting(queue, false);
+	return with_counting(queue, false, false);
 }
 
 static int submits_descriptor(struct aspawn_queue *queue)
 {
-	return submit_counting(queue, true);
+	return with_counting(queue, true, false);
+}
+
+/* Only the preparation is interrupted, not the job of it. */
+static int prepares(struct aspawn_queue *queue)
+{
+	struct aspawn_job job = { .size = sizeof job };
+	const int prepared = with_counting(queue, false, true);
+
+	is_in_call = false;
+	if (is_copy || prepared < 0)
+		return prepared;
+	job.prepared = prepared;
+	CHECK(aspawn_queue_submit(queue, &job, NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_drain(queue, LONG), 0);
+	CHECK_EQUAL(aspawn_queue_release_prepared(queue, prepared), 0);
+	return prepared;
 }
 
 static void submits_before(struct aspawn_queue *queue)
@@ -651,6 +668,11 @@ TEST(copy_of_a_submission_by_a_handler_that_forks_gets_an_error)
 {
 	check_copies(&(struct stepped){ "copies of a submission:", 0, NULL, submits });
 	check_copies(&(struct stepped){ "of one with a descriptor:", 0, NULL, submits_descriptor });
+}
+
+TEST(copy_of_a_preparation_by_a_handler_that_forks_gets_an_error)
+{
+	check_copies(&(struct stepped){ "copies of a preparation:", 0, NULL, prepares });
 }
 
 TEST(copy_of_a_wait_by_a_handler_that_forks_gets_an_error)
