@@ -194,6 +194,7 @@ QUEUE_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct job *job)
 		job_began(queue, job);
 		return true;
 	}
+	job->result.started_ns = 0;
 	if (has_fds && is_shortage(r) && queue->running)
 		return false;
 	if (r == -PSYS_EPIPE)

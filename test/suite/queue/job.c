@@ -42,6 +42,7 @@ static void fail_for_its_input(struct aspawn_queue *queue)
 	limit_files(false);
 	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
 	CHECK_EQUAL(result->failure.error, -PSYS_EFBIG);
+	CHECK_EQUAL(result->started_ns, 0);
 	give_back(queue, result);
 }
 

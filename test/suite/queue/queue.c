@@ -1333,6 +1333,29 @@ TEST(queue_goes_on_after_a_shortage)
 	close_queue(queue);
 }
 
+/* The server has tried to start it, in vain. */
+TEST(job_that_is_cancelled_in_a_shortage_has_not_started)
+{
+	const struct psys_rlimit64 few = { 4, 1000 };
+	struct aspawn_queue *queue = usual_queue();
+	const int server = server_of(queue);
+
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) > 0);
+	await_running(queue, 1);
+	CHECK_EQUAL(psys_prlimit64(server, PSYS_RLIMIT_NOFILE, &few, NULL), 0);
+	const int64_t ticket =
+		submit(queue, (struct aspawn_job){ .out_size = KEPT }, "exit_7", NULL);
+	while (!__atomic_load_n(&queue->server.must_wait, __ATOMIC_ACQUIRE))
+		sleep_ms(1);
+	CHECK_EQUAL(aspawn_queue_cancel(queue, ticket), 0);
+	const struct aspawn_result *result = next_result(queue);
+	CHECK_EQUAL(result->ticket, ticket);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_CANCELLED);
+	CHECK_EQUAL(result->pid, 0);
+	CHECK_EQUAL(result->started_ns, 0);
+	close_queue(queue);
+}
+
 /* The server's descriptors do not count for its jobs. */
 TEST(queue_jobs_open_files_below_the_creators_limit)
 {
