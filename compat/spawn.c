@@ -64,6 +64,10 @@ int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
 	struct aspawn_action few[1 + FEW_ACTIONS], *actions = few;
 	struct aspawn_child child;
 
+	/* Before a program runs, as glibc does. EINVAL: the kernel has no such wait (Linux 5.4). */
+	if (spawn->pidfd && psys_waitid(PSYS_P_PIDFD, INT32_MAX, NULL, PSYS_WEXITED | PSYS_WNOHANG,
+					NULL) == -PSYS_EINVAL)
+		return ENOSYS;
 	if (count > sizeof few / sizeof *few)
 		actions = aspawn_compat_scratch(section, count * sizeof *actions);
 	if (!actions)

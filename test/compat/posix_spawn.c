@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -321,6 +322,21 @@ TEST(pidfd_spawn_returns_a_pidfd)
 	CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
 	CHECK_EQUAL(pidfd_spawn(&pidfd, "/bin/sh", NULL, NULL, argv, environ), EMFILE);
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+}
+
+/* On an old kernel, before the program runs: its last act would be seen. */
+TEST(pidfd_spawn_starts_nothing_where_no_wait_takes_a_pidfd)
+{
+	char file[] = "/tmp/aspawn-compat-XXXXXX", *const remove[] = { "rm", file, NULL };
+	int pidfd = -5, made = mkstemp(file);
+
+	CHECK(made >= 0);
+	filter_refuse(PSYS_NR_waitid, PSYS_EINVAL);
+	CHECK_EQUAL(pidfd_spawnp(&pidfd, "rm", NULL, NULL, remove, environ), ENOSYS);
+	CHECK_EQUAL(pidfd, -5);
+	CHECK(waitpid(-1, NULL, WNOHANG) == -1);
+	CHECK_EQUAL(unlink(file), 0);
+	close(made);
 }
 
 TEST(pidfd_spawn_fails_without_pidfds)
