@@ -154,7 +154,9 @@ int system(const char *command)
 	if (error) {
 		errno = error;
 		/* POSIX: if the shell cannot be executed, the status is that of exit(127). */
-		return error == EAGAIN || error == ENOMEM ? -1 : 127 << 8;
+		return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE ?
+			       -1 :
+			       127 << 8;
 	}
 	int status = wait_for(&call);
 	error = status < 0 ? errno : 0;

@@ -78,6 +78,20 @@ TEST(system_is_minus_one_if_no_process_can_be_made)
 	}
 }
 
+/* Where the child reports by a pipe. */
+TEST(system_is_minus_one_without_a_descriptor_for_its_pipe)
+{
+	struct rlimit none = { 0, 0 };
+
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (int i = 0; i < 2; i++) {
+		errno = 0;
+		CHECK_EQUAL(system(i ? "/bin/true" : "exit 3"), -1);
+		CHECK_EQUAL(errno, EMFILE);
+	}
+}
+
 TEST(system_and_popen_fail_with_enomem)
 {
 	struct rlimit none = { 4096, 4096 };
