@@ -43,16 +43,6 @@ static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 	return aspw_clone_sharing(&call);
 }
 
-/* Somebody killed the helper before it stored a result: kill the child, if there is one. */
-static PSYS_UNINSTRUMENTED long lost_helper(const struct control *control)
-{
-	if (control->pidfd >= 0) {
-		psys_pidfd_send_signal(control->pidfd, PSYS_SIGKILL, NULL, 0);
-		psys_close(control->pidfd);
-	}
-	return -PSYS_EAGAIN;
-}
-
 /* The caller makes the pipes: if the helper is killed meanwhile, somebody knows their numbers. Returns 0
  * of a detached helper: the state says what becomes of the child. */
 static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
@@ -97,8 +87,12 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 	aspw_stack_reap_helper(&control->stack);
 	if (!state->pid) /* it may have been killed in its clone */
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+	/* It may have been killed right after: the kernel has stored the child's number, and the child goes
+	 * on. control->pidfd may be a number that a failed clone has stored, and not opened. */
+	if (!state->cloned && state->pid)
+		return state->pid;
 	state->helped = NOT_HELPED;
-	return state->cloned < 0 ? state->cloned : lost_helper(control);
+	return state->cloned < 0 ? state->cloned : -PSYS_EAGAIN;
 }
 
 PSYS_UNINSTRUMENTED long aspw_spawn(const struct request *wanted, const struct Stack_t *stack)

@@ -31,8 +31,8 @@
 /*
  * Makes a child, by a helper where one is wanted, on a reserved stack and with all signals blocked. Where
  * there can be no helper, FOR_CALLER goes on alone, and PRIVATE fails with -EOPNOTSUPP; with -EAGAIN if
- * somebody killed the helper. Returns the pid, or 0 if the helper is yet to clone the child
- * (request->detached): the state says what becomes of it. Or a negative error number, with neither a
+ * somebody killed the helper before it had cloned. Returns the pid, or 0 if the helper is yet to clone the
+ * child (request->detached): the state says what becomes of it. Or a negative error number, with neither a
  * child nor an open descriptor left. The control block has the descriptors.
  */
 long aspw_spawn(const struct request *request, const struct Stack_t *stack);

@@ -117,6 +117,8 @@ static struct supervisor {
 	int tid;
 	uint64_t unmapped; /* address of the last munmap: a signal may restart the call */
 	int *reached, *go; /* gates of filter_hold() */
+	int number;        /* of a pidfd */
+	bool *is_killed;
 } supervisor;
 
 /* A thread without the filter, which reads the memory that the calls point to. */
@@ -173,6 +175,26 @@ void filter_refuse_clone3_flags(uint64_t flags, int error)
 	supervisor.flags = flags;
 	supervisor.error = error;
 	watch(PSYS_NR_clone3, refuse_clone3);
+}
+
+static void kill_in_clone3(const struct notification *notification, struct answer *answer)
+{
+	const struct psys_clone_args *args = (const void *)(uintptr_t)notification->data.args[0];
+
+	answer->flags = ANSWER_CONTINUE;
+	if ((int)notification->pid == supervisor.tid || *supervisor.is_killed || !args->pidfd)
+		return;
+	*(int *)(uintptr_t)args->pidfd = supervisor.number;
+	*supervisor.is_killed = true;
+	psys_kill((int)notification->pid, PSYS_SIGKILL);
+}
+
+void filter_kill_in_clone3(int number, bool *is_killed)
+{
+	supervisor.number = number;
+	supervisor.is_killed = is_killed;
+	supervisor.tid = psys_gettid();
+	watch(PSYS_NR_clone3, kill_in_clone3);
 }
 
 static void hold(const struct notification *notification, struct answer *answer)

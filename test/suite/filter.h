@@ -38,6 +38,10 @@ void filter_check_arguments(long nr, int count);
  * if that is not possible. */
 void filter_refuse_clone3_flags(uint64_t flags, int error);
 
+/* The first clone3 of another process, a child of this one that shares its memory, stores the number for its
+ * pidfd, and kills the process in place of the call. Stores if it has. Skips likewise. */
+void filter_kill_in_clone3(int number, bool *is_killed);
+
 /* After each munmap of this thread, another thread calls after(tid); munmap returns when that has
  * returned. Skips likewise. */
 void filter_follow_munmap(void (*after)(int tid));

@@ -188,6 +188,65 @@ TEST(a_start_fails_whose_helper_is_killed_as_it_clones)
 	check_nothing_is_left();
 }
 
+/* A clone3 that fails late has stored the number of a pidfd that it does not open. */
+TEST(the_number_that_a_clone3_leaves_in_a_killed_helper_is_not_closed)
+{
+	struct self self;
+	const struct aspawn_command command = private_command(&self, "exit_7", NULL);
+	struct aspawn_io io = { .size = sizeof io, .flags = ASPAWN_IO_KILL_GROUP };
+	const int other = psys_open("/", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+	bool is_killed = false;
+
+	CHECK(other >= 0);
+	filter_kill_in_clone3(other, &is_killed);
+	const int descriptors = count_descriptors(), r = aspawn_run(&command, &io);
+	if (!is_killed)
+		skip("no clone3");
+	CHECK_EQUAL(r, -PSYS_EAGAIN);
+	CHECK(psys_fcntl(other, PSYS_F_GETFD, 0) >= 0);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	check_nothing_is_left();
+}
+
+/* The helper, suspended in its clone until the child's exec. */
+static ASPAWN_CHILD int kills_its_parent(void *host)
+{
+	const int parent = psys_getppid();
+
+	return parent == (int)(intptr_t)host ? -PSYS_EINVAL : psys_kill(parent, PSYS_SIGKILL);
+}
+
+TEST(a_child_is_started_whose_helper_is_killed_after_its_clone)
+{
+	static struct aspawn_pool pool;
+	const struct aspawn_action actions[] = {
+		ASPAWN_CALL(kills_its_parent, (void *)(intptr_t)psys_getpid()),
+		ASPAWN_ONLY_BELOW(3),
+	};
+	struct self self;
+	struct aspawn_command command = private_command(&self, "exit_7", NULL);
+	struct aspawn_io io = { .size = sizeof io, .flags = ASPAWN_IO_KILL_GROUP };
+
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	filter_refuse_flags_without(PSYS_NR_clone, clone_flags, PSYS_SIGCHLD, PSYS_CLONE_VFORK,
+				    PSYS_EPERM);
+	command.actions = actions;
+	command.action_count = 2;
+	const int descriptors = count_descriptors();
+	struct aspawn_child child = start_command(&pool, &command);
+	CHECK(aspawn_pid(&child) > 0);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+	command.pool = &pool;
+	command.action_count = 1;
+	CHECK_EQUAL(aspawn_run(&command, &io), 0);
+	CHECK_EQUAL(io.status, 7 << 8);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	check_nothing_is_left();
+}
+
 TEST(a_helper_killed_before_it_clones_is_a_failure_of_the_command)
 {
 	struct self self;
