@@ -53,9 +53,8 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 	control->host = psys_getpid();
 	if (control->host <= 0)
 		return -PSYS_EOPNOTSUPP;
-	/* A detached helper has no pipe to make. The end of a copy is seen by its watch, where that
-	 * works. */
-	if (request->detached && request->pipe == PIPE_IF_COPIED)
+	/* A helper has no pipe to make. The end of a copy is seen by its watch, where that works. */
+	if (request->pipe == PIPE_IF_COPIED)
 		request->pipe =
 			request->memory >= MEMORY_COPIED && !aspw_watch_may_work() ? PIPE : NO_PIPE;
 	long r = aspw_descriptors_make(control);

@@ -188,6 +188,47 @@ TEST(a_start_fails_whose_helper_is_killed_as_it_clones)
 	check_nothing_is_left();
 }
 
+/* Who kills it after pipe2(2) would leave two descriptors whose numbers nobody knows. */
+TEST(a_helper_with_the_callers_descriptors_makes_no_pipe)
+{
+	const struct aspawn_action action = ASPAWN_ONLY_BELOW(3);
+	struct self self;
+	struct aspawn_command command = private_command(&self, "exit_7", NULL);
+
+	need_call(psys_set_robust_list(NULL, 0) == -PSYS_EINVAL ? 0 : -PSYS_ENOSYS,
+		  "no robust futexes");
+	command.memory = ASPAWN_MEMORY_COPIED;
+	command.actions = &action;
+	command.action_count = 1;
+	filter_refuse(PSYS_NR_pipe2, PSYS_EMFILE);
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+	check_nothing_is_left();
+}
+
+TEST(a_copy_with_the_callers_descriptors_reports_by_a_pipe_without_robust_futexes)
+{
+	const struct aspawn_action action = ASPAWN_ONLY_BELOW(3);
+	const int descriptors = count_descriptors();
+	struct self self;
+	struct aspawn_command command = private_command(&self, "exit_7", NULL);
+
+	command.memory = ASPAWN_MEMORY_COPIED;
+	command.actions = &action;
+	command.action_count = 1;
+	filter_refuse(PSYS_NR_set_robust_list, PSYS_ENOSYS);
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+	command.file = "/missing";
+	child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), -PSYS_ENOENT);
+	CHECK_EQUAL(aspawn_wait(&child, NULL, NULL, LONG), -PSYS_ECANCELED);
+	CHECK_EQUAL(count_descriptors(), descriptors);
+	check_nothing_is_left();
+}
+
 /* A clone3 that fails late has stored the number of a pidfd that it does not open. */
 TEST(the_number_that_a_clone3_leaves_in_a_killed_helper_is_not_closed)
 {
