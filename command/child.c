@@ -63,8 +63,8 @@ PSYS_UNINSTRUMENTED void aspw_note_clone(struct child_state *state, const struct
 				ASPAWN_REASON_NONE;
 	state->watch = control->watch;
 	state->by_group = made->by_group;
-	/* A helper that was killed has not stored that mode. */
-	state->copied = made->mode >= MODE_FORK || executed;
+	/* A helper that was killed has not stored these modes. */
+	state->copied = made->mode >= MODE_FORK || executed || !(control->flags & PSYS_CLONE_VM);
 	state->unforked = executed && made->is_wiped_by_fork;
 }
 

@@ -288,6 +288,38 @@ TEST(a_child_is_started_whose_helper_is_killed_after_its_clone)
 	check_nothing_is_left();
 }
 
+/* The helper opens a pidfd before it stores how it has cloned the child. */
+TEST(the_exec_of_a_copy_is_seen_whose_helper_is_killed_after_its_clone)
+{
+	static struct aspawn_pool pool;
+	struct self self;
+	struct aspawn_command command = private_command(&self, "lingers", NULL);
+	struct thread thread;
+	int killed = 0;
+
+	CHECK_EQUAL(psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	const int pidfd = psys_pidfd_open(psys_getpid(), 0);
+	need_call(pidfd, "no pidfds"); /* where a filter refuses the call, nothing is held */
+	psys_close(pidfd);
+	command.memory = ASPAWN_MEMORY_COPIED;
+	command.flags = ASPAWN_COMMAND_NO_PIDFD;
+	hold_until_child_is_killed(PSYS_NR_pidfd_open, &thread, &killed);
+	struct aspawn_child child = start_command(&pool, &command);
+	thread_join(&thread);
+	const int pid = aspawn_pid(&child);
+	CHECK(pid > 0);
+	if (!killed) {
+		psys_kill(pid, PSYS_SIGKILL);
+		skip("no list of children in /proc");
+	}
+	CHECK_EQUAL(aspawn_wait_started(&child, NULL, LONG), 0);
+	CHECK_EQUAL(aspawn_ended(&child), 0);
+	CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
+	check_ends(&child, PSYS_SIGKILL);
+	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
+	check_nothing_is_left();
+}
+
 TEST(a_helper_killed_before_it_clones_is_a_failure_of_the_command)
 {
 	struct self self;
