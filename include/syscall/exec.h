@@ -75,9 +75,9 @@ PSYS_API void psys_search_begin(struct psys_search *search, const char *file, co
 				char *buffer, size_t size, size_t prefix);
 
 /*
- * Returns the next candidate, which is buffer or file itself, or NULL after the last one.
+ * Returns the next candidate, which is in buffer or file itself, or NULL after the last one.
  * search->error is then -PSYS_ENOENT (not found, or file is empty), -PSYS_EACCES (found, but access
- * was denied) or -PSYS_ENAMETOOLONG (file is longer than a name may be, or than buffer).
+ * was denied) or -PSYS_ENAMETOOLONG (file is longer than a name may be, or with a slash than buffer).
  */
 PSYS_API const char *psys_search_next(struct psys_search *search);
 
