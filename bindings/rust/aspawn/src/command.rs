@@ -530,7 +530,10 @@ unsafe extern "C" fn run(arg: *mut sys::c_void) -> sys::c_int {
     let function = &mut *(*(arg as *const Function)).0.get();
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(function)) {
         Ok(Ok(())) => 0,
-        Ok(Err(error)) => -error.raw_os_error().unwrap_or(sys::PSYS_EINVAL),
+        Ok(Err(error)) => {
+            // 0 would be success, and the program would run.
+            -error.raw_os_error().filter(|&number| number > 0).unwrap_or(sys::PSYS_EINVAL)
+        }
         Err(_) => -sys::PSYS_ECANCELED,
     }
 }

@@ -359,6 +359,17 @@ fn pre_exec_has_its_place_among_the_actions() {
 }
 
 #[test]
+fn pre_exec_fails_with_any_number() {
+    const EINVAL: i32 = 22;
+    for number in [0, -1, i32::MIN] {
+        let mut command = Command::new("true");
+        unsafe { command.pre_exec(move || Err(std::io::Error::from_raw_os_error(number))) };
+        let error = command.spawn().unwrap_err();
+        assert_eq!((error.step(), error.raw_os_error()), (Step::Action(0), EINVAL));
+    }
+}
+
+#[test]
 fn pre_exec_as_another_user() {
     let (uid, text) = match unsafe { getuid() } {
         0 => (65534, "65534\n".to_owned()),
