@@ -30,6 +30,7 @@ use ::futures_core::Stream as FuturesStream;
 use ::tokio::io::unix::AsyncFd;
 use ::tokio::io::{AsyncReadExt, Interest};
 use ::tokio::net::unix::pipe::{Receiver, Sender};
+use ::tokio::sync::Notify;
 
 use crate::queue::{Options, Outcome};
 use crate::spec::Stream;
@@ -318,6 +319,7 @@ pub mod process {
 pub struct Queue {
     // Before the queue, which closes the descriptor.
     watched: AsyncFd<i32>,
+    taken: Notify,
     queue: crate::Queue,
 }
 
@@ -340,22 +342,40 @@ impl Queue {
     pub fn with(options: &Options) -> Result<Self> {
         let queue = crate::Queue::with_flags(options, sys::ASPAWN_QUEUE_FD)?;
         let watched = AsyncFd::with_interest(queue.fd()?, Interest::READABLE).map_err(failed)?;
-        Ok(Queue { watched, queue })
+        Ok(Queue { watched, taken: Notify::new(), queue })
     }
 
     /// Awaits the next result. None if no job waits or runs. Can be cancelled: no result is lost.
     pub async fn next(&self) -> Result<Option<Outcome>> {
         loop {
-            if let Poll::Ready(outcome) = self.queue.take(Some(Duration::ZERO))? {
+            // Before the look, after which another task may take what has woken this one.
+            let mut taken = Box::pin(self.taken.notified());
+            if let Poll::Ready(outcome) = self.look()? {
                 return Ok(outcome);
             }
-            // Before the second look, so that a result after it makes the descriptor ready again.
-            let mut guard = self.watched.readable().await.map_err(failed)?;
-            match self.queue.take(Some(Duration::ZERO))? {
-                Poll::Ready(outcome) => return Ok(outcome),
-                Poll::Pending => guard.clear_ready(),
+            let mut readable = Box::pin(self.watched.readable());
+            let woken = PollFn(|context: &mut Context<'_>| match readable.as_mut().poll(context) {
+                Poll::Ready(guard) => Poll::Ready(Some(guard)),
+                Poll::Pending => taken.as_mut().poll(context).map(|_| None),
+            });
+            if let Some(mut guard) = woken.await.transpose().map_err(failed)? {
+                // Before the second look, so that a result after it makes the descriptor ready again.
+                match self.look()? {
+                    Poll::Ready(outcome) => return Ok(outcome),
+                    Poll::Pending => guard.clear_ready(),
+                }
             }
         }
+    }
+
+    /// Takes a result without waiting. As this can make the descriptor unreadable before epoll(7) has
+    /// told the tasks that wait for it, they look too.
+    fn look(&self) -> Result<Poll<Option<Outcome>>> {
+        let taken = self.queue.take(Some(Duration::ZERO));
+        if !matches!(taken, Ok(Poll::Pending)) {
+            self.taken.notify_waiters();
+        }
+        taken
     }
 
     /// The results as a [`Stream`](FuturesStream), which ends when no job waits or runs.

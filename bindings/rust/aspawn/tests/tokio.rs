@@ -136,6 +136,37 @@ async fn a_queue_has_a_stream_for_each_task() {
 }
 
 #[tokio::test]
+async fn a_task_learns_of_the_end_that_another_has_seen() {
+    let queue = Arc::new(Queue::new().unwrap());
+    queue.submit(&Job::new(aspawn::Command::new("sleep").arg("0.1"))).unwrap();
+    let waits = tokio::spawn({
+        let queue = queue.clone();
+        async move { queue.next().await }
+    });
+    tokio::task::yield_now().await;
+    // The runtime sees nothing of the end before this task has taken the result.
+    while queue.counts().unwrap().ended == 0 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(10));
+    assert!(queue.next().await.unwrap().unwrap().success());
+    assert!(queue.next().await.unwrap().is_none());
+    let other = tokio::time::timeout(Duration::from_secs(60), waits).await;
+    assert!(other.unwrap().unwrap().unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_stream_that_is_left_keeps_no_result_from_others() {
+    let queue = Queue::new().unwrap();
+    let wait = Duration::from_secs(60);
+    queue.submit(&Job::new(aspawn::Command::new("sleep").arg("0.1"))).unwrap();
+    let mut stream = queue.stream();
+    assert!(tokio::time::timeout(Duration::ZERO, Next(&mut stream)).await.is_err());
+    assert!(tokio::time::timeout(wait, queue.next()).await.unwrap().unwrap().is_some());
+    assert!(tokio::time::timeout(wait, Next(&mut stream)).await.unwrap().is_none());
+}
+
+#[tokio::test]
 async fn no_result_is_lost_by_a_cancelled_wait() {
     let queue = Queue::new().unwrap();
     queue.submit(&Job::new(aspawn::Command::new("sleep").arg("0.1"))).unwrap();
