@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! A child, as std::process has it.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -180,16 +181,16 @@ impl<E: From<Error>> Child<E> {
     }
 
     /// Closes standard input, collects both outputs without a thread, waits and reaps; within the
-    /// command's [`timeout`](crate::Command::timeout).
+    /// command's [`timeout`](crate::Command::timeout). After [`wait`](Self::wait) and the like there is
+    /// no limit of time: it reads until no process holds the pipes, as std does.
     pub fn wait_with_output(mut self) -> Result<Output, E> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         if self.end.is_some() {
-            // Nothing but what is in the pipes, one of which a process of the child's may hold.
-            let read = self.stdout.take().map_or(Ok(0), |mut out| out.read_to_end(&mut stdout));
-            read.and_then(|_| {
-                self.stderr.take().map_or(Ok(0), |mut err| err.read_to_end(&mut stderr))
-            })
-            .map_err(|error| Error::new(Step::Run, error.raw_os_error().unwrap_or(0)))?;
+            // Nothing but what is in the pipes, which processes of the child's may hold.
+            let (out, err) = (self.stdout.take(), self.stderr.take());
+            let (out, err) = (out.map(OwnedFd::from), err.map(OwnedFd::from));
+            read_all([(out.map(File::from), &mut stdout), (err.map(File::from), &mut stderr)])
+                .map_err(|error| Error::new(Step::Run, error.raw_os_error().unwrap_or(0)))?;
         }
         let out = self.stdout.take().map(IntoRawFd::into_raw_fd);
         let err = self.stderr.take().map(IntoRawFd::into_raw_fd);
@@ -253,6 +254,45 @@ impl<E: From<Error>> Child<E> {
         }
         Ok(())
     }
+}
+
+/// Reads both to their ends by poll(2), as whoever writes may fill either of them first.
+fn read_all(mut outputs: [(Option<File>, &mut Vec<u8>); 2]) -> io::Result<()> {
+    #[repr(C)]
+    struct PollFd {
+        fd: i32,
+        events: i16,
+        returned: i16,
+    }
+    extern "C" {
+        fn poll(fds: *mut PollFd, count: usize, timeout_ms: i32) -> i32;
+    }
+    const POLLIN: i16 = 1;
+    let mut piece = [0; 4096];
+    while outputs.iter().any(|(file, _)| file.is_some()) {
+        let mut polled = [0, 1].map(|at: usize| {
+            let fd = outputs[at].0.as_ref().map_or(-1, File::as_raw_fd); // -1 is skipped
+            PollFd { fd, events: POLLIN, returned: 0 }
+        });
+        // SAFETY: there are two of them.
+        if unsafe { poll(polled.as_mut_ptr(), polled.len(), -1) } < 0 {
+            match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::Interrupted => continue,
+                error => return Err(error),
+            }
+        }
+        for ((file, bytes), _) in outputs.iter_mut().zip(polled).filter(|(_, fd)| fd.returned != 0)
+        {
+            match file.as_mut().map_or(Ok(0), |file| file.read(&mut piece)) {
+                Ok(0) => *file = None,
+                Ok(count) => bytes.extend_from_slice(&piece[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => (),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Sends SIGKILL to every process of the control group (version 2) whose directory is open as

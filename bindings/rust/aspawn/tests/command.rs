@@ -408,6 +408,24 @@ fn pre_exec_ends_before_its_command() {
 }
 
 #[test]
+fn collects_either_output_first_after_a_wait() {
+    for (first, other) in [("1", "2"), ("2", "1")] {
+        let script = "(sleep 0.1; head -c 200000 /dev/zero >&$0; echo end >&$1) & exit 3";
+        let mut command = shell(script);
+        command.args([first, other]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(3));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        thread::spawn(move || sender.send(child.wait_with_output().unwrap()));
+        let output = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        let mut both = [output.stdout, output.stderr];
+        both.sort_by_key(Vec::len);
+        assert_eq!((both[0].as_slice(), both[1].len()), (&b"end\n"[..], 200_000));
+    }
+}
+
+#[test]
 fn tells_what_a_child_used() {
     let script = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done";
     let (status, usage) = shell(script).spawn().unwrap().wait_with_usage().unwrap();
