@@ -449,6 +449,17 @@ class Private(Test):
             aspawn.run(**lost)
         self.assertEqual(raised.exception.errno, errno.EOWNERDEAD)
 
+    def test_a_dropped_tree_that_has_not_ended_is_no_error_of_another_start(self):
+        theirs, own = os.pipe()
+        with self.assertWarns(ResourceWarning):
+            process = aspawn.Popen(["sh", "-c", "read none; kill -9 $PPID"], stdin=theirs, owner="tree")
+            del process
+        self.assertEqual(len(subprocess._active), 1)
+        os.close(theirs)
+        os.close(own)  # now it goes on
+        while subprocess._active:
+            self.assertEqual(aspawn.call(["true"]), 0)
+
     def test_words_are_known(self):
         for word in ("owner", "memory"):
             with self.assertRaisesRegex(ValueError, f"no such {word}: 'me'"):

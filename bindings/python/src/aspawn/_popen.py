@@ -487,7 +487,11 @@ class Popen(subprocess.Popen[AnyStr]):
         if self.returncode is None and self._waitpid_lock.acquire(False):  # type: ignore[attr-defined]
             try:
                 if self.returncode is None and getpid() == self._owner:
-                    self._poll_handle()
+                    try:
+                        self._poll_handle()
+                    except OSError:
+                        if not rest and not keywords:  # otherwise it was dropped, and this is another's start
+                            raise
                 elif self.returncode is None:
                     self.returncode = 0  # a process that was forked has no say
             finally:
