@@ -518,6 +518,29 @@ class Private(Test):
             thread.join()
         self.assertEqual(results, [0] * 4)
 
+    def test_is_not_waited_for_by_a_number_that_is_anothers(self):
+        process = aspawn.Popen(["true"], owner="private")
+        kind = os.readlink(f"/proc/self/fd/{process._child.ended_fd}")
+        polled = []
+
+        class Poll:
+            """Before it begins another thread reaps the child, and gets descriptors of the same numbers."""
+            def __init__(self):
+                while process.poll() is None:
+                    time.sleep(0.001)
+                self.pipe = os.pipe()
+
+            def register(self, fd, events):
+                polled.append(os.readlink(f"/proc/self/fd/{fd}"))
+
+            def poll(self, timeout):
+                for fd in self.pipe:
+                    os.close(fd)
+
+        with mock.patch("select.poll", Poll):
+            self.assertEqual(process.wait(), 0)
+        self.assertEqual(polled, [kind])
+
     def test_is_not_the_child_of_a_fork(self):
         process = aspawn.Popen(["sleep", "100"], owner="private")
         pid = os.fork()

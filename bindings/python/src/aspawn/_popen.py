@@ -503,7 +503,7 @@ class Popen(subprocess.Popen[AnyStr]):
         if self.returncode is not None or not (self._private or timeout is not None):
             return super()._wait(timeout)  # type: ignore[misc,no-any-return]
         end = None if timeout is None else time.monotonic() + timeout
-        fd = self._child.ended_fd if self._private else self._pidfd()
+        fd = self._ended_fd() if self._private else self._pidfd()
         poll = select.poll()
         if fd >= 0:
             poll.register(fd, select.POLLIN)
@@ -518,9 +518,17 @@ class Popen(subprocess.Popen[AnyStr]):
                 # Another thread reaps it, there is no pidfd, or somebody has killed the child's helper.
                 time.sleep(POLL_SECONDS)
         finally:
-            if fd >= 0 and not self._private:
+            if fd >= 0:
                 os.close(fd)
         return self.returncode  # type: ignore[return-value]
+
+    def _ended_fd(self) -> int:
+        """A duplicate, as another thread's poll() may close the child's own."""
+        with self._waitpid_lock:  # type: ignore[attr-defined]
+            try:
+                return os.dup(self._child.ended_fd)
+            except OSError:  # -1: none here, or reaped; no descriptor left
+                return -1
 
     def _pidfd(self) -> int:
         try:
