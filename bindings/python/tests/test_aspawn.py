@@ -657,6 +657,15 @@ class Install(Test):
             with self.assertRaises(subprocess.CalledProcessError):
                 aspawn.run(["false"], check=True)
 
+    def test_functions_refuse_what_those_of_subprocess_do(self):
+        for name, value in {"stdout": aspawn.PIPE, "check": True}.items():
+            with self.assertRaisesRegex(ValueError, f"^{name} argument not allowed, it will be overridden.$"):
+                aspawn.check_output(["true"], **{name: value})
+        for function in aspawn.call, aspawn.check_call:
+            for name, value in {"input": b"", "capture_output": True, "check": True}.items():
+                with self.subTest(function=function, name=name), self.assertRaisesRegex(TypeError, name):
+                    function(["true"], **{name: value})
+
     @unittest.skipUnless(hasattr(subprocess, "_USE_VFORK"), "only Python 3.11 to 3.13 have the switch")
     def test_obeys_the_switch_of_subprocess(self):
         with mock.patch("subprocess._USE_VFORK", False), \

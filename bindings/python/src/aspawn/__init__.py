@@ -39,30 +39,38 @@ def run(*popenargs: Any, input: Union[str, bytes, None] = None, capture_output: 
         if kwargs.get("stdout") is not None or kwargs.get("stderr") is not None:
             raise ValueError("stdout or stderr and capture_output are both given")
         kwargs["stdout"] = kwargs["stderr"] = PIPE
-    with Popen(*popenargs, **kwargs) as process:
-        try:
-            stdout, stderr = process.communicate(input, timeout)
-        except BaseException:
-            process.kill()
-            raise  # after the end, for which the with statement waits
-    done: "CompletedProcess[Any]" = CompletedProcess(process.args, process.returncode, stdout, stderr)
+    done = _complete(Popen(*popenargs, **kwargs), input, timeout)
     if check:
         done.check_returncode()
     return done
 
 
+def _complete(process: "Popen[Any]", input: Any, timeout: Optional[float]) -> "CompletedProcess[Any]":
+    with process:
+        try:
+            stdout, stderr = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            raise  # after the end, for which the with statement waits
+    return CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+
 def call(*popenargs: Any, timeout: Optional[float] = None, **kwargs: Any) -> int:
     """subprocess.call() with this Popen."""
-    return run(*popenargs, timeout=timeout, **kwargs).returncode
+    return _complete(Popen(*popenargs, **kwargs), None, timeout).returncode
 
 
 def check_call(*popenargs: Any, timeout: Optional[float] = None, **kwargs: Any) -> int:
     """subprocess.check_call() with this Popen."""
-    return run(*popenargs, timeout=timeout, check=True, **kwargs).returncode
+    _complete(Popen(*popenargs, **kwargs), None, timeout).check_returncode()
+    return 0
 
 
 def check_output(*popenargs: Any, timeout: Optional[float] = None, **kwargs: Any) -> Any:
     """subprocess.check_output() with this Popen."""
+    for name in ("stdout", "check"):
+        if name in kwargs:
+            raise ValueError(f"{name} argument not allowed, it will be overridden.")
     if "input" in kwargs and kwargs["input"] is None:  # an empty one, not that of this process
         is_text = any(kwargs.get(name) for name in ("text", "encoding", "errors", "universal_newlines"))
         kwargs["input"] = "" if is_text else b""
