@@ -144,8 +144,8 @@ export interface JobOptions {
 	maxOutput?: number;
 	/** Of a longer output the last bytes are kept. */
 	tail?: boolean;
-	/** Of the outputs: `'utf8'`. */
-	encoding?: BufferEncoding | 'buffer';
+	/** Of the outputs: `'utf8'`. null is `'buffer'`. */
+	encoding?: BufferEncoding | 'buffer' | null;
 	/** Milliseconds from the start until the program and what it has started get SIGTERM. */
 	timeout?: number;
 	/** Milliseconds from SIGTERM to SIGKILL: 1000. */
@@ -217,7 +217,7 @@ export class Queue extends EventEmitter {
 	submit(
 		file: string,
 		args: readonly string[],
-		options: JobOptions & { encoding: 'buffer' },
+		options: JobOptions & { encoding: 'buffer' | null },
 	): Promise<JobResult<Buffer>>;
 	submit(file: string, args?: readonly string[], options?: JobOptions): Promise<JobResult>;
 	submit(file: string, options: JobOptions): Promise<JobResult>;
@@ -225,7 +225,7 @@ export class Queue extends EventEmitter {
 	submit(
 		command: Prepared,
 		args: readonly string[] | undefined,
-		options: PreparedOptions & { encoding: 'buffer' },
+		options: PreparedOptions & { encoding: 'buffer' | null },
 	): Promise<JobResult<Buffer>>;
 	submit(command: Prepared, args?: readonly string[], options?: PreparedOptions): Promise<JobResult>;
 	submit(command: Prepared, options: PreparedOptions): Promise<JobResult>;

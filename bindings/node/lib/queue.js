@@ -22,6 +22,13 @@ function oneOf(value, name, ...values) {
 	return value;
 }
 
+// null is bytes, as child_process has it.
+function encodingOf({ encoding = 'utf8' }) {
+	if (encoding === null || encoding === 'buffer') return 'buffer';
+	if (!Buffer.isEncoding(encoding)) throw invalid('encoding', 'an encoding or "buffer"', encoding);
+	return encoding;
+}
+
 // What a job or a prepared command executes, as the addon has it.
 function command(file, args, options, env) {
 	const { argv0 = file, cwd, stderr = 'pipe', memory } = options;
@@ -139,7 +146,8 @@ class Queue extends EventEmitter {
 		if (args && !Array.isArray(args)) [args, options] = [undefined, args];
 		const prepared = PREPARED.get(file);
 		if (this.#closed) throw systemError(-errno.ECANCELED, prepared?.file ?? file);
-		const { signal, encoding = 'utf8' } = options;
+		const { signal } = options;
+		const encoding = encodingOf(options);
 		if (signal?.aborted) throw abortError(signal);
 		const of = prepared ? ofPrepared(prepared, this, args, options) : command(file, args ?? [], options, this.#env);
 		const cookie = ++this.#cookie;

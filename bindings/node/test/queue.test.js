@@ -55,8 +55,11 @@ test('input, outputs and what is kept of them', async () => {
 	assert.strictEqual(await says('printf 12345678', { maxOutput: 3, tail: true }), '678');
 	const { stdout, stderr } = await shell('echo a; echo b >&2', { stderr: 'stdout' });
 	assert.deepStrictEqual([stdout, stderr], ['a\nb\n', undefined]);
-	const bytes = await shell('cat', { input: Buffer.from([0, 255]), encoding: 'buffer' });
-	assert.deepStrictEqual([...bytes.stdout], [0, 255]);
+	for (const encoding of ['buffer', null]) {
+		const bytes = await shell('cat', { input: Buffer.from([0, 255]), encoding });
+		assert.deepStrictEqual([...bytes.stdout], [0, 255]);
+	}
+	assert.strictEqual(await says('printf a', { encoding: 'HEX' }), '61');
 	assert.strictEqual((await shell('echo a', { stdout: 'ignore' })).stdout, undefined);
 });
 
@@ -170,6 +173,8 @@ test('what is wrong with the arguments rejects', async () => {
 	await assert.rejects(queue.submit('true', { timeout: 'long' }), TypeError);
 	await assert.rejects(queue.submit('true', { timeout: -1 }), RangeError);
 	await assert.rejects(queue.submit('true', { stdout: 'inherit' }), TypeError);
+	for (const encoding of ['utf9', '', 8])
+		await assert.rejects(queue.submit('true', { encoding }), { code: 'ERR_INVALID_ARG_TYPE' });
 	await assert.rejects(queue.submit('true', ['x'.repeat(40000)]), { code: 'E2BIG', failure: 'argument "job_bytes": E2BIG' });
 	await assert.rejects(queue.submit('true', { priority: 8 }), {
 		code: 'EINVAL',

@@ -49,6 +49,7 @@ const job: Promise<{ code: number | null; stdout: string }> = queue.submit('ls',
 	priority: 7,
 });
 const bytes: Promise<{ stdout: Buffer }> = queue.submit('ls', [], { encoding: 'buffer' });
+const same: Promise<{ stdout: Buffer }> = queue.submit('ls', [], { encoding: null });
 queue.submit('ls', { cwd: '/' }).then(({ signal }) => signal === 'SIGTERM');
 const prepared = queue.prepare('ls', ['-l'], { cwd: '/', stderr: 'stdout' });
 const ofPrepared: Promise<{ stdout: string }> = queue.submit(prepared, ['-a'], { timeout: 10 });
