@@ -131,6 +131,7 @@ if ! command -v python3 >/dev/null; then
 	exit
 fi
 check "it is made" tools/amalgamate.py "$work"
+# shellcheck disable=SC2086 # a word each
 for compiler in ${COMPILERS:-gcc clang-14 clang-19}; do
 	if ! command -v $compiler >/dev/null; then
 		lacks "$compiler" "$compiler"
