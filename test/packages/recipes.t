@@ -97,6 +97,13 @@ conan_creates()
 		test "$(grep -c '^aspawn_run: 0, 0, a-b' "$work/log")" -ge 1
 }
 
+# The target of the package's name.
+conan_links_no_drop_ins()
+{
+	found=$(find "$recipes/conan/test_package" -path '*/run.dir/link.txt') && [ "$found" ] &&
+		! echo "$found" | xargs grep aspawn-compat
+}
+
 conan_creates_shared()
 {
 	conan_creates -o 'aspawn/*:shared=True' && find "$work/conan" -name 'libaspawn.so*' | grep .
@@ -159,6 +166,7 @@ else
 fi
 checks_with "$conan_home/bin/conan" \
 	"Conan: conan create, and its programs" conan_creates \
+	"Conan: aspawn::aspawn is without the drop-ins" conan_links_no_drop_ins \
 	"Conan: shared" conan_creates_shared \
 	"Conan: an altered archive is refused" conan_refuses_an_altered_archive
 checks_with meson \
