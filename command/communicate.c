@@ -231,24 +231,29 @@ static int event_loop(struct communication *communication)
 			transfer(communication);
 		if (communication->error)
 			return communication->error;
-		if (!ended &&
-		    (r >= 0 || r == -PSYS_EINTR)) /* frequent signals may interrupt every tick */
-			r = has_ended(communication);
 		if (r < 0 && r != -PSYS_EINTR)
 			return r;
-		if (!ended && r > 0) {
-			ended = true;
-			communication->polled[END].fd = -1;
-			deadline = aspw_deadline_in(grace);
+		if (!ended) { /* frequent signals may interrupt every tick */
+			r = has_ended(communication);
+			if (r < 0)
+				return r;
+			if (r) {
+				ended = true;
+				communication->polled[END].fd = -1;
+				deadline = aspw_deadline_in(grace);
+			}
 		}
 		const bool is_late = aspw_deadline_is_past(deadline);
-		if (ended && is_late) /* a grandchild holds the pipe */
-			drain(communication);
-		if (ended && communication->end && signal != PSYS_SIGKILL) /* what it has left */
-			terminate(communication, (signal = PSYS_SIGKILL));
-		if (ended && is_late)
-			break;
-		if (ended || !(is_late || (communication->end && !signal)))
+		if (ended) {
+			if (is_late) /* a grandchild holds the pipe */
+				drain(communication);
+			if (communication->end && signal != PSYS_SIGKILL) /* what it has left */
+				terminate(communication, (signal = PSYS_SIGKILL));
+			if (is_late)
+				break;
+			continue;
+		}
+		if (!is_late && (!communication->end || signal))
 			continue;
 		end_it(communication, ASPAWN_OUTCOME_TIMED_OUT, -PSYS_ETIMEDOUT);
 		deadline = signal ? DEADLINE_NEVER : aspw_deadline_in(grace);
