@@ -117,10 +117,11 @@ PSYS_UNINSTRUMENTED bool aspw_image_check(struct prepared *prepared)
 {
 	unsigned user;
 
-	prepared->image.personality = psys_personality(0xffffffff);
 	prepared->image.filtered = psys_prctl(PSYS_PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
-	return (!prepared->image.filtered || survives_filters()) &&
-	       has_limit(PSYS_RLIMIT_STACK, STACK_LEAST + prepared->image.size) &&
+	if (prepared->image.filtered && !survives_filters())
+		return false;
+	prepared->image.personality = psys_personality(0xffffffff);
+	return has_limit(PSYS_RLIMIT_STACK, STACK_LEAST + prepared->image.size) &&
 	       has_limit(PSYS_RLIMIT_FSIZE, IMAGE_COMMAND + prepared->image.size) &&
 	       keeps_ids(&user) && keeps_flags(prepared->image.personality) &&
 	       keeps_capabilities(prepared, user) &&

@@ -419,9 +419,11 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 		prepared->report->step = step >= 0 ? step : ASPAWN_STEP_STREAMS;
 		prepared->report->kind = step >= 0 ? prepared->actions[i].kind : 0;
 		int r = perform(control, prepared, i);
-		/* At the clone it was set for the helper's end: a signal may end it with the caller. */
+		/* At the clone it was set for the helper's end: a signal may end it with the caller. An exec of
+		 * the image that gives root capabilities clears it too. */
 		if (r >= 0 && control->request.dies_with_caller &&
-		    aspw_changes_credentials(&prepared->actions[i]))
+		    (aspw_changes_credentials(&prepared->actions[i]) ||
+		     (!i && prepared->actions[i].kind != ASPAWN_ACTION_PDEATHSIG)))
 			r = die_with_parent(PSYS_SIGKILL, control->parent);
 		if (r < 0)
 			fail_action(prepared, i, r);

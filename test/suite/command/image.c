@@ -496,6 +496,36 @@ static void lose_from_bounding_set(int capability)
 	CHECK_EQUAL(psys_prctl(PSYS_PR_CAPBSET_DROP, (unsigned long)capability, 0, 0, 0), 0);
 }
 
+ROLE(ends_with_pdeathsig)
+{
+	int signal = 0;
+
+	(void)argc, (void)argv;
+	psys_prctl(PSYS_PR_GET_PDEATHSIG, (uintptr_t)&signal, 0, 0, 0);
+	return signal;
+}
+
+/* As root the image's exec gives more than the process had, and so clears the signal. */
+TEST(the_image_dies_with_its_parent_whatever_it_gains)
+{
+	static const struct aspawn_action actions[] = { ASPAWN_OOM_SCORE_ADJ(10),
+							ASPAWN_NO_NEW_PRIVS() };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "ends_with_pdeathsig", NULL);
+
+	needs_image();
+	if (!is_root())
+		skip("not root");
+	set_capabilities(1U << PSYS_CAP_SETUID, 0);
+	command.flags = ASPAWN_COMMAND_DIES_WITH_CALLER;
+	command.actions = actions;
+	command.action_count = 2;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_IMAGE);
+	check_ends(&child, PSYS_SIGKILL << 8);
+}
+
 /* As root the image's exec gives more than the process had. */
 TEST(the_image_gains_no_capability)
 {
@@ -780,6 +810,25 @@ TEST(securebits_make_a_copy)
 		skip("not root");
 	CHECK_EQUAL(psys_prctl(8 /* PR_SET_KEEPCAPS */, 1, 0, 0, 0), 0);
 	CHECK_SAME_IN(ASPAWN_MODE_FORK, ASPAWN_RESUID(65534, 65534, 65534));
+}
+
+/* Its core dump would kill the caller. */
+TEST(a_filter_that_kills_is_not_tried_before_linux_5_16)
+{
+	static const struct aspawn_action nothing = NOTHING;
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	needs_image();
+	CHECK(psys_personality(0x20000) >= 0); /* UNAME26: the kernel calls itself 2.6 */
+	filter_trap(PSYS_NR_personality);
+	command.actions = &nothing;
+	command.action_count = 1;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_FORK);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_REASON), ASPAWN_REASON_CALLER);
+	check_ends(&child, 7 << 8);
 }
 
 /* --- what the handle says of it ----------------------------------------------------------- */
