@@ -94,7 +94,8 @@ static PSYS_UNINSTRUMENTED bool writes_of_memory(const struct aspawn_action *act
 	do
 		last = next_component(&path);
 	while (*path);
-	return is_among(last, "oom_score_adj/oom_adj/coredump_filter/cgroup.procs/tasks");
+	return is_among(last,
+			"oom_score_adj/oom_adj/coredump_filter/cgroup.procs/cgroup.threads/tasks");
 }
 
 /* True if the path leads to a descriptor, or to something else that an exec changes. */

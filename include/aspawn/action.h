@@ -686,7 +686,7 @@ PSYS_API void aspawn_action_hostname(struct aspawn_action *action, const char *n
 /* --- anything else ------------------------------------------------------------------------ */
 
 /* Writes to an existing file of /proc, /sys or a control group, by one write(2). [copy] if its name is
- * oom_score_adj, oom_adj, coredump_filter, cgroup.procs or tasks.
+ * oom_score_adj, oom_adj, coredump_filter, cgroup.procs, cgroup.threads or tasks.
  * Errors: those of open(2) and write(2); EIO (only a part was written). */
 PSYS_API void aspawn_action_write(struct aspawn_action *action, const char *path, const char *text);
 #define ASPAWN_WRITE(path, text) ASPAWN_MAKE(WRITE, write, path, text)

@@ -684,6 +684,26 @@ TEST(a_write_to_cgroup_procs_shares_no_memory)
 	remove_cgroup(&group);
 }
 
+/* The name decides, as a thread's move may move that memory too. */
+TEST(a_write_to_cgroup_threads_shares_no_memory)
+{
+	char path[80] = "/tmp/aspawn-suite-";
+
+	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
+	append_own_name(path);
+	CHECK_EQUAL(psys_mkdirat(PSYS_AT_FDCWD, path, 0755), 0);
+	CHECK_EQUAL(psys_chdir(path), 0);
+	const int fd = psys_open("cgroup.threads", PSYS_O_WRONLY | PSYS_O_CREAT, 0600);
+	CHECK(fd >= 0);
+	const struct aspawn_action writes = ASPAWN_WRITE("cgroup.threads", "0");
+	const int mode = observe(&writes, 1, "").mode;
+	psys_close(fd);
+	psys_unlinkat(PSYS_AT_FDCWD, "cgroup.threads", 0);
+	CHECK_EQUAL(psys_chdir("/"), 0);
+	psys_unlinkat(PSYS_AT_FDCWD, path, PSYS_AT_REMOVEDIR);
+	CHECK_EQUAL(mode, image_mode());
+}
+
 /* The new user may not write to cgroup.procs, and perhaps not execute the program. */
 TEST(join_cgroup_needs_no_privilege_of_another_user)
 {
