@@ -90,8 +90,8 @@ struct psys_io_event {
 
 /* io_pgetevents: its last argument */
 struct psys_aio_sigset {
-	const struct psys_sigset *sigmask;
-	size_t sigsetsize; /* PSYS_SIGSET_SIZE */
+	psys_kernel_ulong sigmask;    /* const struct psys_sigset * */
+	psys_kernel_ulong sigsetsize; /* PSYS_SIGSET_SIZE */
 };
 
 #endif

@@ -104,6 +104,14 @@ PSYS_INLINE int psys_nanosleep(const struct psys_timespec *request, struct psys_
 #endif
 }
 
+/* time(2): on x32 the result is wider than a long. */
+#ifdef PSYS_HAVE_TIME
+PSYS_INLINE psys_kernel_long psys_time(psys_kernel_long *seconds)
+{
+	return PSYS_SYSCALL(time, seconds);
+}
+#endif
+
 /* pread(2), pwrite(2): offset in bytes. */
 PSYS_INLINE long psys_pread64(int fd, void *buf, size_t count, int64_t offset)
 {
@@ -329,8 +337,8 @@ PSYS_INLINE int psys_rt_sigaction(int signal, const struct psys_sigaction *actio
 /* select(2): sets of count bits, in words of the kernel's long; stores the remaining time in
  * *timeout. */
 #ifdef PSYS_HAVE_SELECT
-PSYS_INLINE int psys_select(int count, unsigned long *readable, unsigned long *writable,
-			    unsigned long *exceptional, struct psys_timeval *timeout)
+PSYS_INLINE int psys_select(int count, psys_kernel_ulong *readable, psys_kernel_ulong *writable,
+			    psys_kernel_ulong *exceptional, struct psys_timeval *timeout)
 {
 #ifdef PSYS_NR__newselect
 	return (int)PSYS_SYSCALL(_newselect, count, readable, writable, exceptional, timeout);

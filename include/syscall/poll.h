@@ -85,10 +85,10 @@ struct psys_robust_list_head {
 	struct psys_robust_list *list_op_pending;
 };
 
-/* pselect6: its last argument (fs/select.c) */
+/* pselect6: its last argument (fs/select.c); x32 gets the kernel's own pointer and size */
 struct psys_sigset_argpack {
-	const struct psys_sigset *p;
-	size_t size; /* PSYS_SIGSET_SIZE */
+	psys_kernel_ulong p;    /* const struct psys_sigset * */
+	psys_kernel_ulong size; /* PSYS_SIGSET_SIZE */
 };
 
 #endif

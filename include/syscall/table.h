@@ -205,7 +205,7 @@ PSYS_CALL3(4.3, int, psys_membarrier, PSYS_NR_membarrier, int, cmd, unsigned, fl
 /* where memory is: numa(7) */
 PSYS_CALL6(2.6.6, int, psys_mbind, PSYS_NR_mbind, void *, addr, size_t, length, int, mode, const unsigned long *, nodes, unsigned long, max_node, unsigned, flags)
 PSYS_CALL3(2.6.6, int, psys_set_mempolicy, PSYS_NR_set_mempolicy, int, mode, const unsigned long *, nodes, unsigned long, max_node)
-PSYS_CALL5(2.6.6, int, psys_get_mempolicy, PSYS_NR_get_mempolicy, int *, mode, unsigned long *, nodes, unsigned long, max_node, void *, addr, unsigned long, flags)
+PSYS_CALL5(2.6.6, int, psys_get_mempolicy, PSYS_NR_get_mempolicy, int *, mode, psys_kernel_ulong *, nodes, unsigned long, max_node, void *, addr, unsigned long, flags)
 PSYS_CALL4(5.17, int, psys_set_mempolicy_home_node, PSYS_NR_set_mempolicy_home_node, void *, addr, size_t, length, unsigned long, node, unsigned long, flags)
 PSYS_CALL4(2.6.16, int, psys_migrate_pages, PSYS_NR_migrate_pages, int, pid, unsigned long, max_node, const unsigned long *, from, const unsigned long *, to)
 PSYS_CALL6(2.6.18, int, psys_move_pages, PSYS_NR_move_pages, int, pid, size_t, count, void *const *, pages, const int *, nodes, int *, status, int, flags)
@@ -324,7 +324,7 @@ PSYS_CALL1(1.0, unsigned, psys_alarm, PSYS_NR_alarm, unsigned, seconds)
 PSYS_CALL2(1.0, int, psys_gettimeofday, PSYS_NR_gettimeofday, struct psys_timeval *, time, void *, tz)
 PSYS_CALL2(1.0, int, psys_settimeofday, PSYS_NR_settimeofday, const struct psys_timeval *, time, const void *, tz)
 #ifdef PSYS_NR_time
-PSYS_CALL1(1.0, psys_kernel_long, psys_time, PSYS_NR_time, psys_kernel_long *, seconds)
+PSYS_IRREGULAR(1.0, psys_kernel_long, psys_time, psys_kernel_long *, seconds)
 #endif
 #ifdef PSYS_NR_stime
 PSYS_CALL1(1.0, int, psys_stime, PSYS_NR_stime, const psys_kernel_long *, seconds)
@@ -341,8 +341,8 @@ PSYS_CALL3(2.6.16, int, psys_futimesat, PSYS_NR_futimesat, int, dirfd, const cha
 /* waiting: futex(2), poll(2), select(2), epoll(7), eventfd(2) */
 PSYS_CALL6(2.5.7, int, psys_futex, PSYS_NR_futex, int *, word, int, operation, int, value, const struct psys_timespec *, timeout, int *, word2, int, value3)
 PSYS_CALL5(5.16, int, psys_futex_waitv, PSYS_NR_futex_waitv, struct psys_futex_waitv *, waiters, unsigned, count, unsigned, flags, const struct psys_timespec *, deadline, int, clock)
-PSYS_CALL4(6.7, int, psys_futex_wake, PSYS_NR_futex_wake, void *, word, unsigned long, mask, int, count, unsigned, flags)
-PSYS_CALL6(6.7, int, psys_futex_wait, PSYS_NR_futex_wait, void *, word, unsigned long, value, unsigned long, mask, unsigned, flags, const struct psys_timespec *, deadline, int, clock)
+PSYS_CALL4(6.7, int, psys_futex_wake, PSYS_NR_futex_wake, void *, word, uint64_t, mask, int, count, unsigned, flags)
+PSYS_CALL6(6.7, int, psys_futex_wait, PSYS_NR_futex_wait, void *, word, uint64_t, value, uint64_t, mask, unsigned, flags, const struct psys_timespec *, deadline, int, clock)
 PSYS_CALL4(6.7, int, psys_futex_requeue, PSYS_NR_futex_requeue, struct psys_futex_waitv *, waiters, unsigned, flags, int, wake_count, int, requeue_count)
 PSYS_CALL2(2.6.17, int, psys_set_robust_list, PSYS_NR_set_robust_list, struct psys_robust_list_head *, head, size_t, size)
 PSYS_CALL3(2.6.17, int, psys_get_robust_list, PSYS_NR_get_robust_list, int, pid, struct psys_robust_list_head **, head, size_t *, size)
@@ -350,9 +350,9 @@ PSYS_CALL5(2.6.16, int, psys_ppoll, PSYS_NR_ppoll, struct psys_pollfd *, fds, un
 #ifdef PSYS_NR_poll
 PSYS_CALL3(2.0.36, int, psys_poll, PSYS_NR_poll, struct psys_pollfd *, fds, unsigned, count, int, timeout_ms)
 #endif
-PSYS_CALL6(2.6.16, int, psys_pselect6, PSYS_NR_pselect6, int, count, unsigned long *, readable, unsigned long *, writable, unsigned long *, exceptional, struct psys_timespec *, timeout, const struct psys_sigset_argpack *, mask)
+PSYS_CALL6(2.6.16, int, psys_pselect6, PSYS_NR_pselect6, int, count, psys_kernel_ulong *, readable, psys_kernel_ulong *, writable, psys_kernel_ulong *, exceptional, struct psys_timespec *, timeout, const struct psys_sigset_argpack *, mask)
 #if defined(PSYS_NR__newselect) || defined(PSYS_NR_select)
-PSYS_IRREGULAR(1.0, int, psys_select, int, count, unsigned long *, readable, unsigned long *, writable, unsigned long *, exceptional, struct psys_timeval *, timeout)
+PSYS_IRREGULAR(1.0, int, psys_select, int, count, psys_kernel_ulong *, readable, psys_kernel_ulong *, writable, psys_kernel_ulong *, exceptional, struct psys_timeval *, timeout)
 #endif
 #ifdef PSYS_NR_epoll_create
 PSYS_CALL1(2.5.44, int, psys_epoll_create, PSYS_NR_epoll_create, int, size)
@@ -411,7 +411,7 @@ PSYS_CALL2(2.6.6, int, psys_mq_notify, PSYS_NR_mq_notify, int, queue, const stru
 PSYS_CALL3(2.6.6, int, psys_mq_getsetattr, PSYS_NR_mq_getsetattr, int, queue, const struct psys_mq_attr *, new_attr, struct psys_mq_attr *, old_attr)
 PSYS_CALL2(2.0, int, psys_msgget, PSYS_NR_msgget, int, key, int, flags)
 PSYS_CALL4(2.0, int, psys_msgsnd, PSYS_NR_msgsnd, int, queue, const void *, message, size_t, size, int, flags)
-PSYS_CALL5(2.0, long, psys_msgrcv, PSYS_NR_msgrcv, int, queue, void *, message, size_t, size, long, type, int, flags)
+PSYS_CALL5(2.0, long, psys_msgrcv, PSYS_NR_msgrcv, int, queue, void *, message, size_t, size, psys_kernel_long, type, int, flags)
 PSYS_IRREGULAR(2.0, int, psys_msgctl, int, queue, int, cmd, void *, buf)
 PSYS_CALL3(2.0, int, psys_semget, PSYS_NR_semget, int, key, int, count, int, flags)
 PSYS_IRREGULAR(2.0, int, psys_semop, int, set, struct psys_sembuf *, operations, size_t, count)

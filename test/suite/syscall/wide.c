@@ -341,3 +341,72 @@ TEST(getrlimit_and_setrlimit_equal_prlimit)
 	CHECK_EQUAL(psys_setrlimit(PSYS_RLIMIT_NOFILE, NULL), -PSYS_EFAULT);
 	psys_exit_group(0);
 }
+
+static void need_kernel(void)
+{
+	if (psys_getenv(environment, "SUITE_EMULATOR"))
+		skip("an emulator translates these calls in its own way");
+}
+
+/* x32 has the calls of x86_64, with words of 64 bits behind pointers. */
+TEST(words_behind_pointers_are_the_kernels)
+{
+	const struct psys_timespec at_once = { 0, 0 };
+	struct psys_sigset mask;
+	struct psys_timespec zero = at_once;
+	struct psys_timeval none = { 0, 0 };
+	struct {
+		psys_kernel_ulong set[1];
+		uint32_t guard;
+	} words = { { 1 }, 0x12345678 };
+	psys_aio_context context = 0;
+
+	need_kernel();
+	psys_sigemptyset(&mask);
+	const struct psys_sigset_argpack pack = { (uintptr_t)&mask, PSYS_SIGSET_SIZE };
+	const struct psys_aio_sigset aio = { (uintptr_t)&mask, PSYS_SIGSET_SIZE };
+	CHECK_EQUAL(psys_pselect6(0, NULL, NULL, NULL, &zero, &pack), 0);
+	CHECK(psys_pselect6(1, NULL, NULL, words.set, &zero, NULL) >= 0);
+	CHECK_EQUAL(words.guard, 0x12345678);
+#ifdef PSYS_HAVE_SELECT
+	CHECK(psys_select(1, NULL, NULL, words.set, &none) >= 0);
+	CHECK_EQUAL(words.guard, 0x12345678);
+#endif
+	(void)none;
+	if (psys_io_setup(1, &context) == 0) {
+		zero = at_once;
+		CHECK_EQUAL(psys_io_pgetevents(context, 0, 1, NULL, &zero, &aio), 0);
+		psys_io_destroy(context);
+	}
+}
+
+TEST(negative_numbers_and_whole_masks_reach_the_kernel)
+{
+	struct {
+		psys_kernel_long type;
+		char text[8];
+	} message = { 3, "text" };
+	int word = 0;
+
+	need_kernel();
+	const int woken =
+		psys_futex_wake(&word, PSYS_FUTEX_BITSET_MATCH_ANY, 1, PSYS_FUTEX2_SIZE_U32);
+	CHECK(woken == 0 || woken == -PSYS_ENOSYS);
+	const int queue = psys_msgget(PSYS_IPC_PRIVATE, 0600);
+	if (queue == -PSYS_ENOSYS)
+		skip("no System V IPC");
+	CHECK(queue >= 0);
+	const int sent = psys_msgsnd(queue, &message, 4, PSYS_IPC_NOWAIT);
+	const long length = psys_msgrcv(queue, &message, 4, -5, PSYS_IPC_NOWAIT);
+	CHECK_EQUAL(psys_msgctl(queue, PSYS_IPC_RMID, NULL), 0);
+	CHECK_EQUAL(sent, 0);
+	CHECK_EQUAL(length, 4);
+}
+
+TEST(an_array_is_a_pointer_as_an_argument)
+{
+	char text[16];
+
+	CHECK_EQUAL(psys_chdir("/"), 0);
+	CHECK_EQUAL(PSYS_SYSCALL(getcwd, text, sizeof text), 2);
+}
