@@ -20,7 +20,7 @@ typedef long long psys_word;
 					   (psys_word)(PSYS_WORD_FROM)(argument))
 #else
 typedef long long psys_word;
-#define PSYS_WORD(argument) /* an array is a pointer in an operand of ?: */                     \
+#define PSYS_WORD(argument) /* an array is a pointer in an operand of ?: */                    \
 	((psys_word) __builtin_choose_expr(sizeof(1 ? (argument) : (argument)) > sizeof(long), \
 					   argument, (PSYS_WORD_FROM)(argument)))
 #endif
