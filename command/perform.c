@@ -171,7 +171,7 @@ static PSYS_UNINSTRUMENTED int drop_capability(int capability)
 	return all && r == -PSYS_EINVAL && number > 1 ? change_inheritable(ASPAWN_CAP_ALL) : r;
 }
 
-static PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
+static __attribute__((noinline)) PSYS_UNINSTRUMENTED int die_with_parent(int signal, int parent)
 {
 	int r = psys_prctl(PSYS_PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0);
 	int now = current_parent(); /* 0: the parent is in another pid namespace */
@@ -413,17 +413,18 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 	if (control->files_error)
 		aspw_fail(prepared, control->files_error, NULL);
 	aspw_begin_search(&candidate, prepared);
+	/* An exec of the image that gives root capabilities has cleared it. */
+	if (control->request.dies_with_caller)
+		die_with_parent(PSYS_SIGKILL, control->parent);
 	for (size_t i = 0; i < prepared->count; i++) {
 		const int step = (int)i - prepared->own_count;
 
 		prepared->report->step = step >= 0 ? step : ASPAWN_STEP_STREAMS;
 		prepared->report->kind = step >= 0 ? prepared->actions[i].kind : 0;
 		int r = perform(control, prepared, i);
-		/* At the clone it was set for the helper's end: a signal may end it with the caller. An exec of
-		 * the image that gives root capabilities clears it too. */
+		/* At the clone it was set for the helper's end: a signal may end it with the caller. */
 		if (r >= 0 && control->request.dies_with_caller &&
-		    (aspw_changes_credentials(&prepared->actions[i]) ||
-		     (!i && prepared->actions[i].kind != ASPAWN_ACTION_PDEATHSIG)))
+		    aspw_changes_credentials(&prepared->actions[i]))
 			r = die_with_parent(PSYS_SIGKILL, control->parent);
 		if (r < 0)
 			fail_action(prepared, i, r);
