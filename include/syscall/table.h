@@ -203,11 +203,11 @@ PSYS_CALL1(4.3, int, psys_userfaultfd, PSYS_NR_userfaultfd, int, flags)
 PSYS_CALL3(4.3, int, psys_membarrier, PSYS_NR_membarrier, int, cmd, unsigned, flags, int, cpu)
 
 /* where memory is: numa(7) */
-PSYS_CALL6(2.6.6, int, psys_mbind, PSYS_NR_mbind, void *, addr, size_t, length, int, mode, const unsigned long *, nodes, unsigned long, max_node, unsigned, flags)
-PSYS_CALL3(2.6.6, int, psys_set_mempolicy, PSYS_NR_set_mempolicy, int, mode, const unsigned long *, nodes, unsigned long, max_node)
+PSYS_CALL6(2.6.6, int, psys_mbind, PSYS_NR_mbind, void *, addr, size_t, length, int, mode, const psys_kernel_ulong *, nodes, unsigned long, max_node, unsigned, flags)
+PSYS_CALL3(2.6.6, int, psys_set_mempolicy, PSYS_NR_set_mempolicy, int, mode, const psys_kernel_ulong *, nodes, unsigned long, max_node)
 PSYS_CALL5(2.6.6, int, psys_get_mempolicy, PSYS_NR_get_mempolicy, int *, mode, psys_kernel_ulong *, nodes, unsigned long, max_node, void *, addr, unsigned long, flags)
 PSYS_CALL4(5.17, int, psys_set_mempolicy_home_node, PSYS_NR_set_mempolicy_home_node, void *, addr, size_t, length, unsigned long, node, unsigned long, flags)
-PSYS_CALL4(2.6.16, int, psys_migrate_pages, PSYS_NR_migrate_pages, int, pid, unsigned long, max_node, const unsigned long *, from, const unsigned long *, to)
+PSYS_CALL4(2.6.16, int, psys_migrate_pages, PSYS_NR_migrate_pages, int, pid, unsigned long, max_node, const psys_kernel_ulong *, from, const psys_kernel_ulong *, to)
 PSYS_CALL6(2.6.18, int, psys_move_pages, PSYS_NR_move_pages, int, pid, size_t, count, void *const *, pages, const int *, nodes, int *, status, int, flags)
 
 /* identity: getpid(2), setresuid(2), setpgid(2), setsid(2), prctl(2), capset(2) */
