@@ -19,7 +19,6 @@
 use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::os::unix::io::{AsRawFd, OwnedFd};
 use std::pin::Pin;
 use std::process::{ExitStatus, Output};
@@ -32,8 +31,8 @@ use ::tokio::io::{AsyncReadExt, Interest};
 use ::tokio::net::unix::pipe::{Receiver, Sender};
 use ::tokio::sync::Notify;
 
-use crate::queue::{Options, Outcome};
-use crate::spec::Stream;
+use crate::queue::{Counts, Job, Options, Outcome, Prepared, Ticket};
+use crate::spec::{Spec, Stream};
 use crate::{sys, CommandOf, Error, Result, Stdio, Step, Usage};
 
 /// [`crate::Command`] for tokio, within a runtime with I/O.
@@ -295,7 +294,7 @@ pub mod process {
     pub type ChildStderr = super::Receiver;
 }
 
-/// A [`Queue`](crate::Queue) whose results are awaited, with no thread; all else it does as that.
+/// A [`Queue`](crate::Queue) whose results are awaited, with no thread.
 ///
 /// ```
 /// # #[::tokio::main(flavor = "current_thread")]
@@ -323,14 +322,6 @@ pub struct Queue {
     queue: crate::Queue,
 }
 
-impl Deref for Queue {
-    type Target = crate::Queue;
-
-    fn deref(&self) -> &crate::Queue {
-        &self.queue
-    }
-}
-
 impl Queue {
     /// A queue as [`Options::new`] has it. Called within a runtime with I/O.
     pub fn new() -> Result<Self> {
@@ -343,6 +334,36 @@ impl Queue {
         let queue = crate::Queue::with_flags(options, sys::ASPAWN_QUEUE_FD)?;
         let watched = AsyncFd::with_interest(queue.fd()?, Interest::READABLE).map_err(failed)?;
         Ok(Queue { watched, taken: Notify::new(), queue })
+    }
+
+    /// [`crate::Queue::submit`]
+    pub fn submit(&self, job: &Job<'_>) -> Result<Ticket> {
+        self.queue.submit(job)
+    }
+
+    /// [`crate::Queue::prepare`]
+    pub fn prepare(&self, command: &crate::Command) -> Result<Prepared> {
+        self.queue.prepare(command)
+    }
+
+    /// [`crate::Queue::prepare_spec`]
+    pub fn prepare_spec(&self, spec: &Spec) -> Result<Prepared> {
+        self.queue.prepare_spec(spec)
+    }
+
+    /// [`crate::Queue::cancel`]
+    pub fn cancel(&self, ticket: Ticket) -> Result<()> {
+        self.queue.cancel(ticket)
+    }
+
+    /// [`crate::Queue::cancel_all`]
+    pub fn cancel_all(&self) -> Result<()> {
+        self.queue.cancel_all()
+    }
+
+    /// [`crate::Queue::counts`]
+    pub fn counts(&self) -> Result<Counts> {
+        self.queue.counts()
     }
 
     /// Awaits the next result. None if no job waits or runs. Can be cancelled: no result is lost.
