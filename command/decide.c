@@ -75,7 +75,7 @@ static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 		return !is_among(next, "null/zero/full/random/urandom/tty") ||
 		       next_component(&path).length;
 	for (; component.length; component = next, next = next_component(&path))
-		if (is_among(component, "proc/dev/fd/self/thread-self/stdin/stdout/stderr") ||
+		if (is_among(component, "proc/fd/self/thread-self/stdin/stdout/stderr") ||
 		    (absolute && is_among(component, "..")) ||
 		    (!absolute && !next.length && is_number(component)))
 			return true;
@@ -174,7 +174,7 @@ PSYS_UNINSTRUMENTED size_t aspw_count_copies(const struct aspawn_command *comman
 static PSYS_UNINSTRUMENTED bool executes_process(const struct prepared *prepared)
 {
 	for (const char *path = prepared->path; path && *path; path++)
-		if (!psys_strncmp(path, "/proc", 5) || !psys_strncmp(path, "/dev", 4))
+		if (!psys_strncmp(path, "/proc/", 6))
 			return true;
 	return may_be_descriptor(prepared->file);
 }

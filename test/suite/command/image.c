@@ -727,7 +727,7 @@ TEST(the_caller_of_a_function_is_in_a_copy)
 	CHECK_EQUAL(run(&nothing, 1, ASPAWN_COMMAND_DIES_WITH_CALLER)->mode, ASPAWN_MODE_IMAGE);
 }
 
-TEST(a_program_of_the_process_is_found_in_a_copy)
+static void check_mode_of_search(int mode, const char *file, const char *search_path)
 {
 	static const struct aspawn_action nothing = NOTHING;
 	struct self self;
@@ -735,14 +735,25 @@ TEST(a_program_of_the_process_is_found_in_a_copy)
 	int status;
 
 	needs_image();
-	command.file = "exe";
-	command.search_path = "/none/such:/proc/self";
+	if (file)
+		command.file = file;
+	command.search_path = search_path;
 	command.actions = &nothing;
 	command.action_count = 1;
 	struct aspawn_child child = start_command(NULL, &command);
 	CHECK_EQUAL(aspawn_wait(&child, &status, NULL, LONG), 0);
 	CHECK_EQUAL(status, 7 << 8);
-	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), ASPAWN_MODE_FORK);
+	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_MODE), mode);
+}
+
+TEST(a_program_of_the_process_is_found_in_a_copy)
+{
+	check_mode_of_search(ASPAWN_MODE_FORK, "exe", "/none/such:/proc/self");
+}
+
+TEST(directories_of_similar_names_need_no_copy)
+{
+	check_mode_of_search(ASPAWN_MODE_IMAGE, NULL, "/home/dev/bin:/srv/processing:/devices");
 }
 
 /* The command of another user begins in a copy, and works. */
