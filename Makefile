@@ -107,6 +107,7 @@ all: $(archives) $(shared) ## the libraries, in BUILD_DIR (build); CC=gcc, TARGE
 # call. A program may link both archives, as members of one name are the same.
 $(psys) $(psys:.a=.so): $(filter $(BUILD_DIR)/syscall/%,$(objects))
 $(archive) $(archive:.a=.so): $(filter-out $(BUILD_DIR)/syscall/symbols.o,$(objects))
+$(shared): RELEASE
 $(psys:.a=.so): syscall/libpsys.map
 $(archive:.a=.so): aspawn/libaspawn.map
 
@@ -253,7 +254,7 @@ lint: ## clang-format, gofmt, clang-tidy, shellcheck, flake8, and the check of t
 	test/prove test/checks/layering.t
 
 analyze: ## gcc -fanalyzer, cppcheck, ruff, mypy, clippy, go vet; test/analysis/answers.txt has what is wrong of it
-	test/prove --timer test/analysis/analyze.py
+	test/prove --timer -v test/analysis/analyze.py
 
 format: ## clang-format and gofmt, in place
 	clang-format -i $(call tracked,'*.c' '*.h' '*.cc')

@@ -134,6 +134,17 @@ installs_as_user()
 		test -f home/.local/lib/libaspawn.a && grep -q "ldconfig as root" "$work/output"
 }
 
+# Of a version without a suffix, in the tree that is built of one with it.
+soname_of_a_release_is_its_first_number()
+{
+	lib=$work/release/usr/local/lib
+	sed -i 's/^TAG=.*/TAG=v1.0.0/' RELEASE && make -s install CFLAGS=-O0 DESTDIR="$work/release" || return 1
+	for name in libpsys libaspawn; do
+		test "$(readlink "$lib/$name.so")" = $name.so.1 && test "$(readlink "$lib/$name.so.1")" = $name.so.1.0.0 &&
+			readelf -d "$lib/$name.so.1.0.0" | grep -qF "soname: [$name.so.1]" || return 1
+	done
+}
+
 check "a checkout below a directory with spaces" spaces_in_checkout
 tree plain
 for compiler in cc gcc musl-gcc clang x86_64-linux-gnu-gcc "gcc -m32"; do
@@ -159,4 +170,7 @@ else
 	skip "install of what another user built, with other settings" "needs root"
 fi
 check "install into a home directory" installs_as_user
+tree release
+make -s all CFLAGS=-O0
+check "the soname of version 1.0.0 is 1" soname_of_a_release_is_its_first_number
 finish
