@@ -88,7 +88,7 @@ test-queue-races: $(queue_child) ## the same in one process, under ThreadSanitiz
 # MODELS="stack weak" for some only; WHOLE=1 for all states of the queue's.
 .PHONY: test-models
 test-models: ## models of the protocols, and their mutants, by spin: a minute
-	test/prove --timer test/models/models.py$(if $(MODELS), :: $(MODELS))
+	test/prove --timer -v test/models/models.py$(if $(MODELS), :: $(MODELS))
 
 # TOOLCHAINS=1: what a missing compiler or tool leaves out is a skip, and ffi.t, which is for tools
 # alone, is run too.

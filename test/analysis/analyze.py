@@ -127,12 +127,12 @@ def main():
     print(f"1..{len(tools)}")
     for number, (tool, program) in enumerate(tools.items(), 1):
         name = tool.__name__
-        title = f"{number} - {name} finds nothing that is not answered"
+        known = answers.get(name, set())
+        title = f"{number} - {name} finds nothing without an answer ({len(known)} have one)"
         if not shutil.which(program):
             print(f"ok {title} # SKIP no {program}")
             continue
         findings = list(tool())
-        known = answers.get(name, set())
         wrong = [line for key, line in findings if key not in known]
         wrong += [f"{file}: {finding} is answered, and not found" for file, finding in
                   sorted(known - {key for key, _ in findings})]

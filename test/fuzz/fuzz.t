@@ -39,7 +39,8 @@ finds_nothing()
 check "the targets are built" test/fuzz/build.sh $targets
 [ "$has_lua" ] || skip lua "no liblua5.4-dev"
 for target in $targets; do
-	check "$target: the corpus of regressions" runs "$target" -runs=0 "$root/test/fuzz/corpus/$target"
+	check "$target: $(find "test/fuzz/corpus/$target" -type f | wc -l) inputs, the corpus of regressions" \
+		runs "$target" -runs=0 "$root/test/fuzz/corpus/$target"
 	[ -z "${SECONDS_OF_ALL-}" ] || check "$target: random inputs" finds_nothing "$target"
 done
 finish
