@@ -17,6 +17,7 @@ CORE = ['syscall', 'aspawn', 'command', 'queue']
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD_DIR = os.environ.get('BUILD_DIR', 'build/coverage')
 RAW_VERSION = 10  # the profiles of LLVM 19, profile/InstrProfData.inc
+LEAST = 95
 MOST_SHOWN = 40
 
 
@@ -153,6 +154,9 @@ def main():
         run('fault injection', 'test/faults/faults.py')
         columns.append(Lines(programs))
     table(columns)
+    shares = {top: percent(*columns[-1].reached(top + '/')) for top in CORE}
+    check(f'at least {LEAST} % of each directory',
+          [f'{top}: {share} %' for top, share in shares.items() if share < LEAST])
     reached = [percent(*column.reached()) for column in columns]
     check('README.md promises no more',
           [f'{reached[i]} %, not {least} %' for i, least in enumerate(promised()[:len(columns)])
