@@ -20,7 +20,8 @@ FILES = sys.stdin.read().splitlines()
 MANUAL = sorted((path for path in FILES if re.fullmatch(r"doc/\w+\.\d", path)), key=lambda path: (path[-1], path))
 DOCUMENTS = sorted(path for path in FILES if re.fullmatch(r"doc/[\w-]+\.md", path))
 COPIED = (".svg", ".json")
-VERSION, = re.findall(r"^TAG=v(.*)", (ROOT / "RELEASE").read_text(), re.MULTILINE)
+RELEASE = dict(re.findall(r"^(\w+)=(.*)", (ROOT / "RELEASE").read_text(), re.MULTILINE))
+VERSION = RELEASE["TAG"][1:]
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -132,7 +133,8 @@ def directory(path):
 def content(path):
     if path not in FILES:
         return directory(path)
-    text = (ROOT / path).read_text()
+    # The Go module's placeholder, which its packing replaces too.
+    text = (ROOT / path).read_text().replace("aspawn.example", RELEASE["ADDRESS"].split("//")[-1])
     if path in MANUAL:
         return f"<h1>{Path(path).stem}({path[-1]})</h1>\n" + from_manual(text)
     if path == "README.md":
