@@ -413,9 +413,10 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 	if (control->files_error)
 		aspw_fail(prepared, control->files_error, NULL);
 	aspw_begin_search(&candidate, prepared);
-	/* An exec of the image that gives root capabilities has cleared it. */
-	if (control->request.dies_with_caller)
-		die_with_parent(PSYS_SIGKILL, control->parent);
+	/* An exec of the image that gives root capabilities has cleared it, and the helper may have ended. */
+	if (control->request.dies_with_caller &&
+	    die_with_parent(PSYS_SIGKILL, control->parent) == -PSYS_ESRCH)
+		psys_exit_group(127);
 	for (size_t i = 0; i < prepared->count; i++) {
 		const int step = (int)i - prepared->own_count;
 

@@ -91,6 +91,17 @@ static void with_namespace(void)
 	place(open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC), NAMESPACE);
 }
 
+/* An exec as root gives all of them again. The supervisor's filter needs one. */
+static void with_few_capabilities(void)
+{
+	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	const unsigned it = 1U << PSYS_CAP_SYS_ADMIN;
+	const struct psys_cap_user_data few[2] = { { it, it, 0 } };
+
+	if (psys_capset(&header, few) < 0)
+		not_here("root");
+}
+
 static void limit_descriptors(rlim_t most)
 {
 	struct rlimit limit;
@@ -521,6 +532,8 @@ COMMAND(limits, NULL, 0, NULL, ASPAWN_RLIMIT(PSYS_RLIMIT_CORE, 0, 0), ASPAWN_NIC
 	ASPAWN_SCHEDULER(PSYS_SCHED_BATCH, 0), ASPAWN_AFFINITY(&processor, sizeof processor),
 	ASPAWN_IOPRIO(2 << PSYS_IOPRIO_CLASS_SHIFT | 7), ASPAWN_PERSONALITY(0))
 COMMAND(user, NULL, 0, "user", ASPAWN_USER(65534, 65534, nobodys, 1))
+COMMAND(private_gaining_dies_with_caller, with_few_capabilities, ASPAWN_COMMAND_DIES_WITH_CALLER,
+	NULL, ASPAWN_OOM_SCORE_ADJ(10))
 COMMAND(ids, NULL, 0, "user", ASPAWN_GROUPS(nobodys, 1), ASPAWN_RESGID(65534, 65534, 65534),
 	ASPAWN_RESUID(65534, 65534, 65534))
 COMMAND(capabilities, NULL, 0, NULL, ASPAWN_CAP_DROP(1), ASPAWN_CAP_AMBIENT(2), ASPAWN_SECUREBITS(0))

@@ -54,6 +54,7 @@ PAIRS = [
     ('user', 'parent', 'child'),
     ('user', 'parent', 'helper'),
     ('user', 'helper', 'child'),
+    ('private_gaining_dies_with_caller', 'helper', 'child'),
     ('pool_threads', 'parent', 'thread'),
     ('queue', 'parent', 'server'),
 ]
