@@ -327,9 +327,12 @@ static bool is_out_of_memory(const struct communication *communication, int stat
 static int conclude(struct communication *communication, int looped, bool is_left)
 {
 	struct aspawn_io *io = communication->io;
-	int waited = aspawn_wait(communication->child, &io->status, &io->usage, is_left ? 0 : -1);
+	/* Before the wait, which keeps only the end of its subject. */
 	int started = aspawn_wait_started(communication->child, &io->failure, 0);
+	int waited = aspawn_wait(communication->child, &io->status, &io->usage, is_left ? 0 : -1);
 
+	if (started == -PSYS_ETIMEDOUT)
+		started = aspawn_wait_started(communication->child, &io->failure, 0);
 	aspawn_release(communication->child); /* if the wait has failed */
 	/* -ECHILD: the child was ended here, before its exec. */
 	if (looped >= 0 && started == -PSYS_ECANCELED &&

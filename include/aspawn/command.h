@@ -247,8 +247,8 @@ struct aspawn_failure {
 	uint32_t kind; /* enum aspawn_action_kind of the action; 0 for the other steps */
 	uint32_t reserved; /* 0 */
 	/* The path, name or number that failed, or the end of a longer one, with a NUL; empty if
-	 * there is none. The handle keeps only the last 39 bytes: they are what a repeated
-	 * aspawn_wait_started() stores. */
+	 * there is none. The handle keeps only the last 39 bytes: they are what
+	 * aspawn_wait_started() stores when it is repeated, or called after a wait. */
 	char subject[112];
 };
 

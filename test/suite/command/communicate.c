@@ -388,6 +388,9 @@ TEST(run_rejects_an_invalid_io)
 	CHECK_EQUAL(good.failure.error, -PSYS_ENOENT);
 	CHECK_EQUAL(psys_strcmp(good.failure.subject, "/no such program"), 0);
 	CHECK_EQUAL(good.status, 127 << 8);
+	command.file = "/no such directory of a program/with a name that the handle has to cut";
+	CHECK_EQUAL(aspawn_run(&command, &good), -PSYS_ECANCELED);
+	CHECK_EQUAL(psys_strcmp(good.failure.subject, command.file), 0);
 }
 
 TEST(run_rejects_streams_that_the_command_sends_elsewhere)
