@@ -33,7 +33,7 @@ def between(text, name, lines, comment):
 
 def roff(text, operands=()):
     """A sentence a line; names of macros and pages bold, operands italic."""
-    text = re.sub(r"(?<![\w(])-(?=\d)", r"\\-", text)
+    text = re.sub(r"(?<![\w(])-(?=\d|E[A-Z])", r"\\-", text)
     text = re.sub(r"\b([a-z_]\w+)\((\d)\)", r"\\fB\1\\fP(\2)", text)
     text = re.sub(r"\b(aspawn_\w+)\(\)", r"\\fB\1\\fP(3)", text)
     text = re.sub(r"\b(ASPAWN_[A-Z0-9_]*[A-Z0-9])\b(?!\.)", r"\\fB\1\\fP", text)
@@ -72,7 +72,9 @@ def entries():
         for action in ACTIONS:
             if action["section"] == name:
                 yield from prototype(action)
-                yield from roff(action["text"].split("\n")[0], [operand["name"] for operand in action["operands"]])
+                operands = [operand["name"] for operand in action["operands"]]
+                yield from roff(action["text"].split("\n")[0], operands)
+                yield from roff(f"Errors: {action['errors']}" if action["errors"] else "", operands)
 
 
 def manual(text):

@@ -528,21 +528,23 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
  * Begins in a control group of its own, made below the group of version 2 whose directory is open as
  * parent_fd, with limits: cgroups(7). memory_max is bytes, without swap; pids_max counts processes and
  * threads; cpu_max is microseconds in each 100 ms, of all processors together, 1000 or more. 0, as
- * PSYS_RLIM64_INFINITY, is no limit. Of ASPAWN_OWNER_TREE alone. [copy], unless the child can begin in
- * the group: aspawn(7), "Control groups".
+ * PSYS_RLIM64_INFINITY, is no limit; the controller of each other limit must be in the parent's
+ * cgroup.subtree_control. Of ASPAWN_OWNER_TREE alone. Put it first: after an action that replaces
+ * parent_fd, or an ASPAWN_CALL, it fails with EINVAL. [copy], unless the child can begin in the group:
+ * aspawn(7), "Control groups".
  *
- * The controller of each limit must be in the parent's cgroup.subtree_control. If the OOM killer has
- * ended the program, the outcome is ASPAWN_OUTCOME_OUT_OF_MEMORY. For other limits make a group
- * yourself, and join it.
+ * If the OOM killer has ended the program, the outcome is ASPAWN_OUTCOME_OUT_OF_MEMORY. For other
+ * limits make a group yourself, and join it. Where there may be no groups, start again without the
+ * action if the failure has its kind.
  *
  * The tree's helper makes the group, "aspawn-PID-N" with its number, before it clones the child; the
  * caller does not wait for that. aspawn_wait() returns when the group is removed. It stays if something
  * is in it: survivors, what was let go, or groups which the program made below; and if the helper was
  * killed. aspawn_start() fails with -EINVAL if the owner is another, or the command joins another group
- * too. Put the action first: after one that replaces parent_fd, or an ASPAWN_CALL, it fails with EINVAL.
+ * too.
  * Errors: those of ASPAWN_JOIN_CGROUP; the failure names the controller's file, the call (mkdir, open)
- * or the descriptor. ENOENT (the file: not in cgroup.subtree_control; the descriptor: not a control
- * group), EACCES, EPERM, EAGAIN (cgroup.max.descendants), EINVAL (cpu_max is below 1000), EROFS.
+ * or the descriptor. ENOENT (the file: not in cgroup.subtree_control, or no control group of version 2;
+ * the descriptor: not a control group), EACCES, EPERM, EAGAIN (cgroup.max.descendants), EINVAL (cpu_max is below 1000), EROFS.
  */
 PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_fd,
 				       uint64_t memory_max, uint64_t pids_max, uint64_t cpu_max);
