@@ -225,7 +225,8 @@ install: all ## headers, libraries, files for pkg-config, man pages: DESTDIR, PR
 	@test -z $(call quote,$(DESTDIR)) && test "$$(id -u)" = 0 && PATH=$$PATH:/sbin:/usr/sbin && $(LDCONFIG) 2>/dev/null && \
 		$(LDCONFIG) -p 2>/dev/null | grep -qF $(call quote,$(LIBDIR)/libaspawn.so.$(SOVERSION)) || \
 	printf '%s\n' $(call quote,If programs do not find $(LIBDIR)/libaspawn.so.$(SOVERSION): run ldconfig as root with that directory in \
-		/etc/ld.so.conf or$(comma) with musl$(comma) list it in /etc/ld-musl-*.path; or set LD_LIBRARY_PATH.)
+		/etc/ld.so.conf or$(comma) with musl$(comma) list it in /etc/ld-musl-*.path; or set LD_LIBRARY_PATH. \
+		If pkg-config does not: PKG_CONFIG_PATH=$(LIBDIR)/pkgconfig.)
 
 uninstall: ## what install and install-compat put there
 	$(absolute)for header in $(headers) aspawn-compat/popen_noshell.h; do rm -f $(in_include)/"$$header"; done
