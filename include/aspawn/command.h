@@ -299,15 +299,16 @@ enum aspawn_outcome {
 	ASPAWN_OUTCOME_OUT_OF_MEMORY = 7
 };
 
-/* How a run treats the program's group and its output. */
+/* How a run treats the program's group and its output. No two flags of commands, runs, queues and jobs
+ * are the same number: one in the wrong place is -EINVAL. */
 enum aspawn_io_flags {
 	/* Send the signals that end the program to its whole process group, as killing a shell does
 	 * not kill the commands that it started. aspawn_run() makes the program the leader of a
 	 * group, unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). A program in its
 	 * own group cannot read from a terminal, and does not get its Ctrl-C. */
-	ASPAWN_IO_KILL_GROUP = 1,
+	ASPAWN_IO_KILL_GROUP = 256,
 	/* Read and drop output that does not fit in a buffer, and do not end the program. */
-	ASPAWN_IO_DROP_EXCESS = 2
+	ASPAWN_IO_DROP_EXCESS = 512
 };
 
 /* For grace_ms: SIGKILL at once, without SIGTERM. */

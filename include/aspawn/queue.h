@@ -70,9 +70,9 @@ enum aspawn_queue_flags {
 	 * emulators, where no process can share memory, and for jobs that must have the caller's
 	 * current credentials, directory and descriptors. The process must not ignore SIGCHLD nor
 	 * reap by wait(-1). */
-	ASPAWN_QUEUE_LOCAL = 1,
+	ASPAWN_QUEUE_LOCAL = 1024,
 	/* Make the descriptor of aspawn_queue_fd(). */
-	ASPAWN_QUEUE_FD = 2
+	ASPAWN_QUEUE_FD = 2048
 };
 
 /* Zero is a good default for everything but size. */
@@ -122,10 +122,10 @@ PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
 
 /* How a job runs and what is kept of its output. */
 enum aspawn_job_flags {
-	ASPAWN_JOB_TAIL = 1, /* of longer output keep the last bytes, not the first */
+	ASPAWN_JOB_TAIL = 4096, /* of longer output keep the last bytes, not the first */
 	/* Do not make a process group for the job: it stays in the server's, which is that of the
 	 * creator. Then only the program itself is killed, not what it has started. */
-	ASPAWN_JOB_SAME_GROUP = 2
+	ASPAWN_JOB_SAME_GROUP = 8192
 };
 
 /* A command for a queue. Zero is a good default for everything but size, and command or prepared. */

@@ -15,7 +15,7 @@ lib = c.CDLL(sys.argv[1])
 
 PIPE = -2  # enum aspawn_stream
 NONBLOCK = 16  # enum aspawn_command_flags
-KILL_GROUP = 1  # enum aspawn_io_flags
+KILL_GROUP = 256  # enum aspawn_io_flags
 RAN, NOT_STARTED, TIMED_OUT = 1, 2, 3  # enum aspawn_outcome
 
 Action = c.c_uint64 * 8

@@ -364,7 +364,7 @@ TEST(run_rejects_an_invalid_io)
 	check_invalid(&command, &bad, "argument \"io.size\": EINVAL");
 	bad = good, bad.flags = ASPAWN_IO_DROP_EXCESS << 1;
 	check_invalid(&command, &bad, "argument \"io.flags\": EINVAL");
-	bad = good, bad.flags = UINT64_C(1) << 63;
+	bad = good, bad.flags = ASPAWN_COMMAND_STARTED_FD;
 	check_invalid(&command, &bad, "argument \"io.flags\": EINVAL");
 	bad = good, bad.input_size = 1;
 	check_invalid(&command, &bad, "argument \"io.input\": EINVAL");

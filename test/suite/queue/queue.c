@@ -428,7 +428,7 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	job.size = sizeof job - 1;
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EINVAL);
 	job.size = sizeof job;
-	job.flags = 2 * ASPAWN_JOB_SAME_GROUP;
+	job.flags = ASPAWN_COMMAND_STARTED_FD;
 	CHECK_EQUAL(aspawn_queue_submit(queue, &job, NULL), -PSYS_EINVAL);
 	job.flags = 0;
 	command.action_count = 1;
@@ -526,8 +526,7 @@ TEST(queue_names_each_invalid_member)
 	check_no_job(queue, (struct aspawn_job){ .command = &good, .time_limit_ms = -1 },
 		     "job.time_limit_ms");
 	check_no_job(queue, (struct aspawn_job){ .command = &good, .grace_ms = -2 }, "job.grace_ms");
-	check_no_job(queue,
-		     (struct aspawn_job){ .command = &good, .flags = 2 * ASPAWN_JOB_SAME_GROUP },
+	check_no_job(queue, (struct aspawn_job){ .command = &good, .flags = ASPAWN_QUEUE_LOCAL },
 		     "job.flags");
 	check_no_job(queue, (struct aspawn_job){ .command = &good, .flags = UINT64_C(1) << 63 },
 		     "job.flags");
@@ -709,7 +708,7 @@ TEST(queue_create_rejects_each_invalid_option)
 	static const struct aspawn_queue_options wrong[] = {
 		{ .size = 0 },
 		{ .size = sizeof *wrong - 1 },
-		{ .size = sizeof *wrong, .flags = 2 * ASPAWN_QUEUE_FD },
+		{ .size = sizeof *wrong, .flags = ASPAWN_IO_KILL_GROUP },
 		{ .size = sizeof *wrong, .flags = UINT64_C(1) << 63 },
 		{ .size = sizeof *wrong, .jobs = 32769 },
 		{ .size = sizeof *wrong, .running = 32769 },
@@ -1480,7 +1479,7 @@ TEST(queue_takes_no_number_of_a_standard_stream_that_is_closed)
 	for (int flags = 0; flags < 4; flags++) {
 		for (int fd = 0; fd < 3; fd++)
 			psys_close(fd);
-		options.flags = (uint64_t)flags;
+		options.flags = (uint64_t)flags * ASPAWN_QUEUE_LOCAL;
 		created[flags] = aspawn_queue_create(&queue, &options);
 		for (int fd = 0; fd < 3; fd++)
 			taken[flags] += psys_fcntl(fd, PSYS_F_GETFD, 0) >= 0;
@@ -1496,7 +1495,7 @@ TEST(queue_takes_no_number_of_a_standard_stream_that_is_closed)
 			continue;
 		CHECK_EQUAL(created[flags], 0);
 		CHECK_EQUAL(taken[flags], 0);
-		if (have_proc() && (flags != ASPAWN_QUEUE_FD || has_pidfds()))
+		if (have_proc() && (flags * ASPAWN_QUEUE_LOCAL != ASPAWN_QUEUE_FD || has_pidfds()))
 			CHECK_EQUAL(more[flags], expected[flags]);
 	}
 }
