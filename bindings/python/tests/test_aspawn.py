@@ -309,6 +309,13 @@ class Failures(Test):
         if sys.version_info >= (3, 11):
             self.assertEqual(error.__notes__, [error.failure.text])
 
+    def test_count_no_action_that_the_caller_has_not_given(self):
+        for keywords, text in (({"cwd": "/no/such"}, 'chdir "/no/such": ENOENT'),
+                               ({"limits": {99: 1}}, "rlimit 99: EINVAL"),
+                               ({"pass_fds": [999]}, "dup2 999: EBADF")):
+            failure = self.fails(["true"], **keywords, actions=[actions.umask(0), actions.chdir("/")]).failure
+            self.assertEqual((failure.text, failure.step), (text, None))
+
     def test_are_those_of_subprocess(self):
         with tempfile.TemporaryDirectory() as directory:
             script = os.path.join(directory, "script")

@@ -127,7 +127,8 @@ class Jobs(Test):
                              ("/no/such", 1, 'action 1, chdir "/no/such": ENOENT',
                               'not started: action 1, chdir "/no/such": ENOENT'))
             error = queue.submit(["true"], cwd="/no/such").exception()
-            self.assertEqual((error.filename, error.failure.step), ("/no/such", None))
+            self.assertEqual((error.filename, error.failure.step, error.failure.text),
+                             ("/no/such", None, 'chdir "/no/such": ENOENT'))
             error = queue.submit(shell("echo a; exit 3"), check=True).exception()
             self.assertIsInstance(error, subprocess.CalledProcessError)
             self.assertEqual((error.returncode, error.stdout, error.result.pid > 0), (3, b"a\n", True))

@@ -167,6 +167,8 @@ class Command:
         action = self.actions[step] if step >= 0 else None
         index = self.own.index(step) if step in self.own else None
         text = os.fsdecode(_aspawn.failure_text(step if index is None else index, number, kind, subject))
+        if action is not None and index is None:
+            text = text.partition(", ")[2]  # without "action N", which is no index in actions=
         name: Any = None
         if action is not None:
             name = next((argument for argument in action[1:] if isinstance(argument, (str, bytes, os.PathLike))
