@@ -754,6 +754,15 @@ class Asyncio(Test):
             return await process.communicate()
         self.assertEqual(self.run_(main()), (b"/usr\n", None))
 
+    def test_shell_is_said_as_to_asyncio(self):
+        async def main():
+            for module in aio, asyncio:
+                for create, is_shell in (module.create_subprocess_exec, False), (module.create_subprocess_shell, True):
+                    self.assertEqual(await (await create("true", shell=is_shell)).wait(), 0)
+                    with self.assertRaisesRegex(ValueError, f"^shell must be {is_shell}$"):
+                        await create("true", shell=not is_shell)
+        self.run_(main())
+
     def test_failure(self):
         async def main():
             with self.assertRaises(FileNotFoundError):

@@ -97,10 +97,12 @@ async def _executed(process: Popen[bytes], loop: asyncio.AbstractEventLoop) -> N
                 loop.remove_reader(fd)
 
 
-async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf, stderr: StreamOf, limit: int,
+async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf, stderr: StreamOf, limit: int, /,
                   **keywords: Any) -> asyncio.subprocess.Process:
     if PTY in (stdin, stdout, stderr):
         raise ValueError("the streams of asyncio are no terminals: use Popen(stdin=PTY, ...).terminal")
+    if bool(keywords.pop("shell", shell)) != shell:
+        raise ValueError(f"shell must be {shell}")
     for name in ("bufsize", "universal_newlines", "text", "encoding", "errors"):
         if keywords.pop(name, None):
             raise ValueError(f"{name} is not for asyncio, whose streams are of bytes")
