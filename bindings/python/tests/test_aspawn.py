@@ -196,6 +196,22 @@ class Actions(Test):
         with self.assertRaises(FileNotFoundError):
             aspawn.Popen(["/no/such"], actions=both)
 
+    def test_make_descriptors_that_the_program_has(self):
+        for fd in (inherited := os.pipe()):
+            os.set_inheritable(fd, True)
+        made = [actions.dup2(inherited[0], 17), actions.open(300, "/dev/null"), actions.dev_null(19),
+                actions.output_pipe(20), actions.dev_null(21), actions.close(21)]
+        try:
+            for options in ({}, {"owner": "private"}, {"memory": "copied"}, {"pass_fds": [17, inherited[1]]},
+                            {"pass_fds": [300]}, {"user": 65534} if os.getuid() == 0 else {}):
+                with self.subTest(options), \
+                        aspawn.Popen(["ls", "/proc/self/fd"], stdout=aspawn.PIPE, actions=made, **options) as process:
+                    self.assertEqual({*map(int, process.stdout.read().split())} - {3},  # of ls
+                                     {0, 1, 2, 17, 300, 19, 20, *options.get("pass_fds", ())})
+        finally:
+            for fd in inherited:
+                os.close(fd)
+
     def test_signals(self):
         command = [sys.executable, "-c", "import signal as s; print(sorted(s.pthread_sigmask(s.SIG_BLOCK, [])),"
                    " s.getsignal(s.SIGUSR1) == s.SIG_IGN)"]

@@ -41,6 +41,8 @@ MOST_SECONDS = 1e6  # of one poll(), which takes 32 bits of milliseconds
 getpid = os.getpid  # also at the end of the interpreter
 UNKNOWN = 255  # the status of a tree's program, if it is lost; as of asyncio
 MANY_GAPS = 64  # descriptors below the highest of pass_fds that are closed one by one
+MADE = {"dup2": 2, "open": 1, "openat": 1, "openat2": 1, "dev_null": 1,
+        "output_pipe": 1, "input_pipe": 1}  # which argument is the descriptor that it makes
 
 try:
     from subprocess import _fork_exec as fork_exec  # type: ignore[attr-defined]
@@ -187,6 +189,12 @@ def is_pipe(action: Action) -> bool:
     return isinstance(action, Action) and action.name in ("output_pipe", "input_pipe")
 
 
+def makes_descriptor(action: Action) -> bool:
+    """True if the program gets another descriptor above 2 by it."""
+    return (isinstance(action, Action) and action.name in MADE
+            and action[MADE[action.name]] not in (0, 1, 2))
+
+
 class Terminal(io.FileIO):
     """This process's end of a child's terminal, a raw file: read() returns what there is, and b"" when
     no process has the terminal any more. Closing it hangs the child up."""
@@ -323,10 +331,12 @@ class Popen(subprocess.Popen[AnyStr]):
                 add(actions.resgid(gid, gid, gid))
             if uid is not None:
                 add(actions.resuid(uid, uid, uid))
+            is_marked = close_fds and any(map(makes_descriptor, own["actions"]))
+            if is_marked:  # before them, as what they make is kept
+                add(actions.cloexec_from(3))
             command.add_own(own["actions"])
             if close_fds:
-                ends = {action[1] for action in filter(is_pipe, command.actions)}
-                command.actions += closing(sorted(ends.union(map(int, pass_fds))))
+                command.actions += closing(sorted({*map(int, pass_fds)}), is_marked)
             self._child = command.given_to(
                 _aspawn.start, **command.members(), **streams, flags=self._flags(),
                 pty_rows=self._pty_size[0], pty_columns=self._pty_size[1],
@@ -564,12 +574,12 @@ class Popen(subprocess.Popen[AnyStr]):
                 pass
 
 
-def closing(kept: List[int]) -> Iterable[Action]:
-    """The actions of close_fds: all above 2 but these."""
+def closing(kept: List[int], is_marked: bool) -> Iterable[Action]:
+    """The actions of close_fds: all above 2 but these. is_marked: the others are closed at the exec."""
     above = [fd for fd in kept if fd > 2]
-    if above and above[-1] - 2 - len(above) > MANY_GAPS:
+    if not is_marked and above and above[-1] - 2 - len(above) > MANY_GAPS:
         yield actions.cloexec_from(3)
-    else:
+    elif not is_marked:
         last = above[-1] if above else 2
         yield from (actions.close(fd) for fd in sorted(set(range(3, last)) - set(above)))
         yield actions.closefrom(last + 1)
