@@ -153,8 +153,18 @@ class Jobs(Test):
                     queue.submit(args)
             self.assertEqual(queue.submit(["true"], env={}).result().returncode, 0)
             self.assertEqual(queue.submit(["true"], key=1).result().returncode, 0)  # no limit
-        with self.assertRaises(OSError):
-            aspawn.Queue(1 << 20)
+            for option in "output_size", "key", "key_limit", "grace":
+                with self.assertRaisesRegex(ValueError, f"^{option} is negative: -1$"):
+                    queue.submit(["true"], **{option: -1})
+            with self.assertRaises(TypeError):
+                queue.submit(None, prepared=3)
+
+    def test_what_a_queue_cannot_be_is_named(self):
+        for option, numbers in (("running", (0, -1, 1 << 20)), ("jobs", (0, -1, 1 << 20)),
+                                ("job_bytes", (0, -1, 1 << 25)), ("delay", (-1, 1e9, float("nan")))):
+            for number in numbers:
+                with self.assertRaisesRegex(ValueError, f"^{option} is not from"):
+                    aspawn.Queue(**{option: number})
 
     def test_a_time_limit_ends_the_group(self):
         with aspawn.Queue() as queue:

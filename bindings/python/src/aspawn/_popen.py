@@ -101,7 +101,9 @@ def milliseconds(seconds: Optional[float]) -> Optional[int]:
 
 
 def grace_ms(seconds: Optional[float]) -> Optional[int]:
-    return GRACE_NONE if seconds is not None and seconds <= 0 else milliseconds(seconds)
+    if seconds is not None and seconds < 0:
+        raise ValueError(f"grace is negative: {seconds}")
+    return GRACE_NONE if seconds == 0 else milliseconds(seconds)
 
 
 def poll_until(poll: Any, end: Optional[float]) -> Any:

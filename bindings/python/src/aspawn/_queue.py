@@ -137,6 +137,10 @@ class Jobs(Generic[FutureType]):
 
     def __init__(self, running: int = 16, *, jobs: int = 256, job_bytes: int = 1 << 17, delay: float = 0.0,
                  local: bool = False) -> None:
+        for name, number, least, most in (("running", running, 1, 1 << 15), ("jobs", jobs, 1, 1 << 15),
+                                          ("job_bytes", job_bytes, 1, 1 << 24), ("delay", delay, 0, 1 << 22)):
+            if not least <= number <= most:
+                raise ValueError(f"{name} is not from {least} to {most}: {number}")
         self._native = _aspawn.Queue(running=running, jobs=jobs, job_bytes=job_bytes, delay_ms=round(delay * 1000),
                                      flags=QueueFlags.LOCAL if local else 0)
         self._pid = os.getpid()
@@ -181,6 +185,9 @@ class Jobs(Generic[FutureType]):
         """
         if stdout not in (PIPE, DEVNULL) or stderr not in (PIPE, DEVNULL, STDOUT):
             raise ValueError("stdout and stderr are PIPE or DEVNULL, or stderr is STDOUT")
+        for name, number in ("output_size", output_size), ("key", key), ("key_limit", key_limit):
+            if number < 0:
+                raise ValueError(f"{name} is negative: {number}")
         options = (shell, executable, cwd, env, limits, actions)
         members: Dict[str, Any]
         if prepared is None:
@@ -188,6 +195,8 @@ class Jobs(Generic[FutureType]):
             members = {"command": own}
             has_one_output = stderr == STDOUT
         else:
+            if not isinstance(prepared, Prepared):
+                raise TypeError("prepared is not of prepare()")
             command, has_one_output = prepared._command, prepared._has_one_output
             if any(option is not None for option in options) or (stderr == STDOUT and not has_one_output):
                 raise TypeError("the prepared command has its own options")
