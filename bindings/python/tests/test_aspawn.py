@@ -118,6 +118,8 @@ class Terminals(Test):
             asyncio.run(aio.create_subprocess_exec("true", stdout=aspawn.PTY))
         with self.assertRaises(FileNotFoundError):
             aspawn.Popen(["/no/such/program"], **self.ON_TERMINAL)
+        with self.assertRaisesRegex(ValueError, "pty_size"):
+            aspawn.Popen(["true"], pty_size=(24, 80))
 
 
 class Actions(Test):
@@ -169,6 +171,8 @@ class Actions(Test):
                              (lambda: "chdir", TypeError), (lambda: (), TypeError), (lambda: None, TypeError)):
             with self.assertRaises(error):
                 aspawn.Popen(["true"], actions=[wrong()])
+        with self.assertRaisesRegex(TypeError, "'str' object"):
+            actions.signals_ignore(["SIGHUP"])
 
     def test_take_what_python_has(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -462,6 +466,13 @@ class Private(Test):
                 process.stdout.read()  # until the last has closed it
             self.assertIn(process.returncode, (-signal.SIGKILL, -signal.SIGTERM))
 
+    def test_tree_needs_a_tree_and_no_negative_grace(self):
+        for owner in (None, "private"):
+            with aspawn.Popen(["true"], owner=owner) as process, self.assertRaisesRegex(ValueError, "tree"):
+                process.kill_tree()
+        with aspawn.Popen(["true"], owner="tree") as process, self.assertRaisesRegex(ValueError, "^grace is negative"):
+            process.kill_tree(-1)
+
     def test_a_tree_that_has_not_ended_is_an_error_once(self):
         lost = {"args": ["sh", "-c", "kill -9 $PPID; read none"], "stdin": aspawn.PIPE, "owner": "tree"}
         process = aspawn.Popen(**lost)
@@ -595,6 +606,12 @@ class Private(Test):
 
 
 class End(Test):
+    def test_what_leads_no_group_is_signalled_alone(self):
+        for owner in (None, "private"):
+            with aspawn.Popen(["sleep", "100"], owner=owner) as process:
+                process.kill_group()
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+
     def test_group_is_killed(self):
         for owner in (None, "private"):
             with self.subTest(owner=owner):

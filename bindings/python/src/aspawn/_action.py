@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the functions of aspawn.actions make."""
 from array import array
+from operator import index
 from os import PathLike
 from typing import Any, Iterable, Protocol, Tuple, Union
 
@@ -50,7 +51,7 @@ def numbers_of(numbers: Iterable[int]) -> Packed:
 
 def set_of(numbers: Iterable[int], first: int = 0) -> Packed:
     """A set as sigset_t, whose first number is 1, or cpu_set_t: an array of unsigned long."""
-    shown = tuple(sorted(set(numbers)))
+    shown = tuple(sorted(set(numbers), key=index))
     if shown and not first <= shown[0] <= shown[-1] < 1 << 16:
         raise OverflowError(f"not numbers from {first}: {shown}")
     bits = 8 * array("L").itemsize

@@ -290,7 +290,10 @@ class Popen(subprocess.Popen[AnyStr]):
 
     def _execute_child(self, args: Args, executable: Optional[Path], preexec_fn: Any, *rest: Any) -> None:
         # What only the library has is not for the fork of preexec_fn.
-        extras = [name for name, value in self._extras.items() if value] + ["PTY"] * (PTY in rest[7:13])
+        has_terminal = PTY in rest[7:13]
+        if self._pty_size != (0, 0) and not has_terminal:
+            raise ValueError("pty_size is for a terminal: stdin=PTY, stdout=PTY or stderr=PTY")
+        extras = [name for name, value in self._extras.items() if value] + ["PTY"] * has_terminal
         if extras and preexec_fn is not None:
             raise ValueError(f"preexec_fn cannot be used with {', '.join(extras)}")
         self._by_library = preexec_fn is None and (is_standard() or bool(extras))
@@ -560,12 +563,15 @@ class Popen(subprocess.Popen[AnyStr]):
     def kill_group(self, sig: int = signal.SIGKILL) -> None:
         """Send a signal to the process group that the child leads (start_new_session=True, or
         process_group=0), also if the child itself has ended (a private one: if it was signalled
-        before). Does nothing after wait(), poll() or communicate() have set returncode."""
+        before). A child that leads none gets it alone; after a preexec_fn, not at all. Does nothing
+        after wait(), poll() or communicate() have set returncode."""
         self._signal(self._child.kill_group if self._child else functools.partial(os.killpg, self.pid), sig)
 
     def kill_tree(self, grace: Optional[float] = None) -> None:
         """End a child with owner="tree" and all that descends from it: SIGTERM, and after the grace,
-        in seconds, SIGKILL. Does not wait. None: one second."""
+        in seconds, SIGKILL. Does not wait. None: one second. ValueError: the child is no tree."""
+        if self._extras["owner"] != "tree":
+            raise ValueError('kill_tree() is for a child with owner="tree"')
         self._signal(self._child.kill_tree, grace_ms(grace) or 0)
 
     def _signal(self, send: Callable[[int], Any], sig: int) -> None:
