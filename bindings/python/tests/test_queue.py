@@ -179,6 +179,17 @@ class Jobs(Test):
                                      grace=grace).exception()
                 self.assertEqual(error.result.returncode, returncode)
 
+    def test_a_tree_ends_with_its_program(self):
+        escape = shell("setsid sleep 100 >/dev/null 2>&1 & echo $!")
+        for local in (False, True):
+            with aspawn.Queue(local=local) as queue:
+                prepared = queue.prepare(escape, owner="tree")
+                for future in queue.submit(escape, owner="tree"), queue.submit(None, prepared=prepared):
+                    self.assertFalse(is_running(int(future.result().stdout)))
+                for refused in queue.submit, queue.prepare:
+                    with self.assertRaisesRegex(ValueError, "owner"):
+                        refused(["true"], owner="private")
+
     def test_a_key_limits_its_jobs(self):
         with aspawn.Queue(4) as queue:
             results = list(queue.map([["sleep", "0.02"]] * 5, key=7, key_limit=1))

@@ -19,13 +19,13 @@ import threading
 from array import array
 from collections import deque
 from subprocess import DEVNULL, PIPE, STDOUT
-from typing import Any, Callable, Deque, Dict, Generic, Iterable, Iterator, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Deque, Dict, Generic, Iterable, Iterator, List, Literal, Optional, Tuple, TypeVar
 
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions as actions_of
 from ._action import Action, Path
 from ._popen import RESTORE, Args, Command, Environment, Failure, Limits, grace_ms, milliseconds, words_of
-from .constants import JobFlags, Outcome, QueueFlags, Stream
+from .constants import JobFlags, Outcome, Owner, QueueFlags, Stream
 
 
 class Result(subprocess.CompletedProcess[Any]):
@@ -73,16 +73,19 @@ class Result(subprocess.CompletedProcess[Any]):
 
 
 def command_of(args: Args, stderr: int, shell: Optional[bool], executable: Optional[Path], cwd: Optional[Path],
-               env: Optional[Environment], limits: Optional[Limits], actions: Optional[Iterable[Action]]
-               ) -> Tuple[Command, Dict[str, Any]]:
+               env: Optional[Environment], limits: Optional[Limits], actions: Optional[Iterable[Action]],
+               owner: Optional[str]) -> Tuple[Command, Dict[str, Any]]:
     """The command of a job, and its members."""
+    if owner not in (None, "tree"):
+        raise ValueError(f"no such owner of a job: {owner!r}")
     command = Command(args, executable, bool(shell), cwd, env)
     command.actions.append(RESTORE)
     command.add_limits(limits)
     if cwd is not None:
         command.actions.append(actions_of.chdir(cwd))
     command.add_own(actions or ())
-    return command, {**command.members(), "std_err": Stream.STDOUT if stderr == STDOUT else None}
+    return command, {**command.members(), "std_err": Stream.STDOUT if stderr == STDOUT else None,
+                     "owner": Owner.TREE if owner else None}
 
 
 class Prepared:
@@ -118,7 +121,7 @@ class Job:
         elif result.outcome == "timed out":
             error = subprocess.TimeoutExpired(self.args, self.timeout or 0, result.stdout, result.stderr)
         elif result.outcome == "lost":
-            error = concurrent.futures.BrokenExecutor("lost: the server of the queue was killed")
+            error = concurrent.futures.BrokenExecutor("lost: the queue's server, or the tree's helper, was killed")
         elif result.outcome == "cancelled":
             error = concurrent.futures.CancelledError()
         elif self.check and result.returncode:
@@ -152,31 +155,33 @@ class Jobs(Generic[FutureType]):
 
     def prepare(self, args: Args, *, stderr: int = PIPE, shell: bool = False, executable: Optional[Path] = None,
                 cwd: Optional[Path] = None, env: Optional[Environment] = None, limits: Optional[Limits] = None,
-                actions: Iterable[Action] = ()) -> Prepared:
+                actions: Iterable[Action] = (), owner: Optional[Literal["tree"]] = None) -> Prepared:
         """Copy a command once, for jobs that differ in their arguments alone: submit(args,
         prepared=...), where args replaces all of these, and is None for these. The environment is
         that of now. It takes one of the `jobs` places, until the queue is closed. BlockingIOError:
         none is free."""
-        return Prepared(self._native, args, stderr, shell, executable, cwd, env, limits, actions)
+        return Prepared(self._native, args, stderr, shell, executable, cwd, env, limits, actions, owner)
 
     def submit(self, args: Optional[Args], *, input: Optional[bytes] = None, stdout: int = PIPE, stderr: int = PIPE,
                output_size: int = 1 << 14, tail: bool = False, timeout: Optional[float] = None,
                grace: Optional[float] = None, check: bool = False, shell: Optional[bool] = None,
                executable: Optional[Path] = None, cwd: Optional[Path] = None, env: Optional[Environment] = None,
-               limits: Optional[Limits] = None, actions: Optional[Iterable[Action]] = None, same_group: bool = False,
-               key: int = 0, key_limit: int = 0, priority: int = 0, prepared: Optional[Prepared] = None) -> FutureType:
+               limits: Optional[Limits] = None, actions: Optional[Iterable[Action]] = None,
+               owner: Optional[Literal["tree"]] = None, same_group: bool = False, key: int = 0, key_limit: int = 0,
+               priority: int = 0, prepared: Optional[Prepared] = None) -> FutureType:
         """Submit a command. Returns a future of the Result.
 
-        args, shell, executable, cwd, env, limits, actions and check are as of aspawn.run(). Files
-        of this process that actions use stay open until the job has ended. prepared: a command of
+        args, shell, executable, cwd, env, limits, actions, check and owner="tree" are as of
+        aspawn.run(); but that some of a tree has not ended only the Result's `text` says. Files of
+        this process that actions use stay open until the job has ended. prepared: a command of
         prepare(), whose arguments args replaces unless it is None. input: bytes. stdout: PIPE,
         which keeps the output, or DEVNULL; stderr: also STDOUT, which is said to prepare() of a
         prepared command. output_size: bytes to keep of each, the first, or with tail=True the last;
         the rest is dropped. timeout: seconds from the start to SIGTERM, which goes to the job's
-        process group, and grace: from there to SIGKILL, one second if it is not given. same_group:
-        make no process group. key and key_limit: of the jobs with the same key, a number, at most
-        key_limit run at the same time. priority: from 0 to 7; of the jobs that the library has,
-        those with the highest start first.
+        process group or tree, and grace: from there to SIGKILL, one second if it is not given.
+        same_group: make no process group. key and key_limit: of the jobs with the same key, a
+        number, at most key_limit run at the same time. priority: from 0 to 7; of the jobs that the
+        library has, those with the highest start first.
 
         The future's exception is the OSError of a program that was not started, whose `failure` says
         why, subprocess.TimeoutExpired, concurrent.futures.BrokenExecutor if the library's process was
@@ -188,7 +193,7 @@ class Jobs(Generic[FutureType]):
         for name, number in ("output_size", output_size), ("key", key), ("key_limit", key_limit):
             if number < 0:
                 raise ValueError(f"{name} is negative: {number}")
-        options = (shell, executable, cwd, env, limits, actions)
+        options = (shell, executable, cwd, env, limits, actions, owner)
         members: Dict[str, Any]
         if prepared is None:
             command, own = command_of(args, stderr, *options)  # type: ignore[arg-type]
