@@ -818,6 +818,18 @@ class Asyncio(Test):
             return await asyncio.gather(*(one(number) for number in range(50)))
         self.assertEqual(self.run_(main()), [-signal.SIGTERM] * 50)
 
+    def test_group_and_tree_are_killed(self):
+        async def main(kill, **keywords):
+            process = await aio.create_subprocess_exec("sh", "-c", "sleep 100 & echo; wait", stdout=-1, **keywords)
+            await process.stdout.readline()
+            kill(process)
+            self.assertEqual(await process.stdout.read(), b"")  # sleep has ended too
+            self.assertIn(await process.wait(), (-signal.SIGKILL, -signal.SIGTERM))
+            kill(process)
+        for owner in (None, "private"):
+            self.run_(main(aio.Process.kill_group, start_new_session=True, owner=owner))
+        self.run_(main(lambda process: process.kill_tree(60), owner="tree"))
+
     def test_descriptors_are_closed(self):
         async def main(**keywords):
             process = await aio.create_subprocess_exec("ls", "/proc/self/fd", stdout=-1, **keywords)

@@ -4,7 +4,7 @@
 The event loop is blocked for the clone alone, not until the program executes. The end is seen by a
 descriptor: no child watcher, no SIGCHLD and no thread, in the loop of any thread. All arguments of
 aspawn.Popen that are not about text are accepted; with owner="private" no other part of the program
-can reap the child. The result is an asyncio.subprocess.Process.
+can reap the child. The result is an asyncio.subprocess.Process, with kill_group() and kill_tree().
 """
 from __future__ import annotations
 
@@ -18,10 +18,20 @@ from ._action import Path
 from ._popen import PTY, Popen, StreamOf
 from ._queue import Job, Jobs, Result
 
-__all__ = ["Queue", "create_subprocess_exec", "create_subprocess_shell"]
+__all__ = ["Process", "Queue", "create_subprocess_exec", "create_subprocess_shell"]
 
 LIMIT = 1 << 16  # bytes, of a line of StreamReader, as in asyncio
 POLL_SECONDS = 0.01  # where there are no pidfds
+
+
+class Process(asyncio.subprocess.Process):
+    """asyncio's, and two methods of aspawn.Popen."""
+
+    def kill_group(self, sig: int = signal.SIGKILL) -> None:
+        self._transport.get_extra_info("subprocess").kill_group(sig)  # type: ignore[attr-defined]
+
+    def kill_tree(self, grace: Optional[float] = None) -> None:
+        self._transport.get_extra_info("subprocess").kill_tree(grace)  # type: ignore[attr-defined]
 
 
 class _Transport(base_subprocess.BaseSubprocessTransport):
@@ -98,7 +108,7 @@ async def _executed(process: Popen[bytes], loop: asyncio.AbstractEventLoop) -> N
 
 
 async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf, stderr: StreamOf, limit: int, /,
-                  **keywords: Any) -> asyncio.subprocess.Process:
+                  **keywords: Any) -> Process:
     if PTY in (stdin, stdout, stderr):
         raise ValueError("the streams of asyncio are no terminals: use Popen(stdin=PTY, ...).terminal")
     if bool(keywords.pop("shell", shell)) != shell:
@@ -133,19 +143,19 @@ async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf
         transport.close()
         await transport._wait()
         raise
-    return asyncio.subprocess.Process(transport, protocol, loop)
+    return Process(transport, protocol, loop)
 
 
 async def create_subprocess_exec(program: Path, *args: Path, stdin: StreamOf = None, stdout: StreamOf = None,
                                  stderr: StreamOf = None, limit: int = LIMIT,
-                                 **keywords: Any) -> asyncio.subprocess.Process:
+                                 **keywords: Any) -> Process:
     """As asyncio.create_subprocess_exec(), with the arguments of aspawn.Popen."""
     return await _create((program, *args), False, stdin, stdout, stderr, limit, **keywords)
 
 
 async def create_subprocess_shell(command: Union[str, bytes], stdin: StreamOf = None, stdout: StreamOf = None,
                                   stderr: StreamOf = None, limit: int = LIMIT,
-                                  **keywords: Any) -> asyncio.subprocess.Process:
+                                  **keywords: Any) -> Process:
     """As asyncio.create_subprocess_shell(), with the arguments of aspawn.Popen."""
     return await _create(command, True, stdin, stdout, stderr, limit, **keywords)
 
