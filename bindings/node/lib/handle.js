@@ -96,6 +96,7 @@ class Handle {
 	// Returns the pid, or a negative error number.
 	#begin() {
 		const { extra, options } = this;
+		if (options.uid === -1 || options.gid === -1) return -errno.EINVAL; // setresuid(2) would change nothing
 		const first = [action.resetSignals()];
 		if (extra.pty); // it has a session
 		else if (options.detached) first.push(action.setsid());

@@ -244,6 +244,12 @@ test('uid and gid', { skip: !isRoot && 'not root' }, async () => {
 	);
 });
 
+test('uid and gid -1 are refused, not those of the caller', () => {
+	for (const { spawn } of [childProcess, aspawn])
+		for (const ids of [{ uid: -1 }, { gid: -1 }, { uid: -1, gid: 65534 }])
+			assert.throws(() => spawn('true', ids), { code: 'EINVAL', syscall: 'spawn' });
+});
+
 test('a user namespace that forbids setgroups() is no failure', async (t) => {
 	const script = `const child = require('aspawn').spawn('id', ['-u'], { uid: 0, gid: 0, stdio: 'inherit' });
 		child.on('exit', (code) => console.log(code, child.failure));`;
