@@ -10,7 +10,7 @@ const {
 } = require('node:os');
 const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads');
 const { action, library } = require('./interface.js');
-const { invalid, joined, pairs, signal } = require('./operands.js');
+const { actions, integer, invalid, joined, object, pairs, signal } = require('./operands.js');
 const { Terminal } = require('./terminal.js');
 
 // As enum of src/addon.c.
@@ -34,7 +34,7 @@ const SIGNAL_NAMES = new Map(Object.entries(signals).map(([name, number]) => [nu
 exports.signalName = (number) => SIGNAL_NAMES.get(number) ?? '';
 
 exports.limitActions = (limits) =>
-	Object.entries(limits ?? {}).map(([name, value]) => action.rlimit(name, ...[].concat(value)));
+	Object.entries(object(limits, 'limits')).map(([name, value]) => action.rlimit(name, ...[].concat(value)));
 
 // A member of enum aspawn_GROUP: 'private' is ASPAWN_OWNER_PRIVATE.
 exports.choice = function choice(group, name) {
@@ -106,13 +106,14 @@ class Handle {
 			this.#cgroup = openSync(extra.cgroup, constants.O_RDONLY | constants.O_DIRECTORY);
 			first.push(action.joinCgroup(this.#cgroup));
 		}
+		const given = actions(extra.actions);
 		const last = [];
 		const isOther = options.uid != null || options.gid != null;
 		if (options.gid != null) last.push(action.resgid(...ids(options.gid)));
 		if (options.uid != null) last.push(action.resuid(...ids(options.uid)));
 		if (extra.closeOthers) last.push(action.closefrom(options.stdio.length));
 		const groups = isOther && process.geteuid() === 0 ? [action.groups([])] : [];
-		const isCertain = first.length === 1 + (!!options.detached && !extra.pty) && !extra.actions?.length && !isOther;
+		const isCertain = first.length === 1 + (!!options.detached && !extra.pty) && !given.length && !isOther;
 		const pid = this.#start(first, [...groups, ...last], isCertain);
 		// A user namespace may forbid setgroups(), which Node does not mind.
 		const isForbidden = pid === -errno.EPERM && this.child.failure === 'groups: EPERM';
@@ -139,8 +140,8 @@ class Handle {
 			exports.choice('OWNER', extra.owner),
 			exports.choice('MEMORY', extra.memory),
 			isCertain,
-			extra.rows ?? 0,
-			extra.columns ?? 0,
+			integer(extra.rows ?? 0, 'rows'),
+			integer(extra.columns ?? 0, 'columns'),
 		);
 		this.#explain();
 		streams.forEach((fd, i) => {

@@ -24,6 +24,26 @@ function invalid(name, expected, value) {
 	return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_TYPE' });
 }
 
+// Of options, which may be left out.
+function object(value, name) {
+	if (value === undefined || value === null) return {};
+	if (typeof value !== 'object' || Array.isArray(value)) throw invalid(name, 'an object', value);
+	return value;
+}
+
+// Array.from() would make an empty one of a number.
+function list(values, name) {
+	if (typeof values !== 'object' || !values?.[Symbol.iterator]) throw invalid(name, 'an array', values);
+	return Array.from(values);
+}
+
+function actions(given, name = 'actions') {
+	if (given === undefined || given === null) return [];
+	if (!Array.isArray(given) || !given.every((action) => Number.isInteger(action?.number)))
+		throw invalid(name, 'an array of actions', given);
+	return given;
+}
+
 // Without a range: one of 32 bits, with a sign or without.
 function integer(value, name, from = -(2 ** 31), to = 2 ** 32 - 1) {
 	if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) throw invalid(name, 'an integer', value);
@@ -62,7 +82,7 @@ function text(value, name) {
 // A set of numbers, as sigset_t and cpu_set_t are.
 function bits(numbers, name, first, last) {
 	const words = [0n, 0n];
-	for (const value of numbers) {
+	for (const value of list(numbers, name)) {
 		const bit = integer(value, name, first, last) - first;
 		while (words.length <= bit / 64) words.push(0n);
 		words[Math.floor(bit / 64)] |= 1n << BigInt(bit % 64);
@@ -79,24 +99,26 @@ function joined(words, name) {
 
 module.exports = {
 	Action,
+	actions,
 	bytes,
 	integer,
 	invalid,
 	joined,
+	object,
 	openFlags,
 	signal,
 	text,
 	capability: named('capability', {}),
 	resource: named('resource', {}),
 	descriptor: (value, name) => integer(typeof value?.fd === 'number' ? value.fd : value, name),
-	ids: (values, name) => bytes(Uint32Array.from(values, (value) => integer(value, name, 0, 2 ** 32 - 1))),
+	ids: (values, name) => bytes(Uint32Array.from(list(values, name), (value) => integer(value, name, 0, 2 ** 32 - 1))),
 	instructions: bytes,
 	limit: (value, name) => (value === Infinity ? 2n ** 64n - 1n : integer(value, name, 0, 2n ** 64n - 1n)),
 	long: (value, name) => integer(value, name, -(2n ** 63n), 2n ** 64n - 1n),
 	newMode: (flags) => (openFlags(flags) & O_CREAT ? 0o666 : 0),
 	path: (value, name) => text(value instanceof URL ? fileURLToPath(value) : value, name),
 	processors: (values, name) => bits(values, name, 0, 8191),
-	signals: (values, name) => bits(Array.from(values, (value) => signal(value)), name, 1, 64),
+	signals: (values, name) => bits(list(values, name).map((value) => signal(value)), name, 1, 64),
 	// An environment as strings.
 	pairs: (env) =>
 		Object.entries(env)

@@ -7,7 +7,7 @@ const {
 } = require('node:os');
 const { binding, choice, failureText, limitActions, problem, signalName, supported } = require('./handle.js');
 const { action, library } = require('./interface.js');
-const { bytes, integer, invalid, joined, pairs, path, text } = require('./operands.js');
+const { actions, bytes, integer, invalid, joined, pairs, path, text } = require('./operands.js');
 
 function systemError(number, what, failure) {
 	const code = Object.keys(errno).find((name) => errno[name] === -number) ?? `error ${-number}`;
@@ -33,7 +33,7 @@ function encodingOf({ encoding = 'utf8' }) {
 function command(file, args, options, env) {
 	const { argv0 = file, cwd, stderr = 'pipe', memory } = options;
 	const first = [action.resetSignals(), ...limitActions(options.limits)];
-	const given = options.actions ?? [];
+	const given = actions(options.actions);
 	oneOf(stderr, 'stderr', 'pipe', 'ignore', 'stdout');
 	return {
 		file,

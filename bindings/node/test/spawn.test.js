@@ -65,6 +65,7 @@ test('a shell on a terminal', async () => {
 			child.terminal.write('typed\r');
 		});
 		assert.throws(() => child.terminal.resize(65536, 1), /EINVAL/);
+		assert.throws(() => child.terminal.resize(80), { code: 'ERR_INVALID_ARG_TYPE' });
 		await Promise.all([once(child, 'exit'), once(child.terminal, 'close')]);
 		assert.strictEqual(text, '7 9\r\ntyped\r\n<typed>\r\n30 100\r\n');
 		assert.strictEqual(child.exitCode, 3);
@@ -288,6 +289,9 @@ test('actions, in their order', async () => {
 	assert.throws(() => action.rlimit('nofile', -1), RangeError);
 	assert.throws(() => action.sigmask(['SIGNONE']), TypeError);
 	assert.throws(() => action.sigmask([65]), RangeError);
+	// They would be empty.
+	for (const name of ['groups', 'sigmask', 'signalsIgnore', 'affinity'])
+		for (const list of [3, '', null]) assert.throws(() => action[name](list), { code: 'ERR_INVALID_ARG_TYPE' });
 	// Of 32 bits they would be others: root, a file, SIGHUP.
 	for (const large of [2 ** 32, 2n ** 32n])
 		for (const make of [action.close, (id) => action.user(id, 1), action.pdeathsig])
@@ -566,8 +570,9 @@ test('AsyncLocalStorage reaches events', async () => {
 test('an option that is refused leaves no descriptor', () => {
 	const open = () => fs.readdirSync('/proc/self/fd').length;
 	const before = open();
-	for (const options of [{ owner: 'none' }, { memory: 'none' }, { actions: 3 }])
-		assert.throws(() => aspawn.spawn('true', { cgroup: '/', ...options }), TypeError);
+	const refused = [{ owner: 'none' }, { memory: 'none' }, { actions: 3 }, { actions: [3] }, { limits: 3 }];
+	for (const options of [...refused, { stdio: 'pty', rows: 'x' }, { stdio: 'pty', columns: null, rows: 1.5 }])
+		assert.throws(() => aspawn.spawn('true', { cgroup: '/', ...options }), { code: 'ERR_INVALID_ARG_TYPE' });
 	assert.strictEqual(open(), before);
 });
 
