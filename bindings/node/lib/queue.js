@@ -7,11 +7,30 @@ const {
 } = require('node:os');
 const { binding, choice, failureText, limitActions, problem, signalName, supported } = require('./handle.js');
 const { action, library } = require('./interface.js');
-const { actions, bytes, integer, invalid, joined, pairs, path, text } = require('./operands.js');
+const { actions, bytes, integer, invalid, joined, object, pairs, path, text } = require('./operands.js');
 
 function systemError(number, what, failure) {
 	const code = Object.keys(errno).find((name) => errno[name] === -number) ?? `error ${-number}`;
 	return Object.assign(new Error(`aspawn: ${failure ?? `${what}: ${code}`}`), { errno: number, code });
+}
+
+const OF_COMMAND = ['argv0', 'cwd', 'env', 'limits', 'actions', 'memory'];
+const OF_PREPARED = [...OF_COMMAND, 'stderr'];
+const OF_JOB = [...OF_PREPARED, 'input', 'stdout', 'maxOutput', 'tail', 'encoding', 'timeout', 'grace', 'key',
+	'keyLimit', 'priority', 'signal'];
+
+// One that has no effect, such as uid, is refused.
+function known(options, what, names) {
+	const other = Object.keys(options).find((name) => options[name] !== undefined && !names.includes(name));
+	if (other) throw new TypeError(`aspawn: ${what} has no option "${other}"`);
+	return options;
+}
+
+// [args, options], of which each may be left out.
+function given(args, options) {
+	if (args === undefined || args === null || Array.isArray(args)) return [args ?? undefined, object(options, 'options')];
+	if (typeof args !== 'object') throw invalid('args', 'an array', args);
+	return [undefined, args];
 }
 
 const check = (value, name, from = 0, to = 2 ** 32 - 1) =>
@@ -33,19 +52,19 @@ function encodingOf({ encoding = 'utf8' }) {
 function command(file, args, options, env) {
 	const { argv0 = file, cwd, stderr = 'pipe', memory } = options;
 	const first = [action.resetSignals(), ...limitActions(options.limits)];
-	const given = actions(options.actions);
+	const own = actions(options.actions);
 	oneOf(stderr, 'stderr', 'pipe', 'ignore', 'stdout');
 	return {
 		file,
 		argv0,
 		stderr,
-		explained: (failure) => failureText(failure, first.length + (cwd === undefined ? 0 : 1), given),
+		explained: (failure) => failureText(failure, first.length + (cwd === undefined ? 0 : 1), own),
 		arguments: [
 			text(file, 'file'),
 			joined([argv0, ...args], 'args'),
 			options.env ? joined(pairs(options.env), 'env') : env,
 			cwd === undefined ? undefined : path(cwd, 'cwd'),
-			[...first, ...given],
+			[...first, ...own],
 		],
 		numbers: [stderr === 'stdout' ? library.STREAM_STDOUT : 0, choice('MEMORY', memory)],
 	};
@@ -72,7 +91,7 @@ function request(of, options, cookie) {
 			check(options.keyLimit ?? (options.key && 1), 'keyLimit', 1),
 			check(options.priority, 'priority'),
 		],
-		typeof input === 'string' ? Buffer.from(input) : input && bytes(input, 'input').slice(),
+		typeof input === 'string' ? Buffer.from(input) : input == null ? undefined : bytes(input, 'input').slice(),
 	];
 }
 
@@ -90,7 +109,7 @@ class Prepared {
 // The command of a job of a prepared one, of which it has all but the arguments.
 function ofPrepared(of, queue, args, options) {
 	if (of.queue !== queue) throw new TypeError('aspawn: another queue has prepared the command');
-	const own = ['argv0', 'cwd', 'env', 'limits', 'actions', 'memory'].find((name) => options[name] !== undefined);
+	const own = OF_COMMAND.find((name) => options[name] !== undefined);
 	if (own || options.stderr === 'stdout')
 		throw new TypeError(`aspawn: "${own ?? 'stderr'}" is the prepared command's`);
 	const words = args && joined([of.argv0, ...args], 'args');
@@ -104,8 +123,9 @@ class Queue extends EventEmitter {
 	#cookie = 0;
 	#closed = false;
 
-	constructor(options = {}) {
+	constructor(options) {
 		super();
+		options = known(object(options, 'options'), 'a queue', ['jobs', 'running', 'jobBytes', 'delay', 'env']);
 		if (!supported) throw new Error('aspawn is not supported here', { cause: problem });
 		this.#env = joined(pairs(options.env ?? process.env), 'env');
 		const error = binding.queueCreate(this, [
@@ -130,10 +150,10 @@ class Queue extends EventEmitter {
 		return job.promise;
 	}
 
-	prepare(file, args = [], options = {}) {
-		if (!Array.isArray(args)) [args, options] = [[], args];
+	prepare(file, ...rest) {
+		const [args = [], options] = given(...rest);
 		if (this.#closed) throw systemError(-errno.ECANCELED, file);
-		const of = command(file, args, options, this.#env);
+		const of = command(file, args, known(options, 'a prepared command', OF_PREPARED), this.#env);
 		const result = {};
 		const number = binding.queuePrepare(this, result, ...of.arguments, of.numbers);
 		if (number < 0) throw refused(number, of, result);
@@ -142,11 +162,12 @@ class Queue extends EventEmitter {
 		return prepared;
 	}
 
-	#job(file, args, options = {}) {
-		if (args && !Array.isArray(args)) [args, options] = [undefined, args];
+	#job(file, ...rest) {
+		const [args, options] = given(...rest);
 		const prepared = PREPARED.get(file);
 		if (this.#closed) throw systemError(-errno.ECANCELED, prepared?.file ?? file);
-		const { signal } = options;
+		const { signal } = known(options, 'a job', OF_JOB);
+		if (signal != null && typeof signal.addEventListener !== 'function') throw invalid('signal', 'an AbortSignal', signal);
 		const encoding = encodingOf(options);
 		if (signal?.aborted) throw abortError(signal);
 		const of = prepared ? ofPrepared(prepared, this, args, options) : command(file, args ?? [], options, this.#env);

@@ -170,6 +170,22 @@ test('close within a listener, with jobs that run and wait', async () => {
 test('what is wrong with the arguments rejects', async () => {
 	await assert.rejects(queue.submit('a\0b'), TypeError);
 	await assert.rejects(queue.submit('true', [3]), TypeError);
+	for (const wrong of ['hi', 3, true, () => {}]) {
+		await assert.rejects(queue.submit('echo', wrong), { code: 'ERR_INVALID_ARG_TYPE' });
+		await assert.rejects(queue.submit('echo', [], wrong), { code: 'ERR_INVALID_ARG_TYPE' });
+		assert.throws(() => queue.prepare('echo', wrong), { code: 'ERR_INVALID_ARG_TYPE' });
+		assert.throws(() => new Queue(wrong), { code: 'ERR_INVALID_ARG_TYPE' });
+	}
+	for (const options of [{ signal: 3 }, { actions: 3 }, { actions: [3] }, { limits: 3 }, { input: 0 }])
+		await assert.rejects(queue.submit('true', options), { code: 'ERR_INVALID_ARG_TYPE' });
+	await assert.rejects(queue.submit('true', { uid: 65534 }), /a job has no option "uid"/);
+	assert.throws(() => queue.prepare('true', { timeout: 10 }), /a prepared command has no option "timeout"/);
+	assert.throws(() => new Queue({ cwd: '/' }), /a queue has no option "cwd"/);
+	for (const none of [null, undefined]) {
+		assert.strictEqual((await queue.submit('true', none, none)).code, 0);
+		queue.prepare('true', none, none).release();
+		new Queue(none).close();
+	}
 	await assert.rejects(queue.submit('true', { timeout: 'long' }), TypeError);
 	await assert.rejects(queue.submit('true', { timeout: -1 }), RangeError);
 	await assert.rejects(queue.submit('true', { stdout: 'inherit' }), TypeError);
