@@ -158,6 +158,8 @@ export interface JobOptions {
 	priority?: number;
 	limits?: OwnOptions['limits'];
 	memory?: Exclude<Memory, 'suspended'>;
+	/** All that descends from the program ends with it. */
+	owner?: 'tree';
 	/** Descriptors of this process that they use stay open until the job has ended. */
 	actions?: readonly Action[];
 	/** Cancels the job. */
@@ -165,7 +167,7 @@ export interface JobOptions {
 }
 
 /** Those of a job that a prepared command has, and those that its jobs have then. */
-export type CommandOptions = Pick<JobOptions, 'cwd' | 'env' | 'argv0' | 'limits' | 'memory' | 'actions' | 'stderr'>;
+export type CommandOptions = Pick<JobOptions, 'cwd' | 'env' | 'argv0' | 'limits' | 'memory' | 'owner' | 'actions' | 'stderr'>;
 export type PreparedOptions = Omit<JobOptions, keyof CommandOptions> & { stderr?: 'pipe' | 'ignore' };
 
 /** A command of which a queue has a copy. */

@@ -14,7 +14,7 @@ function systemError(number, what, failure) {
 	return Object.assign(new Error(`aspawn: ${failure ?? `${what}: ${code}`}`), { errno: number, code });
 }
 
-const OF_COMMAND = ['argv0', 'cwd', 'env', 'limits', 'actions', 'memory'];
+const OF_COMMAND = ['argv0', 'cwd', 'env', 'limits', 'actions', 'memory', 'owner'];
 const OF_PREPARED = [...OF_COMMAND, 'stderr'];
 const OF_JOB = [...OF_PREPARED, 'input', 'stdout', 'maxOutput', 'tail', 'encoding', 'timeout', 'grace', 'key',
 	'keyLimit', 'priority', 'signal'];
@@ -50,7 +50,7 @@ function encodingOf({ encoding = 'utf8' }) {
 
 // What a job or a prepared command executes, as the addon has it.
 function command(file, args, options, env) {
-	const { argv0 = file, cwd, stderr = 'pipe', memory } = options;
+	const { argv0 = file, cwd, stderr = 'pipe', memory, owner } = options;
 	const first = [action.resetSignals(), ...limitActions(options.limits)];
 	const own = actions(options.actions);
 	oneOf(stderr, 'stderr', 'pipe', 'ignore', 'stdout');
@@ -66,7 +66,11 @@ function command(file, args, options, env) {
 			cwd === undefined ? undefined : path(cwd, 'cwd'),
 			[...first, ...own],
 		],
-		numbers: [stderr === 'stdout' ? library.STREAM_STDOUT : 0, choice('MEMORY', memory)],
+		numbers: [
+			stderr === 'stdout' ? library.STREAM_STDOUT : 0,
+			choice('MEMORY', memory),
+			choice('OWNER', owner && oneOf(owner, 'owner', 'tree')),
+		],
 	};
 }
 

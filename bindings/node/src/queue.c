@@ -224,6 +224,7 @@ napi_value queue_close(napi_env env, napi_callback_info info)
 enum {
 	STD_ERR,
 	MEMORY,
+	OWNED_BY,
 	FLAGS,
 	COOKIE,
 	PREPARED,
@@ -250,7 +251,8 @@ static int64_t submit(napi_env env, struct arena *arena, const napi_value *v,
 	struct request request = { .command = { .size = sizeof request.command,
 						.flags = ASPAWN_COMMAND_SHELL_ON_ENOEXEC,
 						.std_err = (int)at(env, v, STD_ERR),
-						.memory = (int)at(env, v, MEMORY) } };
+						.memory = (int)at(env, v, MEMORY),
+						.owner = (int)at(env, v, OWNED_BY) } };
 	struct aspawn_job job = { .size = sizeof job };
 	struct aspawn_failure failure = { .error = 0 };
 	int64_t result = to_command(env, arena, v + COMMAND, 0, &request);

@@ -104,6 +104,16 @@ test('a time limit ends what the program has started too', async () => {
 	await assert.rejects(stubborn, { code: 'ETIMEDOUT', signal: 'SIGKILL' });
 });
 
+test('a tree ends with its job', { timeout: 30000 }, async () => {
+	// Otherwise sleep would hold the pipe.
+	const [script, options] = ['setsid sleep 1000 & echo started', { owner: 'tree' }];
+	const prepared = queue.prepare('sh', ['-c', script], options);
+	for (const job of [shell(script, { ...options, grace: 1e6 }), queue.submit(prepared, { grace: 1e6 })])
+		assert.strictEqual((await job).stdout, 'started\n');
+	prepared.release();
+	await assert.rejects(queue.submit(queue.prepare('true'), options), /"owner" is the prepared command's/);
+});
+
 test('AbortSignal: before, in the queue and in the run', async () => {
 	const small = new Queue({ jobs: 1, running: 1 });
 	const controller = new AbortController();
@@ -176,7 +186,7 @@ test('what is wrong with the arguments rejects', async () => {
 		assert.throws(() => queue.prepare('echo', wrong), { code: 'ERR_INVALID_ARG_TYPE' });
 		assert.throws(() => new Queue(wrong), { code: 'ERR_INVALID_ARG_TYPE' });
 	}
-	for (const options of [{ signal: 3 }, { actions: 3 }, { actions: [3] }, { limits: 3 }, { input: 0 }])
+	for (const options of [{ signal: 3 }, { actions: 3 }, { actions: [3] }, { limits: 3 }, { input: 0 }, { owner: 'private' }])
 		await assert.rejects(queue.submit('true', options), { code: 'ERR_INVALID_ARG_TYPE' });
 	await assert.rejects(queue.submit('true', { uid: 65534 }), /a job has no option "uid"/);
 	assert.throws(() => queue.prepare('true', { timeout: 10 }), /a prepared command has no option "timeout"/);

@@ -48,6 +48,7 @@ const job: Promise<{ code: number | null; stdout: string }> = queue.submit('ls',
 	key: 3,
 	priority: 7,
 });
+queue.submit('ls', { owner: 'tree' });
 const bytes: Promise<{ stdout: Buffer }> = queue.submit('ls', [], { encoding: 'buffer' });
 const same: Promise<{ stdout: Buffer }> = queue.submit('ls', [], { encoding: null });
 queue.submit('ls', { cwd: '/' }).then(({ signal }) => signal === 'SIGTERM');
