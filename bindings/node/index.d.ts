@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+/// <reference types="node" />
 import * as childProcess from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import * as net from 'node:net';
+import { Readable, Writable } from 'node:stream';
 
 import type { constants, Memory, Owner, Resource } from './lib/interface';
 export { action, constants, type Memory, type Owner, type Resource } from './lib/interface';
@@ -61,48 +63,60 @@ export interface TerminalOptions extends Omit<childProcess.SpawnOptions, 'stdio'
 /** A ChildProcess of `child_process`; `failure` says what failed: `chdir "/nowhere": ENOENT`. */
 export type Child<T extends childProcess.ChildProcess> = T & { failure?: string };
 
-type Spawn = typeof childProcess.spawn;
-type Exec = typeof childProcess.exec;
-type ExecFile = typeof childProcess.execFile;
+type Rest<Options> = [options: Options] | [args: readonly string[], options: Options];
+type Stdio = childProcess.StdioNull | childProcess.StdioPipe;
+type End<T, Stream> = T extends childProcess.StdioPipe ? Stream : null;
 
 /** As of `child_process`, with `OwnOptions` too. */
-export const spawn: Spawn & {
-	(command: string, options: TerminalOptions): Child<childProcess.ChildProcess> & { terminal?: Terminal };
+export const spawn: typeof childProcess.spawn & {
+	(command: string, ...rest: Rest<TerminalOptions>): Child<childProcess.ChildProcess> & { terminal?: Terminal };
 	(
 		command: string,
-		args: readonly string[],
-		options: TerminalOptions,
-	): Child<childProcess.ChildProcess> & { terminal?: Terminal };
-	(command: string, options: childProcess.SpawnOptions & OwnOptions): Child<childProcess.ChildProcess>;
-	(
+		...rest: Rest<childProcess.SpawnOptionsWithoutStdio & OwnOptions>
+	): Child<childProcess.ChildProcessWithoutNullStreams>;
+	<I extends Stdio, O extends Stdio, E extends Stdio>(
 		command: string,
-		args: readonly string[],
-		options: childProcess.SpawnOptions & OwnOptions,
+		...rest: Rest<childProcess.SpawnOptionsWithStdioTuple<I, O, E> & OwnOptions>
+	): Child<childProcess.ChildProcessByStdio<End<I, Writable>, End<O, Readable>, End<E, Readable>>>;
+	(command: string, ...rest: Rest<childProcess.SpawnOptions & OwnOptions>): Child<childProcess.ChildProcess>;
+};
+
+type Encoding = BufferEncoding | 'buffer' | null | undefined;
+type Output<E> = E extends 'buffer' | null ? Buffer : string;
+type ExecOptions<E> = childProcess.ExecOptions & OwnOptions & { encoding?: E };
+type ExecFileOptions<E> = childProcess.ExecFileOptions & OwnOptions & { encoding?: E };
+type Callback<E, Error> = (error: Error | null, stdout: Output<E>, stderr: Output<E>) => void;
+type Outputs<E> = childProcess.PromiseWithChild<{ stdout: Output<E>; stderr: Output<E> }>;
+
+export const exec: typeof childProcess.exec &
+	(<E extends Encoding = 'utf8'>(
+		command: string,
+		options: ExecOptions<E>,
+		callback?: Callback<E, childProcess.ExecException>,
+	) => Child<childProcess.ChildProcess>);
+export const execFile: typeof childProcess.execFile & {
+	<E extends Encoding = 'utf8'>(
+		file: string,
+		options: ExecFileOptions<E>,
+		callback?: Callback<E, childProcess.ExecFileException>,
+	): Child<childProcess.ChildProcess>;
+	<E extends Encoding = 'utf8'>(
+		file: string,
+		args: readonly string[] | undefined | null,
+		options: ExecFileOptions<E>,
+		callback?: Callback<E, childProcess.ExecFileException>,
 	): Child<childProcess.ChildProcess>;
 };
-export const exec: Exec &
-	((
-		command: string,
-		options: childProcess.ExecOptions & OwnOptions,
-		callback?: (error: childProcess.ExecException | null, stdout: string, stderr: string) => void,
-	) => Child<childProcess.ChildProcess>);
-export const execFile: ExecFile &
-	((
-		file: string,
-		args: readonly string[],
-		options: childProcess.ExecFileOptions & OwnOptions,
-		callback?: (error: childProcess.ExecFileException | null, stdout: string, stderr: string) => void,
-	) => Child<childProcess.ChildProcess>);
 
-type Output = childProcess.PromiseWithChild<{ stdout: string; stderr: string }>;
 /** With an AbortSignal in `options.signal`, as the promisified functions of `child_process`. */
 export const promises: {
-	exec(command: string, options?: childProcess.ExecOptions & OwnOptions): Output;
-	execFile(
+	exec<E extends Encoding = 'utf8'>(command: string, options?: ExecOptions<E>): Outputs<E>;
+	execFile<E extends Encoding = 'utf8'>(file: string, options: ExecFileOptions<E>): Outputs<E>;
+	execFile<E extends Encoding = 'utf8'>(
 		file: string,
-		args?: readonly string[],
-		options?: childProcess.ExecFileOptions & OwnOptions,
-	): Output;
+		args?: readonly string[] | null,
+		options?: ExecFileOptions<E>,
+	): Outputs<E>;
 };
 
 /**
@@ -145,7 +159,7 @@ export interface JobOptions {
 	/** Of a longer output the last bytes are kept. */
 	tail?: boolean;
 	/** Of the outputs: `'utf8'`. null is `'buffer'`. */
-	encoding?: BufferEncoding | 'buffer' | null;
+	encoding?: Encoding;
 	/** Milliseconds from the start until the program and what it has started get SIGTERM. */
 	timeout?: number;
 	/** Milliseconds from SIGTERM to SIGKILL: 1000. */
@@ -216,21 +230,25 @@ export interface JobError extends Error, Partial<JobResult<string | Buffer>> {
 export class Queue extends EventEmitter {
 	constructor(options?: QueueOptions);
 	/** Resolves when the program has run, whatever its status; rejects with a `JobError` otherwise. */
-	submit(
+	submit<E extends Encoding = 'utf8'>(
 		file: string,
-		args: readonly string[],
-		options: JobOptions & { encoding: 'buffer' | null },
-	): Promise<JobResult<Buffer>>;
-	submit(file: string, args?: readonly string[], options?: JobOptions): Promise<JobResult>;
-	submit(file: string, options: JobOptions): Promise<JobResult>;
+		args?: readonly string[],
+		options?: JobOptions & { encoding?: E },
+	): Promise<JobResult<Output<E>>>;
+	submit<E extends Encoding = 'utf8'>(
+		file: string,
+		options: JobOptions & { encoding?: E },
+	): Promise<JobResult<Output<E>>>;
 	/** A job of a prepared command: with these arguments, or with its own. */
-	submit(
+	submit<E extends Encoding = 'utf8'>(
 		command: Prepared,
-		args: readonly string[] | undefined,
-		options: PreparedOptions & { encoding: 'buffer' | null },
-	): Promise<JobResult<Buffer>>;
-	submit(command: Prepared, args?: readonly string[], options?: PreparedOptions): Promise<JobResult>;
-	submit(command: Prepared, options: PreparedOptions): Promise<JobResult>;
+		args?: readonly string[],
+		options?: PreparedOptions & { encoding?: E },
+	): Promise<JobResult<Output<E>>>;
+	submit<E extends Encoding = 'utf8'>(
+		command: Prepared,
+		options: PreparedOptions & { encoding?: E },
+	): Promise<JobResult<Output<E>>>;
 	/** Copies a command to the queue for many jobs, which then copy only their arguments. It takes the
 	 * place of a job until its `release()`. */
 	prepare(file: string, args?: readonly string[], options?: CommandOptions): Prepared;
