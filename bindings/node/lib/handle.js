@@ -10,7 +10,7 @@ const {
 } = require('node:os');
 const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads');
 const { action, library } = require('./interface.js');
-const { actions, integer, invalid, joined, object, pairs, signal } = require('./operands.js');
+const { actions, integer, joined, object, oneOf, pairs, signal } = require('./operands.js');
 const { Terminal } = require('./terminal.js');
 
 // As enum of src/addon.c.
@@ -39,9 +39,9 @@ exports.limitActions = (limits) =>
 // A member of enum aspawn_GROUP: 'private' is ASPAWN_OWNER_PRIVATE.
 exports.choice = function choice(group, name) {
 	if (name === undefined) return 0;
-	const value = library[`${group}_${String(name).toUpperCase()}`];
-	if (value === undefined) throw invalid(group.toLowerCase(), 'one that there is', name);
-	return value;
+	const members = Object.keys(library).filter((member) => member.startsWith(`${group}_`));
+	oneOf(name, group.toLowerCase(), ...members.map((member) => member.slice(group.length + 1).toLowerCase()));
+	return library[`${group}_${name.toUpperCase()}`];
 };
 
 // The index of a failure is one in actions, of which the package has put others before and after.

@@ -24,6 +24,11 @@ function invalid(name, expected, value) {
 	return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_TYPE' });
 }
 
+function oneOf(value, name, ...values) {
+	if (!values.includes(value)) throw invalid(name, `one of ${values.join(', ')}`, value);
+	return value;
+}
+
 // Of options, which may be left out.
 function object(value, name) {
 	if (value === undefined || value === null) return {};
@@ -45,8 +50,8 @@ function actions(given, name = 'actions') {
 }
 
 // Without a range: one of 32 bits, with a sign or without.
-function integer(value, name, from = -(2 ** 31), to = 2 ** 32 - 1) {
-	if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) throw invalid(name, 'an integer', value);
+function integer(value, name, from = -(2 ** 31), to = 2 ** 32 - 1, expected = 'an integer') {
+	if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) throw invalid(name, expected, value);
 	if (value < from || value > to)
 		throw Object.assign(new RangeError(`aspawn: "${name}" must be from ${from} to ${to}, not ${value}`), {
 			code: 'ERR_OUT_OF_RANGE',
@@ -55,9 +60,10 @@ function integer(value, name, from = -(2 ** 31), to = 2 ** 32 - 1) {
 }
 
 // A function that takes a number, or a name of one.
-const named = (what, numbers) =>
+const named = (what, numbers, expected = `a ${what}'s name or number`) =>
 	Object.assign(
-		(value, name = what) => (Object.hasOwn(numbers, value) ? numbers[value] : integer(value, name)),
+		(value, name = what) =>
+			Object.hasOwn(numbers, value) ? numbers[value] : integer(value, name, undefined, undefined, expected),
 		{ numbers },
 	);
 const signal = named('signal', SIGNALS);
@@ -65,16 +71,17 @@ const signal = named('signal', SIGNALS);
 const READ_WRITE = { r: O_RDONLY, 'r+': O_RDWR, w: O_WRONLY | O_CREAT | O_TRUNC, 'w+': O_RDWR | O_CREAT | O_TRUNC };
 const APPEND = { a: O_WRONLY | O_CREAT | O_APPEND, 'a+': O_RDWR | O_CREAT | O_APPEND };
 const NEW = { wx: READ_WRITE.w | O_EXCL, 'wx+': READ_WRITE['w+'] | O_EXCL, ax: APPEND.a | O_EXCL, 'ax+': APPEND['a+'] | O_EXCL };
-const openFlags = named('flags', { ...READ_WRITE, ...APPEND, ...NEW });
+const openFlags = named('flags', { ...READ_WRITE, ...APPEND, ...NEW }, 'flags of fs.open() or a number');
 
-function bytes(value, name) {
-	if (!ArrayBuffer.isView(value)) throw invalid(name, 'bytes', value);
+function bytes(value, name, expected = 'a Buffer or other bytes') {
+	if (!ArrayBuffer.isView(value)) throw invalid(name, expected, value);
 	return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
-function text(value, name) {
+const TEXT = 'a string or Buffer';
+function text(value, name, expected = TEXT) {
 	if (value === null) return undefined; // optional, or the library refuses it
-	const view = typeof value === 'string' ? value : bytes(value, name);
+	const view = typeof value === 'string' ? value : bytes(value, name, expected);
 	if (view.includes(typeof view === 'string' ? '\0' : 0)) throw invalid(name, 'without NUL', value);
 	return view.length ? view : '';
 }
@@ -99,24 +106,26 @@ function joined(words, name) {
 
 module.exports = {
 	Action,
+	TEXT,
 	actions,
 	bytes,
 	integer,
 	invalid,
 	joined,
 	object,
+	oneOf,
 	openFlags,
 	signal,
 	text,
 	capability: named('capability', {}),
-	resource: named('resource', {}),
+	resource: named('resource', {}, 'a limit\'s name, such as "nofile", or its number'),
 	descriptor: (value, name) => integer(typeof value?.fd === 'number' ? value.fd : value, name),
 	ids: (values, name) => bytes(Uint32Array.from(list(values, name), (value) => integer(value, name, 0, 2 ** 32 - 1))),
 	instructions: bytes,
 	limit: (value, name) => (value === Infinity ? 2n ** 64n - 1n : integer(value, name, 0, 2n ** 64n - 1n)),
 	long: (value, name) => integer(value, name, -(2n ** 63n), 2n ** 64n - 1n),
 	newMode: (flags) => (openFlags(flags) & O_CREAT ? 0o666 : 0),
-	path: (value, name) => text(value instanceof URL ? fileURLToPath(value) : value, name),
+	path: (value, name) => text(value instanceof URL ? fileURLToPath(value) : value, name, 'a string, Buffer or URL'),
 	processors: (values, name) => bits(values, name, 0, 8191),
 	signals: (values, name) => bits(list(values, name).map((value) => signal(value)), name, 1, 64),
 	// An environment as strings.

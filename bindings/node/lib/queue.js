@@ -7,7 +7,7 @@ const {
 } = require('node:os');
 const { binding, choice, failureText, limitActions, problem, signalName, supported } = require('./handle.js');
 const { action, library } = require('./interface.js');
-const { actions, bytes, integer, invalid, joined, object, pairs, path, text } = require('./operands.js');
+const { TEXT, actions, bytes, integer, invalid, joined, object, oneOf, pairs, path, text } = require('./operands.js');
 
 function systemError(number, what, failure) {
 	const code = Object.keys(errno).find((name) => errno[name] === -number) ?? `error ${-number}`;
@@ -35,11 +35,6 @@ function given(args, options) {
 
 const check = (value, name, from = 0, to = 2 ** 32 - 1) =>
 	value === undefined ? 0 : integer(value, name, from, to);
-
-function oneOf(value, name, ...values) {
-	if (!values.includes(value)) throw invalid(name, `one of ${values}`, value);
-	return value;
-}
 
 // null is bytes, as child_process has it.
 function encodingOf({ encoding = 'utf8' }) {
@@ -95,7 +90,7 @@ function request(of, options, cookie) {
 			check(options.keyLimit ?? (options.key && 1), 'keyLimit', 1),
 			check(options.priority, 'priority'),
 		],
-		typeof input === 'string' ? Buffer.from(input) : input == null ? undefined : bytes(input, 'input').slice(),
+		typeof input === 'string' ? Buffer.from(input) : input == null ? undefined : bytes(input, 'input', TEXT).slice(),
 	];
 }
 

@@ -188,6 +188,8 @@ test('what is wrong with the arguments rejects', async () => {
 	}
 	for (const options of [{ signal: 3 }, { actions: 3 }, { actions: [3] }, { limits: 3 }, { input: 0 }, { owner: 'private' }])
 		await assert.rejects(queue.submit('true', options), { code: 'ERR_INVALID_ARG_TYPE' });
+	await assert.rejects(queue.submit(3), { message: 'aspawn: "file" must be a string or Buffer, not 3' });
+	await assert.rejects(queue.submit('true', { input: 3 }), { message: 'aspawn: "input" must be a string or Buffer, not 3' });
 	await assert.rejects(queue.submit('true', { uid: 65534 }), /a job has no option "uid"/);
 	assert.throws(() => queue.prepare('true', { timeout: 10 }), /a prepared command has no option "timeout"/);
 	assert.throws(() => new Queue({ cwd: '/' }), /a queue has no option "cwd"/);

@@ -302,6 +302,21 @@ test('actions, in their order', async () => {
 	assert.throws(() => aspawn.spawn('true', { actions: [{ number: 9999 }] }), { code: 'EINVAL' });
 });
 
+test('a refusal says what is expected', () => {
+	for (const [make, message] of [
+		[() => action.chdir(3), '"path" must be a string, Buffer or URL, not 3'],
+		[() => action.setenv('A', 3), '"value" must be a string or Buffer, not 3'],
+		[() => action.seccomp('RET'), `"filter" must be a Buffer or other bytes, not 'RET'`],
+		[() => action.signalsIgnore(['SIGFOO']), `"signal" must be a signal's name or number, not 'SIGFOO'`],
+		[() => action.capDrop('CAP_ROOT'), `"capability" must be a capability's name or number, not 'CAP_ROOT'`],
+		[() => action.open(5, 'log', 'q'), `"flags" must be flags of fs.open() or a number, not 'q'`],
+		[() => aspawn.spawn('true', { limits: { foo: 1 } }), `"resource" must be a limit's name, such as "nofile", or its number, not 'foo'`],
+		[() => aspawn.spawn('true', { owner: 'x' }), `"owner" must be one of caller, private, tree, not 'x'`],
+		[() => aspawn.spawn('true', { memory: 3 }), '"memory" must be one of shared, suspended, copied, not 3'],
+	])
+		assert.throws(make, { message: `aspawn: ${message}`, code: 'ERR_INVALID_ARG_TYPE' });
+});
+
 const status = (name) => `grep ^${name}: /proc/self/status | cut -f 2`;
 // Numbers of constants are those of the kernel if the program finds what they ask for.
 const privateMounts = [
