@@ -153,26 +153,49 @@ func (q *Queue) Run(ctx context.Context, job *Job) *Result {
 }
 
 // Each runs the jobs of a channel, as many at a time as the queue does, and sends their results in the
-// order in which they end. The channel is closed after the last one. When the context is done, what is
-// left of the jobs is not submitted.
+// order in which they end. When the jobs' channel is closed, the context is done, or the queue is closed,
+// it takes no more jobs, and closes the results after the last one. Whoever stops reading cancels the
+// context: without a reader results are dropped then, beyond as many as the queue has jobs.
 func (q *Queue) Each(ctx context.Context, jobs <-chan *Job) <-chan *Result {
-	results := make(chan *Result)
+	results, done := make(chan *Result, cap(q.places)), ctx.Done()
+	send := func(r *Result) {
+		select {
+		case results <- r:
+			return
+		default:
+		}
+		select {
+		case results <- r:
+		case <-done:
+		case <-q.closed:
+		}
+	}
 	go func() {
 		var all sync.WaitGroup
-		for job := range jobs {
-			result, err := q.Submit(ctx, job)
-			if err != nil {
-				results <- &Result{Job: job, Outcome: OutcomeNotStarted, Err: err}
-				continue
+		defer close(results)
+		defer all.Wait()
+		for {
+			select {
+			case job, more := <-jobs:
+				if !more {
+					return
+				}
+				result, err := q.Submit(ctx, job)
+				if err != nil {
+					send(&Result{Job: job, Outcome: OutcomeNotStarted, Err: err})
+					continue
+				}
+				all.Add(1)
+				go func() {
+					send(<-result)
+					all.Done()
+				}()
+			case <-done:
+				return
+			case <-q.closed:
+				return
 			}
-			all.Add(1)
-			go func() {
-				results <- <-result
-				all.Done()
-			}()
 		}
-		all.Wait()
-		close(results)
 	}()
 	return results
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -163,6 +164,45 @@ func TestQueueOfManyJobs(t *testing.T) {
 		seen[r.Job.Args[1]] = true
 	}
 	equal(t, len(seen), count)
+}
+
+func TestQueueEachThatNobodyReads(t *testing.T) {
+	for name, end := range map[string]func(q *Queue, cancel func()){
+		"context": func(q *Queue, cancel func()) { cancel() },
+		"Close":   func(q *Queue, cancel func()) { q.Close() },
+	} {
+		q := newQueue(t, QueueOptions{Jobs: 4})
+		before := runtime.NumGoroutine()
+		ctx, cancel := context.WithCancel(background)
+		jobs := make(chan *Job, 20) // never closed
+		for i := 0; i < cap(jobs); i++ {
+			jobs <- &Job{Cmd: Command("true")}
+		}
+		<-q.Each(ctx, jobs)
+		end(q, cancel)
+		eventually(t, name+": its goroutines end", func() bool { return runtime.NumGoroutine() <= before })
+		cancel()
+	}
+}
+
+// A reader that goes on gets the results of all jobs that were taken.
+func TestQueueEachAfterItsContext(t *testing.T) {
+	q := newQueue(t, QueueOptions{Running: 2, Jobs: 4})
+	ctx, cancel := context.WithCancel(background)
+	jobs := make(chan *Job)
+	results := q.Each(ctx, jobs)
+	for i := 0; i < 4; i++ {
+		jobs <- &Job{Cmd: Command("sleep", "1000")}
+	}
+	cancel()
+	count := 0
+	for r := range results {
+		count++
+		if !errors.Is(r.Err, context.Canceled) {
+			t.Error(r.Err)
+		}
+	}
+	equal(t, count, 4)
 }
 
 func TestQueueKeysAndPriorities(t *testing.T) {
