@@ -75,7 +75,8 @@ type Cmd struct {
 	// Memory that the child begins in.
 	Memory Memory
 	// TimeLimit ends the command so long after Start, by SIGTERM, and after WaitDelay (0: one
-	// second) by SIGKILL. It is an error that is context.DeadlineExceeded.
+	// second) by SIGKILL. It is an error that is context.DeadlineExceeded. 0: none; if it is negative
+	// nothing is started.
 	TimeLimit time.Duration
 	// AwaitExec makes Start wait until the program was executed, and return the error if not.
 	AwaitExec bool
@@ -183,8 +184,16 @@ func (c *Cmd) Start() error {
 	return nil
 }
 
+// context is that of CommandContext.
+func (c *Cmd) context() context.Context {
+	if c.ctx == nil {
+		return context.Background()
+	}
+	return c.ctx
+}
+
 func (c *Cmd) start() error {
-	ctx := c.ctx
+	ctx := c.context()
 	switch {
 	case c.Err != nil:
 		return c.Err
@@ -192,8 +201,10 @@ func (c *Cmd) start() error {
 		return errors.New("exec: no command")
 	case c.Cancel != nil && c.ctx == nil:
 		return errors.New("exec: command with a non-nil Cancel was not created with CommandContext")
-	case ctx != nil && ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case c.TimeLimit < 0:
+		return context.DeadlineExceeded
 	}
 	files, err := c.files()
 	if err != nil {
@@ -219,9 +230,6 @@ func (c *Cmd) start() error {
 			return err
 		}
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	if c.TimeLimit > 0 || ctx.Done() != nil && (c.Cancel != nil || c.WaitDelay > 0) {
 		c.ended, c.watched = make(chan struct{}), make(chan watched, 1)
 		go func() { c.watched <- c.watch(ctx) }()
@@ -243,7 +251,7 @@ func (c *Cmd) watch(ctx context.Context) (w watched) {
 	}
 	w.at = time.Now()
 	cancel, delay := c.Cancel, c.WaitDelay
-	if c.ctx == nil || c.ctx.Err() == nil {
+	if c.context().Err() == nil {
 		delay = c.grace()
 		cancel = func() error { return c.end(delay) }
 	}

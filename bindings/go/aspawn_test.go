@@ -356,6 +356,11 @@ func TestTimeLimit(t *testing.T) {
 	c = Command("true")
 	c.TimeLimit = time.Hour
 	check(t, c.Run())
+	c = over()
+	equal(t, c.Run(), context.DeadlineExceeded)
+	if c.Process != nil {
+		t.Fatal("it was started")
+	}
 	c = Command("sleep", "1000") // no SIGKILL follows
 	c.TimeLimit, c.WaitDelay, c.Owner = 20*time.Millisecond, math.MaxInt64, OwnerTree
 	if err := c.Run(); err == nil || err.Error() != "signal: terminated" {

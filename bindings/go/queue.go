@@ -54,7 +54,7 @@ type Queue struct {
 }
 
 // A Job is a command for a queue. Of Cmd these members matter: Path, Args, Env, Dir, SysProcAttr, Actions,
-// Memory and TimeLimit.
+// Memory, TimeLimit, OwnerTree with TreeOrGroup, and the context of CommandContext.
 type Job struct {
 	*Cmd
 	Input      []byte // standard input
@@ -90,6 +90,14 @@ type pending struct {
 	done    chan struct{} // closed with the result
 	ticket  C.int64_t
 	origins []int // of the actions
+}
+
+// cancelled returns the error of the contexts, of which one cancels the job.
+func (p *pending) cancelled() error {
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	return p.job.context().Err()
 }
 
 // narrow gives the most of a number that has no place, which the library refuses.
@@ -201,7 +209,7 @@ func (q *Queue) Each(ctx context.Context, jobs <-chan *Job) <-chan *Result {
 }
 
 // Submit copies a job to the queue; the channel gets its result. It waits as long as the queue is full.
-// When the context is done the job is cancelled.
+// When the context is done, or that of CommandContext, the job is cancelled.
 func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
 	if job.Err != nil {
 		return nil, job.Err
@@ -218,22 +226,26 @@ func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
 		return nil, m.err
 	}
 	m.command.std_in, m.command.std_out, m.command.std_err = 0, 0, 0 // the job's
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	p := &pending{job: job, ctx: ctx, result: make(chan *Result, 1), done: make(chan struct{}), origins: m.origins}
+	if err := p.cancelled(); err != nil {
+		return nil, err
+	} else if job.TimeLimit < 0 {
+		return nil, context.DeadlineExceeded
 	}
 	select {
 	case q.places <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-job.context().Done():
+		return nil, job.context().Err()
 	case <-q.closed:
 		return nil, ErrQueueClosed
 	}
-	p := &pending{job: job, ctx: ctx, result: make(chan *Result, 1), done: make(chan struct{}), origins: m.origins}
 	if err := q.submit(p, m); err != nil {
 		<-q.places
 		return nil, err
 	}
-	if ctx.Done() != nil {
+	if ctx.Done() != nil || job.context().Done() != nil {
 		go q.watch(p)
 	}
 	return p.result, nil
@@ -276,6 +288,8 @@ func (q *Queue) submit(p *pending, m *message) error {
 		case <-time.After(50 * time.Microsecond):
 		case <-p.ctx.Done():
 			return p.ctx.Err()
+		case <-p.job.context().Done():
+			return p.job.context().Err()
 		case <-q.closed:
 			return ErrQueueClosed
 		}
@@ -302,12 +316,13 @@ func (q *Queue) attempt(p *pending, m *message, c *C.struct_aspawn_job, input un
 	return nil
 }
 
-// watch cancels the job when its context is done.
+// watch cancels the job when a context is done.
 func (q *Queue) watch(p *pending) {
 	select {
 	case <-p.done:
 		return
 	case <-p.ctx.Done():
+	case <-p.job.context().Done():
 	}
 	q.using.RLock()
 	defer q.using.RUnlock()
@@ -377,19 +392,19 @@ func (q *Queue) deliver(cookie uint64, r *Result, failure *C.struct_aspawn_failu
 	if failure != nil && failure.error != 0 {
 		r.Err = failed(p.job.Path, p.origins, 0, failure)
 	} else if r.Err == nil {
-		r.Err = r.reason(p.ctx)
+		r.Err = r.reason(p)
 	}
 	p.result <- r
 	close(p.done)
 }
 
-func (r *Result) reason(ctx context.Context) error {
+func (r *Result) reason(p *pending) error {
 	var why error
 	switch r.Outcome {
 	case OutcomeTimedOut:
 		why = context.DeadlineExceeded
 	case OutcomeCancelled:
-		why = ctx.Err()
+		why = p.cancelled()
 	case OutcomeLost:
 		return ErrLost
 	}

@@ -68,6 +68,7 @@ func TestQueueErrors(t *testing.T) {
 		"too long":    {&Job{Cmd: shell(""), Input: make([]byte, 1<<20)}, syscall.E2BIG},
 		"a pipe":      {&Job{Cmd: acting([]action.Action{action.OutputPipe(5, new(*os.File))}, "")}, syscall.EINVAL},
 		"time limit":  {&Job{Cmd: limited("exec sleep 1000")}, context.DeadlineExceeded},
+		"... is over": {&Job{Cmd: over()}, context.DeadlineExceeded},
 		"... refused": {&Job{Cmd: limited(`trap "" TERM; exec sleep 1000`), Grace: -1}, context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,6 +119,33 @@ func limited(script string) *Cmd {
 	c := shell(script)
 	c.TimeLimit = 20 * time.Millisecond
 	return c
+}
+
+func over() *Cmd {
+	c := Command("sleep", "1000")
+	c.TimeLimit = time.Until(time.Now().Add(-time.Second))
+	return c
+}
+
+// A job is cancelled by the context of CommandContext too.
+func TestQueueContextOfTheCommand(t *testing.T) {
+	q := newQueue(t, QueueOptions{Running: 1, Jobs: 2})
+	ctx, cancel := context.WithCancel(background)
+	running, err := q.Submit(background, &Job{Cmd: CommandContext(ctx, "sleep", "1000")})
+	check(t, err)
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if r := <-running; !errors.Is(r.Err, context.Canceled) || r.Outcome != OutcomeCancelled {
+		t.Fatal(r.Err)
+	}
+	equal(t, q.Run(background, &Job{Cmd: CommandContext(ctx, "true")}).Err, context.Canceled)
+
+	for i := 0; i < 2; i++ {
+		_, err := q.Submit(background, &Job{Cmd: Command("sleep", "1000")})
+		check(t, err)
+	}
+	short, stop := context.WithTimeout(background, 10*time.Millisecond)
+	defer stop()
+	equal(t, q.Run(background, &Job{Cmd: CommandContext(short, "true")}).Err, context.DeadlineExceeded) // full
 }
 
 func TestQueueContext(t *testing.T) {
