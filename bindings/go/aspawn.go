@@ -331,16 +331,13 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// descriptor also makes the file block, as programs expect of what they begin with.
-func descriptor(file *os.File) (int, error) {
-	if file == nil {
-		return closed, nil
+// descriptor also makes the file block, as programs expect of what they begin with. A nil or closed
+// file is closed in the program too, as in os/exec.
+func descriptor(file *os.File) int {
+	if fd := file.Fd(); fd != ^uintptr(0) {
+		return int(fd)
 	}
-	fd := file.Fd()
-	if fd == ^uintptr(0) {
-		return -1, &fs.PathError{Op: "fork/exec", Path: file.Name(), Err: os.ErrClosed}
-	}
-	return int(fd), nil
+	return closed
 }
 
 // pipe returns the child's end of a new pipe, and the other one.
@@ -361,14 +358,14 @@ func (c *Cmd) stream(of any, child int, copy func(end *os.File) error) (int, err
 	case nil:
 		return null, nil
 	case *os.File:
-		return descriptor(of)
+		return descriptor(of), nil
 	}
 	childEnd, end, err := c.pipe(child)
 	if err != nil {
 		return closed, err
 	}
 	c.copies = append(c.copies, func() error { return copy(end) })
-	return descriptor(childEnd)
+	return descriptor(childEnd), nil
 }
 
 func (c *Cmd) feed(end *os.File) error {

@@ -162,6 +162,21 @@ func TestActionsBesideExtraFiles(t *testing.T) {
 	equal(t, output(t, c), "/usr\n")
 }
 
+// As in os/exec the program does not have a file that is closed.
+func TestClosedFiles(t *testing.T) {
+	file, err := os.Open("/dev/null")
+	check(t, err)
+	check(t, file.Close())
+	for _, actions := range [][]action.Action{nil, {action.Umask(0)}} {
+		c := acting(actions, "test ! -e /proc/$$/fd/0 && test ! -e /proc/$$/fd/3 && test -e /proc/$$/fd/4")
+		c.Stdin, c.ExtraFiles = file, []*os.File{file, os.Stdin}
+		check(t, c.Run())
+		theirs := exec.Command("sh", c.Args[1:]...)
+		theirs.Stdin, theirs.ExtraFiles = c.Stdin, c.ExtraFiles
+		check(t, theirs.Run())
+	}
+}
+
 func TestPipeActions(t *testing.T) {
 	var from, to *os.File
 	c := acting([]action.Action{action.InputPipe(4, &to), action.OutputPipe(5, &from)}, "tr a-z A-Z <&4 >&5")
