@@ -206,6 +206,16 @@ func TestErrorsNameTheAction(t *testing.T) {
 	if err := c.Start(); !errors.As(err, &failed) || failed.Index != 0 || !errors.Is(err, syscall.EINVAL) {
 		t.Fatalf("%T: %v", err, err)
 	}
+	for text, of := range map[string]action.Action{
+		`aspawn: action 1, chdir "a\x00b": invalid argument`: action.Chdir("a\x00b"),
+		`aspawn: action 1, setenv "\x00": invalid argument`:  action.Setenv("NAME", "\x00"),
+		`aspawn: action 1, empty: invalid argument`:          {},
+	} {
+		c = acting([]action.Action{action.Umask(0), of}, "exit 3")
+		if err := c.Start(); err == nil || err.Error() != text || !errors.As(err, &failed) {
+			t.Errorf("%T: %v, not %s", err, err, text)
+		}
+	}
 	c = Command("true")
 	c.Owner = 9
 	if err := c.Start(); !errors.As(err, &failed) || failed.Index != -1 || failed.Subject != "owner" {

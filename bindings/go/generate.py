@@ -126,6 +126,8 @@ def enumerations(description):
             yield from comment(group["text"], "", ENUMERATIONS[group["name"]])
             yield f"type {ENUMERATIONS[group['name']]} int32\n"
     yield from blocks(constant for constant in description["constants"] if constant["group"] in ENUMERATIONS)
+    names = ", ".join(f'"{of["name"]}"' for of in description["actions"])
+    yield f'// By the numbers of actions; 0 is no action.\nvar actionNames = [...]string{{"", {names}}}'
 
 
 def actions(description):
@@ -133,7 +135,7 @@ def actions(description):
     yield 'import (\n\t"os"\n\t"syscall"\n)\n'
     yield from blocks(constant for constant in description["constants"]
                       if constant["group"] not in {*ELSEWHERE, *ENUMERATIONS, "PSYS_RLIMIT"})
-    for number, of in enumerate(description["actions"]):
+    for number, of in enumerate(description["actions"], 1):
         if is_offered(of):
             yield from action(number, of)
 
@@ -149,7 +151,7 @@ def shim(description):
     yield "/* Made by the library's bindings/go/generate.py from doc/interface.json. */"
     yield "static const int64_t *aspawn_go_action(struct aspawn_action *action, const int64_t *of, const char *bytes,"
     yield "\t\t\t\t      int *results)\n{\n\tswitch (*of++) {"
-    for number, of in enumerate(description["actions"]):
+    for number, of in enumerate(description["actions"], 1):
         operands = of["operands"]
         if not is_offered(of):
             continue

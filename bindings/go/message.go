@@ -58,6 +58,9 @@ func (m *message) text(text string) {
 func (m *message) action(origin int, of action.Action) {
 	m.origins = append(m.origins, origin)
 	m.words = append(m.words, C.int64_t(of.Kind))
+	if of.Kind == 0 && m.err == nil {
+		m.err = &SetupError{Index: origin, Name: "empty", Err: syscall.EINVAL}
+	}
 	for _, operand := range of.Operands {
 		word := int64(len(m.bytes))
 		switch operand := operand.(type) {
@@ -66,6 +69,9 @@ func (m *message) action(origin int, of action.Action) {
 		case nil:
 			word = -1
 		case string:
+			if strings.IndexByte(operand, 0) >= 0 && origin >= 0 && m.err == nil {
+				m.err = &SetupError{origin, actionNames[of.Kind], operand, syscall.EINVAL}
+			}
 			m.text(operand)
 		case []byte:
 			if len(operand) == 0 {
