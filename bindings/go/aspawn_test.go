@@ -271,6 +271,10 @@ func TestAwaitExec(t *testing.T) {
 	equal(t, descriptors(t), before)
 }
 
+func TestConstantsHaveNames(t *testing.T) {
+	equal(t, fmt.Sprint(OwnerTree, MemoryCopied, OutcomeNotStarted, OutcomeLost, Owner(9)), "OwnerTree MemoryCopied OutcomeNotStarted OutcomeLost Owner(9)")
+}
+
 func TestMemory(t *testing.T) {
 	for _, memory := range []Memory{MemoryShared, MemorySuspended, MemoryCopied} {
 		c := shell("exit 7")

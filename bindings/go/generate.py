@@ -121,11 +121,18 @@ def blocks(constants):
 
 def enumerations(description):
     yield HEAD.format(CGO, "aspawn")
+    yield 'import "fmt"\n'
     for group in description["groups"]:
         if group["name"] in ENUMERATIONS:
             yield from comment(group["text"], "", ENUMERATIONS[group["name"]])
             yield f"type {ENUMERATIONS[group['name']]} int32\n"
     yield from blocks(constant for constant in description["constants"] if constant["group"] in ENUMERATIONS)
+    for group, kind in ENUMERATIONS.items():
+        members = [go_name(constant) for constant in description["constants"] if constant["group"] == group]
+        if kind:
+            yield f"// String returns the constant's name.\nfunc (of {kind}) String() string {{\n\tswitch of {{"
+            yield from (f'\tcase {name}:\n\t\treturn "{name}"' for name in members)
+            yield f'\t}}\n\treturn fmt.Sprintf("{kind}(%d)", int32(of))\n}}\n'
     names = ", ".join(f'"{of["name"]}"' for of in description["actions"])
     yield f'// By the numbers of actions; 0 is no action.\nvar actionNames = [...]string{{"", {names}}}'
 
