@@ -218,7 +218,7 @@ func TestErrorsNameTheAction(t *testing.T) {
 	}
 	c = Command("true")
 	c.Owner = 9
-	if err := c.Start(); !errors.As(err, &failed) || failed.Index != -1 || failed.Subject != "owner" {
+	if err := c.Start(); !errors.As(err, &failed) || failed.Index != -1 || failed.Subject != "Owner" {
 		t.Fatalf("%T: %v", err, err)
 	}
 	for _, begin := range []func(*Cmd){func(c *Cmd) { c.Actions = []action.Action{action.Umask(0)} }, func(*Cmd) {}} {

@@ -282,6 +282,9 @@ func (e *SetupError) Error() string {
 
 func (e *SetupError) Unwrap() error { return e.Err }
 
+// members that the library calls otherwise.
+var members = map[string]string{"owner": "Owner", "memory": "Memory", "job.priority": "Priority", "job_bytes": "JobBytes"}
+
 // failed is the error of a start that returned result and left a failure.
 func failed(path string, origins []int, result int, failure *C.struct_aspawn_failure) error {
 	if failure.error != 0 {
@@ -293,6 +296,8 @@ func failed(path string, origins []int, result int, failure *C.struct_aspawn_fai
 	switch {
 	case name == "" || name == "exec" || name == "search":
 		return &fs.PathError{Op: "fork/exec", Path: path, Err: number}
+	case name == "argument" && members[e.Subject] != "":
+		e.Subject = members[e.Subject]
 	case name == "interpreter":
 		if e.Subject == "" {
 			e.Subject = "of its ELF header"

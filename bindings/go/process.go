@@ -202,7 +202,8 @@ func (p *Process) Kill() error { return p.Signal(os.Kill) }
 // Signal sends a signal to the child, and never to another process that got its number.
 func (p *Process) Signal(sig os.Signal) error { return p.signal(sig, false) }
 
-// SignalGroup sends a signal to the process group that the child leads after Setpgid or Setsid.
+// SignalGroup sends a signal to the process group that the child leads after Setpgid or Setsid; to the
+// child alone if it leads none, or not yet.
 func (p *Process) SignalGroup(sig os.Signal) error { return p.signal(sig, true) }
 
 func (p *Process) signal(sig os.Signal, group bool) error {

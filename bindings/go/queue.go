@@ -12,6 +12,7 @@ import "C"
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"runtime"
@@ -28,7 +29,7 @@ var (
 	ErrLost        = errors.New("aspawn: the queue's server was killed")
 )
 
-// QueueOptions of NewQueue; 0 is a default.
+// QueueOptions of NewQueue; 0 is a default. Running and Jobs are at most 32768, JobBytes 16 MiB.
 type QueueOptions struct {
 	Running  int           // jobs that run at the same time: 16
 	Jobs     int           // jobs that wait, run or have an untaken result; rounded up to a power of two: 256
@@ -100,25 +101,25 @@ func (p *pending) cancelled() error {
 	return p.job.context().Err()
 }
 
-// narrow gives the most of a number that has no place, which the library refuses.
-func narrow(of int) C.uint32_t {
-	if uint64(of) > math.MaxUint32 {
-		return math.MaxUint32
-	}
-	return C.uint32_t(of)
-}
-
-// NewQueue makes a queue and its server.
+// NewQueue makes a queue and its server, which last until Close: a queue is never collected.
 func NewQueue(options QueueOptions) (*Queue, error) {
-	if options.Jobs <= 0 {
+	for _, of := range []struct {
+		name        string
+		value, most int64
+	}{
+		{"Running", int64(options.Running), 1 << 15}, {"Jobs", int64(options.Jobs), 1 << 15},
+		{"JobBytes", int64(options.JobBytes), 1 << 24}, {"Delay in ms", int64(milliseconds(options.Delay)), math.MaxUint32},
+	} {
+		if of.value < 0 || of.value > of.most {
+			return nil, fmt.Errorf("aspawn: QueueOptions.%s: %d is not from 0 to %d: %w", of.name, of.value, of.most, syscall.EINVAL)
+		}
+	}
+	if options.Jobs == 0 {
 		options.Jobs = 256
 	}
 	of := C.struct_aspawn_queue_options{size: C.sizeof_struct_aspawn_queue_options, flags: C.ASPAWN_QUEUE_FD,
-		jobs: narrow(options.Jobs), running: narrow(options.Running), job_bytes: narrow(options.JobBytes),
+		jobs: C.uint32_t(options.Jobs), running: C.uint32_t(options.Running), job_bytes: C.uint32_t(options.JobBytes),
 		delay_ms: C.uint32_t(milliseconds(options.Delay))}
-	if options.Running < 0 || options.JobBytes < 0 || C.int64_t(of.delay_ms) != milliseconds(options.Delay) {
-		return nil, os.NewSyscallError("aspawn_queue_create", syscall.EINVAL)
-	}
 	var queue *C.struct_aspawn_queue
 	if r := C.aspawn_queue_create(&queue, &of); r < 0 {
 		return nil, os.NewSyscallError("aspawn_queue_create", syscall.Errno(-r))
@@ -165,6 +166,9 @@ func (q *Queue) Run(ctx context.Context, job *Job) *Result {
 // it takes no more jobs, and closes the results after the last one. Whoever stops reading cancels the
 // context: without a reader results are dropped then, beyond as many as the queue has jobs.
 func (q *Queue) Each(ctx context.Context, jobs <-chan *Job) <-chan *Result {
+	if ctx == nil {
+		panic("nil Context")
+	}
 	results, done := make(chan *Result, cap(q.places)), ctx.Done()
 	send := func(r *Result) {
 		select {
@@ -211,7 +215,11 @@ func (q *Queue) Each(ctx context.Context, jobs <-chan *Job) <-chan *Result {
 // Submit copies a job to the queue; the channel gets its result. It waits as long as the queue is full.
 // When the context is done, or that of CommandContext, the job is cancelled.
 func (q *Queue) Submit(ctx context.Context, job *Job) (<-chan *Result, error) {
-	if job.Err != nil {
+	if ctx == nil {
+		panic("nil Context")
+	} else if job == nil || job.Cmd == nil {
+		return nil, errors.New("aspawn: a job without a command")
+	} else if job.Err != nil {
 		return nil, job.Err
 	}
 	if job.Stdin != nil || job.Stdout != nil || job.Stderr != nil || len(job.ExtraFiles) > 0 {
@@ -267,7 +275,10 @@ func (q *Queue) submit(p *pending, m *message) error {
 	c := C.struct_aspawn_job{size: C.sizeof_struct_aspawn_job,
 		input_size: C.size_t(len(job.Input)), out_size: bytesOf(job.KeepStdout), err_size: bytesOf(job.KeepStderr),
 		time_limit_ms: milliseconds(job.TimeLimit), grace_ms: milliseconds(job.Grace),
-		key: C.uint32_t(job.Key), key_limit: C.uint32_t(job.KeyLimit), priority: C.int(narrow(job.Priority)),
+		key: C.uint32_t(job.Key), key_limit: C.uint32_t(job.KeyLimit), priority: C.int(job.Priority),
+	}
+	if int(c.priority) != job.Priority {
+		c.priority = -1 // is refused
 	}
 	if job.Grace < 0 {
 		c.grace_ms = C.ASPAWN_GRACE_NONE

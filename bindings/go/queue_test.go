@@ -77,6 +77,14 @@ func TestQueueErrors(t *testing.T) {
 			}
 		})
 	}
+	for subject, job := range map[string]*Job{
+		"Priority": {Cmd: shell(""), Priority: -1}, "JobBytes": {Cmd: shell(""), Input: make([]byte, 1<<20)},
+	} {
+		failed := new(SetupError)
+		if err := q.Run(background, job).Err; !errors.As(err, &failed) || failed.Subject != subject {
+			t.Errorf("%v, not %s", err, subject)
+		}
+	}
 	failed := new(SetupError)
 	r := q.Run(background, &Job{Cmd: acting([]action.Action{action.Umask(0), action.Chdir("/no/such")}, "")})
 	if !errors.As(r.Err, &failed) || failed.Index != 1 || r.ProcessState != nil || r.Outcome != OutcomeNotStarted {
@@ -96,15 +104,42 @@ func TestQueueRefusesWhatHasNoPlace(t *testing.T) {
 		t.Skip("int has 32 bits")
 	}
 	big++
-	for _, options := range []QueueOptions{{Running: big}, {JobBytes: big}, {Jobs: big}, {Running: -1}, {Delay: -time.Second},
-		{Delay: time.Duration(big) * time.Millisecond}} {
-		if q, err := NewQueue(options); err == nil {
-			q.Close()
-			t.Errorf("%+v", options)
+	for name, of := range map[string][]QueueOptions{
+		"Running":     {{Running: big}, {Running: -1}, {Running: 1<<15 + 1}},
+		"Jobs":        {{Jobs: big}, {Jobs: -1}, {Jobs: 1 << 30}},
+		"JobBytes":    {{JobBytes: big}, {JobBytes: -1}, {JobBytes: 1<<24 + 1}},
+		"Delay in ms": {{Delay: -time.Second}, {Delay: time.Duration(big) * time.Millisecond}},
+	} {
+		for _, options := range of {
+			q, err := NewQueue(options)
+			if err == nil {
+				q.Close()
+			}
+			if !errors.Is(err, syscall.EINVAL) || !strings.HasPrefix(err.Error(), "aspawn: QueueOptions."+name+": ") {
+				t.Errorf("%+v: %v", options, err)
+			}
 		}
 	}
+	newQueue(t, QueueOptions{Running: 1, Jobs: 1 << 15, JobBytes: 1})
+	newQueue(t, QueueOptions{Running: 1, Jobs: 1, JobBytes: 1 << 24})
 	if err := newQueue(t, QueueOptions{}).Run(background, &Job{Cmd: Command("true"), Priority: big}).Err; err == nil {
 		t.Error("a priority of ", big)
+	}
+}
+
+func TestQueueWithoutAJobOrContext(t *testing.T) {
+	q := newQueue(t, QueueOptions{})
+	for _, job := range []*Job{nil, {}} {
+		if r := q.Run(background, job); r.Err == nil || r.Outcome != OutcomeNotStarted {
+			t.Errorf("%+v", r)
+		}
+	}
+	var none context.Context
+	for _, call := range []func(){func() { q.Run(none, &Job{Cmd: Command("true")}) }, func() { q.Each(none, nil) }} {
+		func() {
+			defer func() { equal(t, recover(), "nil Context") }()
+			call()
+		}()
 	}
 }
 
