@@ -366,6 +366,18 @@ func TestTree(t *testing.T) {
 	equal(t, state(t, pid), "")
 }
 
+func TestKillTreeOfNoTree(t *testing.T) {
+	c := Command("sleep", "1000")
+	check(t, c.Start())
+	err := c.Process.KillTree(0)
+	check(t, c.Process.Kill())
+	c.Wait()
+	if !errors.Is(err, syscall.EINVAL) || err.Error() != "aspawn: the child is not of OwnerTree: invalid argument" {
+		t.Fatal(err)
+	}
+	equal(t, c.Process.KillTree(0), os.ErrProcessDone)
+}
+
 func TestTimeLimit(t *testing.T) {
 	c := shell(`trap "exit 0" TERM; while :; do sleep 0.01; done`)
 	c.TimeLimit = 50 * time.Millisecond

@@ -228,6 +228,9 @@ func (p *Process) KillTree(grace time.Duration) error {
 		of = C.ASPAWN_GRACE_NONE
 	}
 	_, err := p.call(func() C.int { return C.aspawn_kill_tree(p.child, of) })
+	if err == syscall.EINVAL {
+		err = fmt.Errorf("aspawn: the child is not of OwnerTree: %w", err)
+	}
 	return err
 }
 
