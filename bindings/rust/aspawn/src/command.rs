@@ -171,9 +171,11 @@ impl<E> CommandOf<E> {
         /// groups, leaves its supplementary groups. The child begins by a small program of the library's,
         /// so that nothing of another user's shares the memory, or in a copy of the memory:
         /// [`Child::mode`].
+        /// `u32::MAX` is no ID, and the start fails with `EINVAL`.
         uid(id: u32) [uid] = Some(id);
 
-        /// The program's group: all three group IDs. The child begins as with [`uid`](Self::uid).
+        /// The program's group: all three group IDs. The child begins as with [`uid`](Self::uid), and
+        /// `u32::MAX` is no ID either.
         gid(id: u32) [gid] = Some(id);
 
         /// The supplementary groups.
@@ -348,6 +350,13 @@ impl<E> CommandOf<E> {
         use spec::Action;
         let mut setup = Vec::with_capacity(8);
         let leaves_groups = || self.uid.is_some() && unsafe { getuid() } == 0;
+        // resuid and resgid take it for "as it is".
+        let checked = |id: u32, mut action: Action| {
+            if id == u32::MAX {
+                action.fail(None);
+            }
+            action
+        };
 
         if let Some(groups) = &self.groups {
             setup.push(Action::groups(groups));
@@ -355,10 +364,10 @@ impl<E> CommandOf<E> {
             setup.push(Action::groups(&[]));
         }
         if let Some(gid) = self.gid {
-            setup.push(Action::resgid(gid, gid, gid));
+            setup.push(checked(gid, Action::resgid(gid, gid, gid)));
         }
         if let Some(uid) = self.uid {
-            setup.push(Action::resuid(uid, uid, uid));
+            setup.push(checked(uid, Action::resuid(uid, uid, uid)));
         }
         if let Some(directory) = &self.current_dir {
             setup.push(Action::chdir(directory.as_bytes()));

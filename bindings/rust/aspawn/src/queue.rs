@@ -56,7 +56,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// 256 jobs, of which 16 run at the same time, with 32 KiB of memory each.
+    /// 256 jobs, of which 16 run at the same time, with 32 KiB of memory each. 0 stands for these
+    /// numbers in the methods below.
     pub fn new() -> Self {
         Options::default()
     }
@@ -183,8 +184,8 @@ impl<'a> Job<'a> {
         grace(grace: Duration) [limits.grace] = Some(grace);
     }
 
-    /// Of the jobs with the same key, which is not 0, at most `limit` run at the same time. Others
-    /// pass those that have to wait.
+    /// Of the jobs with the same key at most `limit` run at the same time. Others pass those that have
+    /// to wait. Key 0 is none, and limit 0 no limit.
     pub fn key(&mut self, key: u32, limit: u32) -> &mut Self {
         self.raw.key = key;
         self.raw.key_limit = limit;

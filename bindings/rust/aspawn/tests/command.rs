@@ -389,6 +389,15 @@ fn pre_exec_as_another_user() {
     assert_eq!(command.spawn().unwrap().wait_with_output().unwrap().stdout, text.as_bytes());
 }
 
+/// The system call's "as it is": the program would keep the caller's.
+#[test]
+fn no_id_is_none() {
+    for command in [Command::new("true").uid(u32::MAX), Command::new("true").gid(u32::MAX)] {
+        let error = command.output().unwrap_err();
+        assert_eq!((error.step(), error.kind()), (Step::Setup, ErrorKind::InvalidInput));
+    }
+}
+
 #[test]
 fn pre_exec_ends_before_its_command() {
     for _ in 0..20 {
