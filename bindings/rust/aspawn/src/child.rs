@@ -22,6 +22,8 @@ use crate::{ChildStderr, ChildStdin, ChildStdout, Error, Owner, Result, Step};
 /// `E` is the type of its errors: [`std::io::Error`] in [`process`](crate::process).
 #[derive(Debug)]
 pub struct Child<E = Error> {
+    // First, so that it is killed before the pipes are closed.
+    process: Process,
     /// The pipe to standard input, with [`Stdio::piped`](crate::Stdio::piped).
     pub stdin: Option<ChildStdin>,
     /// The pipe from standard output, with [`Stdio::piped`](crate::Stdio::piped).
@@ -29,12 +31,17 @@ pub struct Child<E = Error> {
     /// The pipe from standard error, with [`Stdio::piped`](crate::Stdio::piped).
     pub stderr: Option<ChildStderr>,
     pipes: Vec<(i32, OwnedFd)>,
-    handle: Handle,
     pid: u32,
+    error: PhantomData<fn() -> E>,
+}
+
+/// What Drop needs: a child itself has none, so that its pipes can be moved out.
+#[derive(Debug)]
+struct Process {
+    handle: Handle,
     end: Option<Result<Exit>>,
     limits: Limits,
     kill_on_drop: bool,
-    error: PhantomData<fn() -> E>,
 }
 
 const SIGKILL: i32 = 9;
@@ -54,10 +61,7 @@ impl<E: From<Error>> Child<E> {
             stdout: stdout.map(ChildStdout::from),
             stderr: stderr.map(ChildStderr::from),
             pid: 0,
-            handle,
-            end: None,
-            limits,
-            kill_on_drop,
+            process: Process { handle, end: None, limits, kill_on_drop },
             error: PhantomData,
         }
     }
@@ -67,7 +71,7 @@ impl<E: From<Error>> Child<E> {
     /// [`wait_id`](Self::wait_id).
     pub fn id(&self) -> u32 {
         match self.pid {
-            0 => self.handle.known_pid() as u32,
+            0 => self.process.handle.known_pid() as u32,
             pid => pid,
         }
     }
@@ -76,7 +80,7 @@ impl<E: From<Error>> Child<E> {
     /// milliseconds.
     pub fn wait_id(&mut self) -> Result<u32, E> {
         if self.pid == 0 {
-            self.pid = self.handle.pid()? as u32;
+            self.pid = self.process.handle.pid()? as u32;
         }
         Ok(self.pid)
     }
@@ -86,14 +90,14 @@ impl<E: From<Error>> Child<E> {
     /// has been waited for.
     pub fn ended_fd(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: the handle closes it in methods that borrow self mutably.
-        self.handle.ended_fd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })
+        self.process.handle.ended_fd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })
     }
 
     /// A new pidfd of the child itself, for pidfd_send_signal(2), setns(2) and the like. An error if
     /// the child is reaped, as a private one is at its end.
     pub fn pidfd(&mut self) -> Result<OwnedFd, E> {
         // SAFETY: nobody else has it.
-        Ok(self.handle.pidfd().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })?)
+        Ok(self.process.handle.pidfd().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })?)
     }
 
     /// The caller's end of the pipe that an [`Action::output_pipe`](crate::Action::output_pipe) or
@@ -105,51 +109,51 @@ impl<E: From<Error>> Child<E> {
 
     /// Whose child it is.
     pub fn owner(&self) -> Owner {
-        self.handle.owner()
+        self.process.handle.owner()
     }
 
     /// How the child began: [`Mode::Image`] or [`Mode::Copied`] with `uid` and the like. Known when
     /// [`id`](Self::id) is.
     pub fn mode(&self) -> Option<Mode> {
-        self.handle.mode()
+        self.process.handle.mode()
     }
 
     #[cfg(feature = "tokio")]
     pub(crate) fn pid(&self) -> Option<u32> {
-        Some(self.id()).filter(|id| *id != 0 && self.end.is_none())
+        Some(self.id()).filter(|id| *id != 0 && self.process.end.is_none())
     }
 
     #[cfg(feature = "tokio")]
     pub(crate) fn handle(&mut self) -> &mut Handle {
-        &mut self.handle
+        &mut self.process.handle
     }
 
     /// Waits until the program has been executed. Ok(false) if the time is over, and an error if it
     /// never will be: the child is reaped then.
     pub fn wait_started(&mut self, timeout: Option<Duration>) -> Result<bool, E> {
-        let started = self.handle.wait_started(timeout);
-        if let (Err(error), None) = (&started, &self.end) {
+        let started = self.process.handle.wait_started(timeout);
+        if let (Err(error), None) = (&started, &self.process.end) {
             // It has ended, or is about to; only a killed child has another status than 127.
-            let _ = self.handle.wait(None);
-            self.end = Some(Err(error.clone()));
+            let _ = self.process.handle.wait(None);
+            self.process.end = Some(Err(error.clone()));
         }
         Ok(started?)
     }
 
     fn reap(&mut self, timeout: Option<Duration>) -> Result<Option<Exit>> {
-        if self.end.is_none() {
+        if self.process.end.is_none() {
             // After the end it is not known any more.
             self.pid = self.id();
             if timeout.is_none() {
                 let _ = self.wait_id();
             }
-            self.end = match self.handle.wait(timeout) {
+            self.process.end = match self.process.handle.wait(timeout) {
                 Ok(None) => return Ok(None),
                 Ok(Some(exit)) => Some(Ok(exit)),
                 Err(error) => Some(Err(error)),
             };
         }
-        self.end.clone().transpose()
+        self.process.end.clone().transpose()
     }
 
     /// Closes standard input, waits for the end, and reaps the child. May be repeated.
@@ -185,7 +189,7 @@ impl<E: From<Error>> Child<E> {
     /// no limit of time: it reads until no process holds the pipes, as std does.
     pub fn wait_with_output(mut self) -> Result<Output, E> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        if self.end.is_some() {
+        if self.process.end.is_some() {
             // Nothing but what is in the pipes, which processes of the child's may hold.
             let (out, err) = (self.stdout.take(), self.stderr.take());
             let (out, err) = (out.map(OwnedFd::from), err.map(OwnedFd::from));
@@ -196,7 +200,7 @@ impl<E: From<Error>> Child<E> {
         let err = self.stderr.take().map(IntoRawFd::into_raw_fd);
         for (number, fd) in [(1, out), (2, err)] {
             if let Some(fd) = fd {
-                self.handle.give_pipe(number, fd);
+                self.process.handle.give_pipe(number, fd);
             }
         }
         let status = self.communicate(out.map(|_| &mut stdout), err.map(|_| &mut stderr))?;
@@ -209,10 +213,11 @@ impl<E: From<Error>> Child<E> {
         err: Option<&mut Vec<u8>>,
     ) -> Result<ExitStatus> {
         drop(self.stdin.take());
-        if self.end.is_none() {
-            self.end = Some(self.handle.communicate(b"", out, err, &self.limits));
+        if self.process.end.is_none() {
+            self.process.end =
+                Some(self.process.handle.communicate(b"", out, err, &self.process.limits));
         }
-        match &self.end {
+        match &self.process.end {
             Some(Ok(exit)) => Ok(ExitStatus::from_raw(exit.status)),
             Some(Err(error)) => Err(error.clone()),
             None => unreachable!(),
@@ -246,8 +251,8 @@ impl<E: From<Error>> Child<E> {
     /// A private child that has ended is reaped already.
     fn unless_ended(&mut self, kill: impl FnOnce(&mut Handle) -> Result<()>) -> Result<(), E> {
         const ESRCH: i32 = 3;
-        if self.end.is_none() {
-            kill(&mut self.handle).or_else(|error| match error.raw_os_error() {
+        if self.process.end.is_none() {
+            kill(&mut self.process.handle).or_else(|error| match error.raw_os_error() {
                 ESRCH => Ok(()),
                 _ => Err(error),
             })?;
@@ -302,7 +307,7 @@ pub fn kill_cgroup(cgroup: impl AsFd) -> Result<()> {
     spec::kill_cgroup(cgroup.as_fd().as_raw_fd())
 }
 
-impl<E> Drop for Child<E> {
+impl Drop for Process {
     fn drop(&mut self) {
         if self.kill_on_drop && self.end.is_none() {
             let _ = match self.limits.kill_group {

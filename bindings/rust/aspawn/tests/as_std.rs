@@ -306,6 +306,11 @@ same_types! {
         child.wait().map(|status| format!("{} {}", text, status))
     }
 
+    fn a_pipe_is_moved_out() -> io::Result<process::Output> {
+        let first = Command::new("echo").arg("text").stdout(Stdio::piped()).spawn()?;
+        Command::new("cat").stdin(Stdio::from(first.stdout.unwrap())).output()
+    }
+
     fn mixed_with_std() -> io::Result<process::Output> {
         let mut first = Command::new("echo").arg("text").stdout(Stdio::piped()).spawn()?;
         let mut other = std::process::Command::new("cat");
