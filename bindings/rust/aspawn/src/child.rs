@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::marker::PhantomData;
+use std::mem;
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Output};
@@ -126,6 +127,13 @@ impl<E: From<Error>> Child<E> {
     #[cfg(feature = "tokio")]
     pub(crate) fn handle(&mut self) -> &mut Handle {
         &mut self.process.handle
+    }
+
+    /// True if somebody has still to reap it, now that it is left.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn is_orphan(&mut self) -> bool {
+        self.process.end_as_asked();
+        self.process.end.is_none() && self.owner() == Owner::Caller
     }
 
     /// Waits until the program has been executed. Ok(false) if the time is over, and an error if it
@@ -307,14 +315,20 @@ pub fn kill_cgroup(cgroup: impl AsFd) -> Result<()> {
     spec::kill_cgroup(cgroup.as_fd().as_raw_fd())
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        if self.kill_on_drop && self.end.is_none() {
+impl Process {
+    fn end_as_asked(&mut self) {
+        if mem::take(&mut self.kill_on_drop) && self.end.is_none() {
             let _ = match self.limits.kill_group {
                 true => self.handle.kill_group(SIGKILL),
                 false => self.handle.kill(SIGKILL),
             };
-            let _ = self.handle.wait(Some(Duration::from_millis(100)));
+            self.end = self.handle.wait(Some(Duration::from_millis(100))).transpose();
         }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end_as_asked();
     }
 }

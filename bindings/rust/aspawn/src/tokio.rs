@@ -19,9 +19,11 @@
 use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::os::unix::io::{AsRawFd, OwnedFd};
 use std::pin::Pin;
 use std::process::{ExitStatus, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -44,8 +46,8 @@ pub struct Tokio<E>(PhantomData<fn() -> E>);
 
 /// A child whose end is awaited.
 ///
-/// Dropped before its end it goes on, as [`crate::Child`] does; with
-/// [`kill_on_drop`](CommandOf::kill_on_drop) it is killed. All methods can be cancelled.
+/// Dropped before its end it goes on; with [`kill_on_drop`](CommandOf::kill_on_drop) it is killed. It
+/// is reaped when another child is started or awaited. All methods can be cancelled.
 ///
 /// `E` is the type of its errors: [`std::io::Error`] in [`process`].
 #[derive(Debug)]
@@ -59,8 +61,32 @@ pub struct Child<E = Error> {
     // Before the child, which closes the descriptors.
     started: Option<AsyncFd<i32>>,
     ended: Option<AsyncFd<i32>>,
-    child: crate::Child,
+    child: Own,
     error: PhantomData<fn() -> E>,
+}
+
+#[derive(Debug)]
+struct Own(ManuallyDrop<crate::Child>);
+
+/// Children that were dropped before their end.
+static ORPHANS: Mutex<Vec<crate::Child>> = Mutex::new(Vec::new());
+
+fn orphans() -> MutexGuard<'static, Vec<crate::Child>> {
+    ORPHANS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn reap_orphans() {
+    orphans().retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses it any more.
+        let mut child = unsafe { ManuallyDrop::take(&mut self.0) };
+        if child.is_orphan() {
+            orphans().push(child);
+        }
+    }
 }
 
 fn failed(error: io::Error) -> Error {
@@ -88,7 +114,7 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
     pub async fn spawn_async(&mut self) -> Result<Child<E>, E> {
         let mut child: Child<E> = self.start_tokio(true)?;
         child.started().await?;
-        let _ = child.child.wait_id();
+        let _ = child.child.0.wait_id();
         Ok(child)
     }
 
@@ -119,6 +145,7 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
         with_started_fd: bool,
         start: impl FnOnce(&mut Self) -> Result<crate::Child>,
     ) -> Result<Child<E>> {
+        reap_orphans();
         let flags = self.spec.flags;
         self.spec.nonblock(true).started_fd(with_started_fd);
         let child = start(self);
@@ -149,21 +176,21 @@ impl<E: From<Error>> Child<E> {
             stderr: child.stderr.take().map(OwnedFd::from).map(receiver).transpose()?,
             started: watch(child.handle().started_fd())?,
             ended,
-            child,
+            child: Own(ManuallyDrop::new(child)),
             error: PhantomData,
         })
     }
 
     /// The process ID; None once the end has been awaited, as the number may then be another's.
     pub fn id(&self) -> Option<u32> {
-        self.child.pid()
+        self.child.0.pid()
     }
 
     /// Done when the program has been executed, or with the error; for `spawn_async()`, which asks
     /// for both descriptors.
     async fn started(&mut self) -> Result<()> {
         // The handle's, which reaps nothing: the runtime still watches the descriptors.
-        while let Ok(false) = self.child.handle().wait_started(Some(Duration::ZERO)) {
+        while let Ok(false) = self.child.0.handle().wait_started(Some(Duration::ZERO)) {
             if let (Some(started), Some(ended)) = (&self.started, &self.ended) {
                 // A process that another thread forked may hold the other end of `started`.
                 let (mut first, mut second) = (Box::pin(ready(started)), Box::pin(ready(ended)));
@@ -176,10 +203,10 @@ impl<E: From<Error>> Child<E> {
         }
         self.started = None;
         self.ended = None; // and anew, as epoll(7) says only once that it is ready
-        if self.child.handle().wait_started(Some(Duration::ZERO)).is_ok() {
-            self.ended = watch(self.child.handle().ended_fd())?;
+        if self.child.0.handle().wait_started(Some(Duration::ZERO)).is_ok() {
+            self.ended = watch(self.child.0.handle().ended_fd())?;
         }
-        self.child.wait_started(None).map(|_| ())
+        self.child.0.wait_started(None).map(|_| ())
     }
 
     /// Closes standard input, and awaits the end. May be repeated.
@@ -193,10 +220,11 @@ impl<E: From<Error>> Child<E> {
         if let Some(ended) = &self.ended {
             if stays_ready(ended).await.is_err() {
                 // The runtime in which the child began has ended.
-                let ended = watch(self.child.handle().ended_fd())?.unwrap();
+                let ended = watch(self.child.0.handle().ended_fd())?.unwrap();
                 stays_ready(self.ended.insert(ended)).await?;
             }
-            if let (Ok(false), Ok(own)) = (self.child.handle().has_ended(), self.child.pidfd()) {
+            if let (Ok(false), Ok(own)) = (self.child.0.handle().has_ended(), self.child.0.pidfd())
+            {
                 // The descriptor was that of a helper, which somebody has killed.
                 let own = AsyncFd::with_interest(own, Interest::READABLE).map_err(failed)?;
                 stays_ready(&own).await?;
@@ -205,17 +233,18 @@ impl<E: From<Error>> Child<E> {
         // epoll(7) forgets them before the child closes them.
         self.started = None;
         self.ended = None;
-        Ok(self.child.wait_with_usage()?)
+        reap_orphans();
+        Ok(self.child.0.wait_with_usage()?)
     }
 
     /// The status if the child has ended.
     pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, E> {
-        if self.ended.is_some() && !self.child.handle().has_ended()? {
+        if self.ended.is_some() && !self.child.0.handle().has_ended()? {
             return Ok(None);
         }
         self.started = None;
         self.ended = None;
-        Ok(Some(self.child.wait()?))
+        Ok(Some(self.child.0.wait()?))
     }
 
     /// Closes standard input, collects both outputs, and awaits the end.
@@ -242,28 +271,28 @@ impl<E: From<Error>> Child<E> {
 
     /// Sends SIGKILL. Ok if the child has ended.
     pub fn start_kill(&mut self) -> Result<(), E> {
-        Ok(self.child.kill()?)
+        Ok(self.child.0.kill()?)
     }
 
     /// Kills the child, and awaits its end.
     pub async fn kill(&mut self) -> Result<(), E> {
-        self.child.kill()?;
+        self.child.0.kill()?;
         self.wait().await.map(|_| ())
     }
 
     /// Sends a signal, never to another process of the same pid.
     pub fn kill_with(&mut self, signal: i32) -> Result<(), E> {
-        Ok(self.child.kill_with(signal)?)
+        Ok(self.child.0.kill_with(signal)?)
     }
 
     /// Sends a signal to the process group that the child leads.
     pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
-        Ok(self.child.kill_group(signal)?)
+        Ok(self.child.0.kill_group(signal)?)
     }
 
     /// [`crate::Child::kill_tree`]
     pub fn kill_tree(&mut self, grace: Option<Duration>) -> Result<(), E> {
-        Ok(self.child.kill_tree(grace)?)
+        Ok(self.child.0.kill_tree(grace)?)
     }
 }
 

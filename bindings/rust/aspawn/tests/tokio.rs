@@ -181,6 +181,23 @@ async fn no_result_is_lost_by_a_cancelled_wait() {
     assert!(queue.next().await.unwrap().is_none());
 }
 
+#[tokio::test]
+async fn a_child_that_is_left_is_no_zombie_for_long() {
+    extern "C" {
+        fn kill(pid: i32, signal: i32) -> i32;
+    }
+    for (seconds, kills) in [("0.1", false), ("1000", true)] {
+        let child = Command::new("sleep").arg(seconds).kill_on_drop(kills).spawn().unwrap();
+        let pid = child.id().unwrap() as i32;
+        drop(child);
+        let begin = Instant::now();
+        while unsafe { kill(pid, 0) } == 0 {
+            assert!(begin.elapsed() < Duration::from_secs(5));
+            assert!(Command::new("true").status().await.unwrap().success());
+        }
+    }
+}
+
 #[test]
 fn a_child_is_awaited_in_another_runtime() {
     fn runtime() -> tokio::runtime::Runtime {
