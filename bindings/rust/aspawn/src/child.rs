@@ -125,6 +125,26 @@ impl<E: From<Error>> Child<E> {
     }
 
     #[cfg(feature = "tokio")]
+    pub(crate) fn limits(&self) -> Limits {
+        self.process.limits
+    }
+
+    /// As the limit of time of [`Handle::communicate`] does it.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn terminate(&mut self, signal: i32) -> Result<(), E> {
+        let Limits { grace, kill_group, .. } = self.limits();
+        let grace = if signal == SIGKILL { Some(Duration::ZERO) } else { grace };
+        if self.owner() == Owner::Tree && self.kill_tree(grace).is_ok() {
+            return Ok(());
+        }
+        let group = if kill_group { self.kill_group(signal) } else { Ok(()) };
+        match kill_group && signal != SIGKILL {
+            true => group,
+            false => self.kill_with(signal), // it may have left its group
+        }
+    }
+
+    #[cfg(feature = "tokio")]
     pub(crate) fn handle(&mut self) -> &mut Handle {
         &mut self.process.handle
     }

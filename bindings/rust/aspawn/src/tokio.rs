@@ -32,12 +32,15 @@ use ::tokio::io::unix::AsyncFd;
 use ::tokio::io::{AsyncReadExt, Interest};
 use ::tokio::net::unix::pipe::{Receiver, Sender};
 use ::tokio::sync::Notify;
+use ::tokio::time::{sleep, timeout};
 
+use crate::consts::{SIGKILL, SIGTERM};
 use crate::queue::{Counts, Job, Options, Outcome, Prepared, Ticket};
 use crate::spec::{Spec, Stream};
 use crate::{sys, CommandOf, Error, Result, Stdio, Step, Usage};
 
-/// [`crate::Command`] for tokio, within a runtime with I/O.
+/// [`crate::Command`] for tokio, within a runtime with I/O, and with time for a
+/// [`timeout`](CommandOf::timeout).
 pub type Command = CommandOf<Tokio<Error>>;
 
 /// The errors of a [`Command`] are `E`.
@@ -124,12 +127,12 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
         async move {
             let mut child: Child<E> = child?;
             drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
-            child.wait().await
+            Ok(child.collect_within_limits().await?.status)
         }
     }
 
-    /// Runs the program to its end, and collects what it writes. For a limit of time use
-    /// `tokio::time::timeout` and [`kill_on_drop`](Self::kill_on_drop).
+    /// Runs the program to its end, and collects what it writes. A [`timeout`](Self::timeout) is also that
+    /// of other processes which hold its output.
     pub fn output(&mut self) -> impl Future<Output = Result<Output, E>> {
         self.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = self.start_tokio(false);
@@ -216,7 +219,20 @@ impl<E: From<Error>> Child<E> {
 
     /// [`wait`](Self::wait), and what the child used.
     pub async fn wait_with_usage(&mut self) -> Result<(ExitStatus, Usage), E> {
+        Ok(self.reap().await?)
+    }
+
+    async fn reap(&mut self) -> Result<(ExitStatus, Usage)> {
         drop(self.stdin.take());
+        self.ended().await?;
+        // epoll(7) forgets them before the child closes them.
+        self.started = None;
+        self.ended = None;
+        reap_orphans();
+        self.child.0.wait_with_usage()
+    }
+
+    async fn ended(&mut self) -> Result<()> {
         if let Some(ended) = &self.ended {
             if stays_ready(ended).await.is_err() {
                 // The runtime in which the child began has ended.
@@ -230,11 +246,7 @@ impl<E: From<Error>> Child<E> {
                 stays_ready(&own).await?;
             }
         }
-        // epoll(7) forgets them before the child closes them.
-        self.started = None;
-        self.ended = None;
-        reap_orphans();
-        Ok(self.child.0.wait_with_usage()?)
+        Ok(())
     }
 
     /// The status if the child has ended.
@@ -247,26 +259,51 @@ impl<E: From<Error>> Child<E> {
         Ok(Some(self.child.0.wait()?))
     }
 
-    /// Closes standard input, collects both outputs, and awaits the end.
+    /// Closes standard input, collects both outputs, and awaits the end; within the command's
+    /// [`timeout`](CommandOf::timeout).
     pub async fn wait_with_output(mut self) -> Result<Output, E> {
-        drop(self.stdin.take());
-        let (out, err) = (self.stdout.take(), self.stderr.take());
-        let mut reads = [(Box::pin(read(out)), None), (Box::pin(read(err)), None)];
-        PollFn(|context: &mut Context<'_>| {
-            for (read, done) in reads.iter_mut().filter(|(_, done)| done.is_none()) {
-                if let Poll::Ready(bytes) = read.as_mut().poll(context) {
-                    *done = Some(bytes);
+        Ok(self.collect_within_limits().await?)
+    }
+
+    async fn collect_within_limits(&mut self) -> Result<Output> {
+        const EAGAIN: i32 = 11;
+        let limits = self.child.0.limits();
+        let limit = match limits.timeout {
+            None => return self.collect().await,
+            Some(limit) => limit,
+        };
+        if let Ok(done) = timeout(limit, self.collect()).await {
+            return done;
+        }
+        let grace = limits.grace.unwrap_or(Duration::from_secs(1));
+        if !grace.is_zero() {
+            let _ = self.child.0.terminate(SIGTERM);
+            let (mut out, mut err) = (self.stdout.take(), self.stderr.take());
+            let (mut reads, mut reading) = (Box::pin(read_both(&mut out, &mut err)), true);
+            let mut ended = Box::pin(self.ended());
+            let ends = PollFn(|context: &mut Context<'_>| {
+                reading = reading && reads.as_mut().poll(context).is_pending();
+                ended.as_mut().poll(context)
+            });
+            let _ = timeout(grace, ends).await;
+        }
+        loop {
+            match self.child.0.terminate(SIGKILL) {
+                // A helper has not cloned it yet.
+                Err(error) if error.raw_os_error() == EAGAIN => {
+                    sleep(Duration::from_millis(10)).await
                 }
+                done => break done?,
             }
-            match reads.iter().all(|(_, done)| done.is_some()) {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
-            }
-        })
-        .await;
-        let [stdout, stderr] = reads.map(|(_, done)| done.unwrap());
-        let (stdout, stderr) = (stdout?, stderr?);
-        Ok(Output { status: self.wait().await?, stdout, stderr })
+        }
+        let _ = self.reap().await;
+        Err(Error::new(Step::Run, sys::PSYS_ETIMEDOUT))
+    }
+
+    async fn collect(&mut self) -> Result<Output> {
+        drop(self.stdin.take());
+        let (stdout, stderr) = read_both(&mut self.stdout, &mut self.stderr).await?;
+        Ok(Output { status: self.reap().await?.0, stdout, stderr })
     }
 
     /// Sends SIGKILL. Ok if the child has ended.
@@ -463,9 +500,30 @@ impl FuturesStream for Outcomes<'_> {
     }
 }
 
-async fn read(from: Option<Receiver>) -> Result<Vec<u8>> {
+async fn read_both(
+    out: &mut Option<Receiver>,
+    err: &mut Option<Receiver>,
+) -> Result<(Vec<u8>, Vec<u8>)> {
+    let mut reads = [(Box::pin(read(out)), None), (Box::pin(read(err)), None)];
+    PollFn(|context: &mut Context<'_>| {
+        for (read, done) in reads.iter_mut().filter(|(_, done)| done.is_none()) {
+            if let Poll::Ready(bytes) = read.as_mut().poll(context) {
+                *done = Some(bytes);
+            }
+        }
+        match reads.iter().all(|(_, done)| done.is_some()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
+    let [stdout, stderr] = reads.map(|(_, done)| done.unwrap());
+    Ok((stdout?, stderr?))
+}
+
+async fn read(from: &mut Option<Receiver>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    if let Some(mut from) = from {
+    if let Some(from) = from {
         from.read_to_end(&mut bytes).await.map_err(failed)?;
     }
     Ok(bytes)

@@ -72,6 +72,39 @@ async fn a_wait_can_be_cancelled() {
 }
 
 #[tokio::test]
+async fn a_time_limit_ends_the_program() {
+    use std::io::ErrorKind::TimedOut;
+    let shell = |script| {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).timeout(Duration::from_millis(100));
+        command
+    };
+    let begin = Instant::now();
+    let error = shell("exec sleep 1000").output().await.unwrap_err();
+    assert_eq!((error.step(), error.kind()), (Step::Run, TimedOut));
+    let error = shell("exec sleep 1000").status().await.unwrap_err();
+    assert_eq!((error.step(), error.kind()), (Step::Run, TimedOut));
+    // What it writes within the grace is read.
+    let script =
+        "trap 'head -c 300000 /dev/zero && rm $0; exit' TERM; while :; do sleep 0.01; done";
+    let file = std::env::temp_dir().join(format!("aspawn-limit-{}", std::process::id()));
+    std::fs::write(&file, "").unwrap();
+    let mut command = shell(script);
+    command.arg(&file).grace(Duration::from_secs(500));
+    assert_eq!(command.output().await.unwrap_err().kind(), TimedOut);
+    assert!(!file.exists());
+    // By SIGKILL, and the group, without which sleep would hold the pipe.
+    for owner in [Owner::Caller, Owner::Private, Owner::Tree] {
+        let mut command = shell("trap '' TERM; sleep 1000 & wait; sleep 1000");
+        command.grace(Duration::from_millis(10)).kill_group(true).owner(owner);
+        assert_eq!(command.output().await.unwrap_err().kind(), TimedOut);
+    }
+    assert!(begin.elapsed() < Duration::from_secs(400));
+    let output = shell("echo text").timeout(Duration::MAX).output().await.unwrap();
+    assert_eq!(output.stdout, b"text\n");
+}
+
+#[tokio::test]
 async fn others_run_while_a_program_is_awaited() {
     let waits = tokio::spawn(async { Command::new("sleep").arg("0.2").status().await });
     let mut turns = 0;
