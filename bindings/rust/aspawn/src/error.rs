@@ -38,7 +38,8 @@ pub enum Step {
 
 /// An error: the step that failed, the number of the system's error, and what it is about.
 ///
-/// It converts into an [`std::io::Error`] of the same kind, whose `get_ref()` is this error.
+/// It converts into an [`std::io::Error`] of the same number, as std's are; the step, the path and the
+/// text are lost then. One of [`Step::Argument`] has no number there, and is its `get_ref()`.
 #[derive(Clone)]
 pub struct Error {
     step: Step,
@@ -159,6 +160,9 @@ impl std::error::Error for Error {}
 #[cfg(feature = "std")]
 impl From<Error> for std::io::Error {
     fn from(error: Error) -> Self {
-        std::io::Error::new(error.kind(), error)
+        match error.step {
+            Step::Argument => std::io::Error::new(error.kind(), error),
+            _ => std::io::Error::from_raw_os_error(error.errno),
+        }
     }
 }

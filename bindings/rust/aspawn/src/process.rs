@@ -11,13 +11,12 @@
 //! }
 //! assert_eq!(kernel()?, b"Linux\n");
 //! let error = Command::new("true").current_dir("/no/such").spawn().unwrap_err();
-//! let inner = error.get_ref().unwrap().downcast_ref::<aspawn::Error>().unwrap();
-//! assert_eq!((inner.action(), inner.raw_os_error()), (Some("chdir"), 2));
+//! assert_eq!(error.raw_os_error(), Some(2));
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Errors are [`std::io::Error`]s that contain a [`crate::Error`], whose
-//! [`raw_os_error`](crate::Error::raw_os_error) has the number: that of the outer error is None.
+//! Errors are [`std::io::Error`]s with the system's number, as std's are: which step failed, and about
+//! what, the [`crate::Error`] of a [`crate::Command`] says.
 //!
 //! A library that takes a [`std::process::Stdio`] or gives one cannot be part of it, as that type
 //! cannot be looked into: [`Stdio`] converts from what it was made of.

@@ -51,6 +51,11 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0).unwrap()
 }
 
+/// Programs test either of them.
+fn told(error: io::Error) -> (io::ErrorKind, Option<i32>) {
+    (error.kind(), error.raw_os_error())
+}
+
 const IDS: &str = "grep -E '^(Uid|Gid|Groups):' /proc/self/status; pwd";
 
 same! {
@@ -66,26 +71,26 @@ same! {
         Ok(Command::new("sh").arg("-c").arg("kill -TERM $$").status()?)
     }
 
-    fn a_program_that_is_not_there() -> Option<io::ErrorKind> {
-        Command::new("no-such-program").spawn().map_err(io::Error::from).err().map(|e| e.kind())
+    fn a_program_that_is_not_there() -> Option<(io::ErrorKind, Option<i32>)> {
+        Command::new("no-such-program").spawn().map_err(io::Error::from).err().map(told)
     }
 
-    fn a_path_that_is_not_there() -> Option<io::ErrorKind> {
-        Command::new("/no/such").status().map_err(io::Error::from).err().map(|e| e.kind())
+    fn a_path_that_is_not_there() -> Option<(io::ErrorKind, Option<i32>)> {
+        Command::new("/no/such").status().map_err(io::Error::from).err().map(told)
     }
 
-    fn a_directory_that_is_not_there() -> Option<io::ErrorKind> {
+    fn a_directory_that_is_not_there() -> Option<(io::ErrorKind, Option<i32>)> {
         let mut command = Command::new("true");
         command.current_dir("/no/such");
-        command.output().map_err(io::Error::from).err().map(|e| e.kind())
+        command.output().map_err(io::Error::from).err().map(told)
     }
 
-    fn a_directory_is_no_program() -> Option<io::ErrorKind> {
-        Command::new("/tmp").spawn().map_err(io::Error::from).err().map(|e| e.kind())
+    fn a_directory_is_no_program() -> Option<(io::ErrorKind, Option<i32>)> {
+        Command::new("/tmp").spawn().map_err(io::Error::from).err().map(told)
     }
 
-    fn a_nul_in_an_argument() -> Option<io::ErrorKind> {
-        Command::new("true").arg("a\0b").spawn().map_err(io::Error::from).err().map(|e| e.kind())
+    fn a_nul_in_an_argument() -> Option<(io::ErrorKind, Option<i32>)> {
+        Command::new("true").arg("a\0b").spawn().map_err(io::Error::from).err().map(told)
     }
 
     fn environment() -> io::Result<String> {
@@ -108,9 +113,9 @@ same! {
         Ok(text)
     }
 
-    fn searches_the_programs_path() -> Option<io::ErrorKind> {
+    fn searches_the_programs_path() -> Option<(io::ErrorKind, Option<i32>)> {
         let mut command = Command::new("true");
-        command.env("PATH", "/no/such").status().map_err(io::Error::from).err().map(|e| e.kind())
+        command.env("PATH", "/no/such").status().map_err(io::Error::from).err().map(told)
     }
 
     fn directory_and_first_argument() -> io::Result<std::process::Output> {
@@ -207,22 +212,22 @@ same! {
         Ok(command.output()?)
     }
 
-    fn pre_exec_that_fails() -> Option<io::ErrorKind> {
+    fn pre_exec_that_fails() -> Option<(io::ErrorKind, Option<i32>)> {
         let mut command = Command::new("true");
         unsafe {
             command.pre_exec(|| File::open("/no/such").map(|_| ()));
         }
-        command.output().map_err(io::Error::from).err().map(|error| error.kind())
+        command.output().map_err(io::Error::from).err().map(told)
     }
 
-    fn shell_script_without_a_first_line() -> Option<io::ErrorKind> {
+    fn shell_script_without_a_first_line() -> Option<(io::ErrorKind, Option<i32>)> {
         use std::os::unix::fs::PermissionsExt;
         let path = std::env::temp_dir().join(format!("aspawn-script-{}", std::process::id()));
         fs::write(&path, "exit 0\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         let result = Command::new(&path).status().map_err(io::Error::from);
         fs::remove_file(&path).unwrap();
-        result.err().map(|error| error.kind())
+        result.err().map(told)
     }
 }
 
@@ -258,7 +263,7 @@ same_types! {
         child.try_wait()
     }
 
-    fn errors_pass_through() -> (io::ErrorKind, io::ErrorKind, io::ErrorKind) {
+    fn errors_pass_through() -> [(io::ErrorKind, Option<i32>); 3] {
         fn output(program: &str) -> io::Result<process::Output> {
             Command::new(program).output()
         }
@@ -266,8 +271,7 @@ same_types! {
             Command::new(program).status()
         }
         let spawned: io::Result<process::Child> = Command::new("/tmp").spawn();
-        (output("/no/such").unwrap_err().kind(), status("/").unwrap_err().kind(),
-            spawned.unwrap_err().kind())
+        [output("/no/such").unwrap_err(), status("/").unwrap_err(), spawned.unwrap_err()].map(told)
     }
 
     fn methods_that_return_the_command() -> io::Result<process::Output> {
