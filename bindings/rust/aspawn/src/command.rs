@@ -54,7 +54,26 @@ pub struct CommandOf<E> {
 
 impl<E> fmt::Debug for CommandOf<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.get_program())?;
+        if let Some(directory) = &self.current_dir {
+            write!(f, "cd {:?} && ", directory)?;
+        }
+        let mut removed = self.variables.iter().filter(|(_, value)| value.is_none()).peekable();
+        match (self.clear, removed.peek()) {
+            (true, _) => f.write_str("env -i ")?,
+            (false, Some(_)) => f.write_str("env ")?,
+            (false, None) => (),
+        }
+        removed.try_for_each(|(name, _)| write!(f, "-u {} ", name.to_string_lossy()))?;
+        for (name, value) in &self.variables {
+            if let Some(value) = value {
+                write!(f, "{}={:?} ", name.to_string_lossy(), value)?;
+            }
+        }
+        let first = OsStr::from_bytes(&self.spec.argv[0][..self.spec.argv[0].len() - 1]);
+        if first != self.get_program() {
+            write!(f, "[{:?}] ", self.get_program())?;
+        }
+        write!(f, "{:?}", first)?;
         self.get_args().try_for_each(|arg| write!(f, " {:?}", arg))
     }
 }
@@ -401,7 +420,6 @@ impl<E> CommandOf<E> {
         }
         for (name, value) in &self.variables {
             if let Some(value) = value {
-                environment.has_nul |= name.is_empty();
                 environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
             }
         }

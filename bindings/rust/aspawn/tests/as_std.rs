@@ -113,6 +113,10 @@ same! {
         Ok(text)
     }
 
+    fn a_variable_without_a_name() -> io::Result<process::Output> {
+        Ok(Command::new("/usr/bin/env").env_clear().env("", "x").output()?)
+    }
+
     fn searches_the_programs_path() -> Option<(io::ErrorKind, Option<i32>)> {
         let mut command = Command::new("true");
         command.env("PATH", "/no/such").status().map_err(io::Error::from).err().map(told)

@@ -387,6 +387,19 @@ fn pre_exec_as_another_user() {
     assert_eq!(command.spawn().unwrap().wait_with_output().unwrap().stdout, text.as_bytes());
 }
 
+/// As by std of later Rust than 1.63.
+#[test]
+fn shows_the_directory_and_the_variables() {
+    let mut command = Command::new("ls");
+    command.args(["-l", "/"]).env("A", "1 2").env_remove("B").env_remove("C").current_dir("/tmp");
+    let text = r#"cd "/tmp" && env -u B -u C A="1 2" "ls" "-l" "/""#;
+    assert_eq!(format!("{:?}", command), text);
+    let mut command = Command::new("ls");
+    command.arg0("other").env_clear().env("A", "\n").env_remove("B");
+    assert_eq!(format!("{:?}", command), r#"env -i A="\n" ["ls"] "other""#);
+    assert_eq!(format!("{:?}", Command::new("ls").arg("x")), r#""ls" "x""#);
+}
+
 /// The system call's "as it is": the program would keep the caller's.
 #[test]
 fn no_id_is_none() {
