@@ -288,7 +288,9 @@ impl<E> CommandOf<E> {
         /// [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.
         timeout(timeout: Duration) [limits.timeout] = Some(timeout);
 
-        /// The time from SIGTERM to SIGKILL, one second if not set.
+        /// The time from SIGTERM to SIGKILL, one second if not set. With a [`timeout`](Self::timeout) or a
+        /// grace, `output` takes so long after the program's end what other processes write to the same
+        /// pipes, and then no more; otherwise, as std, until none of them has the pipes.
         grace(grace: Duration) [limits.grace] = Some(grace);
 
         /// The signals of a [`timeout`](Self::timeout) and of [`kill_on_drop`](Self::kill_on_drop) go

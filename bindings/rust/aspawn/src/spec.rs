@@ -298,7 +298,8 @@ impl Spec {
 pub struct Limits {
     /// After this time the program gets SIGTERM.
     pub timeout: Option<Duration>,
-    /// And this much later SIGKILL; None: one second.
+    /// And this much later SIGKILL; None: one second. Also the time after the program's end in which
+    /// another process may hold its output; with neither time given, that has no limit.
     pub grace: Option<Duration>,
     /// The signals go to the process group that the program leads.
     pub kill_group: bool,
@@ -564,7 +565,10 @@ impl Handle {
         io.arg = (&mut outputs as *mut Outputs).cast();
         // 0 is no limit, and one second.
         io.time_limit_ms = limits.timeout.map_or(0, |time| milliseconds(Some(time)).max(1));
-        io.grace_ms = grace(limits.grace);
+        io.grace_ms = match (limits.timeout, limits.grace) {
+            (None, None) => i64::MAX,
+            (_, time) => grace(time),
+        };
         // SAFETY: all that io points to lives during the call, and is used by nobody else.
         match -unsafe { sys::aspawn_communicate(&mut self.child, &mut io) } {
             0 => Ok(Exit { status: io.status, usage: Usage::from(&io.usage) }),

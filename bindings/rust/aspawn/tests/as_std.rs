@@ -63,6 +63,10 @@ same! {
         Ok(Command::new("sh").args(["-c", "echo out; echo err >&2; exit 3"]).output()?)
     }
 
+    fn output_of_a_process_that_is_left() -> io::Result<std::process::Output> {
+        Ok(Command::new("sh").args(["-c", "(sleep 1.2; echo late) & echo first"]).output()?)
+    }
+
     fn output_has_no_input() -> io::Result<std::process::Output> {
         Ok(Command::new("cat").output()?)
     }
