@@ -96,9 +96,10 @@ fn failed(error: io::Error) -> Error {
     Error::new(Step::Run, error.raw_os_error().unwrap_or(sys::PSYS_EINVAL))
 }
 
-fn watch(fd: Option<i32>) -> Result<Option<AsyncFd<i32>>> {
-    let watch = |fd| AsyncFd::with_interest(fd, Interest::READABLE);
-    fd.map(watch).transpose().map_err(failed)
+/// The descriptor stays open as long as this.
+#[allow(deprecated)] // from tokio 1.54 on; register_with_interest(), its unsafe successor, is not in older ones
+fn watch<T: AsRawFd>(fd: T) -> Result<AsyncFd<T>> {
+    AsyncFd::with_interest(fd, Interest::READABLE).map_err(failed)
 }
 
 impl<E: From<Error>> CommandOf<Tokio<E>> {
@@ -166,10 +167,7 @@ impl<E: From<Error>> Child<E> {
         } else {
             38
         };
-        let ended = watch(child.handle().ended_fd())?;
-        if ended.is_none() {
-            return Err(Error::new(Step::Run, ENOSYS));
-        }
+        let ended = child.handle().ended_fd().ok_or_else(|| Error::new(Step::Run, ENOSYS))?;
         let receiver = |fd: OwnedFd| Receiver::from_file_unchecked(fd.into()).map_err(failed);
         let stdin = child.stdin.take().map(OwnedFd::from);
         let stdin = stdin.map(|fd| Sender::from_file_unchecked(fd.into()).map_err(failed));
@@ -177,8 +175,8 @@ impl<E: From<Error>> Child<E> {
             stdin: stdin.transpose()?,
             stdout: child.stdout.take().map(OwnedFd::from).map(receiver).transpose()?,
             stderr: child.stderr.take().map(OwnedFd::from).map(receiver).transpose()?,
-            started: watch(child.handle().started_fd())?,
-            ended,
+            started: child.handle().started_fd().map(watch).transpose()?,
+            ended: Some(watch(ended)?),
             child: Own(ManuallyDrop::new(child)),
             error: PhantomData,
         })
@@ -207,7 +205,7 @@ impl<E: From<Error>> Child<E> {
         self.started = None;
         self.ended = None; // and anew, as epoll(7) says only once that it is ready
         if self.child.0.handle().wait_started(Some(Duration::ZERO)).is_ok() {
-            self.ended = watch(self.child.0.handle().ended_fd())?;
+            self.ended = self.child.0.handle().ended_fd().map(watch).transpose()?;
         }
         self.child.0.wait_started(None).map(|_| ())
     }
@@ -236,14 +234,13 @@ impl<E: From<Error>> Child<E> {
         if let Some(ended) = &self.ended {
             if stays_ready(ended).await.is_err() {
                 // The runtime in which the child began has ended.
-                let ended = watch(self.child.0.handle().ended_fd())?.unwrap();
+                let ended = watch(self.child.0.handle().ended_fd().unwrap())?;
                 stays_ready(self.ended.insert(ended)).await?;
             }
             if let (Ok(false), Ok(own)) = (self.child.0.handle().has_ended(), self.child.0.pidfd())
             {
                 // The descriptor was that of a helper, which somebody has killed.
-                let own = AsyncFd::with_interest(own, Interest::READABLE).map_err(failed)?;
-                stays_ready(&own).await?;
+                stays_ready(&watch(own)?).await?;
             }
         }
         Ok(())
@@ -398,7 +395,7 @@ impl Queue {
     /// thread that waits for results.
     pub fn with(options: &Options) -> Result<Self> {
         let queue = crate::Queue::with_flags(options, sys::ASPAWN_QUEUE_FD)?;
-        let watched = AsyncFd::with_interest(queue.fd()?, Interest::READABLE).map_err(failed)?;
+        let watched = watch(queue.fd()?)?;
         Ok(Queue { watched, taken: Notify::new(), queue })
     }
 
