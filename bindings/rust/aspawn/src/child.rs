@@ -46,6 +46,7 @@ struct Process {
 }
 
 const SIGKILL: i32 = 9;
+const ESRCH: i32 = 3;
 
 impl<E: From<Error>> Child<E> {
     pub(crate) fn new(mut handle: Handle, limits: Limits, kill_on_drop: bool) -> Self {
@@ -94,9 +95,12 @@ impl<E: From<Error>> Child<E> {
         self.process.handle.ended_fd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })
     }
 
-    /// A new pidfd of the child itself, for pidfd_send_signal(2), setns(2) and the like. An error if
-    /// the child is reaped, as a private one is at its end.
+    /// A new pidfd of the child itself, for pidfd_send_signal(2), setns(2) and the like. `ESRCH` if the
+    /// child is reaped, as a private one is at its end.
     pub fn pidfd(&mut self) -> Result<OwnedFd, E> {
+        if self.process.end.is_some() {
+            return Err(Error::new(Step::Run, ESRCH).into());
+        }
         // SAFETY: nobody else has it.
         Ok(self.process.handle.pidfd().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })?)
     }
@@ -265,20 +269,19 @@ impl<E: From<Error>> Child<E> {
     /// Sends a signal to the process group that the child leads, after
     /// [`process_group(0)`](crate::Command::process_group) or
     /// [`setsid`](crate::Command::setsid); until the child has been waited for. After the end of a
-    /// private child only if it was signalled before.
+    /// private child only if it was signalled before. A child that leads no group gets the signal alone.
     pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
         self.unless_ended(|handle| handle.kill_group(signal))
     }
 
     /// Ends a child of [`Owner::Tree`] and all that descends from it: SIGTERM, and after the grace (None:
-    /// one second) SIGKILL. Does not wait.
+    /// one second) SIGKILL. Does not wait. Of another child an error about its `owner`.
     pub fn kill_tree(&mut self, grace: Option<Duration>) -> Result<(), E> {
         self.unless_ended(|handle| handle.kill_tree(grace))
     }
 
     /// A private child that has ended is reaped already.
     fn unless_ended(&mut self, kill: impl FnOnce(&mut Handle) -> Result<()>) -> Result<(), E> {
-        const ESRCH: i32 = 3;
         if self.process.end.is_none() {
             kill(&mut self.process.handle).or_else(|error| match error.raw_os_error() {
                 ESRCH => Ok(()),

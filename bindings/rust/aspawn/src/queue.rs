@@ -130,7 +130,8 @@ impl<'a> Job<'a> {
     }
 
     /// Of a command, with its `timeout` and `grace`. Its streams are /dev/null or not set, or standard
-    /// error goes to standard output. It may not have a `pre_exec`, and private has no effect.
+    /// error goes to standard output. It may not have a `pre_exec`. [`Owner::Tree`](crate::Owner::Tree) has
+    /// its effect, also at the end of the queue or of this process; other owners have none.
     #[cfg(feature = "std")]
     pub fn new(command: &'a crate::Command) -> Self {
         Job::from(Source::Command(command))

@@ -587,15 +587,20 @@ impl Handle {
         done(unsafe { sys::aspawn_kill(&mut self.child, signal) })
     }
 
-    /// Sends a signal to the process group that the child leads.
+    /// Sends a signal to the process group that the child leads; to the child alone if it leads none.
     pub fn kill_group(&mut self, signal: i32) -> Result<()> {
         done(unsafe { sys::aspawn_kill_group(&mut self.child, signal) })
     }
 
     /// Ends a child that is [`Owner::Tree`] and all that descends from it: SIGTERM, and after the grace
-    /// SIGKILL. Does not wait. None: one second.
+    /// SIGKILL. Does not wait. None: one second. Of another child an error about its `owner`.
     pub fn kill_tree(&mut self, time: Option<Duration>) -> Result<()> {
-        done(unsafe { sys::aspawn_kill_tree(&mut self.child, grace(time)) })
+        done(unsafe { sys::aspawn_kill_tree(&mut self.child, grace(time)) }).map_err(|error| {
+            match error.raw_os_error() {
+                sys::PSYS_EINVAL => Error::argument("owner"),
+                _ => error,
+            }
+        })
     }
 }
 

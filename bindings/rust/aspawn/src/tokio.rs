@@ -319,7 +319,7 @@ impl<E: From<Error>> Child<E> {
         Ok(self.child.0.kill_with(signal)?)
     }
 
-    /// Sends a signal to the process group that the child leads.
+    /// [`crate::Child::kill_group`]
     pub fn kill_group(&mut self, signal: i32) -> Result<(), E> {
         Ok(self.child.0.kill_group(signal)?)
     }

@@ -206,7 +206,8 @@ fn the_pidfd_is_the_childs() {
         assert!(information.contains(&format!("Pid:\t{}\n", child.id())), "{}", information);
         assert!(child.ended_fd().is_some());
         assert!(child.wait().unwrap().success());
-        assert!(child.ended_fd().is_none() && child.pidfd().is_err());
+        assert!(child.ended_fd().is_none());
+        assert_eq!(child.pidfd().unwrap_err().raw_os_error(), ESRCH);
     }
 }
 
@@ -267,6 +268,14 @@ fn a_tree_ends_with_its_child() {
         let signal = if grace.is_some() { 9 } else { 15 };
         assert_eq!(child.wait().unwrap().signal(), Some(signal));
     }
+}
+
+#[test]
+fn a_child_that_is_no_tree_is_not_killed_as_one() {
+    let mut child = Command::new("sleep").arg("1000").kill_on_drop(true).spawn().unwrap();
+    let error = child.kill_tree(None).unwrap_err();
+    assert_eq!((error.step(), error.subject()), (Step::Argument, &b"owner"[..]));
+    assert!(child.try_wait().unwrap().is_none());
 }
 
 #[test]
