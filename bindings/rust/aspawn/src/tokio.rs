@@ -330,8 +330,12 @@ impl<E: From<Error>> Child<E> {
     }
 }
 
-/// What `tokio::process` has, by the same names and with the same results: a program changes its
-/// `use` lines, and nothing else. See also [`crate::process`].
+/// What `tokio::process` has, by the same names and with the same results, so that most programs change
+/// nothing but their `use` lines. See also [`crate::process`].
+///
+/// What converts to or from the types of std and tokio is missing: `as_std`, `into_std`, `from_std`,
+/// `into_owned_fd`, `TryInto<Stdio>`. A child that is dropped is reaped when another is started or awaited,
+/// and not by a signal.
 ///
 /// ```
 /// use aspawn::tokio::process::Command; // was tokio::process
