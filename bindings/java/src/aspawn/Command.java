@@ -192,8 +192,6 @@ public final class Command {
                 throw new IllegalArgumentException("redirectInput() of a command that is not the first must be PIPE");
             if (i < count - 1 && command.redirectOutput() != Redirect.PIPE)
                 throw new IllegalArgumentException("redirectOutput() of a command that is not the last must be PIPE");
-            if (i < count - 1 && !command.redirectErrorStream() && command.redirectError() == Redirect.PIPE)
-                throw new IllegalArgumentException("redirectError() of a command that is not the last must not be PIPE");
         }
         List<Child> children = new ArrayList<>();
         int input = -1;

@@ -276,10 +276,11 @@ class CommandTest {
 
     @Test
     void pipelinesPassTheirOutputOn() throws Exception {
-        List<Child> children = Command.startPipeline(List.of(sh("echo b; echo a").redirectErrorStream(true), new Command("sort")
+        List<Child> children = Command.startPipeline(List.of(sh("echo b; echo a; echo error >&2"), new Command("sort")
                 .redirectErrorStream(true), new Command("tr", "a-z", "A-Z")));
         assertEquals("A\nB\n", Programs.text(children.get(2).getInputStream()));
         assertEquals(-1, children.get(0).getInputStream().read());
+        assertEquals("error\n", Programs.text(children.get(0).getErrorStream()));
         for (Child child : children) assertEquals(0, child.waitFor());
         assertThrows(IllegalArgumentException.class, () -> Command.startPipeline(List.of(new Command("a").inheritIO(), new Command("b"))));
         assertThrows(IOException.class, () -> Command.startPipeline(List.of(sh("cat").redirectErrorStream(true), new Command("missing"))));
