@@ -23,6 +23,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     private static final class Submitted {
         final Job job;
         final CompletableFuture<Result> future = new CompletableFuture<>();
+        volatile boolean isOver;
         long ticket; // 0: it waits here
         int firstAction;
 
@@ -63,7 +64,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     /**
      * Submits a job, whose command is copied when the library has a place for it. The future has the result, or a
      * {@link StartException} if the program was not executed, or that of an invalid command. Cancelling the future ends
-     * the job.
+     * the job, as does what else completes it, such as {@code orTimeout}.
      */
     public CompletableFuture<Result> submit(Job job) {
         Submitted submitted = new Submitted(job);
@@ -72,7 +73,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
             if (!backlog.isEmpty() || !give(submitted)) backlog.add(submitted);
         }
         submitted.future.whenComplete((result, failure) -> {
-            if (failure instanceof CancellationException) cancel(submitted);
+            if (!submitted.isOver) cancel(submitted);
         });
         return submitted.future;
     }
@@ -110,6 +111,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
 
     /** By a thread of the common pool, as what depends on the future may block. */
     private static void complete(Submitted submitted, Result result, Throwable failure) {
+        submitted.isOver = true;
         Poller.EXECUTOR.execute(() -> {
             if (failure == null) submitted.future.complete(result);
             else submitted.future.completeExceptionally(failure);

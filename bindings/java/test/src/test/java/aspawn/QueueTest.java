@@ -4,6 +4,7 @@ package aspawn;
 import static aspawn.Programs.sh;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +15,8 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 class QueueTest {
@@ -94,6 +97,17 @@ class QueueTest {
             CompletableFuture<Result> last = queue.submit(new Command("true"));
             assertTrue(running.cancel(true));
             assertEquals(0, last.get().exitValue());
+        }
+    }
+
+    /** As a CompletableFuture has them. */
+    @Test
+    void whatCompletesAFutureEndsItsJob() throws Exception {
+        try (CommandQueue queue = new CommandQueue(1)) {
+            CompletableFuture<Result> late = queue.submit(new Job("sleep", "100")).orTimeout(10, TimeUnit.MILLISECONDS);
+            assertTrue(failure(late) instanceof TimeoutException);
+            assertNull(queue.submit(new Job("sleep", "100")).completeOnTimeout(null, 10, TimeUnit.MILLISECONDS).get());
+            assertEquals(0, queue.submit(new Command("true")).get(10, TimeUnit.SECONDS).exitValue());
         }
     }
 
