@@ -235,8 +235,8 @@ public final class Command {
     Request job(Consumer<Request> options) throws IOException {
         List<String> command = List.copyOf(builder.command());
         check(command);
-        if (owner != Owner.CALLER || diesWithCaller || controlGroup != null)
-            throw new IllegalArgumentException("aspawn: a job has no owner and no control group");
+        if (owner == Owner.PRIVATE || diesWithCaller || controlGroup != null)
+            throw new IllegalArgumentException("aspawn: a job has no owner but TREE, no diesWithCaller() and no control group");
         int[] streams = {jobStream(redirectInput()), jobStream(redirectOutput()),
             redirectErrorStream() ? Interface.STREAM_STDOUT : jobStream(redirectError())};
         List<Action> all = allActions(new ArrayList<>(0));

@@ -4,7 +4,7 @@ package aspawn;
 import java.time.Duration;
 import java.util.Objects;
 
-/** A command for a {@link CommandQueue}: its streams are pipes or DISCARD, and it has no owner of its own. */
+/** A command for a {@link CommandQueue}: its streams are pipes or DISCARD, and it has no owner but TREE. */
 public final class Job {
     private static final int GRACE_NONE = -1;
 

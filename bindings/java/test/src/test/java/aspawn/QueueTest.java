@@ -58,7 +58,7 @@ class QueueTest {
             assertEquals(List.of(1, "action 1, chdir \"/missing\": ENOENT"), List.of(action.action(), action.failure()));
             assertEquals(22, ((StartException) failure(queue.submit(new Job("true").priority(8)))).errno());
             assertTrue(failure(queue.submit(new Command("true").inheritIO())) instanceof IllegalArgumentException);
-            assertTrue(failure(queue.submit(new Command("true").tree())) instanceof IllegalArgumentException);
+            assertTrue(failure(queue.submit(new Command("true").owner(Command.Owner.PRIVATE))) instanceof IllegalArgumentException);
             assertEquals(0, queue.submit(new Command("true")).get().exitValue());
         }
     }
@@ -134,6 +134,14 @@ class QueueTest {
         assertThrows(IllegalStateException.class, () -> queue.submit(new Command("true")));
         assertFalse(ProcessHandle.current().children().anyMatch(child -> child.info().command().orElse("").endsWith("sleep")
                 && child.info().arguments().map(arguments -> arguments[0].equals("100")).orElse(false)));
+    }
+
+    @Test
+    void aTreeEndsWithItsJob() throws Exception {
+        try (CommandQueue queue = new CommandQueue(1)) {
+            String pid = queue.submit(sh("setsid sleep 100 </dev/null >/dev/null 2>&1 & echo $!").tree()).get().toString().trim();
+            assertFalse(new File("/proc/" + pid).exists());
+        }
     }
 
     /** What depends on a future may wait for another one. */
