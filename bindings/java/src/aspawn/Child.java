@@ -200,16 +200,16 @@ public final class Child extends Process implements Poller.Watcher {
     @Override public InputStream getErrorStream() { return bufferedError; }
 
     /** What the program writes to the pipe of an {@link Action#outputPipe}. */
-    public InputStream getInputStream(Action pipe) { return (PipeInput) end(pipe); }
+    public InputStream getInputStream(Action pipe) { return end(pipe, PipeInput.class); }
 
     /** What the program reads from the pipe of an {@link Action#inputPipe}. */
-    public OutputStream getOutputStream(Action pipe) { return (PipeOutput) end(pipe); }
+    public OutputStream getOutputStream(Action pipe) { return end(pipe, PipeOutput.class); }
 
-    private Object end(Action pipe) {
+    private <T> T end(Action pipe, Class<T> type) {
         int index = actions.indexOf(pipe);
-        if (index < 0 || index >= ends.size() || ends.get(index) == null)
-            throw new IllegalArgumentException("aspawn: no pipe of this child");
-        return ends.get(index);
+        if (index < 0 || index >= ends.size() || !type.isInstance(ends.get(index)))
+            throw new IllegalArgumentException("aspawn: no such pipe of this child");
+        return type.cast(ends.get(index));
     }
 
     /** What another program reads, which closes it. */
@@ -239,8 +239,13 @@ public final class Child extends Process implements Poller.Watcher {
     /** Sends a signal to the process group that the process leads, after an {@link Action#setsid} or setpgid. */
     public boolean killGroup(int signal) { return signal(signal, true); }
 
-    /** Ends a {@link Command#tree}: SIGTERM to all of it, and after the grace SIGKILL until nothing is left. */
+    /**
+     * Ends a {@link Command#tree}: SIGTERM to all of it, and after the grace SIGKILL until nothing is left. Without a
+     * grace SIGKILL at once.
+     * @throws IllegalStateException the child is no tree
+     */
     public boolean killTree(Duration grace) {
+        if (!isTree) throw new IllegalStateException("aspawn: the child is no tree");
         long milliseconds = Job.milliseconds(grace);
         synchronized (handle) {
             return Native.killTree(handle, milliseconds > 0 ? milliseconds : GRACE_NONE) == 0;

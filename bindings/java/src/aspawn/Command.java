@@ -58,7 +58,7 @@ public final class Command {
     private final ProcessBuilder builder;
     private final List<Action> actions = new ArrayList<>();
     private Action user;
-    private byte[] controlGroup; // a path with a NUL; null: that of the caller
+    private String controlGroup; // null: that of the caller
     private Owner owner = Owner.CALLER;
     private Memory memory = Memory.SHARED;
     private boolean diesWithCaller;
@@ -136,7 +136,7 @@ public final class Command {
         return this;
     }
 
-    /** Kills the child when this process ends. Then the owner is not CALLER. */
+    /** Kills the child when this process ends. An owner CALLER is PRIVATE then. */
     public Command diesWithCaller(boolean dies) {
         diesWithCaller = dies;
         return this;
@@ -153,7 +153,8 @@ public final class Command {
 
     /** The program begins in the control group with this directory, such as "/sys/fs/cgroup/jobs". */
     public Command controlGroup(String directory) {
-        controlGroup = Request.encoded(directory + '\0');
+        if (directory.indexOf('\0') >= 0) throw new IllegalArgumentException("aspawn: NUL in \"" + directory + '"');
+        controlGroup = directory;
         return this;
     }
 
@@ -214,7 +215,6 @@ public final class Command {
     private Child start(int input, boolean passesOutput) throws IOException {
         Native.check();
         List<String> command = List.copyOf(builder.command());
-        if (command.isEmpty()) throw new IndexOutOfBoundsException("aspawn: no program");
         check(command);
         if (directory() != null) check(List.of(directory().getPath()));
         List<Closeable> files = new ArrayList<>(0);
@@ -253,12 +253,14 @@ public final class Command {
     }
 
     private static void check(List<String> strings) throws IOException {
+        if (strings.isEmpty()) throw new IndexOutOfBoundsException("aspawn: no program");
         for (String string : strings)
             if (string.indexOf('\0') >= 0) throw new IOException("invalid null character in command");
     }
 
     String description() {
-        return "Cannot run program \"" + command().get(0) + '"' + (directory() == null ? "" : " (in directory \"" + directory() + "\")");
+        return "Cannot run program \"" + command().get(0) + '"' + (directory() == null ? "" : " (in directory \"" + directory() + "\")")
+                + (controlGroup == null ? "" : " (in control group \"" + controlGroup + "\")");
     }
 
     private static int stream(Redirect redirect, List<Closeable> files) throws IOException {
@@ -283,8 +285,8 @@ public final class Command {
     private List<Action> allActions(List<Closeable> files) throws IOException {
         List<Action> all = new ArrayList<>(actions.size() + 5);
         if (controlGroup != null) {
-            int fd = Native.openDirectory(controlGroup);
-            if (fd < 0) throw new IOException("aspawn: the control group: error=" + -fd);
+            int fd = Native.openDirectory(Request.encoded(controlGroup + '\0'));
+            if (fd < 0) throw new IOException(description() + ": error=" + -fd + ", of the control group");
             files.add(() -> Native.close(-1, fd));
             all.add(Action.joinCgroup(fd));
         }
@@ -313,7 +315,7 @@ public final class Command {
             to.set(Request.ENVP, to.strings(environment));
         }
         to.actions(all, pipes);
-        to.setFirstAction(first);
+        to.setAddedActions(first, actions.size());
         pipes.subList(0, first).clear();
         boolean isCertain = actions.isEmpty() && user == null && controlGroup == null && to.size() < SURELY_SHORT;
         to.set(Request.CERTAIN, isCertain ? 1 : 0);

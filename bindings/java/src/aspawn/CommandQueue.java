@@ -25,7 +25,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         final CompletableFuture<Result> future = new CompletableFuture<>();
         volatile boolean isOver;
         long ticket; // 0: it waits here
-        int firstAction;
+        int firstAction, addedActions;
 
         Submitted(Job job) {
             this.job = job;
@@ -90,6 +90,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
             }
             submitted.ticket = ticket;
             submitted.firstAction = request.firstAction();
+            submitted.addedActions = request.addedActions();
             jobs.put(mine, submitted);
             watch();
         } catch (IOException | RuntimeException e) {
@@ -143,7 +144,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         if (outcome == Interface.OUTCOME_NOT_STARTED) {
             String text = bytes[from + 2] == null ? "" : new String(bytes[from + 2]);
             complete(submitted, null, new StartException(submitted.job.command().description(), error, (int) numbers[at + 4], text,
-                    submitted.firstAction));
+                    submitted.firstAction, submitted.addedActions));
         } else {
             Result.Outcome how = outcome == Interface.OUTCOME_TIMED_OUT ? Result.Outcome.TIMED_OUT
                     : outcome == Interface.OUTCOME_LOST ? Result.Outcome.LOST : Result.Outcome.RAN;

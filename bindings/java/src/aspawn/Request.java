@@ -31,7 +31,7 @@ final class Request implements AutoCloseable {
     private final ByteBuffer buffer;
     private final long base;
     private int nextAction;
-    private int firstAction;
+    private int firstAction, addedActions;
 
     private Request(int size) {
         buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder());
@@ -65,7 +65,7 @@ final class Request implements AutoCloseable {
     }
 
     private void clear() {
-        firstAction = 0;
+        firstAction = addedActions = 0;
         buffer.clear().position(HEADER);
         for (int i = 0; i < HEADER; i += 8) buffer.putLong(i, 0);
     }
@@ -92,8 +92,12 @@ final class Request implements AutoCloseable {
     /** The actions before it are the package's own. */
     int firstAction() { return firstAction; }
 
-    void setFirstAction(int index) {
-        firstAction = index;
+    /** How many were added, from firstAction. The package's own user follows. */
+    int addedActions() { return addedActions; }
+
+    void setAddedActions(int first, int count) {
+        firstAction = first;
+        addedActions = count;
     }
 
     String failure() {

@@ -19,13 +19,11 @@ public final class StartException extends IOException {
     private final String failure;
 
     StartException(String what, Request of) {
-        this(what, of.errno(), of.step(), of.failure(), of.firstAction());
+        this(what, of.errno(), of.step(), of.failure(), of.firstAction(), of.addedActions());
     }
 
-    /** The actions before firstAction are the package's own: others are numbered from there. */
-    StartException(String what, int errno, int step, String failure, int firstAction) {
-        this(what, errno, step < 0 ? step : Math.max(step - firstAction, Interface.STEP_NONE),
-                step < 0 ? failure : (step < firstAction ? "" : "action " + (step - firstAction) + ", ") + failure.replaceFirst("^action \\d+, ", ""));
+    StartException(String what, int errno, int step, String failure, int firstAction, int added) {
+        this(what, errno, index(step, firstAction, added), numbered(index(step, firstAction, added), failure.replaceFirst("^action \\d+, ", "")));
     }
 
     private StartException(String what, int errno, int step, String failure) {
@@ -34,6 +32,13 @@ public final class StartException extends IOException {
         this.step = step;
         this.failure = failure;
     }
+
+    /** Of an action that was added: those before firstAction, and the user, are the package's own. */
+    private static int index(int step, int firstAction, int added) {
+        return step < 0 ? step : step >= firstAction && step < firstAction + added ? step - firstAction : Interface.STEP_NONE;
+    }
+
+    private static String numbered(int index, String text) { return index < 0 ? text : "action " + index + ", " + text; }
 
     /** The number of the error, of errno(3): 2 is ENOENT. */
     public int errno() { return errno; }

@@ -109,12 +109,22 @@ class CommandTest {
         assertEquals("through", Programs.text(child.getInputStream(output)));
         assertEquals(0, child.waitFor());
         assertThrows(IllegalArgumentException.class, () -> child.getInputStream(Action.outputPipe(7)));
+        assertThrows(IllegalArgumentException.class, () -> child.getInputStream(input));
     }
 
     @Test
     void signalsAreAsTheyShouldBe() throws Exception {
         String mask = run(new Command("grep", "^Sig[BI]", "/proc/self/status").action(Action.signalsIgnore(SIGHUP, SIGUSR1))).out;
         assertTrue(mask.matches("(?s)SigBlk:\\s+0+\nSigIgn:\\s+0*[0-9a-f]*[2367abef]0[13579bdf]\n"), mask);
+    }
+
+    /** It is no action that was added. */
+    @Test
+    void aUserThatIsNoneIsRejected() {
+        for (int[] ids : new int[][] {{-1, -1}, {-1, 65534}, {65534, -1}}) {
+            StartException failure = assertThrows(StartException.class, () -> new Command("true").user(ids[0], ids[1]).start());
+            assertEquals(List.of(22, -1, "user: EINVAL"), List.of(failure.errno(), failure.action(), failure.failure()));
+        }
     }
 
     @Test
@@ -150,7 +160,16 @@ class CommandTest {
         } finally {
             assertTrue(Programs.isEventually(() -> group.toFile().delete()));
         }
-        assertThrows(IOException.class, () -> new Command("cat").controlGroup("/missing").start());
+    }
+
+    @Test
+    void aControlGroupThatIsNoneIsNamed() {
+        for (String path : List.of("/missing", directory.getPath())) {
+            IOException failure = assertThrows(IOException.class, () -> new Command("true").controlGroup(path).start());
+            assertTrue(failure.getMessage().startsWith("Cannot run program \"true\" (in control group \"" + path + "\"): error=2"), failure.getMessage());
+        }
+        assertThrows(NullPointerException.class, () -> new Command("true").controlGroup(null));
+        assertThrows(IllegalArgumentException.class, () -> new Command("true").controlGroup("/\0"));
     }
 
     @Test
@@ -203,6 +222,7 @@ class CommandTest {
     @Test
     void signalsReachAProgramAndItsGroup() throws Exception {
         Child child = sh("sleep 100").action(Action.setpgid(0)).start();
+        assertThrows(IllegalStateException.class, () -> child.killTree(Duration.ZERO));
         assertTrue(child.killGroup(SIGTERM));
         assertEquals(128 + SIGTERM, child.waitFor());
         assertEquals(SIGTERM, child.signal());

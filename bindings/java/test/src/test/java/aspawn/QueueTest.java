@@ -60,6 +60,10 @@ class QueueTest {
             assertTrue(failure(queue.submit(new Command("true").inheritIO())) instanceof IllegalArgumentException);
             assertTrue(failure(queue.submit(new Command("true").owner(Command.Owner.PRIVATE))) instanceof IllegalArgumentException);
             assertEquals(0, queue.submit(new Command("true")).get().exitValue());
+            assertEquals("aspawn: no program", failure(queue.submit(new Command())).getMessage());
+            StartException user = (StartException) failure(queue.submit(new Command("true").user(-1, -1)));
+            assertEquals(List.of(-1, "user: EINVAL"), List.of(user.action(), user.failure()));
+            assertThrows(NullPointerException.class, () -> queue.submit((Job) null));
         }
     }
 
