@@ -143,7 +143,10 @@ public final class Command {
     }
 
     /** Adds a limit of setrlimit(2): {@code limit(Constants.RLIMIT_CPU, 10)}. */
-    public Command limit(int resource, long limit) { return action(Action.rlimit(resource, limit, limit)); }
+    public Command limit(int resource, long limit) {
+        if (limit < Constants.RLIM64_INFINITY) throw new IllegalArgumentException("aspawn: the limit " + limit);
+        return action(Action.rlimit(resource, limit, limit));
+    }
 
     /** The user that the program runs as, without privileges; after all actions. */
     public Command user(int uid, int gid, int... groups) {

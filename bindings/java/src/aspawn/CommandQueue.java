@@ -9,6 +9,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
@@ -28,7 +29,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         int firstAction, addedActions;
 
         Submitted(Job job) {
-            this.job = job;
+            this.job = Objects.requireNonNull(job);
         }
     }
 
@@ -40,7 +41,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     private long cookie;
     private boolean isWatched;
 
-    /** At most so many jobs run at once. */
+    /** At most so many jobs run at once; 0: 16. */
     public CommandQueue(int running) throws IOException {
         this(0, running, 0);
     }
@@ -48,12 +49,13 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     /**
      * @param places for jobs in the library, which takes memory for each; others wait in Java. 0: 256
      * @param running at once; 0: 16
-     * @param bytes for the strings, input and kept output of a job; 0: 32768
+     * @param jobBytes for the strings, input and kept output of a job, which fails if it needs more; 0: 32768
      */
-    public CommandQueue(int places, int running, int bytes) throws IOException {
+    public CommandQueue(int places, int running, int jobBytes) throws IOException {
         Native.check();
-        if (places < 0 || running < 0 || bytes < 0) throw new IllegalArgumentException("aspawn: a negative number");
-        queue = Native.queueCreate(places, running, bytes);
+        if (places < 0 || running < 0 || jobBytes < 0) throw new IllegalArgumentException("aspawn: a negative number");
+        queue = Native.queueCreate(places, running, jobBytes);
+        if (queue == -Native.EINVAL) throw new IllegalArgumentException("aspawn: too large a number");
         if (queue < 0) throw new IOException("aspawn: no queue: error=" + -queue);
         reference = Native.hold(this);
     }

@@ -32,8 +32,9 @@ public final class Job {
         return this;
     }
 
-    /** How many bytes of each output are kept, 4096 unless set; the rest is read and dropped. */
+    /** How many bytes of each output are kept, 4096 unless set, of the queue's jobBytes; the rest is read and dropped. */
     public Job keep(int bytes) {
+        if (bytes < 0) throw new IllegalArgumentException("aspawn: a negative number");
         kept = bytes;
         return this;
     }
@@ -46,18 +47,19 @@ public final class Job {
 
     /** SIGTERM to its process group after this time; ZERO: no limit. */
     public Job timeLimit(Duration limit) {
-        timeLimit = limit;
+        timeLimit = Objects.requireNonNull(limit);
         return this;
     }
 
     /** From SIGTERM to SIGKILL: a second, unless set; ZERO: SIGKILL at once. */
     public Job grace(Duration time) {
-        grace = time;
+        grace = Objects.requireNonNull(time);
         return this;
     }
 
     /** Of the jobs with this key, which is not 0, at most so many run at once. */
     public Job key(int key, int limit) {
+        if (key == 0 || limit < 1) throw new IllegalArgumentException("aspawn: the key " + key + " with limit " + limit);
         this.key = key;
         keyLimit = limit;
         return this;

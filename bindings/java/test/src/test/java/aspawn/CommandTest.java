@@ -85,6 +85,7 @@ class CommandTest {
         assertThrows(IllegalArgumentException.class, () -> Action.chdir("/\0"));
         assertThrows(NullPointerException.class, () -> Action.chdir(null));
         assertThrows(IllegalArgumentException.class, () -> Action.sigmask(0));
+        assertThrows(IllegalArgumentException.class, () -> new Command("true").limit(RLIMIT_NOFILE, -2));
     }
 
     @Test

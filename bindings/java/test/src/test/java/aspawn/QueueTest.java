@@ -68,6 +68,26 @@ class QueueTest {
     }
 
     @Test
+    void numbersThatAreNoneAreRejected() {
+        for (int number : new int[] {-1, Integer.MAX_VALUE}) {
+            assertThrows(IllegalArgumentException.class, () -> new CommandQueue(number));
+            assertThrows(IllegalArgumentException.class, () -> new CommandQueue(number, 1, 0));
+            assertThrows(IllegalArgumentException.class, () -> new CommandQueue(1, 1, number));
+        }
+    }
+
+    @Test
+    void whatWouldBeNoLimitIsRejected() {
+        Job job = new Job("true");
+        assertThrows(IllegalArgumentException.class, () -> job.keep(-1));
+        assertThrows(IllegalArgumentException.class, () -> job.key(5, 0));
+        assertThrows(IllegalArgumentException.class, () -> job.key(5, -1));
+        assertThrows(IllegalArgumentException.class, () -> job.key(0, 1));
+        assertThrows(NullPointerException.class, () -> job.timeLimit(null));
+        assertThrows(NullPointerException.class, () -> job.grace(null));
+    }
+
+    @Test
     void limitsEndJobs() throws Exception {
         try (CommandQueue queue = new CommandQueue(2)) {
             Result result = queue.submit(new Job("sleep", "100").timeLimit(Duration.ofMillis(20))).get();
