@@ -64,9 +64,9 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     public CompletableFuture<Result> submit(Command command) { return submit(new Job(command)); }
 
     /**
-     * Submits a job, whose command is copied when the library has a place for it. The future has the result, or a
-     * {@link StartException} if the program was not executed, or that of an invalid command. Cancelling the future ends
-     * the job, as does what else completes it, such as {@code orTimeout}.
+     * Submits a job, which is copied when the library has a place for it: neither it nor its command may change before
+     * the future is complete. That has the result, or a {@link StartException} if the program was not executed, or that
+     * of an invalid command. Cancelling it ends the job, as does what else completes it, such as {@code orTimeout}.
      */
     public CompletableFuture<Result> submit(Job job) {
         Submitted submitted = new Submitted(job);
