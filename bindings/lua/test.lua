@@ -173,6 +173,23 @@ test("seconds may be endless, and are numbers", function()
 	child.stdout:close()
 end)
 
+test("seconds that are over are none to wait", function()
+	local queue, child = aspawn.queue(), aspawn.spawn { "sleep", "20" }
+	queue:submit { "sleep", "20" }
+	child:started()
+	for _, seconds in ipairs { -1, -math.huge } do
+		same({ child:wait(seconds) }, { nil, "timeout", 110 })
+		same({ select(2, queue:wait(seconds)) }, { "timeout", 110 })
+	end
+	child:kill()
+	queue:close()
+	for _, option in ipairs { "timeout", "grace" } do
+		for wrong, text in pairs { [-1] = "the number is not valid", x = "a number is expected, not x", [false] = "a number is expected, not boolean" } do
+			same({ pcall(aspawn.run, { "true", [option] = wrong }) }, { false, option .. ": " .. text })
+		end
+	end
+end)
+
 test("options and actions", function()
 	local result = aspawn.run {
 		"sh", "-c", "pwd; echo $A-$HOME; umask; ulimit -t; nice",

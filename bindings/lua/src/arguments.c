@@ -73,22 +73,27 @@ int64_t milliseconds(lua_State *L, int index, int64_t otherwise)
 		return luaL_error(L, "not a number of seconds");
 	if (seconds * 1000 >= 9e15)
 		return INT64_MAX;
-	return seconds < 0 ? -1 : (int64_t)ceil(seconds * 1000);
+	return seconds < 0 ? 0 : (int64_t)ceil(seconds * 1000);
+}
+
+int64_t time_option(lua_State *L, int options, const char *name, int64_t zero)
+{
+	get_field(L, options, name);
+	if (!lua_isnil(L, -1) && !lua_isnumber(L, -1))
+		expected(L, name, "a number");
+	if (!(lua_tonumber(L, -1) >= 0))
+		luaL_error(L, "%s: the number is not valid", name);
+	int64_t ms = milliseconds(L, -1, 0);
+	if (ms == 0 && !lua_isnil(L, -1))
+		ms = zero;
+	lua_pop(L, 1);
+	return ms;
 }
 
 void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms)
 {
-	get_field(L, options, "timeout");
-	*timeout_ms = milliseconds(L, -1, 0);
-	if (*timeout_ms < 0)
-		luaL_error(L, "timeout: the number is not valid");
-	if (*timeout_ms == 0 && !lua_isnil(L, -1))
-		*timeout_ms = 1;
-	get_field(L, options, "grace");
-	*grace_ms = milliseconds(L, -1, 0);
-	if (*grace_ms == 0 && !lua_isnil(L, -1))
-		*grace_ms = ASPAWN_GRACE_NONE;
-	lua_pop(L, 2);
+	*timeout_ms = time_option(L, options, "timeout", 1);
+	*grace_ms = time_option(L, options, "grace", ASPAWN_GRACE_NONE);
 }
 
 bool is_true(struct build *build, const char *name)

@@ -80,8 +80,10 @@ struct aspawn_action *next_action(struct build *build);
 /* Of an open file at the index, which is flushed. */
 int descriptor_of(lua_State *L, int index, const char *name);
 
-/* Of seconds at the index, rounded up, INT64_MAX of what is endless; negative: no limit. */
+/* Of seconds at the index, rounded up, INT64_MAX of what is endless, 0 of what is negative. */
 int64_t milliseconds(lua_State *L, int index, int64_t otherwise);
+/* Of an option, which is not negative; 0: there is none. */
+int64_t time_option(lua_State *L, int options, const char *name, int64_t zero);
 
 /* The options timeout and grace of the table, as of struct aspawn_io. */
 void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms);
