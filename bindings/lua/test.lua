@@ -554,6 +554,34 @@ test("options of a job", function()
 	queue:close()
 end)
 
+test("no number of a job or a queue stands for another", function()
+	local queue = aspawn.queue { running = 1 }
+	for _, name in ipairs { "output_size", "key", "key_limit", "priority", "prepared" } do
+		for _, wrong in ipairs { 0, 1.5, -1, false, "x" } do
+			local job = { "true", [name] = wrong }
+			if wrong ~= 0 or name ~= "output_size" and name ~= "priority" then
+				same({ pcall(queue.submit, queue, job) },
+					{ false, name .. ": a valid number is expected, not " .. (wrong == false and "boolean" or wrong) })
+			end
+		end
+	end
+	for _, name in ipairs { "running", "jobs", "job_bytes" } do
+		for _, wrong in ipairs { 0, 1.5 } do
+			same({ pcall(aspawn.queue, { [name] = wrong }) }, { false, name .. ": a valid number is expected, not " .. wrong })
+		end
+	end
+	same({ pcall(aspawn.queue, { delay = "x" }) }, { false, "delay: a number is expected, not x" })
+	same({ pcall(queue.submit, queue, { "cat", input = false }) }, { false, "input: a string is expected, not boolean" })
+	queue:submit { "echo", "text", output_size = 0 }
+	local result = queue:wait()
+	same({ result.out, result.out_total }, { "", 5 })
+	local ticket = queue:submit { "sleep", "20" }
+	same({ (pcall(queue.cancel, queue, nil)) }, { false })
+	same({ queue:cancel(ticket + 0.5) }, { nil, "no such process", 3 })
+	same({ queue:cancel(ticket), queue:wait().outcome }, { true, "cancelled" })
+	queue:close()
+end)
+
 test("keys limit what runs at the same time", function()
 	local queue = aspawn.queue { running = 4 }
 	local results = {}

@@ -90,6 +90,14 @@ int64_t time_option(lua_State *L, int options, const char *name, int64_t zero)
 	return ms;
 }
 
+const char *input_option(lua_State *L, int options, size_t *size)
+{
+	get_field(L, options, "input");
+	if (!lua_isnil(L, -1) && !lua_isstring(L, -1))
+		expected(L, "input", "a string");
+	return lua_tolstring(L, -1, size);
+}
+
 void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms)
 {
 	*timeout_ms = time_option(L, options, "timeout", 1);

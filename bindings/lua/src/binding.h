@@ -85,6 +85,9 @@ int64_t milliseconds(lua_State *L, int index, int64_t otherwise);
 /* Of an option, which is not negative; 0: there is none. */
 int64_t time_option(lua_State *L, int options, const char *name, int64_t zero);
 
+/* The option input, which stays on the stack; NULL: there is none. */
+const char *input_option(lua_State *L, int options, size_t *size);
+
 /* The options timeout and grace of the table, as of struct aspawn_io. */
 void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms);
 

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #define QUEUE "aspawn.queue"
@@ -56,23 +57,15 @@ static void keep(lua_State *L, lua_Number key, int index)
 	lua_pop(L, 1);
 }
 
-/* An option of a table, a number from 0 to the largest. */
-static uint32_t number(lua_State *L, int table, const char *name, double factor)
+/* An option of a table, a whole number. */
+static int64_t number(lua_State *L, int table, const char *name, double least, double most,
+		      int64_t otherwise)
 {
 	get_field(L, table, name);
-	const double value = luaL_optnumber(L, -1, 0) * factor;
+	if (!lua_isnil(L, -1))
+		return (int64_t)pop_number(L, name, NULL, least, most);
 	lua_pop(L, 1);
-	if (!(value >= 0 && value <= UINT32_MAX))
-		luaL_error(L, "%s: the number is not valid", name);
-	return (uint32_t)value;
-}
-
-/* 0: none is given; -1: it is no ticket. */
-static int64_t to_ticket(lua_State *L, int at)
-{
-	const double value = luaL_optnumber(L, at, 0);
-
-	return value >= 0 && value < 9007199254740992.0 ? (int64_t)value : -1;
+	return otherwise;
 }
 
 /* queue([{ running =, jobs =, job_bytes =, delay =, no_server = }]) */
@@ -87,12 +80,11 @@ int l_queue(lua_State *L)
 	lua_settop(L, 1);
 	if (!lua_isnil(L, 1)) {
 		luaL_checktype(L, 1, LUA_TTABLE);
-		options.running = number(L, 1, "running", 1);
-		options.jobs = number(L, 1, "jobs", 1);
-		options.delay_ms = number(L, 1, "delay", 1000);
-		const uint32_t bytes = number(L, 1, "job_bytes", 1);
-		if (bytes)
-			options.job_bytes = bytes;
+		options.running = (uint32_t)number(L, 1, "running", 1, UINT32_MAX, 0);
+		options.jobs = (uint32_t)number(L, 1, "jobs", 1, UINT32_MAX, 0);
+		options.job_bytes = (uint32_t)number(L, 1, "job_bytes", 1, UINT32_MAX, 1 << 17);
+		const int64_t delay_ms = time_option(L, 1, "delay", 0);
+		options.delay_ms = delay_ms < UINT32_MAX ? (uint32_t)delay_ms : UINT32_MAX;
 		get_field(L, 1, "no_server");
 		if (lua_toboolean(L, -1))
 			options.flags |= ASPAWN_QUEUE_LOCAL;
@@ -146,16 +138,12 @@ static int queue_submit(lua_State *L)
 	luaL_checktype(L, 2, LUA_TTABLE);
 	memset(&job, 0, sizeof job);
 	job.size = sizeof job;
-	get_field(L, 2, "input");
-	job.input = luaL_optlstring(L, -1, NULL, &job.input_size);
-	size_t kept = number(L, 2, "output_size", 1);
-	kept = (kept ? kept : 1 << 14) + 1;
-	job.key = number(L, 2, "key", 1);
-	job.key_limit = number(L, 2, "key_limit", 1);
-	job.priority = (int)number(L, 2, "priority", 1);
-	get_field(L, 2, "prepared");
-	job.prepared = to_ticket(L, -1);
-	lua_pop(L, 1);
+	job.input = input_option(L, 2, &job.input_size);
+	const size_t kept = (size_t)number(L, 2, "output_size", 0, UINT32_MAX, 1 << 14) + 1;
+	job.key = (uint32_t)number(L, 2, "key", 1, UINT32_MAX, 0);
+	job.key_limit = (uint32_t)number(L, 2, "key_limit", 1, UINT32_MAX, 0);
+	job.priority = (int)number(L, 2, "priority", 0, INT_MAX, 0);
+	job.prepared = number(L, 2, "prepared", 1, 9007199254740992.0, 0);
 	time_limits(L, 2, &job.time_limit_ms, &job.grace_ms);
 	prepare(&build, L, 2, streams, NULL);
 	struct aspawn_command *command = &build.command;
@@ -308,11 +296,14 @@ static int queue_results(lua_State *L)
 /* queue:cancel([ticket]) */
 static int queue_cancel(lua_State *L)
 {
-	const bool all = lua_isnoneornil(L, 2);
-	const int64_t ticket = to_ticket(L, 2);
+	const bool all = lua_isnone(L, 2); /* nil is what submit() returned for a job that it refused */
+	const double ticket = all ? 0 : luaL_checknumber(L, 2);
+	const bool is_one = ticket >= 0 && ticket < 9007199254740992.0 && ticket == floor(ticket);
 	struct aspawn_queue *queue = check_queue(L);
 
-	return done(L, all ? aspawn_queue_cancel_all(queue) : aspawn_queue_cancel(queue, ticket),
+	return done(L,
+		    all ? aspawn_queue_cancel_all(queue) :
+			  aspawn_queue_cancel(queue, is_one ? (int64_t)ticket : -1),
 		    NULL);
 }
 

@@ -64,11 +64,9 @@ int l_run(lua_State *L)
 	luaL_checktype(L, 1, LUA_TTABLE);
 	memset(&io, 0, sizeof io);
 	io.size = sizeof io;
-	get_field(L, 1, "input");
-	if (!lua_isnil(L, -1)) {
-		io.input = luaL_checklstring(L, -1, &io.input_size);
+	io.input = input_option(L, 1, &io.input_size);
+	if (io.input)
 		streams[0] = ASPAWN_STREAM_PIPE;
-	}
 	time_limits(L, 1, &io.time_limit_ms, &io.grace_ms);
 
 	struct outputs *outputs = new_outputs(L);
