@@ -207,6 +207,21 @@ test("options and actions", function()
 	same(pack(aspawn.spawn { "true", stdout = "stdout" }), pack(nil, 'argument "std_out": EINVAL', 22))
 end)
 
+test("what is wrong is named, and no argument is lost", function()
+	local function refused(command, text)
+		for _, start in ipairs { aspawn.run, aspawn.spawn, aspawn.popen } do
+			same({ pcall(start, command) }, { false, text })
+		end
+	end
+	refused({ "echo", nil, "a" }, "argument [2]: a string is expected, not nil")
+	refused({ "echo", [3] = "a" }, "argument [2]: a string is expected, not nil")
+	refused({ "echo", "a", {} }, "argument [3]: a string is expected, not table")
+	refused({ "true", env = { A = true } }, "A: a string is expected, not boolean")
+	refused({ "true", env = "A=1" }, "env: a table is expected, not A=1")
+	refused({ "true", actions = "umask" }, "actions: a list is expected, not umask")
+	same(aspawn.run({ [0] = "script", "echo", "a", [-1] = "lua" }).out, "a\n") -- as the table arg
+end)
+
 local is_root = aspawn.run({ "id", "-u" }).out == "0\n"
 local own = { "unshare", "CLONE_NEWNS|CLONE_NEWUTS" }
 local may_unshare = aspawn.run { "true", actions = { own, { "mount", nil, "/", nil, "MS_REC|MS_PRIVATE" } } }

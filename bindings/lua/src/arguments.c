@@ -138,7 +138,8 @@ static void add_environment(struct build *build)
 {
 	lua_State *L = build->L;
 
-	luaL_checktype(L, -1, LUA_TTABLE);
+	if (!lua_istable(L, -1))
+		expected(L, "env", "a table");
 	for (lua_pushnil(L); lua_next(L, -2);) {
 		if (lua_type(L, -2) != LUA_TSTRING)
 			luaL_error(L, "env: a name is no string");
@@ -150,7 +151,7 @@ static void add_environment(struct build *build)
 			lua_pop(L, 1);
 			aspawn_action_unsetenv(next_action(build), name);
 		} else {
-			const char *value = text(build, "env");
+			const char *value = text(build, name);
 			aspawn_action_setenv(next_action(build), name, value);
 		}
 	}
@@ -217,9 +218,15 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 	const char **argv = anchored(build, ((size_t)count + 1) * sizeof *argv);
 	for (int i = 0; i < count; i++) {
 		lua_rawgeti(L, index, i + 1);
+		if (!lua_isstring(L, -1))
+			luaL_error(L, "argument [%d]: a string is expected, not %s", i + 1,
+				   luaL_typename(L, -1));
 		argv[i] = text(build, "argument");
 	}
 	argv[count] = NULL;
+	for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) /* the length may end at any nil */
+		if (lua_type(L, -2) == LUA_TNUMBER && lua_tonumber(L, -2) > count)
+			luaL_error(L, "argument [%d]: a string is expected, not nil", count + 1);
 	build->command.argv = (char *const *)(uintptr_t)argv;
 	if (option(build, "file"))
 		build->command.file = text(build, "file");
@@ -243,7 +250,8 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 		aspawn_action_chdir(next_action(build), directory);
 	}
 	if (option(build, "actions")) {
-		luaL_checktype(L, -1, LUA_TTABLE);
+		if (!lua_istable(L, -1))
+			expected(L, "actions", "a list");
 		for (int i = 1;; i++) {
 			lua_rawgeti(L, -1, i);
 			if (lua_isnil(L, -1))
