@@ -85,6 +85,9 @@ local function command()
 	return random(4) == 1 and "setmetatable(" .. text .. ", " .. metatable() .. ")" or text
 end
 
+-- Of a start that does not wait, which has no limit.
+local function started() return (command():gsub(", timeout = 5", "", 1)) end
+
 local makers = {
 	variable, variable, variable,
 	function() return pick(scalars) end,
@@ -92,8 +95,8 @@ local makers = {
 	function() return "(" .. variable() .. ")" .. index(pick(fields)) end,
 	function() return "getmetatable(" .. variable() .. ")" end,
 	function() return "aspawn.queue{ " .. (random(2) == 1 and "no_server = true, running = 2" or "jobs = 4") .. " }" end,
-	function() return "aspawn.spawn(" .. command() .. ")" end,
-	function() return "aspawn.popen(" .. command() .. pick { "", ", 'w'" } .. ")" end,
+	function() return "aspawn.spawn(" .. started() .. ")" end,
+	function() return "aspawn.popen(" .. started() .. pick { "", ", 'w'" } .. ")" end,
 	function() return "aspawn.popen(" .. pick { "'echo text'", "'exit 3'", "'true | cat', 'w'" } .. ")" end,
 	function() return pick { "io.open('/dev/null', 'r+')", "io.tmpfile()", "io.stdin", "io.stderr" } end,
 	function() return "deep(" .. pick { "3", "99", "101", "5000" } .. ", " .. expression() .. ")" end,
@@ -115,7 +118,7 @@ end
 local function seconds() return pick { "", "0.1", "9" } end
 local function file() return pick { "v[4]", "v[5]", "io.tmpfile()" } end
 -- Arguments with which a method does something.
-local fitting = { submit = command, prepare = command, started = seconds, wait = seconds, cancel = seconds, write = function() return "'x'" end }
+local fitting = { submit = command, prepare = started, started = seconds, wait = seconds, cancel = seconds, write = function() return "'x'" end }
 
 local function method()
 	local name = pick(methods)
@@ -126,7 +129,7 @@ end
 local statements = {
 	function() return variable() .. " = " .. expression() end,
 	function() return variable() .. " = aspawn.queue{ jobs = 4 }" end,
-	function() return variable() .. " = aspawn.spawn(" .. command() .. ")" end,
+	function() return variable() .. " = aspawn.spawn(" .. started() .. ")" end,
 	function() return variable() .. index(pick(fields)) .. " = " .. expression() end,
 	function() return variable() .. index(pick(fields)) .. index(pick(fields)) .. " = " .. expression() end,
 	function()

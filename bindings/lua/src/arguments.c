@@ -133,6 +133,19 @@ int descriptor_of(lua_State *L, int index, const char *name)
 	return fd < 0 ? luaL_error(L, "%s: the file has no descriptor", name) : fd;
 }
 
+void only_of_run(lua_State *L, int options)
+{
+	static const char *const names[] = { "input", "timeout", "grace" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		lua_pushstring(L, names[i]);
+		lua_rawget(L, options);
+		if (!lua_isnil(L, -1))
+			luaL_error(L, "%s: only run and submit have this option", names[i]);
+		lua_pop(L, 1);
+	}
+}
+
 /* env = { NAME = "value", OTHER = false } */
 static void add_environment(struct build *build)
 {

@@ -88,6 +88,10 @@ int64_t time_option(lua_State *L, int options, const char *name, int64_t zero);
 /* The option input, which stays on the stack; NULL: there is none. */
 const char *input_option(lua_State *L, int options, size_t *size);
 
+/* Raises an error if the table itself has an option of a run, which would be ignored; one that it inherits may
+ * be for others. */
+void only_of_run(lua_State *L, int options);
+
 /* The options timeout and grace of the table, as of struct aspawn_io. */
 void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms);
 

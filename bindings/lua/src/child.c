@@ -119,6 +119,7 @@ int l_spawn(lua_State *L)
 	struct handle *handle = new_handle(L);
 	lua_setfield(L, 2, "handle");
 	prepare(&build, L, 1, streams, handle);
+	only_of_run(L, 1);
 	const int refusal = start(&build, &handle->child);
 	if (refusal)
 		return refusal;
@@ -152,6 +153,7 @@ static struct handle *check_handle(lua_State *L)
 	luaL_checktype(L, 1, LUA_TTABLE);
 	lua_settop(L, 2);
 	get_field(L, 1, "handle");
+	luaL_argcheck(L, lua_isuserdata(L, -1), 1, "a child is expected");
 	return check_child(L, -1); /* which the stack keeps */
 }
 

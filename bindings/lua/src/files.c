@@ -262,6 +262,7 @@ static int start_piped(lua_State *L, struct handle *handle, bool reads)
 
 	if (lua_istable(L, 1)) {
 		prepare(&build, L, 1, streams, NULL);
+		only_of_run(L, 1);
 		if ((reads ? build.command.std_out : build.command.std_in) != ASPAWN_STREAM_PIPE)
 			return luaL_error(L, "popen: the mode says which stream is a pipe");
 		return start(&build, &handle->child);

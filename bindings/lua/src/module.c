@@ -10,13 +10,17 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 /* kill_cgroup(directory) */
 static int l_kill_cgroup(lua_State *L)
 {
-	const int fd = open(luaL_checkstring(L, 1), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	size_t length;
+	const char *directory = luaL_checklstring(L, 1, &length);
+	luaL_argcheck(L, strlen(directory) == length, 1, "the string contains a zero");
+	const int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
 		return system_error(L, lua_tostring(L, 1));

@@ -152,6 +152,8 @@ static int queue_submit(lua_State *L)
 	    command->std_err >= 0)
 		return luaL_error(L, "submit: stdout and stderr are \"pipe\" or \"null\", or stderr "
 				     "is \"stdout\"; stdin is input");
+	if (command->flags & ASPAWN_COMMAND_DIES_WITH_CALLER)
+		return luaL_error(L, "submit: dies_with_caller is no option of a job");
 	job.flags = flags_of(L, 2, aspawn_job_flags_words);
 	if (command->std_out == ASPAWN_STREAM_PIPE)
 		job.out_size = kept;
@@ -185,6 +187,7 @@ static int queue_prepare(lua_State *L)
 
 	lua_settop(L, 2);
 	prepare(&build, L, 2, streams, NULL);
+	only_of_run(L, 2);
 	const int64_t prepared = aspawn_queue_prepare(check_queue(L), &build.command, &failure);
 	if (prepared < 0)
 		return error_of(L, (int)prepared, &failure);
