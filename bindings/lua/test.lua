@@ -476,6 +476,16 @@ test("a time limit does not hide what survives of a tree" .. (is_root and "" or 
 	same(result.out == "" or result.out, result.out == "" or "39\n") -- ENOTEMPTY; or the user may not read the module, or be root
 end)
 
+test("a child that has ended, and is collected, is no zombie", function()
+	local child = aspawn.spawn { "true" }
+	local name = "/proc/" .. child.pid .. "/stat"
+	while not read(name):find("%) Z") do aspawn.run { "sleep", "0.01" } end
+	child = nil
+	collectgarbage()
+	collectgarbage()
+	same({ child, read(name) }, { nil, "" })
+end)
+
 test("private children", function()
 	same(aspawn.run({ "echo", "text", owner = "private" }).out, "text\n")
 	local child = aspawn.spawn { "sh", "-c", "echo $$", stdout = "pipe", owner = "private" }

@@ -44,6 +44,7 @@ static int handle_gc(lua_State *L)
 {
 	struct handle *handle = check_child(L, 1);
 
+	(void)wait_for(handle, 0); /* a zombie would stay */
 	close_pipe(&handle->child.in_fd);
 	close_pipe(&handle->child.out_fd);
 	close_pipe(&handle->child.err_fd);
