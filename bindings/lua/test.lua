@@ -219,6 +219,11 @@ test("what is wrong is named, and no argument is lost", function()
 	refused({ "true", env = { A = true } }, "A: a string is expected, not boolean")
 	refused({ "true", env = "A=1" }, "env: a table is expected, not A=1")
 	refused({ "true", actions = "umask" }, "actions: a list is expected, not umask")
+	refused({ "true", actions = { nil, { "umask", 0 } } }, "actions[1]: a table is expected, not nil")
+	refused({ "true", actions = { { "umask", 0 }, [3] = { "umask", 0 } } }, "actions[2]: a table is expected, not nil")
+	refused({ "true", actions = { { "sigmask", { "HUP", [3] = "INT" } } } }, "actions[1], sigmask: set[2]: a number is expected, not nil")
+	refused({ "true", actions = { { "seccomp", { { 6, 0, 0, 0 }, [3] = { 6, 0, 0, 0 } } } } },
+		"actions[1], seccomp: filter[2]: a list is expected, not nil")
 	same(aspawn.run({ [0] = "script", "echo", "a", [-1] = "lua" }).out, "a\n") -- as the table arg
 end)
 

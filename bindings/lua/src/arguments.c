@@ -51,6 +51,14 @@ int length_of(lua_State *L, int index)
 #endif
 }
 
+void check_end(lua_State *L, int list, int count, const char *what, const char *expected)
+{
+	for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1))
+		if (lua_type(L, -2) == LUA_TNUMBER && lua_tonumber(L, -2) > count)
+			luaL_error(L, "%s[%d]: a %s is expected, not nil", what, count + 1,
+				   expected);
+}
+
 struct aspawn_action *next_action(struct build *build)
 {
 	if (build->command.action_count == build->room) {
@@ -237,9 +245,7 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 		argv[i] = text(build, "argument");
 	}
 	argv[count] = NULL;
-	for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) /* the length may end at any nil */
-		if (lua_type(L, -2) == LUA_TNUMBER && lua_tonumber(L, -2) > count)
-			luaL_error(L, "argument [%d]: a string is expected, not nil", count + 1);
+	check_end(L, index, count, "argument ", "string");
 	build->command.argv = (char *const *)(uintptr_t)argv;
 	if (option(build, "file"))
 		build->command.file = text(build, "file");
@@ -267,8 +273,10 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 			expected(L, "actions", "a list");
 		for (int i = 1;; i++) {
 			lua_rawgeti(L, -1, i);
-			if (lua_isnil(L, -1))
+			if (lua_isnil(L, -1)) {
+				check_end(L, lua_gettop(L) - 1, i - 1, "actions", "table");
 				break;
+			}
 			add_action(build, i);
 		}
 		lua_pop(L, 2);

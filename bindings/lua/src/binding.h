@@ -75,6 +75,8 @@ void *anchored(struct build *build, size_t size);
 const char *text(struct build *build, const char *what);
 /* The length of the list at the index. */
 int length_of(lua_State *L, int index);
+/* Raises an error if the list, which may end at any nil, goes on behind this many. */
+void check_end(lua_State *L, int list, int count, const char *what, const char *expected);
 struct aspawn_action *next_action(struct build *build);
 
 /* Of an open file at the index, which is flushed. */

@@ -142,6 +142,7 @@ static const unsigned *pop_list(struct build *build, const char *what, const cha
 	if (!lua_istable(L, -1))
 		expected(L, what, "a list");
 	*count = (size_t)length_of(L, -1);
+	check_end(L, lua_gettop(L), (int)*count, what, "number");
 	unsigned *list = anchored(build, (*count + 1) * sizeof *list);
 	for (size_t i = 0; i < *count; i++) {
 		lua_rawgeti(L, -1, (int)i + 1);
@@ -228,6 +229,7 @@ static const void *operand_sock_filter(struct build *build, int position, const 
 	if (!lua_istable(L, -1))
 		expected(L, what, "a list");
 	*count = (size_t)length_of(L, -1);
+	check_end(L, lua_gettop(L), (int)*count, what, "list");
 	filter = anchored(build, (*count + 1) * sizeof *filter);
 	for (size_t i = 0; i < *count; i++) {
 		size_t parts;

@@ -299,7 +299,8 @@ static int queue_results(lua_State *L)
 /* queue:cancel([ticket]) */
 static int queue_cancel(lua_State *L)
 {
-	const bool all = lua_isnone(L, 2); /* nil is what submit() returned for a job that it refused */
+	const bool all =
+		lua_isnone(L, 2); /* nil is what submit() returned for a job that it refused */
 	const double ticket = all ? 0 : luaL_checknumber(L, 2);
 	const bool is_one = ticket >= 0 && ticket < 9007199254740992.0 && ticket == floor(ticket);
 	struct aspawn_queue *queue = check_queue(L);
