@@ -300,10 +300,9 @@ static struct seen *run_helped(const struct aspawn_action *actions, size_t count
 	command.action_count = count;
 	command.std_out = ASPAWN_STREAM_PIPE;
 	struct aspawn_child child = start_command(NULL, &command);
-	aspawn_wait_started(&child, NULL, -1);
+	aspawn_wait_started(&child, &seen->failure, -1);
 	seen->mode = aspawn_describe(&child, ASPAWN_FACT_MODE);
 	seen->result = aspawn_communicate(&child, &io);
-	seen->failure = io.failure;
 	CHECK(!have_children());
 	return seen;
 }
