@@ -61,6 +61,9 @@ static PSYS_UNINSTRUMENTED bool is_number(struct component component)
 	return component.length;
 }
 
+/* Of a path that leads to a descriptor, or to the process itself. */
+static const char descriptor_names[] = "proc/fd/self/thread-self/stdin/stdout/stderr";
+
 /*
  * True if the path may lead to a descriptor of the child, which must then have copies of all. Does
  * not detect symbolic links of other names.
@@ -75,7 +78,7 @@ static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 		return !is_among(next, "null/zero/full/random/urandom/tty") ||
 		       next_component(&path).length;
 	for (; component.length; component = next, next = next_component(&path))
-		if (is_among(component, "proc/fd/self/thread-self/stdin/stdout/stderr") ||
+		if (is_among(component, descriptor_names) ||
 		    (absolute && is_among(component, "..")) ||
 		    (!absolute && !next.length && is_number(component)))
 			return true;
@@ -108,7 +111,7 @@ static PSYS_UNINSTRUMENTED bool names_process(const char *path)
 	if (!may_be_descriptor(path))
 		return false;
 	if (absolute && is_among(first, "dev") && !is_among(second, ".."))
-		return is_among(second, "fd/stdin/stdout/stderr");
+		return is_among(second, descriptor_names);
 	if (absolute && is_among(first, "proc") && is_among(second, "self"))
 		return !is_among(next_component(&rest),
 				 "uid_map/gid_map/setgroups/loginuid/oom_score_adj/oom_adj");

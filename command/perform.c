@@ -416,7 +416,7 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 	/* An exec of the image that gives root capabilities has cleared it, and the helper may have ended. */
 	if (control->request.dies_with_caller &&
 	    die_with_parent(PSYS_SIGKILL, control->parent) == -PSYS_ESRCH)
-		psys_exit_group(127);
+		aspw_fail(prepared, -PSYS_ESRCH, NULL);
 	for (size_t i = 0; i < prepared->count; i++) {
 		const int step = (int)i - prepared->own_count;
 
