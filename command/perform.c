@@ -413,7 +413,7 @@ PSYS_UNINSTRUMENTED int aspw_perform(void *arg, int write_end, void *mask, void 
 	if (control->files_error)
 		aspw_fail(prepared, control->files_error, NULL);
 	aspw_begin_search(&candidate, prepared);
-	/* An exec of the image that gives root capabilities has cleared it, and the helper may have ended. */
+	/* The image's exec has cleared it if it gave capabilities, and the helper may have ended. */
 	if (control->request.dies_with_caller &&
 	    die_with_parent(PSYS_SIGKILL, control->parent) == -PSYS_ESRCH)
 		aspw_fail(prepared, -PSYS_ESRCH, NULL);

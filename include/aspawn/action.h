@@ -544,7 +544,8 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
  * too.
  * Errors: those of ASPAWN_JOIN_CGROUP; the failure names the controller's file, the call (mkdir, open)
  * or the descriptor. ENOENT (the file: not in cgroup.subtree_control, or no control group of version 2;
- * the descriptor: not a control group), EACCES, EPERM, EAGAIN (cgroup.max.descendants), EINVAL (cpu_max is below 1000), EROFS.
+ * the descriptor: not a control group), EACCES, EPERM, EAGAIN (cgroup.max.descendants), EINVAL
+ * (cpu_max is below 1000), EROFS.
  */
 PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_fd,
 				       uint64_t memory_max, uint64_t pids_max, uint64_t cpu_max);

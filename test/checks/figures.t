@@ -14,8 +14,8 @@ import matrix
 import models
 
 
-def count(pattern, path, flags=re.M):
-    return len(re.findall(pattern, (TEST / path).read_text(encoding="utf-8"), flags))
+def count(pattern, path):
+    return len(re.findall(pattern, (TEST / path).read_text(encoding="utf-8"), re.M))
 
 
 def bounds():

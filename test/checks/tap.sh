@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 # TAP for shell scripts: check NAME COMMAND..., skip NAME REASON, lacks NAME TOOL, finish.
 number=0
-trap 'exit 1' HUP INT TERM # and so do what is to be done at EXIT
+trap 'exit 1' HUP INT TERM # which otherwise leave out the trap of EXIT
 
 check()
 {
