@@ -105,7 +105,7 @@ final class Programs {
             limits.getOutputStream().close();
             if (limits.getInputStream().read() < 0) return 5;
         }
-        return queue.submit(new Command("true")).get(20, TimeUnit.SECONDS).exitValue();
+        return queue.submit(new Command("true")).get(60, TimeUnit.SECONDS).exitValue();
     }
 
     public static void main(String[] arguments) throws Exception {
