@@ -89,9 +89,15 @@ async fn a_time_limit_ends_the_program() {
         "trap 'head -c 300000 /dev/zero && rm $0; exit' TERM; while :; do sleep 0.01; done";
     let file = std::env::temp_dir().join(format!("aspawn-limit-{}", std::process::id()));
     std::fs::write(&file, "").unwrap();
-    let mut command = shell(script);
-    command.arg(&file).grace(Duration::from_secs(500));
-    assert_eq!(command.output().await.unwrap_err().kind(), TimedOut);
+    for limit in [100, 1_000, 10_000] {
+        // A busy machine may not have come to the trap.
+        let mut command = shell(script);
+        command.arg(&file).timeout(Duration::from_millis(limit)).grace(Duration::from_secs(500));
+        assert_eq!(command.output().await.unwrap_err().kind(), TimedOut);
+        if !file.exists() {
+            break;
+        }
+    }
     assert!(!file.exists());
     // By SIGKILL, and the group, without which sleep would hold the pipe.
     for owner in [Owner::Caller, Owner::Private, Owner::Tree] {
@@ -225,7 +231,7 @@ async fn a_child_that_is_left_is_no_zombie_for_long() {
         drop(child);
         let begin = Instant::now();
         while unsafe { kill(pid, 0) } == 0 {
-            assert!(begin.elapsed() < Duration::from_secs(5));
+            assert!(begin.elapsed() < Duration::from_secs(60));
             assert!(Command::new("true").status().await.unwrap().success());
         }
     }
