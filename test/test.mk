@@ -123,7 +123,7 @@ test-fuzz-corpus: ## what fuzzing has found, and what reaches most: seconds
 
 .PHONY: check-all test-build test-compilers test-sanitized
 check-all: ## everything
-	$(summary) TOOLCHAINS=1 MATRIX=all -- test test-trees test-build test-queue test-queue-races test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
+	$(summary) TOOLCHAINS=1 MATRIX=all RUNS=5 -- test test-suite-repeated test-trees test-build test-queue test-queue-races test-models test-amalgamation test-dist test-release test-release-bare test-site test-consumers test-bindings test-bindings-suites test-abi test-debian test-recipes test-faults-all test-instants coverage test-compat test-compat-newer-libc test-programs-notice test-ports test-monitoring test-compilers test-sanitized fuzz test-emulated test-kernels test-headers test-readme lint analyze
 
 test-build: ## make and make install with other compilers, users, settings and paths
 	test/prove --timer -v test/build.t
@@ -158,7 +158,7 @@ test-kernels-newest: ## test-kernels for the newest kernel of each architecture,
 	$(MAKE) test-kernels PAIRS='$(newest)' TARGETS='$(booted)'
 
 # What check-all alone runs: few machines of these are left. test-amalgamation compiles the library for them.
-rare := m68k powerpc riscv32 sh4 sparc64
+rare := aarch64_be armeb m68k mips64 mipsn32 powerpc riscv32 sh4 sparc64
 .PHONY: test-emulated-rest
 test-emulated-rest: ## test-emulated for the targets that test-kernels-newest does not boot, without rare ones
 	$(MAKE) test-emulated TARGETS='$(filter-out $(rare) $(booted),$(sort $(TARGETS)))'
