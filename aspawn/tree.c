@@ -8,6 +8,7 @@
 #include "deadline.h"
 #include "group.h"
 #include "helper.h"
+#include "own_child.h"
 #include "own_descriptors.h"
 
 enum {
@@ -138,7 +139,7 @@ static PSYS_UNINSTRUMENTED int visit_process(struct visit *visit, int pid, int p
 		return 0;
 	if (visit->left-- > 0 && parent_in(directory) == parent && parent_in(parents) >= 0) {
 		if (generation > 1) /* the helper's children have got it */
-			psys_pidfd_send_signal(directory, visit->signal, NULL, 0);
+			aspw_signal_by_pidfd(directory, visit->signal, 0);
 		count = (generation > 1) + visit_below(visit, directory, pid, generation + 1);
 	}
 	psys_close(directory);
@@ -194,23 +195,14 @@ static PSYS_UNINSTRUMENTED int visit_below(struct visit *visit, int directory, i
  */
 static PSYS_UNINSTRUMENTED int signal_child(struct tree *tree, int pid, int signal)
 {
-	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL);
 	const int fd = psys_pidfd_open(pid, 0);
-	struct psys_siginfo info;
-	int r = -PSYS_EINVAL, sent = -PSYS_ENOSYS;
+	const bool is_ours = aspw_child_has_ended(fd, pid) == 0;
+	int sent = is_ours ? aspw_signal_by_pidfd(fd, signal, 0) : 0;
 
-	info.u.child.pid = 0;
-	if (fd >= 0)
-		r = psys_waitid(PSYS_P_PIDFD, fd, &info, options, NULL);
-	if (r == -PSYS_EINVAL) /* before Linux 5.4 */
-		r = psys_waitid(PSYS_P_PID, pid, &info, options, NULL);
-	const bool is_ours = r == 0 && !info.u.child.pid;
-	if (is_ours && fd >= 0)
-		sent = psys_pidfd_send_signal(fd, signal, NULL, 0);
-	if (is_ours && (sent == -PSYS_ENOSYS || sent == -PSYS_EPERM)) /* by a filter */
+	if (sent == -PSYS_ENOSYS)
 		sent = psys_kill(pid, signal);
 	psys_close(fd);
-	if (sent == 0)
+	if (is_ours && sent == 0)
 		tree->is_refused = false;
 	return is_ours;
 }

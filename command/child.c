@@ -7,6 +7,7 @@
 #include "../aspawn/deadline.h"
 #include "../aspawn/exec_watch.h"
 #include "../aspawn/helper.h"
+#include "../aspawn/own_child.h"
 #include "pool.h"
 #include "prepared.h"
 
@@ -51,6 +52,18 @@ PSYS_UNINSTRUMENTED void aspw_set_failure(struct child_state *state, struct aspa
 
 /* --- the child of a helper ----------------------------------------------------- */
 
+/*
+ * Who needs the number of such a child, or its pidfd, asks downward in this order only:
+ *
+ *   aspawn_kill(), aspawn_pidfd(), waits    the calls of the user
+ *     aspw_own_pidfd()                      the pidfd that the library has, or opens
+ *       aspawn_pid()                        waits for the number, for a second at most
+ *         aspw_learn_child()                waits until the helper has cloned, or has failed
+ *         take_suspended()                  the helper waits for the exec: there is a number
+ *           take_number()                   notes what the helper has stored
+ *             open_own_pidfd()              opens the pidfd once
+ */
+
 PSYS_UNINSTRUMENTED void aspw_note_clone(struct child_state *state, const struct Stack_t *stack)
 {
 	const struct stack_state *made = stack_state(stack);
@@ -83,15 +96,30 @@ static PSYS_UNINSTRUMENTED bool has_raised_sigchld(const struct Stack_t *stack)
 	return info.u.child.pid;
 }
 
+/* The child's number is known. */
+static PSYS_UNINSTRUMENTED int open_own_pidfd(struct aspawn_child *child)
+{
+	struct child_state *state = child_state(child);
+
+	if (state->own_fd < 0) {
+		const int fd =
+			aspw_has_stack(child) ? aspw_helper_open_child(&state->stack) : -PSYS_ESRCH;
+		if (fd < 0)
+			return fd;
+		state->own_fd = fd;
+	}
+	return state->own_fd;
+}
+
 static PSYS_UNINSTRUMENTED void take_number(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
 	state->pid = stack_state(&state->stack)->pid;
 	aspw_note_clone(state, &state->stack);
-	/* While it is not reaped, which any wait of the caller's does. */
-	if (state->helped == FOR_CALLER)
-		(void)aspw_own_pidfd(child);
+	/* Any wait of the caller's may reap the child soon. */
+	if (state->helped == FOR_CALLER && child->ended_fd >= 0)
+		(void)open_own_pidfd(child);
 }
 
 /* True if the child keeps its helper suspended, in a cgroup that is frozen or gets no processor: then
@@ -119,7 +147,7 @@ PSYS_UNINSTRUMENTED bool aspw_kill_suspended(struct aspawn_child *child)
 	if (state->pid < 0 && !take_suspended(child))
 		return false;
 	const int fd = aspw_helper_open_child(&state->stack);
-	if (psys_pidfd_send_signal(fd, PSYS_SIGKILL, NULL, 0) < 0 && /* a filter may refuse that */
+	if (aspw_signal_by_pidfd(fd, PSYS_SIGKILL, 0) == -PSYS_ENOSYS &&
 	    !aspw_helper_has_reaped(&state->stack))
 		psys_kill(state->pid, PSYS_SIGKILL);
 	psys_close(fd); /* of a negative one: no effect */
@@ -172,18 +200,14 @@ PSYS_UNINSTRUMENTED int aspawn_pid(struct aspawn_child *child)
 
 PSYS_UNINSTRUMENTED int aspw_own_pidfd(struct aspawn_child *child)
 {
-	struct child_state *state = child_state(child);
+	const struct child_state *state = child_state(child);
 
 	if (child->ended_fd < 0) /* not wanted or not supported, or released */
 		return -PSYS_ENOSYS;
 	if (!state->helped || state->own_fd >= 0)
 		return state->helped ? state->own_fd : child->ended_fd;
-	int r = aspawn_pid(child);
-	if (r > 0)
-		r = aspw_has_stack(child) ? aspw_helper_open_child(&state->stack) : -PSYS_ESRCH;
-	if (r >= 0)
-		state->own_fd = r;
-	return r;
+	const int r = aspawn_pid(child);
+	return r < 0 ? r : open_own_pidfd(child);
 }
 
 /* --- its reports ----------------------------------------------------------------- */

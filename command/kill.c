@@ -6,6 +6,7 @@
 
 #include "../aspawn/group.h"
 #include "../aspawn/helper.h"
+#include "../aspawn/own_child.h"
 #include "../aspawn/tree.h"
 
 static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
@@ -15,14 +16,12 @@ static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 	return r < 0 ? r : psys_kill(pid, signal);
 }
 
-/* By its descriptor, if it has one: -ENOSYS otherwise. */
+/* -ENOSYS: by its number only. */
 static int kill_by_pidfd(struct aspawn_child *child, int signal, unsigned flags)
 {
 	const int fd = aspw_own_pidfd(child);
 
-	return fd >= 0           ? psys_pidfd_send_signal(fd, signal, NULL, flags) :
-	       fd == -PSYS_ESRCH ? fd :
-				   -PSYS_ENOSYS;
+	return fd == -PSYS_ESRCH ? fd : aspw_signal_by_pidfd(fd, signal, flags);
 }
 
 /* Returns the child's number. A child that could not be cloned is as one that is reaped. */

@@ -6,6 +6,7 @@
 
 #include "../aspawn/deadline.h"
 #include "../aspawn/helper.h"
+#include "../aspawn/own_child.h"
 #include "../aspawn/reaped.h"
 #include "../aspawn/tree.h"
 
@@ -16,11 +17,8 @@ PSYS_UNINSTRUMENTED void aspw_signal_helper(struct aspawn_child *child, int sign
 {
 	const int pid = stack_state(&child_state(child)->stack)->helper_pid;
 	struct psys_siginfo info;
-	int r = -PSYS_ENOSYS;
 
-	if (child->ended_fd >= 0)
-		r = psys_pidfd_send_signal(child->ended_fd, signal, NULL, 0);
-	if ((r == -PSYS_ENOSYS || r == -PSYS_EPERM) && pid && /* a filter may refuse that */
+	if (aspw_signal_by_pidfd(child->ended_fd, signal, 0) == -PSYS_ENOSYS && pid &&
 	    psys_waitid(PSYS_P_PID, pid, &info,
 			(int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
 			NULL) == 0)

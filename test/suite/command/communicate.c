@@ -262,6 +262,27 @@ TEST(run_ends_the_whole_group_if_sigchld_is_ignored)
 	CHECK_EQUAL(psys_wait4(-1, NULL, 0, NULL), -PSYS_ECHILD); /* when all have ended */
 }
 
+/* A pidfd of the child was opened twice, and one of the two was lost. */
+TEST(kill_group_of_a_copied_command_leaks_no_descriptor)
+{
+	const struct aspawn_action action = ASPAWN_OOM_SCORE_ADJ(100);
+	struct aspawn_io io = { .size = sizeof io, .flags = ASPAWN_IO_KILL_GROUP };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	command.actions = &action;
+	command.action_count = 1;
+	for (int owner = ASPAWN_OWNER_CALLER; owner <= ASPAWN_OWNER_TREE; owner++) {
+		const int descriptors = count_descriptors();
+
+		command.owner = owner;
+		const int r = aspawn_run(&command, &io);
+		if (r < 0 && r != -PSYS_ECANCELED)
+			CHECK_EQUAL(r, 0);
+		CHECK_EQUAL(count_descriptors(), descriptors);
+	}
+}
+
 ROLE(leaves_a_writer)
 {
 	int parent = psys_getpid();

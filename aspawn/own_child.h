@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What a process asks about a child of its own, and sends to it. */
+#ifndef ASPAWN_OWN_CHILD_H
+#define ASPAWN_OWN_CHILD_H
+
+#include <stdbool.h>
+
+#include <syscall/signal.h>
+#include <syscall/time.h>
+
+/* waitid(2) also reports the stop of a tracee, although nobody has asked for stops. */
+PSYS_INLINE bool is_end(const struct psys_siginfo *info)
+{
+	return info->code == PSYS_CLD_EXITED || info->code == PSYS_CLD_KILLED ||
+	       info->code == PSYS_CLD_DUMPED;
+}
+
+/*
+ * Looks for the end of a child, which another process may trace, without reaping it. The number is
+ * used if the pidfd is negative, and before Linux 5.4. Returns its number if it has ended, 0 if it
+ * has not, -ECHILD if the number is not that of an unreaped child, or another error of waitid(2).
+ */
+int aspw_child_has_ended(int pidfd, int pid);
+
+/*
+ * Sends a signal by the pidfd. -ENOSYS: the caller may try kill(2), as there is no pidfd, or the
+ * kernel or a filter refuses the call. -EPERM is the kernel's. Flags before Linux 6.9: -EINVAL.
+ */
+int aspw_signal_by_pidfd(int pidfd, int signal, unsigned flags);
+
+/*
+ * Sends a signal to a child, by its pidfd, or else by its number if that is still the child's;
+ * to_group: to the process group that it leads. Returns 0, -ESRCH if the child is reaped or leads no
+ * group, -EPERM if the kernel does not permit it, or why nothing can prove the number.
+ */
+int aspw_send_signal(int pidfd, int pid, int signal, bool to_group);
+
+#endif
