@@ -11,6 +11,7 @@
 #include <syscall/syscall.h>
 
 #include "exec_watch.h"
+#include "own_child.h"
 #include "own_descriptors.h"
 
 /* From the best to the last fallback; MODE_NONE ends the list. */
@@ -26,7 +27,9 @@ static const struct clone_method {
 	{ MODE_CLONE, false, PSYS_CLONE_VM },
 	/* user-mode emulators, where it is a fork */
 	{ MODE_VFORK, false, PSYS_CLONE_VM | PSYS_CLONE_VFORK },
-	/* after unshare(CLONE_NEWTIME), Linux 5.6 to 5.18 */
+	/* after unshare(CLONE_NEWTIME), Linux 5.6 to 5.18; and where a copy is wanted. Any wait of the
+	 * caller's may reap the child at once, so the clone itself gives the pidfd, if it can. */
+	{ MODE_FORK, false, PSYS_CLONE_PIDFD },
 	{ MODE_FORK, false, 0 },
 	{ MODE_NONE, false, 0 },
 };
@@ -77,6 +80,18 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 	return flags;
 }
 
+/* Returns a pidfd of the process that was just cloned, or -1: if another wait has reaped it already, the
+ * number may be another's. Of its parent's child the process that has cloned it cannot know. */
+static PSYS_UNINSTRUMENTED int open_cloned(int pid, bool for_parent)
+{
+	const int fd = psys_pidfd_open(pid, 0);
+
+	if (fd >= 0 && (for_parent || aspw_child_has_ended(fd, pid) != -PSYS_ECHILD))
+		return fd;
+	psys_close(fd); /* of a negative one: no effect */
+	return -1;
+}
+
 PSYS_UNINSTRUMENTED long aspw_clone_call(const struct clone_call *call, bool clone3)
 {
 	/* Linux 5.4 rejects a structure larger than its own. */
@@ -105,10 +120,8 @@ PSYS_UNINSTRUMENTED long aspw_clone_call(const struct clone_call *call, bool clo
 		return pid;
 	if (pid < 0)
 		*call->pidfd = -1; /* a late failure leaves the number of a closed one */
-	if (pid > 0 && *call->pidfd < 0) {
-		const int fd = psys_pidfd_open((int)pid, 0);
-		*call->pidfd = fd < 0 ? -1 : fd;
-	}
+	if (pid > 0 && *call->pidfd < 0)
+		*call->pidfd = open_cloned((int)pid, call->flags & PSYS_CLONE_PARENT);
 	return pid;
 }
 

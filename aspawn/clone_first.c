@@ -6,6 +6,7 @@
 
 #include "clone.h"
 #include "exec_watch.h"
+#include "own_child.h"
 #include "spawn.h"
 
 /* Until its exec the child has no exit signal, so that no wait but this sees its end: by a number that
@@ -21,7 +22,7 @@ static PSYS_UNINSTRUMENTED bool first_has_ended(const struct control *control, i
 	info.u.child.pid = 0;
 	psys_waitid(PSYS_P_PID, pid, &info,
 		    (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE), NULL);
-	return info.u.child.pid;
+	return info.u.child.pid && is_end(&info);
 }
 
 /* Returns when the child has left the stack. Its parent was not suspended where clone3 is missing,

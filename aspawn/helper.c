@@ -9,6 +9,7 @@
 #include "deadline.h"
 #include "exec_watch.h"
 #include "own_descriptors.h"
+#include "pidfd_channel.h"
 #include "tree.h"
 
 /* --- making a helper, and its child --------------------------------------------- */
@@ -60,6 +61,8 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 	long r = aspw_descriptors_make(control);
 	if (r < 0)
 		return r;
+	if (request->helped == FOR_CALLER && request->polls_helper)
+		aspw_channel_make(control->channel);
 	state->ended = NOT_ENDED;
 	state->cloned = 0;
 	state->inode = 0;
@@ -71,7 +74,12 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 	state->mode = MODE_NONE;
 	__atomic_store_n(&state->helper, CLONING, __ATOMIC_RELEASE);
 	r = clone_helper(control);
+	if (control->channel[1] >= 0)
+		psys_close(control->channel[1]);
 	if (r < 0) {
+		if (control->channel[0] >= 0)
+			psys_close(control->channel[0]);
+		control->channel[0] = control->channel[1] = -1;
 		state->helper_pid = 0;
 		state->helped = NOT_HELPED;
 		__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);

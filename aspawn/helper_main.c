@@ -7,11 +7,14 @@
 
 #include "deadline.h"
 #include "clone.h"
+#include "own_child.h"
 #include "own_descriptors.h"
+#include "pidfd_channel.h"
 #include "reaped.h"
+#include "tracee.h"
 
 /* Returns true if the helper has a descriptor table of its own, with nothing in it but *kept, which
- * gets the number 0; negative: nothing. */
+ * gets the number 0. If *kept is negative, the table is empty. */
 static PSYS_UNINSTRUMENTED bool release_files(bool is_shared, int *kept)
 {
 	const int first = *kept >= 0;
@@ -27,20 +30,77 @@ static PSYS_UNINSTRUMENTED bool release_files(bool is_shared, int *kept)
 	return true;
 }
 
-/* Returns what release_files() does. Stores a pidfd of the child, or -1. */
-static PSYS_UNINSTRUMENTED bool let_go_of_files(const struct control *control, int child, int *pidfd)
+/* Returns what release_files() does. Stores in *kept the descriptor of the list of a tree's children, or
+ * else a pidfd of the child; -1: there is none. */
+static PSYS_UNINSTRUMENTED bool let_go_of_files(const struct control *control, int child, int *kept)
 {
 	const struct request *request = &control->request;
+	unsigned *inode = &stack_state(&control->stack)->inode;
 
 	/* The clone's, if it is not in the host's table. */
-	*pidfd = request->detached ? control->pidfd : -1;
+	*kept = request->detached ? control->pidfd : -1;
+	if (control->list_fd >= 0) {
+		__atomic_store_n(inode, aspw_inode_of(*kept), __ATOMIC_RELEASE);
+		*kept = control->list_fd;
+		return release_files(false, kept);
+	}
 	/* In the host's table they would be descriptors of the host. */
-	const bool own_files = release_files(!request->detached, pidfd);
-	if (*pidfd < 0 && own_files && request->helped != FOR_CALLER)
-		*pidfd = psys_pidfd_open(child, 0);
-	__atomic_store_n(&stack_state(&control->stack)->inode, aspw_inode_of(*pidfd),
-			 __ATOMIC_RELEASE);
+	const bool own_files = release_files(!request->detached, kept);
+	if (*kept < 0 && own_files && request->helped != FOR_CALLER)
+		*kept = psys_pidfd_open(child, 0);
+	__atomic_store_n(inode, aspw_inode_of(*kept), __ATOMIC_RELEASE);
 	return own_files;
+}
+
+/* --- the end of the child ------------------------------------------------------------- */
+
+/* Becomes readable when a child ends, or stops for this process, which traces it. SIGCHLD is blocked. */
+static PSYS_UNINSTRUMENTED int open_sigchld(void)
+{
+	struct psys_sigset set;
+
+	psys_sigemptyset(&set);
+	psys_sigaddset(&set, PSYS_SIGCHLD);
+	return psys_signalfd4(-1, &set, PSYS_SIGSET_SIZE, PSYS_SFD_NONBLOCK | PSYS_SFD_CLOEXEC);
+}
+
+/* Returns the number of a child, or of a tracee, that has ended; 0 if none has; or an error. */
+static PSYS_UNINSTRUMENTED int next_end(int options)
+{
+	struct psys_siginfo info;
+	int r;
+
+	for (;;) {
+		info.u.child.pid = 0;
+		r = psys_waitid(PSYS_P_ALL, 0, &info,
+				options | (int)(PSYS_WEXITED | PSYS_WNOWAIT | PSYS___WALL), NULL);
+		if (r == -PSYS_EINTR)
+			continue;
+		if (r < 0 || !info.u.child.pid || is_end(&info))
+			return r < 0 ? r : info.u.child.pid;
+		aspw_detach(&info);
+	}
+}
+
+/* Lets tracees go on. A thread of the child may be one, and is reaped here. */
+static PSYS_UNINSTRUMENTED bool child_has_ended(int child, int options)
+{
+	struct psys_siginfo info;
+	int pid;
+
+	while ((pid = next_end(options)) > 0 && pid != child)
+		psys_waitid(PSYS_P_PID, pid, &info,
+			    (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL), NULL);
+	return pid == child;
+}
+
+static PSYS_UNINSTRUMENTED void see_sigchld(int fd, int child)
+{
+	struct psys_signalfd_siginfo record;
+
+	while (psys_read(fd, &record, sizeof record) > 0)
+		continue;
+	child_has_ended(child, PSYS_WNOHANG);
 }
 
 /* Waits for the first end: false if the parent's process has ended before the child. Without
@@ -48,13 +108,17 @@ static PSYS_UNINSTRUMENTED bool let_go_of_files(const struct control *control, i
  * the helper with the thread that has made it. */
 static PSYS_UNINSTRUMENTED bool watch_both(const struct control *control, bool own_files, int pidfd)
 {
+	enum { CHILD, HOST, SIGNALS, POLLED };
 	const struct request *request = &control->request;
 	const bool for_caller = request->helped == FOR_CALLER;
+	const int child = stack_state(&control->stack)->cloned;
 	struct psys_timespec second;
-	struct psys_pollfd polled[2] = { { pidfd, PSYS_POLLIN, 0 },
-					 { own_files ? psys_pidfd_open(control->host, 0) : -1,
-					   PSYS_POLLIN, 0 } };
-	const bool have_pidfds = polled[0].fd >= 0 && polled[1].fd >= 0;
+	struct psys_pollfd polled[POLLED] = {
+		{ pidfd, PSYS_POLLIN, 0 },
+		{ own_files ? psys_pidfd_open(control->host, 0) : -1, PSYS_POLLIN, 0 },
+		{ own_files && !for_caller ? open_sigchld() : -1, PSYS_POLLIN, 0 },
+	};
+	const bool have_pidfds = polled[CHILD].fd >= 0 && polled[HOST].fd >= 0;
 
 	if (request->dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
@@ -65,42 +129,29 @@ static PSYS_UNINSTRUMENTED bool watch_both(const struct control *control, bool o
 		return true;
 	do { /* without the host's it looks now and then who its parent is */
 		second = (struct psys_timespec){ 1, 0 }; /* ppoll(2) stores what is left */
-		r = psys_ppoll(polled, 2, have_pidfds ? NULL : &second, NULL, 0);
-	} while (r == -PSYS_EINTR || (r == 0 && current_parent() == control->host));
-	return r < 0 || polled[0].revents;
-}
-
-static PSYS_UNINSTRUMENTED int wait_by_id(int child, int options, struct psys_siginfo *info,
-					  struct psys_rusage *usage)
-{
-	int r;
-
-	do
-		r = psys_waitid(PSYS_P_PID, child, info, options | (int)PSYS___WALL, usage);
-	while (r == -PSYS_EINTR);
-	return r;
+		r = psys_ppoll(polled, POLLED, have_pidfds ? NULL : &second, NULL, 0);
+		if (r > 0 && polled[SIGNALS].revents)
+			see_sigchld(polled[SIGNALS].fd, child);
+	} while (r == -PSYS_EINTR || (r == 0 && current_parent() == control->host) ||
+		 (r > 0 && !polled[CHILD].revents && !polled[HOST].revents));
+	return r < 0 || polled[CHILD].revents;
 }
 
 /* Says that it reaps the child before it does: afterwards the number may be another's. */
 PSYS_UNINSTRUMENTED bool aspw_helper_reap(struct stack_state *state, int child)
 {
 	struct psys_siginfo info;
+	int r;
 
 	__atomic_store_n(&state->ended, REAPED_NEXT, __ATOMIC_SEQ_CST);
-	if (wait_by_id(child, PSYS_WEXITED, &info, &state->usage) < 0)
+	do
+		r = psys_waitid(PSYS_P_PID, child, &info, (int)(PSYS_WEXITED | PSYS___WALL),
+				&state->usage);
+	while (r == -PSYS_EINTR);
+	if (r < 0)
 		return false;
 	state->status = aspw_wait_status(&info);
 	return true;
-}
-
-static PSYS_UNINSTRUMENTED void wait_for_child(struct stack_state *state, int child)
-{
-	struct psys_siginfo info;
-
-	if (wait_by_id(child, PSYS_WEXITED | PSYS_WNOWAIT, &info, NULL) < 0)
-		return;
-	if (aspw_helper_reap(state, child))
-		__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
 }
 
 /* The caller waits for its child. If it ignores SIGCHLD nobody does, and what the kernel keeps for a
@@ -154,7 +205,7 @@ PSYS_UNINSTRUMENTED int aspw_helper_enter(struct control *control)
 	return 0;
 }
 
-PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, int *pidfd,
+PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, int *kept,
 					  bool *own_files)
 {
 	struct stack_state *state = stack_state(&control->stack);
@@ -162,13 +213,26 @@ PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, in
 
 	if (child < 0)
 		return fail(state, child);
+	if (control->channel[1] >= 0)
+		aspw_channel_send(control->channel[1], control->pidfd);
 	state->cloned = child;
 	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
 	psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	/* A SIGKILL for the caller's group, as runners send it, is not for whoever ends the rest. The session
+	 * stays: in another one the child's own groups would be orphaned. */
+	if (control->request.helped != FOR_CALLER)
+		psys_setpgid(0, 0);
 	if (!*control->group || psys_fchdir(control->request.group->parent) < 0)
 		psys_chdir("/");
-	*own_files = let_go_of_files(control, child, pidfd);
+	*own_files = let_go_of_files(control, child, kept);
 	return child;
+}
+
+/* If the child lives on, and something in its group is stopped, that group would get SIGHUP as soon as no
+ * member has a parent in another group any more (kernel/exit.c, kill_orphaned_pgrp). */
+PSYS_UNINSTRUMENTED void aspw_helper_leave(const struct control *control)
+{
+	psys_setpgid(0, psys_getpgid(control->host));
 }
 
 PSYS_UNINSTRUMENTED int aspw_helper_main(void *block)
@@ -182,11 +246,14 @@ PSYS_UNINSTRUMENTED int aspw_helper_main(void *block)
 	if (child < 0)
 		return 0;
 	const bool has_ended = watch_both(control, own_files, pidfd);
-	if (has_ended && control->request.helped == FOR_CALLER)
+	if (!has_ended) {
+		if (control->request.dies_with_caller)
+			aspw_send_signal(pidfd, child, PSYS_SIGKILL, false);
+		aspw_helper_leave(control);
+	} else if (control->request.helped == FOR_CALLER) {
 		keep_status(state, pidfd);
-	else if (has_ended)
-		wait_for_child(state, child);
-	else if (control->request.dies_with_caller)
-		psys_kill(child, PSYS_SIGKILL);
+	} else if (child_has_ended(child, 0) && aspw_helper_reap(state, child)) {
+		__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
+	}
 	return 0;
 }

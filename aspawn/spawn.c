@@ -44,7 +44,8 @@ PSYS_UNINSTRUMENTED struct control *aspw_spawn_begin(const struct request *wante
 	control->stack = *stack;
 	psys_memcpy(&control->request, wanted, sizeof *wanted);
 	control->report = (struct child_fd){ CHILD_WRITES, false, -1, -1, -1, 0 };
-	control->pidfd = control->helper_pidfd = control->caller_pidfd = control->group_fd = -1;
+	control->pidfd = control->helper_pidfd = control->caller_pidfd = -1;
+	control->group_fd = control->list_fd = control->channel[0] = control->channel[1] = -1;
 	control->old_mask.set = wanted->mask;
 	stack_state(stack)->helped = NOT_HELPED;
 	return control;

@@ -5,6 +5,9 @@
 #include <syscall/syscall.h>
 
 #include "deadline.h"
+#include "own_child.h"
+
+enum { NAPS_OF_A_RING = 10 }; /* half a second: aspw_deadline_sleep_on() */
 
 /* From ASan's runtime, if the program has it: an instrumented function leaves its frame poisoned
  * when the child execs. */
@@ -89,16 +92,8 @@ PSYS_UNINSTRUMENTED int aspw_stack_reserve(struct Stack_t *stack, size_t reserve
 /* Needed where the kernel did not clear the stack's word. */
 PSYS_UNINSTRUMENTED bool aspw_child_is_gone(int pid)
 {
-	struct psys_siginfo info;
-
-	if (!pid) /* the parent is still in aspawn() and has not stored it */
-		return false;
-	info.u.child.pid = 0;
-	if (psys_waitid(PSYS_P_PID, pid, &info,
-			PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL, NULL) == 0 &&
-	    info.u.child.pid == pid)
-		return true;
-	return psys_kill(pid, 0) == -PSYS_ESRCH;
+	return pid && /* otherwise the parent is still in aspawn() and has not stored it */
+	       (aspw_child_has_ended(-1, pid) > 0 || psys_kill(pid, 0) == -PSYS_ESRCH);
 }
 
 static PSYS_UNINSTRUMENTED bool is_there(const int *word, const int *pid)
@@ -156,12 +151,27 @@ PSYS_UNINSTRUMENTED void aspw_stack_reap_helper(const struct Stack_t *stack)
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 }
 
+/* By __WCLONE: if another has reaped the helper, no ordinary child that has its number is meant. */
+PSYS_UNINSTRUMENTED void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, int signal)
+{
+	const int pid = stack_state(stack)->helper_pid;
+	struct psys_siginfo info;
+
+	if (aspw_signal_by_pidfd(pidfd, signal, 0) == -PSYS_ENOSYS && pid &&
+	    psys_waitid(PSYS_P_PID, pid, &info,
+			(int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
+			NULL) == 0)
+		psys_kill(pid, signal);
+}
+
 PSYS_UNINSTRUMENTED int aspw_stack_await(const struct Stack_t *stack, int users, int value,
 					 int64_t deadline)
 {
 	int *word;
 
-	while ((word = aspw_stack_has(stack, users))) {
+	for (int naps = 1; (word = aspw_stack_has(stack, users)); naps++) {
+		if (users & STACK_HELPER && naps % NAPS_OF_A_RING == 0)
+			aspw_stack_signal_helper(stack, -1, PSYS_SIGCONT);
 		const int seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 		if (value && seen != value)
 			return 0;

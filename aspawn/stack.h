@@ -86,6 +86,7 @@ struct stack_state {
 	 * another (Linux 6.9). */
 	_Alignas(4) unsigned inode;
 	_Alignas(4) int order; /* enum tree_order, of the caller to a tree's helper; a futex */
+	_Alignas(4) int beat;  /* counted by a tree's helper: a sign of life */
 	int by_group;          /* of a tree only the group is found that the child may lead */
 	int survivors;         /* of a tree that has ended */
 	int is_cancelled;      /* ... and was to, while its program ran */
@@ -126,12 +127,14 @@ struct control {
 	int caller_pidfd; /* of request.caller; negative: none, as there is nothing to fetch */
 	int pidfd;        /* the parent's, of this child; -1: none */
 	int helper_pidfd; /* the caller's, of the helper; -1: none */
+	int channel[2];   /* pidfd_channel.h: the caller's end, and the helper's; -1: none */
 	struct exec_watch *watch; /* NULL: none */
 	int host;                 /* the caller's process, if there is a helper */
 	int parent;               /* the helper of a private child; 0: the caller */
 	bool ignores_sigchld;     /* the caller does; its helper must not */
 	char group[GROUP_NAME]; /* that the helper has made below request.group->parent; "": none */
 	int group_fd;           /* ... the helper's, until the child is cloned; -1: none */
+	int list_fd;            /* of the children of a tree's helper; -1: not opened yet */
 	union {
 		struct psys_sigset set;
 		unsigned char libc_sigset[128];
@@ -170,8 +173,11 @@ enum stack_user { STACK_CHILD = 1, STACK_HELPER = 2 };
  * none is there. */
 int *aspw_stack_has(const struct Stack_t *stack, int users);
 
+/* Sends a signal to the helper, if it has not been reaped; by its pidfd unless that is negative. */
+void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, int signal);
+
 /* Sleeps until none of the users is there, or its word has another value, unless that is 0: 0 or
- * -ETIMEDOUT. */
+ * -ETIMEDOUT. Once a second it continues the helper, which somebody may have stopped. */
 int aspw_stack_await(const struct Stack_t *stack, int users, int value, int64_t deadline);
 
 PSYS_INLINE int aspw_stack_await_end(const struct Stack_t *stack, int users, int64_t deadline)

@@ -10,6 +10,7 @@
 #include "helper.h"
 #include "own_child.h"
 #include "own_descriptors.h"
+#include "tracee.h"
 
 enum {
 	GENERATIONS = 16,      /* that get SIGTERM and are counted; each takes 3 descriptors */
@@ -32,7 +33,7 @@ enum {
 struct tree {
 	const struct control *control;
 	struct stack_state *state;
-	bool has_list;
+	int list;         /* descriptor; -1: none */
 	bool keeps_child; /* the child is not reaped: its number may be a group's */
 	bool is_reaped;   /* the child is */
 	bool is_refused;  /* nothing may be signalled, of what the last round has found */
@@ -100,9 +101,19 @@ static PSYS_UNINSTRUMENTED bool can_list(void)
 /* What is sent, and to how many more at most. */
 struct visit {
 	int signal, left;
+	int *beat; /* counted for each process */
 };
 
 static int visit_below(struct visit *visit, int directory, int pid, int generation);
+
+static PSYS_UNINSTRUMENTED int open_process(int pid)
+{
+	char path[20] = "/proc/";
+
+	path[6 + psys_i64_to_decimal(path + 6, pid)] = '\0';
+	return psys_openat(PSYS_AT_FDCWD, path, PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC,
+			   0);
+}
 
 /* Returns the parent's number of the process that has the directory in /proc; negative if that
  * process has ended. */
@@ -129,14 +140,12 @@ static PSYS_UNINSTRUMENTED int parent_in(int directory)
 static PSYS_UNINSTRUMENTED int visit_process(struct visit *visit, int pid, int parents, int parent,
 					     int generation)
 {
-	char path[20] = "/proc/";
+	const int directory = open_process(pid);
 	int count = 0;
 
-	path[6 + psys_i64_to_decimal(path + 6, pid)] = '\0';
-	const int directory = psys_openat(PSYS_AT_FDCWD, path,
-					  PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 	if (directory < 0)
 		return 0;
+	__atomic_add_fetch(visit->beat, 1, __ATOMIC_RELAXED);
 	if (visit->left-- > 0 && parent_in(directory) == parent && parent_in(parents) >= 0) {
 		if (generation > 1) /* the helper's children have got it */
 			aspw_signal_by_pidfd(directory, visit->signal, 0);
@@ -186,6 +195,18 @@ static PSYS_UNINSTRUMENTED int visit_below(struct visit *visit, int directory, i
 	return count;
 }
 
+PSYS_UNINSTRUMENTED int aspw_tree_kill_below(int helper)
+{
+	int unwatched = 0;
+	struct visit visit = { PSYS_SIGKILL, MOST_VISITED, &unwatched };
+	const int directory = open_process(helper);
+	const bool is_ours = directory >= 0 && parent_in(directory) == psys_getpid();
+	const int count = is_ours ? visit_below(&visit, directory, helper, 2) : 0;
+
+	psys_close(directory);
+	return count;
+}
+
 /* --- signals to children -------------------------------------------------------------- */
 
 /*
@@ -197,6 +218,8 @@ static PSYS_UNINSTRUMENTED int signal_child(struct tree *tree, int pid, int sign
 {
 	const int fd = psys_pidfd_open(pid, 0);
 	const bool is_ours = aspw_child_has_ended(fd, pid) == 0;
+
+	__atomic_add_fetch(&tree->state->beat, 1, __ATOMIC_RELAXED);
 	int sent = is_ours ? aspw_signal_by_pidfd(fd, signal, 0) : 0;
 
 	if (sent == -PSYS_ENOSYS)
@@ -221,15 +244,14 @@ static PSYS_UNINSTRUMENTED int signal_group(struct tree *tree, int signal)
 /* Returns how many there are; with whole, also of those below children, which get the signal too. */
 static PSYS_UNINSTRUMENTED int signal_all(struct tree *tree, int signal, bool whole)
 {
-	struct visit visit = { signal, MOST_VISITED };
+	struct visit visit = { signal, MOST_VISITED, &tree->state->beat };
 	struct list list;
 	int pid, count = 0, self = -1;
 
-	list.fd = -1;
+	list.fd = tree->list;
+	list.at = list.length = 0;
 	tree->is_refused = true;
-	if (tree->has_list)
-		open_list(&list, PSYS_AT_FDCWD, CHILDREN);
-	if (list.fd < 0)
+	if (list.fd < 0 || psys_lseek(list.fd, 0, PSYS_SEEK_SET) < 0)
 		return signal_group(tree, signal);
 	if (whole)
 		self = psys_openat(PSYS_AT_FDCWD, "/proc/self",
@@ -242,7 +264,6 @@ static PSYS_UNINSTRUMENTED int signal_all(struct tree *tree, int signal, bool wh
 			count += visit_process(&visit, pid, self, psys_getpid(), 1);
 	}
 	psys_close(self);
-	psys_close(list.fd);
 	return pid < 0 ? signal_group(tree, signal) : count;
 }
 
@@ -257,6 +278,7 @@ static PSYS_UNINSTRUMENTED void doze(const struct tree *tree, int ms)
 	psys_sigemptyset(&set);
 	psys_sigaddset(&set, PSYS_SIGCHLD);
 	psys_sigaddset(&set, PSYS_SIGCONT);
+	__atomic_add_fetch(&tree->state->beat, 1, __ATOMIC_RELAXED);
 	const int r = psys_rt_sigtimedwait(&set, NULL, &time, PSYS_SIGSET_SIZE);
 	if (r < 0 && r != -PSYS_EAGAIN && r != -PSYS_EINTR)
 		aspw_deadline_sleep_on(&tree->state->order, tree->order, aspw_deadline_in(ms));
@@ -277,6 +299,10 @@ static PSYS_UNINSTRUMENTED int reap(struct tree *tree)
 		const int pid = info.u.child.pid;
 		if (r < 0 || !pid)
 			return r;
+		if (!is_end(&info)) {
+			aspw_detach(&info);
+			continue;
+		}
 		const bool is_child = pid == tree->state->cloned && !tree->is_reaped;
 		if (is_child && tree->keeps_child)
 			return 1;
@@ -297,6 +323,7 @@ enum fate { ENDS, IS_LET_GO, IS_LEFT };
 static PSYS_UNINSTRUMENTED enum fate live(struct tree *tree)
 {
 	const struct control *control = tree->control;
+	int64_t left_at = 0;
 
 	for (;;) {
 		tree->kill_at = DEADLINE_NEVER; /* an order may be there already */
@@ -313,8 +340,14 @@ static PSYS_UNINSTRUMENTED enum fate live(struct tree *tree)
 		tree->kill_at = 0;
 		if (ended)
 			return order == LET_GO ? IS_LET_GO : ENDS;
-		if (parent >= 0 && parent != control->host)
-			return control->request.dies_with_caller ? ENDS : IS_LEFT;
+		if (parent >= 0 && parent != control->host) {
+			/* A SIGKILL for the caller's group may be about to end the program too. */
+			left_at = left_at ? left_at : aspw_deadline_in(ALIVE);
+			if (control->request.dies_with_caller)
+				return ENDS;
+			if (aspw_deadline_is_past(left_at))
+				return IS_LEFT;
+		}
 		doze(tree, psys_getsid(control->host) == psys_getsid(0) ? ALIVE : LOOK);
 	}
 }
@@ -339,7 +372,7 @@ static PSYS_UNINSTRUMENTED int end(struct tree *tree)
 	int64_t soon = 0, late = 0, last = DEADLINE_NEVER;
 	int r, rounds = 0, idle = 0;
 
-	tree->keeps_child = !tree->has_list;
+	tree->keeps_child = tree->list < 0;
 	while (obey(tree), true) {
 		const unsigned ends = tree->ends;
 		const bool kills = aspw_deadline_is_past(tree->kill_at);
@@ -377,7 +410,7 @@ static PSYS_UNINSTRUMENTED int end(struct tree *tree)
 	return count || r == -PSYS_ECHILD ? count : 1;
 }
 
-static PSYS_UNINSTRUMENTED void run(const struct control *control, bool has_list)
+static PSYS_UNINSTRUMENTED void run(const struct control *control, int list)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	struct tree tree;
@@ -385,7 +418,7 @@ static PSYS_UNINSTRUMENTED void run(const struct control *control, bool has_list
 	psys_memset(&tree, 0, sizeof tree); /* an initializer would call memset() */
 	tree.control = control;
 	tree.state = state;
-	tree.has_list = has_list;
+	tree.list = list;
 	tree.keeps_child = true;
 	psys_memset(&state->usage, 0, sizeof state->usage);
 	state->status = -1;
@@ -398,19 +431,30 @@ static PSYS_UNINSTRUMENTED void run(const struct control *control, bool has_list
 		aspw_helper_reap(state, state->cloned);
 	/* The directory is the parent group's. */
 	aspw_group_remove(control, PSYS_AT_FDCWD, fate == ENDS && !state->survivors);
+	if (fate != ENDS || state->survivors)
+		aspw_helper_leave(control);
 	if (fate == ENDS || fate == IS_LET_GO)
 		__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
 }
 
 /* --- the beginning -------------------------------------------------------------------- */
 
-/* Before the clone: what the child leaves may come at once. */
-static PSYS_UNINSTRUMENTED int begin_tree(const struct control *control)
+static PSYS_UNINSTRUMENTED int open_children(void)
+{
+	return psys_openat(PSYS_AT_FDCWD, CHILDREN, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
+}
+
+/* Before the clone: what the child leaves may come at once, and the child may take all descriptors away
+ * from the helper (prlimit(2)), or mount something over /proc. In the caller's table the list would be a
+ * descriptor of the caller. */
+static PSYS_UNINSTRUMENTED int begin_tree(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
 	const int r = psys_prctl(PSYS_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 
 	state->by_group = !can_list();
+	if (!state->by_group && control->request.detached)
+		control->list_fd = open_children();
 	return r >= 0 && state->by_group && control->request.tree == TREE ? -PSYS_EOPNOTSUPP : r;
 }
 
@@ -418,16 +462,19 @@ PSYS_UNINSTRUMENTED int aspw_tree_main(void *block)
 {
 	struct control *control = block;
 	bool own_files;
-	int pidfd, r = aspw_helper_enter(control);
+	int list, r = aspw_helper_enter(control);
 
 	if (r == 0)
 		r = begin_tree(control);
 	if (r == 0)
 		r = aspw_group_make(control);
-	/* In the caller's table the list would be a descriptor of the caller. */
-	if (aspw_helper_clone(control, r, &pidfd, &own_files) > 0)
-		run(control, own_files && !stack_state(&control->stack)->by_group);
-	else if (*control->group)
+	if (aspw_helper_clone(control, r, &list, &own_files) > 0) {
+		if (control->list_fd < 0)
+			list = own_files && !stack_state(&control->stack)->by_group ?
+				       open_children() :
+				       -1;
+		run(control, list);
+	} else if (*control->group)
 		aspw_group_remove(control, control->request.group->parent, true);
 	return 0;
 }

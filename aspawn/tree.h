@@ -25,7 +25,12 @@
 
 /* What the caller orders. A positive number: to end the tree, with a grace of so many milliseconds
  * less one. */
-enum tree_order { LET_GO = -1, NO_ORDER };
+enum tree_order { LET_GO = -1, NO_ORDER, KILL_AT_ONCE };
+
+/* Sends SIGKILL to all below the helper of a tree. The caller does it in the helper's place, if that
+ * was ordered to and gives no sign of life: a process of the tree may stop it again and again. Returns
+ * how many processes it has found. */
+int aspw_tree_kill_below(int helper);
 
 /* The entry point of a tree's helper. */
 int aspw_tree_main(void *control);

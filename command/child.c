@@ -8,6 +8,7 @@
 #include "../aspawn/exec_watch.h"
 #include "../aspawn/helper.h"
 #include "../aspawn/own_child.h"
+#include "../aspawn/pidfd_channel.h"
 #include "pool.h"
 #include "prepared.h"
 
@@ -93,7 +94,7 @@ static PSYS_UNINSTRUMENTED bool has_raised_sigchld(const struct Stack_t *stack)
 	if (pid && state->helped == FOR_CALLER)
 		psys_waitid(PSYS_P_PID, pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT,
 			    NULL);
-	return info.u.child.pid;
+	return info.u.child.pid && is_end(&info);
 }
 
 /* The child's number is known. */
@@ -101,14 +102,14 @@ static PSYS_UNINSTRUMENTED int open_own_pidfd(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);
 
-	if (state->own_fd < 0) {
-		const int fd =
-			aspw_has_stack(child) ? aspw_helper_open_child(&state->stack) : -PSYS_ESRCH;
-		if (fd < 0)
-			return fd;
-		state->own_fd = fd;
-	}
-	return state->own_fd;
+	if (state->is_channel)
+		state->own_fd = aspw_channel_receive(state->own_fd);
+	state->is_channel = false;
+	if (state->own_fd >= 0)
+		return state->own_fd;
+	const int fd = aspw_has_stack(child) ? aspw_helper_open_child(&state->stack) : -PSYS_ESRCH;
+	state->own_fd = fd < 0 ? -1 : fd;
+	return fd;
 }
 
 static PSYS_UNINSTRUMENTED void take_number(struct aspawn_child *child)
@@ -204,8 +205,10 @@ PSYS_UNINSTRUMENTED int aspw_own_pidfd(struct aspawn_child *child)
 
 	if (child->ended_fd < 0) /* not wanted or not supported, or released */
 		return -PSYS_ENOSYS;
-	if (!state->helped || state->own_fd >= 0)
-		return state->helped ? state->own_fd : child->ended_fd;
+	if (!state->helped)
+		return child->ended_fd;
+	if (state->own_fd >= 0 && !state->is_channel)
+		return state->own_fd;
 	const int r = aspawn_pid(child);
 	return r < 0 ? r : open_own_pidfd(child);
 }

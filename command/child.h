@@ -20,18 +20,21 @@ struct child_state {
 	int pid;                  /* negative: its helper's, until it is known. 0: no child */
 	int report;               /* read end of the child's report pipe; -1: none */
 	int own_fd;               /* pidfd of a helper's child; -1: none, or not opened yet */
-	unsigned char known;      /* enum known */
-	unsigned char mode;       /* enum aspawn_clone_mode */
+	unsigned char known : 2;  /* enum known */
+	unsigned char mode : 3;   /* enum aspawn_clone_mode */
+	unsigned char helped : 2; /* enum helped: if so, a helper uses the stack until the child's end */
+	bool is_channel : 1;      /* own_fd is the socket by which the helper sends the pidfd */
 	bool copied : 1;          /* the child began in a copy of the memory, or in the image */
 	bool is_jobs : 1;         /* the stack is the queue's: not to be unmapped */
 	bool unforked : 1;        /* a process that the caller forks does not have the watch */
 	bool is_tree : 1;         /* the helper ends what descends from the child */
 	bool by_group : 1;        /* ... by the child's group alone */
-	unsigned char on_pty : 3; /* streams_on_pty() of the command */
-	unsigned char helped; /* enum helped: if so, a helper uses the stack until the child's end */
-	unsigned short kind;  /* with these, the failure, with the end of its subject */
-	unsigned char reason;  /* enum aspawn_reason */
-	unsigned char outcome; /* enum aspawn_outcome, when it has been waited for */
+	unsigned char on_pty : 3;  /* streams_on_pty() of the command */
+	unsigned char reason : 4;  /* enum aspawn_reason */
+	unsigned char outcome : 4; /* enum aspawn_outcome, when it has been waited for */
+	/* aspw_tend(): how often the helper was rung in vain, and the last sign of its life. */
+	unsigned char rings, beat;
+	unsigned short kind; /* with these, the failure, with the end of its subject */
 	int step, error;
 	char subject[40];
 	int survivors; /* of a tree, when it has been waited for */
@@ -81,6 +84,25 @@ void aspw_release_reports(struct aspawn_child *child);
 
 /* Sends the signal to the helper, if it has not ended. */
 void aspw_signal_helper(struct aspawn_child *child, int signal);
+
+/*
+ * Whoever waits for a child tends it after each aspw_until_tending() milliseconds. The helper is
+ * continued, as any process may have stopped it. A tree is killed from here, if its helper was ordered to
+ * and does not. A helper that has given no sign of life for ten seconds, although there is something to
+ * do for it, is held by a tracer or a freezer: it is killed. A child that has stopped for this thread,
+ * its tracer, goes on.
+ */
+int aspw_until_tending(struct aspawn_child *child);
+void aspw_tend(struct aspawn_child *child);
+
+/* True if somebody has killed the helper of a private child. */
+bool aspw_is_orphaned(struct aspawn_child *child);
+
+/* True if the child has ended, whether it is reaped or not, as far as its pidfd tells. */
+bool aspw_pidfd_has_ended(struct aspawn_child *child);
+
+/* Gives up a child that cannot be ended. Without a pool, nothing is left of its helper. */
+void aspw_abandon(struct aspawn_child *child);
 
 /* Orders the helper of a tree to end it: as aspawn_kill_tree(), which also reaches a suspended one. */
 int aspw_order_end(struct aspawn_child *child, int64_t grace_ms);

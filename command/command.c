@@ -31,19 +31,29 @@ int aspw_read_structure(void *to, size_t known, const void *from, uint64_t size,
 	return 0;
 }
 
-static int check_action(const struct aspawn_action *action, int index,
+/* Returns 0, or -EOPNOTSUPP with why. A helper would be the tracer, and cannot do what a debugger does. */
+static int check_syscall(const struct aspawn_action *action, int owner, char *why, size_t size)
+{
+	const bool makes_tracer =
+		action->u.syscall.number == PSYS_NR_ptrace && !action->u.syscall.words[0];
+
+	if (aspw_call_class(action) == CALL_REFUSED)
+		psys_i64_to_decimal(why, action->u.syscall.number);
+	else if (owner != ASPAWN_OWNER_CALLER && makes_tracer)
+		psys_strlcpy(why, "PTRACE_TRACEME with a helper", size);
+	return *why ? -PSYS_EOPNOTSUPP : 0;
+}
+
+static int check_action(const struct aspawn_action *action, int index, int owner,
 			struct aspawn_failure *failure)
 {
-	char number[PSYS_DECIMAL_SIZE] = "";
+	char subject[32] = "";
 	int r = aspw_check_action(action);
 
-	if (r == 0 && action->kind == ASPAWN_ACTION_SYSCALL &&
-	    aspw_call_class(action) == CALL_REFUSED) {
-		psys_i64_to_decimal(number, action->u.syscall.number);
-		r = -PSYS_EOPNOTSUPP;
-	}
+	if (r == 0 && action->kind == ASPAWN_ACTION_SYSCALL)
+		r = check_syscall(action, owner, subject, sizeof subject);
 	if (r < 0)
-		aspw_store_failure(failure, index, r, action->kind, number);
+		aspw_store_failure(failure, index, r, action->kind, subject);
 	return r;
 }
 
@@ -95,7 +105,7 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
 	if (to->action_count > MOST_ACTIONS)
 		return aspw_refuse(failure, -PSYS_E2BIG, "action_count");
 	for (size_t i = 0; i < to->action_count && r == 0; i++)
-		r = check_action(&to->actions[i], (int)i, failure);
+		r = check_action(&to->actions[i], (int)i, to->owner, failure);
 	return r < 0 ? r : check_groups(to, failure);
 }
 
@@ -289,6 +299,9 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 	child->ended_fd = state->helped ? control->helper_pidfd : control->pidfd;
 	if (state->helped >= PRIVATE && request.wants_pidfd)
 		state->own_fd = control->pidfd;
+	state->is_channel = control->channel[0] >= 0;
+	if (state->is_channel)
+		state->own_fd = control->channel[0];
 	if (starts_fd)
 		child->started_fd = state->report;
 	if (pid)

@@ -7,6 +7,10 @@
 #include "prepared.h"
 
 enum { INPUT, OUTPUT, ERROR, END, POLLED }; /* the first three are the streams' numbers */
+enum {
+	MOMENT = 1000, /* milliseconds until the status of a child whose helper is gone is lost */
+	PATIENCE = 10000, /* ... before a time limit; and for a program that may not be killed */
+};
 
 struct communication {
 	struct aspawn_io *io;
@@ -14,12 +18,15 @@ struct communication {
 	struct psys_pollfd polled[POLLED]; /* fd -1: closed or not used */
 	int pty;                           /* the terminal, which may be two of these; -1: none */
 	size_t fed;                        /* bytes of input written */
-	int end;       /* why the program is to be ended, enum aspawn_outcome; 0: it is not */
-	int result;    /* with end: what the call returns */
-	int error;     /* of a read or write; 0: none */
-	bool refused;  /* the sink has returned an error, and is not called again */
-	int cgroup_fd; /* that the program has joined; -1: none */
-	int oom_kills; /* there, before */
+	int end;         /* why the program is to be ended, enum aspawn_outcome; 0: it is not */
+	int result;      /* with end: what the call returns */
+	int error;       /* of a read or write; 0: none */
+	bool is_left;    /* the program may not be killed, and runs on */
+	bool refused;    /* the sink has returned an error, and is not called again */
+	int64_t tend_at; /* when the helper is to be tended; DEADLINE_NEVER: there is none */
+	int64_t lost_at; /* when the status of a child without a helper is lost; 0: not known yet */
+	int cgroup_fd;   /* that the program has joined; -1: none */
+	int oom_kills;   /* there, before */
 };
 
 /* To close the terminal would hang it up: that is left to the end. */
@@ -190,6 +197,30 @@ static int has_ended(struct communication *communication)
 	return r == -PSYS_ECHILD ? 1 : r;
 }
 
+/* Without its helper, a private child's end is told by its pidfd, but not the status, until somebody has
+ * reaped it. That may be nobody. */
+static bool is_lost(struct communication *communication, int signal)
+{
+	struct aspawn_child *child = communication->child;
+
+	if (communication->polled[END].fd >= 0 || !aspw_is_orphaned(child))
+		return false;
+	if (signal == PSYS_SIGKILL && communication->lost_at > aspw_deadline_in(MOMENT))
+		communication->lost_at = 0; /* not so long any more */
+	if (!communication->lost_at && (signal == PSYS_SIGKILL || aspw_pidfd_has_ended(child)))
+		communication->lost_at =
+			aspw_deadline_in(signal == PSYS_SIGKILL ? MOMENT : PATIENCE);
+	return communication->lost_at && aspw_deadline_is_past(communication->lost_at);
+}
+
+static void tend(struct communication *communication)
+{
+	if (!aspw_deadline_is_past(communication->tend_at))
+		return;
+	aspw_tend(communication->child);
+	communication->tend_at = aspw_deadline_in(aspw_until_tending(communication->child));
+}
+
 static int terminate(struct communication *communication, int signal)
 {
 	int r = 0;
@@ -222,7 +253,9 @@ static int event_loop(struct communication *communication)
 
 	while (!ended || communication->polled[OUTPUT].fd >= 0 ||
 	       communication->polled[ERROR].fd >= 0) {
-		struct psys_timespec left = aspw_deadline_left(deadline);
+		const int64_t tend_at = ended ? DEADLINE_NEVER : communication->tend_at;
+		struct psys_timespec left =
+			aspw_deadline_left(tend_at < deadline ? tend_at : deadline);
 		if (!ended && communication->polled[END].fd < 0 &&
 		    (left.tv_sec || left.tv_nsec > tick.tv_nsec))
 			left = tick;
@@ -241,6 +274,10 @@ static int event_loop(struct communication *communication)
 				ended = true;
 				communication->polled[END].fd = -1;
 				deadline = aspw_deadline_in(grace);
+			} else if (is_lost(communication, signal)) {
+				return -PSYS_ECHILD;
+			} else {
+				tend(communication);
 			}
 		}
 		const bool is_late = aspw_deadline_is_past(deadline);
@@ -259,6 +296,7 @@ static int event_loop(struct communication *communication)
 		deadline = signal ? DEADLINE_NEVER : aspw_deadline_in(grace);
 		signal = signal || communication->io->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
 		r = terminate(communication, signal);
+		communication->tend_at = aspw_deadline_in(aspw_until_tending(communication->child));
 		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it runs as another user now */
 			return r;
 		if (r == -PSYS_EAGAIN && signal == PSYS_SIGKILL) /* there is no child yet */
@@ -323,17 +361,21 @@ static bool is_out_of_memory(const struct communication *communication, int stat
 	       aspawn_oom_kills(communication->cgroup_fd) > communication->oom_kills;
 }
 
-/* Reaps the child and stores the results. is_left: the child may not be killed, so do not wait. */
-static int conclude(struct communication *communication, int looped, bool is_left)
+/* Reaps the child and stores the results. looped: of event_loop(). patience_ms: until it is given up. */
+static int conclude(struct communication *communication, int looped, int64_t patience_ms)
 {
 	struct aspawn_io *io = communication->io;
 	/* Before the wait, which keeps only the end of its subject. */
 	int started = aspawn_wait_started(communication->child, &io->failure, 0);
-	int waited = aspawn_wait(communication->child, &io->status, &io->usage, is_left ? 0 : -1);
+	int waited = aspawn_wait(communication->child, &io->status, &io->usage, patience_ms);
+	const bool is_left = waited == -PSYS_ETIMEDOUT;
 
 	if (started == -PSYS_ETIMEDOUT)
 		started = aspawn_wait_started(communication->child, &io->failure, 0);
-	aspawn_release(communication->child); /* if the wait has failed */
+	aspw_abandon(communication->child); /* if the wait has failed */
+	if (communication->is_left && looped == -PSYS_EPERM &&
+	    !is_left) /* it has ended all the same */
+		looped = 0;
 	/* -ECHILD: the child was ended here, before its exec. */
 	if (looped >= 0 && started == -PSYS_ECANCELED &&
 	    !(communication->end && io->failure.error == -PSYS_ECHILD)) {
@@ -341,10 +383,10 @@ static int conclude(struct communication *communication, int looped, bool is_lef
 		return started;
 	}
 	aspw_store_failure(&io->failure, ASPAWN_STEP_NONE, 0, 0, "");
-	const bool is_lost = is_left || waited == -PSYS_ECHILD || waited == -PSYS_EOWNERDEAD;
+	const bool loses = is_left || waited == -PSYS_ECHILD || waited == -PSYS_EOWNERDEAD;
 	const bool survives = waited == -PSYS_ENOTEMPTY;
 	if (looped < 0 || (waited < 0 && !communication->end && !survives)) {
-		io->outcome = is_lost ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NONE;
+		io->outcome = loses ? ASPAWN_OUTCOME_LOST : ASPAWN_OUTCOME_NONE;
 		return looped < 0 ? looped : waited;
 	}
 	io->outcome = communication->end ? communication->end :
@@ -362,6 +404,7 @@ static int end_of(struct aspawn_child *child, int stream)
 	return child_state(child)->on_pty >> stream & 1 ? child->pty_fd : ends[stream];
 }
 
+/* Returns what event_loop() does. */
 static int communicate(struct communication *communication)
 {
 	struct aspawn_child *child = communication->child;
@@ -382,13 +425,21 @@ static int communicate(struct communication *communication)
 		aspw_own_pidfd(child);
 	communication->polled[END].fd = child->ended_fd;
 	communication->polled[END].events = PSYS_POLLIN;
+	communication->tend_at = aspw_deadline_in(aspw_until_tending(child));
 	int looped = communication->error ? communication->error : event_loop(communication);
-	bool is_left = looped < 0 && terminate(communication, PSYS_SIGKILL) == -PSYS_EPERM;
+	communication->is_left = looped < 0 && terminate(communication, PSYS_SIGKILL) == -PSYS_EPERM;
 	for (int i = INPUT; i <= ERROR; i++)
 		close_end(communication, i);
 	psys_close(communication->pty); /* of a negative one: no effect */
-	const int r = conclude(communication, looped, is_left);
-	child_state(child)->outcome = (unsigned char)io->outcome;
+	return looped;
+}
+
+/* Stores why it ended in the handle too. */
+static int end(struct communication *communication, int looped, int64_t patience_ms)
+{
+	const int r = conclude(communication, looped, looped == -PSYS_ECHILD ? 0 : patience_ms);
+
+	child_state(communication->child)->outcome = (unsigned char)communication->io->outcome;
 	return r;
 }
 
@@ -403,7 +454,13 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 		return aspw_refuse(&io->failure, -PSYS_EINVAL, "child");
 	r = check_pipes(io, end_of(child, INPUT) >= 0, end_of(child, OUTPUT) >= 0,
 			end_of(child, ERROR) >= 0);
-	return r < 0 ? r : communicate(&communication);
+	if (r < 0)
+		return r;
+	r = communicate(&communication);
+	if (!communication.is_left)
+		return end(&communication, r, -1);
+	io->outcome = ASPAWN_OUTCOME_LOST;
+	return -PSYS_EPERM;
 }
 
 /* Sets the command's default streams to what *io asks for. */
@@ -457,5 +514,8 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 		aspw_add_group(&own, &known);
 	note_cgroup(&communication, &known);
 	r = aspw_start_with(&child, &known, &own, &io->failure);
-	return r < 0 ? r : communicate(&communication);
+	if (r < 0)
+		return r;
+	r = communicate(&communication);
+	return end(&communication, r, communication.is_left ? PATIENCE : -1);
 }

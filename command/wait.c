@@ -8,21 +8,85 @@
 #include "../aspawn/helper.h"
 #include "../aspawn/own_child.h"
 #include "../aspawn/reaped.h"
+#include "../aspawn/tracee.h"
 #include "../aspawn/tree.h"
 
-enum { LONGEST_ORPHANED = 2000 }; /* naps of 5 ms, until another reaps it */
-enum { MOMENT = 1000 };           /* milliseconds */
+enum {
+	LONGEST_ORPHANED = 2000, /* naps of 5 ms, until another reaps it */
+	MOMENT = 1000,           /* milliseconds */
+	SOON = 100,              /* ... if a tree was ordered to end at once */
+	MOST_RINGS = 100,        /* ten seconds, in tenths of one */
+};
 
 PSYS_UNINSTRUMENTED void aspw_signal_helper(struct aspawn_child *child, int signal)
 {
-	const int pid = stack_state(&child_state(child)->stack)->helper_pid;
-	struct psys_siginfo info;
+	aspw_stack_signal_helper(&child_state(child)->stack, child->ended_fd, signal);
+}
 
-	if (aspw_signal_by_pidfd(child->ended_fd, signal, 0) == -PSYS_ENOSYS && pid &&
-	    psys_waitid(PSYS_P_PID, pid, &info,
-			(int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),
-			NULL) == 0)
-		psys_kill(pid, signal);
+static PSYS_UNINSTRUMENTED bool is_readable(int fd)
+{
+	return fd >= 0 && aspw_deadline_poll(fd, PSYS_POLLIN, 0) >= 0;
+}
+
+PSYS_UNINSTRUMENTED bool aspw_is_orphaned(struct aspawn_child *child)
+{
+	const struct child_state *state = child_state(child);
+
+	return state->helped >= PRIVATE && aspw_has_stack(child) &&
+	       !aspw_stack_has(&state->stack, STACK_HELPER) &&
+	       !aspw_helper_result(&state->stack, NULL, NULL);
+}
+
+PSYS_UNINSTRUMENTED bool aspw_pidfd_has_ended(struct aspawn_child *child)
+{
+	return aspw_learn_child(child, 0) == 0 && is_readable(aspw_own_pidfd(child));
+}
+
+static PSYS_UNINSTRUMENTED bool is_to_be_killed(const struct child_state *state)
+{
+	return state->is_tree && __atomic_load_n(&stack_state(&state->stack)->order,
+						 __ATOMIC_RELAXED) == KILL_AT_ONCE;
+}
+
+PSYS_UNINSTRUMENTED int aspw_until_tending(struct aspawn_child *child)
+{
+	return aspw_has_stack(child) && is_to_be_killed(child_state(child)) ? SOON : MOMENT;
+}
+
+/* True if this thread traces the child, which has stopped, and has detached from it. */
+static PSYS_UNINSTRUMENTED bool let_go_on(struct aspawn_child *child)
+{
+	struct psys_siginfo info;
+	const int pid = child_state(child)->pid;
+
+	info.u.child.pid = 0;
+	return pid > 0 &&
+	       psys_waitid(PSYS_P_PID, pid, &info,
+			   (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WALL),
+			   NULL) == 0 &&
+	       info.u.child.pid && !is_end(&info) && aspw_detach(&info) == 0;
+}
+
+PSYS_UNINSTRUMENTED void aspw_tend(struct aspawn_child *child)
+{
+	struct child_state *state = child_state(child);
+
+	if (state->helped < PRIVATE)
+		let_go_on(child);
+	if (!state->helped || !aspw_has_stack(child))
+		return;
+	const struct stack_state *made = stack_state(&state->stack);
+	const unsigned char beat = (unsigned char)__atomic_load_n(&made->beat, __ATOMIC_RELAXED);
+	const bool kills = is_to_be_killed(state);
+	const bool is_due = kills || (!state->is_tree && aspw_pidfd_has_ended(child));
+
+	state->rings = (unsigned char)(!is_due || beat != state->beat ? 0 :
+				       kills                          ? state->rings + 1 :
+									state->rings + MOMENT / SOON);
+	state->beat = beat;
+	aspw_signal_helper(child, state->rings < MOST_RINGS ? PSYS_SIGCONT : PSYS_SIGKILL);
+	if (kills)
+		aspw_tree_kill_below(made->helper_pid);
 }
 
 /* The helper of a child of this process: nobody needs it any more. */
@@ -41,6 +105,15 @@ static bool is_protected(const struct Stack_t *stack)
 {
 	return __atomic_load_n(&stack_state(stack)->helper, __ATOMIC_ACQUIRE) == CLONING &&
 	       aspw_stack_has(stack, STACK_CHILD);
+}
+
+void aspw_abandon(struct aspawn_child *child)
+{
+	const struct child_state *state = child_state(child);
+
+	if (state->helped && !state->pool && aspw_has_stack(child))
+		end_helper(child);
+	aspawn_release(child);
 }
 
 int aspawn_release(struct aspawn_child *child)
@@ -93,15 +166,10 @@ static int wait_by_kernel(struct aspawn_child *child, int *status, int options,
 		r = psys_waitid(PSYS_P_PIDFD, pidfd, &info, options, usage);
 	if (r == -PSYS_EINVAL) /* before Linux 5.4 */
 		r = psys_waitid(PSYS_P_PID, pid, &info, options, usage);
-	if (r < 0 || !info.u.child.pid)
+	if (r < 0 || !info.u.child.pid || !is_end(&info)) /* a debugger's tracee may have stopped */
 		return r;
 	*status = aspw_wait_status(&info);
 	return info.u.child.pid;
-}
-
-static bool is_readable(int fd)
-{
-	return fd >= 0 && aspw_deadline_poll(fd, PSYS_POLLIN, 0) >= 0;
 }
 
 /* The kernel keeps the status of a reaped child for its pidfd, but not its usage. */
@@ -257,21 +325,20 @@ int aspawn_ended(struct aspawn_child *child)
 	return r < 0 ? r : r != 0;
 }
 
-/* Waits for the end of the helper of a private child. The doorbell wakes one that a descendant has
- * stopped. */
+/* Waits for the end of the helper of a private child. */
 static int await_helper(struct aspawn_child *child, int64_t deadline)
 {
 	const struct child_state *state = child_state(child);
 
 	for (;;) {
-		const int64_t soon = state->is_tree ? aspw_deadline_in(MOMENT) : 0;
+		const int64_t soon = aspw_deadline_in(aspw_until_tending(child));
 		const int64_t until = soon && soon < deadline ? soon : deadline;
 		const int r = child->ended_fd >= 0 ?
 				      aspw_deadline_poll(child->ended_fd, PSYS_POLLIN, until) :
 				      aspw_stack_await_end(&state->stack, STACK_HELPER, until);
 		if (r != -PSYS_ETIMEDOUT || until == deadline)
 			return r;
-		aspw_signal_helper(child, PSYS_SIGCONT);
+		aspw_tend(child);
 	}
 }
 
@@ -352,11 +419,12 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 
 	if (!is_child(child))
 		return -PSYS_EINVAL;
-	if (timeout_ms >= 0 || child_state(child)->helped >= PRIVATE)
+	if (timeout_ms < 0 && child_state(child)->helped < PRIVATE)
+		do
+			r = wait_for(child, &ended, PSYS_WNOWAIT, NULL);
+		while (r == -PSYS_EINTR || (r == 0 && let_go_on(child)));
+	if (r == 0) /* or another thread traces it */
 		r = wait_for_end(child, aspw_deadline_in(timeout_ms));
-	else
-		while ((r = wait_for(child, &ended, PSYS_WNOWAIT, NULL)) == -PSYS_EINTR)
-			continue;
 	if (r < 0 && !is_final(r))
 		return r;
 	int started = aspw_started(child, &failure, 0);

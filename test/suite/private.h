@@ -45,6 +45,9 @@ void sleep_until_gone(int pid);
 /* Runs host in a forked process whose orphans become this process's, which reaps them at once. */
 void run_under_reaper(void (*host)(const void *), const void *arg);
 
+/* Takes from this process, which is root, what lets it signal another user's processes. */
+void may_not_kill(void);
+
 /* A private command that runs this program in a role. */
 struct aspawn_command private_command(struct self *self, const char *role, const char *argument);
 

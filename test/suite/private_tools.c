@@ -220,3 +220,14 @@ bool pidfd_knows_groups(void)
 	psys_close(pidfd);
 	return r == 0;
 }
+
+void may_not_kill(void)
+{
+	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
+	struct psys_cap_user_data sets[2];
+
+	CHECK_EQUAL(psys_capget(&header, sets), 0);
+	sets[0].effective &= ~(UINT32_C(1) << PSYS_CAP_KILL);
+	sets[0].permitted &= ~(UINT32_C(1) << PSYS_CAP_KILL);
+	CHECK_EQUAL(psys_capset(&header, sets), 0);
+}

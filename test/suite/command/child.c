@@ -215,6 +215,48 @@ TEST(ended_tells_of_a_child_that_another_wait_reaped_if_the_kernel_does)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
+static const struct aspawn_action copies_memory = ASPAWN_OOM_SCORE_ADJ(100);
+
+/* As a thread in wait(-1) does, before the caller knows the child's number. */
+TEST(a_helped_child_that_another_wait_reaped_has_its_status_if_the_kernel_does)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	int descriptors = count_descriptors(), status;
+
+	command.actions = &copies_memory;
+	command.action_count = 1;
+	for (int i = 0; i < 20; i++) {
+		struct aspawn_child child = start_command(NULL, &command);
+		const bool known = child.ended_fd >= 0 && keeps_status() &&
+				   aspawn_describe(&child, ASPAWN_FACT_HELPER);
+		while (psys_wait4(-1, &status, 0, NULL) < 0) /* it is not cloned yet */
+			psys_sched_yield();
+		const int r = aspawn_wait(&child, &status, NULL, i & 1 ? -1 : LONG);
+		if (r != -PSYS_ECANCELED) /* a container may forbid the action */
+			CHECK_EQUAL(r, known ? 0 : -PSYS_ECHILD);
+		CHECK_EQUAL(status, 7 << 8);
+	}
+	CHECK_EQUAL(count_descriptors(), descriptors);
+}
+
+/* If it is opened by the number afterwards, another wait may have reaped the child, and the number may be
+ * another process's. */
+TEST(a_copied_child_has_its_pidfd_from_the_clone)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	command.memory = ASPAWN_MEMORY_COPIED;
+	struct aspawn_child before = start_command(NULL, &command);
+	const bool has_pidfds = before.ended_fd >= 0;
+	check_ends(&before, 7 << 8);
+	filter_refuse(PSYS_NR_pidfd_open, PSYS_ENOSYS);
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(child.ended_fd >= 0, has_pidfds);
+	check_ends(&child, 7 << 8);
+}
+
 /* --- signals to the caller -------------------------------------------------------------- */
 
 static volatile int handled;

@@ -207,9 +207,8 @@ TEST(a_stopped_helper_delays_no_wait)
 	CHECK_EQUAL(psys_kill(helper, PSYS_SIGSTOP), 0);
 	CHECK_EQUAL(aspawn_kill(&child, PSYS_SIGKILL), 0);
 	check_ends(&child, PSYS_SIGKILL);
-	CHECK_EQUAL(aspawn_pool_release(&pool), -PSYS_EBUSY);
-	CHECK_EQUAL(psys_kill(helper, PSYS_SIGCONT), 0);
-	await_end(helper);
+	while (aspawn_pool_release(&pool) == -PSYS_EBUSY) /* it continues the helper */
+		continue;
 	check_trims();
 }
 

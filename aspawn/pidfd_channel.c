@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "pidfd_channel.h"
+
+#include <syscall/syscall.h>
+
+#include "own_descriptors.h"
+
+struct passed {
+	struct psys_cmsghdr header;
+	int pidfd;
+};
+
+PSYS_UNINSTRUMENTED void aspw_channel_make(int ends[2])
+{
+	if (psys_socketpair(PSYS_AF_UNIX, PSYS_SOCK_SEQPACKET | PSYS_SOCK_CLOEXEC, 0, ends) < 0 ||
+	    aspw_descriptors_avoid_streams_by_both(ends) < 0)
+		ends[0] = ends[1] = -1;
+}
+
+PSYS_UNINSTRUMENTED void aspw_channel_send(int end, int pidfd)
+{
+	struct passed passed;
+	char byte = 0;
+	struct psys_iovec bytes = { &byte, 1 };
+	const struct psys_msghdr message = {
+		.msg_iov = &bytes,
+		.msg_iovlen = 1,
+		.msg_control = &passed,
+		.msg_controllen = sizeof passed.header + sizeof pidfd,
+	};
+
+	passed.header =
+		(struct psys_cmsghdr){ message.msg_controllen, PSYS_SOL_SOCKET, PSYS_SCM_RIGHTS };
+	passed.pidfd = pidfd;
+	psys_sendmsg(end, &message, PSYS_MSG_NOSIGNAL | PSYS_MSG_DONTWAIT);
+}
+
+PSYS_UNINSTRUMENTED int aspw_channel_receive(int end)
+{
+	struct passed passed;
+	char byte;
+	struct psys_iovec bytes = { &byte, 1 };
+	struct psys_msghdr message = {
+		.msg_iov = &bytes,
+		.msg_iovlen = 1,
+		.msg_control = &passed,
+		.msg_controllen = sizeof passed,
+	};
+
+	passed.header.cmsg_type = 0;
+	const long r = psys_recvmsg(end, &message, PSYS_MSG_DONTWAIT | PSYS_MSG_CMSG_CLOEXEC);
+	psys_close(end);
+	return r <= 0 || passed.header.cmsg_type != PSYS_SCM_RIGHTS ?
+		       -PSYS_EAGAIN :
+		       aspw_descriptors_avoid_streams(passed.pidfd);
+}
