@@ -54,23 +54,11 @@ static PSYS_UNINSTRUMENTED int map(struct Stack_t *stack, size_t size)
 	return 0;
 }
 
-/* Reaps the helper of a stack that nobody uses. */
-static PSYS_UNINSTRUMENTED int take_back(const struct Stack_t *stack)
-{
-	if (!is_stack(stack))
-		return -PSYS_EINVAL;
-	if (aspw_stack_has(stack, STACK_CHILD | STACK_HELPER))
-		return -PSYS_EBUSY;
-	if (stack->addr)
-		aspw_stack_reap_helper(stack);
-	return 0;
-}
-
 PSYS_UNINSTRUMENTED int aspw_stack_reserve(struct Stack_t *stack, size_t reserved, size_t data_len)
 {
 	size_t size = sizeof(struct control) + STACK_OWN + 2 * STACK_ALIGN + STACK_LOWEST +
 		      STACK_UNIT - 1;
-	int r = take_back(stack);
+	int r = aspw_stack_take_back(stack);
 
 	if (r < 0)
 		return r;
@@ -119,36 +107,65 @@ PSYS_UNINSTRUMENTED int aspawn_stack_busy(const struct Stack_t *stack)
 }
 
 /* Waits by __WCLONE, unless the number is 0: if somebody else has reaped it, and an ordinary child has its
- * number now, that child is not touched. */
-static PSYS_UNINSTRUMENTED void reap_clone(int *pid)
+ * number now, that child is not touched. Returns false with WNOHANG, if it has not ended. */
+static PSYS_UNINSTRUMENTED bool reap_clone(int *pid, int options)
 {
 	struct psys_siginfo info;
 
-	while (*pid && psys_waitid(PSYS_P_PID, *pid, &info, (int)(PSYS_WEXITED | PSYS___WCLONE),
-				   NULL) == -PSYS_EINTR)
-		continue;
-	*pid = 0;
+	while (*pid) {
+		info.u.child.pid = 0;
+		const int r = psys_waitid(PSYS_P_PID, *pid, &info,
+					  options | (int)(PSYS_WEXITED | PSYS___WCLONE), NULL);
+		if (r == 0 && !info.u.child.pid)
+			return false;
+		if (r != -PSYS_EINTR)
+			*pid = 0;
+	}
+	return true;
+}
+
+static PSYS_UNINSTRUMENTED bool reap_abandoned(struct stack_state *state, int options)
+{
+	return reap_clone(&state->abandoned[0], options) &&
+	       reap_clone(&state->abandoned[1], options);
 }
 
 PSYS_UNINSTRUMENTED void aspw_stack_reap_abandoned(const struct Stack_t *stack)
 {
-	struct stack_state *state = stack_state(stack);
+	reap_abandoned(stack_state(stack), 0);
+}
 
-	reap_clone(&state->abandoned[0]);
-	reap_clone(&state->abandoned[1]);
+static PSYS_UNINSTRUMENTED bool reap_helper(struct stack_state *state, int options)
+{
+	if (!reap_abandoned(state, options))
+		return false;
+	if (!state->helper_pid)
+		return true;
+	if (state->helped != PRIVATE_AUTOREAPED && !reap_clone(&state->helper_pid, options))
+		return false;
+	state->helper_pid = 0;
+	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
+	return true;
 }
 
 PSYS_UNINSTRUMENTED void aspw_stack_reap_helper(const struct Stack_t *stack)
 {
-	struct stack_state *state = stack_state(stack);
+	reap_helper(stack_state(stack), 0);
+}
 
-	aspw_stack_reap_abandoned(stack);
-	if (!state->helper_pid)
-		return;
-	if (state->helped != PRIVATE_AUTOREAPED)
-		reap_clone(&state->helper_pid);
-	state->helper_pid = 0;
-	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
+static PSYS_UNINSTRUMENTED int take_back(const struct Stack_t *stack, int options)
+{
+	if (!is_stack(stack))
+		return -PSYS_EINVAL;
+	if (aspw_stack_has(stack, STACK_CHILD | STACK_HELPER) ||
+	    (stack->addr && !reap_helper(stack_state(stack), options)))
+		return -PSYS_EBUSY;
+	return 0;
+}
+
+PSYS_UNINSTRUMENTED int aspw_stack_take_back(const struct Stack_t *stack)
+{
+	return take_back(stack, PSYS_WNOHANG);
 }
 
 /* By __WCLONE: if another has reaped the helper, no ordinary child that has its number is meant. */
@@ -206,7 +223,7 @@ PSYS_UNINSTRUMENTED int aspawn_stack_wait(const struct Stack_t *stack, int64_t t
 
 PSYS_UNINSTRUMENTED int aspawn_stack_release(struct Stack_t *stack)
 {
-	const int r = stack ? take_back(stack) : -PSYS_EINVAL;
+	const int r = stack ? take_back(stack, 0) : -PSYS_EINVAL;
 
 	if (r == 0)
 		unmap(stack);

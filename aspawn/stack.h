@@ -189,6 +189,10 @@ PSYS_INLINE int aspw_stack_await_end(const struct Stack_t *stack, int users, int
  * take for ever: after 5 ms the wait goes on with the caller's signal mask. */
 void aspw_stack_await_blocked(const struct control *control, int *word, int value);
 
+/* Reaps the helper of a stack that nobody uses. Does not wait: -EBUSY also while the helper is ending, which
+ * the kernel says before its parent can reap it. Returns 0, or -EINVAL if it is no stack. */
+int aspw_stack_take_back(const struct Stack_t *stack);
+
 /* Reaps the helper, which has ended, unless the kernel has; and the first child that it abandoned. */
 void aspw_stack_reap_helper(const struct Stack_t *stack);
 void aspw_stack_reap_abandoned(const struct Stack_t *stack);

@@ -43,7 +43,8 @@ static PSYS_UNINSTRUMENTED bool is_in_use(const struct control *element)
 	const struct stack_state *state = stack_state(&element->stack);
 
 	return __atomic_load_n(&state->use, __ATOMIC_ACQUIRE) != FREE ||
-	       __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER;
+	       __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER ||
+	       aspw_stack_take_back(&element->stack) < 0;
 }
 
 PSYS_UNINSTRUMENTED struct Stack_t aspw_pool_take(struct aspawn_pool *public)
@@ -55,9 +56,9 @@ PSYS_UNINSTRUMENTED struct Stack_t aspw_pool_take(struct aspawn_pool *public)
 
 	while ((found = *at) && is_in_use(found))
 		at = &found->next;
-	/* The kernel may not clear the stack's word: aspawn_stack_busy() also looks for the child,
-	 * which costs two system calls, so ask for one stack only. */
-	if (!found && list && !aspawn_stack_busy(&list->stack))
+	/* The kernel may not clear the stack's word: this also looks for the child, which costs two
+	 * system calls, so ask for one stack only. */
+	if (!found && list && aspw_stack_take_back(&list->stack) == 0)
 		found = *(at = &list);
 	if (found)
 		*at = found->next;

@@ -119,13 +119,16 @@ static struct supervisor {
 	int *reached, *go; /* gates of filter_hold() */
 	int number;        /* of a pidfd */
 	bool *is_killed;
+	const bool *armed;
+	long *waits;
 } supervisor;
 
 /* A thread without the filter, which reads the memory that the calls point to. */
 static int supervise(void *arg)
 {
 	(void)arg;
-	gate_wait(&supervisor.ready);
+	while (!__atomic_load_n(&supervisor.ready, __ATOMIC_ACQUIRE)) /* the filter may hold a wake */
+		sleep_ms(1);
 	for (;;) {
 		struct notification notification;
 		struct answer answer;
@@ -144,20 +147,32 @@ static int supervise(void *arg)
 	return 0;
 }
 
-static void watch(long nr, void (*decide)(const struct notification *, struct answer *))
-{
-	struct psys_sock_filter filter[] = {
-		LOAD(offsetof(struct psys_seccomp_data, nr)),
-		JUMP(PSYS_BPF_JEQ, (uint32_t)nr, 0, 1),
-		ANSWER(RET_USER_NOTIF),
-		ALLOW,
-	};
+enum { MOST_WATCHED = 32 };
 
+static void watch_all(const long *numbers, size_t count,
+		      void (*decide)(const struct notification *, struct answer *))
+{
+	struct psys_sock_filter filter[MOST_WATCHED + 3] = {
+		LOAD(offsetof(struct psys_seccomp_data, nr)),
+	};
+	const struct psys_sock_filter allow = ALLOW, notify = ANSWER(RET_USER_NOTIF);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct psys_sock_filter jump =
+			JUMP(PSYS_BPF_JEQ, (uint32_t)numbers[i], (uint8_t)(count - i), 0);
+		filter[1 + i] = jump;
+	}
+	filter[1 + count] = allow;
+	filter[2 + count] = notify;
 	supervisor.decide = decide;
 	thread_start(&supervisor.thread, supervise, NULL);
-	supervisor.listener =
-		install(filter, sizeof filter / sizeof filter[0], FILTER_FLAG_NEW_LISTENER);
-	gate_open(&supervisor.ready);
+	supervisor.listener = install(filter, count + 3, FILTER_FLAG_NEW_LISTENER);
+	__atomic_store_n(&supervisor.ready, 1, __ATOMIC_RELEASE);
+}
+
+static void watch(long nr, void (*decide)(const struct notification *, struct answer *))
+{
+	watch_all(&nr, 1, decide);
 }
 
 static void refuse_clone3(const struct notification *notification, struct answer *answer)
@@ -210,6 +225,70 @@ void filter_hold(long nr, int *reached, int *go)
 	supervisor.reached = reached;
 	supervisor.go = go;
 	watch(nr, hold);
+}
+
+/* What may wait until another process does something; clones too. */
+static const long waiting_calls[] = {
+	PSYS_NR_waitid,          PSYS_NR_futex,
+	PSYS_NR_ppoll,           PSYS_NR_epoll_pwait,
+	PSYS_NR_clock_nanosleep, PSYS_NR_rt_sigtimedwait,
+	PSYS_NR_rt_sigsuspend,   PSYS_NR_read,
+	PSYS_NR_recvmsg,         PSYS_NR_sched_yield,
+	PSYS_NR_flock,           PSYS_NR_fsync,
+	PSYS_NR_clone,           PSYS_NR_clone3,
+#ifdef PSYS_NR_wait4
+	PSYS_NR_wait4,
+#endif
+#ifdef PSYS_NR_nanosleep
+	PSYS_NR_nanosleep,
+#endif
+#ifdef PSYS_NR_vfork
+	PSYS_NR_vfork,
+#endif
+};
+
+static bool may_wait(const struct psys_seccomp_data *call)
+{
+	const uint64_t *args = call->args;
+	enum { COMMAND = 127 }; /* of a futex, without its flags */
+
+	switch (call->nr) {
+	case PSYS_NR_waitid:
+		return !(args[3] & PSYS_WNOHANG);
+#ifdef PSYS_NR_wait4
+	case PSYS_NR_wait4:
+		return !(args[2] & PSYS_WNOHANG);
+#endif
+	case PSYS_NR_futex:
+		return (args[1] & COMMAND) != PSYS_FUTEX_WAKE;
+	case PSYS_NR_clone:
+		return args[clone_flags] & PSYS_CLONE_VFORK;
+	case PSYS_NR_clone3:
+		return ((const struct psys_clone_args *)(uintptr_t)args[0])->flags &
+		       PSYS_CLONE_VFORK;
+	case PSYS_NR_recvmsg:
+		return !(args[2] & PSYS_MSG_DONTWAIT);
+	}
+	return true;
+}
+
+static void refuse_wait(const struct notification *notification, struct answer *answer)
+{
+	answer->flags = ANSWER_CONTINUE;
+	if ((int)notification->pid != supervisor.tid ||
+	    !__atomic_load_n(supervisor.armed, __ATOMIC_ACQUIRE) || !may_wait(&notification->data))
+		return;
+	answer->flags = 0;
+	answer->error = -PSYS_EDEADLK;
+	*supervisor.waits = notification->data.nr;
+}
+
+void filter_refuse_waits(const bool *armed, long *waits)
+{
+	supervisor.armed = armed;
+	supervisor.waits = waits;
+	supervisor.tid = psys_gettid();
+	watch_all(waiting_calls, sizeof waiting_calls / sizeof *waiting_calls, refuse_wait);
 }
 
 void filter_trap(long nr)

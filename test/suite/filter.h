@@ -19,6 +19,10 @@ enum { clone_flags = 0 };
  * opened; later calls do not wait. Skips the test if that is not possible. */
 void filter_hold(long nr, int *reached, int *go);
 
+/* While *armed, calls of this thread that may wait for another process fail with EDEADLK: *waits gets the
+ * number of the last one. Skips the test if that is not possible. */
+void filter_refuse_waits(const bool *armed, long *waits);
+
 /* Calls of nr raise SIGSYS in the thread, and are not made. */
 void filter_trap(long nr);
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* aspawn_start() waits for no other process: all kinds of commands in turns, from one pool. */
+#include "../../../aspawn/stack.h"
+#include "filter.h"
+#include "private.h"
+#include "queues.h"
+
+static struct aspawn_pool pool;
+static bool armed;
+static long waited; /* the number of a call that may have waited */
+
+/* --- the kinds ------------------------------------------------------------------------ */
+
+enum { PLAIN, CLOSES, OWNED, TREES, COPIES, OTHER_USER, JOINS, KINDS };
+static const char *const names[KINDS] = { "plain", "closefrom", "private",    "tree",
+					  "copy",  "user",      "join_cgroup" };
+static int cgroup = -1;
+
+/* Skips what this process may not do. */
+static bool can_start(int kind)
+{
+	return (kind != OTHER_USER || psys_getuid() == 0) && (kind != JOINS || cgroup >= 0);
+}
+
+static struct aspawn_command command_of(int kind, struct self *self, struct aspawn_action *action)
+{
+	struct aspawn_command command = command_in_role(self, "lingers", NULL);
+
+	command.pool = &pool;
+	command.actions = action;
+	command.action_count = kind == CLOSES || kind >= COPIES;
+	if (kind == CLOSES) {
+		aspawn_action_closefrom(action, 3);
+		command.std_in = command.std_out = command.std_err = ASPAWN_STREAM_PIPE;
+	} else if (kind == OWNED || kind == TREES) {
+		command.owner = kind == TREES ? ASPAWN_OWNER_TREE : ASPAWN_OWNER_PRIVATE;
+		command.flags = kind == TREES ? ASPAWN_COMMAND_TREE_OR_GROUP : 0;
+	} else if (kind == COPIES) {
+		*action = (struct aspawn_action)ASPAWN_RESUID(-1U, -1U, -1U);
+	} else if (kind == OTHER_USER) {
+		aspawn_action_user(action, 65534, 65534, NULL, 0);
+	} else if (kind == JOINS) {
+		aspawn_action_join_cgroup(action, cgroup);
+	}
+	return command;
+}
+
+static struct aspawn_child start_kind(int kind)
+{
+	struct aspawn_action action;
+	struct self self;
+	const struct aspawn_command command = command_of(kind, &self, &action);
+	struct aspawn_child child;
+
+	waited = 0;
+	__atomic_store_n(&armed, true, __ATOMIC_RELEASE);
+	const int r = aspawn_start(&child, &command);
+	__atomic_store_n(&armed, false, __ATOMIC_RELEASE);
+	if (waited)
+		note(names[kind], waited);
+	CHECK_EQUAL(waited, 0);
+	CHECK_EQUAL(r, 0);
+	psys_close(child.in_fd);
+	psys_close(child.out_fd);
+	psys_close(child.err_fd);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	return child;
+}
+
+static void end_child(struct aspawn_child *child)
+{
+	CHECK_EQUAL(aspawn_kill(child, PSYS_SIGKILL), 0);
+	check_ends(child, PSYS_SIGKILL);
+}
+
+/* --- a helper that is ending ------------------------------------------------------------- */
+
+/* A process that traces the helper. When that ends, its parent cannot reap it before the tracer has ended. */
+static int trace(int helper)
+{
+	enum { PTRACE_SEIZE = 0x4206 };
+	int *traces = shared_page();
+	const int tracer = fork_child();
+
+	if (tracer == 0) {
+		const int r = psys_ptrace(PTRACE_SEIZE, helper, NULL, NULL);
+		*traces = r < 0 ? r : 1;
+		gate_open(traces + 1);
+		sleep_ms(600000);
+		psys_exit_group(0);
+	}
+	gate_wait(traces + 1);
+	const int r = *traces;
+	psys_munmap(traces, 65536);
+	need_call(r, "no ptrace");
+	return tracer;
+}
+
+/* Leaves the pool a stack that its helper has left, which has not ended. Returns the helper's tracer. */
+static int leave_ending_helper(int kind)
+{
+	struct aspawn_child child = start_kind(kind);
+	const struct stack_state *state = stack_state(stack_of(&child));
+	const bool is_callers = aspawn_describe(&child, ASPAWN_FACT_OWNER) == ASPAWN_OWNER_CALLER;
+	const int helper = state->helper_pid, pid = aspawn_pid(&child);
+
+	if (!helper || state->helped == PRIVATE_AUTOREAPED) {
+		end_child(&child);
+		return 0;
+	}
+	const int tracer = trace(helper);
+	CHECK_EQUAL(aspawn_release(&child), 0);
+	CHECK_EQUAL(psys_kill(pid, PSYS_SIGKILL), 0);
+	if (is_callers)
+		CHECK_EQUAL(reap(pid), 128 + PSYS_SIGKILL);
+	while (__atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER)
+		sleep_ms(1);
+	return tracer;
+}
+
+static void submit_one(struct aspawn_queue *queue)
+{
+	const struct aspawn_job job = { .out_size = 0 };
+
+	waited = 0;
+	__atomic_store_n(&armed, true, __ATOMIC_RELEASE);
+	const int64_t ticket = submit(queue, job, "exit_7", NULL);
+	__atomic_store_n(&armed, false, __ATOMIC_RELEASE);
+	CHECK_EQUAL(waited, 0);
+	CHECK(ticket > 0);
+	give_back(queue, next_result(queue));
+}
+
+static void check_starts(void)
+{
+	struct aspawn_queue *queue = open_queue(
+		&(struct aspawn_queue_options){ .size = sizeof(struct aspawn_queue_options) });
+	int held = 0;
+
+	filter_refuse_waits(&armed, &waited);
+	submit_one(queue); /* the first on its stack */
+	const int before = count_mappings();
+	for (int earlier = OWNED; earlier < KINDS; earlier++) {
+		const int tracer = can_start(earlier) ? leave_ending_helper(earlier) : 0;
+		if (!tracer)
+			continue;
+		held++;
+		for (int later = 0; later < KINDS; later++) {
+			if (!can_start(later))
+				continue;
+			struct aspawn_child child = start_kind(later);
+			end_child(&child);
+		}
+		submit_one(queue);
+		kill_lingering(tracer);
+		CHECK_EQUAL(aspawn_pool_release(&pool), 0); /* reaps the helper */
+		CHECK_EQUAL(count_mappings(), before);
+	}
+	note("helpers that were ending:", held);
+	close_queue(queue);
+	check_nothing_is_left();
+}
+
+TEST(no_start_waits_for_a_helper_that_is_ending)
+{
+	need_shared_memory();
+	check_starts();
+}
+
+TEST(no_start_waits_for_a_helper_of_a_cgroup_that_is_ending)
+{
+	struct cgroup group;
+
+	need_shared_memory();
+	make_cgroup(&group);
+	cgroup = group.fd;
+	check_starts();
+	remove_cgroup(&group);
+}
