@@ -386,8 +386,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 static void leave_helper(const struct Stack_t *stack)
 {
 	__atomic_store_n(&stack_state(stack)->ended, ENDED, __ATOMIC_RELEASE);
-	if (!aspw_stack_has(stack, STACK_HELPER))
-		aspw_stack_reap_helper(stack);
+	(void)aspw_stack_take_back(stack);
 }
 
 /* True if the error is for good. */
