@@ -40,6 +40,8 @@ static PSYS_UNINSTRUMENTED bool fits(const struct clone_method *method,
 {
 	const bool shares = method->flags & PSYS_CLONE_VM;
 
+	if (method->clone3 && request->lacks_clone3)
+		return false;
 	if (request->cgroup_fd >= 0)
 		return method->clone3;
 	if (request->memory == MEMORY_EXECUTED) /* its parent shall see the page that it maps */
@@ -125,12 +127,14 @@ PSYS_UNINSTRUMENTED long aspw_clone_call(const struct clone_call *call, bool clo
 	return pid;
 }
 
-PSYS_UNINSTRUMENTED long aspw_clone_sharing(const struct clone_call *call)
+PSYS_UNINSTRUMENTED long aspw_clone_sharing(const struct clone_call *call, bool *lacks_clone3)
 {
-	long r = aspw_clone_call(call, true);
+	long r = *lacks_clone3 ? -PSYS_ENOSYS : aspw_clone_call(call, true);
 
-	if (r < 0 && aspw_clone_is_refused(r))
+	if (r < 0 && aspw_clone_is_refused(r)) {
+		*lacks_clone3 = true; /* before the process reads it */
 		r = aspw_clone_call(call, false);
+	}
 	return r < 0 && aspw_clone_is_refused(r) ? -PSYS_EOPNOTSUPP : r;
 }
 

@@ -17,7 +17,7 @@
 static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);
-	const struct request *request = &control->request;
+	struct request *request = &control->request;
 	struct clone_call call = {
 		.flags = PSYS_CLONE_VM | PSYS_CLONE_PARENT_SETTID | PSYS_CLONE_CHILD_CLEARTID |
 			 (request->detached ? 0 : PSYS_CLONE_FILES),
@@ -32,7 +32,7 @@ static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 	};
 
 	/* A process that is reaped so may not clone for its parent (Linux 7.1). */
-	if (request->helped == PRIVATE) {
+	if (request->helped == PRIVATE && !request->lacks_clone3) {
 		state->helped = PRIVATE_AUTOREAPED;
 		call.flags |= PSYS_CLONE_AUTOREAP;
 		const long r = aspw_clone_call(&call, true);
@@ -41,7 +41,7 @@ static PSYS_UNINSTRUMENTED long clone_helper(struct control *control)
 		call.flags &= ~PSYS_CLONE_AUTOREAP;
 	}
 	state->helped = request->helped;
-	return aspw_clone_sharing(&call);
+	return aspw_clone_sharing(&call, &request->lacks_clone3);
 }
 
 /* The caller makes the pipes: if the helper is killed meanwhile, somebody knows their numbers. Returns 0

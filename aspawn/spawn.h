@@ -73,6 +73,10 @@ struct request {
 	int cgroup_fd;
 	enum child_memory in_cgroup;
 
+	/* clone3(2) was refused to who makes the helper or server: a filter may trap it, which would end
+	 * the process that makes the child. */
+	bool lacks_clone3;
+
 	struct psys_sigset mask; /* the caller's */
 	aspawn_fn fn;
 	void *arg, *user_data; /* user_data lies on the stack; the child's frames begin below it */

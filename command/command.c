@@ -281,6 +281,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 	struct request request = {
 		.watch_copy = true,
 		.mask = *mask,
+		.lacks_clone3 = own->served && own->served->lacks_clone3,
 		.arg = stack_control(stack),
 		.user_data = prepared,
 		.user_data_len = size,

@@ -30,6 +30,7 @@ struct given_fd {
 struct served {
 	const struct Stack_t *stack;       /* for the job alone, and large enough */
 	const struct psys_sigset *mask;    /* of the program */
+	bool lacks_clone3;                 /* struct request */
 	const struct psys_rlimit64 *files; /* RLIMIT_NOFILE of the program; NULL: the server's */
 	const struct given_fd *fds;
 	size_t fd_count;

@@ -126,6 +126,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *
 		const struct served served = {
 			.stack = &job->stack->stack,
 			.mask = &queue->mask,
+			.lacks_clone3 = queue->lacks_clone3,
 			.files = queue->raises_files ? &queue->files : NULL,
 			.fds = job->fds,
 			.fd_count = job->fd_count,

@@ -131,7 +131,7 @@ static long clone_server(struct aspawn_queue *queue)
 	};
 
 	*(void **)call.tls = call.tls; /* as x86 wants it */
-	return aspw_clone_sharing(&call);
+	return aspw_clone_sharing(&call, &queue->lacks_clone3);
 }
 
 static void unwatch_server(struct aspawn_queue *queue)

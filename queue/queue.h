@@ -162,7 +162,7 @@ struct aspawn_queue {
 	int host;                 /* pid of the creator */
 	bool is_local;
 	bool checks_pid; /* the kernel does not wipe at a fork */
-	bool ignores_sigchld, raises_files;
+	bool ignores_sigchld, raises_files, lacks_clone3;
 	struct psys_rlimit64 files; /* of the host, for the jobs */
 	struct psys_sigset mask;    /* of the creator, for the jobs */
 	int wake, life;             /* descriptors of the host; life: a socket, if possible */
