@@ -5,7 +5,7 @@
  * suspended in the caller's place until the child's exec.
  *
  * parent  clones the helper: the memory is shared, its exit signal is 0, and it runs on a small
- *         stack beside the state. All signals are blocked in it for good. If it is detached, it
+ *         stack beside the state. It blocks all signals, SIGSYS first, for good. If it is detached, it
  *         has copies of the descriptors, and the parent goes on at once: what the parent changes
  *         from then on does not reach the child. Otherwise the descriptor table is shared, and the
  *         parent waits for the child.

@@ -160,6 +160,15 @@ def unparse(fault):
     return ':'.join([fault.who, fault.call, str(fault.number), fault.error] + ['on'] * fault.on)
 
 
+def exit_signal(pid):
+    """Returns the field of proc_pid_stat(5), or None if the process has ended."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as file:
+            return file.read().rpartition(')')[2].split()[35]
+    except OSError:
+        return None
+
+
 class Supervisor:
     """Decides about the system calls of one process and its children, until it ends."""
 
@@ -172,7 +181,7 @@ class Supervisor:
         self.in_scenario = self.has_failed = False
         self.in_library = set()  # the threads that are
         self.helper = None  # the last one
-        self.first = {}  # the call of each process
+        self.begins_as_helper = {}  # each process
         ours, its = socket.socketpair()
         self.process = subprocess.Popen([SCENARIOS, scenario, str(its.fileno())],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -292,7 +301,9 @@ class Supervisor:
             return 'parent' if pid in self.in_library else None
         if self.is_thread(pid) or self.has_executed(pid):
             return None
-        if self.helped and self.first.setdefault(pid, call) == 'getppid':
+        if self.helped and pid not in self.begins_as_helper:
+            self.begins_as_helper[pid] = call == 'rt_sigprocmask' and exit_signal(pid) == '0'
+        if self.begins_as_helper.get(pid):
             self.helper = pid
             return 'helper'
         return 'child'
