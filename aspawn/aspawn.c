@@ -5,6 +5,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
+#include "block_signals.h"
 #include "clone.h"
 #include "spawn.h"
 #include "stack.h"
@@ -28,14 +29,12 @@ int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t *cached_s
 		.arg = arg,
 		.user_data_len = user_data_len,
 	};
-	struct psys_sigset all;
 
 	if (flags & ~(unsigned)(ASPAWN_WITH_NO_PIPE | ASPAWN_WITH_SUSPENSION) || !pid ||
 	    !cached_stack || !fn || (!user_data && user_data_len) ||
 	    is_within(user_data, cached_stack))
 		return -PSYS_EINVAL;
-	psys_sigfillset(&all);
-	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &request.mask, PSYS_SIGSET_SIZE);
+	int r = block_signals(&request.mask);
 	if (r < 0)
 		return r;
 	r = aspw_stack_reserve(cached_stack, reserved_stack_sz, user_data_len);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What runs in the child: aspawn.c says in which order, and why. */
+#include "block_signals.h"
 #include "clone.h"
 #include "exec_watch.h"
 #include "own_descriptors.h"
@@ -32,6 +33,8 @@ PSYS_UNINSTRUMENTED int aspw_child_main(void *block)
 	struct control *control = block;
 	const struct request *request = &control->request;
 
+	if (!request->helped) /* a helper's child inherits that */
+		block_sigsys();
 	__atomic_store_n(&control->progress, RUNS, __ATOMIC_RELAXED);
 	if (control->parent) /* the caller is on its way back, and may have the same processor */
 		psys_sched_yield();

@@ -2,14 +2,15 @@
 /*
  * The spawn: who does what, in which order, and why.
  *
- * parent  blocks all signals before it checks the stack. Otherwise a handler could spawn on the
- *         same stack, or run in the child on the parent's memory. Blocked signals also keep
- *         thread cancellation out.
+ * parent  blocks all signals but SIGSYS before it checks the stack. Otherwise a handler could spawn
+ *         on the same stack, or run in the child on the parent's memory. Blocked signals also keep
+ *         thread cancellation out. By SIGSYS a filter may ask a handler (block_signals.h).
  * parent  reserves the stack, copies user_data to it and fills the control block, which holds all
  *         that the child needs: the child cannot use the parent's frame, which goes on changing.
  * parent  makes the pipes that are requested, and clones. It tries one clone method after another
  *         until the kernel accepts one.
- * child   first unshares the descriptor table, if it began on the parent's (own_descriptors.h):
+ * child   blocks SIGSYS first: no handler of the parent may run here.
+ * child   then unshares the descriptor table, if it began on the parent's (own_descriptors.h):
  *         before that, a descriptor that the child closes is closed in the parent.
  * child   closes the read end. If the parent then dies, the child's write fails at once.
  * child   resets caught signals to SIG_DFL if the kernel did not, and leaves ignored signals

@@ -2,6 +2,7 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
+#include "../aspawn/block_signals.h"
 #include "../aspawn/helper.h"
 #include "child.h"
 #include "pool.h"
@@ -280,8 +281,8 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 	const struct control *control = stack_control(stack);
 	struct request request = {
 		.watch_copy = true,
-		.mask = *mask,
 		.lacks_clone3 = own->served && own->served->lacks_clone3,
+		.mask = *mask,
 		.arg = stack_control(stack),
 		.user_data = prepared,
 		.user_data_len = size,
@@ -360,7 +361,7 @@ static PSYS_UNINSTRUMENTED int start_on(const int terminal[2], struct aspawn_chi
 {
 	struct arena arena = { NULL, 0, SIZE_MAX, 0 };
 	const struct served *served = own->served;
-	struct psys_sigset all, mask;
+	struct psys_sigset mask;
 	int r = add_streams(own, command, child, terminal, failure);
 
 	if (r < 0)
@@ -374,9 +375,8 @@ static PSYS_UNINSTRUMENTED int start_on(const int terminal[2], struct aspawn_chi
 	aspw_prepare(&arena, command, own);
 	if (arena.error)
 		return arena.error;
-	psys_sigfillset(&all);
 	if (!served)
-		r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
+		r = block_signals(&mask);
 	if (r < 0)
 		return r;
 	r = start(child, command, own, &arena, served ? served->mask : &mask);

@@ -10,6 +10,7 @@
 
 #include <syscall/syscall.h>
 
+#include "../aspawn/block_signals.h"
 #include "spawn.h"
 
 enum {
@@ -65,10 +66,8 @@ void *aspawn_compat_scratch(struct section *section, size_t size)
 
 int aspawn_compat_enter(struct section *section)
 {
-	struct psys_sigset all;
+	int r = block_signals(&section->mask);
 
-	psys_sigfillset(&all);
-	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &section->mask, PSYS_SIGSET_SIZE);
 	if (r < 0)
 		return -r;
 	section->own = (struct scratch){ .memory = NULL };

@@ -6,6 +6,7 @@
 
 #include <syscall/clone.h>
 
+#include "../aspawn/block_signals.h"
 #include "../aspawn/clone.h"
 #include "../aspawn/exec_watch.h"
 #include "../aspawn/own_descriptors.h"
@@ -75,6 +76,7 @@ static QUEUE_SERVER int server_main(void *arg)
 	int fds[SERVER_FDS];
 	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
 
+	block_sigsys();
 	psys_rt_sigaction(PSYS_SIGCHLD, &usual, NULL, PSYS_SIGSET_SIZE);
 	if (queue->raises_files)
 		aspw_server_raise_files(queue);
@@ -312,13 +314,12 @@ static int recover(struct aspawn_queue *queue, bool restart)
 int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 {
 	const struct psys_timespec moment = { 0, 1000000 };
-	struct psys_sigset all, mask;
+	struct psys_sigset mask;
 
 	if (!restart && !__atomic_load_n(&queue->server_pid, __ATOMIC_SEQ_CST) &&
 	    !queue_left(queue, &queue->ended.tail))
 		return 0;
-	psys_sigfillset(&all);
-	int r = psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask, PSYS_SIGSET_SIZE);
+	int r = block_signals(&mask);
 	if (r < 0)
 		return r;
 	while ((r = recover(queue, restart)) == -PSYS_EBUSY && restart)

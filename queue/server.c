@@ -7,6 +7,7 @@
  */
 #include <syscall/string.h>
 
+#include "../aspawn/block_signals.h"
 #include "queue.h"
 
 /* What epoll reports: a job's number and the kind of its event, or one of these. */
@@ -434,11 +435,9 @@ static QUEUE_SERVER bool server_run(struct aspawn_queue *queue, enum until until
  * would start jobs a second time. */
 QUEUE_SERVER bool aspw_server_run(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
-	struct psys_sigset all, mask;
+	struct psys_sigset mask;
+	const bool blocks = queue->is_local && block_signals(&mask) >= 0;
 
-	psys_sigfillset(&all);
-	const bool blocks = queue->is_local && psys_rt_sigprocmask(PSYS_SIG_SETMASK, &all, &mask,
-								   PSYS_SIGSET_SIZE) >= 0;
 	queue->server.mask = blocks ? &mask : NULL;
 	const bool goes_on = (!queue->is_local || aspw_queue_check(queue) == 0) &&
 			     server_run(queue, until, deadline);

@@ -303,6 +303,50 @@ void filter_trap(long nr)
 	install(filter, sizeof filter / sizeof filter[0], 0);
 }
 
+/* Offset of the result of a call in the context that a handler gets (struct ucontext). */
+#if defined(__x86_64__) && defined(__LP64__)
+enum { RESULT_AT = 40 + 13 * 8 };
+#elif defined(__aarch64__) && defined(__LP64__)
+enum { RESULT_AT = 176 + 8 };
+#elif defined(__riscv) && __riscv_xlen == 64
+enum { RESULT_AT = 176 + 10 * 8 };
+#else
+enum { RESULT_AT = 0 };
+#endif
+
+static int trapped_thread, foreign_traps;
+
+static void answer_enosys(int signal, void *info, void *context)
+{
+	(void)signal, (void)info;
+	if (psys_gettid() != trapped_thread)
+		foreign_traps++;
+	*(long *)(void *)((char *)context + RESULT_AT) = -PSYS_ENOSYS;
+}
+
+const int *filter_trap_to_enosys(long nr)
+{
+	struct psys_sigaction action[2] = { { .handler = (uintptr_t)answer_enosys,
+					      .flags = PSYS_SA_SIGINFO } };
+	const struct psys_rlimit64 none = { 0, 0 };
+
+	if (!RESULT_AT)
+		skip("no handler for this architecture");
+#ifdef PSYS_NEEDS_RESTORER
+	action->restorer = (uintptr_t)psys_restorer;
+#ifdef PSYS_SA_RESTORER
+	action->flags |= PSYS_SA_RESTORER;
+#endif
+#endif
+	/* Before Linux 5.16 a core dump kills all processes that share the memory. */
+	psys_prlimit64(0, PSYS_RLIMIT_CORE, &none, NULL);
+	psys_prctl(PSYS_PR_SET_DUMPABLE, 0, 0, 0, 0);
+	CHECK_EQUAL(psys_rt_sigaction(PSYS_SIGSYS, action, NULL, PSYS_SIGSET_SIZE), 0);
+	trapped_thread = psys_gettid();
+	filter_trap(nr);
+	return &foreign_traps;
+}
+
 static void follow_munmap(const struct notification *notification, struct answer *answer)
 {
 	const uint64_t *args = notification->data.args;

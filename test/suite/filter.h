@@ -26,6 +26,10 @@ void filter_refuse_waits(const bool *armed, long *waits);
 /* Calls of nr raise SIGSYS in the thread, and are not made. */
 void filter_trap(long nr);
 
+/* The same, and a handler of this process makes such calls fail with ENOSYS. Returns how often it has run in
+ * another thread or process. Skips the test where it does not know the architecture. */
+const int *filter_trap_to_enosys(long nr);
+
 /* All calls of nr fail with error; with mask, only calls with (argument & mask) == mask. Skip the
  * test without seccomp. */
 void filter_refuse(long nr, int error);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Filters that trap a call (SECCOMP_RET_TRAP), with a handler of the caller's that makes ENOSYS of it. */
+#include "filter.h"
+#include "private.h"
+#include "queues.h"
+
+/* --- the ways --------------------------------------------------------------------------- */
+
+enum { PLAIN, CLOSES, ONLY_BELOW, SUSPENDED, COPIED, COPIES, OWNED, TREES, JOBS, LOCAL_JOBS, WAYS };
+static const char *const names[WAYS] = { "plain",  "closefrom",  "only_below", "suspended",
+					 "copied", "copy",       "private",    "tree",
+					 "queue",  "local queue" };
+
+/* How a start ends, as the exit status of the process that tries it. */
+enum { RUNS = 70, FAILS, DIES_OF_SIGSYS, IS_WRONG };
+
+static struct aspawn_command command_of(int way, struct self *self, struct aspawn_action *action)
+{
+	struct aspawn_command command = command_in_role(self, "blocks_no_signal", NULL);
+
+	command.actions = action;
+	command.action_count = way == CLOSES || way == ONLY_BELOW || way == COPIES;
+	command.memory = way == SUSPENDED ? ASPAWN_MEMORY_SUSPENDED :
+			 way == COPIED    ? ASPAWN_MEMORY_COPIED :
+					    ASPAWN_MEMORY_SHARED;
+	command.owner = way == OWNED ? ASPAWN_OWNER_PRIVATE :
+			way == TREES ? ASPAWN_OWNER_TREE :
+				       ASPAWN_OWNER_CALLER;
+	if (way == CLOSES)
+		aspawn_action_closefrom(action, 3);
+	else if (way == ONLY_BELOW)
+		aspawn_action_only_below(action, 3);
+	else if (way == COPIES)
+		*action = (struct aspawn_action)ASPAWN_RESUID(-1U, -1U, -1U);
+	return command;
+}
+
+/* Returns 7 unless the program began with another mask than the caller's. */
+ROLE(blocks_no_signal)
+{
+	const struct psys_sigset mask = get_mask();
+
+	(void)argc, (void)argv;
+	for (int signal = 1; signal <= PSYS_NSIG; signal++)
+		if (psys_sigismember(&mask, signal))
+			return 1;
+	return 7;
+}
+
+static bool is_named(int error)
+{
+	return psys_strcmp(psys_errname(error), "unknown error") != 0;
+}
+
+static int end_as(int result, int status, int error)
+{
+	if (result == 0 && status == 7 << 8)
+		return RUNS;
+	if (error == -PSYS_ECHILD && status == PSYS_SIGSYS)
+		return DIES_OF_SIGSYS;
+	return result < 0 && is_named(result) ? FAILS : IS_WRONG;
+}
+
+static int run(int way)
+{
+	struct aspawn_action action;
+	struct self self;
+	const struct aspawn_command command = command_of(way, &self, &action);
+	struct aspawn_io io = { .size = sizeof io };
+	char text[300];
+	const int r = aspawn_run(&command, &io);
+	const int end = end_as(r, io.status, io.failure.error);
+
+	if (end == IS_WRONG) {
+		aspawn_io_text(text, sizeof text, r, &io);
+		note(text, r);
+	}
+	return end;
+}
+
+static int run_job(int way)
+{
+	const struct aspawn_queue_options options = {
+		.size = sizeof options, .flags = way == LOCAL_JOBS ? ASPAWN_QUEUE_LOCAL : 0
+	};
+	struct aspawn_job job = { .size = sizeof job };
+	struct aspawn_queue *queue;
+	int r = aspawn_queue_create(&queue, &options);
+
+	if (r < 0)
+		return is_named(r) ? FAILS : IS_WRONG;
+	const int64_t ticket = submit(queue, job, "blocks_no_signal", NULL);
+	CHECK(ticket > 0 || is_named((int)ticket));
+	if (ticket <= 0)
+		return FAILS;
+	const struct aspawn_result *result = next_result(queue);
+	r = result->outcome == ASPAWN_OUTCOME_RAN ? 0 : -PSYS_ECANCELED;
+	const int status = result->status, error = result->failure.error;
+	give_back(queue, result);
+	close_queue(queue);
+	return end_as(r, status, error);
+}
+
+/* Starts by this way in a process that traps the call, and refuses clone3 if so wanted: then the kernel leaves
+ * the child the caller's handlers. */
+static int try(int way, long nr, bool without_clone3)
+{
+	const struct psys_sigset before = get_mask();
+	const int pid = fork_child();
+
+	if (pid == 0) {
+		if (without_clone3)
+			filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+		const int *foreign = filter_trap_to_enosys(nr);
+		const int end = way >= JOBS ? run_job(way) : run(way);
+		CHECK_EQUAL(*foreign, 0); /* on the memory of the caller */
+		CHECK(same_mask(get_mask(), before) || nr == PSYS_NR_rt_sigprocmask);
+		psys_exit_group(end);
+	}
+	return reap(pid);
+}
+
+static void need_traps(void)
+{
+	need_shared_memory();
+	filter_trap_to_enosys(PSYS_NR_getpgid);
+	CHECK_EQUAL(psys_getpgid(0), -PSYS_ENOSYS);
+}
+
+TEST(a_trapped_clone3_falls_back_to_clone)
+{
+	need_traps();
+	for (int way = 0; way < WAYS; way++) {
+		const int end = try(way, PSYS_NR_clone3, false);
+		if (end != RUNS)
+			note(names[way], end);
+		CHECK_EQUAL(end, RUNS);
+	}
+}
+
+/* Each is made by the caller, its helper, its child or the server. */
+TEST(a_trapped_call_does_not_kill_the_caller)
+{
+	static const long calls[] = {
+		PSYS_NR_clone,        PSYS_NR_close_range,    PSYS_NR_pidfd_open,
+		PSYS_NR_rt_sigaction, PSYS_NR_rt_sigprocmask, PSYS_NR_waitid,
+		PSYS_NR_getppid,      PSYS_NR_prctl,          PSYS_NR_statx,
+		PSYS_NR_mprotect,     PSYS_NR_madvise,        PSYS_NR_pipe2,
+	};
+
+	need_traps();
+	for (size_t i = 0; i < 2 * sizeof calls / sizeof *calls; i++)
+		for (int way = 0; way < WAYS; way++) {
+			const int end = try(way, calls[i / 2], i % 2);
+			if (end != RUNS && end != FAILS && end != DIES_OF_SIGSYS) {
+				note(names[way], calls[i / 2]);
+				CHECK_EQUAL(end, RUNS);
+			}
+		}
+}
+
+/* --- what ends is named -------------------------------------------------------------------- */
+
+static bool contains(const char *text, const char *part)
+{
+	const size_t length = psys_strlen(part);
+
+	while (*text && psys_strncmp(text, part, length))
+		text++;
+	return *text;
+}
+
+static void check_text(int way, long nr, const char *expected)
+{
+	const int pid = fork_child();
+
+	if (pid == 0) {
+		struct aspawn_action action;
+		struct self self;
+		const struct aspawn_command command = command_of(way, &self, &action);
+		struct aspawn_io io = { .size = sizeof io };
+		char text[300] = "";
+
+		filter_trap_to_enosys(nr);
+		const int r = aspawn_run(&command, &io);
+		CHECK_EQUAL(r, -PSYS_ECANCELED);
+		aspawn_io_text(text, sizeof text, r, &io);
+		if (!contains(text, expected))
+			note(text, r);
+		psys_exit_group(contains(text, expected) ? 0 : 1);
+	}
+	CHECK_EQUAL(reap(pid), 0);
+}
+
+TEST(a_trapped_call_of_the_child_is_named_sigsys)
+{
+	need_traps();
+	check_text(ONLY_BELOW, PSYS_NR_close_range, "killed by SIGSYS before the exec");
+	check_text(CLOSES, PSYS_NR_close_range, "killed by SIGSYS before the exec");
+}
+
+/* --- other signals of that number ---------------------------------------------------------- */
+
+static int handled;
+
+static void on_sigsys(int signal)
+{
+	(void)signal;
+	handled++;
+}
+
+ROLE(blocks_sigsys)
+{
+	const struct psys_sigset mask = get_mask();
+
+	(void)argc, (void)argv;
+	return psys_sigismember(&mask, PSYS_SIGSYS) ? 7 : 1;
+}
+
+TEST(a_sigsys_that_the_caller_blocks_stays_blocked)
+{
+	struct psys_sigset mask = get_mask(), pending;
+	struct self self;
+	const struct aspawn_command command = command_in_role(&self, "blocks_sigsys", NULL);
+
+	set_handler(PSYS_SIGSYS, on_sigsys);
+	psys_sigaddset(&mask, PSYS_SIGSYS);
+	CHECK_EQUAL(psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE), 0);
+	CHECK_EQUAL(psys_kill(psys_getpid(), PSYS_SIGSYS), 0);
+	struct aspawn_child child = start_command(NULL, &command);
+	check_ends(&child, 7 << 8);
+	CHECK(same_mask(get_mask(), mask));
+	CHECK_EQUAL(psys_rt_sigpending(&pending, PSYS_SIGSET_SIZE), 0);
+	CHECK(psys_sigismember(&pending, PSYS_SIGSYS) && handled == 0);
+}
