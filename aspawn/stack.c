@@ -6,6 +6,7 @@
 
 #include "deadline.h"
 #include "own_child.h"
+#include "reaped.h"
 
 enum { NAPS_OF_A_RING = 10 }; /* half a second: aspw_deadline_sleep_on() */
 
@@ -151,6 +152,21 @@ static PSYS_UNINSTRUMENTED bool reap_helper(struct stack_state *state, int optio
 PSYS_UNINSTRUMENTED void aspw_stack_reap_helper(const struct Stack_t *stack)
 {
 	reap_helper(stack_state(stack), 0);
+}
+
+PSYS_UNINSTRUMENTED int aspw_stack_helper_status(const struct Stack_t *stack, int pidfd)
+{
+	struct psys_siginfo info;
+	int status = PSYS_SIGKILL;
+
+	info.code = 0;
+	if (pidfd >= 0) /* it may not be a zombie yet */
+		aspw_deadline_poll(pidfd, PSYS_POLLIN, aspw_deadline_in(1000));
+	if (pidfd < 0 || aspw_reaped_status(pidfd, &status) < 0)
+		psys_waitid(PSYS_P_PID, stack_state(stack)->helper_pid, &info,
+			    (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE), NULL);
+	return info.code == PSYS_CLD_KILLED || info.code == PSYS_CLD_DUMPED ? info.u.child.status :
+									      status;
 }
 
 static PSYS_UNINSTRUMENTED int take_back(const struct Stack_t *stack, int options)

@@ -193,6 +193,9 @@ void aspw_stack_await_blocked(const struct control *control, int *word, int valu
  * the kernel says before its parent can reap it. Returns 0, or -EINVAL if it is no stack. */
 int aspw_stack_take_back(const struct Stack_t *stack);
 
+/* Returns the status, as of wait(2), of a helper that was killed before it had a child. */
+int aspw_stack_helper_status(const struct Stack_t *stack, int pidfd);
+
 /* Reaps the helper, which has ended, unless the kernel has; and the first child that it abandoned. */
 void aspw_stack_reap_helper(const struct Stack_t *stack);
 void aspw_stack_reap_abandoned(const struct Stack_t *stack);

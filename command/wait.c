@@ -205,7 +205,9 @@ static int wait_for_unborn(struct aspawn_child *child, int *status, struct psys_
 {
 	if (aspw_has_stack(child) && aspw_helper_result(&child_state(child)->stack, status, usage))
 		return 1;
-	*status = PSYS_SIGKILL;
+	*status = aspw_has_stack(child) ?
+			  aspw_stack_helper_status(&child_state(child)->stack, child->ended_fd) :
+			  PSYS_SIGKILL;
 	if (usage)
 		psys_memset(usage, 0, sizeof *usage);
 	return 1;

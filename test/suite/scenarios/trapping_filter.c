@@ -199,6 +199,14 @@ TEST(a_trapped_call_of_the_child_is_named_sigsys)
 	check_text(CLOSES, PSYS_NR_close_range, "killed by SIGSYS before the exec");
 }
 
+TEST(a_trapped_call_of_the_helper_is_named_sigsys)
+{
+	need_traps();
+	check_text(OWNED, PSYS_NR_getppid, "clone: killed by SIGSYS before the exec");
+	check_text(TREES, PSYS_NR_getppid, "clone: killed by SIGSYS before the exec");
+	check_text(COPIES, PSYS_NR_getppid, "clone: killed by SIGSYS before the exec");
+}
+
 /* --- other signals of that number ---------------------------------------------------------- */
 
 static int handled;
