@@ -91,6 +91,7 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 	if (state->cloned > 0)
 		return state->cloned;
 	aspw_stack_await_end(&control->stack, STACK_HELPER, DEADLINE_NEVER);
+	const int status = aspw_stack_helper_status(&control->stack, control->helper_pidfd);
 	aspw_stack_reap_helper(&control->stack);
 	if (!state->pid) /* it may have been killed in its clone */
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
@@ -99,7 +100,9 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 	if (!state->cloned && state->pid)
 		return state->pid;
 	state->helped = NOT_HELPED;
-	return state->cloned < 0 ? state->cloned : -PSYS_EAGAIN;
+	return state->cloned < 0      ? state->cloned :
+	       status == PSYS_SIGSYS ? -PSYS_ENOSYS : /* a filter traps what it called */
+					-PSYS_EAGAIN;
 }
 
 PSYS_UNINSTRUMENTED long aspw_spawn(const struct request *wanted, const struct Stack_t *stack)

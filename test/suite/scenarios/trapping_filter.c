@@ -207,6 +207,19 @@ TEST(a_trapped_call_of_the_helper_is_named_sigsys)
 	check_text(COPIES, PSYS_NR_getppid, "clone: killed by SIGSYS before the exec");
 }
 
+/* With ASPAWN_IO_KILL_GROUP the start waits until the helper has cloned the child. */
+TEST(a_start_fails_with_enosys_whose_helper_makes_a_trapped_call)
+{
+	struct aspawn_io io = { .size = sizeof io, .flags = ASPAWN_IO_KILL_GROUP };
+	struct aspawn_action action;
+	struct self self;
+	const struct aspawn_command command = command_of(OWNED, &self, &action);
+
+	need_traps();
+	filter_trap_to_enosys(PSYS_NR_getppid);
+	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ENOSYS);
+}
+
 /* --- other signals of that number ---------------------------------------------------------- */
 
 static int handled;
