@@ -93,17 +93,19 @@ static QUEUE_SERVER int server_main(void *arg)
 	return 0;
 }
 
-/* Reaps the server, which has ended. By __WCLONE: if another has, and its number is an ordinary
- * child's now, that one is not touched. */
-static void reap_server(struct aspawn_queue *queue)
+/* Reaps the server, which has ended. Returns the signal that has ended it, or 0. By __WCLONE: if another
+ * has reaped it, and its number is an ordinary child's now, that one is not touched. */
+static int reap_server(struct aspawn_queue *queue)
 {
 	struct psys_siginfo info;
 
+	info.u.child.status = 0;
 	while (queue->server_pid > 0 &&
 	       psys_waitid(PSYS_P_PID, queue->server_pid, &info,
 			   (int)(PSYS_WEXITED | PSYS___WCLONE), NULL) == -PSYS_EINTR)
 		continue;
 	__atomic_store_n(&queue->server_pid, 0, __ATOMIC_SEQ_CST);
+	return info.u.child.status;
 }
 
 static void await_ready(struct aspawn_queue *queue)
@@ -185,8 +187,8 @@ static int start_server(struct aspawn_queue *queue)
 	if (r >= 0) {
 		await_ready(queue);
 		r = queue->ready > 0 ? 0 : queue->ready < 0 ? queue->ready : -PSYS_EAGAIN;
-		if (r < 0)
-			reap_server(queue);
+		if (r < 0 && reap_server(queue) == PSYS_SIGSYS)
+			r = -PSYS_ENOSYS; /* a filter traps what it called */
 	}
 	if (made >= 0)
 		psys_close(queue->servers_life);

@@ -220,6 +220,15 @@ TEST(a_start_fails_with_enosys_whose_helper_makes_a_trapped_call)
 	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ENOSYS);
 }
 
+TEST(a_queue_fails_with_enosys_whose_server_makes_a_trapped_call)
+{
+	struct aspawn_queue *queue;
+
+	need_traps();
+	filter_trap_to_enosys(PSYS_NR_close_range);
+	CHECK_EQUAL(aspawn_queue_create(&queue, NULL), -PSYS_ENOSYS);
+}
+
 /* --- other signals of that number ---------------------------------------------------------- */
 
 static int handled;
