@@ -5,6 +5,7 @@
 #include <syscall/syscall.h>
 
 #include "deadline.h"
+#include "helper.h"
 #include "own_child.h"
 #include "reaped.h"
 
@@ -59,7 +60,7 @@ PSYS_UNINSTRUMENTED int aspw_stack_reserve(struct Stack_t *stack, size_t reserve
 {
 	size_t size = sizeof(struct control) + STACK_OWN + 2 * STACK_ALIGN + STACK_LOWEST +
 		      STACK_UNIT - 1;
-	int r = aspw_stack_take_back(stack);
+	int r = aspw_stack_take_back(stack, PSYS_WNOHANG);
 
 	if (r < 0)
 		return r;
@@ -125,26 +126,21 @@ static PSYS_UNINSTRUMENTED bool reap_clone(int *pid, int options)
 	return true;
 }
 
-static PSYS_UNINSTRUMENTED bool reap_abandoned(struct stack_state *state, int options)
-{
-	return reap_clone(&state->abandoned[0], options) &&
-	       reap_clone(&state->abandoned[1], options);
-}
-
 PSYS_UNINSTRUMENTED void aspw_stack_reap_abandoned(const struct Stack_t *stack)
 {
-	reap_abandoned(stack_state(stack), 0);
+	struct stack_state *state = stack_state(stack);
+
+	reap_clone(&state->abandoned[0], 0);
+	reap_clone(&state->abandoned[1], 0);
 }
 
 static PSYS_UNINSTRUMENTED bool reap_helper(struct stack_state *state, int options)
 {
-	if (!reap_abandoned(state, options))
+	if (state->helped == PRIVATE_AUTOREAPED)
+		state->helper_pid = 0;
+	if (!reap_clone(&state->abandoned[0], options) ||
+	    !reap_clone(&state->abandoned[1], options) || !reap_clone(&state->helper_pid, options))
 		return false;
-	if (!state->helper_pid)
-		return true;
-	if (state->helped != PRIVATE_AUTOREAPED && !reap_clone(&state->helper_pid, options))
-		return false;
-	state->helper_pid = 0;
 	__atomic_store_n(&state->helper, NO_HELPER, __ATOMIC_RELEASE);
 	return true;
 }
@@ -156,20 +152,19 @@ PSYS_UNINSTRUMENTED void aspw_stack_reap_helper(const struct Stack_t *stack)
 
 PSYS_UNINSTRUMENTED int aspw_stack_helper_status(const struct Stack_t *stack, int pidfd)
 {
+	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE);
 	struct psys_siginfo info;
 	int status = PSYS_SIGKILL;
 
-	info.code = 0;
+	info.u.child.pid = 0;
 	if (pidfd >= 0) /* it may not be a zombie yet */
 		aspw_deadline_poll(pidfd, PSYS_POLLIN, aspw_deadline_in(1000));
-	if (pidfd < 0 || aspw_reaped_status(pidfd, &status) < 0)
-		psys_waitid(PSYS_P_PID, stack_state(stack)->helper_pid, &info,
-			    (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE), NULL);
-	return info.code == PSYS_CLD_KILLED || info.code == PSYS_CLD_DUMPED ? info.u.child.status :
-									      status;
+	if (aspw_reaped_status(pidfd, &status) < 0)
+		psys_waitid(PSYS_P_PID, stack_state(stack)->helper_pid, &info, options, NULL);
+	return info.u.child.pid ? aspw_wait_status(&info) : status;
 }
 
-static PSYS_UNINSTRUMENTED int take_back(const struct Stack_t *stack, int options)
+PSYS_UNINSTRUMENTED int aspw_stack_take_back(const struct Stack_t *stack, int options)
 {
 	if (!is_stack(stack))
 		return -PSYS_EINVAL;
@@ -177,11 +172,6 @@ static PSYS_UNINSTRUMENTED int take_back(const struct Stack_t *stack, int option
 	    (stack->addr && !reap_helper(stack_state(stack), options)))
 		return -PSYS_EBUSY;
 	return 0;
-}
-
-PSYS_UNINSTRUMENTED int aspw_stack_take_back(const struct Stack_t *stack)
-{
-	return take_back(stack, PSYS_WNOHANG);
 }
 
 /* By __WCLONE: if another has reaped the helper, no ordinary child that has its number is meant. */
@@ -239,7 +229,7 @@ PSYS_UNINSTRUMENTED int aspawn_stack_wait(const struct Stack_t *stack, int64_t t
 
 PSYS_UNINSTRUMENTED int aspawn_stack_release(struct Stack_t *stack)
 {
-	const int r = stack ? take_back(stack, 0) : -PSYS_EINVAL;
+	const int r = stack ? aspw_stack_take_back(stack, 0) : -PSYS_EINVAL;
 
 	if (r == 0)
 		unmap(stack);

@@ -189,9 +189,9 @@ PSYS_INLINE int aspw_stack_await_end(const struct Stack_t *stack, int users, int
  * take for ever: after 5 ms the wait goes on with the caller's signal mask. */
 void aspw_stack_await_blocked(const struct control *control, int *word, int value);
 
-/* Reaps the helper of a stack that nobody uses. Does not wait: -EBUSY also while the helper is ending, which
- * the kernel says before its parent can reap it. Returns 0, or -EINVAL if it is no stack. */
-int aspw_stack_take_back(const struct Stack_t *stack);
+/* Reaps the helper of a stack that nobody uses. With WNOHANG does not wait: -EBUSY also while the helper
+ * is ending, as the kernel clears its word before that can be reaped. Otherwise 0, or -EINVAL. */
+int aspw_stack_take_back(const struct Stack_t *stack, int options);
 
 /* Returns the status, as of wait(2), of a helper that was killed before it had a child. */
 int aspw_stack_helper_status(const struct Stack_t *stack, int pidfd);

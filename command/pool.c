@@ -44,7 +44,7 @@ static PSYS_UNINSTRUMENTED bool is_in_use(const struct control *element)
 
 	return __atomic_load_n(&state->use, __ATOMIC_ACQUIRE) != FREE ||
 	       __atomic_load_n(&state->helper, __ATOMIC_ACQUIRE) != NO_HELPER ||
-	       aspw_stack_take_back(&element->stack) < 0;
+	       aspw_stack_take_back(&element->stack, PSYS_WNOHANG) < 0;
 }
 
 PSYS_UNINSTRUMENTED struct Stack_t aspw_pool_take(struct aspawn_pool *public)
@@ -58,7 +58,7 @@ PSYS_UNINSTRUMENTED struct Stack_t aspw_pool_take(struct aspawn_pool *public)
 		at = &found->next;
 	/* The kernel may not clear the stack's word: this also looks for the child, which costs two
 	 * system calls, so ask for one stack only. */
-	if (!found && list && aspw_stack_take_back(&list->stack) == 0)
+	if (!found && list && aspw_stack_take_back(&list->stack, PSYS_WNOHANG) == 0)
 		found = *(at = &list);
 	if (found)
 		*at = found->next;

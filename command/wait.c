@@ -388,7 +388,7 @@ static int wait_for_end(struct aspawn_child *child, int64_t deadline)
 static void leave_helper(const struct Stack_t *stack)
 {
 	__atomic_store_n(&stack_state(stack)->ended, ENDED, __ATOMIC_RELEASE);
-	(void)aspw_stack_take_back(stack);
+	(void)aspw_stack_take_back(stack, PSYS_WNOHANG);
 }
 
 /* True if the error is for good. */
