@@ -5,7 +5,6 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "block_signals.h"
 #include "clone.h"
 #include "spawn.h"
 #include "stack.h"
@@ -34,7 +33,7 @@ int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t *cached_s
 	    !cached_stack || !fn || (!user_data && user_data_len) ||
 	    is_within(user_data, cached_stack))
 		return -PSYS_EINVAL;
-	int r = block_signals(&request.mask);
+	int r = block_signals(&request.mask, false);
 	if (r < 0)
 		return r;
 	r = aspw_stack_reserve(cached_stack, reserved_stack_sz, user_data_len);

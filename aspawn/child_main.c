@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What runs in the child: aspawn.c says in which order, and why. */
-#include "block_signals.h"
 #include "clone.h"
 #include "exec_watch.h"
 #include "own_descriptors.h"
@@ -34,7 +33,7 @@ PSYS_UNINSTRUMENTED int aspw_child_main(void *block)
 	const struct request *request = &control->request;
 
 	if (!request->helped) /* a helper's child inherits that */
-		block_sigsys();
+		block_signals(NULL, true);
 	__atomic_store_n(&control->progress, RUNS, __ATOMIC_RELAXED);
 	if (control->parent) /* the caller is on its way back, and may have the same processor */
 		psys_sched_yield();

@@ -5,7 +5,6 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "block_signals.h"
 #include "deadline.h"
 #include "clone.h"
 #include "own_child.h"
@@ -199,7 +198,7 @@ static PSYS_UNINSTRUMENTED void become_parent(struct control *control)
  * which is not in that, has no number there. */
 PSYS_UNINSTRUMENTED int aspw_helper_enter(struct control *control)
 {
-	block_sigsys();
+	block_signals(NULL, true);
 	if (current_parent() <= 0)
 		return -PSYS_EOPNOTSUPP;
 	if (control->request.helped != FOR_CALLER)

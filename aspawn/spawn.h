@@ -8,6 +8,7 @@
 #include <aspawn/aspawn.h>
 #include <syscall/errno.h>
 #include <syscall/signal.h>
+#include <syscall/syscall.h>
 
 /* To copy so many descriptors costs less than to fetch one of them. */
 enum { FEW_DESCRIPTORS = 128 };
@@ -73,15 +74,29 @@ struct request {
 	int cgroup_fd;
 	enum child_memory in_cgroup;
 
-	/* clone3(2) was refused to who makes the helper or server: a filter may trap it, which would end
-	 * the process that makes the child. */
-	bool lacks_clone3;
+	bool lacks_clone3; /* a filter may trap that, which would end a helper or server */
 
 	struct psys_sigset mask; /* the caller's */
 	aspawn_fn fn;
 	void *arg, *user_data; /* user_data lies on the stack; the child's frames begin below it */
 	size_t user_data_len;
 };
+
+/*
+ * In the caller, blocks all signals but SIGSYS, of which the caller's own mask decides: by that signal
+ * a filter (SECCOMP_RET_TRAP) has a handler answer a call, and the kernel kills if it is blocked. A
+ * process with the caller's memory blocks it too, first of all: no handler of the caller may run
+ * there. Stores the mask before. Returns 0 or a negative error number.
+ */
+PSYS_INLINE int block_signals(struct psys_sigset *before, bool also_sigsys)
+{
+	struct psys_sigset set;
+
+	psys_sigfillset(&set);
+	if (!also_sigsys)
+		psys_sigdelset(&set, PSYS_SIGSYS);
+	return psys_rt_sigprocmask(PSYS_SIG_BLOCK, &set, before, PSYS_SIGSET_SIZE);
+}
 
 /* Before and after the clone of a child on a reserved stack, with all signals blocked. pid is what the
  * clone has returned: negative, and no descriptor is left. The control block has the descriptors. */

@@ -2,7 +2,6 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
-#include "../aspawn/block_signals.h"
 #include "../aspawn/helper.h"
 #include "child.h"
 #include "pool.h"
@@ -376,7 +375,7 @@ static PSYS_UNINSTRUMENTED int start_on(const int terminal[2], struct aspawn_chi
 	if (arena.error)
 		return arena.error;
 	if (!served)
-		r = block_signals(&mask);
+		r = block_signals(&mask, false);
 	if (r < 0)
 		return r;
 	r = start(child, command, own, &arena, served ? served->mask : &mask);

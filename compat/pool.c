@@ -10,7 +10,7 @@
 
 #include <syscall/syscall.h>
 
-#include "../aspawn/block_signals.h"
+#include "../aspawn/spawn.h"
 #include "spawn.h"
 
 enum {
@@ -66,7 +66,7 @@ void *aspawn_compat_scratch(struct section *section, size_t size)
 
 int aspawn_compat_enter(struct section *section)
 {
-	int r = block_signals(&section->mask);
+	int r = block_signals(&section->mask, false);
 
 	if (r < 0)
 		return -r;

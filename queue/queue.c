@@ -6,7 +6,6 @@
 
 #include <syscall/clone.h>
 
-#include "../aspawn/block_signals.h"
 #include "../aspawn/clone.h"
 #include "../aspawn/exec_watch.h"
 #include "../aspawn/own_descriptors.h"
@@ -76,7 +75,7 @@ static QUEUE_SERVER int server_main(void *arg)
 	int fds[SERVER_FDS];
 	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
 
-	block_sigsys();
+	block_signals(NULL, true);
 	psys_rt_sigaction(PSYS_SIGCHLD, &usual, NULL, PSYS_SIGSET_SIZE);
 	if (queue->raises_files)
 		aspw_server_raise_files(queue);
@@ -321,7 +320,7 @@ int aspw_queue_recover(struct aspawn_queue *queue, bool restart)
 	if (!restart && !__atomic_load_n(&queue->server_pid, __ATOMIC_SEQ_CST) &&
 	    !queue_left(queue, &queue->ended.tail))
 		return 0;
-	int r = block_signals(&mask);
+	int r = block_signals(&mask, false);
 	if (r < 0)
 		return r;
 	while ((r = recover(queue, restart)) == -PSYS_EBUSY && restart)

@@ -7,7 +7,6 @@
  */
 #include <syscall/string.h>
 
-#include "../aspawn/block_signals.h"
 #include "queue.h"
 
 /* What epoll reports: a job's number and the kind of its event, or one of these. */
@@ -436,7 +435,7 @@ static QUEUE_SERVER bool server_run(struct aspawn_queue *queue, enum until until
 QUEUE_SERVER bool aspw_server_run(struct aspawn_queue *queue, enum until until, int64_t deadline)
 {
 	struct psys_sigset mask;
-	const bool blocks = queue->is_local && block_signals(&mask) >= 0;
+	const bool blocks = queue->is_local && block_signals(&mask, false) >= 0;
 
 	queue->server.mask = blocks ? &mask : NULL;
 	const bool goes_on = (!queue->is_local || aspw_queue_check(queue) == 0) &&
