@@ -3,6 +3,7 @@
 #include <syscall/string.h>
 
 #include "../aspawn/helper.h"
+#include "../aspawn/own_child.h"
 #include "queue.h"
 
 enum {
@@ -314,34 +315,51 @@ QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
 	aspw_job_finish(queue, job);
 }
 
-/* Before a job that is being ended is reaped, its group's number cannot be another's: kill what
- * the program has left behind. */
-static QUEUE_SERVER void job_kill_rest(const struct job *job)
+/* Reaps the program, which has ended. Before that its group's number cannot be another's: kills what the
+ * program of a job that is being ended has left behind. */
+static QUEUE_SERVER int job_reap_zombie(const struct job *job, struct aspawn_result *result)
 {
+	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL);
 	struct psys_siginfo info;
 
+	if (job->signal && !(job->flags & ASPAWN_JOB_SAME_GROUP))
+		aspw_send_signal(job->child.ended_fd, result->pid, PSYS_SIGKILL, true);
 	info.u.child.pid = 0;
-	psys_waitid(PSYS_P_PID, job->result.pid, &info, PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT,
-		    NULL);
-	if (info.u.child.pid)
-		psys_kill(-job->result.pid, PSYS_SIGKILL);
+	const int r = psys_waitid(PSYS_P_PID, result->pid, &info, options, &result->usage);
+	if (r < 0 || !info.u.child.pid)
+		return r;
+	result->status = aspw_wait_status(&info);
+	return info.u.child.pid;
+}
+
+/* Where a filter refuses waitid(2). The stop of a tracee is no end. */
+static QUEUE_SERVER int job_reap_by_wait4(struct aspawn_result *result)
+{
+	int status = 0;
+	const int r = psys_wait4(result->pid, &status, PSYS_WNOHANG, &result->usage);
+
+	if (r > 0 && (status & 0xff) == 0x7f)
+		return 0;
+	result->status = r > 0 ? status : result->status;
+	return r;
 }
 
 /* Returns true if the program has ended, and is reaped. */
 static QUEUE_SERVER bool job_reap_program(struct aspawn_queue *queue, struct job *job)
 {
-	struct aspawn_result *result = &job->result;
+	int r = aspw_child_has_ended(job->child.ended_fd, job->result.pid);
 
-	if (job->signal && !(job->flags & ASPAWN_JOB_SAME_GROUP))
-		job_kill_rest(job);
-	const int pid = psys_wait4(result->pid, &result->status, PSYS_WNOHANG, &result->usage);
-	if (pid == 0 || pid == -PSYS_EINTR)
+	if (r > 0)
+		r = job_reap_zombie(job, &job->result);
+	else if (r < 0 && r != -PSYS_EINTR && r != -PSYS_ECHILD)
+		r = job_reap_by_wait4(&job->result);
+	if (r == 0 || r == -PSYS_EINTR)
 		return false;
-	if (pid < 0 && !queue->is_local) {
+	if (r < 0 && !queue->is_local) {
 		queue->server.has_failed = true;
 		return false;
 	}
-	if (pid < 0) /* another has reaped it */
+	if (r < 0) /* another has reaped it */
 		job->ended_as = ASPAWN_OUTCOME_LOST;
 	return true;
 }

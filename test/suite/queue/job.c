@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An input that is too large; and what a pipe of a job holds when its program ends, and the queue may wait
- * for no more. */
+/* An input that is too large; a program that is traced; and what a pipe of a job holds when its program
+ * ends, and the queue may wait for no more. */
+#include "../../../queue/queue.h"
+#include "filter.h"
 #include "queues.h"
 
 enum { WRITTEN = 48894, SPLICED = 131072, PIECE = 128 };
@@ -71,6 +73,72 @@ TEST(local_queue_takes_the_sigxfsz_of_an_input_that_is_too_large)
 	CHECK_EQUAL(psys_tgkill(psys_getpid(), psys_gettid(), PSYS_SIGXFSZ), 0);
 	fail_for_its_input(queue);
 	CHECK(is_pending(PSYS_SIGXFSZ));
+	close_queue(queue);
+}
+
+/* --- a traced program -------------------------------------------------------------------- */
+
+enum { PTRACE_TRACEME = 0, PTRACE_DETACH = 17 }; /* ptrace(2) */
+
+ROLE(stops_for_its_tracer)
+{
+	(void)argc, (void)argv;
+	if (psys_ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+		return 77;
+	psys_kill(psys_getpid(), PSYS_SIGUSR1);
+	return 7;
+}
+
+/* The kernel tells the tracer of a stop by waits for ends too. epoll tells of no end: the queue looks. */
+static const struct aspawn_result *result_of_traced(struct aspawn_queue *queue, bool cancels)
+{
+	const struct aspawn_result *result = NULL;
+	const int64_t ticket = submit(queue, (struct aspawn_job){ .grace_ms = LONG },
+				      "stops_for_its_tracer", NULL);
+	const struct job *job = queue_find(queue, ticket);
+
+	CHECK(ticket > 0);
+	while (state_of(job->result.pid) != 't')
+		if (aspawn_queue_wait(queue, &result, 1, 1) > 0 && result->status == 77 << 8)
+			skip("no ptrace");
+		else
+			CHECK(!result);
+	if (cancels)
+		CHECK_EQUAL(aspawn_queue_cancel(queue, ticket), 0);
+	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 50), 0);
+	CHECK_EQUAL(psys_ptrace(PTRACE_DETACH, job->result.pid, NULL, NULL), 0);
+	return next_result(queue);
+}
+
+static struct aspawn_queue *queue_that_looks(void)
+{
+	struct aspawn_queue *queue =
+		open_queue(&(struct aspawn_queue_options){ .flags = ASPAWN_QUEUE_LOCAL });
+
+	if (!have_proc())
+		skip("no /proc");
+	filter_refuse(PSYS_NR_epoll_ctl, PSYS_ENOSPC);
+	return queue;
+}
+
+TEST(stop_of_a_traced_job_is_taken_for_no_end)
+{
+	struct aspawn_queue *queue = queue_that_looks();
+	const struct aspawn_result *result = result_of_traced(queue, false);
+
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
+	CHECK_EQUAL(result->status, 7 << 8);
+	close_queue(queue);
+}
+
+/* What is left of a group is killed at the end of its program, not before. */
+TEST(stop_of_a_traced_job_that_is_cancelled_ends_no_grace)
+{
+	struct aspawn_queue *queue = queue_that_looks();
+	const struct aspawn_result *result = result_of_traced(queue, true);
+
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_CANCELLED);
+	CHECK_EQUAL(result->status, PSYS_SIGTERM);
 	close_queue(queue);
 }
 
