@@ -274,11 +274,12 @@ static QUEUE_SERVER bool job_send(struct job *job, int signal)
 		aspw_order_end(&job->child, kills ? ASPAWN_GRACE_NONE : job->grace_ms);
 		return !kills || aspw_kill_suspended(&job->child);
 	}
-	const bool has_group = !(job->flags & ASPAWN_JOB_SAME_GROUP);
-	const int r = has_group ? psys_kill(-job->result.pid, signal) : -PSYS_ESRCH;
+	const int fd = job->child.ended_fd, pid = job->result.pid;
+	const int r = job->flags & ASPAWN_JOB_SAME_GROUP ? -PSYS_ESRCH :
+							   aspw_send_signal(fd, pid, signal, true);
 
 	if (r < 0 || signal == PSYS_SIGKILL) /* it may have left its group, or not made it yet */
-		psys_kill(job->result.pid, signal);
+		aspw_send_signal(fd, pid, signal, false);
 	return true;
 }
 

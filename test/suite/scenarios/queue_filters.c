@@ -36,6 +36,7 @@ static const struct refusal {
 	{                                                 \
 #call, PSYS_NR_##call, with_server, local \
 	}
+	REFUSAL(kill, works, works),
 	REFUSAL(wait4, works, works),
 	REFUSAL(epoll_pwait, works, works),
 	REFUSAL(waitid, ".....**....", ".....**...."),
