@@ -106,18 +106,20 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 		aspw_add_group(own, &job->command);
 }
 
-static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job)
+static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job,
+				  struct aspawn_failure *failure)
 {
 	const int null =
 		queue->is_local ? ASPAWN_STREAM_NULL : ASPAWN_STREAM_DEFAULT; /* the server's own */
 	struct aspawn_command *command = &job->command;
-	struct aspawn_failure unwanted;
 	struct own_actions own;
 	int r = -PSYS_EAGAIN;
 
 	command->std_in = job->input ? job_make_input(job) : null;
-	if (job->input && command->std_in < 0)
+	if (job->input && command->std_in < 0) {
+		aspw_store_failure(failure, ASPAWN_STEP_STREAMS, command->std_in, 0, "input");
 		return command->std_in;
+	}
 	command->std_out = job->result.out ? ASPAWN_STREAM_PIPE : null;
 	if (job->result.err || command->std_err != ASPAWN_STREAM_STDOUT)
 		command->std_err = job->result.err ? ASPAWN_STREAM_PIPE : null;
@@ -135,7 +137,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *
 			.of = job,
 		};
 		own.served = &served;
-		r = aspw_start_with(&job->child, command, &own, &unwanted);
+		r = aspw_start_with(&job->child, command, &own, failure);
 	}
 	if (job->input)
 		psys_close(command->std_in);
@@ -186,11 +188,14 @@ static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct job *job)
 
 QUEUE_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct job *job)
 {
+	struct aspawn_failure failure;
+
+	aspw_store_failure(&failure, ASPAWN_STEP_NONE, 0, 0, "");
 	job->result.started_ns = queue_now(queue);
 	int r = aspw_server_receive_fds(queue, job);
 	const bool has_fds = r == 0;
 	if (has_fds)
-		r = job_spawn(queue, job);
+		r = job_spawn(queue, job, &failure);
 	if (r == 0) {
 		aspw_server_close_fds(queue, job);
 		job_began(queue, job);
@@ -199,10 +204,11 @@ QUEUE_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct job *job)
 	job->result.started_ns = 0;
 	if (has_fds && is_shortage(r) && queue->running)
 		return false;
+	failure.error = r;
 	if (r == -PSYS_EPIPE)
 		job->ended_as = ASPAWN_OUTCOME_LOST;
 	else
-		job->result.failure.error = r;
+		psys_memcpy(&job->result.failure, &failure, sizeof failure);
 	aspw_job_finish(queue, job);
 	return true;
 }

@@ -153,7 +153,8 @@ struct aspawn_job {
 	 * the thread that starts the job. */
 	const struct aspawn_command *command;
 	char *const *argv; /* with prepared: replaces the prepared arguments; NULL: does not */
-	/* Standard input, copied: a file in memory. NULL: /dev/null. */
+	/* Standard input, copied: a file in memory. NULL: /dev/null. If the file cannot be made, the
+	 * job fails at ASPAWN_STEP_STREAMS with the subject "input": -EFBIG beyond RLIMIT_FSIZE. */
 	const void *input;
 	size_t input_size;
 	/* Bytes to keep of standard output and standard error, with a NUL as in struct aspawn_io.

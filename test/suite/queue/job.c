@@ -76,6 +76,29 @@ TEST(local_queue_takes_the_sigxfsz_of_an_input_that_is_too_large)
 	close_queue(queue);
 }
 
+/* The limit is the server's from its creation on. */
+TEST(job_whose_input_is_larger_than_files_may_be_names_the_input)
+{
+	static const char input[INPUT];
+	char text[320];
+
+	for (int i = 0; i < 2; i++) {
+		limit_files(true);
+		struct aspawn_queue *queue = open_queue(
+			&(struct aspawn_queue_options){ .flags = i ? ASPAWN_QUEUE_LOCAL : 0 });
+		CHECK(submit(queue, (struct aspawn_job){ .input = input, .input_size = INPUT },
+			     "exit_7", NULL) > 0);
+		const struct aspawn_result *result = next_result(queue);
+		limit_files(false);
+		CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_NOT_STARTED);
+		CHECK_EQUAL(result->failure.step, ASPAWN_STEP_STREAMS);
+		aspawn_result_text(text, sizeof text, result);
+		CHECK(!psys_strcmp(text, "not started: streams input: EFBIG"));
+		give_back(queue, result);
+		close_queue(queue);
+	}
+}
+
 /* --- a traced program -------------------------------------------------------------------- */
 
 enum { PTRACE_TRACEME = 0, PTRACE_DETACH = 17 }; /* ptrace(2) */
