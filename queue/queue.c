@@ -8,6 +8,7 @@
 
 #include "../aspawn/clone.h"
 #include "../aspawn/exec_watch.h"
+#include "../aspawn/own_child.h"
 #include "../aspawn/own_descriptors.h"
 
 enum {
@@ -20,6 +21,7 @@ enum {
 	/* Bytes of own actions, with their pipes, and of alignment. */
 	OWN_COPY = MOST_OWN_ACTIONS * (sizeof(struct aspawn_action) + sizeof(struct child_fd) + 16),
 	FIRST_EVENT = 1, /* odd, as all later ones: 0 is the kernel's, when the server ends */
+	SECOND = 953,    /* in 2^20 ns, a little less: threads wait for a second */
 };
 
 PSYS_UNINSTRUMENTED int aspw_queue_check(const struct aspawn_queue *queue)
@@ -209,6 +211,43 @@ bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 		 aspw_child_is_gone(__atomic_load_n(&queue->server_pid, __ATOMIC_ACQUIRE))));
 }
 
+/* Stores what a wait for options finds of the server, 0: nothing. By __WCLONE, as reap_server(). */
+static int look_at_server(const struct aspawn_queue *queue, unsigned options, int *found)
+{
+	struct psys_siginfo info;
+
+	info.u.child.pid = 0;
+	options |= PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE;
+	const int r = psys_waitid(PSYS_P_PID, __atomic_load_n(&queue->server_pid, __ATOMIC_ACQUIRE),
+				  &info, (int)options, NULL);
+	*found = info.u.child.pid;
+	return r;
+}
+
+static void signal_server(const struct aspawn_queue *queue, int signal)
+{
+	int found;
+
+	if (aspw_signal_by_pidfd(queue->pidfd, signal, 0) == -PSYS_ENOSYS &&
+	    queue->server_pid > 0 && look_at_server(queue, PSYS_WEXITED, &found) != -PSYS_ECHILD)
+		psys_kill(queue->server_pid, signal);
+}
+
+void aspw_queue_tend(struct aspawn_queue *queue, int64_t now)
+{
+	const uint32_t time = (uint32_t)(now >> 20);
+	uint32_t before = __atomic_load_n(&queue->tended_at, __ATOMIC_RELAXED);
+	int found;
+
+	if (queue->is_local || time - before < SECOND ||
+	    !__atomic_compare_exchange_n(&queue->tended_at, &before, time, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
+		return;
+	look_at_server(queue, PSYS_WSTOPPED, &found);
+	if (__atomic_exchange_n(&queue->is_stopped, found, __ATOMIC_RELAXED) && found)
+		aspw_queue_recover(queue, false);
+}
+
 /* Of a dead server: without a pid in the state there was no clone. */
 static void forget_unborn(const struct Stack_t *stack, int64_t deadline)
 {
@@ -294,6 +333,7 @@ static int recover(struct aspawn_queue *queue, bool restart)
 		return -PSYS_EBUSY;
 	const bool had_server = queue->server_pid;
 	if (had_server && !aspw_queue_is_orphaned(queue, true)) {
+		signal_server(queue, PSYS_SIGCONT);
 		__atomic_store_n(&queue->is_recovering, 0, __ATOMIC_SEQ_CST);
 		return 0;
 	}
@@ -516,8 +556,8 @@ static void end_server(struct aspawn_queue *queue)
 	while (is_served(queue)) {
 		const int seen = __atomic_load_n(&queue->events, __ATOMIC_ACQUIRE);
 		if (!queue->is_local)
-			psys_kill(queue->server_pid,
-				  aspw_deadline_is_past(deadline) ? PSYS_SIGKILL : PSYS_SIGCONT);
+			signal_server(queue, aspw_deadline_is_past(deadline) ? PSYS_SIGKILL :
+									       PSYS_SIGCONT);
 		if (seen)
 			aspw_deadline_sleep_on(&queue->events, seen, deadline);
 	}

@@ -170,9 +170,11 @@ struct aspawn_queue {
 	int pidfd;                  /* of the server, in that epoll */
 	int servers_life;           /* for a server that is being made: its end of life */
 
-	int is_recovering; /* a thread completes the jobs of a dead server, or makes a new one */
-	int ready;         /* futex: 1 or a negative error when the server has begun */
-	int server_pid;    /* 0: there is none. Changed by the thread that recovers */
+	int is_recovering;  /* a thread completes the jobs of a dead server, or makes a new one */
+	int ready;          /* futex: 1 or a negative error when the server has begun */
+	int server_pid;     /* 0: there is none. Changed by the thread that recovers */
+	uint32_t tended_at; /* when a thread last looked if somebody has stopped it; in 2^20 ns */
+	int is_stopped;     /* ... and what it saw */
 	int closing;
 	int serving; /* enum serving: who serves a local queue */
 	int wanted;  /* a thread in aspawn_queue_serve() asks a waiter to let it serve */
@@ -293,8 +295,12 @@ void aspw_queue_wake(struct aspawn_queue *queue);
 /* True if the server has ended without being asked to. Looks for it if thoroughly. */
 bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly);
 
-/* Completes the jobs of a dead server, unless another thread does. Then makes a new one if
- * wanted, or waits for the thread that does. 0, or why there is no new one. */
+/* Looks for a stopped server, at most once a second, and continues one that it finds stopped again. now:
+ * queue_now(). */
+void aspw_queue_tend(struct aspawn_queue *queue, int64_t now);
+
+/* Continues the server, or completes the jobs of a dead one, unless another thread does. Then makes a new
+ * one if wanted, or waits for the thread that does. 0, or why there is no new one. */
 int aspw_queue_recover(struct aspawn_queue *queue, bool restart);
 
 /* Puts an ended job, whose result is filled, into the ended ring. */

@@ -145,6 +145,7 @@ static int await(struct aspawn_queue *queue, const struct aspawn_result **result
 	for (bool last = timeout_ms == 0 && results && !queue->is_local;;
 	     last = last || aspw_deadline_is_past(deadline)) {
 		const int events = __atomic_load_n(&queue->events, __ATOMIC_SEQ_CST);
+		aspw_queue_tend(queue, queue_now(queue));
 		if (aspw_queue_is_orphaned(queue, !last))
 			aspw_queue_recover(queue, false);
 		r = results ? take_results(queue, results, count) : is_idle(queue, false);
@@ -247,6 +248,7 @@ static void request_service(struct aspawn_queue *queue)
 {
 	__atomic_store_n(&queue->cancels, 1, __ATOMIC_SEQ_CST);
 	aspw_queue_wake(queue);
+	aspw_queue_tend(queue, queue_now(queue));
 }
 
 /* False: the job of this use of the place has ended. */
@@ -297,6 +299,7 @@ int aspawn_queue_count(struct aspawn_queue *queue, int what)
 
 	if (r < 0)
 		return r;
+	aspw_queue_tend(queue, queue_now(queue));
 	const uint32_t running = __atomic_load_n(&queue->running, __ATOMIC_RELAXED);
 	const uint32_t left = queue_left(queue, &queue->ended.tail);
 	const uint32_t taken = __atomic_load_n(&queue->ended.head, __ATOMIC_SEQ_CST);

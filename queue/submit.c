@@ -258,10 +258,13 @@ static int64_t submit_job(struct aspawn_queue *queue, const struct aspawn_job *f
 	int r = aspw_queue_is_orphaned(queue, false) ? aspw_queue_recover(queue, true) : 0;
 	struct job *job = r < 0 ? NULL : take_place(queue);
 
-	if (!job)
+	if (!job) {
+		aspw_queue_tend(queue, queue_now(queue));
 		return r < 0 ? r : -PSYS_EAGAIN;
+	}
 	if (fill_job(queue, job, from, command, prepared) < 0)
 		return refuse_place(queue, job, failure);
+	aspw_queue_tend(queue, job->result.submitted_ns);
 	const int64_t ticket = new_ticket(queue, job);
 	r = job->fd_count ? aspw_job_send_fds(queue, job) : 0;
 	if (r < 0) {

@@ -184,9 +184,9 @@ struct aspawn_job {
 enum { ASPAWN_MOST_PRIORITY = 7 };
 
 /*
- * Copies a job to the queue and returns. No system call, except to wake a sleeping server, to send
- * descriptors of the caller if the job uses any, and, on 32-bit architectures or without the
- * kernel's vDSO, to read the clock. Never blocks, unless the job's server was killed: then the call
+ * Copies a job to the queue and returns. No system call, except to wake a sleeping server, to look
+ * once a second if somebody has stopped it, to send descriptors of the caller if the job uses any,
+ * and, on 32-bit architectures or without the kernel's vDSO, to read the clock. Never blocks, unless the job's server was killed: then the call
  * makes a new one.
  *
  * failure  out, may be NULL: after -EINVAL, -E2BIG and -EOPNOTSUPP the invalid member, as
@@ -317,7 +317,10 @@ PSYS_API size_t aspawn_result_text(char *to, size_t size, const struct aspawn_re
 /*
  * Returns a descriptor for poll(2) and epoll(7), which the queue owns: readable when there may be
  * results, or when the server was killed. Then call aspawn_queue_wait() with timeout 0 until it
- * returns less than asked for: this makes the descriptor unreadable.
+ * returns less than asked for: this makes the descriptor unreadable. It does not show that a job
+ * has stopped the server (SIGSTOP). The functions that wait, submit, cancel and count continue the
+ * server, if one of them is called each second: a thread that only polls calls
+ * aspawn_queue_count().
  *   -EBADF   the queue was created without ASPAWN_QUEUE_FD
  *   -EINVAL  queue is NULL
  *   -ESTALE  as of aspawn_queue_submit()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A queue after its server was killed, and beside processes that its host has forked. */
+#include "../../../queue/queue.h"
 #include "filter.h"
 #include "queues.h"
 
@@ -388,6 +389,126 @@ TEST(submission_waits_for_a_thread_that_makes_a_new_server)
 		give_back(held.queue, result);
 	}
 	close_queue(held.queue);
+}
+
+/* --- a stopped server ---------------------------------------------------------------------- */
+
+ROLE(stops_its_parent)
+{
+	(void)argc, (void)argv;
+	psys_kill(psys_getppid(), PSYS_SIGSTOP);
+	return 7;
+}
+
+TEST(job_that_stops_the_server_stops_no_other_job)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 2 });
+	uint64_t seen = 0;
+
+	CHECK(submit(queue, (struct aspawn_job){ .cookie = 1, .time_limit_ms = 50, .grace_ms = 50 },
+		     "lingers", NULL) > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .cookie = 2 }, "stops_its_parent", NULL) > 0);
+	CHECK(submit(queue, (struct aspawn_job){ .cookie = 4 }, "exit_7", NULL) > 0);
+	for (int i = 0; i < 3; i++) {
+		const struct aspawn_result *result = next_result(queue);
+		CHECK_EQUAL(result->outcome,
+			    result->cookie == 1 ? ASPAWN_OUTCOME_TIMED_OUT : ASPAWN_OUTCOME_RAN);
+		seen += result->cookie;
+		give_back(queue, result);
+	}
+	CHECK_EQUAL(seen, 7);
+	CHECK_EQUAL(aspawn_queue_count(queue, ASPAWN_COUNT_SERVERS), 1);
+	close_queue(queue);
+}
+
+static int64_t lingering;
+static int cancels(struct aspawn_queue *queue)
+{
+	return aspawn_queue_cancel(queue, lingering);
+}
+
+static int counts(struct aspawn_queue *queue)
+{
+	return aspawn_queue_count(queue, ASPAWN_COUNT_RUNNING);
+}
+
+static int looks_for_results(struct aspawn_queue *queue)
+{
+	const struct aspawn_result *result;
+
+	return aspawn_queue_wait(queue, &result, 1, 0);
+}
+
+static int drains_for_a_moment(struct aspawn_queue *queue)
+{
+	return aspawn_queue_drain(queue, 1);
+}
+
+/* The queue becomes full. */
+static int submits_another(struct aspawn_queue *queue)
+{
+	return submit(queue, (struct aspawn_job){ 0 }, "lingers", NULL) < 0 ? -1 : 0;
+}
+
+/* The server is stopped by another process, and runs on after some calls of one kind. */
+TEST(each_call_on_a_queue_continues_its_stopped_server)
+{
+	static int (*const calls[])(struct aspawn_queue *) = { cancels, counts, looks_for_results,
+							       drains_for_a_moment,
+							       submits_another };
+	enum { CALLS = sizeof calls / sizeof *calls };
+	struct aspawn_queue *queues[CALLS];
+	int servers[CALLS], stopped = CALLS;
+
+	if (!have_proc())
+		skip("no /proc");
+	for (int i = 0; i < CALLS; i++) {
+		queues[i] = open_queue(&(struct aspawn_queue_options){ .jobs = 4, .running = 1 });
+		servers[i] = server_of(queues[i]);
+		const int64_t ticket =
+			submit(queues[i], (struct aspawn_job){ .grace_ms = LONG }, "lingers", NULL);
+		CHECK(ticket > 0);
+		lingering = i == 0 ? ticket : lingering;
+		await_running(queues[i], 1);
+		CHECK_EQUAL(psys_kill(servers[i], PSYS_SIGSTOP), 0);
+		while (state_of(servers[i]) != 'T')
+			sleep_ms(1);
+	}
+	while (stopped > 0)
+		for (int i = stopped = 0; i < CALLS; i++)
+			if (state_of(servers[i]) == 'T') {
+				calls[i](queues[i]);
+				sleep_ms(1);
+				stopped++;
+			}
+	for (int i = 0; i < CALLS; i++) {
+		CHECK_EQUAL(aspawn_queue_count(queues[i], ASPAWN_COUNT_SERVERS), 1);
+		close_queue(queues[i]);
+	}
+}
+
+/* An ordinary child has the number that the server had: it is no clone of the queue's. */
+TEST(queue_signals_no_child_that_has_the_number_of_its_server)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ 0 });
+	const int server = queue->server_pid, child = fork_child();
+
+	if (child == 0)
+		sleep_ms(600000);
+	CHECK(child > 0);
+	CHECK_EQUAL(psys_kill(child, PSYS_SIGSTOP), 0);
+	while (state_of(child) != 'T')
+		sleep_ms(1);
+	queue->server_pid = child;
+	for (int i = 0; i < 3; i++) {
+		queue->tended_at -= 1U << 20;
+		CHECK_EQUAL(counts(queue), 0);
+		CHECK_EQUAL(state_of(child), 'T');
+	}
+	queue->server_pid = server;
+	CHECK_EQUAL(psys_kill(child, PSYS_SIGKILL), 0);
+	CHECK_EQUAL(reap(child), 128 + PSYS_SIGKILL);
+	close_queue(queue);
 }
 
 /* --- a handler that forks ------------------------------------------------------------------ */
