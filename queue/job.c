@@ -82,15 +82,20 @@ static QUEUE_SERVER bool job_guard_stack(const struct Stack_t *stack)
 	return state->is_wiped_by_fork;
 }
 
-/* Returns a stack that no job has, or NULL: on one a child of a dead server may hang in the kernel. */
-static QUEUE_SERVER struct job_stack *job_find_stack(const struct aspawn_queue *queue)
+/* Stores a stack that nobody uses. -EBUSY: a child of a dead server or helper is about to leave one, unless
+ * it hangs in the kernel. */
+static QUEUE_SERVER int job_find_stack(const struct aspawn_queue *queue, struct job_stack **found)
 {
 	struct job_stack *stack = queue->stacks, *const end = stack + queue->limit;
+	int r = -PSYS_EBUSY;
 
-	while (stack < end && (stack->is_taken || aspawn_stack_busy(&stack->stack) ||
-			       !job_guard_stack(&stack->stack)))
-		stack++;
-	return stack < end ? stack : NULL;
+	for (; stack < end && r < 0; stack++) {
+		if (stack->is_taken || aspawn_stack_busy(&stack->stack))
+			continue;
+		*found = stack;
+		r = job_guard_stack(&stack->stack) ? 0 : -PSYS_EAGAIN;
+	}
+	return r;
 }
 
 static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const struct job *job,
@@ -113,7 +118,6 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *
 		queue->is_local ? ASPAWN_STREAM_NULL : ASPAWN_STREAM_DEFAULT; /* the server's own */
 	struct aspawn_command *command = &job->command;
 	struct own_actions own;
-	int r = -PSYS_EAGAIN;
 
 	command->std_in = job->input ? job_make_input(job) : null;
 	if (job->input && command->std_in < 0) {
@@ -124,8 +128,8 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *
 	if (job->result.err || command->std_err != ASPAWN_STREAM_STDOUT)
 		command->std_err = job->result.err ? ASPAWN_STREAM_PIPE : null;
 	add_own_actions(queue, job, &own);
-	job->stack = job_find_stack(queue);
-	if (job->stack) {
+	int r = job_find_stack(queue, &job->stack);
+	if (r == 0) {
 		const struct served served = {
 			.stack = &job->stack->stack,
 			.mask = &queue->mask,
@@ -202,7 +206,7 @@ QUEUE_SERVER bool aspw_job_start(struct aspawn_queue *queue, struct job *job)
 		return true;
 	}
 	job->result.started_ns = 0;
-	if (has_fds && is_shortage(r) && queue->running)
+	if (r == -PSYS_EBUSY || (has_fds && is_shortage(r) && queue->running))
 		return false;
 	failure.error = r;
 	if (r == -PSYS_EPIPE)

@@ -99,6 +99,24 @@ TEST(job_whose_input_is_larger_than_files_may_be_names_the_input)
 	}
 }
 
+/* As a helper that somebody has killed, whose child is not dead yet. */
+TEST(job_waits_until_a_killed_child_has_left_its_stack)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
+	struct stack_state *state = stack_state(&queue->stacks[0].stack);
+	const struct aspawn_result *result;
+
+	state->pid = psys_getpid();
+	__atomic_store_n(&state->use, RUNNING, __ATOMIC_RELEASE);
+	CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
+	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, 200), 0);
+	__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
+	result = next_result(queue);
+	CHECK_EQUAL(result->outcome, ASPAWN_OUTCOME_RAN);
+	CHECK_EQUAL(result->status, 7 << 8);
+	close_queue(queue);
+}
+
 /* --- a traced program -------------------------------------------------------------------- */
 
 enum { PTRACE_TRACEME = 0, PTRACE_DETACH = 17 }; /* ptrace(2) */
