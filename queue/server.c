@@ -337,29 +337,15 @@ static QUEUE_SERVER int server_patience(struct aspawn_queue *queue, int64_t dead
 	return server_ms(first - now);
 }
 
-/* Where a filter forbids epoll_pwait(2): its descriptor tells that something has happened, and not what.
- * While that lasts, as for an ended job that a debugger holds, sleeps for a tick. */
-static QUEUE_SERVER void server_sleep_blindly(const struct server *server, int ms)
-{
-	struct psys_timespec at_once = { 0, 0 }, tick = { 0, TICK_NS };
-	struct psys_timespec time = { ms / 1000, ms % 1000 * 1000000 };
-	struct psys_pollfd ready = { server->epoll, PSYS_POLLIN, 0 };
-	const int lasts = psys_ppoll(&ready, 1, &at_once, NULL, 0);
-	const int r =
-		lasts ? psys_ppoll(NULL, 0, ms ? &tick : &at_once, server->mask, PSYS_SIGSET_SIZE) :
-			psys_ppoll(&ready, 1, &time, server->mask, PSYS_SIGSET_SIZE);
-
-	if (r < 0 && r != -PSYS_EINTR)
-		psys_nanosleep(&tick, NULL);
-}
-
 /* Sleeps until something happens. A submission that came before asleep was set is seen here; the
  * submitter of a later one sees asleep. Returns false in a copy of a thread that serves a local queue,
  * which a signal handler has forked meanwhile. */
 static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadline)
 {
 	struct psys_epoll_event events[EVENTS];
+	const struct psys_timespec tick = { 0, TICK_NS };
 	struct server *server = &queue->server;
+	struct psys_pollfd ready = { server->epoll, PSYS_POLLIN, 0 };
 	uint64_t count;
 
 	__atomic_exchange_n(&queue->asleep, 1, __ATOMIC_SEQ_CST);
@@ -369,11 +355,16 @@ static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadli
 		(__atomic_load_n(&queue->closing, __ATOMIC_SEQ_CST) && !server->closes_by) ||
 		__atomic_load_n(&queue->wanted, __ATOMIC_SEQ_CST);
 	const int ms = has_work ? 0 : server_patience(queue, deadline);
+	struct psys_timespec time = { ms / 1000, ms % 1000 * 1000000 };
 	const int r =
 		psys_epoll_pwait(server->epoll, events, EVENTS, ms, server->mask, PSYS_SIGSET_SIZE);
+	/* If a filter forbids it, the descriptor tells that something has happened, and not what. That may
+	 * last, as for an ended job that a debugger holds. */
 	const bool is_blind = r < 0 && r != -PSYS_EINTR;
-	if (is_blind)
-		server_sleep_blindly(server, ms);
+	if (is_blind) {
+		psys_ppoll(&ready, 1, &time, server->mask, PSYS_SIGSET_SIZE);
+		psys_nanosleep(&tick, NULL);
+	}
 	__atomic_store_n(&queue->asleep, 0, __ATOMIC_RELAXED);
 	if (queue->is_local && aspw_queue_check(queue) < 0)
 		return false;
