@@ -346,13 +346,9 @@ static QUEUE_SERVER int job_reap_zombie(const struct job *job, struct aspawn_res
 /* Where a filter refuses waitid(2). The stop of a tracee is no end. */
 static QUEUE_SERVER int job_reap_by_wait4(struct aspawn_result *result)
 {
-	int status = 0;
-	const int r = psys_wait4(result->pid, &status, PSYS_WNOHANG, &result->usage);
+	const int r = psys_wait4(result->pid, &result->status, PSYS_WNOHANG, &result->usage);
 
-	if (r > 0 && (status & 0xff) == 0x7f)
-		return 0;
-	result->status = r > 0 ? status : result->status;
-	return r;
+	return r > 0 && (result->status & 0xff) == 0x7f ? 0 : r;
 }
 
 /* Returns true if the program has ended, and is reaped. */

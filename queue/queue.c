@@ -211,8 +211,8 @@ bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 		 aspw_child_is_gone(__atomic_load_n(&queue->server_pid, __ATOMIC_ACQUIRE))));
 }
 
-/* Stores what a wait for options finds of the server, 0: nothing. By __WCLONE, as reap_server(). */
-static int look_at_server(const struct aspawn_queue *queue, unsigned options, int *found)
+/* Returns the server's number if a wait for options finds it, or 0. By __WCLONE, as reap_server(). */
+static int look_at_server(const struct aspawn_queue *queue, unsigned options)
 {
 	struct psys_siginfo info;
 
@@ -220,16 +220,13 @@ static int look_at_server(const struct aspawn_queue *queue, unsigned options, in
 	options |= PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE;
 	const int r = psys_waitid(PSYS_P_PID, __atomic_load_n(&queue->server_pid, __ATOMIC_ACQUIRE),
 				  &info, (int)options, NULL);
-	*found = info.u.child.pid;
-	return r;
+	return r < 0 ? r : info.u.child.pid;
 }
 
 static void signal_server(const struct aspawn_queue *queue, int signal)
 {
-	int found;
-
 	if (aspw_signal_by_pidfd(queue->pidfd, signal, 0) == -PSYS_ENOSYS &&
-	    queue->server_pid > 0 && look_at_server(queue, PSYS_WEXITED, &found) != -PSYS_ECHILD)
+	    queue->server_pid > 0 && look_at_server(queue, PSYS_WEXITED) != -PSYS_ECHILD)
 		psys_kill(queue->server_pid, signal);
 }
 
@@ -237,14 +234,13 @@ void aspw_queue_tend(struct aspawn_queue *queue, int64_t now)
 {
 	const uint32_t time = (uint32_t)(now >> 20);
 	uint32_t before = __atomic_load_n(&queue->tended_at, __ATOMIC_RELAXED);
-	int found;
 
 	if (queue->is_local || time - before < SECOND ||
 	    !__atomic_compare_exchange_n(&queue->tended_at, &before, time, false, __ATOMIC_RELAXED,
 					 __ATOMIC_RELAXED))
 		return;
-	look_at_server(queue, PSYS_WSTOPPED, &found);
-	if (__atomic_exchange_n(&queue->is_stopped, found, __ATOMIC_RELAXED) && found)
+	const int is_stopped = look_at_server(queue, PSYS_WSTOPPED) > 0;
+	if (__atomic_exchange_n(&queue->is_stopped, is_stopped, __ATOMIC_RELAXED) && is_stopped)
 		aspw_queue_recover(queue, false);
 }
 
