@@ -203,7 +203,7 @@ static PSYS_UNINSTRUMENTED int make_channels(struct control *control,
 						   method->flags & PSYS_CLONE_VFORK));
 
 	if (request->watch_copy && may_copy && !control->watch)
-		control->watch = aspw_watch_map(NULL, WATCH_SHARED, -1, 0);
+		control->watch = aspw_watch_map(request->watch_at, WATCH_SHARED, -1, 0);
 	if (request->pipe == PIPE_IF_COPIED && may_copy)
 		request->pipe = PIPE;
 	return aspw_descriptors_make(control);

@@ -88,7 +88,8 @@ static PSYS_UNINSTRUMENTED long try_first(struct control *control)
 	const bool executes = control->request.memory == MEMORY_EXECUTED;
 
 	/* The child maps a page of its file over it: a child that is killed leaves no mapping. */
-	control->watch = executes ? aspw_watch_map(NULL, WATCH_RESERVED, -1, 0) : NULL;
+	void *place = control->request.watch_at;
+	control->watch = executes ? aspw_watch_map(place, WATCH_RESERVED, -1, 0) : NULL;
 	if (executes && !control->watch)
 		return -PSYS_ENOMEM;
 	const long pid = aspw_clone_child(control);
@@ -102,7 +103,7 @@ static PSYS_UNINSTRUMENTED long try_first(struct control *control)
 	}
 	if (pid > 0)
 		abandon(control, (int)pid);
-	aspw_watch_free(&control->watch); /* not shared */
+	aspw_watch_free(&control->watch, place); /* not shared */
 	return pid > 0 ? -PSYS_ECHILD : pid;
 }
 

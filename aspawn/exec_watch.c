@@ -12,19 +12,23 @@ enum { UNSUPPORTED = 1 }; /* any other value of the word has the kernel's format
 PSYS_UNINSTRUMENTED struct exec_watch *aspw_watch_map(void *address, int flags, int fd,
 						      int64_t offset)
 {
-	void *page =
-		psys_mmap(address, WATCH_SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE, flags, fd, offset);
+	void *page = psys_mmap(address, WATCH_SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE,
+			       flags | (address ? PSYS_MAP_FIXED : 0), fd, offset);
 
 	return PSYS_IS_ERROR(page) ? NULL : page;
 }
 
-PSYS_UNINSTRUMENTED void aspw_watch_free(struct exec_watch **watch)
+PSYS_UNINSTRUMENTED void aspw_watch_free(struct exec_watch **watch, bool is_placed)
 {
 	struct exec_watch *old = *watch;
 
 	*watch = NULL;
-	if (old)
+	if (old && is_placed) {
+		aspw_watch_map(old, WATCH_RESERVED | PSYS_MAP_NORESERVE, -1, 0);
+		psys_madvise(old, WATCH_SIZE, PSYS_MADV_DONTFORK);
+	} else if (old) {
 		psys_munmap(old, WATCH_SIZE);
+	}
 }
 
 /* EINVAL: of the size, which the kernel looks at first. A filter may forbid gettid(). */

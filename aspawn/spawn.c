@@ -62,7 +62,7 @@ PSYS_UNINSTRUMENTED long aspw_spawn_end(struct control *control, long pid)
 	if (pid < 0) {
 		if (control->helper_pidfd >= 0)
 			psys_close(control->helper_pidfd);
-		aspw_watch_free(&control->watch);
+		aspw_watch_free(&control->watch, control->request.watch_at);
 	}
 	return pid;
 }

@@ -56,6 +56,7 @@ struct request {
 	struct child_fd *fds; /* the child gets these too; where parent and child find them */
 	size_t fd_count;
 	bool watch_copy; /* where memory may be a copy, make an exec_watch */
+	void *watch_at;  /* the queue's place for it; NULL: it may be anywhere */
 	bool wants_pidfd;
 	bool dies_with_caller; /* with the caller's process; of a private child */
 	/* The caller does not wait until the helper has cloned the child. Then the state's pid is the

@@ -175,7 +175,7 @@ PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t dea
 		return 0;
 	}
 	__atomic_store_n(&made->use, FREE, __ATOMIC_RELEASE); /* it may be killed in its clone */
-	aspw_watch_free(&stack_control(stack)->watch);
+	aspw_watch_free(&stack_control(stack)->watch, state->is_jobs);
 	const struct prepared *prepared = stack_control(stack)->request.user_data;
 	if (made->refused && made->cloned < 0)
 		aspw_store_failure(&failure,
@@ -321,7 +321,7 @@ PSYS_UNINSTRUMENTED void aspw_release_reports(struct aspawn_child *child)
 	/* If its helper was killed, the child may be about to map it: then it stays. */
 	if (!state->watch || watch_has_begun(state->watch) || !aspw_has_stack(child) ||
 	    __atomic_load_n(&stack_state(&state->stack)->use, __ATOMIC_ACQUIRE) == FREE)
-		aspw_watch_free(&state->watch);
+		aspw_watch_free(&state->watch, state->is_jobs);
 	state->watch = NULL;
 	if (state->report >= 0 && state->report != child->started_fd)
 		psys_close(state->report);

@@ -281,6 +281,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 	struct request request = {
 		.watch_copy = true,
 		.lacks_clone3 = own->served && own->served->lacks_clone3,
+		.watch_at = own->served ? own->served->watch_at : NULL,
 		.mask = *mask,
 		.arg = stack_control(stack),
 		.user_data = prepared,

@@ -85,7 +85,7 @@ static PSYS_UNINSTRUMENTED bool fill_file(int fd, struct control *control,
 	const size_t size = prepared->image.size;
 
 	if (psys_pwrite64(fd, prepared, size, IMAGE_COMMAND) != (long)size ||
-	    !aspw_watch_map(control->watch, WATCH_IN_PLACE, fd, IMAGE_WATCH))
+	    !aspw_watch_map(control->watch, WATCH_FILE, fd, IMAGE_WATCH))
 		return false;
 	if (stack_state(&control->stack)
 		    ->is_wiped_by_fork) /* so the forked process knows that it does not have it */

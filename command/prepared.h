@@ -29,6 +29,7 @@ struct given_fd {
  * instruction, and the job's memory stays as it is until the program is executed. */
 struct served {
 	const struct Stack_t *stack;       /* for the job alone, and large enough */
+	void *watch_at;                    /* where its exec_watch is mapped */
 	const struct psys_sigset *mask;    /* of the program */
 	bool lacks_clone3;                 /* struct request */
 	const struct psys_rlimit64 *files; /* RLIMIT_NOFILE of the program; NULL: the server's */

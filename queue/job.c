@@ -132,6 +132,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *
 	if (r == 0) {
 		const struct served served = {
 			.stack = &job->stack->stack,
+			.watch_at = job->stack->watch,
 			.mask = &queue->mask,
 			.lacks_clone3 = queue->lacks_clone3,
 			.files = queue->raises_files ? &queue->files : NULL,
@@ -431,8 +432,6 @@ static QUEUE_SERVER void job_leave_stack(struct job *job)
 	const struct Stack_t *stack = &job->stack->stack;
 	struct aspawn_failure *failure = &job->result.failure;
 
-	/* A server that is killed in between leaves it mapped. */
-	stack_control(stack)->watch = NULL;
 	/* The kernel may not have cleared it. The child of a killed helper may still be there. */
 	if (!job_is_tree(job) || aspw_helper_result(stack, NULL, NULL))
 		__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);

@@ -265,16 +265,31 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 
 	for (uint32_t i = 0; i < queue->limit; i++) {
 		const struct Stack_t *stack = &queue->stacks[i].stack;
-		struct stack_state *state = stack_state(stack);
 
 		if (!queue->is_local)
 			forget_unborn(stack, aspw_deadline_in(1000));
 		if (aspawn_stack_wait(stack, 1000) < 0)
 			all = false;
-		else if (state->mode != MODE_NONE) /* of a job of a dead server */
-			aspw_watch_free(&stack_control(stack)->watch);
 	}
 	return all;
+}
+
+/* Frees the pages that jobs of a dead server have shared with it. Places that no job has used are left
+ * alone. */
+static void free_pages(const struct aspawn_queue *queue)
+{
+	for (uint32_t i = 0; i < queue->limit; i++) {
+		struct exec_watch *watch = queue->stacks[i].watch;
+		if (stack_state(&queue->stacks[i].stack)->is_wiped_by_fork)
+			aspw_watch_free(&watch, true);
+	}
+}
+
+static void unmap_queue(struct aspawn_queue *queue, bool is_copy)
+{
+	const size_t places = is_copy ? 0 : queue->limit * (size_t)QUEUE_UNIT;
+
+	psys_munmap((char *)queue - places, places + queue->mapped);
 }
 
 /* Completes all jobs that the dead server had or would have got. It may have been killed at any
@@ -337,6 +352,7 @@ static int recover(struct aspawn_queue *queue, bool restart)
 		unwatch_server(queue);
 		reap_server(queue);
 		stacks_are_free(queue);
+		free_pages(queue);
 		__atomic_store_n(&queue->events, 0, __ATOMIC_SEQ_CST); /* a sandbox may not */
 	}
 	const bool lost = complete_lost(queue);
@@ -422,26 +438,29 @@ static struct aspawn_queue *map_queue(const struct aspawn_queue_options *options
 				      STACK_OWN + 2 * STACK_ALIGN + sizeof(struct control));
 	const uint64_t stacks = (uint64_t)stack * limit; /* less than 2^42; the jobs: 2^40 */
 	const uint64_t total = first + (size_t)4 * QUEUE_UNIT + stacks + (uint64_t)stride * capacity;
-	const size_t size = (size_t)total;
+	const uint64_t places = (uint64_t)limit * QUEUE_UNIT;
+	const size_t size = (size_t)(places + total);
 
-	if (size != total)
+	if (size != places + total)
 		return (void *)(intptr_t)-PSYS_ENOMEM;
 	/* The kernel may align it to less than 64 KiB, but to a page. */
 	char *at = psys_mmap(NULL, size, PSYS_PROT_READ | PSYS_PROT_WRITE,
 			     PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS | PSYS_MAP_NORESERVE, -1, 0);
 	if (PSYS_IS_ERROR(at))
 		return (void *)at;
-	struct aspawn_queue *queue = (void *)at;
+	psys_madvise(at, (size_t)places, PSYS_MADV_DONTFORK);
+	char *place = at;
+	struct aspawn_queue *queue = (void *)(at += places);
 	queue->stacks = (void *)(queue + 1);
 	queue->ended.values = (void *)(queue->stacks + limit);
 	queue->taken = queue->ended.values + capacity;
 	queue->mark = (void *)(at += first);
 	at += (size_t)4 * QUEUE_UNIT;
-	for (uint32_t i = 0; i < limit; i++, at += stack)
-		queue->stacks[i].stack = (struct Stack_t){ at, stack };
+	for (uint32_t i = 0; i < limit; i++, at += stack, place += QUEUE_UNIT)
+		queue->stacks[i] = (struct job_stack){ { at, stack }, (void *)place, false };
 	queue->jobs = at;
 	queue->bits = bits;
-	queue->mapped = size;
+	queue->mapped = (size_t)total;
 	queue->stride = stride;
 	queue->capacity = capacity;
 	queue->limit = limit;
@@ -527,7 +546,7 @@ int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_opti
 		r = aspw_queue_recover(queue, true);
 	if (r < 0) {
 		close_files(queue);
-		psys_munmap(queue, queue->mapped);
+		unmap_queue(queue, false);
 		return r;
 	}
 	*to = queue;
@@ -578,6 +597,6 @@ int aspawn_queue_close(struct aspawn_queue *queue)
 	}
 	close_files(queue);
 	if (r < 0 || stacks_are_free(queue)) /* otherwise a child still uses this memory */
-		psys_munmap(queue, queue->mapped);
+		unmap_queue(queue, r < 0);
 	return 0;
 }

@@ -2,8 +2,12 @@
 /*
  * The memory of a queue, which is one mapping:
  *
- *   | struct aspawn_queue, its arrays | mark | guard | stack of the server | TLS |
+ *   | places ... | struct aspawn_queue, its arrays | mark | guard | stack of the server | TLS |
  *   | stacks of jobs ... | jobs ... |
+ *
+ * For each stack there is a place where the page is mapped that its job may share with the server. A server
+ * that is killed anywhere leaves a page nowhere else. A forked copy of the process does not have the places
+ * (MADV_DONTFORK): another mapping may be there.
  *
  * The mark is wiped in a forked copy of the process (MADV_WIPEONFORK), which so finds that it has no
  * queue. All else is whole there, for the call that a signal handler has forked in. Each begins at a
@@ -101,7 +105,8 @@ struct job {
 
 struct job_stack {
 	struct Stack_t stack;
-	bool is_taken; /* by a running job */
+	struct exec_watch *watch; /* its place */
+	bool is_taken;            /* by a running job */
 };
 
 enum serving { NOBODY_SERVES, A_WAITER_SERVES, A_THREAD_SERVES };

@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	const int fd = (int)number_of(envp[0]);
 	struct prepared *prepared = map_command(fd, envp[0] ? number_of(envp[1]) : -1);
 	struct exec_watch *watch =
-		prepared ? aspw_watch_map((void *)IMAGE_WATCH_AT, WATCH_IN_PLACE, fd, IMAGE_WATCH) :
+		prepared ? aspw_watch_map((void *)IMAGE_WATCH_AT, WATCH_FILE, fd, IMAGE_WATCH) :
 			   NULL;
 	if (!watch)
 		return 127; /* the parent sees that nothing was executed */

@@ -83,7 +83,7 @@ struct aspawn_queue_options {
 	/* Places for jobs, each taken from submit to release; rounded up to a power of two; 0: 256;
 	 * at most 32768. */
 	uint32_t jobs;
-	/* Jobs that run at the same time, at most 32768; 0: 16. Address space for each: 256 KiB
+	/* Jobs that run at the same time, at most 32768; 0: 16. Address space for each: 320 KiB
 	 * and four times job_bytes. */
 	uint32_t running;
 	/* Bytes for each job: copies of command, environment and input, and the output kept.
