@@ -21,7 +21,7 @@ enum {
 	/* Bytes of own actions, with their pipes, and of alignment. */
 	OWN_COPY = MOST_OWN_ACTIONS * (sizeof(struct aspawn_action) + sizeof(struct child_fd) + 16),
 	FIRST_EVENT = 1, /* odd, as all later ones: 0 is the kernel's, when the server ends */
-	SECOND = 953,    /* in 2^20 ns, a little less: threads wait for a second */
+	TEND_TIME = 953, /* in 2^20 ns, a little less than a second, for which threads wait */
 };
 
 PSYS_UNINSTRUMENTED int aspw_queue_check(const struct aspawn_queue *queue)
@@ -235,7 +235,7 @@ void aspw_queue_tend(struct aspawn_queue *queue, int64_t now)
 	const uint32_t time = (uint32_t)(now >> 20);
 	uint32_t before = __atomic_load_n(&queue->tended_at, __ATOMIC_RELAXED);
 
-	if (queue->is_local || time - before < SECOND ||
+	if (queue->is_local || time - before < TEND_TIME ||
 	    !__atomic_compare_exchange_n(&queue->tended_at, &before, time, false, __ATOMIC_RELAXED,
 					 __ATOMIC_RELAXED))
 		return;
