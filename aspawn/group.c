@@ -9,16 +9,20 @@
 
 enum { MOST_NAMES = 100, GROUP_NAPS = 100 };
 
-PSYS_UNINSTRUMENTED int aspw_write_text(int directory, const char *path, const char *text)
+PSYS_UNINSTRUMENTED int aspw_write_and_close(int fd, const char *text)
 {
-	const int fd = psys_openat(directory, path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
-
 	if (fd < 0)
 		return fd;
 	const size_t length = psys_strlen(text);
 	const long written = psys_write(fd, text, length);
 	psys_close(fd);
 	return written < 0 ? (int)written : (size_t)written < length ? -PSYS_EIO : 0;
+}
+
+PSYS_UNINSTRUMENTED int aspw_write_text(int directory, const char *path, const char *text)
+{
+	return aspw_write_and_close(psys_openat(directory, path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0),
+				    text);
 }
 
 static PSYS_UNINSTRUMENTED int open_group(int directory, const char *name)

@@ -23,7 +23,10 @@ int aspw_group_join(const struct control *control, int parent);
 /* Returns the number of oom_kill, or an error as of aspawn_oom_kills(). */
 int aspw_group_oom_kills(int group);
 
-/* Writes the text to the file by one call. */
+/* Writes the text by one call. Returns 0 or a negative error number, as which fd is taken too. */
+int aspw_write_and_close(int fd, const char *text);
+
+/* The same with the file, which it opens. */
 int aspw_write_text(int directory, const char *path, const char *text);
 
 #endif

@@ -61,8 +61,26 @@ static PSYS_UNINSTRUMENTED bool is_number(struct component component)
 	return component.length;
 }
 
+static PSYS_UNINSTRUMENTED bool has_component(const char *path, const char *names)
+{
+	struct component component;
+
+	while ((component = next_component(&path)).length)
+		if (is_among(component, names))
+			return true;
+	return false;
+}
+
 /* Of a path that leads to a descriptor, or to the process itself. */
 static const char descriptor_names[] = "proc/fd/self/thread-self/stdin/stdout/stderr";
+
+/* Files that change the memory, for all that share it, or move it. */
+static const char memory_names[] =
+	"oom_score_adj/oom_adj/coredump_filter/clear_refs/cgroup.procs/cgroup.threads/tasks";
+
+/* Files of a process below /proc that belong to the task alone, or to its namespaces. */
+static const char task_names[] = "comm/timerslack_ns/autogroup/attr/uid_map/gid_map/projid_map/"
+				 "setgroups/loginuid/timens_offsets";
 
 /*
  * True if the path may lead to a descriptor of the child, which must then have copies of all. Does
@@ -85,20 +103,28 @@ static PSYS_UNINSTRUMENTED bool may_be_descriptor(const char *path)
 	return false;
 }
 
-/* True if the action writes to a file that changes the memory, for all that share it. By name: the
- * directory may be the current one. */
+/* True if the path names a file of /proc that an action may write to on shared memory. */
+static PSYS_UNINSTRUMENTED bool is_tasks_alone(const char *path)
+{
+	const bool is_plain = *path == '/' && !has_component(path, "..");
+	const bool is_proc = is_among(next_component(&path), "proc");
+	const struct component second = next_component(&path);
+
+	return is_plain && is_proc &&
+	       (is_among(second, "sys") ||
+		((is_among(second, "self/thread-self") || is_number(second)) &&
+		 is_among(next_component(&path), task_names)));
+}
+
+/* True if the action may write to a file that changes the memory. A link of another name is detected
+ * when it is open: perform.c. */
 static PSYS_UNINSTRUMENTED bool writes_of_memory(const struct aspawn_action *action)
 {
 	const char *path = action->u.write.path;
-	struct component last;
 
-	if (action->kind != ASPAWN_ACTION_WRITE)
-		return false;
-	do
-		last = next_component(&path);
-	while (*path);
-	return is_among(last,
-			"oom_score_adj/oom_adj/coredump_filter/cgroup.procs/cgroup.threads/tasks");
+	return action->kind == ASPAWN_ACTION_WRITE && !is_tasks_alone(path) &&
+	       (*path != '/' || has_component(path, descriptor_names) ||
+		has_component(path, memory_names));
 }
 
 /* True if the path leads to a descriptor, or to something else that an exec changes. */
@@ -108,13 +134,12 @@ static PSYS_UNINSTRUMENTED bool names_process(const char *path)
 	const char *rest = path;
 	struct component first = next_component(&rest), second = next_component(&rest);
 
-	if (!may_be_descriptor(path))
+	if (!may_be_descriptor(path) || is_tasks_alone(path))
 		return false;
-	if (absolute && is_among(first, "dev") && !is_among(second, ".."))
-		return is_among(second, descriptor_names);
-	if (absolute && is_among(first, "proc") && is_among(second, "self"))
-		return !is_among(next_component(&rest),
-				 "uid_map/gid_map/setgroups/loginuid/oom_score_adj/oom_adj");
+	if (absolute && is_among(first, "dev"))
+		return has_component(path, "..") || has_component(path, descriptor_names);
+	if (absolute && is_among(first, "proc") && is_among(second, "self/thread-self"))
+		return !is_among(next_component(&rest), memory_names);
 	return !(absolute && is_among(first, "proc") && !second.length);
 }
 
@@ -192,6 +217,18 @@ static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
 			return false;
 	}
 	return !executes_process(prepared);
+}
+
+/* A link may lead to a file of the memory all the same: the child, which shares that, looks at what
+ * it has opened. */
+static PSYS_UNINSTRUMENTED void check_writes(struct prepared *prepared)
+{
+	for (size_t i = 0; i < prepared->count; i++) {
+		struct aspawn_action *action = &prepared->actions[i];
+
+		if (action->kind == ASPAWN_ACTION_WRITE && !is_tasks_alone(action->u.write.path))
+			action->flags = WRITE_IS_CHECKED;
+	}
 }
 
 static PSYS_UNINSTRUMENTED struct child_fd *
@@ -399,6 +436,8 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 			  needs.copies ? MEMORY_COPIED :
 					 (enum child_memory)command->memory;
 	request->fn = executes ? aspw_perform_in_image : aspw_perform;
+	if (command->memory != ASPAWN_MEMORY_COPIED && needs.copies == (size_t)joins)
+		check_writes(prepared);
 	/* The first child may find another. */
 	prepared->reason = request->memory != MEMORY_COPIED ? ASPAWN_REASON_SYSTEM :
 			   command->memory                  ? ASPAWN_REASON_NONE :

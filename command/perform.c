@@ -179,6 +179,30 @@ static __attribute__((noinline)) PSYS_UNINSTRUMENTED int die_with_parent(int sig
 	return r < 0 || now == parent || now == 0 ? r : -PSYS_ESRCH;
 }
 
+/* Returns false only if the file is not one of /proc. fstatfs(2) may wait for another machine, so it is
+ * called last. */
+static PSYS_UNINSTRUMENTED bool may_be_of_proc(int fd)
+{
+	enum { PROC_SUPER_MAGIC = 0x9fa0 };
+	struct psys_stat status;
+	struct psys_statfs system;
+
+	if (psys_fstat(fd, &status) >= 0 && ((status.st_mode & PSYS_S_IFMT) != PSYS_S_IFREG ||
+					     status.st_size || PSYS_MAJOR(status.st_dev)))
+		return false;
+	return psys_fstatfs(fd, &system) < 0 || system.f_type == PROC_SUPER_MAGIC;
+}
+
+static PSYS_UNINSTRUMENTED int write_file(const struct aspawn_action *action)
+{
+	const int fd = psys_open(action->u.write.path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
+
+	if (fd < 0 || !action->flags || !may_be_of_proc(fd))
+		return aspw_write_and_close(fd, action->u.write.text);
+	psys_close(fd);
+	return -PSYS_EXDEV; /* which is told by aspawn_failure_text() */
+}
+
 static PSYS_UNINSTRUMENTED int call_kernel(const struct aspawn_action *action)
 {
 	const unsigned long *words = action->u.syscall.words;
@@ -334,7 +358,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return psys_sethostname(action->u.hostname.name,
 					psys_strlen(action->u.hostname.name));
 	case ASPAWN_ACTION_WRITE:
-		return aspw_write_text(PSYS_AT_FDCWD, action->u.write.path, action->u.write.text);
+		return write_file(action);
 	case ASPAWN_ACTION_CALL:
 		return action->u.call.function(action->u.call.arg);
 	case ASPAWN_ACTION_SYSCALL:

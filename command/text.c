@@ -191,6 +191,9 @@ static void add_failure(struct text *text, const struct aspawn_failure *failure,
 		add(text, ": ");
 	if (failure->error != -PSYS_ECHILD || (status != -1 && !PSYS_WIFSIGNALED(status))) {
 		add_error(text, failure->error);
+		if (failure->step >= 0 && failure->kind == ASPAWN_ACTION_WRITE &&
+		    failure->error == -PSYS_EXDEV) /* perform.c */
+			add(text, ", a file of /proc: name it, so that the image writes it");
 		return;
 	}
 	if (status == -1)

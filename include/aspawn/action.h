@@ -688,9 +688,18 @@ PSYS_API void aspawn_action_hostname(struct aspawn_action *action, const char *n
 
 /* --- anything else ------------------------------------------------------------------------ */
 
-/* Writes to an existing file of /proc, /sys or a control group, by one write(2). [copy] if its name is
- * oom_score_adj, oom_adj, coredump_filter, cgroup.procs, cgroup.threads or tasks.
- * Errors: those of open(2) and write(2); EIO (only a part was written). */
+/*
+ * Writes to an existing file of /proc, /sys or a control group, by one write(2). [copy] if the path is
+ * relative, may lead into /proc or through a descriptor, or has the name of a file that changes or
+ * moves memory, such as oom_score_adj or cgroup.procs. Files of /proc that are the task's alone, such
+ * as /proc/self/uid_map, and those of /proc/sys are written on shared memory.
+ *
+ * If another path turns out to lead into /proc, by a symbolic link or a mount, the action fails: name
+ * the file itself, or use ASPAWN_MEMORY_COPIED. The task's alone are comm, timerslack_ns, autogroup,
+ * uid_map, gid_map, projid_map, setgroups, loginuid, timens_offsets and attr/.
+ * Errors: those of open(2) and write(2); EIO (only a part was written); EXDEV (the path leads into /proc
+ * under another name).
+ */
 PSYS_API void aspawn_action_write(struct aspawn_action *action, const char *path, const char *text);
 #define ASPAWN_WRITE(path, text) ASPAWN_MAKE(WRITE, write, path, text)
 

@@ -561,6 +561,7 @@ COMMAND(join_cgroup_user, with_cgroup, 0, "user", ASPAWN_JOIN_CGROUP(CGROUP),
 COMMAND(join_killed_cgroup, with_killed_cgroup, 0, NULL, ASPAWN_JOIN_CGROUP(CGROUP))
 COMMAND(oom_score_adj, NULL, 0, NULL, ASPAWN_OOM_SCORE_ADJ(300))
 COMMAND(write, NULL, 0, NULL, ASPAWN_WRITE("/proc/self/comm", "scenario"))
+COMMAND(write_elsewhere, NULL, 0, NULL, ASPAWN_WRITE("/dev/null", "scenario"))
 COMMAND(call, NULL, 0, NULL, ASPAWN_CALL(nothing, NULL))
 COMMAND(shared_calls, with_root, 0, "root", ASPAWN_PRCTL(PR_SET_TIMERSLACK, 70000, 0, 0, 0),
 	ASPAWN_FCNTL(ROOT, F_SETFD, 0),

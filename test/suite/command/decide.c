@@ -145,3 +145,59 @@ TEST(each_command_that_joins_a_group_begins_as_its_wishes_say)
 	check_ways(&join);
 	remove_cgroup(&group);
 }
+
+static void check_writes(const char *const *paths, int mode)
+{
+	for (; *paths; paths++) {
+		const struct aspawn_action writes = ASPAWN_WRITE(*paths, "");
+		const int seen = observe(&writes, 1, "").mode;
+
+		if (seen != mode)
+			note(*paths, seen);
+		CHECK_EQUAL(seen, mode);
+	}
+}
+
+/* If they fail or not. */
+TEST(each_write_begins_as_its_path_says)
+{
+	static const char *const shared[] = {
+		"/dev/null",
+		"/dev/no such file",
+		"/sys/kernel/no such file",
+		"/no such directory/../file",
+		"/proc/self/comm",
+		"/proc/thread-self/timerslack_ns",
+		"/proc//self/./uid_map",
+		"/proc/self/attr/no such file",
+		"/proc/sys/kernel/no such file",
+		"/proc/1000000000/gid_map",
+		NULL,
+	};
+	static const char *const in_the_image[] = {
+		"no such file",
+		"no/such/file",
+		"oom_score_adj",
+		"/proc/self/oom_score_adj",
+		"/proc/self/clear_refs",
+		"/proc/thread-self/coredump_filter",
+		"/no such directory/cgroup.procs",
+		NULL,
+	};
+	static const char *const copied[] = {
+		"/proc/self/fd/0",
+		"/dev/stdin",
+		"/dev/pts/../fd/0",
+		"/proc/1000000000/oom_score_adj",
+		"/proc/sys/../self/comm",
+		"/proc/self/attr/../oom_score_adj",
+		"/proc/self/task/0/oom_score_adj",
+		"/no such directory/proc/self/oom_score_adj",
+		NULL,
+	};
+
+	check_writes(shared, observe(NULL, 0, "").mode);
+	check_writes(in_the_image,
+		     observe(&(struct aspawn_action)ASPAWN_RESUID(-1U, -1U, -1U), 1, "").mode);
+	check_writes(copied, ASPAWN_MODE_FORK);
+}

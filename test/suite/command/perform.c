@@ -513,6 +513,58 @@ TEST(a_written_coredump_filter_does_not_change_the_parent)
 				  ASPAWN_WRITE("/proc/self/coredump_filter", "0x7f"));
 }
 
+/* Links, descriptors and directories lead to the file under names that do not tell. */
+TEST(a_file_of_the_memory_that_is_written_under_another_name_does_not_change_the_parent)
+{
+	enum { FILE = 40 };
+	const struct aspawn_action opens =
+		ASPAWN_OPEN(FILE, "/proc/self/oom_score_adj", PSYS_O_WRONLY, 0);
+	char link[64], before[16], after[16];
+
+	if (!have_proc())
+		skip("no /proc");
+	enter_own_directory();
+	CHECK_EQUAL(psys_symlinkat("/proc/self/oom_score_adj", PSYS_AT_FDCWD, "link"), 0);
+	CHECK(psys_getcwd(link, sizeof link - 8) > 0);
+	psys_strlcpy(link + psys_strlen(link), "/link", 8);
+	const struct aspawn_action writes_to_link = ASPAWN_WRITE(link, "321");
+#define CHECK_ADJ(...) CHECK_CHANGES_CHILD_ALONE("321", "/proc/self/oom_score_adj", __VA_ARGS__)
+	CHECK_ADJ(ASPAWN_WRITE("link", "321"));
+	CHECK_ADJ(opens, ASPAWN_WRITE("/proc/self/fd/40", "321"));
+	CHECK_ADJ(opens, ASPAWN_WRITE("/proc/thread-self/fd/40", "321"));
+	CHECK_ADJ(opens, ASPAWN_WRITE("/dev/fd/40", "321"));
+	CHECK_ADJ(ASPAWN_OPEN(2, "/proc/self/oom_score_adj", PSYS_O_WRONLY, 0),
+		  ASPAWN_WRITE("/dev/stderr", "321"));
+	CHECK_ADJ(opens, ASPAWN_CHDIR("/proc/self/fd"), ASPAWN_WRITE("40", "321"));
+	CHECK_ADJ(ASPAWN_CHDIR("/proc"), ASPAWN_WRITE("thread-self/oom_score_adj", "321"));
+	CHECK_ADJ(ASPAWN_CHDIR("/dev"), ASPAWN_WRITE("../proc/./self//oom_score_adj", "321"));
+	CHECK_ADJ(ASPAWN_WRITE("/proc/sys/../self/oom_score_adj", "321"));
+	/* Nothing in this path tells. */
+	read_start("/proc/self/oom_score_adj", before);
+	CHECK_FAILS(0, PSYS_EXDEV, writes_to_link);
+	read_start("/proc/self/oom_score_adj", after);
+	CHECK_EQUAL(psys_strcmp(before, after), 0);
+	/* With memory of its own the child may. */
+	CHECK_ADJ(ASPAWN_RESUID(-1, -1, -1), writes_to_link);
+#undef CHECK_ADJ
+}
+
+TEST(written_clear_refs_do_not_change_the_parents_peak_of_memory)
+{
+	enum { SIZE = 1 << 24 };
+
+	if (psys_faccessat(PSYS_AT_FDCWD, "/proc/self/clear_refs", PSYS_F_OK) < 0)
+		skip("no clear_refs");
+	char *memory = psys_mmap(NULL, SIZE, PSYS_PROT_READ | PSYS_PROT_WRITE,
+				 PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
+	CHECK(!PSYS_IS_ERROR(memory));
+	psys_memset(memory, 1, SIZE);
+	CHECK_EQUAL(psys_munmap(memory, SIZE), 0);
+	const uint64_t peak = status_hex(0, "VmHWM");
+	CHECK_SHOWS("", "", ASPAWN_WRITE("/proc/self/clear_refs", "5"));
+	CHECK(status_hex(0, "VmHWM") >= peak);
+}
+
 static bool has_capability(int capability)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };

@@ -120,6 +120,9 @@ TEST(failures_as_texts)
 	check_failure(ASPAWN_STEP_SEARCH, -PSYS_ENOENT, 0, "7", "search \"7\": ENOENT");
 	check_failure(0, -PSYS_ENOENT, ASPAWN_ACTION_CHDIR, "2026",
 		      "action 0, chdir \"2026\": ENOENT");
+	check_failure(0, -PSYS_EXDEV, ASPAWN_ACTION_WRITE, "/tmp/link",
+		      "action 0, write \"/tmp/link\": EXDEV, a file of /proc: name it, "
+		      "so that the image writes it");
 	check_failure(ASPAWN_STEP_NONE, -PSYS_ECHILD, 0, "", "killed by a signal before the exec");
 	check_failure(-9, -PSYS_EPERM, 0, "", "unknown: EPERM");
 	check_failure(INT32_MIN, -PSYS_EPERM, 0, "", "unknown: EPERM");
