@@ -254,7 +254,8 @@ PSYS_API void aspawn_action_dup2(struct aspawn_action *action, int from, int to)
  * Opens path as descriptor fd of the program: open(2). PSYS_O_... are the same numbers as the
  * libc's O_.... A path that blocks (a FIFO) blocks the child alone.
  *
- * mode is for PSYS_O_CREAT, otherwise 0.
+ * mode is for PSYS_O_CREAT, otherwise 0. Of /proc/self/mem, maps and other files that show memory the
+ * program gets those of the caller, unless memory is copied.
  * Errors: open(2)'s (ENOENT, EACCES, EISDIR, ELOOP ...); EMFILE; EBADF (fd is
  * RLIMIT_NOFILE or more).
  */

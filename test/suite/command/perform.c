@@ -565,6 +565,39 @@ TEST(written_clear_refs_do_not_change_the_parents_peak_of_memory)
 	CHECK(status_hex(0, "VmHWM") >= peak);
 }
 
+/* Returns 0 if the program reads nothing from the descriptor at this address, otherwise 1. */
+ROLE(reads_opened_memory)
+{
+	const char *digits = argc == 2 ? argv[1] : "";
+	int64_t address = 0;
+	char byte;
+
+	for (; *digits; digits++)
+		address = address * 10 + (*digits - '0');
+	return psys_pread64(40, &byte, 1, address) == 1;
+}
+
+TEST(an_opened_file_of_memory_is_the_callers_unless_memory_is_copied)
+{
+	static const char *const paths[] = { "/proc/self/mem", "/proc/self/maps" };
+	char address[PSYS_DECIMAL_SIZE];
+	struct self self;
+
+	if (!have_proc() || !memory_is_shared())
+		skip("no /proc, or no shared memory");
+	for (int i = 0; i < 4; i++) {
+		const struct aspawn_action opens = ASPAWN_OPEN(40, paths[i % 2], PSYS_O_RDONLY, 0);
+		psys_u64_to_decimal(address, i % 2 ? 0 : address_of(address));
+		struct aspawn_command command =
+			command_in_role(&self, "reads_opened_memory", address);
+		command.memory = i / 2 ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED;
+		command.actions = &opens;
+		command.action_count = 1;
+		struct aspawn_child child = start_command(NULL, &command);
+		check_ends(&child, i / 2 ? 0 : 1 << 8);
+	}
+}
+
 static bool has_capability(int capability)
 {
 	struct psys_cap_user_header header = { PSYS_LINUX_CAPABILITY_VERSION_3, 0 };
