@@ -44,7 +44,7 @@ PSYS_UNINSTRUMENTED struct control *aspw_spawn_begin(const struct request *wante
 	psys_memset(control, 0, sizeof *control);
 	control->stack = *stack;
 	psys_memcpy(&control->request, wanted, sizeof *wanted);
-	control->report = (struct child_fd){ CHILD_WRITES, false, -1, -1, -1, 0 };
+	control->report = (struct child_fd){ CHILD_WRITES, false, -1, -1, -1, -1, 0, 0 };
 	control->pidfd = control->helper_pidfd = control->caller_pidfd = -1;
 	control->group_fd = control->list_fd = control->channel[0] = control->channel[1] = -1;
 	control->old_mask.set = wanted->mask;

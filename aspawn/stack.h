@@ -106,7 +106,8 @@ struct child_fd {
 	int fd;          /* in the parent's table; -1: not made yet */
 	/* In the child's table. Negative: none, or one of the caller's that has the same number. */
 	int here;
-	size_t action; /* of a command: which action it is for */
+	int callers;           /* of a command: the caller's number, for actions that use it */
+	uint32_t action, last; /* ... the first action and the last one that it is for */
 };
 
 enum { GROUP_NAME = 32 }; /* bytes */

@@ -187,6 +187,8 @@ PSYS_UNINSTRUMENTED struct prepared *aspw_prepare(struct arena *arena,
 	made.image.origin = prepared;
 	made.image.kept = aspw_allocate(arena, kept * sizeof(int), sizeof(int));
 	made.fds = aspw_allocate(arena, count * sizeof *made.fds, sizeof(size_t));
+	made.replaced_slots = aspw_slots(count);
+	made.replaced = aspw_allocate(arena, made.replaced_slots * sizeof *made.replaced, 4);
 	made.before_exec = served && !copies ? served->before_exec : NULL;
 	made.of = served ? served->of : NULL;
 	made.report_fd = -1;

@@ -168,15 +168,39 @@ static PSYS_UNINSTRUMENTED int closed_from(const struct aspawn_action *action)
 							  -1;
 }
 
-PSYS_UNINSTRUMENTED bool aspw_is_callers(const struct prepared *prepared,
-					 const struct aspawn_action *user, int fd)
+/* Returns the slot of a number that an action has replaced, or the free one for it. */
+static PSYS_UNINSTRUMENTED unsigned *slot_of(const struct prepared *prepared, int fd)
 {
-	for (const struct aspawn_action *action = prepared->actions; action < user; action++)
-		if (replaced_by(action) == fd || action->kind == ASPAWN_ACTION_CALL ||
-		    (closed_from(action) >= 0 && closed_from(action) <= fd &&
-		     action >= prepared->actions + prepared->own_count))
-			return false;
-	return true;
+	const size_t mask = prepared->replaced_slots - 1;
+	size_t at = (unsigned)fd * 0x9e3779b1U >> 7;
+
+	while (prepared->replaced[at & mask] && prepared->replaced[at & mask] != (unsigned)fd + 1)
+		at++;
+	return &prepared->replaced[at & mask];
+}
+
+PSYS_UNINSTRUMENTED struct callers aspw_callers(const struct prepared *prepared)
+{
+	psys_memset(prepared->replaced, 0, prepared->replaced_slots * sizeof *prepared->replaced);
+	return (struct callers){ prepared, INT32_MAX };
+}
+
+/* A function may replace any. */
+PSYS_UNINSTRUMENTED int aspw_callers_next(struct callers *callers,
+					  const struct aspawn_action *action)
+{
+	const struct prepared *prepared = callers->prepared;
+	const size_t uses = aspw_used_by(action);
+	const int used = uses ? member_int(action, uses) : -1, replaced = replaced_by(action),
+		  closed = action->kind == ASPAWN_ACTION_CALL ? 0 : closed_from(action);
+	const bool is_callers = used >= 0 && used < callers->end && !*slot_of(prepared, used);
+
+	if (replaced >= 0)
+		*slot_of(prepared, replaced) = (unsigned)replaced + 1;
+	if (closed >= 0 && closed < callers->end &&
+	    action >= prepared->actions + prepared->own_count)
+		callers->end = closed;
+	return is_callers ? used : -1;
 }
 
 /* Joining a user namespace changes credentials, as a change of user does. A time namespace belongs
@@ -242,9 +266,23 @@ add_fd(struct prepared *prepared, const struct aspawn_action *action, int kind, 
 		.parents_end = -1,
 		.fd = fd,
 		.here = -1,
-		.action = (size_t)(action - prepared->actions),
+		.callers = fd,
+		.action = (uint32_t)(action - prepared->actions),
+		.last = (uint32_t)(action - prepared->actions),
 	};
 	return added;
+}
+
+/* All actions that use one of the caller's descriptors have one in common. */
+static PSYS_UNINSTRUMENTED struct child_fd *use_fd(struct prepared *prepared,
+						   const struct aspawn_action *action, int callers)
+{
+	for (struct child_fd *fd = prepared->fds; fd < prepared->fds + prepared->fd_count; fd++)
+		if (fd->kind == CALLERS_FD && fd->callers == callers) {
+			fd->last = (uint32_t)(action - prepared->actions);
+			return fd;
+		}
+	return add_fd(prepared, action, CALLERS_FD, callers);
 }
 
 /* What the child copies, or fetches, of the descriptors that it begins to share. Returns the number
@@ -252,14 +290,17 @@ add_fd(struct prepared *prepared, const struct aspawn_action *action, int kind, 
 static PSYS_UNINSTRUMENTED unsigned keep_used(struct prepared *prepared,
 					      const struct aspawn_action *closing)
 {
+	const size_t most = prepared->fd_count + FEW_DESCRIPTORS;
+	struct callers callers = aspw_callers(prepared);
 	int last = closed_from(closing) - 1;
 
 	for (const struct aspawn_action *action = prepared->actions; action < closing; action++) {
 		const size_t uses = aspw_used_by(action);
 		const int fd = uses ? member_int(action, uses) : -1;
+		const bool is_callers = aspw_callers_next(&callers, action) >= 0;
 
-		if (fd >= FEW_DESCRIPTORS && aspw_is_callers(prepared, action, fd))
-			add_fd(prepared, action, CALLERS_FD, fd);
+		if (fd >= FEW_DESCRIPTORS && is_callers && prepared->fd_count < most)
+			use_fd(prepared, action, fd);
 		else if (fd > last)
 			last = fd;
 		if (has_path(action, false))
@@ -271,17 +312,15 @@ static PSYS_UNINSTRUMENTED unsigned keep_used(struct prepared *prepared,
 /* A job's child has copies of the server's descriptors, with what the job has of the caller's. */
 static PSYS_UNINSTRUMENTED void add_given(struct prepared *prepared,
 					  const struct aspawn_action *action,
-					  const struct served *served)
+					  const struct served *served, int callers)
 {
-	const size_t uses = aspw_used_by(action);
 	const bool is_own = action < prepared->actions + prepared->own_count;
 
-	for (size_t i = 0; uses && !is_own && i < served->fd_count; i++) {
-		const struct given_fd *given = &served->fds[i];
-		if (given->callers == member_int(action, uses) &&
-		    aspw_is_callers(prepared, action, given->callers))
-			add_fd(prepared, action, CALLERS_FD, given->servers)->here = given->servers;
-	}
+	for (size_t i = 0; !is_own && i < served->fd_count; i++)
+		if (served->fds[i].callers == callers) {
+			struct child_fd *fd = use_fd(prepared, action, callers);
+			fd->fd = fd->here = served->fds[i].servers;
+		}
 }
 
 /* Fills what the prepared command has for its actions: fds, parent and joined. */
@@ -293,20 +332,19 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 	const bool reports = prepared->flags & ASPAWN_COMMAND_STARTED_FD ||
 			     command->memory == ASPAWN_MEMORY_SUSPENDED;
 	struct requirements requirements = { .copies = aspw_count_copies(command) };
+	struct callers callers = aspw_callers(prepared);
 	bool calls = false, joins = false;
 
 	for (const struct aspawn_action *action = prepared->actions;
 	     action < prepared->actions + prepared->count; action++) {
+		const int fd = aspw_callers_next(&callers, action);
+
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			prepared->parent = psys_getpid();
 		const bool makes = action->kind == ASPAWN_ACTION_NEW_CGROUP;
 		if (makes || action->kind == ASPAWN_ACTION_JOIN_CGROUP) {
-			const int fd = member_int(action, aspw_used_by(action));
 			/* A second one must not share memory. A server joins no group. */
-			prepared->joined = !joins && (makes || !served) &&
-							   aspw_is_callers(prepared, action, fd) ?
-						   action :
-						   NULL;
+			prepared->joined = !joins && (makes || !served) && fd >= 0 ? action : NULL;
 			joins = true;
 		}
 		if (action->kind == ASPAWN_ACTION_ONLY_BELOW)
@@ -321,7 +359,7 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 			       action->kind == ASPAWN_ACTION_INPUT_PIPE ? CHILD_READS : CHILD_WRITES,
 			       -1);
 		if (served)
-			add_given(prepared, action, served);
+			add_given(prepared, action, served, fd);
 		else if (!requirements.closing && closed_from(action) >= 0)
 			requirements.closing = action;
 	}

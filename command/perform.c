@@ -18,7 +18,7 @@ static PSYS_UNINSTRUMENTED int next_reserved(const struct prepared *prepared, si
 
 	for (size_t i = 0; i < prepared->fd_count; i++) {
 		const struct child_fd *fd = &prepared->fds[i];
-		if (fd->action >= index && fd->here >= first && fd->here < lowest)
+		if (fd->last >= index && fd->here >= first && fd->here < lowest)
 			lowest = fd->here;
 	}
 	return lowest;
@@ -40,7 +40,7 @@ static PSYS_UNINSTRUMENTED int relocate(struct prepared *prepared, size_t index,
 	if (prepared->report_fd == fd)
 		prepared->report_fd = other;
 	for (size_t i = 0; i < prepared->fd_count; i++)
-		if (prepared->fds[i].action >= index && prepared->fds[i].here == fd)
+		if (prepared->fds[i].last >= index && prepared->fds[i].here == fd)
 			prepared->fds[i].here = other;
 	return 0;
 }
@@ -215,18 +215,23 @@ static PSYS_UNINSTRUMENTED int call_kernel(const struct aspawn_action *action)
 	return PSYS_IS_ERROR(r) ? (int)r : expected == ASPAWN_EXPECTED_SUCCESS ? 0 : -PSYS_EIO;
 }
 
-/* Returns the number here of the action's pipe, or of what it uses. Negative: it has none, or the same
- * as the caller. */
-static PSYS_UNINSTRUMENTED int number_here(const struct prepared *prepared, size_t index)
+/* Returns the action's pipe, or what it uses of the caller's, if that has another number here. used: the
+ * caller's number. */
+static PSYS_UNINSTRUMENTED const struct child_fd *find_fd(const struct prepared *prepared,
+							  size_t index, int used)
 {
-	for (size_t i = 0; i < prepared->fd_count; i++)
-		if (prepared->fds[i].action == index)
-			return prepared->fds[i].here;
-	return -1;
+	for (size_t i = 0; i < prepared->fd_count; i++) {
+		const struct child_fd *fd = &prepared->fds[i];
+		if (fd->action <= index && index <= fd->last && fd->here >= 0 &&
+		    (fd->kind != CALLERS_FD || fd->callers == used))
+			return fd;
+	}
+	return NULL;
 }
 
+/* here: the number of the child's end, of a pipe's action. */
 static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepared *prepared,
-					   size_t index)
+					   size_t index, int here)
 {
 	const struct aspawn_action *action = &prepared->actions[index];
 
@@ -239,7 +244,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return open_at2(action);
 	case ASPAWN_ACTION_OUTPUT_PIPE:
 	case ASPAWN_ACTION_INPUT_PIPE:
-		return move(number_here(prepared, index), replaced_by(action));
+		return move(here, replaced_by(action));
 	case ASPAWN_ACTION_CLOSE: /* close(2) closes the descriptor even if it fails */
 		psys_close(action->u.close.fd);
 		return 0;
@@ -406,20 +411,21 @@ static PSYS_UNINSTRUMENTED int perform(struct control *control, struct prepared 
 {
 	struct aspawn_action *action = &prepared->actions[index];
 	const size_t uses = aspw_used_by(action);
-	const int callers = uses ? member_int(action, uses) : -1,
-		  here = number_here(prepared, index);
+	const int callers = uses ? member_int(action, uses) : -1, replaced = replaced_by(action);
+	const struct child_fd *fd = find_fd(prepared, index, callers);
+	const int here = fd ? fd->here : -1;
 
 	if (here < 0 && callers >= 0 &&
 	    (is_reserved(prepared, index, callers) || is_librarys(prepared, index, callers)))
 		return -PSYS_EBADF;
-	int r = relocate(prepared, index + 1, replaced_by(action));
+	int r = relocate(prepared, index + 1, replaced);
 	if (r < 0)
 		return r;
-	if (!uses || here < 0)
-		return perform_one(control, prepared, index);
-	set_member_int(action, uses, here);
-	r = perform_one(control, prepared, index);
-	set_member_int(action, uses, callers); /* for the report */
+	if (uses && here >= 0)
+		set_member_int(action, uses, here);
+	r = perform_one(control, prepared, index, here);
+	if (uses)
+		set_member_int(action, uses, callers); /* for the report */
 	return r;
 }
 

@@ -74,6 +74,8 @@ struct prepared {
 	int own_count;        /* the first own_count actions are the library's */
 	struct child_fd *fds; /* that the child needs for actions: at most one each */
 	size_t fd_count;
+	unsigned *replaced; /* for struct callers: a table of a power of two slots */
+	size_t replaced_slots;
 	int parent;                         /* the parent's pid, for ASPAWN_PDEATHSIG; 0: none */
 	const struct aspawn_action *joined; /* the ASPAWN_JOIN_CGROUP that the clone may do, or NULL */
 
@@ -196,9 +198,17 @@ PSYS_INLINE long held_by_pipe(int fd)
 	return r < 0 ? psys_fcntl(fd, PSYS_F_GETPIPE_SZ, 0) : held;
 }
 
-/* True if no action before user replaces or closes fd, so that the number still means the caller's
- * descriptor. What the library's actions close is none of the caller's. */
-bool aspw_is_callers(const struct prepared *prepared, const struct aspawn_action *user, int fd);
+/* Follows the actions in their order: which numbers still mean the caller's descriptors. */
+struct callers {
+	const struct prepared *prepared;
+	int end; /* below it: what no action has closed. What the library's close is none of the caller's */
+};
+
+struct callers aspw_callers(const struct prepared *prepared);
+
+/* Returns the descriptor that the action uses if it is the caller's, otherwise -1; and follows what the
+ * action replaces or closes. */
+int aspw_callers_next(struct callers *callers, const struct aspawn_action *action);
 
 /* A path to execute. With ASPAWN_COMMAND_RELATIVE_TO_CALLER it begins with the caller's directory. */
 struct candidate {

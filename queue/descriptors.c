@@ -23,35 +23,29 @@ struct fd_control {
 
 /* --- the submitter ------------------------------------------------------------------------ */
 
-/* Returns the caller's descriptor above 2 that the action uses, or -1. */
-static int caller_fd_of(const struct prepared *prepared, const struct aspawn_action *action)
-{
-	const size_t uses = aspw_used_by(action);
-	const int fd = uses ? member_int(action, uses) : -1;
-
-	return fd > 2 && aspw_is_callers(prepared, action, fd) ? fd : -1;
-}
-
 void aspw_job_note_fds(struct job *job, const struct prepared *prepared, struct arena *arena)
 {
 	const struct aspawn_action *action = prepared->actions;
 
-	for (; action < prepared->actions + prepared->count; action++) {
-		const int fd = caller_fd_of(prepared, action);
+	if (arena->error)
+		return;
+	struct callers callers = aspw_callers(prepared);
+	for (; action < prepared->actions + prepared->count && !arena->error; action++) {
+		const int fd = aspw_callers_next(&callers, action);
 		uint32_t at = 0;
 		while (at < job->fd_count && job->fds[at].callers != fd)
 			at++;
-		if (fd < 0 || at < job->fd_count)
+		if (fd <= 2 || at < job->fd_count)
 			continue;
 		/* Behind the one before. */
 		struct given_fd *given = aspw_allocate(arena, sizeof *given, sizeof(int));
-		if (!given)
-			return;
-		given->callers = fd;
-		job->fds = given - job->fd_count++;
+		if (given) {
+			given->callers = fd;
+			job->fds = given - job->fd_count++;
+		}
+		if (job->fd_count > MOST_SENT)
+			arena->error = -PSYS_E2BIG;
 	}
-	if (job->fd_count > MOST_SENT)
-		arena->error = -PSYS_E2BIG;
 }
 
 static int send_once(const struct aspawn_queue *queue, const struct job *job)

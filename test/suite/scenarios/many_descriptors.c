@@ -653,6 +653,47 @@ TEST(a_far_descriptor_may_keep_its_number)
 	check_ends(&child, 7 << 8);
 }
 
+TEST(many_uses_of_a_far_descriptor_are_one_fetch)
+{
+	enum { USES = 1000 };
+	const struct psys_rlimit64 limit = { MANY + 100, MANY + 100 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "writes", "there");
+	static struct aspawn_action actions[USES + 2];
+
+	open_far();
+	for (int i = 0; i < USES; i++)
+		aspawn_action_dup2(&actions[i], FAR, MANY + i % 50);
+	aspawn_action_dup2(&actions[USES], FAR, 1);
+	aspawn_action_only_below(&actions[USES + 1], 3);
+	command.actions = actions;
+	command.action_count = USES + 2;
+	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
+	struct aspawn_child child = start_command(NULL, &command);
+	check_ends(&child, 0);
+	CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_CUR), 5);
+}
+
+/* To copy all below the last is cheaper. */
+TEST(more_far_descriptors_than_a_child_fetches_are_copied)
+{
+	enum { FIRST = 130 };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+	struct aspawn_action actions[MANY - FIRST + 1];
+	size_t count = 0;
+
+	open_many();
+	for (int fd = FIRST; fd < MANY; fd++)
+		aspawn_action_dup2(&actions[count++], fd, fd);
+	aspawn_action_only_below(&actions[count++], FIRST);
+	command.actions = actions;
+	command.action_count = count;
+	struct aspawn_child child = start_command(NULL, &command);
+	CHECK_EQUAL(why_not_started(&child), 0);
+	check_ends(&child, 7 << 8);
+}
+
 /* --- what goes wrong ------------------------------------------------------------------ */
 
 /* The last descriptors of the caller: it needs six for three pipes, and one or two for pidfds. */
@@ -731,19 +772,22 @@ TEST(a_start_fails_if_pipes_cannot_be_made)
 /* In the child, which has no number for so many. */
 TEST(a_command_fails_if_the_child_cannot_fetch)
 {
-	const struct psys_rlimit64 limit = { MANY + 4, MANY + 4 };
+	enum { LIMIT = 64, FIRST = 150, LAST = 249 };
+	const struct psys_rlimit64 limit = { LIMIT, LIMIT };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
-	struct aspawn_action actions[MANY + 5];
+	struct aspawn_action actions[LAST - FIRST + 2];
 	struct aspawn_failure failure;
 	size_t count = 0;
 
 	open_many();
 	if (!child_may_fetch() || psys_close_range(MANY, ~0U, PSYS_CLOSE_RANGE_UNSHARE) < 0)
 		skip("nothing can be fetched");
-	while (count < MANY + 4)
-		aspawn_action_dup2(&actions[count++], FAR, 1);
+	for (int fd = FIRST; fd <= LAST; fd++)
+		aspawn_action_dup2(&actions[count++], fd, 1);
 	aspawn_action_only_below(&actions[count++], 3);
+	for (int fd = LIMIT - 8; fd < LIMIT; fd++) /* for what the caller makes itself */
+		psys_close(fd);
 	command.actions = actions;
 	command.action_count = count;
 	CHECK_EQUAL(psys_prlimit64(0, PSYS_RLIMIT_NOFILE, &limit, NULL), 0);
