@@ -39,14 +39,8 @@ PSYS_UNINSTRUMENTED int aspw_child_main(void *block)
 		psys_sched_yield();
 	if (control->flags & PSYS_CLONE_FILES)
 		control->files_error = aspw_descriptors_unshare(control);
-	else if (control->report.parents_end >= 0)
-		psys_close(control->report.parents_end);
-	if (control->group_fd >= 0) /* none of the caller's: no action is to find it */
-		psys_close(control->group_fd);
-	if (control->list_fd >= 0)
-		psys_close(control->list_fd);
-	for (int i = 0; i < 2 && control->channel[i] >= 0; i++)
-		psys_close(control->channel[i]);
+	else
+		aspw_descriptors_close_copies(control);
 	/* 32-bit kernels before 6.19 accept CLONE_CLEAR_SIGHAND and ignore it. */
 	if (!(control->flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8)
 		reset_handlers();

@@ -77,10 +77,29 @@ static PSYS_UNINSTRUMENTED bool may_fetch(const struct control *control)
 	       psys_pidfd_getfd(control->caller_pidfd, -1, 0) == -PSYS_EBADF;
 }
 
-static PSYS_UNINSTRUMENTED void close_copy(const struct control *control, int fd)
+static PSYS_UNINSTRUMENTED void close_below(unsigned end, int fd)
 {
-	if (is_kept(control, fd))
+	if (fd >= 0 && (unsigned)fd < end)
 		psys_close(fd);
+}
+
+/* A detached helper has copied the table before it got a pidfd: the number may be the caller's. */
+static PSYS_UNINSTRUMENTED void close_copies_below(unsigned end, struct control *control)
+{
+	if (!control->request.detached)
+		close_below(end, control->helper_pidfd);
+	close_below(end, control->caller_pidfd);
+	close_below(end, control->group_fd);
+	close_below(end, control->list_fd);
+	close_below(end, control->channel[0]);
+	close_below(end, control->channel[1]);
+	for (struct child_fd *fd = NULL; (fd = next_fd(control, fd));)
+		close_below(end, fd->parents_end);
+}
+
+PSYS_UNINSTRUMENTED void aspw_descriptors_close_copies(struct control *control)
+{
+	close_copies_below(~0U, control);
 }
 
 /* Descriptors from keep_below up are not copied, so nobody has to close them. The table of a child
@@ -96,10 +115,8 @@ static PSYS_UNINSTRUMENTED int unshare_table(struct control *control)
 		control->request.keep_below = ~0U;
 	}
 	/* These are the parent's, but may be among the copied descriptors. */
-	close_copy(control, control->pidfd);
-	close_copy(control, control->helper_pidfd);
-	close_copy(control, control->caller_pidfd);
-	close_copy(control, control->report.parents_end);
+	close_below(control->request.keep_below, control->pidfd);
+	close_copies_below(control->request.keep_below, control);
 	return 0;
 }
 

@@ -372,20 +372,6 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 	return -PSYS_EINVAL;
 }
 
-/* True if fd is an end of a pipe, or what the library has fetched, and no earlier action has replaced
- * it, as a function may have: the caller cannot mean that descriptor. */
-static PSYS_UNINSTRUMENTED bool is_librarys(const struct prepared *prepared, size_t index, int fd)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < prepared->fd_count; i++)
-		found = found || prepared->fds[i].parents_end == fd || prepared->fds[i].here == fd;
-	for (size_t i = 0; i < index && found; i++)
-		found = replaced_by(&prepared->actions[i]) != fd &&
-			prepared->actions[i].kind != ASPAWN_ACTION_CALL;
-	return found;
-}
-
 /* --- reporting ---------------------------------------------------------------- */
 
 static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t index, int error)
@@ -405,7 +391,8 @@ static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t in
 /* --- all of it ------------------------------------------------------------------ */
 
 /* Performs the action with the number that what it uses has here. The caller cannot mean a number of the
- * library's own descriptors, which gives way to what replaces it. */
+ * library's own descriptors, which give way to what replaces them, and are closed when no later action
+ * uses them. */
 static PSYS_UNINSTRUMENTED int perform(struct control *control, struct prepared *prepared,
 				       size_t index)
 {
@@ -415,8 +402,7 @@ static PSYS_UNINSTRUMENTED int perform(struct control *control, struct prepared 
 	const struct child_fd *fd = find_fd(prepared, index, callers);
 	const int here = fd ? fd->here : -1;
 
-	if (here < 0 && callers >= 0 &&
-	    (is_reserved(prepared, index, callers) || is_librarys(prepared, index, callers)))
+	if (here < 0 && is_reserved(prepared, index, callers))
 		return -PSYS_EBADF;
 	int r = relocate(prepared, index + 1, replaced);
 	if (r < 0)
@@ -426,6 +412,8 @@ static PSYS_UNINSTRUMENTED int perform(struct control *control, struct prepared 
 	r = perform_one(control, prepared, index, here);
 	if (uses)
 		set_member_int(action, uses, callers); /* for the report */
+	if (here >= 0 && fd->last == index && here != replaced)
+		psys_close(here);
 	return r;
 }
 

@@ -1002,6 +1002,46 @@ TEST(an_action_may_not_use_the_number_of_an_earlier_pipe)
 	}
 }
 
+/* Ends of pipes, and pidfds of the child and its helper. */
+static void check_finds_nothing(struct aspawn_command *command, int fd, uint64_t flags)
+{
+	char out[8];
+	struct aspawn_io io = {
+		.size = sizeof io, .flags = flags, .out = out, .out_size = sizeof out, .input = out
+	};
+	const struct aspawn_action actions[][2] = {
+		{ ASPAWN_DUP2(fd, 77), ASPAWN_RESUID(-1, -1, -1) },
+		/* Not even by a number that is not marked as a descriptor's. */
+		{ ASPAWN_SYSCALL(PSYS_NR_fcntl, fd, PSYS_F_GETFD, 0, 0, 0, 0, 0,
+				 ASPAWN_EXPECTED_SUCCESS),
+		  ASPAWN_RESUID(-1, -1, -1) },
+	};
+
+	for (int i = 0; i < 2; i++) {
+		if (psys_fcntl(fd, PSYS_F_GETFD, 0) >= 0 || (i && !memory_is_shared()))
+			continue;
+		command->actions = actions[i];
+		CHECK_EQUAL(aspawn_run(command, &io), -PSYS_ECANCELED);
+		CHECK_EQUAL(io.failure.step, 0);
+		CHECK_EQUAL(io.failure.error, -PSYS_EBADF);
+	}
+}
+
+TEST(no_action_finds_a_descriptor_that_the_library_has_made)
+{
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	for (int way = 0; way < 3 * 2 * 2; way++) {
+		command.owner = way % 3; /* enum aspawn_owner */
+		command.flags =
+			command.owner == ASPAWN_OWNER_TREE ? ASPAWN_COMMAND_TREE_OR_GROUP : 0;
+		command.action_count = 1 + (size_t)way / 3 % 2; /* with [copy] */
+		for (int fd = 3; fd < 20; fd++)
+			check_finds_nothing(&command, fd, way / 6 ? ASPAWN_IO_KILL_GROUP : 0);
+	}
+}
+
 /* Actions replace the number of the report pipe, and the child can still report. */
 TEST(reserved_descriptors_are_relocated)
 {
