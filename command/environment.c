@@ -7,23 +7,53 @@
 /* From the libc, if the program has one. */
 extern char **environ __attribute__((weak, visibility("default")));
 
-/* True if an action, with an index of at least from, unsets or replaces the variable; of any variable
- * if the name is NULL. */
-static PSYS_UNINSTRUMENTED bool is_changed(const struct aspawn_command *command, size_t from,
-					   const char *name, size_t length)
-{
-	for (size_t i = from; i < command->action_count; i++) {
-		const struct aspawn_action *action = &command->actions[i];
-		const char *other = action->kind == ASPAWN_ACTION_SETENV ? action->u.setenv.name :
-				    action->kind == ASPAWN_ACTION_UNSETENV ?
-									   action->u.unsetenv.name :
-									   NULL;
+/* Actions that change variables: which is the last one for a name. */
+struct changes {
+	const struct aspawn_action *actions;
+	uint32_t *last; /* a table of indices, plus one; NULL while the arena measures */
+	size_t slots;
+};
 
-		if (action->kind == ASPAWN_ACTION_CLEARENV ||
-		    (other && (!name || (!psys_strncmp(name, other, length) && !other[length]))))
-			return true;
+/* Returns the name of the variable that the action sets or removes, or NULL. */
+static PSYS_UNINSTRUMENTED const char *changed_by(const struct aspawn_action *action)
+{
+	return action->kind == ASPAWN_ACTION_SETENV   ? action->u.setenv.name :
+	       action->kind == ASPAWN_ACTION_UNSETENV ? action->u.unsetenv.name :
+							NULL;
+}
+
+/* Returns the slot of the name, or the free one for it. */
+static PSYS_UNINSTRUMENTED uint32_t *place_of(const struct changes *changes, const char *name,
+					      size_t length)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < length; i++)
+		at = (at ^ (unsigned char)name[i]) * 16777619; /* FNV-1 */
+	for (;; at++) {
+		uint32_t *slot = &changes->last[at & (changes->slots - 1)];
+		const char *other = *slot ? changed_by(&changes->actions[*slot - 1]) : NULL;
+		if (!other || (!psys_strncmp(name, other, length) && !other[length]))
+			return slot;
 	}
-	return false;
+}
+
+/* True if the last action for the name is another than that before this index; with 0, if there is one. */
+static PSYS_UNINSTRUMENTED bool is_changed(const struct changes *changes, size_t index,
+					   const char *name)
+{
+	return changes->last &&
+	       *place_of(changes, name, (size_t)(psys_strchrnul(name, '=') - name)) != index;
+}
+
+static PSYS_UNINSTRUMENTED void note_changes(struct changes *changes, size_t from, size_t count)
+{
+	psys_memset(changes->last, 0, changes->slots * sizeof *changes->last);
+	for (size_t i = from; i < count; i++) {
+		const char *name = changed_by(&changes->actions[i]);
+		if (name)
+			*place_of(changes, name, psys_strlen(name)) = (uint32_t)i + 1;
+	}
 }
 
 static PSYS_UNINSTRUMENTED char *copy_variable(struct arena *arena, const char *name,
@@ -45,28 +75,40 @@ aspw_make_environment(struct arena *arena, const struct aspawn_command *command,
 {
 	static char *const nothing[] = { NULL };
 	char *const *base = command->envp ? command->envp : &environ && environ ? environ : nothing;
-	size_t most = 1, count = 0;
+	const size_t action_count = command->action_count;
+	struct changes changes = { command->actions, NULL, 0 };
+	size_t most = 1, count = 0, changing = 0, from = 0;
 
-	if (!is_changed(command, 0, NULL, 0))
+	for (size_t i = 0; i < action_count; i++) {
+		changing += !!changed_by(&changes.actions[i]);
+		if (changes.actions[i].kind == ASPAWN_ACTION_CLEARENV) {
+			base = nothing;
+			from = i + 1;
+		}
+	}
+	if (!changing && base != nothing)
 		return lends ? base : aspw_copy_strings(arena, base);
 	while (base[most - 1])
 		most++;
-	char **to = aspw_allocate(arena, (most + command->action_count) * sizeof *to, sizeof *to);
+	char **to = aspw_allocate(arena, (most + changing) * sizeof *to, sizeof *to);
+	/* What is measured also has the variables that are replaced or removed. */
+	changes.slots = aspw_slots(changing);
+	changes.last = aspw_allocate(arena, changes.slots * sizeof *changes.last, 4);
+	if (changes.last)
+		note_changes(&changes, from, action_count);
 	for (size_t i = 0; i < most - 1; i++) {
 		const char *variable = base[i];
-		if (!variable || is_changed(command, 0, variable,
-					    (size_t)(psys_strchrnul(variable, '=') - variable)))
+		if (!variable || is_changed(&changes, 0, variable))
 			continue;
 		if (!lends)
 			variable = aspw_copy_string(arena, variable);
 		if (to)
 			to[count++] = (char *)(uintptr_t)variable;
 	}
-	for (size_t i = 0; i < command->action_count; i++) {
-		const struct aspawn_action *action = &command->actions[i];
+	for (size_t i = from; i < action_count; i++) {
+		const struct aspawn_action *action = &changes.actions[i];
 		if (action->kind != ASPAWN_ACTION_SETENV ||
-		    is_changed(command, i + 1, action->u.setenv.name,
-			       psys_strlen(action->u.setenv.name)))
+		    is_changed(&changes, i + 1, action->u.setenv.name))
 			continue;
 		char *variable = copy_variable(arena, action->u.setenv.name, action->u.setenv.value);
 		if (to)

@@ -128,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena measured = { NULL, 0, SIZE_MAX, 0 }, filled;
 	aspw_make_environment(&measured, &command, lends);
 	char *const *envp = make(&filled, &command, lends, measured.size);
-	check(!measured.error && !filled.error && filled.size == measured.size, "another size");
+	check(!measured.error && !filled.error && filled.size <= measured.size, "too large");
 	compare(&model, envp, filled.size, lends ? NULL : filled.base);
 	free(filled.base);
 

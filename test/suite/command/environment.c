@@ -305,3 +305,28 @@ TEST(large_environments_can_be_changed)
 		CHECK_EQUAL(psys_strcmp(shown + io.out_length - 10, "V8=9 V9=8 "), 0);
 	}
 }
+
+/* A pass over the others for each would take longer than the test may. */
+TEST(a_start_with_many_changes_of_the_environment_makes_one_pass)
+{
+	const int count = scaled(300000);
+	const size_t size = ((size_t)count + 2) * sizeof(struct aspawn_action);
+	char(*names)[8] = psys_mmap(NULL, (size_t)count * sizeof *names + size,
+				    PSYS_PROT_READ | PSYS_PROT_WRITE,
+				    PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS, -1, 0);
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "shows_environment", NULL);
+
+	CHECK(!PSYS_IS_ERROR(names));
+	struct aspawn_action *actions = (struct aspawn_action *)(void *)(names + count);
+	for (int i = 0; i < count; i++) {
+		psys_i64_to_decimal(names[i], i);
+		aspawn_action_setenv(&actions[i], names[i], "");
+	}
+	aspawn_action_clearenv(&actions[count]);
+	aspawn_action_setenv(&actions[count + 1], "A", "1");
+	need_own_environment();
+	command.actions = actions;
+	command.action_count = (size_t)count + 2;
+	check_shown(&command, "A=1 ");
+}
