@@ -114,6 +114,45 @@ static bool subject_is_name(const struct aspawn_failure *failure)
 	return failure->step != ASPAWN_STEP_STREAMS || *failure->subject == '/';
 }
 
+/* Stores the byte, or how C writes it if it is a control character. Returns the length. */
+static size_t escape(char to[5], unsigned char byte)
+{
+	static const char letters[] = "tnvfr", digits[] = "0123456789abcdef";
+	size_t length = 0;
+
+	if (byte >= ' ' && byte != 0x7f) {
+		to[length++] = (char)byte;
+	} else {
+		to[length++] = '\\';
+		if (byte >= '\t' && byte <= '\r') {
+			to[length++] = letters[byte - '\t'];
+		} else {
+			to[length++] = 'x';
+			to[length++] = digits[byte >> 4];
+			to[length++] = digits[byte & 15];
+		}
+	}
+	to[length] = '\0';
+	return length;
+}
+
+/* Adds the end of what would be longer than a subject. */
+static void add_escaped(struct text *text, const char *from)
+{
+	size_t room = sizeof((struct aspawn_failure *)NULL)->subject - 1, size;
+	const char *at = from + psys_strlen(from);
+	char escaped[5];
+
+	while (at > from && (size = escape(escaped, (unsigned char)at[-1])) <= room) {
+		room -= size;
+		at--;
+	}
+	for (; *at; at++) {
+		escape(escaped, (unsigned char)*at);
+		add(text, escaped);
+	}
+}
+
 static void add_subject(struct text *text, const struct aspawn_failure *failure)
 {
 	const char *quote = subject_is_name(failure) ? "\"" : "";
@@ -124,7 +163,7 @@ static void add_subject(struct text *text, const struct aspawn_failure *failure)
 	psys_strlcpy(subject, failure->subject, sizeof failure->subject);
 	add(text, text->length ? " " : "");
 	add(text, quote);
-	add(text, subject);
+	add_escaped(text, subject);
 	add(text, quote);
 }
 

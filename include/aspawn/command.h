@@ -266,8 +266,9 @@ PSYS_API const char *aspawn_failure_name(const struct aspawn_failure *failure);
 /*
  * Formats a failure for people: action 2, chdir "/srv/checks": ENOENT, or
  * search "unmae": ENOENT. As snprintf(3), stores at most size - 1 bytes and a NUL (nothing if
- * size is 0), and returns the length of the whole text, at most 255. The text is empty if failure
- * is NULL or its error is 0. The wording may change in later versions.
+ * size is 0), and returns the length of the whole text, at most 255. Control characters of the
+ * subject are written as in C: "/bin/sh\r" of a script with the line ends of DOS. The text is empty if
+ * failure is NULL or its error is 0. The wording may change in later versions.
  */
 PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure);
 

@@ -43,6 +43,8 @@ static void check_text(int what, size_t size)
 	const size_t length = text_of(what, whole, sizeof whole);
 
 	check(length <= most[what] && strlen(whole) == length, "a text of another length");
+	for (const char *at = whole; *at; at++)
+		check((unsigned char)*at >= ' ' && *at != 0x7f, "a control character");
 	check(text_of(what, part, size) == length, "another length in a smaller buffer");
 	if (size)
 		check(strlen(part) == (length < size ? length : size - 1) &&

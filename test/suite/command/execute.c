@@ -97,12 +97,13 @@ TEST(a_failure_names_its_step)
 
 TEST(a_failure_names_the_missing_interpreter)
 {
-	static const char *const files[] = { "script", "args", "outer", "hidden" };
+	static const char *const files[] = { "script", "args", "outer", "dos", "hidden" };
 
 	enter_directory();
 	make_file("script", "#!/no/such\n", 0755);
 	make_file("args", "#! \t./no-such -x\n", 0755);
 	make_file("outer", "#!./script", 0755);
+	make_file("dos", "#!/bin/sh\r\n", 0755);
 	make_file("hidden", "#!/no/such\n", 0111);
 	check_stage("./script", NULL, ASPAWN_STEP_INTERPRETER, PSYS_ENOENT,
 		    "interpreter \"/no/such\": ENOENT");
@@ -112,6 +113,8 @@ TEST(a_failure_names_the_missing_interpreter)
 		    "interpreter \"./no-such\": ENOENT");
 	check_stage("./outer", NULL, ASPAWN_STEP_INTERPRETER, PSYS_ENOENT,
 		    "interpreter \"/no/such\": ENOENT");
+	check_stage("./dos", NULL, ASPAWN_STEP_INTERPRETER, PSYS_ENOENT,
+		    "interpreter \"/bin/sh\\r\": ENOENT");
 	if (psys_faccessat(PSYS_AT_FDCWD, "hidden", PSYS_R_OK) < 0) /* not root */
 		check_stage("./hidden", NULL, ASPAWN_STEP_INTERPRETER, PSYS_ENOENT,
 			    "interpreter \"./hidden\": ENOENT");

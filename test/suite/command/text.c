@@ -123,6 +123,10 @@ TEST(failures_as_texts)
 	check_failure(0, -PSYS_EXDEV, ASPAWN_ACTION_WRITE, "/tmp/link",
 		      "action 0, write \"/tmp/link\": EXDEV, a file of /proc: name it, "
 		      "so that the image writes it");
+	check_failure(ASPAWN_STEP_INTERPRETER, -PSYS_ENOENT, 0, "/bin/sh\r",
+		      "interpreter \"/bin/sh\\r\": ENOENT");
+	check_failure(0, -PSYS_ENOENT, ASPAWN_ACTION_CHDIR, "\t\n\x1b[2J\x7f\x01 \xc3\xa9",
+		      "action 0, chdir \"\\t\\n\\x1b[2J\\x7f\\x01 \xc3\xa9\": ENOENT");
 	check_failure(ASPAWN_STEP_NONE, -PSYS_ECHILD, 0, "", "killed by a signal before the exec");
 	check_failure(-9, -PSYS_EPERM, 0, "", "unknown: EPERM");
 	check_failure(INT32_MIN, -PSYS_EPERM, 0, "", "unknown: EPERM");
@@ -193,11 +197,11 @@ TEST(the_longest_texts_have_the_documented_length)
 {
 	char subject[112], text[SIZE];
 
-	psys_memset(subject, 'x', sizeof subject);
-	subject[111] = '\0';
-	for (uint32_t kind = 0; kind <= LAST_ACTION; kind++) {
+	for (uint32_t kind = 0; kind <= 2 * LAST_ACTION + 1; kind++) {
+		psys_memset(subject, kind <= LAST_ACTION ? 'x' : '\x1b', sizeof subject);
+		subject[111] = '\0';
 		struct aspawn_io io = { .size = sizeof io, .outcome = ASPAWN_OUTCOME_NOT_STARTED };
-		io.failure = failure_of(INT32_MAX, INT32_MIN, kind, subject);
+		io.failure = failure_of(INT32_MAX, INT32_MIN, kind % (LAST_ACTION + 1), subject);
 		CHECK(aspawn_failure_text(text, sizeof text, &io.failure) <= 255);
 		CHECK_EQUAL(text[psys_strlen(text) - 1], '8'); /* of 2147483648 */
 		CHECK(aspawn_io_text(text, sizeof text, -PSYS_ECANCELED, &io) <= 319);
