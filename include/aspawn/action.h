@@ -544,8 +544,8 @@ PSYS_API void aspawn_action_join_cgroup(struct aspawn_action *action, int fd);
  * killed. aspawn_start() fails with -EINVAL if the owner is another, or the command joins another group
  * too.
  * Errors: those of ASPAWN_JOIN_CGROUP; the failure names the controller's file, the call (mkdir, open)
- * or the descriptor. ENOENT (the file: not in cgroup.subtree_control, or no control group of version 2;
- * the descriptor: not a control group), EACCES, EPERM, EAGAIN (cgroup.max.descendants), EINVAL
+ * or the descriptor. ENOENT (the file: not in cgroup.subtree_control; otherwise parent_fd is not a control
+ * group of version 2, as the failure says), EACCES, EPERM, EAGAIN (cgroup.max.descendants), EINVAL
  * (cpu_max is below 1000), EROFS.
  */
 PSYS_API void aspawn_action_new_cgroup(struct aspawn_action *action, int parent_fd,

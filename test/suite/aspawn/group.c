@@ -226,6 +226,19 @@ static void check_is_not_made(int fd, uint64_t memory_max, int error, const char
 	CHECK_EQUAL(aspawn_describe(&child, ASPAWN_FACT_OUTCOME), ASPAWN_OUTCOME_NOT_STARTED);
 }
 
+static const char no_group[] = "parent_fd is not a cgroup of version 2";
+
+TEST(new_cgroup_is_not_made_below_a_group_of_version_1)
+{
+	struct cgroup parent;
+
+	need_lists();
+	make_cgroup_of(&parent, "memory");
+	check_is_not_made(parent.fd, 0, PSYS_ENOENT, no_group);
+	check_none_is_left(&parent);
+	remove_cgroup(&parent);
+}
+
 TEST(new_cgroup_reports_what_it_could_not_make)
 {
 	struct cgroup parent, other;
@@ -234,14 +247,12 @@ TEST(new_cgroup_reports_what_it_could_not_make)
 	enter_own_directory();
 	const int directory = psys_open(".", PSYS_O_RDONLY | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 	const int file = psys_open("/proc/self/stat", PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	char number[PSYS_DECIMAL_SIZE];
 
 	check_is_not_made(parent.fd, 1 << 20, PSYS_ENOENT, "memory.max");
 	check_is_not_made(file, 0, PSYS_ENOTDIR, "mkdir");
 	check_is_not_made(333, 0, PSYS_EBADF, "mkdir");
-	/* The clone ignores it; the action reports it. */
-	number[psys_i64_to_decimal(number, directory)] = '\0';
-	check_is_not_made(directory, 0, PSYS_ENOENT, number);
+	check_is_not_made(directory, 0, PSYS_ENOENT, no_group);
+	check_is_not_made(directory, 1 << 20, PSYS_ENOENT, no_group);
 	filter_refuse_flags(PSYS_NR_openat, 2, PSYS_O_PATH | PSYS_O_DIRECTORY, PSYS_EMFILE);
 	check_is_not_made(parent.fd, 0, PSYS_EMFILE, "open");
 	psys_strlcpy(other.path, ".", 2);
@@ -407,6 +418,7 @@ TEST(a_program_that_the_oom_killer_keeps_from_its_exec_was_not_started)
 	const int parent = psys_open(".", PSYS_O_PATH | PSYS_O_DIRECTORY | PSYS_O_CLOEXEC, 0);
 	CHECK_EQUAL(psys_mknodat(parent, "begin", PSYS_S_IFIFO | 0600, 0), 0);
 	CHECK_EQUAL(psys_mknodat(parent, "go", PSYS_S_IFIFO | 0600, 0), 0);
+	CHECK_EQUAL(psys_mknodat(parent, "cgroup.controllers", PSYS_S_IFREG | 0600, 0), 0);
 	const struct aspawn_action actions[] = { ASPAWN_OPEN(0, "begin", PSYS_O_RDONLY, 0),
 						 ASPAWN_OPEN(0, "go", PSYS_O_RDONLY, 0),
 						 ASPAWN_NEW_CGROUP(parent, 0, 0, 0),
