@@ -147,7 +147,7 @@ impl fmt::Display for Error {
         }
         f.write_str(self.name)?;
         if !self.subject.is_empty() {
-            write!(f, " \"{}\"", String::from_utf8_lossy(&self.subject))?;
+            write!(f, " {:?}", String::from_utf8_lossy(&self.subject))?;
         }
         // SAFETY: a constant string.
         write!(f, ": {}", unsafe { text_of(sys::psys_strerror(self.errno)) })

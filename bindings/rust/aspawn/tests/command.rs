@@ -59,12 +59,13 @@ fn errors_name_the_step() {
 fn names_a_missing_interpreter() {
     use std::os::unix::fs::PermissionsExt;
     let path = std::env::temp_dir().join(format!("aspawn-interpreter-{}", std::process::id()));
-    fs::write(&path, "#!/no/such\n").unwrap();
+    fs::write(&path, "#!/no/such\r\n").unwrap(); // line ends of DOS
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     let error = Command::new(&path).spawn().unwrap_err();
     fs::remove_file(&path).unwrap();
     assert_eq!((error.step(), error.kind()), (Step::Interpreter, ErrorKind::NotFound));
-    assert_eq!(error.subject(), b"/no/such");
+    assert_eq!(error.subject(), b"/no/such\r");
+    assert_eq!(error.to_string(), "interpreter \"/no/such\\r\": no such file or directory");
 }
 
 #[test]
