@@ -371,7 +371,7 @@ struct aspawn_io {
  * io       must not be NULL
  *
  * The call lasts at most time_limit_ms and twice grace_ms, plus the time of the sink, and of the
- * kernel to end a killed process.
+ * kernel to end a killed process; plus ten seconds if the program may not be killed.
  *
  * Returns 0 if the program was executed and has ended: io->status shows if it succeeded. Otherwise
  * the child has been ended and reaped, and io->outcome says why.
@@ -379,8 +379,9 @@ struct aspawn_io {
  *   -ETIMEDOUT  the library ended the program after time_limit_ms
  *   -ENOBUFS    the library ended the program because a buffer was full
  *   the negative number of a sink
- *   -EPERM      the program runs as another user, whom the caller may not signal: it runs on,
- *               and is not reaped
+ *   -EPERM      the program runs as another user, whom the caller may not signal, and has not
+ *               ended within ten seconds after SIGKILL: it runs on. A child of the caller's own is
+ *               the caller's to reap, by wait(2)
  *   -ECHILD     the program ran, but another wait has reaped it, or SIGCHLD is ignored, and the
  *               kernel does not keep the status (before 6.15, or no pidfd). The output is complete
  *   -ENOTEMPTY, -EOWNERDEAD  as of aspawn_wait(); after -ENOTEMPTY, which comes before
@@ -520,8 +521,8 @@ PSYS_API int aspawn_wait_started(struct aspawn_child *child, struct aspawn_failu
  *               for a second, or for ten if something may be signalled.
  *               aspawn_describe(child, ASPAWN_FACT_SURVIVORS) says how many; *status is -1 if
  *               the program is among them
- *   -EOWNERDEAD  of ASPAWN_OWNER_TREE: somebody has killed the helper, so that the tree goes on;
- *               *status and *usage are untouched
+ *   -EOWNERDEAD  of ASPAWN_OWNER_TREE: somebody has killed the helper, or held it until the
+ *               library killed it, so that the tree goes on; *status and *usage are untouched
  * After these, except -ETIMEDOUT, there is no child any more, and ended_fd and started_fd are -1.
  * Of ASPAWN_OWNER_TREE the call waits for all of it: 0 says that nothing is left. The status is the
  * program's; the usage is of the program and what it has waited for.
@@ -542,10 +543,11 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
 /*
  * Does all of aspawn_run() except the start, with the pipes and the terminal of the handle: each
  * output without a buffer goes to the sink. On return in_fd, out_fd, err_fd and pty_fd are closed and
- * -1, and there is no child any more; a failure kills the child first. -EINVAL and -E2BIG change
- * nothing but the results.
+ * -1, and there is no child any more; a failure kills the child first. After -EPERM the child runs on,
+ * and the handle is valid: aspawn_wait() reaps it later. -EINVAL and -E2BIG change nothing but the
+ * results.
  *
- * Returns what aspawn_run() does, without the errors of the start. Also fails with -EINVAL if there
+ * Returns what aspawn_run() does, without the errors of the start; -EPERM as soon as SIGKILL is refused. Also fails with -EINVAL if there
  * is input, or a buffer, without the pipe or terminal for it.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
