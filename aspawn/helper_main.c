@@ -154,25 +154,6 @@ PSYS_UNINSTRUMENTED bool aspw_helper_reap(struct stack_state *state, int child)
 	return true;
 }
 
-/* The caller waits for its child. If it ignores SIGCHLD nobody does, and what the kernel keeps for a
- * pidfd is the helper's to store: the caller may not have one yet. */
-static PSYS_UNINSTRUMENTED void keep_status(struct stack_state *state, int pidfd)
-{
-	struct psys_sigaction sigchld[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
-	int r = aspw_reaped_status(pidfd, &state->status);
-
-	if (r == -PSYS_EAGAIN &&
-	    psys_rt_sigaction(PSYS_SIGCHLD, NULL, sigchld, PSYS_SIGSET_SIZE) >= 0 &&
-	    (sigchld->handler == PSYS_SIG_IGN || sigchld->flags & PSYS_SA_NOCLDWAIT)) {
-		aspw_await_reaped(pidfd, aspw_deadline_in(1000));
-		r = aspw_reaped_status(pidfd, &state->status);
-	}
-	if (r < 0)
-		return;
-	psys_memset(&state->usage, 0, sizeof state->usage);
-	__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
-}
-
 /* There is no child, as if it had exited with 127. */
 static PSYS_UNINSTRUMENTED int fail(struct stack_state *state, int error)
 {
@@ -187,7 +168,7 @@ static PSYS_UNINSTRUMENTED int fail(struct stack_state *state, int error)
 static PSYS_UNINSTRUMENTED void become_parent(struct control *control)
 {
 	static const struct psys_sigaction usual = { .handler = PSYS_SIG_DFL };
-	struct psys_sigaction old[2]; /* as in keep_status() */
+	struct psys_sigaction old[2]; /* QEMU 7.2 writes more than one on riscv and loongarch */
 
 	if (psys_rt_sigaction(PSYS_SIGCHLD, &usual, old, PSYS_SIGSET_SIZE) >= 0)
 		control->ignores_sigchld = old->handler == PSYS_SIG_IGN;
@@ -251,9 +232,8 @@ PSYS_UNINSTRUMENTED int aspw_helper_main(void *block)
 		if (control->request.dies_with_caller)
 			aspw_send_signal(pidfd, child, PSYS_SIGKILL, false);
 		aspw_helper_leave(control);
-	} else if (control->request.helped == FOR_CALLER) {
-		keep_status(state, pidfd);
-	} else if (child_has_ended(child, 0) && aspw_helper_reap(state, child)) {
+	} else if (control->request.helped != FOR_CALLER && child_has_ended(child, 0) &&
+		   aspw_helper_reap(state, child)) {
 		__atomic_store_n(&state->ended, ENDED, __ATOMIC_RELEASE);
 	}
 	return 0;

@@ -35,4 +35,20 @@ int aspw_signal_by_pidfd(int pidfd, int signal, unsigned flags);
  */
 int aspw_send_signal(int pidfd, int pid, int signal, bool to_group);
 
+/*
+ * Detaches from the process whose stop waitid(2) has reported, and passes the signal on for which it has
+ * stopped. A program that calls ptrace(2) with PTRACE_TRACEME, as some do to notice a debugger, is traced
+ * by its parent: a helper, or the thread of the caller that has started it. At its next signal it
+ * stops, and nobody else can continue it. -ESRCH if it is not the calling thread that traces it.
+ */
+int aspw_detach(const struct psys_siginfo *stop);
+
+/* Waits until somebody has reaped the process of the pidfd: only then has the kernel its exit code.
+ * Returns 0, -ETIMEDOUT, or -EBADF if it is no descriptor. */
+int aspw_await_reaped(int pidfd, int64_t deadline);
+
+/* Stores the status of the process of the pidfd, if it is reaped. Returns 0, -EAGAIN if it is not,
+ * or -ECHILD if the kernel does not have the status (PIDFD_GET_INFO, Linux 6.15). */
+int aspw_reaped_status(int pidfd, int *status);
+
 #endif

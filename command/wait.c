@@ -213,24 +213,18 @@ static int wait_for_unborn(struct aspawn_child *child, int *status, struct psys_
 	return 1;
 }
 
-/* The same of a child of this process that its helper has cloned, and sees end. */
+/* The same of a child of this process that its helper has cloned. */
 static int wait_for_helped(struct aspawn_child *child, int *status, int options,
 			   struct psys_rusage *usage)
 {
-	struct child_state *state = child_state(child);
-	const struct Stack_t *stack = &state->stack;
+	const struct child_state *state = child_state(child);
 
 	if (state->pid < 0 &&
 	    aspw_learn_child(child, options & PSYS_WNOHANG ? 0 : DEADLINE_NEVER) < 0)
 		return 0;
 	if (state->pid < 0) /* a forked process knows nothing of it */
 		return state->known == KNOWN ? wait_for_unborn(child, status, usage) : -PSYS_ECHILD;
-	int r = wait_for_ordinary(child, status, options, usage);
-	if (r != -PSYS_ECHILD || !aspw_has_stack(child))
-		return r;
-	/* It may have the status. */
-	aspw_stack_await_end(stack, STACK_HELPER, aspw_deadline_in(MOMENT));
-	return aspw_helper_result(stack, status, usage) ? 1 : r;
+	return wait_for_ordinary(child, status, options, usage);
 }
 
 /*
