@@ -368,12 +368,13 @@ static PSYS_UNINSTRUMENTED int start_on(const int terminal[2], struct aspawn_chi
 
 	if (r < 0)
 		return r;
-	/* The server's descriptors may have all numbers that the program's limit allows. */
-	if (served && served->files) {
+	/* No action is to find the server's descriptors, which may have all numbers that the program's
+	 * limit allows. */
+	if (served && !served->is_local && (served->files || command->action_count))
 		own->list[own->count++] = (struct aspawn_action)ASPAWN_CLOSEFROM(3);
+	if (served && served->files)
 		own->list[own->count++] = (struct aspawn_action)ASPAWN_RLIMIT(
 			PSYS_RLIMIT_NOFILE, served->files->rlim_cur, served->files->rlim_max);
-	}
 	aspw_prepare(&arena, command, own);
 	if (arena.error)
 		return arena.error;

@@ -35,6 +35,7 @@ struct served {
 	const struct psys_rlimit64 *files; /* RLIMIT_NOFILE of the program; NULL: the server's */
 	const struct given_fd *fds;
 	size_t fd_count;
+	bool is_local; /* the server is the caller, and its descriptors are those that actions name */
 	void (*before_exec)(struct prepared *prepared);
 	void *of;
 };

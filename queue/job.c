@@ -138,6 +138,7 @@ static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *
 			.files = queue->raises_files ? &queue->files : NULL,
 			.fds = job->fds,
 			.fd_count = job->fd_count,
+			.is_local = queue->is_local,
 			.before_exec = before_exec,
 			.of = job,
 		};

@@ -268,6 +268,36 @@ TEST(job_joins_the_control_group_that_it_names)
 
 /* --- what is sent -------------------------------------------------------------------------- */
 
+static ASPAWN_CHILD int does_nothing(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+/* After a function, and where no mark says so, a number is none of the caller's. */
+TEST(job_finds_no_descriptor_of_the_server)
+{
+	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 1 });
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+	command.action_count = 2;
+	for (int fd = 3; fd < 20; fd++) {
+		const struct aspawn_action actions[][2] = {
+			{ ASPAWN_CALL(does_nothing, NULL), ASPAWN_DUP2(fd, 1) },
+			{ ASPAWN_UMASK(0), ASPAWN_SYSCALL(PSYS_NR_fcntl, fd, PSYS_F_GETFD, 0, 0, 0,
+							  0, 0, ASPAWN_EXPECTED_SUCCESS) },
+		};
+		for (int i = 0; i < 2; i++) {
+			command.actions = actions[i];
+			CHECK(submit_command(queue, (struct aspawn_job){ .out_size = 8 },
+					     &command) > 0);
+			check_failure(queue, -PSYS_EBADF);
+		}
+	}
+	close_queue(queue);
+}
+
 TEST(queue_sends_nothing_for_jobs_that_use_no_descriptor)
 {
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .jobs = 4 });
