@@ -355,7 +355,7 @@ static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadli
 		(__atomic_load_n(&queue->closing, __ATOMIC_SEQ_CST) && !server->closes_by) ||
 		__atomic_load_n(&queue->wanted, __ATOMIC_SEQ_CST);
 	const int ms = has_work ? 0 : server_patience(queue, deadline);
-	struct psys_timespec time = { ms / 1000, ms % 1000 * 1000000 };
+	struct psys_timespec time = { ms / 1000, (int64_t)(ms % 1000) * 1000000 };
 	const int r =
 		psys_epoll_pwait(server->epoll, events, EVENTS, ms, server->mask, PSYS_SIGSET_SIZE);
 	/* If a filter forbids it, the descriptor tells that something has happened, and not what. That may
