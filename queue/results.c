@@ -144,8 +144,8 @@ static int await(struct aspawn_queue *queue, const struct aspawn_result **result
 	__atomic_add_fetch(&queue->waiters, 1, __ATOMIC_SEQ_CST);
 	for (bool last = timeout_ms == 0 && results && !queue->is_local;;
 	     last = last || aspw_deadline_is_past(deadline)) {
-		const int events = __atomic_load_n(&queue->events, __ATOMIC_SEQ_CST);
 		aspw_queue_tend(queue, queue_now(queue));
+		const int events = __atomic_load_n(&queue->events, __ATOMIC_SEQ_CST);
 		if (aspw_queue_is_orphaned(queue, !last))
 			aspw_queue_recover(queue, false);
 		r = results ? take_results(queue, results, count) : is_idle(queue, false);
