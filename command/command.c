@@ -34,12 +34,9 @@ int aspw_read_structure(void *to, size_t known, const void *from, uint64_t size,
 /* Returns 0, or -EOPNOTSUPP with why. A helper would be the tracer, and cannot do what a debugger does. */
 static int check_syscall(const struct aspawn_action *action, int owner, char *why, size_t size)
 {
-	const bool makes_tracer =
-		action->u.syscall.number == PSYS_NR_ptrace && !action->u.syscall.words[0];
-
 	if (aspw_call_class(action) == CALL_REFUSED)
 		psys_i64_to_decimal(why, action->u.syscall.number);
-	else if (owner != ASPAWN_OWNER_CALLER && makes_tracer)
+	else if (owner != ASPAWN_OWNER_CALLER && makes_tracer(action))
 		psys_strlcpy(why, "PTRACE_TRACEME with a helper", size);
 	return *why ? -PSYS_EOPNOTSUPP : 0;
 }

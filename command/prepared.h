@@ -185,6 +185,13 @@ PSYS_INLINE int replaced_by(const struct aspawn_action *action)
 	return offset ? member_int(action, offset) : -1;
 }
 
+/* True if the action makes the child's parent its tracer (PTRACE_TRACEME). */
+PSYS_INLINE bool makes_tracer(const struct aspawn_action *action)
+{
+	return action->kind == ASPAWN_ACTION_SYSCALL &&
+	       action->u.syscall.number == PSYS_NR_ptrace && !action->u.syscall.words[0];
+}
+
 PSYS_INLINE bool is_pipe(const struct aspawn_action *action)
 {
 	return action->kind == ASPAWN_ACTION_OUTPUT_PIPE || action->kind == ASPAWN_ACTION_INPUT_PIPE;

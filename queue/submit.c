@@ -34,7 +34,7 @@ static int read_command_of_job(struct aspawn_command *to, const struct aspawn_co
 	if (wrong)
 		return aspw_refuse(failure, -PSYS_EINVAL, wrong);
 	for (size_t i = 0; i < to->action_count; i++)
-		if (is_pipe(&to->actions[i])) {
+		if (is_pipe(&to->actions[i]) || makes_tracer(&to->actions[i])) {
 			aspw_store_failure(failure, (int)i, -PSYS_EINVAL, to->actions[i].kind, "");
 			return -PSYS_EINVAL;
 		}
