@@ -10,8 +10,6 @@
 #include "own_child.h"
 #include "own_descriptors.h"
 #include "pidfd_channel.h"
-#include "reaped.h"
-#include "tracee.h"
 
 /* Returns true if the helper has a descriptor table of its own, with nothing in it but *kept, which
  * gets the number 0. If *kept is negative, the table is empty. */

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "own_child.h"
 
+#include <syscall/string.h>
 #include <syscall/syscall.h>
+
+#include "deadline.h"
+
+/* linux/ptrace.h; an event is above the signal. */
+enum { DETACH = 17, GETSIGINFO = 0x4202, EVENT = 8 };
 
 PSYS_UNINSTRUMENTED int aspw_child_has_ended(int pidfd, int pid)
 {
@@ -42,4 +48,49 @@ PSYS_UNINSTRUMENTED int aspw_send_signal(int pidfd, int pid, int signal, bool to
 	if (r >= 0)
 		r = psys_kill(to_group ? -pid : pid, signal);
 	return r == -PSYS_ECHILD ? -PSYS_ESRCH : r;
+}
+
+/* After each exec of a tracee the kernel sends this SIGTRAP in the name of the process: it is for the
+ * tracer. A breakpoint's has another code, and raise(3) too. */
+static PSYS_UNINSTRUMENTED bool is_of_exec(int pid, int signal)
+{
+	struct psys_siginfo cause;
+
+	return signal == PSYS_SIGTRAP &&
+	       (psys_ptrace(GETSIGINFO, pid, NULL, &cause) < 0 || cause.code == 0 /* SI_USER */);
+}
+
+PSYS_UNINSTRUMENTED int aspw_detach(const struct psys_siginfo *stop)
+{
+	const int pid = stop->u.child.pid, status = stop->u.child.status;
+	const bool is_for_tracer = status >> EVENT || is_of_exec(pid, status);
+
+	return (int)psys_ptrace(DETACH, pid, NULL,
+				(void *)(uintptr_t)(is_for_tracer ? 0 : (unsigned)status));
+}
+
+PSYS_UNINSTRUMENTED int aspw_await_reaped(int pidfd, int64_t deadline)
+{
+	/* POLLHUP is always reported. */
+	const int r = pidfd < 0 ? -PSYS_EBADF : aspw_deadline_poll(pidfd, 0, deadline);
+
+	return r < 0 ? r : r & PSYS_POLLHUP ? 0 : -PSYS_EBADF;
+}
+
+PSYS_UNINSTRUMENTED int aspw_reaped_status(int pidfd, int *status)
+{
+	struct psys_pidfd_info info;
+	int r = -PSYS_ESRCH;
+
+	/* ESRCH: the process was reaped between the two looks of the call. The second call finds
+	 * its status. */
+	for (int tries = 0; tries < 2 && r == -PSYS_ESRCH; tries++) {
+		psys_memset(&info, 0, sizeof info);
+		info.mask = PSYS_PIDFD_INFO_EXIT;
+		r = (int)psys_ioctl(pidfd, PSYS_PIDFD_GET_INFO, (uintptr_t)&info);
+	}
+	if (r < 0 || !(info.mask & PSYS_PIDFD_INFO_EXIT))
+		return r < 0 ? -PSYS_ECHILD : -PSYS_EAGAIN;
+	*status = info.exit_code;
+	return 0;
 }

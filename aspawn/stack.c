@@ -7,7 +7,6 @@
 #include "deadline.h"
 #include "helper.h"
 #include "own_child.h"
-#include "reaped.h"
 
 enum { NAPS_OF_A_RING = 10 }; /* half a second: aspw_deadline_sleep_on() */
 

@@ -10,7 +10,6 @@
 #include "helper.h"
 #include "own_child.h"
 #include "own_descriptors.h"
-#include "tracee.h"
 
 enum {
 	GENERATIONS = 16,      /* that get SIGTERM and are counted; each takes 3 descriptors */

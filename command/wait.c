@@ -7,8 +7,6 @@
 #include "../aspawn/deadline.h"
 #include "../aspawn/helper.h"
 #include "../aspawn/own_child.h"
-#include "../aspawn/reaped.h"
-#include "../aspawn/tracee.h"
 #include "../aspawn/tree.h"
 
 enum {

@@ -130,7 +130,8 @@ TEST(rejects_an_action_that_makes_a_helper_the_tracer)
 	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
 	CHECK_EQUAL(failure.step, 0);
 	CHECK_EQUAL(psys_strcmp(failure.subject, "PTRACE_TRACEME with a helper"), 0);
-	struct aspawn_queue *queue = open_queue(NULL);
+	struct aspawn_queue *queue = open_queue(
+		&(struct aspawn_queue_options){ .size = sizeof(struct aspawn_queue_options) });
 	command.owner = ASPAWN_OWNER_CALLER;
 	CHECK_EQUAL(submit_command(queue, (struct aspawn_job){ 0 }, &command), -PSYS_EINVAL);
 	close_queue(queue);
