@@ -10,6 +10,19 @@ struct passed {
 	int pidfd;
 };
 
+/* sendmsg(2) or recvmsg(2). Never waits. */
+static PSYS_UNINSTRUMENTED long pass(int end, struct passed *passed, size_t size, bool sends)
+{
+	char byte = 0;
+	struct psys_iovec bytes = { &byte, 1 };
+	struct psys_msghdr message = {
+		.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = passed, .msg_controllen = size
+	};
+
+	return sends ? psys_sendmsg(end, &message, PSYS_MSG_NOSIGNAL | PSYS_MSG_DONTWAIT) :
+		       psys_recvmsg(end, &message, PSYS_MSG_DONTWAIT | PSYS_MSG_CMSG_CLOEXEC);
+}
+
 PSYS_UNINSTRUMENTED void aspw_channel_make(int ends[2])
 {
 	if (psys_socketpair(PSYS_AF_UNIX, PSYS_SOCK_SEQPACKET | PSYS_SOCK_CLOEXEC, 0, ends) < 0 ||
@@ -19,36 +32,18 @@ PSYS_UNINSTRUMENTED void aspw_channel_make(int ends[2])
 
 PSYS_UNINSTRUMENTED void aspw_channel_send(int end, int pidfd)
 {
-	struct passed passed;
-	char byte = 0;
-	struct psys_iovec bytes = { &byte, 1 };
-	const struct psys_msghdr message = {
-		.msg_iov = &bytes,
-		.msg_iovlen = 1,
-		.msg_control = &passed,
-		.msg_controllen = sizeof passed.header + sizeof pidfd,
-	};
+	const size_t size = sizeof(struct psys_cmsghdr) + sizeof pidfd;
+	struct passed passed = { { size, PSYS_SOL_SOCKET, PSYS_SCM_RIGHTS }, pidfd };
 
-	passed.header =
-		(struct psys_cmsghdr){ message.msg_controllen, PSYS_SOL_SOCKET, PSYS_SCM_RIGHTS };
-	passed.pidfd = pidfd;
-	psys_sendmsg(end, &message, PSYS_MSG_NOSIGNAL | PSYS_MSG_DONTWAIT);
+	pass(end, &passed, size, true);
 }
 
 PSYS_UNINSTRUMENTED int aspw_channel_receive(int end)
 {
 	struct passed passed;
-	char byte;
-	struct psys_iovec bytes = { &byte, 1 };
-	struct psys_msghdr message = {
-		.msg_iov = &bytes,
-		.msg_iovlen = 1,
-		.msg_control = &passed,
-		.msg_controllen = sizeof passed,
-	};
 
 	passed.header.cmsg_type = 0;
-	const long r = psys_recvmsg(end, &message, PSYS_MSG_DONTWAIT | PSYS_MSG_CMSG_CLOEXEC);
+	const long r = pass(end, &passed, sizeof passed, false);
 	psys_close(end);
 	return r <= 0 || passed.header.cmsg_type != PSYS_SCM_RIGHTS ?
 		       -PSYS_EAGAIN :

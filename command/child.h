@@ -93,13 +93,9 @@ void aspw_signal_helper(struct aspawn_child *child, int signal);
  * its tracer, goes on.
  */
 int aspw_until_tending(struct aspawn_child *child);
-void aspw_tend(struct aspawn_child *child);
-
-/* True if somebody has killed the helper of a private child. */
-bool aspw_is_orphaned(struct aspawn_child *child);
-
-/* True if the child has ended, whether it is reaped or not, as far as its pidfd tells. */
-bool aspw_pidfd_has_ended(struct aspawn_child *child);
+/* Returns true if nobody will tell the status of a private child: its helper was killed, and the child has
+ * ended and was not reaped for ten seconds, or for one that hurries. */
+bool aspw_tend(struct aspawn_child *child, bool hurries);
 
 /* Gives up a child that cannot be ended. Without a pool, nothing is left of its helper. */
 void aspw_abandon(struct aspawn_child *child);

@@ -197,28 +197,9 @@ static int has_ended(struct communication *communication)
 	return r == -PSYS_ECHILD ? 1 : r;
 }
 
-/* Without its helper, a private child's end is told by its pidfd, but not the status, until somebody has
- * reaped it. That may be nobody. */
-static bool is_lost(struct communication *communication, int signal)
+static int64_t in_until_tending(const struct communication *communication)
 {
-	struct aspawn_child *child = communication->child;
-
-	if (communication->polled[END].fd >= 0 || !aspw_is_orphaned(child))
-		return false;
-	if (signal == PSYS_SIGKILL && communication->lost_at > aspw_deadline_in(MOMENT))
-		communication->lost_at = 0; /* not so long any more */
-	if (!communication->lost_at && (signal == PSYS_SIGKILL || aspw_pidfd_has_ended(child)))
-		communication->lost_at =
-			aspw_deadline_in(signal == PSYS_SIGKILL ? MOMENT : PATIENCE);
-	return communication->lost_at && aspw_deadline_is_past(communication->lost_at);
-}
-
-static void tend(struct communication *communication)
-{
-	if (!aspw_deadline_is_past(communication->tend_at))
-		return;
-	aspw_tend(communication->child);
-	communication->tend_at = aspw_deadline_in(aspw_until_tending(communication->child));
+	return aspw_deadline_in(aspw_until_tending(communication->child));
 }
 
 static int terminate(struct communication *communication, int signal)
@@ -274,10 +255,10 @@ static int event_loop(struct communication *communication)
 				ended = true;
 				communication->polled[END].fd = -1;
 				deadline = aspw_deadline_in(grace);
-			} else if (is_lost(communication, signal)) {
-				return -PSYS_ECHILD;
-			} else {
-				tend(communication);
+			} else if (aspw_deadline_is_past(communication->tend_at)) {
+				if (aspw_tend(communication->child, signal == PSYS_SIGKILL))
+					return -PSYS_ECHILD;
+				communication->tend_at = in_until_tending(communication);
 			}
 		}
 		const bool is_late = aspw_deadline_is_past(deadline);
@@ -296,7 +277,7 @@ static int event_loop(struct communication *communication)
 		deadline = signal ? DEADLINE_NEVER : aspw_deadline_in(grace);
 		signal = signal || communication->io->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
 		r = terminate(communication, signal);
-		communication->tend_at = aspw_deadline_in(aspw_until_tending(communication->child));
+		communication->tend_at = in_until_tending(communication);
 		if (r == -PSYS_EPERM && signal == PSYS_SIGKILL) /* it runs as another user now */
 			return r;
 		if (r == -PSYS_EAGAIN && signal == PSYS_SIGKILL) /* there is no child yet */
@@ -425,7 +406,7 @@ static int communicate(struct communication *communication)
 		aspw_own_pidfd(child);
 	communication->polled[END].fd = child->ended_fd;
 	communication->polled[END].events = PSYS_POLLIN;
-	communication->tend_at = aspw_deadline_in(aspw_until_tending(child));
+	communication->tend_at = in_until_tending(communication);
 	int looped = communication->error ? communication->error : event_loop(communication);
 	communication->is_left = looped < 0 && terminate(communication, PSYS_SIGKILL) == -PSYS_EPERM;
 	for (int i = INPUT; i <= ERROR; i++)

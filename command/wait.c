@@ -26,20 +26,6 @@ static PSYS_UNINSTRUMENTED bool is_readable(int fd)
 	return fd >= 0 && aspw_deadline_poll(fd, PSYS_POLLIN, 0) >= 0;
 }
 
-PSYS_UNINSTRUMENTED bool aspw_is_orphaned(struct aspawn_child *child)
-{
-	const struct child_state *state = child_state(child);
-
-	return state->helped >= PRIVATE && aspw_has_stack(child) &&
-	       !aspw_stack_has(&state->stack, STACK_HELPER) &&
-	       !aspw_helper_result(&state->stack, NULL, NULL);
-}
-
-PSYS_UNINSTRUMENTED bool aspw_pidfd_has_ended(struct aspawn_child *child)
-{
-	return aspw_learn_child(child, 0) == 0 && is_readable(aspw_own_pidfd(child));
-}
-
 static PSYS_UNINSTRUMENTED bool is_to_be_killed(const struct child_state *state)
 {
 	return state->is_tree && __atomic_load_n(&stack_state(&state->stack)->order,
@@ -65,18 +51,22 @@ static PSYS_UNINSTRUMENTED bool let_go_on(struct aspawn_child *child)
 	       info.u.child.pid && !is_end(&info) && aspw_detach(&info) == 0;
 }
 
-PSYS_UNINSTRUMENTED void aspw_tend(struct aspawn_child *child)
+PSYS_UNINSTRUMENTED bool aspw_tend(struct aspawn_child *child, bool hurries)
 {
 	struct child_state *state = child_state(child);
 
 	if (state->helped < PRIVATE)
 		let_go_on(child);
 	if (!state->helped || !aspw_has_stack(child))
-		return;
+		return false;
 	const struct stack_state *made = stack_state(&state->stack);
 	const unsigned char beat = (unsigned char)__atomic_load_n(&made->beat, __ATOMIC_RELAXED);
 	const bool kills = is_to_be_killed(state);
-	const bool is_due = kills || (!state->is_tree && aspw_pidfd_has_ended(child));
+	const bool is_due = kills || (!state->is_tree && aspw_learn_child(child, 0) == 0 &&
+				      is_readable(aspw_own_pidfd(child)));
+	const bool is_orphan = state->helped >= PRIVATE &&
+			       !aspw_stack_has(&state->stack, STACK_HELPER) &&
+			       !aspw_helper_result(&state->stack, NULL, NULL);
 
 	state->rings = (unsigned char)(!is_due || beat != state->beat ? 0 :
 				       kills                          ? state->rings + 1 :
@@ -85,6 +75,7 @@ PSYS_UNINSTRUMENTED void aspw_tend(struct aspawn_child *child)
 	aspw_signal_helper(child, state->rings < MOST_RINGS ? PSYS_SIGCONT : PSYS_SIGKILL);
 	if (kills)
 		aspw_tree_kill_below(made->helper_pid);
+	return is_due && is_orphan && (hurries || state->rings >= MOST_RINGS);
 }
 
 /* The helper of a child of this process: nobody needs it any more. */
@@ -332,7 +323,7 @@ static int await_helper(struct aspawn_child *child, int64_t deadline)
 				      aspw_stack_await_end(&state->stack, STACK_HELPER, until);
 		if (r != -PSYS_ETIMEDOUT || until == deadline)
 			return r;
-		aspw_tend(child);
+		aspw_tend(child, false);
 	}
 }
 

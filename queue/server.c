@@ -208,7 +208,7 @@ static QUEUE_SERVER void server_look_at_jobs(struct aspawn_queue *queue, bool al
 static QUEUE_SERVER int64_t server_ring(struct job *job, int64_t now)
 {
 	if (job->ring_at <= now) {
-		aspw_tend(&job->child);
+		aspw_tend(&job->child, false);
 		job->ring_at = now + RING_NS;
 	}
 	return job->ring_at;
