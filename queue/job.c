@@ -183,8 +183,8 @@ static QUEUE_SERVER void job_began(struct aspawn_queue *queue, struct job *job)
 			    0)
 			job->is_unpolled = true;
 	queue->server.unpolled += job->is_unpolled;
-	const int64_t started = job->result.started_ns - queue->server.paused;
-	job_set_deadline(queue, job, job->timeout ? started + job->timeout : INT64_MAX);
+	job_set_deadline(queue, job,
+			 job->timeout ? job->result.started_ns + job->timeout : INT64_MAX);
 	if (job_is_tree(job)) /* for the first look */
 		queue->server.next_deadline = 0;
 	aspw_list_remove(&queue->server.waiting[job->priority], job);
@@ -307,9 +307,9 @@ QUEUE_SERVER void aspw_job_stop(struct aspawn_queue *queue, struct job *job, int
 	job->signal = at_once || job->grace_ms < 0 ? PSYS_SIGKILL : PSYS_SIGTERM;
 	const bool is_sent = job_send(job, job->signal);
 	job_set_deadline(queue, job,
-			 job->signal == PSYS_SIGTERM ? server_now(queue) + ms_to_ns(job->grace_ms) :
+			 job->signal == PSYS_SIGTERM ? queue_now(queue) + ms_to_ns(job->grace_ms) :
 			 is_sent                     ? INT64_MAX :
-						       server_now(queue) + AGAIN_NS);
+						       queue_now(queue) + AGAIN_NS);
 }
 
 QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
@@ -412,9 +412,9 @@ static QUEUE_SERVER void job_reap(struct aspawn_queue *queue, struct job *job)
 		job_read_output(queue, job, &job->outputs[i], 0);
 	if (!job_finish_if_silent(queue, job))
 		job_set_deadline(queue, job,
-				 server_now(queue) + (job->signal || job->grace_ms < 0 ?
-							      0 :
-							      ms_to_ns(job->grace_ms)));
+				 queue_now(queue) + (job->signal || job->grace_ms < 0 ?
+							     0 :
+							     ms_to_ns(job->grace_ms)));
 }
 
 QUEUE_SERVER void aspw_job_see(struct aspawn_queue *queue, struct job *job, unsigned kind)

@@ -93,7 +93,7 @@ struct job {
 	/* The server's, while it has the job. */
 	struct job *previous;
 	int signal;       /* the last one that was sent to end it; 0: none */
-	int64_t deadline; /* in server_now(); INT64_MAX: none */
+	int64_t deadline; /* in queue_now(); INT64_MAX: none */
 	int64_t ring_at; /* of a tree: when its helper is to be woken, if somebody has stopped it */
 	struct job_stack *stack; /* NULL: it has not been started */
 	struct aspawn_child child;
@@ -132,9 +132,6 @@ struct server {
 	int64_t next_deadline; /* of all running jobs; INT64_MAX: none. May be too early */
 	int64_t next_start;    /* for delay_ms, and with must_wait */
 	int64_t checked_at;    /* when the server has looked if the host uses this memory */
-	int64_t looked_at;     /* ... and if the host is stopped */
-	int64_t stopped_at;    /* when it last found it stopped; 0: it runs */
-	int64_t paused;        /* for how long it was stopped */
 	int64_t closes_by;     /* whatever runs then; 0: it does not close */
 	unsigned unpolled;     /* running jobs that epoll does not know all of */
 	uint32_t completed;    /* not notified yet */
@@ -275,12 +272,6 @@ PSYS_INLINE int64_t queue_now(const struct aspawn_queue *queue)
 	(void)(queue->clock ? queue->clock(PSYS_CLOCK_MONOTONIC, &time) :
 			      psys_clock_gettime(PSYS_CLOCK_MONOTONIC, &time));
 	return time.tv_sec * 1000000000 + time.tv_nsec + 1;
-}
-
-/* The clock of the server, which stands still while the host is stopped. */
-PSYS_INLINE int64_t server_now(const struct aspawn_queue *queue)
-{
-	return queue_now(queue) - queue->server.paused;
 }
 
 /* 0, or why the queue cannot be used. */

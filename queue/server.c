@@ -16,8 +16,6 @@ enum {
 	EVENTS = 64,
 	KCMP_VM = 1,
 	CHECK_MS = 3000,     /* does the host still use this memory? */
-	LOOK_MS = 10,        /* is it stopped? Asked if a job is to start or to be ended */
-	TIMED_MS = 500,      /* the same while a job has a deadline */
 	TICK_NS = 5000000,   /* for children that epoll cannot watch */
 	RETRY_NS = 50000000, /* after a shortage, unless a job ends before */
 	RING_NS = 500000000, /* between two wakes of a tree's helper */
@@ -37,41 +35,6 @@ QUEUE_SERVER void aspw_list_remove(struct job_list *list, struct job *job)
 {
 	*(job->previous ? &job->previous->next : &list->first) = job->next;
 	*(job->next ? &job->next->previous : &list->last) = job->previous;
-}
-
-/* --- a stopped host -------------------------------------------------------------------- */
-
-/* Returns the host's state, which is behind the last parenthesis (proc_pid_stat(5)), and what follows it;
- * "": not known. */
-static QUEUE_SERVER const char *server_host_state(const struct aspawn_queue *queue, char text[512])
-{
-	const long length = psys_pread64(queue->server.host_stat, text, 511, 0);
-	long at = length - 3;
-
-	while (at > 0 && text[at] != ')')
-		at--;
-	if (at <= 0)
-		return "";
-	text[length] = '\0';
-	return text + at + 2;
-}
-
-/* True while the host is stopped (SIGSTOP, Ctrl-Z): nothing starts, and no time limit passes. */
-static QUEUE_SERVER bool server_is_paused(struct aspawn_queue *queue)
-{
-	struct server *server = &queue->server;
-	char text[512];
-
-	if (server->host_stat < 0 || server->closes_by)
-		return false;
-	const int64_t now = queue_now(queue);
-	if (now - server->looked_at < (int64_t)LOOK_MS * 1000000)
-		return server->stopped_at != 0;
-	server->looked_at = now;
-	if (server->stopped_at)
-		server->paused += now - server->stopped_at;
-	server->stopped_at = *server_host_state(queue, text) == 'T' ? now : 0;
-	return server->stopped_at != 0;
 }
 
 /* --- submissions --------------------------------------------------------------------- */
@@ -162,17 +125,15 @@ static QUEUE_SERVER void server_start_jobs(struct aspawn_queue *queue)
 			}
 			if (!server_has_key(queue, job))
 				continue;
-			if (server_is_paused(queue))
-				return;
 			server->is_early = (queue->delay || server->must_wait) &&
-					   server_now(queue) < server->next_start;
+					   queue_now(queue) < server->next_start;
 			if (server->is_early)
 				return;
 			server->must_wait = server->is_early = !aspw_job_start(queue, job);
 			if (server->must_wait && queue->delay < RETRY_NS)
-				server->next_start = server_now(queue) + RETRY_NS;
+				server->next_start = queue_now(queue) + RETRY_NS;
 			else if (queue->delay)
-				server->next_start = server_now(queue) + queue->delay;
+				server->next_start = queue_now(queue) + queue->delay;
 		}
 }
 
@@ -219,9 +180,9 @@ static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue)
 	int64_t *first = &queue->server.next_deadline;
 	struct job *job, *next;
 
-	if (*first == INT64_MAX || server_is_paused(queue))
+	if (*first == INT64_MAX)
 		return;
-	const int64_t now = server_now(queue);
+	const int64_t now = queue_now(queue);
 	if (now < *first)
 		return;
 	*first = INT64_MAX;
@@ -244,6 +205,21 @@ static QUEUE_SERVER void server_see_deadlines(struct aspawn_queue *queue)
 static QUEUE_SERVER void server_lose_host(struct aspawn_queue *queue)
 {
 	__atomic_store_n(&queue->closing, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Returns the host's state, which is behind the last parenthesis (proc_pid_stat(5)), and what follows it;
+ * "": not known. */
+static QUEUE_SERVER const char *server_host_state(const struct aspawn_queue *queue, char text[512])
+{
+	const long length = psys_pread64(queue->server.host_stat, text, 511, 0);
+	long at = length - 3;
+
+	while (at > 0 && text[at] != ')')
+		at--;
+	if (at <= 0)
+		return "";
+	text[length] = '\0';
+	return text + at + 2;
 }
 
 /* True if the host's main thread has no memory: it has ended, or is about to, but others have not. Its
@@ -323,15 +299,11 @@ static QUEUE_SERVER int server_patience(struct aspawn_queue *queue, int64_t dead
 	const struct server *server = &queue->server;
 	int64_t first = deadline < server->next_deadline ? deadline : server->next_deadline;
 
-	if (server->stopped_at)
-		return server_is_paused(queue) ? LOOK_MS : 0;
 	if (server->is_early && server->next_start < first)
 		first = server->next_start;
 	if (first == INT64_MAX && !server->unpolled)
 		return CHECK_MS;
-	const int64_t now = server_now(queue);
-	if (server->host_stat >= 0 && first > now + (int64_t)TIMED_MS * 1000000)
-		first = now + (int64_t)TIMED_MS * 1000000;
+	const int64_t now = queue_now(queue);
 	if (server->unpolled && first > now + TICK_NS)
 		first = now + TICK_NS;
 	return server_ms(first - now);
@@ -392,8 +364,7 @@ static QUEUE_SERVER void server_see_closing(struct aspawn_queue *queue)
 	if (!__atomic_load_n(&queue->closing, __ATOMIC_SEQ_CST) || server->closes_by)
 		return;
 	server_end_jobs(queue, true);
-	server->stopped_at = 0;
-	server->closes_by = server_now(queue) + 1000000000;
+	server->closes_by = queue_now(queue) + 1000000000;
 }
 
 /* A killed job may take for ever: it runs as another user, or hangs in the kernel. */
@@ -401,7 +372,7 @@ static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue)
 {
 	const int64_t by = queue->server.closes_by;
 
-	return by && (queue->running == 0 || server_now(queue) > by);
+	return by && (queue->running == 0 || queue_now(queue) > by);
 }
 
 static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue, enum until until)
@@ -432,7 +403,7 @@ static QUEUE_SERVER bool server_run(struct aspawn_queue *queue, enum until until
 			return false;
 		if (until != UNTIL_CLOSED && server_is_done(queue, until))
 			return true;
-		if (deadline != INT64_MAX && server_now(queue) >= deadline)
+		if (deadline != INT64_MAX && queue_now(queue) >= deadline)
 			return true;
 		if (!server_sleep(queue, by ? by : deadline))
 			return false;

@@ -1904,74 +1904,6 @@ TEST(queue_ends_when_its_host_executes_and_a_copy_lives)
 	check_host_ends(executes_with_a_copy);
 }
 
-/* Seen by the host of a stopped queue and by the test. */
-struct stoppable {
-	int server;
-	int starts;     /* of short jobs */
-	int timeout_ms; /* of a job that would run for longer */
-	int is_over;    /* that job, and these are known: */
-	int64_t started, ended;
-};
-
-static ASPAWN_CHILD int counts_its_start(void *stoppable)
-{
-	__atomic_add_fetch(&((struct stoppable *)stoppable)->starts, 1, __ATOMIC_SEQ_CST);
-	return 0;
-}
-
-static void submit_with_call(struct aspawn_queue *queue, struct aspawn_job job, const char *role,
-			     int (*fn)(void *), void *arg)
-{
-	const struct aspawn_action action = ASPAWN_CALL(fn, arg);
-	struct self self;
-	struct aspawn_command command = command_in_role(&self, role, NULL);
-
-	command.actions = &action;
-	command.action_count = 1;
-	CHECK(submit_command(queue, job, &command) > 0);
-}
-
-static void host_to_be_stopped(struct stoppable *seen)
-{
-	struct aspawn_queue *queue =
-		open_queue(&(struct aspawn_queue_options){ .jobs = 4096, .running = 2 });
-
-	seen->server = server_of(queue);
-	CHECK(submit(queue, (struct aspawn_job){ .time_limit_ms = seen->timeout_ms }, "lingers",
-		     NULL) > 0);
-	for (int i = 0; i < 4000; i++)
-		submit_with_call(queue, (struct aspawn_job){ .cookie = 1 }, "naps",
-				 counts_its_start, seen);
-	for (;;) {
-		const struct aspawn_result *result = next_result(queue);
-
-		if (result->cookie == 0) {
-			seen->started = result->started_ns;
-			seen->ended = result->ended_ns;
-			__atomic_store_n(&seen->is_over, 1, __ATOMIC_RELEASE);
-		}
-		give_back(queue, result);
-	}
-}
-
-static int starts_of(const struct stoppable *seen)
-{
-	return __atomic_load_n(&seen->starts, __ATOMIC_SEQ_CST);
-}
-
-/* Returns when no job has started for so long. There are jobs for seconds: otherwise all start. */
-static int await_pause(const struct stoppable *seen, int milliseconds)
-{
-	int starts;
-
-	do {
-		starts = starts_of(seen);
-		sleep_ms(milliseconds);
-	} while (starts_of(seen) != starts);
-	CHECK(starts < 4000);
-	return starts;
-}
-
 /* Returns when the process has slept so many times. */
 static void await_sleeps(int pid, int sleeps)
 {
@@ -1980,51 +1912,6 @@ static void await_sleeps(int pid, int sleeps)
 		while (status_hex(pid, "voluntary_ctxt_switches") == before)
 			sleep_ms(1);
 	}
-}
-
-/* Returns false if the job was over before the host was known to have stopped. */
-static bool check_pause(struct stoppable *seen, int timeout_ms)
-{
-	int status;
-
-	*seen = (struct stoppable){ .timeout_ms = timeout_ms };
-	int host = fork_child();
-	if (host == 0)
-		host_to_be_stopped(seen);
-	while (starts_of(seen) < 3)
-		sleep_ms(1);
-	CHECK_EQUAL(psys_kill(host, PSYS_SIGSTOP), 0);
-	CHECK_EQUAL(psys_wait4(host, &status, PSYS_WUNTRACED, NULL), host);
-	await_pause(seen, 50);
-	await_sleeps(seen->server, 3); /* it looks at the host each time */
-	const int64_t stopped = monotonic_ns();
-	const int starts = await_pause(seen, 300);
-	const int64_t continued = monotonic_ns();
-	CHECK_EQUAL(psys_kill(host, PSYS_SIGCONT), 0);
-	while (starts_of(seen) == starts)
-		sleep_ms(1);
-	while (!__atomic_load_n(&seen->is_over, __ATOMIC_ACQUIRE))
-		sleep_ms(1);
-	psys_kill(host, PSYS_SIGKILL);
-	reap(host);
-	if (seen->ended < stopped)
-		return false;
-	CHECK(seen->ended >= continued);
-	CHECK(seen->ended - seen->started >=
-	      timeout_ms * INT64_C(1000000) + (continued - stopped)); /* which did not count */
-	return true;
-}
-
-TEST(queue_pauses_while_its_host_is_stopped)
-{
-	struct stoppable *seen = shared_page();
-
-	if (!have_proc())
-		skip("no /proc");
-	if (!memory_is_shared())
-		skip("this emulator copies the memory");
-	for (int timeout_ms = 300; !check_pause(seen, timeout_ms);)
-		timeout_ms *= 2;
 }
 
 /* A server that looks again and again would not sleep. */
