@@ -272,7 +272,8 @@ static PSYS_UNINSTRUMENTED int add_streams(struct own_actions *own,
 static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 				     const struct aspawn_command *command,
 				     const struct own_actions *own, struct prepared *prepared,
-				     size_t size, const struct psys_sigset *mask)
+				     size_t size, const struct psys_sigset *mask,
+				     struct aspawn_failure *failure)
 {
 	struct child_state *state = child_state(child);
 	const struct Stack_t *stack = &state->stack;
@@ -290,7 +291,10 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 	prepared->image.size = (size_t)((const char *)(control + 1) - (const char *)prepared);
 	aspw_decide(&request, prepared, command, own);
 	const bool starts_fd = prepared->flags & ASPAWN_COMMAND_STARTED_FD;
+	stack_state(stack)->cloned = 0;
 	const int pid = (int)aspw_spawn(&request, stack);
+	if (pid < 0 && request.helped == PRIVATE && stack_state(stack)->cloned == pid)
+		aspw_store_failure(failure, ASPAWN_STEP_CLONE, pid, 0, "");
 	if (pid < 0)
 		return pid;
 	state->helped = (unsigned char)stack_state(stack)->helped; /* not where there can be none */
@@ -315,7 +319,7 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 				     const struct aspawn_command *command,
 				     const struct own_actions *own, struct arena *arena,
-				     const struct psys_sigset *mask)
+				     const struct psys_sigset *mask, struct aspawn_failure *failure)
 {
 	struct child_state *state = child_state(child);
 	const size_t size = arena->most = arena->size;
@@ -339,8 +343,9 @@ static PSYS_UNINSTRUMENTED int start(struct aspawn_child *child,
 		arena->base = aspw_stack_place(&state->stack, size);
 		arena->size = 0;
 		struct prepared *prepared = aspw_prepare(arena, command, own);
-		r = prepared && !arena->error ? spawn(child, command, own, prepared, size, mask) :
-						arena->error;
+		r = prepared && !arena->error ?
+			    spawn(child, command, own, prepared, size, mask, failure) :
+			    arena->error;
 	}
 	if (r < 0)
 		aspw_give_stack(state);
@@ -379,7 +384,7 @@ static PSYS_UNINSTRUMENTED int start_on(const int terminal[2], struct aspawn_chi
 		r = block_signals(&mask, false);
 	if (r < 0)
 		return r;
-	r = start(child, command, own, &arena, served ? served->mask : &mask);
+	r = start(child, command, own, &arena, served ? served->mask : &mask, failure);
 	if (r < 0)
 		clear(child);
 	if (!served)

@@ -495,6 +495,11 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 		aspw_add_group(&own, &known);
 	note_cgroup(&communication, &known);
 	r = aspw_start_with(&child, &known, &own, &io->failure);
+	if (r < 0 && io->failure.step == ASPAWN_STEP_CLONE) { /* of the helper, which was waited for */
+		io->outcome = ASPAWN_OUTCOME_NOT_STARTED;
+		io->status = 127 << 8;
+		return -PSYS_ECANCELED;
+	}
 	if (r < 0)
 		return r;
 	r = communicate(&communication);

@@ -277,7 +277,8 @@ void aspw_decide(struct request *request, struct prepared *prepared,
 		 const struct aspawn_command *command, const struct own_actions *own);
 
 /* aspawn_start() of a command from aspw_read_command(), with own actions before the caller's. Stores
- * in *failure which argument is invalid, or that there can be no terminal, and nothing otherwise. */
+ * in *failure which argument is invalid, that there can be no terminal, or that a helper could not clone
+ * the child; and nothing otherwise. */
 int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 		    struct own_actions *own, struct aspawn_failure *failure);
 

@@ -822,6 +822,33 @@ static void uses_groups(bool hides_proc)
 	}
 }
 
+/* As a start that does not wait for the helper's clone. */
+static void check_runs_tell_the_clone(void)
+{
+	const struct aspawn_action closing = ASPAWN_ONLY_BELOW(3);
+	struct self self;
+	struct aspawn_command command = tree_command(&self, "exit_7", NULL);
+	struct aspawn_failure failure;
+	struct aspawn_child child;
+
+	command.std_out = ASPAWN_STREAM_DEFAULT;
+	command.actions = &closing;
+	for (int i = 0; i < 4; i++) {
+		struct aspawn_io io = { .size = sizeof io,
+					.flags = i % 2 ? ASPAWN_IO_KILL_GROUP : 0 };
+		command.action_count = (size_t)i / 2;
+		CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ECANCELED);
+		CHECK_EQUAL(io.outcome, ASPAWN_OUTCOME_NOT_STARTED);
+		CHECK_EQUAL(io.status, 127 << 8);
+		CHECK_EQUAL(io.failure.step, ASPAWN_STEP_CLONE);
+		CHECK_EQUAL(io.failure.error, -PSYS_EOPNOTSUPP);
+	}
+	CHECK_EQUAL(aspawn_start(&child, &command), -PSYS_EOPNOTSUPP);
+	CHECK_EQUAL(aspawn_wait_started(&child, &failure, -1), -PSYS_ECANCELED);
+	CHECK_EQUAL(failure.step, ASPAWN_STEP_CLONE);
+	CHECK_EQUAL(failure.error, -PSYS_EOPNOTSUPP);
+}
+
 static void check_groups(bool hides_proc)
 {
 	need_shared_memory();
@@ -834,6 +861,7 @@ static void check_groups(bool hides_proc)
 	if (pid == 0) {
 		CHECK_EQUAL(psys_mount("none", "/", NULL, PSYS_MS_REC | PSYS_MS_PRIVATE, NULL), 0);
 		uses_groups(hides_proc);
+		check_runs_tell_the_clone();
 		psys_exit_group(0);
 	}
 	CHECK_EQUAL(reap(pid), 0);
