@@ -6,6 +6,7 @@
 #include <syscall/syscall.h>
 
 #include "clone.h"
+#include "own_descriptors.h"
 #include "spawn.h"
 #include "stack.h"
 
@@ -47,7 +48,7 @@ int aspawn_with(unsigned flags, int *pidfd, pid_t *pid, struct Stack_t *cached_s
 		const struct control *control = stack_control(cached_stack);
 		*pid = r;
 		if (pidfd)
-			*pidfd = control->pidfd;
+			*pidfd = aspw_descriptors_keep(control->pidfd);
 		r = control->report.parents_end >= 0 ? control->report.parents_end : 0;
 	}
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &request.mask, NULL, PSYS_SIGSET_SIZE);

@@ -153,7 +153,7 @@ static PSYS_UNINSTRUMENTED bool is_reaped_by_caller(const struct stack_state *st
 PSYS_UNINSTRUMENTED int aspw_helper_open_child(const struct Stack_t *stack)
 {
 	const struct stack_state *state = stack_state(stack);
-	const int fd = psys_pidfd_open(state->pid, 0);
+	const int fd = aspw_descriptors_avoid_streams(psys_pidfd_open(state->pid, 0));
 	const unsigned inode = __atomic_load_n(&state->inode, __ATOMIC_ACQUIRE);
 	const unsigned found = inode ? aspw_inode_of(fd) : 0;
 

@@ -20,6 +20,14 @@
  * another, or a negative error number with none left. */
 int aspw_descriptors_avoid_streams(int fd);
 
+/* The same for a pidfd, without which the caller can do: returns -1 then. */
+PSYS_INLINE int aspw_descriptors_keep(int pidfd)
+{
+	const int fd = aspw_descriptors_avoid_streams(pidfd);
+
+	return fd < 0 ? -1 : fd;
+}
+
 /* The same with the ends of a pipe: returns 0, or a negative error number with both closed. */
 int aspw_descriptors_avoid_streams_by_both(int ends[2]);
 

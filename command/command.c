@@ -3,6 +3,7 @@
 #include <syscall/string.h>
 
 #include "../aspawn/helper.h"
+#include "../aspawn/own_descriptors.h"
 #include "child.h"
 #include "pool.h"
 #include "prepared.h"
@@ -301,9 +302,10 @@ static PSYS_UNINSTRUMENTED int spawn(struct aspawn_child *child,
 	state->is_tree = state->helped && request.tree;
 	state->pid = pid ? pid : -stack_state(stack)->helper_pid;
 	state->report = control->report.parents_end;
-	child->ended_fd = state->helped ? control->helper_pidfd : control->pidfd;
+	child->ended_fd =
+		aspw_descriptors_keep(state->helped ? control->helper_pidfd : control->pidfd);
 	if (state->helped >= PRIVATE && request.wants_pidfd)
-		state->own_fd = control->pidfd;
+		state->own_fd = aspw_descriptors_keep(control->pidfd);
 	state->is_channel = control->channel[0] >= 0;
 	if (state->is_channel)
 		state->own_fd = control->channel[0];

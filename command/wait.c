@@ -7,6 +7,7 @@
 #include "../aspawn/deadline.h"
 #include "../aspawn/helper.h"
 #include "../aspawn/own_child.h"
+#include "../aspawn/own_descriptors.h"
 #include "../aspawn/tree.h"
 
 enum {
@@ -292,7 +293,7 @@ int aspawn_pidfd(struct aspawn_child *child)
 		return (int)psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
 	if (fd != -PSYS_ENOSYS)
 		return fd;
-	const int opened = psys_pidfd_open(r, 0);
+	const int opened = aspw_descriptors_avoid_streams(psys_pidfd_open(r, 0));
 	r = aspw_is_unreaped(child);
 	if (r == 0 || opened < 0)
 		return opened;

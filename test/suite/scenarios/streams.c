@@ -403,3 +403,34 @@ TEST(where_pipe_ends_are_stored_is_not_in_the_childs_memory)
 	CHECK(without >= 0);
 	CHECK_EQUAL(addresses_found_by(&command, true), without);
 }
+
+/* A caller that has closed its streams opens them anew later, as daemons do. */
+TEST(no_pidfd_of_the_library_is_a_standard_stream)
+{
+	const struct aspawn_action copying = ASPAWN_OOM_SCORE_ADJ(100);
+	struct Stack_t stack = { 0 };
+	struct self self;
+	int pid, pidfd = -1;
+
+	for (int fd = 0; fd < 3; fd++)
+		psys_close(fd);
+	for (int way = 0; way < 4; way++) {
+		struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
+
+		command.owner = way < 3 ? way : ASPAWN_OWNER_CALLER;
+		command.actions = &copying;
+		command.action_count = way == 3;
+		struct aspawn_child child;
+		if (aspawn_start(&child, &command) < 0)
+			continue; /* this machine has no helpers */
+		const int own = aspawn_pidfd(&child);
+		CHECK(own < 0 || own > 2);
+		for (int fd = 0; fd < 3; fd++)
+			CHECK_EQUAL(psys_fcntl(fd, PSYS_F_GETFD, 0), -PSYS_EBADF);
+		psys_close(own);
+		check_ends(&child, 7 << 8);
+	}
+	CHECK(aspawn_with(0, &pidfd, &pid, &stack, 4096, child_returns, NULL, NULL, 0) > 2);
+	CHECK(pidfd < 0 || pidfd > 2);
+	reap(pid);
+}
