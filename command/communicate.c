@@ -7,10 +7,7 @@
 #include "prepared.h"
 
 enum { INPUT, OUTPUT, ERROR, END, POLLED }; /* the first three are the streams' numbers */
-enum {
-	MOMENT = 1000, /* milliseconds until the status of a child whose helper is gone is lost */
-	PATIENCE = 10000, /* ... before a time limit; and for a program that may not be killed */
-};
+enum { PATIENCE = 10000 };                  /* milliseconds, for a program that may not be killed */
 
 struct communication {
 	struct aspawn_io *io;
@@ -23,8 +20,7 @@ struct communication {
 	int error;       /* of a read or write; 0: none */
 	bool is_left;    /* the program may not be killed, and runs on */
 	bool refused;    /* the sink has returned an error, and is not called again */
-	int64_t tend_at; /* when the helper is to be tended; DEADLINE_NEVER: there is none */
-	int64_t lost_at; /* when the status of a child without a helper is lost; 0: not known yet */
+	int64_t tend_at; /* when the child is to be tended */
 	int cgroup_fd;   /* that the program has joined; -1: none */
 	int oom_kills;   /* there, before */
 };
@@ -495,7 +491,8 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 		aspw_add_group(&own, &known);
 	note_cgroup(&communication, &known);
 	r = aspw_start_with(&child, &known, &own, &io->failure);
-	if (r < 0 && io->failure.step == ASPAWN_STEP_CLONE) { /* of the helper, which was waited for */
+	if (r < 0 &&
+	    io->failure.step == ASPAWN_STEP_CLONE) { /* of the helper, which was waited for */
 		io->outcome = ASPAWN_OUTCOME_NOT_STARTED;
 		io->status = 127 << 8;
 		return -PSYS_ECANCELED;
