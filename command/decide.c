@@ -243,18 +243,6 @@ static PSYS_UNINSTRUMENTED bool fits_image(const struct prepared *prepared)
 	return !executes_process(prepared);
 }
 
-/* A link may lead to a file of the memory all the same: the child, which shares that, looks at what
- * it has opened. */
-static PSYS_UNINSTRUMENTED void check_writes(struct prepared *prepared)
-{
-	for (size_t i = 0; i < prepared->count; i++) {
-		struct aspawn_action *action = &prepared->actions[i];
-
-		if (action->kind == ASPAWN_ACTION_WRITE && !is_tasks_alone(action->u.write.path))
-			action->flags = WRITE_IS_CHECKED;
-	}
-}
-
 static PSYS_UNINSTRUMENTED struct child_fd *
 add_fd(struct prepared *prepared, const struct aspawn_action *action, int kind, int fd)
 {
@@ -285,28 +273,19 @@ static PSYS_UNINSTRUMENTED struct child_fd *use_fd(struct prepared *prepared,
 	return add_fd(prepared, action, CALLERS_FD, callers);
 }
 
-/* What the child copies, or fetches, of the descriptors that it begins to share. Returns the number
- * below which it copies them. */
-static PSYS_UNINSTRUMENTED unsigned keep_used(struct prepared *prepared,
-					      const struct aspawn_action *closing)
+/* What the child fetches, or copies, of the descriptors that it begins to share. Returns the last one
+ * that it copies. */
+static PSYS_UNINSTRUMENTED int
+keep_used(struct prepared *prepared, const struct aspawn_action *action, bool is_callers, int last)
 {
-	const size_t most = prepared->fd_count + FEW_DESCRIPTORS;
-	struct callers callers = aspw_callers(prepared);
-	int last = closed_from(closing) - 1;
+	const size_t uses = aspw_used_by(action);
+	const int fd = uses ? member_int(action, uses) : -1;
 
-	for (const struct aspawn_action *action = prepared->actions; action < closing; action++) {
-		const size_t uses = aspw_used_by(action);
-		const int fd = uses ? member_int(action, uses) : -1;
-		const bool is_callers = aspw_callers_next(&callers, action) >= 0;
-
-		if (fd >= FEW_DESCRIPTORS && is_callers && prepared->fd_count < most)
-			use_fd(prepared, action, fd);
-		else if (fd > last)
-			last = fd;
-		if (has_path(action, false))
-			last = INT32_MAX;
-	}
-	return (unsigned)last + 1;
+	if (fd >= FEW_DESCRIPTORS && is_callers && prepared->fd_count < FEW_DESCRIPTORS)
+		use_fd(prepared, action, fd);
+	else if (fd > last)
+		last = fd;
+	return has_path(action, false) ? INT32_MAX : last;
 }
 
 /* A job's child has copies of the server's descriptors, with what the job has of the caller's. */
@@ -334,11 +313,16 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 	struct requirements requirements = { .copies = aspw_count_copies(command) };
 	struct callers callers = aspw_callers(prepared);
 	bool calls = false, joins = false;
+	int last = -1;
 
-	for (const struct aspawn_action *action = prepared->actions;
+	for (struct aspawn_action *action = prepared->actions;
 	     action < prepared->actions + prepared->count; action++) {
 		const int fd = aspw_callers_next(&callers, action);
 
+		/* A link may lead to a file of the memory all the same: a child that shares that looks at
+		 * what it has opened. */
+		if (action->kind == ASPAWN_ACTION_WRITE)
+			action->flags = !is_tasks_alone(action->u.write.path);
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)
 			prepared->parent = psys_getpid();
 		const bool makes = action->kind == ASPAWN_ACTION_NEW_CGROUP;
@@ -360,11 +344,15 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 			       -1);
 		if (served)
 			add_given(prepared, action, served, fd);
-		else if (!requirements.closing && closed_from(action) >= 0)
+		else if (!requirements.closing)
+			last = keep_used(prepared, action, fd >= 0, last);
+		if (!served && !requirements.closing && closed_from(action) >= 0) {
 			requirements.closing = action;
+			requirements.keep_below =
+				(unsigned)(last < closed_from(action) ? closed_from(action) :
+									last + 1u);
+		}
 	}
-	if (requirements.closing)
-		requirements.keep_below = keep_used(prepared, requirements.closing);
 	requirements.image = requirements.copies && command->memory == ASPAWN_MEMORY_SHARED &&
 			     fits_image(prepared);
 	return requirements;
@@ -474,8 +462,6 @@ PSYS_UNINSTRUMENTED void aspw_decide(struct request *request, struct prepared *p
 			  needs.copies ? MEMORY_COPIED :
 					 (enum child_memory)command->memory;
 	request->fn = executes ? aspw_perform_in_image : aspw_perform;
-	if (command->memory != ASPAWN_MEMORY_COPIED && needs.copies == (size_t)joins)
-		check_writes(prepared);
 	/* The first child may find another. */
 	prepared->reason = request->memory != MEMORY_COPIED ? ASPAWN_REASON_SYSTEM :
 			   command->memory                  ? ASPAWN_REASON_NONE :

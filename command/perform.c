@@ -193,11 +193,13 @@ static PSYS_UNINSTRUMENTED bool may_be_of_proc(int fd)
 	return psys_fstatfs(fd, &system) < 0 || system.f_type == PROC_SUPER_MAGIC;
 }
 
-static PSYS_UNINSTRUMENTED int write_file(const struct aspawn_action *action)
+static PSYS_UNINSTRUMENTED int write_file(const struct control *control,
+					  const struct aspawn_action *action)
 {
 	const int fd = psys_open(action->u.write.path, PSYS_O_WRONLY | PSYS_O_CLOEXEC, 0);
 
-	if (fd < 0 || !action->flags || !may_be_of_proc(fd))
+	if (fd < 0 || !action->flags || control->request.memory >= MEMORY_COPIED ||
+	    !may_be_of_proc(fd))
 		return aspw_write_and_close(fd, action->u.write.text);
 	psys_close(fd);
 	return -PSYS_EXDEV; /* which is told by aspawn_failure_text() */
@@ -363,7 +365,7 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return psys_sethostname(action->u.hostname.name,
 					psys_strlen(action->u.hostname.name));
 	case ASPAWN_ACTION_WRITE:
-		return write_file(action);
+		return write_file(control, action);
 	case ASPAWN_ACTION_CALL:
 		return action->u.call.function(action->u.call.arg);
 	case ASPAWN_ACTION_SYSCALL:

@@ -99,9 +99,6 @@ struct prepared {
 
 enum { MOST_STRINGS = 4 };
 
-/* flags of a prepared ASPAWN_ACTION_WRITE: the child shares memory, and must not write to /proc. */
-enum { WRITE_IS_CHECKED = 1 };
-
 /* Properties of a kind of action. Integers are offsets in struct aspawn_action; 0: none. */
 struct action_info {
 	bool copies : 1;   /* the action needs a copy of the memory */
