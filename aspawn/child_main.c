@@ -40,7 +40,7 @@ PSYS_UNINSTRUMENTED int aspw_child_main(void *block)
 	if (control->flags & PSYS_CLONE_FILES)
 		control->files_error = aspw_descriptors_unshare(control);
 	else
-		aspw_descriptors_close_copies(control);
+		aspw_descriptors_close_copies(control, ~0U);
 	/* 32-bit kernels before 6.19 accept CLONE_CLEAR_SIGHAND and ignore it. */
 	if (!(control->flags & PSYS_CLONE_CLEAR_SIGHAND) || sizeof(long) < 8)
 		reset_handlers();

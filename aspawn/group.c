@@ -69,12 +69,9 @@ PSYS_UNINSTRUMENTED int aspw_group_make(struct control *control)
 		return 0;
 	/* Any other directory would take the group, and perhaps the processes of version 1. */
 	int r = psys_faccessat(wish->parent, "cgroup.controllers", PSYS_F_OK);
-	if (r == -PSYS_ENOENT) {
-		state->refused = "parent_fd is not a cgroup of version 2";
-		return r;
-	}
-	state->refused = "mkdir";
-	r = make_directory(control->group, wish->parent);
+	state->refused = r == -PSYS_ENOENT ? "parent_fd is not a cgroup of version 2" : "mkdir";
+	if (r != -PSYS_ENOENT)
+		r = make_directory(control->group, wish->parent);
 	if (r >= 0) {
 		state->refused = "open";
 		control->group_fd = r = open_group(wish->parent, control->group);

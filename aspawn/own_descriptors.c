@@ -84,7 +84,7 @@ static PSYS_UNINSTRUMENTED void close_below(unsigned end, int fd)
 }
 
 /* A detached helper has copied the table before it got a pidfd: the number may be the caller's. */
-static PSYS_UNINSTRUMENTED void close_copies_below(unsigned end, struct control *control)
+PSYS_UNINSTRUMENTED void aspw_descriptors_close_copies(struct control *control, unsigned end)
 {
 	if (!control->request.detached)
 		close_below(end, control->helper_pidfd);
@@ -95,11 +95,6 @@ static PSYS_UNINSTRUMENTED void close_copies_below(unsigned end, struct control 
 	close_below(end, control->channel[1]);
 	for (struct child_fd *fd = NULL; (fd = next_fd(control, fd));)
 		close_below(end, fd->parents_end);
-}
-
-PSYS_UNINSTRUMENTED void aspw_descriptors_close_copies(struct control *control)
-{
-	close_copies_below(~0U, control);
 }
 
 /* Descriptors from keep_below up are not copied, so nobody has to close them. The table of a child
@@ -116,7 +111,7 @@ static PSYS_UNINSTRUMENTED int unshare_table(struct control *control)
 	}
 	/* These are the parent's, but may be among the copied descriptors. */
 	close_below(control->request.keep_below, control->pidfd);
-	close_copies_below(control->request.keep_below, control);
+	aspw_descriptors_close_copies(control, control->request.keep_below);
 	return 0;
 }
 

@@ -48,9 +48,9 @@ int aspw_close_via_proc(int first, int last, bool at_exec);
  * child needs cannot be fetched. */
 int aspw_descriptors_unshare(struct control *control);
 
-/* In a child that began with a table of its own: closes its copies of what the library has for the
- * parent, or a helper, so that no action finds them. */
-void aspw_descriptors_close_copies(struct control *control);
+/* Closes the child's copies, with numbers below end, of what the library has for the parent or a helper,
+ * so that no action finds them. */
+void aspw_descriptors_close_copies(struct control *control, unsigned end);
 
 /* --- the parent, or its helper ---------------------------------------------------- */
 

@@ -22,37 +22,19 @@ static PSYS_UNINSTRUMENTED const char *changed_by(const struct aspawn_action *ac
 							NULL;
 }
 
-/* Returns the slot of the name, or the free one for it. */
-static PSYS_UNINSTRUMENTED uint32_t *place_of(const struct changes *changes, const char *name,
-					      size_t length)
+/* Returns the slot of the variable, or the free one for it. */
+static PSYS_UNINSTRUMENTED uint32_t *place_of(const struct changes *changes, const char *variable)
 {
+	const size_t length = (size_t)(psys_strchrnul(variable, '=') - variable);
 	uint32_t at = 0;
 
 	for (size_t i = 0; i < length; i++)
-		at = (at ^ (unsigned char)name[i]) * 16777619; /* FNV-1 */
+		at = (at ^ (unsigned char)variable[i]) * 16777619; /* FNV-1a */
 	for (;; at++) {
 		uint32_t *slot = &changes->last[at & (changes->slots - 1)];
 		const char *other = *slot ? changed_by(&changes->actions[*slot - 1]) : NULL;
-		if (!other || (!psys_strncmp(name, other, length) && !other[length]))
+		if (!other || (!psys_strncmp(variable, other, length) && !other[length]))
 			return slot;
-	}
-}
-
-/* True if the last action for the name is another than that before this index; with 0, if there is one. */
-static PSYS_UNINSTRUMENTED bool is_changed(const struct changes *changes, size_t index,
-					   const char *name)
-{
-	return changes->last &&
-	       *place_of(changes, name, (size_t)(psys_strchrnul(name, '=') - name)) != index;
-}
-
-static PSYS_UNINSTRUMENTED void note_changes(struct changes *changes, size_t from, size_t count)
-{
-	psys_memset(changes->last, 0, changes->slots * sizeof *changes->last);
-	for (size_t i = from; i < count; i++) {
-		const char *name = changed_by(&changes->actions[i]);
-		if (name)
-			*place_of(changes, name, psys_strlen(name)) = (uint32_t)i + 1;
 	}
 }
 
@@ -95,10 +77,13 @@ aspw_make_environment(struct arena *arena, const struct aspawn_command *command,
 	changes.slots = aspw_slots(changing);
 	changes.last = aspw_allocate(arena, changes.slots * sizeof *changes.last, 4);
 	if (changes.last)
-		note_changes(&changes, from, action_count);
+		psys_memset(changes.last, 0, changes.slots * sizeof *changes.last);
+	for (size_t i = from; i < action_count && changes.last; i++)
+		if (changed_by(&changes.actions[i]))
+			*place_of(&changes, changed_by(&changes.actions[i])) = (uint32_t)i + 1;
 	for (size_t i = 0; i < most - 1; i++) {
 		const char *variable = base[i];
-		if (!variable || is_changed(&changes, 0, variable))
+		if (!variable || (changes.last && *place_of(&changes, variable)))
 			continue;
 		if (!lends)
 			variable = aspw_copy_string(arena, variable);
@@ -108,7 +93,7 @@ aspw_make_environment(struct arena *arena, const struct aspawn_command *command,
 	for (size_t i = from; i < action_count; i++) {
 		const struct aspawn_action *action = &changes.actions[i];
 		if (action->kind != ASPAWN_ACTION_SETENV ||
-		    is_changed(&changes, i + 1, action->u.setenv.name))
+		    (changes.last && *place_of(&changes, action->u.setenv.name) != i + 1))
 			continue;
 		char *variable = copy_variable(arena, action->u.setenv.name, action->u.setenv.value);
 		if (to)

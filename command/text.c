@@ -117,53 +117,34 @@ static bool subject_is_name(const struct aspawn_failure *failure)
 /* Stores the byte, or how C writes it if it is a control character. Returns the length. */
 static size_t escape(char to[5], unsigned char byte)
 {
-	static const char letters[] = "tnvfr", digits[] = "0123456789abcdef";
-	size_t length = 0;
+	static const char digits[] = "0123456789abcdef";
+	const bool is_control = byte < ' ' || byte == 0x7f,
+		   has_letter = byte >= '\t' && byte <= '\r';
 
-	if (byte >= ' ' && byte != 0x7f) {
-		to[length++] = (char)byte;
-	} else {
-		to[length++] = '\\';
-		if (byte >= '\t' && byte <= '\r') {
-			to[length++] = letters[byte - '\t'];
-		} else {
-			to[length++] = 'x';
-			to[length++] = digits[byte >> 4];
-			to[length++] = digits[byte & 15];
-		}
-	}
-	to[length] = '\0';
-	return length;
-}
-
-/* Adds the end of what would be longer than a subject. */
-static void add_escaped(struct text *text, const char *from)
-{
-	size_t room = sizeof((struct aspawn_failure *)NULL)->subject - 1, size;
-	const char *at = from + psys_strlen(from);
-	char escaped[5];
-
-	while (at > from && (size = escape(escaped, (unsigned char)at[-1])) <= room) {
-		room -= size;
-		at--;
-	}
-	for (; *at; at++) {
-		escape(escaped, (unsigned char)*at);
-		add(text, escaped);
-	}
+	to[0] = is_control ? '\\' : (char)byte;
+	to[1] = !is_control ? '\0' : has_letter ? "tnvfr"[byte - '\t'] : 'x';
+	to[2] = has_letter ? '\0' : digits[byte >> 4];
+	to[3] = digits[byte & 15];
+	to[4] = '\0';
+	return psys_strlen(to);
 }
 
 static void add_subject(struct text *text, const struct aspawn_failure *failure)
 {
 	const char *quote = subject_is_name(failure) ? "\"" : "";
-	char subject[sizeof failure->subject + 1];
+	enum { MOST = sizeof failure->subject - 1 };
+	char subject[MOST + 1], escaped[4 * MOST + 5];
+	size_t length = 0;
 
 	if (!*failure->subject || call_name(failure))
 		return;
-	psys_strlcpy(subject, failure->subject, sizeof failure->subject);
+	psys_strlcpy(subject, failure->subject, sizeof subject);
+	for (const char *at = subject; *at; at++)
+		length += escape(escaped + length, (unsigned char)*at);
 	add(text, text->length ? " " : "");
 	add(text, quote);
-	add_escaped(text, subject);
+	add(text,
+	    escaped + (length > MOST ? length - MOST : 0)); /* the end, as of a longer subject */
 	add(text, quote);
 }
 
