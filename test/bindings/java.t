@@ -122,6 +122,30 @@ is_loaded_from_the_path()
 		java -Djava.library.path="$scratch/path" -cp "$scratch/plain:$scratch" Elsewhere | grep -v cannot
 }
 
+# The umask is 0. The library comes by a FIFO, and Java waits for the rest of it when its file is looked at.
+others_cannot_write_the_library()
+{
+	mkdir "$scratch/fifo" "$scratch/open" && (cd "$scratch/fifo" && unzip -q "$jar") || return
+	fifo=$scratch/fifo/aspawn/$(uname -m)/libaspawn-java-$version.so
+	mv "$fifo" "$scratch/library" && mkfifo "$fifo" || return
+	(umask 0 && exec timeout 60 java -Djava.io.tmpdir="$scratch/open" -cp "$scratch/fifo:$scratch" Elsewhere >"$scratch/output" 2>&1) &
+	timeout 60 sh -c '
+		head -c 50000 "$1"
+		until test -n "$(find "$2" -name "*.so" -size +0)"; do sleep 0.01; done
+		find "$2" -mindepth 1 -maxdepth 1 -perm /077 >"$3"
+		tail -c +50001 "$1"' sh "$scratch/library" "$scratch/open" "$scratch/others" >"$fifo" && wait $! || return
+	cat "$scratch/others" "$scratch/output"
+	test ! -s "$scratch/others" && ! grep cannot "$scratch/output" && test -z "$(ls "$scratch/open")"
+}
+
+# Java, whose directory of temporary files is a file system with these options.
+java_with_temporary_files()
+{
+	mkdir -p "$scratch/mounted" && unshare --map-root-user --mount sh -c '
+		mount -t tmpfs -o "$1" none "$2" && exec java -Djava.io.tmpdir="$2" -cp "$3" Elsewhere' sh "$1" "$scratch/mounted" "$jar:$scratch"
+}
+is_loaded_from_elsewhere() { java_with_temporary_files "$1" >"$scratch/output" && cat "$scratch/output" && ! grep cannot "$scratch/output"; }
+
 tests_pass()
 {
 	rm -rf "$scratch/target"
@@ -130,7 +154,7 @@ tests_pass()
 	JAVA_HOME=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")") timeout 500 mvn --batch-mode --offline --quiet \
 		-f "$source/test/pom.xml" -Dmaven.repo.local=/usr/share/maven-repo -Daspawn.jar="$jar" -Dbuild="$scratch/target" \
 		-Djvm="$(readlink -f "$1")" -Daspawn.tmp="$scratch/tmp" test >"$scratch/log" 2>&1 || { grep -E '^\[ERROR\]|^[a-z.]*(Error|Exception)' "$scratch/log"; return 1; }
-	test -z "$(find "$scratch/tmp" -name 'aspawn*.so')"
+	test -z "$(find "$scratch/tmp" -name 'aspawn*')"
 }
 
 # Each case of cases.md has a test that has just passed.
@@ -166,6 +190,13 @@ fi
 check "README begins with commands that work" begins_with_commands_that_work
 check "elsewhere it says so, and has a ProcessBuilder" elsewhere
 check "it is loaded from java.library.path" is_loaded_from_the_path
+check "others cannot write the library while it is loaded" others_cannot_write_the_library
+if unshare --map-root-user --mount mount -t tmpfs none /mnt 2>/dev/null; then
+	check "it is loaded though temporary files may not be executed" is_loaded_from_elsewhere noexec
+	check "it is loaded though there is no room for temporary files" is_loaded_from_elsewhere size=4k
+else
+	skip "it is loaded though temporary files may not be executed, or there is no room" "nothing can be mounted"
+fi
 seen=" "
 for java in "$(command -v java)" /usr/lib/jvm/*/bin/java "${ASPAWN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/aspawn}"/java/*/bin/java; do
 	major=$("$java" -version 2>&1 | sed -n '1s/.* version "\([0-9]*\).*/\1/p')

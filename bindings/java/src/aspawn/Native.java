@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 package aspawn;
 
+import java.io.File;
 import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URL;
+import java.net.URLConnection;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 
 /** The functions of src/native/binding.c, which is loaded from java.library.path, or else from the jar. */
 final class Native {
@@ -49,15 +51,42 @@ final class Native {
             System.loadLibrary("aspawn-java-" + Interface.VERSION);
             return;
         } catch (UnsatisfiedLinkError e) {
-            // Take that of the jar, by a file that only this user can read, and only this class loader loads.
+            // Take that of the jar, by a file that this class loader alone loads.
         }
-        Path file = Files.createTempFile("aspawn", ".so");
-        try (InputStream from = Native.class.getResourceAsStream(resource)) {
-            if (from == null) throw new IOException("the jar has no " + resource);
-            Files.copy(from, file, StandardCopyOption.REPLACE_EXISTING);
-            System.load(file.toString());
+        URL url = Native.class.getResource(resource);
+        if (url == null) throw new IOException("the jar has no " + resource);
+        IOException failure = null;
+        // A directory may be full, or not for programs.
+        for (String parent : new String[] {System.getProperty("java.io.tmpdir"), "/dev/shm", "/var/tmp", System.getProperty("user.home")}) {
+            try {
+                load(url, new File(parent, "aspawn" + Long.toString(System.nanoTime(), Character.MAX_RADIX)).getAbsoluteFile());
+                return;
+            } catch (IOException | UnsatisfiedLinkError e) {
+                if (failure == null) failure = new IOException(e.getMessage(), e);
+            }
+        }
+        throw failure;
+    }
+
+    /** By a directory that other users cannot enter, whatever the umask is. */
+    private static void load(URL url, File directory) throws IOException {
+        if (!directory.mkdir()) throw new IOException("cannot make " + directory);
+        File file = new File(directory, "aspawn.so");
+        try {
+            boolean isProtected = true;
+            for (boolean may : new boolean[] {false, true})
+                isProtected &= directory.setReadable(may, may) & directory.setWritable(may, may) & directory.setExecutable(may, may);
+            String[] others = directory.list();
+            if (!isProtected || others == null || others.length > 0) throw new IOException("cannot have " + directory + " alone");
+            URLConnection connection = url.openConnection();
+            connection.setUseCaches(false);
+            try (InputStream from = connection.getInputStream(); OutputStream to = new FileOutputStream(file)) {
+                from.transferTo(to);
+            }
+            System.load(file.getPath());
         } finally {
-            Files.delete(file);
+            file.delete();
+            directory.delete();
         }
     }
 

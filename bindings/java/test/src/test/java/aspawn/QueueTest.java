@@ -18,8 +18,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class QueueTest {
+    @TempDir
+    File directory;
+
     private static Throwable failure(CompletableFuture<Result> future) {
         return assertThrows(ExecutionException.class, future::get).getCause();
     }
@@ -138,8 +142,7 @@ class QueueTest {
     @Test
     void keysLimitJobs() throws Exception {
         try (CommandQueue queue = new CommandQueue(4)) {
-            File lock = File.createTempFile("aspawn", "lock");
-            assertTrue(lock.delete());
+            File lock = new File(directory, "lock");
             List<CompletableFuture<Result>> futures = new ArrayList<>();
             for (int i = 0; i < 8; i++)
                 futures.add(queue.submit(new Job(sh("mkdir \"$1\" && sleep 0.01 && rmdir \"$1\"", lock.getPath())).key(5, 1)));
