@@ -62,12 +62,12 @@ int main(int count, char **arguments)
 {
 	void *object = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
 	int (*open_epoll)(void *, void *) = object ? (int (*)(void *, void *))dlsym(object, "Java_aspawn_Native_open") : NULL;
-	int (*watch)(void *, void *, int, int, int, long) =
-		object ? (int (*)(void *, void *, int, int, int, long))dlsym(object, "Java_aspawn_Native_watch") : NULL;
+	int (*watch)(void *, void *, int, int, long) =
+		object ? (int (*)(void *, void *, int, int, long))dlsym(object, "Java_aspawn_Native_watch") : NULL;
 
 	if (count != 2 || !open_epoll || !watch)
 		return printf("%s\n", dlerror()), 1;
-	return open_epoll(NULL, NULL) < 0 || watch(NULL, NULL, -1, -1, 1, 1) != -9;
+	return open_epoll(NULL, NULL) < 0 || watch(NULL, NULL, -1, 1, 1) != -9;
 }
 END
 is_loaded_by() # MACHINE, COMPILER..., EMULATOR in $emulator

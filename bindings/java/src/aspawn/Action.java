@@ -12,7 +12,7 @@ import java.util.Objects;
  */
 public final class Action {
     /** An operand: the start stores there the caller's end of a pipe. */
-    private enum Pipe { INPUT, OUTPUT }
+    private enum End { INPUT, OUTPUT }
 
     private final int number;
     private final Object[] operands;
@@ -44,8 +44,11 @@ public final class Action {
         return bytes;
     }
 
-    /** If the program reads from the pipe of the action. */
-    boolean isInputPipe() { return operands[operands.length - 1] == Pipe.INPUT; }
+    /** The caller's end of the pipe that the action makes, or null. */
+    Pipe pipe() {
+        Object last = operands.length == 0 ? null : operands[operands.length - 1];
+        return last instanceof End ? new Pipe(last == End.INPUT) : null;
+    }
 
     /** The action as struct encoded_action of binding.c; returns the address of a pipe's end, or 0. */
     long write(Request to) {
@@ -57,7 +60,7 @@ public final class Action {
             if (operand instanceof Long) words[i + 1] = (Long) operand;
             else if (operand instanceof FileDescriptor) words[i + 1] = Native.number((FileDescriptor) operand);
             else if (operand instanceof byte[]) words[i + 1] = to.bytes((byte[]) operand);
-            else if (operand instanceof Pipe) words[i + 1] = result = to.bytes(new byte[8]);
+            else if (operand instanceof End) words[i + 1] = result = to.bytes(new byte[8]);
             else if (operand != null) words[i + 1] = to.string((String) operand);
             if (i > 0 && operands[i - 1] instanceof byte[]) words[i + 1] = ((byte[]) operands[i - 1]).length / -words[i + 1];
         }

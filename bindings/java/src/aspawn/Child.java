@@ -3,12 +3,10 @@ package aspawn;
 
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
-import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -18,97 +16,89 @@ import java.util.concurrent.locks.LockSupport;
 
 /** A process that a {@link Command} has started. */
 public final class Child extends Process implements Poller.Watcher {
-    private static final int GRACE_NONE = -1;
+    private static final int GRACE_NONE = -1, STREAMS = 3;
 
     /** struct aspawn_child; one thread at a time uses it: its monitor. */
     private final byte[] handle = new byte[128];
-    private final long number = Poller.number();
+    private final Long number = Poller.number();
     private final String description;
     private final boolean isTree;
     private final CountDownLatch ended = new CountDownLatch(1);
-    private PipeInput output, error;
-    private PipeOutput input;
-    private InputStream bufferedOutput, bufferedError;
-    private OutputStream bufferedInput;
+    private CompletableFuture<Process> exit; // by the monitor of ended; null: nobody has asked
     private final List<Action> actions;
-    private final List<Object> ends = new ArrayList<>(0); // of the actions' pipes, or null
+    private final Pipe[] pipes; // of the streams, then of the actions; null: there is no pipe
+    private final OutputStream input;
+    private final InputStream output, error;
     private int passedOutput = -1; // for another program to read from
     private volatile long pid; // 0: a helper has to be asked
     private volatile int status = -1;
-    private volatile StartException failure;
+    private StartException failure;
     private ProcessHandle processHandle;
-    private CompletableFuture<Process> exit;
 
-    private Child(String description, boolean isTree, List<Action> actions) {
+    /** With all that needs memory, for want of which no child that has begun must get lost. */
+    private Child(String description, boolean isTree, List<Action> actions, int[] streams, boolean passesOutput) {
         this.description = description;
         this.isTree = isTree;
         this.actions = List.copyOf(actions);
+        pipes = new Pipe[STREAMS + actions.size()];
+        for (int i = 0; i < STREAMS; i++)
+            if (streams[i] == Interface.STREAM_PIPE && !(i == 1 && passesOutput)) pipes[i] = new Pipe(i == 0);
+        for (int i = 0; i < actions.size(); i++) pipes[STREAMS + i] = actions.get(i).pipe();
+        input = new BufferedOutputStream((OutputStream) (pipes[0] == null ? new Pipe(true) : pipes[0]).stream);
+        output = buffered(pipes[1]);
+        error = buffered(pipes[2]);
     }
 
-    static Child start(Request request, String description, boolean isTree, List<Action> actions, List<Long> pipes,
-            boolean passesOutput) throws IOException {
-        Child child = new Child(description, isTree, actions);
+    private static InputStream buffered(Pipe pipe) {
+        return new BufferedInputStream((InputStream) (pipe == null ? new Pipe(false) : pipe).stream);
+    }
+
+    static Child start(Request request, String description, boolean isTree, List<Action> actions, List<Long> addresses,
+            int[] streams, boolean passesOutput) throws IOException {
+        Child child = new Child(description, isTree, actions, streams, passesOutput);
         int result = Native.start(request.address(), child.handle);
-        if (result < 0) {
-            request.setError(result);
-            throw new StartException(description, request);
-        }
-        child.open(request, pipes, passesOutput);
+        if (result < 0) throw StartException.of(description, result, request);
         try {
+            child.open(request, addresses, passesOutput);
             if (result > 0) child.awaitExec(request);
             Poller.watch(request.descriptor(3), Native.IN, child.number, child);
-        } catch (IOException | Error e) {
-            child.closeStreams();
-            for (Object end : child.ends)
-                if (end != null) ((Closeable) end).close();
-            if (passesOutput) Native.close(-1, child.passedOutput);
+        } catch (Throwable e) {
+            for (Pipe pipe : child.pipes)
+                if (pipe != null) pipe.close();
+            if (passesOutput) Native.close(child.passedOutput);
             if (!(e instanceof StartException)) Native.kill(child.handle, Constants.SIGKILL);
-            Native.end(Native.EPOLL, child.handle, true);
+            Native.end(child.handle, true);
             throw e;
         }
         return child;
     }
 
-    private void open(Request request, List<Long> pipes, boolean passesOutput) {
+    private void open(Request request, List<Long> addresses, boolean passesOutput) {
         pid = request.get(Request.PID);
         if (passesOutput) passedOutput = request.descriptor(1);
-        input = new PipeOutput(request.descriptor(0));
-        output = new PipeInput(passesOutput ? -1 : request.descriptor(1));
-        error = new PipeInput(request.descriptor(2));
-        bufferedInput = new BufferedOutputStream(input);
-        bufferedOutput = new BufferedInputStream(output);
-        bufferedError = new BufferedInputStream(error);
-        for (int i = 0; i < actions.size(); i++) {
-            long address = pipes.get(i);
-            if (address == 0) continue;
-            int fd = request.integer(address);
-            Native.setBlocking(fd, false);
-            while (ends.size() <= i) ends.add(null);
-            ends.set(i, actions.get(i).isInputPipe() ? new PipeOutput(fd) : new PipeInput(fd));
+        for (int i = 0; i < pipes.length; i++) {
+            if (pipes[i] == null) continue;
+            int fd = i < STREAMS ? request.descriptor(i) : request.integer(addresses.get(i - STREAMS));
+            if (i >= STREAMS) Native.setBlocking(fd, false);
+            pipes[i].open(fd);
         }
     }
 
     /** Waits until the program was executed, as the poller says. */
     private void awaitExec(Request request) throws IOException {
-        long waiting = Poller.number(); // an event that comes late must not be taken for the child's
-        boolean isInterrupted = false;
-        for (;;) {
-            int result = Native.waitStarted(handle, request.address());
-            if (result != -Native.ETIMEDOUT) {
-                Poller.forget(waiting);
-                if (isInterrupted) Thread.currentThread().interrupt();
-                if (result == -Native.ECANCELED) throw new StartException(description, request);
-                return;
+        Long waiting = Poller.number(); // an event that comes late must not be taken for the child's
+        try {
+            int result;
+            while ((result = Native.waitStarted(handle, request.address())) == -Native.ETIMEDOUT) {
+                CompletableFuture<Void> changed = new CompletableFuture<>();
+                // A process that another thread forks may hold the first, the child's end is the second.
+                Poller.watch(request.descriptor(4), Native.IN, waiting, () -> changed.complete(null));
+                Poller.watch(request.descriptor(3), Native.IN, waiting, () -> changed.complete(null));
+                changed.join(); // interrupts stay
             }
-            CountDownLatch changed = new CountDownLatch(1);
-            // A process that another thread forks may hold the first, the child's end is the second.
-            Poller.watch(request.descriptor(4), Native.IN, waiting, changed::countDown);
-            Poller.watch(request.descriptor(3), Native.IN, waiting, changed::countDown);
-            try {
-                changed.await();
-            } catch (InterruptedException e) {
-                isInterrupted = true;
-            }
+            if (result == -Native.ECANCELED) throw new StartException(description, request);
+        } finally {
+            Poller.forget(waiting);
         }
     }
 
@@ -116,39 +106,26 @@ public final class Child extends Process implements Poller.Watcher {
 
     @Override
     public void ready() {
-        synchronized (handle) {
-            if (pid == 0) pid = Math.max(Native.pid(handle), 0);
-            int result = Native.end(Native.EPOLL, handle, false);
-            if (result == -Native.ETIMEDOUT) { // somebody has killed the helper
-                Poller.retry(this);
-                return;
+        if (isAlive()) {
+            synchronized (handle) {
+                if (pid == 0) pid = Math.max(Native.pid(handle), 0);
+                int result = Native.end(handle, false);
+                if (result == -Native.ETIMEDOUT) { // somebody has killed the helper
+                    Poller.retry(this);
+                    return;
+                }
+                status = Math.max(result, -1);
             }
-            status = Math.max(result, -1);
-            if (exitCode() == 127) seeFailure();
-        }
-        input.close();
-        output.programEnded();
-        error.programEnded();
-        for (Object end : ends) {
-            if (end instanceof PipeInput) ((PipeInput) end).programEnded();
-            else if (end != null) ((PipeOutput) end).close();
+            ended.countDown(); // before all that needs memory
         }
         CompletableFuture<Process> completed;
         synchronized (ended) {
-            ended.countDown();
             completed = exit;
         }
-        if (completed != null) completed.completeAsync(() -> this, Poller.EXECUTOR);
+        if (completed != null) Poller.execute(Poller.EXECUTOR, () -> completed.complete(this));
+        for (Pipe pipe : pipes)
+            if (pipe != null) pipe.programEnded();
     }
-
-    private void seeFailure() {
-        try (Request request = Request.of(to -> { })) {
-            if (Native.waitStarted(handle, request.address()) == -Native.ECANCELED)
-                failure = new StartException(description, request);
-        }
-    }
-
-    private boolean hasEnded() { return ended.getCount() == 0; }
 
     /** -1: not known, as another wait of this process has it. */
     private int exitCode() {
@@ -157,59 +134,66 @@ public final class Child extends Process implements Poller.Watcher {
 
     @Override
     public int exitValue() {
-        if (!hasEnded()) throw new IllegalThreadStateException("process hasn't exited");
+        if (isAlive()) throw new IllegalThreadStateException("process hasn't exited");
         return exitCode();
     }
 
     /** The number of the signal that has ended the process; 0: none has, or it has not ended. */
-    public int signal() { return hasEnded() && status >= 0 ? status & 0x7f : 0; }
+    public int signal() { return !isAlive() && status >= 0 ? status & 0x7f : 0; }
 
     /** Why an exit value of 127 is no program's: it could not be executed after all. Otherwise null. */
-    public StartException failure() { return failure; }
+    public StartException failure() {
+        if (isAlive() || exitCode() != 127) return null;
+        synchronized (handle) {
+            if (failure != null) return failure;
+            try (Request request = Request.of(to -> { })) {
+                if (Native.waitStarted(handle, request.address()) == -Native.ECANCELED) failure = new StartException(description, request);
+            }
+            return failure;
+        }
+    }
 
     @Override
     public int waitFor() throws InterruptedException {
-        if (!hasEnded()) ended.await();
+        if (isAlive()) ended.await();
         return exitCode();
     }
 
     @Override
     public boolean waitFor(long timeout, TimeUnit unit) throws InterruptedException {
         Objects.requireNonNull(unit);
-        return hasEnded() || timeout > 0 && ended.await(timeout, unit);
+        return !isAlive() || timeout > 0 && ended.await(timeout, unit);
     }
 
-    @Override public boolean isAlive() { return !hasEnded(); }
+    @Override public boolean isAlive() { return ended.getCount() > 0; }
 
     /** Is completed by a thread of the common pool. */
     @Override
     public CompletableFuture<Process> onExit() {
         synchronized (ended) {
-            if (exit == null) {
-                exit = new CompletableFuture<>();
-                if (hasEnded()) exit.completeAsync(() -> this, Poller.EXECUTOR);
-            }
+            if (exit == null) exit = new CompletableFuture<>();
+            if (!isAlive()) exit.complete(this);
             return exit.copy();
         }
     }
 
     // --- streams
 
-    @Override public OutputStream getOutputStream() { return bufferedInput; }
-    @Override public InputStream getInputStream() { return bufferedOutput; }
-    @Override public InputStream getErrorStream() { return bufferedError; }
+    @Override public OutputStream getOutputStream() { return input; }
+    @Override public InputStream getInputStream() { return output; }
+    @Override public InputStream getErrorStream() { return error; }
 
     /** What the program writes to the pipe of an {@link Action#outputPipe}. */
-    public InputStream getInputStream(Action pipe) { return end(pipe, PipeInput.class); }
+    public InputStream getInputStream(Action pipe) { return end(pipe, InputStream.class); }
 
     /** What the program reads from the pipe of an {@link Action#inputPipe}. */
-    public OutputStream getOutputStream(Action pipe) { return end(pipe, PipeOutput.class); }
+    public OutputStream getOutputStream(Action pipe) { return end(pipe, OutputStream.class); }
 
     private <T> T end(Action pipe, Class<T> type) {
         int index = actions.indexOf(pipe);
-        if (index < 0 || index >= ends.size() || !type.isInstance(ends.get(index)))
-            throw new IllegalArgumentException("aspawn: no such pipe of this child");
-        return type.cast(ends.get(index));
+        Pipe found = index < 0 ? null : pipes[STREAMS + index];
+        if (found == null || !type.isInstance(found.stream)) throw new IllegalArgumentException("aspawn: no such pipe of this child");
+        return type.cast(found.stream);
     }
 
     /** What another program reads, which closes it. */
@@ -219,9 +203,8 @@ public final class Child extends Process implements Poller.Watcher {
     }
 
     private void closeStreams() {
-        input.close();
-        output.close();
-        error.close();
+        for (int i = 0; i < STREAMS; i++)
+            if (pipes[i] != null) pipes[i].close();
     }
 
     // --- signals
@@ -253,18 +236,14 @@ public final class Child extends Process implements Poller.Watcher {
     }
 
     /** Sends SIGTERM, to a tree as {@link #killTree} with a grace of a second, and closes the streams. */
-    @Override
-    public void destroy() {
-        if (!isTree) kill(Constants.SIGTERM);
-        else killTree(Duration.ofSeconds(1));
-        closeStreams();
-    }
+    @Override public void destroy() { destroy(Constants.SIGTERM, Duration.ofSeconds(1)); }
 
     /** The same with SIGKILL. */
-    @Override
-    public Process destroyForcibly() {
-        if (!isTree) kill(Constants.SIGKILL);
-        else killTree(Duration.ZERO);
+    @Override public Process destroyForcibly() { return destroy(Constants.SIGKILL, Duration.ZERO); }
+
+    private Process destroy(int signal, Duration grace) {
+        if (!isTree) kill(signal);
+        else killTree(grace);
         closeStreams();
         return this;
     }
@@ -292,7 +271,7 @@ public final class Child extends Process implements Poller.Watcher {
     public ProcessHandle toHandle() {
         long known = pid();
         synchronized (handle) {
-            if (processHandle == null && !hasEnded()) processHandle = ProcessHandle.of(known).orElse(null);
+            if (processHandle == null && isAlive()) processHandle = ProcessHandle.of(known).orElse(null);
             if (processHandle == null) processHandle = new EndedHandle(known);
             return processHandle;
         }
@@ -320,6 +299,6 @@ public final class Child extends Process implements Poller.Watcher {
 
     @Override
     public String toString() {
-        return "Process[pid=" + pid() + ", exitValue=" + (hasEnded() ? exitCode() : "\"not exited\"") + ']';
+        return "Process[pid=" + pid() + ", exitValue=" + (isAlive() ? "\"not exited\"" : exitCode()) + ']';
     }
 }

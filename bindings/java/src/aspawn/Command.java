@@ -80,8 +80,8 @@ public final class Command {
         hasEnvironment = true;
     }
 
-    /** Why no command can be started here, as on other systems; null: commands can be started. */
-    public static String problem() { return Native.PROBLEM; }
+    /** Why no command can be started, here or at this time; null: commands can be started. */
+    public static String problem() { return Native.problem(); }
 
     // --- as of ProcessBuilder
 
@@ -181,7 +181,7 @@ public final class Command {
      * Starts the command. Returns without waiting for the program, unless actions were added, it is a script, or it
      * was not found: then the thread waits for the child to execute it, and a failure is an exception.
      * @throws StartException the program was not executed
-     * @throws UnsupportedOperationException as {@link #problem} says
+     * @throws UnsupportedOperationException commands can never be started here, as {@link #problem} says
      */
     public Child start() throws IOException {
         return start(-1, false);
@@ -203,31 +203,31 @@ public final class Command {
             for (int i = 0; i < count; i++) {
                 Child child = commands.get(i).start(input, i < count - 1);
                 children.add(child);
-                if (input >= 0) Native.close(-1, input);
+                if (input >= 0) Native.close(input);
                 input = i < count - 1 ? child.passedOutput() : -1;
             }
         } catch (Throwable e) {
-            for (Child child : children) child.destroyForcibly();
+            children.forEach(Child::destroyForcibly);
             throw e;
         } finally {
-            if (input >= 0) Native.close(-1, input);
+            if (input >= 0) Native.close(input);
         }
         return children;
     }
 
     private Child start(int input, boolean passesOutput) throws IOException {
-        Native.check();
         List<String> command = List.copyOf(builder.command());
         check(command);
         if (directory() != null) check(List.of(directory().getPath()));
         List<Closeable> files = new ArrayList<>(0);
         try {
+            Native.check();
             int[] streams = {input >= 0 ? input : stream(redirectInput(), files), stream(redirectOutput(), files),
                 redirectErrorStream() ? Interface.STREAM_STDOUT : stream(redirectError(), files)};
             List<Action> all = allActions(files);
             List<Long> pipes = new ArrayList<>();
             try (Request request = Request.of(to -> write(to, command, streams, all, pipes))) {
-                return Child.start(request, description(), owner == Owner.TREE, actions, pipes, passesOutput);
+                return Child.start(request, description(), owner == Owner.TREE, actions, pipes, streams, passesOutput);
             }
         } finally {
             for (Closeable file : files) file.close();
@@ -290,7 +290,7 @@ public final class Command {
         if (controlGroup != null) {
             int fd = Native.openDirectory(Request.encoded(controlGroup + '\0'));
             if (fd < 0) throw new IOException(description() + ": error=" + -fd + ", of the control group");
-            files.add(() -> Native.close(-1, fd));
+            files.add(() -> Native.close(fd));
             all.add(Action.joinCgroup(fd));
         }
         all.add(Action.cloexecFrom(3));
@@ -318,7 +318,8 @@ public final class Command {
             to.set(Request.ENVP, to.strings(environment));
         }
         to.actions(all, pipes);
-        to.setAddedActions(first, actions.size());
+        to.firstAction = first;
+        to.addedActions = actions.size();
         pipes.subList(0, first).clear();
         boolean isCertain = actions.isEmpty() && user == null && controlGroup == null && to.size() < SURELY_SHORT;
         to.set(Request.CERTAIN, isCertain ? 1 : 0);

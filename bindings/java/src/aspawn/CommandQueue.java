@@ -35,11 +35,12 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
 
     private final Map<Long, Submitted> jobs = new HashMap<>(); // those that the library has, by cookie
     private final Deque<Submitted> backlog = new ArrayDeque<>(); // those for which it had no place
-    private final long number = Poller.number();
+    private final long[] numbers = new long[MOST * NUMBERS]; // results, of which some were taken
+    private final byte[][] bytes = new byte[MOST * ARRAYS][];
+    private int results, taken;
+    private final Long number = Poller.number();
     private long queue; // 0: closed
-    private final long reference; // as long as its server uses the library that must stay loaded
     private long cookie;
-    private boolean isWatched;
 
     /** At most so many jobs run at once; 0: 16. */
     public CommandQueue(int running) throws IOException {
@@ -57,7 +58,12 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         queue = Native.queueCreate(places, running, jobBytes);
         if (queue == -Native.EINVAL) throw new IllegalArgumentException("aspawn: too large a number");
         if (queue < 0) throw new IOException("aspawn: no queue: error=" + -queue);
-        reference = Native.hold(this);
+        try {
+            watch();
+        } catch (Throwable e) {
+            Native.queueClose(queue);
+            throw e;
+        }
     }
 
     /** As {@link #submit(Job)}, with the defaults of a job. */
@@ -86,25 +92,20 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         try (Request request = submitted.job.command().job(to -> submitted.job.write(to, mine))) {
             long ticket = Native.queueSubmit(queue, request.address());
             if (ticket == -Native.EAGAIN && !jobs.isEmpty()) return false;
-            if (ticket < 0) {
-                request.setError((int) ticket);
-                throw new StartException(submitted.job.command().description(), request);
-            }
+            if (ticket < 0) throw StartException.of(submitted.job.command().description(), (int) ticket, request);
             submitted.ticket = ticket;
-            submitted.firstAction = request.firstAction();
-            submitted.addedActions = request.addedActions();
+            submitted.firstAction = request.firstAction;
+            submitted.addedActions = request.addedActions;
             jobs.put(mine, submitted);
-            watch();
         } catch (IOException | RuntimeException e) {
             complete(submitted, null, e);
         }
         return true;
     }
 
+    /** Until it is closed: the poller's thread keeps the library loaded, which the queue's server uses. */
     private void watch() throws IOException {
-        if (isWatched || jobs.isEmpty()) return;
         Poller.watch(Native.queueDescriptor(queue), Native.IN, number, this);
-        isWatched = true;
     }
 
     private synchronized void cancel(Submitted submitted) {
@@ -112,47 +113,56 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         else if (queue != 0) Native.queueCancel(queue, submitted.ticket);
     }
 
-    /** By a thread of the common pool, as what depends on the future may block. */
+    /** By another thread, as what depends on the future may block. */
     private static void complete(Submitted submitted, Result result, Throwable failure) {
         submitted.isOver = true;
-        Poller.EXECUTOR.execute(() -> {
+        Poller.execute(Poller.EXECUTOR, () -> {
             if (failure == null) submitted.future.complete(result);
             else submitted.future.completeExceptionally(failure);
         });
     }
 
+    /** After an OutOfMemoryError it goes on with the result that it was about to take. */
     @Override
-    public void ready() {
-        long[] numbers = new long[MOST * NUMBERS];
-        byte[][] bytes = new byte[MOST * ARRAYS][];
-        synchronized (this) {
-            isWatched = false;
-            for (int count = MOST; count == MOST && queue != 0;) {
-                count = Native.queueTake(queue, numbers, bytes);
-                for (int i = 0; i < count; i++) take(numbers, i * NUMBERS, bytes, i * ARRAYS);
-            }
-            while (queue != 0 && !backlog.isEmpty() && give(backlog.peek())) backlog.remove();
+    public synchronized void ready() {
+        do {
+            for (; taken < results; taken++) take(taken * NUMBERS, taken * ARRAYS);
+            taken = 0;
+            results = queue == 0 ? 0 : Native.queueTake(queue, numbers, bytes);
+        } while (results > 0);
+        while (queue != 0 && !backlog.isEmpty()) {
+            Submitted next = backlog.peek();
             try {
-                if (queue != 0) watch();
-            } catch (IOException e) {
-                Poller.retry(this);
+                if (!give(next)) break;
+            } catch (OutOfMemoryError e) {
+                complete(next, null, e);
             }
+            backlog.remove();
+        }
+        try {
+            if (queue != 0) watch();
+        } catch (IOException e) {
+            Poller.retry(this);
         }
     }
 
-    private void take(long[] numbers, int at, byte[][] bytes, int from) {
-        Submitted submitted = jobs.remove(numbers[at]);
+    private void take(int at, int from) {
+        Long mine = numbers[at];
+        Submitted submitted = jobs.get(mine);
+        if (submitted == null) return; // the queue was closed meanwhile
         int outcome = (int) numbers[at + 1], error = (int) -numbers[at + 3];
-        if (outcome == Interface.OUTCOME_NOT_STARTED) {
-            String text = bytes[from + 2] == null ? "" : new String(bytes[from + 2]);
-            complete(submitted, null, new StartException(submitted.job.command().description(), error, (int) numbers[at + 4], text,
-                    submitted.firstAction, submitted.addedActions));
+        if (numbers[at + 7] == 0) {
+            complete(submitted, null, new OutOfMemoryError("aspawn: no memory for the output of a job"));
+        } else if (outcome == Interface.OUTCOME_NOT_STARTED) {
+            complete(submitted, null, new StartException(submitted.job.command().description(), error, (int) numbers[at + 4],
+                    new String(bytes[from + 2]), submitted.firstAction, submitted.addedActions));
         } else {
             Result.Outcome how = outcome == Interface.OUTCOME_TIMED_OUT ? Result.Outcome.TIMED_OUT
                     : outcome == Interface.OUTCOME_LOST ? Result.Outcome.LOST : Result.Outcome.RAN;
             complete(submitted, new Result(how, (int) numbers[at + 2], bytes[from], bytes[from + 1],
                     Duration.ofNanos(numbers[at + 5]), Duration.ofNanos(numbers[at + 6])), null);
         }
+        jobs.remove(mine);
         bytes[from] = bytes[from + 1] = bytes[from + 2] = null;
     }
 
@@ -163,7 +173,6 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         synchronized (this) {
             if (queue == 0) return;
             Poller.forget(number);
-            Native.forget(Native.EPOLL, Native.queueDescriptor(queue));
             Native.queueClose(queue);
             queue = 0;
             left = new ArrayList<>(jobs.values());
@@ -171,7 +180,6 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
             jobs.clear();
             backlog.clear();
         }
-        Native.drop(reference);
         for (Submitted submitted : left) complete(submitted, null, new CancellationException("aspawn: the queue is closed"));
     }
 }

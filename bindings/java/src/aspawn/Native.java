@@ -7,68 +7,99 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.ref.Cleaner;
 import java.net.URL;
 import java.net.URLConnection;
 import java.nio.ByteBuffer;
 
 /** The functions of src/native/binding.c, which is loaded from java.library.path, or else from the jar. */
 final class Native {
+    static final int EPERM = 1;
     static final int EAGAIN = 11;
-    static final int ECHILD = 10;
     static final int EINVAL = 22;
+    static final int EPIPE = 32;
+    static final int ENOSYS = 38;
     static final int ETIMEDOUT = 110;
     static final int ECANCELED = 125;
-    static final int EPIPE = 32;
     static final int IN = 1;
     static final int OUT = 4;
 
-    /** Why the library cannot be used; null: it can. */
-    static final String PROBLEM = load();
-    /** Of all children and pipes. */
-    static final int EPOLL = PROBLEM == null ? open() : -1;
+    /** Closes pipes that nobody can read any more. */
+    static Cleaner cleaner;
+    /** Why commands can never be started; null: that is not known. */
+    private static String problem;
+    private static boolean isLoaded;
+    private static volatile boolean isReady;
 
     private Native() {}
 
-    private static String load() {
+    /**
+     * Makes the functions usable.
+     * @throws IOException they are not usable now: the next call tries again
+     * @throws UnsupportedOperationException they never will be
+     */
+    static void check() throws IOException {
+        if (isReady) return;
+        synchronized (Native.class) {
+            if (problem == null && !isReady) problem = load();
+            if (problem != null)
+                throw new UnsupportedOperationException(problem + ". Command.builder() is the ProcessBuilder of this command");
+        }
+    }
+
+    static String problem() {
+        try {
+            check();
+            return null;
+        } catch (IOException | UnsupportedOperationException e) {
+            return problem == null ? e.getMessage() : problem;
+        }
+    }
+
+    /** Returns the problem that cannot change, or null. */
+    private static String load() throws IOException {
         String system = System.getProperty("os.name");
         String machine = System.getProperty("os.arch").equals("amd64") ? "x86_64" : System.getProperty("os.arch");
-        String name = System.mapLibraryName("aspawn-java-" + Interface.VERSION);
         if (!system.equals("Linux") || !machine.equals("x86_64") && !machine.equals("aarch64"))
             return "aspawn is for Linux on x86_64 and aarch64, not for " + system + " on " + machine;
-        try {
-            loadLibrary(machine + '/' + name);
-        } catch (UnsatisfiedLinkError | IOException e) {
-            return "aspawn cannot load " + name + ": " + e.getMessage();
-        }
-        int epoll = open();
-        if (epoll < 0) return "aspawn needs pidfds, of Linux 5.3 or later: error " + -epoll;
-        close(-1, epoll);
+        if (!isLoaded && !loadLibrary(machine)) return "aspawn cannot load its library: neither java.library.path nor the jar has it";
+        isLoaded = true;
+        int error = -open();
+        if (error == ENOSYS || error == EPERM) return "aspawn needs pidfds, of Linux 5.3 or later: error " + error;
+        if (error > 0) throw new IOException("aspawn: no epoll descriptor: error=" + error);
+        if (cleaner == null) cleaner = Cleaner.create();
+        isReady = true;
         return null;
     }
 
-    private static void loadLibrary(String resource) throws IOException {
+    /** Returns false if there is no library. */
+    private static boolean loadLibrary(String machine) throws IOException {
+        String name = "aspawn-java-" + Interface.VERSION;
+        URL url = Native.class.getResource(machine + '/' + System.mapLibraryName(name));
         try {
-            System.loadLibrary("aspawn-java-" + Interface.VERSION);
-            return;
+            System.loadLibrary(name);
+            return true;
         } catch (UnsatisfiedLinkError e) {
-            // Take that of the jar, by a file that this class loader alone loads.
+            if (url == null && e.getMessage().startsWith("no ")) return false;
+            if (url == null) throw new IOException("aspawn cannot load its library: " + e.getMessage(), e);
         }
-        URL url = Native.class.getResource(resource);
-        if (url == null) throw new IOException("the jar has no " + resource);
-        IOException failure = null;
+        IOException failure = new IOException("aspawn cannot load its library");
         // A directory may be full, or not for programs.
         for (String parent : new String[] {System.getProperty("java.io.tmpdir"), "/dev/shm", "/var/tmp", System.getProperty("user.home")}) {
             try {
                 load(url, new File(parent, "aspawn" + Long.toString(System.nanoTime(), Character.MAX_RADIX)).getAbsoluteFile());
-                return;
+                return true;
             } catch (IOException | UnsatisfiedLinkError e) {
-                if (failure == null) failure = new IOException(e.getMessage(), e);
+                if (failure.getCause() == null) failure = new IOException(failure.getMessage() + ": " + e.getMessage(), e);
             }
         }
         throw failure;
     }
 
-    /** By a directory that other users cannot enter, whatever the umask is. */
+    /**
+     * By a directory that other users cannot enter, whatever the umask is. Those of java.nio.file need classes that fail
+     * for ever if there is no descriptor when they are initialized.
+     */
     private static void load(URL url, File directory) throws IOException {
         if (!directory.mkdir()) throw new IOException("cannot make " + directory);
         File file = new File(directory, "aspawn.so");
@@ -90,23 +121,17 @@ final class Native {
         }
     }
 
-    static void check() {
-        if (PROBLEM != null)
-            throw new UnsupportedOperationException(PROBLEM + ". Command.builder() is the ProcessBuilder of this command");
-    }
-
     static native int open();
     static native int start(long request, byte[] handle);
     static native int waitStarted(byte[] handle, long request);
-    static native int end(int epoll, byte[] handle, boolean waits);
+    static native int end(byte[] handle, boolean waits);
     static native int pid(byte[] handle);
     static native int kill(byte[] handle, int signal);
     static native int killGroup(byte[] handle, int signal);
     static native int killTree(byte[] handle, long grace);
-    static native int watch(int epoll, int fd, int events, long number);
-    static native int events(int epoll, long[] numbers, int timeout);
-    static native void forget(int epoll, int fd);
-    static native void close(int epoll, int fd);
+    static native int watch(int fd, int events, long number);
+    static native int events(long[] numbers, int timeout);
+    static native void close(int fd);
     static native int read(int fd, byte[] to, int from, int length);
     static native int write(int fd, byte[] of, int from, int length);
     static native int available(int fd);
@@ -119,7 +144,5 @@ final class Native {
     static native long queueSubmit(long queue, long request);
     static native void queueCancel(long queue, long ticket);
     static native void queueClose(long queue);
-    static native long hold(Object object);
-    static native void drop(long reference);
     static native int queueTake(long queue, long[] numbers, byte[][] bytes);
 }

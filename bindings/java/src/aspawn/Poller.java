@@ -2,47 +2,33 @@
 package aspawn;
 
 import java.io.IOException;
-import java.lang.ref.PhantomReference;
-import java.lang.ref.ReferenceQueue;
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * One thread for all children and their pipes, which waits for their events. It ends when there has been nothing to
  * wait for during two seconds, so that a class loader can be collected.
  */
 final class Poller implements Runnable {
-    /** Is called by the thread, once for each call of watch(), and must not block. */
+    /** Is called by the thread, once for each call of watch(), and must not block; again, if there was no memory. */
     interface Watcher {
         void ready();
     }
 
-    /** The descriptor of a pipe that the program's descendants may still have, and whose reader was collected. */
-    static final class Forgotten extends PhantomReference<Object> {
-        private final int fd;
-
-        Forgotten(Object reader, int fd) {
-            super(reader, COLLECTED);
-            this.fd = fd;
-            FORGOTTEN.add(this);
-        }
-
-        void isClosed() {
-            FORGOTTEN.remove(this);
-        }
-    }
-
-    /** For what may block. Not the default of CompletableFuture, which makes a thread each time on small machines. */
+    /** For what may block: not the default of CompletableFuture, which makes a thread each time on small machines. */
     static final Executor EXECUTOR = ForkJoinPool.getCommonPoolParallelism() > 0 ? ForkJoinPool.commonPool()
             : task -> new Thread(task).start();
 
+    /** Resolved while there is memory, so that they can be caught when there is none. */
+    private static final Object[] CAUGHT = {OutOfMemoryError.class, Throwable.class};
     private static final int IDLE_MS = 2_000;
     private static final int RETRY_MS = 100;
 
@@ -50,24 +36,42 @@ final class Poller implements Runnable {
     private static final Queue<Watcher> RETRIED = new ConcurrentLinkedQueue<>();
     private static final AtomicLong NUMBERS = new AtomicLong();
     private static final AtomicBoolean RUNS = new AtomicBoolean();
-    private static final ReferenceQueue<Object> COLLECTED = new ReferenceQueue<>();
-    private static final Set<Forgotten> FORGOTTEN = ConcurrentHashMap.newKeySet();
+
+    private final long[] numbers = new long[64];
 
     private Poller() {}
 
-    /** A number for watch() and forget(). */
-    static long number() { return NUMBERS.incrementAndGet(); }
+    /** By the executor; by this thread if that does not take the task, which must not be lost. */
+    static void execute(Executor executor, Runnable task) {
+        try {
+            executor.execute(task);
+        } catch (Throwable e) {
+            task.run();
+        }
+    }
 
-    static void watch(int fd, int events, long number, Watcher watcher) throws IOException {
+    /** Returns null if there is no memory. */
+    static ByteBuffer buffer(int size) {
+        try {
+            return ByteBuffer.allocate(size);
+        } catch (OutOfMemoryError e) {
+            return null;
+        }
+    }
+
+    /** A number for watch() and forget(). */
+    static Long number() { return NUMBERS.incrementAndGet(); }
+
+    static void watch(int fd, int events, Long number, Watcher watcher) throws IOException {
         WATCHERS.put(number, watcher);
-        int error = Native.watch(Native.EPOLL, fd, events, number);
+        int error = Native.watch(fd, events, number);
         if (error < 0) {
             WATCHERS.remove(number);
             throw new IOException("aspawn: epoll_ctl: error=" + -error);
         }
         if (RUNS.get() || !RUNS.compareAndSet(false, true)) return;
         try {
-            run(new Poller());
+            begin();
         } catch (Throwable e) { // no memory for a thread
             WATCHERS.remove(number);
             RUNS.set(false);
@@ -75,7 +79,7 @@ final class Poller implements Runnable {
         }
     }
 
-    static void forget(long number) {
+    static void forget(Long number) {
         WATCHERS.remove(number);
     }
 
@@ -84,21 +88,37 @@ final class Poller implements Runnable {
         RETRIED.add(watcher);
     }
 
-    private static void run(Poller poller) {
+    private static void begin() {
         ThreadGroup group = Thread.currentThread().getThreadGroup();
         while (group.getParent() != null) group = group.getParent();
-        Thread thread = new Thread(group, poller, "aspawn", 0, false);
+        Thread thread = new Thread(group, new Poller(), "aspawn", 0, false);
         thread.setDaemon(true);
         thread.setContextClassLoader(null);
         thread.start();
     }
 
-    private static void call(Watcher watcher) {
+    /** Calls the watcher, or the one with the number, and without memory again: nothing else reports the event. */
+    private static void call(Watcher watcher, long number) {
+        for (boolean isAgain = false;; isAgain = true) {
+            try {
+                if (isAgain) LockSupport.parkNanos(RETRY_MS * 1_000_000L);
+                if (watcher == null) watcher = WATCHERS.remove(number);
+                if (watcher != null) watcher.ready();
+                return;
+            } catch (OutOfMemoryError e) {
+                // Nothing here may need memory, not even the resolution of a name.
+            } catch (Throwable e) { // the others must not wait for ever
+                report(Thread.currentThread(), e);
+                return;
+            }
+        }
+    }
+
+    private static void report(Thread thread, Throwable failure) {
         try {
-            watcher.ready();
-        } catch (Throwable e) { // the others must not wait for ever
-            Thread thread = Thread.currentThread();
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+        } catch (Throwable e) {
+            // ignored, as the virtual machine does
         }
     }
 
@@ -106,18 +126,11 @@ final class Poller implements Runnable {
 
     @Override
     public void run() {
-        long[] numbers = new long[64];
         for (;;) {
-            int count = Native.events(Native.EPOLL, numbers, RETRIED.isEmpty() ? IDLE_MS : RETRY_MS);
-            for (int i = 0; i < count; i++) {
-                Watcher watcher = WATCHERS.remove(numbers[i]);
-                if (watcher != null) call(watcher);
-            }
-            for (Forgotten of; (of = (Forgotten) COLLECTED.poll()) != null;) {
-                if (FORGOTTEN.remove(of)) Native.close(Native.EPOLL, of.fd);
-            }
+            int count = Native.events(numbers, RETRIED.isEmpty() ? IDLE_MS : RETRY_MS);
+            for (int i = 0; i < count; i++) call(null, numbers[i]);
             if (count > 0) continue;
-            for (int i = RETRIED.size(); i > 0; i--) call(RETRIED.remove());
+            for (int i = RETRIED.size(); i > 0; i--) call(RETRIED.remove(), 0);
             if (!isIdle()) continue;
             RUNS.set(false);
             if (isIdle() || !RUNS.compareAndSet(false, true)) return;

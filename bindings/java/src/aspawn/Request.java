@@ -31,7 +31,7 @@ final class Request implements AutoCloseable {
     private final ByteBuffer buffer;
     private final long base;
     private int nextAction;
-    private int firstAction, addedActions;
+    int firstAction, addedActions; // those that were added: the package's own come before and after
 
     private Request(int size) {
         buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder());
@@ -83,22 +83,7 @@ final class Request implements AutoCloseable {
     int integer(long address) { return buffer.getInt((int) (address - base)); }
     int errno() { return (int) -get(ERROR); }
 
-    void setError(int error) {
-        set(ERROR, error);
-    }
-
     int step() { return (int) get(STEP); }
-
-    /** The actions before it are the package's own. */
-    int firstAction() { return firstAction; }
-
-    /** How many were added, from firstAction. The package's own user follows. */
-    int addedActions() { return addedActions; }
-
-    void setAddedActions(int first, int count) {
-        firstAction = first;
-        addedActions = count;
-    }
 
     String failure() {
         byte[] text = new byte[TEXT_SIZE];

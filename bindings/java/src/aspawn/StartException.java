@@ -19,26 +19,27 @@ public final class StartException extends IOException {
     private final String failure;
 
     StartException(String what, Request of) {
-        this(what, of.errno(), of.step(), of.failure(), of.firstAction(), of.addedActions());
+        this(what, of.errno(), of.step(), of.failure(), of.firstAction, of.addedActions);
     }
 
+    /** Those before firstAction, and the user, are the package's own actions. */
     StartException(String what, int errno, int step, String failure, int firstAction, int added) {
-        this(what, errno, index(step, firstAction, added), numbered(index(step, firstAction, added), failure.replaceFirst("^action \\d+, ", "")));
-    }
-
-    private StartException(String what, int errno, int step, String failure) {
-        super(what + ": error=" + errno + ", " + TEXTS.getOrDefault(errno, "of Linux") + (failure.isEmpty() ? "" : " (" + failure + ')'));
+        super(what);
         this.errno = errno;
-        this.step = step;
-        this.failure = failure;
+        this.step = step < 0 ? step : step >= firstAction && step < firstAction + added ? step - firstAction : Interface.STEP_NONE;
+        String text = failure.replaceFirst("^action \\d+, ", "");
+        this.failure = this.step < 0 ? text : "action " + this.step + ", " + text;
     }
 
-    /** Of an action that was added: those before firstAction, and the user, are the package's own. */
-    private static int index(int step, int firstAction, int added) {
-        return step < 0 ? step : step >= firstAction && step < firstAction + added ? step - firstAction : Interface.STEP_NONE;
-    }
+    @Override public String getMessage() { return super.getMessage() + ": " + error(errno) + (failure.isEmpty() ? "" : " (" + failure + ')'); }
 
-    private static String numbered(int index, String text) { return index < 0 ? text : "action " + index + ", " + text; }
+    private static String error(int errno) { return "error=" + errno + ", " + TEXTS.getOrDefault(errno, "of Linux"); }
+
+    /** For a start that was refused. */
+    static StartException of(String what, int error, Request request) {
+        request.set(Request.ERROR, error);
+        return new StartException(what, request);
+    }
 
     /** The number of the error, of errno(3): 2 is ENOENT. */
     public int errno() { return errno; }

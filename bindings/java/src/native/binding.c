@@ -231,16 +231,20 @@ NATIVE(jint, waitStarted, jbyteArray handle, jlong at)
 	return copy_out(env, handle, &child, error);
 }
 
-static void forget(int epoll, int fd)
+/* The epoll descriptor of aspawn.Poller, as long as this is loaded. */
+static int poller = -1;
+
+/* Before a descriptor is closed, of which a child may hold a copy until its exec. */
+static void forget(int fd)
 {
 	struct psys_epoll_event event = { 0 };
 
 	if (fd >= 0)
-		psys_epoll_ctl(epoll, PSYS_EPOLL_CTL_DEL, fd, &event);
+		psys_epoll_ctl(poller, PSYS_EPOLL_CTL_DEL, fd, &event);
 }
 
 /* Reaps a child that has ended, or waits if it must: its status, or a negative error, as -ETIMEDOUT. */
-NATIVE(jint, end, jint epoll, jbyteArray handle, jboolean waits)
+NATIVE(jint, end, jbyteArray handle, jboolean waits)
 {
 	struct aspawn_child child = copy_in(env, handle);
 	int status = -1, error;
@@ -248,50 +252,29 @@ NATIVE(jint, end, jint epoll, jbyteArray handle, jboolean waits)
 	UNUSED;
 	if (!waits && aspawn_ended(&child) == 0)
 		return -PSYS_ETIMEDOUT;
-	forget(epoll, child.ended_fd);
-	forget(epoll, child.started_fd);
+	forget(child.ended_fd);
+	forget(child.started_fd);
 	error = aspawn_wait(&child, &status, NULL, -1);
 	return copy_out(env, handle, &child, status >= 0 ? status : error);
 }
 
-NATIVE(jint, pid, jbyteArray handle)
-{
-	struct aspawn_child child = copy_in(env, handle);
+#define OF_CHILD(name, call, ...)                                 \
+	NATIVE(jint, name, jbyteArray handle, ##__VA_ARGS__)      \
+	{                                                         \
+		struct aspawn_child child = copy_in(env, handle); \
+                                                                  \
+		UNUSED;                                           \
+		return copy_out(env, handle, &child, call);       \
+	}
 
-	UNUSED;
-	return copy_out(env, handle, &child, aspawn_pid(&child));
-}
-
-NATIVE(jint, kill, jbyteArray handle, jint signal)
-{
-	struct aspawn_child child = copy_in(env, handle);
-
-	UNUSED;
-	return copy_out(env, handle, &child, aspawn_kill(&child, signal));
-}
-
-NATIVE(jint, killGroup, jbyteArray handle, jint signal)
-{
-	struct aspawn_child child = copy_in(env, handle);
-
-	UNUSED;
-	return copy_out(env, handle, &child, aspawn_kill_group(&child, signal));
-}
-
-NATIVE(jint, killTree, jbyteArray handle, jlong grace)
-{
-	struct aspawn_child child = copy_in(env, handle);
-
-	UNUSED;
-	return copy_out(env, handle, &child, aspawn_kill_tree(&child, grace));
-}
+OF_CHILD(pid, aspawn_pid(&child))
+OF_CHILD(kill, aspawn_kill(&child, signal), jint signal)
+OF_CHILD(killGroup, aspawn_kill_group(&child, signal), jint signal)
+OF_CHILD(killTree, aspawn_kill_tree(&child, grace), jlong grace)
 
 /* --- descriptors ------------------------------------------------------------------------ */
 
-/* The last that was opened: as long as this is loaded. */
-static int poller = -1;
-
-/* An epoll descriptor, or a negative error: that of a kernel without pidfds (before Linux 5.3). */
+/* Opens the poller's descriptor. Fails with -ENOSYS on a kernel without pidfds (before Linux 5.3). */
 NATIVE(jint, open)
 {
 	int pidfd = psys_pidfd_open(psys_getpid(), 0);
@@ -300,31 +283,33 @@ NATIVE(jint, open)
 	if (pidfd < 0)
 		return pidfd;
 	psys_close(pidfd);
-	return poller = psys_epoll_create1(PSYS_EPOLL_CLOEXEC);
+	if (poller < 0)
+		poller = psys_epoll_create1(PSYS_EPOLL_CLOEXEC);
+	return poller;
 }
 
 /* Reports events of a descriptor once, with this number. */
-NATIVE(jint, watch, jint epoll, jint fd, jint events, jlong number)
+NATIVE(jint, watch, jint fd, jint events, jlong number)
 {
 	struct psys_epoll_event event = { .events = (uint32_t)events | PSYS_EPOLLONESHOT };
 	int error;
 
 	UNUSED;
 	event.data = (uint64_t)number;
-	error = psys_epoll_ctl(epoll, PSYS_EPOLL_CTL_MOD, fd, &event);
+	error = psys_epoll_ctl(poller, PSYS_EPOLL_CTL_MOD, fd, &event);
 	if (error == -PSYS_ENOENT)
-		error = psys_epoll_ctl(epoll, PSYS_EPOLL_CTL_ADD, fd, &event);
+		error = psys_epoll_ctl(poller, PSYS_EPOLL_CTL_ADD, fd, &event);
 	return error;
 }
 
 /* Stores the numbers of descriptors with events. */
-NATIVE(jint, events, jint epoll, jlongArray numbers, jint timeout)
+NATIVE(jint, events, jlongArray numbers, jint timeout)
 {
 	enum { MOST = 64 };
 	struct psys_epoll_event events[MOST];
 	jlong found[MOST];
 	const int count =
-		psys_epoll_pwait(epoll, events, MOST, timeout, NULL, sizeof(struct psys_sigset));
+		psys_epoll_pwait(poller, events, MOST, timeout, NULL, sizeof(struct psys_sigset));
 
 	UNUSED;
 	for (int i = 0; i < count; i++)
@@ -334,17 +319,10 @@ NATIVE(jint, events, jint epoll, jlongArray numbers, jint timeout)
 	return count;
 }
 
-/* Before a descriptor is closed, of which a child may hold a copy until its exec. */
-NATIVE(void, forget, jint epoll, jint fd)
+NATIVE(void, close, jint fd)
 {
 	UNUSED;
-	forget(epoll, fd);
-}
-
-NATIVE(void, close, jint epoll, jint fd)
-{
-	UNUSED;
-	forget(epoll, fd);
+	forget(fd);
 	psys_close(fd);
 }
 
@@ -481,23 +459,12 @@ NATIVE(void, queueCancel, jlong queue, jlong ticket)
 NATIVE(void, queueClose, jlong queue)
 {
 	UNUSED;
+	forget(aspawn_queue_fd(QUEUE));
 	aspawn_queue_close(QUEUE);
 }
 
-/* A reference that keeps an object, and with it this library. */
-NATIVE(jlong, hold, jobject object)
-{
-	UNUSED;
-	return (jlong)(intptr_t)(*env)->NewGlobalRef(env, object);
-}
-
-NATIVE(void, drop, jlong reference)
-{
-	UNUSED;
-	(*env)->DeleteGlobalRef(env, (jobject)(intptr_t)reference);
-}
-
-static void set_bytes(JNIEnv *env, jobjectArray array, int at, const void *bytes, size_t length)
+/* Stores a copy of the bytes. Returns false without memory. */
+static bool set_bytes(JNIEnv *env, jobjectArray array, int at, const void *bytes, size_t length)
 {
 	jbyteArray to = bytes ? (*env)->NewByteArray(env, (jsize)length) : NULL;
 
@@ -506,8 +473,9 @@ static void set_bytes(JNIEnv *env, jobjectArray array, int at, const void *bytes
 		(*env)->SetObjectArrayElement(env, array, at, to);
 		(*env)->DeleteLocalRef(env, to);
 	} else if (bytes) {
-		(*env)->ExceptionClear(env); /* no memory: the output is missing */
+		(*env)->ExceptionClear(env);
 	}
+	return to || !bytes;
 }
 
 /* Takes results until the arrays, of aspawn.CommandQueue, are full: eight numbers and three arrays of bytes each. */
@@ -521,23 +489,19 @@ NATIVE(jint, queueTake, jlong queue, jlongArray numbers, jobjectArray bytes)
 	for (int i = 0; i < count; i++) {
 		const struct aspawn_result *of = results[i];
 		const int64_t started = of->started_ns ? of->started_ns : of->ended_ns;
-		const jlong values[NUMBERS] = {
-			(jlong)of->cookie,
-			of->outcome,
-			of->status,
-			of->failure.error,
-			of->failure.step,
-			started - of->submitted_ns,
-			of->ended_ns - started,
-			(jlong)(of->out_total + of->err_total),
-		};
 		char text[256];
 		const size_t length = aspawn_failure_text(text, sizeof text, &of->failure);
+		const bool has_output =
+			set_bytes(env, bytes, i * ARRAYS, of->out, of->out_length) &&
+			set_bytes(env, bytes, i * ARRAYS + 1, of->err, of->err_length) &&
+			set_bytes(env, bytes, i * ARRAYS + 2, text, length);
+		const jlong values[NUMBERS] = {
+			(jlong)of->cookie,      of->outcome,      of->status,
+			of->failure.error,      of->failure.step, started - of->submitted_ns,
+			of->ended_ns - started, has_output,
+		};
 
 		(*env)->SetLongArrayRegion(env, numbers, i * NUMBERS, NUMBERS, values);
-		set_bytes(env, bytes, i * ARRAYS, of->out, of->out_length);
-		set_bytes(env, bytes, i * ARRAYS + 1, of->err, of->err_length);
-		set_bytes(env, bytes, i * ARRAYS + 2, text, length);
 	}
 	if (count > 0)
 		aspawn_queue_release(QUEUE, results, count);

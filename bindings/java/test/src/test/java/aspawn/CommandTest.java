@@ -449,9 +449,9 @@ class CommandTest {
             child.waitFor();
         }
         assertTrue(held.size() >= 10);
+        assertTrue(Programs.isEventually(() -> threads().isEmpty())); // nothing is started any more
         assertTrue(Programs.isEventually(() -> {
             System.gc();
-            new Command("true").start().waitFor();
             return Collections.disjoint(held, links("self"));
         }));
         others.forEach(ProcessHandle::destroyForcibly);
@@ -478,11 +478,27 @@ class CommandTest {
     }
 
     @Test
-    void aThreadThatCannotStartLeavesNoChildAndAQueueThatWorks() throws Exception {
+    void aThreadThatCannotStartLeavesNoChildAndNoQueue() throws Exception {
         Command java = Programs.java("no thread");
         java.command().add(1, "-XX:ThreadStackSize=65536");
+        succeeds(java);
+    }
+
+    private static void succeeds(Command java) throws Exception {
         Programs result = run(java);
         assertEquals(0, result.exit, result.err);
+    }
+
+    @Test
+    void aChildThatEndsWhileTheHeapIsFullIsWaitedFor() throws Exception {
+        Command java = Programs.java("full heap");
+        java.command().add(1, "-Xmx32m");
+        succeeds(java);
+    }
+
+    @Test
+    void aFirstStartWithoutDescriptorsFailsAloneAndNotForEver() throws Exception {
+        for (int free : new int[] {0, 1, 2, 3, 4, 5, 8}) succeeds(Programs.java("descriptors", "" + free).limit(RLIMIT_NOFILE, 100));
     }
 
     @Test

@@ -2,6 +2,7 @@
 package aspawn;
 
 import java.io.File;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** What the tests share: programs to start, and what they did. As a program: this class in a Java of its own. */
@@ -86,7 +88,7 @@ final class Programs {
 
     /** With -XX:ThreadStackSize=65536: while the address space has no room for the stack of a thread. */
     private static int withoutThread() throws Exception {
-        CommandQueue queue = new CommandQueue(1);
+        if (Command.problem() != null) return 7; // and loads the library
         String size = Files.readString(Path.of("/proc/self/status")).replaceAll("(?s).*VmSize:\\s*(\\d+).*", "$1");
         Process limits = new ProcessBuilder("sh", "-c", "prlimit --pid $PPID --as=$1: && echo && read line; prlimit --pid $PPID --as=unlimited: && echo",
                 "sh", "" + (Long.parseLong(size) + 40_000) * 1024).start();
@@ -99,13 +101,73 @@ final class Programs {
             if (new File("/proc/self/fd").list().length != before) return 3;
         }
         try {
-            queue.submit(new Command("true"));
+            new CommandQueue(1);
             return 4;
         } catch (OutOfMemoryError e) {
+            if (new File("/proc/self/fd").list().length != before) return 5;
             limits.getOutputStream().close();
-            if (limits.getInputStream().read() < 0) return 5;
+            if (limits.getInputStream().read() < 0) return 6;
         }
+        CommandQueue queue = new CommandQueue(1);
         return queue.submit(new Command("true")).get(60, TimeUnit.SECONDS).exitValue();
+    }
+
+    /** With a small heap: a child and a job end while it is full, and have written more than there is memory for. */
+    private static int withFullHeap() throws Exception {
+        CommandQueue queue = new CommandQueue(2);
+        queue.submit(new Command("true")).get();
+        run(new Command("true"));
+        Child child = sh("head -c 60000 /dev/zero; echo >&2; exec sleep 100").start();
+        child.getErrorStream().read();
+        CompletableFuture<Process> exit = child.onExit();
+        CompletableFuture<Result> job = queue.submit(sh("while kill -0 $1 2>/dev/null; do sleep 0.01; done; head -c 4000 /dev/zero", "" + child.pid()));
+        child.kill(0);
+        Object[] all = null;
+        for (int size = 1 << 18; size > 1; size /= 2) {
+            try {
+                for (;;) {
+                    Object[] more = new Object[size];
+                    more[0] = all;
+                    all = more;
+                }
+            } catch (OutOfMemoryError e) {
+                // filled with smaller ones
+            }
+        }
+        child.kill(Constants.SIGKILL);
+        for (int i = 0; i < 50; i++) Thread.sleep(20); // not for the end, but while nothing can be had
+        all = null;
+        if (!child.waitFor(60, TimeUnit.SECONDS) || child.exitValue() != 137) return 1;
+        if (exit.get(60, TimeUnit.SECONDS) != child) return 2;
+        if (child.getInputStream().readAllBytes().length != 60000) return 3;
+        try {
+            job.get(60, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            if (!(e.getCause() instanceof OutOfMemoryError)) return 4;
+        }
+        if (!run(new Command("echo", "x")).out.equals("x\n")) return 5;
+        return queue.submit(new Command("true")).get(60, TimeUnit.SECONDS).exitValue();
+    }
+
+    /** While so many descriptors are free, the first start fails with an IOException, or does not; later ones work. */
+    private static int withDescriptors(int free) throws Exception {
+        List<FileInputStream> all = new ArrayList<>();
+        try {
+            for (;;) all.add(new FileInputStream("/dev/null"));
+        } catch (IOException e) {
+            for (int i = 0; i < free; i++) all.remove(all.size() - 1).close();
+        }
+        boolean hasProblem = Command.problem() != null;
+        try {
+            new Command("true").start().waitFor();
+            if (hasProblem) return 1;
+        } catch (IOException e) {
+            if (e.getMessage().isEmpty()) throw e;
+        }
+        for (FileInputStream each : all) each.close();
+        for (int i = 0; i < 2; i++)
+            if (new Command("true").start().waitFor() != 0) return 2;
+        return Command.problem() == null ? 0 : 3;
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -137,6 +199,12 @@ final class Programs {
                 break;
             case "no thread":
                 System.exit(withoutThread());
+                break;
+            case "full heap":
+                System.exit(withFullHeap());
+                break;
+            case "descriptors":
+                System.exit(withDescriptors(Integer.parseInt(arguments[1])));
                 break;
             default:
                 throw new IllegalArgumentException(arguments[0]);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+package aspawn;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.ref.Cleaner;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * This process's end of a pipe of a program. It is made before the start, which then needs no memory. A thread that
+ * waits for it blocks no other: the poller wakes it.
+ */
+final class Pipe implements Poller.Watcher {
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    final Closeable stream;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Long number = Poller.number();
+    private int fd = -1; // nothing comes any more, or goes
+    private int waiting;
+    private boolean isClosed, hasProgramEnded;
+    private ByteBuffer rest = NOTHING; // read at the program's end
+    private Cleaner.Cleanable unread; // a descendant of the program that has ended holds the pipe
+
+    Pipe(boolean isRead) {
+        stream = isRead ? new Output() : new Input();
+    }
+
+    void open(int descriptor) { fd = descriptor; }
+
+    /** What the program writes. */
+    final class Input extends InputStream {
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] to, int from, int length) throws IOException {
+            Objects.checkFromIndexSize(from, length, to.length);
+            lock.lock();
+            try {
+                for (;;) {
+                    if (isClosed) throw new IOException("Stream closed");
+                    if (length == 0) return 0;
+                    int count = Math.min(length, rest.remaining());
+                    rest.get(to, from, count);
+                    if (count > 0) return count;
+                    if (fd < 0) return -1;
+                    count = Native.read(fd, to, from, length);
+                    if (count > 0) return count;
+                    if (count == 0) closeDescriptor();
+                    else if (count == -Native.EAGAIN) await(Native.IN);
+                    else throw new IOException("aspawn: read: error=" + -count);
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public int available() throws IOException {
+            lock.lock();
+            try {
+                if (isClosed) throw new IOException("Stream closed");
+                return rest.remaining() + (fd < 0 ? 0 : Native.available(fd));
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override public void close() { Pipe.this.close(); }
+    }
+
+    /** What the program reads. */
+    final class Output extends OutputStream {
+        @Override public void write(int value) throws IOException { write(new byte[] {(byte) value}, 0, 1); }
+
+        @Override
+        public void write(byte[] of, int from, int length) throws IOException {
+            Objects.checkFromIndexSize(from, length, of.length);
+            lock.lock();
+            try {
+                for (int written = 0; written < length;) {
+                    if (fd < 0) throw new IOException("Stream closed");
+                    int count = Native.write(fd, of, from + written, length - written);
+                    if (count >= 0) written += count;
+                    else if (count == -Native.EAGAIN) await(Native.OUT);
+                    else throw new IOException(count == -Native.EPIPE ? "Broken pipe" : "aspawn: write: error=" + -count);
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override public void close() { Pipe.this.close(); }
+    }
+
+    private void await(int events) throws IOException {
+        Poller.watch(fd, events, number, this);
+        waiting++;
+        try {
+            changed.awaitUninterruptibly();
+        } finally {
+            waiting--;
+        }
+        if (hasProgramEnded) takeRest();
+    }
+
+    @Override
+    public void ready() {
+        lock.lock();
+        changed.signalAll();
+        lock.unlock();
+    }
+
+    /** What the program has written is taken, so that no descriptor stays open that nobody reads. */
+    void programEnded() {
+        if (stream instanceof Output) close();
+        lock.lock();
+        try {
+            hasProgramEnded = true;
+            takeRest();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Once; by the last thread that waits, which need not come back. Without memory for it, the rest stays in the pipe. */
+    private void takeRest() {
+        if (fd < 0 || waiting > 0 || unread != null) return;
+        int held = fd, length = 0, count = -1;
+        unread = Native.cleaner.register(this, () -> Native.close(held));
+        ByteBuffer read = Poller.buffer(Native.available(fd) + 1); // one to see the end
+        if (read == null) return;
+        while (length < read.capacity() && (count = Native.read(fd, read.array(), length, read.capacity() - length)) > 0) length += count;
+        rest = read.limit(length);
+        if (count == 0) closeDescriptor();
+    }
+
+    void close() {
+        lock.lock();
+        try {
+            isClosed = true;
+            closeDescriptor();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void closeDescriptor() {
+        if (fd < 0) return;
+        Poller.forget(number);
+        if (unread != null) unread.clean();
+        else Native.close(fd);
+        fd = -1;
+    }
+}
