@@ -3,6 +3,7 @@ package aspawn;
 
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -44,13 +45,14 @@ public final class Child extends Process implements Poller.Watcher {
         for (int i = 0; i < STREAMS; i++)
             if (streams[i] == Interface.STREAM_PIPE && !(i == 1 && passesOutput)) pipes[i] = new Pipe(i == 0);
         for (int i = 0; i < actions.size(); i++) pipes[STREAMS + i] = actions.get(i).pipe();
-        input = new BufferedOutputStream((OutputStream) (pipes[0] == null ? new Pipe(true) : pipes[0]).stream);
+        input = pipes[0] == null ? (OutputStream) new Pipe(true).stream : new BufferedOutputStream((OutputStream) pipes[0].stream);
         output = buffered(pipes[1]);
         error = buffered(pipes[2]);
     }
 
+    /** Without a pipe: as that of ProcessBuilder, which nothing closes. */
     private static InputStream buffered(Pipe pipe) {
-        return new BufferedInputStream((InputStream) (pipe == null ? new Pipe(false) : pipe).stream);
+        return pipe == null ? new ByteArrayInputStream(new byte[0]) : new BufferedInputStream((InputStream) pipe.stream);
     }
 
     static Child start(Request request, String description, boolean isTree, List<Action> actions, List<Long> addresses,
@@ -202,9 +204,15 @@ public final class Child extends Process implements Poller.Watcher {
         return passedOutput;
     }
 
+    /** What was not flushed to the program is lost; what was read of it too, as with ProcessBuilder. */
     private void closeStreams() {
-        for (int i = 0; i < STREAMS; i++)
-            if (pipes[i] != null) pipes[i].close();
+        if (pipes[0] != null) pipes[0].close();
+        try {
+            output.close();
+            error.close();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
     }
 
     // --- signals

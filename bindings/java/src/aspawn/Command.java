@@ -193,9 +193,9 @@ public final class Command {
         for (int i = 0; i < count; i++) {
             Command command = commands.get(i);
             if (i > 0 && command.redirectInput() != Redirect.PIPE)
-                throw new IllegalArgumentException("redirectInput() of a command that is not the first must be PIPE");
+                throw new IllegalArgumentException("builder redirectInput() must be PIPE except for the first builder: " + command.redirectInput());
             if (i < count - 1 && command.redirectOutput() != Redirect.PIPE)
-                throw new IllegalArgumentException("redirectOutput() of a command that is not the last must be PIPE");
+                throw new IllegalArgumentException("builder redirectOutput() must be PIPE except for the last builder: " + command.redirectOutput());
         }
         List<Child> children = new ArrayList<>();
         int input = -1;
@@ -208,6 +208,7 @@ public final class Command {
             }
         } catch (Throwable e) {
             children.forEach(Child::destroyForcibly);
+            children.forEach(child -> child.onExit().join());
             throw e;
         } finally {
             if (input >= 0) Native.close(input);
@@ -221,10 +222,8 @@ public final class Command {
         if (directory() != null) check(List.of(directory().getPath()));
         List<Closeable> files = new ArrayList<>(0);
         try {
-            Native.check();
-            int[] streams = {input >= 0 ? input : stream(redirectInput(), files), stream(redirectOutput(), files),
-                redirectErrorStream() ? Interface.STREAM_STDOUT : stream(redirectError(), files)};
-            List<Action> all = allActions(files);
+            int[] streams = {input, 0, 0};
+            List<Action> all = prepare(streams, files);
             List<Long> pipes = new ArrayList<>();
             try (Request request = Request.of(to -> write(to, command, streams, all, pipes))) {
                 return Child.start(request, description(), owner == Owner.TREE, actions, pipes, streams, passesOutput);
@@ -234,14 +233,28 @@ public final class Command {
         }
     }
 
+    /** Opens what the child needs, in ProcessBuilder's order: also a file for errors that go elsewhere. */
+    private List<Action> prepare(int[] streams, List<Closeable> files) throws IOException {
+        try {
+            Native.check();
+            if (streams[0] < 0) streams[0] = stream(redirectInput(), files);
+            streams[1] = stream(redirectOutput(), files);
+            streams[2] = stream(redirectError(), files);
+            if (redirectErrorStream()) streams[2] = Interface.STREAM_STDOUT;
+            return allActions(files);
+        } catch (IOException e) {
+            throw new IOException(description() + ": " + e.getMessage(), e);
+        }
+    }
+
     /** Writes the command as that of a job, with its options. */
     Request job(Consumer<Request> options) throws IOException {
         List<String> command = List.copyOf(builder.command());
         check(command);
         if (owner == Owner.PRIVATE || diesWithCaller || controlGroup != null)
             throw new IllegalArgumentException("aspawn: a job has no owner but TREE, no diesWithCaller() and no control group");
-        int[] streams = {jobStream(redirectInput()), jobStream(redirectOutput()),
-            redirectErrorStream() ? Interface.STREAM_STDOUT : jobStream(redirectError())};
+        int[] streams = {jobStream(redirectInput()), jobStream(redirectOutput()), jobStream(redirectError())};
+        if (redirectErrorStream()) streams[2] = Interface.STREAM_STDOUT;
         List<Action> all = allActions(new ArrayList<>(0));
         return Request.of(to -> {
             write(to, command, streams, all, new ArrayList<>());
@@ -289,7 +302,7 @@ public final class Command {
         List<Action> all = new ArrayList<>(actions.size() + 5);
         if (controlGroup != null) {
             int fd = Native.openDirectory(Request.encoded(controlGroup + '\0'));
-            if (fd < 0) throw new IOException(description() + ": error=" + -fd + ", of the control group");
+            if (fd < 0) throw new IOException("error=" + -fd + ", of the control group");
             files.add(() -> Native.close(fd));
             all.add(Action.joinCgroup(fd));
         }

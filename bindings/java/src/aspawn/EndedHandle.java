@@ -8,7 +8,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /** Of a process that has ended before anybody asked for its handle: ProcessHandle.of() knows it no more. */
-final class EndedHandle implements ProcessHandle, ProcessHandle.Info {
+final class EndedHandle implements ProcessHandle {
+    private static final Info NO_INFO = new Info() {
+        @Override public Optional<String> command() { return Optional.empty(); }
+        @Override public Optional<String> commandLine() { return Optional.empty(); }
+        @Override public Optional<String[]> arguments() { return Optional.empty(); }
+        @Override public Optional<Instant> startInstant() { return Optional.empty(); }
+        @Override public Optional<Duration> totalCpuDuration() { return Optional.empty(); }
+        @Override public Optional<String> user() { return Optional.empty(); }
+        @Override public String toString() { return "[]"; }
+    };
+
     private final long pid;
 
     EndedHandle(long pid) {
@@ -19,33 +29,14 @@ final class EndedHandle implements ProcessHandle, ProcessHandle.Info {
     @Override public Optional<ProcessHandle> parent() { return Optional.empty(); }
     @Override public Stream<ProcessHandle> children() { return Stream.empty(); }
     @Override public Stream<ProcessHandle> descendants() { return Stream.empty(); }
-    @Override public Info info() { return this; }
-
-    @Override
-    public CompletableFuture<ProcessHandle> onExit() {
-        return CompletableFuture.completedFuture(this);
-    }
-
+    @Override public Info info() { return NO_INFO; }
+    @Override public CompletableFuture<ProcessHandle> onExit() { return CompletableFuture.completedFuture(this); }
     @Override public boolean supportsNormalTermination() { return true; }
     @Override public boolean destroy() { return false; }
     @Override public boolean destroyForcibly() { return false; }
     @Override public boolean isAlive() { return false; }
     @Override public int compareTo(ProcessHandle other) { return Long.compare(pid, other.pid()); }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof EndedHandle && ((EndedHandle) other).pid == pid;
-    }
-
+    @Override public boolean equals(Object other) { return other instanceof EndedHandle && ((EndedHandle) other).pid == pid; }
     @Override public int hashCode() { return Long.hashCode(pid); }
     @Override public String toString() { return Long.toString(pid); }
-
-    // --- its info
-
-    @Override public Optional<String> command() { return Optional.empty(); }
-    @Override public Optional<String> commandLine() { return Optional.empty(); }
-    @Override public Optional<String[]> arguments() { return Optional.empty(); }
-    @Override public Optional<Instant> startInstant() { return Optional.empty(); }
-    @Override public Optional<Duration> totalCpuDuration() { return Optional.empty(); }
-    @Override public Optional<String> user() { return Optional.empty(); }
 }

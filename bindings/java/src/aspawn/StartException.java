@@ -24,7 +24,7 @@ public final class StartException extends IOException {
 
     /** Those before firstAction, and the user, are the package's own actions. */
     StartException(String what, int errno, int step, String failure, int firstAction, int added) {
-        super(what);
+        super(what, new IOException(error(errno)));
         this.errno = errno;
         this.step = step < 0 ? step : step >= firstAction && step < firstAction + added ? step - firstAction : Interface.STEP_NONE;
         String text = failure.replaceFirst("^action \\d+, ", "");

@@ -124,7 +124,8 @@ static const char *find_program(const struct request *request, char *path)
 	if (!request->is_certain)
 		return NULL;
 	if (request->directory &&
-	    (!join(path, request->directory, psys_strlen(request->directory), ".") ||
+	    (!*request->directory ||
+	     !join(path, request->directory, psys_strlen(request->directory), ".") ||
 	     !may_execute(path)))
 		return NULL;
 	if (*psys_strchrnul(file, '/'))

@@ -121,6 +121,7 @@ class BuilderTest {
     @Test
     void redirectErrorStreamPrecedesRedirectError() throws Exception {
         redirects(command -> command.redirectErrorStream(true), null, null, "errouterrout", "");
+        assertTrue(new File(directory, "err").exists()); // which is made as ProcessBuilder makes it
     }
 
     @Test

@@ -162,7 +162,7 @@ final class Programs {
             new Command("true").start().waitFor();
             if (hasProblem) return 1;
         } catch (IOException e) {
-            if (e.getMessage().isEmpty()) throw e;
+            if (!e.getMessage().startsWith("Cannot run program \"true\": ")) throw e;
         }
         for (FileInputStream each : all) each.close();
         for (int i = 0; i < 2; i++)
