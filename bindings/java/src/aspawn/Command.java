@@ -325,7 +325,8 @@ public final class Command {
         to.set(Request.SEARCH_PATH, to.string(PATH));
         to.set(Request.ARGV, to.strings(command));
         if (directory() != null) to.set(Request.DIRECTORY, to.string(directory().getPath()));
-        if (hasEnvironment) {
+        // Unchanged, it is inherited as it is, with strings that are no variables.
+        if (hasEnvironment && !builder.environment().equals(System.getenv())) {
             List<String> environment = new ArrayList<>();
             builder.environment().forEach((name, value) -> environment.add(name + '=' + value));
             to.set(Request.ENVP, to.strings(environment));

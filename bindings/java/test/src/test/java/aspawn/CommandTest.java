@@ -501,6 +501,18 @@ class CommandTest {
         for (int free : new int[] {0, 1, 2, 3, 4, 5, 8}) succeeds(Programs.java("descriptors", "" + free).limit(RLIMIT_NOFILE, 100));
     }
 
+    /** Strings without "=", and names that are there twice: no shell passes these. */
+    @Test
+    void anUnchangedEnvironmentIsInheritedAsItIs() throws Exception {
+        Command java = Programs.java("environ");
+        java.command().addAll(0, List.of("python3", "-c", "import ctypes, sys\nlibc = ctypes.CDLL(None)\n"
+                + "def array(strings): return (ctypes.c_char_p * (len(strings) + 1))(*[s.encode() for s in strings], None)\n"
+                + "libc.execve(sys.argv[1].encode(), array(sys.argv[1:]), array(['ODD', 'TWICE=1', 'TWICE=2', 'PATH=/usr/bin:/bin']))"));
+        Programs result = run(java);
+        assertEquals(0, result.exit, result.err);
+        assertTrue(result.out.startsWith("ODD\0TWICE=1\0TWICE=2\0"), result.out);
+    }
+
     @Test
     void theClassesAreUnloaded() throws Exception {
         run(new Command("true"));

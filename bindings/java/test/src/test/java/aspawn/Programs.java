@@ -206,6 +206,14 @@ final class Programs {
             case "descriptors":
                 System.exit(withDescriptors(Integer.parseInt(arguments[1])));
                 break;
+            case "environ":
+                ProcessBuilder cat = new ProcessBuilder("cat", "/proc/self/environ");
+                String inherited = text(cat.start().getInputStream());
+                Command unchanged = new Command(cat.command());
+                unchanged.environment().size();
+                System.out.print(inherited);
+                System.exit(inherited.equals(run(new Command(cat)).out) && inherited.equals(run(unchanged).out) ? 0 : 1);
+                break;
             default:
                 throw new IllegalArgumentException(arguments[0]);
         }
