@@ -52,7 +52,6 @@ public final class Command {
 
     /** Longer ones may be too long for the kernel, which the child has to find out. */
     private static final int SURELY_SHORT = 65536;
-    private static final String PATH = Objects.requireNonNullElse(System.getenv("PATH"), "/bin:/usr/bin");
     private static final File NULL = Redirect.DISCARD.file();
 
     private final ProcessBuilder builder;
@@ -220,6 +219,7 @@ public final class Command {
         List<String> command = List.copyOf(builder.command());
         check(command);
         if (directory() != null) check(List.of(directory().getPath()));
+        permit();
         List<Closeable> files = new ArrayList<>(0);
         try {
             int[] streams = {input, 0, 0};
@@ -245,6 +245,12 @@ public final class Command {
         } catch (IOException e) {
             throw new IOException(description() + ": " + e.getMessage(), e);
         }
+    }
+
+    /** As ProcessBuilder asks the SecurityManager, if there is one. */
+    void permit() {
+        SecurityManager security = System.getSecurityManager();
+        if (security != null && !command().isEmpty()) security.checkExec(command().get(0));
     }
 
     /** Writes the command as that of a job, with its options. */
@@ -322,7 +328,7 @@ public final class Command {
         to.set(Request.MEMORY, memory.number);
         for (int i = 0; i < streams.length; i++) to.set(Request.STREAMS + i, streams[i]);
         to.set(Request.FILE, to.string(command.get(0)));
-        to.set(Request.SEARCH_PATH, to.string(PATH));
+        to.set(Request.SEARCH_PATH, to.string(Objects.requireNonNullElse(System.getenv("PATH"), "/bin:/usr/bin")));
         to.set(Request.ARGV, to.strings(command));
         if (directory() != null) to.set(Request.DIRECTORY, to.string(directory().getPath()));
         // Unchanged, it is inherited as it is, with strings that are no variables.

@@ -76,6 +76,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
      */
     public CompletableFuture<Result> submit(Job job) {
         Submitted submitted = new Submitted(job);
+        job.command().permit();
         synchronized (this) {
             if (queue == 0) throw new IllegalStateException("aspawn: the queue is closed");
             if (!backlog.isEmpty() || !give(submitted)) backlog.add(submitted);

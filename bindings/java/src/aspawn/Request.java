@@ -26,7 +26,7 @@ final class Request implements AutoCloseable {
     private static final int USUAL = 16384;
     private static final Queue<Request> FREE = new ConcurrentLinkedQueue<>();
     /** As the Java runtime has names of files. */
-    private static final Charset CHARSET = charset();
+    private static Charset charset;
 
     private final ByteBuffer buffer;
     private final long base;
@@ -39,8 +39,9 @@ final class Request implements AutoCloseable {
     }
 
     private static Charset charset() {
+        if (charset != null) return charset;
         String name = System.getProperty("sun.jnu.encoding");
-        return name != null && Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
+        return charset = name != null && Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
     }
 
     /** With memory of any size that the writer needs. It is called again if there was too little. */
@@ -88,7 +89,7 @@ final class Request implements AutoCloseable {
     String failure() {
         byte[] text = new byte[TEXT_SIZE];
         for (int i = 0; i < TEXT_SIZE; i++) text[i] = buffer.get(TEXT * 8 + i);
-        String whole = new String(text, CHARSET);
+        String whole = new String(text, charset());
         return whole.substring(0, whole.indexOf('\0'));
     }
 
@@ -109,7 +110,7 @@ final class Request implements AutoCloseable {
         return address;
     }
 
-    static byte[] encoded(String string) { return string.getBytes(CHARSET); }
+    static byte[] encoded(String string) { return string.getBytes(charset()); }
 
     long string(String string) {
         long address = base + buffer.position();

@@ -501,6 +501,18 @@ class CommandTest {
         for (int free : new int[] {0, 1, 2, 3, 4, 5, 8}) succeeds(Programs.java("descriptors", "" + free).limit(RLIMIT_NOFILE, 100));
     }
 
+    @Test
+    void aSecurityManagerIsAskedAtEachStart() throws Exception {
+        assumeTrue(Runtime.version().feature() < 24, "no SecurityManager from Java 24");
+        for (boolean isAllowed : new boolean[] {false, true}) {
+            Command java = Programs.java(isAllowed ? "collected" : "no permission");
+            File policy = new File(directory, "policy");
+            Files.writeString(policy.toPath(), isAllowed ? "grant { permission java.security.AllPermission; };" : "grant { };");
+            java.command().addAll(1, List.of("-Djava.security.manager", "-Djava.security.policy==" + policy));
+            succeeds(java);
+        }
+    }
+
     /** Strings without "=", and names that are there twice: no shell passes these. */
     @Test
     void anUnchangedEnvironmentIsInheritedAsItIs() throws Exception {

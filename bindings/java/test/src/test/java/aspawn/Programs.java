@@ -170,6 +170,20 @@ final class Programs {
         return Command.problem() == null ? 0 : 3;
     }
 
+    /** With a SecurityManager that permits nothing. */
+    private static void withoutPermission() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            for (Callable<?> each : List.<Callable<?>>of(() -> new Command("true").start(), () -> new CommandQueue(1), Command::problem)) {
+                try {
+                    each.call();
+                    throw new IllegalStateException("not refused");
+                } catch (SecurityException e) {
+                    // as it should be
+                }
+            }
+        }
+    }
+
     public static void main(String[] arguments) throws Exception {
         switch (arguments[0]) {
             case "inherit":
@@ -205,6 +219,9 @@ final class Programs {
                 break;
             case "descriptors":
                 System.exit(withDescriptors(Integer.parseInt(arguments[1])));
+                break;
+            case "no permission":
+                withoutPermission();
                 break;
             case "environ":
                 ProcessBuilder cat = new ProcessBuilder("cat", "/proc/self/environ");
