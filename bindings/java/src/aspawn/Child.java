@@ -218,10 +218,13 @@ public final class Child extends Process implements Poller.Watcher {
     // --- signals
 
     private boolean signal(int signal, boolean toGroup) {
+        int result;
         synchronized (handle) {
             if (status >= 0) return false;
-            return (toGroup ? Native.killGroup(handle, signal) : Native.kill(handle, signal)) == 0;
+            result = toGroup ? Native.killGroup(handle, signal) : Native.kill(handle, signal);
         }
+        if (result == -Native.EINVAL) throw new IllegalArgumentException("aspawn: " + signal + " is not a signal");
+        return result == 0;
     }
 
     /** Sends a signal to the process alone, never to another one of its number. Returns if it was sent. */

@@ -143,7 +143,8 @@ public final class Command {
 
     /** Adds a limit of setrlimit(2): {@code limit(Constants.RLIMIT_CPU, 10)}. */
     public Command limit(int resource, long limit) {
-        if (limit < Constants.RLIM64_INFINITY) throw new IllegalArgumentException("aspawn: the limit " + limit);
+        if (resource < 0 || resource > Constants.RLIMIT_RTTIME || limit < Constants.RLIM64_INFINITY)
+            throw new IllegalArgumentException("aspawn: the limit " + limit + " of the resource " + resource);
         return action(Action.rlimit(resource, limit, limit));
     }
 
@@ -180,6 +181,7 @@ public final class Command {
      * Starts the command. Returns without waiting for the program, unless actions were added, it is a script, or it
      * was not found: then the thread waits for the child to execute it, and a failure is an exception.
      * @throws StartException the program was not executed
+     * @throws IllegalArgumentException an action or another member of the command is not valid
      * @throws UnsupportedOperationException commands can never be started here, as {@link #problem} says
      */
     public Child start() throws IOException {

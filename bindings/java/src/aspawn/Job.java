@@ -47,13 +47,13 @@ public final class Job {
 
     /** SIGTERM to its process group after this time; ZERO: no limit. */
     public Job timeLimit(Duration limit) {
-        timeLimit = Objects.requireNonNull(limit);
+        timeLimit = notNegative(limit);
         return this;
     }
 
     /** From SIGTERM to SIGKILL: a second, unless set; ZERO: SIGKILL at once. */
     public Job grace(Duration time) {
-        grace = Objects.requireNonNull(time);
+        grace = notNegative(time);
         return this;
     }
 
@@ -67,13 +67,18 @@ public final class Job {
 
     /** From 0, the default, to 7: of those that wait, the highest start first. */
     public Job priority(int priority) {
+        if (priority < 0 || priority > 7) throw new IllegalArgumentException("aspawn: the priority " + priority + " is not from 0 to 7");
         this.priority = priority;
         return this;
     }
 
-    /** Rounded up: less than one would be no limit. What is negative is refused. */
+    private static Duration notNegative(Duration time) {
+        if (time.isNegative()) throw new IllegalArgumentException("aspawn: the time " + time + " is negative");
+        return time;
+    }
+
+    /** Rounded up: less than one would be no limit. */
     static long milliseconds(Duration time) {
-        if (time.isNegative()) return Long.MIN_VALUE;
         try {
             return time.plusNanos(999_999).toMillis();
         } catch (ArithmeticException e) {

@@ -27,7 +27,7 @@ public final class StartException extends IOException {
         super(what, new IOException(error(errno)));
         this.errno = errno;
         this.step = step < 0 ? step : step >= firstAction && step < firstAction + added ? step - firstAction : Interface.STEP_NONE;
-        String text = failure.replaceFirst("^action \\d+, ", "");
+        String text = failure.replaceFirst("^action \\d+, ", "").replace("job_bytes", "jobBytes");
         this.failure = this.step < 0 ? text : "action " + this.step + ", " + text;
     }
 
@@ -35,10 +35,13 @@ public final class StartException extends IOException {
 
     private static String error(int errno) { return "error=" + errno + ", " + TEXTS.getOrDefault(errno, "of Linux"); }
 
-    /** For a start that was refused. */
+    /** For a start that was refused. A wrong argument is an IllegalArgumentException, thrown at once. */
     static StartException of(String what, int error, Request request) {
         request.set(Request.ERROR, error);
-        return new StartException(what, request);
+        StartException failure = new StartException(what, request);
+        if (error == -Native.EINVAL && (request.step() >= 0 || request.step() == Interface.STEP_ARGUMENT))
+            throw new IllegalArgumentException("aspawn: not a valid " + failure.failure().replace(": EINVAL", ""), failure);
+        return failure;
     }
 
     /** The number of the error, of errno(3): 2 is ENOENT. */

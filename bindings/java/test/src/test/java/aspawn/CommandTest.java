@@ -80,13 +80,21 @@ class CommandTest {
     }
 
     @Test
-    void anInvalidActionIsRejected() {
-        StartException failure = assertThrows(StartException.class, () -> new Command("true").action(Action.rlimit(4711, 1, 1)).start());
-        assertEquals(List.of(22, 0), List.of(failure.errno(), failure.action()));
+    void anInvalidActionIsAnIllegalArgument() throws Exception {
+        StartException kernels = assertThrows(StartException.class, () -> new Command("true").action(Action.rlimit(4711, 1, 1)).start());
+        assertEquals(List.of(22, 0), List.of(kernels.errno(), kernels.action()));
+        Throwable failure = assertThrows(IllegalArgumentException.class, () -> new Command("true").action(Action.umask(0), Action.dup2(-1, 5)).start());
+        assertEquals("aspawn: not a valid action 1, dup2", failure.getMessage());
+        assertEquals(List.of(22, 1), List.of(((StartException) failure.getCause()).errno(), ((StartException) failure.getCause()).action()));
+        FileInputStream closed = new FileInputStream("/dev/null");
+        Action ofClosed = Action.dup2(closed.getFD(), 5);
+        closed.close();
+        assertThrows(IllegalArgumentException.class, () -> new Command("true").action(ofClosed).start());
         assertThrows(IllegalArgumentException.class, () -> Action.chdir("/\0"));
         assertThrows(NullPointerException.class, () -> Action.chdir(null));
         assertThrows(IllegalArgumentException.class, () -> Action.sigmask(0));
         assertThrows(IllegalArgumentException.class, () -> new Command("true").limit(RLIMIT_NOFILE, -2));
+        for (int resource : new int[] {-1, 4711}) assertThrows(IllegalArgumentException.class, () -> new Command("true").limit(resource, 1));
     }
 
     @Test
@@ -124,8 +132,9 @@ class CommandTest {
     @Test
     void aUserThatIsNoneIsRejected() {
         for (int[] ids : new int[][] {{-1, -1}, {-1, 65534}, {65534, -1}}) {
-            StartException failure = assertThrows(StartException.class, () -> new Command("true").user(ids[0], ids[1]).start());
-            assertEquals(List.of(22, -1, "user: EINVAL"), List.of(failure.errno(), failure.action(), failure.failure()));
+            Throwable failure = assertThrows(IllegalArgumentException.class, () -> new Command("true").user(ids[0], ids[1]).start());
+            assertEquals("aspawn: not a valid user", failure.getMessage());
+            assertEquals(-1, ((StartException) failure.getCause()).action());
         }
     }
 
@@ -229,6 +238,9 @@ class CommandTest {
         assertEquals(128 + SIGTERM, child.waitFor());
         assertEquals(SIGTERM, child.signal());
         assertFalse(child.kill(SIGTERM) || child.killGroup(SIGTERM));
+        Child waiting = Programs.waiting();
+        for (int number : new int[] {-5, 65}) assertThrows(IllegalArgumentException.class, () -> waiting.kill(number));
+        waiting.destroy();
         Child other = sh("trap 'exit 9' USR1; echo; while :; do sleep 0.01; done").start();
         assertEquals('\n', other.getInputStream().read());
         assertTrue(other.kill(SIGUSR1));

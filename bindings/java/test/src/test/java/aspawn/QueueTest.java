@@ -60,13 +60,13 @@ class QueueTest {
             assertEquals(List.of(2, "search \"missing\": ENOENT"), List.of(missing.errno(), missing.failure()));
             StartException action = (StartException) failure(queue.submit(new Command("true").action(Action.umask(0), Action.chdir("/missing"))));
             assertEquals(List.of(1, "action 1, chdir \"/missing\": ENOENT"), List.of(action.action(), action.failure()));
-            assertEquals(22, ((StartException) failure(queue.submit(new Job("true").priority(8)))).errno());
             assertTrue(failure(queue.submit(new Command("true").inheritIO())) instanceof IllegalArgumentException);
             assertTrue(failure(queue.submit(new Command("true").owner(Command.Owner.PRIVATE))) instanceof IllegalArgumentException);
             assertEquals(0, queue.submit(new Command("true")).get().exitValue());
             assertEquals("aspawn: no program", failure(queue.submit(new Command())).getMessage());
-            StartException user = (StartException) failure(queue.submit(new Command("true").user(-1, -1)));
-            assertEquals(List.of(-1, "user: EINVAL"), List.of(user.action(), user.failure()));
+            assertEquals("aspawn: not a valid user", failure(queue.submit(new Command("true").user(-1, -1))).getMessage());
+            StartException large = (StartException) failure(queue.submit(new Job("true").input(new byte[100_000])));
+            assertEquals(List.of(7, "argument \"jobBytes\": E2BIG"), List.of(large.errno(), large.failure()));
             assertThrows(NullPointerException.class, () -> queue.submit((Job) null));
         }
     }
@@ -87,6 +87,9 @@ class QueueTest {
         assertThrows(IllegalArgumentException.class, () -> job.key(5, 0));
         assertThrows(IllegalArgumentException.class, () -> job.key(5, -1));
         assertThrows(IllegalArgumentException.class, () -> job.key(0, 1));
+        assertThrows(IllegalArgumentException.class, () -> job.timeLimit(Duration.ofNanos(-1)));
+        assertThrows(IllegalArgumentException.class, () -> job.grace(Duration.ofNanos(-1)));
+        for (int priority : new int[] {-1, 8}) assertThrows(IllegalArgumentException.class, () -> job.priority(priority));
         assertThrows(NullPointerException.class, () -> job.timeLimit(null));
         assertThrows(NullPointerException.class, () -> job.grace(null));
     }
@@ -108,7 +111,6 @@ class QueueTest {
             assertEquals(0, queue.submit(new Job("true").timeLimit(longest).grace(longest)).get().exitValue());
             Job ignores = new Job(sh("trap '' TERM; while :; do sleep 0.01; done")).timeLimit(Duration.ofMillis(50)).grace(Duration.ofNanos(1));
             assertTrue(Programs.isEventually(() -> queue.submit(ignores).get().ran().toMillis() < 900)); // not a grace of a second
-            assertEquals(22, ((StartException) failure(queue.submit(new Job("true").timeLimit(Duration.ofNanos(-1))))).errno());
         }
         Child child = new Command("sleep", "100").tree().start();
         assertTrue(child.killTree(longest));
