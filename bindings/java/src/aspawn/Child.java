@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -177,6 +178,12 @@ public final class Child extends Process implements Poller.Watcher {
             if (!isAlive()) exit.complete(this);
             return exit.copy();
         }
+    }
+
+    /** Is completed by the executor; if that does not take the task, by the thread that waits for all children. */
+    public CompletableFuture<Process> onExit(Executor executor) {
+        Objects.requireNonNull(executor);
+        return onExit().thenApplyAsync(process -> process, task -> Poller.execute(executor, task));
     }
 
     // --- streams

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 /**
  * Many commands, at most so many at once, which a process of the library's starts and collects: aspawn_queue(3). A
@@ -38,6 +39,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     private final long[] numbers = new long[MOST * NUMBERS]; // results, of which some were taken
     private final byte[][] bytes = new byte[MOST * ARRAYS][];
     private int results, taken;
+    private final Executor executor;
     private final Long number = Poller.number();
     private long queue; // 0: closed
     private long cookie;
@@ -53,6 +55,12 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
      * @param jobBytes for the strings, input and kept output of a job, which fails if it needs more; 0: 32768
      */
     public CommandQueue(int places, int running, int jobBytes) throws IOException {
+        this(places, running, jobBytes, Poller.EXECUTOR);
+    }
+
+    /** @param executor completes the futures, as the common pool does otherwise; what it does not take, the queue's thread */
+    public CommandQueue(int places, int running, int jobBytes, Executor executor) throws IOException {
+        this.executor = Objects.requireNonNull(executor);
         Native.check();
         if (places < 0 || running < 0 || jobBytes < 0) throw new IllegalArgumentException("aspawn: a negative number");
         queue = Native.queueCreate(places, running, jobBytes);
@@ -115,9 +123,9 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
     }
 
     /** By another thread, as what depends on the future may block. */
-    private static void complete(Submitted submitted, Result result, Throwable failure) {
+    private void complete(Submitted submitted, Result result, Throwable failure) {
         submitted.isOver = true;
-        Poller.execute(Poller.EXECUTOR, () -> {
+        Poller.execute(executor, () -> {
             if (failure == null) submitted.future.complete(result);
             else submitted.future.completeExceptionally(failure);
         });

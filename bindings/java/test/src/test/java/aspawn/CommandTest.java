@@ -538,6 +538,21 @@ class CommandTest {
     }
 
     @Test
+    void onExitIsCompletedByAnExecutor() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor(task -> new Thread(task, "own"));
+        Child child = Programs.waiting();
+        Future<String> name = child.onExit(executor).thenApply(process -> Thread.currentThread().getName());
+        child.getOutputStream().close();
+        assertEquals("own", name.get());
+        executor.shutdown(); // and takes no more
+        Child other = Programs.waiting();
+        Future<Process> end = other.onExit(executor);
+        other.getOutputStream().close();
+        assertEquals(0, end.get().exitValue());
+        assertThrows(NullPointerException.class, () -> other.onExit(null));
+    }
+
+    @Test
     void theClassesAreUnloaded() throws Exception {
         run(new Command("true"));
         long before = pollers();

@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
@@ -42,6 +44,20 @@ class QueueTest {
             assertEquals(0, queue.submit(sh("echo a").redirectOutput(ProcessBuilder.Redirect.DISCARD)).get().output().length);
             assertEquals("56", queue.submit(new Job("printf", "123456").keep(2).keepTail(true)).get().toString());
         }
+    }
+
+    @Test
+    void anExecutorCompletesItsFutures() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor(task -> new Thread(task, "own"));
+        CompletableFuture<String> name;
+        try (CommandQueue queue = new CommandQueue(0, 1, 0, executor)) {
+            name = queue.submit(sh("read line")).thenApply(result -> Thread.currentThread().getName());
+            assertEquals(List.of("own"), List.of(queue.submit(new Job("cat")).thenApply(result -> Thread.currentThread().getName()).get()));
+            executor.shutdown(); // and takes no more
+            assertEquals(0, queue.submit(new Command("true")).get().exitValue());
+        }
+        assertEquals("own", name.get());
+        assertThrows(NullPointerException.class, () -> new CommandQueue(0, 1, 0, null));
     }
 
     @Test
