@@ -20,7 +20,7 @@ import java.util.concurrent.Executor;
  * the queue was made, and ends with {@link #close}.
  */
 public final class CommandQueue implements AutoCloseable, Poller.Watcher {
-    private static final int NUMBERS = 8, ARRAYS = 3, MOST = 16;
+    private static final int NUMBERS = 10, ARRAYS = 3, MOST = 16;
 
     private static final class Submitted {
         final Job job;
@@ -160,7 +160,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         Submitted submitted = jobs.get(mine);
         if (submitted == null) return; // the queue was closed meanwhile
         int outcome = (int) numbers[at + 1], error = (int) -numbers[at + 3];
-        if (numbers[at + 7] == 0) {
+        if (numbers[at + 9] == 0) {
             complete(submitted, null, new OutOfMemoryError("aspawn: no memory for the output of a job"));
         } else if (outcome == Interface.OUTCOME_NOT_STARTED) {
             complete(submitted, null, new StartException(submitted.job.command().description(), error, (int) numbers[at + 4],
@@ -168,7 +168,7 @@ public final class CommandQueue implements AutoCloseable, Poller.Watcher {
         } else {
             Result.Outcome how = outcome == Interface.OUTCOME_TIMED_OUT ? Result.Outcome.TIMED_OUT
                     : outcome == Interface.OUTCOME_LOST ? Result.Outcome.LOST : Result.Outcome.RAN;
-            complete(submitted, new Result(how, (int) numbers[at + 2], bytes[from], bytes[from + 1],
+            complete(submitted, new Result(how, (int) numbers[at + 2], bytes[from], bytes[from + 1], numbers[at + 7], numbers[at + 8],
                     Duration.ofNanos(numbers[at + 5]), Duration.ofNanos(numbers[at + 6])), null);
         }
         jobs.remove(mine);

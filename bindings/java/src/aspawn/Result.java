@@ -19,13 +19,16 @@ public final class Result {
     private final Outcome outcome;
     private final int status;
     private final byte[] output, error;
+    private final long outputTotal, errorTotal;
     private final Duration waited, ran;
 
-    Result(Outcome outcome, int status, byte[] output, byte[] error, Duration waited, Duration ran) {
+    Result(Outcome outcome, int status, byte[] output, byte[] error, long outputTotal, long errorTotal, Duration waited, Duration ran) {
         this.outcome = outcome;
         this.status = status;
         this.output = output == null ? new byte[0] : output;
         this.error = error == null ? new byte[0] : error;
+        this.outputTotal = outputTotal;
+        this.errorTotal = errorTotal;
         this.waited = waited;
         this.ran = ran;
     }
@@ -45,6 +48,12 @@ public final class Result {
 
     /** What was kept of stderr. */
     public byte[] error() { return error; }
+
+    /** How many bytes the program has written to stdout: more than {@link #output} has if that was cut. */
+    public long outputTotal() { return outputTotal; }
+
+    /** The same of stderr. */
+    public long errorTotal() { return errorTotal; }
 
     /** The output, as text of the default character set. */
     @Override public String toString() { return new String(output, Charset.defaultCharset()); }

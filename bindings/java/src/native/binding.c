@@ -479,10 +479,10 @@ static bool set_bytes(JNIEnv *env, jobjectArray array, int at, const void *bytes
 	return to || !bytes;
 }
 
-/* Takes results until the arrays, of aspawn.CommandQueue, are full: eight numbers and three arrays of bytes each. */
+/* Takes results until the arrays, of aspawn.CommandQueue, are full: ten numbers and three arrays of bytes each. */
 NATIVE(jint, queueTake, jlong queue, jlongArray numbers, jobjectArray bytes)
 {
-	enum { MOST = 16, NUMBERS = 8, ARRAYS = 3 };
+	enum { MOST = 16, NUMBERS = 10, ARRAYS = 3 };
 	const struct aspawn_result *results[MOST];
 	const int count = aspawn_queue_wait(QUEUE, results, MOST, 0);
 
@@ -497,9 +497,16 @@ NATIVE(jint, queueTake, jlong queue, jlongArray numbers, jobjectArray bytes)
 			set_bytes(env, bytes, i * ARRAYS + 1, of->err, of->err_length) &&
 			set_bytes(env, bytes, i * ARRAYS + 2, text, length);
 		const jlong values[NUMBERS] = {
-			(jlong)of->cookie,      of->outcome,      of->status,
-			of->failure.error,      of->failure.step, started - of->submitted_ns,
-			of->ended_ns - started, has_output,
+			(jlong)of->cookie,
+			of->outcome,
+			of->status,
+			of->failure.error,
+			of->failure.step,
+			started - of->submitted_ns,
+			of->ended_ns - started,
+			(jlong)of->out_total,
+			(jlong)of->err_total,
+			has_output,
 		};
 
 		(*env)->SetLongArrayRegion(env, numbers, i * NUMBERS, NUMBERS, values);

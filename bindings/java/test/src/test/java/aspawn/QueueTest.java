@@ -47,6 +47,14 @@ class QueueTest {
     }
 
     @Test
+    void resultsTellHowMuchWasCut() throws Exception {
+        try (CommandQueue queue = new CommandQueue(1)) {
+            Result result = queue.submit(new Job(sh("printf 123456; printf 789 >&2")).keep(2)).get();
+            assertEquals(List.of("12", 6L, 3L), List.of(result.toString(), result.outputTotal(), result.errorTotal()));
+        }
+    }
+
+    @Test
     void anExecutorCompletesItsFutures() throws Exception {
         ExecutorService executor = Executors.newSingleThreadExecutor(task -> new Thread(task, "own"));
         CompletableFuture<String> name;
