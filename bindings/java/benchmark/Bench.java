@@ -5,11 +5,12 @@ import java.io.FileInputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -27,21 +28,8 @@ public final class Bench {
     private static final int WARM = 200; // starts until the code is compiled
     private static final List<Object> KEPT = new ArrayList<>();
 
-    private static Way way(String name) {
-        switch (name) {
-            case "ProcessBuilder":
-                return command -> new ProcessBuilder(command).start();
-            case "aspawn":
-            case "aspawn, CommandQueue":
-                return command -> new Command(command).start();
-            case "aspawn, private":
-                return command -> new Command(command).owner(Command.Owner.PRIVATE).start();
-            case "aspawn, tree":
-                return command -> new Command(command).tree().start();
-            default:
-                throw new IllegalArgumentException(name);
-        }
-    }
+    private static final Map<String, Way> WAYS = Map.of("ProcessBuilder", command -> new ProcessBuilder(command).start(),
+            "aspawn", command -> new Command(command).start(), "aspawn, tree", command -> new Command(command).tree().start());
 
     // --- in a process of its own: WHAT WAY PROGRAM GIBIBYTES FILES COUNT
 
@@ -59,24 +47,15 @@ public final class Bench {
     }
 
     private static void throughput(Callable<Integer> command, int seconds) throws Exception {
-        ExecutorService pool = Executors.newFixedThreadPool(16);
-        long[] done = new long[16];
-        CountDownLatch ended = new CountDownLatch(16);
+        LongAdder done = new LongAdder();
         for (int i = 0; i < WARM; i++) command.call();
         long begin = System.nanoTime(), until = begin + seconds * 1_000_000_000L;
-        for (int i = 0; i < 16; i++) {
-            int thread = i;
-            pool.submit(() -> {
-                while (System.nanoTime() < until) {
-                    if (command.call() != 6) throw new AssertionError("output");
-                    done[thread]++;
-                }
-                ended.countDown();
-                return null;
-            });
-        }
-        ended.await();
-        System.out.println(Arrays.stream(done).sum() * 1_000_000_000L / (System.nanoTime() - begin));
+        for (Future<?> thread : Executors.newFixedThreadPool(16).invokeAll(Collections.nCopies(16, () -> {
+            for (; System.nanoTime() < until; done.increment())
+                if (command.call() != 6) throw new AssertionError("output");
+            return null;
+        }))) thread.get();
+        System.out.println(done.sum() * 1_000_000_000L / (System.nanoTime() - begin));
         System.exit(0);
     }
 
@@ -115,24 +94,16 @@ public final class Bench {
         }
         for (int i = 0; i < Integer.parseInt(arguments[4]); i++) KEPT.add(new FileInputStream("/dev/null"));
         int count = Integer.parseInt(arguments[5]);
-        Way way = way(arguments[1]);
-        switch (arguments[0]) {
-            case "blocked":
-                blocked(way, program, count);
-                break;
-            case "throughput":
-                CommandQueue queue = arguments[1].equals("aspawn, CommandQueue") ? new CommandQueue(16) : null;
-                if (queue != null) throughput(queue, new Command(program), count);
-                throughput(() -> {
-                    Process process = way.start(program);
-                    int length = process.getInputStream().readAllBytes().length;
-                    process.waitFor();
-                    return length;
-                }, count);
-                break;
-            default:
-                threads(way);
-        }
+        Way way = WAYS.get(arguments[1]);
+        if (arguments[0].equals("blocked")) blocked(way, program, count);
+        else if (arguments[0].equals("threads")) threads(way);
+        else if (way == null) throughput(new CommandQueue(16), new Command(program), count);
+        else throughput(() -> {
+            Process process = way.start(program);
+            int length = process.getInputStream().readAllBytes().length;
+            process.waitFor();
+            return length;
+        }, count);
     }
 
     // --- the tables
@@ -156,13 +127,11 @@ public final class Bench {
         System.out.println("| blocked by a start, ms | | median | 95th percentile |\n| --- | --- | ---: | ---: |");
         for (String[] in : new String[][] {{"nothing touched", "0", "0"}, {"1 GiB touched", "1", "0"}, {"1 000 files open", "0", "1000"}}) {
             List<String> ways = List.of("ProcessBuilder", "aspawn", "aspawn, tree");
-            StringBuilder[] times = new StringBuilder[ways.size()];
-            for (int i = 0; i < ROUNDS * times.length; i++) {
-                StringBuilder to = times[i % times.length] == null ? times[i % times.length] = new StringBuilder() : times[i % times.length];
-                to.append(own("blocked", ways.get(i % times.length), program, in[1], in[2], "" + starts)).append(' ');
-            }
+            String[] times = {"", "", ""};
+            for (int i = 0; i < ROUNDS * times.length; i++)
+                times[i % times.length] += own("blocked", ways.get(i % times.length), program, in[1], in[2], "" + starts) + ' ';
             for (int i = 0; i < times.length; i++) {
-                long[] sorted = Arrays.stream(times[i].toString().trim().split(" +")).mapToLong(Long::parseLong).sorted().toArray();
+                long[] sorted = Arrays.stream(times[i].split(" ")).mapToLong(Long::parseLong).sorted().toArray();
                 System.out.printf("| %s | %s | %.3f | %.3f |%n", in[0], ways.get(i), at(sorted, 0.5), at(sorted, 0.95));
             }
         }
