@@ -647,7 +647,9 @@ static bool copy_program_with_capability(const char *path, uint32_t capability)
 	value[4 + capability / 8] = (unsigned char)(1 << capability % 8);
 	self_in_role(&self, "", NULL);
 	int from = psys_open(self.file, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
-	int to = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_CLOEXEC, 0755);
+	/* No other user may execute it, and no file of another user is overwritten. */
+	int to = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_EXCL | PSYS_O_CLOEXEC, 0500);
+	CHECK_EQUAL(psys_fchown(to, 65534, 65534), 0);
 	while ((size = psys_read(from, text, sizeof text)) > 0)
 		CHECK_EQUAL(psys_write(to, text, (size_t)size), size);
 	CHECK_EQUAL(size, 0);

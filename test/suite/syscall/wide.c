@@ -192,7 +192,7 @@ static const char *new_file(const char *content)
 
 	psys_mkdirat(PSYS_AT_FDCWD, "/tmp", 01777);
 	append_own_name(path);
-	int fd = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_TRUNC | PSYS_O_CLOEXEC, 0600);
+	int fd = psys_open(path, PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_EXCL | PSYS_O_CLOEXEC, 0600);
 	CHECK(fd >= 0);
 	CHECK_EQUAL(psys_write(fd, content, psys_strlen(content)), psys_strlen(content));
 	psys_close(fd);
