@@ -49,7 +49,7 @@ static int start_only_below_log()
 {
 	static const aspawn_action actions[] = {
 		ASPAWN_OPEN(1, "/tmp/aspawn-bench.log",
-			    PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND, 0600),
+			    PSYS_O_WRONLY | PSYS_O_CREAT | PSYS_O_APPEND | PSYS_O_NOFOLLOW, 0600),
 		ASPAWN_ONLY_BELOW(3),
 	};
 	const struct aspawn_command command = command_with(actions, 2, 0);
