@@ -230,7 +230,9 @@ static int event_loop(struct communication *communication)
 
 	while (!ended || communication->polled[OUTPUT].fd >= 0 ||
 	       communication->polled[ERROR].fd >= 0) {
-		const int64_t tend_at = ended ? DEADLINE_NEVER : communication->tend_at;
+		/* Without a clock it is 0, and would be past at once, again and again. */
+		const int64_t tend_at =
+			ended || !communication->tend_at ? DEADLINE_NEVER : communication->tend_at;
 		struct psys_timespec left =
 			aspw_deadline_left(tend_at < deadline ? tend_at : deadline);
 		if (!ended && communication->polled[END].fd < 0 &&

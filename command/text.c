@@ -115,18 +115,17 @@ static bool subject_is_name(const struct aspawn_failure *failure)
 }
 
 /* Stores the byte, or how C writes it if it is a control character. Returns the length. */
-static size_t escape(char to[5], unsigned char byte)
+static size_t escape(char to[5], char byte)
 {
 	static const char digits[] = "0123456789abcdef";
-	const bool is_control = byte < ' ' || byte == 0x7f,
-		   has_letter = byte >= '\t' && byte <= '\r';
+	const unsigned code = (unsigned char)byte;
 
-	to[0] = is_control ? '\\' : (char)byte;
-	to[1] = !is_control ? '\0' : has_letter ? "tnvfr"[byte - '\t'] : 'x';
-	to[2] = has_letter ? '\0' : digits[byte >> 4];
-	to[3] = digits[byte & 15];
-	to[4] = '\0';
-	return psys_strlen(to);
+	if (code >= ' ' && code != 0x7f)
+		return psys_strlcpy(to, (char[]){ byte, '\0' }, 5);
+	if (code >= '\t' && code <= '\r')
+		return psys_strlcpy(to, (char[]){ '\\', "tnvfr"[code - '\t'], '\0' }, 5);
+	return psys_strlcpy(to, (char[]){ '\\', 'x', digits[code >> 4], digits[code & 15], '\0' },
+			    5);
 }
 
 static void add_subject(struct text *text, const struct aspawn_failure *failure)
@@ -140,7 +139,7 @@ static void add_subject(struct text *text, const struct aspawn_failure *failure)
 		return;
 	psys_strlcpy(subject, failure->subject, sizeof subject);
 	for (const char *at = subject; *at; at++)
-		length += escape(escaped + length, (unsigned char)*at);
+		length += escape(escaped + length, *at);
 	add(text, text->length ? " " : "");
 	add(text, quote);
 	add(text,

@@ -1727,7 +1727,7 @@ static bool communicate(const struct aspawn_command *command, struct aspawn_io *
 	io->size = sizeof *io;
 	WITH_FAULTS(r = aspawn_communicate(&child, io));
 	check_io(r, io, status);
-	promise(has_no_descriptor(&child) && has_no_pipe(&child),
+	promise((r == -EPERM || has_no_descriptor(&child)) && has_no_pipe(&child),
 		"aspawn_communicate: %d, descriptors %d, %d, %d, %d, %d", r, child.ended_fd,
 		child.started_fd, child.in_fd, child.out_fd, child.err_fd);
 	promise(aspawn_pid(&child) == -EINVAL || (r < 0 && io->status == -1),
