@@ -348,9 +348,9 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 			last = keep_used(prepared, action, fd >= 0, last);
 		if (!served && !requirements.closing && closed_from(action) >= 0) {
 			requirements.closing = action;
-			requirements.keep_below =
-				(unsigned)(last < closed_from(action) ? closed_from(action) :
-									last + 1u);
+			if (last < closed_from(action) - 1)
+				last = closed_from(action) - 1;
+			requirements.keep_below = (unsigned)last + 1;
 		}
 	}
 	requirements.image = requirements.copies && command->memory == ASPAWN_MEMORY_SHARED &&
