@@ -301,6 +301,8 @@ static void start_children(struct loop *loop, int gate)
 					    i % 10 == 9 ? "read go; head -c 200000 /dev/zero" :
 							  "read go; echo $1; exit $(($1 % 50))",
 					    "sh", number),
+			/* A directory of PATH that may not be searched would give EACCES. */
+			.search_path = i % 10 == 7 ? "/" : NULL,
 			.std_in = gate,
 			.actions = actions,
 			.action_count = sizeof actions / sizeof *actions,

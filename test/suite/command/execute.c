@@ -240,7 +240,10 @@ static void check_filtered(const char *file, int step, int error)
 		ASPAWN_NO_NEW_PRIVS(),
 		ASPAWN_SECCOMP(only_named, sizeof only_named / sizeof *only_named),
 	};
-	struct aspawn_command command = { .size = sizeof command, .file = file, .actions = actions };
+	/* A directory of PATH that may not be searched would give EACCES. */
+	struct aspawn_command command = {
+		.size = sizeof command, .file = file, .search_path = "/", .actions = actions
+	};
 
 	command.action_count = 2;
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
