@@ -74,10 +74,19 @@ comments_are_of_failures()
 	V=1 proves 1 "2 passed, 1 failed, 0 skipped" "$work/comments" && grep '^# of a' "$work/output"
 }
 
+surroundings_are_the_same()
+{
+	printf '#!/bin/sh\necho 1..1\ntest "$LC_ALL $PATH" = "C $1" && echo ok 1\n' >"$work/surrounded"
+	chmod 755 "$work/surrounded"
+	LC_ALL=C.UTF-8 PATH="$work/missing:/usr/bin:/bin" proves 0 "1 passed, 0 failed, 0 skipped" \
+		"$work/surrounded" :: /usr/bin:/bin
+}
+
 printf '#!/bin/sh\nexec test/prove --exec "" "%s/$1"\n' "$work" >"$work/run" && chmod 755 "$work/run"
 check "what was skipped, and why" says_why
 check "the exit status" fails
 check "all parts run after one failed, and have one summary" sums_up
 check "the last line names the test that failed" names_what_failed
+check "tests run in the C locale, and PATH has no directory that may not be searched" surroundings_are_the_same
 check "comments of tests that pass are shown with V=1 alone" comments_are_of_failures
 finish
