@@ -10,10 +10,10 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export work
 
-# Writes the tables to out; what hangs is ended.
+# Writes the tables to out. A poller that hangs is killed: the limit leaves time for a busy machine.
 poll()
 {
-	timeout -s KILL 30 "$poller" "$@" >out 2>err
+	timeout -s KILL 600 "$poller" "$@" >out 2>err
 	status=$?
 	cat out err
 	return $status
@@ -35,10 +35,10 @@ are()
 	test "$is" = "$1" || { echo "expected: $1, is: $is"; return 1; }
 }
 
-# Whether a process of the file of pids is left, after a moment for init to reap it.
+# True if a process of the file of pids is left after half a minute.
 some_are_left()
 {
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in $(seq 300); do
 		left=
 		for pid in $(cat "$1"); do
 			state=$(sed -n 's/.*) \(.\).*/\1/p' /proc/"$pid"/stat 2>/dev/null)
@@ -94,7 +94,7 @@ repeats()
 # What a parent ignores is inherited.
 counts_if_sigchld_is_ignored()
 {
-	timeout -s KILL 30 env --ignore-signal=CHLD "$poller" statuses >out &&
+	timeout -s KILL 600 env --ignore-signal=CHLD "$poller" statuses >out &&
 		are "ok=7 warning=6 critical=5 unknown=4 exited=3 signal=2"
 }
 
@@ -203,28 +203,30 @@ json()
 		printf 'a\000b'
 		no-such-check
 		sh -c 'kill -9 $$'
-		sleep 9
 		sh -c 'yes | head -c 100000'
 	L
-	poll_exits 1 --json --timeout 1 outputs && python3 - 7 <<-'P'
+	printf '\n\n\n\n\n\nsleep 60\n' >sleeps
+	poll_exits 1 --json --timeout 0 outputs && mv out rows && poll_exits 1 --json --timeout 0.1 sleeps &&
+		cat out >>rows && python3 - 7 <<-'P'
 		import json, sys
-		rows = {row['line']: row for row in map(json.loads, open('out', encoding='utf-8'))}
+		rows = {row['line']: row for row in map(json.loads, open('rows', encoding='utf-8'))}
 		assert len(rows) == int(sys.argv[1]), rows
 		assert rows[1]['output'] == 'a "b" \\ c\n\tsnö €\x01\x7f', rows[1]
 		assert rows[2]['output'] == 'bad \ufffd \ufffd', rows[2]
 		assert rows[3]['output'] == 'a\0b', rows[3]
 		assert rows[4]['outcome'] == 'no-start' and rows[4]['output'] == 'search "no-such-check": ENOENT', rows[4]
 		assert rows[5]['outcome'] == 'signal' and rows[5]['signal'] == 9, rows[5]
-		assert rows[6]['outcome'] == 'timeout' and rows[6]['name'] == 'sleep', rows[6]
-		assert rows[7]['bytes'] == 100000 and rows[7]['output'] == 'y\n' * 32768 and rows[7]['status'] == 0
+		assert rows[6]['bytes'] == 100000 and rows[6]['output'] == 'y\n' * 32768 and rows[6]['status'] == 0
+		assert rows[7]['outcome'] == 'timeout' and rows[7]['name'] == 'sleep', rows[7]
 	P
 }
 
-# On a terminal, which script(1) makes.
+# On a terminal, which script(1) makes. Four checks wait for the bar of the two that have ended.
 a_bar_on_a_terminal()
 {
-	lines_of 6 "sleep 0.3" >slow
-	script -qec "$poller --concurrency 2 slow" typed </dev/null >typescript && tr '\r' '\n' <typescript >out && cat out &&
+	{ lines_of 2 true; lines_of 4 "sh -c 'until grep -q \" 2 of 6\" typed; do sleep 0.1; done'"; } >slow
+	rm -f typed
+	script -qefc "$poller --concurrency 2 slow" typed </dev/null >typescript && tr '\r' '\n' <typescript >out && cat out &&
 		grep -E '^\[##########  *\] 2 of 6, [0-9]+/s, [0-9]+ s left' out && are "ok=6" &&
 		poll slow && ! grep left err
 }
@@ -237,24 +239,27 @@ sh -c 'trap "" TERM INT HUP; echo $$ >>pids; while :; do sleep 60 & echo $! >>pi
 true
 E2
 
-# Also the check that ignores all that can be ignored.
+# Also the check that ignores all that can be ignored. On a busy machine the processes need more time
+# to begin.
 a_timeout_kills_grandchildren()
 {
-	rm -f pids
-	poll_exits 1 --timeout 1 tree
-	ended=$?
-	none_is_left pids && test $ended -eq 0 && are "ok=1 timeout=2" && test "$(wc -l <pids)" -ge 5
+	for seconds in 1 5 25 125; do
+		rm -f pids
+		poll_exits 1 --timeout $seconds tree
+		ended=$?
+		none_is_left pids && test $ended -eq 0 || return
+		test "$(wc -l <pids)" -ge 5 && are "ok=1 timeout=2" && return
+	done
+	return 1
 }
 
 # The check has ended, and its end is what counts.
 a_grandchild_holds_the_pipe()
 {
-	echo "sh -c 'sleep 20 & echo \$! >>held; echo its output; exit 2'" >holds
+	echo "sh -c 'sleep 3600 & echo \$! >>held; echo its output; exit 2'" >holds
 	rm -f held
-	began=$(now_ms)
-	poll --output --timeout 15 holds
-	lasted=$(($(now_ms) - began))
-	kill "$(cat held)" && test $lasted -lt 10000 && are "critical=1" && grep -Fx "sh| its output" out
+	poll --output --timeout 0 holds
+	kill "$(cat held)" && are "critical=1" && grep -Fx "sh| its output" out
 }
 
 closes_its_output_early()
@@ -273,7 +278,7 @@ output_of_all_kinds()
 		printf 'a\033[2Jb\n'
 		sh -c 'echo to stderr >&2'
 	L
-	poll --output --timeout 10 outputs && are "ok=2 warning=1 critical=1" && test "$(grep -cx 'sh| the first' out)" -eq 6553 &&
+	poll --output --timeout 0 outputs && are "ok=2 warning=1 critical=1" && test "$(grep -cx 'sh| the first' out)" -eq 6553 &&
 		grep -E "^sh\| x{1000}" out | wc -c | grep -x 65541 && grep -Fx "printf| a [2Jb" out && grep -Fx "sh| to stderr" out
 }
 
@@ -289,7 +294,7 @@ surroundings()
 
 # ---------------------------------------------------------------------- how many at once
 
-# Each counts those that run beside it, under a lock.
+# Each counts those that run beside it, under a lock. None leaves before seven have begun.
 cat >count <<'E2'
 #!/bin/sh
 exec 9>lock
@@ -297,7 +302,7 @@ flock 9
 : >"running/$$"
 ls running | wc -l >>counted
 flock -u 9
-sleep 0.05
+until test "$(wc -l <counted)" -ge 7; do sleep 0.05; done
 flock 9
 rm "running/$$"
 E2
@@ -314,10 +319,9 @@ never_more_than_the_limit()
 
 a_delay_between_starts()
 {
-	echo "sh -c 'date +%s%3N >>times'" >stamped
-	rm -f times
-	poll --delay 60 --repeat 6 stamped && test "$(wc -l <./times)" -eq 6 &&
-		sort -n times | awk 'NR == 1 { first = $1 } { last = $1 } END { print last - first; exit last - first < 250 }'
+	echo true >delayed
+	began=$(now_ms)
+	poll --delay 60 --repeat 6 delayed && are "ok=6" && test $(($(now_ms) - began)) -ge 300
 }
 
 # -------------------------------------------------------------------------- being ended
@@ -326,22 +330,21 @@ is_ended_by()
 {
 	rm -f pids
 	{ cat tree; lines_of 50 "sh -c 'echo \$\$ >>pids; exec sleep 60'"; } >long
-	timeout -s KILL 20 "$poller" --timeout 0 --concurrency 20 long >out 2>err &
+	timeout -s KILL 600 "$poller" --timeout 0 --concurrency 20 long >out 2>err &
 	pid=$!
 	until test "$(cat pids 2>/dev/null | wc -l)" -ge 22; do sleep 0.05; done
-	began=$(now_ms)
 	kill -s "$1" $pid # timeout(1) hands it on
 	wait $pid
-	status=$? lasted=$(($(now_ms) - began))
+	status=$?
 	cat out
-	none_is_left pids && test $status -eq 1 && test $lasted -lt 10000 && are "ok=1 stopped=20" && grep "^21 of 53 checks" out
+	none_is_left pids && test $status -eq 1 && are "ok=1 stopped=20" && grep "^21 of 53 checks" out
 }
 
 is_ended_if_nobody_reads()
 {
 	rm -f pids
 	{ cat tree; lines_of 3000 "echo a line"; } >long
-	timeout -s KILL 30 "$poller" --timeout 0 --output long | {
+	timeout -s KILL 600 "$poller" --timeout 0 --output long | {
 		until test -s pids; do sleep 0.05; done # which the tree writes
 		head -n 1
 	}
@@ -355,15 +358,16 @@ mixed()
 	lines_of 455 true
 	lines_of 20 "sh -c 'exec >&- 2>&-; exit 2'"
 	lines_of 20 no-such-check
-	lines_of 5 "sleep 60"
 }
 
 # Under a limit of descriptors that a leak would reach.
 leaks_no_descriptor()
 {
 	mixed >mixed
-	(ulimit -n 60 && poll_exits 1 --concurrency 20 --repeat 3 --timeout 0.6 mixed) &&
-		are "ok=1365 critical=60 timeout=15 no-start=60" && ! grep EMFILE out
+	lines_of 100 "sleep 60" >sleeps
+	(ulimit -n 60 && poll_exits 1 --concurrency 20 --repeat 3 --timeout 0 mixed) &&
+		are "ok=1365 critical=60 no-start=60" && ! grep EMFILE out &&
+		(ulimit -n 60 && poll_exits 1 --concurrency 20 --timeout 0.1 sleeps) && are "timeout=100" && ! grep EMFILE out
 }
 
 leaves_no_zombie()

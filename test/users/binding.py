@@ -244,7 +244,7 @@ tests = [starts_feeds_and_waits, feeds_and_collects_in_one_call, makes_actions_b
          reads_what_failed, polls_and_kills, ends_what_takes_too_long,
          leaves_the_reaping_to_the_caller, nothing_is_left]
 assert lib.aspawn_version() >= 200
-faulthandler.dump_traceback_later(60, exit=True)
+faulthandler.dump_traceback_later(600, exit=True)
 print(f"1..{len(tests)}")
 for number, test in enumerate(tests, 1):
     try:
