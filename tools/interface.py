@@ -327,7 +327,7 @@ def member(pattern, row):
     return re.findall(r"\b\w+\.(\w+)", found[0]) if found else []
 
 
-def operand(name, type_, row, text):
+def operand(macro, name, type_, row, text):
     strings = member(r"strings = \{.*?\}", row)
     paths = int((re.search(r"paths = (\d)", row) or [0, 0])[1])
     array = re.search(r"ARRAY\(\w+\.(\w+), \w+\.(\w+), (.*?\)?)\)", row)
@@ -355,7 +355,7 @@ def operand(name, type_, row, text):
     if type_ == "int *":
         return {**described, "role": "result"}
     if name not in ROLES:
-        sys.exit(f"interface.py: what is the operand {name} of {row}? Add it to ROLES")
+        sys.exit(f"interface.py: the operand {name} of {macro} has no role. Add it to ROLES")
     unchanged = ROLES[name] == "id" and "that are -1" in text
     return {**described, "role": ROLES[name], **({"unchanged": True} if unchanged else {})}
 
@@ -381,7 +381,7 @@ def actions(unit):
                "macro": macro, "section": section_of(cursor)[0], "copies": "copies = true" in row,
                "man": list(dict.fromkeys(re.findall(r"\b[a-z_]\w+\(\d\)", text))),
                "since": since[1] if since else None,
-               "operands": [operand(argument.spelling, spelling(argument.type), row, text)
+               "operands": [operand(macro, argument.spelling, spelling(argument.type), row, text)
                             for argument in list(cursor.get_arguments())[1:]],
                "text": text.strip(), "errors": " ".join(errors.split())}
 

@@ -56,6 +56,19 @@ import interface
 if interface.text() != interface.FILE.read_text():
     print("doc/interface.json: make reference writes it")
 """
+NAMES = """
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "tools")
+import interface
+try:
+    interface.operand("ASPAWN_PERSONALITY", "nanoseconds", "unsigned long", "0", "")
+except SystemExit as error:
+    if "nanoseconds of ASPAWN_PERSONALITY " not in str(error):
+        print(error)
+else:
+    print("no error")
+"""
 FITS = """
 import json, jsonschema
 schema, interface = (json.load(open("doc/interface" + end)) for end in (".schema.json", ".json"))
@@ -157,6 +170,7 @@ def lacking():
                 if "column.py" not in tests.get(name, ""))
 
 
+check_by("an operand without a role is named with its action", LIBCLANG, "python3-clang with libclang 19", NAMES)
 check_by("doc/interface.json is that of the headers", LIBCLANG, "python3-clang with libclang 19", IS_FRESH)
 check_by("doc/interface.json fits its schema", "import jsonschema", "python3-jsonschema", FITS)
 check("what repeats doc/interface.json is up to date",
