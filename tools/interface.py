@@ -14,9 +14,16 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from clang.cindex import Config, CursorKind, Index, TranslationUnit, TypeKind
+try:
+    from clang.cindex import Config, CursorKind, Index, LibclangError, TranslationUnit, TypeKind
+except ImportError:
+    sys.exit("interface.py: needs the Python module clang.cindex (Debian: python3-clang)")
 
 Config.set_library_file("libclang-19.so.1")
+try:
+    Index.create()
+except LibclangError:
+    sys.exit("interface.py: needs libclang-19.so.1 (Debian: libclang1-19)")
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
 FILE = ROOT / "doc/interface.json"

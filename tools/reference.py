@@ -9,6 +9,7 @@ Both files are in the repository; `make reference` writes them, and a test check
 table.
 """
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,8 @@ def have():
 
 def architectures():
     """Architecture -> the macros that have.h defines for it."""
+    if not shutil.which("clang-19"):
+        sys.exit("reference.py: needs clang-19")
     rows = (ROOT / "test/headers/architectures.txt").read_text()
     for name, triple, flags in sorted(re.findall(r"^(\w+) +\w+ +(\S+)(.*)", rows, re.M)):
         macros = subprocess.run(

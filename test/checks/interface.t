@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -76,6 +77,17 @@ jsonschema.Draft7Validator.check_schema(schema)
 for error in jsonschema.Draft7Validator(schema).iter_errors(interface):
     print(list(error.path), error.message[:200])
 """
+
+
+def missing_tools():
+    """A sentence instead of a traceback."""
+    with tempfile.TemporaryDirectory() as empty:
+        (Path(empty) / "clang.py").touch()  # hides the package
+        for script, tool in (["interface.py"], "python3-clang"), (["reference.py", "list"], "clang-19"):
+            ran = subprocess.run([sys.executable, "-B", ROOT / "tools" / script[0], *script[1:]], text=True,
+                                 stderr=subprocess.PIPE, env={"PATH": empty, "PYTHONPATH": empty})
+            if ran.returncode != 1 or not re.fullmatch(rf"{script[0]}: needs .*{tool}.*\n", ran.stderr):
+                yield f"{script[0]} without {tool}: {ran.stderr[-70:]!r}"
 
 
 def without_text():
@@ -170,6 +182,7 @@ def lacking():
                 if "column.py" not in tests.get(name, ""))
 
 
+check("make reference names the tool that is missing", missing_tools())
 check_by("an operand without a role is named with its action", LIBCLANG, "python3-clang with libclang 19", NAMES)
 check_by("doc/interface.json is that of the headers", LIBCLANG, "python3-clang with libclang 19", IS_FRESH)
 check_by("doc/interface.json fits its schema", "import jsonschema", "python3-jsonschema", FITS)
