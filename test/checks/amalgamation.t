@@ -125,12 +125,19 @@ equals_the_tree()
 	done
 }
 
+documents_count_its_files()
+{
+	tools/amalgamate.py "$work/counted" && [ "$(find "$work/counted" -type f | wc -l)" = 8 ] &&
+		grep "eight files" README.md && grep "eight files" doc/embedding.md
+}
+
 if ! command -v python3 >/dev/null; then
 	skip "the amalgamation" "no python3"
 	finish
 	exit
 fi
 check "it is made" tools/amalgamate.py "$work"
+check "README.md and doc/embedding.md say how many files it has" documents_count_its_files
 # shellcheck disable=SC2086 # a word each
 for compiler in ${COMPILERS:-gcc clang-14 clang-19}; do
 	if ! command -v $compiler >/dev/null; then
