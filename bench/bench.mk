@@ -13,14 +13,17 @@ $(bench_dir)/child: bench/child.c $(BUILD_DIR)/syscall/start.o
 	$(CC) $(linker) -O2 -ffreestanding -static -nostdlib -o $@ $^
 
 $(patsubst %,$(bench_dir)/%,$(bench_programs) tails): $(bench_dir)/%: bench/%.cc bench/ways.cc bench/ways.h bench/host.cc bench/host.h $(archive) $(bench_dir)/child
+	$(making)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
 		-o $@ $(filter-out %.h %/child,$^) -lbenchmark -pthread
 
 $(bench_dir)/text_busy: bench/text_busy.cc $(archive) $(bench_dir)/child
+	$(making)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
 		-o $@ $< $(archive) -pthread
 
 $(bench_dir)/queue: bench/queue.cc $(archive) $(bench_dir)/child
+	$(making)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
 		-o $@ $< $(archive) -pthread
 
@@ -33,6 +36,7 @@ bench-queue: $(bench_dir)/queue ## the queue: submissions in bursts, and command
 	bench/pools.sh $<
 
 $(bench_dir)/scaling: bench/scaling.cc $(archive) $(bench_dir)/child
+	$(making)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -DBENCH_CHILD='"$(abspath $(bench_dir))/child"' \
 		-o $@ $< $(archive) -pthread
 
@@ -41,6 +45,7 @@ bench-scaling: $(bench_dir)/scaling ## what a command costs beside its own work,
 	$<
 
 $(bench_dir)/syscall: bench/syscall.cc $(psys)
+	$(making)
 	@mkdir -p $(@D)
 	$(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -o $@ $^ -lbenchmark -pthread
 

@@ -47,15 +47,14 @@ $(examples_dir)/freestanding: examples/freestanding.c $(BUILD_DIR)/syscall/start
 	@mkdir -p $(@D)
 	$(example) -ffreestanding -fno-stack-protector -static -nostdlib
 
-.PHONY: examples test-examples demo
+.PHONY: examples test-examples demo demo-built
 examples: $(examples_dir)/start $(examples_dir)/run $(examples_dir)/runner $(examples_dir)/command $(examples_dir)/event_loop $(examples_dir)/terminal $(examples_dir)/textindex $(examples_dir)/poller $(examples_dir)/worker $(examples_dir)/freestanding ## the programs of examples/, in BUILD_DIR
 
 test-examples: examples ## the examples, with real commands
 	test/prove --timer $(sort $(wildcard test/examples/*.t))
 
 demo_programs := start run command freestanding textindex poller
-demo: ## real commands, and what they cost with aspawn and otherwise: a minute after the build
-	@echo "building the library, the examples and the benchmarks ..."
-	@$(MAKE) -s --no-print-directory $(demo_programs:%=$(examples_dir)/%) \
-		$(addprefix $(bench_dir)/,responsiveness memory descriptors queue)
+demo-built: $(demo_programs:%=$(examples_dir)/%) $(addprefix $(bench_dir)/,responsiveness memory descriptors queue)
+
+demo: demo-built ## real commands, and what they cost with aspawn and otherwise: a minute after the build
 	+@examples/demo $(examples_dir)

@@ -84,6 +84,14 @@ shows_commands_when_asked()
 		make all BUILD_DIR=every CFLAGS=-O0 V=1 | grep -c ' -c ' | grep -q '^[0-9][0-9]'
 }
 
+says_what_it_makes_for_demo_and_site()
+{
+	make -n -C "$source" demo-built site BUILD_DIR=none V= >"$work/output" || return
+	for made in libaspawn.a examples/start bench/responsiveness bench/memory bench/descriptors bench/queue site/index.html; do
+		grep -F "'making none/$made'" "$work/output" || return
+	done
+}
+
 builds_in_parallel()
 {
 	make -s -j4 all compat suite BUILD_DIR=parallel CFLAGS=-O0 && make -q all compat suite BUILD_DIR=parallel CFLAGS=-O0
@@ -160,6 +168,7 @@ check "objects are made anew when a setting changes" settings_count
 check "SANITIZE after a build without" sanitizes_after_a_plain_build
 check "make -n makes nothing, and make -s prints nothing" prints_or_is_silent
 check "V=1 shows each command" shows_commands_when_asked
+check "make demo and make site say what they make" says_what_it_makes_for_demo_and_site
 check "make -j" builds_in_parallel
 check "warnings are errors for developers only" warnings_are_no_errors
 check "a machine with gcc alone" builds_with_gcc_alone

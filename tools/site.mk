@@ -6,6 +6,7 @@ site := $(BUILD_DIR)/site
 .PHONY: site
 # By mandoc and cmark-gfm.
 site: ## the manual and the documents for a web server or a browser alone: BUILD_DIR/site/index.html
+	$(call tell,'making $(site)/index.html')
 	rm -rf $(site)
 	files=$$($(list_files)) && printf '%s\n' "$$files" | tools/site.py $(site)
 
