@@ -104,7 +104,7 @@ test-documents: all compat ## the programs and fragments that README.md and the 
 test-toolchains: ## test-checks and test-documents, with the compilers and tools that README does not install
 	$(summary) TOOLCHAINS=1 -- test-checks test-documents
 
-# As root, with debootstrap. MATRIX=all for all combinations, in more than an hour.
+# As root, with debootstrap. MATRIX=all for all combinations, and for a load, in more than an hour.
 .PHONY: test-readme
 test-readme: ## the commands that README.md begins with, on a bare Debian 12 and 13, as root in a container and as a user
 	test/prove --timer test/bare/readme.t
