@@ -15,7 +15,7 @@ local scalars = { "nil", "true", "false", "0", "1", "2", "3", "-1", "0.01", "1e3
 	"''", "'x'", "'pipe'", "'null'", "'stdout'", "'inherit'", "'a\\0b'", "('x'):rep(70000)", "'r'", "'rw'" }
 -- Each ends soon, whatever it gets.
 local commands = { "'true'", "'false'", "'echo', 'text', stdout = 'pipe'", "'sh', '-c', 'exit 3'", "'sh', '-c', 'kill $$'",
-	"'unmae'", "'seq', '2000', stdout = 'pipe'", "'timeout', '-s', 'KILL', '0.1', 'cat', stdin = 'null'" }
+	"'unmae'", "'seq', '999', stdout = 'pipe'", "'timeout', '-s', 'KILL', '0.1', 'cat', stdin = 'null'" }
 local options = { "input", "timeout", "grace", "kill_group", "stdin", "stdout", "stderr", "cwd", "env", "clearenv", "file",
 	"path", "setsid", "group", "owner", "memory", "dies_with_caller", "started_fd", "shell_on_enoexec", "actions", "actions", "actions", "output_size",
 	"tail", "key", "key_limit", "priority", "same_group", "prepared", "running", "jobs", "job_bytes", "delay", "servers",
