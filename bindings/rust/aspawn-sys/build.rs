@@ -9,7 +9,6 @@ use std::process::Command;
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
-    let image = out.join("aspawn-image");
     let tree = root.join("../../..");
 
     println!("cargo:rerun-if-changed=build.rs");
@@ -26,49 +25,70 @@ fn main() {
         ] {
             println!("cargo:rerun-if-changed={}", tree.join(part).display());
         }
-        run(&tree.join("tools/amalgamate.py"), &out);
-        run(&tree.join("bindings/rust/generate.py"), &out);
+        for generator in ["tools/amalgamate.py", "bindings/rust/generate.py"] {
+            run(Command::new(tree.join(generator)).arg(&out), "python3");
+        }
         // For the build script of the crate aspawn: DEP_ASPAWN_ACTIONS.
         println!("cargo:actions={}", out.join("actions.rs").display());
-        out
+        out.clone()
     } else {
         println!("cargo:rerun-if-changed=vendor");
         root.join("vendor")
     };
-    compile(&sources, link_image(&sources, &image));
+    compile(&sources, &out);
     // For build scripts that compile C against it: DEP_ASPAWN_INCLUDE.
     println!("cargo:include={}", sources.display());
 }
 
-fn run(generator: &Path, out: &Path) {
-    let written = Command::new(generator).arg(out).status();
-    assert!(
-        matches!(written, Ok(status) if status.success()),
-        "{}: {:?}",
-        generator.display(),
-        written
-    );
+fn run(command: &mut Command, needs: &str) {
+    let status = command.status();
+    let succeeded = matches!(status, Ok(status) if status.success());
+    assert!(succeeded, "aspawn-sys needs {}: {:?}: {:?}", needs, command, status);
 }
 
-/// The program that a child of another user executes first. Without it the memory is copied.
-fn link_image<'a>(sources: &Path, image: &'a Path) -> Option<&'a Path> {
-    let compiler = cc::Build::new().get_compiler();
+/// The words of CC_aarch64_unknown_linux_gnu, if that is the target, or of TARGET_CC or CC.
+fn words(name: &str, otherwise: &str) -> Vec<String> {
+    let of_target = format!("{}_{}", name, env::var("TARGET").unwrap().replace('-', "_"));
+    let value = [of_target, format!("TARGET_{}", name), name.to_string()].iter().find_map(|name| {
+        println!("cargo:rerun-if-env-changed={}", name);
+        env::var(name).ok()
+    });
+    value.as_deref().unwrap_or(otherwise).split_whitespace().map(String::from).collect()
+}
+
+/// For another architecture than the host's: what Debian calls the compiler.
+fn usual_compiler() -> String {
+    let (host, target) = (env::var("HOST").unwrap(), env::var("TARGET").unwrap());
+    if host.split('-').next() == target.split('-').next() {
+        return "cc".to_string();
+    }
+    let known = [("-unknown-", "-"), ("armv7-", "arm-"), ("riscv64gc-", "riscv64-")];
+    known.iter().fold(target, |target, (rust, gnu)| target.replace(rust, gnu)) + "-gcc"
+}
+
+/// Without the image, the program that a child of another user executes first, the memory is copied.
+/// The options of the library are in its sources.
+fn compile(sources: &Path, out: &Path) {
+    let (compiler, flags) = (words("CC", &usual_compiler()), words("CFLAGS", ""));
+    let image = out.join("aspawn-image");
     let mut script = Command::new("sh");
-    script.arg(sources.join("aspawn-image.sh")).arg(image).arg(compiler.path());
-    match script.args(compiler.args()).output() {
-        Ok(output) if output.status.success() => Some(image),
-        _ => None,
-    }
-}
-
-/// Two archives, as the objects of aspawn.c and aspawn.S would have one name. The options of the
-/// library are in its sources.
-fn compile(sources: &Path, image: Option<&Path>) {
-    for (file, library) in [("aspawn.c", "aspawn"), ("aspawn.S", "aspawn_asm")] {
-        let mut build = cc::Build::new();
-        if let Some(image) = image {
-            build.define("ASPAWN_IMAGE", format!("\"{}\"", image.display()).as_str());
+    script.arg(sources.join("aspawn-image.sh")).arg(&image).args(&compiler).args(&flags);
+    let has_image = matches!(script.output(), Ok(output) if output.status.success());
+    let archiver = words("AR", "ar");
+    let mut pack = Command::new(&archiver[0]);
+    pack.args(&archiver[1..]).arg("crs").arg(out.join("libaspawn.a"));
+    for (source, object) in [("aspawn.c", "c.o"), ("aspawn.S", "asm.o")] {
+        let mut compile = Command::new(&compiler[0]);
+        compile.args(&compiler[1..]).args(["-O2", "-fPIC", "-w", "-c"]).args(&flags);
+        if has_image {
+            compile.arg(format!("-DASPAWN_IMAGE=\"{}\"", image.display()));
         }
-        build.file(sources.join(file)).opt_level(2).warnings(false).compile(library);
+        let object = out.join(object);
+        compile.arg(sources.join(source)).arg("-o").arg(&object);
+        run(&mut compile, "a C compiler (apt-get install gcc, or CC)");
+        pack.arg(object);
     }
+    run(&mut pack, "an archiver (apt-get install binutils, or AR)");
+    println!("cargo:rustc-link-search=native={}", out.display());
+    println!("cargo:rustc-link-lib=static=aspawn");
 }
