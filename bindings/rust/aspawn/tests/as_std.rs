@@ -174,7 +174,7 @@ same! {
     }
 
     fn files_and_pipes_of_others() -> io::Result<String> {
-        let path = std::env::temp_dir().join(format!("aspawn-{}", std::process::id()));
+        let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/output");
         let mut first = Command::new("echo").arg("through").stdout(Stdio::piped()).spawn()?;
         let status = Command::new("cat").stdin(first.stdout.take().unwrap())
             .stdout(File::create(&path)?).stderr(Stdio::null()).status()?;
@@ -230,7 +230,7 @@ same! {
 
     fn shell_script_without_a_first_line() -> Option<(io::ErrorKind, Option<i32>)> {
         use std::os::unix::fs::PermissionsExt;
-        let path = std::env::temp_dir().join(format!("aspawn-script-{}", std::process::id()));
+        let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/script");
         fs::write(&path, "exit 0\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         let result = Command::new(&path).status().map_err(io::Error::from);

@@ -58,8 +58,8 @@ fn errors_name_the_step() {
 #[test]
 fn names_a_missing_interpreter() {
     use std::os::unix::fs::PermissionsExt;
-    let path = std::env::temp_dir().join(format!("aspawn-interpreter-{}", std::process::id()));
-    fs::write(&path, "#!/no/such\r\n").unwrap(); // line ends of DOS
+    let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/interpreter");
+    fs::write(path, "#!/no/such\r\n").unwrap(); // line ends of DOS
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     let error = Command::new(&path).spawn().unwrap_err();
     fs::remove_file(&path).unwrap();

@@ -147,7 +147,7 @@ fn a_prepared_command_has_other_arguments() {
 #[test]
 fn of_jobs_with_a_key_only_so_many_run() {
     let queue = Queue::with(Options::new().running(8)).unwrap();
-    let directory = std::env::temp_dir().join(format!("aspawn-key-{}", std::process::id()));
+    let directory = concat!(env!("CARGO_TARGET_TMPDIR"), "/key");
     let mut command = shell("mkdir \"$0\" && sleep 0.01 && rmdir \"$0\"");
     command.arg(&directory);
     for _ in 0..8 {
