@@ -401,9 +401,8 @@ impl<E> CommandOf<E> {
         } else if self.limits.kill_group && !self.setsid {
             setup.push(Action::setpgid(0));
         }
-        // Rust's runtime ignores SIGPIPE, and the caller may have blocked signals.
+        // Rust's runtime ignores it.
         const SIGPIPE: i32 = 13;
-        setup.push(Action::sigmask(&[]));
         setup.push(Action::signal_default(SIGPIPE));
         setup
     }

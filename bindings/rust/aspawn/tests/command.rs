@@ -410,6 +410,23 @@ fn shows_the_directory_and_the_variables() {
     assert_eq!(format!("{:?}", Command::new("ls").arg("x")), r#""ls" "x""#);
 }
 
+/// As std of a Rust later than 1.63, which emptied it.
+#[test]
+fn inherits_the_blocked_signals() {
+    extern "C" {
+        fn pthread_sigmask(how: i32, set: *const [u64; 16], old: *mut [u64; 16]) -> i32;
+    }
+    const SIG_SETMASK: i32 =
+        if cfg!(any(target_arch = "mips", target_arch = "mips64")) { 3 } else { 2 };
+    let blocked = [1 << (15 - 1); 16]; // SIGTERM
+    assert_eq!(unsafe { pthread_sigmask(SIG_SETMASK, &blocked, std::ptr::null_mut()) }, 0);
+    let mut command = Command::new("sed");
+    command.args(["-n", "s/^SigBlk:.//p", "/proc/self/status"]);
+    assert_eq!(text(&mut command), "0000000000004000\n");
+    assert_eq!(text(command.owner(Owner::Private)), "0000000000004000\n");
+    assert_eq!(text(command.action(Action::sigmask(&[]))), "0000000000000000\n");
+}
+
 /// The system call's "as it is": the program would keep the caller's.
 #[test]
 fn no_id_is_none() {
