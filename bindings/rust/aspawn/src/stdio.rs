@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Standard streams, as std::process has them.
 
+use std::any::Any;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -12,18 +13,24 @@ use crate::{sys, Error, Result, Step};
 
 /// A standard stream of a command, as [`std::process::Stdio`].
 ///
-/// It converts from what std's does: files, descriptors, and both crates' pipes of children. It does
-/// not convert from std's itself, which cannot be looked into.
-#[derive(Debug)]
-pub struct Stdio(pub(crate) Kind);
+/// It converts from whatever owns a descriptor, as files, sockets and pipes do. It does not convert from
+/// std's itself, which cannot be looked into.
+pub struct Stdio(Kind);
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+enum Kind {
     Inherit,
     Null,
-    Piped,
+    MakePipe,
     ToStdout,
-    Fd(io::Result<OwnedFd>),
+    Fd { number: i32, copy: io::Result<Option<OwnedFd>>, _original: Box<dyn Any + Send + Sync> },
+}
+
+/// As std shows it in a command.
+impl fmt::Debug for Stdio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 impl Stdio {
@@ -39,7 +46,7 @@ impl Stdio {
 
     /// A new pipe.
     pub fn piped() -> Self {
-        Stdio(Kind::Piped)
+        Stdio(Kind::MakePipe)
     }
 
     /// For standard error only: the same as standard output, `2>&1`.
@@ -51,20 +58,27 @@ impl Stdio {
         match &self.0 {
             Kind::Inherit => Ok(Stream::Inherit),
             Kind::Null => Ok(Stream::Null),
-            Kind::Piped => Ok(Stream::Pipe),
+            Kind::MakePipe => Ok(Stream::Pipe),
             Kind::ToStdout => Ok(Stream::ToStdout),
-            Kind::Fd(Ok(fd)) => Ok(Stream::Fd(fd.as_raw_fd())),
-            Kind::Fd(Err(error)) => {
+            Kind::Fd { number, copy: Ok(copy), .. } => {
+                Ok(Stream::Fd(copy.as_ref().map_or(*number, AsRawFd::as_raw_fd)))
+            }
+            Kind::Fd { copy: Err(error), .. } => {
                 Err(Error::new(Step::Streams, error.raw_os_error().unwrap_or(sys::PSYS_EINVAL)))
             }
         }
     }
 }
 
-impl From<OwnedFd> for Stdio {
-    fn from(fd: OwnedFd) -> Self {
-        // A program that was started without standard streams has files of such numbers.
-        Stdio(Kind::Fd(if fd.as_raw_fd() > 2 { Ok(fd) } else { fd.try_clone() }))
+/// The library takes numbers above 2, and gets a copy of another. Nothing else gets the number of the
+/// original before the command is dropped. The caller's own streams are also the other of the two:
+/// `command.stderr(io::stdout())`.
+impl<T: AsFd + Send + Sync + 'static> From<T> for Stdio {
+    fn from(original: T) -> Self {
+        let fd = original.as_fd();
+        let number = fd.as_raw_fd();
+        let copy = (number <= 2).then(|| fd.try_clone_to_owned()).transpose();
+        Stdio(Kind::Fd { number, copy, _original: Box::new(original) })
     }
 }
 
@@ -73,30 +87,6 @@ impl FromRawFd for Stdio {
         OwnedFd::from_raw_fd(fd).into()
     }
 }
-
-macro_rules! stdio_from {
-    ($($type:ty),*) => {
-        $(impl From<$type> for Stdio {
-            fn from(stream: $type) -> Self {
-                OwnedFd::from(stream).into()
-            }
-        })*
-    };
-}
-stdio_from!(File, ChildStdin, ChildStdout, ChildStderr);
-stdio_from!(process::ChildStdin, process::ChildStdout, process::ChildStderr);
-
-/// The caller's own, also as the other of the two: `command.stderr(io::stdout())`.
-macro_rules! stdio_from_own {
-    ($($type:ty),*) => {
-        $(impl From<$type> for Stdio {
-            fn from(stream: $type) -> Self {
-                Stdio(Kind::Fd(stream.as_fd().try_clone_to_owned()))
-            }
-        })*
-    };
-}
-stdio_from_own!(io::Stdout, io::Stderr);
 
 macro_rules! stream {
     ($(#[$doc:meta])* $name:ident) => {

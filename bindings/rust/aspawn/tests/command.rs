@@ -427,6 +427,16 @@ fn inherits_the_blocked_signals() {
     assert_eq!(text(command.action(Action::sigmask(&[]))), "0000000000000000\n");
 }
 
+/// As std's pipes of later Rust than 1.63 do.
+#[test]
+fn whatever_owns_a_descriptor_is_a_stream() {
+    let (mut own, programs) = std::os::unix::net::UnixStream::pair().unwrap();
+    assert!(Command::new("echo").arg("text").stdout(programs).status().unwrap().success());
+    let mut text = String::new();
+    own.read_to_string(&mut text).unwrap(); // ends as nobody has the other end
+    assert_eq!(text, "text\n");
+}
+
 /// The system call's "as it is": the program would keep the caller's.
 #[test]
 fn no_id_is_none() {

@@ -2,13 +2,45 @@
 //! In a process of its own, as it counts descriptors and children.
 
 use aspawn::{Command, Stdio, Step};
+use std::os::unix::io::{FromRawFd, OwnedFd};
+use std::sync::Mutex;
 
 fn open() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
+/// One test of this process at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+extern "C" {
+    fn dup(fd: i32) -> i32;
+    fn dup2(from: i32, to: i32) -> i32;
+    fn fcntl(fd: i32, command: i32) -> i32;
+}
+
+/// Closed at once, its number would be that of the next descriptor that anybody opens.
+#[test]
+fn a_low_descriptor_of_a_stream_stays_open_until_the_command_is_dropped() {
+    let _alone = ALONE.lock();
+    let is_open = |fd| unsafe { fcntl(fd, 1) } >= 0;
+    for fd in [0, 1, 2] {
+        let saved = unsafe { dup(fd) };
+        let mut command = Command::new("true");
+        command.stdout(unsafe { Stdio::from_raw_fd(fd) });
+        assert!(is_open(fd));
+        let status = command.status();
+        let was_open = is_open(fd);
+        drop(command);
+        let is_closed = !is_open(fd);
+        assert_eq!(unsafe { dup2(saved, fd) }, fd);
+        drop(unsafe { OwnedFd::from_raw_fd(saved) });
+        assert!(status.unwrap().success() && was_open && is_closed);
+    }
+}
+
 #[test]
 fn nothing_is_left_open() {
+    let _alone = ALONE.lock();
     let before = open();
     for _ in 0..3 {
         assert!(Command::new("true").output().is_ok());
