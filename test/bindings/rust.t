@@ -105,6 +105,12 @@ passes_its_tests()
 		timeout 500 "$debian" --offline --config "$work/vendor.toml" test --quiet --all-features --locked)
 }
 
+# A difference to the std of tomorrow.
+passes_the_newest_rusts_tests_beside_std()
+{
+	(cd "$source" && CARGO_TARGET_DIR="$work/newest" timeout 500 cargo test --quiet --locked -p aspawn --test as_std --test command)
+}
+
 builds_without_std()
 {
 	(cd "$source" && CARGO_TARGET_DIR="$work/newest" cargo check --quiet --locked -p aspawn \
@@ -181,6 +187,7 @@ if [ "$newest" -ge 1070 ]; then
 	check "README begins with commands that work" begins_with_commands_that_work
 	check "what the lock file names is there" fetches
 	check "the tests, by $("$debian" --version)" passes_its_tests
+	check "the tests beside std, by $(cargo --version)" passes_the_newest_rusts_tests_beside_std
 	check "no_std" builds_without_std
 	check "no warning of rustdoc, and formatted" has_no_warning
 	check "it has what doc/bindings.md says" has_what_the_table_says "$work/newest/doc"

@@ -33,8 +33,7 @@ pub type Command = CommandOf<Error>;
 /// those of `aspawn::tokio`, all of which have these methods.
 pub struct CommandOf<E> {
     pub(crate) spec: Spec,
-    variables: BTreeMap<OsString, Option<OsString>>,
-    clear: bool,
+    env: CommandEnv,
     current_dir: Option<OsString>,
     uid: Option<u32>,
     gid: Option<u32>,
@@ -52,19 +51,59 @@ pub struct CommandOf<E> {
     error: PhantomData<fn() -> E>,
 }
 
+/// Shown as std shows its own.
+#[derive(Debug, Default)]
+struct CommandEnv {
+    clear: bool,
+    vars: BTreeMap<OsString, Option<OsString>>,
+}
+
+impl CommandEnv {
+    fn is_unchanged(&self) -> bool {
+        !self.clear && self.vars.is_empty()
+    }
+}
+
+impl<E> CommandOf<E> {
+    fn show_fields(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let argv = CommandArgs(self.spec.argv.iter());
+        let [stdin, stdout, stderr] = &self.streams;
+        let mut shown = f.debug_struct("Command");
+        shown.field("program", &self.get_program()).field("args", &argv);
+        let fields: [(&str, bool, &dyn fmt::Debug); 9] = [
+            ("env", !self.env.is_unchanged(), &self.env),
+            ("cwd", self.current_dir.is_some(), &self.current_dir),
+            ("uid", self.uid.is_some(), &self.uid),
+            ("gid", self.gid.is_some(), &self.gid),
+            ("groups", self.groups.is_some(), &self.groups),
+            ("stdin", stdin.is_some(), stdin),
+            ("stdout", stdout.is_some(), stdout),
+            ("stderr", stderr.is_some(), stderr),
+            ("pgroup", self.process_group.is_some(), &self.process_group),
+        ];
+        for (name, _, value) in fields.iter().filter(|(_, is_set, _)| *is_set) {
+            shown.field(name, value);
+        }
+        shown.finish()
+    }
+}
+
 impl<E> fmt::Debug for CommandOf<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            return self.show_fields(f);
+        }
         if let Some(directory) = &self.current_dir {
             write!(f, "cd {:?} && ", directory)?;
         }
-        let mut removed = self.variables.iter().filter(|(_, value)| value.is_none()).peekable();
-        match (self.clear, removed.peek()) {
+        let mut removed = self.env.vars.iter().filter(|(_, value)| value.is_none()).peekable();
+        match (self.env.clear, removed.peek()) {
             (true, _) => f.write_str("env -i ")?,
             (false, Some(_)) => f.write_str("env ")?,
             (false, None) => (),
         }
         removed.try_for_each(|(name, _)| write!(f, "-u {} ", name.to_string_lossy()))?;
-        for (name, value) in &self.variables {
+        for (name, value) in &self.env.vars {
             if let Some(value) = value {
                 write!(f, "{}={:?} ", name.to_string_lossy(), value)?;
             }
@@ -83,8 +122,7 @@ impl<E> CommandOf<E> {
     pub fn new<S: AsRef<OsStr>>(program: S) -> Self {
         CommandOf {
             spec: Spec::new(program.as_ref().as_bytes()),
-            variables: BTreeMap::new(),
-            clear: false,
+            env: CommandEnv::default(),
             current_dir: None,
             uid: None,
             gid: None,
@@ -127,7 +165,7 @@ impl<E> CommandOf<E> {
 
     /// Sets a variable of the program's environment.
     pub fn env<K: AsRef<OsStr>, V: AsRef<OsStr>>(&mut self, name: K, value: V) -> &mut Self {
-        self.variables.insert(name.as_ref().to_owned(), Some(value.as_ref().to_owned()));
+        self.env.vars.insert(name.as_ref().to_owned(), Some(value.as_ref().to_owned()));
         self
     }
 
@@ -146,18 +184,18 @@ impl<E> CommandOf<E> {
 
     /// Removes a variable.
     pub fn env_remove<K: AsRef<OsStr>>(&mut self, name: K) -> &mut Self {
-        if self.clear {
-            self.variables.remove(name.as_ref());
+        if self.env.clear {
+            self.env.vars.remove(name.as_ref());
         } else {
-            self.variables.insert(name.as_ref().to_owned(), None);
+            self.env.vars.insert(name.as_ref().to_owned(), None);
         }
         self
     }
 
     /// Removes all variables.
     pub fn env_clear(&mut self) -> &mut Self {
-        self.clear = true;
-        self.variables.clear();
+        self.env.clear = true;
+        self.env.vars.clear();
         self
     }
 
@@ -408,18 +446,18 @@ impl<E> CommandOf<E> {
     }
 
     fn environment(&self) -> Environment {
-        if !self.clear && self.variables.is_empty() {
+        if self.env.is_unchanged() {
             return Environment::inherited();
         }
         let mut environment = Environment::default();
-        if !self.clear {
+        if !self.env.clear {
             for (name, value) in env::vars_os() {
-                if !self.variables.contains_key(&name) {
+                if !self.env.vars.contains_key(&name) {
                     environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
                 }
             }
         }
-        for (name, value) in &self.variables {
+        for (name, value) in &self.env.vars {
             if let Some(value) = value {
                 environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
             }
@@ -439,7 +477,7 @@ impl<E> CommandOf<E> {
 
     /// The variables that were set, and, as None, removed.
     pub fn get_envs(&self) -> CommandEnvs<'_> {
-        CommandEnvs(self.variables.iter())
+        CommandEnvs(self.env.vars.iter())
     }
 
     /// The directory, if it was set.

@@ -437,6 +437,28 @@ fn whatever_owns_a_descriptor_is_a_stream() {
     assert_eq!(text, "text\n");
 }
 
+/// With the fields of std's, if that shows any, as from Rust 1.66 on.
+#[test]
+fn shows_its_fields_as_std_does() {
+    use std::os::unix::process::CommandExt;
+    macro_rules! shown {
+        ($($process:ident)::+) => {{
+            use $($process)::+::{Command, Stdio};
+            let mut command = Command::new("ls");
+            let mut text = format!("{:#?}", command);
+            command.args(["-l", "/"]).env("A", "1").env_remove("B").current_dir("/tmp").arg0("x");
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+            text += &format!("{:#?}", command.uid(1).gid(2));
+            text += &format!("{:#?}", command.env_clear());
+            text.replace("    create_pidfd: false,\n", "")
+        }};
+    }
+    let std = shown!(std::process);
+    if std.starts_with("Command {") {
+        assert_eq!(shown!(aspawn::process), std);
+    }
+}
+
 /// The system call's "as it is": the program would keep the caller's.
 #[test]
 fn no_id_is_none() {
