@@ -74,6 +74,7 @@ impl Environment {
         for (name, value) in std::env::vars_os() {
             environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
         }
+        UNTOLD.lock().unwrap().iter().for_each(|string| environment.push(&[string]));
         environment
     }
 
@@ -86,6 +87,35 @@ impl Environment {
         self.text.push(0);
     }
 }
+
+/// Strings of this process's first environment that name no variable. std passes them on in an
+/// environment that is not changed, and does not tell them.
+#[cfg(feature = "std")]
+static UNTOLD: std::sync::Mutex<Vec<Vec<u8>>> = std::sync::Mutex::new(Vec::new());
+
+/// Called before main(): later, another thread may change the environment.
+#[cfg(feature = "std")]
+#[used]
+#[link_section = ".init_array"]
+static KEEP_UNTOLD: extern "C" fn() = {
+    extern "C" fn keep_untold() {
+        extern "C" {
+            static mut environ: *const *const sys::c_char;
+        }
+        // SAFETY: NULL ends the pointers, each of a string that a NUL ends.
+        unsafe {
+            let mut next = environ;
+            while !next.is_null() && !(*next).is_null() {
+                let string = std::ffi::CStr::from_ptr(*next).to_bytes();
+                if !string.iter().skip(1).any(|&byte| byte == b'=') {
+                    UNTOLD.lock().unwrap().push(string.to_vec());
+                }
+                next = next.add(1);
+            }
+        }
+    }
+    keep_untold
+};
 
 /// A program and how to start it.
 pub struct Spec {

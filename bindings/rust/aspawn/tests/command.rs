@@ -4,6 +4,7 @@
 use aspawn::{consts, Action, Command, Memory, Mode, Owner, Resource, Stdio, Step};
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::io::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -457,6 +458,29 @@ fn shows_its_fields_as_std_does() {
     if std.starts_with("Command {") {
         assert_eq!(shown!(aspawn::process), std);
     }
+}
+
+/// In a process that has such strings: std passes them on and does not tell them.
+#[test]
+fn strings_without_an_equals_sign_are_inherited() {
+    const VARIABLE: &str = "ASPAWN_TEST_OF_STRINGS";
+    if std::env::var_os(VARIABLE).is_some() {
+        let sorted = |stdout: Vec<u8>| {
+            let mut lines: Vec<_> = stdout.split(|&byte| byte == b'\n').map(Vec::from).collect();
+            lines.sort();
+            lines
+        };
+        let std = std::process::Command::new("/usr/bin/env").output().unwrap();
+        let output = Command::new("/usr/bin/env").output().unwrap();
+        assert_eq!(sorted(output.stdout), sorted(std.stdout));
+        return;
+    }
+    let mut spec = aspawn::spec::Spec::new(std::env::current_exe().unwrap().as_os_str().as_bytes());
+    spec.arg("--exact").arg("strings_without_an_equals_sign_are_inherited");
+    let path = format!("PATH={}", std::env::var("PATH").unwrap());
+    let variable = format!("{}=1", VARIABLE);
+    spec.environment(["first", &path, "A=1", "", "=x", &variable, "A=2", "last"]);
+    assert_eq!(spec.start().unwrap().wait(None).unwrap().unwrap().status, 0);
 }
 
 /// The system call's "as it is": the program would keep the caller's.
