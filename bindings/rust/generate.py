@@ -283,9 +283,9 @@ class Maker:
         self.makes = f"Some({name})"
 
     def role_descriptor(self, name, operand):
-        self.parameter(name, "i32", "impl Into<Descriptor>", f"{name}.number()")
+        self.parameter(name, "spec::Fd", "impl Into<Descriptor>", f"{name}.fd()")
         self.conversions.append(f"let {name} = {name}.into();")
-        self.passed.append(name)
+        self.passed.append(f"{name}.0")
         self.uses.append(name)
 
     def role_path(self, name, operand):
@@ -345,6 +345,7 @@ class Maker:
             if self.keeps:
                 yield f"        let data = {kept};"
             begin = f"with(data, {'error' if self.has_text else 0}, |raw, {names}|" if self.keeps else "plain(|raw|"
+            yield "        // SAFETY: the call writes the action, which keeps what it points to."
             yield f"        Self::{begin} unsafe {{"
             yield f"            {call}({', '.join(self.passed)})\n        }})"
         yield "    }\n"

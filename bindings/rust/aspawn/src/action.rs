@@ -42,7 +42,7 @@ impl Action {
     ) -> Self {
         let mut action = Action { raw, uses: None, makes };
         for descriptor in uses {
-            action.uses = Some((descriptor.number(), descriptor.keep(&mut action.raw)));
+            action.uses = Some((descriptor.fd().0, descriptor.keep(&mut action.raw)));
         }
         action
     }
@@ -64,8 +64,27 @@ pub(crate) mod spec {
     pub use crate::spec::Spec;
     use crate::{sys, Error, Result, Step};
 
-    /// [`crate::Action`] for a [`Spec`](crate::spec::Spec): strings are bytes, and descriptors are the
-    /// caller's numbers, which must be open when the command is started.
+    /// A descriptor for a [`Spec`], which does not keep it open.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Fd(pub(crate) i32);
+
+    impl Fd {
+        /// A number of the caller's, or one that the program has from an earlier action. No number is
+        /// taken without this:
+        ///
+        /// ```compile_fail
+        /// aspawn::spec::kill_cgroup(3);
+        /// ```
+        ///
+        /// # Safety
+        ///
+        /// A number of the caller's is open, and stays so, until the last start of a command that uses it.
+        pub const unsafe fn borrow_raw(number: i32) -> Self {
+            Fd(number)
+        }
+    }
+
+    /// [`crate::Action`] for a [`Spec`]: strings are bytes.
     #[derive(Clone)]
     pub struct Action {
         raw: sys::aspawn_action,
@@ -80,6 +99,7 @@ pub(crate) mod spec {
 
     // SAFETY: what the raw action points to is owned by data, never written, and Send and Sync.
     unsafe impl Send for Action {}
+    // SAFETY: as of Send.
     unsafe impl Sync for Action {}
 
     impl fmt::Debug for Action {
@@ -115,6 +135,7 @@ pub(crate) mod spec {
 
         /// The caller's end is known to each child.
         pub(crate) fn pipe(make: PipeMaker, number: i32) -> Self {
+            // SAFETY: the call writes the action.
             let action = Self::plain(|raw| unsafe { make(raw, number, core::ptr::null_mut()) });
             Action { pipe: Some((make, number)), ..action }
         }

@@ -335,7 +335,7 @@ fn read_all(mut outputs: [(Option<File>, &mut Vec<u8>); 2]) -> io::Result<()> {
 /// `cgroup`, and of all groups below. Linux 5.14. See
 /// [`Action::join_cgroup`](crate::Action::join_cgroup).
 pub fn kill_cgroup(cgroup: impl AsFd) -> Result<()> {
-    spec::kill_cgroup(cgroup.as_fd().as_raw_fd())
+    spec::kill_cgroup(spec::Fd(cgroup.as_fd().as_raw_fd()))
 }
 
 impl Process {

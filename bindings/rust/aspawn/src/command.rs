@@ -408,6 +408,7 @@ impl<E> CommandOf<E> {
         }
         use spec::Action;
         let mut setup = Vec::with_capacity(8);
+        // SAFETY: it never fails.
         let leaves_groups = || self.uid.is_some() && unsafe { getuid() } == 0;
         // resuid and resgid take it for "as it is".
         let checked = |id: u32, mut action: Action| {

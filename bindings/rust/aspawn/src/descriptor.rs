@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use crate::spec::Action;
+use crate::spec::{Action, Fd};
 
 /// A descriptor that an [`Action`](crate::Action) uses.
 ///
@@ -38,10 +38,10 @@ impl Descriptor {
         }))
     }
 
-    pub(crate) fn number(&self) -> i32 {
+    pub(crate) fn fd(&self) -> Fd {
         match &self.0 {
-            Kind::Number(number) => *number,
-            Kind::Own(fd) => fd.as_ref().map_or(-1, AsRawFd::as_raw_fd),
+            Kind::Number(number) => Fd(*number),
+            Kind::Own(fd) => Fd(fd.as_ref().map_or(-1, AsRawFd::as_raw_fd)),
         }
     }
 

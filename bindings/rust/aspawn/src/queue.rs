@@ -111,6 +111,7 @@ pub struct Job<'a> {
 
 // SAFETY: the pointers are NULL.
 unsafe impl Send for Job<'_> {}
+// SAFETY: as of Send.
 unsafe impl Sync for Job<'_> {}
 
 /// Actions before the caller's, of which there are eight at most, have the lowest bits of a cookie.
@@ -278,9 +279,9 @@ impl Outcome {
     /// A copy of a result that the queue still has.
     fn new(result: &sys::aspawn_result) -> Self {
         let setup = (result.cookie & ((1 << SETUP_BITS) - 1)) as usize;
-        // SAFETY: the library's bytes, until the result is released.
         let bytes = |at: *const sys::c_char, size: usize| match at.is_null() {
             true => Vec::new(),
+            // SAFETY: the library's bytes, until the result is released.
             false => unsafe { core::slice::from_raw_parts(at.cast::<u8>(), size) }.to_vec(),
         };
         let between =
@@ -387,6 +388,7 @@ pub struct Queue(*mut sys::aspawn_queue);
 
 // SAFETY: every function of a queue is thread-safe, but close, which needs the queue alone.
 unsafe impl Send for Queue {}
+// SAFETY: as of Send.
 unsafe impl Sync for Queue {}
 
 impl fmt::Debug for Queue {
@@ -512,11 +514,13 @@ impl Queue {
     /// Cancels a job: if it runs, its group gets SIGTERM, and SIGKILL after its grace. Its
     /// [`Outcome`] comes nevertheless. Fails with `ESRCH` if the job has ended.
     pub fn cancel(&self, ticket: Ticket) -> Result<()> {
+        // SAFETY: the queue is open.
         done(unsafe { sys::aspawn_queue_cancel(self.0, ticket.0) })
     }
 
     /// Cancels all jobs that were submitted before.
     pub fn cancel_all(&self) -> Result<()> {
+        // SAFETY: the queue is open.
         done(unsafe { sys::aspawn_queue_cancel_all(self.0) })
     }
 
@@ -553,6 +557,7 @@ impl Queue {
 
     /// Waits until no job waits or runs. False if the time is over.
     pub fn drain(&self, timeout: Option<Duration>) -> Result<bool> {
+        // SAFETY: the queue is open.
         match unsafe { sys::aspawn_queue_drain(self.0, milliseconds(timeout)) } {
             error if error == -sys::PSYS_ETIMEDOUT => Ok(false),
             result => done(result).map(|_| true),
@@ -575,6 +580,7 @@ impl Queue {
 
     #[cfg(feature = "tokio")]
     pub(crate) fn fd(&self) -> Result<i32> {
+        // SAFETY: the queue is open.
         number(unsafe { sys::aspawn_queue_fd(self.0) })
     }
 }

@@ -24,7 +24,7 @@ use core::time::Duration;
 use crate::action::{with_nul, Memory, Owner};
 use crate::{sys, Error, Result, Step};
 
-pub use crate::action::spec::Action;
+pub use crate::action::spec::{Action, Fd};
 
 /// A standard stream of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ pub enum Stream {
     Pipe,
     /// For standard error only: the same as standard output.
     ToStdout,
-    /// A descriptor of the caller's, above 2.
-    Fd(i32),
+    /// A descriptor above 2.
+    Fd(Fd),
 }
 
 impl Stream {
@@ -50,8 +50,8 @@ impl Stream {
             Stream::Pipe => sys::ASPAWN_STREAM_PIPE,
             Stream::ToStdout => sys::ASPAWN_STREAM_STDOUT,
             // 0 is ASPAWN_STREAM_DEFAULT, and other low numbers are invalid: so is this.
-            Stream::Fd(fd) if fd <= 2 => i32::MIN,
-            Stream::Fd(fd) => fd,
+            Stream::Fd(fd) if fd.0 <= 2 => i32::MIN,
+            Stream::Fd(fd) => fd.0,
         }
     }
 }
@@ -609,22 +609,26 @@ impl Handle {
 
     /// True if the child has ended; it is not reaped.
     pub fn has_ended(&mut self) -> Result<bool> {
+        // SAFETY: there is a child, or was one.
         number(unsafe { sys::aspawn_ended(&mut self.child) }).map(|ended| ended != 0)
     }
 
     /// Sends a signal to the child, never to another process of the same pid.
     pub fn kill(&mut self, signal: i32) -> Result<()> {
+        // SAFETY: there is a child, or was one.
         done(unsafe { sys::aspawn_kill(&mut self.child, signal) })
     }
 
     /// Sends a signal to the process group that the child leads; to the child alone if it leads none.
     pub fn kill_group(&mut self, signal: i32) -> Result<()> {
+        // SAFETY: there is a child, or was one.
         done(unsafe { sys::aspawn_kill_group(&mut self.child, signal) })
     }
 
     /// Ends a child that is [`Owner::Tree`] and all that descends from it: SIGTERM, and after the grace
     /// SIGKILL. Does not wait. None: one second. Of another child an error about its `owner`.
     pub fn kill_tree(&mut self, time: Option<Duration>) -> Result<()> {
+        // SAFETY: there is a child, or was one.
         done(unsafe { sys::aspawn_kill_tree(&mut self.child, grace(time)) }).map_err(|error| {
             match error.raw_os_error() {
                 sys::PSYS_EINVAL => Error::argument("owner"),
@@ -654,6 +658,7 @@ pub(crate) fn done(result: i32) -> Result<()> {
 
 /// Sends SIGKILL to every process of the control group (version 2) whose directory is open as
 /// `cgroup`, and of all groups below. Linux 5.14. See [`Action::join_cgroup`].
-pub fn kill_cgroup(cgroup: i32) -> Result<()> {
-    done(unsafe { sys::aspawn_kill_cgroup(cgroup) })
+pub fn kill_cgroup(cgroup: Fd) -> Result<()> {
+    // SAFETY: only a number, which is open.
+    done(unsafe { sys::aspawn_kill_cgroup(cgroup.0) })
 }

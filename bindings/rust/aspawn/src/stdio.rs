@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::process;
 
-use crate::spec::Stream;
+use crate::spec::{Fd, Stream};
 use crate::{sys, Error, Result, Step};
 
 /// A standard stream of a command, as [`std::process::Stdio`].
@@ -61,7 +61,7 @@ impl Stdio {
             Kind::MakePipe => Ok(Stream::Pipe),
             Kind::ToStdout => Ok(Stream::ToStdout),
             Kind::Fd { number, copy: Ok(copy), .. } => {
-                Ok(Stream::Fd(copy.as_ref().map_or(*number, AsRawFd::as_raw_fd)))
+                Ok(Stream::Fd(Fd(copy.as_ref().map_or(*number, AsRawFd::as_raw_fd))))
             }
             Kind::Fd { copy: Err(error), .. } => {
                 Err(Error::new(Step::Streams, error.raw_os_error().unwrap_or(sys::PSYS_EINVAL)))
