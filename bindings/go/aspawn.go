@@ -346,6 +346,17 @@ func (c *Cmd) pipe(child int) (*os.File, *os.File, error) {
 	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC); err != nil {
 		return nil, nil, os.NewSyscallError("pipe2", err)
 	}
+	for i, fd := range ends {
+		if fd <= 2 { // this process's stream, which is closed
+			copy, err := duplicate(fd)
+			syscall.Close(fd)
+			if err != nil {
+				syscall.Close(ends[1-i])
+				return nil, nil, os.NewSyscallError("dup", err)
+			}
+			ends[i] = copy
+		}
+	}
 	childEnd := os.NewFile(uintptr(ends[child]), "|")
 	end := ownEnd(ends[1-child], [...]string{"|1", "|0"}[child])
 	c.childEnds, c.parentEnds = append(c.childEnds, childEnd), append(c.parentEnds, end)

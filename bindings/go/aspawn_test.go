@@ -8,6 +8,7 @@ package aspawn
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -435,6 +436,35 @@ func TestDiesWithCaller(t *testing.T) {
 	}
 	check(t, c.Process.Kill())
 	c.Wait()
+}
+
+// helper closed: starts a program without standard streams, whose numbers pipes must not get.
+func withoutStreams(...string) {
+	os.Pipe() // the runtime's poller has descriptors of its own
+	for fd := 0; fd < 3; fd++ {
+		syscall.Close(fd)
+	}
+	c := shell("read a; echo $a; exit 3")
+	c.Stdin, c.Stderr = strings.NewReader("text"), new(bytes.Buffer)
+	out, err := c.StdoutPipe()
+	low := ""
+	for fd := 0; fd < 3; fd++ {
+		name, _ := os.Readlink(fmt.Sprint("/proc/self/fd/", fd))
+		low += name
+	}
+	if err != nil || low != "" || c.Start() != nil {
+		os.Exit(1)
+	}
+	text, _ := io.ReadAll(out)
+	if err := c.Wait(); err == nil || err.Error() != "exit status 3" || string(text) != "text\n" {
+		os.Exit(2)
+	}
+	os.Exit(0)
+}
+
+func TestNoPipeIsAStandardStream(t *testing.T) {
+	c := helper("closed")
+	equal(t, c.Run(), nil)
 }
 
 func withAttr(attr syscall.SysProcAttr, script string) *Cmd {

@@ -63,6 +63,7 @@ func init() {
 			fmt.Println("ready")
 			<-signals
 		},
+		"closed":    withoutStreams,
 		"parent":    parent,
 		"private":   private,
 		"terminals": terminals,

@@ -58,16 +58,22 @@ func start(m *message) (*Process, error) {
 	return p, nil
 }
 
-// polledFile is a copy of the descriptor on the runtime's poller; nil: there is none.
-func polledFile(fd C.int) *os.File {
-	if fd < 0 {
-		return nil
-	}
+// duplicate returns a copy above the standard streams.
+func duplicate(fd int) (int, error) {
 	copy, _, err := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, 3)
 	if err != 0 {
+		return -1, err
+	}
+	return int(copy), nil
+}
+
+// polledFile is a copy of the descriptor on the runtime's poller; nil: there is none.
+func polledFile(fd C.int) *os.File {
+	copy, err := duplicate(int(fd))
+	if err != nil {
 		return nil
 	}
-	return ownEnd(int(copy), "aspawn")
+	return ownEnd(copy, "aspawn")
 }
 
 // ownEnd makes a file for the runtime's poller, as of this process's end of a pipe.
