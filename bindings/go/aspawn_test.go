@@ -438,6 +438,15 @@ func TestDiesWithCaller(t *testing.T) {
 	c.Wait()
 }
 
+func TestAnActionCannotBeChanged(t *testing.T) {
+	of := reflect.TypeOf(action.Action{})
+	for i := 0; i < of.NumField(); i++ {
+		if of.Field(i).IsExported() {
+			t.Errorf("C trusts in %s", of.Field(i).Name)
+		}
+	}
+}
+
 // helper closed: starts a program without standard streams, whose numbers pipes must not get.
 func withoutStreams(...string) {
 	os.Pipe() // the runtime's poller has descriptors of its own

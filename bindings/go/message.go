@@ -19,6 +19,7 @@ import (
 	"syscall"
 
 	"aspawn.example/bindings/go/action"
+	"aspawn.example/bindings/go/internal"
 )
 
 const keepCapabilities = 1 << 4 // SECBIT_KEEP_CAPS
@@ -56,12 +57,13 @@ func (m *message) text(text string) {
 }
 
 func (m *message) action(origin int, of action.Action) {
+	kind, operands := internal.Read(of)
 	m.origins = append(m.origins, origin)
-	m.words = append(m.words, C.int64_t(of.Kind))
-	if of.Kind == 0 && m.err == nil {
+	m.words = append(m.words, C.int64_t(kind))
+	if kind == 0 && m.err == nil {
 		m.err = &SetupError{Index: origin, Name: "empty", Err: syscall.EINVAL}
 	}
-	for _, operand := range of.Operands {
+	for _, operand := range operands {
 		word := int64(len(m.bytes))
 		switch operand := operand.(type) {
 		case int64:
@@ -70,7 +72,7 @@ func (m *message) action(origin int, of action.Action) {
 			word = -1
 		case string:
 			if strings.IndexByte(operand, 0) >= 0 && origin >= 0 && m.err == nil {
-				m.err = &SetupError{origin, actionNames[of.Kind], operand, syscall.EINVAL}
+				m.err = &SetupError{origin, actionNames[kind], operand, syscall.EINVAL}
 			}
 			m.text(operand)
 		case []byte:
@@ -150,7 +152,8 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 func (m *message) descriptors(files []int, actions []action.Action, foreground bool) {
 	plain, highest := !foreground, len(files)
 	for _, of := range actions {
-		for _, operand := range of.Operands {
+		_, operands := internal.Read(of)
+		for _, operand := range operands {
 			if file, is := operand.(action.Descriptor); is && int(file.Fd()) > highest {
 				highest = int(file.Fd())
 			}

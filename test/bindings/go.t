@@ -92,7 +92,7 @@ begins_with_commands_that_work()
 
 is_formatted()
 {
-	formatted=$("${1%/*}/gofmt" -l "$source" "$module"/*.go "$module/action") && test -z "$formatted" || { echo "$formatted"; return 1; }
+	formatted=$("${1%/*}/gofmt" -l "$source" "$module"/*.go "$module/action" "$module/internal") && test -z "$formatted" || { echo "$formatted"; return 1; }
 }
 
 # It needs no library but a libc, and lends its functions to nobody.

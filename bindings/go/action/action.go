@@ -21,12 +21,21 @@ import (
 	"math/bits"
 	"syscall"
 	"unsafe"
+
+	"aspawn.example/bindings/go/internal"
 )
 
 // An Action is made by one of the functions of this package.
 type Action struct {
-	Kind     int64 // of use to the package aspawn alone
-	Operands []any
+	kind     int64
+	operands []any
+}
+
+func init() {
+	internal.Read = func(of any) (int64, []any) {
+		action := of.(Action)
+		return action.kind, action.operands
+	}
 }
 
 // A Descriptor is an *os.File, or a number that the program has then: FD. A file's number is that of
