@@ -207,6 +207,11 @@ func TestErrorsNameTheAction(t *testing.T) {
 	if err := c.Start(); !errors.As(err, &failed) || failed.Index != 0 || !errors.Is(err, syscall.EINVAL) {
 		t.Fatalf("%T: %v", err, err)
 	}
+	for _, of := range []action.Action{action.Sigmask(0), action.Sigmask(-1), action.Affinity(-1), action.Affinity(math.MaxInt)} {
+		if err := acting([]action.Action{of}, "exit 3").Run(); !errors.As(err, &failed) || !errors.Is(err, syscall.EINVAL) {
+			t.Fatalf("%T: %v", err, err)
+		}
+	}
 	for text, of := range map[string]action.Action{
 		`aspawn: action 1, chdir "a\x00b": invalid argument`: action.Chdir("a\x00b"),
 		`aspawn: action 1, setenv "\x00": invalid argument`:  action.Setenv("NAME", "\x00"),

@@ -65,10 +65,14 @@ func optional(text string) any {
 	return text
 }
 
-// A set of numbers as C has it, in words of the machine; for signals at least what the kernel reads.
+// A set of numbers as C has it, in words of the machine; for signals at least what the kernel reads. A number
+// that nothing has makes it NULL, which is invalid.
 func bitSet(numbers []int) []byte {
 	set := make([]uint, 128/bits.UintSize)
 	for _, number := range numbers {
+		if number < 0 || number >= 1<<16 {
+			return nil
+		}
 		for number/bits.UintSize >= len(set) {
 			set = append(set, 0)
 		}
