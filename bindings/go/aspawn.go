@@ -60,7 +60,8 @@ type Cmd struct {
 	WaitDelay    time.Duration
 
 	// SysProcAttr is performed by actions. Pdeathsig of SIGKILL is DiesWithCaller: it follows the
-	// process, not the thread. Ptrace, Cloneflags, PidFD and mappings of users are errors of Start.
+	// process, not the thread. Another one is AwaitExec, as it would be lost if the thread ended before the
+	// child asks for it. Ptrace, Cloneflags, PidFD and mappings of users are errors of Start.
 	SysProcAttr *syscall.SysProcAttr
 
 	// Actions of the child, in their order, after all that the other members ask for.
@@ -221,7 +222,7 @@ func (c *Cmd) start() error {
 	if c.Process, err = start(m); err != nil {
 		return err
 	}
-	if c.AwaitExec {
+	if m.awaitsExec {
 		if err := c.Process.awaitExec(); err != nil {
 			for _, end := range m.ends {
 				(*end).Close()

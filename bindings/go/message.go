@@ -47,6 +47,8 @@ type message struct {
 	ends    []**os.File
 	origins []int // of each action: its index in Cmd.Actions, or one of the above
 	err     error
+
+	awaitsExec bool
 }
 
 func (m *message) text(text string) {
@@ -63,6 +65,7 @@ func (m *message) action(origin int, of action.Action) {
 	if kind == 0 && m.err == nil {
 		m.err = &SetupError{Index: origin, Name: "empty", Err: syscall.EINVAL}
 	}
+	m.awaitsExec = m.awaitsExec || actionNames[kind] == "pdeathsig" // lost if this thread ends before
 	for _, operand := range operands {
 		word := int64(len(m.bytes))
 		switch operand := operand.(type) {
@@ -107,6 +110,8 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 		path:  c.Path,
 		words: append(make([]C.int64_t, 0, 64), C.int64_t(len(args)), C.int64_t(len(env))),
 		bytes: make([]byte, 0, 4096),
+
+		awaitsExec: c.AwaitExec,
 	}
 	for _, texts := range [][]string{{path}, args, env} {
 		for _, text := range texts {
@@ -120,9 +125,6 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 	}
 	if c.TreeOrGroup {
 		m.command.flags |= C.ASPAWN_COMMAND_TREE_OR_GROUP
-	}
-	if c.AwaitExec {
-		m.command.flags |= C.ASPAWN_COMMAND_STARTED_FD
 	}
 	attr := c.SysProcAttr
 	if attr == nil {

@@ -42,6 +42,9 @@ func start(m *message) (*Process, error) {
 		return nil, m.err
 	}
 	p := &Process{child: new(C.struct_aspawn_child), path: m.path, origins: m.origins}
+	if m.awaitsExec {
+		m.command.flags |= C.ASPAWN_COMMAND_STARTED_FD
+	}
 	results := make([]C.int, len(m.ends)+1)
 	r := C.aspawn_go_start(p.child, &m.command, &m.words[0], unsafe.Pointer(&m.bytes[0]), &results[0])
 	runtime.KeepAlive(m.files)
