@@ -129,7 +129,7 @@ func (c *Cmd) end(grace time.Duration) error {
 
 // After a time limit.
 func (c *Cmd) grace() time.Duration {
-	if c.WaitDelay > 0 {
+	if c.WaitDelay != 0 {
 		return c.WaitDelay
 	}
 	return time.Second
@@ -231,7 +231,7 @@ func (c *Cmd) start() error {
 			return err
 		}
 	}
-	if c.TimeLimit > 0 || ctx.Done() != nil && (c.Cancel != nil || c.WaitDelay > 0) {
+	if c.TimeLimit > 0 || ctx.Done() != nil && (c.Cancel != nil || c.WaitDelay != 0) {
 		c.ended, c.watched = make(chan struct{}), make(chan watched, 1)
 		go func() { c.watched <- c.watch(ctx) }()
 	}
@@ -439,7 +439,7 @@ func (c *Cmd) Wait() error {
 // was done.
 func (c *Cmd) awaitCopies(from time.Time) (err error) {
 	var timeout <-chan time.Time
-	if c.WaitDelay > 0 && len(c.copies) > 0 {
+	if c.WaitDelay != 0 && len(c.copies) > 0 {
 		if from.IsZero() {
 			from = time.Now()
 		}
@@ -448,15 +448,20 @@ func (c *Cmd) awaitCopies(from time.Time) (err error) {
 		timeout = timer.C
 	}
 	for range c.copies {
+		var copied error
 		select {
-		case copied := <-c.copied:
-			if err == nil {
-				err = copied
+		case copied = <-c.copied: // also if the time is over
+		default:
+			select {
+			case copied = <-c.copied:
+			case <-timeout:
+				closeAll(c.parentEnds)
+				<-c.copied
+				timeout, err = nil, ErrWaitDelay
 			}
-		case <-timeout:
-			closeAll(c.parentEnds)
-			<-c.copied
-			timeout, err = nil, ErrWaitDelay
+		}
+		if err == nil {
+			err = copied
 		}
 	}
 	return err
