@@ -150,8 +150,12 @@ func (c *Cmd) environ() ([]string, error) {
 	if c.Env == nil && c.Dir == "" {
 		return os.Environ(), nil // has no name twice
 	}
-	for _, variable := range c.Env {
-		if strings.IndexByte(variable, 0) >= 0 {
+	texts := c.Env
+	if texts == nil {
+		texts = []string{c.Dir} // PWD
+	}
+	for _, text := range texts {
+		if strings.IndexByte(text, 0) >= 0 {
 			return nil, errors.New("exec: environment variable contains NUL")
 		}
 	}
@@ -556,7 +560,7 @@ func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
 		return nil, err
 	}
 	c.Stdin = childEnd
-	return stdinPipe{end}, nil
+	return end, nil
 }
 
 // StdoutPipe returns a pipe from the program, which Wait closes: read it first.
@@ -572,14 +576,4 @@ func (c *Cmd) outPipe(name string, stream *io.Writer) (io.ReadCloser, error) {
 	}
 	*stream = childEnd
 	return end, nil
-}
-
-// A stdinPipe may be closed by the caller and by Wait.
-type stdinPipe struct{ *os.File }
-
-func (p stdinPipe) Close() error {
-	if err := p.File.Close(); !errors.Is(err, os.ErrClosed) {
-		return err
-	}
-	return nil
 }
