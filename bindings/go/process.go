@@ -252,12 +252,24 @@ func milliseconds(time_ time.Duration) C.int64_t {
 	return of
 }
 
-// PID returns the number of the child, and waits for the helper, if there is one, that clones it.
-func (p *Process) PID() (int, error) {
+// PID returns the number of the child, and waits for the helper, if there is one, that clones it. Other
+// methods may be called meanwhile.
+func (p *Process) PID() (pid int, err error) {
 	if p.Pid != 0 {
 		return p.Pid, nil
 	}
-	return p.call(func() C.int { return C.aspawn_pid(p.child) })
+	until(nil, func() bool {
+		pid, err = p.call(func() C.int {
+			if known := C.aspawn_describe(p.child, C.ASPAWN_FACT_PID); known > 0 {
+				return known
+			} else if C.aspawn_wait_started(p.child, nil, 0) == -C.int(syscall.ETIMEDOUT) {
+				return 0
+			}
+			return C.aspawn_pid(p.child) // why it could not be cloned
+		})
+		return pid > 0 || err != nil
+	})
+	return
 }
 
 // Pidfd returns a new descriptor of the child, which the caller closes.
