@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -495,8 +496,8 @@ func TestSysProcAttr(t *testing.T) {
 	for _, attr := range []syscall.SysProcAttr{{Ptrace: true}, {Cloneflags: syscall.CLONE_NEWPID},
 		{Setctty: true, Setsid: true, Ctty: 3}} {
 		err := withAttr(attr, "exit 3").Start()
-		if err == nil || !strings.Contains(err.Error(), "SysProcAttr") {
-			t.Fatal(err)
+		if failed := new(fs.PathError); !errors.As(err, &failed) || failed.Op != "fork/exec" || failed.Path != "/usr/bin/sh" {
+			t.Fatalf("%T: %v", err, err)
 		}
 	}
 	attr := new(syscall.SysProcAttr)

@@ -11,6 +11,7 @@ package aspawn
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -209,9 +210,12 @@ var known = map[string]bool{"Chroot": true, "Credential": true, "Setsid": true, 
 func (m *message) identity(attr *syscall.SysProcAttr) {
 	of := reflect.ValueOf(attr).Elem()
 	for i := 0; i < of.NumField(); i++ {
-		if name := of.Type().Field(i).Name; !of.Field(i).IsZero() && !known[name] && m.err == nil {
-			m.err = fmt.Errorf("aspawn: SysProcAttr.%s is not supported", name)
+		if name := of.Type().Field(i).Name; !of.Field(i).IsZero() && !known[name] {
+			m.refuse("SysProcAttr." + name + " is not supported by aspawn")
 		}
+	}
+	if attr.Setctty && attr.Foreground {
+		m.refuse("both Setctty and Foreground set in SysProcAttr")
 	}
 	if use := of.FieldByName("UseCgroupFD"); use.IsValid() && use.Bool() { // Go 1.20
 		m.action(ofAttr, action.JoinCgroup(action.FD(of.FieldByName("CgroupFD").Int())))
@@ -260,13 +264,20 @@ func (m *message) terminal(attr *syscall.SysProcAttr, count int) {
 	if attr.Setctty {
 		m.action(ofAttr, action.ControllingTerminal(action.FD(attr.Ctty)))
 	}
-	if attr.Setctty && attr.Ctty >= count && m.err == nil {
-		m.err = fmt.Errorf("aspawn: SysProcAttr.Ctty is not a descriptor of the program")
+	if attr.Setctty && attr.Ctty >= count {
+		m.refuse("Setctty set but Ctty not valid in child")
 	}
 }
 
-// A SetupError is an action that failed, or a member of Cmd that the library does not accept. What
-// Dir, Path and the exec fail with is an *fs.PathError, as of os/exec.
+// refuse is of what syscall.SysProcAttr asks for.
+func (m *message) refuse(why string) {
+	if m.err == nil {
+		m.err = &fs.PathError{Op: "fork/exec", Path: m.path, Err: errors.New(why)}
+	}
+}
+
+// A SetupError is an action that failed, or a member of Cmd that the library does not accept. What Dir, Path,
+// SysProcAttr, the files and the exec fail with is an *fs.PathError, as of os/exec.
 type SetupError struct {
 	Index   int    // in Cmd.Actions, or -1
 	Name    string // of the action, as "rlimit", or of the step, as "streams"
@@ -299,19 +310,21 @@ func failed(path string, origins []int, result int, failure *C.struct_aspawn_fai
 	step, name := int(failure.step), C.GoString(C.aspawn_failure_name(failure))
 	e := &SetupError{Index: -1, Name: name, Subject: C.GoString(&failure.subject[0]), Err: number}
 	switch {
-	case name == "" || name == "exec" || name == "search":
-		return &fs.PathError{Op: "fork/exec", Path: path, Err: number}
-	case name == "argument" && members[e.Subject] != "":
-		e.Subject = members[e.Subject]
+	case name == "argument":
+		if member := members[e.Subject]; member != "" {
+			e.Subject = member
+		}
+		return e
 	case name == "interpreter":
 		if e.Subject == "" {
 			e.Subject = "of its ELF header"
 		}
 		return &fs.PathError{Op: "fork/exec " + path + ": interpreter", Path: e.Subject, Err: number}
-	case step >= 0 && step < len(origins) && origins[step] == ofDir:
+	case step < 0 || step >= len(origins) || origins[step] == ofAttr || origins[step] == ofFiles:
+		return &fs.PathError{Op: "fork/exec", Path: path, Err: number}
+	case origins[step] == ofDir:
 		return &fs.PathError{Op: "chdir", Path: e.Subject, Err: number}
-	case step >= 0 && step < len(origins) && origins[step] >= 0:
-		e.Index = origins[step]
 	}
+	e.Index = origins[step]
 	return e
 }
