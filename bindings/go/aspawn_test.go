@@ -453,6 +453,19 @@ func TestAnActionCannotBeChanged(t *testing.T) {
 	}
 }
 
+func TestZeroValues(t *testing.T) {
+	p, s := new(Process), new(ProcessState)
+	equal(t, p.Release(), nil)
+	_, pid := p.PID()
+	_, pidfd := p.Pidfd()
+	_, wait := p.Wait()
+	equal(t, wait, syscall.EINVAL)
+	for _, err := range []error{pid, pidfd, p.Kill(), p.KillTree(0), p.SignalGroup(os.Kill), p.Signal(syscall.Signal(0))} {
+		equal(t, err.Error(), "os: process not initialized")
+	}
+	equal(t, fmt.Sprint(s, s.UserTime(), s.SystemTime(), s.Pid(), s.Success()), "exit status 0 0s 0s 0 true")
+}
+
 // helper closed: starts a program without standard streams, whose numbers pipes must not get.
 func withoutStreams(...string) {
 	os.Pipe() // the runtime's poller has descriptors of its own

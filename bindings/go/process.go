@@ -30,10 +30,21 @@ type Process struct {
 
 	mu      sync.Mutex
 	child   *C.struct_aspawn_child
-	done    bool
+	over    error    // what calls fail with: it was waited for, or released
 	ended   *os.File // readable at the child's end, made by the first Wait; nil: none
 	path    string
 	origins []int
+}
+
+// Errors of calls that come too late, as those of os.
+var errReleased = errors.New("os: process already released")
+
+// gone is nil if the child is there.
+func (p *Process) gone() error {
+	if p.child == nil {
+		return errors.New("os: process not initialized")
+	}
+	return p.over
 }
 
 // start starts what the message says.
@@ -125,11 +136,9 @@ func (p *Process) awaitExec() error {
 
 // Wait waits for the child's end. The error is not nil if the program was never executed, or the end
 // is not known.
-func (p *Process) Wait() (*ProcessState, error) {
-	var state *ProcessState
-	var err error
+func (p *Process) Wait() (state *ProcessState, err error) {
 	p.mu.Lock()
-	if p.ended == nil && !p.done { // after Start, which it would make slower
+	if p.ended == nil && p.gone() == nil { // after Start, which it would make slower
 		p.ended = polledFile(p.child.ended_fd)
 	}
 	ended := p.ended // another Wait makes it if this one could not
@@ -137,8 +146,13 @@ func (p *Process) Wait() (*ProcessState, error) {
 	until(ended, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.done {
-			err = os.ErrProcessDone
+		switch p.gone() {
+		case nil:
+		case os.ErrProcessDone:
+			err = os.NewSyscallError("wait", syscall.ECHILD)
+			return true
+		default:
+			err = syscall.EINVAL
 			return true
 		}
 		pid := C.int(p.Pid)
@@ -147,9 +161,9 @@ func (p *Process) Wait() (*ProcessState, error) {
 			pid = C.aspawn_describe(p.child, C.ASPAWN_FACT_PID)
 		}
 		var status C.int
-		usage := new(syscall.Rusage)
-		r := syscall.Errno(-C.aspawn_wait(p.child, &status, (*C.struct_psys_rusage)(unsafe.Pointer(usage)), 0))
-		switch state = (&ProcessState{int(pid), syscall.WaitStatus(status), usage}); r {
+		state = &ProcessState{pid: int(pid)}
+		r := syscall.Errno(-C.aspawn_wait(p.child, &status, (*C.struct_psys_rusage)(unsafe.Pointer(&state.usage)), 0))
+		switch state.status = syscall.WaitStatus(status); r {
 		case 0:
 		case syscall.ETIMEDOUT:
 			return false
@@ -165,15 +179,15 @@ func (p *Process) Wait() (*ProcessState, error) {
 		default:
 			state, err = nil, os.NewSyscallError("wait", r)
 		}
-		p.finish()
+		p.finish(os.ErrProcessDone)
 		return true
 	})
 	return state, err
 }
 
 // finish closes what polls. The handle is of no child any more.
-func (p *Process) finish() {
-	p.done = true
+func (p *Process) finish(over error) {
+	p.over = over
 	p.ended.Close()
 	runtime.SetFinalizer(p, nil)
 }
@@ -182,9 +196,9 @@ func (p *Process) finish() {
 func (p *Process) Release() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.done {
+	if p.gone() == nil {
 		C.aspawn_release(p.child)
-		p.finish()
+		p.finish(errReleased)
 	}
 	return nil
 }
@@ -193,10 +207,10 @@ func (p *Process) Release() error {
 func (p *Process) call(function func() C.int) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := -C.int(syscall.ESRCH)
-	if !p.done {
-		r = function()
+	if err := p.gone(); err != nil {
+		return 0, err
 	}
+	r := function()
 	if r == -C.int(syscall.ESRCH) {
 		return 0, os.ErrProcessDone
 	} else if r < 0 {
@@ -295,7 +309,7 @@ func KillCgroup(directory action.Descriptor) error {
 type ProcessState struct {
 	pid    int
 	status syscall.WaitStatus
-	usage  *syscall.Rusage
+	usage  syscall.Rusage
 }
 
 // ExitCode returns the status of exit(2), or -1 if a signal ended the program, or it has not ended.
@@ -319,7 +333,7 @@ func (s *ProcessState) Success() bool { return s.status.ExitStatus() == 0 }
 func (s *ProcessState) Sys() any { return s.status }
 
 // SysUsage returns a *syscall.Rusage.
-func (s *ProcessState) SysUsage() any { return s.usage }
+func (s *ProcessState) SysUsage() any { return &s.usage }
 
 // SystemTime returns the processor time that the kernel took for the process and its children.
 func (s *ProcessState) SystemTime() time.Duration { return time.Duration(s.usage.Stime.Nano()) }

@@ -374,7 +374,6 @@ func (q *Queue) take() bool {
 
 // read copies a result.
 func read(of *C.struct_aspawn_result) *Result {
-	usage := *(*syscall.Rusage)(unsafe.Pointer(&of.usage))
 	r := &Result{
 		Outcome:     Outcome(of.outcome),
 		Stdout:      C.GoBytes(unsafe.Pointer(of.out), C.int(of.out_length)),
@@ -388,7 +387,7 @@ func read(of *C.struct_aspawn_result) *Result {
 		r.Waited, r.Ran = time.Duration(of.ended_ns-of.submitted_ns), 0
 	}
 	if r.Outcome != OutcomeNotStarted && of.status != -1 {
-		r.ProcessState = &ProcessState{int(of.pid), syscall.WaitStatus(of.status), &usage}
+		r.ProcessState = &ProcessState{int(of.pid), syscall.WaitStatus(of.status), *(*syscall.Rusage)(unsafe.Pointer(&of.usage))}
 	}
 	return r
 }
