@@ -4,7 +4,7 @@
 # With WHOLE=1 also by the Go in PATH, if that is another.
 . "$(dirname "$0")/../checks/tap.sh"
 cd "$(dirname "$0")/../.." || exit 1
-source=$PWD/bindings/go
+source=$PWD/bindings/go tests=$PWD/test/bindings
 case ${BUILD_DIR:=build} in
 /*) ;;
 *) BUILD_DIR=$PWD/$BUILD_DIR ;;
@@ -95,6 +95,25 @@ is_formatted()
 	formatted=$("${1%/*}/gofmt" -l "$source" "$module"/*.go "$module/action" "$module/internal") && test -z "$formatted" || { echo "$formatted"; return 1; }
 }
 
+# The differences that README tells, and no others.
+does_what_os_exec_does()
+{
+	beside=$BUILD_DIR/beside-os-exec path=$(sed -n 's/^module //p' "$module/go.mod")
+	rm -rf "$beside" && mkdir -p "$beside/os" "$beside/aspawn" && cd "$beside" &&
+		printf 'module beside\ngo 1.20\nrequire %s v0.0.0\nreplace %s => %s\n' "$path" "$path" "$module" >go.mod || return 1
+	for package in os aspawn; do
+		if test $package = os; then import=os/exec; else import=$path; fi
+		sed "s|IMPORT|$import|" "$tests/beside/os_exec.go.in" >$package/main.go && "$1" build -o $package/beside ./$package || return 1
+	done
+	mkdir work && for package in os aspawn; do timeout 200 $package/beside "$beside/work" >$package/results || return 1; done
+	grep -c . os/results && diff os/results aspawn/results >differences
+	sed -n 's/^\(differs: [^:]*:\).*/\1/p' os/results | while read -r name; do
+		grep -q "^> $name" differences || echo "no longer $name"
+	done >unexpected
+	grep '^[<>]' differences | grep -v '^[<>] differs: ' >>unexpected
+	! grep . unexpected
+}
+
 # It needs no library but a libc, and lends its functions to nobody.
 keeps_its_symbols()
 {
@@ -116,6 +135,10 @@ check "other systems, and no cgo, fail with a sentence" says_what_it_needs "$old
 check "README's first commands and its program" begins_with_commands_that_work "$oldest"
 check "no symbol of the library is exported" keeps_its_symbols "$oldest"
 newest=$(command -v go)
+case $("${newest:-$oldest}" version) in
+*go1.1?[.\ ]*) skip "the results are those of os/exec" "Go 1.20 is the first with Cancel and WaitDelay" ;;
+*) check "$("$newest" version): the results are those of os/exec" does_what_os_exec_does "$newest" ;;
+esac
 if test -z "${WHOLE:-}"; then
 	skip "a newer Go" "with WHOLE=1"
 elif test "$("${newest:-$oldest}" version)" = "$("$oldest" version)"; then
