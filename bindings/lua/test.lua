@@ -4,6 +4,7 @@ local io_popen, os_execute = io.popen, os.execute
 local aspawn = require "aspawn"
 
 local unpack = table.unpack or unpack
+local is_luajit = rawget(_G, "jit") ~= nil
 local count = 0
 
 local function show(value)
@@ -70,13 +71,50 @@ test("io.popen() has the same results", function()
 	end
 end)
 
+test("a program that a signal ends, without a shell, has the shell's status", function()
+	both(function(popen, execute)
+		return pack(execute("timeout -s KILL 0.1 sleep 20")), pack(popen("timeout -s KILL 0.1 sleep 20"):close())
+	end)
+	both(function(popen)
+		local file = popen("yes")
+		return file:read(2), pack(file:close())
+	end)
+end)
+
+test("a line that is too long, and descriptors that are short", function()
+	both(function(popen)
+		local found = {}
+		for _, length in ipairs { 131066, 131067, 140000 } do
+			local line = "echo " .. ("y"):rep(length - 1)
+			local file, text, number = popen(line) -- the libc's number is that of any failed spawn
+			found[#found + 1] = pack(file and #file:read("*a"), type(text), type(number), file and pack(file:close()))
+		end
+		return found
+	end)
+	both(function(_, execute) return execute("echo " .. ("y"):rep(140000)) end)
+	same(select(3, aspawn.popen("echo " .. ("y"):rep(140000))), 7)
+	same(pack(aspawn.popen({ "/bin/echo", ("y"):rep(140000) }):close()), pack(nil, is_luajit and "Argument list too long" or "exec \"/bin/echo\": E2BIG", 7))
+	both(function(popen)
+		local files = {}
+		for _ = 1, 100000 do
+			local file = io.open("/dev/null")
+			if not file then break end
+			files[#files + 1] = file
+		end
+		local found = pack(popen("true"))
+		local other = pack(popen("true | true"))
+		for _, file in ipairs(files) do file:close() end
+		return found, other
+	end)
+end)
+
 test("its files have all methods of files", function()
 	both(function(popen)
 		local lines = {}
 		for line in popen("printf '1\\n2\\n3'"):lines() do lines[#lines + 1] = line end
 		local file = popen("echo 12 34")
 		local first, second = file:read("*n", "*n")
-		return lines, first, second, file:read("*a"), file:setvbuf("no"), (pcall(file.seek, file))
+		return lines, first, second, file:read("*a"), file:setvbuf("no"), pack(pcall(file.seek, file))
 	end)
 	both(function(popen)
 		local file = popen("cat >/dev/null; exit 4", "w")

@@ -143,7 +143,8 @@ struct handle {
 		const char *mode;
 	} pipes[MOST_PIPES];
 	int pipe_count;
-	bool is_line; /* of a shell, or of what the shell would execute */
+	bool is_line; /* of a shell, or of what the shell would execute: */
+	bool is_direct;
 	bool waited;
 	int result, status; /* of the wait */
 	struct aspawn_failure failure;

@@ -66,8 +66,8 @@ int wait_for(struct handle *handle, int64_t timeout_ms)
 		if (r == -ECANCELED)
 			aspawn_wait_started(&handle->child, &handle->failure, 0);
 		handle->waited = true;
-		handle->result =
-			r == -ECANCELED && handle->is_line ? 0 : r; /* then the status is 127 */
+		const bool is_known = handle->is_line && handle->failure.error != -E2BIG;
+		handle->result = r == -ECANCELED && is_known ? 0 : r; /* then the status is 127 */
 	}
 	return handle->result;
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <lualib.h>
@@ -37,15 +38,11 @@ static void keep_child(lua_State *L, FILE *file, int handle)
 	lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
-#if LUA_VERSION_NUM > 501
-/* That of Lua 5.4 takes any errno for that of the call. */
-static int exec_result(lua_State *L, int status)
+/* As a shell says it that has waited for the program. */
+static int status_of_shell(int status, bool is_direct)
 {
-	if (status != -1)
-		errno = 0;
-	return luaL_execresult(L, status);
+	return is_direct && WIFSIGNALED(status) ? (128 + WTERMSIG(status)) << 8 : status;
 }
-#endif
 
 static int close_result(lua_State *L, int status)
 {
@@ -55,7 +52,9 @@ static int close_result(lua_State *L, int status)
 	lua_pushboolean(L, 1);
 	return 1;
 #else
-	return exec_result(L, status);
+	if (status != -1) /* Lua 5.4 takes any errno for that of the call */
+		errno = 0;
+	return luaL_execresult(L, status);
 #endif
 }
 
@@ -92,7 +91,8 @@ static int close_child(lua_State *L)
 	const int result = wait_for(handle, -1);
 	if (result == 0 && handle->status == 0 && closed < 0)
 		return error_of(L, closed, NULL);
-	return result == 0 ? close_result(L, handle->status) : wait_result(L, handle, result);
+	return result == 0 ? close_result(L, status_of_shell(handle->status, handle->is_direct)) :
+			     wait_result(L, handle, result);
 }
 
 stream_file *new_file(lua_State *L, lua_CFunction close)
@@ -167,12 +167,22 @@ static ssize_t cookie_write(void *arg, const char *from, size_t size)
 	return count < 0 ? 0 : count; /* fopencookie(3): 0 is an error */
 }
 
+static int cookie_seek(void *arg, off64_t *place, int whence)
+{
+	(void)arg, (void)place, (void)whence;
+	errno = ESPIPE;
+	return -1;
+}
+
 static int cookie_close(void *arg)
 {
 	struct cookie *cookie = arg;
-	const int r = fclose(cookie->file);
+	int r = fclose(cookie->file);
 
-	wait_for(&cookie->handle, -1);
+	if (wait_for(&cookie->handle, -1) == -ECANCELED) {
+		errno = -cookie->handle.failure.error;
+		r = -1;
+	}
 	free(cookie);
 	return r;
 }
@@ -182,6 +192,7 @@ static int push_luajit_file(lua_State *L, FILE *file, struct handle *handle, boo
 {
 	const cookie_io_functions_t functions = { .read = cookie_read,
 						  .write = cookie_write,
+						  .seek = cookie_seek,
 						  .close = cookie_close };
 	struct cookie *cookie = calloc(1, sizeof *cookie);
 	FILE *own = NULL;
@@ -214,25 +225,30 @@ struct line {
 
 extern const char own_header[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
 
-static bool is_program(const char *file)
+/* Returns 0 if the file is a program of this machine, or a positive error number. */
+static int check_program(const char *file)
 {
 	char header[20];
 	const int fd = access(file, X_OK) == 0 ? open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
 
 	if (fd < 0)
-		return false;
+		return errno == EMFILE || errno == ENFILE ? errno : ENOEXEC;
 	const bool is = read(fd, header, sizeof header) == sizeof header &&
 			memcmp(header, own_header, 7) == 0 && /* ELF, its class and version */
 			memcmp(header + 18, own_header + 18, 2) == 0; /* the machine */
 	close(fd);
-	return is;
+	return is ? 0 : ENOEXEC;
 }
+
+/* True if the last line of this thread was executed without a shell. */
+static __thread bool was_direct;
 
 /* In place of aspawn_compat_spawn_in(), which waits until it is known that the exec has not failed: as
  * that would block popen(), a file that is no program of this machine goes to the shell. */
 int aspawn_lua_spawn_in(struct section *section, const struct spawn *spawn)
 {
 	const struct line *line = (struct line *)section;
+	const char *second = spawn->argv[1] ? spawn->argv[2] : NULL;
 	const struct aspawn_action mask = ASPAWN_SIGMASK(&section->mask);
 	struct aspawn_command command = { .size = sizeof command,
 					  .file = spawn->file,
@@ -242,10 +258,12 @@ int aspawn_lua_spawn_in(struct section *section, const struct spawn *spawn)
 					  .action_count = 1,
 					  .pool = &pool };
 
+	was_direct = strcmp(spawn->file, "/bin/sh") != 0 || !second || strcmp(second, "--") != 0;
 	if (spawn->pid) /* of system() */
 		return aspawn_compat_spawn_in(section, spawn);
-	if (!is_program(spawn->file))
-		return ENOEXEC;
+	const int error = check_program(spawn->file);
+	if (error)
+		return error;
 	*(line->reads ? &command.std_out : &command.std_in) = ASPAWN_STREAM_PIPE;
 	return -aspawn_start(&line->handle->child, &command);
 }
@@ -269,11 +287,14 @@ static int start_piped(lua_State *L, struct handle *handle, bool reads)
 	}
 	(void)fflush(NULL);
 	handle->is_line = true;
-	int error = aspawn_compat_enter(&line.section);
+	/* No program gets such an argument, be it the shell. */
+	const bool is_long = strlen(lua_tostring(L, 1)) >= 32 * (size_t)sysconf(_SC_PAGESIZE);
+	int error = is_long ? E2BIG : aspawn_compat_enter(&line.section);
 	if (error == 0) {
 		error = aspawn_compat_spawn_line(&line.section, &spawn, lua_tostring(L, 1));
 		aspawn_compat_leave(&line.section);
 	}
+	handle->is_direct = was_direct;
 	errno = error;
 	return error ? system_error(L, lua_tostring(L, 1)) : 0;
 }
@@ -315,13 +336,17 @@ int l_execute(lua_State *L)
 {
 	const char *command = luaL_optstring(L, 1, NULL);
 
-	const int status = aspawn_lua_system(command);
+	was_direct = false;
+	errno = 0; /* as Lua 5.4 */
+	int status = aspawn_lua_system(command);
+	if (command)
+		status = status_of_shell(status, was_direct);
 #if LUA_VERSION_NUM == 501
 	lua_pushinteger(L, status);
 	return 1;
 #else
 	if (command)
-		return exec_result(L, status);
+		return luaL_execresult(L, status);
 	lua_pushboolean(L, status);
 	return 1;
 #endif
