@@ -185,6 +185,14 @@ test("what failed is named", function()
 	same(pack(child:wait()), pack(nil, 'search "no-such-program": ENOENT', 2))
 end)
 
+test("every signal that ends a program has a name", function()
+	for _, name in ipairs { "PWR", "STKFLT" } do
+		local child = aspawn.spawn { "sleep", "20" }
+		same(pack(child:kill(name)), { true })
+		same(pack(child:wait()), pack(nil, "signal", aspawn["SIG" .. name]))
+	end
+end)
+
 test("a time limit ends the group", function()
 	local result = aspawn.run { "sh", "-c", "echo a; sleep 20 & wait", timeout = 0.5, kill_group = true }
 	same({ result.out, result.ok, result.timed_out, result.signal }, { "a\n", false, true, 15 })

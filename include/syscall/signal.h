@@ -31,6 +31,7 @@
 #define PSYS_SIGBUS 7
 #define PSYS_SIGUSR1 10
 #define PSYS_SIGUSR2 12
+#define PSYS_SIGSTKFLT 16
 #define PSYS_SIGCHLD 17
 #define PSYS_SIGCONT 18
 #define PSYS_SIGSTOP 19
@@ -44,6 +45,7 @@
 #define PSYS_SIGPROF 27
 #define PSYS_SIGWINCH 28
 #define PSYS_SIGIO 29
+#define PSYS_SIGPWR 30
 #define PSYS_SIGSYS 31
 #endif
 #define PSYS_SIGRTMIN 32 /* the kernel's; a libc keeps the first few for itself */

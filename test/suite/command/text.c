@@ -59,6 +59,10 @@ TEST(statuses_as_texts)
 	check_status(PSYS_SIGKILL, "killed by SIGKILL");
 	check_status(PSYS_SIGTERM, "killed by SIGTERM");
 	check_status(PSYS_SIGXCPU, "killed by SIGXCPU");
+	check_status(PSYS_SIGPWR, "killed by SIGPWR");
+#ifdef PSYS_SIGSTKFLT
+	check_status(PSYS_SIGSTKFLT, "killed by SIGSTKFLT");
+#endif
 	check_status(PSYS_SIGVTALRM, "killed by SIGVTALRM");
 	check_status(PSYS_SIGABRT | 0x80, "killed by SIGABRT (core dumped)");
 	check_status(40, "killed by signal 40");

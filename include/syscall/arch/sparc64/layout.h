@@ -44,6 +44,7 @@
 #define PSYS_SIGVTALRM 26
 #define PSYS_SIGPROF 27
 #define PSYS_SIGWINCH 28
+#define PSYS_SIGPWR 29
 #define PSYS_SIGUSR1 30
 #define PSYS_SIGUSR2 31
 

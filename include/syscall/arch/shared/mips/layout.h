@@ -44,6 +44,7 @@
 #define PSYS_SIGUSR1 16
 #define PSYS_SIGUSR2 17
 #define PSYS_SIGCHLD 18
+#define PSYS_SIGPWR 19
 #define PSYS_SIGWINCH 20
 #define PSYS_SIGURG 21
 #define PSYS_SIGIO 22
