@@ -263,7 +263,7 @@ class Maker:
         self.action, self.name = action, action["name"]
         self.of_bytes, self.of_std, self.conversions, self.arguments = [], [], [], []
         self.keeps, self.passed, self.uses, self.makes = {}, ["raw"], [], "None"
-        self.has_text = self.has_result = False
+        self.has_error = self.has_result = False
         for operand in action["operands"]:
             name = RENAMED.get(operand["name"], operand["name"])
             getattr(self, f"role_{operand['role']}", self.other)(name, operand)
@@ -292,7 +292,7 @@ class Maker:
         std, convert = ("Path", ".as_os_str().as_bytes()") if operand["role"] == "path" else ("OsStr", ".as_bytes()")
         if name == "text":  # what is written to a file
             std, convert = "[u8]", ""
-        self.has_text = True
+        self.has_error = True
         if operand.get("optional"):
             self.parameter(name, "Option<&[u8]>", f"Option<&{std}>", f"{name}.map(|text| text{convert})")
             self.keeps[name] = f"{name}.map(|bytes| Self::text(bytes, &mut error))"
@@ -309,12 +309,14 @@ class Maker:
         self.passed.append(f"{name} as i32")
 
     def role_signals(self, name, operand):
-        self.array("signals", "&[i32]", "signal_set(signals)")
+        self.has_error = True
+        self.array("signals", "&[i32]", "signal_set(signals, &mut error)")
 
     def role_array(self, name, operand):
         if operand["element"] == "byte":  # a mask, which is a set of numbers, as signals are
             name = "processors" if name == "mask" else name
-            return self.array(name, "&[usize]", f"bit_mask({name})")
+            self.has_error = True
+            return self.array(name, "&[usize]", f"bit_mask({name}, 1 << 16, &mut error)")
         rust = {"unsigned": "u32", "data": "u8"}.get(operand["element"]) or f"sys::psys_{operand['element']}"
         return self.array(name, f"&[{rust}]", f"{name}.to_vec()")
 
@@ -340,11 +342,11 @@ class Maker:
             names, kept = ", ".join(self.keeps), ", ".join(self.keeps.values())
             if len(self.keeps) != 1:
                 names, kept = f"({names})", f"({kept})"
-            if self.has_text:
+            if self.has_error:
                 yield "        let mut error = 0;"
             if self.keeps:
                 yield f"        let data = {kept};"
-            begin = f"with(data, {'error' if self.has_text else 0}, |raw, {names}|" if self.keeps else "plain(|raw|"
+            begin = f"with(data, {'error' if self.has_error else 0}, |raw, {names}|" if self.keeps else "plain(|raw|"
             yield "        // SAFETY: the call writes the action, which keeps what it points to."
             yield f"        Self::{begin} unsafe {{"
             yield f"            {call}({', '.join(self.passed)})\n        }})"

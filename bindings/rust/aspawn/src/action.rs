@@ -185,22 +185,23 @@ pub(crate) fn with_nul(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// 128 signals, as MIPS has them; the kernel's long words.
-fn signal_set(signals: &[i32]) -> [usize; 128 / usize::BITS as usize] {
-    let mut set = [0; 128 / usize::BITS as usize];
-    for &signal in signals {
-        let bit = (signal as usize).wrapping_sub(1);
-        if let Some(word) = set.get_mut(bit / usize::BITS as usize) {
-            *word |= 1 << (bit % usize::BITS as usize);
-        }
-    }
+fn signal_set(signals: &[i32], error: &mut i32) -> Vec<usize> {
+    let bits: Vec<_> = signals.iter().map(|&signal| (signal as usize).wrapping_sub(1)).collect();
+    let mut set = bit_mask(&bits, 128, error);
+    set.resize(128 / usize::BITS as usize, 0);
     set
 }
 
-fn bit_mask(numbers: &[usize]) -> Vec<usize> {
+/// Of numbers below `end`.
+fn bit_mask(numbers: &[usize], end: usize, error: &mut i32) -> Vec<usize> {
     const BITS: usize = usize::BITS as usize;
-    let highest = numbers.iter().copied().max().unwrap_or(0);
-    let mut mask = alloc::vec![0usize; highest / BITS + 1];
-    for number in numbers {
+    let mut mask = Vec::new();
+    for &number in numbers {
+        if number >= end {
+            *error = sys::PSYS_EINVAL;
+            break;
+        }
+        mask.resize(mask.len().max(number / BITS + 1), 0);
         mask[number / BITS] |= 1 << (number % BITS);
     }
     mask

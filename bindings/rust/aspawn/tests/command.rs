@@ -70,12 +70,15 @@ fn names_a_missing_interpreter() {
 }
 
 #[test]
-fn a_string_with_a_nul_is_refused() {
+fn a_string_with_a_nul_and_an_impossible_number_are_refused() {
     for (command, step) in [
         (Command::new("true").env("A", "1\0"), Step::Argument),
         (Command::new("true").arg("\0"), Step::Argument),
         (Command::new("true").current_dir("/\0"), Step::Setup),
         (Command::new("true").action(Action::chroot("\0")), Step::Action(0)),
+        (Command::new("true").action(Action::sigmask(&[0])), Step::Action(0)),
+        (Command::new("true").action(Action::sigmask(&[1, -1])), Step::Action(0)),
+        (Command::new("true").action(Action::affinity(&[usize::MAX])), Step::Action(0)),
     ] {
         let error = command.start().unwrap_err();
         assert_eq!((error.step(), error.kind()), (step, ErrorKind::InvalidInput));
