@@ -53,8 +53,8 @@ type message struct {
 }
 
 func (m *message) text(text string) {
-	if strings.IndexByte(text, 0) >= 0 && m.err == nil {
-		m.err = &fs.PathError{Op: "fork/exec", Path: m.path, Err: syscall.EINVAL}
+	if strings.IndexByte(text, 0) >= 0 {
+		m.refuse(syscall.EINVAL)
 	}
 	m.bytes = append(append(m.bytes, text...), 0)
 }
@@ -211,11 +211,11 @@ func (m *message) identity(attr *syscall.SysProcAttr) {
 	of := reflect.ValueOf(attr).Elem()
 	for i := 0; i < of.NumField(); i++ {
 		if name := of.Type().Field(i).Name; !of.Field(i).IsZero() && !known[name] {
-			m.refuse("SysProcAttr." + name + " is not supported by aspawn")
+			m.refuse(errors.New("SysProcAttr." + name + " is not supported by aspawn"))
 		}
 	}
 	if attr.Setctty && attr.Foreground {
-		m.refuse("both Setctty and Foreground set in SysProcAttr")
+		m.refuse(errors.New("both Setctty and Foreground set in SysProcAttr"))
 	}
 	if use := of.FieldByName("UseCgroupFD"); use.IsValid() && use.Bool() { // Go 1.20
 		m.action(ofAttr, action.JoinCgroup(action.FD(of.FieldByName("CgroupFD").Int())))
@@ -265,14 +265,14 @@ func (m *message) terminal(attr *syscall.SysProcAttr, count int) {
 		m.action(ofAttr, action.ControllingTerminal(action.FD(attr.Ctty)))
 	}
 	if attr.Setctty && attr.Ctty >= count {
-		m.refuse("Setctty set but Ctty not valid in child")
+		m.refuse(errors.New("Setctty set but Ctty not valid in child"))
 	}
 }
 
-// refuse is of what syscall.SysProcAttr asks for.
-func (m *message) refuse(why string) {
+// refuse keeps the first error of what os/exec has too.
+func (m *message) refuse(why error) {
 	if m.err == nil {
-		m.err = &fs.PathError{Op: "fork/exec", Path: m.path, Err: errors.New(why)}
+		m.err = &fs.PathError{Op: "fork/exec", Path: m.path, Err: why}
 	}
 }
 

@@ -36,10 +36,7 @@ type Process struct {
 	origins []int
 }
 
-// Errors of calls that come too late, as those of os.
-var errReleased = errors.New("os: process already released")
-
-// gone is nil if the child is there.
+// gone is nil if the child is there, and otherwise what os says.
 func (p *Process) gone() error {
 	if p.child == nil {
 		return errors.New("os: process not initialized")
@@ -146,13 +143,10 @@ func (p *Process) Wait() (state *ProcessState, err error) {
 	until(ended, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		switch p.gone() {
-		case nil:
-		case os.ErrProcessDone:
-			err = os.NewSyscallError("wait", syscall.ECHILD)
-			return true
-		default:
-			err = syscall.EINVAL
+		if err = p.gone(); err != nil {
+			if err = syscall.EINVAL; p.over == os.ErrProcessDone {
+				err = os.NewSyscallError("wait", syscall.ECHILD)
+			}
 			return true
 		}
 		pid := C.int(p.Pid)
@@ -198,7 +192,7 @@ func (p *Process) Release() error {
 	defer p.mu.Unlock()
 	if p.gone() == nil {
 		C.aspawn_release(p.child)
-		p.finish(errReleased)
+		p.finish(errors.New("os: process already released"))
 	}
 	return nil
 }

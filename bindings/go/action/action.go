@@ -10,11 +10,10 @@
 //		action.Closefrom(3),
 //	}
 //
-// Actions are performed in their order, in the child, by C: no Go runs there. The first one that
-// fails ends the child, and the error names it. They come after what the other fields of Cmd ask
-// for. A function with [copy] in its text needs memory of its own: the child executes a small program
-// of the library first, or, where that is not possible, begins in a copy of the memory, as by
-// fork(2).
+// Actions are performed in their order, in the child, by C: no Go runs there. The first one that fails
+// ends the child, and the error names it. They come after what the other fields of Cmd ask for. A
+// function with [copy] in its text needs memory of its own: the child executes a small program of the
+// library first, or, where that is not possible, begins in a copy of the memory, as by fork(2).
 package action
 
 import (
@@ -32,10 +31,7 @@ type Action struct {
 }
 
 func init() {
-	internal.Read = func(of any) (int64, []any) {
-		action := of.(Action)
-		return action.kind, action.operands
-	}
+	internal.Read = func(of any) (int64, []any) { return of.(Action).kind, of.(Action).operands }
 }
 
 // A Descriptor is an *os.File, or a number that the program has then: FD. A file's number is that of
