@@ -13,16 +13,8 @@ fn main() {
 
     println!("cargo:rerun-if-changed=build.rs");
     let sources = if tree.join("bindings/rust/generate.py").exists() {
-        for part in [
-            "include",
-            "syscall",
-            "aspawn",
-            "command",
-            "queue",
-            "tools/amalgamate.py",
-            "doc/interface.json",
-            "bindings/rust/generate.py",
-        ] {
+        let parts = "include syscall aspawn command queue doc/interface.json tools/amalgamate.py";
+        for part in parts.split(' ').chain(["bindings/rust/generate.py"]) {
             println!("cargo:rerun-if-changed={}", tree.join(part).display());
         }
         for generator in ["tools/amalgamate.py", "bindings/rust/generate.py"] {
@@ -59,11 +51,13 @@ fn words(name: &str, otherwise: &str) -> Vec<String> {
 /// For another architecture than the host's: what Debian calls the compiler.
 fn usual_compiler() -> String {
     let (host, target) = (env::var("HOST").unwrap(), env::var("TARGET").unwrap());
-    if host.split('-').next() == target.split('-').next() {
-        return "cc".to_string();
+    match host.split('-').next() == target.split('-').next() {
+        true => "cc".to_string(),
+        false => {
+            target.replace("-unknown", "").replace("armv7-", "arm-").replace("64gc-", "64-")
+                + "-gcc"
+        }
     }
-    let known = [("-unknown-", "-"), ("armv7-", "arm-"), ("riscv64gc-", "riscv64-")];
-    known.iter().fold(target, |target, (rust, gnu)| target.replace(rust, gnu)) + "-gcc"
 }
 
 /// Without the image, the program that a child of another user executes first, the memory is copied.

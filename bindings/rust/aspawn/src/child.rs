@@ -8,6 +8,7 @@ use std::mem;
 use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Output};
+use std::thread;
 use std::time::Duration;
 
 use crate::spec::{self, Exit, Handle, Limits, Mode, Usage};
@@ -225,7 +226,7 @@ impl<E: From<Error>> Child<E> {
             // Nothing but what is in the pipes, which processes of the child's may hold.
             let (out, err) = (self.stdout.take(), self.stderr.take());
             let (out, err) = (out.map(OwnedFd::from), err.map(OwnedFd::from));
-            read_all([(out.map(File::from), &mut stdout), (err.map(File::from), &mut stderr)])
+            read_all([(out, &mut stdout), (err, &mut stderr)])
                 .map_err(|error| Error::new(Step::Run, error.raw_os_error().unwrap_or(0)))?;
         }
         let out = self.stdout.take().map(IntoRawFd::into_raw_fd);
@@ -292,43 +293,15 @@ impl<E: From<Error>> Child<E> {
     }
 }
 
-/// Reads both to their ends by poll(2), as whoever writes may fill either of them first.
-fn read_all(mut outputs: [(Option<File>, &mut Vec<u8>); 2]) -> io::Result<()> {
-    #[repr(C)]
-    struct PollFd {
-        fd: i32,
-        events: i16,
-        returned: i16,
-    }
-    extern "C" {
-        fn poll(fds: *mut PollFd, count: usize, timeout_ms: i32) -> i32;
-    }
-    const POLLIN: i16 = 1;
-    let mut piece = [0; 4096];
-    while outputs.iter().any(|(file, _)| file.is_some()) {
-        let mut polled = [0, 1].map(|at: usize| {
-            let fd = outputs[at].0.as_ref().map_or(-1, File::as_raw_fd); // -1 is skipped
-            PollFd { fd, events: POLLIN, returned: 0 }
-        });
-        // SAFETY: there are two of them.
-        if unsafe { poll(polled.as_mut_ptr(), polled.len(), -1) } < 0 {
-            match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::Interrupted => continue,
-                error => return Err(error),
-            }
-        }
-        for ((file, bytes), _) in outputs.iter_mut().zip(polled).filter(|(_, fd)| fd.returned != 0)
-        {
-            match file.as_mut().map_or(Ok(0), |file| file.read(&mut piece)) {
-                Ok(0) => *file = None,
-                Ok(count) => bytes.extend_from_slice(&piece[..count]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => (),
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(())
+/// Reads both to their ends at the same time, as whoever writes may fill either of them first.
+fn read_all(outputs: [(Option<OwnedFd>, &mut Vec<u8>); 2]) -> io::Result<()> {
+    let [first, second] = outputs.map(|(pipe, bytes)| {
+        move || pipe.map_or(Ok(0), |pipe| File::from(pipe).read_to_end(bytes))
+    });
+    thread::scope(|scope| {
+        let other = thread::Builder::new().spawn_scoped(scope, second)?;
+        first().and(other.join().unwrap()).map(drop)
+    })
 }
 
 /// Sends SIGKILL to every process of the control group (version 2) whose directory is open as

@@ -7,6 +7,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
+use std::iter::Map;
 use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -67,23 +68,20 @@ impl CommandEnv {
 impl<E> CommandOf<E> {
     fn show_fields(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let argv = CommandArgs(self.spec.argv.iter());
-        let [stdin, stdout, stderr] = &self.streams;
         let mut shown = f.debug_struct("Command");
         shown.field("program", &self.get_program()).field("args", &argv);
-        let fields: [(&str, bool, &dyn fmt::Debug); 9] = [
-            ("env", !self.env.is_unchanged(), &self.env),
-            ("cwd", self.current_dir.is_some(), &self.current_dir),
-            ("uid", self.uid.is_some(), &self.uid),
-            ("gid", self.gid.is_some(), &self.gid),
-            ("groups", self.groups.is_some(), &self.groups),
-            ("stdin", stdin.is_some(), stdin),
-            ("stdout", stdout.is_some(), stdout),
-            ("stderr", stderr.is_some(), stderr),
-            ("pgroup", self.process_group.is_some(), &self.process_group),
-        ];
-        for (name, _, value) in fields.iter().filter(|(_, is_set, _)| *is_set) {
-            shown.field(name, value);
+        let mut show = |name, is_set: bool, value: &dyn fmt::Debug| {
+            is_set.then(|| shown.field(name, value));
+        };
+        show("env", !self.env.is_unchanged(), &self.env);
+        show("cwd", self.current_dir.is_some(), &self.current_dir);
+        show("uid", self.uid.is_some(), &self.uid);
+        show("gid", self.gid.is_some(), &self.gid);
+        show("groups", self.groups.is_some(), &self.groups);
+        for (name, stream) in ["stdin", "stdout", "stderr"].into_iter().zip(&self.streams) {
+            show(name, stream.is_some(), stream);
         }
+        show("pgroup", self.process_group.is_some(), &self.process_group);
         shown.finish()
     }
 }
@@ -478,7 +476,7 @@ impl<E> CommandOf<E> {
 
     /// The variables that were set, and, as None, removed.
     pub fn get_envs(&self) -> CommandEnvs<'_> {
-        CommandEnvs(self.env.vars.iter())
+        self.env.vars.iter().map(|(name, value)| (name, value.as_deref()))
     }
 
     /// The directory, if it was set.
@@ -569,23 +567,9 @@ impl<'a> Iterator for CommandArgs<'a> {
 impl ExactSizeIterator for CommandArgs<'_> {}
 
 /// What [`Command::get_envs`] returns.
-#[derive(Clone, Debug)]
-pub struct CommandEnvs<'a>(btree_map::Iter<'a, OsString, Option<OsString>>);
+pub type CommandEnvs<'a> = Map<btree_map::Iter<'a, OsString, Option<OsString>>, Shown<'a>>;
 
-impl<'a> Iterator for CommandEnvs<'a> {
-    type Item = (&'a OsStr, Option<&'a OsStr>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (name, value) = self.0.next()?;
-        Some((name, value.as_deref()))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl ExactSizeIterator for CommandEnvs<'_> {}
+type Shown<'a> = fn((&'a OsString, &'a Option<OsString>)) -> (&'a OsStr, Option<&'a OsStr>);
 
 type Closure = Box<dyn FnMut() -> io::Result<()> + Send + Sync>;
 struct Function(UnsafeCell<Closure>);

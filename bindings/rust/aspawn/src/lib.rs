@@ -43,17 +43,14 @@ pub use queue::Queue;
 pub use spec::{Mode, Usage};
 
 #[cfg(feature = "std")]
-pub use action::Action;
-#[cfg(feature = "std")]
-pub use child::{kill_cgroup, Child};
-#[cfg(feature = "std")]
-pub use command::{Command, CommandArgs, CommandEnvs, CommandOf};
-#[cfg(feature = "std")]
-pub use descriptor::Descriptor;
-#[cfg(feature = "std")]
-pub use std::process::{ExitStatus, Output};
-#[cfg(feature = "std")]
-pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
+pub use {
+    action::Action,
+    child::{kill_cgroup, Child},
+    command::{Command, CommandArgs, CommandEnvs, CommandOf},
+    descriptor::Descriptor,
+    std::process::{ExitStatus, Output},
+    stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio},
+};
 
 /// What a call of the crate returns.
 pub type Result<T, E = Error> = core::result::Result<T, E>;

@@ -103,16 +103,12 @@ static KEEP_UNTOLD: extern "C" fn() = {
             static mut environ: *const *const sys::c_char;
         }
         // SAFETY: NULL ends the pointers, each of a string that a NUL ends.
-        unsafe {
-            let mut next = environ;
-            while !next.is_null() && !(*next).is_null() {
-                let string = std::ffi::CStr::from_ptr(*next).to_bytes();
-                if !string.iter().skip(1).any(|&byte| byte == b'=') {
-                    UNTOLD.lock().unwrap().push(string.to_vec());
-                }
-                next = next.add(1);
-            }
-        }
+        let strings = (0..).map_while(|at| unsafe {
+            let string = environ.as_ref().map(|_| *environ.add(at))?.as_ref()?;
+            Some(std::ffi::CStr::from_ptr(string).to_bytes())
+        });
+        let untold = strings.filter(|string| !string.iter().skip(1).any(|&byte| byte == b'='));
+        UNTOLD.lock().unwrap().extend(untold.map(<[u8]>::to_vec));
     }
     keep_untold
 };

@@ -35,8 +35,8 @@ use ::tokio::sync::Notify;
 use ::tokio::time::{sleep, timeout};
 
 use crate::consts::{SIGKILL, SIGTERM};
-use crate::queue::{Counts, Job, Options, Outcome, Prepared, Ticket};
-use crate::spec::{Spec, Stream};
+use crate::queue::{Options, Outcome};
+use crate::spec::Stream;
 use crate::{sys, CommandOf, Error, Result, Stdio, Step, Usage};
 
 /// [`crate::Command`] for tokio, within a runtime with I/O, and with time for a
@@ -403,36 +403,6 @@ impl Queue {
         Ok(Queue { watched, taken: Notify::new(), queue })
     }
 
-    /// [`crate::Queue::submit`]
-    pub fn submit(&self, job: &Job<'_>) -> Result<Ticket> {
-        self.queue.submit(job)
-    }
-
-    /// [`crate::Queue::prepare`]
-    pub fn prepare(&self, command: &crate::Command) -> Result<Prepared> {
-        self.queue.prepare(command)
-    }
-
-    /// [`crate::Queue::prepare_spec`]
-    pub fn prepare_spec(&self, spec: &Spec) -> Result<Prepared> {
-        self.queue.prepare_spec(spec)
-    }
-
-    /// [`crate::Queue::cancel`]
-    pub fn cancel(&self, ticket: Ticket) -> Result<()> {
-        self.queue.cancel(ticket)
-    }
-
-    /// [`crate::Queue::cancel_all`]
-    pub fn cancel_all(&self) -> Result<()> {
-        self.queue.cancel_all()
-    }
-
-    /// [`crate::Queue::counts`]
-    pub fn counts(&self) -> Result<Counts> {
-        self.queue.counts()
-    }
-
     /// Awaits the next result. None if no job waits or runs. Can be cancelled: no result is lost.
     pub async fn next(&self) -> Result<Option<Outcome>> {
         loop {
@@ -469,6 +439,15 @@ impl Queue {
     /// The results as a [`Stream`](FuturesStream), which ends when no job waits or runs.
     pub fn stream(&self) -> Outcomes<'_> {
         Outcomes { queue: self, next: None }
+    }
+}
+
+/// Submits and cancels as [`crate::Queue`] does.
+impl std::ops::Deref for Queue {
+    type Target = crate::Queue;
+
+    fn deref(&self) -> &crate::Queue {
+        &self.queue
     }
 }
 

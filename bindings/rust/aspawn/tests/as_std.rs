@@ -177,9 +177,9 @@ same! {
         let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/output");
         let mut first = Command::new("echo").arg("through").stdout(Stdio::piped()).spawn()?;
         let status = Command::new("cat").stdin(first.stdout.take().unwrap())
-            .stdout(File::create(&path)?).stderr(Stdio::null()).status()?;
-        let text = fs::read_to_string(&path)?;
-        fs::remove_file(&path)?;
+            .stdout(File::create(path)?).stderr(Stdio::null()).status()?;
+        let text = fs::read_to_string(path)?;
+        fs::remove_file(path)?;
         Ok(format!("{} {} {}", text, status, first.wait()?))
     }
 
@@ -231,10 +231,10 @@ same! {
     fn shell_script_without_a_first_line() -> Option<(io::ErrorKind, Option<i32>)> {
         use std::os::unix::fs::PermissionsExt;
         let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/script");
-        fs::write(&path, "exit 0\n").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        let result = Command::new(&path).status().map_err(io::Error::from);
-        fs::remove_file(&path).unwrap();
+        fs::write(path, "exit 0\n").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        let result = Command::new(path).status().map_err(io::Error::from);
+        fs::remove_file(path).unwrap();
         result.err().map(told)
     }
 }

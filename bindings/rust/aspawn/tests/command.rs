@@ -61,9 +61,9 @@ fn names_a_missing_interpreter() {
     use std::os::unix::fs::PermissionsExt;
     let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/interpreter");
     fs::write(path, "#!/no/such\r\n").unwrap(); // line ends of DOS
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    let error = Command::new(&path).spawn().unwrap_err();
-    fs::remove_file(&path).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = Command::new(path).spawn().unwrap_err();
+    fs::remove_file(path).unwrap();
     assert_eq!((error.step(), error.kind()), (Step::Interpreter, ErrorKind::NotFound));
     assert_eq!(error.subject(), b"/no/such\r");
     assert_eq!(error.to_string(), "interpreter \"/no/such\\r\": no such file or directory");

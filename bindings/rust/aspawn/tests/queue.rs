@@ -149,7 +149,7 @@ fn of_jobs_with_a_key_only_so_many_run() {
     let queue = Queue::with(Options::new().running(8)).unwrap();
     let directory = concat!(env!("CARGO_TARGET_TMPDIR"), "/key");
     let mut command = shell("mkdir \"$0\" && sleep 0.01 && rmdir \"$0\"");
-    command.arg(&directory);
+    command.arg(directory);
     for _ in 0..8 {
         queue.submit(Job::new(&command).key(1, 1)).unwrap();
     }

@@ -88,11 +88,11 @@ async fn a_time_limit_ends_the_program() {
     let script =
         "trap 'head -c 300000 /dev/zero && rm $0; exit' TERM; while :; do sleep 0.01; done";
     let file = std::path::Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/limit"));
-    std::fs::write(&file, "").unwrap();
+    std::fs::write(file, "").unwrap();
     for limit in [100, 1_000, 10_000] {
         // A busy machine may not have come to the trap.
         let mut command = shell(script);
-        command.arg(&file).timeout(Duration::from_millis(limit)).grace(Duration::from_secs(500));
+        command.arg(file).timeout(Duration::from_millis(limit)).grace(Duration::from_secs(500));
         assert_eq!(command.output().await.unwrap_err().kind(), TimedOut);
         if !file.exists() {
             break;
