@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Builds the extension with the library in it. What the source archive has, and is made here in a
-checkout: the amalgamation in vendor/, and what generate.py makes of the description of the
+checkout: the amalgamation in vendor/, the licence, and what generate.py makes of the description of the
 interface."""
 import json
 import re
@@ -22,6 +22,7 @@ if (ROOT / "tools/amalgamate.py").exists():
     (VENDOR / "aspawn.S").replace(VENDOR / "aspawn-clone.S")  # an object of another name than aspawn.c's
     (VENDOR / "psys.h").unlink()
     INTERFACE.write_bytes((ROOT / "doc/interface.json").read_bytes())
+    (HERE / "LICENSE").write_bytes((ROOT / "LICENSE").read_bytes())
 subprocess.run([sys.executable, HERE / "generate.py", INTERFACE, HERE / "src"], check=True)
 
 
