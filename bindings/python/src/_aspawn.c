@@ -124,6 +124,18 @@ static long long to_number(PyObject *object, long long low, long long high)
 	return number;
 }
 
+static uint64_t to_word(PyObject *object)
+{
+	int overflow;
+	long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+
+	if (overflow > 0)
+		return PyLong_AsUnsignedLongLong(object);
+	if (overflow < 0 || number < -1)
+		PyErr_Format(PyExc_OverflowError, "%R is not from -1 to 2**64 - 1", object);
+	return (uint64_t)number;
+}
+
 /* A str in the file system's encoding, bytes or a path. */
 static const char *to_string(PyObject *kept, PyObject *object)
 {
@@ -265,7 +277,7 @@ static int to_value(PyObject *kept, char type, PyObject *object, void *to)
 		*(size_t *)to = PyLong_AsSize_t(object);
 		break;
 	case 'q':
-		*(uint64_t *)to = PyLong_AsUnsignedLongLongMask(object);
+		*(uint64_t *)to = to_word(object);
 		break;
 	case 's':
 	case 'z':
@@ -422,10 +434,12 @@ METHOD(describe, , number)
 /* resize(rows, columns) */
 static PyObject *child_resize(PyObject *self, PyObject *arguments)
 {
-	unsigned rows, columns;
+	int rows, columns; /* "I" takes numbers modulo 2**32 */
 
-	return PyArg_ParseTuple(arguments, "II", &rows, &columns) ?
-		       result_of(aspawn_resize(&((Child *)self)->child, rows, columns), NULL) :
+	return PyArg_ParseTuple(arguments, "ii", &rows, &columns) ?
+		       result_of(aspawn_resize(&((Child *)self)->child, (unsigned)rows,
+					       (unsigned)columns),
+				 NULL) :
 		       NULL;
 }
 

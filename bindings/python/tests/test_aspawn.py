@@ -90,6 +90,9 @@ class Terminals(Test):
             self.assertEqual(process.terminal.read(1), b"")
             with self.assertRaises(OSError):
                 process.terminal.resize(65536, 1)
+            for size in (2 ** 32 + 24, 80), (80, 2 ** 32 + 24), (-1, 80):
+                with self.assertRaises((OverflowError, OSError)):
+                    process.terminal.resize(*size)
         with self.assertRaises(ValueError):
             process.terminal.resize(1, 1)
         self.assertEqual(process.returncode, 0)
@@ -164,6 +167,9 @@ class Actions(Test):
                              (lambda: actions.chdir("a\0b"), ValueError),
                              (lambda: actions.dup2(2 ** 40, 1), (OverflowError, ValueError)),
                              (lambda: actions.umask(2 ** 40), OverflowError),
+                             # Modulo 2 ** 64 these would be limits of 5 seconds, and of almost none.
+                             (lambda: actions.rlimit(resource.RLIMIT_CPU, 2 ** 64 + 5, 2 ** 64 + 5), OverflowError),
+                             (lambda: actions.rlimit(resource.RLIMIT_CPU, -5, -5), OverflowError),
                              (lambda: actions.sigmask([0]), OverflowError),
                              (lambda: actions.groups([-2]), ValueError),
                              (lambda: actions.Action("nothing"), ValueError),
