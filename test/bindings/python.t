@@ -154,6 +154,12 @@ newest_serves_the_oldest()
 	done <"$work/pythons"
 }
 
+# The newest Python there is, which may be newer than $PYTHON, with the unpacked wheel.
+interpreters_have_it()
+{
+	PYTHONPATH=$work/unpacked timeout 100 "$1" "$source/tests/test_aspawn.py" Interface
+}
+
 standard_tests()
 {
 	(cd "$work" && timeout 900 "$python" "$source/tests/stdlib.py" "$@" >"$work/standard" &&
@@ -177,6 +183,12 @@ if command -v mypy >/dev/null; then
 	check "the types" types_fit
 else
 	skip "the types" "no mypy"
+fi
+newest=$(pythons | tail -n 1)
+if test "$(printf '3.12\n%s\n' "${newest% *}" | sort -V | head -n 1)" = 3.12; then
+	check "interpreters of Python ${newest% *} with their own locks have it" interpreters_have_it "${newest#* }"
+else
+	skip "interpreters with their own locks" "the newest Python is ${newest% *}"
 fi
 test -z "${WHOLE:-}" || {
 	if "$python" -c 'import test.test_subprocess' 2>/dev/null; then

@@ -312,7 +312,6 @@ typedef struct {
 	struct aspawn_child child;
 } Child;
 
-static PyObject *child_type;    /* the reference of the module */
 static struct aspawn_pool pool; /* Needs no lock, and works after fork(2). */
 
 static PyObject *new_object(PyObject *type)
@@ -355,13 +354,13 @@ static char **copy_environment(PyObject *kept)
 /* start(**members of struct aspawn_command): a Child, before the program executes. */
 static PyObject *start(PyObject *module, PyObject *args, PyObject *members)
 {
-	PyObject *kept = PyList_New(0), *self = kept ? new_object(child_type) : NULL;
+	PyObject *kept = PyList_New(0), *type = PyObject_GetAttrString(module, "Child");
+	PyObject *self = kept && type ? new_object(type) : NULL;
 	struct aspawn_command *command = self ? to_command(kept, members) : NULL;
 	struct aspawn_failure failure;
 	PyThreadState *thread;
 	int r = -1;
 
-	(void)module;
 	(void)args;
 	if (command && !command->envp)
 		command->envp = copy_environment(kept);
@@ -377,6 +376,7 @@ static PyObject *start(PyObject *module, PyObject *args, PyObject *members)
 	}
 	if (r < 0)
 		Py_CLEAR(self);
+	Py_XDECREF(type);
 	Py_XDECREF(kept);
 	return self;
 }
@@ -663,18 +663,29 @@ static PyMethodDef functions[] = { { "start", WITH_KEYWORDS(start), NULL },
 				   { "failure_text", failure_text, METH_VARARGS, NULL },
 				   { "kill_cgroup", kill_cgroup, METH_O, NULL },
 				   { NULL, NULL, 0, NULL } };
+
+static int execute(PyObject *module)
+{
+	PyObject *child = PyType_FromSpec(&child_spec), *queue = PyType_FromSpec(&queue_spec);
+
+	return child && queue && PyModule_AddObject(module, "Child", child) == 0 &&
+			       PyModule_AddObject(module, "Queue", queue) == 0 ?
+		       PyModule_AddIntConstant(module, "BATCH", BATCH) :
+		       -1;
+}
+
+/* Nothing here belongs to one interpreter, so each may have a module, also with a lock of its own.
+ * The second slot, which says that, is for 3.12 and later: older versions know no such slot. */
+enum { MULTIPLE_INTERPRETERS = 3, WITH_OWN_LOCK = 2 };
+static PyModuleDef_Slot slots[] = { { Py_mod_exec, execute }, { 0, NULL }, { 0, NULL } };
 static struct PyModuleDef definition = { .m_base = PyModuleDef_HEAD_INIT,
 					 .m_name = "aspawn._aspawn",
-					 .m_size = -1,
-					 .m_methods = functions };
+					 .m_methods = functions,
+					 .m_slots = slots };
 
 PyMODINIT_FUNC PyInit__aspawn(void)
 {
-	PyObject *module = PyModule_Create(&definition), *queue = PyType_FromSpec(&queue_spec);
-
-	child_type = PyType_FromSpec(&child_spec);
-	if (!module || !child_type || !queue || PyModule_AddObject(module, "Queue", queue) < 0 ||
-	    PyModule_AddIntConstant(module, "BATCH", BATCH) < 0)
-		return NULL;
-	return module;
+	if (PyLong_AsLong(PySys_GetObject("hexversion")) >= 0x030c0000)
+		slots[1] = (PyModuleDef_Slot){ MULTIPLE_INTERPRETERS, (void *)WITH_OWN_LOCK };
+	return PyModuleDef_Init(&definition);
 }

@@ -681,6 +681,40 @@ class End(Test):
             thread.join()
 
 
+class Interface(Test):
+    @unittest.skipUnless(sys.version_info >= (3, 12), "Python 3.12 has the first interpreters with locks of their own")
+    def test_interpreters_with_their_own_locks_have_it(self):
+        code = """if True:
+            import aspawn
+            assert aspawn.run(["sh", "-c", "exit 3"]).returncode == 3
+            assert aspawn.check_output(["cat"], input=b"a", owner="private") == b"a"
+            with aspawn.Queue(2) as queue:
+                assert [result.stdout for result in queue.map([["echo", "1"], ["echo", "2"]])] == [b"1\\n", b"2\\n"]
+            """
+        program = f"""if True:
+            import sys, threading
+            if sys.version_info >= (3, 13):
+                import _interpreters
+                def execute():
+                    results.append(_interpreters.exec(_interpreters.create("isolated"), {code!r}))
+            else:
+                import _xxsubinterpreters as _interpreters
+                def execute():
+                    results.append(_interpreters.run_string(_interpreters.create(), {code!r}))
+            results = []
+            threads = [threading.Thread(target=execute) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            print(results, flush=True)
+            import os
+            os._exit(0)  # as some versions crash, or complain, at the end of interpreters
+            """
+        done = aspawn.run([sys.executable, "-c", program], capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.returncode), ("[None, None, None]\n", 0), done.stderr)
+
+
 class Install(Test):
     def test_puts_it_under_subprocess(self):
         theirs = subprocess.Popen
