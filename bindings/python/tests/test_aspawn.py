@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What aspawn has and subprocess has not; what both have is tested by the standard library's own
 tests: stdlib.py."""
+import array
 import asyncio
 import contextlib
 import errno
@@ -679,6 +680,36 @@ class End(Test):
             thread.start()
             aspawn.run(["true"], check=True, actions=[actions.open(0, fifo, os.O_RDONLY)])
             thread.join()
+
+
+class OldFaults(Test):
+    """Faults of subprocess and asyncio that newer versions have not, and the package in none."""
+
+    def test_input_after_a_time_limit_is_written(self):
+        for owner in None, "private":
+            with aspawn.Popen(["sh", "-c", "read line <&5; wc -c"], stdin=-1, stdout=-1, owner=owner,
+                              actions=[actions.input_pipe(5)]) as process:
+                with self.assertRaises(aspawn.TimeoutExpired):
+                    process.communicate(b"x" * 1000000, timeout=0.01)
+                process.pipes[5].close()
+                self.assertEqual(process.communicate(timeout=60)[0], b"1000000\n")
+
+    def test_input_of_larger_elements_is_whole(self):
+        numbers = array.array("d", range(30000))
+        for data in numbers, memoryview(numbers), memoryview(numbers)[:0], memoryview(numbers.tobytes()):
+            size = memoryview(data).nbytes
+            self.assertEqual(aspawn.run(["wc", "-c"], input=data, capture_output=True).stdout, b"%d\n" % size)
+
+    def test_a_wait_of_asyncio_is_not_for_the_pipe_of_a_grandchild(self):
+        async def main():
+            process = await aio.create_subprocess_exec("sh", "-c", "sleep 1000 & echo $!", stdout=-1)
+            pid = int(await process.stdout.readline())
+            try:
+                return await asyncio.wait_for(process.wait(), 60)
+            finally:
+                os.kill(pid, signal.SIGKILL)
+                await process.stdout.read()
+        self.assertEqual(asyncio.run(main()), 0)
 
 
 class Interface(Test):

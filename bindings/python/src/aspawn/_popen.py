@@ -249,6 +249,7 @@ class Popen(subprocess.Popen[AnyStr]):
     terminal: Optional[Terminal] = None
     _private = False
     _child: Any = None
+    _input: Any  # of subprocess
 
     if TYPE_CHECKING:
         @overload
@@ -475,6 +476,19 @@ class Popen(subprocess.Popen[AnyStr]):
         if own.text_mode:
             return self._output.decode(*coding).replace("\r\n", "\n"), None
         return bytes(self._output), None
+
+    # Two faults of subprocess before 3.14: the rest of the input after a time limit is not written, which
+    # the child waits for, and of an array of larger elements than bytes only a part is.
+
+    def _communicate(self, input: Any, *rest: Any) -> Any:
+        if input is None and self.stdin and not self.stdin.closed:
+            input = self._input
+        return super()._communicate(input, *rest)  # type: ignore[misc]
+
+    def _save_input(self, input: Any) -> None:
+        super()._save_input(input)  # type: ignore[misc]
+        if self._input is not None:
+            self._input = memoryview(self._input).cast("B")
 
     def _converse(self, end: Optional[float], timeout: Optional[float]) -> bool:
         """Writes and reads what is possible. Returns False at the end."""

@@ -65,6 +65,14 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
         elif self._returncode is None:
             self._process_exited(returncode)
 
+    def _process_exited(self, returncode: int) -> None:
+        super()._process_exited(returncode)
+        # Some versions of asyncio wait for the end of pipes too, which a grandchild may hold.
+        waiters, self._exit_waiters = self._exit_waiters or (), []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(returncode)
+
     def _unwatch(self) -> None:
         if self._watched >= 0:
             if not self._loop.is_closed():
