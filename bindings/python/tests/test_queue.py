@@ -362,6 +362,19 @@ class Futures(Test):
             first.add_done_callback(callback)
             self.assertEqual(done.result(10).result().stdout, b"next\n")
 
+    def test_a_callback_that_exits_ends_no_other_job(self):
+        with self.assertLogs("concurrent.futures", "ERROR") as logs, aspawn.Queue(1) as queue:
+            read, write = os.pipe()  # all futures get their callbacks before the first job ends
+            futures = [queue.submit(["sh", "-c", f"read line </proc/{os.getpid()}/fd/{read}"]) for _ in range(5)]
+            for future, error in zip(futures, (SystemExit, KeyboardInterrupt, GeneratorExit, ValueError)):
+                future.add_done_callback(mock.Mock(side_effect=error))
+            os.write(write, b"\n" * 5)
+            self.assertEqual([future.result(60).returncode for future in futures], [0] * 5)
+            self.assertEqual(queue.submit(["echo", "a"]).result(60).stdout, b"a\n")
+            os.close(read)
+            os.close(write)
+        self.assertEqual(len(logs.records), 4)
+
     def test_cancels_jobs_that_run_wait_and_come_later(self):
         with aspawn.Queue(1, jobs=2) as queue:
             read, write = os.pipe()

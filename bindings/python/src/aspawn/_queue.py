@@ -11,6 +11,7 @@ import contextlib
 import errno
 import functools
 import itertools
+import logging
 import os
 import resource
 import select
@@ -133,6 +134,7 @@ class Job:
 
 
 FutureType = TypeVar("FutureType")
+LOGGER = logging.getLogger("concurrent.futures")  # as the futures' own
 
 
 class Jobs(Generic[FutureType]):
@@ -290,10 +292,13 @@ class Jobs(Generic[FutureType]):
         result = None
         if error is None:
             result, error = job.outcome(taken)
-        if error is None:
-            job.future.set_result(result)
-        else:
-            job.future.set_exception(error)
+        try:
+            if error is None:
+                job.future.set_result(result)
+            else:
+                job.future.set_exception(error)
+        except BaseException:  # of a callback, such as SystemExit: it must not end the queue's thread
+            LOGGER.exception("exception calling callback for %r", job.future)
 
     # --- what differs ---
 
