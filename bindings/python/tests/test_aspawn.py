@@ -9,6 +9,7 @@ import gc
 import inspect
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -378,6 +379,14 @@ class Failures(Test):
                     mock.patch("aspawn._popen._aspawn.start", side_effect=AssertionError):
                 aspawn.Popen(["true"], stdout=aspawn.PIPE, encoding="no such encoding")
 
+    def test_name_a_stream_that_is_no_descriptor(self):
+        for stream in "stdin", "stdout", "stderr":
+            self.assertEqual(self.fails(["true"], **{stream: -7}).failure.text, f"streams {stream}: EBADF")
+
+    def test_name_the_parameter(self):
+        error = self.fails(["true"], stdin=aspawn.PTY, pty_size=(70000, 1))
+        self.assertEqual(str(error), '[Errno 22] argument "pty_size": EINVAL')
+
     def test_name_the_member(self):
         error = self.fails(["true"], owner="private", memory="suspended")
         self.assertEqual((error.errno, error.failure.text, error.failure.step),
@@ -426,6 +435,14 @@ class Streams(Test):
 
 
 class Limits(Test):
+    def test_what_is_no_limit_is_named(self):
+        for limit in 1.5, "5", (1, 2, 3), (), (1, "2"), None:
+            with self.assertRaisesRegex(TypeError, rf"^limits\[0\]: {re.escape(repr(limit))} is not a number"):
+                aspawn.Popen(["true"], limits={0: limit})
+        for limit in 2 ** 64 + 5, (1, 2 ** 64), -5:
+            with self.assertRaises(OverflowError):
+                aspawn.Popen(["true"], limits={resource.RLIMIT_CPU: limit})
+
     def test_one_number_or_two(self):
         self.assertEqual(output("ulimit -Sn; ulimit -Hn; ulimit -t", limits={
             resource.RLIMIT_NOFILE: (50, 60), resource.RLIMIT_CPU: 7}), ["50", "60", "7"])
@@ -479,6 +496,10 @@ class Private(Test):
                 process.kill_tree()
         with aspawn.Popen(["true"], owner="tree") as process, self.assertRaisesRegex(ValueError, "^grace is negative"):
             process.kill_tree(-1)
+        with aspawn.Popen(["sleep", "100"], owner="tree") as process:
+            with self.assertRaisesRegex(ValueError, "^grace is not a number of seconds: nan"):
+                process.kill_tree(float("nan"))
+            process.kill_tree(float("inf"))
 
     def test_a_tree_that_has_not_ended_is_an_error_once(self):
         lost = {"args": ["sh", "-c", "kill -9 $PPID; read none"], "stdin": aspawn.PIPE, "owner": "tree"}
@@ -502,9 +523,10 @@ class Private(Test):
             self.assertEqual(aspawn.call(["true"]), 0)
 
     def test_words_are_known(self):
-        for word in ("owner", "memory"):
-            with self.assertRaisesRegex(ValueError, f"no such {word}: 'me'"):
-                aspawn.Popen(["true"], **{word: "me"})
+        for word, known in ("owner", "caller, private, tree"), ("memory", "shared, suspended, copied"):
+            for unknown in "me", "", 1, known.split(", ")[1].upper(), known.split(", ")[2].title():
+                with self.assertRaisesRegex(ValueError, f"no such {word}: {unknown!r}, only {known}"):
+                    aspawn.Popen(["true"], **{word: unknown})
 
     def test_raises_no_sigchld(self):
         seen = []

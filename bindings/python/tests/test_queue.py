@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """aspawn.Queue and aspawn.aio.Queue."""
+import array
 import asyncio
 import concurrent.futures
 import errno
@@ -138,11 +139,12 @@ class Jobs(Test):
             for options, error in (({"actions": [actions.dup2(9999, 0)]}, OSError), ({"stdout": 1}, ValueError),
                                    ({"stdout": subprocess.STDOUT}, ValueError), ({"input": b"a" * 50000}, OSError),
                                    ({"output_size": 50000}, OSError), ({"no": 1}, TypeError),
-                                   ({"actions": ["chdir"]}, TypeError), ({"input": "text"}, TypeError)):
+                                   ({"actions": ["chdir"]}, TypeError), ({"input": "text"}, TypeError),
+                                   ({"input": 5}, TypeError), ({"limits": {0: 2 ** 64}}, OverflowError)):
                 with self.subTest(options), self.assertRaises(error):
                     queue.submit(["true"], **options)
-            for options, text in (({"priority": 8}, 'argument "job.priority": EINVAL'),
-                                  ({"input": b"a" * 50000}, 'argument "job_bytes": E2BIG'),
+            for options, text in (({"priority": 8}, 'argument "priority": EINVAL'),
+                                  ({"input": b"a" * 50000}, 'argument "Queue(job_bytes=)": E2BIG'),
                                   ({"actions": [actions.umask(0), actions.close(-1)]}, "action 1, close: EINVAL")):
                 with self.subTest(options), self.assertRaises(OSError) as caught:
                     queue.submit(["true"], **options)
@@ -166,6 +168,20 @@ class Jobs(Test):
                 with self.assertRaisesRegex(ValueError, f"^{option} is not from"):
                     aspawn.Queue(**{option: number})
 
+    def test_input_is_what_bytes_there_are(self):
+        for data, expected in ((bytearray(b"ab"), b"ab"), (memoryview(b"abc")[1:], b"bc"),
+                               (array.array("H", [1, 2]), array.array("H", [1, 2]).tobytes())):
+            self.assertEqual(self.result(["cat"], input=data).stdout, expected)
+
+    def test_an_infinite_time_is_no_limit(self):
+        for seconds in float("inf"), 1e30, 1e7:
+            self.assertEqual(self.result(["true"], timeout=seconds, grace=seconds).returncode, 0)
+        for option in "timeout", "grace":
+            with self.assertRaisesRegex(ValueError, f"^{option} is not a number of seconds: nan$"):
+                self.result(["true"], **{option: float("nan")})
+        with self.assertRaises(subprocess.TimeoutExpired):
+            self.result(["sleep", "100"], timeout=-1)
+
     def test_a_time_limit_ends_the_group(self):
         with aspawn.Queue() as queue:
             error = queue.submit(shell("echo a; sleep 100 & wait"), timeout=0.5).exception()
@@ -187,8 +203,9 @@ class Jobs(Test):
                 for future in queue.submit(escape, owner="tree"), queue.submit(None, prepared=prepared):
                     self.assertFalse(is_running(int(future.result().stdout)))
                 for refused in queue.submit, queue.prepare:
-                    with self.assertRaisesRegex(ValueError, "owner"):
-                        refused(["true"], owner="private")
+                    for owner in "private", "Tree", "":
+                        with self.assertRaisesRegex(ValueError, f"no such owner: '{owner}', only tree"):
+                            refused(["true"], owner=owner)
 
     def test_a_key_limits_its_jobs(self):
         with aspawn.Queue(4) as queue:

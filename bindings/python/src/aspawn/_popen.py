@@ -38,9 +38,12 @@ PTY = int(Stream.PTY)  # for stdin=, stdout= and stderr=, as subprocess.PIPE
 SIGNALS_MS = 100  # how often a wait looks for Ctrl-C
 POLL_SECONDS = 0.005  # where nothing can be polled
 MOST_SECONDS = 1e6  # of one poll(), which takes 32 bits of milliseconds
+NO_STREAM = -1  # in place of a descriptor: inherit
 getpid = os.getpid  # also at the end of the interpreter
 UNKNOWN = 255  # the status of a tree's program, if it is lost; as of asyncio
 MANY_GAPS = 64  # descriptors below the highest of pass_fds that are closed one by one
+ARGUMENTS = {b"action_count": b"actions", b"job.priority": b"priority", b"job_bytes": b"Queue(job_bytes=)",
+             b"pty_columns": b"pty_size", b"pty_rows": b"pty_size"}  # what failures of the library name
 MADE = {"dup2": 2, "open": 1, "openat": 1, "openat2": 1, "dev_null": 1,
         "output_pipe": 1, "input_pipe": 1}  # which argument is the descriptor that it makes
 
@@ -96,14 +99,51 @@ class Failure:
         return f"<Failure {self.text}>"
 
 
-def milliseconds(seconds: Optional[float]) -> Optional[int]:
-    return None if seconds is None else max(1, math.ceil(seconds * 1000))
+def failure_of(error: Optional[BaseException]) -> Optional[Failure]:
+    """The `failure` of an exception of this package: where a child failed, or None."""
+    return getattr(error, "failure", None)
+
+
+def member_of(among: Any, word: Optional[str], names: Iterable[str] = ()) -> Any:
+    """The member of an enumeration that a word of the interface names, or None."""
+    names = [*names] or [name.lower() for name in among.__members__]
+    if word is not None and word not in names:
+        raise ValueError(f"no such {among.__name__.lower()}: {word!r}, only {', '.join(names)}")
+    return None if word is None else among[word.upper()]
+
+
+def milliseconds(name: str, seconds: Optional[float], most: int = 1 << 62) -> Optional[int]:
+    """At most `most`, which is for ever, also of an infinite time."""
+    if seconds is None:
+        return None
+    if math.isnan(seconds):
+        raise ValueError(f"{name} is not a number of seconds: {seconds}")
+    return max(1, math.ceil(min(seconds * 1000, most)))
 
 
 def grace_ms(seconds: Optional[float]) -> Optional[int]:
     if seconds is not None and seconds < 0:
         raise ValueError(f"grace is negative: {seconds}")
-    return GRACE_NONE if seconds == 0 else milliseconds(seconds)
+    return GRACE_NONE if seconds == 0 else milliseconds("grace", seconds, (1 << 31) - 1)
+
+
+def duplicate(fd: int) -> int:
+    """Above 2, where no stream of a child or of this process is put."""
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+
+
+def above_streams(fd: int) -> int:
+    """The descriptor, or if that is below 3 a duplicate in its place."""
+    if fd > 2:
+        return fd
+    try:
+        return duplicate(fd)
+    finally:
+        os.close(fd)
+
+
+def open_directory(path: Path) -> int:
+    return above_streams(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
 
 
 def poll_until(poll: Any, end: Optional[float]) -> Any:
@@ -143,8 +183,10 @@ class Command:
 
     def add_limits(self, limits: Optional[Limits]) -> None:
         for resource, limit in (limits or {}).items():
-            soft, hard = (limit, limit) if isinstance(limit, int) else limit
-            self.actions.append(actions.rlimit(resource, soft, hard))
+            pair = limit if isinstance(limit, (list, tuple)) else (limit, limit)
+            if len(pair) != 2 or not all(hasattr(number, "__index__") for number in pair):
+                raise TypeError(f"limits[{resource!r}]: {limit!r} is not a number, or a soft and a hard one")
+            self.actions.append(actions.rlimit(resource, *pair))
 
     def add_own(self, own: Iterable[Action]) -> None:
         first = len(self.actions)
@@ -170,7 +212,8 @@ class Command:
         step, number, kind, subject = failed
         action = self.actions[step] if step >= 0 else None
         index = self.own.index(step) if step in self.own else None
-        text = os.fsdecode(_aspawn.failure_text(step if index is None else index, number, kind, subject))
+        text = os.fsdecode(_aspawn.failure_text(step if index is None else index, number, kind,
+                                                ARGUMENTS.get(subject, subject)))
         if action is not None and index is None:
             text = text.partition(", ")[2]  # without "action N", which is no index in actions=
         name: Any = None
@@ -274,16 +317,13 @@ class Popen(subprocess.Popen[AnyStr]):
                  cgroup: Union[Path, Descriptor, None] = None, owner: Optional[str] = None,
                  dies_with_caller: bool = False, memory: Optional[str] = None,
                  pty_size: Tuple[int, int] = (0, 0), _early: bool = False, **keywords: Any) -> None:
-        self._extras = {"actions": [*actions], "limits": limits, "cgroup": cgroup, "owner": owner,
-                        "dies_with_caller": dies_with_caller, "memory": memory}
-        for value, among in (owner, Owner), (memory, Memory):
-            if value and value.upper() not in among.__members__:
-                raise ValueError(f"no such {among.__name__.lower()}: {value!r}")
+        self._extras = {"actions": [*actions], "limits": limits, "cgroup": cgroup, "owner": member_of(Owner, owner),
+                        "dies_with_caller": dies_with_caller, "memory": member_of(Memory, memory)}
         self._pty_size = pty_size
         self._typed: Optional[memoryview] = None  # what communicate() has still to write
         self._output = bytearray()  # and what it has read
         # Waited for by the handle alone.
-        self._private = owner in ("private", "tree") or dies_with_caller
+        self._private = bool(self._extras["owner"] or dies_with_caller)
         self._early = _early  # the caller calls _finish_start()
         super().__init__(args, *positional, **keywords)
 
@@ -294,7 +334,8 @@ class Popen(subprocess.Popen[AnyStr]):
         has_terminal = PTY in rest[7:13]
         if self._pty_size != (0, 0) and not has_terminal:
             raise ValueError("pty_size is for a terminal: stdin=PTY, stdout=PTY or stderr=PTY")
-        extras = [name for name, value in self._extras.items() if value] + ["PTY"] * has_terminal
+        extras = [name for name, value in self._extras.items() if value or value is Memory.SHARED]
+        extras += ["PTY"] * has_terminal
         if extras and preexec_fn is not None:
             raise ValueError(f"preexec_fn cannot be used with {', '.join(extras)}")
         self._by_library = preexec_fn is None and (is_standard() or bool(extras))
@@ -346,8 +387,7 @@ class Popen(subprocess.Popen[AnyStr]):
             self._child = command.given_to(
                 _aspawn.start, **command.members(), **streams, flags=self._flags(),
                 pty_rows=self._pty_size[0], pty_columns=self._pty_size[1],
-                owner=Owner[(own["owner"] or "caller").upper()],
-                memory=self._memory(bool(own["actions"]) or gid is not None or uid is not None))
+                owner=own["owner"], memory=self._memory(bool(own["actions"]) or gid is not None or uid is not None))
         finally:
             for fd in opened:
                 os.close(fd)
@@ -380,7 +420,9 @@ class Popen(subprocess.Popen[AnyStr]):
             if 0 <= fd < 3:
                 fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
                 opened.append(fd)
-            members[name] = fd if fd > 2 or fd == PTY else Stream.INHERIT
+            if fd not in (NO_STREAM, PTY) and fd < 0:
+                raise command.error_of((Step.STREAMS, errno.EBADF, 0, name.replace("_", "").encode()))
+            members[name] = Stream.INHERIT if fd == NO_STREAM else fd
         return members
 
     def _waits(self) -> bool:
@@ -394,8 +436,8 @@ class Popen(subprocess.Popen[AnyStr]):
         """Popen returns after the exec. To be suspended until then is cheapest, above all where the
         processors are busy: one wake-up instead of two. But an action of the caller's that blocks
         must be interruptible, and for another user the image is cheaper than a copy of the memory."""
-        if self._extras["memory"]:
-            return Memory[str(self._extras["memory"]).upper()]
+        if self._extras["memory"] is not None:
+            return Memory(self._extras["memory"])
         if not is_standard():
             return Memory.COPIED
         return Memory.SUSPENDED if self._waits() and not is_slow else Memory.SHARED
@@ -584,7 +626,7 @@ class Popen(subprocess.Popen[AnyStr]):
     def kill_tree(self, grace: Optional[float] = None) -> None:
         """End a child with owner="tree" and all that descends from it: SIGTERM, and after the grace,
         in seconds, SIGKILL. Does not wait. None: one second. ValueError: the child is no tree."""
-        if self._extras["owner"] != "tree":
+        if self._extras["owner"] != Owner.TREE:
             raise ValueError('kill_tree() is for a child with owner="tree"')
         self._signal(self._child.kill_tree, grace_ms(grace) or 0)
 
@@ -598,6 +640,8 @@ class Popen(subprocess.Popen[AnyStr]):
 
 def closing(kept: List[int], is_marked: bool) -> Iterable[Action]:
     """The actions of close_fds: all above 2 but these. is_marked: the others are closed at the exec."""
+    if kept and not 0 <= kept[0] <= kept[-1] < 1 << 31:
+        raise ValueError("bad value(s) in fds_to_keep")
     above = [fd for fd in kept if fd > 2]
     if not is_marked and above and above[-1] - 2 - len(above) > MANY_GAPS:
         yield actions.cloexec_from(3)

@@ -25,7 +25,7 @@ from typing import Any, Callable, Deque, Dict, Generic, Iterable, Iterator, List
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions as actions_of
 from ._action import Action, Path
-from ._popen import RESTORE, Args, Command, Environment, Failure, Limits, grace_ms, milliseconds, words_of
+from ._popen import RESTORE, Args, Command, Environment, Failure, Limits, grace_ms, member_of, milliseconds, words_of
 from .constants import JobFlags, Outcome, Owner, QueueFlags, Stream
 
 
@@ -77,8 +77,7 @@ def command_of(args: Args, stderr: int, shell: Optional[bool], executable: Optio
                env: Optional[Environment], limits: Optional[Limits], actions: Optional[Iterable[Action]],
                owner: Optional[str]) -> Tuple[Command, Dict[str, Any]]:
     """The command of a job, and its members."""
-    if owner not in (None, "tree"):
-        raise ValueError(f"no such owner of a job: {owner!r}")
+    kind = member_of(Owner, owner, ["tree"])
     command = Command(args, executable, bool(shell), cwd, env)
     command.actions.append(RESTORE)
     command.add_limits(limits)
@@ -86,7 +85,7 @@ def command_of(args: Args, stderr: int, shell: Optional[bool], executable: Optio
         command.actions.append(actions_of.chdir(cwd))
     command.add_own(actions or ())
     return command, {**command.members(), "std_err": Stream.STDOUT if stderr == STDOUT else None,
-                     "owner": Owner.TREE if owner else None}
+                     "owner": kind}
 
 
 class Prepared:
@@ -212,10 +211,11 @@ class Jobs(Generic[FutureType]):
             members = {"prepared": prepared._number, "argv": None if args is None else words_of(args, False)}
             args = prepared.args if args is None else args
         members.update(
-            input=None if input is None else bytes(input), out_size=output_size + 1 if stdout == PIPE else 0,
+            input=None if input is None else bytes(memoryview(input)),
+            out_size=output_size + 1 if stdout == PIPE else 0,
             err_size=output_size + 1 if stderr == PIPE and not has_one_output else 0,
             flags=(JobFlags.TAIL if tail else 0) + (JobFlags.SAME_GROUP if same_group else 0),
-            time_limit_ms=milliseconds(timeout),
+            time_limit_ms=milliseconds("timeout", timeout),
             grace_ms=grace_ms(grace),
             key=key, key_limit=key_limit, priority=priority)
         job = Job(self._new_future(), args, command, members, timeout, check)
