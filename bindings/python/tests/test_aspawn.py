@@ -433,6 +433,38 @@ class Streams(Test):
                "os._exit(p.communicate(b'1') != (b'1', b'2\\n'))"
         self.assertEqual(aspawn.call([sys.executable, "-c", code]), 0)
 
+    def test_no_descriptor_of_the_package_is_a_standard_stream(self):
+        # Otherwise a program that reopens its streams by dup2() would replace it.
+        code = """if True:
+            import asyncio, os, select, sys, aspawn
+            from aspawn import aio
+            sys.stderr = os.fdopen(os.dup2(2, 50), "w")
+            def assert_closed():
+                assert not any(os.path.lexists(f"/proc/self/fd/{fd}") for fd in range(3))
+            async def main():
+                os.closerange(0, 3)
+                process = await aio.create_subprocess_exec("sleep", "100")
+                assert_closed()
+                process.kill()
+                await process.wait()
+            asyncio.run(main())
+            os.close(os.dup2(aspawn._popen.open_directory("/"), 3))
+            os.closerange(0, 3)
+            registered = []
+            class Poll:
+                def register(self, fd, events):
+                    registered.append(fd)
+                def poll(self, timeout):
+                    process.kill()
+            select.poll = Poll
+            with aspawn.Popen(["sleep", "100"]) as process:
+                assert_closed()
+                process.wait(60)
+            assert [fd > 2 for fd in registered] in ([True], [])  # none without pidfds
+            """
+        done = aspawn.run([sys.executable, "-c", code], stderr=aspawn.PIPE, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
 
 class Limits(Test):
     def test_what_is_no_limit_is_named(self):

@@ -19,7 +19,7 @@ from typing import Any, Optional, Tuple, Union
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions, constants
 from ._action import Descriptor, Path
-from ._popen import PTY, Failure, Popen, Terminal
+from ._popen import PTY, Failure, Popen, Terminal, open_directory
 from ._queue import Future, Prepared, Queue, Result
 
 __all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Future", "PIPE", "PTY", "Popen",
@@ -108,7 +108,7 @@ def kill_cgroup(group: Union[Path, Descriptor]) -> None:
     directory, as a path or an open descriptor. With Popen(cgroup=group) this ends a command with
     all that it has started."""
     if isinstance(group, (str, bytes, os.PathLike)):
-        fd = os.open(group, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fd = open_directory(group)
         try:
             _aspawn.kill_cgroup(fd)
         finally:

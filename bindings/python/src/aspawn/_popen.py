@@ -368,7 +368,7 @@ class Popen(subprocess.Popen[AnyStr]):
             command.add_limits(own["limits"])
             group = own["cgroup"]
             if isinstance(group, (str, bytes, os.PathLike)):
-                group = os.open(group, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                group = open_directory(group)
                 opened.append(group)
             if group is not None:
                 add(actions.join_cgroup(group))
@@ -418,7 +418,7 @@ class Popen(subprocess.Popen[AnyStr]):
                 command.actions.append(actions.dup2(fd, fd))  # not close-on-exec any more
                 continue
             if 0 <= fd < 3:
-                fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+                fd = duplicate(fd)
                 opened.append(fd)
             if fd not in (NO_STREAM, PTY) and fd < 0:
                 raise command.error_of((Step.STREAMS, errno.EBADF, 0, name.replace("_", "").encode()))
@@ -599,13 +599,13 @@ class Popen(subprocess.Popen[AnyStr]):
         """A duplicate, as another thread's poll() may close the child's own."""
         with self._waitpid_lock:  # type: ignore[attr-defined]
             try:
-                return os.dup(self._child.ended_fd)
+                return duplicate(self._child.ended_fd)
             except OSError:  # -1: none here, or reaped; no descriptor left
                 return -1
 
     def _pidfd(self) -> int:
         try:
-            return os.pidfd_open(self.pid)
+            return above_streams(os.pidfd_open(self.pid))
         except (AttributeError, OSError):  # not in this Python, kernel or sandbox; reaped
             return -1
 

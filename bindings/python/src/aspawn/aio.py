@@ -15,7 +15,7 @@ from asyncio import base_subprocess
 from typing import Any, Optional, Union
 
 from ._action import Path
-from ._popen import PTY, Popen, StreamOf
+from ._popen import PTY, Popen, StreamOf, duplicate
 from ._queue import Job, Jobs, Result
 
 __all__ = ["Process", "Queue", "create_subprocess_exec", "create_subprocess_shell"]
@@ -42,7 +42,7 @@ class _Transport(base_subprocess.BaseSubprocessTransport):
         self._proc: Any = process
         child = process._child
         # A copy, as whoever reaps the child closes the handle's.
-        self._watched = os.dup(child.ended_fd) if child and child.ended_fd >= 0 else process._pidfd()
+        self._watched = duplicate(child.ended_fd) if child and child.ended_fd >= 0 else process._pidfd()
         if child and not process._private:
             child.release()
         if self._watched >= 0:
