@@ -93,19 +93,37 @@ types_fit()
 {
 	cat >"$work/user.py" <<-END
 		import aspawn
-		from aspawn import actions
+		from aspawn import actions, aio
 		process: aspawn.Popen[str] = aspawn.Popen(["true"], text=True, actions=[actions.chdir("/")], limits={0: (1, 2)})
 		other: aspawn.Popen[bytes] = aspawn.Popen("true", cgroup="/sys", owner="private")
 		wrong: aspawn.Popen[bytes] = aspawn.Popen("true", actions=["chdir"])  # type: ignore
 		none: aspawn.Popen[bytes] = aspawn.Popen("true", owner="none")  # type: ignore
+		def text() -> str:
+		    return aspawn.check_output(["true"], text=True)
+		def data() -> bytes:
+		    return aspawn.run(["true"], stdout=aspawn.PIPE, input=b"").stdout
+		def coded() -> str:
+		    return aspawn.run("true", shell=True, encoding="utf-8", input="", owner="tree").stdout
+		def perhaps(flag: bool) -> None:
+		    aspawn.run("true", text=flag).stdout.title()
+		aspawn.run(["true"], inptu=b"")  # type: ignore[call-overload]
+		aspawn.check_output(["true"], timout=1)  # type: ignore[call-overload]
+		aspawn.Popen(["true"], actoins=[])  # type: ignore[call-overload]
+		aspawn.call(["true"], cdw="/")  # type: ignore[call-arg]
+		aspawn.check_call(["true"], owner="privat")  # type: ignore[arg-type]
+		async def main() -> None:
+		    await aio.create_subprocess_exec("true", stdout=-1, cwd="/", actions=[actions.umask(0)])
+		    await aio.create_subprocess_shell("true", None, cdw="/")  # type: ignore[call-arg]
 		with aspawn.Queue(8) as queue:
 		    print(queue.submit(["true"], timeout=1.5).result().usage.ru_utime)
 		    queue.submit(["true"], timeout="1")  # type: ignore[arg-type]
 		    queue.submit(None, prepared=queue.prepare(["true"], env={"A": "b"}), priority=3)
 	END
-	strict='--strict --enable-incomplete-feature=Unpack' # of old versions
-	# shellcheck disable=SC2086 # words
-	(cd "$work" && export MYPYPATH="$work/unpacked" && mypy $strict "$work/user.py" && mypy $strict -p aspawn)
+	unpack='--enable-incomplete-feature=Unpack' # of old versions
+	(
+		cd "$work" && export MYPYPATH="$work/unpacked" && mypy --strict "$unpack" "$work/user.py" && mypy --strict "$unpack" -p aspawn &&
+			for program in "$work"/readme/*.py; do mypy --check-untyped-defs "$unpack" "$program" || exit 1; done
+	)
 }
 
 own_tests()

@@ -383,6 +383,10 @@ class Failures(Test):
         for stream in "stdin", "stdout", "stderr":
             self.assertEqual(self.fails(["true"], **{stream: -7}).failure.text, f"streams {stream}: EBADF")
 
+    def test_are_read_from_any_exception(self):
+        self.assertEqual(aspawn.failure_of(self.fails(["/no/such"])).text, 'exec "/no/such": ENOENT')
+        self.assertIsNone(aspawn.failure_of(ValueError()))
+
     def test_name_the_parameter(self):
         error = self.fails(["true"], stdin=aspawn.PTY, pty_size=(70000, 1))
         self.assertEqual(str(error), '[Errno 22] argument "pty_size": EINVAL')

@@ -10,26 +10,43 @@ The interface is that of the module subprocess, and more: actions= in place of p
 aspawn.aio has create_subprocess_exec() and create_subprocess_shell() for asyncio. Queue runs many
 commands, some at a time, and is an Executor of concurrent.futures; aspawn.aio has one for asyncio.
 """
+from __future__ import annotations
+
+import contextlib
 import os
 import subprocess
 from subprocess import (DEVNULL, PIPE, STDOUT, CalledProcessError, CompletedProcess, SubprocessError,
                         TimeoutExpired, list2cmdline)
-from typing import Any, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union, overload
 
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions, constants
 from ._action import Descriptor, Path
-from ._popen import PTY, Failure, Popen, Terminal, open_directory
+from ._popen import PTY, Args, Failure, Popen, Terminal, failure_of, open_directory
 from ._queue import Future, Prepared, Queue, Result
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._popen import Data, Name, No, Options, Perhaps, RunOptions, Yes
 
 __all__ = ["CalledProcessError", "CompletedProcess", "DEVNULL", "Failure", "Future", "PIPE", "PTY", "Popen",
            "Prepared", "Queue", "Result", "STDOUT", "SubprocessError", "Terminal", "TimeoutExpired", "actions", "call",
-           "check_call", "check_output", "constants", "getoutput", "getstatusoutput", "install", "kill_cgroup",
-           "list2cmdline", "run", "uninstall"]
+           "check_call", "check_output", "constants", "failure_of", "getoutput", "getstatusoutput", "install",
+           "kill_cgroup", "list2cmdline", "run", "uninstall"]
 
 
-def run(*popenargs: Any, input: Union[str, bytes, None] = None, capture_output: bool = False,
-        timeout: Optional[float] = None, check: bool = False, **kwargs: Any) -> "CompletedProcess[Any]":
+if TYPE_CHECKING:
+    @overload  # type: ignore[misc]  # without the options of text both are right
+    def run(args: Args, *rest: Any, **options: Unpack[RunOptions[No, None, Data]]) -> CompletedProcess[bytes]: ...
+    @overload
+    def run(args: Args, *rest: Any, **options: Unpack[RunOptions[Yes, str, Name]]) -> CompletedProcess[str]: ...
+    @overload
+    def run(args: Args, *rest: Any, **options: Unpack[RunOptions[Perhaps, Name, Any]]) -> CompletedProcess[Any]: ...
+
+
+def run(*popenargs: Any, input: Any = None, capture_output: bool = False, timeout: Optional[float] = None,
+        check: bool = False, **kwargs: Any) -> CompletedProcess[Any]:
     """subprocess.run() with this Popen."""
     if input is not None:
         if kwargs.get("stdin") is not None:
@@ -39,31 +56,46 @@ def run(*popenargs: Any, input: Union[str, bytes, None] = None, capture_output: 
         if kwargs.get("stdout") is not None or kwargs.get("stderr") is not None:
             raise ValueError("stdout or stderr and capture_output are both given")
         kwargs["stdout"] = kwargs["stderr"] = PIPE
-    done = _complete(Popen(*popenargs, **kwargs), input, timeout)
+    with _killed(Popen(*popenargs, **kwargs)) as process:
+        stdout, stderr = process.communicate(input, timeout)
+    done: CompletedProcess[Any] = CompletedProcess(process.args, process.returncode, stdout, stderr)
     if check:
         done.check_returncode()
     return done
 
 
-def _complete(process: "Popen[Any]", input: Any, timeout: Optional[float]) -> "CompletedProcess[Any]":
+@contextlib.contextmanager
+def _killed(process: Popen[Any]) -> Iterator[Popen[Any]]:
+    """Kills it after an exception, and waits for its end."""
     with process:
         try:
-            stdout, stderr = process.communicate(input, timeout)
+            yield process
         except BaseException:
             process.kill()
-            raise  # after the end, for which the with statement waits
-    return CompletedProcess(process.args, process.returncode, stdout, stderr)
+            raise
 
 
-def call(*popenargs: Any, timeout: Optional[float] = None, **kwargs: Any) -> int:
+def call(args: Args, *popenargs: Any, timeout: Optional[float] = None,
+         **kwargs: Unpack[Options[Perhaps, Name]]) -> int:
     """subprocess.call() with this Popen."""
-    return _complete(Popen(*popenargs, **kwargs), None, timeout).returncode
+    with _killed(Popen(args, *popenargs, **kwargs)) as process:
+        return process.wait(timeout)
 
 
-def check_call(*popenargs: Any, timeout: Optional[float] = None, **kwargs: Any) -> int:
+def check_call(args: Args, *popenargs: Any, timeout: Optional[float] = None,
+               **kwargs: Unpack[Options[Perhaps, Name]]) -> int:
     """subprocess.check_call() with this Popen."""
-    _complete(Popen(*popenargs, **kwargs), None, timeout).check_returncode()
+    CompletedProcess(args, call(args, *popenargs, timeout=timeout, **kwargs)).check_returncode()
     return 0
+
+
+if TYPE_CHECKING:
+    @overload  # type: ignore[misc]
+    def check_output(args: Args, *rest: Any, **options: Unpack[RunOptions[No, None, Data]]) -> bytes: ...
+    @overload
+    def check_output(args: Args, *rest: Any, **options: Unpack[RunOptions[Yes, str, Name]]) -> str: ...
+    @overload
+    def check_output(args: Args, *rest: Any, **options: Unpack[RunOptions[Perhaps, Name, Any]]) -> Any: ...
 
 
 def check_output(*popenargs: Any, timeout: Optional[float] = None, **kwargs: Any) -> Any:

@@ -18,8 +18,8 @@ import signal
 import subprocess
 import sys
 import time
-from typing import (IO, TYPE_CHECKING, Any, AnyStr, Callable, Collection, Dict, Iterable, List, Literal, Mapping,
-                    Optional, Sequence, Tuple, Union, overload)
+from typing import (IO, TYPE_CHECKING, Any, AnyStr, Callable, Collection, Dict, Generic, Iterable, List, Literal,
+                    Mapping, Optional, Sequence, Tuple, TypeVar, Union, overload)
 
 from . import _aspawn  # type: ignore[attr-defined]
 from . import actions
@@ -64,28 +64,43 @@ def is_standard() -> bool:
 if TYPE_CHECKING:
     from typing_extensions import TypedDict, Unpack
 
-    class Options(TypedDict, total=False):
-        """What Popen takes by name alone, or is seldom given by place."""
-        close_fds: bool
-        shell: bool
-        cwd: Optional[Path]
-        env: Optional[Environment]
-        restore_signals: bool
-        start_new_session: bool
-        pass_fds: Collection[int]
-        user: Union[str, int, None]
-        group: Union[str, int, None]
-        extra_groups: Optional[Iterable[Union[str, int]]]
-        umask: int
-        pipesize: int
-        process_group: Optional[int]
-        actions: Iterable[Action]
-        limits: Optional[Limits]
-        cgroup: Union[Path, Descriptor, None]
-        owner: Optional[Literal["caller", "private", "tree"]]
-        dies_with_caller: bool
-        memory: Optional[Literal["shared", "suspended", "copied"]]
-        pty_size: Tuple[int, int]
+    Flag = TypeVar("Flag")
+    Word = TypeVar("Word")
+    Input = TypeVar("Input")
+    No = Literal[False, None]
+    Yes = Literal[True]
+    Perhaps = Optional[bool]
+    Name = Optional[str]
+    Data = Union[bytes, bytearray, memoryview, None]
+
+    # What Popen takes by name, without streams.
+    AioOptions = TypedDict("AioOptions", {
+        "executable": Optional[Path], "preexec_fn": Preexec, "close_fds": bool, "shell": bool, "cwd": Optional[Path],
+        "env": Optional[Environment], "startupinfo": Any, "creationflags": int, "restore_signals": bool,
+        "start_new_session": bool, "pass_fds": Collection[int], "user": Union[str, int, None],
+        "group": Union[str, int, None], "extra_groups": Optional[Iterable[Union[str, int]]], "umask": int,
+        "pipesize": int, "process_group": Optional[int], "actions": Iterable[Action], "limits": Optional[Limits],
+        "cgroup": Union[Path, Descriptor, None], "owner": Optional[Literal["caller", "private", "tree"]],
+        "dies_with_caller": bool, "memory": Optional[Literal["shared", "suspended", "copied"]],
+        "pty_size": Tuple[int, int]}, total=False)
+
+    class Options(AioOptions, Generic[Flag, Word], total=False):
+        """All that it takes. Those that make the streams text have the types Flag and Word."""
+        bufsize: int
+        stdin: StreamOf
+        stdout: StreamOf
+        stderr: StreamOf
+        text: Flag
+        universal_newlines: Flag
+        encoding: Word
+        errors: Word
+
+    class RunOptions(Options[Flag, Word], Generic[Flag, Word, Input], total=False):
+        """What run() takes by name."""
+        input: Input
+        capture_output: bool
+        timeout: Optional[float]
+        check: bool
 
 
 class Failure:
@@ -296,22 +311,11 @@ class Popen(subprocess.Popen[AnyStr]):
 
     if TYPE_CHECKING:
         @overload
-        def __init__(self: Popen[str], args: Args, bufsize: int = ..., executable: Optional[Path] = ...,
-                     stdin: StreamOf = ..., stdout: StreamOf = ..., stderr: StreamOf = ..., preexec_fn: Preexec = ...,
-                     *, text: Literal[True], encoding: Optional[str] = ..., errors: Optional[str] = ...,
-                     **options: Unpack[Options]) -> None: ...
-
+        def __init__(self: Popen[bytes], args: Args, *rest: Any, **options: Unpack[Options[No, None]]) -> None: ...
         @overload
-        def __init__(self: Popen[bytes], args: Args, bufsize: int = ..., executable: Optional[Path] = ...,
-                     stdin: StreamOf = ..., stdout: StreamOf = ..., stderr: StreamOf = ..., preexec_fn: Preexec = ...,
-                     *, text: Literal[False, None] = ..., **options: Unpack[Options]) -> None: ...
-
+        def __init__(self: Popen[str], args: Args, *rest: Any, **options: Unpack[Options[Yes, str]]) -> None: ...
         @overload
-        def __init__(self: Popen[str], args: Args, *positional: Any, encoding: str, **keywords: Any) -> None: ...
-
-        @overload
-        def __init__(self: Popen[str], args: Args, *positional: Any, universal_newlines: Literal[True],
-                     **keywords: Any) -> None: ...
+        def __init__(self: Popen[Any], args: Args, *rest: Any, **options: Unpack[Options[Perhaps, Name]]) -> None: ...
 
     def __init__(self, args: Args, *positional: Any, actions: Iterable[Action] = (), limits: Optional[Limits] = None,
                  cgroup: Union[Path, Descriptor, None] = None, owner: Optional[str] = None,

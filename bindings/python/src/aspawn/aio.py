@@ -12,11 +12,16 @@ import asyncio
 import os
 import signal
 from asyncio import base_subprocess
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._action import Path
 from ._popen import PTY, Popen, StreamOf, duplicate
 from ._queue import Job, Jobs, Result
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._popen import AioOptions
 
 __all__ = ["Process", "Queue", "create_subprocess_exec", "create_subprocess_shell"]
 
@@ -125,7 +130,8 @@ async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf
         if keywords.pop(name, None):
             raise ValueError(f"{name} is not for asyncio, whose streams are of bytes")
     loop = asyncio.get_running_loop()
-    process: Any = Popen(arguments, 0, stdin=stdin, stdout=stdout, stderr=stderr, shell=shell, _early=True, **keywords)
+    popen: Any = Popen
+    process = popen(arguments, 0, stdin=stdin, stdout=stdout, stderr=stderr, shell=shell, _early=True, **keywords)
     try:
         if process._by_library:
             await _executed(process, loop)
@@ -156,14 +162,14 @@ async def _create(arguments: Any, shell: bool, stdin: StreamOf, stdout: StreamOf
 
 async def create_subprocess_exec(program: Path, *args: Path, stdin: StreamOf = None, stdout: StreamOf = None,
                                  stderr: StreamOf = None, limit: int = LIMIT,
-                                 **keywords: Any) -> Process:
+                                 **keywords: Unpack[AioOptions]) -> Process:
     """As asyncio.create_subprocess_exec(), with the arguments of aspawn.Popen."""
     return await _create((program, *args), False, stdin, stdout, stderr, limit, **keywords)
 
 
 async def create_subprocess_shell(command: Union[str, bytes], stdin: StreamOf = None, stdout: StreamOf = None,
                                   stderr: StreamOf = None, limit: int = LIMIT,
-                                  **keywords: Any) -> Process:
+                                  **keywords: Unpack[AioOptions]) -> Process:
     """As asyncio.create_subprocess_shell(), with the arguments of aspawn.Popen."""
     return await _create(command, True, stdin, stdout, stderr, limit, **keywords)
 
