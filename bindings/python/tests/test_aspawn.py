@@ -771,6 +771,28 @@ class OldFaults(Test):
 
 
 class Interface(Test):
+    def test_signature_has_the_parameters_of_subprocess_too(self):
+        ours, theirs = (inspect.signature(module.Popen).parameters for module in (aspawn, subprocess))
+        self.assertEqual([*ours][:len(theirs)], [*theirs])
+        self.assertEqual([*ours][len(theirs):], ["actions", "limits", "cgroup", "owner", "dies_with_caller", "memory",
+                                                 "pty_size"])
+
+        class Other(aspawn.Popen):
+            def __init__(self, name):
+                super().__init__([name])
+        self.assertEqual([*inspect.signature(Other).parameters], ["name"])
+
+    @unittest.skipUnless(sys.version_info >= (3, 11), "subprocess warns from Python 3.11")
+    def test_a_warning_of_the_encoding_names_the_caller(self):
+        code = ("import subprocess, aspawn", "aspawn.run(['true'], text=True)", "aspawn.install()",
+                "subprocess.run(['true'], errors='strict')", "subprocess.call(['true'], universal_newlines=True)",
+                "aspawn.check_output(['true'], encoding='utf-8')")
+        command = [sys.executable, "-X", "warn_default_encoding", "-W", "always", "-c", "\n".join(code)]
+        lines = aspawn.run(command, capture_output=True, encoding="utf-8").stderr.splitlines()
+        lines = [line for line in lines if "Warning" in line]  # without those of the source
+        self.assertEqual(lines, [f"<string>:{number}: EncodingWarning: 'encoding' argument not specified."
+                                 for number in (2, 4, 5)])
+
     @unittest.skipUnless(sys.version_info >= (3, 12), "Python 3.12 has the first interpreters with locks of their own")
     def test_interpreters_with_their_own_locks_have_it(self):
         code = """if True:

@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from typing import (IO, TYPE_CHECKING, Any, AnyStr, Callable, Collection, Dict, Generic, Iterable, List, Literal,
                     Mapping, Optional, Sequence, Tuple, TypeVar, Union, overload)
 
@@ -287,6 +288,19 @@ class Terminal(io.FileIO):
         self._child.resize(rows, columns)
 
 
+class Signature:
+    """Of Popen, for help() and the like: made when asked for, as the module inspect is slow to load."""
+
+    def __get__(self, _: Any, owner: Any) -> Any:
+        import inspect
+        if owner is not Popen:
+            raise AttributeError("__signature__")
+        initializers: Any = subprocess.Popen.__init__, Popen.__init__
+        theirs, ours = map(inspect.signature, initializers)
+        own = [one for name, one in ours.parameters.items() if one.kind == one.KEYWORD_ONLY and name != "_early"]
+        return theirs.replace(parameters=[*list(theirs.parameters.values())[1:], *own])
+
+
 class Popen(subprocess.Popen[AnyStr]):
     """subprocess.Popen without fork. The arguments are the same, and
 
@@ -308,6 +322,7 @@ class Popen(subprocess.Popen[AnyStr]):
     _private = False
     _child: Any = None
     _input: Any  # of subprocess
+    __signature__ = Signature()
 
     if TYPE_CHECKING:
         @overload
@@ -329,6 +344,8 @@ class Popen(subprocess.Popen[AnyStr]):
         # Waited for by the handle alone.
         self._private = bool(self._extras["owner"] or dies_with_caller)
         self._early = _early  # the caller calls _finish_start()
+        if is_text(keywords) and getattr(sys.flags, "warn_default_encoding", False):
+            keywords["encoding"] = default_encoding()
         super().__init__(args, *positional, **keywords)
 
     # --- start ---
@@ -640,6 +657,22 @@ class Popen(subprocess.Popen[AnyStr]):
                 send(sig)
             except ProcessLookupError:
                 pass
+
+
+def is_text(options: Mapping[str, Any]) -> bool:
+    """True if the options make streams text, without its encoding."""
+    return options.get("encoding") is None and any(map(options.get, ("text", "universal_newlines", "errors")))
+
+
+def default_encoding() -> Optional[str]:
+    """That of subprocess, after its warning, which here is one for who has called this package."""
+    if not hasattr(subprocess, "_text_encoding"):  # before 3.11, which warns nobody
+        return None
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("aspawn", "subprocess"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn("'encoding' argument not specified.", EncodingWarning, level)
+    return "utf-8" if sys.flags.utf8_mode else locale.getencoding()
 
 
 def closing(kept: List[int], is_marked: bool) -> Iterable[Action]:
