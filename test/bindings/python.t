@@ -96,6 +96,7 @@ types_fit()
 		from aspawn import actions, aio
 		process: aspawn.Popen[str] = aspawn.Popen(["true"], text=True, actions=[actions.chdir("/")], limits={0: (1, 2)})
 		other: aspawn.Popen[bytes] = aspawn.Popen("true", cgroup="/sys", owner="private")
+		third: aspawn.Popen[str] = aspawn.Popen("true", -1, None, encoding="utf-8")
 		wrong: aspawn.Popen[bytes] = aspawn.Popen("true", actions=["chdir"])  # type: ignore
 		none: aspawn.Popen[bytes] = aspawn.Popen("true", owner="none")  # type: ignore
 		def text() -> str:
@@ -166,7 +167,7 @@ newest_serves_the_oldest()
 	while read -r version path; do
 		python=$work/$version/bin/python
 		check "it is installed in $version" installs_in "$path" "$work/$version"
-		for tests in references.py test_aspawn.py test_queue.py; do
+		for tests in references.py test_aspawn.py test_queue.py test_beside.py; do
 			check "$version with the wheel of ${newest% *}: $tests" own_tests $tests
 		done
 	done <"$work/pythons"
@@ -193,7 +194,7 @@ else
 fi
 check "it has what doc/bindings.md says" has_what_the_table_says
 check "README's lines run" runs_the_readmes_lines
-for tests in test_aspawn.py test_queue.py references.py; do
+for tests in test_aspawn.py test_queue.py test_beside.py references.py; do
 	check "its own tests: $tests" own_tests $tests
 	echo "$output" | sed -n 's/^\(Ran .*\|OK.*\|Python .*\)/# \1/p'
 done

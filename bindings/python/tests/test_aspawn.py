@@ -826,6 +826,25 @@ class Interface(Test):
         self.assertEqual((done.stdout, done.returncode), ("[None, None, None]\n", 0), done.stderr)
 
 
+class Environment(Test):
+    def test_strings_without_an_equals_sign_are_inherited(self):
+        strings = [b"none", b"A=b", b"A=c", b"PYTHONCOERCECLOCALE=0", b"PYTHONPATH=" + ":".join(sys.path).encode()]
+        program = """if True:
+            import subprocess, aspawn
+            command = ["cat", "/proc/self/environ"]
+            with aspawn.Queue() as queue:
+                print(*(module.check_output(command) for module in (subprocess, aspawn)),
+                      queue.submit(command).result().stdout)"""
+        code = f"""if True:
+            import ctypes
+            def strings(*words):
+                return (ctypes.c_char_p * (len(words) + 1))(*words, None)
+            file = {sys.executable!r}.encode()
+            ctypes.CDLL(None).execve(file, strings(file, b"-c", {program!r}.encode()), strings(*{strings!r}))"""
+        value = b"\0".join(strings) + b"\0"
+        self.assertEqual(aspawn.check_output([sys.executable, "-c", code], text=True), f"{value} {value} {value}\n")
+
+
 class Install(Test):
     def test_puts_it_under_subprocess(self):
         theirs = subprocess.Popen

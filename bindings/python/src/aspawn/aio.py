@@ -171,6 +171,8 @@ async def create_subprocess_shell(command: Union[str, bytes], stdin: StreamOf = 
                                   stderr: StreamOf = None, limit: int = LIMIT,
                                   **keywords: Unpack[AioOptions]) -> Process:
     """As asyncio.create_subprocess_shell(), with the arguments of aspawn.Popen."""
+    if not isinstance(command, (str, bytes)):
+        raise ValueError("cmd must be a string")
     return await _create(command, True, stdin, stdout, stderr, limit, **keywords)
 
 
