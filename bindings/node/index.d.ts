@@ -193,11 +193,9 @@ export interface Prepared {
 /** How a job ended. */
 export interface JobResult<Output = string> {
 	file: string;
-	/** The exit status; null after a signal. */
-	code: number | null;
-	signal: NodeJS.Signals | null;
-	/** undefined with `'ignore'`. */
-	stdout: Output;
+	/** The exit status; null after a signal. */ code: number | null;
+	signal: NodeJS.Signals | `SIG${number}` | null;
+	/** undefined with `'ignore'`. */ stdout: Output;
 	stderr: Output;
 	/** Bytes that the program wrote. */
 	stdoutTotal: number;

@@ -29,8 +29,8 @@ for (const path of ['../build/aspawn.node', `../prebuilds/linux-${process.arch}/
 if (binding) problem = undefined;
 exports.binding = binding;
 
-// Of signals, by their numbers.
-const SIGNAL_NAMES = new Map(Object.entries(signals).map(([name, number]) => [number, name]));
+// Of signals, by their numbers; of several names the first counts, as for child_process.
+const SIGNAL_NAMES = new Map(Object.entries(signals).reverse().map(([name, number]) => [number, name]));
 exports.signalName = (number) => SIGNAL_NAMES.get(number) ?? '';
 
 exports.limitActions = (limits) =>

@@ -264,7 +264,7 @@ function resultOf(raw, job) {
 	const signal = raw.status & 0x7f;
 	return {
 		code: hasStatus && !signal ? (raw.status >> 8) & 0xff : null,
-		signal: hasStatus && signal ? signalName(signal) : null,
+		signal: hasStatus && signal ? signalName(signal) || `SIG${signal}` : null,
 		stdout: text(raw.stdout),
 		stderr: text(raw.stderr),
 		stdoutTotal: raw.stdoutTotal,

@@ -84,6 +84,8 @@ test('no signal is blocked or ignored', async () => {
 test('a signal is no error, but a program that is missing is one', async () => {
 	const { code, signal } = await shell('kill -9 $$');
 	assert.deepStrictEqual([code, signal], [null, 'SIGKILL']);
+	for (const [number, name] of [[6, 'SIGABRT'], [29, 'SIGIO'], [34, 'SIG34'], [64, 'SIG64']])
+		assert.strictEqual((await shell(`ulimit -c 0; kill -${number} $$`)).signal, name);
 	await assert.rejects(queue.submit('unmae'), {
 		code: 'ENOENT',
 		message: 'aspawn: search "unmae": ENOENT',

@@ -85,7 +85,7 @@ queue.submit('ls', { owner: 'tree' });
 const bytes: Promise<{ stdout: Buffer }> = queue.submit('ls', [], { encoding: 'buffer' });
 const alone: Promise<{ stdout: Buffer }> = queue.submit('ls', { encoding: 'buffer' });
 const same: Promise<{ stdout: Buffer }> = queue.submit('ls', [], { encoding: null });
-queue.submit('ls', { cwd: '/' }).then(({ signal }) => signal === 'SIGTERM');
+queue.submit('ls', { cwd: '/' }).then(({ signal }) => signal === 'SIGTERM' || signal === 'SIG34');
 const prepared = queue.prepare('ls', ['-l'], { cwd: '/', stderr: 'stdout' });
 const bytesOfPrepared: Promise<{ stdout: Buffer }> = queue.submit(prepared, { encoding: 'buffer' });
 const ofPrepared: Promise<{ stdout: string }> = queue.submit(prepared, ['-a'], { timeout: 10 });
@@ -95,6 +95,8 @@ queue.on('idle', () => queue.close());
 const running: number | undefined = queue.counts()?.running;
 // @ts-expect-error no such stream
 queue.submit('ls', [], { stdout: 'inherit' });
+// @ts-expect-error no such signal
+queue.submit('ls').then(({ signal }) => signal === 'RT34');
 // @ts-expect-error no such signal
 killTree(own, 'SIGNONE');
 // @ts-expect-error of the prepared command
