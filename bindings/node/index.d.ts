@@ -60,7 +60,7 @@ export interface TerminalOptions extends Omit<childProcess.SpawnOptions, 'stdio'
 	columns?: number;
 }
 
-/** A ChildProcess of `child_process`; `failure` says what failed: `chdir "/nowhere": ENOENT`. */
+/** A ChildProcess of `child_process`; `failure` says what failed: `chdir "/nowhere": ENOENT`. Its errors have it too. */
 export type Child<T extends childProcess.ChildProcess> = T & { failure?: string };
 
 type Rest<Options> = [options: Options] | [args: readonly string[], options: Options];
@@ -85,27 +85,16 @@ type Encoding = BufferEncoding | 'buffer' | null | undefined;
 type Output<E> = E extends 'buffer' | null ? Buffer : string;
 type ExecOptions<E> = childProcess.ExecOptions & OwnOptions & { encoding?: E };
 type ExecFileOptions<E> = childProcess.ExecFileOptions & OwnOptions & { encoding?: E };
-type Callback<E, Error> = (error: Error | null, stdout: Output<E>, stderr: Output<E>) => void;
+type Callback<E, Error> = (error: (Error & { failure?: string }) | null, stdout: Output<E>, stderr: Output<E>) => void;
+type Executed<E> = [callback?: Callback<E, childProcess.ExecFileException>];
 type Outputs<E> = childProcess.PromiseWithChild<{ stdout: Output<E>; stderr: Output<E> }>;
 
-export const exec: typeof childProcess.exec &
-	(<E extends Encoding = 'utf8'>(
-		command: string,
-		options: ExecOptions<E>,
-		callback?: Callback<E, childProcess.ExecException>,
-	) => Child<childProcess.ChildProcess>);
+export const exec: typeof childProcess.exec & (<E extends Encoding = 'utf8'>(command: string, options: ExecOptions<E>,
+	callback?: Callback<E, childProcess.ExecException>) => Child<childProcess.ChildProcess>);
 export const execFile: typeof childProcess.execFile & {
-	<E extends Encoding = 'utf8'>(
-		file: string,
-		options: ExecFileOptions<E>,
-		callback?: Callback<E, childProcess.ExecFileException>,
-	): Child<childProcess.ChildProcess>;
-	<E extends Encoding = 'utf8'>(
-		file: string,
-		args: readonly string[] | undefined | null,
-		options: ExecFileOptions<E>,
-		callback?: Callback<E, childProcess.ExecFileException>,
-	): Child<childProcess.ChildProcess>;
+	<E extends Encoding = 'utf8'>(file: string, options: ExecFileOptions<E>, ...rest: Executed<E>): Child<childProcess.ChildProcess>;
+	<E extends Encoding = 'utf8'>(file: string, args: Args, options: ExecFileOptions<E>,
+		...rest: Executed<E>): Child<childProcess.ChildProcess>;
 };
 
 /** With an AbortSignal in `options.signal`, as the promisified functions of `child_process`. */

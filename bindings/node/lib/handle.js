@@ -5,9 +5,8 @@
 'use strict';
 const { closeSync, openSync, constants } = require('node:fs');
 const { ChildProcess } = require('node:child_process');
-const {
-	constants: { errno, signals },
-} = require('node:os');
+const { errorMonitor } = require('node:events');
+const { constants: { errno, signals } } = require('node:os');
 const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads');
 const { action, library } = require('./interface.js');
 const { actions, integer, joined, object, oneOf, pairs, signal } = require('./operands.js');
@@ -44,11 +43,16 @@ exports.choice = function choice(group, name) {
 	return library[`${group}_${name.toUpperCase()}`];
 };
 
+// What the library calls otherwise.
+const ARGUMENTS = { action_count: 'actions', job_bytes: 'Queue({ jobBytes })', pty_columns: 'columns', pty_rows: 'rows' };
+
 // The index of a failure is one in actions, of which the package has put others before and after.
 exports.failureText = (text, before, actions = []) =>
-	text?.replace(/^action (\d+), /, (whole, index) =>
-		index < before || index >= before + actions.length ? '' : `action ${index - before}, `,
-	);
+	text
+		?.replace(/^argument "(?:job\.)?(\w+)"/, (whole, name) => `argument "${ARGUMENTS[name] ?? name}"`)
+		.replace(/^action (\d+), /, (whole, index) =>
+			index < before || index >= before + actions.length ? '' : `action ${index - before}, `,
+		);
 
 function source(stream) {
 	switch (stream.type) {
@@ -78,6 +82,7 @@ class Handle {
 		this.onexit = child._handle.onexit;
 		this.extra = extra;
 		this.options = options;
+		child.on(errorMonitor, (error) => child.failure && Object.assign(error, { failure: child.failure }));
 	}
 
 	// Some versions of Node give the options, others a list of their values: hence neither.

@@ -205,10 +205,10 @@ test('what is wrong with the arguments rejects', async () => {
 	await assert.rejects(queue.submit('true', { stdout: 'inherit' }), TypeError);
 	for (const encoding of ['utf9', '', 8])
 		await assert.rejects(queue.submit('true', { encoding }), { code: 'ERR_INVALID_ARG_TYPE' });
-	await assert.rejects(queue.submit('true', ['x'.repeat(40000)]), { code: 'E2BIG', failure: 'argument "job_bytes": E2BIG' });
+	await assert.rejects(queue.submit('true', ['x'.repeat(40000)]), { code: 'E2BIG', failure: 'argument "Queue({ jobBytes })": E2BIG' });
 	await assert.rejects(queue.submit('true', { priority: 8 }), {
 		code: 'EINVAL',
-		message: 'aspawn: argument "job.priority": EINVAL',
+		message: 'aspawn: argument "priority": EINVAL',
 	});
 	const invalid = { limits: { core: 0 }, actions: [action.umask(0), action.setenv('a=b', '')] };
 	const failure = 'action 1, setenv: EINVAL';
@@ -257,7 +257,7 @@ test('a prepared command, with its arguments and those of a job', async () => {
 	await waits;
 	prepared.release();
 	prepared.release();
-	await assert.rejects(own.submit(prepared), { code: 'EINVAL', failure: 'argument "job.prepared": EINVAL' });
+	await assert.rejects(own.submit(prepared), { code: 'EINVAL', failure: 'argument "prepared": EINVAL' });
 	own.close();
 	assert.throws(() => own.prepare('true'), { code: 'ECANCELED' });
 });

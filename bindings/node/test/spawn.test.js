@@ -408,6 +408,29 @@ test('a failure has the index of the caller\'s action, and names a member that i
 	assert.throws(() => aspawn.spawn('true', { limits: { core: 0 }, stdio: ['ipc'] }), /no limits with 'ipc'/);
 });
 
+test('errors of events, callbacks and promises have the failure', async () => {
+	const options = { actions: [action.chdir('/nowhere')] };
+	const failure = 'action 0, chdir "/nowhere": ENOENT';
+	assert.strictEqual((await once(aspawn.spawn('true', options), 'error'))[0].failure, failure);
+	for (const name of ['exec', 'execFile']) {
+		assert.strictEqual((await new Promise((resolve) => aspawn[name]('true', options, resolve))).failure, failure);
+		await assert.rejects(aspawn.promises[name]('true', options), { code: 'ENOENT', failure });
+		await assert.rejects(promisify(aspawn[name])('true', options), { code: 'ENOENT', failure });
+	}
+	await assert.rejects(aspawn.promises.execFile('/nowhere'), { failure: 'exec "/nowhere": ENOENT' });
+	await assert.rejects(aspawn.promises.exec('exit 3'), (error) => !('failure' in error));
+	assert.throws(() => aspawn.spawn('true', { stdio: 'pty', rows: 70000 }), { failure: 'argument "rows": EINVAL' });
+});
+
+test('an error event that nobody listens to is uncaught', () => {
+	const { stdout, stderr } = childProcess.spawnSync(
+		process.execPath,
+		['-e', "process.on('uncaughtException', ({ failure }) => console.log(failure)); require('aspawn').spawn('/nowhere')"],
+		{ cwd: __dirname, encoding: 'utf8' },
+	);
+	assert.strictEqual(stdout, 'exec "/nowhere": ENOENT\n', stderr);
+});
+
 test('limits', async () => {
 	assert.strictEqual(
 		await says('ulimit -n; ulimit -Hn; ulimit -c', {

@@ -43,6 +43,7 @@ execFile('ls', ['-l'], { group: true }, (error, stdout) => {
 });
 execFile('ls', { owner: 'tree' }, (error, stdout) => void [error?.code, stdout.toUpperCase()]);
 execFile('ls', { owner: 'tree' }).failure?.length;
+execFile('ls', { owner: 'tree' }, (error) => error?.failure?.length);
 execFile('ls', [], { owner: 'tree', encoding: 'buffer' }, (error, stdout) => stdout.readUInt8());
 execFile('ls', { owner: 'tree', encoding: null }, (error, stdout, stderr) => stderr.readUInt8());
 execFile('ls', { timeout: 3 }, (error, stdout) => stdout.toUpperCase());
