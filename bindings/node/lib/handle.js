@@ -9,7 +9,7 @@ const { errorMonitor } = require('node:events');
 const { constants: { errno, signals } } = require('node:os');
 const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads');
 const { action, library } = require('./interface.js');
-const { actions, integer, joined, object, oneOf, pairs, signal } = require('./operands.js');
+const { actions, boolean, integer, invalid, joined, object, oneOf, pairs, signal, systemError } = require('./operands.js');
 const { Terminal } = require('./terminal.js');
 
 // As enum of src/addon.c.
@@ -33,7 +33,11 @@ const SIGNAL_NAMES = new Map(Object.entries(signals).reverse().map(([name, numbe
 exports.signalName = (number) => SIGNAL_NAMES.get(number) ?? '';
 
 exports.limitActions = (limits) =>
-	Object.entries(object(limits, 'limits')).map(([name, value]) => action.rlimit(name, ...[].concat(value)));
+	Object.entries(object(limits, 'limits')).map(([name, value]) => {
+		const pair = Array.isArray(value) ? value : [value, value];
+		if (pair.length !== 2) throw invalid(name, 'a limit, or a soft and a hard one', value);
+		return action.rlimit(name, ...pair);
+	});
 
 // A member of enum aspawn_GROUP: 'private' is ASPAWN_OWNER_PRIVATE.
 exports.choice = function choice(group, name) {
@@ -102,6 +106,7 @@ class Handle {
 	#begin() {
 		const { extra, options } = this;
 		if (options.uid === -1 || options.gid === -1) return -errno.EINVAL; // setresuid(2) would change nothing
+		for (const name of ['group', 'diesWithCaller', 'closeOthers']) boolean(extra[name], name);
 		const first = [action.resetSignals()];
 		if (extra.pty); // it has a session
 		else if (options.detached) first.push(action.setsid());
@@ -287,8 +292,7 @@ exports.killTree = function killTree(child, name = 'SIGTERM') {
 	if (child._handle instanceof Handle) {
 		const error = child._handle.killTree(signal(name));
 		if (error === 0) child.killed = true;
-		else if (error !== -errno.ESRCH)
-			throw new Error(`aspawn: the tree cannot be killed: error ${-error}`);
+		else if (error !== -errno.ESRCH) throw systemError(error, 'the tree is not killed');
 		return error === 0;
 	}
 	return child.kill(name);

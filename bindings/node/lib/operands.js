@@ -2,12 +2,8 @@
 // Operands of actions (interface.js) and other arguments, from what a program gives to what the addon
 // takes: numbers, strings and bytes.
 'use strict';
-const {
-	constants: { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY },
-} = require('node:fs');
-const {
-	constants: { signals: SIGNALS },
-} = require('node:os');
+const { constants: { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY } } = require('node:fs');
+const { constants: { errno, signals: SIGNALS } } = require('node:os');
 const { fileURLToPath } = require('node:url');
 const { inspect } = require('node:util');
 
@@ -24,6 +20,12 @@ function invalid(name, expected, value) {
 	return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_TYPE' });
 }
 
+// For a negative error number; failure is the library's text of it.
+function systemError(number, what, failure) {
+	const code = Object.keys(errno).find((name) => errno[name] === -number) ?? `error ${-number}`;
+	return Object.assign(new Error(`aspawn: ${failure ?? `${what}: ${code}`}`), { errno: number, code });
+}
+
 function oneOf(value, name, ...values) {
 	if (!values.includes(value)) throw invalid(name, `one of ${values.join(', ')}`, value);
 	return value;
@@ -34,6 +36,11 @@ function object(value, name) {
 	if (value === undefined || value === null) return {};
 	if (typeof value !== 'object' || Array.isArray(value)) throw invalid(name, 'an object', value);
 	return value;
+}
+
+function boolean(value, name) {
+	if (value !== undefined && value !== null && typeof value !== 'boolean') throw invalid(name, 'true or false', value);
+	return value === true;
 }
 
 // Array.from() would make an empty one of a number.
@@ -60,13 +67,13 @@ function integer(value, name, from = -(2 ** 31), to = 2 ** 32 - 1, expected = 'a
 }
 
 // A function that takes a number, or a name of one.
-const named = (what, numbers, expected = `a ${what}'s name or number`) =>
+const named = (what, numbers, expected = `a ${what}'s name or number`, ...range) =>
 	Object.assign(
 		(value, name = what) =>
-			Object.hasOwn(numbers, value) ? numbers[value] : integer(value, name, undefined, undefined, expected),
+			Object.hasOwn(numbers, value) ? numbers[value] : integer(value, name, range[0], range[1], expected),
 		{ numbers },
 	);
-const signal = named('signal', SIGNALS);
+const signal = named('signal', SIGNALS, undefined, 0, 127);
 
 const READ_WRITE = { r: O_RDONLY, 'r+': O_RDWR, w: O_WRONLY | O_CREAT | O_TRUNC, 'w+': O_RDWR | O_CREAT | O_TRUNC };
 const APPEND = { a: O_WRONLY | O_CREAT | O_APPEND, 'a+': O_RDWR | O_CREAT | O_APPEND };
@@ -105,18 +112,7 @@ function joined(words, name) {
 }
 
 module.exports = {
-	Action,
-	TEXT,
-	actions,
-	bytes,
-	integer,
-	invalid,
-	joined,
-	object,
-	oneOf,
-	openFlags,
-	signal,
-	text,
+	Action, TEXT, actions, boolean, bytes, integer, invalid, joined, object, oneOf, openFlags, signal, systemError, text,
 	capability: named('capability', {}),
 	resource: named('resource', {}, 'a limit\'s name, such as "nofile", or its number'),
 	descriptor: (value, name) => integer(typeof value?.fd === 'number' ? value.fd : value, name),
@@ -130,7 +126,7 @@ module.exports = {
 	signals: (values, name) => bits(list(values, name).map((value) => signal(value)), name, 1, 64),
 	// An environment as strings.
 	pairs: (env) =>
-		Object.entries(env)
+		Object.entries(object(env, 'env'))
 			.filter(([, value]) => value !== undefined)
 			.map(([name, value]) => `${name}=${value}`),
 };

@@ -7,12 +7,8 @@ const {
 } = require('node:os');
 const { binding, choice, failureText, limitActions, problem, signalName, supported } = require('./handle.js');
 const { action, library } = require('./interface.js');
-const { TEXT, actions, bytes, integer, invalid, joined, object, oneOf, pairs, path, text } = require('./operands.js');
-
-function systemError(number, what, failure) {
-	const code = Object.keys(errno).find((name) => errno[name] === -number) ?? `error ${-number}`;
-	return Object.assign(new Error(`aspawn: ${failure ?? `${what}: ${code}`}`), { errno: number, code });
-}
+const { TEXT, actions, boolean, bytes, integer, invalid, joined, object, oneOf, pairs, path, systemError, text } =
+	require('./operands.js');
 
 const OF_COMMAND = ['argv0', 'cwd', 'env', 'limits', 'actions', 'memory', 'owner'];
 const OF_PREPARED = [...OF_COMMAND, 'stderr'];
@@ -57,7 +53,7 @@ function command(file, args, options, env) {
 		arguments: [
 			text(file, 'file'),
 			joined([argv0, ...args], 'args'),
-			options.env ? joined(pairs(options.env), 'env') : env,
+			options.env == null ? env : joined(pairs(options.env), 'env'),
 			cwd === undefined ? undefined : path(cwd, 'cwd'),
 			[...first, ...own],
 		],
@@ -79,7 +75,7 @@ function request(of, options, cookie) {
 		...of.arguments,
 		[
 			...of.numbers,
-			options.tail ? library.JOB_TAIL : 0,
+			boolean(options.tail, 'tail') ? library.JOB_TAIL : 0,
 			cookie,
 			of.number ?? 0,
 			stdout === 'pipe' ? kept : 0,
@@ -240,8 +236,7 @@ class Queue extends EventEmitter {
 		const jobs = [...this.#jobs.values(), ...this.#backlog];
 		this.#jobs.clear();
 		this.#backlog.clear();
-		for (const job of jobs)
-			this.#settle(job, systemError(-errno.ECANCELED, job.file));
+		for (const job of jobs) this.#settle(job, systemError(-errno.ECANCELED, job.file));
 		process.nextTick(() => this.emit('close'));
 	}
 }

@@ -3,8 +3,7 @@
 'use strict';
 const { readSync, writeSync } = require('node:fs');
 const { ReadStream } = require('node:tty');
-const { getSystemErrorName } = require('node:util');
-const { integer } = require('./operands.js');
+const { integer, systemError } = require('./operands.js');
 
 const AGAIN_MS = 5; // until a terminal that was full is asked again
 
@@ -59,7 +58,7 @@ class Terminal extends ReadStream {
 	// The size in characters; the child's foreground processes get SIGWINCH.
 	resize(columns, rows) {
 		const error = this.destroyed ? 0 : this.#resize(integer(rows, 'rows'), integer(columns, 'columns'));
-		if (error < 0) throw new Error(`aspawn: the terminal is not resized: ${getSystemErrorName(error)}`);
+		if (error < 0) throw systemError(error, 'the terminal is not resized');
 	}
 }
 exports.Terminal = Terminal;

@@ -188,13 +188,16 @@ test('what is wrong with the arguments rejects', async () => {
 		assert.throws(() => queue.prepare('echo', wrong), { code: 'ERR_INVALID_ARG_TYPE' });
 		assert.throws(() => new Queue(wrong), { code: 'ERR_INVALID_ARG_TYPE' });
 	}
-	for (const options of [{ signal: 3 }, { actions: 3 }, { actions: [3] }, { limits: 3 }, { input: 0 }, { owner: 'private' }])
+	const wrong = [{ signal: 3 }, { actions: 3 }, { actions: [3] }, { limits: 3 }, { input: 0 }, { owner: 'private' }];
+	for (const options of [...wrong, { limits: { cpu: [1, 2, 3] } }, { env: 5 }, { env: '' }, { env: ['A=b'] }, { tail: 'no' }])
 		await assert.rejects(queue.submit('true', options), { code: 'ERR_INVALID_ARG_TYPE' });
 	await assert.rejects(queue.submit(3), { message: 'aspawn: "file" must be a string or Buffer, not 3' });
 	await assert.rejects(queue.submit('true', { input: 3 }), { message: 'aspawn: "input" must be a string or Buffer, not 3' });
 	await assert.rejects(queue.submit('true', { uid: 65534 }), /a job has no option "uid"/);
 	assert.throws(() => queue.prepare('true', { timeout: 10 }), /a prepared command has no option "timeout"/);
 	assert.throws(() => new Queue({ cwd: '/' }), /a queue has no option "cwd"/);
+	for (const env of [5, 'A=b', true, ['A=b'], () => {}])
+		assert.throws(() => new Queue({ env }), { code: 'ERR_INVALID_ARG_TYPE', message: /^aspawn: "env" must be an object/ });
 	for (const none of [null, undefined]) {
 		assert.strictEqual((await queue.submit('true', none, none)).code, 0);
 		queue.prepare('true', none, none).release();

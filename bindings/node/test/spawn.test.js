@@ -511,6 +511,10 @@ test('no process of another user shares the memory', { skip: !isRoot && 'not roo
 test('killTree ends a group', async () => {
 	const child = aspawn.spawn('sh', ['-c', 'sleep 60 & echo started; wait'], { group: true });
 	await once(child.stdout, 'data');
+	for (const signal of [-1, 128, 2 ** 31])
+		assert.throws(() => aspawn.killTree(child, signal), { name: 'RangeError', code: 'ERR_OUT_OF_RANGE' });
+	assert.throws(() => aspawn.killTree(child, 100), { code: 'EINVAL', errno: -22, message: /^aspawn: .*: EINVAL$/ });
+	assert.throws(() => aspawn.killTree(child, 'SIGNONE'), { code: 'ERR_INVALID_ARG_TYPE' });
 	assert.ok(aspawn.killTree(child, 'SIGKILL'));
 	assert.deepStrictEqual(await once(child, 'close'), [null, 'SIGKILL']); // once sleep's end of the pipe is closed
 });
@@ -609,6 +613,8 @@ test('an option that is refused leaves no descriptor', () => {
 	const open = () => fs.readdirSync('/proc/self/fd').length;
 	const before = open();
 	const refused = [{ owner: 'none' }, { memory: 'none' }, { actions: 3 }, { actions: [3] }, { limits: 3 }];
+	for (const value of ['no', 0, 1, {}]) refused.push({ group: value }, { diesWithCaller: value }, { closeOthers: value });
+	for (const cpu of [[], [1], [1, 2, 3], '1', [1, '2'], null]) refused.push({ limits: { cpu } });
 	for (const options of [...refused, { stdio: 'pty', rows: 'x' }, { stdio: 'pty', columns: null, rows: 1.5 }])
 		assert.throws(() => aspawn.spawn('true', { cgroup: '/', ...options }), { code: 'ERR_INVALID_ARG_TYPE' });
 	assert.strictEqual(open(), before);
