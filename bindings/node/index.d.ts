@@ -253,8 +253,8 @@ export class Queue extends EventEmitter {
 }
 
 /** False if the kernel has no pidfds (before Linux 5.3), the addon was not built, Node's ChildProcess
- * is not as expected, or its permission model allows no child processes: then all calls are those of
- * `child_process`, and a warning has said why. */
+ * is not as expected (Bun and Deno have others), or its permission model allows no child processes: then all
+ * calls are those of `child_process`, and a warning has said why. */
 export const supported: boolean;
 /** Of the package. */
 export const version: string;

@@ -91,6 +91,23 @@ pipelines_of_execa_work()
 	(cd "$installed" && timeout 200 "$1" -r aspawn/register test/pipelines.mjs)
 }
 
+other_runtime_is_installed()
+{
+	mkdir -p "$build/bindings/node/$1" &&
+		npm install --silent --no-audit --no-fund --prefix "$build/bindings/node/$1" "$1" >/dev/null 2>&1 &&
+		"$build/bindings/node/$1/node_modules/.bin/$1" --version >/dev/null 2>&1
+}
+
+# It ends without a signal, having said why once.
+other_runtime_has_child_process()
+{
+	other=$build/bindings/node/$1/node_modules/.bin/$1
+	cp "$source/test/other-runtime.cjs" "$installed/" && cd "$installed" || return 1
+	shift
+	timeout 60 "$other" "$@" other-runtime.cjs >output 2>&1 && grep -x 'done' output &&
+		test "$(grep -c 'Warning: aspawn is not used: .* is not Node' output)" = 1 || { tail -20 output; false; }
+}
+
 types_are_right()
 {
 	(cd "$installed" && npm install --silent --no-audit --no-fund --no-save typescript@5 @types/node@20 &&
@@ -124,5 +141,14 @@ if "$musl" --version >/dev/null 2>&1; then
 else
 	skip "a Node with musl" "not there: test/bindings/node.install"
 fi
+for runtime in 'bun' 'deno run -A'; do
+	name=${runtime%% *}
+	if other_runtime_is_installed "$name"; then
+		# shellcheck disable=SC2086 # a word each
+		check "$name has child_process, without the addon" other_runtime_has_child_process $runtime
+	else
+		skip "$name has child_process, without the addon" "npm has no $name for this machine"
+	fi
+done
 check "its types are right" types_are_right
 finish

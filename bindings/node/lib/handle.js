@@ -18,8 +18,10 @@ const PIPE = -2;
 const PTY = -3;
 
 let binding = null;
-let problem;
-for (const path of ['../build/aspawn.node', `../prebuilds/linux-${process.arch}/aspawn.node`])
+// The addon needs Node's event loop. To load it in another runtime may end the program, though not at once.
+const other = ['bun', 'deno'].find((name) => process.versions[name]);
+let problem = other && new Error(`${other} is not Node`);
+for (const path of other ? [] : ['../build/aspawn.node', `../prebuilds/linux-${process.arch}/aspawn.node`])
 	try {
 		binding ??= require(path);
 	} catch (error) {
@@ -218,23 +220,23 @@ function hasChannel(stdio) {
 
 // Whether ChildProcess uses its _handle as this file needs it. A handle that starts nothing sees it.
 function fits() {
-	const child = new ChildProcess();
 	const options = { file: 'aspawn', args: [], envPairs: [], stdio: ['ignore', 'pipe', 2] };
-	const { onexit } = child._handle;
 	let result = false;
-	child._handle = {
-		spawn() {
-			const { file, stdio } = options;
-			result = file === 'aspawn' && typeof stdio[1].handle.open === 'function' &&
-				String(stdio.map(source)) === String([IGNORE, PIPE, 2]);
-			return -errno.E2BIG; // such an error throws, and there is no event
-		},
-		close() {},
-	};
 	try {
+		const child = new ChildProcess();
+		const { onexit } = child._handle;
+		child._handle = {
+			spawn() {
+				const { file, stdio } = options;
+				result = file === 'aspawn' && typeof stdio[1].handle.open === 'function' &&
+					String(stdio.map(source)) === String([IGNORE, PIPE, 2]) && typeof onexit === 'function';
+				return -errno.E2BIG; // such an error throws, and there is no event
+			},
+			close() {},
+		};
 		child.spawn(options);
 	} catch {
-		return result && typeof onexit === 'function';
+		return result;
 	}
 	return false;
 }
