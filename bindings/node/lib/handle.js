@@ -74,6 +74,17 @@ function source(stream) {
 	}
 }
 
+// Above the standard streams, which the child replaces before it uses this.
+function openDirectory(path) {
+	const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+	if (fd > 2) return fd;
+	try {
+		return openDirectory(path);
+	} finally {
+		closeSync(fd);
+	}
+}
+
 // As setgid() and setuid(): without privileges only the effective ID changes.
 const ids = (id) => (process.geteuid() === 0 ? [id, id, id] : [-1, id, -1]);
 
@@ -115,7 +126,7 @@ class Handle {
 		else if (extra.group) first.push(action.setpgid());
 		first.push(...exports.limitActions(extra.limits));
 		if (extra.cgroup !== undefined) {
-			this.#cgroup = openSync(extra.cgroup, constants.O_RDONLY | constants.O_DIRECTORY);
+			this.#cgroup = openDirectory(extra.cgroup);
 			first.push(action.joinCgroup(this.#cgroup));
 		}
 		const given = actions(extra.actions);

@@ -298,6 +298,16 @@ struct streams {
 	size_t count;
 };
 
+/* The descriptor, or if it is below 3 a duplicate in its place; -1 if there is none. */
+static int above_streams(int fd)
+{
+	if (fd > 2)
+		return fd;
+	const long copy = psys_fcntl(fd, PSYS_F_DUPFD_CLOEXEC, 3);
+	psys_close(fd);
+	return copy < 0 ? -1 : (int)copy;
+}
+
 static int make_pipes(struct streams *streams)
 {
 	for (size_t i = 0; i < streams->count; i++) {
@@ -310,8 +320,10 @@ static int make_pipes(struct streams *streams)
 		error = psys_socketpair(PSYS_AF_UNIX, PSYS_SOCK_STREAM | PSYS_SOCK_CLOEXEC, 0, pair);
 		if (error < 0)
 			return error;
-		streams->parent[i] = pair[0];
-		streams->child[i] = pair[1];
+		streams->parent[i] = above_streams(pair[0]);
+		streams->child[i] = above_streams(pair[1]);
+		if (streams->parent[i] < 0 || streams->child[i] < 0)
+			return -PSYS_EMFILE;
 	}
 	return 0;
 }
@@ -578,7 +590,8 @@ static napi_value mode(napi_env env, napi_callback_info info)
 				     ASPAWN_MODE_NONE);
 }
 
-/* isSupported(): 1 if the kernel has pidfds that can be polled. */
+/* isSupported(): 1 if the kernel has pidfds that can be polled. A lack of descriptors or memory does not
+ * say that it has none. */
 static napi_value is_supported(napi_env env, napi_callback_info info)
 {
 	int fd = psys_pidfd_open(psys_getpid(), 0);
@@ -586,7 +599,8 @@ static napi_value is_supported(napi_env env, napi_callback_info info)
 	(void)info;
 	if (fd >= 0)
 		psys_close(fd);
-	return number(env, fd >= 0);
+	return number(env,
+		      fd >= 0 || fd == -PSYS_EMFILE || fd == -PSYS_ENFILE || fd == -PSYS_ENOMEM);
 }
 
 NAPI_MODULE_INIT()

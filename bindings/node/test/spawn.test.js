@@ -431,6 +431,33 @@ test('an error event that nobody listens to is uncaught', () => {
 	assert.strictEqual(stdout, 'exec "/nowhere": ENOENT\n', stderr);
 });
 
+test('the ends of streams are above the standard streams', () => {
+	const script = `const fs = require('fs');
+		const aspawn = require('aspawn');
+		[0, 1].forEach((fd) => fs.closeSync(fd));
+		const child = aspawn.spawn('cat');
+		const fds = child.stdio.map((stream) => stream._handle.fd);
+		child.stdin.end();
+		child.on('close', (code) => fs.writeSync(2, String([code, fds.every((fd) => fd > 2)])));`;
+	const { stderr } = childProcess.spawnSync(process.execPath, ['-e', script], { cwd: __dirname, encoding: 'utf8' });
+	assert.strictEqual(stderr, '0,true');
+});
+
+test('a lack of descriptors does not switch the package off', { skip: process.arch !== 'x64' && 'a filter of x86_64' }, async () => {
+	const instruction = (code, jt, jf, k) => [code, 0, jt, jf, ...new Uint8Array(Uint32Array.of(k).buffer)];
+	const [EMFILE, ENOSYS] = [24, 38];
+	for (const [error, expected] of [[EMFILE, 'true'], [ENOSYS, 'false']]) {
+		// pidfd_open() fails.
+		const filter = Uint8Array.from([instruction(0x20, 0, 0, 0), instruction(0x15, 0, 1, 434), instruction(6, 0, 0, 0x50000 + error),
+			instruction(6, 0, 0, 0x7fff0000)].flat());
+		const { stdout } = await aspawn.promises.execFile(process.execPath, ['-p', "require('aspawn').supported"], {
+			actions: [action.noNewPrivs(), action.seccomp(filter)],
+			cwd: __dirname,
+		});
+		assert.strictEqual(stdout.trim(), expected);
+	}
+});
+
 test('limits', async () => {
 	assert.strictEqual(
 		await says('ulimit -n; ulimit -Hn; ulimit -c', {
