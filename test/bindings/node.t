@@ -51,7 +51,7 @@ own_tests()
 {
 	node=$1
 	rm -rf "$installed/test" && cp -R "$source/test" "$installed/test" &&
-		(cd "$installed" && unset NODE_OPTIONS && timeout 100 "$node" --test --test-reporter=tap test/spawn.test.js test/queue.test.js >output 2>&1) ||
+		(cd "$installed" && unset NODE_OPTIONS && timeout 200 "$node" --test --test-reporter=tap test/*.test.js >output 2>&1) ||
 		{ grep -A 12 '^ *not ok' "$installed/output"; false; }
 }
 

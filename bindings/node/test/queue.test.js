@@ -131,13 +131,14 @@ test('AbortSignal: before, in the queue and in the run', async () => {
 });
 
 test('of jobs with a key so many run at a time', async () => {
-	const directory = `/tmp/aspawn-key-${process.pid}`;
-	const script = `mkdir ${directory} && sleep 0.01 && rmdir ${directory}`;
+	const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'aspawn-queue-'));
+	const script = `mkdir ${directory}/one && sleep 0.01 && rmdir ${directory}/one`;
 	const all = await Promise.all(Array.from({ length: 8 }, () => shell(script, { key: 1 })));
 	assert.deepStrictEqual(
 		all.map(({ code, stderr }) => [code, stderr]),
 		all.map(() => [0, '']),
 	);
+	fs.rmdirSync(directory);
 });
 
 test('a higher priority starts first', async () => {
