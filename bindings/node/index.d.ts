@@ -32,14 +32,12 @@ export interface OwnOptions {
 	/** `'private'`: no SIGCHLD, and no wait of another part of this process sees the child. The call waits
 	 * until a helper process has cloned it. `'tree'`: all that descends from it ends with it, too. */
 	owner?: Owner;
-	/** The child is private, and killed when this process ends, however it does. */
-	diesWithCaller?: boolean;
+	/** The child is private, and killed when this process ends, however it does. */ diesWithCaller?: boolean;
 	/** `'copied'`: the child begins in a copy of the memory, at the cost of a fork: with a `uid`, `gid` or the
 	 * like it does not execute a program without a file, which security monitors report. `'suspended'`:
 	 * this thread waits for the exec, as debuggers need it. */
 	memory?: Memory;
-	/** The process leads a process group, which `killTree` ends. */
-	group?: boolean;
+	/** The process leads a process group, which `killTree` ends. */ group?: boolean;
 	/** Close all descriptors that are not in `stdio`, also those that another module opened without
 	 * FD_CLOEXEC. Not with actions that make descriptors above them. */
 	closeOthers?: boolean;
@@ -48,36 +46,31 @@ export interface OwnOptions {
 /** This process's end of a child's terminal: its output, and for what somebody would type. It ends when no
  * process has the terminal any more. To destroy it hangs the child up. */
 export interface Terminal extends net.Socket {
-	/** In characters. */
-	resize(columns: number, rows: number): void;
+	/** In characters. */ resize(columns: number, rows: number): void;
 }
 /** The process leads a session on a terminal of its own, which is its standard streams. */
 export interface TerminalOptions extends Omit<childProcess.SpawnOptions, 'stdio'>, OwnOptions {
 	stdio: 'pty';
-	/** 24 */
-	rows?: number;
-	/** 80 */
-	columns?: number;
+	/** 24 */ rows?: number;
+	/** 80 */ columns?: number;
 }
 
 /** A ChildProcess of `child_process`; `failure` says what failed: `chdir "/nowhere": ENOENT`. Its errors have it too. */
 export type Child<T extends childProcess.ChildProcess> = T & { failure?: string };
 
+type Args = readonly string[] | undefined | null;
 type Rest<Options> = [options: Options] | [args: readonly string[], options: Options];
+type WithoutStdio = childProcess.SpawnOptionsWithoutStdio & OwnOptions;
+type WithStdio<I extends Stdio, O extends Stdio, E extends Stdio> = childProcess.SpawnOptionsWithStdioTuple<I, O, E> & OwnOptions;
 type Stdio = childProcess.StdioNull | childProcess.StdioPipe;
 type End<T, Stream> = T extends childProcess.StdioPipe ? Stream : null;
 
 /** As of `child_process`, with `OwnOptions` too. */
 export const spawn: typeof childProcess.spawn & {
 	(command: string, ...rest: Rest<TerminalOptions>): Child<childProcess.ChildProcess> & { terminal?: Terminal };
-	(
-		command: string,
-		...rest: Rest<childProcess.SpawnOptionsWithoutStdio & OwnOptions>
-	): Child<childProcess.ChildProcessWithoutNullStreams>;
-	<I extends Stdio, O extends Stdio, E extends Stdio>(
-		command: string,
-		...rest: Rest<childProcess.SpawnOptionsWithStdioTuple<I, O, E> & OwnOptions>
-	): Child<childProcess.ChildProcessByStdio<End<I, Writable>, End<O, Readable>, End<E, Readable>>>;
+	(command: string, ...rest: Rest<WithoutStdio>): Child<childProcess.ChildProcessWithoutNullStreams>;
+	<I extends Stdio, O extends Stdio, E extends Stdio>(command: string, ...rest: Rest<WithStdio<I, O, E>>): Child<
+		childProcess.ChildProcessByStdio<End<I, Writable>, End<O, Readable>, End<E, Readable>>>;
 	(command: string, ...rest: Rest<childProcess.SpawnOptions & OwnOptions>): Child<childProcess.ChildProcess>;
 };
 
@@ -101,11 +94,7 @@ export const execFile: typeof childProcess.execFile & {
 export const promises: {
 	exec<E extends Encoding = 'utf8'>(command: string, options?: ExecOptions<E>): Outputs<E>;
 	execFile<E extends Encoding = 'utf8'>(file: string, options: ExecFileOptions<E>): Outputs<E>;
-	execFile<E extends Encoding = 'utf8'>(
-		file: string,
-		args?: readonly string[] | null,
-		options?: ExecFileOptions<E>,
-	): Outputs<E>;
+	execFile<E extends Encoding = 'utf8'>(file: string, args?: Args, options?: ExecFileOptions<E>): Outputs<E>;
 };
 
 /**
@@ -121,13 +110,11 @@ export interface QueueOptions {
 	/** Jobs that the kernel's side of the queue has at the same time: 256. Others wait in this
 	 * process. At most 32768. */
 	jobs?: number;
-	/** Jobs that run at the same time: 16. */
-	running?: number;
+	/** Jobs that run at the same time: 16. */ running?: number;
 	/** Bytes of each job: its command, environment and input, and the output that is kept: 32768.
 	 * At most 16 MiB. */
 	jobBytes?: number;
-	/** The least time between two starts: milliseconds. */
-	delay?: number;
+	/** The least time between two starts: milliseconds. */ delay?: number;
 	/** Of all jobs without one of their own: `process.env` as it is when the queue is made. */
 	env?: NodeJS.ProcessEnv;
 }
@@ -137,36 +124,25 @@ export interface JobOptions {
 	cwd?: string | URL;
 	env?: NodeJS.ProcessEnv;
 	argv0?: string;
-	/** Otherwise standard input is empty. */
-	input?: string | NodeJS.ArrayBufferView;
-	/** `'pipe'`: kept. */
-	stdout?: 'pipe' | 'ignore';
-	/** `'pipe'`: kept. `'stdout'`: where that goes. */
-	stderr?: 'pipe' | 'ignore' | 'stdout';
-	/** Bytes of each output that are kept, the first ones: 4096. More is dropped. */
-	maxOutput?: number;
-	/** Of a longer output the last bytes are kept. */
-	tail?: boolean;
-	/** Of the outputs: `'utf8'`. null is `'buffer'`. */
-	encoding?: Encoding;
-	/** Milliseconds from the start until the program and what it has started get SIGTERM. */
-	timeout?: number;
-	/** Milliseconds from SIGTERM to SIGKILL: 1000. */
-	grace?: number;
-	/** Of the jobs with the same key at most `keyLimit` (1) run at the same time. */
-	key?: number;
+	/** Otherwise standard input is empty. */ input?: string | NodeJS.ArrayBufferView;
+	/** `'pipe'`: kept. */ stdout?: 'pipe' | 'ignore';
+	/** `'pipe'`: kept. `'stdout'`: where that goes. */ stderr?: 'pipe' | 'ignore' | 'stdout';
+	/** Bytes of each output that are kept, the first ones: 4096. More is dropped. */ maxOutput?: number;
+	/** Of a longer output the last bytes are kept. */ tail?: boolean;
+	/** Of the outputs: `'utf8'`. null is `'buffer'`. */ encoding?: Encoding;
+	/** Milliseconds from the start until the program and what it has started get SIGTERM. */ timeout?: number;
+	/** Milliseconds from SIGTERM to SIGKILL: 1000. */ grace?: number;
+	/** Of the jobs with the same key at most `keyLimit` (1) run at the same time. */ key?: number;
 	keyLimit?: number;
 	/** Of the jobs that wait, those of the highest priority start first: from 0 to 7. Those that wait
 	 * in this process (`QueueOptions.jobs`) come after all of these. */
 	priority?: number;
 	limits?: OwnOptions['limits'];
 	memory?: Exclude<Memory, 'suspended'>;
-	/** All that descends from the program ends with it. */
-	owner?: 'tree';
+	/** All that descends from the program ends with it. */ owner?: 'tree';
 	/** Descriptors of this process that they use stay open until the job has ended. */
 	actions?: readonly Action[];
-	/** Cancels the job. */
-	signal?: AbortSignal;
+	/** Cancels the job. */ signal?: AbortSignal;
 }
 
 /** Those of a job that a prepared command has, and those that its jobs have then. */
@@ -175,8 +151,7 @@ export type PreparedOptions = Omit<JobOptions, keyof CommandOptions> & { stderr?
 
 /** A command of which a queue has a copy. */
 export interface Prepared {
-	/** No job of it may wait or run. */
-	release(): void;
+	/** No job of it may wait or run. */ release(): void;
 }
 
 /** How a job ended. */
@@ -186,14 +161,14 @@ export interface JobResult<Output = string> {
 	signal: NodeJS.Signals | `SIG${number}` | null;
 	/** undefined with `'ignore'`. */ stdout: Output;
 	stderr: Output;
-	/** Bytes that the program wrote. */
-	stdoutTotal: number;
+	/** Bytes that the program wrote. */ stdoutTotal: number;
 	stderrTotal: number;
 	pid: number | undefined;
-	/** Milliseconds from the submission to the start, and from there to the end. */
-	waited: number;
+	/** Milliseconds from the submission to the start, and from there to the end. */ waited: number;
 	ran: number;
 }
+
+type Job<E> = Promise<JobResult<Output<E>>>;
 
 /**
  * Why a program did not run to its own end. `code`: `'ENOENT'` and the like, with `failure`, if it was
@@ -204,8 +179,7 @@ export interface JobError extends Error, Partial<JobResult<string | Buffer>> {
 	file: string;
 	code: any;
 	errno?: number;
-	/** `search "unmae": ENOENT` */
-	failure?: string;
+	/** `search "unmae": ENOENT` */ failure?: string;
 }
 
 /**
@@ -217,28 +191,14 @@ export interface JobError extends Error, Partial<JobResult<string | Buffer>> {
 export class Queue extends EventEmitter {
 	constructor(options?: QueueOptions);
 	/** Resolves when the program has run, whatever its status; rejects with a `JobError` otherwise. */
-	submit<E extends Encoding = 'utf8'>(
-		file: string,
-		args?: readonly string[],
-		options?: JobOptions & { encoding?: E },
-	): Promise<JobResult<Output<E>>>;
-	submit<E extends Encoding = 'utf8'>(
-		file: string,
-		options: JobOptions & { encoding?: E },
-	): Promise<JobResult<Output<E>>>;
+	submit<E extends Encoding = 'utf8'>(file: string, args?: Args, options?: JobOptions & { encoding?: E }): Job<E>;
+	submit<E extends Encoding = 'utf8'>(file: string, options: JobOptions & { encoding?: E }): Job<E>;
 	/** A job of a prepared command: with these arguments, or with its own. */
-	submit<E extends Encoding = 'utf8'>(
-		command: Prepared,
-		args?: readonly string[],
-		options?: PreparedOptions & { encoding?: E },
-	): Promise<JobResult<Output<E>>>;
-	submit<E extends Encoding = 'utf8'>(
-		command: Prepared,
-		options: PreparedOptions & { encoding?: E },
-	): Promise<JobResult<Output<E>>>;
+	submit<E extends Encoding = 'utf8'>(command: Prepared, args?: Args, options?: PreparedOptions & { encoding?: E }): Job<E>;
+	submit<E extends Encoding = 'utf8'>(command: Prepared, options: PreparedOptions & { encoding?: E }): Job<E>;
 	/** Copies a command to the queue for many jobs, which then copy only their arguments. It takes the
 	 * place of a job until its `release()`. */
-	prepare(file: string, args?: readonly string[], options?: CommandOptions): Prepared;
+	prepare(file: string, args?: Args, options?: CommandOptions): Prepared;
 	prepare(file: string, options: CommandOptions): Prepared;
 	/** Numbers of jobs; undefined once closed. */
 	counts(): Record<'waiting' | 'running' | 'servers', number> | undefined;
@@ -247,8 +207,7 @@ export class Queue extends EventEmitter {
 	close(): void;
 	/** Each job's result; then errors are not those of an unhandled promise. */
 	on(event: 'result', listener: (result: JobResult<string | Buffer> | JobError) => void): this;
-	/** No job is left. */
-	on(event: 'idle' | 'close', listener: () => void): this;
+	/** No job is left. */ on(event: 'idle' | 'close', listener: () => void): this;
 	on(event: string | symbol, listener: (...args: any[]) => void): this;
 }
 

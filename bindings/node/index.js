@@ -24,14 +24,10 @@ function extras(args) {
 // A function of child_process, or what promisify() makes of it, whose process is started by aspawn.
 const started =
 	(name, as = (call) => call) =>
-	(...args) =>
-		within(extras(args), () => as(childProcess[name])(...args));
+	(...args) => within(extras(args), () => as(childProcess[name])(...args));
 const promises = { execFile: started('execFile', promisify), exec: started('exec', promisify) };
 const [spawn, execFile, exec] = ['spawn', 'execFile', 'exec'].map((name) =>
-	Object.defineProperties(started(name), {
-		name: { value: name },
-		[promisify.custom]: { value: promises[name] },
-	}),
+	Object.defineProperties(started(name), { name: { value: name }, [promisify.custom]: { value: promises[name] } }),
 );
 
 module.exports = { spawn, execFile, exec, Queue, killTree, action, constants, supported, version, promises };

@@ -194,8 +194,7 @@ class Handle {
 	}
 
 	killTree(signal) {
-		if (this.#cgroup >= 0 && signal === signals.SIGKILL)
-			return binding.killCgroup(this.#cgroup);
+		if (this.#cgroup >= 0 && signal === signals.SIGKILL) return binding.killCgroup(this.#cgroup);
 		return binding.kill(this, signal, true);
 	}
 

@@ -2,9 +2,7 @@
 // A queue of commands: src/queue.c.
 'use strict';
 const { EventEmitter } = require('node:events');
-const {
-	constants: { errno },
-} = require('node:os');
+const { constants: { errno } } = require('node:os');
 const { binding, choice, failureText, limitActions, problem, signalName, supported } = require('./handle.js');
 const { action, library } = require('./interface.js');
 const { TEXT, actions, boolean, bytes, integer, invalid, joined, object, oneOf, pairs, path, systemError, text } =
@@ -29,8 +27,7 @@ function given(args, options) {
 	return [undefined, args];
 }
 
-const check = (value, name, from = 0, to = 2 ** 32 - 1) =>
-	value === undefined ? 0 : integer(value, name, from, to);
+const check = (value, name, from = 0, to = 2 ** 32 - 1) => value === undefined ? 0 : integer(value, name, from, to);
 
 // null is bytes, as child_process has it.
 function encodingOf({ encoding = 'utf8' }) {
@@ -202,8 +199,7 @@ class Queue extends EventEmitter {
 		if (job.prepared) job.prepared.jobs--;
 		result.file = job.file;
 		if (error) Object.assign(error, result, { code: error.code });
-		if (this.listenerCount('result'))
-			process.nextTick(() => this.emit('result', error ?? result));
+		if (this.listenerCount('result')) process.nextTick(() => this.emit('result', error ?? result));
 		if (error) job.reject(error);
 		else job.resolve(result);
 	}
@@ -253,8 +249,7 @@ function abortError(signal) {
 }
 
 function resultOf(raw, job) {
-	const text = (bytes) =>
-		bytes && job.encoding !== 'buffer' ? bytes.toString(job.encoding) : bytes;
+	const text = (bytes) => bytes && job.encoding !== 'buffer' ? bytes.toString(job.encoding) : bytes;
 	const hasStatus = raw.status >= 0;
 	const signal = raw.status & 0x7f;
 	return {

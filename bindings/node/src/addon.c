@@ -225,21 +225,15 @@ void *owned_by(napi_env env, napi_callback_info info, size_t count, napi_value *
 
 enum { PATH_MAX = 4096 };
 
-static bool may_execute(const char *path)
+/* A file of this type that may be executed, or a directory that may be entered. */
+static bool is_accessible(const char *path, unsigned type)
 {
+	struct psys_stat status;
 	int error = psys_faccessat2(PSYS_AT_FDCWD, path, PSYS_X_OK, PSYS_AT_EACCESS);
 
 	if (error == -PSYS_ENOSYS) /* before Linux 5.8 */
 		error = psys_faccessat(PSYS_AT_FDCWD, path, PSYS_X_OK);
-	return error == 0;
-}
-
-static bool is_program(const char *path)
-{
-	struct psys_stat status;
-
-	return may_execute(path) && psys_stat(path, &status) == 0 &&
-	       (status.st_mode & PSYS_S_IFMT) == PSYS_S_IFREG;
+	return error == 0 && psys_stat(path, &status) == 0 && (status.st_mode & PSYS_S_IFMT) == type;
 }
 
 /* directory/name to path, of PATH_MAX bytes. */
@@ -264,7 +258,9 @@ static const char *find_program(const struct request *request, char *path)
 	const char *file = request->command.file, *search = "/bin:/usr/bin", *end;
 
 	if (*psys_strchrnul(file, '/'))
-		return (*file == '/' || !request->directory) && is_program(file) ? file : NULL;
+		return (*file == '/' || !request->directory) && is_accessible(file, PSYS_S_IFREG) ?
+			       file :
+			       NULL;
 	for (char *const *env = request->command.envp; env && *env; env++)
 		if (psys_strncmp(*env, "PATH=", 5) == 0) {
 			search = *env + 5;
@@ -274,19 +270,12 @@ static const char *find_program(const struct request *request, char *path)
 		end = psys_strchrnul(search, ':');
 		if (!join(path, search, (size_t)(end - search), file))
 			return NULL;
-		if (is_program(path))
+		if (is_accessible(path, PSYS_S_IFREG))
 			return path;
 		if (!*end)
 			return NULL;
 	}
 	return NULL;
-}
-
-static bool is_directory(const char *path)
-{
-	char name[PATH_MAX];
-
-	return join(name, path, psys_strlen(path), ".") && may_execute(name);
 }
 
 /* In the array of streams that JavaScript gives; other numbers are descriptors. */
@@ -450,7 +439,7 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 	command->action_count += (size_t)(command->actions - request.first);
 	command->actions = request.first;
 	if (command->file && integer(env, v[CERTAIN]) &&
-	    (!request.directory || is_directory(request.directory)))
+	    (!request.directory || is_accessible(request.directory, PSYS_S_IFDIR)))
 		program = find_program(&request, path);
 	if (program)
 		command->file = program;
@@ -594,7 +583,7 @@ static napi_value mode(napi_env env, napi_callback_info info)
  * say that it has none. */
 static napi_value is_supported(napi_env env, napi_callback_info info)
 {
-	int fd = psys_pidfd_open(psys_getpid(), 0);
+	const int fd = psys_pidfd_open(psys_getpid(), 0);
 
 	(void)info;
 	if (fd >= 0)
