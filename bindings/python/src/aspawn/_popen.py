@@ -264,24 +264,15 @@ class Terminal(io.FileIO):
         super().__init__(child.pty_fd, "r+")
         self._child = child
 
-    def read(self, size: Optional[int] = -1) -> bytes:
-        if size is None or size < 0:
-            return self.readall()
+    read, readall = io.RawIOBase.read, io.RawIOBase.readall  # type: ignore[assignment]  # by readinto()
+
+    def readinto(self, buffer: Any) -> Any:
         try:
-            return os.read(self.fileno(), size)
+            return super().readinto(buffer)
         except OSError as error:
             if error.errno != errno.EIO:
                 raise
-            return b""
-
-    def readall(self) -> bytes:
-        return b"".join(iter(functools.partial(self.read, 4096), b""))
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer).cast("B")
-        data = self.read(len(view))
-        view[:len(data)] = data
-        return len(data)
+            return 0
 
     def resize(self, rows: int, columns: int) -> None:
         self.fileno()  # ValueError if it is closed
