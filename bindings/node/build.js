@@ -41,8 +41,7 @@ function build() {
 	try {
 		execFileSync(compiler, options, { stdio: 'inherit' });
 	} catch (error) {
-		console.error(`aspawn needs a C compiler (${compiler}): apt-get install gcc`);
-		console.error(error.message);
+		console.error(`aspawn needs a C compiler (${compiler}): apt-get install gcc\n${error.message}`);
 		process.exit(1);
 	}
 }

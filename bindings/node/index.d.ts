@@ -111,8 +111,7 @@ export interface QueueOptions {
 	 * process. At most 32768. */
 	jobs?: number;
 	/** Jobs that run at the same time: 16. */ running?: number;
-	/** Bytes of each job: its command, environment and input, and the output that is kept: 32768.
-	 * At most 16 MiB. */
+	/** Bytes of each job: command, environment, input, and the output that is kept: 32768. At most 16 MiB. */
 	jobBytes?: number;
 	/** The least time between two starts: milliseconds. */ delay?: number;
 	/** Of all jobs without one of their own: `process.env` as it is when the queue is made. */

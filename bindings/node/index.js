@@ -22,8 +22,7 @@ function extras(args) {
 }
 
 // A function of child_process, or what promisify() makes of it, whose process is started by aspawn.
-const started =
-	(name, as = (call) => call) =>
+const started = (name, as = (call) => call) =>
 	(...args) => within(extras(args), () => as(childProcess[name])(...args));
 const promises = { execFile: started('execFile', promisify), exec: started('exec', promisify) };
 const [spawn, execFile, exec] = ['spawn', 'execFile', 'exec'].map((name) =>

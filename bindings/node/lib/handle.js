@@ -13,9 +13,7 @@ const { actions, boolean, integer, invalid, joined, object, oneOf, pairs, signal
 const { Terminal } = require('./terminal.js');
 
 // As enum of src/addon.c.
-const IGNORE = -1;
-const PIPE = -2;
-const PTY = -3;
+const [IGNORE, PIPE, PTY] = [-1, -2, -3];
 
 let binding = null;
 // The addon needs Node's event loop. To load it in another runtime may end the program, though not at once.
@@ -60,19 +58,8 @@ exports.failureText = (text, before, actions = []) =>
 			index < before || index >= before + actions.length ? '' : `action ${index - before}, `,
 		);
 
-function source(stream) {
-	switch (stream.type) {
-		case 'ignore':
-			return IGNORE;
-		case 'pipe':
-		case 'overlapped':
-			return PIPE;
-		case 'wrap':
-			return stream.handle.fd;
-		default:
-			return stream.fd;
-	}
-}
+const SOURCES = { ignore: IGNORE, pipe: PIPE, overlapped: PIPE };
+const source = ({ type, handle, fd }) => SOURCES[type] ?? (type === 'wrap' ? handle.fd : fd);
 
 // Above the standard streams, which the child replaces before it uses this.
 function openDirectory(path) {
@@ -151,20 +138,13 @@ class Handle {
 		this.#before = streams.length - terminals.length - notMade + (options.cwd ? 1 : 0) + first.length;
 		this.failure = undefined;
 		const pid = binding.spawn(
-			this,
-			options.file,
-			joined((options.args ?? []).map(String), 'args'),
+			this, options.file, joined((options.args ?? []).map(String), 'args'),
 			joined(options.envPairs ?? pairs(process.env), 'env'),
-			options.cwd || undefined,
-			[...first, ...(extra.actions ?? []), ...last],
-			streams,
+			options.cwd || undefined, [...first, ...(extra.actions ?? []), ...last], streams,
 			library.COMMAND_SHELL_ON_ENOEXEC | (extra.diesWithCaller && library.COMMAND_DIES_WITH_CALLER) |
 				(extra.pty && library.COMMAND_NONBLOCK),
-			exports.choice('OWNER', extra.owner),
-			exports.choice('MEMORY', extra.memory),
-			isCertain,
-			integer(extra.rows ?? 0, 'rows'),
-			integer(extra.columns ?? 0, 'columns'),
+			exports.choice('OWNER', extra.owner), exports.choice('MEMORY', extra.memory), isCertain,
+			integer(extra.rows ?? 0, 'rows'), integer(extra.columns ?? 0, 'columns'),
 		);
 		this.#explain();
 		streams.forEach((fd, i) => {

@@ -126,7 +126,5 @@ module.exports = {
 	signals: (values, name) => bits(list(values, name).map((value) => signal(value)), name, 1, 64),
 	// An environment as strings.
 	pairs: (env) =>
-		Object.entries(object(env, 'env'))
-			.filter(([, value]) => value !== undefined)
-			.map(([name, value]) => `${name}=${value}`),
+		Object.entries(object(env, 'env')).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])),
 };

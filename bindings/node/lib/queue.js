@@ -43,9 +43,7 @@ function command(file, args, options, env) {
 	const own = actions(options.actions);
 	oneOf(stderr, 'stderr', 'pipe', 'ignore', 'stdout');
 	return {
-		file,
-		argv0,
-		stderr,
+		file, argv0, stderr,
 		explained: (failure) => failureText(failure, first.length + (cwd === undefined ? 0 : 1), own),
 		arguments: [
 			text(file, 'file'),
@@ -54,11 +52,8 @@ function command(file, args, options, env) {
 			cwd === undefined ? undefined : path(cwd, 'cwd'),
 			[...first, ...own],
 		],
-		numbers: [
-			stderr === 'stdout' ? library.STREAM_STDOUT : 0,
-			choice('MEMORY', memory),
-			choice('OWNER', owner && oneOf(owner, 'owner', 'tree')),
-		],
+		numbers: [stderr === 'stdout' ? library.STREAM_STDOUT : 0, choice('MEMORY', memory),
+			choice('OWNER', owner && oneOf(owner, 'owner', 'tree'))],
 	};
 }
 
@@ -71,16 +66,10 @@ function request(of, options, cookie) {
 	return [
 		...of.arguments,
 		[
-			...of.numbers,
-			boolean(options.tail, 'tail') ? library.JOB_TAIL : 0,
-			cookie,
-			of.number ?? 0,
-			stdout === 'pipe' ? kept : 0,
-			stderr === 'pipe' ? kept : 0,
-			check(options.timeout, 'timeout'),
-			options.grace === 0 ? -1 : check(options.grace, 'grace'),
-			check(options.key, 'key', 1),
-			check(options.keyLimit ?? (options.key && 1), 'keyLimit', 1),
+			...of.numbers, boolean(options.tail, 'tail') ? library.JOB_TAIL : 0, cookie, of.number ?? 0,
+			stdout === 'pipe' ? kept : 0, stderr === 'pipe' ? kept : 0,
+			check(options.timeout, 'timeout'), options.grace === 0 ? -1 : check(options.grace, 'grace'),
+			check(options.key, 'key', 1), check(options.keyLimit ?? (options.key && 1), 'keyLimit', 1),
 			check(options.priority, 'priority'),
 		],
 		typeof input === 'string' ? Buffer.from(input) : input == null ? undefined : bytes(input, 'input', TEXT).slice(),
@@ -120,12 +109,9 @@ class Queue extends EventEmitter {
 		options = known(object(options, 'options'), 'a queue', ['jobs', 'running', 'jobBytes', 'delay', 'env']);
 		if (!supported) throw new Error('aspawn is not supported here', { cause: problem });
 		this.#env = joined(pairs(options.env ?? process.env), 'env');
-		const error = binding.queueCreate(this, [
-			check(options.jobs, 'jobs', 1, 32768),
-			check(options.running, 'running', 1, 32768),
-			check(options.jobBytes, 'jobBytes', 1, 1 << 24),
-			check(options.delay, 'delay'),
-		]);
+		const most = Object.entries({ jobs: 32768, running: 32768, jobBytes: 1 << 24 });
+		const numbers = most.map(([name, most]) => check(options[name], name, 1, most));
+		const error = binding.queueCreate(this, [...numbers, check(options.delay, 'delay')]);
 		if (error) throw systemError(error, 'no queue');
 	}
 
@@ -209,7 +195,7 @@ class Queue extends EventEmitter {
 		for (const raw of results) {
 			const job = this.#jobs.get(raw.cookie);
 			this.#jobs.delete(raw.cookie);
-			this.#settle(job, errorOf(raw, job), resultOf(raw, job));
+			this.#settle(job, (ERRORS[raw.outcome] ?? ERRORS.lost)(job, raw), resultOf(raw, job));
 		}
 		for (const job of this.#backlog) {
 			if (!this.#give(job)) break;
@@ -250,35 +236,21 @@ function abortError(signal) {
 
 function resultOf(raw, job) {
 	const text = (bytes) => bytes && job.encoding !== 'buffer' ? bytes.toString(job.encoding) : bytes;
-	const hasStatus = raw.status >= 0;
-	const signal = raw.status & 0x7f;
-	return {
-		code: hasStatus && !signal ? (raw.status >> 8) & 0xff : null,
-		signal: hasStatus && signal ? signalName(signal) || `SIG${signal}` : null,
-		stdout: text(raw.stdout),
-		stderr: text(raw.stderr),
-		stdoutTotal: raw.stdoutTotal,
-		stderrTotal: raw.stderrTotal,
-		pid: raw.pid || undefined,
-		waited: raw.waited,
-		ran: raw.ran,
-	};
+	const { status, stdout, stderr, stdoutTotal, stderrTotal, pid, waited, ran } = raw;
+	const number = status & 0x7f;
+	const code = status >= 0 && !number ? (status >> 8) & 0xff : null;
+	const signal = status >= 0 && number ? signalName(number) || `SIG${number}` : null;
+	const outputs = { stdout: text(stdout), stderr: text(stderr), stdoutTotal, stderrTotal };
+	return { code, signal, ...outputs, pid: pid || undefined, waited, ran };
 }
 
 // Why a program did not run, or not to its own end.
-function errorOf(raw, job) {
-	switch (raw.outcome) {
-		case library.OUTCOME_RAN:
-			return undefined;
-		case library.OUTCOME_NOT_STARTED:
-			return refused(raw.errno, job.of, raw);
-		case library.OUTCOME_TIMED_OUT:
-			return systemError(-errno.ETIMEDOUT, job.file);
-		case library.OUTCOME_CANCELLED:
-			return abortError(job.signal);
-		default:
-			return systemError(-errno.ECHILD, `${job.file}: the queue's server was killed`);
-	}
-}
+const ERRORS = {
+	[library.OUTCOME_RAN]: () => undefined,
+	[library.OUTCOME_NOT_STARTED]: (job, raw) => refused(raw.errno, job.of, raw),
+	[library.OUTCOME_TIMED_OUT]: (job) => systemError(-errno.ETIMEDOUT, job.file),
+	[library.OUTCOME_CANCELLED]: (job) => abortError(job.signal),
+	lost: (job) => systemError(-errno.ECHILD, `${job.file}: the queue's server was killed`),
+};
 
 module.exports = { Queue };
