@@ -6,6 +6,7 @@ os.waitpid(). Only a private child is waited for by its handle.
 """
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import functools
@@ -286,8 +287,7 @@ class Signature:
         import inspect
         if owner is not Popen:
             raise AttributeError("__signature__")
-        initializers: Any = subprocess.Popen.__init__, Popen.__init__
-        theirs, ours = map(inspect.signature, initializers)
+        theirs, ours = (inspect.signature(one.__init__) for one in (subprocess.Popen, Popen))  # type: ignore[misc]
         own = [one for name, one in ours.parameters.items() if one.kind == one.KEYWORD_ONLY and name != "_early"]
         return theirs.replace(parameters=[*list(theirs.parameters.values())[1:], *own])
 
@@ -644,10 +644,8 @@ class Popen(subprocess.Popen[AnyStr]):
 
     def _signal(self, send: Callable[[int], Any], sig: int) -> None:
         if self.returncode is None:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 send(sig)
-            except ProcessLookupError:
-                pass
 
 
 def is_text(options: Mapping[str, Any]) -> bool:

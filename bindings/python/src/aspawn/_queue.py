@@ -255,10 +255,8 @@ class Jobs(Generic[FutureType]):
             return
         with self._lock:
             if job.ticket is not None:
-                try:
+                with contextlib.suppress(ProcessLookupError):  # it has just ended
                     self._native.cancel(job.ticket)
-                except ProcessLookupError:  # it has just ended
-                    pass
 
     def _pump(self, wait: bool = False) -> None:
         """Takes all results, and gives each to its future, after the later jobs have followed."""
@@ -293,10 +291,7 @@ class Jobs(Generic[FutureType]):
         if error is None:
             result, error = job.outcome(taken)
         try:
-            if error is None:
-                job.future.set_result(result)
-            else:
-                job.future.set_exception(error)
+            job.future.set_result(result) if error is None else job.future.set_exception(error)
         except BaseException:  # of a callback, such as SystemExit: it must not end the queue's thread
             LOGGER.exception("exception calling callback for %r", job.future)
 

@@ -9,6 +9,7 @@ can reap the child. The result is an asyncio.subprocess.Process, with kill_group
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from asyncio import base_subprocess
@@ -104,10 +105,8 @@ async def _executed(process: Popen[bytes], loop: asyncio.AbstractEventLoop) -> N
     """Waits for the exec; raises the OSError of the child."""
     fds = [fd for fd in (process._child.started_fd, process._child.ended_fd) if fd >= 0]
     while True:
-        try:
+        with contextlib.suppress(TimeoutError):
             return process._finish_start(0)
-        except TimeoutError:
-            pass
         ready: asyncio.Future[None] = loop.create_future()
         for fd in fds:
             loop.add_reader(fd, lambda: None if ready.done() else ready.set_result(None))
