@@ -8,6 +8,18 @@
 
 	.text
 
+	.macro	save register
+	push	%\register
+	.cfi_adjust_cfa_offset 4
+	.cfi_rel_offset \register, 0
+	.endm
+
+	.macro	restore register
+	pop	%\register
+	.cfi_adjust_cfa_offset -4
+	.cfi_restore \register
+	.endm
+
 /* long psys_clone_thunk(flags, stack, parent_tid, child_tid, tls, fn, arg)
  *                       4(esp) 8      12          16         20   24  28
  * The child finds arg and fn on its stack: a call needs arg there in any case. */
@@ -17,15 +29,9 @@
 psys_clone_thunk:
 	.cfi_startproc
 	endbr32
-	push	%ebx
-	.cfi_adjust_cfa_offset 4
-	.cfi_rel_offset ebx, 0
-	push	%esi
-	.cfi_adjust_cfa_offset 4
-	.cfi_rel_offset esi, 0
-	push	%edi
-	.cfi_adjust_cfa_offset 4
-	.cfi_rel_offset edi, 0
+	save	ebx
+	save	esi
+	save	edi
 	mov	20(%esp), %ecx
 	and	$-16, %ecx
 	sub	$16, %ecx
@@ -42,15 +48,9 @@ psys_clone_thunk:
 	test	%eax, %eax
 	jz	1f
 	.cfi_remember_state
-	pop	%edi
-	.cfi_adjust_cfa_offset -4
-	.cfi_restore edi
-	pop	%esi
-	.cfi_adjust_cfa_offset -4
-	.cfi_restore esi
-	pop	%ebx
-	.cfi_adjust_cfa_offset -4
-	.cfi_restore ebx
+	restore	edi
+	restore	esi
+	restore	ebx
 	ret
 1:	.cfi_restore_state
 	.cfi_undefined eip		/* the outermost frame */
@@ -71,12 +71,8 @@ psys_clone_thunk:
 psys_clone3_thunk:
 	.cfi_startproc
 	endbr32
-	push	%ebx
-	.cfi_adjust_cfa_offset 4
-	.cfi_rel_offset ebx, 0
-	push	%esi
-	.cfi_adjust_cfa_offset 4
-	.cfi_rel_offset esi, 0
+	save	ebx
+	save	esi
 	mov	12(%esp), %ebx
 	mov	16(%esp), %ecx
 	mov	20(%esp), %edx
@@ -86,12 +82,8 @@ psys_clone3_thunk:
 	test	%eax, %eax
 	jz	1f
 	.cfi_remember_state
-	pop	%esi
-	.cfi_adjust_cfa_offset -4
-	.cfi_restore esi
-	pop	%ebx
-	.cfi_adjust_cfa_offset -4
-	.cfi_restore ebx
+	restore	esi
+	restore	ebx
 	ret
 1:	.cfi_restore_state
 	.cfi_undefined eip		/* the outermost frame */
