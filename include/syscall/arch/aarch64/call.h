@@ -13,7 +13,6 @@
 #include "layout.h"
 #include "numbers.h"
 
-#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * Clobbered SVE state. No macro shows if a function has SVE by an attribute, so all that costs
  * nothing is always listed: clang ignores registers that a function's target lacks. Clang has no
@@ -36,87 +35,19 @@
 #define PSYS_CLOBBERS "memory", "ffr", "ffrt", PSYS_PREDICATES
 #endif
 
-PSYS_INLINE long psys_call0(long nr)
-{
-	register long x8 __asm__("x8") = nr;
-	register long x0 __asm__("x0");
-	__asm__ volatile("svc #0" : "=r"(x0) : "r"(x8) : PSYS_CLOBBERS);
-	return x0;
-}
+#define PSYS_TRAP "svc #0"
+#define PSYS_NUMBER(nr) register long number __asm__("x8") = nr
+#define PSYS_NUMBER_IN "r"
+#define PSYS_A1 "x0"
+#define PSYS_A2 "x1"
+#define PSYS_A3 "x2"
+#define PSYS_A4 "x3"
+#define PSYS_A5 "x4"
+#define PSYS_A6 "x5"
 
-PSYS_INLINE long psys_call1(long nr, long a1)
-{
-	register long x8 __asm__("x8") = nr;
-	register long x0 __asm__("x0") = a1;
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8) : PSYS_CLOBBERS);
-	return x0;
-}
-
-PSYS_INLINE long psys_call2(long nr, long a1, long a2)
-{
-	register long x8 __asm__("x8") = nr;
-	register long x0 __asm__("x0") = a1;
-	register long x1 __asm__("x1") = a2;
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1) : PSYS_CLOBBERS);
-	return x0;
-}
-
-PSYS_INLINE long psys_call3(long nr, long a1, long a2, long a3)
-{
-	register long x8 __asm__("x8") = nr;
-	register long x0 __asm__("x0") = a1;
-	register long x1 __asm__("x1") = a2;
-	register long x2 __asm__("x2") = a3;
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : PSYS_CLOBBERS);
-	return x0;
-}
-
-PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
-{
-	register long x8 __asm__("x8") = nr;
-	register long x0 __asm__("x0") = a1;
-	register long x1 __asm__("x1") = a2;
-	register long x2 __asm__("x2") = a3;
-	register long x3 __asm__("x3") = a4;
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : PSYS_CLOBBERS);
-	return x0;
-}
-
-PSYS_INLINE long psys_call5(long nr, long a1, long a2, long a3, long a4, long a5)
-{
-	register long x8 __asm__("x8") = nr;
-	register long x0 __asm__("x0") = a1;
-	register long x1 __asm__("x1") = a2;
-	register long x2 __asm__("x2") = a3;
-	register long x3 __asm__("x3") = a4;
-	register long x4 __asm__("x4") = a5;
-	__asm__ volatile("svc #0"
-			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
-			 : PSYS_CLOBBERS);
-	return x0;
-}
-
-PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5, long a6)
-{
-	register long x8 __asm__("x8") = nr;
-	register long x0 __asm__("x0") = a1;
-	register long x1 __asm__("x1") = a2;
-	register long x2 __asm__("x2") = a3;
-	register long x3 __asm__("x3") = a4;
-	register long x4 __asm__("x4") = a5;
-	register long x5 __asm__("x5") = a6;
-	__asm__ volatile("svc #0"
-			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-			 : PSYS_CLOBBERS);
-	return x0;
-}
+#include "../shared/stubs.h"
 
 #undef PSYS_PREDICATES
 #undef PSYS_VECTORS
-#undef PSYS_CLOBBERS
-
-#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif

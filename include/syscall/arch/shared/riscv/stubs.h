@@ -6,9 +6,6 @@
 #ifndef PSYS_RISCV_STUBS_H
 #define PSYS_RISCV_STUBS_H
 
-#include <syscall/base.h>
-
-#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * Clobbered vector registers. No macro shows if a function has vectors by an attribute, so they are
  * always listed, which costs a function without vectors nothing. Gcc knows their names since 13,
@@ -28,89 +25,18 @@
 #define PSYS_CLOBBERS "memory"
 #endif
 
-PSYS_INLINE long psys_call0(long nr)
-{
-	register long x17 __asm__("a7") = nr;
-	register long x10 __asm__("a0");
-	__asm__ volatile("ecall" : "=r"(x10) : "r"(x17) : PSYS_CLOBBERS);
-	return x10;
-}
+#define PSYS_TRAP "ecall"
+#define PSYS_NUMBER(nr) register long number __asm__("a7") = nr
+#define PSYS_NUMBER_IN "r"
+#define PSYS_A1 "a0"
+#define PSYS_A2 "a1"
+#define PSYS_A3 "a2"
+#define PSYS_A4 "a3"
+#define PSYS_A5 "a4"
+#define PSYS_A6 "a5"
 
-PSYS_INLINE long psys_call1(long nr, long a1)
-{
-	register long x17 __asm__("a7") = nr;
-	register long x10 __asm__("a0") = a1;
-	__asm__ volatile("ecall" : "+r"(x10) : "r"(x17) : PSYS_CLOBBERS);
-	return x10;
-}
-
-PSYS_INLINE long psys_call2(long nr, long a1, long a2)
-{
-	register long x17 __asm__("a7") = nr;
-	register long x10 __asm__("a0") = a1;
-	register long x11 __asm__("a1") = a2;
-	__asm__ volatile("ecall" : "+r"(x10) : "r"(x17), "r"(x11) : PSYS_CLOBBERS);
-	return x10;
-}
-
-PSYS_INLINE long psys_call3(long nr, long a1, long a2, long a3)
-{
-	register long x17 __asm__("a7") = nr;
-	register long x10 __asm__("a0") = a1;
-	register long x11 __asm__("a1") = a2;
-	register long x12 __asm__("a2") = a3;
-	__asm__ volatile("ecall" : "+r"(x10) : "r"(x17), "r"(x11), "r"(x12) : PSYS_CLOBBERS);
-	return x10;
-}
-
-PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
-{
-	register long x17 __asm__("a7") = nr;
-	register long x10 __asm__("a0") = a1;
-	register long x11 __asm__("a1") = a2;
-	register long x12 __asm__("a2") = a3;
-	register long x13 __asm__("a3") = a4;
-	__asm__ volatile("ecall"
-			 : "+r"(x10)
-			 : "r"(x17), "r"(x11), "r"(x12), "r"(x13)
-			 : PSYS_CLOBBERS);
-	return x10;
-}
-
-PSYS_INLINE long psys_call5(long nr, long a1, long a2, long a3, long a4, long a5)
-{
-	register long x17 __asm__("a7") = nr;
-	register long x10 __asm__("a0") = a1;
-	register long x11 __asm__("a1") = a2;
-	register long x12 __asm__("a2") = a3;
-	register long x13 __asm__("a3") = a4;
-	register long x14 __asm__("a4") = a5;
-	__asm__ volatile("ecall"
-			 : "+r"(x10)
-			 : "r"(x17), "r"(x11), "r"(x12), "r"(x13), "r"(x14)
-			 : PSYS_CLOBBERS);
-	return x10;
-}
-
-PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5, long a6)
-{
-	register long x17 __asm__("a7") = nr;
-	register long x10 __asm__("a0") = a1;
-	register long x11 __asm__("a1") = a2;
-	register long x12 __asm__("a2") = a3;
-	register long x13 __asm__("a3") = a4;
-	register long x14 __asm__("a4") = a5;
-	register long x15 __asm__("a5") = a6;
-	__asm__ volatile("ecall"
-			 : "+r"(x10)
-			 : "r"(x17), "r"(x11), "r"(x12), "r"(x13), "r"(x14), "r"(x15)
-			 : PSYS_CLOBBERS);
-	return x10;
-}
+#include "../stubs.h"
 
 #undef PSYS_VECTORS
-#undef PSYS_CLOBBERS
-
-#endif /* PSYS_DECLARATIONS_ONLY */
 
 #endif
