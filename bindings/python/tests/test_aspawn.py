@@ -447,14 +447,18 @@ class Streams(Test):
                 assert not any(os.path.lexists(f"/proc/self/fd/{fd}") for fd in range(3))
             async def main():
                 os.closerange(0, 3)
-                process = await aio.create_subprocess_exec("sleep", "100")
-                assert_closed()
-                process.kill()
-                await process.wait()
+                for owner in "caller", "private":
+                    process = await aio.create_subprocess_exec("sleep", "100", owner=owner)
+                    assert_closed()
+                    process.kill()
+                    await process.wait()
             asyncio.run(main())
             os.close(os.dup2(aspawn._popen.open_directory("/"), 3))
             os.closerange(0, 3)
             registered = []
+            with aspawn.Popen(["sleep", "100"], owner="private") as process:
+                assert_closed()
+                process.kill()
             class Poll:
                 def register(self, fd, events):
                     registered.append(fd)
