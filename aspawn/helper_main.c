@@ -106,17 +106,17 @@ static PSYS_UNINSTRUMENTED void see_sigchld(int fd, int child)
  * the helper with the thread that has made it. */
 static PSYS_UNINSTRUMENTED bool watch_both(const struct control *control, bool own_files, int pidfd)
 {
-	enum { CHILD, HOST, SIGNALS, POLLED };
+	enum { CHILD_FD, HOST_FD, SIGCHLD_FD, WATCHED };
 	const struct request *request = &control->request;
 	const bool for_caller = request->helped == FOR_CALLER;
 	const int child = stack_state(&control->stack)->cloned;
 	struct psys_timespec second;
-	struct psys_pollfd polled[POLLED] = {
+	struct psys_pollfd polled[WATCHED] = {
 		{ pidfd, PSYS_POLLIN, 0 },
 		{ own_files ? psys_pidfd_open(control->host, 0) : -1, PSYS_POLLIN, 0 },
 		{ own_files && !for_caller ? open_sigchld() : -1, PSYS_POLLIN, 0 },
 	};
-	const bool have_pidfds = polled[CHILD].fd >= 0 && polled[HOST].fd >= 0;
+	const bool have_pidfds = polled[CHILD_FD].fd >= 0 && polled[HOST_FD].fd >= 0;
 
 	if (request->dies_with_caller && !have_pidfds)
 		psys_prctl(PSYS_PR_SET_PDEATHSIG, PSYS_SIGKILL, 0, 0, 0);
@@ -127,12 +127,12 @@ static PSYS_UNINSTRUMENTED bool watch_both(const struct control *control, bool o
 		return true;
 	do { /* without the host's it looks now and then who its parent is */
 		second = (struct psys_timespec){ 1, 0 }; /* ppoll(2) stores what is left */
-		r = psys_ppoll(polled, POLLED, have_pidfds ? NULL : &second, NULL, 0);
-		if (r > 0 && polled[SIGNALS].revents)
-			see_sigchld(polled[SIGNALS].fd, child);
+		r = psys_ppoll(polled, WATCHED, have_pidfds ? NULL : &second, NULL, 0);
+		if (r > 0 && polled[SIGCHLD_FD].revents)
+			see_sigchld(polled[SIGCHLD_FD].fd, child);
 	} while (r == -PSYS_EINTR || (r == 0 && current_parent() == control->host) ||
-		 (r > 0 && !polled[CHILD].revents && !polled[HOST].revents));
-	return r < 0 || polled[CHILD].revents;
+		 (r > 0 && !polled[CHILD_FD].revents && !polled[HOST_FD].revents));
+	return r < 0 || polled[CHILD_FD].revents;
 }
 
 /* Says that it reaps the child before it does: afterwards the number may be another's. */

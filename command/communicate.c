@@ -7,7 +7,7 @@
 #include "prepared.h"
 
 enum { INPUT, OUTPUT, ERROR, END, POLLED }; /* the first three are the streams' numbers */
-enum { PATIENCE = 10000 };                  /* milliseconds, for a program that may not be killed */
+enum { LAST_WAIT = 10000 };                 /* milliseconds, for a program that may not be killed */
 
 struct communication {
 	struct aspawn_io *io;
@@ -414,7 +414,7 @@ static int communicate(struct communication *communication)
 }
 
 /* Stores why it ended in the handle too. */
-static int end(struct communication *communication, int looped, int64_t patience_ms)
+static int finish_run(struct communication *communication, int looped, int64_t patience_ms)
 {
 	const int r = conclude(communication, looped, looped == -PSYS_ECHILD ? 0 : patience_ms);
 
@@ -437,7 +437,7 @@ int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io)
 		return r;
 	r = communicate(&communication);
 	if (!communication.is_left)
-		return end(&communication, r, -1);
+		return finish_run(&communication, r, -1);
 	io->outcome = ASPAWN_OUTCOME_LOST;
 	return -PSYS_EPERM;
 }
@@ -502,5 +502,5 @@ int aspawn_run(const struct aspawn_command *command, struct aspawn_io *io)
 	if (r < 0)
 		return r;
 	r = communicate(&communication);
-	return end(&communication, r, communication.is_left ? PATIENCE : -1);
+	return finish_run(&communication, r, communication.is_left ? LAST_WAIT : -1);
 }
