@@ -239,8 +239,8 @@ sh -c 'trap "" TERM INT HUP; echo $$ >>pids; while :; do sleep 60 & echo $! >>pi
 true
 E2
 
-# Also the check that ignores all that can be ignored. On a busy machine the processes need more time
-# to begin.
+# Also the check that ignores all that can be ignored. On a busy machine the processes need more
+# time to begin.
 a_timeout_kills_grandchildren()
 {
 	for seconds in 1 5 25 125; do

@@ -34,8 +34,8 @@ checks_in_one_call()
 		diff - "$out"
 }
 
-# The second command leaves a process in a session of its own, which nobody finds afterwards. On a busy
-# machine the commands need more time to begin.
+# The second command leaves a process in a session of its own, which nobody finds afterwards. On a
+# busy machine the commands need more time to begin.
 ends_all_of_a_command()
 {
 	for seconds in 1 5 25 125; do
