@@ -35,8 +35,8 @@ use ::tokio::sync::Notify;
 use ::tokio::time::{sleep, timeout};
 
 use crate::consts::{SIGKILL, SIGTERM};
-use crate::queue::{Options, Outcome};
-use crate::spec::Stream;
+use crate::queue::{Counts, Job, Options, Outcome, Prepared, Ticket};
+use crate::spec::{Spec, Stream};
 use crate::{sys, CommandOf, Error, Result, Stdio, Step, Usage};
 
 /// [`crate::Command`] for tokio, within a runtime with I/O, and with time for a
@@ -389,7 +389,26 @@ pub struct Queue {
     queue: crate::Queue,
 }
 
+/// Methods of the crate's queue but for those that wait: only `next()` takes results.
+macro_rules! methods_of_queue {
+    ($($name:ident($($argument:ident: $type:ty)?) -> $result:ty;)*) => {
+        $(#[doc = concat!("[`crate::Queue::", stringify!($name), "`]")]
+        pub fn $name(&self, $($argument: $type)?) -> Result<$result> {
+            self.queue.$name($($argument)?)
+        })*
+    };
+}
+
 impl Queue {
+    methods_of_queue! {
+        submit(job: &Job<'_>) -> Ticket;
+        prepare(command: &crate::Command) -> Prepared;
+        prepare_spec(spec: &Spec) -> Prepared;
+        cancel(ticket: Ticket) -> ();
+        cancel_all() -> ();
+        counts() -> Counts;
+    }
+
     /// A queue as [`Options::new`] has it. Called within a runtime with I/O.
     pub fn new() -> Result<Self> {
         Self::with(&Options::new())
@@ -439,15 +458,6 @@ impl Queue {
     /// The results as a [`Stream`](FuturesStream), which ends when no job waits or runs.
     pub fn stream(&self) -> Outcomes<'_> {
         Outcomes { queue: self, next: None }
-    }
-}
-
-/// Submits and cancels as [`crate::Queue`] does.
-impl std::ops::Deref for Queue {
-    type Target = crate::Queue;
-
-    fn deref(&self) -> &crate::Queue {
-        &self.queue
     }
 }
 
