@@ -270,6 +270,7 @@ TEST(kill_group_of_a_copied_command_leaks_no_descriptor)
 	struct self self;
 	struct aspawn_command command = command_in_role(&self, "exit_7", NULL);
 
+	need_shared_memory();
 	command.actions = &action;
 	command.action_count = 1;
 	for (int owner = ASPAWN_OWNER_CALLER; owner <= ASPAWN_OWNER_TREE; owner++) {

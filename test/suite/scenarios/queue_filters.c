@@ -37,7 +37,9 @@ static const struct refusal {
 #call, PSYS_NR_##call, with_server, local \
 	}
 	REFUSAL(kill, works, works),
+#ifdef PSYS_NR_wait4
 	REFUSAL(wait4, works, works),
+#endif
 	REFUSAL(epoll_pwait, works, works),
 	REFUSAL(waitid, ".....**....", ".....**...."),
 	REFUSAL(pidfd_send_signal, works, works),
