@@ -27,8 +27,9 @@ static const struct clone_method {
 	{ MODE_CLONE, false, PSYS_CLONE_VM },
 	/* user-mode emulators, where it is a fork */
 	{ MODE_VFORK, false, PSYS_CLONE_VM | PSYS_CLONE_VFORK },
-	/* after unshare(CLONE_NEWTIME), Linux 5.6 to 5.18; and where a copy is wanted. Any wait of the
-	 * caller's may reap the child at once, so the clone itself gives the pidfd, if it can. */
+	/* after unshare(CLONE_NEWTIME), Linux 5.6 to 5.18; and where a copy is wanted. Any wait of
+	 * the caller's may reap the child at once, so the clone itself returns the pidfd, if
+	 * possible. */
 	{ MODE_FORK, false, PSYS_CLONE_PIDFD },
 	{ MODE_FORK, false, 0 },
 	{ MODE_NONE, false, 0 },
@@ -82,15 +83,16 @@ static PSYS_UNINSTRUMENTED uint64_t flags_of(const struct clone_method *method,
 	return flags;
 }
 
-/* Returns a pidfd of the process that was just cloned, or -1: if another wait has reaped it already, the
- * number may be another's. Of its parent's child the process that has cloned it cannot know. */
+/* Returns a pidfd of the process that was just cloned, or -1: if another wait has reaped it
+ * already, the number may be another's. The process that has cloned a child for its parent cannot
+ * find out. */
 static PSYS_UNINSTRUMENTED int open_cloned(int pid, bool for_parent)
 {
 	const int fd = psys_pidfd_open(pid, 0);
 
 	if (fd >= 0 && (for_parent || aspw_child_has_ended(fd, pid) != -PSYS_ECHILD))
 		return fd;
-	psys_close(fd); /* of a negative one: no effect */
+	psys_close(fd); /* close(-1) is harmless */
 	return -1;
 }
 

@@ -40,7 +40,7 @@ struct clone_call {
 long aspw_clone_call(const struct clone_call *call, bool clone3);
 
 /* The same by clone3(2) or clone(2), of a process that shares the memory for long: -EOPNOTSUPP if there
- * can be none. Sets *lacks_clone3 if clone3(2) is refused, and does not try that if it is set. */
+ * can be none. Sets *lacks_clone3 if clone3(2) is refused. If it is set, does not try clone3(2). */
 long aspw_clone_sharing(const struct clone_call *call, bool *lacks_clone3);
 
 #endif

@@ -26,17 +26,18 @@ struct exec_watch {
 _Static_assert(sizeof(struct exec_watch) <= WATCH_SIZE, "must fit");
 
 /*
- * Maps a watch with mmap(2)'s arguments, over what is at the address, unless that is NULL; returns NULL
- * if there is no memory. WATCH_SHARED of no file is for a child that shares a page with the caller.
- * WATCH_RESERVED keeps an address for WATCH_SIZE zeros of a file, which a child that executes another
- * program since maps there, WATCH_FILE.
+ * Maps a watch with mmap(2)'s arguments, over what is at the address, unless that is NULL; returns
+ * NULL if there is no memory. WATCH_SHARED of no file is for a child that shares a page with the
+ * caller. WATCH_RESERVED keeps an address for WATCH_SIZE zeros of a file, which a child that
+ * executes another program since maps there, WATCH_FILE.
  */
 #define WATCH_SHARED (PSYS_MAP_SHARED | PSYS_MAP_ANONYMOUS)
 #define WATCH_RESERVED (PSYS_MAP_PRIVATE | PSYS_MAP_ANONYMOUS)
 #define WATCH_FILE PSYS_MAP_SHARED
 struct exec_watch *aspw_watch_map(void *address, int flags, int fd, int64_t offset);
-/* Clears the pointer, which may be NULL, before it unmaps: another thread may fork in between. is_placed:
- * the address stays the queue's. Then this may be repeated: who frees it may be killed. */
+/* Clears the pointer, which may be NULL, before it unmaps: another thread may fork in between.
+ * is_placed: the address stays the queue's. Then another thread may free the watch again, if this
+ * one is killed. */
 void aspw_watch_free(struct exec_watch **watch, bool is_placed);
 
 /* Called in the child. */

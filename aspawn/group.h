@@ -23,10 +23,11 @@ int aspw_group_join(const struct control *control, int parent);
 /* Returns the number of oom_kill, or an error as of aspawn_oom_kills(). */
 int aspw_group_oom_kills(int group);
 
-/* Writes the text by one call. Returns 0 or a negative error number, as which fd is taken too. */
+/* Writes the text by one call. Returns 0 or a negative error number. A negative fd is such a
+ * number, and is returned. */
 int aspw_write_and_close(int fd, const char *text);
 
-/* The same with the file, which it opens. */
+/* Opens the file, then does the same. */
 int aspw_write_text(int directory, const char *path, const char *text);
 
 #endif

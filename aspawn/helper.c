@@ -101,7 +101,7 @@ static PSYS_UNINSTRUMENTED long clone_by_helper(struct control *control)
 		return state->pid;
 	state->helped = NOT_HELPED;
 	return state->cloned < 0      ? state->cloned :
-	       status == PSYS_SIGSYS ? -PSYS_ENOSYS : /* a filter traps what it called */
+	       status == PSYS_SIGSYS ? -PSYS_ENOSYS : /* a filter traps one of its calls */
 					-PSYS_EAGAIN;
 }
 

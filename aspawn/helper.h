@@ -5,8 +5,8 @@
  * suspended in the caller's place until the child's exec.
  *
  * parent  clones the helper: the memory is shared, its exit signal is 0, and it runs on a small
- *         stack beside the state. It blocks all signals, SIGSYS first, for good. If it is detached, it
- *         has copies of the descriptors, and the parent goes on at once: what the parent changes
+ *         stack beside the state. It blocks all signals, SIGSYS first, for good. If it is detached,
+ *         it has copies of the descriptors, and the parent goes on at once: what the parent changes
  *         from then on does not reach the child. Otherwise the descriptor table is shared, and the
  *         parent waits for the child.
  * helper  sets SIGCHLD to its default: if it were ignored, the child could not be waited for. Not

@@ -28,8 +28,8 @@ static PSYS_UNINSTRUMENTED bool release_files(bool is_shared, int *kept)
 	return true;
 }
 
-/* Returns what release_files() does. Stores in *kept the descriptor of the list of a tree's children, or
- * else a pidfd of the child; -1: there is none. */
+/* Returns what release_files() does. Stores in *kept the descriptor of the list of a tree's
+ * children, or else a pidfd of the child; -1: there is neither. */
 static PSYS_UNINSTRUMENTED bool let_go_of_files(const struct control *control, int child, int *kept)
 {
 	const struct request *request = &control->request;
@@ -52,7 +52,8 @@ static PSYS_UNINSTRUMENTED bool let_go_of_files(const struct control *control, i
 
 /* --- the end of the child ------------------------------------------------------------- */
 
-/* Becomes readable when a child ends, or stops for this process, which traces it. SIGCHLD is blocked. */
+/* Returns a descriptor that becomes readable when a child ends, or stops for this process, its
+ * tracer. SIGCHLD is blocked. */
 static PSYS_UNINSTRUMENTED int open_sigchld(void)
 {
 	struct psys_sigset set;
@@ -80,7 +81,8 @@ static PSYS_UNINSTRUMENTED int next_end(int options)
 	}
 }
 
-/* Lets tracees go on. A thread of the child may be one, and is reaped here. */
+/* Returns true if the child has ended. Detaches from tracees. Reaps others, as a thread of the
+ * child may be a tracee. */
 static PSYS_UNINSTRUMENTED bool child_has_ended(int child, int options)
 {
 	struct psys_siginfo info;
@@ -198,8 +200,9 @@ PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, in
 	state->cloned = child;
 	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
 	psys_futex(&state->helper, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-	/* A SIGKILL for the caller's group, as runners send it, is not for whoever ends the rest. The session
-	 * stays: in another one the child's own groups would be orphaned. */
+	/* A SIGKILL for the caller's process group, as CI runners send it, must not end the helper,
+	 * which ends the tree. The session stays: in another session the child's own groups would
+	 * be orphaned. */
 	if (control->request.helped != FOR_CALLER)
 		psys_setpgid(0, 0);
 	if (!*control->group || psys_fchdir(control->request.group->parent) < 0)
@@ -208,8 +211,8 @@ PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, in
 	return child;
 }
 
-/* If the child lives on, and something in its group is stopped, that group would get SIGHUP as soon as no
- * member has a parent in another group any more (kernel/exit.c, kill_orphaned_pgrp). */
+/* Otherwise a child that lives on, with a stopped process in its group, would get SIGHUP as soon as
+ * no member of the group has a parent in another group (kernel/exit.c, kill_orphaned_pgrp). */
 PSYS_UNINSTRUMENTED void aspw_helper_leave(const struct control *control)
 {
 	psys_setpgid(0, psys_getpgid(control->host));

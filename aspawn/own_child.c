@@ -6,7 +6,7 @@
 
 #include "deadline.h"
 
-/* linux/ptrace.h; an event is above the signal. */
+/* linux/ptrace.h; the status has an event above the signal. */
 enum { DETACH = 17, GETSIGINFO = 0x4202, EVENT = 8 };
 
 PSYS_UNINSTRUMENTED int aspw_child_has_ended(int pidfd, int pid)
@@ -23,7 +23,7 @@ PSYS_UNINSTRUMENTED int aspw_child_has_ended(int pidfd, int pid)
 	return r < 0 || !info.u.child.pid || !is_end(&info) ? r : info.u.child.pid;
 }
 
-/* A filter refuses any descriptor, the kernel would not know this one. */
+/* True if a filter refuses the call: the kernel itself answers EBADF for this descriptor. */
 static PSYS_UNINSTRUMENTED bool is_filtered(void)
 {
 	return psys_pidfd_send_signal(-1, 0, NULL, 0) != -PSYS_EBADF;
@@ -36,7 +36,8 @@ PSYS_UNINSTRUMENTED int aspw_signal_by_pidfd(int pidfd, int signal, unsigned fla
 	return r == -PSYS_EPERM && is_filtered() ? -PSYS_ENOSYS : r;
 }
 
-/* A filter's refusal hides the ESRCH of a child that is reaped: the number must be proved. */
+/* A filter's refusal hides the ESRCH of a reaped child: so waitid(2) must find the child's
+ * number. */
 PSYS_UNINSTRUMENTED int aspw_send_signal(int pidfd, int pid, int signal, bool to_group)
 {
 	const unsigned flags = to_group ? PSYS_PIDFD_SIGNAL_PROCESS_GROUP : 0;
@@ -50,8 +51,8 @@ PSYS_UNINSTRUMENTED int aspw_send_signal(int pidfd, int pid, int signal, bool to
 	return r == -PSYS_ECHILD ? -PSYS_ESRCH : r;
 }
 
-/* After each exec of a tracee the kernel sends this SIGTRAP in the name of the process: it is for the
- * tracer. A breakpoint's has another code, and raise(3) too. */
+/* True for the SIGTRAP that the kernel sends after each exec of a tracee, in the name of the
+ * process: it is for the tracer. The SIGTRAP of a breakpoint, or of raise(3), has another code. */
 static PSYS_UNINSTRUMENTED bool is_of_exec(int pid, int signal)
 {
 	struct psys_siginfo cause;

@@ -8,7 +8,8 @@
 #include <syscall/signal.h>
 #include <syscall/time.h>
 
-/* waitid(2) also reports the stop of a tracee, although nobody has asked for stops. */
+/* True if the child has ended. waitid(2) also reports the stop of a tracee, although nobody has
+ * asked for stops. */
 PSYS_INLINE bool is_end(const struct psys_siginfo *info)
 {
 	return info->code == PSYS_CLD_EXITED || info->code == PSYS_CLD_KILLED ||
@@ -23,28 +24,30 @@ PSYS_INLINE bool is_end(const struct psys_siginfo *info)
 int aspw_child_has_ended(int pidfd, int pid);
 
 /*
- * Sends a signal by the pidfd. -ENOSYS: the caller may try kill(2), as there is no pidfd, or the
- * kernel or a filter refuses the call. -EPERM is the kernel's. Flags before Linux 6.9: -EINVAL.
+ * Sends a signal by the pidfd. Fails with -ENOSYS if there is no pidfd, or the kernel or a filter
+ * refuses the call: the caller may try kill(2). An -EPERM is the kernel's. Fails with -EINVAL for
+ * flags before Linux 6.9.
  */
 int aspw_signal_by_pidfd(int pidfd, int signal, unsigned flags);
 
 /*
  * Sends a signal to a child, by its pidfd, or else by its number if that is still the child's;
- * to_group: to the process group that it leads. Returns 0, -ESRCH if the child is reaped or leads no
- * group, -EPERM if the kernel does not permit it, or why nothing can prove the number.
+ * to_group: to the process group that it leads. Returns 0, -ESRCH if the child is reaped or leads
+ * no group, -EPERM if the kernel does not permit it, or an error of waitid(2).
  */
 int aspw_send_signal(int pidfd, int pid, int signal, bool to_group);
 
 /*
- * Detaches from the process whose stop waitid(2) has reported, and passes the signal on for which it has
- * stopped. A program that calls ptrace(2) with PTRACE_TRACEME, as some do to notice a debugger, is traced
- * by its parent: a helper, or the thread of the caller that has started it. At its next signal it
- * stops, and nobody else can continue it. -ESRCH if it is not the calling thread that traces it.
+ * Detaches from the process whose stop waitid(2) has reported, and passes on the signal of this
+ * stop. A program that calls ptrace(2) with PTRACE_TRACEME, as some do to notice a debugger, is
+ * traced by its parent: a helper, or the thread of the caller that has started it. At its next
+ * signal it stops, and nobody else can continue it. Fails with -ESRCH if the calling thread is not
+ * its tracer.
  */
 int aspw_detach(const struct psys_siginfo *stop);
 
 /* Waits until somebody has reaped the process of the pidfd: only then has the kernel its exit code.
- * Returns 0, -ETIMEDOUT, or -EBADF if it is no descriptor. */
+ * Returns 0, -ETIMEDOUT, or -EBADF if the pidfd is invalid. */
 int aspw_await_reaped(int pidfd, int64_t deadline);
 
 /* Stores the status of the process of the pidfd, if it is reaped. Returns 0, -EAGAIN if it is not,

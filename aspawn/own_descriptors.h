@@ -20,7 +20,7 @@
  * another, or a negative error number with none left. */
 int aspw_descriptors_avoid_streams(int fd);
 
-/* The same for a pidfd, without which the caller can do: returns -1 then. */
+/* The same for a pidfd, which the caller can do without: returns -1 in place of an error. */
 PSYS_INLINE int aspw_descriptors_keep(int pidfd)
 {
 	const int fd = aspw_descriptors_avoid_streams(pidfd);
@@ -48,8 +48,8 @@ int aspw_close_via_proc(int first, int last, bool at_exec);
  * child needs cannot be fetched. */
 int aspw_descriptors_unshare(struct control *control);
 
-/* Closes the child's copies, with numbers below end, of what the library has for the parent or a helper,
- * so that no action finds them. */
+/* Closes the child's copies, with numbers below end, of descriptors that the library has for the
+ * parent or a helper, so that no action finds them. */
 void aspw_descriptors_close_copies(struct control *control, unsigned end);
 
 /* --- the parent, or its helper ---------------------------------------------------- */

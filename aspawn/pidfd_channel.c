@@ -10,7 +10,7 @@ struct passed {
 	int pidfd;
 };
 
-/* sendmsg(2) or recvmsg(2). Never waits. */
+/* Calls sendmsg(2) or recvmsg(2), and never waits. */
 static PSYS_UNINSTRUMENTED long pass(int end, struct passed *passed, size_t size, bool sends)
 {
 	char byte = 0;

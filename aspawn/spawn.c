@@ -4,7 +4,7 @@
  *
  * parent  blocks all signals but SIGSYS before it checks the stack. Otherwise a handler could spawn
  *         on the same stack, or run in the child on the parent's memory. Blocked signals also keep
- *         thread cancellation out. By SIGSYS a filter may ask a handler.
+ *         thread cancellation out. SIGSYS stays as it is: spawn.h, block_signals().
  * parent  reserves the stack, copies user_data to it and fills the control block, which holds all
  *         that the child needs: the child cannot use the parent's frame, which goes on changing.
  * parent  makes the pipes that are requested, and clones. It tries one clone method after another

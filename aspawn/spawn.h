@@ -75,7 +75,7 @@ struct request {
 	int cgroup_fd;
 	enum child_memory in_cgroup;
 
-	bool lacks_clone3; /* a filter may trap that, which would end a helper or server */
+	bool lacks_clone3; /* do not try it: a filter's trap would end a helper or server */
 
 	struct psys_sigset mask; /* the caller's */
 	aspawn_fn fn;
@@ -84,10 +84,10 @@ struct request {
 };
 
 /*
- * In the caller, blocks all signals but SIGSYS, of which the caller's own mask decides: by that signal
- * a filter (SECCOMP_RET_TRAP) has a handler answer a call, and the kernel kills if it is blocked. A
- * process with the caller's memory blocks it too, first of all: no handler of the caller may run
- * there. Stores the mask before. Returns 0 or a negative error number.
+ * Blocks all signals; SIGSYS only with also_sigsys. The caller does not block SIGSYS: a filter
+ * (SECCOMP_RET_TRAP) raises it for a handler to answer a call, and the kernel kills the process if
+ * it is blocked. A process with the caller's memory blocks SIGSYS too, first of all: no handler of
+ * the caller may run there. Stores the previous mask. Returns 0 or a negative error number.
  */
 PSYS_INLINE int block_signals(struct psys_sigset *before, bool also_sigsys)
 {

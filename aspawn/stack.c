@@ -173,7 +173,7 @@ PSYS_UNINSTRUMENTED int aspw_stack_take_back(const struct Stack_t *stack, int op
 	return 0;
 }
 
-/* By __WCLONE: if another has reaped the helper, no ordinary child that has its number is meant. */
+/* Waits by __WCLONE, as reap_clone(). */
 PSYS_UNINSTRUMENTED void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, int signal)
 {
 	const int pid = stack_state(stack)->helper_pid;

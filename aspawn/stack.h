@@ -107,7 +107,7 @@ struct child_fd {
 	/* In the child's table. Negative: none, or one of the caller's that has the same number. */
 	int here;
 	int callers;           /* of a command: the caller's number, for actions that use it */
-	uint32_t action, last; /* ... the first action and the last one that it is for */
+	uint32_t action, last; /* ... the first and the last action that use it */
 };
 
 enum { GROUP_NAME = 32 }; /* bytes */
@@ -190,8 +190,9 @@ PSYS_INLINE int aspw_stack_await_end(const struct Stack_t *stack, int users, int
  * take for ever: after 5 ms the wait goes on with the caller's signal mask. */
 void aspw_stack_await_blocked(const struct control *control, int *word, int value);
 
-/* Reaps the helper of a stack that nobody uses. With WNOHANG does not wait: -EBUSY also while the helper
- * is ending, as the kernel clears its word before that can be reaped. Otherwise 0, or -EINVAL. */
+/* Reaps the helper of a stack that nobody uses. With WNOHANG does not wait: -EBUSY also while the
+ * helper is ending, as the kernel clears the helper's word before anybody can reap the helper.
+ * Otherwise 0, or -EINVAL. */
 int aspw_stack_take_back(const struct Stack_t *stack, int options);
 
 /* Returns the status, as of wait(2), of a helper that was killed before it had a child. */

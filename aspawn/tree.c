@@ -340,7 +340,7 @@ static PSYS_UNINSTRUMENTED enum fate live(struct tree *tree)
 		if (ended)
 			return order == LET_GO ? IS_LET_GO : ENDS;
 		if (parent >= 0 && parent != control->host) {
-			/* A SIGKILL for the caller's group may be about to end the program too. */
+			/* A SIGKILL for the caller's process group may end the program too. */
 			left_at = left_at ? left_at : aspw_deadline_in(ALIVE);
 			if (control->request.dies_with_caller)
 				return ENDS;
@@ -443,9 +443,9 @@ static PSYS_UNINSTRUMENTED int open_children(void)
 	return psys_openat(PSYS_AT_FDCWD, CHILDREN, PSYS_O_RDONLY | PSYS_O_CLOEXEC, 0);
 }
 
-/* Before the clone: what the child leaves may come at once, and the child may take all descriptors away
- * from the helper (prlimit(2)), or mount something over /proc. In the caller's table the list would be a
- * descriptor of the caller. */
+/* Prepares the helper before the clone: orphans of the child may come at once, and the child may
+ * take all descriptors away from the helper (prlimit(2)), or mount something over /proc. In the
+ * caller's table the list would be a descriptor of the caller. */
 static PSYS_UNINSTRUMENTED int begin_tree(struct control *control)
 {
 	struct stack_state *state = stack_state(&control->stack);

@@ -27,9 +27,9 @@
  * less one. */
 enum tree_order { LET_GO = -1, NO_ORDER, KILL_AT_ONCE };
 
-/* Sends SIGKILL to all below the helper of a tree. The caller does it in the helper's place, if that
- * was ordered to and gives no sign of life: a process of the tree may stop it again and again. Returns
- * how many processes it has found. */
+/* Sends SIGKILL to all below the helper of a tree. The caller does it in the helper's place, if the
+ * helper was ordered to and gives no sign of life: a process of the tree may stop it again and
+ * again. Returns how many processes it has found. */
 int aspw_tree_kill_below(int helper);
 
 /* The entry point of a tree's helper. */

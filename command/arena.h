@@ -23,7 +23,7 @@ const void *aspw_copy(struct arena *arena, const void *from, size_t size, size_t
 /* string may be NULL; then returns NULL. */
 const char *aspw_copy_string(struct arena *arena, const char *string);
 
-/* Returns the slots of a table for so many entries: a power of two, of which half remain free. */
+/* Returns how many slots a table of count entries has: a power of two, so that half remain free. */
 PSYS_INLINE size_t aspw_slots(size_t count)
 {
 	size_t slots = 2;

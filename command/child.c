@@ -54,7 +54,7 @@ PSYS_UNINSTRUMENTED void aspw_set_failure(struct child_state *state, struct aspa
 /* --- the child of a helper ----------------------------------------------------- */
 
 /*
- * Who needs the number of such a child, or its pidfd, asks downward in this order only:
+ * The number of such a child, or its pidfd, is asked for downward in this order only:
  *
  *   aspawn_kill(), aspawn_pidfd(), waits    the calls of the user
  *     aspw_own_pidfd()                      the pidfd that the library has, or opens
@@ -97,7 +97,7 @@ static PSYS_UNINSTRUMENTED bool has_raised_sigchld(const struct Stack_t *stack)
 	return info.u.child.pid && is_end(&info);
 }
 
-/* The child's number is known. */
+/* Called when the child's number is known. */
 static PSYS_UNINSTRUMENTED int open_own_pidfd(struct aspawn_child *child)
 {
 	struct child_state *state = child_state(child);

@@ -86,15 +86,16 @@ void aspw_release_reports(struct aspawn_child *child);
 void aspw_signal_helper(struct aspawn_child *child, int signal);
 
 /*
- * Whoever waits for a child tends it after each aspw_until_tending() milliseconds. The helper is
- * continued, as any process may have stopped it. A tree is killed from here, if its helper was ordered to
- * and does not. A helper that has given no sign of life for ten seconds, although there is something to
- * do for it, is held by a tracer or a freezer: it is killed. A child that has stopped for this thread,
- * its tracer, goes on.
+ * Whoever waits for a child tends it after each aspw_until_tending() milliseconds. aspw_tend()
+ * continues the helper, as any process may have stopped it. It also kills the tree, if the
+ * helper was ordered to and does not. If the helper has work to do, but gives no sign of life for ten seconds, a
+ * tracer or a freezer blocks it: aspw_tend() kills the helper. It continues a child that has
+ * stopped for this thread, its tracer.
  */
 int aspw_until_tending(struct aspawn_child *child);
-/* Returns true if nobody will tell the status of a private child: its helper was killed, and the child has
- * ended and was not reaped for ten seconds, or for one that hurries. */
+/* Returns true if nobody will report the status of a private child: its helper was killed, the
+ * child has ended, and nobody has reaped it for ten seconds. With hurries, does not wait for these
+ * ten seconds. */
 bool aspw_tend(struct aspawn_child *child, bool hurries);
 
 /* Gives up a child that cannot be ended. Without a pool, nothing is left of its helper. */

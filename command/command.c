@@ -32,7 +32,8 @@ int aspw_read_structure(void *to, size_t known, const void *from, uint64_t size,
 	return 0;
 }
 
-/* Returns 0, or -EOPNOTSUPP with why. A helper would be the tracer, and cannot do what a debugger does. */
+/* Returns 0, or -EOPNOTSUPP and stores why. With PTRACE_TRACEME a helper would become the tracer,
+ * and it is no debugger. */
 static int check_syscall(const struct aspawn_action *action, int owner, char *why, size_t size)
 {
 	if (aspw_call_class(action) == CALL_REFUSED)
@@ -372,8 +373,8 @@ static PSYS_UNINSTRUMENTED int start_on(const int terminal[2], struct aspawn_chi
 
 	if (r < 0)
 		return r;
-	/* No action is to find the server's descriptors, which may have all numbers that the program's
-	 * limit allows. */
+	/* No action may find the server's descriptors. They may also have all numbers that the
+	 * program's limit allows. */
 	if (served && !served->is_local && (served->files || command->action_count))
 		own->list[own->count++] = (struct aspawn_action)ASPAWN_CLOSEFROM(3);
 	if (served && served->files)

@@ -230,7 +230,7 @@ static int event_loop(struct communication *communication)
 
 	while (!ended || communication->polled[OUTPUT].fd >= 0 ||
 	       communication->polled[ERROR].fd >= 0) {
-		/* Without a clock it is 0, and would be past at once, again and again. */
+		/* Without a clock the deadline is 0, and would be past at once, again and again. */
 		const int64_t tend_at =
 			ended || !communication->tend_at ? DEADLINE_NEVER : communication->tend_at;
 		struct psys_timespec left =
@@ -340,7 +340,8 @@ static bool is_out_of_memory(const struct communication *communication, int stat
 	       aspawn_oom_kills(communication->cgroup_fd) > communication->oom_kills;
 }
 
-/* Reaps the child and stores the results. looped: of event_loop(). patience_ms: until it is given up. */
+/* Reaps the child and stores the results. looped: the result of event_loop(). Gives the child up
+ * after patience_ms. */
 static int conclude(struct communication *communication, int looped, int64_t patience_ms)
 {
 	struct aspawn_io *io = communication->io;
@@ -353,7 +354,7 @@ static int conclude(struct communication *communication, int looped, int64_t pat
 		started = aspawn_wait_started(communication->child, &io->failure, 0);
 	aspw_abandon(communication->child); /* if the wait has failed */
 	if (communication->is_left && looped == -PSYS_EPERM &&
-	    !is_left) /* it has ended all the same */
+	    !is_left) /* the program has ended in the meantime */
 		looped = 0;
 	/* -ECHILD: the child was ended here, before its exec. */
 	if (looped >= 0 && started == -PSYS_ECANCELED &&
@@ -413,7 +414,7 @@ static int communicate(struct communication *communication)
 	return looped;
 }
 
-/* Stores why it ended in the handle too. */
+/* Concludes, and stores in the handle too why the program has ended. */
 static int finish_run(struct communication *communication, int looped, int64_t patience_ms)
 {
 	const int r = conclude(communication, looped, looped == -PSYS_ECHILD ? 0 : patience_ms);

@@ -74,7 +74,7 @@ static PSYS_UNINSTRUMENTED bool has_component(const char *path, const char *name
 /* Of a path that leads to a descriptor, or to the process itself. */
 static const char descriptor_names[] = "proc/fd/self/thread-self/stdin/stdout/stderr";
 
-/* Files that change the memory, for all that share it, or move it. */
+/* Files that change the memory, for all processes that share it, or move it. */
 static const char memory_names[] =
 	"oom_score_adj/oom_adj/coredump_filter/clear_refs/cgroup.procs/cgroup.threads/tasks";
 
@@ -116,8 +116,8 @@ static PSYS_UNINSTRUMENTED bool is_tasks_alone(const char *path)
 		 is_among(next_component(&path), task_names)));
 }
 
-/* True if the action may write to a file that changes the memory. A link of another name is detected
- * when it is open: perform.c. */
+/* True if the action may write to a file that changes the memory. A link of another name is
+ * detected when the file is open: perform.c. */
 static PSYS_UNINSTRUMENTED bool writes_of_memory(const struct aspawn_action *action)
 {
 	const char *path = action->u.write.path;
@@ -168,7 +168,7 @@ static PSYS_UNINSTRUMENTED int closed_from(const struct aspawn_action *action)
 							  -1;
 }
 
-/* Returns the slot of a number that an action has replaced, or the free one for it. */
+/* Returns the slot of a number that an action has replaced, or the free slot for this number. */
 static PSYS_UNINSTRUMENTED unsigned *slot_of(const struct prepared *prepared, int fd)
 {
 	const size_t mask = prepared->replaced_slots - 1;
@@ -185,7 +185,7 @@ PSYS_UNINSTRUMENTED struct callers aspw_callers(const struct prepared *prepared)
 	return (struct callers){ prepared, INT32_MAX };
 }
 
-/* A function may replace any. */
+/* The function of an ASPAWN_CALL may replace any descriptor: then none is the caller's. */
 PSYS_UNINSTRUMENTED int aspw_callers_next(struct callers *callers,
 					  const struct aspawn_action *action)
 {
@@ -261,7 +261,7 @@ add_fd(struct prepared *prepared, const struct aspawn_action *action, int kind, 
 	return added;
 }
 
-/* All actions that use one of the caller's descriptors have one in common. */
+/* All actions that use the same descriptor of the caller share one struct child_fd. */
 static PSYS_UNINSTRUMENTED struct child_fd *use_fd(struct prepared *prepared,
 						   const struct aspawn_action *action, int callers)
 {
@@ -273,8 +273,8 @@ static PSYS_UNINSTRUMENTED struct child_fd *use_fd(struct prepared *prepared,
 	return add_fd(prepared, action, CALLERS_FD, callers);
 }
 
-/* What the child fetches, or copies, of the descriptors that it begins to share. Returns the last one
- * that it copies. */
+/* Adds the action's descriptor to those that the child fetches or copies. Returns the last
+ * descriptor that the child copies. */
 static PSYS_UNINSTRUMENTED int
 keep_used(struct prepared *prepared, const struct aspawn_action *action, bool is_callers, int last)
 {
@@ -319,8 +319,8 @@ static PSYS_UNINSTRUMENTED struct requirements requirements_of(struct prepared *
 	     action < prepared->actions + prepared->count; action++) {
 		const int fd = aspw_callers_next(&callers, action);
 
-		/* A link may lead to a file of the memory all the same: a child that shares that looks at
-		 * what it has opened. */
+		/* A link may lead to a file that changes the memory all the same: a child on shared
+		 * memory looks at what it has opened. */
 		if (action->kind == ASPAWN_ACTION_WRITE)
 			action->flags = !is_tasks_alone(action->u.write.path);
 		if (action->kind == ASPAWN_ACTION_PDEATHSIG)

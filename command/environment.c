@@ -7,7 +7,7 @@
 /* From the libc, if the program has one. */
 extern char **environ __attribute__((weak, visibility("default")));
 
-/* Actions that change variables: which is the last one for a name. */
+/* The actions that change variables, and which action is the last for a name. */
 struct changes {
 	const struct aspawn_action *actions;
 	uint32_t *last; /* a table of indices, plus one; NULL while the arena measures */
@@ -22,7 +22,7 @@ static PSYS_UNINSTRUMENTED const char *changed_by(const struct aspawn_action *ac
 							NULL;
 }
 
-/* Returns the slot of the variable, or the free one for it. */
+/* Returns the slot of the variable, or the free slot for it. */
 static PSYS_UNINSTRUMENTED uint32_t *place_of(const struct changes *changes, const char *variable)
 {
 	const size_t length = (size_t)(psys_strchrnul(variable, '=') - variable);
@@ -73,7 +73,7 @@ aspw_make_environment(struct arena *arena, const struct aspawn_command *command,
 	while (base[most - 1])
 		most++;
 	char **to = aspw_allocate(arena, (most + changing) * sizeof *to, sizeof *to);
-	/* What is measured also has the variables that are replaced or removed. */
+	/* The size that is measured includes the variables that are replaced or removed. */
 	changes.slots = aspw_slots(changing);
 	changes.last = aspw_allocate(arena, changes.slots * sizeof *changes.last, 4);
 	if (changes.last)

@@ -16,7 +16,7 @@ static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 	return r < 0 ? r : psys_kill(pid, signal);
 }
 
-/* -ENOSYS: by its number only. */
+/* Fails with -ENOSYS if the child can be signalled by its number only. */
 static int kill_by_pidfd(struct aspawn_child *child, int signal, unsigned flags)
 {
 	const int fd = aspw_own_pidfd(child);

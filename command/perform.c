@@ -179,8 +179,8 @@ static __attribute__((noinline)) PSYS_UNINSTRUMENTED int die_with_parent(int sig
 	return r < 0 || now == parent || now == 0 ? r : -PSYS_ESRCH;
 }
 
-/* Returns false only if the file is not one of /proc. fstatfs(2) may wait for another machine, so it is
- * called last. */
+/* Returns false only if the file is not one of /proc. fstatfs(2) may wait for another machine, so
+ * it is called last. */
 static PSYS_UNINSTRUMENTED bool may_be_of_proc(int fd)
 {
 	enum { PROC_SUPER_MAGIC = 0x9fa0 };
@@ -202,7 +202,7 @@ static PSYS_UNINSTRUMENTED int write_file(const struct control *control,
 	    !may_be_of_proc(fd))
 		return aspw_write_and_close(fd, action->u.write.text);
 	psys_close(fd);
-	return -PSYS_EXDEV; /* which is told by aspawn_failure_text() */
+	return -PSYS_EXDEV; /* explained by aspawn_failure_text() */
 }
 
 static PSYS_UNINSTRUMENTED int call_kernel(const struct aspawn_action *action)
@@ -217,8 +217,8 @@ static PSYS_UNINSTRUMENTED int call_kernel(const struct aspawn_action *action)
 	return PSYS_IS_ERROR(r) ? (int)r : expected == ASPAWN_EXPECTED_SUCCESS ? 0 : -PSYS_EIO;
 }
 
-/* Returns the action's pipe, or what it uses of the caller's, if that has another number here. used: the
- * caller's number. */
+/* Returns the action's pipe, or the caller's descriptor that it uses, if this has another number
+ * here. used: the caller's number. */
 static PSYS_UNINSTRUMENTED const struct child_fd *find_fd(const struct prepared *prepared,
 							  size_t index, int used)
 {
@@ -231,7 +231,7 @@ static PSYS_UNINSTRUMENTED const struct child_fd *find_fd(const struct prepared 
 	return NULL;
 }
 
-/* here: the number of the child's end, of a pipe's action. */
+/* here: for a pipe's action, the number of the child's end. */
 static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepared *prepared,
 					   size_t index, int here)
 {
@@ -392,9 +392,9 @@ static PSYS_UNINSTRUMENTED void fail_action(struct prepared *prepared, size_t in
 
 /* --- all of it ------------------------------------------------------------------ */
 
-/* Performs the action with the number that what it uses has here. The caller cannot mean a number of the
- * library's own descriptors, which give way to what replaces them, and are closed when no later action
- * uses them. */
+/* Performs the action with the number that its descriptor has here. No action of the caller can
+ * name a descriptor of the library. Such a descriptor is relocated when an action takes its number,
+ * and closed when no later action uses it. */
 static PSYS_UNINSTRUMENTED int perform(struct control *control, struct prepared *prepared,
 				       size_t index)
 {

@@ -35,7 +35,7 @@ struct served {
 	const struct psys_rlimit64 *files; /* RLIMIT_NOFILE of the program; NULL: the server's */
 	const struct given_fd *fds;
 	size_t fd_count;
-	bool is_local; /* the server is the caller, and its descriptors are those that actions name */
+	bool is_local; /* the caller is the server: actions name its descriptors */
 	void (*before_exec)(struct prepared *prepared);
 	void *of;
 };
@@ -206,12 +206,12 @@ PSYS_INLINE long held_by_pipe(int fd)
 /* Follows the actions in their order: which numbers still mean the caller's descriptors. */
 struct callers {
 	const struct prepared *prepared;
-	int end; /* below it: what no action has closed. What the library's close is none of the caller's */
+	int end; /* no action of the caller has closed the numbers below it */
 };
 
 struct callers aspw_callers(const struct prepared *prepared);
 
-/* Returns the descriptor that the action uses if it is the caller's, otherwise -1; and follows what the
+/* Returns the descriptor that the action uses if it is the caller's, otherwise -1. Notes what the
  * action replaces or closes. */
 int aspw_callers_next(struct callers *callers, const struct aspawn_action *action);
 
@@ -274,8 +274,8 @@ void aspw_decide(struct request *request, struct prepared *prepared,
 		 const struct aspawn_command *command, const struct own_actions *own);
 
 /* aspawn_start() of a command from aspw_read_command(), with own actions before the caller's. Stores
- * in *failure which argument is invalid, that there can be no terminal, or that a helper could not clone
- * the child; and nothing otherwise. */
+ * in *failure which argument is invalid, that there can be no terminal, or that a helper could not
+ * clone the child; and nothing otherwise. */
 int aspw_start_with(struct aspawn_child *child, const struct aspawn_command *command,
 		    struct own_actions *own, struct aspawn_failure *failure);
 

@@ -114,7 +114,7 @@ static bool subject_is_name(const struct aspawn_failure *failure)
 	return failure->step != ASPAWN_STEP_STREAMS || *failure->subject == '/';
 }
 
-/* Stores the byte, or how C writes it if it is a control character. Returns the length. */
+/* Stores the byte, or its escape sequence of C if it is a control character. Returns the length. */
 static size_t escape(char to[5], char byte)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -11,7 +11,7 @@
 #include "../aspawn/tree.h"
 
 enum {
-	LONGEST_ORPHANED = 2000, /* naps of 5 ms, until another reaps it */
+	LONGEST_ORPHANED = 2000, /* naps of 5 ms, until another process reaps the child */
 	MOMENT = 1000,           /* milliseconds */
 	SOON = 100,              /* ... if a tree was ordered to end at once */
 	MOST_RINGS = 100,        /* ten seconds, in tenths of one */
@@ -38,7 +38,7 @@ PSYS_UNINSTRUMENTED int aspw_until_tending(struct aspawn_child *child)
 	return aspw_has_stack(child) && is_to_be_killed(child_state(child)) ? SOON : MOMENT;
 }
 
-/* True if this thread traces the child, which has stopped, and has detached from it. */
+/* Returns true if this thread traced the child, which had stopped, and has detached from it. */
 static PSYS_UNINSTRUMENTED bool let_go_on(struct aspawn_child *child)
 {
 	struct psys_siginfo info;

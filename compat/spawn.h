@@ -21,9 +21,9 @@ struct scratch {
 };
 
 /*
- * From enter to leave the thread has all signals but SIGSYS blocked and owns the scratch memory: a kept
- * one, or section->own if all kept ones are in use. Signals are blocked because a handler could
- * call fork(): the child would mark the scratch as free and then go on to use it.
+ * From enter to leave the thread has all signals but SIGSYS blocked and owns the scratch memory: a
+ * kept one, or section->own if all kept ones are in use. Signals are blocked because a handler
+ * could call fork(): the child would mark the scratch as free and then go on to use it.
  */
 struct section {
 	struct scratch *scratch, own;

@@ -82,8 +82,8 @@ static QUEUE_SERVER bool job_guard_stack(const struct Stack_t *stack)
 	return state->is_wiped_by_fork;
 }
 
-/* Stores a stack that nobody uses. -EBUSY: a child of a dead server or helper is about to leave one, unless
- * it hangs in the kernel. */
+/* Stores a stack that nobody uses. Fails with -EBUSY if there is none: a child of a dead server
+ * or helper is about to leave its stack, unless it hangs in the kernel. */
 static QUEUE_SERVER int job_find_stack(const struct aspawn_queue *queue, struct job_stack **found)
 {
 	struct job_stack *stack = queue->stacks, *const end = stack + queue->limit;
@@ -328,8 +328,8 @@ QUEUE_SERVER void aspw_job_expire(struct aspawn_queue *queue, struct job *job)
 	aspw_job_finish(queue, job);
 }
 
-/* Reaps the program, which has ended. Before that its group's number cannot be another's: kills what the
- * program of a job that is being ended has left behind. */
+/* Reaps the program, which has ended. If the job is being ended, first kills what the program has
+ * left behind: until the program is reaped, no other process group can have its number. */
 static QUEUE_SERVER int job_reap_zombie(const struct job *job, struct aspawn_result *result)
 {
 	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL);
@@ -345,7 +345,7 @@ static QUEUE_SERVER int job_reap_zombie(const struct job *job, struct aspawn_res
 	return info.u.child.pid;
 }
 
-/* Where a filter refuses waitid(2). The stop of a tracee is no end. */
+/* Used where a filter refuses waitid(2). The stop of a tracee is no end. */
 static QUEUE_SERVER int job_reap_by_wait4(struct aspawn_result *result)
 {
 	const int r = psys_wait4(result->pid, &result->status, PSYS_WNOHANG, &result->usage);

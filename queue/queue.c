@@ -94,8 +94,8 @@ static QUEUE_SERVER int server_main(void *arg)
 	return 0;
 }
 
-/* Reaps the server, which has ended. Returns the signal that has ended it, or 0. By __WCLONE: if another
- * has reaped it, and its number is an ordinary child's now, that one is not touched. */
+/* Reaps the server, which has ended. Returns the signal that has ended it, or 0. Waits by
+ * __WCLONE: if somebody else has reaped the server, an ordinary child may have its number now. */
 static int reap_server(struct aspawn_queue *queue)
 {
 	struct psys_siginfo info;
@@ -189,7 +189,7 @@ static int start_server(struct aspawn_queue *queue)
 		await_ready(queue);
 		r = queue->ready > 0 ? 0 : queue->ready < 0 ? queue->ready : -PSYS_EAGAIN;
 		if (r < 0 && reap_server(queue) == PSYS_SIGSYS)
-			r = -PSYS_ENOSYS; /* a filter traps what it called */
+			r = -PSYS_ENOSYS; /* a filter traps one of its calls */
 	}
 	if (made >= 0)
 		psys_close(queue->servers_life);
@@ -211,7 +211,8 @@ bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly)
 		 aspw_child_is_gone(__atomic_load_n(&queue->server_pid, __ATOMIC_ACQUIRE))));
 }
 
-/* Returns the server's number if a wait for options finds it, or 0. By __WCLONE, as reap_server(). */
+/* Returns the server's number if a wait with these options finds it, 0, or an error. Waits by
+ * __WCLONE, as reap_server(). */
 static int look_at_server(const struct aspawn_queue *queue, unsigned options)
 {
 	struct psys_siginfo info;
@@ -274,8 +275,8 @@ static bool stacks_are_free(const struct aspawn_queue *queue)
 	return all;
 }
 
-/* Frees the pages that jobs of a dead server have shared with it. Places that no job has used are left
- * alone. */
+/* Frees the pages that jobs of a dead server have shared with it. Places that no job has used are
+ * left alone. */
 static void free_pages(const struct aspawn_queue *queue)
 {
 	for (uint32_t i = 0; i < queue->limit; i++) {

@@ -5,8 +5,8 @@
  *   | places ... | struct aspawn_queue, its arrays | mark | guard | stack of the server | TLS |
  *   | stacks of jobs ... | jobs ... |
  *
- * For each stack there is a place where the page is mapped that its job may share with the server. A server
- * that is killed anywhere leaves a page nowhere else. A forked copy of the process does not have the places
+ * Each stack has a place, where the page is mapped that its job may share with the server. So a
+ * killed server leaves no page anywhere else. A forked copy of the process does not have the places
  * (MADV_DONTFORK): another mapping may be there.
  *
  * The mark is wiped in a forked copy of the process (MADV_WIPEONFORK), which so finds that it has no
@@ -291,12 +291,12 @@ void aspw_queue_wake(struct aspawn_queue *queue);
 /* True if the server has ended without being asked to. Looks for it if thoroughly. */
 bool aspw_queue_is_orphaned(const struct aspawn_queue *queue, bool thoroughly);
 
-/* Looks for a stopped server, at most once a second, and continues one that it finds stopped again. now:
- * queue_now(). */
+/* Looks for a stopped server, at most once a second, and continues one that it finds stopped again.
+ * now: queue_now(). */
 void aspw_queue_tend(struct aspawn_queue *queue, int64_t now);
 
-/* Continues the server, or completes the jobs of a dead one, unless another thread does. Then makes a new
- * one if wanted, or waits for the thread that does. 0, or why there is no new one. */
+/* Continues the server, or completes the jobs of a dead one, unless another thread does. Then makes
+ * a new one if wanted, or waits for the thread that does. Returns 0, or why there is no new one. */
 int aspw_queue_recover(struct aspawn_queue *queue, bool restart);
 
 /* Puts an ended job, whose result is filled, into the ended ring. */

@@ -207,8 +207,8 @@ static QUEUE_SERVER void server_lose_host(struct aspawn_queue *queue)
 	__atomic_store_n(&queue->closing, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Returns the host's state, which is behind the last parenthesis (proc_pid_stat(5)), and what follows it;
- * "": not known. */
+/* Returns the text from the host's state on, which is behind the last parenthesis
+ * (proc_pid_stat(5)), or "" if it is not known. */
 static QUEUE_SERVER const char *server_host_state(const struct aspawn_queue *queue, char text[512])
 {
 	const long length = psys_pread64(queue->server.host_stat, text, 511, 0);
@@ -330,8 +330,8 @@ static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadli
 	struct psys_timespec time = { ms / 1000, (int64_t)(ms % 1000) * 1000000 };
 	const int r =
 		psys_epoll_pwait(server->epoll, events, EVENTS, ms, server->mask, PSYS_SIGSET_SIZE);
-	/* If a filter forbids it, the descriptor tells that something has happened, and not what. That may
-	 * last, as for an ended job that a debugger holds. */
+	/* If a filter forbids the call, poll(2) shows that something has happened, but not what.
+	 * The descriptor may stay readable, as for an ended job whose zombie a debugger keeps. */
 	const bool is_blind = r < 0 && r != -PSYS_EINTR;
 	if (is_blind) {
 		psys_ppoll(&ready, 1, &time, server->mask, PSYS_SIGSET_SIZE);

@@ -267,8 +267,8 @@ PSYS_API const char *aspawn_failure_name(const struct aspawn_failure *failure);
  * Formats a failure for people: action 2, chdir "/srv/checks": ENOENT, or
  * search "unmae": ENOENT. As snprintf(3), stores at most size - 1 bytes and a NUL (nothing if
  * size is 0), and returns the length of the whole text, at most 255. Control characters of the
- * subject are written as in C: "/bin/sh\r" of a script with the line ends of DOS. The text is empty if
- * failure is NULL or its error is 0. The wording may change in later versions.
+ * subject are written as in C: "/bin/sh\r" of a script with the line ends of DOS. The text is empty
+ * if failure is NULL or its error is 0. The wording may change in later versions.
  */
 PSYS_API size_t aspawn_failure_text(char *to, size_t size, const struct aspawn_failure *failure);
 
@@ -543,12 +543,13 @@ PSYS_API int aspawn_ended(struct aspawn_child *child);
 /*
  * Does all of aspawn_run() except the start, with the pipes and the terminal of the handle: each
  * output without a buffer goes to the sink. On return in_fd, out_fd, err_fd and pty_fd are closed and
- * -1, and there is no child any more; a failure kills the child first. After -EPERM the child runs on,
- * and the handle is valid: aspawn_wait() reaps it later. -EINVAL and -E2BIG change nothing but the
- * results.
+ * -1, and there is no child any more; a failure kills the child first. After -EPERM the child runs
+ * on, and the handle is valid: aspawn_wait() reaps it later. -EINVAL and -E2BIG change nothing but
+ * the results.
  *
- * Returns what aspawn_run() does, without the errors of the start; -EPERM as soon as SIGKILL is refused. Also fails with -EINVAL if there
- * is input, or a buffer, without the pipe or terminal for it.
+ * Returns what aspawn_run() does, without the errors of the start; -EPERM as soon as SIGKILL is
+ * refused. Also fails with -EINVAL if there is input, or a buffer, without the pipe or terminal for
+ * it.
  */
 PSYS_API PSYS_MUST_CHECK int aspawn_communicate(struct aspawn_child *child, struct aspawn_io *io);
 

@@ -153,8 +153,9 @@ struct aspawn_job {
 	 * the thread that starts the job. */
 	const struct aspawn_command *command;
 	char *const *argv; /* with prepared: replaces the prepared arguments; NULL: does not */
-	/* Standard input, copied: a file in memory. NULL: /dev/null. If the file cannot be made, the
-	 * job fails at ASPAWN_STEP_STREAMS with the subject "input": -EFBIG beyond RLIMIT_FSIZE. */
+	/* Standard input, copied: a file in memory. NULL: /dev/null. If the file cannot be made,
+	 * the job fails at ASPAWN_STEP_STREAMS with the subject "input": -EFBIG beyond
+	 * RLIMIT_FSIZE. */
 	const void *input;
 	size_t input_size;
 	/* Bytes to keep of standard output and standard error, with a NUL as in struct aspawn_io.
@@ -186,8 +187,8 @@ enum { ASPAWN_MOST_PRIORITY = 7 };
 /*
  * Copies a job to the queue and returns. No system call, except to wake a sleeping server, to look
  * once a second if somebody has stopped it, to send descriptors of the caller if the job uses any,
- * and, on 32-bit architectures or without the kernel's vDSO, to read the clock. Never blocks, unless the job's server was killed: then the call
- * makes a new one.
+ * and, on 32-bit architectures or without the kernel's vDSO, to read the clock. Never blocks,
+ * unless the job's server was killed: then the call makes a new one.
  *
  * failure  out, may be NULL: after -EINVAL, -E2BIG and -EOPNOTSUPP the invalid member, as
  *          "job.priority" or "std_in", or the index of the invalid action; otherwise its error is 0

@@ -31,7 +31,7 @@ static void stops_a_helper(enum aspawn_owner owner, bool runs)
 	psys_exit_group(0);
 }
 
-/* All at a time, as each takes a second to notice. */
+/* All run at the same time, as each wait takes a second to notice the stop. */
 TEST(run_and_wait_continue_a_helper_that_its_program_has_stopped)
 {
 	int hosts[4];
@@ -74,7 +74,7 @@ TEST(run_ends_a_tree_that_stops_its_helper_again_and_again)
 
 /* --- traced ------------------------------------------------------------------------- */
 
-/* As some programs notice a debugger. */
+/* Some programs do this to notice a debugger. */
 ROLE(is_traced_by_its_parent)
 {
 	(void)argc, (void)argv;
@@ -114,7 +114,7 @@ TEST(a_stop_for_a_tracer_is_no_end)
 	check_nothing_is_left();
 }
 
-/* With a helper as the tracer, or a server. */
+/* The tracer would be a helper, or a server. */
 TEST(rejects_an_action_that_makes_a_helper_the_tracer)
 {
 	const struct aspawn_action action =
@@ -168,7 +168,7 @@ TEST(a_tree_ends_whose_helper_may_open_nothing_more)
 	check_all_have_ended(child.out_fd, LONG);
 }
 
-/* As CI runners end a job. The tree does not have ASPAWN_COMMAND_DIES_WITH_CALLER. */
+/* CI runners end a job in this way. The tree does not have ASPAWN_COMMAND_DIES_WITH_CALLER. */
 TEST(a_tree_ends_whose_callers_group_is_killed)
 {
 	struct self self;
@@ -200,7 +200,7 @@ ROLE(kills_helper)
 	return 7;
 }
 
-/* As the first process of many containers, this one does not reap what it inherits. */
+/* This process does not reap orphans, as the first process of many containers does not. */
 TEST(run_returns_although_nobody_reaps_its_program)
 {
 	struct self self;
@@ -212,7 +212,7 @@ TEST(run_returns_although_nobody_reaps_its_program)
 	const int host = fork_child();
 	if (host == 0) {
 		const int r = aspawn_run(&command, &io);
-		/* The kernel may have given the program to another. */
+		/* The kernel may have given the program to another subreaper. */
 		CHECK(r == -PSYS_ECHILD || r == -PSYS_ETIMEDOUT || r == 0);
 		psys_exit_group(0);
 	}

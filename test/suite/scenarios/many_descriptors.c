@@ -674,7 +674,7 @@ TEST(many_uses_of_a_far_descriptor_are_one_fetch)
 	CHECK_EQUAL(psys_lseek(FAR, 0, PSYS_SEEK_CUR), 5);
 }
 
-/* To copy all below the last is cheaper. */
+/* It is cheaper to copy all below the last. */
 TEST(more_far_descriptors_than_a_child_fetches_are_copied)
 {
 	enum { FIRST = 130 };

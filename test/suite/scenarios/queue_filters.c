@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues under a filter that refuses one system call, with EPERM and with ENOSYS: which jobs work all the
- * same, and what becomes of the others. */
+/* Queues under a filter that refuses one system call, with EPERM and with ENOSYS: which jobs work
+ * all the same, and what becomes of the others. */
 #include "../../../queue/queue.h"
 #include "filter.h"
 #include "queues.h"
@@ -22,9 +22,9 @@ enum kind {
 };
 
 /*
- * A letter for each kind: '.' it works, 'l' the job is lost, 'n' it is not started, and its failure has the
- * error of the filter, 's' the submission has it, 'S' the submission fails with ENOTSOCK, '*' any of these.
- * "c" alone: the error is that of the creation, or EOPNOTSUPP.
+ * A letter for each kind: '.' it works, 'l' the job is lost, 'n' it is not started, and its failure
+ * has the error of the filter, 's' the submission has it, 'S' the submission fails with ENOTSOCK,
+ * '*' any of these. "c" alone: the error is that of the creation, or EOPNOTSUPP.
  */
 static const char works[] = "...........";
 static const struct refusal {
@@ -72,7 +72,7 @@ static const struct refusal {
 #undef REFUSAL
 };
 
-/* One process for each refusal has this page too. */
+/* The process of each refusal shares this page. */
 static struct seen {
 	char letters[KINDS + 1];
 	int closed; /* the program that ran at the close */
@@ -157,7 +157,7 @@ static char try_kind(struct aspawn_queue *queue, enum kind kind, int error, cons
 	return letter;
 }
 
-/* The job that runs is killed: the caller looks for it. */
+/* Stores the running program, which the close must kill: the caller looks for it. */
 static char close_while_a_job_runs(struct aspawn_queue *queue)
 {
 	const int64_t ticket = submit_kind(queue, CLOSING, (const int[2]){ -1, -1 });
@@ -202,20 +202,20 @@ static void try_refusal(const struct refusal *refusal, int error, uint64_t flags
 	CHECK(!seen->closed || ends_soon(seen->closed));
 }
 
-/* The filter is the program's too, whose libc or sanitizer may need the call. */
+/* True if the program works under the filter, as its libc or sanitizer may need the call. */
 static bool program_works(const struct refusal *refusal, int error)
 {
 	const int pid = fork_child();
 
 	if (pid == 0) {
-		psys_close(2); /* it may say why */
+		psys_close(2); /* hides the program's message */
 		filter_refuse(refusal->call, error);
 		psys_exit_group(exec_role("exit_7", NULL) < 0);
 	}
 	return reap(pid) == 7;
 }
 
-/* usual: what this kernel can do. */
+/* usual: the letters without a filter. */
 static bool is_expected(const char *letters, const char *expected, const char *usual)
 {
 	if (*expected == 'c' || *letters == 'c')

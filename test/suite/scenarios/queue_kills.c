@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The server of a queue is killed before and after each of its system calls, while it runs a job. A job
- * on copied memory, and one in the image, share a page with the server, which must not stay mapped. */
+/* The server of a queue is killed before and after each of its system calls, while it runs a job. A
+ * job on copied memory, and one in the image, share a page with the server, which must not stay
+ * mapped. */
 #include "../../../queue/queue.h"
 #include "queues.h"
 #include "tree.h"
@@ -10,7 +11,7 @@ enum { PTRACE_SYSCALL = 24, PTRACE_SEIZE = 0x4206, PTRACE_INTERRUPT = 0x4207 };
 
 enum { MOST_STOPS = 2000 };
 
-/* In a page that the host of the queue has too. */
+/* Lies in a page that the tracer and the host of the queue share. */
 static struct shared {
 	int go;        /* gate: the server is to be traced, and killed at that stop */
 	int is_traced; /* gate: it is stopped */
@@ -22,7 +23,7 @@ static struct shared {
 
 /* --- the tracer ------------------------------------------------------------------------------ */
 
-/* Returns true if the server stops once more, or false if it does not, as its job has ended. */
+/* Returns true if the server stops once more, false if its job has ended instead. */
 static bool stops_again(void)
 {
 	int status, r;
@@ -62,7 +63,7 @@ static void kill_at_stop(void)
 
 /* --- the host of the queue ------------------------------------------------------------------- */
 
-/* Makes another server. */
+/* Kills the idle server, so that the queue makes another. */
 static void kill_idle(struct aspawn_queue *queue)
 {
 	const struct aspawn_result *result;
@@ -73,7 +74,8 @@ static void kill_idle(struct aspawn_queue *queue)
 	CHECK_EQUAL(aspawn_queue_wait(queue, &result, 1, LONG), -PSYS_ECHILD);
 }
 
-/* Runs a job whose server is killed at that stop. Returns false if it had ended before. */
+/* Runs a job whose server is killed at this stop. Returns false if the job ended before the
+ * stop. */
 static bool run_and_kill(struct aspawn_queue *queue, const struct aspawn_command *command, int stop)
 {
 	const struct aspawn_job job = { .input = "text", .input_size = 4, .out_size = KEPT };

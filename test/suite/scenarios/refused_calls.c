@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters that refuse newer calls, as those of containers do with calls that they did not know: EPERM from
- * older ones, ENOSYS from newer ones. What a command promises must hold all the same. */
+/* Filters that refuse newer calls. Container engines refuse calls that they do not know: older
+ * engines with EPERM, newer ones with ENOSYS. What a command promises must hold all the same. */
 #include "filter.h"
 #include "private.h"
 #include "tree.h"
 
-/* All newer calls that the library makes. Their numbers are the same on all architectures but one. */
+/* All newer calls that the library makes. Their numbers are the same on all architectures but
+ * one. */
 static const long newer_calls[] = {
 	PSYS_NR_pidfd_send_signal, PSYS_NR_pidfd_open,  PSYS_NR_clone3,     PSYS_NR_close_range,
 	PSYS_NR_openat2,           PSYS_NR_pidfd_getfd, PSYS_NR_faccessat2,

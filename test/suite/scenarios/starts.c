@@ -75,7 +75,8 @@ static void end_child(struct aspawn_child *child)
 
 /* --- a helper that is ending ------------------------------------------------------------- */
 
-/* A process that traces the helper. When that ends, its parent cannot reap it before the tracer has ended. */
+/* Makes a process that traces the helper, and returns its number. The parent of an ended helper
+ * cannot reap the helper before the tracer has ended. */
 static int trace(int helper)
 {
 	enum { PTRACE_SEIZE = 0x4206 };
@@ -96,7 +97,8 @@ static int trace(int helper)
 	return tracer;
 }
 
-/* Leaves the pool a stack that its helper has left, which has not ended. Returns the helper's tracer. */
+/* Leaves the pool a stack that its helper has left, although the helper has not ended. Returns the
+ * helper's tracer. */
 static int leave_ending_helper(int kind)
 {
 	struct aspawn_child child = start_kind(kind);

@@ -404,7 +404,7 @@ TEST(where_pipe_ends_are_stored_is_not_in_the_childs_memory)
 	CHECK_EQUAL(addresses_found_by(&command, true), without);
 }
 
-/* A caller that has closed its streams opens them anew later, as daemons do. */
+/* A caller, such as a daemon, has closed its standard streams, and opens them again later. */
 TEST(no_pidfd_of_the_library_is_a_standard_stream)
 {
 	const struct aspawn_action copying = ASPAWN_OOM_SCORE_ADJ(100);

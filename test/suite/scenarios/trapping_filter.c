@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters that trap a call (SECCOMP_RET_TRAP), with a handler of the caller's that makes ENOSYS of it. */
+/* Filters that trap a call (SECCOMP_RET_TRAP), with a handler of the caller's that makes ENOSYS of
+ * it. */
 #include "filter.h"
 #include "private.h"
 #include "queues.h"
@@ -101,7 +102,7 @@ static int run_job(int way)
 	return end_as(r, status, error);
 }
 
-/* As reap(), also of children whose helper was killed: not every init reaps them. */
+/* As reap(), but also reaps children whose helper was killed: not every init does. */
 static int reap_with_orphans(int pid)
 {
 	int status = -1, r = 0;
@@ -112,8 +113,8 @@ static int reap_with_orphans(int pid)
 	return PSYS_WIFSIGNALED(status) ? 128 + PSYS_WTERMSIG(status) : PSYS_WEXITSTATUS(status);
 }
 
-/* Starts by this way in a process that traps the call, and refuses clone3 if so wanted: then the kernel leaves
- * the child the caller's handlers. */
+/* Starts by this way in a process that traps the call. Without clone3, the child also inherits the
+ * caller's handlers. */
 static int try(int way, long nr, bool without_clone3)
 {
 	const struct psys_sigset before = get_mask();
@@ -150,7 +151,7 @@ TEST(a_trapped_clone3_falls_back_to_clone)
 	}
 }
 
-/* Each is made by the caller, its helper, its child or the server. */
+/* The caller, its helper, its child or the server makes each of these calls. */
 TEST(a_trapped_call_does_not_kill_the_caller)
 {
 	static const long calls[] = {

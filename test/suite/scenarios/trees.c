@@ -822,7 +822,7 @@ static void uses_groups(bool hides_proc)
 	}
 }
 
-/* As a start that does not wait for the helper's clone. */
+/* Runs report this failure as starts do that do not wait for the helper's clone. */
 static void check_runs_tell_the_clone(void)
 {
 	const struct aspawn_action closing = ASPAWN_ONLY_BELOW(3);
