@@ -179,6 +179,8 @@ PSYS_UNINSTRUMENTED void aspw_stack_signal_helper(const struct Stack_t *stack, i
 	const int pid = stack_state(stack)->helper_pid;
 	struct psys_siginfo info;
 
+	if (signal == PSYS_SIGKILL) /* as aspw_helper_leave() */
+		psys_setpgid(pid, psys_getpgid(0));
 	if (aspw_signal_by_pidfd(pidfd, signal, 0) == -PSYS_ENOSYS && pid &&
 	    psys_waitid(PSYS_P_PID, pid, &info,
 			(int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),

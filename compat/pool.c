@@ -10,7 +10,6 @@
 
 #include <syscall/syscall.h>
 
-#include "../aspawn/spawn.h"
 #include "spawn.h"
 
 enum {
@@ -66,7 +65,7 @@ void *aspawn_compat_scratch(struct section *section, size_t size)
 
 int aspawn_compat_enter(struct section *section)
 {
-	int r = block_signals(&section->mask, false);
+	int r = block_signals(&section->mask);
 
 	if (r < 0)
 		return -r;

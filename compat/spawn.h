@@ -20,6 +20,16 @@ struct scratch {
 	bool taken;
 };
 
+/* All signals but SIGSYS, whose handler a filter may need. Stores the previous mask. */
+static inline int block_signals(struct psys_sigset *before)
+{
+	struct psys_sigset set;
+
+	psys_sigfillset(&set);
+	psys_sigdelset(&set, PSYS_SIGSYS);
+	return psys_rt_sigprocmask(PSYS_SIG_BLOCK, &set, before, PSYS_SIGSET_SIZE);
+}
+
 /*
  * From enter to leave the thread has all signals but SIGSYS blocked and owns the scratch memory: a
  * kept one, or section->own if all kept ones are in use. Signals are blocked because a handler

@@ -10,7 +10,6 @@
 
 #include <syscall/syscall.h>
 
-#include "../aspawn/spawn.h"
 #include "shell.h"
 
 /* While any thread is in system(), SIGINT and SIGQUIT are ignored, so that they end only the
@@ -104,7 +103,7 @@ static int start(struct call *call, struct section *section, const char *command
 
 static void finish(const struct call *call)
 {
-	block_signals(NULL, false);
+	block_signals(NULL);
 	restore_signals();
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &call->mask, NULL, PSYS_SIGSET_SIZE);
 }

@@ -185,7 +185,7 @@ class Supervisor:
         ours, its = socket.socketpair()
         self.process = subprocess.Popen([SCENARIOS, scenario, str(its.fileno())],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        pass_fds=[its.fileno()])
+                                        pass_fds=[its.fileno()], preexec_fn=os.setpgrp)
         its.close()
         ours.settimeout(PATIENCE)
         _, fds, _, _ = socket.recv_fds(ours, 1, 1)

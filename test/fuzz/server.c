@@ -166,12 +166,11 @@ static void see_status(const uint8_t *text, size_t size)
 	memcpy(line + name, text, size);
 	size += name;
 	check(ftruncate(fd, 0) == 0 && pwrite(fd, line, size, 0) == (ssize_t)size, "no file");
+	char kept[512];
 	size = size < MOST_READ ? size : MOST_READ;
-	const char *last = memrchr(line, ')', size);
-	const bool is_paused = server_is_paused(&queue);
+	const char *last = memrchr(line, ')', size), *state = server_host_state(&queue, kept);
 	if (last && line + size - last >= 3)
-		check(is_paused == (last[2] == 'T'), "it is paused, or it is not");
-	queue.server.looked_at = 0;
+		check(*state == last[2], "the state is behind the last parenthesis");
 	server_host_has_no_memory(&queue);
 }
 
