@@ -116,8 +116,8 @@ static PSYS_UNINSTRUMENTED bool is_tasks_alone(const char *path)
 		 is_among(next_component(&path), task_names)));
 }
 
-/* True if the action may write to a file that changes the memory. A link of another name is
- * detected when the file is open: perform.c. */
+/* True if the action may write to a file that changes the memory. If a link of another name leads into
+ * /proc, perform.c detects that after the open. A link to a file of a cgroup is not detected. */
 static PSYS_UNINSTRUMENTED bool writes_of_memory(const struct aspawn_action *action)
 {
 	const char *path = action->u.write.path;
@@ -428,7 +428,8 @@ static PSYS_UNINSTRUMENTED const struct group_wish *group_of(struct prepared *pr
 		return NULL;
 	wish->parent = action->u.new_cgroup.parent_fd;
 	for (size_t i = 0; is_jobs && i < prepared->fd_count; i++)
-		if (prepared->actions + prepared->fds[i].action == action)
+		if (prepared->fds[i].kind == CALLERS_FD &&
+		    prepared->fds[i].callers == action->u.new_cgroup.parent_fd)
 			wish->parent = prepared->fds[i].here;
 	wish->memory_max = action->u.new_cgroup.memory_max;
 	wish->pids_max = action->u.new_cgroup.pids_max;

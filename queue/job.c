@@ -278,6 +278,17 @@ static QUEUE_SERVER size_t job_kept(const struct job_output *output)
 
 /* --- the end ------------------------------------------------------------------------- */
 
+/* A filter may refuse all that proves the number. Nobody but the server reaps its children. */
+static QUEUE_SERVER int job_signal(const struct job *job, int signal, bool to_group)
+{
+	const int pid = job->result.pid;
+	const int r = aspw_send_signal(job->child.ended_fd, pid, signal, to_group);
+
+	return (r == -PSYS_EPERM || r == -PSYS_ENOSYS) && !job->queue->is_local ?
+		       psys_kill(to_group ? -pid : pid, signal) :
+		       r;
+}
+
 /* False if it is to be repeated. */
 static QUEUE_SERVER bool job_send(struct job *job, int signal)
 {
@@ -286,12 +297,11 @@ static QUEUE_SERVER bool job_send(struct job *job, int signal)
 		aspw_order_end(&job->child, kills ? ASPAWN_GRACE_NONE : job->grace_ms);
 		return !kills || aspw_kill_suspended(&job->child);
 	}
-	const int fd = job->child.ended_fd, pid = job->result.pid;
-	const int r = job->flags & ASPAWN_JOB_SAME_GROUP ? -PSYS_ESRCH :
-							   aspw_send_signal(fd, pid, signal, true);
+	const int r =
+		job->flags & ASPAWN_JOB_SAME_GROUP ? -PSYS_ESRCH : job_signal(job, signal, true);
 
 	if (r < 0 || signal == PSYS_SIGKILL) /* it may have left its group, or not made it yet */
-		aspw_send_signal(fd, pid, signal, false);
+		job_signal(job, signal, false);
 	return true;
 }
 
