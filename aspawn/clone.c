@@ -186,6 +186,7 @@ static PSYS_UNINSTRUMENTED long clone_by(const struct clone_method *method, stru
 		.cgroup_fd = request->cgroup_fd,
 	};
 	const long pid = aspw_clone_call(&call, method->clone3);
+	control->has_clones_pidfd = pid > 0 && method->clone3 && control->pidfd >= 0;
 	if (pid < 0)
 		__atomic_store_n(&state->use, FREE, __ATOMIC_RELEASE);
 	else

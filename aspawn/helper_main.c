@@ -77,7 +77,8 @@ static PSYS_UNINSTRUMENTED int next_end(int options)
 			continue;
 		if (r < 0 || !info.u.child.pid || is_end(&info))
 			return r < 0 ? r : info.u.child.pid;
-		aspw_detach(&info);
+		if (aspw_detach(&info) < 0 && options & PSYS_WNOHANG)
+			return 0;
 	}
 }
 
@@ -195,7 +196,7 @@ PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, in
 
 	if (child < 0)
 		return fail(state, child);
-	if (control->channel[1] >= 0)
+	if (control->channel[1] >= 0 && control->has_clones_pidfd)
 		aspw_channel_send(control->channel[1], control->pidfd);
 	state->cloned = child;
 	__atomic_store_n(&state->helper, HELPING, __ATOMIC_RELEASE);
@@ -203,8 +204,10 @@ PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, in
 	/* A SIGKILL for the caller's process group, as CI runners send it, must not end the helper,
 	 * which ends the tree. The session stays: in another session the child's own groups would
 	 * be orphaned. */
-	if (control->request.helped != FOR_CALLER)
+	if (control->request.helped != FOR_CALLER) {
+		state->callers_group = psys_getpgid(0);
 		psys_setpgid(0, 0);
+	}
 	if (!*control->group || psys_fchdir(control->request.group->parent) < 0)
 		psys_chdir("/");
 	*own_files = let_go_of_files(control, child, kept);
@@ -215,7 +218,7 @@ PSYS_UNINSTRUMENTED int aspw_helper_clone(struct control *control, int error, in
  * no member of the group has a parent in another group (kernel/exit.c, kill_orphaned_pgrp). */
 PSYS_UNINSTRUMENTED void aspw_helper_leave(const struct control *control)
 {
-	psys_setpgid(0, psys_getpgid(control->host));
+	psys_setpgid(0, stack_state(&control->stack)->callers_group);
 }
 
 PSYS_UNINSTRUMENTED int aspw_helper_main(void *block)

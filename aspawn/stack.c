@@ -173,14 +173,14 @@ PSYS_UNINSTRUMENTED int aspw_stack_take_back(const struct Stack_t *stack, int op
 	return 0;
 }
 
-/* Waits by __WCLONE, as reap_clone(). */
+/* Proves the number by __WCLONE, as reap_clone() does. */
 PSYS_UNINSTRUMENTED void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, int signal)
 {
 	const int pid = stack_state(stack)->helper_pid;
 	struct psys_siginfo info;
 
-	if (signal == PSYS_SIGKILL) /* as aspw_helper_leave() */
-		psys_setpgid(pid, psys_getpgid(0));
+	if (signal == PSYS_SIGKILL && stack_state(stack)->helped >= PRIVATE)
+		psys_setpgid(pid, stack_state(stack)->callers_group); /* as aspw_helper_leave() */
 	if (aspw_signal_by_pidfd(pidfd, signal, 0) == -PSYS_ENOSYS && pid &&
 	    psys_waitid(PSYS_P_PID, pid, &info,
 			(int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS_WNOWAIT | PSYS___WCLONE),

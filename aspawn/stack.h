@@ -86,6 +86,7 @@ struct stack_state {
 	 * another (Linux 6.9). */
 	_Alignas(4) unsigned inode;
 	_Alignas(4) int order; /* enum tree_order, of the caller to a tree's helper; a futex */
+	int callers_group;     /* process group, which the helper of a private child has left */
 	_Alignas(4) int beat;  /* counted by a tree's helper: a sign of life */
 	int by_group;          /* of a tree only the group is found that the child may lead */
 	int survivors;         /* of a tree that has ended */
@@ -125,10 +126,11 @@ struct control {
 	int progress;    /* enum child_progress, out: the parent sees it if memory is shared */
 	int files_error; /* out: why it has not all of fds, negative; fn reports it */
 	struct child_fd report; /* from the child to the parent, with PIPE */
-	int caller_pidfd; /* of request.caller; negative: none, as there is nothing to fetch */
-	int pidfd;        /* the parent's, of this child; -1: none */
-	int helper_pidfd; /* the caller's, of the helper; -1: none */
-	int channel[2];   /* pidfd_channel.h: the caller's end, and the helper's; -1: none */
+	int caller_pidfd;      /* of request.caller; negative: none, as there is nothing to fetch */
+	int pidfd;             /* the parent's, of this child; -1: none */
+	int helper_pidfd;      /* the caller's, of the helper; -1: none */
+	bool has_clones_pidfd; /* pidfd is what clone3(2) has returned, and surely the child's */
+	int channel[2];        /* pidfd_channel.h: the caller's end, and the helper's; -1: none */
 	struct exec_watch *watch; /* NULL: none */
 	int host;                 /* the caller's process, if there is a helper */
 	int parent;               /* the helper of a private child; 0: the caller */
@@ -178,7 +180,7 @@ int *aspw_stack_has(const struct Stack_t *stack, int users);
 void aspw_stack_signal_helper(const struct Stack_t *stack, int pidfd, int signal);
 
 /* Sleeps until none of the users is there, or its word has another value, unless that is 0: 0 or
- * -ETIMEDOUT. Once a second it continues the helper, which somebody may have stopped. */
+ * -ETIMEDOUT. Twice a second it continues the helper, which somebody may have stopped. */
 int aspw_stack_await(const struct Stack_t *stack, int users, int value, int64_t deadline);
 
 PSYS_INLINE int aspw_stack_await_end(const struct Stack_t *stack, int users, int64_t deadline)

@@ -167,8 +167,10 @@ PSYS_UNINSTRUMENTED int aspw_learn_child(struct aspawn_child *child, int64_t dea
 	int r = aspw_stack_await(stack, STACK_HELPER, CLONING, deadline);
 	if (r < 0 && has_raised_sigchld(stack))
 		r = aspw_stack_await(stack, STACK_HELPER, CLONING, aspw_deadline_in(1000));
-	if (r < 0)
+	if (r < 0) { /* somebody may have stopped it */
+		aspw_stack_signal_helper(stack, child->ended_fd, PSYS_SIGCONT);
 		return r;
+	}
 	aspw_stack_reap_abandoned(stack);
 	if (made->pid) {
 		take_number(child);

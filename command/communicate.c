@@ -227,6 +227,7 @@ static int event_loop(struct communication *communication)
 	int64_t deadline = aspw_deadline_in(timeout ? timeout : -1);
 	bool ended = false;
 	int signal = 0;
+	unsigned turns = 0;
 
 	while (!ended || communication->polled[OUTPUT].fd >= 0 ||
 	       communication->polled[ERROR].fd >= 0) {
@@ -239,6 +240,8 @@ static int event_loop(struct communication *communication)
 		    (left.tv_sec || left.tv_nsec > tick.tv_nsec))
 			left = tick;
 		int r = poll_used(communication, left);
+		/* The clock is read now and then while there is much output. */
+		const bool is_idle = r == 0, looks = is_idle || ++turns % 64 == 0;
 		if (r > 0)
 			transfer(communication);
 		if (communication->error)
@@ -253,7 +256,9 @@ static int event_loop(struct communication *communication)
 				ended = true;
 				communication->polled[END].fd = -1;
 				deadline = aspw_deadline_in(grace);
-			} else if (aspw_deadline_is_past(communication->tend_at)) {
+			} else if (looks && (communication->tend_at ?
+						     aspw_deadline_is_past(communication->tend_at) :
+						     is_idle)) {
 				if (aspw_tend(communication->child, signal == PSYS_SIGKILL))
 					return -PSYS_ECHILD;
 				communication->tend_at = in_until_tending(communication);

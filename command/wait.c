@@ -74,9 +74,23 @@ PSYS_UNINSTRUMENTED bool aspw_tend(struct aspawn_child *child, bool hurries)
 									state->rings + MOMENT / SOON);
 	state->beat = beat;
 	aspw_signal_helper(child, state->rings < MOST_RINGS ? PSYS_SIGCONT : PSYS_SIGKILL);
-	if (kills)
+	if (kills && aspw_stack_has(&state->stack, STACK_HELPER))
 		aspw_tree_kill_below(made->helper_pid);
 	return is_due && is_orphan && (hurries || state->rings >= MOST_RINGS);
+}
+
+/* Reaps a helper that is about to end. If another process traces the helper, only that process can
+ * reap the zombie: then a later use of the stack does it. */
+static void reap_helper(struct aspawn_child *child)
+{
+	const struct psys_timespec nap = { 0, 1000000 };
+	const struct Stack_t *stack = &child_state(child)->stack;
+
+	if (child->ended_fd >= 0)
+		aspw_deadline_poll(child->ended_fd, PSYS_POLLIN, aspw_deadline_in(MOMENT));
+	for (int naps = 0; aspw_stack_take_back(stack, PSYS_WNOHANG) < 0 && naps < MOMENT / 10;
+	     naps++)
+		psys_nanosleep(&nap, NULL);
 }
 
 /* The helper of a child of this process: nobody needs it any more. */
@@ -86,7 +100,7 @@ static void end_helper(struct aspawn_child *child)
 
 	aspw_signal_helper(child, PSYS_SIGKILL);
 	if (aspw_stack_await_end(stack, STACK_HELPER, aspw_deadline_in(MOMENT)) == 0)
-		aspw_stack_reap_helper(stack);
+		reap_helper(child);
 }
 
 /* True if the child is in its cgroup, and shares the memory: the OOM killer spares it as long as its
@@ -127,7 +141,7 @@ int aspawn_release(struct aspawn_child *child)
 	    (state->pid > 0 || state->known == KNOWN) && !is_protected(&state->stack))
 		end_helper(child);
 	/* A helper may run for long: a pool takes a stack in use. */
-	if (!state->helped || state->pool || !aspawn_stack_busy(&state->stack))
+	if (!state->helped || state->pool || aspw_stack_take_back(&state->stack, PSYS_WNOHANG) == 0)
 		aspw_give_stack(state);
 	if (child->ended_fd >= 0)
 		psys_close(child->ended_fd);
@@ -136,6 +150,7 @@ int aspawn_release(struct aspawn_child *child)
 	if (state->own_fd >= 0)
 		psys_close(state->own_fd);
 	child->ended_fd = child->started_fd = state->own_fd = state->report = -1;
+	state->is_channel = false;
 	return 0;
 }
 
@@ -322,6 +337,8 @@ static int await_helper(struct aspawn_child *child, int64_t deadline)
 		const int r = child->ended_fd >= 0 ?
 				      aspw_deadline_poll(child->ended_fd, PSYS_POLLIN, until) :
 				      aspw_stack_await_end(&state->stack, STACK_HELPER, until);
+		if (r == -PSYS_ETIMEDOUT && until == deadline)
+			aspw_signal_helper(child, PSYS_SIGCONT);
 		if (r != -PSYS_ETIMEDOUT || until == deadline)
 			return r;
 		aspw_tend(child, false);
@@ -430,7 +447,7 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 		if (r != -PSYS_EOWNERDEAD) /* the kernel may not have cleared it */
 			__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
 		if (state->helped >= PRIVATE)
-			aspw_stack_reap_helper(stack);
+			reap_helper(child);
 		else if (state->helped)
 			leave_helper(stack);
 	}

@@ -90,7 +90,7 @@ static QUEUE_SERVER int job_find_stack(const struct aspawn_queue *queue, struct 
 	int r = -PSYS_EBUSY;
 
 	for (; stack < end && r < 0; stack++) {
-		if (stack->is_taken || aspawn_stack_busy(&stack->stack))
+		if (stack->is_taken || aspw_stack_take_back(&stack->stack, PSYS_WNOHANG) < 0)
 			continue;
 		*found = stack;
 		r = job_guard_stack(&stack->stack) ? 0 : -PSYS_EAGAIN;
@@ -403,7 +403,7 @@ static QUEUE_SERVER bool job_reap_tree(struct job *job)
 	} else if (!job->ended_as && aspw_helper_saw_oom(stack_state(stack))) {
 		job->ended_as = ASPAWN_OUTCOME_OUT_OF_MEMORY;
 	}
-	aspw_stack_reap_helper(stack);
+	aspw_stack_take_back(stack, PSYS_WNOHANG); /* or its next use does: somebody may trace it */
 	return true;
 }
 

@@ -18,7 +18,6 @@ enum {
 	CHECK_MS = 3000,     /* does the host still use this memory? */
 	TICK_NS = 5000000,   /* for children that epoll cannot watch */
 	RETRY_NS = 50000000, /* after a shortage, unless a job ends before */
-	RING_NS = 500000000, /* between two wakes of a tree's helper */
 };
 
 /* --- lists --------------------------------------------------------------------------- */
@@ -170,7 +169,7 @@ static QUEUE_SERVER int64_t server_ring(struct job *job, int64_t now)
 {
 	if (job->ring_at <= now) {
 		aspw_tend(&job->child, false);
-		job->ring_at = now + RING_NS;
+		job->ring_at = now + aspw_until_tending(&job->child) * INT64_C(1000000);
 	}
 	return job->ring_at;
 }
