@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <aspawn/command.h>
+#include <syscall/syscall.h>
 
 /* --- a section in which a thread spawns -------------------------------------- */
 

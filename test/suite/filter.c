@@ -119,7 +119,7 @@ static struct supervisor {
 	int *reached, *go; /* gates of filter_hold() */
 	int number;        /* of a pidfd */
 	bool *is_killed;
-	const bool *armed;
+	const int *armed;
 	long *waits;
 } supervisor;
 
@@ -283,7 +283,7 @@ static void refuse_wait(const struct notification *notification, struct answer *
 	*supervisor.waits = notification->data.nr;
 }
 
-void filter_refuse_waits(const bool *armed, long *waits)
+void filter_refuse_waits(const int *armed, long *waits)
 {
 	supervisor.armed = armed;
 	supervisor.waits = waits;

@@ -21,7 +21,7 @@ void filter_hold(long nr, int *reached, int *go);
 
 /* While *armed, calls of this thread that may wait for another process fail with EDEADLK: *waits gets the
  * number of the last one. Skips the test if that is not possible. */
-void filter_refuse_waits(const bool *armed, long *waits);
+void filter_refuse_waits(const int *armed, long *waits);
 
 /* Calls of nr raise SIGSYS in the thread, and are not made. */
 void filter_trap(long nr);

@@ -232,7 +232,7 @@ static void may_not_end_it(enum aspawn_owner owner)
 	struct aspawn_io io = {
 		.size = sizeof io, .status = -1, .time_limit_ms = 10, .grace_ms = ASPAWN_GRACE_NONE
 	};
-	int r;
+	int r = 0;
 
 	command.owner = owner;
 	command.actions = another_user;

@@ -17,8 +17,8 @@ static struct shared {
 	int is_traced; /* gate: it is stopped */
 	int is_killed; /* gate */
 	int server, stop;
-	bool has_ended; /* the host has the result of the job */
-	int reached;    /* how many stops there were */
+	int has_ended; /* the host has the result of the job */
+	int reached;   /* how many stops there were */
 } * shared;
 
 /* --- the tracer ------------------------------------------------------------------------------ */

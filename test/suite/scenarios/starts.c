@@ -6,7 +6,7 @@
 #include "queues.h"
 
 static struct aspawn_pool pool;
-static bool armed;
+static int armed;
 static long waited; /* the number of a call that may have waited */
 
 /* --- the kinds ------------------------------------------------------------------------ */
@@ -102,6 +102,11 @@ static int trace(int helper)
 static int leave_ending_helper(int kind)
 {
 	struct aspawn_child child = start_kind(kind);
+	if (aspawn_describe(&child, ASPAWN_FACT_HELPER) ==
+	    ASPAWN_HELPER_NONE) { /* there is no image */
+		end_child(&child);
+		return 0;
+	}
 	const struct stack_state *state = stack_state(stack_of(&child));
 	const bool is_callers = aspawn_describe(&child, ASPAWN_FACT_OWNER) == ASPAWN_OWNER_CALLER;
 	const int helper = state->helper_pid, pid = aspawn_pid(&child);
@@ -139,6 +144,8 @@ static void check_starts(void)
 		&(struct aspawn_queue_options){ .size = sizeof(struct aspawn_queue_options) });
 	int held = 0;
 
+	if (psys_getuid() == 0)
+		need_others_to_reach_program();
 	filter_refuse_waits(&armed, &waited);
 	submit_one(queue); /* the first on its stack */
 	const int before = count_mappings();
