@@ -81,7 +81,7 @@ PSYS_UNINSTRUMENTED bool aspw_tend(struct aspawn_child *child, bool hurries)
 
 /* Reaps a helper that is about to end. If another process traces the helper, only that process can
  * reap the zombie: then a later use of the stack does it. */
-static void reap_helper(struct aspawn_child *child)
+static void reap_ended_helper(struct aspawn_child *child)
 {
 	const struct psys_timespec nap = { 0, 1000000 };
 	const struct Stack_t *stack = &child_state(child)->stack;
@@ -100,7 +100,7 @@ static void end_helper(struct aspawn_child *child)
 
 	aspw_signal_helper(child, PSYS_SIGKILL);
 	if (aspw_stack_await_end(stack, STACK_HELPER, aspw_deadline_in(MOMENT)) == 0)
-		reap_helper(child);
+		reap_ended_helper(child);
 }
 
 /* True if the child is in its cgroup, and shares the memory: the OOM killer spares it as long as its
@@ -447,7 +447,7 @@ int aspawn_wait(struct aspawn_child *child, int *status, struct psys_rusage *usa
 		if (r != -PSYS_EOWNERDEAD) /* the kernel may not have cleared it */
 			__atomic_store_n(&stack_state(stack)->use, FREE, __ATOMIC_RELEASE);
 		if (state->helped >= PRIVATE)
-			reap_helper(child);
+			reap_ended_helper(child);
 		else if (state->helped)
 			leave_helper(stack);
 	}
