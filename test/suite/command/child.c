@@ -215,7 +215,13 @@ TEST(ended_tells_of_a_child_that_another_wait_reaped_if_the_kernel_does)
 	CHECK_EQUAL(count_descriptors(), descriptors);
 }
 
-static const struct aspawn_action copies_memory = ASPAWN_OOM_SCORE_ADJ(100);
+static const struct aspawn_action copies_memory = ASPAWN_OOM_SCORE_ADJ(1000);
+
+/* Only clone3 gives the helper a pidfd that is surely the child's; containers refuse it. */
+static bool has_clone3(void)
+{
+	return psys_clone3(NULL, 0) == -PSYS_EINVAL;
+}
 
 /* As a thread in wait(-1) does, before the caller knows the child's number. */
 TEST(a_helped_child_that_another_wait_reaped_has_its_status_if_the_kernel_does)
@@ -228,12 +234,14 @@ TEST(a_helped_child_that_another_wait_reaped_has_its_status_if_the_kernel_does)
 	command.action_count = 1;
 	for (int i = 0; i < 20; i++) {
 		struct aspawn_child child = start_command(NULL, &command);
-		const bool known = child.ended_fd >= 0 && keeps_status();
+		const bool known = child.ended_fd >= 0 && keeps_status() && has_clone3();
 		while (psys_wait4(-1, &status, 0, NULL) < 0) /* it is not cloned yet */
 			psys_sched_yield();
 		const int r = aspawn_wait(&child, &status, NULL, i & 1 ? -1 : LONG);
-		if (r != -PSYS_ECANCELED) /* a container may forbid the action */
-			CHECK_EQUAL(r, known ? 0 : -PSYS_ECHILD);
+		if (known) /* otherwise it depends on whether the helper was faster */
+			CHECK_EQUAL(r, 0);
+		else if (r != 0)
+			CHECK_EQUAL(r, -PSYS_ECHILD);
 		CHECK_EQUAL(status, 7 << 8);
 	}
 	CHECK_EQUAL(count_descriptors(), descriptors);
