@@ -14,58 +14,19 @@
 #include "layout.h"
 #include "numbers.h"
 
+#define PSYS_TRAP "int $0x80"
+#define PSYS_NUMBER(nr) register psys_word number __asm__("eax") = nr
+#define PSYS_NUMBER_RESULT
+#define PSYS_A1 "ebx"
+#define PSYS_A2 "ecx"
+#define PSYS_A3 "edx"
+#define PSYS_A4 "esi"
+#define PSYS_A5 "edi"
+#define PSYS_CLOBBERS "memory"
+
+#include "../shared/stubs.h"
+
 #ifndef PSYS_DECLARATIONS_ONLY
-PSYS_INLINE long psys_call0(long nr)
-{
-	long result;
-	__asm__ volatile("int $0x80" : "=a"(result) : "a"(nr) : "memory");
-	return result;
-}
-
-PSYS_INLINE long psys_call1(long nr, long a1)
-{
-	long result;
-	__asm__ volatile("int $0x80" : "=a"(result) : "a"(nr), "b"(a1) : "memory");
-	return result;
-}
-
-PSYS_INLINE long psys_call2(long nr, long a1, long a2)
-{
-	long result;
-	__asm__ volatile("int $0x80" : "=a"(result) : "a"(nr), "b"(a1), "c"(a2) : "memory");
-	return result;
-}
-
-PSYS_INLINE long psys_call3(long nr, long a1, long a2, long a3)
-{
-	long result;
-	__asm__ volatile("int $0x80"
-			 : "=a"(result)
-			 : "a"(nr), "b"(a1), "c"(a2), "d"(a3)
-			 : "memory");
-	return result;
-}
-
-PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
-{
-	long result;
-	__asm__ volatile("int $0x80"
-			 : "=a"(result)
-			 : "a"(nr), "b"(a1), "c"(a2), "d"(a3), "S"(a4)
-			 : "memory");
-	return result;
-}
-
-PSYS_INLINE long psys_call5(long nr, long a1, long a2, long a3, long a4, long a5)
-{
-	long result;
-	__asm__ volatile("int $0x80"
-			 : "=a"(result)
-			 : "a"(nr), "b"(a1), "c"(a2), "d"(a3), "S"(a4), "D"(a5)
-			 : "memory");
-	return result;
-}
-
 /*
  * ebp may be the frame pointer, which compilers do not allow as an operand, so it is saved on the
  * stack. No register is left for the sixth argument: it is a memory operand, and pushed first, as

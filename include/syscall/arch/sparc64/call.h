@@ -11,15 +11,17 @@
 #ifndef PSYS_SPARC64_CALL_H
 #define PSYS_SPARC64_CALL_H
 
+#include <syscall/base.h>
+
 #include "layout.h"
 #include "numbers.h"
 
-#ifndef PSYS_DECLARATIONS_ONLY
 /*
  * Negates the result after an error. The asm itself loads g1: in frames of more than 4 KiB clang
  * uses g1 as its scratch register even right before an asm that has an operand in g1.
  */
-#define PSYS_TRAP "mov %[nr], %%g1; ta 0x6d; sub %%g0, %[o0], %%g1; movcs %%xcc, %%g1, %[o0]"
+#define PSYS_TRAP \
+	"mov %[number], %%g1; ta 0x6d; sub %%g0, %[result], %%g1; movcs %%xcc, %%g1, %[result]"
 #define PSYS_CLOBBERS                                                                           \
 	"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12", "f13", \
 		"f14", "f15", "f16", "f17", "f18", "f19", "f20", "f21", "f22", "f23", "f24",    \
@@ -27,82 +29,7 @@
 		"f40", "f42", "f44", "f46", "f48", "f50", "f52", "f54", "f56", "f58", "f60",    \
 		"f62", "g1", "cc", "memory"
 
-PSYS_INLINE long psys_call0(long nr)
-{
-	register long o0 __asm__("o0");
-	__asm__ volatile(PSYS_TRAP : [o0] "=r"(o0) : [nr] "r"(nr) : "o1", PSYS_CLOBBERS);
-	return o0;
-}
-
-PSYS_INLINE long psys_call1(long nr, long a1)
-{
-	register long o0 __asm__("o0") = a1;
-	__asm__ volatile(PSYS_TRAP : [o0] "+r"(o0) : [nr] "r"(nr) : "o1", PSYS_CLOBBERS);
-	return o0;
-}
-
-PSYS_INLINE long psys_call2(long nr, long a1, long a2)
-{
-	register long o0 __asm__("o0") = a1;
-	register long o1 __asm__("o1") = a2;
-	__asm__ volatile(PSYS_TRAP : [o0] "+r"(o0), "+r"(o1) : [nr] "r"(nr) : PSYS_CLOBBERS);
-	return o0;
-}
-
-PSYS_INLINE long psys_call3(long nr, long a1, long a2, long a3)
-{
-	register long o0 __asm__("o0") = a1;
-	register long o1 __asm__("o1") = a2;
-	register long o2 __asm__("o2") = a3;
-	__asm__ volatile(PSYS_TRAP
-			 : [o0] "+r"(o0), "+r"(o1)
-			 : [nr] "r"(nr), "r"(o2)
-			 : PSYS_CLOBBERS);
-	return o0;
-}
-
-PSYS_INLINE long psys_call4(long nr, long a1, long a2, long a3, long a4)
-{
-	register long o0 __asm__("o0") = a1;
-	register long o1 __asm__("o1") = a2;
-	register long o2 __asm__("o2") = a3;
-	register long o3 __asm__("o3") = a4;
-	__asm__ volatile(PSYS_TRAP
-			 : [o0] "+r"(o0), "+r"(o1)
-			 : [nr] "r"(nr), "r"(o2), "r"(o3)
-			 : PSYS_CLOBBERS);
-	return o0;
-}
-
-PSYS_INLINE long psys_call5(long nr, long a1, long a2, long a3, long a4, long a5)
-{
-	register long o0 __asm__("o0") = a1;
-	register long o1 __asm__("o1") = a2;
-	register long o2 __asm__("o2") = a3;
-	register long o3 __asm__("o3") = a4;
-	register long o4 __asm__("o4") = a5;
-	__asm__ volatile(PSYS_TRAP
-			 : [o0] "+r"(o0), "+r"(o1)
-			 : [nr] "r"(nr), "r"(o2), "r"(o3), "r"(o4)
-			 : PSYS_CLOBBERS);
-	return o0;
-}
-
-PSYS_INLINE long psys_call6(long nr, long a1, long a2, long a3, long a4, long a5, long a6)
-{
-	register long o0 __asm__("o0") = a1;
-	register long o1 __asm__("o1") = a2;
-	register long o2 __asm__("o2") = a3;
-	register long o3 __asm__("o3") = a4;
-	register long o4 __asm__("o4") = a5;
-	register long o5 __asm__("o5") = a6;
-	__asm__ volatile(PSYS_TRAP
-			 : [o0] "+r"(o0), "+r"(o1)
-			 : [nr] "r"(nr), "r"(o2), "r"(o3), "r"(o4), "r"(o5)
-			 : PSYS_CLOBBERS);
-	return o0;
-}
-
+#ifndef PSYS_DECLARATIONS_ONLY
 /* The child's results are its parent's pid and 1, the parent's the child's pid and 0
  * (arch/sparc/kernel/process_64.c, copy_thread). */
 #define PSYS_ARCH_CLONE
@@ -116,15 +43,24 @@ PSYS_INLINE int psys_clone(unsigned long flags, void *stack, int *parent_tid, in
 	register long o3 __asm__("o3") = (long)tls;
 	register long o4 __asm__("o4") = (long)child_tid;
 	__asm__ volatile(PSYS_TRAP
-			 : [o0] "+r"(o0), "+r"(o1)
-			 : [nr] "r"(nr), "r"(o2), "r"(o3), "r"(o4)
+			 : [result] "+r"(o0), "+r"(o1)
+			 : [number] "r"(nr), "r"(o2), "r"(o3), "r"(o4)
 			 : PSYS_CLOBBERS);
 	return o0 < 0 || !o1 ? (int)o0 : 0;
 }
 
-#undef PSYS_TRAP
-#undef PSYS_CLOBBERS
-
 #endif /* PSYS_DECLARATIONS_ONLY */
+
+#define PSYS_NUMBER(nr) const long number = nr
+#define PSYS_NUMBER_IN "r"
+#define PSYS_A1 "o0"
+#define PSYS_A2 "o1"
+#define PSYS_A3 "o2"
+#define PSYS_A4 "o3"
+#define PSYS_A5 "o4"
+#define PSYS_A6 "o5"
+#define PSYS_A2_CHANGES
+
+#include "../shared/stubs.h"
 
 #endif
