@@ -5,7 +5,7 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "own_descriptors.h"
+#include "spawn/descriptor_table.h"
 
 enum { MOST_NAMES = 100, GROUP_NAPS = 100 };
 

@@ -5,10 +5,10 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "clone.h"
-#include "deadline.h"
-#include "exec_watch.h"
-#include "own_descriptors.h"
+#include "spawn/clone.h"
+#include "spawn/deadline.h"
+#include "spawn/exec_watch.h"
+#include "spawn/descriptor_table.h"
 #include "pidfd_channel.h"
 #include "tree.h"
 

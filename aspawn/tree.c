@@ -5,11 +5,11 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "deadline.h"
+#include "spawn/deadline.h"
 #include "group.h"
 #include "helper.h"
-#include "own_child.h"
-#include "own_descriptors.h"
+#include "spawn/pidfd.h"
+#include "spawn/descriptor_table.h"
 
 enum {
 	GENERATIONS = 16,      /* that get SIGTERM and are counted; each takes 3 descriptors */

@@ -4,10 +4,10 @@
 
 #include <syscall/string.h>
 
-#include "../aspawn/deadline.h"
-#include "../aspawn/exec_watch.h"
+#include "../aspawn/spawn/deadline.h"
+#include "../aspawn/spawn/exec_watch.h"
 #include "../aspawn/helper.h"
-#include "../aspawn/own_child.h"
+#include "../aspawn/spawn/pidfd.h"
 #include "../aspawn/pidfd_channel.h"
 #include "pool.h"
 #include "prepared.h"

@@ -3,7 +3,7 @@
 #include <syscall/string.h>
 
 #include "../aspawn/helper.h"
-#include "../aspawn/own_descriptors.h"
+#include "../aspawn/spawn/descriptor_table.h"
 #include "child.h"
 #include "pool.h"
 #include "prepared.h"

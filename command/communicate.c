@@ -2,7 +2,7 @@
 /* Runs a command to its end: feeds it, collects its output, terminates it after a timeout. */
 #include <syscall/string.h>
 
-#include "../aspawn/deadline.h"
+#include "../aspawn/spawn/deadline.h"
 #include "child.h"
 #include "prepared.h"
 

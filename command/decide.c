@@ -2,7 +2,7 @@
 /* Decides how the child of a command begins, by what its actions require. */
 #include <syscall/string.h>
 
-#include "../aspawn/own_descriptors.h"
+#include "../aspawn/spawn/descriptor_table.h"
 #include "image.h"
 #include "pool.h"
 #include "prepared.h"

@@ -32,7 +32,7 @@
 
 #include <aspawn/version.h>
 
-#include "../aspawn/exec_watch.h"
+#include "../aspawn/spawn/exec_watch.h"
 #include "prepared.h"
 
 enum {

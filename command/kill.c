@@ -6,7 +6,7 @@
 
 #include "../aspawn/group.h"
 #include "../aspawn/helper.h"
-#include "../aspawn/own_child.h"
+#include "../aspawn/spawn/pidfd.h"
 #include "../aspawn/tree.h"
 
 static int kill_unreaped(struct aspawn_child *child, int pid, int signal)

@@ -2,8 +2,8 @@
 /* The child's part of a command: performs the actions in their order. */
 #include <syscall/string.h>
 
-#include "../aspawn/own_descriptors.h"
-#include "../aspawn/exec_watch.h"
+#include "../aspawn/spawn/descriptor_table.h"
+#include "../aspawn/spawn/exec_watch.h"
 #include "../aspawn/group.h"
 #include "prepared.h"
 

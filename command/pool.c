@@ -13,9 +13,9 @@
 
 #include <syscall/syscall.h>
 
-#include "../aspawn/deadline.h"
+#include "../aspawn/spawn/deadline.h"
 #include "../aspawn/helper.h"
-#include "../aspawn/stack.h"
+#include "../aspawn/spawn/stack.h"
 
 enum {
 	MOST_KEPT = 64,

@@ -7,8 +7,8 @@
 #include <syscall/exec.h>
 #include <syscall/syscall.h>
 
-#include "../aspawn/spawn.h"
-#include "../aspawn/stack.h"
+#include "../aspawn/spawn/spawn.h"
+#include "../aspawn/spawn/stack.h"
 #include "arena.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The terminal of a command: a pair, of which the caller has one end and the program the other. */
-#include "../aspawn/own_descriptors.h"
+#include "../aspawn/spawn/descriptor_table.h"
 #include "child.h"
 #include "prepared.h"
 

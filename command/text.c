@@ -2,7 +2,7 @@
 /* Formats failures, statuses and outcomes as text. */
 #include <syscall/string.h>
 
-#include "../aspawn/own_descriptors.h"
+#include "../aspawn/spawn/descriptor_table.h"
 #include "prepared.h"
 
 struct text {

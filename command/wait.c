@@ -4,10 +4,10 @@
 
 #include <syscall/string.h>
 
-#include "../aspawn/deadline.h"
+#include "../aspawn/spawn/deadline.h"
 #include "../aspawn/helper.h"
-#include "../aspawn/own_child.h"
-#include "../aspawn/own_descriptors.h"
+#include "../aspawn/spawn/pidfd.h"
+#include "../aspawn/spawn/descriptor_table.h"
 #include "../aspawn/tree.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include <syscall/string.h>
 
 #include "../aspawn/helper.h"
-#include "../aspawn/own_child.h"
+#include "../aspawn/spawn/pidfd.h"
 #include "queue.h"
 
 enum {

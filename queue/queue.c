@@ -6,10 +6,10 @@
 
 #include <syscall/clone.h>
 
-#include "../aspawn/clone.h"
-#include "../aspawn/exec_watch.h"
-#include "../aspawn/own_child.h"
-#include "../aspawn/own_descriptors.h"
+#include "../aspawn/spawn/clone.h"
+#include "../aspawn/spawn/exec_watch.h"
+#include "../aspawn/spawn/pidfd.h"
+#include "../aspawn/spawn/descriptor_table.h"
 
 enum {
 	ALL_QUEUE_FLAGS = ASPAWN_QUEUE_LOCAL | ASPAWN_QUEUE_FD,

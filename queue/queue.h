@@ -24,8 +24,8 @@
 #include <aspawn/queue.h>
 #include <syscall/vdso.h>
 
-#include "../aspawn/deadline.h"
-#include "../aspawn/own_descriptors.h"
+#include "../aspawn/spawn/deadline.h"
+#include "../aspawn/spawn/descriptor_table.h"
 #include "../command/arena.h"
 #include "../command/child.h"
 #include "../command/prepared.h"

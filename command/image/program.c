@@ -5,7 +5,7 @@
 #include "../execute.c"
 #include "../action_table.c"
 #include "../../aspawn/close_by_proc.c"
-#include "../../aspawn/exec_watch.c"
+#include "../../aspawn/spawn/exec_watch.c"
 #include "../../aspawn/group.c"
 #include "../../syscall/exec.c"
 #include "../../syscall/string.c"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 DIRECTORIES = ["syscall", "aspawn", "command", "queue"]
-SOURCES = sorted(str(path) for name in DIRECTORIES for path in Path(name).glob("*.c"))
+SOURCES = sorted(str(path) for name in [*DIRECTORIES, "aspawn/*"] for path in Path().glob(f"{name}/*.c"))
 BUILD = Path(os.environ.get("BUILD_DIR", "build")).absolute()
 FLAGS = ["-Iinclude", "-DPSYS_NO_UNPREFIXED"]
 # Modules that scripts find by sys.path, or that are written in C or made by the build, are not there.

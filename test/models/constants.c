@@ -9,7 +9,7 @@
 
 int main(void)
 {
-	/* aspawn/stack.h */
+	/* aspawn/spawn/stack.h */
 	SHOW(FREE);
 	SHOW(RUNNING);
 	SHOW(SHARES_FILES);

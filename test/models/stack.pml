@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The word of a stack (aspawn/stack.[ch], clone_by() and note_child() of aspawn/clone.c): two children
+ * The word of a stack (aspawn/spawn/stack.[ch], clone_by() and note_child() of aspawn/spawn/clone.c): two children
  * after each other on one stack. A child may begin on the caller's descriptor table, in a copy of the
  * memory, or with the caller suspended; its clone may be refused, and it may be killed anywhere. Another
  * thread's wait may reap it.

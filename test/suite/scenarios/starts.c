@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* aspawn_start() waits for no other process: all kinds of commands in turns, from one pool. */
-#include "../../../aspawn/stack.h"
+#include "../../../aspawn/spawn/stack.h"
 #include "filter.h"
 #include "private.h"
 #include "queues.h"

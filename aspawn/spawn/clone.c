@@ -11,8 +11,8 @@
 #include <syscall/syscall.h>
 
 #include "exec_watch.h"
-#include "own_child.h"
-#include "own_descriptors.h"
+#include "pidfd.h"
+#include "descriptor_table.h"
 
 /* From the best to the last fallback; MODE_NONE ends the list. */
 static const struct clone_method {

@@ -6,7 +6,7 @@
 
 #include "clone.h"
 #include "exec_watch.h"
-#include "own_child.h"
+#include "pidfd.h"
 #include "spawn.h"
 
 /* Until its exec the child has no exit signal, so that no wait but this sees its end: by a number that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The child's own descriptor table, and pipes: own_descriptors.h. */
-#include "own_descriptors.h"
+/* The child's own descriptor table, and pipes: descriptor_table.h. */
+#include "descriptor_table.h"
 
 #include <syscall/syscall.h>
 

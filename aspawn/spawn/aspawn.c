@@ -6,7 +6,7 @@
 #include <syscall/syscall.h>
 
 #include "clone.h"
-#include "own_descriptors.h"
+#include "descriptor_table.h"
 #include "spawn.h"
 #include "stack.h"
 

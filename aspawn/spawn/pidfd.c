@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "own_child.h"
+#include "pidfd.h"
 
 #include <syscall/string.h>
 #include <syscall/syscall.h>

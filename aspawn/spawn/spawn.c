@@ -10,7 +10,7 @@
  * parent  makes the pipes that are requested, and clones. It tries one clone method after another
  *         until the kernel accepts one.
  * child   blocks SIGSYS first: no handler of the parent may run here.
- * child   then unshares the descriptor table, if it began on the parent's (own_descriptors.h):
+ * child   then unshares the descriptor table, if it began on the parent's (descriptor_table.h):
  *         before that, a descriptor that the child closes is closed in the parent.
  * child   closes the read end. If the parent then dies, the child's write fails at once.
  * child   resets caught signals to SIG_DFL if the kernel did not, and leaves ignored signals
@@ -34,7 +34,7 @@
 #include <syscall/syscall.h>
 
 #include "exec_watch.h"
-#include "own_descriptors.h"
+#include "descriptor_table.h"
 
 PSYS_UNINSTRUMENTED struct control *aspw_spawn_begin(const struct request *wanted,
 						     const struct Stack_t *stack)
