@@ -6,9 +6,9 @@
 
 #include "../aspawn/spawn/deadline.h"
 #include "../aspawn/spawn/exec_watch.h"
-#include "../aspawn/helper.h"
+#include "../aspawn/helper/helper.h"
 #include "../aspawn/spawn/pidfd.h"
-#include "../aspawn/pidfd_channel.h"
+#include "../aspawn/helper/pidfd_channel.h"
 #include "pool.h"
 #include "prepared.h"
 

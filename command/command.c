@@ -2,7 +2,7 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
-#include "../aspawn/helper.h"
+#include "../aspawn/helper/helper.h"
 #include "../aspawn/spawn/descriptor_table.h"
 #include "child.h"
 #include "pool.h"

@@ -4,10 +4,10 @@
 
 #include <syscall/syscall.h>
 
-#include "../aspawn/group.h"
-#include "../aspawn/helper.h"
+#include "../aspawn/helper/cgroup.h"
+#include "../aspawn/helper/helper.h"
 #include "../aspawn/spawn/pidfd.h"
-#include "../aspawn/tree.h"
+#include "../aspawn/helper/tree.h"
 
 static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 {

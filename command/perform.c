@@ -4,7 +4,7 @@
 
 #include "../aspawn/spawn/descriptor_table.h"
 #include "../aspawn/spawn/exec_watch.h"
-#include "../aspawn/group.h"
+#include "../aspawn/helper/cgroup.h"
 #include "prepared.h"
 
 _Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");

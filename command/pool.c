@@ -14,7 +14,7 @@
 #include <syscall/syscall.h>
 
 #include "../aspawn/spawn/deadline.h"
-#include "../aspawn/helper.h"
+#include "../aspawn/helper/helper.h"
 #include "../aspawn/spawn/stack.h"
 
 enum {

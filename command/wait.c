@@ -5,10 +5,10 @@
 #include <syscall/string.h>
 
 #include "../aspawn/spawn/deadline.h"
-#include "../aspawn/helper.h"
+#include "../aspawn/helper/helper.h"
 #include "../aspawn/spawn/pidfd.h"
 #include "../aspawn/spawn/descriptor_table.h"
-#include "../aspawn/tree.h"
+#include "../aspawn/helper/tree.h"
 
 enum {
 	LONGEST_ORPHANED = 2000, /* naps of 5 ms, until another process reaps the child */

@@ -2,7 +2,7 @@
 /* A job in the server: its streams, its start, its output and its end. */
 #include <syscall/string.h>
 
-#include "../aspawn/helper.h"
+#include "../aspawn/helper/helper.h"
 #include "../aspawn/spawn/pidfd.h"
 #include "queue.h"
 

@@ -6,7 +6,7 @@
 #include "../action_table.c"
 #include "../../aspawn/close_by_proc.c"
 #include "../../aspawn/spawn/exec_watch.c"
-#include "../../aspawn/group.c"
+#include "../../aspawn/helper/cgroup.c"
 #include "../../syscall/exec.c"
 #include "../../syscall/string.c"
 #include "../image.h"

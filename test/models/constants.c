@@ -2,7 +2,7 @@
 /* Prints the values of the library's headers that the models use, as definitions of the preprocessor. */
 #include <stdio.h>
 
-#include "aspawn/tree.h"
+#include "aspawn/helper/tree.h"
 #include "queue/queue.h"
 
 #define SHOW(name) printf("#define %s %d\n", #name, (int)name)

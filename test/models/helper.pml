@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The helper of a private child, detached (aspawn/helper.[ch], helper_main.c; aspw_learn_child() of
+ * The helper of a private child, detached (aspawn/helper/helper.[ch], helper_main.c; aspw_learn_child() of
  * command/child.c; wait_for_private() and aspawn_wait() of command/wait.c). The state of the stack has
  * what a former child and helper left. Somebody may kill the helper and the child anywhere. The number
  * of a child that is reaped may become another process's at once.

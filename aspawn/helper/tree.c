@@ -5,11 +5,11 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "spawn/deadline.h"
-#include "group.h"
+#include "../spawn/deadline.h"
+#include "cgroup.h"
 #include "helper.h"
-#include "spawn/pidfd.h"
-#include "spawn/descriptor_table.h"
+#include "../spawn/pidfd.h"
+#include "../spawn/descriptor_table.h"
 
 enum {
 	GENERATIONS = 16,      /* that get SIGTERM and are counted; each takes 3 descriptors */

@@ -25,8 +25,8 @@
 #ifndef ASPAWN_HELPER_H
 #define ASPAWN_HELPER_H
 
-#include "spawn/spawn.h"
-#include "spawn/stack.h"
+#include "../spawn/spawn.h"
+#include "../spawn/stack.h"
 
 /*
  * Makes a child, by a helper where one is wanted, on a reserved stack and with all signals blocked. Where

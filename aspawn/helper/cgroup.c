@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The control group of a tree: group.h says who makes and removes it. */
-#include "group.h"
+/* The control group of a tree: cgroup.h says who makes and removes it. */
+#include "cgroup.h"
 
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "spawn/descriptor_table.h"
+#include "../spawn/descriptor_table.h"
 
 enum { MOST_NAMES = 100, GROUP_NAPS = 100 };
 

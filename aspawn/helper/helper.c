@@ -5,10 +5,10 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "spawn/clone.h"
-#include "spawn/deadline.h"
-#include "spawn/exec_watch.h"
-#include "spawn/descriptor_table.h"
+#include "../spawn/clone.h"
+#include "../spawn/deadline.h"
+#include "../spawn/exec_watch.h"
+#include "../spawn/descriptor_table.h"
 #include "pidfd_channel.h"
 #include "tree.h"
 

@@ -7,7 +7,7 @@
 #ifndef ASPAWN_GROUP_H
 #define ASPAWN_GROUP_H
 
-#include "spawn/stack.h"
+#include "../spawn/stack.h"
 
 /* Makes the group that the request wants. Returns 0, or an error: then the state has the file that it is
  * about, and aspw_group_remove() is to be called. */

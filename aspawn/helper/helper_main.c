@@ -5,10 +5,10 @@
 #include <syscall/string.h>
 #include <syscall/syscall.h>
 
-#include "spawn/deadline.h"
-#include "spawn/clone.h"
-#include "spawn/pidfd.h"
-#include "spawn/descriptor_table.h"
+#include "../spawn/deadline.h"
+#include "../spawn/clone.h"
+#include "../spawn/pidfd.h"
+#include "../spawn/descriptor_table.h"
 #include "pidfd_channel.h"
 
 /* Returns true if the helper has a descriptor table of its own, with nothing in it but *kept, which

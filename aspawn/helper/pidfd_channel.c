@@ -3,7 +3,7 @@
 
 #include <syscall/syscall.h>
 
-#include "spawn/descriptor_table.h"
+#include "../spawn/descriptor_table.h"
 
 struct passed {
 	struct psys_cmsghdr header;

@@ -21,7 +21,7 @@
 #ifndef ASPAWN_TREE_H
 #define ASPAWN_TREE_H
 
-#include "spawn/stack.h"
+#include "../spawn/stack.h"
 
 /* What the caller orders. A positive number: to end the tree, with a grace of so many milliseconds
  * less one. */
