@@ -136,19 +136,19 @@ $(sources:%.c=$(BUILD_DIR)/%.o): $(BUILD_DIR)/%.o: %.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(core) -c $< -o $@
 
-# The program that command/image.h describes.
-image := $(BUILD_DIR)/command/image/program
+# The program that aspawn/child/image.h describes.
+image := $(BUILD_DIR)/aspawn/child/image/program
 image_flags := $(filter-out -MMD -MP,$(common)) -DPSYS_NO_UNPREFIXED -ffreestanding $($(arch).cflags)
-$(image).build: command/image/program.c $(built)
+$(image).build: aspawn/child/image/program.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(image_flags) -fsyntax-only -MMD -MP -MT $@ -MF $(image).d $<
 	$(CC) $(image_flags) -E -P $< | cksum | sed 's/ .*//; s/^/-DASPAWN_IMAGE_BUILD=/; s/$$/U/' >$@
 
-$(image): command/image/aspawn-image.sh command/image/image.ld $(image).build $(wildcard syscall/arch/$(arch)/*.S)
+$(image): aspawn/child/image/aspawn-image.sh aspawn/child/image/image.ld $(image).build $(wildcard syscall/arch/$(arch)/*.S)
 	$< $@ $(image_compiler) $(CC) $(target) $(linker) $$(cat $(image).build)
 
-$(BUILD_DIR)/command/image.o: $(image)
-$(BUILD_DIR)/command/image.o: core += @$(image).build $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')
+$(BUILD_DIR)/aspawn/child/image.o: $(image)
+$(BUILD_DIR)/aspawn/child/image.o: core += @$(image).build $(if $(IMAGE_FILE),-DASPAWN_IMAGE_FILE='"$(IMAGE_FILE)"',-DASPAWN_IMAGE='"$(abspath $(image))"')
 
 include compat/compat.mk
 include test/test.mk test/coverage.mk

@@ -5,7 +5,9 @@ const std = @import("std");
 
 const psys_sources = [_][]const u8{ "syscall/errno.c", "syscall/exec.c", "syscall/string.c", "syscall/vdso.c" };
 const sources = psys_sources ++ [_][]const u8{
-    "aspawn/child_main.c",             "aspawn/close_by_proc.c",
+    "aspawn/child/child_main.c",       "aspawn/child/close_range.c",
+    "aspawn/child/execute.c",          "aspawn/child/image.c",
+    "aspawn/child/image_check.c",      "aspawn/child/perform.c",
     "aspawn/helper/cgroup.c",          "aspawn/helper/helper.c",
     "aspawn/helper/helper_main.c",     "aspawn/helper/pidfd_channel.c",
     "aspawn/helper/tree.c",            "aspawn/spawn/aspawn.c",
@@ -17,9 +19,7 @@ const sources = psys_sources ++ [_][]const u8{
     "command/call_class.c",            "command/child.c",
     "command/command.c",               "command/communicate.c",
     "command/decide.c",                "command/environment.c",
-    "command/execute.c",               "command/image.c",
-    "command/image_check.c",           "command/kill.c",
-    "command/make_action.c",           "command/perform.c",
+    "command/kill.c",                  "command/make_action.c",
     "command/pool.c",                  "command/terminal.c",
     "command/text.c",                  "command/version.c",
     "command/wait.c",                  "queue/descriptors.c",
@@ -65,7 +65,7 @@ fn archOf(target: std.Target) Arch {
     };
 }
 
-/// The program that command/image.h describes.
+/// The program that aspawn/child/image.h describes.
 fn imageOf(b: *std.Build, own: Arch, target: std.Build.ResolvedTarget, flags: []const []const u8) *std.Build.Step.Compile {
     const program = b.createModule(.{
         .target = target,
@@ -76,12 +76,12 @@ fn imageOf(b: *std.Build, own: Arch, target: std.Build.ResolvedTarget, flags: []
         .stack_protector = false,
     });
     program.addIncludePath(b.path("include"));
-    program.addCSourceFile(.{ .file = b.path("command/image/program.c"), .flags = flags });
+    program.addCSourceFile(.{ .file = b.path("aspawn/child/image/program.c"), .flags = flags });
     program.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/start.S", .{own.name})));
     for (own.assembly) |name|
         program.addAssemblyFile(b.path(b.fmt("syscall/arch/{s}/{s}.S", .{ own.name, name })));
     const image = b.addExecutable(.{ .name = "aspawn-image", .root_module = program, .linkage = .static });
-    image.setLinkerScript(b.path("command/image/image.ld"));
+    image.setLinkerScript(b.path("aspawn/child/image/image.ld"));
     image.link_gc_sections = true;
     image.build_id = .none;
     image.link_eh_frame_hdr = false;

@@ -3,7 +3,7 @@
 #include <syscall/string.h>
 
 #include "../aspawn/spawn/descriptor_table.h"
-#include "image.h"
+#include "../aspawn/child/image.h"
 #include "pool.h"
 #include "prepared.h"
 

@@ -163,7 +163,7 @@ hidden_in_libaspawn()
 	! links_and_runs both "$build/libaspawn.so" 2>"$work/error" && grep -q psys_execvpe "$work/error"
 }
 
-# command/image.h
+# aspawn/child/image.h
 has_the_image()
 {
 	$nm "$archive" | grep -q ' [rR] aspawn_image$'
@@ -171,7 +171,7 @@ has_the_image()
 
 image_segments()
 {
-	llvm-readelf --program-headers "$build/command/image/program" >"$work/segments" &&
+	llvm-readelf --program-headers "$build/aspawn/child/image/program" >"$work/segments" &&
 		grep -q 'GNU_STACK.* RW ' "$work/segments" && grep -q 'LOAD.* R E ' "$work/segments" &&
 		! grep -E 'RWE| WE |DYNAMIC|INTERP' "$work/segments"
 }

@@ -71,14 +71,14 @@ builds_another_image()
 		sed -i 's/^\tconst char \*file;$/\tconst char *path;/; t; s/^\tconst char \*path;/\tconst char *file;/' \
 			"$work/tree/command/prepared.h" &&
 		! cmp -s command/prepared.h "$work/tree/command/prepared.h" &&
-		make -s -C "$work/tree" BUILD_DIR=build IMAGE_FILE="$image" build/command/image/program &&
-		cp "$work/tree/build/command/image/program" "$image"
+		make -s -C "$work/tree" BUILD_DIR=build IMAGE_FILE="$image" build/aspawn/child/image/program &&
+		cp "$work/tree/build/aspawn/child/image/program" "$image"
 }
 
 # The library itself holds none.
 is_not_embedded()
 {
-	test "$(wc -c <"$work/build/command/image.o")" -lt "$(wc -c <"${BUILD_DIR:-build}/command/image.o")"
+	test "$(wc -c <"$work/build/aspawn/child/image.o")" -lt "$(wc -c <"${BUILD_DIR:-build}/aspawn/child/image.o")"
 }
 
 is_uninstalled()

@@ -19,9 +19,9 @@ syscall_knows_no_spawning()
 	! grep -rn 'aspawn/' syscall include/syscall --include='*.[chS]'
 }
 
-aspawn_knows_no_commands()
+spawn_knows_no_commands()
 {
-	! grep -rnE 'command/|aspawn/command\.h' syscall aspawn include/syscall include/aspawn/aspawn.h --include='*.[chS]'
+	! grep -rnE 'command/|aspawn/command\.h' syscall aspawn/spawn aspawn/helper include/syscall include/aspawn/aspawn.h --include='*.[chS]'
 }
 
 commands_know_no_queue()
@@ -68,7 +68,7 @@ headers_stand_alone()
 
 check "the core includes no foreign header" core_includes_no_foreign_header
 check "syscall/ knows of no spawning" syscall_knows_no_spawning
-check "aspawn/ knows of no commands" aspawn_knows_no_commands
+check "aspawn/spawn/ and helper/ know of no commands" spawn_knows_no_commands
 check "command/ knows of no queue" commands_know_no_queue
 check "only arch.h distinguishes architectures" architectures_stay_in_their_directories
 check "architectures share files in arch/shared/ only" architectures_share_by_shared

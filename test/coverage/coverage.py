@@ -146,7 +146,7 @@ def promised():
 
 def main():
     with_faults = '--faults' in sys.argv
-    programs = [Program('suite'), Program('command/image/program', '.counted')]
+    programs = [Program('suite'), Program('aspawn/child/image/program', '.counted')]
     run('the suite', os.path.abspath(f'{BUILD_DIR}/suite'), SUITE_TREES='1000')
     columns = [Lines(programs)]
     if with_faults:

@@ -6,7 +6,7 @@
  */
 #include "instrumented.h"
 
-#include "../../aspawn/close_by_proc.c"
+#include "../../aspawn/child/close_range.c"
 #include "../../command/action_table.c"
 #include "../../command/arena.c"
 #include "../../command/environment.c"

@@ -14,7 +14,7 @@
 #define memcpy image_memcpy
 #define memset image_memset
 #define memcmp image_memcmp
-#include "../../command/image/program.c"
+#include "../../aspawn/child/image/program.c"
 #undef main
 #undef memcpy
 #undef memset

@@ -10,10 +10,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../../aspawn/close_by_proc.c"
+#include "../../aspawn/child/close_range.c"
 #include "../../command/action_table.c"
 #include "../../command/child.c"
-#include "../../command/execute.c"
+#include "../../aspawn/child/execute.c"
 #include "../../command/text.c"
 #include "../../syscall/string.c"
 

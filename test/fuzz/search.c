@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../command/execute.c"
+#include "../../aspawn/child/execute.c"
 #include "../../syscall/exec.c"
 #include "../../syscall/string.c"
 

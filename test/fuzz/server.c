@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../aspawn/close_by_proc.c"
+#include "../../aspawn/child/close_range.c"
 #include "../../queue/descriptors.c"
 #include "../../queue/server.c"
 #include "../../syscall/string.c"

@@ -7,7 +7,7 @@
 
 #include <aspawn/queue.h>
 
-#include "../../aspawn/close_by_proc.c"
+#include "../../aspawn/child/close_range.c"
 #include "../../command/action_table.c"
 #include "../../command/text.c"
 #include "../../syscall/errno.c"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Closing many descriptors where close_range(2) is missing. */
-#include "spawn/descriptor_table.h"
+#include "../spawn/descriptor_table.h"
 
 #include <syscall/syscall.h>
 

@@ -32,8 +32,8 @@
 
 #include <aspawn/version.h>
 
-#include "../aspawn/spawn/exec_watch.h"
-#include "prepared.h"
+#include "../spawn/exec_watch.h"
+#include "../../command/prepared.h"
 
 enum {
 	IMAGE_PAGE = 65536,             /* the largest page size of any architecture */

@@ -4,7 +4,7 @@
 
 #include <syscall/string.h>
 
-#include "../aspawn/spawn/descriptor_table.h"
+#include "../spawn/descriptor_table.h"
 
 enum {
 	/* The image has the stack that the kernel gives it, 128 KiB at once, not the one of a copy.

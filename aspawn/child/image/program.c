@@ -3,12 +3,12 @@
  * implemented once. */
 #include "../perform.c"
 #include "../execute.c"
-#include "../action_table.c"
-#include "../../aspawn/close_by_proc.c"
-#include "../../aspawn/spawn/exec_watch.c"
-#include "../../aspawn/helper/cgroup.c"
-#include "../../syscall/exec.c"
-#include "../../syscall/string.c"
+#include "../../../command/action_table.c"
+#include "../close_range.c"
+#include "../../spawn/exec_watch.c"
+#include "../../helper/cgroup.c"
+#include "../../../syscall/exec.c"
+#include "../../../syscall/string.c"
 #include "../image.h"
 
 /* Compilers call these without being asked. */

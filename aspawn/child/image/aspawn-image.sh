@@ -35,7 +35,7 @@ libgcc=$("$@" -print-libgcc-file-name)
 if [ -e "$here/aspawn-image.c" ]; then # of the amalgamation
 	set -- "$@" "$here/aspawn-image.c" "$here/aspawn-image.S" -Wl,-T,"$here/aspawn-image.ld"
 else
-	tree=$here/../..
+	tree=$here/../../..
 	arch=$("$@" -w -ffreestanding -I"$tree/include" -include syscall/arch.h -M -x c /dev/null |
 		sed -n 's|.*/arch/\([a-z0-9_]*\)/call\.h.*|\1|p')
 	# Not -fcf-protection: image.ld discards the note that asks for it.

@@ -2,10 +2,10 @@
 /* The child's part of a command: performs the actions in their order. */
 #include <syscall/string.h>
 
-#include "../aspawn/spawn/descriptor_table.h"
-#include "../aspawn/spawn/exec_watch.h"
-#include "../aspawn/helper/cgroup.h"
-#include "prepared.h"
+#include "../spawn/descriptor_table.h"
+#include "../spawn/exec_watch.h"
+#include "../helper/cgroup.h"
+#include "../../command/prepared.h"
 
 _Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
 
