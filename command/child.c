@@ -10,7 +10,7 @@
 #include "../aspawn/spawn/pidfd.h"
 #include "../aspawn/helper/pidfd_channel.h"
 #include "pool.h"
-#include "prepared.h"
+#include "../aspawn/action/prepared.h"
 
 _Static_assert((int)MODE_CLONE3 == (int)ASPAWN_MODE_CLONE3 &&
 		       (int)MODE_IMAGE == (int)ASPAWN_MODE_IMAGE,

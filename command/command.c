@@ -6,7 +6,7 @@
 #include "../aspawn/spawn/descriptor_table.h"
 #include "child.h"
 #include "pool.h"
-#include "prepared.h"
+#include "../aspawn/action/prepared.h"
 
 enum {
 	MOST_ACTIONS = 10000000,  /* more than one close for each possible descriptor */

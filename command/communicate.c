@@ -4,7 +4,7 @@
 
 #include "../aspawn/spawn/deadline.h"
 #include "child.h"
-#include "prepared.h"
+#include "../aspawn/action/prepared.h"
 
 enum { INPUT, OUTPUT, ERROR, END, POLLED }; /* the first three are the streams' numbers */
 enum { LAST_WAIT = 10000 };                 /* milliseconds, for a program that may not be killed */

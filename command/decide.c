@@ -5,7 +5,7 @@
 #include "../aspawn/spawn/descriptor_table.h"
 #include "../aspawn/child/image.h"
 #include "pool.h"
-#include "prepared.h"
+#include "../aspawn/action/prepared.h"
 
 /* What the actions of a command require of the clone. */
 struct requirements {

@@ -2,7 +2,7 @@
 /* The terminal of a command: a pair, of which the caller has one end and the program the other. */
 #include "../aspawn/spawn/descriptor_table.h"
 #include "child.h"
-#include "prepared.h"
+#include "../aspawn/action/prepared.h"
 
 enum {
 	DEFAULT_ROWS = 24,

@@ -3,7 +3,7 @@
 #include <syscall/string.h>
 
 #include "../aspawn/spawn/descriptor_table.h"
-#include "prepared.h"
+#include "../aspawn/action/prepared.h"
 
 struct text {
 	char *to;
@@ -48,7 +48,7 @@ static void add_error(struct text *text, int error)
 
 static const char kinds[][21] = {
 #define ACTION(KIND, name, ...) [ASPAWN_ACTION_##KIND] = name,
-#include "action_table.h"
+#include "../aspawn/action/action_table.h"
 #undef ACTION
 };
 

@@ -28,7 +28,7 @@
 #include "../aspawn/spawn/descriptor_table.h"
 #include "../command/arena.h"
 #include "../command/child.h"
-#include "../command/prepared.h"
+#include "../aspawn/action/prepared.h"
 
 /* The server's functions run on the memory and thread pointer of the caller's process, without
  * its threads. A build with ASPAWN_QUEUE_VISIBLE lets ThreadSanitizer see them; its queues must be

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Describes the public interface for programs, from the headers and command/action_table.h:
+"""Describes the public interface for programs, from the headers and aspawn/action/action_table.h:
 
     tools/interface.py         writes doc/interface.json
     tools/interface.py check   prints what the headers' comments do not say
@@ -309,8 +309,8 @@ def functions(unit):
 # --- actions --------------------------------------------------------------------------------------
 
 def table():
-    """Kind, as DUP2 -> the members of its row in command/action_table.h, as text."""
-    text = (ROOT / "command/action_table.h").read_text()
+    """Kind, as DUP2 -> the members of its row in aspawn/action/action_table.h, as text."""
+    text = (ROOT / "aspawn/action/action_table.h").read_text()
     return dict(re.findall(r'^ACTION\((\w+), "\w+",\s+([\s\S]*?)\)$', text, re.M))
 
 

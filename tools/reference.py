@@ -61,15 +61,15 @@ def calls():
 
 
 def classes():
-    """Call -> where ASPAWN_SYSCALL makes it, from command/call_classes.h."""
-    text = (ROOT / "command/call_classes.h").read_text()
+    """Call -> where ASPAWN_SYSCALL makes it, from aspawn/action/syscall_classes.h."""
+    text = (ROOT / "aspawn/action/syscall_classes.h").read_text()
     listed = [(name, kind.lower().replace("_", " "))
               for kind, name in re.findall(r"\b(SHARED|BY_ARGUMENT|IMAGE|REFUSED)\((\w+)\)", text)]
     wanted = list(dict.fromkeys(call.name for call in calls()))
     names = [name for name, _ in listed]
     for name in wanted:
         if names.count(name) != 1:
-            sys.exit(f"reference.py: {name} is {names.count(name)} times in command/call_classes.h")
+            sys.exit(f"reference.py: {name} is {names.count(name)} times in aspawn/action/syscall_classes.h")
     return dict(listed)
 
 
@@ -121,8 +121,8 @@ it has no function.
 
 *action* says where `ASPAWN_SYSCALL` makes the call: *shared*, while the child shares the caller's
 memory; *by argument*, so for the arguments in
-[`command/call_classes.h`](../command/call_classes.h); *image*, in memory of its own ([copy] in
-aspawn_action(3)), as a number of this ABI that is not listed; *refused*, nowhere.
+[`aspawn/action/syscall_classes.h`](../aspawn/action/syscall_classes.h); *image*, in memory of its
+own ([copy] in aspawn_action(3)), as a number of this ABI that is not listed; *refused*, nowhere.
 
 [`CONTRIBUTING.md`](../CONTRIBUTING.md) says how to add a call."""
     section = None

@@ -2,7 +2,7 @@
 /* The child finds and executes the program, or reports why it cannot. */
 #include <syscall/string.h>
 
-#include "../../command/prepared.h"
+#include "../action/prepared.h"
 
 __attribute__((noinline)) PSYS_UNINSTRUMENTED void aspw_report(struct prepared *prepared, int error,
 							       const char *subject)

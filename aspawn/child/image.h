@@ -33,7 +33,7 @@
 #include <aspawn/version.h>
 
 #include "../spawn/exec_watch.h"
-#include "../../command/prepared.h"
+#include "../action/prepared.h"
 
 enum {
 	IMAGE_PAGE = 65536,             /* the largest page size of any architecture */

@@ -5,7 +5,7 @@
 #include "../spawn/descriptor_table.h"
 #include "../spawn/exec_watch.h"
 #include "../helper/cgroup.h"
-#include "../../command/prepared.h"
+#include "../action/prepared.h"
 
 _Static_assert(sizeof(struct aspawn_failure) <= WATCH_REPORT, "must fit");
 

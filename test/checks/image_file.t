@@ -69,8 +69,8 @@ builds_another_image()
 	mkdir "$work/tree" && tar -cf - Makefile ./*.mk RELEASE aspawn bench/*.mk \
 		bindings/*/*.mk command compat examples include queue syscall test/*.mk tools | tar -xf - -C "$work/tree" &&
 		sed -i 's/^\tconst char \*file;$/\tconst char *path;/; t; s/^\tconst char \*path;/\tconst char *file;/' \
-			"$work/tree/command/prepared.h" &&
-		! cmp -s command/prepared.h "$work/tree/command/prepared.h" &&
+			"$work/tree/aspawn/action/prepared.h" &&
+		! cmp -s aspawn/action/prepared.h "$work/tree/aspawn/action/prepared.h" &&
 		make -s -C "$work/tree" BUILD_DIR=build IMAGE_FILE="$image" build/aspawn/child/image/program &&
 		cp "$work/tree/build/aspawn/child/image/program" "$image"
 }

@@ -7,7 +7,7 @@
 #include "instrumented.h"
 
 #include "../../aspawn/child/close_range.c"
-#include "../../command/action_table.c"
+#include "../../aspawn/action/action_table.c"
 #include "../../command/arena.c"
 #include "../../command/environment.c"
 #include "../../syscall/exec.c"

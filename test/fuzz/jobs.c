@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../../command/action_table.c"
+#include "../../aspawn/action/action_table.c"
 #include "../../command/arena.c"
 #include "../../command/command.c"
 #include "../../command/environment.c"

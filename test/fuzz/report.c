@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../../aspawn/child/close_range.c"
-#include "../../command/action_table.c"
+#include "../../aspawn/action/action_table.c"
 #include "../../command/child.c"
 #include "../../aspawn/child/execute.c"
 #include "../../command/text.c"

@@ -8,7 +8,7 @@
 #include <aspawn/queue.h>
 
 #include "../../aspawn/child/close_range.c"
-#include "../../command/action_table.c"
+#include "../../aspawn/action/action_table.c"
 #include "../../command/text.c"
 #include "../../syscall/errno.c"
 #include "../../syscall/string.c"

@@ -3,6 +3,6 @@
 #define ACTION(kind, ...) +1
 enum {
 	LAST_ACTION = 0
-#include "../../command/action_table.h"
+#include "../../aspawn/action/action_table.h"
 };
 #undef ACTION

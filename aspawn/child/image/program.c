@@ -3,7 +3,7 @@
  * implemented once. */
 #include "../perform.c"
 #include "../execute.c"
-#include "../../../command/action_table.c"
+#include "../../action/action_table.c"
 #include "../close_range.c"
 #include "../../spawn/exec_watch.c"
 #include "../../helper/cgroup.c"

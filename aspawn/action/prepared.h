@@ -7,9 +7,9 @@
 #include <syscall/exec.h>
 #include <syscall/syscall.h>
 
-#include "../aspawn/spawn/spawn.h"
-#include "../aspawn/spawn/stack.h"
-#include "arena.h"
+#include "../spawn/spawn.h"
+#include "../spawn/stack.h"
+#include "../../command/arena.h"
 
 enum {
 	CALL_STACK = 16 * 1024, /* promised to functions of ASPAWN_CALL */
@@ -154,7 +154,7 @@ size_t aspw_pointer_of(const struct aspawn_action *action, int index, size_t *si
 /* Returns the offset of the descriptor of the caller that the action uses, an int; 0: none. */
 size_t aspw_used_by(const struct aspawn_action *action);
 
-/* Where the child makes the call of an ASPAWN_SYSCALL: call_classes.h. */
+/* Where the child makes the call of an ASPAWN_SYSCALL: syscall_classes.h. */
 enum call_class { CALL_IMAGE, CALL_SHARED, CALL_REFUSED };
 enum call_class aspw_call_class(const struct aspawn_action *action);
 

@@ -15,7 +15,7 @@ static const struct {
 #define IMAGE(name)
 #define REFUSED(name) NUMBERED(name, CALL_REFUSED)
 #define ARGUMENT(...)
-#include "call_classes.h"
+#include "syscall_classes.h"
 #undef SHARED
 #undef BY_ARGUMENT
 #undef REFUSED
@@ -32,7 +32,7 @@ static const struct {
 #define REFUSED(name)
 #define ARGUMENT(class, name, place, value) \
 	{ (uint32_t)(value), PSYS_NR_##name - PSYS_NUMBER_BASE, place, CALL_##class },
-#include "call_classes.h"
+#include "syscall_classes.h"
 };
 
 static PSYS_UNINSTRUMENTED unsigned class_of_number(unsigned number)
