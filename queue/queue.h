@@ -26,8 +26,8 @@
 
 #include "../aspawn/spawn/deadline.h"
 #include "../aspawn/spawn/descriptor_table.h"
-#include "../command/arena.h"
-#include "../command/child.h"
+#include "../aspawn/caller/arena.h"
+#include "../aspawn/caller/handle.h"
 #include "../aspawn/action/prepared.h"
 
 /* The server's functions run on the memory and thread pointer of the caller's process, without

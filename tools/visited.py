@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints the functions of aspawn/ and command/ that a start with a pipe enters until its clone.
+"""Prints the functions of aspawn/ that a start with a pipe enters until its clone.
 
 make visited: for gdb, with tools/visited.c, built without inlining.
 """
@@ -33,7 +33,7 @@ def functions():
         if file:
             path = os.path.relpath(file[1])
         name = re.search(r"(\w+)\(.*;", line)
-        if name and re.match(r"(aspawn|command)/", path):
+        if name and path.startswith("aspawn/"):
             symbol = gdb.lookup_static_symbol(name[1]) or gdb.lookup_global_symbol(name[1])
             if symbol:
                 yield symbol, path

@@ -9,7 +9,7 @@
 
 #include "../spawn/spawn.h"
 #include "../spawn/stack.h"
-#include "../../command/arena.h"
+#include "../caller/arena.h"
 
 enum {
 	CALL_STACK = 16 * 1024, /* promised to functions of ASPAWN_CALL */

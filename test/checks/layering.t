@@ -10,7 +10,7 @@ includes()
 
 core_includes_no_foreign_header()
 {
-	! includes syscall aspawn command queue include |
+	! includes syscall aspawn queue include |
 		grep -v -E '^<(stddef|stdint|stdarg|stdbool|limits)\.h>$|^<(syscall|aspawn)/|^"'
 }
 
@@ -21,19 +21,19 @@ syscall_knows_no_spawning()
 
 spawn_knows_no_commands()
 {
-	! grep -rnE 'command/|aspawn/command\.h' syscall aspawn/spawn aspawn/helper include/syscall include/aspawn/aspawn.h --include='*.[chS]'
+	! grep -rnE '"\.\./(action|caller|child)/|aspawn/command\.h' syscall aspawn/spawn aspawn/helper include/syscall include/aspawn/aspawn.h --include='*.[chS]'
 }
 
-commands_know_no_queue()
+aspawn_knows_no_queue()
 {
-	! grep -rnE 'queue/|aspawn/queue\.h' syscall aspawn command include/syscall include/aspawn/aspawn.h \
+	! grep -rnE 'queue/|aspawn/queue\.h' syscall aspawn include/syscall include/aspawn/aspawn.h \
 		include/aspawn/action.h include/aspawn/command.h --include='*.[chS]'
 }
 
 architectures_stay_in_their_directories()
 {
 	! grep -rniE "$(sed -n 's/^#\(el\)\?if defined(\(__[A-Za-z0-9]*\).*/\2/p' include/syscall/arch.h | paste -sd '|')" \
-		syscall/*.c syscall/*.h aspawn command queue include/syscall/*.h include/aspawn |
+		syscall/*.c syscall/*.h aspawn queue include/syscall/*.h include/aspawn |
 		grep -v '^include/syscall/arch.h:'
 }
 
@@ -69,7 +69,7 @@ headers_stand_alone()
 check "the core includes no foreign header" core_includes_no_foreign_header
 check "syscall/ knows of no spawning" syscall_knows_no_spawning
 check "aspawn/spawn/ and helper/ know of no commands" spawn_knows_no_commands
-check "command/ knows of no queue" commands_know_no_queue
+check "aspawn/ knows of no queue" aspawn_knows_no_queue
 check "only arch.h distinguishes architectures" architectures_stay_in_their_directories
 check "architectures share files in arch/shared/ only" architectures_share_by_shared
 check "headers have guards" headers_have_guards

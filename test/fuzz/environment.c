@@ -8,8 +8,8 @@
 
 #include "../../aspawn/child/close_range.c"
 #include "../../aspawn/action/action_table.c"
-#include "../../command/arena.c"
-#include "../../command/environment.c"
+#include "../../aspawn/caller/arena.c"
+#include "../../aspawn/caller/environment.c"
 #include "../../syscall/exec.c"
 #include "../../syscall/string.c"
 

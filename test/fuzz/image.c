@@ -20,9 +20,9 @@
 #undef memset
 #undef memcmp
 
-#include "../../command/arena.c"
-#include "../../command/command.c"
-#include "../../command/environment.c"
+#include "../../aspawn/caller/arena.c"
+#include "../../aspawn/caller/start.c"
+#include "../../aspawn/caller/environment.c"
 #include "actions.h"
 
 static const char *base;

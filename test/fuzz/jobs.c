@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "../../aspawn/action/action_table.c"
-#include "../../command/arena.c"
-#include "../../command/command.c"
-#include "../../command/environment.c"
+#include "../../aspawn/caller/arena.c"
+#include "../../aspawn/caller/start.c"
+#include "../../aspawn/caller/environment.c"
 #include "../../queue/descriptors.c"
 #include "../../queue/submit.c"
 #include "../../syscall/exec.c"

@@ -12,9 +12,9 @@
 
 #include "../../aspawn/child/close_range.c"
 #include "../../aspawn/action/action_table.c"
-#include "../../command/child.c"
+#include "../../aspawn/caller/handle.c"
 #include "../../aspawn/child/execute.c"
-#include "../../command/text.c"
+#include "../../aspawn/caller/text.c"
 #include "../../syscall/string.c"
 
 /* Returns the end to read. */

@@ -9,7 +9,7 @@
 
 #include "../../aspawn/child/close_range.c"
 #include "../../aspawn/action/action_table.c"
-#include "../../command/text.c"
+#include "../../aspawn/caller/text.c"
 #include "../../syscall/errno.c"
 #include "../../syscall/string.c"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The helper of a private child, detached (aspawn/helper/helper.[ch], helper_main.c; aspw_learn_child() of
- * command/child.c; wait_for_private() and aspawn_wait() of command/wait.c). The state of the stack has
- * what a former child and helper left. Somebody may kill the helper and the child anywhere. The number
- * of a child that is reaped may become another process's at once.
+ * The helper of a private child, detached (aspawn/helper/helper.[ch], helper_main.c;
+ * aspw_learn_child() of aspawn/caller/handle.c; wait_for_private() and aspawn_wait() of
+ * aspawn/caller/wait.c). The state of the stack has what a former child and helper left. Somebody
+ * may kill the helper and the child anywhere. The number of a child that is reaped may become
+ * another process's at once.
  *
  * Shown: the caller learns the status of its own child; it takes no other process for its child, which
  * it kills by its number; it says that there was no child only if there was none; the stack is free

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "observe.h"
 
-#include "../../command/child.h"
+#include "../../aspawn/caller/handle.h"
 
 bool is_emulated(void)
 {

@@ -2,10 +2,10 @@
 /* Decides how the child of a command begins, by what its actions require. */
 #include <syscall/string.h>
 
-#include "../aspawn/spawn/descriptor_table.h"
-#include "../aspawn/child/image.h"
+#include "../spawn/descriptor_table.h"
+#include "../child/image.h"
 #include "pool.h"
-#include "../aspawn/action/prepared.h"
+#include "../action/prepared.h"
 
 /* What the actions of a command require of the clone. */
 struct requirements {

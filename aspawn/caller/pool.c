@@ -13,9 +13,9 @@
 
 #include <syscall/syscall.h>
 
-#include "../aspawn/spawn/deadline.h"
-#include "../aspawn/helper/helper.h"
-#include "../aspawn/spawn/stack.h"
+#include "../spawn/deadline.h"
+#include "../helper/helper.h"
+#include "../spawn/stack.h"
 
 enum {
 	MOST_KEPT = 64,

@@ -2,11 +2,11 @@
 /* The parent's part of a command: checks it, copies it to the child's stack, starts the child. */
 #include <syscall/string.h>
 
-#include "../aspawn/helper/helper.h"
-#include "../aspawn/spawn/descriptor_table.h"
-#include "child.h"
+#include "../helper/helper.h"
+#include "../spawn/descriptor_table.h"
+#include "handle.h"
 #include "pool.h"
-#include "../aspawn/action/prepared.h"
+#include "../action/prepared.h"
 
 enum {
 	MOST_ACTIONS = 10000000,  /* more than one close for each possible descriptor */

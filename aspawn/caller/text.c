@@ -2,8 +2,8 @@
 /* Formats failures, statuses and outcomes as text. */
 #include <syscall/string.h>
 
-#include "../aspawn/spawn/descriptor_table.h"
-#include "../aspawn/action/prepared.h"
+#include "../spawn/descriptor_table.h"
+#include "../action/prepared.h"
 
 struct text {
 	char *to;
@@ -48,7 +48,7 @@ static void add_error(struct text *text, int error)
 
 static const char kinds[][21] = {
 #define ACTION(KIND, name, ...) [ASPAWN_ACTION_##KIND] = name,
-#include "../aspawn/action/action_table.h"
+#include "../action/action_table.h"
 #undef ACTION
 };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The handle of a child: waits for its exec, and tells what failed before. */
-#include "child.h"
+#include "handle.h"
 
 #include <syscall/string.h>
 
-#include "../aspawn/spawn/deadline.h"
-#include "../aspawn/spawn/exec_watch.h"
-#include "../aspawn/helper/helper.h"
-#include "../aspawn/spawn/pidfd.h"
-#include "../aspawn/helper/pidfd_channel.h"
+#include "../spawn/deadline.h"
+#include "../spawn/exec_watch.h"
+#include "../helper/helper.h"
+#include "../spawn/pidfd.h"
+#include "../helper/pidfd_channel.h"
 #include "pool.h"
-#include "../aspawn/action/prepared.h"
+#include "../action/prepared.h"
 
 _Static_assert((int)MODE_CLONE3 == (int)ASPAWN_MODE_CLONE3 &&
 		       (int)MODE_IMAGE == (int)ASPAWN_MODE_IMAGE,

@@ -5,7 +5,7 @@
 
 #include <aspawn/command.h>
 
-#include "../aspawn/spawn/stack.h"
+#include "../spawn/stack.h"
 
 /* State of the answer of aspawn_wait_started(). EXECUTING: the child has reported that its exec is
  * next. OVERWRITTEN: the answer is lost. */

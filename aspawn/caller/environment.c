@@ -2,7 +2,7 @@
 /* The program's environment: that of the command, changed by its actions. */
 #include <syscall/string.h>
 
-#include "../aspawn/action/prepared.h"
+#include "../action/prepared.h"
 
 /* From the libc, if the program has one. */
 extern char **environ __attribute__((weak, visibility("default")));

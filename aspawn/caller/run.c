@@ -2,9 +2,9 @@
 /* Runs a command to its end: feeds it, collects its output, terminates it after a timeout. */
 #include <syscall/string.h>
 
-#include "../aspawn/spawn/deadline.h"
-#include "child.h"
-#include "../aspawn/action/prepared.h"
+#include "../spawn/deadline.h"
+#include "handle.h"
+#include "../action/prepared.h"
 
 enum { INPUT, OUTPUT, ERROR, END, POLLED }; /* the first three are the streams' numbers */
 enum { LAST_WAIT = 10000 };                 /* milliseconds, for a program that may not be killed */

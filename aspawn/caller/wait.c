@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The handle of a child: waits for its end, by the kernel or by the helper of a private child. */
-#include "child.h"
+#include "handle.h"
 
 #include <syscall/string.h>
 
-#include "../aspawn/spawn/deadline.h"
-#include "../aspawn/helper/helper.h"
-#include "../aspawn/spawn/pidfd.h"
-#include "../aspawn/spawn/descriptor_table.h"
-#include "../aspawn/helper/tree.h"
+#include "../spawn/deadline.h"
+#include "../helper/helper.h"
+#include "../spawn/pidfd.h"
+#include "../spawn/descriptor_table.h"
+#include "../helper/tree.h"
 
 enum {
 	LONGEST_ORPHANED = 2000, /* naps of 5 ms, until another process reaps the child */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The handle of a child: sends signals. */
-#include "child.h"
+#include "handle.h"
 
 #include <syscall/syscall.h>
 
-#include "../aspawn/helper/cgroup.h"
-#include "../aspawn/helper/helper.h"
-#include "../aspawn/spawn/pidfd.h"
-#include "../aspawn/helper/tree.h"
+#include "../helper/cgroup.h"
+#include "../helper/helper.h"
+#include "../spawn/pidfd.h"
+#include "../helper/tree.h"
 
 static int kill_unreaped(struct aspawn_child *child, int pid, int signal)
 {
