@@ -92,7 +92,7 @@ sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 # After CFLAGS: a distribution asks for the stack protector there, whose canary a child cannot have.
 core := $(common) -DPSYS_NO_UNPREFIXED -ffreestanding -fPIC -ffunction-sections -fvisibility=hidden -fno-stack-protector $($(arch).cflags) $(sanitize)
 
-sources := $(sort $(wildcard syscall/*.c aspawn/*/*.c queue/*.c))
+sources := $(sort $(wildcard syscall/*.c aspawn/*/*.c))
 assembly := $(filter-out start,$(sort $(basename $(notdir $(wildcard syscall/arch/$(arch)/*.S)))))
 objects := $(sources:%.c=$(BUILD_DIR)/%.o) $(assembly:%=$(BUILD_DIR)/syscall/arch/%.o)
 archive := $(BUILD_DIR)/libaspawn.a

@@ -18,14 +18,14 @@ const sources = psys_sources ++ [_][]const u8{
     "aspawn/child/perform.c",          "aspawn/helper/cgroup.c",
     "aspawn/helper/helper.c",          "aspawn/helper/helper_main.c",
     "aspawn/helper/pidfd_channel.c",   "aspawn/helper/tree.c",
+    "aspawn/queue/descriptors.c",      "aspawn/queue/job.c",
+    "aspawn/queue/queue.c",            "aspawn/queue/results.c",
+    "aspawn/queue/server.c",           "aspawn/queue/submit.c",
     "aspawn/spawn/aspawn.c",           "aspawn/spawn/clone.c",
     "aspawn/spawn/deadline.c",         "aspawn/spawn/descriptor_table.c",
     "aspawn/spawn/exec_watch.c",       "aspawn/spawn/pidfd.c",
     "aspawn/spawn/spawn.c",            "aspawn/spawn/stack.c",
-    "aspawn/spawn/suspending_clone.c", "queue/descriptors.c",
-    "queue/job.c",                     "queue/queue.c",
-    "queue/results.c",                 "queue/server.c",
-    "queue/submit.c",
+    "aspawn/spawn/suspending_clone.c",
 };
 const compat_sources = [_][]const u8{
     "compat/pool.c",  "compat/popen.c", "compat/popen_noshell.c", "compat/posix_spawn.c",

@@ -6,7 +6,7 @@ amalgamation := $(BUILD_DIR)/amalgamation
 .PHONY: amalgamation
 amalgamation: $(amalgamation)/aspawn.c ## the library as BUILD_DIR/amalgamation/aspawn.h, aspawn.c and aspawn.S, psys.h, and the image
 
-$(amalgamation)/aspawn.c: tools/amalgamate.py LICENSE $(shell find include syscall aspawn queue -type f)
+$(amalgamation)/aspawn.c: tools/amalgamate.py LICENSE $(shell find include syscall aspawn -type f)
 	tools/amalgamate.py $(@D)
 
 # From a checkout, or from what such an archive was unpacked to: the files that git knows, or

@@ -241,7 +241,7 @@ def check_macros(sources):
 
 def c_sources():
     """symbols.c, which says what a system call is in this unit, comes first."""
-    found = [path for layer in ("syscall", "aspawn/*", "queue")
+    found = [path for layer in ("syscall", "aspawn/*")
              for path in sorted(ROOT.glob(f"{layer}/*.c"))]
     return sorted(found, key=lambda path: path.name != "symbols.c")
 

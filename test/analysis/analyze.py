@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
-DIRECTORIES = ["syscall", "aspawn", "queue"]
+DIRECTORIES = ["syscall", "aspawn"]
 SOURCES = sorted(str(path) for name in [*DIRECTORIES, "aspawn/*"] for path in Path().glob(f"{name}/*.c"))
 BUILD = Path(os.environ.get("BUILD_DIR", "build")).absolute()
 FLAGS = ["-Iinclude", "-DPSYS_NO_UNPREFIXED"]

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 # Keeps the function that arms as one of its own.
 cat >"$work/kept.c" <<'C'
-#include "queue/results.c"
+#include "aspawn/queue/results.c"
 void *kept(void);
 void *kept(void) { return (void *)(uintptr_t)rearm; }
 C

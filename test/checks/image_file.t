@@ -67,7 +67,7 @@ says()
 builds_another_image()
 {
 	mkdir "$work/tree" && tar -cf - Makefile ./*.mk RELEASE aspawn bench/*.mk \
-		bindings/*/*.mk compat examples include queue syscall test/*.mk tools | tar -xf - -C "$work/tree" &&
+		bindings/*/*.mk compat examples include syscall test/*.mk tools | tar -xf - -C "$work/tree" &&
 		sed -i 's/^\tconst char \*file;$/\tconst char *path;/; t; s/^\tconst char \*path;/\tconst char *file;/' \
 			"$work/tree/aspawn/action/prepared.h" &&
 		! cmp -s aspawn/action/prepared.h "$work/tree/aspawn/action/prepared.h" &&

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-CORE = ['syscall', 'aspawn', 'queue']
+CORE = ['syscall', 'aspawn']
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD_DIR = os.environ.get('BUILD_DIR', 'build/coverage')
 RAW_VERSION = 10  # the profiles of LLVM 19, profile/InstrProfData.inc

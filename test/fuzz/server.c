@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "../../aspawn/child/close_range.c"
-#include "../../queue/descriptors.c"
-#include "../../queue/server.c"
+#include "../../aspawn/queue/descriptors.c"
+#include "../../aspawn/queue/server.c"
 #include "../../syscall/string.c"
 
 enum { JOBS = 4, MOST_FDS = 4, STRIDE = sizeof(struct job) };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "aspawn/helper/tree.h"
-#include "queue/queue.h"
+#include "aspawn/queue/queue.h"
 
 #define SHOW(name) printf("#define %s %d\n", #name, (int)name)
 
@@ -19,7 +19,7 @@ int main(void)
 	SHOW(NO_HELPER);
 	SHOW(CLONING);
 	SHOW(HELPING);
-	/* queue/queue.h */
+	/* aspawn/queue/queue.h */
 	SHOW(JOB_FREE);
 	SHOW(JOB_QUEUED);
 	SHOW(JOB_TAKEN);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A queue: the list of submissions, the ring of results, and the recovery of a server that was killed
- * anywhere (queue/submit.c, results.c, server.c, queue.c). One thread submits a job and takes results
- * until there is none left; a second one does either. One server is killed, and making a new one may
- * fail. Without WHOLE it does if the second thread submits: a half of the states.
+ * anywhere (submit.c, results.c, server.c and queue.c of aspawn/queue). One thread submits a job and
+ * takes results until there is none left; a second one does either. One server is killed, and making
+ * a new one may fail. Without WHOLE it does if the second thread submits: a half of the states.
  *
  * Shown: each job that was accepted ends once and its result is taken once, and nobody sleeps for ever.
  * Memory is sequentially consistent here; weak.pml is about what it is not.

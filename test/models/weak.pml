@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "I publish, then I look if you sleep", on machines that reorder: the pairs that queue/queue.h lists,
- * each with the memory orders that the sources have (orders.txt). Of two threads that store one word
- * and load the other's, one at least must see the other's store: otherwise nobody wakes the sleeper.
- * And messages: who sees the word sees what was stored before it.
+ * "I publish, then I look if you sleep", on machines that reorder: the pairs that
+ * aspawn/queue/queue.h lists, each with the memory orders that the sources have (orders.txt). Of two
+ * threads that store one word and load the other's, one at least must see the other's store:
+ * otherwise nobody wakes the sleeper. And messages: who sees the word sees what was stored before it.
  *
  * The machine is that of C11 without a read of a later store: each word has all values that were stored,
  * in their order, and each thread has a view, the oldest of these that it may still load. A release

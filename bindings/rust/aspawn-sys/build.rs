@@ -13,7 +13,7 @@ fn main() {
 
     println!("cargo:rerun-if-changed=build.rs");
     let sources = if tree.join("bindings/rust/generate.py").exists() {
-        let parts = "include syscall aspawn queue doc/interface.json tools/amalgamate.py";
+        let parts = "include syscall aspawn doc/interface.json tools/amalgamate.py";
         for part in parts.split(' ').chain(["bindings/rust/generate.py"]) {
             println!("cargo:rerun-if-changed={}", tree.join(part).display());
         }

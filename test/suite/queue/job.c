@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An input that is too large; a program that is traced; and what a pipe of a job holds when its program
  * ends, and the queue may wait for no more. */
-#include "../../../queue/queue.h"
+#include "../../../aspawn/queue/queue.h"
 #include "filter.h"
 #include "queues.h"
 

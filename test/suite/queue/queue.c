@@ -2,7 +2,7 @@
 /* aspawn/queue.h: what a queue promises, with a server and served by the caller. */
 #include <aspawn/queue.h>
 
-#include "../../../queue/queue.h"
+#include "../../../aspawn/queue/queue.h"
 #include "filter.h"
 #include "queues.h"
 

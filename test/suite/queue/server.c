@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A queue after its server was killed, and beside processes that its host has forked. */
-#include "../../../queue/queue.h"
+#include "../../../aspawn/queue/queue.h"
 #include "filter.h"
 #include "queues.h"
 

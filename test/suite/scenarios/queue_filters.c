@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Queues under a filter that refuses one system call, with EPERM and with ENOSYS: which jobs work
  * all the same, and what becomes of the others. */
-#include "../../../queue/queue.h"
+#include "../../../aspawn/queue/queue.h"
 #include "filter.h"
 #include "queues.h"
 

@@ -2,7 +2,7 @@
 /* The server of a queue is killed before and after each of its system calls, while it runs a job. A
  * job on copied memory, and one in the image, share a page with the server, which must not stay
  * mapped. */
-#include "../../../queue/queue.h"
+#include "../../../aspawn/queue/queue.h"
 #include "queues.h"
 #include "tree.h"
 

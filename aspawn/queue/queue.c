@@ -6,10 +6,10 @@
 
 #include <syscall/clone.h>
 
-#include "../aspawn/spawn/clone.h"
-#include "../aspawn/spawn/exec_watch.h"
-#include "../aspawn/spawn/pidfd.h"
-#include "../aspawn/spawn/descriptor_table.h"
+#include "../spawn/clone.h"
+#include "../spawn/exec_watch.h"
+#include "../spawn/pidfd.h"
+#include "../spawn/descriptor_table.h"
 
 enum {
 	ALL_QUEUE_FLAGS = ASPAWN_QUEUE_LOCAL | ASPAWN_QUEUE_FD,

@@ -2,8 +2,8 @@
 /* A job in the server: its streams, its start, its output and its end. */
 #include <syscall/string.h>
 
-#include "../aspawn/helper/helper.h"
-#include "../aspawn/spawn/pidfd.h"
+#include "../helper/helper.h"
+#include "../spawn/pidfd.h"
 #include "queue.h"
 
 enum {

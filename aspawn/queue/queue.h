@@ -24,11 +24,11 @@
 #include <aspawn/queue.h>
 #include <syscall/vdso.h>
 
-#include "../aspawn/spawn/deadline.h"
-#include "../aspawn/spawn/descriptor_table.h"
-#include "../aspawn/caller/arena.h"
-#include "../aspawn/caller/handle.h"
-#include "../aspawn/action/prepared.h"
+#include "../spawn/deadline.h"
+#include "../spawn/descriptor_table.h"
+#include "../caller/arena.h"
+#include "../caller/handle.h"
+#include "../action/prepared.h"
 
 /* The server's functions run on the memory and thread pointer of the caller's process, without
  * its threads. A build with ASPAWN_QUEUE_VISIBLE lets ThreadSanitizer see them; its queues must be
