@@ -28,8 +28,10 @@ const sources = psys_sources ++ [_][]const u8{
     "aspawn/spawn/suspending_clone.c",
 };
 const compat_sources = [_][]const u8{
-    "compat/pool.c",  "compat/popen.c", "compat/popen_noshell.c", "compat/posix_spawn.c",
-    "compat/shell.c", "compat/spawn.c", "compat/system.c",        "compat/vmfork.c",
+    "compat/pool.c",                        "compat/popen.c",
+    "compat/popen_noshell/popen_noshell.c", "compat/popen_noshell/vmfork.c",
+    "compat/posix_spawn.c",                 "compat/shell.c",
+    "compat/spawn.c",                       "compat/system.c",
 };
 
 /// A directory of syscall/arch, and its assembly beside clone.S.
@@ -138,10 +140,10 @@ pub fn build(b: *std.Build) void {
 
     const drop_ins = b.createModule(.{ .target = target, .optimize = optimize, .pic = true, .link_libc = true });
     drop_ins.addIncludePath(b.path("include"));
-    drop_ins.addIncludePath(b.path("compat/include"));
+    drop_ins.addIncludePath(b.path("compat/popen_noshell/include"));
     drop_ins.addCSourceFiles(.{ .files = &compat_sources, .flags = compat_flags });
     drop_ins.linkLibrary(aspawn);
     const compat = b.addLibrary(.{ .name = "aspawn-compat", .root_module = drop_ins });
-    compat.installHeadersDirectory(b.path("compat/include"), "", .{});
+    compat.installHeadersDirectory(b.path("compat/popen_noshell/include"), "", .{});
     b.installArtifact(compat);
 }

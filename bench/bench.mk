@@ -111,7 +111,7 @@ bench-chart: ## doc/responsiveness.svg and doc/tails.svg, of the last bench and 
 
 # The drop-ins and the libc's functions in one program. popen_noshell.c is built a second time,
 # under other names, on the libc's posix_spawnp.
-compat_bench = $(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -Icompat/include \
+compat_bench = $(CXX) $(linker) -std=c++17 -O2 -Wall -Wextra $(WERROR) -Iinclude -Icompat/popen_noshell/include \
 	-DBENCH_CHILD='"$(abspath $(bench_dir))/compat/child"' -o $@ $(filter-out %.h %/child,$^) -lbenchmark -ldl -pthread
 noshell_names := popen_noshell popen_noshell_compat pclose_noshell popen_noshell_set_fork_mode popen_noshell_get_fork_mode
 libcs_names := posix_spawnp $(addprefix posix_spawn_file_actions_,init destroy adddup2 addopen)
@@ -120,9 +120,9 @@ $(bench_dir)/compat/child: bench/compat/child.c $(BUILD_DIR)/syscall/start.o
 	@mkdir -p $(@D)
 	$(CC) $(linker) -O2 -ffreestanding -static -nostdlib -Iinclude -o $@ $^
 
-$(bench_dir)/compat/over_libcs.o: compat/popen_noshell.c
+$(bench_dir)/compat/over_libcs.o: compat/popen_noshell/popen_noshell.c
 	@mkdir -p $(@D)
-	$(CC) $(common) -Icompat/include $(CFLAGS) $(foreach name,$(noshell_names),-D$(name)=over_libcs_$(name)) \
+	$(CC) $(common) -Icompat/popen_noshell/include $(CFLAGS) $(foreach name,$(noshell_names),-D$(name)=over_libcs_$(name)) \
 		$(foreach name,$(libcs_names),-D$(name)=libcs_$(name)) -c $< -o $@
 
 $(bench_dir)/compat/table: bench/compat/table.cc bench/compat/measure.cc bench/compat/libcs.cc bench/compat/measure.h \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Drop-ins for existing programs with a libc, by linking or by a preload.
 
-compat_sources := $(sort $(wildcard compat/*.c))
+compat_sources := $(sort $(wildcard compat/*.c compat/popen_noshell/*.c))
 compat_objects := $(compat_sources:%.c=$(BUILD_DIR)/%.o)
 preload_objects := $(patsubst %.c,$(BUILD_DIR)/%.o,$(sort $(wildcard compat/preload/*.c)))
 compat := $(BUILD_DIR)/libaspawn-compat.a
@@ -12,7 +12,7 @@ compat: $(compat) $(preload) ## the drop-ins: libaspawn-compat.a and libaspawn-p
 
 $(BUILD_DIR)/compat/%.o: compat/%.c $(built)
 	@mkdir -p $(@D)
-	$(CC) $(common) -Icompat/include -fPIC -ffunction-sections $($(arch).cflags) $(CFLAGS) $(sanitize) -c $< -o $@
+	$(CC) $(common) -Icompat/popen_noshell/include -fPIC -ffunction-sections $($(arch).cflags) $(CFLAGS) $(sanitize) -c $< -o $@
 
 $(compat): $(compat_objects)
 	$(making)
@@ -32,7 +32,7 @@ $(preload): $(compat_objects) $(preload_objects) $(archive) compat/preload/prelo
 .PHONY: install-compat
 install-compat: install compat ## the drop-ins too, with aspawn-compat.pc
 	$(installing) mkdir -p $(in_include)/aspawn-compat; \
-		install -m 644 compat/include/popen_noshell.h $(in_include)/aspawn-compat; \
+		install -m 644 compat/popen_noshell/include/popen_noshell.h $(in_include)/aspawn-compat; \
 		install -m 644 $(compat) $(in_lib); install -m 755 $(preload) $(in_lib); \
 		$(call pc_file,compat/aspawn-compat.pc.in) >$(in_lib)/pkgconfig/aspawn-compat.pc
 	$(call tell,$(in_include)'/aspawn-compat: popen_noshell.h')

@@ -28,7 +28,7 @@ $(hosted): $(patsubst test/%.c,$(BUILD_DIR)/test/with-libc/%.o,$(suite_sources) 
 	$(making)
 	$(CC) $(linker) $(CFLAGS) $(LDFLAGS) $(sanitize) -pthread -o $@ $^
 
-$(BUILD_DIR)/test/with-libc/compat/%.o: suite_flags += -Icompat/include
+$(BUILD_DIR)/test/with-libc/compat/%.o: suite_flags += -Icompat/popen_noshell/include
 $(BUILD_DIR)/test/with-libc/%.o: test/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(suite_flags) $(if $(SANITIZE),,-fstack-protector-all) $(CFLAGS) $(sanitize) -c $< -o $@
@@ -280,7 +280,7 @@ $(BUILD_DIR)/test/faults/%.o: test/faults/%.c $(built)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(suite_flags) -ffreestanding -fno-stack-protector -fno-pic -c $< -o $@
 
-$(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/include
+$(BUILD_DIR)/test/with-libc/faults/%.o: suite_flags += -Icompat/popen_noshell/include
 
 # SCENARIOS="queue user" for some only; INSTANTS=some for a part of the pairs, without mutants.
 .PHONY: test-instants

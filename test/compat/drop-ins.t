@@ -137,7 +137,7 @@ C
 builds_what_was_written_for_it()
 {
 	for flags in -std=gnu99 -std=gnu11 "-x c++"; do
-		$cc -Wall -Wextra -Werror -Icompat/include $flags -c "$work/written-for-it.c" -o "$work/object" || return 1
+		$cc -Wall -Wextra -Werror -Icompat/popen_noshell/include $flags -c "$work/written-for-it.c" -o "$work/object" || return 1
 	done
 }
 

@@ -43,7 +43,7 @@ esac
 # The library comes last: a target has some of its members itself.
 # shellcheck disable=SC2016 # for the shells that xargs starts
 printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' sh -euc '
-	includes="-Iinclude -Icompat/include" libraries=$WORK/library/libaspawn.a
+	includes="-Iinclude -Icompat/popen_noshell/include" libraries=$WORK/library/libaspawn.a
 	if [ "$1" = lua ]; then
 		includes="-I$2/vendor -Ibindings/lua/src $LUA_CFLAGS" libraries="$WORK/module/*.o $LUA_LIBS"
 	fi

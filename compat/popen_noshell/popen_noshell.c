@@ -14,7 +14,7 @@
 
 #include <syscall/syscall.h>
 
-#include "spawn.h"
+#include "../spawn.h"
 
 enum { LEAVE, IGNORE, TO_OUTPUT };
 
