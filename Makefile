@@ -154,8 +154,7 @@ include compat/compat.mk
 include test/test.mk test/coverage.mk
 include bench/bench.mk
 include examples/examples.mk
-include dist.mk
-include tools/cmake.mk tools/site.mk
+include packaging/dist.mk packaging/cmake.mk tools/site.mk
 include $(wildcard bindings/*/*.mk)
 
 # For another architecture, by clang 19 and lld 19 alone, or by a gcc of its own (.cc):
@@ -209,8 +208,8 @@ install: all ## headers, libraries, files for pkg-config, man pages: DESTDIR, PR
 		install -m 755 $(BUILD_DIR)/$$name.so $(in_lib)/$$name.so.$(VERSION); \
 		$(if $(filter-out $(VERSION),$(SOVERSION)),ln -sf $$name.so.$(VERSION) $(in_lib)/$$name.so.$(SOVERSION);) \
 		ln -sf $$name.so.$(SOVERSION) $(in_lib)/$$name.so; done; \
-		$(call pc_file,syscall/psys.pc.in) >$(in_lib)/pkgconfig/psys.pc; \
-		$(call pc_file,aspawn/aspawn.pc.in) >$(in_lib)/pkgconfig/aspawn.pc
+		$(call pc_file,packaging/psys.pc.in) >$(in_lib)/pkgconfig/psys.pc; \
+		$(call pc_file,packaging/aspawn.pc.in) >$(in_lib)/pkgconfig/aspawn.pc
 	$(call tell,$(in_lib)': $(notdir $(archives) $(shared:=.$(VERSION)))')
 	$(call tell,$(in_lib)'/pkgconfig: psys.pc aspawn.pc')
 	$(if $(IMAGE_FILE),$(installing) mkdir -p "$$(dirname $(in_image))"; install -m 755 $(image) $(in_image))

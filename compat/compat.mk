@@ -34,7 +34,7 @@ install-compat: install compat ## the drop-ins too, with aspawn-compat.pc
 	$(installing) mkdir -p $(in_include)/aspawn-compat; \
 		install -m 644 compat/popen_noshell/include/popen_noshell.h $(in_include)/aspawn-compat; \
 		install -m 644 $(compat) $(in_lib); install -m 755 $(preload) $(in_lib); \
-		$(call pc_file,compat/aspawn-compat.pc.in) >$(in_lib)/pkgconfig/aspawn-compat.pc
+		$(call pc_file,packaging/aspawn-compat.pc.in) >$(in_lib)/pkgconfig/aspawn-compat.pc
 	$(call tell,$(in_include)'/aspawn-compat: popen_noshell.h')
 	$(call tell,$(in_lib)': libaspawn-compat.a libaspawn-preload.so')
 	$(call tell,$(in_lib)'/pkgconfig: aspawn-compat.pc')

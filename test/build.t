@@ -10,12 +10,11 @@ unset BUILD_DIR CC CXX AR CFLAGS CPPFLAGS LDFLAGS SANITIZE WERROR TARGET DESTDIR
 chmod 755 "$work"
 nobody=65534
 
-# shellcheck disable=SC2046 # a word each
 # tree NAME: a copy of what is built from, in $work/NAME, and there we are
 tree()
 {
 	mkdir -p "$work/$1" && cd "$work/$1" && (cd "$source" && tar -cf - Makefile RELEASE aspawn bench/*.mk compat doc \
-		examples include syscall test/test.mk test/coverage.mk test/suite test/hosted $(ls -d -- *.mk tools 2>/dev/null)) | tar -xf -
+		examples include syscall test/test.mk test/coverage.mk test/suite test/hosted packaging tools) | tar -xf -
 }
 
 # Not root, who may do what others may not.

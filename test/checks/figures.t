@@ -32,7 +32,7 @@ FIGURES = {
     "fuzz": f"{len(list((TEST / 'fuzz').glob('*.c')))} targets, {len(inputs)} inputs",
     "test-kernels": f"{len(matrix.KERNELS)} kernels, {len(matrix.PAIRS)} pairs",
     "analyze": f"{sum(map(len, analyze.read_answers().values()))} answers",
-    "test-recipes": f"{len(list((ROOT / 'recipes').iterdir()))} recipes",
+    "test-recipes": f"{len({path.parent for path in (ROOT / 'packaging').glob('*/*')})} recipes",
     "all": "{}, {} at most".format(*bounds()),
 }
 readme = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -66,8 +66,8 @@ says()
 # Two pointers of struct prepared change places: all sizes, and the version, are the same.
 builds_another_image()
 {
-	mkdir "$work/tree" && tar -cf - Makefile ./*.mk RELEASE aspawn bench/*.mk \
-		bindings/*/*.mk compat examples include syscall test/*.mk tools | tar -xf - -C "$work/tree" &&
+	mkdir "$work/tree" && tar -cf - Makefile RELEASE aspawn bench/*.mk \
+		bindings/*/*.mk compat examples include packaging syscall test/*.mk tools | tar -xf - -C "$work/tree" &&
 		sed -i 's/^\tconst char \*file;$/\tconst char *path;/; t; s/^\tconst char \*path;/\tconst char *file;/' \
 			"$work/tree/aspawn/action/prepared.h" &&
 		! cmp -s aspawn/action/prepared.h "$work/tree/aspawn/action/prepared.h" &&

@@ -18,7 +18,7 @@ unset CFLAGS CXXFLAGS LDFLAGS DESTDIR MAKEFLAGS
 # What is needed of the sources, and nothing else.
 tree="$work/source tree/aspawn"
 mkdir -p "$tree"
-cp -R CMakeLists.txt RELEASE meson.build build.zig build.zig.zon LICENSE include syscall aspawn compat doc \
+cp -R CMakeLists.txt RELEASE meson.build build.zig build.zig.zon LICENSE include syscall aspawn compat doc packaging \
 	"$tree" 2>/dev/null
 tar -C "$work/source tree" -czf "$work/aspawn-sources.tar.gz" aspawn
 version=$(sed -n 's/^TAG=v\([0-9.]*\).*/\1/p' RELEASE)

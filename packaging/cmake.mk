@@ -13,7 +13,7 @@ install: install-cmake
 install-cmake: all
 	$(installing) mkdir -p $(in_cmake); for file in $(cmake_files); do \
 		sed $(foreach name,NUMBERS SOVERSION LIBDIR INCLUDEDIR,$(call pc_value,$(name),$($(name)))) \
-			$(call pc_value,POINTER_SIZE,$(pointer_size)) aspawn/$$file.in >$(in_cmake)/$$file; done
+			$(call pc_value,POINTER_SIZE,$(pointer_size)) packaging/$$file.in >$(in_cmake)/$$file; done
 	$(call tell,$(in_lib)'/cmake/aspawn: $(cmake_files)')
 
 uninstall: uninstall-cmake

@@ -40,17 +40,17 @@ dist-built: all compat ## what install-compat installs in /usr/local, as BUILD_D
 
 .PHONY: release release-files
 release: ## the files of a release, signed, in BUILD_DIR/release: KEY=... names the key, for gpg
-	CC='$(CC)' tools/release $(BUILD_DIR)/release --sign $(call quote,$(KEY))
+	CC='$(CC)' packaging/release $(BUILD_DIR)/release --sign $(call quote,$(KEY))
 
 release-files: ## the same without the signature, to be compared with what was released
-	CC='$(CC)' tools/release $(BUILD_DIR)/release
+	CC='$(CC)' packaging/release $(BUILD_DIR)/release
 
 # Where the recipes say that the archive is.
 DOWNLOAD ?= $(shell sed -n 's/^ADDRESS=//p' RELEASE)/releases/download/v$(VERSION)
 recipes := $(BUILD_DIR)/recipes
 .PHONY: recipes
 recipes: dist ## recipes for RPM, Conan and Meson, with the sum of the archive, in BUILD_DIR/recipes
-	rm -rf $(recipes) && cp -R recipes $(recipes)
+	rm -rf $(recipes) && mkdir -p $(recipes) && cp -R packaging/conan packaging/meson packaging/rpm $(recipes)
 	sum=$$(sha256sum <$(BUILD_DIR)/$(dist).tar.gz) && find $(recipes) -type f -exec sed -i $(call pc_value,VERSION,$(VERSION)) \
 		$(call pc_value,ADDRESS,$(shell sed -n 's/^ADDRESS=//p' RELEASE)) $(call pc_value,DOWNLOAD,$(DOWNLOAD)) \
 		-e "s/@SHA256@/$${sum%% *}/" {} +
