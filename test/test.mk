@@ -247,11 +247,11 @@ test-bindings-suites: test-bindings ## the languages' own suites, without and wi
 # RUNTIMES="libuv" for some only. As root, test/ports/install first.
 RUNTIMES ?= $(basename $(notdir $(wildcard test/ports/*.t)))
 .PHONY: test-ports bench-ports
-test-ports: amalgamation ## runtimes with the patches of ports/, by their own tests: 5 minutes
+test-ports: amalgamation ## runtimes with the patches of bindings/libuv, by their own tests: 5 minutes
 	test/prove --timer $(RUNTIMES:%=test/ports/%.t)
 
 bench-ports: test-ports ## how long uv_spawn() blocks its caller, with and without the patch
-	for port in $(BUILD_DIR)/ports/libuv1*; do PORT=$$port ports/libuv/bench || exit 1; done
+	for port in $(BUILD_DIR)/ports/libuv1*; do PORT=$$port bindings/libuv/bench || exit 1; done
 
 # As root, test/monitoring/install first. CHECKS=2000 for fewer.
 .PHONY: test-monitoring

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libuv with the patch of ports/libuv for its version, of each version that is fetched: its own
+# libuv with the patch of bindings/libuv for its version, of each version that is fetched: its own
 # tests of processes, and the results that a program sees, compared with libuv as it is.
 . "$(dirname "$0")/../checks/tap.sh"
 build=$(realpath "${BUILD_DIR:-build}")
@@ -78,7 +78,7 @@ for name in libuv1 libuv1-trixie; do
 	fi
 	version=$(cat "$source/.version")
 	check "libuv $version is built, without and with the patch" \
-		ports/libuv/build "$source" "$build/amalgamation" "$port"
+		bindings/libuv/build "$source" "$build/amalgamation" "$port"
 	check "$version has tests of processes" test "$(own_tests | wc -l)" -ge 45
 	for test in $(own_tests); do
 		check "$version: $test" passes "$test"
