@@ -330,11 +330,11 @@ public final class Command {
         to.set(Request.MEMORY, memory.number);
         for (int i = 0; i < streams.length; i++) to.set(Request.STREAMS + i, streams[i]);
         to.set(Request.FILE, to.string(command.get(0)));
-        to.set(Request.SEARCH_PATH, to.string(Objects.requireNonNullElse(System.getenv("PATH"), "/bin:/usr/bin")));
+        to.set(Request.SEARCH_PATH, to.string(Native.environment.getOrDefault("PATH", "/bin:/usr/bin")));
         to.set(Request.ARGV, to.strings(command));
         if (directory() != null) to.set(Request.DIRECTORY, to.string(directory().getPath()));
         // Unchanged, it is inherited as it is, with strings that are no variables.
-        if (hasEnvironment && !builder.environment().equals(System.getenv())) {
+        if (hasEnvironment && !builder.environment().equals(Native.environment)) {
             List<String> environment = new ArrayList<>();
             builder.environment().forEach((name, value) -> environment.add(name + '=' + value));
             to.set(Request.ENVP, to.strings(environment));

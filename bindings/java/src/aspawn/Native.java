@@ -11,6 +11,7 @@ import java.lang.ref.Cleaner;
 import java.net.URL;
 import java.net.URLConnection;
 import java.nio.ByteBuffer;
+import java.util.Map;
 
 /** The functions of src/native/binding.c, which is loaded from java.library.path, or else from the jar. */
 final class Native {
@@ -26,6 +27,8 @@ final class Native {
 
     /** Closes pipes that nobody can read any more. */
     static Cleaner cleaner;
+    /** That of this process. ProcessBuilder asks no SecurityManager for it at a start. */
+    static Map<String, String> environment;
     /** Why commands can never be started; null: that is not known. */
     private static String problem;
     private static boolean isLoaded;
@@ -68,6 +71,7 @@ final class Native {
         if (error == ENOSYS || error == EPERM) return "aspawn needs pidfds, of Linux 5.3 or later: error " + error;
         if (error > 0) throw new IOException("aspawn: no epoll descriptor: error=" + error);
         if (cleaner == null) cleaner = Cleaner.create();
+        environment = System.getenv();
         isReady = true;
         return null;
     }

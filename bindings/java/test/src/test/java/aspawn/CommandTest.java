@@ -516,10 +516,10 @@ class CommandTest {
     @Test
     void aSecurityManagerIsAskedAtEachStart() throws Exception {
         assumeTrue(Runtime.version().feature() < 24, "no SecurityManager from Java 24");
-        for (boolean isAllowed : new boolean[] {false, true}) {
-            Command java = Programs.java(isAllowed ? "collected" : "no permission");
+        for (String program : List.of("no permission", "permission to execute", "collected")) {
+            Command java = Programs.java(program);
             File policy = new File(directory, "policy");
-            Files.writeString(policy.toPath(), isAllowed ? "grant { permission java.security.AllPermission; };" : "grant { };");
+            Files.writeString(policy.toPath(), !program.startsWith("no") ? "grant { permission java.security.AllPermission; };" : "grant { };");
             java.command().addAll(1, List.of("-Djava.security.manager", "-Djava.security.policy==" + policy));
             succeeds(java);
         }

@@ -3,11 +3,15 @@ package aspawn;
 
 import java.io.File;
 import java.io.FileInputStream;
+import java.io.FilePermission;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.security.Permission;
+import java.security.Policy;
+import java.security.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -184,6 +188,18 @@ final class Programs {
         }
     }
 
+    /** With a policy that permits nothing but programs, after the first start. */
+    private static void withPermissionToExecute() throws Exception {
+        new Command("true").start().waitFor();
+        Policy.setPolicy(new Policy() {
+            @Override
+            public boolean implies(ProtectionDomain domain, Permission permission) {
+                return permission instanceof FilePermission && permission.getActions().equals("execute");
+            }
+        });
+        if (new Command("true").start().waitFor() != 0) throw new IllegalStateException("not started");
+    }
+
     public static void main(String[] arguments) throws Exception {
         switch (arguments[0]) {
             case "inherit":
@@ -222,6 +238,9 @@ final class Programs {
                 break;
             case "no permission":
                 withoutPermission();
+                break;
+            case "permission to execute":
+                withPermissionToExecute();
                 break;
             case "environ":
                 ProcessBuilder cat = new ProcessBuilder("cat", "/proc/self/environ");
