@@ -15,9 +15,10 @@
 #define PSYS_NO_UNPREFIXED
 #include "aspawn.h"
 
-#define NATIVE(type, name, ...) \
-	JNIEXPORT type JNICALL Java_aspawn_Native_##name(JNIEnv *env, jclass class, ##__VA_ARGS__)
-#define UNUSED ((void)env, (void)class)
+#define MAYBE_UNUSED __attribute__((unused))
+#define NATIVE(type, name, ...)                                                    \
+	JNIEXPORT type JNICALL Java_aspawn_Native_##name(JNIEnv *env MAYBE_UNUSED, \
+							 jclass class MAYBE_UNUSED, ##__VA_ARGS__)
 
 /* Memory of children, for all threads. */
 static struct aspawn_pool pool;
@@ -178,7 +179,6 @@ NATIVE(jint, start, jlong at, jbyteArray handle)
 	const char *program;
 	int error;
 
-	UNUSED;
 	if (!to_command(request, &command))
 		return -PSYS_EINVAL;
 	program = find_program(request, path);
@@ -227,7 +227,6 @@ NATIVE(jint, waitStarted, jbyteArray handle, jlong at)
 	struct aspawn_failure failure;
 	const int error = aspawn_wait_started(&child, &failure, 0);
 
-	UNUSED;
 	explain((struct request *)(intptr_t)at, &failure);
 	return copy_out(env, handle, &child, error);
 }
@@ -250,7 +249,6 @@ NATIVE(jint, end, jbyteArray handle, jboolean waits)
 	struct aspawn_child child = copy_in(env, handle);
 	int status = -1, error;
 
-	UNUSED;
 	if (!waits && aspawn_ended(&child) == 0)
 		return -PSYS_ETIMEDOUT;
 	forget(child.ended_fd);
@@ -264,7 +262,6 @@ NATIVE(jint, end, jbyteArray handle, jboolean waits)
 	{                                                         \
 		struct aspawn_child child = copy_in(env, handle); \
                                                                   \
-		UNUSED;                                           \
 		return copy_out(env, handle, &child, call);       \
 	}
 
@@ -280,7 +277,6 @@ NATIVE(jint, open)
 {
 	int pidfd = psys_pidfd_open(psys_getpid(), 0);
 
-	UNUSED;
 	if (pidfd < 0)
 		return pidfd;
 	psys_close(pidfd);
@@ -295,7 +291,6 @@ NATIVE(jint, watch, jint fd, jint events, jlong number)
 	struct psys_epoll_event event = { .events = (uint32_t)events | PSYS_EPOLLONESHOT };
 	int error;
 
-	UNUSED;
 	event.data = (uint64_t)number;
 	error = psys_epoll_ctl(poller, PSYS_EPOLL_CTL_MOD, fd, &event);
 	if (error == -PSYS_ENOENT)
@@ -312,7 +307,6 @@ NATIVE(jint, events, jlongArray numbers, jint timeout)
 	const int count =
 		psys_epoll_pwait(poller, events, MOST, timeout, NULL, sizeof(struct psys_sigset));
 
-	UNUSED;
 	for (int i = 0; i < count; i++)
 		found[i] = (jlong)events[i].data;
 	if (count > 0)
@@ -322,7 +316,6 @@ NATIVE(jint, events, jlongArray numbers, jint timeout)
 
 NATIVE(void, close, jint fd)
 {
-	UNUSED;
 	forget(fd);
 	psys_close(fd);
 }
@@ -332,7 +325,6 @@ NATIVE(jint, read, jint fd, jbyteArray to, jint from, jint length)
 	jbyte bytes[PIECE];
 	const jint count = (jint)psys_read(fd, bytes, (size_t)(length < PIECE ? length : PIECE));
 
-	UNUSED;
 	if (count > 0)
 		(*env)->SetByteArrayRegion(env, to, from, count, bytes);
 	return count;
@@ -343,7 +335,6 @@ NATIVE(jint, write, jint fd, jbyteArray of, jint from, jint length)
 	jbyte bytes[PIECE];
 	const jint count = length < PIECE ? length : PIECE;
 
-	UNUSED;
 	(*env)->GetByteArrayRegion(env, of, from, count, bytes);
 	return (jint)psys_write(fd, bytes, (size_t)count);
 }
@@ -353,7 +344,6 @@ NATIVE(jint, available, jint fd)
 {
 	int count = 0;
 
-	UNUSED;
 	psys_ioctl(fd, PSYS_FIONREAD, (uintptr_t)&count);
 	return count;
 }
@@ -364,7 +354,6 @@ NATIVE(jint, openDirectory, jbyteArray path)
 	char name[LONGEST_PATH];
 	const jsize length = (*env)->GetArrayLength(env, path);
 
-	UNUSED;
 	if (length > LONGEST_PATH)
 		return -PSYS_ENAMETOOLONG;
 	(*env)->GetByteArrayRegion(env, path, 0, length, (jbyte *)name);
@@ -374,7 +363,6 @@ NATIVE(jint, openDirectory, jbyteArray path)
 /* Java's ends of pipes do not block, those of programs do. */
 NATIVE(void, setBlocking, jint fd, jboolean blocks)
 {
-	UNUSED;
 	psys_fcntl(fd, PSYS_F_SETFL, blocks ? 0 : PSYS_O_NONBLOCK);
 }
 
@@ -384,13 +372,11 @@ NATIVE(jint, number, jobject descriptor)
 	const jclass of = (*env)->GetObjectClass(env, descriptor);
 	const jfieldID field = (*env)->GetFieldID(env, of, "fd", "I");
 
-	UNUSED;
 	return field ? (*env)->GetIntField(env, descriptor, field) : -1;
 }
 
 NATIVE(jlong, address, jobject buffer)
 {
-	UNUSED;
 	return (jlong)(intptr_t)(*env)->GetDirectBufferAddress(env, buffer);
 }
 
@@ -411,13 +397,11 @@ NATIVE(jlong, queueCreate, jint jobs, jint running, jint bytes)
 	struct aspawn_queue *queue = NULL;
 	const int error = aspawn_queue_create(&queue, &options);
 
-	UNUSED;
 	return error ? error : (jlong)(intptr_t)queue;
 }
 
 NATIVE(jint, queueDescriptor, jlong queue)
 {
-	UNUSED;
 	return aspawn_queue_fd(QUEUE);
 }
 
@@ -443,7 +427,6 @@ NATIVE(jlong, queueSubmit, jlong queue, jlong at)
 	struct aspawn_failure failure = { .error = 0 };
 	int64_t ticket;
 
-	UNUSED;
 	if (!to_command(request, &command))
 		return -PSYS_EINVAL;
 	ticket = aspawn_queue_submit(QUEUE, &job, &failure);
@@ -453,13 +436,11 @@ NATIVE(jlong, queueSubmit, jlong queue, jlong at)
 
 NATIVE(void, queueCancel, jlong queue, jlong ticket)
 {
-	UNUSED;
 	aspawn_queue_cancel(QUEUE, ticket);
 }
 
 NATIVE(void, queueClose, jlong queue)
 {
-	UNUSED;
 	forget(aspawn_queue_fd(QUEUE));
 	aspawn_queue_close(QUEUE);
 }
@@ -486,7 +467,6 @@ NATIVE(jint, queueTake, jlong queue, jlongArray numbers, jobjectArray bytes)
 	const struct aspawn_result *results[MOST];
 	const int count = aspawn_queue_wait(QUEUE, results, MOST, 0);
 
-	UNUSED;
 	for (int i = 0; i < count; i++) {
 		const struct aspawn_result *of = results[i];
 		const int64_t started = of->started_ns ? of->started_ns : of->ended_ns;
@@ -516,10 +496,8 @@ NATIVE(jint, queueTake, jlong queue, jlongArray numbers, jobjectArray bytes)
 	return count;
 }
 
-JNIEXPORT void JNICALL JNI_OnUnload(JavaVM *vm, void *reserved)
+JNIEXPORT void JNICALL JNI_OnUnload(JavaVM *vm MAYBE_UNUSED, void *reserved MAYBE_UNUSED)
 {
-	(void)vm;
-	(void)reserved;
 	aspawn_pool_release(&pool);
 	psys_close(poller);
 }
