@@ -53,24 +53,24 @@ pub type psys_suseconds = psys_kernel_long;
 pub const PSYS_ECHILD: c_int = 10;
 /// `ENOMEM`
 pub const PSYS_ENOMEM: c_int = 12;
+/// `ENOSYS`
+pub const PSYS_ENOSYS: c_int = by_architecture(38, 89, 90);
 /// `EINVAL`
 pub const PSYS_EINVAL: c_int = 22;
 /// `ECANCELED`: the program was never executed.
-pub const PSYS_ECANCELED: c_int = if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
-    158
-} else if cfg!(target_arch = "sparc64") {
-    127
-} else {
-    125
-};
+pub const PSYS_ECANCELED: c_int = by_architecture(125, 158, 127);
 /// `ETIMEDOUT`
-pub const PSYS_ETIMEDOUT: c_int = if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
-    145
-} else if cfg!(target_arch = "sparc64") {
-    60
-} else {
-    110
-};
+pub const PSYS_ETIMEDOUT: c_int = by_architecture(110, 145, 60);
+
+const fn by_architecture(usual: c_int, mips: c_int, sparc: c_int) -> c_int {
+    if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
+        mips
+    } else if cfg!(target_arch = "sparc64") {
+        sparc
+    } else {
+        usual
+    }
+}
 
 extern "C" {
     /// The name of an error: `ENOENT`; NULL if there is none of this number.

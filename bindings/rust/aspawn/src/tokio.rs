@@ -160,14 +160,8 @@ impl<E: From<Error>> CommandOf<Tokio<E>> {
 
 impl<E: From<Error>> Child<E> {
     fn new(mut child: crate::Child) -> Result<Self> {
-        const ENOSYS: i32 = if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
-            89
-        } else if cfg!(target_arch = "sparc64") {
-            90
-        } else {
-            38
-        };
-        let ended = child.handle().ended_fd().ok_or_else(|| Error::new(Step::Run, ENOSYS))?;
+        let ended = child.handle().ended_fd();
+        let ended = ended.ok_or_else(|| Error::new(Step::Run, sys::PSYS_ENOSYS))?;
         let receiver = |fd: OwnedFd| Receiver::from_file_unchecked(fd.into()).map_err(failed);
         let stdin = child.stdin.take().map(OwnedFd::from);
         let stdin = stdin.map(|fd| Sender::from_file_unchecked(fd.into()).map_err(failed));
