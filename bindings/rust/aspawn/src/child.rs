@@ -51,7 +51,7 @@ const ESRCH: i32 = 3;
 
 impl<E: From<Error>> Child<E> {
     pub(crate) fn new(mut handle: Handle, limits: Limits, kill_on_drop: bool) -> Self {
-        let numbers = handle.pipe_numbers();
+        let numbers: Vec<_> = handle.pipes.iter().map(|pipe| pipe.0).collect();
         // SAFETY: from now on the descriptors are owned here.
         let mut pipe =
             |number| handle.take_pipe(number).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });

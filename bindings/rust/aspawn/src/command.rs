@@ -416,28 +416,14 @@ impl<E> CommandOf<E> {
             action
         };
 
-        if let Some(groups) = &self.groups {
-            setup.push(Action::groups(groups));
-        } else if leaves_groups() {
-            setup.push(Action::groups(&[]));
-        }
-        if let Some(gid) = self.gid {
-            setup.push(checked(gid, Action::resgid(gid, gid, gid)));
-        }
-        if let Some(uid) = self.uid {
-            setup.push(checked(uid, Action::resuid(uid, uid, uid)));
-        }
-        if let Some(directory) = &self.current_dir {
-            setup.push(Action::chdir(directory.as_bytes()));
-        }
-        if self.setsid {
-            setup.push(Action::setsid());
-        }
-        if let Some(group) = self.process_group {
-            setup.push(Action::setpgid(group));
-        } else if self.limits.kill_group && !self.setsid {
-            setup.push(Action::setpgid(0));
-        }
+        let groups = self.groups.as_deref().or_else(|| leaves_groups().then_some(&[]));
+        setup.extend(groups.map(Action::groups));
+        setup.extend(self.gid.map(|id| checked(id, Action::resgid(id, id, id))));
+        setup.extend(self.uid.map(|id| checked(id, Action::resuid(id, id, id))));
+        setup.extend(self.current_dir.as_ref().map(|path| Action::chdir(path.as_bytes())));
+        setup.extend(self.setsid.then(Action::setsid));
+        let own_group = (self.limits.kill_group && !self.setsid).then_some(0);
+        setup.extend(self.process_group.or(own_group).map(Action::setpgid));
         // Rust's runtime ignores it.
         const SIGPIPE: i32 = 13;
         setup.push(Action::signal_default(SIGPIPE));
@@ -449,12 +435,9 @@ impl<E> CommandOf<E> {
             return Environment::inherited();
         }
         let mut environment = Environment::default();
-        if !self.env.clear {
-            for (name, value) in env::vars_os() {
-                if !self.env.vars.contains_key(&name) {
-                    environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
-                }
-            }
+        let inherited = (!self.env.clear).then(env::vars_os).into_iter().flatten();
+        for (name, value) in inherited.filter(|(name, _)| !self.env.vars.contains_key(name)) {
+            environment.push(&[name.as_bytes(), b"=", value.as_bytes()]);
         }
         for (name, value) in &self.env.vars {
             if let Some(value) = value {

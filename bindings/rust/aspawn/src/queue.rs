@@ -469,7 +469,7 @@ impl Queue {
             Source::Command(command) => command.as_job(|raw, limits, setup| {
                 self.submit_raw(&job.raw(&job.command(raw), setup, limits), setup)
             }),
-            Source::Spec(spec) => spec.with_raw(&[], None, spec.streams(), |raw, _| {
+            Source::Spec(spec) => spec.with_raw(&[], None, spec.streams, |raw, _| {
                 self.submit_raw(&job.raw(&job.command(raw), 0, &Limits::default()), 0)
             }),
             Source::Prepared(..) if job.has_one_output => Err(Error::argument("std_err")),
@@ -501,7 +501,7 @@ impl Queue {
 
     /// [`prepare`](Self::prepare) of a [`Spec`].
     pub fn prepare_spec(&self, spec: &Spec) -> Result<Prepared> {
-        spec.with_raw(&[], None, spec.streams(), |raw, _| self.prepare_raw(raw, 0))
+        spec.with_raw(&[], None, spec.streams, |raw, _| self.prepare_raw(raw, 0))
     }
 
     fn prepare_raw(&self, command: &sys::aspawn_command, setup: usize) -> Result<Prepared> {

@@ -120,7 +120,7 @@ pub struct Spec {
     environment: Option<Environment>,
     search_path: Option<Vec<u8>>,
     actions: Vec<Action>,
-    streams: [Stream; 3],
+    pub(crate) streams: [Stream; 3],
     pub(crate) flags: u64,
     pub(crate) owner: Owner,
     pub(crate) memory: Memory,
@@ -234,10 +234,6 @@ impl Spec {
     /// comes later: [`Handle::wait_started`].
     pub fn start(&self) -> Result<Handle> {
         self.start_with(&[], None, self.streams)
-    }
-
-    pub(crate) fn streams(&self) -> [Stream; 3] {
-        self.streams
     }
 
     pub(crate) fn start_with(
@@ -388,7 +384,7 @@ pub struct Handle {
     child: sys::aspawn_child,
     setup: usize,
     /// Of actions: the program's number, the caller's end.
-    pipes: Vec<(i32, i32)>,
+    pub(crate) pipes: Vec<(i32, i32)>,
 }
 
 impl fmt::Debug for Handle {
@@ -500,11 +496,6 @@ impl Handle {
     /// that of an [`Action::output_pipe`]. From now on it is the caller's to close.
     pub fn take_pipe(&mut self, number: i32) -> Option<i32> {
         open(mem::replace(self.pipe(number)?, -1))
-    }
-
-    #[cfg(feature = "std")]
-    pub(crate) fn pipe_numbers(&self) -> Vec<i32> {
-        self.pipes.iter().map(|pipe| pipe.0).collect()
     }
 
     /// Gives back what [`take_pipe`](Self::take_pipe) took of a standard stream, for

@@ -88,8 +88,8 @@ impl FromRawFd for Stdio {
     }
 }
 
-macro_rules! stream {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! streams {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
         pub struct $name(File);
 
@@ -128,7 +128,7 @@ macro_rules! stream {
                 self.0.into_raw_fd()
             }
         }
-    };
+    )*};
 }
 macro_rules! reads {
     ($($name:ident),*) => {
@@ -142,15 +142,11 @@ macro_rules! reads {
         })*
     };
 }
-stream! {
+streams! {
     /// The pipe to a child's standard input; its end is the input's.
     ChildStdin
-}
-stream! {
     /// The pipe from a child's standard output.
     ChildStdout
-}
-stream! {
     /// The pipe from a child's standard error.
     ChildStderr
 }
