@@ -4,19 +4,17 @@
 //!
 //! The names, structures and rules are those of `aspawn/command.h`, `aspawn/action.h` and
 //! `aspawn/queue.h`; the crate `aspawn` is the safe interface. All functions are async-signal-safe and thread-safe, use
-//! no heap, and return 0 or a negative error number. A structure that begins with `size` is zeroed
-//! and has its own size stored there.
+//! no heap, and return 0 or a negative error number. A structure that begins with `size` has its own size
+//! there, and zero in what is not set, as its `default()` has them.
 //!
 //! ```
 //! use aspawn_sys as sys;
-//! use std::{mem, ptr};
+//! use std::ptr;
 //!
 //! let argv = [b"true\0".as_ptr() as *mut sys::c_char, ptr::null_mut()];
+//! let command = sys::aspawn_command { argv: argv.as_ptr(), ..Default::default() };
+//! let mut child = sys::aspawn_child::default();
 //! unsafe {
-//!     let mut command: sys::aspawn_command = mem::zeroed();
-//!     command.size = mem::size_of_val(&command) as u64;
-//!     command.argv = argv.as_ptr();
-//!     let mut child = mem::zeroed();
 //!     assert_eq!(sys::aspawn_start(&mut child, &command), 0);
 //!     let mut status = -1;
 //!     assert_eq!(sys::aspawn_wait(&mut child, &mut status, ptr::null_mut(), -1), 0);
@@ -53,10 +51,10 @@ pub type psys_suseconds = psys_kernel_long;
 pub const PSYS_ECHILD: c_int = 10;
 /// `ENOMEM`
 pub const PSYS_ENOMEM: c_int = 12;
-/// `ENOSYS`
-pub const PSYS_ENOSYS: c_int = by_architecture(38, 89, 90);
 /// `EINVAL`
 pub const PSYS_EINVAL: c_int = 22;
+/// `ENOSYS`
+pub const PSYS_ENOSYS: c_int = by_architecture(38, 89, 90);
 /// `ECANCELED`: the program was never executed.
 pub const PSYS_ECANCELED: c_int = by_architecture(125, 158, 127);
 /// `ETIMEDOUT`

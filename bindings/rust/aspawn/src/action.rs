@@ -59,7 +59,6 @@ pub(crate) mod spec {
     use core::any::Any;
     use core::cell::Cell;
     use core::fmt;
-    use core::mem::MaybeUninit;
 
     pub use crate::spec::Spec;
     use crate::{sys, Error, Result, Step};
@@ -110,10 +109,9 @@ pub(crate) mod spec {
 
     impl Action {
         pub(crate) fn plain(make: impl FnOnce(*mut sys::aspawn_action)) -> Self {
-            let mut raw = MaybeUninit::uninit();
-            make(raw.as_mut_ptr());
-            // SAFETY: it was made.
-            Action { raw: unsafe { raw.assume_init() }, pipe: None, error: 0, _data: Vec::new() }
+            let mut raw = sys::aspawn_action::default();
+            make(&mut raw);
+            Action { raw, pipe: None, error: 0, _data: Vec::new() }
         }
 
         pub(crate) fn with<T: Any + Send + Sync>(

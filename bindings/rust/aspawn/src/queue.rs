@@ -36,7 +36,6 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::mem;
 use core::ptr;
 use core::task::Poll;
 use core::time::Duration;
@@ -121,8 +120,7 @@ impl<'a> Job<'a> {
     fn from(source: Source<'a>) -> Self {
         Job {
             source,
-            // SAFETY: zero is a valid job.
-            raw: unsafe { mem::zeroed() },
+            raw: sys::aspawn_job::default(),
             has_one_output: false,
             input: &[],
             limits: Limits::default(),
@@ -215,7 +213,6 @@ impl<'a> Job<'a> {
     ) -> sys::aspawn_job {
         let timeout = self.limits.timeout.or(defaults.timeout);
         sys::aspawn_job {
-            size: mem::size_of::<sys::aspawn_job>() as u64,
             cookie: self.raw.cookie << SETUP_BITS | setup as u64,
             command,
             input: if self.input.is_empty() { ptr::null() } else { self.input.as_ptr().cast() },
@@ -413,11 +410,8 @@ fn of_queue(raw: &sys::aspawn_command) -> sys::aspawn_command {
 
 /// The number, or the error with what is invalid.
 fn submitted(setup: usize, call: impl FnOnce(*mut sys::aspawn_failure) -> i64) -> Result<i64> {
-    let mut failure = mem::MaybeUninit::zeroed();
-    let number = call(failure.as_mut_ptr());
-    // SAFETY: zero is a valid failure.
-    let failure = unsafe { failure.assume_init() };
-    match number {
+    let mut failure = sys::aspawn_failure::default();
+    match call(&mut failure) {
         error if error < 0 && failure.error != 0 => Err(Error::from_failure(&failure, setup)),
         error if error < 0 => Err(Error::new(Step::Start, error as i32)),
         number => Ok(number),
@@ -438,12 +432,12 @@ impl Queue {
 
     pub(crate) fn with_flags(options: &Options, flags: u64) -> Result<Self> {
         let options = sys::aspawn_queue_options {
-            size: mem::size_of::<sys::aspawn_queue_options>() as u64,
             flags: flags | options.flags,
             jobs: options.jobs,
             running: options.running,
             job_bytes: options.job_bytes,
             delay_ms: u32::try_from(milliseconds(Some(options.delay))).unwrap_or(u32::MAX),
+            ..Default::default()
         };
         let mut queue = ptr::null_mut();
         // SAFETY: both are valid.
@@ -611,10 +605,8 @@ mod tests {
     /// The OOM killer cannot be asked for it.
     #[test]
     fn a_job_that_is_out_of_memory_is_not_lost() {
-        // SAFETY: zero is a valid result.
-        let mut result: sys::aspawn_result = unsafe { mem::zeroed() };
-        result.outcome = sys::ASPAWN_OUTCOME_OUT_OF_MEMORY;
-        result.status = 9;
+        let outcome = sys::ASPAWN_OUTCOME_OUT_OF_MEMORY;
+        let result = sys::aspawn_result { outcome, status: 9, ..Default::default() };
         let outcome = Outcome::new(&result);
         assert!(!outcome.success());
         assert_eq!(alloc::format!("{}", outcome), "out of memory, killed by SIGKILL");

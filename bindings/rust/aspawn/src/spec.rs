@@ -17,7 +17,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
 use core::fmt;
-use core::mem::{self, MaybeUninit};
+use core::mem;
 use core::ptr;
 use core::time::Duration;
 
@@ -244,13 +244,9 @@ impl Spec {
     ) -> Result<Handle> {
         self.with_raw(setup, environment, streams, |command, pipes| {
             let command = sys::aspawn_command { pool: POOL.0.get(), ..*command };
-            let mut child = MaybeUninit::uninit();
+            let mut child = sys::aspawn_child::default();
             // SAFETY: the call copies the command and all that it points to; the pool is static.
-            // It fills in the child in any case.
-            let (result, child) = unsafe {
-                let result = sys::aspawn_start(child.as_mut_ptr(), &command);
-                (result, child.assume_init())
-            };
+            let result = unsafe { sys::aspawn_start(&mut child, &command) };
             let pipes = pipes.iter().map(|(number, end)| (*number, end.get())).collect();
             let mut handle = Handle { child, setup: setup.len(), pipes };
             match result {
@@ -294,7 +290,6 @@ impl Spec {
         let or_null =
             |text: &Option<Vec<u8>>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr().cast());
         let command = sys::aspawn_command {
-            size: mem::size_of::<sys::aspawn_command>() as u64,
             flags: self.flags,
             file: or_null(&self.file),
             argv: argv.as_ptr(),
@@ -302,14 +297,12 @@ impl Spec {
             search_path: or_null(&self.search_path),
             actions: if actions.is_empty() { ptr::null() } else { actions.as_ptr() },
             action_count: actions.len(),
-            pool: ptr::null_mut(),
             std_in: streams[0].number(),
             std_out: streams[1].number(),
             std_err: streams[2].number(),
             owner: self.owner as i32,
             memory: self.memory as i32,
-            pty_rows: 0,
-            pty_columns: 0,
+            ..Default::default()
         };
         call(&command, &pipes)
     }
@@ -516,14 +509,10 @@ impl Handle {
 
     /// Waits until the program has been executed. Ok(false) if the time is over.
     pub fn wait_started(&mut self, timeout: Option<Duration>) -> Result<bool> {
-        let mut failure = MaybeUninit::<sys::aspawn_failure>::zeroed();
+        let mut failure = sys::aspawn_failure::default();
         let timeout = milliseconds(timeout);
-        // SAFETY: there is a child; zero is a valid failure.
-        let (result, failure) = unsafe {
-            let result = sys::aspawn_wait_started(&mut self.child, failure.as_mut_ptr(), timeout);
-            (-result, failure.assume_init())
-        };
-        match result {
+        // SAFETY: there is a child.
+        match -unsafe { sys::aspawn_wait_started(&mut self.child, &mut failure, timeout) } {
             0 => Ok(true),
             sys::PSYS_ETIMEDOUT => Ok(false),
             sys::PSYS_ECANCELED => Err(Error::from_failure(&failure, self.setup)),
@@ -536,18 +525,13 @@ impl Handle {
     /// If the program was never executed the error says why.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Option<Exit>> {
         let mut status = -1;
-        let mut usage = MaybeUninit::<sys::psys_rusage>::zeroed();
+        let mut usage = sys::psys_rusage::default();
         let timeout = milliseconds(timeout);
-        // SAFETY: zero is a valid usage.
-        let (result, usage) = unsafe {
-            let result =
-                sys::aspawn_wait(&mut self.child, &mut status, usage.as_mut_ptr(), timeout);
-            (-result, usage.assume_init())
-        };
-        match result {
+        // SAFETY: there is a child, or was one.
+        match -unsafe { sys::aspawn_wait(&mut self.child, &mut status, &mut usage, timeout) } {
             0 => Ok(Some(Exit { status, usage: Usage::from(&usage) })),
             sys::PSYS_ETIMEDOUT => Ok(None),
-            sys::PSYS_ECANCELED => Err(self.why_not_started(Step::Unknown, result)),
+            error @ sys::PSYS_ECANCELED => Err(self.why_not_started(Step::Unknown, error)),
             error => Err(Error::new(Step::Run, error)),
         }
     }
@@ -570,9 +554,7 @@ impl Handle {
         limits: &Limits,
     ) -> Result<Exit> {
         let mut outputs: Outputs = [out, err];
-        // SAFETY: zero is a valid io.
-        let mut io: sys::aspawn_io = unsafe { MaybeUninit::zeroed().assume_init() };
-        io.size = mem::size_of_val(&io) as u64;
+        let mut io = sys::aspawn_io::default();
         io.flags = if limits.kill_group { sys::ASPAWN_IO_KILL_GROUP } else { 0 };
         if !input.is_empty() {
             io.input = input.as_ptr().cast();
