@@ -121,7 +121,7 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 	}
 	m.command.size = C.sizeof_struct_aspawn_command
 	m.command.owner, m.command.memory = C.int(c.Owner), C.int(c.Memory)
-	if c.DiesWithCaller {
+	if c.DiesWithCaller || c.SysProcAttr != nil && c.SysProcAttr.Pdeathsig == syscall.SIGKILL {
 		m.command.flags |= C.ASPAWN_COMMAND_DIES_WITH_CALLER
 	}
 	if c.TreeOrGroup {
@@ -130,8 +130,9 @@ func newMessage(c *Cmd, files []int, env []string) *message {
 	attr := c.SysProcAttr
 	if attr == nil {
 		attr = new(syscall.SysProcAttr)
+	} else {
+		m.identity(attr)
 	}
-	m.identity(attr)
 	if c.Dir != "" {
 		m.action(ofDir, action.Chdir(c.Dir))
 	}
@@ -220,27 +221,13 @@ func (m *message) identity(attr *syscall.SysProcAttr) {
 	if use := of.FieldByName("UseCgroupFD"); use.IsValid() && use.Bool() { // Go 1.20
 		m.action(ofAttr, action.JoinCgroup(action.FD(of.FieldByName("CgroupFD").Int())))
 	}
-	if attr.Setsid {
-		m.action(ofAttr, action.Setsid())
-	}
-	if attr.Setpgid || attr.Foreground {
-		m.action(ofAttr, action.Setpgid(attr.Pgid))
-	}
-	if attr.Foreground {
-		m.action(ofAttr, action.Foreground(action.FD(attr.Ctty)))
-	}
-	if attr.Unshareflags != 0 {
-		m.action(ofAttr, action.Unshare(uint64(attr.Unshareflags)))
-		if attr.Unshareflags&syscall.CLONE_NEWNS != 0 {
-			m.action(ofAttr, action.Mount("none", "/", "", action.MS_REC|action.MS_PRIVATE, ""))
-		}
-	}
-	if attr.Chroot != "" {
-		m.action(ofAttr, action.Chroot(attr.Chroot))
-	}
-	if len(attr.AmbientCaps) > 0 && attr.Credential != nil {
-		m.action(ofAttr, action.Securebits(keepCapabilities))
-	}
+	m.attribute(attr.Setsid, action.Setsid())
+	m.attribute(attr.Setpgid || attr.Foreground, action.Setpgid(attr.Pgid))
+	m.attribute(attr.Foreground, action.Foreground(action.FD(attr.Ctty)))
+	m.attribute(attr.Unshareflags != 0, action.Unshare(uint64(attr.Unshareflags)))
+	m.attribute(attr.Unshareflags&syscall.CLONE_NEWNS != 0, action.Mount("none", "/", "", action.MS_REC|action.MS_PRIVATE, ""))
+	m.attribute(attr.Chroot != "", action.Chroot(attr.Chroot))
+	m.attribute(len(attr.AmbientCaps) > 0 && attr.Credential != nil, action.Securebits(keepCapabilities))
 	if user := attr.Credential; user != nil && user.NoSetGroups {
 		m.action(ofAttr, action.Resgid(user.Gid, user.Gid, user.Gid))
 		m.action(ofAttr, action.Resuid(user.Uid, user.Uid, user.Uid))
@@ -250,20 +237,19 @@ func (m *message) identity(attr *syscall.SysProcAttr) {
 	for _, capability := range attr.AmbientCaps {
 		m.action(ofAttr, action.CapAmbient(int(capability)))
 	}
-	if attr.Pdeathsig == syscall.SIGKILL {
-		m.command.flags |= C.ASPAWN_COMMAND_DIES_WITH_CALLER
-	} else if attr.Pdeathsig != 0 {
-		m.action(ofAttr, action.Pdeathsig(attr.Pdeathsig))
+	m.attribute(attr.Pdeathsig != 0 && attr.Pdeathsig != syscall.SIGKILL, action.Pdeathsig(attr.Pdeathsig))
+}
+
+// attribute adds the action of a member of SysProcAttr that is set.
+func (m *message) attribute(isSet bool, of action.Action) {
+	if isSet {
+		m.action(ofAttr, of)
 	}
 }
 
 func (m *message) terminal(attr *syscall.SysProcAttr, count int) {
-	if attr.Noctty {
-		m.action(ofAttr, action.Ioctl(action.FD(0), syscall.TIOCNOTTY, nil))
-	}
-	if attr.Setctty {
-		m.action(ofAttr, action.ControllingTerminal(action.FD(attr.Ctty)))
-	}
+	m.attribute(attr.Noctty, action.Ioctl(action.FD(0), syscall.TIOCNOTTY, nil))
+	m.attribute(attr.Setctty, action.ControllingTerminal(action.FD(attr.Ctty)))
 	if attr.Setctty && attr.Ctty >= count {
 		m.refuse(errors.New("Setctty set but Ctty not valid in child"))
 	}
