@@ -291,18 +291,12 @@ func (q *Queue) submit(p *pending, m *message) error {
 		input = unsafe.Pointer(&job.Input[0])
 	}
 	for {
-		err := q.attempt(p, m, &c, input)
-		if !errors.Is(err, syscall.EAGAIN) {
+		if err := q.attempt(p, m, &c, input); !errors.Is(err, syscall.EAGAIN) {
 			return err
 		}
-		select { // the socket of the server is full
-		case <-time.After(50 * time.Microsecond):
-		case <-p.ctx.Done():
-			return p.ctx.Err()
-		case <-p.job.context().Done():
-			return p.job.context().Err()
-		case <-q.closed:
-			return ErrQueueClosed
+		time.Sleep(50 * time.Microsecond) // the socket of the server is full
+		if err := p.cancelled(); err != nil {
+			return err
 		}
 	}
 }
