@@ -42,15 +42,6 @@ const char *text(struct build *build, const char *what)
 	return text;
 }
 
-int length_of(lua_State *L, int index)
-{
-#if LUA_VERSION_NUM == 501
-	return (int)lua_objlen(L, index);
-#else
-	return (int)lua_rawlen(L, index);
-#endif
-}
-
 void check_end(lua_State *L, int list, int count, const char *what, const char *expected)
 {
 	for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1))
@@ -233,7 +224,7 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 	build->command.size = sizeof build->command;
 	build->command.pool = &pool;
 
-	const int count = length_of(L, index);
+	const int count = (int)lua_rawlen(L, index);
 	if (count == 0 && !is_true(build, "prepared"))
 		luaL_error(L, "no program");
 	const char **argv = anchored(build, ((size_t)count + 1) * sizeof *argv);

@@ -15,6 +15,12 @@
 
 #pragma GCC visibility push(hidden)
 
+#if LUA_VERSION_NUM == 501
+#define lua_rawlen lua_objlen
+#define lua_getuservalue lua_getfenv
+#define lua_setuservalue lua_setfenv
+#endif
+
 /* --- operands.c ------------------------------------------------------------------------ */
 
 struct constant {
@@ -73,8 +79,6 @@ int expected(lua_State *L, const char *what, const char *expected);
 void *anchored(struct build *build, size_t size);
 /* The string on top of the stack, which is popped. */
 const char *text(struct build *build, const char *what);
-/* The length of the list at the index. */
-int length_of(lua_State *L, int index);
 /* Raises an error if the list, which may end at any nil, goes on behind this many. */
 void check_end(lua_State *L, int list, int count, const char *what, const char *expected);
 struct aspawn_action *next_action(struct build *build);

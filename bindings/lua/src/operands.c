@@ -141,7 +141,7 @@ static const unsigned *pop_list(struct build *build, const char *what, const cha
 
 	if (!lua_istable(L, -1))
 		expected(L, what, "a list");
-	*count = (size_t)length_of(L, -1);
+	*count = lua_rawlen(L, -1);
 	check_end(L, lua_gettop(L), (int)*count, what, "number");
 	unsigned *list = anchored(build, (*count + 1) * sizeof *list);
 	for (size_t i = 0; i < *count; i++) {
@@ -228,7 +228,7 @@ static const void *operand_sock_filter(struct build *build, int position, const 
 	}
 	if (!lua_istable(L, -1))
 		expected(L, what, "a list");
-	*count = (size_t)length_of(L, -1);
+	*count = lua_rawlen(L, -1);
 	check_end(L, lua_gettop(L), (int)*count, what, "list");
 	filter = anchored(build, (*count + 1) * sizeof *filter);
 	for (size_t i = 0; i < *count; i++) {

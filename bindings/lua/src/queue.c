@@ -35,19 +35,10 @@ static int queue_close(lua_State *L)
 	return 0;
 }
 
-static void push_kept(lua_State *L)
-{
-#if LUA_VERSION_NUM == 501
-	lua_getfenv(L, 1);
-#else
-	lua_getuservalue(L, 1);
-#endif
-}
-
 /* The queue keeps the value at the index; 0: nothing. */
 static void keep(lua_State *L, lua_Number key, int index)
 {
-	push_kept(L);
+	lua_getuservalue(L, 1);
 	lua_pushnumber(L, key);
 	if (index)
 		lua_pushvalue(L, index);
@@ -93,11 +84,7 @@ int l_queue(lua_State *L)
 	struct aspawn_queue **queue = lua_newuserdata(L, sizeof(struct aspawn_queue *));
 	*queue = NULL;
 	lua_newtable(L);
-#if LUA_VERSION_NUM == 501
-	lua_setfenv(L, -2);
-#else
 	lua_setuservalue(L, -2);
-#endif
 	luaL_getmetatable(L, QUEUE);
 	lua_setmetatable(L, -2);
 	const int r = aspawn_queue_create(queue, &options);
@@ -113,7 +100,7 @@ static bool has_one_output(lua_State *L, int64_t prepared)
 {
 	const int top = lua_gettop(L);
 
-	push_kept(L);
+	lua_getuservalue(L, 1);
 	lua_pushnumber(L, (lua_Number)prepared);
 	lua_rawget(L, -2);
 	if (lua_istable(L, -1))
@@ -267,7 +254,7 @@ static int next_result(lua_State *L, int64_t timeout_ms)
 		r = collect(outputs, 2, taken->err, taken->err_length);
 	aspawn_queue_release(queue, &taken, 1);
 	push_result(L, &result, outputs);
-	push_kept(L);
+	lua_getuservalue(L, 1);
 	lua_pushnumber(L, (lua_Number)result.ticket);
 	lua_rawget(L, -2);
 	lua_setfield(L, -3, "job");
