@@ -103,11 +103,11 @@ void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_
 	*grace_ms = time_option(L, options, "grace", ASPAWN_GRACE_NONE);
 }
 
-bool is_true(struct build *build, const char *name)
+bool is_true(lua_State *L, int options, const char *name)
 {
-	get_field(build->L, build->options, name);
-	const bool is_true = lua_toboolean(build->L, -1);
-	lua_pop(build->L, 1);
+	get_field(L, options, name);
+	const bool is_true = lua_toboolean(L, -1);
+	lua_pop(L, 1);
 	return is_true;
 }
 
@@ -184,12 +184,9 @@ uint64_t flags_of(lua_State *L, int table, const struct constant *words)
 {
 	uint64_t flags = 0;
 
-	for (; words->name; words++) {
-		get_field(L, table, words->name);
-		if (lua_toboolean(L, -1))
+	for (; words->name; words++)
+		if (is_true(L, table, words->name))
 			flags |= (uint64_t)words->value;
-		lua_pop(L, 1);
-	}
 	return flags;
 }
 
@@ -225,7 +222,7 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 	build->command.pool = &pool;
 
 	const int count = (int)lua_rawlen(L, index);
-	if (count == 0 && !is_true(build, "prepared"))
+	if (count == 0 && !is_true(L, index, "prepared"))
 		luaL_error(L, "no program");
 	const char **argv = anchored(build, ((size_t)count + 1) * sizeof *argv);
 	for (int i = 0; i < count; i++) {
@@ -247,13 +244,13 @@ void prepare(struct build *build, lua_State *L, int index, const int streams[3],
 		build->command.owner = word(build, "owner", aspawn_owner_words);
 	if (option(build, "memory"))
 		build->command.memory = word(build, "memory", aspawn_memory_words);
-	if (is_true(build, "clearenv"))
+	if (is_true(L, index, "clearenv"))
 		aspawn_action_clearenv(next_action(build));
 	if (option(build, "env"))
 		add_environment(build);
-	if (is_true(build, "setsid"))
+	if (is_true(L, index, "setsid"))
 		aspawn_action_setsid(next_action(build));
-	else if (is_true(build, "kill_group") || is_true(build, "group"))
+	else if (is_true(L, index, "kill_group") || is_true(L, index, "group"))
 		aspawn_action_setpgid(next_action(build), 0);
 	if (option(build, "cwd")) {
 		const char *directory = text(build, "cwd");

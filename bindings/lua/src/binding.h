@@ -70,7 +70,7 @@ int start(struct build *build, struct aspawn_child *child);
 
 /* Leaves the option on the stack if it is there. */
 bool option(struct build *build, const char *name);
-bool is_true(struct build *build, const char *name);
+bool is_true(lua_State *L, int options, const char *name);
 /* The sum of the flags whose names are true options of the table. */
 uint64_t flags_of(lua_State *L, int table, const struct constant *words);
 

@@ -76,10 +76,8 @@ int l_queue(lua_State *L)
 		options.job_bytes = (uint32_t)number(L, 1, "job_bytes", 1, UINT32_MAX, 1 << 17);
 		const int64_t delay_ms = time_option(L, 1, "delay", 0);
 		options.delay_ms = delay_ms < UINT32_MAX ? (uint32_t)delay_ms : UINT32_MAX;
-		get_field(L, 1, "no_server");
-		if (lua_toboolean(L, -1))
+		if (is_true(L, 1, "no_server"))
 			options.flags |= ASPAWN_QUEUE_LOCAL;
-		lua_pop(L, 1);
 	}
 	struct aspawn_queue **queue = lua_newuserdata(L, sizeof(struct aspawn_queue *));
 	*queue = NULL;
