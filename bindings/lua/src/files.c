@@ -47,10 +47,7 @@ static int status_of_shell(int status, bool is_direct)
 static int close_result(lua_State *L, int status)
 {
 #if LUA_VERSION_NUM == 501
-	if (status == -1)
-		return system_error(L, NULL);
-	lua_pushboolean(L, 1);
-	return 1;
+	return status == -1 ? system_error(L, NULL) : done(L, 0, NULL);
 #else
 	if (status != -1) /* Lua 5.4 takes any errno for that of the call */
 		errno = 0;
@@ -71,10 +68,7 @@ static FILE *closing(lua_State *L)
 
 int close_plain(lua_State *L)
 {
-	if (fclose(closing(L)) != 0)
-		return system_error(L, NULL);
-	lua_pushboolean(L, 1);
-	return 1;
+	return fclose(closing(L)) == 0 ? done(L, 0, NULL) : system_error(L, NULL);
 }
 
 static int close_child(lua_State *L)

@@ -44,14 +44,9 @@ int done(lua_State *L, int r, const struct aspawn_failure *failure)
 int system_error(lua_State *L, const char *what)
 {
 	const int error = errno;
+	const char *text = strerror(error);
 
-	lua_pushnil(L);
-	if (what)
-		lua_pushfstring(L, "%s: %s", what, strerror(error));
-	else
-		lua_pushstring(L, strerror(error));
-	lua_pushinteger(L, error);
-	return 3;
+	return failed(L, what ? lua_pushfstring(L, "%s: %s", what, text) : text, error);
 }
 
 int ended(lua_State *L, int status)
