@@ -101,6 +101,9 @@ void only_of_run(lua_State *L, int options);
 /* The options timeout and grace of the table, as of struct aspawn_io. */
 void time_limits(lua_State *L, int options, int64_t *timeout_ms, int64_t *grace_ms);
 
+/* Sets a field of the table on top of the stack: SET(L, "ok", boolean, true). */
+#define SET(L, name, type, value) (lua_push##type(L, value), lua_setfield(L, -2, name))
+
 /* --- results.c ---------------------------------------------------------------------- */
 
 /* Lua 5.1 has no integers of 64 bits, but its numbers are exact below 2^53. */

@@ -96,8 +96,7 @@ stream_file *new_file(lua_State *L, lua_CFunction close)
 	FILE_OF(stream) = NULL;
 #if LUA_VERSION_NUM == 501
 	lua_newtable(L);
-	lua_pushcfunction(L, close);
-	lua_setfield(L, -2, "__close");
+	SET(L, "__close", cfunction, close);
 	lua_setfenv(L, -2);
 #else
 	stream->closef = NULL;

@@ -89,10 +89,8 @@ void get_global(lua_State *L, const char *name)
 
 void set_functions(lua_State *L, const luaL_Reg *functions)
 {
-	for (; functions->name; functions++) {
-		lua_pushcfunction(L, functions->func);
-		lua_setfield(L, -2, functions->name);
-	}
+	for (; functions->name; functions++)
+		SET(L, functions->name, cfunction, functions->func);
 }
 
 void new_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction gc)
@@ -101,13 +99,10 @@ void new_class(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFun
 	lua_newtable(L);
 	set_functions(L, methods);
 	lua_setfield(L, -2, "__index");
-	lua_pushboolean(L, 0); /* what getmetatable() returns */
-	lua_setfield(L, -2, "__metatable");
+	SET(L, "__metatable", boolean, false); /* what getmetatable() returns */
 	if (gc) {
-		lua_pushcfunction(L, gc);
-		lua_setfield(L, -2, "__gc");
-		lua_pushcfunction(L, gc);
-		lua_setfield(L, -2, "__close");
+		SET(L, "__gc", cfunction, gc);
+		SET(L, "__close", cfunction, gc);
 	}
 	lua_pop(L, 1);
 }

@@ -279,16 +279,13 @@ void add_action(struct build *build, int index)
 
 void set_interface(lua_State *L)
 {
-	lua_pushliteral(L, VERSION);
-	lua_setfield(L, -2, "_VERSION");
+	SET(L, "_VERSION", literal, VERSION);
 	for (const struct constant *constant = constants; constant->name; constant++) {
 		push_integer(L, constant->value);
 		lua_setfield(L, -2, constant->name);
 	}
 	lua_newtable(L);
-	for (const struct action *action = actions; action->name; action++) {
-		lua_pushstring(L, action->operands);
-		lua_setfield(L, -2, action->name);
-	}
+	for (const struct action *action = actions; action->name; action++)
+		SET(L, action->name, string, action->operands);
 	lua_setfield(L, -2, "actions");
 }

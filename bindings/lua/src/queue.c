@@ -183,16 +183,8 @@ static int queue_prepare(lua_State *L)
 
 static void set_time(lua_State *L, const char *name, int64_t nanoseconds)
 {
-	if (nanoseconds) {
-		lua_pushnumber(L, (lua_Number)nanoseconds / 1e9);
-		lua_setfield(L, -2, name);
-	}
-}
-
-static void set_total(lua_State *L, const char *name, uint64_t total)
-{
-	lua_pushinteger(L, (lua_Integer)total);
-	lua_setfield(L, -2, name);
+	if (nanoseconds)
+		SET(L, name, number, (lua_Number)nanoseconds / 1e9);
 }
 
 /* Pushes the table of a result, whose output has been copied. */
@@ -207,33 +199,27 @@ static void push_result(lua_State *L, const struct aspawn_result *result,
 	lua_newtable(L);
 	push_integer(L, result->ticket);
 	lua_setfield(L, -2, "ticket");
-	lua_pushstring(L, word->name);
-	lua_setfield(L, -2, "outcome");
+	SET(L, "outcome", string, word->name);
 	aspawn_result_text(text, sizeof text, result);
-	lua_pushstring(L, text);
-	lua_setfield(L, -2, "text");
+	SET(L, "text", string, text);
 	if (result->out) {
 		set_output(L, "out", &outputs->out);
-		set_total(L, "out_total", result->out_total);
+		SET(L, "out_total", integer, (lua_Integer)result->out_total);
 	}
 	if (result->err) {
 		set_output(L, "err", &outputs->err);
-		set_total(L, "err_total", result->err_total);
+		SET(L, "err_total", integer, (lua_Integer)result->err_total);
 	}
 	set_time(L, "submitted", result->submitted_ns);
 	set_time(L, "started", result->started_ns);
 	set_time(L, "executed", result->executed_ns);
 	set_time(L, "ended", result->ended_ns);
-	if (result->status != -1 && result->outcome != ASPAWN_OUTCOME_NOT_STARTED) {
+	if (result->status != -1 && result->outcome != ASPAWN_OUTCOME_NOT_STARTED)
 		set_status(L, result->outcome == ASPAWN_OUTCOME_RAN, result->status, &result->usage);
-	} else {
-		lua_pushboolean(L, 0);
-		lua_setfield(L, -2, "ok");
-	}
-	if (result->failure.error) {
-		lua_pushinteger(L, -result->failure.error);
-		lua_setfield(L, -2, "errno");
-	}
+	else
+		SET(L, "ok", boolean, false);
+	if (result->failure.error)
+		SET(L, "errno", integer, -result->failure.error);
 }
 
 static int next_result(lua_State *L, int64_t timeout_ms)

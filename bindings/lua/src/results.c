@@ -69,14 +69,11 @@ static double seconds(struct psys_timeval time)
 
 void set_status(lua_State *L, bool ran, int status, const struct psys_rusage *usage)
 {
-	lua_pushboolean(L, ran && status == 0);
-	lua_setfield(L, -2, "ok");
-	lua_pushinteger(L, WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-	lua_setfield(L, -2, WIFEXITED(status) ? "code" : "signal");
-	lua_pushnumber(L, seconds(usage->ru_utime));
-	lua_setfield(L, -2, "user");
-	lua_pushnumber(L, seconds(usage->ru_stime));
-	lua_setfield(L, -2, "system");
-	lua_pushnumber(L, (lua_Number)usage->ru_maxrss);
-	lua_setfield(L, -2, "max_resident");
+	const bool exited = WIFEXITED(status);
+
+	SET(L, "ok", boolean, ran && status == 0);
+	SET(L, exited ? "code" : "signal", integer, exited ? WEXITSTATUS(status) : WTERMSIG(status));
+	SET(L, "user", number, seconds(usage->ru_utime));
+	SET(L, "system", number, seconds(usage->ru_stime));
+	SET(L, "max_resident", number, (lua_Number)usage->ru_maxrss);
 }

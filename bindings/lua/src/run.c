@@ -90,10 +90,8 @@ int l_run(lua_State *L)
 		set_output(L, "out", &outputs->out);
 	if (has_err)
 		set_output(L, "err", &outputs->err);
-	if (r < 0) {
-		lua_pushboolean(L, 1);
-		lua_setfield(L, -2, "timed_out");
-	}
+	if (r < 0)
+		SET(L, "timed_out", boolean, true);
 	set_status(L, r == 0, io.status, &io.usage);
 	return 1;
 }
