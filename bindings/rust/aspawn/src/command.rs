@@ -304,12 +304,6 @@ impl<E> CommandOf<E> {
         self.memory(self.spec.memory)
     }
 
-    setters! {
-        /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not even
-        /// `waitpid(-1)` of a library that takes every child for its own.
-        owner(owner: Owner) [spec.owner] = owner;
-    }
-
     /// In what memory the child begins: [`Memory::Copied`] for security monitors that report programs
     /// without a file, as otherwise with `uid` and the like the library's own small program is one.
     pub fn memory(&mut self, memory: Memory) -> &mut Self {
@@ -319,6 +313,10 @@ impl<E> CommandOf<E> {
     }
 
     setters! {
+        /// Whose child it is: with [`Owner::Private`] no other wait of this process sees it, not even
+        /// `waitpid(-1)` of a library that takes every child for its own.
+        owner(owner: Owner) [spec.owner] = owner;
+
         /// The time that [`output`](Self::output), [`status`](Self::status) and
         /// [`Child::wait_with_output`] give the program: then it gets SIGTERM, and after the
         /// [`grace`](Self::grace) SIGKILL, and the call fails with `ErrorKind::TimedOut`.

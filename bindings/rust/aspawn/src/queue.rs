@@ -182,6 +182,9 @@ impl<'a> Job<'a> {
         /// The time from SIGTERM to SIGKILL, one second if not set; also the time after the program's
         /// end for another process that holds its output.
         grace(grace: Duration) [limits.grace] = Some(grace);
+
+        /// Of the jobs that wait, those of the highest priority start first: from 0, if not set, to 7.
+        priority(priority: u8) [raw.priority] = priority.into();
     }
 
     /// Of the jobs with the same key at most `limit` run at the same time. Others pass those that have
@@ -190,11 +193,6 @@ impl<'a> Job<'a> {
         self.raw.key = key;
         self.raw.key_limit = limit;
         self
-    }
-
-    setters! {
-        /// Of the jobs that wait, those of the highest priority start first: from 0, if not set, to 7.
-        priority(priority: u8) [raw.priority] = priority.into();
     }
 
     /// The command as a job has it.
