@@ -34,9 +34,10 @@ HEADERS = ["aspawn/version.h", "aspawn/aspawn.h", "aspawn/action.h", "aspawn/com
 KERNEL = [(r"O_\w+", "PSYS_O", "open(2)"), (r"AT_FDCWD", "PSYS_AT", "openat(2)"),
           (r"RESOLVE_\w+", "PSYS_RESOLVE", "openat2(2)"), (r"MS_\w+", "PSYS_MS", "mount(2)"),
           (r"CLONE_NEW\w+", "PSYS_CLONE_NEW", "namespaces(7)"), (r"RLIMIT_\w+", "PSYS_RLIMIT", "getrlimit(2)"),
-          (r"RLIM64_INFINITY", "PSYS_RLIM64", "getrlimit(2)"), (r"SCHED_\w+", "PSYS_SCHED", "sched(7)"),
+          (r"RLIM64_INFINITY", "PSYS_RLIM64", "getrlimit(2)"), (r"SCHED_(?!FLAG_)\w+", "PSYS_SCHED", "sched(7)"),
           (r"IOPRIO_CLASS_\w+", "PSYS_IOPRIO_CLASS", "ioprio_set(2)"), (r"CAP_\w+", "PSYS_CAP", "capabilities(7)"),
           (r"SECBIT_\w+", "PSYS_SECBIT", "capabilities(7)"), (r"SECCOMP_RET_\w+", "PSYS_SECCOMP_RET", "seccomp(2)"),
+          (r"LANDLOCK_RESTRICT_SELF_\w+", "PSYS_LANDLOCK_RESTRICT_SELF", "landlock_restrict_self(2)"),
           (r"BPF_\w+", "PSYS_BPF", "seccomp(2)"), (r"SIG[A-Z]+[0-9]?|NSIG|SIGSET_SIZE", "PSYS_SIG", "signal(7)")]
 KERNEL_STRUCTURES = {"psys_timeval", "psys_rusage", "psys_sock_filter", "psys_sigset"}
 

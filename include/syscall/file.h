@@ -38,6 +38,7 @@
 #ifndef PSYS_O_TMPFILE
 #define PSYS_O_TMPFILE (020000000 | PSYS_O_DIRECTORY)
 #endif
+#define PSYS_O_EMPTYPATH 0400000000 /* openat: an empty path is dirfd itself */
 
 /* the *at calls */
 #define PSYS_AT_FDCWD (-100)
@@ -47,6 +48,7 @@
 #define PSYS_AT_SYMLINK_FOLLOW 0x400
 #define PSYS_AT_NO_AUTOMOUNT 0x800
 #define PSYS_AT_EMPTY_PATH 0x1000
+#define PSYS_AT_RECURSIVE 0x8000
 #define PSYS_AT_EXECVE_CHECK 0x10000 /* execveat, 6.14: checks, and executes nothing */
 
 /* faccessat2 */
@@ -77,6 +79,7 @@
 #define PSYS_F_SEAL_SHRINK 2
 #define PSYS_F_SEAL_GROW 4
 #define PSYS_F_SEAL_WRITE 8
+#define PSYS_F_SEAL_FUTURE_WRITE 16
 #define PSYS_F_SEAL_EXEC 32 /* Linux 6.3 */
 #define PSYS_FD_CLOEXEC 1
 
@@ -241,18 +244,42 @@ struct psys_open_how {
 #define PSYS_MS_NOSUID 2
 #define PSYS_MS_NODEV 4
 #define PSYS_MS_NOEXEC 8
+#define PSYS_MS_SYNCHRONOUS 16
 #define PSYS_MS_REMOUNT 32
+#define PSYS_MS_MANDLOCK 64
+#define PSYS_MS_DIRSYNC 128
+#define PSYS_MS_NOSYMFOLLOW 256 /* 5.10 */
+#define PSYS_MS_NOATIME 1024
+#define PSYS_MS_NODIRATIME 2048
 #define PSYS_MS_BIND 4096
+#define PSYS_MS_MOVE 8192
 #define PSYS_MS_REC 16384
+#define PSYS_MS_SILENT 32768
+#define PSYS_MS_POSIXACL (1 << 16)
+#define PSYS_MS_UNBINDABLE (1 << 17)
 #define PSYS_MS_PRIVATE (1 << 18)
+#define PSYS_MS_SLAVE (1 << 19)
+#define PSYS_MS_SHARED (1 << 20)
+#define PSYS_MS_RELATIME (1 << 21)
+#define PSYS_MS_I_VERSION (1 << 23)
+#define PSYS_MS_STRICTATIME (1 << 24)
+#define PSYS_MS_LAZYTIME (1 << 25)
+#define PSYS_MNT_FORCE 1
 #define PSYS_MNT_DETACH 2
+#define PSYS_MNT_EXPIRE 4
 
 /* mount_setattr, open_tree_attr */
 #define PSYS_MOUNT_ATTR_RDONLY 0x00000001
 #define PSYS_MOUNT_ATTR_NOSUID 0x00000002
 #define PSYS_MOUNT_ATTR_NODEV 0x00000004
 #define PSYS_MOUNT_ATTR_NOEXEC 0x00000008
+#define PSYS_MOUNT_ATTR__ATIME 0x00000070 /* the mask of the next three */
+#define PSYS_MOUNT_ATTR_RELATIME 0x00000000
+#define PSYS_MOUNT_ATTR_NOATIME 0x00000010
+#define PSYS_MOUNT_ATTR_STRICTATIME 0x00000020
+#define PSYS_MOUNT_ATTR_NODIRATIME 0x00000080
 #define PSYS_MOUNT_ATTR_IDMAP 0x00100000
+#define PSYS_MOUNT_ATTR_NOSYMFOLLOW 0x00200000 /* 5.14 */
 struct psys_mount_attr {
 	uint64_t attr_set;
 	uint64_t attr_clr;
@@ -266,11 +293,24 @@ struct psys_mount_attr {
 #define PSYS_FSMOUNT_NAMESPACE 2
 #define PSYS_FSCONFIG_SET_FLAG 0
 #define PSYS_FSCONFIG_SET_STRING 1
+#define PSYS_FSCONFIG_SET_BINARY 2
+#define PSYS_FSCONFIG_SET_PATH 3
+#define PSYS_FSCONFIG_SET_PATH_EMPTY 4
+#define PSYS_FSCONFIG_SET_FD 5
 #define PSYS_FSCONFIG_CMD_CREATE 6
+#define PSYS_FSCONFIG_CMD_RECONFIGURE 7
+#define PSYS_FSCONFIG_CMD_CREATE_EXCL 8 /* 6.6 */
 #define PSYS_OPEN_TREE_CLONE 1
 #define PSYS_OPEN_TREE_NAMESPACE 2
 #define PSYS_OPEN_TREE_CLOEXEC PSYS_O_CLOEXEC
+#define PSYS_MOVE_MOUNT_F_SYMLINKS 0x00000001
+#define PSYS_MOVE_MOUNT_F_AUTOMOUNTS 0x00000002
 #define PSYS_MOVE_MOUNT_F_EMPTY_PATH 0x00000004
+#define PSYS_MOVE_MOUNT_T_SYMLINKS 0x00000010
+#define PSYS_MOVE_MOUNT_T_AUTOMOUNTS 0x00000020
+#define PSYS_MOVE_MOUNT_T_EMPTY_PATH 0x00000040
+#define PSYS_MOVE_MOUNT_SET_GROUP 0x00000100 /* 5.15 */
+#define PSYS_MOVE_MOUNT_BENEATH 0x00000200   /* 6.5 */
 
 /* statmount, listmount; listns. __extension__ here and below: C99 has no anonymous members, and C++
  * no arrays without a size; compilers have both. */

@@ -53,6 +53,12 @@
 #define PSYS_MPOL_PREFERRED 1
 #define PSYS_MPOL_BIND 2
 #define PSYS_MPOL_INTERLEAVE 3
+#define PSYS_MPOL_LOCAL 4
+#define PSYS_MPOL_PREFERRED_MANY 5      /* 5.15 */
+#define PSYS_MPOL_WEIGHTED_INTERLEAVE 6 /* 6.9 */
+#define PSYS_MPOL_F_NUMA_BALANCING (1 << 13)
+#define PSYS_MPOL_F_RELATIVE_NODES (1 << 14)
+#define PSYS_MPOL_F_STATIC_NODES (1 << 15)
 
 /* pkey_alloc: access rights */
 #define PSYS_PKEY_DISABLE_ACCESS 1

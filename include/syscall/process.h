@@ -47,7 +47,6 @@
 #define PSYS_CLONE_NNP 0x800000000ULL             /* 7.1: sets no_new_privs */
 #define PSYS_CLONE_PIDFD_AUTOKILL 0x1000000000ULL /* 7.1: closing the pidfd kills */
 #define PSYS_CLONE_EMPTY_MNTNS 0x2000000000ULL    /* 7.1: begins with no mounts */
-#define PSYS_UNSHARE_EMPTY_MNTNS 0x00100000UL     /* unshare only; 7.1 */
 /* unshare only */
 #define PSYS_UNSHARE_EMPTY_MNTNS 0x00100000UL /* 7.1 */
 
@@ -75,6 +74,7 @@ struct psys_clone_args {
 #define PSYS_WEXITED 4
 #define PSYS_WCONTINUED 8
 #define PSYS_WNOWAIT 0x01000000
+#define PSYS___WNOTHREAD 0x20000000 /* only children of the calling thread */
 #define PSYS___WALL 0x40000000
 #define PSYS___WCLONE 0x80000000U /* only children whose exit signal is not SIGCHLD */
 #define PSYS_P_ALL 0
@@ -138,6 +138,7 @@ struct psys_rlimit64 {
 #define PSYS_IOPRIO_WHO_PROCESS 1
 #define PSYS_IOPRIO_WHO_PGRP 2
 #define PSYS_IOPRIO_WHO_USER 3
+#define PSYS_IOPRIO_CLASS_NONE 0 /* from the nice value */
 #define PSYS_IOPRIO_CLASS_RT 1
 #define PSYS_IOPRIO_CLASS_BE 2
 #define PSYS_IOPRIO_CLASS_IDLE 3
@@ -150,6 +151,7 @@ struct psys_rlimit64 {
 #define PSYS_SCHED_BATCH 3
 #define PSYS_SCHED_IDLE 5
 #define PSYS_SCHED_DEADLINE 6
+#define PSYS_SCHED_EXT 7 /* 6.12 */
 #define PSYS_SCHED_RESET_ON_FORK 0x40000000
 struct psys_sched_param {
 	int sched_priority;
@@ -160,6 +162,8 @@ struct psys_sched_param {
 #define PSYS_PR_GET_PDEATHSIG 2
 #define PSYS_PR_GET_DUMPABLE 3
 #define PSYS_PR_SET_DUMPABLE 4
+#define PSYS_PR_GET_KEEPCAPS 7
+#define PSYS_PR_SET_KEEPCAPS 8 /* a change of user keeps the permitted capabilities */
 #define PSYS_PR_SET_NAME 15
 #define PSYS_PR_GET_NAME 16
 #define PSYS_PR_GET_SECCOMP 21
@@ -168,25 +172,74 @@ struct psys_sched_param {
 #define PSYS_PR_CAPBSET_DROP 24
 #define PSYS_PR_GET_SECUREBITS 27
 #define PSYS_PR_SET_SECUREBITS 28
+/* A _LOCKED bit makes the bit before it immutable. */
 #define PSYS_SECBIT_NOROOT 1
+#define PSYS_SECBIT_NOROOT_LOCKED 2
 #define PSYS_SECBIT_NO_SETUID_FIXUP 4
+#define PSYS_SECBIT_NO_SETUID_FIXUP_LOCKED 8
+#define PSYS_SECBIT_KEEP_CAPS 16 /* as PR_SET_KEEPCAPS; an exec clears the bit */
+#define PSYS_SECBIT_KEEP_CAPS_LOCKED 32
 #define PSYS_SECBIT_NO_CAP_AMBIENT_RAISE 64
-#define PSYS_SECBIT_EXEC_RESTRICT_FILE 256     /* 6.14: interpreters check their scripts */
-#define PSYS_SECBIT_EXEC_DENY_INTERACTIVE 1024 /* 6.14: ... and read no commands */
+#define PSYS_SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED 128
+#define PSYS_SECBIT_EXEC_RESTRICT_FILE 256 /* 6.14: interpreters check their scripts */
+#define PSYS_SECBIT_EXEC_RESTRICT_FILE_LOCKED 512
+#define PSYS_SECBIT_EXEC_DENY_INTERACTIVE 1024 /* 6.14: interpreters read no commands */
+#define PSYS_SECBIT_EXEC_DENY_INTERACTIVE_LOCKED 2048
+#define PSYS_PR_GET_TSC 25
+#define PSYS_PR_SET_TSC 26 /* x86 */
+#define PSYS_PR_TSC_ENABLE 1
+#define PSYS_PR_TSC_SIGSEGV 2
 #define PSYS_PR_SET_TIMERSLACK 29
+#define PSYS_PR_GET_TIMERSLACK 30
 #define PSYS_PR_MCE_KILL 33
+#define PSYS_PR_MCE_KILL_CLEAR 0
+#define PSYS_PR_MCE_KILL_SET 1
+#define PSYS_PR_MCE_KILL_LATE 0
+#define PSYS_PR_MCE_KILL_EARLY 1
+#define PSYS_PR_MCE_KILL_DEFAULT 2
+#define PSYS_PR_MCE_KILL_GET 34
 #define PSYS_PR_SET_CHILD_SUBREAPER 36
+#define PSYS_PR_GET_CHILD_SUBREAPER 37
 #define PSYS_PR_SET_NO_NEW_PRIVS 38
 #define PSYS_PR_GET_NO_NEW_PRIVS 39
 #define PSYS_PR_SET_THP_DISABLE 41
+#define PSYS_PR_THP_DISABLE_EXCEPT_ADVISED 2 /* 6.18 */
+#define PSYS_PR_GET_THP_DISABLE 42
 #define PSYS_PR_CAP_AMBIENT 47
 #define PSYS_PR_CAP_AMBIENT_IS_SET 1
 #define PSYS_PR_CAP_AMBIENT_RAISE 2
+#define PSYS_PR_CAP_AMBIENT_LOWER 3
 #define PSYS_PR_CAP_AMBIENT_CLEAR_ALL 4
+#define PSYS_PR_GET_SPECULATION_CTRL 52
 #define PSYS_PR_SET_SPECULATION_CTRL 53 /* 4.17 */
-#define PSYS_PR_SET_IO_FLUSHER 57       /* 5.6 */
-#define PSYS_PR_SET_PTRACER 0x59616d61  /* Yama */
-#define PSYS_PR_GET_AUXV 0x41555856     /* 6.4 */
+#define PSYS_PR_SPEC_STORE_BYPASS 0
+#define PSYS_PR_SPEC_INDIRECT_BRANCH 1
+#define PSYS_PR_SPEC_L1D_FLUSH 2
+#define PSYS_PR_SPEC_NOT_AFFECTED 0
+#define PSYS_PR_SPEC_PRCTL 1UL
+#define PSYS_PR_SPEC_ENABLE 2UL
+#define PSYS_PR_SPEC_DISABLE 4UL
+#define PSYS_PR_SPEC_FORCE_DISABLE 8UL
+#define PSYS_PR_SPEC_DISABLE_NOEXEC 16UL
+#define PSYS_PR_SET_IO_FLUSHER 57 /* 5.6 */
+#define PSYS_PR_GET_IO_FLUSHER 58
+#define PSYS_PR_SCHED_CORE 62 /* 5.14 */
+#define PSYS_PR_SCHED_CORE_GET 0
+#define PSYS_PR_SCHED_CORE_CREATE 1
+#define PSYS_PR_SCHED_CORE_SHARE_TO 2
+#define PSYS_PR_SCHED_CORE_SHARE_FROM 3
+#define PSYS_PR_SCHED_CORE_SCOPE_THREAD 0
+#define PSYS_PR_SCHED_CORE_SCOPE_THREAD_GROUP 1
+#define PSYS_PR_SCHED_CORE_SCOPE_PROCESS_GROUP 2
+#define PSYS_PR_SET_MDWE 65 /* 6.3: no memory becomes executable that was writable */
+#define PSYS_PR_MDWE_REFUSE_EXEC_GAIN 1UL
+#define PSYS_PR_MDWE_NO_INHERIT 2UL /* 6.6 */
+#define PSYS_PR_GET_MDWE 66
+#define PSYS_PR_SET_MEMORY_MERGE 67 /* 6.4: KSM */
+#define PSYS_PR_GET_MEMORY_MERGE 68
+#define PSYS_PR_SET_PTRACER 0x59616d61 /* Yama */
+#define PSYS_PR_SET_PTRACER_ANY (~0UL)
+#define PSYS_PR_GET_AUXV 0x41555856 /* 6.4 */
 
 /* pidfd_open */
 #ifndef PSYS_PIDFD_NONBLOCK
@@ -197,6 +250,8 @@ struct psys_sched_param {
 /* Instead of a pidfd, since 6.14: the calling thread, its process */
 #define PSYS_PIDFD_SELF_THREAD (-10000)
 #define PSYS_PIDFD_SELF_THREAD_GROUP (-10001)
+#define PSYS_PIDFD_SELF PSYS_PIDFD_SELF_THREAD
+#define PSYS_PIDFD_SELF_PROCESS PSYS_PIDFD_SELF_THREAD_GROUP
 
 /* pidfd_send_signal, since 6.9: the scope of the signal */
 #define PSYS_PIDFD_SIGNAL_THREAD 1UL
@@ -234,6 +289,10 @@ struct psys_pidfd_info {
 #define PSYS_PIDFD_INFO_SUPPORTED_MASK 32UL
 #define PSYS_PIDFD_INFO_COREDUMP_SIGNAL 64UL
 #define PSYS_PIDFD_INFO_COREDUMP_CODE 128UL
+#define PSYS_PIDFD_COREDUMPED 1U /* of coredump_mask */
+#define PSYS_PIDFD_COREDUMP_SKIP 2U
+#define PSYS_PIDFD_COREDUMP_USER 4U
+#define PSYS_PIDFD_COREDUMP_ROOT 8U
 #define PSYS_PIDFD_GET_INFO \
 	PSYS_IOC(PSYS_IOC_READ | PSYS_IOC_WRITE, 0xff, 11, sizeof(struct psys_pidfd_info))
 
@@ -260,6 +319,14 @@ struct psys_sched_attr {
 	uint32_t sched_util_min;
 	uint32_t sched_util_max;
 };
+
+#define PSYS_SCHED_FLAG_RESET_ON_FORK 0x01
+#define PSYS_SCHED_FLAG_RECLAIM 0x02
+#define PSYS_SCHED_FLAG_DL_OVERRUN 0x04
+#define PSYS_SCHED_FLAG_KEEP_POLICY 0x08
+#define PSYS_SCHED_FLAG_KEEP_PARAMS 0x10
+#define PSYS_SCHED_FLAG_UTIL_CLAMP_MIN 0x20
+#define PSYS_SCHED_FLAG_UTIL_CLAMP_MAX 0x40
 
 /* getrusage */
 #define PSYS_RUSAGE_SELF 0

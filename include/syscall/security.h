@@ -64,11 +64,26 @@ struct psys_cap_user_data {
 /* seccomp: a filter is a program of classic BPF over struct psys_seccomp_data */
 #define PSYS_SECCOMP_SET_MODE_STRICT 0
 #define PSYS_SECCOMP_SET_MODE_FILTER 1
+#define PSYS_SECCOMP_GET_ACTION_AVAIL 2
+#define PSYS_SECCOMP_MODE_DISABLED 0 /* PR_SET_SECCOMP, PR_GET_SECCOMP */
+#define PSYS_SECCOMP_MODE_STRICT 1
+#define PSYS_SECCOMP_MODE_FILTER 2
 #define PSYS_SECCOMP_FILTER_FLAG_TSYNC 1UL
+#define PSYS_SECCOMP_FILTER_FLAG_LOG 2UL
+#define PSYS_SECCOMP_FILTER_FLAG_SPEC_ALLOW 4UL
+#define PSYS_SECCOMP_FILTER_FLAG_NEW_LISTENER 8UL
+#define PSYS_SECCOMP_FILTER_FLAG_TSYNC_ESRCH 16UL
+#define PSYS_SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV 32UL
+#define PSYS_SECCOMP_RET_KILL_THREAD 0U
 #define PSYS_SECCOMP_RET_KILL_PROCESS 0x80000000U
 #define PSYS_SECCOMP_RET_TRAP 0x00030000U
 #define PSYS_SECCOMP_RET_ERRNO 0x00050000U
+#define PSYS_SECCOMP_RET_USER_NOTIF 0x7fc00000U
+#define PSYS_SECCOMP_RET_TRACE 0x7ff00000U
+#define PSYS_SECCOMP_RET_LOG 0x7ffc0000U
 #define PSYS_SECCOMP_RET_ALLOW 0x7fff0000U
+#define PSYS_SECCOMP_RET_ACTION_FULL 0xffff0000U /* the mask of the above */
+#define PSYS_SECCOMP_RET_DATA 0x0000ffffU        /* the mask of an error number and the like */
 struct psys_seccomp_data {
 	int nr;
 	uint32_t arch;
@@ -98,7 +113,13 @@ struct psys_sock_fprog {
 #define PSYS_BPF_K 0x00
 
 /* landlock_create_ruleset, landlock_add_rule, landlock_restrict_self; 5.13 */
-#define PSYS_LANDLOCK_CREATE_RULESET_VERSION 1U
+#define PSYS_LANDLOCK_CREATE_RULESET_VERSION 1U          /* returns the ABI */
+#define PSYS_LANDLOCK_CREATE_RULESET_ERRATA 2U           /* returns what is mended; 6.15 */
+#define PSYS_LANDLOCK_ADD_RULE_QUIET 1U                  /* ABI 10: a denial is not logged */
+#define PSYS_LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF 1U /* ABI 7 */
+#define PSYS_LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON 2U
+#define PSYS_LANDLOCK_RESTRICT_SELF_LOG_SUBDOMAINS_OFF 4U
+#define PSYS_LANDLOCK_RESTRICT_SELF_TSYNC 8U /* ABI 8 */
 #define PSYS_LANDLOCK_RULE_PATH_BENEATH 1
 #define PSYS_LANDLOCK_RULE_NET_PORT 2
 #define PSYS_LANDLOCK_ACCESS_FS_EXECUTE 1U
@@ -114,11 +135,14 @@ struct psys_sock_fprog {
 #define PSYS_LANDLOCK_ACCESS_FS_MAKE_FIFO 1024U
 #define PSYS_LANDLOCK_ACCESS_FS_MAKE_BLOCK 2048U
 #define PSYS_LANDLOCK_ACCESS_FS_MAKE_SYM 4096U
-#define PSYS_LANDLOCK_ACCESS_FS_REFER 8192U      /* ABI 2 */
-#define PSYS_LANDLOCK_ACCESS_FS_TRUNCATE 16384U  /* ABI 3 */
-#define PSYS_LANDLOCK_ACCESS_FS_IOCTL_DEV 32768U /* ABI 5 */
-#define PSYS_LANDLOCK_ACCESS_NET_BIND_TCP 1U     /* ABI 4 */
+#define PSYS_LANDLOCK_ACCESS_FS_REFER 8192U         /* ABI 2 */
+#define PSYS_LANDLOCK_ACCESS_FS_TRUNCATE 16384U     /* ABI 3 */
+#define PSYS_LANDLOCK_ACCESS_FS_IOCTL_DEV 32768U    /* ABI 5 */
+#define PSYS_LANDLOCK_ACCESS_FS_RESOLVE_UNIX 65536U /* ABI 9 */
+#define PSYS_LANDLOCK_ACCESS_NET_BIND_TCP 1U        /* ABI 4 */
 #define PSYS_LANDLOCK_ACCESS_NET_CONNECT_TCP 2U
+#define PSYS_LANDLOCK_ACCESS_NET_BIND_UDP 4U /* ABI 10 */
+#define PSYS_LANDLOCK_ACCESS_NET_CONNECT_SEND_UDP 8U
 #define PSYS_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET 1U /* ABI 6 */
 #define PSYS_LANDLOCK_SCOPE_SIGNAL 2U
 /* An older kernel rejects a larger structure than its own, unless the rest is zero. */
@@ -126,7 +150,7 @@ struct psys_landlock_ruleset_attr {
 	uint64_t handled_access_fs;
 	uint64_t handled_access_net; /* ABI 4 */
 	uint64_t scoped;             /* ABI 6 */
-	uint64_t quiet_access_fs;
+	uint64_t quiet_access_fs;    /* ABI 10: of rules with ADD_RULE_QUIET */
 	uint64_t quiet_access_net;
 	uint64_t quiet_scoped;
 };
@@ -160,6 +184,8 @@ __extension__ struct psys_lsm_ctx {
 #define PSYS_KEY_SPEC_THREAD_KEYRING (-1)
 #define PSYS_KEY_SPEC_PROCESS_KEYRING (-2)
 #define PSYS_KEY_SPEC_SESSION_KEYRING (-3)
+#define PSYS_KEY_SPEC_USER_KEYRING (-4)
+#define PSYS_KEY_SPEC_USER_SESSION_KEYRING (-5)
 #define PSYS_KEYCTL_GET_KEYRING_ID 0
 #define PSYS_KEYCTL_JOIN_SESSION_KEYRING 1
 #define PSYS_KEYCTL_REVOKE 3
