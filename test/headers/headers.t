@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 import call_numbers
 import calls
 import constants
+import names
 import structures
 from kernel import CACHE, CLANG, NEWEST, suites, targets, version
 
@@ -49,6 +50,8 @@ def main(words):
         sys.exit(1)
     if not words:
         planned.append(("constants.txt has no row too many", None, constants.unused))
+        planned.append(("a new kernel's names are in our headers, or have a reason in names.txt", None,
+                        names.differences))
         planned.append(("upcoming.txt has no row of a packaged kernel", None, call_numbers.outdated))
         planned.append(("have.h and doc/syscalls.md are those of the table", None, calls.outdated))
         planned.append(("exceptions.txt has no row too many", None, calls.unused))
