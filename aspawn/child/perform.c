@@ -348,7 +348,8 @@ static PSYS_UNINSTRUMENTED int perform_one(struct control *control, struct prepa
 		return psys_seccomp(PSYS_SECCOMP_SET_MODE_FILTER, 0, &program);
 	}
 	case ASPAWN_ACTION_LANDLOCK:
-		return psys_landlock_restrict_self(action->u.landlock.ruleset_fd, 0);
+		return psys_landlock_restrict_self(action->u.landlock.ruleset_fd,
+						   action->u.landlock.flags);
 	case ASPAWN_ACTION_CHROOT:
 		return psys_chroot(action->u.chroot.path);
 	case ASPAWN_ACTION_PIVOT_ROOT:

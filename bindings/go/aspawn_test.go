@@ -125,6 +125,16 @@ func TestActions(t *testing.T) {
 	}
 }
 
+func TestLandlockPassesItsFlagsToTheKernel(t *testing.T) {
+	run := func(flags uint32) error {
+		return acting([]action.Action{action.NoNewPrivs(), action.Landlock(os.Stdin, flags)}, "true").Run()
+	}
+	// EBADFD: no ruleset. Without Landlock both are ENOSYS or the like.
+	if err := run(0); err == nil || errors.Is(err, syscall.EBADFD) && !errors.Is(run(1<<31), syscall.EINVAL) {
+		t.Error(err)
+	}
+}
+
 // uname(2) fails with EPERM.
 func filter() []action.Action {
 	statement := func(code int, k uint32) syscall.SockFilter {

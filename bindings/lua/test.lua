@@ -346,12 +346,21 @@ test("actions of any process", function()
 		{ status("Seccomp"), "2\n", { "no_new_privs" }, { "seccomp", { { 6, 0, 0, 0x7fff0000 } } } },
 		{ status("Seccomp_filters"), "1\n", { "no_new_privs" }, { "seccomp", "\6\0\0\0\0\0\255\127" } },
 		{ { "true" }, "action 1, landlock", { "no_new_privs" }, { "landlock", root } },
+		{ { "true" }, "action 1, landlock", { "no_new_privs" }, { "landlock", root, "LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON" } },
 		{ status("NoNewPrivs"), "1\n", { "prctl", 38, 1, 0, 0, 0 }, { "fcntl", root, 1, 0 }, { "set_mempolicy", 0, {} } },
 		{ { "awk", "{ print $41 }", "/proc/self/stat" }, "3\n", { "sched_setattr", "\48\0\0\0\3" .. ("\0"):rep(43) } },
 		{ { "true" }, "action 0, ioctl:", { "ioctl", root, 0x5410, "\0\0\0\0" } },
 		{ { "true" }, "action 0, keyctl:", { "keyctl", -1, 0, 0, 0, 0 } },
 	}
 	aspawn.run { "rm", "-r", directory }
+end)
+
+test("landlock passes its flags to the kernel", function()
+	local function failure(...)
+		return (select(2, aspawn.run { "true", actions = { { "no_new_privs" }, { "landlock", io.open("/"), ... } } }))
+	end
+	local without = failure()
+	assert(failure(2 ^ 31):match("EINVAL") or not without:match("EBADFD"), without)
 end)
 
 test("actions of root" .. (is_root and may_unshare and "" or " # SKIP not root, or in a sandbox"), function()

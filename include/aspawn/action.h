@@ -196,7 +196,7 @@ struct aspawn_action {
 		struct { int capability; } cap_ambient;
 		struct { unsigned bits; } securebits;
 		struct { const void *filter; size_t count; } seccomp;
-		struct { int ruleset_fd; } landlock;
+		struct { int ruleset_fd; unsigned flags; } landlock;
 
 		struct { const char *path; } chroot;
 		struct { const char *new_root, *put_old; } pivot_root;
@@ -637,11 +637,16 @@ PSYS_API void aspawn_action_seccomp(struct aspawn_action *action, const void *fi
 
 /*
  * Restricts later actions, the exec and the program: landlock_restrict_self(2), Linux 5.13. Needs an
- * earlier ASPAWN_NO_NEW_PRIVS() or CAP_SYS_ADMIN.
- * Errors: EBADF, EBADFD (not a ruleset), EPERM, E2BIG, ENOSYS, EOPNOTSUPP.
+ * earlier ASPAWN_NO_NEW_PRIVS() or CAP_SYS_ADMIN. flags is 0, or PSYS_LANDLOCK_RESTRICT_SELF_...: without
+ * PSYS_LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON the audit log has no denials of the program.
+ *
+ * landlock(7) says which kernel has which flags; those for the log need Linux 6.15. To set flags without
+ * a ruleset, use ASPAWN_SYSCALL.
+ * Errors: EBADF, EBADFD (not a ruleset), EINVAL (flags that this kernel does not know), EPERM, E2BIG,
+ * ENOSYS, EOPNOTSUPP.
  */
-PSYS_API void aspawn_action_landlock(struct aspawn_action *action, int ruleset_fd);
-#define ASPAWN_LANDLOCK(ruleset_fd) ASPAWN_MAKE(LANDLOCK, landlock, ruleset_fd)
+PSYS_API void aspawn_action_landlock(struct aspawn_action *action, int ruleset_fd, unsigned flags);
+#define ASPAWN_LANDLOCK(ruleset_fd, flags) ASPAWN_MAKE(LANDLOCK, landlock, ruleset_fd, flags)
 
 /* --- roots, namespaces, mounts ---------------------------------------------------------- */
 

@@ -114,7 +114,7 @@ static unsigned operand_mode(struct build *build, int position, const char *name
 	return (unsigned)pop_number(L, what, NULL, 0, 07777);
 }
 
-/* A number, or names of constants: "O_WRONLY|O_CREAT". */
+/* A number, or names of constants: "O_WRONLY|O_CREAT". 0 if the operand is left out, unless it is the first. */
 static uint64_t operand_flags(struct build *build, int position, const char *name, double most)
 {
 	static const char between[] = "|+, ";
@@ -122,6 +122,10 @@ static uint64_t operand_flags(struct build *build, int position, const char *nam
 	lua_State *L = build->L;
 	uint64_t flags = 0;
 
+	if (lua_isnil(L, -1) && position > 1) {
+		lua_pop(L, 1);
+		return 0;
+	}
 	if (lua_isnumber(L, -1) || !lua_isstring(L, -1))
 		return (uint64_t)pop_number(L, what, NULL, 0, most);
 	for (const char *at = text(build, what); *at; at += strspn(at, between)) {

@@ -355,6 +355,21 @@ for (const [command, expected, actions, needsRoot] of [
 		else assert.strictEqual(output, expected);
 	});
 
+test('landlock passes its flags to the kernel', () => {
+	const root = fs.openSync('/');
+	const codeOf = (...flags) => {
+		try {
+			aspawn.spawn('true', { actions: [action.noNewPrivs(), action.landlock(root, ...flags)] });
+		} catch ({ code }) {
+			return code;
+		}
+	};
+	// EBADFD: no ruleset. Without Landlock both are ENOSYS or the like.
+	if (codeOf() === 'EBADFD') assert.strictEqual(codeOf(2 ** 31), 'EINVAL');
+	else assert.ok(codeOf());
+	fs.closeSync(root);
+});
+
 test('descriptors of actions: a FileHandle, a directory, and the ends of pipes', async () => {
 	const comm = fs.readFileSync('/proc/self/comm', 'utf8');
 	const file = await fs.promises.open('/proc/self/comm');

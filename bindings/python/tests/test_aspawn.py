@@ -280,6 +280,14 @@ class Actions(Test):
         done = self.filtered(39, 0x80000000, "import os; os.getpid()")  # killed
         self.assertEqual(done.returncode, -signal.SIGSYS)
 
+    def test_landlock_passes_its_flags_to_the_kernel(self):
+        def error(*flags):
+            with self.assertRaises(OSError) as caught, open("/dev/null", encoding="ascii") as file:
+                aspawn.run(["true"], actions=[actions.no_new_privs(), actions.landlock(file, *flags)])
+            return caught.exception.errno
+        if error() == errno.EBADFD:  # no ruleset; without Landlock both are ENOSYS or the like
+            self.assertEqual(error(1 << 31), errno.EINVAL)
+
     def test_leave_no_zombie_where_no_image_can_be_made(self):
         done = self.filtered(319, 0x50001, """if True:  # memfd_create fails with EPERM
             import os, aspawn

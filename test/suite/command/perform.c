@@ -387,8 +387,28 @@ TEST(landlock_restricts_the_program)
 
 	if (ruleset < 0)
 		skip("no landlock");
-	CHECK_SHOWS("EACCES", "writes:/dev/null", ASPAWN_NO_NEW_PRIVS(), ASPAWN_LANDLOCK(ruleset));
-	CHECK_FAILS(1, PSYS_EBADFD, ASPAWN_NO_NEW_PRIVS(), ASPAWN_LANDLOCK(1));
+	CHECK_SHOWS("EACCES", "writes:/dev/null", ASPAWN_NO_NEW_PRIVS(),
+		    ASPAWN_LANDLOCK(ruleset, 0));
+	CHECK_FAILS(1, PSYS_EBADFD, ASPAWN_NO_NEW_PRIVS(), ASPAWN_LANDLOCK(1, 0));
+}
+
+TEST(landlock_passes_its_flags_to_the_kernel)
+{
+	const unsigned logs = PSYS_LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF |
+			      PSYS_LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON;
+	const int abi = psys_landlock_create_ruleset(NULL, 0, PSYS_LANDLOCK_CREATE_RULESET_VERSION);
+	struct psys_landlock_ruleset_attr attr = { .handled_access_fs =
+							   PSYS_LANDLOCK_ACCESS_FS_WRITE_FILE };
+	int ruleset = psys_landlock_create_ruleset(&attr, sizeof(uint64_t), 0);
+
+	if (ruleset < 0)
+		skip("no landlock");
+	CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_NO_NEW_PRIVS(), ASPAWN_LANDLOCK(ruleset, 1U << 31));
+	if (abi >= 7)
+		CHECK_SHOWS("EACCES", "writes:/dev/null", ASPAWN_NO_NEW_PRIVS(),
+			    ASPAWN_LANDLOCK(ruleset, logs));
+	else
+		CHECK_FAILS(1, PSYS_EINVAL, ASPAWN_NO_NEW_PRIVS(), ASPAWN_LANDLOCK(ruleset, logs));
 }
 
 static ASPAWN_CHILD int sets_umask(void *arg)
@@ -1160,7 +1180,7 @@ TEST(action_functions_equal_their_macros)
 	CHECK_SAME(securebits(made, 1), ASPAWN_SECUREBITS(1));
 	CHECK_SAME(no_new_privs(made), ASPAWN_NO_NEW_PRIVS());
 	CHECK_SAME(seccomp(made, &some_groups, 2), ASPAWN_SECCOMP(&some_groups, 2));
-	CHECK_SAME(landlock(made, 3), ASPAWN_LANDLOCK(3));
+	CHECK_SAME(landlock(made, 3, 8), ASPAWN_LANDLOCK(3, 8));
 	CHECK_SAME(chroot(made, one), ASPAWN_CHROOT(one));
 	CHECK_SAME(pivot_root(made, one, two), ASPAWN_PIVOT_ROOT(one, two));
 	CHECK_SAME(unshare(made, UINT64_MAX), ASPAWN_UNSHARE(UINT64_MAX));

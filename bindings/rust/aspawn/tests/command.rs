@@ -161,6 +161,19 @@ fn a_filter_an_affinity_and_a_mask_of_signals() {
 }
 
 #[test]
+fn landlock_passes_its_flags_to_the_kernel() {
+    let file = fs::File::open("/dev/null").unwrap();
+    let errno = |flags| {
+        let actions = [Action::no_new_privs(), Action::landlock(&file, flags)];
+        Command::new("true").actions(actions).spawn().unwrap_err().raw_os_error()
+    };
+    // EBADFD: no ruleset. Without Landlock both are ENOSYS or the like.
+    const EBADFD: i32 =
+        if cfg!(any(target_arch = "mips", target_arch = "mips64")) { 81 } else { 77 };
+    assert!(errno(0) != EBADFD || errno(1 << 31) == 22);
+}
+
+#[test]
 fn stderr_goes_to_stdout() {
     let output = shell("echo a; echo b >&2").stderr(Stdio::to_stdout()).output().unwrap();
     assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"a\nb\n"[..], &b""[..]));

@@ -80,6 +80,17 @@ class CommandTest {
     }
 
     @Test
+    void landlockPassesItsFlagsToTheKernel() throws Exception {
+        try (FileInputStream file = new FileInputStream("/dev/null")) {
+            List<String> failures = new ArrayList<>();
+            for (Action landlock : List.of(Action.landlock(file.getFD()), Action.landlock(file.getFD(), 1 << 31)))
+                failures.add(assertThrows(StartException.class, () -> new Command("true").action(Action.noNewPrivs(), landlock).start()).failure());
+            // EBADFD: no ruleset. Without Landlock both are ENOSYS or the like.
+            assertTrue(!failures.get(0).contains("EBADFD") || failures.get(1).contains("EINVAL"), failures.toString());
+        }
+    }
+
+    @Test
     void anInvalidActionIsAnIllegalArgument() throws Exception {
         StartException kernels = assertThrows(StartException.class, () -> new Command("true").action(Action.rlimit(4711, 1, 1)).start());
         assertEquals(List.of(22, 0), List.of(kernels.errno(), kernels.action()));
