@@ -5,6 +5,7 @@
     doc/aspawn_action.3        its names and the entries of actions
     debian/libaspawn*.symbols  the functions of libaspawn
     doc/bindings.md            the sizes of structures
+    doc/abi.md                 all names, each with the version that has changed it last
     README.md                  the number of kinds of actions
 
 `make reference` calls it after tools/interface.py, and a test checks that nothing is left to write.
@@ -86,13 +87,15 @@ def manual(text):
 
 # --- the package ----------------------------------------------------------------------------------
 
+VERSION = ".".join(INTERFACE["version"].split(".")[:2])
+
+
 def symbols(text):
     """Those of libaspawn; one that is there keeps the version that brought it."""
     known = dict(re.findall(r"^ (aspawn\w*)@LIBASPAWN_1 (\S+)$", text, re.M))
-    version = ".".join(INTERFACE["version"].split(".")[:2])
     names = sorted([function["name"] for function in INTERFACE["functions"]] +
                    [action["function"] for action in ACTIONS], key=lambda name: name + "@")
-    lines = "".join(f" {name}@LIBASPAWN_1 {known.get(name, version)}\n" for name in names)
+    lines = "".join(f" {name}@LIBASPAWN_1 {known.get(name, VERSION)}\n" for name in names)
     return re.sub(r"(?:^ aspawn\w*@.*\n)+", lines, text, count=1, flags=re.M)
 
 
@@ -121,12 +124,57 @@ def bindings(text):
     return between(text, "structures", structures(), "<!-- {} -->")
 
 
+def declares(name, type_):
+    """As C does: "int fd", "char *const *argv", "unsigned char own[64]"."""
+    type_, array, rest = type_.partition("[")
+    type_, pointer, parameters = type_.partition("(*)")
+    if pointer:
+        return f"{type_}(*{name}){parameters}"
+    return f"{type_}{'' if type_.endswith('*') else ' '}{name}{array}{rest}"
+
+
+def prototypes():
+    for function in [*INTERFACE["functions"], *ACTIONS]:
+        parameters = [{"name": "action", "type": "struct aspawn_action *"}] if "operands" in function else []
+        parameters += function.get("parameters", []) + function.get("operands", [])
+        listed = ", ".join(declares(one["name"], one["type"]) for one in parameters) or "void"
+        yield declares(function.get("function", function["name"]), function.get("returns", "void")) + f"({listed})"
+
+
+def all_members():
+    for structure in INTERFACE["structures"]:
+        if not structure["name"].startswith("psys_"):
+            members = "; ".join(declares(member["name"], member["type"]) for member in structure["members"])
+            yield f"struct {structure['name']}" + (f" {{ {members} }}" if members else "")
+
+
+def own_constants():
+    for constant in INTERFACE["constants"]:
+        if constant["name"].startswith("ASPAWN_"):
+            yield f"{constant['name']} = {constant['value']}"
+
+
+def changes(text):
+    """Each declaration, with the version that brought it or has changed it: a row that is not as it was is
+    of this version."""
+    known = dict(re.findall(r"^\| `(.*)` \| (\S+) \|$", text, re.M))
+    tables = {"structure": all_members(), "function": prototypes(), "constant": own_constants()}
+    for title, declarations in tables.items():
+        yield f"| {title} | last change |\n| --- | --- |"
+        yield from (f"| `{declaration}` | {known.get(declaration, VERSION)} |" for declaration in declarations)
+        yield ""
+
+
+def abi(text):
+    return between(text, "last changes", ["", *changes(text)], "<!-- {} -->")
+
+
 def readme(text):
     return re.sub(r"\d+ kinds of actions", f"{len(KINDS)} kinds of actions", text)
 
 
 WRITTEN = {"doc/aspawn_action.3": manual, "debian/libaspawn*.symbols": symbols, "doc/bindings.md": bindings,
-           "README.md": readme}
+           "doc/abi.md": abi, "README.md": readme}
 
 
 def outdated():

@@ -154,6 +154,20 @@ def promises():
             yield f"doc/abi.md: {name} " + ("may grow" if structure["grows"] else "never changes")
 
 
+def forgotten_changes():
+    """A declaration keeps its version; one that is not as it was has the version of RELEASE."""
+    old = (ROOT / "doc/abi.md").read_text().replace(f"` | {derive.VERSION} |", "` | 0.8 |")
+    old = old.replace("`int aspawn_kill(", "`long aspawn_kill(")
+    old = old.replace("ASPAWN_GRACE_NONE = -1", "ASPAWN_GRACE_NONE = 7")
+    wanted = {"int aspawn_ended(": "0.8", "int aspawn_kill(": derive.VERSION, "struct aspawn_job {": "0.8",
+              "ASPAWN_OWNER_TREE =": "0.8", "ASPAWN_GRACE_NONE =": derive.VERSION}
+    rows = derive.abi(old).splitlines()
+    for begin, version in wanted.items():
+        found = [row for row in rows if row.startswith(f"| `{begin}")]
+        if len(found) != 1 or not found[0].endswith(f" | {version} |"):
+            yield f"{begin} is not of {version}: {found}"
+
+
 def rows():
     """Those that doc/bindings.md's table must have: what a package could offer."""
     yield from (f"{function['name']}()" for function in INTERFACE["functions"]
@@ -194,5 +208,6 @@ check("texts stand alone", out_of_place())
 check("kinds of actions are numbered, and have a scenario", kinds())
 check("actions with pointers are known to test/fuzz", pointers())
 check("doc/abi.md knows what may grow", promises())
+check("doc/abi.md has the version that has changed a declaration last", forgotten_changes())
 check("the table of languages has all of the interface, and each language", lacking())
 print(f"1..{number}")
