@@ -400,6 +400,13 @@ PSYS_API PSYS_MUST_CHECK int aspawn_run(const struct aspawn_command *command, st
  */
 PSYS_API size_t aspawn_io_text(char *to, size_t size, int result, const struct aspawn_io *io);
 
+/*
+ * Returns the name of an enum aspawn_outcome, such as "timed_out" for ASPAWN_OUTCOME_TIMED_OUT. Empty,
+ * never NULL, if the number is not an outcome. A constant string, for programs to compare: names do
+ * not change in later versions.
+ */
+PSYS_API const char *aspawn_outcome_name(int outcome);
+
 /* --- start: a child and its handle --------------------------------------------------- */
 
 /*

@@ -221,6 +221,18 @@ static void check_outcome(int result, int end, int status, const char *expected)
 	check_source(&source, expected);
 }
 
+TEST(outcomes_have_names)
+{
+	CHECK_EQUAL(psys_strcmp(aspawn_outcome_name(ASPAWN_OUTCOME_NONE), "none"), 0);
+	CHECK_EQUAL(psys_strcmp(aspawn_outcome_name(ASPAWN_OUTCOME_TIMED_OUT), "timed_out"), 0);
+	CHECK_EQUAL(psys_strcmp(aspawn_outcome_name(ASPAWN_OUTCOME_OUT_OF_MEMORY), "out_of_memory"),
+		    0);
+	CHECK_EQUAL(*aspawn_outcome_name(ASPAWN_OUTCOME_OUT_OF_MEMORY + 1), 0);
+	CHECK_EQUAL(*aspawn_outcome_name(-1), 0);
+	for (int i = 0; i <= ASPAWN_OUTCOME_OUT_OF_MEMORY; i++)
+		CHECK(*aspawn_outcome_name(i));
+}
+
 TEST(outcomes_as_texts)
 {
 	check_outcome(0, ASPAWN_OUTCOME_RAN, 3 << 8, "exit 3");
