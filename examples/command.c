@@ -60,8 +60,11 @@ int main(int argc, char **argv)
 		.action_count = sizeof actions / sizeof *actions,
 	};
 	struct aspawn_child child;
+	char path[4096];
 
-	int r = aspawn_start(&child, &command);
+	int r = aspawn_find(path, sizeof path, &command, NULL);
+	printf("file %s\n", r < 0 ? strerror(-r) : path);
+	r = aspawn_start(&child, &command);
 	if (r < 0) {
 		fprintf(stderr, "aspawn_start: %s\n", strerror(-r));
 		return 1;

@@ -46,28 +46,29 @@ ACTION(PERSONALITY, "personality", 0)
 ACTION(JOIN_CGROUP, "join_cgroup", .plain = true, .copies = true, USES(join_cgroup.fd))
 ACTION(NEW_CGROUP, "new_cgroup", .plain = true, .copies = true, USES(new_cgroup.parent_fd))
 
-ACTION(USER, "user", .plain = true, .copies = true,
+ACTION(USER, "user", .hides = true, .plain = true, .copies = true,
        ARRAY(user.groups, user.count, sizeof(unsigned)), .subject = AT(user.uid))
-ACTION(RESUID, "resuid", .plain = true, .copies = true)
-ACTION(RESGID, "resgid", .plain = true, .copies = true)
-ACTION(GROUPS, "groups", .plain = true, ARRAY(groups.groups, groups.count, sizeof(unsigned)))
-ACTION(CAP_DROP, "cap_drop", .subject = AT(cap_drop.capability))
-ACTION(CAP_AMBIENT, "cap_ambient", .subject = AT(cap_ambient.capability))
-ACTION(SECUREBITS, "securebits", 0)
+ACTION(RESUID, "resuid", .hides = true, .plain = true, .copies = true)
+ACTION(RESGID, "resgid", .hides = true, .plain = true, .copies = true)
+ACTION(GROUPS, "groups", .hides = true, .plain = true,
+       ARRAY(groups.groups, groups.count, sizeof(unsigned)))
+ACTION(CAP_DROP, "cap_drop", .hides = true, .subject = AT(cap_drop.capability))
+ACTION(CAP_AMBIENT, "cap_ambient", .hides = true, .subject = AT(cap_ambient.capability))
+ACTION(SECUREBITS, "securebits", .hides = true)
 ACTION(NO_NEW_PRIVS, "no_new_privs", .plain = true)
-ACTION(SECCOMP, "seccomp",
+ACTION(SECCOMP, "seccomp", .hides = true,
        ARRAY(seccomp.filter, seccomp.count, sizeof(struct psys_sock_filter)))
-ACTION(LANDLOCK, "landlock", USES(landlock.ruleset_fd))
+ACTION(LANDLOCK, "landlock", .hides = true, USES(landlock.ruleset_fd))
 
-ACTION(CHROOT, "chroot", .paths = 1, .strings = { AT(chroot.path) })
-ACTION(PIVOT_ROOT, "pivot_root", .paths = 2,
+ACTION(CHROOT, "chroot", .hides = true, .paths = 1, .strings = { AT(chroot.path) })
+ACTION(PIVOT_ROOT, "pivot_root", .hides = true, .paths = 2,
        .strings = { AT(pivot_root.new_root), AT(pivot_root.put_old) })
-ACTION(UNSHARE, "unshare", 0)
-ACTION(SETNS, "setns", USES(setns.fd))
-ACTION(MOUNT, "mount", .paths = 2, .optional = true,
+ACTION(UNSHARE, "unshare", .hides = true)
+ACTION(SETNS, "setns", .hides = true, USES(setns.fd))
+ACTION(MOUNT, "mount", .hides = true, .paths = 2, .optional = true,
        .strings = { AT(mount.target), AT(mount.source), AT(mount.type), AT(mount.options) })
 ACTION(HOSTNAME, "hostname", .strings = { AT(hostname.name) })
 
-ACTION(WRITE, "write", .paths = 1, .strings = { AT(write.path), AT(write.text) })
-ACTION(CALL, "call", 0)
-ACTION(SYSCALL, "syscall", .paths = 6, .subject = AT(syscall.number))
+ACTION(WRITE, "write", .hides = true, .paths = 1, .strings = { AT(write.path), AT(write.text) })
+ACTION(CALL, "call", .hides = true)
+ACTION(SYSCALL, "syscall", .hides = true, .paths = 6, .subject = AT(syscall.number))

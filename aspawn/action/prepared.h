@@ -104,6 +104,7 @@ struct action_info {
 	bool copies : 1;   /* the action needs a copy of the memory */
 	bool optional : 1; /* all strings but the first may be NULL */
 	bool plain : 1;    /* needs no capability but those that image_check.c lists */
+	bool hides : 1; /* afterwards a path may lead to another file, or one that may not be executed */
 	unsigned char uses; /* a descriptor of the caller that the action uses; of a path: or AT_FDCWD */
 	unsigned char replaces; /* a descriptor that the action replaces or closes */
 	unsigned char begins; /* the first descriptor that the action closes, at once or at the exec */
@@ -224,6 +225,9 @@ struct candidate {
 
 /* Called before the actions, which may change the directory. */
 void aspw_begin_search(struct candidate *candidate, const struct prepared *prepared);
+enum { SCRIPT_HEAD = 256, MOST_INTERPRETERS = 5 }; /* as the kernel has them */
+/* Returns the interpreter that the first line of a script names, or NULL. The script may be in head. */
+char *aspw_interpreter_of(const char *script, char head[SCRIPT_HEAD]);
 /* Called after the actions. */
 _Noreturn void aspw_execute(struct prepared *prepared, struct candidate *candidate);
 
@@ -262,6 +266,9 @@ int aspw_read_command(struct aspawn_command *to, const struct aspawn_command *fr
  */
 struct prepared *aspw_prepare(struct arena *arena, const struct aspawn_command *command,
 			      const struct own_actions *own);
+
+/* Returns the command's search path, or PATH of the program's environment; NULL: the default. */
+const char *aspw_search_path(const struct aspawn_command *command);
 
 /* Returns the program's environment, that of the command, changed by its actions; or NULL while the arena
  * measures. lends: do not copy the strings of the command's environment. */

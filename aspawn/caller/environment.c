@@ -52,11 +52,30 @@ static PSYS_UNINSTRUMENTED char *copy_variable(struct arena *arena, const char *
 	return to;
 }
 
+static char *const nothing[] = { NULL };
+
+static PSYS_UNINSTRUMENTED char *const *given_environment(const struct aspawn_command *command)
+{
+	return command->envp ? command->envp : &environ && environ ? environ : nothing;
+}
+
+const char *aspw_search_path(const struct aspawn_command *command)
+{
+	if (command->search_path)
+		return command->search_path;
+	for (size_t i = command->action_count; i-- > 0;) {
+		const struct aspawn_action *action = &command->actions[i];
+		const char *name = changed_by(action);
+		if (action->kind == ASPAWN_ACTION_CLEARENV || (name && !psys_strcmp(name, "PATH")))
+			return action->kind == ASPAWN_ACTION_SETENV ? action->u.setenv.value : NULL;
+	}
+	return psys_getenv(given_environment(command), "PATH");
+}
+
 PSYS_UNINSTRUMENTED char *const *
 aspw_make_environment(struct arena *arena, const struct aspawn_command *command, bool lends)
 {
-	static char *const nothing[] = { NULL };
-	char *const *base = command->envp ? command->envp : &environ && environ ? environ : nothing;
+	char *const *base = given_environment(command);
 	const size_t action_count = command->action_count;
 	struct changes changes = { command->actions, NULL, 0 };
 	size_t most = 1, count = 0, changing = 0, from = 0;

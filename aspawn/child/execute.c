@@ -91,10 +91,7 @@ static PSYS_UNINSTRUMENTED const char *find_existing(const struct prepared *prep
 	return found;
 }
 
-enum { SCRIPT_HEAD = 256, MOST_INTERPRETERS = 5 }; /* as the kernel has them */
-
-/* Returns the interpreter that the first line of a script names, or NULL. */
-static PSYS_UNINSTRUMENTED char *interpreter_of(const char *script, char head[SCRIPT_HEAD])
+PSYS_UNINSTRUMENTED char *aspw_interpreter_of(const char *script, char head[SCRIPT_HEAD])
 {
 	const int fd = psys_open(script, PSYS_O_NONBLOCK | PSYS_O_CLOEXEC, 0);
 	const long length = psys_read(fd, head, SCRIPT_HEAD - 1);
@@ -170,7 +167,7 @@ PSYS_UNINSTRUMENTED void aspw_execute(struct prepared *prepared, struct candidat
 	if (found)
 		prepared->report->step = ASPAWN_STEP_INTERPRETER;
 	for (int i = 0; found && !missing && i < MOST_INTERPRETERS; i++) {
-		found = interpreter_of(found, head);
+		found = aspw_interpreter_of(found, head);
 		if (found && psys_faccessat(PSYS_AT_FDCWD, found, PSYS_F_OK) < 0)
 			missing = found;
 	}

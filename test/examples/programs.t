@@ -15,7 +15,7 @@ no_stale_events()
 
 does_all_actions()
 {
-	"$examples/command" >"$out" && printf '%s\n' 'directory /, locale C, processor time 10 s' \
+	"$examples/command" >"$out" && printf '%s\n' "file $(command -v sh)" 'directory /, locale C, processor time 10 s' \
 		'no descriptor but 0, 1, 2' 'exit 0' | diff - "$out"
 }
 

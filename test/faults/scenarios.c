@@ -634,6 +634,21 @@ SCENARIO(command_search)
 	return lives_alone(&it);
 }
 
+SCENARIO(find)
+{
+	char found[PATH_MAX] = "", path[PATH_MAX + 16];
+	struct aspawn_command it = program_as(NULL);
+	int r, action;
+
+	snprintf(path, sizeof path, "/nowhere:%s", directory);
+	it.file = "program";
+	it.search_path = path;
+	WITH_FAULTS(r = aspawn_find(found, sizeof found, &it, &action));
+	promise(action == ASPAWN_STEP_NONE, "aspawn_find: action %d", action);
+	promise(r < 0 ? !*found : !strcmp(found, program), "aspawn_find: %d, %s", r, found);
+	return r == 0;
+}
+
 SCENARIO(command_shell_on_enoexec)
 {
 	struct aspawn_command it = program_as(NULL);

@@ -108,6 +108,18 @@ static void check_end(struct aspawn_child *child, bool communicates)
 			close(fds[i]);
 }
 
+static void check_found(const struct aspawn_command *command, int count)
+{
+	char *found = exact(NULL, 4096);
+	int action = ASPAWN_STEP_NONE;
+	const int r = aspawn_find(found, 4096, command, &action);
+
+	check(r <= 0 && action >= ASPAWN_STEP_NONE && action < (count ? count : 1),
+	      "an action that there is not");
+	check(r < 0 || (*found && access(found, X_OK) == 0), "a file that cannot be executed");
+	free(found);
+}
+
 /* A call waits a second for each helper, which on a busy machine may need longer. */
 static void release(struct aspawn_pool *pool)
 {
@@ -130,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const size_t count = next_command(&input, &command, actions, ends);
 	const bool communicates = next_byte(&input) % 4 == 0, releases = next_byte(&input) % 8 == 0;
 	const int before = count_descriptors();
+	check_found(&command, (int)count);
 	memset(&child, 0x55, sizeof child);
 	if (aspawn_start(&child, &command) < 0) {
 		check_no_child(&child);
