@@ -460,7 +460,9 @@ PSYS_API void aspawn_action_pdeathsig(struct aspawn_action *action, int signal);
 /* --- limits and scheduling ---------------------------------------------------------- */
 
 /*
- * Sets a PSYS_RLIMIT_..., in the units of setrlimit(2); PSYS_RLIM64_INFINITY is no limit.
+ * Sets a PSYS_RLIMIT_..., in the units of setrlimit(2); PSYS_RLIM64_INFINITY is no limit. Other limits
+ * are the caller's, even a RLIMIT_NOFILE that the caller has raised for itself: a program that uses
+ * select(2) may need 1024.
  *
  * A libc's RLIM_INFINITY may have only 32 bits.
  * Errors: EINVAL (invalid resource; soft is above hard), EPERM (hard is raised).

@@ -77,7 +77,8 @@ extern "C" {
 /* --- a command ---------------------------------------------------------------- */
 
 /* A standard stream of the program. A number above 2 is a descriptor of the caller, which stays
- * open in the caller. */
+ * open in the caller. The library does not change O_NONBLOCK of the caller's streams: the flag
+ * belongs to the open file, which the caller and the program share. */
 enum aspawn_stream {
 	/* aspawn_start(): as ASPAWN_STREAM_INHERIT. aspawn_run(): a pipe for what struct aspawn_io
 	 * asks for; otherwise /dev/null for std_in, and the caller's stream for the others.
