@@ -332,7 +332,6 @@ public final class Command {
         to.set(Request.FILE, to.string(command.get(0)));
         to.set(Request.SEARCH_PATH, to.string(Native.environment.getOrDefault("PATH", "/bin:/usr/bin")));
         to.set(Request.ARGV, to.strings(command));
-        if (directory() != null) to.set(Request.DIRECTORY, to.string(directory().getPath()));
         // Unchanged, it is inherited as it is, with strings that are no variables.
         if (hasEnvironment && !builder.environment().equals(Native.environment)) {
             List<String> environment = new ArrayList<>();

@@ -58,7 +58,6 @@ struct request {
 	int64_t streams[3];
 	const char *file, *search_path;
 	char *const *argv, *const *envp;
-	const char *directory; /* of the child; NULL: the caller's */
 	const struct encoded_action *encoded;
 	struct aspawn_action *actions; /* memory for them */
 	int64_t action_count;
@@ -80,69 +79,6 @@ static void explain(struct request *request, const struct aspawn_failure *failur
 	request->error = failure->error;
 	request->step = failure->step;
 	aspawn_failure_text(request->text, sizeof request->text, failure);
-}
-
-static bool may_execute(const char *path)
-{
-	int error = psys_faccessat2(PSYS_AT_FDCWD, path, PSYS_X_OK, PSYS_AT_EACCESS);
-
-	if (error == -PSYS_ENOSYS) /* before Linux 5.8 */
-		error = psys_faccessat(PSYS_AT_FDCWD, path, PSYS_X_OK);
-	return error == 0;
-}
-
-/* Not a script, whose interpreter may be missing. */
-static bool is_elf(const char *path)
-{
-	char magic[4] = { 0 };
-	int fd = psys_open(path, PSYS_O_RDONLY | PSYS_O_CLOEXEC | PSYS_O_NONBLOCK, 0);
-
-	if (fd < 0)
-		return false;
-	psys_read(fd, magic, sizeof magic);
-	psys_close(fd);
-	return psys_memcmp(magic, "\177ELF", sizeof magic) == 0;
-}
-
-/* directory/name to path, of LONGEST_PATH bytes. */
-static bool join(char *path, const char *directory, size_t length, const char *name)
-{
-	const size_t size = psys_strlen(name) + 1;
-
-	if (length + 1 + size > LONGEST_PATH)
-		return false;
-	psys_memcpy(path, directory, length);
-	path[length] = '/';
-	psys_memcpy(path + length + 1, name, size);
-	return true;
-}
-
-/* The file that the child will execute, if that is certain; NULL: the caller waits for what the child finds. */
-static const char *find_program(const struct request *request, char *path)
-{
-	const char *file = request->file, *search = request->search_path, *end;
-
-	if (!request->is_certain)
-		return NULL;
-	if (request->directory &&
-	    (!*request->directory ||
-	     !join(path, request->directory, psys_strlen(request->directory), ".") ||
-	     !may_execute(path)))
-		return NULL;
-	if (*psys_strchrnul(file, '/'))
-		return (*file == '/' || !request->directory) && may_execute(file) && is_elf(file) ?
-			       file :
-			       NULL;
-	for (; *search == '/'; search = end + 1) {
-		end = psys_strchrnul(search, ':');
-		if (!join(path, search, (size_t)(end - search), file))
-			return NULL;
-		if (may_execute(path))
-			return is_elf(path) ? path : NULL;
-		if (!*end)
-			return NULL;
-	}
-	return NULL;
 }
 
 static bool to_command(const struct request *request, struct aspawn_command *command)
@@ -176,17 +112,16 @@ NATIVE(jint, start, jlong at, jbyteArray handle)
 	struct aspawn_failure failure = { .error = 0 };
 	struct aspawn_child child;
 	char path[LONGEST_PATH];
-	const char *program;
-	int error;
+	bool is_certain;
+	int uncertain, error;
 
 	if (!to_command(request, &command))
 		return -PSYS_EINVAL;
-	program = find_program(request, path);
+	is_certain = request->is_certain && !aspawn_find(path, sizeof path, &command, &uncertain) &&
+		     uncertain == ASPAWN_STEP_NONE;
 	command.pool = &pool;
 	command.flags |= ASPAWN_COMMAND_NONBLOCK;
-	if (program)
-		command.file = program;
-	else
+	if (!is_certain)
 		command.flags |= ASPAWN_COMMAND_STARTED_FD;
 	error = aspawn_start(&child, &command);
 	if (error < 0) {
@@ -201,7 +136,7 @@ NATIVE(jint, start, jlong at, jbyteArray handle)
 	request->descriptors[4] = child.started_fd;
 	request->pid = aspawn_describe(&child, ASPAWN_FACT_PID);
 	(*env)->SetByteArrayRegion(env, handle, 0, sizeof child, (const jbyte *)&child);
-	return !program;
+	return !is_certain;
 }
 
 /* --- a child ---------------------------------------------------------------------------- */
