@@ -223,61 +223,6 @@ void *owned_by(napi_env env, napi_callback_info info, size_t count, napi_value *
 
 /* --- start ---------------------------------------------------------------------------- */
 
-enum { PATH_MAX = 4096 };
-
-/* A file of this type that may be executed, or a directory that may be entered. */
-static bool is_accessible(const char *path, unsigned type)
-{
-	struct psys_stat status;
-	int error = psys_faccessat2(PSYS_AT_FDCWD, path, PSYS_X_OK, PSYS_AT_EACCESS);
-
-	if (error == -PSYS_ENOSYS) /* before Linux 5.8 */
-		error = psys_faccessat(PSYS_AT_FDCWD, path, PSYS_X_OK);
-	return error == 0 && psys_stat(path, &status) == 0 && (status.st_mode & PSYS_S_IFMT) == type;
-}
-
-/* directory/name to path, of PATH_MAX bytes. */
-static bool join(char *path, const char *directory, size_t length, const char *name)
-{
-	const size_t size = psys_strlen(name) + 1;
-
-	if (length + 1 + size > PATH_MAX)
-		return false;
-	psys_memcpy(path, directory, length);
-	path[length] = '/';
-	psys_memcpy(path + length + 1, name, size);
-	return true;
-}
-
-/*
- * The file that the child will execute, in the environment's PATH. NULL if there is none, or if
- * that depends on the child's directory: then the caller waits for what the child finds.
- */
-static const char *find_program(const struct request *request, char *path)
-{
-	const char *file = request->command.file, *search = "/bin:/usr/bin", *end;
-
-	if (*psys_strchrnul(file, '/'))
-		return (*file == '/' || !request->directory) && is_accessible(file, PSYS_S_IFREG) ?
-			       file :
-			       NULL;
-	for (char *const *env = request->command.envp; env && *env; env++)
-		if (psys_strncmp(*env, "PATH=", 5) == 0) {
-			search = *env + 5;
-			break;
-		}
-	for (; *search == '/'; search = end + 1) {
-		end = psys_strchrnul(search, ':');
-		if (!join(path, search, (size_t)(end - search), file))
-			return NULL;
-		if (is_accessible(path, PSYS_S_IFREG))
-			return path;
-		if (!*end)
-			return NULL;
-	}
-	return NULL;
-}
-
 /* In the array of streams that JavaScript gives; other numbers are descriptors. */
 enum { STREAM_IGNORE = -1, STREAM_PIPE = -2, STREAM_PTY = -3 };
 
@@ -426,9 +371,8 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 						.pool = &pool } };
 	struct aspawn_command *command = &request.command;
 	struct aspawn_failure failure = { .error = 0 };
-	char path[PATH_MAX];
-	const char *program = NULL;
-	int error = to_command(env, arena, v + COMMAND, streams->count, &request);
+	char path[PSYS_PATH_MAX];
+	int uncertain, error = to_command(env, arena, v + COMMAND, streams->count, &request);
 
 	if (!error)
 		error = make_pipes(streams);
@@ -438,11 +382,9 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 		return error;
 	command->action_count += (size_t)(command->actions - request.first);
 	command->actions = request.first;
-	if (command->file && integer(env, v[CERTAIN]) &&
-	    (!request.directory || is_accessible(request.directory, PSYS_S_IFDIR)))
-		program = find_program(&request, path);
-	if (program)
-		command->file = program;
+	const bool is_certain = integer(env, v[CERTAIN]) &&
+				!aspawn_find(path, sizeof path, command, &uncertain) &&
+				uncertain == ASPAWN_STEP_NONE;
 
 	const bool on_pty = streams->count && streams->given[0] == STREAM_PTY;
 	if (on_pty)
@@ -455,7 +397,7 @@ static int start(napi_env env, struct arena *arena, const napi_value *v, struct 
 		set_failure(env, v[OWNER], &failure);
 		return error;
 	}
-	if (await_start(&running->child, &failure, program) != -PSYS_ECANCELED) {
+	if (await_start(&running->child, &failure, is_certain) != -PSYS_ECANCELED) {
 		give_pipes(env, arena, true);
 		return 0;
 	}

@@ -97,7 +97,6 @@ enum { FILE_NAME, ARGS, ENVIRONMENT, DIRECTORY, ACTIONS, OF_COMMAND };
 struct request {
 	struct aspawn_command command;
 	struct aspawn_action *first; /* of the command's; there is room before it */
-	const char *directory;
 };
 
 /* Returns 0 or a negative error number. room: for so many actions before the first. */

@@ -170,9 +170,9 @@ int to_command(napi_env env, struct arena *arena, const napi_value *v, size_t ro
 		return -PSYS_ENOMEM;
 	command->file = text(env, arena, v[FILE_NAME], &length);
 	command->actions = request->first = action += room;
-	request->directory = text(env, arena, v[DIRECTORY], &length);
-	if (request->directory)
-		aspawn_action_chdir(action++, request->directory);
+	const char *directory = text(env, arena, v[DIRECTORY], &length);
+	if (directory)
+		aspawn_action_chdir(action++, directory);
 	for (uint32_t i = 0; i < count; i++)
 		if (!to_action(env, arena, element(env, v[ACTIONS], i), action++))
 			return -PSYS_EINVAL;

@@ -130,10 +130,22 @@ test('a missing program is an error event alone, with what failed', async () => 
 });
 
 test('an exec that fails late is an error event', async () => {
+	const busy = path.join(directory, 'busy');
+	const fd = fs.openSync(busy, 'w', 0o755);
+	const child = aspawn.spawn(busy);
+	const [error] = await once(child, 'error');
+	assert.ok(child.pid > 0);
+	assert.strictEqual(error.code, 'ETXTBSY');
+	assert.strictEqual(child.failure, `exec "${busy}": ETXTBSY`);
+	fs.closeSync(fd);
+});
+
+test('a script without its interpreter is never a child', async () => {
 	const script = path.join(directory, 'no-interpreter');
 	fs.writeFileSync(script, '#!/nowhere/sh\n', { mode: 0o755 });
 	const child = aspawn.spawn(script);
 	const [error] = await once(child, 'error');
+	assert.strictEqual(child.pid, undefined);
 	assert.strictEqual(error.code, 'ENOENT');
 	assert.strictEqual(child.failure, 'interpreter "/nowhere/sh": ENOENT');
 });
