@@ -31,8 +31,7 @@ struct constant {
 /* The constants that scripts can name, and the words of enumerations. */
 extern const struct constant constants[];
 extern const struct constant aspawn_stream_words[], aspawn_owner_words[], aspawn_memory_words[],
-	aspawn_command_flags_words[], aspawn_io_flags_words[], aspawn_job_flags_words[],
-	aspawn_outcome_words[];
+	aspawn_command_flags_words[], aspawn_io_flags_words[], aspawn_job_flags_words[];
 
 struct build;
 /* An action: { "chdir", "/srv" } or { "chdir", path = "/srv" }, on top of the stack, which is popped. */

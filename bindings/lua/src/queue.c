@@ -191,15 +191,12 @@ static void set_time(lua_State *L, const char *name, int64_t nanoseconds)
 static void push_result(lua_State *L, const struct aspawn_result *result,
 			const struct outputs *outputs)
 {
-	const struct constant *word = aspawn_outcome_words;
 	char text[320];
 
-	while (word->name && word->value != result->outcome)
-		word++;
 	lua_newtable(L);
 	push_integer(L, result->ticket);
 	lua_setfield(L, -2, "ticket");
-	SET(L, "outcome", string, word->name);
+	SET(L, "outcome", string, aspawn_outcome_name(result->outcome));
 	aspawn_result_text(text, sizeof text, result);
 	SET(L, "text", string, text);
 	if (result->out) {
