@@ -556,31 +556,18 @@ int aspawn_queue_create(struct aspawn_queue **to, const struct aspawn_queue_opti
 
 /* --- the end -------------------------------------------------------------------------------- */
 
-static bool is_served(const struct aspawn_queue *queue)
-{
-	if (queue->is_local)
-		return __atomic_load_n(&queue->serving, __ATOMIC_ACQUIRE);
-	return queue->server_pid && __atomic_load_n(&queue->events, __ATOMIC_ACQUIRE) &&
-	       !aspw_child_is_gone(queue->server_pid);
-}
-
 /* Waits until the server has ended. One that is stopped goes on, and one that hangs is killed. */
 static void end_server(struct aspawn_queue *queue)
 {
 	const int64_t deadline = aspw_deadline_in(2000);
 
-	while (is_served(queue)) {
+	while (queue->server_pid && !aspw_queue_is_orphaned(queue, true)) {
 		const int seen = __atomic_load_n(&queue->events, __ATOMIC_ACQUIRE);
-		if (!queue->is_local)
-			signal_server(queue, aspw_deadline_is_past(deadline) ? PSYS_SIGKILL :
-									       PSYS_SIGCONT);
+		signal_server(queue, aspw_deadline_is_past(deadline) ? PSYS_SIGKILL : PSYS_SIGCONT);
 		if (seen)
 			aspw_deadline_sleep_on(&queue->events, seen, deadline);
 	}
-	if (queue->is_local)
-		aspw_server_run(queue, UNTIL_CLOSED, INT64_MAX);
-	else
-		reap_server(queue);
+	reap_server(queue);
 }
 
 int aspawn_queue_close(struct aspawn_queue *queue)
@@ -593,7 +580,10 @@ int aspawn_queue_close(struct aspawn_queue *queue)
 		__atomic_store_n(&queue->closing, 1, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&queue->asleep, 1, __ATOMIC_SEQ_CST); /* certainly */
 		aspw_queue_wake(queue);
-		end_server(queue);
+		if (queue->is_local)
+			aspw_server_run(queue, UNTIL_CLOSED, INT64_MAX);
+		else
+			end_server(queue);
 		unwatch_server(queue);
 	}
 	close_files(queue);

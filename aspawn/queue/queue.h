@@ -109,8 +109,6 @@ struct job_stack {
 	bool is_taken;            /* by a running job */
 };
 
-enum serving { NOBODY_SERVES, A_WAITER_SERVES, A_THREAD_SERVES };
-
 /* A list of jobs, in both directions; NULL ends it. */
 struct job_list {
 	struct job *first, *last;
@@ -146,7 +144,7 @@ struct server {
  * side the reverse. A barrier between store and load is what keeps both from missing the other's: all
  * four are sequentially consistent, or a fence is between.
  *
- *   submitted, cancels, closing, wanted   asleep          who wakes the server; server_sleep()
+ *   submitted, cancels, closing           asleep          who wakes the server; server_sleep()
  *   tail of ended                         armed           aspw_queue_announce(); rearm()
  *   events, head of ended                 waiters         aspw_queue_announce(); await()
  *   submitted                             events          submit_job(); recover()
@@ -178,8 +176,7 @@ struct aspawn_queue {
 	uint32_t tended_at; /* when a thread last looked if somebody has stopped it; in 2^20 ns */
 	int is_stopped;     /* ... and what it saw */
 	int closing;
-	int serving; /* enum serving: who serves a local queue */
-	int wanted;  /* a thread in aspawn_queue_serve() asks a waiter to let it serve */
+	int serving; /* of a local queue: a thread that waits starts and ends the jobs */
 
 	uint32_t *taken; /* a bit for each place */
 	/* The newest of those that the server has not taken. */

@@ -88,18 +88,6 @@ static int take_results(struct aspawn_queue *queue, const struct aspawn_result *
 	return taken;
 }
 
-/* Called by the thread that has queue->serving, and gives it back. */
-static int serve(struct aspawn_queue *queue, enum until until, int64_t deadline)
-{
-	const bool goes_on = aspw_server_run(queue, until, deadline);
-	const int r = queue_unless_copied(queue, goes_on ? -PSYS_ETIMEDOUT : 0);
-
-	__atomic_store_n(&queue->serving, NOBODY_SERVES, __ATOMIC_RELEASE);
-	/* The queue may be unmapped now: then this fails. */
-	psys_futex(&queue->events, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-	return r;
-}
-
 /* The second is for a sandbox that does not clear the word at the server's end. */
 static void sleep_on_events(struct aspawn_queue *queue, int seen, int64_t deadline)
 {
@@ -120,16 +108,16 @@ static void serve_or_sleep(struct aspawn_queue *queue, int events, enum until un
 {
 	const bool is_local = queue->is_local;
 	const int64_t moment = is_local ? aspw_deadline_in(5) : DEADLINE_NEVER;
-	int nobody = NOBODY_SERVES;
 
-	if (!events) /* another thread recovers */
+	if (!events) { /* another thread recovers */
 		psys_sched_yield();
-	else if (is_local && !__atomic_load_n(&queue->wanted, __ATOMIC_SEQ_CST) &&
-		 __atomic_compare_exchange_n(&queue->serving, &nobody, A_WAITER_SERVES, false,
-					     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		serve(queue, until, deadline);
-	else
+	} else if (is_local && !__atomic_exchange_n(&queue->serving, 1, __ATOMIC_ACQUIRE)) {
+		aspw_server_run(queue, until, deadline);
+		__atomic_store_n(&queue->serving, 0, __ATOMIC_RELEASE);
+		psys_futex(&queue->events, PSYS_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	} else {
 		sleep_on_events(queue, events, moment < deadline ? moment : deadline);
+	}
 }
 
 /* Takes results. Returns 0 at the end of the time; without a place for results 1 when no job waits or
@@ -209,39 +197,6 @@ int aspawn_queue_fd(struct aspawn_queue *queue)
 	int r = aspw_queue_check(queue);
 
 	return r < 0 ? r : queue->epoll < 0 ? -PSYS_EBADF : queue->epoll;
-}
-
-/* Takes over from a thread that serves while it waits for a result. */
-static int begin_to_serve(struct aspawn_queue *queue, int64_t deadline)
-{
-	const struct psys_timespec moment = { 0, 1000000 };
-	int who = NOBODY_SERVES, r = 0;
-
-	__atomic_add_fetch(&queue->wanted, 1, __ATOMIC_SEQ_CST);
-	while (r == 0 && !__atomic_compare_exchange_n(&queue->serving, &who, A_THREAD_SERVES, false,
-						      __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
-		if (who == A_THREAD_SERVES)
-			r = -PSYS_EBUSY;
-		else if (aspw_deadline_is_past(deadline))
-			r = -PSYS_ETIMEDOUT;
-		aspw_queue_wake(queue);
-		psys_nanosleep(&moment, NULL);
-		who = NOBODY_SERVES;
-		r = queue_unless_copied(queue, r);
-	}
-	__atomic_sub_fetch(&queue->wanted, 1, __ATOMIC_SEQ_CST);
-	return r;
-}
-
-int aspawn_queue_serve(struct aspawn_queue *queue, int64_t timeout_ms)
-{
-	int r = aspw_queue_check(queue);
-
-	if (r < 0 || !queue->is_local)
-		return r < 0 ? r : -PSYS_EINVAL;
-	const int64_t deadline = aspw_deadline_in(timeout_ms);
-	r = begin_to_serve(queue, deadline);
-	return r < 0 ? r : serve(queue, UNTIL_CLOSED, deadline);
 }
 
 static void request_service(struct aspawn_queue *queue)

@@ -323,8 +323,7 @@ static QUEUE_SERVER bool server_sleep(struct aspawn_queue *queue, int64_t deadli
 	const bool has_work =
 		__atomic_load_n(&queue->submitted, __ATOMIC_SEQ_CST) ||
 		__atomic_load_n(&queue->cancels, __ATOMIC_SEQ_CST) ||
-		(__atomic_load_n(&queue->closing, __ATOMIC_SEQ_CST) && !server->closes_by) ||
-		__atomic_load_n(&queue->wanted, __ATOMIC_SEQ_CST);
+		(__atomic_load_n(&queue->closing, __ATOMIC_SEQ_CST) && !server->closes_by);
 	const int ms = has_work ? 0 : server_patience(queue, deadline);
 	struct psys_timespec time = { ms / 1000, (int64_t)(ms % 1000) * 1000000 };
 	const int r =
@@ -376,8 +375,7 @@ static QUEUE_SERVER bool server_is_closed(const struct aspawn_queue *queue)
 
 static QUEUE_SERVER bool server_is_done(const struct aspawn_queue *queue, enum until until)
 {
-	return __atomic_load_n(&queue->wanted, __ATOMIC_SEQ_CST) ||
-	       (until == UNTIL_RESULT && queue_has_result(queue)) ||
+	return (until == UNTIL_RESULT && queue_has_result(queue)) ||
 	       !queue_left(queue, &queue->ended.tail);
 }
 

@@ -44,8 +44,8 @@
  *
  * After fork(2) the new process has no queue: each function returns -ESTALE there, except
  * aspawn_queue_close(), which releases its copies of memory and descriptors. If a signal handler has
- * forked during aspawn_queue_submit(), aspawn_queue_prepare(), aspawn_queue_wait(),
- * aspawn_queue_drain() or aspawn_queue_serve(), that call returns -ESTALE in the new process too.
+ * forked during aspawn_queue_submit(), aspawn_queue_prepare(), aspawn_queue_wait() or
+ * aspawn_queue_drain(), that call returns -ESTALE in the new process too.
  */
 #ifndef ASPAWN_QUEUE_H
 #define ASPAWN_QUEUE_H
@@ -64,12 +64,11 @@ struct aspawn_result;
 
 /* How a queue is served and polled. */
 enum aspawn_queue_flags {
-	/* Make no server: jobs are children of the calling process, started by the thread in
-	 * aspawn_queue_serve(), or, while there is none, by the threads in aspawn_queue_wait() and
-	 * aspawn_queue_drain(), which handle signals only while they sleep. For user-mode
-	 * emulators, where no process can share memory, and for jobs that must have the caller's
-	 * current credentials, directory and descriptors. The process must not ignore SIGCHLD nor
-	 * reap by wait(-1). */
+	/* Make no server: jobs are children of the calling process. A thread in aspawn_queue_wait()
+	 * or aspawn_queue_drain() starts and reaps them; the thread handles signals only while it
+	 * sleeps. While no thread waits, no job starts. For user-mode emulators, where no process
+	 * can share memory, and for jobs that must have the caller's current credentials, directory
+	 * and descriptors. The process must not ignore SIGCHLD nor reap by wait(-1). */
 	ASPAWN_QUEUE_LOCAL = 1024,
 	/* Make the descriptor of aspawn_queue_fd(). */
 	ASPAWN_QUEUE_FD = 2048
@@ -110,9 +109,8 @@ PSYS_API PSYS_MUST_CHECK int aspawn_queue_create(struct aspawn_queue **queue,
 
 /*
  * Ends the queue: kills all jobs with their process groups or trees, ends the server, and gives
- * memory and descriptors back. No other thread may use the queue during or after the call, except
- * that one may be in aspawn_queue_serve(), which returns. When the call returns there is no
- * server. Results that were not released are gone. A job that may not be killed (set-user-ID
+ * memory and descriptors back. No other thread may use the queue during or after the call. When the
+ * call returns there is no server. Results that were not released are gone. A job that may not be killed (set-user-ID
  * programs) runs on.
  *   -EINVAL  queue is NULL
  */
@@ -335,15 +333,6 @@ PSYS_API int aspawn_queue_fd(struct aspawn_queue *queue);
  *   -ESTALE     as of aspawn_queue_submit()
  */
 PSYS_API int aspawn_queue_drain(struct aspawn_queue *queue, int64_t timeout_ms);
-
-/*
- * With ASPAWN_QUEUE_LOCAL: starts and ends jobs, on the calling thread, until
- * aspawn_queue_close() is called by another thread (0), or for timeout_ms (-ETIMEDOUT).
- *   -EINVAL  queue is NULL, or has a server
- *   -EBUSY   another thread serves
- *   -ESTALE  as of aspawn_queue_submit()
- */
-PSYS_API int aspawn_queue_serve(struct aspawn_queue *queue, int64_t timeout_ms);
 
 /* What aspawn_queue_count() can be asked. */
 enum aspawn_count {

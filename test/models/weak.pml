@@ -121,7 +121,7 @@ inline load(t, w, order, to)
 	fi
 
 byte pair;
-#define PAIRS 11
+#define PAIRS 10
 
 proctype publisher()
 {
@@ -130,15 +130,14 @@ proctype publisher()
 	if
 	:: pair == 0 -> LOOK(0, true, SUBMITTED_BY_PUSH, ASLEEP_BY_WAKE)
 	:: pair == 1 -> LOOK(0, false, CANCELS_BY_REQUEST, ASLEEP_BY_WAKE)
-	:: pair == 2 -> LOOK(0, true, WANTED_BY_SERVE, ASLEEP_BY_WAKE)
-	:: pair == 3 -> LOOK(0, false, TAIL_BY_COMPLETE, ARMED_BY_ANNOUNCE)
-	:: pair == 4 -> LOOK(0, true, EVENTS_BY_ANNOUNCE, WAITERS_BY_ANNOUNCE)
-	:: pair == 5 -> LOOK(0, true, HEAD_BY_TAKE, WAITERS_BY_TAKE)
-	:: pair == 6 -> LOOK(0, true, SUBMITTED_BY_PUSH, RECOVERING_BY_SUBMITTER)
-	:: pair == 7 -> SEND(true, SUBMITTED_BY_PUSH)
-	:: pair == 8 -> SEND(false, TAIL_BY_COMPLETE)
-	:: pair == 9 -> SEND(true, PLACE_BY_FREE)
-	:: pair == 10 -> SEND(true, HEAD_BY_TAKE) /* data: tail */
+	:: pair == 2 -> LOOK(0, false, TAIL_BY_COMPLETE, ARMED_BY_ANNOUNCE)
+	:: pair == 3 -> LOOK(0, true, EVENTS_BY_ANNOUNCE, WAITERS_BY_ANNOUNCE)
+	:: pair == 4 -> LOOK(0, true, HEAD_BY_TAKE, WAITERS_BY_TAKE)
+	:: pair == 5 -> LOOK(0, true, SUBMITTED_BY_PUSH, RECOVERING_BY_SUBMITTER)
+	:: pair == 6 -> SEND(true, SUBMITTED_BY_PUSH)
+	:: pair == 7 -> SEND(false, TAIL_BY_COMPLETE)
+	:: pair == 8 -> SEND(true, PLACE_BY_FREE)
+	:: pair == 9 -> SEND(true, HEAD_BY_TAKE) /* data: tail */
 	fi
 }
 
@@ -149,21 +148,20 @@ proctype sleeper()
 	if
 	:: pair == 0 -> LOOK(1, true, ASLEEP_BY_SLEEP, SUBMITTED_BY_SLEEP)
 	:: pair == 1 -> LOOK(1, true, ASLEEP_BY_SLEEP, CANCELS_BY_SLEEP)
-	:: pair == 2 -> LOOK(1, true, ASLEEP_BY_SLEEP, WANTED_BY_SLEEP)
-	:: pair == 3 ->
+	:: pair == 2 ->
 		store(1, 1, ARMED_BY_REARM, false);
 		if
 		:: FENCE_BY_REARM == SEQ_CST -> fence(1)
 		:: else
 		fi;
 		load(1, 0, TAIL_BY_TAKE, saw[1])
-	:: pair == 4 -> LOOK(1, true, WAITERS_BY_AWAIT, EVENTS_BY_AWAIT)
-	:: pair == 5 -> LOOK(1, true, WAITERS_BY_AWAIT, HEAD_BY_AWAIT)
-	:: pair == 6 -> LOOK(1, false, RECOVERING_BY_RECOVER, SUBMITTED_BY_RECOVER)
-	:: pair == 7 -> RECEIVE(SUBMITTED_BY_SERVER)
-	:: pair == 8 -> RECEIVE(TAIL_BY_TAKE)
-	:: pair == 9 -> RECEIVE(PLACE_BY_TAKE)
-	:: pair == 10 -> RECEIVE(SEEN_HEAD_BY_TAKE)
+	:: pair == 3 -> LOOK(1, true, WAITERS_BY_AWAIT, EVENTS_BY_AWAIT)
+	:: pair == 4 -> LOOK(1, true, WAITERS_BY_AWAIT, HEAD_BY_AWAIT)
+	:: pair == 5 -> LOOK(1, false, RECOVERING_BY_RECOVER, SUBMITTED_BY_RECOVER)
+	:: pair == 6 -> RECEIVE(SUBMITTED_BY_SERVER)
+	:: pair == 7 -> RECEIVE(TAIL_BY_TAKE)
+	:: pair == 8 -> RECEIVE(PLACE_BY_TAKE)
+	:: pair == 9 -> RECEIVE(SEEN_HEAD_BY_TAKE)
 	fi
 }
 

@@ -214,13 +214,6 @@ static void *kill_server(void *arg)
 	return NULL;
 }
 
-static void *serve(void *arg)
-{
-	(void)arg;
-	aspawn_queue_serve(queue, -1);
-	return NULL;
-}
-
 int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS + 1];
@@ -245,8 +238,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	printf("1..1\n# seed %u\n", seed);
-	pthread_create(&threads[THREADS], NULL, is_local ? serve : kill_server,
-		       (void *)(uintptr_t)seed);
+	if (!is_local)
+		pthread_create(&threads[THREADS], NULL, kill_server, (void *)(uintptr_t)seed);
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, use,
 			       (void *)(uintptr_t)(seed + 7919U * (unsigned)i));
@@ -258,8 +251,6 @@ int main(int argc, char **argv)
 	if (!is_local)
 		pthread_join(threads[THREADS], NULL);
 	aspawn_queue_close(queue);
-	if (is_local)
-		pthread_join(threads[THREADS], NULL);
 	printf("# %d ran, %d not started, %d timed out, %d cancelled, %d lost, %d servers killed\n",
 	       by_end[ASPAWN_OUTCOME_RAN], by_end[ASPAWN_OUTCOME_NOT_STARTED],
 	       by_end[ASPAWN_OUTCOME_TIMED_OUT], by_end[ASPAWN_OUTCOME_CANCELLED],

@@ -458,7 +458,6 @@ TEST(queue_rejects_what_a_job_cannot_have)
 	CHECK_EQUAL(aspawn_queue_wait(queue, NULL, 1, 0), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_release(queue, &result, 1), -PSYS_EINVAL); /* twice */
 	CHECK_EQUAL(aspawn_queue_fd(queue), -PSYS_EBADF);
-	CHECK_EQUAL(aspawn_queue_serve(queue, 0), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_cancel(queue, 12345678), -PSYS_ESRCH);
 	close_queue(queue);
 	CHECK_EQUAL(aspawn_queue_close(NULL), -PSYS_EINVAL);
@@ -694,7 +693,6 @@ TEST(every_function_rejects_a_queue_that_is_null)
 	CHECK_EQUAL(aspawn_queue_release(NULL, &result, 1), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_fd(NULL), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_drain(NULL, 0), -PSYS_EINVAL);
-	CHECK_EQUAL(aspawn_queue_serve(NULL, 0), -PSYS_EINVAL);
 	CHECK_EQUAL(aspawn_queue_count(NULL, ASPAWN_COUNT_WAITING), -PSYS_EINVAL);
 	queue = usual_queue();
 	CHECK_EQUAL(aspawn_queue_release(queue, &result, 1), -PSYS_EINVAL);
@@ -1988,37 +1986,6 @@ TEST(queue_accepts_jobs_of_a_signal_handler)
 	CHECK(submitted_by_handler > 0);
 	CHECK_EQUAL(taken, sent + submitted_by_handler);
 	close_queue(of_handler);
-}
-
-/* While another thread serves for a moment, the call says so. */
-static int serves(void *queue)
-{
-	int r;
-
-	while ((r = aspawn_queue_serve(queue, -1)) == -PSYS_EBUSY)
-		sleep_ms(1);
-	return r;
-}
-
-TEST(local_queue_is_served_by_a_thread)
-{
-	struct aspawn_queue *queue =
-		open_queue(&(struct aspawn_queue_options){ .flags = ASPAWN_QUEUE_LOCAL });
-	struct thread thread;
-
-	CHECK_EQUAL(aspawn_queue_serve(queue, 10), -PSYS_ETIMEDOUT);
-	thread_start(&thread, serves, queue);
-	while (aspawn_queue_serve(queue, 0) != -PSYS_EBUSY)
-		sleep_ms(1);
-	for (int i = 0; i < 10; i++) {
-		CHECK(submit(queue, (struct aspawn_job){ 0 }, "exit_7", NULL) > 0);
-		const struct aspawn_result *result = next_result(queue);
-		CHECK_EQUAL(result->status, 7 << 8);
-		give_back(queue, result);
-	}
-	close_queue(queue);
-	thread_join(&thread);
-	CHECK(!have_children());
 }
 
 /* Descriptors of the caller's may be used there. */
