@@ -107,8 +107,7 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 		aspawn_action_pdeathsig(&own->list[own->count++], PSYS_SIGKILL);
 	if (queue->ignores_sigchld)
 		aspawn_action_signal_ignore(&own->list[own->count++], PSYS_SIGCHLD);
-	if (!(job->flags & ASPAWN_JOB_SAME_GROUP))
-		aspw_add_group(own, &job->command);
+	aspw_add_group(own, &job->command);
 }
 
 static QUEUE_SERVER int job_spawn(const struct aspawn_queue *queue, struct job *job,
@@ -297,8 +296,7 @@ static QUEUE_SERVER bool job_send(struct job *job, int signal)
 		aspw_order_end(&job->child, kills ? ASPAWN_GRACE_NONE : job->grace_ms);
 		return !kills || aspw_kill_suspended(&job->child);
 	}
-	const int r =
-		job->flags & ASPAWN_JOB_SAME_GROUP ? -PSYS_ESRCH : job_signal(job, signal, true);
+	const int r = job_signal(job, signal, true);
 
 	if (r < 0 || signal == PSYS_SIGKILL) /* it may have left its group, or not made it yet */
 		job_signal(job, signal, false);
@@ -345,7 +343,7 @@ static QUEUE_SERVER int job_reap_zombie(const struct job *job, struct aspawn_res
 	const int options = (int)(PSYS_WEXITED | PSYS_WNOHANG | PSYS___WALL);
 	struct psys_siginfo info;
 
-	if (job->signal && !(job->flags & ASPAWN_JOB_SAME_GROUP))
+	if (job->signal)
 		aspw_send_signal(job->child.ended_fd, result->pid, PSYS_SIGKILL, true);
 	info.u.child.pid = 0;
 	const int r = psys_waitid(PSYS_P_PID, result->pid, &info, options, &result->usage);

@@ -18,7 +18,7 @@ local commands = { "'true'", "'false'", "'echo', 'text', stdout = 'pipe'", "'sh'
 	"'unmae'", "'seq', '999', stdout = 'pipe'", "'timeout', '-s', 'KILL', '0.1', 'cat', stdin = 'null'" }
 local options = { "input", "timeout", "grace", "kill_group", "stdin", "stdout", "stderr", "cwd", "env", "clearenv", "file",
 	"path", "setsid", "group", "owner", "memory", "dies_with_caller", "started_fd", "shell_on_enoexec", "actions", "actions", "actions", "output_size",
-	"tail", "key", "key_limit", "priority", "same_group", "prepared", "running", "jobs", "job_bytes", "delay", "servers",
+	"tail", "key", "key_limit", "priority", "prepared", "running", "jobs", "job_bytes", "delay", "servers",
 	"no_server" }
 -- What an action of these names does ends with its process. Others are added, and not performed.
 local performed = {}

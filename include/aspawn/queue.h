@@ -118,12 +118,9 @@ PSYS_API int aspawn_queue_close(struct aspawn_queue *queue);
 
 /* --- submission --------------------------------------------------------------------- */
 
-/* How a job runs and what is kept of its output. */
+/* What is kept of a job's output. */
 enum aspawn_job_flags {
-	ASPAWN_JOB_TAIL = 4096, /* of longer output keep the last bytes, not the first */
-	/* Do not make a process group for the job: it stays in the server's, which is that of the
-	 * creator. Then only the program itself is killed, not what it has started. */
-	ASPAWN_JOB_SAME_GROUP = 8192
+	ASPAWN_JOB_TAIL = 4096 /* of longer output keep the last bytes, not the first */
 };
 
 /* A command for a queue. Zero is a good default for everything but size, and command or prepared. */
@@ -160,8 +157,8 @@ struct aspawn_job {
 	 * The rest is read and dropped. 0: keep none. */
 	size_t out_size, err_size;
 
-	/* From the start to SIGTERM, which goes to the job's process group, or to all of a tree;
-	 * and from SIGTERM to SIGKILL, also the time after the program's end in which output is
+	/* From the start to SIGTERM, which goes to the job's process group, or to all of a tree, or
+	 * to the program alone if an ASPAWN_SETPGID() has moved it to another group; and from SIGTERM to SIGKILL, also the time after the program's end in which output is
 	 * still read if another process holds the pipe. */
 	int64_t time_limit_ms __attribute__((aligned(8)));
 	int64_t grace_ms __attribute__((aligned(8)));

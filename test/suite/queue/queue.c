@@ -1026,25 +1026,25 @@ ROLE(outlives_its_child)
 	return status & 0x7f;
 }
 
-TEST(queue_makes_no_group_if_asked)
+TEST(job_stays_in_the_callers_group_by_setpgid)
 {
+	const struct aspawn_action stay = ASPAWN_SETPGID(psys_getpgid(0));
 	struct aspawn_queue *queue = usual_queue();
 	const struct aspawn_result *result;
+	struct self self;
 
-	for (unsigned i = 0; i < 2; i++) {
-		CHECK(submit(queue,
-			     (struct aspawn_job){ .flags = i ? ASPAWN_JOB_SAME_GROUP : 0,
-						  .time_limit_ms = 100 * i },
-			     i ? "lingers" : "tells_if_group_leader", NULL) > 0);
+	for (unsigned i = 0; i < 3; i++) {
+		struct aspawn_command command =
+			command_in_role(&self, i == 2 ? "lingers" : "tells_if_group_leader", NULL);
+
+		command.actions = &stay;
+		command.action_count = i > 0;
+		CHECK(submit_command(queue, (struct aspawn_job){ .time_limit_ms = i == 2 ? 100 : 0 },
+				     &command) > 0);
 		result = next_result(queue);
-		CHECK_EQUAL(result->status, i ? PSYS_SIGTERM : 1 << 8);
+		CHECK_EQUAL(result->status, i == 0 ? 1 << 8 : i == 1 ? 0 : PSYS_SIGTERM);
 		give_back(queue, result);
 	}
-	CHECK(submit(queue, (struct aspawn_job){ .flags = ASPAWN_JOB_SAME_GROUP },
-		     "tells_if_group_leader", NULL) > 0);
-	result = next_result(queue);
-	CHECK_EQUAL(result->status, 0);
-	give_back(queue, result);
 	close_queue(queue);
 }
 

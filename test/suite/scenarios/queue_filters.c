@@ -88,7 +88,8 @@ static bool is_limited(enum kind kind)
 static int64_t submit_kind(struct aspawn_queue *queue, enum kind kind, const int pipe[2])
 {
 	const bool lingers = is_limited(kind) || kind == CANCELLATION || kind == CLOSING;
-	const struct aspawn_action to_pipe = ASPAWN_DUP2(pipe[1], 1);
+	const struct aspawn_action to_pipe = ASPAWN_DUP2(pipe[1], 1),
+				   to_own_group = ASPAWN_SETPGID(psys_getpgid(0));
 	struct aspawn_job job = { .grace_ms = 20, .time_limit_ms = is_limited(kind) ? 20 : 0 };
 	struct self self;
 	struct aspawn_command command = command_in_role(&self,
@@ -103,14 +104,14 @@ static int64_t submit_kind(struct aspawn_queue *queue, enum kind kind, const int
 		job.input_size = 4;
 		job.out_size = job.err_size = KEPT;
 	}
-	if (kind == LIMIT || kind == CLOSING)
-		job.flags = ASPAWN_JOB_SAME_GROUP;
 	if (kind == IN_TREE || kind == LIMIT_OF_TREE)
 		command.owner = ASPAWN_OWNER_TREE;
 	if (kind == COPY)
 		command.memory = ASPAWN_MEMORY_COPIED;
-	if (kind == DESCRIPTOR || kind == IMAGE) {
-		command.actions = kind == IMAGE ? &for_image : &to_pipe;
+	if (kind == DESCRIPTOR || kind == IMAGE || kind == LIMIT || kind == CLOSING) {
+		command.actions = kind == IMAGE      ? &for_image :
+				  kind == DESCRIPTOR ? &to_pipe :
+						       &to_own_group;
 		command.action_count = 1;
 	}
 	return submit_command(queue, job, &command);

@@ -168,7 +168,7 @@ class Jobs(Generic[FutureType]):
                grace: Optional[float] = None, check: bool = False, shell: Optional[bool] = None,
                executable: Optional[Path] = None, cwd: Optional[Path] = None, env: Optional[Environment] = None,
                limits: Optional[Limits] = None, actions: Optional[Iterable[Action]] = None,
-               owner: Optional[Literal["tree"]] = None, same_group: bool = False, key: int = 0, key_limit: int = 0,
+               owner: Optional[Literal["tree"]] = None, key: int = 0, key_limit: int = 0,
                priority: int = 0, prepared: Optional[Prepared] = None) -> FutureType:
         """Submit a command. Returns a future of the Result.
 
@@ -180,9 +180,9 @@ class Jobs(Generic[FutureType]):
         prepared command. output_size: bytes to keep of each, the first, or with tail=True the last;
         the rest is dropped. timeout: seconds from the start to SIGTERM, which goes to the job's
         process group or tree, and grace: from there to SIGKILL, one second if it is not given.
-        same_group: make no process group. key and key_limit: of the jobs with the same key, a
-        number, at most key_limit run at the same time. priority: from 0 to 7; of the jobs that the
-        library has, those with the highest start first.
+        key and key_limit: of the jobs with the same key, a number, at most key_limit run at the same
+        time. priority: from 0 to 7; of the jobs that the library has, those with the highest start
+        first.
 
         The future's exception is the OSError of a program that was not started, whose `failure` says
         why, subprocess.TimeoutExpired, concurrent.futures.BrokenExecutor if the library's process was
@@ -214,7 +214,7 @@ class Jobs(Generic[FutureType]):
             input=None if input is None else bytes(memoryview(input)),
             out_size=output_size + 1 if stdout == PIPE else 0,
             err_size=output_size + 1 if stderr == PIPE and not has_one_output else 0,
-            flags=(JobFlags.TAIL if tail else 0) + (JobFlags.SAME_GROUP if same_group else 0),
+            flags=JobFlags.TAIL if tail else 0,
             time_limit_ms=milliseconds("timeout", timeout),
             grace_ms=grace_ms(grace),
             key=key, key_limit=key_limit, priority=priority)
