@@ -79,7 +79,8 @@ int aspawn_compat_spawn_in(struct section *section, const struct spawn *spawn)
 	append(&end, spawn->actions);
 	const struct aspawn_command command = {
 		.size = sizeof command,
-		.flags = spawn->pidfd ? 0 : ASPAWN_COMMAND_NO_PIDFD,
+		.flags = ASPAWN_COMMAND_INHERIT_SIGNALS |
+			 (spawn->pidfd ? 0 : ASPAWN_COMMAND_NO_PIDFD),
 		.memory = ASPAWN_MEMORY_SUSPENDED,
 		.file = spawn->file,
 		.search_path = spawn->path,

@@ -11,7 +11,7 @@
 enum {
 	MOST_ACTIONS = 10000000,  /* more than one close for each possible descriptor */
 	LARGEST_STRUCTURE = 4096, /* bytes, of any version */
-	ALL_FLAGS = 2 * ASPAWN_COMMAND_TREE_OR_GROUP - 1,
+	ALL_FLAGS = 2 * ASPAWN_COMMAND_INHERIT_SIGNALS - 1,
 };
 
 int aspw_read_structure(void *to, size_t known, const void *from, uint64_t size,

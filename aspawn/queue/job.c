@@ -105,7 +105,8 @@ static QUEUE_SERVER void add_own_actions(const struct aspawn_queue *queue, const
 	own->await_clone = false;
 	if (!queue->is_local)
 		aspawn_action_pdeathsig(&own->list[own->count++], PSYS_SIGKILL);
-	if (queue->ignores_sigchld)
+	/* The creator ignores it, but the server must not. */
+	if (queue->ignores_sigchld && job->command.flags & ASPAWN_COMMAND_INHERIT_SIGNALS)
 		aspawn_action_signal_ignore(&own->list[own->count++], PSYS_SIGCHLD);
 	aspw_add_group(own, &job->command);
 }

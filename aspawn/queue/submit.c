@@ -9,7 +9,7 @@ enum {
 	ALL_JOB_FLAGS = ASPAWN_JOB_TAIL,
 	/* The other flags are of the handle, which a job does not have. */
 	COMMAND_FLAGS = ASPAWN_COMMAND_SHELL_ON_ENOEXEC | ASPAWN_COMMAND_RELATIVE_TO_CALLER |
-			ASPAWN_COMMAND_TREE_OR_GROUP,
+			ASPAWN_COMMAND_TREE_OR_GROUP | ASPAWN_COMMAND_INHERIT_SIGNALS,
 };
 
 static bool is_null_or_default(int stream)

@@ -300,6 +300,16 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+func TestProgramsInheritSignalsAsOfOsExec(t *testing.T) {
+	signal.Ignore(syscall.SIGALRM)
+	defer signal.Reset(syscall.SIGALRM)
+	theirs, err := exec.Command("grep", "Sig[BI]", "/proc/self/status").Output()
+	check(t, err)
+	ours, err := Command("grep", "Sig[BI]", "/proc/self/status").Output()
+	check(t, err)
+	equal(t, string(ours), string(theirs))
+}
+
 // helper private: no wait of a process that has no other child sees a private one.
 func private(...string) {
 	signals := make(chan os.Signal, 10)

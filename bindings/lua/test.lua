@@ -558,6 +558,21 @@ test("private children", function()
 	same(child.pid, nil)
 end)
 
+test("signals that the caller ignores", function()
+	local lines = { "sh", "-c", "trap '' USR1; exec \"$0\" -e \"$1\"", arg[-1], [[
+		local aspawn = require "aspawn"
+		local line = "grep SigIgn /proc/self/status"
+		local program = { "sh", "-c", line, stdout = "pipe" }
+		io.write(aspawn.run(program).out, aspawn.popen(program):read("*a"), aspawn.popen(line):read("*a"))
+		io.stdout:flush()
+		aspawn.execute(line)
+		program.inherit_signals = true
+		io.write(aspawn.run(program).out)
+	]] }
+	local function mask(digit) return "SigIgn:\t0000000000000" .. digit .. "00\n" end
+	same(aspawn.run(lines).out, mask(0) .. mask(0) .. mask(2) .. mask(2) .. mask(2))
+end)
+
 test("children that end with the caller", function()
 	for option, value in pairs { dies_with_caller = true, started_fd = true, no_pidfd = true, nonblock = true, shell_on_enoexec = true,
 		relative_to_caller = true, memory = "suspended" } do

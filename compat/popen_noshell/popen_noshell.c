@@ -71,7 +71,7 @@ static int by_aspawn(pid_t *pid, const struct program *program, bool copies)
 		actions[3] = to_output;
 	const struct aspawn_command command = {
 		.size = sizeof command,
-		.flags = ASPAWN_COMMAND_NO_PIDFD,
+		.flags = ASPAWN_COMMAND_NO_PIDFD | ASPAWN_COMMAND_INHERIT_SIGNALS,
 		.memory = copies ? ASPAWN_MEMORY_COPIED : ASPAWN_MEMORY_SHARED,
 		.file = program->file,
 		.search_path = path ? path : "/bin:/usr/bin",

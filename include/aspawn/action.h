@@ -405,16 +405,18 @@ PSYS_API void aspawn_action_foreground(struct aspawn_action *action, int fd);
 
 /* --- signals ----------------------------------------------------------------------
  *
- * Without these actions the program begins with the signal mask of the calling thread, and ignored
- * signals stay ignored. A set is a struct psys_sigset or a libc's sigset_t; SIGKILL and SIGSTOP in
- * it have no effect.
+ * These actions change what the program has without them: no signal is blocked; SIGPIPE, SIGXFSZ,
+ * SIGCHLD, SIGTERM, SIGALRM, SIGUSR1 and SIGUSR2 have their default actions; other ignored signals
+ * stay ignored. With ASPAWN_COMMAND_INHERIT_SIGNALS the program has the mask of the calling thread,
+ * and all ignored signals stay ignored. A set is a struct psys_sigset or a libc's sigset_t; SIGKILL
+ * and SIGSTOP in it have no effect.
  *
  * Caught signals are reset, as by execve(2). Of a set the first PSYS_SIGSET_SIZE bytes are read. */
 
 /*
  * No signal is blocked, and none ignored.
  *
- * Usually right for a server, or a caller whose own parent blocked or ignored signals.
+ * Also resets SIGHUP, SIGINT and SIGQUIT, which nohup(1) and shells ignore on purpose.
  * Errors: none.
  */
 PSYS_API void aspawn_action_reset_signals(struct aspawn_action *action);

@@ -155,7 +155,13 @@ enum aspawn_command_flags {
 	 * the child's process group instead, and ASPAWN_FACT_OWNER is ASPAWN_OWNER_PRIVATE.
 	 * Otherwise the command fails there (ASPAWN_STEP_CLONE, -EOPNOTSUPP). The child leads a
 	 * group, unless the command has an ASPAWN_SETSID() or ASPAWN_SETPGID(). */
-	ASPAWN_COMMAND_TREE_OR_GROUP = 64
+	ASPAWN_COMMAND_TREE_OR_GROUP = 64,
+	/* Begin the program with the signal mask of the calling thread, and ignore all signals that
+	 * the caller ignores; a job has those of the queue's creator. Without this flag no signal is
+	 * blocked, and SIGPIPE, SIGXFSZ, SIGCHLD, SIGTERM, SIGALRM, SIGUSR1 and SIGUSR2, which
+	 * servers ignore for themselves, have their default actions. Other ignored signals stay
+	 * ignored: nohup(1) and shells ignore SIGHUP, SIGINT and SIGQUIT on purpose. */
+	ASPAWN_COMMAND_INHERIT_SIGNALS = 128
 };
 
 /*

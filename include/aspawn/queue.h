@@ -132,9 +132,10 @@ struct aspawn_job {
 
 	/* The program. A job has no handle, so these members of the command have no effect: pool,
 	 * any owner but ASPAWN_OWNER_TREE, and of flags all except
-	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC, _RELATIVE_TO_CALLER and _TREE_OR_GROUP. A tree ends
-	 * with its program, its time limit, its cancellation, the queue, its server and the
-	 * caller's process; others go on meanwhile. memory is ASPAWN_MEMORY_SHARED or _COPIED.
+	 * ASPAWN_COMMAND_SHELL_ON_ENOEXEC, _RELATIVE_TO_CALLER, _TREE_OR_GROUP and
+	 * _INHERIT_SIGNALS. A tree ends with its program, its time limit, its cancellation, the
+	 * queue, its server and the caller's process; others go on meanwhile. memory is
+	 * ASPAWN_MEMORY_SHARED or _COPIED.
 	 * Pipe actions are not allowed. Each stream is ASPAWN_STREAM_DEFAULT or _NULL; std_err may
 	 * be ASPAWN_STREAM_STDOUT. Only a stream that is ASPAWN_STREAM_DEFAULT may be input, or be
 	 * kept.

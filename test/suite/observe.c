@@ -218,6 +218,18 @@ static void show_groups(void)
 	}
 }
 
+/* 100 if SIGHUP is ignored, 20 if a signal is blocked, and 1 for each other that is ignored. */
+static int count_inherited(void)
+{
+	struct psys_sigset mask = get_mask(), none;
+	int count = get_disposition(PSYS_SIGHUP) == PSYS_SIG_IGN ? 100 : 0;
+
+	psys_sigemptyset(&none);
+	for (size_t i = 0; i < sizeof of_servers / sizeof *of_servers; i++)
+		count += get_disposition(of_servers[i]) == PSYS_SIG_IGN;
+	return count + (same_mask(mask, none) ? 0 : 20);
+}
+
 static void show_limit(int resource)
 {
 	struct psys_rlimit64 limit = { 0, 0 };
@@ -301,6 +313,8 @@ ROLE(shows)
 		say(psys_sigismember(&mask, number) ? "blocked" : "open");
 	else if (is(what, "ignored:"))
 		say(get_disposition(number) == PSYS_SIG_IGN ? "ignored" : "default");
+	else if (is(what, "inherited signals"))
+		say_number(count_inherited());
 	else if (is(what, "ids"))
 		show_groups();
 	else if (is(what, "hostname"))

@@ -39,6 +39,10 @@ void check_shows(const char *file, int line, const char *text, const char *what,
 void check_fails(const char *file, int line, int step, int error,
 		 const struct aspawn_action *actions, size_t count);
 
+/* What servers ignore for themselves. */
+static const unsigned char of_servers[] = { PSYS_SIGPIPE, PSYS_SIGXFSZ, PSYS_SIGCHLD, PSYS_SIGTERM,
+					    PSYS_SIGALRM, PSYS_SIGUSR1, PSYS_SIGUSR2 };
+
 bool is_emulated(void);
 
 /* True if the test may mount in a namespace of its own: as root, and if "/" is a mount, which it is

@@ -16,6 +16,7 @@ struct aspawn_child start_private(const char *role, int (*fn)(void *), void *arg
 	struct aspawn_child child;
 
 	command.owner = ASPAWN_OWNER_PRIVATE;
+	command.flags = ASPAWN_COMMAND_INHERIT_SIGNALS;
 	command.actions = &call;
 	command.action_count = fn != NULL;
 	int r = aspawn_start(&child, &command);

@@ -244,6 +244,7 @@ int aspawn_lua_spawn_in(struct section *section, const struct spawn *spawn)
 	const char *second = spawn->argv[1] ? spawn->argv[2] : NULL;
 	const struct aspawn_action mask = ASPAWN_SIGMASK(&section->mask);
 	struct aspawn_command command = { .size = sizeof command,
+					  .flags = ASPAWN_COMMAND_INHERIT_SIGNALS,
 					  .file = spawn->file,
 					  .argv = spawn->argv,
 					  .envp = spawn->envp,

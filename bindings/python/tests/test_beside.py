@@ -200,6 +200,8 @@ run(["true"], process_group="0") if v311 else 0
 run(["grep", "SigIgn", "/proc/self/status"], stdout=PIPE)
 run(["grep", "SigIgn", "/proc/self/status"], stdout=PIPE, restore_signals=False)
 run(["grep", "SigBlk", "/proc/self/status"], stdout=PIPE)
+[signal.signal(15, signal.SIG_IGN), run(["grep", "SigIgn", "/proc/self/status"], stdout=PIPE), signal.signal(15, 0)][1]
+[signal.pthread_sigmask(0, [1]), check_output(["grep", "SigBlk", "/proc/self/status"]), signal.pthread_sigmask(1, [1])]
 run(["true"], preexec_fn=lambda: 1 / 0)
 run(["sh", "-c", "pwd"], preexec_fn=lambda: os.chdir("/usr"), stdout=PIPE)
 run(["true"], preexec_fn=3)

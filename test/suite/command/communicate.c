@@ -161,9 +161,10 @@ static int64_t nanoseconds_of(struct aspawn_io *io, const char *role, int expect
 {
 	struct aspawn_pool pool = { { 0 } };
 	struct self self;
-	const struct aspawn_command command = on_pool(&pool, &self, role);
+	struct aspawn_command command = on_pool(&pool, &self, role);
 	int64_t before = monotonic_ns();
 
+	command.flags = ASPAWN_COMMAND_INHERIT_SIGNALS;
 	CHECK_EQUAL(aspawn_run(&command, io), expected);
 	CHECK_EQUAL(aspawn_pool_release(&pool), 0);
 	return monotonic_ns() - before;
@@ -691,8 +692,9 @@ TEST(a_sinks_error_ends_the_command)
 TEST(a_sink_is_not_called_after_its_error)
 {
 	struct self self;
-	const struct aspawn_command command = letters_command(&self, "10000000");
+	struct aspawn_command command = letters_command(&self, "10000000");
 
+	command.flags = ASPAWN_COMMAND_INHERIT_SIGNALS;
 	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* inherited: the program runs on for a while */
 	for (int round = 0; round < 10; round++) {
 		struct sink sink = { .calls_until_error = 1, .error = -777 };
@@ -717,7 +719,7 @@ static int take_letters_late(void *arg, int stream, const void *bytes, size_t co
 TEST(a_sink_is_not_called_after_its_error_in_the_grace)
 {
 	struct self self;
-	const struct aspawn_command command = letters_command(&self, "10000000");
+	struct aspawn_command command = letters_command(&self, "10000000");
 	struct sink sink = { .calls_until_error = 2, .error = -777 };
 	struct aspawn_io io = { .size = sizeof io,
 				.time_limit_ms = 20,
@@ -725,6 +727,7 @@ TEST(a_sink_is_not_called_after_its_error_in_the_grace)
 				.sink = take_letters_late,
 				.arg = &sink };
 
+	command.flags = ASPAWN_COMMAND_INHERIT_SIGNALS;
 	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN); /* inherited: the program runs on */
 	CHECK_EQUAL(aspawn_run(&command, &io), -PSYS_ETIMEDOUT);
 	CHECK_EQUAL(sink.calls, 2);

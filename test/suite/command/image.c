@@ -257,7 +257,7 @@ static struct seen *run(const struct aspawn_action *actions, size_t count, uint6
 	CHECK(!PSYS_IS_ERROR(seen));
 	command.file = program ? program : command.file;
 	command.pool = &pool;
-	set_way(&command, flags);
+	set_way(&command, flags | ASPAWN_COMMAND_INHERIT_SIGNALS);
 	command.actions = actions;
 	command.action_count = count;
 	command.std_in = ASPAWN_STREAM_NULL;
@@ -296,6 +296,7 @@ static struct seen *run_helped(const struct aspawn_action *actions, size_t count
 
 	CHECK(!PSYS_IS_ERROR(seen));
 	command.file = program ? program : command.file;
+	command.flags = ASPAWN_COMMAND_INHERIT_SIGNALS;
 	command.actions = actions;
 	command.action_count = count;
 	command.std_out = ASPAWN_STREAM_PIPE;

@@ -263,12 +263,79 @@ TEST(signal_actions_set_mask_and_dispositions)
 	psys_sigaddset(&set, PSYS_SIGKILL);
 	CHECK_SHOWS("blocked", "blocked:15", ASPAWN_SIGMASK(&set));
 	CHECK_SHOWS("ignored", "ignored:15", ASPAWN_SIGNALS_IGNORE(&set));
-	set_disposition(PSYS_SIGTERM, PSYS_SIG_IGN);
-	CHECK_SHOWS("ignored", "ignored:15", ASPAWN_UMASK(0));
-	CHECK_SHOWS("default", "ignored:15", ASPAWN_SIGNALS_DEFAULT(&set));
-	CHECK_SHOWS("default", "ignored:15", ASPAWN_SIGNAL_DEFAULT(PSYS_SIGTERM));
-	CHECK_EQUAL(get_disposition(PSYS_SIGTERM), PSYS_SIG_IGN);
 	CHECK_SHOWS("ignored", "ignored:2", ASPAWN_SIGNAL_IGNORE(PSYS_SIGINT));
+	psys_sigaddset(&set, PSYS_SIGHUP);
+	set_disposition(PSYS_SIGHUP, PSYS_SIG_IGN);
+	CHECK_SHOWS("ignored", "ignored:1", ASPAWN_UMASK(0));
+	CHECK_SHOWS("default", "ignored:1", ASPAWN_SIGNALS_DEFAULT(&set));
+	CHECK_SHOWS("default", "ignored:1", ASPAWN_SIGNAL_DEFAULT(PSYS_SIGHUP));
+	CHECK_EQUAL(get_disposition(PSYS_SIGHUP), PSYS_SIG_IGN);
+}
+
+/* As a server, under nohup(1), blocks and ignores them. Returns true if there are private children. */
+static bool disturb_signals(void)
+{
+	const bool is_shared = memory_is_shared();
+	struct psys_sigset mask;
+
+	for (size_t i = 0; i < sizeof of_servers / sizeof *of_servers; i++)
+		set_disposition(of_servers[i], PSYS_SIG_IGN);
+	set_disposition(PSYS_SIGHUP, PSYS_SIG_IGN);
+	psys_sigemptyset(&mask);
+	psys_sigaddset(&mask, PSYS_SIGTERM);
+	psys_sigaddset(&mask, PSYS_NSIG);
+	CHECK_EQUAL(psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE), 0);
+	return is_shared;
+}
+
+/* Each way to begin, and the image. As SIGCHLD is ignored, there may be no status. */
+static void check_signals_in_each_way(bool is_shared, uint64_t flags, const char *expected)
+{
+	static const uint64_t ways[] = { 0, WAY_PRIVATE, WAY_SUSPENDED, WAY_COPIED, 0 };
+	const struct aspawn_action for_image = ASPAWN_RESUID(-1U, -1U, -1U);
+	char text[8];
+	struct aspawn_io io = { .size = sizeof io, .out = text, .out_size = sizeof text };
+	struct self self;
+	struct aspawn_command command = command_in_role(&self, "shows", "inherited signals");
+
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		if (ways[i] == WAY_PRIVATE && !is_shared)
+			continue;
+		set_way(&command, ways[i] | flags);
+		command.actions = &for_image;
+		command.action_count = i == 4;
+		const int r = aspawn_run(&command, &io);
+		CHECK(r == 0 || r == -PSYS_ECHILD);
+		CHECK_EQUAL(psys_strcmp(text, expected), 0);
+	}
+}
+
+TEST(a_program_does_not_inherit_what_a_server_blocks_and_ignores)
+{
+	const bool is_shared = disturb_signals();
+
+	check_signals_in_each_way(is_shared, 0, "100");
+	filter_refuse(PSYS_NR_clone3, PSYS_ENOSYS);
+	check_signals_in_each_way(is_shared, 0, "100");
+}
+
+TEST(a_program_inherits_signals_if_asked)
+{
+	check_signals_in_each_way(disturb_signals(), ASPAWN_COMMAND_INHERIT_SIGNALS, "127");
+	CHECK_EQUAL(get_disposition(PSYS_SIGPIPE), PSYS_SIG_IGN);
+}
+
+TEST(signal_actions_hold_after_the_usual_signals)
+{
+	struct psys_sigset set;
+
+	psys_sigemptyset(&set);
+	psys_sigaddset(&set, PSYS_SIGPIPE);
+	disturb_signals();
+	CHECK_SHOWS("ignored", "ignored:13", ASPAWN_SIGNALS_IGNORE(&set));
+	CHECK_SHOWS("blocked", "blocked:13", ASPAWN_SIGMASK(&set));
+	CHECK_SHOWS("open", "blocked:15", ASPAWN_SIGMASK(&set));
+	CHECK_SHOWS("default", "ignored:1", ASPAWN_RESET_SIGNALS());
 }
 
 static void handle(int signal)
@@ -305,8 +372,9 @@ TEST(reset_signals_resets_ignored_and_blocked_ones)
 	psys_sigaddset(&mask, PSYS_SIGTERM);
 	psys_sigaddset(&mask, PSYS_SIGUSR1);
 	CHECK_EQUAL(psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE), 0);
-	check_signal("ignored", "ignored:", PSYS_SIGUSR1, &nothing, 1);
-	check_signal("blocked", "blocked:", PSYS_SIGTERM, &nothing, 1);
+	set_disposition(PSYS_SIGHUP, PSYS_SIG_IGN);
+	check_signal("ignored", "ignored:", PSYS_SIGHUP, &nothing, 1);
+	set_handler(PSYS_SIGHUP, handle);
 	for (int signal = 1; signal <= 31; signal++) {
 		if (is_emulated() && signal % 5)
 			continue; /* a start takes long under an emulator */

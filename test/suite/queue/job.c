@@ -356,6 +356,7 @@ static void check_communicate(const char *role, bool times_out, bool is_spliced)
 
 	if (!have_proc())
 		skip("no /proc");
+	command.flags = ASPAWN_COMMAND_INHERIT_SIGNALS;
 	command.std_out = ASPAWN_STREAM_PIPE;
 	CHECK_EQUAL(aspawn_start(&child, &command), 0);
 	reader.pid = aspawn_pid(&child);

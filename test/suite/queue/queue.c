@@ -1253,25 +1253,33 @@ TEST(queue_children_are_not_the_hosts)
 	CHECK_EQUAL(psys_rt_sigtimedwait(&chld, NULL, &at_once, PSYS_SIGSET_SIZE), -PSYS_EAGAIN);
 }
 
-/* Jobs have what the creator has: mask, ignored signals, limits; and an own group. */
+/* Jobs have the creator's limits, its signals if they ask for them, and an own group. */
 TEST(queue_jobs_inherit_from_the_creator)
 {
 	const struct psys_rlimit64 few = { 20, 1000 };
 	struct psys_sigset mask;
 	const struct aspawn_result *result;
+	struct self self;
 
 	if (!memory_is_shared())
 		skip("this emulator copies the memory");
 	set_disposition(PSYS_SIGCHLD, PSYS_SIG_IGN);
+	set_disposition(PSYS_SIGUSR1, PSYS_SIG_IGN);
 	psys_setrlimit(PSYS_RLIMIT_NOFILE, &few);
 	psys_sigemptyset(&mask);
 	psys_sigaddset(&mask, PSYS_SIGHUP);
 	psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE);
 	struct aspawn_queue *queue = open_queue(&(struct aspawn_queue_options){ .running = 16 });
-	CHECK(submit(queue, (struct aspawn_job){ 0 }, "has_inherited", NULL) > 0);
-	result = next_result(queue);
-	CHECK_EQUAL(result->status, 0);
-	give_back(queue, result);
+	for (int i = 0; i < 2; i++) {
+		struct aspawn_command command =
+			command_in_role(&self, "has_inherited", i ? "signals" : NULL);
+
+		command.flags = i ? ASPAWN_COMMAND_INHERIT_SIGNALS : 0;
+		CHECK(submit_command(queue, (struct aspawn_job){ 0 }, &command) > 0);
+		result = next_result(queue);
+		CHECK_EQUAL(result->status, 0);
+		give_back(queue, result);
+	}
 	close_queue(queue);
 }
 
@@ -1280,12 +1288,15 @@ ROLE(has_inherited)
 	const struct psys_sigset mask = get_mask();
 	struct psys_rlimit64 limit;
 
-	(void)argc, (void)argv;
-	if (get_disposition(PSYS_SIGCHLD) != PSYS_SIG_IGN)
+	const bool inherits = argc > 1;
+
+	(void)argv;
+	if ((get_disposition(PSYS_SIGCHLD) == PSYS_SIG_IGN) != inherits ||
+	    (get_disposition(PSYS_SIGUSR1) == PSYS_SIG_IGN) != inherits)
 		return 1;
 	if (psys_getrlimit(PSYS_RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur != 20)
 		return 2;
-	if (!psys_sigismember(&mask, PSYS_SIGHUP))
+	if (psys_sigismember(&mask, PSYS_SIGHUP) != inherits)
 		return 3;
 	return psys_getpgid(0) == psys_getpid() ? 0 : 4;
 }

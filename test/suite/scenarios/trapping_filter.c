@@ -268,8 +268,9 @@ TEST(a_sigsys_that_the_caller_blocks_stays_blocked)
 {
 	struct psys_sigset mask = get_mask(), pending;
 	struct self self;
-	const struct aspawn_command command = command_in_role(&self, "blocks_sigsys", NULL);
+	struct aspawn_command command = command_in_role(&self, "blocks_sigsys", NULL);
 
+	command.flags = ASPAWN_COMMAND_INHERIT_SIGNALS;
 	set_handler(PSYS_SIGSYS, on_sigsys);
 	psys_sigaddset(&mask, PSYS_SIGSYS);
 	CHECK_EQUAL(psys_rt_sigprocmask(PSYS_SIG_SETMASK, &mask, NULL, PSYS_SIGSET_SIZE), 0);

@@ -325,7 +325,7 @@ public final class Command {
     private void write(Request to, List<String> command, int[] streams, List<Action> all, List<Long> pipes) {
         int first = all.size() - actions.size() - (user == null ? 0 : 1);
         pipes.clear();
-        to.set(Request.FLAGS, diesWithCaller ? Interface.COMMAND_DIES_WITH_CALLER : 0);
+        to.set(Request.FLAGS, Interface.COMMAND_INHERIT_SIGNALS | (diesWithCaller ? Interface.COMMAND_DIES_WITH_CALLER : 0));
         to.set(Request.OWNER, owner.number);
         to.set(Request.MEMORY, memory.number);
         for (int i = 0; i < streams.length; i++) to.set(Request.STREAMS + i, streams[i]);

@@ -441,7 +441,8 @@ class Popen(subprocess.Popen[AnyStr]):
         return not self._private and not self._early
 
     def _flags(self) -> int:
-        return ((CommandFlags.DIES_WITH_CALLER if self._extras["dies_with_caller"] else 0)
+        return (CommandFlags.INHERIT_SIGNALS  # as subprocess: restore_signals is an action
+                + (CommandFlags.DIES_WITH_CALLER if self._extras["dies_with_caller"] else 0)
                 + (CommandFlags.NO_PIDFD if self._waits() else 0) + (CommandFlags.STARTED_FD if self._early else 0))
 
     def _memory(self, is_slow: bool) -> Memory:

@@ -26,7 +26,7 @@ from . import _aspawn  # type: ignore[attr-defined]
 from . import actions as actions_of
 from ._action import Action, Path
 from ._popen import RESTORE, Args, Command, Environment, Failure, Limits, grace_ms, member_of, milliseconds, words_of
-from .constants import JobFlags, Outcome, Owner, QueueFlags, Stream
+from .constants import CommandFlags, JobFlags, Outcome, Owner, QueueFlags, Stream
 
 
 class Result(subprocess.CompletedProcess[Any]):
@@ -85,7 +85,7 @@ def command_of(args: Args, stderr: int, shell: Optional[bool], executable: Optio
         command.actions.append(actions_of.chdir(cwd))
     command.add_own(actions or ())
     return command, {**command.members(), "std_err": Stream.STDOUT if stderr == STDOUT else None,
-                     "owner": kind}
+                     "owner": kind, "flags": CommandFlags.INHERIT_SIGNALS}
 
 
 class Prepared:

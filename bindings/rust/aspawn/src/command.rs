@@ -118,8 +118,10 @@ impl<E> fmt::Debug for CommandOf<E> {
 impl<E> CommandOf<E> {
     /// A program: a path, or a name without a slash that is looked for in PATH.
     pub fn new<S: AsRef<OsStr>>(program: S) -> Self {
+        let mut spec = Spec::new(program.as_ref().as_bytes());
+        spec.inherit_signals(true); // as std
         CommandOf {
-            spec: Spec::new(program.as_ref().as_bytes()),
+            spec,
             env: CommandEnv::default(),
             current_dir: None,
             uid: None,

@@ -75,6 +75,17 @@ same! {
         Ok(Command::new("sh").arg("-c").arg("kill -TERM $$").status()?)
     }
 
+    fn inherits_ignored_signals() -> io::Result<std::process::Output> {
+        extern "C" {
+            fn signal(signal: i32, handler: usize) -> usize;
+        }
+        const SIGALRM: i32 = 14;
+        const SIG_IGN: usize = 1;
+        // SAFETY: no handler; nothing here needs the signal.
+        unsafe { signal(SIGALRM, SIG_IGN) };
+        Ok(Command::new("grep").args(["Sig[BI]", "/proc/self/status"]).output()?)
+    }
+
     fn a_program_that_is_not_there() -> Option<(io::ErrorKind, Option<i32>)> {
         Command::new("no-such-program").spawn().map_err(io::Error::from).err().map(told)
     }

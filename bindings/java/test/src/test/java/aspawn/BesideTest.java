@@ -316,6 +316,7 @@ class BesideTest {
                 return way.run(sh("ls /proc/self/fd | tr '\\n' ' '"));
             }
         });
+        sun.misc.Signal.handle(new sun.misc.Signal("ALRM"), sun.misc.SignalHandler.SIG_IGN);
         cases.put("ignored signals", way -> way.run(pb("grep", "-E", "SigIgn|SigCgt", "/proc/self/status")));
         cases.put("limits", way -> way.run(sh("ulimit -n; ulimit -Hn; ulimit -c")));
         cases.put("scheduling", way -> way.run(sh("nice; nproc; cat /proc/self/oom_score_adj; umask")));
